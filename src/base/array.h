@@ -1,0 +1,43 @@
+/* A growing array: ARRAY(int) list = {0}; array_push(&list, 7); array_release(&list).
+ * Memory exhaustion ends the process: there is nothing useful to do then, and
+ * every execution so far is already committed. */
+#ifndef TARE_BASE_ARRAY_H
+#define TARE_BASE_ARRAY_H
+
+#include <stddef.h>
+
+#define ARRAY(type)                     \
+	struct {                        \
+		type *items;            \
+		size_t count, capacity; \
+	}
+
+/* Room for `extra` more items. */
+#define array_reserve(a, extra) \
+	((a)->items =           \
+		 array_grow((a)->items, &(a)->capacity, (a)->count + (extra), sizeof *(a)->items))
+
+#define array_push(a, ...)                                \
+	do {                                              \
+		array_reserve(a, 1);                      \
+		(a)->items[(a)->count++] = (__VA_ARGS__); \
+	} while (0)
+
+#define array_release(a)                        \
+	do {                                    \
+		xfree((a)->items);              \
+		(a)->items = NULL;              \
+		(a)->count = (a)->capacity = 0; \
+	} while (0)
+
+void *array_grow(void *items, size_t *capacity, size_t wanted, size_t size);
+
+/* Allocation that never returns NULL (see above). */
+void *xmalloc(size_t size) __attribute__((malloc, returns_nonnull));
+void *xcalloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
+void *xrealloc(void *p, size_t size) __attribute__((returns_nonnull));
+char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
+char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull));
+void xfree(void *p);
+
+#endif

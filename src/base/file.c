@@ -1,0 +1,151 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+
+char *file_read(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	struct strbuf sb = { 0 };
+	char chunk[16384];
+	ssize_t n;
+	while ((n = read(fd, chunk, sizeof chunk)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			int saved = errno;
+			close(fd);
+			strbuf_release(&sb);
+			errno = saved;
+			return NULL;
+		}
+		strbuf_add(&sb, chunk, (size_t)n);
+	}
+	close(fd);
+	return strbuf_detach(&sb);
+}
+
+char *file_read_line(const char *path)
+{
+	char *text = file_read(path);
+	if (text) {
+		size_t n = strlen(text);
+		while (n && strchr(" \t\r\n", text[n - 1]))
+			text[--n] = '\0';
+	}
+	return text;
+}
+
+int write_all(int fd, const char *bytes, size_t length)
+{
+	while (length) {
+		ssize_t n = write(fd, bytes, length);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		bytes += n;
+		length -= (size_t)n;
+	}
+	return 0;
+}
+
+static int write_beside(const char *path, const char *bytes, size_t length)
+{
+	struct strbuf beside = { 0 };
+	strbuf_printf(&beside, "%s.XXXXXX", path);
+	int fd = mkostemp(beside.text, O_CLOEXEC);
+	if (fd < 0) {
+		strbuf_release(&beside);
+		return -1;
+	}
+	mode_t mask = umask(0);
+	umask(mask);
+	int failed = write_all(fd, bytes, length) || fchmod(fd, 0666 & ~mask);
+	failed |= close(fd) != 0;
+	if (!failed)
+		failed = rename(beside.text, path);
+	if (failed) {
+		int saved = errno;
+		unlink(beside.text);
+		errno = saved;
+	}
+	strbuf_release(&beside);
+	return failed ? -1 : 0;
+}
+
+int file_write(const char *path, const char *bytes, size_t length, struct error *err)
+{
+	int failed;
+	struct stat st;
+	if (strcmp(path, "-") == 0) {
+		failed = write_all(STDOUT_FILENO, bytes, length);
+	} else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		/* a device or pipe (/dev/stdout, a fifo) must not be replaced by a file */
+		int fd = open(path, O_WRONLY | O_CLOEXEC);
+		failed = fd < 0 || write_all(fd, bytes, length);
+		if (fd >= 0)
+			failed |= close(fd) != 0;
+	} else {
+		invoker_begin();
+		failed = write_beside(path, bytes, length);
+		int saved = errno;
+		invoker_end();
+		errno = saved;
+	}
+	if (!failed)
+		return 0;
+	char shown[256];
+	text_display(path, shown, sizeof shown);
+	return error_set(err, EXIT_USAGE, "cannot write %s: %s", shown, strerror(errno));
+}
+
+void invoker_get(struct invoker *into)
+{
+	*into = (struct invoker){ 0 };
+	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
+	long u, g;
+	if (geteuid() != 0 || !uid || !gid || !integer_parse(uid, 1, INT32_MAX, &u) ||
+	    !integer_parse(gid, 0, INT32_MAX, &g))
+		return;
+	struct passwd *pw = getpwuid((uid_t)u);
+	if (!pw)
+		return;
+	into->present = true;
+	into->uid = (uid_t)u;
+	into->gid = (gid_t)g;
+	snprintf(into->name, sizeof into->name, "%s", pw->pw_name);
+	snprintf(into->home, sizeof into->home, "%s", pw->pw_dir);
+}
+
+void invoker_begin(void)
+{
+	struct invoker who;
+	invoker_get(&who);
+	if (who.present) {
+		setfsgid(who.gid);
+		setfsuid(who.uid);
+	}
+}
+
+void invoker_end(void)
+{
+	if (geteuid() == 0) {
+		setfsuid(0);
+		setfsgid(getegid());
+	}
+}

@@ -1,0 +1,36 @@
+/* Small files read whole; files written so that a reader never sees half of one. */
+#ifndef TARE_BASE_FILE_H
+#define TARE_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+/* The contents, NUL-terminated, or NULL with errno set; the caller frees. Works for /proc and /sys.
+ */
+char *file_read(const char *path);
+/* The same without trailing white space; for one-line files. */
+char *file_read_line(const char *path);
+
+/* Replaces path by these bytes through a temporary file beside it; "-" is standard output. */
+int file_write(const char *path, const char *bytes, size_t length, struct error *err);
+int write_all(int fd, const char *bytes, size_t length);
+
+/* Whoever typed sudo: true when this process is root on behalf of another user. */
+struct invoker {
+	bool present;
+	uid_t uid;
+	gid_t gid;
+	char name[64];
+	char home[256];
+};
+void invoker_get(struct invoker *into);
+
+/* Files made between these two belong to the invoker of sudo; both do nothing without one. */
+void invoker_begin(void);
+void invoker_end(void);
+
+#endif

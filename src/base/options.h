@@ -1,0 +1,64 @@
+/* Command-line options from a table. Each command fills a local struct:
+ *
+ *	struct option_spec specs[] = {
+ *		{ 'r', "runs", OPTION_INTEGER, &o.runs, "NUM", "exactly NUM executions", .min = 1 },
+ *		{ 0 } };
+ *	options_parse("time", specs, argc, argv, &operands, &err)
+ *
+ * Letters may be bundled (-iN), values attached (-r10, --runs=10) or follow. "--" ends the options.
+ * Operands may stand between options. A long name may be shortened as long as it stays unambiguous.
+*/
+#ifndef TARE_BASE_OPTIONS_H
+#define TARE_BASE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+
+typedef ARRAY(const char *) text_list;
+
+enum option_kind {
+	OPTION_FLAG = 1, /* bool */
+	OPTION_TEXT,	 /* const char *: the last one given wins */
+	OPTION_TEXTS,	 /* text_list: arity strings are appended each time (arity 0 means 1) */
+	OPTION_INTEGER,	 /* long, within min..max (max 0: no upper limit) */
+	OPTION_REAL,	 /* double */
+	OPTION_DURATION, /* uint64_t, ns */
+	OPTION_FRACTION, /* double; "2%" is 0.02 */
+	OPTION_CHOICE,	 /* int: the index of the value in `arg`, a list like "text|json|csv" */
+	OPTION_HEADING,	 /* only a heading in --help: `help` is its text */
+};
+
+struct option_spec {
+	char letter;	  /* 0: none */
+	const char *name; /* NULL: none */
+	enum option_kind kind;
+	void *into;
+	const char *arg; /* its name in the help */
+	const char *help;
+	long min, max;
+	int arity;
+	bool hidden; /* parsed but not in --help: spellings kept for compatibility */
+};
+
+/* Adds --help/-h itself: *help is set and the rest not judged. The error names the option and what
+ * was wrong with it, with the likely meant name as hint; its code is EXIT_USAGE. */
+int options_parse(const char *command, const struct option_spec *specs, int argc, char **argv,
+		  text_list *operands, bool *help, struct error *err);
+
+/* The option lines of --help, at most 80 columns. */
+void options_help(const struct option_spec *specs, struct strbuf *out);
+
+/* Of candidates (NULL-terminated), the one the user most likely meant, or NULL. */
+const char *nearest_word(const char *word, const char *const *candidates);
+
+/* Splits as a POSIX shell would split words: quotes and backslashes, no expansion. -1 on an
+ * unclosed quote. words gets malloc'ed strings and a final NULL (not counted). */
+typedef ARRAY(char *) word_list;
+int words_split(const char *text, word_list *words, struct error *err);
+void words_release(word_list *words);
+
+#endif

@@ -1,0 +1,33 @@
+/* The commands. To add one: write cmd/NAME.c with `int cmd_NAME(int argc, char **argv)`, declare it
+ * here, give it a row in the table of main.c, a man page docs/man/tare-NAME.1.scd and a test
+ * tests/cli/NAME.bats. argv[0] is the command's name. The value returned is the exit code
+ * (base/error.h). */
+#ifndef TARE_CMD_CMD_H
+#define TARE_CMD_CMD_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/options.h"
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary; /* one line for `tare --help` */
+};
+
+/* Prints "tare: text" and the hint on stderr; gives the exit code. */
+int cmd_fail(const struct error *err);
+
+/* Parses; true when the command should go on. When false, *code is what to return: help was printed
+ * or the error reported. usage: the "Usage:" lines, about: what stands above the options. */
+bool cmd_options(const char *usage, const char *about, const struct option_spec *specs, int argc,
+		 char **argv, text_list *operands, int *code);
+
+/* Whether to colour stdout: a terminal, and neither NO_COLOR nor TERM=dumb. */
+bool cmd_colour(void);
+
+/* Columns of the terminal on stdout, 80 when it is none. */
+int cmd_columns(void);
+
+#endif

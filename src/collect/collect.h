@@ -1,0 +1,64 @@
+/* Reading the kernel, through one of three back ends behind one interface.
+ *
+ *	collector_open(&c, want, &err);
+ *	collector_arm(c);                     the next child forked by this thread is a subject's
+ *root pid = fork(); collector_adopt(c, pid, &err); collector_snapshot(c, &before, &err);
+ *	... the subject runs; now and then collector_drain(c) when collector_fd() says so ...
+ *	collector_finish(c, &exits, &totals, &lost);
+ *	collector_snapshot(c, &after, &err);
+ */
+#ifndef TARE_COLLECT_COLLECT_H
+#define TARE_COLLECT_COLLECT_H
+
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "record/execution.h"
+
+struct collector;
+
+/* Opens the back end wanted, or the best this process may use when want is BACKENDS. */
+int collector_open(struct collector **out, enum backend want, struct error *err);
+void collector_close(struct collector *c);
+
+enum backend collector_backend(const struct collector *c);
+/* One sentence: what this back end does not see, and what would let a better one be used. NULL: all
+ * is seen. */
+const char *collector_not_seen(const struct collector *c);
+
+/* Every task now. Memory of the image is reused. Back end plain: only this process's own tree. */
+int collector_snapshot(struct collector *c, struct image *image, struct error *err);
+
+/* From now on exits are kept and the next process forked by this thread roots the subject's tree.
+ */
+void collector_arm(struct collector *c);
+int collector_adopt(struct collector *c, pid_t root, struct error *err);
+
+/* Readable when collector_drain() should be called; -1 when the back end has none. */
+int collector_fd(const struct collector *c);
+void collector_drain(struct collector *c);
+
+/* The end of the root's last thread, CLOCK_MONOTONIC, waiting briefly for the record; 0 when not
+ * known. */
+uint64_t collector_root_end_ns(struct collector *c);
+
+/* The processes of the tree that are alive, appended to pids; the root included while it lives. */
+typedef ARRAY(pid_t) pid_list;
+void collector_members(struct collector *c, pid_list *pids);
+
+/* Stops keeping exits and hands them over with the tree's totals. The root's use before its exec,
+ * as in `base`, is taken off. */
+void collector_finish(struct collector *c, const struct totals *base, struct image *exits,
+		      struct totals *totals, uint64_t *lost);
+
+/* Which back ends this build has and whether each may be used here: why is "" when it may. */
+void collector_probe(enum backend backend, bool *built, bool *usable, char why[256]);
+
+/* System-wide measures now. */
+void overall_read(struct overall *into);
+
+/* Every fact about this machine (record/machine.h). */
+struct machine;
+void machine_read(struct machine *into);
+
+#endif

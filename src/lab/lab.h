@@ -1,0 +1,80 @@
+/* The lab: the database of runs, behind one small interface. SQLite is the one implementation
+ * today. */
+#ifndef TARE_LAB_LAB_H
+#define TARE_LAB_LAB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "record/execution.h"
+#include "record/machine.h"
+
+struct lab;
+
+enum lab_mode {
+	LAB_READ,  /* must exist; nothing is changed */
+	LAB_WRITE, /* made when it does not exist, migrated when it is older */
+};
+
+/* path NULL: $XDG_DATA_HOME/tare/lab.db, or ~/.local/share/tare/lab.db. Under sudo the home is the
+ * invoking user's, and every file made stays theirs. */
+int lab_open(struct lab **out, const char *path, enum lab_mode mode, struct error *err);
+void lab_close(struct lab *lab);
+const char *lab_path(const struct lab *lab);
+
+/* Stores a machine once per distinct set of facts; gives its id. */
+int lab_add_machine(struct lab *lab, const struct machine *m, int64_t *id, struct error *err);
+int lab_get_machine(struct lab *lab, int64_t id, struct machine *into, struct error *err);
+
+/* A study groups the runs of one command line. */
+int lab_add_study(struct lab *lab, const char *command_line, int64_t *id, struct error *err);
+/* Stores the run and fills in run->id; it is RUN_GOING, owned by this process. */
+int lab_add_run(struct lab *lab, struct run *run, struct error *err);
+/* Updates backend, not_seen, planned, shell_*. */
+int lab_update_run(struct lab *lab, const struct run *run, struct error *err);
+int lab_end_run(struct lab *lab, int64_t run, enum run_status status, struct error *err);
+
+/* One transaction: the execution, its processes, its raw images (zstd). Fills in x->id. */
+int lab_add_execution(struct lab *lab, int64_t run, struct execution *x, struct error *err);
+
+/* A run that says it is going although its tare is gone is given as RUN_INTERRUPTED. */
+int lab_get_run(struct lab *lab, int64_t id, struct run *into, struct error *err);
+
+/* A run by id ("12"), by name (the newest of that name), "last" (or "@0"), "@1" the one before it,
+ * ... Several match nothing: an error that says what there is. */
+int lab_find_run(struct lab *lab, const char *text, int64_t *id, struct error *err);
+
+typedef ARRAY(struct run) run_list;
+struct run_summary_row {
+	uint32_t executions, warmups; /* stored */
+};
+/* Newest first; like filters by substring of name or command (NULL: all); most 0: no limit.
+ * counts, when not NULL, gets an entry per run. The caller releases the runs. */
+typedef ARRAY(struct run_summary_row) run_count_list;
+int lab_list_runs(struct lab *lab, const char *like, uint32_t most, run_list *runs,
+		  run_count_list *counts, struct error *err);
+int lab_study_runs(struct lab *lab, int64_t study, run_list *runs, struct error *err);
+
+typedef ARRAY(struct execution) execution_list;
+enum lab_detail {
+	LAB_ROWS,      /* the execution rows alone */
+	LAB_PROCESSES, /* and the processes that ran */
+	LAB_IMAGES,    /* and the raw images */
+};
+int lab_get_executions(struct lab *lab, int64_t run, enum lab_detail detail, execution_list *into,
+		       struct error *err);
+
+int lab_rename_run(struct lab *lab, int64_t run, const char *name, struct error *err);
+/* Refuses a run that is going. */
+int lab_remove_run(struct lab *lab, int64_t run, struct error *err);
+
+/* Runs one read-only statement; row is called per row with texts (NULL for SQL NULL). A statement
+ * that would write is an error. names are given with the first call and also when there are no rows
+ * (values NULL then). row returns false to stop. */
+typedef bool (*lab_row_fn)(void *context, int columns, const char *const *names,
+			   const char *const *values);
+int lab_sql(struct lab *lab, const char *statement, lab_row_fn row, void *context,
+	    struct error *err);
+
+#endif

@@ -1,0 +1,189 @@
+#include "record/execution.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *backend_name(enum backend backend)
+{
+	static const char *const names[] = { "plain", "netlink", "bpf" };
+	return backend < BACKENDS ? names[backend] : "auto";
+}
+
+const char *outcome_name(enum outcome outcome)
+{
+	static const char *const names[] = { "exited", "signalled", "timed out" };
+	return names[outcome];
+}
+
+const char *grade_name(enum grade grade)
+{
+	static const char *const names[] = { "net", "exec", "tick" };
+	return grade < GRADES ? names[grade] : "none";
+}
+
+const char *role_name(enum role role)
+{
+	static const char *const names[] = { "subject", "daemon", "self" };
+	return names[role];
+}
+
+const char *run_status_name(enum run_status status)
+{
+	static const char *const names[] = { "going", "complete", "interrupted", "failed" };
+	return names[status];
+}
+
+void execution_release(struct execution *x)
+{
+	array_release(&x->processes);
+	image_release(&x->tasks_before);
+	image_release(&x->tasks_after);
+	image_release(&x->exits);
+	*x = (struct execution){ 0 };
+}
+
+enum grade execution_grade(const struct execution *x)
+{
+	for (enum grade g = 0; g < GRADES; g++)
+		if (x->pt_ns[g] != ABSENT_NS)
+			return g;
+	return GRADES;
+}
+
+void run_release(struct run *run)
+{
+	free(run->name);
+	free(run->command);
+	free(run->shell);
+	free(run->directory);
+	free(run->conditions);
+	free(run->not_seen);
+	free(run->version);
+	free(run->tags);
+	for (size_t i = 0; i < run->parameters.count; i++) {
+		free(run->parameters.items[i].name);
+		free(run->parameters.items[i].value);
+	}
+	array_release(&run->parameters);
+	*run = (struct run){ 0 };
+}
+
+/* The last word on a task is its exit record, else its record in the after image. Sorting all
+ * records of the three images by identity puts a task's first and last record side by side. */
+struct entry {
+	const struct task_record *task;
+	int stage; /* 0 before, 1 after, 2 exit */
+};
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	if (x->task->tgid != y->task->tgid)
+		return x->task->tgid < y->task->tgid ? -1 : 1;
+	if (x->task->tid != y->task->tid)
+		return x->task->tid < y->task->tid ? -1 : 1;
+	if (x->task->start_ns != y->task->start_ns)
+		return x->task->start_ns < y->task->start_ns ? -1 : 1;
+	return x->stage - y->stage;
+}
+
+static bool same_task(const struct task_record *a, const struct task_record *b)
+{
+	return a->tgid == b->tgid && a->tid == b->tid && a->start_ns == b->start_ns;
+}
+
+static void add_entries(const struct image *image, int stage, struct entry *into, size_t *count)
+{
+	for (size_t i = 0; i < image->count; i++)
+		into[(*count)++] = (struct entry){ &image->tasks[i], stage };
+}
+
+static enum role role_of(const struct task_record *t, int32_t self)
+{
+	if (t->flags & TASK_IS_SUBJECT)
+		return ROLE_SUBJECT;
+	return t->tgid == self || (t->flags & TASK_IS_SELF) ? ROLE_SELF : ROLE_DAEMON;
+}
+
+/* Adds what the task used between first (NULL: it was not there) and last to its process. */
+static void add_task(struct process *p, const struct task_record *first,
+		     const struct task_record *last)
+{
+	p->threads++;
+	uint64_t seen = first ? first->present & last->present : last->present;
+	p->present &= seen;
+	for (int m = 0; m < TASK_CUMULATIVE; m++) {
+		uint64_t base = first ? first->value[m] : 0;
+		/* a counter that went back is not one (6.18 resets some on exec): count none */
+		if (seen >> m & 1 && last->value[m] > base)
+			p->value[m] += last->value[m] - base;
+	}
+	if (task_has(last, TASK_RSS_PEAK) && last->value[TASK_RSS_PEAK] > p->rss_peak_bytes)
+		p->rss_peak_bytes = last->value[TASK_RSS_PEAK];
+}
+
+static bool did_nothing(const struct process *p)
+{
+	return p->value[TASK_EXEC] == 0 && p->value[TASK_NVCSW] == 0 && p->value[TASK_NIVCSW] == 0;
+}
+
+static int compare_processes(const void *a, const void *b)
+{
+	const struct process *x = a, *y = b;
+	if ((x->role == ROLE_SUBJECT) != (y->role == ROLE_SUBJECT))
+		return x->role == ROLE_SUBJECT ? -1 : 1;
+	if (x->value[TASK_EXEC] != y->value[TASK_EXEC])
+		return x->value[TASK_EXEC] > y->value[TASK_EXEC] ? -1 : 1;
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+void processes_between(const struct image *before, const struct image *after,
+		       const struct image *exits, int32_t self, struct execution *into)
+{
+	size_t count = 0, total = before->count + after->count + exits->count;
+	struct entry *entries = xcalloc(total, sizeof *entries);
+	add_entries(before, 0, entries, &count);
+	add_entries(after, 1, entries, &count);
+	add_entries(exits, 2, entries, &count);
+	qsort(entries, count, sizeof *entries, compare_entries);
+
+	struct process p = { 0 };
+	bool open = false;
+	for (size_t i = 0; i < count;) {
+		const struct task_record *first = entries[i].stage == 0 ? entries[i].task : NULL;
+		size_t j = i + 1;
+		while (j < count && same_task(entries[i].task, entries[j].task))
+			j++;
+		const struct task_record *last = entries[j - 1].task;
+		bool vanished = entries[j - 1].stage ==
+				0; /* neither in after nor among the exits */
+		/* a pid used twice within the execution: two leaders, two processes */
+		bool again = open && (last->flags & TASK_IS_LEADER) && p.pid == last->tgid;
+		if (open && (p.pid != last->tgid || again)) {
+			if (p.role == ROLE_SUBJECT || !did_nothing(&p))
+				array_push(&into->processes, p);
+			open = false;
+		}
+		if (!open) {
+			p = (struct process){ .role = role_of(last, self),
+					      .pid = last->tgid,
+					      .present = UINT64_MAX };
+			open = true;
+		}
+		/* the leader names its process; its tid is the lowest only usually */
+		if (p.threads == 0 || (last->flags & TASK_IS_LEADER)) {
+			p.ppid = last->ppid;
+			p.start_ns = last->start_ns;
+			p.kernel = last->flags & TASK_IS_KERNEL;
+			p.started = !first;
+			p.ended = vanished || (last->flags & TASK_HAS_EXITED);
+			daemon_name(last->comm, p.name);
+		}
+		add_task(&p, first, last);
+		i = j;
+	}
+	if (open && (p.role == ROLE_SUBJECT || !did_nothing(&p)))
+		array_push(&into->processes, p);
+	free(entries);
+	qsort(into->processes.items, into->processes.count, sizeof p, compare_processes);
+}

@@ -1,0 +1,131 @@
+/* The facts of one execution of a subject, and of a run: its executions under one set of
+ * conditions. */
+#ifndef TARE_RECORD_EXECUTION_H
+#define TARE_RECORD_EXECUTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "record/task.h"
+
+#define ABSENT_NS UINT64_MAX /* a time that was not seen: unavailable is never zero */
+
+enum backend { BACKEND_PLAIN, BACKEND_NETLINK, BACKEND_BPF, BACKENDS };
+const char *backend_name(enum backend backend);
+
+enum outcome {
+	OUTCOME_EXITED,	   /* status is the exit code */
+	OUTCOME_SIGNALLED, /* status is the signal */
+	OUTCOME_TIMED_OUT, /* ended by tare at the time limit */
+};
+const char *outcome_name(enum outcome outcome);
+
+/* The grades of process time, best first (protocols/emp-sedona.md). */
+enum grade { GRADE_NET, GRADE_EXEC, GRADE_TICK, GRADES };
+const char *grade_name(enum grade grade);
+
+/* What role a process played in an execution. */
+enum role { ROLE_SUBJECT, ROLE_DAEMON, ROLE_SELF };
+const char *role_name(enum role role);
+
+/* One process that ran during the execution: its threads summed, differences over the execution. */
+struct process {
+	enum role role;
+	bool kernel;	     /* a kernel thread */
+	bool started, ended; /* within the execution */
+	int32_t pid, ppid;
+	uint64_t start_ns;		 /* CLOCK_BOOTTIME; with pid, its identity */
+	uint32_t threads;		 /* threads seen */
+	uint64_t present;		 /* as in task_record */
+	uint64_t value[TASK_CUMULATIVE]; /* differences, by enum task_measure */
+	uint64_t rss_peak_bytes;
+	char name[17]; /* daemon_name() */
+};
+
+struct overall {
+	uint64_t present; /* bit per enum overall_measure */
+	uint64_t value[OVERALL_MEASURES];
+};
+
+/* What the subject's tree used, summed over every task that was ever in it. */
+struct totals {
+	uint64_t present;		 /* as in task_record */
+	uint64_t value[TASK_CUMULATIVE]; /* by enum task_measure */
+	uint64_t rss_peak_bytes;	 /* of the largest process; 0 unknown */
+	uint32_t processes, threads; /* tasks that belonged to it (threads counts leaders too) */
+};
+
+struct execution {
+	int64_t id;	 /* in the lab; 0 before it is stored */
+	uint32_t number; /* from 1 within the run; warm-ups count from 1 on their own */
+	bool warmup;	 /* thrown away by EMP's first rule */
+	enum outcome outcome;
+	int status;		     /* exit code or signal */
+	int64_t started_at_ns;	     /* CLOCK_REALTIME */
+	uint64_t et_ns;		     /* the subject's first process from its exec to its end */
+	uint64_t wait_ns;	     /* the same up to when tare, waiting, was told */
+	uint64_t tree_ns;	     /* up to the end of the last process of the tree */
+	uint64_t pt_ns[GRADES];	     /* ABSENT_NS where not seen */
+	uint64_t user_ns, system_ns; /* exec split in the proportion of the ticks; ABSENT_NS */
+	struct totals totals;
+	uint32_t left_behind; /* processes of the tree alive when the first one ended */
+	uint32_t ended;	      /* of those, ended by tare */
+	uint64_t lost;	      /* events the collector lost */
+	int64_t ephemeral;    /* tasks made but never seen; -1 where it cannot be known */
+	uint64_t self_ns;     /* CPU time of tare within the timed window */
+	struct overall before, after;
+	ARRAY(struct process)
+	processes; /* everything that ran, the subject's first, then by exec */
+	/* Raw images, kept as they came. Empty where the back end has none. */
+	struct image tasks_before, tasks_after, exits;
+};
+
+void execution_release(struct execution *x);
+
+/* The best grade this execution has, or GRADES when none. */
+enum grade execution_grade(const struct execution *x);
+
+enum run_status {
+	RUN_GOING, /* its tare is at work on it */
+	RUN_COMPLETE,
+	RUN_INTERRUPTED, /* by the user, or its tare is gone */
+	RUN_FAILED,	 /* the subject failed or could not be started */
+};
+const char *run_status_name(enum run_status status);
+
+struct parameter {
+	char *name, *value;
+};
+
+struct run {
+	int64_t id;    /* in the lab */
+	int64_t study; /* runs of one command line belong to one study */
+	char *name;    /* what the user called it, or the command */
+	char *command; /* as given, parameters filled in; bytes, not necessarily UTF-8 */
+	char *shell;   /* NULL: started without one */
+	char *directory;
+	char *conditions; /* JSON object of every option that shaped the run */
+	ARRAY(struct parameter) parameters;
+	enum backend backend;
+	char *not_seen; /* one sentence on what this back end could not see, or NULL */
+	enum run_status status;
+	int64_t started_at_ns, ended_at_ns; /* CLOCK_REALTIME; ended 0 while going */
+	uint32_t planned;		    /* executions asked for, 0 if open-ended */
+	/* Taken off times when a shell started the subject: its own mean cost. 0 without a shell.
+	 */
+	uint64_t shell_et_ns, shell_pt_ns[GRADES], shell_user_ns, shell_system_ns;
+	int64_t machine; /* id in the lab */
+	char *version;	 /* of tare */
+	char *tags;	 /* free text, may be NULL */
+};
+
+void run_release(struct run *run);
+
+/* From two images and the exits between them: what every process used, as differences.
+ * self is tare's pid. processes must be zeroed; the subject's come first, then by exec descending.
+ * Processes that used nothing are left out unless they belong to the subject. */
+void processes_between(const struct image *before, const struct image *after,
+		       const struct image *exits, int32_t self, struct execution *into);
+
+#endif

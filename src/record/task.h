@@ -1,0 +1,64 @@
+/* One task (a thread) as the kernel had it at one instant. The same bytes are what the BPF programs
+ * write, what an image holds and what the lab stores compressed; so the layout is fixed:
+ * add fields at the end and raise TASK_RECORD_VERSION. */
+#ifndef TARE_RECORD_TASK_H
+#define TARE_RECORD_TASK_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#define TASK_RECORD_VERSION 1
+#define TASK_RECORD_MEASURES 19 /* == TASK_MEASURES, which BPF programs cannot include */
+
+enum task_flag {
+	TASK_IS_SUBJECT = 1, /* belongs to the subject's tree */
+	TASK_IS_SELF = 2,    /* tare itself or a helper of it */
+	TASK_IS_KERNEL = 4,  /* a kernel thread */
+	TASK_HAS_EXITED = 8, /* an exit record: the measures are final, at_ns is the end */
+	TASK_IS_LEADER = 16, /* tid == tgid */
+};
+
+struct task_record {
+	__u64 present;			   /* bit m: value[m] was seen (enum task_measure) */
+	__u64 at_ns;			   /* CLOCK_MONOTONIC when this was taken */
+	__u64 start_ns;			   /* CLOCK_BOOTTIME of its start; with tid, its identity */
+	__u64 value[TASK_RECORD_MEASURES]; /* by enum task_measure, in the unit of the catalogue */
+	__u64 cgroup;			   /* id in the v2 hierarchy, 0 unknown */
+	__s32 tid, tgid, ppid;		   /* ppid: tgid of the parent */
+	__u32 flags;			   /* enum task_flag */
+	__s32 prio, policy;		   /* kernel priority (120 = nice 0), SCHED_* */
+	__s32 cpu;			   /* last CPU */
+	__s32 exit_code;		   /* as wait(2) has it; exit records only */
+	char comm[16];			   /* as the kernel has it, not necessarily UTF-8 */
+};
+
+#ifndef __bpf__
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/measure.h"
+
+_Static_assert(TASK_MEASURES == TASK_RECORD_MEASURES, "catalogue and record disagree");
+_Static_assert(sizeof(struct task_record) == 232, "the stored layout must not change");
+
+/* Every task at one instant, or the exits of one execution. Sorted by nothing in particular. */
+struct image {
+	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC around the taking */
+	struct task_record *tasks;
+	size_t count, capacity;
+};
+
+void image_release(struct image *image);
+
+static inline bool task_has(const struct task_record *t, enum task_measure m)
+{
+	return t->present >> m & 1;
+}
+
+/* "kworker/0:1-events" -> "kworker/0": the name of a daemon, stable across instances.
+ * out is NUL-terminated; bytes that are not printable ASCII or valid UTF-8 become '?'. */
+void daemon_name(const char comm[16], char out[17]);
+#endif
+#endif

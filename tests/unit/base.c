@@ -1,0 +1,180 @@
+#include <cmocka.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/options.h"
+#include "base/text.h"
+
+static void durations(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		uint64_t ns;
+	} good[] = { { "1", 1000000000 },
+		     { "1.5s", 1500000000 },
+		     { "250ms", 250000000 },
+		     { "10us", 10000 },
+		     { "7ns", 7 },
+		     { "2m", 120000000000 },
+		     { "1h", 3600000000000 },
+		     { "0", 0 },
+		     { "3 µs", 3000 } };
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+		uint64_t ns = 99;
+		assert_true(duration_parse(good[i].text, &ns));
+		assert_int_equal(ns, good[i].ns);
+	}
+	static const char *const bad[] = { "",	  "s",	  "-1s", "1x",	"1 2",	      "1e400",
+					   "nan", "0x10", "1s ", " 1s", "9999999999d" };
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		uint64_t ns = 99;
+		assert_false(duration_parse(bad[i], &ns));
+		assert_int_equal(ns, 99);
+	}
+}
+
+static void fractions(void **state)
+{
+	(void)state;
+	double x;
+	assert_true(fraction_parse("0.2%", &x));
+	assert_float_equal(x, 0.002, 1e-12);
+	assert_true(fraction_parse("0.05", &x));
+	assert_float_equal(x, 0.05, 1e-12);
+	assert_false(fraction_parse("-1%", &x));
+	assert_false(fraction_parse("5 s", &x));
+	assert_false(fraction_parse("%", &x));
+}
+
+static void shown_text(void **state)
+{
+	(void)state;
+	char out[64];
+	text_display("a\nb\x01\xff'\xc3\xa9", out, sizeof out);
+	assert_string_equal(out, "a\\nb\\x01\\xff'\xc3\xa9");
+	char tiny[8];
+	text_display("abcdefghijk", tiny, sizeof tiny);
+	assert_string_equal(tiny, "abcd…");
+	text_display("abcdefg", tiny, sizeof tiny);
+	assert_string_equal(tiny, "abcdefg");
+	assert_int_equal(utf8_length("\xed\xa0\x80", 3), 0); /* a surrogate */
+	assert_int_equal(utf8_length("\xc0\x80", 2), 0);     /* overlong */
+	assert_int_equal(text_width("µs \xe6\xbc\xa2"), 5);
+	char *clean = text_utf8("x\xff");
+	assert_string_equal(clean, "x\xef\xbf\xbd");
+	free(clean);
+	char *quoted = text_shell_quoted("it's");
+	assert_string_equal(quoted, "'it'\\''s'");
+	free(quoted);
+}
+
+static void shown_durations(void **state)
+{
+	(void)state;
+	static const struct {
+		double ns;
+		const char *text;
+	} cases[] = { { 1.2345e9, "1.234 s" }, { 999.96e6, "1.000 s" }, { 45.6789e6, "45.68 ms" },
+		      { 12, "12 ns" },	       { 0, "0 ns" },		{ 1500, "1.500 µs" },
+		      { 123.4e9, "123.4 s" } };
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char out[32];
+		text_duration(cases[i].ns, 4, out, sizeof out);
+		assert_string_equal(out, cases[i].text);
+	}
+}
+
+struct sample {
+	long runs;
+	bool flag, other;
+	const char *text;
+	text_list lists;
+	int choice;
+};
+
+static int parse(struct sample *s, text_list *operands, struct error *err, const char *line)
+{
+	struct option_spec specs[] = {
+		{ 'r', "runs", OPTION_INTEGER, &s->runs, "NUM", "runs", .min = 1 },
+		{ 'i', "ignore", OPTION_FLAG, &s->flag, NULL, "flag" },
+		{ 'N', NULL, OPTION_FLAG, &s->other, NULL, "other" },
+		{ 't', "text", OPTION_TEXT, &s->text, "TEXT", "text" },
+		{ 'P', "scan", OPTION_TEXTS, &s->lists, "VAR MIN MAX", "scan", .arity = 3 },
+		{ 0, "order", OPTION_CHOICE, &s->choice, "sequential|random", "order" },
+		{ 0 }
+	};
+	word_list words = { 0 };
+	assert_int_equal(words_split(line, &words, NULL), 0);
+	bool help = false;
+	int result =
+		options_parse("time", specs, (int)words.count, words.items, operands, &help, err);
+	/* the words live on: options point into them */
+	array_release(&words);
+	return result;
+}
+
+static void options(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	struct sample s = { 0 };
+	text_list operands = { 0 };
+	assert_int_equal(parse(&s, &operands, &err,
+			       "time -iNr5 one --text=x -P n 1 8 --order random -- --two"),
+			 0);
+	assert_true(s.flag && s.other);
+	assert_int_equal(s.runs, 5);
+	assert_string_equal(s.text, "x");
+	assert_int_equal(s.lists.count, 3);
+	assert_int_equal(s.choice, 1);
+	assert_int_equal(operands.count, 2);
+	assert_string_equal(operands.items[1], "--two");
+
+	static const char *const bad[] = { "time --runs",     "time --runs 0",
+					   "time -r x",	      "time --rnus 3",
+					   "time -P n 1",     "time --order what",
+					   "time --ignore=1", "time -z",
+					   "time --runs=1.5", "time -r 99999999999999999999" };
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		err = (struct error)ERROR_INIT;
+		assert_int_equal(parse(&s, &operands, &err, bad[i]), -1);
+		assert_int_equal(err.code, EXIT_USAGE);
+		assert_true(*err.text);
+	}
+	err = (struct error)ERROR_INIT;
+	parse(&s, &operands, &err, "time --rnus 3");
+	assert_string_equal(err.hint, "did you mean '--runs'?");
+}
+
+static void words(void **state)
+{
+	(void)state;
+	word_list w = { 0 };
+	assert_int_equal(words_split("a 'b c' \"d\\\"e\" f\\ g ''", &w, NULL), 0);
+	assert_int_equal(w.count, 5);
+	assert_string_equal(w.items[1], "b c");
+	assert_string_equal(w.items[2], "d\"e");
+	assert_string_equal(w.items[3], "f g");
+	assert_string_equal(w.items[4], "");
+	assert_null(w.items[5]);
+	words_release(&w);
+	struct error err = ERROR_INIT;
+	assert_int_equal(words_split("a 'b", &w, &err), -1);
+	assert_int_equal(err.code, EXIT_USAGE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(durations),  cmocka_unit_test(fractions),
+		cmocka_unit_test(shown_text), cmocka_unit_test(shown_durations),
+		cmocka_unit_test(options),    cmocka_unit_test(words),
+	};
+	return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+}
