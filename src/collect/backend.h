@@ -1,0 +1,34 @@
+/* What each back end implements for collect.c. Private to collect/. Functions mean what their
+ * namesakes in collect.h say. A NULL function: the back end cannot; collect.c answers as documented
+ * there. */
+#ifndef TARE_COLLECT_BACKEND_H
+#define TARE_COLLECT_BACKEND_H
+
+#include "collect/collect.h"
+
+struct backend_ops {
+	enum backend backend;
+	const char *not_seen; /* NULL: everything is seen */
+	/* 0, or -1 with the reason in err when this process may not use it. self: tare's pid. */
+	int (*open)(void **state, struct error *err);
+	void (*close)(void *state);
+	int (*snapshot)(void *state, struct image *image, struct error *err);
+	void (*arm)(void *state);
+	int (*adopt)(void *state, pid_t root, struct error *err);
+	int (*fd)(void *state);
+	void (*drain)(void *state);
+	uint64_t (*root_end_ns)(void *state);
+	void (*members)(void *state, pid_list *pids);
+	void (*finish)(void *state, const struct totals *base, struct image *exits,
+		       struct totals *totals, uint64_t *lost);
+};
+
+extern const struct backend_ops plain_backend, netlink_backend, bpf_backend;
+
+/* Adds a zeroed record at the end; the memory grows as needed. */
+struct task_record *image_add(struct image *image);
+
+/* Adds what a task used in all to the totals of its tree. */
+void totals_add(struct totals *totals, const struct task_record *task);
+
+#endif

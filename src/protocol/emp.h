@@ -1,0 +1,87 @@
+/* EMP steps 2-4 as a pure function of stored executions: the first thrown away, rule (II), mean and
+ * standard deviation of ET and of PT at each grade, and warnings where a mean of what is left would
+ * mislead. (Cutoffs, rule (I), come with the daemon study.) */
+#ifndef TARE_PROTOCOL_EMP_H
+#define TARE_PROTOCOL_EMP_H
+
+#include "record/execution.h"
+#include "stats/summary.h"
+
+/* What is summarised. All in ns, the shell's own cost already taken off (never below 0). */
+enum emp_measure {
+	EMP_ET,
+	EMP_PT_NET,
+	EMP_PT_EXEC,
+	EMP_PT_TICK,
+	EMP_USER,
+	EMP_SYSTEM,
+	EMP_MEASURES
+};
+const char *
+emp_measure_name(enum emp_measure m); /* "et", "pt_net", "pt_exec", "pt_tick", "user", "system" */
+
+enum emp_rule {
+	EMP_KEPT = 0,
+	EMP_WARMUP,  /* run before the measured ones to fill caches; the first execution is one */
+	EMP_FAILED,  /* non-zero exit that was not expected, killed, or over its time limit */
+	EMP_OUTSIDE, /* rule (II): PT outside mean +- 2 sigma of what is left; ET where there is no
+			PT */
+};
+const char *emp_rule_name(enum emp_rule rule); /* "kept", "warmup", "failed", "II" */
+
+/* One per execution, in the order given. */
+struct emp_verdict {
+	enum emp_rule rule;
+	double value_ns, low_ns, high_ns; /* EMP_OUTSIDE: what was judged and the bounds */
+	char reason[192]; /* a sentence with the culprit: the busiest daemon, where known; "" when
+			     kept */
+};
+
+struct emp_warning {
+	const char *id;	  /* "drift", "bimodal", "autocorrelated", "too_short", "few", "slow_first",
+			     "outliers", ... */
+	char text[256];	  /* what was found, with its figures */
+	char remedy[256]; /* what to do */
+};
+
+struct emp_options {
+	bool keep_outside;	   /* do not apply rule (II) */
+	bool ignore_failure;	   /* failed executions count */
+	const int *expected_codes; /* exit codes that are no failure, beside 0 */
+	size_t expected_count;
+};
+
+struct emp_result {
+	enum emp_measure headline; /* the best PT there is, else EMP_ET */
+	bool present[EMP_MEASURES];
+	struct summary kept[EMP_MEASURES];	 /* after every rule */
+	struct summary unfiltered[EMP_MEASURES]; /* without rule (II); warm-ups and failures are
+						    never in */
+	struct emp_verdict *verdicts;
+	size_t count;			 /* of verdicts: the executions given */
+	size_t dropped[EMP_OUTSIDE + 1]; /* by rule */
+	ARRAY(struct emp_warning) warnings;
+};
+
+void emp_judge(const struct run *run, const struct execution *executions, size_t count,
+	       const struct emp_options *options, struct emp_result *out);
+void emp_result_release(struct emp_result *r);
+
+/* Two sets of kept values (b against a, the baseline). ratio = mean(b) / mean(a), with a bootstrap
+ * 95 % interval, and the p-value of a Mann-Whitney U test (exact for small samples without ties).
+ */
+struct emp_comparison {
+	size_t n_a, n_b;
+	double ratio, ratio_low, ratio_high;
+	double p;
+	const char *test; /* the name of the test, to be printed */
+	bool significant; /* p < 0.05 and the interval does not hold 1 */
+};
+void emp_compare(const double *a, size_t n_a, const double *b, size_t n_b,
+		 struct emp_comparison *out);
+
+/* The kept values of one measure, in execution order; the caller frees. */
+double *emp_values(const struct run *run, const struct execution *executions,
+		   const struct emp_result *r, enum emp_measure m, size_t *count);
+
+#endif

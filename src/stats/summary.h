@@ -1,0 +1,20 @@
+/* What a set of numbers says about itself. All functions are pure; NaN never comes in. */
+#ifndef TARE_STATS_SUMMARY_H
+#define TARE_STATS_SUMMARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct summary {
+	size_t n;
+	double mean, stddev;   /* n-1 in the denominator; 0 for n < 2 */
+	double relative_error; /* stddev / mean; 0 when the mean is 0 */
+	double median, mad;    /* median absolute deviation, not scaled */
+	double min, max;
+	double ci_low, ci_high; /* bootstrap 95 % interval of the mean; both the mean for n < 2 */
+};
+
+/* The same numbers always give the same interval: the resampling is seeded from the data. */
+void summarise(const double *x, size_t n, struct summary *out);
+
+#endif
