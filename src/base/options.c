@@ -206,6 +206,10 @@ static int apply(struct parse *p, const struct option_spec *s, const char *attac
 		*(bool *)s->into = true;
 		return 0;
 	}
+	if (s->kind == OPTION_OPTIONAL) {
+		*(const char **)s->into = attached ? attached : "";
+		return 0;
+	}
 	int arity = s->arity ? s->arity : 1;
 	for (int i = 0; i < arity; i++) {
 		const char *value = attached;
@@ -236,7 +240,7 @@ static int parse_letters(struct parse *p, const char *letters)
 				  shown);
 			return error_hint(p->err, "'tare %s --help' lists the options", p->command);
 		}
-		bool flag = s->kind == OPTION_FLAG;
+		bool flag = s->kind == OPTION_FLAG || s->kind == OPTION_OPTIONAL;
 		if (apply(p, s, !flag && letters[1] ? letters + 1 : NULL))
 			return -1;
 		if (!flag)
@@ -278,7 +282,9 @@ static void help_line(const struct option_spec *s, struct strbuf *out)
 		strbuf_puts(&left, "      ");
 	if (s->name)
 		strbuf_printf(&left, "--%s", s->name);
-	if (s->arg)
+	if (s->arg && s->kind == OPTION_OPTIONAL)
+		strbuf_printf(&left, "[=%s]", s->arg);
+	else if (s->arg)
 		strbuf_printf(&left, " %s", s->arg);
 	strbuf_puts(out, strbuf_text(&left));
 	size_t column = left.length;

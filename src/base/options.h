@@ -29,6 +29,7 @@ enum option_kind {
 	OPTION_DURATION, /* uint64_t, ns */
 	OPTION_FRACTION, /* double; "2%" is 0.02 */
 	OPTION_CHOICE,	 /* int: the index of the value in `arg`, a list like "text|json|csv" */
+	OPTION_OPTIONAL, /* const char *: "" when given without a value, which must be attached with = */
 	OPTION_HEADING,	 /* only a heading in --help: `help` is its text */
 };
 

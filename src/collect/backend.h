@@ -19,6 +19,7 @@ struct backend_ops {
 	void (*drain)(void *state);
 	uint64_t (*root_end_ns)(void *state);
 	void (*members)(void *state, pid_list *pids);
+	void (*reaped)(void *state, pid_t pid, const struct rusage *usage);
 	void (*finish)(void *state, const struct totals *base, struct image *exits,
 		       struct totals *totals, uint64_t *lost);
 };

@@ -10,6 +10,7 @@
 #ifndef TARE_COLLECT_COLLECT_H
 #define TARE_COLLECT_COLLECT_H
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/error.h"

@@ -149,6 +149,7 @@ void processes_between(const struct image *before, const struct image *after,
 
 	struct process p = { 0 };
 	bool open = false;
+	uint64_t made = 0;
 	for (size_t i = 0; i < count;) {
 		const struct task_record *first = entries[i].stage == 0 ? entries[i].task : NULL;
 		size_t j = i + 1;
@@ -180,10 +181,16 @@ void processes_between(const struct image *before, const struct image *after,
 			daemon_name(last->comm, p.name);
 		}
 		add_task(&p, first, last);
+		made += !first;
 		i = j;
 	}
 	if (open && (p.role == ROLE_SUBJECT || !did_nothing(&p)))
 		array_push(&into->processes, p);
 	free(entries);
+	into->ephemeral = -1;
+	if (into->before.present & into->after.present & 1u << OVERALL_FORKS) {
+		uint64_t forks = into->after.value[OVERALL_FORKS] - into->before.value[OVERALL_FORKS];
+		into->ephemeral = forks > made ? (int64_t)(forks - made) : 0;
+	}
 	qsort(into->processes.items, into->processes.count, sizeof p, compare_processes);
 }

@@ -1,0 +1,134 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/cmd.h"
+#include "cmd/view.h"
+
+enum compare_format { AS_TEXT, AS_JSON, AS_CSV, AS_MARKDOWN };
+
+struct compare_options {
+	const char *lab;
+	int format, measure;
+	double slower;
+};
+
+#define MEASURES "best|et|net|exec|tick"
+static const enum emp_measure measures[] = { EMP_MEASURES, EMP_ET, EMP_PT_NET, EMP_PT_EXEC,
+					     EMP_PT_TICK };
+
+static struct table *comparison_table(void)
+{
+	static const struct column columns[] = {
+		{ "run", "Run", COLUMN_COUNT },
+		{ "name", "Name", COLUMN_TEXT, .code = true },
+		{ "measure", "Measure", COLUMN_TEXT },
+		{ "executions", "n", COLUMN_COUNT },
+		{ "mean", "Mean", COLUMN_DURATION },
+		{ "ratio", "Ratio", COLUMN_RATIO },
+		{ "ratio_low", "95% low", COLUMN_RATIO },
+		{ "ratio_high", "high", COLUMN_RATIO },
+		{ "p", "p", COLUMN_REAL },
+	};
+	return table_new(columns, sizeof columns / sizeof *columns);
+}
+
+static void add_row(struct table *t, const struct loaded_run *l, enum emp_measure m,
+		    const struct emp_comparison *c)
+{
+	table_add_count(t, l->run.id);
+	table_add_text(t, l->run.name);
+	table_add_text(t, emp_measure_name(m));
+	table_add_count(t, (int64_t)l->result.kept[m].n);
+	table_add_number(t, l->result.kept[m].mean);
+	if (!c) {
+		table_add_number(t, 1);
+		for (int i = 0; i < 3; i++)
+			table_add_absent(t);
+		return;
+	}
+	table_add_number(t, c->ratio);
+	table_add_number(t, c->ratio_low);
+	table_add_number(t, c->ratio_high);
+	table_add_number(t, c->p);
+}
+
+static void print_table(struct table *t, int format)
+{
+	static const enum table_format formats[] = { TABLE_TEXT, TABLE_JSON, TABLE_CSV,
+						     TABLE_MARKDOWN };
+	struct table_style style = { .width = (size_t)cmd_columns(), .colour = cmd_colour() };
+	struct strbuf out = { 0 };
+	table_render(t, formats[format], &style, &out);
+	fputs(strbuf_text(&out), stdout);
+	strbuf_release(&out);
+}
+
+static int compare(const loaded_list *list, const struct compare_options *o)
+{
+	struct error err = ERROR_INIT;
+	struct table *t = comparison_table();
+	struct strbuf words = { 0 };
+	bool slower = false;
+	int code = EXIT_DONE;
+	const struct loaded_run *base = &list->items[0];
+	for (size_t i = 1; i < list->count && code == EXIT_DONE; i++) {
+		struct run_comparison c;
+		if (loaded_compare(base, &list->items[i], measures[o->measure], &c, &err)) {
+			code = cmd_fail(&err);
+			break;
+		}
+		if (i == 1)
+			add_row(t, base, c.measure, NULL);
+		add_row(t, &list->items[i], c.measure, &c.result);
+		comparison_sentence(base, &list->items[i], &c, &words);
+		if (o->slower >= 0 && comparison_is_slower(&c, o->slower))
+			slower = true;
+	}
+	if (code == EXIT_DONE) {
+		print_table(t, o->format);
+		if (o->format == AS_TEXT)
+			printf("\n%s", strbuf_text(&words));
+	}
+	if (slower) {
+		fprintf(stderr, "tare: slower than run %lld by more than %g %%\n",
+			(long long)base->run.id, o->slower * 100);
+		code = EXIT_CHECK;
+	}
+	table_free(t);
+	strbuf_release(&words);
+	return code;
+}
+
+int cmd_compare(int argc, char **argv)
+{
+	struct compare_options o = { .slower = -1 };
+	struct option_spec specs[] = {
+		{ 'm', "measure", OPTION_CHOICE, &o.measure, MEASURES,
+		  "what to compare (default: the best grade of process time both have)" },
+		{ 0, "fail-if-slower", OPTION_FRACTION, &o.slower, "SHARE",
+		  "exit with 1 if a run is significantly slower than the first by more than this" },
+		{ 'f', "format", OPTION_CHOICE, &o.format, "text|json|csv|markdown", "output format" },
+		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab to read (default: your own)" },
+		{ 0 }
+	};
+	text_list names = { 0 };
+	loaded_list list = { 0 };
+	int code = EXIT_DONE;
+	if (cmd_options("tare compare [OPTIONS] BASE RUN...",
+			"Ratio of the means with an interval, and a p-value, against the first run.\n",
+			specs, argc, argv, &names, &code)) {
+		struct error err = ERROR_INIT;
+		if (names.count < 2) {
+			error_set(&err, EXIT_USAGE, "compare: needs two runs or more");
+			error_hint(&err, "'tare list' shows them");
+			code = cmd_fail(&err);
+		} else if (cmd_load_runs(o.lab, &names, LAB_ROWS, false, &list, &err)) {
+			code = cmd_fail(&err);
+		} else {
+			code = compare(&list, &o);
+		}
+	}
+	loaded_release(&list);
+	array_release(&names);
+	return code;
+}

@@ -1,0 +1,191 @@
+#include "cmd/view.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* The part of a run's conditions that the protocol needs. */
+struct judged_under {
+	struct emp_options options;
+	ARRAY(int) codes;
+};
+
+static void read_conditions(const char *json, struct judged_under *under)
+{
+	json_t *all = json ? json_loads(json, 0, NULL) : NULL;
+	under->options.ignore_failure = json_is_true(json_object_get(all, "ignore_failure"));
+	under->options.keep_outside = json_is_true(json_object_get(all, "keep_outliers"));
+	json_t *codes = json_object_get(all, "expected_codes");
+	for (size_t i = 0; i < json_array_size(codes); i++)
+		array_push(&under->codes, (int)json_integer_value(json_array_get(codes, i)));
+	under->options.expected_codes = under->codes.items;
+	under->options.expected_count = under->codes.count;
+	json_decref(all);
+}
+
+static void release_one(struct loaded_run *l)
+{
+	for (size_t i = 0; i < l->executions.count; i++)
+		execution_release(&l->executions.items[i]);
+	array_release(&l->executions);
+	run_release(&l->run);
+	machine_release(&l->machine);
+	emp_result_release(&l->result);
+}
+
+int loaded_add(loaded_list *list, struct lab *lab, int64_t run, enum lab_detail detail,
+	       struct error *err)
+{
+	struct loaded_run l = { 0 };
+	if (lab_get_run(lab, run, &l.run, err) ||
+	    lab_get_executions(lab, run, detail, &l.executions, err) ||
+	    (l.run.machine && lab_get_machine(lab, l.run.machine, &l.machine, err))) {
+		release_one(&l);
+		return -1;
+	}
+	struct judged_under under = { 0 };
+	read_conditions(l.run.conditions, &under);
+	emp_judge(&l.run, l.executions.items, l.executions.count, &under.options, &l.result);
+	array_release(&under.codes);
+	array_push(list, l);
+	return 0;
+}
+
+void loaded_release(loaded_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		release_one(&list->items[i]);
+	array_release(list);
+}
+
+struct run_view *loaded_views(const loaded_list *list)
+{
+	struct run_view *views = xcalloc(list->count, sizeof *views);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct loaded_run *l = &list->items[i];
+		views[i] = (struct run_view){ .run = &l->run,
+					      .executions = l->executions.items,
+					      .count = l->executions.count,
+					      .result = &l->result,
+					      .machine = l->machine.facts.count ? &l->machine :
+										  NULL };
+	}
+	return views;
+}
+
+static bool both_have(const struct loaded_run *a, const struct loaded_run *b, enum emp_measure m)
+{
+	return a->result.present[m] && b->result.present[m] && a->result.kept[m].n &&
+	       b->result.kept[m].n;
+}
+
+int loaded_compare(const struct loaded_run *base, const struct loaded_run *other,
+		   enum emp_measure measure, struct run_comparison *out, struct error *err)
+{
+	static const enum emp_measure best[] = { EMP_PT_NET, EMP_PT_EXEC, EMP_PT_TICK, EMP_ET };
+	for (size_t i = 0; measure == EMP_MEASURES && i < sizeof best / sizeof *best; i++)
+		if (both_have(base, other, best[i]))
+			measure = best[i];
+	if (measure == EMP_MEASURES || !both_have(base, other, measure)) {
+		error_set(err, EXIT_USAGE, "run %lld and run %lld have no measure in common",
+			  (long long)base->run.id, (long long)other->run.id);
+		return error_hint(err, "'tare show %lld' tells what it holds",
+				  (long long)other->run.id);
+	}
+	size_t n_a, n_b;
+	double *a = emp_values(&base->run, base->executions.items, &base->result, measure, &n_a);
+	double *b = emp_values(&other->run, other->executions.items, &other->result, measure, &n_b);
+	out->measure = measure;
+	emp_compare(a, n_a, b, n_b, &out->result);
+	free(a);
+	free(b);
+	return 0;
+}
+
+static const char *measure_words(enum emp_measure m)
+{
+	switch (m) {
+	case EMP_ET:
+		return "elapsed time";
+	case EMP_PT_NET:
+		return "process time (net)";
+	case EMP_PT_EXEC:
+		return "process time (exec)";
+	case EMP_PT_TICK:
+		return "process time (tick)";
+	default:
+		return emp_measure_name(m);
+	}
+}
+
+void comparison_sentence(const struct loaded_run *base, const struct loaded_run *other,
+			 const struct run_comparison *c, struct strbuf *out)
+{
+	char a[64], b[64];
+	const struct emp_comparison *r = &c->result;
+	text_display(base->run.name, a, sizeof a);
+	text_display(other->run.name, b, sizeof b);
+	if (!r->significant)
+		strbuf_printf(out, "No difference shown between '%s' (run %lld) and '%s' (run %lld)", b,
+			      (long long)other->run.id, a, (long long)base->run.id);
+	else
+		strbuf_printf(out, "'%s' (run %lld) is %.3f times %s than '%s' (run %lld)", b,
+			      (long long)other->run.id, r->ratio >= 1 ? r->ratio : 1 / r->ratio,
+			      r->ratio >= 1 ? "slower" : "faster", a, (long long)base->run.id);
+	strbuf_printf(out, "\n  in %s: ratio %.4f, 95%% interval %.4f to %.4f,\n  ",
+		      measure_words(c->measure), r->ratio, r->ratio_low, r->ratio_high);
+	if (r->p < 0.0001)
+		strbuf_puts(out, "p < 0.0001");
+	else
+		strbuf_printf(out, "p = %.4f", r->p);
+	strbuf_printf(out, " (%s, %zu against %zu executions)\n", r->test, r->n_b, r->n_a);
+}
+
+bool comparison_is_slower(const struct run_comparison *c, double share)
+{
+	return c->result.significant && c->result.ratio > 1 + share;
+}
+
+const char *cmd_lab_path(const char *given)
+{
+	const char *environment = getenv("TARE_LAB");
+	return given ? given : environment && *environment ? environment : NULL;
+}
+
+static int add_found(loaded_list *list, struct lab *lab, const char *name, enum lab_detail detail,
+		     bool whole_study, struct error *err)
+{
+	int64_t id;
+	if (lab_find_run(lab, name, &id, err))
+		return -1;
+	if (!whole_study)
+		return loaded_add(list, lab, id, detail, err);
+	struct run run = { 0 };
+	run_list runs = { 0 };
+	int failed = lab_get_run(lab, id, &run, err) || lab_study_runs(lab, run.study, &runs, err);
+	for (size_t i = 0; i < runs.count; i++) {
+		if (!failed)
+			failed = loaded_add(list, lab, runs.items[i].id, detail, err);
+		run_release(&runs.items[i]);
+	}
+	array_release(&runs);
+	run_release(&run);
+	return failed;
+}
+
+int cmd_load_runs(const char *lab_path, const text_list *names, enum lab_detail detail,
+		  bool whole_study, loaded_list *list, struct error *err)
+{
+	struct lab *lab;
+	if (lab_open(&lab, cmd_lab_path(lab_path), LAB_READ, err))
+		return -1;
+	int failed = 0;
+	if (!names->count)
+		failed = add_found(list, lab, "last", detail, whole_study, err);
+	for (size_t i = 0; i < names->count && !failed; i++)
+		failed = add_found(list, lab, names->items[i], detail, whole_study, err);
+	lab_close(lab);
+	return failed;
+}

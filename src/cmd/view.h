@@ -1,0 +1,46 @@
+/* Stored runs made ready for a report: the one path from lab through protocol, for live and old runs alike. */
+#ifndef TARE_CMD_VIEW_H
+#define TARE_CMD_VIEW_H
+
+#include "lab/lab.h"
+#include "protocol/emp.h"
+#include "report/time.h"
+
+struct loaded_run {
+	struct run run;
+	execution_list executions;
+	struct machine machine;
+	struct emp_result result;
+};
+
+typedef ARRAY(struct loaded_run) loaded_list;
+
+/* Options of the protocol that the run was made under are taken from its conditions. */
+int loaded_add(loaded_list *list, struct lab *lab, int64_t run, enum lab_detail detail,
+	       struct error *err);
+void loaded_release(loaded_list *list);
+
+/* Views onto the loaded runs, to be freed (the array only). */
+struct run_view *loaded_views(const loaded_list *list);
+
+/* How the base and another run compare by `measure`; EMP_MEASURES: the best that both have. */
+struct run_comparison {
+	enum emp_measure measure;
+	struct emp_comparison result;
+};
+int loaded_compare(const struct loaded_run *base, const struct loaded_run *other,
+		   enum emp_measure measure, struct run_comparison *out, struct error *err);
+/* "'b' is 1.25 times slower than 'a' in process time (exec): ..." */
+void comparison_sentence(const struct loaded_run *base, const struct loaded_run *other,
+			 const struct run_comparison *c, struct strbuf *out);
+/* Slower by more than this share, and not by chance. */
+bool comparison_is_slower(const struct run_comparison *c, double share);
+
+/* $TARE_LAB unless --lab says otherwise. */
+const char *cmd_lab_path(const char *given);
+
+/* Opens the lab for reading and finds the runs named; with no name, the newest. */
+int cmd_load_runs(const char *lab_path, const text_list *names, enum lab_detail detail,
+		  bool whole_study, loaded_list *list, struct error *err);
+
+#endif

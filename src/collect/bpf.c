@@ -1,0 +1,259 @@
+/* The bpf back end: programs in bpf/tasks.bpf.c. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "collect/backend.h"
+#include "collect/bpf/tasks.h"
+#include "tasks.skel.h"
+
+_Static_assert(TASKS_CUMULATIVE == TASK_CUMULATIVE, "the kernel side sums other measures");
+
+#define PROC_PID_INIT_INO 0xEFFFFFFCu /* the initial pid namespace (include/linux/proc_ns.h) */
+#define END_PATIENCE_NS 20000000u
+
+struct bpf_state {
+	struct tasks_bpf *skel;
+	struct ring_buffer *ring;
+	struct image exits;
+};
+
+static int silent(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+static int on_exit_record(void *context, void *data, size_t size)
+{
+	struct bpf_state *s = context;
+	if (size >= sizeof(struct task_record))
+		memcpy(image_add(&s->exits), data, sizeof(struct task_record));
+	return 0;
+}
+
+/* BPF programs see the pids of the initial namespace; in another one they would name other processes. */
+static bool in_initial_pid_namespace(void)
+{
+	struct stat st;
+	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == PROC_PID_INIT_INO;
+}
+
+static int load(struct bpf_state *s, struct error *err)
+{
+	s->skel = tasks_bpf__open();
+	if (!s->skel)
+		return error_set(err, EXIT_ENVIRONMENT, "cannot open the BPF programs: %s",
+				 strerror(errno));
+	s->skel->rodata->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
+	s->skel->rodata->self_tgid = getpid();
+	s->skel->rodata->ring_half = bpf_map__max_entries(s->skel->maps.exits) / 2;
+	int failed = tasks_bpf__load(s->skel);
+	if (failed)
+		return error_set(err, EXIT_ENVIRONMENT, "the kernel refused the BPF programs: %s",
+				 strerror(-failed));
+	failed = tasks_bpf__attach(s->skel);
+	if (failed)
+		return error_set(err, EXIT_ENVIRONMENT, "cannot attach the BPF programs: %s",
+				 strerror(-failed));
+	s->ring = ring_buffer__new(bpf_map__fd(s->skel->maps.exits), on_exit_record, s, NULL);
+	if (!s->ring)
+		return error_set(err, EXIT_ENVIRONMENT, "cannot map the BPF ring buffer: %s",
+				 strerror(errno));
+	return 0;
+}
+
+static void bpf_close(void *state)
+{
+	struct bpf_state *s = state;
+	if (!s)
+		return;
+	ring_buffer__free(s->ring);
+	tasks_bpf__destroy(s->skel);
+	image_release(&s->exits);
+	free(s);
+}
+
+static int bpf_open(void **state, struct error *err)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
+		return error_set(err, EXIT_ENVIRONMENT,
+				 "this kernel has no BTF (/sys/kernel/btf/vmlinux)");
+	if (!in_initial_pid_namespace())
+		return error_set(err, EXIT_ENVIRONMENT,
+				 "this is a container: its pids are not the kernel's");
+	libbpf_set_print(silent);
+	struct bpf_state *s = xcalloc(1, sizeof *s);
+	if (load(s, err)) {
+		bpf_close(s);
+		return -1;
+	}
+	*state = s;
+	return 0;
+}
+
+static int bpf_snapshot(void *state, struct image *image, struct error *err)
+{
+	struct bpf_state *s = state;
+	image->count = 0;
+	image->begin_ns = clock_monotonic_ns();
+	int fd = bpf_iter_create(bpf_link__fd(s->skel->links.snapshot));
+	if (fd < 0)
+		return error_set(err, EXIT_ENVIRONMENT, "cannot read the tasks: %s",
+				 strerror(errno));
+	size_t used = 0, size = sizeof *image->tasks;
+	for (;;) {
+		image->tasks = array_grow(image->tasks, &image->capacity, used / size + 160, size);
+		ssize_t n = read(fd, (char *)image->tasks + used, image->capacity * size - used);
+		if (n == 0)
+			break;
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n < 0) {
+			int saved = errno;
+			close(fd);
+			return error_set(err, EXIT_ENVIRONMENT, "cannot read the tasks: %s",
+					 strerror(saved));
+		}
+		used += (size_t)n;
+	}
+	close(fd);
+	image->count = used / size;
+	image->end_ns = clock_monotonic_ns();
+	return 0;
+}
+
+static void forget_members(struct bpf_state *s)
+{
+	int map = bpf_map__fd(s->skel->maps.members);
+	uint64_t key;
+	while (bpf_map_get_next_key(map, NULL, &key) == 0)
+		bpf_map_delete_elem(map, &key);
+}
+
+static void bpf_arm(void *state)
+{
+	struct bpf_state *s = state;
+	ring_buffer__consume(s->ring);
+	s->exits.count = 0;
+	forget_members(s);
+	struct tasks_bpf__bss *b = s->skel->bss;
+	b->root_tgid = 0;
+	b->root_end_ns = 0;
+	b->lost = b->lost_members = 0;
+	memset(&b->totals, 0, sizeof b->totals);
+	b->totals.present = UINT64_MAX;
+	__atomic_store_n(&b->arm_tid, (int32_t)syscall(SYS_gettid), __ATOMIC_SEQ_CST);
+	__atomic_store_n(&b->active, 1, __ATOMIC_SEQ_CST);
+}
+
+static int bpf_adopt(void *state, pid_t root, struct error *err)
+{
+	struct bpf_state *s = state;
+	if (__atomic_load_n(&s->skel->bss->root_tgid, __ATOMIC_SEQ_CST) == root)
+		return 0;
+	return error_set(err, EXIT_ENVIRONMENT, "the BPF programs did not see process %d begin",
+			 (int)root);
+}
+
+static int bpf_fd(void *state)
+{
+	struct bpf_state *s = state;
+	return ring_buffer__epoll_fd(s->ring);
+}
+
+static void bpf_drain(void *state)
+{
+	struct bpf_state *s = state;
+	ring_buffer__consume(s->ring);
+}
+
+static uint64_t bpf_root_end_ns(void *state)
+{
+	struct bpf_state *s = state;
+	uint64_t until = clock_monotonic_ns() + END_PATIENCE_NS;
+	for (;;) {
+		uint64_t end = __atomic_load_n(&s->skel->bss->root_end_ns, __ATOMIC_SEQ_CST);
+		if (end || clock_monotonic_ns() > until)
+			return end;
+	}
+}
+
+static void bpf_members(void *state, pid_list *pids)
+{
+	struct bpf_state *s = state;
+	int map = bpf_map__fd(s->skel->maps.members);
+	uint64_t key, *previous = NULL;
+	struct member m;
+	while (bpf_map_get_next_key(map, previous, &key) == 0) {
+		if (bpf_map_lookup_elem(map, &key, &m) == 0)
+			array_push(pids, (pid_t)m.tgid);
+		previous = &key;
+	}
+}
+
+/* Left-behind processes that were let live count with what they used until now. */
+static void add_living(struct bpf_state *s, struct totals *totals)
+{
+	uint64_t key;
+	struct image now = { 0 };
+	if (bpf_map_get_next_key(bpf_map__fd(s->skel->maps.members), NULL, &key) != 0 ||
+	    bpf_snapshot(s, &now, NULL) != 0)
+		return;
+	for (size_t i = 0; i < now.count; i++)
+		if (now.tasks[i].flags & TASK_IS_SUBJECT)
+			totals_add(totals, &now.tasks[i]);
+	image_release(&now);
+}
+
+static void bpf_finish(void *state, const struct totals *base, struct image *exits,
+		       struct totals *totals, uint64_t *lost)
+{
+	struct bpf_state *s = state;
+	struct tasks_bpf__bss *b = s->skel->bss;
+	struct totals living = { .present = UINT64_MAX };
+	add_living(s, &living);
+	__atomic_store_n(&b->active, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&b->arm_tid, 0, __ATOMIC_SEQ_CST);
+	ring_buffer__consume(s->ring);
+
+	*totals = (struct totals){ .present = b->totals.present & living.present,
+				   .rss_peak_bytes = b->totals.rss_peak_bytes,
+				   .processes = b->totals.processes,
+				   .threads = b->totals.threads };
+	for (int m = 0; m < TASK_CUMULATIVE; m++) {
+		uint64_t before = base ? base->value[m] : 0;
+		uint64_t all = b->totals.value[m] + living.value[m];
+		totals->value[m] = all > before ? all - before : 0;
+	}
+	*lost = b->lost + b->lost_members;
+
+	/* hand the records over and keep the other buffer for the next execution */
+	struct image had = *exits;
+	*exits = s->exits;
+	s->exits = had;
+	s->exits.count = 0;
+}
+
+const struct backend_ops bpf_backend = {
+	.backend = BACKEND_BPF,
+	.open = bpf_open,
+	.close = bpf_close,
+	.snapshot = bpf_snapshot,
+	.arm = bpf_arm,
+	.adopt = bpf_adopt,
+	.fd = bpf_fd,
+	.drain = bpf_drain,
+	.root_end_ns = bpf_root_end_ns,
+	.members = bpf_members,
+	.finish = bpf_finish,
+};

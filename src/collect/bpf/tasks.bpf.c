@@ -1,0 +1,291 @@
+/* Snapshots of all tasks, the subject's tree, and the final record of every task that ends.
+ *
+ * A task's last record is taken at its last switch off the CPU, not at sched_process_exit: from 6.16 on
+ * that tracepoint comes before the memory is torn down, which can be a good part of a short program. */
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "record/task.h"
+#include "collect/bpf/tasks.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+#define TASK_DEAD 0x80
+#define PF_IO_WORKER 0x10
+#define PF_KTHREAD 0x200000
+
+/* enum task_measure, which lives in a header that BPF cannot include */
+enum {
+	EXEC,
+	USER,
+	SYSTEM,
+	RUN_DELAY,
+	BLKIO_DELAY,
+	MIN_FLT,
+	MAJ_FLT,
+	NVCSW,
+	NIVCSW,
+	RCHAR,
+	WCHAR,
+	SYSCR,
+	SYSCW,
+	READ_BYTES,
+	WRITE_BYTES,
+	CANCELLED_WRITE_BYTES,
+	RSS,
+	RSS_PEAK,
+	VM,
+};
+
+const volatile __u32 page_size = 4096;
+const volatile __s32 self_tgid = 0;
+const volatile __u64 ring_half = 8 << 20;
+
+__s32 arm_tid = 0;  /* the next process this task forks is the root */
+__u32 active = 0;   /* exits are kept */
+__s32 root_tgid = 0;
+__u64 root_end_ns = 0; /* 0 while a thread of the root lives */
+__u64 lost = 0;        /* exit records that found the ring full */
+__u64 lost_members = 0;
+struct tree_totals totals = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 16 << 20);
+} exits SEC(".maps");
+
+/* Keyed by the signal_struct, which the threads of a process share, io_uring's workers too (those are
+ * made without a fork event), and which keeps its address when a thread takes over the leader's pid
+ * in exec. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MEMBERS_MAX);
+	__type(key, u64);
+	__type(value, struct member);
+} members SEC(".maps");
+
+static __always_inline struct member *member_of(struct task_struct *t)
+{
+	u64 key = (u64)t->signal;
+	return bpf_map_lookup_elem(&members, &key);
+}
+
+static __always_inline u32 cpu_of(struct task_struct *t)
+{
+	struct task_struct___before_5_16 *old = (void *)t;
+	if (bpf_core_field_exists(t->thread_info.cpu))
+		return t->thread_info.cpu;
+	if (bpf_core_field_exists(old->cpu))
+		return BPF_CORE_READ(old, cpu);
+	return 0;
+}
+
+static __always_inline void fill_memory(struct task_record *r, struct mm_struct *mm)
+{
+	/* MM_FILEPAGES, MM_ANONPAGES, MM_SHMEMPAGES; 2 is swap. The kernel's own approximate sums: each CPU may
+	 * hold back up to 32 pages. */
+	s64 pages = 0;
+	struct mm_struct___before_6_2 *old = (void *)mm;
+	if (bpf_core_field_exists(old->rss_stat.count))
+		pages = BPF_CORE_READ(old, rss_stat.count[0].counter) +
+			BPF_CORE_READ(old, rss_stat.count[1].counter) +
+			BPF_CORE_READ(old, rss_stat.count[3].counter);
+	else
+		pages = mm->rss_stat[0].count + mm->rss_stat[1].count + mm->rss_stat[3].count;
+	if (pages < 0)
+		pages = 0;
+	u64 peak = mm->hiwater_rss;
+	if ((u64)pages > peak)
+		peak = pages;
+	r->value[RSS] = (u64)pages * page_size;
+	r->value[RSS_PEAK] = peak * page_size;
+	r->value[VM] = mm->total_vm * page_size;
+	r->present |= 1ull << RSS | 1ull << RSS_PEAK | 1ull << VM;
+}
+
+static __always_inline void fill_io(struct task_record *r, struct task_struct *t)
+{
+	if (!bpf_core_field_exists(t->ioac.read_bytes))
+		return;
+	r->value[RCHAR] = t->ioac.rchar;
+	r->value[WCHAR] = t->ioac.wchar;
+	r->value[SYSCR] = t->ioac.syscr;
+	r->value[SYSCW] = t->ioac.syscw;
+	r->value[READ_BYTES] = t->ioac.read_bytes;
+	r->value[WRITE_BYTES] = t->ioac.write_bytes;
+	r->value[CANCELLED_WRITE_BYTES] = t->ioac.cancelled_write_bytes;
+	r->present |= 1ull << RCHAR | 1ull << WCHAR | 1ull << SYSCR | 1ull << SYSCW |
+		      1ull << READ_BYTES | 1ull << WRITE_BYTES | 1ull << CANCELLED_WRITE_BYTES;
+}
+
+static __always_inline void fill_delays(struct task_record *r, struct task_struct *t)
+{
+	if (bpf_core_field_exists(t->sched_info.run_delay)) {
+		r->value[RUN_DELAY] = t->sched_info.run_delay;
+		r->present |= 1ull << RUN_DELAY;
+	}
+	if (bpf_core_field_exists(t->delays)) {
+		struct task_delay_info *d = t->delays;
+		/* only tasks forked while delay accounting was on have one */
+		if (d) {
+			r->value[BLKIO_DELAY] = d->blkio_delay;
+			r->present |= 1ull << BLKIO_DELAY;
+		}
+	}
+}
+
+/* Everything but the memory. r is zeroed. */
+static __always_inline void fill(struct task_record *r, struct task_struct *t)
+{
+	r->at_ns = bpf_ktime_get_ns();
+	r->start_ns = t->start_boottime;
+	r->tid = t->pid;
+	r->tgid = t->tgid;
+	r->ppid = t->real_parent->tgid;
+	r->prio = t->prio - 100; /* as /proc and ps have it: 20 is nice 0 */
+	r->policy = (s32)t->policy;
+	r->cpu = (s32)cpu_of(t);
+	r->cgroup = t->cgroups->dfl_cgrp->kn->id;
+	r->value[EXEC] = t->se.sum_exec_runtime;
+	r->value[USER] = t->utime;
+	r->value[SYSTEM] = t->stime;
+	r->value[MIN_FLT] = t->min_flt;
+	r->value[MAJ_FLT] = t->maj_flt;
+	r->value[NVCSW] = t->nvcsw;
+	r->value[NIVCSW] = t->nivcsw;
+	r->present = 1ull << EXEC | 1ull << USER | 1ull << SYSTEM | 1ull << MIN_FLT |
+		     1ull << MAJ_FLT | 1ull << NVCSW | 1ull << NIVCSW;
+	fill_delays(r, t);
+	fill_io(r, t);
+	bpf_probe_read_kernel(r->comm, sizeof r->comm, t->comm);
+	if (t->flags & PF_KTHREAD)
+		r->flags |= TASK_IS_KERNEL;
+	if (r->tid == r->tgid)
+		r->flags |= TASK_IS_LEADER;
+	if (r->tgid == self_tgid)
+		r->flags |= TASK_IS_SELF;
+}
+
+SEC("iter/task")
+int snapshot(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	if (!t)
+		return 0;
+	struct task_record r = {};
+	fill(&r, t);
+	struct mm_struct *mm = t->mm;
+	if (mm)
+		fill_memory(&r, mm);
+	if (active && member_of(t))
+		r.flags |= TASK_IS_SUBJECT;
+	bpf_seq_write(ctx->meta->seq, &r, sizeof r);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	if (!active)
+		return 0;
+	u64 own = (u64)child->signal;
+	if (own == (u64)parent->signal) {
+		struct member *process = bpf_map_lookup_elem(&members, &own);
+		if (process) {
+			__sync_fetch_and_add(&process->tasks, 1);
+			__sync_fetch_and_add(&totals.threads, 1);
+		}
+		return 0;
+	}
+	bool root = arm_tid && parent->pid == arm_tid;
+	if (!root && !member_of(parent))
+		return 0;
+	if (root) {
+		arm_tid = 0;
+		root_tgid = child->tgid;
+	}
+	struct member m = { .tgid = child->tgid, .tasks = 1 };
+	if (bpf_map_update_elem(&members, &own, &m, BPF_ANY))
+		__sync_fetch_and_add(&lost_members, 1);
+	__sync_fetch_and_add(&totals.processes, 1);
+	__sync_fetch_and_add(&totals.threads, 1);
+	return 0;
+}
+
+/* Only here is the memory still there (from 6.16 on; earlier kernels leave signal->maxrss). */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *t)
+{
+	if (!active)
+		return 0;
+	struct member *m = member_of(t);
+	struct mm_struct *mm = t->mm;
+	if (!m || !mm)
+		return 0;
+	struct task_record r = {};
+	fill_memory(&r, mm);
+	if (r.value[RSS_PEAK] > m->rss_peak_bytes)
+		m->rss_peak_bytes = r.value[RSS_PEAK];
+	return 0;
+}
+
+static __always_inline void add_to_totals(const struct task_record *r)
+{
+	for (int i = 0; i < TASKS_CUMULATIVE; i++)
+		__sync_fetch_and_add(&totals.value[i], r->value[i]);
+	totals.present &= r->present;
+	if (r->value[RSS_PEAK] > totals.rss_peak_bytes)
+		totals.rss_peak_bytes = r->value[RSS_PEAK];
+}
+
+static __always_inline bool is_dead(struct task_struct *t)
+{
+	struct task_struct___before_5_14 *old = (void *)t;
+	if (bpf_core_field_exists(t->__state))
+		return t->__state & TASK_DEAD;
+	return BPF_CORE_READ(old, state) & TASK_DEAD;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev)
+{
+	if (!active || !is_dead(prev))
+		return 0;
+	struct task_record local = {};
+	struct task_record *kept = bpf_ringbuf_reserve(&exits, sizeof *kept, 0);
+	struct member *m = member_of(prev);
+	if (!kept) {
+		__sync_fetch_and_add(&lost, 1);
+		if (!m)
+			return 0;
+	}
+	fill(&local, prev);
+	local.flags |= TASK_HAS_EXITED;
+	local.exit_code = prev->exit_code;
+	local.value[RSS_PEAK] = prev->signal->maxrss * page_size;
+	if (m) {
+		local.flags |= TASK_IS_SUBJECT;
+		if (m->rss_peak_bytes)
+			local.value[RSS_PEAK] = m->rss_peak_bytes;
+		add_to_totals(&local);
+		if (!(prev->flags & PF_IO_WORKER))
+			__sync_fetch_and_add(&m->tasks, -1);
+		if (m->tasks <= 0) {
+			u64 key = (u64)prev->signal;
+			if (local.tgid == root_tgid)
+				root_end_ns = local.at_ns;
+			bpf_map_delete_elem(&members, &key);
+		}
+	}
+	local.present |= 1ull << RSS_PEAK;
+	if (kept) {
+		*kept = local;
+		/* nobody is woken within a measurement unless the ring would run over */
+		u64 wake = bpf_ringbuf_query(&exits, BPF_RB_AVAIL_DATA) > ring_half;
+		bpf_ringbuf_submit(kept, wake ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+	}
+	return 0;
+}

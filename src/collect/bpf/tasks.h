@@ -1,0 +1,23 @@
+/* What tasks.bpf.c and bpf.c share beside struct task_record. */
+#ifndef TARE_COLLECT_BPF_TASKS_H
+#define TARE_COLLECT_BPF_TASKS_H
+
+#define MEMBERS_MAX 65536
+#define TASKS_CUMULATIVE 16 /* == TASK_CUMULATIVE */
+
+/* One live process of the subject's tree. */
+struct member {
+	__s32 tgid;
+	__s32 tasks;           /* threads alive */
+	__u64 rss_peak_bytes;  /* taken while its memory was still there; 0 not yet */
+};
+
+/* What the ended tasks of the tree used; kept in the kernel so that no lost event can make it wrong. */
+struct tree_totals {
+	__u64 present; /* bits every one of them had */
+	__u64 value[TASKS_CUMULATIVE];
+	__u64 rss_peak_bytes;
+	__u32 processes, threads; /* that belonged to it */
+};
+
+#endif

@@ -1,0 +1,148 @@
+/* The few kernel types the BPF programs use, each with only the fields in use. CO-RE finds the real
+ * offsets at load time, so a build needs no kernel BTF. A field that kernels disagree on has a
+ * flavour (name___what): libbpf drops the suffix when matching. */
+#ifndef __VMLINUX_H__
+#define __VMLINUX_H__
+
+typedef unsigned char __u8;
+typedef short int __s16;
+typedef short unsigned int __u16;
+typedef int __s32;
+typedef unsigned int __u32;
+typedef long long int __s64;
+typedef long long unsigned int __u64;
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s32 s32;
+typedef __s64 s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef _Bool bool;
+enum { false = 0, true = 1 };
+
+enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_RINGBUF = 27,
+};
+
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+};
+
+enum {
+	BPF_RB_NO_WAKEUP = 1,
+	BPF_RB_FORCE_WAKEUP = 2,
+	BPF_RB_AVAIL_DATA = 0,
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct sched_entity {
+	u64 sum_exec_runtime;
+};
+
+struct sched_info {
+	long long unsigned int run_delay;
+};
+
+struct task_delay_info {
+	u64 blkio_delay;
+};
+
+struct task_io_accounting {
+	u64 rchar, wchar, syscr, syscw, read_bytes, write_bytes, cancelled_write_bytes;
+};
+
+struct percpu_counter {
+	s64 count;
+};
+
+struct mm_struct {
+	struct percpu_counter rss_stat[4]; /* since 6.2 */
+	long unsigned int hiwater_rss, total_vm;
+};
+
+typedef struct {
+	s64 counter;
+} atomic64_t;
+
+struct mm_rss_stat {
+	atomic64_t count[4];
+};
+
+struct mm_struct___before_6_2 {
+	struct mm_rss_stat rss_stat;
+};
+
+struct kernfs_node {
+	u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct signal_struct {
+	long unsigned int maxrss; /* pages */
+};
+
+struct thread_info {
+	u32 cpu;
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int __state;
+	unsigned int flags;
+	int prio;
+	unsigned int policy;
+	struct sched_entity se;
+	struct sched_info sched_info;
+	struct mm_struct *mm;
+	int exit_code;
+	int pid, tgid;
+	struct task_struct *real_parent;
+	u64 utime, stime;
+	long unsigned int nvcsw, nivcsw;
+	u64 start_boottime;
+	long unsigned int min_flt, maj_flt;
+	char comm[16];
+	struct signal_struct *signal;
+	struct task_io_accounting ioac;
+	struct css_set *cgroups;
+	struct task_delay_info *delays;
+};
+
+struct task_struct___before_5_14 {
+	long int state;
+};
+
+struct task_struct___before_5_16 {
+	unsigned int cpu;
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+	u64 session_id, seq_num;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+#endif

@@ -1,0 +1,160 @@
+#include "collect/collect.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/strbuf.h"
+#include "collect/backend.h"
+
+struct collector {
+	const struct backend_ops *ops;
+	void *state;
+	char *not_seen;
+};
+
+/* NULL: not in this build. */
+static const struct backend_ops *const backends[BACKENDS] = {
+	[BACKEND_PLAIN] = &plain_backend,
+#ifdef TARE_NETLINK
+	[BACKEND_NETLINK] = &netlink_backend,
+#endif
+#ifdef TARE_BPF
+	[BACKEND_BPF] = &bpf_backend,
+#endif
+};
+
+static int open_one(struct collector *c, enum backend backend, struct error *err)
+{
+	const struct backend_ops *ops = backends[backend];
+	if (!ops) {
+		error_set(err, EXIT_ENVIRONMENT, "this build has no %s back end",
+			  backend_name(backend));
+		return error_hint(err, "'make' in the source tree installs what it needs");
+	}
+	c->ops = ops;
+	return ops->open(&c->state, err);
+}
+
+/* What the chosen back end lacks, and why a better one could not be had. */
+static char *compose_not_seen(const struct backend_ops *ops, const char *why_not_better)
+{
+	struct strbuf sb = { 0 };
+	if (ops->not_seen)
+		strbuf_puts(&sb, ops->not_seen);
+	if (*why_not_better)
+		strbuf_printf(&sb, "%s(%s)", sb.length ? " " : "", why_not_better);
+	return sb.length ? strbuf_detach(&sb) : NULL;
+}
+
+int collector_open(struct collector **out, enum backend want, struct error *err)
+{
+	struct collector *c = xcalloc(1, sizeof *c);
+	struct strbuf why = { 0 };
+	int failed = -1;
+	if (want != BACKENDS) {
+		failed = open_one(c, want, err);
+		if (failed && getuid() != 0)
+			error_hint(err, "run as root, or leave out --backend");
+	} else {
+		for (int b = BACKENDS - 1; b >= 0 && failed; b--) {
+			struct error reason = ERROR_INIT;
+			failed = open_one(c, (enum backend)b, &reason);
+			if (failed)
+				strbuf_printf(&why, "%sno %s: %s", why.length ? "; " : "",
+					      backend_name((enum backend)b), reason.text);
+		}
+		if (failed)
+			error_set(err, EXIT_ENVIRONMENT, "no back end can be used: %s",
+				  strbuf_text(&why));
+	}
+	if (failed) {
+		free(c);
+	} else {
+		c->not_seen = compose_not_seen(c->ops, strbuf_text(&why));
+		*out = c;
+	}
+	strbuf_release(&why);
+	return failed;
+}
+
+void collector_close(struct collector *c)
+{
+	if (!c)
+		return;
+	c->ops->close(c->state);
+	free(c->not_seen);
+	free(c);
+}
+
+enum backend collector_backend(const struct collector *c)
+{
+	return c->ops->backend;
+}
+
+const char *collector_not_seen(const struct collector *c)
+{
+	return c->not_seen;
+}
+
+int collector_snapshot(struct collector *c, struct image *image, struct error *err)
+{
+	return c->ops->snapshot(c->state, image, err);
+}
+
+void collector_arm(struct collector *c)
+{
+	if (c->ops->arm)
+		c->ops->arm(c->state);
+}
+
+int collector_adopt(struct collector *c, pid_t root, struct error *err)
+{
+	return c->ops->adopt ? c->ops->adopt(c->state, root, err) : 0;
+}
+
+int collector_fd(const struct collector *c)
+{
+	return c->ops->fd ? c->ops->fd(c->state) : -1;
+}
+
+void collector_drain(struct collector *c)
+{
+	if (c->ops->drain)
+		c->ops->drain(c->state);
+}
+
+uint64_t collector_root_end_ns(struct collector *c)
+{
+	return c->ops->root_end_ns ? c->ops->root_end_ns(c->state) : 0;
+}
+
+void collector_members(struct collector *c, pid_list *pids)
+{
+	if (c->ops->members)
+		c->ops->members(c->state, pids);
+}
+
+void collector_reaped(struct collector *c, pid_t pid, const struct rusage *usage)
+{
+	if (c->ops->reaped)
+		c->ops->reaped(c->state, pid, usage);
+}
+
+void collector_finish(struct collector *c, const struct totals *base, struct image *exits,
+		      struct totals *totals, uint64_t *lost)
+{
+	c->ops->finish(c->state, base, exits, totals, lost);
+}
+
+void collector_probe(enum backend backend, bool *built, bool *usable, char why[256])
+{
+	struct error err = ERROR_INIT;
+	struct collector c = { 0 };
+	*built = backends[backend] != NULL;
+	*usable = open_one(&c, backend, &err) == 0;
+	snprintf(why, 256, "%.255s", err.text);
+	if (*usable)
+		c.ops->close(c.state);
+}

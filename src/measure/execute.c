@@ -1,0 +1,275 @@
+#include "measure/execute.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "measure/interrupt.h"
+
+#define TERM_PATIENCE_NS 200000000u
+#define KILL_PATIENCE_NS 2000000000u
+
+enum ending { ENDED, OVER_LIMIT, STOPPED, FAILED };
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void swallow(struct pollfd *output)
+{
+	char sink[65536];
+	if (output->revents && read(output->fd, sink, sizeof sink) <= 0)
+		output->fd = -1; /* closed: poll ignores it from now on */
+}
+
+/* Asleep until the root ends: nothing of tare runs unless the ring fills up or output is piped. */
+static enum ending wait_for_end(struct collector *c, const struct command *command,
+				uint64_t limit_ns)
+{
+	struct pollfd fds[] = { { .fd = command->pidfd, .events = POLLIN },
+				{ .fd = command->output_fd, .events = POLLIN },
+				{ .fd = collector_fd(c), .events = POLLIN } };
+	uint64_t until = limit_ns ? clock_monotonic_ns() + limit_ns : 0;
+	for (;;) {
+		struct timespec left, *timeout = NULL;
+		if (until) {
+			uint64_t now = clock_monotonic_ns();
+			if (now >= until)
+				return OVER_LIMIT;
+			left = (struct timespec){ (time_t)((until - now) / 1000000000u),
+						  (long)((until - now) % 1000000000u) };
+			timeout = &left;
+		}
+		int n = ppoll(fds, 3, timeout, interrupt_mask());
+		if (interrupted())
+			return STOPPED;
+		if (n < 0 && errno != EINTR)
+			return FAILED;
+		if (n <= 0)
+			continue;
+		if (fds[0].revents)
+			return ENDED;
+		swallow(&fds[1]);
+		if (fds[2].revents)
+			collector_drain(c);
+	}
+}
+
+/* Reaps whatever of the tree has ended: tare is the subreaper of its orphans. */
+static void reap(struct collector *c)
+{
+	struct rusage usage;
+	pid_t pid;
+	while ((pid = wait4(-1, NULL, WNOHANG, &usage)) > 0)
+		collector_reaped(c, pid, &usage);
+}
+
+static size_t living(struct collector *c, pid_list *pids)
+{
+	collector_drain(c);
+	reap(c);
+	pids->count = 0;
+	collector_members(c, pids);
+	return pids->count;
+}
+
+/* Waits until the tree is empty; the number of processes still there when patience ran out. */
+static size_t wait_for_tree(struct collector *c, pid_list *pids, uint64_t patience_ns)
+{
+	uint64_t until = clock_monotonic_ns() + patience_ns;
+	long pause_ns = 50000;
+	while (living(c, pids) && clock_monotonic_ns() < until && !interrupted()) {
+		nanosleep(&(struct timespec){ 0, pause_ns }, NULL);
+		if (pause_ns < 5000000)
+			pause_ns *= 2;
+	}
+	return pids->count;
+}
+
+static void signal_tree(const pid_list *pids, int number)
+{
+	for (size_t i = 0; i < pids->count; i++)
+		kill(pids->items[i], number);
+}
+
+/* Ends every process of the tree. Each round stops them before it kills them, so that a program that
+ * forks without end cannot outrun it. */
+static void end_tree(struct collector *c, pid_list *pids)
+{
+	uint64_t until = clock_monotonic_ns() + KILL_PATIENCE_NS;
+	while (living(c, pids) && clock_monotonic_ns() < until) {
+		signal_tree(pids, SIGSTOP);
+		signal_tree(pids, SIGKILL);
+		nanosleep(&(struct timespec){ 0, 200000 }, NULL);
+	}
+}
+
+static void care_for_orphans(struct collector *c, const struct execute_options *options,
+			     struct execution *x)
+{
+	pid_list pids = { 0 };
+	x->left_behind = (uint32_t)living(c, &pids);
+	if (x->left_behind && options->orphans == ORPHANS_END) {
+		x->ended = (uint32_t)wait_for_tree(c, &pids, options->grace_ns);
+		if (x->ended) {
+			signal_tree(&pids, SIGTERM);
+			if (wait_for_tree(c, &pids, TERM_PATIENCE_NS))
+				end_tree(c, &pids);
+		}
+	}
+	array_release(&pids);
+}
+
+/* What the root used before its exec, by its own word. */
+static struct totals used_before_exec(const struct command *command, enum backend backend)
+{
+	struct rusage used;
+	memcpy(&used, (const void *)&command->stamp->used, sizeof used);
+	struct totals base = { 0 };
+	base.value[TASK_EXEC] = command->stamp->cpu_ns;
+	base.value[TASK_MIN_FLT] = (uint64_t)used.ru_minflt;
+	base.value[TASK_MAJ_FLT] = (uint64_t)used.ru_majflt;
+	base.value[TASK_NVCSW] = (uint64_t)used.ru_nvcsw;
+	base.value[TASK_NIVCSW] = (uint64_t)used.ru_nivcsw;
+	if (backend == BACKEND_PLAIN) { /* whose totals are rusages as well */
+		base.value[TASK_USER] = (uint64_t)used.ru_utime.tv_sec * 1000000000u +
+					(uint64_t)used.ru_utime.tv_usec * 1000u;
+		base.value[TASK_SYSTEM] = (uint64_t)used.ru_stime.tv_sec * 1000000000u +
+					  (uint64_t)used.ru_stime.tv_usec * 1000u;
+	}
+	return base;
+}
+
+static void derive_times(struct execution *x, enum backend backend)
+{
+	const struct totals *t = &x->totals;
+	bool exec = t->present >> TASK_EXEC & 1;
+	bool ticks = t->present >> TASK_USER & 1 && t->present >> TASK_SYSTEM & 1;
+	uint64_t user = t->value[TASK_USER], both = user + t->value[TASK_SYSTEM];
+	x->pt_ns[GRADE_NET] = ABSENT_NS;
+	x->pt_ns[GRADE_EXEC] = exec ? t->value[TASK_EXEC] : ABSENT_NS;
+	/* what wait4 and /proc call user and system is exec, scaled: no grade of its own */
+	x->pt_ns[GRADE_TICK] = ticks && backend != BACKEND_PLAIN ? both : ABSENT_NS;
+	x->user_ns = x->system_ns = ABSENT_NS;
+	if (exec && ticks && both) {
+		x->user_ns = (uint64_t)((double)t->value[TASK_EXEC] * (double)user / (double)both);
+		x->system_ns = t->value[TASK_EXEC] - x->user_ns;
+	}
+}
+
+static void derive_ends(struct execution *x, const struct command *command, uint64_t waited_ns,
+			uint64_t root_end_ns)
+{
+	uint64_t begin = command->stamp->exec_ns;
+	x->wait_ns = waited_ns - begin;
+	/* the last switch may come after tare has been told; what tare saw is then the better end */
+	x->et_ns = root_end_ns > begin && root_end_ns < waited_ns ? root_end_ns - begin :
+								     x->wait_ns;
+	x->tree_ns = x->et_ns;
+	for (size_t i = 0; i < x->exits.count; i++) {
+		const struct task_record *t = &x->exits.tasks[i];
+		if (t->flags & TASK_IS_SUBJECT && t->at_ns > begin + x->tree_ns)
+			x->tree_ns = t->at_ns - begin;
+	}
+}
+
+static void note_status(struct execution *x, int status, bool over_limit)
+{
+	x->outcome = over_limit ? OUTCOME_TIMED_OUT :
+		     WIFSIGNALED(status) ? OUTCOME_SIGNALLED :
+					   OUTCOME_EXITED;
+	x->status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void begin_again(struct execution *x)
+{
+	struct execution fresh = { .tasks_before = x->tasks_before,
+				   .tasks_after = x->tasks_after,
+				   .exits = x->exits };
+	fresh.processes.items = x->processes.items;
+	fresh.processes.capacity = x->processes.capacity;
+	*x = fresh;
+	x->tasks_before.count = x->tasks_after.count = x->exits.count = 0;
+}
+
+/* Gate open to the root's end. */
+static int run_timed(struct collector *c, struct command *command, const char *name,
+		     const struct execute_options *options, struct execution *x, struct error *err)
+{
+	overall_read(&x->before);
+	uint64_t own = own_cpu_ns();
+	x->started_at_ns = clock_realtime_ns();
+	command_start(command);
+	enum ending how = wait_for_end(c, command, options->time_limit_ns);
+	uint64_t waited_ns = clock_monotonic_ns();
+	x->self_ns = own_cpu_ns() - own;
+	overall_read(&x->after);
+
+	int status = 0;
+	struct rusage usage;
+	if (how != ENDED)
+		kill(command->pid, SIGKILL);
+	if (wait4(command->pid, &status, 0, &usage) == command->pid)
+		collector_reaped(c, command->pid, &usage);
+	if (how != ENDED) {
+		pid_list pids = { 0 };
+		end_tree(c, &pids);
+		array_release(&pids);
+	}
+	if (how == STOPPED)
+		return error_set(err, EXIT_INTERRUPTED, "interrupted");
+	if (command_started(command, name, err))
+		return -1;
+	note_status(x, status, how == OVER_LIMIT);
+	uint64_t root_end_ns = collector_root_end_ns(c);
+	care_for_orphans(c, options, x);
+	int failed = collector_snapshot(c, &x->tasks_after, err);
+	struct totals base = used_before_exec(command, collector_backend(c));
+	collector_finish(c, &base, &x->exits, &x->totals, &x->lost);
+	derive_ends(x, command, waited_ns, root_end_ns);
+	return failed;
+}
+
+static void abandon(struct collector *c, struct execution *x)
+{
+	struct totals none = { 0 };
+	collector_finish(c, &none, &x->exits, &x->totals, &x->lost);
+}
+
+int execute(struct collector *c, struct launcher *l, const struct launch *launch, char *const *argv,
+	    const struct execute_options *options, struct execution *x, struct error *err)
+{
+	struct command command;
+	begin_again(x);
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		; /* what a hook left behind is not the subject's */
+	collector_arm(c);
+	if (command_spawn(l, launch, argv, &command, err)) {
+		abandon(c, x);
+		return -1;
+	}
+	int failed = collector_adopt(c, command.pid, err) ||
+		     collector_snapshot(c, &x->tasks_before, err);
+	if (failed) {
+		kill(command.pid, SIGKILL);
+		waitpid(command.pid, NULL, 0);
+	} else {
+		failed = run_timed(c, &command, argv[0], options, x, err);
+	}
+	command_release(&command);
+	if (failed) {
+		abandon(c, x);
+		return -1;
+	}
+	processes_between(&x->tasks_before, &x->tasks_after, &x->exits, getpid(), x);
+	derive_times(x, collector_backend(c));
+	return 0;
+}

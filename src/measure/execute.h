@@ -1,0 +1,24 @@
+/* One execution of a command, in TTPv2's order: tasks, overall, clock, program, clock, overall, exits, tasks. */
+#ifndef TARE_MEASURE_EXECUTE_H
+#define TARE_MEASURE_EXECUTE_H
+
+#include "collect/collect.h"
+#include "subject/command.h"
+
+enum orphans {
+	ORPHANS_END,   /* waited for during grace_ns, then ended */
+	ORPHANS_LEAVE, /* let be, and reported */
+};
+
+struct execute_options {
+	uint64_t time_limit_ns; /* 0: none */
+	enum orphans orphans;
+	uint64_t grace_ns;
+};
+
+/* Fills in x but for id, number and warmup; its memory is reused. -1: it could not be started (EXIT_USAGE or
+ * EXIT_ENVIRONMENT) or the user interrupted it (EXIT_INTERRUPTED); nothing of it is running then. */
+int execute(struct collector *c, struct launcher *l, const struct launch *launch, char *const *argv,
+	    const struct execute_options *options, struct execution *x, struct error *err);
+
+#endif

@@ -1,0 +1,378 @@
+#include "subject/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+
+extern char **environ;
+
+enum launch_stage {
+	STAGE_EXEC, /* 0: also what an untouched stamp says */
+	STAGE_INPUT,
+	STAGE_OUTPUT,
+	STAGE_CPUS,
+	STAGE_SCHEDULER,
+	STAGE_NICE,
+	STAGE_ASLR,
+	STAGE_USER,
+};
+
+static const char *const stage_names[] = {
+	[STAGE_EXEC] = "execute it",
+	[STAGE_INPUT] = "open its input",
+	[STAGE_OUTPUT] = "open its output",
+	[STAGE_CPUS] = "pin it to the CPUs given",
+	[STAGE_SCHEDULER] = "set its scheduling class",
+	[STAGE_NICE] = "set its nice level",
+	[STAGE_ASLR] = "turn off address randomisation",
+	[STAGE_USER] = "become the user who typed sudo",
+};
+
+struct launcher {
+	struct invoker user; /* present: drop to it */
+	gid_t groups[128];
+	int group_count;
+	ARRAY(char *) env;   /* NULL-terminated; the last two slots are filled per start */
+	size_t env_fixed;
+	char padding[8192];
+	char iteration[48];
+	volatile struct launch_stamp *stamp;
+};
+
+static bool is_replaced(const char *variable, bool dropped)
+{
+	static const char *const always[] = { "HYPERFINE_ITERATION=", "TARE_PADDING=" };
+	static const char *const users[] = { "HOME=", "USER=", "LOGNAME=", "MAIL=" };
+	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+		if (strncmp(variable, always[i], strlen(always[i])) == 0)
+			return true;
+	for (size_t i = 0; dropped && i < sizeof users / sizeof *users; i++)
+		if (strncmp(variable, users[i], strlen(users[i])) == 0)
+			return true;
+	return false;
+}
+
+static void env_add(struct launcher *l, const char *name, const char *value)
+{
+	struct strbuf sb = { 0 };
+	strbuf_printf(&sb, "%s=%s", name, value);
+	array_push(&l->env, strbuf_detach(&sb));
+}
+
+int launcher_new(struct launcher **out, const struct launch *launch, struct error *err)
+{
+	struct launcher *l = xcalloc(1, sizeof *l);
+	if (!launch->as_root)
+		invoker_get(&l->user);
+	if (l->user.present) {
+		l->group_count = sizeof l->groups / sizeof *l->groups;
+		if (getgrouplist(l->user.name, l->user.gid, l->groups, &l->group_count) < 0)
+			l->group_count = sizeof l->groups / sizeof *l->groups;
+	}
+	for (char **e = environ; *e; e++)
+		if (!is_replaced(*e, l->user.present))
+			array_push(&l->env, xstrdup(*e));
+	if (l->user.present) {
+		env_add(l, "HOME", l->user.home);
+		env_add(l, "USER", l->user.name);
+		env_add(l, "LOGNAME", l->user.name);
+	}
+	l->env_fixed = l->env.count;
+	for (int i = 0; i < 3; i++)
+		array_push(&l->env, NULL);
+	void *page = mmap(NULL, sizeof *l->stamp, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED) {
+		launcher_free(l);
+		return error_set(err, EXIT_ENVIRONMENT, "cannot map memory: %s", strerror(errno));
+	}
+	l->stamp = page;
+	*out = l;
+	return 0;
+}
+
+void launcher_free(struct launcher *l)
+{
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->env_fixed; i++)
+		free(l->env.items[i]);
+	array_release(&l->env);
+	if (l->stamp)
+		munmap((void *)l->stamp, sizeof *l->stamp);
+	free(l);
+}
+
+/* ---- in the child, between fork and exec ---- */
+
+static void give_up(struct launcher *l, int stage)
+{
+	l->stamp->stage = stage;
+	l->stamp->failed = errno;
+	_exit(127);
+}
+
+static void redirect(struct launcher *l, const struct launch *launch, int pipe_write)
+{
+	int in = open(launch->input ? launch->input : "/dev/null", O_RDONLY);
+	if (in < 0 || (in != 0 && dup2(in, 0) < 0))
+		give_up(l, STAGE_INPUT);
+	if (in > 2)
+		close(in);
+	if (launch->output == OUTPUT_INHERIT)
+		return;
+	int out = pipe_write;
+	if (launch->output == OUTPUT_NULL)
+		out = open("/dev/null", O_WRONLY);
+	else if (launch->output == OUTPUT_FILE)
+		out = open(launch->output_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	if (out < 0 || dup2(out, 1) < 0)
+		give_up(l, STAGE_OUTPUT);
+	/* as hyperfine: a file or pipe gets stdout alone */
+	int error_out = launch->output == OUTPUT_NULL ? out : open("/dev/null", O_WRONLY);
+	if (error_out < 0 || dup2(error_out, 2) < 0)
+		give_up(l, STAGE_OUTPUT);
+}
+
+static void set_scheduling(struct launcher *l, const struct launch *launch)
+{
+	if (launch->cpus && sched_setaffinity(0, sizeof *launch->cpus, launch->cpus))
+		give_up(l, STAGE_CPUS);
+	struct sched_param param = { .sched_priority = launch->rt_priority };
+	if (launch->policy != SCHED_OTHER && sched_setscheduler(0, launch->policy, &param))
+		give_up(l, STAGE_SCHEDULER);
+	if (launch->set_nice && setpriority(PRIO_PROCESS, 0, launch->nice_level))
+		give_up(l, STAGE_NICE);
+	if (launch->no_aslr && personality(ADDR_NO_RANDOMIZE) < 0)
+		give_up(l, STAGE_ASLR);
+}
+
+static void become_user(struct launcher *l)
+{
+	if (!l->user.present)
+		return;
+	if (setgroups((size_t)l->group_count, l->groups) ||
+	    setresgid(l->user.gid, l->user.gid, l->user.gid) ||
+	    setresuid(l->user.uid, l->user.uid, l->user.uid))
+		give_up(l, STAGE_USER);
+}
+
+static void reset_signals(void)
+{
+	sigset_t none;
+	sigemptyset(&none);
+	static const int changed[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
+	for (size_t i = 0; i < sizeof changed / sizeof *changed; i++)
+		signal(changed[i], SIG_DFL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void child(struct launcher *l, const struct launch *launch, const char *path,
+		  char *const *argv, int pipe_write)
+{
+	setpgid(0, 0);
+	set_scheduling(l, launch);
+	become_user(l);
+	/* after the change of user, which clears it: if tare is killed, its subject does not run on unseen */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	redirect(l, launch, pipe_write);
+	reset_signals();
+	while (__atomic_load_n(&l->stamp->gate, __ATOMIC_ACQUIRE) == 0)
+		syscall(SYS_futex, &l->stamp->gate, FUTEX_WAIT, 0, NULL, NULL, 0);
+
+	struct timespec cpu;
+	getrusage(RUSAGE_SELF, (struct rusage *)&l->stamp->used);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+	l->stamp->cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+	l->stamp->exec_ns = clock_monotonic_ns();
+	execve(path, argv, l->env.items);
+	give_up(l, STAGE_EXEC);
+}
+
+/* ---- in the parent ---- */
+
+/* Looked up before the clock starts, as the subject's user would find it. */
+static int find_program(const char *name, char *path, struct error *err)
+{
+	char shown[256];
+	text_display(name, shown, sizeof shown);
+	if (strchr(name, '/')) {
+		if (strlen(name) >= PATH_MAX)
+			return error_set(err, EXIT_USAGE, "cannot run '%s': the path is too long",
+					 shown);
+		strcpy(path, name);
+		return 0; /* execve will tell what is wrong with it */
+	}
+	const char *list = getenv("PATH");
+	int reason = ENOENT;
+	for (const char *at = list && *list ? list : "/usr/bin:/bin";; at++) {
+		size_t n = strcspn(at, ":");
+		int length = snprintf(path, PATH_MAX, "%.*s%s%s", (int)n, at, n ? "/" : "", name);
+		struct stat st;
+		if (length < PATH_MAX && stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+			if (access(path, X_OK) == 0)
+				return 0;
+			reason = EACCES;
+		}
+		at += n;
+		if (!*at)
+			break;
+	}
+	error_set(err, EXIT_USAGE, "cannot run '%s': %s", shown,
+		  reason == EACCES ? "it is not executable" : "no such command in PATH");
+	return error_hint(err, reason == EACCES ? "chmod +x it, or name its interpreter" :
+						  "check the spelling, or give its path");
+}
+
+static void fill_environment(struct launcher *l, const struct launch *launch)
+{
+	size_t at = l->env_fixed;
+	l->env.items[at] = l->env.items[at + 1] = NULL;
+	if (launch->iteration >= 0) {
+		snprintf(l->iteration, sizeof l->iteration, "HYPERFINE_ITERATION=%ld",
+			 launch->iteration);
+		l->env.items[at++] = l->iteration;
+	}
+	if (launch->env_padding) {
+		size_t most = sizeof l->padding - 16;
+		size_t n = launch->env_padding < most ? launch->env_padding : most;
+		memcpy(l->padding, "TARE_PADDING=", 13);
+		memset(l->padding + 13, 'X', n);
+		l->padding[13 + n] = '\0';
+		l->env.items[at] = l->padding;
+	}
+}
+
+int command_spawn(struct launcher *l, const struct launch *launch, char *const *argv,
+		  struct command *c, struct error *err)
+{
+	char path[PATH_MAX];
+	if (find_program(argv[0], path, err))
+		return -1;
+	fill_environment(l, launch);
+	*c = (struct command){ .pid = -1, .pidfd = -1, .output_fd = -1, .stamp = l->stamp };
+	memset((void *)l->stamp, 0, sizeof *l->stamp);
+	int fds[2] = { -1, -1 };
+	if (launch->output == OUTPUT_PIPE && pipe2(fds, O_CLOEXEC))
+		return error_set(err, EXIT_ENVIRONMENT, "cannot make a pipe: %s", strerror(errno));
+	pid_t pid = fork();
+	if (pid == 0)
+		child(l, launch, path, argv, fds[1]);
+	int saved = errno;
+	if (fds[1] >= 0)
+		close(fds[1]);
+	c->output_fd = fds[0];
+	if (pid > 0) {
+		c->pid = pid;
+		c->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+		saved = errno;
+	}
+	if (pid > 0 && c->pidfd >= 0)
+		return 0;
+	if (pid > 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+	command_release(c);
+	return error_set(err, EXIT_ENVIRONMENT, "cannot start a process: %s", strerror(saved));
+}
+
+void command_start(struct command *c)
+{
+	__atomic_store_n(&c->stamp->gate, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &c->stamp->gate, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+int command_started(const struct command *c, const char *name, struct error *err)
+{
+	int failed = c->stamp->failed;
+	if (!failed)
+		return 0;
+	char shown[256];
+	text_display(name, shown, sizeof shown);
+	bool theirs = c->stamp->stage == STAGE_EXEC || c->stamp->stage == STAGE_INPUT ||
+		      c->stamp->stage == STAGE_OUTPUT || c->stamp->stage == STAGE_CPUS;
+	error_set(err, theirs ? EXIT_USAGE : EXIT_ENVIRONMENT, "cannot run '%s': could not %s: %s",
+		  shown, stage_names[c->stamp->stage], strerror(failed));
+	if (c->stamp->stage == STAGE_EXEC && failed == ENOEXEC)
+		error_hint(err, "it is neither a program nor a script with a '#!' line");
+	else if (c->stamp->stage == STAGE_SCHEDULER || c->stamp->stage == STAGE_NICE)
+		error_hint(err, "that needs root (or CAP_SYS_NICE)");
+	return -1;
+}
+
+void command_release(struct command *c)
+{
+	if (c->pidfd >= 0)
+		close(c->pidfd);
+	if (c->output_fd >= 0)
+		close(c->output_fd);
+	c->pidfd = c->output_fd = -1;
+}
+
+static void discard_output(int fd)
+{
+	char sink[65536];
+	while (fd >= 0 && (read(fd, sink, sizeof sink) > 0 || errno == EINTR))
+		;
+}
+
+int command_run(struct launcher *l, const struct launch *launch, char *const *argv, int *status,
+		struct error *err)
+{
+	struct command c;
+	if (command_spawn(l, launch, argv, &c, err))
+		return -1;
+	command_start(&c);
+	discard_output(c.output_fd);
+	while (waitpid(c.pid, status, 0) < 0 && errno == EINTR)
+		;
+	int failed = command_started(&c, argv[0], err);
+	command_release(&c);
+	return failed;
+}
+
+bool cpus_parse(const char *text, cpu_set_t *set)
+{
+	CPU_ZERO(set);
+	for (;;) {
+		char *end;
+		if (*text < '0' || *text > '9')
+			return false;
+		long first = strtol(text, &end, 10), last = first;
+		if (*end == '-') {
+			if (end[1] < '0' || end[1] > '9')
+				return false;
+			last = strtol(end + 1, &end, 10);
+		}
+		if (last < first || last >= CPU_SETSIZE)
+			return false;
+		for (long cpu = first; cpu <= last; cpu++)
+			CPU_SET((size_t)cpu, set);
+		if (!*end)
+			return true;
+		if (*end != ',')
+			return false;
+		text = end + 1;
+	}
+}
