@@ -1,10 +1,10 @@
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
 #include "base/clock.h"
 #include "base/options.h"
@@ -96,6 +96,7 @@ struct sample {
 	const char *text;
 	text_list lists;
 	int choice;
+	word_list words; /* the options point into them */
 };
 
 static int parse(struct sample *s, text_list *operands, struct error *err, const char *line)
@@ -109,14 +110,11 @@ static int parse(struct sample *s, text_list *operands, struct error *err, const
 		{ 0, "order", OPTION_CHOICE, &s->choice, "sequential|random", "order" },
 		{ 0 }
 	};
-	word_list words = { 0 };
-	assert_int_equal(words_split(line, &words, NULL), 0);
+	words_release(&s->words);
+	assert_int_equal(words_split(line, &s->words, NULL), 0);
 	bool help = false;
-	int result =
-		options_parse("time", specs, (int)words.count, words.items, operands, &help, err);
-	/* the words live on: options point into them */
-	array_release(&words);
-	return result;
+	return options_parse("time", specs, (int)s->words.count, s->words.items, operands, &help,
+			     err);
 }
 
 static void options(void **state)
@@ -150,6 +148,9 @@ static void options(void **state)
 	err = (struct error)ERROR_INIT;
 	parse(&s, &operands, &err, "time --rnus 3");
 	assert_string_equal(err.hint, "did you mean '--runs'?");
+	words_release(&s.words);
+	array_release(&s.lists);
+	array_release(&operands);
 }
 
 static void words(void **state)

@@ -1,0 +1,56 @@
+# The front door. Meson and Ninja do the work beneath; `make help` lists the targets.
+
+B ?= build
+PREFIX ?= /usr/local
+MESON_ARGS ?=
+
+# bpftool is in sbin, which is not in a Debian user's PATH.
+export PATH := $(PATH):/usr/sbin:/sbin
+
+all: $(B)/build.ninja
+	@ninja -C $(B)
+
+$(B)/build.ninja:
+	@command -v meson >/dev/null || { echo "meson is missing: 'make setup' installs what a build needs" >&2; exit 3; }
+	meson setup $(B) --prefix=$(PREFIX) $(MESON_ARGS)
+
+setup:
+	@scripts/setup build
+
+demo: setup
+	@$(MAKE) --no-print-directory all
+	@scripts/demo $(B)/tare $(B)/demo
+
+check:
+	@scripts/setup check
+	@tests/run
+
+install: all
+	@meson configure $(B) -Dprefix=$(PREFIX)
+	meson install -C $(B)
+
+bench: all
+	@bench/run $(B)/tare
+
+format:
+	@find src tests $(wildcard bench) -name '*.[ch]' -exec clang-format -i {} +
+
+tidy:
+	@tests/run tidy
+
+clean:
+	@for d in $(B) build-check; do \
+		if [ -e $$d/build.ninja ] || [ -e $$d/.tare-check ]; then rm -rf -- $$d; fi; done
+
+help:
+	@echo "make            build tare as $(B)/tare (B=DIR for another place, MESON_ARGS=... for meson)"
+	@echo "make demo       install what is missing, build, measure a real program, show the result"
+	@echo "make check      install what is missing, then build and run every test (tests/run --list)"
+	@echo "make install    install into PREFIX ($(PREFIX)), beneath DESTDIR when given"
+	@echo "make setup      install what a build needs (Debian; elsewhere: list it)"
+	@echo "make bench      compare with the peers"
+	@echo "make format     format the C sources (clang-format 14)"
+	@echo "make tidy       run clang-tidy over the sources"
+	@echo "make clean      remove what was built"
+
+.PHONY: all setup demo check install bench format tidy clean help
