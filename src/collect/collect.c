@@ -38,11 +38,12 @@ static int open_one(struct collector *c, enum backend backend, struct error *err
 }
 
 /* What the chosen back end lacks, and why a better one could not be had. */
-static char *compose_not_seen(const struct backend_ops *ops, const char *why_not_better)
+static char *compose_not_seen(const struct collector *c, const char *why_not_better)
 {
 	struct strbuf sb = { 0 };
-	if (ops->not_seen)
-		strbuf_puts(&sb, ops->not_seen);
+	const char *lacks = c->ops->explain ? c->ops->explain(c->state) : c->ops->not_seen;
+	if (lacks)
+		strbuf_puts(&sb, lacks);
 	if (*why_not_better)
 		strbuf_printf(&sb, "%s(%s)", sb.length ? " " : "", why_not_better);
 	return sb.length ? strbuf_detach(&sb) : NULL;
@@ -72,7 +73,7 @@ int collector_open(struct collector **out, enum backend want, struct error *err)
 	if (failed) {
 		free(c);
 	} else {
-		c->not_seen = compose_not_seen(c->ops, strbuf_text(&why));
+		c->not_seen = compose_not_seen(c, strbuf_text(&why));
 		*out = c;
 	}
 	strbuf_release(&why);

@@ -47,6 +47,11 @@ uint64_t collector_root_end_ns(struct collector *c);
 typedef ARRAY(pid_t) pid_list;
 void collector_members(struct collector *c, pid_list *pids);
 
+/* To be called for every child that wait4() gave to this process between arm and finish: the root
+ * and, since tare is a child subreaper, the orphans of its tree. Back end plain knows totals from
+ * nothing else; netlink uses it when events were lost. */
+void collector_reaped(struct collector *c, pid_t pid, const struct rusage *usage);
+
 /* Stops keeping exits and hands them over with the tree's totals. The root's use before its exec,
  * as in `base`, is taken off. */
 void collector_finish(struct collector *c, const struct totals *base, struct image *exits,

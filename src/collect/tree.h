@@ -1,0 +1,41 @@
+/* A process tree from parent ids alone: what is left when fork events are not to be had.
+ * Private to collect/. */
+#ifndef TARE_COLLECT_TREE_H
+#define TARE_COLLECT_TREE_H
+
+#include <stdbool.h>
+
+#include "collect/collect.h"
+#include "collect/procfs.h"
+
+/* One process: alive, or as its exit record has it. */
+struct kin {
+	pid_t pid, ppid;
+	bool member; /* of the subject's tree */
+};
+typedef ARRAY(struct kin) kin_list;
+
+/* The subject's tree: the root, its descendants, and the processes that tare, a child subreaper,
+ * became the parent of. Children tare had before are its helpers, not the subject's. */
+struct tree {
+	pid_t self, root; /* root 0: no subject yet */
+	procfs_pids helpers;
+};
+
+/* Forgets the last root and notes the helpers. */
+void tree_arm(struct tree *tree, struct procfs *p);
+void tree_adopt(struct tree *tree, pid_t root);
+void tree_release(struct tree *tree);
+
+/* Sorts by pid and marks the members; a pid may occur twice. */
+void tree_mark(const struct tree *tree, kin_list *list);
+/* Whether pid is a member, in a marked list. */
+bool tree_has(const kin_list *list, pid_t pid);
+
+/* Every process in /proc that is not gone, marked. */
+void tree_scan(const struct tree *tree, struct procfs *p, kin_list *list);
+
+/* Flags the subject's tasks of a snapshot. */
+void tree_flag(const struct tree *tree, struct image *image);
+
+#endif
