@@ -1,0 +1,18 @@
+/* Parts of time_json(): private to report/. */
+#ifndef TARE_REPORT_EXECUTION_JSON_H
+#define TARE_REPORT_EXECUTION_JSON_H
+
+#include <jansson.h>
+
+#include "report/time.h"
+
+/* New references, as jansson calls them. */
+json_t *execution_json(const struct execution *x, const struct emp_verdict *verdict); /* or NULL */
+json_t *verdict_json(const struct emp_verdict *v);
+
+json_t *json_real_or_null(double value);
+json_t *json_text(const char *text); /* any bytes; NULL is null */
+json_t *json_ns(uint64_t ns);	     /* ABSENT_NS is null */
+json_t *json_date(int64_t realtime_ns);
+
+#endif

@@ -1,0 +1,95 @@
+#include "report/study.h"
+
+#include <math.h>
+
+#include "base/array.h"
+#include "report/format.h"
+
+enum emp_measure study_measure(const struct run_view *views, size_t count)
+{
+	for (enum emp_measure m = EMP_PT_NET; m <= EMP_PT_TICK; m++) {
+		size_t runs = 0, have = 0;
+		for (size_t i = 0; i < count; i++) {
+			const struct emp_result *r = views[i].result;
+			runs += r->kept[EMP_ET].n > 0;
+			have += r->present[m] && r->kept[m].n > 0;
+		}
+		if (runs && have == runs)
+			return m;
+	}
+	return EMP_ET;
+}
+
+const char *measure_title(enum emp_measure m)
+{
+	static const char *const titles[EMP_MEASURES] = {
+		[EMP_ET] = "elapsed time",
+		[EMP_PT_NET] = "process time (net)",
+		[EMP_PT_EXEC] = "process time (exec)",
+		[EMP_PT_TICK] = "process time (tick)",
+		[EMP_USER] = "user time",
+		[EMP_SYSTEM] = "system time",
+	};
+	return titles[m];
+}
+
+const char *run_title(const struct run *run)
+{
+	return run->name && *run->name ? run->name : run->command ? run->command : "";
+}
+
+double *measured_et(const struct run_view *view, size_t *count)
+{
+	double *times = xcalloc(view->count, sizeof *times);
+	*count = 0;
+	for (size_t i = 0; i < view->count; i++)
+		if (!view->executions[i].warmup)
+			times[(*count)++] =
+				less_shell(view->executions[i].et_ns, view->run->shell_et_ns);
+	return times;
+}
+
+void measured_user_system(const struct run_view *view, double *user_ns, double *system_ns)
+{
+	const struct run *run = view->run;
+	double user = 0, system = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < view->count; i++) {
+		const struct execution *x = &view->executions[i];
+		if (x->warmup || x->user_ns == ABSENT_NS || x->system_ns == ABSENT_NS)
+			continue;
+		user += less_shell(x->user_ns, run->shell_user_ns);
+		system += less_shell(x->system_ns, run->shell_system_ns);
+		n++;
+	}
+	*user_ns = n ? user / (double)n : NAN;
+	*system_ns = n ? system / (double)n : NAN;
+}
+
+size_t fastest(const struct run_view *views, size_t count, enum emp_measure m)
+{
+	size_t best = count;
+	for (size_t i = 0; i < count; i++) {
+		const struct summary *s = &views[i].result->kept[m];
+		if (views[i].result->present[m] && s->n &&
+		    (best == count || s->mean < views[best].result->kept[m].mean))
+			best = i;
+	}
+	return best;
+}
+
+size_t reference_run(const struct run_view *views, size_t count, enum emp_measure m,
+		     const struct time_style *style)
+{
+	size_t wanted = style ? style->reference : 0;
+	if (wanted && wanted <= count && views[wanted - 1].result->kept[m].n)
+		return wanted - 1;
+	return fastest(views, count, m);
+}
+
+double ratio_sigma(const struct summary *a, const struct summary *b)
+{
+	if (a->mean <= 0 || b->mean <= 0)
+		return 0;
+	return b->mean / a->mean * hypot(a->stddev / a->mean, b->stddev / b->mean);
+}

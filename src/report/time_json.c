@@ -1,0 +1,313 @@
+/* hyperfine's export with what tare knows beside it. hyperfine's fields have hyperfine's meaning:
+ * seconds of elapsed time over every measured execution, dropped ones included. */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/text.h"
+#include "report/execution_json.h"
+#include "report/format.h"
+#include "report/study.h"
+
+json_t *json_real_or_null(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *json_text(const char *text)
+{
+	if (!text)
+		return json_null();
+	char *valid = text_utf8(text);
+	json_t *value = json_string(valid);
+	xfree(valid);
+	return value;
+}
+
+json_t *json_ns(uint64_t ns)
+{
+	return ns == ABSENT_NS ? json_null() : json_integer((json_int_t)ns);
+}
+
+json_t *json_date(int64_t realtime_ns)
+{
+	char date[WORDS];
+	if (!realtime_ns)
+		return json_null();
+	format_iso8601(realtime_ns, date);
+	return json_string(date);
+}
+
+/* hyperfine has the code a shell would give; it knows no time limit. */
+static json_t *exit_code(const struct execution *x)
+{
+	if (x->outcome == OUTCOME_TIMED_OUT)
+		return json_null();
+	return json_integer(x->outcome == OUTCOME_SIGNALLED ? 128 + x->status : x->status);
+}
+
+static json_t *process_time(const struct run_view *view, const struct execution *x)
+{
+	if (view->result->headline == EMP_ET)
+		return json_null();
+	enum grade grade = (enum grade)(view->result->headline - EMP_PT_NET);
+	if (x->pt_ns[grade] == ABSENT_NS)
+		return json_null();
+	return json_real(less_shell(x->pt_ns[grade], view->run->shell_pt_ns[grade]) / 1e9);
+}
+
+static void set_statistics(json_t *object, const struct run_view *view)
+{
+	size_t n = 0;
+	double *times = measured_et(view, &n);
+	struct summary s = { 0 };
+	if (n)
+		summarise(times, n, &s);
+	xfree(times);
+	double second = n ? 1e9 : NAN; /* without an execution every figure is null */
+	double user, system;
+	measured_user_system(view, &user, &system);
+	json_object_set_new(object, "mean", json_real_or_null(s.mean / second));
+	json_object_set_new(object, "stddev", n > 1 ? json_real(s.stddev / 1e9) : json_null());
+	json_object_set_new(object, "median", json_real_or_null(s.median / second));
+	json_object_set_new(object, "user", json_real_or_null(user / 1e9));
+	json_object_set_new(object, "system", json_real_or_null(system / 1e9));
+	json_object_set_new(object, "min", json_real_or_null(s.min / second));
+	json_object_set_new(object, "max", json_real_or_null(s.max / second));
+}
+
+static void set_lists(json_t *object, const struct run_view *view)
+{
+	json_t *times = json_array(), *process_times = json_array();
+	json_t *memory = json_array(), *codes = json_array();
+	for (size_t i = 0; i < view->count; i++) {
+		const struct execution *x = &view->executions[i];
+		if (x->warmup)
+			continue;
+		json_array_append_new(
+			times, json_real(less_shell(x->et_ns, view->run->shell_et_ns) / 1e9));
+		json_array_append_new(process_times, process_time(view, x));
+		json_array_append_new(memory,
+				      x->totals.rss_peak_bytes
+					      ? json_integer((json_int_t)x->totals.rss_peak_bytes)
+					      : json_null());
+		json_array_append_new(codes, exit_code(x));
+	}
+	json_object_set_new(object, "times", times);
+	json_object_set_new(object, "memory_usage_byte", memory);
+	json_object_set_new(object, "exit_codes", codes);
+	json_object_set_new(object, "process_times", process_times);
+}
+
+static json_t *summary_json(const struct summary *s, bool present)
+{
+	if (!present || !s->n)
+		return json_null();
+	double spread = s->n > 1 ? 1 : NAN; /* one value has none */
+	json_t *o = json_object();
+	json_object_set_new(o, "n", json_integer((json_int_t)s->n));
+	json_object_set_new(o, "mean_ns", json_real(s->mean));
+	json_object_set_new(o, "stddev_ns", json_real_or_null(s->stddev * spread));
+	json_object_set_new(o, "relative_error", json_real_or_null(s->relative_error * spread));
+	json_object_set_new(o, "median_ns", json_real(s->median));
+	json_object_set_new(o, "mad_ns", json_real_or_null(s->mad * spread));
+	json_object_set_new(o, "min_ns", json_real(s->min));
+	json_object_set_new(o, "max_ns", json_real(s->max));
+	json_object_set_new(o, "ci_low_ns", json_real_or_null(s->ci_low * spread));
+	json_object_set_new(o, "ci_high_ns", json_real_or_null(s->ci_high * spread));
+	return o;
+}
+
+static json_t *drops_json(const struct run_view *view)
+{
+	json_t *drops = json_array();
+	for (size_t i = 0; i < view->result->count && i < view->count; i++) {
+		const struct emp_verdict *v = &view->result->verdicts[i];
+		if (v->rule == EMP_KEPT || v->rule == EMP_WARMUP)
+			continue;
+		json_t *drop = verdict_json(v);
+		json_object_set_new(drop, "number", json_integer(view->executions[i].number));
+		json_array_append_new(drops, drop);
+	}
+	return drops;
+}
+
+static json_t *protocol_json(const struct run_view *view)
+{
+	const struct emp_result *r = view->result;
+	json_t *o = json_object(), *measures = json_object(), *warnings = json_array();
+	json_object_set_new(o, "name", json_string("emp"));
+	json_object_set_new(o, "headline", json_string(emp_measure_name(r->headline)));
+	for (enum emp_measure m = 0; m < EMP_MEASURES; m++) {
+		json_t *pair = json_object();
+		json_object_set_new(pair, "kept", summary_json(&r->kept[m], r->present[m]));
+		json_object_set_new(pair, "unfiltered",
+				    summary_json(&r->unfiltered[m], r->present[m]));
+		json_object_set_new(measures, emp_measure_name(m), pair);
+	}
+	for (size_t i = 0; i < r->warnings.count; i++) {
+		const struct emp_warning *w = &r->warnings.items[i];
+		json_t *warning = json_object();
+		json_object_set_new(warning, "id", json_text(w->id));
+		json_object_set_new(warning, "text", json_text(w->text));
+		json_object_set_new(warning, "remedy", json_text(w->remedy));
+		json_array_append_new(warnings, warning);
+	}
+	json_object_set_new(o, "measures", measures);
+	json_object_set_new(o, "drops", drops_json(view));
+	json_object_set_new(o, "warnings", warnings);
+	return o;
+}
+
+static json_t *machine_json(const struct machine *machine)
+{
+	char fingerprint[17];
+	if (!machine)
+		return json_null();
+	json_t *o = json_object(), *facts = json_object();
+	machine_fingerprint(machine, fingerprint);
+	json_object_set_new(o, "fingerprint", json_string(fingerprint));
+	for (size_t i = 0; i < machine->facts.count; i++) {
+		char *key = text_utf8(machine->facts.items[i].key);
+		json_object_set_new(facts, key, json_text(machine->facts.items[i].value));
+		xfree(key);
+	}
+	json_object_set_new(o, "facts", facts);
+	return o;
+}
+
+static json_t *shell_json(const struct run *run)
+{
+	if (!run->shell)
+		return json_null();
+	json_t *o = json_object(), *pt = json_object();
+	json_object_set_new(o, "command", json_text(run->shell));
+	json_object_set_new(o, "et_ns", json_ns(run->shell_et_ns));
+	for (enum grade g = 0; g < GRADES; g++)
+		json_object_set_new(pt, grade_name(g), json_ns(run->shell_pt_ns[g]));
+	json_object_set_new(o, "pt_ns", pt);
+	json_object_set_new(o, "user_ns", json_ns(run->shell_user_ns));
+	json_object_set_new(o, "system_ns", json_ns(run->shell_system_ns));
+	return o;
+}
+
+static json_t *id_json(int64_t id)
+{
+	return id ? json_integer(id) : json_null();
+}
+
+static json_t *conditions_json(const char *conditions)
+{
+	json_t *o = conditions ? json_loads(conditions, 0, NULL) : NULL;
+	return o ? o : json_null();
+}
+
+static json_t *tare_json(const struct run_view *view)
+{
+	const struct run *run = view->run;
+	enum emp_measure headline = view->result->headline;
+	json_t *o = json_object(), *executions = json_array();
+	json_object_set_new(o, "version", json_text(run->version));
+	json_object_set_new(o, "run", id_json(run->id));
+	json_object_set_new(o, "study", id_json(run->study));
+	json_object_set_new(o, "status", json_string(run_status_name(run->status)));
+	json_object_set_new(o, "command_line", json_text(run->command));
+	json_object_set_new(o, "directory", json_text(run->directory));
+	json_object_set_new(o, "tags", json_text(run->tags));
+	json_object_set_new(o, "conditions", conditions_json(run->conditions));
+	json_object_set_new(o, "backend", json_string(backend_name(run->backend)));
+	json_object_set_new(o, "not_seen", json_text(run->not_seen));
+	json_object_set_new(o, "grade",
+			    headline == EMP_ET
+				    ? json_null()
+				    : json_string(grade_name((enum grade)(headline - EMP_PT_NET))));
+	json_object_set_new(o, "machine", machine_json(view->machine));
+	json_object_set_new(o, "started_at", json_date(run->started_at_ns));
+	json_object_set_new(o, "ended_at", json_date(run->ended_at_ns));
+	json_object_set_new(o, "planned", id_json(run->planned));
+	json_object_set_new(o, "shell", shell_json(run));
+	json_object_set_new(o, "protocol", protocol_json(view));
+	for (size_t i = 0; i < view->count; i++)
+		json_array_append_new(
+			executions,
+			execution_json(&view->executions[i], i < view->result->count
+								     ? &view->result->verdicts[i]
+								     : NULL));
+	json_object_set_new(o, "executions", executions);
+	return o;
+}
+
+static json_t *result_json(const struct run_view *view)
+{
+	json_t *o = json_object();
+	json_object_set_new(o, "command", json_text(run_title(view->run)));
+	set_statistics(o, view);
+	set_lists(o, view);
+	if (view->run->parameters.count) {
+		json_t *parameters = json_object();
+		for (size_t i = 0; i < view->run->parameters.count; i++) {
+			const struct parameter *p = &view->run->parameters.items[i];
+			char *name = text_utf8(p->name);
+			json_object_set_new(parameters, name, json_text(p->value));
+			xfree(name);
+		}
+		json_object_set_new(o, "parameters", parameters);
+	}
+	json_object_set_new(o, "tare", tare_json(view));
+	return o;
+}
+
+static json_t *comparison_json(const struct run_view *views, size_t a, size_t b, enum emp_measure m)
+{
+	size_t n_a = 0, n_b = 0;
+	double *x = emp_values(views[a].run, views[a].executions, views[a].result, m, &n_a);
+	double *y = emp_values(views[b].run, views[b].executions, views[b].result, m, &n_b);
+	struct emp_comparison c = { 0 };
+	emp_compare(x, n_a, y, n_b, &c);
+	free(x);
+	free(y);
+	bool interval = n_a > 1 && n_b > 1;
+	json_t *o = json_object();
+	json_object_set_new(o, "reference", json_integer((json_int_t)a));
+	json_object_set_new(o, "result", json_integer((json_int_t)b));
+	json_object_set_new(o, "measure", json_string(emp_measure_name(m)));
+	json_object_set_new(o, "ratio", json_real_or_null(c.ratio));
+	json_object_set_new(o, "ratio_low", json_real_or_null(interval ? c.ratio_low : NAN));
+	json_object_set_new(o, "ratio_high", json_real_or_null(interval ? c.ratio_high : NAN));
+	json_object_set_new(o, "p", json_real_or_null(interval ? c.p : NAN));
+	json_object_set_new(o, "test", json_text(c.test));
+	json_object_set_new(o, "significant", json_boolean(interval && c.significant));
+	return o;
+}
+
+static json_t *comparisons_json(const struct run_view *views, size_t count,
+				const struct time_style *style)
+{
+	json_t *list = json_array();
+	enum emp_measure m = study_measure(views, count);
+	size_t reference = reference_run(views, count, m, style);
+	for (size_t i = 0; i < count && reference < count; i++)
+		if (i != reference && views[i].result->kept[m].n)
+			json_array_append_new(list, comparison_json(views, reference, i, m));
+	return list;
+}
+
+void time_json(const struct run_view *views, size_t count, const struct time_style *style,
+	       struct strbuf *out)
+{
+	json_t *root = json_object(), *results = json_array(), *tare = json_object();
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(results, result_json(&views[i]));
+	json_object_set_new(root, "results", results);
+	json_object_set_new(tare, "format", json_integer(1));
+	json_object_set_new(tare, "comparisons", comparisons_json(views, count, style));
+	json_object_set_new(root, "tare", tare);
+	/* 15 digits hold a day in ns exactly, without the noise of a 17th digit */
+	char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+	strbuf_puts(out, text);
+	strbuf_putc(out, '\n');
+	free(text);
+	json_decref(root);
+}

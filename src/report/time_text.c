@@ -1,0 +1,445 @@
+/* The block of one run, in the order of what is asked first: how long, how sure, what was left out,
+ * what else ran, and what to mistrust. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/rows.h"
+#include "report/shares.h"
+#include "report/study.h"
+
+static struct time_style normal(const struct time_style *style)
+{
+	struct time_style s = style ? *style : (struct time_style){ 0 };
+	s.width = !s.width ? 80 : s.width < 40 ? 40 : s.width;
+	return s;
+}
+
+static void put_heading(const struct run_view *view, size_t number, const struct time_style *style,
+			struct strbuf *out)
+{
+	char first[WORDS];
+	snprintf(first, sizeof first, "Command %zu: ", number);
+	struct paragraph p = { .width = style->width,
+			       .indent = 2,
+			       .lines = 6,
+			       .first = first,
+			       .colour = style->colour ? BOLD : NULL };
+	put_paragraph(out, &p, run_title(view->run));
+	if (view->run->command && strcmp(run_title(view->run), view->run->command) != 0)
+		put_labelled(out, style, "  Command line", NULL, view->run->command);
+}
+
+/* One character a bin, its height the bin's count. */
+static void put_histogram(const struct run_view *view, enum emp_measure m,
+			  const struct time_style *style, struct row *row)
+{
+	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	static const char *const ascii[] = { " ", ".", ":", "-", "=", "+", "*", "%", "#" };
+	size_t counts[40] = { 0 }, n = 0, highest = 0;
+	double *values = emp_values(view->run, view->executions, view->result, m, &n);
+	const struct summary *s = &view->result->kept[m];
+	/* twice sqrt(n) leaves gaps visible in ten values and shape in a thousand */
+	size_t bins = (size_t)ceil(2 * sqrt((double)n)) + 4;
+	bins = bins > 40 ? 40 : bins;
+	for (size_t i = 0; i < n; i++) {
+		double at = (values[i] - s->min) / (s->max - s->min) * (double)bins;
+		size_t bin = at < 0 ? 0 : at >= (double)bins ? bins - 1 : (size_t)at;
+		counts[bin]++;
+		highest = counts[bin] > highest ? counts[bin] : highest;
+	}
+	struct strbuf bars = { 0 };
+	strbuf_puts(&bars, style->ascii ? "|" : "▕");
+	for (size_t i = 0; i < bins; i++) {
+		size_t level = highest ? (counts[i] * 8 + highest - 1) / highest : 0;
+		strbuf_puts(&bars, style->ascii ? ascii[level] : blocks[level]);
+	}
+	strbuf_puts(&bars, style->ascii ? "|" : "▏");
+	snprintf(row->left, sizeof row->left, "%s", strbuf_text(&bars));
+	strbuf_release(&bars);
+	free(values);
+}
+
+static void mean_row(const struct summary *s, const struct scale *scale, struct row *row)
+{
+	char a[WORDS], b[WORDS];
+	format_time(s->mean, scale, a);
+	if (s->n < 2) {
+		snprintf(row->left, sizeof row->left, "%.70s", a);
+		return;
+	}
+	format_time(s->stddev, scale, b);
+	snprintf(row->left, sizeof row->left, "%.70s ± %.70s", a, b);
+	format_figure(s->ci_low, scale, a);
+	format_figure(s->ci_high, scale, b);
+	snprintf(row->right, sizeof row->right, "95%% [%.60s, %.60s] %s", a, b, scale->unit);
+}
+
+static void spread_row(const struct summary *s, const struct scale *scale, struct rows *rows)
+{
+	char label[WORDS], a[WORDS], b[WORDS];
+	format_percent(s->relative_error, a);
+	snprintf(label, sizeof label, "    σ/mean %.100s", a);
+	struct row *row = rows_add(rows, label);
+	format_figure(s->median, scale, a);
+	format_figure(s->mad, scale, b);
+	snprintf(row->left, sizeof row->left, "median %.60s ± %.60s %s", a, b, scale->unit);
+	format_figure(s->min, scale, a);
+	format_figure(s->max, scale, b);
+	snprintf(row->right, sizeof row->right, "range %.60s … %.60s %s", a, b, scale->unit);
+}
+
+static void measure_rows(const struct run_view *view, enum emp_measure m,
+			 const struct time_style *style, struct rows *rows)
+{
+	const struct emp_result *r = view->result;
+	const struct summary *s = &r->kept[m];
+	char label[WORDS];
+	if (!r->present[m] || !s->n)
+		return;
+	snprintf(label, sizeof label, "  %s", measure_title(m));
+	label[2] = (char)(label[2] - 'a' + 'A');
+	struct scale scale = scale_of_summary(s, style->unit);
+	struct row *row = rows_add(rows, label);
+	row->colour = m == r->headline ? GREEN : NULL;
+	mean_row(s, &scale, row);
+	if (s->n > 1)
+		spread_row(s, &scale, rows);
+	if (r->dropped[EMP_OUTSIDE]) {
+		scale = scale_of_summary(&r->unfiltered[m], style->unit);
+		mean_row(&r->unfiltered[m], &scale, rows_add(rows, "    without rule II"));
+	}
+	if (s->n >= 5 && s->max > s->min) {
+		row = rows_add(rows, "");
+		row->spans = true;
+		put_histogram(view, m, style, row);
+	}
+}
+
+static void put_figures(const struct run_view *view, const struct time_style *style,
+			struct strbuf *out)
+{
+	const struct emp_result *r = view->result;
+	struct rows rows = { 0 };
+	if (r->headline != EMP_ET)
+		measure_rows(view, r->headline, style, &rows);
+	measure_rows(view, EMP_ET, style, &rows);
+	if (r->present[EMP_USER] && r->present[EMP_SYSTEM] && r->kept[EMP_USER].n) {
+		struct row *row = rows_add(&rows, "  User, system");
+		char a[WORDS], b[WORDS];
+		format_short(r->kept[EMP_USER].mean, style->unit, a);
+		format_short(r->kept[EMP_SYSTEM].mean, style->unit, b);
+		snprintf(row->left, sizeof row->left, "%.70s, %.70s", a, b);
+	}
+	rows_put(&rows, style, out);
+}
+
+static bool is_kept(const struct run_view *view, size_t i)
+{
+	return i < view->result->count && view->result->verdicts[i].rule == EMP_KEPT;
+}
+
+static void put_range(struct strbuf *out, uint32_t low, uint32_t high, const char *one,
+		      const char *many)
+{
+	if (low == high)
+		strbuf_printf(out, "%u %s", low, low == 1 ? one : many);
+	else
+		strbuf_printf(out, "%u … %u %s", low, high, many);
+}
+
+static void put_subject(const struct run_view *view, const struct time_style *style,
+			struct strbuf *out)
+{
+	uint32_t processes[2] = { UINT32_MAX, 0 }, threads[2] = { UINT32_MAX, 0 };
+	uint64_t rss = 0;
+	for (size_t i = 0; i < view->count; i++) {
+		const struct totals *t = &view->executions[i].totals;
+		if (!is_kept(view, i))
+			continue;
+		processes[0] = t->processes < processes[0] ? t->processes : processes[0];
+		processes[1] = t->processes > processes[1] ? t->processes : processes[1];
+		threads[0] = t->threads < threads[0] ? t->threads : threads[0];
+		threads[1] = t->threads > threads[1] ? t->threads : threads[1];
+		rss = t->rss_peak_bytes > rss ? t->rss_peak_bytes : rss;
+	}
+	struct strbuf text = { 0 };
+	if (processes[1]) {
+		put_range(&text, processes[0], processes[1], "process", "processes");
+		strbuf_puts(&text, ", ");
+		put_range(&text, threads[0], threads[1], "thread", "threads");
+	}
+	if (rss) {
+		char bytes[WORDS];
+		text_bytes((double)rss, bytes, sizeof bytes);
+		strbuf_printf(&text, "%s%s at most", text.length ? ", " : "", bytes);
+	}
+	if (text.length)
+		put_labelled(out, style, "  Subject", NULL, strbuf_text(&text));
+	strbuf_release(&text);
+}
+
+/* The mean of a measure over the kept executions; NAN unless every one of them has it. */
+static double kept_mean(const struct run_view *view, enum task_measure m)
+{
+	double sum = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < view->count; i++) {
+		const struct totals *t = &view->executions[i].totals;
+		if (!is_kept(view, i))
+			continue;
+		if (!(t->present >> m & 1))
+			return NAN;
+		sum += (double)t->value[m];
+		n++;
+	}
+	return n ? sum / (double)n : NAN;
+}
+
+/* Only what is worth a look: a wait of 1 % of the elapsed time, a page read from disk. */
+static void put_delays(const struct run_view *view, const struct time_style *style,
+		       struct strbuf *out)
+{
+	static const struct {
+		enum task_measure measure;
+		const char *text;
+	} waits[] = { { TASK_RUN_DELAY, "waiting for a CPU" },
+		      { TASK_BLKIO_DELAY, "waiting for block I/O" } };
+	struct strbuf text = { 0 };
+	double et = view->result->kept[EMP_ET].mean;
+	for (size_t i = 0; i < 2; i++) {
+		double mean = kept_mean(view, waits[i].measure);
+		char a[WORDS], b[WORDS];
+		if (!(mean > 0.01 * et))
+			continue;
+		format_short(mean, style->unit, a);
+		format_percent(mean / et, b);
+		strbuf_printf(&text, "%s%s %s (%s of elapsed)", text.length ? ", " : "", a,
+			      waits[i].text, b);
+	}
+	double forced = kept_mean(view, TASK_NIVCSW), faults = kept_mean(view, TASK_MAJ_FLT);
+	if (text.length && forced >= 1)
+		strbuf_printf(&text, ", %.0f forced switches", forced);
+	if (faults >= 1)
+		strbuf_printf(&text, "%s%.0f major faults", text.length ? ", " : "", faults);
+	if (text.length)
+		put_labelled(out, style, "  Held up", NULL, strbuf_text(&text));
+	strbuf_release(&text);
+}
+
+static void put_daemons(const struct run_view *view, const struct time_style *style,
+			struct strbuf *out)
+{
+	struct shares shares;
+	struct strbuf text = { 0 };
+	size_t shown = 0;
+	shares_of(view, &shares);
+	for (size_t i = 0; i < shares.list.count && shown < 3; i++) {
+		const struct share *s = &shares.list.items[i];
+		char time[WORDS], share[WORDS];
+		if (s->role != ROLE_DAEMON || !s->exec_ns)
+			continue;
+		format_short((double)s->exec_ns / (double)shares.executions, style->unit, time);
+		format_percent(shares.et_ns ? (double)s->exec_ns / (double)shares.et_ns : 0, share);
+		strbuf_printf(&text, "%s%s %s (%s)", shown++ ? ", " : "", s->name, time, share);
+	}
+	if (shown) {
+		strbuf_puts(&text, " an execution");
+		put_labelled(out, style, "  Also ran", NULL, strbuf_text(&text));
+	}
+	strbuf_release(&text);
+	shares_release(&shares);
+}
+
+/* "#1-3, 7" of the executions dropped for the same reason as the one at `first`. */
+static void put_numbers(const struct run_view *view, size_t first, struct strbuf *out)
+{
+	const struct emp_verdict *verdicts = view->result->verdicts, *v = &verdicts[first];
+	uint32_t from = 0, to = 0;
+	for (size_t i = first; i <= view->result->count; i++) {
+		bool same = i < view->result->count && i < view->count &&
+			    verdicts[i].rule == v->rule && !strcmp(verdicts[i].reason, v->reason);
+		uint32_t number = same ? view->executions[i].number : 0;
+		if (same && from && number == to + 1) {
+			to = number;
+		} else if (same || (from && i == view->result->count)) {
+			if (from && from < to)
+				strbuf_printf(out, "%u-%u, ", from, to);
+			else if (from)
+				strbuf_printf(out, "%u, ", from);
+			from = to = number;
+		}
+	}
+	out->length -= 2; /* the last ", " */
+	out->text[out->length] = '\0';
+}
+
+static void put_drops(const struct run_view *view, const struct time_style *style,
+		      struct strbuf *out)
+{
+	const struct emp_result *r = view->result;
+	for (size_t i = 0; i < r->count && i < view->count; i++) {
+		const struct emp_verdict *v = &r->verdicts[i];
+		bool told = v->rule == EMP_KEPT || v->rule == EMP_WARMUP;
+		for (size_t j = 0; j < i && !told; j++)
+			told = r->verdicts[j].rule == v->rule &&
+			       !strcmp(r->verdicts[j].reason, v->reason);
+		if (told)
+			continue;
+		struct strbuf text = { 0 };
+		strbuf_putc(&text, '#');
+		put_numbers(view, i, &text);
+		strbuf_printf(&text, ": %s", *v->reason ? v->reason : "no reason recorded");
+		put_labelled(out, style,
+			     v->rule == EMP_OUTSIDE ? "    dropped, rule II"
+						    : "    dropped, failed",
+			     RED, strbuf_text(&text));
+		strbuf_release(&text);
+	}
+}
+
+static void put_executions(const struct run_view *view, const struct time_style *style,
+			   struct strbuf *out)
+{
+	const struct emp_result *r = view->result;
+	const struct run *run = view->run;
+	size_t warmups = r->dropped[EMP_WARMUP], measured = r->count - warmups;
+	size_t kept = measured - r->dropped[EMP_FAILED] - r->dropped[EMP_OUTSIDE];
+	struct strbuf text = { 0 };
+	if (!measured)
+		strbuf_puts(&text, "none measured");
+	else if (kept == measured)
+		strbuf_printf(&text, "%zu, all kept", measured);
+	else
+		strbuf_printf(&text, "%zu of %zu kept", kept, measured);
+	if (warmups)
+		strbuf_printf(&text, ", %zu warm-up%s before", warmups, warmups == 1 ? "" : "s");
+	if (run->status == RUN_INTERRUPTED || run->status == RUN_FAILED ||
+	    run->status == RUN_GOING) {
+		strbuf_printf(&text, "; %s",
+			      run->status == RUN_GOING ? "still going"
+						       : run_status_name(run->status));
+		if (run->planned)
+			strbuf_printf(&text, ", %u were planned", run->planned);
+	}
+	put_labelled(out, style, "  Executions", run->status == RUN_COMPLETE ? NULL : YELLOW,
+		     strbuf_text(&text));
+	strbuf_release(&text);
+	put_drops(view, style, out);
+}
+
+static void put_shell(const struct run_view *view, const struct time_style *style,
+		      struct strbuf *out)
+{
+	const struct run *run = view->run;
+	enum grade grade = (enum grade)(view->result->headline - EMP_PT_NET);
+	char et[WORDS], pt[WORDS];
+	if (!run->shell || !run->shell_et_ns || run->shell_et_ns == ABSENT_NS)
+		return;
+	struct strbuf text = { 0 };
+	format_short((double)run->shell_et_ns, style->unit, et);
+	strbuf_printf(&text, "%s; its own %s elapsed", run->shell, et);
+	if (view->result->headline != EMP_ET && run->shell_pt_ns[grade] != ABSENT_NS) {
+		format_short((double)run->shell_pt_ns[grade], style->unit, pt);
+		strbuf_printf(&text, " and %s process time", pt);
+	}
+	strbuf_puts(&text, " taken off");
+	put_labelled(out, style, "  Shell", NULL, strbuf_text(&text));
+	strbuf_release(&text);
+}
+
+static void put_left_behind(const struct run_view *view, const struct time_style *style,
+			    struct strbuf *out)
+{
+	size_t in = 0, measured = 0;
+	uint64_t ended = 0, lost = 0, ephemeral = 0;
+	for (size_t i = 0; i < view->count; i++) {
+		const struct execution *x = &view->executions[i];
+		if (x->warmup)
+			continue;
+		measured++;
+		in += x->left_behind > 0;
+		ended += x->ended;
+		lost += x->lost;
+		ephemeral += x->ephemeral > 0 ? (uint64_t)x->ephemeral : 0;
+	}
+	struct strbuf text = { 0 };
+	if (in) {
+		strbuf_printf(&text, "in %zu of %zu executions processes outlived the first one",
+			      in, measured);
+		if (ended)
+			strbuf_printf(&text, "; tare ended %llu of them",
+				      (unsigned long long)ended);
+		put_labelled(out, style, "  Left behind", NULL, strbuf_text(&text));
+	}
+	strbuf_clear(&text);
+	if (lost)
+		strbuf_printf(&text, "%llu events%s", (unsigned long long)lost,
+			      ephemeral ? ", " : "");
+	if (ephemeral)
+		strbuf_printf(&text, "%llu tasks that came and went unseen",
+			      (unsigned long long)ephemeral);
+	if (text.length) {
+		strbuf_puts(&text, "; what they used is missing");
+		put_labelled(out, style, "  Lost", YELLOW, strbuf_text(&text));
+	}
+	strbuf_release(&text);
+}
+
+static void put_source(const struct run_view *view, const struct time_style *style,
+		       struct strbuf *out)
+{
+	static const char *const grades[EMP_MEASURES] = {
+		[EMP_ET] = "no process time",
+		[EMP_PT_NET] = "process time net of interrupts and steal",
+		[EMP_PT_EXEC] = "process time from the scheduler, in ns",
+		[EMP_PT_TICK] = "process time sampled at the tick",
+	};
+	struct strbuf text = { 0 };
+	strbuf_printf(&text, "%s back end; %s.", backend_name(view->run->backend),
+		      grades[view->result->headline] ? grades[view->result->headline] : "");
+	if (view->run->not_seen && *view->run->not_seen)
+		strbuf_printf(&text, " Not seen: %s", view->run->not_seen);
+	put_labelled(out, style, "  Seen by", DIM, strbuf_text(&text));
+	strbuf_release(&text);
+}
+
+void time_text_run(const struct run_view *view, size_t number, const struct time_style *given,
+		   struct strbuf *out)
+{
+	struct time_style style = normal(given);
+	const struct emp_result *r = view->result;
+	put_heading(view, number, &style, out);
+	if (r->kept[EMP_ET].n) {
+		put_figures(view, &style, out);
+		put_subject(view, &style, out);
+		put_delays(view, &style, out);
+	}
+	put_daemons(view, &style, out);
+	put_left_behind(view, &style, out);
+	put_executions(view, &style, out);
+	put_shell(view, &style, out);
+	put_source(view, &style, out);
+	for (size_t i = 0; i < r->warnings.count; i++) {
+		const struct emp_warning *w = &r->warnings.items[i];
+		put_labelled(out, &style, "  Warning", YELLOW, w->text);
+		if (*w->remedy)
+			put_labelled(out, &style, "", NULL, w->remedy);
+	}
+}
+
+void time_text(const struct run_view *views, size_t count, const struct time_style *given,
+	       struct strbuf *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			strbuf_putc(out, '\n');
+		time_text_run(&views[i], i + 1, given, out);
+	}
+	if (count > 1) {
+		strbuf_putc(out, '\n');
+		time_text_summary(views, count, given, out);
+	}
+}
