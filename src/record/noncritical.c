@@ -1,0 +1,128 @@
+#include "record/noncritical.h"
+
+#include <string.h>
+
+#define PAPER .paper = true
+
+const struct known_daemon known_daemons[] = {
+	{ "abrt-dbus", DAEMON_SERVICE, "abrtd" },
+	{ "abrtd", DAEMON_SERVICE, "abrtd", PAPER },
+	{ "accounts-daemon", DAEMON_SERVICE, "accounts-daemon" },
+	{ "acpid", DAEMON_SERVICE, "acpid", PAPER },
+	{ "anacron", DAEMON_TIMED, "anacron" },
+	{ "apache2", DAEMON_SERVICE, "apache2" },
+	{ "apport", DAEMON_SERVICE, "apport" },
+	{ "apt", DAEMON_UPDATES, NULL },
+	{ "apt-check", DAEMON_UPDATES, NULL },
+	{ "apt-get", DAEMON_UPDATES, NULL },
+	{ "apt.systemd.dai", DAEMON_UPDATES, "apt-daily" },
+	{ "atd", DAEMON_TIMED, "atd", PAPER },
+	{ "auditd", DAEMON_SERVICE, "auditd", PAPER },
+	{ "auto-cpufreq", DAEMON_POWER, "auto-cpufreq" },
+	{ "avahi-daemon", DAEMON_SERVICE, "avahi-daemon" },
+	{ "baloo_file", DAEMON_INDEX, NULL },
+	{ "baloo_file_extr", DAEMON_INDEX, NULL },
+	{ "bluetoothd", DAEMON_SERVICE, "bluetooth" },
+	{ "boltd", DAEMON_SERVICE, "bolt" },
+	{ "certmonger", DAEMON_SERVICE, "certmonger", PAPER },
+	{ "chronyd", DAEMON_NTP, "chrony" },
+	{ "clamd", DAEMON_INDEX, "clamav-daemon" },
+	{ "collectd", DAEMON_SERVICE, "collectd" },
+	{ "colord", DAEMON_SERVICE, "colord" },
+	{ "containerd", DAEMON_SERVICE, "containerd" },
+	{ "cron", DAEMON_TIMED, "cron", PAPER },
+	{ "crond", DAEMON_TIMED, "crond", PAPER },
+	{ "cups-browsed", DAEMON_SERVICE, "cups-browsed" },
+	{ "cupsd", DAEMON_SERVICE, "cups", PAPER },
+	{ "dnf", DAEMON_UPDATES, NULL },
+	{ "dnf-automatic", DAEMON_UPDATES, "dnf-automatic" },
+	{ "dockerd", DAEMON_SERVICE, "docker" },
+	{ "dpkg", DAEMON_UPDATES, NULL },
+	{ "dropbox", DAEMON_INDEX, NULL },
+	{ "exim4", DAEMON_SERVICE, "exim4" },
+	{ "freshclam", DAEMON_UPDATES, "clamav-freshclam" },
+	{ "fstrim", DAEMON_INDEX, "fstrim" },
+	{ "fwupd", DAEMON_UPDATES, "fwupd" },
+	{ "geoclue", DAEMON_SERVICE, "geoclue" },
+	{ "gnome-shell", DAEMON_DESKTOP, "display-manager" },
+	{ "gnome-software", DAEMON_UPDATES, NULL },
+	{ "hald", DAEMON_SERVICE, "haldaemon", PAPER },
+	{ "hpiod", DAEMON_SERVICE, "hplip", PAPER },
+	{ "irqbalance", DAEMON_IRQ, "irqbalance" },
+	{ "kerneloops", DAEMON_SERVICE, "kerneloops" },
+	{ "kubelet", DAEMON_SERVICE, "kubelet" },
+	{ "kwin_wayland", DAEMON_DESKTOP, "display-manager" },
+	{ "kwin_x11", DAEMON_DESKTOP, "display-manager" },
+	{ "localsearch-3", DAEMON_INDEX, NULL },
+	{ "mandb", DAEMON_INDEX, "man-db" },
+	{ "master", DAEMON_SERVICE, "postfix", PAPER },
+	{ "mlocate", DAEMON_INDEX, "mlocate-updatedb" },
+	{ "ModemManager", DAEMON_SERVICE, "ModemManager" },
+	{ "motd-news", DAEMON_UPDATES, "motd-news" },
+	{ "netdata", DAEMON_SERVICE, "netdata" },
+	{ "nginx", DAEMON_SERVICE, "nginx" },
+	{ "node_exporter", DAEMON_SERVICE, "node_exporter" },
+	{ "ntpd", DAEMON_NTP, "ntp" },
+	{ "ntpsec", DAEMON_NTP, "ntpsec" },
+	{ "openntpd", DAEMON_NTP, "openntpd" },
+	{ "osqueryd", DAEMON_SERVICE, "osqueryd" },
+	{ "packagekitd", DAEMON_UPDATES, "packagekit" },
+	{ "phc2sys", DAEMON_NTP, "phc2sys" },
+	{ "plasmashell", DAEMON_DESKTOP, "display-manager" },
+	{ "pmcd", DAEMON_SERVICE, "pmcd" },
+	{ "power-profiles-", DAEMON_POWER, "power-profiles-daemon" },
+	{ "prometheus-node", DAEMON_SERVICE, "prometheus-node-exporter" },
+	{ "ptp4l", DAEMON_NTP, "ptp4l" },
+	{ "puppet", DAEMON_TIMED, "puppet" },
+	{ "rhnsd", DAEMON_UPDATES, "rhnsd" },
+	{ "rhsmcertd", DAEMON_UPDATES, "rhsmcertd" },
+	{ "rpm", DAEMON_UPDATES, NULL },
+	{ "salt-minion", DAEMON_TIMED, "salt-minion" },
+	{ "sendmail", DAEMON_SERVICE, "sendmail", PAPER },
+	{ "sendmail-mta", DAEMON_SERVICE, "sendmail", PAPER },
+	{ "smartd", DAEMON_SERVICE, "smartmontools" },
+	{ "snapd", DAEMON_UPDATES, "snapd" },
+	{ "switcheroo-cont", DAEMON_SERVICE, "switcheroo-control" },
+	{ "syncthing", DAEMON_INDEX, NULL },
+	{ "systemd-timesyn", DAEMON_NTP, "systemd-timesyncd" },
+	{ "teamviewerd", DAEMON_SERVICE, "teamviewerd" },
+	{ "telegraf", DAEMON_SERVICE, "telegraf" },
+	{ "thermald", DAEMON_POWER, "thermald" },
+	{ "tlp", DAEMON_POWER, "tlp" },
+	{ "tracker-extract", DAEMON_INDEX, NULL },
+	{ "tracker-miner-f", DAEMON_INDEX, NULL },
+	{ "tuned", DAEMON_POWER, "tuned" },
+	{ "udisksd", DAEMON_SERVICE, "udisks2" },
+	{ "unattended-upgr", DAEMON_UPDATES, "unattended-upgrades" },
+	{ "update-notifier", DAEMON_UPDATES, NULL },
+	{ "updatedb", DAEMON_INDEX, "updatedb" },
+	{ "updatedb.mlocat", DAEMON_INDEX, "mlocate-updatedb" },
+	{ "updatedb.plocat", DAEMON_INDEX, "plocate-updatedb" },
+	{ "vmware-usbarbit", DAEMON_SERVICE, "vmware-USBArbitrator", PAPER },
+	{ "vmtoolsd", DAEMON_SERVICE, "open-vm-tools" },
+	{ "whoopsie", DAEMON_SERVICE, "whoopsie" },
+	{ "xinetd", DAEMON_SERVICE, "xinetd", PAPER },
+	{ "Xorg", DAEMON_DESKTOP, "display-manager" },
+	{ "yum", DAEMON_UPDATES, NULL },
+	{ "zabbix_agentd", DAEMON_SERVICE, "zabbix-agent" },
+};
+const size_t known_daemon_count = sizeof known_daemons / sizeof *known_daemons;
+
+const struct known_daemon *known_daemon_find(const char *comm)
+{
+	for (size_t i = 0; i < known_daemon_count; i++)
+		if (strcmp(known_daemons[i].comm, comm) == 0)
+			return &known_daemons[i];
+	return NULL;
+}
+
+const char *daemon_kind_fact(enum daemon_kind kind)
+{
+	static const char *const facts[DAEMON_KINDS] = {
+		[DAEMON_TIMED] = "now.daemons.timed",	  [DAEMON_UPDATES] = "now.daemons.updates",
+		[DAEMON_INDEX] = "now.daemons.index",	  [DAEMON_SERVICE] = "now.daemons.service",
+		[DAEMON_DESKTOP] = "now.daemons.desktop", [DAEMON_POWER] = "now.daemons.power",
+		[DAEMON_IRQ] = "now.daemons.irq",	  [DAEMON_NTP] = "now.daemons.ntp",
+	};
+	return facts[kind];
+}
