@@ -294,9 +294,9 @@ static int damaged(struct error *err, const char *what)
 static int unpack(struct image_codec *c, const unsigned char *from, size_t length, size_t count,
 		  uint32_t *sum, struct error *err)
 {
-	const unsigned char *end = from + length;
 	if (length < HEADER + 1)
 		return damaged(err, "it is cut short");
+	const unsigned char *end = from + length;
 	if (from[0] != FORMAT || from[1] > 1)
 		return damaged(err, "its format is unknown");
 	bool compressed = from[1];

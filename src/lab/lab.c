@@ -234,21 +234,46 @@ static int open_database(struct lab *lab, int flags, struct error *err)
 	return 0;
 }
 
-/* The application id and version in the file, read without locks, journals or any file beside it,
- * so that a file of another program stays as it is. Through SQLite because closing a descriptor of
- * our own would drop the POSIX locks of every other connection of this process to the file. */
-static int read_header(struct lab *lab, bool locked, int *application, int *version,
-		       struct error *err)
+static uint32_t big_endian(const unsigned char *bytes)
 {
-	int flags = SQLITE_OPEN_READONLY | (locked ? 0 : SQLITE_OPEN_URI);
-	int result = open_database(lab, flags, err);
-	if (!result && (query_number(lab->db, "PRAGMA application_id", application) ||
-			query_number(lab->db, "PRAGMA user_version", version)))
-		result = lab_fail(lab, err, "read");
-	if (lab->db)
-		sqlite3_db_config(lab->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 |
+	       bytes[3];
+}
+
+/* The application id and version that the file itself says (a newer version may still be in a -wal
+ * file), read without locks, journals or any file beside it, so that a file of another program
+ * stays as it is. Through SQLite's own descriptor because closing one of ours would drop the POSIX
+ * locks of every other connection of this process to the file. */
+static int read_header(struct lab *lab, uint32_t *application, int *version, struct error *err)
+{
+	unsigned char header[100] = { 0 };
+	sqlite3_file *file = NULL;
+	int result = open_database(lab, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+	if (!result) {
+		sqlite3_file_control(lab->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+		int rc = file && file->pMethods
+				 ? file->pMethods->xRead(file, header, sizeof header, 0)
+				 : SQLITE_CANTOPEN;
+		if (rc == SQLITE_IOERR_SHORT_READ || memcmp(header, "SQLite format 3", 16) != 0)
+			result = not_a_lab(lab, err, "it is no database");
+		else if (rc)
+			result = lab_fail(lab, err, "read");
+	}
 	close_database(lab);
+	*version = (int)big_endian(header + 60);
+	*application = big_endian(header + 68);
 	return result;
+}
+
+/* Bytes in the file that SQLite keeps beside the lab, -1 when there is none. */
+static off_t beside_size(const struct lab *lab, const char *suffix)
+{
+	struct strbuf name = { 0 };
+	struct stat st;
+	strbuf_printf(&name, "%s%s", lab->path, suffix);
+	off_t size = stat(name.text, &st) ? -1 : st.st_size;
+	strbuf_release(&name);
+	return size;
 }
 
 static int version_error(struct lab *lab, int version, struct error *err)
@@ -299,10 +324,9 @@ static int examine(struct lab *lab, bool *empty, struct error *err)
 		*empty = true;
 		return lab->mode == LAB_READ ? missing(lab, err) : 0;
 	}
-	int application = 0, version = 0;
-	/* what looks damaged may be a lab that another tare is making at this moment */
-	if (read_header(lab, false, &application, &version, err) &&
-	    (err->code != EXIT_USAGE || read_header(lab, true, &application, &version, err)))
+	uint32_t application;
+	int version;
+	if (read_header(lab, &application, &version, err))
 		return -1;
 	if (application != LAB_APPLICATION_ID)
 		return not_a_lab(lab, err, "it is a database of another program");
@@ -383,13 +407,8 @@ static int settle(struct lab *lab, struct error *err)
 		error_set(err, EXIT_ENVIRONMENT, "cannot write lab %s: permission denied", shown);
 		return error_hint(err, "check who owns it, or use --lab FILE");
 	}
-	if (version < lab_schema_version) {
-		/* lets `tare rm` give space back; only an empty database takes it */
-		if (!version && lab_exec(lab, "PRAGMA auto_vacuum = INCREMENTAL", "make", err))
-			return -1;
-		if (migrate(lab, err))
-			return -1;
-	}
+	if (version < lab_schema_version && migrate(lab, err))
+		return -1;
 	if (use_wal(lab, err))
 		return -1;
 	lab_mark_abandoned(lab);
@@ -400,12 +419,9 @@ static int settle(struct lab *lab, struct error *err)
  * writes. Without a -wal file that is as good as certain. */
 static bool may_be_immutable(const struct lab *lab)
 {
-	struct strbuf wal = { 0 };
-	struct stat st;
-	strbuf_printf(&wal, "%s-wal", lab->path);
-	bool none = stat(wal.text, &st) != 0 || st.st_size == 0;
-	strbuf_release(&wal);
-	return lab->mode == LAB_READ && none && access(lab->path, R_OK) == 0;
+	int code = sqlite3_errcode(lab->db) & 0xff;
+	return lab->mode == LAB_READ && (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) &&
+	       beside_size(lab, "-wal") <= 0 && access(lab->path, R_OK) == 0;
 }
 
 /* For a run that nobody wants to keep: stored and read like any other, then gone. */
@@ -429,12 +445,12 @@ static int open_here(struct lab *lab, struct error *err)
 		return -1;
 	if (examine(lab, &empty, err))
 		return -1;
+	bool in_wal = beside_size(lab, "-wal") > 0;
 	int flags = SQLITE_OPEN_READWRITE | (lab->mode == LAB_WRITE ? SQLITE_OPEN_CREATE : 0);
 	int result = open_database(lab, flags, err);
 	if (!result)
 		result = settle(lab, err);
-	if (result && lab->db && (sqlite3_errcode(lab->db) & 0xff) == SQLITE_CANTOPEN &&
-	    may_be_immutable(lab)) {
+	if (result && lab->db && may_be_immutable(lab)) {
 		close_database(lab);
 		result = open_database(lab, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
 		if (!result)
@@ -442,7 +458,7 @@ static int open_here(struct lab *lab, struct error *err)
 	}
 	if (result && lab->db) {
 		/* "nothing was changed" includes not moving a -wal file into it */
-		sqlite3_db_config(lab->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+		sqlite3_db_config(lab->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, in_wal, NULL);
 		sqlite3_finalize(lab->begin);
 		sqlite3_finalize(lab->commit);
 		lab->begin = lab->commit = NULL;

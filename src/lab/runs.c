@@ -247,6 +247,8 @@ static void bind_parameters(sqlite3_stmt *stmt, int *at, const struct run *run)
 static int read_parameters(sqlite3_stmt *stmt, int column, struct run *run)
 {
 	const char *raw = sqlite3_column_blob(stmt, column);
+	if (!raw)
+		return 0;
 	const char *end = raw + sqlite3_column_bytes(stmt, column);
 	while (raw < end) {
 		const char *name = raw, *value = memchr(name, '\0', (size_t)(end - name));
@@ -586,6 +588,20 @@ static int delete_run(struct lab *lab, int64_t run, int64_t study, struct error 
 	return 0;
 }
 
+/* Pages once used stay in the file to be used again, until most of it is such. */
+static void give_space_back(struct lab *lab)
+{
+	sqlite3_stmt *stmt = NULL;
+	static const char sql[] = "SELECT f.freelist_count * 2 > p.page_count"
+				  " FROM pragma_freelist_count f, pragma_page_count p";
+	if (lab_prepare(lab, &stmt, sql, "read", NULL))
+		return;
+	bool worth_it = sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_int(stmt, 0);
+	sqlite3_finalize(stmt);
+	if (worth_it)
+		sqlite3_exec(lab->db, "VACUUM", NULL, NULL, NULL);
+}
+
 int lab_remove_run(struct lab *lab, int64_t id, struct error *err)
 {
 	static const char doing[] = "remove the run from";
@@ -604,8 +620,7 @@ int lab_remove_run(struct lab *lab, int64_t id, struct error *err)
 	lab_rollback(lab);
 	if (!result) {
 		lab_forget_keys(lab, id);
-		/* gives the space back; should that fail, it is used again later */
-		sqlite3_exec(lab->db, "PRAGMA incremental_vacuum", NULL, NULL, NULL);
+		give_space_back(lab);
 	}
 	run_release(&run);
 	return result;

@@ -1,4 +1,3 @@
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +34,10 @@ static int authorize(void *context, int action, const char *one, const char *two
 	case SQLITE_READ:
 	case SQLITE_RECURSIVE:
 		return SQLITE_OK;
+	case SQLITE_UPDATE:
+		/* asked when SQLite declares the table behind pragma_table_info(); a true update is
+		 * no read-only statement */
+		return strcmp(one, "sqlite_master") == 0 ? SQLITE_OK : SQLITE_DENY;
 	case SQLITE_FUNCTION:
 		return two && sqlite3_stricmp(two, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
 	case SQLITE_PRAGMA:
