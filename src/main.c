@@ -4,6 +4,10 @@
 #include "cmd/cmd.h"
 
 static const struct command commands[] = {
+	{ "list", cmd_list, "the runs in the lab" },
+	{ "rename", cmd_rename, "give a run another name" },
+	{ "rm", cmd_rm, "remove runs" },
+	{ "sql", cmd_sql, "ask the lab in SQL" },
 	{ 0 },
 };
 
