@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "cmd/time.h"
+#include "cmd/time_plan.h"
 
 static int make_space(const struct time_options *o, parameter_space *space, struct error *err)
 {

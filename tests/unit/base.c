@@ -112,7 +112,7 @@ static int parse(struct sample *s, text_list *operands, struct error *err, const
 	};
 	words_release(&s->words);
 	assert_int_equal(words_split(line, &s->words, NULL), 0);
-	bool help = false;
+	enum help help = HELP_NONE;
 	return options_parse("time", specs, (int)s->words.count, s->words.items, operands, &help,
 			     err);
 }

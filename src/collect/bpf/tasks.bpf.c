@@ -145,7 +145,7 @@ static __always_inline void fill(struct task_record *r, struct task_struct *t)
 	r->tid = t->pid;
 	r->tgid = t->tgid;
 	r->ppid = t->real_parent->tgid;
-	r->prio = t->prio - 100; /* as /proc and ps have it: 20 is nice 0 */
+	r->prio = t->prio;
 	r->policy = (s32)t->policy;
 	r->cpu = (s32)cpu_of(t);
 	r->cgroup = t->cgroups->dfl_cgrp->kn->id;

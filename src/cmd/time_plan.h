@@ -1,6 +1,6 @@
 /* Private to `tare time`: its options, and the commands they make. */
-#ifndef TARE_CMD_TIME_H
-#define TARE_CMD_TIME_H
+#ifndef TARE_CMD_TIME_PLAN_H
+#define TARE_CMD_TIME_PLAN_H
 
 #include "base/options.h"
 #include "measure/parameters.h"
