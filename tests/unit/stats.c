@@ -312,6 +312,45 @@ static void trends(void **state)
 	assert_near(t.p, 1, 0);
 }
 
+/* Puts the k-th order of 0..5 into x. */
+static void order(size_t k, double x[6])
+{
+	double left[6] = { 0, 1, 2, 3, 4, 5 };
+	for (size_t n = 6; n > 0; n--, k /= n + 1) {
+		size_t pick = k % n;
+		x[6 - n] = left[pick];
+		memmove(left + pick, left + pick + 1, (n - 1 - pick) * sizeof *left);
+	}
+}
+
+/* All 720 orders of six: the exact p against counting. */
+static void trend_counted(void **state)
+{
+	(void)state;
+	unsigned counts[16] = { 0 }, falling[720];
+	double x[6];
+	for (size_t k = 0; k < 720; k++) {
+		order(k, x);
+		falling[k] = 0;
+		for (size_t j = 0; j < 6; j++)
+			for (size_t i = 0; i < j; i++)
+				falling[k] += x[i] > x[j];
+		counts[falling[k]]++;
+	}
+	assert_int_equal(counts[0], 1); /* so each order came once */
+	for (size_t k = 0; k < 720; k++) {
+		unsigned fewer = falling[k] < 15 - falling[k] ? falling[k] : 15 - falling[k];
+		unsigned below = 0;
+		for (unsigned i = 0; i <= fewer; i++)
+			below += counts[i];
+		struct trend t;
+		order(k, x);
+		trend_test(x, 6, &t);
+		assert_near(t.p, fmin(1, 2.0 * below / 720), 1e-12);
+		assert_near(t.tau, (15 - 2.0 * falling[k]) / 15, 1e-12);
+	}
+}
+
 static void autocorrelations(void **state)
 {
 	(void)state;
@@ -502,6 +541,7 @@ int main(void)
 		cmocka_unit_test(mann_whitney_seam),
 		cmocka_unit_test(ratios),
 		cmocka_unit_test(trends),
+		cmocka_unit_test(trend_counted),
 		cmocka_unit_test(autocorrelations),
 		cmocka_unit_test(dips),
 		cmocka_unit_test(dip_quantiles),
