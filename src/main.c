@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 
 static const struct command commands[] = {
+	{ "doctor", cmd_doctor, "what about this machine will disturb a measurement" },
 	{ 0 },
 };
 

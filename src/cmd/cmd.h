@@ -16,6 +16,8 @@ struct command {
 	const char *summary; /* one line for `tare --help` */
 };
 
+int cmd_doctor(int argc, char **argv);
+
 /* Prints "tare: text" and the hint on stderr; gives the exit code. */
 int cmd_fail(const struct error *err);
 
