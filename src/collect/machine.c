@@ -367,10 +367,10 @@ static void read_kernel(const struct reader *r)
 {
 	read_config(r);
 	const char *line = machine_get(r->into, "kernel.command_line");
-	const char *at = line ? strstr(line, "preempt=") : NULL;
-	if (at && (at == line || at[-1] == ' '))
-		machine_setf(r->into, "kernel.preemption", "%.*s", (int)strcspn(at + 8, " "),
-			     at + 8);
+	for (const char *at = line; at && (at = strstr(at, "preempt=")); at += 8)
+		if (at == line || at[-1] == ' ')
+			machine_setf(r->into, "kernel.preemption", "%.*s",
+				     (int)strcspn(at + 8, " "), at + 8);
 	struct timespec tick;
 	/* the coarse clocks advance once a tick */
 	if (r->live && !machine_get(r->into, "kernel.hz") &&
