@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 
-static const struct command commands[] = {
+static const struct subcommand commands[] = {
 	{ "time", cmd_time, "measure how long commands take" },
 	{ "doctor", cmd_doctor, "what on this machine spoils a measurement, and how to mend it" },
 	{ "list", cmd_list, "the runs in the lab" },
@@ -22,7 +22,7 @@ static void usage(FILE *to)
 	fputs("Usage: tare COMMAND [OPTIONS] ...\n"
 	      "How long did it really take, and what took the rest?\n\n",
 	      to);
-	for (const struct command *c = commands; c->name; c++)
+	for (const struct subcommand *c = commands; c->name; c++)
 		fprintf(to, "  %-10s %s\n", c->name, c->summary);
 	fputs("\n'tare COMMAND --help' tells more; 'man tare' tells all.\n", to);
 }
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
 		return cmd_version(argc - 1, argv + 1);
-	for (const struct command *c = commands; c->name; c++)
+	for (const struct subcommand *c = commands; c->name; c++)
 		if (strcmp(argv[1], c->name) == 0)
 			return c->run(argc - 1, argv + 1);
 	return unknown(argv[1]);

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/options.h"
 
-struct command {
+struct subcommand {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *summary; /* one line for `tare --help` */

@@ -17,9 +17,9 @@ int cmd_version(int argc, char **argv)
 		char why[256];
 		collector_probe((enum backend)b, &built, &usable, why);
 		printf("  %-8s %s%s\n", backend_name((enum backend)b),
-		       usable ? "can be used here" :
-		       built  ? "cannot be used here: " :
-				"not in this build",
+		       usable  ? "can be used here"
+		       : built ? "cannot be used here: "
+			       : "not in this build",
 		       built && !usable ? why : "");
 	}
 	printf("\nLabs:\n  sqlite   %s\n\nBuilt with: GSL %s, jansson %s, zstd %s\n"

@@ -1,10 +1,10 @@
-/* One execution through each back end on the live kernel, against what the subject says of itself. */
+/* One execution through each back end on the live kernel, against what the subject says of itself.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <cmocka.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -46,7 +47,8 @@ static int end(void **state)
 }
 
 /* Runs `burn` with these arguments; the CPU time it claims, 0 when it claims none. */
-static uint64_t run_burn(struct execute_options *options, const char *a, const char *b, const char *c)
+static uint64_t run_burn(struct execute_options *options, const char *a, const char *b,
+			 const char *c)
 {
 	struct error err = ERROR_INIT;
 	struct launch launch = { .iteration = -1 };
@@ -233,7 +235,10 @@ static int run_group(enum backend backend)
 	chosen = backend;
 	char name[32];
 	snprintf(name, sizeof name, "execute-%s", backend_name(backend));
-#define TEST(function) { #function, function, begin, end, &chosen }
+#define TEST(function)                                   \
+	{                                                \
+#function, function, begin, end, &chosen \
+	}
 	const struct CMUnitTest tests[] = {
 		TEST(loop),
 		TEST(orphan),

@@ -7,8 +7,8 @@
  *	burn threads N TIME       N threads burn TIME each
  *	burn forks N TIME         N children one after the other burn TIME each
  *	burn bursts SECONDS SEED  disturbs: random bursts and sleeps until SECONDS have passed
- *	burn exec TIME            a second thread execs `burn loop TIME`: it takes over the leader's pid
- *	burn inc COUNT            a fixed number of additions, without looking at a clock
+ *	burn exec TIME            a second thread execs `burn loop TIME`: it takes over the leader's
+ *pid burn inc COUNT            a fixed number of additions, without looking at a clock
  */
 #include <fcntl.h>
 #include <pthread.h>
