@@ -16,7 +16,8 @@
 #include "collect/collect.h"
 #include "collect/facts.h"
 
-static void path_of(const struct reader *r, char *out, const char *fmt, va_list args)
+static void __attribute__((format(printf, 3, 0)))
+path_of(const struct reader *r, char *out, const char *fmt, va_list args)
 {
 	int n = snprintf(out, PATH_MAX, "%s", r->root);
 	if (n >= 0 && n < PATH_MAX)

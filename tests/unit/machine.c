@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -460,9 +461,11 @@ static void overall_live(void **state)
 	(void)state;
 	struct overall a, b;
 	overall_read(&a);
-	if (fork() == 0)
+	pid_t child = fork();
+	if (child == 0)
 		_exit(0);
 	overall_read(&b);
+	assert_int_equal(waitpid(child, NULL, 0), child);
 	assert_int_equal(a.present, (1ull << OVERALL_MEASURES) - 1);
 	assert_int_equal(b.present, a.present);
 	assert_int_equal(a.value[OVERALL_BOOT_TIME], b.value[OVERALL_BOOT_TIME]);
