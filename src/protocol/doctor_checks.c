@@ -68,7 +68,7 @@ const struct check doctor_checks[] = {
 	  "One CPU is online, as TTPv2 has it", "{} CPUs are online; TTPv2 enables one",
 	  "The subject may migrate between CPUs and shares caches and memory with what runs on the "
 	  "others; on the other hand daemons need not share its CPU.",
-	  "Pin the subject to one CPU: taskset -c 1 COMMAND" },
+	  "Pin the subject to one CPU: tare time --cpu 1 COMMAND" },
 	{ "single_cpu", "TTP step 0 (a)", "cpu.online.count", BELOW, "2", SEVERITY_NOTE,
 	  "{} CPUs are online", "Only one CPU is online",
 	  "Every daemon, and tare itself, takes its time from the subject: process time, not elapsed "
@@ -190,7 +190,7 @@ const struct check doctor_checks[] = {
 	{ "isolated", "pyperf", "cpu.isolated", IS, "none", SEVERITY_NOTE,
 	  "CPUs {} are isolated from the scheduler", "No CPU is isolated from the scheduler",
 	  "Any task may be placed on the subject's CPU.",
-	  "Boot with isolcpus=LIST, then run the subject there: taskset -c LIST COMMAND" },
+	  "Boot with isolcpus=LIST, then run the subject there: tare time --cpu LIST COMMAND" },
 	{ "nohz_full", "pyperf", "cpu.nohz_full", IS, "none", SEVERITY_NOTE,
 	  "CPUs {} run without the tick",
 	  "The tick interrupts every busy CPU {kernel.hz} times a second",
@@ -271,7 +271,7 @@ const struct check doctor_checks[] = {
 	  "Address spaces are laid out alike each time",
 	  "Addresses are randomised anew for each execution",
 	  "Caches and branch predictors see other addresses each time: more executions are needed.",
-	  "Without it for the subject alone: setarch -R COMMAND" },
+	  "Without it for the subject alone: tare time --no-aslr COMMAND" },
 	{ "page_reporting", "TTP (tare's deviations)", "memory.page_reporting_order", IS, "",
 	  SEVERITY_NOTE, "Free pages are not given back to a host",
 	  "Free pages may be given back to the host (free-page reporting)",
@@ -325,8 +325,8 @@ const struct check doctor_checks[] = {
 	  "$ sudo sysctl -w kernel.perf_event_paranoid=-1", .judge = judge_paranoid },
 	{ "delay_accounting", "TTP (tare's deviations)", "now.task_delayacct", IS, "0",
 	  SEVERITY_NOTE, "Delay accounting is on", "Delay accounting is off",
-	  "The kernel does not count how long a task is blocked on disk I/O. tare turns it on for a "
-	  "run; a server that is measured must be started after that.",
+	  "The kernel does not count how long a task is blocked on disk I/O: blkio_delay is absent. "
+	  "Only tasks started after it was turned on are counted.",
 	  "$ sudo sysctl -w kernel.task_delayacct=1" },
 	{ "psi", "PSI", "kernel.psi", IS, "no", SEVERITY_NOTE,
 	  "The kernel keeps pressure-stall information",
