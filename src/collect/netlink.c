@@ -72,9 +72,8 @@ struct netlink {
 	struct image exits;
 	ARRAY(struct note) notes;
 	ARRAY(struct seen) seen;
-	uint64_t seen_ns;		  /* when that snapshot was begun; 0: none */
-	uint64_t ended, recorded;	  /* of the members' exits: events, records */
-	uint64_t lost_events, lost_exits; /* counters of the sockets when armed */
+	uint64_t seen_ns;	  /* when that snapshot was begun; 0: none */
+	uint64_t ended, recorded; /* of the members' exits: events, records */
 	uint64_t root_end_ns;
 	uint32_t processes, threads; /* members ever */
 	struct totals reaped;
@@ -450,7 +449,7 @@ static void remember(struct netlink *n, const struct image *image)
 /* Whether fork events can be trusted to have told the whole tree. */
 static bool tree_is_known(const struct netlink *n)
 {
-	return n->connector.socket && connector_lost(&n->connector) == n->lost_events;
+	return n->connector.socket && !connector_lost(&n->connector);
 }
 
 static void flag_members(const struct netlink *n, struct image *image)
@@ -499,8 +498,8 @@ static void netlink_arm(void *state)
 	n->root_end_ns = 0;
 	n->reaped = (struct totals){ 0 };
 	n->delays = procfs_delays_kept(n->proc);
-	n->lost_events = connector_lost(&n->connector);
-	n->lost_exits = n->listener.overruns;
+	connector_reset(&n->connector);
+	n->listener.overruns = 0;
 	n->armed_ns = clock_monotonic_ns();
 }
 
@@ -562,7 +561,7 @@ static void netlink_members(void *state, pid_list *pids)
 static void netlink_reaped(void *state, pid_t pid, const struct rusage *usage)
 {
 	struct netlink *n = state;
-	if (n->armed_ns)
+	if (n->armed_ns && !tree_is_helper(&n->tree, pid))
 		totals_add_usage(&n->reaped, usage, pid == n->tree.root);
 }
 
@@ -683,9 +682,8 @@ static void netlink_finish(void *state, const struct totals *base, struct image 
 		flag_by_parents(n);
 	settle_starts(n);
 	uint64_t missing = n->ended > n->recorded ? n->ended - n->recorded : 0;
-	uint64_t overruns = n->listener.overruns - n->lost_exits;
-	uint64_t lost_exits = missing > overruns ? missing : overruns;
-	*lost = lost_exits + connector_lost(&n->connector) - n->lost_events;
+	uint64_t overruns = n->listener.overruns;
+	*lost = (missing > overruns ? missing : overruns) + connector_lost(&n->connector);
 	sum_up(n, &living, complete_tree, *lost > 0, totals);
 	totals_subtract(totals, base);
 	image_release(&living);
