@@ -123,6 +123,33 @@ static void short_children_are_counted(void **state)
 	outcome_release(&o);
 }
 
+/* Children that never make the kernel bring their time up to date, as most programs. */
+static void unclocked(struct shared *shared)
+{
+	(void)shared;
+	for (int i = 0; i < 30; i++) {
+		pid_t child = fork();
+		if (child == 0) {
+			for (volatile long k = 0; k < 2000000; k++)
+				;
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+}
+
+/* Their taskstats records lack what they used since the last tick; the total must not. */
+static void the_last_turn_is_counted(void **state)
+{
+	(void)state;
+	struct outcome_of o;
+	run(unclocked, &o);
+	assert_int_equal(o.lost, 0);
+	assert_int_equal(o.totals.processes, 31);
+	assert_true(o.totals.value[TASK_EXEC] + o.base.value[TASK_EXEC] >= o.usage_ns);
+	outcome_release(&o);
+}
+
 static void *thread_burns(void *ignored)
 {
 	struct timespec t;
@@ -418,6 +445,7 @@ int main(void)
 		cmocka_unit_test(orphans_are_counted),
 		cmocka_unit_test(children_nobody_waits_for_are_counted),
 		cmocka_unit_test(short_children_are_counted),
+		cmocka_unit_test(the_last_turn_is_counted),
 		cmocka_unit_test(threads_are_counted),
 		cmocka_unit_test(an_exec_by_a_thread_is_followed),
 		cmocka_unit_test(the_end_of_the_root_is_timed),
