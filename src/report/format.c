@@ -47,8 +47,9 @@ static int limited(int decimals, double value_ns, const struct scale *scale)
 
 struct scale scale_for(double ns, enum time_unit unit)
 {
-	struct scale s = unit_for(ns, unit);
-	s.decimals = limited(2 - exponent_of(fabs(ns) / s.ns), ns, &s);
+	double rounded = fabs(ns) * 1.0005; /* 99.97 to three digits is 100, not 100.0 */
+	struct scale s = unit_for(rounded, unit);
+	s.decimals = limited(2 - exponent_of(rounded / s.ns), ns, &s);
 	return s;
 }
 
@@ -85,7 +86,7 @@ void format_percent(double fraction, char out[WORDS])
 {
 	double percent = fraction * 100;
 	if (percent > 0 && percent < 0.001)
-		snprintf(out, WORDS, "< 0.001 %%");
+		snprintf(out, WORDS, "<0.001 %%");
 	else if (percent >= 0.001) {
 		int decimals = 1 - exponent_of(percent);
 		decimals = decimals > 3 ? 3 : decimals;

@@ -106,16 +106,18 @@ bool table_right(const struct column *c)
 char *table_display(const struct table *t, size_t row, size_t column)
 {
 	const struct cell *cell = table_cell(t, row, column);
+	const struct column *spec = &t->columns[column];
 	char out[WORDS] = "-";
 	if (cell->present)
-		switch (t->columns[column].type) {
+		switch (spec->type) {
 		case COLUMN_TEXT:
 			return display_copy(cell->text);
 		case COLUMN_COUNT:
 			snprintf(out, sizeof out, "%lld", (long long)cell->integer);
 			break;
 		case COLUMN_DURATION:
-			text_duration(cell->number, 4, out, sizeof out);
+			text_duration(cell->number, spec->digits ? spec->digits : 4, out,
+				      sizeof out);
 			break;
 		case COLUMN_BYTES:
 			text_bytes(cell->number, out, sizeof out);

@@ -40,6 +40,15 @@ static void add_ns(struct table *t, uint64_t ns)
 	table_add_number(t, ns == ABSENT_NS ? NAN : (double)ns);
 }
 
+/* Where 0 says that it is not known. */
+static void add_nonzero(struct table *t, int64_t count)
+{
+	if (count)
+		table_add_count(t, count);
+	else
+		table_add_absent(t);
+}
+
 static const char *const hyperfine_columns[] = { "mean",   "stddev", "median", "user",
 						 "system", "min",    "max" };
 static const char *const statistics[] = { "_mean",   "_stddev", "_ci_low", "_ci_high",
@@ -141,10 +150,7 @@ void time_csv(const struct run_view *views, size_t count, struct strbuf *out)
 		add_hyperfine(t, &views[i]);
 		for (size_t j = 0; j < parameters.count; j++)
 			table_add_text(t, parameter_value(run, parameters.items[j]));
-		if (run->id)
-			table_add_count(t, run->id);
-		else
-			table_add_absent(t);
+		add_nonzero(t, run->id);
 		table_add_text(t, run_status_name(run->status));
 		table_add_text(t, backend_name(run->backend));
 		table_add_text(t, emp_measure_name(r->headline));
@@ -254,7 +260,8 @@ void time_markup(const struct run_view *views, size_t count, const struct time_s
 			summarise(times, n, &et[i]);
 		xfree(times);
 		pt[i] = views[i].result->kept[m];
-		if (n && (best == count || et[i].mean < et[best].mean))
+		if (views[i].result->kept[EMP_ET].n && n &&
+		    (best == count || et[i].mean < et[best].mean))
 			best = i;
 	}
 	if (style && style->reference && style->reference <= count && et[style->reference - 1].n)
@@ -352,8 +359,8 @@ static void add_totals(struct table *t, const struct totals *totals)
 			table_add_number(t, (double)totals->value[m]);
 	}
 	table_add_number(t, totals->rss_peak_bytes ? (double)totals->rss_peak_bytes : NAN);
-	table_add_count(t, totals->processes);
-	table_add_count(t, totals->threads);
+	add_nonzero(t, totals->processes);
+	add_nonzero(t, totals->threads);
 }
 
 struct table *time_executions(const struct run_view *views, size_t count)
@@ -364,7 +371,7 @@ struct table *time_executions(const struct run_view *views, size_t count)
 			const struct execution *x = &views[i].executions[j];
 			const struct emp_verdict *v =
 				j < views[i].result->count ? &views[i].result->verdicts[j] : NULL;
-			table_add_count(t, views[i].run->id);
+			add_nonzero(t, views[i].run->id);
 			table_add_text(t, run_title(views[i].run));
 			table_add_count(t, x->number);
 			table_add_count(t, x->warmup);
@@ -392,13 +399,13 @@ struct table *time_processes(const struct run_view *view)
 	static const struct column columns[] = {
 		{ "name", "Process", COLUMN_TEXT },
 		{ "role", "Role", COLUMN_TEXT },
-		{ "executions", "Seen in", COLUMN_COUNT },
-		{ "exec_total", "Total", COLUMN_DURATION },
-		{ "exec_mean", "Mean", COLUMN_DURATION },
-		{ "exec_max", "Max", COLUMN_DURATION },
-		{ "share", "Of elapsed", COLUMN_PERCENT },
-		{ "started", "Started", COLUMN_COUNT },
-		{ "ended", "Ended", COLUMN_COUNT },
+		{ "executions", "Seen", COLUMN_COUNT },
+		{ "exec_total", "Total", COLUMN_DURATION, .digits = 3 },
+		{ "exec_mean", "Mean", COLUMN_DURATION, .digits = 3 },
+		{ "exec_max", "Max", COLUMN_DURATION, .digits = 3 },
+		{ "share_of_et", "Of ET", COLUMN_PERCENT },
+		{ "started", "Start", COLUMN_COUNT },
+		{ "ended", "End", COLUMN_COUNT },
 	};
 	struct table *t = table_new(columns, COUNT(columns));
 	struct shares shares;
@@ -407,8 +414,7 @@ struct table *time_processes(const struct run_view *view)
 		const struct share *s = &shares.list.items[i];
 		double exec = s->exec_seen ? (double)s->exec_ns : NAN;
 		table_add_text(t, s->name);
-		table_add_text(t,
-			       s->role == ROLE_DAEMON && s->kernel ? "kernel" : role_name(s->role));
+		table_add_text(t, role_name(s->role));
 		table_add_count(t, (int64_t)s->executions);
 		table_add_number(t, exec);
 		table_add_number(t, exec / (double)shares.executions);
