@@ -254,6 +254,13 @@ void put_paragraph(struct strbuf *out, const struct paragraph *p, const char *te
 	free(safe);
 }
 
+struct time_style normal_style(const struct time_style *style)
+{
+	struct time_style s = style ? *style : (struct time_style){ 0 };
+	s.width = !s.width ? 80 : s.width < 60 ? 60 : s.width;
+	return s;
+}
+
 double less_shell(uint64_t ns, uint64_t shell_ns)
 {
 	/* a shell whose cost was not seen has nothing to take off */

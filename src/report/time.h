@@ -32,7 +32,7 @@ enum time_unit {
 #define TIME_UNIT_CHOICES "auto|nanosecond|microsecond|millisecond|second"
 
 struct time_style {
-	size_t width; /* columns of text; 0 means 80, less than 40 means 40 */
+	size_t width; /* columns of text; 0 means 80, less than 60 means 60 */
 	bool colour;
 	bool ascii; /* histograms without Unicode blocks */
 	enum time_unit unit;

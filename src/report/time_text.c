@@ -10,13 +10,6 @@
 #include "report/shares.h"
 #include "report/study.h"
 
-static struct time_style normal(const struct time_style *style)
-{
-	struct time_style s = style ? *style : (struct time_style){ 0 };
-	s.width = !s.width ? 80 : s.width < 40 ? 40 : s.width;
-	return s;
-}
-
 static void put_heading(const struct run_view *view, size_t number, const struct time_style *style,
 			struct strbuf *out)
 {
@@ -418,7 +411,7 @@ static void put_source(const struct run_view *view, const struct time_style *sty
 void time_text_run(const struct run_view *view, size_t number, const struct time_style *given,
 		   struct strbuf *out)
 {
-	struct time_style style = normal(given);
+	struct time_style style = normal_style(given);
 	const struct emp_result *r = view->result;
 	put_heading(view, number, &style, out);
 	if (r->kept[EMP_ET].n) {
