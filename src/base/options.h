@@ -7,7 +7,7 @@
  *
  * Letters may be bundled (-iN), values attached (-r10, --runs=10) or follow. "--" ends the options.
  * Operands may stand between options. A long name may be shortened as long as it stays unambiguous.
-*/
+ */
 #ifndef TARE_BASE_OPTIONS_H
 #define TARE_BASE_OPTIONS_H
 

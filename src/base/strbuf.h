@@ -15,7 +15,8 @@ void strbuf_add(struct strbuf *sb, const char *bytes, size_t length);
 void strbuf_puts(struct strbuf *sb, const char *text);
 void strbuf_putc(struct strbuf *sb, char c);
 void strbuf_printf(struct strbuf *sb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void strbuf_vprintf(struct strbuf *sb, const char *fmt, va_list args);
+void strbuf_vprintf(struct strbuf *sb, const char *fmt, va_list args)
+	__attribute__((format(printf, 2, 0)));
 void strbuf_pad(struct strbuf *sb, char c, size_t count);
 void strbuf_clear(struct strbuf *sb);		  /* keeps the memory */
 const char *strbuf_text(const struct strbuf *sb); /* never NULL */

@@ -1,0 +1,22 @@
+/* Between emp.c and emp_warnings.c; nobody else includes it. */
+#ifndef TARE_PROTOCOL_EMP_WARNINGS_H
+#define TARE_PROTOCOL_EMP_WARNINGS_H
+
+#include "protocol/emp.h"
+
+/* "ET", "PT", "user", "system": as sentences have it. */
+const char *emp_label(enum emp_measure m);
+
+/* Values of one measure in execution order: the kept ones, on demand those that only rule (II)
+ * dropped too. The caller frees. */
+double *emp_collect(const struct run *run, const struct execution *executions,
+		    const struct emp_result *r, enum emp_measure m, bool outside, size_t *count);
+
+/* Fills r->warnings; everything else of r is filled already. */
+void emp_warn(const struct run *run, const struct execution *executions,
+	      const struct emp_options *options, struct emp_result *r);
+
+/* No failure by itself: a status that was asked for or agreed to. */
+bool emp_expected(const struct execution *x, const struct emp_options *options);
+
+#endif

@@ -1,0 +1,40 @@
+/* Tests of significance. All functions are pure and deterministic; NaN never comes in. */
+#ifndef TARE_STATS_TESTS_H
+#define TARE_STATS_TESTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Do a and b tend to the same size? Two-sided. */
+struct mann_whitney {
+	double u; /* pairs in which b is the larger; a tie counts a half */
+	double p; /* 1 when one of them is empty */
+	bool exact;
+};
+void mann_whitney(const double *a, size_t n_a, const double *b, size_t n_b,
+		  struct mann_whitney *out);
+
+/* mean(b) / mean(a) with a 95 % interval: bootstrap percentiles, for large samples the delta
+ * method. Both must be non-negative. NaN throughout when one of them is empty; infinite when only
+ * mean(a) is 0, 1 when both are. */
+struct ratio {
+	double ratio, low, high;
+};
+void ratio_of_means(const double *a, size_t n_a, const double *b, size_t n_b, struct ratio *out);
+
+/* Does x grow or fall along its order? Mann-Kendall, two-sided. */
+struct trend {
+	double tau;    /* -1 to 1: Kendall's tau-b against the order */
+	double p;      /* 1 for n < 3 */
+	double change; /* from the first to the last by the fitted straight line, in x's unit */
+};
+void trend_test(const double *x, size_t n, struct trend *out);
+
+/* Does a value tell about the next one? Independent values give an r1 outside low..high with
+ * probability alpha. r1 is 0 for n < 3 and for equal numbers. */
+struct autocorrelation {
+	double r1, low, high;
+};
+void autocorrelation_lag1(const double *x, size_t n, double alpha, struct autocorrelation *out);
+
+#endif
