@@ -170,6 +170,8 @@ static void put_row(const struct table *t, char *const *row, const size_t *width
 			strbuf_pad(out, ' ', 2 + (table_right(&t->columns[c]) ? 0 : gap));
 		strbuf_release(&cell);
 	}
+	while (out->length && out->text[out->length - 1] == ' ')
+		out->text[--out->length] = '\0';
 }
 
 void table_render_text(const struct table *t, const struct table_style *style, struct strbuf *out)

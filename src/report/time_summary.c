@@ -49,6 +49,12 @@ static void put_relation(const struct run_view *a, const struct run_view *b, enu
 	free(y);
 
 	struct strbuf line = { 0 };
+	if (!isfinite(r.ratio)) {
+		strbuf_puts(out, "    no ratio to ");
+		put_title(out, style, b->run, style->width - 16 - 30);
+		strbuf_puts(out, ": no time above the shell's\n");
+		return;
+	}
 	bool spread = n_a > 1 && n_b > 1 && isfinite(r.sigma) && r.sigma > 0;
 	int decimals = ratio_decimals(spread ? r.sigma : 0);
 	if (r.ratio >= 1e6)
@@ -68,10 +74,10 @@ static void put_relation(const struct run_view *a, const struct run_view *b, enu
 	char p[WORDS];
 	int finer = ratio_decimals((r.high - r.low) / 4);
 	format_p(c.p, p);
+	strbuf_puts(&line, c.significant ? "" : "not significant: ");
 	if (r.ratio < 1e6)
 		strbuf_printf(&line, "95%% [%.*f, %.*f], ", finer, r.low, finer, r.high);
-	strbuf_printf(&line, "%s (%s)%s", p, c.test ? c.test : "?",
-		      c.significant ? "" : ": no significant difference");
+	strbuf_printf(&line, "%s, %s", p, c.test ? c.test : "?");
 	struct paragraph paragraph = {
 		.width = style->width, .indent = 6, .first = "      ", .colour = NULL
 	};

@@ -327,16 +327,19 @@ static struct table *executions_table(void)
 	return columns_table(&c);
 }
 
+/* Process time at the grade the result uses, the shell taken off; NAN where it was not seen. */
+static double headline_pt(const struct run_view *view, const struct execution *x)
+{
+	enum emp_measure headline = view->result->headline;
+	if (headline < EMP_PT_NET || headline > EMP_PT_TICK)
+		return NAN;
+	enum grade g = (enum grade)(headline - EMP_PT_NET);
+	return x->pt_ns[g] == ABSENT_NS ? NAN : less_shell(x->pt_ns[g], view->run->shell_pt_ns[g]);
+}
+
 static void add_times(struct table *t, const struct run_view *view, const struct execution *x)
 {
 	const struct run *run = view->run;
-	enum emp_measure headline = view->result->headline;
-	double pt = NAN;
-	if (headline >= EMP_PT_NET && headline <= EMP_PT_TICK) {
-		enum grade g = (enum grade)(headline - EMP_PT_NET);
-		if (x->pt_ns[g] != ABSENT_NS)
-			pt = less_shell(x->pt_ns[g], run->shell_pt_ns[g]);
-	}
 	add_ns(t, x->et_ns);
 	add_ns(t, x->wait_ns);
 	add_ns(t, x->tree_ns);
@@ -345,7 +348,7 @@ static void add_times(struct table *t, const struct run_view *view, const struct
 	add_ns(t, x->user_ns);
 	add_ns(t, x->system_ns);
 	table_add_number(t, less_shell(x->et_ns, run->shell_et_ns));
-	table_add_number(t, pt);
+	table_add_number(t, headline_pt(view, x));
 }
 
 static void add_totals(struct table *t, const struct totals *totals)
@@ -391,6 +394,38 @@ struct table *time_executions(const struct run_view *views, size_t count)
 			table_add_text(t, v ? emp_rule_name(v->rule) : NULL);
 			table_add_text(t, v && *v->reason ? v->reason : NULL);
 		}
+	return t;
+}
+
+struct table *time_executions_brief(const struct run_view *view)
+{
+	static const struct column columns[] = {
+		{ "number", "#", COLUMN_COUNT },
+		{ "et", "Elapsed", COLUMN_DURATION, .digits = 5 },
+		{ "pt", "Process", COLUMN_DURATION, .digits = 5 },
+		{ "user", "User", COLUMN_DURATION, .digits = 3 },
+		{ "system", "System", COLUMN_DURATION, .digits = 3 },
+		{ "rule", "Rule", COLUMN_TEXT },
+		{ "reason", "Reason", COLUMN_TEXT },
+	};
+	struct table *t = table_new(columns, COUNT(columns));
+	const struct run *run = view->run;
+	for (size_t i = 0; i < view->count; i++) {
+		const struct execution *x = &view->executions[i];
+		const struct emp_verdict *v = i < view->result->count ? &view->result->verdicts[i]
+								      : NULL;
+		table_add_count(t, x->number);
+		table_add_number(t, less_shell(x->et_ns, run->shell_et_ns));
+		table_add_number(t, headline_pt(view, x));
+		table_add_number(t, x->user_ns == ABSENT_NS
+					    ? NAN
+					    : less_shell(x->user_ns, run->shell_user_ns));
+		table_add_number(t, x->system_ns == ABSENT_NS
+					    ? NAN
+					    : less_shell(x->system_ns, run->shell_system_ns));
+		table_add_text(t, v ? emp_rule_name(v->rule) : NULL);
+		table_add_text(t, v ? v->reason : NULL);
+	}
 	return t;
 }
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
+#include <cmocka.h>
 
 #include "base/array.h"
 #include "report-csv.h"
@@ -314,6 +314,15 @@ static void tables(void **state)
 	assert_string_equal(csv_at(&csv, 3, "totals_min_flt"), "345");
 	assert_string_equal(csv_at(&csv, 3, "reason"), "exited with 1");
 	csv_release(&csv);
+	strbuf_clear(&out);
+	t = time_executions_brief(&f.view);
+	table_render(t, TABLE_TEXT, &(struct table_style){ .width = 80 }, &out);
+	assert_string_equal(out.text,
+			    "#    Elapsed    Process     User   System  Rule    Reason\n"
+			    "1  101.31 ms  99.930 ms  90.0 ms  10.0 ms  warmup\n"
+			    "1  100.49 ms  99.850 ms  90.0 ms  9.99 ms  kept\n"
+			    "2  101.00 ms          -  90.0 ms  10.0 ms  failed  exited with 1\n");
+	table_free(t);
 	strbuf_clear(&out);
 	t = time_processes(&f.view);
 	table_render(t, TABLE_CSV, NULL, &out);

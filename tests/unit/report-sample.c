@@ -50,6 +50,10 @@ int main(int argc, char **argv)
 		struct table *t = all ? time_executions(views, 3) : time_processes(&views[0]);
 		table_render(t, all ? TABLE_CSV : TABLE_TEXT, NULL, &out);
 		table_free(t);
+	} else if (!strcmp(format, "brief")) {
+		struct table *t = time_executions_brief(&views[0]);
+		table_render(t, TABLE_TEXT, &(struct table_style){ .width = 80 }, &out);
+		table_free(t);
 	} else
 		time_text(views, 3, &style, &out);
 	fputs(strbuf_text(&out), stdout);
