@@ -146,7 +146,8 @@ static size_t character(const char *s, size_t *columns)
 	size_t n = utf8_length(s, strlen(s));
 	n = n ? n : 1;
 	char one[8] = "";
-	memcpy(one, s, n);
+	for (size_t i = 0; i < n; i++)
+		one[i] = s[i];
 	*columns = text_width(one);
 	return n;
 }

@@ -14,11 +14,12 @@ struct table *table_new(const struct column *columns, size_t count)
 {
 	struct table *t = xcalloc(1, sizeof *t);
 	t->columns = xcalloc(count, sizeof *columns);
+	t->strings = xcalloc(2 * count, sizeof *t->strings);
 	t->width = count;
 	for (size_t i = 0; i < count; i++) {
 		t->columns[i] = columns[i];
-		t->columns[i].name = text_utf8(columns[i].name);
-		t->columns[i].title = text_utf8(columns[i].title);
+		t->columns[i].name = t->strings[2 * i] = text_utf8(columns[i].name);
+		t->columns[i].title = t->strings[2 * i + 1] = text_utf8(columns[i].title);
 	}
 	return t;
 }
@@ -27,10 +28,9 @@ void table_free(struct table *t)
 {
 	if (!t)
 		return;
-	for (size_t i = 0; i < t->width; i++) {
-		xfree((void *)(uintptr_t)t->columns[i].name);
-		xfree((void *)(uintptr_t)t->columns[i].title);
-	}
+	for (size_t i = 0; i < 2 * t->width; i++)
+		xfree(t->strings[i]);
+	xfree(t->strings);
 	for (size_t i = 0; i < t->cells.count; i++)
 		xfree(t->cells.items[i].text);
 	array_release(&t->cells);

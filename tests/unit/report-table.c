@@ -8,7 +8,6 @@
 #include <jansson.h>
 #include <cmocka.h>
 
-#include "base/array.h"
 #include "base/text.h"
 #include "report-csv.h"
 #include "report/table.h"
@@ -178,11 +177,11 @@ static void round_trips(void **state)
 static void fits(void **state)
 {
 	(void)state;
-	char *long_text = xcalloc(1, 1000);
+	struct strbuf long_text = { 0 };
 	for (size_t i = 0; i < 100; i++)
-		strcat(long_text, i % 2 ? "語" : "a");
+		strbuf_puts(&long_text, i % 2 ? "語" : "a");
 	for (size_t width = 72; width < 100; width++) {
-		struct table *t = every_type(long_text);
+		struct table *t = every_type(strbuf_text(&long_text));
 		struct table_style style = { .width = width };
 		struct strbuf out = { 0 };
 		table_render(t, TABLE_TEXT, &style, &out);
@@ -199,7 +198,7 @@ static void fits(void **state)
 		strbuf_release(&out);
 		table_free(t);
 	}
-	xfree(long_text);
+	strbuf_release(&long_text);
 }
 
 static void empty_and_bold(void **state)
