@@ -17,8 +17,10 @@ enum lab_mode {
 	LAB_WRITE, /* made when it does not exist, migrated when it is older */
 };
 
-/* path NULL: $XDG_DATA_HOME/tare/lab.db, or ~/.local/share/tare/lab.db. Under sudo the home is the
- * invoking user's, and every file made stays theirs. */
+/* path NULL: $TARE_LAB, else $XDG_DATA_HOME/tare/lab.db, or ~/.local/share/tare/lab.db. Under sudo
+ * the home is the invoking user's, and every file made stays theirs. LAB_IN_MEMORY: a new lab that
+ * is gone when closed. */
+#define LAB_IN_MEMORY ":memory:"
 int lab_open(struct lab **out, const char *path, enum lab_mode mode, struct error *err);
 void lab_close(struct lab *lab);
 const char *lab_path(const struct lab *lab);
@@ -42,12 +44,13 @@ int lab_add_execution(struct lab *lab, int64_t run, struct execution *x, struct 
 int lab_get_run(struct lab *lab, int64_t id, struct run *into, struct error *err);
 
 /* A run by id ("12"), by name (the newest of that name), "last" (or "@0"), "@1" the one before it,
- * ... Several match nothing: an error that says what there is. */
+ * ... Nothing matches: an error that says what there is. */
 int lab_find_run(struct lab *lab, const char *text, int64_t *id, struct error *err);
 
 typedef ARRAY(struct run) run_list;
 struct run_summary_row {
-	uint32_t executions, warmups; /* stored */
+	uint32_t executions, warmups;	    /* stored */
+	double mean_et_ns, mean_pt_exec_ns; /* of all but warm-ups; NAN where none was seen */
 };
 /* Newest first; like filters by substring of name or command (NULL: all); most 0: no limit.
  * counts, when not NULL, gets an entry per run. The caller releases the runs. */
@@ -65,16 +68,25 @@ enum lab_detail {
 int lab_get_executions(struct lab *lab, int64_t run, enum lab_detail detail, execution_list *into,
 		       struct error *err);
 
+/* Names that lab_find_run() would read otherwise ("12", "last", "@1") and "" are refused. */
 int lab_rename_run(struct lab *lab, int64_t run, const char *name, struct error *err);
-/* Refuses a run that is going. */
+/* Refuses a run that is going. The last run of a study takes the study with it. */
 int lab_remove_run(struct lab *lab, int64_t run, struct error *err);
 
-/* Runs one read-only statement; row is called per row with texts (NULL for SQL NULL). A statement
- * that would write is an error. names are given with the first call and also when there are no rows
- * (values NULL then). row returns false to stop. */
+/* Runs one read-only statement; row is called per row with texts (NULL for SQL NULL; a blob as
+ * X'hex') and their types. A statement that would write, or reach another file, is an error, as are
+ * several statements. names are given with the first call and also when there are no rows (values
+ * and types NULL then). row returns false to stop. */
+enum lab_type { LAB_NULL, LAB_INTEGER, LAB_REAL, LAB_TEXT, LAB_BLOB };
 typedef bool (*lab_row_fn)(void *context, int columns, const char *const *names,
-			   const char *const *values);
+			   const char *const *values, const enum lab_type *types);
 int lab_sql(struct lab *lab, const char *statement, lab_row_fn row, void *context,
 	    struct error *err);
+
+/* The views made for users and their columns, with their meanings, as the newest schema documents
+ * them; needs no lab. column is NULL for the view itself. */
+typedef void (*lab_view_fn)(void *context, const char *view, const char *column,
+			    const char *meaning);
+int lab_views(lab_view_fn each, void *context, struct error *err);
 
 #endif

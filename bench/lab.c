@@ -1,0 +1,166 @@
+/* What storing an execution costs: snapshots of this machine's tasks, read from /proc, go through
+ * lab_add_execution(). Prints the cost per execution (median and worst), the bytes per execution
+ * and the cost of reading 10,000 of them back. Not a test: it judges nothing. */
+#include <dirent.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "lab/lab.h"
+
+#define EXECUTIONS 10000
+#define FRAMES 40
+
+static void die(const struct error *err)
+{
+	fprintf(stderr, "bench-lab: %s\n", err->text);
+	exit(err->code);
+}
+
+static bool read_task(int pid, struct task_record *t)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	char *stat = file_read(path);
+	snprintf(path, sizeof path, "/proc/%d/schedstat", pid);
+	char *sched = file_read(path);
+	snprintf(path, sizeof path, "/proc/%d/status", pid);
+	char *status = file_read(path);
+	bool good = stat && sched && status;
+	if (good) {
+		unsigned long long v[40] = { 0 };
+		char *at = strrchr(stat, ')') + 3;
+		for (int i = 3; i < 40 && at; i++, at = strchr(at, ' '), at += at != NULL)
+			v[i] = strtoull(at, NULL, 10);
+		*t = (struct task_record){ .present = 0x7ffef, .tid = pid, .tgid = pid };
+		t->at_ns = clock_monotonic_ns();
+		t->start_ns = v[22] * 10000000 + (unsigned)pid * 7919u % 10000000;
+		t->ppid = (int)v[4];
+		t->value[TASK_MIN_FLT] = v[10];
+		t->value[TASK_MAJ_FLT] = v[12];
+		t->value[TASK_USER] = v[14] * 10000000;
+		t->value[TASK_SYSTEM] = v[15] * 10000000;
+		t->value[TASK_VM] = v[23];
+		t->value[TASK_RSS] = v[24] * 4096;
+		t->prio = (int)v[18];
+		t->cpu = (int)v[39];
+		unsigned long long exec, delay;
+		if (sscanf(sched, "%llu %llu", &exec, &delay) == 2) {
+			t->value[TASK_EXEC] = exec;
+			t->value[TASK_RUN_DELAY] = delay;
+		}
+		const char *vol = strstr(status, "\nvoluntary"), *non = strstr(status, "nonvol");
+		t->value[TASK_NVCSW] = vol ? strtoull(strchr(vol, ':') + 1, NULL, 10) : 0;
+		t->value[TASK_NIVCSW] = non ? strtoull(strchr(non, ':') + 1, NULL, 10) : 0;
+		t->flags = TASK_IS_LEADER;
+		t->cgroup = 77;
+		char *name = strchr(stat, '(') + 1, *end = strrchr(stat, ')');
+		memcpy(t->comm, name, (size_t)(end - name) < 16 ? (size_t)(end - name) : 15);
+	}
+	free(stat);
+	free(sched);
+	free(status);
+	return good;
+}
+
+static void snapshot(struct image *image, size_t repeat)
+{
+	DIR *proc = opendir("/proc");
+	image->begin_ns = clock_monotonic_ns();
+	image->count = 0;
+	for (struct dirent *e; proc && (e = readdir(proc));) {
+		struct task_record t;
+		if (atoi(e->d_name) <= 0 || !read_task(atoi(e->d_name), &t))
+			continue;
+		for (size_t i = 0; i < repeat; i++, t.tid += 100000, t.start_ns += 12345) {
+			image->tasks = array_grow(image->tasks, &image->capacity, image->count + 1,
+						  sizeof t);
+			/* a BPF iterator takes about 0.5 us a task */
+			t.at_ns = image->begin_ns + image->count * 500 + (t.at_ns * 31 + i) % 150;
+			image->tasks[image->count++] = t;
+		}
+	}
+	if (proc)
+		closedir(proc);
+	image->end_ns = clock_monotonic_ns();
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static off_t size_of(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) ? 0 : st.st_size;
+}
+
+int main(int argc, char **argv)
+{
+	struct error err = ERROR_INIT;
+	struct lab *lab;
+	char directory[] = "/tmp/bench-lab.XXXXXX", path[64];
+	if (!mkdtemp(directory))
+		return 1;
+	snprintf(path, sizeof path, "%s/lab.db", directory);
+	struct image frames[FRAMES] = { 0 };
+	for (int i = 0; i < FRAMES; i++)
+		snapshot(&frames[i], argc > 1 ? strtoul(argv[1], NULL, 10) : 1);
+	struct run run = { .name = xstrdup("bench"), .command = xstrdup("true") };
+	if (lab_open(&lab, path, LAB_WRITE, &err) || lab_add_run(lab, &run, &err))
+		die(&err);
+	uint64_t *cost = xcalloc(EXECUTIONS, sizeof *cost);
+	for (uint32_t n = 0; n < EXECUTIONS; n++) {
+		struct execution x = { .number = n + 1, .et_ns = 1000000 + n, .ephemeral = 0 };
+		x.before = x.after = (struct overall){ .present = 0xfffff };
+		for (int m = 0; m < OVERALL_MEASURES; m++)
+			x.before.value[m] = x.after.value[m] = 123456u + n * 7;
+		x.totals.present = 0xffff;
+		x.tasks_before = frames[n % (FRAMES - 1)];
+		x.tasks_after = frames[n % (FRAMES - 1) + 1];
+		processes_between(&x.tasks_before, &x.tasks_after, &x.exits, getpid(), &x);
+		uint64_t begin = clock_monotonic_ns();
+		if (lab_add_execution(lab, run.id, &x, &err))
+			die(&err);
+		cost[n] = clock_monotonic_ns() - begin;
+		if (n == 0)
+			printf("tasks %zu, processes that ran %zu\n", x.tasks_before.count,
+			       x.processes.count);
+		array_release(&x.processes);
+	}
+	uint64_t begin = clock_monotonic_ns();
+	lab_end_run(lab, run.id, RUN_COMPLETE, &err);
+	uint64_t end_run = clock_monotonic_ns() - begin;
+	qsort(cost, EXECUTIONS, sizeof *cost, compare);
+	printf("add: median %.1f us, 99%% %.1f us, worst %.1f us; end_run %.1f ms\n",
+	       (double)cost[EXECUTIONS / 2] / 1e3, (double)cost[EXECUTIONS / 100 * 99] / 1e3,
+	       (double)cost[EXECUTIONS - 1] / 1e3, (double)end_run / 1e6);
+	for (int detail = LAB_ROWS; detail <= LAB_IMAGES; detail++) {
+		execution_list list = { 0 };
+		begin = clock_monotonic_ns();
+		if (lab_get_executions(lab, run.id, (enum lab_detail)detail, &list, &err))
+			die(&err);
+		printf("get: detail %d, %zu executions, %.1f ms\n", detail, list.count,
+		       (double)(clock_monotonic_ns() - begin) / 1e6);
+		for (size_t i = 0; i < list.count; i++)
+			execution_release(&list.items[i]);
+		array_release(&list);
+	}
+	lab_close(lab);
+	printf("%.0f bytes per execution\n", (double)size_of(path) / EXECUTIONS);
+	if (argc > 2) {
+		printf("%s\n", path);
+		return 0;
+	}
+	unlink(path);
+	rmdir(directory);
+	return 0;
+}

@@ -1,0 +1,176 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "lab/sqlite.h"
+
+static void comma(struct strbuf *out)
+{
+	if (out->length)
+		strbuf_puts(out, ", ");
+}
+
+void fields_columns(const struct field *f, bool writing, struct strbuf *out)
+{
+	for (; f->kind; f++) {
+		comma(out);
+		strbuf_puts(out, f->name);
+		if (writing && f->kind == FIELD_RAW)
+			strbuf_printf(out, ", %s_text", f->name);
+	}
+}
+
+char *sql_insert(const char *table, const char *columns)
+{
+	struct strbuf sql = { 0 };
+	strbuf_printf(&sql, "INSERT INTO %s (%s) VALUES (?", table, columns);
+	for (const char *c = columns; *c; c++)
+		if (*c == ',')
+			strbuf_puts(&sql, ", ?");
+	strbuf_putc(&sql, ')');
+	return strbuf_detach(&sql);
+}
+
+void raw_bind(sqlite3_stmt *stmt, int *at, const char *bytes)
+{
+	if (!bytes) {
+		sqlite3_bind_null(stmt, (*at)++);
+		sqlite3_bind_null(stmt, (*at)++);
+		return;
+	}
+	sqlite3_bind_blob64(stmt, (*at)++, bytes, strlen(bytes), SQLITE_TRANSIENT);
+	char *text = text_utf8(bytes);
+	if (strcmp(text, bytes) == 0)
+		sqlite3_bind_null(stmt, (*at)++);
+	else
+		sqlite3_bind_text(stmt, (*at)++, text, -1, SQLITE_TRANSIENT);
+	free(text);
+}
+
+char *raw_read(sqlite3_stmt *stmt, int column)
+{
+	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)
+		return NULL;
+	const char *bytes = sqlite3_column_blob(stmt, column);
+	return xstrndup(bytes ? bytes : "", (size_t)sqlite3_column_bytes(stmt, column));
+}
+
+static void bind_text(sqlite3_stmt *stmt, int at, const char *text)
+{
+	if (!text) {
+		sqlite3_bind_null(stmt, at);
+		return;
+	}
+	char *clean = text_utf8(text);
+	sqlite3_bind_text(stmt, at, clean, -1, SQLITE_TRANSIENT);
+	free(clean);
+}
+
+/* Numbers above INT64_MAX keep their 64 bits and are negative in SQL. */
+static void bind_unless(sqlite3_stmt *stmt, int at, int64_t value, bool absent)
+{
+	if (absent)
+		sqlite3_bind_null(stmt, at);
+	else
+		sqlite3_bind_int64(stmt, at, value);
+}
+
+void fields_bind(sqlite3_stmt *stmt, int *at, const struct field *f, const void *object)
+{
+	for (; f->kind; f++) {
+		const void *p = (const char *)object + f->offset;
+		int64_t i64;
+		switch (f->kind) {
+		case FIELD_BOOL:
+			sqlite3_bind_int(stmt, (*at)++, *(const bool *)p);
+			break;
+		case FIELD_ENUM:
+		case FIELD_U32:
+			sqlite3_bind_int64(stmt, (*at)++, *(const uint32_t *)p);
+			break;
+		case FIELD_I32:
+			sqlite3_bind_int(stmt, (*at)++, *(const int32_t *)p);
+			break;
+		case FIELD_I64:
+		case FIELD_ID:
+		case FIELD_KNOWN:
+		case FIELD_U64:
+		case FIELD_NS:
+			memcpy(&i64, p, sizeof i64);
+			bind_unless(stmt, (*at)++, i64,
+				    (f->kind == FIELD_ID && i64 == 0) ||
+					    (f->kind == FIELD_KNOWN && i64 == -1) ||
+					    (f->kind == FIELD_NS && (uint64_t)i64 == ABSENT_NS));
+			break;
+		case FIELD_TEXT:
+			bind_text(stmt, (*at)++, *(char *const *)p);
+			break;
+		case FIELD_RAW:
+			raw_bind(stmt, at, *(char *const *)p);
+			break;
+		case FIELD_NAME:
+			sqlite3_bind_text(stmt, (*at)++, p, (int)strnlen(p, 16), SQLITE_STATIC);
+			break;
+		case FIELD_END:
+			break;
+		}
+	}
+}
+
+static int read_integer(const struct field *f, int64_t value, bool null, void *p)
+{
+	switch (f->kind) {
+	case FIELD_BOOL:
+		*(bool *)p = value != 0;
+		return 0;
+	case FIELD_ENUM:
+		if (null || value < 0 || value >= f->limit)
+			return -1;
+		*(uint32_t *)p = (uint32_t)value;
+		return 0;
+	case FIELD_U32:
+		if (value < 0 || value > UINT32_MAX)
+			return -1;
+		*(uint32_t *)p = (uint32_t)value;
+		return 0;
+	case FIELD_I32:
+		if (value < INT32_MIN || value > INT32_MAX)
+			return -1;
+		*(int32_t *)p = (int32_t)value;
+		return 0;
+	case FIELD_KNOWN:
+		value = null ? -1 : value;
+		break;
+	case FIELD_NS:
+		value = null ? (int64_t)ABSENT_NS : value;
+		break;
+	default:
+		break;
+	}
+	memcpy(p, &value, sizeof value);
+	return 0;
+}
+
+int fields_read(sqlite3_stmt *stmt, int *at, const struct field *f, void *object)
+{
+	for (; f->kind; f++) {
+		void *p = (char *)object + f->offset;
+		int column = (*at)++;
+		if (f->kind == FIELD_TEXT || f->kind == FIELD_RAW) {
+			*(char **)p = raw_read(stmt, column);
+			continue;
+		}
+		if (f->kind == FIELD_NAME) {
+			const char *text = (const char *)sqlite3_column_text(stmt, column);
+			size_t length = text ? strnlen(text, 16) : 0;
+			memcpy(p, text ? text : "", length);
+			((char *)p)[length] = '\0';
+			continue;
+		}
+		int64_t value = sqlite3_column_int64(stmt, column);
+		bool null = value == 0 && sqlite3_column_type(stmt, column) == SQLITE_NULL;
+		if (read_integer(f, value, null, p))
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,520 @@
+#include "lab/lab.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "lab/sqlite.h"
+
+#define BUSY_MS 5000
+#define SHOWN 300 /* characters of a path in an error */
+
+int lab_damaged(struct lab *lab, struct error *err, const char *what)
+{
+	char shown[SHOWN];
+	text_display(lab->path, shown, sizeof shown);
+	error_set(err, EXIT_USAGE, "lab %s is damaged: %s; nothing was changed", shown, what);
+	return error_hint(err,
+			  "put the file aside and start a new one; 'sqlite3 FILE .recover' saves "
+			  "what can be saved");
+}
+
+static int not_a_lab(struct lab *lab, struct error *err, const char *what)
+{
+	char shown[SHOWN];
+	text_display(lab->path, shown, sizeof shown);
+	error_set(err, EXIT_USAGE, "%s is not a tare lab: %s; nothing was changed", shown, what);
+	return error_hint(err, "choose another file with --lab FILE");
+}
+
+static const char *system_reason(struct lab *lab, const char *otherwise)
+{
+	int number = sqlite3_system_errno(lab->db);
+	return number ? strerror(number) : otherwise;
+}
+
+int lab_fail(struct lab *lab, struct error *err, const char *doing)
+{
+	int code = sqlite3_errcode(lab->db) & 0xff;
+	const char *message = sqlite3_errmsg(lab->db);
+	char shown[SHOWN];
+	text_display(lab->path, shown, sizeof shown);
+	switch (code) {
+	case SQLITE_CORRUPT:
+		return lab_damaged(lab, err, message);
+	case SQLITE_NOTADB:
+		return not_a_lab(lab, err, message);
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		error_set(err, EXIT_ENVIRONMENT,
+			  "cannot %s lab %s: another program has kept it locked for %d s", doing,
+			  shown, BUSY_MS / 1000);
+		return error_hint(err, "try again when it is done, or use --lab FILE");
+	case SQLITE_FULL:
+	case SQLITE_IOERR:
+		error_set(err, EXIT_ENVIRONMENT,
+			  "cannot %s lab %s: %s; what was stored before is kept", doing, shown,
+			  code == SQLITE_FULL ? "the disk is full" : system_reason(lab, message));
+		return error_hint(err, "make room, or use --lab FILE on another disk");
+	case SQLITE_CANTOPEN:
+	case SQLITE_READONLY:
+	case SQLITE_PERM:
+		error_set(err, EXIT_ENVIRONMENT, "cannot %s lab %s: %s", doing, shown,
+			  code == SQLITE_READONLY ? "it may not be written"
+						  : system_reason(lab, message));
+		return error_hint(err, "check the permissions of the file and of its directory, "
+				       "or use --lab FILE");
+	default:
+		return error_set(err, EXIT_ENVIRONMENT, "cannot %s lab %s: %s", doing, shown,
+				 message);
+	}
+}
+
+int lab_exec(struct lab *lab, const char *sql, const char *doing, struct error *err)
+{
+	return sqlite3_exec(lab->db, sql, NULL, NULL, NULL) ? lab_fail(lab, err, doing) : 0;
+}
+
+int lab_prepare(struct lab *lab, sqlite3_stmt **out, const char *sql, const char *doing,
+		struct error *err)
+{
+	unsigned flags = SQLITE_PREPARE_PERSISTENT;
+	return sqlite3_prepare_v3(lab->db, sql, -1, flags, out, NULL) ? lab_fail(lab, err, doing)
+								      : 0;
+}
+
+int lab_done(struct lab *lab, sqlite3_stmt *stmt, const char *doing, struct error *err)
+{
+	int result = sqlite3_step(stmt) == SQLITE_DONE ? 0 : lab_fail(lab, err, doing);
+	sqlite3_reset(stmt);
+	return result;
+}
+
+int lab_begin(struct lab *lab, const char *doing, struct error *err)
+{
+	if (lab->mode == LAB_READ)
+		return error_set(err, EXIT_USAGE, "cannot %s the lab: it was opened for reading",
+				 doing);
+	if (!lab->begin && lab_prepare(lab, &lab->begin, "BEGIN IMMEDIATE", doing, err))
+		return -1;
+	return lab_done(lab, lab->begin, doing, err);
+}
+
+int lab_commit(struct lab *lab, const char *doing, struct error *err)
+{
+	if (!lab->commit && lab_prepare(lab, &lab->commit, "COMMIT", doing, err))
+		return -1;
+	return lab_done(lab, lab->commit, doing, err);
+}
+
+void lab_rollback(struct lab *lab)
+{
+	/* after some errors SQLite has rolled back by itself */
+	if (!sqlite3_get_autocommit(lab->db))
+		sqlite3_exec(lab->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+void lab_forget_keys(struct lab *lab, int64_t run)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < lab->keys.count; i++) {
+		if (lab->keys.items[i].run == run)
+			image_release(&lab->keys.items[i].copy);
+		else
+			lab->keys.items[kept++] = lab->keys.items[i];
+	}
+	lab->keys.count = kept;
+}
+
+static char *default_path(struct error *err)
+{
+	struct strbuf sb = { 0 };
+	struct invoker who;
+	invoker_get(&who);
+	const char *chosen = getenv("TARE_LAB"), *data = getenv("XDG_DATA_HOME");
+	const char *home = who.present ? who.home : getenv("HOME");
+	if (chosen && *chosen)
+		return xstrdup(chosen);
+	if (data && *data == '/') {
+		strbuf_printf(&sb, "%s/tare/lab.db", data);
+		return strbuf_detach(&sb);
+	}
+	struct passwd *pw = home && *home ? NULL : getpwuid(getuid());
+	if (pw)
+		home = pw->pw_dir;
+	if (!home || !*home) {
+		error_set(err, EXIT_ENVIRONMENT, "there is no home directory to keep a lab in");
+		error_hint(err, "say where with --lab FILE or TARE_LAB=FILE");
+		return NULL;
+	}
+	strbuf_printf(&sb, "%s/.local/share/tare/lab.db", home);
+	return strbuf_detach(&sb);
+}
+
+/* Makes the directories above path that are missing, for their owner only. */
+static int make_directories(const char *path, struct error *err)
+{
+	char *copy = xstrdup(path);
+	int result = 0;
+	for (char *slash = strchr(copy + 1, '/'); slash && !result;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(copy, 0700) && errno != EEXIST && access(copy, F_OK)) {
+			char shown[SHOWN];
+			int saved = errno;
+			text_display(copy, shown, sizeof shown);
+			error_set(err, EXIT_ENVIRONMENT,
+				  "cannot make the directory %s for the lab: %s", shown,
+				  strerror(saved));
+			result = error_hint(err, "use --lab FILE or TARE_LAB=FILE");
+		}
+		*slash = '/';
+	}
+	free(copy);
+	return result;
+}
+
+static int query_number(sqlite3 *db, const char *sql, int *value)
+{
+	sqlite3_stmt *stmt = NULL;
+	int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+	if (!rc)
+		rc = sqlite3_step(stmt) == SQLITE_ROW ? SQLITE_OK : sqlite3_errcode(db);
+	if (!rc)
+		*value = sqlite3_column_int(stmt, 0);
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+/* A file name as an SQLite URI; everything that could mean something is escaped. */
+static char *immutable_uri(const char *path)
+{
+	struct strbuf uri = { 0 };
+	strbuf_puts(&uri, "file:");
+	for (const char *c = path; *c; c++) {
+		if (*c == '?' || *c == '#' || *c == '%')
+			strbuf_printf(&uri, "%%%02x", (unsigned)*c);
+		else
+			strbuf_putc(&uri, *c);
+	}
+	strbuf_puts(&uri, "?immutable=1");
+	return strbuf_detach(&uri);
+}
+
+static void close_database(struct lab *lab)
+{
+	sqlite3_close(lab->db);
+	lab->db = NULL;
+}
+
+static int open_database(struct lab *lab, int flags, struct error *err)
+{
+	bool immutable = flags & SQLITE_OPEN_URI;
+	char *name = immutable ? immutable_uri(lab->path) : xstrdup(lab->path);
+	/* "", ":memory:" and "file:..." mean other things to SQLite than to a user */
+	if (!immutable && *name != '/') {
+		struct strbuf sb = { 0 };
+		strbuf_printf(&sb, "./%s", name);
+		free(name);
+		name = strbuf_detach(&sb);
+	}
+	int rc = sqlite3_open_v2(name, &lab->db,
+				 flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+	free(name);
+	if (rc)
+		return lab_fail(lab, err, "open");
+	sqlite3_busy_timeout(lab->db, BUSY_MS);
+	return 0;
+}
+
+static uint32_t big_endian(const unsigned char *bytes)
+{
+	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 |
+	       bytes[3];
+}
+
+/* The application id and version that the file itself says (a newer version may still be in a -wal
+ * file), read without locks, journals or any file beside it, so that a file of another program
+ * stays as it is. Through SQLite's own descriptor because closing one of ours would drop the POSIX
+ * locks of every other connection of this process to the file. */
+static int read_header(struct lab *lab, uint32_t *application, int *version, struct error *err)
+{
+	unsigned char header[100] = { 0 };
+	sqlite3_file *file = NULL;
+	int result = open_database(lab, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+	if (!result) {
+		sqlite3_file_control(lab->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+		int rc = file && file->pMethods
+				 ? file->pMethods->xRead(file, header, sizeof header, 0)
+				 : SQLITE_CANTOPEN;
+		if (rc == SQLITE_IOERR_SHORT_READ || memcmp(header, "SQLite format 3", 16) != 0)
+			result = not_a_lab(lab, err, "it is no database");
+		else if (rc)
+			result = lab_fail(lab, err, "read");
+	}
+	close_database(lab);
+	*version = (int)big_endian(header + 60);
+	*application = big_endian(header + 68);
+	return result;
+}
+
+/* Bytes in the file that SQLite keeps beside the lab, -1 when there is none. */
+static off_t beside_size(const struct lab *lab, const char *suffix)
+{
+	struct strbuf name = { 0 };
+	struct stat st;
+	strbuf_printf(&name, "%s%s", lab->path, suffix);
+	off_t size = stat(name.text, &st) ? -1 : st.st_size;
+	strbuf_release(&name);
+	return size;
+}
+
+static int version_error(struct lab *lab, int version, struct error *err)
+{
+	char shown[SHOWN];
+	text_display(lab->path, shown, sizeof shown);
+	if (version > lab_schema_version) {
+		error_set(err, EXIT_USAGE,
+			  "lab %s has schema version %d, this tare (%s) knows up to %d; nothing "
+			  "was changed",
+			  shown, version, TARE_VERSION, lab_schema_version);
+		return error_hint(err, "use a newer tare, or another lab with --lab FILE");
+	}
+	error_set(err, EXIT_USAGE, "lab %s has the older schema version %d, this tare reads %d",
+		  shown, version, lab_schema_version);
+	return error_hint(err,
+			  "any command that stores, like 'tare time true', brings it up to date");
+}
+
+static int missing(struct lab *lab, struct error *err)
+{
+	char shown[SHOWN];
+	text_display(lab->path, shown, sizeof shown);
+	error_set(err, EXIT_USAGE, "there is no lab at %s", shown);
+	return error_hint(err, "'tare time COMMAND' makes it; --lab FILE chooses another");
+}
+
+/* Judges the file before SQLite may touch it. *empty: there is nothing in it yet. */
+static int examine(struct lab *lab, bool *empty, struct error *err)
+{
+	struct stat st;
+	char shown[SHOWN];
+	text_display(lab->path, shown, sizeof shown);
+	*empty = false;
+	if (stat(lab->path, &st)) {
+		if (errno != ENOENT) {
+			int code = errno == ENOTDIR ? EXIT_USAGE : EXIT_ENVIRONMENT;
+			return error_set(err, (enum exit_code)code, "cannot open lab %s: %s", shown,
+					 strerror(errno));
+		}
+		*empty = true;
+		return lab->mode == LAB_READ ? missing(lab, err) : 0;
+	}
+	if (!S_ISREG(st.st_mode))
+		return not_a_lab(lab, err,
+				 S_ISDIR(st.st_mode) ? "it is a directory" : "it is no file");
+	if (st.st_size == 0) {
+		*empty = true;
+		return lab->mode == LAB_READ ? missing(lab, err) : 0;
+	}
+	uint32_t application;
+	int version;
+	if (read_header(lab, &application, &version, err))
+		return -1;
+	if (application != LAB_APPLICATION_ID)
+		return not_a_lab(lab, err, "it is a database of another program");
+	return version > lab_schema_version ? version_error(lab, version, err) : 0;
+}
+
+int lab_apply_schema(sqlite3 *db, int from_version)
+{
+	char sql[96];
+	for (int v = from_version; v < lab_schema_version; v++) {
+		int rc = sqlite3_exec(db, lab_schema[v], NULL, NULL, NULL);
+		if (rc)
+			return rc;
+	}
+	snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+		 LAB_APPLICATION_ID, lab_schema_version);
+	return sqlite3_exec(db, sql, NULL, NULL, NULL);
+}
+
+/* Two tares may come here at once: the second waits for the first and then has nothing to do. */
+static int migrate(struct lab *lab, struct error *err)
+{
+	static const char doing[] = "bring up to date";
+	int version = 0;
+	if (lab_begin(lab, doing, err))
+		return -1;
+	if (query_number(lab->db, "PRAGMA user_version", &version) ||
+	    (version < lab_schema_version && lab_apply_schema(lab->db, version))) {
+		lab_fail(lab, err, doing);
+		lab_rollback(lab);
+		return -1;
+	}
+	if (lab_commit(lab, doing, err)) {
+		lab_rollback(lab);
+		return -1;
+	}
+	return version > lab_schema_version ? version_error(lab, version, err) : 0;
+}
+
+/* The change to WAL needs the file alone and does not wait for it by itself. Where it cannot be had
+ * (some network file systems) the lab works with a rollback journal, slower. */
+static int use_wal(struct lab *lab, struct error *err)
+{
+	for (int tries = 0; tries < BUSY_MS / 10; tries++) {
+		int rc = sqlite3_exec(lab->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL) &
+			 0xff;
+		if (rc != SQLITE_BUSY && rc != SQLITE_LOCKED)
+			return rc ? lab_fail(lab, err, "open") : 0;
+		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+	}
+	return 0;
+}
+
+/* Settings of the connection. The first statement that reads also makes or opens -wal and -shm. */
+static int settle(struct lab *lab, struct error *err)
+{
+	int version = 0;
+	sqlite3_db_config(lab->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	/* Checkpoints wait for the disk, so they come at the end of a run rather than within it;
+	 * the limit bounds the -wal file of a very long one. */
+	if (lab_exec(lab,
+		     "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;"
+		     "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 8192;"
+		     "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON",
+		     "open", err))
+		return -1;
+	if (query_number(lab->db, "PRAGMA user_version", &version))
+		return lab_fail(lab, err, "open");
+	if (version > lab_schema_version)
+		return version_error(lab, version, err);
+	if (lab->mode == LAB_READ)
+		return version < lab_schema_version
+			       ? version_error(lab, version, err)
+			       : lab_exec(lab, "PRAGMA query_only = ON", "open", err);
+	if (sqlite3_db_readonly(lab->db, "main")) {
+		char shown[SHOWN];
+		text_display(lab->path, shown, sizeof shown);
+		error_set(err, EXIT_ENVIRONMENT, "cannot write lab %s: permission denied", shown);
+		return error_hint(err, "check who owns it, or use --lab FILE");
+	}
+	if (version < lab_schema_version && migrate(lab, err))
+		return -1;
+	if (use_wal(lab, err))
+		return -1;
+	lab_mark_abandoned(lab);
+	return 0;
+}
+
+/* A lab in WAL mode cannot be read where -shm cannot be made, unless SQLite is told that nobody
+ * writes. Without a -wal file that is as good as certain. */
+static bool may_be_immutable(const struct lab *lab)
+{
+	int code = sqlite3_errcode(lab->db) & 0xff;
+	return lab->mode == LAB_READ && (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) &&
+	       beside_size(lab, "-wal") <= 0 && access(lab->path, R_OK) == 0;
+}
+
+/* For a run that nobody wants to keep: stored and read like any other, then gone. */
+static int open_in_memory(struct lab *lab, struct error *err)
+{
+	lab->mode = LAB_WRITE;
+	if (sqlite3_open_v2(":memory:", &lab->db,
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL))
+		return lab_fail(lab, err, "open");
+	if (lab_exec(lab, "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY", "open", err))
+		return -1;
+	return migrate(lab, err);
+}
+
+static int open_here(struct lab *lab, struct error *err)
+{
+	bool empty;
+	if (strcmp(lab->path, LAB_IN_MEMORY) == 0)
+		return open_in_memory(lab, err);
+	if (lab->mode == LAB_WRITE && make_directories(lab->path, err))
+		return -1;
+	if (examine(lab, &empty, err))
+		return -1;
+	bool in_wal = beside_size(lab, "-wal") > 0;
+	int flags = SQLITE_OPEN_READWRITE | (lab->mode == LAB_WRITE ? SQLITE_OPEN_CREATE : 0);
+	int result = open_database(lab, flags, err);
+	if (!result)
+		result = settle(lab, err);
+	if (result && lab->db && may_be_immutable(lab)) {
+		close_database(lab);
+		result = open_database(lab, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+		if (!result)
+			result = settle(lab, err);
+	}
+	if (result && lab->db) {
+		/* "nothing was changed" includes not moving a -wal file into it */
+		sqlite3_db_config(lab->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, in_wal, NULL);
+		sqlite3_finalize(lab->begin);
+		sqlite3_finalize(lab->commit);
+		lab->begin = lab->commit = NULL;
+		close_database(lab);
+	}
+	return result;
+}
+
+int lab_open(struct lab **out, const char *path, enum lab_mode mode, struct error *err)
+{
+	struct error local = ERROR_INIT;
+	struct lab *lab = xcalloc(1, sizeof *lab);
+	lab->mode = mode;
+	lab->path = path && *path ? xstrdup(path) : default_path(&local);
+	int result = lab->path ? 0 : -1;
+	if (!result) {
+		/* -wal and -shm are made here too: everything belongs to the invoker of sudo */
+		struct invoker who;
+		invoker_get(&who);
+		invoker_begin();
+		result = open_here(lab, &local);
+		invoker_end();
+		/* a lab of root's own, or where only root may write; SQLite gives the files beside
+		 * it to the owner of the lab */
+		if (result && who.present && local.code == EXIT_ENVIRONMENT)
+			result = open_here(lab, &local);
+	}
+	if (result) {
+		if (err)
+			*err = local;
+		lab_close(lab);
+		return -1;
+	}
+	lab->codec = image_codec_new();
+	*out = lab;
+	return 0;
+}
+
+void lab_close(struct lab *lab)
+{
+	if (!lab)
+		return;
+	sqlite3_stmt *kept[] = { lab->begin, lab->commit, lab->add_execution, lab->add_process,
+				 lab->add_image };
+	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+		sqlite3_finalize(kept[i]);
+	close_database(lab);
+	image_codec_free(lab->codec);
+	for (size_t i = 0; i < lab->keys.count; i++)
+		image_release(&lab->keys.items[i].copy);
+	array_release(&lab->keys);
+	free(lab->path);
+	free(lab);
+}
+
+const char *lab_path(const struct lab *lab)
+{
+	return lab->path;
+}

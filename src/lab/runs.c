@@ -1,0 +1,627 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/options.h"
+#include "base/text.h"
+#include "lab/sqlite.h"
+
+#define RUN(member, kind, name)                             \
+	{                                                   \
+		name, kind, offsetof(struct run, member), 0 \
+	}
+
+static const struct field run_fields[] = {
+	RUN(study, FIELD_ID, "study"),
+	RUN(machine, FIELD_ID, "machine"),
+	{ "status", FIELD_ENUM, offsetof(struct run, status), RUN_FAILED + 1 },
+	{ "backend", FIELD_ENUM, offsetof(struct run, backend), BACKENDS },
+	RUN(name, FIELD_RAW, "name"),
+	RUN(command, FIELD_RAW, "command"),
+	RUN(shell, FIELD_RAW, "shell"),
+	RUN(directory, FIELD_RAW, "directory"),
+	RUN(tags, FIELD_RAW, "tags"),
+	RUN(conditions, FIELD_TEXT, "conditions"),
+	RUN(not_seen, FIELD_TEXT, "not_seen"),
+	RUN(version, FIELD_TEXT, "version"),
+	RUN(started_at_ns, FIELD_I64, "started_at_ns"),
+	RUN(ended_at_ns, FIELD_ID, "ended_at_ns"),
+	RUN(planned, FIELD_U32, "planned"),
+	RUN(shell_et_ns, FIELD_NS, "shell_et_ns"),
+	RUN(shell_pt_ns[GRADE_NET], FIELD_NS, "shell_pt_net_ns"),
+	RUN(shell_pt_ns[GRADE_EXEC], FIELD_NS, "shell_pt_exec_ns"),
+	RUN(shell_pt_ns[GRADE_TICK], FIELD_NS, "shell_pt_tick_ns"),
+	RUN(shell_user_ns, FIELD_NS, "shell_user_ns"),
+	RUN(shell_system_ns, FIELD_NS, "shell_system_ns"),
+	{ 0 },
+};
+
+/* The members that lab_update_run() may change. */
+static const struct field update_fields[] = {
+	{ "backend", FIELD_ENUM, offsetof(struct run, backend), BACKENDS },
+	RUN(not_seen, FIELD_TEXT, "not_seen"),
+	RUN(planned, FIELD_U32, "planned"),
+	RUN(shell_et_ns, FIELD_NS, "shell_et_ns"),
+	RUN(shell_pt_ns[GRADE_NET], FIELD_NS, "shell_pt_net_ns"),
+	RUN(shell_pt_ns[GRADE_EXEC], FIELD_NS, "shell_pt_exec_ns"),
+	RUN(shell_pt_ns[GRADE_TICK], FIELD_NS, "shell_pt_tick_ns"),
+	RUN(shell_user_ns, FIELD_NS, "shell_user_ns"),
+	RUN(shell_system_ns, FIELD_NS, "shell_system_ns"),
+	{ 0 },
+};
+
+/* The numbers in the schema's views. */
+_Static_assert(RUN_GOING == 0 && RUN_COMPLETE == 1 && RUN_INTERRUPTED == 2 && RUN_FAILED == 3, "");
+_Static_assert(BACKEND_PLAIN == 0 && BACKEND_NETLINK == 1 && BACKEND_BPF == 2, "");
+
+int lab_add_machine(struct lab *lab, const struct machine *m, int64_t *id, struct error *err)
+{
+	static const char doing[] = "store the machine in";
+	char fingerprint[17], *facts = machine_to_text(m);
+	machine_fingerprint(m, fingerprint);
+	sqlite3_stmt *find = NULL, *add = NULL;
+	int result = lab_begin(lab, doing, err), rc, at = 2;
+	if (result)
+		goto out;
+	if ((result = lab_prepare(lab, &find,
+				  "SELECT id FROM machine WHERE fingerprint = ? AND facts = ?",
+				  doing, err)))
+		goto out;
+	sqlite3_bind_text(find, 1, fingerprint, -1, SQLITE_STATIC);
+	sqlite3_bind_blob64(find, 2, facts, strlen(facts), SQLITE_STATIC);
+	if ((rc = sqlite3_step(find)) == SQLITE_ROW) {
+		*id = sqlite3_column_int64(find, 0);
+	} else if (rc != SQLITE_DONE) {
+		result = lab_fail(lab, err, doing);
+	} else if (!(result = lab_prepare(lab, &add,
+					  "INSERT INTO machine (fingerprint, facts, facts_text, "
+					  "first_seen_ns) VALUES (?, ?, ?, ?)",
+					  doing, err))) {
+		sqlite3_bind_text(add, 1, fingerprint, -1, SQLITE_STATIC);
+		raw_bind(add, &at, facts);
+		sqlite3_bind_int64(add, at, clock_realtime_ns());
+		if (!(result = lab_done(lab, add, doing, err)))
+			*id = sqlite3_last_insert_rowid(lab->db);
+	}
+	sqlite3_reset(find);
+	if (!result)
+		result = lab_commit(lab, doing, err);
+out:
+	sqlite3_finalize(find);
+	sqlite3_finalize(add);
+	lab_rollback(lab);
+	free(facts);
+	return result;
+}
+
+int lab_get_machine(struct lab *lab, int64_t id, struct machine *into, struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	if (lab_prepare(lab, &stmt, "SELECT facts FROM machine WHERE id = ?", "read", err))
+		return -1;
+	sqlite3_bind_int64(stmt, 1, id);
+	int rc = sqlite3_step(stmt), result = 0;
+	if (rc == SQLITE_ROW) {
+		char *facts = raw_read(stmt, 0);
+		machine_from_text(into, facts ? facts : "");
+		free(facts);
+	} else if (rc == SQLITE_DONE) {
+		result = error_set(err, EXIT_USAGE, "there is no machine %" PRId64 " in the lab",
+				   id);
+	} else {
+		result = lab_fail(lab, err, "read");
+	}
+	sqlite3_finalize(stmt);
+	return result;
+}
+
+int lab_add_study(struct lab *lab, const char *command_line, int64_t *id, struct error *err)
+{
+	static const char doing[] = "store the study in";
+	sqlite3_stmt *stmt = NULL;
+	int at = 1, result = lab_begin(lab, doing, err);
+	if (!result)
+		result = lab_prepare(lab, &stmt,
+				     "INSERT INTO study (command_line, command_line_text, "
+				     "created_at_ns) VALUES (?, ?, ?)",
+				     doing, err);
+	if (!result) {
+		raw_bind(stmt, &at, command_line);
+		sqlite3_bind_int64(stmt, at, clock_realtime_ns());
+		result = lab_done(lab, stmt, doing, err);
+	}
+	if (!result)
+		result = lab_commit(lab, doing, err);
+	if (!result)
+		*id = sqlite3_last_insert_rowid(lab->db);
+	sqlite3_finalize(stmt);
+	lab_rollback(lab);
+	return result;
+}
+
+/* Field 22 of /proc/PID/stat; -1 when there is no such process or it cannot be seen. The name in
+ * parentheses may hold anything, parentheses too. */
+static int64_t process_start(int64_t pid)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%" PRId64 "/stat", pid);
+	char *text = file_read(path), *rest = text ? strrchr(text, ')') : NULL;
+	int64_t start = -1;
+	for (int field = 2; rest && field < 22; field++) {
+		rest = strchr(rest, ' ');
+		rest += rest != NULL;
+	}
+	if (rest)
+		start = strtoll(rest, NULL, 10);
+	free(text);
+	return start;
+}
+
+/* This boot and this pid namespace: pids mean something only within both. */
+static void here(char boot[64], char space[64])
+{
+	char *text = file_read_line("/proc/sys/kernel/random/boot_id");
+	snprintf(boot, 64, "%.63s", text ? text : "");
+	free(text);
+	ssize_t n = readlink("/proc/self/ns/pid", space, 63);
+	space[n < 0 ? 0 : n] = '\0';
+}
+
+static bool owner_gone(int64_t pid, int64_t start, const char *boot, const char *space)
+{
+	char boot_now[64], space_now[64];
+	here(boot_now, space_now);
+	if (strcmp(boot, boot_now) != 0)
+		return true;
+	if (strcmp(space, space_now) != 0)
+		return false; /* another container: it cannot be seen from here */
+	int64_t now = process_start(pid);
+	if (now >= 0)
+		return now != start;
+	/* /proc may hide other users' processes; the signal is not sent */
+	return pid <= 0 || (kill((pid_t)pid, 0) && errno == ESRCH);
+}
+
+#define OWNER "owner_pid, owner_start, owner_boot, owner_space"
+
+static bool owner_gone_in(sqlite3_stmt *stmt, int at)
+{
+	const char *boot = (const char *)sqlite3_column_text(stmt, at + 2);
+	const char *space = (const char *)sqlite3_column_text(stmt, at + 3);
+	return owner_gone(sqlite3_column_int64(stmt, at), sqlite3_column_int64(stmt, at + 1),
+			  boot ? boot : "", space ? space : "");
+}
+
+void lab_mark_abandoned(struct lab *lab)
+{
+	sqlite3_stmt *stmt = NULL, *mark = NULL;
+	ARRAY(int64_t) gone = { 0 };
+	if (lab_prepare(lab, &stmt, "SELECT id, " OWNER " FROM run WHERE status = 0", "read", NULL))
+		return;
+	while (sqlite3_step(stmt) == SQLITE_ROW)
+		if (owner_gone_in(stmt, 1))
+			array_push(&gone, sqlite3_column_int64(stmt, 0));
+	sqlite3_finalize(stmt);
+	/* readers derive the same, so nothing is lost where this cannot be written */
+	if (gone.count &&
+	    !lab_prepare(lab, &mark, "UPDATE run SET status = 2 WHERE id = ? AND status = 0",
+			 "write", NULL))
+		for (size_t i = 0; i < gone.count; i++) {
+			sqlite3_bind_int64(mark, 1, gone.items[i]);
+			lab_done(lab, mark, "write", NULL);
+		}
+	sqlite3_finalize(mark);
+	array_release(&gone);
+}
+
+/* Parameters twice: JSON for queries, and the bytes as they were. */
+static void bind_parameters(sqlite3_stmt *stmt, int *at, const struct run *run)
+{
+	struct strbuf raw = { 0 };
+	json_t *object = json_object();
+	for (size_t i = 0; i < run->parameters.count; i++) {
+		const struct parameter *p = &run->parameters.items[i];
+		strbuf_add(&raw, p->name, strlen(p->name) + 1);
+		strbuf_add(&raw, p->value, strlen(p->value) + 1);
+		char *name = text_utf8(p->name), *value = text_utf8(p->value);
+		json_object_set_new(object, name, json_string(value));
+		free(name);
+		free(value);
+	}
+	char *text = json_dumps(object, JSON_COMPACT);
+	sqlite3_bind_text(stmt, (*at)++, text ? text : "{}", -1, SQLITE_TRANSIENT);
+	sqlite3_bind_blob64(stmt, (*at)++, strbuf_text(&raw), raw.length, SQLITE_TRANSIENT);
+	free(text);
+	json_decref(object);
+	strbuf_release(&raw);
+}
+
+static int read_parameters(sqlite3_stmt *stmt, int column, struct run *run)
+{
+	const char *raw = sqlite3_column_blob(stmt, column);
+	if (!raw)
+		return 0;
+	const char *end = raw + sqlite3_column_bytes(stmt, column);
+	while (raw < end) {
+		const char *name = raw, *value = memchr(name, '\0', (size_t)(end - name));
+		if (!value || ++value == end || !(raw = memchr(value, '\0', (size_t)(end - value))))
+			return -1;
+		raw++;
+		array_push(&run->parameters, (struct parameter){ xstrdup(name), xstrdup(value) });
+	}
+	return 0;
+}
+
+int lab_add_run(struct lab *lab, struct run *run, struct error *err)
+{
+	static const char doing[] = "store the run in";
+	struct strbuf columns = { 0 };
+	fields_columns(run_fields, true, &columns);
+	strbuf_puts(&columns, ", parameters, parameters_raw, " OWNER);
+	char *sql = sql_insert("run", columns.text), boot[64], space[64];
+	struct run stored = *run;
+	stored.status = RUN_GOING;
+	stored.command = run->command ? run->command : run->name;
+	stored.name = run->name ? run->name : run->command;
+	sqlite3_stmt *stmt = NULL;
+	int at = 1, result = lab_begin(lab, doing, err);
+	if (!result)
+		result = lab_prepare(lab, &stmt, sql, doing, err);
+	if (!result) {
+		here(boot, space);
+		fields_bind(stmt, &at, run_fields, &stored);
+		bind_parameters(stmt, &at, run);
+		sqlite3_bind_int64(stmt, at++, getpid());
+		sqlite3_bind_int64(stmt, at++, process_start(getpid()));
+		sqlite3_bind_text(stmt, at++, boot, -1, SQLITE_STATIC);
+		sqlite3_bind_text(stmt, at++, space, -1, SQLITE_STATIC);
+		result = lab_done(lab, stmt, doing, err);
+	}
+	if (!result)
+		result = lab_commit(lab, doing, err);
+	if (!result) {
+		run->id = sqlite3_last_insert_rowid(lab->db);
+		run->status = RUN_GOING;
+	}
+	sqlite3_finalize(stmt);
+	lab_rollback(lab);
+	strbuf_release(&columns);
+	free(sql);
+	return result;
+}
+
+static int no_such_run(int64_t id, struct error *err)
+{
+	error_set(err, EXIT_USAGE, "there is no run %" PRId64 " in the lab", id);
+	return error_hint(err, "'tare list' shows the runs");
+}
+
+/* Runs a prepared change of one run in a transaction and finalizes it. */
+static int change_run(struct lab *lab, sqlite3_stmt *stmt, int64_t id, const char *doing,
+		      struct error *err)
+{
+	int result = lab_begin(lab, doing, err);
+	if (!result)
+		result = lab_done(lab, stmt, doing, err);
+	int changed = result ? 0 : sqlite3_changes(lab->db);
+	if (!result)
+		result = lab_commit(lab, doing, err);
+	sqlite3_finalize(stmt);
+	lab_rollback(lab);
+	return result || changed ? result : no_such_run(id, err);
+}
+
+int lab_update_run(struct lab *lab, const struct run *run, struct error *err)
+{
+	struct strbuf sql = { 0 };
+	for (const struct field *f = update_fields; f->kind; f++)
+		strbuf_printf(&sql, "%s %s = ?", sql.length ? "," : "UPDATE run SET", f->name);
+	strbuf_puts(&sql, " WHERE id = ?");
+	sqlite3_stmt *stmt = NULL;
+	int at = 1, result = lab_prepare(lab, &stmt, sql.text, "change the run in", err);
+	strbuf_release(&sql);
+	if (result)
+		return -1;
+	fields_bind(stmt, &at, update_fields, run);
+	sqlite3_bind_int64(stmt, at, run->id);
+	return change_run(lab, stmt, run->id, "change the run in", err);
+}
+
+int lab_end_run(struct lab *lab, int64_t run, enum run_status status, struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	if (lab_prepare(lab, &stmt, "UPDATE run SET status = ?, ended_at_ns = ? WHERE id = ?",
+			"end the run in", err))
+		return -1;
+	sqlite3_bind_int64(stmt, 1, status);
+	sqlite3_bind_int64(stmt, 2, clock_realtime_ns());
+	sqlite3_bind_int64(stmt, 3, run);
+	if (change_run(lab, stmt, run, "end the run in", err))
+		return -1;
+	lab_forget_keys(lab, run);
+	/* now nobody is being measured; what cannot be moved stays in the -wal file */
+	sqlite3_wal_checkpoint_v2(lab->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	return 0;
+}
+
+/* Columns: id, run_fields, parameters_raw, OWNER, and what follows. */
+static char *select_runs(const char *more, const char *rest)
+{
+	struct strbuf sql = { 0 };
+	strbuf_puts(&sql, "id");
+	fields_columns(run_fields, false, &sql);
+	strbuf_printf(&sql, ", parameters_raw, " OWNER "%s FROM run %s", more, rest);
+	struct strbuf all = { 0 };
+	strbuf_printf(&all, "SELECT %s", sql.text);
+	strbuf_release(&sql);
+	return strbuf_detach(&all);
+}
+
+static int read_run(struct lab *lab, sqlite3_stmt *stmt, int *at, struct run *run,
+		    struct error *err)
+{
+	*run = (struct run){ .id = sqlite3_column_int64(stmt, 0) };
+	*at = 1;
+	if (fields_read(stmt, at, run_fields, run) || read_parameters(stmt, *at, run)) {
+		run_release(run);
+		return lab_damaged(lab, err, "a run has impossible values");
+	}
+	if (run->status == RUN_GOING && owner_gone_in(stmt, *at + 1))
+		run->status = RUN_INTERRUPTED;
+	*at += 5;
+	return 0;
+}
+
+int lab_get_run(struct lab *lab, int64_t id, struct run *into, struct error *err)
+{
+	char *sql = select_runs("", "WHERE id = ?");
+	sqlite3_stmt *stmt = NULL;
+	int at, result = lab_prepare(lab, &stmt, sql, "read", err);
+	free(sql);
+	if (result)
+		return -1;
+	sqlite3_bind_int64(stmt, 1, id);
+	int rc = sqlite3_step(stmt);
+	result = rc == SQLITE_ROW    ? read_run(lab, stmt, &at, into, err)
+		 : rc == SQLITE_DONE ? no_such_run(id, err)
+				     : lab_fail(lab, err, "read");
+	sqlite3_finalize(stmt);
+	return result;
+}
+
+static double real_or_nan(sqlite3_stmt *stmt, int column)
+{
+	return sqlite3_column_type(stmt, column) == SQLITE_NULL
+		       ? (double)NAN
+		       : sqlite3_column_double(stmt, column);
+}
+
+/* Reads what the statement gives and finalizes it; on failure the lists are as before. */
+static int collect_runs(struct lab *lab, sqlite3_stmt *stmt, run_list *runs, run_count_list *counts,
+			struct error *err)
+{
+	size_t had = runs->count;
+	int rc, result = 0;
+	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+		struct run run;
+		int at;
+		if ((result = read_run(lab, stmt, &at, &run, err)))
+			break;
+		array_push(runs, run);
+		if (counts)
+			array_push(counts,
+				   (struct run_summary_row){
+					   (uint32_t)sqlite3_column_int64(stmt, at),
+					   (uint32_t)sqlite3_column_int64(stmt, at + 1),
+					   real_or_nan(stmt, at + 2), real_or_nan(stmt, at + 3) });
+	}
+	if (!result && rc != SQLITE_DONE)
+		result = lab_fail(lab, err, "read");
+	sqlite3_finalize(stmt);
+	while (result && runs->count > had)
+		run_release(&runs->items[--runs->count]);
+	return result;
+}
+
+int lab_list_runs(struct lab *lab, const char *like, uint32_t most, run_list *runs,
+		  run_count_list *counts, struct error *err)
+{
+	static const char rest[] =
+		"WHERE ?1 IS NULL"
+		" OR instr(lower(coalesce(name_text, CAST(name AS TEXT))), lower(?1))"
+		" OR instr(lower(coalesce(command_text, CAST(command AS TEXT))), lower(?1))"
+		" ORDER BY id DESC LIMIT ?2";
+	static const char more[] =
+		", (SELECT count(*) FROM execution WHERE run = run.id AND NOT warmup)"
+		", (SELECT count(*) FROM execution WHERE run = run.id AND warmup)"
+		", (SELECT avg(et_ns) FROM execution WHERE run = run.id AND NOT warmup)"
+		", (SELECT avg(pt_exec_ns) FROM execution WHERE run = run.id AND NOT warmup)";
+	char *sql = select_runs(counts ? more : "", rest);
+	char *pattern = like && *like ? text_utf8(like) : NULL;
+	sqlite3_stmt *stmt = NULL;
+	size_t had = counts ? counts->count : 0;
+	int result = lab_prepare(lab, &stmt, sql, "read", err);
+	if (!result) {
+		sqlite3_bind_text(stmt, 1, pattern, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(stmt, 2, most ? (int64_t)most : -1);
+		result = collect_runs(lab, stmt, runs, counts, err);
+	}
+	if (result && counts)
+		counts->count = had;
+	free(pattern);
+	free(sql);
+	return result;
+}
+
+int lab_study_runs(struct lab *lab, int64_t study, run_list *runs, struct error *err)
+{
+	char *sql = select_runs("", "WHERE study = ? ORDER BY id");
+	sqlite3_stmt *stmt = NULL;
+	int result = lab_prepare(lab, &stmt, sql, "read", err);
+	free(sql);
+	if (result)
+		return -1;
+	sqlite3_bind_int64(stmt, 1, study);
+	return collect_runs(lab, stmt, runs, NULL, err);
+}
+
+/* "@3" -> 3, "last" -> 0; -1 when it is no such thing. */
+static long counted_back(const char *text)
+{
+	long back;
+	if (strcmp(text, "last") == 0)
+		return 0;
+	return *text == '@' && text[1] >= '0' && text[1] <= '9' &&
+			       integer_parse(text + 1, 0, INT32_MAX, &back)
+		       ? back
+		       : -1;
+}
+
+static bool run_number(const char *text, long *id)
+{
+	return *text && strspn(text, "0123456789") == strlen(text) &&
+	       integer_parse(text, 0, INT64_MAX, id);
+}
+
+static int nothing_found(struct lab *lab, const char *text, struct error *err)
+{
+	char shown[200];
+	run_list runs = { 0 };
+	text_list names = { 0 };
+	text_display(text, shown, sizeof shown);
+	if (lab_list_runs(lab, NULL, 1000, &runs, NULL, err))
+		return -1;
+	for (size_t i = 0; i < runs.count; i++)
+		array_push(&names, runs.items[i].name);
+	array_push(&names, NULL);
+	const char *near = nearest_word(text, names.items);
+	error_set(err, EXIT_USAGE, "there is no run '%s' in the lab", shown);
+	if (near)
+		text_display(near, shown, sizeof shown);
+	if (!runs.count)
+		error_hint(err, "it has no runs yet: 'tare time COMMAND' makes one");
+	else if (near)
+		error_hint(err, "did you mean '%s'? 'tare list' shows the runs", shown);
+	else
+		error_hint(err, "the newest is %" PRId64 "; 'tare list' shows the runs",
+			   runs.items[0].id);
+	for (size_t i = 0; i < runs.count; i++)
+		run_release(&runs.items[i]);
+	array_release(&runs);
+	array_release(&names);
+	return -1;
+}
+
+int lab_find_run(struct lab *lab, const char *text, int64_t *id, struct error *err)
+{
+	long number = -1, back = counted_back(text);
+	bool numbered = run_number(text, &number);
+	static const char by_place[] = "SELECT id FROM run ORDER BY id DESC LIMIT 1 OFFSET ?1";
+	/* a number is an id before it is a name */
+	static const char by_name[] = "SELECT id FROM run WHERE id = ?1 OR name = ?2"
+				      " ORDER BY id = ?1 DESC, id DESC LIMIT 1";
+	sqlite3_stmt *stmt = NULL;
+	if (lab_prepare(lab, &stmt, back >= 0 ? by_place : by_name, "read", err))
+		return -1;
+	sqlite3_bind_int64(stmt, 1, back >= 0 ? back : numbered ? number : -1);
+	if (back < 0)
+		sqlite3_bind_blob64(stmt, 2, text, strlen(text), SQLITE_STATIC);
+	int rc = sqlite3_step(stmt), result = 0;
+	if (rc == SQLITE_ROW)
+		*id = sqlite3_column_int64(stmt, 0);
+	else if (rc != SQLITE_DONE)
+		result = lab_fail(lab, err, "read");
+	sqlite3_finalize(stmt);
+	return rc == SQLITE_DONE ? nothing_found(lab, text, err) : result;
+}
+
+int lab_rename_run(struct lab *lab, int64_t run, const char *name, struct error *err)
+{
+	long number;
+	if (!*name || run_number(name, &number) || counted_back(name) >= 0) {
+		char shown[200];
+		text_display(name, shown, sizeof shown);
+		error_set(err, EXIT_USAGE, "a run cannot be called '%s'", shown);
+		return error_hint(err, *name ? "commands would read that as a run's number or place"
+					     : "a name has at least one character");
+	}
+	sqlite3_stmt *stmt = NULL;
+	int at = 1;
+	if (lab_prepare(lab, &stmt, "UPDATE run SET name = ?, name_text = ? WHERE id = ?",
+			"rename the run in", err))
+		return -1;
+	raw_bind(stmt, &at, name);
+	sqlite3_bind_int64(stmt, at, run);
+	return change_run(lab, stmt, run, "rename the run in", err);
+}
+
+static int delete_run(struct lab *lab, int64_t run, int64_t study, struct error *err)
+{
+	static const char doing[] = "remove the run from";
+	static const char *const steps[] = {
+		"DELETE FROM image WHERE id IN (SELECT 4 * e.id + k.column1 FROM execution e, "
+		"(VALUES (0), (1), (2)) k WHERE e.run = ?1)",
+		"DELETE FROM run WHERE id = ?1", /* executions and processes go with it */
+		"DELETE FROM study WHERE id = ?2 AND NOT EXISTS "
+		"(SELECT 1 FROM run WHERE study = ?2)",
+	};
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+		sqlite3_stmt *stmt = NULL;
+		if (lab_prepare(lab, &stmt, steps[i], doing, err))
+			return -1;
+		sqlite3_bind_int64(stmt, 1, run);
+		if (sqlite3_bind_parameter_count(stmt) > 1)
+			sqlite3_bind_int64(stmt, 2, study);
+		int result = lab_done(lab, stmt, doing, err);
+		sqlite3_finalize(stmt);
+		if (result)
+			return -1;
+	}
+	return 0;
+}
+
+/* Pages once used stay in the file to be used again, until most of it is such. */
+static void give_space_back(struct lab *lab)
+{
+	sqlite3_stmt *stmt = NULL;
+	static const char sql[] = "SELECT f.freelist_count * 2 > p.page_count"
+				  " FROM pragma_freelist_count f, pragma_page_count p";
+	if (lab_prepare(lab, &stmt, sql, "read", NULL))
+		return;
+	bool worth_it = sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_int(stmt, 0);
+	sqlite3_finalize(stmt);
+	if (worth_it)
+		sqlite3_exec(lab->db, "VACUUM", NULL, NULL, NULL);
+}
+
+int lab_remove_run(struct lab *lab, int64_t id, struct error *err)
+{
+	static const char doing[] = "remove the run from";
+	struct run run = { 0 };
+	if (lab_begin(lab, doing, err))
+		return -1;
+	int result = lab_get_run(lab, id, &run, err);
+	if (!result && run.status == RUN_GOING) {
+		error_set(err, EXIT_USAGE, "run %" PRId64 " is going", id);
+		result = error_hint(err, "wait for its end or stop it first");
+	}
+	if (!result)
+		result = delete_run(lab, id, run.study, err);
+	if (!result)
+		result = lab_commit(lab, doing, err);
+	lab_rollback(lab);
+	if (!result) {
+		lab_forget_keys(lab, id);
+		give_space_back(lab);
+	}
+	run_release(&run);
+	return result;
+}

@@ -1,0 +1,96 @@
+/* What the files of lab/ share: the open lab, statements, and the mapping of structs to columns. */
+#ifndef TARE_LAB_SQLITE_H
+#define TARE_LAB_SQLITE_H
+
+#include <sqlite3.h>
+
+#include "base/strbuf.h"
+#include "lab/image.h"
+#include "lab/lab.h"
+
+#define LAB_APPLICATION_ID 0x74617265 /* "tare" */
+
+/* schema/NNN.sql in order; user_version counts how many were applied. */
+extern const char *const lab_schema[];
+extern const int lab_schema_version;
+
+/* The `before` image of a run that the later ones of the run are coded against. */
+struct lab_key {
+	int64_t run, image;
+	size_t length; /* encoded */
+	struct image copy;
+};
+
+struct lab {
+	sqlite3 *db;
+	char *path;
+	enum lab_mode mode;
+	/* kept prepared: an execution of a 1 ms program must not pay for parsing SQL */
+	sqlite3_stmt *begin, *commit, *add_execution, *add_process, *add_image;
+	struct image_codec *codec;
+	ARRAY(struct lab_key) keys;
+};
+
+/* The last SQLite error as ours: "cannot DOING in lab PATH: ...", code and hint by its kind. */
+int lab_fail(struct lab *lab, struct error *err, const char *doing);
+int lab_damaged(struct lab *lab, struct error *err, const char *what);
+
+/* All return 0, or -1 with err set. doing: what failed, for the text, as in lab_fail(). */
+int lab_exec(struct lab *lab, const char *sql, const char *doing, struct error *err);
+int lab_prepare(struct lab *lab, sqlite3_stmt **out, const char *sql, const char *doing,
+		struct error *err);
+/* Steps a statement that gives no rows and resets it. */
+int lab_done(struct lab *lab, sqlite3_stmt *stmt, const char *doing, struct error *err);
+
+int lab_begin(struct lab *lab, const char *doing, struct error *err);
+int lab_commit(struct lab *lab, const char *doing, struct error *err);
+void lab_rollback(struct lab *lab); /* leaves no transaction behind, whatever happened */
+
+/* Forgets the key images of a run. */
+void lab_forget_keys(struct lab *lab, int64_t run);
+
+/* Applies every schema file to an empty database: for the views' descriptions. */
+int lab_apply_schema(sqlite3 *db, int from_version);
+
+/* Sets runs that say going but whose owner is gone to interrupted, as far as it may write. */
+void lab_mark_abandoned(struct lab *lab);
+
+/* Columns of a struct's plain members, so that writing and reading cannot disagree. */
+enum field_kind {
+	FIELD_END,
+	FIELD_BOOL,  /* bool */
+	FIELD_ENUM,  /* an enum, below `limit` */
+	FIELD_I32,   /* int32_t */
+	FIELD_U32,   /* uint32_t */
+	FIELD_I64,   /* int64_t */
+	FIELD_ID,    /* int64_t; 0 is NULL */
+	FIELD_KNOWN, /* int64_t; -1 is NULL */
+	FIELD_U64,   /* uint64_t */
+	FIELD_NS,    /* uint64_t; ABSENT_NS is NULL */
+	FIELD_TEXT,  /* char *: our own, made valid UTF-8; NULL is NULL */
+	FIELD_RAW,   /* char *: the user's bytes, in NAME, and repaired in NAME_text where needed */
+	FIELD_NAME,  /* char[17] */
+};
+
+struct field {
+	const char *name;
+	enum field_kind kind;
+	size_t offset;
+	unsigned limit;
+};
+
+/* Appends ", "-separated column names (all of them for writing; without *_text for reading). */
+void fields_columns(const struct field *fields, bool writing, struct strbuf *out);
+/* From parameter or column *at on, which is moved on. Text is bound until the statement is reset
+ * or bound again. fields_read: -1 when a value is out of its range. */
+void fields_bind(sqlite3_stmt *stmt, int *at, const struct field *fields, const void *object);
+int fields_read(sqlite3_stmt *stmt, int *at, const struct field *fields, void *object);
+
+/* "INSERT INTO table (columns) VALUES (?, ...)". */
+char *sql_insert(const char *table, const char *columns);
+
+/* The bytes as blob and, where they are not UTF-8, the repaired text; NULLs for NULL. */
+void raw_bind(sqlite3_stmt *stmt, int *at, const char *bytes);
+char *raw_read(sqlite3_stmt *stmt, int column); /* NULL for NULL; the caller frees */
+
+#endif
