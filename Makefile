@@ -30,7 +30,7 @@ install: all
 	meson install -C $(B)
 
 bench: all
-	@bench/run $(B)/tare
+	@bench/run $(B)/tare $(B)
 
 format:
 	@find src tests $(wildcard bench) -name '*.[ch]' -exec clang-format -i {} +

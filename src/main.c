@@ -1,10 +1,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cmd/cmd.h"
 
-static const struct command commands[] = {
+static const struct subcommand commands[] = {
+	{ "time", cmd_time, "measure how long commands take" },
+	{ "doctor", cmd_doctor, "what on this machine spoils a measurement, and how to mend it" },
 	{ "list", cmd_list, "the runs in the lab" },
+	{ "show", cmd_show, "the result of a stored run" },
+	{ "compare", cmd_compare, "stored runs against each other" },
+	{ "export", cmd_export, "stored runs as JSON, CSV or Markdown" },
 	{ "rename", cmd_rename, "give a run another name" },
 	{ "rm", cmd_rm, "remove runs" },
 	{ "sql", cmd_sql, "ask the lab in SQL" },
@@ -16,9 +22,26 @@ static void usage(FILE *to)
 	fputs("Usage: tare COMMAND [OPTIONS] ...\n"
 	      "How long did it really take, and what took the rest?\n\n",
 	      to);
-	for (const struct command *c = commands; c->name; c++)
+	for (const struct subcommand *c = commands; c->name; c++)
 		fprintf(to, "  %-10s %s\n", c->name, c->summary);
 	fputs("\n'tare COMMAND --help' tells more; 'man tare' tells all.\n", to);
+}
+
+static int unknown(const char *word)
+{
+	struct error err = ERROR_INIT;
+	const char *names[sizeof commands / sizeof *commands] = { NULL };
+	for (size_t i = 0; commands[i].name; i++)
+		names[i] = commands[i].name;
+	const char *near = nearest_word(word, names);
+	char shown[128];
+	text_display(word, shown, sizeof shown);
+	error_set(&err, EXIT_USAGE, "unknown command '%s'", shown);
+	if (near)
+		error_hint(&err, "did you mean 'tare %s'?", near);
+	else
+		error_hint(&err, "'tare --help' lists the commands");
+	return cmd_fail(&err);
 }
 
 int main(int argc, char **argv)
@@ -31,11 +54,10 @@ int main(int argc, char **argv)
 		usage(stdout);
 		return EXIT_DONE;
 	}
-	for (const struct command *c = commands; c->name; c++)
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+		return cmd_version(argc - 1, argv + 1);
+	for (const struct subcommand *c = commands; c->name; c++)
 		if (strcmp(argv[1], c->name) == 0)
 			return c->run(argc - 1, argv + 1);
-	struct error err = ERROR_INIT;
-	error_set(&err, EXIT_USAGE, "unknown command '%.100s'", argv[1]);
-	error_hint(&err, "'tare --help' lists the commands");
-	return cmd_fail(&err);
+	return unknown(argv[1]);
 }

@@ -10,9 +10,10 @@
 #define HELP_COLUMN 30
 #define WIDTH 80
 
-static const struct option_spec help_spec = { 'h',	 "help", OPTION_FLAG,
-					      NULL,	 NULL,	 "print this help",
-					      .arity = 0 };
+static const struct option_spec help_spec = { 'h', "help", OPTION_FLAG, NULL, NULL,
+					      "print this help" };
+static const struct option_spec help_all_spec = { 0, "help-all", OPTION_FLAG, NULL, NULL,
+						  "every option" };
 
 struct parse {
 	const char *command;
@@ -20,7 +21,7 @@ struct parse {
 	int argc;
 	char **argv;
 	int at;
-	bool *help;
+	enum help *help;
 	struct error *err;
 };
 
@@ -91,6 +92,8 @@ static const struct option_spec *by_name(struct parse *p, const char *name, size
 {
 	const struct option_spec *found = NULL;
 	bool several = false;
+	if (length == strlen(help_all_spec.name) && strncmp(name, help_all_spec.name, length) == 0)
+		return &help_all_spec;
 	for (const struct option_spec *s = p->specs;; s++) {
 		const struct option_spec *candidate = s->kind ? s : &help_spec;
 		if (candidate->name && strncmp(candidate->name, name, length) == 0) {
@@ -195,8 +198,8 @@ static int take_value(struct parse *p, const struct option_spec *s, const char *
 /* attached: the value written together with the option, or NULL. */
 static int apply(struct parse *p, const struct option_spec *s, const char *attached)
 {
-	if (s == &help_spec) {
-		*p->help = true;
+	if (s == &help_spec || s == &help_all_spec) {
+		*p->help = s == &help_spec ? HELP_SHORT : HELP_ALL;
 		return 0;
 	}
 	if (s->kind == OPTION_FLAG) {
@@ -250,7 +253,7 @@ static int parse_letters(struct parse *p, const char *letters)
 }
 
 int options_parse(const char *command, const struct option_spec *specs, int argc, char **argv,
-		  text_list *operands, bool *help, struct error *err)
+		  text_list *operands, enum help *help, struct error *err)
 {
 	struct parse p = { command, specs, argc, argv, 1, help, err };
 	bool ended = false;
@@ -312,15 +315,22 @@ static void help_line(const struct option_spec *s, struct strbuf *out)
 	strbuf_putc(out, '\n');
 }
 
-void options_help(const struct option_spec *specs, struct strbuf *out)
+void options_help(const struct option_spec *specs, enum help help, struct strbuf *out)
 {
+	bool more = false;
 	for (const struct option_spec *s = specs; s->kind; s++) {
+		if (s->rare)
+			more = true;
+		if (s->hidden || (s->rare && help != HELP_ALL))
+			continue;
 		if (s->kind == OPTION_HEADING)
 			strbuf_printf(out, "%s:\n", s->help);
-		else if (!s->hidden)
+		else
 			help_line(s, out);
 	}
 	help_line(&help_spec, out);
+	if (more)
+		help_line(&help_all_spec, out);
 }
 
 int words_split(const char *text, word_list *words, struct error *err)

@@ -42,16 +42,19 @@ struct option_spec {
 	const char *help;
 	long min, max;
 	int arity;
-	bool hidden; /* parsed but not in --help: spellings kept for compatibility */
+	bool rare;   /* only in --help-all, so that --help fits a screen */
+	bool hidden; /* in neither: spellings kept for compatibility */
 };
 
-/* Adds --help/-h itself: *help is set and the rest not judged. The error names the option and what
+enum help { HELP_NONE, HELP_SHORT, HELP_ALL };
+
+/* Adds --help/-h and --help-all itself: *help is set and the rest not judged. The error names the option and what
  * was wrong with it, with the likely meant name as hint; its code is EXIT_USAGE. */
 int options_parse(const char *command, const struct option_spec *specs, int argc, char **argv,
-		  text_list *operands, bool *help, struct error *err);
+		  text_list *operands, enum help *help, struct error *err);
 
-/* The option lines of --help, at most 80 columns. */
-void options_help(const struct option_spec *specs, struct strbuf *out);
+/* The option lines of --help or --help-all, at most 80 columns. */
+void options_help(const struct option_spec *specs, enum help help, struct strbuf *out);
 
 /* Of candidates (NULL-terminated), the one the user most likely meant, or NULL. */
 const char *nearest_word(const char *word, const char *const *candidates);

@@ -143,6 +143,18 @@ char *text_shell_quoted(const char *s)
 	return strbuf_detach(&out);
 }
 
+/* Decimals that give `digits` significant ones, also where rounding carries into the next power of ten. */
+static int decimals_for(double value, int digits)
+{
+	double magnitude = fabs(value);
+	int before = magnitude >= 1 ? (int)floor(log10(magnitude)) + 1 : 1;
+	int decimals = digits > before ? digits - before : 0;
+	double unit = pow(10, decimals);
+	if (decimals && round(magnitude * unit) / unit >= pow(10, before))
+		decimals--;
+	return decimals;
+}
+
 void text_duration(double ns, int digits, char *out, size_t size)
 {
 	static const struct {
@@ -155,10 +167,7 @@ void text_duration(double ns, int digits, char *out, size_t size)
 	while (u < 3 && magnitude < units[u].scale * (1 - 0.5 * pow(10, -digits)))
 		u++;
 	double value = ns / units[u].scale;
-	int before = fabs(value) >= 1 ? (int)floor(log10(fabs(value) * (1 + 1e-12))) + 1 : 1;
-	int decimals = digits > before ? digits - before : 0;
-	if (u == 3 && floor(value) == value)
-		decimals = 0;
+	int decimals = u == 3 && floor(value) == value ? 0 : decimals_for(value, digits);
 	snprintf(out, size, "%.*f %s", decimals, value, units[u].unit);
 }
 

@@ -18,7 +18,7 @@ bool cmd_options(const char *usage, const char *about, const struct option_spec 
 		 char **argv, text_list *operands, int *code)
 {
 	struct error err = ERROR_INIT;
-	bool help = false;
+	enum help help = HELP_NONE;
 	if (options_parse(argv[0], specs, argc, argv, operands, &help, &err)) {
 		*code = cmd_fail(&err);
 		return false;
@@ -29,7 +29,7 @@ bool cmd_options(const char *usage, const char *about, const struct option_spec 
 	strbuf_printf(&out, "Usage: %s\n", usage);
 	if (about && *about)
 		strbuf_printf(&out, "%s\n", about);
-	options_help(specs, &out);
+	options_help(specs, help, &out);
 	fputs(strbuf_text(&out), stdout);
 	strbuf_release(&out);
 	*code = EXIT_DONE;

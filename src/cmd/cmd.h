@@ -10,16 +10,22 @@
 #include "base/error.h"
 #include "base/options.h"
 
-struct command {
+struct subcommand {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *summary; /* one line for `tare --help` */
 };
 
+int cmd_compare(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_rename(int argc, char **argv);
 int cmd_rm(int argc, char **argv);
+int cmd_show(int argc, char **argv);
 int cmd_sql(int argc, char **argv);
+int cmd_time(int argc, char **argv);
+int cmd_version(int argc, char **argv);
 
 /* Prints "tare: text" and the hint on stderr; gives the exit code. */
 int cmd_fail(const struct error *err);

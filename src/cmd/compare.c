@@ -107,16 +107,18 @@ int cmd_compare(int argc, char **argv)
 		  "what to compare (default: the best grade of process time both have)" },
 		{ 0, "fail-if-slower", OPTION_FRACTION, &o.slower, "SHARE",
 		  "exit with 1 if a run is significantly slower than the first by more than this" },
-		{ 'f', "format", OPTION_CHOICE, &o.format, "text|json|csv|markdown", "output format" },
+		{ 'f', "format", OPTION_CHOICE, &o.format, "text|json|csv|markdown",
+		  "output format" },
 		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab to read (default: your own)" },
 		{ 0 }
 	};
 	text_list names = { 0 };
 	loaded_list list = { 0 };
 	int code = EXIT_DONE;
-	if (cmd_options("tare compare [OPTIONS] BASE RUN...",
-			"Ratio of the means with an interval, and a p-value, against the first run.\n",
-			specs, argc, argv, &names, &code)) {
+	if (cmd_options(
+		    "tare compare [OPTIONS] BASE RUN...",
+		    "Ratio of the means with an interval, and a p-value, against the first run.\n",
+		    specs, argc, argv, &names, &code)) {
 		struct error err = ERROR_INIT;
 		if (names.count < 2) {
 			error_set(&err, EXIT_USAGE, "compare: needs two runs or more");

@@ -17,7 +17,7 @@ struct export_options {
 
 static void render(const loaded_list *list, const struct export_options *o, struct strbuf *out)
 {
-	static const enum table_format formats[] = { TABLE_JSON,     TABLE_CSV,	     TABLE_MARKDOWN,
+	static const enum table_format formats[] = { TABLE_JSON,     TABLE_CSV,	    TABLE_MARKDOWN,
 						     TABLE_ASCIIDOC, TABLE_ORGMODE, TABLE_TSV };
 	struct run_view *views = loaded_views(list);
 	struct time_style style = { .unit = (enum time_unit)o->unit };
@@ -39,8 +39,10 @@ int cmd_export(int argc, char **argv)
 {
 	struct export_options o = { .output = "-" };
 	struct option_spec specs[] = {
-		{ 'f', "format", OPTION_CHOICE, &o.format, EXPORT_FORMATS, "the format (default: json)" },
-		{ 'o', "output", OPTION_TEXT, &o.output, "FILE", "where to (default: standard output)" },
+		{ 'f', "format", OPTION_CHOICE, &o.format, EXPORT_FORMATS,
+		  "the format (default: json)" },
+		{ 'o', "output", OPTION_TEXT, &o.output, "FILE",
+		  "where to (default: standard output)" },
 		{ 'x', "executions", OPTION_FLAG, &o.executions, NULL,
 		  "a row for each execution instead of one for each run" },
 		{ 0, "study", OPTION_FLAG, &o.study, NULL, "all runs of the same command line" },
@@ -53,9 +55,10 @@ int cmd_export(int argc, char **argv)
 	loaded_list list = { 0 };
 	struct strbuf out = { 0 };
 	int code = EXIT_DONE;
-	if (cmd_options("tare export [OPTIONS] [RUN...]",
-			"Stored runs for other programs; JSON and CSV are supersets of hyperfine's.\n",
-			specs, argc, argv, &names, &code)) {
+	if (cmd_options(
+		    "tare export [OPTIONS] [RUN...]",
+		    "Stored runs for other programs; JSON and CSV are supersets of hyperfine's.\n",
+		    specs, argc, argv, &names, &code)) {
 		struct error err = ERROR_INIT;
 		if (cmd_load_runs(o.lab, &names, LAB_PROCESSES, o.study, &list, &err)) {
 			code = cmd_fail(&err);

@@ -54,26 +54,30 @@ int cmd_show(int argc, char **argv)
 {
 	struct show_options o = { 0 };
 	struct option_spec specs[] = {
-		{ 0, "study", OPTION_FLAG, &o.study, NULL, "all runs of the same command line, compared" },
+		{ 0, "study", OPTION_FLAG, &o.study, NULL,
+		  "all runs of the same command line, compared" },
 		{ 'p', "processes", OPTION_FLAG, &o.processes, NULL,
 		  "every process that ran meanwhile, with its CPU time" },
 		{ 'x', "executions", OPTION_FLAG, &o.executions, NULL, "a row for each execution" },
 		{ 0, "machine", OPTION_FLAG, &o.facts, NULL, "the facts of the machine it ran on" },
 		{ 0, "json", OPTION_FLAG, &o.json, NULL, "everything, as JSON" },
-		{ 'u', "time-unit", OPTION_CHOICE, &o.unit, TIME_UNIT_CHOICES, "unit of the times" },
+		{ 'u', "time-unit", OPTION_CHOICE, &o.unit, TIME_UNIT_CHOICES,
+		  "unit of the times" },
 		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab to read (default: your own)" },
 		{ 0 }
 	};
 	text_list names = { 0 };
 	loaded_list list = { 0 };
 	int code = EXIT_DONE;
-	if (cmd_options("tare show [OPTIONS] [RUN...]",
-			"The result of a stored run: a number, a name, 'last' (the default) or @1, @2 ...\n",
-			specs, argc, argv, &names, &code)) {
+	if (cmd_options(
+		    "tare show [OPTIONS] [RUN...]",
+		    "The result of a stored run: a number, a name, 'last' (the default) or @1, @2 ...\n",
+		    specs, argc, argv, &names, &code)) {
 		struct error err = ERROR_INIT;
 		if (o.json + o.processes + o.executions + o.facts > 1) {
-			error_set(&err, EXIT_USAGE,
-				  "show: --json, --processes, --executions and --machine exclude each other");
+			error_set(
+				&err, EXIT_USAGE,
+				"show: --json, --processes, --executions and --machine exclude each other");
 			code = cmd_fail(&err);
 		} else if (cmd_load_runs(o.lab, &names, LAB_PROCESSES, o.study, &list, &err)) {
 			code = cmd_fail(&err);

@@ -1,4 +1,4 @@
-#include "cmd/time.h"
+#include "cmd/time_plan.h"
 
 #include <jansson.h>
 #include <limits.h>
@@ -29,7 +29,7 @@ struct session {
 	struct shell_cost shell;
 	struct run *runs; /* one per command; id 0 until begun */
 	loaded_list done; /* the runs that ended, in order */
-	bool quiet;       /* no text on stdout */
+	bool quiet;	  /* no text on stdout */
 	struct time_style style;
 	struct progress progress;
 	char label[64];
@@ -45,8 +45,8 @@ static void describe_run(struct session *s, size_t item, struct run *run)
 	*run = (struct run){ .study = s->study,
 			     .name = xstrdup(c->name),
 			     .command = xstrdup(c->text),
-			     .shell = s->p->shell.count ? xstrdup(s->o->shell ? s->o->shell : "sh") :
-							  NULL,
+			     .shell = s->p->shell.count ? xstrdup(s->o->shell ? s->o->shell : "sh")
+							: NULL,
 			     .directory = xstrdup(s->directory),
 			     .conditions = xstrdup(s->conditions),
 			     .backend = collector_backend(s->collector),
@@ -59,13 +59,14 @@ static void describe_run(struct session *s, size_t item, struct run *run)
 	run->not_seen = not_seen ? xstrdup(not_seen) : NULL;
 	for (size_t i = 0; c->combination != SIZE_MAX && i < s->p->space.count; i++) {
 		const char *value = parameter_value(&s->p->space, c->combination, i);
-		array_push(&run->parameters,
-			   (struct parameter){ xstrdup(s->p->space.items[i].name), xstrdup(value) });
+		array_push(&run->parameters, (struct parameter){ xstrdup(s->p->space.items[i].name),
+								 xstrdup(value) });
 	}
 	if (run->shell) {
 		run->shell_et_ns = s->shell.et_ns;
 		for (int g = 0; g < GRADES; g++)
-			run->shell_pt_ns[g] = s->shell.pt_ns[g] == ABSENT_NS ? 0 : s->shell.pt_ns[g];
+			run->shell_pt_ns[g] = s->shell.pt_ns[g] == ABSENT_NS ? 0
+									     : s->shell.pt_ns[g];
 	}
 }
 
@@ -137,12 +138,14 @@ static int open_everything(struct session *s, int argc, char **argv, struct erro
 	const char *path = s->o->no_lab ? ":memory:" : cmd_lab_path(s->o->lab);
 	if (lab_open(&s->lab, path, LAB_WRITE, err)) {
 		if (!*err->hint)
-			error_hint(err, "--lab FILE keeps the run elsewhere, --no-lab keeps nothing");
+			error_hint(err,
+				   "--lab FILE keeps the run elsewhere, --no-lab keeps nothing");
 		return -1;
 	}
 	if (s->o->baseline && lab_find_run(s->lab, s->o->baseline, &s->baseline, err))
 		return -1;
-	static const enum backend wanted[] = { BACKENDS, BACKEND_BPF, BACKEND_NETLINK, BACKEND_PLAIN };
+	static const enum backend wanted[] = { BACKENDS, BACKEND_BPF, BACKEND_NETLINK,
+					       BACKEND_PLAIN };
 	if (collector_open(&s->collector, wanted[s->o->backend], err))
 		return -1;
 	struct machine m = { 0 };
@@ -187,12 +190,11 @@ static int write_exports(const struct session *s, const struct run_view *views, 
 	const struct {
 		const char *path;
 		enum table_format format;
-	} exports[] = { { o->export_json, TABLE_JSON },
-			{ o->export_csv, TABLE_CSV },
-			{ o->export_markdown, TABLE_MARKDOWN },
-			{ o->export_asciidoc, TABLE_ASCIIDOC },
-			{ o->export_orgmode, TABLE_ORGMODE },
-			{ o->json ? "-" : NULL, TABLE_JSON } };
+	} exports[] = {
+		{ o->export_json, TABLE_JSON },		{ o->export_csv, TABLE_CSV },
+		{ o->export_markdown, TABLE_MARKDOWN }, { o->export_asciidoc, TABLE_ASCIIDOC },
+		{ o->export_orgmode, TABLE_ORGMODE },	{ o->json ? "-" : NULL, TABLE_JSON }
+	};
 	int failed = 0;
 	for (size_t i = 0; i < sizeof exports / sizeof *exports && !failed; i++) {
 		if (!exports[i].path)
@@ -274,13 +276,13 @@ static int measure(struct session *s, struct error *err)
 	interrupt_watch();
 	if (calibrate_shell(s, err))
 		return -1;
-	struct plan_events events = { .context = s,
-				      .begun = on_begun,
-				      .executed = on_executed,
-				      .progress = on_progress };
+	struct plan_events events = {
+		.context = s, .begun = on_begun, .executed = on_executed, .progress = on_progress
+	};
 	size_t at;
 	int failed = plan_run(s->collector, &s->p->plan, &events, &at, err);
-	enum run_status bad = failed && err->code == EXIT_INTERRUPTED ? RUN_INTERRUPTED : RUN_FAILED;
+	enum run_status bad = failed && err->code == EXIT_INTERRUPTED ? RUN_INTERRUPTED
+								      : RUN_FAILED;
 	for (size_t i = 0; i < s->p->plan.count; i++) {
 		/* in rounds an interruption ends every run short of its count, an error only one */
 		bool cut = failed && (i == at || (bad == RUN_INTERRUPTED &&
@@ -328,9 +330,9 @@ static int run_session(const struct time_options *o, struct time_plan *p, int ar
 	return code;
 }
 
-#define ABOUT                                                                                       \
-	"Runs each COMMAND repeatedly and says how long it took: process time of its whole\n"        \
-	"tree, exact to the ns, elapsed time, and what else ran. Options mean what they mean\n"      \
+#define ABOUT                                                                                   \
+	"Runs each COMMAND repeatedly and says how long it took: process time of its whole\n"   \
+	"tree, exact to the ns, elapsed time, and what else ran. Options mean what they mean\n" \
 	"in hyperfine.\n"
 
 int cmd_time(int argc, char **argv)
@@ -342,60 +344,98 @@ int cmd_time(int argc, char **argv)
 				  .slower = -1,
 				  .seed = (long)(clock_monotonic_ns() & 0x7fffffff) };
 	struct option_spec specs[] = {
-		{ 'w', "warmup", OPTION_INTEGER, &o.warmup, "NUM", "executions to throw away first (default: 1)" },
+		{ 'w', "warmup", OPTION_INTEGER, &o.warmup, "NUM",
+		  "executions to throw away first (default: 1)" },
 		{ 'r', "runs", OPTION_INTEGER, &o.runs, "NUM", "exactly NUM executions", .min = 1 },
-		{ 'm', "min-runs", OPTION_INTEGER, &o.min_runs, "NUM", "at least NUM (default: 10, and 3 s)", .min = 1 },
-		{ 'M', "max-runs", OPTION_INTEGER, &o.max_runs, "NUM", "at most NUM", .min = 1 },
-		{ 0, "precision", OPTION_FRACTION, &o.precision, "SHARE", "until the 95% interval is within ±SHARE, as 0.2%" },
-		{ 's', "setup", OPTION_TEXT, &o.setup, "CMD", "before the executions of each command" },
+		{ 'm', "min-runs", OPTION_INTEGER, &o.min_runs, "NUM",
+		  "at least NUM (default: 10, and 3 s)", .min = 1 },
+		{ 'M', "max-runs", OPTION_INTEGER, &o.max_runs, "NUM", "at most NUM", .min = 1,
+		  .rare = true },
+		{ 0, "precision", OPTION_FRACTION, &o.precision, "SHARE",
+		  "until the 95% interval is within ±SHARE, as 0.2%" },
+		{ 's', "setup", OPTION_TEXT, &o.setup, "CMD",
+		  "before the executions of each command", .rare = true },
 		{ 'p', "prepare", OPTION_TEXTS, &o.prepare, "CMD", "before each execution" },
-		{ 'C', "conclude", OPTION_TEXTS, &o.conclude, "CMD", "after each execution" },
-		{ 'c', "cleanup", OPTION_TEXT, &o.cleanup, "CMD", "after the executions of each command" },
-		{ 'P', "parameter-scan", OPTION_TEXTS, &o.scans, "VAR MIN MAX", "{VAR} from MIN to MAX", .arity = 3 },
-		{ 'D', "parameter-step-size", OPTION_TEXT, &o.step, "DELTA", "step of the scan" },
-		{ 'L', "parameter-list", OPTION_TEXTS, &o.lists, "VAR VALUES", "{VAR} for each of a,b,c", .arity = 2 },
-		{ 0, "reference", OPTION_TEXT, &o.reference, "CMD", "compare the others with this one" },
-		{ 'n', "command-name", OPTION_TEXTS, &o.names, "NAME", "name of a command, in order" },
-		{ 'S', "shell", OPTION_TEXT, &o.shell, "SHELL", "the shell, or 'none' (default: sh)" },
+		{ 'C', "conclude", OPTION_TEXTS, &o.conclude, "CMD", "after each execution",
+		  .rare = true },
+		{ 'c', "cleanup", OPTION_TEXT, &o.cleanup, "CMD",
+		  "after the executions of each command", .rare = true },
+		{ 'P', "parameter-scan", OPTION_TEXTS, &o.scans, "VAR MIN MAX",
+		  "{VAR} from MIN to MAX", .arity = 3, .rare = true },
+		{ 'D', "parameter-step-size", OPTION_TEXT, &o.step, "DELTA", "step of the scan",
+		  .rare = true },
+		{ 'L', "parameter-list", OPTION_TEXTS, &o.lists, "VAR VALUES",
+		  "{VAR} for each of a,b,c", .arity = 2 },
+		{ 0, "reference", OPTION_TEXT, &o.reference, "CMD",
+		  "compare the others with this one", .rare = true },
+		{ 'n', "command-name", OPTION_TEXTS, &o.names, "NAME",
+		  "name of a command, in order", .rare = true },
+		{ 'S', "shell", OPTION_TEXT, &o.shell, "SHELL",
+		  "the shell, or 'none' (default: sh)" },
 		{ 'N', NULL, OPTION_FLAG, &o.no_shell, NULL, "no shell" },
-		{ 'i', "ignore-failure", OPTION_OPTIONAL, &o.ignore, "CODES", "non-zero exits are no failure" },
+		{ 'i', "ignore-failure", OPTION_OPTIONAL, &o.ignore, "CODES",
+		  "non-zero exits are no failure" },
 		{ 0, "show-output", OPTION_FLAG, &o.show_output, NULL, "let the command print" },
-		{ 0, "output", OPTION_TEXTS, &o.outputs, "WHERE", "null, pipe, inherit or a file" },
-		{ 0, "input", OPTION_TEXT, &o.input, "FILE", "standard input (default: null)" },
-		{ 0, "order", OPTION_CHOICE, &o.order, "sequential|interleaved|random", "order of the commands" },
-		{ 0, "seed", OPTION_INTEGER, &o.seed, "NUM", "of the random order and padding" },
-		{ 0, "time-limit", OPTION_DURATION, &o.time_limit_ns, "TIME", "end an execution after TIME" },
-		{ 0, "min-time", OPTION_DURATION, &o.min_time_ns, "TIME", "go on at least TIME (default: 3s)" },
-		{ 0, "min-benchmarking-time", OPTION_DURATION, &o.min_time_ns, "TIME", "", .hidden = true },
-		{ 0, "orphans", OPTION_CHOICE, &o.orphans, "end|leave", "processes left behind (default: end)" },
-		{ 0, "grace", OPTION_DURATION, &o.grace_ns, "TIME", "wait so long for them (default: 1s)" },
+		{ 0, "output", OPTION_TEXTS, &o.outputs, "WHERE", "null, pipe, inherit or a file",
+		  .rare = true },
+		{ 0, "input", OPTION_TEXT, &o.input, "FILE", "standard input (default: null)",
+		  .rare = true },
+		{ 0, "order", OPTION_CHOICE, &o.order, "sequential|interleaved|random",
+		  "order of the commands" },
+		{ 0, "seed", OPTION_INTEGER, &o.seed, "NUM", "of the random order and padding",
+		  .rare = true },
+		{ 0, "time-limit", OPTION_DURATION, &o.time_limit_ns, "TIME",
+		  "end an execution after TIME" },
+		{ 0, "min-time", OPTION_DURATION, &o.min_time_ns, "TIME",
+		  "go on at least TIME (default: 3s)", .rare = true },
+		{ 0, "min-benchmarking-time", OPTION_DURATION, &o.min_time_ns, "TIME", "",
+		  .hidden = true },
+		{ 0, "orphans", OPTION_CHOICE, &o.orphans, "end|leave",
+		  "processes left behind (default: end)", .rare = true },
+		{ 0, "grace", OPTION_DURATION, &o.grace_ns, "TIME",
+		  "wait so long for them (default: 1s)", .rare = true },
 		{ 0, "cpu", OPTION_TEXT, &o.cpus, "LIST", "pin to these CPUs" },
-		{ 0, "nice", OPTION_INTEGER, &o.nice_level, "NUM", "nice level", .min = -20, .max = 19 },
-		{ 0, "sched", OPTION_TEXT, &o.sched, "CLASS", "other, batch, idle, fifo:NUM or rr:NUM" },
-		{ 0, "no-aslr", OPTION_FLAG, &o.no_aslr, NULL, "no address randomisation" },
-		{ 0, "no-padding", OPTION_FLAG, &o.no_padding, NULL, "no random environment size" },
-		{ 0, "as-root", OPTION_FLAG, &o.as_root, NULL, "under sudo: not as the user who typed it" },
-		{ 0, "keep-outliers", OPTION_FLAG, &o.keep_outliers, NULL, "do not apply rule (II)" },
+		{ 0, "nice", OPTION_INTEGER, &o.nice_level, "NUM", "nice level", .min = -20,
+		  .max = 19, .rare = true },
+		{ 0, "sched", OPTION_TEXT, &o.sched, "CLASS",
+		  "other, batch, idle, fifo:NUM or rr:NUM", .rare = true },
+		{ 0, "no-aslr", OPTION_FLAG, &o.no_aslr, NULL, "no address randomisation",
+		  .rare = true },
+		{ 0, "no-padding", OPTION_FLAG, &o.no_padding, NULL, "no random environment size",
+		  .rare = true },
+		{ 0, "as-root", OPTION_FLAG, &o.as_root, NULL,
+		  "under sudo: not as the user who typed it", .rare = true },
+		{ 0, "keep-outliers", OPTION_FLAG, &o.keep_outliers, NULL, "do not apply rule (II)",
+		  .rare = true },
 		{ 0, "baseline", OPTION_TEXT, &o.baseline, "RUN", "compare with a stored run" },
-		{ 0, "fail-if-slower", OPTION_FRACTION, &o.slower, "SHARE", "exit with 1 if slower, as 2%" },
-		{ 'u', "time-unit", OPTION_CHOICE, &o.unit, TIME_UNIT_CHOICES, "unit of the times" },
-		{ 0, "style", OPTION_CHOICE, &o.style, "auto|basic|full|nocolor|color|none", "output style" },
+		{ 0, "fail-if-slower", OPTION_FRACTION, &o.slower, "SHARE",
+		  "exit with 1 if slower, as 2%" },
+		{ 'u', "time-unit", OPTION_CHOICE, &o.unit, TIME_UNIT_CHOICES, "unit of the times",
+		  .rare = true },
+		{ 0, "style", OPTION_CHOICE, &o.style, "auto|basic|full|nocolor|color|none",
+		  "output style", .rare = true },
 		{ 0, "json", OPTION_FLAG, &o.json, NULL, "JSON on standard output, nothing else" },
-		{ 0, "export-json", OPTION_TEXT, &o.export_json, "FILE", "write JSON, hyperfine's and more" },
-		{ 0, "export-csv", OPTION_TEXT, &o.export_csv, "FILE", "write CSV" },
-		{ 0, "export-markdown", OPTION_TEXT, &o.export_markdown, "FILE", "write a Markdown table" },
-		{ 0, "export-asciidoc", OPTION_TEXT, &o.export_asciidoc, "FILE", "write an AsciiDoc table" },
-		{ 0, "export-orgmode", OPTION_TEXT, &o.export_orgmode, "FILE", "write an org-mode table" },
-		{ 0, "backend", OPTION_CHOICE, &o.backend, "auto|bpf|netlink|plain", "how to read the kernel" },
+		{ 0, "export-json", OPTION_TEXT, &o.export_json, "FILE",
+		  "write JSON, hyperfine's and more" },
+		{ 0, "export-csv", OPTION_TEXT, &o.export_csv, "FILE", "write CSV", .rare = true },
+		{ 0, "export-markdown", OPTION_TEXT, &o.export_markdown, "FILE",
+		  "write a Markdown table" },
+		{ 0, "export-asciidoc", OPTION_TEXT, &o.export_asciidoc, "FILE",
+		  "write an AsciiDoc table", .rare = true },
+		{ 0, "export-orgmode", OPTION_TEXT, &o.export_orgmode, "FILE",
+		  "write an org-mode table", .rare = true },
+		{ 0, "backend", OPTION_CHOICE, &o.backend, "auto|bpf|netlink|plain",
+		  "how to read the kernel", .rare = true },
 		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "keep the run in this lab" },
-		{ 0, "no-lab", OPTION_FLAG, &o.no_lab, NULL, "keep nothing" },
-		{ 0, "tag", OPTION_TEXT, &o.tag, "TEXT", "a note kept with the run" },
+		{ 0, "no-lab", OPTION_FLAG, &o.no_lab, NULL, "keep nothing", .rare = true },
+		{ 0, "tag", OPTION_TEXT, &o.tag, "TEXT", "a note kept with the run", .rare = true },
 		{ 0, "sort", OPTION_CHOICE, &o.sort, "auto|command|mean-time", "", .hidden = true },
 		{ 0 }
 	};
 	text_list operands = { 0 };
 	int code;
-	if (cmd_options("tare time [OPTIONS] COMMAND...", ABOUT, specs, argc, argv, &operands, &code)) {
+	if (cmd_options("tare time [OPTIONS] COMMAND...", ABOUT, specs, argc, argv, &operands,
+			&code)) {
 		struct error err = ERROR_INIT;
 		struct time_plan p = { 0 };
 		if (time_plan_make(&o, &operands, &p, &err))
@@ -404,7 +444,7 @@ int cmd_time(int argc, char **argv)
 			code = run_session(&o, &p, argc, argv);
 		time_plan_release(&p);
 	}
-	text_list *const lists[] = { &operands, &o.prepare, &o.conclude, &o.names,
+	text_list *const lists[] = { &operands,	 &o.prepare, &o.conclude, &o.names,
 				     &o.outputs, &o.scans,   &o.lists };
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		array_release(lists[i]);

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,7 +8,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "cmd/time.h"
+#include "cmd/time_plan.h"
 
 static int make_space(const struct time_options *o, parameter_space *space, struct error *err)
 {
@@ -22,7 +23,8 @@ static int make_space(const struct time_options *o, parameter_space *space, stru
 		if (parameter_list(space, o->lists.items[i], o->lists.items[i + 1], err))
 			return -1;
 	if (parameter_combinations(space) > 10000)
-		return error_set(err, EXIT_USAGE, "time: more than 10,000 combinations of parameters");
+		return error_set(err, EXIT_USAGE,
+				 "time: more than 10,000 combinations of parameters");
 	return 0;
 }
 
@@ -59,7 +61,8 @@ static void make_hook(const struct time_plan *p, size_t combination, const char 
 		return;
 	static const parameter_space none = { 0 };
 	bool reference = combination == SIZE_MAX;
-	char *filled = parameter_fill(reference ? &none : &p->space, reference ? 0 : combination, text);
+	char *filled =
+		parameter_fill(reference ? &none : &p->space, reference ? 0 : combination, text);
 	through_shell(&p->shell, filled, argv);
 	free(filled);
 }
@@ -82,10 +85,11 @@ static int check_counts(const struct time_options *o, size_t commands, struct er
 		     { "--output", &o->outputs } };
 	for (size_t i = 0; i < sizeof each / sizeof *each; i++)
 		if (each[i].list->count > 1 && each[i].list->count != commands)
-			return error_set(err, EXIT_USAGE,
-					 "time: %s is given %zu times for %zu commands; give it once, or "
-					 "once for each",
-					 each[i].option, each[i].list->count, commands);
+			return error_set(
+				err, EXIT_USAGE,
+				"time: %s is given %zu times for %zu commands; give it once, or "
+				"once for each",
+				each[i].option, each[i].list->count, commands);
 	return 0;
 }
 
@@ -124,7 +128,8 @@ static int name_commands(const struct time_options *o, struct time_plan *p, size
 	static const parameter_space none = { 0 };
 	size_t count = p->commands.count - first;
 	if (o->names.count > count)
-		return error_set(err, EXIT_USAGE, "time: --command-name is given %zu times for %zu commands",
+		return error_set(err, EXIT_USAGE,
+				 "time: --command-name is given %zu times for %zu commands",
 				 o->names.count, count);
 	for (size_t i = 0; i < p->commands.count; i++) {
 		struct time_command *c = &p->commands.items[i];
@@ -135,8 +140,9 @@ static int name_commands(const struct time_options *o, struct time_plan *p, size
 			if (typed < o->names.count)
 				text = o->names.items[typed];
 		}
-		c->name = c->combination == SIZE_MAX ? parameter_fill(&none, 0, text) :
-						       parameter_fill(&p->space, c->combination, text);
+		c->name = c->combination == SIZE_MAX
+				  ? parameter_fill(&none, 0, text)
+				  : parameter_fill(&p->space, c->combination, text);
 	}
 	return 0;
 }
@@ -151,7 +157,8 @@ static int make_commands(const struct time_options *o, const text_list *operands
 	size_t combinations = parameter_combinations(&p->space);
 	size_t index = 0, first = o->reference ? 1 : 0;
 	size_t total = operands->count * combinations + first;
-	bool per_typed = o->prepare.count == operands->count || o->conclude.count == operands->count ||
+	bool per_typed = o->prepare.count == operands->count ||
+			 o->conclude.count == operands->count ||
 			 o->outputs.count == operands->count;
 	if (check_counts(o, per_typed && combinations > 1 ? operands->count : total, err))
 		return -1;
@@ -182,9 +189,10 @@ static int parse_codes(const struct time_options *o, struct time_plan *p, struct
 		if (integer_parse(word, 0, 255, &code))
 			array_push(&p->codes, (int)code);
 		else
-			failed = error_set(err, EXIT_USAGE,
-					   "time: --ignore-failure wants exit codes such as 1,2, not '%.40s'",
-					   word);
+			failed = error_set(
+				err, EXIT_USAGE,
+				"time: --ignore-failure wants exit codes such as 1,2, not '%.40s'",
+				word);
 	}
 	free(copy);
 	p->plan.expected_codes = p->codes.items;
@@ -208,7 +216,8 @@ static int parse_sched(const char *text, struct launch *launch, struct error *er
 		if (strlen(classes[i].name) != n || strncmp(text, classes[i].name, n) != 0)
 			continue;
 		long priority = classes[i].real_time ? 1 : 0;
-		if (text[n] && (!classes[i].real_time || !integer_parse(text + n + 1, 1, 99, &priority)))
+		if (text[n] &&
+		    (!classes[i].real_time || !integer_parse(text + n + 1, 1, 99, &priority)))
 			break;
 		launch->policy = classes[i].policy;
 		launch->rt_priority = (int)priority;
@@ -224,8 +233,9 @@ static int make_launch(const struct time_options *o, struct time_plan *p, struct
 	*l = (struct launch){ .no_aslr = o->no_aslr, .as_root = o->as_root, .iteration = -1 };
 	if (o->input && strcmp(o->input, "null") != 0) {
 		if (access(o->input, R_OK))
-			return error_set(err, EXIT_USAGE, "time: cannot read the input '%.200s': %s",
-					 o->input, strerror(errno));
+			return error_set(err, EXIT_USAGE,
+					 "time: cannot read the input '%.200s': %s", o->input,
+					 strerror(errno));
 		l->input = o->input;
 	}
 	if (o->show_output && o->outputs.count)
@@ -236,7 +246,8 @@ static int make_launch(const struct time_options *o, struct time_plan *p, struct
 	if (o->cpus) {
 		if (!cpus_parse(o->cpus, &p->cpus))
 			return error_set(err, EXIT_USAGE,
-					 "time: --cpu wants a list such as 0,2-3, not '%.40s'", o->cpus);
+					 "time: --cpu wants a list such as 0,2-3, not '%.40s'",
+					 o->cpus);
 		l->cpus = &p->cpus;
 	}
 	if (o->sched && parse_sched(o->sched, l, err))
@@ -280,7 +291,8 @@ static int check_options(const struct time_options *o, struct error *err)
 	if (o->max_runs && o->min_runs > o->max_runs)
 		return error_set(err, EXIT_USAGE, "time: --min-runs is larger than --max-runs");
 	if (o->runs && o->precision > 0)
-		return error_set(err, EXIT_USAGE, "time: --runs and --precision contradict each other");
+		return error_set(err, EXIT_USAGE,
+				 "time: --runs and --precision contradict each other");
 	if (o->no_lab && o->lab)
 		return error_set(err, EXIT_USAGE, "time: --lab and --no-lab contradict each other");
 	if (o->no_lab && o->baseline)
@@ -309,8 +321,8 @@ int time_plan_make(const struct time_options *o, const text_list *operands, stru
 {
 	struct plan *plan = &out->plan;
 	if (check_options(o, err) || make_space(o, &out->space, err) ||
-	    make_shell(o, &out->shell, err) || make_launch(o, out, err) || parse_codes(o, out, err) ||
-	    make_commands(o, operands, out, err))
+	    make_shell(o, &out->shell, err) || make_launch(o, out, err) ||
+	    parse_codes(o, out, err) || make_commands(o, operands, out, err))
 		return -1;
 	plan->warmup = (uint32_t)o->warmup;
 	plan->runs = (uint32_t)o->runs;

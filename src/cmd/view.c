@@ -65,12 +65,12 @@ struct run_view *loaded_views(const loaded_list *list)
 	struct run_view *views = xcalloc(list->count, sizeof *views);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct loaded_run *l = &list->items[i];
-		views[i] = (struct run_view){ .run = &l->run,
-					      .executions = l->executions.items,
-					      .count = l->executions.count,
-					      .result = &l->result,
-					      .machine = l->machine.facts.count ? &l->machine :
-										  NULL };
+		views[i] =
+			(struct run_view){ .run = &l->run,
+					   .executions = l->executions.items,
+					   .count = l->executions.count,
+					   .result = &l->result,
+					   .machine = l->machine.facts.count ? &l->machine : NULL };
 	}
 	return views;
 }
@@ -128,7 +128,8 @@ void comparison_sentence(const struct loaded_run *base, const struct loaded_run 
 	text_display(base->run.name, a, sizeof a);
 	text_display(other->run.name, b, sizeof b);
 	if (!r->significant)
-		strbuf_printf(out, "No difference shown between '%s' (run %lld) and '%s' (run %lld)", b,
+		strbuf_printf(out,
+			      "No difference shown between '%s' (run %lld) and '%s' (run %lld)", b,
 			      (long long)other->run.id, a, (long long)base->run.id);
 	else
 		strbuf_printf(out, "'%s' (run %lld) is %.3f times %s than '%s' (run %lld)", b,

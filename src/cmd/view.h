@@ -1,7 +1,9 @@
-/* Stored runs made ready for a report: the one path from lab through protocol, for live and old runs alike. */
+/* Stored runs made ready for a report: the one path from lab through protocol, for live and old
+ * runs alike. */
 #ifndef TARE_CMD_VIEW_H
 #define TARE_CMD_VIEW_H
 
+#include "base/options.h"
 #include "lab/lab.h"
 #include "protocol/emp.h"
 #include "report/time.h"

@@ -41,7 +41,8 @@ static int on_exit_record(void *context, void *data, size_t size)
 	return 0;
 }
 
-/* BPF programs see the pids of the initial namespace; in another one they would name other processes. */
+/* BPF programs see the pids of the initial namespace; in another one they would name other
+ * processes. */
 static bool in_initial_pid_namespace(void)
 {
 	struct stat st;

@@ -27,7 +27,9 @@ enum backend collector_backend(const struct collector *c);
  * is seen. */
 const char *collector_not_seen(const struct collector *c);
 
-/* Every task now. Memory of the image is reused. Back end plain: only this process's own tree. */
+/* Every task now. Memory of the image is reused. Back end plain: without the I/O of other users'
+ * tasks. TASK_USER and TASK_SYSTEM are raw ticks from bpf and netlink; from plain they are scaled
+ * by the kernel, a split of exec and no grade of their own. */
 int collector_snapshot(struct collector *c, struct image *image, struct error *err);
 
 /* From now on exits are kept and the next process forked by this thread roots the subject's tree.
@@ -48,12 +50,14 @@ typedef ARRAY(pid_t) pid_list;
 void collector_members(struct collector *c, pid_list *pids);
 
 /* To be called for every child that wait4() gave to this process between arm and finish: the root
- * and, since tare is a child subreaper, the orphans of its tree. Back end plain knows totals from
- * nothing else; netlink uses it when events were lost. */
+ * and, since tare is a child subreaper, the orphans of its tree; children from before arm are
+ * ignored. Back end plain knows totals from nothing else. netlink needs it for exec to the µs (an
+ * exit record lacks up to one tick of it) and when events were lost. */
 void collector_reaped(struct collector *c, pid_t pid, const struct rusage *usage);
 
 /* Stops keeping exits and hands them over with the tree's totals. The root's use before its exec,
- * as in `base`, is taken off. */
+ * as in `base`, is taken off; base may be NULL. *lost: at least so many events were lost; a measure
+ * of the totals that suffered by it is not present. */
 void collector_finish(struct collector *c, const struct totals *base, struct image *exits,
 		      struct totals *totals, uint64_t *lost);
 

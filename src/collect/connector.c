@@ -13,7 +13,7 @@
 
 enum {
 	MESSAGE_SIZE = 4096,
-	LISTEN_SEQUENCE = 0x7a4e,
+	OUR_MARK = 0x7a4e,
 	PATIENCE_MS = 200,
 	CPUS_AT_MOST = 1 << 16,
 };
@@ -26,7 +26,7 @@ static int send_operation(struct connector *c, enum proc_cn_mcast_op operation)
 	struct cn_msg *cn = mnl_nlmsg_put_extra_header(message, sizeof *cn + sizeof operation);
 	cn->id.idx = CN_IDX_PROC;
 	cn->id.val = CN_VAL_PROC;
-	cn->seq = LISTEN_SEQUENCE;
+	cn->ack = OUR_MARK; /* the answer has one more */
 	cn->len = sizeof operation;
 	memcpy(cn->data, &operation, sizeof operation);
 	return mnl_socket_sendto(c->socket, message, message->nlmsg_len) < 0 ? -1 : 0;
@@ -66,13 +66,17 @@ static bool event_in(const struct nlmsghdr *message, struct cn_msg *cn, struct p
 }
 
 /* Every CPU numbers its events: a gap is a loss, and says how much was lost. */
-static void check_number(struct connector *c, uint32_t cpu, uint32_t number)
+static void check_number(struct connector *c, const struct proc_event *event, uint32_t number)
 {
+	uint32_t cpu = event->cpu;
 	if (cpu >= CPUS_AT_MOST)
 		return;
 	while (c->expected.count <= cpu)
 		array_push(&c->expected, 0);
 	uint32_t *expected = &c->expected.items[cpu];
+	/* answers to listeners are numbered too, but not by older kernels */
+	if (event->what == PROC_EVENT_NONE && number != *expected)
+		return;
 	if (*expected && number != *expected)
 		c->missed += (uint32_t)(number - *expected);
 	*expected = number + 1;
@@ -117,10 +121,9 @@ size_t connector_receive(struct connector *c, connector_taker *take, void *conte
 			struct proc_event event;
 			struct connector_event understood;
 			messages++;
-			/* an answer to some listener is not numbered */
-			if (!event_in(m, &cn, &event) || event.what == PROC_EVENT_NONE)
+			if (!event_in(m, &cn, &event))
 				continue;
-			check_number(c, event.cpu, cn.seq);
+			check_number(c, &event, cn.seq);
 			if (understand(&event, &understood))
 				take(context, &understood);
 		}
@@ -141,7 +144,7 @@ static int await_answer(struct connector *c)
 			struct cn_msg cn;
 			struct proc_event event;
 			if (mnl_nlmsg_ok(m, (int)got) && event_in(m, &cn, &event) &&
-			    event.what == PROC_EVENT_NONE && cn.ack == LISTEN_SEQUENCE + 1)
+			    event.what == PROC_EVENT_NONE && cn.ack == OUR_MARK + 1)
 				return (int)event.event_data.ack.err;
 		}
 	}
@@ -174,6 +177,13 @@ void connector_close(struct connector *c)
 	}
 	array_release(&c->expected);
 	*c = (struct connector){ 0 };
+}
+
+void connector_reset(struct connector *c)
+{
+	c->overruns = c->missed = 0;
+	for (size_t i = 0; i < c->expected.count; i++)
+		c->expected.items[i] = 0;
 }
 
 uint64_t connector_lost(const struct connector *c)

@@ -37,7 +37,11 @@ typedef void connector_taker(void *context, const struct connector_event *event)
 /* Calls take for every event that has come, without waiting; returns how many messages. */
 size_t connector_receive(struct connector *c, connector_taker *take, void *context);
 
-/* Events lost so far: never less than happened to be noticed. */
+/* Counts losses from now on. A gap shows only with the next event of its CPU: those before are
+ * forgiven. */
+void connector_reset(struct connector *c);
+
+/* Events lost since: at least so many. */
 uint64_t connector_lost(const struct connector *c);
 
 #endif

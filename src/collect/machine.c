@@ -16,7 +16,8 @@
 #include "collect/collect.h"
 #include "collect/facts.h"
 
-static void path_of(const struct reader *r, char *out, const char *fmt, va_list args)
+static void __attribute__((format(printf, 3, 0)))
+path_of(const struct reader *r, char *out, const char *fmt, va_list args)
 {
 	int n = snprintf(out, PATH_MAX, "%s", r->root);
 	if (n >= 0 && n < PATH_MAX)
@@ -367,10 +368,10 @@ static void read_kernel(const struct reader *r)
 {
 	read_config(r);
 	const char *line = machine_get(r->into, "kernel.command_line");
-	const char *at = line ? strstr(line, "preempt=") : NULL;
-	if (at && (at == line || at[-1] == ' '))
-		machine_setf(r->into, "kernel.preemption", "%.*s", (int)strcspn(at + 8, " "),
-			     at + 8);
+	for (const char *at = line; at && (at = strstr(at, "preempt=")); at += 8)
+		if (at == line || at[-1] == ' ')
+			machine_setf(r->into, "kernel.preemption", "%.*s",
+				     (int)strcspn(at + 8, " "), at + 8);
 	struct timespec tick;
 	/* the coarse clocks advance once a tick */
 	if (r->live && !machine_get(r->into, "kernel.hz") &&

@@ -103,7 +103,7 @@ static long leaders(const struct reader *r, const name_list *cpus, const char *l
 	long count = 0;
 	for (size_t i = 0; i < cpus->count; i++) {
 		char *text = reader_line(r, CPUS "/%s/topology/%s", cpus->items[i], list);
-		if (text && atoi(text) == atoi(cpus->items[i] + 3))
+		if (text && cpulist_count(text) > 0 && atoi(text) == atoi(cpus->items[i] + 3))
 			count++;
 		free(text);
 	}

@@ -72,9 +72,8 @@ struct netlink {
 	struct image exits;
 	ARRAY(struct note) notes;
 	ARRAY(struct seen) seen;
-	uint64_t seen_ns;		  /* when that snapshot was begun; 0: none */
-	uint64_t ended, recorded;	  /* of the members' exits: events, records */
-	uint64_t lost_events, lost_exits; /* counters of the sockets when armed */
+	uint64_t seen_ns;	  /* when that snapshot was begun; 0: none */
+	uint64_t ended, recorded; /* of the members' exits: events, records */
 	uint64_t root_end_ns;
 	uint32_t processes, threads; /* members ever */
 	struct totals reaped;
@@ -450,7 +449,7 @@ static void remember(struct netlink *n, const struct image *image)
 /* Whether fork events can be trusted to have told the whole tree. */
 static bool tree_is_known(const struct netlink *n)
 {
-	return n->connector.socket && connector_lost(&n->connector) == n->lost_events;
+	return n->connector.socket && !connector_lost(&n->connector);
 }
 
 static void flag_members(const struct netlink *n, struct image *image)
@@ -499,8 +498,8 @@ static void netlink_arm(void *state)
 	n->root_end_ns = 0;
 	n->reaped = (struct totals){ 0 };
 	n->delays = procfs_delays_kept(n->proc);
-	n->lost_events = connector_lost(&n->connector);
-	n->lost_exits = n->listener.overruns;
+	connector_reset(&n->connector);
+	n->listener.overruns = 0;
 	n->armed_ns = clock_monotonic_ns();
 }
 
@@ -562,7 +561,7 @@ static void netlink_members(void *state, pid_list *pids)
 static void netlink_reaped(void *state, pid_t pid, const struct rusage *usage)
 {
 	struct netlink *n = state;
-	if (n->armed_ns)
+	if (n->armed_ns && !tree_is_helper(&n->tree, pid))
 		totals_add_usage(&n->reaped, usage, pid == n->tree.root);
 }
 
@@ -640,34 +639,53 @@ static void settle_starts(struct netlink *n)
 	n->exits.count = kept;
 }
 
-static void sum_up(struct netlink *n, const struct image *living, bool complete_tree, bool lost_any,
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+/* known: the tree. whole: the records of all its exits came. */
+static void sum_up(struct netlink *n, const struct image *living, bool known, bool whole,
 		   struct totals *totals)
 {
 	*totals = (struct totals){ 0 };
 	for (size_t i = 0; i < n->exits.count; i++)
 		if (n->exits.tasks[i].flags & TASK_IS_SUBJECT)
 			totals_add(totals, &n->exits.tasks[i]);
-	for (int m = 0; n->reaped.threads && m < TASK_CUMULATIVE; m++)
-		if ((m == TASK_EXEC || lost_any) && n->reaped.present >> m & 1 &&
+	for (int m = 0; m < TASK_CUMULATIVE; m++)
+		if ((m == TASK_EXEC || !whole) && n->reaped.present >> m & 1 &&
 		    n->reaped.value[m] > totals->value[m])
 			totals->value[m] = n->reaped.value[m];
-	if (lost_any) {
-		/* of the rest only a part is known; user and system here would be raw ticks */
-		uint64_t ticks = UINT64_C(1) << TASK_USER | UINT64_C(1) << TASK_SYSTEM;
-		totals->present = n->reaped.present & ~ticks;
+	if (!whole) {
+		totals->processes = larger(totals->processes, n->reaped.processes);
+		totals->threads = larger(totals->threads, n->reaped.threads);
 		if (n->reaped.rss_peak_bytes > totals->rss_peak_bytes)
 			totals->rss_peak_bytes = n->reaped.rss_peak_bytes;
-		totals->threads += totals->threads == 0; /* so that what lives narrows it */
 	}
 	for (size_t i = 0; i < living->count; i++) {
 		const struct slot *s = slot_find(n, living->tasks[i].tid);
-		if (!complete_tree || (s && s->alive))
+		if (!known || (s && s->alive))
 			totals_add(totals, &living->tasks[i]);
 	}
-	if (complete_tree) {
+	/* wait4() has no raw ticks, and of what it does not tell only a part is known */
+	if (!whole)
+		totals->present = n->reaped.present &
+				  ~(UINT64_C(1) << TASK_USER | UINT64_C(1) << TASK_SYSTEM);
+	if (known) {
 		totals->processes = n->processes;
 		totals->threads = n->threads;
 	}
+}
+
+static void hand_over(struct netlink *n, struct image *exits)
+{
+	n->exits.begin_ns = n->armed_ns;
+	n->exits.end_ns = clock_monotonic_ns();
+	struct image reuse = *exits;
+	*exits = n->exits;
+	n->exits = reuse;
+	n->exits.count = n->notes.count = 0;
+	n->armed_ns = 0;
 }
 
 static void netlink_finish(void *state, const struct totals *base, struct image *exits,
@@ -678,26 +696,19 @@ static void netlink_finish(void *state, const struct totals *base, struct image 
 	living_members(n, &living);
 	await_exits(n);
 	settle_waiting(n);
-	bool complete_tree = tree_is_known(n);
-	if (!complete_tree)
+	bool known = tree_is_known(n);
+	if (!known)
 		flag_by_parents(n);
 	settle_starts(n);
 	uint64_t missing = n->ended > n->recorded ? n->ended - n->recorded : 0;
-	uint64_t overruns = n->listener.overruns - n->lost_exits;
-	uint64_t lost_exits = missing > overruns ? missing : overruns;
-	*lost = lost_exits + connector_lost(&n->connector) - n->lost_events;
-	sum_up(n, &living, complete_tree, *lost > 0, totals);
+	uint64_t overruns = n->listener.overruns;
+	*lost = (missing > overruns ? missing : overruns) + connector_lost(&n->connector);
+	/* exits of others may have been lost without harm to the subject's sum */
+	bool whole = known ? !missing : !*lost;
+	sum_up(n, &living, known, whole, totals);
 	totals_subtract(totals, base);
 	image_release(&living);
-
-	n->exits.begin_ns = n->armed_ns;
-	n->exits.end_ns = clock_monotonic_ns();
-	struct image reuse = *exits;
-	*exits = n->exits;
-	n->exits = reuse;
-	n->exits.count = 0;
-	n->notes.count = 0;
-	n->armed_ns = 0;
+	hand_over(n, exits);
 }
 
 const struct backend_ops netlink_backend = {

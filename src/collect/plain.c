@@ -89,7 +89,7 @@ static void plain_members(void *state, pid_list *pids)
 static void plain_reaped(void *state, pid_t pid, const struct rusage *usage)
 {
 	struct plain *p = state;
-	if (p->armed_ns)
+	if (p->armed_ns && !tree_is_helper(&p->tree, pid))
 		totals_add_usage(&p->reaped, usage, pid == p->tree.root);
 }
 

@@ -47,7 +47,7 @@ bool tree_has(const kin_list *list, pid_t pid)
 	return k && k->member;
 }
 
-static bool is_helper(const struct tree *tree, pid_t pid)
+bool tree_is_helper(const struct tree *tree, pid_t pid)
 {
 	for (size_t i = 0; i < tree->helpers.count; i++)
 		if (tree->helpers.items[i] == pid && pid != tree->root)
@@ -62,7 +62,7 @@ static bool descends(const struct tree *tree, const kin_list *list, const struct
 		if (k->member || k->pid == tree->root)
 			return true;
 		if (k->ppid == tree->self)
-			return k->pid != tree->self && !is_helper(tree, k->pid);
+			return k->pid != tree->self && !tree_is_helper(tree, k->pid);
 		if (k->ppid == tree->root)
 			return true;
 		k = find(list, k->ppid);

@@ -27,6 +27,9 @@ void tree_arm(struct tree *tree, struct procfs *p);
 void tree_adopt(struct tree *tree, pid_t root);
 void tree_release(struct tree *tree);
 
+/* Whether tare had this child before. */
+bool tree_is_helper(const struct tree *tree, pid_t pid);
+
 /* Sorts by pid and marks the members; a pid may occur twice. */
 void tree_mark(const struct tree *tree, kin_list *list);
 /* Whether pid is a member, in a marked list. */

@@ -100,8 +100,8 @@ static void signal_tree(const pid_list *pids, int number)
 		kill(pids->items[i], number);
 }
 
-/* Ends every process of the tree. Each round stops them before it kills them, so that a program that
- * forks without end cannot outrun it. */
+/* Ends every process of the tree. Each round stops them before it kills them, so that a program
+ * that forks without end cannot outrun it. */
 static void end_tree(struct collector *c, pid_list *pids)
 {
 	uint64_t until = clock_monotonic_ns() + KILL_PATIENCE_NS;
@@ -135,6 +135,7 @@ static struct totals used_before_exec(const struct command *command, enum backen
 	memcpy(&used, (const void *)&command->stamp->used, sizeof used);
 	struct totals base = { 0 };
 	base.value[TASK_EXEC] = command->stamp->cpu_ns;
+	base.value[TASK_RUN_DELAY] = command->stamp->run_delay_ns;
 	base.value[TASK_MIN_FLT] = (uint64_t)used.ru_minflt;
 	base.value[TASK_MAJ_FLT] = (uint64_t)used.ru_majflt;
 	base.value[TASK_NVCSW] = (uint64_t)used.ru_nvcsw;
@@ -170,9 +171,10 @@ static void derive_ends(struct execution *x, const struct command *command, uint
 {
 	uint64_t begin = command->stamp->exec_ns;
 	x->wait_ns = waited_ns - begin;
-	/* the last switch may come after tare has been told; what tare saw is then the better end */
-	x->et_ns = root_end_ns > begin && root_end_ns < waited_ns ? root_end_ns - begin :
-								     x->wait_ns;
+	/* the last switch may come after tare has been told; what tare saw is then the better end
+	 */
+	x->et_ns = root_end_ns > begin && root_end_ns < waited_ns ? root_end_ns - begin
+								  : x->wait_ns;
 	x->tree_ns = x->et_ns;
 	for (size_t i = 0; i < x->exits.count; i++) {
 		const struct task_record *t = &x->exits.tasks[i];
@@ -183,9 +185,9 @@ static void derive_ends(struct execution *x, const struct command *command, uint
 
 static void note_status(struct execution *x, int status, bool over_limit)
 {
-	x->outcome = over_limit ? OUTCOME_TIMED_OUT :
-		     WIFSIGNALED(status) ? OUTCOME_SIGNALLED :
-					   OUTCOME_EXITED;
+	x->outcome = over_limit		   ? OUTCOME_TIMED_OUT
+		     : WIFSIGNALED(status) ? OUTCOME_SIGNALLED
+					   : OUTCOME_EXITED;
 	x->status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 }
 

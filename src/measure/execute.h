@@ -1,4 +1,5 @@
-/* One execution of a command, in TTPv2's order: tasks, overall, clock, program, clock, overall, exits, tasks. */
+/* One execution of a command, in TTPv2's order: tasks, overall, clock, program, clock, overall,
+ * exits, tasks. */
 #ifndef TARE_MEASURE_EXECUTE_H
 #define TARE_MEASURE_EXECUTE_H
 
@@ -16,8 +17,9 @@ struct execute_options {
 	uint64_t grace_ns;
 };
 
-/* Fills in x but for id, number and warmup; its memory is reused. -1: it could not be started (EXIT_USAGE or
- * EXIT_ENVIRONMENT) or the user interrupted it (EXIT_INTERRUPTED); nothing of it is running then. */
+/* Fills in x but for id, number and warmup; its memory is reused. -1: it could not be started
+ * (EXIT_USAGE or EXIT_ENVIRONMENT) or the user interrupted it (EXIT_INTERRUPTED); nothing of it is
+ * running then. */
 int execute(struct collector *c, struct launcher *l, const struct launch *launch, char *const *argv,
 	    const struct execute_options *options, struct execution *x, struct error *err);
 

@@ -1,4 +1,5 @@
-/* Parameter scans and lists: every combination of their values, put into texts in place of {NAME}. */
+/* Parameter scans and lists: every combination of their values, put into texts in place of {NAME}.
+ */
 #ifndef TARE_MEASURE_PARAMETERS_H
 #define TARE_MEASURE_PARAMETERS_H
 
@@ -14,7 +15,8 @@ struct parameter_values {
 
 typedef ARRAY(struct parameter_values) parameter_space;
 
-/* MIN to MAX in steps (NULL: 1), MAX included when a step falls on it; as many decimals as the input has. */
+/* MIN to MAX in steps (NULL: 1), MAX included when a step falls on it; as many decimals as the
+ * input has. */
 int parameter_scan(parameter_space *space, const char *name, const char *min, const char *max,
 		   const char *step, struct error *err);
 /* "a,b,c"; a backslash keeps a comma. */

@@ -16,7 +16,7 @@ struct progress_of {
 	uint32_t warmed, done, planned;
 	bool begun, finished;
 	uint64_t first_ns; /* one whole turn, hooks included */
-	double *values;    /* headline of each execution, for the stop rule */
+	double *values;	   /* headline of each execution, for the stop rule */
 	size_t value_count, value_capacity;
 };
 
@@ -92,7 +92,8 @@ static int report_failure(const struct plan *plan, const struct execution *x, st
 	default:
 		error_set(err, EXIT_SUBJECT, "the command ended with exit code %d", x->status);
 	}
-	return error_hint(err, "--ignore-failure measures it all the same; --show-output shows what it says");
+	return error_hint(
+		err, "--ignore-failure measures it all the same; --show-output shows what it says");
 }
 
 static void note_value(struct progress_of *of, const struct execution *x)
@@ -267,8 +268,8 @@ static int clean_up(struct study *s, int failed, struct error *err)
 {
 	for (size_t i = 0; i < s->plan->count; i++) {
 		struct error ignored = ERROR_INIT;
-		if (s->of[i].begun &&
-		    run_hook(s, s->plan->items[i].cleanup, "--cleanup", -1, failed ? &ignored : err))
+		if (s->of[i].begun && run_hook(s, s->plan->items[i].cleanup, "--cleanup", -1,
+					       failed ? &ignored : err))
 			failed = -1;
 		free(s->of[i].values);
 	}
@@ -286,8 +287,8 @@ int plan_run(struct collector *c, const struct plan *plan, const struct plan_eve
 	s.of = xcalloc(plan->count, sizeof *s.of);
 	if (!failed) {
 		size_t at = 0;
-		failed = plan->order == ORDER_SEQUENTIAL ? run_sequentially(&s, &at, err) :
-							   run_in_rounds(&s, &at, err);
+		failed = plan->order == ORDER_SEQUENTIAL ? run_sequentially(&s, &at, err)
+							 : run_in_rounds(&s, &at, err);
 		if (failed)
 			*failed_item = at;
 		failed = clean_up(&s, failed, err);

@@ -1,4 +1,5 @@
-/* The experiment: several commands, each executed until its stop rule is met, in the order chosen. */
+/* The experiment: several commands, each executed until its stop rule is met, in the order chosen.
+ */
 #ifndef TARE_MEASURE_PLAN_H
 #define TARE_MEASURE_PLAN_H
 
@@ -13,24 +14,26 @@ struct plan_item {
 	char *const *prepare;  /* before each execution, warm-ups too */
 	char *const *conclude; /* after each execution */
 	char *const *cleanup;  /* once after its executions */
-	const char *output;    /* as --output has it: NULL (the plan's own), "null", "pipe", "inherit" or a file */
+	const char *output; /* as --output has it: NULL (the plan's own), "null", "pipe", "inherit"
+			       or a file */
 };
 
 struct plan {
 	const struct plan_item *items;
 	size_t count;
 	uint32_t warmup;
-	uint32_t runs;         /* exactly so many; 0: by the rules below */
+	uint32_t runs;		     /* exactly so many; 0: by the rules below */
 	uint32_t min_runs, max_runs; /* max 0: no limit */
-	uint64_t min_time_ns;  /* go on at least this long */
-	double precision;      /* 0: none; else until the 95 % interval of the mean is within ± this share */
+	uint64_t min_time_ns;	     /* go on at least this long */
+	double precision; /* 0: none; else until the 95 % interval of the mean is within ± this
+			     share */
 	enum order order;
-	uint64_t seed;         /* of ORDER_RANDOM and the environment padding */
+	uint64_t seed; /* of ORDER_RANDOM and the environment padding */
 	bool pad_environment;
-	bool ignore_failure;   /* a non-zero exit does not end the study */
+	bool ignore_failure;	   /* a non-zero exit does not end the study */
 	const int *expected_codes; /* nor do these */
 	size_t expected_count;
-	struct launch launch;      /* of the subjects */
+	struct launch launch;	   /* of the subjects */
 	struct launch hook_launch; /* of the hooks */
 	struct execute_options execute;
 };
@@ -46,8 +49,8 @@ struct plan_events {
 	void (*progress)(void *context, size_t item, uint32_t done, uint32_t planned);
 };
 
-/* Stops at the first error, interruption included; cleanup hooks of items begun are run all the same. failed is
- * the item at fault, plan->count when none. */
+/* Stops at the first error, interruption included; cleanup hooks of items begun are run all the
+ * same. failed is the item at fault, plan->count when none. */
 int plan_run(struct collector *c, const struct plan *plan, const struct plan_events *events,
 	     size_t *failed, struct error *err);
 

@@ -59,7 +59,7 @@ struct emp_result {
 						    never in */
 	struct emp_verdict *verdicts;
 	size_t count;			 /* of verdicts: the executions given */
-	size_t dropped[EMP_OUTSIDE + 1]; /* by rule */
+	size_t dropped[EMP_OUTSIDE + 1]; /* by rule; [EMP_KEPT] stays 0 */
 	ARRAY(struct emp_warning) warnings;
 };
 
@@ -69,7 +69,8 @@ void emp_result_release(struct emp_result *r);
 
 /* Two sets of kept values (b against a, the baseline). ratio = mean(b) / mean(a), with a bootstrap
  * 95 % interval, and the p-value of a Mann-Whitney U test (exact for small samples without ties).
- */
+ * Without values on one side ratio and interval are NaN and p is 1; where only mean(a) is 0 they
+ * are infinite. */
 struct emp_comparison {
 	size_t n_a, n_b;
 	double ratio, ratio_low, ratio_high;

@@ -189,7 +189,8 @@ void processes_between(const struct image *before, const struct image *after,
 	free(entries);
 	into->ephemeral = -1;
 	if (into->before.present & into->after.present & 1u << OVERALL_FORKS) {
-		uint64_t forks = into->after.value[OVERALL_FORKS] - into->before.value[OVERALL_FORKS];
+		uint64_t forks =
+			into->after.value[OVERALL_FORKS] - into->before.value[OVERALL_FORKS];
 		into->ephemeral = forks > made ? (int64_t)(forks - made) : 0;
 	}
 	qsort(into->processes.items, into->processes.count, sizeof p, compare_processes);

@@ -125,7 +125,8 @@ void run_release(struct run *run);
 /* From two images and the exits between them: what every process used, as differences.
  * self is tare's pid. processes must be zeroed; the subject's come first, then by exec descending.
  * Processes that used nothing are left out unless they belong to the subject. Also fills in
- * into->ephemeral, from into->before and into->after: tasks that the kernel counted but nobody saw. */
+ * into->ephemeral, from into->before and into->after: tasks that the kernel counted but nobody saw.
+ */
 void processes_between(const struct image *before, const struct image *after,
 		       const struct image *exits, int32_t self, struct execution *into);
 

@@ -25,17 +25,18 @@ static json_t *values_json(uint64_t present, const uint64_t *value)
 	return o;
 }
 
-static json_t *bytes_json(uint64_t bytes)
+/* Where 0 says that it is not known. */
+static json_t *nonzero_json(uint64_t value)
 {
-	return bytes ? json_integer((json_int_t)bytes) : json_null();
+	return value ? json_integer((json_int_t)value) : json_null();
 }
 
 static json_t *totals_json(const struct totals *t)
 {
 	json_t *o = values_json(t->present, t->value);
-	json_object_set_new(o, "rss_peak", bytes_json(t->rss_peak_bytes));
-	json_object_set_new(o, "processes", json_integer(t->processes));
-	json_object_set_new(o, "threads", json_integer(t->threads));
+	json_object_set_new(o, "rss_peak", nonzero_json(t->rss_peak_bytes));
+	json_object_set_new(o, "processes", nonzero_json(t->processes));
+	json_object_set_new(o, "threads", nonzero_json(t->threads));
 	return o;
 }
 
@@ -50,7 +51,7 @@ static json_t *process_json(const struct process *p)
 	json_object_set_new(o, "started", json_boolean(p->started));
 	json_object_set_new(o, "ended", json_boolean(p->ended));
 	json_object_set_new(o, "threads", json_integer(p->threads));
-	json_object_set_new(o, "rss_peak", bytes_json(p->rss_peak_bytes));
+	json_object_set_new(o, "rss_peak", nonzero_json(p->rss_peak_bytes));
 	json_object_set_new(o, "totals", values_json(p->present, p->value));
 	return o;
 }

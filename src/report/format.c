@@ -47,8 +47,9 @@ static int limited(int decimals, double value_ns, const struct scale *scale)
 
 struct scale scale_for(double ns, enum time_unit unit)
 {
-	struct scale s = unit_for(ns, unit);
-	s.decimals = limited(2 - exponent_of(fabs(ns) / s.ns), ns, &s);
+	double rounded = fabs(ns) * 1.0005; /* 99.97 to three digits is 100, not 100.0 */
+	struct scale s = unit_for(rounded, unit);
+	s.decimals = limited(2 - exponent_of(rounded / s.ns), ns, &s);
 	return s;
 }
 
@@ -85,7 +86,7 @@ void format_percent(double fraction, char out[WORDS])
 {
 	double percent = fraction * 100;
 	if (percent > 0 && percent < 0.001)
-		snprintf(out, WORDS, "< 0.001 %%");
+		snprintf(out, WORDS, "<0.001 %%");
 	else if (percent >= 0.001) {
 		int decimals = 1 - exponent_of(percent);
 		decimals = decimals > 3 ? 3 : decimals;
@@ -145,7 +146,8 @@ static size_t character(const char *s, size_t *columns)
 	size_t n = utf8_length(s, strlen(s));
 	n = n ? n : 1;
 	char one[8] = "";
-	memcpy(one, s, n);
+	for (size_t i = 0; i < n; i++)
+		one[i] = s[i];
 	*columns = text_width(one);
 	return n;
 }
@@ -251,6 +253,13 @@ void put_paragraph(struct strbuf *out, const struct paragraph *p, const char *te
 		room = p->width > p->indent ? p->width - p->indent : 1;
 	}
 	free(safe);
+}
+
+struct time_style normal_style(const struct time_style *style)
+{
+	struct time_style s = style ? *style : (struct time_style){ 0 };
+	s.width = !s.width ? 80 : s.width < 60 ? 60 : s.width;
+	return s;
 }
 
 double less_shell(uint64_t ns, uint64_t shell_ns)

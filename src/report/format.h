@@ -63,6 +63,9 @@ struct paragraph {
 };
 void put_paragraph(struct strbuf *out, const struct paragraph *p, const char *text);
 
+/* The style with its defaults filled in; given may be NULL. */
+struct time_style normal_style(const struct time_style *given);
+
 /* Times as the protocol sees them: the shell's own cost taken off, never below 0. */
 double less_shell(uint64_t ns, uint64_t shell_ns);
 

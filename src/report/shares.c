@@ -10,8 +10,7 @@ static struct share *share_for(struct shares *s, const struct process *p)
 		if (share->role == p->role && !strcmp(share->name, p->name))
 			return share;
 	}
-	array_push(&s->list,
-		   (struct share){ .name = p->name, .role = p->role, .kernel = p->kernel });
+	array_push(&s->list, (struct share){ .name = p->name, .role = p->role });
 	return &s->list.items[s->list.count - 1];
 }
 

@@ -8,7 +8,6 @@
 struct share {
 	const char *name; /* borrowed from the executions */
 	enum role role;
-	bool kernel;
 	size_t executions, processes, started, ended; /* seen in; seen; within one */
 	bool exec_seen;				      /* in at least one of them */
 	uint64_t exec_ns, exec_max_ns;		      /* in all; the most in one execution */

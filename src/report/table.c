@@ -14,11 +14,12 @@ struct table *table_new(const struct column *columns, size_t count)
 {
 	struct table *t = xcalloc(1, sizeof *t);
 	t->columns = xcalloc(count, sizeof *columns);
+	t->strings = xcalloc(2 * count, sizeof *t->strings);
 	t->width = count;
 	for (size_t i = 0; i < count; i++) {
 		t->columns[i] = columns[i];
-		t->columns[i].name = text_utf8(columns[i].name);
-		t->columns[i].title = text_utf8(columns[i].title);
+		t->columns[i].name = t->strings[2 * i] = text_utf8(columns[i].name);
+		t->columns[i].title = t->strings[2 * i + 1] = text_utf8(columns[i].title);
 	}
 	return t;
 }
@@ -27,10 +28,9 @@ void table_free(struct table *t)
 {
 	if (!t)
 		return;
-	for (size_t i = 0; i < t->width; i++) {
-		xfree((void *)(uintptr_t)t->columns[i].name);
-		xfree((void *)(uintptr_t)t->columns[i].title);
-	}
+	for (size_t i = 0; i < 2 * t->width; i++)
+		xfree(t->strings[i]);
+	xfree(t->strings);
 	for (size_t i = 0; i < t->cells.count; i++)
 		xfree(t->cells.items[i].text);
 	array_release(&t->cells);
@@ -106,16 +106,18 @@ bool table_right(const struct column *c)
 char *table_display(const struct table *t, size_t row, size_t column)
 {
 	const struct cell *cell = table_cell(t, row, column);
+	const struct column *spec = &t->columns[column];
 	char out[WORDS] = "-";
 	if (cell->present)
-		switch (t->columns[column].type) {
+		switch (spec->type) {
 		case COLUMN_TEXT:
 			return display_copy(cell->text);
 		case COLUMN_COUNT:
 			snprintf(out, sizeof out, "%lld", (long long)cell->integer);
 			break;
 		case COLUMN_DURATION:
-			text_duration(cell->number, 4, out, sizeof out);
+			text_duration(cell->number, spec->digits ? spec->digits : 4, out,
+				      sizeof out);
 			break;
 		case COLUMN_BYTES:
 			text_bytes(cell->number, out, sizeof out);
@@ -168,6 +170,8 @@ static void put_row(const struct table *t, char *const *row, const size_t *width
 			strbuf_pad(out, ' ', 2 + (table_right(&t->columns[c]) ? 0 : gap));
 		strbuf_release(&cell);
 	}
+	while (out->length && out->text[out->length - 1] == ' ')
+		out->text[--out->length] = '\0';
 }
 
 void table_render_text(const struct table *t, const struct table_style *style, struct strbuf *out)

@@ -26,6 +26,7 @@ struct column {
 	enum column_type type;
 	bool code;  /* text: marked up as code where the format has that */
 	bool right; /* text: aligned like numbers */
+	int digits; /* duration: significant digits for people; 0: 4 */
 };
 
 enum table_format {

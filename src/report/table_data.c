@@ -57,7 +57,8 @@ static void put_raw(const struct column *column, const struct cell *cell, char o
 		format_iso8601(cell->integer, out);
 		break;
 	case COLUMN_PERCENT:
-		format_exact(cell->number * 100, out);
+		/* the product brings noise in the 17th digit */
+		snprintf(out, WORDS, "%.15g", cell->number * 100);
 		break;
 	default:
 		format_exact(cell->number, out);

@@ -14,7 +14,8 @@ struct cell {
 
 struct table {
 	struct column *columns;
-	size_t width; /* columns */
+	char **strings; /* their names and titles, owned */
+	size_t width;	/* columns */
 	ARRAY(struct cell) cells;
 };
 

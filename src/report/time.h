@@ -32,7 +32,7 @@ enum time_unit {
 #define TIME_UNIT_CHOICES "auto|nanosecond|microsecond|millisecond|second"
 
 struct time_style {
-	size_t width; /* columns of text; 0 means 80, less than 40 means 40 */
+	size_t width; /* columns of text; 0 means 80, less than 60 means 60 */
 	bool colour;
 	bool ascii; /* histograms without Unicode blocks */
 	enum time_unit unit;
@@ -61,6 +61,9 @@ void time_markup(const struct run_view *views, size_t count, const struct time_s
 /* One row for each execution, for `tare export`; the caller renders and frees. Times are as
  * recorded; et_less_shell_ns and pt_less_shell_ns are what the protocol summarises. */
 struct table *time_executions(const struct run_view *views, size_t count);
+/* The same for people, one run in 80 columns: ET and PT (the shell taken off), user, system, and
+ * why an execution was dropped. */
+struct table *time_executions_brief(const struct run_view *view);
 /* One row for each name and role of the processes seen in the measured executions, the subject's
  * first, then by time on a CPU; the caller renders and frees. */
 struct table *time_processes(const struct run_view *view);

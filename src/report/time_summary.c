@@ -49,10 +49,19 @@ static void put_relation(const struct run_view *a, const struct run_view *b, enu
 	free(y);
 
 	struct strbuf line = { 0 };
+	if (!isfinite(r.ratio)) {
+		strbuf_puts(out, "    no ratio to ");
+		put_title(out, style, b->run, style->width - 16 - 30);
+		strbuf_puts(out, ": no time above the shell's\n");
+		return;
+	}
 	bool spread = n_a > 1 && n_b > 1 && isfinite(r.sigma) && r.sigma > 0;
 	int decimals = ratio_decimals(spread ? r.sigma : 0);
-	strbuf_printf(&line, "    %.*f", decimals, r.ratio);
-	if (spread)
+	if (r.ratio >= 1e6)
+		strbuf_printf(&line, "    %.1e", r.ratio);
+	else
+		strbuf_printf(&line, "    %.*f", decimals, r.ratio);
+	if (spread && r.ratio < 1e6)
 		strbuf_printf(&line, " ± %.*f", decimals, r.sigma);
 	strbuf_printf(&line, " times %s than ", r.slower ? "slower" : "faster");
 	size_t used = text_width(strbuf_text(&line));
@@ -65,8 +74,10 @@ static void put_relation(const struct run_view *a, const struct run_view *b, enu
 	char p[WORDS];
 	int finer = ratio_decimals((r.high - r.low) / 4);
 	format_p(c.p, p);
-	strbuf_printf(&line, "95%% [%.*f, %.*f], %s (%s)%s", finer, r.low, finer, r.high, p,
-		      c.test ? c.test : "?", c.significant ? "" : ": no significant difference");
+	strbuf_puts(&line, c.significant ? "" : "not significant: ");
+	if (r.ratio < 1e6)
+		strbuf_printf(&line, "95%% [%.*f, %.*f], ", finer, r.low, finer, r.high);
+	strbuf_printf(&line, "%s, %s", p, c.test ? c.test : "?");
 	struct paragraph paragraph = {
 		.width = style->width, .indent = 6, .first = "      ", .colour = NULL
 	};
@@ -77,8 +88,7 @@ static void put_relation(const struct run_view *a, const struct run_view *b, enu
 void time_text_summary(const struct run_view *views, size_t count, const struct time_style *given,
 		       struct strbuf *out)
 {
-	struct time_style style = given ? *given : (struct time_style){ 0 };
-	style.width = !style.width ? 80 : style.width < 40 ? 40 : style.width;
+	struct time_style style = normal_style(given);
 	enum emp_measure m = study_measure(views, count);
 	size_t best = fastest(views, count, m), reference = reference_run(views, count, m, &style);
 	put_coloured(out, style.colour, BOLD, "Summary");

@@ -40,6 +40,15 @@ static void add_ns(struct table *t, uint64_t ns)
 	table_add_number(t, ns == ABSENT_NS ? NAN : (double)ns);
 }
 
+/* Where 0 says that it is not known. */
+static void add_nonzero(struct table *t, int64_t count)
+{
+	if (count)
+		table_add_count(t, count);
+	else
+		table_add_absent(t);
+}
+
 static const char *const hyperfine_columns[] = { "mean",   "stddev", "median", "user",
 						 "system", "min",    "max" };
 static const char *const statistics[] = { "_mean",   "_stddev", "_ci_low", "_ci_high",
@@ -141,10 +150,7 @@ void time_csv(const struct run_view *views, size_t count, struct strbuf *out)
 		add_hyperfine(t, &views[i]);
 		for (size_t j = 0; j < parameters.count; j++)
 			table_add_text(t, parameter_value(run, parameters.items[j]));
-		if (run->id)
-			table_add_count(t, run->id);
-		else
-			table_add_absent(t);
+		add_nonzero(t, run->id);
 		table_add_text(t, run_status_name(run->status));
 		table_add_text(t, backend_name(run->backend));
 		table_add_text(t, emp_measure_name(r->headline));
@@ -254,7 +260,8 @@ void time_markup(const struct run_view *views, size_t count, const struct time_s
 			summarise(times, n, &et[i]);
 		xfree(times);
 		pt[i] = views[i].result->kept[m];
-		if (n && (best == count || et[i].mean < et[best].mean))
+		if (views[i].result->kept[EMP_ET].n && n &&
+		    (best == count || et[i].mean < et[best].mean))
 			best = i;
 	}
 	if (style && style->reference && style->reference <= count && et[style->reference - 1].n)
@@ -320,16 +327,19 @@ static struct table *executions_table(void)
 	return columns_table(&c);
 }
 
+/* Process time at the grade the result uses, the shell taken off; NAN where it was not seen. */
+static double headline_pt(const struct run_view *view, const struct execution *x)
+{
+	enum emp_measure headline = view->result->headline;
+	if (headline < EMP_PT_NET || headline > EMP_PT_TICK)
+		return NAN;
+	enum grade g = (enum grade)(headline - EMP_PT_NET);
+	return x->pt_ns[g] == ABSENT_NS ? NAN : less_shell(x->pt_ns[g], view->run->shell_pt_ns[g]);
+}
+
 static void add_times(struct table *t, const struct run_view *view, const struct execution *x)
 {
 	const struct run *run = view->run;
-	enum emp_measure headline = view->result->headline;
-	double pt = NAN;
-	if (headline >= EMP_PT_NET && headline <= EMP_PT_TICK) {
-		enum grade g = (enum grade)(headline - EMP_PT_NET);
-		if (x->pt_ns[g] != ABSENT_NS)
-			pt = less_shell(x->pt_ns[g], run->shell_pt_ns[g]);
-	}
 	add_ns(t, x->et_ns);
 	add_ns(t, x->wait_ns);
 	add_ns(t, x->tree_ns);
@@ -338,7 +348,7 @@ static void add_times(struct table *t, const struct run_view *view, const struct
 	add_ns(t, x->user_ns);
 	add_ns(t, x->system_ns);
 	table_add_number(t, less_shell(x->et_ns, run->shell_et_ns));
-	table_add_number(t, pt);
+	table_add_number(t, headline_pt(view, x));
 }
 
 static void add_totals(struct table *t, const struct totals *totals)
@@ -352,8 +362,8 @@ static void add_totals(struct table *t, const struct totals *totals)
 			table_add_number(t, (double)totals->value[m]);
 	}
 	table_add_number(t, totals->rss_peak_bytes ? (double)totals->rss_peak_bytes : NAN);
-	table_add_count(t, totals->processes);
-	table_add_count(t, totals->threads);
+	add_nonzero(t, totals->processes);
+	add_nonzero(t, totals->threads);
 }
 
 struct table *time_executions(const struct run_view *views, size_t count)
@@ -364,7 +374,7 @@ struct table *time_executions(const struct run_view *views, size_t count)
 			const struct execution *x = &views[i].executions[j];
 			const struct emp_verdict *v =
 				j < views[i].result->count ? &views[i].result->verdicts[j] : NULL;
-			table_add_count(t, views[i].run->id);
+			add_nonzero(t, views[i].run->id);
 			table_add_text(t, run_title(views[i].run));
 			table_add_count(t, x->number);
 			table_add_count(t, x->warmup);
@@ -387,18 +397,50 @@ struct table *time_executions(const struct run_view *views, size_t count)
 	return t;
 }
 
+struct table *time_executions_brief(const struct run_view *view)
+{
+	static const struct column columns[] = {
+		{ "number", "#", COLUMN_COUNT },
+		{ "et", "Elapsed", COLUMN_DURATION, .digits = 5 },
+		{ "pt", "Process", COLUMN_DURATION, .digits = 5 },
+		{ "user", "User", COLUMN_DURATION, .digits = 3 },
+		{ "system", "System", COLUMN_DURATION, .digits = 3 },
+		{ "rule", "Rule", COLUMN_TEXT },
+		{ "reason", "Reason", COLUMN_TEXT },
+	};
+	struct table *t = table_new(columns, COUNT(columns));
+	const struct run *run = view->run;
+	for (size_t i = 0; i < view->count; i++) {
+		const struct execution *x = &view->executions[i];
+		const struct emp_verdict *v = i < view->result->count ? &view->result->verdicts[i]
+								      : NULL;
+		table_add_count(t, x->number);
+		table_add_number(t, less_shell(x->et_ns, run->shell_et_ns));
+		table_add_number(t, headline_pt(view, x));
+		table_add_number(t, x->user_ns == ABSENT_NS
+					    ? NAN
+					    : less_shell(x->user_ns, run->shell_user_ns));
+		table_add_number(t, x->system_ns == ABSENT_NS
+					    ? NAN
+					    : less_shell(x->system_ns, run->shell_system_ns));
+		table_add_text(t, v ? emp_rule_name(v->rule) : NULL);
+		table_add_text(t, v ? v->reason : NULL);
+	}
+	return t;
+}
+
 struct table *time_processes(const struct run_view *view)
 {
 	static const struct column columns[] = {
 		{ "name", "Process", COLUMN_TEXT },
 		{ "role", "Role", COLUMN_TEXT },
-		{ "executions", "Seen in", COLUMN_COUNT },
-		{ "exec_total", "Total", COLUMN_DURATION },
-		{ "exec_mean", "Mean", COLUMN_DURATION },
-		{ "exec_max", "Max", COLUMN_DURATION },
-		{ "share", "Of elapsed", COLUMN_PERCENT },
-		{ "started", "Started", COLUMN_COUNT },
-		{ "ended", "Ended", COLUMN_COUNT },
+		{ "executions", "Seen", COLUMN_COUNT },
+		{ "exec_total", "Total", COLUMN_DURATION, .digits = 3 },
+		{ "exec_mean", "Mean", COLUMN_DURATION, .digits = 3 },
+		{ "exec_max", "Max", COLUMN_DURATION, .digits = 3 },
+		{ "share_of_et", "Of ET", COLUMN_PERCENT },
+		{ "started", "Start", COLUMN_COUNT },
+		{ "ended", "End", COLUMN_COUNT },
 	};
 	struct table *t = table_new(columns, COUNT(columns));
 	struct shares shares;
@@ -407,8 +449,7 @@ struct table *time_processes(const struct run_view *view)
 		const struct share *s = &shares.list.items[i];
 		double exec = s->exec_seen ? (double)s->exec_ns : NAN;
 		table_add_text(t, s->name);
-		table_add_text(t,
-			       s->role == ROLE_DAEMON && s->kernel ? "kernel" : role_name(s->role));
+		table_add_text(t, role_name(s->role));
 		table_add_count(t, (int64_t)s->executions);
 		table_add_number(t, exec);
 		table_add_number(t, exec / (double)shares.executions);

@@ -10,13 +10,6 @@
 #include "report/shares.h"
 #include "report/study.h"
 
-static struct time_style normal(const struct time_style *style)
-{
-	struct time_style s = style ? *style : (struct time_style){ 0 };
-	s.width = !s.width ? 80 : s.width < 40 ? 40 : s.width;
-	return s;
-}
-
 static void put_heading(const struct run_view *view, size_t number, const struct time_style *style,
 			struct strbuf *out)
 {
@@ -91,24 +84,35 @@ static void spread_row(const struct summary *s, const struct scale *scale, struc
 	snprintf(row->right, sizeof row->right, "range %.60s … %.60s %s", a, b, scale->unit);
 }
 
+/* PT stands in ET's unit, so that the two compare at a glance, unless it is far smaller. */
+static enum time_unit figure_unit(const struct emp_result *r, const struct summary *s,
+				  const struct time_style *style)
+{
+	enum time_unit et = natural_unit(r->kept[EMP_ET].mean);
+	if (style->unit != TIME_UNIT_AUTO)
+		return style->unit;
+	return s->mean >= 0.1 * scale_for(0, et).ns ? et : natural_unit(s->mean);
+}
+
 static void measure_rows(const struct run_view *view, enum emp_measure m,
 			 const struct time_style *style, struct rows *rows)
 {
 	const struct emp_result *r = view->result;
 	const struct summary *s = &r->kept[m];
+	enum time_unit unit = figure_unit(r, s, style);
 	char label[WORDS];
 	if (!r->present[m] || !s->n)
 		return;
 	snprintf(label, sizeof label, "  %s", measure_title(m));
 	label[2] = (char)(label[2] - 'a' + 'A');
-	struct scale scale = scale_of_summary(s, style->unit);
+	struct scale scale = scale_of_summary(s, unit);
 	struct row *row = rows_add(rows, label);
 	row->colour = m == r->headline ? GREEN : NULL;
 	mean_row(s, &scale, row);
 	if (s->n > 1)
 		spread_row(s, &scale, rows);
 	if (r->dropped[EMP_OUTSIDE]) {
-		scale = scale_of_summary(&r->unfiltered[m], style->unit);
+		scale = scale_of_summary(&r->unfiltered[m], unit);
 		mean_row(&r->unfiltered[m], &scale, rows_add(rows, "    without rule II"));
 	}
 	if (s->n >= 5 && s->max > s->min) {
@@ -243,12 +247,11 @@ static void put_daemons(const struct run_view *view, const struct time_style *st
 			continue;
 		format_short((double)s->exec_ns / (double)shares.executions, style->unit, time);
 		format_percent(shares.et_ns ? (double)s->exec_ns / (double)shares.et_ns : 0, share);
-		strbuf_printf(&text, "%s%s %s (%s)", shown++ ? ", " : "", s->name, time, share);
+		strbuf_printf(&text, "%s%s %s (%s)", shown++ ? ", " : "per execution: ", s->name,
+			      time, share);
 	}
-	if (shown) {
-		strbuf_puts(&text, " an execution");
+	if (shown)
 		put_labelled(out, style, "  Also ran", NULL, strbuf_text(&text));
-	}
 	strbuf_release(&text);
 	shares_release(&shares);
 }
@@ -316,14 +319,13 @@ static void put_executions(const struct run_view *view, const struct time_style 
 		strbuf_printf(&text, "%zu of %zu kept", kept, measured);
 	if (warmups)
 		strbuf_printf(&text, ", %zu warm-up%s before", warmups, warmups == 1 ? "" : "s");
-	if (run->status == RUN_INTERRUPTED || run->status == RUN_FAILED ||
-	    run->status == RUN_GOING) {
-		strbuf_printf(&text, "; %s",
-			      run->status == RUN_GOING ? "still going"
-						       : run_status_name(run->status));
-		if (run->planned)
-			strbuf_printf(&text, ", %u were planned", run->planned);
-	}
+	static const char *const endings[] = { [RUN_GOING] = "; still going",
+					       [RUN_COMPLETE] = "",
+					       [RUN_INTERRUPTED] = "; interrupted",
+					       [RUN_FAILED] = "; the run failed" };
+	strbuf_puts(&text, endings[run->status]);
+	if (run->status != RUN_COMPLETE && run->planned > measured)
+		strbuf_printf(&text, ", %u were planned", run->planned);
 	put_labelled(out, style, "  Executions", run->status == RUN_COMPLETE ? NULL : YELLOW,
 		     strbuf_text(&text));
 	strbuf_release(&text);
@@ -409,7 +411,7 @@ static void put_source(const struct run_view *view, const struct time_style *sty
 void time_text_run(const struct run_view *view, size_t number, const struct time_style *given,
 		   struct strbuf *out)
 {
-	struct time_style style = normal(given);
+	struct time_style style = normal_style(given);
 	const struct emp_result *r = view->result;
 	put_heading(view, number, &style, out);
 	if (r->kept[EMP_ET].n) {

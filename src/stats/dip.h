@@ -7,8 +7,8 @@
 
 struct dip {
 	double dip; /* 1/2n to 1/4 */
-	double p;   /* under the uniform distribution, the unimodal one with the largest dips; not
-		       told below 0.001, and 1 for n < 4 */
+	double p; /* under the uniform distribution, the unimodal one with the largest dips; coarse
+		     above 0.5, not told below 0.001, and 1 for n < 4 */
 };
 /* Numbers that a coarse clock made equal look like modes: give it unrounded ones. */
 void dip_test(const double *x, size_t n, struct dip *out);

@@ -52,7 +52,7 @@ struct launcher {
 	struct invoker user; /* present: drop to it */
 	gid_t groups[128];
 	int group_count;
-	ARRAY(char *) env;   /* NULL-terminated; the last two slots are filled per start */
+	ARRAY(char *) env; /* NULL-terminated; the last two slots are filled per start */
 	size_t env_fixed;
 	char padding[8192];
 	char iteration[48];
@@ -187,20 +187,35 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* "EXEC_NS RUN_DELAY_NS TIMESLICES" of the calling thread, from an open /proc/self/schedstat. */
+static uint64_t read_run_delay(int fd)
+{
+	char text[128];
+	ssize_t n = fd >= 0 ? pread(fd, text, sizeof text - 1, 0) : -1;
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	char *second = strchr(text, ' ');
+	return second ? strtoull(second, NULL, 10) : 0;
+}
+
 static void child(struct launcher *l, const struct launch *launch, const char *path,
 		  char *const *argv, int pipe_write)
 {
 	setpgid(0, 0);
 	set_scheduling(l, launch);
 	become_user(l);
-	/* after the change of user, which clears it: if tare is killed, its subject does not run on unseen */
+	/* after the change of user, which clears it: if tare is killed, its subject does not run on
+	 * unseen */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	redirect(l, launch, pipe_write);
 	reset_signals();
+	int schedstat = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
 	while (__atomic_load_n(&l->stamp->gate, __ATOMIC_ACQUIRE) == 0)
 		syscall(SYS_futex, &l->stamp->gate, FUTEX_WAIT, 0, NULL, NULL, 0);
 
 	struct timespec cpu;
+	l->stamp->run_delay_ns = read_run_delay(schedstat);
 	getrusage(RUSAGE_SELF, (struct rusage *)&l->stamp->used);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
 	l->stamp->cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
@@ -240,8 +255,8 @@ static int find_program(const char *name, char *path, struct error *err)
 	}
 	error_set(err, EXIT_USAGE, "cannot run '%s': %s", shown,
 		  reason == EACCES ? "it is not executable" : "no such command in PATH");
-	return error_hint(err, reason == EACCES ? "chmod +x it, or name its interpreter" :
-						  "check the spelling, or give its path");
+	return error_hint(err, reason == EACCES ? "chmod +x it, or name its interpreter"
+						: "check the spelling, or give its path");
 }
 
 static void fill_environment(struct launcher *l, const struct launch *launch)

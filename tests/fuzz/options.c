@@ -9,7 +9,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	bool flag = false, help = false;
+	bool flag = false;
+	enum help help = HELP_NONE;
 	const char *text = NULL;
 	text_list texts = { 0 }, operands = { 0 };
 	long integer = 0;

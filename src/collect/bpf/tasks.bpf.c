@@ -1,15 +1,16 @@
 /* Snapshots of all tasks, the subject's tree, and the final record of every task that ends.
  *
- * A task's last record is taken at its last switch off the CPU, not at sched_process_exit: from 6.16 on
- * that tracepoint comes before the memory is torn down, which can be a good part of a short program. */
+ * A task's last record is taken at its last switch off the CPU, not at sched_process_exit:
+ * from 6.16 on that tracepoint comes before the memory is torn down, which can be a good part of a
+ * short program. */
 #include "vmlinux.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "record/task.h"
 #include "collect/bpf/tasks.h"
+#include "record/task.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -44,11 +45,11 @@ const volatile __u32 page_size = 4096;
 const volatile __s32 self_tgid = 0;
 const volatile __u64 ring_half = 8 << 20;
 
-__s32 arm_tid = 0;  /* the next process this task forks is the root */
-__u32 active = 0;   /* exits are kept */
+__s32 arm_tid = 0; /* the next process this task forks is the root */
+__u32 active = 0;  /* exits are kept */
 __s32 root_tgid = 0;
 __u64 root_end_ns = 0; /* 0 while a thread of the root lives */
-__u64 lost = 0;        /* exit records that found the ring full */
+__u64 lost = 0;	       /* exit records that found the ring full */
 __u64 lost_members = 0;
 struct tree_totals totals = {};
 
@@ -57,9 +58,9 @@ struct {
 	__uint(max_entries, 16 << 20);
 } exits SEC(".maps");
 
-/* Keyed by the signal_struct, which the threads of a process share, io_uring's workers too (those are
- * made without a fork event), and which keeps its address when a thread takes over the leader's pid
- * in exec. */
+/* Keyed by the signal_struct, which the threads of a process share, io_uring's workers too (those
+ * are made without a fork event), and which keeps its address when a thread takes over the leader's
+ * pid in exec. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MEMBERS_MAX);
@@ -85,8 +86,8 @@ static __always_inline u32 cpu_of(struct task_struct *t)
 
 static __always_inline void fill_memory(struct task_record *r, struct mm_struct *mm)
 {
-	/* MM_FILEPAGES, MM_ANONPAGES, MM_SHMEMPAGES; 2 is swap. The kernel's own approximate sums: each CPU may
-	 * hold back up to 32 pages. */
+	/* MM_FILEPAGES, MM_ANONPAGES, MM_SHMEMPAGES; 2 is swap. The kernel's own approximate sums:
+	 * each CPU may hold back up to 32 pages. */
 	s64 pages = 0;
 	struct mm_struct___before_6_2 *old = (void *)mm;
 	if (bpf_core_field_exists(old->rss_stat.count))
@@ -145,7 +146,7 @@ static __always_inline void fill(struct task_record *r, struct task_struct *t)
 	r->tid = t->pid;
 	r->tgid = t->tgid;
 	r->ppid = t->real_parent->tgid;
-	r->prio = t->prio - 100; /* as /proc and ps have it: 20 is nice 0 */
+	r->prio = t->prio;
 	r->policy = (s32)t->policy;
 	r->cpu = (s32)cpu_of(t);
 	r->cgroup = t->cgroups->dfl_cgrp->kn->id;

@@ -8,11 +8,12 @@
 /* One live process of the subject's tree. */
 struct member {
 	__s32 tgid;
-	__s32 tasks;           /* threads alive */
-	__u64 rss_peak_bytes;  /* taken while its memory was still there; 0 not yet */
+	__s32 tasks;	      /* threads alive */
+	__u64 rss_peak_bytes; /* taken while its memory was still there; 0 not yet */
 };
 
-/* What the ended tasks of the tree used; kept in the kernel so that no lost event can make it wrong. */
+/* What the ended tasks of the tree used; kept in the kernel so that no lost event can make it
+ * wrong. */
 struct tree_totals {
 	__u64 present; /* bits every one of them had */
 	__u64 value[TASKS_CUMULATIVE];

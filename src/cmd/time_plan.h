@@ -1,6 +1,6 @@
 /* Private to `tare time`: its options, and the commands they make. */
-#ifndef TARE_CMD_TIME_H
-#define TARE_CMD_TIME_H
+#ifndef TARE_CMD_TIME_PLAN_H
+#define TARE_CMD_TIME_PLAN_H
 
 #include "base/options.h"
 #include "measure/parameters.h"
@@ -21,11 +21,18 @@ struct time_options {
 	const char *export_json, *export_csv, *export_markdown, *export_asciidoc, *export_orgmode;
 };
 
-enum time_style_choice { STYLE_AUTO, STYLE_BASIC, STYLE_FULL, STYLE_NOCOLOR, STYLE_COLOR, STYLE_NONE };
+enum time_style_choice {
+	STYLE_AUTO,
+	STYLE_BASIC,
+	STYLE_FULL,
+	STYLE_NOCOLOR,
+	STYLE_COLOR,
+	STYLE_NONE
+};
 
 /* One command with its parameters filled in, and what it is started with. */
 struct time_command {
-	char *text, *name; /* as given, filled in */
+	char *text, *name;  /* as given, filled in */
 	size_t combination; /* of the parameters; SIZE_MAX for the reference */
 	word_list argv, setup, prepare, conclude, cleanup;
 	char *output; /* --output with the parameters filled in; NULL: none */
@@ -34,7 +41,7 @@ struct time_command {
 struct time_plan {
 	parameter_space space;
 	ARRAY(struct time_command) commands;
-	word_list shell; /* empty: none */
+	word_list shell;  /* empty: none */
 	ARRAY(int) codes; /* exit codes that are no failure */
 	cpu_set_t cpus;
 	struct plan_item *items;

@@ -1,0 +1,268 @@
+/* tare doctor: reads the machine's facts, judges them, prints what disturbs and what mends it. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "collect/collect.h"
+#include "protocol/doctor.h"
+#include "record/machine.h"
+
+#define SEVERITIES (SEVERITY_BAD + 1)
+
+struct doctor {
+	bool json, all, facts;
+	int fail_if; /* index in "note|warn|bad"; -1: never */
+	const char *from;
+};
+
+struct tally {
+	size_t of[SEVERITIES];
+	enum severity worst; /* OK at least */
+};
+
+static struct tally tally_of(const finding_list *findings)
+{
+	struct tally t = { .worst = SEVERITY_OK };
+	for (size_t i = 0; i < findings->count; i++) {
+		enum severity s = findings->items[i].severity;
+		t.of[s]++;
+		if (s > t.worst)
+			t.worst = s;
+	}
+	return t;
+}
+
+static bool is_shown(const struct finding *f, bool all)
+{
+	return all || f->severity > SEVERITY_OK;
+}
+
+/* Words from column `indent` on, no further than `columns` (a longer word stands alone). Broken
+ * lines end in `glue`, so that a command can still be pasted. The cursor is at column `indent`. */
+static void print_wrapped(const char *text, size_t indent, size_t columns, const char *glue)
+{
+	size_t at = indent, reserve = strlen(glue);
+	for (bool first = true; *text; first = false) {
+		size_t length = strcspn(text, " ");
+		char *word = xstrndup(text, length);
+		size_t width = text_width(word);
+		text += length;
+		text += strspn(text, " ");
+		if (!first && at + 1 + width + (*text ? reserve : 0) > columns) {
+			printf("%s\n%*s", glue, (int)indent, "");
+			at = indent;
+		} else if (!first) {
+			putchar(' ');
+			at++;
+		}
+		fputs(word, stdout);
+		at += width;
+		free(word);
+	}
+	putchar('\n');
+}
+
+static void print_part(const char *text, size_t columns, const char *glue)
+{
+	char shown[1024];
+	text_display(text, shown, sizeof shown);
+	print_wrapped(shown, 8, columns, glue);
+}
+
+static void print_finding(const struct finding *f, size_t columns, bool colour)
+{
+	static const struct {
+		const char *label, *paint;
+	} grades[SEVERITIES] = {
+		[SEVERITY_UNKNOWN] = { "?", "2" },  [SEVERITY_OK] = { "ok", "32" },
+		[SEVERITY_NOTE] = { "note", "36" }, [SEVERITY_WARN] = { "WARN", "33" },
+		[SEVERITY_BAD] = { "BAD", "1;31" },
+	};
+	const char *on = colour ? "\033[" : "", *paint = colour ? grades[f->severity].paint : "";
+	const char *set = colour ? "m" : "", *off = colour ? "\033[0m" : "";
+	printf("%s%s%s%-4s%s    ", on, paint, set, grades[f->severity].label, off);
+	char condition[400];
+	snprintf(condition, sizeof condition, "%s [%s]", f->condition, f->id);
+	print_part(condition, columns, "");
+	if (f->severity <= SEVERITY_OK)
+		return;
+	printf("        ");
+	print_part(f->effect, columns, "");
+	printf("     %s%s%s->%s ", on, colour ? "2" : "", set, off);
+	print_part(f->remedy, columns, f->command ? " \\" : "");
+}
+
+static void print_verdict(const struct tally *t)
+{
+	static const char *const words[SEVERITIES] = {
+		[SEVERITY_OK] = "Nothing known stands in the way of measuring here",
+		[SEVERITY_NOTE] = "Fit for measuring; report the notes",
+		[SEVERITY_WARN] = "Times will vary more than they need to",
+		[SEVERITY_BAD] = "Mend the bad ones before measuring here",
+	};
+	printf("%s: %zu bad, %zu warn, %zu note, %zu ok.\n", words[t->worst], t->of[SEVERITY_BAD],
+	       t->of[SEVERITY_WARN], t->of[SEVERITY_NOTE], t->of[SEVERITY_OK]);
+}
+
+static void print_text(const finding_list *findings, bool all)
+{
+	int columns = cmd_columns();
+	for (size_t i = 0; i < findings->count; i++)
+		if (is_shown(&findings->items[i], all))
+			print_finding(&findings->items[i], columns < 80 ? (size_t)columns : 80,
+				      cmd_colour());
+	struct tally t = tally_of(findings);
+	print_verdict(&t);
+}
+
+static json_t *json_text(const char *text)
+{
+	char *clean = text_utf8(text);
+	json_t *value = json_string(clean);
+	free(clean);
+	return value;
+}
+
+static json_t *json_header(const struct machine *m)
+{
+	char fingerprint[17];
+	machine_fingerprint(m, fingerprint);
+	return json_pack("{s:s, s:s}", "tare", TARE_VERSION, "fingerprint", fingerprint);
+}
+
+static json_t *json_finding(const struct finding *f)
+{
+	json_t *o = json_object();
+	json_object_set_new(o, "id", json_text(f->id));
+	json_object_set_new(o, "severity", json_text(severity_name(f->severity)));
+	json_object_set_new(o, "condition", json_text(f->condition));
+	json_object_set_new(o, "effect", json_text(f->effect));
+	json_object_set_new(o, "remedy", json_text(f->remedy));
+	json_object_set_new(o, "command", json_boolean(f->command));
+	json_object_set_new(o, "source", json_text(f->source));
+	return o;
+}
+
+static void print_json(json_t *root)
+{
+	char *text = json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+	puts(text);
+	free(text);
+	json_decref(root);
+}
+
+static void print_findings_json(const struct machine *m, const finding_list *findings, bool all)
+{
+	struct tally t = tally_of(findings);
+	json_t *root = json_header(m), *counts = json_object(), *list = json_array();
+	for (unsigned s = SEVERITY_UNKNOWN; s < SEVERITIES; s++)
+		json_object_set_new(counts, severity_name((enum severity)s),
+				    json_integer((json_int_t)t.of[s]));
+	for (size_t i = 0; i < findings->count; i++)
+		if (is_shown(&findings->items[i], all))
+			json_array_append_new(list, json_finding(&findings->items[i]));
+	json_object_set_new(root, "verdict", json_text(severity_name(t.worst)));
+	json_object_set_new(root, "counts", counts);
+	json_object_set_new(root, "findings", list);
+	print_json(root);
+}
+
+static void print_facts(const struct machine *m, bool json)
+{
+	if (json) {
+		json_t *root = json_header(m), *facts = json_object();
+		for (size_t i = 0; i < m->facts.count; i++) {
+			char *key = text_utf8(m->facts.items[i].key);
+			json_object_set_new(facts, key, json_text(m->facts.items[i].value));
+			free(key);
+		}
+		json_object_set_new(root, "facts", facts);
+		print_json(root);
+		return;
+	}
+	char *text = machine_to_text(m);
+	fputs(text, stdout);
+	free(text);
+}
+
+/* The facts of this machine, or those that a file keeps in the form of --facts. */
+static int facts_get(const struct doctor *o, struct machine *m, struct error *err)
+{
+	if (!o->from) {
+		machine_read(m);
+		return 0;
+	}
+	char shown[256];
+	text_display(o->from, shown, sizeof shown);
+	char *text = file_read(strcmp(o->from, "-") == 0 ? "/dev/stdin" : o->from);
+	if (!text)
+		return error_set(err, EXIT_USAGE, "cannot read the facts in %s: %s", shown,
+				 strerror(errno));
+	machine_from_text(m, text);
+	free(text);
+	if (m->facts.count)
+		return 0;
+	error_set(err, EXIT_USAGE, "there are no facts in %s", shown);
+	return error_hint(err, "`tare doctor --facts` prints them in the form wanted");
+}
+
+static int report(const struct doctor *o, const struct machine *m)
+{
+	finding_list findings = { 0 };
+	doctor_judge(m, &findings);
+	struct tally t = tally_of(&findings);
+	if (o->facts)
+		print_facts(m, o->json);
+	else if (o->json)
+		print_findings_json(m, &findings, o->all);
+	else
+		print_text(&findings, o->all);
+	array_release(&findings);
+	return o->fail_if >= 0 && (int)t.worst >= SEVERITY_NOTE + o->fail_if ? EXIT_CHECK
+									     : EXIT_DONE;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	struct doctor o = { .fail_if = -1 };
+	struct option_spec specs[] = {
+		{ 'a', "all", OPTION_FLAG, &o.all, NULL,
+		  "show what is in order and what is not known too" },
+		{ 0, "fail-if", OPTION_CHOICE, &o.fail_if, "note|warn|bad",
+		  "exit with 1 when a finding is that grave" },
+		{ 0, "facts", OPTION_FLAG, &o.facts, NULL, "print the facts instead, key=value" },
+		{ 0, "from", OPTION_TEXT, &o.from, "FILE",
+		  "judge the facts in FILE (as --facts printed them; - is standard input)" },
+		{ 0, "json", OPTION_FLAG, &o.json, NULL, "print JSON (doctor.schema.json)" },
+		{ 0 }
+	};
+	text_list operands = { 0 };
+	struct error err = ERROR_INIT;
+	struct machine m = { 0 };
+	int code;
+	if (!cmd_options(
+		    "tare doctor [OPTIONS]",
+		    "Judges this machine by EMP's and TTPv2's conditions for measuring, and says for\n"
+		    "each that is not met what it does and what mends it. Changes nothing.\n",
+		    specs, argc, argv, &operands, &code)) {
+		array_release(&operands);
+		return code;
+	}
+	if (operands.count) {
+		error_set(&err, EXIT_USAGE, "doctor takes no operands, but was given '%.100s'",
+			  operands.items[0]);
+		code = cmd_fail(&err);
+	} else if (facts_get(&o, &m, &err)) {
+		code = cmd_fail(&err);
+	} else {
+		code = report(&o, &m);
+	}
+	array_release(&operands);
+	machine_release(&m);
+	return code;
+}

@@ -1,0 +1,350 @@
+#!/usr/bin/env bats
+# tare time as a user types it; the binary is $TARE.
+
+setup() {
+	: "${TARE:?set TARE to the binary under test}"
+	BURN=$(dirname "$TARE")/tests/programs/burn
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export TARE_LAB=$BATS_TEST_TMPDIR/lab.db
+}
+
+needs_root() {
+	if [ "$(id -u)" -ne 0 ]; then
+		[ "${TARE_TEST_REQUIRE:-0}" != 1 ] || return 1
+		skip "needs root"
+	fi
+}
+
+@test "time: reports process and elapsed time within 80 columns" {
+	run "$TARE" time -r 5 "sleep 0.01" "sleep 0.02"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"Command 1: sleep 0.01"* ]]
+	[[ "$output" == *"Process time"* && "$output" == *"Elapsed time"* && "$output" == *"Summary"* ]]
+	while IFS= read -r line; do [ "${#line}" -le 80 ]; done <<<"$output"
+	[[ "$output" != *$'\033'* ]]
+}
+
+@test "time: JSON has hyperfine's fields with hyperfine's meaning" {
+	"$TARE" time -N -r 7 --json "sleep 0.02" >out.json
+	jq -e '.results | length == 1' out.json
+	jq -e '.results[0] | .command == "sleep 0.02" and (.times | length) == 7 and (.exit_codes | length) == 7
+		and (.process_times | length) == 7 and .mean > 0.019 and .mean < 0.2 and .min <= .median and .median <= .max
+		and .stddev >= 0' out.json
+	jq -e '.results[0] | ((.times | add / length) - .mean) | fabs < 1e-6' out.json
+	# a sleeping program uses next to no CPU
+	jq -e '.results[0] | (.process_times | max) < .mean / 2' out.json
+	jq -e '.results[0].tare.executions | length == 8 and (map(select(.warmup)) | length) == 1' out.json
+}
+
+@test "time: process time is what the program used" {
+	BURN_LOG=$PWD/burned "$TARE" time -N -w 0 -r 3 --json "$BURN orphan 40ms" >out.json
+	for i in 0 1 2; do
+		own=$(sed -n "$((i + 1))p" burned)
+		jq -e --argjson own "$own" --argjson i $i \
+			'.results[0].tare.executions[$i].pt.exec / $own | . > 0.95 and . < 1.05' out.json
+	done
+}
+
+@test "time: hooks run in hyperfine's order" {
+	"$TARE" time -N -w 1 -r 2 --style none -s 'echo setup >>log' -p 'echo prepare >>log' -C 'echo conclude >>log' \
+		-c 'echo cleanup >>log' 'sh -c "echo run >>log"'
+	run paste -sd' ' log
+	[ "$output" = "setup prepare run conclude prepare run conclude prepare run conclude cleanup" ]
+}
+
+@test "time: a failing hook is an error with its name" {
+	run "$TARE" time -r 2 -p 'exit 3' true
+	[ "$status" -eq 4 ]
+	[[ "$output" == *"--prepare command ended with exit code 3"* ]]
+}
+
+@test "time: parameters, names and exports" {
+	"$TARE" time -N -r 2 -L a x,y -P n 1 2 -n 'p {a}{n}' --export-json e.json --export-csv e.csv \
+		--export-markdown e.md --export-asciidoc e.adoc --export-orgmode e.org --style none 'echo {a} {n}'
+	jq -e '[.results[].command] | length == 4' e.json
+	jq -e '[.results[].parameters | "\(.a)\(.n)"] | sort == ["x1", "x2", "y1", "y2"]' e.json
+	jq -e '[.results[].tare.name // .results[].command] | length > 0' e.json
+	[ "$(wc -l <e.csv)" -eq 5 ]
+	head -1 e.csv | grep -q '^command,mean,stddev,median,user,system,min,max'
+	[ "$(grep -c '^|' e.md)" -ge 6 ]
+	grep -q '|===' e.adoc
+	grep -q '^|' e.org
+}
+
+@test "time: interleaved and random order store every execution" {
+	for order in interleaved random; do
+		"$TARE" time -N -r 4 --order $order --json true false -i >o.json
+		jq -e '[.results[].times | length] == [4, 4]' o.json
+		jq -e '.results[1].exit_codes | all(. == 1)' o.json
+	done
+}
+
+@test "time: stops when precise enough" {
+	"$TARE" time -N --precision 50% -m 3 --json "sleep 0.01" >p.json
+	jq -e '.results[0].times | length >= 3 and length <= 20' p.json
+}
+
+@test "time: a non-zero exit ends the run with 4, is stored, and -i allows it" {
+	run "$TARE" time -r 3 'exit 7'
+	[ "$status" -eq 4 ]
+	[[ "$output" == *"exit code 7"* && "$output" == *"--ignore-failure"* ]]
+	run "$TARE" show --json last
+	[ "$status" -eq 0 ]
+	echo "$output" | jq -e '.results[0].tare.status == "failed"'
+	run "$TARE" time -N -i -r 3 --style none false
+	[ "$status" -eq 0 ]
+	run "$TARE" time -i=7,8 -r 3 --style none 'exit 7'
+	[ "$status" -eq 0 ]
+	run "$TARE" time -i=8 -r 3 --style none 'exit 7'
+	[ "$status" -eq 4 ]
+}
+
+@test "time: killed by a signal" {
+	run "$TARE" time -N -r 3 'sh -c "kill -SEGV $$"'
+	[ "$status" -eq 4 ]
+	[[ "$output" == *"signal 11"* ]]
+}
+
+@test "time: a command that never ends is ended at --time-limit, with its children" {
+	begin=$SECONDS
+	run "$TARE" time -r 2 --time-limit 200ms 'sleep 987 & sleep 987'
+	[ "$status" -eq 4 ]
+	[[ "$output" == *"time limit"* ]]
+	[ $((SECONDS - begin)) -lt 20 ]
+	! pgrep -f 'sleep 987'
+}
+
+@test "time: a command that forks forever is ended whole" {
+	cat >bomb.sh <<-'END'
+		#!/bin/sh
+		# at most 300 alive at once, so that a failure of this test does no harm
+		n=0
+		while :; do
+			n=$((n + 1))
+			(sleep 986) &
+			[ $n -lt 300 ] || { wait; n=0; }
+		done
+	END
+	chmod +x bomb.sh
+	run timeout 60 "$TARE" time -N -w 0 -r 1 --time-limit 300ms ./bomb.sh
+	[ "$status" -eq 4 ]
+	! pgrep -f 'sleep 986'
+}
+
+@test "time: what is left behind is ended, or left and said" {
+	run "$TARE" time -w 0 -r 2 --grace 50ms 'sleep 985 & exit 0'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"left"* ]]
+	! pgrep -f 'sleep 985'
+	run "$TARE" time -w 0 -r 1 --orphans leave 'sleep 984 & exit 0'
+	[ "$status" -eq 0 ]
+	pkill -f 'sleep 984'
+}
+
+@test "time: bad input is said clearly and exits with 2" {
+	check() {
+		local words=$1
+		shift
+		run "$TARE" "$@"
+		[ "$status" -eq 2 ] || { echo "status $status of: $*: $output"; return 1; }
+		[[ "$output" == "tare: "* && "$output" == *"$words"* ]] || { echo "of $*: $output"; return 1; }
+	}
+	touch plain; chmod 644 plain
+	check "unknown command 'tmie'" tmie
+	check "did you mean" tmie
+	check "no command given" time
+	check "command is empty" time ''
+	check "no such command" time -N no-such-program-here
+	check "not" time -N -r 1 ./plain
+	check "No such file" time -N -r 1 ./missing/prog
+	check "whole number" time -r x true
+	check "whole number" time -r 0 true
+	check "whole number" time -r -3 true
+	check "contradict" time -r 3 -m 2 true
+	check "contradict" time -r 3 --precision 1% true
+	check "larger" time -m 5 -M 3 true
+	check "contradict" time -N -S bash true
+	check "share" time --precision lots true
+	check "a time such as" time --time-limit soon true
+	check "one of" time --order sideways true
+	check "--cpu" time --cpu one true
+	check "--sched" time --sched fast true
+	check "cannot write" time --export-json no/such/dir/x.json true
+	check "cannot read the input" time --input no-such-file true
+	check "given 2 times for 3 commands" time -p a -p b true true true
+	check "unclosed" time -N "echo 'x"
+	check "never gets" time -P n 3 1 'echo {n}'
+	check "given twice" time -L n 1,2 -L n 3 'echo {n}'
+	check "unknown option '--rnus'" time --rnus 3 true
+	check "needs" time --runs
+	check "--shell" time -S "'" true
+}
+
+@test "time: a CPU that is not there" {
+	run "$TARE" time -N -r 1 --cpu 900 true
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"pin it"* ]]
+}
+
+@test "time: odd names survive every format" {
+	odd=$'a "quoted" \'one\', with | pipe\nand newline \xff\xfe and caf\xc3\xa9'
+	"$TARE" time -N -r 2 -n "$odd" --export-json o.json --export-csv o.csv --export-markdown o.md true >text
+	jq -e '.results | length == 1' o.json
+	iconv -f utf-8 -t utf-8 o.json o.csv o.md text >/dev/null
+	[ "$(grep -c '^|' o.md)" -eq 3 ]
+	run "$TARE" show --json last
+	echo "$output" | jq -e . >/dev/null
+	run "$TARE" list --json
+	echo "$output" | jq -e . >/dev/null
+}
+
+@test "time: the command may close its output, read its input, fill a pipe" {
+	"$TARE" time -r 2 --style none 'exec >&- 2>&-; true'
+	echo hello >in
+	"$TARE" time -N -r 2 --style none --input in --output out cat
+	[ "$(cat out)" = hello ]
+	"$TARE" time -r 2 --style none --output pipe 'head -c 5000000 /dev/zero'
+	run "$TARE" time -w 0 -r 1 --show-output 'echo visible'
+	[[ "$output" == *visible* ]]
+}
+
+@test "time: pinning, nice and ASLR reach the command" {
+	"$TARE" time -N -w 0 -r 1 --style none --cpu 0 --nice 5 --no-aslr --output out \
+		'sh -c "taskset -cp $$; nice; cat /proc/self/personality"'
+	grep -q ': 0$' out
+	grep -qx 5 out
+	grep -q '^00040000' out
+}
+
+@test "time: real-time class" {
+	needs_root
+	"$TARE" time -N -w 0 -r 1 --style none --sched fifo:7 --output out 'sh -c "chrt -p $$"'
+	grep -q SCHED_FIFO out
+	grep -q 7 out
+}
+
+@test "time: the environment's size varies, HYPERFINE_ITERATION counts" {
+	"$TARE" time -w 0 -r 5 --style none 'echo "$HYPERFINE_ITERATION ${#TARE_PADDING}" >>log'
+	[ "$(awk '{ print $1 }' log | paste -sd' ')" = "0 1 2 3 4" ]
+	[ "$(awk '{ print $2 }' log | sort -u | wc -l)" -gt 1 ]
+	rm log
+	"$TARE" time -w 0 -r 3 --no-padding --style none 'echo "${#TARE_PADDING}" >>log'
+	[ "$(sort -u log)" = 0 ]
+}
+
+@test "time: a baseline and --fail-if-slower" {
+	"$TARE" time -N -r 10 -n quick --style none "$BURN loop 5ms"
+	run "$TARE" time -N -r 10 --baseline quick --fail-if-slower 10% "$BURN loop 10ms"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"slower than 'quick'"* && "$output" == *"Mann-Whitney"* ]]
+	run "$TARE" time -N -r 10 --baseline quick --fail-if-slower 300% --style none "$BURN loop 10ms"
+	[ "$status" -eq 0 ]
+	run "$TARE" compare --fail-if-slower 10% quick last
+	[ "$status" -eq 1 ]
+	run "$TARE" compare last quick
+	[ "$status" -eq 0 ]
+	[[ "$output" == *faster* ]]
+	run "$TARE" time --baseline nonesuch true
+	[ "$status" -eq 2 ]
+}
+
+@test "time: kill -9 in the 7th of 10 runs leaves 6 and says interrupted" {
+	"$TARE" time -N -w 0 -r 10 --style none "sh -c 'echo x >>count; exec sleep 0.1'" &
+	pid=$!
+	for _ in $(seq 400); do
+		[ -f count ] && [ "$(wc -l <count)" -ge 7 ] && break
+		sleep 0.02
+	done
+	kill -9 $pid
+	wait $pid || true
+	run "$TARE" list
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"6/10"* && "$output" == *interrupted* ]]
+	"$TARE" show --json last >s.json
+	jq -e '(.results[0].times | length) == 6 and .results[0].tare.status == "interrupted"' s.json
+	"$TARE" sql "PRAGMA integrity_check" | grep -q ok
+	! pgrep -f 'sleep 0[.]1$'
+}
+
+@test "time: interrupted by the user: kept, exit 130" {
+	"$TARE" time -N -w 0 -r 100 "sh -c 'echo x >>count; exec sleep 0.1'" >text 2>err &
+	pid=$!
+	for _ in $(seq 400); do
+		[ -f count ] && [ "$(wc -l <count)" -ge 4 ] && break
+		sleep 0.02
+	done
+	kill -TERM $pid
+	status=0
+	wait $pid || status=$?
+	[ "$status" -eq 130 ]
+	grep -q interrupted err
+	jq -e '.results[0] | (.times | length) >= 3 and .tare.status == "interrupted"' < <("$TARE" show --json)
+}
+
+@test "time: as an ordinary user it works and says what is missing" {
+	needs_root
+	mkdir home && chown 65534:65534 home
+	cp "$TARE" home/tare
+	chmod 755 . home "$BATS_TEST_TMPDIR"
+	run setpriv --reuid=65534 --regid=65534 --clear-groups env -u SUDO_UID HOME="$PWD/home" TARE_LAB="$PWD/home/lab.db" \
+		"$PWD/home/tare" time -N -r 3 'sleep 0.01'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"plain"* && "$output" == *"root"* ]]
+	run setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$PWD/home" TARE_LAB="$PWD/home/lab.db" \
+		"$PWD/home/tare" time --backend bpf -N -r 3 true
+	[ "$status" -eq 3 ]
+}
+
+@test "time: under sudo the command and the lab are the user's" {
+	needs_root
+	mkdir home && chown 65534:65534 home
+	chmod 755 . "$BATS_TEST_TMPDIR"
+	env SUDO_UID=65534 SUDO_GID=65534 TARE_LAB="$PWD/home/new/lab.db" \
+		"$TARE" time -w 0 -r 1 --style none --export-json home/x.json "id -u >$PWD/home/who"
+	[ "$(cat home/who)" = 65534 ]
+	[ "$(stat -c %u home/new home/new/lab.db home/x.json | sort -u)" = 65534 ]
+	rm home/who
+	env SUDO_UID=65534 SUDO_GID=65534 TARE_LAB="$PWD/home/new/lab.db" \
+		"$TARE" time -w 0 -r 1 --style none --as-root "id -u >$PWD/home/who"
+	[ "$(cat home/who)" = 0 ]
+	[ "$(stat -c %u home/new/* | sort -u)" = 65534 ]
+}
+
+@test "time: every back end that can be used here gives the same process time" {
+	for backend in bpf netlink plain; do
+		if ! "$TARE" --version | grep -q "^  $backend *can be used"; then
+			[ "${TARE_TEST_REQUIRE:-0}" != 1 ]
+			continue
+		fi
+		rm -f burned
+		BURN_LOG=$PWD/burned "$TARE" time --backend $backend -N -w 0 -r 3 --json "$BURN loop 30ms" >b.json
+		own=$(sort -n burned | sed -n 2p)
+		jq -e --argjson own "$own" '[.results[0].tare.executions[].pt.exec] | sort[1] / $own | . > 0.9 and . < 1.1' b.json
+		jq -e --arg backend $backend '.results[0].tare.backend == $backend' b.json
+	done
+}
+
+@test "time: a lab that cannot be used is said, and left as it was" {
+	echo "not a database, but precious" >precious
+	cp precious copy
+	run "$TARE" time --lab precious -r 1 true
+	[ "$status" -eq 2 ]
+	cmp precious copy
+	run "$TARE" time --no-lab -N -r 2 --style none true
+	[ "$status" -eq 0 ]
+}
+
+@test "time: two at once share a lab" {
+	"$TARE" time -N -r 20 --style none true &
+	first=$!
+	"$TARE" time -N -r 20 --style none true
+	wait $first
+	[ "$("$TARE" sql --csv 'SELECT count(*) FROM executions WHERE NOT warmup' | tail -1)" = 40 ]
+}
+
+@test "time: --help fits a screen, --help-all has all" {
+	run "$TARE" time --help
+	[ "${#lines[@]}" -le 36 ]
+	run "$TARE" time --help-all
+	[[ "$output" == *--no-aslr* && "$output" == *--orphans* ]]
+}

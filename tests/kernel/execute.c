@@ -1,0 +1,280 @@
+/* One execution through each back end on the live kernel, against what the subject says of itself.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "measure/execute.h"
+#include "measure/interrupt.h"
+
+static const char *burn;
+static char log_path[64];
+static struct collector *collector;
+static struct execution x;
+
+static int begin(void **state)
+{
+	enum backend backend = *(enum backend *)*state;
+	struct error err = ERROR_INIT;
+	if (collector_open(&collector, backend, &err)) {
+		fprintf(stderr, "%s: %s\n", backend_name(backend), err.text);
+		return -1;
+	}
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	collector_close(collector);
+	collector = NULL;
+	execution_release(&x);
+	return 0;
+}
+
+/* Runs `burn` with these arguments; the CPU time it claims, 0 when it claims none. */
+static uint64_t run_burn(struct execute_options *options, const char *a, const char *b,
+			 const char *c)
+{
+	struct error err = ERROR_INIT;
+	struct launch launch = { .iteration = -1 };
+	struct launcher *l;
+	struct execute_options plain = { .grace_ns = 2000000000u };
+	char *argv[] = { (char *)burn, (char *)a, (char *)b, (char *)c, NULL };
+	unlink(log_path);
+	assert_int_equal(launcher_new(&l, &launch, &err), 0);
+	if (execute(collector, l, &launch, argv, options ? options : &plain, &x, &err))
+		fail_msg("%s (%s)", err.text, err.hint);
+	launcher_free(l);
+	char *text = file_read(log_path);
+	uint64_t claimed = text ? strtoull(text, NULL, 10) : 0;
+	free(text);
+	return claimed;
+}
+
+static void assert_near(uint64_t measured, uint64_t truth, double share)
+{
+	double ratio = (double)measured / (double)truth;
+	if (ratio < 1 - share || ratio > 1 + share)
+		fail_msg("measured %llu ns, true %llu ns", (unsigned long long)measured,
+			 (unsigned long long)truth);
+}
+
+static bool is(enum backend backend)
+{
+	return collector_backend(collector) == backend;
+}
+
+static void loop(void **state)
+{
+	(void)state;
+	uint64_t truth = run_burn(NULL, "loop", "100ms", NULL);
+	assert_near(x.pt_ns[GRADE_EXEC], truth, 0.02);
+	assert_true(x.et_ns >= truth - 5000000);
+	assert_true(x.wait_ns >= x.et_ns && x.tree_ns >= x.et_ns);
+	assert_int_equal(x.outcome, OUTCOME_EXITED);
+	assert_int_equal(x.status, 0);
+	assert_int_equal(x.totals.processes, 1);
+	assert_int_equal(x.left_behind, 0);
+	assert_int_equal(x.lost, 0);
+	assert_true(x.self_ns < x.et_ns / 10);
+	if (!is(BACKEND_PLAIN))
+		assert_near(x.pt_ns[GRADE_TICK], truth, 0.25);
+}
+
+static void orphan(void **state)
+{
+	(void)state;
+	uint64_t truth = run_burn(NULL, "orphan", "60ms", NULL);
+	assert_near(x.pt_ns[GRADE_EXEC], truth, 0.03);
+	assert_int_equal(x.left_behind, 1);
+	assert_int_equal(x.ended, 0);
+	assert_true(x.et_ns < 50000000);
+	assert_int_equal(x.totals.processes, 2);
+}
+
+static void daemonised(void **state)
+{
+	(void)state;
+	uint64_t truth = run_burn(NULL, "daemon", "60ms", NULL);
+	assert_near(x.pt_ns[GRADE_EXEC], truth, 0.04);
+	assert_true(x.left_behind >= 1);
+	if (is(BACKEND_BPF)) {
+		assert_int_equal(x.totals.processes, 3);
+		assert_true(x.tree_ns >= 60000000);
+	}
+}
+
+static void threads(void **state)
+{
+	(void)state;
+	uint64_t truth = run_burn(NULL, "threads", "8", "10ms");
+	assert_near(x.pt_ns[GRADE_EXEC], truth, 0.02);
+	if (!is(BACKEND_PLAIN))
+		assert_int_equal(x.totals.threads, 9);
+	assert_int_equal(x.totals.processes, 1);
+}
+
+static void forks(void **state)
+{
+	(void)state;
+	uint64_t truth = run_burn(NULL, "forks", "200", "1ms");
+	assert_near(x.pt_ns[GRADE_EXEC], truth, 0.02);
+	if (!is(BACKEND_PLAIN)) {
+		assert_int_equal(x.totals.processes, 201);
+		size_t subjects = 0;
+		for (size_t i = 0; i < x.exits.count; i++)
+			subjects += x.exits.tasks[i].flags & TASK_IS_SUBJECT ? 1 : 0;
+		assert_int_equal(subjects, 201);
+	}
+	assert_int_equal(x.lost, 0);
+}
+
+static void exec_from_thread(void **state)
+{
+	(void)state;
+	uint64_t truth = run_burn(NULL, "exec", "60ms", NULL);
+	assert_near(x.pt_ns[GRADE_EXEC], truth, 0.03);
+	assert_true(x.et_ns >= 50000000);
+	assert_int_equal(x.totals.processes, 1);
+}
+
+static void time_limit(void **state)
+{
+	(void)state;
+	struct execute_options options = { .time_limit_ns = 100000000, .grace_ns = 1000000000 };
+	uint64_t begun = clock_monotonic_ns();
+	run_burn(&options, "loop", "20s", NULL);
+	assert_int_equal(x.outcome, OUTCOME_TIMED_OUT);
+	assert_true(clock_monotonic_ns() - begun < 5000000000u);
+}
+
+static void left_processes_are_ended(void **state)
+{
+	(void)state;
+	struct execute_options options = { .grace_ns = 20000000 };
+	run_burn(&options, "daemon", "20s", NULL);
+	assert_int_equal(x.left_behind, 1);
+	assert_int_equal(x.ended, 1);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nothing is left, not even a zombie */
+}
+
+/* A process outside the subject that runs meanwhile is seen, with what it used. */
+static void daemons_are_seen(void **state)
+{
+	(void)state;
+	pid_t pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_NAME, "noisy-daemon");
+		uint64_t until = clock_monotonic_ns() + 5000000000u;
+		while (clock_monotonic_ns() < until)
+			;
+		_exit(0);
+	}
+	usleep(50000);
+	run_burn(NULL, "loop", "200ms", NULL);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	const struct process *found = NULL;
+	for (size_t i = 0; i < x.processes.count; i++)
+		if (x.processes.items[i].pid == pid)
+			found = &x.processes.items[i];
+	assert_non_null(found);
+	assert_string_equal(found->name, "noisy-daemon");
+	assert_int_equal(found->role, ROLE_DAEMON);
+	/* it had a CPU to itself, or half of one where there is only one; steal takes some */
+	assert_true(found->value[TASK_EXEC] > x.et_ns / 5);
+	assert_true(found->value[TASK_EXEC] < x.et_ns * 3 / 2);
+	assert_int_equal(x.processes.items[0].role, ROLE_SUBJECT);
+	assert_string_equal(x.processes.items[0].name, "burn");
+}
+
+static void snapshot_holds_every_task(void **state)
+{
+	(void)state;
+	struct image image = { 0 };
+	struct error err = ERROR_INIT;
+	assert_int_equal(collector_snapshot(collector, &image, &err), 0);
+	bool self = false;
+	for (size_t i = 0; i < image.count; i++) {
+		const struct task_record *t = &image.tasks[i];
+		assert_true(t->tid > 0 && t->tgid > 0);
+		if (t->tgid == getpid() && t->tid == getpid()) {
+			self = true;
+			assert_true(t->flags & TASK_IS_SELF && t->flags & TASK_IS_LEADER);
+			assert_int_equal(t->ppid, getppid());
+			assert_true(task_has(t, TASK_EXEC) && t->value[TASK_EXEC] > 0);
+			assert_true(task_has(t, TASK_RSS) && t->value[TASK_RSS] > 500000);
+			assert_true(t->value[TASK_RSS] < 1u << 30);
+			assert_int_equal(t->prio, 120);
+			uint64_t now = clock_boottime_ns();
+			assert_true(t->start_ns < now && now - t->start_ns < 900000000000u);
+		}
+	}
+	assert_true(self);
+	image_release(&image);
+}
+
+static int run_group(enum backend backend)
+{
+	static enum backend chosen;
+	chosen = backend;
+	char name[32];
+	snprintf(name, sizeof name, "execute-%s", backend_name(backend));
+#define TEST(function)                                   \
+	{                                                \
+#function, function, begin, end, &chosen \
+	}
+	const struct CMUnitTest tests[] = {
+		TEST(loop),
+		TEST(orphan),
+		TEST(daemonised),
+		TEST(threads),
+		TEST(forks),
+		TEST(exec_from_thread),
+		TEST(time_limit),
+		TEST(left_processes_are_ended),
+		TEST(daemons_are_seen),
+		TEST(snapshot_holds_every_task),
+	};
+	return cmocka_run_group_tests_name(name, tests, NULL, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	enum backend backend = BACKEND_PLAIN;
+	if (argc < 3)
+		return 2;
+	burn = argv[1];
+	while (backend < BACKENDS && strcmp(argv[2], backend_name(backend)) != 0)
+		backend++;
+	bool built, usable;
+	char why[256];
+	collector_probe(backend, &built, &usable, why);
+	if (!usable) {
+		const char *require = getenv("TARE_TEST_REQUIRE");
+		printf("back end %s cannot be used here: %s\n", argv[2], why);
+		return require && *require == '1' ? 1 : 77;
+	}
+	snprintf(log_path, sizeof log_path, "/tmp/tare-burn.%d", (int)getpid());
+	setenv("BURN_LOG", log_path, 1);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	interrupt_watch();
+	int failed = run_group(backend);
+	unlink(log_path);
+	return failed;
+}

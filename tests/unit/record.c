@@ -1,0 +1,169 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "record/execution.h"
+#include "record/machine.h"
+
+static struct task_record task(int tgid, int tid, uint64_t start, uint64_t exec, uint32_t flags,
+			       const char *comm)
+{
+	struct task_record t = { .tgid = tgid,
+				 .tid = tid,
+				 .start_ns = start,
+				 .flags = flags | (tgid == tid ? TASK_IS_LEADER : 0),
+				 .present = 1u << TASK_EXEC };
+	t.value[TASK_EXEC] = exec;
+	strncpy(t.comm, comm, sizeof t.comm);
+	return t;
+}
+
+static const struct process *find(const struct execution *x, int pid, uint64_t start)
+{
+	for (size_t i = 0; i < x->processes.count; i++)
+		if (x->processes.items[i].pid == pid && x->processes.items[i].start_ns == start)
+			return &x->processes.items[i];
+	return NULL;
+}
+
+static void differences(void **state)
+{
+	(void)state;
+	struct task_record before[] = {
+		task(1, 1, 10, 500, 0, "init"),
+		task(50, 50, 20, 1000, 0, "postgres"),
+		task(50, 51, 21, 2000, 0, "pg-worker"),
+		task(70, 70, 30, 100, 0, "cron"),
+		task(90, 90, 40, 7, 0, "tare"),
+		task(95, 95, 45, 5, TASK_IS_SUBJECT, "tare"),
+	};
+	struct task_record after[] = {
+		task(1, 1, 10, 500, 0, "init"), /* did nothing */
+		task(50, 50, 20, 1600, 0, "postgres"),
+		task(50, 51, 21, 2400, 0, "pg-worker"),
+		task(90, 90, 40, 107, 0, "tare"),
+		task(99, 99, 60, 33, TASK_IS_KERNEL, "kworker/0:1-events"),
+	};
+	struct task_record exits[] = {
+		task(70, 70, 30, 150, TASK_HAS_EXITED, "cron"),
+		task(70, 70, 55, 25, TASK_HAS_EXITED, "run-parts"), /* the pid again */
+		task(95, 96, 50, 40, TASK_HAS_EXITED | TASK_IS_SUBJECT, "prog"),
+		task(95, 95, 45, 65, TASK_HAS_EXITED | TASK_IS_SUBJECT, "prog"),
+	};
+	struct image b = { .tasks = before, .count = 6 }, a = { .tasks = after, .count = 5 },
+		     e = { .tasks = exits, .count = 4 };
+	struct execution x = { 0 };
+	x.before.present = x.after.present = 1u << OVERALL_FORKS;
+	x.before.value[OVERALL_FORKS] = 100;
+	x.after.value[OVERALL_FORKS] = 105; /* 3 were seen */
+	processes_between(&b, &a, &e, 90, &x);
+
+	assert_int_equal(x.processes.items[0].role, ROLE_SUBJECT);
+	const struct process *subject = find(&x, 95, 45);
+	assert_non_null(subject);
+	assert_int_equal(subject->value[TASK_EXEC], 100); /* 65 - 5 and a thread's 40 */
+	assert_int_equal(subject->threads, 2);
+	assert_true(subject->ended && !subject->started);
+	assert_string_equal(subject->name, "prog");
+
+	const struct process *postgres = find(&x, 50, 20);
+	assert_int_equal(postgres->value[TASK_EXEC], 1000);
+	assert_int_equal(postgres->role, ROLE_DAEMON);
+	assert_string_equal(postgres->name, "postgres");
+
+	assert_int_equal(find(&x, 70, 30)->value[TASK_EXEC], 50);
+	const struct process *again = find(&x, 70, 55);
+	assert_int_equal(again->value[TASK_EXEC], 25);
+	assert_true(again->started && again->ended);
+	assert_string_equal(again->name, "run-parts");
+
+	assert_int_equal(find(&x, 90, 40)->role, ROLE_SELF);
+	const struct process *kworker = find(&x, 99, 60);
+	assert_true(kworker->kernel && kworker->started);
+	assert_string_equal(kworker->name, "kworker/0");
+	assert_null(find(&x, 1, 10));
+	assert_int_equal(x.ephemeral, 2);
+	array_release(&x.processes);
+}
+
+static void nothing_at_all(void **state)
+{
+	(void)state;
+	struct image none = { 0 };
+	struct execution x = { 0 };
+	processes_between(&none, &none, &none, 1, &x);
+	assert_int_equal(x.processes.count, 0);
+	assert_int_equal(x.ephemeral, -1); /* not known, not zero */
+	execution_release(&x);
+}
+
+static void names(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *comm, *name;
+	} cases[] = { { "kworker/0:1-events", "kworker/0" }, { "kworker/u8:3", "kworker/u8" },
+		      { "flush-9:0", "flush-9:0" },	       { "a\nb\x01", "a?b?" },
+		      { "caf\xc3\xa9", "caf\xc3\xa9" },	       { "bad\xff", "bad?" },
+		      { "sixteen-bytes-xx", "sixteen-bytes-xx" }, { "", "" } };
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char comm[16] = { 0 }, name[17];
+		memcpy(comm, cases[i].comm, strnlen(cases[i].comm, 16));
+		daemon_name(comm, name);
+		if (strlen(cases[i].comm) <= 16)
+			assert_string_equal(name, cases[i].name);
+	}
+}
+
+static void machines(void **state)
+{
+	(void)state;
+	struct machine m = { 0 }, again = { 0 };
+	machine_set(&m, "cpu.model", "Some CPU");
+	machine_set(&m, "kernel.cmdline", "a=b\nc\\d");
+	machine_set(&m, "now.load", "0.5");
+	char *text = machine_to_text(&m);
+	machine_from_text(&again, text);
+	assert_string_equal(machine_get(&again, "kernel.cmdline"), "a=b\nc\\d");
+	assert_null(machine_get(&again, "none"));
+	char one[17], two[17], three[17];
+	machine_fingerprint(&m, one);
+	machine_set(&again, "now.load", "3.5");
+	machine_fingerprint(&again, two);
+	assert_string_equal(one, two);
+	machine_set(&again, "cpu.model", "Another");
+	machine_fingerprint(&again, three);
+	assert_string_not_equal(one, three);
+	machine_setf(&m, "cpu.count", "%d", 12);
+	assert_int_equal(machine_number(&m, "cpu.count", -1), 12);
+	assert_int_equal(machine_number(&m, "cpu.model", -1), -1);
+	free(text);
+	machine_release(&m);
+	machine_release(&again);
+}
+
+static void catalogue(void **state)
+{
+	(void)state;
+	for (int m = 0; m < TASK_MEASURES; m++)
+		assert_true(task_measures[m].name && *task_measures[m].name &&
+			    task_measures[m].source && task_measures[m].meaning);
+	for (int m = 0; m < OVERALL_MEASURES; m++)
+		assert_true(overall_measures[m].name && *overall_measures[m].name);
+	assert_int_equal(OVERALL_MEASURES, 20); /* as TTPv2 counts them */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(differences), cmocka_unit_test(nothing_at_all),
+		cmocka_unit_test(names),       cmocka_unit_test(machines),
+		cmocka_unit_test(catalogue),
+	};
+	return cmocka_run_group_tests_name("record", tests, NULL, NULL);
+}

@@ -1,0 +1,64 @@
+/* Prints a made-up study in a format of report/: what the schema check reads, and people who change
+ * the layout. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report-fixture.h"
+
+static void fill(struct fixture f[3])
+{
+	fixture_init(&f[0], "./prog --size 10", 12, 1000);
+	fixture_drop(&f[0], 4, EMP_OUTSIDE,
+		     "process time 1009.3 ms, outside 998.1 … 1006.2 ms; kworker/0 ran 8.2 ms "
+		     "instead of 1.2 ms");
+	fixture_warn(&f[0], "drift", "the elapsed times rise by 0.4 % over the run (p = 0.003)",
+		     "Let the machine settle: raise --warmup, or see tare doctor.");
+	fixture_parameter(&f[0], "size", "10");
+	fixture_init(&f[1], "./prog --size 20", 12, 1905);
+	fixture_parameter(&f[1], "size", "20");
+	f[1].run.shell = strdup("/bin/sh");
+	f[1].run.shell_et_ns = 1234567;
+	f[1].run.shell_pt_ns[GRADE_NET] = 800000;
+	fixture_judge(&f[1]);
+	fixture_init(&f[2], "./prog --fail 'a|b' \xff", 3, 0.5);
+	for (size_t i = 1; i <= 3; i++) {
+		f[2].executions[i].status = 1;
+		fixture_drop(&f[2], i, EMP_FAILED, "exited with 1");
+	}
+	fixture_plain(&f[2]);
+	f[2].run.status = RUN_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+	static struct fixture f[3];
+	const char *format = argc > 1 ? argv[1] : "text";
+	struct time_style style = { .colour = isatty(1) };
+	struct strbuf out = { 0 };
+	fill(f);
+	struct run_view views[3] = { f[0].view, f[1].view, f[2].view };
+	if (!strcmp(format, "json"))
+		time_json(views, 3, &style, &out);
+	else if (!strcmp(format, "csv"))
+		time_csv(views, 3, &out);
+	else if (!strcmp(format, "markdown"))
+		time_markup(views, 3, &style, TABLE_MARKDOWN, &out);
+	else if (!strcmp(format, "executions") || !strcmp(format, "processes")) {
+		bool all = !strcmp(format, "executions");
+		struct table *t = all ? time_executions(views, 3) : time_processes(&views[0]);
+		table_render(t, all ? TABLE_CSV : TABLE_TEXT, NULL, &out);
+		table_free(t);
+	} else if (!strcmp(format, "brief")) {
+		struct table *t = time_executions_brief(&views[0]);
+		table_render(t, TABLE_TEXT, &(struct table_style){ .width = 80 }, &out);
+		table_free(t);
+	} else
+		time_text(views, 3, &style, &out);
+	fputs(strbuf_text(&out), stdout);
+	strbuf_release(&out);
+	for (size_t i = 0; i < 3; i++)
+		fixture_release(&f[i]);
+	return 0;
+}
