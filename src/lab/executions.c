@@ -7,17 +7,17 @@
 
 #define X(member, kind, name)                                     \
 	{                                                         \
-		name, kind, offsetof(struct execution, member), 0 \
+		name, kind, 0, offsetof(struct execution, member) \
 	}
 #define P(member, kind, name)                                   \
 	{                                                       \
-		name, kind, offsetof(struct process, member), 0 \
+		name, kind, 0, offsetof(struct process, member) \
 	}
 
 static const struct field execution_fields[] = {
 	X(number, FIELD_U32, "number"),
 	X(warmup, FIELD_BOOL, "warmup"),
-	{ "outcome", FIELD_ENUM, offsetof(struct execution, outcome), OUTCOME_TIMED_OUT + 1 },
+	{ "outcome", FIELD_ENUM, OUTCOME_TIMED_OUT + 1, offsetof(struct execution, outcome) },
 	X(status, FIELD_I32, "status"),
 	X(started_at_ns, FIELD_I64, "started_at_ns"),
 	X(et_ns, FIELD_NS, "et_ns"),
@@ -41,7 +41,7 @@ static const struct field execution_fields[] = {
 };
 
 static const struct field process_fields[] = {
-	{ "role", FIELD_ENUM, offsetof(struct process, role), ROLE_SELF + 1 },
+	{ "role", FIELD_ENUM, ROLE_SELF + 1, offsetof(struct process, role) },
 	P(kernel, FIELD_BOOL, "kernel"),
 	P(started, FIELD_BOOL, "started"),
 	P(ended, FIELD_BOOL, "ended"),

@@ -496,10 +496,11 @@ void lab_close(struct lab *lab)
 {
 	if (!lab)
 		return;
-	sqlite3_stmt *kept[] = { lab->begin, lab->commit, lab->add_execution, lab->add_process,
-				 lab->add_image };
-	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-		sqlite3_finalize(kept[i]);
+	sqlite3_finalize(lab->begin);
+	sqlite3_finalize(lab->commit);
+	sqlite3_finalize(lab->add_execution);
+	sqlite3_finalize(lab->add_process);
+	sqlite3_finalize(lab->add_image);
 	close_database(lab);
 	image_codec_free(lab->codec);
 	for (size_t i = 0; i < lab->keys.count; i++)

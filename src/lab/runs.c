@@ -16,14 +16,14 @@
 
 #define RUN(member, kind, name)                             \
 	{                                                   \
-		name, kind, offsetof(struct run, member), 0 \
+		name, kind, 0, offsetof(struct run, member) \
 	}
 
 static const struct field run_fields[] = {
 	RUN(study, FIELD_ID, "study"),
 	RUN(machine, FIELD_ID, "machine"),
-	{ "status", FIELD_ENUM, offsetof(struct run, status), RUN_FAILED + 1 },
-	{ "backend", FIELD_ENUM, offsetof(struct run, backend), BACKENDS },
+	{ "status", FIELD_ENUM, RUN_FAILED + 1, offsetof(struct run, status) },
+	{ "backend", FIELD_ENUM, BACKENDS, offsetof(struct run, backend) },
 	RUN(name, FIELD_RAW, "name"),
 	RUN(command, FIELD_RAW, "command"),
 	RUN(shell, FIELD_RAW, "shell"),
@@ -46,7 +46,7 @@ static const struct field run_fields[] = {
 
 /* The members that lab_update_run() may change. */
 static const struct field update_fields[] = {
-	{ "backend", FIELD_ENUM, offsetof(struct run, backend), BACKENDS },
+	{ "backend", FIELD_ENUM, BACKENDS, offsetof(struct run, backend) },
 	RUN(not_seen, FIELD_TEXT, "not_seen"),
 	RUN(planned, FIELD_U32, "planned"),
 	RUN(shell_et_ns, FIELD_NS, "shell_et_ns"),

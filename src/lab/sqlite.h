@@ -75,8 +75,8 @@ enum field_kind {
 struct field {
 	const char *name;
 	enum field_kind kind;
+	unsigned limit; /* of an enum */
 	size_t offset;
-	unsigned limit;
 };
 
 /* Appends ", "-separated column names (all of them for writing; without *_text for reading). */

@@ -6,7 +6,7 @@ echo '#include "lab/sqlite.h"'
 n=0
 for file in "$@"; do
 	n=$((n + 1))
-	echo "static const unsigned char schema_$n[] = {"
+	echo "static const unsigned char schema_${n}[] = {"
 	od -An -v -tu1 "$file" | sed -e 's/^ */	/' -e 's/  */, /g' -e 's/$/,/'
 	echo '	0 };'
 done

@@ -1,0 +1,189 @@
+#!/usr/bin/env bats
+# list, rename, rm and sql as a user types them; the binary is $TARE.
+
+setup() {
+	: "${TARE:?set TARE to the binary under test}"
+	ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export TARE_LAB=$BATS_TEST_TMPDIR/lab.db
+}
+
+# measure NAME [RUNS]: a run of true with this name
+measure() {
+	"$TARE" time -N -w 0 -r "${2:-2}" --style none -n "$1" true >/dev/null
+}
+
+ODD=$'it\'s "q", 100%\n<b>\xff|é'
+
+@test "lab: commands that only look make no lab" {
+	for command in list "rename last x" "rm last" "sql SELECT"; do
+		# shellcheck disable=SC2086
+		run "$TARE" $command
+		[ "$status" -eq 2 ]
+		[[ "$output" == *"there is no lab at $TARE_LAB"* && "$output" == *"tare time"* ]]
+	done
+	run "$TARE" list --lab "$PWD/other/lab.db"
+	[ "$status" -eq 2 ]
+	[ -z "$(ls)" ]
+}
+
+@test "list: newest first, by pattern, by number" {
+	measure apple 3
+	measure banana
+	run "$TARE" list
+	[ "$status" -eq 0 ]
+	[[ "${lines[1]}" == *banana*2/2*complete*s ]]
+	[[ "${lines[2]}" == *apple*3/3*complete*s ]]
+	[ "${#lines[@]}" -eq 3 ]
+	run "$TARE" list -n 1
+	[[ "$output" == *banana* && "$output" != *apple* ]]
+	run "$TARE" list APP
+	[[ "$output" == *apple* && "$output" != *banana* ]]
+	run "$TARE" list nothing-like-it
+	[ "$status" -eq 0 ]
+	[ "$output" = "no runs" ]
+	run "$TARE" list -n 0
+	[ "$status" -eq 2 ]
+	run "$TARE" list a b
+	[ "$status" -eq 2 ]
+}
+
+@test "list: JSON is typed" {
+	measure apple 3
+	"$TARE" list --json >out.json
+	jq -e 'length == 1 and (.[0] | .id == 1 and .name == "apple" and .command == "true"
+		and .executions == 3 and .planned == 3 and .status == "complete" and .mean_et_ns > 0
+		and (.started_at | test("^20.*Z$")))' out.json
+	"$TARE" list --json nothing-like-it | jq -e '. == []'
+}
+
+@test "list, sql: odd names stay on their line and valid" {
+	measure "$ODD"
+	run "$TARE" list
+	[ "${#lines[@]}" -eq 2 ]
+	[[ "${lines[1]}" == *'it'\''s "q", 100%\n<b>'* ]]
+	"$TARE" list --json | jq -e --arg n $'it\'s "q", 100%\n<b>\ufffd|é' '.[0].name == $n'
+	"$TARE" sql --json "SELECT name FROM runs" |
+		jq -e --arg n $'it\'s "q", 100%\n<b>\ufffd|é' '.[0].name == $n'
+	"$TARE" sql --csv "SELECT name, id FROM runs" | tail -n 2 >out.csv
+	[ "$(iconv -f UTF-8 -t UTF-8 out.csv)" = $'"it\'s ""q"", 100%\n<b>\ufffd|é",1' ]
+	[ "$("$TARE" sql --tsv "SELECT name FROM runs" | wc -l)" -eq 2 ]
+	"$TARE" rename "$ODD" plain
+	[[ "$("$TARE" list)" == *plain* ]]
+}
+
+@test "rename: finds the run and refuses what could not be found again" {
+	measure apple
+	run "$TARE" rename apple pear
+	[ "$status" -eq 0 ]
+	[ "$output" = "run 1 is now 'pear'" ]
+	run "$TARE" rename apple plum
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"there is no run 'apple'"* ]]
+	for name in "" 12 last @3; do
+		run "$TARE" rename pear "$name"
+		[ "$status" -eq 2 ]
+	done
+	run "$TARE" rename pear
+	[ "$status" -eq 2 ]
+	[ "$("$TARE" sql --tsv "SELECT name FROM runs" | tail -n 1)" = pear ]
+}
+
+@test "rm: several, all or none" {
+	for name in a b c d; do measure $name; done
+	run "$TARE" rm a nosuch
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"no run 'nosuch'"* ]]
+	[ "$("$TARE" list --json | jq length)" -eq 4 ]
+	run "$TARE" rm @0 @1 d
+	[ "$status" -eq 0 ]
+	[ "$output" = $'removed run 4 \'d\'\nremoved run 3 \'c\'' ]
+	run "$TARE" rm
+	[ "$status" -eq 2 ]
+	[ "$("$TARE" list --json | jq -c 'map(.name)')" = '["b","a"]' ]
+	[ "$("$TARE" sql --tsv "SELECT count(*) FROM executions" | tail -n 1)" -eq 4 ]
+}
+
+@test "rm: a study goes with all its runs" {
+	"$TARE" time -N -w 0 -r 2 --style none -n x -n y true true >/dev/null
+	measure z
+	run "$TARE" rm --study y
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 2 ]
+	[ "$("$TARE" list --json | jq -c 'map(.name)')" = '["z"]' ]
+}
+
+@test "rm: a run that is going stays; one whose tare was killed does not" {
+	"$TARE" time -N -w 0 -r 1000 --style none -n long "sleep 0.05" >/dev/null 2>&1 3>&- &
+	pid=$!
+	for _ in $(seq 100); do
+		"$TARE" list 2>/dev/null | grep -q "long *[1-9][0-9]*/1000 *going" && break
+		sleep 0.05
+	done
+	run "$TARE" rm long
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"run 1 is going"* ]]
+	kill -KILL "$pid"
+	wait "$pid" || true
+	run "$TARE" list
+	[[ "$output" == *interrupted* ]]
+	[ "$("$TARE" list --json | jq '.[0].executions > 0')" = true ]
+	"$TARE" rm long
+	[ "$("$TARE" list --json | jq length)" -eq 0 ]
+}
+
+@test "sql: without a statement describes every view, as docs/lab.md does" {
+	run "$TARE" sql
+	[ "$status" -eq 0 ]
+	for view in runs executions processes daemons overall machines; do
+		[[ "$output" == *$'\n'"$view: "* ]]
+	done
+	while IFS= read -r line; do [ "${#line}" -le 80 ]; done <<<"$output"
+	"$TARE" sql --json | jq -r '.[] | "| `\(.column)` | \(.meaning) |"' >described
+	[ "$(wc -l <described)" -gt 100 ]
+	while IFS= read -r line; do grep -qF -- "$line" "$ROOT/docs/lab.md" || { echo "not in docs: $line"; false; }; done <described
+}
+
+@test "sql: forms, types and standard input" {
+	measure a
+	run "$TARE" sql "SELECT id, name, NULL AS n, 1.5 AS r FROM runs"
+	[ "$status" -eq 0 ]
+	[[ "${lines[0]}" == *id*name*n*r* && "${lines[1]}" == *1*a*-*1.5* ]]
+	"$TARE" sql --json "SELECT id, name, NULL AS n, 1.5 AS r, x'00ff' AS b FROM runs" |
+		jq -e '. == [{id: 1, name: "a", n: null, r: 1.5, b: "X'\''00FF'\''"}]'
+	[ "$(echo "SELECT 1 AS a, 2 AS b WHERE 0" | "$TARE" sql --csv -)" = "a,b" ]
+	"$TARE" sql --json "SELECT 1 WHERE 0" | jq -e '. == []'
+	run "$TARE" sql --csv --json "SELECT 1"
+	[ "$status" -eq 2 ]
+	run "$TARE" sql SELECT 1
+	[ "$status" -eq 2 ]
+}
+
+@test "sql: nothing that writes or reaches elsewhere" {
+	measure a
+	before=$(sha256sum <"$TARE_LAB")
+	for statement in "DELETE FROM run" "ATTACH 'out.db' AS o" "VACUUM INTO 'out.db'" \
+		"PRAGMA user_version = 5" "SELECT 1; SELECT 2" "SELECT load_extension('x')" "SELEC" ""; do
+		run "$TARE" sql "$statement"
+		[ "$status" -eq 2 ]
+		[[ "$output" == "tare: SQL: "* ]]
+	done
+	[ "$before" = "$(sha256sum <"$TARE_LAB")" ]
+	[ "$(ls)" = lab.db ]
+}
+
+@test "lab: a file of another program is refused and left alone" {
+	sqlite3 foreign.db "CREATE TABLE t (x); INSERT INTO t VALUES (1)" || skip "needs sqlite3"
+	echo "not a database, but longer than a word" >text
+	before=$(cat foreign.db text | sha256sum)
+	for command in "list" "rename last x" "rm last" "sql SELECT" "time -N -r 2 true"; do
+		for file in foreign.db text; do
+			# shellcheck disable=SC2086
+			run "$TARE" $command --lab "$file"
+			[ "$status" -eq 2 ]
+			[[ "$output" == *"$file is not a tare lab"*"nothing was changed"* ]]
+		done
+	done
+	[ "$before" = "$(cat foreign.db text | sha256sum)" ]
+	[ "$(ls | tr '\n' ' ')" = "foreign.db text " ]
+}
