@@ -134,6 +134,7 @@ static void care_for_orphans(struct collector *c, const struct execute_options *
 				end_tree(c, &pids);
 		}
 	}
+	reap(c); /* those that ended since the last look */
 	array_release(&pids);
 }
 
@@ -226,8 +227,11 @@ static int run_timed(struct collector *c, struct command *command, const char *n
 
 	int status = 0;
 	struct rusage usage;
-	if (how != ENDED)
+	if (how != ENDED) {
 		kill(command->pid, SIGKILL);
+		waitid(P_PID, (id_t)command->pid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT);
+	}
+	uint64_t root_end_ns = collector_root_end_ns(c);
 	if (wait4(command->pid, &status, 0, &usage) == command->pid)
 		collector_reaped(c, command->pid, &usage);
 	if (how != ENDED) {
@@ -240,7 +244,6 @@ static int run_timed(struct collector *c, struct command *command, const char *n
 	if (command_started(command, name, err))
 		return -1;
 	note_status(x, status, how == OVER_LIMIT);
-	uint64_t root_end_ns = collector_root_end_ns(c);
 	care_for_orphans(c, options, x);
 	int failed = collector_snapshot(c, &x->tasks_after, err);
 	struct totals base = used_before_exec(command, collector_backend(c));

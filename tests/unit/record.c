@@ -19,7 +19,7 @@ static struct task_record task(int tgid, int tid, uint64_t start, uint64_t exec,
 				 .flags = flags | (tgid == tid ? TASK_IS_LEADER : 0),
 				 .present = 1u << TASK_EXEC };
 	t.value[TASK_EXEC] = exec;
-	strncpy(t.comm, comm, sizeof t.comm);
+	memcpy(t.comm, comm, strnlen(comm, sizeof t.comm));
 	return t;
 }
 
