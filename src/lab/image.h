@@ -13,7 +13,7 @@
  *	         and for w = 0..28 the differences, zigzag; every number a LEB128 varint
  *
  * The packed words (tid and tgid, comm, ...) are in the byte order of the machine: little endian.
-*/
+ */
 #ifndef TARE_LAB_IMAGE_H
 #define TARE_LAB_IMAGE_H
 

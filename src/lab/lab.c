@@ -301,29 +301,25 @@ static int missing(struct lab *lab, struct error *err)
 	return error_hint(err, "'tare time COMMAND' makes it; --lab FILE chooses another");
 }
 
-/* Judges the file before SQLite may touch it. *empty: there is nothing in it yet. */
-static int examine(struct lab *lab, bool *empty, struct error *err)
+/* Judges the file before SQLite may touch it. */
+static int examine(struct lab *lab, struct error *err)
 {
 	struct stat st;
 	char shown[SHOWN];
 	text_display(lab->path, shown, sizeof shown);
-	*empty = false;
 	if (stat(lab->path, &st)) {
 		if (errno != ENOENT) {
 			int code = errno == ENOTDIR ? EXIT_USAGE : EXIT_ENVIRONMENT;
 			return error_set(err, (enum exit_code)code, "cannot open lab %s: %s", shown,
 					 strerror(errno));
 		}
-		*empty = true;
-		return lab->mode == LAB_READ ? missing(lab, err) : 0;
+		return lab->mode == LAB_WRITE ? 0 : missing(lab, err);
 	}
 	if (!S_ISREG(st.st_mode))
 		return not_a_lab(lab, err,
 				 S_ISDIR(st.st_mode) ? "it is a directory" : "it is no file");
-	if (st.st_size == 0) {
-		*empty = true;
-		return lab->mode == LAB_READ ? missing(lab, err) : 0;
-	}
+	if (st.st_size == 0)
+		return lab->mode == LAB_WRITE ? 0 : missing(lab, err);
 	uint32_t application;
 	int version;
 	if (read_header(lab, &application, &version, err))
@@ -438,12 +434,11 @@ static int open_in_memory(struct lab *lab, struct error *err)
 
 static int open_here(struct lab *lab, struct error *err)
 {
-	bool empty;
 	if (strcmp(lab->path, LAB_IN_MEMORY) == 0)
 		return open_in_memory(lab, err);
 	if (lab->mode == LAB_WRITE && make_directories(lab->path, err))
 		return -1;
-	if (examine(lab, &empty, err))
+	if (examine(lab, err))
 		return -1;
 	bool in_wal = beside_size(lab, "-wal") > 0;
 	int flags = SQLITE_OPEN_READWRITE | (lab->mode == LAB_WRITE ? SQLITE_OPEN_CREATE : 0);

@@ -15,6 +15,7 @@ struct lab;
 enum lab_mode {
 	LAB_READ,  /* must exist; nothing is changed */
 	LAB_WRITE, /* made when it does not exist, migrated when it is older */
+	LAB_EDIT,  /* must exist; else like LAB_WRITE */
 };
 
 /* path NULL: $TARE_LAB, else $XDG_DATA_HOME/tare/lab.db, or ~/.local/share/tare/lab.db. Under sudo

@@ -1,0 +1,160 @@
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "lab/lab.h"
+#include "report/table.h"
+
+struct list_options {
+	const char *lab;
+	long most;
+	bool json;
+};
+
+/* For people: what tells runs apart. */
+static struct table *text_table(const run_list *runs, const run_count_list *counts)
+{
+	static const struct column columns[] = {
+		{ "id", "run", COLUMN_COUNT, .right = true },
+		{ "started_at", "started", COLUMN_DATE },
+		{ "name", "name", COLUMN_TEXT },
+		{ "executions", "executions", COLUMN_TEXT, .right = true },
+		{ "status", "status", COLUMN_TEXT },
+		{ "mean_et", "mean ET", COLUMN_DURATION },
+		{ "mean_pt_exec", "mean PT", COLUMN_DURATION },
+	};
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct run *run = &runs->items[i];
+		const struct run_summary_row *count = &counts->items[i];
+		char progress[32];
+		if (run->planned)
+			snprintf(progress, sizeof progress, "%u/%u", count->executions,
+				 run->planned);
+		else
+			snprintf(progress, sizeof progress, "%u", count->executions);
+		table_add_count(t, run->id);
+		table_add_date(t, run->started_at_ns);
+		table_add_text(t, run->name);
+		table_add_text(t, progress);
+		table_add_text(t, run_status_name(run->status));
+		table_add_number(t, count->mean_et_ns);
+		table_add_number(t, count->mean_pt_exec_ns);
+	}
+	return t;
+}
+
+static void add_date(struct table *t, int64_t realtime_ns)
+{
+	if (realtime_ns)
+		table_add_date(t, realtime_ns);
+	else
+		table_add_absent(t);
+}
+
+static struct table *json_table(const run_list *runs, const run_count_list *counts)
+{
+	static const struct column columns[] = {
+		{ "id", "", COLUMN_COUNT },
+		{ "name", "", COLUMN_TEXT },
+		{ "command", "", COLUMN_TEXT },
+		{ "status", "", COLUMN_TEXT },
+		{ "started_at", "", COLUMN_DATE },
+		{ "ended_at", "", COLUMN_DATE },
+		{ "executions", "", COLUMN_COUNT },
+		{ "warmups", "", COLUMN_COUNT },
+		{ "planned", "", COLUMN_COUNT },
+		{ "mean_et", "", COLUMN_DURATION },
+		{ "mean_pt_exec", "", COLUMN_DURATION },
+		{ "backend", "", COLUMN_TEXT },
+		{ "study", "", COLUMN_COUNT },
+	};
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct run *run = &runs->items[i];
+		const struct run_summary_row *count = &counts->items[i];
+		table_add_count(t, run->id);
+		table_add_text(t, run->name);
+		table_add_text(t, run->command);
+		table_add_text(t, run_status_name(run->status));
+		add_date(t, run->started_at_ns);
+		add_date(t, run->ended_at_ns);
+		table_add_count(t, count->executions);
+		table_add_count(t, count->warmups);
+		if (run->planned)
+			table_add_count(t, run->planned);
+		else
+			table_add_absent(t);
+		table_add_number(t, count->mean_et_ns);
+		table_add_number(t, count->mean_pt_exec_ns);
+		table_add_text(t, backend_name(run->backend));
+		if (run->study)
+			table_add_count(t, run->study);
+		else
+			table_add_absent(t);
+	}
+	return t;
+}
+
+static void print_runs(const run_list *runs, const run_count_list *counts, bool json)
+{
+	struct strbuf out = { 0 };
+	struct table *t = json ? json_table(runs, counts) : text_table(runs, counts);
+	struct table_style style = { .width = isatty(STDOUT_FILENO) ? (size_t)cmd_columns() : 0,
+				     .colour = cmd_colour() };
+	if (json || runs->count)
+		table_render(t, json ? TABLE_JSON : TABLE_TEXT, &style, &out);
+	else
+		fputs("no runs\n", stderr);
+	fputs(strbuf_text(&out), stdout);
+	table_free(t);
+	strbuf_release(&out);
+}
+
+static int list(const struct list_options *o, const char *pattern)
+{
+	struct error err = ERROR_INIT;
+	struct lab *lab;
+	if (lab_open(&lab, o->lab, LAB_READ, &err))
+		return cmd_fail(&err);
+	run_list runs = { 0 };
+	run_count_list counts = { 0 };
+	int failed = lab_list_runs(lab, pattern, (uint32_t)o->most, &runs, &counts, &err);
+	if (!failed)
+		print_runs(&runs, &counts, o->json);
+	for (size_t i = 0; i < runs.count; i++)
+		run_release(&runs.items[i]);
+	array_release(&runs);
+	array_release(&counts);
+	lab_close(lab);
+	return failed ? cmd_fail(&err) : EXIT_DONE;
+}
+
+int cmd_list(int argc, char **argv)
+{
+	struct list_options o = { 0 };
+	struct option_spec specs[] = { { 'n', "number", OPTION_INTEGER, &o.most, "NUM",
+					 "only the newest NUM", .min = 1, .max = INT32_MAX },
+				       { 0, "json", OPTION_FLAG, &o.json, NULL, "as JSON" },
+				       { 0, "lab", OPTION_TEXT, &o.lab, "FILE",
+					 "the lab to read (default: your own)" },
+				       { 0 } };
+	text_list operands = { 0 };
+	int code = EXIT_DONE;
+	if (cmd_options(
+		    "tare list [OPTIONS] [PATTERN]",
+		    "The runs in the lab, newest first; with PATTERN those with it in their name or\n"
+		    "command. Means are over all executions but warm-ups.\n",
+		    specs, argc, argv, &operands, &code)) {
+		struct error err = ERROR_INIT;
+		if (operands.count > 1) {
+			error_set(&err, EXIT_USAGE, "list: more than one PATTERN");
+			error_hint(&err, "put a pattern of several words in quotes");
+			code = cmd_fail(&err);
+		} else {
+			code = list(&o, operands.count ? operands.items[0] : NULL);
+		}
+	}
+	array_release(&operands);
+	return code;
+}

@@ -1,0 +1,240 @@
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "lab/lab.h"
+#include "report/table.h"
+
+struct sql_options {
+	const char *lab;
+	bool csv, tsv, json;
+};
+
+/* Rows on their way out: a table, or JSON, whose cells keep the type that SQL gave them. */
+struct rows {
+	bool json;
+	struct table *table;
+	json_t *array;
+};
+
+static json_t *json_cell(const char *text, enum lab_type type)
+{
+	double real = type == LAB_REAL ? strtod(text, NULL) : 0;
+	if (type == LAB_NULL)
+		return json_null();
+	if (type == LAB_INTEGER)
+		return json_integer(strtoll(text, NULL, 10));
+	if (type == LAB_REAL && isfinite(real))
+		return json_real(real);
+	char *clean = text_utf8(text);
+	json_t *cell = json_string(clean);
+	free(clean);
+	return cell;
+}
+
+static void add_json(json_t *array, int columns, const char *const *names,
+		     const char *const *values, const enum lab_type *types)
+{
+	json_t *row = json_object();
+	for (int i = 0; i < columns; i++) {
+		char *name = text_utf8(names[i]);
+		json_object_set_new(row, name, json_cell(values[i], types[i]));
+		free(name);
+	}
+	json_array_append_new(array, row);
+}
+
+/* Texts as SQL has them, numbers to the right: rounding is for reports. */
+static struct table *new_table(int count, const char *const *names, const enum lab_type *types)
+{
+	struct column *columns = xcalloc((size_t)count, sizeof *columns);
+	for (int i = 0; i < count; i++)
+		columns[i] = (struct column){ names[i], names[i], COLUMN_TEXT,
+					      .right = types && (types[i] == LAB_INTEGER ||
+								 types[i] == LAB_REAL) };
+	struct table *t = table_new(columns, (size_t)count);
+	free(columns);
+	return t;
+}
+
+static bool add_row(void *context, int columns, const char *const *names, const char *const *values,
+		    const enum lab_type *types)
+{
+	struct rows *rows = context;
+	if (rows->json) {
+		if (values)
+			add_json(rows->array, columns, names, values, types);
+		return true;
+	}
+	if (!rows->table)
+		rows->table = new_table(columns, names, types);
+	for (int i = 0; values && i < columns; i++)
+		table_add_text(rows->table, values[i]);
+	return true;
+}
+
+static void print_rows(const struct rows *rows, const struct sql_options *o)
+{
+	struct strbuf out = { 0 };
+	struct table_style style = { .width = isatty(STDOUT_FILENO) ? (size_t)cmd_columns() : 0,
+				     .colour = cmd_colour() };
+	if (rows->json) {
+		char *text = json_dumps(rows->array, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+		strbuf_printf(&out, "%s\n", text);
+		free(text);
+	} else {
+		table_render(rows->table,
+			     o->csv   ? TABLE_CSV
+			     : o->tsv ? TABLE_TSV
+				      : TABLE_TEXT,
+			     &style, &out);
+	}
+	fputs(strbuf_text(&out), stdout);
+	strbuf_release(&out);
+}
+
+static void rows_release(struct rows *rows)
+{
+	if (rows->table)
+		table_free(rows->table);
+	json_decref(rows->array);
+}
+
+static int query(const struct sql_options *o, const char *statement)
+{
+	struct error err = ERROR_INIT;
+	struct lab *lab;
+	if (lab_open(&lab, o->lab, LAB_READ, &err))
+		return cmd_fail(&err);
+	struct rows rows = { .json = o->json, .array = json_array() };
+	int failed = lab_sql(lab, statement, add_row, &rows, &err);
+	lab_close(lab);
+	if (!failed)
+		print_rows(&rows, o);
+	rows_release(&rows);
+	return failed ? cmd_fail(&err) : EXIT_DONE;
+}
+
+static int query_from_stdin(const struct sql_options *o)
+{
+	struct strbuf statement = { 0 };
+	char part[4096];
+	size_t n;
+	while ((n = fread(part, 1, sizeof part, stdin)) > 0)
+		strbuf_add(&statement, part, n);
+	int code;
+	struct error err = ERROR_INIT;
+	if (ferror(stdin)) {
+		error_set(&err, EXIT_USAGE, "sql: cannot read standard input: %s", strerror(errno));
+		code = cmd_fail(&err);
+	} else if (strlen(strbuf_text(&statement)) != statement.length) {
+		error_set(&err, EXIT_USAGE, "sql: the statement on standard input has a zero byte");
+		code = cmd_fail(&err);
+	} else {
+		code = query(o, strbuf_text(&statement));
+	}
+	strbuf_release(&statement);
+	return code;
+}
+
+/* ---- without a statement: what there is to ask ---- */
+
+/* Meanings wrap at the terminal's edge, under themselves. */
+static void print_wrapped(const char *text, int indent, int width)
+{
+	int at = indent;
+	while (*text) {
+		int n = (int)strcspn(text, " ");
+		if (at > indent && at + 1 + n > width) {
+			printf("\n%*s", indent, "");
+			at = indent;
+		} else if (at > indent) {
+			putchar(' ');
+			at++;
+		}
+		printf("%.*s", n, text);
+		at += n;
+		text += n + (text[n] == ' ');
+	}
+	putchar('\n');
+}
+
+static void print_view(void *context, const char *view, const char *column, const char *meaning)
+{
+	int *width = context;
+	if (column) {
+		printf("  %-22s", column);
+		print_wrapped(meaning, 24, *width);
+	} else {
+		printf("\n%s: ", view);
+		print_wrapped(meaning, (int)strlen(view) + 2, *width);
+	}
+}
+
+static void add_view(void *context, const char *view, const char *column, const char *meaning)
+{
+	static const char *const names[] = { "view", "column", "meaning" };
+	static const enum lab_type types[] = { LAB_TEXT, LAB_TEXT, LAB_TEXT };
+	if (column)
+		add_row(context, 3, names, (const char *const[]){ view, column, meaning }, types);
+}
+
+static int describe(const struct sql_options *o)
+{
+	struct error err = ERROR_INIT;
+	struct rows rows = { .json = o->json, .array = json_array() };
+	bool plain = !o->json && !o->csv && !o->tsv;
+	int width = cmd_columns();
+	if (plain)
+		fputs("What 'tare sql \"SELECT ...\"' can ask (times in ns, NULL is not seen):\n",
+		      stdout);
+	int failed = plain ? lab_views(print_view, &width, &err) : lab_views(add_view, &rows, &err);
+	if (!failed && !plain)
+		print_rows(&rows, o);
+	rows_release(&rows);
+	return failed ? cmd_fail(&err) : EXIT_DONE;
+}
+
+int cmd_sql(int argc, char **argv)
+{
+	struct sql_options o = { 0 };
+	struct option_spec specs[] = {
+		{ 0, "csv", OPTION_FLAG, &o.csv, NULL, "as CSV" },
+		{ 0, "tsv", OPTION_FLAG, &o.tsv, NULL, "as tab-separated values" },
+		{ 0, "json", OPTION_FLAG, &o.json, NULL, "as JSON: an object for each row" },
+		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab to read (default: your own)" },
+		{ 0 }
+	};
+	text_list operands = { 0 };
+	int code = EXIT_DONE;
+	if (cmd_options(
+		    "tare sql [OPTIONS] [STATEMENT]",
+		    "Asks the lab in SQL (SQLite's); nothing is changed. '-' reads the statement from\n"
+		    "standard input. Without one, the views and their columns are listed.\n",
+		    specs, argc, argv, &operands, &code)) {
+		struct error err = ERROR_INIT;
+		if (operands.count > 1 || o.csv + o.tsv + o.json > 1) {
+			error_set(&err, EXIT_USAGE,
+				  operands.count > 1 ? "sql: more than one STATEMENT"
+						     : "sql: --csv, --tsv and --json exclude "
+						       "each other");
+			if (operands.count > 1)
+				error_hint(&err, "put the statement in quotes");
+			code = cmd_fail(&err);
+		} else if (!operands.count) {
+			code = describe(&o);
+		} else if (strcmp(operands.items[0], "-") == 0) {
+			code = query_from_stdin(&o);
+		} else {
+			code = query(&o, operands.items[0]);
+		}
+	}
+	array_release(&operands);
+	return code;
+}
