@@ -39,7 +39,8 @@ static void show(const loaded_list *list, const struct show_options *o)
 		for (size_t i = 0; i < list->count; i++)
 			print_table(time_processes(&views[i]));
 	} else if (o->executions) {
-		print_table(time_executions(views, list->count));
+		for (size_t i = 0; i < list->count; i++)
+			print_table(time_executions_brief(&views[i]));
 	} else if (o->facts) {
 		print_facts(&list->items[0].machine);
 	} else {

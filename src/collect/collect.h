@@ -41,8 +41,8 @@ int collector_adopt(struct collector *c, pid_t root, struct error *err);
 int collector_fd(const struct collector *c);
 void collector_drain(struct collector *c);
 
-/* The end of the root's last thread, CLOCK_MONOTONIC, waiting briefly for the record; 0 when not
- * known. */
+/* To be called when the root has ended, before it is waited for. The end of its last thread,
+ * CLOCK_MONOTONIC, waiting briefly for the record; 0 when not known. */
 uint64_t collector_root_end_ns(struct collector *c);
 
 /* The processes of the tree that are alive, appended to pids; the root included while it lives. */

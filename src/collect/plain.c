@@ -17,6 +17,7 @@ struct plain {
 	struct tree tree;
 	uint64_t armed_ns; /* 0: not armed */
 	struct totals reaped;
+	struct image exits; /* of the root alone */
 };
 
 static int plain_open(void **state, struct error *err)
@@ -37,6 +38,7 @@ static void plain_close(void *state)
 		return;
 	procfs_close(p->proc);
 	tree_release(&p->tree);
+	image_release(&p->exits);
 	free(p);
 }
 
@@ -64,6 +66,7 @@ static void plain_arm(void *state)
 	struct plain *p = state;
 	tree_arm(&p->tree, p->proc);
 	p->reaped = (struct totals){ 0 };
+	p->exits.count = 0;
 	p->armed_ns = clock_monotonic_ns();
 }
 
@@ -75,15 +78,36 @@ static int plain_adopt(void *state, pid_t root, struct error *err)
 	return 0;
 }
 
+/* A process that is forked while /proc is being listed is missed, also when its parent, listed before, is gone by
+ * the time it is read: nobody is only believed the second time. */
 static void plain_members(void *state, pid_list *pids)
 {
 	struct plain *p = state;
 	kin_list list = { 0 };
-	tree_scan(&p->tree, p->proc, &list);
-	for (size_t i = 0; i < list.count; i++)
-		if (list.items[i].member)
-			array_push(pids, list.items[i].pid);
+	size_t had = pids->count;
+	for (int turn = 0; turn < 2 && pids->count == had; turn++) {
+		list.count = 0;
+		tree_scan(&p->tree, p->proc, &list);
+		for (size_t i = 0; i < list.count; i++)
+			if (list.items[i].member)
+				array_push(pids, list.items[i].pid);
+	}
 	array_release(&list);
+}
+
+static void add_exit(void *context, struct task_record *task, const struct stat_extra *extra)
+{
+	(void)extra;
+	task->flags |= TASK_IS_SUBJECT | TASK_HAS_EXITED;
+	*image_add(context) = *task;
+}
+
+/* The end itself is not seen, but the root, not yet waited for, can still be read: its name above all. */
+static uint64_t plain_root_end_ns(void *state)
+{
+	struct plain *p = state;
+	procfs_each_thread(p->proc, p->tree.root, PROCFS_ALL, add_exit, &p->exits);
+	return 0;
 }
 
 static void plain_reaped(void *state, pid_t pid, const struct rusage *usage)
@@ -119,7 +143,10 @@ static void plain_finish(void *state, const struct totals *base, struct image *e
 		procfs_each_thread(p->proc, alive.items[i], PROCFS_ALL, add_living, &living);
 	array_release(&alive);
 	totals_subtract(totals, base);
-	exits->count = 0;
+	struct image had = *exits;
+	*exits = p->exits;
+	p->exits = had;
+	p->exits.count = 0;
 	exits->begin_ns = p->armed_ns;
 	exits->end_ns = clock_monotonic_ns();
 	*lost = 0;
@@ -137,6 +164,7 @@ const struct backend_ops plain_backend = {
 	.snapshot = plain_snapshot,
 	.arm = plain_arm,
 	.adopt = plain_adopt,
+	.root_end_ns = plain_root_end_ns,
 	.members = plain_members,
 	.reaped = plain_reaped,
 	.finish = plain_finish,

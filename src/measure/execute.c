@@ -13,6 +13,7 @@
 
 #define TERM_PATIENCE_NS 200000000u
 #define KILL_PATIENCE_NS 2000000000u
+#define DRAIN_EVERY_NS 100000000u
 
 enum ending { ENDED, OVER_LIMIT, STOPPED, FAILED };
 
@@ -30,6 +31,15 @@ static void swallow(struct pollfd *output)
 		output->fd = -1; /* closed: poll ignores it from now on */
 }
 
+/* How long to sleep at most: the time limit, and with netlink a turn now and then, since its
+ * sockets would wake tare at every fork on the machine. 0: without end. */
+static uint64_t longest_sleep(uint64_t left_ns, bool takes_turns)
+{
+	if (!takes_turns)
+		return left_ns;
+	return left_ns && left_ns < DRAIN_EVERY_NS ? left_ns : DRAIN_EVERY_NS;
+}
+
 /* Asleep until the root ends: nothing of tare runs unless the ring fills up or output is piped. */
 static enum ending wait_for_end(struct collector *c, const struct command *command,
 				uint64_t limit_ns)
@@ -37,28 +47,27 @@ static enum ending wait_for_end(struct collector *c, const struct command *comma
 	struct pollfd fds[] = { { .fd = command->pidfd, .events = POLLIN },
 				{ .fd = command->output_fd, .events = POLLIN },
 				{ .fd = collector_fd(c), .events = POLLIN } };
+	bool takes_turns = collector_backend(c) == BACKEND_NETLINK;
+	if (takes_turns)
+		fds[2].fd = -1;
 	uint64_t until = limit_ns ? clock_monotonic_ns() + limit_ns : 0;
 	for (;;) {
-		struct timespec left, *timeout = NULL;
-		if (until) {
-			uint64_t now = clock_monotonic_ns();
-			if (now >= until)
-				return OVER_LIMIT;
-			left = (struct timespec){ (time_t)((until - now) / 1000000000u),
-						  (long)((until - now) % 1000000000u) };
-			timeout = &left;
-		}
-		int n = ppoll(fds, 3, timeout, interrupt_mask());
+		uint64_t now = until ? clock_monotonic_ns() : 0;
+		if (until && now >= until)
+			return OVER_LIMIT;
+		uint64_t sleep_ns = longest_sleep(until ? until - now : 0, takes_turns);
+		struct timespec most = { (time_t)(sleep_ns / 1000000000u),
+					 (long)(sleep_ns % 1000000000u) };
+		int n = ppoll(fds, 3, sleep_ns ? &most : NULL, interrupt_mask());
 		if (interrupted())
 			return STOPPED;
 		if (n < 0 && errno != EINTR)
 			return FAILED;
-		if (n <= 0)
-			continue;
-		if (fds[0].revents)
+		if (n > 0 && fds[0].revents)
 			return ENDED;
-		swallow(&fds[1]);
-		if (fds[2].revents)
+		if (n > 0)
+			swallow(&fds[1]);
+		if (takes_turns || (n > 0 && fds[2].revents))
 			collector_drain(c);
 	}
 }
@@ -125,6 +134,7 @@ static void care_for_orphans(struct collector *c, const struct execute_options *
 				end_tree(c, &pids);
 		}
 	}
+	reap(c); /* those that ended since the last look */
 	array_release(&pids);
 }
 
@@ -217,8 +227,11 @@ static int run_timed(struct collector *c, struct command *command, const char *n
 
 	int status = 0;
 	struct rusage usage;
-	if (how != ENDED)
+	if (how != ENDED) {
 		kill(command->pid, SIGKILL);
+		waitid(P_PID, (id_t)command->pid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT);
+	}
+	uint64_t root_end_ns = collector_root_end_ns(c);
 	if (wait4(command->pid, &status, 0, &usage) == command->pid)
 		collector_reaped(c, command->pid, &usage);
 	if (how != ENDED) {
@@ -231,7 +244,6 @@ static int run_timed(struct collector *c, struct command *command, const char *n
 	if (command_started(command, name, err))
 		return -1;
 	note_status(x, status, how == OVER_LIMIT);
-	uint64_t root_end_ns = collector_root_end_ns(c);
 	care_for_orphans(c, options, x);
 	int failed = collector_snapshot(c, &x->tasks_after, err);
 	struct totals base = used_before_exec(command, collector_backend(c));

@@ -41,7 +41,7 @@ needs_root() {
 	for i in 0 1 2; do
 		own=$(sed -n "$((i + 1))p" burned)
 		jq -e --argjson own "$own" --argjson i $i \
-			'.results[0].tare.executions[$i].pt.exec / $own | . > 0.95 and . < 1.05' out.json
+			'.results[0].tare.executions[$i].pt_ns.exec / $own | . > 0.95 and . < 1.05' out.json
 	done
 }
 
@@ -319,7 +319,7 @@ needs_root() {
 		rm -f burned
 		BURN_LOG=$PWD/burned "$TARE" time --backend $backend -N -w 0 -r 3 --json "$BURN loop 30ms" >b.json
 		own=$(sort -n burned | sed -n 2p)
-		jq -e --argjson own "$own" '[.results[0].tare.executions[].pt.exec] | sort[1] / $own | . > 0.9 and . < 1.1' b.json
+		jq -e --argjson own "$own" '[.results[0].tare.executions[].pt_ns.exec] | sort[1] / $own | . > 0.9 and . < 1.1' b.json
 		jq -e --arg backend $backend '.results[0].tare.backend == $backend' b.json
 	done
 }

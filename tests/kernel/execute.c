@@ -168,8 +168,9 @@ static void left_processes_are_ended(void **state)
 	(void)state;
 	struct execute_options options = { .grace_ns = 20000000 };
 	run_burn(&options, "daemon", "20s", NULL);
-	assert_int_equal(x.left_behind, 1);
-	assert_int_equal(x.ended, 1);
+	/* the one between may still be there */
+	assert_in_range(x.left_behind, 1, 2);
+	assert_in_range(x.ended, 1, 2);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nothing is left, not even a zombie */
 }
 

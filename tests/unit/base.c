@@ -80,9 +80,15 @@ static void shown_durations(void **state)
 	static const struct {
 		double ns;
 		const char *text;
-	} cases[] = { { 1.2345e9, "1.234 s" }, { 999.96e6, "1.000 s" }, { 45.6789e6, "45.68 ms" },
-		      { 12, "12 ns" },	       { 0, "0 ns" },		{ 1500, "1.500 µs" },
-		      { 123.4e9, "123.4 s" },   { 99.997e6, "100.0 ms" }, { 9.99996e6, "10.00 ms" } };
+	} cases[] = { { 1.2345e9, "1.234 s" },
+		      { 999.96e6, "1.000 s" },
+		      { 45.6789e6, "45.68 ms" },
+		      { 12, "12 ns" },
+		      { 0, "0 ns" },
+		      { 1500, "1.500 µs" },
+		      { 123.4e9, "123.4 s" },
+		      { 99.997e6, "100.0 ms" },
+		      { 9.99996e6, "10.00 ms" } };
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char out[32];
 		text_duration(cases[i].ns, 4, out, sizeof out);

@@ -44,8 +44,9 @@ static void bad_scans(void **state)
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct error err = ERROR_INIT;
 		parameter_space space = { 0 };
-		assert_int_equal(parameter_scan(&space, bad[i][0], bad[i][1], bad[i][2], bad[i][3],
-						&err), -1);
+		assert_int_equal(
+			parameter_scan(&space, bad[i][0], bad[i][1], bad[i][2], bad[i][3], &err),
+			-1);
 		assert_int_equal(err.code, EXIT_USAGE);
 		parameter_space_release(&space);
 	}
@@ -63,7 +64,9 @@ static void cpu_lists(void **state)
 	assert_true(cpus_parse("0,2-4", &set));
 	assert_int_equal(CPU_COUNT(&set), 4);
 	assert_true(CPU_ISSET(3, &set) && !CPU_ISSET(1, &set));
-	static const char *const bad[] = { "", "a", "1-", "-1", "3-1", "1,", "1,,2", "99999", "1 2" };
+	static const char *const bad[] = {
+		"", "a", "1-", "-1", "3-1", "1,", "1,,2", "99999", "1 2"
+	};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		assert_false(cpus_parse(bad[i], &set));
 }

@@ -19,7 +19,7 @@ static struct task_record task(int tgid, int tid, uint64_t start, uint64_t exec,
 				 .flags = flags | (tgid == tid ? TASK_IS_LEADER : 0),
 				 .present = 1u << TASK_EXEC };
 	t.value[TASK_EXEC] = exec;
-	strncpy(t.comm, comm, sizeof t.comm);
+	memcpy(t.comm, comm, strnlen(comm, sizeof t.comm));
 	return t;
 }
 
@@ -107,10 +107,14 @@ static void names(void **state)
 	(void)state;
 	static const struct {
 		const char *comm, *name;
-	} cases[] = { { "kworker/0:1-events", "kworker/0" }, { "kworker/u8:3", "kworker/u8" },
-		      { "flush-9:0", "flush-9:0" },	       { "a\nb\x01", "a?b?" },
-		      { "caf\xc3\xa9", "caf\xc3\xa9" },	       { "bad\xff", "bad?" },
-		      { "sixteen-bytes-xx", "sixteen-bytes-xx" }, { "", "" } };
+	} cases[] = { { "kworker/0:1-events", "kworker/0" },
+		      { "kworker/u8:3", "kworker/u8" },
+		      { "flush-9:0", "flush-9:0" },
+		      { "a\nb\x01", "a?b?" },
+		      { "caf\xc3\xa9", "caf\xc3\xa9" },
+		      { "bad\xff", "bad?" },
+		      { "sixteen-bytes-xx", "sixteen-bytes-xx" },
+		      { "", "" } };
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char comm[16] = { 0 }, name[17];
 		memcpy(comm, cases[i].comm, strnlen(cases[i].comm, 16));
