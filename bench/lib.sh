@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # What the benchmark scripts share. Each is called with the path of tare and of the build directory.
 set -euo pipefail
 export LC_ALL=C NO_COLOR=1

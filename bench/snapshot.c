@@ -1,5 +1,5 @@
-/* What a snapshot of all tasks costs, and what reading /proc/PID/{stat,status,io} of the same tasks costs: in one
- * process, taking turns, at a given number of tasks.
+/* What a snapshot of all tasks costs, and what reading /proc/PID/{stat,status,io} of the same tasks
+ *costs: in one process, taking turns, at a given number of tasks.
  *
  *	bench-snapshot TASKS ROUNDS
  */

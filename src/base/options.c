@@ -10,10 +10,10 @@
 #define HELP_COLUMN 30
 #define WIDTH 80
 
-static const struct option_spec help_spec = { 'h', "help", OPTION_FLAG, NULL, NULL,
-					      "print this help" };
-static const struct option_spec help_all_spec = { 0, "help-all", OPTION_FLAG, NULL, NULL,
-						  "every option" };
+static const struct option_spec help_spec = { 'h',  "help", OPTION_FLAG,
+					      NULL, NULL,   "print this help" };
+static const struct option_spec help_all_spec = { 0,	"help-all", OPTION_FLAG,
+						  NULL, NULL,	    "every option" };
 
 struct parse {
 	const char *command;
@@ -243,6 +243,8 @@ static int parse_letters(struct parse *p, const char *letters)
 				  shown);
 			return error_hint(p->err, "'tare %s --help' lists the options", p->command);
 		}
+		if (s->kind == OPTION_OPTIONAL && letters[1] == '=')
+			return apply(p, s, letters + 2);
 		bool flag = s->kind == OPTION_FLAG || s->kind == OPTION_OPTIONAL;
 		if (apply(p, s, !flag && letters[1] ? letters + 1 : NULL))
 			return -1;

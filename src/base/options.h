@@ -29,7 +29,8 @@ enum option_kind {
 	OPTION_DURATION, /* uint64_t, ns */
 	OPTION_FRACTION, /* double; "2%" is 0.02 */
 	OPTION_CHOICE,	 /* int: the index of the value in `arg`, a list like "text|json|csv" */
-	OPTION_OPTIONAL, /* const char *: "" when given without a value, which must be attached with = */
+	OPTION_OPTIONAL, /* const char *: "" when given without a value, which must be attached with
+			    = */
 	OPTION_HEADING,	 /* only a heading in --help: `help` is its text */
 };
 
@@ -48,8 +49,8 @@ struct option_spec {
 
 enum help { HELP_NONE, HELP_SHORT, HELP_ALL };
 
-/* Adds --help/-h and --help-all itself: *help is set and the rest not judged. The error names the option and what
- * was wrong with it, with the likely meant name as hint; its code is EXIT_USAGE. */
+/* Adds --help/-h and --help-all itself: *help is set and the rest not judged. The error names the
+ * option and what was wrong with it, with the likely meant name as hint; its code is EXIT_USAGE. */
 int options_parse(const char *command, const struct option_spec *specs, int argc, char **argv,
 		  text_list *operands, enum help *help, struct error *err);
 

@@ -143,7 +143,8 @@ char *text_shell_quoted(const char *s)
 	return strbuf_detach(&out);
 }
 
-/* Decimals that give `digits` significant ones, also where rounding carries into the next power of ten. */
+/* Decimals that give `digits` significant ones, also where rounding carries into the next power of
+ * ten. */
 static int decimals_for(double value, int digits)
 {
 	double magnitude = fabs(value);

@@ -28,6 +28,7 @@ struct session {
 	char *conditions, *directory;
 	struct shell_cost shell;
 	struct run *runs; /* one per command; id 0 until begun */
+	bool *stored;	  /* an execution of it is in the lab */
 	loaded_list done; /* the runs that ended, in order */
 	bool quiet;	  /* no text on stdout */
 	struct time_style style;
@@ -77,6 +78,11 @@ static int finish_run(struct session *s, size_t item, enum run_status status, st
 	if (!run->id || run->ended_at_ns)
 		return 0;
 	progress_clear(&s->progress);
+	if (!s->stored[item]) { /* it could not be started: there is nothing to keep */
+		int64_t id = run->id;
+		run->id = 0;
+		return lab_end_run(s->lab, id, status, err) || lab_remove_run(s->lab, id, err);
+	}
 	run->ended_at_ns = clock_realtime_ns();
 	if (lab_end_run(s->lab, run->id, status, err) ||
 	    loaded_add(&s->done, s->lab, run->id, LAB_PROCESSES, err))
@@ -115,7 +121,10 @@ static int on_executed(void *context, size_t item, struct execution *x, struct e
 	enum grade g = execution_grade(x);
 	s->sum_ns += (double)(g < GRADES ? x->pt_ns[g] : x->et_ns);
 	s->summed++;
-	return lab_add_execution(s->lab, s->runs[item].id, x, err);
+	if (lab_add_execution(s->lab, s->runs[item].id, x, err))
+		return -1;
+	s->stored[item] = true;
+	return 0;
 }
 
 static void on_progress(void *context, size_t item, uint32_t done, uint32_t planned)
@@ -299,6 +308,7 @@ static void release_session(struct session *s)
 	for (size_t i = 0; s->runs && i < s->p->plan.count; i++)
 		run_release(&s->runs[i]);
 	free(s->runs);
+	free(s->stored);
 	free(s->conditions);
 	free(s->directory);
 	loaded_release(&s->done);
@@ -318,6 +328,7 @@ static int run_session(const struct time_options *o, struct time_plan *p, int ar
 	s.style.colour = o->style == STYLE_COLOR || o->style == STYLE_FULL ||
 			 (o->style == STYLE_AUTO && cmd_colour());
 	s.runs = xcalloc(p->plan.count, sizeof *s.runs);
+	s.stored = xcalloc(p->plan.count, sizeof *s.stored);
 	int failed = open_everything(&s, argc, argv, &err) || measure(&s, &err);
 	int code = failed ? cmd_fail(&err) : EXIT_DONE;
 	struct error late = ERROR_INIT;
@@ -330,10 +341,10 @@ static int run_session(const struct time_options *o, struct time_plan *p, int ar
 	return code;
 }
 
-#define ABOUT                                                                                   \
-	"Runs each COMMAND repeatedly and says how long it took: process time of its whole\n"   \
-	"tree, exact to the ns, elapsed time, and what else ran. Options mean what they mean\n" \
-	"in hyperfine.\n"
+#define ABOUT                                                                               \
+	"Runs each COMMAND repeatedly and says how long it took: the process time of its\n" \
+	"whole tree, exact to the ns, its elapsed time, and what else ran. Options mean\n"  \
+	"what they mean in hyperfine.\n"
 
 int cmd_time(int argc, char **argv)
 {

@@ -78,8 +78,8 @@ static int plain_adopt(void *state, pid_t root, struct error *err)
 	return 0;
 }
 
-/* A process that is forked while /proc is being listed is missed, also when its parent, listed before, is gone by
- * the time it is read: nobody is only believed the second time. */
+/* A process that is forked while /proc is being listed is missed, also when its parent, listed
+ * before, is gone by the time it is read: nobody is only believed the second time. */
 static void plain_members(void *state, pid_list *pids)
 {
 	struct plain *p = state;
@@ -102,7 +102,8 @@ static void add_exit(void *context, struct task_record *task, const struct stat_
 	*image_add(context) = *task;
 }
 
-/* The end itself is not seen, but the root, not yet waited for, can still be read: its name above all. */
+/* The end itself is not seen, but the root, not yet waited for, can still be read: its name above
+ * all. */
 static uint64_t plain_root_end_ns(void *state)
 {
 	struct plain *p = state;

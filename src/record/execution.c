@@ -145,7 +145,8 @@ void processes_between(const struct image *before, const struct image *after,
 	add_entries(before, 0, entries, &count);
 	add_entries(after, 1, entries, &count);
 	add_entries(exits, 2, entries, &count);
-	qsort(entries, count, sizeof *entries, compare_entries);
+	if (count)
+		qsort(entries, count, sizeof *entries, compare_entries);
 
 	struct process p = { 0 };
 	bool open = false;
@@ -193,5 +194,6 @@ void processes_between(const struct image *before, const struct image *after,
 			into->after.value[OVERALL_FORKS] - into->before.value[OVERALL_FORKS];
 		into->ephemeral = forks > made ? (int64_t)(forks - made) : 0;
 	}
-	qsort(into->processes.items, into->processes.count, sizeof p, compare_processes);
+	if (into->processes.count)
+		qsort(into->processes.items, into->processes.count, sizeof p, compare_processes);
 }

@@ -126,7 +126,7 @@ setup() {
 
 @test "doctor: coloured on a terminal only, and not with NO_COLOR" {
 	command -v script > /dev/null || skip "needs script(1)"
-	TERM=xterm run script -qec "$TARE doctor --from $machines/laptop.txt" /dev/null
+	TERM=xterm run env -u NO_COLOR script -qec "$TARE doctor --from $machines/laptop.txt" /dev/null
 	[[ "$output" == *$'\033[1;31mBAD'* ]]
 	TERM=xterm NO_COLOR=1 run script -qec "$TARE doctor --from $machines/laptop.txt" /dev/null
 	[[ "$output" != *$'\033'* ]]

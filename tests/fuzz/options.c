@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		{ 'c', "format", OPTION_CHOICE, &choice, "text|json|csv", "a choice" },
 		{ 0 },
 	};
-	char *words[64] = { "fuzz" }, *input = malloc(size + 1);
+	char *words[64] = { (char *)"fuzz" }, *input = malloc(size + 1);
 	if (!input)
 		abort();
 	memcpy(input, data, size);

@@ -128,9 +128,11 @@ static int exec_from_thread(char **argv)
 
 static int add_up(long count)
 {
-	volatile uint64_t sum = 0;
-	for (long i = 0; i < count; i++)
+	uint64_t sum = 0;
+	for (long i = 0; i < count; i++) {
 		sum += (uint64_t)i;
+		__asm__ volatile("" : "+r"(sum)); /* every addition is made */
+	}
 	log_used(read_clock(CLOCK_PROCESS_CPUTIME_ID));
 	return 0;
 }
