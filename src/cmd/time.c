@@ -455,9 +455,12 @@ int cmd_time(int argc, char **argv)
 			code = run_session(&o, &p, argc, argv);
 		time_plan_release(&p);
 	}
-	text_list *const lists[] = { &operands,	 &o.prepare, &o.conclude, &o.names,
-				     &o.outputs, &o.scans,   &o.lists };
-	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-		array_release(lists[i]);
+	array_release(&operands);
+	array_release(&o.prepare);
+	array_release(&o.conclude);
+	array_release(&o.names);
+	array_release(&o.outputs);
+	array_release(&o.scans);
+	array_release(&o.lists);
 	return code;
 }

@@ -156,6 +156,6 @@ void collector_probe(enum backend backend, bool *built, bool *usable, char why[2
 	*built = backends[backend] != NULL;
 	*usable = open_one(&c, backend, &err) == 0;
 	snprintf(why, 256, "%.255s", err.text);
-	if (*usable)
+	if (*usable && c.ops)
 		c.ops->close(c.state);
 }

@@ -300,6 +300,7 @@ int plan_run(struct collector *c, const struct plan *plan, const struct plan_eve
 	return failed ? -1 : 0;
 }
 
+/* count > 0 */
 static uint64_t median_of(uint64_t *values, uint32_t count)
 {
 	for (uint32_t i = 1; i < count; i++) /* a few dozen at most */
@@ -316,7 +317,7 @@ static uint64_t median_of(uint64_t *values, uint32_t count)
 int shell_calibrate(struct collector *c, const struct plan *plan, char *const *argv, uint32_t runs,
 		    struct shell_cost *cost, struct error *err)
 {
-	uint64_t values[1 + GRADES][CALIBRATION_MAX];
+	uint64_t values[1 + GRADES][CALIBRATION_MAX] = { 0 };
 	struct launcher *l = NULL;
 	struct execution x = { 0 };
 	struct launch launch = plan->launch;

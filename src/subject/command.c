@@ -24,8 +24,6 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 
-extern char **environ;
-
 enum launch_stage {
 	STAGE_EXEC, /* 0: also what an untouched stamp says */
 	STAGE_INPUT,
@@ -235,7 +233,7 @@ static int find_program(const char *name, char *path, struct error *err)
 		if (strlen(name) >= PATH_MAX)
 			return error_set(err, EXIT_USAGE, "cannot run '%s': the path is too long",
 					 shown);
-		strcpy(path, name);
+		memcpy(path, name, strlen(name) + 1);
 		return 0; /* execve will tell what is wrong with it */
 	}
 	const char *list = getenv("PATH");
