@@ -1,9 +1,12 @@
 #include "base/progress.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/strbuf.h"
 #include "base/text.h"
 
 #define REDRAW_NS 100000000u
@@ -20,31 +23,59 @@ bool progress_due(const struct progress *p)
 	return p->shown && clock_monotonic_ns() - p->drawn_ns >= REDRAW_NS;
 }
 
+static size_t terminal_columns(void)
+{
+	struct winsize size;
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20 ? size.ws_col : 80;
+}
+
+static void add_bar(struct strbuf *line, size_t done, size_t total)
+{
+	size_t filled = done < total ? done * BAR / total : BAR;
+	strbuf_putc(line, '[');
+	for (size_t i = 0; i < BAR; i++)
+		strbuf_puts(line, i < filled ? "█" : "░");
+	strbuf_printf(line, "] %zu/%zu", done, total);
+}
+
+/* One line that never wraps: a wrapped one could not be cleared again. The label gives way, then
+ * the note. */
+static void draw(const char *label, const char *middle, const char *note)
+{
+	size_t columns = terminal_columns() - 1, fixed = text_width(middle) + 1;
+	bool noted = fixed + 2 + text_width(note) + 8 <= columns;
+	if (noted)
+		fixed += 2 + text_width(note);
+	size_t room = fixed < columns ? columns - fixed : 0, used = 0;
+	fputs("\r\033[K", stderr);
+	for (size_t n; *label && used < room; label += n, used++) {
+		n = utf8_length(label, strlen(label));
+		n = n ? n : 1;
+		fwrite(label, 1, n, stderr);
+	}
+	fprintf(stderr, " %s%s%s", middle, noted ? "  " : "", noted ? note : "");
+	fflush(stderr);
+}
+
 void progress_update(struct progress *p, size_t done, size_t total, const char *note)
 {
 	if (!progress_due(p))
 		return;
 	uint64_t now = clock_monotonic_ns();
+	struct strbuf middle = { 0 };
 	p->drawn_ns = now;
-	fprintf(stderr, "\r\033[K%s ", p->label);
-	if (total) {
-		size_t filled = done * BAR / total;
-		fputc('[', stderr);
-		for (size_t i = 0; i < BAR; i++)
-			fputs(i < filled ? "█" : "░", stderr);
-		fprintf(stderr, "] %zu/%zu", done, total);
-		if (done && done < total) {
-			char left[32];
-			double per = (double)(now - p->begun_ns) / (double)done;
-			text_duration(per * (double)(total - done), 2, left, sizeof left);
-			fprintf(stderr, ", %s left", left);
-		}
-	} else {
-		fprintf(stderr, "%zu", done);
+	if (total)
+		add_bar(&middle, done, total);
+	else
+		strbuf_printf(&middle, "%zu", done);
+	if (done && done < total) {
+		char left[32];
+		double per = (double)(now - p->begun_ns) / (double)done;
+		text_duration(per * (double)(total - done), 2, left, sizeof left);
+		strbuf_printf(&middle, ", %s left", left);
 	}
-	if (note && *note)
-		fprintf(stderr, "  %s", note);
-	fflush(stderr);
+	draw(p->label, strbuf_text(&middle), note ? note : "");
+	strbuf_release(&middle);
 }
 
 void progress_clear(struct progress *p)

@@ -15,13 +15,13 @@ struct list_options {
 static struct table *text_table(const run_list *runs, const run_count_list *counts)
 {
 	static const struct column columns[] = {
-		{ "id", "run", COLUMN_COUNT, .right = true },
-		{ "started_at", "started", COLUMN_DATE },
-		{ "name", "name", COLUMN_TEXT },
-		{ "executions", "executions", COLUMN_TEXT, .right = true },
-		{ "status", "status", COLUMN_TEXT },
-		{ "mean_et", "mean ET", COLUMN_DURATION },
-		{ "mean_pt_exec", "mean PT", COLUMN_DURATION },
+		{ "id", "Run", COLUMN_COUNT, .right = true },
+		{ "started_at", "Started", COLUMN_DATE },
+		{ "name", "Name", COLUMN_TEXT },
+		{ "executions", "Executions", COLUMN_TEXT, .right = true },
+		{ "status", "Status", COLUMN_TEXT },
+		{ "mean_et", "Mean ET", COLUMN_DURATION },
+		{ "mean_pt_exec", "Mean PT", COLUMN_DURATION },
 	};
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < runs->count; i++) {

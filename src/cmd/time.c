@@ -91,6 +91,8 @@ static int finish_run(struct session *s, size_t item, enum run_status status, st
 		return 0;
 	struct run_view *views = loaded_views(&s->done);
 	struct strbuf out = { 0 };
+	if (s->done.count > 1)
+		strbuf_putc(&out, '\n');
 	time_text_run(&views[s->done.count - 1], s->done.count, &s->style, &out);
 	fputs(strbuf_text(&out), stdout);
 	fflush(stdout);
@@ -263,6 +265,7 @@ static int conclude(struct session *s, struct error *err)
 	struct run_view *views = loaded_views(&s->done);
 	if (!s->quiet && s->done.count > 1) {
 		struct strbuf out = { 0 };
+		strbuf_putc(&out, '\n');
 		time_text_summary(views, s->done.count, &s->style, &out);
 		fputs(strbuf_text(&out), stdout);
 		strbuf_release(&out);

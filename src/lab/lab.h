@@ -51,7 +51,7 @@ int lab_find_run(struct lab *lab, const char *text, int64_t *id, struct error *e
 typedef ARRAY(struct run) run_list;
 struct run_summary_row {
 	uint32_t executions, warmups;	    /* stored */
-	double mean_et_ns, mean_pt_exec_ns; /* of all but warm-ups; NAN where none was seen */
+	double mean_et_ns, mean_pt_exec_ns; /* less the shell, of all but warm-ups; NAN: none */
 };
 /* Newest first; like filters by substring of name or command (NULL: all); most 0: no limit.
  * counts, when not NULL, gets an entry per run. The caller releases the runs. */

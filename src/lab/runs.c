@@ -442,8 +442,10 @@ int lab_list_runs(struct lab *lab, const char *like, uint32_t most, run_list *ru
 	static const char more[] =
 		", (SELECT count(*) FROM execution WHERE run = run.id AND NOT warmup)"
 		", (SELECT count(*) FROM execution WHERE run = run.id AND warmup)"
-		", (SELECT avg(et_ns) FROM execution WHERE run = run.id AND NOT warmup)"
-		", (SELECT avg(pt_exec_ns) FROM execution WHERE run = run.id AND NOT warmup)";
+		", (SELECT avg(max(et_ns - coalesce(run.shell_et_ns, 0), 0))"
+		"   FROM execution WHERE run = run.id AND NOT warmup)"
+		", (SELECT avg(max(pt_exec_ns - coalesce(run.shell_pt_exec_ns, 0), 0))"
+		"   FROM execution WHERE run = run.id AND NOT warmup)";
 	char *sql = select_runs(counts ? more : "", rest);
 	char *pattern = like && *like ? text_utf8(like) : NULL;
 	sqlite3_stmt *stmt = NULL;
