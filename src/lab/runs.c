@@ -39,8 +39,6 @@ static const struct field run_fields[] = {
 	RUN(shell_pt_ns[GRADE_NET], FIELD_NS, "shell_pt_net_ns"),
 	RUN(shell_pt_ns[GRADE_EXEC], FIELD_NS, "shell_pt_exec_ns"),
 	RUN(shell_pt_ns[GRADE_TICK], FIELD_NS, "shell_pt_tick_ns"),
-	RUN(shell_user_ns, FIELD_NS, "shell_user_ns"),
-	RUN(shell_system_ns, FIELD_NS, "shell_system_ns"),
 	{ 0 },
 };
 
@@ -53,8 +51,6 @@ static const struct field update_fields[] = {
 	RUN(shell_pt_ns[GRADE_NET], FIELD_NS, "shell_pt_net_ns"),
 	RUN(shell_pt_ns[GRADE_EXEC], FIELD_NS, "shell_pt_exec_ns"),
 	RUN(shell_pt_ns[GRADE_TICK], FIELD_NS, "shell_pt_tick_ns"),
-	RUN(shell_user_ns, FIELD_NS, "shell_user_ns"),
-	RUN(shell_system_ns, FIELD_NS, "shell_system_ns"),
 	{ 0 },
 };
 

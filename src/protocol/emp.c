@@ -33,19 +33,18 @@ const char *emp_label(enum emp_measure m)
 	return labels[m];
 }
 
+/* What the measure is taken from. */
 static uint64_t measured_ns(const struct execution *x, enum emp_measure m)
 {
 	switch (m) {
 	case EMP_PT_NET:
 		return x->pt_ns[GRADE_NET];
 	case EMP_PT_EXEC:
+	case EMP_USER:
+	case EMP_SYSTEM:
 		return x->pt_ns[GRADE_EXEC];
 	case EMP_PT_TICK:
 		return x->pt_ns[GRADE_TICK];
-	case EMP_USER:
-		return x->user_ns;
-	case EMP_SYSTEM:
-		return x->system_ns;
 	default:
 		return x->et_ns;
 	}
@@ -57,25 +56,25 @@ static uint64_t shell_ns(const struct run *run, enum emp_measure m)
 	case EMP_PT_NET:
 		return run->shell_pt_ns[GRADE_NET];
 	case EMP_PT_EXEC:
+	case EMP_USER:
+	case EMP_SYSTEM:
 		return run->shell_pt_ns[GRADE_EXEC];
 	case EMP_PT_TICK:
 		return run->shell_pt_ns[GRADE_TICK];
-	case EMP_USER:
-		return run->shell_user_ns;
-	case EMP_SYSTEM:
-		return run->shell_system_ns;
 	default:
 		return run->shell_et_ns;
 	}
 }
 
 /* The measure must have been seen. */
-static double value_ns(const struct run *run, const struct execution *x, enum emp_measure m)
+static double value_ns(const struct run *run, const struct execution *x, const struct emp_result *r,
+		       enum emp_measure m)
 {
 	uint64_t value = measured_ns(x, m), shell = shell_ns(run, m);
 	if (shell == ABSENT_NS) /* a shell that was not seen cannot be taken off */
 		shell = 0;
-	return value > shell ? (double)(value - shell) : 0;
+	double part = m == EMP_USER ? r->user_share : m == EMP_SYSTEM ? 1 - r->user_share : 1;
+	return value > shell ? (double)(value - shell) * part : 0;
 }
 
 bool emp_expected(const struct execution *x, const struct emp_options *options)
@@ -115,6 +114,21 @@ static void judge_alone(const struct execution *x, const struct emp_options *opt
 	}
 }
 
+/* The ticks of one short execution say nothing, those of all of them are a sample. */
+static double pooled_user_share(const struct execution *executions, const struct emp_result *r)
+{
+	double user = 0, both = 0;
+	for (size_t i = 0; i < r->count; i++) {
+		const struct execution *x = &executions[i];
+		if (r->verdicts[i].rule != EMP_KEPT || x->user_ns == ABSENT_NS ||
+		    x->system_ns == ABSENT_NS)
+			continue;
+		user += (double)x->user_ns;
+		both += (double)x->user_ns + (double)x->system_ns;
+	}
+	return both > 0 ? user / both : NAN;
+}
+
 /* A measure is there when every execution that counts has it; one mean over two grades would mean
  * nothing. */
 static void find_present(const struct execution *executions, struct emp_result *r)
@@ -131,6 +145,8 @@ static void find_present(const struct execution *executions, struct emp_result *
 	}
 	for (enum emp_measure m = 0; m < EMP_MEASURES; m++)
 		r->present[m] &= measured > 0;
+	r->present[EMP_USER] &= !isnan(r->user_share);
+	r->present[EMP_SYSTEM] &= !isnan(r->user_share);
 	r->headline = r->present[EMP_PT_NET]	? EMP_PT_NET
 		      : r->present[EMP_PT_EXEC] ? EMP_PT_EXEC
 		      : r->present[EMP_PT_TICK] ? EMP_PT_TICK
@@ -145,7 +161,7 @@ double *emp_collect(const struct run *run, const struct execution *executions,
 	for (size_t i = 0; r->present[m] && i < r->count; i++) {
 		enum emp_rule rule = r->verdicts[i].rule;
 		if (rule == EMP_KEPT || (outside && rule == EMP_OUTSIDE))
-			values[(*count)++] = value_ns(run, &executions[i], m);
+			values[(*count)++] = value_ns(run, &executions[i], r, m);
 	}
 	return values;
 }
@@ -211,7 +227,7 @@ static size_t drop_outside(const struct run *run, const struct execution *execut
 		struct emp_verdict *v = &r->verdicts[i];
 		if (v->rule != EMP_KEPT)
 			continue;
-		double value = value_ns(run, &executions[i], r->headline);
+		double value = value_ns(run, &executions[i], r, r->headline);
 		double low = s->mean - 2 * s->stddev, high = s->mean + 2 * s->stddev;
 		if (value >= low && value <= high)
 			continue;
@@ -232,6 +248,7 @@ void emp_judge(const struct run *run, const struct execution *executions, size_t
 	out->verdicts = xcalloc(count, sizeof *out->verdicts);
 	for (size_t i = 0; i < count; i++)
 		judge_alone(&executions[i], options, &out->verdicts[i]);
+	out->user_share = pooled_user_share(executions, out);
 	find_present(executions, out);
 	summarise_all(run, executions, out, out->unfiltered);
 	if (!options->keep_outside && drop_outside(run, executions, out))

@@ -7,7 +7,8 @@
 #include "record/execution.h"
 #include "stats/summary.h"
 
-/* What is summarised. All in ns, the shell's own cost already taken off (never below 0). */
+/* What is summarised. All in ns, the shell's own cost already taken off (never below 0). User and
+ * system are exec divided by the run's user_share (docs/decisions/006). */
 enum emp_measure {
 	EMP_ET,
 	EMP_PT_NET,
@@ -54,6 +55,8 @@ struct emp_options {
 struct emp_result {
 	enum emp_measure headline; /* the best PT there is, else EMP_ET */
 	bool present[EMP_MEASURES];
+	double user_share; /* of user + system, pooled over the executions that count (rule (II) or
+			      not) and have a split; NaN when none has */
 	struct summary kept[EMP_MEASURES];	 /* after every rule */
 	struct summary unfiltered[EMP_MEASURES]; /* without rule (II); warm-ups and failures are
 						    never in */

@@ -61,13 +61,16 @@ struct execution {
 	uint32_t number; /* from 1 within the run; warm-ups count from 1 on their own */
 	bool warmup;	 /* thrown away by EMP's first rule */
 	enum outcome outcome;
-	int status;		     /* exit code or signal */
-	int64_t started_at_ns;	     /* CLOCK_REALTIME */
-	uint64_t et_ns;		     /* the subject's first process from its exec to its end */
-	uint64_t wait_ns;	     /* the same up to when tare, waiting, was told */
-	uint64_t tree_ns;	     /* up to the end of the last process of the tree */
-	uint64_t pt_ns[GRADES];	     /* ABSENT_NS where not seen */
-	uint64_t user_ns, system_ns; /* exec split in the proportion of the ticks; ABSENT_NS */
+	int status;		/* exit code or signal */
+	int64_t started_at_ns;	/* CLOCK_REALTIME */
+	uint64_t et_ns;		/* the subject's first process from its exec to its end */
+	uint64_t wait_ns;	/* the same up to when tare, waiting, was told */
+	uint64_t tree_ns;	/* up to the end of the last process of the tree */
+	uint64_t pt_ns[GRADES]; /* ABSENT_NS where not seen */
+	/* This execution's own split of exec in the proportion of its ticks, ABSENT_NS when no tick
+	 * fell on it: noise below about 100 ms, to be pooled over the run (emp's user_share). With
+	 * the plain back end it is the kernel's word, which is all user without a tick. */
+	uint64_t user_ns, system_ns;
 	struct totals totals;
 	uint32_t left_behind; /* processes of the tree alive when the first one ended */
 	uint32_t ended;	      /* of those, ended by tare */
@@ -114,7 +117,7 @@ struct run {
 	uint32_t planned;		    /* executions asked for, 0 if open-ended */
 	/* Taken off times when a shell started the subject: its own mean cost. 0 without a shell.
 	 */
-	uint64_t shell_et_ns, shell_pt_ns[GRADES], shell_user_ns, shell_system_ns;
+	uint64_t shell_et_ns, shell_pt_ns[GRADES];
 	int64_t machine; /* id in the lab */
 	char *version;	 /* of tare */
 	char *tags;	 /* free text, may be NULL */

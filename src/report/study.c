@@ -51,19 +51,18 @@ double *measured_et(const struct run_view *view, size_t *count)
 
 void measured_user_system(const struct run_view *view, double *user_ns, double *system_ns)
 {
-	const struct run *run = view->run;
-	double user = 0, system = 0;
+	double exec = 0, share = view->result->user_share;
 	size_t n = 0;
 	for (size_t i = 0; i < view->count; i++) {
 		const struct execution *x = &view->executions[i];
-		if (x->warmup || x->user_ns == ABSENT_NS || x->system_ns == ABSENT_NS)
+		if (x->warmup || x->pt_ns[GRADE_EXEC] == ABSENT_NS)
 			continue;
-		user += less_shell(x->user_ns, run->shell_user_ns);
-		system += less_shell(x->system_ns, run->shell_system_ns);
+		exec += less_shell(x->pt_ns[GRADE_EXEC], view->run->shell_pt_ns[GRADE_EXEC]);
 		n++;
 	}
-	*user_ns = n ? user / (double)n : NAN;
-	*system_ns = n ? system / (double)n : NAN;
+	double mean = n ? exec / (double)n : NAN;
+	*user_ns = mean * share;
+	*system_ns = mean * (1 - share);
 }
 
 size_t fastest(const struct run_view *views, size_t count, enum emp_measure m)

@@ -14,8 +14,8 @@ const char *run_title(const struct run *run);
 /* hyperfine's figures: ET in ns of every execution but the warm-ups, the shell taken off, in order.
  * The caller frees. */
 double *measured_et(const struct run_view *view, size_t *count);
-/* hyperfine's too: the means of user and system time over the same executions, NAN where not seen.
- */
+/* hyperfine's too: the mean of exec over those of the same executions that have it, divided into
+ * user and system by the run's share; NAN where one of the two is not known. */
 void measured_user_system(const struct run_view *view, double *user_ns, double *system_ns);
 /* The run with the smallest mean of m among those that have one; count when none has. */
 size_t fastest(const struct run_view *views, size_t count, enum emp_measure m);

@@ -61,8 +61,8 @@ void time_markup(const struct run_view *views, size_t count, const struct time_s
 /* One row for each execution, for `tare export`; the caller renders and frees. Times are as
  * recorded; et_less_shell_ns and pt_less_shell_ns are what the protocol summarises. */
 struct table *time_executions(const struct run_view *views, size_t count);
-/* The same for people, one run in 80 columns: ET and PT (the shell taken off), user, system, and
- * why an execution was dropped. */
+/* The same for people, one run in 80 columns: ET and PT (the shell taken off), peak memory, forced
+ * switches, and why an execution was dropped. */
 struct table *time_executions_brief(const struct run_view *view);
 /* One row for each name and role of the processes seen in the measured executions, the subject's
  * first, then by time on a CPU; the caller renders and frees. */

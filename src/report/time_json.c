@@ -140,6 +140,7 @@ static json_t *protocol_json(const struct run_view *view)
 	json_t *o = json_object(), *measures = json_object(), *warnings = json_array();
 	json_object_set_new(o, "name", json_string("emp"));
 	json_object_set_new(o, "headline", json_string(emp_measure_name(r->headline)));
+	json_object_set_new(o, "user_share", json_real_or_null(r->user_share));
 	for (enum emp_measure m = 0; m < EMP_MEASURES; m++) {
 		json_t *pair = json_object();
 		json_object_set_new(pair, "kept", summary_json(&r->kept[m], r->present[m]));
@@ -188,8 +189,6 @@ static json_t *shell_json(const struct run *run)
 	for (enum grade g = 0; g < GRADES; g++)
 		json_object_set_new(pt, grade_name(g), json_ns(run->shell_pt_ns[g]));
 	json_object_set_new(o, "pt_ns", pt);
-	json_object_set_new(o, "user_ns", json_ns(run->shell_user_ns));
-	json_object_set_new(o, "system_ns", json_ns(run->shell_system_ns));
 	return o;
 }
 

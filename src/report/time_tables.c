@@ -403,8 +403,8 @@ struct table *time_executions_brief(const struct run_view *view)
 		{ "number", "#", COLUMN_COUNT },
 		{ "et", "Elapsed", COLUMN_DURATION, .digits = 5 },
 		{ "pt", "Process", COLUMN_DURATION, .digits = 5 },
-		{ "user", "User", COLUMN_DURATION, .digits = 3 },
-		{ "system", "System", COLUMN_DURATION, .digits = 3 },
+		{ "rss_peak", "Memory", COLUMN_BYTES },
+		{ "nivcsw", "Forced", COLUMN_COUNT },
 		{ "rule", "Rule", COLUMN_TEXT },
 		{ "reason", "Reason", COLUMN_TEXT },
 	};
@@ -417,12 +417,12 @@ struct table *time_executions_brief(const struct run_view *view)
 		table_add_count(t, x->number);
 		table_add_number(t, less_shell(x->et_ns, run->shell_et_ns));
 		table_add_number(t, headline_pt(view, x));
-		table_add_number(t, x->user_ns == ABSENT_NS
-					    ? NAN
-					    : less_shell(x->user_ns, run->shell_user_ns));
-		table_add_number(t, x->system_ns == ABSENT_NS
-					    ? NAN
-					    : less_shell(x->system_ns, run->shell_system_ns));
+		table_add_number(t,
+				 x->totals.rss_peak_bytes ? (double)x->totals.rss_peak_bytes : NAN);
+		if (x->totals.present >> TASK_NIVCSW & 1)
+			table_add_count(t, (int64_t)x->totals.value[TASK_NIVCSW]);
+		else
+			table_add_absent(t);
 		table_add_text(t, v ? emp_rule_name(v->rule) : NULL);
 		table_add_text(t, v ? v->reason : NULL);
 	}

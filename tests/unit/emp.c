@@ -136,6 +136,7 @@ static void nothing(void **state)
 	assert_int_equal(r.kept[EMP_ET].n, 0);
 	for (size_t m = 0; m < EMP_MEASURES; m++)
 		assert_false(r.present[m]);
+	assert_true(isnan(r.user_share));
 	size_t n = 9;
 	free(emp_values(&run, NULL, &r, EMP_ET, &n));
 	assert_int_equal(n, 0);
@@ -154,7 +155,7 @@ static void grades(void **state)
 		x[i] = execution((100 + (double)i) * MS, (90 + (double)i) * MS);
 		x[i].pt_ns[GRADE_NET] = 80000000;
 		x[i].pt_ns[GRADE_TICK] = 88000000;
-		x[i].user_ns = 60000000 + i;
+		x[i].user_ns = 60000000;
 		x[i].system_ns = 30000000;
 	}
 	struct emp_result r;
@@ -162,17 +163,19 @@ static void grades(void **state)
 	assert_int_equal(r.headline, EMP_PT_NET);
 	for (size_t m = 0; m < EMP_MEASURES; m++)
 		assert_true(r.present[m]);
-	assert_near(r.kept[EMP_USER].mean, 60000001.5, 1e-3);
-	assert_near(r.kept[EMP_SYSTEM].mean, 3e7, 1e-3);
+	assert_near(r.user_share, 2.0 / 3, 1e-12);
+	assert_near(r.kept[EMP_USER].mean, 61 * MS, 1e-3); /* of a mean exec of 91.5 ms */
+	assert_near(r.kept[EMP_SYSTEM].mean, 30.5 * MS, 1e-3);
 	emp_result_release(&r);
 
 	/* one that counts lacks it: not present, and the next grade leads */
 	x[2].pt_ns[GRADE_NET] = ABSENT_NS;
-	x[2].user_ns = ABSENT_NS;
+	x[2].user_ns = ABSENT_NS; /* which the others' split makes up for */
 	emp_judge(&run, x, 4, &plain, &r);
 	assert_int_equal(r.headline, EMP_PT_EXEC);
 	assert_false(r.present[EMP_PT_NET]);
-	assert_false(r.present[EMP_USER]);
+	assert_true(r.present[EMP_USER] && r.present[EMP_SYSTEM]);
+	assert_near(r.user_share, 2.0 / 3, 1e-12);
 	assert_int_equal(r.kept[EMP_PT_NET].n, 0);
 	size_t n;
 	double *values = emp_values(&run, x, &r, EMP_PT_NET, &n);
@@ -189,6 +192,111 @@ static void grades(void **state)
 	emp_judge(&run, x, 4, &plain, &r);
 	assert_int_equal(r.headline, EMP_PT_NET);
 	emp_result_release(&r);
+
+	/* without exec there is nothing to divide */
+	x[1].pt_ns[GRADE_EXEC] = ABSENT_NS;
+	emp_judge(&run, x, 4, &plain, &r);
+	assert_near(r.user_share, 2.0 / 3, 1e-12);
+	assert_false(r.present[EMP_USER] || r.present[EMP_SYSTEM]);
+	assert_int_equal(r.kept[EMP_USER].n, 0);
+	emp_result_release(&r);
+}
+
+/* n executions of 1 ms, each hit by no tick. */
+static void make_unhit(struct execution *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		x[i] = execution(1.2 * MS, 1 * MS);
+		x[i].number = (uint32_t)i + 1;
+	}
+}
+
+static void hit(struct execution *x, bool user)
+{
+	x->user_ns = user ? x->pt_ns[GRADE_EXEC] : 0;
+	x->system_ns = user ? 0 : x->pt_ns[GRADE_EXEC];
+}
+
+static void pooled(void **state)
+{
+	(void)state;
+	struct run run = { 0 };
+	struct execution x[13];
+	make_unhit(x, 13);
+	for (size_t i = 4; i < 10; i++) /* what no tick fell on counts as well, and evenly */
+		x[i].pt_ns[GRADE_EXEC] += i % 2 ? 50000 : 70000;
+	hit(&x[1], true);
+	hit(&x[2], true);
+	hit(&x[3], false);
+	struct emp_result r;
+	emp_judge(&run, x, 10, &plain, &r);
+	assert_int_equal(r.dropped[EMP_OUTSIDE], 0);
+	assert_near(r.user_share, 2.0 / 3, 1e-12);
+	assert_true(r.present[EMP_USER] && r.present[EMP_SYSTEM]);
+	assert_int_equal(r.kept[EMP_USER].n, 10);
+	assert_near(r.kept[EMP_PT_EXEC].mean, 1.036 * MS, 1e-3);
+	assert_near(r.kept[EMP_USER].mean, 1.036 * MS * 2 / 3, 1e-3);
+	assert_near(r.kept[EMP_SYSTEM].mean, 1.036 * MS / 3, 1e-3);
+	size_t n;
+	double *user = emp_values(&run, x, &r, EMP_USER, &n);
+	assert_int_equal(n, 10);
+	assert_near(user[0], 1 * MS * 2 / 3, 1e-3); /* hit by no tick */
+	assert_near(user[3], 1 * MS * 2 / 3, 1e-3); /* by one in the kernel */
+	assert_near(user[4], 1.07 * MS * 2 / 3, 1e-3);
+	free(user);
+	emp_result_release(&r);
+
+	/* neither warm-ups nor failures have a say */
+	x[10].warmup = true;
+	hit(&x[10], false);
+	x[11].status = 1;
+	hit(&x[11], false);
+	x[12].outcome = OUTCOME_TIMED_OUT;
+	hit(&x[12], false);
+	emp_judge(&run, x, 13, &plain, &r);
+	assert_near(r.user_share, 2.0 / 3, 1e-12);
+	assert_int_equal(r.kept[EMP_USER].n, 10);
+	emp_result_release(&r);
+	emp_judge(&run, x, 13, &(struct emp_options){ .ignore_failure = true }, &r);
+	assert_near(r.user_share, 0.5, 1e-12); /* x[11] counts now */
+	emp_result_release(&r);
+
+	/* what rule (II) drops was hit like any other */
+	x[3].pt_ns[GRADE_EXEC] = 6000000;
+	hit(&x[3], false);
+	emp_judge(&run, x, 10, &plain, &r);
+	assert_int_equal(r.verdicts[3].rule, EMP_OUTSIDE);
+	assert_near(r.user_share, 0.25, 1e-12);
+	assert_near(r.kept[EMP_USER].mean, r.kept[EMP_PT_EXEC].mean / 4, 1e-3);
+	assert_near(r.unfiltered[EMP_USER].mean, r.unfiltered[EMP_PT_EXEC].mean / 4, 1e-3);
+	emp_result_release(&r);
+}
+
+static void hit_by_no_tick(void **state)
+{
+	(void)state;
+	struct run run = { 0 };
+	struct execution x[10];
+	make_unhit(x, 10);
+	struct emp_result r;
+	emp_judge(&run, x, 10, &plain, &r);
+	assert_true(isnan(r.user_share));
+	assert_true(r.present[EMP_PT_EXEC]);
+	assert_false(r.present[EMP_USER] || r.present[EMP_SYSTEM]);
+	assert_int_equal(r.kept[EMP_USER].n, 0);
+	emp_result_release(&r);
+	x[9].user_ns = x[9].system_ns = 0; /* no time, no share */
+	emp_judge(&run, x, 10, &plain, &r);
+	assert_true(isnan(r.user_share));
+	assert_false(r.present[EMP_USER]);
+	emp_result_release(&r);
+	hit(&x[0], false);
+	emp_judge(&run, x, 10, &plain, &r);
+	assert_near(r.user_share, 0, 0); /* known to be nothing */
+	assert_true(r.present[EMP_USER]);
+	assert_near(r.kept[EMP_USER].mean, 0, 0);
+	assert_near(r.kept[EMP_SYSTEM].mean, 1 * MS, 0);
+	emp_result_release(&r);
 }
 
 static void shell(void **state)
@@ -196,22 +304,19 @@ static void shell(void **state)
 	(void)state;
 	struct run run = { .shell = (char *)"sh",
 			   .shell_et_ns = 2000000,
-			   .shell_pt_ns = { 0, 1000000, 0 },
-			   .shell_user_ns = 300000,
-			   .shell_system_ns = 400000 };
+			   .shell_pt_ns = { 0, 1000000, 0 } };
 	struct execution x[2] = { execution(10 * MS, 8 * MS), execution(1 * MS, 0.5 * MS) };
-	for (size_t i = 0; i < 2; i++) {
-		x[i].user_ns = 5000000;
-		x[i].system_ns = 400001;
-	}
+	x[0].user_ns = 6000000;
+	x[0].system_ns = 2000000;
 	struct emp_result r;
 	emp_judge(&run, x, 2, &plain, &r);
 	assert_near(r.kept[EMP_ET].max, 8 * MS, 0);
 	assert_near(r.kept[EMP_ET].min, 0, 0); /* not below 0 */
 	assert_near(r.kept[EMP_PT_EXEC].max, 7 * MS, 0);
 	assert_near(r.kept[EMP_PT_EXEC].min, 0, 0);
-	assert_near(r.kept[EMP_USER].mean, 4.7 * MS, 0);
-	assert_near(r.kept[EMP_SYSTEM].mean, 1, 0);
+	assert_near(r.kept[EMP_USER].max, 5.25 * MS, 0); /* 3/4 of what is left */
+	assert_near(r.kept[EMP_SYSTEM].max, 1.75 * MS, 0);
+	assert_near(r.kept[EMP_USER].min, 0, 0);
 	assert_remedy(&r, "too_short", "-N");
 	emp_result_release(&r);
 }
@@ -632,6 +737,8 @@ int main(void)
 		cmocka_unit_test(outcomes),
 		cmocka_unit_test(nothing),
 		cmocka_unit_test(grades),
+		cmocka_unit_test(pooled),
+		cmocka_unit_test(hit_by_no_tick),
 		cmocka_unit_test(shell),
 		cmocka_unit_test(rule_two),
 		cmocka_unit_test(rule_two_leaves),

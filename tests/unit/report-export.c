@@ -63,7 +63,7 @@ static void hyperfine_meaning(void **state)
 	fixture_init(&f, "./prog", 10, 100);
 	f.run.shell = strdup("sh");
 	f.run.shell_et_ns = 1000000;
-	f.run.shell_user_ns = 400000;
+	f.run.shell_pt_ns[GRADE_EXEC] = 400000;
 	f.run.shell_pt_ns[GRADE_NET] = 500000;
 	fixture_judge(&f);
 	fixture_drop(&f, 3, EMP_OUTSIDE, "outside");
@@ -71,17 +71,20 @@ static void hyperfine_meaning(void **state)
 	f.executions[5].status = 9;
 	f.executions[6].outcome = OUTCOME_TIMED_OUT;
 	f.executions[7].et_ns = 5; /* less than the shell's */
+	f.executions[8].pt_ns[GRADE_EXEC] = ABSENT_NS;
+	f.executions[9].user_ns = f.executions[9].system_ns = ABSENT_NS; /* hit by no tick */
+	f.result.user_share = 0.625; /* not what one execution would give */
 	json_t *root = json_of(&f.view, 1);
 	assert_string_equal(json_string_value(at(root, "results.0.command")), "./prog");
 	assert_int_equal(json_array_size(at(root, "results.0.times")), 10);
-	double sum = 0, user = 0, squares = 0, low = 1e9, high = 0;
+	double sum = 0, exec = 0, squares = 0, low = 1e9, high = 0;
 	for (size_t i = 1; i <= 10; i++) {
 		const struct execution *x = &f.executions[i];
 		double t = i == 7 ? 0 : ((double)x->et_ns - 1000000) / 1e9;
 		assert_near(json_number_value(json_array_get(at(root, "results.0.times"), i - 1)),
 			    t);
 		sum += t;
-		user += ((double)x->user_ns - 400000) / 1e9;
+		exec += i == 8 ? 0 : ((double)x->pt_ns[GRADE_EXEC] - 400000) / 1e9;
 		low = t < low ? t : low;
 		high = t > high ? t : high;
 	}
@@ -91,7 +94,13 @@ static void hyperfine_meaning(void **state)
 	}
 	assert_near(number(root, "results.0.mean"), sum / 10);
 	assert_near(number(root, "results.0.stddev"), sqrt(squares / 9));
-	assert_near(number(root, "results.0.user"), user / 10);
+	assert_near(number(root, "results.0.user"), exec / 9 * 0.625);
+	assert_near(number(root, "results.0.system"), exec / 9 * 0.375);
+	assert_near(number(root, "results.0.tare.protocol.user_share"), 0.625);
+	assert_true(json_is_null(at(root, "results.0.tare.executions.9.user_ns")));
+	assert_int_equal(json_integer_value(at(root, "results.0.tare.executions.1.user_ns")),
+			 f.executions[1].user_ns);
+	assert_null(json_object_get(at(root, "results.0.tare.shell"), "user_ns"));
 	assert_near(number(root, "results.0.min"), low);
 	assert_near(number(root, "results.0.max"), high);
 	assert_int_equal(json_integer_value(at(root, "results.0.exit_codes.0")), 0);
@@ -147,12 +156,12 @@ static void null_is_not_zero(void **state)
 	fixture_init(&f, "\xff\"\n", 1, 100);
 	fixture_plain(&f);
 	f.run.id = f.run.study = 0;
-	f.executions[1].user_ns = ABSENT_NS;
 	f.view.machine = NULL;
 	json_t *root = json_of(&f.view, 1);
 	static const char *const nulls[] = {
 		"stddev",
 		"user",
+		"system",
 		"memory_usage_byte.0",
 		"tare.run",
 		"tare.machine",
@@ -163,7 +172,10 @@ static void null_is_not_zero(void **state)
 		"tare.executions.1.ephemeral",
 		"tare.executions.1.processes",
 		"tare.executions.1.overall.switches",
+		"tare.executions.1.user_ns",
+		"tare.protocol.user_share",
 		"tare.protocol.measures.pt_net.kept",
+		"tare.protocol.measures.user.kept",
 		"tare.protocol.measures.et.kept.stddev_ns",
 	};
 	for (size_t i = 0; i < sizeof nulls / sizeof *nulls; i++)
@@ -298,6 +310,9 @@ static void tables(void **state)
 	f.executions[2].pt_ns[GRADE_NET] = ABSENT_NS;
 	f.executions[2].ephemeral = -1;
 	f.run.shell_et_ns = 1000000;
+	f.executions[1].totals.value[TASK_NIVCSW] = 1234;
+	f.executions[2].totals.present &= ~(UINT64_C(1) << TASK_NIVCSW);
+	f.executions[2].totals.rss_peak_bytes = 0;
 	fixture_drop(&f, 2, EMP_FAILED, "exited with 1");
 	struct table *t = time_executions(&f.view, 1);
 	table_render(t, TABLE_CSV, NULL, &out);
@@ -318,10 +333,10 @@ static void tables(void **state)
 	t = time_executions_brief(&f.view);
 	table_render(t, TABLE_TEXT, &(struct table_style){ .width = 80 }, &out);
 	assert_string_equal(out.text,
-			    "#    Elapsed    Process     User   System  Rule    Reason\n"
-			    "1  101.31 ms  99.930 ms  90.0 ms  10.0 ms  warmup\n"
-			    "1  100.49 ms  99.850 ms  90.0 ms  9.99 ms  kept\n"
-			    "2  101.00 ms          -  90.0 ms  10.0 ms  failed  exited with 1\n");
+			    "#    Elapsed    Process    Memory  Forced  Rule    Reason\n"
+			    "1  101.31 ms  99.930 ms  12.0 MiB      12  warmup\n"
+			    "1  100.49 ms  99.850 ms  12.0 MiB    1234  kept\n"
+			    "2  101.00 ms          -         -       -  failed  exited with 1\n");
 	table_free(t);
 	strbuf_clear(&out);
 	t = time_processes(&f.view);

@@ -1,5 +1,6 @@
 #include "report-fixture.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,14 +8,12 @@
 static double value_of(const struct fixture *f, size_t i, enum emp_measure m)
 {
 	const struct execution *x = &f->executions[i];
-	uint64_t shell = m == EMP_ET	   ? f->run.shell_et_ns
-			 : m == EMP_USER   ? f->run.shell_user_ns
-			 : m == EMP_SYSTEM ? f->run.shell_system_ns
-					   : f->run.shell_pt_ns[m - EMP_PT_NET];
-	uint64_t ns = m == EMP_ET	? x->et_ns
-		      : m == EMP_USER	? x->user_ns
-		      : m == EMP_SYSTEM ? x->system_ns
-					: x->pt_ns[m - EMP_PT_NET];
+	if (m == EMP_USER)
+		return f->result.user_share * value_of(f, i, EMP_PT_EXEC);
+	if (m == EMP_SYSTEM)
+		return (1 - f->result.user_share) * value_of(f, i, EMP_PT_EXEC);
+	uint64_t shell = m == EMP_ET ? f->run.shell_et_ns : f->run.shell_pt_ns[m - EMP_PT_NET];
+	uint64_t ns = m == EMP_ET ? x->et_ns : x->pt_ns[m - EMP_PT_NET];
 	return ns > shell ? (double)(ns - shell) : 0;
 }
 
@@ -121,6 +120,7 @@ void fixture_init(struct fixture *f, const char *command, size_t n, double mean_
 	for (enum emp_measure m = 0; m < EMP_MEASURES; m++)
 		f->result.present[m] = true;
 	f->result.headline = EMP_PT_NET;
+	f->result.user_share = 0.9;
 	f->view = (struct run_view){ &f->run, f->executions, n + 1, &f->result, &f->machine };
 	fixture_judge(f);
 }
@@ -147,9 +147,12 @@ void fixture_plain(struct fixture *f)
 	f->run.not_seen = strdup("daemons, interrupts and anything that is not the subject's.");
 	f->result.headline = EMP_PT_TICK;
 	f->result.present[EMP_PT_NET] = f->result.present[EMP_PT_EXEC] = false;
+	f->result.present[EMP_USER] = f->result.present[EMP_SYSTEM] = false;
+	f->result.user_share = NAN;
 	for (size_t i = 0; i < f->view.count; i++) {
 		struct execution *x = &f->executions[i];
 		x->pt_ns[GRADE_NET] = x->pt_ns[GRADE_EXEC] = ABSENT_NS;
+		x->user_ns = x->system_ns = ABSENT_NS;
 		x->totals.present = 1u << TASK_USER | 1u << TASK_SYSTEM;
 		x->before.present = x->after.present = 0;
 		x->totals.processes = x->totals.threads = 0;

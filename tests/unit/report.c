@@ -1,4 +1,5 @@
 /* The report of a run in text. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -243,6 +244,22 @@ static void unseen_is_not_zero(void **state)
 	fixture_release(&f);
 }
 
+/* exec is there, but not one tick fell on the run */
+static void unknown_split(void **state)
+{
+	(void)state;
+	static struct fixture f;
+	struct strbuf out = { 0 };
+	fixture_init(&f, "./prog", 10, 1);
+	f.result.present[EMP_USER] = f.result.present[EMP_SYSTEM] = false;
+	f.result.user_share = NAN;
+	fixture_judge(&f);
+	time_text(&f.view, 1, NULL, &out);
+	assert_non_null(strstr(out.text, "  User, system          not known: no tick was seen\n"));
+	strbuf_release(&out);
+	fixture_release(&f);
+}
+
 static void styles(void **state)
 {
 	(void)state;
@@ -373,8 +390,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_block),	  cmocka_unit_test(fits_every_width),
 		cmocka_unit_test(few_executions), cmocka_unit_test(unseen_is_not_zero),
-		cmocka_unit_test(styles),	  cmocka_unit_test(digits),
-		cmocka_unit_test(comparisons),
+		cmocka_unit_test(unknown_split),  cmocka_unit_test(styles),
+		cmocka_unit_test(digits),	  cmocka_unit_test(comparisons),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

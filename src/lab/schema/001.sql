@@ -51,8 +51,6 @@ CREATE TABLE run (
   shell_pt_net_ns INTEGER,
   shell_pt_exec_ns INTEGER,
   shell_pt_tick_ns INTEGER,
-  shell_user_ns   INTEGER,
-  shell_system_ns INTEGER,
   -- The tare that made it, recognisable after its pid was given to another process.
   owner_pid       INTEGER NOT NULL,
   owner_start     INTEGER NOT NULL,     -- field 22 of /proc/PID/stat
@@ -186,8 +184,8 @@ AS SELECT
   e.pt_net_ns AS pt_net_ns, -- process time at grade net
   e.pt_exec_ns AS pt_exec_ns, -- process time at grade exec
   e.pt_tick_ns AS pt_tick_ns, -- process time at grade tick
-  e.user_ns AS user_ns, -- exec split in the proportion of the ticks
-  e.system_ns AS system_ns, -- the other part of it
+  e.user_ns AS user_ns, -- this execution's exec in the proportion of its ticks, noise below about 100 ms; NULL: no tick fell on it
+  e.system_ns AS system_ns, -- the rest of its exec, likewise
   e.self_ns AS self_ns, -- CPU time of tare within the timed window
   e.left_behind AS left_behind, -- processes alive when the first one ended
   e.ended AS ended, -- of those, ended by tare
