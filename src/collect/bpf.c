@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -133,12 +132,20 @@ static int bpf_snapshot(void *state, struct image *image, struct error *err)
 	return 0;
 }
 
+static bool has_members(const struct bpf_state *s)
+{
+	return __atomic_load_n(&s->skel->bss->live_members, __ATOMIC_SEQ_CST) > 0;
+}
+
 static void forget_members(struct bpf_state *s)
 {
+	if (!has_members(s))
+		return;
 	int map = bpf_map__fd(s->skel->maps.members);
 	uint64_t key;
 	while (bpf_map_get_next_key(map, NULL, &key) == 0)
 		bpf_map_delete_elem(map, &key);
+	__atomic_store_n(&s->skel->bss->live_members, 0, __ATOMIC_SEQ_CST);
 }
 
 static void bpf_arm(void *state)
@@ -153,7 +160,7 @@ static void bpf_arm(void *state)
 	b->lost = b->lost_members = 0;
 	memset(&b->totals, 0, sizeof b->totals);
 	b->totals.present = UINT64_MAX;
-	__atomic_store_n(&b->arm_tid, (int32_t)syscall(SYS_gettid), __ATOMIC_SEQ_CST);
+	__atomic_store_n(&b->armed, 1, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&b->active, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -192,6 +199,8 @@ static uint64_t bpf_root_end_ns(void *state)
 static void bpf_members(void *state, pid_list *pids)
 {
 	struct bpf_state *s = state;
+	if (!has_members(s))
+		return;
 	int map = bpf_map__fd(s->skel->maps.members);
 	uint64_t key, *previous = NULL;
 	struct member m;
@@ -205,10 +214,8 @@ static void bpf_members(void *state, pid_list *pids)
 /* Left-behind processes that were let live count with what they used until now. */
 static void add_living(struct bpf_state *s, struct totals *totals)
 {
-	uint64_t key;
 	struct image now = { 0 };
-	if (bpf_map_get_next_key(bpf_map__fd(s->skel->maps.members), NULL, &key) != 0 ||
-	    bpf_snapshot(s, &now, NULL) != 0)
+	if (!has_members(s) || bpf_snapshot(s, &now, NULL) != 0)
 		return;
 	for (size_t i = 0; i < now.count; i++)
 		if (now.tasks[i].flags & TASK_IS_SUBJECT)
@@ -224,7 +231,7 @@ static void bpf_finish(void *state, const struct totals *base, struct image *exi
 	struct totals living = { .present = UINT64_MAX };
 	add_living(s, &living);
 	__atomic_store_n(&b->active, 0, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&b->arm_tid, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&b->armed, 0, __ATOMIC_SEQ_CST);
 	ring_buffer__consume(s->ring);
 
 	*totals = (struct totals){ .present = b->totals.present & living.present,

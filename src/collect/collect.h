@@ -32,7 +32,7 @@ const char *collector_not_seen(const struct collector *c);
  * by the kernel, a split of exec and no grade of their own. */
 int collector_snapshot(struct collector *c, struct image *image, struct error *err);
 
-/* From now on exits are kept and the next process forked by this thread roots the subject's tree.
+/* From now on exits are kept and the next process forked by this one roots the subject's tree.
  */
 void collector_arm(struct collector *c);
 int collector_adopt(struct collector *c, pid_t root, struct error *err);

@@ -10,12 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/personality.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -23,17 +20,9 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "subject/child.h"
 
-enum launch_stage {
-	STAGE_EXEC, /* 0: also what an untouched stamp says */
-	STAGE_INPUT,
-	STAGE_OUTPUT,
-	STAGE_CPUS,
-	STAGE_SCHEDULER,
-	STAGE_NICE,
-	STAGE_ASLR,
-	STAGE_USER,
-};
+#define STACK_BYTES (64 << 10)
 
 static const char *const stage_names[] = {
 	[STAGE_EXEC] = "execute it",
@@ -54,7 +43,11 @@ struct launcher {
 	size_t env_fixed;
 	char padding[8192];
 	char iteration[48];
-	volatile struct launch_stamp *stamp;
+	char name[PATH_MAX], path[PATH_MAX]; /* of the last command: where it was found */
+	struct launch launch;
+	struct launch_stamp stamp;
+	struct child child;
+	char *stack;
 };
 
 static bool is_replaced(const char *variable, bool dropped)
@@ -98,13 +91,13 @@ int launcher_new(struct launcher **out, const struct launch *launch, struct erro
 	l->env_fixed = l->env.count;
 	for (int i = 0; i < 3; i++)
 		array_push(&l->env, NULL);
-	void *page = mmap(NULL, sizeof *l->stamp, PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (page == MAP_FAILED) {
+	void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	if (stack == MAP_FAILED) {
 		launcher_free(l);
 		return error_set(err, EXIT_ENVIRONMENT, "cannot map memory: %s", strerror(errno));
 	}
-	l->stamp = page;
+	l->stack = stack;
 	*out = l;
 	return 0;
 }
@@ -116,113 +109,10 @@ void launcher_free(struct launcher *l)
 	for (size_t i = 0; i < l->env_fixed; i++)
 		free(l->env.items[i]);
 	array_release(&l->env);
-	if (l->stamp)
-		munmap((void *)l->stamp, sizeof *l->stamp);
+	if (l->stack)
+		munmap(l->stack, STACK_BYTES);
 	free(l);
 }
-
-/* ---- in the child, between fork and exec ---- */
-
-static void give_up(struct launcher *l, int stage)
-{
-	l->stamp->stage = stage;
-	l->stamp->failed = errno;
-	_exit(127);
-}
-
-static void redirect(struct launcher *l, const struct launch *launch, int pipe_write)
-{
-	int in = open(launch->input ? launch->input : "/dev/null", O_RDONLY);
-	if (in < 0 || (in != 0 && dup2(in, 0) < 0))
-		give_up(l, STAGE_INPUT);
-	if (in > 2)
-		close(in);
-	if (launch->output == OUTPUT_INHERIT)
-		return;
-	int out = pipe_write;
-	if (launch->output == OUTPUT_NULL)
-		out = open("/dev/null", O_WRONLY);
-	else if (launch->output == OUTPUT_FILE)
-		out = open(launch->output_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	if (out < 0 || dup2(out, 1) < 0)
-		give_up(l, STAGE_OUTPUT);
-	/* as hyperfine: a file or pipe gets stdout alone */
-	int error_out = launch->output == OUTPUT_NULL ? out : open("/dev/null", O_WRONLY);
-	if (error_out < 0 || dup2(error_out, 2) < 0)
-		give_up(l, STAGE_OUTPUT);
-}
-
-static void set_scheduling(struct launcher *l, const struct launch *launch)
-{
-	if (launch->cpus && sched_setaffinity(0, sizeof *launch->cpus, launch->cpus))
-		give_up(l, STAGE_CPUS);
-	struct sched_param param = { .sched_priority = launch->rt_priority };
-	if (launch->policy != SCHED_OTHER && sched_setscheduler(0, launch->policy, &param))
-		give_up(l, STAGE_SCHEDULER);
-	if (launch->set_nice && setpriority(PRIO_PROCESS, 0, launch->nice_level))
-		give_up(l, STAGE_NICE);
-	if (launch->no_aslr && personality(ADDR_NO_RANDOMIZE) < 0)
-		give_up(l, STAGE_ASLR);
-}
-
-static void become_user(struct launcher *l)
-{
-	if (!l->user.present)
-		return;
-	if (setgroups((size_t)l->group_count, l->groups) ||
-	    setresgid(l->user.gid, l->user.gid, l->user.gid) ||
-	    setresuid(l->user.uid, l->user.uid, l->user.uid))
-		give_up(l, STAGE_USER);
-}
-
-static void reset_signals(void)
-{
-	sigset_t none;
-	sigemptyset(&none);
-	static const int changed[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
-	for (size_t i = 0; i < sizeof changed / sizeof *changed; i++)
-		signal(changed[i], SIG_DFL);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-/* "EXEC_NS RUN_DELAY_NS TIMESLICES" of the calling thread, from an open /proc/self/schedstat. */
-static uint64_t read_run_delay(int fd)
-{
-	char text[128];
-	ssize_t n = fd >= 0 ? pread(fd, text, sizeof text - 1, 0) : -1;
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
-	char *second = strchr(text, ' ');
-	return second ? strtoull(second, NULL, 10) : 0;
-}
-
-static void child(struct launcher *l, const struct launch *launch, const char *path,
-		  char *const *argv, int pipe_write)
-{
-	setpgid(0, 0);
-	set_scheduling(l, launch);
-	become_user(l);
-	/* after the change of user, which clears it: if tare is killed, its subject does not run on
-	 * unseen */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	redirect(l, launch, pipe_write);
-	reset_signals();
-	int schedstat = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
-	while (__atomic_load_n(&l->stamp->gate, __ATOMIC_ACQUIRE) == 0)
-		syscall(SYS_futex, &l->stamp->gate, FUTEX_WAIT, 0, NULL, NULL, 0);
-
-	struct timespec cpu;
-	l->stamp->run_delay_ns = read_run_delay(schedstat);
-	getrusage(RUSAGE_SELF, (struct rusage *)&l->stamp->used);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-	l->stamp->cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
-	l->stamp->exec_ns = clock_monotonic_ns();
-	execve(path, argv, l->env.items);
-	give_up(l, STAGE_EXEC);
-}
-
-/* ---- in the parent ---- */
 
 /* Looked up before the clock starts, as the subject's user would find it. */
 static int find_program(const char *name, char *path, struct error *err)
@@ -279,18 +169,30 @@ static void fill_environment(struct launcher *l, const struct launch *launch)
 int command_spawn(struct launcher *l, const struct launch *launch, char *const *argv,
 		  struct command *c, struct error *err)
 {
-	char path[PATH_MAX];
-	if (find_program(argv[0], path, err))
-		return -1;
+	if (!*l->name || strcmp(l->name, argv[0]) != 0) {
+		if (find_program(argv[0], l->path, err))
+			return -1;
+		snprintf(l->name, sizeof l->name, "%s", argv[0]);
+	}
 	fill_environment(l, launch);
-	*c = (struct command){ .pid = -1, .pidfd = -1, .output_fd = -1, .stamp = l->stamp };
-	memset((void *)l->stamp, 0, sizeof *l->stamp);
+	l->stamp = (struct launch_stamp){ 0 };
+	*c = (struct command){ .pid = -1, .pidfd = -1, .output_fd = -1, .stamp = &l->stamp };
 	int fds[2] = { -1, -1 };
 	if (launch->output == OUTPUT_PIPE && pipe2(fds, O_CLOEXEC))
 		return error_set(err, EXIT_ENVIRONMENT, "cannot make a pipe: %s", strerror(errno));
-	pid_t pid = fork();
-	if (pid == 0)
-		child(l, launch, path, argv, fds[1]);
+	l->launch = *launch;
+	l->child = (struct child){ .launch = &l->launch,
+				   .path = l->path,
+				   .argv = argv,
+				   .env = l->env.items,
+				   .change_user = l->user.present,
+				   .uid = l->user.uid,
+				   .gid = l->user.gid,
+				   .groups = l->groups,
+				   .group_count = (size_t)l->group_count,
+				   .pipe_write = fds[1],
+				   .stamp = &l->stamp };
+	pid_t pid = child_start(&l->child, l->stack + STACK_BYTES);
 	int saved = errno;
 	if (fds[1] >= 0)
 		close(fds[1]);
@@ -312,8 +214,9 @@ int command_spawn(struct launcher *l, const struct launch *launch, char *const *
 
 void command_start(struct command *c)
 {
-	__atomic_store_n(&c->stamp->gate, 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &c->stamp->gate, FUTEX_WAKE, 1, NULL, NULL, 0);
+	__atomic_store_n(&c->stamp->gate, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&c->stamp->asleep, __ATOMIC_SEQ_CST))
+		syscall(SYS_futex, &c->stamp->gate, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 int command_started(const struct command *c, const char *name, struct error *err)

@@ -30,9 +30,10 @@ struct launch {
 	long iteration;	    /* given to the subject as HYPERFINE_ITERATION; -1: not given */
 };
 
-/* Written by the child into shared memory. */
+/* Written by the child, in memory it shares with tare until its exec. */
 struct launch_stamp {
 	uint32_t gate;	       /* futex */
+	uint32_t asleep;       /* the child waits in the kernel: it must be woken */
 	int32_t failed;	       /* errno of what failed in the child, 0 none */
 	int32_t stage;	       /* enum launch_stage */
 	uint64_t exec_ns;      /* CLOCK_MONOTONIC just before exec */

@@ -45,12 +45,13 @@ const volatile __u32 page_size = 4096;
 const volatile __s32 self_tgid = 0;
 const volatile __u64 ring_half = 8 << 20;
 
-__s32 arm_tid = 0; /* the next process this task forks is the root */
-__u32 active = 0;  /* exits are kept */
+__u32 armed = 0;  /* the next process that tare forks is the root */
+__u32 active = 0; /* exits are kept */
 __s32 root_tgid = 0;
 __u64 root_end_ns = 0; /* 0 while a thread of the root lives */
 __u64 lost = 0;	       /* exit records that found the ring full */
 __u64 lost_members = 0;
+__u32 live_members = 0; /* in the map: walking it when it is empty takes 100 us */
 struct tree_totals totals = {};
 
 struct {
@@ -201,16 +202,18 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		}
 		return 0;
 	}
-	bool root = arm_tid && parent->pid == arm_tid;
+	bool root = armed && parent->tgid == self_tgid;
 	if (!root && !member_of(parent))
 		return 0;
 	if (root) {
-		arm_tid = 0;
+		armed = 0;
 		root_tgid = child->tgid;
 	}
 	struct member m = { .tgid = child->tgid, .tasks = 1 };
 	if (bpf_map_update_elem(&members, &own, &m, BPF_ANY))
 		__sync_fetch_and_add(&lost_members, 1);
+	else
+		__sync_fetch_and_add(&live_members, 1);
 	__sync_fetch_and_add(&totals.processes, 1);
 	__sync_fetch_and_add(&totals.threads, 1);
 	return 0;
@@ -278,7 +281,9 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev)
 			u64 key = (u64)prev->signal;
 			if (local.tgid == root_tgid)
 				root_end_ns = local.at_ns;
-			bpf_map_delete_elem(&members, &key);
+			/* two last threads may come here at once: one of them deletes */
+			if (!bpf_map_delete_elem(&members, &key))
+				__sync_fetch_and_add(&live_members, -1);
 		}
 	}
 	local.present |= 1ull << RSS_PEAK;
