@@ -6,11 +6,12 @@
  *	burn daemon TIME          the same, double-forked and in a session of its own
  *	burn threads N TIME       N threads burn TIME each
  *	burn forks N TIME         N children one after the other burn TIME each
- *	burn bursts SECONDS SEED  disturbs: random bursts and sleeps until SECONDS have passed
- *	burn exec TIME            a second thread execs `burn loop TIME`: it takes over the leader's
- *pid burn inc COUNT            a fixed number of additions, without looking at a clock
+ *	burn bursts SECONDS SEED MS  disturbs for SECONDS: bursts and pauses of random length, MS on
+ *average burn exec TIME            a second thread execs `burn loop TIME`: it takes over the
+ *leader's pid burn inc COUNT            a fixed number of additions, without looking at a clock
  */
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,16 +35,19 @@ static void burn_until(clockid_t id, uint64_t until)
 		;
 }
 
-static void log_used(uint64_t ns)
+/* Opened first, so that as little as possible comes after the last look at the clock. */
+static int open_log(void)
 {
 	const char *path = getenv("BURN_LOG");
-	if (!path)
-		return;
-	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
-	if (fd >= 0) {
-		dprintf(fd, "%llu\n", (unsigned long long)ns);
-		close(fd);
-	}
+	return path ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0666) : -1;
+}
+
+/* What others used for this, and what this process used until now. */
+static void log_used(int log, uint64_t others_ns)
+{
+	if (log >= 0)
+		dprintf(log, "%llu\n",
+			(unsigned long long)(others_ns + read_clock(CLOCK_PROCESS_CPUTIME_ID)));
 }
 
 static void *burning_thread(void *time_ns)
@@ -55,18 +59,20 @@ static void *burning_thread(void *time_ns)
 static int burn_in_threads(long count, uint64_t time_ns)
 {
 	pthread_t threads[256];
+	int log = open_log();
 	if (count > 256)
 		return 2;
 	for (long i = 0; i < count; i++)
 		pthread_create(&threads[i], NULL, burning_thread, &time_ns);
 	for (long i = 0; i < count; i++)
 		pthread_join(threads[i], NULL);
-	log_used(read_clock(CLOCK_PROCESS_CPUTIME_ID));
+	log_used(log, 0);
 	return 0;
 }
 
 static int burn_in_children(long count, uint64_t time_ns)
 {
+	int log = open_log();
 	for (long i = 0; i < count; i++) {
 		pid_t pid = fork();
 		if (pid == 0) {
@@ -79,33 +85,44 @@ static int burn_in_children(long count, uint64_t time_ns)
 	getrusage(RUSAGE_CHILDREN, &used);
 	uint64_t children = (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000u +
 			    (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000u;
-	log_used(children + read_clock(CLOCK_PROCESS_CPUTIME_ID));
+	log_used(log, children);
 	return 0;
 }
 
 static int burn_left_behind(uint64_t time_ns, int as_daemon)
 {
+	int log = open_log();
 	uint64_t own = read_clock(CLOCK_PROCESS_CPUTIME_ID);
 	if (fork() != 0)
 		_exit(0);
 	if (as_daemon) {
 		setsid();
+		own += read_clock(CLOCK_PROCESS_CPUTIME_ID);
 		if (fork() != 0)
 			_exit(0);
 	}
 	burn_until(CLOCK_PROCESS_CPUTIME_ID, time_ns);
-	log_used(own + read_clock(CLOCK_PROCESS_CPUTIME_ID));
+	log_used(log, own);
 	_exit(0);
 }
 
-static int disturb(long seconds, unsigned seed)
+/* Exponentially distributed: now and then one is much longer than the others. */
+static uint64_t random_ns(unsigned *seed, double mean_ns)
+{
+	double u = (rand_r(seed) + 1.0) / (RAND_MAX + 2.0);
+	return (uint64_t)(-log(u) * mean_ns);
+}
+
+static int disturb(long seconds, unsigned seed, double mean_ns)
 {
 	uint64_t end = read_clock(CLOCK_MONOTONIC) + (uint64_t)seconds * 1000000000u;
 	while (read_clock(CLOCK_MONOTONIC) < end) {
-		/* bursts of up to 40 ms, as many pauses of up to 40 ms */
 		burn_until(CLOCK_MONOTONIC,
-			   read_clock(CLOCK_MONOTONIC) + (uint64_t)(rand_r(&seed) % 40000) * 1000u);
-		usleep((useconds_t)(rand_r(&seed) % 40000));
+			   read_clock(CLOCK_MONOTONIC) + random_ns(&seed, mean_ns));
+		uint64_t pause = random_ns(&seed, mean_ns);
+		nanosleep(&(struct timespec){ (time_t)(pause / 1000000000u),
+					      (long)(pause % 1000000000u) },
+			  NULL);
 	}
 	return 0;
 }
@@ -128,12 +145,13 @@ static int exec_from_thread(char **argv)
 
 static int add_up(long count)
 {
+	int log = open_log();
 	uint64_t sum = 0;
 	for (long i = 0; i < count; i++) {
 		sum += (uint64_t)i;
 		__asm__ volatile("" : "+r"(sum)); /* every addition is made */
 	}
-	log_used(read_clock(CLOCK_PROCESS_CPUTIME_ID));
+	log_used(log, 0);
 	return 0;
 }
 
@@ -150,8 +168,9 @@ int main(int argc, char **argv)
 {
 	const char *mode = argc > 2 ? argv[1] : "";
 	if (strcmp(mode, "loop") == 0) {
+		int log = open_log();
 		burn_until(CLOCK_PROCESS_CPUTIME_ID, to_ns(argv[2]));
-		log_used(read_clock(CLOCK_PROCESS_CPUTIME_ID));
+		log_used(log, 0);
 		return 0;
 	}
 	if (strcmp(mode, "orphan") == 0 || strcmp(mode, "daemon") == 0)
@@ -160,8 +179,8 @@ int main(int argc, char **argv)
 		return burn_in_threads(atol(argv[2]), to_ns(argv[3]));
 	if (strcmp(mode, "forks") == 0 && argc > 3)
 		return burn_in_children(atol(argv[2]), to_ns(argv[3]));
-	if (strcmp(mode, "bursts") == 0 && argc > 3)
-		return disturb(atol(argv[2]), (unsigned)atol(argv[3]));
+	if (strcmp(mode, "bursts") == 0 && argc > 4)
+		return disturb(atol(argv[2]), (unsigned)atol(argv[3]), atof(argv[4]) * 1e6);
 	if (strcmp(mode, "exec") == 0)
 		return exec_from_thread(argv);
 	if (strcmp(mode, "inc") == 0)
