@@ -122,7 +122,7 @@ IN_CHILD static void become_user(struct child *c)
 /* The second number of "EXEC_NS RUN_DELAY_NS TIMESLICES", from an open /proc/self/schedstat. */
 IN_CHILD static uint64_t read_run_delay(long fd)
 {
-	char text[96];
+	char text[96] = { 0 };
 	long n = fd >= 0 ? raw(SYS_pread64, fd, (long)text, sizeof text, 0) : 0;
 	long at = 0;
 	uint64_t value = 0;
@@ -138,7 +138,7 @@ IN_CHILD static uint64_t read_run_delay(long fd)
  * its exec. */
 IN_CHILD static void wait_at_gate(volatile struct launch_stamp *stamp)
 {
-	struct timespec begun, now;
+	struct timespec begun = { 0, 0 }, now = { 0, 0 };
 	clock_gettime(CLOCK_MONOTONIC, &begun);
 	do {
 		if (__atomic_load_n(&stamp->gate, __ATOMIC_ACQUIRE))
@@ -167,7 +167,7 @@ IN_CHILD static int run(void *argument)
 	raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, sizeof none);
 	wait_at_gate(stamp);
 
-	struct timespec now;
+	struct timespec now = { 0, 0 };
 	stamp->run_delay_ns = read_run_delay(schedstat);
 	raw(SYS_getrusage, RUSAGE_SELF, (long)&stamp->used, 0, 0);
 	raw(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (long)&now, 0, 0);
