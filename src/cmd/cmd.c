@@ -42,6 +42,16 @@ bool cmd_colour(void)
 	return isatty(STDOUT_FILENO) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
 }
 
+void cmd_print_table(const struct table *t, enum table_format format)
+{
+	struct strbuf out = { 0 };
+	struct table_style style = { .width = isatty(STDOUT_FILENO) ? (size_t)cmd_columns() : 0,
+				     .colour = cmd_colour() };
+	table_render(t, format, &style, &out);
+	fputs(strbuf_text(&out), stdout);
+	strbuf_release(&out);
+}
+
 int cmd_columns(void)
 {
 	struct winsize size;

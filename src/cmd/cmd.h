@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "report/table.h"
 
 struct subcommand {
 	const char *name;
@@ -37,6 +38,10 @@ bool cmd_options(const char *usage, const char *about, const struct option_spec 
 
 /* Whether to colour stdout: a terminal, and neither NO_COLOR nor TERM=dumb. */
 bool cmd_colour(void);
+
+/* Prints the table on stdout; as text it fits the terminal, and is as wide as it wants elsewhere.
+ */
+void cmd_print_table(const struct table *t, enum table_format format);
 
 /* Columns of the terminal on stdout, 80 when it is none. */
 int cmd_columns(void);

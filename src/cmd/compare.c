@@ -4,8 +4,6 @@
 #include "cmd/cmd.h"
 #include "cmd/view.h"
 
-enum compare_format { AS_TEXT, AS_JSON, AS_CSV, AS_MARKDOWN };
-
 struct compare_options {
 	const char *lab;
 	int format, measure;
@@ -15,6 +13,8 @@ struct compare_options {
 #define MEASURES "best|et|net|exec|tick"
 static const enum emp_measure measures[] = { EMP_MEASURES, EMP_ET, EMP_PT_NET, EMP_PT_EXEC,
 					     EMP_PT_TICK };
+
+static const enum table_format formats[] = { TABLE_TEXT, TABLE_JSON, TABLE_CSV, TABLE_MARKDOWN };
 
 static struct table *comparison_table(void)
 {
@@ -52,17 +52,6 @@ static void add_row(struct table *t, const struct loaded_run *l, enum emp_measur
 	table_add_number(t, c->p);
 }
 
-static void print_table(struct table *t, int format)
-{
-	static const enum table_format formats[] = { TABLE_TEXT, TABLE_JSON, TABLE_CSV,
-						     TABLE_MARKDOWN };
-	struct table_style style = { .width = (size_t)cmd_columns(), .colour = cmd_colour() };
-	struct strbuf out = { 0 };
-	table_render(t, formats[format], &style, &out);
-	fputs(strbuf_text(&out), stdout);
-	strbuf_release(&out);
-}
-
 static int compare(const loaded_list *list, const struct compare_options *o)
 {
 	struct error err = ERROR_INIT;
@@ -85,8 +74,8 @@ static int compare(const loaded_list *list, const struct compare_options *o)
 			slower = true;
 	}
 	if (code == EXIT_DONE) {
-		print_table(t, o->format);
-		if (o->format == AS_TEXT)
+		cmd_print_table(t, formats[o->format]);
+		if (formats[o->format] == TABLE_TEXT)
 			printf("\n%s", strbuf_text(&words));
 	}
 	if (slower) {

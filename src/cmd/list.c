@@ -1,5 +1,4 @@
 #include <stdio.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "lab/lab.h"
@@ -98,17 +97,12 @@ static struct table *json_table(const run_list *runs, const run_count_list *coun
 
 static void print_runs(const run_list *runs, const run_count_list *counts, bool json)
 {
-	struct strbuf out = { 0 };
 	struct table *t = json ? json_table(runs, counts) : text_table(runs, counts);
-	struct table_style style = { .width = isatty(STDOUT_FILENO) ? (size_t)cmd_columns() : 0,
-				     .colour = cmd_colour() };
 	if (json || runs->count)
-		table_render(t, json ? TABLE_JSON : TABLE_TEXT, &style, &out);
+		cmd_print_table(t, json ? TABLE_JSON : TABLE_TEXT);
 	else
 		fputs("no runs\n", stderr);
-	fputs(strbuf_text(&out), stdout);
 	table_free(t);
-	strbuf_release(&out);
 }
 
 static int list(const struct list_options *o, const char *pattern)

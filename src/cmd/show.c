@@ -12,11 +12,7 @@ struct show_options {
 
 static void print_table(struct table *t)
 {
-	struct strbuf out = { 0 };
-	struct table_style style = { .width = (size_t)cmd_columns(), .colour = cmd_colour() };
-	table_render(t, TABLE_TEXT, &style, &out);
-	fputs(strbuf_text(&out), stdout);
-	strbuf_release(&out);
+	cmd_print_table(t, TABLE_TEXT);
 	table_free(t);
 }
 

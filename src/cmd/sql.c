@@ -81,22 +81,13 @@ static bool add_row(void *context, int columns, const char *const *names, const 
 
 static void print_rows(const struct rows *rows, const struct sql_options *o)
 {
-	struct strbuf out = { 0 };
-	struct table_style style = { .width = isatty(STDOUT_FILENO) ? (size_t)cmd_columns() : 0,
-				     .colour = cmd_colour() };
 	if (rows->json) {
 		char *text = json_dumps(rows->array, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-		strbuf_printf(&out, "%s\n", text);
+		puts(text);
 		free(text);
 	} else {
-		table_render(rows->table,
-			     o->csv   ? TABLE_CSV
-			     : o->tsv ? TABLE_TSV
-				      : TABLE_TEXT,
-			     &style, &out);
+		cmd_print_table(rows->table, o->csv ? TABLE_CSV : o->tsv ? TABLE_TSV : TABLE_TEXT);
 	}
-	fputs(strbuf_text(&out), stdout);
-	strbuf_release(&out);
 }
 
 static void rows_release(struct rows *rows)

@@ -146,7 +146,7 @@ static void on_progress(void *context, size_t item, uint32_t done, uint32_t plan
 
 static int open_everything(struct session *s, int argc, char **argv, struct error *err)
 {
-	const char *path = s->o->no_lab ? ":memory:" : cmd_lab_path(s->o->lab);
+	const char *path = s->o->no_lab ? LAB_IN_MEMORY : s->o->lab;
 	if (lab_open(&s->lab, path, LAB_WRITE, err)) {
 		if (!*err->hint)
 			error_hint(err,

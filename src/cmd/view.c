@@ -149,12 +149,6 @@ bool comparison_is_slower(const struct run_comparison *c, double share)
 	return c->result.significant && c->result.ratio > 1 + share;
 }
 
-const char *cmd_lab_path(const char *given)
-{
-	const char *environment = getenv("TARE_LAB");
-	return given ? given : environment && *environment ? environment : NULL;
-}
-
 static int add_found(loaded_list *list, struct lab *lab, const char *name, enum lab_detail detail,
 		     bool whole_study, struct error *err)
 {
@@ -180,7 +174,7 @@ int cmd_load_runs(const char *lab_path, const text_list *names, enum lab_detail 
 		  bool whole_study, loaded_list *list, struct error *err)
 {
 	struct lab *lab;
-	if (lab_open(&lab, cmd_lab_path(lab_path), LAB_READ, err))
+	if (lab_open(&lab, lab_path, LAB_READ, err))
 		return -1;
 	int failed = 0;
 	if (!names->count)

@@ -38,9 +38,6 @@ void comparison_sentence(const struct loaded_run *base, const struct loaded_run 
 /* Slower by more than this share, and not by chance. */
 bool comparison_is_slower(const struct run_comparison *c, double share);
 
-/* $TARE_LAB unless --lab says otherwise. */
-const char *cmd_lab_path(const char *given);
-
 /* Opens the lab for reading and finds the runs named; with no name, the newest. */
 int cmd_load_runs(const char *lab_path, const text_list *names, enum lab_detail detail,
 		  bool whole_study, loaded_list *list, struct error *err);
