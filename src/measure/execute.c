@@ -245,9 +245,9 @@ static int run_timed(struct collector *c, struct command *command, const char *n
 		return -1;
 	note_status(x, status, how == OVER_LIMIT);
 	care_for_orphans(c, options, x);
-	int failed = collector_snapshot(c, &x->tasks_after, err);
 	struct totals base = used_before_exec(command, collector_backend(c));
 	collector_finish(c, &base, &x->exits, &x->totals, &x->lost);
+	int failed = collector_snapshot(c, &x->tasks_after, err);
 	derive_ends(x, command, waited_ns, root_end_ns);
 	return failed;
 }

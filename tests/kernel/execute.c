@@ -204,6 +204,38 @@ static void daemons_are_seen(void **state)
 	assert_string_equal(x.processes.items[0].name, "burn");
 }
 
+/* Processes of others that live and die within the execution are in no snapshot: only their exits
+ * tell. */
+static void short_lives_are_seen(void **state)
+{
+	(void)state;
+	pid_t pid = fork();
+	if (pid == 0) {
+		for (;;) {
+			pid_t child = fork();
+			if (child == 0)
+				_exit(0);
+			waitpid(child, NULL, 0);
+			usleep(2000);
+		}
+	}
+	usleep(20000);
+	run_burn(NULL, "loop", "100ms", NULL);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	size_t seen = 0;
+	for (size_t i = 0; i < x.exits.count; i++)
+		seen += x.exits.tasks[i].ppid == pid;
+	uint64_t forks = x.after.value[OVERALL_FORKS] - x.before.value[OVERALL_FORKS];
+	assert_true(forks >= 5);
+	if (is(BACKEND_PLAIN)) {
+		assert_true(x.ephemeral >= 5); /* and it is known that they were missed */
+	} else {
+		assert_true(seen >= 5);
+		assert_in_range(x.ephemeral, 0, 2); /* one may be born as the last image is taken */
+	}
+}
+
 static void snapshot_holds_every_task(void **state)
 {
 	(void)state;
@@ -250,6 +282,7 @@ static int run_group(enum backend backend)
 		TEST(time_limit),
 		TEST(left_processes_are_ended),
 		TEST(daemons_are_seen),
+		TEST(short_lives_are_seen),
 		TEST(snapshot_holds_every_task),
 	};
 	return cmocka_run_group_tests_name(name, tests, NULL, NULL);

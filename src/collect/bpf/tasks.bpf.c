@@ -182,7 +182,8 @@ int snapshot(struct bpf_iter__task *ctx)
 	struct mm_struct *mm = t->mm;
 	if (mm)
 		fill_memory(&r, mm);
-	if (active && member_of(t))
+	/* members that were let live stay in the map until tare is armed again */
+	if (live_members && member_of(t))
 		r.flags |= TASK_IS_SUBJECT;
 	bpf_seq_write(ctx->meta->seq, &r, sizeof r);
 	return 0;
