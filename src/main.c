@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,7 +45,7 @@ static int unknown(const char *word)
 	return cmd_fail(&err);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	if (argc < 2) {
 		usage(stderr);
@@ -60,4 +61,14 @@ int main(int argc, char **argv)
 		if (strcmp(argv[1], c->name) == 0)
 			return c->run(argc - 1, argv + 1);
 	return unknown(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+	int code = run(argc, argv);
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	struct error err = ERROR_INIT;
+	error_set(&err, EXIT_ENVIRONMENT, "cannot write to standard output: %s", strerror(errno));
+	return cmd_fail(&err);
 }

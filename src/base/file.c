@@ -64,6 +64,15 @@ int write_all(int fd, const char *bytes, size_t length)
 	return 0;
 }
 
+static int write_in_place(const char *path, const char *bytes, size_t length)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	int failed = write_all(fd, bytes, length);
+	return close(fd) != 0 || failed ? -1 : 0;
+}
+
 static int write_beside(const char *path, const char *bytes, size_t length)
 {
 	struct strbuf beside = { 0 };
@@ -96,14 +105,15 @@ int file_write(const char *path, const char *bytes, size_t length, struct error 
 		failed = write_all(STDOUT_FILENO, bytes, length);
 	} else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
 		/* a device or pipe (/dev/stdout, a fifo) must not be replaced by a file */
-		int fd = open(path, O_WRONLY | O_CLOEXEC);
-		failed = fd < 0 || write_all(fd, bytes, length);
-		if (fd >= 0)
-			failed |= close(fd) != 0;
+		failed = write_in_place(path, bytes, length);
 	} else {
 		invoker_begin();
-		failed = write_beside(path, bytes, length);
+		char *real = realpath(path, NULL); /* where a link leads */
+		failed = write_beside(real ? real : path, bytes, length);
+		if (failed && real && (errno == EACCES || errno == EROFS))
+			failed = write_in_place(real, bytes, length);
 		int saved = errno;
+		free(real);
 		invoker_end();
 		errno = saved;
 	}

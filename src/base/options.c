@@ -99,7 +99,7 @@ static const struct option_spec *by_name(struct parse *p, const char *name, size
 		if (candidate->name && strncmp(candidate->name, name, length) == 0) {
 			if (!candidate->name[length])
 				return candidate;
-			several = found && found->into != candidate->into;
+			several |= found && found->into != candidate->into;
 			found = candidate;
 		}
 		if (!s->kind)

@@ -25,8 +25,7 @@ struct session {
 	struct lab *lab;
 	struct collector *collector;
 	int64_t machine, study, baseline;
-	char *conditions, *directory;
-	struct shell_cost shell;
+	char *conditions, *directory, *command_line;
 	struct run *runs; /* one per command; id 0 until begun */
 	bool *stored;	  /* an execution of it is in the lab */
 	loaded_list done; /* the runs that ended, in order */
@@ -64,10 +63,8 @@ static void describe_run(struct session *s, size_t item, struct run *run)
 								 xstrdup(value) });
 	}
 	if (run->shell) {
-		run->shell_et_ns = s->shell.et_ns;
-		for (int g = 0; g < GRADES; g++)
-			run->shell_pt_ns[g] = s->shell.pt_ns[g] == ABSENT_NS ? 0
-									     : s->shell.pt_ns[g];
+		run->shell_et_ns = s->p->plan.shell.et_ns;
+		memcpy(run->shell_pt_ns, s->p->plan.shell.pt_ns, sizeof run->shell_pt_ns);
 	}
 }
 
@@ -106,6 +103,8 @@ static int on_begun(void *context, size_t item, struct error *err)
 	struct session *s = context;
 	if (s->p->plan.order == ORDER_SEQUENTIAL && item > 0 &&
 	    finish_run(s, item - 1, RUN_COMPLETE, err))
+		return -1;
+	if (!s->study && lab_add_study(s->lab, s->command_line, &s->study, err))
 		return -1;
 	describe_run(s, item, &s->runs[item]);
 	char shown[40];
@@ -168,9 +167,8 @@ static int open_everything(struct session *s, int argc, char **argv, struct erro
 		strbuf_printf(&line, " %s", quoted);
 		free(quoted);
 	}
-	int failed = lab_add_machine(s->lab, &m, &s->machine, err) ||
-		     lab_add_study(s->lab, strbuf_text(&line), &s->study, err);
-	strbuf_release(&line);
+	int failed = lab_add_machine(s->lab, &m, &s->machine, err);
+	s->command_line = strbuf_detach(&line);
 	machine_release(&m);
 	s->directory = getcwd(NULL, 0);
 	if (!s->directory)
@@ -190,7 +188,7 @@ static int calibrate_shell(struct session *s, struct error *err)
 	array_push(&argv, (char *)"");
 	array_push(&argv, NULL);
 	int failed = shell_calibrate(s->collector, &s->p->plan, argv.items, SHELL_CALIBRATION_RUNS,
-				     &s->shell, err);
+				     &s->p->plan.shell, err);
 	array_release(&argv);
 	return failed;
 }
@@ -313,6 +311,7 @@ static void release_session(struct session *s)
 	free(s->runs);
 	free(s->stored);
 	free(s->conditions);
+	free(s->command_line);
 	free(s->directory);
 	loaded_release(&s->done);
 	collector_close(s->collector);

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -256,7 +257,8 @@ static int make_launch(const struct time_options *o, struct time_plan *p, struct
 		l->set_nice = true;
 		l->nice_level = (int)o->nice_level;
 	}
-	p->plan.hook_launch = (struct launch){ .output = l->output, .as_root = o->as_root };
+	/* what sudo was typed for is often in a hook: dropping caches, changing a setting */
+	p->plan.hook_launch = (struct launch){ .output = l->output, .as_root = true };
 	return 0;
 }
 
@@ -272,9 +274,12 @@ static int check_exports(const struct time_options *o, struct error *err)
 		text_display(files[i], shown, sizeof shown);
 		char *folder = xstrdup(files[i]), *slash = strrchr(folder, '/');
 		const char *where = slash ? (slash == folder ? "/" : (*slash = '\0', folder)) : ".";
-		bool exists = access(files[i], F_OK) == 0;
-		int failed = access(exists ? files[i] : where, W_OK);
+		/* as the user who will own it */
+		invoker_begin();
+		bool exists = faccessat(AT_FDCWD, files[i], F_OK, AT_EACCESS) == 0;
+		int failed = faccessat(AT_FDCWD, exists ? files[i] : where, W_OK, AT_EACCESS);
 		int reason = errno;
+		invoker_end();
 		free(folder);
 		if (failed)
 			return error_set(err, EXIT_USAGE, "cannot write %s: %s", shown,

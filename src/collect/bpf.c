@@ -159,7 +159,6 @@ static void bpf_arm(void *state)
 	b->root_end_ns = 0;
 	b->lost = b->lost_members = 0;
 	memset(&b->totals, 0, sizeof b->totals);
-	b->totals.present = UINT64_MAX;
 	__atomic_store_n(&b->armed, 1, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&b->active, 1, __ATOMIC_SEQ_CST);
 }
@@ -234,15 +233,16 @@ static void bpf_finish(void *state, const struct totals *base, struct image *exi
 	__atomic_store_n(&b->armed, 0, __ATOMIC_SEQ_CST);
 	ring_buffer__consume(s->ring);
 
-	*totals = (struct totals){ .present = b->totals.present & living.present,
+	uint64_t present = b->totals.threads ? b->totals.present : 0;
+	if (b->totals.without_blkio)
+		present &= ~(UINT64_C(1) << TASK_BLKIO_DELAY);
+	*totals = (struct totals){ .present = present & living.present,
 				   .rss_peak_bytes = b->totals.rss_peak_bytes,
 				   .processes = b->totals.processes,
 				   .threads = b->totals.threads };
-	for (int m = 0; m < TASK_CUMULATIVE; m++) {
-		uint64_t before = base ? base->value[m] : 0;
-		uint64_t all = b->totals.value[m] + living.value[m];
-		totals->value[m] = all > before ? all - before : 0;
-	}
+	for (int m = 0; m < TASK_CUMULATIVE; m++)
+		totals->value[m] = b->totals.value[m] + living.value[m];
+	totals_subtract(totals, base);
 	*lost = b->lost + b->lost_members;
 
 	/* hand the records over and keep the other buffer for the next execution */

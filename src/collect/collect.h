@@ -1,11 +1,11 @@
-/* Reading the kernel, through one of three back ends behind one interface.
+/* Reading the kernel, through one of three back ends behind one interface. In this order:
  *
- *	collector_open(&c, want, &err);
- *	collector_arm(c);                     the next child forked by this thread is a subject's
- *root pid = fork(); collector_adopt(c, pid, &err); collector_snapshot(c, &before, &err);
- *	... the subject runs; now and then collector_drain(c) when collector_fd() says so ...
- *	collector_finish(c, &exits, &totals, &lost);
- *	collector_snapshot(c, &after, &err);
+ * - collector_open()
+ * - collector_arm(): the next child that this process forks is a subject's root
+ * - fork; collector_adopt(); collector_snapshot() of the tasks before
+ * - the subject runs; now and then collector_drain(), when collector_fd() says so
+ * - collector_root_end_ns(), wait4(), collector_reaped()
+ * - collector_finish(): exits and totals; collector_snapshot() of the tasks after
  */
 #ifndef TARE_COLLECT_COLLECT_H
 #define TARE_COLLECT_COLLECT_H

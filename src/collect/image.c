@@ -44,7 +44,10 @@ void totals_add_usage(struct totals *totals, const struct rusage *usage, bool is
 	totals->value[TASK_MAJ_FLT] += (uint64_t)usage->ru_majflt;
 	totals->value[TASK_NVCSW] += (uint64_t)usage->ru_nvcsw;
 	totals->value[TASK_NIVCSW] += (uint64_t)usage->ru_nivcsw;
-	if (is_root)
+	/* the kernel counts the memory before the exec, which was tare's: no more than that says
+	 * nothing */
+	struct rusage own;
+	if (is_root && getrusage(RUSAGE_SELF, &own) == 0 && usage->ru_maxrss > own.ru_maxrss)
 		totals->rss_peak_bytes = (uint64_t)usage->ru_maxrss * 1024;
 	totals->processes++;
 	totals->threads++;

@@ -715,7 +715,7 @@ const struct backend_ops netlink_backend = {
 	.backend = BACKEND_NETLINK,
 	.not_seen =
 		"without BPF: no ledger, no interrupts, no device time; user and system time by "
-		"the tick, and exits of other processes lack up to one tick of CPU time; run as "
+		"the tick, no count of read and write calls, and exits of other processes lack up to one tick of CPU time; run as "
 		"root (or with CAP_BPF and CAP_PERFMON) on a kernel with BTF to see them",
 	.explain = netlink_explain,
 	.open = netlink_open,

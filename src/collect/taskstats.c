@@ -45,8 +45,9 @@ static void decode_measures(const struct taskstats *s, bool delays, struct tasks
 	set(t, TASK_NIVCSW, s->nivcsw);
 	set(t, TASK_RCHAR, s->read_char);
 	set(t, TASK_WCHAR, s->write_char);
-	set(t, TASK_SYSCR, s->read_syscalls);
-	set(t, TASK_SYSCW, s->write_syscalls);
+	/* the kernel rounds its counts of calls down to multiples of 1024 (xacct_add_tsk), as if
+	 * they were bytes: a program of a hundred reads would have made none, so they are not taken
+	 * at all */
 	set(t, TASK_READ_BYTES, s->read_bytes);
 	set(t, TASK_WRITE_BYTES, s->write_bytes);
 	set(t, TASK_CANCELLED_WRITE_BYTES, s->cancelled_write_bytes);

@@ -34,8 +34,6 @@ int lab_get_machine(struct lab *lab, int64_t id, struct machine *into, struct er
 int lab_add_study(struct lab *lab, const char *command_line, int64_t *id, struct error *err);
 /* Stores the run and fills in run->id; it is RUN_GOING, owned by this process. */
 int lab_add_run(struct lab *lab, struct run *run, struct error *err);
-/* Updates backend, not_seen, planned, shell_*. */
-int lab_update_run(struct lab *lab, const struct run *run, struct error *err);
 int lab_end_run(struct lab *lab, int64_t run, enum run_status status, struct error *err);
 
 /* One transaction: the execution, its processes, its raw images (zstd). Fills in x->id. */

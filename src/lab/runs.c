@@ -42,18 +42,6 @@ static const struct field run_fields[] = {
 	{ 0 },
 };
 
-/* The members that lab_update_run() may change. */
-static const struct field update_fields[] = {
-	{ "backend", FIELD_ENUM, BACKENDS, offsetof(struct run, backend) },
-	RUN(not_seen, FIELD_TEXT, "not_seen"),
-	RUN(planned, FIELD_U32, "planned"),
-	RUN(shell_et_ns, FIELD_NS, "shell_et_ns"),
-	RUN(shell_pt_ns[GRADE_NET], FIELD_NS, "shell_pt_net_ns"),
-	RUN(shell_pt_ns[GRADE_EXEC], FIELD_NS, "shell_pt_exec_ns"),
-	RUN(shell_pt_ns[GRADE_TICK], FIELD_NS, "shell_pt_tick_ns"),
-	{ 0 },
-};
-
 /* The numbers in the schema's views. */
 _Static_assert(RUN_GOING == 0 && RUN_COMPLETE == 1 && RUN_INTERRUPTED == 2 && RUN_FAILED == 3, "");
 _Static_assert(BACKEND_PLAIN == 0 && BACKEND_NETLINK == 1 && BACKEND_BPF == 2, "");
@@ -313,22 +301,6 @@ static int change_run(struct lab *lab, sqlite3_stmt *stmt, int64_t id, const cha
 	sqlite3_finalize(stmt);
 	lab_rollback(lab);
 	return result || changed ? result : no_such_run(id, err);
-}
-
-int lab_update_run(struct lab *lab, const struct run *run, struct error *err)
-{
-	struct strbuf sql = { 0 };
-	for (const struct field *f = update_fields; f->kind; f++)
-		strbuf_printf(&sql, "%s %s = ?", sql.length ? "," : "UPDATE run SET", f->name);
-	strbuf_puts(&sql, " WHERE id = ?");
-	sqlite3_stmt *stmt = NULL;
-	int at = 1, result = lab_prepare(lab, &stmt, sql.text, "change the run in", err);
-	strbuf_release(&sql);
-	if (result)
-		return -1;
-	fields_bind(stmt, &at, update_fields, run);
-	sqlite3_bind_int64(stmt, at, run->id);
-	return change_run(lab, stmt, run->id, "change the run in", err);
 }
 
 int lab_end_run(struct lab *lab, int64_t run, enum run_status status, struct error *err)

@@ -24,11 +24,15 @@ static uint64_t own_cpu_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static void swallow(struct pollfd *output)
+/* false: nobody writes any more */
+static bool swallow(int fd)
 {
 	char sink[65536];
-	if (output->revents && read(output->fd, sink, sizeof sink) <= 0)
-		output->fd = -1; /* closed: poll ignores it from now on */
+	ssize_t n;
+	do
+		n = fd >= 0 ? read(fd, sink, sizeof sink) : 0;
+	while (n > 0);
+	return n < 0 && errno == EAGAIN;
 }
 
 /* How long to sleep at most: the time limit, and with netlink a turn now and then, since its
@@ -65,8 +69,8 @@ static enum ending wait_for_end(struct collector *c, const struct command *comma
 			return FAILED;
 		if (n > 0 && fds[0].revents)
 			return ENDED;
-		if (n > 0)
-			swallow(&fds[1]);
+		if (n > 0 && fds[1].revents && !swallow(fds[1].fd))
+			fds[1].fd = -1; /* poll ignores it from now on */
 		if (takes_turns || (n > 0 && fds[2].revents))
 			collector_drain(c);
 	}
@@ -91,11 +95,13 @@ static size_t living(struct collector *c, pid_list *pids)
 }
 
 /* Waits until the tree is empty; the number of processes still there when patience ran out. */
-static size_t wait_for_tree(struct collector *c, pid_list *pids, uint64_t patience_ns)
+static size_t wait_for_tree(struct collector *c, pid_list *pids, int output_fd,
+			    uint64_t patience_ns)
 {
 	uint64_t until = clock_monotonic_ns() + patience_ns;
 	long pause_ns = 50000;
 	while (living(c, pids) && clock_monotonic_ns() < until && !interrupted()) {
+		swallow(output_fd); /* or they would wait for room in the pipe */
 		nanosleep(&(struct timespec){ 0, pause_ns }, NULL);
 		if (pause_ns < 5000000)
 			pause_ns *= 2;
@@ -121,16 +127,16 @@ static void end_tree(struct collector *c, pid_list *pids)
 	}
 }
 
-static void care_for_orphans(struct collector *c, const struct execute_options *options,
-			     struct execution *x)
+static void care_for_orphans(struct collector *c, const struct command *command,
+			     const struct execute_options *options, struct execution *x)
 {
 	pid_list pids = { 0 };
 	x->left_behind = (uint32_t)living(c, &pids);
 	if (x->left_behind && options->orphans == ORPHANS_END) {
-		x->ended = (uint32_t)wait_for_tree(c, &pids, options->grace_ns);
+		x->ended = (uint32_t)wait_for_tree(c, &pids, command->output_fd, options->grace_ns);
 		if (x->ended) {
 			signal_tree(&pids, SIGTERM);
-			if (wait_for_tree(c, &pids, TERM_PATIENCE_NS))
+			if (wait_for_tree(c, &pids, command->output_fd, TERM_PATIENCE_NS))
 				end_tree(c, &pids);
 		}
 	}
@@ -138,12 +144,29 @@ static void care_for_orphans(struct collector *c, const struct execute_options *
 	array_release(&pids);
 }
 
-/* What the root used before its exec, by its own word. */
-static struct totals used_before_exec(const struct command *command, enum backend backend)
+static struct task_record *find_task(struct image *image, pid_t pid)
+{
+	for (size_t i = 0; i < image->count; i++)
+		if (image->tasks[i].tid == pid)
+			return &image->tasks[i];
+	return NULL;
+}
+
+/* What the root used before its exec: by its own word, and what it cannot know (ticks, I/O) from
+ * the snapshot that was taken while it waited at the gate. That record is made the one of its exec,
+ * so that what is counted for the process is what is counted for the tree. */
+static struct totals used_before_exec(const struct command *command, enum backend backend,
+				      struct image *before)
 {
 	struct rusage used;
 	memcpy(&used, (const void *)&command->stamp->used, sizeof used);
 	struct totals base = { 0 };
+	struct task_record *root = find_task(before, command->pid);
+	for (int m = 0; root && m < TASK_CUMULATIVE; m++)
+		base.value[m] = task_has(root, (enum task_measure)m) ? root->value[m] : 0;
+	base.present = (UINT64_C(1) << TASK_CUMULATIVE) - 1;
+	base.value[TASK_SYSCR]++; /* its last look at its own time on a run queue */
+	base.value[TASK_RCHAR] += command->stamp->read_bytes;
 	base.value[TASK_EXEC] = command->stamp->cpu_ns;
 	base.value[TASK_RUN_DELAY] = command->stamp->run_delay_ns;
 	base.value[TASK_MIN_FLT] = (uint64_t)used.ru_minflt;
@@ -155,6 +178,10 @@ static struct totals used_before_exec(const struct command *command, enum backen
 					(uint64_t)used.ru_utime.tv_usec * 1000u;
 		base.value[TASK_SYSTEM] = (uint64_t)used.ru_stime.tv_sec * 1000000000u +
 					  (uint64_t)used.ru_stime.tv_usec * 1000u;
+	}
+	if (root) {
+		memcpy(root->value, base.value, sizeof base.value);
+		root->at_ns = command->stamp->exec_ns;
 	}
 	return base;
 }
@@ -228,7 +255,11 @@ static int run_timed(struct collector *c, struct command *command, const char *n
 	int status = 0;
 	struct rusage usage;
 	if (how != ENDED) {
-		kill(command->pid, SIGKILL);
+		if (kill(command->pid, SIGKILL) != 0 && errno == EPERM)
+			return error_set(
+				err, EXIT_ENVIRONMENT,
+				"'%.100s' (process %d) runs as another user and cannot be ended",
+				name, (int)command->pid);
 		waitid(P_PID, (id_t)command->pid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT);
 	}
 	uint64_t root_end_ns = collector_root_end_ns(c);
@@ -243,9 +274,14 @@ static int run_timed(struct collector *c, struct command *command, const char *n
 		return error_set(err, EXIT_INTERRUPTED, "interrupted");
 	if (command_started(command, name, err))
 		return -1;
+	if (!command->stamp->exec_ns)
+		return error_set(err, EXIT_SUBJECT,
+				 "'%.100s' did not get to run: it was ended while its input or "
+				 "output was being opened",
+				 name);
 	note_status(x, status, how == OVER_LIMIT);
-	care_for_orphans(c, options, x);
-	struct totals base = used_before_exec(command, collector_backend(c));
+	care_for_orphans(c, command, options, x);
+	struct totals base = used_before_exec(command, collector_backend(c), &x->tasks_before);
 	collector_finish(c, &base, &x->exits, &x->totals, &x->lost);
 	int failed = collector_snapshot(c, &x->tasks_after, err);
 	derive_ends(x, command, waited_ns, root_end_ns);
@@ -286,4 +322,28 @@ int execute(struct collector *c, struct launcher *l, const struct launch *launch
 	processes_between(&x->tasks_before, &x->tasks_after, &x->exits, getpid(), x);
 	derive_times(x, collector_backend(c));
 	return 0;
+}
+
+int hook_execute(struct launcher *l, const struct launch *launch, char *const *argv, int *status,
+		 struct error *err)
+{
+	struct command command;
+	if (command_spawn(l, launch, argv, &command, err))
+		return -1;
+	command_start(&command);
+	struct pollfd ended = { .fd = command.pidfd, .events = POLLIN };
+	while (!interrupted() && ppoll(&ended, 1, NULL, interrupt_mask()) != 1)
+		;
+	bool cut = interrupted();
+	if (cut) {
+		kill(command.pid, SIGTERM);
+		if (poll(&ended, 1, TERM_PATIENCE_NS / 1000000) == 0)
+			kill(command.pid, SIGKILL);
+	}
+	while (waitpid(command.pid, status, 0) < 0 && errno == EINTR)
+		;
+	int failed = cut ? error_set(err, EXIT_INTERRUPTED, "interrupted")
+			 : command_started(&command, argv[0], err);
+	command_release(&command);
+	return failed;
 }

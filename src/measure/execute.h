@@ -23,4 +23,8 @@ struct execute_options {
 int execute(struct collector *c, struct launcher *l, const struct launch *launch, char *const *argv,
 	    const struct execute_options *options, struct execution *x, struct error *err);
 
+/* Runs a hook to its end and gives its wait status; -1 as above. An interruption ends it. */
+int hook_execute(struct launcher *l, const struct launch *launch, char *const *argv, int *status,
+		 struct error *err);
+
 #endif

@@ -49,10 +49,11 @@ static int run_hook(struct study *s, char *const *argv, const char *what, long i
 	struct launch launch = s->plan->hook_launch;
 	launch.iteration = iteration;
 	int status;
-	if (command_run(s->hooks, &launch, argv, &status, err))
+	if (hook_execute(s->hooks, &launch, argv, &status, err)) {
+		if (err && err->code == EXIT_INTERRUPTED)
+			return -1;
 		return error_prefix(err, "the %s command", what);
-	if (interrupted())
-		return error_set(err, EXIT_INTERRUPTED, "interrupted");
+	}
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
 	if (WIFSIGNALED(status))
@@ -96,12 +97,14 @@ static int report_failure(const struct plan *plan, const struct execution *x, st
 		err, "--ignore-failure measures it all the same; --show-output shows what it says");
 }
 
-static void note_value(struct progress_of *of, const struct execution *x)
+static void note_value(const struct plan *plan, struct progress_of *of, const struct execution *x)
 {
 	enum grade g = execution_grade(x);
+	uint64_t value = g < GRADES ? x->pt_ns[g] : x->et_ns;
+	uint64_t shell = g < GRADES ? plan->shell.pt_ns[g] : plan->shell.et_ns;
 	of->values = array_grow(of->values, &of->value_capacity, of->value_count + 1,
 				sizeof *of->values);
-	of->values[of->value_count++] = (double)(g < GRADES ? x->pt_ns[g] : x->et_ns);
+	of->values[of->value_count++] = value > shell ? (double)(value - shell) : 0;
 }
 
 /* How many executions the item shall have, as far as is known now. */
@@ -178,7 +181,7 @@ static int execute_once(struct study *s, size_t item, bool warmup, struct error 
 	if (run_hook(s, it->conclude, "--conclude", iteration, err))
 		return -1;
 	if (!warmup) {
-		note_value(of, &s->x);
+		note_value(plan, of, &s->x);
 		if (!of->first_ns)
 			of->first_ns = clock_monotonic_ns() - begin;
 		of->finished = is_finished(plan, of);

@@ -18,6 +18,11 @@ struct plan_item {
 			       or a file */
 };
 
+/* What it costs to start a shell for nothing. */
+struct shell_cost {
+	uint64_t et_ns, pt_ns[GRADES];
+};
+
 struct plan {
 	const struct plan_item *items;
 	size_t count;
@@ -33,6 +38,7 @@ struct plan {
 	bool ignore_failure;	   /* a non-zero exit does not end the study */
 	const int *expected_codes; /* nor do these */
 	size_t expected_count;
+	struct shell_cost shell;   /* taken off before the interval is judged; zeroed: no shell */
 	struct launch launch;	   /* of the subjects */
 	struct launch hook_launch; /* of the hooks */
 	struct execute_options execute;
@@ -54,10 +60,7 @@ struct plan_events {
 int plan_run(struct collector *c, const struct plan *plan, const struct plan_events *events,
 	     size_t *failed, struct error *err);
 
-/* What it costs to start `shell` for nothing: medians over `runs` executions of argv. */
-struct shell_cost {
-	uint64_t et_ns, pt_ns[GRADES];
-};
+/* Medians over `runs` executions of argv, the shell with an empty command. */
 int shell_calibrate(struct collector *c, const struct plan *plan, char *const *argv, uint32_t runs,
 		    struct shell_cost *cost, struct error *err);
 

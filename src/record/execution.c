@@ -68,8 +68,9 @@ void run_release(struct run *run)
 	*run = (struct run){ 0 };
 }
 
-/* The last word on a task is its exit record, else its record in the after image. Sorting all
- * records of the three images by identity puts a task's first and last record side by side. */
+/* The last word on a task is its exit record, else its record in the after image. Sorted by process
+ * and start, a process's leader comes first, its threads follow, and a second process of the same
+ * pid comes after all of them. */
 struct entry {
 	const struct task_record *task;
 	int stage; /* 0 before, 1 after, 2 exit */
@@ -80,10 +81,13 @@ static int compare_entries(const void *a, const void *b)
 	const struct entry *x = a, *y = b;
 	if (x->task->tgid != y->task->tgid)
 		return x->task->tgid < y->task->tgid ? -1 : 1;
-	if (x->task->tid != y->task->tid)
-		return x->task->tid < y->task->tid ? -1 : 1;
 	if (x->task->start_ns != y->task->start_ns)
 		return x->task->start_ns < y->task->start_ns ? -1 : 1;
+	int leader = (x->task->tid == x->task->tgid) - (y->task->tid == y->task->tgid);
+	if (leader)
+		return -leader;
+	if (x->task->tid != y->task->tid)
+		return x->task->tid < y->task->tid ? -1 : 1;
 	return x->stage - y->stage;
 }
 
@@ -137,6 +141,12 @@ static int compare_processes(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
+static void keep_process(const struct process *p, struct execution *into)
+{
+	if (p->role == ROLE_SUBJECT || !did_nothing(p))
+		array_push(&into->processes, *p);
+}
+
 void processes_between(const struct image *before, const struct image *after,
 		       const struct image *exits, int32_t self, struct execution *into)
 {
@@ -149,21 +159,20 @@ void processes_between(const struct image *before, const struct image *after,
 		qsort(entries, count, sizeof *entries, compare_entries);
 
 	struct process p = { 0 };
-	bool open = false;
+	bool open = false, led = false;
 	uint64_t made = 0;
-	for (size_t i = 0; i < count;) {
+	for (size_t i = 0, j; i < count; i = j) {
 		const struct task_record *first = entries[i].stage == 0 ? entries[i].task : NULL;
-		size_t j = i + 1;
-		while (j < count && same_task(entries[i].task, entries[j].task))
+		for (j = i + 1; j < count && same_task(entries[i].task, entries[j].task);)
 			j++;
 		const struct task_record *last = entries[j - 1].task;
-		bool vanished = entries[j - 1].stage ==
-				0; /* neither in after nor among the exits */
-		/* a pid used twice within the execution: two leaders, two processes */
-		bool again = open && (last->flags & TASK_IS_LEADER) && p.pid == last->tgid;
-		if (open && (p.pid != last->tgid || again)) {
-			if (p.role == ROLE_SUBJECT || !did_nothing(&p))
-				array_push(&into->processes, p);
+		/* it ended while the first image was being taken, or before: its life is not this
+		 * execution's */
+		if (!first && entries[j - 1].stage == 2 && last->at_ns < before->end_ns)
+			continue;
+		bool leads = last->flags & TASK_IS_LEADER;
+		if (open && (p.pid != last->tgid || (leads && led))) {
+			keep_process(&p, into);
 			open = false;
 		}
 		if (!open) {
@@ -171,22 +180,27 @@ void processes_between(const struct image *before, const struct image *after,
 					      .pid = last->tgid,
 					      .present = UINT64_MAX };
 			open = true;
+			led = false;
 		}
-		/* the leader names its process; its tid is the lowest only usually */
-		if (p.threads == 0 || (last->flags & TASK_IS_LEADER)) {
+		if (p.threads == 0 || leads) {
 			p.ppid = last->ppid;
 			p.start_ns = last->start_ns;
 			p.kernel = last->flags & TASK_IS_KERNEL;
 			p.started = !first;
-			p.ended = vanished || (last->flags & TASK_HAS_EXITED);
+			p.ended = entries[j - 1].stage != 1; /* also if nobody saw it go */
 			daemon_name(last->comm, p.name);
 		}
+		led |= leads;
 		add_task(&p, first, last);
+		/* exec by another thread: two exits under the leader's name, of the leader and of
+		 * that thread */
+		for (size_t k = i; k + 1 < j; k++)
+			if (entries[k].stage == 2)
+				add_task(&p, NULL, entries[k].task);
 		made += !first;
-		i = j;
 	}
-	if (open && (p.role == ROLE_SUBJECT || !did_nothing(&p)))
-		array_push(&into->processes, p);
+	if (open)
+		keep_process(&p, into);
 	free(entries);
 	into->ephemeral = -1;
 	if (into->before.present & into->after.present & 1u << OVERALL_FORKS) {

@@ -115,7 +115,8 @@ struct run {
 	enum run_status status;
 	int64_t started_at_ns, ended_at_ns; /* CLOCK_REALTIME; ended 0 while going */
 	uint32_t planned;		    /* executions asked for, 0 if open-ended */
-	/* Taken off times when a shell started the subject: its own mean cost. 0 without a shell.
+	/* Taken off times when a shell started the subject: its own cost, a median. 0 without a
+	 * shell.
 	 */
 	uint64_t shell_et_ns, shell_pt_ns[GRADES];
 	int64_t machine; /* id in the lab */

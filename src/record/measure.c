@@ -55,13 +55,3 @@ const struct measure overall_measures[OVERALL_MEASURES] = {
 	[OVERALL_BLOCKED] = { "blocked", UNIT_COUNT, "/proc/stat procs_blocked",
 			      "tasks blocked on I/O" },
 };
-
-const char *unit_name(enum unit unit)
-{
-	static const char *const names[] = { [UNIT_NS] = "ns",
-					     [UNIT_BYTES] = "bytes",
-					     [UNIT_COUNT] = "count",
-					     [UNIT_TICKS] = "ticks",
-					     [UNIT_ID] = "id" };
-	return names[unit];
-}

@@ -71,6 +71,4 @@ struct measure {
 extern const struct measure task_measures[TASK_MEASURES];
 extern const struct measure overall_measures[OVERALL_MEASURES];
 
-const char *unit_name(enum unit unit);
-
 #endif

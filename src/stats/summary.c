@@ -13,6 +13,9 @@
 /* Above this the t interval: the central limit theorem holds well enough, and the cost of
  * resampling, RESAMPLES * n, would be felt. */
 #define RESAMPLED_MAX 500
+/* Below this the t interval, too: what can be drawn again from a handful lies between its extremes,
+ * and covers the mean far less often than 95 % of the time. */
+#define RESAMPLED_MIN 8
 
 /* The order statistic that BCa puts in place of the z quantile (Efron 1987, JASA 82, eq. 2.3). */
 static size_t bca_index(double z, double bias, double acceleration)
@@ -86,7 +89,7 @@ void summarise(const double *x, size_t n, struct summary *out)
 	out->ci_low = out->ci_high = out->mean;
 	if (n > 1 && out->max > out->min) {
 		out->stddev = gsl_stats_sd_m(sorted, 1, n, out->mean);
-		if (n > RESAMPLED_MAX)
+		if (n > RESAMPLED_MAX || n < RESAMPLED_MIN)
 			t_interval(out);
 		else
 			bootstrap_interval(sorted, out);

@@ -11,7 +11,9 @@ struct summary {
 	double relative_error; /* stddev / mean; 0 when the mean is 0 */
 	double median, mad;    /* median absolute deviation, not scaled */
 	double min, max;
-	double ci_low, ci_high; /* bootstrap 95 % interval of the mean; both the mean for n < 2 */
+	/* 95 % interval of the mean: bootstrap (BCa) for n of 8 to 500, else t; the mean for n < 2
+	 */
+	double ci_low, ci_high;
 };
 
 /* The same numbers always give the same interval: the resampling is seeded from the data. */

@@ -13,8 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPIN_NS 300000
-
 /* A sanitizer's view of the stack ends at its edge. */
 #define IN_CHILD __attribute__((no_sanitize("address"), no_sanitize("undefined")))
 
@@ -120,10 +118,11 @@ IN_CHILD static void become_user(struct child *c)
 }
 
 /* The second number of "EXEC_NS RUN_DELAY_NS TIMESLICES", from an open /proc/self/schedstat. */
-IN_CHILD static uint64_t read_run_delay(long fd)
+IN_CHILD static uint64_t read_run_delay(long fd, volatile struct launch_stamp *stamp)
 {
 	char text[96] = { 0 };
 	long n = fd >= 0 ? raw(SYS_pread64, fd, (long)text, sizeof text, 0) : 0;
+	stamp->read_bytes = n > 0 ? (uint64_t)n : 0;
 	long at = 0;
 	uint64_t value = 0;
 	while (at < n && text[at] != ' ')
@@ -133,28 +132,10 @@ IN_CHILD static uint64_t read_run_delay(long fd)
 	return value;
 }
 
-/* Awake at first: a CPU that sleeps takes a while to come back, and the gate is usually open within
- * a tenth of a millisecond. What this uses is taken off with the rest of what the child used before
- * its exec. */
-IN_CHILD static void wait_at_gate(volatile struct launch_stamp *stamp)
-{
-	struct timespec begun = { 0, 0 }, now = { 0, 0 };
-	clock_gettime(CLOCK_MONOTONIC, &begun);
-	do {
-		if (__atomic_load_n(&stamp->gate, __ATOMIC_ACQUIRE))
-			return;
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while ((now.tv_sec - begun.tv_sec) * 1000000000 + now.tv_nsec - begun.tv_nsec < SPIN_NS);
-	__atomic_store_n(&stamp->asleep, 1, __ATOMIC_SEQ_CST);
-	while (__atomic_load_n(&stamp->gate, __ATOMIC_SEQ_CST) == 0)
-		raw(SYS_futex, (long)&stamp->gate, FUTEX_WAIT, 0, 0);
-}
-
 IN_CHILD static int run(void *argument)
 {
 	struct child *c = argument;
 	volatile struct launch_stamp *stamp = c->stamp;
-	raw(SYS_setpgid, 0, 0, 0, 0);
 	set_scheduling(c);
 	become_user(c);
 	/* after the change of user, which clears it: if tare is killed, its subject does not run on
@@ -165,10 +146,12 @@ IN_CHILD static int run(void *argument)
 	/* what tare catches, exec resets; what was ignored before tare stays so */
 	uint64_t none = 0;
 	raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, sizeof none);
-	wait_at_gate(stamp);
+	/* asleep: time spent awake here would be sampled as the program's own */
+	while (__atomic_load_n(&stamp->gate, __ATOMIC_ACQUIRE) == 0)
+		raw(SYS_futex, (long)&stamp->gate, FUTEX_WAIT, 0, 0);
 
 	struct timespec now = { 0, 0 };
-	stamp->run_delay_ns = read_run_delay(schedstat);
+	stamp->run_delay_ns = read_run_delay(schedstat, stamp);
 	raw(SYS_getrusage, RUSAGE_SELF, (long)&stamp->used, 0, 0);
 	raw(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (long)&now, 0, 0);
 	stamp->cpu_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;

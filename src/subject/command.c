@@ -197,6 +197,8 @@ int command_spawn(struct launcher *l, const struct launch *launch, char *const *
 	if (fds[1] >= 0)
 		close(fds[1]);
 	c->output_fd = fds[0];
+	if (fds[0] >= 0)
+		fcntl(fds[0], F_SETFL, O_NONBLOCK);
 	if (pid > 0) {
 		c->pid = pid;
 		c->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -215,8 +217,7 @@ int command_spawn(struct launcher *l, const struct launch *launch, char *const *
 void command_start(struct command *c)
 {
 	__atomic_store_n(&c->stamp->gate, 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&c->stamp->asleep, __ATOMIC_SEQ_CST))
-		syscall(SYS_futex, &c->stamp->gate, FUTEX_WAKE, 1, NULL, NULL, 0);
+	syscall(SYS_futex, &c->stamp->gate, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 int command_started(const struct command *c, const char *name, struct error *err)
@@ -244,28 +245,6 @@ void command_release(struct command *c)
 	if (c->output_fd >= 0)
 		close(c->output_fd);
 	c->pidfd = c->output_fd = -1;
-}
-
-static void discard_output(int fd)
-{
-	char sink[65536];
-	while (fd >= 0 && (read(fd, sink, sizeof sink) > 0 || errno == EINTR))
-		;
-}
-
-int command_run(struct launcher *l, const struct launch *launch, char *const *argv, int *status,
-		struct error *err)
-{
-	struct command c;
-	if (command_spawn(l, launch, argv, &c, err))
-		return -1;
-	command_start(&c);
-	discard_output(c.output_fd);
-	while (waitpid(c.pid, status, 0) < 0 && errno == EINTR)
-		;
-	int failed = command_started(&c, argv[0], err);
-	command_release(&c);
-	return failed;
 }
 
 bool cpus_parse(const char *text, cpu_set_t *set)

@@ -33,11 +33,11 @@ struct launch {
 /* Written by the child, in memory it shares with tare until its exec. */
 struct launch_stamp {
 	uint32_t gate;	       /* futex */
-	uint32_t asleep;       /* the child waits in the kernel: it must be woken */
 	int32_t failed;	       /* errno of what failed in the child, 0 none */
 	int32_t stage;	       /* enum launch_stage */
 	uint64_t exec_ns;      /* CLOCK_MONOTONIC just before exec */
 	uint64_t cpu_ns;       /* CPU time of the child until then */
+	uint64_t read_bytes;   /* by that last look at the run queue */
 	uint64_t run_delay_ns; /* its time on a run queue until then; 0 not known */
 	struct rusage used;    /* by the child until then */
 };
@@ -68,10 +68,6 @@ int command_started(const struct command *c, const char *name, struct error *err
 
 /* Closes what the parent holds. The process must have been waited for. */
 void command_release(struct command *c);
-
-/* Runs argv to its end with this launcher and gives its wait status; for hooks. */
-int command_run(struct launcher *l, const struct launch *launch, char *const *argv, int *status,
-		struct error *err);
 
 /* "0,2-3": CPUs from a list as the kernel writes them. */
 bool cpus_parse(const char *text, cpu_set_t *set);

@@ -22,6 +22,11 @@ users_home() {
 	chmod 755 "$home"
 }
 
+# `! pgrep` would only count as the last line of a test.
+none_left() {
+	if pgrep -f "$1"; then return 1; fi
+}
+
 teardown() {
 	[ -z "${home:-}" ] || rm -rf "$home"
 }
@@ -122,7 +127,7 @@ teardown() {
 	[ "$status" -eq 4 ]
 	[[ "$output" == *"time limit"* ]]
 	[ $((SECONDS - begin)) -lt 20 ]
-	! pgrep -f 'sleep 987'
+	none_left 'sleep 987'
 }
 
 @test "time: a command that forks forever is ended whole" {
@@ -139,14 +144,14 @@ teardown() {
 	chmod +x bomb.sh
 	run timeout 60 "$TARE" time -N -w 0 -r 1 --time-limit 300ms ./bomb.sh
 	[ "$status" -eq 4 ]
-	! pgrep -f 'sleep 986'
+	none_left 'sleep 986'
 }
 
 @test "time: what is left behind is ended, or left and said" {
 	run "$TARE" time -w 0 -r 2 --grace 50ms 'sleep 985 & exit 0'
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"left"* ]]
-	! pgrep -f 'sleep 985'
+	none_left 'sleep 985'
 	# bats waits for whoever holds its descriptor 3
 	run "$TARE" time -w 0 -r 1 --orphans leave 'sleep 984 3>&- & exit 0'
 	pkill -f 'sleep 984'
@@ -275,7 +280,7 @@ teardown() {
 	"$TARE" show --json last >s.json
 	jq -e '(.results[0].times | length) == 6 and .results[0].tare.status == "interrupted"' s.json
 	"$TARE" sql "PRAGMA integrity_check" | grep -q ok
-	! pgrep -f 'sleep 0[.]1$'
+	none_left 'sleep 0[.]1$'
 }
 
 @test "time: interrupted by the user: kept, exit 130" {

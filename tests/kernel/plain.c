@@ -47,7 +47,12 @@ static void what_was_waited_for_is_counted(void **state)
 	assert_int_equal(o.totals.processes, 2); /* reaped by tare */
 	assert_used(&o, 3);
 	assert_int_equal(o.totals.present, USAGE_MEASURES);
-	assert_true(o.totals.rss_peak_bytes > 100000);
+	/* the subject is smaller than this test was before its exec: its peak is not known, and not
+	 * the test's */
+	struct rusage own;
+	getrusage(RUSAGE_SELF, &own);
+	assert_true(o.totals.rss_peak_bytes == 0 ||
+		    o.totals.rss_peak_bytes > (uint64_t)own.ru_maxrss * 1024);
 	assert_true(o.totals.value[TASK_MIN_FLT] > 0);
 	outcome_release(&o);
 }

@@ -321,11 +321,10 @@ static void runs_come_back(void **state)
 	run.shell_pt_ns[GRADE_TICK] = UINT64_MAX - 5;
 	array_push(&run.parameters, (struct parameter){ xstrdup("n"), xstrdup(ODD) });
 	array_push(&run.parameters, (struct parameter){ xstrdup("\xff"), xstrdup("") });
-	ok(lab_add_run(lab, &run, &err));
 	run.backend = BACKEND_PLAIN;
 	run.planned = 3;
 	run.shell_et_ns = 99;
-	ok(lab_update_run(lab, &run, &err));
+	ok(lab_add_run(lab, &run, &err));
 	lab_close(lab);
 
 	lab = open_lab(LAB_READ);

@@ -91,6 +91,44 @@ static void differences(void **state)
 	array_release(&x.processes);
 }
 
+/* Odd identities: a thread with a lower id than its leader, an exit before the execution began, an
+ * exec by a thread that takes over the leader's id. */
+static void identities(void **state)
+{
+	(void)state;
+	struct task_record before[] = {
+		task(32000, 32000, 10, 100, 0, "daemon"),
+		task(32000, 500, 20, 200, 0, "worker"),
+		task(77, 77, 30, 10, TASK_IS_SUBJECT, "prog"),
+	};
+	struct task_record after[] = {
+		task(32000, 32000, 10, 1100, 0, "daemon"),
+		task(32000, 500, 20, 2200, 0, "worker"),
+	};
+	struct task_record exits[] = {
+		task(60, 60, 5, 3600000000000, TASK_HAS_EXITED, "old-daemon"),
+		task(77, 77, 30, 15, TASK_HAS_EXITED | TASK_IS_SUBJECT, "prog"),
+		task(77, 77, 30, 40, TASK_HAS_EXITED | TASK_IS_SUBJECT, "prog"),
+	};
+	exits[0].at_ns = 900; /* before the first image was complete */
+	exits[1].at_ns = 1500;
+	exits[2].at_ns = 1600;
+	struct image b = { .tasks = before, .count = 3, .begin_ns = 950, .end_ns = 1000 };
+	struct image a = { .tasks = after, .count = 2 }, e = { .tasks = exits, .count = 3 };
+	struct execution x = { 0 };
+	processes_between(&b, &a, &e, 1, &x);
+	assert_int_equal(x.processes.count, 2);
+	const struct process *daemon = find(&x, 32000, 10);
+	assert_non_null(daemon);
+	assert_string_equal(daemon->name, "daemon");
+	assert_int_equal(daemon->threads, 2);
+	assert_int_equal(daemon->value[TASK_EXEC], 3000);
+	assert_null(find(&x, 60, 5));
+	/* 55 in all, less the 10 before */
+	assert_int_equal(find(&x, 77, 30)->value[TASK_EXEC], 45);
+	array_release(&x.processes);
+}
+
 static void nothing_at_all(void **state)
 {
 	(void)state;
@@ -165,9 +203,9 @@ static void catalogue(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(differences), cmocka_unit_test(nothing_at_all),
-		cmocka_unit_test(names),       cmocka_unit_test(machines),
-		cmocka_unit_test(catalogue),
+		cmocka_unit_test(differences),	  cmocka_unit_test(identities),
+		cmocka_unit_test(nothing_at_all), cmocka_unit_test(names),
+		cmocka_unit_test(machines),	  cmocka_unit_test(catalogue),
 	};
 	return cmocka_run_group_tests_name("record", tests, NULL, NULL);
 }

@@ -15,7 +15,6 @@
 char LICENSE[] SEC("license") = "GPL";
 
 #define TASK_DEAD 0x80
-#define PF_IO_WORKER 0x10
 #define PF_KTHREAD 0x200000
 
 /* enum task_measure, which lives in a header that BPF cannot include */
@@ -85,25 +84,31 @@ static __always_inline u32 cpu_of(struct task_struct *t)
 	return 0;
 }
 
-static __always_inline void fill_memory(struct task_record *r, struct mm_struct *mm)
+/* MM_FILEPAGES, MM_ANONPAGES, MM_SHMEMPAGES; 2 is swap. The kernel's own approximate sums: each CPU
+ * may hold back some 32 pages. */
+static __always_inline s64 resident_pages(struct mm_struct *mm)
 {
-	/* MM_FILEPAGES, MM_ANONPAGES, MM_SHMEMPAGES; 2 is swap. The kernel's own approximate sums:
-	 * each CPU may hold back up to 32 pages. */
-	s64 pages = 0;
 	struct mm_struct___before_6_2 *old = (void *)mm;
 	if (bpf_core_field_exists(old->rss_stat.count))
-		pages = BPF_CORE_READ(old, rss_stat.count[0].counter) +
-			BPF_CORE_READ(old, rss_stat.count[1].counter) +
-			BPF_CORE_READ(old, rss_stat.count[3].counter);
-	else
-		pages = mm->rss_stat[0].count + mm->rss_stat[1].count + mm->rss_stat[3].count;
-	if (pages < 0)
-		pages = 0;
+		return BPF_CORE_READ(old, rss_stat.count[0].counter) +
+		       BPF_CORE_READ(old, rss_stat.count[1].counter) +
+		       BPF_CORE_READ(old, rss_stat.count[3].counter);
+	return mm->rss_stat[0].count + mm->rss_stat[1].count + mm->rss_stat[3].count;
+}
+
+static __always_inline u64 peak_bytes(struct mm_struct *mm, s64 pages)
+{
 	u64 peak = mm->hiwater_rss;
-	if ((u64)pages > peak)
-		peak = pages;
-	r->value[RSS] = (u64)pages * page_size;
-	r->value[RSS_PEAK] = peak * page_size;
+	if (pages > 0 && (u64)pages > peak)
+		peak = (u64)pages;
+	return peak * page_size;
+}
+
+static __always_inline void fill_memory(struct task_record *r, struct mm_struct *mm)
+{
+	s64 pages = resident_pages(mm);
+	r->value[RSS] = pages > 0 ? (u64)pages * page_size : 0;
+	r->value[RSS_PEAK] = peak_bytes(mm, pages);
 	r->value[VM] = mm->total_vm * page_size;
 	r->present |= 1ull << RSS | 1ull << RSS_PEAK | 1ull << VM;
 }
@@ -192,17 +197,8 @@ int snapshot(struct bpf_iter__task *ctx)
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
-	if (!active)
+	if (!active || child->signal == parent->signal)
 		return 0;
-	u64 own = (u64)child->signal;
-	if (own == (u64)parent->signal) {
-		struct member *process = bpf_map_lookup_elem(&members, &own);
-		if (process) {
-			__sync_fetch_and_add(&process->tasks, 1);
-			__sync_fetch_and_add(&totals.threads, 1);
-		}
-		return 0;
-	}
 	bool root = armed && parent->tgid == self_tgid;
 	if (!root && !member_of(parent))
 		return 0;
@@ -210,13 +206,37 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		armed = 0;
 		root_tgid = child->tgid;
 	}
-	struct member m = { .tgid = child->tgid, .tasks = 1 };
+	u64 own = (u64)child->signal;
+	struct member m = { .tgid = child->tgid };
 	if (bpf_map_update_elem(&members, &own, &m, BPF_ANY))
 		__sync_fetch_and_add(&lost_members, 1);
 	else
 		__sync_fetch_and_add(&live_members, 1);
 	__sync_fetch_and_add(&totals.processes, 1);
-	__sync_fetch_and_add(&totals.threads, 1);
+	return 0;
+}
+
+/* Every new task comes through here, also those that are made without a fork event: io_uring's
+ * workers, vhost's. */
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_first_wakeup, struct task_struct *t)
+{
+	struct member *m = active ? member_of(t) : 0;
+	if (m) {
+		__sync_fetch_and_add(&m->tasks, 1);
+		__sync_fetch_and_add(&totals.threads, 1);
+	}
+	return 0;
+}
+
+/* The kernel counts the memory before the exec into the process's peak: that is tare's, for the
+ * root. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *t)
+{
+	struct member *m = active ? member_of(t) : 0;
+	if (m)
+		m->maxrss_at_exec = t->signal->maxrss;
 	return 0;
 }
 
@@ -224,16 +244,13 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *t)
 {
-	if (!active)
-		return 0;
-	struct member *m = member_of(t);
+	struct member *m = active ? member_of(t) : 0;
 	struct mm_struct *mm = t->mm;
 	if (!m || !mm)
 		return 0;
-	struct task_record r = {};
-	fill_memory(&r, mm);
-	if (r.value[RSS_PEAK] > m->rss_peak_bytes)
-		m->rss_peak_bytes = r.value[RSS_PEAK];
+	u64 peak = peak_bytes(mm, resident_pages(mm));
+	if (peak > m->rss_peak_bytes)
+		m->rss_peak_bytes = peak;
 	return 0;
 }
 
@@ -241,7 +258,9 @@ static __always_inline void add_to_totals(const struct task_record *r)
 {
 	for (int i = 0; i < TASKS_CUMULATIVE; i++)
 		__sync_fetch_and_add(&totals.value[i], r->value[i]);
-	totals.present &= r->present;
+	totals.present = r->present;
+	if (!(r->present & 1ull << BLKIO_DELAY))
+		__sync_fetch_and_add(&totals.without_blkio, 1);
 	if (r->value[RSS_PEAK] > totals.rss_peak_bytes)
 		totals.rss_peak_bytes = r->value[RSS_PEAK];
 }
@@ -270,14 +289,20 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev)
 	fill(&local, prev);
 	local.flags |= TASK_HAS_EXITED;
 	local.exit_code = prev->exit_code;
-	local.value[RSS_PEAK] = prev->signal->maxrss * page_size;
+	u64 maxrss = prev->signal->maxrss;
 	if (m) {
 		local.flags |= TASK_IS_SUBJECT;
-		if (m->rss_peak_bytes)
-			local.value[RSS_PEAK] = m->rss_peak_bytes;
+		local.value[RSS_PEAK] = m->rss_peak_bytes;
+		if (!local.value[RSS_PEAK] && maxrss > m->maxrss_at_exec)
+			local.value[RSS_PEAK] = maxrss * page_size;
+	} else {
+		local.value[RSS_PEAK] = maxrss * page_size;
+	}
+	if (local.value[RSS_PEAK])
+		local.present |= 1ull << RSS_PEAK;
+	if (m) {
 		add_to_totals(&local);
-		if (!(prev->flags & PF_IO_WORKER))
-			__sync_fetch_and_add(&m->tasks, -1);
+		__sync_fetch_and_add(&m->tasks, -1);
 		if (m->tasks <= 0) {
 			u64 key = (u64)prev->signal;
 			if (local.tgid == root_tgid)
@@ -287,7 +312,6 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev)
 				__sync_fetch_and_add(&live_members, -1);
 		}
 	}
-	local.present |= 1ull << RSS_PEAK;
 	if (kept) {
 		*kept = local;
 		/* nobody is woken within a measurement unless the ring would run over */

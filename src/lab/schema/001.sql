@@ -162,7 +162,7 @@ AS SELECT
   coalesce(r.tags_text, CAST(r.tags AS TEXT)) AS tags, -- free text of the user
   r.study AS study, -- runs of one command line share it
   r.machine AS machine, -- id in machines
-  r.shell_et_ns AS shell_et_ns, -- the shell's own mean elapsed time, not taken off here
+  r.shell_et_ns AS shell_et_ns, -- the shell's own median elapsed time, not taken off here
   r.shell_pt_exec_ns AS shell_pt_exec_ns, -- and its process time at grade exec
   r.started_at_ns AS started_at_ns, -- since 1970
   r.ended_at_ns AS ended_at_ns, -- since 1970
