@@ -362,6 +362,75 @@ teardown() {
 	[ "$("$TARE" sql --csv 'SELECT count(*) FROM executions WHERE NOT warmup' | tail -1)" = 40 ]
 }
 
+@test "time: the command may use the terminal" {
+	command -v script >/dev/null || skip "needs script(1)"
+	run timeout 20 script -qec "$TARE time -N -w 0 -r 1 \"sh -c 'stty sane </dev/tty'\"" /dev/null
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"Elapsed time"* ]]
+}
+
+@test "time: a hook can be interrupted" {
+	begin=$SECONDS
+	"$TARE" time -N -r 3 --style none -p 'sleep 983' true 2>err &
+	pid=$!
+	for _ in $(seq 200); do
+		pgrep -f '^sleep 983' >/dev/null && break
+		sleep 0.02
+	done
+	kill -TERM $pid
+	status=0
+	wait $pid || status=$?
+	[ "$status" -eq 130 ]
+	[ $((SECONDS - begin)) -lt 20 ]
+}
+
+@test "time: under sudo the hooks are root's" {
+	needs_root
+	users_home
+	export SUDO_UID=65534 SUDO_GID=65534 TARE_LAB="$home/lab.db"
+	"$TARE" time -w 0 -r 1 --style none --prepare "id -u >$BATS_TEST_TMPDIR/who" true
+	[ "$(cat "$BATS_TEST_TMPDIR/who")" = 0 ]
+}
+
+@test "time: output of what is left behind is read to its end" {
+	"$TARE" time -w 0 -r 1 --json --grace 10s --output pipe '(sleep 0.05; seq 300000) & exit 0' >p.json
+	jq -e '.results[0].tare.executions[0] | .left_behind >= 1 and .ended == 0' p.json
+}
+
+@test "time: a command that never got to exec is not stored as one" {
+	mkfifo fifo
+	run "$TARE" time -N -w 0 -r 1 --input fifo --time-limit 200ms cat
+	[ "$status" -eq 4 ]
+	[[ "$output" == *"did not get to run"* ]]
+	run "$TARE" list
+	[[ "$output" == *"no runs"* ]]
+}
+
+@test "output that cannot be written is an error" {
+	"$TARE" time -N -r 2 --style none true
+	for words in "list" "show" "show --json" "sql SELECT(1)" "--help" "doctor" "export"; do
+		status=0
+		# shellcheck disable=SC2086
+		"$TARE" $words >/dev/full 2>err || status=$?
+		[ "$status" -ne 0 ] || { echo "tare $words"; false; }
+		grep -q "No space left" err
+	done
+}
+
+@test "time: an export goes where a link leads, and into a file of a closed folder" {
+	echo old >target
+	ln -s target link
+	"$TARE" time -N -r 2 --style none --export-json link true
+	[ -L link ]
+	jq -e .results target >/dev/null
+}
+
+@test "time: a shortened option that could be two is refused" {
+	run "$TARE" time --min 2 true
+	[ "$status" -eq 2 ]
+	[[ "$output" == *ambiguous* ]]
+}
+
 @test "time: --help fits a screen, --help-all has all" {
 	run "$TARE" time --help
 	[ "${#lines[@]}" -le 36 ]
