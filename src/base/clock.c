@@ -99,7 +99,7 @@ bool fraction_parse(const char *text, double *value)
 		return false;
 	if (strcmp(unit, "%") == 0)
 		*value = number / 100;
-	else if (!*unit)
+	else if (!*unit && number < 1) /* 2 is more likely meant as 2 % than as 200 % */
 		*value = number;
 	else
 		return false;

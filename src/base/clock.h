@@ -13,7 +13,8 @@ int64_t clock_realtime_ns(void);
  * False, and *ns untouched, when it is not a duration or is negative. */
 bool duration_parse(const char *text, uint64_t *ns);
 
-/* "2%", "0.2 %" or "0.002" -> 0.002. False when it is none of these or is negative. */
+/* "2%" -> 0.02; a bare number must be below 1: "0.02". False when it is none of these or is
+ * negative. */
 bool fraction_parse(const char *text, double *value);
 
 /* Whole text must be a number. False otherwise. */

@@ -10,10 +10,6 @@ struct compare_options {
 	double slower;
 };
 
-#define MEASURES "best|et|net|exec|tick"
-static const enum emp_measure measures[] = { EMP_MEASURES, EMP_ET, EMP_PT_NET, EMP_PT_EXEC,
-					     EMP_PT_TICK };
-
 static const enum table_format formats[] = { TABLE_TEXT, TABLE_JSON, TABLE_CSV, TABLE_MARKDOWN };
 
 static struct table *comparison_table(void)
@@ -62,7 +58,8 @@ static int compare(const loaded_list *list, const struct compare_options *o)
 	const struct loaded_run *base = &list->items[0];
 	for (size_t i = 1; i < list->count && code == EXIT_DONE; i++) {
 		struct run_comparison c;
-		if (loaded_compare(base, &list->items[i], measures[o->measure], &c, &err)) {
+		if (loaded_compare(base, &list->items[i], compared_measures[o->measure], &c,
+				   &err)) {
 			code = cmd_fail(&err);
 			break;
 		}
@@ -70,7 +67,7 @@ static int compare(const loaded_list *list, const struct compare_options *o)
 			add_row(t, base, c.measure, NULL);
 		add_row(t, &list->items[i], c.measure, &c.result);
 		comparison_sentence(base, &list->items[i], &c, &words);
-		if (o->slower >= 0 && comparison_is_slower(&c, o->slower))
+		if (o->slower >= 0 && cmd_judge_slower(&c, o->slower))
 			slower = true;
 	}
 	if (code == EXIT_DONE) {
@@ -78,11 +75,8 @@ static int compare(const loaded_list *list, const struct compare_options *o)
 		if (formats[o->format] == TABLE_TEXT)
 			printf("\n%s", strbuf_text(&words));
 	}
-	if (slower) {
-		fprintf(stderr, "tare: slower than run %lld by more than %g %%\n",
-			(long long)base->run.id, o->slower * 100);
+	if (slower)
 		code = EXIT_CHECK;
-	}
 	table_free(t);
 	strbuf_release(&words);
 	return code;
@@ -92,7 +86,7 @@ int cmd_compare(int argc, char **argv)
 {
 	struct compare_options o = { .slower = -1 };
 	struct option_spec specs[] = {
-		{ 'm', "measure", OPTION_CHOICE, &o.measure, MEASURES,
+		{ 'm', "measure", OPTION_CHOICE, &o.measure, COMPARED_MEASURES,
 		  "what to compare (default: the best grade of process time both have)" },
 		{ 0, "fail-if-slower", OPTION_FRACTION, &o.slower, "SHARE",
 		  "exit with 1 if a run is significantly slower than the first by more than this" },

@@ -236,7 +236,8 @@ static int judge_slower(struct session *s, struct error *err)
 	}
 	for (size_t i = first; i < s->done.count && verdict >= 0; i++) {
 		struct run_comparison c;
-		if (loaded_compare(against, &s->done.items[i], EMP_MEASURES, &c, err)) {
+		if (loaded_compare(against, &s->done.items[i], compared_measures[s->o->measure], &c,
+				   err)) {
 			verdict = -1;
 			break;
 		}
@@ -244,10 +245,9 @@ static int judge_slower(struct session *s, struct error *err)
 		comparison_sentence(against, &s->done.items[i], &c, &words);
 		if (s->baseline && !s->quiet)
 			printf("%s", strbuf_text(&words));
-		if (s->o->slower >= 0 && comparison_is_slower(&c, s->o->slower)) {
+		if (s->o->slower >= 0 && cmd_judge_slower(&c, s->o->slower)) {
 			if (!s->baseline || s->quiet)
 				fprintf(stderr, "%s", strbuf_text(&words));
-			fprintf(stderr, "tare: slower by more than %g %%\n", s->o->slower * 100);
 			verdict = 1;
 		}
 		strbuf_release(&words);
@@ -355,6 +355,7 @@ int cmd_time(int argc, char **argv)
 				  .grace_ns = 1000000000u,
 				  .nice_level = LONG_MIN,
 				  .slower = -1,
+				  .precision = -1,
 				  .seed = (long)(clock_monotonic_ns() & 0x7fffffff) };
 	struct option_spec specs[] = {
 		{ 'w', "warmup", OPTION_INTEGER, &o.warmup, "NUM",
@@ -421,6 +422,8 @@ int cmd_time(int argc, char **argv)
 		{ 0, "keep-outliers", OPTION_FLAG, &o.keep_outliers, NULL, "do not apply rule (II)",
 		  .rare = true },
 		{ 0, "baseline", OPTION_TEXT, &o.baseline, "RUN", "compare with a stored run" },
+		{ 0, "measure", OPTION_CHOICE, &o.measure, COMPARED_MEASURES,
+		  "what those two compare (default: the best PT)", .rare = true },
 		{ 0, "fail-if-slower", OPTION_FRACTION, &o.slower, "SHARE",
 		  "exit with 1 if slower, as 2%" },
 		{ 'u', "time-unit", OPTION_CHOICE, &o.unit, TIME_UNIT_CHOICES, "unit of the times",

@@ -298,6 +298,11 @@ static int check_options(const struct time_options *o, struct error *err)
 	if (o->runs && o->precision > 0)
 		return error_set(err, EXIT_USAGE,
 				 "time: --runs and --precision contradict each other");
+	if (o->precision == 0)
+		return error_set(err, EXIT_USAGE, "time: --precision 0 is never reached");
+	if (o->json && o->show_output)
+		return error_set(err, EXIT_USAGE,
+				 "time: --json and --show-output would mix on standard output");
 	if (o->no_lab && o->lab)
 		return error_set(err, EXIT_USAGE, "time: --lab and --no-lab contradict each other");
 	if (o->no_lab && o->baseline)
@@ -329,6 +334,10 @@ int time_plan_make(const struct time_options *o, const text_list *operands, stru
 	    make_shell(o, &out->shell, err) || make_launch(o, out, err) ||
 	    parse_codes(o, out, err) || make_commands(o, operands, out, err))
 		return -1;
+	if (o->slower >= 0 && !o->baseline && out->commands.count < 2) {
+		error_set(err, EXIT_USAGE, "time: --fail-if-slower has nothing to compare with");
+		return error_hint(err, "give --baseline RUN, or a second command");
+	}
 	plan->warmup = (uint32_t)o->warmup;
 	plan->runs = (uint32_t)o->runs;
 	plan->max_runs = (uint32_t)o->max_runs;
@@ -338,7 +347,7 @@ int time_plan_make(const struct time_options *o, const text_list *operands, stru
 	if (o->precision > 0 && !plan->max_runs)
 		plan->max_runs = 10000;
 	plan->min_time_ns = o->min_time_ns;
-	plan->precision = o->precision;
+	plan->precision = o->precision > 0 ? o->precision : 0;
 	plan->order = (enum order)o->order;
 	plan->seed = (uint64_t)o->seed;
 	plan->pad_environment = !o->no_padding;

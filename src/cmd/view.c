@@ -1,6 +1,7 @@
 #include "cmd/view.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,29 +85,6 @@ static bool both_have(const struct loaded_run *a, const struct loaded_run *b, en
 	       b->result.kept[m].n;
 }
 
-int loaded_compare(const struct loaded_run *base, const struct loaded_run *other,
-		   enum emp_measure measure, struct run_comparison *out, struct error *err)
-{
-	static const enum emp_measure best[] = { EMP_PT_NET, EMP_PT_EXEC, EMP_PT_TICK, EMP_ET };
-	for (size_t i = 0; measure == EMP_MEASURES && i < sizeof best / sizeof *best; i++)
-		if (both_have(base, other, best[i]))
-			measure = best[i];
-	if (measure == EMP_MEASURES || !both_have(base, other, measure)) {
-		error_set(err, EXIT_USAGE, "run %lld and run %lld have no measure in common",
-			  (long long)base->run.id, (long long)other->run.id);
-		return error_hint(err, "'tare show %lld' tells what it holds",
-				  (long long)other->run.id);
-	}
-	size_t n_a, n_b;
-	double *a = emp_values(&base->run, base->executions.items, &base->result, measure, &n_a);
-	double *b = emp_values(&other->run, other->executions.items, &other->result, measure, &n_b);
-	out->measure = measure;
-	emp_compare(a, n_a, b, n_b, &out->result);
-	free(a);
-	free(b);
-	return 0;
-}
-
 static const char *measure_words(enum emp_measure m)
 {
 	switch (m) {
@@ -121,6 +99,31 @@ static const char *measure_words(enum emp_measure m)
 	default:
 		return emp_measure_name(m);
 	}
+}
+
+int loaded_compare(const struct loaded_run *base, const struct loaded_run *other,
+		   enum emp_measure measure, struct run_comparison *out, struct error *err)
+{
+	static const enum emp_measure best[] = { EMP_PT_NET, EMP_PT_EXEC, EMP_PT_TICK, EMP_ET };
+	for (size_t i = 0; measure == EMP_MEASURES && i < sizeof best / sizeof *best; i++)
+		if (both_have(base, other, best[i]))
+			measure = best[i];
+	if (measure == EMP_MEASURES || !both_have(base, other, measure)) {
+		error_set(err, EXIT_USAGE, "run %lld and run %lld do not both have %s",
+			  (long long)base->run.id, (long long)other->run.id,
+			  measure == EMP_MEASURES ? "a measured execution"
+						  : measure_words(measure));
+		return error_hint(err, "'tare show %lld' tells what it holds",
+				  (long long)other->run.id);
+	}
+	size_t n_a, n_b;
+	double *a = emp_values(&base->run, base->executions.items, &base->result, measure, &n_a);
+	double *b = emp_values(&other->run, other->executions.items, &other->result, measure, &n_b);
+	out->measure = measure;
+	emp_compare(a, n_a, b, n_b, &out->result);
+	free(a);
+	free(b);
+	return 0;
 }
 
 void comparison_sentence(const struct loaded_run *base, const struct loaded_run *other,
@@ -145,11 +148,35 @@ void comparison_sentence(const struct loaded_run *base, const struct loaded_run 
 	else
 		strbuf_printf(out, "p = %.4f", r->p);
 	strbuf_printf(out, " (%s, %zu against %zu executions)\n", r->test, r->n_b, r->n_a);
+	if (base->run.backend != other->run.backend)
+		strbuf_printf(
+			out,
+			"  measured by different back ends, %s and %s: part of it may be theirs\n",
+			backend_name(other->run.backend), backend_name(base->run.backend));
 }
 
-bool comparison_is_slower(const struct run_comparison *c, double share)
+const enum emp_measure compared_measures[5] = { EMP_MEASURES, EMP_ET, EMP_PT_NET, EMP_PT_EXEC,
+						EMP_PT_TICK };
+
+/* Even if all of one side lay above all of the other, would p be below 0.05? */
+static bool is_decidable(const struct emp_comparison *r)
 {
-	return c->result.significant && c->result.ratio > 1 + share;
+	double arrangements = 1;
+	for (size_t i = 1; i <= r->n_a && arrangements < 40; i++)
+		arrangements = arrangements * (double)(r->n_b + i) / (double)i;
+	return arrangements >= 40;
+}
+
+bool cmd_judge_slower(const struct run_comparison *c, double share)
+{
+	if (!is_decidable(&c->result)) {
+		fputs("tare: too few executions to tell whether it is slower\n", stderr);
+		return true;
+	}
+	if (!c->result.significant || c->result.ratio <= 1 + share)
+		return false;
+	fprintf(stderr, "tare: slower by more than %g %%\n", share * 100);
+	return true;
 }
 
 static int add_found(loaded_list *list, struct lab *lab, const char *name, enum lab_detail detail,

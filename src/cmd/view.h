@@ -35,8 +35,13 @@ int loaded_compare(const struct loaded_run *base, const struct loaded_run *other
 /* "'b' is 1.25 times slower than 'a' in process time (exec): ..." */
 void comparison_sentence(const struct loaded_run *base, const struct loaded_run *other,
 			 const struct run_comparison *c, struct strbuf *out);
-/* Slower by more than this share, and not by chance. */
-bool comparison_is_slower(const struct run_comparison *c, double share);
+/* What --measure chooses from; the best is EMP_MEASURES. */
+#define COMPARED_MEASURES "best|et|net|exec|tick"
+extern const enum emp_measure compared_measures[5];
+
+/* True, said on stderr, when it is slower by more than this share and not by chance, or when there
+ * are too few executions for any difference to count. */
+bool cmd_judge_slower(const struct run_comparison *c, double share);
 
 /* Opens the lab for reading and finds the runs named; with no name, the newest. */
 int cmd_load_runs(const char *lab_path, const text_list *names, enum lab_detail detail,

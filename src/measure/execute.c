@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "measure/interrupt.h"
 
 #define TERM_PATIENCE_NS 200000000u
@@ -324,6 +326,27 @@ int execute(struct collector *c, struct launcher *l, const struct launch *launch
 	return 0;
 }
 
+/* Ends what an interrupted hook had started: with the hook gone they are tare's own children, of
+ * which it has no others between executions. */
+static void end_children(void)
+{
+	uint64_t until = clock_monotonic_ns() + KILL_PATIENCE_NS;
+	char path[64];
+	snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+	while (clock_monotonic_ns() < until) {
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		char *list = file_read(path), *at = list, *next;
+		bool any = false;
+		for (long pid; at && (pid = strtol(at, &next, 10)) > 0; at = next)
+			any |= kill((pid_t)pid, SIGKILL) == 0;
+		free(list);
+		if (!any)
+			break;
+		nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+	}
+}
+
 int hook_execute(struct launcher *l, const struct launch *launch, char *const *argv, int *status,
 		 struct error *err)
 {
@@ -342,6 +365,8 @@ int hook_execute(struct launcher *l, const struct launch *launch, char *const *a
 	}
 	while (waitpid(command.pid, status, 0) < 0 && errno == EINTR)
 		;
+	if (cut)
+		end_children();
 	int failed = cut ? error_set(err, EXIT_INTERRUPTED, "interrupted")
 			 : command_started(&command, argv[0], err);
 	command_release(&command);

@@ -94,7 +94,7 @@ size_t parameter_combinations(const parameter_space *space)
 
 const char *parameter_value(const parameter_space *space, size_t n, size_t p)
 {
-	for (size_t i = space->count; i-- > p + 1;)
+	for (size_t i = 0; i < p; i++)
 		n /= space->items[i].values.count;
 	const word_list *values = &space->items[p].values;
 	return values->items[n % values->count];

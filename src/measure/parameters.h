@@ -25,7 +25,8 @@ void parameter_space_release(parameter_space *space);
 
 /* How many combinations there are; 1 for an empty space. */
 size_t parameter_combinations(const parameter_space *space);
-/* The value of parameter p in combination n: the last parameter varies fastest. */
+/* The value of parameter p in combination n: the first parameter varies fastest, as in hyperfine.
+ */
 const char *parameter_value(const parameter_space *space, size_t n, size_t p);
 /* text with every {NAME} replaced; the caller frees. NULL gives NULL. */
 char *parameter_fill(const parameter_space *space, size_t n, const char *text);

@@ -78,6 +78,9 @@ teardown() {
 	"$TARE" time -N -r 2 -L a x,y -P n 1 2 -n 'p {a}{n}' --export-json e.json --export-csv e.csv \
 		--export-markdown e.md --export-asciidoc e.adoc --export-orgmode e.org --style none 'echo {a} {n}'
 	jq -e '[.results[].command] | length == 4' e.json
+	# hyperfine's order: the first parameter varies fastest
+	"$TARE" time -N -r 1 -w 0 -L a 1,2 -L b x,y --json 'echo {a}{b}' >order.json
+	jq -e '[.results[].command] == ["echo 1x", "echo 2x", "echo 1y", "echo 2y"]' order.json
 	jq -e '[.results[].parameters | "\(.a)\(.n)"] | sort == ["x1", "x2", "y1", "y2"]' e.json
 	jq -e '[.results[].tare.name // .results[].command] | length > 0' e.json
 	[ "$(wc -l <e.csv)" -eq 5 ]
@@ -182,6 +185,10 @@ teardown() {
 	check "larger" time -m 5 -M 3 true
 	check "contradict" time -N -S bash true
 	check "share" time --precision lots true
+	check "share" time --fail-if-slower 2 true true
+	check "never reached" time --precision 0% true
+	check "nothing to compare" time --fail-if-slower 2% true
+	check "mix" time --json --show-output true
 	check "a time such as" time --time-limit soon true
 	check "one of" time --order sideways true
 	check "--cpu" time --cpu one true
@@ -263,6 +270,13 @@ teardown() {
 	[[ "$output" == *faster* ]]
 	run "$TARE" time --baseline nonesuch true
 	[ "$status" -eq 2 ]
+	# what waits is judged by elapsed time when asked to
+	run "$TARE" time -N -r 8 --style none --measure et --fail-if-slower 50% 'sleep 0.01' 'sleep 0.05'
+	[ "$status" -eq 1 ]
+	# a check that could never fail is not passed
+	run "$TARE" time -N -r 2 --style none --fail-if-slower 2% true true
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"too few"* ]]
 }
 
 @test "time: kill -9 in the 7th of 10 runs leaves 6 and says interrupted" {

@@ -47,6 +47,7 @@ static void fractions(void **state)
 	assert_float_equal(x, 0.002, 1e-12);
 	assert_true(fraction_parse("0.05", &x));
 	assert_float_equal(x, 0.05, 1e-12);
+	assert_false(fraction_parse("2", &x)); /* 2 % or 200 %? */
 	assert_false(fraction_parse("-1%", &x));
 	assert_false(fraction_parse("5 s", &x));
 	assert_false(fraction_parse("%", &x));

@@ -22,7 +22,7 @@ static void scans(void **state)
 	assert_int_equal(parameter_list(&space, "cc", "gcc,clang\\,x", &err), 0);
 	assert_int_equal(parameter_combinations(&space), 6);
 	char *filled = parameter_fill(&space, 3, "{cc} -n {n} {other} {n");
-	assert_string_equal(filled, "clang,x -n 0.5 {other} {n");
+	assert_string_equal(filled, "clang,x -n 0.3 {other} {n");
 	free(filled);
 	assert_null(parameter_fill(&space, 0, NULL));
 	parameter_space_release(&space);
