@@ -92,6 +92,8 @@ static void plain_members(void *state, pid_list *pids)
 			if (list.items[i].member)
 				array_push(pids, list.items[i].pid);
 	}
+	if (pids->count == had)
+		tree_children(&p->tree, p->proc, pids);
 	array_release(&list);
 }
 

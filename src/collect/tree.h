@@ -38,6 +38,10 @@ bool tree_has(const kin_list *list, pid_t pid);
 /* Every process in /proc that is not gone, marked. */
 void tree_scan(const struct tree *tree, struct procfs *p, kin_list *list);
 
+/* Those that tare became the parent of, appended; not yet reaped ones among them. Quicker than a
+ * scan: a chain of processes that each fork the next and exit outruns that. */
+void tree_children(const struct tree *tree, struct procfs *p, pid_list *pids);
+
 /* Flags the subject's tasks of a snapshot. */
 void tree_flag(const struct tree *tree, struct image *image);
 
