@@ -438,7 +438,7 @@ struct table *time_processes(const struct run_view *view)
 		{ "exec_total", "Total", COLUMN_DURATION, .digits = 3 },
 		{ "exec_mean", "Mean", COLUMN_DURATION, .digits = 3 },
 		{ "exec_max", "Max", COLUMN_DURATION, .digits = 3 },
-		{ "share_of_et", "Of ET", COLUMN_PERCENT },
+		{ "share_of_et", "Share", COLUMN_PERCENT },
 		{ "started", "Start", COLUMN_COUNT },
 		{ "ended", "End", COLUMN_COUNT },
 	};
@@ -454,7 +454,7 @@ struct table *time_processes(const struct run_view *view)
 		table_add_number(t, exec);
 		table_add_number(t, exec / (double)shares.executions);
 		table_add_number(t, s->exec_seen ? (double)s->exec_max_ns : NAN);
-		table_add_number(t, shares.et_ns ? exec / (double)shares.et_ns : NAN);
+		table_add_number(t, shares.window_ns ? exec / (double)shares.window_ns : NAN);
 		table_add_count(t, (int64_t)s->started);
 		table_add_count(t, (int64_t)s->ended);
 	}
