@@ -174,7 +174,8 @@ static void put_subject(const struct run_view *view, const struct time_style *st
 		rss = t->rss_peak_bytes > rss ? t->rss_peak_bytes : rss;
 	}
 	struct strbuf text = { 0 };
-	if (processes[1]) {
+	/* the plain back end sees the first process only */
+	if (processes[1] && view->run->backend != BACKEND_PLAIN) {
 		put_range(&text, processes[0], processes[1], "process", "processes");
 		strbuf_puts(&text, ", ");
 		put_range(&text, threads[0], threads[1], "thread", "threads");
@@ -425,12 +426,14 @@ static void put_left_behind(const struct run_view *view, const struct time_style
 		in += x->left_behind > 0;
 		ended += x->ended;
 		lost += x->lost;
-		ephemeral += x->ephemeral > 0 ? (uint64_t)x->ephemeral : 0;
+		/* with the plain back end those may well be in PT: a warning tells */
+		if (x->ephemeral > 0 && view->run->backend != BACKEND_PLAIN)
+			ephemeral += (uint64_t)x->ephemeral;
 	}
 	struct strbuf text = { 0 };
 	if (in) {
-		strbuf_printf(&text, "in %zu of %zu executions processes outlived the first one",
-			      in, measured);
+		strbuf_printf(&text, "in %zu of %zu execution%s processes outlived the first one",
+			      in, measured, measured == 1 ? "" : "s");
 		if (ended)
 			strbuf_printf(&text, "; tare ended %llu of them",
 				      (unsigned long long)ended);
@@ -438,11 +441,11 @@ static void put_left_behind(const struct run_view *view, const struct time_style
 	}
 	strbuf_clear(&text);
 	if (lost)
-		strbuf_printf(&text, "%llu events%s", (unsigned long long)lost,
-			      ephemeral ? ", " : "");
+		strbuf_printf(&text, "%llu event%s%s", (unsigned long long)lost,
+			      lost == 1 ? "" : "s", ephemeral ? ", " : "");
 	if (ephemeral)
-		strbuf_printf(&text, "%llu tasks that came and went unseen",
-			      (unsigned long long)ephemeral);
+		strbuf_printf(&text, "%llu task%s that came and went unseen",
+			      (unsigned long long)ephemeral, ephemeral == 1 ? "" : "s");
 	if (text.length) {
 		strbuf_puts(&text, "; what they used is missing");
 		put_labelled(out, style, "  Lost", YELLOW, strbuf_text(&text));

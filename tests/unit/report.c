@@ -295,6 +295,15 @@ static void unseen_is_not_zero(void **state)
 	assert_false(says(&f, NULL, "Also ran"));
 	assert_false(says(&f, NULL, "Subject"));
 	assert_false(says(&f, NULL, "Held up"));
+	f.executions[1].totals.processes = f.executions[1].totals.threads = 1;
+	f.executions[1].totals.rss_peak_bytes = 12 << 20;
+	f.executions[1].ephemeral = 3;
+	assert_true(says(&f, NULL, "  Subject               12.0 MiB at most\n"));
+	assert_false(says(&f, NULL, "Lost"));
+	f.run.backend = BACKEND_NETLINK;
+	f.executions[1].ephemeral = f.executions[1].lost = 1;
+	assert_true(says(&f, NULL, "Lost                  1 event, 1 task that came and went"));
+	f.run.backend = BACKEND_PLAIN;
 	f.result.present[EMP_PT_TICK] = false;
 	f.result.headline = EMP_ET;
 	assert_false(says(&f, NULL, "Process time (tick)"));
