@@ -147,6 +147,8 @@ void time_csv(const struct run_view *views, size_t count, struct strbuf *out)
 	for (size_t i = 0; i < count; i++) {
 		const struct emp_result *r = views[i].result;
 		const struct run *run = views[i].run;
+		if (!has_measured(&views[i]))
+			continue;
 		add_hyperfine(t, &views[i]);
 		for (size_t j = 0; j < parameters.count; j++)
 			table_add_text(t, parameter_value(run, parameters.items[j]));
@@ -271,6 +273,8 @@ void time_markup(const struct run_view *views, size_t count, const struct time_s
 	enum time_unit pt_unit = column_unit(pt, count, style);
 	struct table *t = markup_table(unit, pt_unit, m);
 	for (size_t i = 0; i < count; i++) {
+		if (!et[i].n)
+			continue;
 		struct scale scale = scale_of_summary(&et[i], unit);
 		table_add_text(t, run_title(views[i].run));
 		add_mean(t, &et[i], &scale);

@@ -429,7 +429,13 @@ static void comparisons(void **state)
 	fixture_judge(&f[1]);
 	text = summary_of(f, 2, 0);
 	assert_has(text, "  fast was fastest\n");
-	assert_has(text, "  By elapsed time slow was fastest.\n");
+	assert_has(text, "  By elapsed time slow is fastest: 204 ms against 306 ms\n");
+	xfree(text);
+	for (size_t i = 0; i < f[1].view.count; i++)
+		f[1].executions[i].et_ns = f[0].executions[i].et_ns / 100 * 104;
+	fixture_judge(&f[1]);
+	text = summary_of(f, 2, 0);
+	assert_null(strstr(text, "By elapsed")); /* not by enough */
 	xfree(text);
 	for (size_t i = 0; i < 3; i++)
 		fixture_release(&f[i]);
