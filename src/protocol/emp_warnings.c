@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/strbuf.h"
 #include "base/text.h"
 #include "stats/dip.h"
 #include "stats/tests.h"
@@ -16,6 +17,7 @@
 #define MODES_MATTER 0.005	     /* relative error: two equal groups 1 % apart */
 #define AUTOCORRELATION_MATTERS 1e-3 /* relative error */
 #define FEW 10			     /* EMPv6: ten samples, before rule (II) */
+#define WAITING 0.5		     /* of ET: below it PT is not what the user waits for */
 
 #define MAD_TO_SIGMA 1.4826 /* of a normal distribution */
 /* hyperfine's threshold for a first run: Iglewicz & Hoaglin's modified z score, but high enough for
@@ -211,7 +213,27 @@ static void warn_of_outliers(struct context *c, bool slow_first)
 	}
 }
 
-static void warn_of_noisy_et(struct context *c)
+/* Whether PT is so small a part of ET that it says little. Not where one of them is too coarse to
+ * tell. */
+static bool warn_of_waiting(struct context *c)
+{
+	if (c->series_count < 2)
+		return false;
+	const struct summary *pt = c->series[0].kept, *et = c->series[1].kept;
+	double least = c->series[0].m == EMP_PT_TICK ? SHORT_TICK_NS
+		       : c->run->shell		     ? SHORT_SHELL_NS
+						     : SHORT_NS;
+	if (!et->n || !pt->n || et->mean < least || pt->mean >= WAITING * et->mean)
+		return false;
+	double share = 1 - pt->mean / et->mean;
+	struct emp_warning *w = add(c, "waiting");
+	say(w->text, "the command waited %s%.0f %% of its time: process time says little about it",
+	    share > 0.99 ? "over " : "", share > 0.99 ? 99.0 : 100 * share);
+	say(w->remedy, "--measure et judges by elapsed time");
+	return true;
+}
+
+static void warn_of_noisy_et(struct context *c, bool waiting)
 {
 	if (c->series_count < 2)
 		return;
@@ -225,9 +247,8 @@ static void warn_of_noisy_et(struct context *c)
 	    "ET varies by %.1f %%, PT by %.2f %%: the program waited, or the machine was disturbed",
 	    100 * et->relative_error, 100 * pt->relative_error);
 	say(w->remedy,
-	    "PT is the figure to use; `tare doctor` tells how to quiet this machine, `tare show %s "
-	    "--processes` what ran",
-	    run_name(c->run).text);
+	    "%s`tare doctor` tells how to quiet this machine, `tare show %s --processes` what ran",
+	    waiting ? "" : "PT is the figure to use; ", run_name(c->run).text);
 }
 
 static void warn_of_too_short(struct context *c)
@@ -259,7 +280,9 @@ static void warn_of_too_short(struct context *c)
 static void warn_of_few(struct context *c)
 {
 	size_t n = c->r->kept[EMP_ET].n, measured = c->r->unfiltered[EMP_ET].n;
-	if (measured >= FEW)
+	bool ended = c->run->status == RUN_FAILED || c->run->status == RUN_INTERRUPTED;
+	/* why there is none was said already; more executions are no remedy */
+	if (measured >= FEW || (!measured && (ended || c->r->dropped[EMP_FAILED])))
 		return;
 	struct emp_warning *w = add(c, "few");
 	if (measured)
@@ -270,27 +293,78 @@ static void warn_of_few(struct context *c)
 	say(w->remedy, "--runs %d, or as many as a wanted precision takes: --precision 0.5%%", FEW);
 }
 
+/* The executions that ended in one way. */
+struct kind {
+	size_t count;
+	int status;  /* of the first */
+	bool differ; /* the others have another */
+};
+
+static void count_kind(struct kind *k, int status)
+{
+	k->differ = k->differ || (k->count && k->status != status);
+	k->status = k->count ? k->status : status;
+	k->count++;
+}
+
+/* "2 with exit status 3, 1 killed by SIGSEGV"; the figures are left out where there is one kind. */
+static void say_kinds(const struct kind kinds[3], size_t failed, struct strbuf *out)
+{
+	for (enum outcome o = OUTCOME_EXITED; o <= OUTCOME_TIMED_OUT; o++) {
+		const struct kind *k = &kinds[o];
+		bool all = k->count == failed;
+		if (!k->count)
+			continue;
+		strbuf_puts(out, out->length ? ", " : "");
+		if (!all)
+			strbuf_printf(out, "%zu %s", k->count, o == OUTCOME_EXITED ? "with " : "");
+		const char *signal = o == OUTCOME_SIGNALLED ? sigabbrev_np(k->status) : NULL;
+		if (o == OUTCOME_EXITED && k->differ)
+			strbuf_printf(out, "%s other than 0",
+				      all ? "exit statuses" : "an exit status");
+		else if (o == OUTCOME_EXITED)
+			strbuf_printf(out, "exit status %d", k->status);
+		else if (o == OUTCOME_TIMED_OUT)
+			strbuf_puts(out, "ended by tare at the time limit");
+		else if (k->differ)
+			strbuf_puts(out, "killed by signals");
+		else if (signal)
+			strbuf_printf(out, "killed by SIG%s", signal);
+		else
+			strbuf_printf(out, "killed by signal %d", k->status);
+	}
+}
+
 static void warn_of_failures(struct context *c)
 {
-	size_t status = 0, signalled = 0, late = 0, measured = 0;
+	struct kind kinds[3] = { 0 };
+	size_t measured = 0, failed = 0;
 	for (size_t i = 0; i < c->r->count; i++) {
 		const struct execution *x = &c->executions[i];
 		if (x->warmup)
 			continue;
 		measured++;
-		status += x->outcome == OUTCOME_EXITED && !emp_expected(x, c->options);
-		signalled += x->outcome == OUTCOME_SIGNALLED;
-		late += x->outcome == OUTCOME_TIMED_OUT;
+		if (emp_expected(x, c->options))
+			continue;
+		count_kind(&kinds[x->outcome], x->status);
+		failed++;
 	}
-	if (!(status + signalled + late))
+	if (!failed)
 		return;
+	size_t late = kinds[OUTCOME_TIMED_OUT].count;
+	struct strbuf text = { 0 };
+	say_kinds(kinds, failed, &text);
+	const char *fate = failed == 1 ? "it is not in the result" : "they are not in the result";
+	if (c->options->ignore_failure && !late)
+		fate = failed == 1 ? "it counts as measured (--ignore-failure)"
+				   : "they count as measured (--ignore-failure)";
+	else if (c->options->ignore_failure && late < failed)
+		fate = "those at the time limit are not in the result, the others are "
+		       "(--ignore-failure)";
 	struct emp_warning *w = add(c, "failures");
-	say(w->text,
-	    "%zu of %zu executions failed: %zu with a non-zero exit status, %zu killed by a "
-	    "signal, %zu at the time limit; %s",
-	    status + signalled + late, measured, status, signalled, late,
-	    c->options->ignore_failure ? "all but the last count as measured (--ignore-failure)"
-				       : "they are not in the result");
+	say(w->text, "%zu of %zu execution%s failed: %s; %s", failed, measured,
+	    measured == 1 ? "" : "s", strbuf_text(&text), fate);
+	strbuf_release(&text);
 	say(w->remedy, "see what it says: --show-output%s",
 	    c->options->ignore_failure ? "" : "; if that is as it should be: --ignore-failure");
 }
@@ -315,21 +389,31 @@ static void warn_of_gaps(struct context *c)
 	if (leaving) {
 		struct emp_warning *w = add(c, "left_behind");
 		say(w->text,
-		    "%zu of %zu executions left processes behind (%llu in all, %llu ended by tare): "
+		    "%zu of %zu execution%s left processes behind (%llu in all, %llu ended by tare): "
 		    "what they did later is not in ET",
-		    leaving, measured, left, ended);
+		    leaving, measured, measured == 1 ? "" : "s", left, ended);
 		say(w->remedy,
 		    "`tare show %s --processes` names them; let the program wait for them",
 		    run.text);
 	}
 	if (lost) {
 		struct emp_warning *w = add(c, "lost");
-		say(w->text, "%llu events were lost: processes and PT may lack something", lost);
+		say(w->text, "%llu event%s lost: processes and PT may lack something", lost,
+		    lost == 1 ? " was" : "s were");
 		say(w->remedy, "measure again on a quieter machine: `tare doctor` tells how");
 	}
 	if (unseen) {
 		struct emp_warning *w = add(c, "ephemeral");
-		say(w->text, "%llu tasks came and went unseen: their time is in no PT", unseen);
+		const char *s = unseen == 1 ? "" : "s", *their = unseen == 1 ? "its" : "their";
+		if (c->run->backend == BACKEND_PLAIN) /* the kernel's sum at the end has them */
+			say(w->text,
+			    "%llu task%s came and went without being listed; %s time is in PT if %s "
+			    "the subject's thread%s or child%s that %s waited for",
+			    unseen, s, their, unseen == 1 ? "it was" : "they were", s,
+			    unseen == 1 ? "" : "ren", unseen == 1 ? "was" : "were");
+		else
+			say(w->text, "%llu task%s came and went unseen: %s time is in no PT",
+			    unseen, s, their);
 		say(w->remedy, "run tare as root on a kernel with BPF (`tare doctor` tells), where "
 			       "every task is seen");
 	}
@@ -357,7 +441,7 @@ void emp_warn(const struct run *run, const struct execution *executions,
 	warn_of_too_short(&c);
 	bool slow_first = warn_of_slow_first(&c, &c.series[c.series_count - 1]);
 	warn_of_outliers(&c, slow_first);
-	warn_of_noisy_et(&c);
+	warn_of_noisy_et(&c, warn_of_waiting(&c));
 	warn_of_tests(&c);
 	warn_of_gaps(&c);
 	for (size_t i = 0; i < c.series_count; i++) {

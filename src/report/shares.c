@@ -17,7 +17,9 @@ static struct share *share_for(struct shares *s, const struct process *p)
 static void add_execution(struct shares *s, const struct execution *x)
 {
 	s->executions++;
-	s->et_ns += x->et_ns;
+	/* what a process used was counted up to the end of the tree */
+	bool longer = x->tree_ns != ABSENT_NS && x->tree_ns > x->et_ns;
+	s->window_ns += longer ? x->tree_ns : x->et_ns;
 	for (size_t i = 0; i < x->processes.count; i++) {
 		const struct process *p = &x->processes.items[i];
 		struct share *share = share_for(s, p);

@@ -18,7 +18,7 @@ struct share {
 struct shares {
 	ARRAY(struct share) list; /* subject, daemons, self; each by exec descending */
 	size_t executions;	  /* measured executions whose processes are loaded */
-	uint64_t et_ns;		  /* of those */
+	uint64_t window_ns;	  /* of those: ET, or the tree's time where that is longer */
 };
 
 void shares_of(const struct run_view *view, struct shares *out);

@@ -38,6 +38,14 @@ const char *run_title(const struct run *run)
 	return run->name && *run->name ? run->name : run->command ? run->command : "";
 }
 
+bool has_measured(const struct run_view *view)
+{
+	for (size_t i = 0; i < view->count; i++)
+		if (!view->executions[i].warmup)
+			return true;
+	return false;
+}
+
 double *measured_et(const struct run_view *view, size_t *count)
 {
 	double *times = xcalloc(view->count, sizeof *times);

@@ -11,6 +11,8 @@ const char *measure_title(enum emp_measure m);
 /* What to call a run: its name, or its command. */
 const char *run_title(const struct run *run);
 
+/* At least one execution that is no warm-up: without one there is no figure to export. */
+bool has_measured(const struct run_view *view);
 /* hyperfine's figures: ET in ns of every execution but the warm-ups, the shell taken off, in order.
  * The caller frees. */
 double *measured_et(const struct run_view *view, size_t *count);

@@ -48,6 +48,8 @@ void time_text_run(const struct run_view *view, size_t number, const struct time
 void time_text_summary(const struct run_view *views, size_t count, const struct time_style *style,
 		       struct strbuf *out);
 
+/* The exports below leave out runs without any measured execution, which have no figures; JSON has
+ * them under tare.failed_runs. */
 /* A superset of hyperfine's export; docs/schema/time.schema.json. */
 void time_json(const struct run_view *views, size_t count, const struct time_style *style,
 	       struct strbuf *out);

@@ -258,6 +258,15 @@ static json_t *result_json(const struct run_view *view)
 	return o;
 }
 
+/* The index in `results`. */
+static json_int_t place(const struct run_view *views, size_t run)
+{
+	json_int_t before = 0;
+	for (size_t i = 0; i < run; i++)
+		before += has_measured(&views[i]);
+	return before;
+}
+
 static json_t *comparison_json(const struct run_view *views, size_t a, size_t b, enum emp_measure m)
 {
 	size_t n_a = 0, n_b = 0;
@@ -269,8 +278,8 @@ static json_t *comparison_json(const struct run_view *views, size_t a, size_t b,
 	free(y);
 	bool interval = n_a > 1 && n_b > 1;
 	json_t *o = json_object();
-	json_object_set_new(o, "reference", json_integer((json_int_t)a));
-	json_object_set_new(o, "result", json_integer((json_int_t)b));
+	json_object_set_new(o, "reference", json_integer(place(views, a)));
+	json_object_set_new(o, "result", json_integer(place(views, b)));
 	json_object_set_new(o, "measure", json_string(emp_measure_name(m)));
 	json_object_set_new(o, "ratio", json_real_or_null(c.ratio));
 	json_object_set_new(o, "ratio_low", json_real_or_null(interval ? c.ratio_low : NAN));
@@ -296,12 +305,15 @@ static json_t *comparisons_json(const struct run_view *views, size_t count,
 void time_json(const struct run_view *views, size_t count, const struct time_style *style,
 	       struct strbuf *out)
 {
-	json_t *root = json_object(), *results = json_array(), *tare = json_object();
+	json_t *root = json_object(), *tare = json_object();
+	json_t *results = json_array(), *failed = json_array();
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(results, result_json(&views[i]));
+		json_array_append_new(has_measured(&views[i]) ? results : failed,
+				      result_json(&views[i]));
 	json_object_set_new(root, "results", results);
 	json_object_set_new(tare, "format", json_integer(1));
 	json_object_set_new(tare, "comparisons", comparisons_json(views, count, style));
+	json_object_set_new(tare, "failed_runs", failed);
 	json_object_set_new(root, "tare", tare);
 	/* 15 digits hold a day in ns exactly, without the noise of a 17th digit */
 	char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "report/format.h"
@@ -85,6 +86,29 @@ static void put_relation(const struct run_view *a, const struct run_view *b, enu
 	strbuf_release(&line);
 }
 
+/* Where process time and elapsed time name different runs, and not by a hair. */
+static void put_fastest_by_et(const struct run_view *views, size_t count, size_t best,
+			      const struct time_style *style, struct strbuf *out)
+{
+	size_t by_et = fastest(views, count, EMP_ET);
+	if (by_et == count || by_et == best)
+		return;
+	double least = views[by_et].result->kept[EMP_ET].mean;
+	double other = views[best].result->kept[EMP_ET].mean;
+	if (!(other > 1.05 * least))
+		return;
+	char a[WORDS], b[WORDS];
+	struct strbuf end = { 0 };
+	format_short(least, style->unit, a);
+	format_short(other, style->unit, b);
+	strbuf_printf(&end, " is fastest: %s against %s", a, b);
+	size_t used = strlen("  By elapsed time ") + text_width(strbuf_text(&end));
+	strbuf_puts(out, "  By elapsed time ");
+	put_title(out, style, views[by_et].run, style->width > used + 8 ? style->width - used : 8);
+	strbuf_printf(out, "%s\n", strbuf_text(&end));
+	strbuf_release(&end);
+}
+
 void time_text_summary(const struct run_view *views, size_t count, const struct time_style *given,
 		       struct strbuf *out)
 {
@@ -109,10 +133,5 @@ void time_text_summary(const struct run_view *views, size_t count, const struct 
 			put_title(out, &style, views[i].run, style.width - 25);
 			strbuf_puts(out, ": no execution kept\n");
 		}
-	size_t by_et = fastest(views, count, EMP_ET);
-	if (by_et < count && by_et != best) {
-		strbuf_puts(out, "  By elapsed time ");
-		put_title(out, &style, views[by_et].run, style.width - 31);
-		strbuf_puts(out, " was fastest.\n");
-	}
+	put_fastest_by_et(views, count, best, &style, out);
 }

@@ -147,6 +147,8 @@ void time_csv(const struct run_view *views, size_t count, struct strbuf *out)
 	for (size_t i = 0; i < count; i++) {
 		const struct emp_result *r = views[i].result;
 		const struct run *run = views[i].run;
+		if (!has_measured(&views[i]))
+			continue;
 		add_hyperfine(t, &views[i]);
 		for (size_t j = 0; j < parameters.count; j++)
 			table_add_text(t, parameter_value(run, parameters.items[j]));
@@ -271,6 +273,8 @@ void time_markup(const struct run_view *views, size_t count, const struct time_s
 	enum time_unit pt_unit = column_unit(pt, count, style);
 	struct table *t = markup_table(unit, pt_unit, m);
 	for (size_t i = 0; i < count; i++) {
+		if (!et[i].n)
+			continue;
 		struct scale scale = scale_of_summary(&et[i], unit);
 		table_add_text(t, run_title(views[i].run));
 		add_mean(t, &et[i], &scale);
@@ -438,7 +442,7 @@ struct table *time_processes(const struct run_view *view)
 		{ "exec_total", "Total", COLUMN_DURATION, .digits = 3 },
 		{ "exec_mean", "Mean", COLUMN_DURATION, .digits = 3 },
 		{ "exec_max", "Max", COLUMN_DURATION, .digits = 3 },
-		{ "share_of_et", "Of ET", COLUMN_PERCENT },
+		{ "share_of_et", "Share", COLUMN_PERCENT },
 		{ "started", "Start", COLUMN_COUNT },
 		{ "ended", "End", COLUMN_COUNT },
 	};
@@ -454,7 +458,7 @@ struct table *time_processes(const struct run_view *view)
 		table_add_number(t, exec);
 		table_add_number(t, exec / (double)shares.executions);
 		table_add_number(t, s->exec_seen ? (double)s->exec_max_ns : NAN);
-		table_add_number(t, shares.et_ns ? exec / (double)shares.et_ns : NAN);
+		table_add_number(t, shares.window_ns ? exec / (double)shares.window_ns : NAN);
 		table_add_count(t, (int64_t)s->started);
 		table_add_count(t, (int64_t)s->ended);
 	}

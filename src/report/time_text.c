@@ -174,7 +174,8 @@ static void put_subject(const struct run_view *view, const struct time_style *st
 		rss = t->rss_peak_bytes > rss ? t->rss_peak_bytes : rss;
 	}
 	struct strbuf text = { 0 };
-	if (processes[1]) {
+	/* the plain back end sees the first process only */
+	if (processes[1] && view->run->backend != BACKEND_PLAIN) {
 		put_range(&text, processes[0], processes[1], "process", "processes");
 		strbuf_puts(&text, ", ");
 		put_range(&text, threads[0], threads[1], "thread", "threads");
@@ -206,32 +207,34 @@ static double kept_mean(const struct run_view *view, enum task_measure m)
 	return n ? sum / (double)n : NAN;
 }
 
-/* Only what is worth a look: a wait of 1 % of the elapsed time, a page read from disk. */
+static void put_count(struct strbuf *out, double mean, const char *one, const char *many)
+{
+	double n = round(mean);
+	if (n >= 1)
+		strbuf_printf(out, "%s%.0f %s", out->length ? ", " : "", n, n == 1 ? one : many);
+}
+
+/* Only what is worth a look: a wait of 1 % of what the tree was ready for, a page read from disk.
+ * The waits are of every task of the tree, so the elapsed time is no measure for them. */
 static void put_delays(const struct run_view *view, const struct time_style *style,
 		       struct strbuf *out)
 {
-	static const struct {
-		enum task_measure measure;
-		const char *text;
-	} waits[] = { { TASK_RUN_DELAY, "waiting for a CPU" },
-		      { TASK_BLKIO_DELAY, "waiting for block I/O" } };
 	struct strbuf text = { 0 };
-	double et = view->result->kept[EMP_ET].mean;
-	for (size_t i = 0; i < 2; i++) {
-		double mean = kept_mean(view, waits[i].measure);
-		char a[WORDS], b[WORDS];
-		if (!(mean > 0.01 * et))
-			continue;
-		format_short(mean, style->unit, a);
-		format_percent(mean / et, b);
-		strbuf_printf(&text, "%s%s %s (%s of elapsed)", text.length ? ", " : "", a,
-			      waits[i].text, b);
+	char time[WORDS], share[WORDS];
+	double delay = kept_mean(view, TASK_RUN_DELAY), block = kept_mean(view, TASK_BLKIO_DELAY);
+	double ready = kept_mean(view, TASK_EXEC) + delay;
+	if (ready > 0 && delay > 0.01 * ready) {
+		format_short(delay, style->unit, time);
+		format_percent(delay / ready, share);
+		strbuf_printf(&text, "%s waiting for a CPU (%s of its time on or for one)", time,
+			      share);
+		put_count(&text, kept_mean(view, TASK_NIVCSW), "forced switch", "forced switches");
 	}
-	double forced = kept_mean(view, TASK_NIVCSW), faults = kept_mean(view, TASK_MAJ_FLT);
-	if (text.length && forced >= 1)
-		strbuf_printf(&text, ", %.0f forced switches", forced);
-	if (faults >= 1)
-		strbuf_printf(&text, "%s%.0f major faults", text.length ? ", " : "", faults);
+	if (block > 0 && !(block <= 0.01 * (ready + block))) {
+		format_short(block, style->unit, time);
+		strbuf_printf(&text, "%s%s waiting for block I/O", text.length ? ", " : "", time);
+	}
+	put_count(&text, kept_mean(view, TASK_MAJ_FLT), "major fault", "major faults");
 	if (text.length)
 		put_labelled(out, style, "  Held up", NULL, strbuf_text(&text));
 	strbuf_release(&text);
@@ -250,7 +253,8 @@ static void put_daemons(const struct run_view *view, const struct time_style *st
 		if (s->role != ROLE_DAEMON || !s->exec_ns)
 			continue;
 		format_short((double)s->exec_ns / (double)shares.executions, style->unit, time);
-		format_percent(shares.et_ns ? (double)s->exec_ns / (double)shares.et_ns : 0, share);
+		format_percent(shares.window_ns ? (double)s->exec_ns / (double)shares.window_ns : 0,
+			       share);
 		strbuf_printf(&text, "%s%s %s (%s)", shown++ ? ", " : "per execution: ", s->name,
 			      time, share);
 	}
@@ -283,28 +287,79 @@ static void put_numbers(const struct run_view *view, size_t first, struct strbuf
 	out->text[out->length] = '\0';
 }
 
-static void put_drops(const struct run_view *view, const struct time_style *style,
-		      struct strbuf *out)
+#define DROPS_SHOWN 4 /* of each rule: the list of all is `tare show --executions` */
+
+static double distance(const struct emp_verdict *v)
 {
-	const struct emp_result *r = view->result;
-	for (size_t i = 0; i < r->count && i < view->count; i++) {
-		const struct emp_verdict *v = &r->verdicts[i];
-		bool told = v->rule == EMP_KEPT || v->rule == EMP_WARMUP;
-		for (size_t j = 0; j < i && !told; j++)
-			told = r->verdicts[j].rule == v->rule &&
-			       !strcmp(r->verdicts[j].reason, v->reason);
+	return v->rule == EMP_OUTSIDE ? fabs(v->value_ns - (v->low_ns + v->high_ns) / 2) : 0;
+}
+
+/* Of the executions dropped by a rule the first of each reason, those farthest from the mean
+ * before the others; how many are shown. */
+static size_t worst_drops(const struct run_view *view, enum emp_rule rule,
+			  size_t worst[DROPS_SHOWN])
+{
+	const struct emp_verdict *verdicts = view->result->verdicts;
+	size_t n = 0;
+	for (size_t i = 0; i < view->result->count && i < view->count; i++) {
+		bool told = verdicts[i].rule != rule;
+		for (size_t j = 0; j < n && !told; j++)
+			told = !strcmp(verdicts[worst[j]].reason, verdicts[i].reason);
 		if (told)
 			continue;
+		size_t at = n;
+		while (at && distance(&verdicts[worst[at - 1]]) < distance(&verdicts[i]))
+			at--;
+		if (at == DROPS_SHOWN)
+			continue;
+		n += n < DROPS_SHOWN;
+		for (size_t j = n - 1; j > at; j--)
+			worst[j] = worst[j - 1];
+		worst[at] = i;
+	}
+	return n;
+}
+
+static void put_more_drops(const struct run_view *view, size_t more, const struct time_style *style,
+			   struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	char share[WORDS];
+	size_t measured = view->result->count - view->result->dropped[EMP_WARMUP];
+	format_percent((double)more / (double)measured, share);
+	strbuf_printf(&text, "… and %zu more (%s): tare show ", more, share);
+	if (view->run->id > 0)
+		strbuf_printf(&text, "%lld --executions", (long long)view->run->id);
+	else
+		strbuf_puts(&text, "RUN --executions");
+	put_labelled(out, style, "", NULL, strbuf_text(&text));
+	strbuf_release(&text);
+}
+
+static void put_drops(const struct run_view *view, enum emp_rule rule,
+		      const struct time_style *style, struct strbuf *out)
+{
+	const struct emp_result *r = view->result;
+	size_t worst[DROPS_SHOWN], n = worst_drops(view, rule, worst), more = 0;
+	for (size_t k = 0; k < n; k++) {
+		const struct emp_verdict *v = &r->verdicts[worst[k]];
 		struct strbuf text = { 0 };
 		strbuf_putc(&text, '#');
-		put_numbers(view, i, &text);
+		put_numbers(view, worst[k], &text);
 		strbuf_printf(&text, ": %s", *v->reason ? v->reason : "no reason recorded");
 		put_labelled(out, style,
-			     v->rule == EMP_OUTSIDE ? "    dropped, rule II"
-						    : "    dropped, failed",
+			     rule == EMP_OUTSIDE ? "    dropped, rule II" : "    dropped, failed",
 			     RED, strbuf_text(&text));
 		strbuf_release(&text);
 	}
+	for (size_t i = 0; i < r->count && i < view->count; i++) {
+		bool told = r->verdicts[i].rule != rule;
+		for (size_t k = 0; k < n && !told; k++)
+			told = !strcmp(r->verdicts[worst[k]].reason, r->verdicts[i].reason);
+		more += !told;
+	}
+	if (more)
+		put_more_drops(view, more, style, out);
 }
 
 static void put_executions(const struct run_view *view, const struct time_style *style,
@@ -329,11 +384,13 @@ static void put_executions(const struct run_view *view, const struct time_style 
 					       [RUN_FAILED] = "; the run failed" };
 	strbuf_puts(&text, endings[run->status]);
 	if (run->status != RUN_COMPLETE && run->planned > measured)
-		strbuf_printf(&text, ", %u were planned", run->planned);
+		strbuf_printf(&text, ", %u %s planned", run->planned,
+			      run->planned == 1 ? "was" : "were");
 	put_labelled(out, style, "  Executions", run->status == RUN_COMPLETE ? NULL : YELLOW,
 		     strbuf_text(&text));
 	strbuf_release(&text);
-	put_drops(view, style, out);
+	put_drops(view, EMP_FAILED, style, out);
+	put_drops(view, EMP_OUTSIDE, style, out);
 }
 
 static void put_shell(const struct run_view *view, const struct time_style *style,
@@ -369,12 +426,14 @@ static void put_left_behind(const struct run_view *view, const struct time_style
 		in += x->left_behind > 0;
 		ended += x->ended;
 		lost += x->lost;
-		ephemeral += x->ephemeral > 0 ? (uint64_t)x->ephemeral : 0;
+		/* with the plain back end those may well be in PT: a warning tells */
+		if (x->ephemeral > 0 && view->run->backend != BACKEND_PLAIN)
+			ephemeral += (uint64_t)x->ephemeral;
 	}
 	struct strbuf text = { 0 };
 	if (in) {
-		strbuf_printf(&text, "in %zu of %zu executions processes outlived the first one",
-			      in, measured);
+		strbuf_printf(&text, "in %zu of %zu execution%s processes outlived the first one",
+			      in, measured, measured == 1 ? "" : "s");
 		if (ended)
 			strbuf_printf(&text, "; tare ended %llu of them",
 				      (unsigned long long)ended);
@@ -382,11 +441,11 @@ static void put_left_behind(const struct run_view *view, const struct time_style
 	}
 	strbuf_clear(&text);
 	if (lost)
-		strbuf_printf(&text, "%llu events%s", (unsigned long long)lost,
-			      ephemeral ? ", " : "");
+		strbuf_printf(&text, "%llu event%s%s", (unsigned long long)lost,
+			      lost == 1 ? "" : "s", ephemeral ? ", " : "");
 	if (ephemeral)
-		strbuf_printf(&text, "%llu tasks that came and went unseen",
-			      (unsigned long long)ephemeral);
+		strbuf_printf(&text, "%llu task%s that came and went unseen",
+			      (unsigned long long)ephemeral, ephemeral == 1 ? "" : "s");
 	if (text.length) {
 		strbuf_puts(&text, "; what they used is missing");
 		put_labelled(out, style, "  Lost", YELLOW, strbuf_text(&text));

@@ -108,7 +108,9 @@ static void outcomes(void **state)
 	assert_int_equal(r.dropped[EMP_FAILED], 4);
 	assert_int_equal(r.dropped[EMP_OUTSIDE], 0);
 	assert_int_equal(r.kept[EMP_ET].n, 1);
-	assert_text(&r, "failures", "4 of 5 executions failed: 2 with a non-zero");
+	assert_text(&r, "failures",
+		    "4 of 5 executions failed: 2 with an exit status other than 0, 1 killed by "
+		    "SIGSEGV, 1 ended by tare at the time limit; they are not in the result");
 	emp_result_release(&r);
 
 	const int codes[] = { 5, 7 };
@@ -122,7 +124,20 @@ static void outcomes(void **state)
 	assert_int_equal(r.dropped[EMP_FAILED], 1);
 	assert_int_equal(r.verdicts[4].rule, EMP_FAILED);
 	assert_int_equal(r.kept[EMP_ET].n, 4);
-	assert_text(&r, "failures", "--ignore-failure");
+	assert_text(&r, "failures",
+		    "those at the time limit are not in the result, the others are "
+		    "(--ignore-failure)");
+	emp_result_release(&r);
+
+	x[2].status = 3;
+	emp_judge(&run, x, 3, &plain, &r);
+	assert_text(&r, "failures",
+		    "2 of 2 executions failed: exit status 3; they are not in the result");
+	assert_null(find(&r, "few")); /* not for want of executions */
+	emp_result_release(&r);
+	emp_judge(&run, x + 3, 1, &(struct emp_options){ .ignore_failure = true }, &r);
+	assert_text(&r, "failures",
+		    "1 of 1 execution failed: killed by SIGSEGV; it counts as measured");
 	emp_result_release(&r);
 }
 
@@ -144,6 +159,10 @@ static void nothing(void **state)
 	assert_text(&r, "few", "no execution");
 	emp_result_release(&r);
 	emp_result_release(&r); /* twice does no harm */
+	run.status = RUN_INTERRUPTED;
+	emp_judge(&run, NULL, 0, &plain, &r);
+	assert_int_equal(r.warnings.count, 0);
+	emp_result_release(&r);
 }
 
 static void grades(void **state)
@@ -586,6 +605,42 @@ static void steady(void **state)
 	emp_result_release(&result);
 }
 
+static void waiting(void **state)
+{
+	(void)state;
+	double et[10], pt[10];
+	struct emp_result r;
+	for (size_t i = 0; i < 10; i++) {
+		et[i] = 100 * MS;
+		pt[i] = 2 * MS;
+	}
+	judged(et, pt, 10, "waiting", &r);
+	assert_text(&r, "waiting",
+		    "the command waited 98 % of its time: process time says little about it");
+	assert_remedy(&r, "waiting", "--measure et judges by elapsed time");
+	emp_result_release(&r);
+	for (size_t i = 0; i < 10; i++)
+		pt[i] = 0.1 * MS;
+	judged(et, pt, 10, "waiting", &r);
+	assert_text(&r, "waiting", "waited over 99 % of");
+	emp_result_release(&r);
+	for (size_t i = 0; i < 10; i++)
+		pt[i] = 50 * MS;
+	assert_null(judged(et, pt, 10, "waiting", &r));
+	emp_result_release(&r);
+	/* a tick may miss what is shorter */
+	struct run run = { 0 };
+	struct execution x[10];
+	for (size_t i = 0; i < 10; i++) {
+		x[i] = execution(3 * MS, -1);
+		x[i].pt_ns[GRADE_TICK] = 0;
+	}
+	emp_judge(&run, x, 10, &plain, &r);
+	assert_int_equal(r.headline, EMP_PT_TICK);
+	assert_null(find(&r, "waiting"));
+	emp_result_release(&r);
+}
+
 static void gaps(void **state)
 {
 	(void)state;
@@ -614,7 +669,15 @@ static void gaps(void **state)
 		    "2 of 11 executions left processes behind (4 in all, 1 ended by tare)");
 	assert_remedy(&r, "left_behind", "tare show RUN --processes");
 	assert_text(&r, "lost", "5 events");
-	assert_text(&r, "ephemeral", "2 tasks");
+	assert_text(&r, "ephemeral",
+		    "2 tasks came and went without being listed; their time is in PT if they were "
+		    "the subject's threads or children that were waited for");
+	emp_result_release(&r);
+	run.backend = BACKEND_NETLINK;
+	x[3].lost = 1;
+	emp_judge(&run, x, 12, &plain, &r);
+	assert_text(&r, "lost", "1 event was lost");
+	assert_text(&r, "ephemeral", "2 tasks came and went unseen: their time is in no PT");
 	emp_result_release(&r);
 }
 
@@ -733,23 +796,15 @@ static void ten_thousand(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),
-		cmocka_unit_test(outcomes),
-		cmocka_unit_test(nothing),
-		cmocka_unit_test(grades),
-		cmocka_unit_test(pooled),
-		cmocka_unit_test(hit_by_no_tick),
-		cmocka_unit_test(shell),
-		cmocka_unit_test(rule_two),
-		cmocka_unit_test(rule_two_leaves),
-		cmocka_unit_test(false_alarms),
-		cmocka_unit_test(detections),
-		cmocka_unit_test(steady),
-		cmocka_unit_test(gaps),
-		cmocka_unit_test(too_short),
-		cmocka_unit_test(ticks),
-		cmocka_unit_test(comparisons),
-		cmocka_unit_test(ten_thousand),
+		cmocka_unit_test(names),	   cmocka_unit_test(outcomes),
+		cmocka_unit_test(nothing),	   cmocka_unit_test(grades),
+		cmocka_unit_test(pooled),	   cmocka_unit_test(hit_by_no_tick),
+		cmocka_unit_test(shell),	   cmocka_unit_test(rule_two),
+		cmocka_unit_test(rule_two_leaves), cmocka_unit_test(false_alarms),
+		cmocka_unit_test(detections),	   cmocka_unit_test(steady),
+		cmocka_unit_test(waiting),	   cmocka_unit_test(gaps),
+		cmocka_unit_test(too_short),	   cmocka_unit_test(ticks),
+		cmocka_unit_test(comparisons),	   cmocka_unit_test(ten_thousand),
 	};
 	return cmocka_run_group_tests_name("emp", tests, NULL, NULL);
 }

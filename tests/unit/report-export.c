@@ -187,9 +187,10 @@ static void null_is_not_zero(void **state)
 	f.view.count = f.result.count = 0;
 	fixture_judge(&f);
 	root = json_of(&f.view, 1);
-	assert_true(json_is_null(at(root, "results.0.mean")));
-	assert_true(json_is_null(at(root, "results.0.min")));
-	assert_int_equal(json_array_size(at(root, "results.0.times")), 0);
+	assert_int_equal(json_array_size(at(root, "results")), 0);
+	assert_true(json_is_null(at(root, "tare.failed_runs.0.mean")));
+	assert_true(json_is_null(at(root, "tare.failed_runs.0.min")));
+	assert_int_equal(json_array_size(at(root, "tare.failed_runs.0.times")), 0);
 	json_decref(root);
 	f.view.count = 2;
 	fixture_release(&f);
@@ -201,11 +202,17 @@ static void null_is_not_zero(void **state)
 static void compared(void **state)
 {
 	(void)state;
-	static struct fixture f[2];
+	static struct fixture f[3];
 	fixture_init(&f[0], "slow", 10, 200);
 	fixture_init(&f[1], "fast", 10, 100);
-	struct run_view views[] = { f[0].view, f[1].view };
-	json_t *root = json_of(views, 2);
+	fixture_init(&f[2], "none", 0, 100);
+	/* the places are those in results, which does not have a run without executions */
+	struct run_view views[] = { f[2].view, f[0].view, f[1].view };
+	json_t *root = json_of(views, 3);
+	assert_int_equal(json_array_size(at(root, "results")), 2);
+	assert_string_equal(json_string_value(at(root, "results.1.command")), "fast");
+	assert_int_equal(json_array_size(at(root, "tare.failed_runs")), 1);
+	assert_string_equal(json_string_value(at(root, "tare.failed_runs.0.command")), "none");
 	assert_int_equal(json_array_size(at(root, "tare.comparisons")), 1);
 	assert_int_equal(json_integer_value(at(root, "tare.comparisons.0.reference")), 1);
 	assert_int_equal(json_integer_value(at(root, "tare.comparisons.0.result")), 0);
@@ -213,23 +220,24 @@ static void compared(void **state)
 		    f[0].result.kept[EMP_PT_NET].mean / f[1].result.kept[EMP_PT_NET].mean);
 	assert_true(json_is_true(at(root, "tare.comparisons.0.significant")));
 	json_decref(root);
-	fixture_release(&f[0]);
-	fixture_release(&f[1]);
+	for (size_t i = 0; i < 3; i++)
+		fixture_release(&f[i]);
 }
 
 static void csv_of_runs(void **state)
 {
 	(void)state;
-	static struct fixture f[2];
+	static struct fixture f[3];
+	fixture_init(&f[2], "none", 0, 100); /* left out */
 	fixture_init(&f[0], "a, \"b\"\nc", 10, 200);
 	fixture_init(&f[1], "single", 1, 100);
 	fixture_drop(&f[0], 2, EMP_OUTSIDE, "x");
 	fixture_parameter(&f[0], "n", "1,5");
 	fixture_parameter(&f[1], "m", "x");
-	struct run_view views[] = { f[0].view, f[1].view };
+	struct run_view views[] = { f[0].view, f[1].view, f[2].view };
 	struct strbuf out = { 0 };
 	struct csv csv;
-	time_csv(views, 2, &out);
+	time_csv(views, 3, &out);
 	static const char header[] = "command,mean,stddev,median,user,system,min,max,parameter_n,"
 				     "parameter_m,run,";
 	assert_memory_equal(out.text, header, strlen(header));
@@ -254,8 +262,8 @@ static void csv_of_runs(void **state)
 	json_decref(root);
 	csv_release(&csv);
 	strbuf_release(&out);
-	fixture_release(&f[0]);
-	fixture_release(&f[1]);
+	for (size_t i = 0; i < 3; i++)
+		fixture_release(&f[i]);
 }
 
 static void check_markup(const struct run_view *views, size_t count, enum time_unit unit,
@@ -288,8 +296,8 @@ static void markdown(void **state)
 		     "PT relative |\n"
 		     "|:---|---:|---:|---:|---:|---:|---:|\n"
 		     "| `a\\|b` | 203 ± 4 | 200 | 206 | 2.03 | 150.15 ± 0.07 | 2.00 |\n"
-		     "| `one` | 100.0 | 100.0 | 100.0 | 1.00 | 75.00 | 1.00 |\n"
-		     "| `none` | - | - | - | - | - | - |\n");
+		     "| `one` | 100.0 | 100.0 | 100.0 | 1.00 | 75.00 | 1.00 |\n");
+
 	f[0].result.present[EMP_PT_NET] = f[0].result.present[EMP_PT_EXEC] = false;
 	f[0].result.present[EMP_PT_TICK] = false;
 	check_markup(views, 1, TIME_UNIT_SECOND,

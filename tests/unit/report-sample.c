@@ -7,7 +7,7 @@
 
 #include "report-fixture.h"
 
-static void fill(struct fixture f[3])
+static void fill(struct fixture f[4])
 {
 	fixture_init(&f[0], "./prog --size 10", 12, 1000);
 	fixture_drop(&f[0], 4, EMP_OUTSIDE,
@@ -29,25 +29,27 @@ static void fill(struct fixture f[3])
 	}
 	fixture_plain(&f[2]);
 	f[2].run.status = RUN_FAILED;
+	fixture_init(&f[3], "./prog --interrupted", 0, 1);
+	f[3].run.status = RUN_INTERRUPTED;
 }
 
 int main(int argc, char **argv)
 {
-	static struct fixture f[3];
+	static struct fixture f[4];
 	const char *format = argc > 1 ? argv[1] : "text";
 	struct time_style style = { .colour = isatty(1) };
 	struct strbuf out = { 0 };
 	fill(f);
-	struct run_view views[3] = { f[0].view, f[1].view, f[2].view };
+	struct run_view views[4] = { f[0].view, f[1].view, f[2].view, f[3].view };
 	if (!strcmp(format, "json"))
-		time_json(views, 3, &style, &out);
+		time_json(views, 4, &style, &out);
 	else if (!strcmp(format, "csv"))
-		time_csv(views, 3, &out);
+		time_csv(views, 4, &out);
 	else if (!strcmp(format, "markdown"))
-		time_markup(views, 3, &style, TABLE_MARKDOWN, &out);
+		time_markup(views, 4, &style, TABLE_MARKDOWN, &out);
 	else if (!strcmp(format, "executions") || !strcmp(format, "processes")) {
 		bool all = !strcmp(format, "executions");
-		struct table *t = all ? time_executions(views, 3) : time_processes(&views[0]);
+		struct table *t = all ? time_executions(views, 4) : time_processes(&views[0]);
 		table_render(t, all ? TABLE_CSV : TABLE_TEXT, NULL, &out);
 		table_free(t);
 	} else if (!strcmp(format, "brief")) {
@@ -55,10 +57,10 @@ int main(int argc, char **argv)
 		table_render(t, TABLE_TEXT, &(struct table_style){ .width = 80 }, &out);
 		table_free(t);
 	} else
-		time_text(views, 3, &style, &out);
+		time_text(views, 4, &style, &out);
 	fputs(strbuf_text(&out), stdout);
 	strbuf_release(&out);
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < 4; i++)
 		fixture_release(&f[i]);
 	return 0;
 }

@@ -56,8 +56,8 @@ static void whole_block(void **state)
 	expected =
 		"  User, system          900 ms, 100 ms\n"
 		"  Subject               3 processes, 5 threads, 12.0 MiB at most\n"
-		"  Held up               20.4 ms waiting for a CPU (2.0 % of elapsed), 12 forced\n"
-		"                        switches\n"
+		"  Held up               20.4 ms waiting for a CPU (2.0 % of its time on or for\n"
+		"                        one), 12 forced switches\n"
 		"  Also ran              per execution: kworker/0 1.20 ms (0.12 %), sshd 506 µs\n"
 		"                        (0.050 %), cron 30.0 µs (0.003 %)\n"
 		"  Executions            10 of 11 kept, 1 warm-up before\n"
@@ -225,6 +225,64 @@ static void few_executions(void **state)
 	fixture_release(&f);
 }
 
+static void many_drops(void **state)
+{
+	(void)state;
+	static struct fixture f;
+	fixture_init(&f, "true", 60, 1.5);
+	for (size_t i = 1; i <= 20; i++) {
+		char reason[40];
+		snprintf(reason, sizeof reason, "reason %zu", i);
+		fixture_drop(&f, i, i < 11 ? EMP_OUTSIDE : EMP_FAILED, reason);
+		f.verdicts[i].value_ns = i % 2 ? 100.0 + (double)i : 100.0 - (double)i;
+		f.verdicts[i].low_ns = 99.5;
+		f.verdicts[i].high_ns = 100.5;
+	}
+	assert_true(
+		says(&f, NULL,
+		     "    dropped, failed     #11: reason 11\n"
+		     "    dropped, failed     #12: reason 12\n"
+		     "    dropped, failed     #13: reason 13\n"
+		     "    dropped, failed     #14: reason 14\n"
+		     "                        … and 6 more (10 %): tare show 7 --executions\n"
+		     "    dropped, rule II    #10: reason 10\n"
+		     "    dropped, rule II    #9: reason 9\n"
+		     "    dropped, rule II    #8: reason 8\n"
+		     "    dropped, rule II    #7: reason 7\n"
+		     "                        … and 6 more (10 %): tare show 7 --executions\n"));
+	f.run.id = 0;
+	assert_true(says(&f, NULL, "more (10 %): tare show RUN --executions\n"));
+	fixture_release(&f);
+}
+
+static void shares_of_what_was_seen(void **state)
+{
+	(void)state;
+	static struct fixture f;
+	fixture_init(&f, "true", 4, 1);
+	for (size_t i = 0; i < f.view.count; i++) {
+		struct execution *x = &f.executions[i];
+		x->tree_ns = 12000000; /* a daemon of 1.2 ms in an ET of 1 */
+		x->totals.value[TASK_EXEC] = 1000000;
+		x->totals.value[TASK_RUN_DELAY] = 3000000;
+		x->totals.value[TASK_BLKIO_DELAY] = 80000000;
+		x->totals.value[TASK_NIVCSW] = x->totals.value[TASK_MAJ_FLT] = 1;
+	}
+	assert_true(says(&f, NULL, "kworker/0 1.20 ms (10 %)"));
+	assert_true(says(&f, &(struct time_style){ .width = 200 },
+			 "3.00 ms waiting for a CPU (75 % of its time on or for one), 1 forced "
+			 "switch, 80.0 ms waiting for block I/O, 1 major fault\n"));
+	for (size_t i = 0; i < f.view.count; i++)
+		memset(f.executions[i].totals.value, 0, sizeof f.executions[i].totals.value);
+	assert_false(says(&f, NULL, "Held up"));
+	f.run.status = RUN_INTERRUPTED;
+	f.run.planned = 1;
+	f.view.count = f.result.count = 1;
+	assert_true(says(&f, NULL, "none measured, 1 warm-up before; interrupted, 1 was"));
+	f.view.count = 5;
+	fixture_release(&f);
+}
+
 static void unseen_is_not_zero(void **state)
 {
 	(void)state;
@@ -237,6 +295,15 @@ static void unseen_is_not_zero(void **state)
 	assert_false(says(&f, NULL, "Also ran"));
 	assert_false(says(&f, NULL, "Subject"));
 	assert_false(says(&f, NULL, "Held up"));
+	f.executions[1].totals.processes = f.executions[1].totals.threads = 1;
+	f.executions[1].totals.rss_peak_bytes = 12 << 20;
+	f.executions[1].ephemeral = 3;
+	assert_true(says(&f, NULL, "  Subject               12.0 MiB at most\n"));
+	assert_false(says(&f, NULL, "Lost"));
+	f.run.backend = BACKEND_NETLINK;
+	f.executions[1].ephemeral = f.executions[1].lost = 1;
+	assert_true(says(&f, NULL, "Lost                  1 event, 1 task that came and went"));
+	f.run.backend = BACKEND_PLAIN;
 	f.result.present[EMP_PT_TICK] = false;
 	f.result.headline = EMP_ET;
 	assert_false(says(&f, NULL, "Process time (tick)"));
@@ -362,7 +429,13 @@ static void comparisons(void **state)
 	fixture_judge(&f[1]);
 	text = summary_of(f, 2, 0);
 	assert_has(text, "  fast was fastest\n");
-	assert_has(text, "  By elapsed time slow was fastest.\n");
+	assert_has(text, "  By elapsed time slow is fastest: 204 ms against 306 ms\n");
+	xfree(text);
+	for (size_t i = 0; i < f[1].view.count; i++)
+		f[1].executions[i].et_ns = f[0].executions[i].et_ns / 100 * 104;
+	fixture_judge(&f[1]);
+	text = summary_of(f, 2, 0);
+	assert_null(strstr(text, "By elapsed")); /* not by enough */
 	xfree(text);
 	for (size_t i = 0; i < 3; i++)
 		fixture_release(&f[i]);
@@ -392,6 +465,7 @@ int main(void)
 		cmocka_unit_test(few_executions), cmocka_unit_test(unseen_is_not_zero),
 		cmocka_unit_test(unknown_split),  cmocka_unit_test(styles),
 		cmocka_unit_test(digits),	  cmocka_unit_test(comparisons),
+		cmocka_unit_test(many_drops),	  cmocka_unit_test(shares_of_what_was_seen),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
