@@ -40,7 +40,7 @@ struct emp_verdict {
 
 struct emp_warning {
 	const char *id;	  /* "drift", "bimodal", "autocorrelated", "too_short", "few", "slow_first",
-			     "outliers", ... */
+			     "outliers", "waiting", ... */
 	char text[256];	  /* what was found, with its figures */
 	char remedy[256]; /* what to do */
 };

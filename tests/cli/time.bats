@@ -109,7 +109,7 @@ teardown() {
 	[[ "$output" == *"exit code 7"* && "$output" == *"--ignore-failure"* ]]
 	run "$TARE" show --json last
 	[ "$status" -eq 0 ]
-	echo "$output" | jq -e '.results[0].tare.status == "failed"'
+	echo "$output" | jq -e '.tare.failed_runs[0].tare.status == "failed" and .results == []'
 	run "$TARE" time -N -i -r 3 --style none false
 	[ "$status" -eq 0 ]
 	run "$TARE" time -i=7,8 -r 3 --style none 'exit 7'
