@@ -48,10 +48,9 @@ int loaded_add(loaded_list *list, struct lab *lab, int64_t run, enum lab_detail 
 	}
 	struct judged_under under = { 0 };
 	read_conditions(l.run.conditions, &under);
-	struct run judged = l.run;
 	if (strcmp(lab_path(lab), LAB_IN_MEMORY) == 0)
-		judged.id = 0; /* a remedy must not name a run that nobody can look at */
-	emp_judge(&judged, l.executions.items, l.executions.count, &under.options, &l.result);
+		l.run.id = 0; /* nobody can look at it later: no advice may name it */
+	emp_judge(&l.run, l.executions.items, l.executions.count, &under.options, &l.result);
 	array_release(&under.codes);
 	array_push(list, l);
 	return 0;
