@@ -133,7 +133,25 @@ void lab_forget_keys(struct lab *lab, int64_t run)
 	lab->keys.count = kept;
 }
 
-static char *default_path(struct error *err)
+/* Under sudo a home that is not there would be made by root, and be root's. */
+static int need_home(const struct invoker *who, struct error *err)
+{
+	struct stat st;
+	invoker_begin();
+	bool absent = stat(who->home, &st) ? errno == ENOENT || errno == ENOTDIR
+					   : !S_ISDIR(st.st_mode);
+	invoker_end();
+	if (!absent)
+		return 0;
+	char shown[SHOWN];
+	text_display(who->home, shown, sizeof shown);
+	error_set(err, EXIT_ENVIRONMENT, "cannot make a lab: %s, the home of %s, does not exist",
+		  shown, who->name);
+	return error_hint(err, "say where with --lab FILE or TARE_LAB=FILE, or make that "
+			       "directory");
+}
+
+static char *default_path(enum lab_mode mode, struct error *err)
 {
 	struct strbuf sb = { 0 };
 	struct invoker who;
@@ -146,6 +164,8 @@ static char *default_path(struct error *err)
 		strbuf_printf(&sb, "%s/tare/lab.db", data);
 		return strbuf_detach(&sb);
 	}
+	if (who.present && mode == LAB_WRITE && need_home(&who, err))
+		return NULL;
 	struct passwd *pw = home && *home ? NULL : getpwuid(getuid());
 	if (pw)
 		home = pw->pw_dir;
@@ -467,7 +487,7 @@ int lab_open(struct lab **out, const char *path, enum lab_mode mode, struct erro
 	struct error local = ERROR_INIT;
 	struct lab *lab = xcalloc(1, sizeof *lab);
 	lab->mode = mode;
-	lab->path = path && *path ? xstrdup(path) : default_path(&local);
+	lab->path = path && *path ? xstrdup(path) : default_path(mode, &local);
 	int result = lab->path ? 0 : -1;
 	if (!result) {
 		/* -wal and -shm are made here too: everything belongs to the invoker of sudo */
