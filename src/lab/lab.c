@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,12 +41,41 @@ static const char *system_reason(struct lab *lab, const char *otherwise)
 	return number ? strerror(number) : otherwise;
 }
 
+/* Whether the file system that holds the lab, or would, is mounted read-only. */
+static bool on_read_only(const struct lab *lab)
+{
+	struct statvfs fs;
+	char *where = xstrdup(lab->path);
+	int failed = statvfs(where, &fs);
+	if (failed) {
+		char *slash = strrchr(where, '/');
+		if (slash)
+			slash[slash == where] = '\0';
+		failed = statvfs(slash ? where : ".", &fs);
+	}
+	free(where);
+	return !failed && fs.f_flag & ST_RDONLY;
+}
+
+static int read_only(const struct lab *lab, struct error *err, const char *doing)
+{
+	char shown[SHOWN];
+	text_display(lab->path, shown, sizeof shown);
+	error_set(err, EXIT_ENVIRONMENT, "cannot %s lab %s: it is on a read-only file system",
+		  doing, shown);
+	return error_hint(err, "use --lab FILE or TARE_LAB=FILE on another one");
+}
+
 int lab_fail(struct lab *lab, struct error *err, const char *doing)
 {
 	int code = sqlite3_errcode(lab->db) & 0xff;
 	const char *message = sqlite3_errmsg(lab->db);
+	int number = sqlite3_system_errno(lab->db);
 	char shown[SHOWN];
 	text_display(lab->path, shown, sizeof shown);
+	lab->failure = code;
+	if (lab->fresh)
+		doing = "make";
 	switch (code) {
 	case SQLITE_CORRUPT:
 		return lab_damaged(lab, err, message);
@@ -59,16 +89,20 @@ int lab_fail(struct lab *lab, struct error *err, const char *doing)
 		return error_hint(err, "try again when it is done, or use --lab FILE");
 	case SQLITE_FULL:
 	case SQLITE_IOERR:
-		error_set(err, EXIT_ENVIRONMENT,
-			  "cannot %s lab %s: %s; what was stored before is kept", doing, shown,
-			  code == SQLITE_FULL ? "the disk is full" : system_reason(lab, message));
+		error_set(err, EXIT_ENVIRONMENT, "cannot %s lab %s: %s%s", doing, shown,
+			  code == SQLITE_FULL ? "the disk is full" : system_reason(lab, message),
+			  lab->fresh ? "" : "; what was stored before is kept");
 		return error_hint(err, "make room, or use --lab FILE on another disk");
 	case SQLITE_CANTOPEN:
 	case SQLITE_READONLY:
 	case SQLITE_PERM:
+		if (on_read_only(lab))
+			return read_only(lab, err, doing);
 		error_set(err, EXIT_ENVIRONMENT, "cannot %s lab %s: %s", doing, shown,
 			  code == SQLITE_READONLY ? "it may not be written"
 						  : system_reason(lab, message));
+		if (number == ENOSPC || number == EDQUOT)
+			return error_hint(err, "make room, or use --lab FILE on another disk");
 		return error_hint(err, "check the permissions of the file and of its directory, "
 				       "or use --lab FILE");
 	default:
@@ -186,9 +220,9 @@ static int make_directories(const char *path, struct error *err)
 	for (char *slash = strchr(copy + 1, '/'); slash && !result;
 	     slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdir(copy, 0700) && errno != EEXIST && access(copy, F_OK)) {
+		int saved = mkdir(copy, 0700) ? errno : 0;
+		if (saved && saved != EEXIST && access(copy, F_OK)) {
 			char shown[SHOWN];
-			int saved = errno;
 			text_display(copy, shown, sizeof shown);
 			error_set(err, EXIT_ENVIRONMENT,
 				  "cannot make the directory %s for the lab: %s", shown,
@@ -333,13 +367,16 @@ static int examine(struct lab *lab, struct error *err)
 			return error_set(err, (enum exit_code)code, "cannot open lab %s: %s", shown,
 					 strerror(errno));
 		}
-		return lab->mode == LAB_WRITE ? 0 : missing(lab, err);
+		lab->absent = lab->fresh = lab->mode == LAB_WRITE;
+		return lab->absent ? 0 : missing(lab, err);
 	}
 	if (!S_ISREG(st.st_mode))
 		return not_a_lab(lab, err,
 				 S_ISDIR(st.st_mode) ? "it is a directory" : "it is no file");
-	if (st.st_size == 0)
-		return lab->mode == LAB_WRITE ? 0 : missing(lab, err);
+	if (st.st_size == 0) {
+		lab->fresh = lab->mode == LAB_WRITE;
+		return lab->fresh ? 0 : missing(lab, err);
+	}
 	uint32_t application;
 	int version;
 	if (read_header(lab, &application, &version, err))
@@ -418,6 +455,8 @@ static int settle(struct lab *lab, struct error *err)
 			       ? version_error(lab, version, err)
 			       : lab_exec(lab, "PRAGMA query_only = ON", "open", err);
 	if (sqlite3_db_readonly(lab->db, "main")) {
+		if (on_read_only(lab))
+			return read_only(lab, err, "write");
 		char shown[SHOWN];
 		text_display(lab->path, shown, sizeof shown);
 		error_set(err, EXIT_ENVIRONMENT, "cannot write lab %s: permission denied", shown);
@@ -427,8 +466,18 @@ static int settle(struct lab *lab, struct error *err)
 		return -1;
 	if (use_wal(lab, err))
 		return -1;
+	lab->fresh = false;
 	lab_mark_abandoned(lab);
 	return 0;
+}
+
+/* A lab that found no room leaves its file behind, empty. */
+static void remove_empty(const struct lab *lab)
+{
+	struct stat st;
+	if (stat(lab->path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0 &&
+	    beside_size(lab, "-wal") < 0 && beside_size(lab, "-journal") < 0)
+		unlink(lab->path);
 }
 
 /* A lab in WAL mode cannot be read where -shm cannot be made, unless SQLite is told that nobody
@@ -454,6 +503,7 @@ static int open_in_memory(struct lab *lab, struct error *err)
 
 static int open_here(struct lab *lab, struct error *err)
 {
+	lab->absent = lab->fresh = false;
 	if (strcmp(lab->path, LAB_IN_MEMORY) == 0)
 		return open_in_memory(lab, err);
 	if (lab->mode == LAB_WRITE && make_directories(lab->path, err))
@@ -479,6 +529,8 @@ static int open_here(struct lab *lab, struct error *err)
 		lab->begin = lab->commit = NULL;
 		close_database(lab);
 	}
+	if (result && lab->absent && (lab->failure == SQLITE_FULL || lab->failure == SQLITE_IOERR))
+		remove_empty(lab);
 	return result;
 }
 
