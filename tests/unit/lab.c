@@ -968,6 +968,26 @@ static int fill_tmpfs(void)
 	return fill_up(FULL_DISK);
 }
 
+/* A lab that finds no room at once leaves nothing behind. */
+static int make_limited(void)
+{
+	struct lab *lab;
+	struct rlimit limit = { 8192, RLIM_INFINITY };
+	signal(SIGXFSZ, SIG_IGN);
+	if (setrlimit(RLIMIT_FSIZE, &limit) || !lab_open(&lab, path, LAB_WRITE, &err))
+		return 1;
+	if (err.code != EXIT_ENVIRONMENT || !strstr(err.text, "cannot make lab") ||
+	    strstr(err.text, "kept"))
+		return 2;
+	return access(path, F_OK) ? 0 : 3;
+}
+
+static void no_room_for_a_new_lab(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(make_limited, false), 0);
+}
+
 static int fill_pages(void)
 {
 	snprintf(path, sizeof path, "%s/pages.db", directory);
@@ -1311,6 +1331,7 @@ int main(void)
 		TEST(a_killed_writer_loses_nothing),
 		TEST(a_file_at_its_limit),
 		TEST(a_full_disk),
+		TEST(no_room_for_a_new_lab),
 		TEST(a_locked_lab),
 		TEST(files_belong_to_the_invoker_of_sudo),
 		TEST(sql_only_reads),
