@@ -129,11 +129,15 @@ void invoker_get(struct invoker *into)
 	*into = (struct invoker){ 0 };
 	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
 	long u, g;
-	if (geteuid() != 0 || !uid || !gid || !integer_parse(uid, 1, INT32_MAX, &u) ||
-	    !integer_parse(gid, 0, INT32_MAX, &g))
+	if (geteuid() != 0 || !uid || !*uid || strcmp(uid, "0") == 0)
 		return;
-	struct passwd *pw = getpwuid((uid_t)u);
-	if (!pw)
+	/* the highest number means "no id" */
+	struct passwd *pw = integer_parse(uid, 0, UINT32_MAX - 1L, &u) ? getpwuid((uid_t)u) : NULL;
+	if (!pw || !gid || !integer_parse(gid, 0, UINT32_MAX - 1L, &g)) {
+		into->invalid = true;
+		return;
+	}
+	if (u == 0)
 		return;
 	into->present = true;
 	into->uid = (uid_t)u;

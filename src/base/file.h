@@ -19,9 +19,10 @@ char *file_read_line(const char *path);
 int file_write(const char *path, const char *bytes, size_t length, struct error *err);
 int write_all(int fd, const char *bytes, size_t length);
 
-/* Whoever typed sudo: true when this process is root on behalf of another user. */
+/* Whoever typed sudo: present when this process is root on behalf of another user, invalid when
+ * SUDO_UID or SUDO_GID do not say who that is. */
 struct invoker {
-	bool present;
+	bool present, invalid;
 	uid_t uid;
 	gid_t gid;
 	char name[64];

@@ -6,11 +6,51 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
+#define FAIL_WIDTH 80
+#define FAIL_INDENT "      " /* as wide as "tare: " */
+
+/* Lines end where the text has them end, or at the last space before the edge. */
+static void add_wrapped(struct strbuf *out, const char *lead, const char *text)
+{
+	size_t at = strlen(lead);
+	bool first = true; /* word of its line */
+	strbuf_puts(out, lead);
+	while (*text) {
+		char word[sizeof((struct error *)0)->text];
+		size_t spaces = strspn(text, " "), n = strcspn(text + spaces, " \n");
+		snprintf(word, sizeof word, "%.*s", (int)n, text + spaces);
+		size_t width = text_width(word);
+		if (!first && n && at + spaces + width > FAIL_WIDTH) {
+			strbuf_puts(out, "\n" FAIL_INDENT);
+			at = strlen(FAIL_INDENT);
+		} else {
+			strbuf_printf(out, "%*s", (int)spaces, "");
+			at += spaces;
+		}
+		strbuf_puts(out, word);
+		at += width;
+		first = false;
+		text += spaces + n;
+		if (*text == '\n') {
+			strbuf_puts(out, "\n" FAIL_INDENT);
+			at = strlen(FAIL_INDENT);
+			first = true;
+			text++;
+		}
+	}
+	strbuf_putc(out, '\n');
+}
+
 int cmd_fail(const struct error *err)
 {
-	fprintf(stderr, "tare: %s\n", err->text);
+	struct strbuf out = { 0 };
+	add_wrapped(&out, "tare: ", err->text);
 	if (*err->hint)
-		fprintf(stderr, "      %s\n", err->hint);
+		add_wrapped(&out, FAIL_INDENT, err->hint);
+	fputs(strbuf_text(&out), stderr);
+	strbuf_release(&out);
 	return err->code;
 }
 

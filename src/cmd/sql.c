@@ -38,12 +38,31 @@ static json_t *json_cell(const char *text, enum lab_type type)
 	return cell;
 }
 
+/* The name of a column within a row's object: a, and a_2 for another of that name. */
+static char *json_name(const json_t *row, int columns, const char *const *names, int column)
+{
+	char *name = text_utf8(names[column]);
+	if (!json_object_get(row, name))
+		return name;
+	struct strbuf other = { 0 };
+	bool taken = true;
+	for (int number = 2; taken; number++) {
+		strbuf_release(&other);
+		strbuf_printf(&other, "%s_%d", name, number);
+		taken = json_object_get(row, strbuf_text(&other));
+		for (int i = 0; !taken && i < columns; i++)
+			taken = strcmp(names[i], strbuf_text(&other)) == 0;
+	}
+	free(name);
+	return strbuf_detach(&other);
+}
+
 static void add_json(json_t *array, int columns, const char *const *names,
 		     const char *const *values, const enum lab_type *types)
 {
 	json_t *row = json_object();
 	for (int i = 0; i < columns; i++) {
-		char *name = text_utf8(names[i]);
+		char *name = json_name(row, columns, names, i);
 		json_object_set_new(row, name, json_cell(values[i], types[i]));
 		free(name);
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,12 +41,41 @@ static const char *system_reason(struct lab *lab, const char *otherwise)
 	return number ? strerror(number) : otherwise;
 }
 
+/* Whether the file system that holds the lab, or would, is mounted read-only. */
+static bool on_read_only(const struct lab *lab)
+{
+	struct statvfs fs;
+	char *where = xstrdup(lab->path);
+	int failed = statvfs(where, &fs);
+	if (failed) {
+		char *slash = strrchr(where, '/');
+		if (slash)
+			slash[slash == where] = '\0';
+		failed = statvfs(slash ? where : ".", &fs);
+	}
+	free(where);
+	return !failed && fs.f_flag & ST_RDONLY;
+}
+
+static int read_only(const struct lab *lab, struct error *err, const char *doing)
+{
+	char shown[SHOWN];
+	text_display(lab->path, shown, sizeof shown);
+	error_set(err, EXIT_ENVIRONMENT, "cannot %s lab %s: it is on a read-only file system",
+		  doing, shown);
+	return error_hint(err, "use --lab FILE or TARE_LAB=FILE on another one");
+}
+
 int lab_fail(struct lab *lab, struct error *err, const char *doing)
 {
 	int code = sqlite3_errcode(lab->db) & 0xff;
 	const char *message = sqlite3_errmsg(lab->db);
+	int number = sqlite3_system_errno(lab->db);
 	char shown[SHOWN];
 	text_display(lab->path, shown, sizeof shown);
+	lab->failure = code;
+	if (lab->fresh)
+		doing = "make";
 	switch (code) {
 	case SQLITE_CORRUPT:
 		return lab_damaged(lab, err, message);
@@ -59,16 +89,20 @@ int lab_fail(struct lab *lab, struct error *err, const char *doing)
 		return error_hint(err, "try again when it is done, or use --lab FILE");
 	case SQLITE_FULL:
 	case SQLITE_IOERR:
-		error_set(err, EXIT_ENVIRONMENT,
-			  "cannot %s lab %s: %s; what was stored before is kept", doing, shown,
-			  code == SQLITE_FULL ? "the disk is full" : system_reason(lab, message));
+		error_set(err, EXIT_ENVIRONMENT, "cannot %s lab %s: %s%s", doing, shown,
+			  code == SQLITE_FULL ? "the disk is full" : system_reason(lab, message),
+			  lab->fresh ? "" : "; what was stored before is kept");
 		return error_hint(err, "make room, or use --lab FILE on another disk");
 	case SQLITE_CANTOPEN:
 	case SQLITE_READONLY:
 	case SQLITE_PERM:
+		if (on_read_only(lab))
+			return read_only(lab, err, doing);
 		error_set(err, EXIT_ENVIRONMENT, "cannot %s lab %s: %s", doing, shown,
 			  code == SQLITE_READONLY ? "it may not be written"
 						  : system_reason(lab, message));
+		if (number == ENOSPC || number == EDQUOT)
+			return error_hint(err, "make room, or use --lab FILE on another disk");
 		return error_hint(err, "check the permissions of the file and of its directory, "
 				       "or use --lab FILE");
 	default:
@@ -133,7 +167,25 @@ void lab_forget_keys(struct lab *lab, int64_t run)
 	lab->keys.count = kept;
 }
 
-static char *default_path(struct error *err)
+/* Under sudo a home that is not there would be made by root, and be root's. */
+static int need_home(const struct invoker *who, struct error *err)
+{
+	struct stat st;
+	invoker_begin();
+	bool absent = stat(who->home, &st) ? errno == ENOENT || errno == ENOTDIR
+					   : !S_ISDIR(st.st_mode);
+	invoker_end();
+	if (!absent)
+		return 0;
+	char shown[SHOWN];
+	text_display(who->home, shown, sizeof shown);
+	error_set(err, EXIT_ENVIRONMENT, "cannot make a lab: %s, the home of %s, does not exist",
+		  shown, who->name);
+	return error_hint(err, "say where with --lab FILE or TARE_LAB=FILE, or make that "
+			       "directory");
+}
+
+static char *default_path(enum lab_mode mode, struct error *err)
 {
 	struct strbuf sb = { 0 };
 	struct invoker who;
@@ -146,6 +198,8 @@ static char *default_path(struct error *err)
 		strbuf_printf(&sb, "%s/tare/lab.db", data);
 		return strbuf_detach(&sb);
 	}
+	if (who.present && mode == LAB_WRITE && need_home(&who, err))
+		return NULL;
 	struct passwd *pw = home && *home ? NULL : getpwuid(getuid());
 	if (pw)
 		home = pw->pw_dir;
@@ -166,9 +220,9 @@ static int make_directories(const char *path, struct error *err)
 	for (char *slash = strchr(copy + 1, '/'); slash && !result;
 	     slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdir(copy, 0700) && errno != EEXIST && access(copy, F_OK)) {
+		int saved = mkdir(copy, 0700) ? errno : 0;
+		if (saved && saved != EEXIST && access(copy, F_OK)) {
 			char shown[SHOWN];
-			int saved = errno;
 			text_display(copy, shown, sizeof shown);
 			error_set(err, EXIT_ENVIRONMENT,
 				  "cannot make the directory %s for the lab: %s", shown,
@@ -313,13 +367,16 @@ static int examine(struct lab *lab, struct error *err)
 			return error_set(err, (enum exit_code)code, "cannot open lab %s: %s", shown,
 					 strerror(errno));
 		}
-		return lab->mode == LAB_WRITE ? 0 : missing(lab, err);
+		lab->absent = lab->fresh = lab->mode == LAB_WRITE;
+		return lab->absent ? 0 : missing(lab, err);
 	}
 	if (!S_ISREG(st.st_mode))
 		return not_a_lab(lab, err,
 				 S_ISDIR(st.st_mode) ? "it is a directory" : "it is no file");
-	if (st.st_size == 0)
-		return lab->mode == LAB_WRITE ? 0 : missing(lab, err);
+	if (st.st_size == 0) {
+		lab->fresh = lab->mode == LAB_WRITE;
+		return lab->fresh ? 0 : missing(lab, err);
+	}
 	uint32_t application;
 	int version;
 	if (read_header(lab, &application, &version, err))
@@ -398,6 +455,8 @@ static int settle(struct lab *lab, struct error *err)
 			       ? version_error(lab, version, err)
 			       : lab_exec(lab, "PRAGMA query_only = ON", "open", err);
 	if (sqlite3_db_readonly(lab->db, "main")) {
+		if (on_read_only(lab))
+			return read_only(lab, err, "write");
 		char shown[SHOWN];
 		text_display(lab->path, shown, sizeof shown);
 		error_set(err, EXIT_ENVIRONMENT, "cannot write lab %s: permission denied", shown);
@@ -407,8 +466,18 @@ static int settle(struct lab *lab, struct error *err)
 		return -1;
 	if (use_wal(lab, err))
 		return -1;
+	lab->fresh = false;
 	lab_mark_abandoned(lab);
 	return 0;
+}
+
+/* A lab that found no room leaves its file behind, empty. */
+static void remove_empty(const struct lab *lab)
+{
+	struct stat st;
+	if (stat(lab->path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0 &&
+	    beside_size(lab, "-wal") < 0 && beside_size(lab, "-journal") < 0)
+		unlink(lab->path);
 }
 
 /* A lab in WAL mode cannot be read where -shm cannot be made, unless SQLite is told that nobody
@@ -434,6 +503,7 @@ static int open_in_memory(struct lab *lab, struct error *err)
 
 static int open_here(struct lab *lab, struct error *err)
 {
+	lab->absent = lab->fresh = false;
 	if (strcmp(lab->path, LAB_IN_MEMORY) == 0)
 		return open_in_memory(lab, err);
 	if (lab->mode == LAB_WRITE && make_directories(lab->path, err))
@@ -459,6 +529,8 @@ static int open_here(struct lab *lab, struct error *err)
 		lab->begin = lab->commit = NULL;
 		close_database(lab);
 	}
+	if (result && lab->absent && (lab->failure == SQLITE_FULL || lab->failure == SQLITE_IOERR))
+		remove_empty(lab);
 	return result;
 }
 
@@ -467,7 +539,7 @@ int lab_open(struct lab **out, const char *path, enum lab_mode mode, struct erro
 	struct error local = ERROR_INIT;
 	struct lab *lab = xcalloc(1, sizeof *lab);
 	lab->mode = mode;
-	lab->path = path && *path ? xstrdup(path) : default_path(&local);
+	lab->path = path && *path ? xstrdup(path) : default_path(mode, &local);
 	int result = lab->path ? 0 : -1;
 	if (!result) {
 		/* -wal and -shm are made here too: everything belongs to the invoker of sudo */

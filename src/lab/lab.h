@@ -68,6 +68,7 @@ int lab_get_executions(struct lab *lab, int64_t run, enum lab_detail detail, exe
 		       struct error *err);
 
 /* Names that lab_find_run() would read otherwise ("12", "last", "@1") and "" are refused. */
+int lab_check_name(const char *name, struct error *err);
 int lab_rename_run(struct lab *lab, int64_t run, const char *name, struct error *err);
 /* Refuses a run that is going. The last run of a study takes the study with it. */
 int lab_remove_run(struct lab *lab, int64_t run, struct error *err);

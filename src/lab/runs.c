@@ -513,16 +513,22 @@ int lab_find_run(struct lab *lab, const char *text, int64_t *id, struct error *e
 	return rc == SQLITE_DONE ? nothing_found(lab, text, err) : result;
 }
 
-int lab_rename_run(struct lab *lab, int64_t run, const char *name, struct error *err)
+int lab_check_name(const char *name, struct error *err)
 {
 	long number;
-	if (!*name || run_number(name, &number) || counted_back(name) >= 0) {
-		char shown[200];
-		text_display(name, shown, sizeof shown);
-		error_set(err, EXIT_USAGE, "a run cannot be called '%s'", shown);
-		return error_hint(err, *name ? "commands would read that as a run's number or place"
-					     : "a name has at least one character");
-	}
+	if (*name && !run_number(name, &number) && counted_back(name) < 0)
+		return 0;
+	char shown[200];
+	text_display(name, shown, sizeof shown);
+	error_set(err, EXIT_USAGE, "a run cannot be called '%s'", shown);
+	return error_hint(err, *name ? "commands would read that as a run's number or place"
+				     : "a name has at least one character");
+}
+
+int lab_rename_run(struct lab *lab, int64_t run, const char *name, struct error *err)
+{
+	if (lab_check_name(name, err))
+		return -1;
 	sqlite3_stmt *stmt = NULL;
 	int at = 1;
 	if (lab_prepare(lab, &stmt, "UPDATE run SET name = ?, name_text = ? WHERE id = ?",

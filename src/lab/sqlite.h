@@ -25,6 +25,8 @@ struct lab {
 	sqlite3 *db;
 	char *path;
 	enum lab_mode mode;
+	bool absent, fresh; /* there was no file; it holds no lab yet */
+	int failure;	    /* of SQLite, the last one told */
 	/* kept prepared: an execution of a 1 ms program must not pay for parsing SQL */
 	sqlite3_stmt *begin, *commit, *add_execution, *add_process, *add_image;
 	struct image_codec *codec;

@@ -8,6 +8,11 @@ setup() {
 	export TARE_LAB=$BATS_TEST_TMPDIR/lab.db
 }
 
+# flat: the output of the last `run` with errors as one line, not wrapped
+flat() {
+	output=$(tr -s ' \n' ' ' <<<"$output")
+}
+
 # measure NAME [RUNS]: a run of true with this name
 measure() {
 	"$TARE" time -N -w 0 -r "${2:-2}" --style none -n "$1" true >/dev/null
@@ -20,6 +25,7 @@ ODD=$'it\'s "q", 100%\n<b>\xff|é'
 		# shellcheck disable=SC2086
 		run "$TARE" $command
 		[ "$status" -eq 2 ]
+		flat
 		[[ "$output" == *"there is no lab at $TARE_LAB"* && "$output" == *"tare time"* ]]
 	done
 	run "$TARE" list --lab "$PWD/other/lab.db"
@@ -181,9 +187,63 @@ ODD=$'it\'s "q", 100%\n<b>\xff|é'
 			# shellcheck disable=SC2086
 			run "$TARE" $command --lab "$file"
 			[ "$status" -eq 2 ]
+			flat
 			[[ "$output" == *"$file is not a tare lab"*"nothing was changed"* ]]
 		done
 	done
 	[ "$before" = "$(cat foreign.db text | sha256sum)" ]
 	[ "$(ls | tr '\n' ' ')" = "foreign.db text " ]
+}
+
+@test "sql: columns of the same name are all in the JSON" {
+	measure apple
+	"$TARE" sql --json 'SELECT 1 a, 2 a, 3 b' | jq -e '. == [{"a": 1, "a_2": 2, "b": 3}]'
+	"$TARE" sql --json 'SELECT 1 a, 2 a, 3 a_2' | jq -e '. == [{"a": 1, "a_3": 2, "a_2": 3}]'
+}
+
+@test "lab: errors are wrapped at 80 columns" {
+	run "$TARE" list --lab "$(printf 'no %.0s' {1..60})such/lab"
+	[ "$status" -eq 2 ]
+	[ "${#lines[@]}" -gt 2 ]
+	for line in "${lines[@]}"; do
+		[ "${#line}" -le 80 ]
+	done
+	[[ "${lines[0]}" == "tare: "* && "${lines[1]}" == "      "[!\ ]* ]]
+	run "$TARE" list --lab "$(printf 'x%.0s' {1..100})"
+	flat
+	[[ "$output" == *"$(printf 'x%.0s' {1..100})"* ]]
+}
+
+@test "lab: under sudo no home is made, nor root taken for the user" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	home=$(getent passwd nobody | cut -d: -f6)
+	[ ! -e "$home" ] || skip "the home of nobody exists"
+	run env TARE_LAB= SUDO_UID="$(id -u nobody)" SUDO_GID="$(id -g nobody)" \
+		"$TARE" time -N -r 2 true
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"$home"*"--lab FILE"* ]]
+	[ ! -e "$home" ]
+	for uid in abc 4294967295 -1 4242424; do
+		run env SUDO_UID="$uid" SUDO_GID=1 "$TARE" time --no-lab -N -r 2 true
+		[ "$status" -eq 2 ]
+		flat
+		[[ "$output" == *"SUDO_UID '$uid'"*"names no user"*"--as-root"* ]]
+		env SUDO_UID="$uid" SUDO_GID=1 "$TARE" time --no-lab --as-root -N -r 2 true
+	done
+	env SUDO_UID=0 SUDO_GID=0 "$TARE" time --no-lab -N -r 2 true
+}
+
+@test "completion: values, files, runs" {
+	measure apple
+	# shellcheck source=/dev/null
+	. "$ROOT/completions/tare"
+	offered() { COMP_WORDS=("$TARE" "$@") COMP_CWORD=$#; _tare; echo "${COMPREPLY[*]}"; }
+	[ "$(offered --)" = "--help --version" ]
+	[[ "$(offered export -f '')" == "json csv "* ]]
+	[ "$(offered compare -m e)" = "et exec" ]
+	[ "$(offered time -u s)" = second ]
+	[ "$(offered time --baseline '')" = "last 1 apple" ]
+	for option in --lab --output -o; do
+		[ -z "$(offered export "$option" '')" ]
+	done
 }

@@ -4,9 +4,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/options.h"
 #include "base/text.h"
 
@@ -177,12 +179,42 @@ static void words(void **state)
 	assert_int_equal(err.code, EXIT_USAGE);
 }
 
+static void invokers(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *uid, *gid;
+		bool present, invalid;
+	} cases[] = { { NULL, "0", false, false },	  { "0", "0", false, false },
+		      { "", "", false, false },		  { "abc", "0", false, true },
+		      { "4294967295", "0", false, true }, { "4242424", "0", false, true },
+		      { "65534", "x", false, true },	  { "65534", NULL, false, true },
+		      { "65534", "65534", true, false } };
+	if (geteuid() != 0)
+		skip();
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct invoker who;
+		unsetenv("SUDO_UID");
+		unsetenv("SUDO_GID");
+		if (cases[i].uid)
+			setenv("SUDO_UID", cases[i].uid, 1);
+		if (cases[i].gid)
+			setenv("SUDO_GID", cases[i].gid, 1);
+		invoker_get(&who);
+		assert_int_equal(who.present, cases[i].present);
+		assert_int_equal(who.invalid, cases[i].invalid);
+	}
+	unsetenv("SUDO_UID");
+	unsetenv("SUDO_GID");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(durations),  cmocka_unit_test(fractions),
 		cmocka_unit_test(shown_text), cmocka_unit_test(shown_durations),
 		cmocka_unit_test(options),    cmocka_unit_test(words),
+		cmocka_unit_test(invokers),
 	};
 	return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

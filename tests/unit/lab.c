@@ -25,6 +25,7 @@
 #include "base/file.h"
 #include "lab/image.h"
 #include "lab/lab.h"
+#include "lab/sqlite.h"
 
 #define ODD "a'b\"c\n\xff\xfe\xc3(\x01 \xe2\x82\xac"
 
@@ -905,8 +906,11 @@ static void a_killed_writer_loses_nothing(void **state)
 
 /* Stores executions until it cannot; then what was stored must be there, and more room must help.
  */
-static int fill_up(bool limited)
+enum fullness { FULL_DISK, FULL_FILE, FULL_PAGES };
+
+static int fill_up(enum fullness how)
 {
+	bool limited = how == FULL_FILE;
 	struct lab *lab;
 	struct run run;
 	make_run(&run, "full");
@@ -915,6 +919,9 @@ static int fill_up(bool limited)
 	struct rlimit limit = { 300000, RLIM_INFINITY };
 	signal(SIGXFSZ, SIG_IGN);
 	if (limited && setrlimit(RLIMIT_FSIZE, &limit))
+		return 2;
+	if (how == FULL_PAGES &&
+	    sqlite3_exec(lab->db, "PRAGMA max_page_count = 200", NULL, NULL, NULL))
 		return 2;
 	size_t stored = 0;
 	for (uint32_t i = 1; i < 100000; i++) {
@@ -949,15 +956,42 @@ static int fill_up(bool limited)
 
 static int fill_limited(void)
 {
-	return fill_up(true);
+	return fill_up(FULL_FILE);
 }
 
+/* Where nothing can be mounted (no root, a chroot) SQLite itself says that the disk is full. */
 static int fill_tmpfs(void)
 {
 	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mount("tmpfs", directory, "tmpfs", 0, "size=2m"))
-		return 77;
-	return fill_up(false);
+		return fill_up(FULL_PAGES);
+	return fill_up(FULL_DISK);
+}
+
+/* A lab that finds no room at once leaves nothing behind. */
+static int make_limited(void)
+{
+	struct lab *lab;
+	struct rlimit limit = { 8192, RLIM_INFINITY };
+	signal(SIGXFSZ, SIG_IGN);
+	if (setrlimit(RLIMIT_FSIZE, &limit) || !lab_open(&lab, path, LAB_WRITE, &err))
+		return 1;
+	if (err.code != EXIT_ENVIRONMENT || !strstr(err.text, "cannot make lab") ||
+	    strstr(err.text, "kept"))
+		return 2;
+	return access(path, F_OK) ? 0 : 3;
+}
+
+static void no_room_for_a_new_lab(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(make_limited, false), 0);
+}
+
+static int fill_pages(void)
+{
+	snprintf(path, sizeof path, "%s/pages.db", directory);
+	return fill_up(FULL_PAGES);
 }
 
 static void a_file_at_its_limit(void **state)
@@ -969,12 +1003,8 @@ static void a_file_at_its_limit(void **state)
 static void a_full_disk(void **state)
 {
 	(void)state;
-	int result = in_child(fill_tmpfs, false);
-	if (result == 77) {
-		print_message("a full disk: mounting one needs root\n");
-		skip();
-	}
-	assert_int_equal(result, 0);
+	assert_int_equal(in_child(fill_tmpfs, false), 0);
+	assert_int_equal(in_child(fill_pages, false), 0);
 }
 
 static int try_locked(void)
@@ -1301,6 +1331,7 @@ int main(void)
 		TEST(a_killed_writer_loses_nothing),
 		TEST(a_file_at_its_limit),
 		TEST(a_full_disk),
+		TEST(no_room_for_a_new_lab),
 		TEST(a_locked_lab),
 		TEST(files_belong_to_the_invoker_of_sudo),
 		TEST(sql_only_reads),

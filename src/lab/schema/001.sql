@@ -163,7 +163,7 @@ AS SELECT
   r.study AS study, -- runs of one command line share it
   r.machine AS machine, -- id in machines
   r.shell_et_ns AS shell_et_ns, -- the shell's own median elapsed time, not taken off here
-  r.shell_pt_exec_ns AS shell_pt_exec_ns, -- and its process time at grade exec
+  r.shell_pt_exec_ns AS shell_pt_exec_ns, -- and its median process time at grade exec
   r.started_at_ns AS started_at_ns, -- since 1970
   r.ended_at_ns AS ended_at_ns, -- since 1970
   r.version AS version -- of the tare that made it
