@@ -163,3 +163,18 @@ void invoker_end(void)
 		setfsgid(getegid());
 	}
 }
+
+int invoker_check(const struct invoker *who, struct error *err)
+{
+	if (!who->invalid)
+		return 0;
+	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
+	char user[64], group[64];
+	text_display(uid ? uid : "", user, sizeof user);
+	text_display(gid ? gid : "", group, sizeof group);
+	error_set(err, EXIT_USAGE,
+		  "cannot run as the user who typed sudo: SUDO_UID '%s' with SUDO_GID '%s' names "
+		  "no user",
+		  user, group);
+	return error_hint(err, "--as-root runs the command as root");
+}

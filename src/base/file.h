@@ -29,6 +29,8 @@ struct invoker {
 	char home[256];
 };
 void invoker_get(struct invoker *into);
+/* An error where it is invalid: nobody may be taken for root by mistake. */
+int invoker_check(const struct invoker *who, struct error *err);
 
 /* Files made between these two belong to the invoker of sudo; both do nothing without one. */
 void invoker_begin(void);

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cmd/time_plan.h"
+#include "lab/lab.h"
 
 static int make_space(const struct time_options *o, parameter_space *space, struct error *err)
 {
@@ -288,6 +289,20 @@ static int check_exports(const struct time_options *o, struct error *err)
 	return 0;
 }
 
+/* Whom the subject runs as, judged before a lab is made for the wrong one; and names that could not
+ * be asked for. */
+static int check_people_and_names(const struct time_options *o, struct error *err)
+{
+	struct invoker user;
+	invoker_get(&user);
+	if (!o->as_root && invoker_check(&user, err))
+		return -1;
+	for (size_t i = 0; i < o->names.count; i++)
+		if (lab_check_name(o->names.items[i], err))
+			return error_prefix(err, "time: --command-name");
+	return 0;
+}
+
 static int check_options(const struct time_options *o, struct error *err)
 {
 	if (o->runs && (o->min_runs || o->max_runs))
@@ -307,7 +322,7 @@ static int check_options(const struct time_options *o, struct error *err)
 		return error_set(err, EXIT_USAGE, "time: --lab and --no-lab contradict each other");
 	if (o->no_lab && o->baseline)
 		return error_set(err, EXIT_USAGE, "time: --baseline needs the lab it is in");
-	return check_exports(o, err);
+	return check_people_and_names(o, err) || check_exports(o, err) ? -1 : 0;
 }
 
 static void fill_items(struct time_plan *p)

@@ -166,6 +166,8 @@ void processes_between(const struct image *before, const struct image *after,
 		for (j = i + 1; j < count && same_task(entries[i].task, entries[j].task);)
 			j++;
 		const struct task_record *last = entries[j - 1].task;
+		if (!last)
+			break; /* never: every entry has its task */
 		/* it ended while the first image was being taken, or before: its life is not this
 		 * execution's */
 		if (!first && entries[j - 1].stage == 2 && last->at_ns < before->end_ns)

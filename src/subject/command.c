@@ -70,28 +70,14 @@ static void env_add(struct launcher *l, const char *name, const char *value)
 	array_push(&l->env, strbuf_detach(&sb));
 }
 
-/* Better nothing than root by mistake. */
-static int unknown_invoker(struct error *err)
-{
-	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
-	char user[64], group[64];
-	text_display(uid ? uid : "", user, sizeof user);
-	text_display(gid ? gid : "", group, sizeof group);
-	error_set(err, EXIT_USAGE,
-		  "cannot run as the user who typed sudo: SUDO_UID '%s' with SUDO_GID '%s' names "
-		  "no user",
-		  user, group);
-	return error_hint(err, "--as-root runs the command as root");
-}
-
 int launcher_new(struct launcher **out, const struct launch *launch, struct error *err)
 {
 	struct launcher *l = xcalloc(1, sizeof *l);
 	if (!launch->as_root)
 		invoker_get(&l->user);
-	if (l->user.invalid) {
+	if (invoker_check(&l->user, err)) {
 		launcher_free(l);
-		return unknown_invoker(err);
+		return -1;
 	}
 	if (l->user.present) {
 		l->group_count = sizeof l->groups / sizeof *l->groups;
