@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,10 +58,17 @@ static int run(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
 		return cmd_version(argc - 1, argv + 1);
+	bool help = strcmp(argv[1], "help") == 0;
+	if (help && argc == 2) {
+		usage(stdout);
+		return EXIT_DONE;
+	}
+	const char *name = argv[help ? 2 : 1];
+	char *asked[] = { (char *)name, (char *)"--help", NULL };
 	for (const struct subcommand *c = commands; c->name; c++)
-		if (strcmp(argv[1], c->name) == 0)
-			return c->run(argc - 1, argv + 1);
-	return unknown(argv[1]);
+		if (strcmp(name, c->name) == 0)
+			return help ? c->run(2, asked) : c->run(argc - 1, argv + 1);
+	return unknown(name);
 }
 
 int main(int argc, char **argv)

@@ -450,4 +450,9 @@ teardown() {
 	[ "${#lines[@]}" -le 36 ]
 	run "$TARE" time --help-all
 	[[ "$output" == *--no-aslr* && "$output" == *--orphans* ]]
+	run "$TARE" help time
+	[ "$status" -eq 0 ]
+	[[ "$output" == "Usage: tare time"* ]]
+	run "$TARE" help nonesuch
+	[ "$status" -eq 2 ]
 }
