@@ -280,7 +280,7 @@ teardown() {
 }
 
 @test "time: kill -9 in the 7th of 10 runs leaves 6 and says interrupted" {
-	"$TARE" time -N -w 0 -r 10 --style none "sh -c 'echo x >>count; exec sleep 0.1'" &
+	"$TARE" time -N -w 0 -r 10 --style none "sh -c 'echo x >>count; exec sleep 0.6'" &
 	pid=$!
 	for _ in $(seq 400); do
 		[ -f count ] && [ "$(wc -l <count)" -ge 7 ] && break
@@ -294,7 +294,7 @@ teardown() {
 	"$TARE" show --json last >s.json
 	jq -e '(.results[0].times | length) == 6 and .results[0].tare.status == "interrupted"' s.json
 	"$TARE" sql "PRAGMA integrity_check" | grep -q ok
-	none_left 'sleep 0[.]1$'
+	none_left 'sleep 0[.]6$'
 }
 
 @test "time: interrupted by the user: kept, exit 130" {

@@ -1,0 +1,122 @@
+/* What the kernel says, and what users write: the first byte chooses the parser, the rest is its
+ * text. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "collect/overall.h"
+#include "collect/procfs.h"
+#ifdef TARE_NETLINK
+#include <libmnl/libmnl.h>
+
+#include "collect/taskstats.h"
+#endif
+#include "measure/parameters.h"
+#include "record/execution.h"
+#include "record/machine.h"
+#include "subject/command.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void parse_proc(unsigned which, const char *text, size_t length)
+{
+	struct task_record t = { 0 };
+	struct stat_extra extra;
+	size_t path;
+	switch (which) {
+	case 0:
+		stat_parse(text, length, &t, &extra);
+		break;
+	case 1:
+		status_parse(text, length, &t);
+		break;
+	case 2:
+		io_parse(text, length, &t);
+		break;
+	case 3:
+		schedstat_parse(text, length, &t);
+		break;
+	default:
+		cgroup_parse(text, length, &path);
+	}
+}
+
+static void parse_netlink(const char *bytes, size_t length)
+{
+#ifdef TARE_NETLINK
+	struct taskstats_answer answer;
+	taskstats_decode(bytes, length, true, &answer);
+	/* as taskstats_receive(): only a message that is whole is looked into */
+	if (length <= INT32_MAX && mnl_nlmsg_ok((const struct nlmsghdr *)bytes, (int)length))
+		taskstats_parse((const struct nlmsghdr *)bytes, false, &answer);
+#else
+	(void)bytes;
+	(void)length;
+#endif
+}
+
+static void parse_machine(const char *text)
+{
+	struct machine m = { 0 }, again = { 0 };
+	machine_from_text(&m, text);
+	char *out = machine_to_text(&m);
+	machine_from_text(&again, out);
+	char one[17], two[17];
+	machine_fingerprint(&m, one);
+	machine_fingerprint(&again, two);
+	if (strcmp(one, two) != 0)
+		abort();
+	free(out);
+	machine_release(&m);
+	machine_release(&again);
+}
+
+static void parse_words(const char *text)
+{
+	parameter_space space = { 0 };
+	struct error err = ERROR_INIT;
+	cpu_set_t cpus;
+	uint64_t ns;
+	double share;
+	char shown[16];
+	cpus_parse(text, &cpus);
+	duration_parse(text, &ns);
+	fraction_parse(text, &share);
+	text_display(text, shown, sizeof shown);
+	if (parameter_list(&space, "n", text, &err) == 0)
+		free(parameter_fill(&space, 0, text));
+	parameter_space_release(&space);
+	if (parameter_scan(&space, "n", text, "3", NULL, &err) == 0 &&
+	    !parameter_combinations(&space))
+		abort();
+	parameter_space_release(&space);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (!size)
+		return 0;
+	/* aligned, and exactly as long as it says */
+	char *text = malloc(size);
+	memcpy(text, data + 1, size - 1);
+	struct overall overall = { 0 };
+	if (*data < 5) {
+		parse_proc(*data, text, size - 1);
+	} else if (*data == 5) {
+		parse_netlink(text, size - 1);
+	} else {
+		text[size - 1] = '\0';
+		if (*data == 6)
+			parse_machine(text);
+		else if (*data == 7)
+			parse_words(text);
+		else if (*data == 8)
+			overall_parse_stat(text, &overall);
+		else
+			overall_parse_vmstat(text, &overall);
+	}
+	free(text);
+	return 0;
+}
