@@ -26,15 +26,17 @@ static uint64_t own_cpu_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-/* false: nobody writes any more */
+/* false: nobody writes any more. A writer may be as fast as this reader, so it takes turns with the
+ * clock. */
 static bool swallow(int fd)
 {
 	char sink[65536];
-	ssize_t n;
-	do
-		n = fd >= 0 ? read(fd, sink, sizeof sink) : 0;
-	while (n > 0);
-	return n < 0 && errno == EAGAIN;
+	for (int turn = 0; turn < 16; turn++) {
+		ssize_t n = fd >= 0 ? read(fd, sink, sizeof sink) : 0;
+		if (n <= 0)
+			return n < 0 && (errno == EAGAIN || errno == EINTR);
+	}
+	return true;
 }
 
 /* How long to sleep at most: the time limit, and with netlink a turn now and then, since its

@@ -411,6 +411,12 @@ teardown() {
 	jq -e '.results[0].tare.executions[0] | .left_behind >= 1 and .ended == 0' p.json
 }
 
+@test "time: a limit holds for a command that never stops writing" {
+	run timeout 30 "$TARE" time -N -w 0 -r 1 --output pipe --time-limit 300ms yes
+	[ "$status" -eq 4 ]
+	[[ "$output" == *"time limit"* ]]
+}
+
 @test "time: a command that never got to exec is not stored as one" {
 	mkfifo fifo
 	run "$TARE" time -N -w 0 -r 1 --input fifo --time-limit 200ms cat
