@@ -91,6 +91,7 @@ static int finish_run(struct session *s, size_t item, enum run_status status, st
 	if (s->done.count > 1)
 		strbuf_putc(&out, '\n');
 	time_text_run(&views[s->done.count - 1], s->done.count, &s->style, &out);
+	s->style.not_seen_said = true;
 	fputs(strbuf_text(&out), stdout);
 	fflush(stdout);
 	strbuf_release(&out);

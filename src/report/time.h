@@ -36,7 +36,9 @@ struct time_style {
 	bool colour;
 	bool ascii; /* histograms without Unicode blocks */
 	enum time_unit unit;
-	size_t reference; /* the run (from 1) the others are compared with; 0: the fastest */
+	bool not_seen_said; /* by the block before: what this back end does not see is not repeated
+			     */
+	size_t reference;   /* the run (from 1) the others are compared with; 0: the fastest */
 };
 
 /* For people: a block for each run, then, for two runs or more, the summary. */

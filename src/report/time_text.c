@@ -465,7 +465,9 @@ static void put_source(const struct run_view *view, const struct time_style *sty
 	struct strbuf text = { 0 };
 	strbuf_printf(&text, "%s back end; %s.", backend_name(view->run->backend),
 		      grades[view->result->headline] ? grades[view->result->headline] : "");
-	if (view->run->not_seen && *view->run->not_seen)
+	if (style->not_seen_said && view->run->not_seen)
+		strbuf_puts(&text, " Not seen: as above.");
+	else if (view->run->not_seen && *view->run->not_seen)
 		strbuf_printf(&text, " Not seen: %s", view->run->not_seen);
 	put_labelled(out, style, "  Seen by", DIM, strbuf_text(&text));
 	strbuf_release(&text);
@@ -499,9 +501,13 @@ void time_text(const struct run_view *views, size_t count, const struct time_sty
 	       struct strbuf *out)
 {
 	for (size_t i = 0; i < count; i++) {
+		struct time_style style = given ? *given : (struct time_style){ 0 };
+		const char *said = i ? views[i - 1].run->not_seen : NULL;
+		const char *now = views[i].run->not_seen;
+		style.not_seen_said = said && now && strcmp(said, now) == 0;
 		if (i)
 			strbuf_putc(out, '\n');
-		time_text_run(&views[i], i + 1, given, out);
+		time_text_run(&views[i], i + 1, &style, out);
 	}
 	if (count > 1) {
 		strbuf_putc(out, '\n');
