@@ -235,10 +235,22 @@ int command_started(const struct command *c, const char *name, struct error *err
 		      c->stamp->stage == STAGE_OUTPUT || c->stamp->stage == STAGE_CPUS;
 	error_set(err, theirs ? EXIT_USAGE : EXIT_ENVIRONMENT, "cannot run '%s': could not %s: %s",
 		  shown, stage_names[c->stamp->stage], strerror(failed));
-	if (c->stamp->stage == STAGE_EXEC && failed == ENOEXEC)
-		error_hint(err, "it is neither a program nor a script with a '#!' line");
-	else if (c->stamp->stage == STAGE_SCHEDULER || c->stamp->stage == STAGE_NICE)
+	struct stat st;
+	bool there = stat(name, &st) == 0;
+	if (c->stamp->stage == STAGE_SCHEDULER || c->stamp->stage == STAGE_NICE)
 		error_hint(err, "that needs root (or CAP_SYS_NICE)");
+	else if (c->stamp->stage != STAGE_EXEC)
+		return -1;
+	else if (failed == ENOEXEC)
+		error_hint(err, "it is neither a program nor a script with a '#!' line");
+	else if (failed == ENOENT && there)
+		error_hint(
+			err,
+			"the interpreter that its first line or its ELF header names is missing");
+	else if (failed == EACCES && there && S_ISDIR(st.st_mode))
+		error_hint(err, "it is a directory");
+	else if (failed == EACCES && there)
+		error_hint(err, "chmod +x it, or name its interpreter");
 	return -1;
 }
 

@@ -177,6 +177,9 @@ teardown() {
 	check "no such command" time -N no-such-program-here
 	check "not" time -N -r 1 ./plain
 	check "No such file" time -N -r 1 ./missing/prog
+	printf '#!/no/such/interpreter\n' >script; chmod +x script
+	check "interpreter" time -N -r 1 ./script
+	check "a directory" time -N -r 1 ./
 	check "whole number" time -r x true
 	check "whole number" time -r 0 true
 	check "whole number" time -r -3 true
