@@ -50,7 +50,7 @@ char *file_read_line(const char *path)
 	return text;
 }
 
-int write_all(int fd, const char *bytes, size_t length)
+static int write_all(int fd, const char *bytes, size_t length)
 {
 	while (length) {
 		ssize_t n = write(fd, bytes, length);

@@ -17,7 +17,6 @@ char *file_read_line(const char *path);
 
 /* Replaces path by these bytes through a temporary file beside it; "-" is standard output. */
 int file_write(const char *path, const char *bytes, size_t length, struct error *err);
-int write_all(int fd, const char *bytes, size_t length);
 
 /* Whoever typed sudo: present when this process is root on behalf of another user, invalid when
  * SUDO_UID or SUDO_GID do not say who that is. */

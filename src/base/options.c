@@ -178,8 +178,6 @@ static int take_value(struct parse *p, const struct option_spec *s, const char *
 			snprintf(wanted, sizeof wanted, "a whole number of at least %ld", s->min);
 		return bad_value(p, s, value, wanted);
 	}
-	case OPTION_REAL:
-		return real_parse(value, s->into) ? 0 : bad_value(p, s, value, "a number");
 	case OPTION_DURATION:
 		if (duration_parse(value, s->into))
 			return 0;
@@ -325,10 +323,7 @@ void options_help(const struct option_spec *specs, enum help help, struct strbuf
 			more = true;
 		if (s->hidden || (s->rare && help != HELP_ALL))
 			continue;
-		if (s->kind == OPTION_HEADING)
-			strbuf_printf(out, "%s:\n", s->help);
-		else
-			help_line(s, out);
+		help_line(s, out);
 	}
 	help_line(&help_spec, out);
 	if (more)

@@ -25,13 +25,11 @@ enum option_kind {
 	OPTION_TEXT,	 /* const char *: the last one given wins */
 	OPTION_TEXTS,	 /* text_list: arity strings are appended each time (arity 0 means 1) */
 	OPTION_INTEGER,	 /* long, within min..max (max 0: no upper limit) */
-	OPTION_REAL,	 /* double */
 	OPTION_DURATION, /* uint64_t, ns */
 	OPTION_FRACTION, /* double; "2%" is 0.02 */
 	OPTION_CHOICE,	 /* int: the index of the value in `arg`, a list like "text|json|csv" */
 	OPTION_OPTIONAL, /* const char *: "" when given without a value, which must be attached with
 			    = */
-	OPTION_HEADING,	 /* only a heading in --help: `help` is its text */
 };
 
 struct option_spec {

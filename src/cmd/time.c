@@ -1,12 +1,10 @@
 #include "cmd/time_plan.h"
 
-#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -32,7 +30,7 @@ struct session {
 	bool quiet;	  /* no text on stdout */
 	struct time_style style;
 	struct progress progress;
-	char label[64];
+	char label[40];
 	double sum_ns;
 	size_t summed;
 };
@@ -108,9 +106,7 @@ static int on_begun(void *context, size_t item, struct error *err)
 	if (!s->study && lab_add_study(s->lab, s->command_line, &s->study, err))
 		return -1;
 	describe_run(s, item, &s->runs[item]);
-	char shown[40];
-	text_display(s->runs[item].name, shown, sizeof shown);
-	snprintf(s->label, sizeof s->label, "%s", shown);
+	text_display(s->runs[item].name, s->label, sizeof s->label);
 	progress_init(&s->progress, s->label, !s->quiet && s->o->style != STYLE_BASIC);
 	s->sum_ns = 0;
 	s->summed = 0;
@@ -446,7 +442,6 @@ int cmd_time(int argc, char **argv)
 		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "keep the run in this lab" },
 		{ 0, "no-lab", OPTION_FLAG, &o.no_lab, NULL, "keep nothing", .rare = true },
 		{ 0, "tag", OPTION_TEXT, &o.tag, "TEXT", "a note kept with the run", .rare = true },
-		{ 0, "sort", OPTION_CHOICE, &o.sort, "auto|command|mean-time", "", .hidden = true },
 		{ 0 }
 	};
 	text_list operands = { 0 };

@@ -13,7 +13,7 @@ struct time_options {
 	text_list prepare, conclude, names, outputs, scans, lists;
 	bool no_shell, show_output, keep_outliers, no_aslr, no_padding, as_root, no_lab, json;
 	const char *ignore; /* NULL not given, "" or "all-non-zero", or a list of codes */
-	int order, backend, orphans, unit, style, sort, measure;
+	int order, backend, orphans, unit, style, measure;
 	uint64_t time_limit_ns, grace_ns, min_time_ns;
 	const char *cpus, *sched, *lab, *tag, *baseline;
 	long nice_level, seed;

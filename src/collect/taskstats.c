@@ -191,7 +191,8 @@ static int find_family(struct taskstats_link *link)
 	return 0;
 }
 
-unsigned taskstats_version(struct taskstats_link *link)
+/* The version of struct taskstats that this kernel speaks; 0 when it does not answer. */
+static unsigned taskstats_version(struct taskstats_link *link)
 {
 	_Alignas(struct nlmsghdr) char buffer[ANSWER_SIZE];
 	struct nlmsghdr *question = message_put(buffer, link->family, 0, 1, TASKSTATS_CMD_GET);

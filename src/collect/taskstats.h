@@ -48,7 +48,4 @@ void taskstats_ask(struct taskstats_link *link, const struct task_record *tasks,
 bool taskstats_parse(const struct nlmsghdr *message, bool delays, struct taskstats_answer *into);
 bool taskstats_decode(const void *bytes, size_t length, bool delays, struct taskstats_answer *into);
 
-/* The version of struct taskstats that this kernel speaks; 0 when it does not answer. */
-unsigned taskstats_version(struct taskstats_link *link);
-
 #endif

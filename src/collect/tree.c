@@ -70,7 +70,8 @@ static bool descends(const struct tree *tree, const kin_list *list, const struct
 	return false;
 }
 
-void tree_mark(const struct tree *tree, kin_list *list)
+/* Sorts by pid and marks the members; a pid may occur twice. */
+static void tree_mark(const struct tree *tree, kin_list *list)
 {
 	if (!tree->root || !list->count)
 		return;

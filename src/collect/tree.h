@@ -30,8 +30,6 @@ void tree_release(struct tree *tree);
 /* Whether tare had this child before. */
 bool tree_is_helper(const struct tree *tree, pid_t pid);
 
-/* Sorts by pid and marks the members; a pid may occur twice. */
-void tree_mark(const struct tree *tree, kin_list *list);
 /* Whether pid is a member, in a marked list. */
 bool tree_has(const kin_list *list, pid_t pid);
 

@@ -111,7 +111,7 @@ int lab_fail(struct lab *lab, struct error *err, const char *doing)
 	}
 }
 
-int lab_exec(struct lab *lab, const char *sql, const char *doing, struct error *err)
+static int lab_exec(struct lab *lab, const char *sql, const char *doing, struct error *err)
 {
 	return sqlite3_exec(lab->db, sql, NULL, NULL, NULL) ? lab_fail(lab, err, doing) : 0;
 }

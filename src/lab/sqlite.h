@@ -38,7 +38,6 @@ int lab_fail(struct lab *lab, struct error *err, const char *doing);
 int lab_damaged(struct lab *lab, struct error *err, const char *what);
 
 /* All return 0, or -1 with err set. doing: what failed, for the text, as in lab_fail(). */
-int lab_exec(struct lab *lab, const char *sql, const char *doing, struct error *err);
 int lab_prepare(struct lab *lab, sqlite3_stmt **out, const char *sql, const char *doing,
 		struct error *err);
 /* Steps a statement that gives no rows and resets it. */

@@ -67,16 +67,8 @@ static int run_hook(struct study *s, char *const *argv, const char *what, long i
 
 static bool is_expected(const struct plan *plan, const struct execution *x)
 {
-	if (x->outcome == OUTCOME_TIMED_OUT)
-		return false;
-	if (plan->ignore_failure)
-		return true;
-	if (x->outcome != OUTCOME_EXITED)
-		return false;
-	for (size_t i = 0; i < plan->expected_count; i++)
-		if (plan->expected_codes[i] == x->status)
-			return true;
-	return x->status == 0;
+	return execution_succeeded(x, plan->expected_codes, plan->expected_count) ||
+	       (plan->ignore_failure && x->outcome != OUTCOME_TIMED_OUT);
 }
 
 static int report_failure(const struct plan *plan, const struct execution *x, struct error *err)

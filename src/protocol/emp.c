@@ -77,16 +77,6 @@ static double value_ns(const struct run *run, const struct execution *x, const s
 	return value > shell ? (double)(value - shell) * part : 0;
 }
 
-bool emp_expected(const struct execution *x, const struct emp_options *options)
-{
-	if (x->outcome != OUTCOME_EXITED)
-		return false;
-	bool expected = x->status == 0;
-	for (size_t i = 0; i < options->expected_count; i++)
-		expected |= x->status == options->expected_codes[i];
-	return expected;
-}
-
 static void judge_alone(const struct execution *x, const struct emp_options *options,
 			struct emp_verdict *v)
 {
@@ -95,7 +85,7 @@ static void judge_alone(const struct execution *x, const struct emp_options *opt
 		snprintf(v->reason, sizeof v->reason, "a warm-up");
 		return;
 	}
-	if (emp_expected(x, options) ||
+	if (execution_succeeded(x, options->expected_codes, options->expected_count) ||
 	    (options->ignore_failure && x->outcome != OUTCOME_TIMED_OUT))
 		return;
 	v->rule = EMP_FAILED;

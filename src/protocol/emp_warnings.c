@@ -344,7 +344,7 @@ static void warn_of_failures(struct context *c)
 		if (x->warmup)
 			continue;
 		measured++;
-		if (emp_expected(x, c->options))
+		if (execution_succeeded(x, c->options->expected_codes, c->options->expected_count))
 			continue;
 		count_kind(&kinds[x->outcome], x->status);
 		failed++;

@@ -16,7 +16,4 @@ double *emp_collect(const struct run *run, const struct execution *executions,
 void emp_warn(const struct run *run, const struct execution *executions,
 	      const struct emp_options *options, struct emp_result *r);
 
-/* No failure by itself: a status that was asked for or agreed to. */
-bool emp_expected(const struct execution *x, const struct emp_options *options);
-
 #endif

@@ -42,6 +42,14 @@ void execution_release(struct execution *x)
 	*x = (struct execution){ 0 };
 }
 
+bool execution_succeeded(const struct execution *x, const int *codes, size_t count)
+{
+	bool expected = x->status == 0;
+	for (size_t i = 0; i < count; i++)
+		expected |= x->status == codes[i];
+	return x->outcome == OUTCOME_EXITED && expected;
+}
+
 enum grade execution_grade(const struct execution *x)
 {
 	for (enum grade g = 0; g < GRADES; g++)

@@ -86,6 +86,9 @@ struct execution {
 
 void execution_release(struct execution *x);
 
+/* It exited with 0 or one of these codes. */
+bool execution_succeeded(const struct execution *x, const int *codes, size_t count);
+
 /* The best grade this execution has, or GRADES when none. */
 enum grade execution_grade(const struct execution *x);
 

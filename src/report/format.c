@@ -152,7 +152,8 @@ static size_t character(const char *s, size_t *columns)
 	return n;
 }
 
-size_t fitting(const char *s, size_t columns)
+/* Bytes of s that fit into `columns`, never splitting a character. */
+static size_t fitting(const char *s, size_t columns)
 {
 	size_t bytes = 0, used = 0;
 	while (s[bytes]) {

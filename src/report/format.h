@@ -46,8 +46,6 @@ void format_iso8601(int64_t realtime_ns, char out[WORDS]);
 /* A copy that prints on one line, whatever the bytes (text_display() without a limit); the caller
  * frees. */
 char *display_copy(const char *s);
-/* Bytes of s that fit into `columns`, never splitting a character. */
-size_t fitting(const char *s, size_t columns);
 /* s (valid UTF-8) cut to `columns` with "…" at its end, or in its middle where both ends matter. */
 void put_fitted(struct strbuf *out, const char *s, size_t columns);
 void put_middle(struct strbuf *out, const char *s, size_t columns);

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *text = NULL;
 	text_list texts = { 0 }, operands = { 0 };
 	long integer = 0;
-	double real = 0, fraction = 0;
+	double fraction = 0;
 	uint64_t duration_ns = 0;
 	int choice = 0;
 	const struct option_spec specs[] = {
@@ -22,7 +22,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		{ 't', "text", OPTION_TEXT, &text, "TEXT", "a text" },
 		{ 'L', "list", OPTION_TEXTS, &texts, "VAR VALUES", "two texts", .arity = 2 },
 		{ 'r', "runs", OPTION_INTEGER, &integer, "NUM", "a number", .min = 1 },
-		{ 'R', "real", OPTION_REAL, &real, "NUM", "a number" },
 		{ 'd', "duration", OPTION_DURATION, &duration_ns, "TIME", "a time" },
 		{ 's', "share", OPTION_FRACTION, &fraction, "SHARE", "a share" },
 		{ 'c', "format", OPTION_CHOICE, &choice, "text|json|csv", "a choice" },
