@@ -16,6 +16,8 @@ struct backend_ops {
 	/* 0, or -1 with the reason in err when this process may not use it. self: tare's pid. */
 	int (*open)(void **state, struct error *err);
 	void (*close)(void *state);
+	int (*keep_ledger)(void *state, bool trace, struct error *err);
+	void (*take_ledger)(void *state, struct ledger *ledger, struct trace *trace);
 	int (*snapshot)(void *state, struct image *image, struct error *err);
 	void (*arm)(void *state);
 	int (*adopt)(void *state, pid_t root, struct error *err);

@@ -89,6 +89,20 @@ void collector_close(struct collector *c)
 	free(c);
 }
 
+int collector_keep_ledger(struct collector *c, bool trace, struct error *err)
+{
+	if (!c->ops->keep_ledger)
+		return error_set(err, EXIT_ENVIRONMENT, "the %s back end keeps no ledger",
+				 backend_name(c->ops->backend));
+	return c->ops->keep_ledger(c->state, trace, err);
+}
+
+void collector_take_ledger(struct collector *c, struct ledger *ledger, struct trace *trace)
+{
+	if (c->ops->take_ledger)
+		c->ops->take_ledger(c->state, ledger, trace);
+}
+
 enum backend collector_backend(const struct collector *c)
 {
 	return c->ops->backend;

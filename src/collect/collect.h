@@ -1,11 +1,12 @@
 /* Reading the kernel, through one of three back ends behind one interface. In this order:
  *
- * - collector_open()
+ * - collector_open(); collector_keep_ledger(), or not
  * - collector_arm(): the next child that this process forks is a subject's root
  * - fork; collector_adopt(); collector_snapshot() of the tasks before
  * - the subject runs; now and then collector_drain(), when collector_fd() says so
  * - collector_root_end_ns(), wait4(), collector_reaped()
- * - collector_finish(): exits and totals; collector_snapshot() of the tasks after
+ * - collector_finish(): exits and totals; collector_take_ledger(); collector_snapshot() of the
+ * tasks after
  */
 #ifndef TARE_COLLECT_COLLECT_H
 #define TARE_COLLECT_COLLECT_H
@@ -21,6 +22,13 @@ struct collector;
 /* Opens the back end wanted, or the best this process may use when want is BACKENDS. */
 int collector_open(struct collector **out, enum backend want, struct error *err);
 void collector_close(struct collector *c);
+
+/* From the next collector_arm() on the ledger is kept, and with trace every event. Also measures
+ * what its programs cost here, some ms. -1 with the reason: this back end or this kernel cannot;
+ * everything else works as before. */
+int collector_keep_ledger(struct collector *c, bool trace, struct error *err);
+/* After collector_finish(): the ledger of the execution; .present is false when none was kept. */
+void collector_take_ledger(struct collector *c, struct ledger *ledger, struct trace *trace);
 
 enum backend collector_backend(const struct collector *c);
 /* One sentence: what this back end does not see, and what would let a better one be used. NULL: all

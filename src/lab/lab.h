@@ -36,7 +36,8 @@ int lab_add_study(struct lab *lab, const char *command_line, int64_t *id, struct
 int lab_add_run(struct lab *lab, struct run *run, struct error *err);
 int lab_end_run(struct lab *lab, int64_t run, enum run_status status, struct error *err);
 
-/* One transaction: the execution, its processes, its raw images (zstd). Fills in x->id. */
+/* One transaction: the execution, its processes, its ledger, its raw images and trace (zstd). Fills
+ * in x->id. */
 int lab_add_execution(struct lab *lab, int64_t run, struct execution *x, struct error *err);
 
 /* A run that says it is going although its tare is gone is given as RUN_INTERRUPTED. */
@@ -61,11 +62,14 @@ int lab_study_runs(struct lab *lab, int64_t study, run_list *runs, struct error 
 typedef ARRAY(struct execution) execution_list;
 enum lab_detail {
 	LAB_ROWS,      /* the execution rows alone */
-	LAB_PROCESSES, /* and the processes that ran */
+	LAB_PROCESSES, /* and the processes that ran, and the ledger but for its threads */
+	LAB_THREADS,   /* and the ledger's threads and details */
 	LAB_IMAGES,    /* and the raw images */
 };
 int lab_get_executions(struct lab *lab, int64_t run, enum lab_detail detail, execution_list *into,
 		       struct error *err);
+/* The stored trace of one execution (x->id); into->present says whether there is one. */
+int lab_get_trace(struct lab *lab, int64_t execution, struct trace *into, struct error *err);
 
 /* Names that lab_find_run() would read otherwise ("12", "last", "@1") and "" are refused. */
 int lab_check_name(const char *name, struct error *err);

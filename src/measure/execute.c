@@ -236,11 +236,15 @@ static void begin_again(struct execution *x)
 {
 	struct execution fresh = { .tasks_before = x->tasks_before,
 				   .tasks_after = x->tasks_after,
-				   .exits = x->exits };
+				   .exits = x->exits,
+				   .ledger = x->ledger,
+				   .trace = x->trace };
 	fresh.processes.items = x->processes.items;
 	fresh.processes.capacity = x->processes.capacity;
 	*x = fresh;
 	x->tasks_before.count = x->tasks_after.count = x->exits.count = 0;
+	ledger_clear(&x->ledger);
+	trace_clear(&x->trace);
 }
 
 /* Gate open to the root's end. */

@@ -39,6 +39,8 @@ void execution_release(struct execution *x)
 	image_release(&x->tasks_before);
 	image_release(&x->tasks_after);
 	image_release(&x->exits);
+	ledger_release(&x->ledger);
+	trace_release(&x->trace);
 	*x = (struct execution){ 0 };
 }
 

@@ -7,7 +7,9 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "record/ledger.h"
 #include "record/task.h"
+#include "record/trace.h"
 
 #define ABSENT_NS UINT64_MAX /* a time that was not seen: unavailable is never zero */
 
@@ -82,6 +84,8 @@ struct execution {
 	processes; /* everything that ran, the subject's first, then by exec */
 	/* Raw images, kept as they came. Empty where the back end has none. */
 	struct image tasks_before, tasks_after, exits;
+	struct ledger ledger; /* .present: it was kept */
+	struct trace trace;   /* .present: it was asked for */
 };
 
 void execution_release(struct execution *x);

@@ -1,0 +1,153 @@
+#include "record/ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct ledger_cause_row ledger_causes[LEDGER_CAUSES] = {
+	[LEDGER_RUN] = { "run", "run", "on a CPU, in its own user or kernel code" },
+	[LEDGER_IRQ] = { "irq", "irq", "its CPU served a hard interrupt" },
+	[LEDGER_SOFTIRQ] = { "softirq", "softirq", "its CPU served a soft interrupt" },
+	[LEDGER_NMI] = { "nmi", "nmi", "its CPU served a non-maskable interrupt" },
+	[LEDGER_STEAL] = { "steal", "steal", "the hypervisor had taken its CPU away" },
+	[LEDGER_QUEUED] = { "queued", "queued", "runnable, another task had its CPU" },
+	[LEDGER_WAKING] = { "waking", "waking", "runnable, its idle CPU was still waking up" },
+	[LEDGER_THROTTLED] = { "throttled", "throttled",
+			       "runnable, the CPU quota of its control group was used up" },
+	[LEDGER_IO] = { "io", "I/O", "blocked on I/O, the device served the subject" },
+	[LEDGER_IO_OTHER] = { "io_other", "I/O of others",
+			      "blocked on I/O, the device served others" },
+	[LEDGER_IO_IDLE] = { "io_idle", "I/O, device idle",
+			     "blocked on I/O, the device had nothing to do" },
+	[LEDGER_FAULT] = { "fault", "major fault", "waiting for a page from storage" },
+	[LEDGER_FUTEX] = { "futex", "lock", "asleep on a lock or condition of user space" },
+	[LEDGER_PIPE] = { "pipe", "pipe", "asleep on a pipe" },
+	[LEDGER_SOCKET] = { "socket", "socket", "asleep on a socket" },
+	[LEDGER_TIMER] = { "timer", "timer", "asleep until a time" },
+	[LEDGER_POLL] = { "poll", "poll", "asleep until a file or event is ready" },
+	[LEDGER_CHILD] = { "child", "child", "asleep until a child ends" },
+	[LEDGER_LOCK] = { "lock", "kernel lock", "blocked in the kernel on a lock or journal" },
+	[LEDGER_SLEEP] = { "sleep", "sleep", "asleep on something else" },
+	[LEDGER_STOPPED] = { "stopped", "stopped", "stopped by a signal, tracer or freezer" },
+	[LEDGER_UNSEEN] = { "unseen", "unseen", "alive, but not accounted for" },
+};
+
+const char *const ledger_event_names[LEDGER_EVENTS] = { "switches", "wakeups", "interrupts",
+							"blocks" };
+
+void ledger_release(struct ledger *l)
+{
+	array_release(&l->threads);
+	array_release(&l->entries);
+	array_release(&l->details);
+	array_release(&l->others);
+	array_release(&l->interrupts);
+	*l = (struct ledger){ 0 };
+}
+
+void ledger_clear(struct ledger *l)
+{
+	struct ledger had = *l;
+	*l = (struct ledger){ 0 };
+#define KEEP(list) (l->list.items = had.list.items, l->list.capacity = had.list.capacity)
+	KEEP(threads);
+	KEEP(entries);
+	KEEP(details);
+	KEEP(others);
+	KEEP(interrupts);
+#undef KEEP
+}
+
+void ledger_account_add(struct ledger_account *a, const struct ledger_account *b)
+{
+	for (int c = 0; c < LEDGER_CAUSES; c++) {
+		a->ns[c] += b->ns[c];
+		a->count[c] += b->count[c];
+	}
+	a->tick_user_ns += b->tick_user_ns;
+	a->tick_system_ns += b->tick_system_ns;
+	a->migrations += b->migrations;
+}
+
+uint64_t ledger_account_sum(const struct ledger_account *a)
+{
+	uint64_t sum = 0;
+	for (int c = 0; c < LEDGER_CAUSES; c++)
+		sum += a->ns[c];
+	return sum;
+}
+
+uint64_t ledger_account_user_ns(const struct ledger_account *a)
+{
+	uint64_t ticks = a->tick_user_ns + a->tick_system_ns;
+	if (!ticks)
+		return UINT64_MAX;
+	return (uint64_t)((double)a->ns[LEDGER_RUN] * (double)a->tick_user_ns / (double)ticks);
+}
+
+const struct ledger_entry *ledger_top_entry(const struct ledger *l, enum ledger_cause cause)
+{
+	for (size_t i = 0; i < l->entries.count; i++)
+		if (l->entries.items[i].cause == cause)
+			return &l->entries.items[i];
+	return NULL;
+}
+
+static struct ledger_process *find_process(struct ledger_process *list, size_t count, int32_t tgid)
+{
+	/* threads of a process mostly follow one another */
+	for (size_t i = count; i-- > 0;)
+		if (list[i].tgid == tgid)
+			return &list[i];
+	return NULL;
+}
+
+struct ledger_process *ledger_processes(const struct ledger *l, size_t *count)
+{
+	struct ledger_process *list = xcalloc(l->threads.count + 1, sizeof *list);
+	size_t n = 0;
+	for (size_t i = 0; i < l->threads.count; i++) {
+		const struct ledger_thread *t = &l->threads.items[i];
+		struct ledger_process *p = find_process(list, n, t->tgid);
+		/* a pid may be given again: the one before had ended by then */
+		if (!p || (t->tid == t->tgid && t->begin_ns >= p->end_ns)) {
+			p = &list[n++];
+			*p = (struct ledger_process){ .tgid = t->tgid, .begin_ns = t->begin_ns };
+			memcpy(p->name, t->name, sizeof p->name);
+		}
+		p->threads++;
+		if (t->end_ns > p->end_ns)
+			p->end_ns = t->end_ns;
+		ledger_account_add(&p->account, &t->account);
+	}
+	*count = n;
+	return list;
+}
+
+uint64_t ledger_worst_gap_ns(const struct ledger *l)
+{
+	uint64_t worst = 0;
+	for (size_t i = 0; i < l->threads.count; i++) {
+		const struct ledger_thread *t = &l->threads.items[i];
+		uint64_t sum = ledger_account_sum(&t->account), life = t->end_ns - t->begin_ns;
+		uint64_t gap = sum > life ? sum - life : life - sum;
+		if (gap > worst)
+			worst = gap;
+	}
+	return worst;
+}
+
+double ledger_cost_ns(const struct ledger *l)
+{
+	double cost = 0;
+	for (int e = 0; e < LEDGER_EVENTS; e++)
+		cost += (double)l->events[e] * l->event_ns[e];
+	return cost;
+}
+
+double ledger_subject_cost_ns(const struct ledger *l)
+{
+	double all = 0;
+	for (int e = 0; e < LEDGER_EVENTS; e++)
+		all += (double)l->events[e];
+	return all > 0 ? ledger_cost_ns(l) * (double)l->subject_events / all : 0;
+}

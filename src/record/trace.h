@@ -1,0 +1,78 @@
+/* The full stream of events of one execution, where --trace asked for it: who had each CPU, every
+ * interrupt, what each thread of the subject waited for. The same bytes are what the BPF programs
+ * write and what the lab stores compressed: add fields at the end, raise TRACE_VERSION. */
+#ifndef TARE_RECORD_TRACE_H
+#define TARE_RECORD_TRACE_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#define TRACE_VERSION 1
+
+enum trace_kind {
+	TRACE_SWITCH = 1, /* tid, tgid, comm: who gets the CPU (tid 0: idle); a: tid of who leaves
+			     it; b: why it leaves (enum ledger_cause; LEDGER_QUEUED: it still wants
+			     to run; TRACE_ENDED: it is dead), known for the subject only, else
+			     LEDGER_QUEUED or LEDGER_SLEEP */
+	TRACE_WAKEUP,	  /* tid, tgid, comm of the subject's thread; a: tid of who woke it */
+	TRACE_BEGIN,	  /* a thread of the subject begins: tid, tgid, comm; a: tid of its maker */
+	TRACE_END,	  /* it ends: tid, tgid, comm */
+	TRACE_RENAME,	  /* a thread of the subject has another name from here: tid, tgid, comm */
+	TRACE_ENTER,	  /* an interrupt begins on cpu: a: enum ledger_cause, b: its source */
+	TRACE_LEAVE,	  /* the innermost one ends: a, b as above */
+	TRACE_MIGRATE,	  /* tid of a thread of the subject; a: the CPU it goes to */
+	TRACE_IO_START,	  /* a request: tid, tgid, comm of who asked; a: device, b: bytes */
+	TRACE_IO_DONE,	  /* a: device, b: bytes; tid: who had asked */
+};
+
+#define TRACE_ENDED 255
+
+enum trace_flag {
+	TRACE_IS_SUBJECT = 1,	  /* tid belongs to the subject */
+	TRACE_IS_SELF = 2,	  /* tid is tare's */
+	TRACE_IS_KERNEL = 4,	  /* tid is a kernel thread */
+	TRACE_LEAVER_SUBJECT = 8, /* TRACE_SWITCH: a belongs to the subject */
+	TRACE_IS_WRITE = 16,	  /* TRACE_IO_* */
+};
+
+struct trace_event {
+	__u64 at_ns; /* CLOCK_MONOTONIC */
+	__u8 kind;   /* enum trace_kind */
+	__u8 flags;  /* enum trace_flag */
+	__u16 cpu;
+	__s32 tid, tgid;
+	__u32 a, b;
+	__u32 reserved;
+	char comm[16];
+};
+
+#ifndef __bpf__
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "record/ledger.h"
+
+_Static_assert(sizeof(struct trace_event) == 48, "the stored layout must not change");
+
+/* What b of TRACE_ENTER, a of TRACE_IO_* mean. */
+struct trace_name {
+	uint32_t cause; /* LEDGER_IRQ, LEDGER_SOFTIRQ, LEDGER_NMI; LEDGER_IO for a device */
+	uint32_t source;
+	char name[48];
+};
+
+struct trace {
+	bool present;
+	ARRAY(struct trace_event) events; /* by at_ns, but for ties */
+	ARRAY(struct trace_name) names;
+	uint64_t lost; /* events that found the ring full */
+};
+
+void trace_release(struct trace *t);
+void trace_clear(struct trace *t);
+/* By time; the events of one CPU keep their order. */
+void trace_sort(struct trace *t);
+#endif
+#endif
