@@ -4,13 +4,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "collect/backend.h"
 #include "collect/bpf/tasks.h"
+#include "collect/ledger.h"
 #include "tasks.skel.h"
 
 _Static_assert(TASKS_CUMULATIVE == TASK_CUMULATIVE, "the kernel side sums other measures");
@@ -22,6 +26,7 @@ struct bpf_state {
 	struct tasks_bpf *skel;
 	struct ring_buffer *ring;
 	struct image exits;
+	struct ledger_keeper *keeper; /* NULL: no ledger is kept */
 };
 
 static int silent(enum libbpf_print_level level, const char *format, va_list args)
@@ -78,6 +83,7 @@ static void bpf_close(void *state)
 	if (!s)
 		return;
 	ring_buffer__free(s->ring);
+	ledger_keeper_close(s->keeper);
 	tasks_bpf__destroy(s->skel);
 	image_release(&s->exits);
 	free(s);
@@ -159,6 +165,8 @@ static void bpf_arm(void *state)
 	b->root_end_ns = 0;
 	b->lost = b->lost_members = 0;
 	memset(&b->totals, 0, sizeof b->totals);
+	if (s->keeper)
+		ledger_keeper_arm(s->keeper);
 	__atomic_store_n(&b->armed, 1, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&b->active, 1, __ATOMIC_SEQ_CST);
 }
@@ -231,6 +239,8 @@ static void bpf_finish(void *state, const struct totals *base, struct image *exi
 	add_living(s, &living);
 	__atomic_store_n(&b->active, 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&b->armed, 0, __ATOMIC_SEQ_CST);
+	if (s->keeper)
+		ledger_keeper_stop(s->keeper);
 	ring_buffer__consume(s->ring);
 
 	uint64_t present = b->totals.threads ? b->totals.present : 0;
@@ -252,10 +262,72 @@ static void bpf_finish(void *state, const struct totals *base, struct image *exi
 	s->exits.count = 0;
 }
 
+/* What some actions take, done by a process of their own: the subject, once the ledger is kept. */
+static bool act_in_child(struct bpf_state *s, struct ledger_actions *out)
+{
+	struct ledger_actions *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+					     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		return false;
+	bpf_arm(s);
+	pid_t child = fork();
+	if (child == 0) {
+		prctl(PR_SET_NAME, "tare-cost"); /* begins the ledger */
+		ledger_act(shared);
+		_exit(0);
+	}
+	int status = -1;
+	if (child > 0)
+		while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+			;
+	struct image exits = { 0 };
+	struct totals totals;
+	uint64_t lost;
+	bpf_finish(s, NULL, &exits, &totals, &lost);
+	image_release(&exits);
+	*out = *shared;
+	munmap(shared, sizeof *shared);
+	return status == 0;
+}
+
+static int bpf_keep_ledger(void *state, bool trace, struct error *err)
+{
+	struct bpf_state *s = state;
+	struct ledger_actions without = { 0 }, with = { 0 };
+	struct ledger_keeper *k = NULL;
+	enum ledger_attach how = getenv("TARE_LEDGER_RAW") ? LEDGER_ATTACH_RAW : LEDGER_ATTACH_BEST;
+	if (s->keeper)
+		return 0;
+	if (ledger_keeper_open(&k, bpf_map__fd(s->skel->maps.members), trace, how, err))
+		return -1;
+	bool acted = act_in_child(s, &without);
+	if (ledger_keeper_attach(k, err) ||
+	    (trace && ring_buffer__add(s->ring, ledger_keeper_stream(k), ledger_keeper_on_event, k))) {
+		ledger_keeper_close(k);
+		return -1;
+	}
+	s->keeper = k;
+	if (acted && act_in_child(s, &with)) {
+		double event_ns[LEDGER_EVENTS];
+		ledger_cost(&without, &with, event_ns);
+		ledger_keeper_set_cost(k, event_ns);
+	}
+	return 0;
+}
+
+static void bpf_take_ledger(void *state, struct ledger *ledger, struct trace *trace)
+{
+	struct bpf_state *s = state;
+	if (s->keeper)
+		ledger_keeper_take(s->keeper, ledger, trace);
+}
+
 const struct backend_ops bpf_backend = {
 	.backend = BACKEND_BPF,
 	.open = bpf_open,
 	.close = bpf_close,
+	.keep_ledger = bpf_keep_ledger,
+	.take_ledger = bpf_take_ledger,
 	.snapshot = bpf_snapshot,
 	.arm = bpf_arm,
 	.adopt = bpf_adopt,

@@ -196,7 +196,10 @@ static void derive_times(struct execution *x, enum backend backend)
 	bool exec = t->present >> TASK_EXEC & 1;
 	bool ticks = t->present >> TASK_USER & 1 && t->present >> TASK_SYSTEM & 1;
 	uint64_t user = t->value[TASK_USER], both = user + t->value[TASK_SYSTEM];
-	x->pt_ns[GRADE_NET] = ABSENT_NS;
+	/* threads that found no room in the ledger are missing from its sum */
+	const struct ledger *l = &x->ledger;
+	bool net = l->present && !l->not_seen[0] && !l->subject.count[LEDGER_UNSEEN];
+	x->pt_ns[GRADE_NET] = net ? l->subject.ns[LEDGER_RUN] : ABSENT_NS;
 	x->pt_ns[GRADE_EXEC] = exec ? t->value[TASK_EXEC] : ABSENT_NS;
 	/* what wait4 and /proc call user and system is exec, scaled: no grade of its own */
 	x->pt_ns[GRADE_TICK] = ticks && backend != BACKEND_PLAIN ? both : ABSENT_NS;
@@ -291,6 +294,7 @@ static int run_timed(struct collector *c, struct command *command, const char *n
 	care_for_orphans(c, command, options, x);
 	struct totals base = used_before_exec(command, collector_backend(c), &x->tasks_before);
 	collector_finish(c, &base, &x->exits, &x->totals, &x->lost);
+	collector_take_ledger(c, &x->ledger, &x->trace);
 	int failed = collector_snapshot(c, &x->tasks_after, err);
 	derive_ends(x, command, waited_ns, root_end_ns);
 	return failed;

@@ -26,8 +26,12 @@ enum { false = 0, true = 1 };
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
-	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_STACK = 23,
 	BPF_MAP_TYPE_RINGBUF = 27,
+};
+
+enum {
+	BPF_F_MMAPABLE = 1024,
 };
 
 enum {
@@ -43,8 +47,16 @@ enum {
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct rq;
+
+struct cfs_rq {
+	struct rq *rq;
+	int throttle_count;
+};
+
 struct sched_entity {
 	u64 sum_exec_runtime;
+	struct cfs_rq *cfs_rq;
 };
 
 struct sched_info {
@@ -97,8 +109,60 @@ struct signal_struct {
 };
 
 struct thread_info {
+	long unsigned int flags;
 	u32 cpu;
+	u32 status; /* x86 */
 };
+
+struct inode {
+	u16 i_mode;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct gendisk {
+	int major, first_minor;
+};
+
+struct request_queue {
+	struct gendisk *disk;
+};
+
+struct request {
+	struct request_queue *q;
+	unsigned int cmd_flags;
+	unsigned int __data_len;
+};
+
+struct request___before_5_16 {
+	struct gendisk *rq_disk;
+};
+
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	long unsigned int di, orig_ax;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct pt_regs {
+	u64 regs[31];
+	s32 syscallno;
+};
+#else
+struct pt_regs {
+	u64 none;
+};
+#endif
 
 struct task_struct {
 	struct thread_info thread_info;
@@ -121,6 +185,10 @@ struct task_struct {
 	struct task_io_accounting ioac;
 	struct css_set *cgroups;
 	struct task_delay_info *delays;
+	struct files_struct *files;
+	int on_rq;
+	unsigned int in_iowait : 1;
+	bool throttled; /* since 6.18 */
 };
 
 struct task_struct___before_5_14 {

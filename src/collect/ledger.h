@@ -1,0 +1,46 @@
+/* The keeper of the ledger: programs in bpf/ledger.bpf.c, beside those of the bpf back end. Private
+ * to collect/. */
+#ifndef TARE_COLLECT_LEDGER_H
+#define TARE_COLLECT_LEDGER_H
+
+#include "base/error.h"
+#include "record/ledger.h"
+#include "record/trace.h"
+
+struct ledger_keeper;
+
+enum ledger_attach {
+	LEDGER_ATTACH_BEST,
+	LEDGER_ATTACH_RAW, /* as on a kernel whose BTF lacks the tracepoints */
+};
+
+/* Loads without attaching. members: fd of the map of the tree's processes. */
+int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace,
+		       enum ledger_attach how, struct error *err);
+int ledger_keeper_attach(struct ledger_keeper *k, struct error *err);
+void ledger_keeper_close(struct ledger_keeper *k);
+
+/* Between stop and take nothing changes. */
+void ledger_keeper_arm(struct ledger_keeper *k);
+void ledger_keeper_stop(struct ledger_keeper *k);
+void ledger_keeper_take(struct ledger_keeper *k, struct ledger *ledger, struct trace *trace);
+
+/* The stream of --trace: its map, -1 without, and what takes an event from it. */
+int ledger_keeper_stream(const struct ledger_keeper *k);
+int ledger_keeper_on_event(void *keeper, void *data, size_t size);
+
+void ledger_keeper_set_cost(struct ledger_keeper *k, const double event_ns[LEDGER_EVENTS]);
+
+/* What some actions take that cause the ledger's events, in ns each. The caller has a process of
+ * its own do them, which is to be the subject when the programs are attached. */
+struct ledger_actions {
+	double yield;  /* one switch */
+	double answer; /* two switches, two wake-ups */
+	double packet; /* one soft interrupt: two events; 0 where it cannot be made */
+};
+void ledger_act(struct ledger_actions *out);
+/* From the same without and with the programs. */
+void ledger_cost(const struct ledger_actions *without, const struct ledger_actions *with,
+		 double event_ns[LEDGER_EVENTS]);
+
+#endif
