@@ -525,6 +525,16 @@ ONCE int settle_queue(struct ledger_slot *t, struct ledger_cpu *c, u64 now,
 	return 0;
 }
 
+/* Mostly one task had the CPU all the while. */
+static __always_inline void leave_queue(struct ledger_slot *t, struct ledger_cpu *c, u64 now)
+{
+	struct ledger_burst *last = &c->bursts[(c->head - 1) & (LEDGER_BURSTS - 1)];
+	if (t->state == LEDGER_QUEUED && last->begin_ns && last->begin_ns <= t->since_ns)
+		enter_queue(t, last->occupant, now - t->since_ns);
+	else
+		settle_queue(t, c, now, false);
+}
+
 /* ---- block devices ---- */
 
 static __always_inline struct ledger_device *device_at(u32 index)
@@ -745,12 +755,11 @@ ONCE int settle_block(struct ledger_slot *t, u64 now)
 
 /* ---- asleep ---- */
 
-static __noinline u32 cause_by_file(struct task_struct *t, u32 fd)
+static __always_inline u32 cause_by_file(struct task_struct *t, u32 fd)
 {
-	struct fdtable *table = BPF_CORE_READ(t, files, fdt);
-	struct file **list = BPF_CORE_READ(table, fd), *file = 0;
-	if (fd >= BPF_CORE_READ(table, max_fds) ||
-	    bpf_probe_read_kernel(&file, sizeof file, list + fd) || !file)
+	struct fdtable *table = t->files->fdt;
+	struct file **list = table->fd, *file = 0;
+	if (fd >= table->max_fds || bpf_probe_read_kernel(&file, sizeof file, list + fd) || !file)
 		return LEDGER_SLEEP;
 	u32 kind = BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT;
 	return kind == S_IFIFO ? LEDGER_PIPE : kind == S_IFSOCK ? LEDGER_SOCKET : LEDGER_SLEEP;
@@ -765,7 +774,7 @@ ONCE u32 why_asleep(struct ledger_slot *slot, u32 state)
 	long call = -1;
 	u32 first = 0, was = slot->call;
 	slot->call = NAME_NO_CALL;
-	bool blocked = BPF_CORE_READ_BITFIELD_PROBED(t, in_iowait);
+	bool blocked = BPF_CORE_READ_BITFIELD(t, in_iowait);
 	if (!(t->flags & (PF_KTHREAD | PF_IO_WORKER))) {
 #if defined(__TARGET_ARCH_x86)
 		struct pt_regs *regs = (void *)bpf_task_pt_regs(t);
@@ -1058,7 +1067,7 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 	if (n) {
 		from = n->state;
 		if (waits_for_cpu(from))
-			settle_queue(n, c, now, false);
+			leave_queue(n, c, now);
 		else if (from != LEDGER_RUN)
 			settle_sleep(n, now);
 		n->state = LEDGER_RUN;
