@@ -49,7 +49,7 @@ static const struct field process_fields[] = {
 	P(ppid, FIELD_I32, "ppid"),
 	P(start_ns, FIELD_U64, "start_ns"),
 	P(threads, FIELD_U32, "threads"),
-	P(name, FIELD_NAME, "name"),
+	{ "name", FIELD_NAME, sizeof(((struct process *)0)->name), offsetof(struct process, name) },
 	P(rss_peak_bytes, FIELD_U64, "rss_peak"),
 	P(present, FIELD_U64, "present"),
 	{ 0 },

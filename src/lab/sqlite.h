@@ -70,13 +70,15 @@ enum field_kind {
 	FIELD_NS,    /* uint64_t; ABSENT_NS is NULL */
 	FIELD_TEXT,  /* char *: our own, made valid UTF-8; NULL is NULL */
 	FIELD_RAW,   /* char *: the user's bytes, in NAME, and repaired in NAME_text where needed */
-	FIELD_NAME,  /* char[17] */
+	FIELD_NAME,  /* char[limit]: its bytes as they are */
+	FIELD_REAL,  /* double; NaN is NULL */
+	FIELD_CAUSES, /* uint64_t[LEDGER_CAUSES]: a column per cause, called CAUSE and the name */
 };
 
 struct field {
 	const char *name;
 	enum field_kind kind;
-	unsigned limit; /* of an enum */
+	unsigned limit; /* of an enum; size of a FIELD_NAME */
 	size_t offset;
 };
 
