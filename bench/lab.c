@@ -103,6 +103,129 @@ static off_t size_of(const char *path)
 	return stat(path, &st) ? 0 : st.st_size;
 }
 
+/* As many threads as asked, each with its own details, and what a quiet machine does beside them:
+ * with one thread and 8 details it is the ledger of `true`. */
+static void make_ledger(struct ledger *l, uint32_t threads, uint32_t details)
+{
+	static const char *const names[] = { "", "timer", "rcu", "itself", "vda", "read" };
+	l->present = true;
+	l->begin_ns = clock_monotonic_ns();
+	l->end_ns = l->begin_ns + 1000000;
+	for (uint32_t i = 0; i < threads; i++) {
+		struct ledger_thread t = { .tid = 4000 + (int32_t)i, .tgid = 4000, .name = "true" };
+		t.start_ns = t.begin_ns = l->begin_ns + i;
+		t.end_ns = l->end_ns;
+		for (uint32_t c = 0; c < 8; c++) {
+			t.account.ns[c * 2] = 100000 + i * 7 + c;
+			t.account.count[c * 2] = c + 1;
+		}
+		ledger_account_add(&l->subject, &t.account);
+		array_push(&l->threads, t);
+	}
+	memcpy(l->wall_ns, l->subject.ns, sizeof l->wall_ns);
+	for (uint32_t i = 0; i < details; i++) {
+		struct ledger_entry e = { i * threads / details, (enum ledger_cause)(i % 16) };
+		snprintf(e.name, sizeof e.name, "%s", names[i % 6]);
+		e.ns = 100000 + i;
+		e.count = i % 9;
+		array_push(&l->details, e);
+		e.thread = 0;
+		if (i < 8)
+			array_push(&l->entries, e);
+	}
+	for (int i = 0; i < 6; i++) {
+		array_push(&l->others, (struct ledger_other){ .pid = 100 + i,
+							      .kernel = true,
+							      .name = "rcu_preempt",
+							      .ns = 20000,
+							      .bursts = 2,
+							      .longest_ns = 15000 });
+		array_push(&l->interrupts, (struct ledger_interrupt){ LEDGER_IRQ, "virtio1-req.0",
+								      4, 9000, 1, 2000 });
+	}
+	for (int e = 0; e < LEDGER_EVENTS; e++) {
+		l->events[e] = 300;
+		l->event_ns[e] = 250.5;
+	}
+}
+
+static void add_many(struct lab *lab, int64_t run, const struct image *frames,
+		     const struct ledger *ledger)
+{
+	struct error err = ERROR_INIT;
+	uint64_t *cost = xcalloc(EXECUTIONS, sizeof *cost);
+	for (uint32_t n = 0; n < EXECUTIONS; n++) {
+		struct execution x = { .number = n + 1, .et_ns = 1000000 + n, .ephemeral = 0 };
+		x.before = x.after = (struct overall){ .present = 0xfffff };
+		for (int m = 0; m < OVERALL_MEASURES; m++)
+			x.before.value[m] = x.after.value[m] = 123456u + n * 7;
+		x.totals.present = 0xffff;
+		x.tasks_before = frames[n % (FRAMES - 1)];
+		x.tasks_after = frames[n % (FRAMES - 1) + 1];
+		x.ledger = *ledger;
+		processes_between(&x.tasks_before, &x.tasks_after, &x.exits, getpid(), &x);
+		uint64_t begin = clock_monotonic_ns();
+		if (lab_add_execution(lab, run, &x, &err))
+			die(&err);
+		cost[n] = clock_monotonic_ns() - begin;
+		if (n == 0)
+			printf("tasks %zu, processes that ran %zu%s\n", x.tasks_before.count,
+			       x.processes.count, ledger->present ? ", with a ledger" : "");
+		array_release(&x.processes);
+	}
+	uint64_t begin = clock_monotonic_ns();
+	lab_end_run(lab, run, RUN_COMPLETE, &err);
+	uint64_t end_run = clock_monotonic_ns() - begin;
+	qsort(cost, EXECUTIONS, sizeof *cost, compare);
+	printf("add: median %.1f us, 99%% %.1f us, worst %.1f us; end_run %.1f ms\n",
+	       (double)cost[EXECUTIONS / 2] / 1e3, (double)cost[EXECUTIONS / 100 * 99] / 1e3,
+	       (double)cost[EXECUTIONS - 1] / 1e3, (double)end_run / 1e6);
+	free(cost);
+}
+
+static void get_many(struct lab *lab, int64_t run)
+{
+	struct error err = ERROR_INIT;
+	for (int detail = LAB_ROWS; detail <= LAB_IMAGES; detail++) {
+		execution_list list = { 0 };
+		uint64_t begin = clock_monotonic_ns();
+		if (lab_get_executions(lab, run, (enum lab_detail)detail, &list, &err))
+			die(&err);
+		printf("get: detail %d, %zu executions, %.1f ms\n", detail, list.count,
+		       (double)(clock_monotonic_ns() - begin) / 1e6);
+		for (size_t i = 0; i < list.count; i++)
+			execution_release(&list.items[i]);
+		array_release(&list);
+	}
+}
+
+static int64_t add_run(struct lab *lab)
+{
+	struct error err = ERROR_INIT;
+	struct run run = { .name = xstrdup("bench"), .command = xstrdup("true") };
+	if (lab_add_run(lab, &run, &err))
+		die(&err);
+	int64_t id = run.id;
+	run_release(&run);
+	return id;
+}
+
+/* One execution of a crowd. */
+static void add_crowd(struct lab *lab)
+{
+	struct error err = ERROR_INIT;
+	struct execution x = { .number = 1 };
+	int64_t run = add_run(lab);
+	make_ledger(&x.ledger, 5000, 30000);
+	uint64_t begin = clock_monotonic_ns();
+	if (lab_add_execution(lab, run, &x, &err))
+		die(&err);
+	printf("5,000 threads, 30,000 details\nadd: %.1f ms\n",
+	       (double)(clock_monotonic_ns() - begin) / 1e6);
+	execution_release(&x);
+	get_many(lab, run);
+}
+
 int main(int argc, char **argv)
 {
 	struct error err = ERROR_INIT;
@@ -114,48 +237,23 @@ int main(int argc, char **argv)
 	struct image frames[FRAMES] = { 0 };
 	for (int i = 0; i < FRAMES; i++)
 		snapshot(&frames[i], argc > 1 ? strtoul(argv[1], NULL, 10) : 1);
-	struct run run = { .name = xstrdup("bench"), .command = xstrdup("true") };
-	if (lab_open(&lab, path, LAB_WRITE, &err) || lab_add_run(lab, &run, &err))
+	if (lab_open(&lab, path, LAB_WRITE, &err))
 		die(&err);
-	uint64_t *cost = xcalloc(EXECUTIONS, sizeof *cost);
-	for (uint32_t n = 0; n < EXECUTIONS; n++) {
-		struct execution x = { .number = n + 1, .et_ns = 1000000 + n, .ephemeral = 0 };
-		x.before = x.after = (struct overall){ .present = 0xfffff };
-		for (int m = 0; m < OVERALL_MEASURES; m++)
-			x.before.value[m] = x.after.value[m] = 123456u + n * 7;
-		x.totals.present = 0xffff;
-		x.tasks_before = frames[n % (FRAMES - 1)];
-		x.tasks_after = frames[n % (FRAMES - 1) + 1];
-		processes_between(&x.tasks_before, &x.tasks_after, &x.exits, getpid(), &x);
-		uint64_t begin = clock_monotonic_ns();
-		if (lab_add_execution(lab, run.id, &x, &err))
+	struct ledger ledgers[2] = { 0 };
+	off_t before = 0;
+	make_ledger(&ledgers[1], 1, 8);
+	for (int i = 0; i < 2; i++) {
+		int64_t run = add_run(lab);
+		add_many(lab, run, frames, &ledgers[i]);
+		get_many(lab, run);
+		lab_close(lab); /* what is in the -wal file goes into the lab */
+		printf("%.0f bytes per execution\n", (double)(size_of(path) - before) / EXECUTIONS);
+		before = size_of(path);
+		if (lab_open(&lab, path, LAB_WRITE, &err))
 			die(&err);
-		cost[n] = clock_monotonic_ns() - begin;
-		if (n == 0)
-			printf("tasks %zu, processes that ran %zu\n", x.tasks_before.count,
-			       x.processes.count);
-		array_release(&x.processes);
 	}
-	uint64_t begin = clock_monotonic_ns();
-	lab_end_run(lab, run.id, RUN_COMPLETE, &err);
-	uint64_t end_run = clock_monotonic_ns() - begin;
-	qsort(cost, EXECUTIONS, sizeof *cost, compare);
-	printf("add: median %.1f us, 99%% %.1f us, worst %.1f us; end_run %.1f ms\n",
-	       (double)cost[EXECUTIONS / 2] / 1e3, (double)cost[EXECUTIONS / 100 * 99] / 1e3,
-	       (double)cost[EXECUTIONS - 1] / 1e3, (double)end_run / 1e6);
-	for (int detail = LAB_ROWS; detail <= LAB_IMAGES; detail++) {
-		execution_list list = { 0 };
-		begin = clock_monotonic_ns();
-		if (lab_get_executions(lab, run.id, (enum lab_detail)detail, &list, &err))
-			die(&err);
-		printf("get: detail %d, %zu executions, %.1f ms\n", detail, list.count,
-		       (double)(clock_monotonic_ns() - begin) / 1e6);
-		for (size_t i = 0; i < list.count; i++)
-			execution_release(&list.items[i]);
-		array_release(&list);
-	}
+	add_crowd(lab);
 	lab_close(lab);
-	printf("%.0f bytes per execution\n", (double)size_of(path) / EXECUTIONS);
 	if (argc > 2) {
 		printf("%s\n", path);
 		return 0;

@@ -49,7 +49,7 @@ static const struct field process_fields[] = {
 	P(ppid, FIELD_I32, "ppid"),
 	P(start_ns, FIELD_U64, "start_ns"),
 	P(threads, FIELD_U32, "threads"),
-	P(name, FIELD_NAME, "name"),
+	{ "name", FIELD_NAME, sizeof(((struct process *)0)->name), offsetof(struct process, name) },
 	P(rss_peak_bytes, FIELD_U64, "rss_peak"),
 	P(present, FIELD_U64, "present"),
 	{ 0 },
@@ -272,6 +272,10 @@ int lab_add_execution(struct lab *lab, int64_t run, struct execution *x, struct 
 	if (!result)
 		result = insert_processes(lab, id, x, err);
 	if (!result)
+		result = lab_insert_ledger(lab, id, &x->ledger, err);
+	if (!result)
+		result = lab_insert_trace(lab, id, &x->trace, err);
+	if (!result)
 		result = insert_images(lab, run, id, x, &key_length, err);
 	if (!result)
 		result = lab_commit(lab, storing, err);
@@ -316,9 +320,7 @@ static int read_executions(struct lab *lab, int64_t run, execution_list *into, s
 	return result;
 }
 
-/* The execution with this id: rows come in the order of the list, so the search goes on from the
- * last one found. */
-static struct execution *next_execution(execution_list *list, size_t *from, int64_t id)
+struct execution *lab_next_execution(execution_list *list, size_t *from, int64_t id)
 {
 	while (*from < list->count && list->items[*from].id < id)
 		(*from)++;
@@ -348,7 +350,8 @@ static int read_processes(struct lab *lab, int64_t run, execution_list *into, st
 			break;
 		}
 		measures_read(stmt, &at, p.value, TASK_CUMULATIVE);
-		struct execution *x = next_execution(into, &from, sqlite3_column_int64(stmt, at));
+		struct execution *x =
+			lab_next_execution(into, &from, sqlite3_column_int64(stmt, at));
 		if (x) /* else another tare stored it since */
 			array_push(&x->processes, p);
 	}
@@ -379,7 +382,7 @@ static int read_image(struct lab *lab, sqlite3_stmt *stmt, execution_list *list,
 		      struct error *err)
 {
 	int64_t id = sqlite3_column_int64(stmt, 0), count = sqlite3_column_int64(stmt, 3);
-	struct execution *x = next_execution(list, from, id / 4);
+	struct execution *x = lab_next_execution(list, from, id / 4);
 	if (!x)
 		return 0;
 	struct image *images[IMAGE_KINDS] = { &x->tasks_before, &x->tasks_after, &x->exits };
@@ -428,6 +431,8 @@ int lab_get_executions(struct lab *lab, int64_t run, enum lab_detail detail, exe
 	int result = read_executions(lab, run, &list, err);
 	if (!result && detail >= LAB_PROCESSES)
 		result = read_processes(lab, run, &list, err);
+	if (!result && detail >= LAB_PROCESSES)
+		result = lab_read_ledgers(lab, run, detail, &list, err);
 	if (!result && detail >= LAB_IMAGES)
 		result = read_images(lab, run, &list, err);
 	if (result) {

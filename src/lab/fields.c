@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,12 @@ static void comma(struct strbuf *out)
 void fields_columns(const struct field *f, bool writing, struct strbuf *out)
 {
 	for (; f->kind; f++) {
+		for (int c = 0; f->kind == FIELD_CAUSES && c < LEDGER_CAUSES; c++) {
+			comma(out);
+			strbuf_printf(out, "%s%s", ledger_causes[c].name, f->name);
+		}
+		if (f->kind == FIELD_CAUSES)
+			continue;
 		comma(out);
 		strbuf_puts(out, f->name);
 		if (writing && f->kind == FIELD_RAW)
@@ -109,7 +116,15 @@ void fields_bind(sqlite3_stmt *stmt, int *at, const struct field *f, const void 
 			raw_bind(stmt, at, *(char *const *)p);
 			break;
 		case FIELD_NAME:
-			sqlite3_bind_text(stmt, (*at)++, p, (int)strnlen(p, 16), SQLITE_STATIC);
+			sqlite3_bind_text(stmt, (*at)++, p, (int)strnlen(p, f->limit - 1),
+					  SQLITE_STATIC);
+			break;
+		case FIELD_REAL:
+			sqlite3_bind_double(stmt, (*at)++, *(const double *)p);
+			break;
+		case FIELD_CAUSES:
+			for (int c = 0; c < LEDGER_CAUSES; c++)
+				sqlite3_bind_int64(stmt, (*at)++, ((const int64_t *)p)[c]);
 			break;
 		case FIELD_END:
 			break;
@@ -155,14 +170,24 @@ int fields_read(sqlite3_stmt *stmt, int *at, const struct field *f, void *object
 {
 	for (; f->kind; f++) {
 		void *p = (char *)object + f->offset;
+		if (f->kind == FIELD_CAUSES) {
+			for (int c = 0; c < LEDGER_CAUSES; c++)
+				((int64_t *)p)[c] = sqlite3_column_int64(stmt, (*at)++);
+			continue;
+		}
 		int column = (*at)++;
+		if (f->kind == FIELD_REAL) {
+			bool none = sqlite3_column_type(stmt, column) == SQLITE_NULL;
+			*(double *)p = none ? (double)NAN : sqlite3_column_double(stmt, column);
+			continue;
+		}
 		if (f->kind == FIELD_TEXT || f->kind == FIELD_RAW) {
 			*(char **)p = raw_read(stmt, column);
 			continue;
 		}
 		if (f->kind == FIELD_NAME) {
 			const char *text = (const char *)sqlite3_column_text(stmt, column);
-			size_t length = text ? strnlen(text, 16) : 0;
+			size_t length = text ? strnlen(text, f->limit - 1) : 0;
 			memcpy(p, text ? text : "", length);
 			((char *)p)[length] = '\0';
 			continue;

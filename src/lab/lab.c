@@ -573,6 +573,9 @@ void lab_close(struct lab *lab)
 	sqlite3_finalize(lab->add_execution);
 	sqlite3_finalize(lab->add_process);
 	sqlite3_finalize(lab->add_image);
+	for (int i = 0; i < LAB_LEDGER_PARTS; i++)
+		sqlite3_finalize(lab->add_ledger[i]);
+	sqlite3_finalize(lab->add_trace);
 	close_database(lab);
 	image_codec_free(lab->codec);
 	for (size_t i = 0; i < lab->keys.count; i++)

@@ -545,7 +545,7 @@ static int delete_run(struct lab *lab, int64_t run, int64_t study, struct error 
 	static const char *const steps[] = {
 		"DELETE FROM image WHERE id IN (SELECT 4 * e.id + k.column1 FROM execution e, "
 		"(VALUES (0), (1), (2)) k WHERE e.run = ?1)",
-		"DELETE FROM run WHERE id = ?1", /* executions and processes go with it */
+		"DELETE FROM run WHERE id = ?1", /* executions and all of theirs go with it */
 		"DELETE FROM study WHERE id = ?2 AND NOT EXISTS "
 		"(SELECT 1 FROM run WHERE study = ?2)",
 	};

@@ -21,6 +21,9 @@ struct lab_key {
 	struct image copy;
 };
 
+/* What a ledger is stored in (ledger.c). */
+#define LAB_LEDGER_PARTS 6
+
 struct lab {
 	sqlite3 *db;
 	char *path;
@@ -29,6 +32,7 @@ struct lab {
 	int failure;	    /* of SQLite, the last one told */
 	/* kept prepared: an execution of a 1 ms program must not pay for parsing SQL */
 	sqlite3_stmt *begin, *commit, *add_execution, *add_process, *add_image;
+	sqlite3_stmt *add_ledger[LAB_LEDGER_PARTS], *add_trace;
 	struct image_codec *codec;
 	ARRAY(struct lab_key) keys;
 };
@@ -50,6 +54,18 @@ void lab_rollback(struct lab *lab); /* leaves no transaction behind, whatever ha
 /* Forgets the key images of a run. */
 void lab_forget_keys(struct lab *lab, int64_t run);
 
+/* Stores the ledger and the trace of an execution, within its transaction; nothing when they are
+ * not present. */
+int lab_insert_ledger(struct lab *lab, int64_t execution, const struct ledger *l,
+		      struct error *err);
+int lab_insert_trace(struct lab *lab, int64_t execution, const struct trace *t, struct error *err);
+/* Fills in the ledgers of a run's executions, as far as the detail goes. */
+int lab_read_ledgers(struct lab *lab, int64_t run, enum lab_detail detail, execution_list *into,
+		     struct error *err);
+/* The execution with this id: rows come in the order of the list, so the search goes on from *from,
+ * the last one found. NULL: another tare stored it since the list was read. */
+struct execution *lab_next_execution(execution_list *list, size_t *from, int64_t id);
+
 /* Applies every schema file to an empty database: for the views' descriptions. */
 int lab_apply_schema(sqlite3 *db, int from_version);
 
@@ -70,13 +86,15 @@ enum field_kind {
 	FIELD_NS,    /* uint64_t; ABSENT_NS is NULL */
 	FIELD_TEXT,  /* char *: our own, made valid UTF-8; NULL is NULL */
 	FIELD_RAW,   /* char *: the user's bytes, in NAME, and repaired in NAME_text where needed */
-	FIELD_NAME,  /* char[17] */
+	FIELD_NAME,  /* char[limit]: its bytes as they are */
+	FIELD_REAL,  /* double; NaN is NULL */
+	FIELD_CAUSES, /* uint64_t[LEDGER_CAUSES]: a column per cause, called CAUSE and the name */
 };
 
 struct field {
 	const char *name;
 	enum field_kind kind;
-	unsigned limit; /* of an enum */
+	unsigned limit; /* of an enum; size of a FIELD_NAME */
 	size_t offset;
 };
 

@@ -1,0 +1,346 @@
+/* The ledger in its tables: one row for the subject, a row per item of each list. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/sqlite.h"
+#include "lab/trace.h"
+
+/* Kinds of rows in ledger_item; ids as the schema makes them. */
+enum item_kind { ITEM_ENTRY, ITEM_OTHER, ITEM_INTERRUPT, ITEM_DETAIL };
+#define POSITION_BITS 24
+#define KIND_BITS 2
+
+static uint64_t item_id(int64_t execution, enum item_kind kind)
+{
+	return ((uint64_t)execution << KIND_BITS | kind) << POSITION_BITS;
+}
+
+#define FIELD(type, member, kind, name)               \
+	{                                             \
+		name, kind, 0, offsetof(type, member) \
+	}
+#define NAME(type, member, name)                                                      \
+	{                                                                             \
+		name, FIELD_NAME, sizeof(((type *)0)->member), offsetof(type, member) \
+	}
+#define CAUSE(type)                                                       \
+	{                                                                 \
+		"cause", FIELD_ENUM, LEDGER_CAUSES, offsetof(type, cause) \
+	}
+#define OF_ACCOUNT(type, member, within, kind, name)                                            \
+	{                                                                                       \
+		name, kind, 0, offsetof(type, member) + offsetof(struct ledger_account, within) \
+	}
+#define ACCOUNT(type, member)                                                          \
+	OF_ACCOUNT(type, member, ns, FIELD_CAUSES, "_ns"),                             \
+		OF_ACCOUNT(type, member, count, FIELD_CAUSES, "_count"),               \
+		OF_ACCOUNT(type, member, tick_user_ns, FIELD_U64, "tick_user_ns"),     \
+		OF_ACCOUNT(type, member, tick_system_ns, FIELD_U64, "tick_system_ns"), \
+		OF_ACCOUNT(type, member, migrations, FIELD_U64, "migrations")
+
+#define L(member, kind, name) FIELD(struct ledger, member, kind, name)
+static const struct field subject_fields[] = {
+	L(begin_ns, FIELD_U64, "begin_ns"),
+	L(end_ns, FIELD_U64, "end_ns"),
+	ACCOUNT(struct ledger, subject),
+	L(wall_ns, FIELD_CAUSES, "_wall_ns"),
+	L(unlisted, FIELD_U32, "unlisted"),
+	L(lost, FIELD_U64, "lost"),
+	L(events[LEDGER_SWITCHES], FIELD_U64, "events_switches"),
+	L(events[LEDGER_WAKEUPS], FIELD_U64, "events_wakeups"),
+	L(events[LEDGER_INTERRUPTS], FIELD_U64, "events_interrupts"),
+	L(events[LEDGER_BLOCKS], FIELD_U64, "events_blocks"),
+	L(event_ns[LEDGER_SWITCHES], FIELD_REAL, "event_ns_switches"),
+	L(event_ns[LEDGER_WAKEUPS], FIELD_REAL, "event_ns_wakeups"),
+	L(event_ns[LEDGER_INTERRUPTS], FIELD_REAL, "event_ns_interrupts"),
+	L(event_ns[LEDGER_BLOCKS], FIELD_REAL, "event_ns_blocks"),
+	L(subject_events, FIELD_U64, "subject_events"),
+	NAME(struct ledger, not_seen, "not_seen"),
+	{ 0 },
+};
+#undef L
+_Static_assert(LEDGER_EVENTS == 4, "a new kind of event is a new column");
+_Static_assert(LEDGER_CAUSES == 22, "a new cause is a new row of ledger_cause and new columns");
+
+#define T(member, kind, name) FIELD(struct ledger_thread, member, kind, name)
+static const struct field thread_fields[] = {
+	T(tid, FIELD_I32, "tid"),
+	T(tgid, FIELD_I32, "tgid"),
+	T(start_ns, FIELD_U64, "start_ns"),
+	T(begin_ns, FIELD_U64, "begin_ns"),
+	T(end_ns, FIELD_U64, "end_ns"),
+	T(alive, FIELD_BOOL, "alive"),
+	NAME(struct ledger_thread, name, "name"),
+	ACCOUNT(struct ledger_thread, account),
+	{ 0 },
+};
+#undef T
+
+#define E(member, kind, name) FIELD(struct ledger_entry, member, kind, name)
+#define ENTRY                                                                \
+	CAUSE(struct ledger_entry), NAME(struct ledger_entry, name, "name"), \
+		E(pid, FIELD_I32, "pid"), E(ns, FIELD_U64, "ns"), E(count, FIELD_U64, "count")
+static const struct field entry_fields[] = { ENTRY, { 0 } };
+static const struct field detail_fields[] = { E(thread, FIELD_U32, "thread"), ENTRY, { 0 } };
+#undef ENTRY
+#undef E
+
+#define O(member, kind, name) FIELD(struct ledger_other, member, kind, name)
+static const struct field other_fields[] = {
+	O(pid, FIELD_I32, "pid"),
+	O(self, FIELD_BOOL, "self"),
+	O(kernel, FIELD_BOOL, "kernel"),
+	NAME(struct ledger_other, name, "name"),
+	O(ns, FIELD_U64, "ns"),
+	O(bursts, FIELD_U64, "count"),
+	O(longest_ns, FIELD_U64, "longest_ns"),
+	O(delayed_ns, FIELD_U64, "delayed_ns"),
+	O(io_delayed_ns, FIELD_U64, "io_delayed_ns"),
+	{ 0 },
+};
+#undef O
+
+#define I(member, kind, name) FIELD(struct ledger_interrupt, member, kind, name)
+static const struct field interrupt_fields[] = {
+	CAUSE(struct ledger_interrupt),
+	NAME(struct ledger_interrupt, name, "name"),
+	I(count, FIELD_U64, "count"),
+	I(ns, FIELD_U64, "ns"),
+	I(subject_count, FIELD_U64, "subject_count"),
+	I(subject_ns, FIELD_U64, "subject_ns"),
+	{ 0 },
+};
+#undef I
+
+/* An item of a list as a row: what is there to store, and room for one more that was read. */
+#define LIST(member, type)                                                       \
+	static const void *member##_items(const struct ledger *l, size_t *count) \
+	{                                                                        \
+		*count = l->member.count;                                        \
+		return l->member.items;                                          \
+	}                                                                        \
+	static void *member##_add(struct ledger *l)                              \
+	{                                                                        \
+		array_push(&l->member, (type){ 0 });                             \
+		return &l->member.items[l->member.count - 1];                    \
+	}
+LIST(threads, struct ledger_thread)
+LIST(entries, struct ledger_entry)
+LIST(details, struct ledger_entry)
+LIST(others, struct ledger_other)
+LIST(interrupts, struct ledger_interrupt)
+
+static const void *subject_items(const struct ledger *l, size_t *count)
+{
+	*count = 1;
+	return l;
+}
+
+static void *subject_add(struct ledger *l)
+{
+	l->present = true;
+	return l;
+}
+
+/* In the order they are read: the subject's row first, threads before their details. */
+static const struct {
+	const char *table;
+	bool list;		/* id as item_id() and position, else the execution's */
+	enum item_kind kind;	/* 0 for threads */
+	enum lab_detail detail; /* read from here on */
+	const struct field *fields;
+	size_t size;
+	const void *(*items)(const struct ledger *l, size_t *count);
+	void *(*add)(struct ledger *l);
+} parts[LAB_LEDGER_PARTS] = {
+	{ "ledger_subject", false, 0, LAB_PROCESSES, subject_fields, sizeof(struct ledger),
+	  subject_items, subject_add },
+	{ "ledger_item", true, ITEM_ENTRY, LAB_PROCESSES, entry_fields, sizeof(struct ledger_entry),
+	  entries_items, entries_add },
+	{ "ledger_item", true, ITEM_OTHER, LAB_PROCESSES, other_fields, sizeof(struct ledger_other),
+	  others_items, others_add },
+	{ "ledger_item", true, ITEM_INTERRUPT, LAB_PROCESSES, interrupt_fields,
+	  sizeof(struct ledger_interrupt), interrupts_items, interrupts_add },
+	{ "ledger_thread", true, 0, LAB_THREADS, thread_fields, sizeof(struct ledger_thread),
+	  threads_items, threads_add },
+	{ "ledger_item", true, ITEM_DETAIL, LAB_THREADS, detail_fields, sizeof(struct ledger_entry),
+	  details_items, details_add },
+};
+
+static const char storing[] = "store a ledger in";
+
+static int prepare(struct lab *lab, int part, struct error *err)
+{
+	if (lab->add_ledger[part])
+		return 0;
+	struct strbuf columns = { 0 };
+	fields_columns(parts[part].fields, true, &columns);
+	strbuf_puts(&columns, parts[part].list ? ", id" : ", execution");
+	char *sql = sql_insert(parts[part].table, columns.text);
+	int result = lab_prepare(lab, &lab->add_ledger[part], sql, storing, err);
+	free(sql);
+	strbuf_release(&columns);
+	return result;
+}
+
+static int insert_part(struct lab *lab, int part, int64_t execution, const struct ledger *l,
+		       struct error *err)
+{
+	size_t count;
+	const char *item = parts[part].items(l, &count);
+	if (count && prepare(lab, part, err))
+		return -1;
+	if (count >> POSITION_BITS)
+		return error_set(err, EXIT_USAGE, "a ledger has %zu rows of a kind, %d are room",
+				 count, 1 << POSITION_BITS);
+	sqlite3_stmt *stmt = lab->add_ledger[part];
+	uint64_t id = parts[part].list ? item_id(execution, parts[part].kind) : (uint64_t)execution;
+	for (size_t i = 0; i < count; i++, item += parts[part].size) {
+		int at = 1;
+		fields_bind(stmt, &at, parts[part].fields, item);
+		sqlite3_bind_int64(stmt, at, (int64_t)(id + i));
+		if (lab_done(lab, stmt, storing, err))
+			return -1;
+	}
+	return 0;
+}
+
+int lab_insert_ledger(struct lab *lab, int64_t execution, const struct ledger *l, struct error *err)
+{
+	for (int part = 0; l->present && part < LAB_LEDGER_PARTS; part++)
+		if (insert_part(lab, part, execution, l, err))
+			return -1;
+	return 0;
+}
+
+/* Whoever follows a detail to its thread must find one. */
+static bool threads_known(const struct ledger *l)
+{
+	for (size_t i = 0; i < l->details.count; i++)
+		if (l->details.items[i].thread >= l->threads.count)
+			return false;
+	return true;
+}
+
+static int prepare_reading(struct lab *lab, int part, sqlite3_stmt **stmt, struct error *err)
+{
+	struct strbuf sql = { 0 };
+	fields_columns(parts[part].fields, false, &sql);
+	char *columns = strbuf_detach(&sql);
+	if (parts[part].list)
+		strbuf_printf(&sql,
+			      "SELECT %s, e.id FROM (SELECT id, (%d * id + %d) << %d AS first FROM "
+			      "execution WHERE run = ?) e CROSS JOIN %s l "
+			      "ON l.id BETWEEN e.first AND e.first + %d ORDER BY e.id, l.id",
+			      columns, 1 << KIND_BITS, parts[part].kind, POSITION_BITS,
+			      parts[part].table, (1 << POSITION_BITS) - 1);
+	else
+		strbuf_printf(&sql,
+			      "SELECT %s, execution FROM %s WHERE execution IN "
+			      "(SELECT id FROM execution WHERE run = ?) ORDER BY execution",
+			      columns, parts[part].table);
+	int result = lab_prepare(lab, stmt, sql.text, "read", err);
+	free(columns);
+	strbuf_release(&sql);
+	return result;
+}
+
+static int read_part(struct lab *lab, int part, int64_t run, execution_list *into,
+		     struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	if (prepare_reading(lab, part, &stmt, err))
+		return -1;
+	sqlite3_bind_int64(stmt, 1, run);
+	int rc, result = 0, last = sqlite3_column_count(stmt) - 1;
+	size_t from = 0;
+	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+		int at = 0;
+		int64_t id = sqlite3_column_int64(stmt, last);
+		struct execution *x = lab_next_execution(into, &from, id);
+		if (!x)
+			continue;
+		if (parts[part].list && !x->ledger.present)
+			result = lab_damaged(lab, err, "a part of a ledger has no ledger");
+		else if (fields_read(stmt, &at, parts[part].fields, parts[part].add(&x->ledger)))
+			result = lab_damaged(lab, err, "a ledger has impossible values");
+	}
+	if (!result && rc != SQLITE_DONE)
+		result = lab_fail(lab, err, "read");
+	sqlite3_finalize(stmt);
+	return result;
+}
+
+int lab_read_ledgers(struct lab *lab, int64_t run, enum lab_detail detail, execution_list *into,
+		     struct error *err)
+{
+	for (int part = 0; part < LAB_LEDGER_PARTS; part++)
+		if (detail >= parts[part].detail && read_part(lab, part, run, into, err))
+			return -1;
+	for (size_t i = 0; i < into->count; i++)
+		if (!threads_known(&into->items[i].ledger))
+			return lab_damaged(lab, err, "a ledger has details of an unknown thread");
+	return 0;
+}
+
+int lab_insert_trace(struct lab *lab, int64_t execution, const struct trace *t, struct error *err)
+{
+	static const char sql[] = "INSERT INTO trace (execution, version, events, names, lost, "
+				  "data) VALUES (?, ?, ?, ?, ?, ?)";
+	static const char doing[] = "store a trace in";
+	void *bytes;
+	size_t length;
+	if (!t->present)
+		return 0;
+	if (!lab->add_trace && lab_prepare(lab, &lab->add_trace, sql, doing, err))
+		return -1;
+	if (trace_encode(t, &bytes, &length, err))
+		return -1;
+	sqlite3_stmt *stmt = lab->add_trace;
+	sqlite3_bind_int64(stmt, 1, execution);
+	sqlite3_bind_int(stmt, 2, TRACE_VERSION);
+	sqlite3_bind_int64(stmt, 3, (int64_t)t->events.count);
+	sqlite3_bind_int64(stmt, 4, (int64_t)t->names.count);
+	sqlite3_bind_int64(stmt, 5, (int64_t)t->lost);
+	/* what SQLite finds too long stays unbound, which the schema refuses */
+	int result = sqlite3_bind_blob64(stmt, 6, bytes, length, SQLITE_STATIC)
+			     ? lab_fail(lab, err, doing)
+			     : lab_done(lab, stmt, doing, err);
+	sqlite3_clear_bindings(stmt);
+	free(bytes);
+	return result;
+}
+
+int lab_get_trace(struct lab *lab, int64_t execution, struct trace *into, struct error *err)
+{
+	static const char sql[] =
+		"SELECT version, events, names, lost, data FROM trace WHERE execution = ?";
+	sqlite3_stmt *stmt = NULL;
+	struct trace t = { 0 };
+	struct error why = ERROR_INIT;
+	if (lab_prepare(lab, &stmt, sql, "read", err))
+		return -1;
+	sqlite3_bind_int64(stmt, 1, execution);
+	int rc = sqlite3_step(stmt), result = 0;
+	if (rc == SQLITE_ROW) {
+		int64_t events = sqlite3_column_int64(stmt, 1),
+			names = sqlite3_column_int64(stmt, 2);
+		const void *bytes = sqlite3_column_blob(stmt, 4);
+		if (sqlite3_column_int(stmt, 0) != TRACE_VERSION)
+			result = lab_damaged(lab, err, "a trace has an unknown version");
+		else if (events < 0 || names < 0)
+			result = lab_damaged(lab, err, "a trace has impossible values");
+		else if (trace_decode(bytes, (size_t)sqlite3_column_bytes(stmt, 4), (size_t)events,
+				      (size_t)names, &t, &why))
+			result = lab_damaged(lab, err, why.text);
+		t.lost = (uint64_t)sqlite3_column_int64(stmt, 3);
+	} else if (rc != SQLITE_DONE) {
+		result = lab_fail(lab, err, "read");
+	}
+	sqlite3_finalize(stmt);
+	if (result)
+		return -1;
+	trace_release(into);
+	*into = t;
+	return 0;
+}
