@@ -11,6 +11,7 @@ static const struct subcommand commands[] = {
 	{ "doctor", cmd_doctor, "what on this machine spoils a measurement, and how to mend it" },
 	{ "list", cmd_list, "the runs in the lab" },
 	{ "show", cmd_show, "the result of a stored run" },
+	{ "explain", cmd_explain, "why the slow executions of a run were slow" },
 	{ "compare", cmd_compare, "stored runs against each other" },
 	{ "export", cmd_export, "stored runs as JSON, CSV or Markdown" },
 	{ "rename", cmd_rename, "give a run another name" },

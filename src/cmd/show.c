@@ -6,7 +6,8 @@
 
 struct show_options {
 	const char *lab;
-	bool json, processes, executions, study, facts;
+	bool json, processes, executions, study, facts, ledger;
+	long execution; /* 0: all of them */
 	int unit;
 };
 
@@ -22,8 +23,27 @@ static void print_facts(const struct machine *m)
 		printf("%s = %s\n", m->facts.items[i].key, m->facts.items[i].value);
 }
 
-static void show(const loaded_list *list, const struct show_options *o)
+static int show_ledger(const struct run_view *view, const struct show_options *o,
+		       const struct time_style *style, struct strbuf *out, struct error *err)
 {
+	size_t only = LEDGER_OF_KEPT;
+	for (size_t i = 0; o->execution && i < view->count; i++)
+		if (!view->executions[i].warmup &&
+		    view->executions[i].number == (uint32_t)o->execution)
+			only = i;
+	if (o->execution && only == LEDGER_OF_KEPT) {
+		error_set(err, EXIT_USAGE, "run %lld has no execution %ld",
+			  (long long)view->run->id, o->execution);
+		return error_hint(err, "'tare show --executions %lld' lists them",
+				  (long long)view->run->id);
+	}
+	time_ledger(view, only, style, out);
+	return 0;
+}
+
+static int show(const loaded_list *list, const struct show_options *o, struct error *err)
+{
+	int failed = 0;
 	struct run_view *views = loaded_views(list);
 	struct time_style style = { .width = (size_t)cmd_columns(),
 				    .colour = cmd_colour(),
@@ -31,6 +51,12 @@ static void show(const loaded_list *list, const struct show_options *o)
 	struct strbuf out = { 0 };
 	if (o->json) {
 		time_json(views, list->count, &style, &out);
+	} else if (o->ledger) {
+		for (size_t i = 0; i < list->count && !failed; i++) {
+			if (i)
+				strbuf_putc(&out, '\n');
+			failed = show_ledger(&views[i], o, &style, &out, err);
+		}
 	} else if (o->processes) {
 		for (size_t i = 0; i < list->count; i++)
 			print_table(time_processes(&views[i]));
@@ -42,9 +68,11 @@ static void show(const loaded_list *list, const struct show_options *o)
 	} else {
 		time_text(views, list->count, &style, &out);
 	}
-	fputs(strbuf_text(&out), stdout);
+	if (!failed)
+		fputs(strbuf_text(&out), stdout);
 	strbuf_release(&out);
 	free(views);
+	return failed;
 }
 
 int cmd_show(int argc, char **argv)
@@ -56,6 +84,11 @@ int cmd_show(int argc, char **argv)
 		{ 'p', "processes", OPTION_FLAG, &o.processes, NULL,
 		  "every process that ran meanwhile, with its CPU time" },
 		{ 'x', "executions", OPTION_FLAG, &o.executions, NULL, "a row for each execution" },
+		{ 0, "ledger", OPTION_FLAG, &o.ledger, NULL,
+		  "where every ns went, cause by cause" },
+		{ 'e', "execution", OPTION_INTEGER, &o.execution, "NUM",
+		  "with --ledger: of this execution, with its threads", .min = 1,
+		  .max = UINT32_MAX },
 		{ 0, "machine", OPTION_FLAG, &o.facts, NULL, "the facts of the machine it ran on" },
 		{ 0, "json", OPTION_FLAG, &o.json, NULL, "everything, as JSON" },
 		{ 'u', "time-unit", OPTION_CHOICE, &o.unit, TIME_UNIT_CHOICES,
@@ -71,16 +104,17 @@ int cmd_show(int argc, char **argv)
 		    "The result of a stored run: a number, a name, 'last' (the default) or @1, @2 ...\n",
 		    specs, argc, argv, &names, &code)) {
 		struct error err = ERROR_INIT;
-		if (o.json + o.processes + o.executions + o.facts > 1) {
-			error_set(
-				&err, EXIT_USAGE,
-				"show: --json, --processes, --executions and --machine exclude each other");
+		if (o.json + o.processes + o.executions + o.facts + o.ledger > 1)
+			error_set(&err, EXIT_USAGE,
+				  "show: --json, --ledger, --processes, --executions and --machine "
+				  "exclude each other");
+		else if (o.execution && !o.ledger)
+			error_set(&err, EXIT_USAGE, "show: --execution goes with --ledger");
+		else if (!cmd_load_runs(o.lab, &names, o.ledger ? LAB_THREADS : LAB_PROCESSES,
+					o.study, &list, &err))
+			show(&list, &o, &err);
+		if (*err.text)
 			code = cmd_fail(&err);
-		} else if (cmd_load_runs(o.lab, &names, LAB_PROCESSES, o.study, &list, &err)) {
-			code = cmd_fail(&err);
-		} else {
-			show(&list, &o);
-		}
 	}
 	loaded_release(&list);
 	array_release(&names);

@@ -24,6 +24,7 @@ struct session {
 	struct collector *collector;
 	int64_t machine, study, baseline;
 	char *conditions, *directory, *command_line;
+	char *no_ledger;  /* why there is none although there could be; NULL: it is kept */
 	struct run *runs; /* one per command; id 0 until begun */
 	bool *stored;	  /* an execution of it is in the lab */
 	loaded_list done; /* the runs that ended, in order */
@@ -54,7 +55,12 @@ static void describe_run(struct session *s, size_t item, struct run *run)
 			     .version = xstrdup(TARE_VERSION),
 			     .tags = s->o->tag ? xstrdup(s->o->tag) : NULL };
 	const char *not_seen = collector_not_seen(s->collector);
-	run->not_seen = not_seen ? xstrdup(not_seen) : NULL;
+	struct strbuf text = { 0 };
+	strbuf_puts(&text, not_seen ? not_seen : "");
+	if (s->no_ledger)
+		strbuf_printf(&text, "%sthe ledger (%s).", not_seen ? " Nor " : "", s->no_ledger);
+	run->not_seen = text.length ? strbuf_detach(&text) : NULL;
+	strbuf_release(&text);
 	for (size_t i = 0; c->combination != SIZE_MAX && i < s->p->space.count; i++) {
 		const char *value = parameter_value(&s->p->space, c->combination, i);
 		array_push(&run->parameters, (struct parameter){ xstrdup(s->p->space.items[i].name),
@@ -80,7 +86,7 @@ static int finish_run(struct session *s, size_t item, enum run_status status, st
 	}
 	run->ended_at_ns = clock_realtime_ns();
 	if (lab_end_run(s->lab, run->id, status, err) ||
-	    loaded_add(&s->done, s->lab, run->id, LAB_PROCESSES, err))
+	    loaded_add(&s->done, s->lab, run->id, s->o->ledger ? LAB_THREADS : LAB_PROCESSES, err))
 		return -1;
 	if (s->quiet)
 		return 0;
@@ -89,7 +95,11 @@ static int finish_run(struct session *s, size_t item, enum run_status status, st
 	if (s->done.count > 1)
 		strbuf_putc(&out, '\n');
 	time_text_run(&views[s->done.count - 1], s->done.count, &s->style, &out);
-	s->style.not_seen_said = true;
+	s->style.not_seen_said = s->style.ledger_said = true;
+	if (s->o->ledger) {
+		strbuf_putc(&out, '\n');
+		time_ledger(&views[s->done.count - 1], LEDGER_OF_KEPT, &s->style, &out);
+	}
 	fputs(strbuf_text(&out), stdout);
 	fflush(stdout);
 	strbuf_release(&out);
@@ -140,6 +150,25 @@ static void on_progress(void *context, size_t item, uint32_t done, uint32_t plan
 
 /* ---- before and after ---- */
 
+/* Kept wherever it can be; that it cannot is an error only to who asked for it. */
+static int keep_ledger(struct session *s, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	if (s->o->no_ledger || collector_keep_ledger(s->collector, s->o->trace, &why) == 0)
+		return 0;
+	if (s->o->ledger || s->o->trace) {
+		error_set(err, EXIT_ENVIRONMENT, "no ledger can be kept: %s", why.text);
+		return error_hint(err, "%s",
+				  *why.hint ? why.hint
+					    : "leave out --ledger and --trace, "
+					      "or run as root with the bpf back end");
+	}
+	/* the other back ends say themselves what they do not see */
+	if (collector_backend(s->collector) == BACKEND_BPF)
+		s->no_ledger = xstrdup(why.text);
+	return 0;
+}
+
 static int open_everything(struct session *s, int argc, char **argv, struct error *err)
 {
 	const char *path = s->o->no_lab ? LAB_IN_MEMORY : s->o->lab;
@@ -153,7 +182,7 @@ static int open_everything(struct session *s, int argc, char **argv, struct erro
 		return -1;
 	static const enum backend wanted[] = { BACKENDS, BACKEND_BPF, BACKEND_NETLINK,
 					       BACKEND_PLAIN };
-	if (collector_open(&s->collector, wanted[s->o->backend], err))
+	if (collector_open(&s->collector, wanted[s->o->backend], err) || keep_ledger(s, err))
 		return -1;
 	struct machine m = { 0 };
 	machine_read(&m);
@@ -308,6 +337,7 @@ static void release_session(struct session *s)
 	free(s->runs);
 	free(s->stored);
 	free(s->conditions);
+	free(s->no_ledger);
 	free(s->command_line);
 	free(s->directory);
 	loaded_release(&s->done);
@@ -416,6 +446,12 @@ int cmd_time(int argc, char **argv)
 		  .rare = true },
 		{ 0, "as-root", OPTION_FLAG, &o.as_root, NULL,
 		  "under sudo: not as the user who typed it", .rare = true },
+		{ 0, "ledger", OPTION_FLAG, &o.ledger, NULL,
+		  "show where every ns went, cause by cause" },
+		{ 0, "no-ledger", OPTION_FLAG, &o.no_ledger, NULL, "do not keep a ledger",
+		  .rare = true },
+		{ 0, "trace", OPTION_FLAG, &o.trace, NULL, "keep every event, for 'tare export'",
+		  .rare = true },
 		{ 0, "keep-outliers", OPTION_FLAG, &o.keep_outliers, NULL, "do not apply rule (II)",
 		  .rare = true },
 		{ 0, "baseline", OPTION_TEXT, &o.baseline, "RUN", "compare with a stored run" },

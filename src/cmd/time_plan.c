@@ -322,6 +322,12 @@ static int check_options(const struct time_options *o, struct error *err)
 		return error_set(err, EXIT_USAGE, "time: --lab and --no-lab contradict each other");
 	if (o->no_lab && o->baseline)
 		return error_set(err, EXIT_USAGE, "time: --baseline needs the lab it is in");
+	if (o->no_ledger && (o->ledger || o->trace))
+		return error_set(err, EXIT_USAGE,
+				 "time: --no-ledger and --%s contradict each other",
+				 o->ledger ? "ledger" : "trace");
+	if (o->no_lab && o->trace)
+		return error_set(err, EXIT_USAGE, "time: --trace needs a lab to be kept in");
 	return check_people_and_names(o, err) || check_exports(o, err) ? -1 : 0;
 }
 
@@ -424,6 +430,8 @@ char *time_conditions(const struct time_options *o, const struct time_plan *p)
 	json_object_set_new(all, "expected_codes", codes);
 	json_object_set_new(all, "keep_outliers", json_boolean(o->keep_outliers));
 	json_object_set_new(all, "time_limit_ns", json_integer((json_int_t)o->time_limit_ns));
+	json_object_set_new(all, "ledger", json_boolean(!o->no_ledger));
+	json_object_set_new(all, "trace", json_boolean(o->trace));
 	json_object_set_new(all, "orphans", json_string(orphans[o->orphans]));
 	json_object_set_new(all, "aslr", json_boolean(!o->no_aslr));
 	set_text(all, "cpus", o->cpus);

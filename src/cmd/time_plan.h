@@ -12,6 +12,7 @@ struct time_options {
 	const char *setup, *cleanup, *reference, *shell, *input, *step;
 	text_list prepare, conclude, names, outputs, scans, lists;
 	bool no_shell, show_output, keep_outliers, no_aslr, no_padding, as_root, no_lab, json;
+	bool ledger, no_ledger, trace; /* ledger: it must be kept, and is shown whole */
 	const char *ignore; /* NULL not given, "" or "all-non-zero", or a list of codes */
 	int order, backend, orphans, unit, style, measure;
 	uint64_t time_limit_ns, grace_ns, min_time_ns;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "protocol/difference.h"
 #include "protocol/emp_warnings.h"
 #include "stats/tests.h"
 
@@ -167,6 +168,12 @@ static void summarise_all(const struct run *run, const struct execution *executi
 	}
 }
 
+/* Enough of an execution's time to have made a difference. */
+static bool matters(uint64_t ns, const struct execution *x)
+{
+	return ns > x->et_ns / 100 || ns > 1000000;
+}
+
 /* The daemon that used the most CPU time, if that was enough to matter. */
 static const struct process *culprit(const struct execution *x)
 {
@@ -177,13 +184,66 @@ static const struct process *culprit(const struct execution *x)
 		    (!busiest || p->value[TASK_EXEC] > busiest->value[TASK_EXEC]))
 			busiest = p;
 	}
-	if (busiest &&
-	    (busiest->value[TASK_EXEC] > x->et_ns / 100 || busiest->value[TASK_EXEC] > 1000000))
-		return busiest;
-	return NULL;
+	return busiest && matters(busiest->value[TASK_EXEC], x) ? busiest : NULL;
 }
 
-static void explain_outside(const struct execution *x, enum emp_measure m, struct emp_verdict *v)
+/* Of those that count and have a ledger, the one nearest to the median of the headline. */
+static const struct execution *usual(const struct run *run, const struct execution *executions,
+				     const struct emp_result *r)
+{
+	const struct execution *nearest = NULL;
+	double least = 0;
+	for (size_t i = 0; i < r->count; i++) {
+		const struct execution *x = &executions[i];
+		if (r->verdicts[i].rule != EMP_KEPT || !x->ledger.present)
+			continue;
+		double off =
+			fabs(value_ns(run, x, r, r->headline) - r->unfiltered[r->headline].median);
+		if (!nearest || off < least) {
+			nearest = x;
+			least = off;
+		}
+	}
+	return nearest;
+}
+
+/* The cause outside the subject's own code that x has most of beyond the usual: for ET of the wall
+ * view, for PT of what a thread may suffer on a CPU or on its way to one. */
+static bool put_excess(const struct execution *x, const struct execution *base, enum emp_measure m,
+		       char *out, size_t size)
+{
+	if (!base || base == x || !x->ledger.present)
+		return false;
+	struct difference d;
+	const struct difference_cause *worst = NULL;
+	difference_of(x, base, m == EMP_ET ? DIFFERENCE_WALL : DIFFERENCE_ACCOUNT, &d);
+	for (size_t i = 0; i < d.causes.count; i++) {
+		const struct difference_cause *c = &d.causes.items[i];
+		if (c->cause != LEDGER_RUN && (m == EMP_ET || c->cause <= LEDGER_THROTTLED) &&
+		    c->ns > 0 && (!worst || c->ns > worst->ns))
+			worst = c;
+	}
+	bool found = worst && matters((uint64_t)worst->ns, x);
+	if (found) {
+		char more[32], who[96] = "", name[64];
+		const struct difference_name *n = worst->names.items;
+		text_duration((double)worst->ns, 3, more, sizeof more);
+		if (worst->names.count && *n->name) {
+			text_display(n->name, name, sizeof name);
+			if (n->pid)
+				snprintf(who, sizeof who, ": %s (pid %d)", name, n->pid);
+			else
+				snprintf(who, sizeof who, ": %s", name);
+		}
+		snprintf(out, size, "; %s %s more than usual%s", ledger_causes[worst->cause].label,
+			 more, who);
+	}
+	difference_release(&d);
+	return found;
+}
+
+static void explain_outside(const struct execution *x, const struct execution *base,
+			    enum emp_measure m, struct emp_verdict *v)
 {
 	bool above = v->value_ns > v->high_ns;
 	char value[32] = "", bound[32] = "", used[32];
@@ -195,12 +255,17 @@ static void explain_outside(const struct execution *x, enum emp_measure m, struc
 	int used_bytes = snprintf(v->reason, sizeof v->reason, "%s %s is %s %s (mean %s 2 σ)",
 				  emp_label(m), value, above ? "above" : "below", bound,
 				  above ? "+" : "−");
-	const struct process *p = above ? culprit(x) : NULL;
-	if (!p || used_bytes < 0 || (size_t)used_bytes >= sizeof v->reason)
+	if (!above || used_bytes < 0 || (size_t)used_bytes >= sizeof v->reason)
+		return;
+	char *rest = v->reason + used_bytes;
+	size_t room = sizeof v->reason - (size_t)used_bytes;
+	if (put_excess(x, base, m, rest, room))
+		return;
+	const struct process *p = culprit(x);
+	if (!p)
 		return;
 	text_duration((double)p->value[TASK_EXEC], 2, used, sizeof used);
-	snprintf(v->reason + used_bytes, sizeof v->reason - (size_t)used_bytes,
-		 "; %s ran %s meanwhile", p->name, used);
+	snprintf(rest, room, "; %s ran %s meanwhile", p->name, used);
 }
 
 /* EMP section 5.2, rule (II): one pass over what is left. Returns how many it dropped. */
@@ -213,6 +278,7 @@ static size_t drop_outside(const struct run *run, const struct execution *execut
 	    spread < RESOLUTION_RELATIVE * s->mean)
 		return 0;
 	size_t dropped = 0;
+	const struct execution *base = usual(run, executions, r);
 	for (size_t i = 0; i < r->count; i++) {
 		struct emp_verdict *v = &r->verdicts[i];
 		if (v->rule != EMP_KEPT)
@@ -225,7 +291,7 @@ static size_t drop_outside(const struct run *run, const struct execution *execut
 		v->value_ns = value;
 		v->low_ns = low;
 		v->high_ns = high;
-		explain_outside(&executions[i], r->headline, v);
+		explain_outside(&executions[i], base, r->headline, v);
 		dropped++;
 	}
 	return dropped;

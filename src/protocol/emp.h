@@ -34,8 +34,8 @@ const char *emp_rule_name(enum emp_rule rule); /* "kept", "warmup", "failed", "I
 struct emp_verdict {
 	enum emp_rule rule;
 	double value_ns, low_ns, high_ns; /* EMP_OUTSIDE: what was judged and the bounds */
-	char reason[192]; /* a sentence with the culprit: the busiest daemon, where known; "" when
-			     kept */
+	char reason[192]; /* a sentence with the culprit, where known: by the ledger the cause with
+			     the largest excess, else the busiest daemon; "" when kept */
 };
 
 struct emp_warning {

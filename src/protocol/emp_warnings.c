@@ -82,6 +82,22 @@ static struct shown run_name(const struct run *run)
 	return s;
 }
 
+struct advice {
+	char text[64];
+};
+
+/* The command that tells what disturbed an execution. */
+static struct advice what_tells(const struct context *c)
+{
+	struct advice a;
+	bool ledger = false;
+	for (size_t i = 0; i < c->r->count && !ledger; i++)
+		ledger = c->executions[i].ledger.present;
+	snprintf(a.text, sizeof a.text, ledger ? "tare explain %s" : "tare show %s --processes",
+		 run_name(c->run).text);
+	return a;
+}
+
 static bool counts(const struct emp_verdict *v)
 {
 	return v->rule == EMP_KEPT || v->rule == EMP_OUTSIDE;
@@ -206,9 +222,8 @@ static void warn_of_outliers(struct context *c, bool slow_first)
 		    far, s->n_all, far == 1 ? "s" : "", emp_label(s->m), shown(farthest).text,
 		    shown(u->median).text);
 		say(w->remedy,
-		    "`tare show %s --processes` names what ran then; `tare doctor` tells how to "
-		    "quiet this machine",
-		    run_name(c->run).text);
+		    "`%s` names what ran then; `tare doctor` tells how to quiet this machine",
+		    what_tells(c).text);
 		return;
 	}
 }
@@ -246,9 +261,8 @@ static void warn_of_noisy_et(struct context *c, bool waiting)
 	say(w->text,
 	    "ET varies by %.1f %%, PT by %.2f %%: the program waited, or the machine was disturbed",
 	    100 * et->relative_error, 100 * pt->relative_error);
-	say(w->remedy,
-	    "%s`tare doctor` tells how to quiet this machine, `tare show %s --processes` what ran",
-	    waiting ? "" : "PT is the figure to use; ", run_name(c->run).text);
+	say(w->remedy, "%s`tare doctor` tells how to quiet this machine, `%s` what ran",
+	    waiting ? "" : "PT is the figure to use; ", what_tells(c).text);
 }
 
 static void warn_of_too_short(struct context *c)

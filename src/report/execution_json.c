@@ -1,5 +1,7 @@
 #include "report/execution_json.h"
 
+#include "report/ledger.h"
+
 #define MOST_PROCESSES 10 /* of each role: the rest used less */
 
 json_t *verdict_json(const struct emp_verdict *v)
@@ -109,6 +111,7 @@ json_t *execution_json(const struct execution *x, const struct emp_verdict *verd
 	json_object_set_new(o, "ephemeral",
 			    x->ephemeral < 0 ? json_null() : json_integer(x->ephemeral));
 	json_object_set_new(o, "self_ns", json_ns(x->self_ns));
+	json_object_set_new(o, "ledger", ledger_json(&x->ledger));
 	json_object_set_new(o, "verdict", verdict ? verdict_json(verdict) : json_null());
 	return o;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/strbuf.h"
 #include "protocol/emp.h"
@@ -38,6 +39,7 @@ struct time_style {
 	enum time_unit unit;
 	bool not_seen_said; /* by the block before: what this back end does not see is not repeated
 			     */
+	bool ledger_said;   /* the same of what the kernel does not tell the ledger */
 	size_t reference;   /* the run (from 1) the others are compared with; 0: the fastest */
 };
 
@@ -49,6 +51,12 @@ void time_text_run(const struct run_view *view, size_t number, const struct time
 		   struct strbuf *out);
 void time_text_summary(const struct run_view *views, size_t count, const struct time_style *style,
 		       struct strbuf *out);
+
+/* `--ledger`: the mean over the kept executions, or that of the execution with index `only`, with
+ * its threads where they are loaded. */
+#define LEDGER_OF_KEPT SIZE_MAX
+void time_ledger(const struct run_view *view, size_t only, const struct time_style *style,
+		 struct strbuf *out);
 
 /* The exports below leave out runs without any measured execution, which have no figures; JSON has
  * them under tare.failed_runs. */
@@ -63,7 +71,8 @@ void time_markup(const struct run_view *views, size_t count, const struct time_s
 		 enum table_format format, struct strbuf *out);
 
 /* One row for each execution, for `tare export`; the caller renders and frees. Times are as
- * recorded; et_less_shell_ns and pt_less_shell_ns are what the protocol summarises. */
+ * recorded; et_less_shell_ns and pt_less_shell_ns are what the protocol summarises. Where one of
+ * them has a ledger, its wall view follows, a column for each cause. */
 struct table *time_executions(const struct run_view *views, size_t count);
 /* The same for people, one run in 80 columns: ET and PT (the shell taken off), peak memory, forced
  * switches, and why an execution was dropped. */

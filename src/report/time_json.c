@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "report/execution_json.h"
 #include "report/format.h"
+#include "report/ledger.h"
 #include "report/study.h"
 
 json_t *json_real_or_null(double value)
@@ -228,6 +229,7 @@ static json_t *tare_json(const struct run_view *view)
 	json_object_set_new(o, "planned", id_json(run->planned));
 	json_object_set_new(o, "shell", shell_json(run));
 	json_object_set_new(o, "protocol", protocol_json(view));
+	json_object_set_new(o, "ledger", ledger_means_json(view));
 	for (size_t i = 0; i < view->count; i++)
 		json_array_append_new(
 			executions,

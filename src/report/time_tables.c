@@ -301,7 +301,16 @@ static enum column_type measure_column(enum unit unit)
 	return unit == UNIT_NS ? COLUMN_DURATION : unit == UNIT_BYTES ? COLUMN_BYTES : COLUMN_COUNT;
 }
 
-static struct table *executions_table(void)
+static bool has_ledger(const struct run_view *views, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < views[i].count; j++)
+			if (views[i].executions[j].ledger.present)
+				return true;
+	return false;
+}
+
+static struct table *executions_table(bool ledger)
 {
 	struct columns c = { 0 };
 	column_add(&c, COLUMN_COUNT, "", "run");
@@ -328,6 +337,8 @@ static struct table *executions_table(void)
 	column_add(&c, COLUMN_DURATION, "", "self");
 	column_add(&c, COLUMN_TEXT, "", "rule");
 	column_add(&c, COLUMN_TEXT, "", "reason");
+	for (size_t i = 0; ledger && i < LEDGER_CAUSES; i++)
+		column_add(&c, COLUMN_DURATION, "wall_", ledger_causes[i].name);
 	return columns_table(&c);
 }
 
@@ -372,7 +383,8 @@ static void add_totals(struct table *t, const struct totals *totals)
 
 struct table *time_executions(const struct run_view *views, size_t count)
 {
-	struct table *t = executions_table();
+	bool ledger = has_ledger(views, count);
+	struct table *t = executions_table(ledger);
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < views[i].count; j++) {
 			const struct execution *x = &views[i].executions[j];
@@ -397,6 +409,9 @@ struct table *time_executions(const struct run_view *views, size_t count)
 			add_ns(t, x->self_ns);
 			table_add_text(t, v ? emp_rule_name(v->rule) : NULL);
 			table_add_text(t, v && *v->reason ? v->reason : NULL);
+			for (size_t k = 0; ledger && k < LEDGER_CAUSES; k++)
+				table_add_number(t, x->ledger.present ? (double)x->ledger.wall_ns[k]
+								      : NAN);
 		}
 	return t;
 }

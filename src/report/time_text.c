@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/ledger.h"
 #include "report/rows.h"
 #include "report/shares.h"
 #include "report/study.h"
@@ -473,6 +474,26 @@ static void put_source(const struct run_view *view, const struct time_style *sty
 	strbuf_release(&text);
 }
 
+/* One line, so it may begin before the second column. */
+static void put_ledger(const struct run_view *view, const struct time_style *style,
+		       struct strbuf *out)
+{
+	static const char label[] = "  Ledger  ";
+	struct ledger_sums s;
+	ledger_sums_of(view, LEDGER_OF_KEPT, &s);
+	if (s.n && s.wall_total_ns) {
+		struct strbuf note = { 0 };
+		strbuf_puts(out, label);
+		put_ledger_line(&s, style->ascii, style->width - strlen(label), out);
+		strbuf_putc(out, '\n');
+		put_ledger_note(&s, style->ledger_said, &note);
+		if (note.length)
+			put_labelled(out, style, "  Ledger note", DIM, strbuf_text(&note));
+		strbuf_release(&note);
+	}
+	ledger_sums_release(&s);
+}
+
 void time_text_run(const struct run_view *view, size_t number, const struct time_style *given,
 		   struct strbuf *out)
 {
@@ -481,6 +502,7 @@ void time_text_run(const struct run_view *view, size_t number, const struct time
 	put_heading(view, number, &style, out);
 	if (r->kept[EMP_ET].n) {
 		put_figures(view, &style, out);
+		put_ledger(view, &style, out);
 		put_subject(view, &style, out);
 		put_delays(view, &style, out);
 	}
@@ -497,6 +519,15 @@ void time_text_run(const struct run_view *view, size_t number, const struct time
 	}
 }
 
+/* What the kernel does not tell its ledger; "" when nothing, or there is none. */
+static const char *ledger_not_seen(const struct run_view *view)
+{
+	for (size_t i = 0; i < view->count; i++)
+		if (view->executions[i].ledger.present)
+			return view->executions[i].ledger.not_seen;
+	return "";
+}
+
 void time_text(const struct run_view *views, size_t count, const struct time_style *given,
 	       struct strbuf *out)
 {
@@ -505,6 +536,8 @@ void time_text(const struct run_view *views, size_t count, const struct time_sty
 		const char *said = i ? views[i - 1].run->not_seen : NULL;
 		const char *now = views[i].run->not_seen;
 		style.not_seen_said = said && now && strcmp(said, now) == 0;
+		style.ledger_said =
+			i && !strcmp(ledger_not_seen(&views[i - 1]), ledger_not_seen(&views[i]));
 		if (i)
 			strbuf_putc(out, '\n');
 		time_text_run(&views[i], i + 1, &style, out);

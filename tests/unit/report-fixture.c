@@ -164,6 +164,112 @@ void fixture_plain(struct fixture *f)
 	fixture_judge(f);
 }
 
+static void add_entry(struct ledger *l, enum ledger_cause cause, const char *name, int32_t pid,
+		      uint64_t ns, uint64_t count)
+{
+	struct ledger_entry e = { .cause = cause, .pid = pid, .ns = ns, .count = count };
+	snprintf(e.name, sizeof e.name, "%s", name);
+	array_push(&l->entries, e);
+	l->subject.count[cause] += count;
+}
+
+static void add_other(struct ledger *l, const char *name, int32_t pid, uint64_t ns,
+		      uint64_t delayed)
+{
+	struct ledger_other o = { .pid = pid,
+				  .self = !strcmp(name, "tare"),
+				  .kernel = !strncmp(name, "kworker", 7),
+				  .ns = ns,
+				  .bursts = 12,
+				  .longest_ns = ns / 8,
+				  .delayed_ns = delayed };
+	snprintf(o.name, sizeof o.name, "%s", name);
+	array_push(&l->others, o);
+}
+
+static void add_thread(struct ledger *l, int32_t tid, int32_t tgid, const char *name, uint64_t life,
+		       uint64_t run)
+{
+	struct ledger_thread t = { .tid = tid,
+				   .tgid = tgid,
+				   .begin_ns = l->begin_ns + (uint64_t)tid,
+				   .end_ns = l->begin_ns + (uint64_t)tid + life };
+	snprintf(t.name, sizeof t.name, "%s", name);
+	t.account.ns[LEDGER_RUN] = run;
+	t.account.ns[LEDGER_FUTEX] = life - run;
+	struct ledger_entry e = { .thread = (uint32_t)l->threads.count,
+				  .cause = LEDGER_FUTEX,
+				  .name = "futex",
+				  .ns = life - run };
+	array_push(&l->threads, t);
+	array_push(&l->details, e);
+}
+
+static void fill_ledger(struct execution *x, bool threads)
+{
+	struct ledger *l = &x->ledger;
+	uint64_t et = x->et_ns, *wall = l->wall_ns;
+	l->present = true;
+	l->begin_ns = 1000000000;
+	l->end_ns = l->begin_ns + et;
+	wall[LEDGER_QUEUED] = et / 1000 * 19;
+	wall[LEDGER_IRQ] = et / 1000 * 6;
+	wall[LEDGER_STEAL] = et / 1000 * 4;
+	wall[LEDGER_RUN] = et - wall[LEDGER_QUEUED] - wall[LEDGER_IRQ] - wall[LEDGER_STEAL];
+	memcpy(l->subject.ns, wall, sizeof l->subject.ns);
+	l->subject.tick_user_ns = 90;
+	l->subject.tick_system_ns = 10;
+	add_entry(l, LEDGER_RUN, "", 0, wall[LEDGER_RUN], 13);
+	add_entry(l, LEDGER_QUEUED, "postgres", 4711, wall[LEDGER_QUEUED] / 10 * 9, 10);
+	add_entry(l, LEDGER_QUEUED, "kworker/0:1", 42,
+		  wall[LEDGER_QUEUED] - wall[LEDGER_QUEUED] / 10 * 9, 3);
+	add_entry(l, LEDGER_IRQ, "timer", 0, wall[LEDGER_IRQ], 250);
+	add_entry(l, LEDGER_STEAL, "", 0, wall[LEDGER_STEAL], 5);
+	add_other(l, "postgres", 4711, et / 20, wall[LEDGER_QUEUED] / 10 * 9);
+	add_other(l, "kworker/0:1", 42, et / 400, et / 600);
+	add_other(l, "tare", 99, 50000, 0);
+	array_push(&l->interrupts, (struct ledger_interrupt){ .cause = LEDGER_IRQ,
+							      .name = "timer",
+							      .count = 500,
+							      .ns = 2 * wall[LEDGER_IRQ],
+							      .subject_count = 250,
+							      .subject_ns = wall[LEDGER_IRQ] });
+	for (int e = 0; e < LEDGER_EVENTS; e++) {
+		l->events[e] = 1000;
+		l->event_ns[e] = 100;
+	}
+	l->subject_events = 1000;
+	x->self_ns = 1200000;
+	x->totals.threads = threads ? 6 : 1;
+	if (!threads)
+		return;
+	l->subject.ns[LEDGER_FUTEX] = 3 * et;
+	add_entry(l, LEDGER_FUTEX, "futex", 0, 3 * et, 99);
+	add_thread(l, 101, 101, "prog", et, et / 2);
+	add_thread(l, 102, 101, "worker", et / 2, et / 3);
+	add_thread(l, 103, 101, "worker", et / 2, et / 4);
+	add_thread(l, 104, 104, "helper", et / 5, et / 9);
+	l->unlisted = 2;
+	snprintf(l->not_seen, sizeof l->not_seen, "steal, on this kernel");
+}
+
+void fixture_ledger(struct fixture *f, bool threads)
+{
+	for (size_t i = 0; i < f->view.count; i++)
+		fill_ledger(&f->executions[i], threads);
+}
+
+void fixture_disturb(struct fixture *f, size_t i, uint64_t ns)
+{
+	struct execution *x = &f->executions[i];
+	x->et_ns += ns;
+	x->ledger.wall_ns[LEDGER_QUEUED] += ns;
+	x->ledger.subject.ns[LEDGER_QUEUED] += ns;
+	add_entry(&x->ledger, LEDGER_QUEUED, "stress", 1234, ns, 12);
+	add_other(&x->ledger, "stress", 1234, ns, ns);
+	fixture_judge(f);
+}
+
 void fixture_parameter(struct fixture *f, const char *name, const char *value)
 {
 	array_push(&f->run.parameters, (struct parameter){ strdup(name), strdup(value) });

@@ -23,6 +23,11 @@ void fixture_drop(struct fixture *f, size_t i, enum emp_rule rule, const char *r
 void fixture_warn(struct fixture *f, const char *id, const char *text, const char *remedy);
 /* Only what the plain back end sees: no net or exec, no daemons, few totals. */
 void fixture_plain(struct fixture *f);
+/* A ledger for every execution: run 97.1 %, queued behind postgres, interrupted by the timer, steal
+ * 0.4 %. With threads: four of them in two processes, listed, and more in the account. */
+void fixture_ledger(struct fixture *f, bool threads);
+/* The execution at index i takes so much longer: queued behind stress. */
+void fixture_disturb(struct fixture *f, size_t i, uint64_t ns);
 void fixture_parameter(struct fixture *f, const char *name, const char *value);
 /* Summaries anew after executions were changed. */
 void fixture_judge(struct fixture *f);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "report-fixture.h"
+#include "report/explain.h"
 
 static void fill(struct fixture f[4])
 {
@@ -13,6 +14,8 @@ static void fill(struct fixture f[4])
 	fixture_drop(&f[0], 4, EMP_OUTSIDE,
 		     "process time 1009.3 ms, outside 998.1 … 1006.2 ms; kworker/0 ran 8.2 ms "
 		     "instead of 1.2 ms");
+	fixture_ledger(&f[0], false);
+	fixture_disturb(&f[0], 7, 61200000);
 	fixture_warn(&f[0], "drift", "the elapsed times rise by 0.4 % over the run (p = 0.003)",
 		     "Let the machine settle: raise --warmup, or see tare doctor.");
 	fixture_parameter(&f[0], "size", "10");
@@ -22,6 +25,8 @@ static void fill(struct fixture f[4])
 	f[1].run.shell_et_ns = 1234567;
 	f[1].run.shell_pt_ns[GRADE_NET] = 800000;
 	fixture_judge(&f[1]);
+	fixture_ledger(&f[1], true);
+	fixture_disturb(&f[1], 9, 250000000);
 	fixture_init(&f[2], "./prog --fail 'a|b' \xff", 3, 0.5);
 	for (size_t i = 1; i <= 3; i++) {
 		f[2].executions[i].status = 1;
@@ -31,6 +36,25 @@ static void fill(struct fixture f[4])
 	f[2].run.status = RUN_FAILED;
 	fixture_init(&f[3], "./prog --interrupted", 0, 1);
 	f[3].run.status = RUN_INTERRUPTED;
+}
+
+static void explain(const struct run_view *view, size_t asked, bool json,
+		    const struct time_style *style, struct strbuf *out)
+{
+	struct explanation e;
+	struct error err = ERROR_INIT;
+	if (explain_run(view->executions, view->count, view->result, asked, &e, &err)) {
+		fprintf(stderr, "%s\n", err.text);
+		exit(1);
+	}
+	if (json && out->length)
+		strbuf_putc(out, ',');
+	if (json)
+		explain_json(view, &e, out);
+	else
+		explain_text(view, &e, 0, style, out);
+	strbuf_putc(out, '\n');
+	explanation_release(&e);
 }
 
 int main(int argc, char **argv)
@@ -56,6 +80,16 @@ int main(int argc, char **argv)
 		struct table *t = time_executions_brief(&views[0]);
 		table_render(t, TABLE_TEXT, &(struct table_style){ .width = 80 }, &out);
 		table_free(t);
+	} else if (!strcmp(format, "ledger")) {
+		time_ledger(&views[0], LEDGER_OF_KEPT, &style, &out);
+		strbuf_putc(&out, '\n');
+		time_ledger(&views[1], LEDGER_OF_KEPT, &style, &out);
+		strbuf_putc(&out, '\n');
+		time_ledger(&views[1], 9, &style, &out);
+	} else if (!strncmp(format, "explain", 7)) {
+		for (size_t i = 0; i < 2; i++)
+			explain(&views[i], i == 0 ? EXPLAIN_SLOW_ONES : 9,
+				!strcmp(format, "explain-json"), &style, &out);
 	} else
 		time_text(views, 4, &style, &out);
 	fputs(strbuf_text(&out), stdout);

@@ -1,0 +1,202 @@
+#include "protocol/difference.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Beyond this, scaling names that differ in both directions would blow small differences up. */
+#define MOST_SCALE 2.0
+
+/* One name beneath one cause in both executions. */
+struct pair {
+	const struct ledger_entry *entry; /* for its cause and name */
+	uint64_t ns[2], count[2];	  /* of x, of base */
+	int32_t pid[2];			  /* 0: none or several */
+	bool seen[2];
+};
+
+typedef ARRAY(struct pair) pair_list;
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct ledger_entry *x = ((const struct pair *)a)->entry;
+	const struct ledger_entry *y = ((const struct pair *)b)->entry;
+	if (x->cause != y->cause)
+		return x->cause < y->cause ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static void collect(const struct ledger *l, int side, pair_list *into)
+{
+	for (size_t i = 0; i < l->entries.count; i++) {
+		struct pair p = { .entry = &l->entries.items[i] };
+		p.ns[side] = p.entry->ns;
+		p.count[side] = p.entry->count;
+		p.pid[side] = p.entry->pid;
+		p.seen[side] = true;
+		array_push(into, p);
+	}
+}
+
+static void merge(struct pair *into, const struct pair *p)
+{
+	for (int side = 0; side < 2; side++) {
+		if (!p->seen[side])
+			continue;
+		if (into->seen[side] && into->pid[side] != p->pid[side])
+			into->pid[side] = 0;
+		else
+			into->pid[side] = p->pid[side];
+		into->seen[side] = true;
+		into->ns[side] += p->ns[side];
+		into->count[side] += p->count[side];
+	}
+}
+
+/* The names of both, each once, by cause. */
+static void pair_up(const struct ledger *x, const struct ledger *base, pair_list *out)
+{
+	collect(x, 0, out);
+	collect(base, 1, out);
+	if (!out->count)
+		return;
+	qsort(out->items, out->count, sizeof *out->items, compare_entries);
+	size_t n = 0;
+	for (size_t i = 1; i < out->count; i++) {
+		if (compare_entries(&out->items[n], &out->items[i]) == 0)
+			merge(&out->items[n], &out->items[i]);
+		else
+			out->items[++n] = out->items[i];
+	}
+	out->count = n + 1;
+}
+
+static int by_part(int64_t a, int64_t b)
+{
+	return (a < b) - (a > b);
+}
+
+static int compare_up(const void *a, const void *b)
+{
+	const struct difference_name *x = a, *y = b;
+	int order = by_part(x->ns, y->ns);
+	return order ? order : strcmp(x->name, y->name);
+}
+
+static int compare_down(const void *a, const void *b)
+{
+	const struct difference_name *x = a, *y = b;
+	int order = by_part(y->ns, x->ns);
+	return order ? order : strcmp(x->name, y->name);
+}
+
+static int compare_causes_up(const void *a, const void *b)
+{
+	const struct difference_cause *x = a, *y = b;
+	int order = by_part(x->ns, y->ns);
+	return order ? order : (int)x->cause - (int)y->cause;
+}
+
+static int compare_causes_down(const void *a, const void *b)
+{
+	const struct difference_cause *x = a, *y = b;
+	int order = by_part(y->ns, x->ns);
+	return order ? order : (int)x->cause - (int)y->cause;
+}
+
+/* The differences of the names become parts of c->ns. */
+static void apportion(struct difference_cause *c)
+{
+	int64_t sum = 0, same = 0, given = 0; /* same: of those in the direction of c->ns */
+	for (size_t i = 0; i < c->names.count; i++) {
+		sum += c->names.items[i].ns;
+		if ((c->names.items[i].ns > 0) == (c->ns > 0))
+			same += c->names.items[i].ns;
+	}
+	double scale = sum ? (double)c->ns / (double)sum : 0;
+	bool all = scale > 0 && scale <= MOST_SCALE;
+	if (!all)
+		scale = same ? (double)c->ns / (double)same : 0;
+	size_t largest = 0;
+	for (size_t i = 0; i < c->names.count; i++) {
+		struct difference_name *n = &c->names.items[i];
+		bool counts = all || (n->ns > 0) == (c->ns > 0);
+		if (sum != c->ns)
+			n->ns = counts ? llround((double)n->ns * scale) : 0;
+		given += n->ns;
+		if (llabs(n->ns) > llabs(c->names.items[largest].ns))
+			largest = i;
+	}
+	if (given == c->ns)
+		return;
+	/* what rounding left; all of it where no name goes the same way */
+	if (!same && !all)
+		array_push(&c->names, (struct difference_name){ .ns = c->ns - given });
+	else
+		c->names.items[largest].ns += c->ns - given;
+}
+
+static void add_names(struct difference_cause *c, const pair_list *pairs)
+{
+	for (size_t i = 0; i < pairs->count; i++) {
+		const struct pair *p = &pairs->items[i];
+		int64_t ns = (int64_t)(p->ns[0] - p->ns[1]);
+		if (p->entry->cause != c->cause || !ns)
+			continue;
+		struct difference_name n = { .ns = ns,
+					     .pid = p->pid[ns < 0],
+					     .count = p->count[0],
+					     .base_count = p->count[1] };
+		memcpy(n.name, p->entry->name, sizeof n.name);
+		n.name[sizeof n.name - 1] = '\0';
+		array_push(&c->names, n);
+	}
+	if (!c->names.count)
+		return;
+	apportion(c);
+	/* names without a part tell nothing */
+	size_t kept = 0;
+	for (size_t i = 0; i < c->names.count; i++)
+		if (c->names.items[i].ns)
+			c->names.items[kept++] = c->names.items[i];
+	c->names.count = kept;
+	qsort(c->names.items, kept, sizeof *c->names.items, c->ns > 0 ? compare_up : compare_down);
+}
+
+void difference_of(const struct execution *x, const struct execution *base,
+		   enum difference_view view, struct difference *out)
+{
+	const struct ledger *a = &x->ledger, *b = &base->ledger;
+	bool wall = view == DIFFERENCE_WALL;
+	pair_list pairs = { 0 };
+	int64_t explained = 0;
+	*out = (struct difference){ 0 };
+	pair_up(a, b, &pairs);
+	for (enum ledger_cause c = 0; c < LEDGER_CAUSES; c++) {
+		uint64_t had = wall ? a->wall_ns[c] : a->subject.ns[c];
+		uint64_t base_ns = wall ? b->wall_ns[c] : b->subject.ns[c];
+		struct difference_cause d = { .cause = c,
+					      .ns = (int64_t)(had - base_ns),
+					      .had_ns = had,
+					      .base_ns = base_ns };
+		if (!d.ns)
+			continue;
+		explained += d.ns;
+		add_names(&d, &pairs);
+		array_push(&out->causes, d);
+	}
+	array_release(&pairs);
+	out->ns = wall ? (int64_t)(x->et_ns - base->et_ns) : explained;
+	out->rest_ns = out->ns - explained;
+	if (out->causes.count)
+		qsort(out->causes.items, out->causes.count, sizeof *out->causes.items,
+		      out->ns < 0 ? compare_causes_down : compare_causes_up);
+}
+
+void difference_release(struct difference *d)
+{
+	for (size_t i = 0; i < d->causes.count; i++)
+		array_release(&d->causes.items[i].names);
+	array_release(&d->causes);
+	*d = (struct difference){ 0 };
+}

@@ -1,0 +1,87 @@
+#!/usr/bin/env bats
+# What only a kept ledger can show, against a live kernel; the binary is $TARE.
+
+setup() {
+	: "${TARE:?set TARE to the binary under test}"
+	BURN=$(dirname "$TARE")/tests/programs/burn
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export TARE_LAB=$BATS_TEST_TMPDIR/lab.db
+	if [ "$(id -u)" -ne 0 ]; then
+		[ "${TARE_TEST_REQUIRE:-0}" != 1 ] || return 1
+		skip "needs root"
+	fi
+}
+
+# A competitor with a name of its own: a shell that burns about $1 s on CPU 0.
+make_disturber() {
+	cp "$(command -v dash || command -v bash)" disturber
+	cat >disturb <<-END
+	#!/bin/sh
+	# as --prepare of an execution: the fifth measured one (and one warm-up before it) is disturbed
+	n=\$(cat count 2>/dev/null || echo 0)
+	echo \$((n + 1)) >count
+	[ \$n -eq 5 ] || exit 0
+	setsid taskset -c 0 timeout 2 ./disturber -c 'i=0; while :; do i=\$((i + 1)); done' </dev/null >/dev/null 2>&1 &
+	echo \$! >disturber.pid
+	END
+	chmod +x disturb
+}
+
+teardown() {
+	[ ! -s "$BATS_TEST_TMPDIR/disturber.pid" ] || kill "$(cat "$BATS_TEST_TMPDIR/disturber.pid")" 2>/dev/null || true
+}
+
+# The competitor must be gone before the next execution begins.
+end_disturber() {
+	cat >undisturb <<-'END'
+	#!/bin/sh
+	[ -s disturber.pid ] || exit 0
+	kill "$(cat disturber.pid)" 2>/dev/null
+	: >disturber.pid
+	sleep 0.1
+	END
+	chmod +x undisturb
+}
+
+@test "ledger: a line, adding up to the elapsed time" {
+	run "$TARE" time -N -r 5 --cpu 0 "$BURN loop 20ms"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"  Ledger  "*"run "*" %"* ]]
+	[[ "$output" == *"Process time (net)"* ]]
+	while IFS= read -r line; do [ "${#line}" -le 80 ]; done <<<"$output"
+	"$TARE" show --json >out.json
+	jq -e '.results[0].tare.executions | all((.et_ns - ([.ledger.wall_ns[]] | add) | fabs) < 5000)' out.json
+	jq -e '.results[0].tare.executions | all(.ledger | .account as $a | .entries | group_by(.cause)
+		| all(([.[].ns] | add) == $a.ns[.[0].cause]))' out.json
+	jq -e '.results[0].tare | .grade == "net" and .ledger.executions >= 3' out.json
+}
+
+@test "ledger: the whole of it, of a run and of an execution" {
+	run "$TARE" time -N -r 3 --ledger "$BURN loop 20ms"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"Ledger of run 1, mean of"*"Cause"*"run"*"Others that ran"*"tare's own cost"* ]]
+	run "$TARE" show --ledger -e 2
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"Ledger of run 1, execution 2"*"The subject's threads"* ]]
+	while IFS= read -r line; do [ "${#line}" -le 80 ]; done <<<"$output"
+	"$TARE" export -x -f csv >out.csv
+	[[ "$(head -1 out.csv)" == *,wall_run_ns,* ]]
+}
+
+@test "explain: an outlier made on purpose comes with its culprit first" {
+	make_disturber
+	end_disturber
+	"$TARE" time -N -w 1 -r 10 --cpu 0 --style none --prepare ./disturb --conclude ./undisturb \
+		"$BURN loop 300ms" >/dev/null
+	run "$TARE" explain
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"Execution 5 took"*"longer than the median execution"* ]]
+	while IFS= read -r line; do [ "${#line}" -le 80 ]; done <<<"$output"
+	"$TARE" explain --json >out.json
+	jq -e '.explained[] | select(.number == 5) | .why == "slow" and .contributions[0].cause == "queued"
+		and .contributions[0].names[0].name == "disturber" and .contributions[0].share > 0.8' out.json
+	jq -e '.explained | all(([.contributions[].ns] | add) + .remainder_ns == .difference_ns)' out.json
+	# the same when asked for
+	"$TARE" explain --json last 5 >asked.json
+	jq -e '.explained[0] | .why == "asked" and .contributions[0].names[0].name == "disturber"' asked.json
+}
