@@ -2,6 +2,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -262,56 +263,53 @@ static void bpf_finish(void *state, const struct totals *base, struct image *exi
 	s->exits.count = 0;
 }
 
-/* What some actions take, done by a process of their own: the subject, once the ledger is kept. */
-static bool act_in_child(struct bpf_state *s, struct ledger_actions *out)
+/* Has a child, as the subject, measure what the programs cost. */
+static void measure_cost(struct bpf_state *s)
 {
-	struct ledger_actions *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
-					     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED)
-		return false;
+	double *event_ns = mmap(NULL, LEDGER_EVENTS * sizeof *event_ns, PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (event_ns == MAP_FAILED)
+		return;
 	bpf_arm(s);
 	pid_t child = fork();
 	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		prctl(PR_SET_NAME, "tare-cost"); /* begins the ledger */
-		ledger_act(shared);
+		ledger_cost_measure(ledger_keeper_active(s->keeper), event_ns);
 		_exit(0);
 	}
-	int status = -1;
 	if (child > 0)
-		while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 			;
 	struct image exits = { 0 };
 	struct totals totals;
 	uint64_t lost;
 	bpf_finish(s, NULL, &exits, &totals, &lost);
 	image_release(&exits);
-	*out = *shared;
-	munmap(shared, sizeof *shared);
-	return status == 0;
+	ledger_keeper_set_cost(s->keeper, event_ns);
+	munmap(event_ns, LEDGER_EVENTS * sizeof *event_ns);
 }
 
 static int bpf_keep_ledger(void *state, bool trace, struct error *err)
 {
 	struct bpf_state *s = state;
-	struct ledger_actions without = { 0 }, with = { 0 };
 	struct ledger_keeper *k = NULL;
 	enum ledger_attach how = getenv("TARE_LEDGER_RAW") ? LEDGER_ATTACH_RAW : LEDGER_ATTACH_BEST;
 	if (s->keeper)
 		return 0;
 	if (ledger_keeper_open(&k, bpf_map__fd(s->skel->maps.members), trace, how, err))
 		return -1;
-	bool acted = act_in_child(s, &without);
-	if (ledger_keeper_attach(k, err) ||
-	    (trace && ring_buffer__add(s->ring, ledger_keeper_stream(k), ledger_keeper_on_event, k))) {
+	if (ledger_keeper_attach(k, err)) {
 		ledger_keeper_close(k);
 		return -1;
 	}
-	s->keeper = k;
-	if (acted && act_in_child(s, &with)) {
-		double event_ns[LEDGER_EVENTS];
-		ledger_cost(&without, &with, event_ns);
-		ledger_keeper_set_cost(k, event_ns);
+	if (trace &&
+	    ring_buffer__add(s->ring, ledger_keeper_stream(k), ledger_keeper_on_event, k)) {
+		ledger_keeper_close(k);
+		return error_set(err, EXIT_ENVIRONMENT, "cannot map the ring buffer of the trace");
 	}
+	s->keeper = k;
+	measure_cost(s);
 	return 0;
 }
 

@@ -44,7 +44,7 @@ struct ledger_keeper {
 	struct ledger_slot *slots;
 	struct ledger_outsider *others;
 	struct ledger_device *devices;
-	int cpu_count, tasks_map, spills_map, free_map, stream;
+	int cpu_count, tasks_map, spills_map, crowd_map, free_slots, free_others, stream;
 	bool trace, armed;
 	uint64_t stopped_ns;
 	double event_ns[LEDGER_EVENTS];
@@ -72,7 +72,8 @@ static bool is_essential(const char *tracepoint)
 	return false;
 }
 
-/* What is not seen without a tracepoint; NULL: nothing of weight, or only other machines have it. */
+/* What is not seen without a tracepoint; NULL: nothing of weight, or only other machines have it.
+ */
 static const char *lack_of(const char *tracepoint)
 {
 	static const struct {
@@ -147,13 +148,13 @@ static struct bpf_map *map_of(const struct ledger_keeper *k, const char *name)
 	return bpf_object__find_map_by_name(k->object, name);
 }
 
-#define FILL_RODATA(data, k, known, from_rq)                              \
-	do {                                                              \
-		(data)->self_tgid = getpid();                             \
-		(data)->steal_known = known;                              \
-		(data)->steal_from_rq = from_rq;                          \
-		(data)->tracing = (k)->trace;                             \
-		(data)->ring_half = STREAM_BYTES / 2;                     \
+#define FILL_RODATA(data, k, known, from_rq)                               \
+	do {                                                               \
+		(data)->self_tgid = getpid();                              \
+		(data)->steal_known = known;                               \
+		(data)->steal_from_rq = from_rq;                           \
+		(data)->tracing = (k)->trace;                              \
+		(data)->ring_half = STREAM_BYTES / 2;                      \
 		call_classes((uint8_t *)(data)->call_class, LEDGER_CALLS); \
 	} while (0)
 
@@ -225,7 +226,9 @@ static int load(struct ledger_keeper *k, int members, struct error *err)
 				 strerror(errno));
 	k->tasks_map = bpf_map__fd(map_of(k, "tasks"));
 	k->spills_map = bpf_map__fd(map_of(k, "spills"));
-	k->free_map = bpf_map__fd(map_of(k, "free_slots"));
+	k->crowd_map = bpf_map__fd(map_of(k, "crowd"));
+	k->free_slots = bpf_map__fd(map_of(k, "free_slots"));
+	k->free_others = bpf_map__fd(map_of(k, "free_others"));
 	k->stream = k->trace ? bpf_map__fd(map_of(k, "stream")) : -1;
 	return 0;
 }
@@ -298,6 +301,11 @@ void ledger_keeper_close(struct ledger_keeper *k)
 	free(k);
 }
 
+uint32_t *ledger_keeper_active(struct ledger_keeper *k)
+{
+	return &k->control->active;
+}
+
 void ledger_keeper_set_cost(struct ledger_keeper *k, const double event_ns[LEDGER_EVENTS])
 {
 	memcpy(k->event_ns, event_ns, sizeof k->event_ns);
@@ -320,20 +328,29 @@ int ledger_keeper_on_event(void *keeper, void *data, size_t size)
 
 static void empty_map(int map)
 {
-	uint64_t key = 0; /* of 4 or 8 bytes */
-	while (bpf_map_get_next_key(map, NULL, &key) == 0)
-		bpf_map_delete_elem(map, &key);
+	char key[16]; /* the longest */
+	while (bpf_map_get_next_key(map, NULL, key) == 0)
+		bpf_map_delete_elem(map, key);
+}
+
+static void empty_list(int map)
+{
+	uint32_t index;
+	while (bpf_map_lookup_and_delete_elem(map, NULL, &index) == 0)
+		;
 }
 
 static void forget(struct ledger_keeper *k)
 {
 	struct ledger_control *c = k->control;
-	uint32_t index;
 	if (c->slots_used > LEDGER_SLOTS / 2)
-		while (bpf_map_lookup_and_delete_elem(k->free_map, NULL, &index) == 0)
-			;
+		empty_list(k->free_slots);
+	if (c->others_used > LEDGER_OTHERS / 2)
+		empty_list(k->free_others);
 	if (c->spilled)
 		empty_map(k->spills_map);
+	if (c->crowded)
+		empty_map(k->crowd_map);
 	/* tasks that ended between executions were not seen to end */
 	int32_t tasks = c->tasks;
 	if (tasks > LEDGER_TASKS_MAX / 2) {
@@ -380,8 +397,7 @@ static void name_occupant(const struct ledger_keeper *k, uint32_t id, struct res
 	if (id & OCCUPANT_SUBJECT) {
 		snprintf(r->name, sizeof r->name, "itself");
 	} else if (id & OCCUPANT_OTHER) {
-		const struct ledger_outsider *o =
-			&k->others[(id & OCCUPANT_INDEX) % LEDGER_OTHERS];
+		const struct ledger_outsider *o = &k->others[(id & OCCUPANT_INDEX) % LEDGER_OTHERS];
 		char name[17];
 		daemon_name(o->comm, name);
 		snprintf(r->name, sizeof r->name, "%s", o->tgid == getpid() ? "tare" : name);
@@ -485,9 +501,7 @@ static void take_thread(struct ledger_keeper *k, uint32_t index, struct ledger *
 				   .start_ns = s->start_ns,
 				   .begin_ns = s->begin_ns,
 				   .end_ns = s->end_ns };
-	char comm[17] = "";
-	memcpy(comm, s->comm, sizeof s->comm);
-	daemon_name(comm, t.name);
+	daemon_name(s->comm, t.name);
 	for (int c = 0; c < LEDGER_CAUSES; c++) {
 		t.account.ns[c] = s->ns[c];
 		t.account.count[c] = s->count[c];
@@ -534,19 +548,43 @@ static void take_folded(struct ledger_keeper *k, struct ledger *l)
 	}
 }
 
+/* Threads of a process come together; those of the crowd have no pid, but a name. */
 static struct ledger_other *other_of(struct ledger *l, const struct ledger_outsider *o)
 {
-	for (size_t i = 0; i < l->others.count; i++)
-		if (l->others.items[i].pid == o->tgid)
-			return &l->others.items[i];
 	struct ledger_other fresh = { .pid = o->tgid,
 				      .self = o->tgid == getpid(),
 				      .kernel = o->kernel };
-	char comm[17] = "";
-	memcpy(comm, o->comm, sizeof o->comm);
-	daemon_name(comm, fresh.name);
+	daemon_name(o->comm, fresh.name);
+	for (size_t i = 0; i < l->others.count; i++)
+		if (l->others.items[i].pid == fresh.pid &&
+		    (fresh.pid || strcmp(l->others.items[i].name, fresh.name) == 0))
+			return &l->others.items[i];
 	array_push(&l->others, fresh);
 	return &l->others.items[l->others.count - 1];
+}
+
+static void add_outsider(struct ledger *l, const struct ledger_outsider *o)
+{
+	if (!o->ns && !o->delayed_ns && !o->io_delayed_ns)
+		return;
+	struct ledger_other *into = other_of(l, o);
+	into->ns += o->ns;
+	into->bursts += o->bursts;
+	into->delayed_ns += o->delayed_ns;
+	into->io_delayed_ns += o->io_delayed_ns;
+	if (o->longest_ns > into->longest_ns)
+		into->longest_ns = o->longest_ns;
+}
+
+static void take_crowd(struct ledger_keeper *k, struct ledger *l)
+{
+	char key[16], *previous = NULL;
+	struct ledger_outsider o;
+	while (k->control->crowded && bpf_map_get_next_key(k->crowd_map, previous, key) == 0) {
+		if (bpf_map_lookup_elem(k->crowd_map, key, &o) == 0)
+			add_outsider(l, &o);
+		previous = key;
+	}
 }
 
 static void add_burst(struct ledger_other *o, uint64_t begin, uint64_t end)
@@ -562,18 +600,9 @@ static void add_burst(struct ledger_other *o, uint64_t begin, uint64_t end)
 static void take_others(struct ledger_keeper *k, struct ledger *l)
 {
 	uint32_t count = used(k->control->others_used, LEDGER_OTHERS);
-	for (uint32_t i = 1; i <= count; i++) {
-		const struct ledger_outsider *o = &k->others[i];
-		if (!o->ns && !o->delayed_ns && !o->io_delayed_ns)
-			continue;
-		struct ledger_other *into = other_of(l, o);
-		into->ns += o->ns;
-		into->bursts += o->bursts;
-		into->delayed_ns += o->delayed_ns;
-		into->io_delayed_ns += o->io_delayed_ns;
-		if (o->longest_ns > into->longest_ns)
-			into->longest_ns = o->longest_ns;
-	}
+	for (uint32_t i = 1; i <= count; i++)
+		add_outsider(l, &k->others[i]);
+	take_crowd(k, l);
 	/* whoever still had a CPU when tare looked */
 	for (int c = 0; c < k->cpu_count; c++) {
 		const struct ledger_cpu *cpu = &k->cpus[c];
@@ -623,7 +652,7 @@ static void name_the_rest(struct ledger *l)
 static void take_interrupts(struct ledger_keeper *k, struct ledger *l)
 {
 	for (uint32_t s = 0; s < LEDGER_SOURCES; s++) {
-		struct ledger_interrupt i = { .cause = s < SOURCE_TIMER ? LEDGER_SOFTIRQ
+		struct ledger_interrupt i = { .cause = s < SOURCE_TIMER	 ? LEDGER_SOFTIRQ
 						       : s == SOURCE_NMI ? LEDGER_NMI
 									 : LEDGER_IRQ };
 		for (int c = 0; c < k->cpu_count; c++) {
@@ -635,8 +664,8 @@ static void take_interrupts(struct ledger_keeper *k, struct ledger *l)
 		}
 		if (!i.count)
 			continue;
-		memcpy(i.name, resolve(k, NAME_KEY(i.cause == LEDGER_NMI ? LEDGER_IRQ : i.cause, s))
-				       ->name,
+		memcpy(i.name,
+		       resolve(k, NAME_KEY(i.cause == LEDGER_NMI ? LEDGER_IRQ : i.cause, s))->name,
 		       sizeof i.name);
 		array_push(&l->interrupts, i);
 	}

@@ -15,8 +15,8 @@ enum ledger_attach {
 };
 
 /* Loads without attaching. members: fd of the map of the tree's processes. */
-int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace,
-		       enum ledger_attach how, struct error *err);
+int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum ledger_attach how,
+		       struct error *err);
 int ledger_keeper_attach(struct ledger_keeper *k, struct error *err);
 void ledger_keeper_close(struct ledger_keeper *k);
 
@@ -29,18 +29,12 @@ void ledger_keeper_take(struct ledger_keeper *k, struct ledger *ledger, struct t
 int ledger_keeper_stream(const struct ledger_keeper *k);
 int ledger_keeper_on_event(void *keeper, void *data, size_t size);
 
+/* Whether the programs are at work, and what they cost. */
+uint32_t *ledger_keeper_active(struct ledger_keeper *k);
 void ledger_keeper_set_cost(struct ledger_keeper *k, const double event_ns[LEDGER_EVENTS]);
 
-/* What some actions take that cause the ledger's events, in ns each. The caller has a process of
- * its own do them, which is to be the subject when the programs are attached. */
-struct ledger_actions {
-	double yield;  /* one switch */
-	double answer; /* two switches, two wake-ups */
-	double packet; /* one soft interrupt: two events; 0 where it cannot be made */
-};
-void ledger_act(struct ledger_actions *out);
-/* From the same without and with the programs. */
-void ledger_cost(const struct ledger_actions *without, const struct ledger_actions *with,
-		 double event_ns[LEDGER_EVENTS]);
+/* What an event costs, in ns, beyond being called at all (some 20 ns). To be called in a process of
+ * its own that is the subject; turns *active on and off. */
+void ledger_cost_measure(uint32_t *active, double event_ns[LEDGER_EVENTS]);
 
 #endif

@@ -1,9 +1,10 @@
-/* What the ledger's programs cost per event on this machine, from actions with and without them.
- * Batches are short and the fastest counts: what disturbs one of them only makes it slower. */
+/* What the ledger's programs cost per event on this machine: actions that cause events, in short
+ * batches, in turn with the programs at work and idle; the median of the differences counts, so
+ * that neither a disturbed batch nor a slow change of the machine's speed matters. */
 #include <arpa/inet.h>
-#include <math.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -13,8 +14,37 @@
 #include "base/clock.h"
 #include "collect/ledger.h"
 
-#define BATCHES 12
-#define PER_BATCH 150
+#define PAIRS 15
+#define PER_BATCH 100
+
+/* One batch of an action: its ns per action, negative when it did not work. */
+typedef double (*batch_fn)(void *context);
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return x < y ? -1 : x > y;
+}
+
+static double added_ns(uint32_t *active, batch_fn batch, void *context)
+{
+	double difference[PAIRS];
+	size_t n = 0;
+	batch(context); /* warms up */
+	for (int i = 0; i < PAIRS; i++) {
+		__atomic_store_n(active, 0, __ATOMIC_SEQ_CST);
+		double idle = batch(context);
+		__atomic_store_n(active, 1, __ATOMIC_SEQ_CST);
+		double working = batch(context);
+		if (idle > 0 && working > 0)
+			difference[n++] = working - idle;
+	}
+	if (n < PAIRS / 2)
+		return 0;
+	qsort(difference, n, sizeof *difference, by_value);
+	double median = difference[n / 2];
+	return median > 0 ? median : 0;
+}
 
 static long switches_so_far(void)
 {
@@ -23,37 +53,50 @@ static long switches_so_far(void)
 	return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
-/* Two processes on one CPU that pass it to each other. */
-static double time_yields(void)
+/* Two processes on one CPU that pass it to each other; per switch. */
+static double yield_batch(void *context)
 {
-	pid_t partner = fork();
-	if (partner < 0)
-		return 0;
+	(void)context;
+	long before = switches_so_far();
+	uint64_t begin = clock_monotonic_ns();
+	for (int i = 0; i < PER_BATCH; i++)
+		sched_yield();
+	double ns = (double)(clock_monotonic_ns() - begin);
+	/* each switch away has one back */
+	double switches = 2.0 * (double)(switches_so_far() - before);
+	return switches > PER_BATCH ? ns / switches : -1;
+}
+
+static double yields(uint32_t *active)
+{
+	pid_t parent = getpid(), partner = fork();
 	if (partner == 0) {
-		pid_t parent = getppid();
 		while (getppid() == parent)
 			for (int i = 0; i < 100; i++)
 				sched_yield();
 		_exit(0);
 	}
-	double best = INFINITY;
-	for (int b = 0; b < BATCHES; b++) {
-		long before = switches_so_far();
-		uint64_t begin = clock_monotonic_ns();
-		for (int i = 0; i < PER_BATCH; i++)
-			sched_yield();
-		double ns = (double)(clock_monotonic_ns() - begin);
-		/* each switch away has one back */
-		double switches = 2.0 * (double)(switches_so_far() - before);
-		if (switches > PER_BATCH && ns / switches < best)
-			best = ns / switches;
-	}
+	if (partner < 0)
+		return 0;
+	double ns = added_ns(active, yield_batch, NULL);
 	kill(partner, SIGKILL);
 	waitpid(partner, NULL, 0);
-	return isinf(best) ? 0 : best;
+	return ns;
 }
 
-static double time_answers(void)
+static double answer_batch(void *context)
+{
+	const int *ends = context;
+	char byte = 0;
+	uint64_t begin = clock_monotonic_ns();
+	for (int i = 0; i < PER_BATCH; i++)
+		if (write(ends[1], &byte, 1) != 1 || read(ends[0], &byte, 1) != 1)
+			return -1;
+	return (double)(clock_monotonic_ns() - begin) / PER_BATCH;
+}
+
+/* A process that answers; per answer: two switches and two wake-ups. */
+static double answers(uint32_t *active)
 {
 	int there[2], back[2];
 	if (pipe(there) != 0)
@@ -63,9 +106,9 @@ static double time_answers(void)
 		close(there[1]);
 		return 0;
 	}
-	char byte = 0;
 	pid_t partner = fork();
 	if (partner == 0) {
+		char byte;
 		close(there[1]);
 		while (read(there[0], &byte, 1) == 1 && write(back[1], &byte, 1) == 1)
 			;
@@ -73,25 +116,28 @@ static double time_answers(void)
 	}
 	close(there[0]);
 	close(back[1]);
-	double best = INFINITY;
-	bool works = partner > 0;
-	for (int b = 0; b < BATCHES && works; b++) {
-		uint64_t begin = clock_monotonic_ns();
-		for (int i = 0; i < PER_BATCH && works; i++)
-			works = write(there[1], &byte, 1) == 1 && read(back[0], &byte, 1) == 1;
-		double ns = (double)(clock_monotonic_ns() - begin) / PER_BATCH;
-		if (ns < best)
-			best = ns;
-	}
+	int ends[] = { back[0], there[1] };
+	double ns = partner > 0 ? added_ns(active, answer_batch, ends) : 0;
 	close(there[1]);
 	close(back[0]);
 	if (partner > 0)
 		waitpid(partner, NULL, 0);
-	return works && !isinf(best) ? best : 0;
+	return ns;
 }
 
-/* To itself, over the loopback device, which delivers in a soft interrupt. */
-static double time_packets(void)
+static double packet_batch(void *context)
+{
+	int fd = *(int *)context;
+	char byte = 0;
+	uint64_t begin = clock_monotonic_ns();
+	for (int i = 0; i < PER_BATCH; i++)
+		if (send(fd, &byte, 1, MSG_DONTWAIT) != 1 || recv(fd, &byte, 1, MSG_DONTWAIT) != 1)
+			return -1;
+	return (double)(clock_monotonic_ns() - begin) / PER_BATCH;
+}
+
+/* To itself, over the loopback device, which delivers in a soft interrupt: two events a packet. */
+static double packets(uint32_t *active)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_in self = { .sin_family = AF_INET,
@@ -100,52 +146,26 @@ static double time_packets(void)
 	bool works = fd >= 0 && bind(fd, (struct sockaddr *)&self, sizeof self) == 0 &&
 		     getsockname(fd, (struct sockaddr *)&self, &length) == 0 &&
 		     connect(fd, (struct sockaddr *)&self, sizeof self) == 0;
-	double best = INFINITY;
-	char byte = 0;
-	for (int b = 0; b < BATCHES && works; b++) {
-		uint64_t begin = clock_monotonic_ns();
-		for (int i = 0; i < PER_BATCH && works; i++)
-			works = send(fd, &byte, 1, MSG_DONTWAIT) == 1 &&
-				recv(fd, &byte, 1, MSG_DONTWAIT) == 1;
-		double ns = (double)(clock_monotonic_ns() - begin) / PER_BATCH;
-		if (ns < best)
-			best = ns;
-	}
+	double ns = works ? added_ns(active, packet_batch, &fd) : 0;
 	if (fd >= 0)
 		close(fd);
-	return works && !isinf(best) ? best : 0;
+	return ns;
 }
 
-void ledger_act(struct ledger_actions *out)
+void ledger_cost_measure(uint32_t *active, double event_ns[LEDGER_EVENTS])
 {
 	cpu_set_t one;
 	int cpu = sched_getcpu();
 	CPU_ZERO(&one);
 	CPU_SET(cpu > 0 ? cpu : 0, &one);
 	sched_setaffinity(0, sizeof one, &one);
-	out->yield = time_yields();
-	out->answer = time_answers();
-	out->packet = time_packets();
-}
-
-static double added(double without, double with)
-{
-	return without > 0 && with > without ? with - without : 0;
-}
-
-void ledger_cost(const struct ledger_actions *without, const struct ledger_actions *with,
-		 double event_ns[LEDGER_EVENTS])
-{
-	double one_switch = added(without->yield, with->yield);
-	double answer = added(without->answer, with->answer);
+	double one_switch = yields(active), answer = answers(active), packet = packets(active);
 	/* where yielding does not switch, a wake-up is taken to cost as much as a switch */
 	if (one_switch <= 0)
 		one_switch = answer / 4;
 	double two_wakeups = answer - 2 * one_switch;
 	event_ns[LEDGER_SWITCHES] = one_switch;
 	event_ns[LEDGER_WAKEUPS] = two_wakeups > 0 ? two_wakeups / 2 : 0;
-	event_ns[LEDGER_INTERRUPTS] =
-		without->packet > 0 && with->packet > 0 ? added(without->packet, with->packet) / 2
-							: one_switch;
-	event_ns[LEDGER_BLOCKS] = one_switch; /* about as much work; too rare to matter */
+	event_ns[LEDGER_INTERRUPTS] = packet > 0 ? packet / 2 : one_switch;
+	event_ns[LEDGER_BLOCKS] = one_switch; /* about as much work, and rare */
 }

@@ -16,7 +16,10 @@ struct call {
 	const char *name;
 };
 
-#define CALL(name, cause) { SYS_##name, cause, #name }
+#define CALL(name, cause)                \
+	{                                \
+		SYS_##name, cause, #name \
+	}
 
 /* Calls that sleep for a reason worth telling. Whatever else sleeps is LEDGER_SLEEP under its
  * number. */

@@ -1,11 +1,12 @@
 /* The ledger: where the time of every thread of the subject goes.
  *
  * On a CPU every event advances a mark: what lies between two marks belongs to the innermost
- * interrupt, or to the task, less what the hypervisor says it stole. So nested interrupts are netted
- * out by construction. Off the CPU a thread has one state since one instant, settled at its wake-up
- * and when it gets a CPU; who had the CPU meanwhile is read from that CPU's last bursts.
+ * interrupt, or to the task, less what the hypervisor says it stole. So nested interrupts are
+ * netted out by construction. Off the CPU a thread has one state since one instant, settled at its
+ * wake-up and when it gets a CPU; who had the CPU meanwhile is read from that CPU's last bursts.
  *
- * Built twice: for tp_btf, and (LEDGER_RAW) for raw tracepoints, whose arguments are mere numbers. */
+ * Built twice: for tp_btf, and (LEDGER_RAW) for raw tracepoints, whose arguments are mere numbers.
+ */
 #include "vmlinux.h"
 
 #include <bpf/bpf_core_read.h>
@@ -108,11 +109,28 @@ struct {
 	__type(value, u32);
 } free_slots SEC(".maps");
 
+/* Records of tasks outside the subject that have ended; in order, so that one is used again late.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, LEDGER_OTHERS);
+	__type(value, u32);
+} free_others SEC(".maps");
+
+/* What those had been: told apart no longer by process. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, char[16]);
+	__type(value, struct ledger_outsider);
+} crowd SEC(".maps");
+
 struct spill {
 	__u64 ns, count;
 };
 
-/* Names that found no room in a slot, or whose thread was folded: told apart no longer by thread. */
+/* Names that found no room in a slot, or whose thread was folded: told apart no longer by thread.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 8192);
@@ -265,7 +283,9 @@ ONCE int enter_name(struct ledger_slot *t, u32 key, u64 ns, u32 count)
 
 static __always_inline u32 cause_of(u32 source)
 {
-	return source < SOURCE_TIMER ? LEDGER_SOFTIRQ : source == SOURCE_NMI ? LEDGER_NMI : LEDGER_IRQ;
+	return source < SOURCE_TIMER  ? LEDGER_SOFTIRQ
+	       : source == SOURCE_NMI ? LEDGER_NMI
+				      : LEDGER_IRQ;
 }
 
 static __always_inline u64 read_steal(struct ledger_cpu *c)
@@ -279,11 +299,17 @@ static __always_inline u64 read_steal(struct ledger_cpu *c)
 	return steal;
 }
 
-/* Enters the time up to now on this CPU. */
-static __always_inline void advance(struct ledger_cpu *c, u64 now)
+/* Enters the time up to now on this CPU. open: this program can be interrupted by that of a hard
+ * interrupt. */
+static __always_inline void advance(struct ledger_cpu *c, u64 now, bool open)
 {
-	/* at once: the programs of soft interrupts can be interrupted by those of hard ones */
-	u64 stolen = 0, mark = __sync_lock_test_and_set(&c->mark_ns, now);
+	u64 stolen = 0, mark;
+	if (open) {
+		mark = __sync_lock_test_and_set(&c->mark_ns, now);
+	} else {
+		mark = c->mark_ns;
+		c->mark_ns = now;
+	}
 	if (now <= mark) { /* one came after the clock was read: it has entered more */
 		c->mark_ns = mark;
 		return;
@@ -342,9 +368,9 @@ static __always_inline void advance(struct ledger_cpu *c, u64 now)
 
 static __always_inline u32 waits_for(void)
 {
-#define IF_ANY(cause) \
+#define IF_ANY(cause)                    \
 	if (control.in_state[cause] > 0) \
-		return cause
+	return cause
 	IF_ANY(LEDGER_QUEUED);
 	IF_ANY(LEDGER_THROTTLED);
 	IF_ANY(LEDGER_IO);
@@ -382,12 +408,54 @@ static __always_inline void change_state(u32 from, u32 to, u64 now)
 
 /* ---- who has a CPU ---- */
 
+static __always_inline u32 take_other(void)
+{
+	u32 index = __sync_fetch_and_add(&control.others_used, 1) + 1;
+	if (index < LEDGER_OTHERS)
+		return index;
+	for (int i = 0; i < 4; i++) {
+		if (bpf_map_pop_elem(&free_others, &index))
+			return 0;
+		struct ledger_outsider *o = other_of(index);
+		/* a thread that waited long may have come to name it after all */
+		if (o && !o->delayed_ns && !o->io_delayed_ns)
+			return index;
+	}
+	return 0;
+}
+
+/* An ended task that held nothing up makes room where that is short. */
+ONCE int leave_other(u32 index)
+{
+	struct ledger_outsider *o = other_of(index), none = {};
+	if (!o || control.others_used < LEDGER_OTHERS / 2 || o->delayed_ns || o->io_delayed_ns)
+		return 0;
+	struct ledger_outsider *sum = bpf_map_lookup_elem(&crowd, o->comm);
+	if (!sum) {
+		__builtin_memcpy(none.comm, o->comm, sizeof none.comm);
+		none.kernel = o->kernel;
+		bpf_map_update_elem(&crowd, o->comm, &none, BPF_NOEXIST);
+		sum = bpf_map_lookup_elem(&crowd, o->comm);
+	}
+	if (!sum)
+		return lose();
+	control.crowded = 1;
+	__sync_fetch_and_add(&sum->ns, o->ns);
+	__sync_fetch_and_add(&sum->bursts, o->bursts);
+	if (o->longest_ns > sum->longest_ns)
+		sum->longest_ns = o->longest_ns;
+	o->ns = o->longest_ns = 0;
+	o->bursts = 0;
+	bpf_map_push_elem(&free_others, &index, BPF_ANY);
+	return 0;
+}
+
 static __noinline u32 meet(struct task_struct *t)
 {
 	u64 key = (u64)t;
-	u32 index = __sync_fetch_and_add(&control.others_used, 1) + 1;
-	struct ledger_outsider *o = other_of(index);
-	if (index >= LEDGER_OTHERS || !o) {
+	u32 index = take_other();
+	struct ledger_outsider *o = index ? other_of(index) : 0;
+	if (!o) {
 		lose();
 		return OCCUPANT_MANY;
 	}
@@ -411,12 +479,22 @@ static __always_inline u32 known_occupant(struct task_struct *t)
 	return k && k->generation == control.generation ? k->occupant : OCCUPANT_IDLE;
 }
 
-static __always_inline u32 occupant_of(struct task_struct *t)
+static __always_inline u32 occupant_of(struct ledger_cpu *c, struct task_struct *t)
 {
-	if (!GET(t, pid))
+	s32 pid = GET(t, pid);
+	if (!pid)
 		return OCCUPANT_IDLE;
+	/* most switches on a CPU are between the same few */
+	struct ledger_met *met = &c->met[(u32)pid % LEDGER_MET];
+	if (met->task == (u64)t && met->pid == pid)
+		return met->occupant;
 	u32 occupant = known_occupant(t);
-	return occupant ? occupant : meet(t);
+	if (!occupant)
+		occupant = meet(t);
+	met->task = (u64)t;
+	met->pid = pid;
+	met->occupant = occupant;
+	return occupant;
 }
 
 static __always_inline struct ledger_cpu *cpu_at(u32 number)
@@ -431,7 +509,9 @@ static __always_inline struct ledger_cpu *this_cpu(u64 now)
 	if (!c || c->generation == control.generation)
 		return c;
 	c->generation = control.generation;
-	c->occupant = occupant_of(bpf_get_current_task_btf());
+	for (int i = 0; i < LEDGER_MET; i++)
+		c->met[i].task = 0;
+	c->occupant = occupant_of(c, bpf_get_current_task_btf());
 	c->turn_ns = control.armed_ns;
 	c->mark_ns = now;
 	c->nmi_ns = 0;
@@ -485,15 +565,14 @@ ONCE int enter_queue(struct ledger_slot *t, u32 occupant, u64 ns)
 	u32 id = is_subject(occupant) ? OCCUPANT_SUBJECT : occupant;
 	enter_name(t, NAME_KEY(LEDGER_QUEUED, id), ns, 1);
 	struct ledger_outsider *o = occupant & OCCUPANT_OTHER ? other_of(occupant) : 0;
-	if (o)
+	if (o && control.begin_ns)
 		__sync_fetch_and_add(&o->delayed_ns, ns);
 	return 0;
 }
 
 /* A thread has been queued on CPU c until now: under the names of those who had the CPU, the last
  * first. */
-ONCE int settle_queue(struct ledger_slot *t, struct ledger_cpu *c, u64 now,
-				   bool turn_goes_on)
+ONCE int settle_queue(struct ledger_slot *t, struct ledger_cpu *c, u64 now, bool turn_goes_on)
 {
 	if (!t || !c)
 		return 0;
@@ -789,7 +868,9 @@ ONCE u32 why_asleep(struct ledger_slot *slot, u32 state)
 #endif
 	}
 	if (call < 0)
-		return blocked ? LEDGER_FAULT : state & TASK_UNINTERRUPTIBLE ? LEDGER_LOCK : LEDGER_SLEEP;
+		return blocked			      ? LEDGER_FAULT
+		       : state & TASK_UNINTERRUPTIBLE ? LEDGER_LOCK
+						      : LEDGER_SLEEP;
 	if (call < NAME_NO_CALL)
 		slot->call = (u32)call;
 	if (blocked)
@@ -944,7 +1025,7 @@ int BPF_PROG(ledger_rename, struct task_struct *t, const char *comm)
 	if (!control.begin_ns && (occupant & OCCUPANT_INDEX) == control.root_slot) {
 		struct ledger_cpu *c = this_cpu(now);
 		if (c) {
-			advance(c, now);
+			advance(c, now, true);
 			begin_window(s, c, now);
 		}
 	}
@@ -1036,12 +1117,12 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 		return 0;
 	c->events[LEDGER_SWITCHES]++;
 	c->depth = 0;
-	advance(c, now);
+	advance(c, now, false);
 	u32 left = c->occupant, why = TRACE_ENDED;
 	bool dead = state_of(prev) & TASK_DEAD;
 	end_turn(c, now);
 
-	u32 came = occupant_of(next);
+	u32 came = occupant_of(c, next);
 	c->occupant = came;
 	c->turn_ns = now;
 
@@ -1062,6 +1143,8 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 		u64 key = (u64)prev;
 		if (!bpf_map_delete_elem(&tasks, &key))
 			__sync_fetch_and_add(&control.tasks, -1);
+		if (left & OCCUPANT_OTHER)
+			leave_other(left & OCCUPANT_INDEX);
 	}
 	struct ledger_slot *n = is_subject(came) ? slot_of(came) : 0;
 	if (n) {
@@ -1090,7 +1173,9 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 		about_task(e, next, came);
 		e->a = GET(prev, pid);
 		if (!s)
-			why = dead ? TRACE_ENDED : preempt || !state_of(prev) ? LEDGER_QUEUED : LEDGER_SLEEP;
+			why = dead			   ? TRACE_ENDED
+			      : preempt || !state_of(prev) ? LEDGER_QUEUED
+							   : LEDGER_SLEEP;
 		e->b = why;
 		if (s)
 			e->flags |= TRACE_LEAVER_SUBJECT;
@@ -1169,7 +1254,7 @@ static __always_inline int enter(u32 source)
 	if (!c)
 		return 0;
 	c->events[LEDGER_INTERRUPTS]++;
-	advance(c, now);
+	advance(c, now, source < SOURCE_TIMER);
 	source &= LEDGER_SOURCES - 1;
 	if (control.window) {
 		c->sources[source].count++;
@@ -1200,7 +1285,7 @@ static __always_inline int leave(u32 source)
 	if (!c)
 		return 0;
 	c->events[LEDGER_INTERRUPTS]++;
-	advance(c, now);
+	advance(c, now, source < SOURCE_TIMER);
 	if (c->depth)
 		c->depth--;
 	if (tracing)
@@ -1237,16 +1322,16 @@ int BPF_PROG(ledger_softirq_exit, unsigned int number)
 	return leave(SOURCE_SOFTIRQS + (number & 15));
 }
 
-#define VECTOR(name, source)                       \
-	TP(name##_entry)                           \
-	int BPF_PROG(ledger_##name##_entry)        \
-	{                                          \
-		return enter(source);              \
-	}                                          \
-	TP(name##_exit)                            \
-	int BPF_PROG(ledger_##name##_exit)         \
-	{                                          \
-		return leave(source);              \
+#define VECTOR(name, source)                \
+	TP(name##_entry)                    \
+	int BPF_PROG(ledger_##name##_entry) \
+	{                                   \
+		return enter(source);       \
+	}                                   \
+	TP(name##_exit)                     \
+	int BPF_PROG(ledger_##name##_exit)  \
+	{                                   \
+		return leave(source);       \
 	}
 VECTOR(local_timer, SOURCE_TIMER)
 VECTOR(reschedule, SOURCE_RESCHEDULE)

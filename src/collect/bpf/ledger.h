@@ -20,14 +20,14 @@
 
 /* Who has a CPU. */
 #define OCCUPANT_IDLE 0u
-#define OCCUPANT_MANY 1u /* nobody in particular: there was no room to tell */
-#define OCCUPANT_OTHER 0x10000u /* | index into others */
+#define OCCUPANT_MANY 1u	  /* nobody in particular: there was no room to tell */
+#define OCCUPANT_OTHER 0x10000u	  /* | index into others */
 #define OCCUPANT_SUBJECT 0x20000u /* | index into slots */
 #define OCCUPANT_INDEX 0xffffu
 
 /* A name beneath a cause: cause << 24 | id. id is an occupant, a source, a call or a device. */
-#define NAME_KEY(cause, id) ((__u32)(cause) << 24 | ((id) & 0xffffffu))
-#define NAME_NO_CALL 0xffffu	/* asleep outside of any call: in a page fault, a kernel worker */
+#define NAME_KEY(cause, id) ((__u32)(cause) << 24 | ((id)&0xffffffu))
+#define NAME_NO_CALL 0xffffu /* asleep outside of any call: in a page fault, a kernel worker */
 
 /* Sources of interrupts. */
 #define SOURCE_SOFTIRQS 0 /* + the kernel's number */
@@ -68,10 +68,10 @@ struct ledger_slot {
 	__u32 state;		/* enum ledger_cause; LEDGER_QUEUED until it has a CPU */
 	__u32 call;		/* that it sleeps in */
 	__s32 tid, tgid;
-	__u32 device;			 /* index, + 1, of the device it last used; 0 none */
+	__u32 device; /* index, + 1, of the device it last used; 0 none */
 	__u32 migrations;
-	__u64 io_own_ns, io_other_ns;	 /* of the device, at since_ns */
-	__u64 user_ns, system_ns;	 /* ticks: at begin; from its end on, within its life */
+	__u64 io_own_ns, io_other_ns; /* of the device, at since_ns */
+	__u64 user_ns, system_ns;     /* ticks: at begin; from its end on, within its life */
 	__u64 ns[LEDGER_CAUSES];
 	__u32 count[LEDGER_CAUSES];
 	struct ledger_name names[LEDGER_NAMES];
@@ -93,6 +93,14 @@ struct ledger_burst {
 	__u32 unused;
 };
 
+/* Whom a CPU met last. */
+struct ledger_met {
+	__u64 task; /* its address */
+	__s32 pid;  /* an address may be given to a new task */
+	__u32 occupant;
+};
+#define LEDGER_MET 32
+
 struct ledger_source {
 	__u64 count, ns, subject_count, subject_ns;
 };
@@ -111,6 +119,7 @@ struct ledger_cpu {
 	__u64 events[LEDGER_EVENTS], subject_events;
 	/* interrupts and steal while no other thread of the subject had a CPU */
 	__u64 alone_ns[LEDGER_QUEUED];
+	struct ledger_met met[LEDGER_MET];
 	struct ledger_burst bursts[LEDGER_BURSTS];
 	struct ledger_source sources[LEDGER_SOURCES];
 };
@@ -121,11 +130,11 @@ struct ledger_owner {
 };
 
 struct ledger_device {
-	__u32 number;		      /* major << 20 | minor; 0 free */
-	__s32 in_flight, own;	      /* requests; own: the subject's */
-	__s32 blocked;		      /* threads of the subject that wait for it */
-	__u64 mark_ns;		      /* all before it is entered */
-	__u64 own_ns, other_ns;	      /* integrals of own / all and others / all in flight */
+	__u32 number;		/* major << 20 | minor; 0 free */
+	__s32 in_flight, own;	/* requests; own: the subject's */
+	__s32 blocked;		/* threads of the subject that wait for it */
+	__u64 mark_ns;		/* all before it is entered */
+	__u64 own_ns, other_ns; /* integrals of own / all and others / all in flight */
 	struct ledger_owner owners[LEDGER_OWNERS];
 };
 
@@ -150,7 +159,7 @@ struct ledger_control {
 	__u64 folded_user_ns, folded_system_ns, folded_migrations;
 	__u64 fault_other_ns; /* what of LEDGER_IO_OTHER was in a fault */
 	__u32 spilled;	      /* the map of names beyond the slots is not empty */
-	__u32 unused;
+	__u32 crowded;	      /* nor that of tasks that have ended */
 	__u64 wall_mark_ns;
 	__u64 wall_ns[LEDGER_CAUSES];
 	__s32 in_state[LEDGER_CAUSES]; /* threads, by state */
