@@ -586,3 +586,12 @@ const char *lab_path(const struct lab *lab)
 {
 	return lab->path;
 }
+
+int lab_get_trace(struct lab *lab, int64_t execution, struct trace *into, struct error *err)
+{
+	(void)lab;
+	(void)execution;
+	(void)err;
+	trace_clear(into);
+	return 0;
+}
