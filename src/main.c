@@ -12,7 +12,7 @@ static const struct subcommand commands[] = {
 	{ "list", cmd_list, "the runs in the lab" },
 	{ "show", cmd_show, "the result of a stored run" },
 	{ "compare", cmd_compare, "stored runs against each other" },
-	{ "export", cmd_export, "stored runs as JSON, CSV or Markdown" },
+	{ "export", cmd_export, "stored runs as JSON, CSV or Markdown; traces for Perfetto" },
 	{ "rename", cmd_rename, "give a run another name" },
 	{ "rm", cmd_rm, "remove runs" },
 	{ "sql", cmd_sql, "ask the lab in SQL" },
