@@ -48,7 +48,7 @@ refused() {
 	"$TARE" export --perfetto -o first 2>said
 	grep -q "this is execution 1 of run 1" said
 	"$TARE" export --perfetto last 2 >second 2>said
-	! grep -q "this is" said
+	[[ "$(cat said)" != *"this is"* ]]
 	for file in first second; do
 		# a packet is field 1; its length takes four bytes
 		[ "$(head -c 1 "$file" | od -An -tx1)" = " 0a" ]
