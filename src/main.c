@@ -13,7 +13,7 @@ static const struct subcommand commands[] = {
 	{ "show", cmd_show, "the result of a stored run" },
 	{ "explain", cmd_explain, "why the slow executions of a run were slow" },
 	{ "compare", cmd_compare, "stored runs against each other" },
-	{ "export", cmd_export, "stored runs as JSON, CSV or Markdown" },
+	{ "export", cmd_export, "stored runs as JSON, CSV or Markdown; traces for Perfetto" },
 	{ "rename", cmd_rename, "give a run another name" },
 	{ "rm", cmd_rm, "remove runs" },
 	{ "sql", cmd_sql, "ask the lab in SQL" },

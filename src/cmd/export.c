@@ -1,18 +1,24 @@
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/view.h"
+#include "report/perfetto.h"
+
+#define NOT_GIVEN (-1)
 
 enum export_format { AS_JSON, AS_CSV, AS_MARKDOWN, AS_ASCIIDOC, AS_ORGMODE, AS_TSV };
 #define EXPORT_FORMATS "json|csv|markdown|asciidoc|orgmode|tsv"
 
 struct export_options {
 	const char *lab, *output;
-	int format, unit;
-	bool executions, study;
+	int format, unit; /* NOT_GIVEN */
+	bool executions, study, perfetto;
 };
 
 static void render(const loaded_list *list, const struct export_options *o, struct strbuf *out)
@@ -20,24 +26,174 @@ static void render(const loaded_list *list, const struct export_options *o, stru
 	static const enum table_format formats[] = { TABLE_JSON,     TABLE_CSV,	    TABLE_MARKDOWN,
 						     TABLE_ASCIIDOC, TABLE_ORGMODE, TABLE_TSV };
 	struct run_view *views = loaded_views(list);
-	struct time_style style = { .unit = (enum time_unit)o->unit };
+	struct time_style style = { .unit = o->unit == NOT_GIVEN ? 0 : (enum time_unit)o->unit };
+	int format = o->format == NOT_GIVEN ? AS_JSON : o->format;
 	if (o->executions) {
 		struct table *t = time_executions(views, list->count);
-		table_render(t, formats[o->format], NULL, out);
+		table_render(t, formats[format], NULL, out);
 		table_free(t);
-	} else if (o->format == AS_JSON) {
+	} else if (format == AS_JSON) {
 		time_json(views, list->count, &style, out);
-	} else if (o->format == AS_CSV) {
+	} else if (format == AS_CSV) {
 		time_csv(views, list->count, out);
 	} else {
-		time_markup(views, list->count, &style, formats[o->format], out);
+		time_markup(views, list->count, &style, formats[format], out);
 	}
 	free(views);
 }
 
+static int export_runs(const struct export_options *o, const text_list *names, struct error *err)
+{
+	loaded_list list = { 0 };
+	struct strbuf out = { 0 };
+	int failed = cmd_load_runs(o->lab, names, LAB_PROCESSES, o->study, &list, err);
+	if (!failed) {
+		render(&list, o, &out);
+		failed = file_write(o->output, strbuf_text(&out), out.length, err);
+	}
+	strbuf_release(&out);
+	loaded_release(&list);
+	return failed;
+}
+
+static int check_perfetto(const struct export_options *o, const text_list *operands,
+			  struct error *err)
+{
+	if (o->format != NOT_GIVEN || o->unit != NOT_GIVEN || o->executions || o->study) {
+		error_set(err, EXIT_USAGE, "--perfetto has one format, and is of one execution");
+		return error_hint(err, "of the other options, only --output and --lab go with it");
+	}
+	if (operands->count > 2) {
+		error_set(err, EXIT_USAGE, "--perfetto takes one run and one execution");
+		return error_hint(err, "tare export --perfetto [RUN [EXECUTION]]");
+	}
+	if (strcmp(o->output, "-") == 0 && isatty(STDOUT_FILENO)) {
+		error_set(err, EXIT_USAGE, "a trace is nothing for a terminal");
+		return error_hint(err, "'--output FILE' writes it to a file");
+	}
+	return 0;
+}
+
+static void execution_title(const struct execution *x, char *out, size_t size)
+{
+	snprintf(out, size, "%s %" PRIu32, x->warmup ? "warm-up" : "execution", x->number);
+}
+
+/* "3", or "w1" for a warm-up. */
+static const struct execution *find_execution(const execution_list *list, const char *text)
+{
+	bool warmup = *text == 'w';
+	char *end;
+	const char *digits = text + warmup;
+	unsigned long number = *digits >= '0' && *digits <= '9' ? strtoul(digits, &end, 10) : 0;
+	for (size_t i = 0; number && !*end && i < list->count; i++)
+		if (list->items[i].number == number && list->items[i].warmup == warmup)
+			return &list->items[i];
+	return NULL;
+}
+
+/* An execution that has no trace; "": none of the run has. */
+static void no_trace(const struct run *run, const char *execution, struct error *err)
+{
+	error_set(err, EXIT_USAGE, "%s%srun %lld has no trace", execution, *execution ? " of " : "",
+		  (long long)run->id);
+	error_hint(err, "'tare time --trace' records one");
+}
+
+/* The execution named, with its trace; or else the first that has one, measured ones first. NULL:
+ * an error. */
+static const struct execution *find_trace(struct lab *lab, const struct run *run,
+					  const execution_list *list, const char *named,
+					  struct trace *t, struct error *err)
+{
+	char shown[64];
+	if (named) {
+		const struct execution *x = find_execution(list, named);
+		if (!x) {
+			text_display(named, shown, sizeof shown);
+			error_set(err, EXIT_USAGE, "run %lld has no execution '%s'",
+				  (long long)run->id, shown);
+			error_hint(err, "'tare show --executions %lld' lists them",
+				   (long long)run->id);
+			return NULL;
+		}
+		if (lab_get_trace(lab, x->id, t, err))
+			return NULL;
+		if (t->present)
+			return x;
+		execution_title(x, shown, sizeof shown);
+		no_trace(run, shown, err);
+		return NULL;
+	}
+	for (int warmup = 0; warmup < 2; warmup++)
+		for (size_t i = 0; i < list->count; i++) {
+			const struct execution *x = &list->items[i];
+			if (x->warmup != warmup)
+				continue;
+			if (lab_get_trace(lab, x->id, t, err))
+				return NULL;
+			if (t->present)
+				return x;
+		}
+	no_trace(run, "", err);
+	return NULL;
+}
+
+static int write_trace(const struct export_options *o, const struct run *run,
+		       const struct execution *x, const struct trace *t, bool chosen,
+		       struct error *err)
+{
+	char execution[32];
+	struct strbuf out = { 0 };
+	execution_title(x, execution, sizeof execution);
+	struct perfetto_title title = { .run = run->name ? run->name : run->command,
+					.execution = execution,
+					.started_at_ns = x->started_at_ns };
+	if (x->ledger.present) {
+		title.begin_ns = x->ledger.begin_ns;
+		title.end_ns = x->ledger.end_ns;
+	}
+	perfetto_render(t, &title, &out);
+	int failed = file_write(o->output, strbuf_text(&out), out.length, err);
+	strbuf_release(&out);
+	if (failed)
+		return -1;
+	if (!chosen)
+		fprintf(stderr, "tare: this is %s of run %lld\n", execution, (long long)run->id);
+	if (t->lost)
+		fprintf(stderr, "tare: %" PRIu64 " events were lost: the trace has gaps\n",
+			t->lost);
+	return 0;
+}
+
+static int export_trace(const struct export_options *o, const text_list *operands,
+			struct error *err)
+{
+	struct lab *lab = NULL;
+	struct run run = { 0 };
+	struct trace t = { 0 };
+	execution_list list = { 0 };
+	const struct execution *x = NULL;
+	int64_t id;
+	const char *named = operands->count > 1 ? operands->items[1] : NULL;
+	int failed = check_perfetto(o, operands, err) || lab_open(&lab, o->lab, LAB_READ, err) ||
+		     lab_find_run(lab, operands->count ? operands->items[0] : "last", &id, err) ||
+		     lab_get_run(lab, id, &run, err) ||
+		     lab_get_executions(lab, id, LAB_PROCESSES, &list, err) ||
+		     !(x = find_trace(lab, &run, &list, named, &t, err)) ||
+		     write_trace(o, &run, x, &t, named, err);
+	for (size_t i = 0; i < list.count; i++)
+		execution_release(&list.items[i]);
+	array_release(&list);
+	trace_release(&t);
+	run_release(&run);
+	lab_close(lab);
+	return failed;
+}
+
 int cmd_export(int argc, char **argv)
 {
-	struct export_options o = { .output = "-" };
+	struct export_options o = { .output = "-", .format = NOT_GIVEN, .unit = NOT_GIVEN };
 	struct option_spec specs[] = {
 		{ 'f', "format", OPTION_CHOICE, &o.format, EXPORT_FORMATS,
 		  "the format (default: json)" },
@@ -48,28 +204,23 @@ int cmd_export(int argc, char **argv)
 		{ 0, "study", OPTION_FLAG, &o.study, NULL, "all runs of the same command line" },
 		{ 'u', "time-unit", OPTION_CHOICE, &o.unit, TIME_UNIT_CHOICES,
 		  "unit of the times in tables" },
+		{ 0, "perfetto", OPTION_FLAG, &o.perfetto, NULL,
+		  "the trace of one execution, for ui.perfetto.dev" },
 		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab to read (default: your own)" },
 		{ 0 }
 	};
-	text_list names = { 0 };
-	loaded_list list = { 0 };
-	struct strbuf out = { 0 };
+	text_list operands = { 0 };
 	int code = EXIT_DONE;
 	if (cmd_options(
-		    "tare export [OPTIONS] [RUN...]",
+		    "tare export [OPTIONS] [RUN...]\n"
+		    "       tare export --perfetto [-o FILE] [RUN [EXECUTION]]",
 		    "Stored runs for other programs; JSON and CSV are supersets of hyperfine's.\n",
-		    specs, argc, argv, &names, &code)) {
+		    specs, argc, argv, &operands, &code)) {
 		struct error err = ERROR_INIT;
-		if (cmd_load_runs(o.lab, &names, LAB_PROCESSES, o.study, &list, &err)) {
+		if (o.perfetto ? export_trace(&o, &operands, &err)
+			       : export_runs(&o, &operands, &err))
 			code = cmd_fail(&err);
-		} else {
-			render(&list, &o, &out);
-			if (file_write(o.output, strbuf_text(&out), out.length, &err))
-				code = cmd_fail(&err);
-		}
 	}
-	strbuf_release(&out);
-	loaded_release(&list);
-	array_release(&names);
+	array_release(&operands);
 	return code;
 }

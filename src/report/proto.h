@@ -1,0 +1,18 @@
+/* The wire format of Protocol Buffers, as far as writing needs it: private to report/. */
+#ifndef TARE_REPORT_PROTO_H
+#define TARE_REPORT_PROTO_H
+
+#include <stdint.h>
+
+#include "base/strbuf.h"
+
+void proto_uint(struct strbuf *out, uint32_t field, uint64_t value);
+/* Invalid UTF-8 is replaced. */
+void proto_text(struct strbuf *out, uint32_t field, const char *text);
+void proto_bytes(struct strbuf *out, uint32_t field, const void *bytes, size_t length);
+
+/* A message within, of less than 256 MiB; what is written up to proto_close() belongs to it. */
+size_t proto_open(struct strbuf *out, uint32_t field);
+void proto_close(struct strbuf *out, size_t opened);
+
+#endif
