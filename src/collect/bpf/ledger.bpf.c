@@ -300,8 +300,8 @@ static __always_inline u64 read_steal(struct ledger_cpu *c)
 }
 
 /* Enters the time up to now on this CPU. open: this program can be interrupted by that of a hard
- * interrupt. */
-static __always_inline void advance(struct ledger_cpu *c, u64 now, bool open)
+ * interrupt. ended: interrupts that end now, 1 or 0. */
+static __always_inline void advance(struct ledger_cpu *c, u64 now, bool open, u32 ended)
 {
 	u64 stolen = 0, mark;
 	if (open) {
@@ -346,10 +346,11 @@ static __always_inline void advance(struct ledger_cpu *c, u64 now, bool open)
 			c->sources[source].subject_ns += ns;
 		if (cause < LEDGER_QUEUED) {
 			t->ns[cause] += ns;
+			t->count[cause] += ended;
 			if (alone)
 				c->alone_ns[cause] += ns;
 		}
-		enter_name(t, NAME_KEY(cause, source), ns, 0);
+		enter_name(t, NAME_KEY(cause, source), ns, ended);
 	} else {
 		t->ns[LEDGER_RUN] += ns;
 	}
@@ -1025,7 +1026,7 @@ int BPF_PROG(ledger_rename, struct task_struct *t, const char *comm)
 	if (!control.begin_ns && (occupant & OCCUPANT_INDEX) == control.root_slot) {
 		struct ledger_cpu *c = this_cpu(now);
 		if (c) {
-			advance(c, now, true);
+			advance(c, now, true, 0);
 			begin_window(s, c, now);
 		}
 	}
@@ -1117,7 +1118,7 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 		return 0;
 	c->events[LEDGER_SWITCHES]++;
 	c->depth = 0;
-	advance(c, now, false);
+	advance(c, now, false, 0);
 	u32 left = c->occupant, why = TRACE_ENDED;
 	bool dead = state_of(prev) & TASK_DEAD;
 	end_turn(c, now);
@@ -1254,19 +1255,12 @@ static __always_inline int enter(u32 source)
 	if (!c)
 		return 0;
 	c->events[LEDGER_INTERRUPTS]++;
-	advance(c, now, source < SOURCE_TIMER);
+	advance(c, now, source < SOURCE_TIMER, 0);
 	source &= LEDGER_SOURCES - 1;
 	if (control.window) {
 		c->sources[source].count++;
-		if (is_subject(c->occupant)) {
+		if (is_subject(c->occupant))
 			c->sources[source].subject_count++;
-			struct ledger_slot *t = slot_of(c->occupant);
-			u32 cause = cause_of(source);
-			if (t && cause < LEDGER_QUEUED) {
-				t->count[cause]++;
-				enter_name(t, NAME_KEY(cause, source), 0, 1);
-			}
-		}
 	}
 	u32 depth = c->depth;
 	c->stack[depth & (LEDGER_DEPTH - 1)] = (u16)source;
@@ -1285,7 +1279,7 @@ static __always_inline int leave(u32 source)
 	if (!c)
 		return 0;
 	c->events[LEDGER_INTERRUPTS]++;
-	advance(c, now, source < SOURCE_TIMER);
+	advance(c, now, source < SOURCE_TIMER, 1);
 	if (c->depth)
 		c->depth--;
 	if (tracing)
