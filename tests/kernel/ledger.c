@@ -134,7 +134,7 @@ static void assert_closed(void)
 
 static void run_closed(char *const *argv)
 {
-	struct launch launch = { .iteration = -1 };
+	struct launch launch = { .as_root = true, .iteration = -1 };
 	struct execute_options options = { .grace_ns = 2000000000u };
 	run_as(&launch, &options, argv);
 	assert_int_equal(x.outcome, OUTCOME_EXITED);
@@ -147,7 +147,7 @@ static void run_pinned(char *const *argv)
 	cpu_set_t set;
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	struct launch launch = { .iteration = -1, .cpus = &set };
+	struct launch launch = { .as_root = true, .iteration = -1, .cpus = &set };
 	struct execute_options options = { .grace_ns = 2000000000u };
 	run_as(&launch, &options, argv);
 	assert_int_equal(x.status, 0);
@@ -390,7 +390,7 @@ static void random_mixes(void **state)
 	for (int seed = 1; seed <= 20; seed++) {
 		char text[16], why[4096];
 		snprintf(text, sizeof text, "%d", seed);
-		struct launch launch = { .iteration = -1 };
+		struct launch launch = { .as_root = true, .iteration = -1 };
 		struct execute_options options = { .grace_ns = 2000000000u };
 		run_as(&launch, &options, ARGV(PROGRAM("mix"), text, "60"));
 		assert_int_equal(x.status, 0);
@@ -423,7 +423,7 @@ static void orphan(void **state)
 static void ended_at_the_limit(void **state)
 {
 	(void)state;
-	struct launch launch = { .iteration = -1 };
+	struct launch launch = { .as_root = true, .iteration = -1 };
 	struct execute_options options = { .time_limit_ns = 100000000, .grace_ns = 1000000000 };
 	run_as(&launch, &options, ARGV(PROGRAM("burn"), "threads", "4", "20s"));
 	assert_int_equal(x.outcome, OUTCOME_TIMED_OUT);
@@ -477,7 +477,7 @@ static void rival_reader(void **state)
 	assert_int_equal(run_plainly(ARGV(PROGRAM("reader"), "make", file, "67108864")), 0);
 	pid_t pid =
 		start_beside(-1, ARGV(PROGRAM("reader"), "random", "rival", file, block, "30s"));
-	struct launch launch = { .iteration = -1 };
+	struct launch launch = { .as_root = true, .iteration = -1 };
 	struct execute_options options = { .grace_ns = 2000000000u };
 	run_as(&launch, &options, ARGV(PROGRAM("reader"), "random", "own", file, block, "2000"));
 	int code = stop_beside(pid);
@@ -617,7 +617,7 @@ static void moved_to_a_cgroup(void **state)
 	bool v1;
 	if (!make_cgroup(where, &v1))
 		give_up("no control group with the CPU controller can be made here");
-	struct launch launch = { .iteration = -1 };
+	struct launch launch = { .as_root = true, .iteration = -1 };
 	struct execute_options options = { .grace_ns = 2000000000u };
 	run_as(&launch, &options, ARGV(PROGRAM("wander"), where));
 	remove_cgroup(where);
@@ -639,7 +639,7 @@ static void quota(void **state)
 	} else {
 		set_cgroup(where, "cpu.max", "10000 50000");
 	}
-	struct launch launch = { .iteration = -1 };
+	struct launch launch = { .as_root = true, .iteration = -1 };
 	struct execute_options options = { .grace_ns = 2000000000u };
 	run_as(&launch, &options,
 	       ARGV("sh", "-c", "echo $$ >\"$1\"/cgroup.procs; exec \"$2\" loop 100ms", "sh", where,
@@ -659,7 +659,7 @@ static int measure_alone(void)
 	struct error err = ERROR_INIT;
 	struct collector *c = NULL;
 	struct launcher *l = NULL;
-	struct launch launch = { .iteration = -1 };
+	struct launch launch = { .as_root = true, .iteration = -1 };
 	struct execute_options options = { .grace_ns = 1000000000 };
 	struct execution own = { 0 };
 	char why[1024] = "";
@@ -737,7 +737,7 @@ static void killed_leaves_nothing(void **state)
 	pid_t pid = fork();
 	if (pid == 0) {
 		struct error err = ERROR_INIT;
-		struct launch launch = { .iteration = -1 };
+		struct launch launch = { .as_root = true, .iteration = -1 };
 		struct execute_options options = { 0 };
 		struct launcher *l;
 		struct collector *c;
@@ -783,7 +783,7 @@ static void others_keep_none(void **state)
 		assert_int_equal(collector_keep_ledger(c, false, &err), -1);
 		assert_true(*err.text);
 		collector = c;
-		struct launch launch = { .iteration = -1 };
+		struct launch launch = { .as_root = true, .iteration = -1 };
 		struct execute_options options = { 0 };
 		run_as(&launch, &options, ARGV("true"));
 		assert_false(x.ledger.present);
