@@ -6,8 +6,9 @@
  *	reader cold FILE                              drops the file from the page cache, then reads
  *	                                              it through the cache
  *
- * random and cold append a line "BEGIN_NS END_NS" (CLOCK_MONOTONIC) per read to $BURN_LOG; random
- * ends at SIGTERM too. Exit code 3: the file system has no direct I/O.
+ * random and cold append a line "BEGIN_NS END_NS CPU_NS" (CLOCK_MONOTONIC, and how much of it was
+ *CPU time, mostly before the request was under way) per read to $BURN_LOG; random ends at SIGTERM
+ *too. Exit code 3: the file system has no direct I/O.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -24,7 +25,7 @@
 #define MOST 1000000
 
 static volatile sig_atomic_t stopped;
-static uint64_t (*reads)[2];
+static uint64_t (*reads)[3];
 static size_t count;
 
 static void stop(int number)
@@ -45,19 +46,21 @@ static void write_log(int log)
 	if (!out)
 		return;
 	for (size_t i = 0; i < count; i++)
-		fprintf(out, "%llu %llu\n", (unsigned long long)reads[i][0],
-			(unsigned long long)reads[i][1]);
+		fprintf(out, "%llu %llu %llu\n", (unsigned long long)reads[i][0],
+			(unsigned long long)reads[i][1], (unsigned long long)reads[i][2]);
 	fclose(out);
 }
 
 static ssize_t timed_read(int fd, void *buffer, size_t size, off_t at)
 {
+	uint64_t cpu = read_clock(CLOCK_THREAD_CPUTIME_ID);
 	uint64_t begin = read_clock(CLOCK_MONOTONIC);
 	ssize_t n = pread(fd, buffer, size, at);
 	uint64_t end = read_clock(CLOCK_MONOTONIC);
 	if (n > 0 && count < MOST) {
 		reads[count][0] = begin;
-		reads[count++][1] = end;
+		reads[count][1] = end;
+		reads[count++][2] = read_clock(CLOCK_THREAD_CPUTIME_ID) - cpu;
 	}
 	return n;
 }
