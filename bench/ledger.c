@@ -1,10 +1,10 @@
 /* Runs a command with its ledger and prints one JSON object per execution: what the ledger-*
  * scripts are made of.
  *
- *	bench-ledger [-n REPEATS] [-c CPU] [-i FILE] COMMAND [ARGUMENT...]
+ *	bench-ledger [-n REPEATS] [-c CPU] [-f PRIORITY] [-i FILE] COMMAND [ARGUMENT...]
  *
- * -c pins the command; -i appends /proc/interrupts and /proc/softirqs to FILE, right before and
- * right after each execution.
+ * -c pins the command; -f makes it SCHED_FIFO; -i appends /proc/interrupts and /proc/softirqs to
+ *FILE, right before and right after each execution.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -155,11 +155,13 @@ int main(int argc, char **argv)
 	struct execution x = { 0 };
 	const char *counts = NULL;
 	long repeats = 1;
-	for (int option; (option = getopt(argc, argv, "+n:c:i:")) != -1;) {
+	for (int option; (option = getopt(argc, argv, "+n:c:f:i:")) != -1;) {
 		if (option == 'n')
 			repeats = atol(optarg);
 		else if (option == 'c' && cpus_parse(optarg, &cpus))
 			launch.cpus = &cpus;
+		else if (option == 'f')
+			launch.policy = SCHED_FIFO, launch.rt_priority = atoi(optarg);
 		else if (option == 'i')
 			counts = optarg;
 		else

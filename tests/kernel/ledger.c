@@ -154,7 +154,8 @@ static void run_pinned(char *const *argv)
 	assert_closed();
 }
 
-/* Something beside the subject, on the chosen CPU or (-1) anywhere; logs to other_log. */
+/* Something beside the subject, on the chosen CPU or (-1) anywhere, but at once; logs to other_log.
+ */
 static pid_t start_beside(int on_cpu, char *const *argv)
 {
 	unlink(other_log);
@@ -170,6 +171,8 @@ static pid_t start_beside(int on_cpu, char *const *argv)
 	CPU_SET(on_cpu >= 0 ? on_cpu : cpu, &set);
 	if (on_cpu >= 0)
 		sched_setaffinity(0, sizeof set, &set);
+	else
+		sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 10 });
 	setenv("BURN_LOG", other_log, 1);
 	sigset_t none;
 	sigemptyset(&none);
@@ -312,7 +315,11 @@ static void loop_beside_bursts(void **state)
 	assert_non_null(o);
 	assert_string_equal(o->name, "burn");
 	assert_true(!o->self && !o->kernel && o->bursts > 0);
-	assert_true(o->longest_ns <= o->ns && o->delayed_ns <= o->ns);
+	uint64_t most = o->ns + closure_allows(x.et_ns);
+	if (o->longest_ns > most || o->delayed_ns > most)
+		fail_msg("bursts %llu ns, the longest %llu ns, delayed by them %llu ns",
+			 (unsigned long long)o->ns, (unsigned long long)o->longest_ns,
+			 (unsigned long long)o->delayed_ns);
 	assert_true(o->delayed_ns > x.et_ns / 20);
 	assert_true(x.ledger.subject.ns[LEDGER_QUEUED] >= o->delayed_ns);
 }
@@ -472,16 +479,20 @@ static void real_time_task(void **state)
 	assert_near("delayed by rtburst", o.delayed_ns, truth, 0.1);
 }
 
-/* Both have one request at a time in flight: while both have one, the device is shared evenly. */
+/* Both have one request at a time in flight (a block is no more than one can hold): while both have
+ * one, the device is shared evenly. Real-time, for a wait for a CPU would look like one for the
+ * device in their logs. */
 static void rival_reader(void **state)
 {
 	(void)state;
-	const char *file = IN_FOLDER("blocks"), *block = "1048576";
+	const char *file = IN_FOLDER("blocks"), *block = "524288";
 	span_list own = { 0 }, rivals = { 0 };
 	assert_int_equal(run_plainly(ARGV(PROGRAM("reader"), "make", file, "67108864")), 0);
 	pid_t pid =
 		start_beside(-1, ARGV(PROGRAM("reader"), "random", "rival", file, block, "30s"));
-	struct launch launch = { .as_root = true, .iteration = -1 };
+	struct launch launch = {
+		.as_root = true, .iteration = -1, .policy = SCHED_FIFO, .rt_priority = 10
+	};
 	struct execute_options options = { .grace_ns = 2000000000u };
 	run_as(&launch, &options, ARGV(PROGRAM("reader"), "random", "own", file, block, "2000"));
 	int code = stop_beside(pid);
@@ -498,11 +509,16 @@ static void rival_reader(void **state)
 	uint64_t truth = common_ns(&own, &rivals) / 2;
 	array_release(&own);
 	array_release(&rivals);
-	/* that a request was done is noticed late, by either */
-	assert_near("I/O of rival", entry_ns(LEDGER_IO_OTHER, "rival"), truth, 0.25);
+	/* Not sharp: of a device that third parties use too, the rival has less than half. */
+	uint64_t rival = entry_ns(LEDGER_IO_OTHER, "rival");
+	uint64_t others = x.ledger.subject.ns[LEDGER_IO_OTHER];
+	if (rival < truth / 4 || rival > truth * 5 / 4 || others < truth / 2)
+		fail_msg("I/O of rival %llu ns, true %llu ns; of all others %llu ns",
+			 (unsigned long long)rival, (unsigned long long)truth,
+			 (unsigned long long)others);
 	const struct ledger_other *o = find_other(pid);
 	assert_non_null(o);
-	assert_true(o->io_delayed_ns > truth / 2);
+	assert_true(o->io_delayed_ns > truth / 4);
 }
 
 /* ---- faults ---- */

@@ -15,7 +15,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -102,10 +101,8 @@ static int read_random(char **argv)
 	int fd = open(argv[3], O_RDONLY | O_DIRECT | O_CLOEXEC);
 	if (fd < 0)
 		return fail(argv[3]), errno == EINVAL ? 3 : 1;
-	if (fstat(fd, &st) || (size_t)st.st_size < block || posix_memalign(&buffer, 1 << 21, block))
+	if (fstat(fd, &st) || (size_t)st.st_size < block || posix_memalign(&buffer, 4096, block))
 		return fail(argv[3]);
-	/* in one piece, so that a read is one request */
-	madvise(buffer, block, MADV_HUGEPAGE);
 	memset(buffer, 0, block);
 	prctl(PR_SET_NAME, argv[2]);
 	long blocks = (long)(st.st_size / (off_t)block);
