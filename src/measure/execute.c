@@ -213,12 +213,15 @@ static void derive_times(struct execution *x, enum backend backend)
 static void derive_ends(struct execution *x, const struct command *command, uint64_t waited_ns,
 			uint64_t root_end_ns)
 {
-	uint64_t begin = command->stamp->exec_ns;
+	/* the ledger saw both ends for itself, within a µs of these */
+	bool kept = x->ledger.present;
+	uint64_t begin = kept ? x->ledger.begin_ns : command->stamp->exec_ns;
+	uint64_t end = kept ? x->ledger.end_ns : root_end_ns;
 	x->wait_ns = waited_ns - begin;
 	/* the last switch may come after tare has been told; what tare saw is then the better end
 	 */
-	x->et_ns = root_end_ns > begin && root_end_ns < waited_ns ? root_end_ns - begin
-								  : x->wait_ns;
+	x->et_ns = end > begin && end < waited_ns ? end - begin : x->wait_ns;
+	ledger_cut(&x->ledger, begin + x->et_ns);
 	x->tree_ns = x->et_ns;
 	for (size_t i = 0; i < x->exits.count; i++) {
 		const struct task_record *t = &x->exits.tasks[i];

@@ -123,6 +123,24 @@ struct ledger_process *ledger_processes(const struct ledger *l, size_t *count)
 	return list;
 }
 
+void ledger_cut(struct ledger *l, uint64_t end_ns)
+{
+	if (!l->present || end_ns >= l->end_ns || end_ns < l->begin_ns)
+		return;
+	uint64_t over = l->end_ns - end_ns;
+	l->end_ns = end_ns;
+	/* it was queued behind tare, which had been woken, or ran; else whatever was most */
+	for (int turn = 0; over && turn < LEDGER_CAUSES + 2; turn++) {
+		int cause = turn == 0 ? LEDGER_QUEUED : LEDGER_RUN;
+		for (int c = 0; turn > 1 && c < LEDGER_CAUSES; c++)
+			if (l->wall_ns[c] > l->wall_ns[cause])
+				cause = c;
+		uint64_t ns = over < l->wall_ns[cause] ? over : l->wall_ns[cause];
+		l->wall_ns[cause] -= ns;
+		over -= ns;
+	}
+}
+
 uint64_t ledger_worst_gap_ns(const struct ledger *l)
 {
 	uint64_t worst = 0;

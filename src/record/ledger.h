@@ -164,6 +164,10 @@ struct ledger_process {
 };
 struct ledger_process *ledger_processes(const struct ledger *l, size_t *count);
 
+/* Ends the wall-clock view at end_ns where it goes on for longer: the root was still being taken
+ * down, or the time limit ended it. The threads' accounts stay whole. */
+void ledger_cut(struct ledger *l, uint64_t end_ns);
+
 /* The largest difference, over the threads, between the sum of the entries and the lifetime. */
 uint64_t ledger_worst_gap_ns(const struct ledger *l);
 

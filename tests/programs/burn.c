@@ -1,14 +1,17 @@
 /* Subjects that know how much CPU time they used: the truth that tare's figures are held against.
  * Each appends one line "CPU_NS" to the file named by $BURN_LOG, if any.
  *
- *	burn loop TIME            burns TIME of CPU itself
- *	burn orphan TIME          burns it in a child nobody waits for, and exits at once
- *	burn daemon TIME          the same, double-forked and in a session of its own
- *	burn threads N TIME       N threads burn TIME each
- *	burn forks N TIME         N children one after the other burn TIME each
- *	burn bursts SECONDS SEED MS  disturbs for SECONDS: bursts and pauses of random length, MS on
- *average burn exec TIME            a second thread execs `burn loop TIME`: it takes over the
- *leader's pid burn inc COUNT            a fixed number of additions, without looking at a clock
+ *	burn loop TIME               burns TIME of CPU itself
+ *	burn orphan TIME             burns it in a child nobody waits for, and exits at once
+ *	burn daemon TIME             the same, double-forked and in a session of its own
+ *	burn threads N TIME          N threads burn TIME each
+ *	burn forks N TIME            N children one after the other burn TIME each
+ *	burn bursts SECONDS SEED MS  disturbs for SECONDS: bursts and pauses, MS on average
+ *	burn exec TIME               a second thread execs `burn loop TIME`, as its leader
+ *	burn inc COUNT               a fixed number of additions, without looking at a clock
+ *	burn mutex N TIME            N threads want one mutex for TIME
+ *	burn shortlived N            N threads, then N children, that do nothing
+ *	burn reuse N                 N pairs of children, the second with the pid of the first
  */
 #include <fcntl.h>
 #include <math.h>
@@ -19,28 +22,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-static uint64_t read_clock(clockid_t id)
-{
-	struct timespec ts;
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-static void burn_until(clockid_t id, uint64_t until)
-{
-	while (read_clock(id) < until)
-		;
-}
-
-/* Opened first, so that as little as possible comes after the last look at the clock. */
-static int open_log(void)
-{
-	const char *path = getenv("BURN_LOG");
-	return path ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0666) : -1;
-}
+#include "own.h"
 
 /* What others used for this, and what this process used until now. */
 static void log_used(int log, uint64_t others_ns)
@@ -155,13 +139,99 @@ static int add_up(long count)
 	return 0;
 }
 
-/* "50ms", "1s" or ns */
-static uint64_t to_ns(const char *text)
+struct contest {
+	pthread_mutex_t lock;
+	uint64_t until_ns, held_ns;
+};
+
+/* Holds the lock for a moment, asleep now and then, so that the others come to wait for it. */
+static void *contend(void *arguments)
 {
-	char *end;
-	double value = strtod(text, &end);
-	double scale = strcmp(end, "s") == 0 ? 1e9 : strcmp(end, "ms") == 0 ? 1e6 : 1;
-	return (uint64_t)(value * scale);
+	struct contest *c = arguments;
+	for (unsigned turn = 0; read_clock(CLOCK_MONOTONIC) < c->until_ns; turn++) {
+		pthread_mutex_lock(&c->lock);
+		uint64_t from = read_clock(CLOCK_MONOTONIC);
+		if (turn % 8 == 7)
+			sleep_ns(50000);
+		else
+			burn_for(20000);
+		c->held_ns += read_clock(CLOCK_MONOTONIC) - from;
+		pthread_mutex_unlock(&c->lock);
+	}
+	return NULL;
+}
+
+/* The second number it logs is how long the lock was held. */
+static int contend_in_threads(long count, uint64_t time_ns)
+{
+	pthread_t threads[256];
+	struct contest c = { .lock = PTHREAD_MUTEX_INITIALIZER,
+			     .until_ns = read_clock(CLOCK_MONOTONIC) + time_ns };
+	int log = open_log();
+	if (count > 256)
+		return 2;
+	for (long i = 0; i < count; i++)
+		pthread_create(&threads[i], NULL, contend, &c);
+	for (long i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+	if (log >= 0)
+		dprintf(log, "%llu %llu\n",
+			(unsigned long long)read_clock(CLOCK_PROCESS_CPUTIME_ID),
+			(unsigned long long)c.held_ns);
+	return 0;
+}
+
+static void *nothing(void *argument)
+{
+	return argument;
+}
+
+static int live_shortly(long count)
+{
+	int log = open_log();
+	for (long i = 0; i < count; i++) {
+		pthread_t thread;
+		if (pthread_create(&thread, NULL, nothing, NULL))
+			return 1;
+		pthread_join(thread, NULL);
+	}
+	for (long i = 0; i < count; i++) {
+		pid_t pid = fork();
+		if (pid == 0)
+			_exit(0);
+		if (pid < 0)
+			return 1;
+		waitpid(pid, NULL, 0);
+	}
+	log_used(log, 0);
+	return 0;
+}
+
+/* Asks the kernel for the pid of a child that has ended; logs how often the next child got it.
+ * Others fork too, and not every kernel can be asked. */
+static int reuse_pids(long count)
+{
+	int log = open_log();
+	int last = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+	long again = 0;
+	for (long i = 0; i < count; i++) {
+		pid_t before = 0;
+		for (int turn = 0; turn < 2; turn++) {
+			char text[16];
+			int length = snprintf(text, sizeof text, "%d", (int)before - 1);
+			if (turn && last >= 0 && pwrite(last, text, (size_t)length, 0) < 0)
+				last = -1;
+			pid_t pid = fork();
+			if (pid == 0)
+				_exit(0);
+			waitpid(pid, NULL, 0);
+			again += turn && pid == before;
+			before = pid;
+		}
+	}
+	if (log >= 0)
+		dprintf(log, "%ld\n", again);
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -185,6 +255,13 @@ int main(int argc, char **argv)
 		return exec_from_thread(argv);
 	if (strcmp(mode, "inc") == 0)
 		return add_up(atol(argv[2]));
-	fprintf(stderr, "usage: burn loop|orphan|daemon|threads|forks|bursts|exec|inc ...\n");
+	if (strcmp(mode, "mutex") == 0 && argc > 3)
+		return contend_in_threads(atol(argv[2]), to_ns(argv[3]));
+	if (strcmp(mode, "shortlived") == 0)
+		return live_shortly(atol(argv[2]));
+	if (strcmp(mode, "reuse") == 0)
+		return reuse_pids(atol(argv[2]));
+	fprintf(stderr,
+		"usage: burn loop|orphan|daemon|threads|forks|bursts|exec|inc|mutex|shortlived|reuse ...\n");
 	return 2;
 }

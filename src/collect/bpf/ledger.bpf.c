@@ -982,28 +982,39 @@ int BPF_PROG(ledger_begin, struct task_struct *t)
 	return 0;
 }
 
-/* The execution begins: the root, about to exec, has told so by naming itself. */
-ONCE int begin_window(struct ledger_slot *s, struct ledger_cpu *c, u64 now)
+/* The execution begins: the root, about to exec, has told so by naming itself. An interrupt may come
+ * at any point of this and enter its time: then it is done again. */
+ONCE u64 begin_window(struct ledger_slot *s, struct ledger_cpu *c)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
+	u64 now = 0;
 	if (!s || !c)
 		return 0;
-	for (int i = 0; i < LEDGER_CAUSES; i++) {
-		s->ns[i] = 0;
-		s->count[i] = 0;
+	for (int attempt = 0; attempt < 4; attempt++) {
+		u64 entered = 0;
+		for (int i = 0; i < LEDGER_NAMES; i++)
+			s->names[i].key = 0, s->names[i].count = 0, s->names[i].ns = 0;
+		for (int i = 0; i < LEDGER_CAUSES; i++) {
+			s->ns[i] = 0;
+			s->count[i] = 0;
+		}
+		now = bpf_ktime_get_ns();
+		s->begin_ns = now;
+		c->mark_ns = now;
+		for (int i = 0; i < LEDGER_CAUSES; i++)
+			entered += *(volatile u64 *)&s->ns[i];
+		if (!entered)
+			break;
 	}
-	for (int i = 0; i < LEDGER_NAMES; i++)
-		s->names[i].key = 0, s->names[i].count = 0, s->names[i].ns = 0;
-	s->begin_ns = now;
 	s->count[LEDGER_RUN] = 1;
 	s->migrations = 0;
 	s->user_ns = t->utime;
 	s->system_ns = t->stime;
-	control.begin_ns = now;
 	control.wall_mark_ns = now;
 	control.in_state[LEDGER_RUN] = 1;
+	control.begin_ns = now;
 	control.window = 1;
-	return 0;
+	return now;
 }
 
 TP(task_rename)
@@ -1025,10 +1036,8 @@ int BPF_PROG(ledger_rename, struct task_struct *t, const char *comm)
 	bpf_probe_read_kernel_str(s->comm, sizeof s->comm, comm);
 	if (!control.begin_ns && (occupant & OCCUPANT_INDEX) == control.root_slot) {
 		struct ledger_cpu *c = this_cpu(now);
-		if (c) {
-			advance(c, now, true, 0);
-			begin_window(s, c, now);
-		}
+		if (c)
+			now = begin_window(s, c);
 	}
 	if (tracing) {
 		struct trace_event *e = begin_event(now, TRACE_RENAME);
@@ -1134,11 +1143,12 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 		end_thread(s, left & OCCUPANT_INDEX, now);
 	} else if (s) {
 		to = leave_for(s, prev, preempt);
-		s->state = to;
-		s->since_ns = now;
 		why = to;
+		/* last of all its state: from then on it may be woken */
+		s->since_ns = now;
 		if (to == LEDGER_IO || to == LEDGER_FAULT)
 			begin_block(s, now);
+		*(volatile u32 *)&s->state = to;
 	}
 	if (dead && left != OCCUPANT_IDLE) {
 		u64 key = (u64)prev;

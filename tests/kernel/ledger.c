@@ -1,0 +1,882 @@
+/* The ledger on the live kernel: it adds up, whatever the subject does, and names what disturbed.
+ * Bounds on times are wide, for this runs on busy machines; bench/ledger-* has the sharp ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <mntent.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "closure.h"
+#include "measure/execute.h"
+#include "measure/interrupt.h"
+#include "subject.h"
+
+static char programs[4096]; /* their folder */
+static char folder[64];	    /* for files, on a disk where there is one */
+static char own_log[96], other_log[96];
+static int cpu; /* one that may be used */
+static struct collector *collector;
+static struct execution x;
+
+#define PROGRAM(name) program((char[4200]){ 0 }, name)
+#define IN_FOLDER(name) in_folder((char[128]){ 0 }, name)
+#define ARGV(...)                               \
+	(char *const *)(const char *[])         \
+	{                                       \
+		__VA_ARGS__, (const char *)NULL \
+	}
+
+static const char *program(char into[4200], const char *name)
+{
+	snprintf(into, 4200, "%s/%s", programs, name);
+	return into;
+}
+
+static const char *in_folder(char into[128], const char *name)
+{
+	snprintf(into, 128, "%s/%s", folder, name);
+	return into;
+}
+
+static void give_up(const char *reason)
+{
+	const char *require = getenv("TARE_TEST_REQUIRE");
+	if (require && *require == '1')
+		fail_msg("%s", reason);
+	print_message("skipped: %s\n", reason);
+	skip();
+}
+
+static int open_collector(struct collector **c, struct error *err)
+{
+	if (collector_open(c, BACKEND_BPF, err))
+		return -1;
+	if (collector_keep_ledger(*c, false, err)) {
+		collector_close(*c);
+		*c = NULL;
+		return -1;
+	}
+	return 0;
+}
+
+static int begin(void **state)
+{
+	struct error err = ERROR_INIT;
+	(void)state;
+	if (open_collector(&collector, &err)) {
+		fprintf(stderr, "%s\n", err.text);
+		return -1;
+	}
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	collector_close(collector);
+	collector = NULL;
+	execution_release(&x);
+	return 0;
+}
+
+static void run_as(const struct launch *launch, const struct execute_options *options,
+		   char *const *argv)
+{
+	struct error err = ERROR_INIT;
+	struct launcher *l;
+	unlink(own_log);
+	assert_int_equal(launcher_new(&l, launch, &err), 0);
+	if (execute(collector, l, launch, argv, options, &x, &err))
+		fail_msg("%s (%s)", err.text, err.hint);
+	launcher_free(l);
+}
+
+/* What holds for every ledger. */
+static void assert_closed(void)
+{
+	char why[4096];
+	closure_verdict(&x, why, sizeof why);
+	if (*why)
+		fail_msg("%s", why);
+	const struct ledger *l = &x.ledger;
+	assert_int_equal(l->threads.count + l->unlisted, x.totals.threads);
+	/* the edges of each turn on a CPU are read at slightly different instants */
+	uint64_t net = x.pt_ns[GRADE_NET], exec = x.pt_ns[GRADE_EXEC];
+	uint64_t slack = exec / 100 + x.totals.threads * UINT64_C(20000) +
+			 l->subject.count[LEDGER_RUN] * UINT64_C(2000);
+	assert_true(net != ABSENT_NS);
+	if (net > exec + slack)
+		fail_msg("PT(net) %llu ns, PT(exec) %llu ns", (unsigned long long)net,
+			 (unsigned long long)exec);
+	if (l->threads.count == 1 && !l->unlisted) {
+		const struct ledger_thread *t = &l->threads.items[0];
+		uint64_t life = t->end_ns - t->begin_ns, et = x.et_ns;
+		assert_true((life > et ? life - et : et - life) <= closure_allows(et));
+	}
+}
+
+static void run_closed(char *const *argv)
+{
+	struct launch launch = { .as_root = true, .iteration = -1 };
+	struct execute_options options = { .grace_ns = 2000000000u };
+	run_as(&launch, &options, argv);
+	assert_int_equal(x.outcome, OUTCOME_EXITED);
+	assert_int_equal(x.status, 0);
+	assert_closed();
+}
+
+static void run_pinned(char *const *argv)
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	struct launch launch = { .as_root = true, .iteration = -1, .cpus = &set };
+	struct execute_options options = { .grace_ns = 2000000000u };
+	run_as(&launch, &options, argv);
+	assert_int_equal(x.status, 0);
+	assert_closed();
+}
+
+/* Something beside the subject, on the chosen CPU or (-1) anywhere, but at once; logs to other_log.
+ */
+static pid_t start_beside(int on_cpu, char *const *argv)
+{
+	unlink(other_log);
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid > 0) {
+		usleep(100000);
+		return pid;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	CPU_SET(on_cpu >= 0 ? on_cpu : cpu, &set);
+	if (on_cpu >= 0)
+		sched_setaffinity(0, sizeof set, &set);
+	else
+		sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 10 });
+	setenv("BURN_LOG", other_log, 1);
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execv(argv[0], argv);
+	_exit(127);
+}
+
+/* Its exit code, or -1 when a signal ended it. */
+static int stop_beside(pid_t pid)
+{
+	int status = 0;
+	kill(pid, SIGTERM);
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int run_plainly(char *const *argv)
+{
+	int status = -1;
+	pid_t pid = fork();
+	if (pid == 0) {
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+struct span {
+	uint64_t begin, end;
+};
+typedef ARRAY(struct span) span_list;
+
+/* From lines "BEGIN END [CPU]"; blocked: without the CPU time, which comes first. */
+static void read_spans(const char *path, bool blocked, span_list *spans)
+{
+	FILE *in = fopen(path, "r");
+	char line[128];
+	while (in && fgets(line, sizeof line, in)) {
+		unsigned long long from, to, cpu_ns = 0;
+		if (sscanf(line, "%llu %llu %llu", &from, &to, &cpu_ns) >= 2)
+			array_push(spans, (struct span){ from + (blocked ? cpu_ns : 0), to });
+	}
+	if (in)
+		fclose(in);
+}
+
+/* How long both lists were within a span; each is in order and does not overlap itself. */
+static uint64_t common_ns(const span_list *a, const span_list *b)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0, j = 0; i < a->count && j < b->count;) {
+		const struct span *s = &a->items[i], *t = &b->items[j];
+		uint64_t from = s->begin > t->begin ? s->begin : t->begin;
+		uint64_t to = s->end < t->end ? s->end : t->end;
+		sum += to > from ? to - from : 0;
+		if (s->end < t->end)
+			i++;
+		else
+			j++;
+	}
+	return sum;
+}
+
+static uint64_t entry_ns(enum ledger_cause cause, const char *name)
+{
+	uint64_t ns = 0;
+	for (size_t i = 0; i < x.ledger.entries.count; i++) {
+		const struct ledger_entry *e = &x.ledger.entries.items[i];
+		if (e->cause == cause && strcmp(e->name, name) == 0)
+			ns += e->ns;
+	}
+	return ns;
+}
+
+static const struct ledger_other *find_other(pid_t pid)
+{
+	for (size_t i = 0; i < x.ledger.others.count; i++)
+		if (x.ledger.others.items[i].pid == pid)
+			return &x.ledger.others.items[i];
+	return NULL;
+}
+
+static uint64_t io_ns(void)
+{
+	const uint64_t *ns = x.ledger.subject.ns;
+	return ns[LEDGER_IO] + ns[LEDGER_IO_OTHER] + ns[LEDGER_IO_IDLE];
+}
+
+static void assert_near(const char *what, uint64_t measured, uint64_t truth, double share)
+{
+	double ratio = (double)measured / (double)truth;
+	if (!(ratio > 1 - share && ratio < 1 + share))
+		fail_msg("%s: %llu ns, true %llu ns", what, (unsigned long long)measured,
+			 (unsigned long long)truth);
+}
+
+/* ---- closure ---- */
+
+static void busy_loop(void **state)
+{
+	(void)state;
+	const uint64_t *ns = x.ledger.subject.ns;
+	run_pinned(ARGV(PROGRAM("burn"), "loop", "200ms"));
+	assert_int_equal(x.ledger.threads.count, 1);
+	assert_string_equal(x.ledger.threads.items[0].name, "burn");
+	assert_true(x.ledger.wall_ns[LEDGER_RUN] >= ns[LEDGER_RUN] / 2);
+	/* the tick at least, seen from both sides */
+	uint64_t count = 0, subject_ns[LEDGER_CAUSES] = { 0 };
+	for (size_t i = 0; i < x.ledger.interrupts.count; i++) {
+		const struct ledger_interrupt *it = &x.ledger.interrupts.items[i];
+		assert_true(it->cause >= LEDGER_IRQ && it->cause <= LEDGER_NMI);
+		assert_true(*it->name && it->count >= it->subject_count);
+		assert_true(it->ns >= it->subject_ns);
+		count += it->subject_count;
+		subject_ns[it->cause] += it->subject_ns;
+	}
+	assert_true(count > 0 && ns[LEDGER_IRQ] > 0);
+	for (int cause = LEDGER_IRQ; cause <= LEDGER_NMI; cause++) {
+		uint64_t slack = ns[cause] / 10 + 50000;
+		assert_in_range(subject_ns[cause], ns[cause] > slack ? ns[cause] - slack : 0,
+				ns[cause] + slack);
+	}
+	assert_true(x.ledger.events[LEDGER_SWITCHES] > 0);
+	assert_true(x.ledger.events[LEDGER_INTERRUPTS] >= count);
+	for (int e = 0; e < LEDGER_EVENTS; e++)
+		assert_true(x.ledger.event_ns[e] >= 0 && x.ledger.event_ns[e] < 20000);
+	assert_true(ledger_subject_cost_ns(&x.ledger) <= ledger_cost_ns(&x.ledger));
+	assert_true(ledger_cost_ns(&x.ledger) < (double)x.et_ns / 10);
+}
+
+static void loop_beside_bursts(void **state)
+{
+	(void)state;
+	pid_t pid = start_beside(cpu, ARGV(PROGRAM("burn"), "bursts", "30", "1", "3"));
+	run_pinned(ARGV(PROGRAM("burn"), "loop", "300ms"));
+	const struct ledger_other *o = find_other(pid);
+	stop_beside(pid);
+	assert_non_null(o);
+	assert_string_equal(o->name, "burn");
+	assert_true(!o->self && !o->kernel && o->bursts > 0);
+	uint64_t most = o->ns + closure_allows(x.et_ns);
+	if (o->longest_ns > most || o->delayed_ns > most)
+		fail_msg("bursts %llu ns, the longest %llu ns, delayed by them %llu ns",
+			 (unsigned long long)o->ns, (unsigned long long)o->longest_ns,
+			 (unsigned long long)o->delayed_ns);
+	assert_true(o->delayed_ns > x.et_ns / 20);
+	assert_true(x.ledger.subject.ns[LEDGER_QUEUED] >= o->delayed_ns);
+}
+
+static void cold_read(void **state)
+{
+	(void)state;
+	const char *file = IN_FOLDER("cold");
+	assert_int_equal(run_plainly(ARGV(PROGRAM("reader"), "make", file, "20000000")), 0);
+	run_closed(ARGV(PROGRAM("reader"), "cold", file));
+	/* unless the folder is not on a device */
+	if (x.totals.value[TASK_READ_BYTES] >= 20000000)
+		assert_true(io_ns() > 0);
+	unlink(file);
+}
+
+static void make_project(const char *where)
+{
+	char path[256];
+	assert_int_equal(mkdir(where, 0755), 0);
+	snprintf(path, sizeof path, "%s/Makefile", where);
+	FILE *out = fopen(path, "w");
+	assert_non_null(out);
+	fprintf(out, "all: $(patsubst %%.c,%%.o,$(wildcard *.c))\n\tcc -o all *.o\n"
+		     "%%.o: %%.c\n\tcc -O1 -c -o $@ $<\n");
+	fclose(out);
+	for (int i = 0; i < 30; i++) {
+		snprintf(path, sizeof path, "%s/f%d.c", where, i);
+		out = fopen(path, "w");
+		assert_non_null(out);
+		fprintf(out, "#include <stdio.h>\nint f%d(int n) { return n > 1 ? n * %d : 0; }\n",
+			i, i);
+		if (i == 0)
+			fprintf(out, "int main(void) { printf(\"%%d\", f0(7)); return 0; }\n");
+		fclose(out);
+	}
+}
+
+static void parallel_make(void **state)
+{
+	(void)state;
+	if (run_plainly(ARGV("sh", "-c", "command -v make cc >/dev/null")))
+		give_up("make or cc is not installed");
+	const char *where = IN_FOLDER("project");
+	make_project(where);
+	run_closed(ARGV("make", "-s", "-j2", "-C", where));
+	assert_true(x.totals.processes > 60);
+	assert_true(x.ledger.subject.ns[LEDGER_CHILD] > 0);
+}
+
+static void mutex(void **state)
+{
+	(void)state;
+	run_closed(ARGV(PROGRAM("burn"), "mutex", "8", "300ms"));
+	assert_int_equal(x.ledger.threads.count, 9);
+	/* one holds it, seven wait, and one waits for all of them */
+	assert_true(x.ledger.subject.ns[LEDGER_FUTEX] > ledger_account_sum(&x.ledger.subject) / 3);
+	/* while others wait, somebody holds it: asleep or running */
+	assert_true(x.ledger.wall_ns[LEDGER_FUTEX] < x.et_ns / 2);
+}
+
+static void database(void **state)
+{
+	(void)state;
+	const char *where = IN_FOLDER("pg");
+	assert_int_equal(mkdir(where, 0755), 0);
+	int made = run_plainly(ARGV(PROGRAM("pgbench.sh"), "prepare", where));
+	if (made == 77)
+		give_up("PostgreSQL is not installed");
+	assert_int_equal(made, 0);
+	run_closed(ARGV(PROGRAM("pgbench.sh"), "run", where, "2"));
+	assert_true(x.ledger.threads.count > 8);
+	assert_true(x.ledger.subject.ns[LEDGER_SOCKET] + x.ledger.subject.ns[LEDGER_POLL] > 0);
+}
+
+static void random_mixes(void **state)
+{
+	(void)state;
+	for (int seed = 1; seed <= 20; seed++) {
+		char text[16], why[4096];
+		snprintf(text, sizeof text, "%d", seed);
+		struct launch launch = { .as_root = true, .iteration = -1 };
+		struct execute_options options = { .grace_ns = 2000000000u };
+		run_as(&launch, &options, ARGV(PROGRAM("mix"), text, "60"));
+		assert_int_equal(x.status, 0);
+		closure_verdict(&x, why, sizeof why);
+		if (*why) {
+			char *actions = file_read(own_log);
+			fail_msg("mix %d 60: %s\n%s", seed, why, actions ? actions : "");
+		}
+		assert_closed();
+	}
+}
+
+static void very_short(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		run_closed(ARGV("true"));
+}
+
+/* What outlives the root has a ledger to its own end; the wall-clock view ends with the root. */
+static void orphan(void **state)
+{
+	(void)state;
+	run_closed(ARGV(PROGRAM("burn"), "orphan", "60ms"));
+	assert_int_equal(x.ledger.threads.count, 2);
+	assert_true(x.ledger.subject.ns[LEDGER_RUN] > 40000000);
+	assert_true(x.ledger.threads.items[1].end_ns > x.ledger.end_ns);
+}
+
+static void ended_at_the_limit(void **state)
+{
+	(void)state;
+	struct launch launch = { .as_root = true, .iteration = -1 };
+	struct execute_options options = { .time_limit_ns = 100000000, .grace_ns = 1000000000 };
+	run_as(&launch, &options, ARGV(PROGRAM("burn"), "threads", "4", "20s"));
+	assert_int_equal(x.outcome, OUTCOME_TIMED_OUT);
+	assert_closed();
+}
+
+/* ---- truth ---- */
+
+static void sleep_is_a_timer(void **state)
+{
+	(void)state;
+	run_closed(ARGV("sleep", "0.2"));
+	assert_true(x.ledger.subject.ns[LEDGER_TIMER] > 190000000);
+	assert_true(x.ledger.wall_ns[LEDGER_TIMER] > 190000000);
+	const struct ledger_entry *top = ledger_top_entry(&x.ledger, LEDGER_TIMER);
+	assert_non_null(top);
+	assert_non_null(strstr(top->name, "nanosleep"));
+}
+
+static void real_time_task(void **state)
+{
+	(void)state;
+	char on[16];
+	snprintf(on, sizeof on, "%d", cpu);
+	span_list bursts = { 0 }, window = { 0 };
+	pid_t pid = start_beside(cpu, ARGV(PROGRAM("rtburst"), "20", "2500", "30000", on));
+	run_pinned(ARGV(PROGRAM("burn"), "loop", "500ms"));
+	const struct ledger_other *found = find_other(pid);
+	struct ledger_other o = found ? *found : (struct ledger_other){ 0 };
+	int code = stop_beside(pid);
+	if (code == 3)
+		give_up("a real-time class is not allowed here");
+	assert_int_equal(code, 0);
+	read_spans(other_log, false, &bursts);
+	array_push(&window, (struct span){ x.ledger.begin_ns, x.ledger.end_ns });
+	uint64_t truth = common_ns(&bursts, &window);
+	array_release(&bursts);
+	array_release(&window);
+	assert_true(truth > 20000000);
+	assert_near("queued behind rtburst", entry_ns(LEDGER_QUEUED, "rtburst"), truth, 0.1);
+	assert_string_equal(o.name, "rtburst");
+	assert_near("delayed by rtburst", o.delayed_ns, truth, 0.1);
+}
+
+/* Both have one request at a time in flight (a block is no more than one can hold): while both have
+ * one, the device is shared evenly. Real-time, for a wait for a CPU would look like one for the
+ * device in their logs. */
+static void rival_reader(void **state)
+{
+	(void)state;
+	const char *file = IN_FOLDER("blocks"), *block = "524288";
+	span_list own = { 0 }, rivals = { 0 };
+	assert_int_equal(run_plainly(ARGV(PROGRAM("reader"), "make", file, "67108864")), 0);
+	pid_t pid =
+		start_beside(-1, ARGV(PROGRAM("reader"), "random", "rival", file, block, "30s"));
+	struct launch launch = {
+		.as_root = true, .iteration = -1, .policy = SCHED_FIFO, .rt_priority = 10
+	};
+	struct execute_options options = { .grace_ns = 2000000000u };
+	run_as(&launch, &options, ARGV(PROGRAM("reader"), "random", "own", file, block, "2000"));
+	int code = stop_beside(pid);
+	unlink(file);
+	if (x.status == 3 || code == 3)
+		give_up("no direct I/O on the file system of /var/tmp");
+	assert_int_equal(x.status, 0);
+	assert_int_equal(code, 0);
+	assert_closed();
+	if (io_ns() == 0 && x.totals.value[TASK_READ_BYTES] == 0)
+		give_up("/var/tmp is not on a block device");
+	read_spans(own_log, true, &own);
+	read_spans(other_log, false, &rivals);
+	uint64_t truth = common_ns(&own, &rivals) / 2;
+	array_release(&own);
+	array_release(&rivals);
+	/* Not sharp: of a device that third parties use too, the rival has less than half. */
+	uint64_t rival = entry_ns(LEDGER_IO_OTHER, "rival");
+	uint64_t others = x.ledger.subject.ns[LEDGER_IO_OTHER];
+	if (rival < truth / 4 || rival > truth * 5 / 4 || others < truth / 2)
+		fail_msg("I/O of rival %llu ns, true %llu ns; of all others %llu ns",
+			 (unsigned long long)rival, (unsigned long long)truth,
+			 (unsigned long long)others);
+	const struct ledger_other *o = find_other(pid);
+	assert_non_null(o);
+	assert_true(o->io_delayed_ns > truth / 4);
+}
+
+/* ---- faults ---- */
+
+static void thousands_of_short_lives(void **state)
+{
+	(void)state;
+	run_closed(ARGV(PROGRAM("burn"), "shortlived", "2000"));
+	assert_int_equal(x.totals.threads, 4001);
+	assert_true(x.ledger.threads.count > 1000);
+}
+
+static void pids_used_again(void **state)
+{
+	(void)state;
+	run_closed(ARGV(PROGRAM("burn"), "reuse", "50"));
+	char *text = file_read(own_log);
+	long again = text ? atol(text) : 0;
+	free(text);
+	assert_int_equal(x.totals.threads, 101);
+	size_t twice = 0;
+	for (size_t i = 0; i < x.ledger.threads.count; i++)
+		for (size_t j = 0; j < i; j++) {
+			const struct ledger_thread *a = &x.ledger.threads.items[i],
+						   *b = &x.ledger.threads.items[j];
+			if (a->tid != b->tid)
+				continue;
+			assert_true(a->start_ns != b->start_ns && a->begin_ns >= b->end_ns);
+			twice++;
+		}
+	assert_true(twice >= (size_t)again);
+}
+
+static const struct ledger_thread *root_thread(void)
+{
+	assert_true(x.ledger.threads.count > 0);
+	return &x.ledger.threads.items[0];
+}
+
+static void assert_wandered(void)
+{
+	span_list stopped = { 0 };
+	read_spans(own_log, false, &stopped);
+	assert_int_equal(stopped.count, 1);
+	uint64_t truth = stopped.items[0].end - stopped.items[0].begin;
+	array_release(&stopped);
+	const struct ledger_thread *root = root_thread();
+	assert_string_equal(root->name, "wandered");
+	assert_near("stopped", root->account.ns[LEDGER_STOPPED], truth, 0.3);
+	cpu_set_t allowed;
+	sched_getaffinity(0, sizeof allowed, &allowed);
+	if (CPU_COUNT(&allowed) > 1)
+		assert_true(root->account.migrations >= 4);
+}
+
+static void renamed_stopped_moved(void **state)
+{
+	(void)state;
+	run_closed(ARGV(PROGRAM("wander")));
+	assert_wandered();
+	run_closed(ARGV(PROGRAM("burn"), "exec", "60ms"));
+	assert_true(x.ledger.subject.ns[LEDGER_RUN] > 40000000);
+}
+
+/* The folder of a new control group with the CPU controller, v1 or v2; false when there is none. */
+static bool make_cgroup(char into[256], bool *v1)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "r");
+	bool found = false;
+	struct mntent *m;
+	while (mounts && !found && (m = getmntent(mounts))) {
+		char path[256];
+		*v1 = strcmp(m->mnt_type, "cgroup") == 0 && hasmntopt(m, "cpu");
+		if (strcmp(m->mnt_type, "cgroup2") == 0) {
+			snprintf(path, sizeof path, "%s/cgroup.subtree_control", m->mnt_dir);
+			FILE *control = fopen(path, "w");
+			found = control && fputs("+cpu", control) >= 0;
+			if (control && fclose(control))
+				found = false;
+		} else {
+			found = *v1;
+		}
+		if (found)
+			snprintf(into, 256, "%s/tare-test.%d", m->mnt_dir, (int)getpid());
+	}
+	if (mounts)
+		endmntent(mounts);
+	return found && mkdir(into, 0755) == 0;
+}
+
+/* It is empty as soon as the last exit is done. */
+static void remove_cgroup(const char *path)
+{
+	for (int i = 0; i < 100 && rmdir(path) && errno == EBUSY; i++)
+		usleep(10000);
+}
+
+static void set_cgroup(const char *where, const char *name, const char *value)
+{
+	char path[512];
+	snprintf(path, sizeof path, "%s/%s", where, name);
+	FILE *out = fopen(path, "w");
+	bool ok = out && fputs(value, out) >= 0;
+	if (out && fclose(out))
+		ok = false;
+	if (!ok) {
+		remove_cgroup(where);
+		fail_msg("%s: %s", path, strerror(errno));
+	}
+}
+
+static void moved_to_a_cgroup(void **state)
+{
+	(void)state;
+	char where[256];
+	bool v1;
+	if (!make_cgroup(where, &v1))
+		give_up("no control group with the CPU controller can be made here");
+	struct launch launch = { .as_root = true, .iteration = -1 };
+	struct execute_options options = { .grace_ns = 2000000000u };
+	run_as(&launch, &options, ARGV(PROGRAM("wander"), where));
+	remove_cgroup(where);
+	assert_int_equal(x.status, 0);
+	assert_closed();
+	assert_wandered();
+}
+
+static void quota(void **state)
+{
+	(void)state;
+	char where[256];
+	bool v1;
+	if (!make_cgroup(where, &v1))
+		give_up("no control group with the CPU controller can be made here");
+	if (v1) {
+		set_cgroup(where, "cpu.cfs_period_us", "50000");
+		set_cgroup(where, "cpu.cfs_quota_us", "10000");
+	} else {
+		set_cgroup(where, "cpu.max", "10000 50000");
+	}
+	struct launch launch = { .as_root = true, .iteration = -1 };
+	struct execute_options options = { .grace_ns = 2000000000u };
+	run_as(&launch, &options,
+	       ARGV("sh", "-c", "echo $$ >\"$1\"/cgroup.procs; exec \"$2\" loop 100ms", "sh", where,
+		    PROGRAM("burn")));
+	remove_cgroup(where);
+	assert_int_equal(x.status, 0);
+	assert_closed();
+	/* 100 ms at a fifth of a CPU */
+	assert_true(x.et_ns > 250000000);
+	assert_true(x.ledger.subject.ns[LEDGER_THROTTLED] > x.et_ns / 3);
+	assert_true(x.ledger.wall_ns[LEDGER_THROTTLED] > x.et_ns / 3);
+}
+
+/* With a collector of its own: 0 when all its ledgers close. */
+static int measure_alone(void)
+{
+	struct error err = ERROR_INIT;
+	struct collector *c = NULL;
+	struct launcher *l = NULL;
+	struct launch launch = { .as_root = true, .iteration = -1 };
+	struct execute_options options = { .grace_ns = 1000000000 };
+	struct execution own = { 0 };
+	char why[1024] = "";
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	int failed = open_collector(&c, &err) || launcher_new(&l, &launch, &err);
+	for (int i = 0; i < 10 && !failed; i++) {
+		failed = execute(c, l, &launch, ARGV(PROGRAM("mix"), "7", "40"), &options, &own,
+				 &err);
+		if (!failed)
+			closure_verdict(&own, why, sizeof why);
+		failed = failed || *why;
+	}
+	if (failed)
+		fprintf(stderr, "%s%s\n", err.text, why);
+	launcher_free(l);
+	collector_close(c);
+	execution_release(&own);
+	return failed;
+}
+
+static void two_at_once(void **state)
+{
+	(void)state;
+	int told[2], theirs = -1;
+	assert_int_equal(pipe(told), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		int failed = measure_alone();
+		_exit(write(told[1], &failed, sizeof failed) < 0);
+	}
+	close(told[1]);
+	int ours = measure_alone();
+	/* not by its exit, which execute() may have taken */
+	assert_int_equal(read(told[0], &theirs, sizeof theirs), sizeof theirs);
+	close(told[0]);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(ours, 0);
+	assert_int_equal(theirs, 0);
+}
+
+typedef ARRAY(uint32_t) id_list;
+
+/* Ids of the BPF programs that a process holds, itself or through a link. */
+static void held_programs(pid_t pid, id_list *ids)
+{
+	char path[600];
+	snprintf(path, sizeof path, "/proc/%d/fdinfo", (int)pid);
+	DIR *fds = opendir(path);
+	for (struct dirent *e; fds && (e = readdir(fds));) {
+		snprintf(path, sizeof path, "/proc/%d/fdinfo/%s", (int)pid, e->d_name);
+		char *text = e->d_name[0] != '.' ? file_read(path) : NULL;
+		char *at = text ? strstr(text, "prog_id:") : NULL;
+		if (at)
+			array_push(ids, (uint32_t)strtoul(at + strlen("prog_id:"), NULL, 10));
+		free(text);
+	}
+	if (fds)
+		closedir(fds);
+}
+
+static bool program_is_there(uint32_t id)
+{
+	union bpf_attr attr = { .prog_id = id };
+	long fd = syscall(SYS_bpf, BPF_PROG_GET_FD_BY_ID, &attr, sizeof attr);
+	if (fd >= 0)
+		close((int)fd);
+	return fd >= 0 || errno != ENOENT;
+}
+
+static void killed_leaves_nothing(void **state)
+{
+	(void)state;
+	int told[2];
+	assert_int_equal(pipe(told), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct error err = ERROR_INIT;
+		struct launch launch = { .as_root = true, .iteration = -1 };
+		struct execute_options options = { 0 };
+		struct launcher *l;
+		struct collector *c;
+		close(told[0]);
+		if (open_collector(&c, &err) || launcher_new(&l, &launch, &err) ||
+		    write(told[1], "x", 1) != 1)
+			_exit(1);
+		execute(c, l, &launch, ARGV("sleep", "1"), &options, &x, &err);
+		_exit(1);
+	}
+	char byte;
+	close(told[1]);
+	assert_int_equal(read(told[0], &byte, 1), 1);
+	close(told[0]);
+	usleep(200000); /* within the execution */
+	id_list ids = { 0 };
+	held_programs(pid, &ids);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_true(ids.count > 0);
+	uint64_t until = clock_monotonic_ns() + 5000000000u;
+	size_t left;
+	do {
+		left = 0;
+		for (size_t i = 0; i < ids.count; i++)
+			left += program_is_there(ids.items[i]);
+		usleep(20000);
+	} while (left && clock_monotonic_ns() < until);
+	array_release(&ids);
+	assert_int_equal(left, 0);
+	while (waitpid(-1, NULL, 0) > 0)
+		; /* the subject, an orphan now */
+}
+
+static void others_keep_none(void **state)
+{
+	(void)state;
+	for (enum backend b = BACKEND_PLAIN; b < BACKEND_BPF; b++) {
+		struct error err = ERROR_INIT;
+		struct collector *c;
+		if (collector_open(&c, b, &err))
+			continue;
+		assert_int_equal(collector_keep_ledger(c, false, &err), -1);
+		assert_true(*err.text);
+		collector = c;
+		struct launch launch = { .as_root = true, .iteration = -1 };
+		struct execute_options options = { 0 };
+		run_as(&launch, &options, ARGV("true"));
+		assert_false(x.ledger.present);
+		assert_true(x.pt_ns[GRADE_NET] == ABSENT_NS);
+		collector_close(c);
+		collector = NULL;
+	}
+}
+
+static void need_ledger(void)
+{
+	struct error err = ERROR_INIT;
+	struct collector *c;
+	if (open_collector(&c, &err))
+		skip_all(err.text);
+	collector_close(c);
+}
+
+static void remove_folder(void)
+{
+	run_plainly(ARGV("rm", "-rf", folder));
+}
+
+static void prepare(const char *burn)
+{
+	cpu_set_t allowed;
+	CPU_ZERO(&allowed);
+	sched_getaffinity(0, sizeof allowed, &allowed);
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &allowed))
+			cpu = i;
+	snprintf(programs, sizeof programs, "%.*s", (int)(strrchr(burn, '/') - burn), burn);
+	strcpy(folder, "/var/tmp/tare-ledger.XXXXXX");
+	if (!mkdtemp(folder) || chmod(folder, 0755))
+		skip_all("no folder can be made in /var/tmp");
+	snprintf(own_log, sizeof own_log, "%s/own", folder);
+	snprintf(other_log, sizeof other_log, "%s/other", folder);
+	setenv("BURN_LOG", own_log, 1);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	interrupt_watch();
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2 || !strchr(argv[1], '/'))
+		return 2;
+	need_ledger();
+	prepare(argv[1]);
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+	const struct CMUnitTest tests[] = {
+		TEST(busy_loop),
+		TEST(loop_beside_bursts),
+		TEST(cold_read),
+		TEST(parallel_make),
+		TEST(mutex),
+		TEST(database),
+		TEST(random_mixes),
+		TEST(very_short),
+		TEST(orphan),
+		TEST(ended_at_the_limit),
+		TEST(sleep_is_a_timer),
+		TEST(real_time_task),
+		TEST(rival_reader),
+		TEST(thousands_of_short_lives),
+		TEST(pids_used_again),
+		TEST(renamed_stopped_moved),
+		TEST(moved_to_a_cgroup),
+		TEST(quota),
+		cmocka_unit_test(two_at_once),
+		cmocka_unit_test(killed_leaves_nothing),
+		cmocka_unit_test_teardown(others_keep_none, end),
+	};
+	int failed = cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
+	remove_folder();
+	return failed;
+}
