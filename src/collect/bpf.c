@@ -299,7 +299,8 @@ static int bpf_keep_ledger(void *state, bool trace, struct error *err)
 		return 0;
 	if (ledger_keeper_open(&k, bpf_map__fd(s->skel->maps.members), trace, how, err))
 		return -1;
-	if (ledger_keeper_attach(k, err)) {
+	if (ledger_keeper_attach(k, bpf_program__fd(s->skel->progs.on_switch),
+				 &s->skel->links.on_switch, err)) {
 		ledger_keeper_close(k);
 		return -1;
 	}

@@ -45,7 +45,7 @@ struct ledger_keeper {
 	struct ledger_outsider *others;
 	struct ledger_device *devices;
 	int cpu_count, tasks_map, spills_map, crowd_map, free_slots, free_others, stream;
-	bool trace, armed;
+	bool trace, armed, hands_on;
 	uint64_t stopped_ns;
 	double event_ns[LEDGER_EVENTS];
 	char not_seen[256];
@@ -154,6 +154,7 @@ static struct bpf_map *map_of(const struct ledger_keeper *k, const char *name)
 		(data)->steal_known = known;                               \
 		(data)->steal_from_rq = from_rq;                           \
 		(data)->tracing = (k)->trace;                              \
+		(data)->hands_on = (k)->hands_on;                          \
 		(data)->ring_half = STREAM_BYTES / 2;                      \
 		call_classes((uint8_t *)(data)->call_class, LEDGER_CALLS); \
 	} while (0)
@@ -243,6 +244,9 @@ int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum
 	bool steal = btf && find_steal(btf, &from_rq) && steal_counts();
 	bool raw = how == LEDGER_ATTACH_RAW || !btf ||
 		   btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF) < 0;
+#if defined(__x86_64__)
+	k->hands_on = !raw; /* others learnt later to have both calls and hand-overs */
+#endif
 	int failed = open_object(k, raw, steal, from_rq);
 	if (failed) {
 		error_set(err, EXIT_ENVIRONMENT, "cannot open the programs of the ledger: %s",
@@ -263,16 +267,23 @@ int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum
 	return 0;
 }
 
-int ledger_keeper_attach(struct ledger_keeper *k, struct error *err)
+int ledger_keeper_attach(struct ledger_keeper *k, int ends, struct bpf_link **link,
+			 struct error *err)
 {
 	struct bpf_program *p;
+	uint32_t first = 0;
+	if (k->hands_on &&
+	    bpf_map_update_elem(bpf_map__fd(map_of(k, "ends")), &first, &ends, BPF_ANY) == 0) {
+		bpf_link__destroy(*link);
+		*link = NULL;
+	}
 	bpf_object__for_each_program(p, k->object)
 	{
 		if (!bpf_program__autoload(p))
 			continue;
-		struct bpf_link *link = bpf_program__attach(p);
-		if (link) {
-			array_push(&k->links, link);
+		struct bpf_link *made = bpf_program__attach(p);
+		if (made) {
+			array_push(&k->links, made);
 		} else if (is_essential(tracepoint_of(p))) {
 			return error_set(err, EXIT_ENVIRONMENT,
 					 "cannot attach the ledger to %s: %s", tracepoint_of(p),

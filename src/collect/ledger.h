@@ -7,6 +7,7 @@
 #include "record/ledger.h"
 #include "record/trace.h"
 
+struct bpf_link;
 struct ledger_keeper;
 
 enum ledger_attach {
@@ -17,7 +18,10 @@ enum ledger_attach {
 /* Loads without attaching. members: fd of the map of the tree's processes. */
 int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum ledger_attach how,
 		       struct error *err);
-int ledger_keeper_attach(struct ledger_keeper *k, struct error *err);
+/* ends: the program that the last switch of a task is handed on to, attached so far by *link; that
+ * link is then dropped, if this kernel can do so. */
+int ledger_keeper_attach(struct ledger_keeper *k, int ends, struct bpf_link **link,
+			 struct error *err);
 void ledger_keeper_close(struct ledger_keeper *k);
 
 /* Between stop and take nothing changes. */

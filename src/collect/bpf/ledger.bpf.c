@@ -36,6 +36,8 @@ char LICENSE[] SEC("license") = "GPL";
 #define PF_IO_WORKER 0x10
 #define PF_KTHREAD 0x200000
 #define TS_COMPAT 2 /* thread_info.status of x86: in a call of the 32-bit table */
+/* A hypervisor takes longer to give a CPU to another and take it back. */
+#define STEAL_SHORTEST_NS 5000
 #define S_IFMT 0170000
 #define S_IFIFO 0010000
 #define S_IFSOCK 0140000
@@ -44,6 +46,7 @@ const volatile __s32 self_tgid = 0;
 const volatile __u32 steal_known = 0;
 const volatile __s64 steal_from_rq = 0; /* address of steal_time less that of the run queue */
 const volatile __u32 tracing = 0;
+const volatile __u32 hands_on = 0; /* the last switch of a task, to ends */
 const volatile __u64 ring_half = 32 << 20;
 const volatile __u8 call_class[LEDGER_CALLS] = {};
 
@@ -101,6 +104,15 @@ struct {
 	__type(key, u64);
 	__type(value, struct member);
 } members SEC(".maps");
+
+/* The program of tasks.bpf.c for the last switch of a task. Two programs on one tracepoint cost
+ * much more than one: the kernel then calls each indirectly. So this one hands on to that. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} ends SEC(".maps");
 
 /* Slots of threads that have ended and were folded. */
 struct {
@@ -314,12 +326,12 @@ static __always_inline void advance(struct ledger_cpu *c, u64 now, bool open, u3
 		c->mark_ns = mark;
 		return;
 	}
-	if (steal_known) {
+	u64 ns = now - mark;
+	if (steal_known && ns > STEAL_SHORTEST_NS) {
 		u64 steal = read_steal(c);
 		stolen = steal - c->steal_ns;
 		c->steal_ns = steal;
 	}
-	u64 ns = now - mark;
 	if (stolen > ns)
 		stolen = ns;
 	ns -= stolen;
@@ -480,18 +492,26 @@ static __always_inline u32 known_occupant(struct task_struct *t)
 	return k && k->generation == control.generation ? k->occupant : OCCUPANT_IDLE;
 }
 
+/* Most switches on a CPU are between the same few. */
+static __always_inline struct ledger_met *met_as(struct ledger_cpu *c, struct task_struct *t,
+						 s32 pid)
+{
+	struct ledger_met *met = &c->met[(u32)pid % LEDGER_MET];
+	return met->task == (u64)t && met->pid == pid ? met : 0;
+}
+
 static __always_inline u32 occupant_of(struct ledger_cpu *c, struct task_struct *t)
 {
 	s32 pid = GET(t, pid);
 	if (!pid)
 		return OCCUPANT_IDLE;
-	/* most switches on a CPU are between the same few */
-	struct ledger_met *met = &c->met[(u32)pid % LEDGER_MET];
-	if (met->task == (u64)t && met->pid == pid)
+	struct ledger_met *met = met_as(c, t, pid);
+	if (met)
 		return met->occupant;
 	u32 occupant = known_occupant(t);
 	if (!occupant)
 		occupant = meet(t);
+	met = &c->met[(u32)pid % LEDGER_MET];
 	met->task = (u64)t;
 	met->pid = pid;
 	met->occupant = occupant;
@@ -982,8 +1002,8 @@ int BPF_PROG(ledger_begin, struct task_struct *t)
 	return 0;
 }
 
-/* The execution begins: the root, about to exec, has told so by naming itself. An interrupt may come
- * at any point of this and enter its time: then it is done again. */
+/* The execution begins: the root, about to exec, has told so by naming itself. An interrupt may
+ * come at any point of this and enter its time: then it is done again. */
 ONCE u64 begin_window(struct ledger_slot *s, struct ledger_cpu *c)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
@@ -1121,6 +1141,7 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 {
 	if (!control.active)
 		return 0;
+	bool dead = state_of(prev) & TASK_DEAD;
 	u64 now = bpf_ktime_get_ns();
 	struct ledger_cpu *c = this_cpu(now);
 	if (!c)
@@ -1129,7 +1150,6 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 	c->depth = 0;
 	advance(c, now, false, 0);
 	u32 left = c->occupant, why = TRACE_ENDED;
-	bool dead = state_of(prev) & TASK_DEAD;
 	end_turn(c, now);
 
 	u32 came = occupant_of(c, next);
@@ -1180,7 +1200,7 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 	if (tracing) {
 		struct trace_event *e = begin_event(now, TRACE_SWITCH);
 		if (!e)
-			return 0;
+			goto out;
 		about_task(e, next, came);
 		e->a = GET(prev, pid);
 		if (!s)
@@ -1192,6 +1212,9 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 			e->flags |= TRACE_LEAVER_SUBJECT;
 		end_event(e);
 	}
+out:
+	if (dead && hands_on)
+		bpf_tail_call(ctx, &ends, 0);
 	return 0;
 }
 
@@ -1201,9 +1224,11 @@ int BPF_PROG(ledger_waking, struct task_struct *t)
 	if (!control.active)
 		return 0;
 	struct ledger_cpu *c = cpu_at(bpf_get_smp_processor_id());
-	if (c)
-		c->events[LEDGER_WAKEUPS]++;
-	u32 occupant = known_occupant(t);
+	if (!c || c->generation != control.generation)
+		return 0;
+	c->events[LEDGER_WAKEUPS]++;
+	struct ledger_met *met = met_as(c, t, GET(t, pid));
+	u32 occupant = met ? met->occupant : known_occupant(t);
 	struct ledger_slot *s = is_subject(occupant) ? slot_of(occupant) : 0;
 	if (!s || s->state == LEDGER_RUN || waits_for_cpu(s->state))
 		return 0;
