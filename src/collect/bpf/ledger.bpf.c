@@ -532,6 +532,7 @@ static __always_inline struct ledger_cpu *this_cpu(u64 now)
 	c->generation = control.generation;
 	for (int i = 0; i < LEDGER_MET; i++)
 		c->met[i].task = 0;
+	c->task = bpf_get_current_task();
 	c->occupant = occupant_of(c, bpf_get_current_task_btf());
 	c->turn_ns = control.armed_ns;
 	c->mark_ns = now;
@@ -707,96 +708,6 @@ static __always_inline u32 number_of(struct request *rq)
 		disk = BPF_CORE_READ(rq, q, disk);
 	return disk ? (u32)BPF_CORE_READ(disk, major) << 20 | (u32)BPF_CORE_READ(disk, first_minor)
 		    : 0;
-}
-
-TP(block_io_start)
-int BPF_PROG(ledger_io_start, struct request *rq)
-{
-	if (!control.active)
-		return 0;
-	u64 now = bpf_ktime_get_ns(), key = (u64)rq;
-	u32 number = number_of(rq);
-	struct ledger_cpu *c = this_cpu(now);
-	if (!c || !number)
-		return 0;
-	c->events[LEDGER_BLOCKS]++;
-	u32 index = device_index(number);
-	struct ledger_device *d = device_at(index);
-	if (!d)
-		return lose();
-	u32 occupant = c->occupant;
-	advance_device(d, now);
-	u32 owner = claim_owner(d, is_subject(occupant) ? OCCUPANT_SUBJECT : occupant);
-	struct task_struct *current = (void *)bpf_get_current_task();
-	struct in_flight f = { .generation = control.generation,
-			       .device = (u16)index,
-			       .owner = (u16)owner,
-			       .own = is_subject(occupant),
-			       .tid = BPF_CORE_READ(current, pid) };
-	if (bpf_map_update_elem(&requests, &key, &f, BPF_ANY))
-		return lose();
-	__sync_fetch_and_add(&d->in_flight, 1);
-	if (owner < LEDGER_OWNERS)
-		__sync_fetch_and_add(&d->owners[owner].in_flight, 1);
-	else
-		lose();
-	if (f.own) {
-		__sync_fetch_and_add(&d->own, 1);
-		struct ledger_slot *t = slot_of(occupant);
-		if (t)
-			t->device = index + 1;
-		control.device = index + 1;
-	}
-	if (tracing) {
-		struct trace_event *e = begin_event(now, TRACE_IO_START);
-		if (!e)
-			return 0;
-		about_task(e, (void *)bpf_get_current_task_btf(), occupant);
-		e->a = number;
-		e->b = BPF_CORE_READ(rq, __data_len);
-		if (BPF_CORE_READ(rq, cmd_flags) & 1)
-			e->flags |= TRACE_IS_WRITE;
-		end_event(e);
-	}
-	return 0;
-}
-
-TP(block_io_done)
-int BPF_PROG(ledger_io_done, struct request *rq)
-{
-	if (!control.active)
-		return 0;
-	u64 key = (u64)rq, now = bpf_ktime_get_ns();
-	struct in_flight *f = bpf_map_lookup_elem(&requests, &key);
-	struct ledger_cpu *c = this_cpu(now);
-	if (!c)
-		return 0;
-	c->events[LEDGER_BLOCKS]++;
-	if (!f)
-		return 0;
-	struct in_flight was = *f;
-	bpf_map_delete_elem(&requests, &key);
-	struct ledger_device *d = device_at(was.device);
-	if (was.generation != control.generation || !d)
-		return 0;
-	advance_device(d, now);
-	__sync_fetch_and_add(&d->in_flight, -1);
-	if (was.own)
-		__sync_fetch_and_add(&d->own, -1);
-	if (was.owner < LEDGER_OWNERS)
-		__sync_fetch_and_add(&d->owners[was.owner].in_flight, -1);
-	if (tracing) {
-		struct trace_event *e = begin_event(now, TRACE_IO_DONE);
-		if (!e)
-			return 0;
-		e->tid = was.tid;
-		e->a = d->number;
-		e->b = BPF_CORE_READ(rq, __data_len);
-		e->flags = (was.own ? TRACE_IS_SUBJECT : 0) |
-			   (BPF_CORE_READ(rq, cmd_flags) & 1 ? TRACE_IS_WRITE : 0);
-		end_event(e);
-	}
-	return 0;
 }
 
 static __always_inline void begin_block(struct ledger_slot *t, u64 now)
@@ -1122,6 +1033,93 @@ ONCE int end_thread(struct ledger_slot *s, u32 index, u64 now)
 	return 0;
 }
 
+/* A thread gets a CPU; its state before. */
+static __always_inline u32 arrive(struct ledger_slot *s, struct ledger_cpu *c, u64 now)
+{
+	u32 from = s->state;
+	if (waits_for_cpu(from))
+		leave_queue(s, c, now);
+	else if (from != LEDGER_RUN)
+		settle_sleep(s, now);
+	s->state = LEDGER_RUN;
+	s->count[LEDGER_RUN]++;
+	return from;
+}
+
+/* ---- switches that were not told ----
+ *
+ * Some kernels hide the switch away from certain tasks (that of the development machine, those of
+ * init's). Whoever then has the CPU unseen is found at the next event there, and the scheduler's
+ * own record tells since when. */
+
+#define CLOCK_GOOD_NS 1000000000
+
+/* To be called at a switch, where the scheduler has just read its clock. */
+static __always_inline void compare_clocks(struct task_struct *t, u64 now)
+{
+	if (now - control.clock_at_ns < CLOCK_GOOD_NS)
+		return;
+	control.clock_ns = now - BPF_CORE_READ(t, se.cfs_rq, rq, clock);
+	control.clock_at_ns = now;
+}
+
+static __always_inline void trace_caught(struct task_struct *t, u32 left, u64 at)
+{
+	struct trace_event *e = begin_event(at, TRACE_SWITCH);
+	if (!e)
+		return;
+	about_task(e, t, known_occupant(t));
+	struct ledger_slot *s = is_subject(left) ? slot_of(left) : 0;
+	struct ledger_outsider *o = left & OCCUPANT_OTHER ? other_of(left) : 0;
+	e->a = s ? (u32)s->tid : o ? (u32)o->tid : 0;
+	e->b = s ? LEDGER_QUEUED : LEDGER_SLEEP;
+	if (s)
+		e->flags |= TRACE_LEAVER_SUBJECT;
+	end_event(e);
+}
+
+static __noinline void catch_up(struct ledger_cpu *c, struct task_struct *t, u64 now)
+{
+	u64 at = now;
+	if (bpf_core_field_exists(t->sched_info.last_arrival) && control.clock_at_ns)
+		at = BPF_CORE_READ(t, sched_info.last_arrival) + control.clock_ns;
+	if (at > now)
+		at = now;
+	if (at < c->mark_ns)
+		at = c->mark_ns;
+	__sync_fetch_and_add(&control.missed, 1);
+	advance(c, at, true, 0);
+	end_turn(c, at);
+	u32 left = c->occupant, to = LEDGER_CAUSES, from = LEDGER_CAUSES;
+	struct ledger_slot *s = is_subject(left) ? slot_of(left) : 0;
+	if (s && !s->end_ns) { /* it is not known why */
+		s->since_ns = at;
+		s->state = to = LEDGER_QUEUED;
+	}
+	if (tracing)
+		trace_caught(t, left, at);
+	c->task = (u64)t;
+	c->occupant = occupant_of(c, t);
+	c->turn_ns = at;
+	s = is_subject(c->occupant) ? slot_of(c->occupant) : 0;
+	if (s) {
+		from = arrive(s, c, at);
+		if (control.window && from != LEDGER_RUN)
+			change_state(from, LEDGER_RUN, at);
+	}
+	if (to < LEDGER_CAUSES)
+		change_state(LEDGER_RUN, to, at);
+}
+
+/* This CPU's state, brought up to date. */
+static __always_inline struct ledger_cpu *here(u64 now)
+{
+	struct ledger_cpu *c = this_cpu(now);
+	if (c && c->task != bpf_get_current_task())
+		catch_up(c, bpf_get_current_task_btf(), now);
+	return c;
+}
+
 /* ---- the tracepoints of the scheduler ---- */
 
 static __noinline u32 leave_for(struct ledger_slot *s, struct task_struct *prev, bool preempt)
@@ -1143,9 +1141,10 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 		return 0;
 	bool dead = state_of(prev) & TASK_DEAD;
 	u64 now = bpf_ktime_get_ns();
-	struct ledger_cpu *c = this_cpu(now);
+	struct ledger_cpu *c = here(now);
 	if (!c)
 		return 0;
+	compare_clocks(prev, now);
 	c->events[LEDGER_SWITCHES]++;
 	c->depth = 0;
 	advance(c, now, false, 0);
@@ -1153,6 +1152,7 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 	end_turn(c, now);
 
 	u32 came = occupant_of(c, next);
+	c->task = (u64)next;
 	c->occupant = came;
 	c->turn_ns = now;
 
@@ -1179,13 +1179,7 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 	}
 	struct ledger_slot *n = is_subject(came) ? slot_of(came) : 0;
 	if (n) {
-		from = n->state;
-		if (waits_for_cpu(from))
-			leave_queue(n, c, now);
-		else if (from != LEDGER_RUN)
-			settle_sleep(n, now);
-		n->state = LEDGER_RUN;
-		n->count[LEDGER_RUN]++;
+		from = arrive(n, c, now);
 	}
 	if (control.window) {
 		if (to < LEDGER_CAUSES && from < LEDGER_CAUSES) {
@@ -1279,6 +1273,98 @@ int BPF_PROG(ledger_migrate, struct task_struct *t, int target)
 	return 0;
 }
 
+/* ---- block requests ---- */
+
+TP(block_io_start)
+int BPF_PROG(ledger_io_start, struct request *rq)
+{
+	if (!control.active)
+		return 0;
+	u64 now = bpf_ktime_get_ns(), key = (u64)rq;
+	u32 number = number_of(rq);
+	struct ledger_cpu *c = here(now);
+	if (!c || !number)
+		return 0;
+	c->events[LEDGER_BLOCKS]++;
+	u32 index = device_index(number);
+	struct ledger_device *d = device_at(index);
+	if (!d)
+		return lose();
+	u32 occupant = c->occupant;
+	advance_device(d, now);
+	u32 owner = claim_owner(d, is_subject(occupant) ? OCCUPANT_SUBJECT : occupant);
+	struct task_struct *current = (void *)bpf_get_current_task();
+	struct in_flight f = { .generation = control.generation,
+			       .device = (u16)index,
+			       .owner = (u16)owner,
+			       .own = is_subject(occupant),
+			       .tid = BPF_CORE_READ(current, pid) };
+	if (bpf_map_update_elem(&requests, &key, &f, BPF_ANY))
+		return lose();
+	__sync_fetch_and_add(&d->in_flight, 1);
+	if (owner < LEDGER_OWNERS)
+		__sync_fetch_and_add(&d->owners[owner].in_flight, 1);
+	else
+		lose();
+	if (f.own) {
+		__sync_fetch_and_add(&d->own, 1);
+		struct ledger_slot *t = slot_of(occupant);
+		if (t)
+			t->device = index + 1;
+		control.device = index + 1;
+	}
+	if (tracing) {
+		struct trace_event *e = begin_event(now, TRACE_IO_START);
+		if (!e)
+			return 0;
+		about_task(e, (void *)bpf_get_current_task_btf(), occupant);
+		e->a = number;
+		e->b = BPF_CORE_READ(rq, __data_len);
+		if (BPF_CORE_READ(rq, cmd_flags) & 1)
+			e->flags |= TRACE_IS_WRITE;
+		end_event(e);
+	}
+	return 0;
+}
+
+TP(block_io_done)
+int BPF_PROG(ledger_io_done, struct request *rq)
+{
+	if (!control.active)
+		return 0;
+	u64 key = (u64)rq, now = bpf_ktime_get_ns();
+	struct in_flight *f = bpf_map_lookup_elem(&requests, &key);
+	struct ledger_cpu *c = here(now);
+	if (!c)
+		return 0;
+	c->events[LEDGER_BLOCKS]++;
+	if (!f)
+		return 0;
+	struct in_flight was = *f;
+	bpf_map_delete_elem(&requests, &key);
+	struct ledger_device *d = device_at(was.device);
+	if (was.generation != control.generation || !d)
+		return 0;
+	advance_device(d, now);
+	__sync_fetch_and_add(&d->in_flight, -1);
+	if (was.own)
+		__sync_fetch_and_add(&d->own, -1);
+	if (was.owner < LEDGER_OWNERS)
+		__sync_fetch_and_add(&d->owners[was.owner].in_flight, -1);
+	if (tracing) {
+		struct trace_event *e = begin_event(now, TRACE_IO_DONE);
+		if (!e)
+			return 0;
+		e->tid = was.tid;
+		e->a = d->number;
+		e->b = BPF_CORE_READ(rq, __data_len);
+		e->flags = (was.own ? TRACE_IS_SUBJECT : 0) |
+			   (BPF_CORE_READ(rq, cmd_flags) & 1 ? TRACE_IS_WRITE : 0);
+		end_event(e);
+	}
+	return 0;
+}
+
 /* ---- interrupts ---- */
 
 static __always_inline int enter(u32 source)
@@ -1286,7 +1372,7 @@ static __always_inline int enter(u32 source)
 	if (!control.active)
 		return 0;
 	u64 now = bpf_ktime_get_ns();
-	struct ledger_cpu *c = this_cpu(now);
+	struct ledger_cpu *c = here(now);
 	if (!c)
 		return 0;
 	c->events[LEDGER_INTERRUPTS]++;
@@ -1310,7 +1396,7 @@ static __always_inline int leave(u32 source)
 	if (!control.active)
 		return 0;
 	u64 now = bpf_ktime_get_ns();
-	struct ledger_cpu *c = this_cpu(now);
+	struct ledger_cpu *c = here(now);
 	if (!c)
 		return 0;
 	c->events[LEDGER_INTERRUPTS]++;

@@ -111,6 +111,7 @@ struct ledger_cpu {
 	__u64 steal_at; /* its address; 0 not yet known */
 	__u64 nmi_ns;	/* since the mark */
 	__u64 turn_ns;	/* since when the occupant has the CPU */
+	__u64 task;	/* the occupant's address */
 	__u32 occupant;
 	__u32 generation; /* of the above */
 	__u32 depth;
@@ -147,6 +148,8 @@ struct ledger_control {
 	__s32 root_tgid;
 	__s32 root_threads;
 	__u64 armed_ns, begin_ns, end_ns;
+	__u64 clock_ns, clock_at_ns; /* CLOCK_MONOTONIC less the scheduler's; when that was read */
+	__u64 missed;		     /* switches that the kernel did not tell */
 	__u32 slots_used, others_used; /* may exceed what there is */
 	__s32 tasks;		       /* entries of the map */
 	__u32 device;		       /* index, + 1, of the last the subject used */

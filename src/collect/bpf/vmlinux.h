@@ -49,7 +49,9 @@ enum {
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-struct rq;
+struct rq {
+	u64 clock;
+};
 
 struct cfs_rq {
 	struct rq *rq;
@@ -62,7 +64,7 @@ struct sched_entity {
 };
 
 struct sched_info {
-	long long unsigned int run_delay;
+	long long unsigned int run_delay, last_arrival;
 };
 
 struct task_delay_info {
