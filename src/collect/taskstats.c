@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <libmnl/libmnl.h>
+#include <limits.h>
 #include <linux/genetlink.h>
 #include <linux/taskstats.h>
 #include <poll.h>
@@ -100,7 +101,8 @@ static const struct nlattr *find_attribute(const void *payload, size_t length, u
 static const struct nlattr *attribute_in(const struct nlmsghdr *message, uint16_t type)
 {
 	size_t length = mnl_nlmsg_get_payload_len(message);
-	if (length < sizeof(struct genlmsghdr))
+	/* libmnl takes a length beyond INT_MAX for a negative one, which fits everywhere */
+	if (length < sizeof(struct genlmsghdr) || message->nlmsg_len > INT_MAX)
 		return NULL;
 	return find_attribute(mnl_nlmsg_get_payload_offset(message, sizeof(struct genlmsghdr)),
 			      length - sizeof(struct genlmsghdr), type);
