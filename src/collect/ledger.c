@@ -20,6 +20,7 @@
 #include "ledger_raw.skel.h"
 #include "record/task.h"
 
+#define LINKS 64 /* more than there are programs */
 #define STREAM_BYTES (64u << 20)
 
 struct resolved {
@@ -37,7 +38,8 @@ struct ledger_keeper {
 	struct ledger_bpf *skel;	 /* one of these two */
 	struct ledger_raw_bpf *raw_skel; /* is not NULL */
 	struct bpf_object *object;
-	ARRAY(struct bpf_link *) links;
+	struct bpf_link *links[LINKS];
+	size_t link_count;
 	struct ledger_control *control;
 	struct mapping mappings[4];
 	struct ledger_cpu *cpus;
@@ -279,11 +281,11 @@ int ledger_keeper_attach(struct ledger_keeper *k, int ends, struct bpf_link **li
 	}
 	bpf_object__for_each_program(p, k->object)
 	{
-		if (!bpf_program__autoload(p))
+		if (!bpf_program__autoload(p) || k->link_count == LINKS)
 			continue;
 		struct bpf_link *made = bpf_program__attach(p);
 		if (made) {
-			array_push(&k->links, made);
+			k->links[k->link_count++] = made;
 		} else if (is_essential(tracepoint_of(p))) {
 			return error_set(err, EXIT_ENVIRONMENT,
 					 "cannot attach the ledger to %s: %s", tracepoint_of(p),
@@ -299,9 +301,8 @@ void ledger_keeper_close(struct ledger_keeper *k)
 {
 	if (!k)
 		return;
-	for (size_t i = 0; i < k->links.count; i++)
-		bpf_link__destroy(k->links.items[i]);
-	array_release(&k->links);
+	for (size_t i = 0; i < k->link_count; i++)
+		bpf_link__destroy(k->links[i]);
 	for (size_t i = 0; i < sizeof k->mappings / sizeof *k->mappings; i++)
 		if (k->mappings[i].data)
 			munmap(k->mappings[i].data, k->mappings[i].size);
