@@ -440,6 +440,7 @@ static const struct resolved *resolve(struct ledger_keeper *k, uint32_t key)
 		break;
 	case LEDGER_IRQ:
 	case LEDGER_SOFTIRQ:
+	case LEDGER_NMI:
 		source_name(id, r.name);
 		break;
 	case LEDGER_IO:
@@ -676,9 +677,7 @@ static void take_interrupts(struct ledger_keeper *k, struct ledger *l)
 		}
 		if (!i.count)
 			continue;
-		memcpy(i.name,
-		       resolve(k, NAME_KEY(i.cause == LEDGER_NMI ? LEDGER_IRQ : i.cause, s))->name,
-		       sizeof i.name);
+		memcpy(i.name, resolve(k, NAME_KEY(i.cause, s))->name, sizeof i.name);
 		array_push(&l->interrupts, i);
 	}
 }
@@ -764,7 +763,7 @@ static void take_trace(struct ledger_keeper *k, struct trace *t)
 	for (size_t i = 0; i < k->resolved.count; i++) {
 		const struct resolved *r = &k->resolved.items[i];
 		uint32_t cause = r->key >> 24;
-		if (cause != LEDGER_IRQ && cause != LEDGER_SOFTIRQ)
+		if (cause != LEDGER_IRQ && cause != LEDGER_SOFTIRQ && cause != LEDGER_NMI)
 			continue;
 		struct trace_name n = { .cause = cause, .source = r->key & 0xffffff };
 		memcpy(n.name, r->name, sizeof n.name);

@@ -216,6 +216,13 @@ ONCE int lose(void)
 
 /* ---- the trace ---- */
 
+static __always_inline u32 cause_of(u32 source)
+{
+	return source < SOURCE_TIMER  ? LEDGER_SOFTIRQ
+	       : source == SOURCE_NMI ? LEDGER_NMI
+				      : LEDGER_IRQ;
+}
+
 static __always_inline struct trace_event *begin_event(u64 now, u8 kind)
 {
 	struct trace_event *e = bpf_ringbuf_reserve(&stream, sizeof *e, 0);
@@ -251,7 +258,7 @@ ONCE int trace_interrupt(u64 now, u32 kind, u32 source)
 	struct trace_event *e = begin_event(now, (u8)kind);
 	if (!e)
 		return 0;
-	e->a = source < SOURCE_TIMER ? LEDGER_SOFTIRQ : LEDGER_IRQ;
+	e->a = cause_of(source);
 	e->b = source;
 	end_event(e);
 	return 0;
@@ -291,13 +298,6 @@ ONCE int enter_name(struct ledger_slot *t, u32 key, u64 ns, u32 count)
 		}
 	}
 	return spill(key, ns, count);
-}
-
-static __always_inline u32 cause_of(u32 source)
-{
-	return source < SOURCE_TIMER  ? LEDGER_SOFTIRQ
-	       : source == SOURCE_NMI ? LEDGER_NMI
-				      : LEDGER_IRQ;
 }
 
 static __always_inline u64 read_steal(struct ledger_cpu *c)
@@ -1473,6 +1473,11 @@ int BPF_PROG(ledger_nmi, void *handler, s64 ns)
 	c->events[LEDGER_INTERRUPTS]++;
 	c->nmi_ns += (u64)ns;
 	bool subject = is_subject(c->occupant);
+	if (tracing) {
+		u64 now = bpf_ktime_get_ns();
+		trace_interrupt(now - (u64)ns, TRACE_ENTER, SOURCE_NMI);
+		trace_interrupt(now, TRACE_LEAVE, SOURCE_NMI);
+	}
 	if (control.window) {
 		c->sources[SOURCE_NMI].count++;
 		c->sources[SOURCE_NMI].ns += (u64)ns;
