@@ -269,11 +269,32 @@ int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum
 	return 0;
 }
 
+/* Programs that others hand on to are not attached themselves. */
+static const char *const handed_to[] = { "ledger_vector_enter", "ledger_vector_leave" };
+
+static bool is_handed_to(const struct bpf_program *p)
+{
+	return strcmp(bpf_program__name(p), handed_to[0]) == 0 ||
+	       strcmp(bpf_program__name(p), handed_to[1]) == 0;
+}
+
+static void connect_vectors(struct ledger_keeper *k)
+{
+	int map = bpf_map__fd(map_of(k, "vectors"));
+	for (uint32_t i = 0; i < 2; i++) {
+		struct bpf_program *p = bpf_object__find_program_by_name(k->object, handed_to[i]);
+		int fd = p && bpf_program__autoload(p) ? bpf_program__fd(p) : -1;
+		if (fd >= 0 && bpf_map_update_elem(map, &i, &fd, BPF_ANY) != 0)
+			note_lack(k, lack_of("local_timer_entry"));
+	}
+}
+
 int ledger_keeper_attach(struct ledger_keeper *k, int ends, struct bpf_link **link,
 			 struct error *err)
 {
 	struct bpf_program *p;
 	uint32_t first = 0;
+	connect_vectors(k);
 	if (k->hands_on &&
 	    bpf_map_update_elem(bpf_map__fd(map_of(k, "ends")), &first, &ends, BPF_ANY) == 0) {
 		bpf_link__destroy(*link);
@@ -281,7 +302,7 @@ int ledger_keeper_attach(struct ledger_keeper *k, int ends, struct bpf_link **li
 	}
 	bpf_object__for_each_program(p, k->object)
 	{
-		if (!bpf_program__autoload(p) || k->link_count == LINKS)
+		if (!bpf_program__autoload(p) || k->link_count == LINKS || is_handed_to(p))
 			continue;
 		struct bpf_link *made = bpf_program__attach(p);
 		if (made) {
@@ -692,8 +713,8 @@ static void move_share(uint64_t *wall, enum ledger_cause from, enum ledger_cause
 	wall[to] += ns;
 }
 
-/* The kernel side knows a stretch as queued or blocked; what it consisted of is known by the
- * threads' accounts. */
+/* The kernel side knows a stretch as blocked; whom the device served is known by the threads'
+ * accounts. */
 static void take_wall(const struct ledger_keeper *k, struct ledger *l)
 {
 	const struct ledger_control *c = k->control;
@@ -711,8 +732,6 @@ static void take_wall(const struct ledger_keeper *k, struct ledger *l)
 			wall[cause] += ns;
 		}
 	const uint64_t *all = l->subject.ns;
-	double queued = (double)all[LEDGER_QUEUED], waking = (double)all[LEDGER_WAKING];
-	move_share(wall, LEDGER_QUEUED, LEDGER_WAKING, waking, queued + waking);
 	double fault_other = (double)c->fault_other_ns;
 	double other = (double)all[LEDGER_IO_OTHER] - fault_other;
 	double own = (double)all[LEDGER_IO], idle = (double)all[LEDGER_IO_IDLE];

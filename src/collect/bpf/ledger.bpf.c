@@ -407,6 +407,13 @@ static __always_inline void enter_wall(u32 cause, u64 now)
 	__sync_fetch_and_add(&control.wall_ns[cause], now - mark);
 }
 
+/* The first ns of the stretch that goes on, under another cause than the rest of it. */
+static __always_inline void enter_wall_part(u32 cause, u64 ns)
+{
+	__sync_fetch_and_add(&control.wall_mark_ns, ns);
+	__sync_fetch_and_add(&control.wall_ns[cause], ns);
+}
+
 static __always_inline void change_state(u32 from, u32 to, u64 now)
 {
 	if (!control.window || from == to || from >= LEDGER_CAUSES || to >= LEDGER_CAUSES)
@@ -1033,14 +1040,27 @@ ONCE int end_thread(struct ledger_slot *s, u32 index, u64 now)
 	return 0;
 }
 
-/* A thread gets a CPU; its state before. */
+/* A thread gets a CPU; its state before. When all of the subject waited for that, the stretch is
+ * divided as this thread's own wait was: another task had the CPU, or it was waking up. */
 static __always_inline u32 arrive(struct ledger_slot *s, struct ledger_cpu *c, u64 now)
 {
 	u32 from = s->state;
-	if (waits_for_cpu(from))
+	if (waits_for_cpu(from)) {
+		u64 waited = now - s->since_ns, waking = s->ns[LEDGER_WAKING];
 		leave_queue(s, c, now);
-	else if (from != LEDGER_RUN)
+		waking = s->ns[LEDGER_WAKING] - waking;
+		if (waking && control.window && control.in_state[LEDGER_RUN] <= 0 &&
+		    from == LEDGER_QUEUED && now > control.wall_mark_ns) {
+			u64 stretch = now - control.wall_mark_ns;
+			if (stretch > waited)
+				stretch = waited;
+			if (waking < waited)
+				stretch = stretch * waking / waited;
+			enter_wall_part(LEDGER_WAKING, stretch);
+		}
+	} else if (from != LEDGER_RUN) {
 		settle_sleep(s, now);
+	}
 	s->state = LEDGER_RUN;
 	s->count[LEDGER_RUN]++;
 	return from;
@@ -1078,9 +1098,12 @@ static __always_inline void trace_caught(struct task_struct *t, u32 left, u64 at
 	end_event(e);
 }
 
-static __noinline void catch_up(struct ledger_cpu *c, struct task_struct *t, u64 now)
+ONCE int catch_up(struct ledger_cpu *c, u64 now)
 {
+	struct task_struct *t = bpf_get_current_task_btf();
 	u64 at = now;
+	if (!c)
+		return 0;
 	if (bpf_core_field_exists(t->sched_info.last_arrival) && control.clock_at_ns)
 		at = BPF_CORE_READ(t, sched_info.last_arrival) + control.clock_ns;
 	if (at > now)
@@ -1109,6 +1132,7 @@ static __noinline void catch_up(struct ledger_cpu *c, struct task_struct *t, u64
 	}
 	if (to < LEDGER_CAUSES)
 		change_state(LEDGER_RUN, to, at);
+	return 0;
 }
 
 /* This CPU's state, brought up to date. */
@@ -1116,7 +1140,7 @@ static __always_inline struct ledger_cpu *here(u64 now)
 {
 	struct ledger_cpu *c = this_cpu(now);
 	if (c && c->task != bpf_get_current_task())
-		catch_up(c, bpf_get_current_task_btf(), now);
+		catch_up(c, now);
 	return c;
 }
 
@@ -1437,16 +1461,49 @@ int BPF_PROG(ledger_softirq_exit, unsigned int number)
 	return leave(SOURCE_SOFTIRQS + (number & 15));
 }
 
+/* The programs of the vectors only say which it is and hand on: so the kernel has to verify the
+ * rest for two programs, not for twenty-two. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, u32);
+	__type(value, u32);
+} vectors SEC(".maps");
+
+TP(local_timer_entry)
+int BPF_PROG(ledger_vector_enter)
+{
+	struct ledger_cpu *c = cpu_at(bpf_get_smp_processor_id());
+	return c ? enter(c->vector) : 0;
+}
+
+TP(local_timer_exit)
+int BPF_PROG(ledger_vector_leave)
+{
+	struct ledger_cpu *c = cpu_at(bpf_get_smp_processor_id());
+	return c ? leave(c->vector) : 0;
+}
+
+#define HAND_ON(source, to)                                                       \
+	do {                                                                      \
+		struct ledger_cpu *c;                                             \
+		if (!control.active || !(c = cpu_at(bpf_get_smp_processor_id()))) \
+			return 0;                                                 \
+		c->vector = source;                                               \
+		bpf_tail_call(ctx, &vectors, to);                                 \
+		return 0;                                                         \
+	} while (0)
+
 #define VECTOR(name, source)                \
 	TP(name##_entry)                    \
 	int BPF_PROG(ledger_##name##_entry) \
 	{                                   \
-		return enter(source);       \
+		HAND_ON(source, 0);         \
 	}                                   \
 	TP(name##_exit)                     \
 	int BPF_PROG(ledger_##name##_exit)  \
 	{                                   \
-		return leave(source);       \
+		HAND_ON(source, 1);         \
 	}
 VECTOR(local_timer, SOURCE_TIMER)
 VECTOR(reschedule, SOURCE_RESCHEDULE)
