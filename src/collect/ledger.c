@@ -20,13 +20,19 @@
 #include "ledger_raw.skel.h"
 #include "record/task.h"
 
-#define LINKS 64 /* more than there are programs */
+#define LINKS 64	      /* more than there are programs */
+#define TRACE_MOST (8u << 20) /* events of one execution: 400 MB */
 #define STREAM_BYTES (64u << 20)
 
 struct resolved {
 	uint32_t key;
 	char name[LEDGER_NAME_SIZE];
 	int32_t pid;
+};
+
+struct begun {
+	uint64_t begin_ns;
+	uint32_t slot;
 };
 
 struct mapping {
@@ -49,10 +55,13 @@ struct ledger_keeper {
 	int cpu_count, tasks_map, spills_map, crowd_map, free_slots, free_others, stream;
 	bool trace, armed, hands_on;
 	uint64_t stopped_ns;
+	uint64_t overflow; /* events beyond TRACE_MOST */
 	double event_ns[LEDGER_EVENTS];
 	char not_seen[256];
+	bool not_net;
 	ARRAY(struct trace_event) events;
 	ARRAY(struct resolved) resolved;
+	ARRAY(struct begun) order; /* of the threads */
 };
 
 /* ---- loading ---- */
@@ -74,35 +83,44 @@ static bool is_essential(const char *tracepoint)
 	return false;
 }
 
-/* What is not seen without a tracepoint; NULL: nothing of weight, or only other machines have it.
- */
-static const char *lack_of(const char *tracepoint)
-{
-	static const struct {
-		const char *tracepoint, *lack;
-	} list[] = {
-		{ "irq_handler_entry", "interrupts of devices" },
-		{ "softirq_entry", "soft interrupts" },
-#if defined(__x86_64__)
-		{ "local_timer_entry", "interrupts of the timer" },
-		{ "reschedule_entry", "interrupts between CPUs" },
-		{ "nmi_handler", "non-maskable interrupts" },
-#endif
-		{ "block_io_start", "which requests a device served" },
-		{ "sched_migrate_task", "moves between CPUs" },
-	};
-	for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-		if (strcmp(tracepoint, list[i].tracepoint) == 0)
-			return list[i].lack;
-	return NULL;
-}
+struct lack {
+	const char *tracepoint, *what;
+	bool net; /* without it the time a thread ran is not net of everything else */
+};
 
-static void note_lack(struct ledger_keeper *k, const char *lack)
+/* What is not seen without a tracepoint; the rest is of no weight, or only other machines have it.
+ */
+static const struct lack lacks[] = {
+	{ "irq_handler_entry", "interrupts of devices", true },
+	{ "irq_handler_exit", "interrupts of devices", true },
+	{ "softirq_entry", "soft interrupts", true },
+	{ "softirq_exit", "soft interrupts", true },
+#if defined(__x86_64__)
+	{ "local_timer_entry", "interrupts of the timer", true },
+	{ "local_timer_exit", "interrupts of the timer", true },
+	{ "reschedule_entry", "interrupts between CPUs", true },
+	{ "reschedule_exit", "interrupts between CPUs", true },
+	{ "nmi_handler", "non-maskable interrupts", true },
+#endif
+	{ "block_io_start", "which requests a device served", false },
+	{ "block_io_done", "which requests a device served", false },
+	{ "sched_migrate_task", "moves between CPUs", false },
+};
+
+static void note_unseen(struct ledger_keeper *k, const char *what, bool net)
 {
 	size_t used = strlen(k->not_seen);
-	if (lack)
+	k->not_net |= net;
+	if (!strstr(k->not_seen, what))
 		snprintf(k->not_seen + used, sizeof k->not_seen - used, "%s%s", used ? ", " : "",
-			 lack);
+			 what);
+}
+
+static void note_lack(struct ledger_keeper *k, const char *tracepoint)
+{
+	for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
+		if (strcmp(tracepoint, lacks[i].tracepoint) == 0)
+			note_unseen(k, lacks[i].what, lacks[i].net);
 }
 
 /* Where the kernel keeps the hypervisor's clock of stolen time, relative to a CPU's run queue: both
@@ -179,19 +197,41 @@ static int open_object(struct ledger_keeper *k, bool raw, bool steal, int64_t fr
 	return 0;
 }
 
-static void choose_programs(struct ledger_keeper *k, const struct btf *btf, bool raw)
+static bool has_tracepoint(const struct btf *btf, const char *name)
+{
+	char type[96];
+	snprintf(type, sizeof type, "btf_trace_%.80s", name);
+	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) >= 0;
+}
+
+/* An entry without its exit, or the other way round, would be worse than neither. */
+static bool has_pair(const struct btf *btf, const char *name)
+{
+	char other[96];
+	snprintf(other, sizeof other, "%.80s", name);
+	char *end = strrchr(other, '_');
+	if (end && strcmp(end, "_entry") == 0)
+		snprintf(end, 8, "_exit");
+	else if (end && strcmp(end, "_exit") == 0)
+		snprintf(end, 8, "_entry");
+	return has_tracepoint(btf, name) && has_tracepoint(btf, other);
+}
+
+static int choose_programs(struct ledger_keeper *k, const struct btf *btf, struct error *err)
 {
 	struct bpf_program *p;
 	bpf_object__for_each_program(p, k->object)
 	{
-		char type[96];
 		const char *tracepoint = tracepoint_of(p);
-		snprintf(type, sizeof type, "btf_trace_%.80s", tracepoint);
-		if (raw || btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) >= 0)
+		if (has_pair(btf, tracepoint))
 			continue;
+		if (is_essential(tracepoint))
+			return error_set(err, EXIT_ENVIRONMENT, "this kernel has no tracepoint %s",
+					 tracepoint);
 		bpf_program__set_autoload(p, false);
-		note_lack(k, lack_of(tracepoint));
+		note_lack(k, tracepoint);
 	}
+	return 0;
 }
 
 static void *map_memory(struct ledger_keeper *k, int index, const char *name, size_t value,
@@ -254,10 +294,11 @@ int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum
 		error_set(err, EXIT_ENVIRONMENT, "cannot open the programs of the ledger: %s",
 			  strerror(errno));
 	} else {
-		choose_programs(k, btf, raw);
+		/* the BTF of a kernel that needs raw tracepoints does not tell which it has */
+		failed = raw ? 0 : choose_programs(k, btf, err);
 		if (!steal && in_guest())
-			note_lack(k, "time stolen by the hypervisor");
-		failed = load(k, members, err);
+			note_unseen(k, "time stolen by the hypervisor", true);
+		failed = failed || load(k, members, err);
 	}
 	btf__free(btf);
 	if (failed) {
@@ -285,7 +326,7 @@ static void connect_vectors(struct ledger_keeper *k)
 		struct bpf_program *p = bpf_object__find_program_by_name(k->object, handed_to[i]);
 		int fd = p && bpf_program__autoload(p) ? bpf_program__fd(p) : -1;
 		if (fd >= 0 && bpf_map_update_elem(map, &i, &fd, BPF_ANY) != 0)
-			note_lack(k, lack_of("local_timer_entry"));
+			note_lack(k, "local_timer_entry");
 	}
 }
 
@@ -295,11 +336,6 @@ int ledger_keeper_attach(struct ledger_keeper *k, int ends, struct bpf_link **li
 	struct bpf_program *p;
 	uint32_t first = 0;
 	connect_vectors(k);
-	if (k->hands_on &&
-	    bpf_map_update_elem(bpf_map__fd(map_of(k, "ends")), &first, &ends, BPF_ANY) == 0) {
-		bpf_link__destroy(*link);
-		*link = NULL;
-	}
 	bpf_object__for_each_program(p, k->object)
 	{
 		if (!bpf_program__autoload(p) || k->link_count == LINKS || is_handed_to(p))
@@ -312,8 +348,14 @@ int ledger_keeper_attach(struct ledger_keeper *k, int ends, struct bpf_link **li
 					 "cannot attach the ledger to %s: %s", tracepoint_of(p),
 					 strerror(errno));
 		} else {
-			note_lack(k, lack_of(tracepoint_of(p)));
+			note_lack(k, tracepoint_of(p));
 		}
+	}
+	/* last, since from here on the ledger's program has to do its work */
+	if (k->hands_on &&
+	    bpf_map_update_elem(bpf_map__fd(map_of(k, "ends")), &first, &ends, BPF_ANY) == 0) {
+		bpf_link__destroy(*link);
+		*link = NULL;
 	}
 	return 0;
 }
@@ -331,6 +373,7 @@ void ledger_keeper_close(struct ledger_keeper *k)
 	ledger_raw_bpf__destroy(k->raw_skel);
 	array_release(&k->events);
 	array_release(&k->resolved);
+	array_release(&k->order);
 	free(k);
 }
 
@@ -352,8 +395,12 @@ int ledger_keeper_stream(const struct ledger_keeper *k)
 int ledger_keeper_on_event(void *keeper, void *data, size_t size)
 {
 	struct ledger_keeper *k = keeper;
-	if (size >= sizeof(struct trace_event))
+	if (size < sizeof(struct trace_event))
+		return 0;
+	if (k->events.count < TRACE_MOST)
 		array_push(&k->events, *(struct trace_event *)data);
+	else
+		k->overflow++;
 	return 0;
 }
 
@@ -361,9 +408,13 @@ int ledger_keeper_on_event(void *keeper, void *data, size_t size)
 
 static void empty_map(int map)
 {
-	char key[16]; /* the longest */
-	while (bpf_map_get_next_key(map, NULL, key) == 0)
+	char key[16], next[16]; /* the longest */
+	bool more = bpf_map_get_next_key(map, NULL, key) == 0;
+	while (more) {
+		more = bpf_map_get_next_key(map, key, next) == 0;
 		bpf_map_delete_elem(map, key);
+		memcpy(key, next, sizeof key);
+	}
 }
 
 static void empty_list(int map)
@@ -391,7 +442,10 @@ static void forget(struct ledger_keeper *k)
 		tasks = 0;
 	}
 	uint32_t generation = c->generation;
-	*c = (struct ledger_control){ .generation = generation + 1, .tasks = tasks };
+	*c = (struct ledger_control){ .generation = generation + 1,
+				      .tasks = tasks,
+				      .clock_ns = c->clock_ns,
+				      .clock_at_ns = c->clock_at_ns };
 	for (int i = 0; i < k->cpu_count; i++) {
 		struct ledger_cpu *cpu = &k->cpus[i];
 		if (generation && cpu->generation != generation)
@@ -403,6 +457,7 @@ static void forget(struct ledger_keeper *k)
 	}
 	memset(k->devices, 0, LEDGER_DEVICES * sizeof *k->devices);
 	k->events.count = 0;
+	k->overflow = 0;
 	k->resolved.count = 0;
 }
 
@@ -427,7 +482,7 @@ void ledger_keeper_stop(struct ledger_keeper *k)
 
 static void name_occupant(const struct ledger_keeper *k, uint32_t id, struct resolved *r)
 {
-	if (id & OCCUPANT_SUBJECT) {
+	if (id & OCCUPANT_SUBJECT || id == OCCUPANT_UNLISTED) {
 		snprintf(r->name, sizeof r->name, "itself");
 	} else if (id & OCCUPANT_OTHER) {
 		const struct ledger_outsider *o = &k->others[(id & OCCUPANT_INDEX) % LEDGER_OTHERS];
@@ -713,6 +768,22 @@ static void move_share(uint64_t *wall, enum ledger_cause from, enum ledger_cause
 	wall[to] += ns;
 }
 
+/* Makes up for a few ns that were lost or counted twice in a race. */
+static void balance(uint64_t *wall, uint64_t life)
+{
+	uint64_t sum = 0;
+	int most = LEDGER_RUN;
+	for (int cause = 0; cause < LEDGER_CAUSES; cause++) {
+		sum += wall[cause];
+		if (wall[cause] > wall[most])
+			most = cause;
+	}
+	if (sum <= life)
+		wall[LEDGER_RUN] += life - sum;
+	else
+		wall[most] -= sum - life < wall[most] ? sum - life : wall[most];
+}
+
 /* The kernel side knows a stretch as blocked; whom the device served is known by the threads'
  * accounts. */
 static void take_wall(const struct ledger_keeper *k, struct ledger *l)
@@ -720,6 +791,10 @@ static void take_wall(const struct ledger_keeper *k, struct ledger *l)
 	const struct ledger_control *c = k->control;
 	uint64_t *wall = l->wall_ns;
 	memcpy(wall, c->wall_ns, sizeof l->wall_ns);
+	/* CPUs that came in another order than their clocks leave a few ns below 0 */
+	for (int cause = 0; cause < LEDGER_CAUSES; cause++)
+		if (wall[cause] > INT64_MAX)
+			wall[cause] = 0;
 	if (!c->end_ns && l->end_ns > c->wall_mark_ns) /* the root lives on */
 		wall[c->in_state[LEDGER_RUN] > 0 ? LEDGER_RUN : LEDGER_UNSEEN] +=
 			l->end_ns - c->wall_mark_ns;
@@ -732,6 +807,7 @@ static void take_wall(const struct ledger_keeper *k, struct ledger *l)
 			wall[cause] += ns;
 		}
 	const uint64_t *all = l->subject.ns;
+	balance(wall, l->end_ns - l->begin_ns);
 	double fault_other = (double)c->fault_other_ns;
 	double other = (double)all[LEDGER_IO_OTHER] - fault_other;
 	double own = (double)all[LEDGER_IO], idle = (double)all[LEDGER_IO_IDLE];
@@ -739,6 +815,14 @@ static void take_wall(const struct ledger_keeper *k, struct ledger *l)
 	move_share(wall, LEDGER_IO, LEDGER_IO_IDLE, idle, own + idle);
 	move_share(wall, LEDGER_FAULT, LEDGER_IO_OTHER, fault_other,
 		   (double)all[LEDGER_FAULT] + fault_other);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct begun *x = a, *y = b;
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	return x->slot < y->slot ? -1 : x->slot > y->slot;
 }
 
 static int by_entry_ns(const void *a, const void *b)
@@ -773,11 +857,19 @@ static void take_trace(struct ledger_keeper *k, struct trace *t)
 	if (!k->trace)
 		return;
 	t->present = true;
-	t->lost = k->control->trace_lost;
-	t->events.count = 0;
+	t->lost = k->control->trace_lost + k->overflow;
+	/* hand the events over and keep the other buffer for the next execution */
+	struct trace_event *items = t->events.items;
+	size_t capacity = t->events.capacity, kept = 0;
 	for (size_t i = 0; i < k->events.count; i++)
 		if (k->events.items[i].at_ns >= k->control->begin_ns)
-			array_push(&t->events, k->events.items[i]);
+			k->events.items[kept++] = k->events.items[i];
+	t->events.items = k->events.items;
+	t->events.capacity = k->events.capacity;
+	t->events.count = kept;
+	k->events.items = items;
+	k->events.capacity = capacity;
+	k->events.count = 0;
 	trace_sort(t);
 	for (size_t i = 0; i < k->resolved.count; i++) {
 		const struct resolved *r = &k->resolved.items[i];
@@ -806,9 +898,13 @@ void ledger_keeper_take(struct ledger_keeper *k, struct ledger *l, struct trace 
 	l->begin_ns = c->begin_ns;
 	l->end_ns = c->end_ns ? c->end_ns : k->stopped_ns;
 	uint32_t count = used(c->slots_used, LEDGER_SLOTS);
+	k->order.count = 0;
 	for (uint32_t i = 1; i <= count; i++)
 		if (k->slots[i].begin_ns)
-			take_thread(k, i, l);
+			array_push(&k->order, (struct begun){ k->slots[i].begin_ns, i });
+	SORT(k->order, by_begin);
+	for (size_t i = 0; i < k->order.count; i++)
+		take_thread(k, k->order.items[i].slot, l);
 	take_folded(k, l);
 	take_others(k, l);
 	name_io_of_others(l);
@@ -827,5 +923,6 @@ void ledger_keeper_take(struct ledger_keeper *k, struct ledger *l, struct trace 
 	l->lost = c->lost;
 	l->subject.count[LEDGER_UNSEEN] += c->unseen;
 	memcpy(l->not_seen, k->not_seen, sizeof l->not_seen);
+	l->net = !k->not_net && !c->unseen;
 	take_trace(k, trace);
 }

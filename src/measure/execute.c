@@ -196,10 +196,8 @@ static void derive_times(struct execution *x, enum backend backend)
 	bool exec = t->present >> TASK_EXEC & 1;
 	bool ticks = t->present >> TASK_USER & 1 && t->present >> TASK_SYSTEM & 1;
 	uint64_t user = t->value[TASK_USER], both = user + t->value[TASK_SYSTEM];
-	/* threads that found no room in the ledger are missing from its sum */
 	const struct ledger *l = &x->ledger;
-	bool net = l->present && !l->not_seen[0] && !l->subject.count[LEDGER_UNSEEN];
-	x->pt_ns[GRADE_NET] = net ? l->subject.ns[LEDGER_RUN] : ABSENT_NS;
+	x->pt_ns[GRADE_NET] = l->present && l->net ? l->subject.ns[LEDGER_RUN] : ABSENT_NS;
 	x->pt_ns[GRADE_EXEC] = exec ? t->value[TASK_EXEC] : ABSENT_NS;
 	/* what wait4 and /proc call user and system is exec, scaled: no grade of its own */
 	x->pt_ns[GRADE_TICK] = ticks && backend != BACKEND_PLAIN ? both : ABSENT_NS;
@@ -217,7 +215,8 @@ static void derive_ends(struct execution *x, const struct command *command, uint
 	bool kept = x->ledger.present;
 	uint64_t begin = kept ? x->ledger.begin_ns : command->stamp->exec_ns;
 	uint64_t end = kept ? x->ledger.end_ns : root_end_ns;
-	x->wait_ns = waited_ns - begin;
+	/* it may begin between the time limit and its being ended */
+	x->wait_ns = waited_ns > begin ? waited_ns - begin : 0;
 	/* the last switch may come after tare has been told; what tare saw is then the better end
 	 */
 	x->et_ns = end > begin && end < waited_ns ? end - begin : x->wait_ns;

@@ -141,19 +141,6 @@ void ledger_cut(struct ledger *l, uint64_t end_ns)
 	}
 }
 
-uint64_t ledger_worst_gap_ns(const struct ledger *l)
-{
-	uint64_t worst = 0;
-	for (size_t i = 0; i < l->threads.count; i++) {
-		const struct ledger_thread *t = &l->threads.items[i];
-		uint64_t sum = ledger_account_sum(&t->account), life = t->end_ns - t->begin_ns;
-		uint64_t gap = sum > life ? sum - life : life - sum;
-		if (gap > worst)
-			worst = gap;
-	}
-	return worst;
-}
-
 double ledger_cost_ns(const struct ledger *l)
 {
 	double cost = 0;

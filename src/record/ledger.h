@@ -119,6 +119,7 @@ struct ledger_interrupt {
 
 struct ledger {
 	bool present;
+	bool net;		       /* while measuring: subject.ns[LEDGER_RUN] is PT(net) */
 	uint64_t begin_ns, end_ns;     /* CLOCK_MONOTONIC: the root's exec and end */
 	struct ledger_account subject; /* summed over every thread */
 	/* At each instant of [begin, end]: LEDGER_RUN when anything of the subject ran, else what
@@ -167,9 +168,6 @@ struct ledger_process *ledger_processes(const struct ledger *l, size_t *count);
 /* Ends the wall-clock view at end_ns where it goes on for longer: the root was still being taken
  * down, or the time limit ended it. The threads' accounts stay whole. */
 void ledger_cut(struct ledger *l, uint64_t end_ns);
-
-/* The largest difference, over the threads, between the sum of the entries and the lifetime. */
-uint64_t ledger_worst_gap_ns(const struct ledger *l);
 
 /* Estimated cost of the BPF programs: on the machine, and on CPUs the subject had. */
 double ledger_cost_ns(const struct ledger *l);

@@ -80,11 +80,35 @@ static void judge_thread(const struct ledger_thread *t, char *why, size_t size, 
 		note(why, size, at, "thread %d (%s) lived %llu ns, its causes add up to %llu; ",
 		     t->tid, t->name, (unsigned long long)life_ns(t),
 		     (unsigned long long)ledger_account_sum(&t->account));
+	for (int c = 0; c < LEDGER_CAUSES; c++)
+		if (t->account.ns[c] > life_ns(t) + closure_allows(life_ns(t)))
+			note(why, size, at, "thread %d (%s) has more %s than life; ", t->tid,
+			     t->name, ledger_causes[c].name);
 	/* what closes only by being unexplained does not close */
-	else if (t->account.ns[LEDGER_UNSEEN] > closure_allows(life_ns(t)))
+	if (t->account.ns[LEDGER_UNSEEN] > closure_allows(life_ns(t)))
 		note(why, size, at, "of thread %d (%s) %llu of %llu ns are unseen; ", t->tid,
 		     t->name, (unsigned long long)t->account.ns[LEDGER_UNSEEN],
 		     (unsigned long long)life_ns(t));
+}
+
+/* The view adds up by construction; but for each stretch of it some thread must have been in that
+ * state. */
+static void judge_wall(const struct execution *x, char *why, size_t size, size_t *at)
+{
+	const struct ledger *l = &x->ledger;
+	uint64_t slack = closure_allows(x->et_ns) + 20000;
+	bool single = x->totals.threads == 1 && l->threads.count == 1;
+	for (int c = 0; c < LEDGER_CAUSES; c++) {
+		uint64_t wall = l->wall_ns[c], all = l->subject.ns[c];
+		if (wall > x->et_ns + slack || (!l->unlisted && wall > all + slack))
+			note(why, size, at, "wall-clock %s is %llu ns, of all threads %llu; ",
+			     ledger_causes[c].name, (unsigned long long)wall,
+			     (unsigned long long)all);
+		else if (single && x->et_ns < x->wait_ns && apart(wall, all) > slack)
+			note(why, size, at, "wall-clock %s is %llu ns, of the thread %llu; ",
+			     ledger_causes[c].name, (unsigned long long)wall,
+			     (unsigned long long)all);
+	}
 }
 
 static void judge_details(const struct ledger *l, char *why, size_t size, size_t *at)
@@ -121,6 +145,11 @@ void closure_verdict(const struct execution *x, char *why, size_t size)
 	for (size_t i = 0; i < l->threads.count; i++)
 		judge_thread(&l->threads.items[i], why, size, &at);
 	judge_details(l, why, size, &at);
+	judge_wall(x, why, size, &at);
+	for (size_t i = 0; i < l->threads.count && !x->left_behind; i++)
+		if (l->threads.items[i].alive)
+			note(why, size, &at, "thread %d (%s) was not seen to end; ",
+			     l->threads.items[i].tid, l->threads.items[i].name);
 	if (c.window_ns > closure_allows(x->et_ns))
 		note(why, size, &at, "begin to end is %llu ns off the ET; ",
 		     (unsigned long long)c.window_ns);

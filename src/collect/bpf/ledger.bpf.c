@@ -32,7 +32,6 @@ char LICENSE[] SEC("license") = "GPL";
 #define TASK_DEAD 0x80
 #define TASK_WAKING 0x200
 #define TASK_FROZEN 0x8000
-#define TASK_ON_RQ_QUEUED 1
 #define PF_IO_WORKER 0x10
 #define PF_KTHREAD 0x200000
 #define TS_COMPAT 2 /* thread_info.status of x86: in a call of the 32-bit table */
@@ -154,6 +153,7 @@ struct in_flight {
 	__u32 generation;
 	__u16 device; /* index */
 	__u16 owner;  /* index; LEDGER_OWNERS: there was no room */
+	__u32 occupant;
 	__u32 own;
 	__s32 tid;
 };
@@ -212,6 +212,15 @@ ONCE int lose(void)
 {
 	__sync_fetch_and_add(&control.lost, 1);
 	return 0;
+}
+
+/* What tare costs while the root lives. */
+static __always_inline void count_event(struct ledger_cpu *c, u32 kind)
+{
+	if (!control.window)
+		return;
+	c->events[kind]++;
+	c->subject_events += is_subject(c->occupant);
 }
 
 /* ---- the trace ---- */
@@ -347,7 +356,6 @@ static __always_inline void advance(struct ledger_cpu *c, u64 now, bool open, u3
 	}
 	if (!is_subject(c->occupant))
 		return;
-	c->subject_events++;
 	struct ledger_slot *t = slot_of(c->occupant);
 	if (!t)
 		return;
@@ -448,7 +456,8 @@ static __always_inline u32 take_other(void)
 ONCE int leave_other(u32 index)
 {
 	struct ledger_outsider *o = other_of(index), none = {};
-	if (!o || control.others_used < LEDGER_OTHERS / 2 || o->delayed_ns || o->io_delayed_ns)
+	if (!o || control.others_used < LEDGER_OTHERS / 2 || o->delayed_ns || o->io_delayed_ns ||
+	    o->in_flight > 0)
 		return 0;
 	struct ledger_outsider *sum = bpf_map_lookup_elem(&crowd, o->comm);
 	if (!sum) {
@@ -470,6 +479,20 @@ ONCE int leave_other(u32 index)
 	return 0;
 }
 
+static __always_inline long register_task(u64 key, u32 occupant)
+{
+	struct known k = { .occupant = occupant, .generation = control.generation };
+	struct known *old = bpf_map_lookup_elem(&tasks, &key);
+	if (old) { /* of an execution before */
+		*old = k;
+		return 0;
+	}
+	long failed = bpf_map_update_elem(&tasks, &key, &k, BPF_ANY);
+	if (!failed)
+		__sync_fetch_and_add(&control.tasks, 1);
+	return failed;
+}
+
 static __noinline u32 meet(struct task_struct *t)
 {
 	u64 key = (u64)t;
@@ -484,12 +507,9 @@ static __noinline u32 meet(struct task_struct *t)
 	o->tgid = BPF_CORE_READ(t, tgid);
 	o->kernel = (BPF_CORE_READ(t, flags) & PF_KTHREAD) != 0;
 	bpf_probe_read_kernel(o->comm, sizeof o->comm, t->comm);
-	struct known k = { .occupant = OCCUPANT_OTHER | index, .generation = control.generation };
-	if (bpf_map_update_elem(&tasks, &key, &k, BPF_ANY))
+	if (register_task(key, OCCUPANT_OTHER | index))
 		lose();
-	else
-		__sync_fetch_and_add(&control.tasks, 1);
-	return k.occupant;
+	return OCCUPANT_OTHER | index;
 }
 
 static __always_inline u32 known_occupant(struct task_struct *t)
@@ -530,22 +550,21 @@ static __always_inline struct ledger_cpu *cpu_at(u32 number)
 	return bpf_map_lookup_elem(&cpus, &number);
 }
 
-/* This CPU's state; at its first event in an execution nothing of it is known but who has it. */
+/* This CPU's state; at its first event in an execution not even who has it is known. */
 static __always_inline struct ledger_cpu *this_cpu(u64 now)
 {
 	struct ledger_cpu *c = cpu_at(bpf_get_smp_processor_id());
 	if (!c || c->generation == control.generation)
 		return c;
 	c->generation = control.generation;
-	for (int i = 0; i < LEDGER_MET; i++)
-		c->met[i].task = 0;
-	c->task = bpf_get_current_task();
-	c->occupant = occupant_of(c, bpf_get_current_task_btf());
-	c->turn_ns = control.armed_ns;
-	c->mark_ns = now;
+	c->task = 0;
+	c->occupant = OCCUPANT_MANY;
+	c->turn_ns = c->mark_ns = control.armed_ns;
 	c->nmi_ns = 0;
 	c->depth = 0;
 	c->head = 0;
+	for (int i = 0; i < LEDGER_MET; i++)
+		c->met[i].task = 0;
 	for (int i = 0; i < LEDGER_BURSTS; i++)
 		c->bursts[i].begin_ns = 0;
 	if (steal_known)
@@ -591,7 +610,8 @@ ONCE int enter_queue(struct ledger_slot *t, u32 occupant, u64 ns)
 	}
 	t->ns[LEDGER_QUEUED] += ns;
 	t->count[LEDGER_QUEUED]++;
-	u32 id = is_subject(occupant) ? OCCUPANT_SUBJECT : occupant;
+	bool own = is_subject(occupant) || occupant == OCCUPANT_UNLISTED;
+	u32 id = own ? OCCUPANT_SUBJECT : occupant;
 	enter_name(t, NAME_KEY(LEDGER_QUEUED, id), ns, 1);
 	struct ledger_outsider *o = occupant & OCCUPANT_OTHER ? other_of(occupant) : 0;
 	if (o && control.begin_ns)
@@ -657,6 +677,8 @@ ONCE int advance_device(struct ledger_device *d, u64 now)
 		return 0;
 	u64 mark = __sync_lock_test_and_set(&d->mark_ns, now);
 	s64 all = d->in_flight, own = d->own;
+	if (now < mark) /* another CPU was later, but came first */
+		d->mark_ns = mark;
 	if (now <= mark || !mark || all <= 0)
 		return 0;
 	u64 ns = now - mark;
@@ -743,6 +765,8 @@ ONCE int settle_block(struct ledger_slot *t, u64 now)
 		other = d->other_ns - t->io_other_ns;
 		own = d->own_ns - t->io_own_ns;
 	}
+	if (!d) /* which device it is is not known, still less whom it serves */
+		own = left;
 	if (other > left)
 		other = left;
 	left -= other;
@@ -877,33 +901,30 @@ int BPF_PROG(ledger_begin, struct task_struct *t)
 	if (!bpf_map_lookup_elem(&members, &signal))
 		return 0;
 	u32 index = take_slot();
+	s32 tgid = GET(t, tgid);
+	if (!control.root_slot) {
+		control.root_slot = index;
+		control.root_tgid = tgid;
+	}
+	if (tgid == control.root_tgid && !control.end_ns)
+		__sync_fetch_and_add(&control.root_threads, 1);
 	struct ledger_slot *s = index ? slot_of(index) : 0;
+	if (s && register_task(key, OCCUPANT_SUBJECT | index)) {
+		bpf_map_push_elem(&free_slots, &index, BPF_ANY);
+		s = 0;
+	}
 	if (!s) {
 		__sync_fetch_and_add(&control.unseen, 1);
-		return 0;
+		return register_task(key, OCCUPANT_UNLISTED) ? lose() : 0;
 	}
 	__builtin_memset(s, 0, sizeof *s);
 	s->tid = GET(t, pid);
-	s->tgid = GET(t, tgid);
+	s->tgid = tgid;
 	s->start_ns = GET(t, start_boottime);
 	s->begin_ns = s->since_ns = now;
 	s->state = LEDGER_QUEUED;
 	s->call = NAME_NO_CALL;
 	bpf_probe_read_kernel(s->comm, sizeof s->comm, t->comm);
-	struct known k = { .occupant = OCCUPANT_SUBJECT | index, .generation = control.generation };
-	if (bpf_map_update_elem(&tasks, &key, &k, BPF_ANY)) {
-		/* it will not be found again: as if it had no slot */
-		s->begin_ns = 0;
-		__sync_fetch_and_add(&control.unseen, 1);
-		return 0;
-	}
-	__sync_fetch_and_add(&control.tasks, 1);
-	if (!control.root_slot) {
-		control.root_slot = index;
-		control.root_tgid = s->tgid;
-	}
-	if (s->tgid == control.root_tgid)
-		__sync_fetch_and_add(&control.root_threads, 1);
 	if (control.window) {
 		if (control.in_state[LEDGER_RUN] <= 0)
 			enter_wall(waits_for(), now);
@@ -913,7 +934,7 @@ int BPF_PROG(ledger_begin, struct task_struct *t)
 		struct trace_event *e = begin_event(now, TRACE_BEGIN);
 		if (!e)
 			return 0;
-		about_task(e, t, k.occupant);
+		about_task(e, t, OCCUPANT_SUBJECT);
 		e->a = (u32)bpf_get_current_pid_tgid();
 		end_event(e);
 	}
@@ -944,8 +965,10 @@ ONCE u64 begin_window(struct ledger_slot *s, struct ledger_cpu *c)
 		if (!entered)
 			break;
 	}
+	s->state = LEDGER_RUN;
 	s->count[LEDGER_RUN] = 1;
 	s->migrations = 0;
+	c->nmi_ns = 0;
 	s->user_ns = t->utime;
 	s->system_ns = t->stime;
 	control.wall_mark_ns = now;
@@ -953,39 +976,6 @@ ONCE u64 begin_window(struct ledger_slot *s, struct ledger_cpu *c)
 	control.begin_ns = now;
 	control.window = 1;
 	return now;
-}
-
-TP(task_rename)
-int BPF_PROG(ledger_rename, struct task_struct *t, const char *comm)
-{
-	if (!control.active)
-		return 0;
-	u32 occupant = known_occupant(t);
-	if (occupant & OCCUPANT_OTHER) {
-		struct ledger_outsider *o = other_of(occupant);
-		if (o)
-			bpf_probe_read_kernel_str(o->comm, sizeof o->comm, comm);
-		return 0;
-	}
-	struct ledger_slot *s = is_subject(occupant) ? slot_of(occupant) : 0;
-	if (!s)
-		return 0;
-	u64 now = bpf_ktime_get_ns();
-	bpf_probe_read_kernel_str(s->comm, sizeof s->comm, comm);
-	if (!control.begin_ns && (occupant & OCCUPANT_INDEX) == control.root_slot) {
-		struct ledger_cpu *c = this_cpu(now);
-		if (c)
-			now = begin_window(s, c);
-	}
-	if (tracing) {
-		struct trace_event *e = begin_event(now, TRACE_RENAME);
-		if (!e)
-			return 0;
-		about_task(e, t, occupant);
-		bpf_probe_read_kernel_str(e->comm, sizeof e->comm, comm);
-		end_event(e);
-	}
-	return 0;
 }
 
 /* A thread that leaves its slot to others lives on in the sums. */
@@ -1009,6 +999,16 @@ ONCE int fold(struct ledger_slot *s, u32 index)
 	return 0;
 }
 
+/* One of the root's threads is gone. Its pid may be given again while orphans are waited for. */
+static __always_inline void end_of_root(u64 now)
+{
+	if (control.end_ns || __sync_fetch_and_add(&control.root_threads, -1) != 1)
+		return;
+	if (control.window)
+		control.end_ns = now;
+	control.window = 0;
+}
+
 ONCE int end_thread(struct ledger_slot *s, u32 index, u64 now)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
@@ -1025,26 +1025,45 @@ ONCE int end_thread(struct ledger_slot *s, u32 index, u64 now)
 			end_event(e);
 		}
 	}
-	bool root = s->tgid == control.root_tgid;
 	if (control.window) {
 		enter_wall(LEDGER_RUN, now);
 		__sync_fetch_and_add(&control.in_state[LEDGER_RUN], -1);
 	}
-	if (root && __sync_fetch_and_add(&control.root_threads, -1) == 1) {
-		control.end_ns = now;
-		control.window = 0;
-	}
+	if (s->tgid == control.root_tgid)
+		end_of_root(now);
 	/* the first half of the slots stay with whom they were given to */
 	if (index > LEDGER_SLOTS / 2)
 		fold(s, index);
 	return 0;
 }
 
+/* CLOCK_MONOTONIC, from the scheduler's record; 0 unknown. */
+static __always_inline u64 queued_since(struct task_struct *t)
+{
+	if (!bpf_core_field_exists(t->sched_info.last_queued) || !control.clock_at_ns)
+		return 0;
+	u64 at = BPF_CORE_READ(t, sched_info.last_queued);
+	return at ? at + control.clock_ns : 0;
+}
+
 /* A thread gets a CPU; its state before. When all of the subject waited for that, the stretch is
  * divided as this thread's own wait was: another task had the CPU, or it was waking up. */
-static __always_inline u32 arrive(struct ledger_slot *s, struct ledger_cpu *c, u64 now)
+static __always_inline u32 arrive(struct ledger_slot *s, struct ledger_cpu *c,
+				  struct task_struct *t, u64 now)
 {
 	u32 from = s->state;
+	s->cpu = bpf_get_smp_processor_id();
+	if (from != LEDGER_RUN && !waits_for_cpu(from)) {
+		/* its wake-up crossed its switch away, and was not seen as one: the scheduler knows
+		 * since when it was queued */
+		u64 queued = queued_since(t);
+		if (queued > s->since_ns && queued < now) {
+			settle_sleep(s, queued);
+			change_state(from, LEDGER_QUEUED, queued);
+			s->state = from = LEDGER_QUEUED;
+			s->since_ns = queued;
+		}
+	}
 	if (waits_for_cpu(from)) {
 		u64 waited = now - s->since_ns, waking = s->ns[LEDGER_WAKING];
 		leave_queue(s, c, now);
@@ -1110,12 +1129,13 @@ ONCE int catch_up(struct ledger_cpu *c, u64 now)
 		at = now;
 	if (at < c->mark_ns)
 		at = c->mark_ns;
-	__sync_fetch_and_add(&control.missed, 1);
+	control.missed += c->task != 0;
 	advance(c, at, true, 0);
 	end_turn(c, at);
 	u32 left = c->occupant, to = LEDGER_CAUSES, from = LEDGER_CAUSES;
 	struct ledger_slot *s = is_subject(left) ? slot_of(left) : 0;
-	if (s && !s->end_ns) { /* it is not known why */
+	/* it is not known why; it may long run elsewhere */
+	if (s && !s->end_ns && s->state == LEDGER_RUN && s->cpu == bpf_get_smp_processor_id()) {
 		s->since_ns = at;
 		s->state = to = LEDGER_QUEUED;
 	}
@@ -1126,7 +1146,7 @@ ONCE int catch_up(struct ledger_cpu *c, u64 now)
 	c->turn_ns = at;
 	s = is_subject(c->occupant) ? slot_of(c->occupant) : 0;
 	if (s) {
-		from = arrive(s, c, at);
+		from = arrive(s, c, t, at);
 		if (control.window && from != LEDGER_RUN)
 			change_state(from, LEDGER_RUN, at);
 	}
@@ -1145,6 +1165,39 @@ static __always_inline struct ledger_cpu *here(u64 now)
 }
 
 /* ---- the tracepoints of the scheduler ---- */
+
+TP(task_rename)
+int BPF_PROG(ledger_rename, struct task_struct *t, const char *comm)
+{
+	if (!control.active)
+		return 0;
+	u32 occupant = known_occupant(t);
+	if (occupant & OCCUPANT_OTHER) {
+		struct ledger_outsider *o = other_of(occupant);
+		if (o)
+			bpf_probe_read_kernel_str(o->comm, sizeof o->comm, comm);
+		return 0;
+	}
+	struct ledger_slot *s = is_subject(occupant) ? slot_of(occupant) : 0;
+	if (!s)
+		return 0;
+	u64 now = bpf_ktime_get_ns();
+	bpf_probe_read_kernel_str(s->comm, sizeof s->comm, comm);
+	if (!control.begin_ns && (occupant & OCCUPANT_INDEX) == control.root_slot) {
+		struct ledger_cpu *c = here(now);
+		if (c)
+			now = begin_window(s, c);
+	}
+	if (tracing) {
+		struct trace_event *e = begin_event(now, TRACE_RENAME);
+		if (!e)
+			return 0;
+		about_task(e, t, occupant);
+		bpf_probe_read_kernel_str(e->comm, sizeof e->comm, comm);
+		end_event(e);
+	}
+	return 0;
+}
 
 static __noinline u32 leave_for(struct ledger_slot *s, struct task_struct *prev, bool preempt)
 {
@@ -1169,7 +1222,7 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 	if (!c)
 		return 0;
 	compare_clocks(prev, now);
-	c->events[LEDGER_SWITCHES]++;
+	count_event(c, LEDGER_SWITCHES);
 	c->depth = 0;
 	advance(c, now, false, 0);
 	u32 left = c->occupant, why = TRACE_ENDED;
@@ -1194,6 +1247,8 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 			begin_block(s, now);
 		*(volatile u32 *)&s->state = to;
 	}
+	if (dead && left == OCCUPANT_UNLISTED && GET(prev, tgid) == control.root_tgid)
+		end_of_root(now);
 	if (dead && left != OCCUPANT_IDLE) {
 		u64 key = (u64)prev;
 		if (!bpf_map_delete_elem(&tasks, &key))
@@ -1203,7 +1258,7 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 	}
 	struct ledger_slot *n = is_subject(came) ? slot_of(came) : 0;
 	if (n) {
-		from = arrive(n, c, now);
+		from = arrive(n, c, next, now);
 	}
 	if (control.window) {
 		if (to < LEDGER_CAUSES && from < LEDGER_CAUSES) {
@@ -1244,7 +1299,7 @@ int BPF_PROG(ledger_waking, struct task_struct *t)
 	struct ledger_cpu *c = cpu_at(bpf_get_smp_processor_id());
 	if (!c || c->generation != control.generation)
 		return 0;
-	c->events[LEDGER_WAKEUPS]++;
+	count_event(c, LEDGER_WAKEUPS);
 	struct ledger_met *met = met_as(c, t, GET(t, pid));
 	u32 occupant = met ? met->occupant : known_occupant(t);
 	struct ledger_slot *s = is_subject(occupant) ? slot_of(occupant) : 0;
@@ -1299,6 +1354,50 @@ int BPF_PROG(ledger_migrate, struct task_struct *t, int target)
 
 /* ---- block requests ---- */
 
+static __always_inline void count_in_flight(const struct in_flight *f, int change)
+{
+	struct ledger_device *d = device_at(f->device);
+	if (!d)
+		return;
+	__sync_fetch_and_add(&d->in_flight, change);
+	if (f->own)
+		__sync_fetch_and_add(&d->own, change);
+	if (f->owner < LEDGER_OWNERS)
+		__sync_fetch_and_add(&d->owners[f->owner].in_flight, change);
+	struct ledger_outsider *o = f->occupant & OCCUPANT_OTHER ? other_of(f->occupant) : 0;
+	if (o)
+		__sync_fetch_and_add(&o->in_flight, change);
+}
+
+/* A request is over. The kernel does not tell it of all: one that is merged into its neighbour goes
+ * in silence, but for block_rq_merge; so whatever is known of an address is undone when it comes
+ * again. */
+static __noinline void end_request(struct request *rq, u64 now, bool told)
+{
+	u64 key = (u64)rq;
+	struct in_flight *f = bpf_map_lookup_elem(&requests, &key);
+	if (!f)
+		return;
+	struct in_flight was = *f;
+	bpf_map_delete_elem(&requests, &key);
+	struct ledger_device *d = device_at(was.device);
+	if (was.generation != control.generation || !d)
+		return;
+	advance_device(d, now);
+	count_in_flight(&was, -1);
+	if (tracing && told) {
+		struct trace_event *e = begin_event(now, TRACE_IO_DONE);
+		if (!e)
+			return;
+		e->tid = was.tid;
+		e->a = d->number;
+		e->b = BPF_CORE_READ(rq, __data_len);
+		e->flags = (was.own ? TRACE_IS_SUBJECT : 0) |
+			   (BPF_CORE_READ(rq, cmd_flags) & 1 ? TRACE_IS_WRITE : 0);
+		end_event(e);
+	}
+}
+
 TP(block_io_start)
 int BPF_PROG(ledger_io_start, struct request *rq)
 {
@@ -1309,30 +1408,30 @@ int BPF_PROG(ledger_io_start, struct request *rq)
 	struct ledger_cpu *c = here(now);
 	if (!c || !number)
 		return 0;
-	c->events[LEDGER_BLOCKS]++;
+	count_event(c, LEDGER_BLOCKS);
+	end_request(rq, now, false);
 	u32 index = device_index(number);
 	struct ledger_device *d = device_at(index);
 	if (!d)
 		return lose();
 	u32 occupant = c->occupant;
+	bool own = is_subject(occupant) || occupant == OCCUPANT_UNLISTED;
 	advance_device(d, now);
-	u32 owner = claim_owner(d, is_subject(occupant) ? OCCUPANT_SUBJECT : occupant);
+	u32 owner = claim_owner(d, own ? OCCUPANT_SUBJECT : occupant);
 	struct task_struct *current = (void *)bpf_get_current_task();
 	struct in_flight f = { .generation = control.generation,
 			       .device = (u16)index,
 			       .owner = (u16)owner,
-			       .own = is_subject(occupant),
+			       .occupant = occupant,
+			       .own = own,
 			       .tid = BPF_CORE_READ(current, pid) };
 	if (bpf_map_update_elem(&requests, &key, &f, BPF_ANY))
 		return lose();
-	__sync_fetch_and_add(&d->in_flight, 1);
-	if (owner < LEDGER_OWNERS)
-		__sync_fetch_and_add(&d->owners[owner].in_flight, 1);
-	else
+	count_in_flight(&f, 1);
+	if (owner >= LEDGER_OWNERS)
 		lose();
-	if (f.own) {
-		__sync_fetch_and_add(&d->own, 1);
-		struct ledger_slot *t = slot_of(occupant);
+	if (own) {
+		struct ledger_slot *t = is_subject(occupant) ? slot_of(occupant) : 0;
 		if (t)
 			t->device = index + 1;
 		control.device = index + 1;
@@ -1356,36 +1455,19 @@ int BPF_PROG(ledger_io_done, struct request *rq)
 {
 	if (!control.active)
 		return 0;
-	u64 key = (u64)rq, now = bpf_ktime_get_ns();
-	struct in_flight *f = bpf_map_lookup_elem(&requests, &key);
+	u64 now = bpf_ktime_get_ns();
 	struct ledger_cpu *c = here(now);
-	if (!c)
-		return 0;
-	c->events[LEDGER_BLOCKS]++;
-	if (!f)
-		return 0;
-	struct in_flight was = *f;
-	bpf_map_delete_elem(&requests, &key);
-	struct ledger_device *d = device_at(was.device);
-	if (was.generation != control.generation || !d)
-		return 0;
-	advance_device(d, now);
-	__sync_fetch_and_add(&d->in_flight, -1);
-	if (was.own)
-		__sync_fetch_and_add(&d->own, -1);
-	if (was.owner < LEDGER_OWNERS)
-		__sync_fetch_and_add(&d->owners[was.owner].in_flight, -1);
-	if (tracing) {
-		struct trace_event *e = begin_event(now, TRACE_IO_DONE);
-		if (!e)
-			return 0;
-		e->tid = was.tid;
-		e->a = d->number;
-		e->b = BPF_CORE_READ(rq, __data_len);
-		e->flags = (was.own ? TRACE_IS_SUBJECT : 0) |
-			   (BPF_CORE_READ(rq, cmd_flags) & 1 ? TRACE_IS_WRITE : 0);
-		end_event(e);
-	}
+	if (c)
+		count_event(c, LEDGER_BLOCKS);
+	end_request(rq, now, true);
+	return 0;
+}
+
+TP(block_rq_merge)
+int BPF_PROG(ledger_io_merged, struct request *rq)
+{
+	if (control.active)
+		end_request(rq, bpf_ktime_get_ns(), true);
 	return 0;
 }
 
@@ -1399,7 +1481,7 @@ static __always_inline int enter(u32 source)
 	struct ledger_cpu *c = here(now);
 	if (!c)
 		return 0;
-	c->events[LEDGER_INTERRUPTS]++;
+	count_event(c, LEDGER_INTERRUPTS);
 	advance(c, now, source < SOURCE_TIMER, 0);
 	source &= LEDGER_SOURCES - 1;
 	if (control.window) {
@@ -1423,7 +1505,7 @@ static __always_inline int leave(u32 source)
 	struct ledger_cpu *c = here(now);
 	if (!c)
 		return 0;
-	c->events[LEDGER_INTERRUPTS]++;
+	count_event(c, LEDGER_INTERRUPTS);
 	advance(c, now, source < SOURCE_TIMER, 1);
 	if (c->depth)
 		c->depth--;
@@ -1527,7 +1609,7 @@ int BPF_PROG(ledger_nmi, void *handler, s64 ns)
 	struct ledger_cpu *c = cpu_at(bpf_get_smp_processor_id());
 	if (!c || c->generation != control.generation)
 		return 0;
-	c->events[LEDGER_INTERRUPTS]++;
+	count_event(c, LEDGER_INTERRUPTS);
 	c->nmi_ns += (u64)ns;
 	bool subject = is_subject(c->occupant);
 	if (tracing) {

@@ -21,6 +21,7 @@
 /* Who has a CPU. */
 #define OCCUPANT_IDLE 0u
 #define OCCUPANT_MANY 1u	  /* nobody in particular: there was no room to tell */
+#define OCCUPANT_UNLISTED 2u	  /* a thread of the subject that found no room */
 #define OCCUPANT_OTHER 0x10000u	  /* | index into others */
 #define OCCUPANT_SUBJECT 0x20000u /* | index into slots */
 #define OCCUPANT_INDEX 0xffffu
@@ -68,8 +69,10 @@ struct ledger_slot {
 	__u32 state;		/* enum ledger_cause; LEDGER_QUEUED until it has a CPU */
 	__u32 call;		/* that it sleeps in */
 	__s32 tid, tgid;
+	__u32 cpu;    /* that it had last */
 	__u32 device; /* index, + 1, of the device it last used; 0 none */
 	__u32 migrations;
+	__u32 unused;
 	__u64 io_own_ns, io_other_ns; /* of the device, at since_ns */
 	__u64 user_ns, system_ns;     /* ticks: at begin; from its end on, within its life */
 	__u64 ns[LEDGER_CAUSES];
@@ -82,6 +85,7 @@ struct ledger_slot {
 struct ledger_outsider {
 	__u64 ns, longest_ns, delayed_ns, io_delayed_ns;
 	__u32 bursts;
+	__s32 in_flight; /* requests of it */
 	__s32 tid, tgid;
 	__u32 kernel;
 	char comm[16];

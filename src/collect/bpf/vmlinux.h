@@ -64,7 +64,7 @@ struct sched_entity {
 };
 
 struct sched_info {
-	long long unsigned int run_delay, last_arrival;
+	long long unsigned int run_delay, last_arrival, last_queued;
 };
 
 struct task_delay_info {
