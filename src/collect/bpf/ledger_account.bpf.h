@@ -1,0 +1,168 @@
+/* Where time is entered: under the threads, and by the wall clock. Part of ledger.bpf.c. */
+#ifndef TARE_COLLECT_BPF_LEDGER_ACCOUNT_H
+#define TARE_COLLECT_BPF_LEDGER_ACCOUNT_H
+
+#include "collect/bpf/ledger_maps.bpf.h"
+
+/* ---- accounts ---- */
+
+ONCE int spill(u32 key, u64 ns, u64 count)
+{
+	struct spill *s = bpf_map_lookup_elem(&spills, &key);
+	if (!s) {
+		struct spill none = {};
+		bpf_map_update_elem(&spills, &key, &none, BPF_NOEXIST);
+		s = bpf_map_lookup_elem(&spills, &key);
+	}
+	if (!s)
+		return lose();
+	control.spilled = 1;
+	__sync_fetch_and_add(&s->ns, ns);
+	__sync_fetch_and_add(&s->count, count);
+	return 0;
+}
+
+/* One thread is worked upon by one CPU at a time. */
+ONCE int enter_name(struct ledger_slot *t, u32 key, u64 ns, u32 count)
+{
+	if (!t)
+		return 0;
+	for (int i = 0; i < LEDGER_NAMES; i++) {
+		struct ledger_name *n = &t->names[i];
+		if (!n->key)
+			n->key = key;
+		if (n->key == key) {
+			n->ns += ns;
+			n->count += count;
+			return 0;
+		}
+	}
+	return spill(key, ns, count);
+}
+
+static __always_inline u64 read_steal(struct ledger_cpu *c)
+{
+	u64 steal = c->steal_ns;
+	if (!c->steal_at) {
+		struct task_struct *t = (void *)bpf_get_current_task();
+		c->steal_at = (u64)BPF_CORE_READ(t, se.cfs_rq, rq) + (u64)steal_from_rq;
+	}
+	bpf_probe_read_kernel(&steal, sizeof steal, (void *)c->steal_at);
+	return steal;
+}
+
+/* Enters the time up to now on this CPU. open: this program can be interrupted by that of a hard
+ * interrupt. ended: interrupts that end now, 1 or 0. */
+static __always_inline void advance(struct ledger_cpu *c, u64 now, bool open, u32 ended)
+{
+	u64 stolen = 0, mark;
+	if (open) {
+		mark = __sync_lock_test_and_set(&c->mark_ns, now);
+	} else {
+		mark = c->mark_ns;
+		c->mark_ns = now;
+	}
+	if (now <= mark) { /* one came after the clock was read: it has entered more */
+		c->mark_ns = mark;
+		return;
+	}
+	u64 ns = now - mark;
+	if (steal_known && ns > STEAL_SHORTEST_NS) {
+		u64 steal = read_steal(c);
+		stolen = steal - c->steal_ns;
+		c->steal_ns = steal;
+	}
+	if (stolen > ns)
+		stolen = ns;
+	ns -= stolen;
+	if (c->nmi_ns) {
+		ns -= c->nmi_ns < ns ? c->nmi_ns : ns;
+		c->nmi_ns = 0;
+	}
+	u32 depth = c->depth, source = 0;
+	if (depth) {
+		source = c->stack[(depth - 1) & (LEDGER_DEPTH - 1)] & (LEDGER_SOURCES - 1);
+		if (control.window)
+			c->sources[source].ns += ns;
+	}
+	if (!is_subject(c->occupant))
+		return;
+	struct ledger_slot *t = slot_of(c->occupant);
+	if (!t)
+		return;
+	bool alone = control.in_state[LEDGER_RUN] == 1 && control.window;
+	if (depth) {
+		u32 cause = cause_of(source);
+		if (control.window)
+			c->sources[source].subject_ns += ns;
+		if (cause < LEDGER_QUEUED) {
+			t->ns[cause] += ns;
+			t->count[cause] += ended;
+			if (alone)
+				c->alone_ns[cause] += ns;
+		}
+		enter_name(t, NAME_KEY(cause, source), ns, ended);
+	} else {
+		t->ns[LEDGER_RUN] += ns;
+	}
+	if (stolen) {
+		t->ns[LEDGER_STEAL] += stolen;
+		t->count[LEDGER_STEAL]++;
+		if (alone)
+			c->alone_ns[LEDGER_STEAL] += stolen;
+	}
+}
+
+/* ---- the subject as a whole, by the wall clock ----
+ *
+ * in_state counts threads by state. A stretch is entered when its cause may end. Whatever order two
+ * CPUs come in, each piece of time is taken off the mark once, so the entries add up. */
+
+static __always_inline u32 waits_for(void)
+{
+#define IF_ANY(cause)                    \
+	if (control.in_state[cause] > 0) \
+	return cause
+	IF_ANY(LEDGER_QUEUED);
+	IF_ANY(LEDGER_THROTTLED);
+	IF_ANY(LEDGER_IO);
+	IF_ANY(LEDGER_FAULT);
+	IF_ANY(LEDGER_LOCK);
+	IF_ANY(LEDGER_TIMER);
+	IF_ANY(LEDGER_SOCKET);
+	IF_ANY(LEDGER_POLL);
+	IF_ANY(LEDGER_SLEEP);
+	IF_ANY(LEDGER_PIPE);
+	IF_ANY(LEDGER_FUTEX);
+	IF_ANY(LEDGER_STOPPED);
+	IF_ANY(LEDGER_CHILD);
+#undef IF_ANY
+	return LEDGER_UNSEEN;
+}
+
+static __always_inline void enter_wall(u32 cause, u64 now)
+{
+	u64 mark = __sync_lock_test_and_set(&control.wall_mark_ns, now);
+	__sync_fetch_and_add(&control.wall_ns[cause], now - mark);
+}
+
+/* The first ns of the stretch that goes on, under another cause than the rest of it. */
+static __always_inline void enter_wall_part(u32 cause, u64 ns)
+{
+	__sync_fetch_and_add(&control.wall_mark_ns, ns);
+	__sync_fetch_and_add(&control.wall_ns[cause], ns);
+}
+
+static __always_inline void change_state(u32 from, u32 to, u64 now)
+{
+	if (!control.window || from == to || from >= LEDGER_CAUSES || to >= LEDGER_CAUSES)
+		return;
+	if (from == LEDGER_RUN)
+		enter_wall(LEDGER_RUN, now);
+	else if (control.in_state[LEDGER_RUN] <= 0)
+		enter_wall(waits_for(), now);
+	__sync_fetch_and_add(&control.in_state[to], 1);
+	__sync_fetch_and_add(&control.in_state[from], -1);
+}
+
+#endif
