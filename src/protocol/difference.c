@@ -136,12 +136,18 @@ static void apportion(struct difference_cause *c)
 		c->names.items[largest].ns += c->ns - given;
 }
 
-static void add_names(struct difference_cause *c, const pair_list *pairs)
+/* Queued behind the subject's own threads. */
+static bool is_itself(const struct ledger_entry *e)
+{
+	return e->cause == LEDGER_QUEUED && strcmp(e->name, "itself") == 0;
+}
+
+static void add_names(struct difference_cause *c, const pair_list *pairs, bool wall)
 {
 	for (size_t i = 0; i < pairs->count; i++) {
 		const struct pair *p = &pairs->items[i];
 		int64_t ns = (int64_t)(p->ns[0] - p->ns[1]);
-		if (p->entry->cause != c->cause || !ns)
+		if (p->entry->cause != c->cause || !ns || (wall && is_itself(p->entry)))
 			continue;
 		struct difference_name n = { .ns = ns,
 					     .pid = p->pid[ns < 0],
@@ -163,26 +169,103 @@ static void add_names(struct difference_cause *c, const pair_list *pairs)
 	qsort(c->names.items, kept, sizeof *c->names.items, c->ns > 0 ? compare_up : compare_down);
 }
 
+bool has_threads(const struct execution *x)
+{
+	return x->totals.threads > 1 || x->ledger.threads.count > 1 || x->ledger.unlisted;
+}
+
+/* What may hold a thread up without its own doing. */
+static bool is_outside(enum ledger_cause c)
+{
+	return c > LEDGER_RUN && c <= LEDGER_FAULT;
+}
+
+/* How run grew from base to x (it did), and why. */
+struct growth {
+	int64_t lost;		      /* of the wall's: it ran less in parallel */
+	double spare[LEDGER_CAUSES];  /* grown over the threads, but not in the wall view */
+	double sum;		      /* of spare */
+	int64_t given[LEDGER_CAUSES]; /* of lost */
+};
+
+static double excess(uint64_t x, uint64_t base)
+{
+	return (double)x - (double)base;
+}
+
+/* x is at side 0 or 1 of the pairs. */
+static void find_growth(const struct ledger *x, const struct ledger *base, const pair_list *pairs,
+			int side, struct growth *g)
+{
+	int64_t wall = (int64_t)(x->wall_ns[LEDGER_RUN] - base->wall_ns[LEDGER_RUN]);
+	double parallel = base->wall_ns[LEDGER_RUN] ? (double)base->subject.ns[LEDGER_RUN] /
+							      (double)base->wall_ns[LEDGER_RUN]
+						    : 1;
+	double own =
+		excess(x->subject.ns[LEDGER_RUN], base->subject.ns[LEDGER_RUN]) / fmax(parallel, 1);
+	own = fmin(fmax(own, 0), (double)wall);
+	g->lost = wall - llround(own);
+	for (size_t i = 0; i < pairs->count; i++) {
+		const struct pair *p = &pairs->items[i];
+		if (is_outside(p->entry->cause) && !is_itself(p->entry))
+			g->spare[p->entry->cause] += excess(p->ns[side], p->ns[!side]);
+	}
+	for (enum ledger_cause c = 0; c < LEDGER_CAUSES; c++) {
+		g->spare[c] -= fmax(excess(x->wall_ns[c], base->wall_ns[c]), 0);
+		g->spare[c] = fmax(g->spare[c], 0);
+		g->sum += g->spare[c];
+	}
+}
+
+/* Of the time run has more (or less) in the wall view, what comes of running less (or more) in
+ * parallel goes to the causes outside the subject that its threads had more (or less) of. */
+static void share_growth(const struct ledger *a, const struct ledger *b, const pair_list *pairs,
+			 struct growth *g)
+{
+	bool more = a->wall_ns[LEDGER_RUN] > b->wall_ns[LEDGER_RUN];
+	if (more)
+		find_growth(a, b, pairs, 0, g);
+	else
+		find_growth(b, a, pairs, 1, g);
+	int64_t left = g->lost;
+	double scale = g->sum > (double)g->lost ? (double)g->lost / g->sum : 1;
+	for (enum ledger_cause c = 0; c < LEDGER_CAUSES; c++) {
+		int64_t part = (int64_t)floor(g->spare[c] * scale);
+		part = part < left ? part : left;
+		left -= part;
+		g->given[c] = more ? part : -part;
+	}
+	g->lost = more ? left : -left;
+	for (enum ledger_cause c = 0; c < LEDGER_CAUSES; c++)
+		if (c != LEDGER_RUN)
+			g->given[LEDGER_RUN] -= g->given[c];
+}
+
 void difference_of(const struct execution *x, const struct execution *base,
 		   enum difference_view view, struct difference *out)
 {
 	const struct ledger *a = &x->ledger, *b = &base->ledger;
 	bool wall = view == DIFFERENCE_WALL;
 	pair_list pairs = { 0 };
+	struct growth growth = { 0 };
 	int64_t explained = 0;
 	*out = (struct difference){ 0 };
 	pair_up(a, b, &pairs);
+	if (wall && (has_threads(x) || has_threads(base)))
+		share_growth(a, b, &pairs, &growth);
 	for (enum ledger_cause c = 0; c < LEDGER_CAUSES; c++) {
 		uint64_t had = wall ? a->wall_ns[c] : a->subject.ns[c];
 		uint64_t base_ns = wall ? b->wall_ns[c] : b->subject.ns[c];
 		struct difference_cause d = { .cause = c,
-					      .ns = (int64_t)(had - base_ns),
+					      .ns = (int64_t)(had - base_ns) + growth.given[c],
 					      .had_ns = had,
-					      .base_ns = base_ns };
+					      .base_ns = base_ns,
+					      .parallel_ns = growth.given[c],
+					      .unexplained_ns = c == LEDGER_RUN ? growth.lost : 0 };
 		if (!d.ns)
 			continue;
 		explained += d.ns;
-		add_names(&d, &pairs);
+		add_names(&d, &pairs, wall);
 		array_push(&out->causes, d);
 	}
 	array_release(&pairs);

@@ -58,11 +58,6 @@ static void set_limit(const candidate_list *all, struct explanation *out)
 	out->limit_ns = s.median + fmax(spread, SLOW_MATTERS * s.median);
 }
 
-static bool has_threads(const struct execution *x)
-{
-	return x->totals.threads > 1 || x->ledger.threads.count > 1 || x->ledger.unlisted;
-}
-
 static void add(const struct execution *executions, size_t index, enum explain_why why,
 		struct explanation *out)
 {

@@ -85,3 +85,35 @@ end_disturber() {
 	"$TARE" explain --json last 5 >asked.json
 	jq -e '.explained[0] | .why == "asked" and .contributions[0].names[0].name == "disturber"' asked.json
 }
+
+@test "explain: a parallel subject with a hog on one CPU, the hog first" {
+	[ "$(nproc)" -ge 2 ] || skip "needs two CPUs"
+	cp "$(command -v dash || command -v bash)" evilhog
+	cat >disturb <<-'END'
+	#!/bin/sh
+	n=$(cat count 2>/dev/null || echo 0)
+	echo $((n + 1)) >count
+	[ $n -eq 4 ] || exit 0
+	setsid taskset -c 1 chrt -r 1 timeout 2 ./evilhog -c 'i=0; while :; do i=$((i + 1)); done' </dev/null >/dev/null 2>&1 &
+	echo $! >disturber.pid
+	END
+	chmod +x disturb
+	end_disturber
+	cat >both <<-'END'
+	#!/bin/sh
+	work='i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done'
+	taskset -c 0 sh -c "$work" & taskset -c 1 sh -c "$work" &
+	wait
+	END
+	chmod +x both
+	"$TARE" time -N -w 1 -r 6 --style none --prepare ./disturb --conclude ./undisturb ./both >/dev/null
+	"$TARE" explain --json last 4 >out.json
+	jq -e '.explained[0].contributions[0] | .cause == "queued" and .names[0].name == "evilhog"
+		and .share > 0.5 and .parallel_ns > 0' out.json
+	jq -e '.explained | all(([.contributions[].ns] | add) + .remainder_ns == .difference_ns)' out.json
+	run "$TARE" explain last 4
+	[ "$status" -eq 0 ]
+	[[ "$output" == *evilhog* && "$output" != *"no cause outside it"* ]]
+	[[ "$output" == *"several threads or processes"* ]]
+	while IFS= read -r line; do [ "${#line}" -le 80 ]; done <<<"$output"
+}

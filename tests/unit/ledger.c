@@ -207,7 +207,7 @@ static void sentences(void **state)
 		"                    stress (pid 1234), in 12 bursts, the longest 7.7 ms.\n"
 		"  +990 µs      2 %  It ran for longer in its own code; no cause outside it is\n"
 		"                    known (cache, frequency, or its own work).\n"
-		"  +10.2 µs    <1 %  Other causes, and what no ledger has.\n";
+		"  +10.2 µs    <1 %  Everything else.\n";
 	assert_string_equal(out.text, expected);
 	explain(&f, 6, 0, &out);
 	assert_has(out.text, "shorter than the median execution\n  (2).\n");
