@@ -6,6 +6,8 @@
 
 /* Beyond this, scaling names that differ in both directions would blow small differences up. */
 #define MOST_SCALE 2.0
+/* Of what it ran less in parallel: who had less of a CPU is not to blame for it. */
+#define CROWDING_SMALL 0.05
 
 /* One name beneath one cause in both executions. */
 struct pair {
@@ -169,6 +171,60 @@ static void add_names(struct difference_cause *c, const pair_list *pairs, bool w
 	qsort(c->names.items, kept, sizeof *c->names.items, c->ns > 0 ? compare_up : compare_down);
 }
 
+/* By name, what another had of the CPUs in l less that in other. */
+static int64_t other_growth(const struct ledger *l, const struct ledger *other, const char *name)
+{
+	int64_t ns = 0;
+	for (size_t i = 0; i < l->others.count; i++)
+		if (!strcmp(l->others.items[i].name, name))
+			ns += (int64_t)l->others.items[i].ns;
+	for (size_t i = 0; i < other->others.count; i++)
+		if (!strcmp(other->others.items[i].name, name))
+			ns -= (int64_t)other->others.items[i].ns;
+	return ns;
+}
+
+/* Its threads queued behind one another for longer: those who had more of the other CPUs are the
+ * names, up to that time. They stand beneath run, as they did not have the CPU it was queued for.
+ * x has more of it than base. */
+static void blame_crowding(struct difference_cause *run, const struct ledger *x,
+			   const struct ledger *base, const pair_list *pairs, int side)
+{
+	int64_t left = 0, told = 0, all = llabs(run->unexplained_ns);
+	for (size_t i = 0; i < pairs->count; i++)
+		if (is_itself(pairs->items[i].entry))
+			left += (int64_t)(pairs->items[i].ns[side] - pairs->items[i].ns[!side]);
+	left = left < all ? left : all;
+	run->names.count = 0;
+	for (;;) {
+		const struct ledger_other *most = NULL;
+		int64_t most_ns = 0;
+		for (size_t i = 0; i < x->others.count && left > 0; i++) {
+			const struct ledger_other *o = &x->others.items[i];
+			bool done = o->self || (double)o->ns < CROWDING_SMALL * (double)all;
+			for (size_t j = 0; j < run->names.count && !done; j++)
+				done = !strcmp(run->names.items[j].name, o->name);
+			int64_t ns = done ? 0 : other_growth(x, base, o->name);
+			if (ns > most_ns) {
+				most_ns = ns;
+				most = o;
+			}
+		}
+		if (!most || (double)most_ns < CROWDING_SMALL * (double)all)
+			break;
+		struct difference_name n = { .pid = most->pid,
+					     .ns = most_ns < left ? most_ns : left };
+		memcpy(n.name, most->name, sizeof most->name);
+		left -= n.ns;
+		told += n.ns;
+		n.ns = run->ns > 0 ? n.ns : -n.ns;
+		array_push(&run->names, n);
+	}
+	int64_t rest = run->ns - (run->ns > 0 ? told : -told);
+	if (run->names.count && rest)
+		array_push(&run->names, (struct difference_name){ .ns = rest });
+}
+
 bool has_threads(const struct execution *x)
 {
 	return x->totals.threads > 1 || x->ledger.threads.count > 1 || x->ledger.unlisted;
@@ -266,6 +322,10 @@ void difference_of(const struct execution *x, const struct execution *base,
 			continue;
 		explained += d.ns;
 		add_names(&d, &pairs, wall);
+		if (d.unexplained_ns > 0)
+			blame_crowding(&d, a, b, &pairs, 0);
+		else if (d.unexplained_ns < 0)
+			blame_crowding(&d, b, a, &pairs, 1);
 		array_push(&out->causes, d);
 	}
 	array_release(&pairs);

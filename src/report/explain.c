@@ -132,7 +132,11 @@ static void put_run(const struct difference_cause *c, const struct time_style *s
 					 "own work)");
 		return;
 	}
+	bool crowded = c->names.count && *c->names.items[0].name;
 	strbuf_printf(out, "It ran %s in parallel", more ? "less" : "more");
+	if (crowded)
+		strbuf_printf(out, ": its threads shared a CPU for %s while another task had one",
+			      more ? "longer" : "less time");
 	if (fabs(own) >= least) {
 		char time[WORDS];
 		put_time(fabs(own), 3, style, time);

@@ -201,6 +201,15 @@ static void less_parallel(void **state)
 	assert_int_equal(d.causes.items[0].cause, LEDGER_RUN);
 	assert_int_equal(d.causes.items[0].unexplained_ns, 56 * MS);
 	difference_release(&d);
+	/* unless its own threads were crowded together, since another had the other CPU */
+	x[1].ledger.entries.items[2].ns = 150 * MS;
+	array_push(&x[1].ledger.others,
+		   ((struct ledger_other){ .pid = 9, .name = "evilhog", .ns = 50 * MS }));
+	difference_of(&x[1], &x[0], DIFFERENCE_WALL, &d);
+	check_closure(&d);
+	assert_string_equal(d.causes.items[0].names.items[0].name, "evilhog");
+	assert_int_equal(d.causes.items[0].names.items[0].ns, 50 * MS);
+	difference_release(&d);
 	release(x, 2);
 }
 
