@@ -217,11 +217,14 @@ void ledger_sums_release(struct ledger_sums *s)
 	array_release(&s->list);
 }
 
+/* For the wall view: while all of the subject waits, none of it has a CPU. */
 static const struct ledger_sum *top_name(const struct ledger_sums *s, enum ledger_cause cause)
 {
 	for (size_t i = 0; i < s->list.count; i++) {
 		const struct ledger_sum *sum = &s->list.items[i];
-		if (sum->kind == SUM_ENTRY && sum->cause == cause && *sum->name && sum->ns)
+		bool itself = cause == LEDGER_QUEUED && !strcmp(sum->name, "itself");
+		if (sum->kind == SUM_ENTRY && sum->cause == cause && *sum->name && sum->ns &&
+		    !itself)
 			return sum;
 	}
 	return NULL;
@@ -246,7 +249,7 @@ static void put_cause(const struct ledger_sums *s, enum ledger_cause c, bool asc
 		      struct strbuf *out)
 {
 	const struct ledger_sum *top = top_name(s, c);
-	strbuf_printf(out, "%s %.1f %%", ledger_causes[c].label,
+	strbuf_printf(out, "%s %.1f %%", ledger_causes[c].name,
 		      100 * (double)s->wall_ns[c] / (double)s->wall_total_ns);
 	if (!top)
 		return;

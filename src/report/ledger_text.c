@@ -146,7 +146,7 @@ static void put_causes(const struct ledger_sums *s, const struct time_style *sty
 			break;
 		told[next] = true;
 		double ns[2] = { (double)s->wall_ns[next], (double)s->subject.ns[next] };
-		add_row(s, t, ledger_causes[next].label, "", ns, (double)s->subject.count[next],
+		add_row(s, t, ledger_causes[next].name, "", ns, (double)s->subject.count[next],
 			s->worst_ns[next], s->worst[next]);
 		if (next == LEDGER_RUN)
 			add_split(s, t);
@@ -217,7 +217,7 @@ static int compare_threads(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/* What it waited for most, off the CPU and not for one: "lock 12.3 ms futex". */
+/* What it waited for most, off the CPU and not for one: "futex 12.3 ms". */
 static void add_wait(struct table *t, const struct ledger *l, size_t thread)
 {
 	const struct ledger_account *a = &l->threads.items[thread].account;
@@ -240,7 +240,7 @@ static void add_wait(struct table *t, const struct ledger *l, size_t thread)
 		}
 	}
 	text_duration((double)a->ns[most], 3, time, sizeof time);
-	snprintf(text, sizeof text, "%s %s%s%s", ledger_causes[most].label, time, *name ? " " : "",
+	snprintf(text, sizeof text, "%s %s%s%s", ledger_causes[most].name, time, *name ? " " : "",
 		 name);
 	table_add_text(t, text);
 }

@@ -137,7 +137,7 @@ static void put_figures(const struct run_view *view, const struct time_style *st
 		format_short(r->kept[EMP_USER].mean, style->unit, a);
 		format_short(r->kept[EMP_SYSTEM].mean, style->unit, b);
 		snprintf(row->left, sizeof row->left, "%.70s, %.70s", a, b);
-	} else if (r->present[EMP_PT_EXEC] && isnan(r->user_share)) {
+	} else if (r->headline != EMP_ET && isnan(r->user_share)) {
 		struct row *row = rows_add(&rows, "  User, system");
 		row->spans = true;
 		snprintf(row->left, sizeof row->left, "not known: no tick was seen");

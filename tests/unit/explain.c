@@ -427,15 +427,25 @@ static void culprits(void **state)
 	judge(x, 10, &r);
 	assert_int_equal(r.headline, EMP_PT_NET);
 	assert_int_equal(r.verdicts[4].rule, EMP_OUTSIDE);
-	assert_non_null(strstr(r.verdicts[4].reason,
-			       "; queued 58.9 ms more than usual: stress (pid 1234)"));
+	/* neither a wait nor an interrupt makes a process time that is net of them */
+	assert_non_null(strstr(r.verdicts[4].reason, "; it used more CPU itself"));
 	emp_result_release(&r);
-	/* sleeping longer does not make a process time */
-	x[4].ledger.subject.ns[LEDGER_QUEUED] = x[5].ledger.subject.ns[LEDGER_QUEUED];
+	/* an interrupt makes the scheduler's, a wait does not */
+	add_entry(&x[4].ledger, LEDGER_IRQ, "timer", 0, 40 * MS);
 	add_entry(&x[4].ledger, LEDGER_TIMER, "clock_nanosleep", 0, 90 * MS);
+	for (size_t i = 0; i < 10; i++)
+		x[i].pt_ns[GRADE_NET] = ABSENT_NS;
+	x[4].pt_ns[GRADE_EXEC] = 1100 * MS;
+	judge(x, 10, &r);
+	assert_int_equal(r.headline, EMP_PT_EXEC);
+	assert_non_null(strstr(r.verdicts[4].reason, "; irq 40.0 ms more than usual: timer"));
+	emp_result_release(&r);
+	/* without a ledger the busiest is named */
+	x[4].ledger.present = false;
 	judge(x, 10, &r);
 	assert_non_null(strstr(r.verdicts[4].reason, "; elsewhere ran 80 ms meanwhile"));
 	emp_result_release(&r);
+	x[4].ledger.present = true;
 	/* but an elapsed time */
 	for (size_t i = 0; i < 10; i++)
 		x[i].pt_ns[GRADE_NET] = x[i].pt_ns[GRADE_EXEC] = ABSENT_NS;

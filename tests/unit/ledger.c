@@ -135,7 +135,7 @@ static void tables(void **state)
 	assert_has(out.text, "Elapsed   Share  Threads");
 	assert_has(out.text, "The subject's processes\n");
 	assert_has(out.text, "worker  102  101");
-	assert_has(out.text, "lock 170 ms futex");
+	assert_has(out.text, "futex 170 ms futex");
 	assert_has(out.text, "and 2 more threads\n");
 	assert_has(out.text, "Note: not seen: steal, on this kernel; 2 threads");
 	check_lines(&out, 80);
