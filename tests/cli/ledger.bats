@@ -60,6 +60,10 @@ end_disturber() {
 	run "$TARE" time -N -r 3 --ledger "$BURN loop 20ms"
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"Ledger of run 1, mean of"*"Cause"*"run"*"Others that ran"*"tare's own cost"* ]]
+	run "$TARE" show --ledger -e w1
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"Ledger of run 1, warm-up 1"* ]]
+	[[ "$("$TARE" show --ledger -u microsecond)" != *" ms "* ]]
 	run "$TARE" show --ledger -e 2
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"Ledger of run 1, execution 2"*"The subject's threads"* ]]
@@ -81,6 +85,10 @@ end_disturber() {
 	jq -e '.explained[] | select(.number == 5) | .why == "slow" and .contributions[0].cause == "queued"
 		and .contributions[0].names[0].name == "disturber" and .contributions[0].share > 0.8' out.json
 	jq -e '.explained | all(([.contributions[].ns] | add) + .remainder_ns == .difference_ns)' out.json
+	[[ "$("$TARE" explain -u microsecond)" != *" ms "* ]]
+	run "$TARE" explain last "$(jq .median.number out.json)"
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"is the median one"* ]]
 	# the same when asked for
 	"$TARE" explain --json last 5 >asked.json
 	jq -e '.explained[0] | .why == "asked" and .contributions[0].names[0].name == "disturber"' asked.json
