@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond this, scaling names that differ in both directions would blow small differences up. */
-#define MOST_SCALE 2.0
 /* Of what it ran less in parallel: who had less of a CPU is not to blame for it. */
 #define CROWDING_SMALL 0.05
 
@@ -78,17 +76,25 @@ static int by_part(int64_t a, int64_t b)
 	return (a < b) - (a > b);
 }
 
+/* What no name accounts for comes last. */
+static int by_known(const struct difference_name *x, const struct difference_name *y)
+{
+	return !*x->name - !*y->name;
+}
+
 static int compare_up(const void *a, const void *b)
 {
 	const struct difference_name *x = a, *y = b;
-	int order = by_part(x->ns, y->ns);
+	int order = by_known(x, y);
+	order = order ? order : by_part(x->ns, y->ns);
 	return order ? order : strcmp(x->name, y->name);
 }
 
 static int compare_down(const void *a, const void *b)
 {
 	const struct difference_name *x = a, *y = b;
-	int order = by_part(y->ns, x->ns);
+	int order = by_known(x, y);
+	order = order ? order : by_part(y->ns, x->ns);
 	return order ? order : strcmp(x->name, y->name);
 }
 
@@ -106,7 +112,7 @@ static int compare_causes_down(const void *a, const void *b)
 	return order ? order : (int)x->cause - (int)y->cause;
 }
 
-/* The differences of the names become parts of c->ns. */
+/* The differences of the names become parts of c->ns, none of them larger than it was. */
 static void apportion(struct difference_cause *c)
 {
 	int64_t sum = 0, same = 0, given = 0; /* same: of those in the direction of c->ns */
@@ -116,9 +122,9 @@ static void apportion(struct difference_cause *c)
 			same += c->names.items[i].ns;
 	}
 	double scale = sum ? (double)c->ns / (double)sum : 0;
-	bool all = scale > 0 && scale <= MOST_SCALE;
+	bool all = scale > 0 && scale <= 1;
 	if (!all)
-		scale = same ? (double)c->ns / (double)same : 0;
+		scale = same ? fmin((double)c->ns / (double)same, 1) : 0;
 	size_t largest = 0;
 	for (size_t i = 0; i < c->names.count; i++) {
 		struct difference_name *n = &c->names.items[i];
@@ -131,11 +137,11 @@ static void apportion(struct difference_cause *c)
 	}
 	if (given == c->ns)
 		return;
-	/* what rounding left; all of it where no name goes the same way */
-	if (!same && !all)
-		array_push(&c->names, (struct difference_name){ .ns = c->ns - given });
-	else
+	/* what rounding left, or what no name accounts for */
+	if (same && llabs(c->ns - given) <= (int64_t)c->names.count)
 		c->names.items[largest].ns += c->ns - given;
+	else
+		array_push(&c->names, (struct difference_name){ .ns = c->ns - given });
 }
 
 /* Queued behind the subject's own threads. */

@@ -21,7 +21,8 @@ struct difference_cause {
 	int64_t parallel_ns;
 	/* LEDGER_RUN: of ns, that it ran less in parallel for no cause found outside it. */
 	int64_t unexplained_ns;
-	/* They add up to ns; by their part in its direction, descending. Empty: nothing to tell
+	/* They add up to ns; by their part in its direction, descending, "" (what no
+	 * name accounts for) last. Empty: nothing to tell
 	 * apart. */
 	ARRAY(struct difference_name) names;
 };

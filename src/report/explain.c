@@ -66,7 +66,8 @@ static void put_bursts(const struct ledger *l, const struct difference_name *n,
 		bursts += o->bursts;
 		longest = o->longest_ns > longest ? o->longest_ns : longest;
 	}
-	if (!bursts || (double)longest > fabs((double)n->ns))
+	double delay = fabs((double)n->ns);
+	if (!bursts || (double)longest > delay || (double)bursts * (double)longest < delay)
 		return;
 	put_time((double)longest, 2, style, time);
 	if (bursts == 1)

@@ -302,6 +302,8 @@ static void the_slow_one(void **state)
 	queue(&x[7], "stress", 1234, 61 * MS);
 	judge(x, 12, &r);
 	assert_int_equal(explain_run(x, 12, &r, EXPLAIN_SLOW_ONES, &e, &err), 0);
+	assert_true(explain_finds_slow(x, 12, &r));
+	assert_false(explain_finds_slow(x, 7, &r));
 	assert_int_equal(e.compared, 10);
 	assert_int_equal(e.list.count, 1);
 	assert_int_equal(e.list.items[0].index, 7);
