@@ -1,9 +1,6 @@
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
-#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/view.h"
 #include "report/explain.h"
@@ -16,47 +13,29 @@ struct explain_options {
 	int unit;
 };
 
-/* "7", or "w1" for a warm-up, to an index of the executions. */
-static int find_execution(const struct loaded_run *l, const char *text, size_t *index,
-			  struct error *err)
-{
-	bool warmup = *text == 'w';
-	char shown[64];
-	long number;
-	uint32_t last = 0;
-	text_display(text, shown, sizeof shown);
-	if (!integer_parse(text + warmup, 1, INT_MAX, &number)) {
-		error_set(err, EXIT_USAGE, "explain: '%s' is not the number of an execution",
-			  shown);
-		return error_hint(err, "give 1, 2, ..., or w1 for the first warm-up");
-	}
-	for (size_t i = 0; i < l->executions.count; i++) {
-		const struct execution *x = &l->executions.items[i];
-		if (x->warmup != warmup)
-			continue;
-		last = x->number > last ? x->number : last;
-		if (x->number == (uint32_t)number) {
-			*index = i;
-			return 0;
-		}
-	}
-	error_set(err, EXIT_USAGE, "run %lld has no %s %ld", (long long)l->run.id,
-		  warmup ? "warm-up" : "execution", number);
-	if (last)
-		return error_hint(err, "it has 1 to %u; 'tare show --executions %lld' lists them",
-				  last, (long long)l->run.id);
-	return -1;
-}
-
 static int explain(const struct loaded_run *l, const struct run_view *view, const char *execution,
 		   const struct explain_options *o, struct strbuf *out, struct error *err)
 {
 	size_t asked = EXPLAIN_SLOW_ONES;
 	struct explanation e;
-	if (execution && find_execution(l, execution, &asked, err))
+	bool any = false;
+	for (size_t i = 0; i < l->executions.count; i++)
+		any |= l->executions.items[i].ledger.present;
+	if (execution && loaded_find_execution(l, "explain", execution, &asked, err))
 		return -1;
+	if (!any)
+		return loaded_no_ledger(l, LEDGER_OF_KEPT, err);
 	if (explain_run(l->executions.items, l->executions.count, &l->result, asked, &e, err))
 		return error_prefix(err, "run %lld", (long long)l->run.id);
+	if (execution && !e.list.count) {
+		explanation_release(&e);
+		error_set(err, EXIT_USAGE,
+			  "run %lld: execution %s is the median one, with which the others are "
+			  "compared",
+			  (long long)l->run.id, execution);
+		return error_hint(err, "'tare show --ledger -e %s %lld' tells where its time went",
+				  execution, (long long)l->run.id);
+	}
 	struct time_style style = { .width = (size_t)cmd_columns(),
 				    .colour = cmd_colour(),
 				    .unit = (enum time_unit)o->unit };

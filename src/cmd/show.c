@@ -6,8 +6,8 @@
 
 struct show_options {
 	const char *lab;
+	const char *execution; /* NULL: all of them */
 	bool json, processes, executions, study, facts, ledger;
-	long execution; /* 0: all of them */
 	int unit;
 };
 
@@ -23,22 +23,14 @@ static void print_facts(const struct machine *m)
 		printf("%s = %s\n", m->facts.items[i].key, m->facts.items[i].value);
 }
 
-static int show_ledger(const struct run_view *view, const struct show_options *o,
-		       const struct time_style *style, struct strbuf *out, struct error *err)
+static int show_ledger(const struct loaded_run *l, const struct run_view *view,
+		       const struct show_options *o, const struct time_style *style,
+		       struct strbuf *out, struct error *err)
 {
 	size_t only = LEDGER_OF_KEPT;
-	for (size_t i = 0; o->execution && i < view->count; i++)
-		if (!view->executions[i].warmup &&
-		    view->executions[i].number == (uint32_t)o->execution)
-			only = i;
-	if (o->execution && only == LEDGER_OF_KEPT) {
-		error_set(err, EXIT_USAGE, "run %lld has no execution %ld",
-			  (long long)view->run->id, o->execution);
-		return error_hint(err, "'tare show --executions %lld' lists them",
-				  (long long)view->run->id);
-	}
-	time_ledger(view, only, style, out);
-	return 0;
+	if (o->execution && loaded_find_execution(l, "show", o->execution, &only, err))
+		return -1;
+	return time_ledger(view, only, style, out) ? 0 : loaded_no_ledger(l, only, err);
 }
 
 static int show(const loaded_list *list, const struct show_options *o, struct error *err)
@@ -55,7 +47,7 @@ static int show(const loaded_list *list, const struct show_options *o, struct er
 		for (size_t i = 0; i < list->count && !failed; i++) {
 			if (i)
 				strbuf_putc(&out, '\n');
-			failed = show_ledger(&views[i], o, &style, &out, err);
+			failed = show_ledger(&list->items[i], &views[i], o, &style, &out, err);
 		}
 	} else if (o->processes) {
 		for (size_t i = 0; i < list->count; i++)
@@ -86,9 +78,8 @@ int cmd_show(int argc, char **argv)
 		{ 'x', "executions", OPTION_FLAG, &o.executions, NULL, "a row for each execution" },
 		{ 0, "ledger", OPTION_FLAG, &o.ledger, NULL,
 		  "where every ns went, cause by cause" },
-		{ 'e', "execution", OPTION_INTEGER, &o.execution, "NUM",
-		  "with --ledger: of this execution, with its threads", .min = 1,
-		  .max = UINT32_MAX },
+		{ 'e', "execution", OPTION_TEXT, &o.execution, "NUM",
+		  "with --ledger: of this execution, with its threads" },
 		{ 0, "machine", OPTION_FLAG, &o.facts, NULL, "the facts of the machine it ran on" },
 		{ 0, "json", OPTION_FLAG, &o.json, NULL, "everything, as JSON" },
 		{ 'u', "time-unit", OPTION_CHOICE, &o.unit, TIME_UNIT_CHOICES,
@@ -104,12 +95,14 @@ int cmd_show(int argc, char **argv)
 		    "The result of a stored run: a number, a name, 'last' (the default) or @1, @2 ...\n",
 		    specs, argc, argv, &names, &code)) {
 		struct error err = ERROR_INIT;
-		if (o.json + o.processes + o.executions + o.facts + o.ledger > 1)
+		/* the JSON has the ledger, with its threads when it is asked for */
+		if ((o.json || o.ledger) + o.processes + o.executions + o.facts > 1)
 			error_set(&err, EXIT_USAGE,
-				  "show: --json, --ledger, --processes, --executions and --machine "
-				  "exclude each other");
-		else if (o.execution && !o.ledger)
-			error_set(&err, EXIT_USAGE, "show: --execution goes with --ledger");
+				  "show: --json or --ledger, --processes, --executions and "
+				  "--machine exclude each other");
+		else if (o.execution && (!o.ledger || o.json))
+			error_set(&err, EXIT_USAGE,
+				  "show: --execution goes with --ledger, and not with --json");
 		else if (!cmd_load_runs(o.lab, &names, o.ledger ? LAB_THREADS : LAB_PROCESSES,
 					o.study, &list, &err))
 			show(&list, &o, &err);

@@ -96,12 +96,20 @@ static int finish_run(struct session *s, size_t item, enum run_status status, st
 		strbuf_putc(&out, '\n');
 	time_text_run(&views[s->done.count - 1], s->done.count, &s->style, &out);
 	s->style.not_seen_said = s->style.ledger_said = true;
+	bool lacks = false;
 	if (s->o->ledger) {
-		strbuf_putc(&out, '\n');
-		time_ledger(&views[s->done.count - 1], LEDGER_OF_KEPT, &s->style, &out);
+		struct strbuf ledger = { 0 };
+		lacks = !time_ledger(&views[s->done.count - 1], LEDGER_OF_KEPT, &s->style, &ledger);
+		strbuf_printf(&out, "%s%s", lacks ? "" : "\n", strbuf_text(&ledger));
+		strbuf_release(&ledger);
 	}
 	fputs(strbuf_text(&out), stdout);
 	fflush(stdout);
+	if (lacks) {
+		struct error why = ERROR_INIT;
+		loaded_no_ledger(&s->done.items[s->done.count - 1], LEDGER_OF_KEPT, &why);
+		cmd_fail(&why);
+	}
 	strbuf_release(&out);
 	free(views);
 	return 0;
@@ -448,10 +456,8 @@ int cmd_time(int argc, char **argv)
 		  "under sudo: not as the user who typed it", .rare = true },
 		{ 0, "ledger", OPTION_FLAG, &o.ledger, NULL,
 		  "show where every ns went, cause by cause" },
-		{ 0, "no-ledger", OPTION_FLAG, &o.no_ledger, NULL, "do not keep a ledger",
-		  .rare = true },
-		{ 0, "trace", OPTION_FLAG, &o.trace, NULL, "keep every event, for 'tare export'",
-		  .rare = true },
+		{ 0, "no-ledger", OPTION_FLAG, &o.no_ledger, NULL, "do not keep a ledger" },
+		{ 0, "trace", OPTION_FLAG, &o.trace, NULL, "keep every event, for 'tare export'" },
 		{ 0, "keep-outliers", OPTION_FLAG, &o.keep_outliers, NULL, "do not apply rule (II)",
 		  .rare = true },
 		{ 0, "baseline", OPTION_TEXT, &o.baseline, "RUN", "compare with a stored run" },

@@ -1,10 +1,12 @@
 #include "cmd/view.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 
 /* The part of a run's conditions that the protocol needs. */
@@ -61,6 +63,70 @@ void loaded_release(loaded_list *list)
 	for (size_t i = 0; i < list->count; i++)
 		release_one(&list->items[i]);
 	array_release(list);
+}
+
+int loaded_find_execution(const struct loaded_run *l, const char *command, const char *text,
+			  size_t *index, struct error *err)
+{
+	bool warmup = *text == 'w';
+	char shown[64];
+	long number;
+	uint32_t last = 0;
+	text_display(text, shown, sizeof shown);
+	if (!integer_parse(text + warmup, 1, INT_MAX, &number)) {
+		error_set(err, EXIT_USAGE, "%s: '%s' is not the number of an execution", command,
+			  shown);
+		return error_hint(err, "give 1, 2, ..., or w1 for the first warm-up");
+	}
+	for (size_t i = 0; i < l->executions.count; i++) {
+		const struct execution *x = &l->executions.items[i];
+		if (x->warmup != warmup)
+			continue;
+		last = x->number > last ? x->number : last;
+		if (x->number == (uint32_t)number) {
+			*index = i;
+			return 0;
+		}
+	}
+	error_set(err, EXIT_USAGE, "run %lld has no %s %ld", (long long)l->run.id,
+		  warmup ? "warm-up" : "execution", number);
+	if (last)
+		return error_hint(err, "it has 1 to %u; 'tare show --executions %lld' lists them",
+				  last, (long long)l->run.id);
+	return -1;
+}
+
+int loaded_no_ledger(const struct loaded_run *l, size_t only, struct error *err)
+{
+	const char *of = only == LEDGER_OF_KEPT ? "" : " of this execution";
+	json_t *all = l->run.conditions ? json_loads(l->run.conditions, 0, NULL) : NULL;
+	bool declined = json_is_false(json_object_get(all, "ledger"));
+	size_t measured = 0, with = 0;
+	json_decref(all);
+	for (size_t i = 0; i < l->executions.count; i++) {
+		measured += !l->executions.items[i].warmup;
+		with += l->executions.items[i].ledger.present;
+	}
+	if (declined)
+		error_set(err, EXIT_ENVIRONMENT, "no ledger was kept%s: --no-ledger was given", of);
+	else if (l->run.backend != BACKEND_BPF)
+		error_set(err, EXIT_ENVIRONMENT, "no ledger was kept%s: the %s back end keeps none",
+			  of, backend_name(l->run.backend));
+	else if (!measured)
+		error_set(err, EXIT_ENVIRONMENT, "no ledger was kept: no execution was measured");
+	else if (with && only == LEDGER_OF_KEPT)
+		error_set(err, EXIT_ENVIRONMENT,
+			  "there is no ledger to show: none of the executions with one was kept");
+	else
+		error_set(err, EXIT_ENVIRONMENT, "no ledger was kept%s%s%s", of,
+			  l->run.not_seen ? "; not seen: " : "",
+			  l->run.not_seen ? l->run.not_seen : "");
+	if (with)
+		error_hint(err, "'tare show --ledger -e NUM' shows that of one execution");
+	else
+		error_hint(err, "measure again as root, where the bpf back end keeps one: "
+				"sudo tare time --ledger ...");
+	return l->run.id > 0 ? error_prefix(err, "run %lld", (long long)l->run.id) : -1;
 }
 
 struct run_view *loaded_views(const loaded_list *list)

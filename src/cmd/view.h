@@ -22,6 +22,13 @@ int loaded_add(loaded_list *list, struct lab *lab, int64_t run, enum lab_detail 
 	       struct error *err);
 void loaded_release(loaded_list *list);
 
+/* "7", or "w1" for a warm-up, to an index of the executions. */
+int loaded_find_execution(const struct loaded_run *l, const char *command, const char *text,
+			  size_t *index, struct error *err);
+/* Why the run, or that execution of it (LEDGER_OF_KEPT: the kept ones), has no ledger: always -1,
+ * with EXIT_ENVIRONMENT. */
+int loaded_no_ledger(const struct loaded_run *l, size_t only, struct error *err);
+
 /* Views onto the loaded runs, to be freed (the array only). */
 struct run_view *loaded_views(const loaded_list *list);
 

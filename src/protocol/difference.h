@@ -14,9 +14,15 @@ struct difference_name {
 
 struct difference_cause {
 	enum ledger_cause cause;
-	int64_t ns;
+	int64_t ns; /* had_ns - base_ns + parallel_ns */
 	uint64_t had_ns, base_ns;
-	/* They add up to ns; by their part in its direction, descending. Empty: nothing to tell
+	/* Wall view, several threads: it ran for longer because it ran less in parallel, as this
+	 * cause held a thread up meanwhile; LEDGER_RUN is less by their sum. */
+	int64_t parallel_ns;
+	/* LEDGER_RUN: of ns, that it ran less in parallel for no cause found outside it. */
+	int64_t unexplained_ns;
+	/* They add up to ns; by their part in its direction, descending, "" (what no
+	 * name accounts for) last. Empty: nothing to tell
 	 * apart. */
 	ARRAY(struct difference_name) names;
 };
@@ -34,8 +40,12 @@ enum difference_view {
 	DIFFERENCE_ACCOUNT, /* summed over the threads */
 };
 
+/* More than one thread, be it of one process or of several. */
+bool has_threads(const struct execution *x);
+
 /* x against base. The names are known by thread only, so for the wall view they are scaled to the
- * difference of their cause; for a subject of one thread that is none. Both must have a ledger. */
+ * difference of their cause; for a subject of one thread that is none. "itself" is no name there:
+ * nothing of the subject runs while all of it waits. Both must have a ledger. */
 void difference_of(const struct execution *x, const struct execution *base,
 		   enum difference_view view, struct difference *out);
 void difference_release(struct difference *d);

@@ -34,15 +34,18 @@ const char *emp_label(enum emp_measure m)
 	return labels[m];
 }
 
-/* What the measure is taken from. */
+/* What the measure is taken from: user and system from the PT that is shown. */
+static enum emp_measure source(const struct emp_result *r, enum emp_measure m)
+{
+	return m == EMP_USER || m == EMP_SYSTEM ? r->headline : m;
+}
+
 static uint64_t measured_ns(const struct execution *x, enum emp_measure m)
 {
 	switch (m) {
 	case EMP_PT_NET:
 		return x->pt_ns[GRADE_NET];
 	case EMP_PT_EXEC:
-	case EMP_USER:
-	case EMP_SYSTEM:
 		return x->pt_ns[GRADE_EXEC];
 	case EMP_PT_TICK:
 		return x->pt_ns[GRADE_TICK];
@@ -57,8 +60,6 @@ static uint64_t shell_ns(const struct run *run, enum emp_measure m)
 	case EMP_PT_NET:
 		return run->shell_pt_ns[GRADE_NET];
 	case EMP_PT_EXEC:
-	case EMP_USER:
-	case EMP_SYSTEM:
 		return run->shell_pt_ns[GRADE_EXEC];
 	case EMP_PT_TICK:
 		return run->shell_pt_ns[GRADE_TICK];
@@ -71,7 +72,7 @@ static uint64_t shell_ns(const struct run *run, enum emp_measure m)
 static double value_ns(const struct run *run, const struct execution *x, const struct emp_result *r,
 		       enum emp_measure m)
 {
-	uint64_t value = measured_ns(x, m), shell = shell_ns(run, m);
+	uint64_t value = measured_ns(x, source(r, m)), shell = shell_ns(run, source(r, m));
 	if (shell == ABSENT_NS) /* a shell that was not seen cannot be taken off */
 		shell = 0;
 	double part = m == EMP_USER ? r->user_share : m == EMP_SYSTEM ? 1 - r->user_share : 1;
@@ -136,12 +137,13 @@ static void find_present(const struct execution *executions, struct emp_result *
 	}
 	for (enum emp_measure m = 0; m < EMP_MEASURES; m++)
 		r->present[m] &= measured > 0;
-	r->present[EMP_USER] &= !isnan(r->user_share);
-	r->present[EMP_SYSTEM] &= !isnan(r->user_share);
 	r->headline = r->present[EMP_PT_NET]	? EMP_PT_NET
 		      : r->present[EMP_PT_EXEC] ? EMP_PT_EXEC
 		      : r->present[EMP_PT_TICK] ? EMP_PT_TICK
 						: EMP_ET;
+	bool split = r->headline != EMP_ET && !isnan(r->user_share);
+	r->present[EMP_USER] &= split;
+	r->present[EMP_SYSTEM] &= split;
 }
 
 double *emp_collect(const struct run *run, const struct execution *executions,
@@ -207,8 +209,15 @@ static const struct execution *usual(const struct run *run, const struct executi
 	return nearest;
 }
 
-/* The cause outside the subject's own code that x has most of beyond the usual: for ET of the wall
- * view, for PT of what a thread may suffer on a CPU or on its way to one. */
+/* Causes outside the subject's own code that the measure may hold: ET any, PT what its CPU did
+ * meanwhile, PT(net) none. */
+static bool may_hold(enum emp_measure m, enum ledger_cause c)
+{
+	return c != LEDGER_RUN && (m == EMP_ET || (m != EMP_PT_NET && ledger_on_cpu(c)));
+}
+
+/* The one of them that x has most of beyond the usual: for ET of the wall view, for PT summed over
+ * the threads. */
 static bool put_excess(const struct execution *x, const struct execution *base, enum emp_measure m,
 		       char *out, size_t size)
 {
@@ -219,8 +228,7 @@ static bool put_excess(const struct execution *x, const struct execution *base, 
 	difference_of(x, base, m == EMP_ET ? DIFFERENCE_WALL : DIFFERENCE_ACCOUNT, &d);
 	for (size_t i = 0; i < d.causes.count; i++) {
 		const struct difference_cause *c = &d.causes.items[i];
-		if (c->cause != LEDGER_RUN && (m == EMP_ET || c->cause <= LEDGER_THROTTLED) &&
-		    c->ns > 0 && (!worst || c->ns > worst->ns))
+		if (may_hold(m, c->cause) && c->ns > 0 && (!worst || c->ns > worst->ns))
 			worst = c;
 	}
 	bool found = worst && matters((uint64_t)worst->ns, x);
@@ -235,11 +243,34 @@ static bool put_excess(const struct execution *x, const struct execution *base, 
 			else
 				snprintf(who, sizeof who, ": %s", name);
 		}
-		snprintf(out, size, "; %s %s more than usual%s", ledger_causes[worst->cause].label,
+		snprintf(out, size, "; %s %s more than usual%s", ledger_causes[worst->cause].name,
 			 more, who);
 	}
 	difference_release(&d);
 	return found;
+}
+
+/* No cause stands out: who delayed it most, where a delay may be the reason. */
+static void explain_by_ledger(const struct execution *x, enum emp_measure m, char *out, size_t size)
+{
+	const struct ledger_other *most = NULL;
+	uint64_t most_ns = 0;
+	for (size_t i = 0; m == EMP_ET && i < x->ledger.others.count; i++) {
+		const struct ledger_other *o = &x->ledger.others.items[i];
+		uint64_t ns = o->delayed_ns + o->io_delayed_ns;
+		if (!o->self && ns > most_ns) {
+			most_ns = ns;
+			most = o;
+		}
+	}
+	if (most && matters(most_ns, x)) {
+		char delay[32], name[64];
+		text_duration((double)most_ns, 2, delay, sizeof delay);
+		text_display(most->name, name, sizeof name);
+		snprintf(out, size, "; %s delayed it by %s", name, delay);
+	} else if (m != EMP_ET) {
+		snprintf(out, size, "; it used more CPU itself");
+	}
 }
 
 static void explain_outside(const struct execution *x, const struct execution *base,
@@ -261,6 +292,10 @@ static void explain_outside(const struct execution *x, const struct execution *b
 	size_t room = sizeof v->reason - (size_t)used_bytes;
 	if (put_excess(x, base, m, rest, room))
 		return;
+	if (x->ledger.present) {
+		explain_by_ledger(x, m, rest, room);
+		return;
+	}
 	const struct process *p = culprit(x);
 	if (!p)
 		return;

@@ -8,7 +8,7 @@
 #include "stats/summary.h"
 
 /* What is summarised. All in ns, the shell's own cost already taken off (never below 0). User and
- * system are exec divided by the run's user_share (docs/decisions/006). */
+ * system are the headline's PT divided by the run's user_share (docs/decisions/006). */
 enum emp_measure {
 	EMP_ET,
 	EMP_PT_NET,
@@ -35,7 +35,8 @@ struct emp_verdict {
 	enum emp_rule rule;
 	double value_ns, low_ns, high_ns; /* EMP_OUTSIDE: what was judged and the bounds */
 	char reason[192]; /* a sentence with the culprit, where known: by the ledger the cause with
-			     the largest excess, else the busiest daemon; "" when kept */
+			     the largest excess of those that PT (or ET) may hold, without a ledger
+			     the busiest daemon; "" when kept */
 };
 
 struct emp_warning {

@@ -7,6 +7,7 @@
 
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "protocol/explain.h"
 #include "stats/dip.h"
 #include "stats/tests.h"
 
@@ -90,10 +91,8 @@ struct advice {
 static struct advice what_tells(const struct context *c)
 {
 	struct advice a;
-	bool ledger = false;
-	for (size_t i = 0; i < c->r->count && !ledger; i++)
-		ledger = c->executions[i].ledger.present;
-	snprintf(a.text, sizeof a.text, ledger ? "tare explain %s" : "tare show %s --processes",
+	bool explained = explain_finds_slow(c->executions, c->r->count, c->r);
+	snprintf(a.text, sizeof a.text, explained ? "tare explain %s" : "tare show %s --processes",
 		 run_name(c->run).text);
 	return a;
 }

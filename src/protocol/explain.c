@@ -58,11 +58,6 @@ static void set_limit(const candidate_list *all, struct explanation *out)
 	out->limit_ns = s.median + fmax(spread, SLOW_MATTERS * s.median);
 }
 
-static bool has_threads(const struct execution *x)
-{
-	return x->totals.threads > 1 || x->ledger.threads.count > 1 || x->ledger.unlisted;
-}
-
 static void add(const struct execution *executions, size_t index, enum explain_why why,
 		struct explanation *out)
 {
@@ -76,17 +71,21 @@ static void add(const struct execution *executions, size_t index, enum explain_w
 	array_push(&out->list, e);
 }
 
+static bool is_slow(const struct candidate *c, uint64_t base_ns, const struct emp_result *r,
+		    const struct explanation *e)
+{
+	const struct emp_verdict *v = &r->verdicts[c->index];
+	bool high = v->rule == EMP_OUTSIDE && v->value_ns > v->high_ns;
+	return c->et_ns > base_ns && (high || (double)c->et_ns > e->limit_ns);
+}
+
 static void add_slow(const struct execution *executions, const struct emp_result *r,
 		     const candidate_list *all, struct explanation *out)
 {
 	uint64_t base = executions[out->base].et_ns;
-	for (size_t i = all->count; i-- > 0;) {
-		const struct candidate *c = &all->items[i];
-		const struct emp_verdict *v = &r->verdicts[c->index];
-		bool high = v->rule == EMP_OUTSIDE && v->value_ns > v->high_ns;
-		if (c->et_ns > base && (high || (double)c->et_ns > out->limit_ns))
-			add(executions, c->index, EXPLAIN_SLOW, out);
-	}
+	for (size_t i = all->count; i-- > 0;)
+		if (is_slow(&all->items[i], base, r, out))
+			add(executions, all->items[i].index, EXPLAIN_SLOW, out);
 	size_t slowest = all->items[all->count - 1].index;
 	if (!out->list.count && slowest != out->base)
 		add(executions, slowest, EXPLAIN_SLOWEST, out);
@@ -104,6 +103,32 @@ static int no_ledger(const struct execution *executions, size_t count, struct er
 	error_set(err, EXIT_ENVIRONMENT, "no ledger was kept, so nothing can be explained");
 	return error_hint(err, "measure again as root, where the bpf back end keeps one: "
 			       "sudo tare time --ledger ...");
+}
+
+/* The median one of those kept, or else of all. */
+static size_t base_of(const candidate_list *all, const candidate_list *kept)
+{
+	const candidate_list *from = kept->count ? kept : all;
+	return from->items[(from->count - 1) / 2].index;
+}
+
+bool explain_finds_slow(const struct execution *executions, size_t count,
+			const struct emp_result *result)
+{
+	candidate_list all = { 0 }, kept = { 0 };
+	struct explanation e = { 0 };
+	bool found = false;
+	find_candidates(executions, count, result, false, &all);
+	find_candidates(executions, count, result, true, &kept);
+	if (all.count > 1) {
+		e.base = base_of(&all, &kept);
+		set_limit(&all, &e);
+	}
+	for (size_t i = 0; all.count > 1 && i < all.count && !found; i++)
+		found = is_slow(&all.items[i], executions[e.base].et_ns, result, &e);
+	array_release(&all);
+	array_release(&kept);
+	return found;
 }
 
 int explain_run(const struct execution *executions, size_t count, const struct emp_result *result,
@@ -125,9 +150,8 @@ int explain_run(const struct execution *executions, size_t count, const struct e
 			  "one execution alone cannot be explained: there is none to compare with");
 		failed = error_hint(err, "--runs 10 and more tell what is usual");
 	} else {
-		const candidate_list *usual = kept.count ? &kept : &all;
 		out->compared = all.count;
-		out->base = usual->items[(usual->count - 1) / 2].index;
+		out->base = base_of(&all, &kept);
 		set_limit(&all, out);
 		if (asked == EXPLAIN_SLOW_ONES)
 			add_slow(executions, result, &all, out);

@@ -38,6 +38,9 @@ struct explanation {
  * EXIT_ENVIRONMENT, with nothing to compare with EXIT_USAGE; the error names no run. */
 int explain_run(const struct execution *executions, size_t count, const struct emp_result *result,
 		size_t asked, struct explanation *out, struct error *err);
+/* Whether it would find one that is slow. */
+bool explain_finds_slow(const struct execution *executions, size_t count,
+			const struct emp_result *result);
 void explanation_release(struct explanation *e);
 
 #endif

@@ -54,8 +54,7 @@ enum ledger_event {
 #ifndef __bpf__
 
 struct ledger_cause_row {
-	const char *name;    /* in SQL, JSON, CSV: "io_other" */
-	const char *label;   /* for people: "I/O of others" */
+	const char *name;    /* everywhere: "io_other" */
 	const char *meaning; /* one line */
 };
 extern const struct ledger_cause_row ledger_causes[LEDGER_CAUSES];

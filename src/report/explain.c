@@ -18,7 +18,7 @@
 
 /* With "for longer" or "for less time" in them. */
 static const char *const sentences[LEDGER_CAUSES] = {
-	[LEDGER_RUN] = "It ran %s in its own code",
+	[LEDGER_RUN] = "", /* put_run() */
 	[LEDGER_IRQ] = "Its CPU served hard interrupts %s",
 	[LEDGER_SOFTIRQ] = "Its CPU served soft interrupts %s",
 	[LEDGER_NMI] = "Its CPU served non-maskable interrupts %s",
@@ -43,16 +43,22 @@ static const char *const sentences[LEDGER_CAUSES] = {
 	[LEDGER_UNSEEN] = "It lived %s without being accounted for",
 };
 
-static bool has_bursts(enum ledger_cause c)
+/* In the unit asked for, else with so many digits. */
+static void put_time(double ns, int digits, const struct time_style *style, char out[WORDS])
 {
-	return c == LEDGER_QUEUED || c == LEDGER_IO_OTHER;
+	if (style->unit == TIME_UNIT_AUTO)
+		text_duration(ns, digits, out, WORDS);
+	else
+		format_short(ns, style->unit, out);
 }
 
-/* What is known of the task behind a name, in the execution that has more of it. */
-static void put_bursts(const struct ledger *l, const struct difference_name *n, struct strbuf *out)
+/* What is known of the task behind a name, in the execution that has more of it. It may have run
+ * where it delayed nobody: bursts longer than the delay say nothing about it. */
+static void put_bursts(const struct ledger *l, const struct difference_name *n,
+		       const struct time_style *style, struct strbuf *out)
 {
 	uint64_t bursts = 0, longest = 0;
-	char time[32];
+	char time[WORDS];
 	for (size_t i = 0; i < l->others.count; i++) {
 		const struct ledger_other *o = &l->others.items[i];
 		if (strcmp(o->name, n->name) != 0 || (n->pid && o->pid != n->pid))
@@ -60,9 +66,10 @@ static void put_bursts(const struct ledger *l, const struct difference_name *n, 
 		bursts += o->bursts;
 		longest = o->longest_ns > longest ? o->longest_ns : longest;
 	}
-	if (!bursts)
+	double delay = fabs((double)n->ns);
+	if (!bursts || (double)longest > delay || (double)bursts * (double)longest < delay)
 		return;
-	text_duration((double)longest, 2, time, sizeof time);
+	put_time((double)longest, 2, style, time);
 	if (bursts == 1)
 		strbuf_printf(out, ", in one burst of %s", time);
 	else
@@ -72,26 +79,28 @@ static void put_bursts(const struct ledger *l, const struct difference_name *n, 
 
 /* The time only where the cause has other names, too. */
 static void put_name(const struct ledger *l, const struct difference_cause *c,
-		     const struct difference_name *n, struct strbuf *out)
+		     const struct difference_name *n, const struct time_style *style,
+		     struct strbuf *out)
 {
 	bool itself = strcmp(n->name, "itself") == 0;
 	strbuf_puts(out, itself ? "another thread of the subject" : n->name);
 	if (n->pid && !itself)
 		strbuf_printf(out, " (pid %d)", n->pid);
 	if ((double)n->ns / (double)c->ns < 1 - NAME_SMALL) {
-		char time[32];
-		text_duration(fabs((double)n->ns), 3, time, sizeof time);
+		char time[WORDS];
+		put_time(fabs((double)n->ns), 3, style, time);
 		strbuf_printf(out, " %s", time);
 	}
-	if (has_bursts(c->cause))
-		put_bursts(l, n, out);
-	else if (c->cause != LEDGER_RUN && n->count != n->base_count)
+	if (c->cause == LEDGER_QUEUED)
+		put_bursts(l, n, style, out);
+	else if (c->cause != LEDGER_RUN && c->cause != LEDGER_IO_OTHER && n->count != n->base_count)
 		strbuf_printf(out, ", %llu time%s instead of %llu", (unsigned long long)n->count,
 			      n->count == 1 ? "" : "s", (unsigned long long)n->base_count);
 }
 
 /* "stress (pid 1234) 50.1 ms, in 12 bursts ...; kworker/0:1 8.2 ms; others 0.6 ms" */
-static void put_names(const struct ledger *l, const struct difference_cause *c, struct strbuf *out)
+static void put_names(const struct ledger *l, const struct difference_cause *c,
+		      const struct time_style *style, struct strbuf *out)
 {
 	int64_t told = 0;
 	size_t shown = 0;
@@ -100,28 +109,63 @@ static void put_names(const struct ledger *l, const struct difference_cause *c, 
 		if (!*n->name || (double)n->ns / (double)c->ns < NAME_SMALL)
 			continue;
 		strbuf_puts(out, shown++ ? "; " : ": ");
-		put_name(l, c, n, out);
+		put_name(l, c, n, style, out);
 		told += n->ns;
 	}
 	double rest = 1 - (double)told / (double)c->ns;
 	if (shown && rest >= NAME_SMALL) {
-		char time[32];
-		text_duration(rest * fabs((double)c->ns), 2, time, sizeof time);
+		char time[WORDS];
+		put_time(rest * fabs((double)c->ns), 2, style, time);
 		strbuf_printf(out, "; others %s", time);
 	}
 }
 
+/* What it ran for longer, and why: its own work, or less of it at once. */
+static void put_run(const struct difference_cause *c, const struct time_style *style,
+		    struct strbuf *out)
+{
+	bool more = c->ns > 0;
+	double least = SMALL * fabs((double)c->ns), own = (double)(c->ns - c->unexplained_ns);
+	if (fabs((double)c->unexplained_ns) < least) {
+		strbuf_printf(out, "It ran for %s in its own code", more ? "longer" : "less time");
+		if (more)
+			strbuf_puts(out, "; no cause outside it is known (cache, frequency, or its "
+					 "own work)");
+		return;
+	}
+	bool crowded = c->names.count && *c->names.items[0].name;
+	strbuf_printf(out, "It ran %s in parallel", more ? "less" : "more");
+	if (crowded)
+		strbuf_printf(out, ": its threads shared a CPU for %s while another task had one",
+			      more ? "longer" : "less time");
+	if (fabs(own) >= least) {
+		char time[WORDS];
+		put_time(fabs(own), 3, style, time);
+		strbuf_printf(out, ", and for %s %s in its own code", time,
+			      more ? "longer" : "less");
+	}
+}
+
+/* Told where it is most of what the cause has: the other threads went on meanwhile. */
+static bool is_parallel(const struct difference_cause *c)
+{
+	return c->cause != LEDGER_RUN && 2 * fabs((double)c->parallel_ns) > fabs((double)c->ns);
+}
+
 static void put_sentence(const struct execution *x, const struct execution *base,
-			 const struct difference_cause *c, struct strbuf *out)
+			 const struct difference_cause *c, const struct time_style *style,
+			 struct strbuf *out)
 {
 	bool more = c->ns > 0;
 	const char *how = more ? "for longer" : "for less time", *place = sentences[c->cause];
 	const char *at = strstr(place, "%s");
-	strbuf_printf(out, "%.*s%s%s", (int)(at - place), place, how, at + 2);
-	put_names(more ? &x->ledger : &base->ledger, c, out);
-	if (c->cause == LEDGER_RUN && more)
-		strbuf_puts(out, "; no cause outside it is known (cache, frequency, or its own "
-				 "work)");
+	if (c->cause == LEDGER_RUN)
+		put_run(c, style, out);
+	else
+		strbuf_printf(out, "%.*s%s%s", (int)(at - place), place, how, at + 2);
+	if (is_parallel(c))
+		strbuf_printf(out, ", so that it ran %s in parallel", more ? "less" : "more");
+	put_names(more ? &x->ledger : &base->ledger, c, style, out);
 	strbuf_putc(out, '.');
 }
 
@@ -144,7 +188,9 @@ static void put_figures(double ns, double of, const struct time_style *style, st
 	}
 	double percent = fabs(ns / of) * 100;
 	snprintf(share, sizeof share, percent < 0.5 ? "<1 %%" : "%.0f %%", percent);
-	strbuf_printf(&figure, "%s%s", ns / of < 0 ? sign(-1, style->ascii) : "", share);
+	/* of less than 1 % the direction stands in the figure before */
+	bool minus = ns / of < 0 && percent >= 0.5;
+	strbuf_printf(&figure, "%s%s", minus ? sign(-1, style->ascii) : "", share);
 	size_t width = text_width(strbuf_text(&figure));
 	strbuf_pad(out, ' ', width < 6 ? 6 - width : 0);
 	strbuf_puts(out, strbuf_text(&figure));
@@ -181,15 +227,15 @@ static const char *kind(const struct execution *x)
 
 /* "Execution 7 took 412.3 ms, 61.2 ms (17 %) longer than the median execution (3)." */
 static void put_head(const struct run_view *view, const struct explanation *e,
-		     const struct explained *d, struct strbuf *out)
+		     const struct explained *d, const struct time_style *style, struct strbuf *out)
 {
 	const struct execution *x = &view->executions[d->index];
 	const struct execution *base = &view->executions[e->base];
 	double took = less_shell(x->et_ns, view->run->shell_et_ns);
 	double usual = less_shell(base->et_ns, view->run->shell_et_ns);
-	char et[32], more[32], share[WORDS] = "";
-	text_duration(took, 4, et, sizeof et);
-	text_duration(fabs((double)d->wall.ns), 3, more, sizeof more);
+	char et[WORDS], more[WORDS], share[WORDS] = "";
+	put_time(took, 4, style, et);
+	put_time(fabs((double)d->wall.ns), 3, style, more);
 	strbuf_printf(out, "%s %u took %s, ", kind(x), x->number, et);
 	if (!d->wall.ns) {
 		strbuf_printf(out, "as long as the median execution (%u).", base->number);
@@ -206,19 +252,20 @@ static void put_head(const struct run_view *view, const struct explanation *e,
 
 /* What the threads had more of in sum: a wait of one does not show in the wall view while another
  * runs. */
-static void put_threads(const struct explained *d, struct strbuf *out)
+static void put_threads(const struct explained *d, const struct time_style *style,
+			struct strbuf *out)
 {
 	size_t shown = 0;
 	for (int down = 0; down < 2 && !shown; down++)
 		for (size_t i = 0; i < d->account.causes.count && shown < 3; i++) {
 			const struct difference_cause *c = &d->account.causes.items[i];
-			char time[32];
+			char time[WORDS];
 			if (c->cause == LEDGER_RUN || (c->ns < 0) != down ||
 			    fabs((double)c->ns) < SMALL * fabs((double)d->wall.ns))
 				continue;
-			text_duration(fabs((double)c->ns), 3, time, sizeof time);
+			put_time(fabs((double)c->ns), 3, style, time);
 			strbuf_printf(out, "%s%s %s %s", shown++ ? ", " : "", time,
-				      down ? "less" : "more", ledger_causes[c->cause].label);
+				      down ? "less" : "more", ledger_causes[c->cause].name);
 			if (c->names.count && *c->names.items[0].name)
 				strbuf_printf(out, " (%s)", c->names.items[0].name);
 		}
@@ -248,11 +295,12 @@ static void put_notes(const struct run_view *view, const struct explanation *e,
 {
 	struct strbuf text = { 0 };
 	if (d->threads) {
-		strbuf_puts(&text,
-			    "It had several threads: it ran when any of them did, and waited "
-			    "when all did. Summed over them: ");
+		strbuf_puts(
+			&text,
+			"It had several threads or processes: it ran when any of them did, and waited "
+			"when all did. Summed over them: ");
 		size_t before = text.length;
-		put_threads(d, &text);
+		put_threads(d, style, &text);
 		strbuf_puts(&text, text.length > before ? "." : "no other difference.");
 		put_plain(strbuf_text(&text), NULL, style, out);
 		strbuf_clear(&text);
@@ -272,7 +320,7 @@ static void put_explained(const struct run_view *view, const struct explanation 
 	struct strbuf text = { 0 };
 	size_t shown = 0;
 	int64_t rest = d->wall.ns;
-	put_head(view, e, d, &text);
+	put_head(view, e, d, style, &text);
 	put_plain(strbuf_text(&text), BOLD, style, out);
 	/* the largest, whatever their direction, in the order they have */
 	int64_t least = 0;
@@ -290,15 +338,14 @@ static void put_explained(const struct run_view *view, const struct explanation 
 		if (!is_told(&d->wall, c) || llabs(c->ns) <= least)
 			continue;
 		strbuf_clear(&text);
-		put_sentence(x, base, c, &text);
+		put_sentence(x, base, c, style, &text);
 		put_line((double)c->ns, (double)d->wall.ns, strbuf_text(&text), style, out);
 		rest -= c->ns;
 		shown++;
 	}
 	if (llabs(rest) >= 1000 || (!shown && rest))
 		put_line((double)rest, (double)d->wall.ns,
-			 shown ? "Other causes, and what no ledger has." : "No cause stands out.",
-			 style, out);
+			 shown ? "Everything else." : "No cause stands out.", style, out);
 	put_notes(view, e, d, style, out);
 	strbuf_release(&text);
 }
@@ -309,9 +356,9 @@ static void put_overview(const struct run_view *view, const struct explanation *
 	const struct execution *base = &view->executions[e->base];
 	double shell = (double)(view->run->shell_et_ns == ABSENT_NS ? 0 : view->run->shell_et_ns);
 	struct strbuf text = { 0 };
-	char median[32], limit[32];
-	text_duration(less_shell(base->et_ns, view->run->shell_et_ns), 4, median, sizeof median);
-	text_duration(fmax(e->limit_ns - shell, 0), 4, limit, sizeof limit);
+	char median[WORDS], limit[WORDS];
+	put_time(less_shell(base->et_ns, view->run->shell_et_ns), 4, style, median);
+	put_time(fmax(e->limit_ns - shell, 0), 4, style, limit);
 	if (view->run->id > 0)
 		strbuf_printf(&text, "Run %lld: ", (long long)view->run->id);
 	strbuf_printf(&text, "%s", run_title(view->run));
@@ -381,11 +428,12 @@ static json_t *causes_json(const struct run_view *view, const struct explanation
 			json_real_or_null(of->ns ? (double)c->ns / (double)of->ns : NAN));
 		json_object_set_new(o, "had_ns", json_integer((json_int_t)c->had_ns));
 		json_object_set_new(o, "median_ns", json_integer((json_int_t)c->base_ns));
+		json_object_set_new(o, "parallel_ns", json_integer(c->parallel_ns));
 		json_object_set_new(o, "names", names_json(c));
 		if (of == &d->wall) {
 			struct strbuf text = { 0 };
 			put_sentence(&view->executions[d->index], &view->executions[e->base], c,
-				     &text);
+				     &(struct time_style){ 0 }, &text);
 			json_object_set_new(o, "text", json_text(strbuf_text(&text)));
 			strbuf_release(&text);
 		}
@@ -400,7 +448,7 @@ static json_t *explained_json(const struct run_view *view, const struct explanat
 	const struct execution *x = &view->executions[d->index];
 	struct strbuf text = { 0 }, lacks = { 0 };
 	json_t *o = json_object();
-	put_head(view, e, d, &text);
+	put_head(view, e, d, &(struct time_style){ 0 }, &text);
 	put_lacks(x, &view->executions[e->base], &lacks);
 	json_object_set_new(o, "number", json_integer(x->number));
 	json_object_set_new(o, "warmup", json_boolean(x->warmup));

@@ -203,7 +203,10 @@ void ledger_sums_of(const struct run_view *view, size_t only, struct ledger_sums
 	for (size_t i = 0; i < view->count; i++) {
 		const struct execution *x = &view->executions[i];
 		bool kept = i < view->result->count && view->result->verdicts[i].rule == EMP_KEPT;
-		if (x->ledger.present && (only == LEDGER_OF_KEPT ? kept : i == only))
+		bool wanted = only == LEDGER_OF_KEPT	   ? kept
+			      : only == LEDGER_OF_MEASURED ? !x->warmup
+							   : i == only;
+		if (x->ledger.present && wanted)
 			add_execution(out, x);
 	}
 	xfree(out->slots);
@@ -217,11 +220,14 @@ void ledger_sums_release(struct ledger_sums *s)
 	array_release(&s->list);
 }
 
+/* For the wall view: while all of the subject waits, none of it has a CPU. */
 static const struct ledger_sum *top_name(const struct ledger_sums *s, enum ledger_cause cause)
 {
 	for (size_t i = 0; i < s->list.count; i++) {
 		const struct ledger_sum *sum = &s->list.items[i];
-		if (sum->kind == SUM_ENTRY && sum->cause == cause && *sum->name && sum->ns)
+		bool itself = cause == LEDGER_QUEUED && !strcmp(sum->name, "itself");
+		if (sum->kind == SUM_ENTRY && sum->cause == cause && *sum->name && sum->ns &&
+		    !itself)
 			return sum;
 	}
 	return NULL;
@@ -246,7 +252,7 @@ static void put_cause(const struct ledger_sums *s, enum ledger_cause c, bool asc
 		      struct strbuf *out)
 {
 	const struct ledger_sum *top = top_name(s, c);
-	strbuf_printf(out, "%s %.1f %%", ledger_causes[c].label,
+	strbuf_printf(out, "%s %.1f %%", ledger_causes[c].name,
 		      100 * (double)s->wall_ns[c] / (double)s->wall_total_ns);
 	if (!top)
 		return;
@@ -259,29 +265,56 @@ static void put_cause(const struct ledger_sums *s, enum ledger_cause c, bool asc
 	xfree(name);
 }
 
-void put_ledger_line(const struct ledger_sums *s, bool ascii, size_t columns, struct strbuf *out)
+/* Adds an item to lines of so many columns, of which `used` are taken in the last; how many lines
+ * there are then. */
+static size_t put_item(const char *item, const char *dot, size_t columns, size_t indent,
+		       size_t *used, size_t lines, struct strbuf *out)
+{
+	size_t width = text_width(item), gap = *used ? text_width(dot) : 0;
+	/* the separator ends a line that is full, and room is left for it */
+	if (*used && *used + gap + width + 2 > columns) {
+		strbuf_printf(out, "%.*s\n", (int)strlen(dot) - 1, dot);
+		strbuf_pad(out, ' ', indent);
+		*used = 0;
+		gap = 0;
+		lines++;
+	}
+	strbuf_puts(out, gap ? dot : "");
+	put_fitted(out, item, columns);
+	*used += gap + width;
+	return lines;
+}
+
+void put_ledger_line(const struct ledger_sums *s, bool ascii, size_t columns, size_t indent,
+		     struct strbuf *out)
 {
 	enum ledger_cause ranked[LEDGER_CAUSES];
 	const char *dot = ascii ? ", " : " · ";
 	size_t n = s->wall_total_ns ? rank_causes(s, ranked) : 0;
 	/* the smallest give way until it fits */
-	for (; n; n--) {
-		struct strbuf line = { 0 };
+	for (size_t lines = 0; n && lines != 1 && lines != 2; n--) {
+		struct strbuf text = { 0 }, item = { 0 };
+		size_t used = 0;
 		uint64_t told = 0;
+		lines = 1;
 		for (size_t i = 0; i < n; i++) {
-			strbuf_puts(&line, i ? dot : "");
-			put_cause(s, ranked[i], ascii, &line);
+			strbuf_clear(&item);
+			put_cause(s, ranked[i], ascii, &item);
+			lines = put_item(strbuf_text(&item), dot, columns, indent, &used, lines,
+					 &text);
 			told += s->wall_ns[ranked[i]];
 		}
 		double rest = 1 - (double)told / (double)s->wall_total_ns;
-		if (rest >= SMALL)
-			strbuf_printf(&line, "%srest %.1f %%", dot, 100 * rest);
-		bool fits = text_width(strbuf_text(&line)) <= columns;
-		if (fits || n == 1)
-			put_fitted(out, strbuf_text(&line), columns);
-		strbuf_release(&line);
-		if (fits)
-			return;
+		if (rest >= SMALL) {
+			strbuf_clear(&item);
+			strbuf_printf(&item, "rest %.1f %%", 100 * rest);
+			lines = put_item(strbuf_text(&item), dot, columns, indent, &used, lines,
+					 &text);
+		}
+		if (lines <= 2)
+			strbuf_puts(out, strbuf_text(&text));
+		strbuf_release(&item);
+		strbuf_release(&text);
 	}
 }
 

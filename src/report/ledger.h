@@ -46,13 +46,16 @@ struct ledger_sums {
 	size_t slot_count;
 };
 
-/* Over the kept executions with a ledger, or of the one with this index. */
+#define LEDGER_OF_MEASURED (LEDGER_OF_KEPT - 1) /* dropped ones, too */
+
+/* Over the kept executions with a ledger, or the measured ones, or of the one with this index. */
 void ledger_sums_of(const struct run_view *view, size_t only, struct ledger_sums *out);
 void ledger_sums_release(struct ledger_sums *s);
 
-/* "run 97.1 % · queued 1.9 % postgres · irq 0.6 % timer", at most so many columns: what does not
- * fit or is small goes into the rest. */
-void put_ledger_line(const struct ledger_sums *s, bool ascii, size_t columns, struct strbuf *out);
+/* "run 97.1 % · queued 1.9 % postgres · irq 0.6 % timer", at most two lines of so many columns,
+ * the second indented: what does not fit or is small goes into the rest. */
+void put_ledger_line(const struct ledger_sums *s, bool ascii, size_t columns, size_t indent,
+		     struct strbuf *out);
 /* What the ledgers lack, in a sentence; nothing when they lack nothing. said: what the kernel does
  * not tell is not repeated. */
 void put_ledger_note(const struct ledger_sums *s, bool said, struct strbuf *out);

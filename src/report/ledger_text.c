@@ -12,6 +12,7 @@
 
 #define MOST_ROWS 10	/* of processes, threads and others: the rest did less */
 #define MOST_NAMES 5	/* beneath a cause */
+#define WIDE 96		/* columns from which on a thread's interrupts have one */
 #define NAME_SHARE 1e-4 /* of the threads' time: a name with less is not worth a line */
 
 static void render(struct table *t, const struct time_style *style, struct strbuf *out)
@@ -24,7 +25,34 @@ static void render(struct table *t, const struct time_style *style, struct strbu
 static void put_more(size_t more, const char *what, struct strbuf *out)
 {
 	if (more)
-		strbuf_printf(out, "and %zu more %s\n", more, what);
+		strbuf_printf(out, "and %zu more %s%s\n", more, what, more == 1 ? "" : "s");
+}
+
+#define MOST_COLUMNS 8
+
+/* Its durations in the unit asked for. */
+static struct table *new_table(const struct column *columns, size_t count,
+			       const struct time_style *style)
+{
+	struct column own[MOST_COLUMNS];
+	for (size_t i = 0; i < count; i++) {
+		own[i] = columns[i];
+		own[i].unit = (int)style->unit;
+	}
+	return table_new(own, count);
+}
+
+static void put_footnote(const char *text, const struct time_style *style, struct strbuf *out)
+{
+	put_paragraph(out, &(struct paragraph){ .width = style->width, .first = "" }, text);
+}
+
+static void put_time(double ns, int digits, const struct time_style *style, char out[WORDS])
+{
+	if (style->unit == TIME_UNIT_AUTO)
+		text_duration(ns, digits, out, WORDS);
+	else
+		format_short(ns, style->unit, out);
 }
 
 /* The sums of one kind lie together. */
@@ -42,10 +70,10 @@ static const struct ledger_sum *sums_of(const struct ledger_sums *s, enum sum_ki
 
 /* ---- causes ---- */
 
-static struct table *causes_table(const struct ledger_sums *s)
+static struct table *causes_table(const struct ledger_sums *s, const struct time_style *style)
 {
-	struct column columns[8] = { { "cause", "Cause", COLUMN_TEXT },
-				     { "name", "Name", COLUMN_TEXT } };
+	struct column columns[MOST_COLUMNS] = { { "cause", "Cause", COLUMN_TEXT },
+						{ "name", "Name", COLUMN_TEXT } };
 	size_t n = 2;
 	columns[n++] = (struct column){ "wall", s->threads ? "Elapsed" : "Time", COLUMN_DURATION,
 					.digits = 3 };
@@ -58,7 +86,7 @@ static struct table *causes_table(const struct ledger_sums *s)
 		columns[n++] = (struct column){ "worst", "Worst", COLUMN_DURATION, .digits = 3 };
 		columns[n++] = (struct column){ "execution", "#", COLUMN_COUNT };
 	}
-	return table_new(columns, n);
+	return new_table(columns, n, style);
 }
 
 static void add_count(struct table *t, double mean)
@@ -134,7 +162,7 @@ static void add_split(const struct ledger_sums *s, struct table *t)
 static void put_causes(const struct ledger_sums *s, const struct time_style *style,
 		       struct strbuf *out)
 {
-	struct table *t = causes_table(s);
+	struct table *t = causes_table(s, style);
 	bool told[LEDGER_CAUSES] = { false };
 	for (;;) {
 		enum ledger_cause next = LEDGER_CAUSES;
@@ -146,18 +174,22 @@ static void put_causes(const struct ledger_sums *s, const struct time_style *sty
 			break;
 		told[next] = true;
 		double ns[2] = { (double)s->wall_ns[next], (double)s->subject.ns[next] };
-		add_row(s, t, ledger_causes[next].label, "", ns, (double)s->subject.count[next],
+		add_row(s, t, ledger_causes[next].name, "", ns, (double)s->subject.count[next],
 			s->worst_ns[next], s->worst[next]);
 		if (next == LEDGER_RUN)
 			add_split(s, t);
 		add_names(s, t, next);
 	}
 	render(t, style, out);
-	if (s->threads)
-		put_paragraph(
-			out, &(struct paragraph){ .width = style->width, .first = "" },
-			"Elapsed: when anything of it ran, or else what all of it waited for. "
-			"Threads: summed over them, as are names and counts.");
+	if (!s->threads)
+		return;
+	struct strbuf text = { 0 };
+	strbuf_puts(&text, "Elapsed: when anything of it ran, or else what all of it waited for. "
+			   "Threads: summed over them, as are names and counts.");
+	if (s->n > 1)
+		strbuf_puts(&text, " Worst: of a cause elapsed, of a name summed.");
+	put_footnote(strbuf_text(&text), style, out);
+	strbuf_release(&text);
 }
 
 /* ---- processes, threads, others ---- */
@@ -178,7 +210,7 @@ static void put_processes(const struct ledger_sums *s, const struct time_style *
 	const struct ledger_sum *sums = sums_of(s, SUM_PROCESS, &count);
 	if (!count || (count == 1 && sums->count == s->n))
 		return;
-	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	struct table *t = new_table(columns, sizeof columns / sizeof *columns, style);
 	for (size_t i = 0; i < count && i < MOST_ROWS; i++) {
 		const struct ledger_sum *p = &sums[i];
 		double n = (double)s->n, all = (double)ledger_account_sum(&p->account);
@@ -193,7 +225,7 @@ static void put_processes(const struct ledger_sums *s, const struct time_style *
 	}
 	strbuf_puts(out, "\nThe subject's processes\n");
 	render(t, style, out);
-	put_more(count > MOST_ROWS ? count - MOST_ROWS : 0, "names", out);
+	put_more(count > MOST_ROWS ? count - MOST_ROWS : 0, "name", out);
 }
 
 static uint64_t on_cpu_ns(const struct ledger_account *a)
@@ -217,12 +249,13 @@ static int compare_threads(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/* What it waited for most, off the CPU and not for one: "lock 12.3 ms futex". */
-static void add_wait(struct table *t, const struct ledger *l, size_t thread)
+/* What it waited for most, off the CPU and not for one: "futex 12.3 ms". */
+static void add_wait(struct table *t, const struct ledger *l, size_t thread,
+		     const struct time_style *style)
 {
 	const struct ledger_account *a = &l->threads.items[thread].account;
 	enum ledger_cause most = LEDGER_WAKING;
-	char text[128], time[32];
+	char text[WORDS + 128], time[WORDS];
 	const char *name = "";
 	uint64_t best = 0;
 	for (enum ledger_cause c = LEDGER_WAKING; c < LEDGER_CAUSES; c++)
@@ -239,24 +272,26 @@ static void add_wait(struct table *t, const struct ledger *l, size_t thread)
 			name = e->name;
 		}
 	}
-	text_duration((double)a->ns[most], 3, time, sizeof time);
-	snprintf(text, sizeof text, "%s %s%s%s", ledger_causes[most].label, time, *name ? " " : "",
+	put_time((double)a->ns[most], 3, style, time);
+	snprintf(text, sizeof text, "%s %s%s%s", ledger_causes[most].name, time, *name ? " " : "",
 		 name);
 	table_add_text(t, text);
 }
 
 static void put_threads(const struct ledger *l, const struct time_style *style, struct strbuf *out)
 {
-	static const struct column columns[] = {
-		{ "name", "Thread", COLUMN_TEXT },
-		{ "tid", "Tid", COLUMN_COUNT },
-		{ "pid", "Pid", COLUMN_COUNT },
-		{ "life", "Life", COLUMN_DURATION, .digits = 3 },
-		{ "run", "Run", COLUMN_DURATION, .digits = 3 },
-		{ "interrupted", "Irq, steal", COLUMN_DURATION, .digits = 3 },
-		{ "queued", "Queued", COLUMN_DURATION, .digits = 3 },
-		{ "wait", "Waited most", COLUMN_TEXT },
-	};
+	bool wide = style->width >= WIDE;
+	size_t n = 0;
+	struct column columns[MOST_COLUMNS] = { { "name", "Thread", COLUMN_TEXT } };
+	columns[++n] = (struct column){ "tid", "Tid", COLUMN_COUNT };
+	columns[++n] = (struct column){ "pid", "Pid", COLUMN_COUNT };
+	columns[++n] = (struct column){ "life", "Life", COLUMN_DURATION, .digits = 3 };
+	columns[++n] = (struct column){ "run", "Run", COLUMN_DURATION, .digits = 3 };
+	if (wide)
+		columns[++n] = (struct column){ "interrupted", "Irq, steal", COLUMN_DURATION,
+						.digits = 3 };
+	columns[++n] = (struct column){ "queued", "Queued", COLUMN_DURATION, .digits = 3 };
+	columns[++n] = (struct column){ "wait", "Waited most", COLUMN_TEXT };
 	size_t count = l->threads.count;
 	if (!count)
 		return;
@@ -264,7 +299,7 @@ static void put_threads(const struct ledger *l, const struct time_style *style, 
 	for (size_t i = 0; i < count; i++)
 		ranked[i] = (struct ranked_thread){ on_cpu_ns(&l->threads.items[i].account), i };
 	qsort(ranked, count, sizeof *ranked, compare_threads);
-	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	struct table *t = new_table(columns, n + 1, style);
 	for (size_t i = 0; i < count && i < 2 * MOST_ROWS; i++) {
 		const struct ledger_thread *th = &l->threads.items[ranked[i].index];
 		table_add_text(t, th->name);
@@ -272,13 +307,15 @@ static void put_threads(const struct ledger *l, const struct time_style *style, 
 		table_add_count(t, th->tgid);
 		table_add_number(t, (double)(th->end_ns - th->begin_ns));
 		table_add_number(t, (double)th->account.ns[LEDGER_RUN]);
-		table_add_number(t, (double)(ranked[i].on_cpu - th->account.ns[LEDGER_RUN]));
+		if (wide)
+			table_add_number(t,
+					 (double)(ranked[i].on_cpu - th->account.ns[LEDGER_RUN]));
 		table_add_number(t, (double)th->account.ns[LEDGER_QUEUED]);
-		add_wait(t, l, ranked[i].index);
+		add_wait(t, l, ranked[i].index, style);
 	}
 	strbuf_puts(out, "\nThe subject's threads\n");
 	render(t, style, out);
-	put_more((count > 2 * MOST_ROWS ? count - 2 * MOST_ROWS : 0) + l->unlisted, "threads", out);
+	put_more((count > 2 * MOST_ROWS ? count - 2 * MOST_ROWS : 0) + l->unlisted, "thread", out);
 	xfree(ranked);
 }
 
@@ -297,7 +334,7 @@ static void put_others(const struct ledger_sums *s, const struct time_style *sty
 	const struct ledger_sum *sums = sums_of(s, SUM_OTHER, &count);
 	if (!count)
 		return;
-	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	struct table *t = new_table(columns, sizeof columns / sizeof *columns, style);
 	for (size_t i = 0; i < count && i < MOST_ROWS; i++) {
 		const struct ledger_sum *o = &sums[i];
 		char name[64];
@@ -315,7 +352,9 @@ static void put_others(const struct ledger_sums *s, const struct time_style *sty
 	}
 	strbuf_puts(out, "\nOthers that ran meanwhile\n");
 	render(t, style, out);
-	put_more(count > MOST_ROWS ? count - MOST_ROWS : 0, "names", out);
+	put_more(count > MOST_ROWS ? count - MOST_ROWS : 0, "name", out);
+	if (s->threads)
+		put_footnote("Delays are summed over the subject's threads.", style, out);
 }
 
 static void put_cost(const struct ledger_sums *s, const struct time_style *style,
@@ -354,7 +393,7 @@ static void put_title(const struct run_view *view, size_t only, const struct led
 		strbuf_printf(&text, "Ledger of run %lld, ", (long long)view->run->id);
 	else
 		strbuf_puts(&text, "Ledger, ");
-	text_duration((double)s->et_ns / (double)s->n, 4, et, sizeof et);
+	put_time((double)s->et_ns / (double)s->n, 4, style, et);
 	if (only == LEDGER_OF_KEPT)
 		strbuf_printf(&text, "%s%zu execution%s, %s", s->n == 1 ? "" : "mean of ", s->n,
 			      s->n == 1 ? "" : "s", et);
@@ -372,17 +411,22 @@ static void put_title(const struct run_view *view, size_t only, const struct led
 	strbuf_release(&text);
 }
 
-void time_ledger(const struct run_view *view, size_t only, const struct time_style *given,
+bool time_ledger(const struct run_view *view, size_t only, const struct time_style *given,
 		 struct strbuf *out)
 {
 	struct time_style style = normal_style(given);
+	const struct run *run = view->run;
 	struct ledger_sums s;
 	ledger_sums_of(view, only, &s);
-	if (s.n) {
+	bool any = s.n > 0;
+	if (any) {
 		struct strbuf note = { 0 };
 		put_title(view, only, &s, &style, out);
 		put_causes(&s, &style, out);
 		put_ledger_note(&s, false, &note);
+		if (run->shell && run->shell_et_ns && run->shell_et_ns != ABSENT_NS)
+			strbuf_printf(&note, "%sthe shell (%s) is in the ledger, not taken off",
+				      note.length ? "; " : "", run->shell);
 		if (note.length)
 			put_paragraph(
 				out,
@@ -395,9 +439,7 @@ void time_ledger(const struct run_view *view, size_t only, const struct time_sty
 			put_threads(&view->executions[only].ledger, &style, out);
 		put_others(&s, &style, out);
 		put_cost(&s, &style, out);
-	} else {
-		strbuf_printf(out, "No ledger was kept%s; as root the bpf back end keeps one.\n",
-			      only == LEDGER_OF_KEPT ? "" : " of this execution");
 	}
 	ledger_sums_release(&s);
+	return any;
 }

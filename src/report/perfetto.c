@@ -268,7 +268,7 @@ static void set_state(struct writer *w, struct life *life, unsigned state, uint6
 	struct packets_note note = { "cpu", NULL, life->cpu };
 	if (state != LEDGER_RUN)
 		note = (struct packets_note){ "cause", ledger_causes[state].name, 0 };
-	packets_begin(w->out, at_ns, life->track, ledger_causes[state].label, &note, 1);
+	packets_begin(w->out, at_ns, life->track, ledger_causes[state].name, &note, 1);
 }
 
 /* -- CPUs */
@@ -451,7 +451,7 @@ static void put_enter(struct writer *w, const struct trace_event *e, uint64_t at
 	char source[64], name[96];
 	source_name(w, e->a, e->b, source, sizeof source);
 	snprintf(name, sizeof name, "%s %s",
-		 e->a < LEDGER_CAUSES ? ledger_causes[e->a].label : "interrupt", source);
+		 e->a < LEDGER_CAUSES ? ledger_causes[e->a].name : "interrupt", source);
 	if (cpu->depth == DEEPEST) {
 		mark_lost(w, e->cpu, at_ns);
 		unwind(w, cpu, 0, at_ns);

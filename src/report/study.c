@@ -59,16 +59,18 @@ double *measured_et(const struct run_view *view, size_t *count)
 
 void measured_user_system(const struct run_view *view, double *user_ns, double *system_ns)
 {
-	double exec = 0, share = view->result->user_share;
+	double pt = 0, share = view->result->user_share;
 	size_t n = 0;
+	enum emp_measure headline = view->result->headline;
+	enum grade grade = headline == EMP_ET ? GRADE_EXEC : (enum grade)(headline - EMP_PT_NET);
 	for (size_t i = 0; i < view->count; i++) {
 		const struct execution *x = &view->executions[i];
-		if (x->warmup || x->pt_ns[GRADE_EXEC] == ABSENT_NS)
+		if (x->warmup || x->pt_ns[grade] == ABSENT_NS)
 			continue;
-		exec += less_shell(x->pt_ns[GRADE_EXEC], view->run->shell_pt_ns[GRADE_EXEC]);
+		pt += less_shell(x->pt_ns[grade], view->run->shell_pt_ns[grade]);
 		n++;
 	}
-	double mean = n ? exec / (double)n : NAN;
+	double mean = n ? pt / (double)n : NAN;
 	*user_ns = mean * share;
 	*system_ns = mean * (1 - share);
 }

@@ -116,8 +116,11 @@ char *table_display(const struct table *t, size_t row, size_t column)
 			snprintf(out, sizeof out, "%lld", (long long)cell->integer);
 			break;
 		case COLUMN_DURATION:
-			text_duration(cell->number, spec->digits ? spec->digits : 4, out,
-				      sizeof out);
+			if (spec->unit != TIME_UNIT_AUTO)
+				format_short(cell->number, (enum time_unit)spec->unit, out);
+			else
+				text_duration(cell->number, spec->digits ? spec->digits : 4, out,
+					      sizeof out);
 			break;
 		case COLUMN_BYTES:
 			text_bytes(cell->number, out, sizeof out);

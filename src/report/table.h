@@ -27,6 +27,7 @@ struct column {
 	bool code;  /* text: marked up as code where the format has that */
 	bool right; /* text: aligned like numbers */
 	int digits; /* duration: significant digits for people; 0: 4 */
+	int unit;   /* duration: for people in this enum time_unit (report/time.h); 0: as fits */
 };
 
 enum table_format {

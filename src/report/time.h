@@ -53,9 +53,9 @@ void time_text_summary(const struct run_view *views, size_t count, const struct 
 		       struct strbuf *out);
 
 /* `--ledger`: the mean over the kept executions, or that of the execution with index `only`, with
- * its threads where they are loaded. */
+ * its threads where they are loaded. False, and nothing added, when there is none. */
 #define LEDGER_OF_KEPT SIZE_MAX
-void time_ledger(const struct run_view *view, size_t only, const struct time_style *style,
+bool time_ledger(const struct run_view *view, size_t only, const struct time_style *style,
 		 struct strbuf *out);
 
 /* The exports below leave out runs without any measured execution, which have no figures; JSON has

@@ -137,7 +137,7 @@ static void put_figures(const struct run_view *view, const struct time_style *st
 		format_short(r->kept[EMP_USER].mean, style->unit, a);
 		format_short(r->kept[EMP_SYSTEM].mean, style->unit, b);
 		snprintf(row->left, sizeof row->left, "%.70s, %.70s", a, b);
-	} else if (r->present[EMP_PT_EXEC] && isnan(r->user_share)) {
+	} else if (r->headline != EMP_ET && isnan(r->user_share)) {
 		struct row *row = rows_add(&rows, "  User, system");
 		row->spans = true;
 		snprintf(row->left, sizeof row->left, "not known: no tick was seen");
@@ -215,6 +215,22 @@ static void put_count(struct strbuf *out, double mean, const char *one, const ch
 		strbuf_printf(out, "%s%.0f %s", out->length ? ", " : "", n, n == 1 ? one : many);
 }
 
+/* Of the time its threads waited for a CPU, what they had it themselves; 0 without ledgers. */
+static double own_delay(const struct run_view *view)
+{
+	double sum = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < view->count; i++) {
+		const struct ledger *l = &view->executions[i].ledger;
+		n += is_kept(view, i);
+		for (size_t j = 0; is_kept(view, i) && j < l->entries.count; j++)
+			if (l->entries.items[j].cause == LEDGER_QUEUED &&
+			    !strcmp(l->entries.items[j].name, "itself"))
+				sum += (double)l->entries.items[j].ns;
+	}
+	return n ? sum / (double)n : 0;
+}
+
 /* Only what is worth a look: a wait of 1 % of what the tree was ready for, a page read from disk.
  * The waits are of every task of the tree, so the elapsed time is no measure for them. */
 static void put_delays(const struct run_view *view, const struct time_style *style,
@@ -224,6 +240,7 @@ static void put_delays(const struct run_view *view, const struct time_style *sty
 	char time[WORDS], share[WORDS];
 	double delay = kept_mean(view, TASK_RUN_DELAY), block = kept_mean(view, TASK_BLKIO_DELAY);
 	double ready = kept_mean(view, TASK_EXEC) + delay;
+	delay = fmax(delay - own_delay(view), 0);
 	if (ready > 0 && delay > 0.01 * ready) {
 		format_short(delay, style->unit, time);
 		format_percent(delay / ready, share);
@@ -241,9 +258,46 @@ static void put_delays(const struct run_view *view, const struct time_style *sty
 	strbuf_release(&text);
 }
 
+/* By the ledgers: what others had of the CPUs within the executions, to the ns. False when one of
+ * them has no ledger. */
+static bool put_others(const struct run_view *view, const struct time_style *style,
+		       struct strbuf *out)
+{
+	const struct ledger_sum *told[3] = { NULL };
+	struct strbuf text = { 0 };
+	struct ledger_sums s;
+	size_t measured = 0;
+	for (size_t i = 0; i < view->count; i++)
+		measured += !view->executions[i].warmup;
+	ledger_sums_of(view, LEDGER_OF_MEASURED, &s);
+	bool all = s.n && s.n == measured;
+	for (size_t k = 0; all && k < 3; k++) {
+		for (size_t i = 0; i < s.list.count; i++) {
+			const struct ledger_sum *o = &s.list.items[i];
+			if (o->kind == SUM_OTHER && !o->self && o->ns && o != told[0] &&
+			    o != told[1] && (!told[k] || o->ns > told[k]->ns))
+				told[k] = o;
+		}
+		if (!told[k])
+			break;
+		char time[WORDS], share[WORDS];
+		format_short((double)told[k]->ns / (double)s.n, style->unit, time);
+		format_percent(s.et_ns ? (double)told[k]->ns / (double)s.et_ns : 0, share);
+		strbuf_printf(&text, "%s%s %s (%s)", k ? ", " : "per execution: ", told[k]->name,
+			      time, share);
+	}
+	if (text.length)
+		put_labelled(out, style, "  Also ran", NULL, strbuf_text(&text));
+	strbuf_release(&text);
+	ledger_sums_release(&s);
+	return all;
+}
+
 static void put_daemons(const struct run_view *view, const struct time_style *style,
 			struct strbuf *out)
 {
+	if (put_others(view, style, out))
+		return;
 	struct shares shares;
 	struct strbuf text = { 0 };
 	size_t shown = 0;
@@ -410,6 +464,11 @@ static void put_shell(const struct run_view *view, const struct time_style *styl
 		strbuf_printf(&text, " and %s process time", pt);
 	}
 	strbuf_puts(&text, " taken off");
+	for (size_t i = 0; i < view->count; i++)
+		if (view->executions[i].ledger.present) {
+			strbuf_puts(&text, ", but of the ledger");
+			break;
+		}
 	put_labelled(out, style, "  Shell", NULL, strbuf_text(&text));
 	strbuf_release(&text);
 }
@@ -474,17 +533,15 @@ static void put_source(const struct run_view *view, const struct time_style *sty
 	strbuf_release(&text);
 }
 
-/* One line, so it may begin before the second column. */
 static void put_ledger(const struct run_view *view, const struct time_style *style,
 		       struct strbuf *out)
 {
-	static const char label[] = "  Ledger  ";
 	struct ledger_sums s;
 	ledger_sums_of(view, LEDGER_OF_KEPT, &s);
 	if (s.n && s.wall_total_ns) {
 		struct strbuf note = { 0 };
-		strbuf_puts(out, label);
-		put_ledger_line(&s, style->ascii, style->width - strlen(label), out);
+		put_columns(out, "  Ledger", LABEL_COLUMNS);
+		put_ledger_line(&s, style->ascii, style->width - LABEL_COLUMNS, LABEL_COLUMNS, out);
 		strbuf_putc(out, '\n');
 		put_ledger_note(&s, style->ledger_said, &note);
 		if (note.length)

@@ -73,8 +73,14 @@ measure() {
 	done
 	[ ! -e "$TARE_LAB" ]
 	measure
-	run "$TARE" show --ledger --json
+	"$TARE" show --ledger --json | jq -e '.results[0].tare.ledger == null'
+	run "$TARE" show --ledger --json -e 1
 	[ "$status" -eq 2 ]
+	for bad in 0 seven w2 ""; do
+		run "$TARE" show --ledger -e "$bad"
+		[ "$status" -eq 2 ]
+		[[ "$output" == *execution* || "$output" == *warm-up* ]]
+	done
 	run "$TARE" show --execution 1
 	[ "$status" -eq 2 ]
 	run "$TARE" show --ledger --execution 9
@@ -93,8 +99,14 @@ measure() {
 		[[ "$output" == *"no ledger can be kept: the plain back end keeps no ledger"* ]]
 	done
 	run "$TARE" show --ledger last
-	[ "$status" -eq 0 ]
-	[[ "$output" == *"No ledger was kept"* ]]
+	[ "$status" -eq 3 ]
+	flat
+	[[ "$output" == *"run 1: no ledger was kept: the plain back end keeps none"* ]]
+	measure
+	run "$TARE" show --ledger -e w1
+	[ "$status" -eq 3 ]
+	flat
+	[[ "$output" == *"no ledger was kept of this execution: --no-ledger was given"* ]]
 }
 
 @test "ledger: conditions tell, JSON has null, CSV no columns" {

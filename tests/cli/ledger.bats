@@ -60,6 +60,10 @@ end_disturber() {
 	run "$TARE" time -N -r 3 --ledger "$BURN loop 20ms"
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"Ledger of run 1, mean of"*"Cause"*"run"*"Others that ran"*"tare's own cost"* ]]
+	run "$TARE" show --ledger -e w1
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"Ledger of run 1, warm-up 1"* ]]
+	[[ "$("$TARE" show --ledger -u microsecond)" != *" ms "* ]]
 	run "$TARE" show --ledger -e 2
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"Ledger of run 1, execution 2"*"The subject's threads"* ]]
@@ -81,7 +85,62 @@ end_disturber() {
 	jq -e '.explained[] | select(.number == 5) | .why == "slow" and .contributions[0].cause == "queued"
 		and .contributions[0].names[0].name == "disturber" and .contributions[0].share > 0.8' out.json
 	jq -e '.explained | all(([.contributions[].ns] | add) + .remainder_ns == .difference_ns)' out.json
+	[[ "$("$TARE" explain -u microsecond)" != *" ms "* ]]
+	run "$TARE" explain last "$(jq .median.number out.json)"
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"is the median one"* ]]
 	# the same when asked for
 	"$TARE" explain --json last 5 >asked.json
 	jq -e '.explained[0] | .why == "asked" and .contributions[0].names[0].name == "disturber"' asked.json
+}
+
+@test "explain: a parallel subject with a hog on one CPU, the hog first" {
+	[ "$(nproc)" -ge 2 ] || skip "needs two CPUs"
+	cp "$(command -v dash || command -v bash)" evilhog
+	cat >disturb <<-'END'
+	#!/bin/sh
+	n=$(cat count 2>/dev/null || echo 0)
+	echo $((n + 1)) >count
+	[ $n -eq 4 ] || exit 0
+	setsid taskset -c 1 chrt -r 1 timeout 2 ./evilhog -c 'i=0; while :; do i=$((i + 1)); done' </dev/null >/dev/null 2>&1 &
+	echo $! >disturber.pid
+	END
+	chmod +x disturb
+	end_disturber
+	cat >both <<-'END'
+	#!/bin/sh
+	work='i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done'
+	taskset -c 0 sh -c "$work" & taskset -c 1 sh -c "$work" &
+	wait
+	END
+	chmod +x both
+	"$TARE" time -N -w 1 -r 6 --style none --prepare ./disturb --conclude ./undisturb ./both >/dev/null
+	"$TARE" explain --json last 4 >out.json
+	jq -e '.explained[0].contributions[0] | .cause == "queued" and .names[0].name == "evilhog"
+		and .share > 0.5 and .parallel_ns > 0' out.json
+	jq -e '.explained | all(([.contributions[].ns] | add) + .remainder_ns == .difference_ns)' out.json
+	run "$TARE" explain last 4
+	[ "$status" -eq 0 ]
+	# its own code may take a little longer, too, but that does not come first
+	[[ "${output%%no cause outside it*}" == *evilhog* ]]
+	[[ "$output" == *"several threads or processes"* ]]
+	while IFS= read -r line; do [ "${#line}" -le 80 ]; done <<<"$output"
+}
+
+# Where they may move, the scheduler mostly puts both on the CPU that the hog has not.
+@test "explain: a parallel subject that evades the hog, which is named all the same" {
+	[ "$(nproc)" -eq 2 ] || skip "needs just two CPUs, or the subject evades it at no cost"
+	make_disturber
+	end_disturber
+	cat >both <<-'END'
+	#!/bin/sh
+	work='i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done'
+	sh -c "$work" & sh -c "$work" &
+	wait
+	END
+	chmod +x both
+	"$TARE" time -N -w 1 -r 6 --style none --prepare ./disturb --conclude ./undisturb ./both >/dev/null
+	"$TARE" explain --json last 5 >out.json
+	jq -e '.explained[0].contributions[:2] | any(.names[0].name == "disturber")' out.json
+	jq -e '.explained | all(([.contributions[].ns] | add) + .remainder_ns == .difference_ns)' out.json
 }

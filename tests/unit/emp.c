@@ -183,8 +183,8 @@ static void grades(void **state)
 	for (size_t m = 0; m < EMP_MEASURES; m++)
 		assert_true(r.present[m]);
 	assert_near(r.user_share, 2.0 / 3, 1e-12);
-	assert_near(r.kept[EMP_USER].mean, 61 * MS, 1e-3); /* of a mean exec of 91.5 ms */
-	assert_near(r.kept[EMP_SYSTEM].mean, 30.5 * MS, 1e-3);
+	assert_near(r.kept[EMP_USER].mean, 80 * MS * 2 / 3, 1e-3); /* of net, which is shown */
+	assert_near(r.kept[EMP_SYSTEM].mean, 80 * MS / 3, 1e-3);
 	emp_result_release(&r);
 
 	/* one that counts lacks it: not present, and the next grade leads */
@@ -195,6 +195,7 @@ static void grades(void **state)
 	assert_false(r.present[EMP_PT_NET]);
 	assert_true(r.present[EMP_USER] && r.present[EMP_SYSTEM]);
 	assert_near(r.user_share, 2.0 / 3, 1e-12);
+	assert_near(r.kept[EMP_USER].mean, 61 * MS, 1e-3); /* of a mean exec of 91.5 ms */
 	assert_int_equal(r.kept[EMP_PT_NET].n, 0);
 	size_t n;
 	double *values = emp_values(&run, x, &r, EMP_PT_NET, &n);
@@ -212,8 +213,12 @@ static void grades(void **state)
 	assert_int_equal(r.headline, EMP_PT_NET);
 	emp_result_release(&r);
 
-	/* without exec there is nothing to divide */
+	/* what is shown is divided; without any there is nothing to divide */
 	x[1].pt_ns[GRADE_EXEC] = ABSENT_NS;
+	emp_judge(&run, x, 4, &plain, &r);
+	assert_near(r.kept[EMP_USER].mean, r.kept[EMP_PT_NET].mean * 2 / 3, 1e-3);
+	emp_result_release(&r);
+	x[1].pt_ns[GRADE_NET] = x[1].pt_ns[GRADE_TICK] = ABSENT_NS;
 	emp_judge(&run, x, 4, &plain, &r);
 	assert_near(r.user_share, 2.0 / 3, 1e-12);
 	assert_false(r.present[EMP_USER] || r.present[EMP_SYSTEM]);

@@ -69,7 +69,7 @@ static void check_closure(const struct difference *d)
 		const struct difference_cause *c = &d->causes.items[i];
 		sum += c->ns;
 		assert_int_not_equal(c->ns, 0);
-		assert_int_equal(c->ns, (int64_t)(c->had_ns - c->base_ns));
+		assert_int_equal(c->ns, (int64_t)(c->had_ns - c->base_ns) + c->parallel_ns);
 		if (c->names.count)
 			assert_int_equal(sum_names(c), c->ns);
 		if (i && d->ns >= 0)
@@ -146,10 +146,78 @@ static void scaled(void **state)
 	release(x, 2);
 }
 
+/* As of make -j2, two of them: 68 ms elapsed, or 132.6 with a hog on one of the CPUs. */
+static void make_pair(struct execution x[2])
+{
+	for (int i = 0; i < 2; i++) {
+		x[i] = simple((uint32_t)i + 1, 124 * MS, i ? 127 * MS + 500000 : 500000);
+		snprintf(x[i].ledger.entries.items[1].name,
+			 sizeof x[i].ledger.entries.items[1].name, "%s", "evilhog");
+		x[i].totals.threads = 3;
+		x[i].ledger.wall_ns[LEDGER_RUN] = i ? 122 * MS : 66 * MS;
+		x[i].ledger.wall_ns[LEDGER_QUEUED] = i ? 10 * MS + 600000 : 2 * MS;
+		x[i].et_ns = i ? 132600000 : 68 * MS;
+		add_entry(&x[i].ledger, LEDGER_QUEUED, "itself", 0, i ? 2 * MS : 90 * MS);
+	}
+}
+
+/* It ran for longer since it ran less in parallel, and that was the hog's doing. */
+static void less_parallel(void **state)
+{
+	(void)state;
+	struct execution x[2];
+	struct difference d;
+	make_pair(x);
+	difference_of(&x[1], &x[0], DIFFERENCE_WALL, &d);
+	check_closure(&d);
+	assert_int_equal(d.ns, 64600000);
+	assert_int_equal(d.causes.count, 1);
+	assert_int_equal(d.causes.items[0].cause, LEDGER_QUEUED);
+	assert_int_equal(d.causes.items[0].ns, 64600000);
+	assert_int_equal(d.causes.items[0].parallel_ns, 56 * MS);
+	assert_int_equal(d.causes.items[0].names.count, 1);
+	assert_string_equal(d.causes.items[0].names.items[0].name, "evilhog");
+	difference_release(&d);
+	/* the other way round */
+	difference_of(&x[0], &x[1], DIFFERENCE_WALL, &d);
+	check_closure(&d);
+	assert_int_equal(d.causes.items[0].ns, -64600000);
+	assert_string_equal(d.causes.items[0].names.items[0].name, "evilhog");
+	difference_release(&d);
+	/* it had more to do: at a parallelism of 124 / 66 those are 10 ms */
+	x[1].ledger.subject.ns[LEDGER_RUN] += 18787879;
+	difference_of(&x[1], &x[0], DIFFERENCE_WALL, &d);
+	check_closure(&d);
+	assert_int_equal(d.causes.items[0].cause, LEDGER_QUEUED);
+	assert_int_equal(d.causes.items[1].cause, LEDGER_RUN);
+	assert_in_range(d.causes.items[1].ns, 10 * MS - 10, 10 * MS + 10);
+	assert_int_equal(d.causes.items[1].unexplained_ns, 0);
+	difference_release(&d);
+	/* nobody had the CPU instead: it is said, but nobody is blamed */
+	x[1].ledger.entries.items[1].ns = x[0].ledger.entries.items[1].ns;
+	x[1].ledger.subject.ns[LEDGER_RUN] = x[0].ledger.subject.ns[LEDGER_RUN];
+	difference_of(&x[1], &x[0], DIFFERENCE_WALL, &d);
+	check_closure(&d);
+	assert_int_equal(d.causes.items[0].cause, LEDGER_RUN);
+	assert_int_equal(d.causes.items[0].unexplained_ns, 56 * MS);
+	difference_release(&d);
+	/* unless its own threads were crowded together, since another had the other CPU */
+	x[1].ledger.entries.items[2].ns = 150 * MS;
+	array_push(&x[1].ledger.others,
+		   ((struct ledger_other){ .pid = 9, .name = "evilhog", .ns = 50 * MS }));
+	difference_of(&x[1], &x[0], DIFFERENCE_WALL, &d);
+	check_closure(&d);
+	assert_string_equal(d.causes.items[0].names.items[0].name, "evilhog");
+	assert_int_equal(d.causes.items[0].names.items[0].ns, 50 * MS);
+	difference_release(&d);
+	release(x, 2);
+}
+
 static void random_ledger(struct random *r, struct execution *x)
 {
 	static const char *const names[] = { "", "postgres", "stress", "timer", "itself", "vda" };
 	*x = (struct execution){ .ledger.present = true };
+	x->totals.threads = (uint32_t)random_below(r, 3);
 	size_t entries = random_below(r, 40);
 	for (size_t i = 0; i < entries; i++)
 		add_entry(&x->ledger, (enum ledger_cause)random_below(r, LEDGER_CAUSES),
@@ -166,6 +234,28 @@ static void random_ledger(struct random *r, struct execution *x)
 	x->et_ns += random_below(r, 3) ? 0 : random_below(r, 5000);
 }
 
+/* Running less in parallel moves time from run to others: all one way, and nothing is made up. */
+static void check_parallel(const struct ledger *x, const struct ledger *base,
+			   const struct difference *d)
+{
+	int64_t wall = (int64_t)(x->wall_ns[LEDGER_RUN] - base->wall_ns[LEDGER_RUN]), moved = 0;
+	for (size_t i = 0; i < d->causes.count; i++) {
+		const struct difference_cause *c = &d->causes.items[i];
+		if (c->cause == LEDGER_RUN) {
+			assert_true(wall > 0 ? c->parallel_ns <= 0 : c->parallel_ns >= 0);
+			assert_true(llabs(c->unexplained_ns) <= llabs(c->ns));
+			continue;
+		}
+		moved += c->parallel_ns;
+		assert_int_equal(c->unexplained_ns, 0);
+		assert_true(!c->parallel_ns || (c->parallel_ns > 0) == (wall > 0));
+		if (c->cause == LEDGER_QUEUED)
+			for (size_t j = 0; j < c->names.count; j++)
+				assert_string_not_equal(c->names.items[j].name, "itself");
+	}
+	assert_true(llabs(moved) <= llabs(wall));
+}
+
 static void always_adds_up(void **state)
 {
 	(void)state;
@@ -178,6 +268,7 @@ static void always_adds_up(void **state)
 		difference_of(&x[0], &x[1], DIFFERENCE_WALL, &d);
 		assert_int_equal(d.ns, (int64_t)(x[0].et_ns - x[1].et_ns));
 		check_closure(&d);
+		check_parallel(&x[0].ledger, &x[1].ledger, &d);
 		difference_release(&d);
 		difference_of(&x[0], &x[1], DIFFERENCE_ACCOUNT, &d);
 		assert_int_equal(d.rest_ns, 0);
@@ -211,6 +302,8 @@ static void the_slow_one(void **state)
 	queue(&x[7], "stress", 1234, 61 * MS);
 	judge(x, 12, &r);
 	assert_int_equal(explain_run(x, 12, &r, EXPLAIN_SLOW_ONES, &e, &err), 0);
+	assert_true(explain_finds_slow(x, 12, &r));
+	assert_false(explain_finds_slow(x, 7, &r));
 	assert_int_equal(e.compared, 10);
 	assert_int_equal(e.list.count, 1);
 	assert_int_equal(e.list.items[0].index, 7);
@@ -336,15 +429,25 @@ static void culprits(void **state)
 	judge(x, 10, &r);
 	assert_int_equal(r.headline, EMP_PT_NET);
 	assert_int_equal(r.verdicts[4].rule, EMP_OUTSIDE);
-	assert_non_null(strstr(r.verdicts[4].reason,
-			       "; queued 58.9 ms more than usual: stress (pid 1234)"));
+	/* neither a wait nor an interrupt makes a process time that is net of them */
+	assert_non_null(strstr(r.verdicts[4].reason, "; it used more CPU itself"));
 	emp_result_release(&r);
-	/* sleeping longer does not make a process time */
-	x[4].ledger.subject.ns[LEDGER_QUEUED] = x[5].ledger.subject.ns[LEDGER_QUEUED];
+	/* an interrupt makes the scheduler's, a wait does not */
+	add_entry(&x[4].ledger, LEDGER_IRQ, "timer", 0, 40 * MS);
 	add_entry(&x[4].ledger, LEDGER_TIMER, "clock_nanosleep", 0, 90 * MS);
+	for (size_t i = 0; i < 10; i++)
+		x[i].pt_ns[GRADE_NET] = ABSENT_NS;
+	x[4].pt_ns[GRADE_EXEC] = 1100 * MS;
+	judge(x, 10, &r);
+	assert_int_equal(r.headline, EMP_PT_EXEC);
+	assert_non_null(strstr(r.verdicts[4].reason, "; irq 40.0 ms more than usual: timer"));
+	emp_result_release(&r);
+	/* without a ledger the busiest is named */
+	x[4].ledger.present = false;
 	judge(x, 10, &r);
 	assert_non_null(strstr(r.verdicts[4].reason, "; elsewhere ran 80 ms meanwhile"));
 	emp_result_release(&r);
+	x[4].ledger.present = true;
 	/* but an elapsed time */
 	for (size_t i = 0; i < 10; i++)
 		x[i].pt_ns[GRADE_NET] = x[i].pt_ns[GRADE_EXEC] = ABSENT_NS;
@@ -393,13 +496,10 @@ static void net_grade(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_name),
-		cmocka_unit_test(scaled),
-		cmocka_unit_test(always_adds_up),
-		cmocka_unit_test(the_slow_one),
-		cmocka_unit_test(nothing_to_explain),
-		cmocka_unit_test(ten_thousand),
-		cmocka_unit_test(culprits),
+		cmocka_unit_test(by_name),	 cmocka_unit_test(scaled),
+		cmocka_unit_test(less_parallel), cmocka_unit_test(always_adds_up),
+		cmocka_unit_test(the_slow_one),	 cmocka_unit_test(nothing_to_explain),
+		cmocka_unit_test(ten_thousand),	 cmocka_unit_test(culprits),
 		cmocka_unit_test(net_grade),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,7 +71,7 @@ static void hyperfine_meaning(void **state)
 	f.executions[5].status = 9;
 	f.executions[6].outcome = OUTCOME_TIMED_OUT;
 	f.executions[7].et_ns = 5; /* less than the shell's */
-	f.executions[8].pt_ns[GRADE_EXEC] = ABSENT_NS;
+	f.executions[8].pt_ns[GRADE_NET] = ABSENT_NS;
 	f.executions[9].user_ns = f.executions[9].system_ns = ABSENT_NS; /* hit by no tick */
 	f.result.user_share = 0.625; /* not what one execution would give */
 	json_t *root = json_of(&f.view, 1);
@@ -84,7 +84,7 @@ static void hyperfine_meaning(void **state)
 		assert_near(json_number_value(json_array_get(at(root, "results.0.times"), i - 1)),
 			    t);
 		sum += t;
-		exec += i == 8 ? 0 : ((double)x->pt_ns[GRADE_EXEC] - 400000) / 1e9;
+		exec += i == 8 ? 0 : ((double)x->pt_ns[GRADE_NET] - 500000) / 1e9;
 		low = t < low ? t : low;
 		high = t > high ? t : high;
 	}
