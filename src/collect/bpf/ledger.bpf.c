@@ -759,7 +759,7 @@ int BPF_PROG(ledger_nmi, void *handler, s64 ns)
 		return 0;
 	t->ns[LEDGER_NMI] += (u64)ns;
 	t->count[LEDGER_NMI]++;
-	if (control.window && control.in_state[LEDGER_RUN] == 1)
+	if (is_alone())
 		c->alone_ns[LEDGER_NMI] += (u64)ns;
 	return 0;
 }

@@ -51,6 +51,12 @@ static __always_inline u64 read_steal(struct ledger_cpu *c)
 	return steal;
 }
 
+/* No other thread of the subject has a CPU. */
+static __always_inline bool is_alone(void)
+{
+	return control.window && control.in_state[LEDGER_RUN] == 1;
+}
+
 /* Enters the time up to now on this CPU. open: this program can be interrupted by that of a hard
  * interrupt. ended: interrupts that end now, 1 or 0. */
 static __always_inline void advance(struct ledger_cpu *c, u64 now, bool open, u32 ended)
@@ -90,7 +96,6 @@ static __always_inline void advance(struct ledger_cpu *c, u64 now, bool open, u3
 	struct ledger_slot *t = slot_of(c->occupant);
 	if (!t)
 		return;
-	bool alone = control.in_state[LEDGER_RUN] == 1 && control.window;
 	if (depth) {
 		u32 cause = cause_of(source);
 		if (control.window)
@@ -98,7 +103,7 @@ static __always_inline void advance(struct ledger_cpu *c, u64 now, bool open, u3
 		if (cause < LEDGER_QUEUED) {
 			t->ns[cause] += ns;
 			t->count[cause] += ended;
-			if (alone)
+			if (is_alone())
 				c->alone_ns[cause] += ns;
 		}
 		enter_name(t, NAME_KEY(cause, source), ns, ended);
@@ -108,7 +113,7 @@ static __always_inline void advance(struct ledger_cpu *c, u64 now, bool open, u3
 	if (stolen) {
 		t->ns[LEDGER_STEAL] += stolen;
 		t->count[LEDGER_STEAL]++;
-		if (alone)
+		if (is_alone())
 			c->alone_ns[LEDGER_STEAL] += stolen;
 	}
 }
