@@ -74,6 +74,14 @@ uint64_t ledger_account_sum(const struct ledger_account *a)
 	return sum;
 }
 
+uint64_t ledger_account_on_cpu_ns(const struct ledger_account *a)
+{
+	uint64_t sum = 0;
+	for (enum ledger_cause c = 0; ledger_on_cpu(c); c++)
+		sum += a->ns[c];
+	return sum;
+}
+
 uint64_t ledger_account_user_ns(const struct ledger_account *a)
 {
 	uint64_t ticks = a->tick_user_ns + a->tick_system_ns;

@@ -148,6 +148,8 @@ void ledger_clear(struct ledger *l);
 /* Adds b to a. */
 void ledger_account_add(struct ledger_account *a, const struct ledger_account *b);
 uint64_t ledger_account_sum(const struct ledger_account *a);
+/* Of the causes under which it was on a CPU. */
+uint64_t ledger_account_on_cpu_ns(const struct ledger_account *a);
 /* LEDGER_RUN as user time, in the proportion of the ticks; UINT64_MAX without a tick. */
 uint64_t ledger_account_user_ns(const struct ledger_account *a);
 

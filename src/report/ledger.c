@@ -92,9 +92,7 @@ static void add_processes(struct ledger_sums *s, const struct execution *x)
 	const struct ledger_thread *threads = x->ledger.threads.items;
 	struct ledger_process *list = ledger_processes(&x->ledger, &n);
 	for (size_t i = 0; i < n; i++, first++) {
-		uint64_t on_cpu = 0;
-		for (enum ledger_cause c = 0; ledger_on_cpu(c); c++)
-			on_cpu += list[i].account.ns[c];
+		uint64_t on_cpu = ledger_account_on_cpu_ns(&list[i].account);
 		/* both are by begin; the list is freed, its names with it */
 		while (threads[first].tgid != list[i].tgid ||
 		       threads[first].begin_ns != list[i].begin_ns)

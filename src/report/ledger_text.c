@@ -228,14 +228,6 @@ static void put_processes(const struct ledger_sums *s, const struct time_style *
 	put_more(count > MOST_ROWS ? count - MOST_ROWS : 0, "name", out);
 }
 
-static uint64_t on_cpu_ns(const struct ledger_account *a)
-{
-	uint64_t sum = 0;
-	for (enum ledger_cause c = 0; ledger_on_cpu(c); c++)
-		sum += a->ns[c];
-	return sum;
-}
-
 struct ranked_thread {
 	uint64_t on_cpu;
 	size_t index;
@@ -297,7 +289,9 @@ static void put_threads(const struct ledger *l, const struct time_style *style, 
 		return;
 	struct ranked_thread *ranked = xcalloc(count, sizeof *ranked);
 	for (size_t i = 0; i < count; i++)
-		ranked[i] = (struct ranked_thread){ on_cpu_ns(&l->threads.items[i].account), i };
+		ranked[i] = (struct ranked_thread){
+			ledger_account_on_cpu_ns(&l->threads.items[i].account), i
+		};
 	qsort(ranked, count, sizeof *ranked, compare_threads);
 	struct table *t = new_table(columns, n + 1, style);
 	for (size_t i = 0; i < count && i < 2 * MOST_ROWS; i++) {

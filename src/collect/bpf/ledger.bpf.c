@@ -262,7 +262,6 @@ ONCE int catch_up(struct ledger_cpu *c, u64 now)
 		at = now;
 	if (at < c->mark_ns)
 		at = c->mark_ns;
-	control.missed += c->task != 0;
 	advance(c, at, true, 0);
 	end_turn(c, at);
 	u32 left = c->occupant, to = LEDGER_CAUSES, from = LEDGER_CAUSES;
@@ -606,16 +605,26 @@ int BPF_PROG(ledger_io_merged, struct request *rq)
 
 /* ---- interrupts ---- */
 
-static __always_inline int enter(u32 source)
+/* An interrupt begins or ends: this CPU with its time entered up to now; 0 when nobody looks. */
+static __always_inline struct ledger_cpu *at_edge(u32 source, u64 *now, u32 ended)
 {
 	if (!control.active)
 		return 0;
-	u64 now = bpf_ktime_get_ns();
-	struct ledger_cpu *c = here(now);
+	*now = bpf_ktime_get_ns();
+	struct ledger_cpu *c = here(*now);
 	if (!c)
 		return 0;
 	count_event(c, LEDGER_INTERRUPTS);
-	advance(c, now, source < SOURCE_TIMER, 0);
+	advance(c, *now, source < SOURCE_TIMER, ended);
+	return c;
+}
+
+static __always_inline int enter(u32 source)
+{
+	u64 now;
+	struct ledger_cpu *c = at_edge(source, &now, 0);
+	if (!c)
+		return 0;
 	source &= LEDGER_SOURCES - 1;
 	if (control.window) {
 		c->sources[source].count++;
@@ -632,14 +641,10 @@ static __always_inline int enter(u32 source)
 
 static __always_inline int leave(u32 source)
 {
-	if (!control.active)
-		return 0;
-	u64 now = bpf_ktime_get_ns();
-	struct ledger_cpu *c = here(now);
+	u64 now;
+	struct ledger_cpu *c = at_edge(source, &now, 1);
 	if (!c)
 		return 0;
-	count_event(c, LEDGER_INTERRUPTS);
-	advance(c, now, source < SOURCE_TIMER, 1);
 	if (c->depth)
 		c->depth--;
 	if (tracing)

@@ -154,7 +154,6 @@ struct ledger_control {
 	__s32 root_threads;
 	__u64 armed_ns, begin_ns, end_ns;
 	__u64 clock_ns, clock_at_ns; /* CLOCK_MONOTONIC less the scheduler's; when that was read */
-	__u64 missed;		     /* switches that the kernel did not tell */
 	__u32 slots_used, others_used; /* may exceed what there is */
 	__s32 tasks;		       /* entries of the map */
 	__u32 device;		       /* index, + 1, of the last the subject used */
