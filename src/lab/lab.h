@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "record/execution.h"
 #include "record/machine.h"
+#include "record/noise.h"
 
 struct lab;
 
@@ -70,6 +71,17 @@ int lab_get_executions(struct lab *lab, int64_t run, enum lab_detail detail, exe
 		       struct error *err);
 /* The stored trace of one execution (x->id); into->present says whether there is one. */
 int lab_get_trace(struct lab *lab, int64_t execution, struct trace *into, struct error *err);
+
+/* The noise of a run (SUBJECT_CPU), in one transaction, in place of what was stored of it before: a
+ * run of days is stored now and then while it goes. */
+int lab_put_noise(struct lab *lab, int64_t run, const struct noise *n, struct error *err);
+/* into is zeroed; released by the caller. An error (EXIT_USAGE) when the run is not one of noise.
+ */
+int lab_get_noise(struct lab *lab, int64_t run, struct noise *into, struct error *err);
+/* Makes the run the baseline of its machine (by fingerprint), in place of the one before. */
+int lab_set_baseline(struct lab *lab, int64_t run, struct error *err);
+/* The newest baseline of this machine's fingerprint; *run is 0 when there is none. */
+int lab_get_baseline(struct lab *lab, const struct machine *m, int64_t *run, struct error *err);
 
 /* Names that lab_find_run() would read otherwise ("12", "last", "@1") and "" are refused. */
 int lab_check_name(const char *name, struct error *err);

@@ -33,6 +33,12 @@ const char *run_status_name(enum run_status status)
 	return names[status];
 }
 
+const char *subject_kind_name(enum subject_kind kind)
+{
+	static const char *const names[] = { "command", "cpu" };
+	return names[kind];
+}
+
 void execution_release(struct execution *x)
 {
 	array_release(&x->processes);

@@ -108,8 +108,13 @@ struct parameter {
 	char *name, *value;
 };
 
+/* What a run measured. */
+enum subject_kind { SUBJECT_COMMAND, SUBJECT_CPU, SUBJECT_KINDS };
+const char *subject_kind_name(enum subject_kind kind); /* "command", "cpu" */
+
 struct run {
-	int64_t id;    /* in the lab */
+	int64_t id; /* in the lab */
+	enum subject_kind kind;
 	int64_t study; /* runs of one command line belong to one study */
 	char *name;    /* what the user called it, or the command */
 	char *command; /* as given, parameters filled in; bytes, not necessarily UTF-8 */

@@ -24,7 +24,19 @@ enum trace_kind {
 	TRACE_MIGRATE,	  /* tid of a thread of the subject; a: the CPU it goes to */
 	TRACE_IO_START,	  /* a request: tid, tgid, comm of who asked; a: device, b: bytes */
 	TRACE_IO_DONE,	  /* a: device, b: bytes; tid: who had asked */
+	/* Of `tare noise` only: */
+	TRACE_WORK_BEGIN, /* a work item begins on the worker that has the CPU: a: its function, in
+			     names under TRACE_NAMES_WORK */
+	TRACE_WORK_END,	  /* and ends */
+	TRACE_FAULT,	  /* a page fault of the loop begins; its end is not told */
+	TRACE_NMI,	  /* a handler of an NMI ends: b: ns it took */
+	TRACE_DETOUR_BEGIN, /* the loop is away from here */
+	TRACE_DETOUR_END,
 };
+
+#define TRACE_NAMES_WORK                                                        \
+	200 /* cause of a struct trace_name: source is the number of a function \
+	     */
 
 #define TRACE_ENDED 255
 
@@ -34,6 +46,8 @@ enum trace_flag {
 	TRACE_IS_KERNEL = 4,	  /* tid is a kernel thread */
 	TRACE_LEAVER_SUBJECT = 8, /* TRACE_SWITCH: a belongs to the subject */
 	TRACE_IS_WRITE = 16,	  /* TRACE_IO_* */
+	TRACE_IS_FAIR = 32, /* TRACE_SWITCH of `tare noise`: who gets the CPU is not of a real-time
+			       or deadline class (the idle task neither) */
 };
 
 struct trace_event {

@@ -1,0 +1,56 @@
+/* Two runs of `tare noise` compared: which sources are new, gone, grown or shrunk, and how sure
+ * that is. All CPUs of a run together. */
+#ifndef TARE_PROTOCOL_JITTER_DIFF_H
+#define TARE_PROTOCOL_JITTER_DIFF_H
+
+#include "base/error.h"
+#include "record/noise.h"
+
+enum jitter_change { JITTER_SAME, JITTER_NEW, JITTER_GONE, JITTER_GROWN, JITTER_SHRUNK };
+const char *jitter_change_name(enum jitter_change change);
+
+/* Rates are per second of window of one CPU. */
+struct jitter_source_diff {
+	enum noise_class class;
+	char name[NOISE_NAME_SIZE];
+	enum jitter_change change;
+	double base_rate, run_rate;   /* occurrences per s */
+	double base_share, run_share; /* ns lost per ns: the weight of the source */
+	double base_mean_ns, run_mean_ns;
+	uint64_t base_max_ns, run_max_ns;
+	/* Of the time lost to it per s: run / base with a 95 % interval over the parts of the runs;
+	 * NaN where one of them lacks it or has too few parts. */
+	double ratio, ratio_low, ratio_high;
+	/* NEW, GONE: that all its occurrences fell into one of the two by chance; else
+	 * Mann-Whitney's over the parts. Adjusted by Benjamini and Hochberg over all sources. NaN:
+	 * too few parts. */
+	double p;
+};
+
+#define JITTER_GRID 240
+struct jitter_diff {
+	/* NEW first, then GROWN, SHRUNK, GONE, SAME; each by the larger time lost */
+	ARRAY(struct jitter_source_diff) sources;
+	/* Total time lost per s: as above. */
+	double base_share, run_share, ratio, ratio_low, ratio_high, p;
+	/* Detours per s and per decade of length, by Parzen's method over log10(length in ns);
+	 * grid_ns[i] are the lengths. bandwidth in decades, the same for both. */
+	double grid_ns[JITTER_GRID], base_density[JITTER_GRID], run_density[JITTER_GRID];
+	double bandwidth;
+	double distance; /* half of the integral of |run - base| of the normalised ones: 0 to 1 */
+	/* Where the rates differ most: a peak of run - base, with the combinations in it. Up to 5.
+	 */
+	struct jitter_peak {
+		uint64_t low_ns, high_ns;
+		double base_rate, run_rate;	/* detours per s in it */
+		char name[NOISE_COMBINED_SIZE]; /* of the combination that changed most */
+	} peaks[5];
+	size_t peak_count;
+};
+
+/* -1 (EXIT_USAGE) when one of them has no window at all. */
+int jitter_compare(const struct noise *base, const struct noise *run, struct jitter_diff *out,
+		   struct error *err);
+void jitter_diff_release(struct jitter_diff *d);
+
+#endif
