@@ -15,6 +15,7 @@
 
 #include "../tests/kernel/closure.h"
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/file.h"
 #include "measure/execute.h"
 #include "measure/interrupt.h"

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cmd/time_plan.h"

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "collect/backend.h"
 #include "collect/bpf/tasks.h"
+#include "collect/kernel.h"
 #include "collect/ledger.h"
 #include "tasks.skel.h"
 
@@ -29,14 +30,6 @@ struct bpf_state {
 	struct image exits;
 	struct ledger_keeper *keeper; /* NULL: no ledger is kept */
 };
-
-static int silent(enum libbpf_print_level level, const char *format, va_list args)
-{
-	(void)level;
-	(void)format;
-	(void)args;
-	return 0;
-}
 
 static int on_exit_record(void *context, void *data, size_t size)
 {
@@ -98,7 +91,7 @@ static int bpf_open(void **state, struct error *err)
 	if (!in_initial_pid_namespace())
 		return error_set(err, EXIT_ENVIRONMENT,
 				 "this is a container: its pids are not the kernel's");
-	libbpf_set_print(silent);
+	kernel_quiet();
 	struct bpf_state *s = xcalloc(1, sizeof *s);
 	if (load(s, err)) {
 		bpf_close(s);

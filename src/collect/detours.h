@@ -36,8 +36,8 @@ const char *detours_not_seen(const struct detours *d);
 void detours_describe(const struct detours *d, struct noise *n);
 
 /* Lets all loops run for so long (at least; a detour at the end is waited for) and waits. rounds
- * gets the detours and events of each CPU, in the order of the options, good until the next call.
- * -1 with EXIT_INTERRUPTED when a signal came: what was seen until then is in rounds. */
+ * gets the detours and events of each CPU, in the order of the options, good until the next call. A
+ * round ends early when the room for its detours is used up; signals do not end it. */
 int detours_round(struct detours *d, uint64_t ns, const struct detour_round **rounds,
 		  struct error *err);
 
@@ -46,6 +46,6 @@ void detours_untold(struct detours *d, struct noise *n);
 
 /* "0-3,8", "all"; checked to exist, to be online and in this process's cpuset. */
 typedef ARRAY(uint32_t) cpu_list;
-int cpus_parse(const char *text, cpu_list *into, struct error *err);
+int cpus_choose(const char *text, cpu_list *into, struct error *err);
 
 #endif

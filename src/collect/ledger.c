@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "collect/bpf/ledger.h"
+#include "collect/kernel.h"
 #include "collect/ledger_names.h"
 #include "ledger.skel.h"
 #include "ledger_raw.skel.h"
@@ -65,12 +66,6 @@ struct ledger_keeper {
 };
 
 /* ---- loading ---- */
-
-static const char *tracepoint_of(const struct bpf_program *p)
-{
-	const char *slash = strchr(bpf_program__section_name(p), '/');
-	return slash ? slash + 1 : "";
-}
 
 /* Tracepoints without which there is no ledger. */
 static bool is_essential(const char *tracepoint)
@@ -123,46 +118,6 @@ static void note_lack(struct ledger_keeper *k, const char *tracepoint)
 			note_unseen(k, lacks[i].what, lacks[i].net);
 }
 
-/* Where the kernel keeps the hypervisor's clock of stolen time, relative to a CPU's run queue: both
- * are per-CPU variables that BTF has the offsets of. */
-static bool find_steal(const struct btf *btf, int64_t *from_rq)
-{
-	int section = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
-	if (section < 0)
-		return false;
-	const struct btf_type *type = btf__type_by_id(btf, (uint32_t)section);
-	const struct btf_var_secinfo *vars = btf_var_secinfos(type);
-	int64_t steal = -1, queue = -1;
-	for (int i = 0; i < btf_vlen(type); i++) {
-		const struct btf_type *var = btf__type_by_id(btf, vars[i].type);
-		const char *name = btf__name_by_offset(btf, var->name_off);
-		if (strcmp(name, "steal_time") == 0)
-			steal = vars[i].offset;
-		else if (strcmp(name, "runqueues") == 0)
-			queue = vars[i].offset;
-	}
-	*from_rq = steal - queue;
-	return steal >= 0 && queue >= 0;
-}
-
-static bool in_guest(void)
-{
-	char *info = file_read("/proc/cpuinfo");
-	bool guest = info && strstr(info, " hypervisor");
-	free(info);
-	return guest;
-}
-
-static bool steal_counts(void)
-{
-	/* the kernel's own sum over all CPUs: the 8th number */
-	char *stat = file_read_line("/proc/stat");
-	unsigned long long steal = 0;
-	bool read = stat && sscanf(stat, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &steal) == 1;
-	free(stat);
-	return read && steal > 0;
-}
-
 static struct bpf_map *map_of(const struct ledger_keeper *k, const char *name)
 {
 	return bpf_object__find_map_by_name(k->object, name);
@@ -197,33 +152,13 @@ static int open_object(struct ledger_keeper *k, bool raw, bool steal, int64_t fr
 	return 0;
 }
 
-static bool has_tracepoint(const struct btf *btf, const char *name)
-{
-	char type[96];
-	snprintf(type, sizeof type, "btf_trace_%.80s", name);
-	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) >= 0;
-}
-
-/* An entry without its exit, or the other way round, would be worse than neither. */
-static bool has_pair(const struct btf *btf, const char *name)
-{
-	char other[96];
-	snprintf(other, sizeof other, "%.80s", name);
-	char *end = strrchr(other, '_');
-	if (end && strcmp(end, "_entry") == 0)
-		snprintf(end, 8, "_exit");
-	else if (end && strcmp(end, "_exit") == 0)
-		snprintf(end, 8, "_entry");
-	return has_tracepoint(btf, name) && has_tracepoint(btf, other);
-}
-
 static int choose_programs(struct ledger_keeper *k, const struct btf *btf, struct error *err)
 {
 	struct bpf_program *p;
 	bpf_object__for_each_program(p, k->object)
 	{
-		const char *tracepoint = tracepoint_of(p);
-		if (has_pair(btf, tracepoint))
+		const char *tracepoint = program_tracepoint(p);
+		if (kernel_has_pair(btf, tracepoint))
 			continue;
 		if (is_essential(tracepoint))
 			return error_set(err, EXIT_ENVIRONMENT, "this kernel has no tracepoint %s",
@@ -283,7 +218,7 @@ int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum
 	k->trace = trace;
 	struct btf *btf = btf__load_vmlinux_btf();
 	int64_t from_rq = 0;
-	bool steal = btf && find_steal(btf, &from_rq) && steal_counts();
+	bool steal = btf && kernel_steal(btf, &from_rq);
 	bool raw = how == LEDGER_ATTACH_RAW || !btf ||
 		   btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF) < 0;
 #if defined(__x86_64__)
@@ -296,7 +231,7 @@ int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum
 	} else {
 		/* the BTF of a kernel that needs raw tracepoints does not tell which it has */
 		failed = raw ? 0 : choose_programs(k, btf, err);
-		if (!steal && in_guest())
+		if (!steal && kernel_is_guest())
 			note_unseen(k, "time stolen by the hypervisor", true);
 		failed = failed || load(k, members, err);
 	}
@@ -343,12 +278,12 @@ int ledger_keeper_attach(struct ledger_keeper *k, int ends, struct bpf_link **li
 		struct bpf_link *made = bpf_program__attach(p);
 		if (made) {
 			k->links[k->link_count++] = made;
-		} else if (is_essential(tracepoint_of(p))) {
+		} else if (is_essential(program_tracepoint(p))) {
 			return error_set(err, EXIT_ENVIRONMENT,
-					 "cannot attach the ledger to %s: %s", tracepoint_of(p),
-					 strerror(errno));
+					 "cannot attach the ledger to %s: %s",
+					 program_tracepoint(p), strerror(errno));
 		} else {
-			note_lack(k, tracepoint_of(p));
+			note_lack(k, program_tracepoint(p));
 		}
 	}
 	/* last, since from here on the ledger's program has to do its work */

@@ -262,28 +262,3 @@ void command_release(struct command *c)
 		close(c->output_fd);
 	c->pidfd = c->output_fd = -1;
 }
-
-bool cpus_parse(const char *text, cpu_set_t *set)
-{
-	CPU_ZERO(set);
-	for (;;) {
-		char *end;
-		if (*text < '0' || *text > '9')
-			return false;
-		long first = strtol(text, &end, 10), last = first;
-		if (*end == '-') {
-			if (end[1] < '0' || end[1] > '9')
-				return false;
-			last = strtol(end + 1, &end, 10);
-		}
-		if (last < first || last >= CPU_SETSIZE)
-			return false;
-		for (long cpu = first; cpu <= last; cpu++)
-			CPU_SET((size_t)cpu, set);
-		if (!*end)
-			return true;
-		if (*end != ',')
-			return false;
-		text = end + 1;
-	}
-}

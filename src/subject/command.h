@@ -69,7 +69,4 @@ int command_started(const struct command *c, const char *name, struct error *err
 /* Closes what the parent holds. The process must have been waited for. */
 void command_release(struct command *c);
 
-/* "0,2-3": CPUs from a list as the kernel writes them. */
-bool cpus_parse(const char *text, cpu_set_t *set);
-
 #endif

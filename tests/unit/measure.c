@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/cpus.h"
 #include "measure/parameters.h"
 #include "subject/command.h"
 

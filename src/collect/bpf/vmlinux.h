@@ -195,6 +195,10 @@ struct task_struct {
 	bool throttled; /* since 6.18 */
 };
 
+struct work_struct {
+	void *func;
+};
+
 struct task_struct___before_5_14 {
 	long int state;
 };

@@ -1,0 +1,11 @@
+/* Lists of CPUs, as the kernel and users write them. */
+#ifndef TARE_BASE_CPUS_H
+#define TARE_BASE_CPUS_H
+
+#include <sched.h>
+#include <stdbool.h>
+
+/* "0,2-3". False when it is not such a list, or names more CPUs than a cpu_set_t holds. */
+bool cpus_parse(const char *text, cpu_set_t *set);
+
+#endif

@@ -1,0 +1,226 @@
+/* What happens on the measured CPUs while the loops run: every switch, interrupt, work item and
+ * fault, written into memory that tare has mapped. A round's events are read when it is over. */
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "collect/bpf/ledger.h"
+#include "collect/bpf/noise.h"
+#include "record/trace.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+#define PF_KTHREAD 0x200000
+#define FIRST_FAIR_PRIO 100 /* the kernel's MAX_RT_PRIO */
+#define TP(name) SEC("tp_btf/" #name)
+
+const volatile __u16 slot_of_cpu[NOISE_CPUS_MAX] = {}; /* + 1; 0: not measured */
+const volatile __u32 room = 1;			       /* events for each */
+const volatile __u32 steal_known = 0;
+const volatile __s64 steal_from_rq = 0; /* address of steal_time less that of the run queue */
+
+struct noise_control control = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* the measured CPUs, set before loading */
+	__type(key, u32);
+	__type(value, struct noise_slot);
+} slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* room for each of them */
+	__type(key, u32);
+	__type(value, struct trace_event);
+} events SEC(".maps");
+
+/* 0, or 1 + the slot of this CPU. */
+static __always_inline u32 here(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	return cpu < NOISE_CPUS_MAX ? slot_of_cpu[cpu] : 0;
+}
+
+/* Room for an event on this CPU; NULL: not measured, or full. A hard interrupt may come in between
+ * and take the next: hence the atomic step. */
+static __always_inline struct trace_event *next_event(struct noise_slot **slot)
+{
+	if (!control.active)
+		return 0;
+	u32 index = here();
+	if (!index)
+		return 0;
+	index--;
+	struct noise_slot *s = bpf_map_lookup_elem(&slots, &index);
+	if (!s)
+		return 0;
+	*slot = s;
+	u64 at = __sync_fetch_and_add(&s->head, 1);
+	if (at >= room)
+		return 0;
+	index = index * room + (u32)at;
+	return bpf_map_lookup_elem(&events, &index);
+}
+
+static __always_inline void put(struct trace_event *e, u64 now, u8 kind, u32 a, u32 b)
+{
+	e->at_ns = now;
+	e->kind = kind;
+	e->flags = 0;
+	e->a = a;
+	e->b = b;
+}
+
+static __always_inline int interrupt(u8 kind, u32 cause, u32 source)
+{
+	struct noise_slot *slot;
+	struct trace_event *e = next_event(&slot);
+	if (e)
+		put(e, bpf_ktime_get_ns(), kind, cause, source);
+	return 0;
+}
+
+static __always_inline u32 source_of_irq(int irq)
+{
+	u32 source = SOURCE_IRQS + (u32)irq;
+	return source < SOURCE_HIGH ? source : SOURCE_HIGH;
+}
+
+TP(irq_handler_entry)
+int BPF_PROG(noise_irq_entry, int irq)
+{
+	return interrupt(TRACE_ENTER, LEDGER_IRQ, source_of_irq(irq));
+}
+
+TP(irq_handler_exit)
+int BPF_PROG(noise_irq_exit, int irq)
+{
+	return interrupt(TRACE_LEAVE, LEDGER_IRQ, source_of_irq(irq));
+}
+
+TP(softirq_entry)
+int BPF_PROG(noise_softirq_entry, unsigned int number)
+{
+	return interrupt(TRACE_ENTER, LEDGER_SOFTIRQ, SOURCE_SOFTIRQS + (number & 15));
+}
+
+TP(softirq_exit)
+int BPF_PROG(noise_softirq_exit, unsigned int number)
+{
+	return interrupt(TRACE_LEAVE, LEDGER_SOFTIRQ, SOURCE_SOFTIRQS + (number & 15));
+}
+
+#define VECTOR(name, source)                                       \
+	TP(name##_entry)                                           \
+	int BPF_PROG(noise_##name##_entry)                         \
+	{                                                          \
+		return interrupt(TRACE_ENTER, LEDGER_IRQ, source); \
+	}                                                          \
+	TP(name##_exit)                                            \
+	int BPF_PROG(noise_##name##_exit)                          \
+	{                                                          \
+		return interrupt(TRACE_LEAVE, LEDGER_IRQ, source); \
+	}
+VECTOR(local_timer, SOURCE_TIMER)
+VECTOR(reschedule, SOURCE_RESCHEDULE)
+VECTOR(call_function, SOURCE_CALL)
+VECTOR(call_function_single, SOURCE_CALL_SINGLE)
+VECTOR(irq_work, SOURCE_IRQ_WORK)
+VECTOR(x86_platform_ipi, SOURCE_PLATFORM)
+VECTOR(thermal_apic, SOURCE_THERMAL)
+VECTOR(threshold_apic, SOURCE_THRESHOLD)
+VECTOR(deferred_error_apic, SOURCE_DEFERRED)
+VECTOR(error_apic, SOURCE_ERROR)
+VECTOR(spurious_apic, SOURCE_SPURIOUS)
+
+TP(nmi_handler)
+int BPF_PROG(noise_nmi, void *handler, s64 ns)
+{
+	struct noise_slot *slot;
+	struct trace_event *e = next_event(&slot);
+	if (e)
+		put(e, bpf_ktime_get_ns(), TRACE_NMI, LEDGER_NMI,
+		    ns < 0	      ? 0
+		    : ns < 0xffffffff ? (u32)ns
+				      : 0xffffffff);
+	return 0;
+}
+
+TP(sched_switch)
+int BPF_PROG(noise_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct noise_slot *slot;
+	struct trace_event *e = next_event(&slot);
+	if (!e)
+		return 0;
+	put(e, bpf_ktime_get_ns(), TRACE_SWITCH, (u32)prev->pid, LEDGER_QUEUED);
+	e->tid = next->pid;
+	e->tgid = next->tgid;
+	e->flags = (next->flags & PF_KTHREAD ? TRACE_IS_KERNEL : 0) |
+		   (next->prio >= FIRST_FAIR_PRIO ? TRACE_IS_FAIR : 0);
+	bpf_probe_read_kernel(e->comm, sizeof e->comm, next->comm);
+	return 0;
+}
+
+static __always_inline int work(u8 kind, u64 function)
+{
+	struct noise_slot *slot;
+	struct trace_event *e = next_event(&slot);
+	if (e)
+		put(e, bpf_ktime_get_ns(), kind, (u32)function, (u32)(function >> 32));
+	return 0;
+}
+
+TP(workqueue_execute_start)
+int BPF_PROG(noise_work_start, struct work_struct *w)
+{
+	return work(TRACE_WORK_BEGIN, (u64)w->func);
+}
+
+TP(workqueue_execute_end)
+int BPF_PROG(noise_work_end, struct work_struct *w)
+{
+	return work(TRACE_WORK_END, 0);
+}
+
+/* Of the loop itself: others' faults are in their own time. */
+TP(page_fault_user)
+int BPF_PROG(noise_fault)
+{
+	u32 index = here();
+	if (!control.active || !index)
+		return 0;
+	index--;
+	struct noise_slot *slot = bpf_map_lookup_elem(&slots, &index);
+	if (!slot || slot->tid != bpf_get_current_task_btf()->pid)
+		return 0;
+	struct trace_event *e = next_event(&slot);
+	if (e)
+		put(e, bpf_ktime_get_ns(), TRACE_FAULT, 0, 0);
+	return 0;
+}
+
+/* Called by a loop itself: who it is, and what the hypervisor has taken from its CPU so far. */
+SEC("syscall")
+int noise_here(void *context)
+{
+	u32 index = here();
+	if (!index)
+		return 0;
+	index--;
+	struct noise_slot *s = bpf_map_lookup_elem(&slots, &index);
+	if (!s)
+		return 0;
+	struct task_struct *t = bpf_get_current_task_btf();
+	if (!s->steal_at && steal_known)
+		s->steal_at = (u64)BPF_CORE_READ(t, se.cfs_rq, rq) + (u64)steal_from_rq;
+	s->tid = t->pid;
+	if (s->steal_at)
+		bpf_probe_read_kernel(&s->steal_ns, sizeof s->steal_ns, (void *)s->steal_at);
+	return 0;
+}

@@ -1,0 +1,89 @@
+#include "collect/kernel.h"
+
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+
+static int say_nothing(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level, (void)format, (void)args;
+	return 0;
+}
+
+void kernel_quiet(void)
+{
+	libbpf_set_print(say_nothing);
+}
+
+const char *program_tracepoint(const struct bpf_program *p)
+{
+	const char *slash = strchr(bpf_program__section_name(p), '/');
+	return slash ? slash + 1 : "";
+}
+
+static bool has_tracepoint(const struct btf *btf, const char *name)
+{
+	char type[96];
+	snprintf(type, sizeof type, "btf_trace_%.80s", name);
+	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) >= 0;
+}
+
+bool kernel_has_pair(const struct btf *btf, const char *name)
+{
+	char other[96];
+	snprintf(other, sizeof other, "%.80s", name);
+	char *end = strrchr(other, '_');
+	if (end && strcmp(end, "_entry") == 0)
+		snprintf(end, 8, "_exit");
+	else if (end && strcmp(end, "_exit") == 0)
+		snprintf(end, 8, "_entry");
+	return has_tracepoint(btf, name) && has_tracepoint(btf, other);
+}
+
+/* Both are per-CPU variables that BTF has the offsets of. */
+static bool find_steal(const struct btf *btf, int64_t *from_rq)
+{
+	int section = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
+	if (section < 0)
+		return false;
+	const struct btf_type *type = btf__type_by_id(btf, (uint32_t)section);
+	const struct btf_var_secinfo *vars = btf_var_secinfos(type);
+	int64_t steal = -1, queue = -1;
+	for (int i = 0; i < btf_vlen(type); i++) {
+		const struct btf_type *var = btf__type_by_id(btf, vars[i].type);
+		const char *name = btf__name_by_offset(btf, var->name_off);
+		if (strcmp(name, "steal_time") == 0)
+			steal = vars[i].offset;
+		else if (strcmp(name, "runqueues") == 0)
+			queue = vars[i].offset;
+	}
+	*from_rq = steal - queue;
+	return steal >= 0 && queue >= 0;
+}
+
+bool kernel_is_guest(void)
+{
+	char *info = file_read("/proc/cpuinfo");
+	bool guest = info && strstr(info, " hypervisor");
+	free(info);
+	return guest;
+}
+
+static bool steal_counts(void)
+{
+	/* the kernel's own sum over all CPUs: the 8th number */
+	char *stat = file_read_line("/proc/stat");
+	unsigned long long steal = 0;
+	bool read = stat && sscanf(stat, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &steal) == 1;
+	free(stat);
+	return read && steal > 0;
+}
+
+bool kernel_steal(const struct btf *btf, int64_t *from_rq)
+{
+	return find_steal(btf, from_rq) && steal_counts();
+}

@@ -1,0 +1,25 @@
+/* What the running kernel offers to BPF programs. Private to collect/. */
+#ifndef TARE_COLLECT_KERNEL_H
+#define TARE_COLLECT_KERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bpf_program;
+struct btf;
+
+/* libbpf keeps what it thinks to itself: errors are told in our own words. */
+void kernel_quiet(void);
+
+/* "sched_switch" of SEC("tp_btf/sched_switch"). */
+const char *program_tracepoint(const struct bpf_program *p);
+/* It has the tracepoint, and of NAME_entry and NAME_exit both: one without the other would be worse
+ * than neither. */
+bool kernel_has_pair(const struct btf *btf, const char *name);
+
+/* Where the hypervisor's clock of stolen time is, relative to a CPU's run queue. False: not known,
+ * or nothing counts there. */
+bool kernel_steal(const struct btf *btf, int64_t *from_rq);
+bool kernel_is_guest(void);
+
+#endif
