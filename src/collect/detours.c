@@ -1,6 +1,5 @@
 #include "collect/detours.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -19,6 +18,7 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "collect/detour_loop.h"
+#include "collect/untold.h"
 #ifdef TARE_BPF
 #include "collect/detour_kernel.h"
 #endif
@@ -437,107 +437,12 @@ int detours_round(struct detours *d, uint64_t ns, const struct detour_round **ro
 	return 0;
 }
 
-/* ---- vectors without a tracepoint ---- */
-
-/* Those the programs are told of, or that hold no time of their own. */
-static bool is_told(const char *label, size_t length)
-{
-	static const char *const told[] = { "LOC", "RES", "CAL", "TLB", "IWI", "TRM", "THR",
-					    "DFR", "SPU", "NMI", "PMI", "MCP", "ERR", "MIS" };
-	for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-		if (strlen(told[i]) == length && strncmp(label, told[i], length) == 0)
-			return true;
-	return length > 0 && isdigit((unsigned char)*label);
-}
-
-/* Which column of /proc/interrupts is this CPU's: the first line names those online. */
-static int column_of(const char *text, uint32_t cpu)
-{
-	char name[24];
-	int at = 0;
-	snprintf(name, sizeof name, "CPU%u", cpu);
-	while (*text && *text != '\n') {
-		text += strspn(text, " \t");
-		size_t n = strcspn(text, " \t\n");
-		if (n == strlen(name) && strncmp(text, name, n) == 0)
-			return at;
-		at += n > 0;
-		text += n;
-	}
-	return -1;
-}
-
-/* The count in a column of the line that begins with label ("HYP:"); what follows the columns is
- * given as rest. */
-static uint64_t count_in(const char *line, int column, int columns, const char **rest)
-{
-	const char *at = strchr(line, ':');
-	uint64_t value = 0;
-	for (int i = 0; at && i < columns; i++) {
-		char *end;
-		unsigned long long number = strtoull(at + (i == 0), &end, 10);
-		if (end == at + (i == 0))
-			break;
-		if (i == column)
-			value = number;
-		at = end;
-	}
-	*rest = at;
-	return value;
-}
-
-static const char *line_of(const char *text, const char *label, size_t length)
-{
-	for (const char *line = text; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		const char *word = line + strspn(line, " ");
-		if (strncmp(word, label, length) == 0 && word[length] == ':')
-			return line;
-		if (!*line)
-			break;
-	}
-	return NULL;
-}
-
-static int columns_of(const char *text)
-{
-	int count = 0;
-	for (const char *at = text; (at = strstr(at, "CPU")) && at < strchr(text, '\n'); at += 3)
-		count++;
-	return count;
-}
-
-static void find_untold(const char *before, const char *after, struct noise_cpu *c)
-{
-	int columns = columns_of(after), column = column_of(after, c->cpu);
-	int old_columns = columns_of(before), old_column = column_of(before, c->cpu);
-	if (column < 0 || old_column < 0)
-		return;
-	for (const char *line = strchr(after, '\n'); line && line[1]; line = strchr(line, '\n')) {
-		line++;
-		const char *word = line + strspn(line, " "), *rest, *ignored;
-		size_t length = strcspn(word, ":\n");
-		if (word[length] != ':' || is_told(word, length))
-			continue;
-		const char *old = line_of(before, word, length);
-		uint64_t now = count_in(line, column, columns, &rest);
-		uint64_t then = old ? count_in(old, old_column, old_columns, &ignored) : 0;
-		if (now <= then)
-			continue;
-		struct noise_untold u = { .count = now - then };
-		rest += strspn(rest ? rest : "", " ");
-		snprintf(u.name, sizeof u.name, "%.*s: %.*s", (int)(length < 8 ? length : 8), word,
-			 (int)strcspn(rest, "\n"), rest);
-		array_push(&c->untold, u);
-	}
-}
-
 void detours_untold(struct detours *d, struct noise *n)
 {
 	char *now = file_read("/proc/interrupts");
 	for (size_t i = 0; d->interrupts && now && i < n->cpus.count; i++) {
 		n->cpus.items[i].untold.count = 0;
-		find_untold(d->interrupts, now, &n->cpus.items[i]);
+		untold_between(d->interrupts, now, &n->cpus.items[i]);
 	}
 	free(now);
 }
