@@ -177,7 +177,7 @@ static int export_trace(const struct export_options *o, const text_list *operand
 	int64_t id;
 	const char *named = operands->count > 1 ? operands->items[1] : NULL;
 	int failed = check_perfetto(o, operands, err) || lab_open(&lab, o->lab, LAB_READ, err) ||
-		     lab_find_run(lab, operands->count ? operands->items[0] : "last", &id, err) ||
+		     cmd_find_run(lab, operands->count ? operands->items[0] : "last", &id, err) ||
 		     lab_get_run(lab, id, &run, err) ||
 		     lab_get_executions(lab, id, LAB_PROCESSES, &list, err) ||
 		     !(x = find_trace(lab, &run, &list, named, &t, err)) ||

@@ -27,7 +27,9 @@ static struct table *text_table(const run_list *runs, const run_count_list *coun
 		const struct run *run = &runs->items[i];
 		const struct run_summary_row *count = &counts->items[i];
 		char progress[32];
-		if (run->planned)
+		if (run->kind == SUBJECT_CPU)
+			snprintf(progress, sizeof progress, "-");
+		else if (run->planned)
 			snprintf(progress, sizeof progress, "%u/%u", count->executions,
 				 run->planned);
 		else
@@ -51,6 +53,14 @@ static void add_date(struct table *t, int64_t realtime_ns)
 		table_add_absent(t);
 }
 
+static void add_count(struct table *t, int64_t count, bool known)
+{
+	if (known)
+		table_add_count(t, count);
+	else
+		table_add_absent(t);
+}
+
 static struct table *json_table(const run_list *runs, const run_count_list *counts)
 {
 	static const struct column columns[] = {
@@ -67,6 +77,7 @@ static struct table *json_table(const run_list *runs, const run_count_list *coun
 		{ "mean_pt_exec", "", COLUMN_DURATION },
 		{ "backend", "", COLUMN_TEXT },
 		{ "study", "", COLUMN_COUNT },
+		{ "kind", "", COLUMN_TEXT },
 	};
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < runs->count; i++) {
@@ -78,19 +89,15 @@ static struct table *json_table(const run_list *runs, const run_count_list *coun
 		table_add_text(t, run_status_name(run->status));
 		add_date(t, run->started_at_ns);
 		add_date(t, run->ended_at_ns);
-		table_add_count(t, count->executions);
-		table_add_count(t, count->warmups);
-		if (run->planned)
-			table_add_count(t, run->planned);
-		else
-			table_add_absent(t);
+		bool command = run->kind == SUBJECT_COMMAND;
+		add_count(t, count->executions, command);
+		add_count(t, count->warmups, command);
+		add_count(t, run->planned, command && run->planned);
 		table_add_number(t, count->mean_et_ns);
 		table_add_number(t, count->mean_pt_exec_ns);
 		table_add_text(t, backend_name(run->backend));
-		if (run->study)
-			table_add_count(t, run->study);
-		else
-			table_add_absent(t);
+		add_count(t, run->study, run->study);
+		table_add_text(t, subject_kind_name(run->kind));
 	}
 	return t;
 }

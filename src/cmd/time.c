@@ -186,7 +186,7 @@ static int open_everything(struct session *s, int argc, char **argv, struct erro
 				   "--lab FILE keeps the run elsewhere, --no-lab keeps nothing");
 		return -1;
 	}
-	if (s->o->baseline && lab_find_run(s->lab, s->o->baseline, &s->baseline, err))
+	if (s->o->baseline && cmd_find_run(s->lab, s->o->baseline, &s->baseline, err))
 		return -1;
 	static const enum backend wanted[] = { BACKENDS, BACKEND_BPF, BACKEND_NETLINK,
 					       BACKEND_PLAIN };

@@ -244,11 +244,25 @@ bool cmd_judge_slower(const struct run_comparison *c, double share)
 	return true;
 }
 
+int cmd_find_run(struct lab *lab, const char *text, int64_t *id, struct error *err)
+{
+	struct run run = { 0 };
+	if (lab_find_run(lab, text, id, err) || lab_get_run(lab, *id, &run, err))
+		return -1;
+	bool of_noise = run.kind == SUBJECT_CPU;
+	run_release(&run);
+	if (!of_noise)
+		return 0;
+	error_set(err, EXIT_USAGE, "run %lld is one of 'tare noise': it has no executions",
+		  (long long)*id);
+	return error_hint(err, "'tare noise show %lld' shows it", (long long)*id);
+}
+
 static int add_found(loaded_list *list, struct lab *lab, const char *name, enum lab_detail detail,
 		     bool whole_study, struct error *err)
 {
 	int64_t id;
-	if (lab_find_run(lab, name, &id, err))
+	if (cmd_find_run(lab, name, &id, err))
 		return -1;
 	if (!whole_study)
 		return loaded_add(list, lab, id, detail, err);

@@ -283,32 +283,53 @@ int lab_read_ledgers(struct lab *lab, int64_t run, enum lab_detail detail, execu
 	return 0;
 }
 
+int lab_bind_trace(struct lab *lab, sqlite3_stmt *stmt, int at, const struct trace *t,
+		   const char *doing, struct error *err)
+{
+	void *bytes;
+	size_t length;
+	if (trace_encode(t, &bytes, &length, err))
+		return -1;
+	sqlite3_bind_int(stmt, at++, TRACE_VERSION);
+	sqlite3_bind_int64(stmt, at++, (int64_t)t->events.count);
+	sqlite3_bind_int64(stmt, at++, (int64_t)t->names.count);
+	sqlite3_bind_int64(stmt, at++, (int64_t)t->lost);
+	return sqlite3_bind_blob64(stmt, at, bytes, length, free) ? lab_fail(lab, err, doing) : 0;
+}
+
 int lab_insert_trace(struct lab *lab, int64_t execution, const struct trace *t, struct error *err)
 {
 	static const char sql[] = "INSERT INTO trace (execution, version, events, names, lost, "
 				  "data) VALUES (?, ?, ?, ?, ?, ?)";
 	static const char doing[] = "store a trace in";
-	void *bytes;
-	size_t length;
 	if (!t->present)
 		return 0;
 	if (!lab->add_trace && lab_prepare(lab, &lab->add_trace, sql, doing, err))
 		return -1;
-	if (trace_encode(t, &bytes, &length, err))
-		return -1;
-	sqlite3_stmt *stmt = lab->add_trace;
-	sqlite3_bind_int64(stmt, 1, execution);
-	sqlite3_bind_int(stmt, 2, TRACE_VERSION);
-	sqlite3_bind_int64(stmt, 3, (int64_t)t->events.count);
-	sqlite3_bind_int64(stmt, 4, (int64_t)t->names.count);
-	sqlite3_bind_int64(stmt, 5, (int64_t)t->lost);
-	/* what SQLite finds too long stays unbound, which the schema refuses */
-	int result = sqlite3_bind_blob64(stmt, 6, bytes, length, SQLITE_STATIC)
-			     ? lab_fail(lab, err, doing)
-			     : lab_done(lab, stmt, doing, err);
-	sqlite3_clear_bindings(stmt);
-	free(bytes);
+	sqlite3_bind_int64(lab->add_trace, 1, execution);
+	int result = lab_bind_trace(lab, lab->add_trace, 2, t, doing, err);
+	if (!result)
+		result = lab_done(lab, lab->add_trace, doing, err);
+	sqlite3_clear_bindings(lab->add_trace); /* frees the bytes */
 	return result;
+}
+
+int lab_read_trace(struct lab *lab, sqlite3_stmt *stmt, int column, struct trace *into,
+		   struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int64_t events = sqlite3_column_int64(stmt, column + 1),
+		names = sqlite3_column_int64(stmt, column + 2);
+	const void *bytes = sqlite3_column_blob(stmt, column + 4);
+	if (sqlite3_column_int(stmt, column) != TRACE_VERSION)
+		return lab_damaged(lab, err, "a trace has an unknown version");
+	if (events < 0 || names < 0)
+		return lab_damaged(lab, err, "a trace has impossible values");
+	if (trace_decode(bytes, (size_t)sqlite3_column_bytes(stmt, column + 4), (size_t)events,
+			 (size_t)names, into, &why))
+		return lab_damaged(lab, err, why.text);
+	into->lost = (uint64_t)sqlite3_column_int64(stmt, column + 3);
+	return 0;
 }
 
 int lab_get_trace(struct lab *lab, int64_t execution, struct trace *into, struct error *err)
@@ -317,26 +338,14 @@ int lab_get_trace(struct lab *lab, int64_t execution, struct trace *into, struct
 		"SELECT version, events, names, lost, data FROM trace WHERE execution = ?";
 	sqlite3_stmt *stmt = NULL;
 	struct trace t = { 0 };
-	struct error why = ERROR_INIT;
 	if (lab_prepare(lab, &stmt, sql, "read", err))
 		return -1;
 	sqlite3_bind_int64(stmt, 1, execution);
 	int rc = sqlite3_step(stmt), result = 0;
-	if (rc == SQLITE_ROW) {
-		int64_t events = sqlite3_column_int64(stmt, 1),
-			names = sqlite3_column_int64(stmt, 2);
-		const void *bytes = sqlite3_column_blob(stmt, 4);
-		if (sqlite3_column_int(stmt, 0) != TRACE_VERSION)
-			result = lab_damaged(lab, err, "a trace has an unknown version");
-		else if (events < 0 || names < 0)
-			result = lab_damaged(lab, err, "a trace has impossible values");
-		else if (trace_decode(bytes, (size_t)sqlite3_column_bytes(stmt, 4), (size_t)events,
-				      (size_t)names, &t, &why))
-			result = lab_damaged(lab, err, why.text);
-		t.lost = (uint64_t)sqlite3_column_int64(stmt, 3);
-	} else if (rc != SQLITE_DONE) {
+	if (rc == SQLITE_ROW)
+		result = lab_read_trace(lab, stmt, 0, &t, err);
+	else if (rc != SQLITE_DONE)
 		result = lab_fail(lab, err, "read");
-	}
 	sqlite3_finalize(stmt);
 	if (result)
 		return -1;

@@ -20,6 +20,7 @@
 	}
 
 static const struct field run_fields[] = {
+	{ "kind", FIELD_ENUM, SUBJECT_KINDS, offsetof(struct run, kind) },
 	RUN(study, FIELD_ID, "study"),
 	RUN(machine, FIELD_ID, "machine"),
 	{ "status", FIELD_ENUM, RUN_FAILED + 1, offsetof(struct run, status) },
@@ -45,6 +46,7 @@ static const struct field run_fields[] = {
 /* The numbers in the schema's views. */
 _Static_assert(RUN_GOING == 0 && RUN_COMPLETE == 1 && RUN_INTERRUPTED == 2 && RUN_FAILED == 3, "");
 _Static_assert(BACKEND_PLAIN == 0 && BACKEND_NETLINK == 1 && BACKEND_BPF == 2, "");
+_Static_assert(SUBJECT_COMMAND == 0 && SUBJECT_CPU == 1, "");
 
 int lab_add_machine(struct lab *lab, const struct machine *m, int64_t *id, struct error *err)
 {

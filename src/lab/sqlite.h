@@ -59,6 +59,12 @@ void lab_forget_keys(struct lab *lab, int64_t run);
 int lab_insert_ledger(struct lab *lab, int64_t execution, const struct ledger *l,
 		      struct error *err);
 int lab_insert_trace(struct lab *lab, int64_t execution, const struct trace *t, struct error *err);
+/* A trace as the columns version, events, names, lost, data, from parameter or column `at` on. The
+ * bytes bound are freed with the binding. into must be empty, and stays so on an error. */
+int lab_bind_trace(struct lab *lab, sqlite3_stmt *stmt, int at, const struct trace *t,
+		   const char *doing, struct error *err);
+int lab_read_trace(struct lab *lab, sqlite3_stmt *stmt, int at, struct trace *into,
+		   struct error *err);
 /* Fills in the ledgers of a run's executions, as far as the detail goes. */
 int lab_read_ledgers(struct lab *lab, int64_t run, enum lab_detail detail, execution_list *into,
 		     struct error *err);

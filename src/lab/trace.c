@@ -56,7 +56,8 @@ static bool names_sound(const struct trace *t)
 {
 	for (size_t i = 0; i < t->names.count; i++) {
 		const struct trace_name *n = &t->names.items[i];
-		if (n->cause >= LEDGER_CAUSES || !memchr(n->name, '\0', sizeof n->name))
+		if ((n->cause >= LEDGER_CAUSES && n->cause != TRACE_NAMES_WORK) ||
+		    !memchr(n->name, '\0', sizeof n->name))
 			return false;
 	}
 	return true;

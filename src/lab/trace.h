@@ -12,7 +12,8 @@
 int trace_encode(const struct trace *t, void **bytes, size_t *length, struct error *err);
 
 /* events and names: how many there were at encoding. Fills in `into` (which must be empty, and is
- * present then) but for lost; an error leaves it empty. Names end with NUL and their causes exist;
+ * present then) but for lost; an error leaves it empty. Names end with NUL and their causes exist
+ * (or are TRACE_NAMES_WORK);
  * what the events say is not judged, so whoever reads them must. */
 int trace_decode(const void *bytes, size_t length, size_t events, size_t names, struct trace *into,
 		 struct error *err);
