@@ -151,7 +151,7 @@ void put_noise_histograms(const struct noise_cpu *c, const struct noise_style *s
 	if (style->colour)
 		strbuf_puts(out, BOLD);
 	strbuf_printf(out, "%*s%*s  %-*s%*s  %s", RANGE_COLUMNS, "Length", COUNT_COLUMNS, "Seen",
-		      BAR, "", COUNT_COLUMNS, "Told", "Mostly");
+		      (int)bar, "", COUNT_COLUMNS, "Told", "Mostly");
 	strbuf_puts(out, style->colour ? RESET "\n" : "\n");
 	for (size_t i = 0; i < spans.count; i++) {
 		const struct span *s = &spans.list[i];
@@ -299,7 +299,7 @@ void put_noise_density(const struct noise_cpu *c, const struct noise_style *styl
 		estimate(&plot, &seen, plot.seen);
 		estimate(&plot, &told, plot.told);
 		strbuf_printf(out,
-			      "\nDensity: detours per decade (Parzen, bandwidth %.3f decades)\n"
+			      "\nParzen density, detours per decade, bandwidth %.3f decades\n"
 			      "%s seen by the loop  %s told by the kernel  %s both\n",
 			      plot.bandwidth, style->ascii ? ":" : "░", style->ascii ? "o" : "▒",
 			      style->ascii ? "#" : "█");

@@ -72,16 +72,28 @@ static int decimals_for(const struct noise_rows *rows, size_t shown, enum figure
 	return f == SHARE || largest < 1e4 ? 2 : largest < 1e6 ? 1 : 0;
 }
 
-/* Figures are never cut, so it is columns that give way when names would have no room. */
+static size_t widest_name(const struct noise_rows *rows, size_t shown)
+{
+	size_t widest = 0;
+	for (size_t i = 0; i < shown; i++) {
+		char *name = display_copy(rows->list.items[i].name);
+		widest = text_width(name) > widest ? text_width(name) : widest;
+		xfree(name);
+	}
+	return widest;
+}
+
+/* Figures are never cut, so it is columns that give way when names would have no room. Names of
+ * combinations are told apart by all of it: for them, two columns do. */
 static void lay_out(const struct noise_rows *rows, const struct noise_style *style,
 		    struct layout *l)
 {
-	static const enum figure dispensable[] = { LOWEST, SIGMA, HIGHEST, MEAN };
-	size_t widths[FIGURES] = { 0 }, used = 0, drop = 0;
-	bool wide = style->width >= NOISE_WIDE && style->mode == NOISE_BY_SOURCE;
+	static const enum figure dispensable[] = { SIGMA, LOWEST, HIGHEST, MEAN };
+	size_t widths[FIGURES] = { 0 }, used = 0, widest = widest_name(rows, l->rows);
+	bool source = style->mode == NOISE_BY_SOURCE;
 	for (enum figure f = 0; f < FIGURES; f++) {
 		char cell[WORDS];
-		l->shown[f] = wide || (f != CLASS && f != PERIOD);
+		l->shown[f] = (source && style->width >= NOISE_WIDE) || (f != CLASS && f != PERIOD);
 		l->decimals[f] = decimals_for(rows, l->rows, f);
 		widths[f] = f == SIGMA && style->ascii ? strlen("Sigma") : text_width(titles[f]);
 		for (size_t i = 0; i < l->rows; i++) {
@@ -91,10 +103,12 @@ static void lay_out(const struct noise_rows *rows, const struct noise_style *sty
 		}
 		used += l->shown[f] ? widths[f] + 2 : 0;
 	}
-	while (used + NAME_LEAST > style->width &&
-	       drop < sizeof dispensable / sizeof *dispensable) {
-		l->shown[dispensable[drop]] = false;
-		used -= widths[dispensable[drop++]] + 2;
+	for (size_t i = 0; i < sizeof dispensable / sizeof *dispensable; i++) {
+		size_t least = source || i > 1 || widest < NAME_LEAST ? NAME_LEAST : widest;
+		if (used + least <= style->width)
+			break;
+		l->shown[dispensable[i]] = false;
+		used -= widths[dispensable[i]] + 2;
 	}
 	l->name = style->width > used + NAME_LEAST ? style->width - used : NAME_LEAST;
 }

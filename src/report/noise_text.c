@@ -111,21 +111,24 @@ static void put_lost(const struct noise_cpu *c, const struct noise_style *style,
 	struct strbuf text = { 0 };
 	uint64_t min, max;
 	char low[WORDS], high[WORDS], lost[WORDS], share[WORDS], per_s[WORDS] = "-";
-	if (!noise_extremes(c, &min, &max)) {
+	if (!c->total.count) {
 		strbuf_puts(&text, "none above the threshold");
 		put_labelled_line("Detours", &text, style, out);
 		strbuf_release(&text);
 		return;
 	}
-	format_ns((double)min, low);
-	format_ns((double)max, high);
 	format_ns((double)c->total.ns, lost);
 	format_share(noise_lost_share(c), share);
 	if (isfinite(noise_lost_share(c)))
 		format_ns(noise_lost_share(c) * 1e9, per_s);
 	strbuf_printf(&text, "%llu, ", (unsigned long long)c->total.count);
 	put_rate(noise_detour_rate(c), &text);
-	strbuf_printf(&text, " per s and CPU, from %s to %s", low, high);
+	strbuf_printf(&text, " per s%s", c->cpu == UINT32_MAX ? " and CPU" : "");
+	if (noise_extremes(c, &min, &max)) {
+		format_ns((double)min, low);
+		format_ns((double)max, high);
+		strbuf_printf(&text, ", from %s to %s", low, high);
+	}
 	put_labelled_line("Detours", &text, style, out);
 	strbuf_clear(&text);
 	strbuf_printf(&text, "%s, %s of the CPU time watched: %s per s", lost, share, per_s);
@@ -153,7 +156,7 @@ static void put_periods(const struct noise_rows *rows, const struct noise_style 
 		format_ns(row->period_ns, period);
 		strbuf_printf(&text, "%s%s every %s", found > 1 ? ", " : "", row->name, period);
 		if (row->period_share < 0.995)
-			strbuf_printf(&text, " (%.0f\u00a0%% of the time)",
+			strbuf_printf(&text, " (%.0f\u00a0%% of its intervals)",
 				      row->period_share * 100);
 	}
 	if (more)
@@ -330,8 +333,8 @@ static void put_untold(const struct noise_cpu *c, const struct noise_style *styl
 	}
 	if (more)
 		strbuf_printf(&text, " and %zu more", more);
-	strbuf_puts(&text, ": counted by /proc/interrupts, told by no tracepoint; what they took "
-			   "is in no name of theirs.");
+	strbuf_puts(&text, ". /proc/interrupts counts them, no tracepoint tells of them: the time "
+			   "they took is under other names or unexplained.");
 	if (shown)
 		put_sentence("Untold interrupts: ", strbuf_text(&text), style, out);
 	strbuf_release(&text);
