@@ -1,4 +1,4 @@
-/* Parts of time_json(): private to report/. */
+/* Parts of time_json(), some of noise_json(), too: private to report/. */
 #ifndef TARE_REPORT_EXECUTION_JSON_H
 #define TARE_REPORT_EXECUTION_JSON_H
 
@@ -14,5 +14,8 @@ json_t *json_real_or_null(double value);
 json_t *json_text(const char *text); /* any bytes; NULL is null */
 json_t *json_ns(uint64_t ns);	     /* ABSENT_NS is null */
 json_t *json_date(int64_t realtime_ns);
+json_t *json_id(int64_t id);			     /* 0 is null */
+json_t *json_machine(const struct machine *machine); /* NULL is null */
+json_t *json_conditions(const char *conditions);     /* JSON text; null when it is none */
 
 #endif

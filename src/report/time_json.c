@@ -163,7 +163,7 @@ static json_t *protocol_json(const struct run_view *view)
 	return o;
 }
 
-static json_t *machine_json(const struct machine *machine)
+json_t *json_machine(const struct machine *machine)
 {
 	char fingerprint[17];
 	if (!machine)
@@ -193,12 +193,12 @@ static json_t *shell_json(const struct run *run)
 	return o;
 }
 
-static json_t *id_json(int64_t id)
+json_t *json_id(int64_t id)
 {
 	return id ? json_integer(id) : json_null();
 }
 
-static json_t *conditions_json(const char *conditions)
+json_t *json_conditions(const char *conditions)
 {
 	json_t *o = conditions ? json_loads(conditions, 0, NULL) : NULL;
 	return o ? o : json_null();
@@ -210,23 +210,23 @@ static json_t *tare_json(const struct run_view *view)
 	enum emp_measure headline = view->result->headline;
 	json_t *o = json_object(), *executions = json_array();
 	json_object_set_new(o, "version", json_text(run->version));
-	json_object_set_new(o, "run", id_json(run->id));
-	json_object_set_new(o, "study", id_json(run->study));
+	json_object_set_new(o, "run", json_id(run->id));
+	json_object_set_new(o, "study", json_id(run->study));
 	json_object_set_new(o, "status", json_string(run_status_name(run->status)));
 	json_object_set_new(o, "command_line", json_text(run->command));
 	json_object_set_new(o, "directory", json_text(run->directory));
 	json_object_set_new(o, "tags", json_text(run->tags));
-	json_object_set_new(o, "conditions", conditions_json(run->conditions));
+	json_object_set_new(o, "conditions", json_conditions(run->conditions));
 	json_object_set_new(o, "backend", json_string(backend_name(run->backend)));
 	json_object_set_new(o, "not_seen", json_text(run->not_seen));
 	json_object_set_new(o, "grade",
 			    headline == EMP_ET
 				    ? json_null()
 				    : json_string(grade_name((enum grade)(headline - EMP_PT_NET))));
-	json_object_set_new(o, "machine", machine_json(view->machine));
+	json_object_set_new(o, "machine", json_machine(view->machine));
 	json_object_set_new(o, "started_at", json_date(run->started_at_ns));
 	json_object_set_new(o, "ended_at", json_date(run->ended_at_ns));
-	json_object_set_new(o, "planned", id_json(run->planned));
+	json_object_set_new(o, "planned", json_id(run->planned));
 	json_object_set_new(o, "shell", shell_json(run));
 	json_object_set_new(o, "protocol", protocol_json(view));
 	json_object_set_new(o, "ledger", ledger_means_json(view));

@@ -1,0 +1,75 @@
+/* What the reports of noise have in common: private to report/. */
+#ifndef TARE_REPORT_NOISE_ROWS_H
+#define TARE_REPORT_NOISE_ROWS_H
+
+#include "report/format.h"
+#include "report/noise.h"
+
+/* A source, or a combination in the time domain. Borrowed from the CPU it was made of. */
+struct noise_row {
+	const char *name;
+	const struct noise_source *source;	     /* NULL: a combination */
+	const struct noise_combination *combination; /* NULL: a source */
+	const struct noise_spread *spread;
+	const struct noise_histogram *lengths;
+	double period_ns, period_share; /* NaN: none */
+};
+
+struct noise_rows {
+	ARRAY(struct noise_row) list; /* by time, the most first */
+	uint64_t ns;		      /* of all detours */
+};
+
+/* Rows without an occurrence are left out. */
+void noise_rows_of(const struct noise_cpu *c, enum noise_mode mode, struct noise_rows *out);
+void noise_rows_release(struct noise_rows *rows);
+
+/* Of detours from from_ns on. Shares of their time; NaN: there are none, or it was not told. */
+struct noise_coverage {
+	uint64_t from_ns, count, ns;
+	double named;	/* in any class but unexplained */
+	double strict;	/* in intervals that the kernel told of */
+	double overlap; /* in detours in which it told of anything */
+};
+void noise_coverage_of(const struct noise *n, const struct noise_cpu *c, uint64_t from_ns,
+		       struct noise_coverage *out);
+/* Whether this run could know of the class. */
+bool noise_class_told(const struct noise *n, enum noise_class class);
+
+/* The window less what the loop needed for its notes: what shares and rates are of. */
+double noise_watched_ns(const struct noise_cpu *c);
+double noise_duty(const struct noise_cpu *c);	     /* NaN without a window */
+double noise_lost_share(const struct noise_cpu *c);  /* NaN without a window */
+double noise_detour_rate(const struct noise_cpu *c); /* per s; NaN without a window */
+/* Shortest and longest detour; false when there is none. */
+bool noise_extremes(const struct noise_cpu *c, uint64_t *min_ns, uint64_t *max_ns);
+/* The sum over [first, end) of the buckets. */
+struct noise_bucket noise_histogram_sum(const struct noise_histogram *h, unsigned first,
+					unsigned end);
+
+/* ---- text ---- */
+
+struct noise_style noise_normal_style(const struct noise_style *given);
+/* "CPU 3", "CPUs 0-3, 8" */
+void put_cpus(const struct noise *n, struct strbuf *out);
+/* "ordinary scheduling", "SCHED_FIFO 95" */
+void put_scheduling(const struct noise *n, struct strbuf *out);
+/* A percentage with two decimals, "-" for NaN; 100 only when nothing is left. Its space and that of
+ * format_ns() do not break lines: noise_finish() makes plain ones of them. */
+void format_share(double fraction, char out[WORDS]);
+/* Three digits in its natural unit. */
+void format_ns(double ns, char out[WORDS]);
+#define NOISE_WIDE 104 /* columns from which on a source's class and period have one */
+/* The table of the first `most` rows (0: all), and a line on the others. */
+void put_noise_sources(const struct noise_rows *rows, size_t most, const struct noise_style *style,
+		       struct strbuf *out);
+/* Histograms, densities of one CPU or of all together. */
+void put_noise_histograms(const struct noise_cpu *c, const struct noise_style *style,
+			  struct strbuf *out);
+void put_noise_density(const struct noise_cpu *c, const struct noise_style *style,
+		       struct strbuf *out);
+/* What was written since `from`, made ready: plain spaces; with style->ascii without µ and …, which
+ * the formats of report/ bring along. Columns stay where they are. */
+void noise_finish(const struct noise_style *style, struct strbuf *out, size_t from);
+
+#endif
