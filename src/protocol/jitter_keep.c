@@ -110,9 +110,11 @@ static size_t smaller(size_t a, size_t b)
 static void add_mark(struct trace *t, const struct detour_round *r, enum trace_kind kind,
 		     uint64_t ns)
 {
-	struct trace_event mark = {
-		.at_ns = ns, .kind = kind, .cpu = (uint16_t)r->cpu, .tid = r->tid, .tgid = r->tid
-	};
+	struct trace_event mark = { .at_ns = ns,
+				    .kind = (uint8_t)kind,
+				    .cpu = (uint16_t)r->cpu,
+				    .tid = r->tid,
+				    .tgid = r->tid };
 	array_push(&t->events, mark);
 }
 
@@ -120,9 +122,11 @@ static void add_mark(struct trace *t, const struct detour_round *r, enum trace_k
 static void copy_events(const struct jitter_work *w, const struct jitter_detour *d, struct trace *t)
 {
 	const uint64_t around = jitter_tuning.worst_around;
-	size_t first = first_from(w, d->begin_ns > around ? d->begin_ns - around : 0);
-	size_t inside = first_from(w, d->begin_ns), behind = first_from(w, d->end_ns + 1);
-	size_t end = first_from(w, d->end_ns + around + 1), room = jitter_tuning.worst_events - 2;
+	size_t first = first_from(w, jitter_sooner(d->begin_ns, around));
+	size_t inside = first_from(w, d->begin_ns),
+	       behind = first_from(w, jitter_later(d->end_ns, 1));
+	size_t end = first_from(w, jitter_later(d->end_ns, around + 1)),
+	       room = jitter_tuning.worst_events - 2;
 	size_t over = end - first > room ? end - first - room : 0;
 	t->present = true;
 	t->lost = over;

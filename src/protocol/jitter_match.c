@@ -256,7 +256,7 @@ static void work_end(struct sweep *s)
 /* Of an NMI only its end is an event. */
 static uint64_t begin_of(const struct trace_event *e)
 {
-	return e->kind != TRACE_NMI ? e->at_ns : e->at_ns > e->b ? e->at_ns - e->b : 0;
+	return e->kind == TRACE_NMI ? jitter_sooner(e->at_ns, e->b) : e->at_ns;
 }
 
 static void take_event(struct sweep *s, const struct trace_event *e)
@@ -388,11 +388,6 @@ static void sweep_detour(struct jitter_work *w, struct jitter_detour *d,
 
 /* ---- a round ---- */
 
-static uint64_t sooner(uint64_t t, uint64_t by)
-{
-	return t > by ? t - by : 0;
-}
-
 /* In order, also where the input is not. */
 static void copy_detours(struct jitter_work *w)
 {
@@ -442,16 +437,19 @@ void jitter_match(struct jitter_work *w)
 	size_t at = 0;
 	for (size_t i = 0; i < w->detours.count; i++) {
 		struct jitter_detour *d = &w->detours.items[i];
-		uint64_t next_from = i + 1 < w->detours.count
-					     ? sooner(w->detours.items[i + 1].begin_ns, slack)
-					     : UINT64_MAX;
+		uint64_t next_from =
+			i + 1 < w->detours.count
+				? jitter_sooner(w->detours.items[i + 1].begin_ns, slack)
+				: UINT64_MAX;
 		size_t first = at;
-		while (at < w->event_count && w->events[at].at_ns < sooner(d->begin_ns, slack))
+		while (at < w->event_count &&
+		       w->events[at].at_ns < jitter_sooner(d->begin_ns, slack))
 			at++;
 		count_outside(w->into, w->events + first, at - first);
 		first = at;
 		/* where it could be the next one's too, it is when it begins something */
-		while (at < w->event_count && w->events[at].at_ns <= d->end_ns + slack &&
+		while (at < w->event_count &&
+		       w->events[at].at_ns <= jitter_later(d->end_ns, slack) &&
 		       !(w->events[at].at_ns > d->end_ns && w->events[at].at_ns >= next_from &&
 			 opens(w, &w->events[at])))
 			at++;

@@ -100,6 +100,16 @@ struct jitter_learnt {
 	uint64_t counts[GAP_KINDS];
 };
 
+/* Times that a ring made up must not wrap. */
+static inline uint64_t jitter_sooner(uint64_t t, uint64_t by)
+{
+	return t > by ? t - by : 0;
+}
+static inline uint64_t jitter_later(uint64_t t, uint64_t by)
+{
+	return t < UINT64_MAX - by ? t + by : UINT64_MAX;
+}
+
 /* Fills in detours, occurrences, gaps and segments; counts what is in no detour. */
 void jitter_match(struct jitter_work *w);
 /* The class of every ns that no source has. */

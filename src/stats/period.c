@@ -11,6 +11,8 @@
 /* A longer period than the best "fits as well" with this share of its strength. */
 #define AS_WELL 0.9
 #define NARROWINGS 5
+/* Of a grid: what would need more, many minutes of times, is not searched. */
+#define MOST_STEPS 1000
 
 struct wave {
 	double c, s; /* sums of cos and sin */
@@ -55,7 +57,10 @@ static struct fit search(const double *times, size_t n, double nominal, double t
 	double span = times[n - 1] - times[0], origin = times[0] + span / 2;
 	double low = 1 / (nominal * (1 + tolerance)), high = 1 / (nominal * (1 - tolerance));
 	/* half a step off is an eighth of a turn at each end of the span */
-	size_t steps = (size_t)ceil((high - low) * span * 2) + 1;
+	double wanted = ceil((high - low) * span * 2) + 1;
+	if (!(wanted <= MOST_STEPS))
+		return (struct fit){ 0, 0 };
+	size_t steps = (size_t)wanted;
 	double step = (high - low) / (double)steps;
 	struct fit best = { 0, -1 };
 	for (size_t i = 0; i <= steps; i++) {

@@ -135,6 +135,11 @@ static void too_little_to_tell(void **state)
 		times[i] = 5e8 + (double)i * 100;
 	fit(100, &p);
 	assert_false(p.found);
+	/* too long a span to search */
+	for (size_t i = 0; i < 100; i++)
+		times[i] = (double)i * 1e15;
+	fit(100, &p);
+	assert_false(p.found);
 	/* out of tolerance */
 	struct random r = { 4 };
 	fit(make(&r, 0, 1e6 * 1.01, 0, 1000, 0), &p);
