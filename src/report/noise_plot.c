@@ -252,10 +252,10 @@ static void put_x_axis(const struct plot *plot, const struct noise_style *style,
 	size_t at = PLOT_LEFT, tick = 0;
 	strbuf_pad(out, ' ', PLOT_LEFT - 1);
 	strbuf_puts(out, style->ascii ? "+" : "└");
-	for (double decade = plot->low; decade < plot->high + 0.5; decade++) {
+	int first = (int)plot->low, last = (int)plot->high;
+	for (int decade = first; decade <= last; decade++) {
 		char name[WORDS];
-		size_t column = (size_t)lround((decade - plot->low) / (plot->high - plot->low) *
-					       (double)plot->columns);
+		size_t column = (size_t)(decade - first) * plot->columns / (size_t)(last - first);
 		for (; tick < column && tick < plot->columns; tick++)
 			strbuf_puts(out, style->ascii ? "-" : "─");
 		if (column < plot->columns && tick++ == column)

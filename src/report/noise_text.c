@@ -283,7 +283,7 @@ static void put_coverage(const struct noise *n, const struct noise_cpu *c,
 	static const struct {
 		uint64_t from_ns;
 		const char *name;
-	} lines[] = { { 0, "all" }, { 1000, "longer than 1 µs" }, { 8000, "longer than 8 µs" } };
+	} lines[] = { { 0, "all" }, { 1000, "over 1 µs" }, { 8000, "over 8 µs" } };
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
 		struct noise_coverage coverage;
@@ -344,12 +344,13 @@ static void put_lost_events(const struct noise_cpu *c, const struct noise_style 
 			    struct strbuf *out)
 {
 	struct strbuf text = { 0 };
+	uint64_t all = c->events + c->lost;
 	if (!c->lost)
 		return;
 	strbuf_printf(&text,
 		      "%llu of %llu events of the kernel found no room: some of what is "
 		      "unexplained had a name.",
-		      (unsigned long long)c->lost, (unsigned long long)(c->events + c->lost));
+		      (unsigned long long)c->lost, (unsigned long long)all);
 	put_sentence("Lost: ", strbuf_text(&text), style, out);
 	strbuf_release(&text);
 }

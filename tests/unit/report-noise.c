@@ -85,7 +85,7 @@ static void whole(void **state)
 	assert_has(&out, "\nirq                  13.01 ms    3.80 %  timer\n");
 	assert_has(&out, "\ntold by the kernel   26.47 ms    7.72 %  strict: ");
 	assert_has(&out, "\nall                  342.8 ms  100.00 %\n");
-	assert_has(&out, "\nlonger than 1 µs    24882  340.6 ms  >99.99 %  7.77 %     34.88 %\n");
+	assert_has(&out, "\nover 1 µs    24882  340.6 ms  >99.99 %  7.77 %     34.88 %\n");
 	assert_has(&out, "\nhost-periodic: an inference: 19800 of 27800 otherwise unexplained "
 			 "detours are in\n  phase with 999.98 Hz (fitted in 20 of 20 rounds); "
 			 "1.6 % would be by chance.\n");
@@ -238,7 +238,7 @@ static void without_kernel(void **state)
 	assert_has(&out, "SCHED_FIFO 95");
 	assert_has(&out, "\ntold by the kernel          -         -  not seen\n");
 	assert_has(&out, "\nsteal                       -         -  not seen\n");
-	assert_has(&out, "\nall                  2000  21.86 ms  0.00 %       -           -\n");
+	assert_has(&out, "\nall           2000  21.86 ms  0.00 %       -           -\n");
 	assert_has(&out, "\nNot seen: the kernel's side: ");
 	assert_has(&out, "Without CAP_BPF the kernel tells nothing.\n");
 	assert_has(&out, "\nNote: the run was ended before its time.\n");
