@@ -30,6 +30,8 @@ struct life {
 	uint64_t track;	     /* the subject's only */
 	unsigned state;	     /* its open slice: enum ledger_cause or NO_STATE */
 	uint32_t cpu, began; /* where it runs, or NOWHERE; where it ran last */
+	uint64_t works;	     /* track of its work items; 0: none yet */
+	bool working;
 };
 
 struct slot { /* of a hash table; lives[0] is nobody's, so 0 is free */
@@ -47,6 +49,9 @@ struct cpu {
 	uint64_t track;
 	struct interrupt stack[DEEPEST];
 	size_t depth;
+	uint64_t last_ns; /* of a slice of the track */
+	uint64_t detours; /* track */
+	bool away;
 	struct strbuf events;
 };
 
@@ -62,6 +67,7 @@ struct lane { /* requests that do not overlap */
 
 struct writer {
 	struct strbuf *out;
+	const struct perfetto_title *named;
 	struct trace_name *names; /* sorted */
 	size_t name_count;
 	ARRAY(struct life) lives;
@@ -271,6 +277,13 @@ static void set_state(struct writer *w, struct life *life, unsigned state, uint6
 	packets_begin(w->out, at_ns, life->track, ledger_causes[state].name, &note, 1);
 }
 
+static void end_work(struct writer *w, struct life *life, uint64_t at_ns)
+{
+	if (life->working)
+		packets_end(w->out, at_ns, life->works);
+	life->working = false;
+}
+
 /* -- CPUs */
 
 static uint64_t cpu_track(struct writer *w, uint32_t number)
@@ -292,6 +305,8 @@ static uint64_t cpu_track(struct writer *w, uint32_t number)
 /* The innermost interrupts end, until `depth` are left. */
 static void unwind(struct writer *w, struct cpu *cpu, size_t depth, uint64_t at_ns)
 {
+	if (cpu->depth > depth)
+		cpu->last_ns = at_ns;
 	for (; cpu->depth > depth; cpu->depth--)
 		packets_end(w->out, at_ns, cpu->track);
 }
@@ -364,6 +379,7 @@ static void put_switch(struct writer *w, const struct trace_event *e, uint64_t a
 	}
 	hand_over(w, e->cpu, e->tid, native_state(e->b), at_ns);
 	if (leaver && e->b == TRACE_ENDED) {
+		end_work(w, leaver, at_ns);
 		set_state(w, leaver, NO_STATE, at_ns);
 		leaver->ended = true;
 	} else if (leaver && leaver != next) {
@@ -457,6 +473,7 @@ static void put_enter(struct writer *w, const struct trace_event *e, uint64_t at
 		unwind(w, cpu, 0, at_ns);
 	}
 	cpu->stack[cpu->depth++] = (struct interrupt){ e->a, e->b };
+	cpu->last_ns = at_ns;
 	packets_begin(w->out, at_ns, track, name, NULL, 0);
 }
 
@@ -471,6 +488,98 @@ static void put_leave(struct writer *w, const struct trace_event *e, uint64_t at
 	if (i != cpu->depth)
 		mark_lost(w, e->cpu, at_ns);
 	unwind(w, cpu, i - 1, at_ns);
+}
+
+/* Told when it ends; what began after it did was within another. */
+static void put_nmi(struct writer *w, const struct trace_event *e, uint64_t at_ns)
+{
+	uint64_t track = cpu_track(w, e->cpu), begin_ns = at_ns > e->b ? at_ns - e->b : 0;
+	struct cpu *cpu = &w->cpus.items[e->cpu];
+	struct packets_note note = { "ns", NULL, e->b };
+	if (begin_ns < cpu->last_ns)
+		begin_ns = cpu->last_ns;
+	if (begin_ns < w->start_ns)
+		begin_ns = w->start_ns;
+	packets_begin(w->out, begin_ns, track, "nmi", &note, 1);
+	packets_end(w->out, at_ns, track);
+	cpu->last_ns = at_ns;
+}
+
+static void put_fault(struct writer *w, const struct trace_event *e, uint64_t at_ns)
+{
+	packets_instant(w->out, at_ns, cpu_track(w, e->cpu), "page fault", NULL, 0);
+}
+
+/* -- work items: on the track of their worker, since one that sleeps lets another have the CPU */
+
+static struct life *worker_of(struct writer *w, const struct trace_event *e)
+{
+	return life_of(w, e->tid ? e->tid : w->cpus.items[e->cpu].running);
+}
+
+static void put_work(struct writer *w, const struct trace_event *e, uint64_t at_ns)
+{
+	struct life *life = worker_of(w, e);
+	if (!life)
+		return; /* who has the CPU is not known yet */
+	declare(w, life, at_ns);
+	if (!life->works) {
+		life->works = ++w->tracks;
+		packets_thread_track(w->out, at_ns, life->works, life->tgid, life->tid, life->last);
+	}
+	end_work(w, life, at_ns);
+	char name[64];
+	source_name(w, TRACE_NAMES_WORK, e->a, name, sizeof name);
+	packets_begin(w->out, at_ns, life->works, name, NULL, 0);
+	life->working = true;
+}
+
+static void put_work_end(struct writer *w, const struct trace_event *e, uint64_t at_ns)
+{
+	struct life *life = worker_of(w, e);
+	if (life)
+		end_work(w, life, at_ns);
+}
+
+/* -- detours of the loop of `tare noise` */
+
+static void end_detour(struct writer *w, struct cpu *cpu, uint64_t at_ns)
+{
+	if (cpu->away)
+		packets_end(w->out, at_ns, cpu->detours);
+	cpu->away = false;
+}
+
+static void put_detour(struct writer *w, const struct trace_event *e, uint64_t at_ns)
+{
+	struct cpu *cpu = &w->cpus.items[e->cpu];
+	const struct perfetto_detour *known = NULL;
+	struct packets_note notes[NOISE_CLASSES];
+	size_t count = 0;
+	if (!cpu->detours) {
+		char name[32];
+		snprintf(name, sizeof name, "detours of CPU %u", e->cpu);
+		cpu->detours = ++w->tracks;
+		packets_track(w->out, cpu->detours, 0, name, 1);
+	}
+	for (size_t i = 0; i < w->named->detour_count; i++) {
+		const struct perfetto_detour *d = &w->named->detours[i];
+		if (d->cpu == e->cpu && d->begin_ns == e->at_ns)
+			known = d;
+	}
+	for (unsigned i = 0; known && i < NOISE_CLASSES; i++)
+		if (known->class_ns[i])
+			notes[count++] =
+				(struct packets_note){ noise_class_name((enum noise_class)i), NULL,
+						       known->class_ns[i] };
+	end_detour(w, cpu, at_ns); /* should its end have been lost */
+	packets_begin(w->out, at_ns, cpu->detours, known ? known->name : "detour", notes, count);
+	cpu->away = true;
+}
+
+static void put_detour_end(struct writer *w, const struct trace_event *e, uint64_t at_ns)
+{
+	end_detour(w, &w->cpus.items[e->cpu], at_ns);
 }
 
 /* -- block I/O: requests of a device may overlap, slices of a track may not */
@@ -554,11 +663,14 @@ static uint64_t time_of(const struct trace_event *e)
 static void put_event(struct writer *w, const struct trace_event *e)
 {
 	static void (*const put[])(struct writer *, const struct trace_event *, uint64_t) = {
-		[TRACE_SWITCH] = put_switch,	 [TRACE_WAKEUP] = put_wakeup,
-		[TRACE_BEGIN] = put_begin,	 [TRACE_END] = put_end,
-		[TRACE_RENAME] = put_rename,	 [TRACE_ENTER] = put_enter,
-		[TRACE_LEAVE] = put_leave,	 [TRACE_MIGRATE] = put_migration,
-		[TRACE_IO_START] = put_io_start, [TRACE_IO_DONE] = put_io_done,
+		[TRACE_SWITCH] = put_switch,	   [TRACE_WAKEUP] = put_wakeup,
+		[TRACE_BEGIN] = put_begin,	   [TRACE_END] = put_end,
+		[TRACE_RENAME] = put_rename,	   [TRACE_ENTER] = put_enter,
+		[TRACE_LEAVE] = put_leave,	   [TRACE_MIGRATE] = put_migration,
+		[TRACE_IO_START] = put_io_start,   [TRACE_IO_DONE] = put_io_done,
+		[TRACE_WORK_BEGIN] = put_work,	   [TRACE_WORK_END] = put_work_end,
+		[TRACE_FAULT] = put_fault,	   [TRACE_NMI] = put_nmi,
+		[TRACE_DETOUR_BEGIN] = put_detour, [TRACE_DETOUR_END] = put_detour_end,
 	};
 	if (e->kind < sizeof put / sizeof *put && put[e->kind])
 		put[e->kind](w, e, time_of(e));
@@ -585,7 +697,8 @@ static void put_title(struct writer *w, const struct perfetto_title *title, cons
 		packets_begin(w->out, begin_ns, w->title, title->execution, NULL, 0);
 		packets_end(w->out, title->end_ns, w->title);
 	}
-	packets_instant(w->out, begin_ns, w->title, "begin of the execution", NULL, 0);
+	packets_instant(w->out, begin_ns, w->title,
+			title->begin ? title->begin : "begin of the execution", NULL, 0);
 	if (t->lost) {
 		struct packets_note note = { "lost", NULL, t->lost };
 		snprintf(name, sizeof name, "%" PRIu64 " events lost: this trace has gaps",
@@ -610,14 +723,17 @@ static void put_first(struct writer *w)
 
 static void close_all(struct writer *w)
 {
-	for (size_t i = 0; i < w->lives.count; i++)
+	for (size_t i = 0; i < w->lives.count; i++) {
 		set_state(w, &w->lives.items[i], NO_STATE, w->end_ns);
+		end_work(w, &w->lives.items[i], w->end_ns);
+	}
 	for (size_t i = 0; i < w->lanes.count; i++)
 		if (w->lanes.items[i].busy)
 			packets_end(w->out, w->end_ns, w->lanes.items[i].track);
 	for (size_t i = 0; i < w->cpus.count; i++) {
 		struct cpu *cpu = &w->cpus.items[i];
 		unwind(w, cpu, 0, w->end_ns);
+		end_detour(w, cpu, w->end_ns);
 		if (cpu->running)
 			hand_over(w, (uint32_t)i, 0, STATE_RUNNABLE, w->end_ns);
 		packets_cpu(w->out, (uint32_t)i, &cpu->events);
@@ -637,7 +753,9 @@ static void render(const struct trace *t, const struct perfetto_title *title, st
 {
 	const struct trace_event *events = t->events.items;
 	size_t count = t->events.count;
-	struct writer w = { .out = out, .tracks = TRACKS, .name_count = t->names.count };
+	struct writer w = {
+		.out = out, .named = title, .tracks = TRACKS, .name_count = t->names.count
+	};
 	w.start_ns = count ? time_of(&events[0]) : title->begin_ns;
 	w.end_ns = count ? time_of(&events[count - 1]) : title->begin_ns;
 	if (w.name_count) {

@@ -141,6 +141,20 @@ void ratio_of_means(const double *a, size_t n_a, const double *b, size_t n_b, st
 	out->high = ratios[RESAMPLES - 1 - RESAMPLES / 40];
 }
 
+void adjust_p(double *p, size_t n)
+{
+	size_t *order = xmalloc((n ? n : 1) * sizeof *order);
+	double least = 1;
+	if (n)
+		gsl_sort_index(order, p, 1, n);
+	for (size_t rank = n; rank > 0; rank--) {
+		double *at = &p[order[rank - 1]];
+		least = fmin(least, *at * (double)n / (double)rank);
+		*at = least;
+	}
+	xfree(order);
+}
+
 /* Sorts x by merging and returns in how many pairs the earlier one was the larger (Knight 1966,
  * JASA 61, 436-439: Kendall's tau in n log n). */
 static double sort_counting(double *x, double *work, size_t n)

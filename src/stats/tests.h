@@ -22,6 +22,10 @@ struct ratio {
 };
 void ratio_of_means(const double *a, size_t n_a, const double *b, size_t n_b, struct ratio *out);
 
+/* Several tests at once: p becomes Benjamini and Hochberg's adjusted p (1995, JRSS B 57, 289-300).
+ * Of what is below alpha then, a share of alpha is expected to be there by chance. */
+void adjust_p(double *p, size_t n);
+
 /* Does x grow or fall along its order? Mann-Kendall, two-sided. */
 struct trend {
 	double tau;    /* -1 to 1: Kendall's tau-b against the order */

@@ -111,7 +111,7 @@ static void noise(void **state)
 				seed = seed * 6364136223846793005u + 1442695040888963407u;
 				bytes[j] = (unsigned char)(seed >> 56);
 			}
-			e.kind %= 13;
+			e.kind %= 19;
 			e.cpu %= 3;
 			e.tid %= 5;
 			e.tgid %= 5;

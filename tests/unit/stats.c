@@ -489,6 +489,37 @@ static void groups(void **state)
 	assert_int_equal(g.n_low, 0);
 }
 
+/* The 15 p of Benjamini & Hochberg's example (1995): p times 15 / rank, and never more than that of
+ * a larger p. They reject four at 0.05. */
+static void adjusted_p(void **state)
+{
+	(void)state;
+	double p[] = { 0.0298, 0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0344,
+		       0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000 };
+	const double want[] = { 0.06385714285714286,
+				0.0015,
+				0.003,
+				0.0095,
+				0.035625,
+				0.0603,
+				0.06385714285714286,
+				0.0645,
+				0.0765,
+				0.486,
+				0.5811818181818181,
+				0.714875,
+				0.7532307692307693,
+				0.8132142857142857,
+				1 };
+	adjust_p(p, COUNT(p));
+	for (size_t i = 0; i < COUNT(p); i++)
+		assert_near(p[i], want[i], 1e-12);
+	double equal[] = { 0.04, 0.04, 0.04 };
+	adjust_p(equal, 3);
+	assert_near(equal[0], 0.04, 1e-15);
+	adjust_p(NULL, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -501,6 +532,7 @@ int main(void)
 		cmocka_unit_test(mann_whitney_counted),
 		cmocka_unit_test(mann_whitney_seam),
 		cmocka_unit_test(ratios),
+		cmocka_unit_test(adjusted_p),
 		cmocka_unit_test(trends),
 		cmocka_unit_test(trend_counted),
 		cmocka_unit_test(autocorrelations),

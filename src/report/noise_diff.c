@@ -1,0 +1,658 @@
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/execution_json.h"
+#include "report/format.h"
+#include "report/noise.h"
+#include "report/study.h"
+
+#define CHANGES (JITTER_SHRUNK + 1)
+#define NS_PER_S 1e9
+
+/* ---- words ---- */
+
+struct amount { /* what was looked at */
+	double window_ns;
+	uint64_t threshold_ns; /* the largest */
+};
+
+static struct amount amount_of(const struct noise *n)
+{
+	struct amount a = { 0 };
+	for (size_t i = 0; i < n->cpus.count; i++) {
+		a.window_ns += (double)n->cpus.items[i].window_ns;
+		if (n->cpus.items[i].threshold_ns > a.threshold_ns)
+			a.threshold_ns = n->cpus.items[i].threshold_ns;
+	}
+	return a;
+}
+
+static void count_changes(const struct jitter_diff *d, size_t counts[CHANGES])
+{
+	memset(counts, 0, CHANGES * sizeof *counts);
+	for (size_t i = 0; i < d->sources.count; i++)
+		counts[d->sources.items[i].change]++;
+}
+
+/* Three digits, never an exponent. */
+static void format_rate(double rate, char out[WORDS])
+{
+	int decimals = rate >= 100 ? 0 : rate >= 10 ? 1 : rate >= 1 ? 2 : 3;
+	snprintf(out, WORDS, "%.*f", decimals, rate);
+	if (rate > 0 && rate < 0.0005)
+		snprintf(out, WORDS, "<0.001");
+}
+
+static void format_ratio(double ratio, char out[WORDS])
+{
+	int decimals = ratio >= 100 ? 0 : ratio >= 10 ? 1 : 2;
+	if (isfinite(ratio))
+		snprintf(out, WORDS, "%.*f", decimals, ratio);
+	else
+		snprintf(out, WORDS, "inf");
+}
+
+static void put_interval(double low, double high, struct strbuf *out)
+{
+	char words[WORDS];
+	format_ratio(low, words);
+	strbuf_printf(out, "[%s, ", words);
+	format_ratio(high, words);
+	strbuf_printf(out, "%s]", words);
+}
+
+static void put_changes(const size_t counts[CHANGES], struct strbuf *out)
+{
+	static const enum jitter_change order[] = { JITTER_NEW, JITTER_GROWN, JITTER_SHRUNK,
+						    JITTER_GONE };
+	size_t all = 0;
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+		size_t n = counts[order[i]];
+		if (!n)
+			continue;
+		strbuf_printf(out, "%s%zu %s", all ? ", " : "", n, jitter_change_name(order[i]));
+		if (!all)
+			strbuf_puts(out, n == 1 ? " source" : " sources");
+		all += n;
+	}
+	if (!all)
+		strbuf_puts(out, "No source is new, grown, shrunk or gone");
+}
+
+static void put_verdict(const struct noise *base, const struct noise *run,
+			const struct jitter_diff *d, struct strbuf *out)
+{
+	size_t counts[CHANGES];
+	char words[WORDS];
+	count_changes(d, counts);
+	if (base->kernel == run->kernel)
+		put_changes(counts, out);
+	else
+		strbuf_puts(out, "Sources have names in one of the two only");
+	if (isnan(d->ratio)) {
+		if (d->base_share <= 0) {
+			strbuf_puts(out, d->run_share > 0 ? "; the baseline had no jitter"
+							  : "; there was no jitter at all");
+		} else {
+			format_ratio(d->run_share / d->base_share, words);
+			strbuf_printf(out,
+				      "; jitter %s times the baseline's, by too few rounds to say "
+				      "how sure that is",
+				      words);
+		}
+	} else {
+		format_ratio(d->ratio, words);
+		strbuf_printf(out, "; jitter %s times ", words);
+		put_interval(d->ratio_low, d->ratio_high, out);
+		format_p(d->p, words);
+		strbuf_printf(out, " of the baseline's, %s", words);
+	}
+	strbuf_putc(out, '.');
+}
+
+static void put_run(const struct noise_view *v, struct strbuf *out)
+{
+	char time[WORDS];
+	struct amount a = amount_of(v->noise);
+	size_t cpus = v->noise->cpus.count;
+	strbuf_puts(out, run_title(v->run));
+	if (v->run->id)
+		strbuf_printf(out, " (run %lld)", (long long)v->run->id);
+	format_short(cpus ? a.window_ns / (double)cpus : 0, TIME_UNIT_AUTO, time);
+	strbuf_printf(out, ", %s on %zu CPU%s", time, cpus, cpus == 1 ? "" : "s");
+}
+
+/* What makes a difference that no source made: one sentence each. */
+typedef ARRAY(char *) note_list;
+
+static void add_note(note_list *list, const char *text)
+{
+	array_push(list, xstrdup(text));
+}
+
+static bool same_cpus(const struct noise *a, const struct noise *b)
+{
+	if (a->cpus.count != b->cpus.count)
+		return false;
+	for (size_t i = 0; i < a->cpus.count; i++)
+		if (a->cpus.items[i].cpu != b->cpus.items[i].cpu)
+			return false;
+	return true;
+}
+
+static void find_notes(const struct noise *base, const struct noise *run, note_list *list)
+{
+	uint64_t before = amount_of(base).threshold_ns, after = amount_of(run).threshold_ns;
+	char text[3 * WORDS];
+	if (base->kernel != run->kernel)
+		add_note(list, base->kernel
+				       ? "This run has no names from the kernel: by source the two "
+					 "cannot be compared."
+				       : "The baseline has no names from the kernel: by source the "
+					 "two cannot be compared.");
+	else if (base->steal_told != run->steal_told)
+		add_note(list, "Steal is known in one of the two only: in the other it is "
+			       "unexplained.");
+	if (base->realtime != run->realtime)
+		add_note(list, "The loop was of the real-time class in one of the two only: what "
+			       "may interrupt it differs.");
+	if (!same_cpus(base, run))
+		add_note(list, "They are of different CPUs.");
+	if (before > after + after / 4 || after > before + before / 4) {
+		char was[WORDS], is[WORDS];
+		format_short((double)before, TIME_UNIT_AUTO, was);
+		format_short((double)after, TIME_UNIT_AUTO, is);
+		snprintf(text, sizeof text,
+			 "The thresholds differ, %s before and %s now: detours between them are "
+			 "in one of the two only.",
+			 was, is);
+		add_note(list, text);
+	}
+}
+
+static void release_notes(note_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		xfree(list->items[i]);
+	array_release(list);
+}
+
+/* ---- the table: a source takes two lines, before above after ---- */
+
+#define CHANGE_COLUMNS 8
+#define RATE_COLUMNS 7
+#define TIME_COLUMNS 9
+#define RATIO_COLUMNS 20
+#define SHORT_RATIO_COLUMNS 8
+#define P_COLUMNS 8
+#define SOURCE_MOST 40
+#define FULL_WIDTH 80
+
+struct layout {
+	size_t source, ratio;
+	bool longest; /* has a column; and ratios their intervals */
+	bool colour;
+};
+
+static struct layout layout_for(const struct noise_style *style)
+{
+	struct layout l = { .longest = style->width >= FULL_WIDTH, .colour = style->colour };
+	l.ratio = l.longest ? RATIO_COLUMNS : SHORT_RATIO_COLUMNS;
+	l.source = style->width - CHANGE_COLUMNS - RATE_COLUMNS - TIME_COLUMNS -
+		   (l.longest ? TIME_COLUMNS : 0) - l.ratio - P_COLUMNS;
+	if (l.source > SOURCE_MOST)
+		l.source = SOURCE_MOST;
+	return l;
+}
+
+static void put_right(struct strbuf *out, const char *text, size_t columns)
+{
+	size_t width = text_width(text);
+	strbuf_pad(out, ' ', width < columns ? columns - width : 1);
+	strbuf_puts(out, text);
+}
+
+static void put_cell(struct strbuf *out, const char *text, size_t columns)
+{
+	struct strbuf cell = { 0 };
+	char *safe = display_copy(text);
+	put_middle(&cell, safe, columns);
+	put_columns(out, strbuf_text(&cell), columns);
+	strbuf_release(&cell);
+	xfree(safe);
+}
+
+static void put_figures(const struct layout *l, double rate, double share, uint64_t longest_ns,
+			struct strbuf *out)
+{
+	char words[WORDS] = "-";
+	if (rate > 0)
+		format_rate(rate, words);
+	put_right(out, words, RATE_COLUMNS);
+	if (rate > 0)
+		format_short(share * NS_PER_S, TIME_UNIT_AUTO, words);
+	put_right(out, words, TIME_COLUMNS);
+	if (!l->longest)
+		return;
+	if (rate > 0)
+		format_short((double)longest_ns, TIME_UNIT_AUTO, words);
+	put_right(out, words, TIME_COLUMNS);
+}
+
+static const char *change_colour(enum jitter_change change)
+{
+	return change == JITTER_NEW	? RED
+	       : change == JITTER_GROWN ? YELLOW
+	       : change == JITTER_SAME	? DIM
+					: GREEN;
+}
+
+/* An inferred class has one source, called like it. */
+static const char *class_word(const struct jitter_source_diff *s)
+{
+	if (s->class == NOISE_UNEXPLAINED)
+		return "remainder";
+	return noise_class_strict(s->class) ? noise_class_name(s->class) : "inferred";
+}
+
+static void put_source(const struct layout *l, const struct jitter_source_diff *s,
+		       struct strbuf *out)
+{
+	char words[WORDS];
+	struct strbuf ratio = { 0 };
+	put_coloured(out, l->colour, change_colour(s->change), jitter_change_name(s->change));
+	strbuf_pad(out, ' ', CHANGE_COLUMNS - strlen(jitter_change_name(s->change)));
+	put_cell(out, s->name, l->source);
+	put_figures(l, s->base_rate, s->base_share, s->base_max_ns, out);
+	strbuf_putc(out, '\n');
+	strbuf_pad(out, ' ', CHANGE_COLUMNS);
+	put_cell(out, class_word(s), l->source);
+	put_figures(l, s->run_rate, s->run_share, s->run_max_ns, out);
+	if (isnan(s->ratio)) {
+		strbuf_putc(&ratio, '-');
+	} else {
+		format_ratio(s->ratio, words);
+		strbuf_puts(&ratio, words);
+		if (l->longest) {
+			strbuf_putc(&ratio, ' ');
+			put_interval(s->ratio_low, s->ratio_high, &ratio);
+		}
+	}
+	put_right(out, strbuf_text(&ratio), l->ratio);
+	if (isnan(s->p))
+		snprintf(words, sizeof words, "-");
+	else if (s->p < 0.001)
+		snprintf(words, sizeof words, "<0.001");
+	else
+		snprintf(words, sizeof words, "%.3f", s->p);
+	put_right(out, words, P_COLUMNS);
+	strbuf_putc(out, '\n');
+	strbuf_release(&ratio);
+}
+
+static void put_head(const struct layout *l, struct strbuf *out)
+{
+	struct strbuf head = { 0 };
+	put_columns(&head, "Change", CHANGE_COLUMNS);
+	put_columns(&head, "Source, class", l->source);
+	put_right(&head, "Per s", RATE_COLUMNS);
+	put_right(&head, "Lost/s", TIME_COLUMNS);
+	if (l->longest)
+		put_right(&head, "Longest", TIME_COLUMNS);
+	put_right(&head, l->longest ? "Ratio of lost" : "Ratio", l->ratio);
+	put_right(&head, "p", P_COLUMNS);
+	put_coloured(out, l->colour, BOLD, strbuf_text(&head));
+	strbuf_putc(out, '\n');
+	strbuf_release(&head);
+}
+
+static void put_sources(const struct jitter_diff *d, const struct noise_style *style,
+			struct strbuf *out)
+{
+	struct layout l = layout_for(style);
+	size_t n = style->most && d->sources.count > style->most ? style->most : d->sources.count;
+	double base = 0, run = 0;
+	if (!n)
+		return;
+	strbuf_puts(out, "\nFor each source, before above after; per s of one CPU\n");
+	put_head(&l, out);
+	for (size_t i = 0; i < n; i++)
+		put_source(&l, &d->sources.items[i], out);
+	if (n == d->sources.count)
+		return;
+	bool same = d->sources.items[n].change == JITTER_SAME;
+	for (size_t i = n; i < d->sources.count; i++) {
+		base += d->sources.items[i].base_share;
+		run += d->sources.items[i].run_share;
+	}
+	char before[WORDS], after[WORDS];
+	format_short(base * NS_PER_S, TIME_UNIT_AUTO, before);
+	format_short(run * NS_PER_S, TIME_UNIT_AUTO, after);
+	strbuf_printf(out, "and %zu more%s: %s lost per s, then %s\n", d->sources.count - n,
+		      same ? ", all the same" : "", before, after);
+}
+
+/* ---- peaks ---- */
+
+static void put_peaks(const struct jitter_diff *d, const struct noise_style *style,
+		      struct strbuf *out)
+{
+	if (!d->peak_count)
+		return;
+	strbuf_puts(out, "\nLengths that became more or less frequent\n");
+	for (size_t i = 0; i < d->peak_count; i++) {
+		const struct jitter_peak *p = &d->peaks[i];
+		char low[WORDS], high[WORDS], range[2 * WORDS + 8], before[WORDS], after[WORDS];
+		struct scale scale = scale_for((double)p->high_ns, TIME_UNIT_AUTO);
+		struct strbuf line = { 0 };
+		format_figure((double)p->low_ns, &scale, low);
+		format_time((double)p->high_ns, &scale, high);
+		snprintf(range, sizeof range, "%s to %s", low, high);
+		strbuf_puts(&line, "  ");
+		put_columns(&line, range, 20);
+		format_rate(p->base_rate, before);
+		format_rate(p->run_rate, after);
+		put_right(&line, p->base_rate > 0 ? before : "0", 7);
+		strbuf_puts(&line, style->ascii ? " -> " : " → ");
+		put_columns(&line, p->run_rate > 0 ? after : "0", 6);
+		strbuf_puts(&line, " per s  ");
+		size_t used = text_width(strbuf_text(&line));
+		char *safe = display_copy(p->name);
+		put_middle(&line, safe, used < style->width ? style->width - used : 1);
+		xfree(safe);
+		strbuf_puts(out, strbuf_text(&line));
+		strbuf_putc(out, '\n');
+		strbuf_release(&line);
+	}
+}
+
+/* ---- both densities, drawn ---- */
+
+#define PLOT_LABEL 9
+#define PLOT_MOST 100  /* columns */
+#define PLOT_HEIGHT 3  /* lines for each */
+#define PLOT_DECADES 5 /* from the top to nothing */
+#define CELL_LEVELS 8
+
+struct plot {
+	const struct jitter_diff *d;
+	size_t columns;
+	double top;
+	bool ascii;
+};
+
+static size_t grid_of(const struct plot *p, size_t column)
+{
+	return column * (JITTER_GRID - 1) / (p->columns - 1);
+}
+
+/* The highest of what falls into the column, in eighths of a line. */
+static int level_at(const struct plot *p, const double *density, size_t column)
+{
+	size_t from = grid_of(p, column), to = grid_of(p, column + 1);
+	double highest = density[from];
+	for (size_t i = from; i < to && i < JITTER_GRID; i++)
+		highest = fmax(highest, density[i]);
+	if (highest <= 0)
+		return 0;
+	double share = 1 + log10(highest / p->top) / PLOT_DECADES;
+	return share > 0 ? (int)ceil(share * PLOT_HEIGHT * CELL_LEVELS) : 0;
+}
+
+static void put_curve(const struct plot *p, const double *density, const char *label,
+		      struct strbuf *out)
+{
+	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	static const char *const signs[] = { " ", ".", ".", ":", ":", ":", "|", "|", "|" };
+	for (int line = PLOT_HEIGHT - 1; line >= 0; line--) {
+		struct strbuf drawn = { 0 };
+		size_t end = 0;
+		put_columns(&drawn, line ? "" : label, PLOT_LABEL);
+		for (size_t c = 0; c < p->columns; c++) {
+			int level = level_at(p, density, c) - line * CELL_LEVELS;
+			level = level < 0 ? 0 : level > CELL_LEVELS ? CELL_LEVELS : level;
+			strbuf_puts(&drawn, (p->ascii ? signs : blocks)[level]);
+			if (level || (!line && c == 0))
+				end = drawn.length;
+		}
+		strbuf_add(out, strbuf_text(&drawn), end); /* no blanks at the end */
+		strbuf_putc(out, '\n');
+		strbuf_release(&drawn);
+	}
+}
+
+/* + and - beneath the peaks. */
+static void put_marks(const struct plot *p, struct strbuf *out)
+{
+	char marks[PLOT_MOST + 1];
+	if (!p->d->peak_count)
+		return;
+	memset(marks, ' ', p->columns);
+	marks[p->columns] = '\0';
+	for (size_t c = 0; c < p->columns; c++)
+		for (size_t i = 0; i < p->d->peak_count; i++) {
+			const struct jitter_peak *peak = &p->d->peaks[i];
+			double ns = p->d->grid_ns[grid_of(p, c)];
+			if (ns >= (double)peak->low_ns && ns < (double)peak->high_ns)
+				marks[c] = peak->run_rate > peak->base_rate ? '+' : '-';
+		}
+	for (size_t c = p->columns; c > 0 && marks[c - 1] == ' '; c--)
+		marks[c - 1] = '\0';
+	put_columns(out, "change", PLOT_LABEL);
+	strbuf_printf(out, "%s\n", marks);
+}
+
+static void put_axis(const struct plot *p, struct strbuf *out)
+{
+	size_t at = 0;
+	strbuf_pad(out, ' ', PLOT_LABEL);
+	for (double ns = 1; ns < 1e13; ns *= 10) {
+		size_t column = 0;
+		char words[WORDS];
+		struct scale scale = scale_for(ns, TIME_UNIT_AUTO);
+		scale.decimals = 0;
+		format_time(ns, &scale, words);
+		if (ns < p->d->grid_ns[0] || ns > p->d->grid_ns[JITTER_GRID - 1])
+			continue;
+		while (column + 1 < p->columns && p->d->grid_ns[grid_of(p, column)] < ns)
+			column++;
+		if ((at && column < at + 1) || column + 1 + text_width(words) > p->columns)
+			continue;
+		strbuf_pad(out, ' ', column - at);
+		strbuf_printf(out, "%s%s", p->ascii ? "|" : "╵", words);
+		at = column + 1 + text_width(words);
+	}
+	strbuf_putc(out, '\n');
+}
+
+static void put_densities(const struct jitter_diff *d, const struct noise_style *style,
+			  struct strbuf *out)
+{
+	struct plot p = { .d = d, .columns = style->width - PLOT_LABEL, .ascii = style->ascii };
+	if (p.columns > PLOT_MOST)
+		p.columns = PLOT_MOST;
+	for (size_t i = 0; i < JITTER_GRID; i++)
+		p.top = fmax(p.top, fmax(d->base_density[i], d->run_density[i]));
+	if (p.top <= 0)
+		return;
+	char text[WORDS];
+	snprintf(text, sizeof text,
+		 "Detours per s by length; log scale, %d decades high (distance %.2f of 1)",
+		 PLOT_DECADES, d->distance);
+	strbuf_putc(out, '\n');
+	put_paragraph(out, &(struct paragraph){ .width = style->width, .first = "" }, text);
+	put_curve(&p, d->base_density, "before", out);
+	put_curve(&p, d->run_density, "after", out);
+	put_marks(&p, out);
+	put_axis(&p, out);
+}
+
+void noise_diff_text(const struct noise_view *base, const struct noise_view *run,
+		     const struct jitter_diff *d, const struct noise_style *given,
+		     struct strbuf *out)
+{
+	struct noise_style style = given ? *given : (struct noise_style){ 0 };
+	struct strbuf text = { 0 };
+	note_list notes = { 0 };
+	char before[WORDS], after[WORDS];
+	style.width = !style.width ? 80 : style.width < 60 ? 60 : style.width;
+	struct paragraph p = { .width = style.width,
+			       .first = "",
+			       .colour = style.colour ? BOLD : NULL };
+	put_verdict(base->noise, run->noise, d, &text);
+	put_paragraph(out, &p, strbuf_text(&text));
+	p = (struct paragraph){ .width = style.width, .indent = 10, .first = "Baseline  " };
+	strbuf_clear(&text);
+	format_short(d->base_share * NS_PER_S, TIME_UNIT_AUTO, before);
+	format_short(d->run_share * NS_PER_S, TIME_UNIT_AUTO, after);
+	put_run(base, &text);
+	strbuf_printf(&text, "; %s lost per s of a CPU", before);
+	put_paragraph(out, &p, strbuf_text(&text));
+	strbuf_clear(&text);
+	p.first = "This run  ";
+	put_run(run, &text);
+	strbuf_printf(&text, "; %s", after);
+	put_paragraph(out, &p, strbuf_text(&text));
+	find_notes(base->noise, run->noise, &notes);
+	p = (struct paragraph){ .width = style.width,
+				.indent = 10,
+				.first = "Note      ",
+				.colour = style.colour ? YELLOW : NULL };
+	for (size_t i = 0; i < notes.count; i++)
+		put_paragraph(out, &p, notes.items[i]);
+	put_sources(d, &style, out);
+	put_peaks(d, &style, out);
+	if (style.density)
+		put_densities(d, &style, out);
+	release_notes(&notes);
+	strbuf_release(&text);
+}
+
+/* ---- JSON ---- */
+
+static json_t *view_json(const struct noise_view *v)
+{
+	struct amount a = amount_of(v->noise);
+	json_t *o = json_object(), *cpus = json_array();
+	for (size_t i = 0; i < v->noise->cpus.count; i++)
+		json_array_append_new(cpus, json_integer(v->noise->cpus.items[i].cpu));
+	json_object_set_new(o, "run", v->run->id ? json_integer(v->run->id) : json_null());
+	json_object_set_new(o, "name", json_text(run_title(v->run)));
+	json_object_set_new(o, "cpus", cpus);
+	json_object_set_new(o, "window_ns", json_integer((json_int_t)a.window_ns));
+	json_object_set_new(o, "parts", json_integer((json_int_t)v->noise->parts.count));
+	json_object_set_new(o, "threshold_ns", json_integer((json_int_t)a.threshold_ns));
+	json_object_set_new(o, "kernel", json_boolean(v->noise->kernel));
+	json_object_set_new(o, "steal_told", json_boolean(v->noise->steal_told));
+	json_object_set_new(o, "realtime", json_boolean(v->noise->realtime));
+	return o;
+}
+
+static void set_ratio(json_t *o, double ratio, double low, double high, double p)
+{
+	json_object_set_new(o, "ratio", json_real_or_null(ratio));
+	json_object_set_new(o, "ratio_low", json_real_or_null(low));
+	json_object_set_new(o, "ratio_high", json_real_or_null(high));
+	json_object_set_new(o, "p", json_real_or_null(p));
+}
+
+static json_t *source_json(const struct jitter_source_diff *s)
+{
+	json_t *o = json_object();
+	bool was = s->base_rate > 0, is = s->run_rate > 0;
+	json_object_set_new(o, "class", json_string(noise_class_name(s->class)));
+	json_object_set_new(o, "name", json_text(s->name));
+	json_object_set_new(o, "change", json_string(jitter_change_name(s->change)));
+	json_object_set_new(o, "base_rate", json_real(s->base_rate));
+	json_object_set_new(o, "run_rate", json_real(s->run_rate));
+	json_object_set_new(o, "base_share", json_real(s->base_share));
+	json_object_set_new(o, "run_share", json_real(s->run_share));
+	json_object_set_new(o, "base_mean_ns", was ? json_real(s->base_mean_ns) : json_null());
+	json_object_set_new(o, "run_mean_ns", is ? json_real(s->run_mean_ns) : json_null());
+	json_object_set_new(o, "base_max_ns", was ? json_ns(s->base_max_ns) : json_null());
+	json_object_set_new(o, "run_max_ns", is ? json_ns(s->run_max_ns) : json_null());
+	set_ratio(o, s->ratio, s->ratio_low, s->ratio_high, s->p);
+	return o;
+}
+
+static json_t *counts_json(const struct jitter_diff *d)
+{
+	size_t counts[CHANGES];
+	json_t *o = json_object();
+	count_changes(d, counts);
+	for (unsigned i = 0; i < CHANGES; i++)
+		json_object_set_new(o, jitter_change_name((enum jitter_change)i),
+				    json_integer((json_int_t)counts[i]));
+	return o;
+}
+
+static json_t *density_json(const struct jitter_diff *d)
+{
+	json_t *o = json_object(), *ns = json_array(), *base = json_array(), *run = json_array();
+	for (size_t i = 0; i < JITTER_GRID; i++) {
+		json_array_append_new(ns, json_real(d->grid_ns[i]));
+		json_array_append_new(base, json_real(d->base_density[i]));
+		json_array_append_new(run, json_real(d->run_density[i]));
+	}
+	json_object_set_new(o, "bandwidth", json_real(d->bandwidth));
+	json_object_set_new(o, "distance", json_real(d->distance));
+	json_object_set_new(o, "ns", ns);
+	json_object_set_new(o, "base", base);
+	json_object_set_new(o, "run", run);
+	return o;
+}
+
+static json_t *peaks_json(const struct jitter_diff *d)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < d->peak_count; i++) {
+		const struct jitter_peak *p = &d->peaks[i];
+		json_t *o = json_object();
+		json_object_set_new(o, "low_ns", json_ns(p->low_ns));
+		json_object_set_new(o, "high_ns", json_ns(p->high_ns));
+		json_object_set_new(o, "base_rate", json_real(p->base_rate));
+		json_object_set_new(o, "run_rate", json_real(p->run_rate));
+		json_object_set_new(o, "name", json_text(p->name));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+void noise_diff_json(const struct noise_view *base, const struct noise_view *run,
+		     const struct jitter_diff *d, struct strbuf *out)
+{
+	json_t *root = json_object(), *total = json_object(), *sources = json_array();
+	json_t *notes = json_array();
+	struct strbuf verdict = { 0 };
+	note_list said = { 0 };
+	put_verdict(base->noise, run->noise, d, &verdict);
+	find_notes(base->noise, run->noise, &said);
+	for (size_t i = 0; i < said.count; i++)
+		json_array_append_new(notes, json_text(said.items[i]));
+	for (size_t i = 0; i < d->sources.count; i++)
+		json_array_append_new(sources, source_json(&d->sources.items[i]));
+	json_object_set_new(total, "base_share", json_real(d->base_share));
+	json_object_set_new(total, "run_share", json_real(d->run_share));
+	set_ratio(total, d->ratio, d->ratio_low, d->ratio_high, d->p);
+	json_object_set_new(root, "format", json_integer(1));
+	json_object_set_new(root, "text", json_text(strbuf_text(&verdict)));
+	json_object_set_new(root, "notes", notes);
+	json_object_set_new(root, "base", view_json(base));
+	json_object_set_new(root, "run", view_json(run));
+	json_object_set_new(root, "total", total);
+	json_object_set_new(root, "counts", counts_json(d));
+	json_object_set_new(root, "sources", sources);
+	json_object_set_new(root, "peaks", peaks_json(d));
+	json_object_set_new(root, "density", density_json(d));
+	char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+	strbuf_puts(out, text);
+	strbuf_putc(out, '\n');
+	free(text);
+	json_decref(root);
+	release_notes(&said);
+	strbuf_release(&verdict);
+}
