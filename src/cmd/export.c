@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/noise.h"
 #include "cmd/view.h"
 #include "report/perfetto.h"
 
@@ -191,6 +192,27 @@ static int export_trace(const struct export_options *o, const text_list *operand
 	return failed;
 }
 
+/* A run of `tare noise`: its own JSON, its sources as CSV, its longest detours as a trace. */
+static int export_noise(const struct export_options *o, const text_list *operands, int64_t run,
+			struct error *err)
+{
+	bool json = o->format == AS_JSON || o->format == NOT_GIVEN;
+	if (o->perfetto && check_perfetto(o, operands, err))
+		return -1;
+	if ((!json && o->format != AS_CSV) || o->unit != NOT_GIVEN || o->executions || o->study) {
+		error_set(
+			err, EXIT_USAGE,
+			"run %lld is one of 'tare noise': it goes out as JSON, as CSV or with --perfetto",
+			(long long)run);
+		return error_hint(err, "of the other options, only --output and --lab go with it");
+	}
+	return noise_export(o->lab, run,
+			    o->perfetto ? NOISE_AS_PERFETTO
+			    : json	? NOISE_AS_JSON
+					: NOISE_AS_CSV,
+			    o->output, err);
+}
+
 int cmd_export(int argc, char **argv)
 {
 	struct export_options o = { .output = "-", .format = NOT_GIVEN, .unit = NOT_GIVEN };
@@ -217,8 +239,11 @@ int cmd_export(int argc, char **argv)
 		    "Stored runs for other programs; JSON and CSV are supersets of hyperfine's.\n",
 		    specs, argc, argv, &operands, &code)) {
 		struct error err = ERROR_INIT;
-		if (o.perfetto ? export_trace(&o, &operands, &err)
-			       : export_runs(&o, &operands, &err))
+		int64_t noise;
+		if (noise_is_meant(o.lab, &operands, &noise)
+			    ? export_noise(&o, &operands, noise, &err)
+		    : o.perfetto ? export_trace(&o, &operands, &err)
+				 : export_runs(&o, &operands, &err))
 			code = cmd_fail(&err);
 	}
 	array_release(&operands);

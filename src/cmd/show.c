@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
+#include "cmd/noise.h"
 #include "cmd/view.h"
 
 struct show_options {
@@ -67,6 +68,19 @@ static int show(const loaded_list *list, const struct show_options *o, struct er
 	return failed;
 }
 
+/* A run of `tare noise` has no executions: it has a report of its own. */
+static int show_noise(int64_t run, const struct show_options *o, struct error *err)
+{
+	const struct noise_display d = { .most = NOISE_ROWS, .json = o->json, .lab = o->lab };
+	if (!o->processes && !o->executions && !o->study && !o->ledger && !o->facts)
+		return noise_show_stored(run, &d, err);
+	error_set(
+		err, EXIT_USAGE,
+		"run %lld is one of 'tare noise': of show's options, only --json and --lab go with it",
+		(long long)run);
+	return error_hint(err, "'tare noise show %lld' has options of its own", (long long)run);
+}
+
 int cmd_show(int argc, char **argv)
 {
 	struct show_options o = { 0 };
@@ -95,6 +109,7 @@ int cmd_show(int argc, char **argv)
 		    "The result of a stored run: a number, a name, 'last' (the default) or @1, @2 ...\n",
 		    specs, argc, argv, &names, &code)) {
 		struct error err = ERROR_INIT;
+		int64_t noise;
 		/* the JSON has the ledger, with its threads when it is asked for */
 		if ((o.json || o.ledger) + o.processes + o.executions + o.facts > 1)
 			error_set(&err, EXIT_USAGE,
@@ -103,6 +118,8 @@ int cmd_show(int argc, char **argv)
 		else if (o.execution && (!o.ledger || o.json))
 			error_set(&err, EXIT_USAGE,
 				  "show: --execution goes with --ledger, and not with --json");
+		else if (noise_is_meant(o.lab, &names, &noise))
+			show_noise(noise, &o, &err);
 		else if (!cmd_load_runs(o.lab, &names, o.ledger ? LAB_THREADS : LAB_PROCESSES,
 					o.study, &list, &err))
 			show(&list, &o, &err);

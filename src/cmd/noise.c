@@ -1,0 +1,103 @@
+/* tare noise: who takes a CPU away, how often, for how long. */
+#include "cmd/noise.h"
+
+#include <limits.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cmd/cmd.h"
+
+static int run_record(int argc, char **argv)
+{
+	return noise_record(NOISE_RECORD, argc, argv);
+}
+
+static int run_top(int argc, char **argv)
+{
+	return noise_record(NOISE_TOP, argc, argv);
+}
+
+static int run_hist(int argc, char **argv)
+{
+	return noise_record(NOISE_HIST, argc, argv);
+}
+
+static const struct {
+	const char *name, *title;
+	int (*run)(int argc, char **argv);
+} subcommands[] = {
+	{ "record", "noise record", run_record }, { "top", "noise top", run_top },
+	{ "hist", "noise hist", run_hist },	  { "show", "noise show", noise_show },
+	{ "diff", "noise diff", noise_diff },	  { "selftest", "noise selftest", noise_selftest },
+};
+#define SUBCOMMANDS (sizeof subcommands / sizeof *subcommands)
+
+static int unknown(const char *word)
+{
+	struct error err = ERROR_INIT;
+	const char *names[SUBCOMMANDS + 1] = { NULL };
+	char shown[128];
+	for (size_t i = 0; i < SUBCOMMANDS; i++)
+		names[i] = subcommands[i].name;
+	const char *near = nearest_word(word, names);
+	text_display(word, shown, sizeof shown);
+	error_set(&err, EXIT_USAGE, "noise: unknown subcommand '%s'", shown);
+	if (near)
+		error_hint(&err, "did you mean 'tare noise %s'?", near);
+	else
+		error_hint(&err, "one of: record, top, hist, show, diff, selftest");
+	return cmd_fail(&err);
+}
+
+int cmd_noise(int argc, char **argv)
+{
+	if (argc < 2 || argv[1][0] == '-')
+		return run_record(argc, argv);
+	for (size_t i = 0; i < SUBCOMMANDS; i++) {
+		if (strcmp(argv[1], subcommands[i].name) != 0)
+			continue;
+		/* messages name a command by its first word */
+		char *was = argv[1];
+		argv[1] = (char *)subcommands[i].title;
+		int code = subcommands[i].run(argc - 1, argv + 1);
+		argv[1] = was;
+		return code;
+	}
+	return unknown(argv[1]);
+}
+
+/* ---- a measurement ---- */
+
+int noise_recording_open(struct noise_recording *r, const struct detours_options *options,
+			 uint32_t worst, struct error *err)
+{
+	/* Memory given back to the kernel is taken out of every CPU's page tables at once, by an
+	 * interrupt: tare would be what it measures. So free() keeps all of it. */
+	mallopt(M_MMAP_MAX, 0);
+	mallopt(M_TRIM_THRESHOLD, INT_MAX);
+	if (detours_open(&r->detours, options, err))
+		return -1;
+	noise_init(&r->noise, options->cpus, options->count);
+	r->noise.realtime = options->priority > 0;
+	r->noise.priority = options->priority;
+	r->noise.worst_max = worst;
+	detours_describe(r->detours, &r->noise);
+	r->jitter = jitter_new(&r->noise);
+	return 0;
+}
+
+void noise_recording_add(struct noise_recording *r, const struct detour_round *rounds, size_t count)
+{
+	jitter_add_round(r->jitter, rounds, count);
+}
+
+void noise_recording_close(struct noise_recording *r)
+{
+	if (r->jitter)
+		jitter_free(r->jitter);
+	detours_close(r->detours);
+	noise_release(&r->noise);
+	*r = (struct noise_recording){ 0 };
+}
