@@ -23,13 +23,13 @@ static void add_part(struct noise_part *into, const struct noise_part *from)
 								     : NULL;
 		const struct noise_share *b = j < from->shares.count ? &from->shares.items[j]
 								     : NULL;
-		if (!b || (a && share_before(a, b))) {
+		if (a && (!b || share_before(a, b))) {
 			array_push(&sum.shares, *a);
 			i++;
-		} else if (!a || share_before(b, a)) {
+		} else if (b && (!a || share_before(b, a))) {
 			array_push(&sum.shares, *b);
 			j++;
-		} else {
+		} else if (a && b) {
 			struct noise_share both = *a;
 			both.count += b->count;
 			both.ns += b->ns;
