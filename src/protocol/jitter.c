@@ -151,8 +151,6 @@ static void add_cpu(struct jitter *j, uint32_t index, const struct detour_round 
 	w->round = r;
 	w->into = into;
 	w->shares.count = 0;
-	for (size_t i = 0; i < into->sources.count; i++)
-		into->sources.items[i].last_ns = 0;
 	jitter_match(w);
 	jitter_split(w, &j->learnt[index]);
 	jitter_find_host(w);

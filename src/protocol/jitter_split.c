@@ -99,33 +99,65 @@ static uint64_t take(struct jitter_work *w, uint64_t steal)
 	return steal;
 }
 
-/* The hypervisor takes the CPU anywhere: likely where nothing is told, else in the longest. */
-static void take_steal(struct jitter_work *w, size_t detour)
+/* First what delivery does not account for. */
+static void take_from_gap(struct jitter_gap *g, uint64_t ns)
 {
-	struct range gaps = gaps_of(w, detour), segments = segments_of(w, detour);
-	uint64_t steal = w->detours.items[detour].steal_ns;
+	uint64_t residue = g->residue_ns < ns ? g->residue_ns : ns;
+	g->residue_ns -= residue;
+	g->delivery_ns -= ns - residue;
+}
+
+static void list_gaps(struct jitter_work *w, size_t detour)
+{
+	struct range gaps = gaps_of(w, detour);
 	w->pieces.count = 0;
 	for (size_t k = gaps.begin; k < gaps.end; k++)
-		add_piece(w, w->gaps.items[k].residue_ns, k);
-	steal = take(w, steal);
-	for (size_t i = 0; i < w->pieces.count; i++)
-		w->gaps.items[w->pieces.items[i].index].residue_ns -= w->pieces.items[i].ns;
-	if (!steal)
-		return;
+		add_piece(w, w->gaps.items[k].ns, k);
+}
+
+static void list_segments(struct jitter_work *w, size_t detour)
+{
+	struct range segments = segments_of(w, detour);
 	w->pieces.count = 0;
 	for (size_t k = segments.begin; k < segments.end; k++)
 		add_piece(w, w->segments.items[k].ns, w->segments.items[k].occurrence);
+}
+
+static uint64_t longest_piece(const struct jitter_work *w)
+{
+	uint64_t longest = 0;
+	for (size_t i = 0; i < w->pieces.count; i++)
+		if (w->pieces.items[i].ns > longest)
+			longest = w->pieces.items[i].ns;
+	return longest;
+}
+
+static uint64_t take_from_segments(struct jitter_work *w, size_t detour, uint64_t steal)
+{
+	list_segments(w, detour);
 	steal = take(w, steal);
 	for (size_t i = 0; i < w->pieces.count; i++)
 		w->occurrences.items[w->pieces.items[i].index].ns -= w->pieces.items[i].ns;
-	if (!steal)
+	return steal;
+}
+
+/* The hypervisor takes the CPU for a stretch, which is where it fits: in a gap, where nothing is
+ * told; else within a source; else in several places, gaps first. */
+static void take_steal(struct jitter_work *w, size_t detour)
+{
+	uint64_t steal = w->detours.items[detour].steal_ns;
+	list_segments(w, detour);
+	uint64_t source = longest_piece(w);
+	list_gaps(w, detour);
+	if (longest_piece(w) < steal && source >= steal) {
+		take_from_segments(w, detour, steal);
 		return;
-	w->pieces.count = 0;
-	for (size_t k = gaps.begin; k < gaps.end; k++)
-		add_piece(w, w->gaps.items[k].delivery_ns, k);
-	take(w, steal);
+	}
+	steal = take(w, steal);
 	for (size_t i = 0; i < w->pieces.count; i++)
-		w->gaps.items[w->pieces.items[i].index].delivery_ns -= w->pieces.items[i].ns;
+		take_from_gap(&w->gaps.items[w->pieces.items[i].index], w->pieces.items[i].ns);
+	if (steal)
+		take_from_segments(w, detour, steal);
 }
 
 void jitter_split(struct jitter_work *w, struct jitter_learnt *learnt)
@@ -180,21 +212,25 @@ static double width_of(struct jitter_work *w, const struct period *p)
 	return width;
 }
 
-/* Long enough to be looked at, for each detour the first: those of one are not independent. */
+/* Detours without a source, long enough to be looked at. What is left before the guest's own tick
+ * has a period, too, that says nothing of the host. */
 static void collect_times(struct jitter_work *w, struct noise_host *h)
 {
 	w->times.count = 0;
 	for (size_t i = 0; i < w->detours.count; i++) {
 		struct range gaps = gaps_of(w, i);
+		bool any = false;
 		for (size_t k = gaps.begin; k < gaps.end; k++) {
 			const struct jitter_gap *g = &w->gaps.items[k];
 			if (g->residue_ns < jitter_tuning.residue_ns)
 				continue;
-			array_push(&w->times, (double)(g->begin_ns - w->detours.items[0].begin_ns));
-			break;
+			any = true;
+			if (g->kind == GAP_ALONE)
+				array_push(&w->times,
+					   (double)(g->begin_ns - w->detours.items[0].begin_ns));
 		}
+		h->looked_at += any;
 	}
-	h->looked_at += w->times.count;
 	size_t stride = w->times.count / jitter_tuning.period_times + 1, kept = 0;
 	for (size_t i = 0; i < w->times.count; i += stride)
 		w->times.items[kept++] = w->times.items[i];

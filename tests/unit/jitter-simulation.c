@@ -310,8 +310,6 @@ static void expect_round(const struct machine *m, struct noise_cpu *truth)
 		size_t in = m->occurrences.items[x->occurrence].detour;
 		own[x->occurrence] += overlap(x, &m->detours.items[in]);
 	}
-	for (size_t i = 0; i < truth->sources.count; i++)
-		truth->sources.items[i].last_ns = 0;
 	for (size_t i = 0; i < m->detours.count; i++)
 		expect_detour(m, i, own, truth);
 	xfree(own);
