@@ -24,10 +24,9 @@
 /* How far the pairs of clocks may be off, and then some. */
 #define EDGE_NS 1000
 
-struct function {
+struct symbol {
 	uint64_t address;
-	uint32_t number; /* its source in names */
-	bool named;
+	size_t name; /* where in symbol_names */
 };
 
 struct detour_kernel {
@@ -39,7 +38,9 @@ struct detour_kernel {
 	struct trace_event *events;
 	size_t slots_size, events_size;
 	bool steal;
-	ARRAY(struct function) functions;
+	ARRAY(struct symbol) symbols; /* of functions, by address */
+	struct strbuf symbol_names;   /* each ends with a NUL */
+	ARRAY(uint64_t) functions;    /* of work items, by number */
 	ARRAY(struct trace_name) names;
 };
 
@@ -89,6 +90,35 @@ static void choose_programs(struct detour_kernel *k, const struct btf *btf, stru
 		bpf_program__set_autoload(p, false);
 		note_lack(not_seen, program_tracepoint(p));
 	}
+}
+
+/* ---- names of functions ---- */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+/* Read once: it takes some 50 ms, which a pause between rounds must not. A module that comes later
+ * has no names. */
+static void read_symbols(struct detour_kernel *k)
+{
+	FILE *symbols = fopen("/proc/kallsyms", "re");
+	char line[512], name[LEDGER_NAME_SIZE], type;
+	while (symbols && fgets(line, sizeof line, symbols)) {
+		struct symbol s = { .name = k->symbol_names.length };
+		/* addresses are 0 for those who may not know them */
+		if (sscanf(line, "%" SCNx64 " %c %47s", &s.address, &type, name) != 3 ||
+		    !s.address || (type != 't' && type != 'T'))
+			continue;
+		strbuf_add(&k->symbol_names, name, strlen(name) + 1);
+		array_push(&k->symbols, s);
+	}
+	if (symbols)
+		fclose(symbols);
+	if (k->symbols.count)
+		qsort(k->symbols.items, k->symbols.count, sizeof *k->symbols.items, by_address);
 }
 
 static uint32_t room_for(size_t cpus)
@@ -176,6 +206,7 @@ int detour_kernel_open(struct detour_kernel **out, const uint32_t *cpus, size_t 
 		failed = load(k, err) || attach(k, not_seen, err);
 	}
 	btf__free(btf);
+	read_symbols(k);
 	if (failed) {
 		detour_kernel_close(k);
 		return -1;
@@ -196,6 +227,8 @@ void detour_kernel_close(struct detour_kernel *k)
 		munmap(k->events, k->events_size);
 	noise_bpf__destroy(k->skel);
 	array_release(&k->functions);
+	array_release(&k->symbols);
+	strbuf_release(&k->symbol_names);
 	array_release(&k->names);
 	free(k);
 }
@@ -242,14 +275,29 @@ static void sort_events(struct trace_event *e, size_t count)
 	}
 }
 
-static struct function *function_at(struct detour_kernel *k, uint64_t address)
+static void name_function(struct detour_kernel *k, uint64_t address, uint32_t number)
+{
+	struct trace_name n = { .cause = TRACE_NAMES_WORK, .source = number };
+	struct symbol wanted = { .address = address };
+	const struct symbol *found = k->symbols.count
+					     ? bsearch(&wanted, k->symbols.items, k->symbols.count,
+						       sizeof wanted, by_address)
+					     : NULL;
+	if (found)
+		snprintf(n.name, sizeof n.name, "%s", k->symbol_names.text + found->name);
+	else
+		snprintf(n.name, sizeof n.name, "%#" PRIx64, address);
+	array_push(&k->names, n);
+}
+
+static uint32_t function_at(struct detour_kernel *k, uint64_t address)
 {
 	for (size_t i = 0; i < k->functions.count; i++)
-		if (k->functions.items[i].address == address)
-			return &k->functions.items[i];
-	struct function f = { .address = address, .number = (uint32_t)k->functions.count };
-	array_push(&k->functions, f);
-	return &k->functions.items[k->functions.count - 1];
+		if (k->functions.items[i] == address)
+			return (uint32_t)i;
+	array_push(&k->functions, address);
+	name_function(k, address, (uint32_t)(k->functions.count - 1));
+	return (uint32_t)(k->functions.count - 1);
 }
 
 bool detour_kernel_take(struct detour_kernel *k, size_t index, struct detour_round *round)
@@ -266,7 +314,7 @@ bool detour_kernel_take(struct detour_kernel *k, size_t index, struct detour_rou
 		e[i].cpu = (uint16_t)round->cpu;
 		if (e[i].kind == TRACE_WORK_BEGIN) {
 			uint64_t address = (uint64_t)e[i].b << 32 | e[i].a;
-			e[i].a = function_at(k, address)->number;
+			e[i].a = function_at(k, address);
 			e[i].b = 0;
 		}
 	}
@@ -286,44 +334,6 @@ static bool is_named(const struct detour_kernel *k, uint32_t cause, uint32_t sou
 	return false;
 }
 
-/* /proc/kallsyms is large and not kept: it is read through when there are new functions. */
-static void name_functions(struct detour_kernel *k)
-{
-	size_t missing = 0;
-	for (size_t i = 0; i < k->functions.count; i++)
-		missing += !k->functions.items[i].named;
-	if (!missing)
-		return;
-	FILE *symbols = fopen("/proc/kallsyms", "re");
-	char line[512], name[256];
-	while (symbols && missing && fgets(line, sizeof line, symbols)) {
-		uint64_t address;
-		if (sscanf(line, "%" SCNx64 " %*c %255s", &address, name) != 2 || !address)
-			continue;
-		for (size_t i = 0; i < k->functions.count; i++) {
-			struct function *f = &k->functions.items[i];
-			if (f->named || f->address != address)
-				continue;
-			struct trace_name n = { .cause = TRACE_NAMES_WORK, .source = f->number };
-			snprintf(n.name, sizeof n.name, "%.47s", name);
-			array_push(&k->names, n);
-			f->named = true;
-			missing--;
-		}
-	}
-	if (symbols)
-		fclose(symbols);
-	for (size_t i = 0; i < k->functions.count; i++) {
-		struct function *f = &k->functions.items[i];
-		if (f->named)
-			continue;
-		struct trace_name n = { .cause = TRACE_NAMES_WORK, .source = f->number };
-		snprintf(n.name, sizeof n.name, "%#" PRIx64, f->address);
-		array_push(&k->names, n);
-		f->named = true;
-	}
-}
-
 void detour_kernel_name(struct detour_kernel *k, struct detour_round *rounds, size_t count)
 {
 	/* by source: most events have one that is known already */
@@ -331,7 +341,6 @@ void detour_kernel_name(struct detour_kernel *k, struct detour_round *rounds, si
 	for (size_t i = 0; i < k->names.count; i++)
 		if (k->names.items[i].cause != TRACE_NAMES_WORK)
 			known[k->names.items[i].source] = 1;
-	name_functions(k);
 	for (size_t r = 0; r < count; r++)
 		for (size_t i = 0; i < rounds[r].event_count; i++) {
 			const struct trace_event *e = &rounds[r].events[i];

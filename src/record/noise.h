@@ -36,8 +36,8 @@ static inline bool noise_class_strict(enum noise_class class)
 /* ---- lengths in buckets ---- */
 
 /* Edges people can say: per decade 50 buckets from 1 to 2, 60 from 2 to 5, 50 from 5 to 10, so each
- * is 1 to 2.5 % wide and 1 µs, 8 µs, 100 µs, 110 µs are edges. From 10 ns; what is shorter is in the
- * first, what is longer than 1000 s in the last. */
+ * is 1 to 2.5 % wide and 1 µs, 8 µs, 100 µs, 110 µs are edges. From 10 ns; what is shorter is in
+ * the first, what is longer than 1000 s in the last. */
 #define NOISE_DECADE_BUCKETS 160
 #define NOISE_DECADES 11
 #define NOISE_BUCKETS (NOISE_DECADE_BUCKETS * NOISE_DECADES)
@@ -85,7 +85,7 @@ struct noise_source {
 	struct noise_histogram lengths;
 	struct noise_histogram intervals; /* from the begin of one occurrence to that of the next:
 					     what its period is read from */
-	uint64_t last_ns; /* begin of the last occurrence; 0 none */
+	uint64_t last_ns;		  /* begin of the last occurrence; 0 none */
 };
 
 /* Time-domain mode: the sources that followed each other in a detour, joined by '_' in order, are
