@@ -204,7 +204,7 @@ static json_t *cpu_json(const struct noise *n, const struct noise_cpu *c)
 	set_count(o, "rounds", c->rounds);
 	set_count(o, "window_ns", c->window_ns);
 	set_count(o, "unwatched_ns", c->unwatched_ns);
-	set_real(o, "duty_cycle", noise_duty(c));
+	set_real(o, "duty_cycle", noise_duty(n, c));
 	set_count(o, "turns", c->turns);
 	set_count(o, "threshold_ns", c->threshold_ns);
 	set_real(o, "step_ns", c->step_ns);

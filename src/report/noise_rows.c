@@ -195,9 +195,11 @@ static double per_watched(const struct noise_cpu *c, double value)
 	return watched > 0 ? value / watched : NAN;
 }
 
-double noise_duty(const struct noise_cpu *c)
+double noise_duty(const struct noise *n, const struct noise_cpu *c)
 {
-	return c->window_ns ? noise_watched_ns(c) / (double)c->window_ns : NAN;
+	double cpus = c->cpu == UINT32_MAX ? (double)n->cpus.count : 1;
+	double all = cpus * (double)n->elapsed_ns;
+	return c->window_ns && all > 0 ? fmin(noise_watched_ns(c) / all, 1) : NAN;
 }
 
 double noise_lost_share(const struct noise_cpu *c)

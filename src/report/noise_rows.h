@@ -38,7 +38,8 @@ bool noise_class_told(const struct noise *n, enum noise_class class);
 
 /* The window less what the loop needed for its notes: what shares and rates are of. */
 double noise_watched_ns(const struct noise_cpu *c);
-double noise_duty(const struct noise_cpu *c);	     /* NaN without a window */
+/* Of the time that passed, pauses between rounds included; NaN without a window. */
+double noise_duty(const struct noise *n, const struct noise_cpu *c);
 double noise_lost_share(const struct noise_cpu *c);  /* NaN without a window */
 double noise_detour_rate(const struct noise_cpu *c); /* per s; NaN without a window */
 /* Shortest and longest detour; false when there is none. */

@@ -89,9 +89,9 @@ static void put_watched(const struct noise *n, const struct noise_cpu *c,
 	struct strbuf text = { 0 };
 	char window[WORDS], all[WORDS], duty[WORDS];
 	double cpus = c->cpu == UINT32_MAX ? (double)n->cpus.count : 1;
-	format_ns((double)c->window_ns, window);
+	format_ns(noise_watched_ns(c), window);
 	format_ns(cpus * (double)n->elapsed_ns, all);
-	format_share(noise_duty(c), duty);
+	format_share(noise_duty(n, c), duty);
 	strbuf_printf(&text, "%s of %s of CPU time, %u round%s, duty cycle %s", window, all,
 		      c->rounds, c->rounds == 1 ? "" : "s", duty);
 	put_labelled_line("Watched", &text, style, out);

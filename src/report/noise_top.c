@@ -27,7 +27,7 @@ static void put_header(const struct noise *n, const struct noise_cpu *all,
 	uint64_t s = n->elapsed_ns / 1000000000;
 	char duty[WORDS], lost[WORDS], named[WORDS], strict[WORDS], threshold[WORDS];
 	noise_coverage_of(n, all, EXPLAINED_NS, &coverage);
-	format_share(noise_duty(all), duty);
+	format_share(noise_duty(n, all), duty);
 	format_share(noise_lost_share(all), lost);
 	format_share(coverage.named, named);
 	format_share(coverage.strict, strict);
