@@ -225,7 +225,8 @@ static void switched(struct sweep *s, const struct trace_event *e)
 	s->depth = 0;
 	if (e->tid == s->w->round->tid)
 		return;
-	bool throttled = s->w->round->realtime && (e->flags & TRACE_IS_FAIR) && e->tid;
+	/* an idle CPU while the loop wants it: it has used up what real time may */
+	bool throttled = s->w->round->realtime && ((e->flags & TRACE_IS_FAIR) || !e->tid);
 	enum noise_class class = throttled ? NOISE_THROTTLED : NOISE_THREAD;
 	push(s, class, source_of_task(s->w, e, class))->tid = e->tid;
 	for (unsigned i = 0; i < s->asleep_count; i++)

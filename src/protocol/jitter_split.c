@@ -1,6 +1,5 @@
 /* What of a detour's time without a source is steal, delivery, the host's; and its name. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -274,8 +273,13 @@ void jitter_find_host(struct jitter_work *w)
 
 static size_t add_name(char *out, size_t used, const char *name)
 {
-	return used + (size_t)snprintf(out + used, NOISE_COMBINED_SIZE - used, "%s%s",
-				       used ? "_" : "", name);
+	size_t length = strlen(name);
+	if (used + 1 + length >= NOISE_COMBINED_SIZE)
+		return used;
+	if (used)
+		out[used++] = '_';
+	memcpy(out + used, name, length + 1);
+	return used + length;
 }
 
 static size_t name_sources(const struct jitter_work *w, size_t detour, char *out)

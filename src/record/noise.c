@@ -153,6 +153,16 @@ static unsigned hash(const char *name, unsigned seed)
 	return h ^ h >> 15;
 }
 
+/* The name, or as much of it as there is room for. */
+static const char *fitted(const char *name, char *cut, size_t size)
+{
+	if (strlen(name) < size)
+		return name;
+	memcpy(cut, name, size - 1);
+	cut[size - 1] = '\0';
+	return cut;
+}
+
 static uint16_t *slot_of_source(const struct noise_cpu *c, enum noise_class class, const char *name)
 {
 	for (unsigned at = hash(name, class);; at++) {
@@ -165,18 +175,18 @@ static uint16_t *slot_of_source(const struct noise_cpu *c, enum noise_class clas
 
 struct noise_source *noise_source_get(struct noise_cpu *c, enum noise_class class, const char *name)
 {
-	char fitted[NOISE_NAME_SIZE];
+	char cut[NOISE_NAME_SIZE];
 	if (!c->source_index)
 		c->source_index = xcalloc(INDEX_SIZE, sizeof *c->source_index);
-	snprintf(fitted, sizeof fitted, "%s", name);
-	uint16_t *slot = slot_of_source(c, class, fitted);
+	name = fitted(name, cut, sizeof cut);
+	uint16_t *slot = slot_of_source(c, class, name);
 	if (!*slot && c->sources.count >= NOISE_SOURCES_MAX) {
-		snprintf(fitted, sizeof fitted, "others");
-		slot = slot_of_source(c, class, fitted);
+		name = "others";
+		slot = slot_of_source(c, class, name);
 	}
 	if (!*slot) {
 		struct noise_source s = { .class = class };
-		memcpy(s.name, fitted, sizeof s.name);
+		snprintf(s.name, sizeof s.name, "%s", name);
 		array_push(&c->sources, s);
 		*slot = (uint16_t)c->sources.count;
 	}
@@ -194,18 +204,18 @@ static uint16_t *slot_of_combination(const struct noise_cpu *c, const char *name
 
 struct noise_combination *noise_combination_get(struct noise_cpu *c, const char *name)
 {
-	char fitted[NOISE_COMBINED_SIZE];
+	char cut[NOISE_COMBINED_SIZE];
 	if (!c->combination_index)
 		c->combination_index = xcalloc(INDEX_SIZE, sizeof *c->combination_index);
-	snprintf(fitted, sizeof fitted, "%s", name);
-	uint16_t *slot = slot_of_combination(c, fitted);
+	name = fitted(name, cut, sizeof cut);
+	uint16_t *slot = slot_of_combination(c, name);
 	if (!*slot && c->combinations.count >= NOISE_COMBINATIONS_MAX) {
-		snprintf(fitted, sizeof fitted, "others");
-		slot = slot_of_combination(c, fitted);
+		name = "others";
+		slot = slot_of_combination(c, name);
 	}
 	if (!*slot) {
 		struct noise_combination x = { 0 };
-		memcpy(x.name, fitted, sizeof x.name);
+		snprintf(x.name, sizeof x.name, "%s", name);
 		array_push(&c->combinations, x);
 		*slot = (uint16_t)c->combinations.count;
 	}

@@ -223,7 +223,8 @@ static void throttled_by_the_fair_class(void **state)
 		s->trace.events.items[3].flags = TRACE_IS_FAIR;
 		scene_switch(s, t + 51 * MS, 0, LOOP, "loop");
 		const struct noise_cpu *c = played(s);
-		assert_source(c, NOISE_THREAD, "idle", 1 + realtime, (1 + realtime) * MS);
+		assert_source(c, NOISE_THREAD, "idle", 1, 1 * MS);
+		assert_source(c, NOISE_THROTTLED, "idle", realtime ? 1 : 0, realtime ? MS : 0);
 		assert_source(c, NOISE_THROTTLED, "make", realtime ? 2 : 0, realtime ? 49 * MS : 0);
 		assert_source(c, NOISE_THREAD, "make", 2, 49 * MS);
 		assert_source(c, NOISE_THREAD, "migration/3", 1 + realtime, (1 + realtime) * MS);
