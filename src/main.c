@@ -17,6 +17,7 @@ static const struct subcommand commands[] = {
 	{ "rename", cmd_rename, "give a run another name" },
 	{ "rm", cmd_rm, "remove runs" },
 	{ "sql", cmd_sql, "ask the lab in SQL" },
+	{ "daemon", cmd_daemon, "a disturbance of known size, to check what is found" },
 	{ 0 },
 };
 

@@ -18,6 +18,7 @@ struct subcommand {
 };
 
 int cmd_compare(int argc, char **argv);
+int cmd_daemon(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_export(int argc, char **argv);
