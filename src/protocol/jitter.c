@@ -15,7 +15,7 @@ const struct jitter_tuning jitter_tuning = {
 	.periods_ns = { 1e6, 4e6, 1e7, 1e7 / 3 },
 	.period_tolerance = 3e-4,
 	.period_alpha = 1e-6,
-	.period_times = 4096,
+	.period_times = 1024,
 	.width_sigmas = 4,
 	.width_least_ns = 5000,
 	.width_most_share = 1. / 20,
@@ -64,12 +64,13 @@ void jitter_free(struct jitter *j)
 	xfree(j);
 }
 
-/* One occurrence of the source. */
-static void add_sample(struct jitter_work *w, uint32_t source, uint64_t begin_ns, uint64_t ns)
+/* One occurrence of the source. bucket: of ns. */
+static void add_sample_in(struct jitter_work *w, uint32_t source, uint64_t begin_ns, uint64_t ns,
+			  unsigned bucket)
 {
 	struct noise_source *s = &w->into->sources.items[source];
 	noise_spread_add(&s->spread, ns);
-	noise_histogram_add(&s->lengths, noise_bucket_of(ns), 1, ns);
+	noise_histogram_add(&s->lengths, bucket, 1, ns);
 	if (s->last_ns && begin_ns >= s->last_ns) {
 		uint64_t since = begin_ns - s->last_ns;
 		noise_histogram_add(&s->intervals, noise_bucket_of(since), 1, since);
@@ -79,6 +80,11 @@ static void add_sample(struct jitter_work *w, uint32_t source, uint64_t begin_ns
 		array_push(&w->shares, (struct noise_bucket){ 0, 0 });
 	w->shares.items[source].count++;
 	w->shares.items[source].ns += ns;
+}
+
+static void add_sample(struct jitter_work *w, uint32_t source, uint64_t begin_ns, uint64_t ns)
+{
+	add_sample_in(w, source, begin_ns, ns, noise_bucket_of(ns));
 }
 
 static void add_inferred(struct jitter_work *w, enum noise_class class, uint64_t begin_ns,
@@ -110,12 +116,54 @@ static void add_combination(struct noise_cpu *into, const char *name, uint64_t s
 		noise_histogram_add(&x->told_lengths, noise_bucket_of(told), 1, told);
 }
 
+/* Most detours are short and nothing is known of them: that is done quickly, for the pause between
+ * rounds is not watched. */
+static void add_unexplained(struct jitter *j, size_t detour, uint64_t ns)
+{
+	struct jitter_work *w = &j->work;
+	const struct jitter_detour *d = &w->detours.items[detour];
+	const char *name = noise_class_name(NOISE_UNEXPLAINED);
+	if (w->unexplained == UINT32_MAX) {
+		w->unexplained = (uint32_t)(noise_source_get(w->into, NOISE_UNEXPLAINED, name) -
+					    w->into->sources.items);
+		w->alone = (uint32_t)(noise_combination_get(w->into, name) -
+				      w->into->combinations.items);
+	}
+	unsigned bucket = noise_bucket_of(ns);
+	struct noise_combination *x = &w->into->combinations.items[w->alone];
+	struct noise_detours *sums[] = { &w->into->total, &w->into->buckets[bucket] };
+	add_sample_in(w, w->unexplained, d->begin_ns, ns, bucket);
+	noise_spread_add(&x->seen, ns);
+	noise_spread_add(&x->told, 0);
+	noise_histogram_add(&x->seen_lengths, bucket, 1, ns);
+	for (size_t i = 0; i < 2; i++) {
+		sums[i]->count++;
+		sums[i]->ns += ns;
+		sums[i]->class_ns[NOISE_UNEXPLAINED] += ns;
+	}
+}
+
+static bool is_unexplained(const struct jitter_work *w, size_t detour)
+{
+	const struct jitter_detour *d = &w->detours.items[detour];
+	size_t first = detour ? d[-1].occurrences : 0, gap = detour ? d[-1].gaps : 0;
+	return d->occurrences == first && !d->steal_ns && d->gaps == gap + 1 &&
+	       w->gaps.items[gap].kind == GAP_ALONE && !w->gaps.items[gap].host;
+}
+
 static void add_detour(struct jitter *j, size_t detour)
 {
 	struct jitter_work *w = &j->work;
 	const struct jitter_detour *d = &w->detours.items[detour];
 	size_t first = detour ? d[-1].occurrences : 0, gap = detour ? d[-1].gaps : 0;
 	uint64_t ns = d->end_ns - d->begin_ns, class_ns[NOISE_CLASSES] = { 0 };
+	if (is_unexplained(w, detour)) {
+		class_ns[NOISE_UNEXPLAINED] = ns;
+		add_unexplained(j, detour, ns);
+		jitter_keep_worst(j->into, w, detour, class_ns,
+				  noise_class_name(NOISE_UNEXPLAINED));
+		return;
+	}
 	for (size_t i = first; i < d->occurrences; i++) {
 		const struct jitter_occurrence *o = &w->occurrences.items[i];
 		class_ns[w->into->sources.items[o->source].class] += o->ns;
@@ -151,6 +199,7 @@ static void add_cpu(struct jitter *j, uint32_t index, const struct detour_round 
 	w->round = r;
 	w->into = into;
 	w->shares.count = 0;
+	w->unexplained = UINT32_MAX;
 	jitter_match(w);
 	jitter_split(w, &j->learnt[index]);
 	jitter_find_host(w);

@@ -1,4 +1,5 @@
 /* What is kept of a run beside its sums: its parts in time, and its longest detours. */
+#include <stdio.h>
 #include <string.h>
 
 #include "protocol/jitter_private.h"
@@ -164,7 +165,7 @@ void jitter_keep_worst(struct noise *n, const struct jitter_work *w, size_t deto
 		return;
 	struct noise_worst new = { .cpu = w->round->cpu, .begin_ns = d->begin_ns, .ns = ns };
 	memcpy(new.class_ns, class_ns, sizeof new.class_ns);
-	memcpy(new.name, name, sizeof new.name);
+	snprintf(new.name, sizeof new.name, "%s", name);
 	copy_events(w, d, &new.trace);
 	if (n->worst.count >= n->worst_max)
 		trace_release(&n->worst.items[--n->worst.count].trace);

@@ -89,6 +89,7 @@ struct jitter_work {
 	ARRAY(struct jitter_segment) segments;
 	ARRAY(struct jitter_piece) pieces;
 	ARRAY(double) times;
+	uint32_t unexplained, alone; /* that source and combination; UINT32_MAX: not yet known */
 	ARRAY(struct noise_bucket) shares; /* by source: what this round adds to it */
 	struct jitter_cached cache[JITTER_CACHE];
 	unsigned cached;

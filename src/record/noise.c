@@ -39,11 +39,9 @@ unsigned noise_bucket_of(uint64_t ns)
 	unsigned decade = 0;
 	if (ns < FIRST_NS)
 		return 0;
-	while (ns / 10 >= unit) {
+	for (; ns >= 10 * unit; unit *= 10)
 		if (++decade == NOISE_DECADES)
 			return NOISE_BUCKETS - 1;
-		unit *= 10;
-	}
 	uint64_t in = ns < 2 * unit   ? (ns - unit) * LOW_PER_UNIT / unit
 		      : ns < 5 * unit ? MIDDLE_FIRST + (ns - 2 * unit) * MIDDLE_PER_UNIT / unit
 				      : HIGH_FIRST + (ns - 5 * unit) * HIGH_PER_UNIT / unit;

@@ -103,15 +103,15 @@ static int take_cpu(int cpu, struct error *err)
 		return error_set(err, EXIT_USAGE, "daemon: there is no CPU %d", cpu);
 	CPU_ZERO_S(size, set);
 	CPU_SET_S((size_t)cpu, size, set);
-	int failed = sched_setaffinity(0, size, set);
+	int failed = sched_setaffinity(0, size, set) ? errno : 0;
 	CPU_FREE(set);
-	if (!failed)
-		return 0;
-	return errno == EINVAL
-		       ? error_set(err, EXIT_USAGE,
-				   "daemon: there is no CPU %d, or it is not ours to use", cpu)
-		       : error_set(err, EXIT_ENVIRONMENT, "daemon: cannot go to CPU %d: %s", cpu,
-				   strerror(errno));
+	if (failed == EINVAL)
+		return error_set(err, EXIT_USAGE,
+				 "daemon: there is no CPU %d, or it is not ours to use", cpu);
+	if (failed)
+		return error_set(err, EXIT_ENVIRONMENT, "daemon: cannot go to CPU %d: %s", cpu,
+				 strerror(failed));
+	return 0;
 }
 
 /* The paper's daemon raises its priority for the work and lowers it after. Here it keeps it: asleep

@@ -39,12 +39,13 @@ in_ms() {
 
 @test "daemon: goes by its name, and a signal ends it well" {
 	for signal in TERM INT HUP; do
-		# bash starts what is in the background with SIGINT ignored
+		rm -f said
+		# bash starts what is in the background with SIGINT ignored; bats waits for fd 3
 		env --default-signal=INT "$TARE" daemon --name "bad neighbour" -p 100ms -w 1ms \
-			--log log 2>said &
+			--duration 30s --log log 2>said 3>&- &
 		pid=$!
-		for ((i = 0; i < 100; i++)); do
-			grep -q works said && break
+		for ((i = 0; i < 200; i++)); do
+			grep -qs works said && break
 			sleep 0.05
 		done
 		[ "$(cat "/proc/$pid/comm")" = "bad neighbour" ]
