@@ -334,8 +334,8 @@ static void judge_daemon(const struct trial *t, const struct daemon *d, struct v
 	      d->name, seen, by_clock, by_cpu);
 }
 
-/* Time domain: the two in one detour are one combination. Others may be in it on a busy CPU, so its
- * length has a lower bound only. */
+/* Time domain: the two in one detour are one combination. On a busy CPU others come in between, so
+ * it need not be all of them, and their length has a lower bound only. */
 static void judge_together(const struct trial *t, struct verdict *v)
 {
 	const struct noise_cpu *c = &t->recording.noise.cpus.items[0];
@@ -355,14 +355,14 @@ static void judge_together(const struct trial *t, struct verdict *v)
 		if (!most || x->seen.count > most->seen.count)
 			most = x;
 	}
-	double share = any ? (double)both.count / (double)any : 0;
+	double share = any && most ? (double)most->seen.count / (double)any : 0;
 	double expected = (double)(DAEMONS * t->e->work_ns);
 	text_duration(noise_spread_mean(&both), 4, mean, sizeof mean);
 	text_duration((double)both.min_ns, 4, least, sizeof least);
 	text_duration(expected, 4, work, sizeof work);
 	judge(v, share > TOGETHER,
-	      "together in %.0f %% of %" PRIu64 " detours, most often\n        %s", share * 100,
-	      any, most ? most->name : "never");
+	      "one combination in %.0f %% of %" PRIu64 " detours of either:\n        %s",
+	      share * 100, any, most ? most->name : "none");
 	judge(v, both.count && (double)both.min_ns >= (1 - LENGTH_TOLERANCE) * expected,
 	      "together: mean %s, shortest %s; their work %s", mean, least, work);
 }

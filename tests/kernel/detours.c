@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "collect/detours.h"
 #include "protocol/jitter.h"
 #include "subject.h"
@@ -205,6 +206,60 @@ static void a_task_is_found_by_a_real_time_loop(void **state)
 	a_task_that_takes_the_cpu(50);
 }
 
+/* ---- ticks within a task's turn ---- */
+
+/* Local timer interrupts of the CPU so far; 0: this machine does not count them by that name. */
+static uint64_t timer_interrupts(void)
+{
+	char *text = file_read("/proc/interrupts"), name[16];
+	uint64_t count = 0;
+	char *at = text ? strstr(text, "LOC:") : NULL;
+	snprintf(name, sizeof name, "CPU%u", cpu);
+	at = at ? at + strlen("LOC:") : NULL;
+	/* the first line has the CPUs in the order of the columns */
+	for (char *rest = text, *word; at && (word = strtok_r(rest, " \n", &rest));) {
+		count = strtoull(at, &at, 10);
+		if (strcmp(word, name) == 0)
+			break;
+	}
+	free(text);
+	return count;
+}
+
+/* A turn of 20 ms holds several ticks: each is a timer interrupt, not the task's time. */
+static void ticks_within_a_task(void **state)
+{
+	(void)state;
+	struct noise n;
+	struct burst b = { .ns = 20 * MS };
+	pthread_t thread;
+	void *refused;
+	if (!timer_interrupts())
+		skip();
+	noise_init(&n, &cpu, 1);
+	struct detours *d = open_on(&cpu, 1, true, 0);
+	struct jitter *j = jitter_new(&n);
+	assert_int_equal(pthread_create(&thread, NULL, burst_now_and_then, &b), 0);
+	uint64_t before = timer_interrupts();
+	for (int i = 0; i < 4; i++)
+		jitter_add_round(j, round_of(d, 250 * MS), 1);
+	uint64_t ticks = timer_interrupts() - before;
+	b.stop = true;
+	pthread_join(thread, &refused);
+	assert_null(refused);
+	jitter_free(j);
+	detours_close(d);
+	const struct noise_cpu *c = &n.cpus.items[0];
+	const struct noise_source *s = find(c, "burst"), *timer = find(c, "timer");
+	assert_closed(c);
+	assert_true(s && timer);
+	assert_true(s->spread.count >= 10);
+	/* pauses are not looked at, and this kernel hides some while init runs */
+	assert_true(timer->spread.count <= ticks);
+	assert_true(timer->spread.count + 8 >= ticks * 8 / 10);
+	noise_release(&n);
+}
+
 static void all_cpus_at_once(void **state)
 {
 	(void)state;
@@ -312,6 +367,7 @@ int main(void)
 		cmocka_unit_test(detours_are_seen_and_named),
 		cmocka_unit_test(a_task_is_found),
 		cmocka_unit_test(a_task_is_found_by_a_real_time_loop),
+		cmocka_unit_test(ticks_within_a_task),
 		cmocka_unit_test(all_cpus_at_once),
 		cmocka_unit_test(without_names),
 		cmocka_unit_test(thresholds),
