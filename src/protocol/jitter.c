@@ -9,7 +9,7 @@ const struct jitter_tuning jitter_tuning = {
 	.slack_ns = 200,
 	.floor_ns = { [GAP_LEAD] = 1000, [GAP_BETWEEN] = 500, [GAP_TAIL] = 500 },
 	.unlearnt_ns = { [GAP_LEAD] = 10000, [GAP_BETWEEN] = 2000, [GAP_TAIL] = 2000 },
-	.cap_medians = 3,
+	.cap_medians = 2,
 	.learnt_from = 50,
 	.residue_ns = 1000,
 	.periods_ns = { 1e6, 4e6, 1e7, 1e7 / 3 },
