@@ -3,6 +3,7 @@
 #define TARE_CMD_NOISE_H
 
 #include "base/options.h"
+#include "collect/cpus.h"
 #include "collect/detours.h"
 #include "lab/lab.h"
 #include "measure/noise.h"

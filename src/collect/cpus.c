@@ -1,4 +1,4 @@
-#include "base/cpus.h"
+#include "collect/cpus.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "collect/detours.h"
 
 #define CPUS "/sys/devices/system/cpu"
 

@@ -19,7 +19,7 @@
 
 #define LINKS 64 /* more than there are programs */
 #define ROOM_MOST (128u << 10)
-#define ROOM_LEAST (16u << 10)
+#define ROOM_LEAST (8u << 10)
 #define MEMORY_MOST (512u << 20) /* for the events of all CPUs */
 /* How far the pairs of clocks may be off, and then some. */
 #define EDGE_NS 1000
@@ -58,8 +58,8 @@ static const struct lack lacks[] = {
 	{ "local_timer_entry", "interrupts of the timer" },
 	{ "reschedule_entry", "interrupts between CPUs" },
 	{ "nmi_handler", "non-maskable interrupts" },
-	{ "page_fault_user", "page faults" },
 #endif
+	{ "page_fault_user", "page faults" },
 	{ "workqueue_execute_start", "work items" },
 };
 
@@ -206,11 +206,11 @@ int detour_kernel_open(struct detour_kernel **out, const uint32_t *cpus, size_t 
 		failed = load(k, err) || attach(k, not_seen, err);
 	}
 	btf__free(btf);
-	read_symbols(k);
 	if (failed) {
 		detour_kernel_close(k);
 		return -1;
 	}
+	read_symbols(k);
 	*out = k;
 	return 0;
 }
@@ -300,7 +300,7 @@ static uint32_t function_at(struct detour_kernel *k, uint64_t address)
 	return (uint32_t)(k->functions.count - 1);
 }
 
-bool detour_kernel_take(struct detour_kernel *k, size_t index, struct detour_round *round)
+double detour_kernel_take(struct detour_kernel *k, size_t index, struct detour_round *round)
 {
 	uint64_t wanted = __atomic_load_n(&k->slots[index].head, __ATOMIC_SEQ_CST);
 	size_t count = wanted < k->room ? (size_t)wanted : k->room, begin = 0;
@@ -312,7 +312,7 @@ bool detour_kernel_take(struct detour_kernel *k, size_t index, struct detour_rou
 		count--;
 	for (size_t i = begin; i < count; i++) {
 		e[i].cpu = (uint16_t)round->cpu;
-		if (e[i].kind == TRACE_WORK_BEGIN) {
+		if (e[i].kind == TRACE_WORK_BEGIN || e[i].kind == TRACE_WORK_END) {
 			uint64_t address = (uint64_t)e[i].b << 32 | e[i].a;
 			e[i].a = function_at(k, address);
 			e[i].b = 0;
@@ -321,7 +321,7 @@ bool detour_kernel_take(struct detour_kernel *k, size_t index, struct detour_rou
 	round->events = e + begin;
 	round->event_count = count - begin;
 	round->lost = wanted - (wanted < k->room ? wanted : k->room);
-	return wanted > k->room / 2;
+	return (double)wanted / (double)k->room;
 }
 
 /* ---- names ---- */

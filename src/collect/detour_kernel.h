@@ -22,8 +22,8 @@ bool detour_kernel_tells_steal(const struct detour_kernel *k);
 void detour_kernel_begin(struct detour_kernel *k);
 void detour_kernel_end(struct detour_kernel *k);
 /* The events of a CPU within round->begin_ns..end_ns, by time, into the round; with its names. Good
- * until the next begin. True when more than half of the room was used. */
-bool detour_kernel_take(struct detour_kernel *k, size_t index, struct detour_round *round);
+ * until the next begin. Gives the share of the room that was used. */
+double detour_kernel_take(struct detour_kernel *k, size_t index, struct detour_round *round);
 /* After all rounds of a set are taken: the names of their work items and interrupts. */
 void detour_kernel_name(struct detour_kernel *k, struct detour_round *rounds, size_t count);
 

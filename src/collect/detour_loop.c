@@ -1,6 +1,7 @@
 #include "collect/detour_loop.h"
 
 #include <linux/bpf.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -163,6 +164,7 @@ void loop_run(struct loop *l, uint64_t ns)
 {
 	uint64_t threshold = l->threshold, turns = 0;
 	l->count = 0;
+	l->moved = sched_getcpu() != (int)l->cpu;
 	l->steal_before = read_steal(l);
 	l->begin = loop_pair_now();
 	uint64_t before = ticks_now(), now;
@@ -183,4 +185,5 @@ void loop_run(struct loop *l, uint64_t ns)
 	l->end.ns -= (uint64_t)((double)(l->end.ticks - now) / l->ticks_per_ns);
 	l->end.ticks = now;
 	l->turns = turns;
+	l->moved |= sched_getcpu() != (int)l->cpu;
 }

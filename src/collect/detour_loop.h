@@ -3,6 +3,8 @@
 #ifndef TARE_COLLECT_DETOUR_LOOP_H
 #define TARE_COLLECT_DETOUR_LOOP_H
 
+#include <stdbool.h>
+
 #include "collect/bpf/noise.h"
 #include "record/detour.h"
 
@@ -19,6 +21,7 @@ struct loop_turn {
 
 struct loop {
 	/* Set before. */
+	uint32_t cpu;
 	double ticks_per_ns;
 	uint64_t threshold;   /* ticks */
 	uint64_t steal_after; /* ticks: a shorter detour holds no steal */
@@ -31,9 +34,10 @@ struct loop {
 	uint64_t steal_before; /* ABSENT_NS: not known */
 	uint64_t turns;
 	size_t count;
+	bool moved; /* it was not on its CPU all the time: that went offline */
 };
 
-/* memory for this many readings is borrowed from notes. */
+/* Borrows the memory of the notes. */
 void loop_calibrate(struct loop *l, struct loop_turn *out);
 /* For ns, at least. */
 void loop_run(struct loop *l, uint64_t ns);

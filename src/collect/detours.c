@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -166,16 +167,21 @@ static int make_arena(struct detours *d, struct error *err)
 	char *aligned = (char *)(((uintptr_t)d->arena + HUGE - 1) / HUGE * HUGE);
 	madvise(aligned, d->arena_size - HUGE, MADV_HUGEPAGE);
 	memset(aligned, 0, each * d->count);
-	if (mlock(aligned, each * d->count) != 0 || mlockall(MCL_CURRENT) != 0)
-		strbuf_printf(&d->not_seen,
-			      "The memory could not be locked (%s): page faults of the loop are "
-			      "possible. ",
-			      strerror(errno));
 	for (size_t i = 0; i < d->count; i++) {
 		d->watchers[i].loop.notes = (struct detour_note *)(aligned + each * i);
 		d->watchers[i].loop.room = NOTES;
 	}
 	return 0;
+}
+
+/* After the threads have their stacks. */
+static void lock_memory(struct detours *d)
+{
+	if (mlockall(MCL_CURRENT) != 0)
+		strbuf_printf(&d->not_seen,
+			      "The memory could not be locked (%s): page faults of the loop are "
+			      "possible. ",
+			      strerror(errno));
 }
 
 /* tare itself works elsewhere, if there is an elsewhere. */
@@ -293,7 +299,7 @@ int detours_open(struct detours **out, const struct detours_options *options, st
 	d->rounds = xcalloc(d->count, sizeof *d->rounds);
 	for (size_t i = 0; i < d->count; i++) {
 		d->watchers[i].all = d;
-		d->watchers[i].cpu = options->cpus[i];
+		d->watchers[i].cpu = d->watchers[i].loop.cpu = options->cpus[i];
 	}
 	step_aside(d);
 	measure_ticks(d);
@@ -304,6 +310,7 @@ int detours_open(struct detours **out, const struct detours_options *options, st
 		return -1;
 	}
 	ask_kernel(d, options);
+	lock_memory(d);
 	d->interrupts = file_read("/proc/interrupts");
 	*out = d;
 	return 0;
@@ -382,7 +389,6 @@ static void fill_round(struct detours *d, size_t index)
 	uint64_t unwatched = 0;
 	for (size_t i = 0; i < l->count; i++)
 		unwatched += l->notes[i].resumed - l->notes[i].after;
-	double unwatched_ns = (double)unwatched / per_ns;
 	d->rounds[index] = (struct detour_round){
 		.cpu = w->cpu,
 		.tid = w->tid,
@@ -392,17 +398,24 @@ static void fill_round(struct detours *d, size_t index)
 		.begin_ns = l->begin.ns,
 		.end_ns = l->end.ns,
 		.turns = l->turns,
-		.unwatched_ns = (uint64_t)unwatched_ns,
-		.resume_ns = l->count ? (uint64_t)(unwatched_ns / (double)l->count) : 0,
+		.unwatched_ns = (uint64_t)((double)unwatched / per_ns),
 		.detours = w->detours.items,
 		.detour_count = w->detours.count,
 	};
 }
 
+/* used: the share of the room for events that the last round needed. */
+static void fit_rounds(struct detours *d, double used)
+{
+	if (used > 0.5 && d->round_ns / 2 > ROUND_LEAST_NS)
+		d->most_ns = d->round_ns / 2;
+	else if (used < 0.1 && d->most_ns < UINT64_MAX / 2)
+		d->most_ns *= 2;
+}
+
 int detours_round(struct detours *d, uint64_t ns, const struct detour_round **rounds,
 		  struct error *err)
 {
-	(void)err;
 	d->round_ns = ns < d->most_ns ? ns : d->most_ns;
 	__atomic_store_n(&d->working, (uint32_t)d->count, __ATOMIC_SEQ_CST);
 #ifdef TARE_BPF
@@ -412,7 +425,7 @@ int detours_round(struct detours *d, uint64_t ns, const struct detour_round **ro
 	__atomic_add_fetch(&d->round, 1, __ATOMIC_SEQ_CST);
 	futex_wake(&d->round);
 	wait_for_all(d);
-	bool crowded = false;
+	double used = 0;
 #ifdef TARE_BPF
 	if (d->kernel)
 		detour_kernel_end(d->kernel);
@@ -423,7 +436,7 @@ int detours_round(struct detours *d, uint64_t ns, const struct detour_round **ro
 		if (d->kernel) {
 			/* in a container the kernel has another number for it */
 			d->rounds[i].tid = detour_kernel_slot(d->kernel, i)->tid;
-			crowded |= detour_kernel_take(d->kernel, i, &d->rounds[i]);
+			used = fmax(used, detour_kernel_take(d->kernel, i, &d->rounds[i]));
 		}
 #endif
 	}
@@ -431,9 +444,15 @@ int detours_round(struct detours *d, uint64_t ns, const struct detour_round **ro
 	if (d->kernel)
 		detour_kernel_name(d->kernel, d->rounds, d->count);
 #endif
-	if (crowded && d->round_ns / 2 > ROUND_LEAST_NS)
-		d->most_ns = d->round_ns / 2;
+	fit_rounds(d, used);
 	*rounds = d->rounds;
+	for (size_t i = 0; i < d->count; i++)
+		if (d->watchers[i].loop.moved) {
+			error_set(err, EXIT_ENVIRONMENT,
+				  "CPU %u could not be watched any longer: its loop was moved away",
+				  d->watchers[i].cpu);
+			return error_hint(err, "did it go offline, or its cpuset change?");
+		}
 	return 0;
 }
 

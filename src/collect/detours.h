@@ -24,8 +24,8 @@ struct detours_options {
 
 struct detours;
 
-/* Errors: a CPU that is not there, is offline or may not be used (EXIT_USAGE), the real-time class
- * refused (EXIT_ENVIRONMENT), a threshold below the clock's step (EXIT_USAGE). */
+/* The CPUs come from cpus_choose(). Errors: the real-time class refused (EXIT_ENVIRONMENT), a
+ * threshold below the clock's step (EXIT_USAGE). */
 int detours_open(struct detours **out, const struct detours_options *options, struct error *err);
 void detours_close(struct detours *d); /* NULL is fine */
 
@@ -37,15 +37,12 @@ void detours_describe(const struct detours *d, struct noise *n);
 
 /* Lets all loops run for so long (at least; a detour at the end is waited for) and waits. rounds
  * gets the detours and events of each CPU, in the order of the options, good until the next call. A
- * round ends early when the room for its detours is used up; signals do not end it. */
+ * round ends early when the room for its detours is used up; signals do not end it. -1: a loop was
+ * not on its CPU any longer (EXIT_ENVIRONMENT). */
 int detours_round(struct detours *d, uint64_t ns, const struct detour_round **rounds,
 		  struct error *err);
 
 /* After the last round: vectors that were counted on the measured CPUs and not told of. */
 void detours_untold(struct detours *d, struct noise *n);
-
-/* "0-3,8", "all"; checked to exist, to be online and in this process's cpuset. */
-typedef ARRAY(uint32_t) cpu_list;
-int cpus_choose(const char *text, cpu_list *into, struct error *err);
 
 #endif

@@ -78,9 +78,10 @@ int lab_put_noise(struct lab *lab, int64_t run, const struct noise *n, struct er
 /* into is zeroed; released by the caller. An error (EXIT_USAGE) when the run is not one of noise.
  */
 int lab_get_noise(struct lab *lab, int64_t run, struct noise *into, struct error *err);
-/* Makes the run the baseline of its machine (by fingerprint), in place of the one before. */
+/* Makes the run the baseline of its machine (by its identity, whatever its kernel and settings), in
+ * place of the one before. */
 int lab_set_baseline(struct lab *lab, int64_t run, struct error *err);
-/* The newest baseline of this machine's fingerprint; *run is 0 when there is none. */
+/* The baseline of this machine; *run is 0 when there is none. */
 int lab_get_baseline(struct lab *lab, const struct machine *m, int64_t *run, struct error *err);
 
 /* Names that lab_find_run() would read otherwise ("12", "last", "@1") and "" are refused. */

@@ -390,24 +390,40 @@ int lab_put_noise(struct lab *lab, int64_t run, const struct noise *n, struct er
 
 /* ---- baselines ---- */
 
-int lab_set_baseline(struct lab *lab, int64_t run, struct error *err)
+/* The machine a run was made on; an error when it does not say. */
+static int read_identity(struct lab *lab, int64_t run, char identity[17], struct error *err)
 {
-	static const char doing[] = "set the baseline in";
-	static const char sql[] = "INSERT OR REPLACE INTO noise_baseline (fingerprint, run) "
-				  "SELECT m.fingerprint, r.id FROM run r JOIN machine m "
-				  "ON m.id = r.machine WHERE r.id = ?";
-	sqlite3_stmt *stmt = NULL;
-	if (lab_begin(lab, doing, err))
-		return -1;
-	int result = lab_need_noise(lab, run, err) || lab_prepare(lab, &stmt, sql, doing, err);
-	if (!result) {
-		sqlite3_bind_int64(stmt, 1, run);
-		result = lab_done(lab, stmt, doing, err);
-	}
-	if (!result && !sqlite3_changes(lab->db))
+	struct run r = { 0 };
+	struct machine m = { 0 };
+	int result = lab_get_run(lab, run, &r, err);
+	if (!result && !r.machine)
 		result = error_set(err, EXIT_USAGE,
 				   "run %" PRId64 " does not say which machine it was made on",
 				   run);
+	if (!result)
+		result = lab_get_machine(lab, r.machine, &m, err);
+	machine_identity(&m, identity);
+	machine_release(&m);
+	run_release(&r);
+	return result;
+}
+
+int lab_set_baseline(struct lab *lab, int64_t run, struct error *err)
+{
+	static const char doing[] = "set the baseline in";
+	static const char sql[] =
+		"INSERT OR REPLACE INTO noise_baseline (identity, run) VALUES (?, ?)";
+	char identity[17];
+	sqlite3_stmt *stmt = NULL;
+	if (lab_begin(lab, doing, err))
+		return -1;
+	int result = lab_need_noise(lab, run, err) || read_identity(lab, run, identity, err) ||
+		     lab_prepare(lab, &stmt, sql, doing, err);
+	if (!result) {
+		sqlite3_bind_text(stmt, 1, identity, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(stmt, 2, run);
+		result = lab_done(lab, stmt, doing, err);
+	}
 	sqlite3_finalize(stmt);
 	if (!result)
 		result = lab_commit(lab, doing, err);
@@ -417,13 +433,12 @@ int lab_set_baseline(struct lab *lab, int64_t run, struct error *err)
 
 int lab_get_baseline(struct lab *lab, const struct machine *m, int64_t *run, struct error *err)
 {
-	char fingerprint[17];
+	char identity[17];
 	sqlite3_stmt *stmt = NULL;
-	machine_fingerprint(m, fingerprint);
-	if (lab_prepare(lab, &stmt, "SELECT run FROM noise_baseline WHERE fingerprint = ?", "read",
-			err))
+	machine_identity(m, identity);
+	if (lab_prepare(lab, &stmt, "SELECT run FROM noise_baseline WHERE identity = ?", "read", err))
 		return -1;
-	sqlite3_bind_text(stmt, 1, fingerprint, -1, SQLITE_STATIC);
+	sqlite3_bind_text(stmt, 1, identity, -1, SQLITE_STATIC);
 	int rc = sqlite3_step(stmt), result = 0;
 	if (rc == SQLITE_ROW)
 		*run = sqlite3_column_int64(stmt, 0);

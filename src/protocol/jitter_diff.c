@@ -9,6 +9,7 @@
 #include "stats/tests.h"
 
 #define ALPHA 0.05
+#define LEAST_OF_LONGEST 8 /* a part shorter than this share of the longest is left out */
 #define LEAST_PARTS 4 /* for a test and an interval over them */
 #define LEAST_RATIO 1.1
 #define NS_PER_S 1e9
@@ -83,16 +84,18 @@ struct side {
 	/* Time lost per time, by part: of everything, then of each source. */
 	size_t parts;
 	double *totals, *shares;
+	size_t *present; /* by source: parts in which it was seen */
 };
 
-/* The last part may have hardly begun: its rate would count like that of a whole one. */
+/* The last part may have hardly begun: its rate would count like that of a whole one. Others may be
+ * shorter than the longest, where rounds had to be. */
 static bool is_whole(const struct noise *n, const struct noise_part *p)
 {
 	uint64_t longest = 0;
 	for (size_t i = 0; i < n->parts.count; i++)
 		if (n->parts.items[i].window_ns > longest)
 			longest = n->parts.items[i].window_ns;
-	return p->window_ns && p->window_ns >= longest / 2;
+	return p->window_ns && p->window_ns >= longest / LEAST_OF_LONGEST;
 }
 
 static void side_fill_parts(struct side *s, const source_list *list)
@@ -111,8 +114,9 @@ static void side_fill_parts(struct side *s, const source_list *list)
 			    x->source >= n->cpus.items[x->cpu].sources.count)
 				continue; /* of a lab that someone changed */
 			size_t at = find_key(list, &n->cpus.items[x->cpu].sources.items[x->source]);
-			s->shares[at * n->parts.count + s->parts] +=
-				(double)x->ns / (double)p->window_ns;
+			double *share = &s->shares[at * n->parts.count + s->parts];
+			s->present[at] += x->count && *share <= 0;
+			*share += (double)x->ns / (double)p->window_ns;
 		}
 		s->parts++;
 	}
@@ -124,6 +128,7 @@ static void side_init(struct side *s, const struct noise *n, const source_list *
 	noise_together(n, &s->all);
 	s->window_ns = (double)s->all.window_ns;
 	s->spreads = xcalloc(list->count + 1, sizeof *s->spreads);
+	s->present = xcalloc(list->count + 1, sizeof *s->present);
 	for (size_t i = 0; i < n->cpus.count; i++)
 		for (size_t k = 0; k < n->cpus.items[i].sources.count; k++) {
 			const struct noise_source *from = &n->cpus.items[i].sources.items[k];
@@ -136,6 +141,7 @@ static void side_release(struct side *s)
 {
 	noise_cpu_release(&s->all);
 	xfree(s->spreads);
+	xfree(s->present);
 	xfree(s->totals);
 	xfree(s->shares);
 }
@@ -174,12 +180,12 @@ static void compare_source(struct jitter_source_diff *d, size_t index, const str
 	d->run_mean_ns = noise_spread_mean(r);
 	d->base_max_ns = b->max_ns;
 	d->run_max_ns = r->max_ns;
-	/* Occurrences that know nothing of the two runs fall into one of them in the proportion of
-	 * the windows. */
+	/* Appearances that know nothing of the two runs fall into one of them in the proportion of
+	 * the windows. A burst of occurrences is one appearance: hence parts. */
 	if (!b->count)
-		d->p = pow(run->window_ns / both_ns, (double)r->count);
+		d->p = pow(run->window_ns / both_ns, fmax(1, (double)run->present[index]));
 	else if (!r->count)
-		d->p = pow(base->window_ns / both_ns, (double)b->count);
+		d->p = pow(base->window_ns / both_ns, fmax(1, (double)base->present[index]));
 	else
 		compare_parts(base->shares + index * base->noise->parts.count, base->parts,
 			      run->shares + index * run->noise->parts.count, run->parts, &d->p,
@@ -206,12 +212,12 @@ static void adjust(source_list *list)
 
 static enum jitter_change change_of(const struct jitter_source_diff *d)
 {
-	if (!(d->p < ALPHA))
-		return JITTER_SAME;
 	if (d->base_rate <= 0)
 		return JITTER_NEW;
 	if (d->run_rate <= 0)
 		return JITTER_GONE;
+	if (!(d->p < ALPHA))
+		return JITTER_SAME;
 	if (d->ratio_low > 1 && d->ratio >= LEAST_RATIO)
 		return JITTER_GROWN;
 	if (d->ratio_high < 1 && d->ratio <= 1 / LEAST_RATIO)

@@ -21,9 +21,9 @@ struct jitter_source_diff {
 	/* Of the time lost to it per s: run / base with a 95 % interval over the parts of the runs;
 	 * NaN where one of them lacks it or has too few parts. */
 	double ratio, ratio_low, ratio_high;
-	/* NEW, GONE: that all its occurrences fell into one of the two by chance; else
-	 * Mann-Whitney's over the parts. Adjusted by Benjamini and Hochberg over all sources. NaN:
-	 * too few parts. */
+	/* NEW, GONE (the other run lacks it, however sure that is): that all parts with it fell
+	 * into one of the two by chance; else Mann-Whitney's over the parts. Adjusted by Benjamini
+	 * and Hochberg over all sources. NaN: too few parts. */
 	double p;
 };
 

@@ -241,6 +241,9 @@ void jitter_find_host(struct jitter_work *w)
 	const struct jitter_tuning *t = &jitter_tuning;
 	struct noise_host *h = &w->into->host;
 	struct period p;
+	/* without the kernel's word the machine's own tick would pass for the host's */
+	if (!w->round->kernel)
+		return;
 	h->rounds++;
 	collect_times(w, h);
 	period_fit(w->times.items, w->times.count, t->periods_ns,

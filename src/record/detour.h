@@ -44,7 +44,6 @@ struct detour_round {
 	uint64_t begin_ns, end_ns; /* the loop's first and last reading, CLOCK_MONOTONIC */
 	uint64_t turns;		   /* readings of the clock */
 	uint64_t unwatched_ns;	   /* the loop's own notes: it saw nothing then */
-	uint64_t resume_ns; /* so much after the end of each detour the loop watches again (mean) */
 	const struct detour *detours;
 	size_t detour_count;
 	/* By time. TRACE_SWITCH, TRACE_ENTER, TRACE_LEAVE, TRACE_WORK_BEGIN, TRACE_WORK_END,

@@ -57,18 +57,44 @@ static bool is_volatile(const char *key)
 	return strncmp(key, "now.", 4) == 0;
 }
 
+static bool is_identity(const char *key)
+{
+	static const char *const keys[] = { "system.host",	"system.product", "cpu.vendor",
+					    "cpu.model",	"cpu.family",	  "cpu.model_number",
+					    "cpu.present" };
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (strcmp(key, keys[i]) == 0)
+			return true;
+	return false;
+}
+
+/* FNV-1a */
+static uint64_t add_to_hash(uint64_t hash, const struct fact *f)
+{
+	const char *parts[] = { f->key, "=", f->value, "\n" };
+	for (size_t p = 0; p < 4; p++)
+		for (const char *c = parts[p]; *c; c++)
+			hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+	return hash;
+}
+
+#define HASH_OF_NOTHING 14695981039346656037u
+
 void machine_fingerprint(const struct machine *m, char out[17])
 {
-	uint64_t hash = 14695981039346656037u; /* FNV-1a */
-	for (size_t i = 0; i < m->facts.count; i++) {
-		const struct fact *f = &m->facts.items[i];
-		if (is_volatile(f->key))
-			continue;
-		const char *parts[] = { f->key, "=", f->value, "\n" };
-		for (size_t p = 0; p < 4; p++)
-			for (const char *c = parts[p]; *c; c++)
-				hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-	}
+	uint64_t hash = HASH_OF_NOTHING;
+	for (size_t i = 0; i < m->facts.count; i++)
+		if (!is_volatile(m->facts.items[i].key))
+			hash = add_to_hash(hash, &m->facts.items[i]);
+	snprintf(out, 17, "%016llx", (unsigned long long)hash);
+}
+
+void machine_identity(const struct machine *m, char out[17])
+{
+	uint64_t hash = HASH_OF_NOTHING;
+	for (size_t i = 0; i < m->facts.count; i++)
+		if (is_identity(m->facts.items[i].key))
+			hash = add_to_hash(hash, &m->facts.items[i]);
 	snprintf(out, 17, "%016llx", (unsigned long long)hash);
 }
 

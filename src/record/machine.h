@@ -28,6 +28,10 @@ long machine_number(const struct machine *m, const char *key, long otherwise);
  * clock state, which change by themselves). */
 void machine_fingerprint(const struct machine *m, char out[17]);
 
+/* The same over the facts that stay when a kernel is updated or a setting changed: which machine it
+ * is. */
+void machine_identity(const struct machine *m, char out[17]);
+
 /* "key=value" lines; backslash-escaped newlines. The form in which tests keep recorded machines. */
 char *machine_to_text(const struct machine *m);
 void machine_from_text(struct machine *m, const char *text);

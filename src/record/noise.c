@@ -56,6 +56,8 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
 uint64_t noise_bucket_low(unsigned bucket)
 {
 	uint64_t unit = FIRST_NS;
+	if (!bucket)
+		return 0;
 	for (unsigned i = bucket / NOISE_DECADE_BUCKETS; i; i--)
 		unit *= 10;
 	uint64_t in = bucket % NOISE_DECADE_BUCKETS;
@@ -178,7 +180,7 @@ struct noise_source *noise_source_get(struct noise_cpu *c, enum noise_class clas
 		c->source_index = xcalloc(INDEX_SIZE, sizeof *c->source_index);
 	name = fitted(name, cut, sizeof cut);
 	uint16_t *slot = slot_of_source(c, class, name);
-	if (!*slot && c->sources.count >= NOISE_SOURCES_MAX) {
+	if (!*slot && c->sources.count >= NOISE_SOURCES_MAX && class < NOISE_DELIVERY) {
 		name = "others";
 		slot = slot_of_source(c, class, name);
 	}

@@ -11,6 +11,8 @@
 /* A longer period than the best "fits as well" with this share of its strength. */
 #define AS_WELL 0.9
 #define NARROWINGS 5
+#define DEAD_SHARE 0.1 /* of a period: what follows sooner is of the same burst */
+#define LEAST_TIMES 3
 /* Of a grid: what would need more, many minutes of times, is not searched. */
 #define MOST_STEPS 1000
 
@@ -47,7 +49,19 @@ static double rayleigh_p(size_t n, double strength)
 
 struct fit {
 	double frequency, strength;
+	size_t n; /* times it rests on */
 };
+
+/* Times that follow each other closely are one event: a burst is no period. Gives how many are
+ * left. */
+static size_t thin(const double *times, size_t n, double nominal, double *out)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < n; i++)
+		if (!kept || times[i] - out[kept - 1] >= DEAD_SHARE * nominal)
+			out[kept++] = times[i];
+	return kept;
+}
 
 /* The strongest of a grid, then halved in on. *tried grows by the points of the grid, of which
  * there are two for each that is independent. */
@@ -59,14 +73,14 @@ static struct fit search(const double *times, size_t n, double nominal, double t
 	/* half a step off is an eighth of a turn at each end of the span */
 	double wanted = ceil((high - low) * span * 2) + 1;
 	if (!(wanted <= MOST_STEPS))
-		return (struct fit){ 0, 0 };
+		return (struct fit){ 0, 0, 0 };
 	size_t steps = (size_t)wanted;
 	double step = (high - low) / (double)steps;
-	struct fit best = { 0, -1 };
+	struct fit best = { 0, -1, n };
 	for (size_t i = 0; i <= steps; i++) {
 		double f = low + step * (double)i, strength = strength_at(times, n, origin, f);
 		if (strength > best.strength)
-			best = (struct fit){ f, strength };
+			best = (struct fit){ f, strength, n };
 	}
 	*tried += steps + 1;
 	for (double by = step / 2; by * span > 1. / 64; by /= 2)
@@ -76,7 +90,7 @@ static struct fit search(const double *times, size_t n, double nominal, double t
 				continue;
 			double strength = strength_at(times, n, origin, f);
 			if (strength > best.strength)
-				best = (struct fit){ f, strength };
+				best = (struct fit){ f, strength, n };
 		}
 	return best;
 }
@@ -126,25 +140,27 @@ void period_fit(const double *times, size_t n, const double *nominal, size_t nom
 		double tolerance, double alpha, struct period *out)
 {
 	*out = (struct period){ .p = 1 };
-	if (n < 3)
+	if (n < LEAST_TIMES)
 		return;
 	double span = times[n - 1] - times[0], origin = times[0] + span / 2;
 	size_t tried = 0, taken = nominal_count;
 	struct fit *fits = xcalloc(nominal_count, sizeof *fits);
-	double best = 0;
+	double best = 0, *apart = xcalloc(n, sizeof *apart);
 	for (size_t i = 0; i < nominal_count; i++) {
-		if (span < LEAST_PERIODS * nominal[i])
+		size_t kept = thin(times, n, nominal[i], apart);
+		if (span < LEAST_PERIODS * nominal[i] || kept < LEAST_TIMES)
 			continue;
-		fits[i] = search(times, n, nominal[i], tolerance, &tried);
+		fits[i] = search(apart, kept, nominal[i], tolerance, &tried);
 		best = fmax(best, fits[i].strength);
 	}
+	xfree(apart);
 	for (size_t i = 0; i < nominal_count; i++)
 		if (fits[i].frequency > 0 && fits[i].strength >= AS_WELL * best &&
 		    (taken == nominal_count || fits[i].frequency < fits[taken].frequency))
 			taken = i;
 	if (taken < nominal_count) {
 		struct fit fit = fits[taken];
-		double once = fmin(rayleigh_p(n, fit.strength), 1);
+		double once = fmin(rayleigh_p(fit.n, fit.strength), 1);
 		out->strength = fit.strength;
 		out->p = once < 1 ? -expm1((double)tried * log1p(-once)) : 1;
 		out->found = out->p < alpha;

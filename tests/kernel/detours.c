@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "collect/cpus.h"
 #include "collect/detours.h"
 #include "protocol/jitter.h"
 #include "subject.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "collect/cpus.h"
 #include "collect/detour_loop.h"
-#include "collect/detours.h"
 #include "collect/untold.h"
 #include "record/execution.h"
 

@@ -17,7 +17,7 @@
 static void edges_people_can_say(void **state)
 {
 	(void)state;
-	static const uint64_t edges[] = { 10,	   20,	    50,	       100,    110,    1000,
+	static const uint64_t edges[] = { 0,	   20,	    50,	       100,    110,    1000,
 					  1020,	   2000,    2050,      5000,   5100,   8000,
 					  10000,   100000,  110000,    200000, 500000, 950000,
 					  1000000, 2500000, 1000000000 };

@@ -135,6 +135,16 @@ static void too_little_to_tell(void **state)
 		times[i] = 5e8 + (double)i * 100;
 	fit(100, &p);
 	assert_false(p.found);
+	/* a burst and some at random: many times, but few events */
+	struct random b = { 8 };
+	size_t n = 0;
+	for (size_t i = 0; i < 20; i++)
+		times[n++] = random_unit(&b) * 1e9;
+	for (size_t i = 0; i < 60; i++)
+		times[n++] = 4.2e8 + (double)i * 2000;
+	qsort(times, n, sizeof *times, ascending);
+	fit(n, &p);
+	assert_false(p.found);
 	/* too long a span to search */
 	for (size_t i = 0; i < 100; i++)
 		times[i] = (double)i * 1e15;

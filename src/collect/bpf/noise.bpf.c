@@ -39,24 +39,21 @@ struct {
 	__type(value, struct trace_event);
 } events SEC(".maps");
 
-/* 0, or 1 + the slot of this CPU. */
-static __always_inline u32 here(void)
+/* The slot of this CPU, and its index; NULL: not measured. */
+static __always_inline struct noise_slot *slot_here(u32 *index)
 {
 	u32 cpu = bpf_get_smp_processor_id();
-	return cpu < NOISE_CPUS_MAX ? slot_of_cpu[cpu] : 0;
+	u32 slot = cpu < NOISE_CPUS_MAX ? slot_of_cpu[cpu] : 0;
+	*index = slot - 1;
+	return slot ? bpf_map_lookup_elem(&slots, index) : 0;
 }
 
 /* Room for an event on this CPU; NULL: not measured, or full. A hard interrupt may come in between
  * and take the next: hence the atomic step. */
 static __always_inline struct trace_event *next_event(struct noise_slot **slot)
 {
-	if (!control.active)
-		return 0;
-	u32 index = here();
-	if (!index)
-		return 0;
-	index--;
-	struct noise_slot *s = bpf_map_lookup_elem(&slots, &index);
+	u32 index;
+	struct noise_slot *s = control.active ? slot_here(&index) : 0;
 	if (!s)
 		return 0;
 	*slot = s;
@@ -158,11 +155,13 @@ int BPF_PROG(noise_switch, bool preempt, struct task_struct *prev, struct task_s
 	struct trace_event *e = next_event(&slot);
 	if (!e)
 		return 0;
-	put(e, bpf_ktime_get_ns(), TRACE_SWITCH, (u32)prev->pid, LEDGER_QUEUED);
+	put(e, bpf_ktime_get_ns(), TRACE_SWITCH, (u32)prev->pid,
+	    preempt || !prev->__state ? LEDGER_QUEUED : LEDGER_SLEEP);
 	e->tid = next->pid;
 	e->tgid = next->tgid;
 	e->flags = (next->flags & PF_KTHREAD ? TRACE_IS_KERNEL : 0) |
-		   (next->prio >= FIRST_FAIR_PRIO ? TRACE_IS_FAIR : 0);
+		   (next->prio >= FIRST_FAIR_PRIO ? TRACE_IS_FAIR : 0) |
+		   (next->pid == slot->tid ? TRACE_IS_SELF : 0);
 	bpf_probe_read_kernel(e->comm, sizeof e->comm, next->comm);
 	return 0;
 }
@@ -183,20 +182,17 @@ int BPF_PROG(noise_work_start, struct work_struct *w)
 }
 
 TP(workqueue_execute_end)
-int BPF_PROG(noise_work_end, struct work_struct *w)
+int BPF_PROG(noise_work_end, struct work_struct *w, void *function)
 {
-	return work(TRACE_WORK_END, 0);
+	return work(TRACE_WORK_END, (u64)function);
 }
 
 /* Of the loop itself: others' faults are in their own time. */
 TP(page_fault_user)
 int BPF_PROG(noise_fault)
 {
-	u32 index = here();
-	if (!control.active || !index)
-		return 0;
-	index--;
-	struct noise_slot *slot = bpf_map_lookup_elem(&slots, &index);
+	u32 index;
+	struct noise_slot *slot = control.active ? slot_here(&index) : 0;
 	if (!slot || slot->tid != bpf_get_current_task_btf()->pid)
 		return 0;
 	struct trace_event *e = next_event(&slot);
@@ -209,11 +205,8 @@ int BPF_PROG(noise_fault)
 SEC("syscall")
 int noise_here(void *context)
 {
-	u32 index = here();
-	if (!index)
-		return 0;
-	index--;
-	struct noise_slot *s = bpf_map_lookup_elem(&slots, &index);
+	u32 index;
+	struct noise_slot *s = slot_here(&index);
 	if (!s)
 		return 0;
 	struct task_struct *t = bpf_get_current_task_btf();

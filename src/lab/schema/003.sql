@@ -191,8 +191,8 @@ BEGIN
 END;
 
 CREATE TABLE noise_baseline (
-  fingerprint TEXT PRIMARY KEY,         -- of a machine
-  run         INTEGER NOT NULL UNIQUE REFERENCES run (id) ON DELETE CASCADE
+  identity TEXT PRIMARY KEY,            -- of a machine, whatever its kernel and settings
+  run      INTEGER NOT NULL UNIQUE REFERENCES run (id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 
 DROP VIEW runs;
