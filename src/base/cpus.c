@@ -26,3 +26,15 @@ bool cpus_parse(const char *text, cpu_set_t *set)
 		text = end + 1;
 	}
 }
+
+void cpus_text(const uint32_t *cpus, size_t count, struct strbuf *out)
+{
+	for (size_t i = 0, last; i < count; i = last + 1) {
+		last = i;
+		while (last + 1 < count && cpus[last + 1] == cpus[last] + 1)
+			last++;
+		strbuf_printf(out, "%s%u", i ? "," : "", cpus[i]);
+		if (last > i)
+			strbuf_printf(out, "-%u", cpus[last]);
+	}
+}

@@ -53,7 +53,6 @@ int noise_display_check(struct noise_display *d, struct error *err);
 /* Those of the text, or where it is NULL all that this process may use but the first, where there
  * are several: tare itself needs a place. */
 int noise_cpus(const char *text, cpu_list *into, struct error *err);
-void noise_cpus_text(const uint32_t *cpus, size_t count, struct strbuf *out); /* "0-3,8" */
 /* Every option that shaped the run, as a JSON object; the caller frees. */
 char *noise_conditions(const struct noise_options *o);
 
@@ -90,6 +89,8 @@ int noise_find(struct lab *lab, const char *text, const struct machine *m, int64
 /* The baseline of m (NULL: of this machine); an error where there is none. */
 int noise_find_baseline(struct lab *lab, const struct machine *m, int64_t *id, struct error *err);
 
+/* One of the exports, or --json, goes to standard output: nothing else may. */
+bool noise_to_stdout(const struct noise_display *d);
 struct noise_style noise_style_of(const struct noise_display *d);
 /* The report on stdout (unless quiet, or one of the exports goes there) and the exports. hist: what
  * `tare noise hist` prints instead; NULL: the report. */

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/text.h"
 
 #define DURATION_NS 60000000000u
 #define SHORTEST_ROUND_NS 10000000u
-#define LONGEST_ROUND_NS 10000000000u /* so long an interruption may take */
+#define LONGEST_THRESHOLD_NS 1000000000000u /* longer detours are not told apart */
+#define LONGEST_ROUND_NS 10000000000u	    /* so long an interruption may take */
 
 static void add_specs(spec_list *into, const struct option_spec *specs, size_t count)
 {
@@ -110,9 +112,10 @@ static int check_threshold(struct noise_options *o, struct error *err)
 	}
 	/* a bare number would be seconds here, and µs to who comes from rtla or oslat */
 	bool bare = strspn(text, "0123456789.") == strlen(text);
-	if (bare || !duration_parse(text, &ns) || !ns)
-		return refuse(err, "threshold", text,
-			      "'auto', 'paper' or a time with its unit, such as 500ns");
+	if (bare || !duration_parse(text, &ns) || !ns || ns > LONGEST_THRESHOLD_NS)
+		return refuse(
+			err, "threshold", text,
+			"'auto', 'paper' or a time with its unit, such as 500ns (at most 1000s)");
 	o->detours.threshold = THRESHOLD_NS;
 	o->detours.threshold_ns = ns;
 	return 0;
@@ -219,25 +222,10 @@ int noise_display_check(struct noise_display *d, struct error *err)
 	return 0;
 }
 
-/* ---- told ---- */
-
-void noise_cpus_text(const uint32_t *cpus, size_t count, struct strbuf *out)
-{
-	for (size_t i = 0; i < count;) {
-		size_t last = i;
-		while (last + 1 < count && cpus[last + 1] == cpus[last] + 1)
-			last++;
-		strbuf_printf(out, "%s%" PRIu32, i ? "," : "", cpus[i]);
-		if (last > i)
-			strbuf_printf(out, "-%" PRIu32, cpus[last]);
-		i = last + 1;
-	}
-}
-
 char *noise_conditions(const struct noise_options *o)
 {
 	struct strbuf cpus = { 0 };
-	noise_cpus_text(o->chosen.items, o->chosen.count, &cpus);
+	cpus_text(o->chosen.items, o->chosen.count, &cpus);
 	json_t *all = json_pack("{s:s, s:I, s:I, s:i, s:b, s:I}", "cpus", strbuf_text(&cpus),
 				"duration_ns", (json_int_t)o->plan.duration_ns, "round_ns",
 				(json_int_t)o->plan.round_ns, "priority", o->detours.priority,

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
@@ -72,7 +73,12 @@ static int on_round(void *context, const struct detour_round *rounds, size_t cou
 	} else {
 		tell_progress(s);
 	}
-	return clock_monotonic_ns() >= s->store_at_ns ? store(s, err) : 0;
+	/* a lab that cannot be written to now may be later: only the last time counts */
+	if (clock_monotonic_ns() >= s->store_at_ns && store(s, err)) {
+		*err = (struct error)ERROR_INIT;
+		s->store_at_ns = clock_monotonic_ns() + STORE_EVERY_NS;
+	}
+	return 0;
 }
 
 /* ---- before ---- */
@@ -81,7 +87,7 @@ static char *default_name(const struct noise_options *o)
 {
 	struct strbuf name = { 0 };
 	strbuf_printf(&name, "noise of CPU%s ", o->chosen.count > 1 ? "s" : "");
-	noise_cpus_text(o->chosen.items, o->chosen.count, &name);
+	cpus_text(o->chosen.items, o->chosen.count, &name);
 	return strbuf_detach(&name);
 }
 
@@ -145,7 +151,7 @@ static int open_everything(struct session *s, int argc, char **argv, struct erro
 	describe_run(s, argc, argv);
 	if (!o->cpus && !s->quiet) {
 		struct strbuf cpus = { 0 };
-		noise_cpus_text(o->chosen.items, o->chosen.count, &cpus);
+		cpus_text(o->chosen.items, o->chosen.count, &cpus);
 		fprintf(stderr, "tare: measuring CPU%s %s; -c chooses others\n",
 			o->chosen.count > 1 ? "s" : "", strbuf_text(&cpus));
 		strbuf_release(&cpus);
@@ -200,10 +206,7 @@ static int measure(struct session *s, struct error *err)
 static int run_session(const struct noise_options *o, int argc, char **argv)
 {
 	struct error err = ERROR_INIT, late = ERROR_INIT;
-	struct session s = { .o = o,
-			     .quiet = o->quiet || o->display.json ||
-				      (o->display.export_json &&
-				       strcmp(o->display.export_json, "-") == 0) };
+	struct session s = { .o = o, .quiet = o->quiet || noise_to_stdout(&o->display) };
 	interrupt_watch();
 	int failed = open_everything(&s, argc, argv, &err) || measure(&s, &err);
 	bool cut = failed && err.code == EXIT_INTERRUPTED;

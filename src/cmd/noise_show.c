@@ -44,11 +44,14 @@ static int find_newest(struct lab *lab, int64_t *id, struct error *err)
 	run_list runs = { 0 };
 	*id = 0;
 	int failed = lab_list_runs(lab, NULL, 0, &runs, NULL, err);
+	int64_t going = 0; /* there may be nothing of it in the lab yet */
 	for (size_t i = 0; i < runs.count; i++) {
-		if (!*id && runs.items[i].kind == SUBJECT_CPU)
-			*id = runs.items[i].id;
+		int64_t *which = runs.items[i].status == RUN_GOING ? &going : id;
+		if (!*which && runs.items[i].kind == SUBJECT_CPU)
+			*which = runs.items[i].id;
 		run_release(&runs.items[i]);
 	}
+	*id = *id ? *id : going;
 	array_release(&runs);
 	if (failed || *id)
 		return failed;
@@ -142,7 +145,7 @@ static int write_exports(const struct noise_view *v, const struct noise_display 
 	return 0;
 }
 
-static bool goes_to_stdout(const struct noise_display *d)
+bool noise_to_stdout(const struct noise_display *d)
 {
 	const char *paths[] = { d->export_json, d->export_csv, d->export_perfetto };
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
@@ -157,7 +160,7 @@ int noise_print(const struct noise_loaded *l, const struct noise_display *d, boo
 	struct noise_view view = noise_loaded_view(l);
 	struct noise_style style = noise_style_of(d);
 	struct strbuf out = { 0 };
-	if (!quiet && !goes_to_stdout(d)) {
+	if (!quiet && !noise_to_stdout(d)) {
 		if (d->high_ns)
 			noise_zoom(&view, d->low_ns, d->high_ns, &style, &out);
 		else if (hist)

@@ -436,7 +436,8 @@ int lab_get_baseline(struct lab *lab, const struct machine *m, int64_t *run, str
 	char identity[17];
 	sqlite3_stmt *stmt = NULL;
 	machine_identity(m, identity);
-	if (lab_prepare(lab, &stmt, "SELECT run FROM noise_baseline WHERE identity = ?", "read", err))
+	if (lab_prepare(lab, &stmt, "SELECT run FROM noise_baseline WHERE identity = ?", "read",
+			err))
 		return -1;
 	sqlite3_bind_text(stmt, 1, identity, -1, SQLITE_STATIC);
 	int rc = sqlite3_step(stmt), result = 0;

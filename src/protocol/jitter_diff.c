@@ -10,7 +10,7 @@
 
 #define ALPHA 0.05
 #define LEAST_OF_LONGEST 8 /* a part shorter than this share of the longest is left out */
-#define LEAST_PARTS 4 /* for a test and an interval over them */
+#define LEAST_PARTS 4	   /* for a test and an interval over them */
 #define LEAST_RATIO 1.1
 #define NS_PER_S 1e9
 /* The widest bucket in decades: lengths within one cannot be told apart. */
@@ -210,13 +210,18 @@ static void adjust(source_list *list)
 	xfree(p);
 }
 
+bool jitter_diff_sure(const struct jitter_source_diff *d)
+{
+	return d->p < ALPHA;
+}
+
 static enum jitter_change change_of(const struct jitter_source_diff *d)
 {
 	if (d->base_rate <= 0)
 		return JITTER_NEW;
 	if (d->run_rate <= 0)
 		return JITTER_GONE;
-	if (!(d->p < ALPHA))
+	if (!jitter_diff_sure(d))
 		return JITTER_SAME;
 	if (d->ratio_low > 1 && d->ratio >= LEAST_RATIO)
 		return JITTER_GROWN;
@@ -225,15 +230,22 @@ static enum jitter_change change_of(const struct jitter_source_diff *d)
 	return JITTER_SAME;
 }
 
-static int compare_places(const void *a, const void *b)
+/* What is not sure comes behind what is. */
+static int rank_of(const struct jitter_source_diff *d)
 {
 	static const int rank[] = {
 		[JITTER_NEW] = 0,  [JITTER_GROWN] = 1, [JITTER_SHRUNK] = 2,
-		[JITTER_GONE] = 3, [JITTER_SAME] = 4,
+		[JITTER_GONE] = 3, [JITTER_SAME] = 8,
 	};
+	return rank[d->change] + (d->change != JITTER_SAME && !jitter_diff_sure(d) ? 4 : 0);
+}
+
+static int compare_places(const void *a, const void *b)
+{
 	const struct jitter_source_diff *x = a, *y = b;
-	if (x->change != y->change)
-		return rank[x->change] - rank[y->change];
+	int rank_x = rank_of(x), rank_y = rank_of(y);
+	if (rank_x != rank_y)
+		return rank_x - rank_y;
 	double of_x = fmax(x->base_share, x->run_share), of_y = fmax(y->base_share, y->run_share);
 	return of_x > of_y ? -1 : of_x < of_y ? 1 : compare_keys(x, y);
 }

@@ -29,7 +29,8 @@ struct jitter_source_diff {
 
 #define JITTER_GRID 240
 struct jitter_diff {
-	/* NEW first, then GROWN, SHRUNK, GONE, SAME; each by the larger time lost */
+	/* NEW first, then GROWN, SHRUNK, GONE; then NEW and GONE that may be chance; SAME. Each by
+	 * the larger time lost */
 	ARRAY(struct jitter_source_diff) sources;
 	/* Total time lost per s: as above. */
 	double base_share, run_share, ratio, ratio_low, ratio_high, p;
@@ -51,6 +52,8 @@ struct jitter_diff {
 /* -1 (EXIT_USAGE) when one of them has no window at all. */
 int jitter_compare(const struct noise *base, const struct noise *run, struct jitter_diff *out,
 		   struct error *err);
+/* The change is no chance: p < 0.05. */
+bool jitter_diff_sure(const struct jitter_source_diff *d);
 void jitter_diff_release(struct jitter_diff *d);
 
 #endif

@@ -59,8 +59,8 @@ static bool is_volatile(const char *key)
 
 static bool is_identity(const char *key)
 {
-	static const char *const keys[] = { "system.host",	"system.product", "cpu.vendor",
-					    "cpu.model",	"cpu.family",	  "cpu.model_number",
+	static const char *const keys[] = { "system.host", "system.product", "cpu.vendor",
+					    "cpu.model",   "cpu.family",     "cpu.model_number",
 					    "cpu.present" };
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (strcmp(key, keys[i]) == 0)

@@ -35,7 +35,8 @@ struct noise_style {
  * detours > 1 us and > 8 us, strict and by overlap, the host's period with its chance rate, what
  * was not seen, the longest detours. */
 void noise_text(const struct noise_view *v, const struct noise_style *style, struct strbuf *out);
-/* The contributors of detours from low_ns up to (not including) high_ns, in the style's mode. */
+/* The combinations that make the detours from low_ns up to (not including) high_ns, rounded outward
+ * to edges of buckets; by source also the sources that alone take so long. */
 void noise_zoom(const struct noise_view *v, uint64_t low_ns, uint64_t high_ns,
 		const struct noise_style *style, struct strbuf *out);
 /* One screen of the live view, `lines` high. */

@@ -1,41 +1,27 @@
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "report/execution_json.h"
 #include "report/format.h"
-#include "report/noise.h"
+#include "report/noise_diff.h"
 #include "report/study.h"
 
-#define CHANGES (JITTER_SHRUNK + 1)
+#define MOST_FACTS 4 /* named */
 #define NS_PER_S 1e9
 
 /* ---- words ---- */
 
-struct amount { /* what was looked at */
-	double window_ns;
-	uint64_t threshold_ns; /* the largest */
-};
-
-static struct amount amount_of(const struct noise *n)
+struct noise_amount noise_amount_of(const struct noise *n)
 {
-	struct amount a = { 0 };
+	struct noise_amount a = { 0 };
 	for (size_t i = 0; i < n->cpus.count; i++) {
 		a.window_ns += (double)n->cpus.items[i].window_ns;
 		if (n->cpus.items[i].threshold_ns > a.threshold_ns)
 			a.threshold_ns = n->cpus.items[i].threshold_ns;
 	}
 	return a;
-}
-
-static void count_changes(const struct jitter_diff *d, size_t counts[CHANGES])
-{
-	memset(counts, 0, CHANGES * sizeof *counts);
-	for (size_t i = 0; i < d->sources.count; i++)
-		counts[d->sources.items[i].change]++;
 }
 
 /* Three digits, never an exponent. */
@@ -65,8 +51,15 @@ static void put_interval(double low, double high, struct strbuf *out)
 	strbuf_printf(out, "%s]", words);
 }
 
-static void put_changes(const size_t counts[CHANGES], struct strbuf *out)
+/* Those that are sure; how many are not. */
+static void put_changes(const struct jitter_diff *d, struct strbuf *out)
 {
+	size_t counts[CHANGES] = { 0 }, unsure = 0;
+	for (size_t i = 0; i < d->sources.count; i++) {
+		const struct jitter_source_diff *s = &d->sources.items[i];
+		counts[s->change] += jitter_diff_sure(s);
+		unsure += s->change != JITTER_SAME && !jitter_diff_sure(s);
+	}
 	static const enum jitter_change order[] = { JITTER_NEW, JITTER_GROWN, JITTER_SHRUNK,
 						    JITTER_GONE };
 	size_t all = 0;
@@ -80,17 +73,19 @@ static void put_changes(const size_t counts[CHANGES], struct strbuf *out)
 		all += n;
 	}
 	if (!all)
-		strbuf_puts(out, "No source is new, grown, shrunk or gone");
+		strbuf_printf(out, "No source is %snew, grown, shrunk or gone",
+			      unsure ? "surely " : "");
+	if (unsure)
+		strbuf_printf(out, " (%zu more %s in one of the two only, too rarely to be sure)",
+			      unsure, unsure == 1 ? "was" : "were");
 }
 
-static void put_verdict(const struct noise *base, const struct noise *run,
+void noise_diff_verdict(const struct noise *base, const struct noise *run,
 			const struct jitter_diff *d, struct strbuf *out)
 {
-	size_t counts[CHANGES];
 	char words[WORDS];
-	count_changes(d, counts);
 	if (base->kernel == run->kernel)
-		put_changes(counts, out);
+		put_changes(d, out);
 	else
 		strbuf_puts(out, "Sources have names in one of the two only");
 	if (isnan(d->ratio)) {
@@ -117,7 +112,7 @@ static void put_verdict(const struct noise *base, const struct noise *run,
 static void put_run(const struct noise_view *v, struct strbuf *out)
 {
 	char time[WORDS];
-	struct amount a = amount_of(v->noise);
+	struct noise_amount a = noise_amount_of(v->noise);
 	size_t cpus = v->noise->cpus.count;
 	strbuf_puts(out, run_title(v->run));
 	if (v->run->id)
@@ -125,9 +120,6 @@ static void put_run(const struct noise_view *v, struct strbuf *out)
 	format_short(cpus ? a.window_ns / (double)cpus : 0, TIME_UNIT_AUTO, time);
 	strbuf_printf(out, ", %s on %zu CPU%s", time, cpus, cpus == 1 ? "" : "s");
 }
-
-/* What makes a difference that no source made: one sentence each. */
-typedef ARRAY(char *) note_list;
 
 static void add_note(note_list *list, const char *text)
 {
@@ -144,9 +136,38 @@ static bool same_cpus(const struct noise *a, const struct noise *b)
 	return true;
 }
 
-static void find_notes(const struct noise *base, const struct noise *run, note_list *list)
+/* Settings of the machine that are not the same; those that move by themselves are left out. */
+static void note_facts(const struct machine *base, const struct machine *run, note_list *list)
 {
-	uint64_t before = amount_of(base).threshold_ns, after = amount_of(run).threshold_ns;
+	struct strbuf text = { 0 };
+	size_t count = 0;
+	for (size_t i = 0; i < run->facts.count; i++) {
+		const struct fact *f = &run->facts.items[i];
+		const char *was = machine_get(base, f->key);
+		if (strncmp(f->key, "now.", 4) == 0 || (was && strcmp(was, f->value) == 0))
+			continue;
+		if (count++ < MOST_FACTS)
+			strbuf_printf(&text, "%s%s", count > 1 ? ", " : "", f->key);
+	}
+	if (count > MOST_FACTS)
+		strbuf_printf(&text, " and %zu more", count - MOST_FACTS);
+	if (count) {
+		char *all = xstrdup(text.text);
+		strbuf_clear(&text);
+		strbuf_printf(&text, "The machine is not set up the same: %s differ%s.", all,
+			      count == 1 ? "s" : "");
+		add_note(list, text.text);
+		xfree(all);
+	}
+	strbuf_release(&text);
+}
+
+void noise_diff_notes(const struct noise_view *of_base, const struct noise_view *of_run,
+		      note_list *list)
+{
+	const struct noise *base = of_base->noise, *run = of_run->noise;
+	uint64_t before = noise_amount_of(base).threshold_ns,
+		 after = noise_amount_of(run).threshold_ns;
 	char text[3 * WORDS];
 	if (base->kernel != run->kernel)
 		add_note(list, base->kernel
@@ -172,9 +193,11 @@ static void find_notes(const struct noise *base, const struct noise *run, note_l
 			 was, is);
 		add_note(list, text);
 	}
+	if (of_base->machine && of_run->machine)
+		note_facts(of_base->machine, of_run->machine, list);
 }
 
-static void release_notes(note_list *list)
+void noise_diff_notes_release(note_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
 		xfree(list->items[i]);
@@ -503,7 +526,7 @@ void noise_diff_text(const struct noise_view *base, const struct noise_view *run
 	struct paragraph p = { .width = style.width,
 			       .first = "",
 			       .colour = style.colour ? BOLD : NULL };
-	put_verdict(base->noise, run->noise, d, &text);
+	noise_diff_verdict(base->noise, run->noise, d, &text);
 	put_paragraph(out, &p, strbuf_text(&text));
 	p = (struct paragraph){ .width = style.width, .indent = 10, .first = "Baseline  " };
 	strbuf_clear(&text);
@@ -517,7 +540,7 @@ void noise_diff_text(const struct noise_view *base, const struct noise_view *run
 	put_run(run, &text);
 	strbuf_printf(&text, "; %s", after);
 	put_paragraph(out, &p, strbuf_text(&text));
-	find_notes(base->noise, run->noise, &notes);
+	noise_diff_notes(base, run, &notes);
 	p = (struct paragraph){ .width = style.width,
 				.indent = 10,
 				.first = "Note      ",
@@ -528,131 +551,6 @@ void noise_diff_text(const struct noise_view *base, const struct noise_view *run
 	put_peaks(d, &style, out);
 	if (style.density)
 		put_densities(d, &style, out);
-	release_notes(&notes);
+	noise_diff_notes_release(&notes);
 	strbuf_release(&text);
-}
-
-/* ---- JSON ---- */
-
-static json_t *view_json(const struct noise_view *v)
-{
-	struct amount a = amount_of(v->noise);
-	json_t *o = json_object(), *cpus = json_array();
-	for (size_t i = 0; i < v->noise->cpus.count; i++)
-		json_array_append_new(cpus, json_integer(v->noise->cpus.items[i].cpu));
-	json_object_set_new(o, "run", v->run->id ? json_integer(v->run->id) : json_null());
-	json_object_set_new(o, "name", json_text(run_title(v->run)));
-	json_object_set_new(o, "cpus", cpus);
-	json_object_set_new(o, "window_ns", json_integer((json_int_t)a.window_ns));
-	json_object_set_new(o, "parts", json_integer((json_int_t)v->noise->parts.count));
-	json_object_set_new(o, "threshold_ns", json_integer((json_int_t)a.threshold_ns));
-	json_object_set_new(o, "kernel", json_boolean(v->noise->kernel));
-	json_object_set_new(o, "steal_told", json_boolean(v->noise->steal_told));
-	json_object_set_new(o, "realtime", json_boolean(v->noise->realtime));
-	return o;
-}
-
-static void set_ratio(json_t *o, double ratio, double low, double high, double p)
-{
-	json_object_set_new(o, "ratio", json_real_or_null(ratio));
-	json_object_set_new(o, "ratio_low", json_real_or_null(low));
-	json_object_set_new(o, "ratio_high", json_real_or_null(high));
-	json_object_set_new(o, "p", json_real_or_null(p));
-}
-
-static json_t *source_json(const struct jitter_source_diff *s)
-{
-	json_t *o = json_object();
-	bool was = s->base_rate > 0, is = s->run_rate > 0;
-	json_object_set_new(o, "class", json_string(noise_class_name(s->class)));
-	json_object_set_new(o, "name", json_text(s->name));
-	json_object_set_new(o, "change", json_string(jitter_change_name(s->change)));
-	json_object_set_new(o, "base_rate", json_real(s->base_rate));
-	json_object_set_new(o, "run_rate", json_real(s->run_rate));
-	json_object_set_new(o, "base_share", json_real(s->base_share));
-	json_object_set_new(o, "run_share", json_real(s->run_share));
-	json_object_set_new(o, "base_mean_ns", was ? json_real(s->base_mean_ns) : json_null());
-	json_object_set_new(o, "run_mean_ns", is ? json_real(s->run_mean_ns) : json_null());
-	json_object_set_new(o, "base_max_ns", was ? json_ns(s->base_max_ns) : json_null());
-	json_object_set_new(o, "run_max_ns", is ? json_ns(s->run_max_ns) : json_null());
-	set_ratio(o, s->ratio, s->ratio_low, s->ratio_high, s->p);
-	return o;
-}
-
-static json_t *counts_json(const struct jitter_diff *d)
-{
-	size_t counts[CHANGES];
-	json_t *o = json_object();
-	count_changes(d, counts);
-	for (unsigned i = 0; i < CHANGES; i++)
-		json_object_set_new(o, jitter_change_name((enum jitter_change)i),
-				    json_integer((json_int_t)counts[i]));
-	return o;
-}
-
-static json_t *density_json(const struct jitter_diff *d)
-{
-	json_t *o = json_object(), *ns = json_array(), *base = json_array(), *run = json_array();
-	for (size_t i = 0; i < JITTER_GRID; i++) {
-		json_array_append_new(ns, json_real(d->grid_ns[i]));
-		json_array_append_new(base, json_real(d->base_density[i]));
-		json_array_append_new(run, json_real(d->run_density[i]));
-	}
-	json_object_set_new(o, "bandwidth", json_real(d->bandwidth));
-	json_object_set_new(o, "distance", json_real(d->distance));
-	json_object_set_new(o, "ns", ns);
-	json_object_set_new(o, "base", base);
-	json_object_set_new(o, "run", run);
-	return o;
-}
-
-static json_t *peaks_json(const struct jitter_diff *d)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < d->peak_count; i++) {
-		const struct jitter_peak *p = &d->peaks[i];
-		json_t *o = json_object();
-		json_object_set_new(o, "low_ns", json_ns(p->low_ns));
-		json_object_set_new(o, "high_ns", json_ns(p->high_ns));
-		json_object_set_new(o, "base_rate", json_real(p->base_rate));
-		json_object_set_new(o, "run_rate", json_real(p->run_rate));
-		json_object_set_new(o, "name", json_text(p->name));
-		json_array_append_new(list, o);
-	}
-	return list;
-}
-
-void noise_diff_json(const struct noise_view *base, const struct noise_view *run,
-		     const struct jitter_diff *d, struct strbuf *out)
-{
-	json_t *root = json_object(), *total = json_object(), *sources = json_array();
-	json_t *notes = json_array();
-	struct strbuf verdict = { 0 };
-	note_list said = { 0 };
-	put_verdict(base->noise, run->noise, d, &verdict);
-	find_notes(base->noise, run->noise, &said);
-	for (size_t i = 0; i < said.count; i++)
-		json_array_append_new(notes, json_text(said.items[i]));
-	for (size_t i = 0; i < d->sources.count; i++)
-		json_array_append_new(sources, source_json(&d->sources.items[i]));
-	json_object_set_new(total, "base_share", json_real(d->base_share));
-	json_object_set_new(total, "run_share", json_real(d->run_share));
-	set_ratio(total, d->ratio, d->ratio_low, d->ratio_high, d->p);
-	json_object_set_new(root, "format", json_integer(1));
-	json_object_set_new(root, "text", json_text(strbuf_text(&verdict)));
-	json_object_set_new(root, "notes", notes);
-	json_object_set_new(root, "base", view_json(base));
-	json_object_set_new(root, "run", view_json(run));
-	json_object_set_new(root, "total", total);
-	json_object_set_new(root, "counts", counts_json(d));
-	json_object_set_new(root, "sources", sources);
-	json_object_set_new(root, "peaks", peaks_json(d));
-	json_object_set_new(root, "density", density_json(d));
-	char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-	strbuf_puts(out, text);
-	strbuf_putc(out, '\n');
-	free(text);
-	json_decref(root);
-	release_notes(&said);
-	strbuf_release(&verdict);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpus.h"
 #include "base/text.h"
 
 /* ---- the period of a source ---- */
@@ -245,17 +246,12 @@ struct noise_style noise_normal_style(const struct noise_style *given)
 
 void put_cpus(const struct noise *n, struct strbuf *out)
 {
-	size_t count = n->cpus.count;
-	strbuf_puts(out, count == 1 ? "CPU" : "CPUs");
-	for (size_t i = 0, last; i < count; i = last + 1) {
-		last = i;
-		while (last + 1 < count &&
-		       n->cpus.items[last + 1].cpu == n->cpus.items[last].cpu + 1)
-			last++;
-		strbuf_printf(out, "%s%u", i ? ", " : " ", n->cpus.items[i].cpu);
-		if (last > i)
-			strbuf_printf(out, "-%u", n->cpus.items[last].cpu);
-	}
+	ARRAY(uint32_t) cpus = { 0 };
+	for (size_t i = 0; i < n->cpus.count; i++)
+		array_push(&cpus, n->cpus.items[i].cpu);
+	strbuf_puts(out, cpus.count == 1 ? "CPU " : "CPUs ");
+	cpus_text(cpus.items, cpus.count, out);
+	array_release(&cpus);
 }
 
 void put_scheduling(const struct noise *n, struct strbuf *out)

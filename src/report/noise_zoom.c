@@ -58,12 +58,11 @@ static void put_range_line(const struct noise_cpu *c, unsigned first, unsigned e
 	strbuf_release(&text);
 }
 
-static void put_parts(const struct part *parts, size_t count, const struct noise_style *style,
-		      struct strbuf *out)
+static void put_parts(const struct part *parts, size_t count, const char *title,
+		      const struct noise_style *style, struct strbuf *out)
 {
-	bool source = style->mode == NOISE_BY_SOURCE;
 	const struct column columns[] = {
-		{ "source", source ? "Occurrences this long" : "In succession", COLUMN_TEXT },
+		{ "source", title, COLUMN_TEXT },
 		{ "count", "Count", COLUMN_COUNT },
 		{ "total", "Time", COLUMN_DURATION, .digits = 4 },
 		{ "share", "Share", COLUMN_TEXT, .right = true },
@@ -93,11 +92,12 @@ static void put_parts(const struct part *parts, size_t count, const struct noise
 		      share);
 }
 
-static void zoom_cpu(const struct noise_cpu *c, unsigned first, unsigned end,
-		     const struct noise_style *style, struct strbuf *out)
+/* False when there is nothing of that length. */
+static bool zoom_rows(const struct noise_cpu *c, unsigned first, unsigned end, enum noise_mode mode,
+		      const char *title, const struct noise_style *style, struct strbuf *out)
 {
 	struct noise_rows rows;
-	noise_rows_of(c, style->mode, &rows);
+	noise_rows_of(c, mode, &rows);
 	struct part *parts = xcalloc(rows.list.count + 1, sizeof *parts);
 	size_t count = 0;
 	for (size_t i = 0; i < rows.list.count; i++) {
@@ -107,13 +107,29 @@ static void zoom_cpu(const struct noise_cpu *c, unsigned first, unsigned end,
 			parts[count++] = (struct part){ row, sum };
 	}
 	qsort(parts, count, sizeof *parts, compare_parts);
-	put_range_line(c, first, end, style, out);
 	if (count)
-		put_parts(parts, count, style, out);
-	else
-		strbuf_puts(out, "Nothing has such a length.\n");
+		put_parts(parts, count, title, style, out);
 	xfree(parts);
 	noise_rows_release(&rows);
+	return count > 0;
+}
+
+/* A detour of 105 µs may be made of 50 and 55: who makes such detours are combinations. Sources
+ * that alone take so long are another question. */
+static void zoom_cpu(const struct noise_cpu *c, unsigned first, unsigned end,
+		     const struct noise_style *style, struct strbuf *out)
+{
+	put_range_line(c, first, end, style, out);
+	bool any = zoom_rows(c, first, end, NOISE_BY_SUCCESSION, "In succession", style, out);
+	if (style->mode == NOISE_BY_SOURCE) {
+		struct strbuf alone = { 0 };
+		if (zoom_rows(c, first, end, NOISE_BY_SOURCE, "Alone this long", style, &alone))
+			strbuf_printf(out, "%s%s", any ? "\n" : "", strbuf_text(&alone));
+		any |= alone.length > 0;
+		strbuf_release(&alone);
+	}
+	if (!any)
+		strbuf_puts(out, "Nothing has such a length.\n");
 }
 
 void noise_zoom(const struct noise_view *v, uint64_t low_ns, uint64_t high_ns,

@@ -280,11 +280,15 @@ static void nothing_to_compare(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(changes_are_found),  cmocka_unit_test(equal_ones_stay_the_same),
+		cmocka_unit_test(changes_are_found),
+		cmocka_unit_test(equal_ones_stay_the_same),
 		cmocka_unit_test(what_the_base_lacks_is_new),
-		cmocka_unit_test(few_parts),	      cmocka_unit_test(a_part_cut_short),
-		cmocka_unit_test(densities),	      cmocka_unit_test(peaks),
-		cmocka_unit_test(no_peaks_by_chance), cmocka_unit_test(nothing_to_compare),
+		cmocka_unit_test(few_parts),
+		cmocka_unit_test(a_part_cut_short),
+		cmocka_unit_test(densities),
+		cmocka_unit_test(peaks),
+		cmocka_unit_test(no_peaks_by_chance),
+		cmocka_unit_test(nothing_to_compare),
 	};
 	return cmocka_run_group_tests_name("jitter-diff", tests, NULL, NULL);
 }

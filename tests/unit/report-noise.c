@@ -319,8 +319,9 @@ static void zooms(void **state)
 	strbuf_clear(&out);
 	noise_zoom(&f.view, 80000, 200000, &style, &out);
 	assert_has(&out, "Detours from 80.0 µs to 200 µs: 60, 9.55 ms (2.79 % of all time lost)\n"
-			 "Occurrences this long  Count      Time     Share\n"
-			 "sshd                      60  7.953 ms  100.00 %\n");
+			 "In succession ");
+	assert_has(&out, "\nAlone this long  Count      Time     Share\n"
+			 "sshd                60  7.953 ms  100.00 %\n");
 	strbuf_clear(&out);
 	noise_zoom(&f.view, 1000000, UINT64_MAX, &style, &out);
 	assert_has(&out, "Detours from 1.00 ms on: 20, ");
