@@ -252,8 +252,10 @@ bool detour_kernel_tells_steal(const struct detour_kernel *k)
 
 void detour_kernel_begin(struct detour_kernel *k)
 {
-	for (size_t i = 0; i < k->cpu_count; i++)
+	for (size_t i = 0; i < k->cpu_count; i++) {
+		k->slots[i].occupant = NOISE_NOBODY;
 		__atomic_store_n(&k->slots[i].head, 0, __ATOMIC_SEQ_CST);
+	}
 	__atomic_store_n(&k->skel->bss->control.active, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -312,7 +314,7 @@ double detour_kernel_take(struct detour_kernel *k, size_t index, struct detour_r
 		count--;
 	for (size_t i = begin; i < count; i++) {
 		e[i].cpu = (uint16_t)round->cpu;
-		if (e[i].kind == TRACE_WORK_BEGIN || e[i].kind == TRACE_WORK_END) {
+		if (e[i].kind == TRACE_WORK_BEGIN) {
 			uint64_t address = (uint64_t)e[i].b << 32 | e[i].a;
 			e[i].a = function_at(k, address);
 			e[i].b = 0;

@@ -19,6 +19,7 @@ const struct jitter_tuning jitter_tuning = {
 	.width_sigmas = 4,
 	.width_least_ns = 5000,
 	.width_most_share = 1. / 20,
+	.longest_share = 1. / 10,
 	.names_max = 8,
 	.name_share = 0.2,
 	.worst_around = 1000000,

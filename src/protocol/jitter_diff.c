@@ -160,10 +160,9 @@ static void compare_parts(const double *base, size_t n_base, const double *run, 
 	*ratio = (struct ratio){ NAN, NAN, NAN };
 	if (n_base < LEAST_PARTS || n_run < LEAST_PARTS)
 		return;
-	struct mann_whitney test;
-	mann_whitney(base, n_base, run, n_run, &test);
+	/* both of the means, so that interval and p do not speak of different things */
 	ratio_of_means(base, n_base, run, n_run, ratio);
-	*p = test.p;
+	*p = permutation_test(base, n_base, run, n_run);
 }
 
 static void compare_source(struct jitter_source_diff *d, size_t index, const struct side *base,

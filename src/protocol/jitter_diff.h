@@ -22,7 +22,8 @@ struct jitter_source_diff {
 	 * NaN where one of them lacks it or has too few parts. */
 	double ratio, ratio_low, ratio_high;
 	/* NEW, GONE (the other run lacks it, however sure that is): that all parts with it fell
-	 * into one of the two by chance; else Mann-Whitney's over the parts. Adjusted by Benjamini
+	 * into one of the two by chance; else a
+	 * permutation test's over the parts. Adjusted by Benjamini
 	 * and Hochberg over all sources. NaN: too few parts. */
 	double p;
 };

@@ -148,7 +148,7 @@ static void copy_events(const struct jitter_work *w, const struct jitter_detour 
 		array_push(&t->events, *e);
 		if (e->kind == TRACE_ENTER || e->kind == TRACE_LEAVE)
 			need_name(t, w->round, e->a, e->b);
-		else if (e->kind == TRACE_WORK_BEGIN || e->kind == TRACE_WORK_END)
+		else if (e->kind == TRACE_WORK_BEGIN)
 			need_name(t, w->round, TRACE_NAMES_WORK, e->a);
 		else if (e->kind == TRACE_NMI)
 			need_name(t, w->round, LEDGER_NMI, e->a);

@@ -28,6 +28,7 @@ struct jitter_tuning {
 	size_t period_times; /* at most so many are fitted */
 	/* Half the window around the phase: so many robust sigmas, within bounds. */
 	double width_sigmas, width_least_ns, width_most_share;
+	double longest_share;  /* of the period: what is longer is no tick */
 	unsigned names_max;    /* in the name of a combination */
 	double name_share;     /* of a detour: then steal and host are in its name */
 	uint64_t worst_around; /* ns before and after one of the worst */

@@ -263,6 +263,7 @@ void jitter_find_host(struct jitter_work *w)
 			struct jitter_gap *g = &w->gaps.items[k];
 			double at = (double)(g->begin_ns - w->detours.items[0].begin_ns);
 			g->host = g->residue_ns >= t->residue_ns &&
+				  (double)g->residue_ns <= t->longest_share * p.period &&
 				  fabs(period_distance(&p, at)) <= width;
 			any |= g->host;
 		}

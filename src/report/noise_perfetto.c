@@ -104,7 +104,7 @@ static void gather(struct trace *all, const struct noise_worst *w, event_list *i
 			continue;
 		if (e.kind == TRACE_ENTER || e.kind == TRACE_LEAVE)
 			e.b = renumbered(all, &w->trace, e.a, e.b);
-		if (e.kind == TRACE_WORK_BEGIN || e.kind == TRACE_WORK_END)
+		if (e.kind == TRACE_WORK_BEGIN)
 			e.a = renumbered(all, &w->trace, TRACE_NAMES_WORK, e.a);
 		array_push(&sorted.events, e);
 	}

@@ -95,6 +95,38 @@ void mann_whitney(const double *a, size_t n_a, const double *b, size_t n_b,
 	out->p = fmin(1, 2 * gsl_cdf_ugaussian_Q(z));
 }
 
+double permutation_test(const double *a, size_t n_a, const double *b, size_t n_b)
+{
+	size_t n = n_a + n_b, hits = 0;
+	if (!n_a || !n_b)
+		return 1;
+	double *all = xmalloc(n * sizeof *all), sum = 0, part = 0;
+	struct random r = { n };
+	memcpy(all, a, n_a * sizeof *a);
+	memcpy(all + n_a, b, n_b * sizeof *b);
+	random_stir(&r, all, n);
+	for (size_t i = 0; i < n; i++)
+		sum += all[i];
+	for (size_t i = 0; i < n_a; i++)
+		part += a[i];
+	/* with the sum fixed, the difference of the means moves with one part's sum alone */
+	double expected = sum * (double)n_a / (double)n, seen = fabs(part - expected);
+	double rounding = 1e-9 * (fabs(sum) + seen);
+	for (int turn = 0; turn < SHUFFLES; turn++) {
+		part = 0;
+		for (size_t i = 0; i < n_a; i++) {
+			size_t other = i + random_below(&r, n - i);
+			double drawn = all[other];
+			all[other] = all[i];
+			all[i] = drawn;
+			part += drawn;
+		}
+		hits += fabs(part - expected) >= seen - rounding;
+	}
+	xfree(all);
+	return (double)(hits + 1) / (SHUFFLES + 1);
+}
+
 static double quotient(double b, double a)
 {
 	if (a > 0)

@@ -14,6 +14,11 @@ struct mann_whitney {
 void mann_whitney(const double *a, size_t n_a, const double *b, size_t n_b,
 		  struct mann_whitney *out);
 
+/* How often a shuffle of the two sets' members makes means at least as far apart: two-sided, from
+ * SHUFFLES of them, never 0; the same numbers always give the same p. 1 when one is empty. */
+#define SHUFFLES 4999
+double permutation_test(const double *a, size_t n_a, const double *b, size_t n_b);
+
 /* mean(b) / mean(a) with a 95 % interval: bootstrap percentiles, for large samples the delta
  * method. Both must be non-negative. NaN throughout when one of them is empty; infinite when only
  * mean(a) is 0, 1 when both are. */

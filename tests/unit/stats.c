@@ -520,6 +520,35 @@ static void adjusted_p(void **state)
 	adjust_p(NULL, 0);
 }
 
+static void permutations(void **state)
+{
+	(void)state;
+	double a[40], b[40];
+	struct random r = { 5 };
+	int below = 0;
+	/* p is a probability: without a difference it is below 0.1 a tenth of the time */
+	for (int trial = 0; trial < 200; trial++) {
+		for (size_t i = 0; i < 40; i++) {
+			a[i] = random_unit(&r);
+			b[i] = random_unit(&r);
+		}
+		below += permutation_test(a, 40, b, 25) < 0.1;
+	}
+	assert_true(below > 8 && below < 36);
+	for (size_t i = 0; i < 40; i++)
+		b[i] = a[i] + 1;
+	assert_true(permutation_test(a, 40, b, 40) < 0.001);
+	assert_true(permutation_test(a, 40, b, 40) == permutation_test(a, 40, b, 40));
+	for (size_t i = 0; i < 40; i++)
+		a[i] = b[i] = 3;
+	assert_true(permutation_test(a, 40, b, 40) == 1);
+	assert_true(permutation_test(a, 0, b, 40) == 1);
+	/* exactly: of the 20 ways to choose 3 of 1..6, two are this far apart */
+	const double low[] = { 1, 2, 3 }, high[] = { 4, 5, 6 };
+	double p = permutation_test(low, 3, high, 3);
+	assert_true(p > 0.085 && p < 0.115);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -540,6 +569,7 @@ int main(void)
 		cmocka_unit_test(dip_quantiles),
 		cmocka_unit_test(dip_alarms),
 		cmocka_unit_test(groups),
+		cmocka_unit_test(permutations),
 	};
 	return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
 }

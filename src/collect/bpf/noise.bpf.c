@@ -148,21 +148,52 @@ int BPF_PROG(noise_nmi, void *handler, s64 ns)
 	return 0;
 }
 
-TP(sched_switch)
-int BPF_PROG(noise_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+/* The task gets the CPU. */
+static __always_inline void put_switch(struct trace_event *e, u64 at, u32 leaver, u32 why,
+				       struct task_struct *t, const struct noise_slot *slot)
+{
+	put(e, at, TRACE_SWITCH, leaver, why);
+	e->tid = t->pid;
+	e->tgid = t->tgid;
+	e->flags = (t->flags & PF_KTHREAD ? TRACE_IS_KERNEL : 0) |
+		   (t->prio >= FIRST_FAIR_PRIO ? TRACE_IS_FAIR : 0) |
+		   (t->pid == slot->tid ? TRACE_IS_SELF : 0);
+	bpf_probe_read_kernel(e->comm, sizeof e->comm, t->comm);
+}
+
+/* Some kernels do not tell of a switch away from init (decision 012): whoever leaves the CPU now
+ * and was not told to get it got it when the scheduler says so. */
+static __always_inline void catch_up(struct task_struct *t, u64 now)
 {
 	struct noise_slot *slot;
 	struct trace_event *e = next_event(&slot);
 	if (!e)
+		return;
+	u64 at = now;
+	if (bpf_core_field_exists(t->sched_info.last_arrival)) /* whose clock was just read */
+		at -= BPF_CORE_READ(t, se.cfs_rq, rq, clock) - t->sched_info.last_arrival;
+	if (at > now || at < slot->switched_ns)
+		at = slot->switched_ns;
+	put_switch(e, at, (u32)slot->occupant, LEDGER_SLEEP, t, slot);
+}
+
+TP(sched_switch)
+int BPF_PROG(noise_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct noise_slot *slot;
+	u32 index;
+	slot = control.active ? slot_here(&index) : 0;
+	if (!slot)
 		return 0;
-	put(e, bpf_ktime_get_ns(), TRACE_SWITCH, (u32)prev->pid,
-	    preempt || !prev->__state ? LEDGER_QUEUED : LEDGER_SLEEP);
-	e->tid = next->pid;
-	e->tgid = next->tgid;
-	e->flags = (next->flags & PF_KTHREAD ? TRACE_IS_KERNEL : 0) |
-		   (next->prio >= FIRST_FAIR_PRIO ? TRACE_IS_FAIR : 0) |
-		   (next->pid == slot->tid ? TRACE_IS_SELF : 0);
-	bpf_probe_read_kernel(e->comm, sizeof e->comm, next->comm);
+	u64 now = bpf_ktime_get_ns();
+	if (slot->occupant != NOISE_NOBODY && slot->occupant != prev->pid)
+		catch_up(prev, now);
+	slot->occupant = next->pid;
+	slot->switched_ns = now;
+	struct trace_event *e = next_event(&slot);
+	if (e)
+		put_switch(e, now, (u32)prev->pid,
+			   preempt || !prev->__state ? LEDGER_QUEUED : LEDGER_SLEEP, next, slot);
 	return 0;
 }
 
@@ -182,9 +213,9 @@ int BPF_PROG(noise_work_start, struct work_struct *w)
 }
 
 TP(workqueue_execute_end)
-int BPF_PROG(noise_work_end, struct work_struct *w, void *function)
+int BPF_PROG(noise_work_end)
 {
-	return work(TRACE_WORK_END, (u64)function);
+	return work(TRACE_WORK_END, 0); /* the item may be gone by now */
 }
 
 /* Of the loop itself: others' faults are in their own time. */

@@ -8,14 +8,17 @@
 
 #define NOISE_CPUS_MAX 1024
 
+#define NOISE_NOBODY (-1)
+
 /* One measured CPU. Padded, so that no two share a cache line. */
 struct noise_slot {
 	__u64 head;	/* events that wanted room in this round */
 	__u64 steal_ns; /* as the loop last asked for it */
 	__u64 steal_at; /* its address; 0 not yet known */
 	__s32 tid;	/* of the loop, as the kernel knows it */
-	__u32 unused;
-	__u64 padding[12];
+	__s32 occupant; /* who was last told to get the CPU; NOISE_NOBODY: not yet known */
+	__u64 switched_ns;
+	__u64 padding[11];
 };
 
 struct noise_control {
