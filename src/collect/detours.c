@@ -179,9 +179,9 @@ static void lock_memory(struct detours *d)
 {
 	if (mlockall(MCL_CURRENT) != 0)
 		strbuf_printf(&d->not_seen,
-			      "The memory could not be locked (%s): page faults of the loop are "
-			      "possible. ",
-			      strerror(errno));
+			      "%sThe memory could not be locked (%s): page faults of the loop are "
+			      "possible.",
+			      d->not_seen.length ? " " : "", strerror(errno));
 }
 
 /* tare itself works elsewhere, if there is an elsewhere. */
@@ -259,7 +259,7 @@ static int set_thresholds(struct detours *d, const struct detours_options *o, st
 
 static void no_names(struct detours *d, const char *why)
 {
-	strbuf_printf(&d->not_seen, "Who caused a detour, and time stolen by the hypervisor (%s). ",
+	strbuf_printf(&d->not_seen, "Who caused a detour, and time stolen by the hypervisor (%s).",
 		      why);
 }
 
@@ -277,7 +277,7 @@ static void ask_kernel(struct detours *d, const struct detours_options *o)
 	if (detour_kernel_open(&d->kernel, o->cpus, o->count, &lacks, &why))
 		no_names(d, why.text);
 	else if (lacks.length)
-		strbuf_printf(&d->not_seen, "This kernel does not tell of %s. ", lacks.text);
+		strbuf_printf(&d->not_seen, "This kernel does not tell of %s.", lacks.text);
 	strbuf_release(&lacks);
 	for (size_t i = 0; d->kernel && i < d->count; i++) {
 		struct loop *l = &d->watchers[i].loop;

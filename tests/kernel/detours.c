@@ -123,11 +123,13 @@ static void detours_are_seen_and_named(void **state)
 	const struct noise_cpu *c = &n.cpus.items[0];
 	assert_closed(c);
 	assert_int_equal(c->rounds, 10);
-	/* a loop that never sleeps has the tick, but on a CPU that does without */
+	assert_true(c->events > 0);
+#if defined(__x86_64__) /* a loop that never sleeps has the tick; others count it as a device's */
 	const struct noise_source *timer = find(c, "timer");
 	assert_non_null(timer);
 	assert_true(timer->spread.count >= 1);
 	assert_int_equal(timer->class, NOISE_IRQ);
+#endif
 	noise_release(&n);
 }
 
@@ -187,8 +189,9 @@ static void a_task_that_takes_the_cpu(int priority)
 	assert_non_null(s);
 	assert_int_equal(s->class, NOISE_THREAD);
 	/* it goes on between the rounds, where nobody looks */
-	assert_true(s->spread.count >= 5 && (int)s->spread.count <= b.count + 1);
-	assert_true(noise_spread_mean(&s->spread) > 2e6);
+	assert_true(s->spread.count >= 5);
+	assert_true((double)s->spread.ns > 2e6 * (double)s->spread.count / 2);
+	assert_true((double)s->spread.ns <= (double)b.count * 2 * (double)b.ns);
 	/* nothing of it is left over: the CPU's own clock and the kernel's agree */
 	assert_true(c->total.class_ns[NOISE_UNEXPLAINED] < c->total.ns / 2);
 	assert_true(n.worst.count > 0 && n.worst.items[0].ns >= 2 * MS);
@@ -241,10 +244,13 @@ static void ticks_within_a_task(void **state)
 	struct detours *d = open_on(&cpu, 1, true, 0);
 	struct jitter *j = jitter_new(&n);
 	assert_int_equal(pthread_create(&thread, NULL, burst_now_and_then, &b), 0);
-	uint64_t before = timer_interrupts();
-	for (int i = 0; i < 4; i++)
-		jitter_add_round(j, round_of(d, 250 * MS), 1);
-	uint64_t ticks = timer_interrupts() - before;
+	uint64_t ticks = 0;
+	for (int i = 0; i < 4; i++) {
+		uint64_t before = timer_interrupts();
+		const struct detour_round *r = round_of(d, 250 * MS);
+		ticks += timer_interrupts() - before;
+		jitter_add_round(j, r, 1);
+	}
 	b.stop = true;
 	pthread_join(thread, &refused);
 	assert_null(refused);
