@@ -91,7 +91,9 @@ static int start_daemon(struct trial *t, size_t i, uint64_t at_ns, struct error 
 	struct daemon *d = &t->daemons[i];
 	uint64_t period = (uint64_t)((double)t->o->period_ns * t->e->periods[i]);
 	char cpu[16], period_text[32], work[32], start[32], count[32];
-	snprintf(d->name, sizeof d->name, "dummydaemon%u", (unsigned)(i + 1) % 10u);
+	/* of its own, so that another selftest beside this one is not taken for it */
+	snprintf(d->name, sizeof d->name, "dummy%u.%u", (unsigned)(i + 1) % 10u,
+		 (unsigned)getpid() % 1000000u);
 	snprintf(d->log, sizeof d->log, "%s/%s.log", t->directory, d->name);
 	snprintf(cpu, sizeof cpu, "%" PRIu32, t->o->chosen.items[0]);
 	snprintf(period_text, sizeof period_text, "%" PRIu64 "ns", period);
@@ -346,7 +348,7 @@ static void judge_daemon(const struct trial *t, const struct daemon *d, struct v
 	      "%s: %s each; by its own clock %s, CPU %s", d->name, seen, by_clock, by_cpu);
 }
 
-/* Time domain: the two in succession are one source, "..._dummydaemon1_dummydaemon2". On a busy CPU
+/* Time domain: the two in succession are one source, "..._dummy1_dummy2". On a busy CPU
  * others come before and behind, so there is more than one such name, and their length has a lower
  * bound only. */
 static void judge_together(const struct trial *t, struct verdict *v)
