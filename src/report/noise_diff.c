@@ -274,12 +274,16 @@ static const char *change_colour(enum jitter_change change)
 					: GREEN;
 }
 
-/* An inferred class has one source, called like it. */
+/* A class that the kernel did not tell of has one source, called like it: how it is known. */
 static const char *class_word(const struct jitter_source_diff *s)
 {
-	if (s->class == NOISE_UNEXPLAINED)
-		return "remainder";
-	return noise_class_strict(s->class) ? noise_class_name(s->class) : "inferred";
+	static const char *const words[NOISE_CLASSES] = {
+		[NOISE_DELIVERY] = "overhead",
+		[NOISE_STEAL] = "by its clock",
+		[NOISE_HOST] = "inferred",
+		[NOISE_UNEXPLAINED] = "remainder",
+	};
+	return words[s->class] ? words[s->class] : noise_class_name(s->class);
 }
 
 static void put_source(const struct layout *l, const struct jitter_source_diff *s,
@@ -333,30 +337,51 @@ static void put_head(const struct layout *l, struct strbuf *out)
 	strbuf_release(&head);
 }
 
+struct lost { /* per s, by sources [first, end) */
+	char before[WORDS], after[WORDS];
+};
+
+static struct lost lost_to(const struct jitter_diff *d, size_t first, size_t end)
+{
+	struct lost lost;
+	double base = 0, run = 0;
+	for (size_t i = first; i < end; i++) {
+		base += d->sources.items[i].base_share;
+		run += d->sources.items[i].run_share;
+	}
+	format_short(base * NS_PER_S, TIME_UNIT_AUTO, lost.before);
+	format_short(run * NS_PER_S, TIME_UNIT_AUTO, lost.after);
+	return lost;
+}
+
+/* Those that are the same come last. They are listed only when all are wanted. */
 static void put_sources(const struct jitter_diff *d, const struct noise_style *style,
 			struct strbuf *out)
 {
 	struct layout l = layout_for(style);
-	size_t n = style->most && d->sources.count > style->most ? style->most : d->sources.count;
-	double base = 0, run = 0;
-	if (!n)
+	size_t all = d->sources.count, changed = 0;
+	while (changed < all && d->sources.items[changed].change != JITTER_SAME)
+		changed++;
+	size_t n = !style->most ? all : changed > style->most ? style->most : changed;
+	if (!all)
 		return;
-	strbuf_puts(out, "\nFor each source, before above after; per s of one CPU\n");
-	put_head(&l, out);
+	strbuf_putc(out, '\n');
+	if (n) {
+		strbuf_puts(out, "For each source, before above after; per s of one CPU\n");
+		put_head(&l, out);
+	}
 	for (size_t i = 0; i < n; i++)
 		put_source(&l, &d->sources.items[i], out);
-	if (n == d->sources.count)
-		return;
-	bool same = d->sources.items[n].change == JITTER_SAME;
-	for (size_t i = n; i < d->sources.count; i++) {
-		base += d->sources.items[i].base_share;
-		run += d->sources.items[i].run_share;
+	if (n < changed) {
+		struct lost lost = lost_to(d, n, changed);
+		strbuf_printf(out, "and %zu more that changed (%s/s before, %s/s now)\n",
+			      changed - n, lost.before, lost.after);
 	}
-	char before[WORDS], after[WORDS];
-	format_short(base * NS_PER_S, TIME_UNIT_AUTO, before);
-	format_short(run * NS_PER_S, TIME_UNIT_AUTO, after);
-	strbuf_printf(out, "and %zu more%s: %s lost per s, then %s\n", d->sources.count - n,
-		      same ? ", all the same" : "", before, after);
+	if (style->most && changed < all) {
+		struct lost lost = lost_to(d, changed, all);
+		strbuf_printf(out, "%zu source%s the same (%s/s before, %s/s now)\n", all - changed,
+			      all - changed == 1 ? " is" : "s are", lost.before, lost.after);
+	}
 }
 
 /* ---- peaks ---- */

@@ -26,7 +26,7 @@ static void count_cpu(const struct noise_cpu *c, uint64_t width_ns, uint32_t ent
 
 static void put_title(const struct noise *n, struct strbuf *out)
 {
-	uint64_t s = n->elapsed_ns / 1000000000;
+	uint64_t s = (n->elapsed_ns + 500000000) / 1000000000;
 	strbuf_puts(out, "# tare noise histogram\n# Time unit is microseconds (us)\n");
 	strbuf_printf(out, "# Duration: %3llu %02llu:%02llu:%02llu\n",
 		      (unsigned long long)(s / 86400), (unsigned long long)(s / 3600 % 24),

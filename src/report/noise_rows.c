@@ -172,11 +172,12 @@ void noise_coverage_of(const struct noise *n, const struct noise_cpu *c, uint64_
 	*out = (struct noise_coverage){ .from_ns = from_ns };
 	for (unsigned i = noise_bucket_of(from_ns); i < NOISE_BUCKETS; i++) {
 		const struct noise_detours *d = &c->buckets[i];
+		uint64_t throttled = d->class_ns[NOISE_THROTTLED];
 		out->count += d->count;
-		out->ns += d->ns;
+		out->ns += d->ns - throttled;
 		unexplained += d->class_ns[NOISE_UNEXPLAINED];
-		overlap += d->overlap_ns;
-		for (enum noise_class class = 0; noise_class_strict(class); class ++)
+		overlap += d->overlap_ns - throttled; /* it was told of */
+		for (enum noise_class class = 0; class < NOISE_THROTTLED; class ++)
 			strict += d->class_ns[class];
 	}
 	double all = out->ns ? (double)out->ns : NAN, told = n->kernel ? all : NAN;
@@ -190,10 +191,9 @@ double noise_watched_ns(const struct noise_cpu *c)
 	return c->window_ns > c->unwatched_ns ? (double)(c->window_ns - c->unwatched_ns) : 0;
 }
 
-static double per_watched(const struct noise_cpu *c, double value)
+static double per_window(const struct noise_cpu *c, double value)
 {
-	double watched = noise_watched_ns(c);
-	return watched > 0 ? value / watched : NAN;
+	return c->window_ns ? value / (double)c->window_ns : NAN;
 }
 
 double noise_duty(const struct noise *n, const struct noise_cpu *c)
@@ -205,12 +205,12 @@ double noise_duty(const struct noise *n, const struct noise_cpu *c)
 
 double noise_lost_share(const struct noise_cpu *c)
 {
-	return per_watched(c, (double)c->total.ns);
+	return per_window(c, (double)c->total.ns);
 }
 
 double noise_detour_rate(const struct noise_cpu *c)
 {
-	return per_watched(c, (double)c->total.count) * 1e9;
+	return per_window(c, (double)c->total.count) * 1e9;
 }
 
 bool noise_extremes(const struct noise_cpu *c, uint64_t *min_ns, uint64_t *max_ns)

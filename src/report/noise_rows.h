@@ -24,7 +24,8 @@ struct noise_rows {
 void noise_rows_of(const struct noise_cpu *c, enum noise_mode mode, struct noise_rows *out);
 void noise_rows_release(struct noise_rows *rows);
 
-/* Of detours from from_ns on. Shares of their time; NaN: there are none, or it was not told. */
+/* Of detours from from_ns on. Time in class throttled is the price of the real-time class, not
+ * noise: it is in none of these. Shares of ns; NaN: there is none, or it was not told. */
 struct noise_coverage {
 	uint64_t from_ns, count, ns;
 	double named;	/* in any class but unexplained */
@@ -36,12 +37,13 @@ void noise_coverage_of(const struct noise *n, const struct noise_cpu *c, uint64_
 /* Whether this run could know of the class. */
 bool noise_class_told(const struct noise *n, enum noise_class class);
 
-/* The window less what the loop needed for its notes: what shares and rates are of. */
+/* The window less what the loop needed for its notes. */
 double noise_watched_ns(const struct noise_cpu *c);
 /* Of the time that passed, pauses between rounds included; NaN without a window. */
 double noise_duty(const struct noise *n, const struct noise_cpu *c);
-double noise_lost_share(const struct noise_cpu *c);  /* NaN without a window */
-double noise_detour_rate(const struct noise_cpu *c); /* per s; NaN without a window */
+/* Of the window, the time looked at, as in the lab's views and in comparisons; NaN without one. */
+double noise_lost_share(const struct noise_cpu *c);
+double noise_detour_rate(const struct noise_cpu *c); /* per s */
 /* Shortest and longest detour; false when there is none. */
 bool noise_extremes(const struct noise_cpu *c, uint64_t *min_ns, uint64_t *max_ns);
 /* The sum over [first, end) of the buckets. */

@@ -1,4 +1,5 @@
 /* The report of `tare noise` for people. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,10 +51,14 @@ static void put_title(const struct noise_view *v, const struct noise_style *styl
 {
 	struct strbuf text = { 0 };
 	char elapsed[WORDS];
+	static const char *const states[] = { [RUN_GOING] = " (still going)",
+					      [RUN_COMPLETE] = "",
+					      [RUN_INTERRUPTED] = " (interrupted)",
+					      [RUN_FAILED] = " (failed)" };
 	format_ns((double)v->noise->elapsed_ns, elapsed);
 	strbuf_puts(&text, "Noise on ");
 	put_cpus(v->noise, &text);
-	strbuf_printf(&text, " for %s, ", elapsed);
+	strbuf_printf(&text, " for %s%s, ", elapsed, v->run ? states[v->run->status] : "");
 	put_scheduling(v->noise, &text);
 	if (v->run && v->run->id > 0)
 		strbuf_printf(&text, ", run %lld", (long long)v->run->id);
@@ -131,14 +136,19 @@ static void put_lost(const struct noise_cpu *c, const struct noise_style *style,
 	}
 	put_labelled_line("Detours", &text, style, out);
 	strbuf_clear(&text);
-	strbuf_printf(&text, "%s, %s of the CPU time watched: %s per s", lost, share, per_s);
+	strbuf_printf(&text, "%s, %s of the time looked at: %s per s", lost, share, per_s);
+	if (c->total.class_ns[NOISE_THROTTLED]) {
+		format_ns((double)c->total.class_ns[NOISE_THROTTLED], lost);
+		strbuf_printf(&text, "; of it %s throttled: the price of --priority, not noise",
+			      lost);
+	}
 	put_labelled_line("Time lost", &text, style, out);
 	strbuf_release(&text);
 }
 
 /* ---- who took it ---- */
 
-/* Where the table has no column for them. */
+/* Where the table has no column for them. An inferred class has a sentence of its own, or none. */
 static void put_periods(const struct noise_rows *rows, const struct noise_style *style,
 			struct strbuf *out)
 {
@@ -147,7 +157,7 @@ static void put_periods(const struct noise_rows *rows, const struct noise_style 
 	for (size_t i = 0; i < rows->list.count; i++) {
 		const struct noise_row *row = &rows->list.items[i];
 		char period[WORDS];
-		if (!isfinite(row->period_ns))
+		if (!isfinite(row->period_ns) || !noise_class_strict(row->source->class))
 			continue;
 		if (found++ >= MOST_PERIODS) {
 			more++;
@@ -296,6 +306,8 @@ static void put_coverage(const struct noise *n, const struct noise_cpu *c,
 		      "Shares of the time. Named: in any class but unexplained. Strict: inside "
 		      "what the kernel told of. By overlap: whole detours in which it told of "
 		      "anything.");
+	if (c->total.class_ns[NOISE_THROTTLED])
+		strbuf_puts(out, "Throttled time is in none of them.\n");
 }
 
 /* ---- what else there is to say ---- */
@@ -340,6 +352,22 @@ static void put_untold(const struct noise_cpu *c, const struct noise_style *styl
 	strbuf_release(&text);
 }
 
+static void put_outside(const struct noise *n, const struct noise_cpu *c,
+			const struct noise_style *style, struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	char time[WORDS];
+	if (!n->kernel || !c->outside)
+		return;
+	format_ns((double)c->outside_ns, time);
+	strbuf_printf(&text,
+		      "%llu occurrence%s of sources, %s together: shorter than the threshold, or "
+		      "while the loop made its notes.",
+		      (unsigned long long)c->outside, c->outside == 1 ? "" : "s", time);
+	put_sentence("In no detour: ", strbuf_text(&text), style, out);
+	strbuf_release(&text);
+}
+
 static void put_lost_events(const struct noise_cpu *c, const struct noise_style *style,
 			    struct strbuf *out)
 {
@@ -359,18 +387,18 @@ static void put_not_seen(const struct noise_view *v, const struct noise_style *s
 			 struct strbuf *out)
 {
 	struct strbuf text = { 0 };
-	if (!v->noise->kernel)
-		strbuf_puts(&text, "the kernel's side: detours are counted and measured, but "
-				   "nothing that took the CPU has a name.");
-	if (v->run && v->run->not_seen && *v->run->not_seen)
-		strbuf_printf(&text, "%s%s", text.length ? " " : "", v->run->not_seen);
+	if (v->run && v->run->not_seen)
+		strbuf_puts(&text, v->run->not_seen);
+	while (text.length && text.text[text.length - 1] == ' ')
+		text.text[--text.length] = '\0';
+	if (!text.length && !v->noise->kernel)
+		strbuf_puts(&text, "who caused a detour.");
+	/* the first of its sentences goes on after the colon; an acronym stays what it is */
+	if (text.length > 1 && islower((unsigned char)text.text[1]))
+		text.text[0] = (char)tolower((unsigned char)text.text[0]);
 	if (text.length)
 		put_sentence("Not seen: ", strbuf_text(&text), style, out);
 	strbuf_release(&text);
-	if (v->run && v->run->status == RUN_INTERRUPTED)
-		put_sentence("Note: ", "the run was ended before its time.", style, out);
-	if (v->run && v->run->status == RUN_FAILED)
-		put_sentence("Note: ", "the run failed before its end.", style, out);
 }
 
 /* ---- the longest ---- */
@@ -433,6 +461,7 @@ static void put_block(const struct noise_view *v, const struct noise_cpu *c,
 	}
 	put_host(c, style, notes);
 	put_untold(c, style, notes);
+	put_outside(v->noise, c, style, notes);
 	put_lost_events(c, style, notes);
 }
 

@@ -140,12 +140,13 @@ void noise_zoom(const struct noise_view *v, uint64_t low_ns, uint64_t high_ns,
 	size_t from = out->length;
 	unsigned first, end;
 	round_range(low_ns, high_ns, &first, &end);
-	for (size_t i = 0; style.per_cpu && i < v->noise->cpus.count; i++) {
+	bool blocks = style.per_cpu && v->noise->cpus.count > 1;
+	for (size_t i = 0; blocks && i < v->noise->cpus.count; i++) {
 		strbuf_printf(out, "CPU %u\n", v->noise->cpus.items[i].cpu);
 		zoom_cpu(&v->noise->cpus.items[i], first, end, &style, out);
 		strbuf_putc(out, '\n');
 	}
-	if (style.per_cpu)
+	if (blocks)
 		strbuf_puts(out, "All CPUs together\n");
 	noise_together(v->noise, &together);
 	zoom_cpu(&together, first, end, &style, out);
