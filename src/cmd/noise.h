@@ -53,6 +53,10 @@ int noise_display_check(struct noise_display *d, struct error *err);
 /* Those of the text, or where it is NULL all that this process may use but the first, where there
  * are several: tare itself needs a place. */
 int noise_cpus(const char *text, cpu_list *into, struct error *err);
+/* A time with its unit. A number alone would be seconds here, and µs to who comes from rtla or
+ * oslat: it is refused unless it is 0. wanted: what the option wants, for the error. */
+int noise_time(const char *option, const char *text, const char *wanted, uint64_t *ns,
+	       struct error *err);
 /* Every option that shaped the run, as a JSON object; the caller frees. */
 char *noise_conditions(const struct noise_options *o);
 

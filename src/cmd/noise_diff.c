@@ -9,10 +9,10 @@
 #include "cmd/noise.h"
 
 struct diff_options {
-	const char *lab;
+	const char *lab, *new;
 	bool json, density;
 	long most;
-	uint64_t new_ns; /* NOISE_NOT_GIVEN */
+	uint64_t new_ns; /* of `new`; NOISE_NOT_GIVEN */
 	double grown;	 /* negative: not given */
 };
 
@@ -29,9 +29,15 @@ static int load_both(const struct diff_options *o, const text_list *operands,
 		     noise_load(run, lab, run_id, err);
 	const struct machine *m = run->machine.facts.count ? &run->machine : NULL;
 	if (!failed)
-		failed = (base_name ? noise_find(lab, base_name, m, &base_id, err)
-				    : noise_find_baseline(lab, m, &base_id, err)) ||
-			 noise_load(base, lab, base_id, err);
+		failed = base_name ? noise_find(lab, base_name, m, &base_id, err)
+				   : noise_find_baseline(lab, m, &base_id, err);
+	if (!failed && !base_name && base_id == run_id) {
+		failed = error_set(err, EXIT_USAGE, "run %" PRId64 " is the baseline itself",
+				   run_id);
+		error_hint(err, "'tare noise' records another to be compared with it");
+	}
+	if (!failed)
+		failed = noise_load(base, lab, base_id, err);
 	lab_close(lab);
 	return failed;
 }
@@ -104,8 +110,8 @@ int noise_diff(int argc, char **argv)
 {
 	struct diff_options o = { .new_ns = NOISE_NOT_GIVEN, .grown = -1, .most = NOISE_ROWS };
 	struct option_spec specs[] = {
-		{ 0, "fail-if-new", OPTION_DURATION, &o.new_ns, "TIME",
-		  "exit with 1 if a new source once took so long" },
+		{ 0, "fail-if-new", OPTION_TEXT, &o.new, "TIME",
+		  "exit with 1 if a new source once took so long, as 50us" },
 		{ 0, "fail-if-grown", OPTION_FRACTION, &o.grown, "SHARE",
 		  "exit with 1 if more time is lost, as 10%" },
 		{ 0, "most", OPTION_INTEGER, &o.most, "NUM", "rows (default: 20; 0: all)" },
@@ -125,7 +131,8 @@ int noise_diff(int argc, char **argv)
 		bool bad = false;
 		if (operands.count > 2)
 			error_set(&err, EXIT_USAGE, "noise diff: one BASE and one RUN");
-		else
+		else if (!o.new || !noise_time("fail-if-new", o.new, "0 or a time with its unit",
+					       &o.new_ns, &err))
 			compare(&o, &operands, &bad, &err);
 		code = *err.text ? cmd_fail(&err) : bad ? EXIT_CHECK : EXIT_DONE;
 	}

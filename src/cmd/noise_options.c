@@ -12,7 +12,7 @@
 #include "base/text.h"
 
 #define DURATION_NS 60000000000u
-#define SHORTEST_ROUND_NS 10000000u
+#define SHORTEST_ROUND_NS 10000000u	    /* also of a run */
 #define LONGEST_THRESHOLD_NS 1000000000000u /* longer detours are not told apart */
 #define LONGEST_ROUND_NS 10000000000u	    /* so long an interruption may take */
 
@@ -98,8 +98,27 @@ static int refuse(struct error *err, const char *option, const char *value, cons
 	return error_set(err, EXIT_USAGE, "noise: --%s wants %s, not '%s'", option, wanted, shown);
 }
 
+static bool is_bare(const char *text)
+{
+	return *text && strspn(text, "0123456789. ") == strlen(text);
+}
+
+int noise_time(const char *option, const char *text, const char *wanted, uint64_t *ns,
+	       struct error *err)
+{
+	bool bare = is_bare(text);
+	if (duration_parse(text, ns) && !(bare && *ns))
+		return 0;
+	refuse(err, option, text, wanted);
+	if (bare)
+		error_hint(err, "a number alone has no unit: write %sus", text);
+	return -1;
+}
+
 static int check_threshold(struct noise_options *o, struct error *err)
 {
+	static const char wanted[] =
+		"'auto', 'paper' or a time with its unit, such as 500ns (at most 1000s)";
 	const char *text = o->threshold;
 	uint64_t ns;
 	if (!text || strcmp(text, "auto") == 0) {
@@ -110,12 +129,10 @@ static int check_threshold(struct noise_options *o, struct error *err)
 		o->detours.threshold = THRESHOLD_PAPER;
 		return 0;
 	}
-	/* a bare number would be seconds here, and µs to who comes from rtla or oslat */
-	bool bare = strspn(text, "0123456789.") == strlen(text);
-	if (bare || !duration_parse(text, &ns) || !ns || ns > LONGEST_THRESHOLD_NS)
-		return refuse(
-			err, "threshold", text,
-			"'auto', 'paper' or a time with its unit, such as 500ns (at most 1000s)");
+	if (noise_time("threshold", text, wanted, &ns, err))
+		return -1;
+	if (!ns || ns > LONGEST_THRESHOLD_NS)
+		return refuse(err, "threshold", text, wanted);
 	o->detours.threshold = THRESHOLD_NS;
 	o->detours.threshold_ns = ns;
 	return 0;
@@ -137,8 +154,8 @@ static int check_priority(struct noise_options *o, struct error *err)
 
 static int check_times(struct noise_options *o, struct error *err)
 {
-	if (o->duration_ns == 0) {
-		error_set(err, EXIT_USAGE, "noise: nothing is seen in a --duration of 0");
+	if (o->duration_ns < SHORTEST_ROUND_NS) {
+		error_set(err, EXIT_USAGE, "noise: --duration is 10ms or more");
 		return error_hint(err, "'tare noise top' goes on until it is ended");
 	}
 	if (o->round_ns < SHORTEST_ROUND_NS || o->round_ns > LONGEST_ROUND_NS)
@@ -206,15 +223,18 @@ void noise_options_release(struct noise_options *o)
 
 int noise_display_check(struct noise_display *d, struct error *err)
 {
+	static const char wanted[] = "two times with their units, such as 100us:110us";
 	if (!d->zoom)
 		return 0;
 	const char *colon = strchr(d->zoom, ':');
-	char *low = xstrndup(d->zoom, colon ? (size_t)(colon - d->zoom) : 0);
-	bool good = colon && duration_parse(low, &d->low_ns) &&
-		    duration_parse(colon + 1, &d->high_ns);
+	if (!colon)
+		return refuse(err, "zoom", d->zoom, wanted);
+	char *low = xstrndup(d->zoom, (size_t)(colon - d->zoom));
+	int failed = noise_time("zoom", low, wanted, &d->low_ns, err) ||
+		     noise_time("zoom", colon + 1, wanted, &d->high_ns, err);
 	free(low);
-	if (!good)
-		return refuse(err, "zoom", d->zoom, "two times, such as 100us:110us");
+	if (failed)
+		return -1;
 	if (d->low_ns >= d->high_ns)
 		return refuse(err, "zoom", d->zoom, "the shorter time first, such as 100us:110us");
 	if (d->json)

@@ -1,5 +1,6 @@
 /* tare noise record, top and hist: measure, store, read back, print. */
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,13 +92,18 @@ static char *default_name(const struct noise_options *o)
 	return strbuf_detach(&name);
 }
 
-/* What could not be seen; NULL: nothing. */
+/* What could not be seen, and how it could; NULL: nothing. */
 static char *not_seen(const struct session *s)
 {
-	const char *told = detours_not_seen(s->recording.detours);
-	if (*told)
-		return xstrdup(told);
-	return s->o->no_kernel ? xstrdup("Who made the detours: --no-kernel was given.") : NULL;
+	struct strbuf text = { 0 };
+	strbuf_puts(&text, detours_not_seen(s->recording.detours));
+	while (text.length && text.text[text.length - 1] == ' ')
+		text.text[--text.length] = '\0';
+	if (!s->recording.noise.kernel && !s->o->no_kernel && geteuid() != 0)
+		strbuf_printf(&text, "%sRun as root to have names.", text.length ? " " : "");
+	char *all = text.length ? xstrdup(text.text) : NULL;
+	strbuf_release(&text);
+	return all;
 }
 
 static void describe_run(struct session *s, int argc, char **argv)
@@ -139,6 +145,18 @@ static int open_lab(struct session *s, struct error *err)
 	       lab_add_run(s->lab, &s->run, err);
 }
 
+/* Whether this process may use a CPU that is not measured. */
+static bool has_a_place(const struct noise_options *o)
+{
+	cpu_set_t rest;
+	CPU_ZERO(&rest);
+	if (sched_getaffinity(0, sizeof rest, &rest))
+		return true; /* nobody knows */
+	for (size_t i = 0; i < o->chosen.count; i++)
+		CPU_CLR(o->chosen.items[i], &rest);
+	return CPU_COUNT(&rest) > 0;
+}
+
 static int open_everything(struct session *s, int argc, char **argv, struct error *err)
 {
 	const struct noise_options *o = s->o;
@@ -156,6 +174,9 @@ static int open_everything(struct session *s, int argc, char **argv, struct erro
 			o->chosen.count > 1 ? "s" : "", strbuf_text(&cpus));
 		strbuf_release(&cpus);
 	}
+	if (!has_a_place(o) && !s->quiet)
+		fprintf(stderr, "tare: no CPU is left for tare itself: it works between the "
+				"rounds, on the measured ones\n");
 	return open_lab(s, err);
 }
 
@@ -237,17 +258,18 @@ static int run_session(const struct noise_options *o, int argc, char **argv)
 	"       tare noise top [OPTIONS]\n"     \
 	"       tare noise hist [OPTIONS]\n"    \
 	"       tare noise show [RUN]\n"        \
-	"       tare noise diff [BASE] [RUN]\n" \
+	"       tare noise diff [[BASE] RUN]\n" \
 	"       tare noise selftest"
 
 static const char *const usages[] = { RECORD_USAGE, "tare noise top [OPTIONS]",
 				      "tare noise hist [OPTIONS]" };
 static const char *const abouts[] = {
 	"Runs a loop on each CPU that sees every moment in which it does not run, and\n"
-	"says who took the CPU away: interrupts, tasks, the hypervisor. Letters mean what\n"
-	"they mean in rtla.\n",
+	"says who took the CPU away: interrupts, tasks, the hypervisor. -c, -d and -P are\n"
+	"those of rtla.\n",
 	"The sources of noise, drawn anew each second; the report at the end.\n",
-	"The lengths of the detours in equal buckets, as 'rtla osnoise hist' prints them.\n",
+	"The lengths of the detours in equal buckets, as 'rtla osnoise hist' prints them.\n"
+	"-c, -d, -P, -b and -E are those of rtla.\n",
 };
 
 int noise_record(enum noise_live live, int argc, char **argv)
