@@ -76,8 +76,8 @@ static void put_changes(const struct jitter_diff *d, struct strbuf *out)
 		strbuf_printf(out, "No source is %snew, grown, shrunk or gone",
 			      unsure ? "surely " : "");
 	if (unsure)
-		strbuf_printf(out, " (%zu more %s in one of the two only, too rarely to be sure)",
-			      unsure, unsure == 1 ? "was" : "were");
+		strbuf_printf(out, " (%zu%s %s in one of the two only, too rarely to be sure)",
+			      unsure, all ? " more" : "", unsure == 1 ? "was" : "were");
 }
 
 void noise_diff_verdict(const struct noise *base, const struct noise *run,

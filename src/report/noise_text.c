@@ -361,8 +361,8 @@ static void put_outside(const struct noise *n, const struct noise_cpu *c,
 		return;
 	format_ns((double)c->outside_ns, time);
 	strbuf_printf(&text,
-		      "%llu occurrence%s of sources, %s together: shorter than the threshold, or "
-		      "while the loop made its notes.",
+		      "%llu occurrence%s, %s together: shorter than the threshold, or while the "
+		      "loop made its notes.",
 		      (unsigned long long)c->outside, c->outside == 1 ? "" : "s", time);
 	put_sentence("In no detour: ", strbuf_text(&text), style, out);
 	strbuf_release(&text);

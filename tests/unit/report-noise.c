@@ -90,7 +90,7 @@ static void whole(void **state)
 			 "detours are in\n  phase with 999.98 Hz (fitted in 20 of 20 rounds); "
 			 "1.6 % would be by chance.\n");
 	assert_has(&out, "\nUntold interrupts: HYP: Hypervisor callback interrupts (12). ");
-	assert_has(&out, "\nIn no detour: 28 occurrences of sources, 44.0 µs together: ");
+	assert_has(&out, "\nIn no detour: 28 occurrences, 44.0 µs together: ");
 	assert_has(&out, "\nLost: 3 of 18003 events");
 	assert_has(&out, "\n    3.969 s    1  3.93 ms  timer (steal 3.92 ms)\n");
 	assert_has_not(&out, "Not seen");
