@@ -268,8 +268,8 @@ static const char *const abouts[] = {
 	"says who took the CPU away: interrupts, tasks, the hypervisor. -c, -d and -P are\n"
 	"those of rtla.\n",
 	"The sources of noise, drawn anew each second; the report at the end.\n",
-	"The lengths of the detours in equal buckets, as 'rtla osnoise hist' prints them.\n"
-	"-c, -d, -P, -b and -E are those of rtla.\n",
+	("The lengths of the detours in equal buckets, as 'rtla osnoise hist' prints them.\n"
+	 "-c, -d, -P, -b and -E are those of rtla.\n"),
 };
 
 int noise_record(enum noise_live live, int argc, char **argv)
