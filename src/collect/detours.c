@@ -164,7 +164,7 @@ static int make_arena(struct detours *d, struct error *err)
 		return error_set(err, EXIT_ENVIRONMENT, "cannot get memory for the detours: %s",
 				 strerror(errno));
 	}
-	char *aligned = (char *)(((uintptr_t)d->arena + HUGE - 1) / HUGE * HUGE);
+	char *aligned = (char *)d->arena + (HUGE - (uintptr_t)d->arena % HUGE) % HUGE;
 	madvise(aligned, d->arena_size - HUGE, MADV_HUGEPAGE);
 	memset(aligned, 0, each * d->count);
 	for (size_t i = 0; i < d->count; i++) {

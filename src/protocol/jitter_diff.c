@@ -70,6 +70,8 @@ static void make_unique(source_list *list)
 static size_t find_key(const source_list *list, const struct noise_source *s)
 {
 	struct jitter_source_diff key = key_of(s), *found;
+	if (!list->items) /* it has the sources of both, so it cannot be */
+		return 0;
 	found = bsearch(&key, list->items, list->count, sizeof key, compare_keys);
 	return (size_t)(found - list->items);
 }
@@ -349,7 +351,7 @@ static uint64_t combined_within(const struct noise_combination *c, unsigned firs
 static const struct noise_combination *find_combination(const struct noise_cpu *all,
 							const char *name)
 {
-	for (size_t i = 0; i < all->combinations.count; i++)
+	for (size_t i = 0; all->combinations.items && i < all->combinations.count; i++)
 		if (strcmp(all->combinations.items[i].name, name) == 0)
 			return &all->combinations.items[i];
 	return NULL;
@@ -360,7 +362,7 @@ static void name_peak(const struct side *more, const struct side *less, unsigned
 		      unsigned end, char *name)
 {
 	double most = 0;
-	for (size_t i = 0; i < more->all.combinations.count; i++) {
+	for (size_t i = 0; more->all.combinations.items && i < more->all.combinations.count; i++) {
 		const struct noise_combination *c = &more->all.combinations.items[i];
 		double had = per_second(more, combined_within(c, first, end));
 		if (had <= most)

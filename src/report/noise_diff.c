@@ -498,7 +498,8 @@ static void put_axis(const struct plot *p, struct strbuf *out)
 {
 	size_t at = 0;
 	strbuf_pad(out, ' ', PLOT_LABEL);
-	for (double ns = 1; ns < 1e13; ns *= 10) {
+	for (int power = 0; power < 13; power++) {
+		double ns = pow(10, power);
 		size_t column = 0;
 		char words[WORDS];
 		struct scale scale = scale_for(ns, TIME_UNIT_AUTO);

@@ -129,6 +129,8 @@ typedef ARRAY(struct stretch) stretch_list;
 
 static bool overlap(const struct stretch *s, const event_list *events)
 {
+	if (!s->events.count || !events->count || !s->events.items || !events->items)
+		return false;
 	const struct trace_event *last = &s->events.items[s->events.count - 1];
 	return s->events.items[0].at_ns <= events->items[events->count - 1].at_ns &&
 	       events->items[0].at_ns <= last->at_ns;

@@ -1,6 +1,5 @@
 /* The noise of a run in the lab: it comes back as it was, in place of what was stored before; the
  * views say the same; a lab from before it is brought up to date. */
-#include <ftw.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <sqlite3.h>
@@ -13,52 +12,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "lab-fixture.h"
 #include "lab/lab.h"
 #include "lab/sqlite.h"
-
-static char directory[64], path[128];
-static struct error err; /* of the call last made */
-static uint64_t seed;
-
-static int remove_entry(const char *name, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(name);
-}
-
-static int set_up(void **state)
-{
-	(void)state;
-	snprintf(directory, sizeof directory, "/tmp/tare-lab-noise.XXXXXX");
-	if (!mkdtemp(directory))
-		return -1;
-	snprintf(path, sizeof path, "%s/lab.db", directory);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	return nftw(directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-#define ok(call)                                                                 \
-	do {                                                                     \
-		err = (struct error)ERROR_INIT;                                  \
-		if (call) {                                                      \
-			print_error("%s: %s (%s)\n", #call, err.text, err.hint); \
-			fail();                                                  \
-		}                                                                \
-	} while (0)
-
-static struct lab *open_lab(enum lab_mode mode)
-{
-	struct lab *lab = NULL;
-	ok(lab_open(&lab, path, mode, &err));
-	return lab;
-}
 
 static int64_t add_run_on(struct lab *lab, enum subject_kind kind, int64_t machine)
 {
@@ -74,56 +30,7 @@ static int64_t add_run(struct lab *lab)
 	return add_run_on(lab, SUBJECT_CPU, 0);
 }
 
-static void execute_sql(const char *sql)
-{
-	sqlite3 *db;
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	if (sqlite3_exec(db, sql, NULL, NULL, NULL)) {
-		print_error("%s: %s\n", sql, sqlite3_errmsg(db));
-		fail();
-	}
-	sqlite3_close(db);
-}
-
-static bool note_number(void *context, int columns, const char *const *names,
-			const char *const *values, const enum lab_type *types)
-{
-	(void)names;
-	assert_int_equal(columns, 1);
-	assert_int_equal(types[0], LAB_INTEGER);
-	*(int64_t *)context = strtoll(values[0], NULL, 10);
-	return true;
-}
-
-static int64_t query(struct lab *lab, const char *sql)
-{
-	int64_t value = INT64_MIN;
-	ok(lab_sql(lab, sql, note_number, &value, &err));
-	return value;
-}
-
 /* ---- things to store ---- */
-
-static uint64_t random_number(void)
-{
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return seed >> 33 ^ seed << 20;
-}
-
-/* Small numbers and huge ones, zero and the largest, too. */
-static uint64_t random_value(void)
-{
-	uint64_t kind = random_number() % 16;
-	return kind == 0 ? 0 : kind == 1 ? UINT64_MAX : random_number() >> random_number() % 64;
-}
-
-/* Any bytes but NUL, up to the room there is. */
-static void random_name(char *name, size_t size)
-{
-	size_t length = random_number() % size;
-	for (size_t i = 0; i < length; i++)
-		name[i] = (char)(random_number() % 255 + 1);
-}
 
 static struct noise_spread random_spread(void)
 {
