@@ -70,6 +70,21 @@ int cmd_noise(int argc, char **argv)
 
 /* ---- a measurement ---- */
 
+#define RESERVE (4u << 20)
+#define RESERVE_PER_CPU (4u << 20) /* all the sources and combinations that are kept apart */
+#define RESERVE_CPUS 16		   /* beyond, memory is taken when it is needed */
+
+/* How much memory a run of days needs shows in its first second: what free() keeps is used again.
+ */
+static void reserve_memory(size_t cpus)
+{
+	size_t bytes = RESERVE + (cpus < RESERVE_CPUS ? cpus : RESERVE_CPUS) * RESERVE_PER_CPU;
+	volatile char *memory = malloc(bytes);
+	for (size_t i = 0; memory && i < bytes; i += 4096)
+		memory[i] = 1;
+	free((void *)memory);
+}
+
 int noise_recording_open(struct noise_recording *r, const struct detours_options *options,
 			 uint32_t worst, struct error *err)
 {
@@ -77,6 +92,7 @@ int noise_recording_open(struct noise_recording *r, const struct detours_options
 	 * interrupt: tare would be what it measures. So free() keeps all of it. */
 	mallopt(M_MMAP_MAX, 0);
 	mallopt(M_TRIM_THRESHOLD, INT_MAX);
+	reserve_memory(options->count);
 	if (detours_open(&r->detours, options, err))
 		return -1;
 	noise_init(&r->noise, options->cpus, options->count);
