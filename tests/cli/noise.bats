@@ -357,7 +357,14 @@ teardown() {
 
 @test "noise: selftest passes" {
 	needs_names
-	[ "${TARE_TEST_SANITIZED:-0}" != 1 ] || skip "a sanitized loop is not what is tested"
+	if [ "${TARE_TEST_SANITIZED:-0}" = 1 ]; then
+		# a sanitized loop is slow: it need not find all, but must run to the end
+		run "$TARE" noise selftest -c "$CPU" -d 2s
+		echo "$output"
+		[ "$status" -le 1 ]
+		[[ "$output" == *"Experiment 2.3"*"checks"* ]]
+		return 0
+	fi
 	run "$TARE" noise selftest -c "$CPU"
 	echo "$output"
 	[ "$status" -eq 0 ]
