@@ -78,7 +78,7 @@ static void fill(struct stage *s, struct detour_round *r)
 		detour(s);
 	r->end_ns = s->now += 1000;
 	r->tid = LOOP;
-	r->kernel = r->steal_told = true;
+	r->kernel = true;
 	r->detours = s->detours.items;
 	r->detour_count = s->detours.count;
 	r->events = s->trace.events.items;

@@ -120,7 +120,8 @@ static int write_as(const struct noise_view *v, enum noise_export as, const char
 		/* for programs: all rows, whatever people see */
 		struct noise_style all = *style;
 		all.most = 0;
-		struct table *t = noise_sources_table(v, &all);
+		struct table *t = style->histograms ? noise_histogram_table(v)
+						    : noise_sources_table(v, &all);
 		table_render(t, TABLE_CSV, NULL, &out);
 		table_free(t);
 	}

@@ -394,7 +394,6 @@ static void fill_round(struct detours *d, size_t index)
 		.tid = w->tid,
 		.realtime = d->priority > 0,
 		.kernel = d->kernel != NULL,
-		.steal_told = steal_told(d),
 		.begin_ns = l->begin.ns,
 		.end_ns = l->end.ns,
 		.turns = l->turns,

@@ -40,7 +40,6 @@ struct detour_round {
 	int32_t tid;		   /* of the loop */
 	bool realtime;		   /* it ran in the FIFO class */
 	bool kernel;		   /* events were taken; false: detours without names */
-	bool steal_told;	   /* the detours' steal_ns are known */
 	uint64_t begin_ns, end_ns; /* the loop's first and last reading, CLOCK_MONOTONIC */
 	uint64_t turns;		   /* readings of the clock */
 	uint64_t unwatched_ns;	   /* the loop's own notes: it saw nothing then */

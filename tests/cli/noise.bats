@@ -179,6 +179,9 @@ teardown() {
 	"$TARE" export | jq -S . | cmp - b.json
 	"$TARE" noise show --export-json - | jq -S . | cmp - b.json
 	"$TARE" export -f csv | cmp - a.csv
+	"$TARE" noise show --histogram --export-csv - >histogram.csv
+	[[ "$(head -1 histogram.csv)" == bucket_low_ns,bucket_high_ns,count,* ]]
+	[ "$(awk -F, 'NR > 1 { n += $3 } END { print n }' histogram.csv)" -eq "$(jq .together.detours.count a.json)" ]
 	"$TARE" export --perfetto -o b.pftrace
 	cmp a.pftrace b.pftrace
 	for bad in "export -f markdown" "export -x" "export --perfetto 1 1" "show --ledger" "show -p" "explain"; do

@@ -21,7 +21,7 @@ void scene_init(struct scene *s)
 	}
 	s->round.cpu = cpu;
 	s->round.tid = LOOP;
-	s->round.kernel = s->round.steal_told = true;
+	s->round.kernel = true;
 	noise_init(&s->noise, &cpu, 1);
 	s->jitter = jitter_new(&s->noise);
 }
