@@ -13,6 +13,7 @@
 #define MOST_WORST 5
 #define MOST_PERIODS 6
 #define MOST_UNTOLD 4
+#define REMAINDER_NS 1000 /* shorter ones have other causes: caches, the core's other thread */
 
 static void put_labelled_line(const char *label, const struct strbuf *text,
 			      const struct noise_style *style, struct strbuf *out)
@@ -329,6 +330,32 @@ static void put_host(const struct noise_cpu *c, const struct noise_style *style,
 	strbuf_release(&text);
 }
 
+/* What can be said of the remainder without naming it. */
+static void put_unexplained(const struct noise *n, const struct noise_cpu *c,
+			    const struct noise_style *style, struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	uint64_t all = 0, alone = 0;
+	char time[WORDS], share[WORDS];
+	for (unsigned i = noise_bucket_of(REMAINDER_NS); i < NOISE_BUCKETS; i++)
+		all += c->buckets[i].class_ns[NOISE_UNEXPLAINED];
+	for (size_t i = 0; i < c->combinations.count; i++)
+		if (strcmp(c->combinations.items[i].name, noise_class_name(NOISE_UNEXPLAINED)) == 0)
+			alone = noise_histogram_sum(&c->combinations.items[i].seen_lengths,
+						    noise_bucket_of(REMAINDER_NS), NOISE_BUCKETS)
+					.ns;
+	if (!n->kernel || !all || !alone)
+		return;
+	format_ns((double)all, time);
+	format_share(fmin((double)alone / (double)all, 1), share);
+	strbuf_printf(&text,
+		      "of the %s in detours over 1 µs, %s in ones in which this kernel told of "
+		      "nothing at all: likely a hypervisor, its host or firmware.",
+		      time, share);
+	put_sentence("unexplained: ", strbuf_text(&text), style, out);
+	strbuf_release(&text);
+}
+
 static void put_untold(const struct noise_cpu *c, const struct noise_style *style,
 		       struct strbuf *out)
 {
@@ -460,6 +487,7 @@ static void put_block(const struct noise_view *v, const struct noise_cpu *c,
 		put_coverage(v->noise, c, style, out);
 	}
 	put_host(c, style, notes);
+	put_unexplained(v->noise, c, style, notes);
 	put_untold(c, style, notes);
 	put_outside(v->noise, c, style, notes);
 	put_lost_events(c, style, notes);

@@ -299,6 +299,25 @@ static void without_detours(void **state)
 	noise_fixture_release(&f);
 }
 
+/* 10 µs in detours of which the kernel told nothing, 10 in others beside the 0.8 of the fixture. */
+static void what_is_left(void **state)
+{
+	(void)state;
+	struct strbuf out = { 0 };
+	struct noise_style style = { 0 };
+	noise_fixture_guest(&f);
+	struct noise_cpu *c = &f.noise.cpus.items[0];
+	unsigned bucket = noise_bucket_of(5000);
+	struct noise_combination *alone = noise_combination_get(c, "unexplained");
+	noise_histogram_add(&alone->seen_lengths, bucket, 2, 10000);
+	c->buckets[bucket].class_ns[NOISE_UNEXPLAINED] += 20000;
+	noise_text(&f.view, &style, &out);
+	check_lines(&out, 80);
+	assert_has(&out, "\nunexplained: of the 20.8 µs in detours over 1 µs, 48.08 % in ones");
+	strbuf_release(&out);
+	noise_fixture_release(&f);
+}
+
 /* ---- zoom ---- */
 
 /* The sum of the counts and times (ns, to the digits shown) of a zoom. */
@@ -594,9 +613,10 @@ int main(void)
 		cmocka_unit_test(throttled),	  cmocka_unit_test(other_forms),
 		cmocka_unit_test(wide_figures),	  cmocka_unit_test(golden_table),
 		cmocka_unit_test(without_kernel), cmocka_unit_test(without_detours),
-		cmocka_unit_test(zooms),	  cmocka_unit_test(tops),
-		cmocka_unit_test(hists),	  cmocka_unit_test(tables),
-		cmocka_unit_test(json),		  cmocka_unit_test(periods),
+		cmocka_unit_test(what_is_left),	  cmocka_unit_test(zooms),
+		cmocka_unit_test(tops),		  cmocka_unit_test(hists),
+		cmocka_unit_test(tables),	  cmocka_unit_test(json),
+		cmocka_unit_test(periods),
 	};
 	return cmocka_run_group_tests_name("report-noise", tests, NULL, NULL);
 }
