@@ -725,17 +725,7 @@ int BPF_PROG(ledger_vector_leave)
 	{                                   \
 		HAND_ON(source, 1);         \
 	}
-VECTOR(local_timer, SOURCE_TIMER)
-VECTOR(reschedule, SOURCE_RESCHEDULE)
-VECTOR(call_function, SOURCE_CALL)
-VECTOR(call_function_single, SOURCE_CALL_SINGLE)
-VECTOR(irq_work, SOURCE_IRQ_WORK)
-VECTOR(x86_platform_ipi, SOURCE_PLATFORM)
-VECTOR(thermal_apic, SOURCE_THERMAL)
-VECTOR(threshold_apic, SOURCE_THRESHOLD)
-VECTOR(deferred_error_apic, SOURCE_DEFERRED)
-VECTOR(error_apic, SOURCE_ERROR)
-VECTOR(spurious_apic, SOURCE_SPURIOUS)
+EACH_VECTOR(VECTOR)
 
 /* Told when it is over. It may have come in the middle of any of the above: what it took is taken
  * off at the next mark. */

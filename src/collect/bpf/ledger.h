@@ -46,6 +46,19 @@ enum ledger_vector {
 	SOURCE_SPURIOUS,
 	SOURCE_NMI,
 };
+/* Those with tracepoints NAME_entry and NAME_exit, for VECTOR(name, source). */
+#define EACH_VECTOR(VECTOR)                              \
+	VECTOR(local_timer, SOURCE_TIMER)                \
+	VECTOR(reschedule, SOURCE_RESCHEDULE)            \
+	VECTOR(call_function, SOURCE_CALL)               \
+	VECTOR(call_function_single, SOURCE_CALL_SINGLE) \
+	VECTOR(irq_work, SOURCE_IRQ_WORK)                \
+	VECTOR(x86_platform_ipi, SOURCE_PLATFORM)        \
+	VECTOR(thermal_apic, SOURCE_THERMAL)             \
+	VECTOR(threshold_apic, SOURCE_THRESHOLD)         \
+	VECTOR(deferred_error_apic, SOURCE_DEFERRED)     \
+	VECTOR(error_apic, SOURCE_ERROR)                 \
+	VECTOR(spurious_apic, SOURCE_SPURIOUS)
 #define SOURCE_IRQS 32 /* + the number in /proc/interrupts */
 #define LEDGER_SOURCES 512
 #define SOURCE_HIGH (LEDGER_SOURCES - 1) /* all that have a higher number */

@@ -123,17 +123,7 @@ int BPF_PROG(noise_softirq_exit, unsigned int number)
 	{                                                          \
 		return interrupt(TRACE_LEAVE, LEDGER_IRQ, source); \
 	}
-VECTOR(local_timer, SOURCE_TIMER)
-VECTOR(reschedule, SOURCE_RESCHEDULE)
-VECTOR(call_function, SOURCE_CALL)
-VECTOR(call_function_single, SOURCE_CALL_SINGLE)
-VECTOR(irq_work, SOURCE_IRQ_WORK)
-VECTOR(x86_platform_ipi, SOURCE_PLATFORM)
-VECTOR(thermal_apic, SOURCE_THERMAL)
-VECTOR(threshold_apic, SOURCE_THRESHOLD)
-VECTOR(deferred_error_apic, SOURCE_DEFERRED)
-VECTOR(error_apic, SOURCE_ERROR)
-VECTOR(spurious_apic, SOURCE_SPURIOUS)
+EACH_VECTOR(VECTOR)
 
 TP(nmi_handler)
 int BPF_PROG(noise_nmi, void *handler, s64 ns)
