@@ -10,6 +10,7 @@
 #include "record/execution.h"
 #include "record/machine.h"
 #include "record/noise.h"
+#include "record/profile.h"
 
 struct lab;
 
@@ -83,6 +84,24 @@ int lab_get_noise(struct lab *lab, int64_t run, struct noise *into, struct error
 int lab_set_baseline(struct lab *lab, int64_t run, struct error *err);
 /* The baseline of this machine; *run is 0 when there is none. */
 int lab_get_baseline(struct lab *lab, const struct machine *m, int64_t *run, struct error *err);
+
+/* Adds a slice (or several) of a profile to a run (SUBJECT_SYSTEM), in one transaction:
+ * dictionaries are merged with what is stored of the run. What is not in the lab then is lost with
+ * the process. */
+int lab_add_slices(struct lab *lab, int64_t run, const struct profile *p, struct error *err);
+/* into is zeroed; released by the caller. Slices that begin within [begin, end) of CLOCK_MONOTONIC;
+ * end 0: all. An error (EXIT_USAGE) when the run is not a profile. */
+int lab_get_profile(struct lab *lab, int64_t run, uint64_t begin_ns, uint64_t end_ns,
+		    struct profile *into, struct error *err);
+struct lab_roll {
+	uint64_t minute_after_ns; /* slices older than this become slices of a minute; 0: never */
+	uint64_t hour_after_ns;	  /* and of an hour */
+	uint64_t keep_bytes; /* above, the oldest slices go, with what only they used; 0: no cap */
+};
+/* Makes the old of a run coarser. now: CLOCK_MONOTONIC. *bytes, when not NULL, is what the run
+ * takes afterwards, about. */
+int lab_roll_slices(struct lab *lab, int64_t run, const struct lab_roll *roll, uint64_t now_ns,
+		    uint64_t *bytes, struct error *err);
 
 /* Names that lab_find_run() would read otherwise ("12", "last", "@1") and "" are refused. */
 int lab_check_name(const char *name, struct error *err);

@@ -109,8 +109,9 @@ struct parameter {
 };
 
 /* What a run measured. */
-enum subject_kind { SUBJECT_COMMAND, SUBJECT_CPU, SUBJECT_KINDS };
-const char *subject_kind_name(enum subject_kind kind); /* "command", "cpu" */
+/* A run of SUBJECT_SYSTEM is a profile, of the whole system or some of it. */
+enum subject_kind { SUBJECT_COMMAND, SUBJECT_CPU, SUBJECT_SYSTEM, SUBJECT_KINDS };
+const char *subject_kind_name(enum subject_kind kind); /* "command", "cpu", "system" */
 
 struct run {
 	int64_t id; /* in the lab */

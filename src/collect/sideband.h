@@ -1,0 +1,91 @@
+/* What the kernel tells of processes beside the samples: forks, execs, ends and every mapping of
+ * code, in order, also of processes that live for a millisecond. Private to collect/.
+ *
+ * An image is one program in one process: from its fork or exec to its next exec or its end. */
+#ifndef TARE_COLLECT_SIDEBAND_H
+#define TARE_COLLECT_SIDEBAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "record/profile.h"
+
+struct sideband;
+
+/* A file (or "[vdso]", ...) that code was mapped from. Kept until sideband_close(): there are few.
+ */
+struct sideband_object {
+	struct profile_object object;
+	int fd; /* -1: not open (not tried yet, or cannot be) */
+	bool tried;
+	void *user; /* the collector's: e.g. where its unwind rows are */
+};
+
+struct mapping {
+	uint64_t begin, end; /* addresses */
+	uint64_t offset;     /* in the file, of begin */
+	uint32_t object;     /* sideband_object(sb, object) */
+};
+
+struct image_of {
+	uint32_t pid;
+	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; end 0: it lives */
+	char comm[16];
+	uint32_t executable;		/* object; PROFILE_NONE: not known or a kernel thread */
+	bool kernel;			/* a kernel thread */
+	uint32_t version;		/* changes whenever the mappings do */
+	ARRAY(struct mapping) mappings; /* executable ones, sorted, none overlap */
+	uint64_t user;			/* the collector's; 0 at first, copied to nobody */
+};
+
+struct sideband_options {
+	const uint32_t *cpus; /* NULL: all that are online */
+	size_t cpu_count;
+	size_t ring_bytes; /* per CPU; 0: 512 KiB */
+};
+
+/* Watches the whole system; needs CAP_PERFMON or root. Processes that run already are read from
+ * /proc, after the watch began: nothing falls between. */
+int sideband_open(struct sideband **out, const struct sideband_options *options, struct error *err);
+void sideband_close(struct sideband *sb); /* NULL is fine */
+
+/* Takes over what was told until now, in order of time. Returns whether anything was. */
+bool sideband_read(struct sideband *sb);
+/* One descriptor for poll(): readable when a ring is half full. */
+int sideband_fd(const struct sideband *sb);
+/* Records the kernel had no room for, since the last call. Whoever misses a mapping asks
+ * sideband_refresh(). */
+uint64_t sideband_lost(struct sideband *sb);
+
+/* The image of a process at a time; NULL: none was told. The pointer is good until the next
+ * sideband_read() or sideband_forget(). */
+struct image_of *sideband_find(struct sideband *sb, uint32_t pid, uint64_t at_ns);
+/* Reads /proc/PID/maps anew; NULL when it is gone. */
+struct image_of *sideband_refresh(struct sideband *sb, uint32_t pid);
+/* The mapping around an address; NULL: none. */
+const struct mapping *image_mapping(const struct image_of *image, uint64_t address);
+
+/* All live images, in any order: each is called with each of them. */
+typedef void (*image_fn)(void *context, struct image_of *image);
+void sideband_each(struct sideband *sb, image_fn each, void *context);
+/* Images that ended before this time go. */
+void sideband_forget(struct sideband *sb, uint64_t before_ns);
+
+struct sideband_object *sideband_object(struct sideband *sb, uint32_t object);
+/* Opens its file once and keeps it open, so that it may be deleted: through a living process's root
+ * where the path alone leads elsewhere (pid 0: none known), checked by build-id or inode. -1:
+ * cannot. At most a quarter of RLIMIT_NOFILE are kept; beyond, the least recently used are closed.
+ */
+int sideband_object_fd(struct sideband *sb, uint32_t object, uint32_t pid);
+
+/* Also for the perf back end, whose rings hold samples beside these records: one record as perf
+ * writes it, without its sample_id; time from that. */
+struct perf_event_header;
+void sideband_take(struct sideband *sb, const struct perf_event_header *record, uint64_t time_ns);
+/* A sideband without rings of its own, fed by sideband_take(). */
+struct sideband *sideband_new(void);
+
+#endif

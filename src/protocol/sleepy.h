@@ -1,0 +1,103 @@
+/* SLEEPY's aggregation: samples by system, app, instance, thread, function, line, instruction.
+ * Pure: a profile in, rows out. */
+#ifndef TARE_PROTOCOL_SLEEPY_H
+#define TARE_PROTOCOL_SLEEPY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "record/profile.h"
+
+enum sleepy_by {
+	SLEEPY_SYSTEM, /* user, kernel, idle, lost */
+	SLEEPY_APP,
+	SLEEPY_INSTANCE, /* appid: app#number */
+	SLEEPY_THREAD,
+	SLEEPY_OBJECT,
+	SLEEPY_FUNCTION,
+	SLEEPY_LINE,
+	SLEEPY_INSTRUCTION,
+	SLEEPY_CONTAINER, /* by cgroup */
+	SLEEPY_VIEWS
+};
+const char *sleepy_by_name(enum sleepy_by by); /* "system", "app", ... */
+
+/* Which samples; NULL and zero: all. Texts match whole names, or with * and ? as a shell would. */
+struct sleepy_filter {
+	const char *app, *object, *function, *comm, *container;
+	int64_t instance;	   /* number within app; -1: all */
+	uint32_t pid, tid;	   /* 0: all */
+	int space;		   /* 0: both, 1: user, 2: kernel */
+	uint64_t begin_ns, end_ns; /* slices that begin within, CLOCK_MONOTONIC; end 0: all */
+};
+#define SLEEPY_ALL             \
+	{                      \
+		.instance = -1 \
+	}
+
+/* One row. Positions that do not apply to the view are PROFILE_NONE. */
+struct sleepy_row {
+	uint32_t app, instance, thread, object, function, location;
+	const char *file; /* borrowed; view LINE */
+	uint32_t line;
+	uint64_t address; /* INSTRUCTION: of the location; what is sampled is what comes next */
+	const char *container; /* view CONTAINER: the id, or the cgroup's path; borrowed */
+	uint64_t self;	       /* samples with it as the innermost */
+	uint64_t
+		total; /* samples with it anywhere in the stack, once each; = self without stacks */
+	uint64_t user, kernel; /* of self */
+	char *name;	       /* what it is called in one line; owned */
+};
+
+struct sleepy_view {
+	enum sleepy_by by;
+	ARRAY(struct sleepy_row) rows; /* by self, then total, then name */
+	uint64_t samples;	       /* that passed the filter */
+	uint64_t all;		       /* of the profile */
+	uint64_t no_function;	       /* of samples: innermost location without a function */
+	/* of samples with a user part: how their stacks ended, by enum stack_end */
+	uint64_t ends[STACK_ENDS];
+};
+
+/* Innermost functions are the inlined ones unless merge_inlined. Instructions that follow at a
+ * distance: see the caller of sleepy_instructions(). */
+void sleepy_aggregate(const struct profile *p, enum sleepy_by by, const struct sleepy_filter *f,
+		      bool merge_inlined, struct sleepy_view *into);
+void sleepy_view_release(struct sleepy_view *v);
+
+/* Counts at each address of one function, ascending. */
+struct sleepy_count {
+	uint64_t address, self;
+};
+typedef ARRAY(struct sleepy_count) sleepy_counts;
+void sleepy_instructions(const struct profile *p, uint32_t function, const struct sleepy_filter *f,
+			 sleepy_counts *into);
+
+/* Two profiles, row by row, matched by name. Shares are of each one's samples; the interval of the
+ * difference is that of two proportions (95 %), p adjusted for the number of rows. */
+struct sleepy_change {
+	char *name;
+	uint64_t before, after; /* self */
+	double before_share, after_share, change, low, high, p;
+};
+struct sleepy_diff {
+	enum sleepy_by by;
+	uint64_t before, after; /* samples */
+	double before_hz, after_hz;
+	ARRAY(struct sleepy_change) rows; /* by the size of the change */
+};
+void sleepy_compare(const struct sleepy_view *before, const struct sleepy_view *after,
+		    double before_hz, double after_hz, struct sleepy_diff *into);
+void sleepy_diff_release(struct sleepy_diff *d);
+
+/* Calls each with the names of a stack's frames from the outermost to the innermost, inlined ones
+ * included, for all samples that pass, equal ones summed: for folded stacks and the like. */
+typedef void (*sleepy_stack_fn)(void *context, const struct profile_sample *s, uint64_t count);
+void sleepy_each(const struct profile *p, const struct sleepy_filter *f, sleepy_stack_fn each,
+		 void *context);
+/* "libc.so.6+0x1234" or the function's name; into out. */
+void sleepy_location_name(const struct profile *p, uint32_t location, char *out, size_t size);
+
+#endif

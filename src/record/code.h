@@ -1,0 +1,19 @@
+/* Machine instructions, as a disassembler tells them. */
+#ifndef TARE_RECORD_CODE_H
+#define TARE_RECORD_CODE_H
+
+#include <stdint.h>
+
+#include "base/array.h"
+
+struct instruction {
+	uint64_t address;
+	uint8_t size;
+	char text[120]; /* "mov %rax,(%rbx)": AT&T as objdump and perf annotate; "(bad)" */
+	char *file;	/* of its source line, borrowed; NULL: not known */
+	uint32_t line;	/* 0: not known */
+};
+
+typedef ARRAY(struct instruction) instruction_list;
+
+#endif
