@@ -21,9 +21,11 @@ static size_t back_ends(const struct samples_options *options, const struct samp
 {
 	size_t count = 0;
 #ifdef TARE_BPF
-	/* samples_bpf_ops, unless options->unprivileged */
-#endif
+	if (!options->unprivileged)
+		list[count++] = &samples_bpf_ops;
+#else
 	(void)options;
+#endif
 	list[count++] = &samples_perf_ops;
 	return count;
 }

@@ -129,11 +129,6 @@ static char *copied(const char *text)
 	return text ? xstrdup(text) : NULL;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* ---- the dictionaries ---- */
 
 static bool same_object(const struct profile_object *a, const struct profile_object *b)
