@@ -76,6 +76,8 @@ struct image_of *process_newest(const struct process *p)
 static void image_free(struct image_of *image)
 {
 	array_release(&image->mappings);
+	xfree(image->cgroup);
+	xfree(image->container);
 	xfree(image);
 }
 

@@ -21,7 +21,8 @@ struct sideband_object {
 	struct profile_object object;
 	int fd; /* -1: not open (not tried yet, or cannot be) */
 	bool tried;
-	void *user; /* the collector's: e.g. where its unwind rows are */
+	void *user;	/* unwound.c's */
+	uint64_t place; /* the collector's; 0 at first: e.g. where in the kernel its rows are */
 };
 
 struct mapping {
@@ -44,6 +45,10 @@ struct image_of {
 	uint32_t version;		/* changes whenever the mappings do */
 	ARRAY(struct mapping) mappings; /* executable ones, sorted, none overlap */
 	uint64_t user;			/* the collector's; 0 at first, copied to nobody */
+	/* of appids.c, likewise */
+	bool numbered;
+	uint32_t instance;
+	char *cgroup, *container;
 };
 
 struct sideband_options {
