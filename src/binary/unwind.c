@@ -308,13 +308,16 @@ enum unwind_result unwind_step(const struct unwind_row *row, struct unwind_state
 		return result;
 	if (!caller.ip)
 		return UNWIND_DONE;
+	uint64_t saved = caller.sp + 8 * (uint64_t)(int64_t)row->bp;
 	switch (row->how >> 4) {
 	case UNWIND_BP_SAME:
 		caller.bp = state->bp;
 		break;
 	case UNWIND_BP_SAVED:
-		result = load(stack, state->sp, caller.sp + 8 * (uint64_t)(int64_t)row->bp,
-			      &caller.bp);
+		if (saved < state->sp)
+			caller.bp = state->bp;
+		else
+			result = load(stack, state->sp, saved, &caller.bp);
 		break;
 	case UNWIND_BP_AT_BP:
 		result = load(stack, state->sp, state->bp, &caller.bp);

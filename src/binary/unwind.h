@@ -24,7 +24,9 @@ enum unwind_cfa {
 /* Where the caller's rbp is. */
 enum unwind_bp {
 	UNWIND_BP_SAME,
-	UNWIND_BP_SAVED, /* at CFA + 8 * bp */
+	/* at CFA + 8 * bp; where that is below sp, still in rbp: compilers say nothing of the pop
+	 * before a return */
+	UNWIND_BP_SAVED,
 	UNWIND_BP_LOST,	 /* cannot be told: wrong frames are worse than none, so 0 */
 	UNWIND_BP_AT_BP, /* at the present rbp (realigned stacks, with UNWIND_BP_AT) */
 };
@@ -70,7 +72,7 @@ enum unwind_result { UNWIND_CALLER, UNWIND_DONE, UNWIND_STUCK, UNWIND_BEYOND };
 /* To the caller: state is its; it is untouched when the result is another.
  *  - DONE: there is no caller: UNWIND_END, or a return address of 0.
  *  - STUCK: no row, UNWIND_NONE, or what the row says cannot be: a CFA that is not above sp or not
- * a multiple of 8, or a word that is needed below sp.
+ * a multiple of 8, or a word that is needed below sp (but see UNWIND_BP_SAVED).
  *  - BEYOND: a word that is needed is above sp, but not in the copy.
  * In this order: the CFA; the checks of it; the return address at CFA - 8; rbp. The caller's sp is
  * the CFA. With UNWIND_SIGNAL ip, sp and bp are read from the frame, in this order, and sp need not
