@@ -262,8 +262,10 @@ static void sampler_close(void *state)
 	ring_buffer__free(s->dumps);
 	spaces_close(s->spaces);
 	tally_free(s->tally);
-	if (s->sideband)
+	if (s->sideband) {
+		unwound_release(s->sideband);
 		sideband_close(s->sideband);
+	}
 	if (s->counts)
 		munmap(s->counts, s->counts_size);
 	if (s->words)

@@ -115,14 +115,14 @@ static void start_over(struct spaces *s)
 	memset(s->taken, 0, SPACES_TABLES);
 }
 
-static const struct placed *placed_object(struct spaces *s, uint32_t object, uint32_t pid,
+/* NULL: no room. */
+static const struct placed *placed_object(struct spaces *s, uint32_t object,
 					  const struct unwind_table *t)
 {
-	(void)pid;
 	while (s->placed.count <= object)
 		array_push(&s->placed, (struct placed){ 0 });
 	struct placed *p = &s->placed.items[object];
-	if (!p->tried && t && t->count > 1 && !place(s, p, t))
+	if (!p->tried && t->count > 1 && !place(s, p, t))
 		return NULL;
 	p->tried = true;
 	return p;
@@ -144,20 +144,20 @@ static bool fill_table(struct spaces *s, struct profile_space *table, struct ima
 	table->count = 0;
 	for (size_t i = 0; i < image->mappings.count && table->count < PROFILE_SPANS; i++) {
 		const struct mapping *m = &image->mappings.items[i];
-		uint64_t delta;
-		const struct unwind_table *rows =
-			unwound_table(s->sb, m->object, image->pid, m->offset, &delta);
-		const struct placed *p = placed_object(s, m->object, image->pid, rows);
+		const struct unwound_object *o = unwound_object(s->sb, m->object, image->pid);
+		const struct placed *p = placed_object(s, m->object, &o->table);
+		uint64_t address = 0;
 		if (!p)
 			return false;
+		bool code = unwound_address(o, m->offset, &address);
 		table->spans[table->count++] = (struct profile_span){
 			.begin = m->begin,
 			.end = m->end,
-			.bias = m->begin - m->offset - delta + p->base,
+			.bias = m->begin - address + p->base,
 			.row = p->row,
 			.index = p->index,
 			.limit = p->limit,
-			.rows = rows ? p->rows : 0,
+			.rows = code ? p->rows : 0,
 		};
 	}
 	return true;

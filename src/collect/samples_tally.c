@@ -110,8 +110,13 @@ void tally_forget(struct tally *t)
 	rehash(t);
 }
 
+static char *copied(const char *text)
+{
+	return text ? xstrdup(text) : NULL;
+}
+
 static struct known *known_of(struct tally *t, const struct profile_identity *id, uint64_t at_ns,
-			      const char *comm, bool kernel)
+			      const char *comm)
 {
 	size_t slot = slot_of(t, id);
 	if (t->slots[slot])
@@ -128,8 +133,10 @@ static struct known *known_of(struct tally *t, const struct profile_identity *id
 					   .first_ns = at_ns } };
 	memcpy(new.instance.comm, comm, sizeof new.instance.comm);
 	new.instance.comm[sizeof new.instance.comm - 1] = 0;
-	appids_fill(t->appids, &t->who, sideband_find(t->sb, id->tgid, at_ns), t->sb, kernel,
+	appids_fill(t->appids, &t->who, sideband_find(t->sb, id->tgid, at_ns), t->sb,
 		    &new.instance);
+	new.instance.cgroup = copied(new.instance.cgroup);
+	new.instance.container = copied(new.instance.container);
 	array_push(&t->known, new);
 	t->slots[slot] = (uint32_t)t->known.count;
 	return &t->known.items[t->known.count - 1];
@@ -221,8 +228,7 @@ static void add_sample(struct tally *t, uint32_t thread, const struct place_list
 
 void tally_slot(struct tally *t, const struct profile_slot *slot, const __u64 *words)
 {
-	struct known *k = known_of(t, &slot->identity, slot->first_ns, slot->comm,
-				   slot->flags & PROFILE_KERNEL_THREAD);
+	struct known *k = known_of(t, &slot->identity, slot->first_ns, slot->comm);
 	uint32_t thread = thread_here(t, k, slot->tid, slot->comm), pid = slot->identity.tgid;
 	struct image_of *image = sideband_find(t->sb, pid, slot->first_ns);
 	struct place_list l = { .count = 0 };
@@ -249,7 +255,7 @@ void tally_slot(struct tally *t, const struct profile_slot *slot, const __u64 *w
 void tally_dump(struct tally *t, const struct profile_dump *dump, const struct image_of *image,
 		const uint64_t *user, size_t count, enum stack_end end)
 {
-	struct known *k = known_of(t, &dump->identity, dump->at_ns, dump->comm, false);
+	struct known *k = known_of(t, &dump->identity, dump->at_ns, dump->comm);
 	uint32_t thread = thread_here(t, k, dump->tid, dump->comm);
 	uint32_t kernel = dump->kernel_count & 0xffff, skip = dump->kernel_count >> 16;
 	struct place_list l = { .count = 0 };

@@ -112,8 +112,7 @@ static __always_inline int look(void *ctx, const struct place *r, bool tick)
 	}
 	struct profile_slot what = { .ip = r->ip, .tid = t->pid };
 	identify(t, &what.identity);
-	what.flags = (r->user ? PROFILE_IN_USER : 0) |
-		     (t->flags & PF_KTHREAD ? PROFILE_KERNEL_THREAD : 0);
+	what.flags = r->user ? PROFILE_IN_USER : 0;
 	if (follow_stacks) {
 		enum followed f = follow(ctx, half, cpu, t, r, &what, tick);
 		if (f == FOLLOWED_DUMPED) {

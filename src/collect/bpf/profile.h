@@ -22,7 +22,6 @@
 
 enum profile_flag {
 	PROFILE_IN_USER = 1, /* the instruction, or the innermost one of the stack */
-	PROFILE_KERNEL_THREAD = 2,
 };
 
 /* One program in one process. */

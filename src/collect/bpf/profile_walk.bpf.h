@@ -243,13 +243,17 @@ __attribute__((noinline)) int step(struct walk *w)
 	}
 	if (how == UNWIND_SIGNAL)
 		return out_of_signal(w);
-	if (!find_cfa(w, &row, pc, &cfa) || cfa <= w->sp || !read_word(cfa - 8, &caller)) {
+	if (!find_cfa(w, &row, pc, &cfa) || cfa <= w->sp || (cfa & 7) ||
+	    !read_word(cfa - 8, &caller)) {
 		w->end = END_BROKEN;
 		return 1;
 	}
 	u32 bp = row.how >> 4;
-	if (bp == UNWIND_BP_SAVED)
-		read_word(cfa + 8 * (s64)row.bp, &w->bp);
+	u64 saved = cfa + 8 * (s64)row.bp;
+	if (bp == UNWIND_BP_SAVED && saved >= w->sp)
+		read_word(saved, &w->bp);
+	else if (bp == UNWIND_BP_AT_BP)
+		read_word(w->bp, &w->bp);
 	else if (bp == UNWIND_BP_LOST)
 		w->bp = 0;
 	w->sp = cfa;
