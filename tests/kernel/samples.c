@@ -36,16 +36,15 @@ static uint64_t used_ns(void)
 
 static volatile uint64_t sink;
 
-/* No frame pointers here: only .eh_frame leads out. */
-__attribute__((noinline, optimize("omit-frame-pointer"))) static void spin(uint64_t ns)
+/* Built without frame pointers: only .eh_frame leads out. */
+__attribute__((noinline)) static void spin(uint64_t ns)
 {
 	for (uint64_t begin = used_ns(); used_ns() - begin < ns;)
 		for (int i = 0; i < 20000; i++)
 			sink += (uint64_t)i;
 }
 
-__attribute__((noinline, optimize("omit-frame-pointer", "no-optimize-sibling-calls"))) static void
-descend(int depth, uint64_t ns)
+__attribute__((noinline)) static void descend(int depth, uint64_t ns)
 {
 	if (depth > 1)
 		descend(depth - 1, ns);
