@@ -7,7 +7,8 @@
 #include "report/profile_rows.h"
 #include "report/study.h"
 
-#define NAME_LEAST 20
+#define NAME_LEAST 12
+#define FULL_WIDTH 80 /* below: no CPU time per row */
 
 /* ns of CPU time for each ns of wall time. */
 double profile_load(uint64_t samples, double hz, uint64_t elapsed_ns)
@@ -134,44 +135,68 @@ static void format_cell(const struct sleepy_diff *d, const struct sleepy_change 
 	}
 }
 
+static bool cell_shown(const struct profile_style *style, enum cell cell)
+{
+	return !style->width || style->width >= FULL_WIDTH ||
+	       (cell != LOAD_BEFORE && cell != LOAD_AFTER);
+}
+
+/* Columns that the figures take. */
+static size_t figures_width(const struct sleepy_diff *d, const struct profile_style *style,
+			    const char *const titles[CELLS], int decimals)
+{
+	size_t used = 0;
+	for (enum cell c = 0; c < CELLS; c++) {
+		size_t width = text_width(titles[c]);
+		for (size_t i = 0; i < d->rows.count; i++) {
+			char text[WORDS];
+			format_cell(d, &d->rows.items[i], c, decimals, text);
+			width = text_width(text) > width ? text_width(text) : width;
+		}
+		used += cell_shown(style, c) ? width + 2 : 0;
+	}
+	return used;
+}
+
+static void add_change(struct table *t, const struct sleepy_diff *d, const struct sleepy_change *c,
+		       const struct profile_style *style, int decimals, size_t room)
+{
+	struct strbuf name = { 0 };
+	for (enum cell k = 0; k < CELLS; k++) {
+		char text[WORDS];
+		if (!cell_shown(style, k))
+			continue;
+		format_cell(d, c, k, decimals, text);
+		table_add_text(t, text);
+	}
+	strbuf_printf(&name, "%s%s", c->kernel && c->where ? "[k] " : "", c->name);
+	if (c->where)
+		strbuf_printf(&name, " (%s)", c->where);
+	table_add_fitted(t, strbuf_text(&name), room);
+	strbuf_release(&name);
+}
+
 static size_t put_changes(const struct sleepy_diff *d, const struct profile_style *style,
 			  struct strbuf *out)
 {
 	static const char *const titles[CELLS] = { "Change",  "±",    "Before %", "ms/s",
 						   "After %", "ms/s", "p" };
 	struct column columns[CELLS + 1];
-	size_t used = 0, widths[CELLS], count = 0;
 	int decimals = profile_decimals(d->before < d->after ? d->before : d->after);
-	for (enum cell c = 0; c < CELLS; c++) {
-		columns[c] = (struct column){ "figure", titles[c], COLUMN_TEXT, .right = true };
-		widths[c] = text_width(titles[c]);
-		for (size_t i = 0; i < d->rows.count; i++) {
-			char text[WORDS];
-			format_cell(d, &d->rows.items[i], c, decimals, text);
-			widths[c] = text_width(text) > widths[c] ? text_width(text) : widths[c];
-		}
-		used += widths[c] + 2;
-	}
-	columns[CELLS] = (struct column){ "name", "Of", COLUMN_TEXT };
-	struct table *t = table_new(columns, CELLS + 1);
+	size_t used = figures_width(d, style, titles, decimals), width = 0, count = 0;
 	size_t room = style->width > used + NAME_LEAST ? style->width - used : NAME_LEAST;
-	for (size_t i = 0; i < d->rows.count && (!style->most || count < style->most); i++) {
-		const struct sleepy_change *c = &d->rows.items[i];
-		struct strbuf name = { 0 };
-		if (!shown(d, style, i))
-			continue;
-		count++;
-		for (enum cell k = 0; k < CELLS; k++) {
-			char text[WORDS];
-			format_cell(d, c, k, decimals, text);
-			table_add_text(t, text);
+	for (enum cell c = 0; c < CELLS; c++)
+		if (cell_shown(style, c))
+			columns[width++] =
+				(struct column){ "figure", titles[c], COLUMN_TEXT, .right = true };
+	columns[width++] = (struct column){ "name", "Of", COLUMN_TEXT };
+	struct table *t = table_new(columns, width);
+	for (size_t i = 0; i < d->rows.count && (!style->most || count < style->most); i++)
+		if (shown(d, style, i)) {
+			add_change(t, d, &d->rows.items[i], style, decimals,
+				   style->width ? room : 0);
+			count++;
 		}
-		strbuf_printf(&name, "%s%s", c->kernel && c->where ? "[k] " : "", c->name);
-		if (c->where)
-			strbuf_printf(&name, " (%s)", c->where);
-		table_add_fitted(t, strbuf_text(&name), style->width ? room : 0);
-		strbuf_release(&name);
-	}
 	table_render(t, TABLE_TEXT, &(struct table_style){ .colour = style->colour }, out);
 	table_free(t);
 	return count;

@@ -254,8 +254,7 @@ void put_profile_system(const struct profile_subject *s, const struct sleepy_vie
 		strbuf_clear(&time);
 		strbuf_printf(&time, "%s %%", share);
 		table_add_text(t, strbuf_text(&time));
-		table_add_text(t,
-			       derived ? "derived: the rest, an idle CPU has no tick" : notes[i]);
+		table_add_text(t, derived ? "derived: idle CPUs have no tick" : notes[i]);
 		strbuf_release(&time);
 	}
 	table_render(t, TABLE_TEXT,

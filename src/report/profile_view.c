@@ -156,40 +156,55 @@ static size_t display_width(const char *text)
 	return width;
 }
 
+static size_t cell_width(const struct profile *p, const struct sleepy_view *v,
+			 const struct layout *l, enum cell c)
+{
+	size_t width = text_width(title_of(l, v->by, c));
+	for (size_t i = 0; i < l->rows.count; i++) {
+		const struct sleepy_row *row = l->rows.items[i];
+		char text[WORDS], *object = object_text(p, v, row);
+		format_cell(p, v, row, l, c, text);
+		width = widest(width, c == OBJECT  ? display_width(object)
+				      : c == OWNER ? display_width(owner_text(p, v, row))
+						   : text_width(text));
+		xfree(object);
+	}
+	return width;
+}
+
+static size_t at_most(size_t width, size_t most)
+{
+	return width < most ? width : most;
+}
+
 /* Figures are never cut. The object and the owner take what they need up to a bound, the name the
- * rest; when that is not enough for it, the owner goes. */
+ * rest; where that is too little for it, columns that say least go. */
 static void lay_out(const struct profile *p, const struct sleepy_view *v,
 		    const struct profile_style *style, struct layout *l)
 {
-	size_t used = 0, object = 0, owner = 0;
+	static const enum cell dispensable[] = { OWNER, FIRST, MARGIN, OBJECT };
+	size_t widths[CELLS] = { 0 }, used = 0;
 	choose_cells(p, v, style, l);
-	for (enum cell c = 0; c < NAME; c++) {
-		size_t width = text_width(is_figure(c) ? title_of(l, v->by, c) : "");
-		for (size_t i = 0; i < l->rows.count; i++) {
-			char text[WORDS];
-			format_cell(p, v, l->rows.items[i], l, c, text);
-			width = widest(width, text_width(text));
-		}
-		used += l->shown[c] ? width + 2 : 0;
-	}
-	for (size_t i = 0; i < l->rows.count; i++) {
-		char *text = object_text(p, v, l->rows.items[i]);
-		object = widest(object, display_width(text));
-		xfree(text);
-		owner = widest(owner, display_width(owner_text(p, v, l->rows.items[i])));
-	}
 	if (!style->width)
 		return;
-	object = widest(object, strlen("Function"));
-	owner = widest(owner, strlen("Container"));
-	size_t most = v->by == SLEEPY_LINE ? FUNCTION_COLUMNS : OBJECT_COLUMNS;
-	l->object = object < most ? object : most;
-	l->owner = owner < OWNER_COLUMNS ? owner : OWNER_COLUMNS;
-	used += (l->shown[OBJECT] ? l->object + 2 : 0) + (l->shown[OWNER] ? l->owner + 2 : 0);
-	if (l->shown[OWNER] && used + NAME_LEAST > style->width) {
-		l->shown[OWNER] = false;
-		used -= l->owner + 2;
+	for (enum cell c = 0; c < CELLS; c++) {
+		if (c == NAME || !l->shown[c])
+			continue;
+		widths[c] = cell_width(p, v, l, c);
+		if (c == OBJECT)
+			widths[c] = at_most(widths[c], v->by == SLEEPY_LINE ? FUNCTION_COLUMNS
+									    : OBJECT_COLUMNS);
+		else if (c == OWNER)
+			widths[c] = at_most(widths[c], OWNER_COLUMNS);
+		used += widths[c] + 2;
 	}
+	for (size_t i = 0; i < sizeof dispensable / sizeof *dispensable; i++)
+		if (l->shown[dispensable[i]] && used + NAME_LEAST > style->width) {
+			l->shown[dispensable[i]] = false;
+			used -= widths[dispensable[i]] + 2;
+		}
+	l->object = widths[OBJECT];
+	l->owner = widths[OWNER];
 	l->name = style->width > used + NAME_LEAST ? style->width - used : NAME_LEAST;
 }
 
