@@ -22,7 +22,7 @@ static struct rule stored_at(struct reader *r, size_t length)
 	if (op != DW_OP_breg6 && op != DW_OP_breg7)
 		return rule;
 	int64_t offset = reader_signed(r);
-	if (r->at != end)
+	if (r->bad || r->at != end)
 		return rule;
 	rule.place = op == DW_OP_breg6 ? PLACE_AT_BP : PLACE_AT_SP;
 	rule.offset = offset;
@@ -45,25 +45,40 @@ static bool is_plt(const uint8_t *block, size_t length, int64_t *from)
 	return true;
 }
 
+/* How a block that reads the CFA from the stack ends: what is stored there, or 8 more than that, as
+ * hand-written code keeps the rsp it came with. The length without; 0: it is neither. */
+static size_t without_end(const uint8_t *block, size_t length, bool *is_8_more)
+{
+	static const uint8_t more[] = { DW_OP_deref, DW_OP_plus_uconst, 8 };
+	*is_8_more = length > sizeof more &&
+		     memcmp(block + length - sizeof more, more, sizeof more) == 0;
+	if (*is_8_more)
+		return length - sizeof more;
+	return length > 1 && block[length - 1] == DW_OP_deref ? length - 1 : 0;
+}
+
 static void set_cfa_expression(struct program *p, uint64_t length)
 {
+	struct state *s = &p->state;
 	struct reader block = *p->r;
+	bool is_8_more;
 	reader_skip(p->r, length);
 	if (p->r->bad)
 		return;
-	block.end = p->r->at;
-	p->state.cfa = UNWIND_NONE;
-	if (is_plt(block.section->bytes + block.at, length, &p->state.cfa_offset)) {
-		p->state.cfa = UNWIND_PLT;
+	const uint8_t *bytes = block.section->bytes + block.at;
+	s->cfa = UNWIND_NONE;
+	if (is_plt(bytes, length, &s->expression_offset)) {
+		s->cfa = UNWIND_PLT;
 		return;
 	}
-	if (!length || block.section->bytes[block.end - 1] != DW_OP_deref)
-		return;
-	struct rule at = stored_at(&block, length - 1);
-	if (at.place == PLACE_OTHER || block.bad)
-		return;
-	p->state.cfa = at.place == PLACE_AT_BP ? UNWIND_BP_AT : UNWIND_SP_AT;
-	p->state.cfa_offset = at.offset;
+	size_t address = without_end(bytes, length, &is_8_more);
+	block.end = block.at + address;
+	struct rule at = stored_at(&block, address);
+	s->expression_offset = at.offset;
+	if (at.place == PLACE_AT_SP)
+		s->cfa = is_8_more ? UNWIND_SP_AT_8 : UNWIND_SP_AT;
+	else if (at.place == PLACE_AT_BP && !is_8_more)
+		s->cfa = UNWIND_BP_AT;
 }
 
 static void set_cfa_register(struct state *s, uint64_t reg)
@@ -102,7 +117,7 @@ static void set_expression(struct program *p, bool is_value)
 	struct rule rule = { .place = PLACE_OTHER };
 	if (!is_value)
 		rule = stored_at(&block, length);
-	set_rule(p, reg, block.bad ? PLACE_OTHER : rule.place, rule.offset);
+	set_rule(p, reg, rule.place, rule.offset);
 }
 
 static bool fits(int64_t value, int64_t low, int64_t high)
@@ -112,7 +127,7 @@ static bool fits(int64_t value, int64_t low, int64_t high)
 
 static bool is_signal(const struct state *s)
 {
-	return s->cfa == UNWIND_SP_AT && s->cfa_offset == UNWIND_SIGNAL_SP &&
+	return s->cfa == UNWIND_SP_AT && s->expression_offset == UNWIND_SIGNAL_SP &&
 	       s->ra.place == PLACE_AT_SP && s->ra.offset == UNWIND_SIGNAL_IP &&
 	       s->bp.place == PLACE_AT_SP && s->bp.offset == UNWIND_SIGNAL_BP &&
 	       (s->sp.place == PLACE_SAME ||
@@ -130,10 +145,12 @@ static struct unwind_row row_of(const struct state *s)
 		row.how = UNWIND_SIGNAL;
 		return row;
 	}
+	bool is_based = s->cfa == UNWIND_SP || s->cfa == UNWIND_BP;
+	int64_t offset = is_based ? s->cfa_offset : s->expression_offset;
 	bool sp_is_cfa = s->sp.place == PLACE_SAME ||
 			 (s->sp.place == PLACE_IS_CFA && !s->sp.offset);
 	if (s->cfa == UNWIND_NONE || !sp_is_cfa || s->ra.place != PLACE_AT_CFA ||
-	    s->ra.offset != -8 || !fits(s->cfa_offset, INT16_MIN, INT16_MAX))
+	    s->ra.offset != -8 || !fits(offset, INT16_MIN, INT16_MAX))
 		return row;
 	enum unwind_bp bp = UNWIND_BP_LOST;
 	if (s->bp.place == PLACE_SAME) {
@@ -145,7 +162,7 @@ static struct unwind_row row_of(const struct state *s)
 		bp = UNWIND_BP_SAVED;
 		row.bp = (int8_t)(s->bp.offset / 8);
 	}
-	row.offset = (int16_t)s->cfa_offset;
+	row.offset = (int16_t)offset;
 	row.how = (uint8_t)(s->cfa | bp << 4);
 	return row;
 }

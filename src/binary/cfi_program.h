@@ -26,8 +26,9 @@ struct rule {
 };
 
 struct state {
-	uint8_t cfa; /* enum unwind_cfa; UNWIND_NONE: no form */
-	int64_t cfa_offset;
+	uint8_t cfa;		   /* enum unwind_cfa; UNWIND_NONE: no form */
+	int64_t cfa_offset;	   /* from a register; an expression leaves it as it was */
+	int64_t expression_offset; /* of the other forms */
 	struct rule bp, sp, ra;
 };
 
