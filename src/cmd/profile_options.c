@@ -45,8 +45,8 @@ void profile_record_specs(spec_list *into, struct profile_options *o)
 		{ 'd', "duration", OPTION_DURATION, &o->duration_ns, "TIME",
 		  o->background ? "how long (default: until stopped)"
 				: "how long (default: until Ctrl-C or the end)" },
-		{ 'F', "frequency", OPTION_TEXT, &o->frequency, "HZ|tick|max",
-		  "samples a second (default: tick, the kernel's)" },
+		{ 'F', "frequency", OPTION_TEXT, &o->frequency, "HZ",
+		  "samples a second, tick or max (default: tick)" },
 		{ 0, "event", OPTION_CHOICE, &o->event, "auto|cpu-clock|cycles",
 		  "what samples at HZ (default: cpu-clock)" },
 		{ 'g', NULL, OPTION_FLAG, &o->callers, NULL, "with callers: --stacks eh_frame" },
