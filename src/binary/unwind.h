@@ -24,26 +24,29 @@ enum unwind_cfa {
 /* Where the caller's rbp is. */
 enum unwind_bp {
 	UNWIND_BP_SAME,
-	UNWIND_BP_SAVED, /* at CFA + 8 * bp */
+	/* at CFA + 8 * bp; where that is below sp, still in rbp: compilers say nothing of the pop
+	 * before a return */
+	UNWIND_BP_SAVED,
 	UNWIND_BP_LOST,	 /* cannot be told: wrong frames are worse than none, so 0 */
+	UNWIND_BP_AT_BP, /* at the present rbp (realigned stacks, with UNWIND_BP_AT) */
 };
 
 struct unwind_row {
 	uint32_t pc;	/* from here on, relative to the first address of the table */
-	int16_t offset; /* of the CFA; a multiple of 1 */
+	int16_t offset; /* of the CFA, in bytes */
 	int8_t bp;	/* in words from the CFA */
 	uint8_t how;	/* unwind_cfa | unwind_bp << 4 */
 };
 
-/* Offsets of rip, rsp and rbp from rsp in a signal frame at __restore_rt: struct ucontext's
- * uc_mcontext. */
+/* Offsets of rbp, rsp and rip from rsp in a signal frame at __restore_rt, where rsp is at the
+ * kernel's struct ucontext: in its uc_mcontext. */
 #define UNWIND_SIGNAL_BP 120
 #define UNWIND_SIGNAL_SP 160
 #define UNWIND_SIGNAL_IP 168
 
 #ifndef __bpf__
 struct unwind_table {
-	uint64_t base;		 /* the ELF address that pc counts from */
+	uint64_t base;		 /* the ELF address that pc counts from: of the first code */
 	struct unwind_row *rows; /* sorted by pc; the last is UNWIND_NONE, where the code ends */
 	size_t count;
 };
@@ -53,7 +56,7 @@ struct unwind_table {
 void unwind_read(struct unwind_table *into, const void *image, size_t size);
 void unwind_release(struct unwind_table *t);
 
-/* The row for an ELF address; NULL: none. */
+/* The row for an ELF address (it may be an UNWIND_NONE); NULL: none. */
 const struct unwind_row *unwind_find(const struct unwind_table *t, uint64_t address);
 
 struct unwind_state {
@@ -66,7 +69,18 @@ struct unwind_memory {
 	size_t size;
 };
 enum unwind_result { UNWIND_CALLER, UNWIND_DONE, UNWIND_STUCK, UNWIND_BEYOND };
-/* To the caller: state is its. DONE: there is none. BEYOND: what is needed is not in the copy. */
+/* To the caller: state is its; it is untouched when the result is another.
+ *  - DONE: there is no caller: UNWIND_END, or a return address of 0.
+ *  - STUCK: no row, UNWIND_NONE, or what the row says cannot be: a CFA that is not above sp or not
+ * a multiple of 8, or a word that is needed below sp (but see UNWIND_BP_SAVED).
+ *  - BEYOND: a word that is needed is above sp, but not in the copy.
+ * In this order: the CFA; the checks of it; the return address at CFA - 8; rbp. The caller's sp is
+ * the CFA. With UNWIND_SIGNAL ip, sp and bp are read from the frame, in this order, and sp need not
+ * grow, as handlers may have a stack of their own: so who walks must bound the steps.
+ *
+ * state->ip of a caller is a return address: look up the row of ip - 1, as a call can be the last
+ * instruction of its function. The exception is what UNWIND_SIGNAL gives: that ip is exact.
+ * address_in_16: the last 4 bits of the address whose row it is (UNWIND_PLT). */
 enum unwind_result unwind_step(const struct unwind_row *row, struct unwind_state *state,
 			       uint64_t address_in_16, const struct unwind_memory *stack);
 #endif

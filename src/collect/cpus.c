@@ -66,3 +66,18 @@ int cpus_choose(const char *text, cpu_list *into, struct error *err)
 	}
 	return 0;
 }
+
+int cpus_online(cpu_list *into, struct error *err)
+{
+	char *list = file_read_line(CPUS "/online");
+	cpu_set_t online;
+	bool told = list && cpus_parse(list, &online);
+	free(list);
+	if (!told)
+		return error_set(err, EXIT_ENVIRONMENT, "cannot learn which CPUs are online: %s",
+				 CPUS "/online");
+	for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &online))
+			array_push(into, cpu);
+	return 0;
+}

@@ -130,15 +130,6 @@ static uint32_t room_for(size_t cpus)
 	return room;
 }
 
-static void *map_memory(struct bpf_map *map, size_t bytes, size_t *size)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	*size = (bytes + page - 1) / page * page;
-	void *data = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-			  bpf_map__fd(map), 0);
-	return data == MAP_FAILED ? NULL : data;
-}
-
 static int load(struct detour_kernel *k, struct error *err)
 {
 	bpf_map__set_max_entries(k->skel->maps.slots, (uint32_t)k->cpu_count);
@@ -147,9 +138,10 @@ static int load(struct detour_kernel *k, struct error *err)
 	if (failed)
 		return error_set(err, EXIT_ENVIRONMENT, "the kernel refused the BPF programs: %s",
 				 strerror(-failed));
-	k->slots = map_memory(k->skel->maps.slots, k->cpu_count * sizeof *k->slots, &k->slots_size);
-	k->events = map_memory(k->skel->maps.events, k->cpu_count * k->room * sizeof *k->events,
-			       &k->events_size);
+	k->slots = kernel_map_memory(k->skel->maps.slots, k->cpu_count * sizeof *k->slots,
+				     &k->slots_size);
+	k->events = kernel_map_memory(k->skel->maps.events,
+				      k->cpu_count * k->room * sizeof *k->events, &k->events_size);
 	if (!k->slots || !k->events)
 		return error_set(err, EXIT_ENVIRONMENT, "cannot map the memory for events: %s",
 				 strerror(errno));

@@ -2,9 +2,12 @@
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/file.h"
 
@@ -45,24 +48,24 @@ bool kernel_has_pair(const struct btf *btf, const char *name)
 }
 
 /* Both are per-CPU variables that BTF has the offsets of. */
-static bool find_steal(const struct btf *btf, int64_t *from_rq)
+bool kernel_from_rq(const struct btf *btf, const char *variable, int64_t *from_rq)
 {
 	int section = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
 	if (section < 0)
 		return false;
 	const struct btf_type *type = btf__type_by_id(btf, (uint32_t)section);
 	const struct btf_var_secinfo *vars = btf_var_secinfos(type);
-	int64_t steal = -1, queue = -1;
+	int64_t found = -1, queue = -1;
 	for (int i = 0; i < btf_vlen(type); i++) {
 		const struct btf_type *var = btf__type_by_id(btf, vars[i].type);
 		const char *name = btf__name_by_offset(btf, var->name_off);
-		if (strcmp(name, "steal_time") == 0)
-			steal = vars[i].offset;
+		if (strcmp(name, variable) == 0)
+			found = vars[i].offset;
 		else if (strcmp(name, "runqueues") == 0)
 			queue = vars[i].offset;
 	}
-	*from_rq = steal - queue;
-	return steal >= 0 && queue >= 0;
+	*from_rq = found - queue;
+	return found >= 0 && queue >= 0;
 }
 
 bool kernel_is_guest(void)
@@ -85,5 +88,31 @@ static bool steal_counts(void)
 
 bool kernel_steal(const struct btf *btf, int64_t *from_rq)
 {
-	return find_steal(btf, from_rq) && steal_counts();
+	return kernel_from_rq(btf, "steal_time", from_rq) && steal_counts();
+}
+
+void kernel_functions(const char *const *names, uint64_t *addresses, size_t count)
+{
+	FILE *symbols = fopen("/proc/kallsyms", "re");
+	char line[512], name[128], type;
+	uint64_t address;
+	memset(addresses, 0, count * sizeof *addresses);
+	while (symbols && fgets(line, sizeof line, symbols)) {
+		if (sscanf(line, "%" SCNx64 " %c %127s", &address, &type, name) != 3)
+			continue;
+		for (size_t i = 0; i < count; i++)
+			if (strcmp(name, names[i]) == 0)
+				addresses[i] = address;
+	}
+	if (symbols)
+		fclose(symbols);
+}
+
+void *kernel_map_memory(struct bpf_map *map, size_t bytes, size_t *size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	*size = (bytes + page - 1) / page * page;
+	void *data = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+			  bpf_map__fd(map), 0);
+	return data == MAP_FAILED ? NULL : data;
 }

@@ -3,8 +3,10 @@
 #define TARE_COLLECT_KERNEL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+struct bpf_map;
 struct bpf_program;
 struct btf;
 
@@ -21,5 +23,11 @@ bool kernel_has_pair(const struct btf *btf, const char *name);
  * or nothing counts there. */
 bool kernel_steal(const struct btf *btf, int64_t *from_rq);
 bool kernel_is_guest(void);
+/* Where a per-CPU variable is, relative to its CPU's run queue. */
+bool kernel_from_rq(const struct btf *btf, const char *variable, int64_t *from_rq);
+/* Where functions are; 0: not told. Takes some 50 ms. */
+void kernel_functions(const char *const *names, uint64_t *addresses, size_t count);
+/* The memory of a BPF map that can be mapped; *size: rounded to pages. NULL with errno. */
+void *kernel_map_memory(struct bpf_map *map, size_t bytes, size_t *size);
 
 #endif

@@ -21,24 +21,34 @@ struct sideband_object {
 	struct profile_object object;
 	int fd; /* -1: not open (not tried yet, or cannot be) */
 	bool tried;
-	void *user; /* the collector's: e.g. where its unwind rows are */
+	void *user;	/* unwound.c's */
+	uint64_t place; /* the collector's; 0 at first: e.g. where in the kernel its rows are */
 };
 
 struct mapping {
 	uint64_t begin, end; /* addresses */
-	uint64_t offset;     /* in the file, of begin */
-	uint32_t object;     /* sideband_object(sb, object) */
+	/* In the file, of begin; memory without a file: begin itself, so that what lies behind an
+	 * address is always offset + (address - begin). */
+	uint64_t offset;
+	uint32_t object; /* sideband_object(sb, object) */
 };
 
 struct image_of {
 	uint32_t pid;
-	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; end 0: it lives */
+	/* CLOCK_MONOTONIC; begin 0: before the watch began; end 0: it lives */
+	uint64_t begin_ns, end_ns;
+	uint64_t start_ns; /* of the process, CLOCK_BOOTTIME; 0: not known */
+	uint32_t number;   /* how many programs the process had before, as far as was told */
 	char comm[16];
 	uint32_t executable;		/* object; PROFILE_NONE: not known or a kernel thread */
 	bool kernel;			/* a kernel thread */
 	uint32_t version;		/* changes whenever the mappings do */
 	ARRAY(struct mapping) mappings; /* executable ones, sorted, none overlap */
 	uint64_t user;			/* the collector's; 0 at first, copied to nobody */
+	/* of appids.c, likewise */
+	bool numbered;
+	uint32_t instance;
+	char *cgroup, *container;
 };
 
 struct sideband_options {
@@ -60,10 +70,11 @@ int sideband_fd(const struct sideband *sb);
  * sideband_refresh(). */
 uint64_t sideband_lost(struct sideband *sb);
 
-/* The image of a process at a time; NULL: none was told. The pointer is good until the next
- * sideband_read() or sideband_forget(). */
+/* The image of a process at a time; NULL: none was told. A task on its way out still has its last
+ * one. The pointer is good until the next sideband_forget(), its mappings until the next
+ * sideband_read() or sideband_refresh(). */
 struct image_of *sideband_find(struct sideband *sb, uint32_t pid, uint64_t at_ns);
-/* Reads /proc/PID/maps anew; NULL when it is gone. */
+/* Takes over what was told until now, then reads /proc/PID anew; NULL when it is gone. */
 struct image_of *sideband_refresh(struct sideband *sb, uint32_t pid);
 /* The mapping around an address; NULL: none. */
 const struct mapping *image_mapping(const struct image_of *image, uint64_t address);
@@ -82,7 +93,8 @@ struct sideband_object *sideband_object(struct sideband *sb, uint32_t object);
 int sideband_object_fd(struct sideband *sb, uint32_t object, uint32_t pid);
 
 /* Also for the perf back end, whose rings hold samples beside these records: one record as perf
- * writes it, without its sample_id; time from that. */
+ * writes it; time from the sample_id at its end, which may be there or not. Records of other kinds
+ * do nothing. */
 struct perf_event_header;
 void sideband_take(struct sideband *sb, const struct perf_event_header *record, uint64_t time_ns);
 /* A sideband without rings of its own, fed by sideband_take(). */

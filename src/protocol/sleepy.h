@@ -24,7 +24,9 @@ enum sleepy_by {
 };
 const char *sleepy_by_name(enum sleepy_by by); /* "system", "app", ... */
 
-/* Which samples; NULL and zero: all. Texts match whole names, or with * and ? as a shell would. */
+/* Which samples; NULL and zero: all. Texts match whole names, or with * and ? as a shell would.
+ * object and function are of where the CPU was: the innermost location, whose function may be one
+ * that was inlined or the one that it was inlined into. container: its id, or the cgroup's path. */
 struct sleepy_filter {
 	const char *app, *object, *function, *comm, *container;
 	int64_t instance;	   /* number within app; -1: all */
@@ -39,35 +41,44 @@ struct sleepy_filter {
 
 /* One row. Positions that do not apply to the view are PROFILE_NONE. */
 struct sleepy_row {
+	/* app: of views by place, too, when all samples are of one. function of LINE and
+	 * INSTRUCTION: what the line or instruction belongs to. */
 	uint32_t app, instance, thread, object, function, location;
 	const char *file; /* borrowed; view LINE */
 	uint32_t line;
 	uint64_t address; /* INSTRUCTION: of the location; what is sampled is what comes next */
 	const char *container; /* view CONTAINER: the id, or the cgroup's path; borrowed */
 	uint64_t self;	       /* samples with it as the innermost */
-	uint64_t
-		total; /* samples with it anywhere in the stack, once each; = self without stacks */
+	/* Samples with it anywhere in the stack, once each; = self without stacks and in views by
+	 * owner. INSTRUCTION: = self, for a caller is known to be inside of its call only. */
+	uint64_t total;
 	uint64_t user, kernel; /* of self */
 	char *name;	       /* what it is called in one line; owned */
+	const char *where; /* object of a function, line or instruction: tells two of a name apart;
+			      borrowed; NULL: none */
 };
 
 struct sleepy_view {
 	enum sleepy_by by;
-	ARRAY(struct sleepy_row) rows; /* by self, then total, then name */
-	uint64_t samples;	       /* that passed the filter */
-	uint64_t all;		       /* of the profile */
-	uint64_t no_function;	       /* of samples: innermost location without a function */
+	/* By self, then total, then name. SYSTEM: always user, kernel, idle, others, lost. */
+	ARRAY(struct sleepy_row) rows;
+	uint64_t samples;     /* that passed the filter */
+	uint64_t all;	      /* of the profile */
+	uint64_t no_function; /* of samples: innermost location without a function */
 	/* of samples with a user part: how their stacks ended, by enum stack_end */
 	uint64_t ends[STACK_ENDS];
+	/* Of the slices that begin within the filter's time, whatever else it says: */
+	uint64_t elapsed_ns;
+	uint64_t busy; /* samples, those of others and lost ones included */
 };
 
-/* Innermost functions are the inlined ones unless merge_inlined. Instructions that follow at a
- * distance: see the caller of sleepy_instructions(). */
+/* Innermost functions are the inlined ones unless merge_inlined. Whatever `into` had is not
+ * released. */
 void sleepy_aggregate(const struct profile *p, enum sleepy_by by, const struct sleepy_filter *f,
 		      bool merge_inlined, struct sleepy_view *into);
 void sleepy_view_release(struct sleepy_view *v);
 
-/* Counts at each address of one function, ascending. */
+/* Counts at each address of one function, what is inlined there included, ascending. */
 struct sleepy_count {
 	uint64_t address, self;
 };
@@ -75,10 +86,13 @@ typedef ARRAY(struct sleepy_count) sleepy_counts;
 void sleepy_instructions(const struct profile *p, uint32_t function, const struct sleepy_filter *f,
 			 sleepy_counts *into);
 
-/* Two profiles, row by row, matched by name. Shares are of each one's samples; the interval of the
- * difference is that of two proportions (95 %), p adjusted for the number of rows. */
+/* Two profiles, row by row, matched by name and object; rows of one name are summed. Shares are of
+ * each one's samples; the interval of the difference is that of two proportions (95 %), p adjusted
+ * for the number of rows. p is NaN where there are so few samples that nothing could be told,
+ * however they had fallen; such rows are not counted in the adjustment. */
 struct sleepy_change {
-	char *name;
+	char *name, *where;	/* where: as in a row; NULL: none */
+	bool kernel;		/* all of it */
 	uint64_t before, after; /* self */
 	double before_share, after_share, change, low, high, p;
 };
@@ -88,16 +102,18 @@ struct sleepy_diff {
 	double before_hz, after_hz;
 	ARRAY(struct sleepy_change) rows; /* by the size of the change */
 };
+/* p < 0.05: the change is more than how the samples happened to fall. */
+bool sleepy_change_sure(const struct sleepy_change *c);
 void sleepy_compare(const struct sleepy_view *before, const struct sleepy_view *after,
 		    double before_hz, double after_hz, struct sleepy_diff *into);
 void sleepy_diff_release(struct sleepy_diff *d);
 
-/* Calls each with the names of a stack's frames from the outermost to the innermost, inlined ones
- * included, for all samples that pass, equal ones summed: for folded stacks and the like. */
+/* Calls each for all samples that pass, those of one thread and stack summed over the slices into
+ * count (s is the first of them), by thread, then stack: for folded stacks and the like. */
 typedef void (*sleepy_stack_fn)(void *context, const struct profile_sample *s, uint64_t count);
 void sleepy_each(const struct profile *p, const struct sleepy_filter *f, sleepy_stack_fn each,
 		 void *context);
-/* "libc.so.6+0x1234" or the function's name; into out. */
+/* "libc.so.6+0x1234" or the name of the function it is in (not of what was inlined there). */
 void sleepy_location_name(const struct profile *p, uint32_t location, char *out, size_t size);
 
 #endif

@@ -43,10 +43,13 @@ struct profile_index {
 	struct table tables[TABLES];
 };
 
+/* Not a plain XOR of the two: threads whose tid grows with their instance would all be one. */
 static uint32_t mix(uint32_t hash, uint64_t value)
 {
-	uint64_t x = (hash ^ value) * 0x9e3779b97f4a7c15u;
-	return (uint32_t)(x >> 32) ^ (uint32_t)x;
+	uint64_t x = (value ^ value >> 32) * 0x9e3779b97f4a7c15u;
+	x = (x ^ x >> 29) + hash;
+	x *= 0xbf58476d1ce4e5b9u;
+	return (uint32_t)(x >> 32);
 }
 
 static uint32_t mix_text(uint32_t hash, const char *text)
@@ -127,11 +130,6 @@ static uint32_t table_next(const struct table *t, uint32_t hash, size_t *at)
 static char *copied(const char *text)
 {
 	return text ? xstrdup(text) : NULL;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 /* ---- the dictionaries ---- */
@@ -364,7 +362,9 @@ static void merge_places(struct profile *to, const struct profile *from, struct 
 		const struct profile_location *l = &from->locations.items[i];
 		uint32_t at = profile_add_location(to, m->objects[l->object], l->offset);
 		m->locations[i] = at;
-		if (to->locations.items[at].frames > 0)
+		/* what was looked up stays, also where no function was found */
+		if (to->locations.items[at].frames > 0 ||
+		    (l->frames == 0 && l->address == l->offset))
 			continue;
 		frames.count = 0;
 		for (uint32_t k = 0; k < l->frames; k++) {

@@ -15,8 +15,9 @@
 
 #define PROFILE_NONE UINT32_MAX /* a position that points nowhere */
 #define BUILD_ID_MAX 20
-#define PROFILE_FRAMES_MAX 127 /* of a stack's part in the kernel, and of its part in user space \
-				*/
+#define PROFILE_FRAMES_MAX                                                    \
+	127 /* of a stack's part in the kernel, and of its part in user space \
+	     */
 
 /* What makes a CPU look. */
 enum profile_mode {

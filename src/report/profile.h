@@ -22,12 +22,17 @@ struct profile_style {
 	size_t most;	    /* rows; 0: all */
 	double least_share; /* rows below this share of the samples are left out */
 	bool totals;	    /* a column for samples with it anywhere in the stack */
+	bool all;	    /* listings: instructions without samples are not folded */
 };
 
-/* What was sampled, how, for how long; user, kernel, idle; what was lost, throttled, not unwound,
- * and what this mode cannot tell (aliasing, skid). A few lines. */
+/* What was sampled, how, for how long; user, kernel; what was lost, throttled, not unwound. A few
+ * lines. */
 void profile_head_text(const struct profile_subject *s, const struct profile_style *style,
 		       struct strbuf *out);
+/* What this way of sampling cannot tell (aliasing, piles in the kernel), where it matters for this
+ * profile: for the end of a report. */
+void profile_notes_text(const struct profile_subject *s, const struct profile_style *style,
+			struct strbuf *out);
 /* Rows of a view, with the share that was left out. */
 void profile_view_text(const struct profile_subject *s, const struct sleepy_view *v,
 		       const struct profile_style *style, struct strbuf *out);
@@ -45,6 +50,10 @@ struct profile_listing {
 	const instruction_list *instructions;
 	const sleepy_counts *counts;
 	uint64_t samples; /* that shares are of */
+	/* A line of a source file without its newline, lent until the next call; NULL: it cannot be
+	 * read. source NULL: no file can. */
+	const char *(*source)(void *context, const char *file, uint32_t line);
+	void *context;
 };
 void profile_listing_text(const struct profile_subject *s, const struct profile_listing *l,
 			  const struct profile_style *style, struct strbuf *out);

@@ -15,6 +15,7 @@ typedef __u8 u8;
 typedef __u16 u16;
 typedef __u32 u32;
 typedef __u64 u64;
+typedef __s16 s16;
 typedef __s32 s32;
 typedef __s64 s64;
 typedef __u16 __be16;
@@ -108,7 +109,12 @@ struct css_set {
 	struct cgroup *dfl_cgrp;
 };
 
+typedef struct {
+	int counter;
+} atomic_t;
+
 struct signal_struct {
+	atomic_t live;
 	long unsigned int maxrss; /* pages */
 };
 
@@ -155,11 +161,13 @@ struct request___before_5_16 {
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-	long unsigned int di, orig_ax;
+	long unsigned int bp, di, orig_ax, ip, sp;
+	u16 cs;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
 	u64 regs[31];
+	u64 sp, pc, pstate;
 	s32 syscallno;
 };
 #else
@@ -179,7 +187,8 @@ struct task_struct {
 	struct mm_struct *mm;
 	int exit_code;
 	int pid, tgid;
-	struct task_struct *real_parent;
+	struct task_struct *real_parent, *group_leader;
+	u64 self_exec_id;
 	u64 utime, stime;
 	long unsigned int nvcsw, nivcsw;
 	u64 start_boottime;
@@ -197,6 +206,10 @@ struct task_struct {
 
 struct work_struct {
 	void *func;
+};
+
+struct hrtimer {
+	void *function;
 };
 
 struct task_struct___before_5_14 {
@@ -220,5 +233,26 @@ struct bpf_iter__task {
 };
 
 #pragma clang attribute pop
+
+/* The interface of perf programs: fixed, unlike the kernel's own. */
+#if defined(__TARGET_ARCH_x86)
+struct perf_regs {
+	u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs,
+		flags, sp, ss;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct perf_regs {
+	u64 regs[31], sp, pc, pstate;
+};
+#else
+struct perf_regs {
+	u64 none;
+};
+#endif
+
+struct bpf_perf_event_data {
+	struct perf_regs regs;
+	u64 sample_period, addr;
+};
 
 #endif

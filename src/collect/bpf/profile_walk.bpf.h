@@ -1,0 +1,450 @@
+/* Stacks: the kernel's own as it tells it, the user's by the rows of .eh_frame that tare put into a
+ * map (binary/unwind.h), by frame pointers where there are none. Private to profile.bpf.c. */
+#ifndef TARE_COLLECT_BPF_PROFILE_WALK_H
+#define TARE_COLLECT_BPF_PROFILE_WALK_H
+
+typedef u8 uint8_t;
+typedef u32 uint32_t;
+typedef signed char int8_t;
+typedef s16 int16_t;
+#include "binary/unwind.h"
+
+#define ROW_STEPS 13	      /* rows of a page are at most 4096 */
+#define SPAN_STEPS 8	      /* 2^7 spans */
+#define FRAME_MOST (8u << 20) /* farther up no frame pointer leads */
+
+#define PF_KTHREAD 0x200000
+
+enum followed {
+	FOLLOWED_NOT,	 /* no room: the instruction alone */
+	FOLLOWED,	 /* what->stack is it */
+	FOLLOWED_DUMPED, /* tare will */
+};
+
+/* As enum stack_end of record/profile.h. */
+enum { END_LEAF, END_COMPLETE, END_LIMIT, END_BROKEN };
+
+struct place {
+	u64 ip, sp, bp;
+	bool user;
+};
+
+const volatile __u32 row_mask = 0;  /* rows in the map, a power of 2, less 1 */
+const volatile __u32 use_rows = 0;  /* else frame pointers alone */
+const volatile __u32 dump_room = 0; /* above it tare is woken */
+
+struct profile_control control = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* CPUs */
+	__type(key, u32);
+	__type(value, struct profile_cpu);
+} cpus SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* CPUs */
+	__type(key, u32);
+	__type(value, struct profile_words);
+} words SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, 4);
+	__uint(value_size, 8); /* set before loading */
+} rows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* set before loading */
+	__type(key, u32);
+	__type(value, struct profile_space);
+} spaces SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* set before loading */
+	__type(key, struct profile_identity);
+	__type(value, u32);
+} space_of SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096); /* set before loading */
+} dumps SEC(".maps");
+
+/* ---- registers ---- */
+
+static __always_inline void place_of_perf(struct place *r, struct bpf_perf_event_data *ctx)
+{
+#if defined(__TARGET_ARCH_x86)
+	r->ip = ctx->regs.ip;
+	r->sp = ctx->regs.sp;
+	r->bp = ctx->regs.bp;
+	r->user = (ctx->regs.cs & 3) != 0;
+#elif defined(__TARGET_ARCH_arm64)
+	r->ip = ctx->regs.pc;
+	r->sp = ctx->regs.sp;
+	r->bp = ctx->regs.regs[29];
+	r->user = (ctx->regs.pstate & 15) == 0;
+#endif
+}
+
+static __always_inline bool place_of_kernel(struct place *r, struct pt_regs *regs)
+{
+	if (!regs)
+		return false;
+#if defined(__TARGET_ARCH_x86)
+	r->ip = BPF_CORE_READ(regs, ip);
+	r->sp = BPF_CORE_READ(regs, sp);
+	r->bp = BPF_CORE_READ(regs, bp);
+	r->user = (BPF_CORE_READ(regs, cs) & 3) != 0;
+#elif defined(__TARGET_ARCH_arm64)
+	r->ip = BPF_CORE_READ(regs, pc);
+	r->sp = BPF_CORE_READ(regs, sp);
+	r->bp = BPF_CORE_READ(regs, regs[29]);
+	r->user = (BPF_CORE_READ(regs, pstate) & 15) == 0;
+#endif
+	return true;
+}
+
+/* ---- one frame ---- */
+
+struct walk {
+	u64 ip, sp, bp; /* ip: an address inside of the call, but of the first frame */
+	u32 space;	/* NO_SPACE: none */
+	u32 count, end;
+	u32 outside; /* an address was in no span */
+	u32 cpu, at; /* where the addresses go */
+	u64 hash;
+};
+#define NO_SPACE 0xffffffff
+
+static __always_inline bool read_word(u64 at, u64 *into)
+{
+	return bpf_probe_read_user(into, sizeof *into, (void *)at) == 0;
+}
+
+/* The rule for an address; false: none. */
+static __always_inline bool find_row(struct walk *w, struct unwind_row *into, u64 *address)
+{
+	u32 zero = 0, index = w->space;
+	struct profile_space *space = bpf_map_lookup_elem(&spaces, &index);
+	struct unwind_row *all = bpf_map_lookup_elem(&rows, &zero);
+	if (!space || !all)
+		return false;
+	u32 low = 0, high = space->count;
+	for (int i = 0; i < SPAN_STEPS; i++) {
+		if (low >= high)
+			break;
+		u32 middle = (low + high) / 2;
+		if (w->ip < space->spans[middle & (PROFILE_SPANS - 1)].begin)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	struct profile_span *span = &space->spans[(low - 1) & (PROFILE_SPANS - 1)];
+	if (low == 0 || w->ip >= span->end) {
+		w->outside = 1;
+		return false;
+	}
+	u64 pc = w->ip - span->bias;
+	if (!span->rows || pc >= span->limit)
+		return false;
+	/* entries of the page index are rows, too: pc is the number of the row */
+	u32 page = span->index + (u32)(pc >> 12);
+	low = all[page & row_mask].pc;
+	high = all[(page + 1) & row_mask].pc + 1;
+	for (int i = 0; i < ROW_STEPS; i++) { /* the last row that begins at or before pc */
+		if (high - low <= 1 || high < low)
+			break;
+		u32 middle = low + (high - low) / 2;
+		if (all[(span->row + middle) & row_mask].pc <= pc)
+			low = middle;
+		else
+			high = middle;
+	}
+	*into = all[(span->row + low) & row_mask];
+	*address = pc;
+	return into->pc <= pc;
+}
+
+static __always_inline int by_pointer(struct walk *w)
+{
+	u64 caller, bp;
+	if (w->bp < w->sp || w->bp - w->sp > FRAME_MOST || (w->bp & 7) || !read_word(w->bp, &bp) ||
+	    !read_word(w->bp + 8, &caller) || caller < 4096) {
+		w->end = END_BROKEN;
+		return 1;
+	}
+	w->sp = w->bp + 16;
+	w->bp = bp;
+	w->ip = caller - 1;
+	return 0;
+}
+
+static __always_inline int out_of_signal(struct walk *w)
+{
+	u64 ip, sp, bp;
+	if (!read_word(w->sp + UNWIND_SIGNAL_IP, &ip) ||
+	    !read_word(w->sp + UNWIND_SIGNAL_SP, &sp) ||
+	    !read_word(w->sp + UNWIND_SIGNAL_BP, &bp)) {
+		w->end = END_BROKEN;
+		return 1;
+	}
+	w->ip = ip; /* was interrupted, has not called */
+	w->sp = sp;
+	w->bp = bp;
+	return 0;
+}
+
+static __always_inline bool find_cfa(const struct walk *w, const struct unwind_row *row, u64 pc,
+				     u64 *cfa)
+{
+	s64 offset = row->offset;
+	switch (row->how & 15) {
+	case UNWIND_SP:
+		*cfa = w->sp + offset;
+		return true;
+	case UNWIND_BP:
+		*cfa = w->bp + offset;
+		return true;
+	case UNWIND_BP_AT:
+		return read_word(w->bp + offset, cfa);
+	case UNWIND_SP_AT:
+		return read_word(w->sp + offset, cfa);
+	case UNWIND_PLT:
+		*cfa = w->sp + 8 + ((pc & 15) >= offset ? 8 : 0);
+		return true;
+	}
+	return false;
+}
+
+/* From the frame in w to its caller's; not 0: w->end says why there is none. Verified once, being
+ * global. */
+__attribute__((noinline)) int step(struct walk *w)
+{
+	if (!w)
+		return 1;
+	struct unwind_row row;
+	u64 pc, cfa, caller;
+	if (!use_rows || w->space == NO_SPACE || !find_row(w, &row, &pc))
+		return by_pointer(w);
+	u32 how = row.how & 15;
+	if (how == UNWIND_END) {
+		w->end = END_COMPLETE;
+		return 1;
+	}
+	if (how == UNWIND_SIGNAL)
+		return out_of_signal(w);
+	if (!find_cfa(w, &row, pc, &cfa) || cfa <= w->sp || (cfa & 7) ||
+	    !read_word(cfa - 8, &caller)) {
+		w->end = END_BROKEN;
+		return 1;
+	}
+	u32 bp = row.how >> 4;
+	u64 saved = cfa + 8 * (s64)row.bp;
+	if (bp == UNWIND_BP_SAVED && saved >= w->sp)
+		read_word(saved, &w->bp);
+	else if (bp == UNWIND_BP_AT_BP)
+		read_word(w->bp, &w->bp);
+	else if (bp == UNWIND_BP_LOST)
+		w->bp = 0;
+	w->sp = cfa;
+	w->ip = caller - 1;
+	if (caller == 0) {
+		w->end = END_COMPLETE;
+		return 1;
+	}
+	return 0;
+}
+
+/* ---- a stack ---- */
+
+static __always_inline u64 mix(u64 hash, u64 value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 29;
+}
+
+/* The words of this half of a CPU. */
+static __always_inline u64 *words_of(u32 cpu)
+{
+	struct profile_words *all = bpf_map_lookup_elem(&words, &cpu);
+	return all ? all->halves[control.half & 1] : 0;
+}
+
+/* Follows the stack up from w, its addresses written from word w->at on. */
+__attribute__((noinline)) int walk_up(struct walk *w)
+{
+	u64 *all = w ? words_of(w->cpu) : 0;
+	if (!all)
+		return 1;
+	u32 i;
+	for (i = 0; i < PROFILE_DEPTH; i++) {
+		all[(w->at + i) & (PROFILE_WORDS - 1)] = w->ip;
+		w->hash = mix(w->hash, w->ip);
+		if (step(w)) {
+			i++;
+			break;
+		}
+	}
+	w->count = i;
+	return 0;
+}
+
+/* Of the n words of the kernel's part from `at` on, how many are of the tick itself, whose
+ * interrupt is on top of what it interrupted. */
+__attribute__((noinline)) int above(u32 cpu, u32 at, u32 n, u64 ip)
+{
+	u64 *all = words_of(cpu);
+	if (!all)
+		return 0;
+	for (u32 i = 0; i < 40; i++) {
+		if (i >= n)
+			break;
+		if (all[(at + i) & (PROFILE_WORDS - 1)] == ip)
+			return i;
+	}
+	return 0;
+}
+
+__attribute__((noinline)) u64 hash_of_words(u32 cpu, u32 at, u32 n, u64 hash)
+{
+	u64 *all = words_of(cpu);
+	if (!all)
+		return hash;
+	for (u32 i = 0; i < PROFILE_DEPTH; i++) {
+		if (i >= n)
+			break;
+		hash = mix(hash, all[(at + i) & (PROFILE_WORDS - 1)]);
+	}
+	return hash;
+}
+
+/* Where user space is, or was when it called the kernel. */
+static __always_inline bool user_place(struct task_struct *t, const struct place *r,
+				       struct place *user)
+{
+	if (r->user) {
+		*user = *r;
+		return true;
+	}
+	if (t->flags & PF_KTHREAD || !t->mm) /* or it is ending */
+		return false;
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(t);
+	return place_of_kernel(user, regs) && user->ip;
+}
+
+static __always_inline bool dump(struct task_struct *t, const struct walk *user,
+				 const struct profile_slot *what, const u64 *kernel, u32 n)
+{
+	struct profile_dump *d = bpf_ringbuf_reserve(&dumps, sizeof *d, 0);
+	if (!d)
+		return false;
+	d->identity = what->identity;
+	d->ip = user->ip;
+	d->sp = user->sp;
+	d->bp = user->bp;
+	d->at_ns = bpf_ktime_get_ns();
+	d->tid = what->tid;
+	d->flags = what->flags;
+	d->kernel_count = n;
+	bpf_probe_read_kernel(d->comm, sizeof d->comm, t->comm);
+	bpf_probe_read_kernel(d->kernel, PROFILE_DEPTH * sizeof *kernel, kernel);
+	/* page by page: what is above the stack is not there */
+	u32 first = PROFILE_PAGE - (user->sp & (PROFILE_PAGE - 1)), pages = 0;
+	u64 at = user->sp;
+	if (bpf_probe_read_user(d->stack, first & (2 * PROFILE_PAGE - 1), (void *)at) == 0) {
+		at += first;
+		pages = 1;
+		for (u32 i = 0; i < PROFILE_DUMP_PAGES - 1; i++) {
+			u32 to = first + i * PROFILE_PAGE;
+			if (to > (PROFILE_DUMP_PAGES - 1) * PROFILE_PAGE ||
+			    bpf_probe_read_user(d->stack + to, PROFILE_PAGE, (void *)at) != 0)
+				break;
+			at += PROFILE_PAGE;
+			pages++;
+		}
+	}
+	d->pages = pages;
+	u64 waiting = bpf_ringbuf_query(&dumps, BPF_RB_AVAIL_DATA);
+	bpf_ringbuf_submit(d, waiting > dump_room ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+	return true;
+}
+
+/* Finds the stack at `offset`, just written, among those of this half, or keeps it. */
+static __always_inline u32 keep(struct profile_half *half, u64 *all, u32 offset, u32 length,
+				u64 hash)
+{
+	for (int i = 0; i < PROFILE_PROBES; i++) {
+		u32 *entry = &half->index[(hash + i) & (PROFILE_INDEX - 1)];
+		u32 at = *entry;
+		if (!at) {
+			*entry = offset + 1;
+			break;
+		}
+		if (all[(at - 1) & (PROFILE_WORDS - 1)] == hash)
+			return at;
+	}
+	half->words = offset + length;
+	return offset + 1;
+}
+
+static __always_inline enum followed follow(void *ctx, struct profile_half *half, u32 cpu,
+					    struct task_struct *t, const struct place *r,
+					    struct profile_slot *what, bool tick)
+{
+	u64 *all = words_of(cpu);
+	u32 offset = half->words, n = 0, skip = 0;
+	if (!all || offset > PROFILE_WORDS - PROFILE_STACK_MOST)
+		return FOLLOWED_NOT;
+	u64 *stack = &all[offset];
+	if (!r->user) {
+		long size = bpf_get_stack(ctx, stack + 2, PROFILE_DEPTH * sizeof *stack, 0);
+		n = size > 0 && size <= PROFILE_DEPTH * 8 ? (u32)size / 8 : 0;
+		if (n == 0) {
+			stack[2] = r->ip;
+			n = 1;
+		}
+		if (tick)
+			skip = above(cpu, offset + 2, n, r->ip);
+	}
+	struct place user;
+	struct walk w = {
+		.space = NO_SPACE, .end = END_COMPLETE, .cpu = cpu, .at = offset + 2 + n
+	};
+	if (user_place(t, r, &user)) {
+		w.ip = user.ip;
+		w.sp = user.sp;
+		w.bp = user.bp;
+		u32 *space = bpf_map_lookup_elem(&space_of, &what->identity);
+		if (use_rows && !space && dump(t, &w, what, stack + 2, n | skip << 16))
+			return FOLLOWED_DUMPED;
+		if (space)
+			w.space = *space;
+		w.end = END_LIMIT;
+		walk_up(&w);
+		struct profile_space *s = w.outside && space ? bpf_map_lookup_elem(&spaces, space)
+							     : 0;
+		w.ip = user.ip;
+		w.sp = user.sp;
+		w.bp = user.bp;
+		if (s && !s->known && dump(t, &w, what, stack + 2, n | skip << 16))
+			return FOLLOWED_DUMPED;
+	}
+	u64 counts = PROFILE_COUNTS(n, w.count, w.end, skip);
+	u64 hash = hash_of_words(cpu, offset + 2 + skip, n - skip, mix(w.hash, counts));
+	stack[0] = hash;
+	stack[1] = counts;
+	what->stack = keep(half, all, offset, 2 + n + (u32)w.count, hash);
+	return FOLLOWED;
+}
+
+#endif

@@ -1,0 +1,92 @@
+#include "collect/build_id.h"
+
+#include <elf.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HEADERS_MAX 128	      /* program headers looked at */
+#define NOTES_MAX (16u << 10) /* bytes of notes looked at, in each segment */
+
+struct segment {
+	uint64_t offset, size;
+};
+
+static bool read_at(int fd, uint64_t offset, void *into, size_t size)
+{
+	return offset <= INT64_MAX && pread(fd, into, size, (off_t)offset) == (ssize_t)size;
+}
+
+/* The i-th program header, when it is one of notes. */
+static bool notes_of(int fd, bool wide, uint64_t table, size_t i, struct segment *into)
+{
+	if (wide) {
+		Elf64_Phdr p;
+		if (!read_at(fd, table + i * sizeof p, &p, sizeof p) || p.p_type != PT_NOTE)
+			return false;
+		*into = (struct segment){ p.p_offset, p.p_filesz };
+	} else {
+		Elf32_Phdr p;
+		if (!read_at(fd, table + i * sizeof p, &p, sizeof p) || p.p_type != PT_NOTE)
+			return false;
+		*into = (struct segment){ p.p_offset, p.p_filesz };
+	}
+	return true;
+}
+
+static size_t padded(size_t size)
+{
+	return (size + 3) & ~(size_t)3;
+}
+
+static bool find_note(const uint8_t *bytes, size_t size, struct profile_object *o)
+{
+	Elf64_Nhdr n; /* the same in both classes */
+	for (size_t at = 0; at + sizeof n <= size;) {
+		memcpy(&n, bytes + at, sizeof n);
+		at += sizeof n;
+		if (n.n_namesz > size || n.n_descsz > size ||
+		    padded(n.n_namesz) + n.n_descsz > size - at)
+			return false;
+		const uint8_t *name = bytes + at, *id = name + padded(n.n_namesz);
+		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == sizeof ELF_NOTE_GNU &&
+		    memcmp(name, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0 && n.n_descsz > 0 &&
+		    n.n_descsz <= BUILD_ID_MAX) {
+			memset(o->build_id, 0, sizeof o->build_id);
+			memcpy(o->build_id, id, n.n_descsz);
+			o->build_id_size = (uint8_t)n.n_descsz;
+			return true;
+		}
+		size_t step = padded(n.n_namesz) + padded(n.n_descsz);
+		if (step > size - at)
+			return false;
+		at += step;
+	}
+	return false;
+}
+
+bool build_id_read(int fd, struct profile_object *o)
+{
+	union {
+		Elf64_Ehdr wide;
+		Elf32_Ehdr narrow;
+		unsigned char ident[EI_NIDENT];
+	} h;
+	memset(&h, 0, sizeof h);
+	if (!read_at(fd, 0, &h, sizeof h.narrow) || memcmp(h.ident, ELFMAG, SELFMAG) != 0)
+		return false;
+	bool wide = h.ident[EI_CLASS] == ELFCLASS64;
+	if (wide && !read_at(fd, 0, &h, sizeof h.wide))
+		return false;
+	uint64_t table = wide ? h.wide.e_phoff : h.narrow.e_phoff;
+	size_t count = wide ? h.wide.e_phnum : h.narrow.e_phnum;
+	for (size_t i = 0; i < count && i < HEADERS_MAX; i++) {
+		struct segment s;
+		uint8_t bytes[NOTES_MAX];
+		if (table > INT64_MAX / 2 || !notes_of(fd, wide, table, i, &s))
+			continue;
+		size_t size = s.size < sizeof bytes ? (size_t)s.size : sizeof bytes;
+		if (read_at(fd, s.offset, bytes, size) && find_note(bytes, size, o))
+			return true;
+	}
+	return false;
+}

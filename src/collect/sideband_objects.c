@@ -1,0 +1,361 @@
+/* What code was mapped from. The kernel tells a file by build-id or, where it cannot read that, by
+ * inode; /proc by inode alone. So that two tellings of one file are one object, whoever tells it by
+ * inode has its build-id read, and an object with a build-id has no inode. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collect/build_id.h"
+#include "collect/sideband_private.h"
+
+#define FIRST_BUCKETS 256
+#define PATH_ROOM 4352 /* PATH_MAX and "/proc/PID/root" */
+
+/* ---- kinds ---- */
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Names of memory without a file, as perf and /proc have them, and ours. */
+static const struct {
+	const char *told, *path;
+} memory_names[] = {
+	{ "//anon", "[anon]" },	      { "[anon", "[anon]" },	      { "anon_inode:", "[anon]" },
+	{ "/anon_inode:", "[anon]" }, { "/anon_hugepage", "[anon]" }, { "/dev/zero", "[anon]" },
+	{ "[heap]", "[heap]" },	      { "[stack", "[stack]" },	      { "/SYSV", "[shm]" },
+};
+
+/* The path it is kept under; within room, or from's own. */
+static const char *judge(const char *path, enum object_kind *kind, char *room, size_t size)
+{
+	static const char deleted[] = " (deleted)";
+	size_t length = strlen(path), end = sizeof deleted - 1;
+	*kind = OBJECT_MEMORY;
+	if (!*path)
+		return "[anon]";
+	for (size_t i = 0; i < sizeof memory_names / sizeof *memory_names; i++)
+		if (begins(path, memory_names[i].told))
+			return memory_names[i].path;
+	if (length > end && strcmp(path + length - end, deleted) == 0)
+		length -= end;
+	if (begins(path, "/memfd:")) {
+		snprintf(room, size, "[%.*s]", (int)length - 1, path + 1);
+		return room;
+	}
+	if (strcmp(path, "[vdso]") == 0) {
+		*kind = OBJECT_VDSO;
+		return path;
+	}
+	if (*path == '[')
+		return path;
+	*kind = OBJECT_FILE;
+	snprintf(room, size, "%.*s", (int)length, path);
+	return room;
+}
+
+static bool is_own_memory(const struct profile_object *o)
+{
+	return o->kind == OBJECT_MEMORY && strcmp(o->path, "[vsyscall]") != 0;
+}
+
+bool object_is_file(const struct sideband *sb, uint32_t object)
+{
+	const struct profile_object *o = &sb->objects.items[object]->its.object;
+	return o->kind == OBJECT_FILE || begins(o->path, "[memfd:");
+}
+
+bool object_is_loader(const struct sideband *sb, uint32_t object)
+{
+	const char *name = object_name(&sb->objects.items[object]->its.object);
+	return begins(name, "ld-linux") || begins(name, "ld-musl") || begins(name, "ld.so") ||
+	       begins(name, "ld64.so") || begins(name, "ld-2.");
+}
+
+uint64_t object_offset(const struct sideband *sb, uint32_t object, uint64_t begin, uint64_t offset)
+{
+	switch (sb->objects.items[object]->its.object.kind) {
+	case OBJECT_MEMORY:
+		return begin;
+	case OBJECT_VDSO:
+		return 0;
+	default:
+		return offset;
+	}
+}
+
+/* ---- opening ---- */
+
+/* A regular file and nothing else: to open a device may do something. */
+static int open_regular(const char *path)
+{
+	int at = open(path, O_PATH | O_CLOEXEC), fd = -1;
+	struct stat s;
+	if (at < 0)
+		return -1;
+	if (fstat(at, &s) == 0 && S_ISREG(s.st_mode)) {
+		char name[64];
+		snprintf(name, sizeof name, "/proc/self/fd/%d", at);
+		fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	}
+	close(at);
+	return fd;
+}
+
+static bool is_it(int fd, const struct object *o, bool certain)
+{
+	if (o->its.object.build_id_size) {
+		struct profile_object found = { 0 };
+		return build_id_read(fd, &found) &&
+		       found.build_id_size == o->its.object.build_id_size &&
+		       memcmp(found.build_id, o->its.object.build_id, found.build_id_size) == 0;
+	}
+	/* The device is not compared: file systems with subvolumes or layers say two. */
+	struct stat s;
+	return certain || !o->id.inode || (fstat(fd, &s) == 0 && s.st_ino == o->id.inode);
+}
+
+/* The file, if it is the one meant; else closed. */
+static int if_it(int fd, const struct object *o, bool certain)
+{
+	if (fd < 0 || is_it(fd, o, certain))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* What a process has mapped there, deleted or not. */
+static int open_mapped(uint32_t pid, uint64_t begin, uint64_t end)
+{
+	char path[96];
+	snprintf(path, sizeof path, "/proc/%u/map_files/%jx-%jx", pid, (uintmax_t)begin,
+		 (uintmax_t)end);
+	return open_regular(path);
+}
+
+static int open_beneath(uint32_t pid, const char *path)
+{
+	char whole[PATH_ROOM];
+	if (snprintf(whole, sizeof whole, "/proc/%u/root%s", pid, path) >= (int)sizeof whole)
+		return -1;
+	return open_regular(whole);
+}
+
+/* Reads the build-id of what is told by inode. */
+static void complete(const struct origin *from, struct object *o)
+{
+	int fd = if_it(open_beneath(from->pid, o->its.object.path), o, false);
+	if (fd < 0)
+		fd = if_it(open_mapped(from->pid, from->begin, from->end), o, true);
+	if (fd < 0)
+		fd = if_it(open_regular(o->its.object.path), o, false);
+	if (fd < 0)
+		return;
+	if (build_id_read(fd, &o->its.object))
+		o->its.object.device = o->its.object.inode = 0;
+	close(fd);
+}
+
+/* ---- interning ---- */
+
+static uint32_t hash_of(const char *path, uint32_t pid)
+{
+	uint32_t hash = 2166136261u ^ pid;
+	for (; *path; path++)
+		hash = (hash ^ (uint8_t)*path) * 16777619u;
+	return hash ^ hash >> 15;
+}
+
+static void link_object(struct sideband *sb, uint32_t i)
+{
+	struct object *o = sb->objects.items[i];
+	uint32_t hash = hash_of(o->its.object.path, o->its.object.pid);
+	uint32_t *bucket = &sb->object_buckets[hash & (sb->object_bucket_count - 1)];
+	o->next = *bucket;
+	*bucket = i;
+}
+
+static void more_buckets(struct sideband *sb)
+{
+	sb->object_bucket_count = sb->object_bucket_count ? 2 * sb->object_bucket_count
+							  : FIRST_BUCKETS;
+	xfree(sb->object_buckets);
+	sb->object_buckets = xmalloc(sb->object_bucket_count * sizeof *sb->object_buckets);
+	memset(sb->object_buckets, 0xff, sb->object_bucket_count * sizeof *sb->object_buckets);
+	for (uint32_t i = 0; i < sb->objects.count; i++)
+		link_object(sb, i);
+}
+
+static bool same_id(const struct file_id *a, const struct file_id *b)
+{
+	return a->device == b->device && a->inode == b->inode &&
+	       (!a->generation || !b->generation || a->generation == b->generation);
+}
+
+static bool same(const struct object *o, const struct object *wanted, bool by_id)
+{
+	const struct profile_object *a = &o->its.object, *b = &wanted->its.object;
+	if (a->kind != b->kind || a->pid != b->pid || strcmp(a->path, b->path) != 0)
+		return false;
+	if (a->kind != OBJECT_FILE)
+		return true;
+	if (by_id)
+		return o->id.inode && same_id(&o->id, &wanted->id);
+	if (a->build_id_size || b->build_id_size)
+		return a->build_id_size == b->build_id_size &&
+		       memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
+	return same_id(&o->id, &wanted->id);
+}
+
+static uint32_t find(const struct sideband *sb, const struct object *wanted, bool by_id)
+{
+	if (!sb->object_bucket_count)
+		return PROFILE_NONE;
+	uint32_t hash = hash_of(wanted->its.object.path, wanted->its.object.pid);
+	uint32_t i = sb->object_buckets[hash & (sb->object_bucket_count - 1)];
+	while (i != PROFILE_NONE && !same(sb->objects.items[i], wanted, by_id))
+		i = sb->objects.items[i]->next;
+	return i;
+}
+
+static uint32_t add(struct sideband *sb, const struct object *wanted)
+{
+	if (sb->objects.count >= sb->object_bucket_count)
+		more_buckets(sb);
+	struct object *o = xmalloc(sizeof *o);
+	*o = *wanted;
+	o->its.object.path = xstrdup(wanted->its.object.path);
+	o->its.fd = -1;
+	array_push(&sb->objects, o);
+	link_object(sb, (uint32_t)sb->objects.count - 1);
+	return (uint32_t)sb->objects.count - 1;
+}
+
+uint32_t object_intern(struct sideband *sb, const struct origin *from)
+{
+	char room[PATH_ROOM];
+	struct object o = { .id = from->id };
+	struct profile_object *its = &o.its.object;
+	/* not written to: add() copies it */
+	its->path = (char *)judge(from->path, &its->kind, room, sizeof room);
+	its->pid = is_own_memory(its) ? from->pid : 0;
+	if (its->kind == OBJECT_FILE && from->build_id) {
+		memcpy(its->build_id, from->build_id, from->build_id_size);
+		its->build_id_size = from->build_id_size;
+	} else if (its->kind == OBJECT_FILE) {
+		uint32_t known = find(sb, &o, true);
+		if (known != PROFILE_NONE)
+			return known;
+		its->device = from->id.device;
+		its->inode = from->id.inode;
+		complete(from, &o);
+	}
+	uint32_t found = find(sb, &o, false);
+	if (found == PROFILE_NONE)
+		return add(sb, &o);
+	if (o.id.inode)
+		sb->objects.items[found]->id = o.id;
+	return found;
+}
+
+uint32_t object_for_child(struct sideband *sb, uint32_t object, uint32_t pid)
+{
+	const struct object *of = sb->objects.items[object];
+	if (!of->its.object.pid)
+		return object;
+	struct object o = { .its.object = { .path = of->its.object.path,
+					    .kind = of->its.object.kind,
+					    .pid = pid } };
+	uint32_t found = find(sb, &o, false);
+	return found != PROFILE_NONE ? found : add(sb, &o);
+}
+
+struct sideband_object *sideband_object(struct sideband *sb, uint32_t object)
+{
+	return object < sb->objects.count ? &sb->objects.items[object]->its : NULL;
+}
+
+void objects_release(struct sideband *sb)
+{
+	for (size_t i = 0; i < sb->objects.count; i++) {
+		struct object *o = sb->objects.items[i];
+		if (o->its.fd >= 0)
+			close(o->its.fd);
+		xfree(o->its.object.path);
+		xfree(o);
+	}
+	array_release(&sb->objects);
+	xfree(sb->object_buckets);
+}
+
+/* ---- files kept open ---- */
+
+static void close_oldest(struct sideband *sb)
+{
+	struct object *oldest = NULL;
+	for (size_t i = 0; i < sb->objects.count; i++) {
+		struct object *o = sb->objects.items[i];
+		if (o->its.fd >= 0 && (!oldest || o->used < oldest->used))
+			oldest = o;
+	}
+	if (!oldest)
+		return;
+	close(oldest->its.fd);
+	oldest->its.fd = -1;
+	oldest->its.tried = false;
+	sb->open_files--;
+}
+
+struct search {
+	uint32_t object, pid;
+	int fd;
+};
+
+/* Through a process that has it mapped. */
+static void search_process(struct sideband *sb, void *context, struct process *p)
+{
+	struct search *s = context;
+	const struct image_of *image = process_newest(p);
+	const struct object *o = sb->objects.items[s->object];
+	if (s->fd >= 0 || image->end_ns || (s->pid && s->pid != p->pid))
+		return;
+	for (size_t i = 0; i < image->mappings.count && s->fd < 0; i++) {
+		const struct mapping *m = &image->mappings.items[i];
+		if (m->object != s->object)
+			continue;
+		s->fd = if_it(open_mapped(p->pid, m->begin, m->end), o, true);
+		if (s->fd < 0)
+			s->fd = if_it(open_beneath(p->pid, o->its.object.path), o, false);
+	}
+}
+
+int sideband_object_fd(struct sideband *sb, uint32_t object, uint32_t pid)
+{
+	if (object >= sb->objects.count)
+		return -1;
+	struct object *o = sb->objects.items[object];
+	o->used = ++sb->uses;
+	if (o->its.object.kind != OBJECT_FILE || o->its.fd >= 0 ||
+	    (o->its.tried && (!pid || pid == o->tried_pid)))
+		return o->its.fd;
+	if (sb->open_files >= sb->most_files)
+		close_oldest(sb);
+	o->its.tried = true;
+	o->tried_pid = pid;
+	struct search s = { .object = object, .pid = pid, .fd = -1 };
+	struct process *p = pid ? process_find(sb, pid) : NULL;
+	if (p)
+		search_process(sb, &s, p);
+	if (s.fd < 0)
+		s.fd = if_it(open_regular(o->its.object.path), o, false);
+	s.pid = 0;
+	if (s.fd < 0)
+		process_each(sb, search_process, &s);
+	o->its.fd = s.fd;
+	sb->open_files += s.fd >= 0;
+	return s.fd;
+}

@@ -1,0 +1,124 @@
+/* Two profiles, row by row. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/sleepy.h"
+#include "stats/proportions.h"
+#include "stats/tests.h"
+
+#define ALPHA 0.05
+
+bool sleepy_change_sure(const struct sleepy_change *c)
+{
+	return c->p < ALPHA;
+}
+
+struct side {
+	const struct sleepy_row *row;
+	bool after;
+};
+typedef ARRAY(struct side) side_list;
+
+static int compare_texts(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct side *x = a, *y = b;
+	int order = compare_texts(x->row->name, y->row->name);
+	return order ? order : compare_texts(x->row->where, y->row->where);
+}
+
+/* Of a system only what was sampled can be compared: idle CPUs and what was lost are no samples. */
+static void gather(const struct sleepy_view *v, bool after, side_list *list)
+{
+	size_t count = v->by == SLEEPY_SYSTEM && v->rows.count > 2 ? 2 : v->rows.count;
+	for (size_t i = 0; i < count; i++)
+		if (v->rows.items[i].self)
+			array_push(list, (struct side){ &v->rows.items[i], after });
+}
+
+static struct sleepy_change change_of(const side_list *list, size_t from, size_t to)
+{
+	struct sleepy_change c = { .kernel = true };
+	const struct sleepy_row *first = list->items[from].row;
+	c.name = xstrdup(first->name);
+	c.where = first->where ? xstrdup(first->where) : NULL;
+	for (size_t i = from; i < to; i++) {
+		const struct sleepy_row *row = list->items[i].row;
+		*(list->items[i].after ? &c.after : &c.before) += row->self;
+		c.kernel = c.kernel && !row->user;
+	}
+	return c;
+}
+
+static void judge(struct sleepy_diff *d)
+{
+	double *p = xcalloc(d->rows.count + 1, sizeof *p);
+	size_t tests = 0;
+	for (size_t i = 0; i < d->rows.count; i++) {
+		struct sleepy_change *c = &d->rows.items[i];
+		struct proportions both;
+		proportions_compare(c->before, d->before, c->after, d->after, &both);
+		c->before_share = d->before ? (double)c->before / (double)d->before : NAN;
+		c->after_share = d->after ? (double)c->after / (double)d->after : NAN;
+		c->change = both.change;
+		c->low = both.low;
+		c->high = both.high;
+		c->p = both.least_p < ALPHA ? both.p : NAN;
+		if (!isnan(c->p))
+			p[tests++] = c->p;
+	}
+	adjust_p(p, tests);
+	for (size_t i = 0, at = 0; i < d->rows.count; i++)
+		if (!isnan(d->rows.items[i].p))
+			d->rows.items[i].p = p[at++];
+	xfree(p);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct sleepy_change *x = a, *y = b;
+	double one = fabs(x->change), other = fabs(y->change);
+	if (one > other || one < other)
+		return one > other ? -1 : 1;
+	int order = strcmp(x->name, y->name);
+	return order ? order : compare_texts(x->where, y->where);
+}
+
+void sleepy_compare(const struct sleepy_view *before, const struct sleepy_view *after,
+		    double before_hz, double after_hz, struct sleepy_diff *into)
+{
+	side_list list = { 0 };
+	*into = (struct sleepy_diff){ .by = before->by,
+				      .before = before->samples,
+				      .after = after->samples,
+				      .before_hz = before_hz,
+				      .after_hz = after_hz };
+	gather(before, false, &list);
+	gather(after, true, &list);
+	if (list.count)
+		qsort(list.items, list.count, sizeof *list.items, by_name);
+	for (size_t i = 0, next; i < list.count; i = next) {
+		for (next = i + 1; next < list.count; next++)
+			if (by_name(&list.items[i], &list.items[next]) != 0)
+				break;
+		array_push(&into->rows, change_of(&list, i, next));
+	}
+	array_release(&list);
+	judge(into);
+	if (into->rows.count)
+		qsort(into->rows.items, into->rows.count, sizeof *into->rows.items, by_size);
+}
+
+void sleepy_diff_release(struct sleepy_diff *d)
+{
+	for (size_t i = 0; i < d->rows.count; i++) {
+		xfree(d->rows.items[i].name);
+		xfree(d->rows.items[i].where);
+	}
+	array_release(&d->rows);
+}
