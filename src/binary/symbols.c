@@ -1,24 +1,415 @@
 #include "binary/symbols.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "binary/symbols_private.h"
+
+#define MEMORY_USUAL ((size_t)256 << 20)
+#define OPEN_MAX_OBJECTS 200 /* each holds up to three descriptors */
+#define KNOWN_MAX 8192	     /* objects whose outcome is remembered */
+#define CODE_MAX 65536	     /* bytes of a function */
+
+/* What is known of an object. What it holds can go and be read again; that it was counted stays. */
+struct known {
+	struct profile_object object;
+	bool loaded, counted, readable;
+	struct elf_image image;
+	struct symbol_table table;
+	struct lines *lines;
+	struct jit_map jit;
+	uint64_t used; /* when, as s->clock counts */
+};
+
+struct symbols {
+	struct symbols_options options;
+	char *debug_path;
+	ARRAY(struct known *) list;
+	struct kernel_symbols kernel;
+	struct symbols_summary summary;
+	uint64_t clock;
+};
+
 struct symbols *symbols_new(const struct symbols_options *options)
 {
-	(void)options;
-	return NULL;
-}
-
-void symbols_free(struct symbols *s)
-{
-	(void)s;
-}
-
-void symbols_fill(struct symbols *s, struct profile *p)
-{
-	(void)s;
-	(void)p;
+	struct symbols *s = xcalloc(1, sizeof *s);
+	if (options)
+		s->options = *options;
+	if (s->options.debug_path)
+		s->options.debug_path = s->debug_path = xstrdup(s->options.debug_path);
+	if (!s->options.memory)
+		s->options.memory = MEMORY_USUAL;
+	return s;
 }
 
 struct symbols_summary symbols_summary(const struct symbols *s)
 {
-	(void)s;
-	return (struct symbols_summary){ 0 };
+	return s->summary;
+}
+
+/* ---- the objects ---- */
+
+static void unload(struct known *k)
+{
+	if (!k->loaded)
+		return;
+	elf_image_close(&k->image);
+	symbol_table_release(&k->table);
+	lines_free(k->lines);
+	k->lines = NULL;
+	jit_release(&k->jit);
+	k->jit = (struct jit_map){ 0 };
+	k->loaded = false;
+}
+
+static void known_free(struct known *k)
+{
+	unload(k);
+	xfree(k->object.path);
+	xfree(k);
+}
+
+void symbols_free(struct symbols *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->list.count; i++)
+		known_free(s->list.items[i]);
+	array_release(&s->list);
+	kernel_release(&s->kernel);
+	xfree(s->debug_path);
+	xfree(s);
+}
+
+static bool same_object(const struct profile_object *a, const struct profile_object *b)
+{
+	return a->kind == b->kind && a->pid == b->pid && a->device == b->device &&
+	       a->inode == b->inode && a->build_id_size == b->build_id_size &&
+	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0 &&
+	       strcmp(a->path, b->path) == 0;
+}
+
+static struct known *known_of(struct symbols *s, const struct profile_object *o)
+{
+	for (size_t i = 0; i < s->list.count; i++)
+		if (same_object(&s->list.items[i]->object, o))
+			return s->list.items[i];
+	if (s->list.count >= KNOWN_MAX) {
+		known_free(s->list.items[0]);
+		memmove(s->list.items, s->list.items + 1, --s->list.count * sizeof *s->list.items);
+	}
+	struct known *k = xcalloc(1, sizeof *k);
+	k->object = *o;
+	k->object.path = xstrdup(o->path);
+	k->image.fd = -1;
+	array_push(&s->list, k);
+	return k;
+}
+
+static size_t memory_of(const struct known *k)
+{
+	return k->loaded ? sizeof *k + symbol_table_memory(&k->table) +
+				   symbol_table_memory(&k->jit.table) + lines_memory(k->lines)
+			 : 0;
+}
+
+/* Lets the least used go until the rest is within bounds. */
+static void trim(struct symbols *s)
+{
+	for (;;) {
+		size_t memory = 0, open = 0;
+		struct known *oldest = NULL;
+		for (size_t i = 0; i < s->list.count; i++) {
+			struct known *k = s->list.items[i];
+			if (!k->loaded)
+				continue;
+			memory += memory_of(k);
+			open++;
+			if (!oldest || k->used < oldest->used)
+				oldest = k;
+		}
+		if (!oldest || (memory <= s->options.memory && open <= OPEN_MAX_OBJECTS))
+			return;
+		unload(oldest);
+	}
+}
+
+/* ---- reading one ---- */
+
+/* The kernel keeps a device's number in another form than stat tells it. */
+static bool same_device(uint64_t device, dev_t other)
+{
+	return device == 0 || device == other ||
+	       device == ((uint64_t)major(other) << 20 | minor(other));
+}
+
+/* Is it the file that ran? */
+static bool is_same_file(const struct profile_object *o, const struct elf_image *e)
+{
+	if (o->build_id_size)
+		return e->build_id_size == o->build_id_size &&
+		       memcmp(e->build_id, o->build_id, o->build_id_size) == 0;
+	struct stat st;
+	if (!o->inode || e->fd < 0)
+		return true;
+	return fstat(e->fd, &st) == 0 && st.st_ino == o->inode && same_device(o->device, st.st_dev);
+}
+
+static bool open_object(struct symbols *s, struct known *k)
+{
+	if (k->object.kind == OBJECT_VDSO)
+		return elf_image_open_vdso(&k->image);
+	int fd = s->options.open ? s->options.open(s->options.context, &k->object)
+				 : open_regular(k->object.path);
+	return elf_image_open(&k->image, fd);
+}
+
+static void read_tables(struct symbols *s, struct known *k)
+{
+	struct debug_file debug;
+	bool file = k->object.kind == OBJECT_FILE;
+	bool separate = file &&
+			debug_file_find(&debug, &k->image, k->object.path, s->options.debug_path);
+	symbol_table_read(&k->table, &k->image, separate ? &debug.image : NULL);
+	struct dwarf_files files;
+	if (file && !s->options.no_lines &&
+	    dwarf_files_open(&files, &k->image, k->object.path, separate ? &debug : NULL,
+			     s->options.debug_path))
+		k->lines = lines_new(&files);
+	if (separate)
+		debug_file_close(&debug);
+}
+
+static void load_file(struct symbols *s, struct known *k)
+{
+	bool opened = open_object(s, k);
+	k->readable = opened && is_same_file(&k->object, &k->image);
+	if (k->readable)
+		read_tables(s, k);
+	if (!k->counted) {
+		s->summary.objects++;
+		s->summary.unreadable += !opened;
+		s->summary.replaced += opened && !k->readable;
+		s->summary.dynamic_only += k->readable && k->table.dynamic_only;
+		s->summary.with_lines += k->lines != NULL;
+	}
+	k->counted = true;
+	if (!k->readable)
+		elf_image_close(&k->image);
+}
+
+static struct known *load(struct symbols *s, const struct profile_object *o)
+{
+	struct known *k = known_of(s, o);
+	k->used = ++s->clock;
+	bool was_loaded = k->loaded;
+	k->loaded = true;
+	switch (o->kind) {
+	case OBJECT_FILE:
+	case OBJECT_VDSO:
+		if (!was_loaded)
+			load_file(s, k);
+		break;
+	case OBJECT_JIT:
+	case OBJECT_MEMORY:
+		if (o->pid)
+			jit_refresh(&k->jit, o->pid);
+		break;
+	default:
+		break;
+	}
+	return k;
+}
+
+/* ---- one location ---- */
+
+/* What is known of an address: of the symbol tables the function, of DWARF the rest. */
+struct found {
+	uint64_t address;
+	const struct symbol_table *table;
+	const struct symbol *symbol;
+	struct line_frame lines[LINE_FRAMES_MAX];
+	size_t count;
+};
+
+static void find(struct symbols *s, struct known *k, uint64_t offset, struct found *into)
+{
+	into->address = offset;
+	into->symbol = NULL;
+	into->count = 0;
+	switch (k->object.kind) {
+	case OBJECT_FILE:
+	case OBJECT_VDSO:
+		if (!k->readable || !elf_image_address(&k->image, offset, &into->address))
+			return;
+		into->table = &k->table;
+		if (k->lines)
+			into->count = lines_find(k->lines, into->address, into->lines);
+		break;
+	case OBJECT_KERNEL:
+	case OBJECT_MODULE:
+		into->symbol = kernel_find(&s->kernel, offset);
+		into->table = &s->kernel.table;
+		return;
+	case OBJECT_JIT:
+	case OBJECT_MEMORY:
+		into->table = &k->jit.table;
+		break;
+	default:
+		return;
+	}
+	into->symbol = symbol_table_find(into->table, into->address);
+}
+
+static char *copied(const char *text)
+{
+	return text ? xstrdup(text) : NULL;
+}
+
+/* `line`: what DWARF says; symbol: of the function itself, NULL for one that is inlined. False:
+ * nothing tells its name. */
+static bool make_frame(struct profile *p, uint32_t object, const struct symbol_table *table,
+		       const struct symbol *symbol, const struct line_frame *line,
+		       struct profile_frame *into)
+{
+	if (!symbol && !line->name)
+		return false;
+	struct profile_function function = {
+		.object = object,
+		.name = symbol ? demangled(symbol_table_name(table, symbol)) : xstrdup(line->name),
+		.address = symbol ? symbol->start : line->start,
+		.size = symbol ? symbol->end - symbol->start : line->size,
+		.file = copied(line->decl_file),
+		.line = line->decl_line,
+	};
+	into->function = profile_add_function(p, &function);
+	into->line = line->line;
+	const char *own = p->functions.items[into->function].file;
+	bool same = own && line->file && strcmp(own, line->file) == 0;
+	into->file = same ? NULL : copied(line->file);
+	xfree(function.name);
+	xfree(function.file);
+	return true;
+}
+
+static void name_location(struct profile *p, uint32_t location, const struct found *f)
+{
+	struct profile_frame frames[LINE_FRAMES_MAX + 1];
+	uint32_t object = p->locations.items[location].object;
+	size_t count = 0;
+	const struct line_frame none = { 0 }, *outer = &none;
+	for (size_t i = 0; i < f->count; i++)
+		if (!f->lines[i].inlined)
+			outer = &f->lines[i];
+		else
+			count += make_frame(p, object, NULL, NULL, &f->lines[i], &frames[count]);
+	count += make_frame(p, object, f->table, f->symbol, outer, &frames[count]);
+	profile_set_frames(p, location, f->address, frames, count);
+	for (size_t i = 0; i < count; i++)
+		xfree(frames[i].file);
+}
+
+/* ---- code ---- */
+
+static uint32_t outermost(const struct profile *p, const struct profile_location *l)
+{
+	return l->frames ? p->frames.items[l->first_frame + l->frames - 1].function : PROFILE_NONE;
+}
+
+static bool wants_code(const struct symbols *s, const struct profile *p,
+		       const struct profile_location *l)
+{
+	uint32_t function = outermost(p, l);
+	return !s->options.no_code && function != PROFILE_NONE &&
+	       p->functions.items[function].size && !profile_find_code(p, function);
+}
+
+static void add_code(struct symbols *s, struct known *k, struct profile *p, uint32_t function)
+{
+	const struct profile_function *f = &p->functions.items[function];
+	uint32_t size = f->size < CODE_MAX ? (uint32_t)f->size : CODE_MAX;
+	uint8_t *bytes = NULL;
+	uint64_t offset;
+	if (k->object.kind == OBJECT_KERNEL || k->object.kind == OBJECT_MODULE) {
+		bytes = xmalloc(size);
+		size = (uint32_t)kernel_code(&s->kernel, f->address, bytes, size);
+	} else if (k->readable && elf_image_offset(&k->image, f->address, &offset)) {
+		if (offset < k->image.size && size > k->image.size - offset)
+			size = (uint32_t)(k->image.size - offset);
+		bytes = elf_image_bytes(&k->image, offset, size);
+	}
+	if (bytes)
+		profile_add_code(p, function, bytes, size);
+	xfree(bytes);
+}
+
+/* ---- all of them ---- */
+
+/* Locations by object, and which of them a CPU was seen at. */
+struct order {
+	uint32_t *locations, *first; /* first[o]..first[o + 1]: those of object o */
+	bool *sampled;
+};
+
+static struct order order_of(const struct profile *p)
+{
+	struct order o = {
+		.locations = xcalloc(p->locations.count + 1, sizeof *o.locations),
+		.first = xcalloc(p->objects.count + 2, sizeof *o.first),
+		.sampled = xcalloc(p->locations.count + 1, sizeof *o.sampled),
+	};
+	for (size_t i = 0; i < p->locations.count; i++)
+		o.first[p->locations.items[i].object + 2]++;
+	for (size_t i = 2; i < p->objects.count + 2; i++)
+		o.first[i] += o.first[i - 1];
+	for (size_t i = 0; i < p->locations.count; i++)
+		o.locations[o.first[p->locations.items[i].object + 1]++] = (uint32_t)i;
+	for (size_t i = 0; i < p->stack_list.count; i++)
+		if (p->stack_list.items[i].count)
+			o.sampled[p->links.items[p->stack_list.items[i].first]] = true;
+	return o;
+}
+
+static void order_release(struct order *o)
+{
+	xfree(o->locations);
+	xfree(o->first);
+	xfree(o->sampled);
+}
+
+static void fill_object(struct symbols *s, struct profile *p, const struct order *order,
+			uint32_t object)
+{
+	struct known *k = NULL;
+	struct found *found = NULL;
+	for (uint32_t i = order->first[object]; i < order->first[object + 1]; i++) {
+		uint32_t at = order->locations[i];
+		struct profile_location *l = &p->locations.items[at];
+		if (l->frames && (!order->sampled[at] || !wants_code(s, p, l)))
+			continue;
+		if (!k) {
+			k = load(s, &p->objects.items[object]);
+			found = xcalloc(1, sizeof *found);
+		}
+		if (!l->frames) {
+			find(s, k, l->offset, found);
+			name_location(p, at, found);
+		}
+		if (order->sampled[at] && wants_code(s, p, l))
+			add_code(s, k, p, outermost(p, l));
+	}
+	xfree(found);
+	if (k)
+		trim(s);
+}
+
+void symbols_fill(struct symbols *s, struct profile *p)
+{
+	struct order order = order_of(p);
+	for (uint32_t i = 0; i < p->objects.count; i++)
+		fill_object(s, p, &order, i);
+	order_release(&order);
 }

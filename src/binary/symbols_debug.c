@@ -1,0 +1,331 @@
+#include <dlfcn.h>
+#include <elf.h>
+#include <elfutils/libdwelf.h>
+#include <endian.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "binary/symbols_private.h"
+
+#define USUAL_DIRECTORIES "/usr/lib/debug"
+#define COPY_MAX (512u << 20)	/* bytes of a file that its owner may change while it is read */
+#define UNPACKED_MAX (1u << 30) /* bytes of debug sections that are compressed */
+
+/* ---- by build-id ---- */
+
+static bool has_build_id(const struct elf_image *e, const uint8_t *id, size_t size)
+{
+	return e->build_id_size == size && memcmp(e->build_id, id, size) == 0;
+}
+
+/* The first that is there; *path: its name, that the caller frees. */
+static int open_by_build_id(const char *directories, const uint8_t *id, size_t size, char **path)
+{
+	if (size < 2)
+		return -1;
+	char *copy = xstrdup(directories ? directories : USUAL_DIRECTORIES), *rest = copy;
+	int fd = -1;
+	for (char *dir; fd < 0 && (dir = strsep(&rest, ":"));) {
+		struct strbuf name = { 0 };
+		if (*dir != '/')
+			continue;
+		strbuf_printf(&name, "%s/.build-id/%02x/", dir, id[0]);
+		for (size_t i = 1; i < size; i++)
+			strbuf_printf(&name, "%02x", id[i]);
+		strbuf_puts(&name, ".debug");
+		fd = open_regular(name.text);
+		*path = fd >= 0 ? strbuf_detach(&name) : NULL;
+		strbuf_release(&name);
+	}
+	xfree(copy);
+	return fd;
+}
+
+/* ---- by the name in .gnu_debuglink ---- */
+
+static uint32_t crc32_of(const struct elf_image *e)
+{
+	uint32_t table[256], crc = UINT32_MAX;
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t value = i;
+		for (int bit = 0; bit < 8; bit++)
+			value = value & 1 ? (value >> 1) ^ 0xedb88320u : value >> 1;
+		table[i] = value;
+	}
+	for (uint64_t at = 0; at < e->size;) {
+		uint64_t size = e->size - at < 1 << 20 ? e->size - at : 1 << 20;
+		uint8_t *bytes = elf_image_bytes(e, at, size);
+		for (uint64_t i = 0; bytes && i < size; i++)
+			crc = table[(crc ^ bytes[i]) & 255] ^ (crc >> 8);
+		xfree(bytes);
+		at += size;
+	}
+	return ~crc;
+}
+
+struct link {
+	char *name;
+	uint32_t crc;
+};
+
+static bool link_read(struct link *link, const struct elf_image *main)
+{
+	const struct elf_section *s = elf_image_section(main, ".gnu_debuglink");
+	char *bytes = s && s->size <= 4096 ? (char *)elf_image_section_bytes(main, s) : NULL;
+	size_t at = bytes ? (strlen(bytes) + 4) & ~(size_t)3 : 0;
+	if (!bytes || !*bytes || strchr(bytes, '/') || at + sizeof link->crc > s->size) {
+		xfree(bytes);
+		return false;
+	}
+	memcpy(&link->crc, bytes + at, sizeof link->crc);
+	link->name = bytes;
+	return true;
+}
+
+static bool same_file(const struct elf_image *a, const struct elf_image *b)
+{
+	struct stat x, y;
+	return a->fd >= 0 && b->fd >= 0 && fstat(a->fd, &x) == 0 && fstat(b->fd, &y) == 0 &&
+	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static bool link_fits(struct debug_file *d, const struct elf_image *main, const struct link *link,
+		      char *path)
+{
+	if (!elf_image_open(&d->image, open_regular(path))) {
+		xfree(path);
+		return false;
+	}
+	bool fits = !same_file(&d->image, main);
+	if (fits && main->build_id_size && d->image.build_id_size)
+		fits = has_build_id(&d->image, main->build_id, main->build_id_size);
+	else if (fits)
+		fits = d->image.size <= COPY_MAX && crc32_of(&d->image) == link->crc;
+	if (fits) {
+		d->path = path;
+		return true;
+	}
+	elf_image_close(&d->image);
+	xfree(path);
+	return false;
+}
+
+static char *joined(const char *directory, size_t length, const char *middle, const char *name)
+{
+	struct strbuf path = { 0 };
+	strbuf_add(&path, directory, length);
+	strbuf_printf(&path, "%s/%s", middle, name);
+	return strbuf_detach(&path);
+}
+
+static bool find_by_link(struct debug_file *d, const struct elf_image *main, const char *path,
+			 const char *directories)
+{
+	struct link link;
+	const char *slash = strrchr(path, '/');
+	if (!slash || *path != '/' || !link_read(&link, main))
+		return false;
+	size_t length = (size_t)(slash - path);
+	bool found = link_fits(d, main, &link, joined(path, length, "", link.name)) ||
+		     link_fits(d, main, &link, joined(path, length, "/.debug", link.name));
+	char *copy = xstrdup(directories ? directories : USUAL_DIRECTORIES), *rest = copy;
+	for (char *dir; !found && (dir = strsep(&rest, ":"));) {
+		struct strbuf below = { 0 };
+		if (*dir != '/')
+			continue;
+		strbuf_puts(&below, dir);
+		strbuf_add(&below, path, length);
+		found = link_fits(d, main, &link, joined(below.text, below.length, "", link.name));
+		strbuf_release(&below);
+	}
+	xfree(copy);
+	xfree(link.name);
+	return found;
+}
+
+/* ---- from a server, where the user names one ---- */
+
+static int ask_server(const uint8_t *id, size_t size, char **path)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	void *library = urls && *urls && size ? dlopen("libdebuginfod.so.1", RTLD_LAZY) : NULL;
+	if (!library)
+		return -1;
+	void *(*begin)(void) = NULL;
+	void (*end)(void *) = NULL;
+	int (*find)(void *, const unsigned char *, int, char **) = NULL;
+	*(void **)&begin = dlsym(library, "debuginfod_begin");
+	*(void **)&end = dlsym(library, "debuginfod_end");
+	*(void **)&find = dlsym(library, "debuginfod_find_debuginfo");
+	int fd = -1;
+	void *client = begin && end && find ? begin() : NULL;
+	if (client) {
+		char *name = NULL;
+		fd = find(client, id, (int)size, &name);
+		if (fd >= 0)
+			*path = name;
+		else
+			free(name);
+		end(client);
+	}
+	/* it stays loaded: libcurl beneath it does not like to go */
+	return fd;
+}
+
+bool debug_file_find(struct debug_file *d, const struct elf_image *main, const char *path,
+		     const char *directories)
+{
+	*d = (struct debug_file){ .image.fd = -1 };
+	int fd = open_by_build_id(directories, main->build_id, main->build_id_size, &d->path);
+	if (fd < 0 && find_by_link(d, main, path, directories))
+		return true;
+	if (fd < 0)
+		fd = ask_server(main->build_id, main->build_id_size, &d->path);
+	if (fd >= 0 && elf_image_open(&d->image, fd) &&
+	    has_build_id(&d->image, main->build_id, main->build_id_size))
+		return true;
+	debug_file_close(d);
+	return false;
+}
+
+void debug_file_close(struct debug_file *d)
+{
+	elf_image_close(&d->image);
+	free(d->path);
+	d->path = NULL;
+}
+
+/* ---- for libdw ---- */
+
+/* libdw maps files, and a mapped file that becomes shorter kills its reader: what others than root
+ * can write is copied. */
+static int private_copy(int fd)
+{
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return -1;
+	if (st.st_uid == 0 && !(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return dup(fd);
+	if (st.st_size > COPY_MAX)
+		return -1;
+	int copy = memfd_create("tare-debug", MFD_CLOEXEC);
+	off_t at = 0;
+	while (copy >= 0 && at < st.st_size)
+		if (sendfile(copy, fd, &at, (size_t)(st.st_size - at)) <= 0)
+			break;
+	if (copy >= 0 && at < st.st_size) {
+		close(copy);
+		return -1;
+	}
+	return copy;
+}
+
+/* What the compressed sections say they hold. */
+static bool unpacks_to_too_much(const struct elf_image *e)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < e->sections.count; i++) {
+		const struct elf_section *s = &e->sections.items[i];
+		bool old = strncmp(s->name, ".zdebug", 7) == 0;
+		if (!old && !(s->flags & SHF_COMPRESSED))
+			continue;
+		uint8_t *head = elf_image_bytes(e, s->offset, sizeof(Elf64_Chdr));
+		uint64_t size = UNPACKED_MAX;
+		if (head && old) {
+			memcpy(&size, head + 4, sizeof size);
+			size = be64toh(size);
+		} else if (head && e->is64) {
+			memcpy(&size, head + offsetof(Elf64_Chdr, ch_size), sizeof size);
+		} else if (head) {
+			uint32_t narrow;
+			memcpy(&narrow, head + offsetof(Elf32_Chdr, ch_size), sizeof narrow);
+			size = narrow;
+		}
+		xfree(head);
+		if (size > UNPACKED_MAX || (total += size) > UNPACKED_MAX)
+			return true;
+	}
+	return false;
+}
+
+static bool has_dwarf(const struct elf_image *e)
+{
+	const struct elf_section *s = elf_image_section(e, ".debug_info");
+	if (!s)
+		s = elf_image_section(e, ".zdebug_info");
+	return e->fd >= 0 && s && s->type != SHT_NOBITS && !unpacks_to_too_much(e);
+}
+
+static Dwarf *begin(const struct elf_image *e, int *fd)
+{
+	*fd = has_dwarf(e) ? private_copy(e->fd) : -1;
+	Dwarf *dwarf = *fd >= 0 ? dwarf_begin(*fd, DWARF_C_READ) : NULL;
+	if (!dwarf && *fd >= 0) {
+		close(*fd);
+		*fd = -1;
+	}
+	return dwarf;
+}
+
+/* What dwz took out of several files into one. libdw would look for it by itself, and would wait
+ * for ever on a pipe of that name. */
+static bool begin_alternative(struct dwarf_files *into, const char *path, const char *directories)
+{
+	const char *name;
+	const void *id;
+	ssize_t size = dwelf_dwarf_gnu_debugaltlink(into->dwarf, &name, &id);
+	if (size == 0)
+		return true;
+	if (size < 0 || size > BUILD_ID_MAX)
+		return false;
+	char *found = NULL;
+	int fd = open_by_build_id(directories, id, (size_t)size, &found);
+	free(found);
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	if (fd < 0 && (*name == '/' || slash)) {
+		char *full = *name == '/' ? xstrdup(name)
+					  : joined(path, (size_t)(slash - path), "", name);
+		fd = open_regular(full);
+		xfree(full);
+	}
+	struct elf_image image;
+	if (!elf_image_open(&image, fd))
+		return false;
+	if (has_build_id(&image, id, (size_t)size) &&
+	    !elf_image_section(&image, ".gnu_debugaltlink"))
+		into->alternative = begin(&image, &into->alternative_fd);
+	elf_image_close(&image);
+	if (into->alternative)
+		dwarf_setalt(into->dwarf, into->alternative);
+	return into->alternative;
+}
+
+bool dwarf_files_open(struct dwarf_files *into, const struct elf_image *main, const char *path,
+		      const struct debug_file *debug, const char *directories)
+{
+	*into = (struct dwarf_files){ .fd = -1, .alternative_fd = -1 };
+	bool separate = debug && has_dwarf(&debug->image);
+	into->dwarf = begin(separate ? &debug->image : main, &into->fd);
+	if (into->dwarf && begin_alternative(into, separate ? debug->path : path, directories))
+		return true;
+	dwarf_files_close(into);
+	return false;
+}
+
+void dwarf_files_close(struct dwarf_files *d)
+{
+	if (d->dwarf)
+		dwarf_end(d->dwarf);
+	if (d->alternative)
+		dwarf_end(d->alternative);
+	if (d->fd >= 0)
+		close(d->fd);
+	if (d->alternative_fd >= 0)
+		close(d->alternative_fd);
+	*d = (struct dwarf_files){ .fd = -1, .alternative_fd = -1 };
+}

@@ -1,0 +1,256 @@
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef TARE_LZMA
+#include <lzma.h>
+#endif
+
+#include "binary/symbols_private.h"
+
+/* ---- symbols ---- */
+
+static Elf64_Sym symbol_at(const struct elf_image *e, const uint8_t *bytes, size_t i)
+{
+	Elf64_Sym wide;
+	if (e->is64) {
+		memcpy(&wide, bytes + i * sizeof wide, sizeof wide);
+		return wide;
+	}
+	Elf32_Sym s;
+	memcpy(&s, bytes + i * sizeof s, sizeof s);
+	return (Elf64_Sym){ .st_name = s.st_name,
+			    .st_info = s.st_info,
+			    .st_shndx = s.st_shndx,
+			    .st_value = s.st_value,
+			    .st_size = s.st_size };
+}
+
+static bool is_code(const struct elf_image *e, const Elf64_Sym *s)
+{
+	unsigned type = ELF64_ST_TYPE(s->st_info);
+	if (s->st_shndx == SHN_UNDEF)
+		return false;
+	if (type == STT_FUNC || type == STT_GNU_IFUNC)
+		return true;
+	return type == STT_NOTYPE && s->st_shndx < e->sections.count &&
+	       (e->sections.items[s->st_shndx].flags & SHF_EXECINSTR);
+}
+
+/* A table of symbols with its names. */
+struct raw_symbols {
+	uint8_t *bytes;
+	char *names;
+	size_t count, names_size;
+};
+
+static struct raw_symbols raw_read(const struct elf_image *e, const struct elf_section *s)
+{
+	struct raw_symbols raw = { 0 };
+	if (!s || s->link >= e->sections.count)
+		return raw;
+	const struct elf_section *names = &e->sections.items[s->link];
+	raw.names = (char *)elf_image_section_bytes(e, names);
+	raw.bytes = raw.names ? elf_image_section_bytes(e, s) : NULL;
+	raw.names_size = names->size;
+	if (raw.bytes)
+		raw.count = s->size / (e->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym));
+	return raw;
+}
+
+static void raw_release(struct raw_symbols *raw)
+{
+	xfree(raw->bytes);
+	xfree(raw->names);
+}
+
+static const char *raw_name(const struct raw_symbols *raw, const Elf64_Sym *s)
+{
+	return s->st_name < raw->names_size ? raw->names + s->st_name : "";
+}
+
+/* Adds the symbols of code in a section; how many they were. */
+static size_t add_symbols(struct symbol_table *t, const struct elf_image *e,
+			  const struct elf_section *section)
+{
+	struct raw_symbols raw = raw_read(e, section);
+	size_t before = t->list.count;
+	for (size_t i = 0; i < raw.count; i++) {
+		Elf64_Sym s = symbol_at(e, raw.bytes, i);
+		const char *name = raw_name(&raw, &s);
+		if (*name && is_code(e, &s))
+			symbol_table_add(t, s.st_value, s.st_size, name, ELF64_ST_BIND(s.st_info),
+					 ELF64_ST_TYPE(s.st_info));
+	}
+	raw_release(&raw);
+	return t->list.count - before;
+}
+
+/* ---- entries of the PLT, which have no symbols ---- */
+
+struct slot {
+	uint64_t got;
+	uint32_t symbol;
+	int64_t addend;
+};
+typedef ARRAY(struct slot) slot_list;
+
+static void add_slots(slot_list *into, const struct elf_image *e, const struct elf_section *s)
+{
+	uint8_t *bytes = elf_image_section_bytes(e, s);
+	size_t count = bytes ? s->size / sizeof(Elf64_Rela) : 0;
+	for (size_t i = 0; i < count && into->count < SYMBOLS_MAX; i++) {
+		Elf64_Rela r;
+		memcpy(&r, bytes + i * sizeof r, sizeof r);
+		array_push(into, (struct slot){ .got = r.r_offset,
+						.symbol = (uint32_t)ELF64_R_SYM(r.r_info),
+						.addend = r.r_addend });
+	}
+	xfree(bytes);
+}
+
+static int by_got(const void *a, const void *b)
+{
+	const struct slot *x = a, *y = b;
+	return x->got < y->got ? -1 : x->got > y->got;
+}
+
+static const struct slot *slot_at(const slot_list *slots, uint64_t got)
+{
+	size_t low = 0, high = slots->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (slots->items[middle].got < got)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < slots->count && slots->items[low].got == got ? &slots->items[low] : NULL;
+}
+
+static void add_entry(struct symbol_table *t, const struct elf_image *e,
+		      const struct raw_symbols *raw, const struct slot *slot, uint64_t address,
+		      uint64_t size)
+{
+	struct strbuf name = { 0 };
+	Elf64_Sym s = { 0 };
+	if (slot->symbol < raw->count)
+		s = symbol_at(e, raw->bytes, slot->symbol);
+	const char *plain = raw_name(raw, &s);
+	if (slot->symbol && *plain) {
+		char *readable = demangled(plain);
+		strbuf_printf(&name, "%s@plt", readable);
+		xfree(readable);
+	} else {
+		/* resolved by a function of the file itself; objdump's way to say it */
+		strbuf_printf(&name, "*ABS*+%#llx@plt", (unsigned long long)slot->addend);
+	}
+	symbol_table_add(t, address, size, name.text, STB_GLOBAL, STT_FUNC);
+	strbuf_release(&name);
+}
+
+/* An entry jumps through its slot: jmp *slot(%rip). That tells whose it is, whatever the linker's
+ * layout. */
+static void add_x86_entries(struct symbol_table *t, const struct elf_image *e,
+			    const struct raw_symbols *raw, const slot_list *slots,
+			    const struct elf_section *plt, uint64_t size)
+{
+	uint8_t *code = elf_image_section_bytes(e, plt);
+	for (uint64_t at = 0; code && at + size <= plt->size; at += size)
+		for (uint64_t i = at; i + 6 <= at + size; i++) {
+			int32_t away;
+			if (code[i] != 0xff || code[i + 1] != 0x25)
+				continue;
+			memcpy(&away, code + i + 2, sizeof away);
+			const struct slot *slot =
+				slot_at(slots, plt->address + i + 6 + (uint64_t)(int64_t)away);
+			if (slot)
+				add_entry(t, e, raw, slot, plt->address + at, size);
+			break;
+		}
+	xfree(code);
+}
+
+/* In the order of .rela.plt, behind a head of two entries. */
+static void add_arm_entries(struct symbol_table *t, const struct elf_image *e,
+			    const struct raw_symbols *raw, const slot_list *slots,
+			    const struct elf_section *plt)
+{
+	uint64_t at = 32;
+	for (size_t i = 0; i < slots->count && at + 16 <= plt->size; i++, at += 16)
+		add_entry(t, e, raw, &slots->items[i], plt->address + at, 16);
+}
+
+static void add_plt(struct symbol_table *t, const struct elf_image *e)
+{
+	const struct elf_section *dynamic = elf_image_section_of_type(e, SHT_DYNSYM);
+	const struct elf_section *plt = elf_image_section(e, ".plt");
+	const struct elf_section *sec = elf_image_section(e, ".plt.sec");
+	const struct elf_section *got = elf_image_section(e, ".plt.got");
+	if (!e->is64 || (!plt && !got))
+		return;
+	struct raw_symbols raw = raw_read(e, dynamic);
+	slot_list slots = { 0 };
+	add_slots(&slots, e, elf_image_section(e, ".rela.plt"));
+	if (e->machine == EM_AARCH64 && plt) {
+		add_arm_entries(t, e, &raw, &slots, plt);
+	} else if (e->machine == EM_X86_64) {
+		add_slots(&slots, e, elf_image_section(e, ".rela.dyn"));
+		if (slots.count)
+			qsort(slots.items, slots.count, sizeof *slots.items, by_got);
+		if (plt)
+			add_x86_entries(t, e, &raw, &slots, plt, 16);
+		if (sec)
+			add_x86_entries(t, e, &raw, &slots, sec, 16);
+		if (got)
+			add_x86_entries(t, e, &raw, &slots, got, sec ? 16 : 8);
+	}
+	array_release(&slots);
+	raw_release(&raw);
+}
+
+/* ---- a table of symbols, packed into the stripped file (Fedora) ---- */
+
+static size_t add_packed(struct symbol_table *t, const struct elf_image *main)
+{
+#ifdef TARE_LZMA
+	const uint64_t most = 128u << 20;
+	const struct elf_section *s = elf_image_section(main, ".gnu_debugdata");
+	uint8_t *packed = elf_image_section_bytes(main, s);
+	if (!packed)
+		return 0;
+	uint64_t limit = s->size < most / 64 ? s->size * 64 : most, memory = most;
+	uint8_t *bytes = xmalloc(limit);
+	size_t from = 0, to = 0, added = 0;
+	struct elf_image inner;
+	lzma_ret code = lzma_stream_buffer_decode(&memory, 0, NULL, packed, &from, s->size, bytes,
+						  &to, limit);
+	xfree(packed);
+	if (code != LZMA_OK) {
+		xfree(bytes);
+		return 0;
+	}
+	if (elf_image_open_memory(&inner, bytes, to)) {
+		added = add_symbols(t, &inner, elf_image_section_of_type(&inner, SHT_SYMTAB));
+		elf_image_close(&inner);
+	}
+	return added;
+#else
+	(void)t;
+	(void)main;
+	return 0;
+#endif
+}
+
+void symbol_table_read(struct symbol_table *t, const struct elf_image *main,
+		       const struct elf_image *debug)
+{
+	size_t found = add_symbols(t, main, elf_image_section_of_type(main, SHT_SYMTAB));
+	if (!found && debug)
+		found = add_symbols(t, debug, elf_image_section_of_type(debug, SHT_SYMTAB));
+	if (!found) {
+		add_symbols(t, main, elf_image_section_of_type(main, SHT_DYNSYM));
+		t->dynamic_only = add_packed(t, main) == 0;
+	}
+	add_plt(t, main);
+	symbol_table_finish(t);
+}

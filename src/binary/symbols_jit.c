@@ -1,0 +1,138 @@
+#include <elf.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "binary/symbols_private.h"
+
+#define MAP_MAX (256 << 20) /* bytes of a perf map that are read */
+
+/* "START SIZE name", numbers in hex. Later lines replace earlier ones: code is compiled again. */
+void jit_parse(struct jit_map *j, const char *text)
+{
+	symbol_table_release(&j->table);
+	j->table.latest = true;
+	struct strbuf name = { 0 };
+	for (const char *line = text, *end; line && *line; line = end ? end + 1 : NULL) {
+		end = strchr(line, '\n');
+		char *rest, *after;
+		uint64_t start = strtoull(line, &rest, 16);
+		uint64_t size = strtoull(rest, &after, 16);
+		size_t length = end ? (size_t)(end - line) : strlen(line);
+		const char *stop = line + length;
+		if (rest == line || after == rest || after >= stop || *after != ' ' || !size)
+			continue;
+		strbuf_clear(&name);
+		strbuf_add(&name, after + 1, (size_t)(stop - after - 1));
+		if (*name.text)
+			symbol_table_add(&j->table, start, size, name.text, STB_GLOBAL, STT_FUNC);
+	}
+	strbuf_release(&name);
+	symbol_table_finish(&j->table);
+}
+
+/* What the process calls itself in its own namespace. */
+static uint32_t inner_pid(uint32_t pid)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%u/status", pid);
+	char *status = file_read(path);
+	char *line = status ? strstr(status, "\nNSpid:") : NULL;
+	if (line) {
+		char *at = line + strlen("\nNSpid:"), *rest;
+		for (unsigned long n; (n = strtoul(at, &rest, 10), rest != at && *rest != '\0');) {
+			pid = (uint32_t)n;
+			at = rest;
+			if (*at == '\n')
+				break;
+		}
+	}
+	xfree(status);
+	return pid;
+}
+
+/* No link in there may lead out of the process's own root. */
+static int open_inside(uint32_t pid)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%u/root", pid);
+	int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -1;
+	snprintf(path, sizeof path, "tmp/perf-%u.map", inner_pid(pid));
+	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+	close(root);
+	return fd;
+}
+
+static int open_map(uint32_t pid)
+{
+	int fd = open_inside(pid);
+	if (fd >= 0)
+		return fd;
+	char path[64];
+	snprintf(path, sizeof path, "/tmp/perf-%u.map", pid);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+}
+
+/* Anyone can put a file into /tmp: it must be the process's user who did. */
+static bool may_be_believed(struct jit_map *j, uint32_t pid, uid_t owner)
+{
+	char path[64];
+	struct stat st;
+	snprintf(path, sizeof path, "/proc/%u", pid);
+	if (stat(path, &st) == 0) {
+		j->known = true;
+		j->owner = st.st_uid;
+	}
+	if (owner == 0)
+		return true;
+	if (j->known)
+		return owner == j->owner;
+	struct invoker invoker;
+	invoker_get(&invoker);
+	return owner == geteuid() || (invoker.present && owner == invoker.uid);
+}
+
+static char *read_text(int fd, uint64_t size)
+{
+	size_t wanted = size < MAP_MAX ? (size_t)size : MAP_MAX, done = 0;
+	char *text = xmalloc(wanted + 1);
+	ssize_t n = 1;
+	while (done < wanted && (n = read(fd, text + done, wanted - done)) > 0)
+		done += (size_t)n;
+	text[done] = '\0';
+	return text;
+}
+
+void jit_refresh(struct jit_map *j, uint32_t pid)
+{
+	struct stat st;
+	int fd = open_map(pid);
+	if (fd < 0)
+		return; /* what was read before stays */
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && may_be_believed(j, pid, st.st_uid)) {
+		int64_t changed = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
+		if (changed != j->changed_ns || (uint64_t)st.st_size != j->size) {
+			char *text = read_text(fd, (uint64_t)st.st_size);
+			jit_parse(j, text);
+			xfree(text);
+			j->changed_ns = changed;
+			j->size = (uint64_t)st.st_size;
+		}
+	}
+	close(fd);
+}
+
+void jit_release(struct jit_map *j)
+{
+	symbol_table_release(&j->table);
+}

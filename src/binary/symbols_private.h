@@ -1,0 +1,162 @@
+/* What the parts of symbols.c share. Everything here reads files that anyone may have written: each
+ * read is checked against the size of the file, each count has an end. */
+#ifndef TARE_BINARY_SYMBOLS_PRIVATE_H
+#define TARE_BINARY_SYMBOLS_PRIVATE_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/strbuf.h"
+#include "record/profile.h"
+
+/* ---- symbols_image.c: an ELF file, in a descriptor or in memory ---- */
+
+struct elf_segment {
+	uint64_t offset, address, size; /* size: of it in the file */
+};
+struct elf_section {
+	const char *name; /* never NULL */
+	uint32_t type, link;
+	uint64_t flags, address, offset, size;
+};
+struct elf_image {
+	int fd;		 /* -1: none */
+	uint8_t *memory; /* NULL: by the descriptor */
+	uint64_t size;
+	bool is64;
+	uint16_t machine;
+	ARRAY(struct elf_segment) segments; /* those that are loaded */
+	ARRAY(struct elf_section) sections;
+	char *names;
+	uint8_t build_id[BUILD_ID_MAX];
+	uint8_t build_id_size;
+};
+
+/* False: not an ELF file of this machine's byte order. Takes over the descriptor or the memory
+ * (from malloc), and frees it then, too. */
+bool elf_image_open(struct elf_image *e, int fd);
+bool elf_image_open_memory(struct elf_image *e, uint8_t *memory, size_t size);
+void elf_image_close(struct elf_image *e);
+/* A copy with a NUL behind it, that the caller frees; NULL: not all of it is in the file. */
+uint8_t *elf_image_bytes(const struct elf_image *e, uint64_t offset, uint64_t size);
+uint8_t *elf_image_section_bytes(const struct elf_image *e, const struct elf_section *s);
+const struct elf_section *elf_image_section(const struct elf_image *e, const char *name);
+const struct elf_section *elf_image_section_of_type(const struct elf_image *e, uint32_t type);
+/* Between places in the file and addresses, as the program headers say. */
+bool elf_image_address(const struct elf_image *e, uint64_t offset, uint64_t *address);
+bool elf_image_offset(const struct elf_image *e, uint64_t address, uint64_t *offset);
+/* Of the [vdso] of this process. */
+bool elf_image_open_vdso(struct elf_image *e);
+
+/* A regular file, opened without waiting; -1: none. */
+int open_regular(const char *path);
+
+/* ---- symbols_table.c: names, sorted by address ---- */
+
+struct symbol {
+	uint64_t start, end;
+	uint64_t reach; /* the largest end up to here */
+	uint32_t name;	/* in the table's names */
+	uint8_t binding, type;
+};
+struct symbol_table {
+	ARRAY(struct symbol) list;
+	struct strbuf names; /* each ends with NUL */
+	bool dynamic_only;
+	bool latest; /* of several at one address, not the best but the last */
+};
+
+#define SYMBOLS_MAX (8u << 20) /* of one object */
+
+void symbol_table_add(struct symbol_table *t, uint64_t start, uint64_t size, const char *name,
+		      uint8_t binding, uint8_t type);
+/* After the last: sorts, gives those without a size one, chooses among aliases as perf does. */
+void symbol_table_finish(struct symbol_table *t);
+const struct symbol *symbol_table_find(const struct symbol_table *t, uint64_t address);
+const char *symbol_table_name(const struct symbol_table *t, const struct symbol *s);
+size_t symbol_table_memory(const struct symbol_table *t);
+void symbol_table_release(struct symbol_table *t);
+
+/* As people write it, without parameters, like perf; a copy where it is not mangled. */
+char *demangled(const char *name);
+
+/* ---- symbols_elf.c ---- */
+
+/* Of the file, or of its separate debug file where that has more. */
+void symbol_table_read(struct symbol_table *t, const struct elf_image *main,
+		       const struct elf_image *debug);
+
+/* ---- symbols_debug.c: finding files with debug information ---- */
+
+struct debug_file {
+	struct elf_image image; /* fd -1: none */
+	char *path;		/* NULL: none */
+};
+/* A separate file for one at `path`. directories: with colons between; NULL: the usual. */
+bool debug_file_find(struct debug_file *d, const struct elf_image *main, const char *path,
+		     const char *directories);
+void debug_file_close(struct debug_file *d);
+
+struct dwarf_files {
+	Dwarf *dwarf, *alternative; /* NULL: none */
+	int fd, alternative_fd;
+};
+/* Of the separate file (or NULL) or the main one. */
+bool dwarf_files_open(struct dwarf_files *into, const struct elf_image *main, const char *path,
+		      const struct debug_file *debug, const char *directories);
+void dwarf_files_close(struct dwarf_files *d);
+
+/* ---- symbols_lines.c: what is inlined, and lines ---- */
+
+struct lines;
+struct line_frame {
+	const char *name; /* NULL: not known */
+	const char *decl_file, *file;
+	uint32_t decl_line, line;
+	bool inlined;
+	uint64_t start, size; /* of the function, where it is in one piece */
+};
+#define LINE_FRAMES_MAX 64
+
+/* Takes over the files. */
+struct lines *lines_new(struct dwarf_files *files);
+void lines_free(struct lines *l);
+/* Innermost first; names and files are borrowed until the next call. 0: nothing is known. */
+size_t lines_find(struct lines *l, uint64_t address, struct line_frame frames[LINE_FRAMES_MAX]);
+size_t lines_memory(const struct lines *l);
+
+/* ---- symbols_kernel.c ---- */
+
+struct kernel_symbols {
+	struct symbol_table table;
+	ARRAY(struct elf_segment) memory; /* of kcore */
+	int kcore;
+	bool read;
+	uint64_t read_ns;
+};
+void kernel_read(struct kernel_symbols *k);
+/* From the text of /proc/kallsyms. */
+void kernel_parse(struct kernel_symbols *k, const char *text);
+const struct symbol *kernel_find(struct kernel_symbols *k, uint64_t address);
+size_t kernel_code(struct kernel_symbols *k, uint64_t address, uint8_t *into, size_t size);
+void kernel_release(struct kernel_symbols *k);
+
+/* ---- symbols_jit.c ---- */
+
+struct jit_map {
+	struct symbol_table table;
+	uint64_t size;
+	int64_t changed_ns;
+	bool known;	/* owner is */
+	uint32_t owner; /* user of the process, seen while it lived */
+};
+/* Reads the map of the process when it is new or has changed. */
+void jit_refresh(struct jit_map *j, uint32_t pid);
+/* From the text of a perf map. */
+void jit_parse(struct jit_map *j, const char *text);
+void jit_release(struct jit_map *j);
+
+#endif

@@ -1,0 +1,180 @@
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef TARE_DEMANGLE
+#include <libiberty/demangle.h>
+#endif
+
+#include "binary/symbols_private.h"
+
+#define NAMES_MAX (1u << 30)
+#define NAME_MAX_LENGTH 4096 /* a demangler's work can grow faster than the name */
+#define BACK_MAX 64	     /* how many symbols that end before are passed over */
+
+char *demangled(const char *name)
+{
+#ifdef TARE_DEMANGLE
+	bool mangled = strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0 ||
+		       strncmp(name, "__Z", 3) == 0;
+	if (mangled && strlen(name) <= NAME_MAX_LENGTH) {
+		char *plain = cplus_demangle(name, DMGL_NO_OPTS | DMGL_AUTO);
+		if (plain)
+			return plain;
+	}
+#endif
+	return xstrdup(name);
+}
+
+void symbol_table_add(struct symbol_table *t, uint64_t start, uint64_t size, const char *name,
+		      uint8_t binding, uint8_t type)
+{
+	size_t length = strlen(name);
+	if (t->list.count >= SYMBOLS_MAX || t->names.length + length + 1 > NAMES_MAX)
+		return;
+	uint64_t end;
+	if (__builtin_add_overflow(start, size, &end))
+		end = start;
+	array_push(&t->list, (struct symbol){ .start = start,
+					      .end = end,
+					      .reach = t->list.count, /* until it is sorted */
+					      .name = (uint32_t)t->names.length,
+					      .binding = binding,
+					      .type = type });
+	strbuf_add(&t->names, name, length + 1);
+}
+
+const char *symbol_table_name(const struct symbol_table *t, const struct symbol *s)
+{
+	return t->names.text + s->name;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->reach < y->reach ? -1 : x->reach > y->reach;
+}
+
+static size_t underscores(const char *name)
+{
+	return strspn(name, "_");
+}
+
+/* perf's rules for two names of one address, in its order: does the second win? */
+static bool second_is_better(const struct symbol_table *t, const struct symbol *a,
+			     const struct symbol *b)
+{
+	bool sized_a = a->end > a->start, sized_b = b->end > b->start;
+	if (sized_a != sized_b)
+		return sized_b;
+	if ((a->binding == STB_WEAK) != (b->binding == STB_WEAK))
+		return a->binding == STB_WEAK;
+	if ((a->binding == STB_GLOBAL) != (b->binding == STB_GLOBAL))
+		return b->binding == STB_GLOBAL;
+	char *name_a = demangled(symbol_table_name(t, a)),
+	     *name_b = demangled(symbol_table_name(t, b));
+	size_t under_a = underscores(name_a), under_b = underscores(name_b);
+	size_t length_a = strlen(name_a), length_b = strlen(name_b);
+	bool system_call = strncmp(name_a, "SyS", 3) == 0 || strncmp(name_a, "compat_SyS", 10) == 0;
+	free(name_a);
+	free(name_b);
+	if (under_a != under_b)
+		return under_b < under_a;
+	if (length_a != length_b)
+		return length_b > length_a;
+	return system_call;
+}
+
+/* Those without a size reach to the next; the last to the end of the page after it. */
+static void give_sizes(struct symbol_table *t)
+{
+	for (size_t i = 0; i < t->list.count; i++) {
+		struct symbol *s = &t->list.items[i];
+		if (s->end > s->start)
+			continue;
+		if (i + 1 < t->list.count)
+			s->end = t->list.items[i + 1].start;
+		else if (__builtin_add_overflow((s->start + 4095) & ~(uint64_t)4095, 4096, &s->end))
+			s->end = s->start;
+	}
+}
+
+/* A label within a function that has a size says less than the function's name. */
+static void drop_inner_labels(struct symbol_table *t)
+{
+	uint64_t reach = 0;
+	size_t kept = 0;
+	for (size_t i = 0; i < t->list.count; i++) {
+		struct symbol *s = &t->list.items[i];
+		if (s->type == STT_NOTYPE && s->start < reach)
+			continue;
+		if (s->type != STT_NOTYPE && s->end > reach)
+			reach = s->end;
+		t->list.items[kept++] = *s;
+	}
+	t->list.count = kept;
+}
+
+static void drop_aliases(struct symbol_table *t)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < t->list.count; i++) {
+		struct symbol *last = kept ? &t->list.items[kept - 1] : NULL;
+		if (!last || last->start != t->list.items[i].start)
+			t->list.items[kept++] = t->list.items[i];
+		else if (t->latest || second_is_better(t, last, &t->list.items[i]))
+			*last = t->list.items[i];
+	}
+	t->list.count = kept;
+}
+
+void symbol_table_finish(struct symbol_table *t)
+{
+	if (!t->list.count)
+		return;
+	qsort(t->list.items, t->list.count, sizeof *t->list.items, by_start);
+	drop_inner_labels(t);
+	give_sizes(t);
+	drop_aliases(t);
+	uint64_t reach = 0;
+	for (size_t i = 0; i < t->list.count; i++) {
+		struct symbol *s = &t->list.items[i];
+		reach = s->end > reach ? s->end : reach;
+		s->reach = reach;
+	}
+	t->list.items = xrealloc(t->list.items, t->list.count * sizeof *t->list.items);
+	t->list.capacity = t->list.count;
+}
+
+const struct symbol *symbol_table_find(const struct symbol_table *t, uint64_t address)
+{
+	size_t low = 0, high = t->list.count; /* the first that starts behind it */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (t->list.items[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t back = 0; low-- > 0 && back < BACK_MAX; back++) {
+		const struct symbol *s = &t->list.items[low];
+		if (address < s->end)
+			return s;
+		if (address >= s->reach)
+			break;
+	}
+	return NULL;
+}
+
+size_t symbol_table_memory(const struct symbol_table *t)
+{
+	return t->list.capacity * sizeof *t->list.items + t->names.capacity;
+}
+
+void symbol_table_release(struct symbol_table *t)
+{
+	array_release(&t->list);
+	strbuf_release(&t->names);
+	*t = (struct symbol_table){ 0 };
+}
