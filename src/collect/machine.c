@@ -7,9 +7,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef TARE_HAVE_ZLIB
 #include <zlib.h>
-#endif
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -267,10 +265,9 @@ static void read_presence(const struct reader *r)
 				    reader_exists(r, "%s", things[i].path) ? "yes" : "no");
 }
 
-/* /proc/config.gz, NULL when there is none or this build cannot unpack it. */
+/* /proc/config.gz, NULL when there is none. */
 static char *config_unpacked(const struct reader *r)
 {
-#ifdef TARE_HAVE_ZLIB
 	char path[PATH_MAX];
 	snprintf(path, sizeof path, "%s/proc/config.gz", r->root);
 	gzFile file = gzopen(path, "rb");
@@ -283,10 +280,6 @@ static char *config_unpacked(const struct reader *r)
 		strbuf_add(&sb, chunk, (size_t)n);
 	gzclose(file);
 	return strbuf_detach(&sb);
-#else
-	(void)r;
-	return NULL;
-#endif
 }
 
 static bool config_on(const char *config, const char *name)

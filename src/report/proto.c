@@ -35,6 +35,16 @@ void proto_uint(struct strbuf *out, uint32_t field, uint64_t value)
 	put_varint(out, value);
 }
 
+void proto_packed(struct strbuf *out, uint32_t field, const uint64_t *values, size_t count)
+{
+	if (!count)
+		return;
+	size_t packed = proto_open(out, field);
+	for (size_t i = 0; i < count; i++)
+		put_varint(out, values[i]);
+	proto_close(out, packed);
+}
+
 void proto_bytes(struct strbuf *out, uint32_t field, const void *bytes, size_t length)
 {
 	put_key(out, field, WIRE_LENGTH);
