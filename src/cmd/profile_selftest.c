@@ -18,7 +18,7 @@
 #include "cmd/profile.h"
 #include "measure/interrupt.h"
 
-#define WORK_NS 2000000000u /* CPU time of each process */
+#define WORK_NS 1500000000u /* CPU time of each process */
 #define TURNS 20000
 #define CODE_SIZE 256 /* of a loop, at most: they are aligned to it */
 #define HEAVY_SHARE 0.75

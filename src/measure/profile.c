@@ -19,7 +19,7 @@ struct going {
 	uint64_t end_ns;   /* UINT64_MAX: open */
 	uint64_t slice_ns; /* when the slice ends */
 	uint64_t beat_ns;  /* when the next beat is due */
-	bool over;
+	bool begun, over;
 };
 
 /* Everything since the last slice, handed over. */
@@ -105,6 +105,7 @@ static int go(struct going *g, struct error *err)
 	if (samples_start(g->samples, err))
 		return -1;
 	uint64_t begin = clock_monotonic_ns();
+	g->begun = true;
 	g->end_ns = plan->duration_ns ? begin + plan->duration_ns : UINT64_MAX;
 	g->slice_ns = begin + plan->slice_ns;
 	g->beat_ns = begin + samples_beat_ns(g->samples);
@@ -151,7 +152,7 @@ int profile_run(struct samples *s, const struct profile_plan *plan, profile_slic
 	}
 	/* also after an error: what was sampled is not lost by it */
 	struct error late = ERROR_INIT;
-	if (hand_over(&g, failed ? &late : err))
+	if (g.begun && hand_over(&g, failed ? &late : err))
 		failed = -1;
 	if (failed)
 		return -1;
