@@ -352,7 +352,8 @@ static int missing(struct lab *lab, struct error *err)
 	char shown[SHOWN];
 	text_display(lab->path, shown, sizeof shown);
 	error_set(err, EXIT_USAGE, "there is no lab at %s", shown);
-	return error_hint(err, "'tare time COMMAND' makes it; --lab FILE chooses another");
+	return error_hint(err, "'tare time', 'tare noise' or 'tare profile' makes it; --lab FILE "
+			       "chooses another");
 }
 
 /* Judges the file before SQLite may touch it. */
@@ -576,6 +577,7 @@ void lab_close(struct lab *lab)
 	for (int i = 0; i < LAB_LEDGER_PARTS; i++)
 		sqlite3_finalize(lab->add_ledger[i]);
 	sqlite3_finalize(lab->add_trace);
+	lab_close_profile(lab);
 	close_database(lab);
 	image_codec_free(lab->codec);
 	for (size_t i = 0; i < lab->keys.count; i++)

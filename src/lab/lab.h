@@ -90,7 +90,8 @@ int lab_get_baseline(struct lab *lab, const struct machine *m, int64_t *run, str
  * the process. */
 int lab_add_slices(struct lab *lab, int64_t run, const struct profile *p, struct error *err);
 /* into is zeroed; released by the caller. Slices that begin within [begin, end) of CLOCK_MONOTONIC;
- * end 0: all. An error (EXIT_USAGE) when the run is not a profile. */
+ * end 0: to the last. Only what their samples refer to is in the dictionaries. An error
+ * (EXIT_USAGE) when the run is not a profile, or nothing of it was stored yet. */
 int lab_get_profile(struct lab *lab, int64_t run, uint64_t begin_ns, uint64_t end_ns,
 		    struct profile *into, struct error *err);
 struct lab_roll {

@@ -46,7 +46,7 @@ static const struct field run_fields[] = {
 /* The numbers in the schema's views. */
 _Static_assert(RUN_GOING == 0 && RUN_COMPLETE == 1 && RUN_INTERRUPTED == 2 && RUN_FAILED == 3, "");
 _Static_assert(BACKEND_PLAIN == 0 && BACKEND_NETLINK == 1 && BACKEND_BPF == 2, "");
-_Static_assert(SUBJECT_COMMAND == 0 && SUBJECT_CPU == 1, "");
+_Static_assert(SUBJECT_COMMAND == 0 && SUBJECT_CPU == 1 && SUBJECT_SYSTEM == 2, "");
 
 int lab_add_machine(struct lab *lab, const struct machine *m, int64_t *id, struct error *err)
 {
@@ -479,7 +479,8 @@ static int nothing_found(struct lab *lab, const char *text, struct error *err)
 	if (near)
 		text_display(near, shown, sizeof shown);
 	if (!runs.count)
-		error_hint(err, "it has no runs yet: 'tare time COMMAND' makes one");
+		error_hint(err, "it has no runs yet: 'tare time', 'tare noise' or "
+				"'tare profile' makes one");
 	else if (near)
 		error_hint(err, "did you mean '%s'? 'tare list' shows the runs", shown);
 	else
@@ -598,6 +599,7 @@ int lab_remove_run(struct lab *lab, int64_t id, struct error *err)
 	lab_rollback(lab);
 	if (!result) {
 		lab_forget_keys(lab, id);
+		lab_forget_profile(lab);
 		give_space_back(lab);
 	}
 	run_release(&run);

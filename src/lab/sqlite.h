@@ -35,6 +35,7 @@ struct lab {
 	sqlite3_stmt *add_ledger[LAB_LEDGER_PARTS], *add_trace;
 	struct image_codec *codec;
 	ARRAY(struct lab_key) keys;
+	struct profile_store *profile; /* profile_rows.h; NULL: no slice was stored or read yet */
 };
 
 /* The last SQLite error as ours: "cannot DOING in lab PATH: ...", code and hint by its kind. */
@@ -53,6 +54,9 @@ void lab_rollback(struct lab *lab); /* leaves no transaction behind, whatever ha
 
 /* Forgets the key images of a run. */
 void lab_forget_keys(struct lab *lab, int64_t run);
+/* Forgets what is known of stored profiles; all that is kept for them. */
+void lab_forget_profile(struct lab *lab);
+void lab_close_profile(struct lab *lab);
 
 /* Stores the ledger and the trace of an execution, within its transaction; nothing when they are
  * not present. */

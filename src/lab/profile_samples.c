@@ -1,0 +1,357 @@
+/* Slices and samples of a profile in their tables, and what the lab keeps at hand for them. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/profile_rows.h"
+
+#define FIELD(type, member, kind)                        \
+	{                                                \
+#member, kind, 0, offsetof(type, member) \
+	}
+#define ENUM(type, member, limit)                                  \
+	{                                                          \
+#member, FIELD_ENUM, limit, offsetof(type, member) \
+	}
+
+#define P(member, kind) FIELD(struct profile, member, kind)
+const struct field profile_run_fields[] = {
+	ENUM(struct profile, mode, PROFILE_MODES),
+	ENUM(struct profile, stacks, PROFILE_STACKS),
+	P(hz, FIELD_REAL),
+	P(cpus, FIELD_U32),
+	P(realtime_ns, FIELD_I64),
+	{ 0 },
+};
+#undef P
+
+#define S(member, kind) FIELD(struct profile_slice, member, kind)
+const struct field profile_slice_fields[] = {
+	S(begin_ns, FIELD_U64),	 S(end_ns, FIELD_U64),
+	S(samples, FIELD_U64),	 S(user, FIELD_U64),
+	S(kernel, FIELD_U64),	 S(idle, FIELD_U64),
+	S(others, FIELD_U64),	 S(lost, FIELD_U64),
+	S(throttled, FIELD_U64), S(untold, FIELD_U64),
+	S(peak_used, FIELD_U32), S(peak_room, FIELD_U32),
+	S(self_ns, FIELD_U64),	 { 0 },
+};
+#undef S
+
+#define O(member, kind) FIELD(struct profile_object, member, kind)
+const struct field profile_object_fields[] = {
+	ENUM(struct profile_object, kind, OBJECT_KINDS),
+	O(path, FIELD_RAW),
+	O(device, FIELD_U64),
+	O(inode, FIELD_U64),
+	O(pid, FIELD_U32),
+	{ 0 },
+};
+#undef O
+
+#define I(member, kind) FIELD(struct profile_instance, member, kind)
+const struct field profile_instance_fields[] = {
+	I(number, FIELD_U32),
+	I(pid, FIELD_U32),
+	I(start_ns, FIELD_U64),
+	I(exec_id, FIELD_U64),
+	I(first_ns, FIELD_U64),
+	{ "comm", FIELD_NAME, sizeof(((struct profile_instance *)0)->comm),
+	  offsetof(struct profile_instance, comm) },
+	{ 0 },
+};
+#undef I
+
+#define F(member, kind) FIELD(struct profile_function, member, kind)
+const struct field profile_function_fields[] = {
+	F(name, FIELD_RAW), F(address, FIELD_U64), F(size, FIELD_U64),
+	F(file, FIELD_RAW), F(line, FIELD_U32),	   { 0 },
+};
+#undef F
+
+/* The numbers in the schema's views. */
+_Static_assert(PROFILE_TICK == 0 && PROFILE_CLOCK == 1 && PROFILE_CYCLES == 2, "");
+_Static_assert(STACKS_NONE == 0 && STACKS_POINTERS == 1 && STACKS_EH_FRAME == 2, "");
+_Static_assert(OBJECT_FILE == 0 && OBJECT_KERNEL == 1 && OBJECT_MODULE == 2, "");
+_Static_assert(OBJECT_VDSO == 3 && OBJECT_JIT == 4 && OBJECT_MEMORY == 5, "");
+_Static_assert(OBJECT_UNKNOWN == 6 && OBJECT_KINDS == 7, "");
+_Static_assert(STACK_LEAF == 0 && STACK_COMPLETE == 1 && STACK_LIMIT == 2, "");
+_Static_assert(STACK_BROKEN == 3 && STACK_ENDS == 4, "");
+
+/* ---- statements ---- */
+
+#define SLICE_COLUMNS                                                                      \
+	"begin_ns, end_ns, samples, user, kernel, idle, others, lost, throttled, untold, " \
+	"peak_used, peak_room, self_ns"
+
+static const char *const texts[PROFILE_STATEMENTS] = {
+	[FIND_OBJECT] = "SELECT id FROM profile_object WHERE run = ? AND path = ? AND pid = ? AND "
+			"inode = ? AND device = ? AND build_id = ? AND kind = ?",
+	[ADD_OBJECT] = "INSERT INTO profile_object (run, build_id, kind, path, path_text, device, "
+		       "inode, pid) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	[FIND_APP] = "SELECT id FROM profile_app WHERE run = ? AND name = ? AND object IS ?",
+	[ADD_APP] = "INSERT INTO profile_app (run, object, name, name_text) VALUES (?, ?, ?, ?)",
+	[FIND_CGROUP] = "SELECT id FROM profile_cgroup WHERE run = ? AND cgroup IS ? AND container "
+			"IS ?",
+	[ADD_CGROUP] = "INSERT INTO profile_cgroup (run, cgroup, cgroup_text, container, "
+		       "container_text) VALUES (?, ?, ?, ?, ?)",
+	[FIND_INSTANCE] = "SELECT id FROM profile_instance WHERE run = ? AND pid = ? AND start_ns "
+			  "= ? AND exec_id = ?",
+	[ADD_INSTANCE] = "INSERT INTO profile_instance (run, app, cgroup, number, pid, start_ns, "
+			 "exec_id, first_ns, comm) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[FIND_THREAD] = "SELECT id FROM profile_thread WHERE instance = ? AND tid = ?",
+	[ADD_THREAD] = "INSERT INTO profile_thread (instance, tid, comm) VALUES (?, ?, ?)",
+	[NAME_THREAD] = "UPDATE profile_thread SET comm = ?2 WHERE id = ?1 AND comm <> ?2",
+	[FIND_FUNCTION] = "SELECT id, EXISTS (SELECT 1 FROM profile_code c WHERE c.function = f.id)"
+			  " FROM profile_function f WHERE object = ? AND address = ? AND name = ?",
+	[ADD_FUNCTION] = "INSERT INTO profile_function (object, name, name_text, address, size, "
+			 "file, file_text, line) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	[FIND_CODE] = "SELECT size, data FROM profile_code WHERE function = ?",
+	[ADD_CODE] = "INSERT INTO profile_code (function, size, data) VALUES (?, ?, ?)",
+	[FIND_LOCATION] = "SELECT id, EXISTS (SELECT 1 FROM profile_frame f WHERE f.location = "
+			  "l.id) FROM profile_location l WHERE object = ? AND offset = ?",
+	[ADD_LOCATION] = "INSERT INTO profile_location (object, offset, shift) VALUES (?, ?, ?)",
+	[MOVE_LOCATION] = "UPDATE profile_location SET shift = ?2 WHERE id = ?1 AND shift <> ?2",
+	[ADD_FRAME] = "INSERT INTO profile_frame (location, level, function, line, file, "
+		      "file_text) VALUES (?, ?, ?, ?, ?, ?)",
+	[FIND_CHAIN] = "SELECT id FROM profile_chain WHERE run = ? AND hash = ? AND kernel = ? AND "
+		       "stop = ? AND links = ?",
+	[ADD_CHAIN] = "INSERT INTO profile_chain (run, hash, kernel, stop, links) VALUES (?, ?, ?, "
+		      "?, ?)",
+	[FIND_SLICE] = "SELECT id, " SLICE_COLUMNS " FROM profile_slice WHERE run = ? AND begin_ns "
+		       "= ?",
+	[ADD_SLICE] = "INSERT INTO profile_slice (run, sample_rows, id, " SLICE_COLUMNS
+		      ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[SET_SLICE] = "UPDATE profile_slice SET (run, sample_rows, id, " SLICE_COLUMNS
+		      ") = (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) "
+		      "WHERE id = ?3",
+	[DROP_SLICE] = "DELETE FROM profile_slice WHERE id = ?1",
+	[ADD_SAMPLE] = "INSERT INTO profile_sample (id, thread, location, chain, count) VALUES (?, "
+		       "?, ?, ?, ?)",
+	[READ_SAMPLES] = "SELECT thread, chain, location, count FROM profile_sample WHERE id "
+			 "BETWEEN ?1 << 24 AND (?1 << 24) + 16777215",
+	[DROP_SAMPLES] = "DELETE FROM profile_sample WHERE id BETWEEN ?1 << 24 AND (?1 << 24) + "
+			 "16777215",
+	[ADD_BYTES] = "UPDATE profile SET bytes = bytes + ?2 WHERE run = ?1",
+	[SEE_CHANGES] = "PRAGMA data_version",
+};
+
+struct profile_store *profile_store_of(struct lab *lab)
+{
+	if (!lab->profile)
+		lab->profile = xcalloc(1, sizeof *lab->profile);
+	return lab->profile;
+}
+
+void profile_store_forget(struct profile_store *s)
+{
+	if (!s)
+		return;
+	profile_release(&s->known);
+	for (int i = 0; i < PROFILE_KINDS; i++)
+		array_release(&s->ids[i]);
+	s->run = 0;
+}
+
+void lab_close_profile(struct lab *lab)
+{
+	if (!lab->profile)
+		return;
+	profile_store_forget(lab->profile);
+	for (int i = 0; i < PROFILE_STATEMENTS; i++)
+		sqlite3_finalize(lab->profile->statements[i]);
+	free(lab->profile);
+	lab->profile = NULL;
+}
+
+void lab_forget_profile(struct lab *lab)
+{
+	profile_store_forget(lab->profile);
+}
+
+sqlite3_stmt *profile_statement(struct lab *lab, enum profile_statement which, const char *doing,
+				struct error *err)
+{
+	sqlite3_stmt **stmt = &profile_store_of(lab)->statements[which];
+	if (!*stmt && lab_prepare(lab, stmt, texts[which], doing, err))
+		return NULL;
+	sqlite3_reset(*stmt);
+	return *stmt;
+}
+
+/* ---- samples ---- */
+
+static int by_place(const void *one, const void *two)
+{
+	const struct sample_row *a = one, *b = two;
+	if (a->slice != b->slice)
+		return a->slice < b->slice ? -1 : 1;
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	if (a->chain != b->chain)
+		return a->chain < b->chain ? -1 : 1;
+	return (a->location > b->location) - (a->location < b->location);
+}
+
+void sample_rows_sum(sample_rows *rows)
+{
+	if (rows->count < 2)
+		return;
+	qsort(rows->items, rows->count, sizeof *rows->items, by_place);
+	size_t last = 0;
+	for (size_t i = 1; i < rows->count; i++) {
+		if (by_place(&rows->items[last], &rows->items[i]) == 0)
+			rows->items[last].count += rows->items[i].count;
+		else
+			rows->items[++last] = rows->items[i];
+	}
+	rows->count = last + 1;
+}
+
+int lab_read_samples(struct lab *lab, int64_t slice, uint32_t as, sample_rows *rows,
+		     struct error *err)
+{
+	sqlite3_stmt *stmt = profile_statement(lab, READ_SAMPLES, "read", err);
+	if (!stmt)
+		return -1;
+	sqlite3_bind_int64(stmt, 1, slice);
+	int rc;
+	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW)
+		array_push(rows, (struct sample_row){
+					 .slice = as,
+					 .thread = sqlite3_column_int64(stmt, 0),
+					 .chain = sqlite3_column_int64(stmt, 1),
+					 .location = sqlite3_column_int64(stmt, 2),
+					 .count = (uint64_t)sqlite3_column_int64(stmt, 3),
+				 });
+	int result = rc == SQLITE_DONE ? 0 : lab_fail(lab, err, "read");
+	sqlite3_reset(stmt);
+	return result;
+}
+
+int lab_insert_samples(struct lab *lab, int64_t slice, const struct sample_row *rows, size_t count,
+		       const char *doing, struct error *err)
+{
+	sqlite3_stmt *stmt = profile_statement(lab, ADD_SAMPLE, doing, err);
+	if (!stmt)
+		return -1;
+	if (count > SAMPLES_LIMIT || slice <= 0 || slice >= INT64_C(1) << (63 - SAMPLE_SHIFT))
+		return error_set(err, EXIT_USAGE, "a slice is beyond the bounds of a lab");
+	for (size_t i = 0; i < count; i++) {
+		sqlite3_bind_int64(stmt, 1, (slice << SAMPLE_SHIFT) + (int64_t)i);
+		sqlite3_bind_int64(stmt, 2, rows[i].thread);
+		if (rows[i].location)
+			sqlite3_bind_int64(stmt, 3, rows[i].location);
+		else
+			sqlite3_bind_null(stmt, 3);
+		sqlite3_bind_int64(stmt, 4, rows[i].chain);
+		sqlite3_bind_int64(stmt, 5, (int64_t)rows[i].count);
+		if (lab_done(lab, stmt, doing, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- slices ---- */
+
+int lab_put_slice(struct lab *lab, int64_t run, int64_t *id, const struct profile_slice *slice,
+		  size_t rows, const char *doing, struct error *err)
+{
+	sqlite3_stmt *stmt = profile_statement(lab, *id ? SET_SLICE : ADD_SLICE, doing, err);
+	int at = 4;
+	if (!stmt)
+		return -1;
+	sqlite3_bind_int64(stmt, 1, run);
+	sqlite3_bind_int64(stmt, 2, (int64_t)rows);
+	if (*id)
+		sqlite3_bind_int64(stmt, 3, *id);
+	else
+		sqlite3_bind_null(stmt, 3);
+	fields_bind(stmt, &at, profile_slice_fields, slice);
+	if (lab_done(lab, stmt, doing, err))
+		return -1;
+	if (!*id)
+		*id = sqlite3_last_insert_rowid(lab->db);
+	return 0;
+}
+
+int lab_drop(struct lab *lab, enum profile_statement which, int64_t slice, const char *doing,
+	     struct error *err)
+{
+	sqlite3_stmt *stmt = profile_statement(lab, which, doing, err);
+	if (!stmt)
+		return -1;
+	sqlite3_bind_int64(stmt, 1, slice);
+	return lab_done(lab, stmt, doing, err);
+}
+
+void slice_add(struct profile_slice *to, const struct profile_slice *from)
+{
+	if (from->end_ns > to->end_ns)
+		to->end_ns = from->end_ns;
+	to->samples += from->samples;
+	to->user += from->user;
+	to->kernel += from->kernel;
+	to->idle += from->idle;
+	to->others += from->others;
+	to->lost += from->lost;
+	to->throttled += from->throttled;
+	to->untold += from->untold;
+	to->self_ns += from->self_ns;
+	if (from->peak_used > to->peak_used) {
+		to->peak_used = from->peak_used;
+		to->peak_room = from->peak_room;
+	}
+}
+
+int lab_need_profile(struct lab *lab, int64_t id, struct error *err)
+{
+	struct run run = { 0 };
+	if (lab_get_run(lab, id, &run, err))
+		return -1;
+	enum subject_kind kind = run.kind;
+	run_release(&run);
+	if (kind == SUBJECT_SYSTEM)
+		return 0;
+	error_set(err, EXIT_USAGE, "run %" PRId64 " is not a profile", id);
+	return error_hint(err, "'tare show %" PRId64 "' shows it", id);
+}
+
+/* ---- numbers by number ---- */
+
+static struct number_pair *slot_of(const struct number_map *m, uint64_t key)
+{
+	uint64_t hash = key * 0x9e3779b97f4a7c15u;
+	size_t at = (size_t)(hash ^ hash >> 32) & (m->size - 1);
+	while (m->slots[at].key && m->slots[at].key != key)
+		at = (at + 1) & (m->size - 1);
+	return &m->slots[at];
+}
+
+uint64_t *number_map_at(struct number_map *m, uint64_t key)
+{
+	if (m->used * 4 >= m->size * 3) {
+		struct number_map old = *m;
+		m->size = old.size ? old.size * 2 : 256;
+		m->slots = xcalloc(m->size, sizeof *m->slots);
+		for (size_t i = 0; i < old.size; i++)
+			if (old.slots[i].key)
+				*slot_of(m, old.slots[i].key) = old.slots[i];
+		xfree(old.slots);
+	}
+	struct number_pair *slot = slot_of(m, key);
+	m->used += !slot->key;
+	slot->key = key;
+	return &slot->value;
+}
+
+const uint64_t *number_map_find(const struct number_map *m, uint64_t key)
+{
+	const struct number_pair *slot = m->size ? slot_of(m, key) : NULL;
+	return slot && slot->key ? &slot->value : NULL;
+}
+
+void number_map_release(struct number_map *m)
+{
+	xfree(m->slots);
+	*m = (struct number_map){ 0 };
+}
