@@ -68,13 +68,15 @@ static uint32_t next_number(struct appids *a, const char *name, const char *path
 void appids_thread_name(const char *comm, char name[19])
 {
 	size_t length = strnlen(comm, 15), cut = strcspn(comm, "/:");
-	if (cut > 0 && cut < length)
-		length = cut;
 	size_t end = length;
-	while (end > 1 && isdigit((unsigned char)comm[end - 1]))
-		end--;
-	while (end > 1 && end < length && strchr("-_", comm[end - 1]))
-		end--;
+	if (cut > 0 && cut < length) {
+		end = cut;
+	} else {
+		while (end > 1 && isdigit((unsigned char)comm[end - 1]))
+			end--;
+		while (end > 1 && end < length && strchr("-_", comm[end - 1]))
+			end--;
+	}
 	snprintf(name, 19, "[%.*s]", (int)end, comm);
 }
 

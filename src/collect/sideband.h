@@ -86,6 +86,8 @@ void sideband_each(struct sideband *sb, image_fn each, void *context);
 void sideband_forget(struct sideband *sb, uint64_t before_ns);
 
 struct sideband_object *sideband_object(struct sideband *sb, uint32_t object);
+/* The one that a profile has a copy of; PROFILE_NONE: none. */
+uint32_t sideband_object_like(const struct sideband *sb, const struct profile_object *o);
 /* Opens its file once and keeps it open, so that it may be deleted: through a living process's root
  * where the path alone leads elsewhere (pid 0: none known), checked by build-id or inode. -1:
  * cannot. At most a quarter of RLIMIT_NOFILE are kept; beyond, the least recently used are closed.

@@ -279,6 +279,13 @@ struct sideband_object *sideband_object(struct sideband *sb, uint32_t object)
 	return object < sb->objects.count ? &sb->objects.items[object]->its : NULL;
 }
 
+uint32_t sideband_object_like(const struct sideband *sb, const struct profile_object *o)
+{
+	struct object wanted = { .its.object = *o,
+				 .id = { .device = o->device, .inode = o->inode } };
+	return find(sb, &wanted, false);
+}
+
 void objects_release(struct sideband *sb)
 {
 	for (size_t i = 0; i < sb->objects.count; i++) {

@@ -1,0 +1,384 @@
+/* The perf back end of samples, as an ordinary user has it: run as nobody when this is root. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "collect/samples.h"
+#include "subject.h"
+
+#define NOBODY 65534
+#define HZ 997
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Every function here begins a section of its own, so that its end is known: see spin_end(). */
+#define IN_ORDER __attribute__((noinline, section(".text.spin")))
+
+IN_ORDER static void spin(volatile uint64_t *turns)
+{
+	for (int i = 0; i < 20000000; i++)
+		++*turns;
+}
+
+IN_ORDER static void spin_end(void)
+{
+	__asm__ volatile("");
+}
+
+__attribute__((noinline)) static void spin_for(uint64_t ns)
+{
+	volatile uint64_t turns = 0;
+	for (uint64_t until = cpu_ns() + ns; cpu_ns() < until;)
+		spin(&turns);
+}
+
+/* A child of this process, at its gate. */
+struct child {
+	pid_t pid;
+	int gate;
+};
+
+static struct child child_new(void (*run)(void))
+{
+	int gate[2];
+	assert_int_equal(pipe(gate), 0);
+	struct child c = { .pid = fork(), .gate = gate[1] };
+	if (c.pid == 0) {
+		char byte;
+		close(gate[1]);
+		if (read(gate[0], &byte, 1) != 0)
+			_exit(1);
+		run();
+		_exit(0);
+	}
+	close(gate[0]);
+	return c;
+}
+
+static struct rusage usage;
+
+/* Runs it to its end under a collector. */
+static struct samples *profiled(struct samples_options *o, void (*run)(void), struct profile *into)
+{
+	struct error err = ERROR_INIT;
+	struct samples *s = NULL;
+	struct child c = child_new(run);
+	o->unprivileged = true;
+	if (samples_open(&s, o, &err) || samples_follow(s, c.pid, &err) || samples_start(s, &err))
+		fail_msg("%s; %s", err.text, err.hint);
+	assert_false(samples_idle(s));
+	close(c.gate);
+	while (!samples_idle(s)) {
+		uint64_t beat = samples_beat_ns(s);
+		usleep((useconds_t)(beat < 100000000 ? beat / 1000 : 100000));
+		assert_int_equal(samples_beat(s, &err), 0);
+	}
+	int status;
+	wait4(c.pid, &status, 0, &usage);
+	assert_int_equal(status, 0);
+	samples_stop(s);
+	samples_describe(s, into);
+	assert_int_equal(samples_take(s, into, &err), 0);
+	assert_int_equal(into->slices.count, 1);
+	return s;
+}
+
+static double seconds(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+static uint64_t count_of_app(const struct profile *p, const char *name)
+{
+	uint64_t count = 0;
+	for (size_t i = 0; i < p->samples.count; i++) {
+		const struct profile_thread *t = &p->threads.items[p->samples.items[i].thread];
+		const struct profile_instance *n = &p->instances.items[t->instance];
+		if (strcmp(p->apps.items[n->app].name, name) == 0)
+			count += p->samples.items[i].count;
+	}
+	return count;
+}
+
+/* Where in the file a function of this program is. */
+static uint64_t offset_of(uintptr_t address)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[4096];
+	uintmax_t begin, end, offset, found = 0;
+	while (maps && fgets(line, sizeof line, maps))
+		if (sscanf(line, "%jx-%jx %*s %jx", &begin, &end, &offset) == 3 &&
+		    address >= begin && address < end)
+			found = address - begin + offset;
+	if (maps)
+		fclose(maps);
+	assert_true(found > 0);
+	return found;
+}
+
+static bool location_within(const struct profile *p, uint32_t location, uintptr_t begin,
+			    uintptr_t end)
+{
+	const struct profile_location *l = &p->locations.items[location];
+	const char *name = object_name(&p->objects.items[l->object]);
+	return strcmp(name, "test-samples-perf") == 0 && l->offset >= offset_of(begin) &&
+	       l->offset < offset_of(end);
+}
+
+static void spin_a_second(void)
+{
+	spin_for(UINT64_C(1000000000));
+}
+
+static void samples_are_where_the_time_is(void **state)
+{
+	(void)state;
+	struct samples_options o = { .mode = PROFILE_CLOCK, .hz = HZ };
+	struct profile p = { 0 };
+	struct samples *s = profiled(&o, spin_a_second, &p);
+	assert_int_equal(samples_backend(s), BACKEND_PLAIN);
+	assert_non_null(strstr(samples_not_seen(s), "kernel"));
+	assert_int_equal(p.mode, PROFILE_CLOCK);
+	const struct profile_slice *slice = &p.slices.items[0];
+	double expected = seconds(usage.ru_utime) * HZ;
+	print_message("%ju samples, %.0f by its CPU time; lost %ju, tare itself %.1f ms\n",
+		      (uintmax_t)slice->samples, expected, (uintmax_t)slice->lost,
+		      (double)slice->self_ns / 1e6);
+	assert_true((double)slice->samples >= 0.9 * expected);
+	assert_true((double)slice->samples <= 1.1 * expected + 5);
+	assert_int_equal(slice->lost, 0);
+	uint64_t inside = 0;
+	for (size_t i = 0; i < p.samples.count; i++) {
+		const struct profile_stack *k = &p.stack_list.items[p.samples.items[i].stack];
+		assert_int_equal(k->count, 1);
+		if (location_within(&p, p.links.items[k->first], (uintptr_t)spin,
+				    (uintptr_t)spin_end))
+			inside += p.samples.items[i].count;
+	}
+	assert_true((double)inside >= 0.95 * (double)slice->samples);
+	assert_int_equal(p.instances.count, 1);
+	assert_int_equal(count_of_app(&p, "test-samples-perf"), slice->samples);
+	for (uint32_t i = 0; i < p.objects.count; i++) {
+		int fd = samples_object_fd(s, &p.objects.items[i]);
+		assert_true(p.objects.items[i].kind != OBJECT_FILE || fd >= 0);
+		close(fd);
+	}
+	samples_close(s);
+	profile_release(&p);
+}
+
+int main(int argc, char **argv);
+
+/* How many of the samples have the caller of spin(), and main(), in their stack. */
+static void count_callers(const struct profile *p, uint64_t *caller, uint64_t *complete)
+{
+	*caller = *complete = 0;
+	for (size_t i = 0; i < p->samples.count; i++) {
+		const struct profile_stack *k = &p->stack_list.items[p->samples.items[i].stack];
+		bool has_caller = false;
+		for (uint32_t f = 1; f < k->count; f++)
+			has_caller = has_caller || location_within(p, p->links.items[k->first + f],
+								   (uintptr_t)spin_for,
+								   (uintptr_t)spin_for + 256);
+		*caller += has_caller ? p->samples.items[i].count : 0;
+		*complete += k->end == STACK_COMPLETE ? p->samples.items[i].count : 0;
+	}
+}
+
+static void has_main(const struct profile *p, uint64_t *count)
+{
+	*count = 0;
+	for (size_t i = 0; i < p->samples.count; i++) {
+		const struct profile_stack *k = &p->stack_list.items[p->samples.items[i].stack];
+		bool has = false;
+		for (uint32_t f = 1; f < k->count; f++)
+			has = has || location_within(p, p->links.items[k->first + f],
+						     (uintptr_t)main, (uintptr_t)main + 1024);
+		*count += has ? p->samples.items[i].count : 0;
+	}
+}
+
+static void stacks_go_up_to_main(void **state)
+{
+	(void)state;
+	static const enum profile_stacks kinds[] = { STACKS_POINTERS, STACKS_EH_FRAME };
+	for (size_t i = 0; i < 2; i++) {
+		struct samples_options o = { .mode = PROFILE_CLOCK, .hz = HZ, .stacks = kinds[i] };
+		struct profile p = { 0 };
+		struct samples *s = profiled(&o, spin_a_second, &p);
+		uint64_t caller, complete, with_main, all = p.slices.items[0].samples;
+		count_callers(&p, &caller, &complete);
+		has_main(&p, &with_main);
+		print_message("%s: %ju samples, caller %ju, main %ju, complete %ju, lost %ju, tare "
+			      "itself %.1f ms\n",
+			      profile_stacks_name(p.stacks), (uintmax_t)all, (uintmax_t)caller,
+			      (uintmax_t)with_main, (uintmax_t)complete,
+			      (uintmax_t)p.slices.items[0].lost,
+			      (double)p.slices.items[0].self_ns / 1e6);
+		assert_true((double)all >= 0.9 * seconds(usage.ru_utime) * HZ);
+		assert_true((double)caller >= 0.95 * (double)all);
+		if (kinds[i] == STACKS_EH_FRAME) {
+			assert_true((double)with_main >= 0.95 * (double)all);
+			assert_true((double)complete >= 0.95 * (double)all);
+		}
+		samples_close(s);
+		profile_release(&p);
+	}
+}
+
+static void family(void)
+{
+	pid_t same = fork();
+	if (same == 0) {
+		spin_for(UINT64_C(300000000));
+		_exit(0);
+	}
+	waitpid(same, NULL, 0);
+	pid_t other = fork();
+	if (other == 0) {
+		execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done",
+		      (char *)NULL);
+		_exit(1);
+	}
+	waitpid(other, NULL, 0);
+	spin_for(UINT64_C(300000000));
+}
+
+static void forks_are_instances_and_execs_apps(void **state)
+{
+	(void)state;
+	struct samples_options o = { .mode = PROFILE_CLOCK, .hz = HZ };
+	struct profile p = { 0 };
+	struct samples *s = profiled(&o, family, &p);
+	unsigned own = 0, numbers = 0, shells = 0;
+	for (size_t i = 0; i < p.instances.count; i++) {
+		const struct profile_instance *n = &p.instances.items[i];
+		const struct profile_app *app = &p.apps.items[n->app];
+		if (strcmp(app->name, "test-samples-perf") == 0) {
+			own++;
+			numbers |= 1u << n->number;
+		} else {
+			shells++;
+			assert_int_equal(n->number, 0);
+			assert_int_equal(n->exec_id, 1);
+			assert_true(app->object != PROFILE_NONE);
+		}
+	}
+	/* the child before its exec may have had a sample of its own */
+	assert_true(own == 2 || own == 3);
+	assert_int_equal(numbers & 3, 3);
+	assert_int_equal(shells, 1);
+	double of_own = (double)count_of_app(&p, "test-samples-perf");
+	assert_true(of_own > 0.85 * 0.6 * HZ && of_own < 1.2 * 0.6 * HZ);
+	samples_close(s);
+	profile_release(&p);
+}
+
+static void *spin_thread(void *unused)
+{
+	(void)unused;
+	prctl(PR_SET_NAME, "spinner");
+	volatile uint64_t turns = 0;
+	for (int i = 0; i < 10; i++)
+		spin(&turns);
+	return NULL;
+}
+
+static void two_threads(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, spin_thread, NULL);
+	spin_thread(NULL);
+	pthread_join(thread, NULL);
+}
+
+static void threads_are_of_one_instance(void **state)
+{
+	(void)state;
+	struct samples_options o = { .mode = PROFILE_TICK };
+	struct profile p = { 0 };
+	struct samples *s = profiled(&o, two_threads, &p);
+	assert_non_null(strstr(samples_not_seen(s), "tick"));
+	assert_int_equal(p.instances.count, 1);
+	assert_int_equal(p.threads.count, 2);
+	double expected = seconds(usage.ru_utime) * p.hz;
+	assert_true((double)p.slices.items[0].samples >= 0.85 * expected);
+	samples_close(s);
+	profile_release(&p);
+}
+
+static void what_cannot_be_is_said(void **state)
+{
+	(void)state;
+	struct samples *s = NULL;
+	struct error err = ERROR_INIT;
+	struct samples_options o = { .mode = PROFILE_CLOCK, .hz = HZ, .unprivileged = true };
+	assert_int_equal(samples_open(&s, &o, &err), 0);
+	assert_int_equal(samples_start(s, &err), -1);
+	assert_int_equal(err.code, EXIT_ENVIRONMENT);
+	assert_true(*err.hint);
+	samples_close(s);
+	o.hz = samples_max_hz() + 1;
+	assert_int_equal(samples_open(&s, &o, &err), -1);
+	assert_int_equal(err.code, EXIT_USAGE);
+	pid_t gone = fork();
+	if (gone == 0)
+		_exit(0);
+	waitpid(gone, NULL, 0);
+	o.hz = HZ;
+	o.pids = &gone;
+	o.pid_count = 1;
+	assert_int_equal(samples_open(&s, &o, &err), -1);
+	assert_int_equal(err.code, EXIT_USAGE);
+	o.pid_count = 0;
+	o.cgroup = "/";
+	assert_int_equal(samples_open(&s, &o, &err), -1);
+	assert_int_equal(err.code, EXIT_ENVIRONMENT);
+}
+
+/* A process that was another user's until now is not this one's to look at, unless it says so. */
+static void become_nobody(void)
+{
+	if (geteuid() != 0)
+		return;
+	if (setgid(NOBODY) != 0 || setuid(NOBODY) != 0 || prctl(PR_SET_DUMPABLE, 1) != 0)
+		skip_all("cannot become nobody");
+}
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	become_nobody();
+	struct samples *s = NULL;
+	struct error err = ERROR_INIT;
+	struct samples_options o = { .mode = PROFILE_CLOCK, .hz = HZ, .unprivileged = true };
+	if (samples_open(&s, &o, &err))
+		skip_all(err.text);
+	samples_close(s);
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_are_where_the_time_is),
+		cmocka_unit_test(stacks_go_up_to_main),
+		cmocka_unit_test(forks_are_instances_and_execs_apps),
+		cmocka_unit_test(threads_are_of_one_instance),
+		cmocka_unit_test(what_cannot_be_is_said),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
