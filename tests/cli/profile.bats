@@ -111,6 +111,7 @@ collector() {
 		export
 		export --format svg
 		selftest now
+		selftest -F often
 	END
 	[ ! -e "$TARE_LAB" ]
 	run "$TARE" profile -F 99999999
@@ -514,7 +515,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	needs_root
 	small=$BATS_TEST_TMPDIR/small
 	mkdir "$small"
-	if ! mount -t tmpfs -o size=1m none "$small"; then
+	if ! mount -t tmpfs -o size=6m none "$small"; then
 		small=
 		skip "needs a file system of its own"
 	fi
@@ -546,8 +547,10 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 
 @test "profile selftest: finds what is known" {
 	needs_root
-	run "$TARE" profile selftest
-	echo "$output"
-	[ "$status" -eq 0 ]
-	[ "$(grep -c '^ok ' <<<"$output")" -eq 5 ]
+	for rate in 997 tick; do
+		run "$TARE" profile selftest -F $rate
+		echo "$output"
+		[ "$status" -eq 0 ]
+		[ "$(grep -c '^ok ' <<<"$output")" -eq 5 ]
+	done
 }
