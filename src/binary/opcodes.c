@@ -15,9 +15,9 @@ struct opcodes {
 	size_t room, length;
 };
 
-static int append(struct opcodes *o, const char *format, va_list arguments)
+/* n: what vsnprintf() said of a piece. */
+static int extend(struct opcodes *o, int n)
 {
-	int n = vsnprintf(o->text + o->length, o->room - o->length, format, arguments);
 	if (n > 0)
 		o->length += (size_t)n;
 	if (o->length >= o->room)
@@ -27,23 +27,25 @@ static int append(struct opcodes *o, const char *format, va_list arguments)
 
 __attribute__((format(printf, 2, 3))) static int print(void *stream, const char *format, ...)
 {
+	struct opcodes *o = stream;
 	va_list arguments;
 	va_start(arguments, format);
-	int n = append(stream, format, arguments);
+	int n = vsnprintf(o->text + o->length, o->room - o->length, format, arguments);
 	va_end(arguments);
-	return n;
+	return extend(o, n);
 }
 
 #ifdef TARE_OPCODES_STYLED
 __attribute__((format(printf, 3, 4))) static int
 print_styled(void *stream, enum disassembler_style style, const char *format, ...)
 {
+	struct opcodes *o = stream;
 	va_list arguments;
 	(void)style;
 	va_start(arguments, format);
-	int n = append(stream, format, arguments);
+	int n = vsnprintf(o->text + o->length, o->room - o->length, format, arguments);
 	va_end(arguments);
-	return n;
+	return extend(o, n);
 }
 #endif
 

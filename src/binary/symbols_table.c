@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 #ifdef TARE_DEMANGLE
-#include <libiberty/demangle.h>
+#define PACKAGE "tare" /* bfd.h insists */
+#include <bfd.h>
 #endif
 
 #include "binary/symbols_private.h"
@@ -17,7 +18,7 @@ char *demangled(const char *name)
 	bool mangled = strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0 ||
 		       strncmp(name, "__Z", 3) == 0;
 	if (mangled && strlen(name) <= NAME_MAX_LENGTH) {
-		char *plain = cplus_demangle(name, DMGL_NO_OPTS | DMGL_AUTO);
+		char *plain = bfd_demangle(NULL, name, 0);
 		if (plain)
 			return plain;
 	}

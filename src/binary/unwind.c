@@ -260,6 +260,10 @@ static enum unwind_result find_cfa(const struct unwind_row *row, const struct un
 	case UNWIND_SP_AT:
 		result = load(stack, state->sp, state->sp + offset, cfa);
 		break;
+	case UNWIND_SP_AT_8:
+		result = load(stack, state->sp, state->sp + offset, cfa);
+		*cfa += 8;
+		break;
 	case UNWIND_BP_AT:
 		result = load(stack, state->sp, state->bp + offset, cfa);
 		break;
@@ -294,7 +298,7 @@ static enum unwind_result step_signal(struct unwind_state *state, const struct u
 enum unwind_result unwind_step(const struct unwind_row *row, struct unwind_state *state,
 			       uint64_t address_in_16, const struct unwind_memory *stack)
 {
-	struct unwind_state caller = { .bp = 0 };
+	struct unwind_state caller = { 0 };
 	if (!row)
 		return UNWIND_STUCK;
 	if ((row->how & 0x0f) == UNWIND_END)

@@ -19,7 +19,8 @@ enum unwind_cfa {
 	UNWIND_SP_AT, /* what is stored at rsp + offset */
 	UNWIND_PLT,   /* rsp + 8, and 8 more from byte `offset` of each 16 on (the PLT's expression)
 		       */
-	UNWIND_SIGNAL, /* a signal frame: registers are in the ucontext at rsp */
+	UNWIND_SIGNAL,	/* a signal frame: registers are in the ucontext at rsp */
+	UNWIND_SP_AT_8, /* 8 more than what is stored at rsp + offset (OpenSSL's assembly) */
 };
 /* Where the caller's rbp is. */
 enum unwind_bp {

@@ -1,5 +1,7 @@
 #include "collect/samples.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -40,9 +42,19 @@ static int check_rate(const struct samples_options *options, struct error *err)
 	return error_hint(err, "kernel.perf_event_max_sample_rate is the limit");
 }
 
+static int check_pids(const struct samples_options *options, struct error *err)
+{
+	for (size_t i = 0; i < options->pid_count; i++) {
+		if (kill(options->pids[i], 0) == 0 || errno != ESRCH)
+			continue;
+		return error_set(err, EXIT_USAGE, "there is no process %d", (int)options->pids[i]);
+	}
+	return 0;
+}
+
 int samples_open(struct samples **out, const struct samples_options *options, struct error *err)
 {
-	if (check_rate(options, err))
+	if (check_rate(options, err) || check_pids(options, err))
 		return -1;
 	const struct samples_ops *list[2];
 	size_t count = back_ends(options, list);

@@ -53,7 +53,7 @@ struct sampler {
 	bool by_cgroup;		/* or a cgroup */
 	struct profile current; /* the slice that is not taken yet */
 	uint64_t self_ns;	/* CPU time of tare at its begin */
-	uint64_t drained_ns;
+	uint64_t drained_ns, told_ns;
 };
 
 /* ---- what to sample ---- */
@@ -160,7 +160,7 @@ static void choose_sizes(struct sampler *s)
 	s->skel->rodata->follow_stacks = s->stacks != STACKS_NONE;
 	s->skel->rodata->use_rows = rows;
 	s->skel->rodata->row_mask = rows ? SPACES_ROWS - 1 : 0;
-	s->skel->rodata->dump_room = DUMP_BYTES / 2;
+	s->skel->rodata->dump_room = DUMP_BYTES / 16;
 	bpf_map__set_max_entries(s->skel->maps.cpus, s->room);
 	bpf_map__set_max_entries(s->skel->maps.words, s->stacks != STACKS_NONE ? s->room : 1);
 	bpf_map__set_value_size(s->skel->maps.rows,
@@ -241,6 +241,7 @@ static int prepare(struct sampler *s, struct error *err)
 	if (s->stacks == STACKS_EH_FRAME) {
 		if (spaces_open(&s->spaces, s->skel, s->sideband, err))
 			return -1;
+		spaces_prepare(s->spaces);
 		s->dumps = ring_buffer__new(bpf_map__fd(s->skel->maps.dumps), take_dump, s, NULL);
 		if (!s->dumps)
 			return error_set(err, EXIT_ENVIRONMENT, "cannot map a ring buffer: %s",
@@ -384,25 +385,29 @@ static int sampler_fd(const void *state)
 
 /* ---- reading ---- */
 
+static void read_sideband(struct sampler *s)
+{
+	s->told_ns = clock_monotonic_ns();
+	sideband_read(s->sideband);
+}
+
 static int take_dump(void *context, void *data, size_t size)
 {
 	struct sampler *s = context;
 	const struct profile_dump *d = data;
-	if (size < sizeof *d)
+	if (size < sizeof *d || d->size > size - sizeof *d)
 		return 0;
+	if (d->at_ns > s->told_ns) /* it came while others were looked at */
+		read_sideband(s);
 	struct image_of *image = sideband_find(s->sideband, d->identity.tgid, d->at_ns);
-	size_t first = PROFILE_PAGE - d->sp % PROFILE_PAGE;
 	struct unwind_state from = { .ip = d->ip, .sp = d->sp, .bp = d->bp };
-	struct unwind_memory stack = { .begin = d->sp,
-				       .bytes = d->stack,
-				       .size = d->pages ? first + (d->pages - 1) * PROFILE_PAGE
-							: 0 };
+	struct unwind_memory stack = { .begin = d->sp, .bytes = d->stack, .size = d->size };
 	uint64_t ips[PROFILE_DEPTH] = { d->ip };
 	enum stack_end end = STACK_BROKEN;
 	size_t count = 1;
 	if (image) {
 		count = unwound(s->sideband, image, from, &stack, ips, PROFILE_DEPTH, &end);
-		spaces_tell(s->spaces, &d->identity, image);
+		spaces_tell(s->spaces, &d->identity, image, d->flags & PROFILE_OUTSIDE);
 	}
 	tally_dump(s->tally, d, image, ips, count, end);
 	return 0;
@@ -433,9 +438,11 @@ static void read_half(struct sampler *s, uint32_t cpu, uint32_t which)
 
 static void take_told(struct sampler *s)
 {
-	sideband_read(s->sideband);
-	if (s->dumps)
+	read_sideband(s);
+	if (s->dumps) {
 		ring_buffer__consume(s->dumps);
+		spaces_look_again(s->spaces);
+	}
 }
 
 /* The kernel goes on in the other half; this one is read. */

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "binary/unwind.h"
 #include "collect/kernel.h"
 #include "collect/unwound.h"
@@ -32,7 +33,9 @@ struct spaces {
 	uint32_t used;		     /* rows */
 	ARRAY(struct placed) placed; /* by object of the sideband */
 	uint8_t *taken;		     /* by table */
-	uint32_t *versions;	     /* of the image a table was made from */
+	struct made {
+		uint32_t pid, version; /* of the image that a table was made from */
+	} * made;
 };
 
 int spaces_open(struct spaces **out, struct profile_bpf *skel, struct sideband *sb,
@@ -45,7 +48,7 @@ int spaces_open(struct spaces **out, struct profile_bpf *skel, struct sideband *
 	s->tables = kernel_map_memory(skel->maps.spaces, SPACES_TABLES * sizeof *s->tables,
 				      &s->tables_size);
 	s->taken = xcalloc(SPACES_TABLES, sizeof *s->taken);
-	s->versions = xcalloc(SPACES_TABLES, sizeof *s->versions);
+	s->made = xcalloc(SPACES_TABLES, sizeof *s->made);
 	if (!s->rows || !s->tables) {
 		error_set(err, EXIT_ENVIRONMENT, "cannot map the memory for unwind rows: %s",
 			  strerror(errno));
@@ -66,7 +69,7 @@ void spaces_close(struct spaces *s)
 		munmap(s->tables, s->tables_size);
 	array_release(&s->placed);
 	xfree(s->taken);
-	xfree(s->versions);
+	xfree(s->made);
 	xfree(s);
 }
 
@@ -163,12 +166,14 @@ static bool fill_table(struct spaces *s, struct profile_space *table, struct ima
 	return true;
 }
 
-void spaces_tell(struct spaces *s, const struct profile_identity *id, struct image_of *image)
+void spaces_tell(struct spaces *s, const struct profile_identity *id, struct image_of *image,
+		 bool outside)
 {
 	uint32_t now;
 	bool told = bpf_map_lookup_elem(s->space_of, id, &now) == 0 && now < SPACES_TABLES;
-	if (told && s->versions[now] == image->version) {
-		s->tables[now].known = 1; /* nobody knows more */
+	if (told && s->made[now].pid == image->pid && s->made[now].version == image->version) {
+		if (outside)
+			s->tables[now].known = 1; /* nobody knows more */
 		return;
 	}
 	uint32_t table = free_table(s);
@@ -184,8 +189,34 @@ void spaces_tell(struct spaces *s, const struct profile_identity *id, struct ima
 	}
 	s->tables[table].known = 0;
 	s->taken[table] = 1;
-	s->versions[table] = image->version;
+	s->made[table] = (struct made){ .pid = image->pid, .version = image->version };
 	bpf_map_update_elem(s->space_of, id, &table, BPF_ANY);
+}
+
+static void prepare_image(void *context, struct image_of *image)
+{
+	struct spaces *s = context;
+	for (size_t i = 0; i < image->mappings.count; i++) {
+		uint32_t object = image->mappings.items[i].object;
+		placed_object(s, object, &unwound_object(s->sb, object, image->pid)->table);
+	}
+}
+
+void spaces_prepare(struct spaces *s)
+{
+	sideband_each(s->sb, prepare_image, s);
+}
+
+void spaces_look_again(struct spaces *s)
+{
+	uint64_t now = clock_monotonic_ns();
+	for (uint32_t i = 0; i < SPACES_TABLES; i++) {
+		if (!s->taken[i] || !s->tables[i].known)
+			continue;
+		const struct image_of *image = sideband_find(s->sb, s->made[i].pid, now);
+		if (image && image->version != s->made[i].version)
+			s->tables[i].known = 0;
+	}
 }
 
 void spaces_forget(struct spaces *s)

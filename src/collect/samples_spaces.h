@@ -19,9 +19,16 @@ int spaces_open(struct spaces **out, struct profile_bpf *skel, struct sideband *
 		struct error *err);
 void spaces_close(struct spaces *s); /* NULL is fine */
 
-/* The kernel side did not know this program or one of its addresses: now it does, as far as anybody
- * does. */
-void spaces_tell(struct spaces *s, const struct profile_identity *id, struct image_of *image);
+/* Reads the rows of all that runs, which may take a while. */
+void spaces_prepare(struct spaces *s);
+
+/* The kernel side did not know this program, or (outside) one of its addresses: now it does, as far
+ * as anybody does. */
+void spaces_tell(struct spaces *s, const struct profile_identity *id, struct image_of *image,
+		 bool outside);
+
+/* After sideband_read(): programs with new mappings may be asked about again. */
+void spaces_look_again(struct spaces *s);
 
 /* Tables that no process has any more can be used again. */
 void spaces_forget(struct spaces *s);

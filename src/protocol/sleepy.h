@@ -100,6 +100,7 @@ struct sleepy_diff {
 	enum sleepy_by by;
 	uint64_t before, after; /* samples */
 	double before_hz, after_hz;
+	uint64_t before_elapsed_ns, after_elapsed_ns;
 	ARRAY(struct sleepy_change) rows; /* by the size of the change */
 };
 /* p < 0.05: the change is more than how the samples happened to fall. */

@@ -97,7 +97,9 @@ void sleepy_compare(const struct sleepy_view *before, const struct sleepy_view *
 				      .before = before->samples,
 				      .after = after->samples,
 				      .before_hz = before_hz,
-				      .after_hz = after_hz };
+				      .after_hz = after_hz,
+				      .before_elapsed_ns = before->elapsed_ns,
+				      .after_elapsed_ns = after->elapsed_ns };
 	gather(before, false, &list);
 	gather(after, true, &list);
 	if (list.count)

@@ -115,3 +115,21 @@ json_t *execution_json(const struct execution *x, const struct emp_verdict *verd
 	json_object_set_new(o, "verdict", verdict ? verdict_json(verdict) : json_null());
 	return o;
 }
+
+json_t *json_run(const struct run *run)
+{
+	if (!run)
+		return json_null();
+	json_t *o = json_object();
+	json_object_set_new(o, "id", json_id(run->id));
+	json_object_set_new(o, "name", json_text(run->name));
+	json_object_set_new(o, "command_line", json_text(run->command));
+	json_object_set_new(o, "status", json_string(run_status_name(run->status)));
+	json_object_set_new(o, "started_at", json_date(run->started_at_ns));
+	json_object_set_new(o, "ended_at", json_date(run->ended_at_ns));
+	json_object_set_new(o, "conditions", json_conditions(run->conditions));
+	json_object_set_new(o, "tags", json_text(run->tags));
+	json_object_set_new(o, "not_seen", json_text(run->not_seen));
+	json_object_set_new(o, "version", json_text(run->version));
+	return o;
+}

@@ -1,4 +1,4 @@
-/* Parts of time_json(), some of noise_json(), too: private to report/. */
+/* Parts of time_json(), some of noise_json() and profile_json(), too: private to report/. */
 #ifndef TARE_REPORT_EXECUTION_JSON_H
 #define TARE_REPORT_EXECUTION_JSON_H
 
@@ -16,6 +16,7 @@ json_t *json_ns(uint64_t ns);	     /* ABSENT_NS is null */
 json_t *json_date(int64_t realtime_ns);
 json_t *json_id(int64_t id);			     /* 0 is null */
 json_t *json_machine(const struct machine *machine); /* NULL is null */
+json_t *json_run(const struct run *run);		     /* NULL is null */
 json_t *json_conditions(const char *conditions);     /* JSON text; null when it is none */
 
 #endif

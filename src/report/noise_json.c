@@ -281,24 +281,6 @@ static json_t *settings_json(const struct noise *n)
 	return o;
 }
 
-static json_t *run_json(const struct run *run)
-{
-	if (!run)
-		return json_null();
-	json_t *o = json_object();
-	json_object_set_new(o, "id", json_id(run->id));
-	json_object_set_new(o, "name", json_text(run->name));
-	json_object_set_new(o, "command_line", json_text(run->command));
-	json_object_set_new(o, "status", json_string(run_status_name(run->status)));
-	json_object_set_new(o, "started_at", json_date(run->started_at_ns));
-	json_object_set_new(o, "ended_at", json_date(run->ended_at_ns));
-	json_object_set_new(o, "conditions", json_conditions(run->conditions));
-	json_object_set_new(o, "tags", json_text(run->tags));
-	json_object_set_new(o, "not_seen", json_text(run->not_seen));
-	json_object_set_new(o, "version", json_text(run->version));
-	return o;
-}
-
 void noise_json(const struct noise_view *v, struct strbuf *out)
 {
 	const struct noise *n = v->noise;
@@ -309,7 +291,7 @@ void noise_json(const struct noise_view *v, struct strbuf *out)
 		json_array_append_new(cpus, cpu_json(n, &n->cpus.items[i]));
 	json_object_set_new(root, "type", json_string("noise"));
 	json_object_set_new(root, "format", json_integer(1));
-	json_object_set_new(root, "run", run_json(v->run));
+	json_object_set_new(root, "run", json_run(v->run));
 	json_object_set_new(root, "machine", json_machine(v->machine));
 	json_object_set_new(root, "settings", settings_json(n));
 	set_count(root, "elapsed_ns", n->elapsed_ns);

@@ -1,62 +1,263 @@
-#include "report/profile.h"
+/* A profile for people: its head, the system as a whole, what it cannot tell. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-void profile_head_text(const struct profile_subject *s, const struct profile_style *style,
-		       struct strbuf *out)
+#include "base/text.h"
+#include "report/profile_rows.h"
+
+#define LABEL 12	   /* columns of "  Sampled   " */
+#define PARAGRAPH_WIDTH 80 /* where the width does not matter */
+#define KERNEL_MANY 0.2	   /* of the samples: worth a note on where they pile up */
+
+size_t profile_width(const struct profile_style *style)
 {
-	(void)s;
-	(void)style;
-	(void)out;
+	return style->width ? style->width : PARAGRAPH_WIDTH;
 }
 
-void profile_view_text(const struct profile_subject *s, const struct sleepy_view *v,
+static void put_labelled(const char *label, struct strbuf *text, const struct profile_style *style,
+			 struct strbuf *out)
+{
+	char first[LABEL + 1];
+	snprintf(first, sizeof first, "  %-*s", LABEL - 2, label);
+	put_paragraph(out,
+		      &(struct paragraph){
+			      .width = profile_width(style), .indent = LABEL, .first = first },
+		      strbuf_text(text));
+	strbuf_release(text);
+}
+
+void put_samples_count(struct strbuf *out, uint64_t count, const char *word)
+{
+	strbuf_printf(out, "%llu %s%s", (unsigned long long)count, word, count == 1 ? "" : "s");
+}
+
+void put_cpu_seconds(struct strbuf *out, double ns)
+{
+	char words[WORDS];
+	if (isnan(ns))
+		strbuf_putc(out, '-');
+	else {
+		text_duration(ns, 3, words, sizeof words);
+		strbuf_puts(out, words);
+	}
+}
+
+/* ---- head ---- */
+
+static void put_title(const struct profile_subject *s, const struct profile_totals *sums,
+		      const struct profile_style *style, struct strbuf *out)
+{
+	static const char *const states[] = { [RUN_GOING] = " (still going)",
+					      [RUN_COMPLETE] = "",
+					      [RUN_INTERRUPTED] = " (interrupted)",
+					      [RUN_FAILED] = " (failed)" };
+	struct strbuf text = { 0 };
+	char elapsed[WORDS];
+	text_duration((double)sums->elapsed_ns, 3, elapsed, sizeof elapsed);
+	strbuf_puts(&text, "Profile of ");
+	put_profile_subject(s->run, &text);
+	strbuf_printf(&text, " for %s", elapsed);
+	if (s->run) {
+		strbuf_puts(&text, states[s->run->status]);
+		if (s->run->id > 0)
+			strbuf_printf(&text, ", run %lld", (long long)s->run->id);
+		if (profile_given_name(s->run))
+			strbuf_printf(&text, ": %s", profile_given_name(s->run));
+	}
+	put_paragraph(out,
+		      &(struct paragraph){ .width = profile_width(style),
+					   .first = "",
+					   .indent = 2,
+					   .lines = 3,
+					   .colour = style->colour ? BOLD : NULL },
+		      strbuf_text(&text));
+	strbuf_release(&text);
+}
+
+static void put_sampled(const struct profile *p, const struct profile_style *style,
+			struct strbuf *out)
+{
+	static const char *const stacks[PROFILE_STACKS] = {
+		[STACKS_NONE] = "no stacks",
+		[STACKS_POINTERS] = "stacks by frame pointers",
+		[STACKS_EH_FRAME] = "stacks by .eh_frame",
+	};
+	struct strbuf text = { 0 };
+	put_profile_mode(p, &text);
+	strbuf_printf(&text, ", on %u CPU%s; %s", p->cpus, p->cpus == 1 ? "" : "s",
+		      stacks[p->stacks]);
+	put_labelled("Sampled", &text, style, out);
+}
+
+static void put_samples(const struct profile *p, const struct profile_totals *sums,
+			const struct profile_style *style, struct strbuf *out)
+{
+	const struct profile_slice *sum = &sums->slice;
+	struct strbuf text = { 0 };
+	char share[WORDS];
+	put_samples_count(&text, sum->samples, "sample");
+	strbuf_printf(&text, ", %llu user, %llu kernel: ", (unsigned long long)sum->user,
+		      (unsigned long long)sum->kernel);
+	put_cpu_seconds(&text, profile_ns(p, sum->samples));
+	if (sums->cpu_ns > 0 && p->hz > 0) {
+		format_percent(profile_ns(p, sum->samples) / sums->cpu_ns, share);
+		strbuf_printf(&text, ", %s of CPU time", share);
+	}
+	put_labelled("Seen", &text, style, out);
+}
+
+static void put_stacks(const struct profile *p, const struct profile_totals *sums,
 		       const struct profile_style *style, struct strbuf *out)
 {
-	(void)s;
-	(void)v;
-	(void)style;
-	(void)out;
+	struct strbuf text = { 0 };
+	char share[WORDS];
+	if (p->stacks == STACKS_NONE || !sums->user_stacks)
+		return;
+	format_points((double)sums->ends[STACK_COMPLETE] / (double)sums->user_stacks,
+		      profile_decimals(sums->user_stacks), share);
+	strbuf_printf(&text, "%s %% of %llu in user space reached their thread's start", share,
+		      (unsigned long long)sums->user_stacks);
+	if (sums->ends[STACK_LIMIT])
+		strbuf_printf(&text, "; %llu found no room",
+			      (unsigned long long)sums->ends[STACK_LIMIT]);
+	put_labelled("Stacks", &text, style, out);
 }
 
-struct table *profile_view_table(const struct profile_subject *s, const struct sleepy_view *v,
-				 const struct profile_style *style)
+static void put_lost(const struct profile *p, const struct profile_slice *sum,
+		     const struct profile_style *style, struct strbuf *out)
 {
-	(void)s;
-	(void)v;
-	(void)style;
-	return NULL;
+	struct strbuf text = { 0 };
+	if (sum->lost) {
+		put_samples_count(&text, sum->lost, "sample");
+		strbuf_puts(&text, " found no room (");
+		put_cpu_seconds(&text, profile_ns(p, sum->lost));
+		strbuf_putc(&text, ')');
+	}
+	if (sum->throttled) {
+		strbuf_printf(&text, "%ssampling was held back ", text.length ? "; " : "");
+		put_samples_count(&text, sum->throttled, "time");
+	}
+	if (sum->untold) {
+		strbuf_puts(&text, text.length ? "; " : "");
+		put_samples_count(&text, sum->untold, "event");
+		strbuf_puts(&text, " of processes went untold: some code may lack its name");
+	}
+	if (text.length)
+		put_labelled("Lost", &text, style, out);
 }
 
-void profile_listing_text(const struct profile_subject *s, const struct profile_listing *l,
-			  const struct profile_style *style, struct strbuf *out)
+static void put_cost(const struct profile_totals *sums, const struct profile_style *style,
+		     struct strbuf *out)
 {
-	(void)s;
-	(void)l;
-	(void)style;
-	(void)out;
+	const struct profile_slice *sum = &sums->slice;
+	struct strbuf text = { 0 };
+	char words[WORDS];
+	text_duration((double)sum->self_ns, 3, words, sizeof words);
+	strbuf_printf(&text, "tare used %s", words);
+	if (sums->cpu_ns > 0) {
+		format_percent((double)sum->self_ns / sums->cpu_ns, words);
+		strbuf_printf(&text, ", %s of CPU time", words);
+	}
+	if (sum->peak_room)
+		strbuf_printf(&text, "; fullest buffer %u of %u", sum->peak_used, sum->peak_room);
+	put_labelled("Cost", &text, style, out);
 }
 
-struct table *profile_listing_table(const struct profile_subject *s,
-				    const struct profile_listing *l)
-{
-	(void)s;
-	(void)l;
-	return NULL;
-}
-
-void profile_diff_text(const struct profile_subject *before, const struct profile_subject *after,
-		       const struct sleepy_diff *d, const struct profile_style *style,
+void profile_head_text(const struct profile_subject *s, const struct profile_style *given,
 		       struct strbuf *out)
 {
-	(void)before;
-	(void)after;
-	(void)d;
-	(void)style;
-	(void)out;
+	struct profile_style style = profile_normal_style(given);
+	const struct profile *p = s->profile;
+	struct profile_totals sums;
+	profile_totals_of(p, &sums);
+	put_title(s, &sums, &style, out);
+	put_sampled(p, &style, out);
+	put_samples(p, &sums, &style, out);
+	if (sums.slice.others) {
+		struct strbuf text = { 0 };
+		put_samples_count(&text, sums.slice.others, "sample");
+		strbuf_puts(&text, " of what was not asked for: left out");
+		put_labelled("Others", &text, &style, out);
+	}
+	put_stacks(p, &sums, &style, out);
+	put_lost(p, &sums.slice, &style, out);
+	put_cost(&sums, &style, out);
 }
 
-struct table *profile_diff_table(const struct sleepy_diff *d, const struct profile_style *style)
+/* ---- what cannot be told ---- */
+
+static void put_note(const char *text, const struct profile_style *style, struct strbuf *out)
 {
-	(void)d;
-	(void)style;
-	return NULL;
+	put_paragraph(out,
+		      &(struct paragraph){
+			      .width = profile_width(style), .indent = 2, .first = "Note: " },
+		      text);
+}
+
+void profile_notes_text(const struct profile_subject *s, const struct profile_style *given,
+			struct strbuf *out)
+{
+	struct profile_style style = profile_normal_style(given);
+	const struct profile *p = s->profile;
+	struct profile_totals sums;
+	profile_totals_of(p, &sums);
+	if (p->mode == PROFILE_TICK && sums.slice.samples)
+		put_note("a program that runs in step with the kernel's tick is seen always or "
+			 "never; with -F 997 it is not.",
+			 &style, out);
+	if (sums.slice.kernel &&
+	    (double)sums.slice.kernel >= KERNEL_MANY * (double)sums.slice.samples &&
+	    p->mode != PROFILE_CYCLES)
+		put_note("kernel samples pile up where interrupts are enabled again: what ran with "
+			 "them disabled is counted there.",
+			 &style, out);
+	if (s->run && s->run->not_seen && *s->run->not_seen)
+		put_note(s->run->not_seen, &style, out);
+}
+
+/* ---- a view by system ---- */
+
+void put_profile_system(const struct profile_subject *s, const struct sleepy_view *v,
+			const struct profile_style *style, struct strbuf *out)
+{
+	static const struct column columns[] = {
+		{ "state", "CPUs were", COLUMN_TEXT },
+		{ "samples", "Samples", COLUMN_COUNT },
+		{ "time", "Time", COLUMN_TEXT, .right = true },
+		{ "share", "CPU time", COLUMN_TEXT, .right = true },
+		{ "note", "", COLUMN_TEXT },
+	};
+	static const char *const states[] = { "in user code", "in the kernel", "idle",
+					      "busy for others", "not known" };
+	static const char *const notes[] = { "", "", "", "not what was asked for",
+					     "samples were lost" };
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	struct profile_system system;
+	int decimals = profile_decimals(v->busy);
+	profile_system_of(s->profile, v, &system);
+	for (size_t i = 0; i < 5; i++) {
+		const struct sleepy_row *row = &v->rows.items[i];
+		bool derived = i == 2 && system.idle_derived;
+		struct strbuf time = { 0 };
+		char share[WORDS];
+		if (i > 2 && !row->self)
+			continue;
+		table_add_text(t, states[i]);
+		if (derived)
+			table_add_absent(t);
+		else
+			table_add_count(t, (int64_t)row->self);
+		put_cpu_seconds(&time, system.ns[i]);
+		table_add_text(t, strbuf_text(&time));
+		format_points(system.share[i], decimals, share);
+		strbuf_clear(&time);
+		strbuf_printf(&time, "%s %%", share);
+		table_add_text(t, strbuf_text(&time));
+		table_add_text(t, derived ? "derived: idle CPUs have no tick" : notes[i]);
+		strbuf_release(&time);
+	}
+	table_render(t, TABLE_TEXT,
+		     &(struct table_style){ .width = style->width, .colour = style->colour }, out);
+	table_free(t);
 }

@@ -263,6 +263,304 @@ static void the_fixture_comes_back(void **state)
 	lab_close(lab);
 }
 
+/* In one call, or slice by slice, by one tare or by two that know nothing of each other. */
+static void slices_add_up(void **state)
+{
+	(void)state;
+	struct lab *lab = open_lab(LAB_WRITE), *other = open_lab(LAB_WRITE);
+	struct profile p, part;
+	int64_t run = add_run(lab, SUBJECT_SYSTEM), beside = add_run(lab, SUBJECT_SYSTEM);
+	random_profile(&p, 60, 6);
+	drop_code(&p);
+	for (uint32_t i = 0; i < 6; i++) {
+		cut(&p, i, i + 1, &part);
+		ok(lab_add_slices(i == 2 || i == 3 ? other : lab, run, &part, &err));
+		ok(lab_add_slices(lab, beside, &part, &err));
+		profile_release(&part);
+	}
+	comes_back(lab, run, &p);
+	comes_back(other, beside, &p);
+	/* a window, and the same slices once more */
+	struct profile back = { 0 }, twice = { 0 };
+	ok(lab_get_profile(lab, run, 20 * SECOND, 40 * SECOND, &back, &err));
+	cut(&p, 1, 3, &part);
+	same_text(profile_text(&part), profile_text(&back));
+	profile_release(&back);
+	ok(lab_get_profile(lab, run, 50 * SECOND, 0, &back, &err));
+	assert_int_equal(back.slices.count, 2);
+	profile_release(&back);
+	ok(lab_add_slices(other, run, &part, &err));
+	profile_merge(&twice, &p);
+	profile_merge(&twice, &part);
+	comes_back(lab, run, &twice);
+	comes_back(lab, beside, &p);
+	profile_release(&part);
+	profile_release(&twice);
+	profile_release(&p);
+	lab_close(lab);
+	lab_close(other);
+}
+
+static void locations_get_their_frames_later(void **state)
+{
+	(void)state;
+	struct lab *lab = open_lab(LAB_WRITE);
+	struct profile p = { 0 }, plain = { 0 }, sum = { 0 };
+	int64_t run = add_run(lab, SUBJECT_SYSTEM);
+	fixture_profile(&p);
+	fixture_profile(&plain);
+	for (size_t i = 0; i < plain.locations.count; i++) {
+		plain.locations.items[i].frames = 0;
+		plain.locations.items[i].address = plain.locations.items[i].offset;
+	}
+	drop_code(&plain);
+	for (uint32_t i = 0; i < 3; i++) { /* bare, looked up, and bare again */
+		struct profile *from = i == 1 ? &p : &plain;
+		for (size_t k = 0; k < 2; k++)
+			from->slices.items[k].begin_ns += 100 * SECOND;
+		if (i == 2)
+			lab_close(lab);
+		lab = i == 2 ? open_lab(LAB_WRITE) : lab;
+		ok(lab_add_slices(lab, run, from, &err));
+		profile_merge(&sum, from);
+	}
+	strcpy(p.threads.items[0].comm, "renamed");
+	profile_merge(&sum, &p);
+	ok(lab_add_slices(lab, run, &p, &err));
+	comes_back(lab, run, &sum);
+	profile_release(&p);
+	profile_release(&plain);
+	profile_release(&sum);
+	lab_close(lab);
+}
+
+static void what_is_no_profile_is_refused(void **state)
+{
+	(void)state;
+	struct lab *lab = open_lab(LAB_WRITE);
+	struct profile p = { 0 }, back = { 0 };
+	int64_t command = add_run(lab, SUBJECT_COMMAND), run = add_run(lab, SUBJECT_SYSTEM);
+	fixture_profile(&p);
+	refused(lab_add_slices(lab, command, &p, &err), "is not a profile", "tare show");
+	refused(lab_add_slices(lab, 77, &p, &err), "no run 77", "tare list");
+	refused(lab_get_profile(lab, command, 0, 0, &back, &err), "is not a profile", "tare show");
+	refused(lab_get_profile(lab, run, 0, 0, &back, &err), "nothing of run 2 was stored",
+		"soon");
+	ok(lab_add_slices(lab, run, &p, &err));
+	uint32_t *const places[] = { &p.samples.items[0].stack,	    &p.samples.items[0].thread,
+				     &p.samples.items[0].slice,	    &p.links.items[0],
+				     &p.threads.items[0].instance,  &p.instances.items[0].app,
+				     &p.apps.items[0].object,	    &p.functions.items[0].object,
+				     &p.locations.items[0].object,  &p.locations.items[0].frames,
+				     &p.frames.items[0].function,   &p.stack_list.items[0].count,
+				     &p.stack_list.items[0].kernel, &p.code.items[0].function };
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		uint32_t was = *places[i];
+		*places[i] = 5000;
+		refused(lab_add_slices(lab, run, &p, &err), "beyond the bounds", "");
+		*places[i] = was;
+	}
+	comes_back(lab, run, &p);
+	profile_release(&p);
+	lab_close(lab);
+}
+
+/* ---- the old becomes coarser ---- */
+
+static void totals(const struct profile *p, struct profile_slice *sum)
+{
+	*sum = (struct profile_slice){ 0 };
+	for (size_t i = 0; i < p->slices.count; i++) {
+		const struct profile_slice *l = &p->slices.items[i];
+		sum->samples += l->samples;
+		sum->user += l->user;
+		sum->kernel += l->kernel;
+		sum->idle += l->idle;
+		sum->others += l->others;
+		sum->lost += l->lost;
+		sum->throttled += l->throttled;
+		sum->untold += l->untold;
+		sum->self_ns += l->self_ns;
+		if (l->peak_used > sum->peak_used) {
+			sum->peak_used = l->peak_used;
+			sum->peak_room = l->peak_room;
+		}
+		sum->end_ns += l->end_ns - l->begin_ns;
+	}
+}
+
+static void the_old_becomes_coarser(void **state)
+{
+	(void)state;
+	struct lab *lab = open_lab(LAB_WRITE);
+	struct profile p, back = { 0 };
+	struct profile_slice before, after;
+	int64_t run = add_run(lab, SUBJECT_SYSTEM);
+	random_profile(&p, 10, 3 * 360); /* three hours */
+	drop_code(&p);
+	ok(lab_add_slices(lab, run, &p, &err));
+	totals(&p, &before);
+	uint64_t origin = p.slices.items[0].begin_ns, now = origin + 3 * 3600 * SECOND, bytes = 0;
+	struct lab_roll roll = { .minute_after_ns = 1800 * SECOND, .hour_after_ns = 7200 * SECOND };
+	ok(lab_roll_slices(lab, run, &roll, now, &bytes, &err));
+	assert_true(bytes > 10000);
+	ok(lab_get_profile(lab, run, 0, 0, &back, &err));
+	/* an hour, 1.5 hours of minutes, and half of one as it was */
+	assert_int_equal(back.slices.count, 1 + 90 + 180);
+	assert_int_equal(back.slices.items[0].begin_ns, origin);
+	assert_int_equal(back.slices.items[0].end_ns, origin + 3600 * SECOND);
+	assert_int_equal(back.slices.items[1].begin_ns, origin + 3600 * SECOND);
+	assert_int_equal(back.slices.items[1].end_ns, origin + 3660 * SECOND);
+	assert_int_equal(back.slices.items[91].begin_ns, origin + 9000 * SECOND);
+	assert_int_equal(back.slices.items[91].end_ns, origin + 9010 * SECOND);
+	totals(&back, &after);
+	assert_memory_equal(&before, &after, sizeof before);
+	same_text(profile_sums(&p), profile_sums(&back));
+	/* nothing is left to do; later, all of it is */
+	char *text = profile_text(&back);
+	profile_release(&back);
+	ok(lab_roll_slices(lab, run, &roll, now, &bytes, &err));
+	ok(lab_get_profile(lab, run, 0, 0, &back, &err));
+	same_text(text, profile_text(&back));
+	profile_release(&back);
+	ok(lab_roll_slices(lab, run, &roll, now + 9000 * SECOND, NULL, &err));
+	ok(lab_get_profile(lab, run, 0, 0, &back, &err));
+	assert_int_equal(back.slices.count, 3);
+	totals(&back, &after);
+	assert_memory_equal(&before, &after, sizeof before);
+	same_text(profile_sums(&p), profile_sums(&back));
+	assert_int_equal(query(lab,
+			       "SELECT count(*) FROM profile_sample s WHERE NOT EXISTS (SELECT 1 "
+			       "FROM profile_slice l WHERE l.id = s.id >> 24)"),
+			 0);
+	profile_release(&back);
+	profile_release(&p);
+	lab_close(lab);
+}
+
+static const char *const tables[] = {
+	"profile",	    "profile_object", "profile_app",	  "profile_cgroup",
+	"profile_instance", "profile_thread", "profile_function", "profile_code",
+	"profile_location", "profile_frame",  "profile_chain",	  "profile_slice",
+	"profile_sample",
+};
+#define TABLES (sizeof tables / sizeof *tables)
+
+static int64_t rows_in(struct lab *lab, size_t table)
+{
+	char sql[80];
+	snprintf(sql, sizeof sql, "SELECT count(*) FROM %s", tables[table]);
+	return query(lab, sql);
+}
+
+/* A slice in which everything is its own: a process that lived for a moment. */
+static void churn(struct profile *p, uint64_t number)
+{
+	char name[32];
+	*p = (struct profile){ .hz = 99, .cpus = 2 };
+	for (uint32_t i = 0; i < 20; i++) {
+		snprintf(name, sizeof name, "/tmp/%" PRIu64 "/%u", number, i);
+		uint32_t o = profile_add_object(p, &(struct profile_object){ .path = name });
+		uint32_t a = profile_add_app(p, name + 5, o);
+		struct profile_instance in = { .app = a, .pid = i, .start_ns = number };
+		in.cgroup = name;
+		uint32_t t = profile_add_thread(p, profile_add_instance(p, &in), i, "x");
+		struct profile_function f = { .object = o, .name = name, .address = 16 };
+		uint32_t function = profile_add_function(p, &f), links[3];
+		profile_add_code(p, function, (const uint8_t *)name, sizeof name);
+		for (uint32_t k = 0; k < 3; k++) {
+			links[k] = profile_add_location(p, o, 16 + k);
+			profile_set_frames(p, links[k], 16 + k,
+					   &(struct profile_frame){ .function = function }, 1);
+		}
+		profile_add_sample(p, 0, t, profile_add_stack(p, links, 3, 0, STACK_COMPLETE), 1);
+	}
+	array_push(&p->slices, (struct profile_slice){ .begin_ns = number * 10 * SECOND,
+						       .end_ns = (number + 1) * 10 * SECOND,
+						       .samples = 20,
+						       .user = 20 });
+}
+
+/* A simulated day of short-lived programs: neither the run nor the file grows on. */
+static void a_day_stays_bounded(void **state)
+{
+	(void)state;
+	struct lab *lab = open_lab(LAB_WRITE);
+	int64_t run = add_run(lab, SUBJECT_SYSTEM), half = 0;
+	struct lab_roll roll = { 600 * SECOND, 7200 * SECOND, 1000000 };
+	for (uint64_t i = 1; i <= 8640; i++) {
+		struct profile p;
+		churn(&p, i);
+		ok(lab_add_slices(lab, run, &p, &err));
+		profile_release(&p);
+		if (i % 6 == 0) {
+			uint64_t bytes = 0;
+			ok(lab_roll_slices(lab, run, &roll, (i + 1) * 10 * SECOND, &bytes, &err));
+			assert_true(bytes <= roll.keep_bytes);
+		}
+		if (i == 4320)
+			half = query(lab, "PRAGMA page_count");
+	}
+	/* the estimate is one of bytes in the file */
+	int64_t pages = query(lab, "PRAGMA page_count");
+	assert_true(half * 4096 < 2 * (int64_t)roll.keep_bytes);
+	assert_true(pages <= half + half / 10);
+	assert_true(query(lab, "SELECT count(*) FROM profile_slice") > 10);
+	/* nothing is left that nothing refers to */
+	static const char *const orphans[] = {
+		"profile_thread x WHERE NOT EXISTS (SELECT 1 FROM profile_sample s WHERE s.thread = x.id",
+		"profile_chain x WHERE NOT EXISTS (SELECT 1 FROM profile_sample s WHERE s.chain = x.id",
+		"profile_instance x WHERE NOT EXISTS (SELECT 1 FROM profile_thread s WHERE s.instance = x.id",
+		"profile_app x WHERE NOT EXISTS (SELECT 1 FROM profile_instance s WHERE s.app = x.id",
+		"profile_cgroup x WHERE NOT EXISTS (SELECT 1 FROM profile_instance s WHERE s.cgroup = x.id",
+		"profile_function x WHERE NOT EXISTS (SELECT 1 FROM profile_frame s WHERE s.function = x.id",
+		"profile_object x WHERE NOT EXISTS (SELECT 1 FROM profile_app s WHERE s.object = x.id",
+	};
+	struct profile back = { 0 };
+	ok(lab_roll_slices(lab, run, &(struct lab_roll){ .keep_bytes = 500000 }, 1, NULL, &err));
+	for (size_t i = 0; i < sizeof orphans / sizeof *orphans; i++) {
+		char sql[200];
+		snprintf(sql, sizeof sql, "SELECT count(*) FROM %s)", orphans[i]);
+		assert_int_equal(query(lab, sql), 0);
+	}
+	ok(lab_get_profile(lab, run, 0, 0, &back, &err)); /* and nothing is missing */
+	profile_release(&back);
+	ok(lab_roll_slices(lab, run, &(struct lab_roll){ .keep_bytes = 1 }, 1, NULL, &err));
+	assert_int_equal(query(lab, "SELECT count(*) FROM profile_slice"), 1);
+	assert_int_equal(query(lab, "SELECT end_ns FROM profile_slice"),
+			 8641 * 10 * (int64_t)SECOND);
+	lab_close(lab);
+}
+
+static void a_removed_run_takes_all_with_it(void **state)
+{
+	(void)state;
+	struct lab *lab = open_lab(LAB_WRITE);
+	struct profile p, more;
+	int64_t kept = add_run(lab, SUBJECT_SYSTEM), run = add_run(lab, SUBJECT_SYSTEM);
+	int64_t before[TABLES];
+	random_profile(&p, 60, 3);
+	random_profile(&more, 80, 3);
+	ok(lab_add_slices(lab, kept, &p, &err));
+	for (size_t i = 0; i < TABLES; i++)
+		before[i] = rows_in(lab, i);
+	ok(lab_add_slices(lab, run, &more, &err));
+	for (size_t i = 0; i < TABLES; i++)
+		assert_true(rows_in(lab, i) > before[i]);
+	ok(lab_end_run(lab, run, RUN_COMPLETE, &err));
+	ok(lab_end_run(lab, kept, RUN_COMPLETE, &err));
+	ok(lab_remove_run(lab, run, &err));
+	for (size_t i = 0; i < TABLES; i++)
+		assert_int_equal(rows_in(lab, i), before[i]);
+	ok(lab_add_slices(lab, kept, &more, &err)); /* nothing of it is taken as known */
+	ok(lab_remove_run(lab, kept, &err));
+	for (size_t i = 0; i < TABLES; i++)
+		assert_int_equal(rows_in(lab, i), 0);
+	profile_release(&p);
+	profile_release(&more);
+	lab_close(lab);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -271,6 +569,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(profiles_come_back),
 		TEST(the_fixture_comes_back),
+		TEST(slices_add_up),
+		TEST(locations_get_their_frames_later),
+		TEST(what_is_no_profile_is_refused),
+		TEST(the_old_becomes_coarser),
+		TEST(a_day_stays_bounded),
+		TEST(a_removed_run_takes_all_with_it),
 	};
 	return cmocka_run_group_tests_name("lab-profile", tests, NULL, NULL);
 }

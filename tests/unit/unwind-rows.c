@@ -168,7 +168,10 @@ static void test_cfa(void **state)
 		{ 0, 11, 0, UNWIND_PLT | UNWIND_BP_SAME << 4 },
 		{ 1, -8, 0, UNWIND_BP_AT | UNWIND_BP_AT_BP << 4 },
 		{ 2, 40, 0, UNWIND_SP_AT | UNWIND_BP_AT_BP << 4 },
-		{ 3, 0, 0, UNWIND_NONE },
+		{ 3, 152, 0, UNWIND_SP_AT_8 | UNWIND_BP_AT_BP << 4 },
+		/* back to a register, with the offset there was */
+		{ 4, 8, 0, UNWIND_SP | UNWIND_BP_AT_BP << 4 },
+		{ 5, 0, 0, UNWIND_NONE },
 	};
 	static const struct unwind_row signal[] = { { 0, 0, 0, UNWIND_SIGNAL },
 						    { 0x100, 0, 0, UNWIND_NONE } };
@@ -182,8 +185,10 @@ static void test_cfa(void **state)
 		      DW_OP_plus, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_expression, 3, DW_OP_breg6,
 		      0x78, DW_OP_deref, DW_CFA_expression, 6, 2, DW_OP_breg6, 0,
 		      DW_CFA_advance_loc | 1, DW_CFA_def_cfa_expression, 3, DW_OP_breg7, 40,
-		      DW_OP_deref, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_expression, 2,
-		      DW_OP_breg6, 8);
+		      DW_OP_deref, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_expression, 6,
+		      DW_OP_breg7, 0x98, 1, DW_OP_deref, DW_OP_plus_uconst, 8,
+		      DW_CFA_advance_loc | 1, DW_CFA_def_cfa_register, 7, DW_CFA_advance_loc | 1,
+		      DW_CFA_def_cfa_expression, 2, DW_OP_breg6, 8);
 	CHECK_PROGRAM(signal, DW_CFA_def_cfa_expression, 4, DW_OP_breg7, 0xa0, 1, DW_OP_deref,
 		      DW_CFA_expression, 6, 3, DW_OP_breg7, 0xf8, 0, DW_CFA_expression, 7, 3,
 		      DW_OP_breg7, 0xa0, 1, DW_CFA_expression, 16, 3, DW_OP_breg7, 0xa8, 1);
@@ -265,6 +270,14 @@ static void test_step(void **state)
 		  29,
 		  STACK + 240,
 		  5 },
+		{ { 0, 80, 0, UNWIND_SP_AT_8 },
+		  { 1, STACK, 5 },
+		  0,
+		  UNWIND_CALLER,
+		  30,
+		  STACK + 248,
+		  5 },
+		{ { 0, 256, 0, UNWIND_SP_AT_8 }, { 1, STACK, 5 }, 0, UNWIND_BEYOND },
 		{ { 0, 11, 0, UNWIND_PLT }, { 1, STACK, 5 }, 10, UNWIND_CALLER, 0, STACK + 8, 5 },
 		{ { 0, 11, 0, UNWIND_PLT }, { 1, STACK, 5 }, 11, UNWIND_CALLER, 1, STACK + 16, 5 },
 		/* ip from word 21, sp and bp from 20 and 15; sp may go down */

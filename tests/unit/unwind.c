@@ -49,6 +49,9 @@ static uint8_t expect_cfa(Dwarf_Frame *frame, int64_t *offset)
 		return is_based(op, RSP, offset)   ? UNWIND_SP_AT
 		       : is_based(op, RBP, offset) ? UNWIND_BP_AT
 						   : UNWIND_NONE;
+	if (n == 3 && op[1].atom == DW_OP_deref && op[2].atom == DW_OP_plus_uconst &&
+	    op[2].number == 8 && is_based(op, RSP, offset))
+		return UNWIND_SP_AT_8;
 	if (n == 9 && op[0].atom == DW_OP_breg7 && op[0].number == 8 &&
 	    op[1].atom == DW_OP_breg16 && op[8].atom == DW_OP_plus) {
 		*offset = op[4].atom - DW_OP_lit0;

@@ -16,11 +16,13 @@
 #define PROFILE_STACK_MOST 512 /* words of a stack, and then some */
 #define PROFILE_DEPTH 127      /* frames in the kernel, and in user space */
 #define PROFILE_SPANS 128      /* mappings of a process that the kernel side knows */
-#define PROFILE_DUMP_PAGES 8
+#define PROFILE_DUMP_PAGES 9   /* with parts */
+#define PROFILE_DUMP_FEW 3     /* where the stack is known to be no larger */
 #define PROFILE_PAGE 4096
 #define PROFILE_CPUS 4096
 
 enum profile_flag {
+	PROFILE_OUTSIDE = 2, /* of a dump: the program is known, one of its addresses is not */
 	PROFILE_IN_USER = 1, /* the instruction, or the innermost one of the stack */
 };
 
@@ -90,10 +92,10 @@ struct profile_dump {
 	__u32 tid;
 	__u32 flags;
 	__u32 kernel_count; /* | skip << 16 */
-	__u32 pages;	    /* of the stack, from the one sp is in; the first begins at sp */
+	__u32 size;	    /* of the stack */
 	char comm[16];
 	__u64 kernel[PROFILE_DEPTH + 1];
-	__u8 stack[PROFILE_DUMP_PAGES * PROFILE_PAGE];
+	__u8 stack[]; /* from sp on */
 };
 
 /* Written by tare. */

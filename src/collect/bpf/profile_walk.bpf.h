@@ -342,41 +342,56 @@ static __always_inline bool user_place(struct task_struct *t, const struct place
 	return place_of_kernel(user, regs) && user->ip;
 }
 
-static __always_inline bool dump(struct task_struct *t, const struct walk *user,
-				 const struct profile_slot *what, const u64 *kernel, u32 n)
+/* Copies the stack page by page: what is above it is not there. */
+static __always_inline u32 copy_stack(u8 *to, u64 sp, u32 pages)
 {
-	struct profile_dump *d = bpf_ringbuf_reserve(&dumps, sizeof *d, 0);
+	u32 size = PROFILE_PAGE - (sp & (PROFILE_PAGE - 1));
+	if (bpf_probe_read_user(to, size & (2 * PROFILE_PAGE - 1), (void *)sp) != 0)
+		return 0;
+	for (u32 i = 0; i < pages - 1; i++) {
+		if (size > (pages - 1) * PROFILE_PAGE ||
+		    bpf_probe_read_user(to + size, PROFILE_PAGE, (void *)(sp + size)) != 0)
+			break;
+		size += PROFILE_PAGE;
+	}
+	return size;
+}
+
+struct dumped {
+	const struct walk *user;
+	const struct profile_slot *what;
+	u32 flags;
+	const u64 *kernel;
+	u32 kernel_count; /* as in profile_dump */
+};
+
+static __always_inline bool dump_pages(struct task_struct *t, const struct dumped *from, u32 pages)
+{
+	struct profile_dump *d = bpf_ringbuf_reserve(&dumps, sizeof *d + pages * PROFILE_PAGE, 0);
 	if (!d)
 		return false;
-	d->identity = what->identity;
-	d->ip = user->ip;
-	d->sp = user->sp;
-	d->bp = user->bp;
+	d->identity = from->what->identity;
+	d->ip = from->user->ip;
+	d->sp = from->user->sp;
+	d->bp = from->user->bp;
 	d->at_ns = bpf_ktime_get_ns();
-	d->tid = what->tid;
-	d->flags = what->flags;
-	d->kernel_count = n;
+	d->tid = from->what->tid;
+	d->flags = from->what->flags | from->flags;
+	d->kernel_count = from->kernel_count;
 	bpf_probe_read_kernel(d->comm, sizeof d->comm, t->comm);
-	bpf_probe_read_kernel(d->kernel, PROFILE_DEPTH * sizeof *kernel, kernel);
-	/* page by page: what is above the stack is not there */
-	u32 first = PROFILE_PAGE - (user->sp & (PROFILE_PAGE - 1)), pages = 0;
-	u64 at = user->sp;
-	if (bpf_probe_read_user(d->stack, first & (2 * PROFILE_PAGE - 1), (void *)at) == 0) {
-		at += first;
-		pages = 1;
-		for (u32 i = 0; i < PROFILE_DUMP_PAGES - 1; i++) {
-			u32 to = first + i * PROFILE_PAGE;
-			if (to > (PROFILE_DUMP_PAGES - 1) * PROFILE_PAGE ||
-			    bpf_probe_read_user(d->stack + to, PROFILE_PAGE, (void *)at) != 0)
-				break;
-			at += PROFILE_PAGE;
-			pages++;
-		}
-	}
-	d->pages = pages;
+	bpf_probe_read_kernel(d->kernel, PROFILE_DEPTH * sizeof *d->kernel, from->kernel);
+	d->size = copy_stack(d->stack, from->user->sp, pages);
 	u64 waiting = bpf_ringbuf_query(&dumps, BPF_RB_AVAIL_DATA);
 	bpf_ringbuf_submit(d, waiting > dump_room ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 	return true;
+}
+
+static __always_inline bool dump(struct task_struct *t, const struct dumped *from)
+{
+	u64 top = BPF_CORE_READ(t, mm, start_stack), sp = from->user->sp;
+	if (top > sp && top - sp < (PROFILE_DUMP_FEW - 1) * PROFILE_PAGE)
+		return dump_pages(t, from, PROFILE_DUMP_FEW);
+	return dump_pages(t, from, PROFILE_DUMP_PAGES);
 }
 
 /* Finds the stack at `offset`, just written, among those of this half, or keeps it. */
@@ -420,12 +435,15 @@ static __always_inline enum followed follow(void *ctx, struct profile_half *half
 	struct walk w = {
 		.space = NO_SPACE, .end = END_COMPLETE, .cpu = cpu, .at = offset + 2 + n
 	};
+	struct dumped d = {
+		.user = &w, .what = what, .kernel = stack + 2, .kernel_count = n | skip << 16
+	};
 	if (user_place(t, r, &user)) {
 		w.ip = user.ip;
 		w.sp = user.sp;
 		w.bp = user.bp;
 		u32 *space = bpf_map_lookup_elem(&space_of, &what->identity);
-		if (use_rows && !space && dump(t, &w, what, stack + 2, n | skip << 16))
+		if (use_rows && !space && dump(t, &d))
 			return FOLLOWED_DUMPED;
 		if (space)
 			w.space = *space;
@@ -436,7 +454,8 @@ static __always_inline enum followed follow(void *ctx, struct profile_half *half
 		w.ip = user.ip;
 		w.sp = user.sp;
 		w.bp = user.bp;
-		if (s && !s->known && dump(t, &w, what, stack + 2, n | skip << 16))
+		d.flags = PROFILE_OUTSIDE;
+		if (s && !s->known && dump(t, &d))
 			return FOLLOWED_DUMPED;
 	}
 	u64 counts = PROFILE_COUNTS(n, w.count, w.end, skip);

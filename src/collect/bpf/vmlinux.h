@@ -82,7 +82,7 @@ struct percpu_counter {
 
 struct mm_struct {
 	struct percpu_counter rss_stat[4]; /* since 6.2 */
-	long unsigned int hiwater_rss, total_vm;
+	long unsigned int hiwater_rss, total_vm, start_stack;
 };
 
 typedef struct {

@@ -1,0 +1,90 @@
+/* What the reports of a profile have in common: private to report/. */
+#ifndef TARE_REPORT_PROFILE_ROWS_H
+#define TARE_REPORT_PROFILE_ROWS_H
+
+#include <jansson.h>
+
+#include "report/format.h"
+#include "report/profile.h"
+#include "stats/proportions.h"
+
+struct profile_style profile_normal_style(const struct profile_style *given);
+
+/* Over all slices: their sums, begin of the first, end of the last, the fullest buffer. */
+struct profile_totals {
+	struct profile_slice slice;
+	uint64_t elapsed_ns; /* gaps between slices are not in it */
+	double cpu_ns;	     /* CPUs * elapsed */
+	/* By enum stack_end, of samples with a user part. */
+	uint64_t ends[STACK_ENDS], user_stacks;
+};
+void profile_totals_of(const struct profile *p, struct profile_totals *out);
+
+/* ns of CPU time that so many samples stand for; NaN when the rate is not known. */
+double profile_ns(const struct profile *p, uint64_t samples);
+
+/* CPU time per time: so many samples in elapsed_ns; NaN when one is not known. */
+double profile_load(uint64_t samples, double hz, uint64_t elapsed_ns);
+
+/* Of a view by system. Idle is derived when idle CPUs were not sampled. Shares are of CPUs *
+ * elapsed; NaN without one. */
+struct profile_system {
+	double ns[5], share[5]; /* in the order of the view's rows */
+	double cpu_ns;
+	bool idle_derived;
+};
+void profile_system_of(const struct profile *p, const struct sleepy_view *v,
+		       struct profile_system *out);
+
+/* "the whole system", "python3 x.py", "PIDs 12, 13", "cgroup /x" */
+void put_profile_subject(const struct run *run, struct strbuf *out);
+const char *profile_given_name(const struct run *run); /* by the user; NULL: none */
+/* "on the kernel's tick, 250 Hz" */
+void put_profile_mode(const struct profile *p, struct strbuf *out);
+
+/* Rows of a view that are shown, by style->most and least_share: by what they are without their
+ * callees, or with totals by what they are with them. Of a system: all. Borrowed. */
+typedef ARRAY(const struct sleepy_row *) profile_row_list;
+void profile_rows_of(const struct sleepy_view *v, const struct profile_style *style,
+		     profile_row_list *out);
+/* It is code of the kernel. */
+bool profile_row_kernel(const struct profile *p, const struct sleepy_view *v,
+			const struct sleepy_row *row);
+/* The function was inlined where it was sampled. */
+bool profile_row_inlined(const struct profile *p, const struct sleepy_row *row);
+/* "function", plural "functions" */
+const char *profile_row_word(enum sleepy_by by, size_t count);
+
+/* Shares of a view stand below each other: one number of decimals, as n samples support. */
+int profile_decimals(uint64_t n);
+/* "46.1", "<0.1"; in per cent. */
+void format_points(double share, int decimals, char out[WORDS]);
+/* The larger half of the 95 % interval, in percentage points. */
+double profile_margin(uint64_t hits, uint64_t n);
+
+/* ---- listings ---- */
+
+struct listing_line {
+	const struct instruction *instruction;
+	uint64_t self;
+};
+struct listing {
+	ARRAY(struct listing_line) list;
+	uint64_t self;	    /* all of the function's samples */
+	uint64_t elsewhere; /* of them, at addresses where no instruction of the list begins */
+	uint64_t most;	    /* of one instruction */
+};
+void listing_of(const struct profile_listing *l, struct listing *out);
+void listing_release(struct listing *l);
+
+/* ---- text ---- */
+
+size_t profile_width(const struct profile_style *style);		      /* of a paragraph */
+void put_samples_count(struct strbuf *out, uint64_t count, const char *word); /* "3 samples" */
+void put_cpu_seconds(struct strbuf *out, double ns);			      /* "1.23 s" */
+void put_profile_system(const struct profile_subject *s, const struct sleepy_view *v,
+			const struct profile_style *style, struct strbuf *out);
+/* A cell of at most so many columns (0: any), cut in the middle; safe to show. */
+void table_add_fitted(struct table *t, const char *text, size_t columns);
+
+#endif
