@@ -9,6 +9,7 @@
 static const struct subcommand commands[] = {
 	{ "time", cmd_time, "measure how long commands take" },
 	{ "noise", cmd_noise, "who takes a CPU away, how often, for how long" },
+	{ "profile", cmd_profile, "where the whole system spends its time" },
 	{ "doctor", cmd_doctor, "what on this machine spoils a measurement, and how to mend it" },
 	{ "list", cmd_list, "the runs in the lab" },
 	{ "show", cmd_show, "the result of a stored run" },

@@ -45,6 +45,8 @@ struct option_spec {
 	bool hidden; /* in neither: spellings kept for compatibility */
 };
 
+typedef ARRAY(struct option_spec) spec_list;
+
 enum help { HELP_NONE, HELP_SHORT, HELP_ALL };
 
 /* Adds --help/-h and --help-all itself: *help is set and the rest not judged. The error names the

@@ -24,6 +24,7 @@ int cmd_explain(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_noise(int argc, char **argv);
+int cmd_profile(int argc, char **argv);
 int cmd_rename(int argc, char **argv);
 int cmd_rm(int argc, char **argv);
 int cmd_show(int argc, char **argv);

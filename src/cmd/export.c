@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/noise.h"
+#include "cmd/profile.h"
 #include "cmd/view.h"
 #include "report/perfetto.h"
 
@@ -213,6 +214,20 @@ static int export_noise(const struct export_options *o, const text_list *operand
 			    o->output, err);
 }
 
+/* A profile: its own JSON, or its functions as CSV. */
+static int export_profile(const struct export_options *o, int64_t run, struct error *err)
+{
+	bool json = o->format == AS_JSON || o->format == NOT_GIVEN;
+	if (o->perfetto || (!json && o->format != AS_CSV) || o->unit != NOT_GIVEN ||
+	    o->executions || o->study) {
+		error_set(err, EXIT_USAGE, "run %lld is a profile: it goes out as JSON or as CSV",
+			  (long long)run);
+		return error_hint(err, "'tare profile export %lld' has formats of its own",
+				  (long long)run);
+	}
+	return profile_export_stored(o->lab, run, json, o->output, err);
+}
+
 int cmd_export(int argc, char **argv)
 {
 	struct export_options o = { .output = "-", .format = NOT_GIVEN, .unit = NOT_GIVEN };
@@ -239,9 +254,11 @@ int cmd_export(int argc, char **argv)
 		    "Stored runs for other programs; JSON and CSV are supersets of hyperfine's.\n",
 		    specs, argc, argv, &operands, &code)) {
 		struct error err = ERROR_INIT;
-		int64_t noise;
+		int64_t noise, profile;
 		if (noise_is_meant(o.lab, &operands, &noise)
 			    ? export_noise(&o, &operands, noise, &err)
+		    : profile_is_meant(o.lab, &operands, &profile)
+			    ? export_profile(&o, profile, &err)
 		    : o.perfetto ? export_trace(&o, &operands, &err)
 				 : export_runs(&o, &operands, &err))
 			code = cmd_fail(&err);

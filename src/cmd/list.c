@@ -27,7 +27,7 @@ static struct table *text_table(const run_list *runs, const run_count_list *coun
 		const struct run *run = &runs->items[i];
 		const struct run_summary_row *count = &counts->items[i];
 		char progress[32];
-		if (run->kind == SUBJECT_CPU)
+		if (run->kind != SUBJECT_COMMAND)
 			snprintf(progress, sizeof progress, "-");
 		else if (run->planned)
 			snprintf(progress, sizeof progress, "%u/%u", count->executions,

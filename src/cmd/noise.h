@@ -42,7 +42,6 @@ struct noise_options {
 
 /* ---- options (noise_options.c) ---- */
 
-typedef ARRAY(struct option_spec) spec_list;
 void noise_record_specs(spec_list *into, struct noise_options *o);
 void noise_display_specs(spec_list *into, struct noise_display *d);
 void noise_specs_end(spec_list *into); /* after the last */

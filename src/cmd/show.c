@@ -3,6 +3,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/noise.h"
+#include "cmd/profile.h"
 #include "cmd/view.h"
 
 struct show_options {
@@ -81,6 +82,17 @@ static int show_noise(int64_t run, const struct show_options *o, struct error *e
 	return error_hint(err, "'tare noise show %lld' has options of its own", (long long)run);
 }
 
+/* The same of a profile. */
+static int show_profile(int64_t run, const struct show_options *o, struct error *err)
+{
+	if (!o->processes && !o->executions && !o->study && !o->ledger && !o->facts)
+		return profile_show_stored(o->lab, run, o->json, err);
+	error_set(err, EXIT_USAGE,
+		  "run %lld is a profile: of show's options, only --json and --lab go with it",
+		  (long long)run);
+	return error_hint(err, "'tare profile report %lld' has options of its own", (long long)run);
+}
+
 int cmd_show(int argc, char **argv)
 {
 	struct show_options o = { 0 };
@@ -109,7 +121,7 @@ int cmd_show(int argc, char **argv)
 		    "The result of a stored run: a number, a name, 'last' (the default) or @1, @2 ...\n",
 		    specs, argc, argv, &names, &code)) {
 		struct error err = ERROR_INIT;
-		int64_t noise;
+		int64_t noise, profile;
 		/* the JSON has the ledger, with its threads when it is asked for */
 		if ((o.json || o.ledger) + o.processes + o.executions + o.facts > 1)
 			error_set(&err, EXIT_USAGE,
@@ -120,6 +132,8 @@ int cmd_show(int argc, char **argv)
 				  "show: --execution goes with --ledger, and not with --json");
 		else if (noise_is_meant(o.lab, &names, &noise))
 			show_noise(noise, &o, &err);
+		else if (profile_is_meant(o.lab, &names, &profile))
+			show_profile(profile, &o, &err);
 		else if (!cmd_load_runs(o.lab, &names, o.ledger ? LAB_THREADS : LAB_PROCESSES,
 					o.study, &list, &err))
 			show(&list, &o, &err);

@@ -249,10 +249,15 @@ int cmd_find_run(struct lab *lab, const char *text, int64_t *id, struct error *e
 	struct run run = { 0 };
 	if (lab_find_run(lab, text, id, err) || lab_get_run(lab, *id, &run, err))
 		return -1;
-	bool of_noise = run.kind == SUBJECT_CPU;
+	enum subject_kind kind = run.kind;
 	run_release(&run);
-	if (!of_noise)
+	if (kind == SUBJECT_COMMAND)
 		return 0;
+	if (kind == SUBJECT_SYSTEM) {
+		error_set(err, EXIT_USAGE, "run %lld is a profile: it has no executions",
+			  (long long)*id);
+		return error_hint(err, "'tare profile report %lld' shows it", (long long)*id);
+	}
 	error_set(err, EXIT_USAGE, "run %lld is one of 'tare noise': it has no executions",
 		  (long long)*id);
 	return error_hint(err, "'tare noise show %lld' shows it", (long long)*id);

@@ -50,7 +50,8 @@ extern const enum emp_measure compared_measures[5];
  * are too few executions for any difference to count. */
 bool cmd_judge_slower(const struct run_comparison *c, double share);
 
-/* lab_find_run() for what needs executions: a run of 'tare noise' is an error that says so. */
+/* lab_find_run() for what needs executions: a run of 'tare noise' or a profile is an error that
+ * says so. */
 int cmd_find_run(struct lab *lab, const char *text, int64_t *id, struct error *err);
 
 /* Opens the lab for reading and finds the runs named; with no name, the newest. */

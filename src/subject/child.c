@@ -70,11 +70,13 @@ IN_CHILD static void move_to(struct child *c, int stage, long from, long to)
 IN_CHILD static void redirect(struct child *c)
 {
 	const struct launch *launch = c->launch;
-	long in = check(c, STAGE_INPUT,
-			open_file(launch->input ? launch->input : "/dev/null", O_RDONLY));
-	move_to(c, STAGE_INPUT, in, 0);
-	if (in > 2)
-		raw(SYS_close, in, 0, 0, 0);
+	if (!launch->inherit_input) {
+		long in = check(c, STAGE_INPUT,
+				open_file(launch->input ? launch->input : "/dev/null", O_RDONLY));
+		move_to(c, STAGE_INPUT, in, 0);
+		if (in > 2)
+			raw(SYS_close, in, 0, 0, 0);
+	}
 	if (launch->output == OUTPUT_INHERIT)
 		return;
 	long out = c->pipe_write;

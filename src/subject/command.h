@@ -16,7 +16,8 @@ enum output { OUTPUT_NULL, OUTPUT_PIPE, OUTPUT_INHERIT, OUTPUT_FILE };
 /* How processes are started. Strings are borrowed. Zeroed: stdin and output are /dev/null, nothing
  * else is changed. */
 struct launch {
-	const char *input; /* file for stdin; NULL: /dev/null */
+	const char *input;  /* file for stdin; NULL: /dev/null */
+	bool inherit_input; /* stdin is tare's own, whatever input says */
 	enum output output;
 	const char *output_path; /* OUTPUT_FILE */
 	const cpu_set_t *cpus;	 /* NULL: any */

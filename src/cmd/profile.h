@@ -1,0 +1,187 @@
+/* Private to `tare profile`: what its subcommands share. */
+#ifndef TARE_CMD_PROFILE_H
+#define TARE_CMD_PROFILE_H
+
+#include "base/options.h"
+#include "base/progress.h"
+#include "binary/symbols.h"
+#include "collect/cpus.h"
+#include "collect/samples.h"
+#include "lab/lab.h"
+#include "measure/profile.h"
+#include "protocol/sleepy.h"
+#include "report/profile.h"
+
+#define PROFILE_ROWS 20 /* of a view, unless told otherwise */
+#define PROFILE_NOT_GIVEN (-1)
+
+/* ---- options of record and start (profile_options.c) ---- */
+
+struct profile_options {
+	bool background; /* of start: no command */
+	bool all, callers, user_only, no_lab, quiet, no_lines, no_code, unprivileged, as_root;
+	const char *pids, *cgroup, *cpus, *frequency, *keep, *name, *tag, *lab;
+	int event, stacks; /* PROFILE_NOT_GIVEN */
+	uint64_t duration_ns, slice_ns;
+	/* made by profile_options_check() */
+	const char *const *command; /* borrowed; NULL: none. command_words of them */
+	size_t command_words;
+	cpu_list chosen;
+	ARRAY(pid_t) processes;
+	uint64_t keep_bytes; /* 0: all is kept */
+	struct samples_options samples;
+};
+
+void profile_options_init(struct profile_options *o);
+void profile_record_specs(spec_list *into, struct profile_options *o);
+/* argv: to tell a COMMAND, which comes after "--", from other operands. */
+int profile_options_check(struct profile_options *o, const text_list *operands, int argc,
+			  char **argv, struct error *err);
+void profile_options_release(struct profile_options *o);
+/* "500MB", "2GiB", "1000000"; the units of 1000 and of 1024. */
+bool profile_size_parse(const char *text, uint64_t *bytes);
+/* Every option that shaped the run, as a JSON object; the caller frees. */
+char *profile_conditions(const struct profile_options *o);
+
+/* ---- a measurement (profile_session.c) ---- */
+
+/* From the collector to the lab. Slices are held where symbolising them at once would disturb what
+ * is sampled, or where the lab could not take them. */
+struct profile_session {
+	const struct profile_options *o;
+	struct samples *samples;
+	struct symbols *symbols;
+	struct lab *lab;
+	struct machine machine;
+	struct run run;
+	struct profile held;
+	uint64_t held_since_ns; /* 0: nothing is */
+	uint64_t rolled_ns;	/* when the old was made coarser the last time */
+	uint64_t taken, lost;	/* samples */
+	uint32_t slices, stored, dropped;
+	struct error trouble; /* why the last attempt to store failed; text "": it did not */
+	uint64_t begun_ns;
+};
+
+/* interrupt_watch() must have been called. command_line: argv of tare. A session that failed to
+ * open is to be closed, too. */
+int profile_session_open(struct profile_session *s, const struct profile_options *o, int argc,
+			 char **argv, struct error *err);
+/* A profile_slice_fn's work. Never fails: what cannot be stored now is held. */
+void profile_session_add(struct profile_session *s, struct profile *slice);
+/* Stores what is held. */
+int profile_session_store(struct profile_session *s, struct error *err);
+/* Ends the run in the lab; one without a slice is removed. */
+int profile_session_end(struct profile_session *s, enum run_status status, struct error *err);
+void profile_session_close(struct profile_session *s);
+
+/* ---- the collector in the background (profile_control.c) ---- */
+
+#define CONTROL_PATH 104 /* of a socket's name there is room for 107 */
+
+/* Where the collector of this user and a lab is met. */
+struct control_place {
+	char lock[CONTROL_PATH], socket[CONTROL_PATH], log[CONTROL_PATH];
+};
+/* Makes the directory when `make`. lab_file: that of an open lab. */
+int control_place_of(struct control_place *into, const char *lab_file, bool make,
+		     struct error *err);
+/* The same of a lab as the user names it; NULL: the default. With `make` it is made; without, an
+ * error is EXIT_CHECK: no collector can be there. */
+int control_place_find(struct control_place *into, const char *lab_file, bool make,
+		       struct error *err);
+/* Takes the lock until this process ends; its pid is in the file. *holder: who has it when this
+ * fails; 0: that is not the reason. */
+int control_lock(const struct control_place *p, pid_t *holder, struct error *err);
+/* Who has the lock; 0: nobody. */
+pid_t control_holder(const struct control_place *p);
+
+/* Asks the collector: "status", "flush" or "stop". The answer is a JSON text, the caller frees.
+ * EXIT_CHECK: none is running. */
+char *control_ask(const struct control_place *p, const char *word, int patience_s,
+		  struct error *err);
+
+/* The collector's side. */
+struct control_server {
+	int fd;			       /* listening */
+	ARRAY(int) flushing, stopping; /* who waits for an answer */
+};
+int control_listen(struct control_server *c, const struct control_place *p, struct error *err);
+/* Takes what has come. `status` is asked for an answer to give now; the caller of it frees. */
+typedef char *(*control_status_fn)(void *context);
+void control_serve(struct control_server *c, control_status_fn status, void *context,
+		   enum profile_wish *wish);
+/* Answers those who wait, and lets them go. */
+void control_answer_flushing(struct control_server *c, const char *text);
+void control_answer_stopping(struct control_server *c, const char *text);
+void control_close(struct control_server *c, const struct control_place *p);
+
+/* ---- stored runs (profile_stored.c) ---- */
+
+struct profile_loaded {
+	struct run run;
+	struct profile profile;
+	struct machine machine;
+};
+int profile_load(struct profile_loaded *into, struct lab *lab, int64_t run, struct error *err);
+void profile_loaded_release(struct profile_loaded *l);
+struct profile_subject profile_loaded_subject(const struct profile_loaded *l);
+/* The run named, NULL: the newest profile. One that is going is asked to store what it has. */
+int profile_load_named(struct profile_loaded *into, const char *lab_file, const char *name,
+		       struct error *err);
+
+/* For `tare show` and `tare export`: whether the one run named, or the newest where none is, is a
+ * profile; then *id is it. An error is no answer: the caller will meet it, too. */
+bool profile_is_meant(const char *lab_file, const text_list *names, int64_t *id);
+int profile_show_stored(const char *lab_file, int64_t run, bool json, struct error *err);
+int profile_export_stored(const char *lab_file, int64_t run, bool json, const char *path,
+			  struct error *err);
+
+/* ---- how it is shown (profile_report.c) ---- */
+
+enum profile_output { PROFILE_AS_TEXT, PROFILE_AS_JSON, PROFILE_AS_CSV, PROFILE_AS_MARKDOWN };
+
+struct profile_filter_options {
+	const char *app, *object, *function, *comm, *container;
+	long instance, pid, tid;
+	bool user, kernel;
+	uint64_t since_ns, until_ns; /* of the run's begin; until 0: its end */
+};
+void profile_filter_specs(spec_list *into, struct profile_filter_options *f);
+int profile_filter_check(const char *command, const struct profile_filter_options *f,
+			 struct error *err);
+struct sleepy_filter profile_filter_make(const struct profile_filter_options *f,
+					 const struct profile *p);
+
+struct profile_display {
+	int by; /* enum sleepy_by; PROFILE_NOT_GIVEN: by app and by function */
+	long top;
+	double least;
+	bool merge_inlined;
+	enum profile_output as;
+	struct profile_filter_options filter;
+};
+#define PROFILE_DISPLAY                                                                            \
+	{                                                                                          \
+		.by = PROFILE_NOT_GIVEN, .top = PROFILE_ROWS, .filter.instance = PROFILE_NOT_GIVEN \
+	}
+struct profile_style profile_style_of(const struct profile_display *d, const struct profile *p);
+/* Appends the report. */
+int profile_render(const struct profile_loaded *l, const struct profile_display *d,
+		   struct strbuf *out, struct error *err);
+/* One function by instruction (profile_listing.c). */
+int profile_render_listing(const struct profile_loaded *l, const struct profile_display *d,
+			   struct strbuf *out, struct error *err);
+
+/* ---- subcommands; argv[0] is "profile report" or the like ---- */
+
+int profile_record(int argc, char **argv);
+int profile_start(int argc, char **argv);
+int profile_status(int argc, char **argv);
+int profile_stop(int argc, char **argv);
+int profile_report(int argc, char **argv);
+int profile_diff(int argc, char **argv);
+int profile_to_other(int argc, char **argv); /* export */
+int profile_selftest(int argc, char **argv);
+
+#endif

@@ -1,0 +1,171 @@
+/* One function by instruction, from the code that was stored with the profile or its file. */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "binary/disassemble.h"
+#include "cmd/cmd.h"
+#include "cmd/profile.h"
+
+struct choice {
+	uint32_t function; /* PROFILE_NONE: none */
+	uint64_t samples;  /* of it */
+	size_t matching;   /* functions with samples that the name means */
+	bool only_inlined; /* of all that the name means */
+	sleepy_counts counts;
+};
+
+static bool matches(const char *pattern, const char *text)
+{
+	return !pattern || strcmp(pattern, text) == 0 || fnmatch(pattern, text, 0) == 0;
+}
+
+static uint64_t sum(const sleepy_counts *counts)
+{
+	uint64_t all = 0;
+	for (size_t i = 0; i < counts->count; i++)
+		all += counts->items[i].self;
+	return all;
+}
+
+/* Of all functions that are meant the one with the most samples: names are not unique. */
+static struct choice choose(const struct profile *p, const struct profile_display *d)
+{
+	struct choice best = { .function = PROFILE_NONE, .only_inlined = true };
+	struct sleepy_filter filter = profile_filter_make(&d->filter, p);
+	filter.function = NULL; /* the counts are of the function's own code, inlined or not */
+	for (size_t i = 0; i < p->functions.count; i++) {
+		const struct profile_function *f = &p->functions.items[i];
+		const struct profile_object *o = &p->objects.items[f->object];
+		if (!matches(d->filter.function, f->name) ||
+		    !matches(d->filter.object, object_name(o)))
+			continue;
+		if (!f->size) {
+			best.matching++;
+			continue;
+		}
+		best.only_inlined = false;
+		sleepy_counts counts = { 0 };
+		sleepy_instructions(p, (uint32_t)i, &filter, &counts);
+		uint64_t samples = sum(&counts);
+		best.matching += samples > 0;
+		if (samples > best.samples) {
+			array_release(&best.counts);
+			best.counts = counts;
+			best.samples = samples;
+			best.function = (uint32_t)i;
+		} else {
+			array_release(&counts);
+		}
+	}
+	return best;
+}
+
+static int nothing_chosen(const struct choice *c, const char *name, struct error *err)
+{
+	char shown[128];
+	text_display(name, shown, sizeof shown);
+	if (c->matching && c->only_inlined) {
+		error_set(err, EXIT_USAGE, "'%s' has no code of its own: it is inlined everywhere",
+			  shown);
+		return error_hint(err, "--merge-inlined names the functions that it is in");
+	}
+	error_set(err, EXIT_USAGE, "no function '%s' has samples", shown);
+	return error_hint(err, "'tare profile report --by function' lists those that have");
+}
+
+/* The lines of source that samples are known to belong to; innermost. */
+static void add_lines(const struct profile *p, uint32_t object, instruction_list *list)
+{
+	for (size_t i = 0; i < p->locations.count; i++) {
+		const struct profile_location *l = &p->locations.items[i];
+		if (l->object != object || !l->frames)
+			continue;
+		const struct profile_frame *frame = &p->frames.items[l->first_frame];
+		for (size_t k = 0; frame->line && k < list->count; k++) {
+			struct instruction *at = &list->items[k];
+			if (l->address < at->address || l->address >= at->address + at->size)
+				continue;
+			at->line = frame->line;
+			at->file = frame->file ? frame->file
+					       : p->functions.items[frame->function].file;
+		}
+	}
+}
+
+/* Code that was not stored is read from the file, where that is still what was sampled. */
+static const struct profile_code *find_code(struct profile *p, uint32_t function)
+{
+	const struct profile_code *code = profile_find_code(p, function);
+	if (code)
+		return code;
+	const struct symbols_options options = { .no_lines = true };
+	struct symbols *s = symbols_new(&options);
+	symbols_fill(s, p);
+	symbols_free(s);
+	return profile_find_code(p, function);
+}
+
+static void render(const struct profile_loaded *l, const struct profile_listing *listing,
+		   const struct profile_display *d, struct strbuf *out)
+{
+	const struct profile_subject subject = profile_loaded_subject(l);
+	const struct profile_style style = profile_style_of(d, &l->profile);
+	if (d->as == PROFILE_AS_TEXT) {
+		profile_listing_text(&subject, listing, &style, out);
+	} else if (d->as == PROFILE_AS_JSON) {
+		profile_listing_json(&subject, listing, out);
+	} else {
+		struct table *t = profile_listing_table(&subject, listing);
+		table_render(t, d->as == PROFILE_AS_CSV ? TABLE_CSV : TABLE_MARKDOWN, NULL, out);
+		table_free(t);
+	}
+}
+
+int profile_render_listing(const struct profile_loaded *l, const struct profile_display *d,
+			   struct strbuf *out, struct error *err)
+{
+	/* code that is found is added: to a profile that is this function's alone to change */
+	struct profile p = { 0 };
+	profile_merge(&p, &l->profile);
+	struct choice c = choose(&p, d);
+	instruction_list list = { 0 };
+	int failed = c.function == PROFILE_NONE ? nothing_chosen(&c, d->filter.function, err) : 0;
+	if (!failed) {
+		const struct profile_function *f = &p.functions.items[c.function];
+		uint32_t object = f->object;
+		uint64_t address = f->address;
+		const struct profile_code *code = find_code(&p, c.function);
+		const char *path = p.objects.items[object].path;
+		if (!code) {
+			failed = error_set(err, EXIT_ENVIRONMENT,
+					   "the code of '%.200s' was not stored, and %.200s is not "
+					   "the file that was sampled",
+					   d->filter.function, path);
+			error_hint(err, "without --no-code it is stored");
+		} else {
+			failed = disassemble(address, code->bytes, code->size, &list, err);
+		}
+		if (!failed) {
+			struct profile_loaded changed = *l;
+			changed.profile = p;
+			add_lines(&p, object, &list);
+			const struct profile_listing listing = { .function = c.function,
+								 .instructions = &list,
+								 .counts = &c.counts,
+								 .samples = c.samples };
+			render(&changed, &listing, d, out);
+		}
+	}
+	if (!failed && c.matching > 1)
+		fprintf(stderr,
+			"tare: %zu functions are meant; this is the one with the most samples\n",
+			c.matching);
+	array_release(&c.counts);
+	array_release(&list);
+	profile_release(&p);
+	return failed;
+}

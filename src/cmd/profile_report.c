@@ -1,0 +1,330 @@
+/* tare profile report and diff: views of stored profiles. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "cmd/profile.h"
+
+#define BY_CHOICES "system|app|instance|thread|object|function|line|instruction|container"
+
+/* ---- which samples ---- */
+
+static void add_specs(spec_list *into, const struct option_spec *specs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		array_push(into, specs[i]);
+}
+
+void profile_filter_specs(spec_list *into, struct profile_filter_options *f)
+{
+	const struct option_spec specs[] = {
+		{ 0, "app", OPTION_TEXT, &f->app, "NAME",
+		  "of this program; * and ? as in a shell" },
+		{ 0, "instance", OPTION_INTEGER, &f->instance, "NUM",
+		  "of this instance of the program", .max = INT32_MAX },
+		{ 0, "pid", OPTION_INTEGER, &f->pid, "PID", "of this process", .min = 1,
+		  .max = INT32_MAX },
+		{ 0, "tid", OPTION_INTEGER, &f->tid, "TID", "of this thread", .min = 1,
+		  .max = INT32_MAX },
+		{ 0, "comm", OPTION_TEXT, &f->comm, "NAME", "of threads called so" },
+		{ 0, "container", OPTION_TEXT, &f->container, "ID", "of a container or cgroup" },
+		{ 0, "object", OPTION_TEXT, &f->object, "NAME", "in this file, as libc.so.6" },
+		{ 0, "function", OPTION_TEXT, &f->function, "NAME", "in this function" },
+		{ 0, "user", OPTION_FLAG, &f->user, NULL, "in user space" },
+		{ 0, "kernel", OPTION_FLAG, &f->kernel, NULL, "in the kernel" },
+		{ 0, "since", OPTION_DURATION, &f->since_ns, "TIME",
+		  "slices from TIME after the begin on" },
+		{ 0, "until", OPTION_DURATION, &f->until_ns, "TIME",
+		  "slices until TIME after the begin" },
+	};
+	add_specs(into, specs, sizeof specs / sizeof *specs);
+}
+
+int profile_filter_check(const char *command, const struct profile_filter_options *f,
+			 struct error *err)
+{
+	if (f->user && f->kernel)
+		return error_set(err, EXIT_USAGE, "%s: --user or --kernel; without, it is both",
+				 command);
+	if (f->until_ns && f->until_ns <= f->since_ns)
+		return error_set(err, EXIT_USAGE, "%s: --until lies before --since", command);
+	return 0;
+}
+
+struct sleepy_filter profile_filter_make(const struct profile_filter_options *f,
+					 const struct profile *p)
+{
+	uint64_t begin = UINT64_MAX;
+	for (size_t i = 0; i < p->slices.count; i++)
+		if (p->slices.items[i].begin_ns < begin)
+			begin = p->slices.items[i].begin_ns;
+	struct sleepy_filter made = { .app = f->app,
+				      .object = f->object,
+				      .function = f->function,
+				      .comm = f->comm,
+				      .container = f->container,
+				      .instance = f->instance,
+				      .pid = (uint32_t)f->pid,
+				      .tid = (uint32_t)f->tid,
+				      .space = f->user	   ? 1
+					       : f->kernel ? 2
+							   : 0 };
+	if (f->since_ns)
+		made.begin_ns = begin + f->since_ns;
+	if (f->until_ns)
+		made.end_ns = begin + f->until_ns;
+	return made;
+}
+
+/* ---- rendered ---- */
+
+struct profile_style profile_style_of(const struct profile_display *d, const struct profile *p)
+{
+	return (struct profile_style){ .width = (size_t)cmd_columns(),
+				       .colour = cmd_colour(),
+				       .most = (size_t)d->top,
+				       .least_share = d->least,
+				       .totals = p->stacks != STACKS_NONE };
+}
+
+#define VIEWS_MOST 3
+
+/* The views of a report in which none was asked for. */
+static size_t views_of(const struct profile_display *d, enum sleepy_by by[VIEWS_MOST])
+{
+	size_t count = 0;
+	if (d->by != PROFILE_NOT_GIVEN) {
+		by[count++] = (enum sleepy_by)d->by;
+		return count;
+	}
+	if (d->as == PROFILE_AS_JSON)
+		by[count++] = SLEEPY_SYSTEM;
+	if (d->as == PROFILE_AS_JSON || d->as == PROFILE_AS_TEXT)
+		by[count++] = SLEEPY_APP;
+	by[count++] = SLEEPY_FUNCTION;
+	return count;
+}
+
+static void render_text(const struct profile_subject *subject, const struct sleepy_view *views,
+			size_t count, const struct profile_style *style, struct strbuf *out)
+{
+	profile_head_text(subject, style, out);
+	for (size_t i = 0; i < count; i++) {
+		strbuf_putc(out, '\n');
+		profile_view_text(subject, &views[i], style, out);
+	}
+}
+
+static void render_table(struct table *t, const struct profile_display *d, struct strbuf *out)
+{
+	table_render(t, d->as == PROFILE_AS_CSV ? TABLE_CSV : TABLE_MARKDOWN, NULL, out);
+	table_free(t);
+}
+
+int profile_render(const struct profile_loaded *l, const struct profile_display *d,
+		   struct strbuf *out, struct error *err)
+{
+	if (d->by == SLEEPY_INSTRUCTION && d->filter.function)
+		return profile_render_listing(l, d, out, err);
+	enum sleepy_by by[VIEWS_MOST];
+	struct sleepy_view views[VIEWS_MOST];
+	size_t count = views_of(d, by);
+	const struct sleepy_filter filter = profile_filter_make(&d->filter, &l->profile);
+	const struct profile_subject subject = profile_loaded_subject(l);
+	const struct profile_style style = profile_style_of(d, &l->profile);
+	memset(views, 0, sizeof views);
+	for (size_t i = 0; i < count; i++)
+		sleepy_aggregate(&l->profile, by[i], &filter, d->merge_inlined, &views[i]);
+	if (d->as == PROFILE_AS_TEXT)
+		render_text(&subject, views, count, &style, out);
+	else if (d->as == PROFILE_AS_JSON)
+		profile_json(&subject, views, count, &style, out);
+	else
+		render_table(profile_view_table(&subject, &views[count - 1], &style), d, out);
+	for (size_t i = 0; i < count; i++)
+		sleepy_view_release(&views[i]);
+	return 0;
+}
+
+/* ---- two of them ---- */
+
+static int render_diff(const struct profile_loaded *a, const struct profile_loaded *b,
+		       const struct profile_display *d, struct strbuf *out, struct error *err)
+{
+	enum sleepy_by by = d->by == PROFILE_NOT_GIVEN ? SLEEPY_FUNCTION : (enum sleepy_by)d->by;
+	struct sleepy_view before = { 0 }, after = { 0 };
+	struct sleepy_diff diff = { 0 };
+	if (!a->profile.samples.count || !b->profile.samples.count)
+		return error_set(err, EXIT_USAGE, "run %" PRId64 " has no samples to compare",
+				 a->profile.samples.count ? b->run.id : a->run.id);
+	const struct sleepy_filter fa = profile_filter_make(&d->filter, &a->profile);
+	const struct sleepy_filter fb = profile_filter_make(&d->filter, &b->profile);
+	sleepy_aggregate(&a->profile, by, &fa, d->merge_inlined, &before);
+	sleepy_aggregate(&b->profile, by, &fb, d->merge_inlined, &after);
+	sleepy_compare(&before, &after, a->profile.hz, b->profile.hz, &diff);
+	const struct profile_subject sa = profile_loaded_subject(a), sb = profile_loaded_subject(b);
+	const struct profile_style style = profile_style_of(d, &b->profile);
+	if (d->as == PROFILE_AS_TEXT)
+		profile_diff_text(&sa, &sb, &diff, &style, out);
+	else if (d->as == PROFILE_AS_JSON)
+		profile_diff_json(&sa, &sb, &diff, out);
+	else
+		render_table(profile_diff_table(&diff, &style), d, out);
+	sleepy_diff_release(&diff);
+	sleepy_view_release(&before);
+	sleepy_view_release(&after);
+	return 0;
+}
+
+static int diff_runs(const char *lab_file, const char *before, const char *after,
+		     const struct profile_display *d, struct strbuf *out, struct error *err)
+{
+	struct profile_loaded a = { 0 }, b = { 0 };
+	int failed = profile_load_named(&a, lab_file, before, err) ||
+		     profile_load_named(&b, lab_file, after, err) ||
+		     render_diff(&a, &b, d, out, err);
+	profile_loaded_release(&a);
+	profile_loaded_release(&b);
+	return failed;
+}
+
+/* ---- the commands ---- */
+
+struct report_options {
+	struct profile_display display;
+	bool json, csv, markdown;
+	const char *lab;
+	text_list diff;
+};
+
+static void display_specs(spec_list *into, struct report_options *o)
+{
+	struct profile_display *d = &o->display;
+	const struct option_spec specs[] = {
+		{ 0, "by", OPTION_CHOICE, &d->by, BY_CHOICES, "the view" },
+		{ 0, "top", OPTION_INTEGER, &d->top, "NUM", "rows (default: 20; 0: all)",
+		  .max = INT32_MAX },
+		{ 0, "percent-limit", OPTION_FRACTION, &d->least, "SHARE",
+		  "only rows of at least this share, as 1%" },
+		{ 0, "merge-inlined", OPTION_FLAG, &d->merge_inlined, NULL,
+		  "inlined functions count as their caller's" },
+		{ 0, "json", OPTION_FLAG, &o->json, NULL, "as JSON" },
+		{ 0, "csv", OPTION_FLAG, &o->csv, NULL, "as CSV" },
+		{ 0, "markdown", OPTION_FLAG, &o->markdown, NULL, "as a Markdown table" },
+		{ 0, "lab", OPTION_TEXT, &o->lab, "FILE", "the lab (default: your own)" },
+	};
+	add_specs(into, specs, sizeof specs / sizeof *specs);
+}
+
+static int check(const char *command, struct report_options *o, bool diff, struct error *err)
+{
+	struct profile_display *d = &o->display;
+	if (o->json + o->csv + o->markdown > 1)
+		return error_set(err, EXIT_USAGE,
+				 "%s: --json, --csv and --markdown exclude each other", command);
+	d->as = o->json	      ? PROFILE_AS_JSON
+		: o->csv      ? PROFILE_AS_CSV
+		: o->markdown ? PROFILE_AS_MARKDOWN
+			      : PROFILE_AS_TEXT;
+	if (diff && d->by == SLEEPY_INSTRUCTION)
+		return error_set(err, EXIT_USAGE,
+				 "%s: instructions of two profiles cannot be matched", command);
+	return profile_filter_check(command, &d->filter, err);
+}
+
+static int show(const char *name, const struct report_options *o, struct strbuf *out,
+		struct error *err)
+{
+	struct profile_loaded l = { 0 };
+	int failed = profile_load_named(&l, o->lab, name, err) ||
+		     profile_render(&l, &o->display, out, err);
+	profile_loaded_release(&l);
+	return failed;
+}
+
+static int run_report(struct report_options *o, const char *command, const text_list *operands,
+		      struct strbuf *out, struct error *err)
+{
+	if (check(command, o, o->diff.count, err))
+		return -1;
+	if (o->diff.count > 2 || (o->diff.count && operands->count))
+		return error_set(err, EXIT_USAGE, "%s: --diff takes two runs and is all", command);
+	if (o->diff.count)
+		return diff_runs(o->lab, o->diff.items[0], o->diff.items[1], &o->display, out, err);
+	if (operands->count > 1) {
+		error_set(err, EXIT_USAGE, "%s: one RUN, not %zu", command, operands->count);
+		return error_hint(err, "'tare profile diff A B' compares two");
+	}
+	return show(operands->count ? operands->items[0] : NULL, o, out, err);
+}
+
+static int print(struct strbuf *out, int failed, const struct error *err)
+{
+	if (!failed)
+		fputs(strbuf_text(out), stdout);
+	strbuf_release(out);
+	return failed ? cmd_fail(err) : EXIT_DONE;
+}
+
+int profile_report(int argc, char **argv)
+{
+	struct report_options o = { .display = PROFILE_DISPLAY };
+	spec_list specs = { 0 };
+	text_list operands = { 0 };
+	int code;
+	display_specs(&specs, &o);
+	profile_filter_specs(&specs, &o.display.filter);
+	array_push(&specs,
+		   (struct option_spec){ 0, "diff", OPTION_TEXTS, &o.diff, "A B",
+					 "compare two runs, as 'tare profile diff'", .arity = 2 });
+	array_push(&specs, (struct option_spec){ 0 });
+	if (cmd_options(
+		    "tare profile report [OPTIONS] [RUN]",
+		    "Where the time of a stored profile went; the default is the newest one, also\n"
+		    "while it is going. --by instruction --function NAME lists machine code.\n",
+		    specs.items, argc, argv, &operands, &code)) {
+		struct error err = ERROR_INIT;
+		struct strbuf out = { 0 };
+		code = print(&out, run_report(&o, argv[0], &operands, &out, &err), &err);
+	}
+	array_release(&o.diff);
+	array_release(&operands);
+	array_release(&specs);
+	return code;
+}
+
+int profile_diff(int argc, char **argv)
+{
+	struct report_options o = { .display = PROFILE_DISPLAY };
+	spec_list specs = { 0 };
+	text_list operands = { 0 };
+	int code;
+	display_specs(&specs, &o);
+	profile_filter_specs(&specs, &o.display.filter);
+	array_push(&specs, (struct option_spec){ 0 });
+	if (cmd_options("tare profile diff [OPTIONS] A B",
+			"What takes more, and what less, of the time in B than in A: by function,\n"
+			"unless --by says otherwise, with the interval of the difference.\n",
+			specs.items, argc, argv, &operands, &code)) {
+		struct error err = ERROR_INIT;
+		struct strbuf out = { 0 };
+		int failed = check(argv[0], &o, true, &err);
+		if (!failed && operands.count != 2) {
+			failed = error_set(&err, EXIT_USAGE, "profile diff: two runs, A and B");
+			error_hint(&err, "'tare profile diff @1 last', for example");
+		}
+		if (!failed)
+			failed = diff_runs(o.lab, operands.items[0], operands.items[1], &o.display,
+					   &out, &err);
+		code = print(&out, failed, &err);
+	}
+	array_release(&operands);
+	array_release(&specs);
+	return code;
+}

@@ -1,0 +1,191 @@
+/* tare profile status and stop: asking the collector in the background. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "cmd/profile.h"
+
+#define STATUS_PATIENCE_S 30
+#define END_PATIENCE_MS 5000
+#define STOP_PATIENCE_S 300 /* what is held is symbolised and stored */
+
+static long long number(const json_t *all, const char *key)
+{
+	return (long long)json_integer_value(json_object_get(all, key));
+}
+
+static const char *words(const json_t *all, const char *key)
+{
+	const char *text = json_string_value(json_object_get(all, key));
+	return text ? text : "";
+}
+
+/* Once it has answered, it has nothing left to do but to end. */
+static void await_end(const struct control_place *p)
+{
+	for (int i = 0; i < END_PATIENCE_MS && control_holder(p); i++)
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
+
+/* The collector's word; NULL: an error. */
+static json_t *ask(const char *lab_file, const char *word, int patience_s, struct error *err)
+{
+	struct control_place place;
+	if (control_place_find(&place, lab_file, false, err))
+		return NULL;
+	char *text = control_ask(&place, word, patience_s, err);
+	if (!text)
+		return NULL;
+	if (strcmp(word, "stop") == 0)
+		await_end(&place);
+	json_t *all = json_loads(text, 0, NULL);
+	free(text);
+	if (!all)
+		error_set(err, EXIT_ENVIRONMENT, "the collector's answer cannot be read");
+	return all;
+}
+
+/* A run that is going although this user has no collector: another's, to whom it answers. */
+static void hint_at_others(const char *lab_file, struct error *err)
+{
+	struct lab *lab = NULL;
+	struct error none = ERROR_INIT;
+	run_list runs = { 0 };
+	if (lab_open(&lab, lab_file, LAB_READ, &none) == 0)
+		lab_list_runs(lab, NULL, 0, &runs, NULL, &none);
+	for (size_t i = 0; i < runs.count; i++) {
+		const struct run *run = &runs.items[i];
+		if (run->kind == SUBJECT_SYSTEM && run->status == RUN_GOING && geteuid() != 0)
+			error_hint(err,
+				   "run %" PRId64 " is going: a collector that root started "
+				   "answers root alone",
+				   run->id);
+		run_release(&runs.items[i]);
+	}
+	array_release(&runs);
+	lab_close(lab);
+}
+
+static void print_status(const json_t *all)
+{
+	char name[128], rss[32], lab[32], path[256];
+	text_display(words(all, "name"), name, sizeof name);
+	text_display(words(all, "lab"), path, sizeof path);
+	text_bytes((double)number(all, "rss_bytes"), rss, sizeof rss);
+	text_bytes((double)number(all, "lab_bytes"), lab, sizeof lab);
+	printf("running: run %lld '%s', pid %lld, since %s\n", number(all, "run"), name,
+	       number(all, "pid"), words(all, "since"));
+	printf("  %lld samples, %lld lost; %lld slices stored", number(all, "samples"),
+	       number(all, "lost"), number(all, "stored"));
+	if (number(all, "held"))
+		printf(", %lld held", number(all, "held"));
+	if (number(all, "dropped"))
+		printf(", %lld dropped", number(all, "dropped"));
+	printf("\n  memory %s; lab %s, %s\n", rss, lab, path);
+	if (*words(all, "error")) {
+		char error[512];
+		text_display(words(all, "error"), error, sizeof error);
+		printf("  could not store: %s\n", error);
+	}
+}
+
+static int status(const char *lab_file, bool json)
+{
+	struct error err = ERROR_INIT;
+	json_t *all = ask(lab_file, "status", STATUS_PATIENCE_S, &err);
+	if (all) {
+		if (json) {
+			char *text = json_dumps(all, JSON_INDENT(2));
+			puts(text ? text : "{}");
+			free(text);
+		} else {
+			print_status(all);
+		}
+		json_decref(all);
+		return EXIT_DONE;
+	}
+	if (err.code == EXIT_CHECK)
+		hint_at_others(lab_file, &err);
+	if (json && err.code == EXIT_CHECK) {
+		puts("{\n  \"running\": false\n}");
+		return EXIT_CHECK;
+	}
+	return cmd_fail(&err);
+}
+
+static int stop(const char *lab_file, bool quiet)
+{
+	struct error err = ERROR_INIT;
+	json_t *all = ask(lab_file, "stop", STOP_PATIENCE_S, &err);
+	if (!all) {
+		if (err.code == EXIT_CHECK)
+			hint_at_others(lab_file, &err);
+		return cmd_fail(&err);
+	}
+	long long run = number(all, "run");
+	if (*words(all, "error")) {
+		error_set(&err, EXIT_ENVIRONMENT, "stopped, but the last of run %lld is lost: %s",
+			  run, words(all, "error"));
+	} else if (!quiet) {
+		char name[128];
+		text_display(words(all, "name"), name, sizeof name);
+		printf("stopped: run %lld '%s', %lld samples in %lld slices\n", run, name,
+		       number(all, "samples"), number(all, "stored"));
+		printf("'tare profile report %lld' shows it\n", run);
+	}
+	json_decref(all);
+	return *err.text ? cmd_fail(&err) : EXIT_DONE;
+}
+
+static int no_operands(const char *command, const text_list *operands)
+{
+	struct error err = ERROR_INIT;
+	char shown[100];
+	text_display(operands->items[0], shown, sizeof shown);
+	error_set(&err, EXIT_USAGE, "%s takes no operands, but was given '%s'", command, shown);
+	return cmd_fail(&err);
+}
+
+int profile_status(int argc, char **argv)
+{
+	const char *lab = NULL;
+	bool json = false;
+	struct option_spec specs[] = { { 0, "json", OPTION_FLAG, &json, NULL, "as JSON" },
+				       { 0, "lab", OPTION_TEXT, &lab, "FILE",
+					 "its lab (default: your own)" },
+				       { 0 } };
+	text_list operands = { 0 };
+	int code;
+	if (cmd_options(
+		    "tare profile status [OPTIONS]",
+		    "Whether a collector is running, and what it has done. Exits with 1 when none\n"
+		    "is.\n",
+		    specs, argc, argv, &operands, &code))
+		code = operands.count ? no_operands(argv[0], &operands) : status(lab, json);
+	array_release(&operands);
+	return code;
+}
+
+int profile_stop(int argc, char **argv)
+{
+	const char *lab = NULL;
+	bool quiet = false;
+	struct option_spec specs[] = { { 'q', "quiet", OPTION_FLAG, &quiet, NULL, "say nothing" },
+				       { 0, "lab", OPTION_TEXT, &lab, "FILE",
+					 "its lab (default: your own)" },
+				       { 0 } };
+	text_list operands = { 0 };
+	int code;
+	if (cmd_options("tare profile stop [OPTIONS]",
+			"Ends the collector, when everything it has is stored.\n", specs, argc,
+			argv, &operands, &code))
+		code = operands.count ? no_operands(argv[0], &operands) : stop(lab, quiet);
+	array_release(&operands);
+	return code;
+}

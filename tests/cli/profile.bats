@@ -1,0 +1,556 @@
+#!/usr/bin/env bats
+# tare profile as a user types it, on the kernel that is there; the binary is $TARE.
+
+setup() {
+	: "${TARE:?set TARE to the binary under test}"
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export TARE_LAB=$BATS_TEST_TMPDIR/lab.db
+	programs=$(dirname "$(realpath "$TARE")")/tests/programs
+	# a socket's name must be short, and the collectors of tests are nobody else's
+	XDG_RUNTIME_DIR=$(mktemp -d /tmp/tare-run.XXXXXX)
+	export XDG_RUNTIME_DIR
+}
+
+teardown() {
+	"$TARE" profile stop -q 2>/dev/null || true
+	[ -z "${spinner:-}" ] || kill "$spinner" 2>/dev/null || true
+	[ -z "${small:-}" ] || umount "$small" || true
+	[ -z "${cgroup:-}" ] || rmdir "$cgroup" || true
+	[ -z "${home:-}" ] || rm -rf "$home"
+	rm -rf "$XDG_RUNTIME_DIR"
+}
+
+needs_root() {
+	if [ "$(id -u)" -ne 0 ]; then
+		[ "${TARE_TEST_REQUIRE:-0}" != 1 ] || return 1
+		skip "needs root"
+	fi
+}
+
+# flat: the output of the last `run` with errors as one line, not wrapped
+flat() {
+	output=$(tr -s ' \n' ' ' <<<"$output")
+}
+
+# spin [PROGRAM]: profile-loop, or a copy of it, over and over in the background
+spin() {
+	local program=${1:-$programs/profile-loop}
+	bash -c 'trap "kill %1; exit" TERM; while :; do "$0" >/dev/null & wait; done' "$program" \
+		>/dev/null 2>&1 3>&- &
+	spinner=$!
+}
+
+# sql STATEMENT: the one value that it gives
+sql() {
+	"$TARE" sql --tsv "$1" | tail -n 1
+}
+
+# share FUNCTION [RUN]: of the run's samples, in percent
+share() {
+	sql "SELECT CAST(100 * sum(share) AS INTEGER) FROM profile_functions
+		WHERE function = '$1' AND run = ${2:-1}"
+}
+
+# loop_profile NAME: a stored profile of profile-loop
+loop_profile() {
+	"$TARE" profile -q -n "$1" -- "$programs/profile-loop" >/dev/null
+}
+
+# collector: the pid of the one that is running
+collector() {
+	"$TARE" profile status --json | jq .pid
+}
+
+@test "profile: bad input is told, with 2, and makes no lab" {
+	while read -r arguments; do
+		echo "tare profile $arguments"
+		# shellcheck disable=SC2086
+		run "$TARE" profile $arguments
+		[ "$status" -eq 2 ]
+		[[ "$output" == "tare: "* ]]
+	done <<-'END'
+		-d 1us
+		-d soon
+		-F 0
+		-F fast
+		-F -5
+		-F 99999999
+		-F tick --event cycles -d 1s
+		--event never
+		--stacks deep
+		-g --stacks none -d 1s
+		--slice 1ms
+		--slice 2h
+		--keep lots
+		--keep 5
+		--keep 500MB --no-lab -d 1s
+		-p 0
+		-p x
+		-p 1,,2
+		-p 1 -a
+		-p 1 -- true
+		--cgroup /a -a
+		-c 9999 -d 1s
+		-n last -d 1s
+		--
+		true
+		record true
+		recrod
+		start -- true
+		status now
+		stop now
+		report
+		report 1 2
+		report --by colour
+		report --user --kernel
+		report --since 5s --until 2s
+		report --json --csv
+		report --diff 1
+		diff
+		diff 1
+		export
+		export --format svg
+		selftest now
+		selftest -F often
+	END
+	[ ! -e "$TARE_LAB" ]
+	run "$TARE" profile -F 99999999
+	flat
+	[[ "$output" == *"kernel.perf_event_max_sample_rate"* ]]
+	[[ "$output" == *"$(cat /proc/sys/kernel/perf_event_max_sample_rate)"* ]]
+	run "$TARE" profile ls
+	[[ "$output" == *"tare profile -- ls"* ]]
+	run "$TARE" profile recrod
+	[[ "$output" == *"tare profile record"* ]]
+}
+
+@test "profile: every subcommand has its help" {
+	for sub in "" record start status stop report diff export selftest; do
+		# shellcheck disable=SC2086
+		run "$TARE" profile $sub --help
+		[ "$status" -eq 0 ]
+		[[ "$output" == "Usage: tare profile"* ]]
+		[ "${#lines[@]}" -le 40 ]
+	done
+}
+
+@test "profile: a loop takes the time of its program" {
+	needs_root
+	"$TARE" profile -n loop --tag note -- "$programs/profile-loop" >out
+	grep -q loop out
+	[ "$(share loop)" -ge 90 ]
+	run grep -c $'\033' out
+	[ "$output" -eq 0 ]
+	"$TARE" list --json | jq -e '.[0] | .name == "loop" and .status == "complete" and .kind == "system"'
+	# the output of the program comes first, then what every later look shows
+	tail -n +2 out >report
+	for again in "profile report" "profile report 1" "profile report loop" show "show last"; do
+		# shellcheck disable=SC2086
+		"$TARE" $again >again
+		diff report again
+	done
+}
+
+@test "profile: a callee takes the time of its caller's loop" {
+	needs_root
+	"$TARE" profile -q -F 997 -- "$programs/profile-call" >/dev/null
+	[ "$(sql "SELECT max(share) > 0.9 FROM profile_functions")" -eq 1 ]
+	[ "$(sql "SELECT hz FROM profiles")" = 997.0 ]
+}
+
+@test "profile: with callers" {
+	needs_root
+	"$TARE" profile -q -g -F 997 -- "$programs/profile-btree" >/dev/null
+	"$TARE" profile export --format folded >folded
+	grep -q 'main.*;' folded
+	[ "$(sql "SELECT stacks FROM profiles")" = eh_frame ]
+}
+
+@test "profile: the program's input, output and exit code" {
+	needs_root
+	run "$TARE" profile -q -- cat <<<"hello there"
+	[ "$status" -eq 0 ]
+	[ "$output" = "hello there" ]
+	run "$TARE" profile -- sh -c 'exit 3'
+	[ "$status" -eq 4 ]
+	[[ "$output" == *"exit code 3"* ]]
+	run "$TARE" profile -- sh -c 'kill -SEGV $$'
+	[ "$status" -eq 4 ]
+	[[ "$output" == *"signal 11"* ]]
+	before=$(sql "SELECT count(*) FROM runs")
+	run "$TARE" profile -- ./not-there
+	[ "$status" -eq 2 ]
+	[ "$(sql "SELECT count(*) FROM runs")" -eq "$before" ]
+}
+
+@test "profile: for a while, of the whole system" {
+	needs_root
+	spin
+	"$TARE" profile -d 2s -n while >out
+	grep -q profile-loop out
+	[ "$(sql "SELECT seconds BETWEEN 1.9 AND 3 FROM profiles")" -eq 1 ]
+	[ "$(sql "SELECT count(*) > 1 FROM profile_apps")" -ge 1 ]
+}
+
+@test "profile: processes that are running, until they end" {
+	needs_root
+	"$programs/profile-loop" >/dev/null 3>&- &
+	pid=$!
+	timeout 60 "$TARE" profile -q -p $pid
+	[ "$(sql "SELECT group_concat(DISTINCT pid) FROM profile_instances WHERE samples > 0")" -eq $pid ]
+	run "$TARE" profile -q -p 4194303 -d 1s
+	[ "$status" -eq 2 ]
+}
+
+@test "profile: a cgroup" {
+	needs_root
+	root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	[ -n "$root" ] || skip "needs cgroup v2"
+	cgroup=$root/tare-test-$$
+	mkdir "$cgroup" || skip "needs a cgroup that can be made"
+	spin
+	bash -c 'echo $$ >"$0/cgroup.procs"; exec "$1"' "$cgroup" "$programs/profile-call" >/dev/null 3>&- &
+	inside=$!
+	"$TARE" profile -q --cgroup "$cgroup" -d 1s
+	kill $inside || true
+	wait $inside || true
+	[ "$(sql "SELECT group_concat(DISTINCT app) FROM profile_apps WHERE samples > 0")" = profile-call ]
+	run "$TARE" profile --cgroup /no/such/group -d 1s
+	[ "$status" -eq 2 ]
+}
+
+@test "profile: Ctrl-C ends it and keeps what was sampled" {
+	needs_root
+	spin
+	timeout --preserve-status -s INT 2 "$TARE" profile >out 2>err || code=$?
+	[ "$code" -eq 130 ]
+	grep -q profile-loop out
+	grep -q interrupted err
+	[ "$("$TARE" list --json | jq -r '.[0].status')" = interrupted ]
+}
+
+@test "profile: every view" {
+	needs_root
+	loop_profile loop
+	for by in app instance thread object function line instruction container system; do
+		run "$TARE" profile report --by $by
+		echo "$by: $output"
+		[ "$status" -eq 0 ]
+		case $by in
+		app | instance | thread | object) [[ "$output" == *profile-loop* ]] ;;
+		function | instruction) [[ "$output" == *loop* ]] ;;
+		line) [[ "$output" == *profile-loop.c:* ]] ;;
+		esac
+		"$TARE" profile report --by $by --json | jq -e . >/dev/null
+		"$TARE" profile report --by $by --csv | python3 -c '
+import csv, sys
+rows = list(csv.reader(sys.stdin))
+assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
+		"$TARE" profile report --by $by --markdown | grep -q '^|'
+	done
+	run "$TARE" profile report --by instance
+	[[ "$output" == *"profile-loop#0"* ]]
+}
+
+@test "profile: a function by instruction" {
+	needs_root
+	loop_profile loop
+	run "$TARE" profile report --by instruction --function loop
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"%r"* || "$output" == *"%e"* ]]
+	"$TARE" profile report --by instruction --function loop --json | jq -e .
+	run "$TARE" profile report --by instruction --function no_such_function
+	[ "$status" -eq 2 ]
+	# without stored code it comes from the file, as long as that is the same
+	cp "$programs/profile-loop" copy
+	"$TARE" profile -q --no-code -- ./copy >/dev/null
+	"$TARE" profile report --by instruction --function loop | grep -q '%'
+	cp "$programs/profile-call" new && mv new copy
+	run "$TARE" profile report --by instruction --function loop
+	[ "$status" -eq 3 ]
+	flat
+	[[ "$output" == *"was not stored"* ]]
+}
+
+@test "profile: filters" {
+	needs_root
+	loop_profile loop
+	all=$(sql "SELECT samples FROM profiles")
+	sampled() {
+		"$TARE" profile report --by function --csv --top 0 "$@" | wc -l
+	}
+	[ "$(sampled --app 'profile-*')" -gt 1 ]
+	[ "$(sampled --app nothing)" -eq 1 ]
+	[ "$(sampled --function loop)" -eq 2 ]
+	[ "$(sampled --object 'profile-loop' --user)" -gt 1 ]
+	[ "$(sampled --instance 7)" -eq 1 ]
+	[ "$(sampled --since 1h)" -eq 1 ]
+	[ "$all" -gt 0 ]
+}
+
+@test "profile: JSON as its schema has it" {
+	needs_root
+	loop_profile a
+	loop_profile b
+	schema=$BATS_TEST_DIRNAME/../../docs/schema
+	"$TARE" profile report --json >report.json
+	"$TARE" profile diff a b --json >diff.json
+	"$TARE" show --json >show.json
+	cmp report.json show.json
+	"$TARE" export >export.json
+	python3 - "$schema/profile.schema.json" report.json export.json <<-'END'
+		import json, sys
+		import jsonschema
+		schema = json.load(open(sys.argv[1]))
+		for path in sys.argv[2:]:
+		    jsonschema.validate(json.load(open(path)), schema)
+	END
+	jq -e . diff.json
+}
+
+@test "profile: two compared" {
+	needs_root
+	loop_profile a
+	"$TARE" profile -q -n b -- "$programs/profile-call" >/dev/null
+	run "$TARE" profile diff a b
+	[ "$status" -eq 0 ]
+	[[ "$output" == *loop* ]]
+	first=$output
+	run "$TARE" profile report --diff a b
+	[ "$output" = "$first" ]
+	"$TARE" profile diff a b --by app --csv | grep -q profile-call
+	run "$TARE" profile diff a b --by instruction
+	[ "$status" -eq 2 ]
+}
+
+@test "profile: for other programs" {
+	needs_root
+	loop_profile loop
+	"$TARE" profile export --format pprof -o out.pb.gz
+	gzip -t out.pb.gz
+	gzip -dc out.pb.gz | grep -aq loop
+	"$TARE" profile export --format folded | grep -Eq '^profile-loop.*loop [0-9]+$'
+	"$TARE" profile export --format speedscope | jq -e '.profiles | length > 0'
+	"$TARE" profile export --format firefox | jq -e '.threads | length > 0'
+	run script -qec "$TARE profile export --format pprof" /dev/null
+	[ "$status" -eq 2 ]
+	"$TARE" export --format csv | grep -q loop
+	run "$TARE" export --perfetto -o x
+	[ "$status" -eq 2 ]
+}
+
+@test "profile: a run that is no profile" {
+	needs_root
+	"$TARE" time -r 2 -N true >/dev/null
+	for what in report "export --format folded"; do
+		# shellcheck disable=SC2086
+		run "$TARE" profile $what 1
+		[ "$status" -eq 2 ]
+		[[ "$output" == *"is no profile"* ]]
+	done
+	loop_profile loop
+	for what in explain compare "show --ledger"; do
+		# shellcheck disable=SC2086
+		run "$TARE" $what loop
+		[ "$status" -eq 2 ]
+	done
+	"$TARE" rename loop ring
+	"$TARE" rm ring
+	[ "$(sql "SELECT count(*) FROM profiles")" -eq 0 ]
+}
+
+@test "profile: a binary that is deleted while it is sampled" {
+	needs_root
+	cp "$programs/profile-loop" gone
+	"$TARE" profile -q -- sh -c 'rm gone-too 2>/dev/null; ./gone >/dev/null & sleep 0.1; rm gone; wait'
+	[ ! -e gone ]
+	[ "$(share loop)" -ge 80 ]
+}
+
+@test "profile: a stripped binary is said as file and offset" {
+	needs_root
+	strip -o bare "$programs/profile-loop"
+	"$TARE" profile -- ./bare >out
+	grep -q 'bare+0x' out
+}
+
+@test "profile: an ordinary user has a profile of a command" {
+	needs_root
+	home=$(mktemp -d /tmp/tare-home.XXXXXX)
+	cp "$TARE" "$programs/profile-loop" "$home"
+	chown -R 65534:65534 "$home"
+	chmod 755 "$home"
+	run setpriv --reuid 65534 --regid 65534 --clear-groups env -u XDG_RUNTIME_DIR \
+		TARE_LAB="$home/lab.db" HOME="$home" "$home/tare" profile -- "$home/profile-loop"
+	if [ "$status" -eq 3 ]; then
+		# this kernel lets nobody else sample: that is told, with the setting
+		[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 2 ]
+		[[ "$output" == *perf_event_paranoid* ]]
+	else
+		[ "$status" -eq 0 ]
+		[[ "$output" == *loop* ]]
+		[ "$(TARE_LAB=$home/lab.db sql "SELECT sum(kernel) FROM profiles")" -eq 0 ]
+	fi
+	run setpriv --reuid 65534 --regid 65534 --clear-groups env -u XDG_RUNTIME_DIR \
+		TARE_LAB="$home/lab.db" HOME="$home" "$home/tare" profile -a -d 1s
+	[ "$status" -eq 3 ]
+	"$TARE" profile -q --unprivileged -- "$programs/profile-loop" >/dev/null
+	[ "$(sql "SELECT kernel FROM profiles")" -eq 0 ]
+	"$TARE" profile report | tr -s ' \n' ' ' | grep -qi "not seen\|user space"
+}
+
+@test "profile: no colour where none is wanted" {
+	needs_root
+	loop_profile loop
+	run env NO_COLOR=1 TERM=xterm script -qec "$TARE profile report" /dev/null
+	[ "$status" -eq 0 ]
+	[[ "$output" != *$'\033'* ]]
+}
+
+@test "profile: nothing is kept where nothing should be" {
+	needs_root
+	"$TARE" profile --no-lab -- "$programs/profile-loop" | grep -q loop
+	[ ! -e "$TARE_LAB" ]
+}
+
+@test "profile start: status, report while it goes, stop" {
+	needs_root
+	spin
+	run "$TARE" profile status
+	[ "$status" -eq 1 ]
+	run "$TARE" profile stop
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"no collector is running"* ]]
+	run "$TARE" profile start -n always
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"run 1, pid "* ]]
+	sleep 1
+	"$TARE" profile status | grep -q "running: run 1 'always'"
+	"$TARE" profile status --json | jq -e '.running and .run == 1 and .rss_bytes > 0 and .lab_bytes > 0'
+	# nothing is stored before the first 10 s unless somebody asks
+	"$TARE" profile report | grep -q profile-loop
+	[ "$("$TARE" profile status --json | jq .samples)" -gt 0 ]
+	run "$TARE" profile start
+	[ "$status" -eq 2 ]
+	flat
+	[[ "$output" == *"running already, pid $(collector), run 1"*"tare profile stop"* ]]
+	run "$TARE" profile stop
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"tare profile report 1"* ]]
+	run "$TARE" profile status --json
+	[ "$status" -eq 1 ]
+	jq -e '.running == false' <<<"$output"
+	run "$TARE" profile stop
+	[ "$status" -eq 1 ]
+	[ "$("$TARE" list --json | jq -r '.[0].status')" = complete ]
+	[ "$(sql "SELECT samples > 0 FROM profiles")" -eq 1 ]
+	"$TARE" profile start -q
+	"$TARE" profile stop -q
+}
+
+@test "profile start: a collector that is killed leaves what was stored" {
+	needs_root
+	spin
+	"$TARE" profile start -q --slice 500ms
+	sleep 2
+	kill -9 "$(collector)"
+	for _ in $(seq 50); do "$TARE" profile status -h >/dev/null; "$TARE" profile status >/dev/null 2>&1 || break; done
+	run "$TARE" profile status
+	[ "$status" -eq 1 ]
+	[ "$(sql "SELECT samples > 0 FROM profiles WHERE run = 1")" -eq 1 ]
+	"$TARE" profile report 1 | grep -q profile-loop
+	[ "$("$TARE" list --json | jq -r '.[0].status')" = interrupted ]
+	run "$TARE" profile start
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"run 2, pid"* ]]
+	"$TARE" profile stop
+}
+
+@test "profile start: SIGTERM ends it and stores everything" {
+	needs_root
+	spin
+	"$TARE" profile start -q
+	pid=$(collector)
+	sleep 1
+	kill "$pid"
+	for _ in $(seq 100); do
+		kill -0 "$pid" 2>/dev/null || break
+		sleep 0.1
+	done
+	run kill -0 "$pid"
+	[ "$status" -ne 0 ]
+	[ "$(sql "SELECT samples > 0 FROM profiles")" -eq 1 ]
+}
+
+@test "profile start: two labs have two collectors" {
+	needs_root
+	"$TARE" profile start -q
+	"$TARE" profile start -q --lab other.db
+	"$TARE" profile status
+	"$TARE" profile status --lab "$PWD/other.db"
+	"$TARE" profile stop --lab other.db
+	"$TARE" profile status
+}
+
+@test "profile start: its end comes by itself" {
+	needs_root
+	"$TARE" profile start -q -d 1s
+	for _ in $(seq 100); do
+		"$TARE" profile status >/dev/null 2>&1 || break
+		sleep 0.1
+	done
+	[ "$("$TARE" list --json | jq -r '.[0].status')" = complete ]
+}
+
+@test "profile start: bounded by --keep" {
+	needs_root
+	spin
+	"$TARE" profile start -q --keep 1MB --slice 200ms
+	sleep 2
+	"$TARE" profile status --json | jq -e '.error == null and .stored > 3'
+	"$TARE" profile stop -q
+}
+
+@test "profile: a full disk is told; what was sampled is shown all the same" {
+	needs_root
+	small=$BATS_TEST_TMPDIR/small
+	mkdir "$small"
+	if ! mount -t tmpfs -o size=6m none "$small"; then
+		small=
+		skip "needs a file system of its own"
+	fi
+	spin
+	"$TARE" profile start -q --lab "$small/lab.db" --slice 500ms
+	dd if=/dev/zero of="$small/fill" bs=4k 2>/dev/null || true
+	for _ in $(seq 50); do
+		sleep 0.2
+		"$TARE" profile status --lab "$small/lab.db" --json >now || true
+		! jq -e '.error != null' now || break
+	done
+	jq -e '.running and (.error | contains("full"))' now
+	"$TARE" profile status --lab "$small/lab.db" | grep -q "could not store"
+	# with room again it goes on, and what was held is not lost
+	rm "$small/fill"
+	held=$(jq .slices now)
+	for _ in $(seq 50); do
+		sleep 0.2
+		"$TARE" profile status --lab "$small/lab.db" --json >now
+		! jq -e ".error == null and .held == 0 and .stored >= $held" now || break
+	done
+	jq -e ".error == null and .held == 0 and .stored >= $held" now
+	"$TARE" profile stop -q --lab "$small/lab.db"
+	dd if=/dev/zero of="$small/fill" bs=4k 2>/dev/null || true
+	run "$TARE" profile --lab "$small/lab.db" -- "$programs/profile-loop"
+	[ "$status" -eq 3 ]
+	[[ "$output" == *full* ]]
+}
+
+@test "profile selftest: finds what is known" {
+	needs_root
+	for rate in 997 tick; do
+		run "$TARE" profile selftest -F $rate
+		echo "$output"
+		[ "$status" -eq 0 ]
+		[ "$(grep -c '^ok ' <<<"$output")" -eq 5 ]
+	done
+}
