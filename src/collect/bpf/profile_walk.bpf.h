@@ -219,6 +219,11 @@ static __always_inline bool find_cfa(const struct walk *w, const struct unwind_r
 		return read_word(w->bp + offset, cfa);
 	case UNWIND_SP_AT:
 		return read_word(w->sp + offset, cfa);
+	case UNWIND_SP_AT_8:
+		if (!read_word(w->sp + offset, cfa))
+			return false;
+		*cfa += 8;
+		return true;
 	case UNWIND_PLT:
 		*cfa = w->sp + 8 + ((pc & 15) >= offset ? 8 : 0);
 		return true;
