@@ -24,7 +24,7 @@ void profile_totals_of(const struct profile *p, struct profile_totals *out);
 double profile_ns(const struct profile *p, uint64_t samples);
 
 /* CPU time per time: so many samples in elapsed_ns; NaN when one is not known. */
-double profile_load(uint64_t samples, double hz, uint64_t elapsed_ns);
+double profile_cpu_per_s(uint64_t samples, double hz, uint64_t elapsed_ns);
 
 /* Of a view by system. Idle is derived when idle CPUs were not sampled. Shares are of CPUs *
  * elapsed; NaN without one. */
