@@ -243,8 +243,7 @@ static void entries_of_the_plt(void **state)
 	size_t found = 0;
 	for (size_t i = 0; i < table.list.count; i++) {
 		const struct symbol *s = &table.list.items[i];
-		if (strncmp(symbol_table_name(&table, s), "strtol@plt", 10) == 0 ||
-		    strncmp(symbol_table_name(&table, s), "atoi@plt", 8) == 0)
+		if (strcmp(symbol_table_name(&table, s), "rand@plt") == 0)
 			found++;
 		assert_true(i == 0 || s->start > table.list.items[i - 1].start);
 		assert_ptr_equal(symbol_table_find(&table, s->start), s);
@@ -295,7 +294,7 @@ static size_t ask_addr2line(uint64_t address, struct told *told, size_t most)
 {
 	char command[512], file[1024];
 	size_t count = 0;
-	snprintf(command, sizeof command, "addr2line -i -f -e %s %#llx", SUBJECT("plain"),
+	snprintf(command, sizeof command, "addr2line -i -f -e %s %#llx", SUBJECT("no-id"),
 		 (unsigned long long)address);
 	FILE *pipe = popen(command, "r");
 	assert_non_null(pipe);
@@ -310,7 +309,7 @@ static size_t ask_addr2line(uint64_t address, struct told *told, size_t most)
 static void agrees_with_addr2line(void **state)
 {
 	(void)state;
-	char path[] = SUBJECT("plain");
+	char path[] = SUBJECT("no-id");
 	struct profile_object o = object_at(path);
 	uint64_t begin = address_of(path, "subject_work"), end = address_of(path, "mark_plain");
 	for (uint64_t at = begin; at < end; at += 3) {
