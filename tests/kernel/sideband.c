@@ -26,7 +26,6 @@
 
 #define SHORT_LIVED 300
 
-extern char **environ;
 static struct sideband *sb;
 
 static pid_t spawn(const char *path, const char *argument)
@@ -125,13 +124,14 @@ static void a_file_is_one_object(void **state)
 		if (strstr(sideband_object(sb, self->mappings.items[i].object)->object.path,
 			   "/libc."))
 			libc = sideband_object(sb, self->mappings.items[i].object)->object.path;
-	assert_non_null(libc);
+	if (!libc)
+		fail_msg("libc is not mapped");
 	pid_t pid = spawn("/bin/true", NULL);
 	waitpid(pid, NULL, 0);
 	sideband_read(sb);
 	unsigned found = 0;
 	for (uint32_t i = 0; sideband_object(sb, i); i++)
-		found += strcmp(sideband_object(sb, i)->object.path, libc) == 0;
+		found += libc && strcmp(sideband_object(sb, i)->object.path, libc) == 0;
 	assert_int_equal(found, 1);
 }
 
@@ -142,8 +142,10 @@ static void a_library_loaded_later_is_seen(void **state)
 	uint32_t version = self->version;
 	assert_false(has(self, "libsqlite3"));
 	void *library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
-	if (!library)
+	if (!library) {
 		skip();
+		return;
+	}
 	const void *symbol = dlsym(library, "sqlite3_open");
 	sideband_read(sb);
 	self = sideband_find(sb, (uint32_t)getpid(), clock_monotonic_ns());
@@ -203,7 +205,7 @@ static void *linger(void *unused)
 {
 	(void)unused;
 	usleep(50000);
-	return NULL;
+	_exit(0);
 }
 
 static void a_process_ends_with_its_last_thread(void **state)
