@@ -320,6 +320,58 @@ static void threads_are_of_one_instance(void **state)
 	profile_release(&p);
 }
 
+static void spin_on_two_threads_forever(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, spin_thread, NULL);
+	alarm(20);
+	for (;;)
+		spin_thread(NULL);
+}
+
+/* A process that runs already, with threads; in two slices. */
+static void a_running_process_is_sampled_in_slices(void **state)
+{
+	(void)state;
+	struct child c = child_new(spin_on_two_threads_forever);
+	close(c.gate);
+	usleep(100000);
+	struct samples_options o = { .mode = PROFILE_CLOCK,
+				     .hz = HZ,
+				     .unprivileged = true,
+				     .pids = &c.pid,
+				     .pid_count = 1 };
+	struct samples *s = NULL;
+	struct error err = ERROR_INIT;
+	struct profile p = { 0 };
+	if (samples_open(&s, &o, &err) || samples_start(s, &err))
+		fail_msg("%s", err.text);
+	for (int i = 0; i < 2; i++) {
+		usleep(150000);
+		assert_int_equal(samples_take(s, &p, &err), 0);
+	}
+	assert_false(samples_idle(s));
+	kill(c.pid, SIGKILL);
+	waitpid(c.pid, NULL, 0);
+	assert_int_equal(samples_take(s, &p, &err), 0);
+	assert_true(samples_idle(s));
+	assert_int_equal(p.slices.count, 3);
+	for (int i = 0; i < 2; i++) {
+		assert_true(p.slices.items[i].samples > 50);
+		assert_true(p.slices.items[i].end_ns > p.slices.items[i].begin_ns + 140000000);
+		assert_true(p.slices.items[i].end_ns <= p.slices.items[i + 1].begin_ns);
+	}
+	assert_int_equal(p.instances.count, 1);
+	assert_int_equal(p.threads.count, 2);
+	assert_true(p.instances.items[0].start_ns > 0);
+	if (access("/proc/self/cgroup", R_OK) == 0)
+		assert_non_null(p.instances.items[0].cgroup);
+	for (size_t i = 0; i < p.objects.count; i++)
+		assert_true(p.objects.items[i].kind != OBJECT_UNKNOWN);
+	samples_close(s);
+	profile_release(&p);
+}
+
 static void what_cannot_be_is_said(void **state)
 {
 	(void)state;
@@ -374,6 +426,7 @@ ALONE("main_code") int main(int argc, char **argv)
 		cmocka_unit_test(stacks_go_up_to_main),
 		cmocka_unit_test(forks_are_instances_and_execs_apps),
 		cmocka_unit_test(threads_are_of_one_instance),
+		cmocka_unit_test(a_running_process_is_sampled_in_slices),
 		cmocka_unit_test(what_cannot_be_is_said),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

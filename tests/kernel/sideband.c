@@ -97,6 +97,50 @@ static void short_lived_processes_are_all_known(void **state)
 	assert_null(sideband_find(sb, (uint32_t)pids[0], ended[0]));
 }
 
+struct spawned {
+	pid_t pids[SHORT_LIVED];
+	uint64_t ended[SHORT_LIVED];
+};
+
+static void *spawn_many(void *context)
+{
+	struct spawned *s = context;
+	for (size_t i = 0; i < SHORT_LIVED; i++) {
+		s->pids[i] = spawn(i % 2 ? "/bin/true" : "/bin/false", NULL);
+		waitpid(s->pids[i], NULL, 0);
+		s->ended[i] = clock_monotonic_ns();
+	}
+	return NULL;
+}
+
+/* Several at a time, on all CPUs, while this reads without a pause: no record overtakes another. */
+static void none_are_mixed(void **state)
+{
+	(void)state;
+	static struct spawned spawned[3];
+	pthread_t threads[3];
+	for (size_t i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, spawn_many, &spawned[i]);
+	for (size_t i = 0; i < 3; i++)
+		while (pthread_tryjoin_np(threads[i], NULL) != 0)
+			sideband_read(sb);
+	sideband_read(sb);
+	for (size_t i = 0; i < SHORT_LIVED; i++) {
+		for (size_t k = 0; k < 3; k++) {
+			struct image_of *image = sideband_find(sb, (uint32_t)spawned[k].pids[i],
+							       spawned[k].ended[i]);
+			assert_non_null(image);
+			assert_non_null(strstr(executable(image), i % 2 ? "true" : "false"));
+			assert_string_equal(image->comm, i % 2 ? "true" : "false");
+			assert_int_equal(image->number, 1);
+			assert_true(has(image, "libc."));
+			assert_true(image->begin_ns < image->end_ns);
+			assert_true(image->end_ns < spawned[k].ended[i]);
+		}
+	}
+	assert_int_equal(sideband_lost(sb), 0);
+}
+
 static void those_that_ran_before_are_known(void **state)
 {
 	(void)state;
@@ -340,6 +384,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(those_that_ran_before_are_known),
 		cmocka_unit_test(short_lived_processes_are_all_known),
+		cmocka_unit_test(none_are_mixed),
 		cmocka_unit_test(a_file_is_one_object),
 		cmocka_unit_test(a_library_loaded_later_is_seen),
 		cmocka_unit_test(a_fork_without_exec_has_its_parents_code),
