@@ -93,11 +93,13 @@ static void as_backtrace_says(void **state)
 	enum stack_end how;
 	size_t count = unwound(sb, image, s.state, &stack, ips, FRAMES, &how);
 	assert_int_equal(how, STACK_COMPLETE);
-	assert_int_equal(count, s.expected_count);
 	assert_true(count > DEPTH + 2);
 	assert_int_equal(ips[0], s.state.ip);
+	/* a sanitizer's backtrace() is itself the innermost frame */
+	assert_true(s.expected_count >= (int)count && s.expected_count <= (int)count + 1);
+	void **expected = s.expected + (s.expected_count - (int)count);
 	for (size_t i = 1; i < count; i++)
-		assert_int_equal(ips[i] + 1, (uintptr_t)s.expected[i]);
+		assert_int_equal(ips[i] + 1, (uintptr_t)expected[i]);
 	/* no room for all of it */
 	assert_int_equal(unwound(sb, image, s.state, &stack, ips, 3, &how), 3);
 	assert_int_equal(how, STACK_LIMIT);
