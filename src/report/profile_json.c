@@ -122,7 +122,7 @@ static json_t *view_json(const struct profile *p, const struct sleepy_view *v,
 	profile_row_list list;
 	profile_rows_of(v, style, &list);
 	for (size_t i = 0; i < list.count; i++)
-		json_array_append_new(rows, row_json(p, v, list.items[i]));
+		json_array_append_new(rows, row_json(p, v, list.items[i].row));
 	json_object_set_new(o, "by", json_string(sleepy_by_name(v->by)));
 	set_count(o, "samples", v->samples);
 	set_count(o, "all", v->all);

@@ -139,7 +139,7 @@ static void choose_cells(const struct profile *p, const struct sleepy_view *v,
 	/* where there is one app only, a column of it says nothing */
 	l->shown[OWNER] = place && p->apps.count > 1;
 	for (size_t i = 0; i < l->rows.count && by == SLEEPY_INSTANCE; i++)
-		if (p->instances.items[l->rows.items[i]->instance].container)
+		if (p->instances.items[l->rows.items[i].row->instance].container)
 			l->shown[OWNER] = true;
 }
 
@@ -161,7 +161,7 @@ static size_t cell_width(const struct profile *p, const struct sleepy_view *v,
 {
 	size_t width = text_width(title_of(l, v->by, c));
 	for (size_t i = 0; i < l->rows.count; i++) {
-		const struct sleepy_row *row = l->rows.items[i];
+		const struct sleepy_row *row = l->rows.items[i].row;
 		char text[WORDS], *object = object_text(p, v, row);
 		format_cell(p, v, row, l, c, text);
 		width = widest(width, c == OBJECT  ? display_width(object)
@@ -243,7 +243,7 @@ static void put_rows(const struct profile *p, const struct sleepy_view *v,
 							    COLUMN_TEXT, .right = is_figure(c) };
 	struct table *t = table_new(columns, count);
 	for (size_t i = 0; i < l->rows.count; i++)
-		add_row(t, p, v, l->rows.items[i], l);
+		add_row(t, p, v, l->rows.items[i].row, l);
 	table_render(t, TABLE_TEXT, &(struct table_style){ .colour = style->colour }, out);
 	table_free(t);
 }
@@ -256,8 +256,8 @@ static void put_rest(const struct sleepy_view *v, const struct layout *l, struct
 	for (size_t i = 0; i < v->rows.count; i++)
 		left += v->rows.items[i].self > 0;
 	for (size_t i = 0; i < l->rows.count; i++) {
-		rest -= l->rows.items[i]->self;
-		left -= l->rows.items[i]->self > 0;
+		rest -= l->rows.items[i].row->self;
+		left -= l->rows.items[i].row->self > 0;
 	}
 	if (!left)
 		return;

@@ -378,9 +378,8 @@ static const char hostile[] = "operator\033[2J\n\t\xff\xfe<\"漢字\">";
 static void make_hostile(struct profile *p)
 {
 	static char longest[3000];
-	memset(longest, 'x', sizeof longest - 1);
-	memcpy(longest, "std::begin<", 11);
-	memcpy(longest + sizeof longest - 8, ">::end()", 7);
+	for (size_t i = 0; i < sizeof longest - 1; i++)
+		longest[i] = "std::pair<"[i % 10];
 	const char *const names[] = { hostile, longest };
 	*p = (struct profile){ .hz = 99, .cpus = 1 };
 	array_push(&p->slices, (struct profile_slice){ .end_ns = 1000000000, .samples = 3 });
