@@ -322,12 +322,11 @@ int profile_selftest(int argc, char **argv)
 {
 	bool working = false;
 	const char *frequency = NULL;
-	struct option_spec specs[] = {
-		{ 'F', "frequency", OPTION_TEXT, &frequency, "HZ",
-		  "samples a second, or tick (default: 997)" },
-		{ 0, "work", OPTION_FLAG, &working, NULL, "be what is sampled", .hidden = true },
-		{ 0 }
-	};
+	struct option_spec specs[] = { { 'F', "frequency", OPTION_TEXT, &frequency, "HZ",
+					 "samples a second, or tick (default: 997)" },
+				       { 0, "work", OPTION_FLAG, &working, NULL,
+					 "be what is sampled", .hidden = true },
+				       { 0 } };
 	text_list operands = { 0 };
 	int code;
 	if (cmd_options("tare profile selftest [OPTIONS]",
