@@ -123,7 +123,7 @@ struct profile_loaded {
 	struct profile profile;
 	struct machine machine;
 };
-int profile_load(struct profile_loaded *into, struct lab *lab, int64_t run, struct error *err);
+int profile_load_run(struct profile_loaded *into, struct lab *lab, int64_t run, struct error *err);
 void profile_loaded_release(struct profile_loaded *l);
 struct profile_subject profile_loaded_subject(const struct profile_loaded *l);
 /* The run named, NULL: the newest profile. One that is going is asked to store what it has. */

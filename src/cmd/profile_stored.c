@@ -11,7 +11,7 @@
 
 #define FLUSH_PATIENCE_S 30
 
-int profile_load(struct profile_loaded *into, struct lab *lab, int64_t run, struct error *err)
+int profile_load_run(struct profile_loaded *into, struct lab *lab, int64_t run, struct error *err)
 {
 	*into = (struct profile_loaded){ 0 };
 	if (lab_get_run(lab, run, &into->run, err) ||
@@ -96,7 +96,7 @@ int profile_load_named(struct profile_loaded *into, const char *lab_file, const 
 	int failed = lab_open(&lab, lab_file, LAB_READ, err) || find(lab, name, &id, err);
 	if (!failed) {
 		flush_if_going(lab, id);
-		failed = profile_load(into, lab, id, err);
+		failed = profile_load_run(into, lab, id, err);
 	}
 	lab_close(lab);
 	return failed ? -1 : 0;

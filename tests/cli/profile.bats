@@ -61,6 +61,15 @@ collector() {
 	"$TARE" profile status --json | jq .pid
 }
 
+# gone PID: once it is; a zombie, of which nobody takes note, is gone
+gone() {
+	for _ in $(seq 200); do
+		[[ $(ps -o stat= -p "$1") == [!Z]* ]] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
 @test "profile: bad input is told, with 2, and makes no lab" {
 	while read -r arguments; do
 		echo "tare profile $arguments"
@@ -239,7 +248,7 @@ collector() {
 		case $by in
 		app | instance | thread | object) [[ "$output" == *profile-loop* ]] ;;
 		function | instruction) [[ "$output" == *loop* ]] ;;
-		line) [[ "$output" == *profile-loop.c:* ]] ;;
+		line) [[ "$output" == *loop.c:1* ]] ;;
 		esac
 		"$TARE" profile report --by $by --json | jq -e . >/dev/null
 		"$TARE" profile report --by $by --csv | python3 -c '
@@ -362,7 +371,9 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 @test "profile: a binary that is deleted while it is sampled" {
 	needs_root
 	cp "$programs/profile-loop" gone
-	"$TARE" profile -q -- sh -c 'rm gone-too 2>/dev/null; ./gone >/dev/null & sleep 0.1; rm gone; wait'
+	# its file is there as long as it runs, and with each slice it is taken hold of
+	"$TARE" profile -q --slice 300ms -- \
+		sh -c './gone 4000000000 >/dev/null & sleep 0.1; rm gone; wait'
 	[ ! -e gone ]
 	[ "$(share loop)" -ge 80 ]
 }
@@ -396,7 +407,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	[ "$status" -eq 3 ]
 	"$TARE" profile -q --unprivileged -- "$programs/profile-loop" >/dev/null
 	[ "$(sql "SELECT kernel FROM profiles")" -eq 0 ]
-	"$TARE" profile report | tr -s ' \n' ' ' | grep -qi "not seen\|user space"
+	"$TARE" profile report | tr -s ' \n' ' ' | grep -q "needs root"
 }
 
 @test "profile: no colour where none is wanted" {
@@ -453,8 +464,9 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	spin
 	"$TARE" profile start -q --slice 500ms
 	sleep 2
-	kill -9 "$(collector)"
-	for _ in $(seq 50); do "$TARE" profile status -h >/dev/null; "$TARE" profile status >/dev/null 2>&1 || break; done
+	pid=$(collector)
+	kill -9 "$pid"
+	gone "$pid"
 	run "$TARE" profile status
 	[ "$status" -eq 1 ]
 	[ "$(sql "SELECT samples > 0 FROM profiles WHERE run = 1")" -eq 1 ]
@@ -473,12 +485,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	pid=$(collector)
 	sleep 1
 	kill "$pid"
-	for _ in $(seq 100); do
-		kill -0 "$pid" 2>/dev/null || break
-		sleep 0.1
-	done
-	run kill -0 "$pid"
-	[ "$status" -ne 0 ]
+	gone "$pid"
 	[ "$(sql "SELECT samples > 0 FROM profiles")" -eq 1 ]
 }
 
@@ -542,7 +549,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	dd if=/dev/zero of="$small/fill" bs=4k 2>/dev/null || true
 	run "$TARE" profile --lab "$small/lab.db" -- "$programs/profile-loop"
 	[ "$status" -eq 3 ]
-	[[ "$output" == *full* ]]
+	[[ "$output" == *full* || "$output" == *"No space left"* ]]
 }
 
 @test "profile selftest: finds what is known" {
