@@ -207,10 +207,10 @@ static int load(struct sampler *s, const struct samples_options *o, struct error
 		return error_set(err, EXIT_ENVIRONMENT, "the kernel refused the BPF programs: %s",
 				 strerror(-failed));
 	s->skel->bss->control.filtered = s->by_cgroup;
-	s->counts =
-		kernel_map_memory(s->skel->maps.cpus, s->room * sizeof *s->counts, &s->counts_size);
+	s->counts = kernel_map_memory(s->skel->maps.cpus, s->room * sizeof *s->counts, false,
+				      &s->counts_size);
 	if (s->counts && s->stacks != STACKS_NONE)
-		s->words = kernel_map_memory(s->skel->maps.words, s->room * sizeof *s->words,
+		s->words = kernel_map_memory(s->skel->maps.words, s->room * sizeof *s->words, false,
 					     &s->words_size);
 	if (!s->counts || (s->stacks != STACKS_NONE && !s->words))
 		return error_set(err, EXIT_ENVIRONMENT, "cannot map the memory for samples: %s",
