@@ -380,6 +380,7 @@ static __always_inline bool dump_pages(struct task_struct *t, const struct dumpe
 	d->sp = from->user->sp;
 	d->bp = from->user->bp;
 	d->at_ns = bpf_ktime_get_ns();
+	d->cgroup = bpf_get_current_cgroup_id();
 	d->tid = from->what->tid;
 	d->flags = from->what->flags | from->flags;
 	d->kernel_count = from->kernel_count;
