@@ -45,9 +45,9 @@ static void check(const struct profile *p)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bytes bytes = { data, size };
-	struct symbols_options options = {
-		.open = open_bytes, .context = &bytes, .debug_path = "/nowhere"
-	};
+	struct symbols_options options = { .open = open_bytes,
+					   .context = &bytes,
+					   .debug_path = "/nowhere" };
 	struct profile p = { 0 };
 	char path[] = "fuzz";
 	struct profile_object o = { .path = path, .kind = OBJECT_FILE };
