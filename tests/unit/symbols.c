@@ -572,12 +572,19 @@ static void demangles(void **state)
 		{ "_RNvCs1234_7mycrate3foo", "mycrate::foo" },
 		{ "plain", "plain" },
 		{ "_Z", "_Z" },
+		{ "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write" },
 	};
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
 		char *name = demangled(pairs[i][0]);
 		assert_string_equal(name, pairs[i][1]);
 		xfree(name);
 	}
+	/* each part names the one before it twice: 2^60 letters */
+	char name[4096] = "_Z1fI1aE1bIS_S_E";
+	for (int i = 0; i < 35; i++)
+		snprintf(name + strlen(name), sizeof name - strlen(name), "1bIS%c_S%c_E",
+			 i < 10 ? '0' + i : 'A' + i - 10, i < 10 ? '0' + i : 'A' + i - 10);
+	xfree(demangled(name));
 #else
 	skip();
 #endif
