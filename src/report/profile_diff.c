@@ -161,7 +161,7 @@ static size_t figures_width(const struct sleepy_diff *d, const struct profile_st
 static void add_change(struct table *t, const struct sleepy_diff *d, const struct sleepy_change *c,
 		       const struct profile_style *style, int decimals, size_t room)
 {
-	struct strbuf name = { 0 };
+	struct strbuf after = { 0 };
 	for (enum cell k = 0; k < CELLS; k++) {
 		char text[WORDS];
 		if (!cell_shown(style, k))
@@ -169,11 +169,14 @@ static void add_change(struct table *t, const struct sleepy_diff *d, const struc
 		format_cell(d, c, k, decimals, text);
 		table_add_text(t, text);
 	}
-	strbuf_printf(&name, "%s%s", c->kernel && c->where ? "[k] " : "", c->name);
-	if (c->where)
-		strbuf_printf(&name, " (%s)", c->where);
-	table_add_fitted(t, strbuf_text(&name), room);
-	strbuf_release(&name);
+	if (c->where) {
+		char *where = display_copy(c->where);
+		strbuf_printf(&after, " (%s)", where);
+		xfree(where);
+	}
+	table_add_symbol(t, c->kernel && c->where ? "[k] " : "", c->name, strbuf_text(&after),
+			 room);
+	strbuf_release(&after);
 }
 
 static size_t put_changes(const struct sleepy_diff *d, const struct profile_style *style,

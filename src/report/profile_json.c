@@ -58,7 +58,7 @@ static json_t *totals_json(const struct profile *p, const struct profile_totals 
 {
 	const struct profile_slice *sum = &sums->slice;
 	json_t *o = json_object();
-	bool idle = p->mode != PROFILE_TICK;
+	bool idle = profile_samples_idle(p);
 	set_count(o, "samples", sum->samples);
 	set_count(o, "user", sum->user);
 	set_count(o, "kernel", sum->kernel);
