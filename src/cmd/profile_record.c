@@ -105,7 +105,7 @@ static int measure(struct recording *r, struct error *err)
 	fflush(stdout);
 	int failed = profile_run(r->session.samples, &plan, on_slice, r, &r->status, err);
 	progress_clear(&r->progress);
-	if (failed || !plan.command)
+	if (failed || !plan.command || !o->command)
 		return failed;
 	return command_started(&r->command, o->command[0], err);
 }

@@ -90,7 +90,8 @@ struct profile_style profile_style_of(const struct profile_display *d, const str
 				       .colour = cmd_colour(),
 				       .most = (size_t)d->top,
 				       .least_share = d->least,
-				       .totals = p->stacks != STACKS_NONE };
+				       .totals = p->stacks != STACKS_NONE,
+				       .all = !d->top };
 }
 
 #define VIEWS_MOST 3
@@ -119,6 +120,11 @@ static void render_text(const struct profile_subject *subject, const struct slee
 		strbuf_putc(out, '\n');
 		profile_view_text(subject, &views[i], style, out);
 	}
+	struct strbuf notes = { 0 };
+	profile_notes_text(subject, style, &notes);
+	if (notes.length)
+		strbuf_printf(out, "\n%s", strbuf_text(&notes));
+	strbuf_release(&notes);
 }
 
 static void render_table(struct table *t, const struct profile_display *d, struct strbuf *out)

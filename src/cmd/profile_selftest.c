@@ -269,9 +269,9 @@ static int collect(const struct samples_options *options, struct profile *into, 
 static int code_of(uint64_t (*function)(uint64_t), uint64_t address, instruction_list *into,
 		   struct error *err)
 {
-	uint8_t bytes[CODE_SIZE];
-	memcpy(bytes, (const void *)(uintptr_t)function, sizeof bytes);
-	return disassemble(address, bytes, sizeof bytes, into, err);
+	const uint8_t *code;
+	memcpy(&code, &function, sizeof code); /* no cast turns a function into data */
+	return disassemble(address, code, CODE_SIZE, into, err);
 }
 
 static int test(const struct samples_options *options)

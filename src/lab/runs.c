@@ -133,20 +133,22 @@ int lab_add_study(struct lab *lab, const char *command_line, int64_t *id, struct
 	return result;
 }
 
-/* Field 22 of /proc/PID/stat; -1 when there is no such process or it cannot be seen. The name in
- * parentheses may hold anything, parentheses too. */
+/* Field 22 of /proc/PID/stat; -1 when there is no such process or it cannot be seen; 0, which no
+ * process has, of one that has ended and nobody waits for, as in a container without an init. The
+ * name in parentheses may hold anything, parentheses too. */
 static int64_t process_start(int64_t pid)
 {
 	char path[64];
 	snprintf(path, sizeof path, "/proc/%" PRId64 "/stat", pid);
 	char *text = file_read(path), *rest = text ? strrchr(text, ')') : NULL;
 	int64_t start = -1;
+	bool ended = rest && (strncmp(rest, ") Z", 3) == 0 || strncmp(rest, ") X", 3) == 0);
 	for (int field = 2; rest && field < 22; field++) {
 		rest = strchr(rest, ' ');
 		rest += rest != NULL;
 	}
 	if (rest)
-		start = strtoll(rest, NULL, 10);
+		start = ended ? 0 : strtoll(rest, NULL, 10);
 	free(text);
 	return start;
 }
