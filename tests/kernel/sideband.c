@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -319,6 +320,8 @@ static void what_was_lost_is_read_again(void **state)
 		gone = spawn("/bin/true", NULL);
 		waitpid(gone, NULL, 0);
 	}
+	struct pollfd wait = { .fd = sideband_fd(small), .events = POLLIN };
+	assert_int_equal(poll(&wait, 1, 1000), 1);
 	sideband_read(small);
 	/* Losses are told with the next record that finds room. */
 	waitpid(spawn("/bin/true", NULL), NULL, 0);
