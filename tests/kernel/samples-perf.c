@@ -332,8 +332,9 @@ static uint64_t cpu_ns_of(pid_t pid)
 
 static void *spin_forever(void *unused)
 {
-	for (;;)
-		spin_thread(unused);
+	while (!spin_thread(unused)) {
+	}
+	return NULL;
 }
 
 static void spin_on_two_threads_forever(void)
