@@ -13,8 +13,8 @@
 #include "binary/symbols_private.h"
 
 #define USUAL_DIRECTORIES "/usr/lib/debug"
-#define COPY_MAX (512u << 20)	/* bytes of a file that its owner may change while it is read */
-#define UNPACKED_MAX (1u << 30) /* bytes of debug sections that are compressed */
+#define COPY_MAX (512u << 20) /* bytes of a file that its owner may change while it is read */
+#define UNPACKED_MAX (UINT64_C(1) << 30) /* bytes of debug sections that are compressed */
 
 /* ---- by build-id ---- */
 
@@ -204,7 +204,7 @@ void debug_file_close(struct debug_file *d)
 
 /* libdw maps files, and a mapped file that becomes shorter kills its reader: what others than root
  * can write is copied. */
-static int private_copy(int fd)
+static int private_copy(int fd, size_t *memory)
 {
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) != 0)
@@ -222,11 +222,12 @@ static int private_copy(int fd)
 		close(copy);
 		return -1;
 	}
+	*memory += (size_t)st.st_size;
 	return copy;
 }
 
-/* What the compressed sections say they hold. */
-static bool unpacks_to_too_much(const struct elf_image *e)
+/* How much the compressed sections say they hold; more than UNPACKED_MAX is too much. */
+static uint64_t unpacked_size(const struct elf_image *e)
 {
 	uint64_t total = 0;
 	for (size_t i = 0; i < e->sections.count; i++) {
@@ -235,7 +236,7 @@ static bool unpacks_to_too_much(const struct elf_image *e)
 		if (!old && !(s->flags & SHF_COMPRESSED))
 			continue;
 		uint8_t *head = elf_image_bytes(e, s->offset, sizeof(Elf64_Chdr));
-		uint64_t size = UNPACKED_MAX;
+		uint64_t size = UNPACKED_MAX + 1;
 		if (head && old) {
 			memcpy(&size, head + 4, sizeof size);
 			size = be64toh(size);
@@ -248,9 +249,9 @@ static bool unpacks_to_too_much(const struct elf_image *e)
 		}
 		xfree(head);
 		if (size > UNPACKED_MAX || (total += size) > UNPACKED_MAX)
-			return true;
+			return UNPACKED_MAX + 1;
 	}
-	return false;
+	return total;
 }
 
 static bool has_dwarf(const struct elf_image *e)
@@ -258,17 +259,18 @@ static bool has_dwarf(const struct elf_image *e)
 	const struct elf_section *s = elf_image_section(e, ".debug_info");
 	if (!s)
 		s = elf_image_section(e, ".zdebug_info");
-	return e->fd >= 0 && s && s->type != SHT_NOBITS && !unpacks_to_too_much(e);
+	return e->fd >= 0 && s && s->type != SHT_NOBITS && unpacked_size(e) <= UNPACKED_MAX;
 }
 
-static Dwarf *begin(const struct elf_image *e, int *fd)
+static Dwarf *begin(const struct elf_image *e, int *fd, size_t *memory)
 {
-	*fd = has_dwarf(e) ? private_copy(e->fd) : -1;
+	*fd = has_dwarf(e) ? private_copy(e->fd, memory) : -1;
 	Dwarf *dwarf = *fd >= 0 ? dwarf_begin(*fd, DWARF_C_READ) : NULL;
 	if (!dwarf && *fd >= 0) {
 		close(*fd);
 		*fd = -1;
 	}
+	*memory += dwarf ? unpacked_size(e) : 0;
 	return dwarf;
 }
 
@@ -298,7 +300,7 @@ static bool begin_alternative(struct dwarf_files *into, const char *path, const 
 		return false;
 	if (has_build_id(&image, id, (size_t)size) &&
 	    !elf_image_section(&image, ".gnu_debugaltlink"))
-		into->alternative = begin(&image, &into->alternative_fd);
+		into->alternative = begin(&image, &into->alternative_fd, &into->memory);
 	elf_image_close(&image);
 	if (into->alternative)
 		dwarf_setalt(into->dwarf, into->alternative);
@@ -310,7 +312,7 @@ bool dwarf_files_open(struct dwarf_files *into, const struct elf_image *main, co
 {
 	*into = (struct dwarf_files){ .fd = -1, .alternative_fd = -1 };
 	bool separate = debug && has_dwarf(&debug->image);
-	into->dwarf = begin(separate ? &debug->image : main, &into->fd);
+	into->dwarf = begin(separate ? &debug->image : main, &into->fd, &into->memory);
 	if (into->dwarf && begin_alternative(into, separate ? debug->path : path, directories))
 		return true;
 	dwarf_files_close(into);

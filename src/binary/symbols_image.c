@@ -14,6 +14,7 @@
 #define SECTIONS_MAX 65536
 #define SEGMENTS_MAX 4096
 #define NOTES_MAX 65536
+#define BYTES_MAX (256u << 20) /* a file with holes can pretend any size */
 
 int open_regular(const char *path)
 {
@@ -47,7 +48,7 @@ static bool read_at(const struct elf_image *e, uint64_t offset, void *into, size
 
 uint8_t *elf_image_bytes(const struct elf_image *e, uint64_t offset, uint64_t size)
 {
-	if (offset > e->size || size > e->size - offset)
+	if (offset > e->size || size > e->size - offset || size > BYTES_MAX)
 		return NULL;
 	uint8_t *bytes = xmalloc(size + 1);
 	if (!read_at(e, offset, bytes, size)) {

@@ -6,8 +6,9 @@
 #include "binary/symbols_private.h"
 
 #define UNITS_MAX 200000
-#define RANGES_MAX (4u << 20) /* of all units, and of what is in one */
-#define DIES_MAX (8u << 20)   /* looked at in one unit */
+#define RANGES_MAX (2u << 20) /* of all units, and of what is in one */
+#define WORK_MAX (16u << 20)  /* entries and ranges looked at in one unit */
+#define EMPTY_MAX 65536	      /* ranges of an entry that hold nothing */
 #define ROWS_MAX (16u << 20)
 #define DEPTH_MAX 48
 #define BACK_MAX 64
@@ -68,15 +69,20 @@ static int by_begin(const void *a, const void *b)
 	return x->of < y->of ? -1 : x->of > y->of;
 }
 
-/* Adds the ranges of an entry; how many they were. */
-static size_t add_ranges(range_list *into, Dwarf_Die *die, uint32_t of)
+/* Adds the ranges of an entry; how many they were. Each that was looked at is counted as work. */
+static size_t add_ranges(range_list *into, Dwarf_Die *die, uint32_t of, size_t *work)
 {
 	Dwarf_Addr base, begin, end;
-	size_t before = into->count;
+	size_t before = into->count, empty = 0;
 	ptrdiff_t at = 0;
-	while (into->count < RANGES_MAX && (at = dwarf_ranges(die, at, &base, &begin, &end)) > 0)
+	while (into->count < RANGES_MAX && empty < EMPTY_MAX &&
+	       (at = dwarf_ranges(die, at, &base, &begin, &end)) > 0) {
+		++*work;
 		if (begin < end)
 			array_push(into, (struct range){ .begin = begin, .end = end, .of = of });
+		else
+			empty++;
+	}
 	return into->count - before;
 }
 
@@ -93,10 +99,11 @@ static void index_units(struct lines *l)
 	Dwarf_Die die;
 	uint8_t type = 0;
 	uint64_t started = clock_monotonic_ns();
+	size_t work = 0;
 	while (l->units.count < UNITS_MAX && clock_monotonic_ns() - started < BUDGET_NS / 4 &&
 	       dwarf_get_units(l->files.dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
 		if (!is_compiled(type) ||
-		    add_ranges(&l->ranges, &die, (uint32_t)l->units.count) == 0)
+		    add_ranges(&l->ranges, &die, (uint32_t)l->units.count, &work) == 0)
 			continue;
 		array_push(&l->units, (struct unit){ .die = die });
 	}
@@ -110,6 +117,7 @@ struct lines *lines_new(struct dwarf_files *files)
 {
 	struct lines *l = xcalloc(1, sizeof *l);
 	l->files = *files;
+	l->memory = files->memory;
 	*files = (struct dwarf_files){ .fd = -1, .alternative_fd = -1 };
 	index_units(l);
 	return l;
@@ -149,14 +157,19 @@ size_t lines_memory(const struct lines *l)
 struct build {
 	struct unit *unit;
 	range_list ranges;
-	size_t dies;
+	size_t work, checked; /* checked: what it was when the clock was looked at */
 	uint64_t deadline_ns;
 };
 
 static bool may_go_on(struct build *b)
 {
-	return ++b->dies <= DIES_MAX &&
-	       (b->dies % 1024 != 0 || clock_monotonic_ns() < b->deadline_ns);
+	b->work++;
+	if (b->work - b->checked >= 1024) {
+		b->checked = b->work;
+		if (clock_monotonic_ns() >= b->deadline_ns)
+			b->work = WORK_MAX;
+	}
+	return b->work < WORK_MAX;
 }
 
 static void walk(struct build *b, Dwarf_Die *parent, uint32_t node, unsigned depth);
@@ -168,7 +181,7 @@ static void visit(struct build *b, Dwarf_Die *die, uint32_t node, unsigned depth
 	case DW_TAG_inlined_subroutine: {
 		uint32_t new = (uint32_t)b->unit->nodes.count;
 		bool inlined = dwarf_tag(die) == DW_TAG_inlined_subroutine;
-		if (add_ranges(&b->ranges, die, new) == 0)
+		if (add_ranges(&b->ranges, die, new, &b->work) == 0)
 			return; /* a declaration, or what others were made after */
 		array_push(&b->unit->nodes,
 			   (struct node){ .die = *die, .parent = node, .inlined = inlined });

@@ -40,7 +40,8 @@ struct elf_image {
 bool elf_image_open(struct elf_image *e, int fd);
 bool elf_image_open_memory(struct elf_image *e, uint8_t *memory, size_t size);
 void elf_image_close(struct elf_image *e);
-/* A copy with a NUL behind it, that the caller frees; NULL: not all of it is in the file. */
+/* A copy with a NUL behind it, that the caller frees; NULL: not all of it is in the file, or it is
+ * too large to be true. */
 uint8_t *elf_image_bytes(const struct elf_image *e, uint64_t offset, uint64_t size);
 uint8_t *elf_image_section_bytes(const struct elf_image *e, const struct elf_section *s);
 const struct elf_section *elf_image_section(const struct elf_image *e, const char *name);
@@ -69,7 +70,7 @@ struct symbol_table {
 	bool latest; /* of several at one address, not the best but the last */
 };
 
-#define SYMBOLS_MAX (8u << 20) /* of one object */
+#define SYMBOLS_MAX (4u << 20) /* of one object */
 
 void symbol_table_add(struct symbol_table *t, uint64_t start, uint64_t size, const char *name,
 		      uint8_t binding, uint8_t type);
@@ -103,6 +104,7 @@ void debug_file_close(struct debug_file *d);
 struct dwarf_files {
 	Dwarf *dwarf, *alternative; /* NULL: none */
 	int fd, alternative_fd;
+	size_t memory; /* copies, and what is unpacked */
 };
 /* Of the separate file (or NULL) or the main one. */
 bool dwarf_files_open(struct dwarf_files *into, const struct elf_image *main, const char *path,
