@@ -24,10 +24,14 @@ struct known {
 	uint64_t used; /* when, as s->clock counts */
 };
 
+struct known_slot {
+	struct known *known;
+};
+
 struct symbols {
 	struct symbols_options options;
 	char *debug_path;
-	ARRAY(struct known *) list;
+	ARRAY(struct known_slot) list;
 	struct kernel_symbols kernel;
 	struct symbols_summary summary;
 	uint64_t clock;
@@ -77,7 +81,7 @@ void symbols_free(struct symbols *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->list.count; i++)
-		known_free(s->list.items[i]);
+		known_free(s->list.items[i].known);
 	array_release(&s->list);
 	kernel_release(&s->kernel);
 	xfree(s->debug_path);
@@ -95,17 +99,18 @@ static bool same_object(const struct profile_object *a, const struct profile_obj
 static struct known *known_of(struct symbols *s, const struct profile_object *o)
 {
 	for (size_t i = 0; i < s->list.count; i++)
-		if (same_object(&s->list.items[i]->object, o))
-			return s->list.items[i];
+		if (same_object(&s->list.items[i].known->object, o))
+			return s->list.items[i].known;
 	if (s->list.count >= KNOWN_MAX) {
-		known_free(s->list.items[0]);
-		memmove(s->list.items, s->list.items + 1, --s->list.count * sizeof *s->list.items);
+		struct known_slot *first = s->list.items;
+		known_free(first->known);
+		memmove(first, first + 1, --s->list.count * sizeof *first);
 	}
 	struct known *k = xcalloc(1, sizeof *k);
 	k->object = *o;
 	k->object.path = xstrdup(o->path);
 	k->image.fd = -1;
-	array_push(&s->list, k);
+	array_push(&s->list, (struct known_slot){ k });
 	return k;
 }
 
@@ -123,7 +128,7 @@ static void trim(struct symbols *s)
 		size_t memory = 0, open = 0;
 		struct known *oldest = NULL;
 		for (size_t i = 0; i < s->list.count; i++) {
-			struct known *k = s->list.items[i];
+			struct known *k = s->list.items[i].known;
 			if (!k->loaded)
 				continue;
 			memory += memory_of(k);

@@ -65,7 +65,7 @@ static void raw_release(struct raw_symbols *raw)
 
 static const char *raw_name(const struct raw_symbols *raw, const Elf64_Sym *s)
 {
-	return s->st_name < raw->names_size ? raw->names + s->st_name : "";
+	return raw->names && s->st_name < raw->names_size ? raw->names + s->st_name : "";
 }
 
 /* Adds the symbols of code in a section; how many they were. */
@@ -74,7 +74,7 @@ static size_t add_symbols(struct symbol_table *t, const struct elf_image *e,
 {
 	struct raw_symbols raw = raw_read(e, section);
 	size_t before = t->list.count;
-	for (size_t i = 0; i < raw.count; i++) {
+	for (size_t i = 0; raw.bytes && i < raw.count; i++) {
 		Elf64_Sym s = symbol_at(e, raw.bytes, i);
 		const char *name = raw_name(&raw, &s);
 		if (*name && is_code(e, &s))
@@ -133,7 +133,7 @@ static void add_entry(struct symbol_table *t, const struct elf_image *e,
 {
 	struct strbuf name = { 0 };
 	Elf64_Sym s = { 0 };
-	if (slot->symbol < raw->count)
+	if (raw->bytes && slot->symbol < raw->count)
 		s = symbol_at(e, raw->bytes, slot->symbol);
 	const char *plain = raw_name(raw, &s);
 	if (slot->symbol && *plain) {

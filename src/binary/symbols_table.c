@@ -1,29 +1,18 @@
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef TARE_DEMANGLE
-#define PACKAGE "tare" /* bfd.h insists */
-#include <bfd.h>
-#endif
 
+#include "binary/symbols_demangle.h"
 #include "binary/symbols_private.h"
 
 #define NAMES_MAX (1u << 30)
-#define NAME_MAX_LENGTH 4096 /* a demangler's work can grow faster than the name */
-#define BACK_MAX 64	     /* how many symbols that end before are passed over */
+#define READABLE_MAX 16384 /* bytes; what is longer stays mangled */
+#define BACK_MAX 64	   /* how many symbols that end before are passed over */
 
 char *demangled(const char *name)
 {
-#ifdef TARE_DEMANGLE
-	bool mangled = strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0 ||
-		       strncmp(name, "__Z", 3) == 0;
-	if (mangled && strlen(name) <= NAME_MAX_LENGTH) {
-		char *plain = bfd_demangle(NULL, name, 0);
-		if (plain)
-			return plain;
-	}
-#endif
-	return xstrdup(name);
+	char plain[READABLE_MAX];
+	return xstrdup(demangle(name, plain, sizeof plain) ? plain : name);
 }
 
 void symbol_table_add(struct symbol_table *t, uint64_t start, uint64_t size, const char *name,

@@ -6,6 +6,8 @@
 
 #include "binary/cfi.h"
 
+#define ENTRY_BYTES 64 /* of a start without a frame */
+
 struct image {
 	const uint8_t *bytes;
 	size_t size;
@@ -174,15 +176,28 @@ static void add_span(struct unwind_table *t, const struct cfi *c, const struct c
 	}
 }
 
-static void assemble(struct unwind_table *t, struct cfi *c)
+/* Between spans nothing is known, but for the first instructions of a program, which the loader's
+ * author wrote without a word on frames: nobody called them. */
+static void add_gap(struct unwind_table *t, uint32_t begin, uint32_t end, uint64_t entry)
+{
+	add_row(t, (struct unwind_row){ .pc = begin, .how = UNWIND_NONE });
+	if (entry < begin || entry >= end)
+		return;
+	add_row(t, (struct unwind_row){ .pc = (uint32_t)entry, .how = UNWIND_END });
+	if (end - entry > ENTRY_BYTES)
+		add_row(t, (struct unwind_row){ .pc = (uint32_t)entry + ENTRY_BYTES,
+						.how = UNWIND_NONE });
+}
+
+static void assemble(struct unwind_table *t, struct cfi *c, uint64_t entry)
 {
 	uint32_t end = 0;
 	sort_spans(c);
-	t->rows = xmalloc((c->rows.count + c->spans.count + 1) * sizeof *t->rows);
+	t->rows = xmalloc((c->rows.count + c->spans.count + 3) * sizeof *t->rows);
 	for (size_t i = 0; i < c->spans.count; i++) {
 		const struct cfi_span *span = &c->spans.items[i];
 		if (i && span->begin > end)
-			add_row(t, (struct unwind_row){ .pc = end, .how = UNWIND_NONE });
+			add_gap(t, end, span->begin, entry);
 		if (span->end > end) {
 			add_span(t, c, span, end);
 			end = span->end;
@@ -204,7 +219,7 @@ void unwind_read(struct unwind_table *into, const void *bytes, size_t size)
 	cfi_read(&c, &section);
 	if (c.spans.count) {
 		into->base = section.low;
-		assemble(into, &c);
+		assemble(into, &c, image.header.e_entry - section.low);
 	}
 	cfi_release(&c);
 }

@@ -138,10 +138,11 @@ static int load(struct detour_kernel *k, struct error *err)
 	if (failed)
 		return error_set(err, EXIT_ENVIRONMENT, "the kernel refused the BPF programs: %s",
 				 strerror(-failed));
-	k->slots = kernel_map_memory(k->skel->maps.slots, k->cpu_count * sizeof *k->slots,
+	k->slots = kernel_map_memory(k->skel->maps.slots, k->cpu_count * sizeof *k->slots, true,
 				     &k->slots_size);
 	k->events = kernel_map_memory(k->skel->maps.events,
-				      k->cpu_count * k->room * sizeof *k->events, &k->events_size);
+				      k->cpu_count * k->room * sizeof *k->events, true,
+				      &k->events_size);
 	if (!k->slots || !k->events)
 		return error_set(err, EXIT_ENVIRONMENT, "cannot map the memory for events: %s",
 				 strerror(errno));

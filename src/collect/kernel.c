@@ -108,11 +108,11 @@ void kernel_functions(const char *const *names, uint64_t *addresses, size_t coun
 		fclose(symbols);
 }
 
-void *kernel_map_memory(struct bpf_map *map, size_t bytes, size_t *size)
+void *kernel_map_memory(struct bpf_map *map, size_t bytes, bool at_once, size_t *size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	*size = (bytes + page - 1) / page * page;
-	void *data = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-			  bpf_map__fd(map), 0);
+	void *data = mmap(NULL, *size, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | (at_once ? MAP_POPULATE : 0), bpf_map__fd(map), 0);
 	return data == MAP_FAILED ? NULL : data;
 }

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "collect/bpf/profile.h"
+#include "collect/cgroups.h"
 #include "collect/cpus.h"
 #include "collect/kernel.h"
 #include "collect/samples_backend.h"
@@ -64,21 +65,6 @@ static uint64_t own_cpu_ns(void)
 	getrusage(RUSAGE_SELF, &used);
 	return (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000u +
 	       (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000u;
-}
-
-/* Where cgroup v2 is mounted; the caller frees. */
-static char *cgroup_mount(void)
-{
-	FILE *mounts = fopen("/proc/self/mounts", "re");
-	char line[4096], place[2048], type[64];
-	char *found = NULL;
-	while (mounts && !found && fgets(line, sizeof line, mounts))
-		if (sscanf(line, "%*s %2047s %63s", place, type) == 2 &&
-		    strcmp(type, "cgroup2") == 0)
-			found = xstrdup(place);
-	if (mounts)
-		fclose(mounts);
-	return found;
 }
 
 static int no_cgroup(const char *path, const char *why, struct error *err)
@@ -207,10 +193,10 @@ static int load(struct sampler *s, const struct samples_options *o, struct error
 		return error_set(err, EXIT_ENVIRONMENT, "the kernel refused the BPF programs: %s",
 				 strerror(-failed));
 	s->skel->bss->control.filtered = s->by_cgroup;
-	s->counts =
-		kernel_map_memory(s->skel->maps.cpus, s->room * sizeof *s->counts, &s->counts_size);
+	s->counts = kernel_map_memory(s->skel->maps.cpus, s->room * sizeof *s->counts, false,
+				      &s->counts_size);
 	if (s->counts && s->stacks != STACKS_NONE)
-		s->words = kernel_map_memory(s->skel->maps.words, s->room * sizeof *s->words,
+		s->words = kernel_map_memory(s->skel->maps.words, s->room * sizeof *s->words, false,
 					     &s->words_size);
 	if (!s->counts || (s->stacks != STACKS_NONE && !s->words))
 		return error_set(err, EXIT_ENVIRONMENT, "cannot map the memory for samples: %s",

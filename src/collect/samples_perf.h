@@ -33,7 +33,7 @@ struct samples_perf {
 
 /* Fields of a sample behind struct perf_rings_sample. */
 uint64_t samples_perf_type(enum profile_stacks stacks);
-#define SAMPLES_PERF_STACK_BYTES 8192u
+#define SAMPLES_PERF_STACK_BYTES 16384u
 /* rbp, rsp and rip, in this order; 0: there is no .eh_frame unwinding here. */
 uint64_t samples_perf_registers(void);
 

@@ -44,8 +44,9 @@ int spaces_open(struct spaces **out, struct profile_bpf *skel, struct sideband *
 	struct spaces *s = xcalloc(1, sizeof *s);
 	s->sb = sb;
 	s->space_of = bpf_map__fd(skel->maps.space_of);
-	s->rows = kernel_map_memory(skel->maps.rows, SPACES_ROWS * sizeof *s->rows, &s->rows_size);
-	s->tables = kernel_map_memory(skel->maps.spaces, SPACES_TABLES * sizeof *s->tables,
+	s->rows = kernel_map_memory(skel->maps.rows, SPACES_ROWS * sizeof *s->rows, false,
+				    &s->rows_size);
+	s->tables = kernel_map_memory(skel->maps.spaces, SPACES_TABLES * sizeof *s->tables, false,
 				      &s->tables_size);
 	s->taken = xcalloc(SPACES_TABLES, sizeof *s->taken);
 	s->made = xcalloc(SPACES_TABLES, sizeof *s->made);

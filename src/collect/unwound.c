@@ -3,10 +3,14 @@
 #include <elf.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define WORD 8
+#define ROWS_MOST (4u << 20) /* 32 MiB */
 #define FILE_MOST (INT64_C(1) << 30)
 
 /* ---- tables ---- */
@@ -39,19 +43,70 @@ static void read_image(struct unwound_object *o, const void *image, size_t size)
 	unwind_read(&o->table, image, size);
 }
 
-/* Read, not mapped: a file that is cut while it is mapped would end tare. */
+/* A file's bytes where they were read, and zeros elsewhere. Read, not mapped: a file that is cut
+ * while it is mapped would end tare. */
+struct sparse {
+	int fd;
+	uint8_t *bytes;
+	size_t size;
+};
+
+static bool fetch(struct sparse *f, uint64_t offset, uint64_t size)
+{
+	if (offset > f->size || size > f->size - offset)
+		return false;
+	for (uint64_t done = 0; done < size;) {
+		ssize_t got =
+			pread(f->fd, f->bytes + offset + done, size - done, (off_t)(offset + done));
+		if (got <= 0)
+			return false;
+		done += (uint64_t)got;
+	}
+	return true;
+}
+
+/* What unwind_read() looks at: .eh_frame is a few per cent of a file. False: there are no sections
+ * to tell where it is. */
+static bool fetch_frames(struct sparse *f)
+{
+	Elf64_Ehdr h;
+	if (!fetch(f, 0, sizeof h))
+		return false;
+	memcpy(&h, f->bytes, sizeof h);
+	uint64_t table = (uint64_t)h.e_shnum * sizeof(Elf64_Shdr);
+	if (!fetch(f, h.e_phoff, (uint64_t)h.e_phnum * sizeof(Elf64_Phdr)) || !h.e_shnum ||
+	    h.e_shentsize != sizeof(Elf64_Shdr) || !fetch(f, h.e_shoff, table) ||
+	    h.e_shstrndx >= h.e_shnum)
+		return false;
+	bool found = false;
+	for (size_t i = 0; i < h.e_shnum; i++) {
+		static const char frames[] = ".eh_frame";
+		Elf64_Shdr s, names;
+		memcpy(&names, f->bytes + h.e_shoff + h.e_shstrndx * sizeof names, sizeof names);
+		memcpy(&s, f->bytes + h.e_shoff + i * sizeof s, sizeof s);
+		uint64_t name;
+		if (__builtin_add_overflow(names.sh_offset, s.sh_name, &name) ||
+		    !fetch(f, name, sizeof frames) ||
+		    memcmp(f->bytes + name, frames, sizeof frames) != 0)
+			continue;
+		found = s.sh_type != SHT_NOBITS && fetch(f, s.sh_offset, s.sh_size);
+	}
+	return found;
+}
+
 static void read_file(struct unwound_object *o, int fd)
 {
 	struct stat s;
 	if (fd < 0 || fstat(fd, &s) != 0 || s.st_size <= 0 || s.st_size > FILE_MOST)
 		return;
-	size_t size = (size_t)s.st_size, done = 0;
-	uint8_t *image = xmalloc(size);
-	for (ssize_t got; done < size; done += (size_t)got)
-		if ((got = pread(fd, image + done, size - done, (off_t)done)) <= 0)
-			break;
-	read_image(o, image, done);
-	xfree(image);
+	struct sparse f = { .fd = fd, .size = (size_t)s.st_size };
+	f.bytes = mmap(NULL, f.size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (f.bytes == MAP_FAILED)
+		return;
+	if (fetch_frames(&f) || fetch(&f, 0, f.size))
+		read_image(o, f.bytes, f.size);
+	munmap(f.bytes, f.size);
 }
 
 /* The kernel gives every process the same; this one's can be read. Its size is in its own headers:
@@ -66,12 +121,53 @@ static void read_vdso(struct unwound_object *o)
 	read_image(o, image, h.e_shoff + (size_t)h.e_shnum * h.e_shentsize);
 }
 
+static void release(struct sideband_object *of)
+{
+	struct unwound_object *o = of->user;
+	of->user = NULL;
+	if (!o)
+		return;
+	unwind_release(&o->table);
+	array_release(&o->parts);
+	xfree(o);
+}
+
+/* Files come and go for as long as something is built: tables that nobody asked for in a long time
+ * can be read again. */
+static void make_room(struct sideband *sb)
+{
+	size_t rows = 0;
+	struct sideband_object *of, *oldest;
+	do {
+		rows = 0;
+		oldest = NULL;
+		for (uint32_t i = 0; (of = sideband_object(sb, i)); i++) {
+			const struct unwound_object *o = of->user;
+			if (!o || !o->table.count)
+				continue;
+			rows += o->table.count;
+			if (!oldest ||
+			    o->used_ns < ((const struct unwound_object *)oldest->user)->used_ns)
+				oldest = of;
+		}
+		if (rows > ROWS_MOST)
+			release(oldest);
+	} while (rows > ROWS_MOST);
+}
+
 const struct unwound_object *unwound_object(struct sideband *sb, uint32_t object, uint32_t pid)
 {
 	struct sideband_object *of = sideband_object(sb, object);
-	if (!of || of->user)
-		return of ? of->user : NULL;
+	if (!of)
+		return NULL;
+	if (of->user) {
+		struct unwound_object *known = of->user;
+		known->used_ns = clock_monotonic_ns();
+		return known;
+	}
+	make_room(sb);
 	struct unwound_object *o = xcalloc(1, sizeof *o);
+	o->used_ns = clock_monotonic_ns();
 	if (of->object.kind == OBJECT_VDSO)
 		read_vdso(o);
 	else if (of->object.kind == OBJECT_FILE)
@@ -95,15 +191,8 @@ bool unwound_address(const struct unwound_object *o, uint64_t offset, uint64_t *
 void unwound_release(struct sideband *sb)
 {
 	struct sideband_object *of;
-	for (uint32_t i = 0; (of = sideband_object(sb, i)); i++) {
-		struct unwound_object *o = of->user;
-		of->user = NULL;
-		if (!o)
-			continue;
-		unwind_release(&o->table);
-		array_release(&o->parts);
-		xfree(o);
-	}
+	for (uint32_t i = 0; (of = sideband_object(sb, i)); i++)
+		release(of);
 }
 
 /* ---- frames ---- */

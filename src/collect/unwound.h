@@ -18,9 +18,11 @@ struct unwound_part {
 struct unwound_object {
 	struct unwind_table table; /* empty: none, or the file cannot be read */
 	ARRAY(struct unwound_part) parts;
+	uint64_t used_ns; /* when it was asked for last */
 };
 
-/* Reads it the first time. pid: a process that has it mapped; 0: none known. */
+/* Reads it the first time. pid: a process that has it mapped; 0: none known. Good until the next
+ * call: those that were not asked for in a long time go when there are many. */
 const struct unwound_object *unwound_object(struct sideband *sb, uint32_t object, uint32_t pid);
 /* The ELF address of a byte of the file; false: it is not code. */
 bool unwound_address(const struct unwound_object *o, uint64_t offset, uint64_t *address);

@@ -113,7 +113,7 @@ static int store_object(struct writer *w, uint32_t i)
 	sqlite3_bind_int64(stmt, 1, w->run);
 	sqlite3_bind_blob(stmt, 2, build_id, o->build_id_size, SQLITE_STATIC);
 	fields_bind(stmt, &column, profile_object_fields, o);
-	return add(w, stmt, k, OBJECT_BYTES + 2 * strlen(o->path));
+	return add(w, stmt, k, OBJECT_BYTES + 2 * length_of(o->path));
 }
 
 static int store_app(struct writer *w, uint32_t i)
@@ -140,7 +140,7 @@ static int store_app(struct writer *w, uint32_t i)
 	sqlite3_bind_int64(stmt, 1, w->run);
 	bind_id(stmt, 2, object_id);
 	raw_bind(stmt, &column, a->name);
-	return add(w, stmt, k, OBJECT_BYTES + 2 * strlen(a->name));
+	return add(w, stmt, k, OBJECT_BYTES + 2 * length_of(a->name));
 }
 
 static int store_cgroup(struct writer *w, const struct profile_instance *i, struct known *k)
@@ -244,7 +244,7 @@ static int store_function(struct writer *w, uint32_t i)
 	int column = 2;
 	sqlite3_bind_int64(stmt, 1, object);
 	fields_bind(stmt, &column, profile_function_fields, &f);
-	return add(w, stmt, k, FUNCTION_BYTES + 2 * strlen(f.name) + length_of(f.file));
+	return add(w, stmt, k, FUNCTION_BYTES + 2 * length_of(f.name) + length_of(f.file));
 }
 
 static int store_code(struct writer *w, uint32_t i)

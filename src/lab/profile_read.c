@@ -357,7 +357,7 @@ static uint32_t stack_of(struct reader *r, const struct sample_row *row)
 	uint32_t chain = entry(r, &r->chains, row->chain, make_chain), leaf = 0;
 	if (row->location)
 		leaf = entry(r, &r->locations, row->location, make_location);
-	if (chain == PROFILE_NONE || leaf == PROFILE_NONE)
+	if (chain == PROFILE_NONE || leaf == PROFILE_NONE || !r->chain_list.items)
 		return PROFILE_NONE;
 	/* by both; no key is 0 */
 	uint64_t key = ((uint64_t)chain << 32 | (row->location ? leaf + 1 : 0)) + 1;
@@ -456,9 +456,9 @@ static void reader_release(struct reader *r)
 {
 	for (int i = 0; i < READINGS; i++)
 		sqlite3_finalize(r->statements[i]);
-	struct number_map *maps[] = { &r->objects,   &r->apps,	    &r->instances, &r->threads,
-				      &r->functions, &r->locations, &r->chains,	   &r->stacks };
-	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+	struct number_map *maps[8] = { &r->objects,   &r->apps,	     &r->instances, &r->threads,
+				       &r->functions, &r->locations, &r->chains,    &r->stacks };
+	for (size_t i = 0; i < 8; i++)
 		number_map_release(maps[i]);
 	array_release(&r->chain_list);
 	array_release(&r->links);

@@ -302,9 +302,9 @@ static int collect_garbage(struct roller *r)
 	int result = use_samples(r, &u);
 	for (size_t i = 0; i < sizeof sweeps / sizeof *sweeps && !result; i++)
 		result = sweep_table(r, &u, &sweeps[i]);
-	struct number_map *maps[] = { &u.threads, &u.chains,  &u.locations, &u.instances,
-				      &u.apps,	  &u.cgroups, &u.objects,   &u.functions };
-	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+	struct number_map *maps[8] = { &u.threads, &u.chains,  &u.locations, &u.instances,
+				       &u.apps,	   &u.cgroups, &u.objects,   &u.functions };
+	for (size_t i = 0; i < 8; i++)
 		number_map_release(maps[i]);
 	sqlite3_stmt *stmt = NULL;
 	if (result || lab_prepare(r->lab, &stmt, "UPDATE profile SET bytes = ?2 WHERE run = ?1",

@@ -171,10 +171,14 @@ void sleepy_instructions(const struct profile *p, uint32_t function, const struc
 
 /* ---- all of them ---- */
 
+struct passed {
+	const struct profile_sample *sample;
+};
+
 static int by_thread_and_stack(const void *a, const void *b)
 {
-	const struct profile_sample *x = *(const struct profile_sample *const *)a;
-	const struct profile_sample *y = *(const struct profile_sample *const *)b;
+	const struct profile_sample *x = ((const struct passed *)a)->sample;
+	const struct profile_sample *y = ((const struct passed *)b)->sample;
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
 	if (x->stack != y->stack)
@@ -186,20 +190,22 @@ void sleepy_each(const struct profile *p, const struct sleepy_filter *f, sleepy_
 		 void *context)
 {
 	struct sleepy_sieve sieve;
-	ARRAY(const struct profile_sample *) list = { 0 };
+	ARRAY(struct passed) list = { 0 };
 	sleepy_sieve_make(p, f, &sieve);
 	for (size_t i = 0; i < p->samples.count; i++)
 		if (sleepy_passes(&sieve, &p->samples.items[i]))
-			array_push(&list, &p->samples.items[i]);
+			array_push(&list, (struct passed){ &p->samples.items[i] });
 	if (list.count)
 		qsort(list.items, list.count, sizeof *list.items, by_thread_and_stack);
-	for (size_t i = 0, next; i < list.count; i = next) {
-		const struct profile_sample *s = list.items[i];
+	for (size_t i = 0, next = 0; i < list.count; i = next) {
+		const struct profile_sample *s = list.items[i].sample;
 		uint64_t count = 0;
-		for (next = i; next < list.count && list.items[next]->thread == s->thread &&
-			       list.items[next]->stack == s->stack;
-		     next++)
-			count += list.items[next]->count;
+		for (; next < list.count; next++) {
+			const struct profile_sample *other = list.items[next].sample;
+			if (other->thread != s->thread || other->stack != s->stack)
+				break;
+			count += other->count;
+		}
 		each(context, s, count);
 	}
 	array_release(&list);

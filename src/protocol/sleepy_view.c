@@ -206,7 +206,8 @@ static void find_lines(struct tally *t)
  * for the loop over all frames of all stacks, which is where an aggregation spends its time. */
 struct places {
 	uint32_t *first; /* by location: its keys, up to those of the next one */
-	ARRAY(uint32_t) keys;
+	uint32_t *keys;
+	size_t key_count;
 	struct place {
 		uint32_t last; /* stack that was counted */
 		uint32_t app;
@@ -243,7 +244,7 @@ static uint32_t key_of(const struct tally *t, uint32_t location, uint32_t frame)
 		return p->locations.items[location].object;
 	if (frame != PROFILE_NONE && t->v->by == SLEEPY_FUNCTION)
 		return p->frames.items[frame].function;
-	if (frame != PROFILE_NONE && t->v->by == SLEEPY_LINE)
+	if (frame != PROFILE_NONE && t->lines)
 		return t->lines[frame];
 	return (uint32_t)known_keys(t) + location;
 }
@@ -251,7 +252,7 @@ static uint32_t key_of(const struct tally *t, uint32_t location, uint32_t frame)
 static void add_key(const struct tally *t, struct places *places, uint32_t location, uint32_t frame)
 {
 	uint32_t key = key_of(t, location, frame);
-	array_push(&places->keys, key);
+	places->keys[places->key_count++] = key;
 	places->origins[key].location = location;
 	places->origins[key].frame = frame;
 }
@@ -262,6 +263,10 @@ static void lay_out_keys(const struct tally *t, struct places *places)
 	bool by_frame = t->v->by == SLEEPY_FUNCTION || t->v->by == SLEEPY_LINE;
 	places->count = known_keys(t) + p->locations.count + 1;
 	places->first = xcalloc(p->locations.count + 1, sizeof *places->first);
+	size_t keys = 1;
+	for (size_t i = 0; i < p->locations.count; i++)
+		keys += p->locations.items[i].frames + 1;
+	places->keys = xcalloc(keys, sizeof *places->keys);
 	places->counted = xmalloc(places->count * sizeof *places->counted);
 	places->origins = xcalloc(places->count, sizeof *places->origins);
 	for (size_t i = 0; i < places->count; i++) {
@@ -271,14 +276,14 @@ static void lay_out_keys(const struct tally *t, struct places *places)
 	for (uint32_t i = 0; i < p->locations.count; i++) {
 		const struct profile_location *l = &p->locations.items[i];
 		uint32_t end = l->first_frame + l->frames;
-		places->first[i] = (uint32_t)places->keys.count;
+		places->first[i] = (uint32_t)places->key_count;
 		if (!l->frames || !by_frame || t->merge_inlined)
 			add_key(t, places, i, l->frames ? end - 1 : PROFILE_NONE);
 		else
 			for (uint32_t k = l->first_frame; k < end; k++)
 				add_key(t, places, i, k);
 	}
-	places->first[p->locations.count] = (uint32_t)places->keys.count;
+	places->first[p->locations.count] = (uint32_t)places->key_count;
 }
 
 static inline void count_place(struct places *places, uint32_t key, uint32_t stack, uint32_t app,
@@ -301,9 +306,9 @@ static void count_stack(const struct tally *t, struct places *places, uint32_t s
 	uint32_t depth = t->v->by == SLEEPY_INSTRUCTION && s->count ? 1 : s->count;
 	for (uint32_t i = 0; i < depth; i++)
 		for (uint32_t k = places->first[links[i]]; k < places->first[links[i] + 1]; k++)
-			count_place(places, places->keys.items[k], stack, app, count);
+			count_place(places, places->keys[k], stack, app, count);
 	if (depth)
-		key = places->keys.items[places->first[links[0]]];
+		key = places->keys[places->first[links[0]]];
 	else
 		count_place(places, key, stack, app, count);
 	if (s->kernel)
@@ -354,7 +359,7 @@ static void place_rows(struct tally *t)
 		if (places.counted[i].total)
 			add_place(t, &places.counted[i], &places.origins[i]);
 	xfree(places.first);
-	array_release(&places.keys);
+	xfree(places.keys);
 	xfree(places.counted);
 	xfree(places.origins);
 }

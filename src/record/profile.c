@@ -261,8 +261,10 @@ uint32_t profile_add_stack(struct profile *p, const uint32_t *locations, size_t 
 				     .count = (uint32_t)count,
 				     .kernel = (uint32_t)kernel,
 				     .end = end };
-	for (size_t i = 0; i < count; i++)
-		array_push(&p->links, locations[i]);
+	array_reserve(&p->links, count + 1);
+	if (count)
+		memcpy(p->links.items + p->links.count, locations, count * sizeof *locations);
+	p->links.count += count;
 	return ADD(p, STACKS, stack_list, hash, new);
 }
 

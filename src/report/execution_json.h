@@ -16,7 +16,7 @@ json_t *json_ns(uint64_t ns);	     /* ABSENT_NS is null */
 json_t *json_date(int64_t realtime_ns);
 json_t *json_id(int64_t id);			     /* 0 is null */
 json_t *json_machine(const struct machine *machine); /* NULL is null */
-json_t *json_run(const struct run *run);		     /* NULL is null */
+json_t *json_run(const struct run *run);	     /* NULL is null */
 json_t *json_conditions(const char *conditions);     /* JSON text; null when it is none */
 
 #endif

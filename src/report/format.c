@@ -143,7 +143,7 @@ char *display_copy(const char *s)
 
 static size_t character(const char *s, size_t *columns)
 {
-	size_t n = utf8_length(s, strlen(s));
+	size_t n = utf8_length(s, strnlen(s, 4));
 	n = n ? n : 1;
 	char one[8] = "";
 	for (size_t i = 0; i < n; i++)
@@ -186,9 +186,10 @@ void put_middle(struct strbuf *out, const char *s, size_t columns)
 	size_t tail = (columns - 1) / 2, skip = 0;
 	strbuf_add(out, s, fitting(s, columns - 1 - tail));
 	strbuf_puts(out, "…");
-	while (text_width(s + skip) > tail) {
-		size_t ignored;
-		skip += character(s + skip, &ignored);
+	while (width > tail) {
+		size_t gone;
+		skip += character(s + skip, &gone);
+		width -= gone;
 	}
 	strbuf_puts(out, s + skip);
 }

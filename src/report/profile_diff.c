@@ -11,7 +11,7 @@
 #define FULL_WIDTH 80 /* below: no CPU time per row */
 
 /* ns of CPU time for each ns of wall time. */
-double profile_load(uint64_t samples, double hz, uint64_t elapsed_ns)
+double profile_cpu_per_s(uint64_t samples, double hz, uint64_t elapsed_ns)
 {
 	return hz > 0 && elapsed_ns ? (double)samples / hz * 1e9 / (double)elapsed_ns : NAN;
 }
@@ -30,7 +30,7 @@ static void put_side(const char *label, const struct profile_subject *s, uint64_
 {
 	struct strbuf text = { 0 };
 	char first[16];
-	double load = profile_load(samples, hz, elapsed_ns);
+	double load = profile_cpu_per_s(samples, hz, elapsed_ns);
 	snprintf(first, sizeof first, "  %-8s", label);
 	if (s->run && *run_title(s->run))
 		strbuf_puts(&text, run_title(s->run));
@@ -120,10 +120,10 @@ static void format_cell(const struct sleepy_diff *d, const struct sleepy_change 
 		format_points(c->after_share, decimals, out);
 		break;
 	case LOAD_BEFORE:
-		format_load(profile_load(c->before, d->before_hz, d->before_elapsed_ns), out);
+		format_load(profile_cpu_per_s(c->before, d->before_hz, d->before_elapsed_ns), out);
 		break;
 	case LOAD_AFTER:
-		format_load(profile_load(c->after, d->after_hz, d->after_elapsed_ns), out);
+		format_load(profile_cpu_per_s(c->after, d->after_hz, d->after_elapsed_ns), out);
 		break;
 	default:
 		if (isnan(c->p))
@@ -161,7 +161,7 @@ static size_t figures_width(const struct sleepy_diff *d, const struct profile_st
 static void add_change(struct table *t, const struct sleepy_diff *d, const struct sleepy_change *c,
 		       const struct profile_style *style, int decimals, size_t room)
 {
-	struct strbuf name = { 0 };
+	struct strbuf after = { 0 };
 	for (enum cell k = 0; k < CELLS; k++) {
 		char text[WORDS];
 		if (!cell_shown(style, k))
@@ -169,11 +169,14 @@ static void add_change(struct table *t, const struct sleepy_diff *d, const struc
 		format_cell(d, c, k, decimals, text);
 		table_add_text(t, text);
 	}
-	strbuf_printf(&name, "%s%s", c->kernel && c->where ? "[k] " : "", c->name);
-	if (c->where)
-		strbuf_printf(&name, " (%s)", c->where);
-	table_add_fitted(t, strbuf_text(&name), room);
-	strbuf_release(&name);
+	if (c->where) {
+		char *where = display_copy(c->where);
+		strbuf_printf(&after, " (%s)", where);
+		xfree(where);
+	}
+	table_add_symbol(t, c->kernel && c->where ? "[k] " : "", c->name, strbuf_text(&after),
+			 room);
+	strbuf_release(&after);
 }
 
 static size_t put_changes(const struct sleepy_diff *d, const struct profile_style *style,
@@ -280,8 +283,9 @@ struct table *profile_diff_table(const struct sleepy_diff *d, const struct profi
 					  c->low,	   c->high,	   c->p };
 		for (size_t k = 0; k < sizeof shares / sizeof *shares; k++)
 			table_add_number(t, shares[k]);
-		table_add_number(t, profile_load(c->before, d->before_hz, d->before_elapsed_ns));
-		table_add_number(t, profile_load(c->after, d->after_hz, d->after_elapsed_ns));
+		table_add_number(t,
+				 profile_cpu_per_s(c->before, d->before_hz, d->before_elapsed_ns));
+		table_add_number(t, profile_cpu_per_s(c->after, d->after_hz, d->after_elapsed_ns));
 	}
 	return t;
 }

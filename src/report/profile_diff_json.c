@@ -25,7 +25,7 @@ static json_t *side_json(const struct profile_subject *s, uint64_t samples, doub
 	set_count(o, "cpus", s->profile->cpus);
 	set_count(o, "samples", samples);
 	set_count(o, "elapsed_ns", elapsed_ns);
-	set_real(o, "cpu_per_s", profile_load(samples, hz, elapsed_ns));
+	set_real(o, "cpu_per_s", profile_cpu_per_s(samples, hz, elapsed_ns));
 	return o;
 }
 
@@ -40,8 +40,9 @@ static json_t *change_json(const struct sleepy_diff *d, const struct sleepy_chan
 	set_real(o, "before_share", c->before_share);
 	set_real(o, "after_share", c->after_share);
 	set_real(o, "before_cpu_per_s",
-		 profile_load(c->before, d->before_hz, d->before_elapsed_ns));
-	set_real(o, "after_cpu_per_s", profile_load(c->after, d->after_hz, d->after_elapsed_ns));
+		 profile_cpu_per_s(c->before, d->before_hz, d->before_elapsed_ns));
+	set_real(o, "after_cpu_per_s",
+		 profile_cpu_per_s(c->after, d->after_hz, d->after_elapsed_ns));
 	set_real(o, "change", c->change);
 	set_real(o, "change_low", c->low);
 	set_real(o, "change_high", c->high);

@@ -21,7 +21,7 @@ static void push_location(const struct profile *p, uint32_t location, bool kerne
 		const struct profile_frame *f = &p->frames.items[l->first_frame + i];
 		array_push(into, (struct export_frame){ .location = location,
 							.function = f->function,
-							.line = f->line,
+							.line = f->file ? 0 : f->line,
 							.inlined = l->frames - 1 - i,
 							.kernel = kernel });
 	}

@@ -8,7 +8,7 @@
 struct export_frame {
 	uint32_t location;
 	uint32_t function; /* PROFILE_NONE: no more than the location is known */
-	uint32_t line;	   /* where in its source; 0: not known */
+	uint32_t line;	   /* in its function's file; 0: not known, or in another */
 	uint32_t inlined;  /* how many of its location are around it */
 	bool kernel;
 };

@@ -16,23 +16,26 @@ enum { RESOURCE_LIBRARY = 1 };
 #define CELL_NULL INT64_MIN
 #define CELL_FALSE (INT64_MIN + 1)
 
+enum { RESOURCES, FUNCTIONS, SYMBOLS, FRAMES, STACKS, SAMPLES, FOX_TABLES };
+#define COLUMNS_MAX 10
+
 /* A table is an object of columns. */
 struct fox_table {
-	const char *columns[12]; /* up to NULL */
-	struct strbuf cells[12];
+	const char *const *columns;
+	size_t width; /* columns */
+	struct strbuf cells[COLUMNS_MAX];
 	size_t rows;
 };
 
 /* One thread's tables, filled as its samples come. */
 struct fox_thread {
 	struct export_texts texts;
-	struct export_pairs resource_ids; /* (object, 0) */
-	struct export_pairs function_ids; /* (export_name_id(), 0) */
-	struct export_pairs symbol_ids;	  /* (function, 0) */
-	struct export_pairs frame_ids;	  /* (location, inlined) */
-	struct export_pairs stack_ids;	  /* (prefix + 1, frame) */
-	struct fox_table resources, functions, symbols, frames, stacks, samples;
+	/* What the rows are of: (object, 0), (export_name_id(), 0), (function, 0), (location,
+	 * inlined), (prefix + 1, frame); samples: none. */
+	struct export_pairs ids[FOX_TABLES];
+	struct fox_table tables[FOX_TABLES];
 	struct strbuf times; /* a column of samples, with fractions */
+	double last_ms;	     /* of them */
 };
 
 /* What a thread was seen at in one slice. */
@@ -73,9 +76,9 @@ static int by_thread(const void *a, const void *b, void *context)
 
 /* ---- tables ---- */
 
-static void add_row(struct fox_table *t, const int64_t *row)
+static void add_cells(struct fox_table *t, const int64_t *row, size_t count)
 {
-	for (size_t i = 0; t->columns[i]; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct strbuf *cells = &t->cells[i];
 		if (t->rows)
 			strbuf_putc(cells, ',');
@@ -89,46 +92,55 @@ static void add_row(struct fox_table *t, const int64_t *row)
 	t->rows++;
 }
 
+/* One cell for each column. */
+#define add_row(t, ...)                          \
+	add_cells(t, (int64_t[]){ __VA_ARGS__ }, \
+		  sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
+
 static void put_table(struct strbuf *out, const char *name, const struct fox_table *t,
 		      const char *more)
 {
 	strbuf_printf(out, ",\n\"%s\":{", name);
-	for (size_t i = 0; t->columns[i]; i++)
+	for (size_t i = 0; i < t->width; i++)
 		strbuf_printf(out, "\"%s\":[%s],\n", t->columns[i], strbuf_text(&t->cells[i]));
 	strbuf_printf(out, "%s\"length\":%zu}", more, t->rows);
 }
 
 static void table_release(struct fox_table *t)
 {
-	for (size_t i = 0; t->columns[i]; i++)
+	for (size_t i = 0; i < t->width; i++)
 		strbuf_release(&t->cells[i]);
 }
 
 static void thread_init(struct fox_thread *t)
 {
-	*t = (struct fox_thread){
-		.resources = { .columns = { "lib", "name", "host", "type" } },
-		.functions = { .columns = { "name", "isJS", "relevantForJS", "resource", "fileName",
-					    "lineNumber", "columnNumber" } },
-		.symbols = { .columns = { "libIndex", "address", "name", "functionSize" } },
-		.frames = { .columns = { "address", "inlineDepth", "category", "subcategory",
-					 "func", "nativeSymbol", "innerWindowID", "implementation",
-					 "line", "column" } },
-		.stacks = { .columns = { "frame", "prefix", "category", "subcategory" } },
-		.samples = { .columns = { "stack", "weight", "threadCPUDelta" } },
-	};
+	static const char *const resources[] = { "lib", "name", "host", "type" };
+	static const char *const functions[] = { "name",	"isJS",	    "relevantForJS",
+						 "resource",	"fileName", "lineNumber",
+						 "columnNumber" };
+	static const char *const symbols[] = { "libIndex", "address", "name", "functionSize" };
+	static const char *const frames[] = { "address",       "inlineDepth",	 "category",
+					      "subcategory",   "func",		 "nativeSymbol",
+					      "innerWindowID", "implementation", "line",
+					      "column" };
+	static const char *const stacks[] = { "frame", "prefix", "category", "subcategory" };
+	static const char *const samples[] = { "stack", "weight", "threadCPUDelta" };
+	*t = (struct fox_thread){ .tables = {
+					  [RESOURCES] = { .columns = resources, .width = 4 },
+					  [FUNCTIONS] = { .columns = functions, .width = 7 },
+					  [SYMBOLS] = { .columns = symbols, .width = 4 },
+					  [FRAMES] = { .columns = frames, .width = 10 },
+					  [STACKS] = { .columns = stacks, .width = 4 },
+					  [SAMPLES] = { .columns = samples, .width = 3 },
+				  } };
 }
 
 static void thread_release(struct fox_thread *t)
 {
-	struct fox_table *tables[] = { &t->resources, &t->functions, &t->symbols,
-				       &t->frames,    &t->stacks,    &t->samples };
-	struct export_pairs *ids[] = { &t->resource_ids, &t->function_ids, &t->symbol_ids,
-				       &t->frame_ids, &t->stack_ids };
-	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-		table_release(tables[i]);
-	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-		export_pairs_release(ids[i]);
+	for (size_t i = 0; i < FOX_TABLES; i++) {
+		table_release(&t->tables[i]);
+		export_pairs_release(&t->ids[i]);
+	}
 	export_texts_release(&t->texts);
 	strbuf_release(&t->times);
 }
@@ -137,28 +149,27 @@ static void thread_release(struct fox_thread *t)
 
 static uint32_t resource_of(struct fox *w, struct fox_thread *t, uint32_t object)
 {
-	uint32_t id = export_pair(&t->resource_ids, object, 0);
-	if (id < t->resources.rows)
+	uint32_t id = export_pair(&t->ids[RESOURCES], object, 0);
+	if (id < t->tables[RESOURCES].rows)
 		return id;
 	int64_t name = export_text(&t->texts, object_name(&w->profile->objects.items[object]));
-	add_row(&t->resources,
-		(int64_t[]){ export_pair(&w->libs, object, 0), name, CELL_NULL, RESOURCE_LIBRARY });
+	add_row(&t->tables[RESOURCES], export_pair(&w->libs, object, 0), name, CELL_NULL,
+		RESOURCE_LIBRARY);
 	return id;
 }
 
 static uint32_t function_of(struct fox *w, struct fox_thread *t, uint32_t name_id)
 {
-	uint32_t id = export_pair(&t->function_ids, name_id, 0);
-	if (id < t->functions.rows)
+	uint32_t id = export_pair(&t->ids[FUNCTIONS], name_id, 0);
+	if (id < t->tables[FUNCTIONS].rows)
 		return id;
 	char room[EXPORT_NAME_MAX];
 	const struct profile_function *f = export_function(w->profile, name_id);
 	int64_t name = export_text(&t->texts, export_name(w->profile, name_id, room));
 	int64_t file = f && f->file ? (int64_t)export_text(&t->texts, f->file) : CELL_NULL;
 	int64_t resource = resource_of(w, t, export_object(w->profile, name_id));
-	add_row(&t->functions,
-		(int64_t[]){ name, CELL_FALSE, CELL_FALSE, resource, file,
-			     f && f->line ? (int64_t)f->line : CELL_NULL, CELL_NULL });
+	add_row(&t->tables[FUNCTIONS], name, CELL_FALSE, CELL_FALSE, resource, file,
+		f && f->line ? (int64_t)f->line : CELL_NULL, CELL_NULL);
 	return id;
 }
 
@@ -174,25 +185,25 @@ static int64_t symbol_of(struct fox *w, struct fox_thread *t, uint32_t location)
 	const struct profile_function *f = &p->functions.items[function];
 	if (!f->size || f->address > UINT32_MAX)
 		return CELL_NULL;
-	uint32_t id = export_pair(&t->symbol_ids, function, 0);
-	if (id < t->symbols.rows)
+	uint32_t id = export_pair(&t->ids[SYMBOLS], function, 0);
+	if (id < t->tables[SYMBOLS].rows)
 		return id;
-	add_row(&t->symbols, (int64_t[]){ export_pair(&w->libs, f->object, 0), (int64_t)f->address,
-					  export_text(&t->texts, f->name), (int64_t)f->size });
+	add_row(&t->tables[SYMBOLS], export_pair(&w->libs, f->object, 0), (int64_t)f->address,
+		export_text(&t->texts, f->name), (int64_t)f->size);
 	return id;
 }
 
 static uint32_t frame_of(struct fox *w, struct fox_thread *t, const struct export_frame *f)
 {
-	uint32_t id = export_pair(&t->frame_ids, f->location, f->inlined);
-	if (id < t->frames.rows)
+	uint32_t id = export_pair(&t->ids[FRAMES], f->location, f->inlined);
+	if (id < t->tables[FRAMES].rows)
 		return id;
 	uint64_t address = w->profile->locations.items[f->location].address;
 	int64_t function = function_of(w, t, export_name_id(w->profile, f));
-	add_row(&t->frames, (int64_t[]){ address > UINT32_MAX ? -1 : (int64_t)address, f->inlined,
-					 f->kernel ? CATEGORY_KERNEL : CATEGORY_USER, 0, function,
-					 symbol_of(w, t, f->location), CELL_NULL, CELL_NULL,
-					 f->line ? (int64_t)f->line : CELL_NULL, CELL_NULL });
+	add_row(&t->tables[FRAMES], address > UINT32_MAX ? -1 : (int64_t)address, f->inlined,
+		f->kernel ? CATEGORY_KERNEL : CATEGORY_USER, 0, function,
+		symbol_of(w, t, f->location), CELL_NULL, CELL_NULL,
+		f->line ? (int64_t)f->line : CELL_NULL, CELL_NULL);
 	return id;
 }
 
@@ -204,11 +215,10 @@ static int64_t stack_of(struct fox *w, struct fox_thread *t, uint32_t stack)
 		const struct export_frame *f = &w->stack.items[i];
 		uint32_t frame = frame_of(w, t, f);
 		uint32_t id =
-			export_pair(&t->stack_ids, at == CELL_NULL ? 0 : (uint64_t)at + 1, frame);
-		if (id == t->stacks.rows)
-			add_row(&t->stacks,
-				(int64_t[]){ frame, at, f->kernel ? CATEGORY_KERNEL : CATEGORY_USER,
-					     0 });
+			export_pair(&t->ids[STACKS], at == CELL_NULL ? 0 : (uint64_t)at + 1, frame);
+		if (id == t->tables[STACKS].rows)
+			add_row(&t->tables[STACKS], frame, at,
+				f->kernel ? CATEGORY_KERNEL : CATEGORY_USER, 0);
 		at = id;
 	}
 	return at;
@@ -216,24 +226,32 @@ static int64_t stack_of(struct fox *w, struct fox_thread *t, uint32_t stack)
 
 /* ---- samples ---- */
 
+static void add_sample(struct fox_thread *t, double ms, int64_t stack, uint64_t count,
+		       uint64_t cpu_ns)
+{
+	strbuf_printf(&t->times, t->tables[SAMPLES].rows ? ",%.6f" : "%.6f", ms);
+	add_row(&t->tables[SAMPLES], stack, (int64_t)count, (int64_t)(cpu_ns / 1000));
+	t->last_ms = ms;
+}
+
 /* A slice's samples have no times of their own: each gets the part of the slice that it is of what
- * the thread had there. */
+ * the thread had there, and stands at its end, for its CPU time is that since the one before. The
+ * first has an empty one before it. */
 static void add_samples(struct fox *w, struct fox_thread *t, const struct fox_sample *s, size_t n)
 {
 	const struct profile_slice *slice = &w->profile->slices.items[s->slice];
 	double begin_ms = (double)(slice->begin_ns - w->begin_ns) / 1e6;
 	double length_ms = ((double)slice->end_ns - (double)slice->begin_ns) / 1e6;
-	uint64_t all = 0, before = 0;
+	uint64_t all = 0, until = 0;
 	for (size_t i = 0; i < n; i++)
 		all += s[i].count;
+	if (!t->tables[SAMPLES].rows || t->last_ms < begin_ms)
+		add_sample(t, begin_ms, CELL_NULL, 0, 0);
 	for (size_t i = 0; i < n; i++) {
-		int64_t cpu_us = (int64_t)(export_weight_ns(w->profile, s[i].count) / 1000);
-		double share = ((double)before + (double)s[i].count / 2) / (double)all;
-		strbuf_printf(&t->times, t->samples.rows ? ",%.6f" : "%.6f",
-			      begin_ms + length_ms * share);
-		add_row(&t->samples,
-			(int64_t[]){ stack_of(w, t, s[i].stack), (int64_t)s[i].count, cpu_us });
-		before += s[i].count;
+		until += s[i].count;
+		add_sample(t, begin_ms + length_ms * ((double)until / (double)all),
+			   stack_of(w, t, s[i].stack), s[i].count,
+			   export_weight_ns(w->profile, s[i].count));
 	}
 }
 
@@ -283,13 +301,13 @@ static void put_thread(struct fox *w, const struct fox_sample *s, size_t n)
 	put_thread_head(w, s->thread);
 	struct strbuf more = { 0 };
 	strbuf_printf(&more, "\"time\":[%s],\"weightType\":\"samples\",", strbuf_text(&t.times));
-	put_table(w->out, "samples", &t.samples, strbuf_text(&more));
+	put_table(w->out, "samples", &t.tables[SAMPLES], strbuf_text(&more));
 	strbuf_release(&more);
-	put_table(w->out, "stackTable", &t.stacks, "");
-	put_table(w->out, "frameTable", &t.frames, "");
-	put_table(w->out, "funcTable", &t.functions, "");
-	put_table(w->out, "nativeSymbols", &t.symbols, "");
-	put_table(w->out, "resourceTable", &t.resources, "");
+	put_table(w->out, "stackTable", &t.tables[STACKS], "");
+	put_table(w->out, "frameTable", &t.tables[FRAMES], "");
+	put_table(w->out, "funcTable", &t.tables[FUNCTIONS], "");
+	put_table(w->out, "nativeSymbols", &t.tables[SYMBOLS], "");
+	put_table(w->out, "resourceTable", &t.tables[RESOURCES], "");
 	strbuf_puts(w->out, ",\n\"stringArray\":[");
 	for (size_t i = 0; i < t.texts.items.count; i++) {
 		strbuf_puts(w->out, i ? "," : "");

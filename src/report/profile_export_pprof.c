@@ -150,7 +150,8 @@ static void put_location(struct pprof *w, uint32_t location)
 		const struct profile_frame *f = &p->frames.items[l->first_frame + i];
 		mapping->lines |= f->line != 0;
 		mapping->files |= p->functions.items[f->function].file != NULL;
-		put_line(w, f->function, f->line);
+		put_line(w, f->function,
+			 f->file ? 0 : f->line); /* a line is of its function's file */
 	}
 	if (l->frames == 0)
 		put_line(w, (uint32_t)p->functions.count + location, 0);

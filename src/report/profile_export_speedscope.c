@@ -47,6 +47,22 @@ static int by_frames(const void *a, const void *b, void *context)
 	return x->count < y->count ? -1 : x->count > y->count;
 }
 
+/* Threads and instances of an app are one here. */
+static void sort_and_merge(struct scope *w)
+{
+	size_t kept = 0;
+	if (!w->samples.count)
+		return;
+	struct scope_sample *samples = w->samples.items;
+	qsort_r(samples, w->samples.count, sizeof *samples, by_frames, w);
+	for (size_t i = 1; i < w->samples.count; i++)
+		if (by_frames(&samples[kept], &samples[i], w) == 0)
+			samples[kept].samples += samples[i].samples;
+		else
+			samples[++kept] = samples[i];
+	w->samples.count = kept + 1;
+}
+
 static void put_frame(struct strbuf *out, const struct profile *p, uint32_t id)
 {
 	char room[EXPORT_NAME_MAX];
@@ -137,8 +153,7 @@ void export_speedscope(const struct profile_subject *s, const struct sleepy_filt
 	struct scope w = { .profile = s->profile,
 			   .numbers = xcalloc(export_names(s->profile) + 1, sizeof(uint32_t)) };
 	sleepy_each(s->profile, f, gather, &w);
-	if (w.samples.count)
-		qsort_r(w.samples.items, w.samples.count, sizeof *w.samples.items, by_frames, &w);
+	sort_and_merge(&w);
 	strbuf_puts(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",");
 	strbuf_puts(out, "\"exporter\":\"tare " TARE_VERSION "\",\"name\":");
 	export_json_text(out, s->run && s->run->name ? s->run->name : "tare profile");

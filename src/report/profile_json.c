@@ -58,7 +58,7 @@ static json_t *totals_json(const struct profile *p, const struct profile_totals 
 {
 	const struct profile_slice *sum = &sums->slice;
 	json_t *o = json_object();
-	bool idle = p->mode != PROFILE_TICK;
+	bool idle = profile_samples_idle(p);
 	set_count(o, "samples", sum->samples);
 	set_count(o, "user", sum->user);
 	set_count(o, "kernel", sum->kernel);
@@ -122,7 +122,7 @@ static json_t *view_json(const struct profile *p, const struct sleepy_view *v,
 	profile_row_list list;
 	profile_rows_of(v, style, &list);
 	for (size_t i = 0; i < list.count; i++)
-		json_array_append_new(rows, row_json(p, v, list.items[i]));
+		json_array_append_new(rows, row_json(p, v, list.items[i].row));
 	json_object_set_new(o, "by", json_string(sleepy_by_name(v->by)));
 	set_count(o, "samples", v->samples);
 	set_count(o, "all", v->all);

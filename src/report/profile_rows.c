@@ -8,7 +8,8 @@
 #include "base/text.h"
 #include "report/execution_json.h"
 
-#define MOST_PIDS 5 /* named */
+#define MOST_PIDS 5	 /* named */
+#define FOLDED_MOST 5000 /* bytes of a name: longer ones are only cut, for that takes no time */
 
 struct profile_style profile_normal_style(const struct profile_style *given)
 {
@@ -55,11 +56,16 @@ double profile_ns(const struct profile *p, uint64_t samples)
 	return p->hz > 0 ? (double)samples / p->hz * 1e9 : NAN;
 }
 
+bool profile_samples_idle(const struct profile *p)
+{
+	return p->mode == PROFILE_CLOCK;
+}
+
 void profile_system_of(const struct profile *p, const struct sleepy_view *v,
 		       struct profile_system *out)
 {
 	*out = (struct profile_system){ .cpu_ns = (double)p->cpus * (double)v->elapsed_ns,
-					.idle_derived = p->mode == PROFILE_TICK };
+					.idle_derived = !profile_samples_idle(p) };
 	for (size_t i = 0; i < 5; i++)
 		out->ns[i] = profile_ns(p, v->rows.items[i].self);
 	if (out->idle_derived)
@@ -151,8 +157,8 @@ const char *profile_row_word(enum sleepy_by by, size_t count)
 
 static int by_total(const void *a, const void *b)
 {
-	const struct sleepy_row *x = *(const struct sleepy_row *const *)a;
-	const struct sleepy_row *y = *(const struct sleepy_row *const *)b;
+	const struct sleepy_row *x = ((const struct profile_row *)a)->row;
+	const struct sleepy_row *y = ((const struct profile_row *)b)->row;
 	if (x->total != y->total)
 		return x->total > y->total ? -1 : 1;
 	return (x > y) - (x < y);
@@ -168,7 +174,7 @@ void profile_rows_of(const struct sleepy_view *v, const struct profile_style *st
 		const struct sleepy_row *row = &v->rows.items[i];
 		uint64_t weight = style->totals ? row->total : row->self;
 		if (all || (weight && (double)weight >= least))
-			array_push(out, row);
+			array_push(out, (struct profile_row){ row });
 	}
 	if (style->totals && !all && out->count)
 		qsort(out->items, out->count, sizeof *out->items, by_total);
@@ -217,6 +223,69 @@ double profile_margin(uint64_t hits, uint64_t n)
 	return fmax(p.high - p.share, p.share - p.low);
 }
 
+/* ---- names that are too long ---- */
+
+/* The bracket that closes the one at name[from]; 0: none does. "->" closes nothing. */
+static size_t closing(const char *name, size_t from)
+{
+	size_t depth = 0;
+	for (size_t i = from; name[i]; i++) {
+		if (name[i] == '<' || name[i] == '(')
+			depth++;
+		else if ((name[i] == '>' && name[i - 1] != '-') || name[i] == ')')
+			depth--;
+		if (!depth)
+			return i;
+	}
+	return 0;
+}
+
+/* "operator<<" and "operator()": its brackets are a name. */
+static size_t operator_length(const char *name)
+{
+	static const char word[] = "operator";
+	size_t length = sizeof word - 1;
+	if (strncmp(name, word, length) != 0)
+		return 0;
+	if (strncmp(name + length, "()", 2) == 0)
+		return length + 2;
+	return length + strspn(name + length, "<>=-");
+}
+
+/* Of C++ and Rust names, what is between brackets says least: "map<…>::insert(…)". */
+static void put_folded(struct strbuf *out, const char *name)
+{
+	for (size_t i = 0; name[i];) {
+		size_t word = operator_length(name + i);
+		size_t end = name[i] == '<' || name[i] == '(' ? closing(name, i) : 0;
+		if (word) {
+			strbuf_add(out, name + i, word);
+			i += word;
+		} else if (end > i + 2) {
+			strbuf_printf(out, "%c…%c", name[i], name[end]);
+			i = end + 1;
+		} else
+			strbuf_putc(out, name[i++]);
+	}
+}
+
+void table_add_symbol(struct table *t, const char *before, const char *name, const char *after,
+		      size_t columns)
+{
+	struct strbuf text = { 0 };
+	char *safe = display_copy(name);
+	strbuf_puts(&text, before);
+	if (columns && strlen(safe) < FOLDED_MOST &&
+	    text_width(safe) + text_width(before) + text_width(after) > columns)
+		put_folded(&text, safe);
+	else
+		strbuf_puts(&text, safe);
+	strbuf_puts(&text, after);
+	table_add_fitted(t, strbuf_text(&text), columns);
+	strbuf_release(&text);
+	xfree(safe);
+}
+
 void table_add_fitted(struct table *t, const char *text, size_t columns)
 {
 	struct strbuf cell = { 0 };
@@ -225,7 +294,10 @@ void table_add_fitted(struct table *t, const char *text, size_t columns)
 		return;
 	}
 	char *safe = display_copy(text);
-	put_middle(&cell, safe, columns ? columns : SIZE_MAX);
+	if (strlen(safe) < FOLDED_MOST)
+		put_middle(&cell, safe, columns ? columns : SIZE_MAX);
+	else
+		put_fitted(&cell, safe, columns ? columns : SIZE_MAX);
 	table_add_text(t, strbuf_text(&cell));
 	strbuf_release(&cell);
 	xfree(safe);

@@ -23,8 +23,11 @@ void profile_totals_of(const struct profile *p, struct profile_totals *out);
 /* ns of CPU time that so many samples stand for; NaN when the rate is not known. */
 double profile_ns(const struct profile *p, uint64_t samples);
 
+/* An idle CPU has no tick and counts no cycles; only a timer of its own sees it. */
+bool profile_samples_idle(const struct profile *p);
+
 /* CPU time per time: so many samples in elapsed_ns; NaN when one is not known. */
-double profile_load(uint64_t samples, double hz, uint64_t elapsed_ns);
+double profile_cpu_per_s(uint64_t samples, double hz, uint64_t elapsed_ns);
 
 /* Of a view by system. Idle is derived when idle CPUs were not sampled. Shares are of CPUs *
  * elapsed; NaN without one. */
@@ -44,7 +47,10 @@ void put_profile_mode(const struct profile *p, struct strbuf *out);
 
 /* Rows of a view that are shown, by style->most and least_share: by what they are without their
  * callees, or with totals by what they are with them. Of a system: all. Borrowed. */
-typedef ARRAY(const struct sleepy_row *) profile_row_list;
+struct profile_row {
+	const struct sleepy_row *row;
+};
+typedef ARRAY(struct profile_row) profile_row_list;
 void profile_rows_of(const struct sleepy_view *v, const struct profile_style *style,
 		     profile_row_list *out);
 /* It is code of the kernel. */
@@ -86,5 +92,9 @@ void put_profile_system(const struct profile_subject *s, const struct sleepy_vie
 			const struct profile_style *style, struct strbuf *out);
 /* A cell of at most so many columns (0: any), cut in the middle; safe to show. */
 void table_add_fitted(struct table *t, const char *text, size_t columns);
+/* The same of a function's name, with something before and after it; what is between its brackets
+ * goes first. */
+void table_add_symbol(struct table *t, const char *before, const char *name, const char *after,
+		      size_t columns);
 
 #endif

@@ -268,7 +268,7 @@ struct table *profile_view_table(const struct profile_subject *s, const struct s
 			struct profile_value value;
 			if (!profile_has_field(v->by, f))
 				continue;
-			profile_field_of(s->profile, v, rows.items[i], f, &value);
+			profile_field_of(s->profile, v, rows.items[i].row, f, &value);
 			add_value(t, profile_columns[f].type, &value);
 		}
 	array_release(&rows);

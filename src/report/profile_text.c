@@ -254,7 +254,10 @@ void put_profile_system(const struct profile_subject *s, const struct sleepy_vie
 		strbuf_clear(&time);
 		strbuf_printf(&time, "%s %%", share);
 		table_add_text(t, strbuf_text(&time));
-		table_add_text(t, derived ? "derived: idle CPUs have no tick" : notes[i]);
+		table_add_text(t, !derived ? notes[i]
+				  : s->profile->mode == PROFILE_TICK
+					  ? "derived: idle CPUs have no tick"
+					  : "derived: idle CPUs count no cycles");
 		strbuf_release(&time);
 	}
 	table_render(t, TABLE_TEXT,

@@ -53,18 +53,14 @@ static const char *kernel_mark(const struct profile *p, const struct sleepy_view
 }
 
 /* By line the function stands where the object does: it says more. */
-static char *object_text(const struct profile *p, const struct sleepy_view *v,
-			 const struct sleepy_row *row)
+static const char *object_text(const struct profile *p, const struct sleepy_view *v,
+			       const struct sleepy_row *row)
 {
-	struct strbuf text = { 0 };
 	if (v->by != SLEEPY_LINE)
-		strbuf_puts(&text, row->where ? row->where : "-");
-	else if (row->function == PROFILE_NONE)
-		strbuf_puts(&text, row->name);
-	else
-		strbuf_printf(&text, "%s%s", kernel_mark(p, v, row),
-			      p->functions.items[row->function].name);
-	return strbuf_detach(&text);
+		return row->where ? row->where : "-";
+	if (row->function == PROFILE_NONE)
+		return row->name;
+	return p->functions.items[row->function].name;
 }
 
 static const char *owner_text(const struct profile *p, const struct sleepy_view *v,
@@ -75,20 +71,19 @@ static const char *owner_text(const struct profile *p, const struct sleepy_view 
 	return row->app == PROFILE_NONE ? "" : p->apps.items[row->app].name;
 }
 
-static void put_name(const struct profile *p, const struct sleepy_view *v,
-		     const struct sleepy_row *row, struct strbuf *out)
+static void add_name(struct table *t, const struct profile *p, const struct sleepy_view *v,
+		     const struct sleepy_row *row, size_t columns)
 {
-	if (v->by == SLEEPY_LINE) {
-		strbuf_puts(out, row->line ? row->name : "(not known)");
-		return;
-	}
+	bool inlined = v->by == SLEEPY_FUNCTION && profile_row_inlined(p, row);
 	if (v->by == SLEEPY_FUNCTION || v->by == SLEEPY_INSTRUCTION)
-		strbuf_puts(out, kernel_mark(p, v, row));
-	strbuf_puts(out, row->name);
-	if (v->by == SLEEPY_FUNCTION && profile_row_inlined(p, row))
-		strbuf_puts(out, " (inlined)");
-	if (v->by == SLEEPY_CONTAINER && !row->container)
-		strbuf_puts(out, " (no cgroup was told)");
+		table_add_symbol(t, kernel_mark(p, v, row), row->name, inlined ? " (inlined)" : "",
+				 columns);
+	else if (v->by == SLEEPY_LINE && !row->line)
+		table_add_fitted(t, "(not known)", columns);
+	else if (v->by == SLEEPY_CONTAINER && !row->container)
+		table_add_fitted(t, "(no cgroup was told)", columns);
+	else
+		table_add_fitted(t, row->name, columns);
 }
 
 static void format_cell(const struct profile *p, const struct sleepy_view *v,
@@ -136,11 +131,13 @@ static void choose_cells(const struct profile *p, const struct sleepy_view *v,
 	l->shown[TID] = by == SLEEPY_THREAD;
 	l->shown[ADDRESS] = by == SLEEPY_INSTRUCTION;
 	l->shown[OBJECT] = place;
-	/* where there is one app only, a column of it says nothing */
-	l->shown[OWNER] = place && p->apps.count > 1;
-	for (size_t i = 0; i < l->rows.count && by == SLEEPY_INSTANCE; i++)
-		if (p->instances.items[l->rows.items[i]->instance].container)
+	/* one app only, or several in each row: a column of it says nothing */
+	for (size_t i = 0; i < l->rows.count; i++) {
+		const struct sleepy_row *row = l->rows.items[i].row;
+		if (by == SLEEPY_INSTANCE ? p->instances.items[row->instance].container != NULL
+					  : place && p->apps.count > 1 && row->app != PROFILE_NONE)
 			l->shown[OWNER] = true;
+	}
 }
 
 static size_t widest(size_t most, size_t width)
@@ -156,18 +153,24 @@ static size_t display_width(const char *text)
 	return width;
 }
 
+static size_t object_width(const struct profile *p, const struct sleepy_view *v,
+			   const struct sleepy_row *row)
+{
+	size_t mark = v->by == SLEEPY_LINE ? strlen(kernel_mark(p, v, row)) : 0;
+	return mark + display_width(object_text(p, v, row));
+}
+
 static size_t cell_width(const struct profile *p, const struct sleepy_view *v,
 			 const struct layout *l, enum cell c)
 {
 	size_t width = text_width(title_of(l, v->by, c));
 	for (size_t i = 0; i < l->rows.count; i++) {
-		const struct sleepy_row *row = l->rows.items[i];
-		char text[WORDS], *object = object_text(p, v, row);
+		const struct sleepy_row *row = l->rows.items[i].row;
+		char text[WORDS];
 		format_cell(p, v, row, l, c, text);
-		width = widest(width, c == OBJECT  ? display_width(object)
+		width = widest(width, c == OBJECT  ? object_width(p, v, row)
 				      : c == OWNER ? display_width(owner_text(p, v, row))
 						   : text_width(text));
-		xfree(object);
 	}
 	return width;
 }
@@ -211,9 +214,7 @@ static void lay_out(const struct profile *p, const struct sleepy_view *v,
 static void add_row(struct table *t, const struct profile *p, const struct sleepy_view *v,
 		    const struct sleepy_row *row, const struct layout *l)
 {
-	struct strbuf name = { 0 };
-	char *object = object_text(p, v, row);
-	put_name(p, v, row, &name);
+	bool line = v->by == SLEEPY_LINE;
 	for (enum cell c = 0; c < CELLS; c++) {
 		char text[WORDS];
 		if (!l->shown[c])
@@ -222,14 +223,13 @@ static void add_row(struct table *t, const struct profile *p, const struct sleep
 		if (is_figure(c))
 			table_add_text(t, text);
 		else if (c == NAME)
-			table_add_fitted(t, strbuf_text(&name), l->name);
+			add_name(t, p, v, row, l->name);
 		else if (c == OBJECT)
-			table_add_fitted(t, object, l->object);
+			table_add_symbol(t, line ? kernel_mark(p, v, row) : "",
+					 object_text(p, v, row), "", l->object);
 		else
 			table_add_fitted(t, owner_text(p, v, row), l->owner);
 	}
-	strbuf_release(&name);
-	xfree(object);
 }
 
 static void put_rows(const struct profile *p, const struct sleepy_view *v,
@@ -243,7 +243,7 @@ static void put_rows(const struct profile *p, const struct sleepy_view *v,
 							    COLUMN_TEXT, .right = is_figure(c) };
 	struct table *t = table_new(columns, count);
 	for (size_t i = 0; i < l->rows.count; i++)
-		add_row(t, p, v, l->rows.items[i], l);
+		add_row(t, p, v, l->rows.items[i].row, l);
 	table_render(t, TABLE_TEXT, &(struct table_style){ .colour = style->colour }, out);
 	table_free(t);
 }
@@ -256,8 +256,8 @@ static void put_rest(const struct sleepy_view *v, const struct layout *l, struct
 	for (size_t i = 0; i < v->rows.count; i++)
 		left += v->rows.items[i].self > 0;
 	for (size_t i = 0; i < l->rows.count; i++) {
-		rest -= l->rows.items[i]->self;
-		left -= l->rows.items[i]->self > 0;
+		rest -= l->rows.items[i].row->self;
+		left -= l->rows.items[i].row->self > 0;
 	}
 	if (!left)
 		return;

@@ -1,4 +1,5 @@
 /* The perf back end of samples, as an ordinary user has it: run as nobody when this is root. */
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -28,21 +29,19 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Every function here begins a section of its own, so that its end is known: see spin_end(). */
-#define IN_ORDER __attribute__((noinline, section(".text.spin")))
+/* A section for each, of which the linker tells begin and end. */
+#define ALONE(section_name) __attribute__((noinline, section(section_name)))
+extern const char __start_spin_code[], __stop_spin_code[];
+extern const char __start_spin_for_code[], __stop_spin_for_code[];
+extern const char __start_main_code[], __stop_main_code[];
 
-IN_ORDER static void spin(volatile uint64_t *turns)
+ALONE("spin_code") static void spin(volatile uint64_t *turns)
 {
 	for (int i = 0; i < 20000000; i++)
 		++*turns;
 }
 
-IN_ORDER static void spin_end(void)
-{
-	__asm__ volatile("");
-}
-
-__attribute__((noinline)) static void spin_for(uint64_t ns)
+ALONE("spin_for_code") static void spin_for(uint64_t ns)
 {
 	volatile uint64_t turns = 0;
 	for (uint64_t until = cpu_ns() + ns; cpu_ns() < until;)
@@ -133,13 +132,13 @@ static uint64_t offset_of(uintptr_t address)
 	return found;
 }
 
-static bool location_within(const struct profile *p, uint32_t location, uintptr_t begin,
-			    uintptr_t end)
+static bool location_within(const struct profile *p, uint32_t location, const char *begin,
+			    const char *end)
 {
 	const struct profile_location *l = &p->locations.items[location];
 	const char *name = object_name(&p->objects.items[l->object]);
-	return strcmp(name, "test-samples-perf") == 0 && l->offset >= offset_of(begin) &&
-	       l->offset < offset_of(end);
+	return strcmp(name, "test-samples-perf") == 0 && l->offset >= offset_of((uintptr_t)begin) &&
+	       l->offset < offset_of((uintptr_t)end - 1) + 1;
 }
 
 static void spin_a_second(void)
@@ -168,8 +167,8 @@ static void samples_are_where_the_time_is(void **state)
 	for (size_t i = 0; i < p.samples.count; i++) {
 		const struct profile_stack *k = &p.stack_list.items[p.samples.items[i].stack];
 		assert_int_equal(k->count, 1);
-		if (location_within(&p, p.links.items[k->first], (uintptr_t)spin,
-				    (uintptr_t)spin_end))
+		if (location_within(&p, p.links.items[k->first], __start_spin_code,
+				    __stop_spin_code))
 			inside += p.samples.items[i].count;
 	}
 	assert_true((double)inside >= 0.95 * (double)slice->samples);
@@ -184,35 +183,33 @@ static void samples_are_where_the_time_is(void **state)
 	profile_release(&p);
 }
 
-int main(int argc, char **argv);
-
-/* How many of the samples have the caller of spin(), and main(), in their stack. */
-static void count_callers(const struct profile *p, uint64_t *caller, uint64_t *complete)
+static bool stack_has(const struct profile *p, const struct profile_stack *k, const char *begin,
+		      const char *end)
 {
-	*caller = *complete = 0;
-	for (size_t i = 0; i < p->samples.count; i++) {
-		const struct profile_stack *k = &p->stack_list.items[p->samples.items[i].stack];
-		bool has_caller = false;
-		for (uint32_t f = 1; f < k->count; f++)
-			has_caller = has_caller || location_within(p, p->links.items[k->first + f],
-								   (uintptr_t)spin_for,
-								   (uintptr_t)spin_for + 256);
-		*caller += has_caller ? p->samples.items[i].count : 0;
-		*complete += k->end == STACK_COMPLETE ? p->samples.items[i].count : 0;
-	}
+	for (uint32_t i = 1; i < k->count; i++)
+		if (location_within(p, p->links.items[k->first + i], begin, end))
+			return true;
+	return false;
 }
 
-static void has_main(const struct profile *p, uint64_t *count)
+struct depth {
+	uint64_t caller, to_main, ends[STACK_ENDS];
+};
+
+/* How many of the samples have the caller of spin(), and main(), in their stack. */
+static struct depth depth_of(const struct profile *p)
 {
-	*count = 0;
+	struct depth d = { 0 };
 	for (size_t i = 0; i < p->samples.count; i++) {
 		const struct profile_stack *k = &p->stack_list.items[p->samples.items[i].stack];
-		bool has = false;
-		for (uint32_t f = 1; f < k->count; f++)
-			has = has || location_within(p, p->links.items[k->first + f],
-						     (uintptr_t)main, (uintptr_t)main + 1024);
-		*count += has ? p->samples.items[i].count : 0;
+		uint64_t count = p->samples.items[i].count;
+		if (stack_has(p, k, __start_spin_for_code, __stop_spin_for_code))
+			d.caller += count;
+		if (stack_has(p, k, __start_main_code, __stop_main_code))
+			d.to_main += count;
+		d.ends[k->end] += count;
 	}
+	return d;
 }
 
 static void stacks_go_up_to_main(void **state)
@@ -223,20 +220,20 @@ static void stacks_go_up_to_main(void **state)
 		struct samples_options o = { .mode = PROFILE_CLOCK, .hz = HZ, .stacks = kinds[i] };
 		struct profile p = { 0 };
 		struct samples *s = profiled(&o, spin_a_second, &p);
-		uint64_t caller, complete, with_main, all = p.slices.items[0].samples;
-		count_callers(&p, &caller, &complete);
-		has_main(&p, &with_main);
-		print_message("%s: %ju samples, caller %ju, main %ju, complete %ju, lost %ju, tare "
-			      "itself %.1f ms\n",
-			      profile_stacks_name(p.stacks), (uintmax_t)all, (uintmax_t)caller,
-			      (uintmax_t)with_main, (uintmax_t)complete,
+		double all = (double)p.slices.items[0].samples;
+		struct depth d = depth_of(&p);
+		print_message("%s: %.0f samples, caller %ju, main %ju, complete %ju, limit %ju, "
+			      "broken %ju, lost %ju, tare itself %.1f ms\n",
+			      profile_stacks_name(p.stacks), all, (uintmax_t)d.caller,
+			      (uintmax_t)d.to_main, (uintmax_t)d.ends[STACK_COMPLETE],
+			      (uintmax_t)d.ends[STACK_LIMIT], (uintmax_t)d.ends[STACK_BROKEN],
 			      (uintmax_t)p.slices.items[0].lost,
 			      (double)p.slices.items[0].self_ns / 1e6);
-		assert_true((double)all >= 0.9 * seconds(usage.ru_utime) * HZ);
-		assert_true((double)caller >= 0.95 * (double)all);
+		assert_true(all >= 0.9 * seconds(usage.ru_utime) * HZ);
+		assert_true((double)d.caller >= 0.95 * all);
 		if (kinds[i] == STACKS_EH_FRAME) {
-			assert_true((double)with_main >= 0.95 * (double)all);
-			assert_true((double)complete >= 0.95 * (double)all);
+			assert_true((double)d.to_main >= 0.95 * all);
+			assert_true((double)d.ends[STACK_COMPLETE] >= 0.95 * all);
 		}
 		samples_close(s);
 		profile_release(&p);
@@ -324,6 +321,121 @@ static void threads_are_of_one_instance(void **state)
 	profile_release(&p);
 }
 
+static uint64_t cpu_ns_of(pid_t pid)
+{
+	clockid_t clock;
+	struct timespec t = { 0 };
+	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
+	assert_int_equal(clock_gettime(clock, &t), 0);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void *spin_forever(void *unused)
+{
+	while (!spin_thread(unused)) {
+	}
+	return NULL;
+}
+
+static void spin_on_two_threads_forever(void)
+{
+	pthread_t thread;
+	alarm(20);
+	pthread_create(&thread, NULL, spin_forever, NULL);
+	spin_forever(NULL);
+}
+
+/* A process that runs already, with threads; in two slices. */
+static void a_running_process_is_sampled_in_slices(void **state)
+{
+	(void)state;
+	struct child c = child_new(spin_on_two_threads_forever);
+	close(c.gate);
+	usleep(100000);
+	struct samples_options o = { .mode = PROFILE_CLOCK,
+				     .hz = HZ,
+				     .unprivileged = true,
+				     .pids = &c.pid,
+				     .pid_count = 1 };
+	struct samples *s = NULL;
+	struct error err = ERROR_INIT;
+	struct profile p = { 0 };
+	if (samples_open(&s, &o, &err) || samples_start(s, &err))
+		fail_msg("%s", err.text);
+	uint64_t before = cpu_ns_of(c.pid);
+	for (int i = 0; i < 2; i++) {
+		usleep(300000);
+		assert_int_equal(samples_take(s, &p, &err), 0);
+		uint64_t used = cpu_ns_of(c.pid) - before;
+		double expected = (double)used / 1e9 * HZ;
+		before += used;
+		print_message("slice %d: %ju samples, %.0f by its CPU time\n", i,
+			      (uintmax_t)p.slices.items[i].samples, expected);
+		/* the clock is read a little before and after the slice's ends */
+		assert_true((double)p.slices.items[i].samples >= 0.85 * expected - 10);
+		assert_true((double)p.slices.items[i].samples <= 1.15 * expected + 10);
+	}
+	assert_false(samples_idle(s));
+	kill(c.pid, SIGKILL);
+	waitpid(c.pid, NULL, 0);
+	assert_int_equal(samples_take(s, &p, &err), 0);
+	assert_true(samples_idle(s));
+	assert_int_equal(p.slices.count, 3);
+	for (int i = 0; i < 2; i++) {
+		assert_true(p.slices.items[i].samples > 0);
+		assert_true(p.slices.items[i].end_ns > p.slices.items[i].begin_ns + 290000000);
+		assert_true(p.slices.items[i].end_ns <= p.slices.items[i + 1].begin_ns);
+	}
+	assert_int_equal(p.instances.count, 1);
+	assert_int_equal(p.threads.count, 2);
+	assert_true(p.instances.items[0].start_ns > 0);
+	if (access("/proc/self/cgroup", R_OK) == 0)
+		assert_non_null(p.instances.items[0].cgroup);
+	for (size_t i = 0; i < p.objects.count; i++)
+		assert_true(p.objects.items[i].kind != OBJECT_UNKNOWN);
+	samples_close(s);
+	profile_release(&p);
+}
+
+/* Whoever waits for the descriptor instead of the beat loses nothing either. */
+static void a_ring_that_fills_wakes(void **state)
+{
+	(void)state;
+	struct child c = child_new(spin_a_second);
+	struct samples_options o = { .mode = PROFILE_CLOCK,
+				     .hz = 3989,
+				     .stacks = STACKS_EH_FRAME,
+				     .unprivileged = true,
+				     .pids = &c.pid,
+				     .pid_count = 1 };
+	struct samples *s = NULL;
+	struct error err = ERROR_INIT;
+	struct profile p = { 0 };
+	if (samples_open(&s, &o, &err) || samples_start(s, &err))
+		fail_msg("%s", err.text);
+	close(c.gate);
+	unsigned woken = 0;
+	while (!samples_idle(s)) {
+		struct pollfd wait = { .fd = samples_fd(s), .events = POLLIN };
+		woken += poll(&wait, 1, 1000) > 0;
+		assert_int_equal(samples_beat(s, &err), 0);
+	}
+	waitpid(c.pid, NULL, 0);
+	assert_int_equal(samples_take(s, &p, &err), 0);
+	const struct profile_slice *slice = &p.slices.items[0];
+	print_message("%ju samples at 3989 Hz, woken %u times, lost %ju, ring %u KiB, at most %u%% "
+		      "full, throttled %ju\n",
+		      (uintmax_t)slice->samples, woken, (uintmax_t)slice->lost,
+		      slice->peak_room / 1024,
+		      100 * (slice->peak_used / 1024) / (slice->peak_room / 1024),
+		      (uintmax_t)slice->throttled);
+	assert_true(woken >= 2);
+	assert_true(woken < slice->samples / 4);
+	assert_int_equal(slice->lost, 0);
+	samples_close(s);
+	profile_release(&p);
+}
+
 static void what_cannot_be_is_said(void **state)
 {
 	(void)state;
@@ -362,7 +474,7 @@ static void become_nobody(void)
 		skip_all("cannot become nobody");
 }
 
-int main(int argc, char **argv)
+ALONE("main_code") int main(int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
@@ -378,6 +490,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(stacks_go_up_to_main),
 		cmocka_unit_test(forks_are_instances_and_execs_apps),
 		cmocka_unit_test(threads_are_of_one_instance),
+		cmocka_unit_test(a_running_process_is_sampled_in_slices),
+		cmocka_unit_test(a_ring_that_fills_wakes),
 		cmocka_unit_test(what_cannot_be_is_said),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -475,8 +475,8 @@ static void churn(struct profile *p, uint64_t number)
 		}
 		profile_add_sample(p, 0, t, profile_add_stack(p, links, 3, 0, STACK_COMPLETE), 1);
 	}
-	array_push(&p->slices, (struct profile_slice){ .begin_ns = number * 10 * SECOND,
-						       .end_ns = (number + 1) * 10 * SECOND,
+	array_push(&p->slices, (struct profile_slice){ .begin_ns = number * 60 * SECOND,
+						       .end_ns = (number + 1) * 60 * SECOND,
 						       .samples = 20,
 						       .user = 20 });
 }
@@ -488,17 +488,17 @@ static void a_day_stays_bounded(void **state)
 	struct lab *lab = open_lab(LAB_WRITE);
 	int64_t run = add_run(lab, SUBJECT_SYSTEM), half = 0;
 	struct lab_roll roll = { 600 * SECOND, 7200 * SECOND, 1000000 };
-	for (uint64_t i = 1; i <= 8640; i++) {
+	for (uint64_t i = 1; i <= 1440; i++) {
 		struct profile p;
 		churn(&p, i);
 		ok(lab_add_slices(lab, run, &p, &err));
 		profile_release(&p);
 		if (i % 6 == 0) {
 			uint64_t bytes = 0;
-			ok(lab_roll_slices(lab, run, &roll, (i + 1) * 10 * SECOND, &bytes, &err));
+			ok(lab_roll_slices(lab, run, &roll, (i + 1) * 60 * SECOND, &bytes, &err));
 			assert_true(bytes <= roll.keep_bytes);
 		}
-		if (i == 4320)
+		if (i == 720)
 			half = query(lab, "PRAGMA page_count");
 	}
 	/* the estimate is one of bytes in the file */
@@ -528,7 +528,7 @@ static void a_day_stays_bounded(void **state)
 	ok(lab_roll_slices(lab, run, &(struct lab_roll){ .keep_bytes = 1 }, 1, NULL, &err));
 	assert_int_equal(query(lab, "SELECT count(*) FROM profile_slice"), 1);
 	assert_int_equal(query(lab, "SELECT end_ns FROM profile_slice"),
-			 8641 * 10 * (int64_t)SECOND);
+			 1441 * 60 * (int64_t)SECOND);
 	lab_close(lab);
 }
 
@@ -561,6 +561,241 @@ static void a_removed_run_takes_all_with_it(void **state)
 	lab_close(lab);
 }
 
+/* ---- damage, no room ---- */
+
+static void damage_is_an_error(void **state)
+{
+	(void)state;
+	static const char *const damages[] = {
+		"UPDATE profile SET mode = 9",
+		"UPDATE profile SET cpus = -1",
+		"UPDATE profile_slice SET peak_used = -5",
+		"UPDATE profile_sample SET thread = 99999",
+		"UPDATE profile_sample SET thread = -1",
+		"UPDATE profile_sample SET location = 99999",
+		"UPDATE profile_sample SET location = NULL",
+		"UPDATE profile_sample SET chain = 0",
+		"UPDATE profile_object SET kind = 77",
+		"UPDATE profile_object SET run = 2",
+		"UPDATE profile_object SET build_id = zeroblob(21)",
+		"DELETE FROM profile_object",
+		"UPDATE profile_app SET object = 99",
+		"DELETE FROM profile_app",
+		"DELETE FROM profile_cgroup",
+		"UPDATE profile_instance SET pid = -4",
+		"UPDATE profile_instance SET run = 2",
+		"DELETE FROM profile_thread WHERE id = 2",
+		"UPDATE profile_thread SET tid = 1 << 40 WHERE tid = 201",
+		"UPDATE profile_thread SET instance = 0 WHERE tid = 201",
+		"UPDATE profile_function SET object = 44",
+		"UPDATE profile_function SET line = -1",
+		"DELETE FROM profile_function",
+		"UPDATE profile_code SET size = 1 << 60",
+		"UPDATE profile_code SET size = 1",
+		"UPDATE profile_code SET data = x'00112233'",
+		"UPDATE profile_code SET data = x''",
+		"UPDATE profile_location SET object = 0",
+		"UPDATE profile_frame SET function = 999",
+		"UPDATE profile_frame SET line = -9",
+		"UPDATE profile_frame SET level = level + 5",
+		"UPDATE profile_chain SET kernel = 6",
+		"UPDATE profile_chain SET kernel = -1",
+		"UPDATE profile_chain SET stop = 4",
+		"UPDATE profile_chain SET run = 2",
+		"UPDATE profile_chain SET links = 'x'",
+		"UPDATE profile_chain SET links = ','",
+		"UPDATE profile_chain SET links = ',1,'",
+		"UPDATE profile_chain SET links = ',-1'",
+		"UPDATE profile_chain SET links = ',99999'",
+		"UPDATE profile_chain SET links = ',99999999999999999999999'",
+	};
+	struct profile p = { 0 };
+	fixture_profile(&p);
+	for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+		struct lab *lab = NULL;
+		struct profile back = { 0 };
+		ok(lab_open(&lab, LAB_IN_MEMORY, LAB_WRITE, &err));
+		int64_t run = add_run(lab, SUBJECT_SYSTEM);
+		add_run(lab, SUBJECT_SYSTEM);
+		ok(lab_add_slices(lab, run, &p, &err));
+		sqlite3_exec(lab->db, "PRAGMA foreign_keys = OFF", NULL, NULL, NULL);
+		if (sqlite3_exec(lab->db, damages[i], NULL, NULL, NULL))
+			fail_msg("%s: %s", damages[i], sqlite3_errmsg(lab->db));
+		if (lab_get_profile(lab, run, 0, 0, &back, &err) != -1)
+			fail_msg("not seen: %s", damages[i]);
+		assert_non_null(strstr(err.text, "damaged"));
+		assert_null(back.samples.items);
+		/* rolling up what is damaged may fail, and does not crash */
+		lab_roll_slices(lab, run, &(struct lab_roll){ 1, 1, 1 }, 7200 * 1000 * SECOND, NULL,
+				&err);
+		lab_close(lab);
+	}
+	profile_release(&p);
+}
+
+/* What was stored before stays, and what was not is not half there. */
+static void a_full_disk(void **state)
+{
+	(void)state;
+	struct lab *lab = open_lab(LAB_WRITE);
+	struct profile p, part, sum = { 0 };
+	int64_t run = add_run(lab, SUBJECT_SYSTEM);
+	uint32_t stored = 0;
+	random_profile(&p, 60, 40);
+	drop_code(&p);
+	char limit[60];
+	snprintf(limit, sizeof limit, "PRAGMA max_page_count = %d",
+		 (int)query(lab, "PRAGMA page_count") + 15);
+	assert_int_equal(sqlite3_exec(lab->db, limit, NULL, NULL, NULL), SQLITE_OK);
+	for (; stored < 40; stored++) {
+		cut(&p, stored, stored + 1, &part);
+		int failed = lab_add_slices(lab, run, &part, &err);
+		profile_release(&part);
+		if (failed)
+			break;
+	}
+	assert_in_range(stored, 1, 39);
+	assert_int_equal(err.code, EXIT_ENVIRONMENT);
+	assert_non_null(strstr(err.text, "what was stored before is kept"));
+	cut(&p, 0, stored, &sum);
+	comes_back(lab, run, &sum);
+	sqlite3_exec(lab->db, "PRAGMA max_page_count = 100000", NULL, NULL, NULL);
+	cut(&p, stored, 40, &part);
+	ok(lab_add_slices(lab, run, &part, &err)); /* with room it goes on */
+	comes_back(lab, run, &p);
+	profile_release(&part);
+	profile_release(&sum);
+	profile_release(&p);
+	lab_close(lab);
+}
+
+/* ---- versions ---- */
+
+static void a_lab_before_profiles_is_brought_up_to_date(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		execute_sql(lab_schema[i]);
+	execute_sql(
+		"PRAGMA application_id = 0x74617265; PRAGMA user_version = 3;"
+		"INSERT INTO run (status, backend, name, command, parameters, parameters_raw,"
+		" started_at_ns, planned, owner_pid, owner_start, owner_boot, owner_space, kind)"
+		" VALUES (1, 2, x'6f', x'74', '{}', x'', 5, 1, 1, 1, '', '', 0),"
+		" (1, 2, x'6e', x'74', '{}', x'', 6, 1, 1, 1, '', '', 1);"
+		"INSERT INTO noise VALUES (2, 0, 0, 1, 0, 1, 2, 3, 4);"
+		"INSERT INTO noise_cpu (run, position, cpu, rounds, window_ns, unwatched_ns, turns,"
+		" threshold_ns, count, ns, irq_ns, softirq_ns, nmi_ns, thread_ns, work_ns, fault_ns,"
+		" throttled_ns, delivery_ns, steal_ns, host_ns, unexplained_ns, overlap_ns,"
+		" host_rounds, host_fitted, host_in_phase, host_looked_at, events, lost, outside,"
+		" outside_ns) VALUES (2, 0, 7, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,"
+		" 1, 1, 1, 1, 1, 1, 1, 1)");
+	struct lab *lab = open_lab(LAB_WRITE);
+	assert_int_equal(query(lab, "PRAGMA user_version"), lab_schema_version);
+	assert_int_equal(query(lab, "SELECT group_concat(id || kind) = '1command,2cpu' FROM runs"),
+			 1);
+	assert_int_equal(query(lab, "SELECT count(*) FROM noise_runs WHERE run = 2 AND name = 'n'"),
+			 1);
+	struct run old = { 0 };
+	struct noise n;
+	ok(lab_get_run(lab, 2, &old, &err));
+	assert_int_equal(old.kind, SUBJECT_CPU);
+	run_release(&old);
+	ok(lab_get_noise(lab, 2, &n, &err));
+	assert_int_equal(n.cpus.items[0].cpu, 7);
+	noise_release(&n);
+	struct profile p = { 0 };
+	int64_t run = add_run(lab, SUBJECT_SYSTEM);
+	fixture_profile(&p);
+	ok(lab_add_slices(lab, run, &p, &err));
+	comes_back(lab, run, &p);
+	profile_release(&p);
+	assert_int_not_equal(sqlite3_exec(lab->db, "UPDATE run SET kind = 3", NULL, NULL, NULL),
+			     SQLITE_OK); /* it is checked as before, only wider */
+	sqlite3_stmt *stmt = NULL;
+	ok(lab_prepare(lab, &stmt, "PRAGMA foreign_key_check", "read", &err));
+	assert_int_equal(sqlite3_step(stmt), SQLITE_DONE);
+	sqlite3_finalize(stmt);
+	lab_close(lab);
+}
+
+/* ---- views ---- */
+
+static void views_say_the_same(void **state)
+{
+	(void)state;
+	struct lab *lab = open_lab(LAB_WRITE);
+	struct profile p = { 0 }, other;
+	int64_t run = add_run(lab, SUBJECT_SYSTEM), beside = add_run(lab, SUBJECT_SYSTEM);
+	fixture_profile(&p);
+	random_profile(&other, 50, 3);
+	ok(lab_add_slices(lab, run, &p, &err));
+	ok(lab_add_slices(lab, beside, &other, &err));
+	static const char *const truths[] = {
+		"SELECT count(*) = 2 FROM profiles",
+		"SELECT mode = 'cpu-clock' AND stacks = 'eh_frame' AND hz = 99 AND cpus = 2 AND slices "
+		"= 2 AND seconds = 20.0 AND samples = 180 AND user = 165 AND kernel = 15 AND idle = "
+		"1820 AND lost = 2 AND throttled = 1 AND bytes > 1000 AND name = 'p' FROM profiles "
+		"WHERE run = 1",
+		"SELECT group_concat(samples) = '100,80' AND max(seconds) = 10.0 AND min(begin_at) = "
+		"'2023-11-14T22:30:00.000Z' FROM profile_slices WHERE run = 1",
+		"SELECT instances = 2 AND threads = 2 AND samples = 110 AND user = 100 AND kernel = 10 "
+		"AND path = '/usr/bin/btree' AND build_id LIKE 'bbbb%' AND abs(share - 110.0 / 180) < "
+		"1e-9 FROM profile_apps WHERE run = 1 AND app = 'btree'",
+		"SELECT group_concat(samples) = '80,30' AND max(pid) = 100 AND count(DISTINCT start_ns) "
+		"= 2 FROM (SELECT * FROM profile_instances WHERE run = 1 AND app = 'btree' ORDER BY "
+		"instance)",
+		"SELECT cgroup = '/docker/0123' AND container = '0123' AND threads = 2 AND kernel = 5 "
+		"AND first_at = '2023-11-14T22:30:00.001Z' FROM profile_instances WHERE run = 1 AND "
+		"app = 'python3'",
+		"SELECT samples = 40 AND comm = 'worker' AND pid = 200 FROM profile_threads WHERE run = "
+		"1 AND tid = 201",
+		"SELECT samples = 80 AND address IS NULL AND file = '/src/btree.h' AND line = 5 AND "
+		"object = '/usr/bin/btree' AND kind = 'file' FROM profile_functions WHERE run = 1 AND "
+		"function = 'compare'",
+		"SELECT samples = 20 AND address = 0x1100 AND size = 18 FROM profile_functions WHERE run "
+		"= 1 AND function = 'search'",
+		"SELECT samples = 25 AND object = '/usr/bin/python3' FROM profile_functions WHERE run = "
+		"1 AND function IS NULL",
+		"SELECT samples = 80 AND file = '/src/btree.h' FROM profile_lines WHERE run = 1 AND line "
+		"= 6",
+		"SELECT samples = 80 AND offset = 0x106 AND address_hex = '0x1106' FROM "
+		"profile_instructions WHERE run = 1 AND address = 0x1106",
+		"SELECT address_hex = '0xffffffff81a00007' AND kind = 'kernel' FROM "
+		"profile_instructions WHERE run = 1 AND function = 'clear_page_erms'",
+		"SELECT count(*) = 8 AND sum(count) = 180 AND sum(iif(space = 'kernel', count, 0)) = 15 "
+		"FROM profile_samples WHERE run = 1",
+		"SELECT count = 10 AND app = 'btree' AND instance = 0 AND tid = 100 AND object = "
+		"'[kernel]' AND cgroup = '/user.slice' AND container IS NULL AND begin_at = "
+		"'2023-11-14T22:30:00.000Z' FROM profile_samples WHERE run = 1 AND function = "
+		"'clear_page_erms'",
+		"SELECT group_concat(function || ':' || depth || space) = 'clear_page_erms:0kernel,"
+		"asm_exc_page_fault:1kernel,compare:2user,search:2user,main:3user,"
+		"__libc_start_call_main:4user' AND max(samples) = 10 AND min(end) = 'complete' FROM "
+		"(SELECT * FROM profile_frames f WHERE run = 1 AND EXISTS (SELECT 1 FROM profile_samples "
+		"s WHERE s.chain = f.chain AND s.leaf = f.leaf AND s.function = 'clear_page_erms') "
+		"ORDER BY depth, level)",
+		"SELECT sum(samples) = 110 FROM (SELECT DISTINCT chain, leaf, samples FROM "
+		"profile_frames WHERE run = 1 AND function = 'search')",
+		"SELECT kind = 'system' AND executions = 0 FROM runs WHERE id = 1",
+		/* on the random one: all agree */
+		"SELECT samples = (SELECT sum(samples) FROM profile_slices WHERE run = 2) AND samples = "
+		"(SELECT sum(samples) FROM profile_apps WHERE run = 2) AND samples = (SELECT "
+		"sum(samples) FROM profile_instances WHERE run = 2) AND samples = (SELECT sum(samples) "
+		"FROM profile_threads WHERE run = 2) AND samples = (SELECT sum(count) FROM "
+		"profile_samples WHERE run = 2) FROM profiles WHERE run = 2",
+		"SELECT a = b AND b = c AND c = d FROM (SELECT (SELECT sum(samples) FROM "
+		"profile_functions WHERE run = 2) a, (SELECT sum(samples) FROM profile_lines WHERE run "
+		"= 2) b, (SELECT sum(samples) FROM profile_instructions WHERE run = 2) c, (SELECT "
+		"sum(samples) FROM profile_frames WHERE run = 2 AND depth = 0 AND level = 0) d)",
+	};
+	for (size_t i = 0; i < sizeof truths / sizeof *truths; i++)
+		if (query(lab, truths[i]) != 1)
+			fail_msg("not true: %s", truths[i]);
+	profile_release(&p);
+	profile_release(&other);
+	lab_close(lab);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -575,6 +810,10 @@ int main(void)
 		TEST(the_old_becomes_coarser),
 		TEST(a_day_stays_bounded),
 		TEST(a_removed_run_takes_all_with_it),
+		TEST(damage_is_an_error),
+		TEST(a_full_disk),
+		TEST(a_lab_before_profiles_is_brought_up_to_date),
+		TEST(views_say_the_same),
 	};
 	return cmocka_run_group_tests_name("lab-profile", tests, NULL, NULL);
 }

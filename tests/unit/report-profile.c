@@ -378,9 +378,8 @@ static const char hostile[] = "operator\033[2J\n\t\xff\xfe<\"漢字\">";
 static void make_hostile(struct profile *p)
 {
 	static char longest[3000];
-	memset(longest, 'x', sizeof longest - 1);
-	memcpy(longest, "std::begin<", 11);
-	memcpy(longest + sizeof longest - 8, ">::end()", 7);
+	for (size_t i = 0; i < sizeof longest - 1; i++)
+		longest[i] = "std::pair<"[i % 10];
 	const char *const names[] = { hostile, longest };
 	*p = (struct profile){ .hz = 99, .cpus = 1 };
 	array_push(&p->slices, (struct profile_slice){ .end_ns = 1000000000, .samples = 3 });
@@ -456,6 +455,50 @@ static void any_names(void **state)
 	profile_release(&p);
 }
 
+/* What is between brackets goes first; brackets that are a name stay. */
+static void long_names(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *shown;
+	} names[] = {
+		{ "std::map<std::string, std::vector<int>>::insert(std::pair<int, int>&&)",
+		  "std::map<…>::insert(…)" },
+		{ "std::operator<<(std::basic_ostream<char>&, std::_Setw) [clone .cold]",
+		  "std::operator<<(…) [clone .cold]" },
+		{ "Very::Long::Name::Of::A::Functor::operator()(int, char const*, double)",
+		  "Very::Long::Name::…or::operator()(…)" },
+		{ "<alloc::vec::Vec<T> as core::iter::traits::collect::Extend>::extend",
+		  "<…>::extend" },
+		{ "f(decltype(std::declval<T>()->g(0)), long, long, long, long, long)", "f(…)" },
+		{ "this_one_is_not_balanced<<<<<<<<<<<<<<<<<<(((((((((((((((((((((((((",
+		  "this_one_is_not_ba…(((((((((((((((((" },
+	};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct sleepy_view v = { .by = SLEEPY_FUNCTION,
+					 .samples = 1000000,
+					 .all = 1000000 };
+		struct strbuf out = { 0 }, row = { 0 };
+		array_push(&v.rows, (struct sleepy_row){ .name = (char *)names[i].name,
+							 .where = "a",
+							 .app = PROFILE_NONE,
+							 .instance = PROFILE_NONE,
+							 .thread = PROFILE_NONE,
+							 .object = PROFILE_NONE,
+							 .function = PROFILE_NONE,
+							 .location = PROFILE_NONE,
+							 .self = 1000000 });
+		profile_view_text(&c.subject, &v, &(struct profile_style){ .width = 62 }, &out);
+		strbuf_printf(&row, "  %s  ", names[i].shown);
+		if (!strstr(out.text, row.text))
+			fail_msg("%s", out.text);
+		check_safe(out.text, 62);
+		strbuf_release(&out);
+		strbuf_release(&row);
+		array_release(&v.rows);
+	}
+}
+
 static const char *hostile_source(void *context, const char *file, uint32_t line)
 {
 	(void)context;
@@ -523,11 +566,11 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(head),    TEST(head_of_troubles), TEST(subjects),
-		TEST(views),   TEST(some_rows),	       TEST(filtered),
-		TEST(listing), TEST(folded),	       TEST(compared),
-		TEST(csv),     TEST(any_names),	       TEST(any_code),
-		TEST(nothing),
+		TEST(head),	  TEST(head_of_troubles), TEST(subjects),
+		TEST(views),	  TEST(some_rows),	  TEST(filtered),
+		TEST(listing),	  TEST(folded),		  TEST(compared),
+		TEST(csv),	  TEST(any_names),	  TEST(any_code),
+		TEST(long_names), TEST(nothing),
 	};
 	return cmocka_run_group_tests_name("report-profile", tests, NULL, NULL);
 }

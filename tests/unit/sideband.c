@@ -57,7 +57,7 @@ static void put_text(struct record *r, const char *text)
 {
 	char padded[256] = "";
 	size_t size = (strlen(text) + 8) & ~(size_t)7;
-	memcpy(padded, text, strlen(text));
+	snprintf(padded, sizeof padded, "%s", text);
 	put(r, padded, size);
 }
 
@@ -381,7 +381,7 @@ static void a_build_id_is_read_where_it_was_not_told(void **state)
 {
 	(void)state;
 	char exe[PATH_MAX] = "";
-	struct stat s;
+	struct stat s = { 0 };
 	struct profile_object own = { 0 };
 	assert_true(readlink("/proc/self/exe", exe, sizeof exe - 1) > 0);
 	int fd = open(exe, O_RDONLY | O_CLOEXEC);

@@ -80,6 +80,7 @@ static __always_inline void count(struct profile_half *half, const struct profil
 			slot->stack = what->stack;
 			slot->flags = what->flags;
 			slot->first_ns = bpf_ktime_get_ns();
+			slot->cgroup = bpf_get_current_cgroup_id();
 			bpf_probe_read_kernel(slot->comm, sizeof slot->comm, t->comm);
 			half->used++;
 		}

@@ -42,6 +42,7 @@ struct profile_slot {
 	__u64 first_ns; /* CLOCK_MONOTONIC */
 	__u32 count;	/* 0: free */
 	__u32 flags;
+	__u64 cgroup; /* id in the hierarchy of v2 */
 	char comm[16];
 };
 
@@ -89,6 +90,7 @@ struct profile_dump {
 	struct profile_identity identity;
 	__u64 ip, sp, bp; /* of user space */
 	__u64 at_ns;
+	__u64 cgroup;
 	__u32 tid;
 	__u32 flags;
 	__u32 kernel_count; /* | skip << 16 */

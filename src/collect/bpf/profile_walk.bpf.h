@@ -121,6 +121,7 @@ struct walk {
 	u32 space;	/* NO_SPACE: none */
 	u32 count, end;
 	u32 outside; /* an address was in no span */
+	u32 span;    /* of the last frame */
 	u32 cpu, at; /* where the addresses go */
 	u64 hash;
 };
@@ -139,20 +140,24 @@ static __always_inline bool find_row(struct walk *w, struct unwind_row *into, u6
 	struct unwind_row *all = bpf_map_lookup_elem(&rows, &zero);
 	if (!space || !all)
 		return false;
+	struct profile_span *span = &space->spans[w->span & (PROFILE_SPANS - 1)];
 	u32 low = 0, high = space->count;
-	for (int i = 0; i < SPAN_STEPS; i++) {
-		if (low >= high)
-			break;
-		u32 middle = (low + high) / 2;
-		if (w->ip < space->spans[middle & (PROFILE_SPANS - 1)].begin)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	struct profile_span *span = &space->spans[(low - 1) & (PROFILE_SPANS - 1)];
-	if (low == 0 || w->ip >= span->end) {
-		w->outside = 1;
-		return false;
+	if (w->ip < span->begin || w->ip >= span->end) { /* callers are often in the same file */
+		for (int i = 0; i < SPAN_STEPS; i++) {
+			if (low >= high)
+				break;
+			u32 middle = (low + high) / 2;
+			if (w->ip < space->spans[middle & (PROFILE_SPANS - 1)].begin)
+				high = middle;
+			else
+				low = middle + 1;
+		}
+		span = &space->spans[(low - 1) & (PROFILE_SPANS - 1)];
+		if (low == 0 || w->ip >= span->end) {
+			w->outside = 1;
+			return false;
+		}
+		w->span = low - 1;
 	}
 	u64 pc = w->ip - span->bias;
 	if (!span->rows || pc >= span->limit)
@@ -219,6 +224,11 @@ static __always_inline bool find_cfa(const struct walk *w, const struct unwind_r
 		return read_word(w->bp + offset, cfa);
 	case UNWIND_SP_AT:
 		return read_word(w->sp + offset, cfa);
+	case UNWIND_SP_AT_8:
+		if (!read_word(w->sp + offset, cfa))
+			return false;
+		*cfa += 8;
+		return true;
 	case UNWIND_PLT:
 		*cfa = w->sp + 8 + ((pc & 15) >= offset ? 8 : 0);
 		return true;
@@ -375,6 +385,7 @@ static __always_inline bool dump_pages(struct task_struct *t, const struct dumpe
 	d->sp = from->user->sp;
 	d->bp = from->user->bp;
 	d->at_ns = bpf_ktime_get_ns();
+	d->cgroup = bpf_get_current_cgroup_id();
 	d->tid = from->what->tid;
 	d->flags = from->what->flags | from->flags;
 	d->kernel_count = from->kernel_count;

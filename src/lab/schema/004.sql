@@ -291,7 +291,7 @@ GROUP BY l.run, t.id;
 
 CREATE VIEW profile_functions -- One row per function that was executing when samples were taken, inlined ones apart; callers: profile_frames
 AS SELECT
-  l.run AS run, -- id in runs
+  g.run AS run, -- id in runs
   coalesce(o.path_text, CAST(o.path AS TEXT)) AS object, -- what its code was mapped from
   CASE o.kind WHEN 0 THEN 'file' WHEN 1 THEN 'kernel' WHEN 2 THEN 'module' WHEN 3 THEN 'vdso' WHEN 4 THEN 'jit' WHEN 5 THEN 'memory' ELSE 'unknown' END AS kind, -- of the object: file, kernel, module, vdso, jit, memory or unknown
   coalesce(f.name_text, CAST(f.name AS TEXT)) AS function, -- NULL: not known
@@ -299,29 +299,31 @@ AS SELECT
   nullif(f.size, 0) AS size, -- bytes
   coalesce(f.file_text, CAST(f.file AS TEXT)) AS file, -- of its source; NULL: not known
   nullif(f.line, 0) AS line, -- where it is declared
-  sum(s.count) AS samples, -- in its own code: its callers do not count them
-  sum(s.count) * 1.0 / (SELECT nullif(sum(x.samples), 0) FROM profile_slice x WHERE x.run = l.run) AS share -- of the samples of the run
-FROM profile_slice l CROSS JOIN profile_sample s ON s.id BETWEEN l.id << 24 AND (l.id << 24) + 16777215
-JOIN profile_location k ON k.id = s.location JOIN profile_object o ON o.id = k.object
+  sum(g.samples) AS samples, -- in its own code: its callers do not count them
+  sum(g.samples) * 1.0 / (SELECT nullif(sum(x.samples), 0) FROM profile_slice x WHERE x.run = g.run) AS share -- of the samples of the run
+FROM (SELECT l.run AS run, s.location AS location, sum(s.count) AS samples FROM profile_slice l CROSS JOIN profile_sample s ON s.id BETWEEN l.id << 24 AND (l.id << 24) + 16777215
+      GROUP BY l.run, s.location) g
+JOIN profile_location k ON k.id = g.location JOIN profile_object o ON o.id = k.object
 LEFT JOIN profile_frame m ON m.location = k.id AND m.level = 0 LEFT JOIN profile_function f ON f.id = m.function
-GROUP BY l.run, o.id, f.id;
+GROUP BY g.run, o.id, f.id;
 
 CREATE VIEW profile_lines -- One row per source line that was executing when samples were taken
 AS SELECT
-  l.run AS run, -- id in runs
+  g.run AS run, -- id in runs
   coalesce(o.path_text, CAST(o.path AS TEXT)) AS object, -- what the code was mapped from
   coalesce(f.name_text, CAST(f.name AS TEXT)) AS function, -- innermost, inlined or not; NULL: not known
   coalesce(coalesce(m.file_text, CAST(m.file AS TEXT)), coalesce(f.file_text, CAST(f.file AS TEXT))) AS file, -- of the line; NULL: not known
   nullif(m.line, 0) AS line, -- NULL: not known
-  sum(s.count) AS samples -- on it
-FROM profile_slice l CROSS JOIN profile_sample s ON s.id BETWEEN l.id << 24 AND (l.id << 24) + 16777215
-JOIN profile_location k ON k.id = s.location JOIN profile_object o ON o.id = k.object
+  sum(g.samples) AS samples -- on it
+FROM (SELECT l.run AS run, s.location AS location, sum(s.count) AS samples FROM profile_slice l CROSS JOIN profile_sample s ON s.id BETWEEN l.id << 24 AND (l.id << 24) + 16777215
+      GROUP BY l.run, s.location) g
+JOIN profile_location k ON k.id = g.location JOIN profile_object o ON o.id = k.object
 LEFT JOIN profile_frame m ON m.location = k.id AND m.level = 0 LEFT JOIN profile_function f ON f.id = m.function
-GROUP BY l.run, o.id, f.id, m.file, m.line;
+GROUP BY g.run, o.id, f.id, m.file, m.line;
 
 CREATE VIEW profile_instructions -- One row per instruction that samples were taken at
 AS SELECT
-  l.run AS run, -- id in runs
+  g.run AS run, -- id in runs
   coalesce(o.path_text, CAST(o.path AS TEXT)) AS object, -- what the code was mapped from
   CASE o.kind WHEN 0 THEN 'file' WHEN 1 THEN 'kernel' WHEN 2 THEN 'module' WHEN 3 THEN 'vdso' WHEN 4 THEN 'jit' WHEN 5 THEN 'memory' ELSE 'unknown' END AS kind, -- as in profile_functions
   k.offset AS offset, -- in the file, or the address in memory
@@ -330,11 +332,12 @@ AS SELECT
   coalesce(f.name_text, CAST(f.name AS TEXT)) AS function, -- innermost, inlined or not; NULL: not known
   coalesce(coalesce(m.file_text, CAST(m.file AS TEXT)), coalesce(f.file_text, CAST(f.file AS TEXT))) AS file, -- of its source line; NULL: not known
   nullif(m.line, 0) AS line, -- NULL: not known
-  sum(s.count) AS samples -- at it
-FROM profile_slice l CROSS JOIN profile_sample s ON s.id BETWEEN l.id << 24 AND (l.id << 24) + 16777215
-JOIN profile_location k ON k.id = s.location JOIN profile_object o ON o.id = k.object
+  sum(g.samples) AS samples -- at it
+FROM (SELECT l.run AS run, s.location AS location, sum(s.count) AS samples FROM profile_slice l CROSS JOIN profile_sample s ON s.id BETWEEN l.id << 24 AND (l.id << 24) + 16777215
+      GROUP BY l.run, s.location) g
+JOIN profile_location k ON k.id = g.location JOIN profile_object o ON o.id = k.object
 LEFT JOIN profile_frame m ON m.location = k.id AND m.level = 0 LEFT JOIN profile_function f ON f.id = m.function
-GROUP BY l.run, k.id;
+GROUP BY g.run, k.id;
 
 CREATE VIEW profile_samples -- Everything: one row per slice, thread and stack with samples
 AS SELECT

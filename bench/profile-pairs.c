@@ -1,0 +1,306 @@
+/* What profilers that watch the whole system cost a program: it runs alone and beside each of them,
+ * taking turns, on one CPU.
+ *
+ *	bench-profile-pairs ROUNDS CPU RAW PROFILER... -- COMMAND [ARGUMENT...]
+ *
+ * A PROFILER is one argument, NAME=WORDS: words that blanks separate, ended by SIGINT. Each round
+ *has the command alone twice and once beside each profiler, in an order that rotates. What is
+ *compared with the mean of the two alone is the command's CPU time and the profiler's in that
+ *window together; the second one alone compared with the first is the noise of all this. RAW: a
+ *file that gets a line of "name cpu_ns own_ns elapsed_ns" for each execution, or "-".
+ *
+ * Prints a line for each, and one for the difference of tareX and perfX in percentage points: name,
+ *rounds, and for CPU time with the profiler's own, without, elapsed time, and the profiler's own
+ *CPU time: the median of (ratio - 1) in %, and its 95 % bootstrap interval.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "stats/random.h"
+
+#define ALONE 2 /* the first so many are the command alone */
+#define WORDS_MAX 31
+#define SETTLED_NS 5000000u /* of CPU time in a pause: a profiler that is ready takes less */
+#define PAUSE_US 100000
+#define PAUSES_LEAST 3
+#define PAUSES_MOST 50
+#define RESAMPLES 4000
+
+struct reading {
+	double cpu_ns, own_ns, elapsed_ns;
+};
+
+struct variant {
+	const char *name;
+	char *words[WORDS_MAX + 1]; /* none: the command alone */
+	ARRAY(struct reading) readings;
+};
+
+struct bench {
+	int rounds, cpu;
+	FILE *raw;
+	char **command;
+	ARRAY(struct variant) variants;
+};
+
+static void die(const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+/* CPU time of all threads of a process, of a dead one that was not waited for, too. */
+static uint64_t cpu_of(pid_t pid)
+{
+	char path[64];
+	uint64_t sum = 0;
+	snprintf(path, sizeof path, "/proc/%d/task", pid);
+	DIR *tasks = opendir(path);
+	if (!tasks)
+		return 0;
+	for (const struct dirent *entry; (entry = readdir(tasks));) {
+		char file[400];
+		unsigned long long ns = 0;
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(file, sizeof file, "%s/%s/schedstat", path, entry->d_name);
+		FILE *stat = fopen(file, "r");
+		if (stat && fscanf(stat, "%llu", &ns) == 1)
+			sum += ns;
+		if (stat)
+			fclose(stat);
+	}
+	closedir(tasks);
+	return sum;
+}
+
+static pid_t start(char **words, int cpu)
+{
+	pid_t pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (pid > 0)
+		return pid;
+	int null = open("/dev/null", O_RDWR);
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	if (cpu >= 0) {
+		cpu_set_t set;
+		CPU_ZERO(&set);
+		CPU_SET(cpu, &set);
+		if (sched_setaffinity(0, sizeof set, &set))
+			die("sched_setaffinity");
+	}
+	execvp(words[0], words);
+	die(words[0]);
+	return -1;
+}
+
+/* Alone has the same pause: a CPU that was idle for long is another one. */
+static void settle(pid_t profiler)
+{
+	uint64_t before = 0;
+	for (int i = 0; i < PAUSES_MOST; i++) {
+		usleep(PAUSE_US);
+		if (!profiler && i + 1 == PAUSES_LEAST)
+			return;
+		uint64_t now = profiler ? cpu_of(profiler) : 0;
+		if (profiler && i + 1 >= PAUSES_LEAST && now - before < SETTLED_NS)
+			return;
+		before = now;
+	}
+}
+
+static void stop(const struct variant *v, pid_t profiler)
+{
+	int status;
+	if (waitpid(profiler, &status, WNOHANG) == profiler) {
+		fprintf(stderr, "%s ended by itself, status %d\n", v->name, status);
+		exit(1);
+	}
+	kill(profiler, SIGINT);
+	for (int i = 0; i < 600; i++) {
+		if (waitpid(profiler, &status, WNOHANG) == profiler)
+			return;
+		usleep(50000);
+	}
+	kill(profiler, SIGKILL);
+	waitpid(profiler, &status, 0);
+	fprintf(stderr, "%s did not end within 30 s of SIGINT\n", v->name);
+	exit(1);
+}
+
+static struct reading execute(struct bench *b, struct variant *v)
+{
+	pid_t profiler = v->words[0] ? start(v->words, -1) : 0;
+	settle(profiler);
+	uint64_t own = profiler ? cpu_of(profiler) : 0, begin = clock_monotonic_ns();
+	pid_t pid = start(b->command, b->cpu);
+	siginfo_t info;
+	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT))
+		die("waitid");
+	struct reading r = { .elapsed_ns = (double)(clock_monotonic_ns() - begin),
+			     .own_ns = profiler ? (double)(cpu_of(profiler) - own) : 0,
+			     .cpu_ns = (double)cpu_of(pid) };
+	waitpid(pid, NULL, 0);
+	if (info.si_code != CLD_EXITED || info.si_status != 0) {
+		fprintf(stderr, "%s failed\n", b->command[0]);
+		exit(1);
+	}
+	if (profiler)
+		stop(v, profiler);
+	if (b->raw)
+		fprintf(b->raw, "%s %.0f %.0f %.0f\n", v->name, r.cpu_ns, r.own_ns, r.elapsed_ns);
+	return r;
+}
+
+/* ---- figures ---- */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+static double median(double *x, size_t n)
+{
+	qsort(x, n, sizeof *x, by_value);
+	return (x[(n - 1) / 2] + x[n / 2]) / 2;
+}
+
+static void print_median(const double *x, size_t n)
+{
+	struct random random = { .state = 1 };
+	double *picked = xmalloc(n * sizeof *picked),
+	       *medians = xmalloc(RESAMPLES * sizeof *medians);
+	for (size_t i = 0; i < RESAMPLES; i++) {
+		for (size_t j = 0; j < n; j++)
+			picked[j] = x[random_below(&random, n)];
+		medians[i] = median(picked, n);
+	}
+	qsort(medians, RESAMPLES, sizeof *medians, by_value);
+	memcpy(picked, x, n * sizeof *picked);
+	printf("\t%+.4f\t%+.4f\t%+.4f", median(picked, n), medians[RESAMPLES / 40],
+	       medians[RESAMPLES - 1 - RESAMPLES / 40]);
+	xfree(picked);
+	xfree(medians);
+}
+
+enum figure { WITH_OWN, WITHOUT_OWN, ELAPSED, OWN, FIGURES };
+
+static double figure_of(const struct bench *b, const struct variant *v, size_t round,
+			enum figure figure)
+{
+	const struct reading *r = &v->readings.items[round];
+	const struct variant *alone = b->variants.items;
+	const struct reading *first = &alone[0].readings.items[round];
+	const struct reading *second = &alone[1].readings.items[round];
+	bool control = v < alone + ALONE; /* is not to be compared with itself */
+	double cpu = control ? first->cpu_ns : (first->cpu_ns + second->cpu_ns) / 2;
+	double elapsed = control ? first->elapsed_ns : (first->elapsed_ns + second->elapsed_ns) / 2;
+	switch (figure) {
+	case WITH_OWN:
+		return 100 * ((r->cpu_ns + r->own_ns) / cpu - 1);
+	case WITHOUT_OWN:
+		return 100 * (r->cpu_ns / cpu - 1);
+	case ELAPSED:
+		return 100 * (r->elapsed_ns / elapsed - 1);
+	default:
+		return 100 * r->own_ns / cpu;
+	}
+}
+
+/* tareX beside perfX, round by round. */
+static void report_less(const struct bench *b, const struct variant *tare, double *x)
+{
+	for (size_t i = ALONE; i < b->variants.count; i++) {
+		const struct variant *perf = &b->variants.items[i];
+		if (strncmp(tare->name, "tare", 4) != 0 || strncmp(perf->name, "perf", 4) != 0 ||
+		    strcmp(tare->name + 4, perf->name + 4) != 0)
+			continue;
+		printf("%s-less-%s\t%d", tare->name, perf->name, b->rounds);
+		for (int figure = 0; figure < FIGURES; figure++) {
+			for (size_t round = 0; round < (size_t)b->rounds; round++)
+				x[round] = figure_of(b, tare, round, (enum figure)figure) -
+					   figure_of(b, perf, round, (enum figure)figure);
+			print_median(x, (size_t)b->rounds);
+		}
+		putchar('\n');
+	}
+}
+
+static void report(const struct bench *b)
+{
+	double *x = xmalloc((size_t)b->rounds * sizeof *x);
+	for (size_t i = 1; i < b->variants.count; i++) {
+		const struct variant *v = &b->variants.items[i];
+		printf("%s\t%d", v->name, b->rounds);
+		for (int figure = 0; figure < FIGURES; figure++) {
+			for (size_t round = 0; round < (size_t)b->rounds; round++)
+				x[round] = figure_of(b, v, round, (enum figure)figure);
+			print_median(x, (size_t)b->rounds);
+		}
+		putchar('\n');
+	}
+	for (size_t i = ALONE; i < b->variants.count; i++)
+		report_less(b, &b->variants.items[i], x);
+	xfree(x);
+}
+
+/* ---- arguments ---- */
+
+static void add_variant(struct bench *b, char *text)
+{
+	struct variant v = { .name = text };
+	char *words = strchr(text, '='), *rest = NULL;
+	if (words)
+		*words++ = '\0';
+	size_t count = 0;
+	for (char *word = words ? strtok_r(words, " ", &rest) : NULL; word && count < WORDS_MAX;
+	     word = strtok_r(NULL, " ", &rest))
+		v.words[count++] = word;
+	array_push(&b->variants, v);
+}
+
+int main(int argc, char **argv)
+{
+	struct bench b = { 0 };
+	static char first[] = "alone", second[] = "alone-again";
+	int at = 4;
+	if (argc < 6)
+		return 2;
+	b.rounds = atoi(argv[1]);
+	b.cpu = atoi(argv[2]);
+	if (strcmp(argv[3], "-") != 0 && !(b.raw = fopen(argv[3], "ae")))
+		die(argv[3]);
+	add_variant(&b, first);
+	add_variant(&b, second);
+	for (; at < argc && strcmp(argv[at], "--") != 0; at++)
+		add_variant(&b, argv[at]);
+	b.command = argv + at + 1;
+	if (b.rounds < 1 || at + 1 >= argc)
+		return 2;
+	size_t count = b.variants.count;
+	for (int round = -1; round < b.rounds; round++) /* the first one warms up */
+		for (size_t turn = 0; turn < count; turn++) {
+			struct variant *v = &b.variants.items[(turn + (size_t)(round + 1)) % count];
+			struct reading r = execute(&b, v);
+			if (round >= 0)
+				array_push(&v->readings, r);
+		}
+	report(&b);
+	for (size_t i = 0; i < count; i++)
+		array_release(&b.variants.items[i].readings);
+	array_release(&b.variants);
+	return b.raw && fclose(b.raw) ? 1 : 0;
+}
