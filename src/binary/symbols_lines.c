@@ -1,8 +1,8 @@
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "base/clock.h"
 #include "binary/symbols_private.h"
 
 #define UNITS_MAX 200000
@@ -12,7 +12,7 @@
 #define ROWS_MAX (16u << 20)
 #define DEPTH_MAX 48
 #define BACK_MAX 64
-#define BUDGET_NS (10 * UINT64_C(1000000000)) /* for one file, all in all */
+#define BUDGET_NS (4 * UINT64_C(1000000000)) /* of CPU time for one file, all in all */
 #define NONE UINT32_MAX
 
 /* A function, or a place where one is inlined. What it says is asked of libdw on need. */
@@ -53,6 +53,13 @@ struct lines {
 	size_t memory;
 	uint64_t spent_ns;
 };
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
 
 static bool is_compiled(uint8_t type)
 {
@@ -98,9 +105,9 @@ static void index_units(struct lines *l)
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
 	uint8_t type = 0;
-	uint64_t started = clock_monotonic_ns();
+	uint64_t started = cpu_ns();
 	size_t work = 0;
-	while (l->units.count < UNITS_MAX && clock_monotonic_ns() - started < BUDGET_NS / 4 &&
+	while (l->units.count < UNITS_MAX && cpu_ns() - started < BUDGET_NS / 4 &&
 	       dwarf_get_units(l->files.dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
 		if (!is_compiled(type) ||
 		    add_ranges(&l->ranges, &die, (uint32_t)l->units.count, &work) == 0)
@@ -110,7 +117,7 @@ static void index_units(struct lines *l)
 	sort_ranges(&l->ranges);
 	l->memory += l->ranges.capacity * sizeof *l->ranges.items +
 		     l->units.capacity * sizeof *l->units.items;
-	l->spent_ns += clock_monotonic_ns() - started;
+	l->spent_ns += cpu_ns() - started;
 }
 
 struct lines *lines_new(struct dwarf_files *files)
@@ -166,7 +173,7 @@ static bool may_go_on(struct build *b)
 	b->work++;
 	if (b->work - b->checked >= 1024) {
 		b->checked = b->work;
-		if (clock_monotonic_ns() >= b->deadline_ns)
+		if (cpu_ns() >= b->deadline_ns)
 			b->work = WORK_MAX;
 	}
 	return b->work < WORK_MAX;
@@ -212,7 +219,7 @@ static void walk(struct build *b, Dwarf_Die *parent, uint32_t node, unsigned dep
 		if (!may_go_on(b))
 			return;
 		visit(b, &die, node, depth + 1);
-	} while (dwarf_siblingof(&die, &next) == 0 && (die = next, true));
+	} while (b->work < WORK_MAX && dwarf_siblingof(&die, &next) == 0 && (die = next, true));
 }
 
 static void add_segment(struct unit *u, uint64_t begin, uint32_t node)
@@ -276,7 +283,7 @@ static void read_rows(struct unit *u)
 
 static void build(struct lines *l, struct unit *u)
 {
-	uint64_t started = clock_monotonic_ns();
+	uint64_t started = cpu_ns();
 	u->built = true;
 	if (l->spent_ns >= BUDGET_NS)
 		return;
@@ -285,7 +292,7 @@ static void build(struct lines *l, struct unit *u)
 	make_segments(u, &b.ranges);
 	array_release(&b.ranges);
 	read_rows(u);
-	l->spent_ns += clock_monotonic_ns() - started;
+	l->spent_ns += cpu_ns() - started;
 	/* libdw keeps its rows and files as well, some 40 bytes each */
 	l->memory += u->nodes.capacity * sizeof *u->nodes.items +
 		     u->segments.capacity * sizeof *u->segments.items +
