@@ -1,4 +1,5 @@
 #include <dwarf.h>
+#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -13,6 +14,7 @@
 #define DEPTH_MAX 48
 #define BACK_MAX 64
 #define BUDGET_NS (4 * UINT64_C(1000000000)) /* of CPU time for one file, all in all */
+#define PROGRAM_MAX (8u << 20) /* bytes of a unit's line program: libdw makes some 50 of each */
 #define NONE UINT32_MAX
 
 /* A function, or a place where one is inlined. What it says is asked of libdw on need. */
@@ -47,6 +49,7 @@ struct unit {
 
 struct lines {
 	struct dwarf_files files;
+	Elf_Data *programs, *alternative_programs; /* .debug_line; NULL: none */
 	range_list ranges;
 	ARRAY(struct unit) units;
 	ARRAY(char *) texts; /* handed out by the last call */
@@ -120,11 +123,45 @@ static void index_units(struct lines *l)
 	l->spent_ns += cpu_ns() - started;
 }
 
+static Elf_Data *programs_of(Dwarf *dwarf)
+{
+	Elf *elf = dwarf ? dwarf_getelf(dwarf) : NULL;
+	size_t names;
+	if (!elf || elf_getshdrstrndx(elf, &names) != 0)
+		return NULL;
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
+		GElf_Shdr header;
+		const char *name =
+			gelf_getshdr(scn, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+		if (name && (strcmp(name, ".debug_line") == 0 || strcmp(name, ".zdebug_line") == 0))
+			return elf_rawdata(scn, NULL);
+	}
+	return NULL;
+}
+
+/* May libdw read the lines and files of this unit? It makes them all at once. */
+static bool has_small_program(const struct lines *l, Dwarf_Die *unit)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word at;
+	uint32_t size;
+	bool other = dwarf_cu_getdwarf(unit->cu) != l->files.dwarf;
+	const Elf_Data *data = other ? l->alternative_programs : l->programs;
+	if (!data || !data->d_buf || !dwarf_attr(unit, DW_AT_stmt_list, &attribute) ||
+	    dwarf_formudata(&attribute, &at) != 0 || at > data->d_size ||
+	    data->d_size - at < sizeof size)
+		return false;
+	memcpy(&size, (const char *)data->d_buf + at, sizeof size);
+	return size <= PROGRAM_MAX; /* UINT32_MAX, which would be the 64-bit form, is not */
+}
+
 struct lines *lines_new(struct dwarf_files *files)
 {
 	struct lines *l = xcalloc(1, sizeof *l);
 	l->files = *files;
 	l->memory = files->memory;
+	l->programs = programs_of(files->dwarf);
+	l->alternative_programs = programs_of(files->alternative);
 	*files = (struct dwarf_files){ .fd = -1, .alternative_fd = -1 };
 	index_units(l);
 	return l;
@@ -252,11 +289,12 @@ static void make_segments(struct unit *u, range_list *ranges)
 	array_release(&open);
 }
 
-static void read_rows(struct unit *u)
+static void read_rows(const struct lines *l, struct unit *u)
 {
 	Dwarf_Lines *lines;
 	size_t count;
-	if (dwarf_getsrcfiles(&u->die, &u->files, &u->file_count) != 0) {
+	if (!has_small_program(l, &u->die) ||
+	    dwarf_getsrcfiles(&u->die, &u->files, &u->file_count) != 0) {
 		u->files = NULL;
 		return;
 	}
@@ -291,7 +329,7 @@ static void build(struct lines *l, struct unit *u)
 	walk(&b, &u->die, NONE, 0);
 	make_segments(u, &b.ranges);
 	array_release(&b.ranges);
-	read_rows(u);
+	read_rows(l, u);
 	l->spent_ns += cpu_ns() - started;
 	/* libdw keeps its rows and files as well, some 40 bytes each */
 	l->memory += u->nodes.capacity * sizeof *u->nodes.items +
@@ -365,6 +403,18 @@ static const char *name_of(Dwarf_Die *die)
 	return name ? name : dwarf_diename(die);
 }
 
+/* The file that the function is declared in; it may be of another unit. */
+static const char *declared_in(struct lines *l, struct unit *u, Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die unit;
+	if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) ||
+	    !dwarf_cu_die(attribute.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
+	    !has_small_program(l, &unit))
+		return NULL;
+	return full_path(l, u, dwarf_decl_file(die));
+}
+
 static void describe(struct lines *l, struct unit *u, struct node *node, struct line_frame *frame)
 {
 	int line = 0;
@@ -374,7 +424,7 @@ static void describe(struct lines *l, struct unit *u, struct node *node, struct 
 		frame->name = l->texts.items[l->texts.count - 1];
 	}
 	frame->inlined = node->inlined;
-	frame->decl_file = full_path(l, u, dwarf_decl_file(&node->die));
+	frame->decl_file = declared_in(l, u, &node->die);
 	if (dwarf_decl_line(&node->die, &line) == 0 && line > 0)
 		frame->decl_line = (uint32_t)line;
 	Dwarf_Addr low, high;
