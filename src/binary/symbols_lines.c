@@ -1,8 +1,9 @@
 #include <dwarf.h>
+#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "base/clock.h"
 #include "binary/symbols_private.h"
 
 #define UNITS_MAX 200000
@@ -12,7 +13,8 @@
 #define ROWS_MAX (16u << 20)
 #define DEPTH_MAX 48
 #define BACK_MAX 64
-#define BUDGET_NS (10 * UINT64_C(1000000000)) /* for one file, all in all */
+#define BUDGET_NS (4 * UINT64_C(1000000000)) /* of CPU time for one file, all in all */
+#define PROGRAM_MAX (8u << 20) /* bytes of a unit's line program: libdw makes some 50 of each */
 #define NONE UINT32_MAX
 
 /* A function, or a place where one is inlined. What it says is asked of libdw on need. */
@@ -47,12 +49,20 @@ struct unit {
 
 struct lines {
 	struct dwarf_files files;
+	Elf_Data *programs, *alternative_programs; /* .debug_line; NULL: none */
 	range_list ranges;
 	ARRAY(struct unit) units;
 	ARRAY(char *) texts; /* handed out by the last call */
 	size_t memory;
 	uint64_t spent_ns;
 };
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
 
 static bool is_compiled(uint8_t type)
 {
@@ -98,9 +108,9 @@ static void index_units(struct lines *l)
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
 	uint8_t type = 0;
-	uint64_t started = clock_monotonic_ns();
+	uint64_t started = cpu_ns();
 	size_t work = 0;
-	while (l->units.count < UNITS_MAX && clock_monotonic_ns() - started < BUDGET_NS / 4 &&
+	while (l->units.count < UNITS_MAX && cpu_ns() - started < BUDGET_NS / 4 &&
 	       dwarf_get_units(l->files.dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
 		if (!is_compiled(type) ||
 		    add_ranges(&l->ranges, &die, (uint32_t)l->units.count, &work) == 0)
@@ -110,7 +120,39 @@ static void index_units(struct lines *l)
 	sort_ranges(&l->ranges);
 	l->memory += l->ranges.capacity * sizeof *l->ranges.items +
 		     l->units.capacity * sizeof *l->units.items;
-	l->spent_ns += clock_monotonic_ns() - started;
+	l->spent_ns += cpu_ns() - started;
+}
+
+static Elf_Data *programs_of(Dwarf *dwarf)
+{
+	Elf *elf = dwarf ? dwarf_getelf(dwarf) : NULL;
+	size_t names;
+	if (!elf || elf_getshdrstrndx(elf, &names) != 0)
+		return NULL;
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
+		GElf_Shdr header;
+		const char *name =
+			gelf_getshdr(scn, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+		if (name && (strcmp(name, ".debug_line") == 0 || strcmp(name, ".zdebug_line") == 0))
+			return elf_rawdata(scn, NULL);
+	}
+	return NULL;
+}
+
+/* May libdw read the lines and files of this unit? It makes them all at once. */
+static bool has_small_program(const struct lines *l, Dwarf_Die *unit)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word at;
+	uint32_t size;
+	bool other = dwarf_cu_getdwarf(unit->cu) != l->files.dwarf;
+	const Elf_Data *data = other ? l->alternative_programs : l->programs;
+	if (!data || !data->d_buf || !dwarf_attr(unit, DW_AT_stmt_list, &attribute) ||
+	    dwarf_formudata(&attribute, &at) != 0 || at > data->d_size ||
+	    data->d_size - at < sizeof size)
+		return false;
+	memcpy(&size, (const char *)data->d_buf + at, sizeof size);
+	return size <= PROGRAM_MAX; /* UINT32_MAX, which would be the 64-bit form, is not */
 }
 
 struct lines *lines_new(struct dwarf_files *files)
@@ -118,6 +160,8 @@ struct lines *lines_new(struct dwarf_files *files)
 	struct lines *l = xcalloc(1, sizeof *l);
 	l->files = *files;
 	l->memory = files->memory;
+	l->programs = programs_of(files->dwarf);
+	l->alternative_programs = programs_of(files->alternative);
 	*files = (struct dwarf_files){ .fd = -1, .alternative_fd = -1 };
 	index_units(l);
 	return l;
@@ -166,7 +210,7 @@ static bool may_go_on(struct build *b)
 	b->work++;
 	if (b->work - b->checked >= 1024) {
 		b->checked = b->work;
-		if (clock_monotonic_ns() >= b->deadline_ns)
+		if (cpu_ns() >= b->deadline_ns)
 			b->work = WORK_MAX;
 	}
 	return b->work < WORK_MAX;
@@ -212,7 +256,7 @@ static void walk(struct build *b, Dwarf_Die *parent, uint32_t node, unsigned dep
 		if (!may_go_on(b))
 			return;
 		visit(b, &die, node, depth + 1);
-	} while (dwarf_siblingof(&die, &next) == 0 && (die = next, true));
+	} while (b->work < WORK_MAX && dwarf_siblingof(&die, &next) == 0 && (die = next, true));
 }
 
 static void add_segment(struct unit *u, uint64_t begin, uint32_t node)
@@ -245,11 +289,12 @@ static void make_segments(struct unit *u, range_list *ranges)
 	array_release(&open);
 }
 
-static void read_rows(struct unit *u)
+static void read_rows(const struct lines *l, struct unit *u)
 {
 	Dwarf_Lines *lines;
 	size_t count;
-	if (dwarf_getsrcfiles(&u->die, &u->files, &u->file_count) != 0) {
+	if (!has_small_program(l, &u->die) ||
+	    dwarf_getsrcfiles(&u->die, &u->files, &u->file_count) != 0) {
 		u->files = NULL;
 		return;
 	}
@@ -276,7 +321,7 @@ static void read_rows(struct unit *u)
 
 static void build(struct lines *l, struct unit *u)
 {
-	uint64_t started = clock_monotonic_ns();
+	uint64_t started = cpu_ns();
 	u->built = true;
 	if (l->spent_ns >= BUDGET_NS)
 		return;
@@ -284,8 +329,8 @@ static void build(struct lines *l, struct unit *u)
 	walk(&b, &u->die, NONE, 0);
 	make_segments(u, &b.ranges);
 	array_release(&b.ranges);
-	read_rows(u);
-	l->spent_ns += clock_monotonic_ns() - started;
+	read_rows(l, u);
+	l->spent_ns += cpu_ns() - started;
 	/* libdw keeps its rows and files as well, some 40 bytes each */
 	l->memory += u->nodes.capacity * sizeof *u->nodes.items +
 		     u->segments.capacity * sizeof *u->segments.items +
@@ -358,6 +403,18 @@ static const char *name_of(Dwarf_Die *die)
 	return name ? name : dwarf_diename(die);
 }
 
+/* The file that the function is declared in; it may be of another unit. */
+static const char *declared_in(struct lines *l, struct unit *u, Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die unit;
+	if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) ||
+	    !dwarf_cu_die(attribute.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
+	    !has_small_program(l, &unit))
+		return NULL;
+	return full_path(l, u, dwarf_decl_file(die));
+}
+
 static void describe(struct lines *l, struct unit *u, struct node *node, struct line_frame *frame)
 {
 	int line = 0;
@@ -367,7 +424,7 @@ static void describe(struct lines *l, struct unit *u, struct node *node, struct 
 		frame->name = l->texts.items[l->texts.count - 1];
 	}
 	frame->inlined = node->inlined;
-	frame->decl_file = full_path(l, u, dwarf_decl_file(&node->die));
+	frame->decl_file = declared_in(l, u, &node->die);
 	if (dwarf_decl_line(&node->die, &line) == 0 && line > 0)
 		frame->decl_line = (uint32_t)line;
 	Dwarf_Addr low, high;
