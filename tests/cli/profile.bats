@@ -32,11 +32,10 @@ flat() {
 	output=$(tr -s ' \n' ' ' <<<"$output")
 }
 
-# spin [PROGRAM]: profile-loop, or a copy of it, over and over in the background
+# spin: profile-loop, over and over in the background
 spin() {
-	local program=${1:-$programs/profile-loop}
-	bash -c 'trap "kill %1; exit" TERM; while :; do "$0" >/dev/null & wait; done' "$program" \
-		>/dev/null 2>&1 3>&- &
+	bash -c 'trap "kill %1; exit" TERM; while :; do "$0" >/dev/null & wait; done' \
+		"$programs/profile-loop" >/dev/null 2>&1 3>&- &
 	spinner=$!
 }
 
@@ -155,8 +154,8 @@ gone() {
 	tail -n +2 out >report
 	for again in "profile report" "profile report 1" "profile report loop" show "show last"; do
 		# shellcheck disable=SC2086
-		"$TARE" $again >again
-		diff report again
+		"$TARE" $again >shown
+		diff report shown
 	done
 }
 
@@ -170,8 +169,8 @@ gone() {
 @test "profile: with callers" {
 	needs_root
 	"$TARE" profile -q -g -F 997 -- "$programs/profile-btree" >/dev/null
-	"$TARE" profile export --format folded >folded
-	grep -q 'main.*;' folded
+	"$TARE" profile export --format folded >stacks.txt
+	grep -q 'main.*;' stacks.txt
 	[ "$(sql "SELECT stacks FROM profiles")" = eh_frame ]
 }
 
