@@ -33,7 +33,7 @@
 #define SETTLED_NS 5000000u /* of CPU time in a pause: a profiler that is ready takes less */
 #define PAUSE_US 100000
 #define PAUSES_LEAST 3
-#define PAUSES_MOST 50
+#define PAUSES_MOST 100
 #define RESAMPLES 4000
 
 struct reading {
@@ -59,8 +59,25 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* CPU time of all threads of a process, of a dead one that was not waited for, too. */
-static uint64_t cpu_of(pid_t pid)
+/* One that wants the CPU and does not get it is not idle. */
+static bool runnable(const char *task)
+{
+	char path[400], line[512];
+	bool runs = false;
+	snprintf(path, sizeof path, "%s/stat", task);
+	FILE *stat = fopen(path, "r");
+	if (stat && fgets(line, sizeof line, stat)) {
+		const char *name_end = strrchr(line, ')');
+		runs = name_end && strncmp(name_end, ") R", 3) == 0;
+	}
+	if (stat)
+		fclose(stat);
+	return runs;
+}
+
+/* CPU time of all threads of a process, of a dead one that was not waited for, too; how many of
+ * them want to run is added to *wanting unless that is NULL. */
+static uint64_t cpu_of(pid_t pid, int *wanting)
 {
 	char path[64];
 	uint64_t sum = 0;
@@ -69,11 +86,14 @@ static uint64_t cpu_of(pid_t pid)
 	if (!tasks)
 		return 0;
 	for (const struct dirent *entry; (entry = readdir(tasks));) {
-		char file[400];
+		char task[330], file[400];
 		unsigned long long ns = 0;
 		if (entry->d_name[0] == '.')
 			continue;
-		snprintf(file, sizeof file, "%s/%s/schedstat", path, entry->d_name);
+		snprintf(task, sizeof task, "%s/%s", path, entry->d_name);
+		snprintf(file, sizeof file, "%s/schedstat", task);
+		if (wanting)
+			*wanting += runnable(task);
 		FILE *stat = fopen(file, "r");
 		if (stat && fscanf(stat, "%llu", &ns) == 1)
 			sum += ns;
@@ -114,8 +134,9 @@ static void settle(pid_t profiler)
 		usleep(PAUSE_US);
 		if (!profiler && i + 1 == PAUSES_LEAST)
 			return;
-		uint64_t now = profiler ? cpu_of(profiler) : 0;
-		if (profiler && i + 1 >= PAUSES_LEAST && now - before < SETTLED_NS)
+		int wanting = 0;
+		uint64_t now = profiler ? cpu_of(profiler, &wanting) : 0;
+		if (profiler && i + 1 >= PAUSES_LEAST && !wanting && now - before < SETTLED_NS)
 			return;
 		before = now;
 	}
@@ -144,14 +165,14 @@ static struct reading execute(struct bench *b, struct variant *v)
 {
 	pid_t profiler = v->words[0] ? start(v->words, -1) : 0;
 	settle(profiler);
-	uint64_t own = profiler ? cpu_of(profiler) : 0, begin = clock_monotonic_ns();
+	uint64_t own = profiler ? cpu_of(profiler, NULL) : 0, begin = clock_monotonic_ns();
 	pid_t pid = start(b->command, b->cpu);
 	siginfo_t info;
 	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT))
 		die("waitid");
 	struct reading r = { .elapsed_ns = (double)(clock_monotonic_ns() - begin),
-			     .own_ns = profiler ? (double)(cpu_of(profiler) - own) : 0,
-			     .cpu_ns = (double)cpu_of(pid) };
+			     .own_ns = profiler ? (double)(cpu_of(profiler, NULL) - own) : 0,
+			     .cpu_ns = (double)cpu_of(pid, NULL) };
 	waitpid(pid, NULL, 0);
 	if (info.si_code != CLD_EXITED || info.si_status != 0) {
 		fprintf(stderr, "%s failed\n", b->command[0]);
