@@ -28,8 +28,9 @@
 #include "collect/unwound.h"
 #include "profile.skel.h"
 
-#define DUMP_BYTES (16u << 20) /* a power of 2 */
-#define DRAIN_MOST_NS 10000000000u
+#define DUMP_BYTES (16u << 20)	  /* a power of 2 */
+#define DRAIN_MOST_NS 1000000000u /* files of what ended since may be gone */
+#define FORGET_NS 10000000000u
 #define FRAMES_TYPICAL 40
 #define BEAT_STACKS_NS 200000000u /* new programs are told to the kernel side this soon */
 
@@ -494,7 +495,7 @@ static int sampler_take(void *state, struct profile *into, struct error *err)
 	sampler_describe(s, &s->current);
 	profile_merge(into, &s->current);
 	profile_release(&s->current);
-	sideband_forget(s->sideband, now - DRAIN_MOST_NS);
+	sideband_forget(s->sideband, now - FORGET_NS);
 	tally_forget(s->tally);
 	if (s->spaces)
 		spaces_forget(s->spaces);

@@ -97,12 +97,9 @@ static int add_event(struct samples_perf *s, pid_t tid, size_t cpu, struct error
 {
 	struct perf_event_attr attr = attributes(s, s->sampled.items[cpu]);
 	attr.inherit = 1;
-	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = attr.build_id = 1;
+	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task =
+		1; /* no build_id: see sideband_ring.c */
 	int event = open_event(&attr, tid, s->cpus.items[cpu]);
-	if (event < 0 && errno == EINVAL) { /* before Linux 5.12 */
-		attr.build_id = 0;
-		event = open_event(&attr, tid, s->cpus.items[cpu]);
-	}
 	if (event < 0)
 		return refused(s, errno, err);
 	array_push(&s->events, event);

@@ -119,26 +119,38 @@ static char *copied(const char *text)
 	return text ? xstrdup(text) : NULL;
 }
 
-static struct known *known_of(struct tally *t, const struct profile_identity *id, uint64_t at_ns,
+/* While a process execs, the kernel tells of the new program before its own count goes up: what the
+ * sideband says of that time decides, so that one program is not two. */
+static struct profile_identity decided(const struct profile_identity *id,
+				       const struct image_of *image)
+{
+	struct profile_identity out = *id;
+	if (image)
+		out.exec_id = image->number;
+	return out;
+}
+
+static struct known *known_of(struct tally *t, const struct profile_identity *seen, uint64_t at_ns,
 			      const char *comm, uint64_t cgroup)
 {
-	size_t slot = slot_of(t, id);
+	struct image_of *image = sideband_find(t->sb, seen->tgid, at_ns);
+	struct profile_identity id = decided(seen, image);
+	size_t slot = slot_of(t, &id);
 	if (t->slots[slot])
 		return &t->known.items[t->slots[slot] - 1];
 	if (t->known.count * 2 >= t->size) {
 		rehash(t);
-		slot = slot_of(t, id);
+		slot = slot_of(t, &id);
 	}
-	struct known new = { .identity = *id,
+	struct known new = { .identity = id,
 			     .here = PROFILE_NONE,
-			     .instance = { .pid = id->tgid,
-					   .start_ns = id->start_ns,
-					   .exec_id = id->exec_id,
+			     .instance = { .pid = id.tgid,
+					   .start_ns = id.start_ns,
+					   .exec_id = id.exec_id,
 					   .first_ns = at_ns } };
 	memcpy(new.instance.comm, comm, sizeof new.instance.comm);
 	new.instance.comm[sizeof new.instance.comm - 1] = 0;
-	appids_fill(t->appids, &t->who, sideband_find(t->sb, id->tgid, at_ns), t->sb,
-		    &new.instance);
+	appids_fill(t->appids, &t->who, image, t->sb, &new.instance);
 	if (!new.instance.cgroup)
 		new.instance.cgroup = (char *)cgroups_path(t->cgroups, cgroup);
 	new.instance.cgroup = copied(new.instance.cgroup);

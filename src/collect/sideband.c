@@ -291,16 +291,8 @@ struct map_told {
 
 struct map2_told {
 	struct map_told map;
-	union {
-		struct {
-			uint32_t major, minor;
-			uint64_t inode, generation;
-		};
-		struct {
-			uint8_t build_id_size, pad[3];
-			uint8_t build_id[BUILD_ID_MAX];
-		};
-	};
+	uint32_t major, minor;
+	uint64_t inode, generation;
 	uint32_t protection, flags;
 };
 
@@ -420,17 +412,12 @@ static void take_map(struct sideband *sb, const struct map_told *told, struct or
 static void take_map2(struct sideband *sb, const struct map2_told *told, const char *path,
 		      uint64_t time_ns)
 {
-	struct origin from = { .path = path };
-	if (told->map.header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
-		if (told->build_id_size > 0 && told->build_id_size <= BUILD_ID_MAX) {
-			from.build_id = told->build_id;
-			from.build_id_size = told->build_id_size;
-		}
-	} else {
-		from.id = (struct file_id){ .device = makedev(told->major, told->minor),
-					    .inode = told->inode,
-					    .generation = told->generation };
-	}
+	/* Whatever PERF_RECORD_MISC_MMAP_BUILD_ID says: it may be another listener's (see
+	 * sideband_ring.c). */
+	struct origin from = { .path = path,
+			       .id = { .device = makedev(told->major, told->minor),
+				       .inode = told->inode,
+				       .generation = told->generation } };
 	if (told->protection & PROT_EXEC)
 		take_map(sb, &told->map, &from, time_ns);
 }

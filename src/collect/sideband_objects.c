@@ -243,10 +243,7 @@ uint32_t object_intern(struct sideband *sb, const struct origin *from)
 	/* not written to: add() copies it */
 	its->path = (char *)judge(from->path, &its->kind, room, sizeof room);
 	its->pid = is_own_memory(its) ? from->pid : 0;
-	if (its->kind == OBJECT_FILE && from->build_id) {
-		memcpy(its->build_id, from->build_id, from->build_id_size);
-		its->build_id_size = from->build_id_size;
-	} else if (its->kind == OBJECT_FILE) {
+	if (its->kind == OBJECT_FILE) {
 		uint32_t known = find(sb, &o, true);
 		if (known != PROFILE_NONE)
 			return known;

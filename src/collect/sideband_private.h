@@ -63,8 +63,6 @@ struct origin {
 	uint32_t pid;
 	uint64_t begin, end; /* of the mapping */
 	struct file_id id;
-	const uint8_t *build_id; /* NULL: not told */
-	uint8_t build_id_size;
 };
 uint32_t object_intern(struct sideband *sb, const struct origin *from);
 bool object_is_file(const struct sideband *sb, uint32_t object);

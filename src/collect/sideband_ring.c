@@ -14,7 +14,9 @@
 #define RING_BYTES (512u << 10)
 #define ONLINE "/sys/devices/system/cpu/online"
 
-static int open_event(uint32_t cpu, size_t ring_bytes, bool build_id)
+/* attr.build_id would save reading files, but the kernel then marks the records of every other
+ * listener as holding a build-id, which they do not: perf aborts on those. */
+static int open_event(uint32_t cpu, size_t ring_bytes)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -28,7 +30,6 @@ static int open_event(uint32_t cpu, size_t ring_bytes, bool build_id)
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
-		.build_id = build_id,
 		.watermark = 1,
 		.wakeup_watermark = (uint32_t)(ring_bytes / 2),
 		.use_clockid = 1,
@@ -39,9 +40,7 @@ static int open_event(uint32_t cpu, size_t ring_bytes, bool build_id)
 
 static int watch_cpu(struct sideband *sb, uint32_t cpu, size_t ring_bytes, struct error *err)
 {
-	int event = open_event(cpu, ring_bytes, true);
-	if (event < 0 && errno == EINVAL) /* before Linux 5.12 */
-		event = open_event(cpu, ring_bytes, false);
+	int event = open_event(cpu, ring_bytes);
 	if (event < 0 && errno == ENODEV) /* went offline */
 		return 0;
 	if (event < 0) {
