@@ -399,5 +399,7 @@ int lab_roll_slices(struct lab *lab, int64_t run, const struct lab_roll *roll, u
 	array_release(&r.slices);
 	if (!result && roll->keep_bytes)
 		give_pages_back(lab);
+	/* a run of days has no end that would do it */
+	sqlite3_wal_checkpoint_v2(lab->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 	return result ? -1 : 0;
 }
