@@ -158,6 +158,7 @@ struct profile_display {
 	long top;
 	double least;
 	bool merge_inlined;
+	int sort; /* 1: by total */
 	enum profile_output as;
 	struct profile_filter_options filter;
 };
@@ -172,6 +173,18 @@ int profile_render(const struct profile_loaded *l, const struct profile_display 
 /* One function by instruction (profile_listing.c). */
 int profile_render_listing(const struct profile_loaded *l, const struct profile_display *d,
 			   struct strbuf *out, struct error *err);
+
+/* ---- source text (profile_source.c) ---- */
+
+struct profile_sources;
+struct profile_sources *profile_sources_new(void);
+void profile_sources_free(struct profile_sources *s);
+/* As profile_listing wants it; context: the sources. */
+const char *profile_source_line(void *context, const char *path, uint32_t line);
+/* Lines of all instructions of a function, from its file, where that is still what was sampled; the
+ * names are the sources' own. */
+void profile_sources_add_lines(struct profile_sources *s, const struct profile *p, uint32_t object,
+			       instruction_list *list);
 
 /* ---- subcommands; argv[0] is "profile report" or the like ---- */
 

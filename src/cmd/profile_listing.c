@@ -152,12 +152,17 @@ int profile_render_listing(const struct profile_loaded *l, const struct profile_
 		if (!failed) {
 			struct profile_loaded changed = *l;
 			changed.profile = p;
+			struct profile_sources *sources = profile_sources_new();
+			profile_sources_add_lines(sources, &p, object, &list);
 			add_lines(&p, object, &list);
 			const struct profile_listing listing = { .function = c.function,
+								 .source = profile_source_line,
+								 .context = sources,
 								 .instructions = &list,
 								 .counts = &c.counts,
 								 .samples = c.samples };
 			render(&changed, &listing, d, out);
+			profile_sources_free(sources);
 		}
 	}
 	if (!failed && c.matching > 1)

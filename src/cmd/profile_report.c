@@ -91,6 +91,7 @@ struct profile_style profile_style_of(const struct profile_display *d, const str
 				       .most = (size_t)d->top,
 				       .least_share = d->least,
 				       .totals = p->stacks != STACKS_NONE,
+				       .by_total = p->stacks != STACKS_NONE && d->sort == 1,
 				       .all = !d->top };
 }
 
@@ -218,6 +219,8 @@ static void display_specs(spec_list *into, struct report_options *o)
 		  .max = INT32_MAX },
 		{ 0, "percent-limit", OPTION_FRACTION, &d->least, "SHARE",
 		  "only rows of at least this share, as 1%" },
+		{ 0, "sort", OPTION_CHOICE, &d->sort, "self|total",
+		  "by its own samples, or with those of what it called" },
 		{ 0, "merge-inlined", OPTION_FLAG, &d->merge_inlined, NULL,
 		  "inlined functions count as their caller's" },
 		{ 0, "json", OPTION_FLAG, &o->json, NULL, "as JSON" },

@@ -22,6 +22,7 @@ struct profile_style {
 	size_t most;	    /* rows; 0: all */
 	double least_share; /* rows below this share of the samples are left out */
 	bool totals;	    /* a column for samples with it anywhere in the stack */
+	bool by_total;	    /* which is what rows are sorted and cut by */
 	bool all;	    /* listings: instructions without samples are not folded */
 };
 

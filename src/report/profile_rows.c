@@ -172,11 +172,11 @@ void profile_rows_of(const struct sleepy_view *v, const struct profile_style *st
 	*out = (profile_row_list){ 0 };
 	for (size_t i = 0; i < v->rows.count; i++) {
 		const struct sleepy_row *row = &v->rows.items[i];
-		uint64_t weight = style->totals ? row->total : row->self;
+		uint64_t weight = style->by_total ? row->total : row->self;
 		if (all || (weight && (double)weight >= least))
 			array_push(out, (struct profile_row){ row });
 	}
-	if (style->totals && !all && out->count)
+	if (style->by_total && !all && out->count)
 		qsort(out->items, out->count, sizeof *out->items, by_total);
 	if (!all && style->most && out->count > style->most)
 		out->count = style->most;

@@ -194,8 +194,11 @@ static void some_rows(void **state)
 		   "   22.2  6.6       40  py::loop           [jit]   python3\n"
 		   "… and 4 more functions with 33.3 % of the samples\n");
 	check_view(SLEEPY_FUNCTION,
-		   &(struct profile_style){
-			   .width = 80, .least_share = 0.05, .most = 4, .totals = true },
+		   &(struct profile_style){ .width = 80,
+					    .least_share = 0.05,
+					    .most = 4,
+					    .totals = true,
+					    .by_total = true },
 		   "By function, of 180 samples (1.82 s); ± is 95 %, in points\n"
 		   "Total %  Self %    ±  Samples  Function                Object     App\n"
 		   "   61.1    11.1  5.4       20  search                  btree      btree\n"
