@@ -23,6 +23,7 @@
 
 enum profile_flag {
 	PROFILE_OUTSIDE = 2, /* of a dump: the program is known, one of its addresses is not */
+	PROFILE_CUT = 4,     /* no room for the stack */
 	PROFILE_IN_USER = 1, /* the instruction, or the innermost one of the stack */
 };
 
@@ -42,6 +43,9 @@ struct profile_slot {
 	__u64 first_ns; /* CLOCK_MONOTONIC */
 	__u32 count;	/* 0: free */
 	__u32 flags;
+	__u32 version; /* of what is mapped, where the kernel tells: an address may become
+			  another\'s */
+	__u32 unused;
 	__u64 cgroup; /* id in the hierarchy of v2 */
 	char comm[16];
 };
