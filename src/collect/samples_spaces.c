@@ -34,7 +34,8 @@ struct spaces {
 	uint8_t *taken;		     /* by table: TAKEN, DOUBTED */
 	uint64_t began_ns;	     /* since when rows are kept */
 	struct made {
-		uint32_t pid, version; /* of the image that a table was made from */
+		struct profile_identity identity;
+		uint32_t version; /* of the image that the table was made from */
 	} * made;
 };
 
