@@ -150,7 +150,9 @@ static uint32_t decided(uint32_t exec_id, struct image_of *image, uint64_t at_ns
 		image->user = (exec_id + UINT64_C(1)) |
 			      (at_ns - image->begin_ns < EXEC_NS ? EARLY : 0);
 	uint32_t first = (uint32_t)((image->user & ~EARLY) - 1);
-	return image->user & EARLY && exec_id == first + 1 ? first : exec_id;
+	/* samples do not come in order */
+	bool late = exec_id + 1 == first && at_ns - image->begin_ns < EXEC_NS;
+	return late || (image->user & EARLY && exec_id == first + 1) ? first : exec_id;
 }
 
 static struct known *known_of(struct tally *t, const struct profile_identity *seen, uint64_t at_ns,

@@ -9,7 +9,7 @@
 #include <linux/types.h>
 #endif
 
-#define PROFILE_SLOTS 4096     /* per CPU and half; a power of 2 */
+#define PROFILE_SLOTS 8192     /* per CPU and half; a power of 2 */
 #define PROFILE_PROBES 16      /* slots looked at before a sample is lost */
 #define PROFILE_WORDS 131072   /* of stacks, per CPU and half; a power of 2 */
 #define PROFILE_INDEX 4096     /* a power of 2 */
