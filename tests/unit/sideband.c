@@ -409,6 +409,37 @@ static void the_loader_is_not_the_program(void **state)
 	assert_string_equal(executable(image), "/bin/prog");
 }
 
+/* A library is closed, and another opened in its place. */
+static void an_address_was_anothers_before(void **state)
+{
+	(void)state;
+	names(A, A, "prog", true, 1);
+	maps(A, (struct map){ 0x1000, 0x2000, 0, "/lib/one.so", "one" }, 10);
+	maps(A, (struct map){ 0x1000, 0x1000, 0, "/lib/two.so", "two" }, 20);
+	maps(A, (struct map){ 0x1000, 0x1000, 0, "/lib/three.so", "three" }, 30);
+	const struct image_of *image = sideband_find(sb, A, 40);
+	static const struct {
+		uint64_t address, at_ns;
+		const char *path;
+	} truths[] = {
+		{ 0x1800, 15, "/lib/one.so" },	 { 0x1800, 25, "/lib/two.so" },
+		{ 0x1800, 35, "/lib/three.so" }, { 0x2800, 15, "/lib/one.so" },
+		{ 0x2800, 35, "/lib/one.so" },
+	};
+	for (size_t i = 0; i < sizeof truths / sizeof *truths; i++) {
+		const struct mapping *m =
+			image_mapping_at(image, truths[i].address, truths[i].at_ns);
+		assert_non_null(m);
+		assert_string_equal(sideband_object(sb, m->object)->object.path, truths[i].path);
+	}
+	assert_null(image_mapping_at(image, 0x3000, 15));
+	/* no more are kept than is reasonable */
+	for (uint64_t i = 0; i < 1000; i++)
+		maps(A, (struct map){ 0x1000, 0x1000, 0, i % 2 ? "/a" : "/b", i % 2 ? "a" : "b" },
+		     50 + i);
+	assert_true(image->past.count <= 64);
+}
+
 static void objects_that_nobody_needs_go(void **state)
 {
 	(void)state;
@@ -589,6 +620,7 @@ int main(void)
 		IN_SIDEBAND(a_file_is_one_object_however_told),
 		IN_SIDEBAND(a_build_id_is_read_where_it_was_not_told),
 		IN_SIDEBAND(the_loader_is_not_the_program),
+		IN_SIDEBAND(an_address_was_anothers_before),
 		IN_SIDEBAND(objects_that_nobody_needs_go),
 		IN_SIDEBAND(losses_are_counted_once),
 		IN_SIDEBAND(nonsense_does_nothing),
