@@ -434,12 +434,12 @@ static void read_half(struct sampler *s, uint32_t cpu, uint32_t which)
 	if (full > slice->peak_used)
 		slice->peak_used = full;
 	const __u64 *words = s->words ? s->words[cpu].halves[which] : NULL;
-	for (uint32_t i = 0; half->used > 0 && i < PROFILE_SLOTS; i++)
-		if (half->slots[i].count > 0) {
-			tally_slot(s->tally, &half->slots[i], words);
-			half->slots[i].count = 0;
-			half->used--;
-		}
+	for (uint32_t i = 0; i < half->used && i < PROFILE_SLOTS; i++) {
+		struct profile_slot *slot = &half->slots[half->filled[i] % PROFILE_SLOTS];
+		if (slot->count > 0)
+			tally_slot(s->tally, slot, words);
+		slot->count = 0;
+	}
 	if (half->words > 0)
 		memset(half->index, 0, sizeof half->index);
 	half->user = half->kernel = half->others = half->lost = 0;

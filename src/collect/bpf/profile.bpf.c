@@ -70,7 +70,8 @@ static __always_inline void count(struct profile_half *half, const struct profil
 {
 	u32 at = hash_of(what);
 	for (int i = 0; i < PROFILE_PROBES; i++) {
-		struct profile_slot *slot = &half->slots[(at + i) & (PROFILE_SLOTS - 1)];
+		u32 index = (at + i) & (PROFILE_SLOTS - 1);
+		struct profile_slot *slot = &half->slots[index];
 		if (slot->count && !same(slot, what))
 			continue;
 		if (!slot->count) {
@@ -83,7 +84,7 @@ static __always_inline void count(struct profile_half *half, const struct profil
 			slot->first_ns = bpf_ktime_get_ns();
 			slot->cgroup = bpf_get_current_cgroup_id();
 			bpf_probe_read_kernel(slot->comm, sizeof slot->comm, t->comm);
-			half->used++;
+			half->filled[half->used++ & (PROFILE_SLOTS - 1)] = index;
 		}
 		slot->count++;
 		if (what->flags & PROFILE_IN_USER)

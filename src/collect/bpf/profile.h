@@ -59,7 +59,8 @@ struct profile_half {
 	__u32 used; /* slots */
 	__u32 words;
 	__u64 user, kernel, others, lost;
-	__u32 index[PROFILE_INDEX]; /* of stacks, as in profile_slot */
+	__u32 index[PROFILE_INDEX];  /* of stacks, as in profile_slot */
+	__u16 filled[PROFILE_SLOTS]; /* the slots in use, in order of their first sample */
 	struct profile_slot slots[PROFILE_SLOTS];
 };
 
