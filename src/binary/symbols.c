@@ -13,10 +13,10 @@
 #define KNOWN_MAX 8192	     /* objects whose outcome is remembered */
 #define CODE_MAX 65536	     /* bytes of a function */
 
-/* What is known of an object. What it holds can go and be read again; that it was counted stays. */
+/* What is known of an object. What it holds can go and be read again. */
 struct known {
 	struct profile_object object;
-	bool loaded, counted, readable;
+	bool loaded, readable;
 	struct elf_image image;
 	struct symbol_table table;
 	struct lines *lines;
@@ -24,16 +24,11 @@ struct known {
 	uint64_t used; /* when, as s->clock counts */
 };
 
-struct known_slot {
-	struct known *known;
-};
-
 struct symbols {
 	struct symbols_options options;
 	char *debug_path;
-	ARRAY(struct known_slot) list;
+	ARRAY(struct known *) list;
 	struct kernel_symbols kernel;
-	struct symbols_summary summary;
 	uint64_t clock;
 };
 
@@ -47,11 +42,6 @@ struct symbols *symbols_new(const struct symbols_options *options)
 	if (!s->options.memory)
 		s->options.memory = MEMORY_USUAL;
 	return s;
-}
-
-struct symbols_summary symbols_summary(const struct symbols *s)
-{
-	return s->summary;
 }
 
 /* ---- the objects ---- */
@@ -81,7 +71,7 @@ void symbols_free(struct symbols *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->list.count; i++)
-		known_free(s->list.items[i].known);
+		known_free(s->list.items[i]);
 	array_release(&s->list);
 	kernel_release(&s->kernel);
 	xfree(s->debug_path);
@@ -99,18 +89,19 @@ static bool same_object(const struct profile_object *a, const struct profile_obj
 static struct known *known_of(struct symbols *s, const struct profile_object *o)
 {
 	for (size_t i = 0; i < s->list.count; i++)
-		if (same_object(&s->list.items[i].known->object, o))
-			return s->list.items[i].known;
+		if (same_object(&s->list.items[i]->object, o))
+			return s->list.items[i];
 	if (s->list.count >= KNOWN_MAX) {
-		struct known_slot *first = s->list.items;
-		known_free(first->known);
+		struct known **first = s->list.items;
+		known_free(*first);
+		/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 		memmove(first, first + 1, --s->list.count * sizeof *first);
 	}
 	struct known *k = xcalloc(1, sizeof *k);
 	k->object = *o;
 	k->object.path = xstrdup(o->path);
 	k->image.fd = -1;
-	array_push(&s->list, (struct known_slot){ k });
+	array_push(&s->list, k); /* NOLINT(bugprone-sizeof-expression): of pointers */
 	return k;
 }
 
@@ -128,7 +119,7 @@ static void trim(struct symbols *s)
 		size_t memory = 0, open = 0;
 		struct known *oldest = NULL;
 		for (size_t i = 0; i < s->list.count; i++) {
-			struct known *k = s->list.items[i].known;
+			struct known *k = s->list.items[i];
 			if (!k->loaded)
 				continue;
 			memory += memory_of(k);
@@ -190,18 +181,9 @@ static void read_tables(struct symbols *s, struct known *k)
 
 static void load_file(struct symbols *s, struct known *k)
 {
-	bool opened = open_object(s, k);
-	k->readable = opened && is_same_file(&k->object, &k->image);
+	k->readable = open_object(s, k) && is_same_file(&k->object, &k->image);
 	if (k->readable)
 		read_tables(s, k);
-	if (!k->counted) {
-		s->summary.objects++;
-		s->summary.unreadable += !opened;
-		s->summary.replaced += opened && !k->readable;
-		s->summary.dynamic_only += k->readable && k->table.dynamic_only;
-		s->summary.with_lines += k->lines != NULL;
-	}
-	k->counted = true;
 	if (!k->readable)
 		elf_image_close(&k->image);
 }

@@ -30,11 +30,4 @@ void symbols_free(struct symbols *s);
  * its code. Never fails: what cannot be found stays without frames. Files are read once. */
 void symbols_fill(struct symbols *s, struct profile *p);
 
-/* For messages: how many objects had no readable file, and how many only names of dynamic symbols.
- */
-struct symbols_summary {
-	uint32_t objects, unreadable, replaced, dynamic_only, with_lines;
-};
-struct symbols_summary symbols_summary(const struct symbols *s);
-
 #endif

@@ -210,34 +210,32 @@ static void add_plt(struct symbol_table *t, const struct elf_image *e)
 
 /* ---- a table of symbols, packed into the stripped file (Fedora) ---- */
 
-static size_t add_packed(struct symbol_table *t, const struct elf_image *main)
+static void add_packed(struct symbol_table *t, const struct elf_image *main)
 {
 #ifdef TARE_LZMA
 	const uint64_t most = 128u << 20;
 	const struct elf_section *s = elf_image_section(main, ".gnu_debugdata");
 	uint8_t *packed = elf_image_section_bytes(main, s);
 	if (!packed)
-		return 0;
+		return;
 	uint64_t limit = s->size < most / 64 ? s->size * 64 : most, memory = most;
 	uint8_t *bytes = xmalloc(limit);
-	size_t from = 0, to = 0, added = 0;
+	size_t from = 0, to = 0;
 	struct elf_image inner;
 	lzma_ret code = lzma_stream_buffer_decode(&memory, 0, NULL, packed, &from, s->size, bytes,
 						  &to, limit);
 	xfree(packed);
 	if (code != LZMA_OK) {
 		xfree(bytes);
-		return 0;
+		return;
 	}
 	if (elf_image_open_memory(&inner, bytes, to)) {
-		added = add_symbols(t, &inner, elf_image_section_of_type(&inner, SHT_SYMTAB));
+		add_symbols(t, &inner, elf_image_section_of_type(&inner, SHT_SYMTAB));
 		elf_image_close(&inner);
 	}
-	return added;
 #else
 	(void)t;
 	(void)main;
-	return 0;
 #endif
 }
 
@@ -249,7 +247,7 @@ void symbol_table_read(struct symbol_table *t, const struct elf_image *main,
 		found = add_symbols(t, debug, elf_image_section_of_type(debug, SHT_SYMTAB));
 	if (!found) {
 		add_symbols(t, main, elf_image_section_of_type(main, SHT_DYNSYM));
-		t->dynamic_only = add_packed(t, main) == 0;
+		add_packed(t, main);
 	}
 	add_plt(t, main);
 	symbol_table_finish(t);

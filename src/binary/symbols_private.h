@@ -66,7 +66,6 @@ struct symbol {
 struct symbol_table {
 	ARRAY(struct symbol) list;
 	struct strbuf names; /* each ends with NUL */
-	bool dynamic_only;
 	bool latest; /* of several at one address, not the best but the last */
 };
 
