@@ -6,6 +6,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "binary/symbols_private.h"
 
 #define MEMORY_USUAL ((size_t)256 << 20)
@@ -159,7 +160,7 @@ static bool open_object(struct symbols *s, struct known *k)
 	if (k->object.kind == OBJECT_VDSO)
 		return elf_image_open_vdso(&k->image);
 	int fd = s->options.open ? s->options.open(s->options.context, &k->object)
-				 : open_regular(k->object.path);
+				 : file_open_regular(k->object.path);
 	return elf_image_open(&k->image, fd);
 }
 

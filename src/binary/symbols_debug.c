@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "binary/symbols_private.h"
 
 #define USUAL_DIRECTORIES "/usr/lib/debug"
@@ -38,7 +39,7 @@ static int open_by_build_id(const char *directories, const uint8_t *id, size_t s
 		for (size_t i = 1; i < size; i++)
 			strbuf_printf(&name, "%02x", id[i]);
 		strbuf_puts(&name, ".debug");
-		fd = open_regular(name.text);
+		fd = file_open_regular(name.text);
 		*path = fd >= 0 ? strbuf_detach(&name) : NULL;
 		strbuf_release(&name);
 	}
@@ -97,7 +98,7 @@ static bool same_file(const struct elf_image *a, const struct elf_image *b)
 static bool link_fits(struct debug_file *d, const struct elf_image *main, const struct link *link,
 		      char *path)
 {
-	if (!elf_image_open(&d->image, open_regular(path))) {
+	if (!elf_image_open(&d->image, file_open_regular(path))) {
 		xfree(path);
 		return false;
 	}
@@ -292,7 +293,7 @@ static bool begin_alternative(struct dwarf_files *into, const char *path, const 
 	if (fd < 0 && (*name == '/' || slash)) {
 		char *full = *name == '/' ? xstrdup(name)
 					  : joined(path, (size_t)(slash - path), "", name);
-		fd = open_regular(full);
+		fd = file_open_regular(full);
 		xfree(full);
 	}
 	struct elf_image image;

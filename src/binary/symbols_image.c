@@ -16,17 +16,6 @@
 #define NOTES_MAX 65536
 #define BYTES_MAX (256u << 20) /* a file with holes can pretend any size */
 
-int open_regular(const char *path)
-{
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 static bool read_at(const struct elf_image *e, uint64_t offset, void *into, size_t size)
 {
 	if (offset > e->size || size > e->size - offset)

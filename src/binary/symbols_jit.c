@@ -66,11 +66,11 @@ static int open_inside(uint32_t pid)
 	if (root < 0)
 		return -1;
 	snprintf(path, sizeof path, "tmp/perf-%u.map", inner_pid(pid));
-	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY,
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
 				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
 	close(root);
-	return fd;
+	return file_reopen_regular(fd);
 }
 
 static int open_map(uint32_t pid)
@@ -80,7 +80,7 @@ static int open_map(uint32_t pid)
 		return fd;
 	char path[64];
 	snprintf(path, sizeof path, "/tmp/perf-%u.map", pid);
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+	return file_reopen_regular(open(path, O_PATH | O_CLOEXEC | O_NOFOLLOW));
 }
 
 /* Anyone can put a file into /tmp: it must be the process's user who did. */
@@ -119,7 +119,7 @@ void jit_refresh(struct jit_map *j, uint32_t pid)
 	int fd = open_map(pid);
 	if (fd < 0)
 		return; /* what was read before stays */
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && may_be_believed(j, pid, st.st_uid)) {
+	if (fstat(fd, &st) == 0 && may_be_believed(j, pid, st.st_uid)) {
 		int64_t changed = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
 		if (changed != j->changed_ns || (uint64_t)st.st_size != j->size) {
 			char *text = read_text(fd, (uint64_t)st.st_size);

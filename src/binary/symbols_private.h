@@ -52,9 +52,6 @@ bool elf_image_offset(const struct elf_image *e, uint64_t address, uint64_t *off
 /* Of the [vdso] of this process. */
 bool elf_image_open_vdso(struct elf_image *e);
 
-/* A regular file, opened without waiting; -1: none. */
-int open_regular(const char *path);
-
 /* ---- symbols_table.c: names, sorted by address ---- */
 
 struct symbol {

@@ -168,7 +168,7 @@ static void debug_file_by_build_id(void **state)
 	char bare[] = SUBJECT("bare"), root[] = "/tmp/tare-symbols-XXXXXX", path[256];
 	struct elf_image image;
 	assert_non_null(mkdtemp(root));
-	assert_true(elf_image_open(&image, open_regular(bare)));
+	assert_true(elf_image_open(&image, file_open_regular(bare)));
 	assert_int_equal(image.build_id_size, 20);
 	snprintf(path, sizeof path, "%s/.build-id", root);
 	assert_int_equal(mkdir(path, 0755), 0);
@@ -229,7 +229,7 @@ static void entries_of_the_plt(void **state)
 	char plain[] = SUBJECT("plain");
 	struct elf_image image;
 	struct symbol_table table = { 0 };
-	assert_true(elf_image_open(&image, open_regular(plain)));
+	assert_true(elf_image_open(&image, file_open_regular(plain)));
 	symbol_table_read(&table, &image, NULL);
 	size_t found = 0;
 	for (size_t i = 0; i < table.list.count; i++) {
@@ -253,7 +253,7 @@ static void agrees_with_nm(void **state)
 	unsigned long long start, size;
 	struct elf_image image;
 	struct symbol_table table = { 0 };
-	assert_true(elf_image_open(&image, open_regular(path)));
+	assert_true(elf_image_open(&image, file_open_regular(path)));
 	symbol_table_read(&table, &image, NULL);
 	FILE *nm = popen("nm -S --defined-only " SUBJECT("library"), "r");
 	assert_non_null(nm);
@@ -341,7 +341,7 @@ static void code_of_what_was_sampled(void **state)
 	assert_int_equal(code->size, f->size);
 	char bytes[4096];
 	assert_true(code->size < sizeof bytes);
-	int fd = open_regular(path);
+	int fd = file_open_regular(path);
 	assert_int_equal(pread(fd, bytes, code->size, (off_t)offset_of(path, work)), code->size);
 	close(fd);
 	assert_memory_equal(bytes, code->bytes, code->size);
@@ -491,7 +491,7 @@ static void truncated_files(void **state)
 	struct stat st;
 	assert_int_equal(stat(path, &st), 0);
 	char *bytes = xmalloc((size_t)st.st_size);
-	int from = open_regular(path);
+	int from = file_open_regular(path);
 	assert_int_equal(read(from, bytes, (size_t)st.st_size), st.st_size);
 	close(from);
 	uint64_t offset = offset_of(path, address_of(path, "mark_innermost"));
