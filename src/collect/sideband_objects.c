@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "collect/build_id.h"
+#include "binary/build_id.h"
 #include "collect/sideband_private.h"
 
 #define FIRST_BUCKETS 256
