@@ -10,9 +10,10 @@
 #include "binary/symbols_private.h"
 
 #define MEMORY_USUAL ((size_t)256 << 20)
-#define OPEN_MAX_OBJECTS 200 /* each holds up to three descriptors */
-#define KNOWN_MAX 8192	     /* objects whose outcome is remembered */
-#define CODE_MAX 65536	     /* bytes of a function */
+#define OPEN_MAX_OBJECTS 200		     /* each holds up to three descriptors */
+#define KNOWN_MAX 8192			     /* objects whose outcome is remembered */
+#define CODE_MAX 65536			     /* bytes of a function */
+#define BUDGET_NS (5 * UINT64_C(1000000000)) /* of CPU time to read one file, all in all */
 
 /* What is known of an object. What it holds can go and be read again. */
 struct known {
@@ -22,7 +23,8 @@ struct known {
 	struct symbol_table table;
 	struct lines *lines;
 	struct jit_map jit;
-	uint64_t used; /* when, as s->clock counts */
+	struct work work; /* of reading it */
+	uint64_t used;	  /* when, as s->clock counts */
 };
 
 struct symbols {
@@ -30,6 +32,7 @@ struct symbols {
 	char *debug_path;
 	ARRAY(struct known *) list;
 	struct kernel_symbols kernel;
+	struct work work; /* of the kernel, and between objects */
 	uint64_t clock;
 };
 
@@ -42,6 +45,10 @@ struct symbols *symbols_new(const struct symbols_options *options)
 		s->options.debug_path = s->debug_path = xstrdup(s->options.debug_path);
 	if (!s->options.memory)
 		s->options.memory = MEMORY_USUAL;
+	s->work = (struct work){ .breathe = s->options.breathe,
+				 .context = s->options.context,
+				 .left_ns = UINT64_MAX };
+	s->kernel.table.work = &s->work;
 	return s;
 }
 
@@ -167,15 +174,15 @@ static bool open_object(struct symbols *s, struct known *k)
 static void read_tables(struct symbols *s, struct known *k)
 {
 	struct debug_file debug;
+	const struct debug_search search = { .directories = s->options.debug_path,
+					     .work = &k->work };
 	bool file = k->object.kind == OBJECT_FILE;
-	bool separate = file &&
-			debug_file_find(&debug, &k->image, k->object.path, s->options.debug_path);
+	bool separate = file && debug_file_find(&debug, &k->image, k->object.path, &search);
 	symbol_table_read(&k->table, &k->image, separate ? &debug.image : NULL);
 	struct dwarf_files files;
 	if (file && !s->options.no_lines &&
-	    dwarf_files_open(&files, &k->image, k->object.path, separate ? &debug : NULL,
-			     s->options.debug_path))
-		k->lines = lines_new(&files);
+	    dwarf_files_open(&files, &k->image, k->object.path, separate ? &debug : NULL, &search))
+		k->lines = lines_new(&files, &k->work);
 	if (separate)
 		debug_file_close(&debug);
 }
@@ -195,6 +202,12 @@ static struct known *load(struct symbols *s, const struct profile_object *o)
 	k->used = ++s->clock;
 	bool was_loaded = k->loaded;
 	k->loaded = true;
+	if (!was_loaded || o->kind == OBJECT_MEMORY || o->kind == OBJECT_JIT)
+		k->work = (struct work){ .breathe = s->options.breathe,
+					 .context = s->options.context,
+					 .left_ns = BUDGET_NS };
+	k->table.work = k->jit.table.work = &k->work;
+	work_begin(&k->work);
 	switch (o->kind) {
 	case OBJECT_FILE:
 	case OBJECT_VDSO:
@@ -209,6 +222,7 @@ static struct known *load(struct symbols *s, const struct profile_object *o)
 	default:
 		break;
 	}
+	work_end(&k->work);
 	return k;
 }
 
@@ -382,6 +396,7 @@ static void fill_object(struct symbols *s, struct profile *p, const struct order
 			k = load(s, &p->objects.items[object]);
 			found = xcalloc(1, sizeof *found);
 		}
+		work_breathe(&k->work);
 		if (!l->frames) {
 			find(s, k, l->offset, found);
 			name_location(p, at, found);
@@ -390,8 +405,11 @@ static void fill_object(struct symbols *s, struct profile *p, const struct order
 			add_code(s, k, p, outermost(p, l));
 	}
 	xfree(found);
-	if (k)
-		trim(s);
+	if (!k)
+		return;
+	trim(s);
+	if (s->options.breathe)
+		s->options.breathe(s->options.context);
 }
 
 void symbols_fill(struct symbols *s, struct profile *p)

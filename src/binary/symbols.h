@@ -17,6 +17,11 @@ struct symbols_options {
 	 * against the build-id (or inode) of the object. */
 	int (*open)(void *context, const struct profile_object *o);
 	void *context;
+	/* Called between objects, and about every 20 ms while one is read, so that whoever collects
+	 * can empty the kernel's buffers meanwhile; NULL: nobody. It must leave these symbols and
+	 * the profile that is filled alone. Later than that only where a library does something in
+	 * one piece: libdw a large unit's lines, libdebuginfod a wait for its server (a second). */
+	void (*breathe)(void *context);
 	bool no_lines;		/* functions alone */
 	bool no_code;		/* keep no bytes of functions */
 	const char *debug_path; /* as in gdb's debug-file-directory; NULL: the usual */

@@ -15,7 +15,7 @@
 #define SECTIONS_MAX 65536
 #define SEGMENTS_MAX 4096
 #define NOTES_MAX 65536
-#define BYTES_MAX (256u << 20) /* a file with holes can pretend any size */
+#define BYTES_MAX (64u << 20) /* a file with holes can pretend any size */
 
 static bool read_at(const struct elf_image *e, uint64_t offset, void *into, size_t size)
 {
@@ -54,6 +54,15 @@ uint8_t *elf_image_section_bytes(const struct elf_image *e, const struct elf_sec
 	if (!s || s->type == SHT_NOBITS || s->size == 0)
 		return NULL;
 	return elf_image_bytes(e, s->offset, s->size);
+}
+
+uint8_t *elf_image_section_begin(const struct elf_image *e, const struct elf_section *s,
+				 uint64_t most, uint64_t *size)
+{
+	if (!s || s->type == SHT_NOBITS || s->size == 0)
+		return NULL;
+	*size = s->size < most ? s->size : most;
+	return elf_image_bytes(e, s->offset, *size);
 }
 
 const struct elf_section *elf_image_section(const struct elf_image *e, const char *name)

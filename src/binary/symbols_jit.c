@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -11,7 +12,7 @@
 #include "base/file.h"
 #include "binary/symbols_private.h"
 
-#define MAP_MAX (256 << 20) /* bytes of a perf map that are read */
+#define MAP_MAX (64 << 20) /* bytes of a perf map that are read */
 
 /* "START SIZE name", numbers in hex. Later lines replace earlier ones: code is compiled again. */
 void jit_parse(struct jit_map *j, const char *text)
@@ -21,6 +22,10 @@ void jit_parse(struct jit_map *j, const char *text)
 	struct strbuf name = { 0 };
 	for (const char *line = text, *end; line && *line; line = end ? end + 1 : NULL) {
 		end = strchr(line, '\n');
+		if (!work_on(j->table.work, 1))
+			break;
+		if (!isxdigit((unsigned char)*line))
+			continue; /* strtoull would pass over any number of empty lines */
 		char *rest, *after;
 		uint64_t start = strtoull(line, &rest, 16);
 		uint64_t size = strtoull(rest, &after, 16);
@@ -30,8 +35,9 @@ void jit_parse(struct jit_map *j, const char *text)
 			continue;
 		strbuf_clear(&name);
 		strbuf_add(&name, after + 1, (size_t)(stop - after - 1));
-		if (*name.text)
-			symbol_table_add(&j->table, start, size, name.text, STB_GLOBAL, STT_FUNC);
+		if (*name.text &&
+		    !symbol_table_add(&j->table, start, size, name.text, STB_GLOBAL, STT_FUNC))
+			break;
 	}
 	strbuf_release(&name);
 	symbol_table_finish(&j->table);
