@@ -32,6 +32,7 @@ struct symbols {
 	char *debug_path;
 	ARRAY(struct known *) list;
 	struct kernel_symbols kernel;
+	struct absent absent;
 	struct work work; /* of the kernel, and between objects */
 	uint64_t clock;
 };
@@ -82,6 +83,7 @@ void symbols_free(struct symbols *s)
 		known_free(s->list.items[i]);
 	array_release(&s->list);
 	kernel_release(&s->kernel);
+	array_release(&s->absent.ids);
 	xfree(s->debug_path);
 	xfree(s);
 }
@@ -175,7 +177,8 @@ static void read_tables(struct symbols *s, struct known *k)
 {
 	struct debug_file debug;
 	const struct debug_search search = { .directories = s->options.debug_path,
-					     .work = &k->work };
+					     .work = &k->work,
+					     .absent = &s->absent };
 	bool file = k->object.kind == OBJECT_FILE;
 	bool separate = file && debug_file_find(&debug, &k->image, k->object.path, &search);
 	symbol_table_read(&k->table, &k->image, separate ? &debug.image : NULL);

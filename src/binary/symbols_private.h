@@ -22,6 +22,8 @@ struct work {
 	size_t steps; /* since the clocks were looked at */
 };
 
+#define WORK_LOOK 1024 /* steps between two looks at the clocks */
+
 /* What happens between these two is taken off what is left; they do not nest. */
 void work_begin(struct work *w);
 void work_end(struct work *w);
@@ -123,10 +125,23 @@ struct debug_file {
 	struct elf_image image; /* fd -1: none */
 	char *path;		/* NULL: none */
 };
+/* What no server has: to ask again is to wait again. */
+struct absent_id {
+	uint8_t bytes[BUILD_ID_MAX], size;
+};
+struct absent {
+	ARRAY(struct absent_id) ids;
+	size_t next; /* that a new one replaces when there are too many */
+};
 /* How to search. */
 struct debug_search {
 	const char *directories; /* with colons between; NULL: the usual */
 	struct work *work;	 /* NULL: has no end */
+	struct absent *absent;	 /* NULL: nothing is remembered */
+	/* A descriptor of the file with this build-id and its path (from malloc), or -1; NULL:
+	 * debuginfod is asked. */
+	int (*ask)(void *context, const uint8_t *id, size_t size, char **path);
+	void *context;
 };
 /* A separate file for one at `path`. */
 bool debug_file_find(struct debug_file *d, const struct elf_image *main, const char *path,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -15,6 +16,8 @@
 #include "base/file.h"
 #include "binary/symbols.h"
 #include "binary/symbols_private.h"
+
+#define SUBJECT(name) TARE_SUBJECTS "/subject-" name
 
 /* ---- too much ---- */
 
@@ -149,6 +152,83 @@ static void a_map_of_empty_lines(void **state)
 	xfree(text);
 }
 
+/* ---- elsewhere ---- */
+
+struct server {
+	const char *file; /* NULL: has none */
+	unsigned asked;
+};
+
+static int ask(void *context, const uint8_t *id, size_t size, char **path)
+{
+	struct server *server = context;
+	(void)id;
+	(void)size;
+	server->asked++;
+	*path = server->file ? xstrdup(server->file) : NULL;
+	return server->file ? file_open_regular(server->file) : -1;
+}
+
+static void a_server_is_asked_once(void **state)
+{
+	(void)state;
+	struct elf_image image;
+	struct debug_file d;
+	struct absent absent = { 0 };
+	struct server server = { 0 };
+	const struct debug_search search = {
+		.directories = "/nowhere", .absent = &absent, .ask = ask, .context = &server
+	};
+	assert_true(elf_image_open(&image, file_open_regular(SUBJECT("bare"))));
+	assert_true(image.build_id_size > 0);
+	for (int i = 0; i < 3; i++)
+		assert_false(debug_file_find(&d, &image, SUBJECT("bare"), &search));
+	assert_int_equal(server.asked, 1);
+	for (unsigned i = 0; i < 10000; i++) { /* others push it out: the list has an end */
+		memcpy(image.build_id, &i, sizeof i);
+		assert_false(debug_file_find(&d, &image, SUBJECT("bare"), &search));
+	}
+	assert_int_equal(server.asked, 10001);
+	assert_true(absent.ids.count < 5000);
+	array_release(&absent.ids);
+	elf_image_close(&image);
+}
+
+/* What lies at the name of a build-id may be anything: the search goes on. */
+static void a_wrong_file_by_build_id(void **state)
+{
+	(void)state;
+	char root[] = "/tmp/tare-wrong-XXXXXX", path[256];
+	struct elf_image image;
+	struct debug_file d;
+	struct server server = { .file = SUBJECT("linked.debug") };
+	struct debug_search search = { .directories = root, .ask = ask, .context = &server };
+	assert_non_null(mkdtemp(root));
+	assert_true(elf_image_open(&image, file_open_regular(SUBJECT("linked"))));
+	int length = snprintf(path, sizeof path, "%s/.build-id", root);
+	assert_int_equal(mkdir(path, 0755), 0);
+	length += snprintf(path + length, sizeof path - (size_t)length, "/%02x", image.build_id[0]);
+	assert_int_equal(mkdir(path, 0755), 0);
+	for (size_t i = 1; i < image.build_id_size; i++)
+		length += snprintf(path + length, sizeof path - (size_t)length,
+				   i == 1 ? "/%02x" : "%02x", image.build_id[i]);
+	snprintf(path + length, sizeof path - (size_t)length, ".debug");
+	assert_int_equal(symlink(SUBJECT("no-id"), path), 0);
+	assert_true(debug_file_find(&d, &image, SUBJECT("linked"), &search)); /* by its link */
+	assert_int_equal(server.asked, 0);
+	debug_file_close(&d);
+	assert_true(debug_file_find(&d, &image, "/nowhere/linked", &search)); /* by the server */
+	assert_int_equal(server.asked, 1);
+	debug_file_close(&d);
+	elf_image_close(&image);
+	unlink(path);
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+	rmdir(root);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +237,8 @@ int main(void)
 		cmocka_unit_test(no_time_left),
 		cmocka_unit_test(breathes_between_objects_and_within),
 		cmocka_unit_test(a_map_of_empty_lines),
+		cmocka_unit_test(a_server_is_asked_once),
+		cmocka_unit_test(a_wrong_file_by_build_id),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
