@@ -6,14 +6,16 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "binary/symbols_private.h"
 
 #define MEMORY_USUAL ((size_t)256 << 20)
-#define OPEN_MAX_OBJECTS 200		     /* each holds up to three descriptors */
-#define KNOWN_MAX 8192			     /* objects whose outcome is remembered */
-#define CODE_MAX 65536			     /* bytes of a function */
-#define BUDGET_NS (5 * UINT64_C(1000000000)) /* of CPU time to read one file, all in all */
+#define OPEN_MAX_OBJECTS 200			 /* each holds up to three descriptors */
+#define KNOWN_MAX 8192				 /* objects whose outcome is remembered */
+#define CODE_MAX 65536				 /* bytes of a function */
+#define BOOT_SLACK_NS (60 * INT64_C(1000000000)) /* by which the time may be set meanwhile */
+#define BUDGET_NS (5 * UINT64_C(1000000000))	 /* of CPU time to read one file, all in all */
 
 /* What is known of an object. What it holds can go and be read again. */
 struct known {
@@ -199,10 +201,31 @@ static void load_file(struct symbols *s, struct known *k)
 		elf_image_close(&k->image);
 }
 
-static struct known *load(struct symbols *s, const struct profile_object *o)
+/* False: that was before this machine booted, and its pids mean nothing now. Sleep only lets the
+ * profile's zero of CLOCK_MONOTONIC be later than the boot. */
+static bool times_of(const struct profile *p, uint32_t pid, struct jit_times *times)
 {
+	int64_t boot_ns = clock_realtime_ns() - (int64_t)clock_boottime_ns();
+	if (p->realtime_ns && p->realtime_ns < boot_ns - BOOT_SLACK_NS)
+		return false;
+	*times = (struct jit_times){ 0 };
+	uint64_t began = 0;
+	for (size_t i = 0; i < p->instances.count; i++)
+		if (p->instances.items[i].pid == pid && p->instances.items[i].start_ns > began)
+			began = p->instances.items[i].start_ns;
+	if (began)
+		times->began_ns = boot_ns + (int64_t)began;
+	if (p->slices.count && p->realtime_ns)
+		times->session_ns = p->realtime_ns + (int64_t)p->slices.items[0].begin_ns;
+	return true;
+}
+
+static struct known *load(struct symbols *s, const struct profile *p, uint32_t object)
+{
+	const struct profile_object *o = &p->objects.items[object];
 	struct known *k = known_of(s, o);
 	k->used = ++s->clock;
+	struct jit_times times;
 	bool was_loaded = k->loaded;
 	k->loaded = true;
 	if (!was_loaded || o->kind == OBJECT_MEMORY || o->kind == OBJECT_JIT)
@@ -219,8 +242,8 @@ static struct known *load(struct symbols *s, const struct profile_object *o)
 		break;
 	case OBJECT_JIT:
 	case OBJECT_MEMORY:
-		if (o->pid)
-			jit_refresh(&k->jit, o->pid);
+		if (o->pid && times_of(p, o->pid, &times))
+			jit_refresh(&k->jit, o->pid, &times);
 		break;
 	default:
 		break;
@@ -396,7 +419,7 @@ static void fill_object(struct symbols *s, struct profile *p, const struct order
 		if (l->frames && (!order->sampled[at] || !wants_code(s, p, l)))
 			continue;
 		if (!k) {
-			k = load(s, &p->objects.items[object]);
+			k = load(s, p, object);
 			found = xcalloc(1, sizeof *found);
 		}
 		work_breathe(&k->work);

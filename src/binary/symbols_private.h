@@ -202,8 +202,16 @@ struct jit_map {
 	bool known;	/* owner is */
 	uint32_t owner; /* user of the process, seen while it lived */
 };
-/* Reads the map of the process when it is new or has changed. */
-void jit_refresh(struct jit_map *j, uint32_t pid);
+/* When the process that was sampled began, and the first slice of the session. CLOCK_REALTIME; 0:
+ * not known. */
+struct jit_times {
+	int64_t began_ns, session_ns;
+};
+/* Reads the map of the process when it is new or has changed. Maps stay in /tmp, and pids are used
+ * again: believed is a map whose last change is not before the process began and not after another
+ * process took over its pid. Where the profile does not tell when it began, /proc does; where it is
+ * gone, too, the map must have changed within the session. */
+void jit_refresh(struct jit_map *j, uint32_t pid, const struct jit_times *times);
 /* From the text of a perf map. */
 void jit_parse(struct jit_map *j, const char *text);
 void jit_release(struct jit_map *j);

@@ -1,5 +1,6 @@
 /* Files that ask for too much, that are not to be believed, that are searched for elsewhere. */
 #include <elf.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -152,6 +155,49 @@ static void a_map_of_empty_lines(void **state)
 	xfree(text);
 }
 
+/* ---- maps of others ---- */
+
+#define SECOND INT64_C(1000000000)
+
+static size_t believed(uint32_t pid, int64_t changed_ns, int64_t began_ns, int64_t session_ns)
+{
+	char path[64];
+	struct jit_map j = { 0 };
+	const struct jit_times times = { began_ns, session_ns };
+	const struct timespec at[2] = { { changed_ns / SECOND, 0 }, { changed_ns / SECOND, 0 } };
+	snprintf(path, sizeof path, "/tmp/perf-%u.map", pid);
+	assert_int_equal(file_write(path, "1000 20 f\n", 10, NULL), 0);
+	assert_int_equal(utimensat(AT_FDCWD, path, at, 0), 0);
+	jit_refresh(&j, pid, &times);
+	size_t count = j.table.list.count;
+	jit_release(&j);
+	unlink(path);
+	return count;
+}
+
+static void a_map_older_than_its_process(void **state)
+{
+	(void)state;
+	int64_t now = clock_realtime_ns(), hour = 3600 * SECOND;
+	uint32_t own = (uint32_t)getpid();
+	assert_int_equal(believed(own, now, 0, 0), 1);
+	assert_int_equal(believed(own, now - hour, 0, 0), 0);
+	assert_int_equal(believed(own, now - hour, 0, now - 2 * hour), 0); /* it lives: /proc */
+	assert_int_equal(believed(own, now - hour, now - 2 * hour, 0), 1);
+	assert_int_equal(believed(own, now - 2 * hour, now - hour, 0), 0);
+	/* the pid was another's an hour ago, and the map is ours */
+	assert_int_equal(believed(own, now + SECOND, now - hour, 0), 0);
+	pid_t child = fork();
+	if (child == 0)
+		_exit(0);
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(believed((uint32_t)child, now, 0, 0), 0);
+	assert_int_equal(believed((uint32_t)child, now, 0, now - hour), 1);
+	assert_int_equal(believed((uint32_t)child, now - 2 * hour, 0, now - hour), 0);
+	assert_int_equal(believed((uint32_t)child, now - hour, now - 2 * hour, now), 1);
+}
+
 /* ---- elsewhere ---- */
 
 struct server {
@@ -237,6 +283,7 @@ int main(void)
 		cmocka_unit_test(no_time_left),
 		cmocka_unit_test(breathes_between_objects_and_within),
 		cmocka_unit_test(a_map_of_empty_lines),
+		cmocka_unit_test(a_map_older_than_its_process),
 		cmocka_unit_test(a_server_is_asked_once),
 		cmocka_unit_test(a_wrong_file_by_build_id),
 	};

@@ -440,12 +440,18 @@ static void perf_maps(void **state)
 	assert_int_equal(file_write(path, "4000 10 new\n", 12, NULL), 0);
 	symbols_fill(s, &p);
 	assert_string_equal(name_at(&p, d, 0), "new");
+	/* a profile of an earlier boot: its pids are others' now */
+	struct profile old = { .realtime_ns = 1 };
+	uint32_t e = add_sampled(&old, &o, 0x4000);
+	fill(&old, NULL);
+	assert_int_equal(old.locations.items[e].frames, 0);
+	profile_release(&old);
 	unlink(path);
 	symbols_free(s);
 	profile_release(&p);
 	assert_int_equal(mkfifo(path, 0600), 0); /* does not wait for a writer */
 	struct jit_map j = { 0 };
-	jit_refresh(&j, getpid());
+	jit_refresh(&j, getpid(), &(struct jit_times){ .session_ns = 1 });
 	assert_int_equal(j.table.list.count, 0);
 	unlink(path);
 }
