@@ -55,6 +55,15 @@ struct symbols *symbols_new(const struct symbols_options *options)
 	return s;
 }
 
+struct symbols *symbols_new_with_kernel(const struct symbols_options *options,
+					const struct kernel_symbols *kernel)
+{
+	struct symbols *s = symbols_new(options);
+	s->kernel = *kernel;
+	s->kernel.table.work = &s->work;
+	return s;
+}
+
 /* ---- the objects ---- */
 
 static void unload(struct known *k)
@@ -323,10 +332,32 @@ static bool make_frame(struct profile *p, uint32_t object, const struct symbol_t
 	return true;
 }
 
-static void name_location(struct profile *p, uint32_t location, const struct found *f)
+/* What the function is of: modules and JIT code have locations in the kernel and in memory. */
+static uint32_t object_of(const struct symbols *s, struct profile *p, uint32_t object,
+			  const struct found *f)
+{
+	const struct profile_object *of = &p->objects.items[object];
+	char jit[] = "[jit]";
+	const char *module = NULL;
+	if (f->symbol && of->kind == OBJECT_KERNEL)
+		module = kernel_module(&s->kernel, f->symbol);
+	if (module) {
+		/* not written to: it is copied */
+		const struct profile_object o = { .path = (char *)module, .kind = OBJECT_MODULE };
+		return profile_add_object(p, &o);
+	}
+	if (f->symbol && of->kind == OBJECT_MEMORY) {
+		const struct profile_object o = { .path = jit, .kind = OBJECT_JIT, .pid = of->pid };
+		return profile_add_object(p, &o);
+	}
+	return object;
+}
+
+static void name_location(const struct symbols *s, struct profile *p, uint32_t location,
+			  const struct found *f)
 {
 	struct profile_frame frames[LINE_FRAMES_MAX + 1];
-	uint32_t object = p->locations.items[location].object;
+	uint32_t object = object_of(s, p, p->locations.items[location].object, f);
 	size_t count = 0;
 	const struct line_frame none = { 0 }, *outer = &none;
 	for (size_t i = 0; i < f->count; i++)
@@ -425,7 +456,7 @@ static void fill_object(struct symbols *s, struct profile *p, const struct order
 		work_breathe(&k->work);
 		if (!l->frames) {
 			find(s, k, l->offset, found);
-			name_location(p, at, found);
+			name_location(s, p, at, found);
 		}
 		if (order->sampled[at] && wants_code(s, p, l))
 			add_code(s, k, p, outermost(p, l));
@@ -441,7 +472,8 @@ static void fill_object(struct symbols *s, struct profile *p, const struct order
 void symbols_fill(struct symbols *s, struct profile *p)
 {
 	struct order order = order_of(p);
-	for (uint32_t i = 0; i < p->objects.count; i++)
+	size_t count = p->objects.count; /* those that are added have no locations */
+	for (uint32_t i = 0; i < count; i++)
 		fill_object(s, p, &order, i);
 	order_release(&order);
 }

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/strbuf.h"
+#include "binary/symbols.h"
 #include "record/profile.h"
 
 /* ---- symbols_work.c: what reading one file may take ---- */
@@ -82,6 +83,7 @@ struct symbol {
 	uint64_t reach; /* the largest end up to here */
 	uint32_t name;	/* in the table's names */
 	uint8_t binding, type;
+	uint16_t module; /* of the kernel; 0: the kernel itself */
 };
 struct symbol_table {
 	ARRAY(struct symbol) list;
@@ -181,6 +183,7 @@ size_t lines_memory(const struct lines *l);
 
 struct kernel_symbols {
 	struct symbol_table table;
+	ARRAY(char *) modules;		  /* "[name]"; a symbol's is the one before its number */
 	ARRAY(struct elf_segment) memory; /* of kcore */
 	int kcore;
 	bool read;
@@ -190,8 +193,14 @@ void kernel_read(struct kernel_symbols *k);
 /* From the text of /proc/kallsyms. */
 void kernel_parse(struct kernel_symbols *k, const char *text);
 const struct symbol *kernel_find(struct kernel_symbols *k, uint64_t address);
+/* "[name]"; NULL: the kernel itself. */
+const char *kernel_module(const struct kernel_symbols *k, const struct symbol *s);
 size_t kernel_code(struct kernel_symbols *k, uint64_t address, uint8_t *into, size_t size);
 void kernel_release(struct kernel_symbols *k);
+
+/* Takes over a kernel that was read already. */
+struct symbols *symbols_new_with_kernel(const struct symbols_options *options,
+					const struct kernel_symbols *kernel);
 
 /* ---- symbols_jit.c ---- */
 

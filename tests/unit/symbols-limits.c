@@ -198,6 +198,69 @@ static void a_map_older_than_its_process(void **state)
 	assert_int_equal(believed((uint32_t)child, now - hour, now - 2 * hour, now), 1);
 }
 
+/* ---- functions with an object of their own ---- */
+
+static const struct profile_object *object_at(const struct profile *p, uint32_t location)
+{
+	return &p->objects.items[profile_location_object(p, location)];
+}
+
+static void functions_of_modules(void **state)
+{
+	(void)state;
+	char path[] = "[kernel]";
+	const struct profile_object o = { .path = path, .kind = OBJECT_KERNEL };
+	struct kernel_symbols kernel = { .kcore = -1, .read = true };
+	kernel_parse(&kernel, "ffffffff81000000 T inside\nffffffff81000100 T end\n"
+			      "ffffffffc0000000 t ext4_read\t[ext4]\n"
+			      "ffffffffc0001000 t bpf_prog_1\t[bpf]\n"
+			      "ffffffffc0002000 t ext4_write\t[ext4]\n");
+	assert_int_equal(kernel.modules.count, 2);
+	struct symbols *s = symbols_new_with_kernel(NULL, &kernel);
+	struct profile p = { 0 };
+	uint32_t object = profile_add_object(&p, &o);
+	uint32_t core = profile_add_location(&p, object, 0xffffffff81000010u);
+	uint32_t reads = profile_add_location(&p, object, 0xffffffffc0000010u);
+	uint32_t writes = profile_add_location(&p, object, 0xffffffffc0002010u);
+	uint32_t program = profile_add_location(&p, object, 0xffffffffc0001010u);
+	uint32_t nothing = profile_add_location(&p, object, 4096);
+	symbols_fill(s, &p);
+	assert_string_equal(object_at(&p, core)->path, "[kernel]");
+	assert_int_equal(object_at(&p, core)->kind, OBJECT_KERNEL);
+	assert_string_equal(object_at(&p, reads)->path, "[ext4]");
+	assert_int_equal(object_at(&p, reads)->kind, OBJECT_MODULE);
+	assert_ptr_equal(object_at(&p, writes), object_at(&p, reads));
+	assert_string_equal(object_at(&p, program)->path, "[bpf]");
+	assert_string_equal(object_at(&p, nothing)->path, "[kernel]");
+	assert_int_equal(p.locations.items[reads].object, object);
+	assert_int_equal(p.objects.count, 3);
+	symbols_free(s);
+	profile_release(&p);
+}
+
+static void functions_of_perf_maps(void **state)
+{
+	(void)state;
+	char path[64], memory[] = "[anon]";
+	const struct profile_object o = { .path = memory,
+					  .kind = OBJECT_MEMORY,
+					  .pid = (uint32_t)getpid() };
+	snprintf(path, sizeof path, "/tmp/perf-%d.map", getpid());
+	assert_int_equal(file_write(path, "1000 20 f\n", 10, NULL), 0);
+	struct profile p = { 0 };
+	uint32_t named = profile_add_location(&p, profile_add_object(&p, &o), 0x1010);
+	uint32_t other = profile_add_location(&p, profile_add_object(&p, &o), 0x9000);
+	struct symbols *s = symbols_new(NULL);
+	symbols_fill(s, &p);
+	unlink(path);
+	assert_string_equal(object_at(&p, named)->path, "[jit]");
+	assert_int_equal(object_at(&p, named)->kind, OBJECT_JIT);
+	assert_int_equal(object_at(&p, named)->pid, getpid());
+	assert_string_equal(object_at(&p, other)->path, "[anon]");
+	symbols_free(s);
+	profile_release(&p);
+}
+
 /* ---- elsewhere ---- */
 
 struct server {
@@ -284,6 +347,8 @@ int main(void)
 		cmocka_unit_test(breathes_between_objects_and_within),
 		cmocka_unit_test(a_map_of_empty_lines),
 		cmocka_unit_test(a_map_older_than_its_process),
+		cmocka_unit_test(functions_of_modules),
+		cmocka_unit_test(functions_of_perf_maps),
 		cmocka_unit_test(a_server_is_asked_once),
 		cmocka_unit_test(a_wrong_file_by_build_id),
 	};
