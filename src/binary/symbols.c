@@ -6,34 +6,38 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/file.h"
 #include "binary/symbols_private.h"
 
 #define MEMORY_USUAL ((size_t)256 << 20)
-#define OPEN_MAX_OBJECTS 200 /* each holds up to three descriptors */
-#define KNOWN_MAX 8192	     /* objects whose outcome is remembered */
-#define CODE_MAX 65536	     /* bytes of a function */
+#define OPEN_MAX_OBJECTS 200			 /* each holds up to three descriptors */
+#define KNOWN_MAX 8192				 /* objects whose outcome is remembered */
+#define CODE_MAX 65536				 /* bytes of a function */
+#define BOOT_SLACK_NS (60 * INT64_C(1000000000)) /* by which the time may be set meanwhile */
+#define BUDGET_NS (5 * UINT64_C(1000000000))	 /* of CPU time to read one file, all in all */
 
-/* What is known of an object. What it holds can go and be read again; that it was counted stays. */
+/* What is known of an object. What it holds can go and be read again. */
 struct known {
 	struct profile_object object;
-	bool loaded, counted, readable;
+	bool loaded, readable;
 	struct elf_image image;
 	struct symbol_table table;
+	struct symbol_table pieces; /* where that names nothing; read when it is first needed */
+	bool in_pieces;
 	struct lines *lines;
 	struct jit_map jit;
-	uint64_t used; /* when, as s->clock counts */
-};
-
-struct known_slot {
-	struct known *known;
+	struct work work; /* of reading it */
+	uint64_t used;	  /* when, as s->clock counts */
 };
 
 struct symbols {
 	struct symbols_options options;
 	char *debug_path;
-	ARRAY(struct known_slot) list;
+	ARRAY(struct known *) list;
 	struct kernel_symbols kernel;
-	struct symbols_summary summary;
+	struct absent absent;
+	struct work work; /* of the kernel, and between objects */
 	uint64_t clock;
 };
 
@@ -46,12 +50,20 @@ struct symbols *symbols_new(const struct symbols_options *options)
 		s->options.debug_path = s->debug_path = xstrdup(s->options.debug_path);
 	if (!s->options.memory)
 		s->options.memory = MEMORY_USUAL;
+	s->work = (struct work){ .breathe = s->options.breathe,
+				 .context = s->options.context,
+				 .left_ns = UINT64_MAX };
+	s->kernel.table.work = &s->work;
 	return s;
 }
 
-struct symbols_summary symbols_summary(const struct symbols *s)
+struct symbols *symbols_new_with_kernel(const struct symbols_options *options,
+					const struct kernel_symbols *kernel)
 {
-	return s->summary;
+	struct symbols *s = symbols_new(options);
+	s->kernel = *kernel;
+	s->kernel.table.work = &s->work;
+	return s;
 }
 
 /* ---- the objects ---- */
@@ -62,6 +74,8 @@ static void unload(struct known *k)
 		return;
 	elf_image_close(&k->image);
 	symbol_table_release(&k->table);
+	symbol_table_release(&k->pieces);
+	k->in_pieces = false;
 	lines_free(k->lines);
 	k->lines = NULL;
 	jit_release(&k->jit);
@@ -81,9 +95,10 @@ void symbols_free(struct symbols *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->list.count; i++)
-		known_free(s->list.items[i].known);
+		known_free(s->list.items[i]);
 	array_release(&s->list);
 	kernel_release(&s->kernel);
+	array_release(&s->absent.ids);
 	xfree(s->debug_path);
 	xfree(s);
 }
@@ -99,24 +114,26 @@ static bool same_object(const struct profile_object *a, const struct profile_obj
 static struct known *known_of(struct symbols *s, const struct profile_object *o)
 {
 	for (size_t i = 0; i < s->list.count; i++)
-		if (same_object(&s->list.items[i].known->object, o))
-			return s->list.items[i].known;
+		if (same_object(&s->list.items[i]->object, o))
+			return s->list.items[i];
 	if (s->list.count >= KNOWN_MAX) {
-		struct known_slot *first = s->list.items;
-		known_free(first->known);
+		struct known **first = s->list.items;
+		known_free(*first);
+		/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 		memmove(first, first + 1, --s->list.count * sizeof *first);
 	}
 	struct known *k = xcalloc(1, sizeof *k);
 	k->object = *o;
 	k->object.path = xstrdup(o->path);
 	k->image.fd = -1;
-	array_push(&s->list, (struct known_slot){ k });
+	array_push(&s->list, k); /* NOLINT(bugprone-sizeof-expression): of pointers */
 	return k;
 }
 
 static size_t memory_of(const struct known *k)
 {
 	return k->loaded ? sizeof *k + symbol_table_memory(&k->table) +
+				   symbol_table_memory(&k->pieces) +
 				   symbol_table_memory(&k->jit.table) + lines_memory(k->lines)
 			 : 0;
 }
@@ -128,7 +145,7 @@ static void trim(struct symbols *s)
 		size_t memory = 0, open = 0;
 		struct known *oldest = NULL;
 		for (size_t i = 0; i < s->list.count; i++) {
-			struct known *k = s->list.items[i].known;
+			struct known *k = s->list.items[i];
 			if (!k->loaded)
 				continue;
 			memory += memory_of(k);
@@ -168,50 +185,69 @@ static bool open_object(struct symbols *s, struct known *k)
 	if (k->object.kind == OBJECT_VDSO)
 		return elf_image_open_vdso(&k->image);
 	int fd = s->options.open ? s->options.open(s->options.context, &k->object)
-				 : open_regular(k->object.path);
+				 : file_open_regular(k->object.path);
 	return elf_image_open(&k->image, fd);
 }
 
 static void read_tables(struct symbols *s, struct known *k)
 {
 	struct debug_file debug;
+	const struct debug_search search = { .directories = s->options.debug_path,
+					     .work = &k->work,
+					     .absent = &s->absent };
 	bool file = k->object.kind == OBJECT_FILE;
-	bool separate = file &&
-			debug_file_find(&debug, &k->image, k->object.path, s->options.debug_path);
+	bool separate = file && debug_file_find(&debug, &k->image, k->object.path, &search);
 	symbol_table_read(&k->table, &k->image, separate ? &debug.image : NULL);
 	struct dwarf_files files;
 	if (file && !s->options.no_lines &&
-	    dwarf_files_open(&files, &k->image, k->object.path, separate ? &debug : NULL,
-			     s->options.debug_path))
-		k->lines = lines_new(&files);
+	    dwarf_files_open(&files, &k->image, k->object.path, separate ? &debug : NULL, &search))
+		k->lines = lines_new(&files, &k->work);
 	if (separate)
 		debug_file_close(&debug);
 }
 
 static void load_file(struct symbols *s, struct known *k)
 {
-	bool opened = open_object(s, k);
-	k->readable = opened && is_same_file(&k->object, &k->image);
+	k->readable = open_object(s, k) && is_same_file(&k->object, &k->image);
 	if (k->readable)
 		read_tables(s, k);
-	if (!k->counted) {
-		s->summary.objects++;
-		s->summary.unreadable += !opened;
-		s->summary.replaced += opened && !k->readable;
-		s->summary.dynamic_only += k->readable && k->table.dynamic_only;
-		s->summary.with_lines += k->lines != NULL;
-	}
-	k->counted = true;
 	if (!k->readable)
 		elf_image_close(&k->image);
 }
 
-static struct known *load(struct symbols *s, const struct profile_object *o)
+/* False: that was before this machine booted, and its pids mean nothing now. Sleep only lets the
+ * profile's zero of CLOCK_MONOTONIC be later than the boot. */
+static bool times_of(const struct profile *p, uint32_t pid, struct jit_times *times)
 {
+	int64_t boot_ns = clock_realtime_ns() - (int64_t)clock_boottime_ns();
+	if (p->realtime_ns && p->realtime_ns < boot_ns - BOOT_SLACK_NS)
+		return false;
+	*times = (struct jit_times){ 0 };
+	uint64_t began = 0;
+	for (size_t i = 0; i < p->instances.count; i++)
+		if (p->instances.items[i].pid == pid && p->instances.items[i].start_ns > began)
+			began = p->instances.items[i].start_ns;
+	if (began)
+		times->began_ns = boot_ns + (int64_t)began;
+	if (p->slices.count && p->realtime_ns)
+		times->session_ns = p->realtime_ns + (int64_t)p->slices.items[0].begin_ns;
+	return true;
+}
+
+static struct known *load(struct symbols *s, const struct profile *p, uint32_t object)
+{
+	const struct profile_object *o = &p->objects.items[object];
 	struct known *k = known_of(s, o);
 	k->used = ++s->clock;
+	struct jit_times times;
 	bool was_loaded = k->loaded;
 	k->loaded = true;
+	if (!was_loaded || o->kind == OBJECT_MEMORY || o->kind == OBJECT_JIT)
+		k->work = (struct work){ .breathe = s->options.breathe,
+					 .context = s->options.context,
+					 .left_ns = BUDGET_NS };
+	k->table.work = k->jit.table.work = &k->work;
+	work_begin(&k->work);
 	switch (o->kind) {
 	case OBJECT_FILE:
 	case OBJECT_VDSO:
@@ -220,12 +256,13 @@ static struct known *load(struct symbols *s, const struct profile_object *o)
 		break;
 	case OBJECT_JIT:
 	case OBJECT_MEMORY:
-		if (o->pid)
-			jit_refresh(&k->jit, o->pid);
+		if (o->pid && times_of(p, o->pid, &times))
+			jit_refresh(&k->jit, o->pid, &times);
 		break;
 	default:
 		break;
 	}
+	work_end(&k->work);
 	return k;
 }
 
@@ -239,6 +276,19 @@ struct found {
 	struct line_frame lines[LINE_FRAMES_MAX];
 	size_t count;
 };
+
+static void find_piece(struct known *k, struct found *into)
+{
+	if (!k->in_pieces) {
+		k->in_pieces = true;
+		k->pieces.work = &k->work;
+		work_begin(&k->work);
+		symbol_table_read_pieces(&k->pieces, &k->image, object_name(&k->object));
+		work_end(&k->work);
+	}
+	into->symbol = symbol_table_find(&k->pieces, into->address);
+	into->table = &k->pieces;
+}
 
 static void find(struct symbols *s, struct known *k, uint64_t offset, struct found *into)
 {
@@ -267,6 +317,8 @@ static void find(struct symbols *s, struct known *k, uint64_t offset, struct fou
 		return;
 	}
 	into->symbol = symbol_table_find(into->table, into->address);
+	if (!into->symbol && !into->count && k->object.kind == OBJECT_FILE)
+		find_piece(k, into);
 }
 
 static char *copied(const char *text)
@@ -300,10 +352,32 @@ static bool make_frame(struct profile *p, uint32_t object, const struct symbol_t
 	return true;
 }
 
-static void name_location(struct profile *p, uint32_t location, const struct found *f)
+/* What the function is of: modules and JIT code have locations in the kernel and in memory. */
+static uint32_t object_of(const struct symbols *s, struct profile *p, uint32_t object,
+			  const struct found *f)
+{
+	const struct profile_object *of = &p->objects.items[object];
+	char jit[] = "[jit]";
+	const char *module = NULL;
+	if (f->symbol && of->kind == OBJECT_KERNEL)
+		module = kernel_module(&s->kernel, f->symbol);
+	if (module) {
+		/* not written to: it is copied */
+		const struct profile_object o = { .path = (char *)module, .kind = OBJECT_MODULE };
+		return profile_add_object(p, &o);
+	}
+	if (f->symbol && of->kind == OBJECT_MEMORY) {
+		const struct profile_object o = { .path = jit, .kind = OBJECT_JIT, .pid = of->pid };
+		return profile_add_object(p, &o);
+	}
+	return object;
+}
+
+static void name_location(const struct symbols *s, struct profile *p, uint32_t location,
+			  const struct found *f)
 {
 	struct profile_frame frames[LINE_FRAMES_MAX + 1];
-	uint32_t object = p->locations.items[location].object;
+	uint32_t object = object_of(s, p, p->locations.items[location].object, f);
 	size_t count = 0;
 	const struct line_frame none = { 0 }, *outer = &none;
 	for (size_t i = 0; i < f->count; i++)
@@ -396,25 +470,30 @@ static void fill_object(struct symbols *s, struct profile *p, const struct order
 		if (l->frames && (!order->sampled[at] || !wants_code(s, p, l)))
 			continue;
 		if (!k) {
-			k = load(s, &p->objects.items[object]);
+			k = load(s, p, object);
 			found = xcalloc(1, sizeof *found);
 		}
+		work_breathe(&k->work);
 		if (!l->frames) {
 			find(s, k, l->offset, found);
-			name_location(p, at, found);
+			name_location(s, p, at, found);
 		}
 		if (order->sampled[at] && wants_code(s, p, l))
 			add_code(s, k, p, outermost(p, l));
 	}
 	xfree(found);
-	if (k)
-		trim(s);
+	if (!k)
+		return;
+	trim(s);
+	if (s->options.breathe)
+		s->options.breathe(s->options.context);
 }
 
 void symbols_fill(struct symbols *s, struct profile *p)
 {
 	struct order order = order_of(p);
-	for (uint32_t i = 0; i < p->objects.count; i++)
+	size_t count = p->objects.count; /* those that are added have no locations */
+	for (uint32_t i = 0; i < count; i++)
 		fill_object(s, p, &order, i);
 	order_release(&order);
 }

@@ -10,10 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "binary/symbols_private.h"
 
 #define USUAL_DIRECTORIES "/usr/lib/debug"
 #define COPY_MAX (512u << 20) /* bytes of a file that its owner may change while it is read */
+#define SERVER_LIBRARY "libdebuginfod.so.1"
+#define ABSENT_MAX 4096
+#define COPY_PIECE (4u << 20)
 #define UNPACKED_MAX (UINT64_C(1) << 30) /* bytes of debug sections that are compressed */
 
 /* ---- by build-id ---- */
@@ -23,14 +27,28 @@ static bool has_build_id(const struct elf_image *e, const uint8_t *id, size_t si
 	return e->build_id_size == size && memcmp(e->build_id, id, size) == 0;
 }
 
-/* The first that is there; *path: its name, that the caller frees. */
-static int open_by_build_id(const char *directories, const uint8_t *id, size_t size, char **path)
+/* Is it the file at `path`? Takes over the descriptor, and the path where it is. */
+static bool fits_build_id(struct debug_file *d, int fd, char *path, const uint8_t *id, size_t size)
+{
+	if (elf_image_open(&d->image, fd)) {
+		if (has_build_id(&d->image, id, size)) {
+			d->path = path;
+			return true;
+		}
+		elf_image_close(&d->image);
+	}
+	free(path);
+	return false;
+}
+
+static bool find_by_build_id(struct debug_file *d, const char *directories, const uint8_t *id,
+			     size_t size)
 {
 	if (size < 2)
-		return -1;
+		return false;
 	char *copy = xstrdup(directories ? directories : USUAL_DIRECTORIES), *rest = copy;
-	int fd = -1;
-	for (char *dir; fd < 0 && (dir = strsep(&rest, ":"));) {
+	bool found = false;
+	for (char *dir; !found && (dir = strsep(&rest, ":"));) {
 		struct strbuf name = { 0 };
 		if (*dir != '/')
 			continue;
@@ -38,17 +56,16 @@ static int open_by_build_id(const char *directories, const uint8_t *id, size_t s
 		for (size_t i = 1; i < size; i++)
 			strbuf_printf(&name, "%02x", id[i]);
 		strbuf_puts(&name, ".debug");
-		fd = open_regular(name.text);
-		*path = fd >= 0 ? strbuf_detach(&name) : NULL;
-		strbuf_release(&name);
+		int fd = file_open_regular(name.text);
+		found = fits_build_id(d, fd, strbuf_detach(&name), id, size);
 	}
 	xfree(copy);
-	return fd;
+	return found;
 }
 
 /* ---- by the name in .gnu_debuglink ---- */
 
-static uint32_t crc32_of(const struct elf_image *e)
+static bool has_crc(const struct elf_image *e, uint32_t expected, struct work *work)
 {
 	uint32_t table[256], crc = UINT32_MAX;
 	for (uint32_t i = 0; i < 256; i++) {
@@ -59,13 +76,15 @@ static uint32_t crc32_of(const struct elf_image *e)
 	}
 	for (uint64_t at = 0; at < e->size;) {
 		uint64_t size = e->size - at < 1 << 20 ? e->size - at : 1 << 20;
-		uint8_t *bytes = elf_image_bytes(e, at, size);
-		for (uint64_t i = 0; bytes && i < size; i++)
+		uint8_t *bytes = work_on(work, WORK_LOOK) ? elf_image_bytes(e, at, size) : NULL;
+		if (!bytes)
+			return false;
+		for (uint64_t i = 0; i < size; i++)
 			crc = table[(crc ^ bytes[i]) & 255] ^ (crc >> 8);
 		xfree(bytes);
 		at += size;
 	}
-	return ~crc;
+	return ~crc == expected;
 }
 
 struct link {
@@ -95,9 +114,9 @@ static bool same_file(const struct elf_image *a, const struct elf_image *b)
 }
 
 static bool link_fits(struct debug_file *d, const struct elf_image *main, const struct link *link,
-		      char *path)
+		      struct work *work, char *path)
 {
-	if (!elf_image_open(&d->image, open_regular(path))) {
+	if (!elf_image_open(&d->image, file_open_regular(path))) {
 		xfree(path);
 		return false;
 	}
@@ -105,7 +124,7 @@ static bool link_fits(struct debug_file *d, const struct elf_image *main, const 
 	if (fits && main->build_id_size && d->image.build_id_size)
 		fits = has_build_id(&d->image, main->build_id, main->build_id_size);
 	else if (fits)
-		fits = d->image.size <= COPY_MAX && crc32_of(&d->image) == link->crc;
+		fits = d->image.size <= COPY_MAX && has_crc(&d->image, link->crc, work);
 	if (fits) {
 		d->path = path;
 		return true;
@@ -124,23 +143,26 @@ static char *joined(const char *directory, size_t length, const char *middle, co
 }
 
 static bool find_by_link(struct debug_file *d, const struct elf_image *main, const char *path,
-			 const char *directories)
+			 const struct debug_search *search)
 {
 	struct link link;
 	const char *slash = strrchr(path, '/');
 	if (!slash || *path != '/' || !link_read(&link, main))
 		return false;
 	size_t length = (size_t)(slash - path);
-	bool found = link_fits(d, main, &link, joined(path, length, "", link.name)) ||
-		     link_fits(d, main, &link, joined(path, length, "/.debug", link.name));
-	char *copy = xstrdup(directories ? directories : USUAL_DIRECTORIES), *rest = copy;
+	bool found =
+		link_fits(d, main, &link, search->work, joined(path, length, "", link.name)) ||
+		link_fits(d, main, &link, search->work, joined(path, length, "/.debug", link.name));
+	const char *usual = search->directories ? search->directories : USUAL_DIRECTORIES;
+	char *copy = xstrdup(usual), *rest = copy;
 	for (char *dir; !found && (dir = strsep(&rest, ":"));) {
 		struct strbuf below = { 0 };
 		if (*dir != '/')
 			continue;
 		strbuf_puts(&below, dir);
 		strbuf_add(&below, path, length);
-		found = link_fits(d, main, &link, joined(below.text, below.length, "", link.name));
+		found = link_fits(d, main, &link, search->work,
+				  joined(below.text, below.length, "", link.name));
 		strbuf_release(&below);
 	}
 	xfree(copy);
@@ -150,10 +172,38 @@ static bool find_by_link(struct debug_file *d, const struct elf_image *main, con
 
 /* ---- from a server, where the user names one ---- */
 
-static int ask_server(const uint8_t *id, size_t size, char **path)
+/* Called while it waits. */
+static int progress(void *client, long done, long all)
+{
+	(void)done;
+	(void)all;
+	void *(*get)(void *) = NULL;
+	void *library = dlopen(SERVER_LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
+	if (!library)
+		return 0;
+	*(void **)&get = dlsym(library, "debuginfod_get_user_data");
+	if (get)
+		work_on(get(client), WORK_LOOK);
+	dlclose(library);
+	return 0;
+}
+
+static void show_progress(void *library, void *client, struct work *work)
+{
+	void (*set)(void *, void *) = NULL;
+	void (*set_function)(void *, int (*)(void *, long, long)) = NULL;
+	*(void **)&set = dlsym(library, "debuginfod_set_user_data");
+	*(void **)&set_function = dlsym(library, "debuginfod_set_progressfn");
+	if (set && set_function) {
+		set(client, work);
+		set_function(client, progress);
+	}
+}
+
+static int ask_debuginfod(void *context, const uint8_t *id, size_t size, char **path)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
-	void *library = urls && *urls && size ? dlopen("libdebuginfod.so.1", RTLD_LAZY) : NULL;
+	void *library = urls && *urls ? dlopen(SERVER_LIBRARY, RTLD_LAZY) : NULL;
 	if (!library)
 		return -1;
 	void *(*begin)(void) = NULL;
@@ -166,6 +216,7 @@ static int ask_server(const uint8_t *id, size_t size, char **path)
 	void *client = begin && end && find ? begin() : NULL;
 	if (client) {
 		char *name = NULL;
+		show_progress(library, client, context);
 		fd = find(client, id, (int)size, &name);
 		if (fd >= 0)
 			*path = name;
@@ -177,20 +228,47 @@ static int ask_server(const uint8_t *id, size_t size, char **path)
 	return fd;
 }
 
+static bool is_absent(const struct absent *list, const uint8_t *id, size_t size)
+{
+	for (size_t i = 0; list && i < list->ids.count; i++)
+		if (list->ids.items[i].size == size &&
+		    memcmp(list->ids.items[i].bytes, id, size) == 0)
+			return true;
+	return false;
+}
+
+static void add_absent(struct absent *list, const uint8_t *id, size_t size)
+{
+	struct absent_id new = { .size = (uint8_t)size };
+	memcpy(new.bytes, id, size);
+	if (list && list->ids.count < ABSENT_MAX)
+		array_push(&list->ids, new);
+	else if (list)
+		list->ids.items[list->next++ % ABSENT_MAX] = new;
+}
+
+static bool ask_server(struct debug_file *d, const struct elf_image *main,
+		       const struct debug_search *search)
+{
+	const uint8_t *id = main->build_id;
+	size_t size = main->build_id_size;
+	char *path = NULL;
+	if (!size || is_absent(search->absent, id, size))
+		return false;
+	int fd = search->ask ? search->ask(search->context, id, size, &path)
+			     : ask_debuginfod(search->work, id, size, &path);
+	if (fits_build_id(d, fd, path, id, size))
+		return true;
+	add_absent(search->absent, id, size);
+	return false;
+}
+
 bool debug_file_find(struct debug_file *d, const struct elf_image *main, const char *path,
-		     const char *directories)
+		     const struct debug_search *search)
 {
 	*d = (struct debug_file){ .image.fd = -1 };
-	int fd = open_by_build_id(directories, main->build_id, main->build_id_size, &d->path);
-	if (fd < 0 && find_by_link(d, main, path, directories))
-		return true;
-	if (fd < 0)
-		fd = ask_server(main->build_id, main->build_id_size, &d->path);
-	if (fd >= 0 && elf_image_open(&d->image, fd) &&
-	    has_build_id(&d->image, main->build_id, main->build_id_size))
-		return true;
-	debug_file_close(d);
-	return false;
+	return find_by_build_id(d, search->directories, main->build_id, main->build_id_size) ||
+	       find_by_link(d, main, path, search) || ask_server(d, main, search);
 }
 
 void debug_file_close(struct debug_file *d)
@@ -204,7 +282,7 @@ void debug_file_close(struct debug_file *d)
 
 /* libdw maps files, and a mapped file that becomes shorter kills its reader: what others than root
  * can write is copied. */
-static int private_copy(int fd, size_t *memory)
+static int private_copy(int fd, size_t *memory, struct work *work)
 {
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) != 0)
@@ -215,8 +293,8 @@ static int private_copy(int fd, size_t *memory)
 		return -1;
 	int copy = memfd_create("tare-debug", MFD_CLOEXEC);
 	off_t at = 0;
-	while (copy >= 0 && at < st.st_size)
-		if (sendfile(copy, fd, &at, (size_t)(st.st_size - at)) <= 0)
+	while (copy >= 0 && at < st.st_size && work_on(work, WORK_LOOK))
+		if (sendfile(copy, fd, &at, COPY_PIECE) <= 0)
 			break;
 	if (copy >= 0 && at < st.st_size) {
 		close(copy);
@@ -262,9 +340,9 @@ static bool has_dwarf(const struct elf_image *e)
 	return e->fd >= 0 && s && s->type != SHT_NOBITS && unpacked_size(e) <= UNPACKED_MAX;
 }
 
-static Dwarf *begin(const struct elf_image *e, int *fd, size_t *memory)
+static Dwarf *begin(const struct elf_image *e, int *fd, size_t *memory, struct work *work)
 {
-	*fd = has_dwarf(e) ? private_copy(e->fd, memory) : -1;
+	*fd = has_dwarf(e) ? private_copy(e->fd, memory, work) : -1;
 	Dwarf *dwarf = *fd >= 0 ? dwarf_begin(*fd, DWARF_C_READ) : NULL;
 	if (!dwarf && *fd >= 0) {
 		close(*fd);
@@ -276,7 +354,8 @@ static Dwarf *begin(const struct elf_image *e, int *fd, size_t *memory)
 
 /* What dwz took out of several files into one. libdw would look for it by itself, and would wait
  * for ever on a pipe of that name. */
-static bool begin_alternative(struct dwarf_files *into, const char *path, const char *directories)
+static bool begin_alternative(struct dwarf_files *into, const char *path,
+			      const struct debug_search *search)
 {
 	const char *name;
 	const void *id;
@@ -285,35 +364,32 @@ static bool begin_alternative(struct dwarf_files *into, const char *path, const 
 		return true;
 	if (size < 0 || size > BUILD_ID_MAX)
 		return false;
-	char *found = NULL;
-	int fd = open_by_build_id(directories, id, (size_t)size, &found);
-	free(found);
+	struct debug_file d = { .image.fd = -1 };
 	const char *slash = path ? strrchr(path, '/') : NULL;
-	if (fd < 0 && (*name == '/' || slash)) {
+	bool found = find_by_build_id(&d, search->directories, id, (size_t)size);
+	if (!found && (*name == '/' || slash)) {
 		char *full = *name == '/' ? xstrdup(name)
 					  : joined(path, (size_t)(slash - path), "", name);
-		fd = open_regular(full);
-		xfree(full);
+		int fd = file_open_regular(full);
+		found = fits_build_id(&d, fd, full, id, (size_t)size);
 	}
-	struct elf_image image;
-	if (!elf_image_open(&image, fd))
-		return false;
-	if (has_build_id(&image, id, (size_t)size) &&
-	    !elf_image_section(&image, ".gnu_debugaltlink"))
-		into->alternative = begin(&image, &into->alternative_fd, &into->memory);
-	elf_image_close(&image);
+	if (found && !elf_image_section(&d.image, ".gnu_debugaltlink"))
+		into->alternative =
+			begin(&d.image, &into->alternative_fd, &into->memory, search->work);
+	debug_file_close(&d);
 	if (into->alternative)
 		dwarf_setalt(into->dwarf, into->alternative);
 	return into->alternative;
 }
 
 bool dwarf_files_open(struct dwarf_files *into, const struct elf_image *main, const char *path,
-		      const struct debug_file *debug, const char *directories)
+		      const struct debug_file *debug, const struct debug_search *search)
 {
 	*into = (struct dwarf_files){ .fd = -1, .alternative_fd = -1 };
 	bool separate = debug && has_dwarf(&debug->image);
-	into->dwarf = begin(separate ? &debug->image : main, &into->fd, &into->memory);
-	if (into->dwarf && begin_alternative(into, separate ? debug->path : path, directories))
+	into->dwarf =
+		begin(separate ? &debug->image : main, &into->fd, &into->memory, search->work);
+	if (into->dwarf && begin_alternative(into, separate ? debug->path : path, search))
 		return true;
 	dwarf_files_close(into);
 	return false;
