@@ -1,6 +1,6 @@
-/* What code was mapped from. The kernel tells a file by build-id or, where it cannot read that, by
- * inode; /proc by inode alone. So that two tellings of one file are one object, whoever tells it by
- * inode has its build-id read, and an object with a build-id has no inode. */
+/* What code was mapped from. The kernel and /proc tell a file by its inode. So that two copies of
+ * one program are told apart, and one that is replaced by itself is not, its build-id is read, and
+ * an object with a build-id has no inode. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -206,6 +206,27 @@ static void dynamic_symbols_alone(void **state)
 	profile_release(&p);
 }
 
+/* A stripped program has functions, too. */
+static void functions_without_names(void **state)
+{
+	(void)state;
+	struct profile p = { 0 };
+	char bare[] = SUBJECT("bare"), expected[512];
+	struct profile_object o = object_at(bare);
+	uint64_t at = address_of(SUBJECT("plain"), "main");
+	uint32_t a = add_sampled(&p, &o, offset_of(bare, at));
+	uint32_t b = add_sampled(&p, &o, offset_of(bare, at + 5));
+	fill(&p, NULL);
+	snprintf(expected, sizeof expected, "%s+0x%" PRIx64, object_name(&o), at);
+	assert_string_equal(name_at(&p, a, 0), expected);
+	assert_int_equal(frame_at(&p, a, 0)->function, frame_at(&p, b, 0)->function);
+	const struct profile_function *f = &p.functions.items[frame_at(&p, a, 0)->function];
+	assert_int_equal(f->address, at);
+	assert_true(f->size > 5);
+	assert_non_null(profile_find_code(&p, frame_at(&p, a, 0)->function));
+	profile_release(&p);
+}
+
 static void labels_and_sizes(void **state)
 {
 	(void)state;
@@ -590,6 +611,7 @@ int main(void)
 		cmocka_unit_test(debug_file_by_link),
 		cmocka_unit_test(debug_file_by_build_id),
 		cmocka_unit_test(dynamic_symbols_alone),
+		cmocka_unit_test(functions_without_names),
 		cmocka_unit_test(labels_and_sizes),
 		cmocka_unit_test(entries_of_the_plt),
 		cmocka_unit_test(agrees_with_nm),
