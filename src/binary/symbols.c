@@ -15,7 +15,8 @@
 #define KNOWN_MAX 8192				 /* objects whose outcome is remembered */
 #define CODE_MAX 65536				 /* bytes of a function */
 #define BOOT_SLACK_NS (60 * INT64_C(1000000000)) /* by which the time may be set meanwhile */
-#define BUDGET_NS (5 * UINT64_C(1000000000))	 /* of CPU time to read one file, all in all */
+#define BUDGET_LEAST_NS UINT64_C(50000000)
+#define BUDGET_NS (5 * UINT64_C(1000000000)) /* of CPU time to read one file, all in all */
 
 /* What is known of an object. What it holds can go and be read again. */
 struct known {
@@ -28,7 +29,8 @@ struct known {
 	struct lines *lines;
 	struct jit_map jit;
 	struct work work; /* of reading it */
-	uint64_t used;	  /* when, as s->clock counts */
+	uint64_t budget_ns;
+	uint64_t used; /* when, as s->clock counts */
 };
 
 struct symbols {
@@ -234,6 +236,18 @@ static bool times_of(const struct profile *p, uint32_t pid, struct jit_times *ti
 	return true;
 }
 
+/* Whoever used up all of it has less the next time: files are read again and again. */
+static void renew_work(const struct symbols *s, struct known *k)
+{
+	if (!k->budget_ns)
+		k->budget_ns = BUDGET_NS;
+	else if (k->work.left_ns == 0 && k->budget_ns > BUDGET_LEAST_NS)
+		k->budget_ns /= 2;
+	k->work = (struct work){ .breathe = s->options.breathe,
+				 .context = s->options.context,
+				 .left_ns = k->budget_ns };
+}
+
 static struct known *load(struct symbols *s, const struct profile *p, uint32_t object)
 {
 	const struct profile_object *o = &p->objects.items[object];
@@ -243,9 +257,7 @@ static struct known *load(struct symbols *s, const struct profile *p, uint32_t o
 	bool was_loaded = k->loaded;
 	k->loaded = true;
 	if (!was_loaded || o->kind == OBJECT_MEMORY || o->kind == OBJECT_JIT)
-		k->work = (struct work){ .breathe = s->options.breathe,
-					 .context = s->options.context,
-					 .left_ns = BUDGET_NS };
+		renew_work(s, k);
 	k->table.work = k->jit.table.work = &k->work;
 	work_begin(&k->work);
 	switch (o->kind) {
