@@ -214,7 +214,7 @@ static void functions_without_names(void **state)
 	struct profile p = { 0 };
 	char bare[] = SUBJECT("bare"), expected[512];
 	struct profile_object o = object_at(bare);
-	uint64_t at = address_of(SUBJECT("plain"), "main");
+	uint64_t at = address_of(SUBJECT("plain"), "hidden");
 	uint32_t a = add_sampled(&p, &o, offset_of(bare, at));
 	uint32_t b = add_sampled(&p, &o, offset_of(bare, at + 5));
 	fill(&p, NULL);
