@@ -38,7 +38,7 @@ __attribute__((noinline)) void subject_rest(void)
 
 #ifndef LIBRARY
 /* Nobody else may call it, so that stripping takes its name. */
-__attribute__((noinline)) static int hidden(int n)
+__attribute__((noinline, used)) static int hidden(int n)
 {
 	for (int i = 0; i < n; i++)
 		subject_sum ^= i * n;
