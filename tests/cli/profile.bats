@@ -7,8 +7,8 @@ setup() {
 	export TARE_LAB=$BATS_TEST_TMPDIR/lab.db
 	programs=$(dirname "$(realpath "$TARE")")/tests/programs
 	# a socket's name must be short, and the collectors of tests are nobody else's
-	XDG_RUNTIME_DIR=$(mktemp -d /tmp/tare-run.XXXXXX)
-	export XDG_RUNTIME_DIR
+	TARE_RUNTIME_DIR=$(mktemp -d /tmp/tare-run.XXXXXX)
+	export TARE_RUNTIME_DIR
 }
 
 teardown() {
@@ -17,7 +17,7 @@ teardown() {
 	[ -z "${small:-}" ] || umount "$small" || true
 	[ -z "${cgroup:-}" ] || rmdir "$cgroup" || true
 	[ -z "${home:-}" ] || rm -rf "$home"
-	rm -rf "$XDG_RUNTIME_DIR"
+	rm -rf "$TARE_RUNTIME_DIR"
 }
 
 needs_root() {
@@ -390,7 +390,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	cp "$TARE" "$programs/profile-loop" "$home"
 	chown -R 65534:65534 "$home"
 	chmod 755 "$home"
-	run setpriv --reuid 65534 --regid 65534 --clear-groups env -u XDG_RUNTIME_DIR \
+	run setpriv --reuid 65534 --regid 65534 --clear-groups env -u TARE_RUNTIME_DIR -u XDG_RUNTIME_DIR \
 		TARE_LAB="$home/lab.db" HOME="$home" "$home/tare" profile -- "$home/profile-loop"
 	if [ "$status" -eq 3 ]; then
 		# this kernel lets nobody else sample: that is told, with the setting
@@ -401,7 +401,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 		[[ "$output" == *loop* ]]
 		[ "$(TARE_LAB=$home/lab.db sql "SELECT sum(kernel) FROM profiles")" -eq 0 ]
 	fi
-	run setpriv --reuid 65534 --regid 65534 --clear-groups env -u XDG_RUNTIME_DIR \
+	run setpriv --reuid 65534 --regid 65534 --clear-groups env -u TARE_RUNTIME_DIR -u XDG_RUNTIME_DIR \
 		TARE_LAB="$home/lab.db" HOME="$home" "$home/tare" profile -a -d 1s
 	[ "$status" -eq 3 ]
 	"$TARE" profile -q --unprivileged -- "$programs/profile-loop" >/dev/null
@@ -486,6 +486,30 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	kill "$pid"
 	gone "$pid"
 	[ "$(sql "SELECT samples > 0 FROM profiles")" -eq 1 ]
+}
+
+@test "profile start: root's collector outlives the session of who started it" {
+	needs_root
+	session=$(mktemp -d /tmp/tare-run.XXXXXX)
+	# /run/tare is the machine's: here it is one that goes with the namespace
+	run unshare --mount bash -c '
+		mount -t tmpfs none /run || exit 77
+		unset TARE_RUNTIME_DIR
+		export XDG_RUNTIME_DIR=$1
+		"$0" profile start -q || exit
+		ls /run/tare
+		rm -rf "$XDG_RUNTIME_DIR"
+		"$0" profile status && "$0" profile stop -q' "$TARE" "$session"
+	rm -rf "$session"
+	[ "$status" -ne 77 ] || skip "needs a mount namespace"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *.pid*.sock* ]]
+	# a place that is told is the only one
+	for bad in relative "$BATS_TEST_TMPDIR/$(printf '%0200d' 0)" "$BATS_TEST_TMPDIR/no/such"; do
+		TARE_RUNTIME_DIR=$bad run "$TARE" profile start
+		[ "$status" -eq 3 ]
+		[[ "$output" == *TARE_RUNTIME_DIR* ]]
+	done
 }
 
 @test "profile start: two labs have two collectors" {
