@@ -34,12 +34,12 @@ static uint64_t hash(const char *text)
 	return h;
 }
 
-/* A directory of this user's, and nobody else may write there. */
+/* A directory of this user's that nobody else may look into. */
 static bool is_ours(const char *path)
 {
 	struct stat st;
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-	       !(st.st_mode & (S_IWGRP | S_IWOTH));
+	       !(st.st_mode & (S_IRWXG | S_IRWXO));
 }
 
 #define DIRECTORY_MOST (CONTROL_PATH - 32) /* the names within are shorter */
@@ -243,11 +243,24 @@ static void answer(int fd, const char *text)
 	close(fd);
 }
 
+/* Who may: the collector's own user, and root. */
+static bool may_ask(int fd)
+{
+	struct ucred peer;
+	socklen_t size = sizeof peer;
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+	       (peer.uid == geteuid() || peer.uid == 0);
+}
+
 static void serve_one(struct control_server *c, int fd, control_status_fn status, void *context,
 		      enum profile_wish *wish)
 {
 	char word[WORD_MOST] = "";
 	struct pollfd come = { .fd = fd, .events = POLLIN };
+	if (!may_ask(fd)) {
+		close(fd);
+		return;
+	}
 	if (poll(&come, 1, WORD_PATIENCE_MS) != 1 || recv(fd, word, sizeof word - 1, 0) <= 0) {
 		close(fd);
 	} else if (strcmp(word, "status") == 0) {

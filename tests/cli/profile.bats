@@ -512,6 +512,46 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	done
 }
 
+@test "profile start: with its standard streams closed" {
+	needs_root
+	"$TARE" profile start -q <&- >&-
+	collector
+	"$TARE" profile stop -q
+	"$TARE" profile start -q <&- >&- 2>&-
+	"$TARE" profile stop -q
+}
+
+@test "profile start: nobody else meets the collector" {
+	needs_root
+	for mode in 750 711 770; do
+		chmod $mode "$TARE_RUNTIME_DIR"
+		run "$TARE" profile start
+		[ "$status" -eq 3 ]
+		flat
+		[[ "$output" == *"open to others"* ]]
+	done
+	chmod 700 "$TARE_RUNTIME_DIR"
+	"$TARE" profile start -q
+	socket=$(echo "$TARE_RUNTIME_DIR"/*.sock)
+	ask='import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect(sys.argv[1])
+try:
+    s.send(b"status")
+    print(len(s.recv(65536)))
+except OSError:
+    print(0)'
+	[ "$(python3 -c "$ask" "$socket")" -gt 0 ]
+	# not even where the directory lets them in
+	chmod 755 "$TARE_RUNTIME_DIR"
+	chmod 666 "$socket"
+	run setpriv --reuid 65534 --regid 65534 --clear-groups env PATH=/usr/bin:/bin \
+		python3 -c "$ask" "$socket"
+	[ "$output" = 0 ]
+	chmod 700 "$TARE_RUNTIME_DIR"
+	"$TARE" profile stop -q
+}
+
 @test "profile start: two labs have two collectors" {
 	needs_root
 	"$TARE" profile start -q
