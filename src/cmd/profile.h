@@ -130,9 +130,7 @@ struct profile_subject profile_loaded_subject(const struct profile_loaded *l);
 int profile_load_named(struct profile_loaded *into, const char *lab_file, const char *name,
 		       struct error *err);
 
-/* For `tare show` and `tare export`: whether the one run named, or the newest where none is, is a
- * profile; then *id is it. An error is no answer: the caller will meet it, too. */
-bool profile_is_meant(const char *lab_file, const text_list *names, int64_t *id);
+/* For `tare show` and `tare export`. */
 int profile_show_stored(const char *lab_file, int64_t run, bool json, struct error *err);
 int profile_export_stored(const char *lab_file, int64_t run, bool json, const char *path,
 			  struct error *err);

@@ -60,8 +60,7 @@ int profile_to_other(int argc, char **argv)
 	spec_list specs = { 0 };
 	text_list operands = { 0 };
 	int code;
-	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-		array_push(&specs, own[i]);
+	cmd_add_specs(&specs, own, sizeof own / sizeof *own);
 	profile_filter_specs(&specs, &o.filter);
 	array_push(&specs, (struct option_spec){ 0 });
 	if (cmd_options("tare profile export [OPTIONS] [RUN]",

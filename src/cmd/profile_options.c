@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cmd/cmd.h"
 #include "cmd/profile.h"
 
 #define SHORTEST_SLICE_NS 100000000u
@@ -26,12 +27,6 @@ void profile_options_init(struct profile_options *o)
 	*o = (struct profile_options){ .event = PROFILE_NOT_GIVEN,
 				       .stacks = PROFILE_NOT_GIVEN,
 				       .slice_ns = PROFILE_SLICE_NS };
-}
-
-static void add_specs(spec_list *into, const struct option_spec *specs, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		array_push(into, specs[i]);
 }
 
 void profile_record_specs(spec_list *into, struct profile_options *o)
@@ -77,10 +72,10 @@ void profile_record_specs(spec_list *into, struct profile_options *o)
 		  "under sudo: not as the user who typed it", .rare = true },
 		{ 0, "no-lab", OPTION_FLAG, &o->no_lab, NULL, "keep nothing", .rare = true },
 	};
-	add_specs(into, what, sizeof what / sizeof *what);
-	add_specs(into, rest, sizeof rest / sizeof *rest);
+	cmd_add_specs(into, what, sizeof what / sizeof *what);
+	cmd_add_specs(into, rest, sizeof rest / sizeof *rest);
 	if (!o->background)
-		add_specs(into, foreground, sizeof foreground / sizeof *foreground);
+		cmd_add_specs(into, foreground, sizeof foreground / sizeof *foreground);
 }
 
 /* ---- judged ---- */

@@ -15,12 +15,6 @@
 
 /* ---- which samples ---- */
 
-static void add_specs(spec_list *into, const struct option_spec *specs, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		array_push(into, specs[i]);
-}
-
 void profile_filter_specs(spec_list *into, struct profile_filter_options *f)
 {
 	const struct option_spec specs[] = {
@@ -43,7 +37,7 @@ void profile_filter_specs(spec_list *into, struct profile_filter_options *f)
 		{ 0, "until", OPTION_DURATION, &f->until_ns, "TIME",
 		  "slices until TIME after the begin" },
 	};
-	add_specs(into, specs, sizeof specs / sizeof *specs);
+	cmd_add_specs(into, specs, sizeof specs / sizeof *specs);
 }
 
 int profile_filter_check(const char *command, const struct profile_filter_options *f,
@@ -228,7 +222,7 @@ static void display_specs(spec_list *into, struct report_options *o)
 		{ 0, "markdown", OPTION_FLAG, &o->markdown, NULL, "as a Markdown table" },
 		{ 0, "lab", OPTION_TEXT, &o->lab, "FILE", "the lab (default: your own)" },
 	};
-	add_specs(into, specs, sizeof specs / sizeof *specs);
+	cmd_add_specs(into, specs, sizeof specs / sizeof *specs);
 }
 
 static int check(const char *command, struct report_options *o, bool diff, struct error *err)

@@ -14,15 +14,11 @@
 int profile_load_run(struct profile_loaded *into, struct lab *lab, int64_t run, struct error *err)
 {
 	*into = (struct profile_loaded){ 0 };
-	if (lab_get_run(lab, run, &into->run, err) ||
-	    lab_get_profile(lab, run, 0, 0, &into->profile, err) ||
-	    (into->run.machine && lab_get_machine(lab, into->run.machine, &into->machine, err))) {
-		profile_loaded_release(into);
-		return -1;
-	}
-	if (strcmp(lab_path(lab), LAB_IN_MEMORY) == 0)
-		into->run.id = 0; /* nobody can look at it later: no advice may name it */
-	return 0;
+	if (cmd_load_run(lab, run, &into->run, &into->machine, err) == 0 &&
+	    lab_get_profile(lab, run, 0, 0, &into->profile, err) == 0)
+		return 0;
+	profile_loaded_release(into);
+	return -1;
 }
 
 void profile_loaded_release(struct profile_loaded *l)
@@ -103,19 +99,6 @@ int profile_load_named(struct profile_loaded *into, const char *lab_file, const 
 }
 
 /* ---- for the other commands ---- */
-
-bool profile_is_meant(const char *lab_file, const text_list *names, int64_t *id)
-{
-	struct error none = ERROR_INIT;
-	struct lab *lab = NULL;
-	struct run run = { 0 };
-	bool meant = names->count <= 1 && !lab_open(&lab, lab_file, LAB_READ, &none) &&
-		     !lab_find_run(lab, names->count ? names->items[0] : "last", id, &none) &&
-		     !lab_get_run(lab, *id, &run, &none) && run.kind == SUBJECT_SYSTEM;
-	run_release(&run);
-	lab_close(lab);
-	return meant;
-}
 
 static int write_stored(const char *lab_file, int64_t run, const struct profile_display *d,
 			const char *path, struct error *err)
