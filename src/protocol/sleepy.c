@@ -24,7 +24,7 @@ const char *sleepy_container_of(const struct profile_instance *i)
 }
 
 /* Names may hold brackets and backslashes ("[kernel]", "operator[]"): only * and ? are special. */
-static bool matches(const char *pattern, const char *text)
+bool sleepy_matches(const char *pattern, const char *text)
 {
 	if (!pattern)
 		return true;
@@ -51,10 +51,11 @@ static bool thread_passes(const struct profile *p, const struct sleepy_filter *f
 	if ((f->pid && f->pid != i->pid) || (f->tid && f->tid != t->tid) ||
 	    (f->instance >= 0 && f->instance != (int64_t)i->number))
 		return false;
-	if (f->container && !matches(f->container, i->container) &&
-	    !matches(f->container, i->cgroup))
+	if (f->container && !sleepy_matches(f->container, i->container) &&
+	    !sleepy_matches(f->container, i->cgroup))
 		return false;
-	return matches(f->app, p->apps.items[i->app].name) && matches(f->comm, t->comm);
+	return sleepy_matches(f->app, p->apps.items[i->app].name) &&
+	       sleepy_matches(f->comm, t->comm);
 }
 
 /* By its path or by the last part of it. */
@@ -62,8 +63,8 @@ static bool *objects_that_pass(const struct profile *p, const char *pattern)
 {
 	bool *pass = xcalloc(p->objects.count + 1, sizeof *pass);
 	for (size_t i = 0; i < p->objects.count; i++)
-		pass[i] = matches(pattern, p->objects.items[i].path) ||
-			  matches(pattern, object_name(&p->objects.items[i]));
+		pass[i] = sleepy_matches(pattern, p->objects.items[i].path) ||
+			  sleepy_matches(pattern, object_name(&p->objects.items[i]));
 	return pass;
 }
 
@@ -71,7 +72,7 @@ static bool *functions_that_pass(const struct profile *p, const char *pattern)
 {
 	bool *pass = xcalloc(p->functions.count + 1, sizeof *pass);
 	for (size_t i = 0; i < p->functions.count; i++)
-		pass[i] = matches(pattern, p->functions.items[i].name);
+		pass[i] = sleepy_matches(pattern, p->functions.items[i].name);
 	return pass;
 }
 
@@ -92,7 +93,7 @@ static bool location_passes(const struct profile *p, const struct sleepy_filter 
 		return !f->function;
 	char name[256];
 	sleepy_location_name(p, location, name, sizeof name);
-	return matches(f->function, name);
+	return sleepy_matches(f->function, name);
 }
 
 void sleepy_sieve_make(const struct profile *p, const struct sleepy_filter *f,

@@ -38,6 +38,8 @@ struct sleepy_filter {
 	{                      \
 		.instance = -1 \
 	}
+/* Whether a text is what a filter asks for; pattern NULL: any is; else text NULL is not. */
+bool sleepy_matches(const char *pattern, const char *text);
 
 /* One row. Positions that do not apply to the view are PROFILE_NONE. */
 struct sleepy_row {

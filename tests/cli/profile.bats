@@ -269,6 +269,14 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	"$TARE" profile report --by instruction --function loop --json | jq -e .
 	run "$TARE" profile report --by instruction --function no_such_function
 	[ "$status" -eq 2 ]
+	# of all that are meant the one with the most samples; names mean what they do in filters
+	"$TARE" profile report --by instruction --function loop >listing
+	for pattern in '*' 'l?op'; do
+		"$TARE" profile report --by instruction --function "$pattern" 2>/dev/null >chosen
+		diff listing chosen
+	done
+	run "$TARE" profile report --by instruction --function 'l[o]op'
+	[ "$status" -eq 2 ]
 	# without stored code it comes from the file, as long as that is the same
 	cp "$programs/profile-loop" copy
 	"$TARE" profile -q --no-code -- ./copy >/dev/null
