@@ -118,17 +118,28 @@ void control_close(struct control_server *c, const struct control_place *p);
 
 /* ---- stored runs (profile_stored.c) ---- */
 
+/* Which samples of one. */
+struct profile_filter_options {
+	const char *app, *object, *function, *comm, *container;
+	long instance, pid, tid;
+	bool user, kernel;
+	uint64_t since_ns, until_ns; /* of the run's begin; until 0: its end */
+};
+
 struct profile_loaded {
 	struct run run;
 	struct profile profile;
 	struct machine machine;
+	uint64_t begin_ns; /* of its first slice, also when that is not here */
 };
-int profile_load_run(struct profile_loaded *into, struct lab *lab, int64_t run, struct error *err);
+/* window: only what lies within its times is read; NULL: all. */
+int profile_load_run(struct profile_loaded *into, struct lab *lab, int64_t run,
+		     const struct profile_filter_options *window, struct error *err);
 void profile_loaded_release(struct profile_loaded *l);
 struct profile_subject profile_loaded_subject(const struct profile_loaded *l);
 /* The run named, NULL: the newest profile. One that is going is asked to store what it has. */
 int profile_load_named(struct profile_loaded *into, const char *lab_file, const char *name,
-		       struct error *err);
+		       const struct profile_filter_options *window, struct error *err);
 
 /* For `tare show` and `tare export`. */
 int profile_show_stored(const char *lab_file, int64_t run, bool json, struct error *err);
@@ -139,17 +150,11 @@ int profile_export_stored(const char *lab_file, int64_t run, bool json, const ch
 
 enum profile_output { PROFILE_AS_TEXT, PROFILE_AS_JSON, PROFILE_AS_CSV, PROFILE_AS_MARKDOWN };
 
-struct profile_filter_options {
-	const char *app, *object, *function, *comm, *container;
-	long instance, pid, tid;
-	bool user, kernel;
-	uint64_t since_ns, until_ns; /* of the run's begin; until 0: its end */
-};
 void profile_filter_specs(spec_list *into, struct profile_filter_options *f);
 int profile_filter_check(const char *command, const struct profile_filter_options *f,
 			 struct error *err);
-struct sleepy_filter profile_filter_make(const struct profile_filter_options *f,
-					 const struct profile *p);
+/* All but the times: a profile that was loaded has no others. */
+struct sleepy_filter profile_filter_make(const struct profile_filter_options *f);
 
 struct profile_display {
 	int by; /* enum sleepy_by; PROFILE_NOT_GIVEN: by app and by function */

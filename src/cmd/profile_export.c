@@ -17,10 +17,10 @@ static int export_run(const struct other_options *o, const char *name, struct er
 {
 	struct profile_loaded l = { 0 };
 	struct strbuf out = { 0 };
-	int failed = profile_load_named(&l, o->lab, name, err);
+	int failed = profile_load_named(&l, o->lab, name, &o->filter, err);
 	if (!failed) {
 		const struct profile_subject subject = profile_loaded_subject(&l);
-		const struct sleepy_filter filter = profile_filter_make(&o->filter, &l.profile);
+		const struct sleepy_filter filter = profile_filter_make(&o->filter);
 		profile_export(&subject, &filter, (enum profile_format)o->format, &out);
 		failed = file_write(o->output, strbuf_text(&out), out.length, err);
 	}

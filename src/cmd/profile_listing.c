@@ -142,7 +142,7 @@ int profile_render_listing(const struct profile_loaded *l, const struct profile_
 	struct profile *p = &own.profile;
 	*p = (struct profile){ 0 };
 	profile_merge(p, &l->profile);
-	struct sleepy_filter filter = profile_filter_make(&d->filter, p);
+	struct sleepy_filter filter = profile_filter_make(&d->filter);
 	filter.function = NULL; /* the counts are of the function's own code, inlined or not */
 	const struct choice c = choose(p, d->filter.function, &filter);
 	struct profile_sources *sources = profile_sources_new();

@@ -134,7 +134,7 @@ static int report(struct recording *r, bool stored, struct error *err)
 	struct strbuf out = { 0 };
 	int failed = 0;
 	if (stored) {
-		failed = profile_load_run(&l, s->lab, s->run.id, err) ||
+		failed = profile_load_run(&l, s->lab, s->run.id, NULL, err) ||
 			 profile_render(&l, &d, &out, err);
 		profile_loaded_release(&l);
 	} else {

@@ -302,7 +302,7 @@ void profile_view_text(const struct profile_subject *s, const struct sleepy_view
 		return;
 	}
 	profile_totals_of(s->profile, &sums);
-	l.begin_ns = sums.slice.begin_ns;
+	l.begin_ns = s->begin_ns ? s->begin_ns : sums.slice.begin_ns;
 	profile_rows_of(v, &style, &l.rows);
 	lay_out(s->profile, v, &style, &l);
 	put_view_title(s, v, &l, &style, out);

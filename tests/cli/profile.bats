@@ -304,6 +304,31 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	[ "$all" -gt 0 ]
 }
 
+@test "profile: a window of time" {
+	needs_root
+	spin
+	"$TARE" profile -q -d 1200ms --slice 300ms
+	slices=$(sql "SELECT slices FROM profiles")
+	[ "$slices" -ge 3 ]
+	within() {
+		"$TARE" profile report --json "$@" | jq .slices
+	}
+	[ "$(within)" -eq "$slices" ]
+	first=$(within --until 300ms)
+	rest=$(within --since 300ms)
+	[ "$first" -ge 1 ]
+	[ $((first + rest)) -eq "$slices" ]
+	# the clock of a window is that of the run
+	"$TARE" profile report --since 300ms --until 1h --by instance | grep -q profile-loop
+	run "$TARE" profile report --since 1h
+	[ "$status" -eq 0 ]
+	[ "$(within --since 9000h)" -eq 0 ]
+	"$TARE" profile export --format folded --since 300ms | grep -q profile-loop
+	[ -z "$("$TARE" profile export --format folded --since 1h)" ]
+	run "$TARE" profile diff 1 1 --since 1h
+	[ "$status" -eq 2 ]
+}
+
 @test "profile: JSON as its schema has it" {
 	needs_root
 	loop_profile a
