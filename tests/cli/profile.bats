@@ -595,6 +595,25 @@ except OSError:
 	"$TARE" profile status
 }
 
+@test "profile start: has a bound unless told otherwise" {
+	needs_root
+	kept() {
+		sql "SELECT coalesce(json_extract(conditions, '$.keep_bytes'), 'all')
+			FROM runs ORDER BY id DESC LIMIT 1"
+	}
+	"$TARE" profile start -q
+	[ "$(kept)" -eq 500000000 ]
+	"$TARE" profile stop -q
+	"$TARE" profile start -q --keep 2GB
+	[ "$(kept)" -eq 2000000000 ]
+	"$TARE" profile stop -q
+	"$TARE" profile start -q --keep 0
+	[ "$(kept)" = all ]
+	"$TARE" profile stop -q
+	"$TARE" profile -q -d 100ms
+	[ "$(kept)" = all ]
+}
+
 @test "profile start: its end comes by itself" {
 	needs_root
 	"$TARE" profile start -q -d 1s
