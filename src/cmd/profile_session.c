@@ -45,14 +45,22 @@ static void let_go(struct profile_session *s)
 	s->held_since_ns = 0;
 }
 
-/* Old slices become coarser, and the oldest go, so that the run stays below --keep. */
-static void roll(struct profile_session *s)
+static bool is_too_much(struct profile_session *s)
+{
+	uint64_t begin, bytes;
+	return lab_measure_profile(s->lab, s->run.id, &begin, &bytes, &s->trouble) == 0 &&
+	       bytes > s->o->keep_bytes;
+}
+
+/* Old slices become coarser, and the oldest go, so that the run stays below --keep: now and then,
+ * when it is too much, and at the end. */
+static void roll(struct profile_session *s, bool at_end)
 {
 	uint64_t now = clock_monotonic_ns();
 	const struct lab_roll how = { .minute_after_ns = MINUTE_AFTER_NS,
 				      .hour_after_ns = HOUR_AFTER_NS,
 				      .keep_bytes = s->o->keep_bytes };
-	if (!s->o->keep_bytes || now - s->rolled_ns < ROLL_EVERY_NS)
+	if (!s->o->keep_bytes || (!at_end && now - s->rolled_ns < ROLL_EVERY_NS && !is_too_much(s)))
 		return;
 	s->rolled_ns = now;
 	lab_roll_slices(s->lab, s->run.id, &how, now, NULL, &s->trouble);
@@ -68,7 +76,7 @@ int profile_session_store(struct profile_session *s, struct error *err)
 	s->stored += (uint32_t)s->held.slices.count;
 	let_go(s);
 	s->trouble = (struct error)ERROR_INIT;
-	roll(s);
+	roll(s, false);
 	if (s->o->background)
 		malloc_trim(0); /* what a busy moment needed is not kept for days */
 	return 0;
@@ -199,6 +207,8 @@ int profile_session_end(struct profile_session *s, enum run_status status, struc
 		return 0;
 	int failed = profile_session_store(s, err);
 	struct error late = ERROR_INIT;
+	if (!failed && s->slices)
+		roll(s, true);
 	if (lab_end_run(s->lab, s->run.id, status, failed ? &late : err))
 		return -1;
 	if (failed)

@@ -12,7 +12,10 @@ setup() {
 }
 
 teardown() {
-	"$TARE" profile stop -q 2>/dev/null || true
+	for lab in "$BATS_TEST_TMPDIR"/*.db "$BATS_TEST_TMPDIR"/small/*.db; do
+		[ ! -e "$lab" ] || "$TARE" profile stop -q --lab "$lab" 2>/dev/null || true
+	done
+	[ -z "${busy:-}" ] || kill "$busy" 2>/dev/null || true
 	[ -z "${spinner:-}" ] || kill "$spinner" 2>/dev/null || true
 	[ -z "${small:-}" ] || umount "$small" || true
 	[ -z "${cgroup:-}" ] || rmdir "$cgroup" || true
@@ -60,13 +63,23 @@ collector() {
 	"$TARE" profile status --json | jq .pid
 }
 
-# gone PID: once it is; a zombie, of which nobody takes note, is gone
-gone() {
-	for _ in $(seq 200); do
-		[[ $(ps -o stat= -p "$1") == [!Z]* ]] || return 0
+# until_true COMMAND...: waits for it; a machine that is busy takes long
+until_true() {
+	for _ in $(seq 600); do
+		! "$@" || return 0
 		sleep 0.1
 	done
+	echo "in vain: $*"
 	return 1
+}
+
+is_gone() {
+	[[ $(ps -o stat= -p "$1") != [!Z]* ]]
+}
+
+# gone PID: once it is; a zombie, of which nobody takes note, is gone
+gone() {
+	until_true is_gone "$1"
 }
 
 @test "profile: bad input is told, with 2, and makes no lab" {
@@ -627,10 +640,27 @@ except OSError:
 @test "profile start: bounded by --keep" {
 	needs_root
 	spin
-	"$TARE" profile start -q --keep 1MB --slice 200ms
-	sleep 2
+	# both see the same, so that what is too much for one is known from the other
+	"$TARE" profile start -q -g -F 997 --slice 200ms --keep 0 --lab all.db
+	"$TARE" profile start -q -g -F 997 --slice 200ms --keep 1MB
+	bytes="SELECT coalesce(max(bytes), 0) FROM profiles"
+	beyond() {
+		[ "$("$TARE" sql --lab all.db --tsv "$bytes" | tail -n 1)" -gt 3000000 ]
+	}
+	busy() {
+		while :; do ls -lR /usr/include /usr/lib; tar -cf /dev/null /usr/include; done
+	}
+	busy >/dev/null 2>&1 3>&- &
+	busy=$!
+	until_true beyond
+	# also while it goes, about: one slice may be more
 	"$TARE" profile status --json | jq -e '.error == null and .stored > 3'
+	[ "$(sql "$bytes")" -lt 2000000 ]
+	kill $busy
 	"$TARE" profile stop -q
+	"$TARE" profile stop -q --lab all.db
+	[ "$(sql "$bytes")" -le 1000000 ]
+	[ "$(sql "SELECT slices > 0 AND samples > 0 FROM profiles")" -eq 1 ]
 }
 
 @test "profile: a full disk is told; what was sampled is shown all the same" {
