@@ -60,6 +60,7 @@ struct profile_session {
 	uint64_t taken, lost;	/* samples */
 	uint32_t slices, stored, dropped;
 	struct error trouble; /* why the last attempt to store failed; text "": it did not */
+	struct error dropped_why;
 	uint64_t begun_ns;
 };
 
@@ -73,6 +74,9 @@ void profile_session_add(struct profile_session *s, struct profile *slice);
 int profile_session_store(struct profile_session *s, struct error *err);
 /* Ends the run in the lab; one without a slice is removed. */
 int profile_session_end(struct profile_session *s, enum run_status status, struct error *err);
+/* -1: something of the run is missing in the lab, or more than --keep is there; err says what and
+ * why. */
+int profile_session_judge(const struct profile_session *s, struct error *err);
 void profile_session_close(struct profile_session *s);
 
 /* ---- the collector in the background (profile_control.c) ---- */

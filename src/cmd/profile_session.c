@@ -88,6 +88,7 @@ static void bound_held(struct profile_session *s)
 	if (profile_bytes(&s->held) < DROP_BYTES)
 		return;
 	s->dropped += (uint32_t)s->held.slices.count;
+	s->dropped_why = s->trouble;
 	let_go(s);
 }
 
@@ -214,6 +215,18 @@ int profile_session_end(struct profile_session *s, enum run_status status, struc
 	if (failed)
 		return -1;
 	return s->slices ? 0 : lab_remove_run(s->lab, s->run.id, err);
+}
+
+int profile_session_judge(const struct profile_session *s, struct error *err)
+{
+	if (s->dropped)
+		return error_set(err, EXIT_ENVIRONMENT,
+				 "%u of %u slices are missing, for they could not be stored: %s",
+				 s->dropped, s->slices, s->dropped_why.text);
+	if (*s->trouble.text && !s->held_since_ns)
+		return error_set(err, EXIT_ENVIRONMENT, "--keep could not be kept to: %s",
+				 s->trouble.text);
+	return 0;
 }
 
 void profile_session_close(struct profile_session *s)

@@ -221,7 +221,8 @@ static int collect(struct collecting *c, int argc, char **argv)
 								: RUN_FAILED;
 	if (failed)
 		tell(c, &err); /* who started it knows already when it has sampled */
-	if (c->session.run.id && end_session(c, status, &late))
+	if (c->session.run.id &&
+	    (end_session(c, status, &late) || profile_session_judge(&c->session, &late)))
 		fprintf(stderr, "%s\n", late.text);
 	if (failed)
 		fprintf(stderr, "%s\n", err.text);

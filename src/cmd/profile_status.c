@@ -130,7 +130,7 @@ static int stop(const char *lab_file, bool quiet)
 	}
 	long long run = number(all, "run");
 	if (*words(all, "error")) {
-		error_set(&err, EXIT_ENVIRONMENT, "stopped, but the last of run %lld is lost: %s",
+		error_set(&err, EXIT_ENVIRONMENT, "stopped; of run %lld not all is in the lab: %s",
 			  run, words(all, "error"));
 	} else if (!quiet) {
 		char name[128];
