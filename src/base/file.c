@@ -50,6 +50,26 @@ char *file_read_line(const char *path)
 	return text;
 }
 
+int file_reopen_regular(int at)
+{
+	struct stat st;
+	int fd = -1;
+	if (at < 0)
+		return -1;
+	if (fstat(at, &st) == 0 && S_ISREG(st.st_mode)) {
+		char name[64];
+		snprintf(name, sizeof name, "/proc/self/fd/%d", at);
+		fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	}
+	close(at);
+	return fd;
+}
+
+int file_open_regular(const char *path)
+{
+	return file_reopen_regular(open(path, O_PATH | O_CLOEXEC));
+}
+
 static int write_all(int fd, const char *bytes, size_t length)
 {
 	while (length) {

@@ -15,6 +15,12 @@ char *file_read(const char *path);
 /* The same without trailing white space; for one-line files. */
 char *file_read_line(const char *path);
 
+/* A descriptor to read a regular file from, or -1. Nothing else is opened, not even to look at it:
+ * to open a device may do something, and a pipe waits. */
+int file_open_regular(const char *path);
+/* The same of what a descriptor of O_PATH stands for; closes that. */
+int file_reopen_regular(int at);
+
 /* Replaces path by these bytes through a temporary file beside it; "-" is standard output. */
 int file_write(const char *path, const char *bytes, size_t length, struct error *err);
 

@@ -6,34 +6,33 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "binary/symbols_private.h"
 
 #define MEMORY_USUAL ((size_t)256 << 20)
-#define OPEN_MAX_OBJECTS 200 /* each holds up to three descriptors */
-#define KNOWN_MAX 8192	     /* objects whose outcome is remembered */
-#define CODE_MAX 65536	     /* bytes of a function */
+#define OPEN_MAX_OBJECTS 200		     /* each holds up to three descriptors */
+#define KNOWN_MAX 8192			     /* objects whose outcome is remembered */
+#define CODE_MAX 65536			     /* bytes of a function */
+#define BUDGET_NS (5 * UINT64_C(1000000000)) /* of CPU time to read one file, all in all */
 
-/* What is known of an object. What it holds can go and be read again; that it was counted stays. */
+/* What is known of an object. What it holds can go and be read again. */
 struct known {
 	struct profile_object object;
-	bool loaded, counted, readable;
+	bool loaded, readable;
 	struct elf_image image;
 	struct symbol_table table;
 	struct lines *lines;
 	struct jit_map jit;
-	uint64_t used; /* when, as s->clock counts */
-};
-
-struct known_slot {
-	struct known *known;
+	struct work work; /* of reading it */
+	uint64_t used;	  /* when, as s->clock counts */
 };
 
 struct symbols {
 	struct symbols_options options;
 	char *debug_path;
-	ARRAY(struct known_slot) list;
+	ARRAY(struct known *) list;
 	struct kernel_symbols kernel;
-	struct symbols_summary summary;
+	struct work work; /* of the kernel, and between objects */
 	uint64_t clock;
 };
 
@@ -46,12 +45,11 @@ struct symbols *symbols_new(const struct symbols_options *options)
 		s->options.debug_path = s->debug_path = xstrdup(s->options.debug_path);
 	if (!s->options.memory)
 		s->options.memory = MEMORY_USUAL;
+	s->work = (struct work){ .breathe = s->options.breathe,
+				 .context = s->options.context,
+				 .left_ns = UINT64_MAX };
+	s->kernel.table.work = &s->work;
 	return s;
-}
-
-struct symbols_summary symbols_summary(const struct symbols *s)
-{
-	return s->summary;
 }
 
 /* ---- the objects ---- */
@@ -81,7 +79,7 @@ void symbols_free(struct symbols *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->list.count; i++)
-		known_free(s->list.items[i].known);
+		known_free(s->list.items[i]);
 	array_release(&s->list);
 	kernel_release(&s->kernel);
 	xfree(s->debug_path);
@@ -99,18 +97,19 @@ static bool same_object(const struct profile_object *a, const struct profile_obj
 static struct known *known_of(struct symbols *s, const struct profile_object *o)
 {
 	for (size_t i = 0; i < s->list.count; i++)
-		if (same_object(&s->list.items[i].known->object, o))
-			return s->list.items[i].known;
+		if (same_object(&s->list.items[i]->object, o))
+			return s->list.items[i];
 	if (s->list.count >= KNOWN_MAX) {
-		struct known_slot *first = s->list.items;
-		known_free(first->known);
+		struct known **first = s->list.items;
+		known_free(*first);
+		/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 		memmove(first, first + 1, --s->list.count * sizeof *first);
 	}
 	struct known *k = xcalloc(1, sizeof *k);
 	k->object = *o;
 	k->object.path = xstrdup(o->path);
 	k->image.fd = -1;
-	array_push(&s->list, (struct known_slot){ k });
+	array_push(&s->list, k); /* NOLINT(bugprone-sizeof-expression): of pointers */
 	return k;
 }
 
@@ -128,7 +127,7 @@ static void trim(struct symbols *s)
 		size_t memory = 0, open = 0;
 		struct known *oldest = NULL;
 		for (size_t i = 0; i < s->list.count; i++) {
-			struct known *k = s->list.items[i].known;
+			struct known *k = s->list.items[i];
 			if (!k->loaded)
 				continue;
 			memory += memory_of(k);
@@ -168,40 +167,31 @@ static bool open_object(struct symbols *s, struct known *k)
 	if (k->object.kind == OBJECT_VDSO)
 		return elf_image_open_vdso(&k->image);
 	int fd = s->options.open ? s->options.open(s->options.context, &k->object)
-				 : open_regular(k->object.path);
+				 : file_open_regular(k->object.path);
 	return elf_image_open(&k->image, fd);
 }
 
 static void read_tables(struct symbols *s, struct known *k)
 {
 	struct debug_file debug;
+	const struct debug_search search = { .directories = s->options.debug_path,
+					     .work = &k->work };
 	bool file = k->object.kind == OBJECT_FILE;
-	bool separate = file &&
-			debug_file_find(&debug, &k->image, k->object.path, s->options.debug_path);
+	bool separate = file && debug_file_find(&debug, &k->image, k->object.path, &search);
 	symbol_table_read(&k->table, &k->image, separate ? &debug.image : NULL);
 	struct dwarf_files files;
 	if (file && !s->options.no_lines &&
-	    dwarf_files_open(&files, &k->image, k->object.path, separate ? &debug : NULL,
-			     s->options.debug_path))
-		k->lines = lines_new(&files);
+	    dwarf_files_open(&files, &k->image, k->object.path, separate ? &debug : NULL, &search))
+		k->lines = lines_new(&files, &k->work);
 	if (separate)
 		debug_file_close(&debug);
 }
 
 static void load_file(struct symbols *s, struct known *k)
 {
-	bool opened = open_object(s, k);
-	k->readable = opened && is_same_file(&k->object, &k->image);
+	k->readable = open_object(s, k) && is_same_file(&k->object, &k->image);
 	if (k->readable)
 		read_tables(s, k);
-	if (!k->counted) {
-		s->summary.objects++;
-		s->summary.unreadable += !opened;
-		s->summary.replaced += opened && !k->readable;
-		s->summary.dynamic_only += k->readable && k->table.dynamic_only;
-		s->summary.with_lines += k->lines != NULL;
-	}
-	k->counted = true;
 	if (!k->readable)
 		elf_image_close(&k->image);
 }
@@ -212,6 +202,12 @@ static struct known *load(struct symbols *s, const struct profile_object *o)
 	k->used = ++s->clock;
 	bool was_loaded = k->loaded;
 	k->loaded = true;
+	if (!was_loaded || o->kind == OBJECT_MEMORY || o->kind == OBJECT_JIT)
+		k->work = (struct work){ .breathe = s->options.breathe,
+					 .context = s->options.context,
+					 .left_ns = BUDGET_NS };
+	k->table.work = k->jit.table.work = &k->work;
+	work_begin(&k->work);
 	switch (o->kind) {
 	case OBJECT_FILE:
 	case OBJECT_VDSO:
@@ -226,6 +222,7 @@ static struct known *load(struct symbols *s, const struct profile_object *o)
 	default:
 		break;
 	}
+	work_end(&k->work);
 	return k;
 }
 
@@ -399,6 +396,7 @@ static void fill_object(struct symbols *s, struct profile *p, const struct order
 			k = load(s, &p->objects.items[object]);
 			found = xcalloc(1, sizeof *found);
 		}
+		work_breathe(&k->work);
 		if (!l->frames) {
 			find(s, k, l->offset, found);
 			name_location(p, at, found);
@@ -407,8 +405,11 @@ static void fill_object(struct symbols *s, struct profile *p, const struct order
 			add_code(s, k, p, outermost(p, l));
 	}
 	xfree(found);
-	if (k)
-		trim(s);
+	if (!k)
+		return;
+	trim(s);
+	if (s->options.breathe)
+		s->options.breathe(s->options.context);
 }
 
 void symbols_fill(struct symbols *s, struct profile *p)

@@ -17,6 +17,11 @@ struct symbols_options {
 	 * against the build-id (or inode) of the object. */
 	int (*open)(void *context, const struct profile_object *o);
 	void *context;
+	/* Called between objects, and about every 20 ms while one is read, so that whoever collects
+	 * can empty the kernel's buffers meanwhile; NULL: nobody. It must leave these symbols and
+	 * the profile that is filled alone. Later than that only where a library does something in
+	 * one piece: libdw a large unit's lines, libdebuginfod a wait for its server (a second). */
+	void (*breathe)(void *context);
 	bool no_lines;		/* functions alone */
 	bool no_code;		/* keep no bytes of functions */
 	const char *debug_path; /* as in gdb's debug-file-directory; NULL: the usual */
@@ -29,12 +34,5 @@ void symbols_free(struct symbols *s);
 /* Gives every location of p that has none its address and frames, and every function with samples
  * its code. Never fails: what cannot be found stays without frames. Files are read once. */
 void symbols_fill(struct symbols *s, struct profile *p);
-
-/* For messages: how many objects had no readable file, and how many only names of dynamic symbols.
- */
-struct symbols_summary {
-	uint32_t objects, unreadable, replaced, dynamic_only, with_lines;
-};
-struct symbols_summary symbols_summary(const struct symbols *s);
 
 #endif

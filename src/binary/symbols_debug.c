@@ -10,10 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "binary/symbols_private.h"
 
 #define USUAL_DIRECTORIES "/usr/lib/debug"
 #define COPY_MAX (512u << 20) /* bytes of a file that its owner may change while it is read */
+#define COPY_PIECE (4u << 20)
 #define UNPACKED_MAX (UINT64_C(1) << 30) /* bytes of debug sections that are compressed */
 
 /* ---- by build-id ---- */
@@ -38,7 +40,7 @@ static int open_by_build_id(const char *directories, const uint8_t *id, size_t s
 		for (size_t i = 1; i < size; i++)
 			strbuf_printf(&name, "%02x", id[i]);
 		strbuf_puts(&name, ".debug");
-		fd = open_regular(name.text);
+		fd = file_open_regular(name.text);
 		*path = fd >= 0 ? strbuf_detach(&name) : NULL;
 		strbuf_release(&name);
 	}
@@ -48,7 +50,7 @@ static int open_by_build_id(const char *directories, const uint8_t *id, size_t s
 
 /* ---- by the name in .gnu_debuglink ---- */
 
-static uint32_t crc32_of(const struct elf_image *e)
+static bool has_crc(const struct elf_image *e, uint32_t expected, struct work *work)
 {
 	uint32_t table[256], crc = UINT32_MAX;
 	for (uint32_t i = 0; i < 256; i++) {
@@ -59,13 +61,15 @@ static uint32_t crc32_of(const struct elf_image *e)
 	}
 	for (uint64_t at = 0; at < e->size;) {
 		uint64_t size = e->size - at < 1 << 20 ? e->size - at : 1 << 20;
-		uint8_t *bytes = elf_image_bytes(e, at, size);
-		for (uint64_t i = 0; bytes && i < size; i++)
+		uint8_t *bytes = work_on(work, 1024) ? elf_image_bytes(e, at, size) : NULL;
+		if (!bytes)
+			return false;
+		for (uint64_t i = 0; i < size; i++)
 			crc = table[(crc ^ bytes[i]) & 255] ^ (crc >> 8);
 		xfree(bytes);
 		at += size;
 	}
-	return ~crc;
+	return ~crc == expected;
 }
 
 struct link {
@@ -95,9 +99,9 @@ static bool same_file(const struct elf_image *a, const struct elf_image *b)
 }
 
 static bool link_fits(struct debug_file *d, const struct elf_image *main, const struct link *link,
-		      char *path)
+		      struct work *work, char *path)
 {
-	if (!elf_image_open(&d->image, open_regular(path))) {
+	if (!elf_image_open(&d->image, file_open_regular(path))) {
 		xfree(path);
 		return false;
 	}
@@ -105,7 +109,7 @@ static bool link_fits(struct debug_file *d, const struct elf_image *main, const 
 	if (fits && main->build_id_size && d->image.build_id_size)
 		fits = has_build_id(&d->image, main->build_id, main->build_id_size);
 	else if (fits)
-		fits = d->image.size <= COPY_MAX && crc32_of(&d->image) == link->crc;
+		fits = d->image.size <= COPY_MAX && has_crc(&d->image, link->crc, work);
 	if (fits) {
 		d->path = path;
 		return true;
@@ -124,23 +128,26 @@ static char *joined(const char *directory, size_t length, const char *middle, co
 }
 
 static bool find_by_link(struct debug_file *d, const struct elf_image *main, const char *path,
-			 const char *directories)
+			 const struct debug_search *search)
 {
 	struct link link;
 	const char *slash = strrchr(path, '/');
 	if (!slash || *path != '/' || !link_read(&link, main))
 		return false;
 	size_t length = (size_t)(slash - path);
-	bool found = link_fits(d, main, &link, joined(path, length, "", link.name)) ||
-		     link_fits(d, main, &link, joined(path, length, "/.debug", link.name));
-	char *copy = xstrdup(directories ? directories : USUAL_DIRECTORIES), *rest = copy;
+	bool found =
+		link_fits(d, main, &link, search->work, joined(path, length, "", link.name)) ||
+		link_fits(d, main, &link, search->work, joined(path, length, "/.debug", link.name));
+	const char *usual = search->directories ? search->directories : USUAL_DIRECTORIES;
+	char *copy = xstrdup(usual), *rest = copy;
 	for (char *dir; !found && (dir = strsep(&rest, ":"));) {
 		struct strbuf below = { 0 };
 		if (*dir != '/')
 			continue;
 		strbuf_puts(&below, dir);
 		strbuf_add(&below, path, length);
-		found = link_fits(d, main, &link, joined(below.text, below.length, "", link.name));
+		found = link_fits(d, main, &link, search->work,
+				  joined(below.text, below.length, "", link.name));
 		strbuf_release(&below);
 	}
 	xfree(copy);
@@ -178,11 +185,12 @@ static int ask_server(const uint8_t *id, size_t size, char **path)
 }
 
 bool debug_file_find(struct debug_file *d, const struct elf_image *main, const char *path,
-		     const char *directories)
+		     const struct debug_search *search)
 {
 	*d = (struct debug_file){ .image.fd = -1 };
-	int fd = open_by_build_id(directories, main->build_id, main->build_id_size, &d->path);
-	if (fd < 0 && find_by_link(d, main, path, directories))
+	int fd = open_by_build_id(search->directories, main->build_id, main->build_id_size,
+				  &d->path);
+	if (fd < 0 && find_by_link(d, main, path, search))
 		return true;
 	if (fd < 0)
 		fd = ask_server(main->build_id, main->build_id_size, &d->path);
@@ -204,7 +212,7 @@ void debug_file_close(struct debug_file *d)
 
 /* libdw maps files, and a mapped file that becomes shorter kills its reader: what others than root
  * can write is copied. */
-static int private_copy(int fd, size_t *memory)
+static int private_copy(int fd, size_t *memory, struct work *work)
 {
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) != 0)
@@ -215,8 +223,8 @@ static int private_copy(int fd, size_t *memory)
 		return -1;
 	int copy = memfd_create("tare-debug", MFD_CLOEXEC);
 	off_t at = 0;
-	while (copy >= 0 && at < st.st_size)
-		if (sendfile(copy, fd, &at, (size_t)(st.st_size - at)) <= 0)
+	while (copy >= 0 && at < st.st_size && work_on(work, 1024))
+		if (sendfile(copy, fd, &at, COPY_PIECE) <= 0)
 			break;
 	if (copy >= 0 && at < st.st_size) {
 		close(copy);
@@ -262,9 +270,9 @@ static bool has_dwarf(const struct elf_image *e)
 	return e->fd >= 0 && s && s->type != SHT_NOBITS && unpacked_size(e) <= UNPACKED_MAX;
 }
 
-static Dwarf *begin(const struct elf_image *e, int *fd, size_t *memory)
+static Dwarf *begin(const struct elf_image *e, int *fd, size_t *memory, struct work *work)
 {
-	*fd = has_dwarf(e) ? private_copy(e->fd, memory) : -1;
+	*fd = has_dwarf(e) ? private_copy(e->fd, memory, work) : -1;
 	Dwarf *dwarf = *fd >= 0 ? dwarf_begin(*fd, DWARF_C_READ) : NULL;
 	if (!dwarf && *fd >= 0) {
 		close(*fd);
@@ -276,7 +284,8 @@ static Dwarf *begin(const struct elf_image *e, int *fd, size_t *memory)
 
 /* What dwz took out of several files into one. libdw would look for it by itself, and would wait
  * for ever on a pipe of that name. */
-static bool begin_alternative(struct dwarf_files *into, const char *path, const char *directories)
+static bool begin_alternative(struct dwarf_files *into, const char *path,
+			      const struct debug_search *search)
 {
 	const char *name;
 	const void *id;
@@ -286,13 +295,13 @@ static bool begin_alternative(struct dwarf_files *into, const char *path, const 
 	if (size < 0 || size > BUILD_ID_MAX)
 		return false;
 	char *found = NULL;
-	int fd = open_by_build_id(directories, id, (size_t)size, &found);
+	int fd = open_by_build_id(search->directories, id, (size_t)size, &found);
 	free(found);
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	if (fd < 0 && (*name == '/' || slash)) {
 		char *full = *name == '/' ? xstrdup(name)
 					  : joined(path, (size_t)(slash - path), "", name);
-		fd = open_regular(full);
+		fd = file_open_regular(full);
 		xfree(full);
 	}
 	struct elf_image image;
@@ -300,7 +309,8 @@ static bool begin_alternative(struct dwarf_files *into, const char *path, const 
 		return false;
 	if (has_build_id(&image, id, (size_t)size) &&
 	    !elf_image_section(&image, ".gnu_debugaltlink"))
-		into->alternative = begin(&image, &into->alternative_fd, &into->memory);
+		into->alternative =
+			begin(&image, &into->alternative_fd, &into->memory, search->work);
 	elf_image_close(&image);
 	if (into->alternative)
 		dwarf_setalt(into->dwarf, into->alternative);
@@ -308,12 +318,13 @@ static bool begin_alternative(struct dwarf_files *into, const char *path, const 
 }
 
 bool dwarf_files_open(struct dwarf_files *into, const struct elf_image *main, const char *path,
-		      const struct debug_file *debug, const char *directories)
+		      const struct debug_file *debug, const struct debug_search *search)
 {
 	*into = (struct dwarf_files){ .fd = -1, .alternative_fd = -1 };
 	bool separate = debug && has_dwarf(&debug->image);
-	into->dwarf = begin(separate ? &debug->image : main, &into->fd, &into->memory);
-	if (into->dwarf && begin_alternative(into, separate ? debug->path : path, directories))
+	into->dwarf =
+		begin(separate ? &debug->image : main, &into->fd, &into->memory, search->work);
+	if (into->dwarf && begin_alternative(into, separate ? debug->path : path, search))
 		return true;
 	dwarf_files_close(into);
 	return false;

@@ -7,6 +7,11 @@
 
 #include "binary/symbols_private.h"
 
+#define RAW_MAX (64u << 20) /* bytes of a table of symbols or relocations that are read */
+#define SHARED_MAX 4	    /* how often the names of a file are used, on average */
+#define ROOM_LEAST 4096
+#define PLT_NAME 64 /* bytes of the name of an entry that has no symbol */
+
 /* ---- symbols ---- */
 
 static Elf64_Sym symbol_at(const struct elf_image *e, const uint8_t *bytes, size_t i)
@@ -48,12 +53,13 @@ static struct raw_symbols raw_read(const struct elf_image *e, const struct elf_s
 	struct raw_symbols raw = { 0 };
 	if (!s || s->link >= e->sections.count)
 		return raw;
-	const struct elf_section *names = &e->sections.items[s->link];
-	raw.names = (char *)elf_image_section_bytes(e, names);
-	raw.bytes = raw.names ? elf_image_section_bytes(e, s) : NULL;
-	raw.names_size = names->size;
+	uint64_t size = 0, names_size = 0;
+	raw.names = (char *)elf_image_section_begin(e, &e->sections.items[s->link], NAMES_MAX,
+						    &names_size);
+	raw.bytes = raw.names ? elf_image_section_begin(e, s, RAW_MAX, &size) : NULL;
+	raw.names_size = names_size;
 	if (raw.bytes)
-		raw.count = s->size / (e->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym));
+		raw.count = size / (e->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym));
 	return raw;
 }
 
@@ -74,12 +80,14 @@ static size_t add_symbols(struct symbol_table *t, const struct elf_image *e,
 {
 	struct raw_symbols raw = raw_read(e, section);
 	size_t before = t->list.count;
+	symbol_table_room(t, SHARED_MAX * (uint64_t)raw.names_size + ROOM_LEAST);
 	for (size_t i = 0; raw.bytes && i < raw.count; i++) {
 		Elf64_Sym s = symbol_at(e, raw.bytes, i);
 		const char *name = raw_name(&raw, &s);
-		if (*name && is_code(e, &s))
-			symbol_table_add(t, s.st_value, s.st_size, name, ELF64_ST_BIND(s.st_info),
-					 ELF64_ST_TYPE(s.st_info));
+		if (*name && is_code(e, &s) &&
+		    !symbol_table_add(t, s.st_value, s.st_size, name, ELF64_ST_BIND(s.st_info),
+				      ELF64_ST_TYPE(s.st_info)))
+			break;
 	}
 	raw_release(&raw);
 	return t->list.count - before;
@@ -96,8 +104,9 @@ typedef ARRAY(struct slot) slot_list;
 
 static void add_slots(slot_list *into, const struct elf_image *e, const struct elf_section *s)
 {
-	uint8_t *bytes = elf_image_section_bytes(e, s);
-	size_t count = bytes ? s->size / sizeof(Elf64_Rela) : 0;
+	uint64_t size = 0;
+	uint8_t *bytes = elf_image_section_begin(e, s, RAW_MAX, &size);
+	size_t count = bytes ? size / sizeof(Elf64_Rela) : 0;
 	for (size_t i = 0; i < count && into->count < SYMBOLS_MAX; i++) {
 		Elf64_Rela r;
 		memcpy(&r, bytes + i * sizeof r, sizeof r);
@@ -127,12 +136,15 @@ static const struct slot *slot_at(const slot_list *slots, uint64_t got)
 	return low < slots->count && slots->items[low].got == got ? &slots->items[low] : NULL;
 }
 
-static void add_entry(struct symbol_table *t, const struct elf_image *e,
+/* False: no room for more. */
+static bool add_entry(struct symbol_table *t, const struct elf_image *e,
 		      const struct raw_symbols *raw, const struct slot *slot, uint64_t address,
 		      uint64_t size)
 {
 	struct strbuf name = { 0 };
 	Elf64_Sym s = { 0 };
+	if (!work_on(t->work, 64))
+		return false;
 	if (raw->bytes && slot->symbol < raw->count)
 		s = symbol_at(e, raw->bytes, slot->symbol);
 	const char *plain = raw_name(raw, &s);
@@ -144,8 +156,9 @@ static void add_entry(struct symbol_table *t, const struct elf_image *e,
 		/* resolved by a function of the file itself; objdump's way to say it */
 		strbuf_printf(&name, "*ABS*+%#llx@plt", (unsigned long long)slot->addend);
 	}
-	symbol_table_add(t, address, size, name.text, STB_GLOBAL, STT_FUNC);
+	bool added = symbol_table_add(t, address, size, name.text, STB_GLOBAL, STT_FUNC);
 	strbuf_release(&name);
+	return added;
 }
 
 /* An entry jumps through its slot: jmp *slot(%rip). That tells whose it is, whatever the linker's
@@ -155,7 +168,9 @@ static void add_x86_entries(struct symbol_table *t, const struct elf_image *e,
 			    const struct elf_section *plt, uint64_t size)
 {
 	uint8_t *code = elf_image_section_bytes(e, plt);
-	for (uint64_t at = 0; code && at + size <= plt->size; at += size)
+	bool room = true;
+	for (uint64_t at = 0; code && room && at + size <= plt->size; at += size) {
+		room = work_on(t->work, 1);
 		for (uint64_t i = at; i + 6 <= at + size; i++) {
 			int32_t away;
 			if (code[i] != 0xff || code[i + 1] != 0x25)
@@ -164,9 +179,10 @@ static void add_x86_entries(struct symbol_table *t, const struct elf_image *e,
 			const struct slot *slot =
 				slot_at(slots, plt->address + i + 6 + (uint64_t)(int64_t)away);
 			if (slot)
-				add_entry(t, e, raw, slot, plt->address + at, size);
+				room = add_entry(t, e, raw, slot, plt->address + at, size);
 			break;
 		}
+	}
 	xfree(code);
 }
 
@@ -177,7 +193,8 @@ static void add_arm_entries(struct symbol_table *t, const struct elf_image *e,
 {
 	uint64_t at = 32;
 	for (size_t i = 0; i < slots->count && at + 16 <= plt->size; i++, at += 16)
-		add_entry(t, e, raw, &slots->items[i], plt->address + at, 16);
+		if (!add_entry(t, e, raw, &slots->items[i], plt->address + at, 16))
+			return;
 }
 
 static void add_plt(struct symbol_table *t, const struct elf_image *e)
@@ -191,10 +208,13 @@ static void add_plt(struct symbol_table *t, const struct elf_image *e)
 	struct raw_symbols raw = raw_read(e, dynamic);
 	slot_list slots = { 0 };
 	add_slots(&slots, e, elf_image_section(e, ".rela.plt"));
+	if (e->machine == EM_X86_64)
+		add_slots(&slots, e, elf_image_section(e, ".rela.dyn"));
+	symbol_table_room(t,
+			  SHARED_MAX * (uint64_t)raw.names_size + PLT_NAME * (uint64_t)slots.count);
 	if (e->machine == EM_AARCH64 && plt) {
 		add_arm_entries(t, e, &raw, &slots, plt);
 	} else if (e->machine == EM_X86_64) {
-		add_slots(&slots, e, elf_image_section(e, ".rela.dyn"));
 		if (slots.count)
 			qsort(slots.items, slots.count, sizeof *slots.items, by_got);
 		if (plt)
@@ -210,34 +230,49 @@ static void add_plt(struct symbol_table *t, const struct elf_image *e)
 
 /* ---- a table of symbols, packed into the stripped file (Fedora) ---- */
 
-static size_t add_packed(struct symbol_table *t, const struct elf_image *main)
+#ifdef TARE_LZMA
+/* In pieces, between which others can breathe. */
+static bool unpack(struct work *work, lzma_stream *stream, size_t room)
+{
+	lzma_ret code = LZMA_OK;
+	while (code == LZMA_OK && room > 0 && work_on(work, 1024)) {
+		size_t piece = room < 1 << 20 ? room : 1 << 20;
+		stream->avail_out = piece;
+		code = lzma_code(stream, LZMA_FINISH);
+		room -= piece - stream->avail_out;
+	}
+	return code == LZMA_STREAM_END;
+}
+#endif
+
+static void add_packed(struct symbol_table *t, const struct elf_image *main)
 {
 #ifdef TARE_LZMA
-	const uint64_t most = 128u << 20;
+	const uint64_t most = 64u << 20;
 	const struct elf_section *s = elf_image_section(main, ".gnu_debugdata");
 	uint8_t *packed = elf_image_section_bytes(main, s);
 	if (!packed)
-		return 0;
-	uint64_t limit = s->size < most / 64 ? s->size * 64 : most, memory = most;
+		return;
+	uint64_t limit = s->size < most / 64 ? s->size * 64 : most;
 	uint8_t *bytes = xmalloc(limit);
-	size_t from = 0, to = 0, added = 0;
+	lzma_stream stream = LZMA_STREAM_INIT;
 	struct elf_image inner;
-	lzma_ret code = lzma_stream_buffer_decode(&memory, 0, NULL, packed, &from, s->size, bytes,
-						  &to, limit);
+	bool sound = lzma_stream_decoder(&stream, most, 0) == LZMA_OK;
+	stream.next_in = packed;
+	stream.avail_in = s->size;
+	stream.next_out = bytes;
+	sound = sound && unpack(t->work, &stream, limit);
+	lzma_end(&stream);
 	xfree(packed);
-	if (code != LZMA_OK) {
+	if (!sound) {
 		xfree(bytes);
-		return 0;
-	}
-	if (elf_image_open_memory(&inner, bytes, to)) {
-		added = add_symbols(t, &inner, elf_image_section_of_type(&inner, SHT_SYMTAB));
+	} else if (elf_image_open_memory(&inner, bytes, stream.total_out)) {
+		add_symbols(t, &inner, elf_image_section_of_type(&inner, SHT_SYMTAB));
 		elf_image_close(&inner);
 	}
-	return added;
 #else
 	(void)t;
 	(void)main;
-	return 0;
 #endif
 }
 
@@ -249,7 +284,7 @@ void symbol_table_read(struct symbol_table *t, const struct elf_image *main,
 		found = add_symbols(t, debug, elf_image_section_of_type(debug, SHT_SYMTAB));
 	if (!found) {
 		add_symbols(t, main, elf_image_section_of_type(main, SHT_DYNSYM));
-		t->dynamic_only = add_packed(t, main) == 0;
+		add_packed(t, main);
 	}
 	add_plt(t, main);
 	symbol_table_finish(t);

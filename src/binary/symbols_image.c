@@ -9,23 +9,13 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "binary/build_id.h"
 #include "binary/symbols_private.h"
 
 #define SECTIONS_MAX 65536
 #define SEGMENTS_MAX 4096
 #define NOTES_MAX 65536
-#define BYTES_MAX (256u << 20) /* a file with holes can pretend any size */
-
-int open_regular(const char *path)
-{
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
+#define BYTES_MAX (64u << 20) /* a file with holes can pretend any size */
 
 static bool read_at(const struct elf_image *e, uint64_t offset, void *into, size_t size)
 {
@@ -64,6 +54,15 @@ uint8_t *elf_image_section_bytes(const struct elf_image *e, const struct elf_sec
 	if (!s || s->type == SHT_NOBITS || s->size == 0)
 		return NULL;
 	return elf_image_bytes(e, s->offset, s->size);
+}
+
+uint8_t *elf_image_section_begin(const struct elf_image *e, const struct elf_section *s,
+				 uint64_t most, uint64_t *size)
+{
+	if (!s || s->type == SHT_NOBITS || s->size == 0)
+		return NULL;
+	*size = s->size < most ? s->size : most;
+	return elf_image_bytes(e, s->offset, *size);
 }
 
 const struct elf_section *elf_image_section(const struct elf_image *e, const char *name)
@@ -154,36 +153,12 @@ static bool read_segment(const struct elf_image *e, uint64_t offset, Elf64_Phdr 
 	return true;
 }
 
-static size_t aligned(size_t size)
-{
-	return (size + 3) & ~(size_t)3;
-}
-
-/* perf and the kernel align notes to 4, whatever their segment says. */
 static void find_build_id(struct elf_image *e, const Elf64_Phdr *p)
 {
 	size_t size = p->p_filesz < NOTES_MAX ? (size_t)p->p_filesz : NOTES_MAX;
 	uint8_t *notes = elf_image_bytes(e, p->p_offset, size);
-	size_t at = 0;
-	while (notes && !e->build_id_size && size - at >= sizeof(Elf64_Nhdr)) {
-		Elf64_Nhdr note;
-		memcpy(&note, notes + at, sizeof note);
-		at += sizeof note;
-		if (note.n_namesz > NOTES_MAX || note.n_descsz > NOTES_MAX)
-			break;
-		size_t name = at, described = at + aligned(note.n_namesz);
-		at = described + aligned(note.n_descsz);
-		if (described + note.n_descsz > size)
-			break;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof "GNU" &&
-		    memcmp(notes + name, "GNU", sizeof "GNU") == 0 && note.n_descsz > 0 &&
-		    note.n_descsz <= BUILD_ID_MAX) {
-			memcpy(e->build_id, notes + described, note.n_descsz);
-			e->build_id_size = (uint8_t)note.n_descsz;
-		}
-		if (at > size)
-			break;
-	}
+	if (notes)
+		e->build_id_size = build_id_in_notes(notes, size, e->build_id);
 	xfree(notes);
 }
 

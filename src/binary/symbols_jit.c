@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -11,7 +12,7 @@
 #include "base/file.h"
 #include "binary/symbols_private.h"
 
-#define MAP_MAX (256 << 20) /* bytes of a perf map that are read */
+#define MAP_MAX (64 << 20) /* bytes of a perf map that are read */
 
 /* "START SIZE name", numbers in hex. Later lines replace earlier ones: code is compiled again. */
 void jit_parse(struct jit_map *j, const char *text)
@@ -21,6 +22,10 @@ void jit_parse(struct jit_map *j, const char *text)
 	struct strbuf name = { 0 };
 	for (const char *line = text, *end; line && *line; line = end ? end + 1 : NULL) {
 		end = strchr(line, '\n');
+		if (!work_on(j->table.work, 1))
+			break;
+		if (!isxdigit((unsigned char)*line))
+			continue; /* strtoull would pass over any number of empty lines */
 		char *rest, *after;
 		uint64_t start = strtoull(line, &rest, 16);
 		uint64_t size = strtoull(rest, &after, 16);
@@ -30,8 +35,9 @@ void jit_parse(struct jit_map *j, const char *text)
 			continue;
 		strbuf_clear(&name);
 		strbuf_add(&name, after + 1, (size_t)(stop - after - 1));
-		if (*name.text)
-			symbol_table_add(&j->table, start, size, name.text, STB_GLOBAL, STT_FUNC);
+		if (*name.text &&
+		    !symbol_table_add(&j->table, start, size, name.text, STB_GLOBAL, STT_FUNC))
+			break;
 	}
 	strbuf_release(&name);
 	symbol_table_finish(&j->table);
@@ -66,11 +72,11 @@ static int open_inside(uint32_t pid)
 	if (root < 0)
 		return -1;
 	snprintf(path, sizeof path, "tmp/perf-%u.map", inner_pid(pid));
-	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY,
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
 				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
 	close(root);
-	return fd;
+	return file_reopen_regular(fd);
 }
 
 static int open_map(uint32_t pid)
@@ -80,7 +86,7 @@ static int open_map(uint32_t pid)
 		return fd;
 	char path[64];
 	snprintf(path, sizeof path, "/tmp/perf-%u.map", pid);
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+	return file_reopen_regular(open(path, O_PATH | O_CLOEXEC | O_NOFOLLOW));
 }
 
 /* Anyone can put a file into /tmp: it must be the process's user who did. */
@@ -119,7 +125,7 @@ void jit_refresh(struct jit_map *j, uint32_t pid)
 	int fd = open_map(pid);
 	if (fd < 0)
 		return; /* what was read before stays */
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && may_be_believed(j, pid, st.st_uid)) {
+	if (fstat(fd, &st) == 0 && may_be_believed(j, pid, st.st_uid)) {
 		int64_t changed = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
 		if (changed != j->changed_ns || (uint64_t)st.st_size != j->size) {
 			char *text = read_text(fd, (uint64_t)st.st_size);

@@ -1,4 +1,5 @@
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "binary/symbols_private.h"
 
 #define REREAD_NS (60 * UINT64_C(1000000000)) /* modules and BPF programs come and go */
@@ -68,10 +68,26 @@ static void open_kcore(struct kernel_symbols *k)
 	}
 }
 
+/* Some 10 MB that the kernel makes line by line. */
+static char *read_kallsyms(struct work *work)
+{
+	struct strbuf text = { 0 };
+	char chunk[16384];
+	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+	while (fd >= 0 && ((n = read(fd, chunk, sizeof chunk)) > 0 || (n < 0 && errno == EINTR))) {
+		strbuf_add(&text, chunk, n > 0 ? (size_t)n : 0);
+		work_on(work, 256);
+	}
+	if (fd >= 0)
+		close(fd);
+	return strbuf_detach(&text);
+}
+
 void kernel_read(struct kernel_symbols *k)
 {
-	char *text = file_read("/proc/kallsyms");
-	if (text)
+	char *text = read_kallsyms(k->table.work);
+	if (*text)
 		kernel_parse(k, text);
 	xfree(text);
 	if (!k->read)

@@ -1,19 +1,18 @@
 #include <dwarf.h>
 #include <gelf.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "binary/symbols_private.h"
 
 #define UNITS_MAX 200000
-#define RANGES_MAX (2u << 20) /* of all units, and of what is in one */
-#define WORK_MAX (16u << 20)  /* entries and ranges looked at in one unit */
-#define EMPTY_MAX 65536	      /* ranges of an entry that hold nothing */
+#define RANGES_MAX (2u << 20)	/* of all units, and of what is in one */
+#define ENTRIES_MAX (16u << 20) /* looked at in one unit */
+#define EMPTY_MAX 65536		/* ranges of an entry that hold nothing */
 #define ROWS_MAX (16u << 20)
 #define DEPTH_MAX 48
 #define BACK_MAX 64
-#define BUDGET_NS (4 * UINT64_C(1000000000)) /* of CPU time for one file, all in all */
 #define PROGRAM_MAX (8u << 20) /* bytes of a unit's line program: libdw makes some 50 of each */
 #define NONE UINT32_MAX
 
@@ -54,15 +53,8 @@ struct lines {
 	ARRAY(struct unit) units;
 	ARRAY(char *) texts; /* handed out by the last call */
 	size_t memory;
-	uint64_t spent_ns;
+	struct work *work;
 };
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static bool is_compiled(uint8_t type)
 {
@@ -79,15 +71,14 @@ static int by_begin(const void *a, const void *b)
 	return x->of < y->of ? -1 : x->of > y->of;
 }
 
-/* Adds the ranges of an entry; how many they were. Each that was looked at is counted as work. */
-static size_t add_ranges(range_list *into, Dwarf_Die *die, uint32_t of, size_t *work)
+/* Adds the ranges of an entry; how many they were. */
+static size_t add_ranges(range_list *into, Dwarf_Die *die, uint32_t of, struct work *work)
 {
 	Dwarf_Addr base, begin, end;
 	size_t before = into->count, empty = 0;
 	ptrdiff_t at = 0;
-	while (into->count < RANGES_MAX && empty < EMPTY_MAX &&
+	while (into->count < RANGES_MAX && empty < EMPTY_MAX && work_on(work, 1) &&
 	       (at = dwarf_ranges(die, at, &base, &begin, &end)) > 0) {
-		++*work;
 		if (begin < end)
 			array_push(into, (struct range){ .begin = begin, .end = end, .of = of });
 		else
@@ -108,19 +99,17 @@ static void index_units(struct lines *l)
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
 	uint8_t type = 0;
-	uint64_t started = cpu_ns();
-	size_t work = 0;
-	while (l->units.count < UNITS_MAX && cpu_ns() - started < BUDGET_NS / 4 &&
+	uint64_t keep_ns = l->work->left_ns / 4 * 3; /* for what is in them */
+	while (l->units.count < UNITS_MAX && work_on(l->work, 64) && l->work->left_ns > keep_ns &&
 	       dwarf_get_units(l->files.dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
 		if (!is_compiled(type) ||
-		    add_ranges(&l->ranges, &die, (uint32_t)l->units.count, &work) == 0)
+		    add_ranges(&l->ranges, &die, (uint32_t)l->units.count, l->work) == 0)
 			continue;
 		array_push(&l->units, (struct unit){ .die = die });
 	}
 	sort_ranges(&l->ranges);
 	l->memory += l->ranges.capacity * sizeof *l->ranges.items +
 		     l->units.capacity * sizeof *l->units.items;
-	l->spent_ns += cpu_ns() - started;
 }
 
 static Elf_Data *programs_of(Dwarf *dwarf)
@@ -155,10 +144,11 @@ static bool has_small_program(const struct lines *l, Dwarf_Die *unit)
 	return size <= PROGRAM_MAX; /* UINT32_MAX, which would be the 64-bit form, is not */
 }
 
-struct lines *lines_new(struct dwarf_files *files)
+struct lines *lines_new(struct dwarf_files *files, struct work *work)
 {
 	struct lines *l = xcalloc(1, sizeof *l);
 	l->files = *files;
+	l->work = work;
 	l->memory = files->memory;
 	l->programs = programs_of(files->dwarf);
 	l->alternative_programs = programs_of(files->alternative);
@@ -201,19 +191,13 @@ size_t lines_memory(const struct lines *l)
 struct build {
 	struct unit *unit;
 	range_list ranges;
-	size_t work, checked; /* checked: what it was when the clock was looked at */
-	uint64_t deadline_ns;
+	size_t entries;
+	struct work *work;
 };
 
 static bool may_go_on(struct build *b)
 {
-	b->work++;
-	if (b->work - b->checked >= 1024) {
-		b->checked = b->work;
-		if (cpu_ns() >= b->deadline_ns)
-			b->work = WORK_MAX;
-	}
-	return b->work < WORK_MAX;
+	return b->entries < ENTRIES_MAX && work_on(b->work, 1);
 }
 
 static void walk(struct build *b, Dwarf_Die *parent, uint32_t node, unsigned depth);
@@ -225,7 +209,7 @@ static void visit(struct build *b, Dwarf_Die *die, uint32_t node, unsigned depth
 	case DW_TAG_inlined_subroutine: {
 		uint32_t new = (uint32_t)b->unit->nodes.count;
 		bool inlined = dwarf_tag(die) == DW_TAG_inlined_subroutine;
-		if (add_ranges(&b->ranges, die, new, &b->work) == 0)
+		if (add_ranges(&b->ranges, die, new, b->work) == 0)
 			return; /* a declaration, or what others were made after */
 		array_push(&b->unit->nodes,
 			   (struct node){ .die = *die, .parent = node, .inlined = inlined });
@@ -253,10 +237,9 @@ static void walk(struct build *b, Dwarf_Die *parent, uint32_t node, unsigned dep
 	if (depth >= DEPTH_MAX || dwarf_child(parent, &die) != 0)
 		return;
 	do {
-		if (!may_go_on(b))
-			return;
+		b->entries++;
 		visit(b, &die, node, depth + 1);
-	} while (b->work < WORK_MAX && dwarf_siblingof(&die, &next) == 0 && (die = next, true));
+	} while (may_go_on(b) && dwarf_siblingof(&die, &next) == 0 && (die = next, true));
 }
 
 static void add_segment(struct unit *u, uint64_t begin, uint32_t node)
@@ -289,7 +272,7 @@ static void make_segments(struct unit *u, range_list *ranges)
 	array_release(&open);
 }
 
-static void read_rows(const struct lines *l, struct unit *u)
+static void read_rows(struct lines *l, struct unit *u)
 {
 	Dwarf_Lines *lines;
 	size_t count;
@@ -302,7 +285,7 @@ static void read_rows(const struct lines *l, struct unit *u)
 		return;
 	count = count < ROWS_MAX ? count : ROWS_MAX;
 	array_reserve(&u->rows, count);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && work_on(l->work, 1); i++) {
 		Dwarf_Line *line = dwarf_onesrcline(lines, i);
 		Dwarf_Files *files;
 		Dwarf_Addr address;
@@ -321,16 +304,16 @@ static void read_rows(const struct lines *l, struct unit *u)
 
 static void build(struct lines *l, struct unit *u)
 {
-	uint64_t started = cpu_ns();
 	u->built = true;
-	if (l->spent_ns >= BUDGET_NS)
+	if (l->work->left_ns == 0)
 		return;
-	struct build b = { .unit = u, .deadline_ns = started + BUDGET_NS - l->spent_ns };
+	work_begin(l->work);
+	struct build b = { .unit = u, .work = l->work };
 	walk(&b, &u->die, NONE, 0);
 	make_segments(u, &b.ranges);
 	array_release(&b.ranges);
 	read_rows(l, u);
-	l->spent_ns += cpu_ns() - started;
+	work_end(l->work);
 	/* libdw keeps its rows and files as well, some 40 bytes each */
 	l->memory += u->nodes.capacity * sizeof *u->nodes.items +
 		     u->segments.capacity * sizeof *u->segments.items +
@@ -366,10 +349,12 @@ static struct unit *unit_of(struct lines *l, uint64_t address)
 static const char *full_path(struct lines *l, struct unit *u, const char *file)
 {
 	Dwarf_Attribute attribute;
+	if (file && strnlen(file, PATH_MAX) == PATH_MAX)
+		return NULL;
 	if (!file || *file == '/' || !dwarf_attr(&u->die, DW_AT_comp_dir, &attribute))
 		return file;
 	const char *directory = dwarf_formstring(&attribute);
-	if (!directory)
+	if (!directory || strnlen(directory, PATH_MAX) == PATH_MAX)
 		return file;
 	struct strbuf path = { 0 };
 	strbuf_printf(&path, "%s/%s", directory, file);

@@ -12,6 +12,24 @@
 #include "base/strbuf.h"
 #include "record/profile.h"
 
+/* ---- symbols_work.c: what reading one file may take ---- */
+
+struct work {
+	void (*breathe)(void *context); /* NULL: nobody waits */
+	void *context;
+	uint64_t left_ns; /* of CPU time; 0: nothing more is read */
+	uint64_t begun_ns, breathed_ns;
+	size_t steps; /* since the clocks were looked at */
+};
+
+/* What happens between these two is taken off what is left; they do not nest. */
+void work_begin(struct work *w);
+void work_end(struct work *w);
+/* Between them: so many small steps more. False: enough. NULL may always go on. */
+bool work_on(struct work *w, size_t steps);
+/* Outside of them; calls breathe when it is time to. */
+void work_breathe(struct work *w);
+
 /* ---- symbols_image.c: an ELF file, in a descriptor or in memory ---- */
 
 struct elf_segment {
@@ -44,6 +62,9 @@ void elf_image_close(struct elf_image *e);
  * too large to be true. */
 uint8_t *elf_image_bytes(const struct elf_image *e, uint64_t offset, uint64_t size);
 uint8_t *elf_image_section_bytes(const struct elf_image *e, const struct elf_section *s);
+/* Its first bytes, at most so many; *size: how many. */
+uint8_t *elf_image_section_begin(const struct elf_image *e, const struct elf_section *s,
+				 uint64_t most, uint64_t *size);
 const struct elf_section *elf_image_section(const struct elf_image *e, const char *name);
 const struct elf_section *elf_image_section_of_type(const struct elf_image *e, uint32_t type);
 /* Between places in the file and addresses, as the program headers say. */
@@ -51,9 +72,6 @@ bool elf_image_address(const struct elf_image *e, uint64_t offset, uint64_t *add
 bool elf_image_offset(const struct elf_image *e, uint64_t address, uint64_t *offset);
 /* Of the [vdso] of this process. */
 bool elf_image_open_vdso(struct elf_image *e);
-
-/* A regular file, opened without waiting; -1: none. */
-int open_regular(const char *path);
 
 /* ---- symbols_table.c: names, sorted by address ---- */
 
@@ -66,13 +84,21 @@ struct symbol {
 struct symbol_table {
 	ARRAY(struct symbol) list;
 	struct strbuf names; /* each ends with NUL */
-	bool dynamic_only;
-	bool latest; /* of several at one address, not the best but the last */
+	size_t names_most;   /* bytes; 0: NAMES_MAX */
+	struct work *work;   /* that it is made in; NULL: has no end */
+	bool latest;	     /* of several at one address, not the best but the last */
 };
 
-#define SYMBOLS_MAX (4u << 20) /* of one object */
+/* Of one object: 64 MiB each. Symbols may share their names, so that a small file could ask for any
+ * amount: symbol_table_room() bounds it by what the file has. */
+#define SYMBOLS_MAX (2u << 20)
+#define NAMES_MAX (64u << 20)
+#define NAME_LENGTH_MAX 16384 /* what is longer is cut */
 
-void symbol_table_add(struct symbol_table *t, uint64_t start, uint64_t size, const char *name,
+/* Names from here on take at most so many bytes. */
+void symbol_table_room(struct symbol_table *t, uint64_t bytes);
+/* False: no room, and none for others. */
+bool symbol_table_add(struct symbol_table *t, uint64_t start, uint64_t size, const char *name,
 		      uint8_t binding, uint8_t type);
 /* After the last: sorts, gives those without a size one, chooses among aliases as perf does. */
 void symbol_table_finish(struct symbol_table *t);
@@ -81,7 +107,8 @@ const char *symbol_table_name(const struct symbol_table *t, const struct symbol 
 size_t symbol_table_memory(const struct symbol_table *t);
 void symbol_table_release(struct symbol_table *t);
 
-/* As people write it, without parameters, like perf; a copy where it is not mangled. */
+/* As people write it, without parameters, like perf; a copy where it is not mangled. Cut where it
+ * is too long. */
 char *demangled(const char *name);
 
 /* ---- symbols_elf.c ---- */
@@ -96,9 +123,14 @@ struct debug_file {
 	struct elf_image image; /* fd -1: none */
 	char *path;		/* NULL: none */
 };
-/* A separate file for one at `path`. directories: with colons between; NULL: the usual. */
+/* How to search. */
+struct debug_search {
+	const char *directories; /* with colons between; NULL: the usual */
+	struct work *work;	 /* NULL: has no end */
+};
+/* A separate file for one at `path`. */
 bool debug_file_find(struct debug_file *d, const struct elf_image *main, const char *path,
-		     const char *directories);
+		     const struct debug_search *search);
 void debug_file_close(struct debug_file *d);
 
 struct dwarf_files {
@@ -108,7 +140,7 @@ struct dwarf_files {
 };
 /* Of the separate file (or NULL) or the main one. */
 bool dwarf_files_open(struct dwarf_files *into, const struct elf_image *main, const char *path,
-		      const struct debug_file *debug, const char *directories);
+		      const struct debug_file *debug, const struct debug_search *search);
 void dwarf_files_close(struct dwarf_files *d);
 
 /* ---- symbols_lines.c: what is inlined, and lines ---- */
@@ -123,8 +155,8 @@ struct line_frame {
 };
 #define LINE_FRAMES_MAX 64
 
-/* Takes over the files. */
-struct lines *lines_new(struct dwarf_files *files);
+/* Takes over the files. In work that has begun, and is kept for what is read on need. */
+struct lines *lines_new(struct dwarf_files *files, struct work *work);
 void lines_free(struct lines *l);
 /* Innermost first; names and files are borrowed until the next call. 0: nothing is known. */
 size_t lines_find(struct lines *l, uint64_t address, struct line_frame frames[LINE_FRAMES_MAX]);

@@ -5,22 +5,31 @@
 #include "binary/symbols_demangle.h"
 #include "binary/symbols_private.h"
 
-#define NAMES_MAX (1u << 30)
-#define READABLE_MAX 16384 /* bytes; what is longer stays mangled */
-#define BACK_MAX 64	   /* how many symbols that end before are passed over */
+#define BACK_MAX 64 /* how many symbols that end before are passed over */
 
 char *demangled(const char *name)
 {
-	char plain[READABLE_MAX];
-	return xstrdup(demangle(name, plain, sizeof plain) ? plain : name);
+	char plain[NAME_LENGTH_MAX];
+	if (demangle(name, plain, sizeof plain))
+		return xstrdup(plain);
+	return xstrndup(name, strnlen(name, NAME_LENGTH_MAX));
 }
 
-void symbol_table_add(struct symbol_table *t, uint64_t start, uint64_t size, const char *name,
+void symbol_table_room(struct symbol_table *t, uint64_t bytes)
+{
+	uint64_t left = NAMES_MAX - t->names.length;
+	t->names_most = t->names.length + (size_t)(bytes < left ? bytes : left);
+}
+
+bool symbol_table_add(struct symbol_table *t, uint64_t start, uint64_t size, const char *name,
 		      uint8_t binding, uint8_t type)
 {
-	size_t length = strlen(name);
-	if (t->list.count >= SYMBOLS_MAX || t->names.length + length + 1 > NAMES_MAX)
-		return;
+	size_t most = t->names_most ? t->names_most : NAMES_MAX;
+	if (t->list.count >= SYMBOLS_MAX || t->names.length >= most || !work_on(t->work, 1))
+		return false;
+	size_t length = strnlen(name, NAME_LENGTH_MAX);
+	if (length >= most - t->names.length)
+		return false;
 	uint64_t end;
 	if (__builtin_add_overflow(start, size, &end))
 		end = start;
@@ -30,7 +39,9 @@ void symbol_table_add(struct symbol_table *t, uint64_t start, uint64_t size, con
 					      .name = (uint32_t)t->names.length,
 					      .binding = binding,
 					      .type = type });
-	strbuf_add(&t->names, name, length + 1);
+	strbuf_add(&t->names, name, length);
+	strbuf_add(&t->names, "", 1);
+	return true;
 }
 
 const char *symbol_table_name(const struct symbol_table *t, const struct symbol *s)
@@ -38,22 +49,39 @@ const char *symbol_table_name(const struct symbol_table *t, const struct symbol 
 	return t->names.text + s->name;
 }
 
-static int by_start(const void *a, const void *b)
+static int by_start(const void *a, const void *b, void *work)
 {
 	const struct symbol *x = a, *y = b;
+	work_on(work, 1); /* to breathe */
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	return x->reach < y->reach ? -1 : x->reach > y->reach;
 }
 
-static size_t underscores(const char *name)
+/* What is compared of names, as people read them. */
+struct looks {
+	bool known, system_call;
+	size_t underscores, length;
+};
+
+static void look_at(const struct symbol_table *t, const struct symbol *s, struct looks *into)
 {
-	return strspn(name, "_");
+	char plain[NAME_LENGTH_MAX];
+	const char *name = symbol_table_name(t, s);
+	if (into->known)
+		return;
+	if (work_on(t->work, 64) && demangle(name, plain, sizeof plain))
+		name = plain;
+	*into = (struct looks){ .known = true,
+				.system_call = strncmp(name, "SyS", 3) == 0 ||
+					       strncmp(name, "compat_SyS", 10) == 0,
+				.underscores = strspn(name, "_"),
+				.length = strlen(name) };
 }
 
 /* perf's rules for two names of one address, in its order: does the second win? */
 static bool second_is_better(const struct symbol_table *t, const struct symbol *a,
-			     const struct symbol *b)
+			     struct looks *looks_a, const struct symbol *b, struct looks *looks_b)
 {
 	bool sized_a = a->end > a->start, sized_b = b->end > b->start;
 	if (sized_a != sized_b)
@@ -62,18 +90,13 @@ static bool second_is_better(const struct symbol_table *t, const struct symbol *
 		return a->binding == STB_WEAK;
 	if ((a->binding == STB_GLOBAL) != (b->binding == STB_GLOBAL))
 		return b->binding == STB_GLOBAL;
-	char *name_a = demangled(symbol_table_name(t, a)),
-	     *name_b = demangled(symbol_table_name(t, b));
-	size_t under_a = underscores(name_a), under_b = underscores(name_b);
-	size_t length_a = strlen(name_a), length_b = strlen(name_b);
-	bool system_call = strncmp(name_a, "SyS", 3) == 0 || strncmp(name_a, "compat_SyS", 10) == 0;
-	free(name_a);
-	free(name_b);
-	if (under_a != under_b)
-		return under_b < under_a;
-	if (length_a != length_b)
-		return length_b > length_a;
-	return system_call;
+	look_at(t, a, looks_a);
+	look_at(t, b, looks_b);
+	if (looks_a->underscores != looks_b->underscores)
+		return looks_b->underscores < looks_a->underscores;
+	if (looks_a->length != looks_b->length)
+		return looks_b->length > looks_a->length;
+	return looks_a->system_call;
 }
 
 /* Those without a size reach to the next; the last to the end of the page after it. */
@@ -109,12 +132,18 @@ static void drop_inner_labels(struct symbol_table *t)
 static void drop_aliases(struct symbol_table *t)
 {
 	size_t kept = 0;
+	struct looks looks = { 0 }; /* of the last that is kept */
 	for (size_t i = 0; i < t->list.count; i++) {
 		struct symbol *last = kept ? &t->list.items[kept - 1] : NULL;
-		if (!last || last->start != t->list.items[i].start)
-			t->list.items[kept++] = t->list.items[i];
-		else if (t->latest || second_is_better(t, last, &t->list.items[i]))
-			*last = t->list.items[i];
+		const struct symbol *next = &t->list.items[i];
+		struct looks others = { 0 };
+		if (!last || last->start != next->start) {
+			t->list.items[kept++] = *next;
+			looks = others;
+		} else if (t->latest || second_is_better(t, last, &looks, next, &others)) {
+			*last = *next;
+			looks = others;
+		}
 	}
 	t->list.count = kept;
 }
@@ -123,7 +152,7 @@ void symbol_table_finish(struct symbol_table *t)
 {
 	if (!t->list.count)
 		return;
-	qsort(t->list.items, t->list.count, sizeof *t->list.items, by_start);
+	qsort_r(t->list.items, t->list.count, sizeof *t->list.items, by_start, t->work);
 	drop_inner_labels(t);
 	give_sizes(t);
 	drop_aliases(t);
@@ -135,6 +164,8 @@ void symbol_table_finish(struct symbol_table *t)
 	}
 	t->list.items = xrealloc(t->list.items, t->list.count * sizeof *t->list.items);
 	t->list.capacity = t->list.count;
+	t->names.capacity = t->names.length + 1;
+	t->names.text = xrealloc(t->names.text, t->names.capacity);
 }
 
 const struct symbol *symbol_table_find(const struct symbol_table *t, uint64_t address)
@@ -166,5 +197,5 @@ void symbol_table_release(struct symbol_table *t)
 {
 	array_release(&t->list);
 	strbuf_release(&t->names);
-	*t = (struct symbol_table){ 0 };
+	*t = (struct symbol_table){ .work = t->work };
 }

@@ -1,9 +1,9 @@
 /* Source text beside machine code, where it is still there. */
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "binary/symbols.h"
 #include "cmd/profile.h"
 
@@ -41,9 +41,9 @@ void profile_sources_free(struct profile_sources *s)
 static char *read_text(const char *path)
 {
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = file_open_regular(path);
 	char *text = NULL;
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= FILE_MOST) {
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size <= FILE_MOST) {
 		size_t size = (size_t)st.st_size, done = 0;
 		text = xmalloc(size + 1);
 		for (ssize_t got; done < size; done += (size_t)got)

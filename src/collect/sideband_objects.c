@@ -1,14 +1,13 @@
 /* What code was mapped from. The kernel tells a file by build-id or, where it cannot read that, by
  * inode; /proc by inode alone. So that two tellings of one file are one object, whoever tells it by
  * inode has its build-id read, and an object with a build-id has no inode. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "collect/build_id.h"
+#include "base/file.h"
+#include "binary/build_id.h"
 #include "collect/sideband_private.h"
 
 #define FIRST_BUCKETS 256
@@ -90,22 +89,6 @@ uint64_t object_offset(const struct sideband *sb, uint32_t object, uint64_t begi
 
 /* ---- opening ---- */
 
-/* A regular file and nothing else: to open a device may do something. */
-static int open_regular(const char *path)
-{
-	int at = open(path, O_PATH | O_CLOEXEC), fd = -1;
-	struct stat s;
-	if (at < 0)
-		return -1;
-	if (fstat(at, &s) == 0 && S_ISREG(s.st_mode)) {
-		char name[64];
-		snprintf(name, sizeof name, "/proc/self/fd/%d", at);
-		fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	}
-	close(at);
-	return fd;
-}
-
 static bool is_it(int fd, const struct object *o, bool certain)
 {
 	if (o->its.object.build_id_size) {
@@ -134,7 +117,7 @@ static int open_mapped(uint32_t pid, uint64_t begin, uint64_t end)
 	char path[96];
 	snprintf(path, sizeof path, "/proc/%u/map_files/%jx-%jx", pid, (uintmax_t)begin,
 		 (uintmax_t)end);
-	return open_regular(path);
+	return file_open_regular(path);
 }
 
 static int open_beneath(uint32_t pid, const char *path)
@@ -142,7 +125,7 @@ static int open_beneath(uint32_t pid, const char *path)
 	char whole[PATH_ROOM];
 	if (snprintf(whole, sizeof whole, "/proc/%u/root%s", pid, path) >= (int)sizeof whole)
 		return -1;
-	return open_regular(whole);
+	return file_open_regular(whole);
 }
 
 /* Reads the build-id of what is told by inode. */
@@ -152,7 +135,7 @@ static void complete(const struct origin *from, struct object *o)
 	if (fd < 0)
 		fd = if_it(open_mapped(from->pid, from->begin, from->end), o, true);
 	if (fd < 0)
-		fd = if_it(open_regular(o->its.object.path), o, false);
+		fd = if_it(file_open_regular(o->its.object.path), o, false);
 	if (fd < 0)
 		return;
 	if (build_id_read(fd, &o->its.object))
@@ -355,7 +338,7 @@ int sideband_object_fd(struct sideband *sb, uint32_t object, uint32_t pid)
 	if (p)
 		search_process(sb, &s, p);
 	if (s.fd < 0)
-		s.fd = if_it(open_regular(o->its.object.path), o, false);
+		s.fd = if_it(file_open_regular(o->its.object.path), o, false);
 	s.pid = 0;
 	if (s.fd < 0)
 		process_each(sb, search_process, &s);

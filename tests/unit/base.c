@@ -2,8 +2,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -208,12 +211,47 @@ static void invokers(void **state)
 	unsetenv("SUDO_GID");
 }
 
+/* A device may do something when it is opened; a pipe stands for one here. */
+static void opens_regular_files_alone(void **state)
+{
+	(void)state;
+	char root[] = "/tmp/tare-regular-XXXXXX", file[64], pipe[64], link[64], events[512];
+	assert_non_null(mkdtemp(root));
+	snprintf(file, sizeof file, "%s/file", root);
+	snprintf(pipe, sizeof pipe, "%s/pipe", root);
+	snprintf(link, sizeof link, "%s/link", root);
+	assert_int_equal(file_write(file, "text", 4, NULL), 0);
+	assert_int_equal(mkfifo(pipe, 0600), 0);
+	assert_int_equal(symlink("pipe", link), 0);
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	assert_true(watch >= 0 && inotify_add_watch(watch, pipe, IN_OPEN) >= 0);
+	assert_int_equal(file_open_regular(pipe), -1);
+	assert_int_equal(file_open_regular(link), -1);
+	assert_int_equal(file_open_regular(root), -1);
+	assert_int_equal(file_open_regular("/dev/null"), -1);
+	assert_int_equal(file_open_regular("/nowhere/at/all"), -1);
+	assert_int_equal(read(watch, events, sizeof events), -1);
+	close(watch);
+	int fd = file_open_regular(file);
+	assert_int_equal(read(fd, events, sizeof events), 4);
+	assert_memory_equal(events, "text", 4);
+	close(fd);
+	unlink(link);
+	unlink(pipe);
+	unlink(file);
+	rmdir(root);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations),  cmocka_unit_test(fractions),
-		cmocka_unit_test(shown_text), cmocka_unit_test(shown_durations),
-		cmocka_unit_test(options),    cmocka_unit_test(words),
+		cmocka_unit_test(opens_regular_files_alone),
+		cmocka_unit_test(durations),
+		cmocka_unit_test(fractions),
+		cmocka_unit_test(shown_text),
+		cmocka_unit_test(shown_durations),
+		cmocka_unit_test(options),
+		cmocka_unit_test(words),
 		cmocka_unit_test(invokers),
 	};
 	return cmocka_run_group_tests_name("base", tests, NULL, NULL);

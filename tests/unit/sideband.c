@@ -15,8 +15,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "binary/build_id.h"
 #include "collect/appids.h"
-#include "collect/build_id.h"
 #include "collect/sideband.h"
 
 /* Beyond any pid there is: nothing is to be found in /proc. */

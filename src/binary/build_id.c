@@ -1,4 +1,4 @@
-#include "collect/build_id.h"
+#include "binary/build_id.h"
 
 #include <elf.h>
 #include <string.h>
@@ -38,30 +38,30 @@ static size_t padded(size_t size)
 	return (size + 3) & ~(size_t)3;
 }
 
-static bool find_note(const uint8_t *bytes, size_t size, struct profile_object *o)
+/* perf and the kernel align notes to 4, whatever their segment says. */
+uint8_t build_id_in_notes(const uint8_t *notes, size_t size, uint8_t id[BUILD_ID_MAX])
 {
 	Elf64_Nhdr n; /* the same in both classes */
 	for (size_t at = 0; at + sizeof n <= size;) {
-		memcpy(&n, bytes + at, sizeof n);
+		memcpy(&n, notes + at, sizeof n);
 		at += sizeof n;
 		if (n.n_namesz > size || n.n_descsz > size ||
 		    padded(n.n_namesz) + n.n_descsz > size - at)
-			return false;
-		const uint8_t *name = bytes + at, *id = name + padded(n.n_namesz);
+			return 0;
+		const uint8_t *name = notes + at, *described = name + padded(n.n_namesz);
 		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == sizeof ELF_NOTE_GNU &&
 		    memcmp(name, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0 && n.n_descsz > 0 &&
 		    n.n_descsz <= BUILD_ID_MAX) {
-			memset(o->build_id, 0, sizeof o->build_id);
-			memcpy(o->build_id, id, n.n_descsz);
-			o->build_id_size = (uint8_t)n.n_descsz;
-			return true;
+			memset(id, 0, BUILD_ID_MAX);
+			memcpy(id, described, n.n_descsz);
+			return (uint8_t)n.n_descsz;
 		}
 		size_t step = padded(n.n_namesz) + padded(n.n_descsz);
 		if (step > size - at)
-			return false;
+			return 0;
 		at += step;
 	}
-	return false;
+	return 0;
 }
 
 bool build_id_read(int fd, struct profile_object *o)
@@ -85,8 +85,13 @@ bool build_id_read(int fd, struct profile_object *o)
 		if (table > INT64_MAX / 2 || !notes_of(fd, wide, table, i, &s))
 			continue;
 		size_t size = s.size < sizeof bytes ? (size_t)s.size : sizeof bytes;
-		if (read_at(fd, s.offset, bytes, size) && find_note(bytes, size, o))
+		uint8_t found = read_at(fd, s.offset, bytes, size)
+					? build_id_in_notes(bytes, size, o->build_id)
+					: 0;
+		if (found) {
+			o->build_id_size = found;
 			return true;
+		}
 	}
 	return false;
 }
