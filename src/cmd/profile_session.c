@@ -23,6 +23,14 @@ static int open_object(void *context, const struct profile_object *o)
 	return samples_object_fd(context, o);
 }
 
+/* The kernel's buffers fill while names are looked for and stored. An error comes again with the
+ * next beat of the measurement, which is the one to tell it. */
+static void breathe(void *context)
+{
+	struct error none = ERROR_INIT;
+	samples_beat(context, &none);
+}
+
 /* ---- storing ---- */
 
 static size_t profile_bytes(const struct profile *p)
@@ -71,12 +79,16 @@ int profile_session_store(struct profile_session *s, struct error *err)
 	if (!s->held_since_ns)
 		return 0;
 	symbols_fill(s->symbols, &s->held);
-	if (lab_add_slices(s->lab, s->run.id, &s->held, err))
+	breathe(s->samples);
+	int failed = lab_add_slices(s->lab, s->run.id, &s->held, err);
+	breathe(s->samples);
+	if (failed)
 		return -1;
 	s->stored += (uint32_t)s->held.slices.count;
 	let_go(s);
 	s->trouble = (struct error)ERROR_INIT;
 	roll(s, false);
+	breathe(s->samples);
 	if (s->o->background)
 		malloc_trim(0); /* what a busy moment needed is not kept for days */
 	return 0;
@@ -192,6 +204,7 @@ int profile_session_open(struct profile_session *s, const struct profile_options
 	}
 	const struct symbols_options symbols = { .open = open_object,
 						 .context = s->samples,
+						 .breathe = breathe,
 						 .no_lines = o->no_lines,
 						 .no_code = o->no_code,
 						 .memory = o->background ? BACKGROUND_TABLES : 0 };
