@@ -189,6 +189,7 @@ gone() {
 	[ "$(share loop)" -ge 90 ]
 	run grep -c $'\033' out
 	[ "$output" -eq 0 ]
+	"$TARE" list | grep -Eq '1 .* loop +profile +complete'
 	"$TARE" list --json | jq -e '.[0] | .name == "loop" and .status == "complete" and .kind == "system"'
 	# the output of the program comes first, then what every later look shows
 	tail -n +2 out >report
