@@ -111,13 +111,17 @@ static void put_stacks(const struct profile *p, const struct profile_totals *sum
 		       const struct profile_style *style, struct strbuf *out)
 {
 	struct strbuf text = { 0 };
-	char share[WORDS];
+	char complete[WORDS], broken[WORDS];
+	double all = (double)sums->user_stacks;
+	int decimals = profile_decimals(sums->user_stacks);
 	if (p->stacks == STACKS_NONE || !sums->user_stacks)
 		return;
-	format_points((double)sums->ends[STACK_COMPLETE] / (double)sums->user_stacks,
-		      profile_decimals(sums->user_stacks), share);
-	strbuf_printf(&text, "%s %% of %llu in user space reached their thread's start", share,
+	format_points((double)sums->ends[STACK_COMPLETE] / all, decimals, complete);
+	format_points((double)sums->ends[STACK_BROKEN] / all, decimals, broken);
+	strbuf_printf(&text, "%s %% of %llu reached their thread's start", complete,
 		      (unsigned long long)sums->user_stacks);
+	if (sums->ends[STACK_BROKEN])
+		strbuf_printf(&text, "; %s %% broke off", broken);
 	if (sums->ends[STACK_LIMIT])
 		strbuf_printf(&text, "; %llu found no room",
 			      (unsigned long long)sums->ends[STACK_LIMIT]);
@@ -159,8 +163,11 @@ static void put_cost(const struct profile_totals *sums, const struct profile_sty
 		format_percent((double)sum->self_ns / sums->cpu_ns, words);
 		strbuf_printf(&text, ", %s of CPU time", words);
 	}
-	if (sum->peak_room)
-		strbuf_printf(&text, "; fullest buffer %u of %u", sum->peak_used, sum->peak_room);
+	/* of entries or of bytes: the share is what both have */
+	if (sum->peak_room) {
+		format_percent((double)sum->peak_used / (double)sum->peak_room, words);
+		strbuf_printf(&text, "; fullest buffer %s full", words);
+	}
 	put_labelled("Cost", &text, style, out);
 }
 

@@ -57,9 +57,9 @@ static void head(void **state)
 		"Profile of the whole system for 20.0 s, run 7\n"
 		"  Sampled   by cpu-clock, 99 Hz, on 2 CPUs; stacks by .eh_frame\n"
 		"  Seen      180 samples, 165 user, 15 kernel: 1.82 s, 4.5 % of CPU time\n"
-		"  Stacks    62.9 % of 175 in user space reached their thread's start\n"
+		"  Stacks    62.9 % of 175 reached their thread's start; 22.9 % broke off\n"
 		"  Lost      2 samples found no room (20.2 ms); sampling was held back 1 time\n"
-		"  Cost      tare used 6.00 ms, 0.015 % of CPU time; fullest buffer 7 of 4096\n");
+		"  Cost      tare used 6.00 ms, 0.015 % of CPU time; fullest buffer 0.17 % full\n");
 }
 
 /* On the tick, of some processes, with all that can go wrong. */
@@ -90,7 +90,7 @@ static void head_of_troubles(void **state)
 		"  Others    400 samples of what was not asked for: left out\n"
 		"  Lost      2 samples found no room (8.00 ms); sampling was held back 1 time; 3\n"
 		"            events of processes went untold: some code may lack its name\n"
-		"  Cost      tare used 6.00 ms, 0.015 % of CPU time; fullest buffer 7 of 4096\n"
+		"  Cost      tare used 6.00 ms, 0.015 % of CPU time; fullest buffer 0.17 % full\n"
 		"\n"
 		"Note: a program that runs in step with the kernel's tick is seen always or\n"
 		"  never; with -F 997 it is not.\n"
