@@ -58,9 +58,13 @@ struct sleepy_row {
 			      borrowed; NULL: none */
 };
 
+#define SLEEPY_STATES 6 /* rows of a view SYSTEM */
+
 struct sleepy_view {
 	enum sleepy_by by;
-	/* By self, then total, then name. SYSTEM: always user, kernel, idle, others, lost. */
+	/* By self, then total, then name. SYSTEM: always user, kernel, idle, others, lost, not
+	 * sampled. The last is what is missing at all CPUs for all the time, where that is more
+	 * than the rounding of the others. */
 	ARRAY(struct sleepy_row) rows;
 	uint64_t samples;     /* that passed the filter */
 	uint64_t all;	      /* of the profile */

@@ -101,9 +101,10 @@ static void head_of_troubles(void **state)
 		   "CPUs were        Samples     Time  CPU time\n"
 		   "in user code         165   660 ms     1.7 %\n"
 		   "in the kernel         15  60.0 ms     0.1 %\n"
-		   "idle                   -   37.7 s    94.2 %  derived: idle CPUs have no tick\n"
+		   "idle                1820   7.28 s    18.2 %\n"
 		   "busy for others      400   1.60 s     4.0 %  not what was asked for\n"
-		   "not known              2  8.00 ms    <0.1 %  samples were lost\n");
+		   "not known              2  8.00 ms    <0.1 %  samples were lost\n"
+		   "not sampled         7598   30.4 s    76.0 %  late timers or the hypervisor\n");
 }
 
 static void subjects(void **state)
@@ -140,7 +141,8 @@ static void views(void **state)
 		   "in user code       165   1.67 s     4.2 %\n"
 		   "in the kernel       15   152 ms     0.4 %\n"
 		   "idle              1820   18.4 s    46.0 %\n"
-		   "not known            2  20.2 ms     0.1 %  samples were lost\n");
+		   "not known            2  20.2 ms     0.1 %  samples were lost\n"
+		   "not sampled       1958   19.8 s    49.4 %  late timers or the hypervisor\n");
 	check_view(SLEEPY_INSTANCE, &plain,
 		   "By instance, of 180 samples (1.82 s); ± is 95 %, in points\n"
 		   "Share %    ±  Samples  PID  First seen  Instance   Container\n"
@@ -182,6 +184,30 @@ static void views(void **state)
 		"   11.1  5.4       20              110a  search+0xa            btree     btree\n"
 		"    5.6  4.4       10  ffffffff81a00007  [k] clear_…_erms+0x7  [kernel]  btree\n"
 		"    2.8  3.6        5  ffffffff810d20aa  [k] finish…ra.0+0xaa  [kernel]  python3\n");
+}
+
+/* Idle time that makes up for the rest, then with something that cannot be seen. */
+static void whole_system(void **state)
+{
+	(void)state;
+	c.profile.slices.items[0].idle = 3960 - 182;
+	c.profile.slices.items[1].idle = 0;
+	check_view(SLEEPY_SYSTEM, &plain,
+		   "By system, of 180 samples (1.82 s)\n"
+		   "CPUs were      Samples     Time  CPU time\n"
+		   "in user code       165   1.67 s     4.2 %\n"
+		   "in the kernel       15   152 ms     0.4 %\n"
+		   "idle              3778   38.2 s    95.4 %\n"
+		   "not known            2  20.2 ms     0.1 %  samples were lost\n");
+	c.profile.slices.items[0].idle = 0;
+	c.run.not_seen = (char *)"the kernel was not seen";
+	struct sleepy_view v;
+	struct strbuf out = { 0 };
+	sleepy_aggregate(&c.profile, SLEEPY_SYSTEM, NULL, false, &v);
+	profile_view_text(&c.subject, &v, &plain, &out);
+	assert_non_null(strstr(out.text, "not sampled       3778   38.2 s    95.4 %  see the"));
+	strbuf_release(&out);
+	sleepy_view_release(&v);
 }
 
 static void some_rows(void **state)
@@ -554,7 +580,7 @@ static void nothing(void **state)
 		profile_view_text(&s, &v, NULL, &out);
 		profile_diff_text(&s, &s, &d, NULL, &out);
 		struct table *t = profile_view_table(&s, &v, NULL);
-		assert_int_equal(table_rows(t), by == SLEEPY_SYSTEM ? 5 : 0);
+		assert_int_equal(table_rows(t), by == SLEEPY_SYSTEM ? SLEEPY_STATES : 0);
 		table_free(t);
 		sleepy_diff_release(&d);
 		sleepy_view_release(&v);
@@ -569,11 +595,10 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(head),	  TEST(head_of_troubles), TEST(subjects),
-		TEST(views),	  TEST(some_rows),	  TEST(filtered),
-		TEST(listing),	  TEST(folded),		  TEST(compared),
-		TEST(csv),	  TEST(any_names),	  TEST(any_code),
-		TEST(long_names), TEST(nothing),
+		TEST(head),	    TEST(head_of_troubles), TEST(subjects), TEST(views),
+		TEST(whole_system), TEST(some_rows),	    TEST(filtered), TEST(listing),
+		TEST(folded),	    TEST(compared),	    TEST(csv),	    TEST(any_names),
+		TEST(any_code),	    TEST(long_names),	    TEST(nothing),
 	};
 	return cmocka_run_group_tests_name("report-profile", tests, NULL, NULL);
 }

@@ -74,7 +74,8 @@ static void by_system(void **state)
 	struct sleepy_view v;
 	view(SLEEPY_SYSTEM, NULL, false, &v);
 	CHECK(&v, { "user", 165, 165, 165, 0 }, { "kernel", 15, 15, 0, 15 },
-	      { "idle", 1820, 1820, 0, 0 }, { "others", 0, 0, 0, 0 }, { "lost", 2, 2, 0, 0 });
+	      { "idle", 1820, 1820, 0, 0 }, { "others", 0, 0, 0, 0 }, { "lost", 2, 2, 0, 0 },
+	      { "not sampled", 1958, 1958, 0, 0 }); /* 99 Hz * 2 CPUs * 20 s = 3960 */
 	assert_int_equal(v.samples, FIXTURE_SAMPLES);
 	assert_int_equal(v.all, FIXTURE_SAMPLES);
 	assert_int_equal(v.elapsed_ns, 2 * FIXTURE_SLICE_NS);
@@ -84,6 +85,29 @@ static void by_system(void **state)
 	assert_int_equal(v.ends[STACK_LEAF], 25);
 	assert_int_equal(v.ends[STACK_BROKEN], 40);
 	sleepy_view_release(&v);
+}
+
+/* Whatever else is asked for, what is missing is of all that was seen; a little is no gap. */
+static void gaps(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t idle, missing;
+	} cases[] = { { 3960 - 182, 0 }, { 3660, 0 }, { 3659, 119 }, { 9999, 0 }, { 0, 3778 } };
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct profile_slice *s = profile.slices.items;
+		struct sleepy_view v;
+		uint64_t idle[] = { s[0].idle, s[1].idle };
+		s[0].idle = cases[i].idle;
+		s[1].idle = 0;
+		view(SLEEPY_SYSTEM, &(struct sleepy_filter){ .instance = -1, .app = "btree" },
+		     false, &v);
+		assert_int_equal(v.rows.items[2].self, cases[i].idle);
+		assert_int_equal(v.rows.items[5].self, cases[i].missing);
+		sleepy_view_release(&v);
+		s[0].idle = idle[0];
+		s[1].idle = idle[1];
+	}
 }
 
 static void by_owner(void **state)
@@ -294,7 +318,7 @@ static void nothing(void **state)
 		sleepy_aggregate(&p, by, NULL, false, &v);
 		sleepy_aggregate(&p, by, NULL, true, &w);
 		assert_int_equal(v.samples, 0);
-		assert_int_equal(v.rows.count, by == SLEEPY_SYSTEM ? 5 : 0);
+		assert_int_equal(v.rows.count, by == SLEEPY_SYSTEM ? SLEEPY_STATES : 0);
 		sleepy_compare(&v, &w, 99, 99, &d);
 		assert_int_equal(d.rows.count, 0);
 		sleepy_diff_release(&d);
@@ -457,12 +481,13 @@ static void an_hour(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_system),   cmocka_unit_test(by_owner),
-		cmocka_unit_test(by_function), cmocka_unit_test(by_place),
-		cmocka_unit_test(filters),     cmocka_unit_test(instructions),
-		cmocka_unit_test(each),	       cmocka_unit_test(recursion),
-		cmocka_unit_test(nothing),     cmocka_unit_test(compared),
-		cmocka_unit_test(rare_rows),   cmocka_unit_test(an_hour),
+		cmocka_unit_test(by_system),	cmocka_unit_test(gaps),
+		cmocka_unit_test(by_owner),	cmocka_unit_test(by_function),
+		cmocka_unit_test(by_place),	cmocka_unit_test(filters),
+		cmocka_unit_test(instructions), cmocka_unit_test(each),
+		cmocka_unit_test(recursion),	cmocka_unit_test(nothing),
+		cmocka_unit_test(compared),	cmocka_unit_test(rare_rows),
+		cmocka_unit_test(an_hour),
 	};
 	return cmocka_run_group_tests_name("sleepy", tests, set_up, tear_down);
 }
