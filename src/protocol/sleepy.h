@@ -90,10 +90,11 @@ typedef ARRAY(struct sleepy_count) sleepy_counts;
 void sleepy_instructions(const struct profile *p, uint32_t function, const struct sleepy_filter *f,
 			 sleepy_counts *into);
 
-/* Two profiles, row by row, matched by name and object; rows of one name are summed. Shares are of
- * each one's samples; the interval of the difference is that of two proportions (95 %), p adjusted
- * for the number of rows. p is NaN where there are so few samples that nothing could be told,
- * however they had fallen; such rows are not counted in the adjustment. */
+/* Two profiles, row by row, matched by name and object, of paths that only one has by their last
+ * part; rows of one name are summed. Shares are of each one's samples; the interval of the
+ * difference is that of two proportions (95 %), p adjusted for the number of rows. p is NaN where
+ * there are so few samples that nothing could be told, however they had fallen; such rows are not
+ * counted in the adjustment. */
 struct sleepy_change {
 	char *name, *where;	/* where: as in a row; NULL: none */
 	bool kernel;		/* all of it */

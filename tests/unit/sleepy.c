@@ -375,6 +375,49 @@ static void compared(void **state)
 	sleepy_view_release(&after);
 }
 
+static void add_named(struct sleepy_view *v, const char *name, const char *where, uint64_t self)
+{
+	array_push(&v->rows,
+		   (struct sleepy_row){ .name = (char *)name, .where = where, .self = self });
+	v->samples += self;
+}
+
+/* One program in two places is one; what both have at its place stays apart from its namesakes. */
+static void other_places(void **state)
+{
+	(void)state;
+	static const enum sleepy_by views[] = { SLEEPY_OBJECT, SLEEPY_LINE, SLEEPY_CONTAINER };
+	for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+		struct sleepy_view before = { .by = views[i] }, after = { .by = views[i] };
+		struct sleepy_diff d;
+		add_named(&before, "/a/prog", "o", 97);
+		add_named(&after, "/b/prog", "o", 95);
+		add_named(&before, "/lib/x", "o", 1);
+		add_named(&after, "/lib/x", "o", 1);
+		add_named(&before, "/opt/x", "o", 2);
+		add_named(&after, "/opt/x", "o", 2);
+		add_named(&after, "/opt/new", "o", 2);
+		add_named(&after, "/lib/new", "o", 3);
+		sleepy_compare(&before, &after, 99, 99, &d);
+		if (views[i] == SLEEPY_CONTAINER) { /* its paths are no places of the same */
+			assert_int_equal(d.rows.count, 6);
+			assert_int_equal(change_named(&d, "/a/prog")->after, 0);
+		} else {
+			assert_int_equal(d.rows.count, 5);
+			assert_int_equal(change_named(&d, "prog")->before, 97);
+			assert_int_equal(change_named(&d, "prog")->after, 95);
+			assert_false(sleepy_change_sure(change_named(&d, "prog")));
+		}
+		assert_int_equal(change_named(&d, "/lib/x")->before, 1);
+		assert_int_equal(change_named(&d, "/opt/x")->after, 2);
+		assert_int_equal(change_named(&d, "/opt/new")->after, 2);
+		assert_int_equal(change_named(&d, "/lib/new")->after, 3);
+		sleepy_diff_release(&d);
+		array_release(&before.rows);
+		array_release(&after.rows);
+	}
+}
+
 /* Rows of few samples say nothing, and do not hide those that do. */
 static void rare_rows(void **state)
 {
@@ -486,8 +529,8 @@ int main(void)
 		cmocka_unit_test(by_place),	cmocka_unit_test(filters),
 		cmocka_unit_test(instructions), cmocka_unit_test(each),
 		cmocka_unit_test(recursion),	cmocka_unit_test(nothing),
-		cmocka_unit_test(compared),	cmocka_unit_test(rare_rows),
-		cmocka_unit_test(an_hour),
+		cmocka_unit_test(compared),	cmocka_unit_test(other_places),
+		cmocka_unit_test(rare_rows),	cmocka_unit_test(an_hour),
 	};
 	return cmocka_run_group_tests_name("sleepy", tests, set_up, tear_down);
 }
