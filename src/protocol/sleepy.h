@@ -38,6 +38,14 @@ struct sleepy_filter {
 	{                      \
 		.instance = -1 \
 	}
+/* Whether a text is what a filter asks for; pattern NULL: any is; else text NULL is not. */
+bool sleepy_matches(const char *pattern, const char *text);
+/* The same of what has a name, which may be given as reports show it: "[k] name",
+ * "name (inlined)", "name (mark)" with a mark of sleepy_tell_apart or an object. Objects are meant
+ * by their path or by the last part of it. */
+bool sleepy_app_matches(const struct profile *p, const char *pattern, uint32_t app);
+bool sleepy_object_matches(const struct profile *p, const char *pattern, uint32_t object);
+bool sleepy_function_matches(const struct profile *p, const char *pattern, uint32_t function);
 
 /* One row. Positions that do not apply to the view are PROFILE_NONE. */
 struct sleepy_row {
@@ -81,6 +89,12 @@ struct sleepy_view {
 void sleepy_aggregate(const struct profile *p, enum sleepy_by by, const struct sleepy_filter *f,
 		      bool merge_inlined, struct sleepy_view *into);
 void sleepy_view_release(struct sleepy_view *v);
+
+/* For rows that are shown together and look alike: a mark for each, such as the part of a path that
+ * is its own, a build-id or an address; NULL: its name will do, or nothing is known. The caller
+ * frees. */
+void sleepy_tell_apart(const struct profile *p, enum sleepy_by by,
+		       const struct sleepy_row *const *rows, size_t count, char **marks);
 
 /* Counts at each address of one function, what is inlined there included, ascending. */
 struct sleepy_count {

@@ -215,6 +215,29 @@ static void filters(void **state)
 	assert_int_equal(PASSING(.function = "python3+0x5000"), 25);
 	assert_int_equal(PASSING(.function = "*"), 180);
 	assert_int_equal(PASSING(.function = "search", .app = "python3"), 0);
+	assert_int_equal(PASSING(.function = "[k] clear_page_erms"), 10);
+	assert_int_equal(PASSING(.function = "[k] clear_page_erms ([kernel])"), 10);
+	assert_int_equal(PASSING(.function = "[k] clear*"), 10);
+	assert_int_equal(PASSING(.function = "[k] search"), 0);
+	assert_int_equal(PASSING(.function = "compare (inlined)"), 80);
+	assert_int_equal(PASSING(.function = "search (inlined)"), 0);
+	assert_int_equal(PASSING(.function = "compare (inlined) (btree.h:5)"), 80);
+	assert_int_equal(PASSING(.function = "search (0x1100)"), 100);
+	assert_int_equal(PASSING(.function = "search (0x1101)"), 0);
+	assert_int_equal(PASSING(.function = "search (btree)"), 100);
+	assert_int_equal(PASSING(.function = "search (libc.so.6)"), 0);
+	assert_int_equal(PASSING(.function = "search (usr/bin)"), 100);
+	assert_int_equal(PASSING(.function = "search ()"), 0);
+	assert_int_equal(PASSING(.function = "(inlined)"), 0);
+	assert_int_equal(PASSING(.function = "python3+0x5000 (python3)"), 25);
+	assert_int_equal(PASSING(.function = "py::loop (PID 200)"), 40);
+	assert_int_equal(PASSING(.function = "py::loop (PID 201)"), 0);
+	assert_int_equal(PASSING(.app = "btree (bin)"), 110);
+	assert_int_equal(PASSING(.app = "btree (in)"), 0);
+	assert_int_equal(PASSING(.app = "btree (bbbbbbbb)"), 110);
+	assert_int_equal(PASSING(.app = "btree (bbb)"), 0);
+	assert_int_equal(PASSING(.object = "/usr/bin/btree (bbbbbbbb)"), 100);
+	assert_int_equal(PASSING(.object = "[k] [kernel]"), 15);
 	assert_int_equal(PASSING(.container = "0123"), 70);
 	assert_int_equal(PASSING(.container = "/docker/*"), 70);
 	assert_int_equal(PASSING(.space = 1), 165);
@@ -222,6 +245,106 @@ static void filters(void **state)
 	assert_int_equal(PASSING(.end_ns = FIXTURE_BEGIN_NS + 1), 100);
 	assert_int_equal(PASSING(.begin_ns = FIXTURE_BEGIN_NS + 1), 80);
 	assert_int_equal(PASSING(.end_ns = FIXTURE_BEGIN_NS), 0);
+}
+
+/* Rows of these paths and of one name, and how each is told apart. */
+static void check_marks(const char *const paths[], const char *const expected[], size_t count)
+{
+	struct profile p = { 0 };
+	const struct sleepy_row *shown[8];
+	struct sleepy_view v;
+	char *marks[8];
+	array_push(&p.slices, (struct profile_slice){ .end_ns = 1 });
+	for (uint32_t i = 0; i < count; i++) {
+		struct profile_object o = { .path = (char *)paths[i], .inode = i };
+		o.build_id_size = 20;
+		memset(o.build_id, (int)(i + 0xa0), 20);
+		struct profile_instance instance = { .app = i, .pid = i + 1 };
+		assert_int_equal(profile_add_app(&p, "tare", profile_add_object(&p, &o)), i);
+		uint32_t at = profile_add_instance(&p, &instance);
+		profile_add_sample(&p, 0, profile_add_thread(&p, at, i, "tare"),
+				   profile_add_stack(&p, NULL, 0, 0, STACK_LEAF), 100 - i);
+	}
+	sleepy_aggregate(&p, SLEEPY_APP, NULL, false, &v);
+	assert_int_equal(v.rows.count, count);
+	for (size_t i = 0; i < count; i++)
+		shown[i] = &v.rows.items[i];
+	sleepy_tell_apart(&p, SLEEPY_APP, shown, count, marks);
+	for (size_t i = 0; i < count; i++) {
+		char name[64];
+		if (!expected[i]) {
+			assert_null(marks[i]);
+			continue;
+		}
+		assert_non_null(marks[i]);
+		assert_string_equal(marks[i], expected[i]);
+		/* what is shown finds this one, and no other */
+		snprintf(name, sizeof name, "tare (%s)", marks[i]);
+		for (uint32_t k = 0; k < count; k++)
+			assert_int_equal(sleepy_app_matches(&p, name, k), k == i);
+		xfree(marks[i]);
+	}
+	sleepy_view_release(&v);
+	profile_release(&p);
+}
+
+static void told_apart(void **state)
+{
+	(void)state;
+	check_marks(
+		(const char *[]){ "/w/wt-cmd/build/tare", "/w/main/build/tare", "/usr/bin/tare" },
+		(const char *[]){ "wt-cmd/build", "main/build", "bin" }, 3);
+	check_marks((const char *[]){ "/build/tare", "/x/build/tare", "/tare" },
+		    (const char *[]){ "/build", "/x/build", "/" }, 3);
+	check_marks((const char *[]){ "/a/tare", "/a/tare", "/b/tare" },
+		    (const char *[]){ "a0a0a0a0", "a1a1a1a1", "/b" }, 3);
+	check_marks((const char *[]){ "/a/tare" }, (const char *[]){ NULL }, 1);
+}
+
+/* Functions of one name in one object, two of them inlined, and one in its namesake. */
+static void functions_told_apart(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *path, *file;
+		uint64_t address;
+		const char *mark;
+	} cases[] = {
+		{ "/a/x", NULL, 0x100, "0x100" }, { "/a/x", NULL, 0x200, "0x200" },
+		{ "/a/x", "/s/a.h", 0, "a.h:7" }, { "/a/x", "/s/b.h", 0, "b.h:7" },
+		{ "/b/x", NULL, 0x100, "/b" },	  { "/b/y", NULL, 0x100, NULL },
+	};
+	enum { COUNT = sizeof cases / sizeof *cases };
+	struct profile p = { 0 };
+	struct sleepy_row rows[COUNT];
+	const struct sleepy_row *shown[COUNT];
+	char *marks[COUNT];
+	for (size_t i = 0; i < COUNT; i++) {
+		struct profile_object o = { .path = (char *)cases[i].path };
+		struct profile_function f = { .object = profile_add_object(&p, &o),
+					      .name = (char *)"f",
+					      .address = cases[i].address,
+					      .size = cases[i].address ? 16 : 0,
+					      .file = (char *)cases[i].file,
+					      .line = 7 };
+		array_push(&p.functions, f);
+		rows[i] = (struct sleepy_row){ .app = PROFILE_NONE,
+					       .object = f.object,
+					       .function = (uint32_t)i,
+					       .name = (char *)"f",
+					       .where = cases[i].path + 3 };
+		shown[i] = &rows[i];
+	}
+	sleepy_tell_apart(&p, SLEEPY_FUNCTION, shown, COUNT, marks);
+	for (size_t i = 0; i < COUNT; i++) {
+		if (cases[i].mark)
+			assert_string_equal(marks[i], cases[i].mark);
+		else
+			assert_null(marks[i]);
+		xfree(marks[i]);
+	}
+	p.functions.count = 0; /* their texts are borrowed */
+	profile_release(&p);
 }
 
 static void instructions(void **state)
@@ -527,6 +650,7 @@ int main(void)
 		cmocka_unit_test(by_system),	cmocka_unit_test(gaps),
 		cmocka_unit_test(by_owner),	cmocka_unit_test(by_function),
 		cmocka_unit_test(by_place),	cmocka_unit_test(filters),
+		cmocka_unit_test(told_apart),	cmocka_unit_test(functions_told_apart),
 		cmocka_unit_test(instructions), cmocka_unit_test(each),
 		cmocka_unit_test(recursion),	cmocka_unit_test(nothing),
 		cmocka_unit_test(compared),	cmocka_unit_test(other_places),
