@@ -210,6 +210,53 @@ static void whole_system(void **state)
 	sleepy_view_release(&v);
 }
 
+/* The same program from three places, whose functions are called the same, too. */
+static void namesakes(void **state)
+{
+	(void)state;
+	static const char *const paths[] = { "/w/wt-cmd/build/tare", "/w/main/build/tare",
+					     "/usr/bin/tare" };
+	struct profile p = { .hz = 99, .cpus = 1 };
+	profile_release(&c.profile);
+	array_push(&p.slices, (struct profile_slice){ .end_ns = 1000000000, .samples = 60 });
+	for (uint32_t i = 0; i < 4; i++) {
+		struct profile_object o = { .path = (char *)paths[i % 3] };
+		struct profile_function f = { .object = profile_add_object(&p, &o),
+					      .name = (char *)"run",
+					      .address = 0x100 * (i + 1),
+					      .size = 16 };
+		struct profile_frame frame = { .function = profile_add_function(&p, &f) };
+		uint32_t location = profile_add_location(&p, f.object, f.address);
+		profile_set_frames(&p, location, f.address, &frame, 1);
+		struct profile_instance instance = { .app = profile_add_app(&p, "tare", f.object),
+						     .pid = i % 3 + 1 };
+		uint32_t thread =
+			profile_add_thread(&p, profile_add_instance(&p, &instance), 1, "a");
+		profile_add_sample(&p, 0, thread,
+				   profile_add_stack(&p, &location, 1, 0, STACK_LEAF),
+				   30 - 10 * i / 2);
+	}
+	c.profile = p;
+	check_view(SLEEPY_APP, &plain,
+		   "By app, of 90 samples (909 ms); ± is 95 %, in points\n"
+		   "Share %   ±  Samples  App\n"
+		   "     50  10       45  tare (wt-cmd/build)\n"
+		   "     28  10       25  tare (main/build)\n"
+		   "     22  10       20  tare (bin)\n");
+	check_view(SLEEPY_FUNCTION, &plain,
+		   "By function, of 90 samples (909 ms); ± is 95 %, in points\n"
+		   "Share %   ±  Samples  Function          Object  App\n"
+		   "     33  10       30  run (0x100)       tare    tare\n"
+		   "     28  10       25  run (main/build)  tare    tare\n"
+		   "     22  10       20  run (bin)         tare    tare\n"
+		   "     17   9       15  run (0x400)       tare    tare\n");
+	check_view(SLEEPY_FUNCTION, &(struct profile_style){ .width = 80, .most = 1 },
+		   "By function, of 90 samples (909 ms); ± is 95 %, in points\n"
+		   "Share %   ±  Samples  Function  Object  App\n"
+		   "     33  10       30  run       tare    tare\n"
+		   "… and 3 more functions with 67 % of the samples\n");
+}
+
 static void some_rows(void **state)
 {
 	(void)state;
@@ -595,10 +642,10 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(head),	    TEST(head_of_troubles), TEST(subjects), TEST(views),
-		TEST(whole_system), TEST(some_rows),	    TEST(filtered), TEST(listing),
-		TEST(folded),	    TEST(compared),	    TEST(csv),	    TEST(any_names),
-		TEST(any_code),	    TEST(long_names),	    TEST(nothing),
+		TEST(head),	    TEST(head_of_troubles), TEST(subjects),   TEST(views),
+		TEST(whole_system), TEST(namesakes),	    TEST(some_rows),  TEST(filtered),
+		TEST(listing),	    TEST(folded),	    TEST(compared),   TEST(csv),
+		TEST(any_names),    TEST(any_code),	    TEST(long_names), TEST(nothing),
 	};
 	return cmocka_run_group_tests_name("report-profile", tests, NULL, NULL);
 }
