@@ -24,7 +24,7 @@ static struct choice choose(const struct profile *p, const char *name,
 		if (row->function == PROFILE_NONE || !row->self)
 			continue;
 		const struct profile_function *f = &p->functions.items[row->function];
-		if (!f->size || !sleepy_matches(name, f->name))
+		if (!f->size || !sleepy_function_matches(p, name, row->function))
 			continue;
 		if (!best.matching++) {
 			best.function = row->function;
@@ -40,10 +40,8 @@ static bool is_inlined_everywhere(const struct profile *p, const struct profile_
 	bool found = false;
 	for (size_t i = 0; i < p->functions.count; i++) {
 		const struct profile_function *f = &p->functions.items[i];
-		const struct profile_object *object = &p->objects.items[f->object];
-		if (!sleepy_matches(o->function, f->name) ||
-		    (!sleepy_matches(o->object, object->path) &&
-		     !sleepy_matches(o->object, object_name(object))))
+		if (!sleepy_function_matches(p, o->function, (uint32_t)i) ||
+		    !sleepy_object_matches(p, o->object, f->object))
 			continue;
 		if (f->size)
 			return false;

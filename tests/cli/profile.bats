@@ -545,6 +545,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	run "$TARE" profile stop
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"tare profile report 1"* ]]
+	[[ "$output" != *" 1 slices"* ]]
 	run "$TARE" profile status --json
 	[ "$status" -eq 1 ]
 	jq -e '.running == false' <<<"$output"
