@@ -5,8 +5,8 @@ PROGRAMS=$BUILD/tests/programs
 PAIRS=$BUILD/bench/bench-profile-pairs
 PYTHON=${PYTHON:-/usr/bin/python3}
 # the collector's socket must have a short name, and be nobody else's
-XDG_RUNTIME_DIR=$(mktemp -d /tmp/tare-run.XXXXXX)
-export XDG_RUNTIME_DIR
+TARE_RUNTIME_DIR=$(mktemp -d /tmp/tare-run.XXXXXX)
+export TARE_RUNTIME_DIR
 postgres_dir=
 restore=() # commands that undo what was changed of the machine
 undo() {
@@ -17,7 +17,7 @@ leave() {
 	undo
 	"$TARE" profile stop -q >/dev/null 2>&1 || true
 	end_background
-	rm -rf "$scratch" "$XDG_RUNTIME_DIR" ${postgres_dir:+"$postgres_dir"}
+	rm -rf "$scratch" "$TARE_RUNTIME_DIR" ${postgres_dir:+"$postgres_dir"}
 }
 trap leave EXIT
 

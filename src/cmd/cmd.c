@@ -76,6 +76,87 @@ bool cmd_options(const char *usage, const char *about, const struct option_spec 
 	return false;
 }
 
+void cmd_add_specs(spec_list *into, const struct option_spec *specs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		array_push(into, specs[i]);
+}
+
+/* ---- parts of a command ---- */
+
+static int unknown_part(const struct subcommand *parts, bool takes_command, const char *command,
+			const char *word)
+{
+	struct error err = ERROR_INIT;
+	struct strbuf all = { 0 };
+	text_list names = { 0 };
+	char shown[128];
+	for (const struct subcommand *s = parts; s->name; s++) {
+		array_push(&names, s->name);
+		strbuf_printf(&all, "%s%s", all.length ? ", " : "", s->name);
+	}
+	array_push(&names, NULL);
+	const char *near = nearest_word(word, names.items);
+	text_display(word, shown, sizeof shown);
+	error_set(&err, EXIT_USAGE, "%s: unknown subcommand '%s'", command, shown);
+	if (near)
+		error_hint(&err, "did you mean 'tare %s %s'?", command, near);
+	else if (takes_command)
+		error_hint(&err, "a COMMAND comes after --: 'tare %s -- %s'", command, shown);
+	else
+		error_hint(&err, "one of: %s", strbuf_text(&all));
+	array_release(&names);
+	strbuf_release(&all);
+	return cmd_fail(&err);
+}
+
+int cmd_parts(const struct subcommand *parts, bool takes_command, int argc, char **argv)
+{
+	if (argc < 2 || argv[1][0] == '-')
+		return parts->run(argc, argv);
+	for (const struct subcommand *s = parts; s->name; s++) {
+		char title[64], *was = argv[1];
+		if (strcmp(was, s->name) != 0)
+			continue;
+		/* messages name a command by its first word */
+		snprintf(title, sizeof title, "%s %s", argv[0], s->name);
+		argv[1] = title;
+		int code = s->run(argc - 1, argv + 1);
+		argv[1] = was;
+		return code;
+	}
+	return unknown_part(parts, takes_command, argv[0], argv[1]);
+}
+
+/* ---- stored runs ---- */
+
+int cmd_load_run(struct lab *lab, int64_t id, struct run *run, struct machine *machine,
+		 struct error *err)
+{
+	if (lab_get_run(lab, id, run, err) ||
+	    (run->machine && lab_get_machine(lab, run->machine, machine, err)))
+		return -1;
+	if (strcmp(lab_path(lab), LAB_IN_MEMORY) == 0)
+		run->id = 0; /* nobody can look at it later: no advice may name it */
+	return 0;
+}
+
+bool cmd_run_is_of(enum subject_kind kind, const char *lab_file, const text_list *names,
+		   int64_t *id)
+{
+	struct error none = ERROR_INIT;
+	struct lab *lab = NULL;
+	struct run run = { 0 };
+	bool is_of = names->count <= 1 && !lab_open(&lab, lab_file, LAB_READ, &none) &&
+		     !lab_find_run(lab, names->count ? names->items[0] : "last", id, &none) &&
+		     !lab_get_run(lab, *id, &run, &none) && run.kind == kind;
+	run_release(&run);
+	lab_close(lab);
+	return is_of;
+}
+
+/* ---- the terminal ---- */
+
 bool cmd_colour(void)
 {
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");

@@ -9,12 +9,13 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "lab/lab.h"
 #include "report/table.h"
 
 struct subcommand {
 	const char *name;
 	int (*run)(int argc, char **argv);
-	const char *summary; /* one line for `tare --help` */
+	const char *summary; /* one line for `tare --help`; NULL for a part of a command */
 };
 
 int cmd_compare(int argc, char **argv);
@@ -39,6 +40,22 @@ int cmd_fail(const struct error *err);
  * or the error reported. usage: the "Usage:" lines, about: what stands above the options. */
 bool cmd_options(const char *usage, const char *about, const struct option_spec *specs, int argc,
 		 char **argv, text_list *operands, int *code);
+
+void cmd_add_specs(spec_list *into, const struct option_spec *specs, size_t count);
+
+/* Runs the part of a command that argv[1] names; the first where it names none. Its argv[0] is both
+ * names, as "noise show". parts end with a name of NULL. takes_command: a COMMAND may come after
+ * "--", and may have been forgotten there. */
+int cmd_parts(const struct subcommand *parts, bool takes_command, int argc, char **argv);
+
+/* A stored run and its machine, which has no facts where none is known. Both are the caller's to
+ * release, also after an error. */
+int cmd_load_run(struct lab *lab, int64_t id, struct run *run, struct machine *machine,
+		 struct error *err);
+/* For `tare show` and `tare export`: whether the one run named, or the newest where none is, is of
+ * this kind; then *id is it. An error is no answer: the caller will meet it, too. */
+bool cmd_run_is_of(enum subject_kind kind, const char *lab_file, const text_list *names,
+		   int64_t *id);
 
 /* Whether to colour stdout: a terminal, and neither NO_COLOR nor TERM=dumb. */
 bool cmd_colour(void);

@@ -255,9 +255,9 @@ int cmd_export(int argc, char **argv)
 		    specs, argc, argv, &operands, &code)) {
 		struct error err = ERROR_INIT;
 		int64_t noise, profile;
-		if (noise_is_meant(o.lab, &operands, &noise)
+		if (cmd_run_is_of(SUBJECT_CPU, o.lab, &operands, &noise)
 			    ? export_noise(&o, &operands, noise, &err)
-		    : profile_is_meant(o.lab, &operands, &profile)
+		    : cmd_run_is_of(SUBJECT_SYSTEM, o.lab, &operands, &profile)
 			    ? export_profile(&o, profile, &err)
 		    : o.perfetto ? export_trace(&o, &operands, &err)
 				 : export_runs(&o, &operands, &err))

@@ -28,7 +28,8 @@ static struct table *text_table(const run_list *runs, const run_count_list *coun
 		const struct run_summary_row *count = &counts->items[i];
 		char progress[32];
 		if (run->kind != SUBJECT_COMMAND)
-			snprintf(progress, sizeof progress, "-");
+			snprintf(progress, sizeof progress, "%s",
+				 run->kind == SUBJECT_CPU ? "noise" : "profile");
 		else if (run->planned)
 			snprintf(progress, sizeof progress, "%u/%u", count->executions,
 				 run->planned);

@@ -4,9 +4,7 @@
 #include <limits.h>
 #include <malloc.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/text.h"
 #include "cmd/cmd.h"
 
 static int run_record(int argc, char **argv)
@@ -24,48 +22,18 @@ static int run_hist(int argc, char **argv)
 	return noise_record(NOISE_HIST, argc, argv);
 }
 
-static const struct {
-	const char *name, *title;
-	int (*run)(int argc, char **argv);
-} subcommands[] = {
-	{ "record", "noise record", run_record }, { "top", "noise top", run_top },
-	{ "hist", "noise hist", run_hist },	  { "show", "noise show", noise_show },
-	{ "diff", "noise diff", noise_diff },	  { "selftest", "noise selftest", noise_selftest },
-};
-#define SUBCOMMANDS (sizeof subcommands / sizeof *subcommands)
-
-static int unknown(const char *word)
-{
-	struct error err = ERROR_INIT;
-	const char *names[SUBCOMMANDS + 1] = { NULL };
-	char shown[128];
-	for (size_t i = 0; i < SUBCOMMANDS; i++)
-		names[i] = subcommands[i].name;
-	const char *near = nearest_word(word, names);
-	text_display(word, shown, sizeof shown);
-	error_set(&err, EXIT_USAGE, "noise: unknown subcommand '%s'", shown);
-	if (near)
-		error_hint(&err, "did you mean 'tare noise %s'?", near);
-	else
-		error_hint(&err, "one of: record, top, hist, show, diff, selftest");
-	return cmd_fail(&err);
-}
-
 int cmd_noise(int argc, char **argv)
 {
-	if (argc < 2 || argv[1][0] == '-')
-		return run_record(argc, argv);
-	for (size_t i = 0; i < SUBCOMMANDS; i++) {
-		if (strcmp(argv[1], subcommands[i].name) != 0)
-			continue;
-		/* messages name a command by its first word */
-		char *was = argv[1];
-		argv[1] = (char *)subcommands[i].title;
-		int code = subcommands[i].run(argc - 1, argv + 1);
-		argv[1] = was;
-		return code;
-	}
-	return unknown(argv[1]);
+	static const struct subcommand parts[] = {
+		{ "record", run_record, NULL },
+		{ "top", run_top, NULL },
+		{ "hist", run_hist, NULL },
+		{ "show", noise_show, NULL },
+		{ "diff", noise_diff, NULL },
+		{ "selftest", noise_selftest, NULL },
+		{ 0 },
+	};
+	return cmd_parts(parts, false, argc, argv);
 }
 
 /* ---- a measurement ---- */

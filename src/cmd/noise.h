@@ -100,9 +100,7 @@ struct noise_style noise_style_of(const struct noise_display *d);
 int noise_print(const struct noise_loaded *l, const struct noise_display *d, bool quiet,
 		const struct noise_options *hist, struct error *err);
 
-/* For `tare show` and `tare export`: whether the one run named, or the newest where none is, is one
- * of noise; then *id is it. An error is no answer: the caller will meet it, too. */
-bool noise_is_meant(const char *lab_path, const text_list *names, int64_t *id);
+/* For `tare show` and `tare export`. */
 int noise_show_stored(int64_t run, const struct noise_display *d, struct error *err);
 enum noise_export { NOISE_AS_JSON, NOISE_AS_CSV, NOISE_AS_PERFETTO };
 int noise_export(const char *lab_path, int64_t run, enum noise_export as, const char *path,

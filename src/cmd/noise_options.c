@@ -10,17 +10,12 @@
 #include "base/clock.h"
 #include "base/cpus.h"
 #include "base/text.h"
+#include "cmd/cmd.h"
 
 #define DURATION_NS 60000000000u
 #define SHORTEST_ROUND_NS 10000000u	    /* also of a run */
 #define LONGEST_THRESHOLD_NS 1000000000000u /* longer detours are not told apart */
 #define LONGEST_ROUND_NS 10000000000u	    /* so long an interruption may take */
-
-static void add_specs(spec_list *into, const struct option_spec *specs, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		array_push(into, specs[i]);
-}
 
 void noise_record_specs(spec_list *into, struct noise_options *o)
 {
@@ -56,9 +51,9 @@ void noise_record_specs(spec_list *into, struct noise_options *o)
 		{ 'E', "entries", OPTION_INTEGER, &o->entries, "NUM",
 		  "number of buckets (default: 256)", .min = 1, .max = 1000000 },
 	};
-	add_specs(into, specs, sizeof specs / sizeof *specs);
+	cmd_add_specs(into, specs, sizeof specs / sizeof *specs);
 	if (o->live == NOISE_HIST)
-		add_specs(into, hist, sizeof hist / sizeof *hist);
+		cmd_add_specs(into, hist, sizeof hist / sizeof *hist);
 }
 
 void noise_display_specs(spec_list *into, struct noise_display *d)
@@ -81,7 +76,7 @@ void noise_display_specs(spec_list *into, struct noise_display *d)
 		  "write the longest detours as a trace for ui.perfetto.dev", .rare = true },
 		{ 0, "lab", OPTION_TEXT, &d->lab, "FILE", "the lab (default: your own)" },
 	};
-	add_specs(into, specs, sizeof specs / sizeof *specs);
+	cmd_add_specs(into, specs, sizeof specs / sizeof *specs);
 }
 
 void noise_specs_end(spec_list *into)

@@ -14,14 +14,11 @@
 int noise_load(struct noise_loaded *into, struct lab *lab, int64_t run, struct error *err)
 {
 	*into = (struct noise_loaded){ 0 };
-	if (lab_get_run(lab, run, &into->run, err) || lab_get_noise(lab, run, &into->noise, err) ||
-	    (into->run.machine && lab_get_machine(lab, into->run.machine, &into->machine, err))) {
-		noise_loaded_release(into);
-		return -1;
-	}
-	if (strcmp(lab_path(lab), LAB_IN_MEMORY) == 0)
-		into->run.id = 0; /* nobody can look at it later: no advice may name it */
-	return 0;
+	if (cmd_load_run(lab, run, &into->run, &into->machine, err) == 0 &&
+	    lab_get_noise(lab, run, &into->noise, err) == 0)
+		return 0;
+	noise_loaded_release(into);
+	return -1;
 }
 
 void noise_loaded_release(struct noise_loaded *l)
@@ -176,19 +173,6 @@ int noise_print(const struct noise_loaded *l, const struct noise_display *d, boo
 }
 
 /* ---- for the other commands ---- */
-
-bool noise_is_meant(const char *lab_path, const text_list *names, int64_t *id)
-{
-	struct error none = ERROR_INIT;
-	struct lab *lab = NULL;
-	struct run run = { 0 };
-	bool meant = names->count <= 1 && !lab_open(&lab, lab_path, LAB_READ, &none) &&
-		     !lab_find_run(lab, names->count ? names->items[0] : "last", id, &none) &&
-		     !lab_get_run(lab, *id, &run, &none) && run.kind == SUBJECT_CPU;
-	run_release(&run);
-	lab_close(lab);
-	return meant;
-}
 
 static int load_stored(const char *path, int64_t run, struct noise_loaded *l, struct error *err)
 {

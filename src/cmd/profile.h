@@ -60,6 +60,7 @@ struct profile_session {
 	uint64_t taken, lost;	/* samples */
 	uint32_t slices, stored, dropped;
 	struct error trouble; /* why the last attempt to store failed; text "": it did not */
+	struct error dropped_why;
 	uint64_t begun_ns;
 };
 
@@ -73,6 +74,9 @@ void profile_session_add(struct profile_session *s, struct profile *slice);
 int profile_session_store(struct profile_session *s, struct error *err);
 /* Ends the run in the lab; one without a slice is removed. */
 int profile_session_end(struct profile_session *s, enum run_status status, struct error *err);
+/* -1: something of the run is missing in the lab, or more than --keep is there; err says what and
+ * why. */
+int profile_session_judge(const struct profile_session *s, struct error *err);
 void profile_session_close(struct profile_session *s);
 
 /* ---- the collector in the background (profile_control.c) ---- */
@@ -118,21 +122,30 @@ void control_close(struct control_server *c, const struct control_place *p);
 
 /* ---- stored runs (profile_stored.c) ---- */
 
+/* Which samples of one. */
+struct profile_filter_options {
+	const char *app, *object, *function, *comm, *container;
+	long instance, pid, tid;
+	bool user, kernel;
+	uint64_t since_ns, until_ns; /* of the run's begin; until 0: its end */
+};
+
 struct profile_loaded {
 	struct run run;
 	struct profile profile;
 	struct machine machine;
+	uint64_t begin_ns; /* of its first slice, also when that is not here */
 };
-int profile_load_run(struct profile_loaded *into, struct lab *lab, int64_t run, struct error *err);
+/* window: only what lies within its times is read; NULL: all. */
+int profile_load_run(struct profile_loaded *into, struct lab *lab, int64_t run,
+		     const struct profile_filter_options *window, struct error *err);
 void profile_loaded_release(struct profile_loaded *l);
 struct profile_subject profile_loaded_subject(const struct profile_loaded *l);
 /* The run named, NULL: the newest profile. One that is going is asked to store what it has. */
 int profile_load_named(struct profile_loaded *into, const char *lab_file, const char *name,
-		       struct error *err);
+		       const struct profile_filter_options *window, struct error *err);
 
-/* For `tare show` and `tare export`: whether the one run named, or the newest where none is, is a
- * profile; then *id is it. An error is no answer: the caller will meet it, too. */
-bool profile_is_meant(const char *lab_file, const text_list *names, int64_t *id);
+/* For `tare show` and `tare export`. */
 int profile_show_stored(const char *lab_file, int64_t run, bool json, struct error *err);
 int profile_export_stored(const char *lab_file, int64_t run, bool json, const char *path,
 			  struct error *err);
@@ -141,17 +154,11 @@ int profile_export_stored(const char *lab_file, int64_t run, bool json, const ch
 
 enum profile_output { PROFILE_AS_TEXT, PROFILE_AS_JSON, PROFILE_AS_CSV, PROFILE_AS_MARKDOWN };
 
-struct profile_filter_options {
-	const char *app, *object, *function, *comm, *container;
-	long instance, pid, tid;
-	bool user, kernel;
-	uint64_t since_ns, until_ns; /* of the run's begin; until 0: its end */
-};
 void profile_filter_specs(spec_list *into, struct profile_filter_options *f);
 int profile_filter_check(const char *command, const struct profile_filter_options *f,
 			 struct error *err);
-struct sleepy_filter profile_filter_make(const struct profile_filter_options *f,
-					 const struct profile *p);
+/* All but the times: a profile that was loaded has no others. */
+struct sleepy_filter profile_filter_make(const struct profile_filter_options *f);
 
 struct profile_display {
 	int by; /* enum sleepy_by; PROFILE_NOT_GIVEN: by app and by function */

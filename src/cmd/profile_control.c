@@ -34,12 +34,12 @@ static uint64_t hash(const char *text)
 	return h;
 }
 
-/* A directory of this user's, and nobody else may write there. */
+/* A directory of this user's that nobody else may look into. */
 static bool is_ours(const char *path)
 {
 	struct stat st;
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-	       !(st.st_mode & (S_IWGRP | S_IWOTH));
+	       !(st.st_mode & (S_IRWXG | S_IRWXO));
 }
 
 #define DIRECTORY_MOST (CONTROL_PATH - 32) /* the names within are shorter */
@@ -51,8 +51,9 @@ static bool settle(const char *path, bool make)
 	return is_ours(path);
 }
 
-/* The first place that can be had. */
-static bool find_directory(char out[DIRECTORY_MOST], bool make)
+/* Below the directory that the system gives a user, which goes when the user logs out: a collector
+ * that stays longer is root's. */
+static bool find_of_user(char out[DIRECTORY_MOST], bool make)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	unsigned int uid = (unsigned int)geteuid();
@@ -69,13 +70,18 @@ static bool find_directory(char out[DIRECTORY_MOST], bool make)
 		if (settle(out, make))
 			return true;
 	}
-	if (uid == 0) {
-		snprintf(out, DIRECTORY_MOST, "/run/tare");
-		if (settle(out, make))
-			return true;
-	}
 	snprintf(out, DIRECTORY_MOST, "/tmp/tare-%u", uid);
 	return settle(out, make);
+}
+
+static bool find_directory(char out[DIRECTORY_MOST], bool make)
+{
+	const char *told = getenv("TARE_RUNTIME_DIR");
+	bool is_told = told && *told;
+	if (!is_told && geteuid() != 0)
+		return find_of_user(out, make);
+	snprintf(out, DIRECTORY_MOST, "%s", is_told ? told : "/run/tare");
+	return *out == '/' && (!is_told || strlen(told) < DIRECTORY_MOST) && settle(out, make);
 }
 
 int control_place_of(struct control_place *into, const char *lab_file, bool make, struct error *err)
@@ -85,10 +91,10 @@ int control_place_of(struct control_place *into, const char *lab_file, bool make
 		if (!make)
 			return error_set(err, EXIT_CHECK, "no collector is running");
 		error_set(err, EXIT_ENVIRONMENT,
-			  "no directory can be had for the collector's socket: %s is another's or "
-			  "open to others",
+			  "no directory can be had for the collector's socket: %s cannot be made, "
+			  "is another's or open to others, or its name is too long or no full one",
 			  directory);
-		return error_hint(err, "set XDG_RUNTIME_DIR to a directory of your own");
+		return error_hint(err, "set TARE_RUNTIME_DIR to a directory of your own");
 	}
 	char *real = realpath(lab_file, NULL);
 	uint64_t number = hash(real ? real : lab_file);
@@ -237,11 +243,24 @@ static void answer(int fd, const char *text)
 	close(fd);
 }
 
+/* Who may: the collector's own user, and root. */
+static bool may_ask(int fd)
+{
+	struct ucred peer;
+	socklen_t size = sizeof peer;
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+	       (peer.uid == geteuid() || peer.uid == 0);
+}
+
 static void serve_one(struct control_server *c, int fd, control_status_fn status, void *context,
 		      enum profile_wish *wish)
 {
 	char word[WORD_MOST] = "";
 	struct pollfd come = { .fd = fd, .events = POLLIN };
+	if (!may_ask(fd)) {
+		close(fd);
+		return;
+	}
 	if (poll(&come, 1, WORD_PATIENCE_MS) != 1 || recv(fd, word, sizeof word - 1, 0) <= 0) {
 		close(fd);
 	} else if (strcmp(word, "status") == 0) {

@@ -17,10 +17,10 @@ static int export_run(const struct other_options *o, const char *name, struct er
 {
 	struct profile_loaded l = { 0 };
 	struct strbuf out = { 0 };
-	int failed = profile_load_named(&l, o->lab, name, err);
+	int failed = profile_load_named(&l, o->lab, name, &o->filter, err);
 	if (!failed) {
 		const struct profile_subject subject = profile_loaded_subject(&l);
-		const struct sleepy_filter filter = profile_filter_make(&o->filter, &l.profile);
+		const struct sleepy_filter filter = profile_filter_make(&o->filter);
 		profile_export(&subject, &filter, (enum profile_format)o->format, &out);
 		failed = file_write(o->output, strbuf_text(&out), out.length, err);
 	}
@@ -60,8 +60,7 @@ int profile_to_other(int argc, char **argv)
 	spec_list specs = { 0 };
 	text_list operands = { 0 };
 	int code;
-	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-		array_push(&specs, own[i]);
+	cmd_add_specs(&specs, own, sizeof own / sizeof *own);
 	profile_filter_specs(&specs, &o.filter);
 	array_push(&specs, (struct option_spec){ 0 });
 	if (cmd_options("tare profile export [OPTIONS] [RUN]",

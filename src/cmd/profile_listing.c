@@ -1,9 +1,5 @@
 /* One function by instruction, from the code that was stored with the profile or its file. */
-#include <fnmatch.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "binary/disassemble.h"
@@ -14,61 +10,52 @@ struct choice {
 	uint32_t function; /* PROFILE_NONE: none */
 	uint64_t samples;  /* of it */
 	size_t matching;   /* functions with samples that the name means */
-	bool only_inlined; /* of all that the name means */
-	sleepy_counts counts;
 };
 
-static bool matches(const char *pattern, const char *text)
-{
-	return !pattern || strcmp(pattern, text) == 0 || fnmatch(pattern, text, 0) == 0;
-}
-
-static uint64_t sum(const sleepy_counts *counts)
-{
-	uint64_t all = 0;
-	for (size_t i = 0; i < counts->count; i++)
-		all += counts->items[i].self;
-	return all;
-}
-
 /* Of all functions that are meant the one with the most samples: names are not unique. */
-static struct choice choose(const struct profile *p, const struct profile_display *d)
+static struct choice choose(const struct profile *p, const char *name,
+			    const struct sleepy_filter *filter)
 {
-	struct choice best = { .function = PROFILE_NONE, .only_inlined = true };
-	struct sleepy_filter filter = profile_filter_make(&d->filter, p);
-	filter.function = NULL; /* the counts are of the function's own code, inlined or not */
-	for (size_t i = 0; i < p->functions.count; i++) {
-		const struct profile_function *f = &p->functions.items[i];
-		const struct profile_object *o = &p->objects.items[f->object];
-		if (!matches(d->filter.function, f->name) ||
-		    !matches(d->filter.object, object_name(o)))
+	struct choice best = { .function = PROFILE_NONE };
+	struct sleepy_view view = { 0 };
+	sleepy_aggregate(p, SLEEPY_FUNCTION, filter, true, &view);
+	for (size_t i = 0; i < view.rows.count; i++) {
+		const struct sleepy_row *row = &view.rows.items[i];
+		if (row->function == PROFILE_NONE || !row->self)
 			continue;
-		if (!f->size) {
-			best.matching++;
+		const struct profile_function *f = &p->functions.items[row->function];
+		if (!f->size || !sleepy_function_matches(p, name, row->function))
 			continue;
-		}
-		best.only_inlined = false;
-		sleepy_counts counts = { 0 };
-		sleepy_instructions(p, (uint32_t)i, &filter, &counts);
-		uint64_t samples = sum(&counts);
-		best.matching += samples > 0;
-		if (samples > best.samples) {
-			array_release(&best.counts);
-			best.counts = counts;
-			best.samples = samples;
-			best.function = (uint32_t)i;
-		} else {
-			array_release(&counts);
+		if (!best.matching++) {
+			best.function = row->function;
+			best.samples = row->self;
 		}
 	}
+	sleepy_view_release(&view);
 	return best;
 }
 
-static int nothing_chosen(const struct choice *c, const char *name, struct error *err)
+static bool is_inlined_everywhere(const struct profile *p, const struct profile_filter_options *o)
+{
+	bool found = false;
+	for (size_t i = 0; i < p->functions.count; i++) {
+		const struct profile_function *f = &p->functions.items[i];
+		if (!sleepy_function_matches(p, o->function, (uint32_t)i) ||
+		    !sleepy_object_matches(p, o->object, f->object))
+			continue;
+		if (f->size)
+			return false;
+		found = true;
+	}
+	return found;
+}
+
+static int nothing_chosen(const struct profile *p, const struct profile_filter_options *o,
+			  struct error *err)
 {
 	char shown[128];
-	text_display(name, shown, sizeof shown);
-	if (c->matching && c->only_inlined) {
+	text_display(o->function, shown, sizeof shown);
+	if (is_inlined_everywhere(p, o)) {
 		error_set(err, EXIT_USAGE, "'%s' has no code of its own: it is inlined everywhere",
 			  shown);
 		return error_hint(err, "--merge-inlined names the functions that it is in");
@@ -125,52 +112,59 @@ static void render(const struct profile_loaded *l, const struct profile_listing 
 	}
 }
 
+/* Its machine code, with the lines of source. */
+static int read_code(struct profile *p, uint32_t function, struct profile_sources *sources,
+		     instruction_list *list, struct error *err)
+{
+	const struct profile_code *code = find_code(p, function);
+	const struct profile_function *f = &p->functions.items[function];
+	if (!code) {
+		error_set(err, EXIT_ENVIRONMENT,
+			  "the code of '%.200s' was not stored, and %.200s is not "
+			  "the file that was sampled",
+			  f->name, p->objects.items[f->object].path);
+		return error_hint(err, "without --no-code it is stored");
+	}
+	if (disassemble(f->address, code->bytes, code->size, list, err))
+		return -1;
+	profile_sources_add_lines(sources, p, f->object, list);
+	add_lines(p, f->object, list);
+	return 0;
+}
+
 int profile_render_listing(const struct profile_loaded *l, const struct profile_display *d,
 			   struct strbuf *out, struct error *err)
 {
 	/* code that is found is added: to a profile that is this function's alone to change */
-	struct profile p = { 0 };
-	profile_merge(&p, &l->profile);
-	struct choice c = choose(&p, d);
+	struct profile_loaded own = *l;
+	struct profile *p = &own.profile;
+	*p = (struct profile){ 0 };
+	profile_merge(p, &l->profile);
+	struct sleepy_filter filter = profile_filter_make(&d->filter);
+	filter.function = NULL; /* the counts are of the function's own code, inlined or not */
+	const struct choice c = choose(p, d->filter.function, &filter);
+	struct profile_sources *sources = profile_sources_new();
 	instruction_list list = { 0 };
-	int failed = c.function == PROFILE_NONE ? nothing_chosen(&c, d->filter.function, err) : 0;
+	sleepy_counts counts = { 0 };
+	int failed = c.function == PROFILE_NONE ? nothing_chosen(p, &d->filter, err)
+						: read_code(p, c.function, sources, &list, err);
 	if (!failed) {
-		const struct profile_function *f = &p.functions.items[c.function];
-		uint32_t object = f->object;
-		uint64_t address = f->address;
-		const struct profile_code *code = find_code(&p, c.function);
-		const char *path = p.objects.items[object].path;
-		if (!code) {
-			failed = error_set(err, EXIT_ENVIRONMENT,
-					   "the code of '%.200s' was not stored, and %.200s is not "
-					   "the file that was sampled",
-					   d->filter.function, path);
-			error_hint(err, "without --no-code it is stored");
-		} else {
-			failed = disassemble(address, code->bytes, code->size, &list, err);
-		}
-		if (!failed) {
-			struct profile_loaded changed = *l;
-			changed.profile = p;
-			struct profile_sources *sources = profile_sources_new();
-			profile_sources_add_lines(sources, &p, object, &list);
-			add_lines(&p, object, &list);
-			const struct profile_listing listing = { .function = c.function,
-								 .source = profile_source_line,
-								 .context = sources,
-								 .instructions = &list,
-								 .counts = &c.counts,
-								 .samples = c.samples };
-			render(&changed, &listing, d, out);
-			profile_sources_free(sources);
-		}
+		sleepy_instructions(p, c.function, &filter, &counts);
+		const struct profile_listing listing = { .function = c.function,
+							 .source = profile_source_line,
+							 .context = sources,
+							 .instructions = &list,
+							 .counts = &counts,
+							 .samples = c.samples };
+		render(&own, &listing, d, out);
 	}
 	if (!failed && c.matching > 1)
 		fprintf(stderr,
 			"tare: %zu functions are meant; this is the one with the most samples\n",
 			c.matching);
-	array_release(&c.counts);
+	profile_sources_free(sources);
+	array_release(&counts);
 	array_release(&list);
-	profile_release(&p);
+	profile_release(p);
 	return failed;
 }

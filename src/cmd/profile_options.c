@@ -9,13 +9,15 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cmd/cmd.h"
 #include "cmd/profile.h"
 
 #define SHORTEST_SLICE_NS 100000000u
 #define LONGEST_SLICE_NS 3600000000000u
 #define SHORTEST_NS 10000000u  /* of a duration */
 #define SMALLEST_KEEP 1000000u /* below, dictionaries alone would not fit */
-#define EVENT_HZ 997	       /* a prime: programs with periods of 1 ms are not in phase with it */
+#define BACKGROUND_KEEP 500000000u
+#define EVENT_HZ 997 /* a prime: programs with periods of 1 ms are not in phase with it */
 
 enum event { EVENT_AUTO, EVENT_CLOCK, EVENT_CYCLES };
 static const enum profile_stacks stack_choices[] = { STACKS_EH_FRAME, STACKS_POINTERS,
@@ -26,12 +28,6 @@ void profile_options_init(struct profile_options *o)
 	*o = (struct profile_options){ .event = PROFILE_NOT_GIVEN,
 				       .stacks = PROFILE_NOT_GIVEN,
 				       .slice_ns = PROFILE_SLICE_NS };
-}
-
-static void add_specs(spec_list *into, const struct option_spec *specs, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		array_push(into, specs[i]);
 }
 
 void profile_record_specs(spec_list *into, struct profile_options *o)
@@ -56,7 +52,8 @@ void profile_record_specs(spec_list *into, struct profile_options *o)
 		{ 0, "slice", OPTION_DURATION, &o->slice_ns, "TIME",
 		  "what is told apart in time (default: 10s)" },
 		{ 0, "keep", OPTION_TEXT, &o->keep, "SIZE",
-		  "go on for ever: at most SIZE, as 500MB" },
+		  o->background ? "at most SIZE of this run (default: 500MB; 0: all)"
+				: "at most SIZE of this run, as 500MB (default: all)" },
 		{ 'n', "name", OPTION_TEXT, &o->name, "NAME", "name of the run" },
 	};
 	const struct option_spec rest[] = {
@@ -77,10 +74,10 @@ void profile_record_specs(spec_list *into, struct profile_options *o)
 		  "under sudo: not as the user who typed it", .rare = true },
 		{ 0, "no-lab", OPTION_FLAG, &o->no_lab, NULL, "keep nothing", .rare = true },
 	};
-	add_specs(into, what, sizeof what / sizeof *what);
-	add_specs(into, rest, sizeof rest / sizeof *rest);
+	cmd_add_specs(into, what, sizeof what / sizeof *what);
+	cmd_add_specs(into, rest, sizeof rest / sizeof *rest);
 	if (!o->background)
-		add_specs(into, foreground, sizeof foreground / sizeof *foreground);
+		cmd_add_specs(into, foreground, sizeof foreground / sizeof *foreground);
 }
 
 /* ---- judged ---- */
@@ -253,12 +250,14 @@ static int check_bounds(struct profile_options *o, struct error *err)
 		return error_set(err, EXIT_USAGE, "profile: --duration is 10ms or more");
 	if (o->slice_ns < SHORTEST_SLICE_NS || o->slice_ns > LONGEST_SLICE_NS)
 		return error_set(err, EXIT_USAGE, "profile: --slice is from 100ms to 1h");
-	if (!o->keep)
+	if (!o->keep) {
+		o->keep_bytes = o->background ? BACKGROUND_KEEP : 0;
 		return 0;
+	}
 	if (!profile_size_parse(o->keep, &o->keep_bytes))
 		return refuse(err, "keep", o->keep, "a size, such as 500MB");
-	if (o->keep_bytes < SMALLEST_KEEP)
-		return refuse(err, "keep", o->keep, "1MB or more");
+	if (o->keep_bytes && o->keep_bytes < SMALLEST_KEEP)
+		return refuse(err, "keep", o->keep, "1MB or more, or 0 for all");
 	if (o->no_lab)
 		return error_set(err, EXIT_USAGE,
 				 "profile: --keep bounds what is kept, --no-lab keeps nothing");

@@ -134,7 +134,7 @@ static int report(struct recording *r, bool stored, struct error *err)
 	struct strbuf out = { 0 };
 	int failed = 0;
 	if (stored) {
-		failed = profile_load_run(&l, s->lab, s->run.id, err) ||
+		failed = profile_load_run(&l, s->lab, s->run.id, NULL, err) ||
 			 profile_render(&l, &d, &out, err);
 		profile_loaded_release(&l);
 	} else {
@@ -165,6 +165,13 @@ static void forget(struct recording *r)
 		lab_remove_run(s->lab, s->run.id, &none);
 }
 
+/* Of several errors the first one's code is the exit code. */
+static int fail_too(int code, const struct error *err)
+{
+	int own = cmd_fail(err);
+	return code ? code : own;
+}
+
 static int conclude(struct recording *r, int failed, struct error *err)
 {
 	struct profile_session *s = &r->session;
@@ -186,19 +193,13 @@ static int conclude(struct recording *r, int failed, struct error *err)
 	if (!failed && judge_command(r, &bad))
 		status = RUN_FAILED;
 	bool stored = profile_session_end(s, status, &late) == 0;
-	if (!stored) {
-		cmd_fail(&late);
-		code = failed ? code : (int)late.code;
-	}
-	if (!r->quiet && s->slices && report(r, stored, &late)) {
-		cmd_fail(&late);
-		code = failed ? code : (int)late.code;
-	}
-	if (*bad.text) {
-		cmd_fail(&bad);
-		code = code ? code : (int)bad.code;
-	}
-	return code;
+	if (!stored)
+		code = fail_too(code, &late);
+	if (!r->quiet && s->slices && report(r, stored, &late))
+		code = fail_too(code, &late);
+	if (profile_session_judge(s, &late))
+		code = fail_too(code, &late);
+	return *bad.text ? fail_too(code, &bad) : code;
 }
 
 static int run_recording(const struct profile_options *o, int argc, char **argv)

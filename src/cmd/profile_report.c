@@ -15,12 +15,6 @@
 
 /* ---- which samples ---- */
 
-static void add_specs(spec_list *into, const struct option_spec *specs, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		array_push(into, specs[i]);
-}
-
 void profile_filter_specs(spec_list *into, struct profile_filter_options *f)
 {
 	const struct option_spec specs[] = {
@@ -43,7 +37,7 @@ void profile_filter_specs(spec_list *into, struct profile_filter_options *f)
 		{ 0, "until", OPTION_DURATION, &f->until_ns, "TIME",
 		  "slices until TIME after the begin" },
 	};
-	add_specs(into, specs, sizeof specs / sizeof *specs);
+	cmd_add_specs(into, specs, sizeof specs / sizeof *specs);
 }
 
 int profile_filter_check(const char *command, const struct profile_filter_options *f,
@@ -57,29 +51,19 @@ int profile_filter_check(const char *command, const struct profile_filter_option
 	return 0;
 }
 
-struct sleepy_filter profile_filter_make(const struct profile_filter_options *f,
-					 const struct profile *p)
+struct sleepy_filter profile_filter_make(const struct profile_filter_options *f)
 {
-	uint64_t begin = UINT64_MAX;
-	for (size_t i = 0; i < p->slices.count; i++)
-		if (p->slices.items[i].begin_ns < begin)
-			begin = p->slices.items[i].begin_ns;
-	struct sleepy_filter made = { .app = f->app,
-				      .object = f->object,
-				      .function = f->function,
-				      .comm = f->comm,
-				      .container = f->container,
-				      .instance = f->instance,
-				      .pid = (uint32_t)f->pid,
-				      .tid = (uint32_t)f->tid,
-				      .space = f->user	   ? 1
-					       : f->kernel ? 2
-							   : 0 };
-	if (f->since_ns)
-		made.begin_ns = begin + f->since_ns;
-	if (f->until_ns)
-		made.end_ns = begin + f->until_ns;
-	return made;
+	return (struct sleepy_filter){ .app = f->app,
+				       .object = f->object,
+				       .function = f->function,
+				       .comm = f->comm,
+				       .container = f->container,
+				       .instance = f->instance,
+				       .pid = (uint32_t)f->pid,
+				       .tid = (uint32_t)f->tid,
+				       .space = f->user	    ? 1
+						: f->kernel ? 2
+							    : 0 };
 }
 
 /* ---- rendered ---- */
@@ -142,7 +126,7 @@ int profile_render(const struct profile_loaded *l, const struct profile_display 
 	enum sleepy_by by[VIEWS_MOST];
 	struct sleepy_view views[VIEWS_MOST];
 	size_t count = views_of(d, by);
-	const struct sleepy_filter filter = profile_filter_make(&d->filter, &l->profile);
+	const struct sleepy_filter filter = profile_filter_make(&d->filter);
 	const struct profile_subject subject = profile_loaded_subject(l);
 	const struct profile_style style = profile_style_of(d, &l->profile);
 	memset(views, 0, sizeof views);
@@ -170,10 +154,9 @@ static int render_diff(const struct profile_loaded *a, const struct profile_load
 	if (!a->profile.samples.count || !b->profile.samples.count)
 		return error_set(err, EXIT_USAGE, "run %" PRId64 " has no samples to compare",
 				 a->profile.samples.count ? b->run.id : a->run.id);
-	const struct sleepy_filter fa = profile_filter_make(&d->filter, &a->profile);
-	const struct sleepy_filter fb = profile_filter_make(&d->filter, &b->profile);
-	sleepy_aggregate(&a->profile, by, &fa, d->merge_inlined, &before);
-	sleepy_aggregate(&b->profile, by, &fb, d->merge_inlined, &after);
+	const struct sleepy_filter filter = profile_filter_make(&d->filter);
+	sleepy_aggregate(&a->profile, by, &filter, d->merge_inlined, &before);
+	sleepy_aggregate(&b->profile, by, &filter, d->merge_inlined, &after);
 	sleepy_compare(&before, &after, a->profile.hz, b->profile.hz, &diff);
 	const struct profile_subject sa = profile_loaded_subject(a), sb = profile_loaded_subject(b);
 	const struct profile_style style = profile_style_of(d, &b->profile);
@@ -193,8 +176,8 @@ static int diff_runs(const char *lab_file, const char *before, const char *after
 		     const struct profile_display *d, struct strbuf *out, struct error *err)
 {
 	struct profile_loaded a = { 0 }, b = { 0 };
-	int failed = profile_load_named(&a, lab_file, before, err) ||
-		     profile_load_named(&b, lab_file, after, err) ||
+	int failed = profile_load_named(&a, lab_file, before, &d->filter, err) ||
+		     profile_load_named(&b, lab_file, after, &d->filter, err) ||
 		     render_diff(&a, &b, d, out, err);
 	profile_loaded_release(&a);
 	profile_loaded_release(&b);
@@ -228,7 +211,7 @@ static void display_specs(spec_list *into, struct report_options *o)
 		{ 0, "markdown", OPTION_FLAG, &o->markdown, NULL, "as a Markdown table" },
 		{ 0, "lab", OPTION_TEXT, &o->lab, "FILE", "the lab (default: your own)" },
 	};
-	add_specs(into, specs, sizeof specs / sizeof *specs);
+	cmd_add_specs(into, specs, sizeof specs / sizeof *specs);
 }
 
 static int check(const char *command, struct report_options *o, bool diff, struct error *err)
@@ -251,7 +234,7 @@ static int show(const char *name, const struct report_options *o, struct strbuf 
 		struct error *err)
 {
 	struct profile_loaded l = { 0 };
-	int failed = profile_load_named(&l, o->lab, name, err) ||
+	int failed = profile_load_named(&l, o->lab, name, &o->display.filter, err) ||
 		     profile_render(&l, &o->display, out, err);
 	profile_loaded_release(&l);
 	return failed;

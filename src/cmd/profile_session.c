@@ -23,6 +23,14 @@ static int open_object(void *context, const struct profile_object *o)
 	return samples_object_fd(context, o);
 }
 
+/* The kernel's buffers fill while names are looked for and stored. An error comes again with the
+ * next beat of the measurement, which is the one to tell it. */
+static void breathe(void *context)
+{
+	struct error none = ERROR_INIT;
+	samples_beat(context, &none);
+}
+
 /* ---- storing ---- */
 
 static size_t profile_bytes(const struct profile *p)
@@ -45,14 +53,22 @@ static void let_go(struct profile_session *s)
 	s->held_since_ns = 0;
 }
 
-/* Old slices become coarser, and the oldest go, so that the run stays below --keep. */
-static void roll(struct profile_session *s)
+static bool is_too_much(struct profile_session *s)
+{
+	uint64_t begin, bytes;
+	return lab_measure_profile(s->lab, s->run.id, &begin, &bytes, &s->trouble) == 0 &&
+	       bytes > s->o->keep_bytes;
+}
+
+/* Old slices become coarser, and the oldest go, so that the run stays below --keep: now and then,
+ * when it is too much, and at the end. */
+static void roll(struct profile_session *s, bool at_end)
 {
 	uint64_t now = clock_monotonic_ns();
 	const struct lab_roll how = { .minute_after_ns = MINUTE_AFTER_NS,
 				      .hour_after_ns = HOUR_AFTER_NS,
 				      .keep_bytes = s->o->keep_bytes };
-	if (!s->o->keep_bytes || now - s->rolled_ns < ROLL_EVERY_NS)
+	if (!s->o->keep_bytes || (!at_end && now - s->rolled_ns < ROLL_EVERY_NS && !is_too_much(s)))
 		return;
 	s->rolled_ns = now;
 	lab_roll_slices(s->lab, s->run.id, &how, now, NULL, &s->trouble);
@@ -63,12 +79,16 @@ int profile_session_store(struct profile_session *s, struct error *err)
 	if (!s->held_since_ns)
 		return 0;
 	symbols_fill(s->symbols, &s->held);
-	if (lab_add_slices(s->lab, s->run.id, &s->held, err))
+	breathe(s->samples);
+	int failed = lab_add_slices(s->lab, s->run.id, &s->held, err);
+	breathe(s->samples);
+	if (failed)
 		return -1;
 	s->stored += (uint32_t)s->held.slices.count;
 	let_go(s);
 	s->trouble = (struct error)ERROR_INIT;
-	roll(s);
+	roll(s, false);
+	breathe(s->samples);
 	if (s->o->background)
 		malloc_trim(0); /* what a busy moment needed is not kept for days */
 	return 0;
@@ -80,6 +100,7 @@ static void bound_held(struct profile_session *s)
 	if (profile_bytes(&s->held) < DROP_BYTES)
 		return;
 	s->dropped += (uint32_t)s->held.slices.count;
+	s->dropped_why = s->trouble;
 	let_go(s);
 }
 
@@ -183,6 +204,7 @@ int profile_session_open(struct profile_session *s, const struct profile_options
 	}
 	const struct symbols_options symbols = { .open = open_object,
 						 .context = s->samples,
+						 .breathe = breathe,
 						 .no_lines = o->no_lines,
 						 .no_code = o->no_code,
 						 .memory = o->background ? BACKGROUND_TABLES : 0 };
@@ -199,11 +221,25 @@ int profile_session_end(struct profile_session *s, enum run_status status, struc
 		return 0;
 	int failed = profile_session_store(s, err);
 	struct error late = ERROR_INIT;
+	if (!failed && s->slices)
+		roll(s, true);
 	if (lab_end_run(s->lab, s->run.id, status, failed ? &late : err))
 		return -1;
 	if (failed)
 		return -1;
 	return s->slices ? 0 : lab_remove_run(s->lab, s->run.id, err);
+}
+
+int profile_session_judge(const struct profile_session *s, struct error *err)
+{
+	if (s->dropped)
+		return error_set(err, EXIT_ENVIRONMENT,
+				 "%u of %u slices are missing, for they could not be stored: %s",
+				 s->dropped, s->slices, s->dropped_why.text);
+	if (*s->trouble.text && !s->held_since_ns)
+		return error_set(err, EXIT_ENVIRONMENT, "--keep could not be kept to: %s",
+				 s->trouble.text);
+	return 0;
 }
 
 void profile_session_close(struct profile_session *s)

@@ -154,19 +154,27 @@ static int on_control(void *context, enum profile_wish *wish, struct error *err)
 
 /* ---- from begin to end ---- */
 
+/* A copy that is none of the standard streams, which may have been closed before. */
+static int beyond_streams(int fd)
+{
+	return fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+}
+
 /* No terminal, no descriptor of who started it, nothing of the directory it was in. */
 static void detach(struct collecting *c)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int log = open(c->place.log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
+	int news = beyond_streams(c->news_fd);
+	int null = beyond_streams(open("/dev/null", O_RDWR | O_CLOEXEC));
+	int log = beyond_streams(open(c->place.log, flags, 0600));
 	setsid();
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
 	dup2(log >= 0 ? log : null, STDERR_FILENO);
-	dup2(c->news_fd, STDERR_FILENO + 1);
 	c->news_fd = STDERR_FILENO + 1;
+	dup2(news, c->news_fd);
 	fcntl(c->news_fd, F_SETFD, FD_CLOEXEC);
-	close_range(STDERR_FILENO + 2, ~0U, 0);
+	close_range((unsigned int)c->news_fd + 1, ~0U, 0);
 }
 
 /* What is held is given some tries: the disk may have room again. */
@@ -213,7 +221,8 @@ static int collect(struct collecting *c, int argc, char **argv)
 								: RUN_FAILED;
 	if (failed)
 		tell(c, &err); /* who started it knows already when it has sampled */
-	if (c->session.run.id && end_session(c, status, &late))
+	if (c->session.run.id &&
+	    (end_session(c, status, &late) || profile_session_judge(&c->session, &late)))
 		fprintf(stderr, "%s\n", late.text);
 	if (failed)
 		fprintf(stderr, "%s\n", err.text);

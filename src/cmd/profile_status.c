@@ -72,6 +72,12 @@ static void hint_at_others(const char *lab_file, struct error *err)
 	lab_close(lab);
 }
 
+/* "3 samples" */
+static void print_count(long long count, const char *word)
+{
+	printf("%lld %s%s", count, word, count == 1 ? "" : "s");
+}
+
 static void print_status(const json_t *all)
 {
 	char name[128], rss[32], lab[32], path[256];
@@ -81,8 +87,11 @@ static void print_status(const json_t *all)
 	text_bytes((double)number(all, "lab_bytes"), lab, sizeof lab);
 	printf("running: run %lld '%s', pid %lld, since %s\n", number(all, "run"), name,
 	       number(all, "pid"), words(all, "since"));
-	printf("  %lld samples, %lld lost; %lld slices stored", number(all, "samples"),
-	       number(all, "lost"), number(all, "stored"));
+	printf("  ");
+	print_count(number(all, "samples"), "sample");
+	printf(", %lld lost; ", number(all, "lost"));
+	print_count(number(all, "stored"), "slice");
+	printf(" stored");
 	if (number(all, "held"))
 		printf(", %lld held", number(all, "held"));
 	if (number(all, "dropped"))
@@ -130,14 +139,16 @@ static int stop(const char *lab_file, bool quiet)
 	}
 	long long run = number(all, "run");
 	if (*words(all, "error")) {
-		error_set(&err, EXIT_ENVIRONMENT, "stopped, but the last of run %lld is lost: %s",
+		error_set(&err, EXIT_ENVIRONMENT, "stopped; of run %lld not all is in the lab: %s",
 			  run, words(all, "error"));
 	} else if (!quiet) {
 		char name[128];
 		text_display(words(all, "name"), name, sizeof name);
-		printf("stopped: run %lld '%s', %lld samples in %lld slices\n", run, name,
-		       number(all, "samples"), number(all, "stored"));
-		printf("'tare profile report %lld' shows it\n", run);
+		printf("stopped: run %lld '%s', ", run, name);
+		print_count(number(all, "samples"), "sample");
+		printf(" in ");
+		print_count(number(all, "stored"), "slice");
+		printf("\n'tare profile report %lld' shows it\n", run);
 	}
 	json_decref(all);
 	return *err.text ? cmd_fail(&err) : EXIT_DONE;

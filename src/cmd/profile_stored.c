@@ -11,18 +11,34 @@
 
 #define FLUSH_PATIENCE_S 30
 
-int profile_load_run(struct profile_loaded *into, struct lab *lab, int64_t run, struct error *err)
+/* A moment of the run as the lab has it. */
+static uint64_t moment(uint64_t begin_ns, uint64_t after_ns)
+{
+	return after_ns < INT64_MAX - begin_ns ? begin_ns + after_ns : INT64_MAX;
+}
+
+static int load_slices(struct profile_loaded *into, struct lab *lab, int64_t run,
+		       const struct profile_filter_options *window, struct error *err)
+{
+	uint64_t since = 0, until = 0, bytes;
+	if (lab_measure_profile(lab, run, &into->begin_ns, &bytes, err))
+		return -1;
+	if (window && window->since_ns)
+		since = moment(into->begin_ns, window->since_ns);
+	if (window && window->until_ns)
+		until = moment(into->begin_ns, window->until_ns);
+	return lab_get_profile(lab, run, since, until, &into->profile, err);
+}
+
+int profile_load_run(struct profile_loaded *into, struct lab *lab, int64_t run,
+		     const struct profile_filter_options *window, struct error *err)
 {
 	*into = (struct profile_loaded){ 0 };
-	if (lab_get_run(lab, run, &into->run, err) ||
-	    lab_get_profile(lab, run, 0, 0, &into->profile, err) ||
-	    (into->run.machine && lab_get_machine(lab, into->run.machine, &into->machine, err))) {
-		profile_loaded_release(into);
-		return -1;
-	}
-	if (strcmp(lab_path(lab), LAB_IN_MEMORY) == 0)
-		into->run.id = 0; /* nobody can look at it later: no advice may name it */
-	return 0;
+	if (cmd_load_run(lab, run, &into->run, &into->machine, err) == 0 &&
+	    load_slices(into, lab, run, window, err) == 0)
+		return 0;
+	profile_loaded_release(into);
+	return -1;
 }
 
 void profile_loaded_release(struct profile_loaded *l)
@@ -37,7 +53,8 @@ struct profile_subject profile_loaded_subject(const struct profile_loaded *l)
 {
 	return (struct profile_subject){ .run = &l->run,
 					 .machine = l->machine.facts.count ? &l->machine : NULL,
-					 .profile = &l->profile };
+					 .profile = &l->profile,
+					 .begin_ns = l->begin_ns };
 }
 
 /* ---- found ---- */
@@ -89,33 +106,20 @@ static void flush_if_going(struct lab *lab, int64_t id)
 }
 
 int profile_load_named(struct profile_loaded *into, const char *lab_file, const char *name,
-		       struct error *err)
+		       const struct profile_filter_options *window, struct error *err)
 {
 	struct lab *lab = NULL;
 	int64_t id;
 	int failed = lab_open(&lab, lab_file, LAB_READ, err) || find(lab, name, &id, err);
 	if (!failed) {
 		flush_if_going(lab, id);
-		failed = profile_load_run(into, lab, id, err);
+		failed = profile_load_run(into, lab, id, window, err);
 	}
 	lab_close(lab);
 	return failed ? -1 : 0;
 }
 
 /* ---- for the other commands ---- */
-
-bool profile_is_meant(const char *lab_file, const text_list *names, int64_t *id)
-{
-	struct error none = ERROR_INIT;
-	struct lab *lab = NULL;
-	struct run run = { 0 };
-	bool meant = names->count <= 1 && !lab_open(&lab, lab_file, LAB_READ, &none) &&
-		     !lab_find_run(lab, names->count ? names->items[0] : "last", id, &none) &&
-		     !lab_get_run(lab, *id, &run, &none) && run.kind == SUBJECT_SYSTEM;
-	run_release(&run);
-	lab_close(lab);
-	return meant;
-}
 
 static int write_stored(const char *lab_file, int64_t run, const struct profile_display *d,
 			const char *path, struct error *err)
@@ -124,7 +128,7 @@ static int write_stored(const char *lab_file, int64_t run, const struct profile_
 	struct strbuf out = { 0 };
 	char name[32];
 	snprintf(name, sizeof name, "%" PRId64, run);
-	int failed = profile_load_named(&l, lab_file, name, err) ||
+	int failed = profile_load_named(&l, lab_file, name, &d->filter, err) ||
 		     profile_render(&l, d, &out, err) ||
 		     file_write(path, strbuf_text(&out), out.length, err);
 	strbuf_release(&out);

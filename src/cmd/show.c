@@ -130,9 +130,9 @@ int cmd_show(int argc, char **argv)
 		else if (o.execution && (!o.ledger || o.json))
 			error_set(&err, EXIT_USAGE,
 				  "show: --execution goes with --ledger, and not with --json");
-		else if (noise_is_meant(o.lab, &names, &noise))
+		else if (cmd_run_is_of(SUBJECT_CPU, o.lab, &names, &noise))
 			show_noise(noise, &o, &err);
-		else if (profile_is_meant(o.lab, &names, &profile))
+		else if (cmd_run_is_of(SUBJECT_SYSTEM, o.lab, &names, &profile))
 			show_profile(profile, &o, &err);
 		else if (!cmd_load_runs(o.lab, &names, o.ledger ? LAB_THREADS : LAB_PROCESSES,
 					o.study, &list, &err))

@@ -403,3 +403,15 @@ int lab_roll_slices(struct lab *lab, int64_t run, const struct lab_roll *roll, u
 	sqlite3_wal_checkpoint_v2(lab->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 	return result ? -1 : 0;
 }
+
+int lab_measure_profile(struct lab *lab, int64_t run, uint64_t *begin_ns, uint64_t *bytes,
+			struct error *err)
+{
+	struct roller r = { .lab = lab, .run = run, .err = err };
+	bool found = false;
+	int result = lab_need_profile(lab, run, err) || read_run(&r, &found) || read_slices(&r);
+	*begin_ns = r.origin_ns;
+	*bytes = r.bytes + sample_bytes(&r);
+	array_release(&r.slices);
+	return result ? -1 : 0;
+}

@@ -1,6 +1,5 @@
 #include "protocol/sleepy.h"
 
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,27 +22,6 @@ const char *sleepy_container_of(const struct profile_instance *i)
 	return i->container ? i->container : i->cgroup;
 }
 
-/* Names may hold brackets and backslashes ("[kernel]", "operator[]"): only * and ? are special. */
-static bool matches(const char *pattern, const char *text)
-{
-	if (!pattern)
-		return true;
-	if (!text)
-		return false;
-	if (!strpbrk(pattern, "*?"))
-		return strcmp(pattern, text) == 0;
-	char *plain = xmalloc(2 * strlen(pattern) + 1), *to = plain;
-	for (const char *c = pattern; *c; c++) {
-		if (*c == '[' || *c == '\\')
-			*to++ = '\\';
-		*to++ = *c;
-	}
-	*to = 0;
-	bool found = fnmatch(plain, text, 0) == 0;
-	xfree(plain);
-	return found;
-}
-
 static bool thread_passes(const struct profile *p, const struct sleepy_filter *f,
 			  const struct profile_thread *t)
 {
@@ -51,19 +29,17 @@ static bool thread_passes(const struct profile *p, const struct sleepy_filter *f
 	if ((f->pid && f->pid != i->pid) || (f->tid && f->tid != t->tid) ||
 	    (f->instance >= 0 && f->instance != (int64_t)i->number))
 		return false;
-	if (f->container && !matches(f->container, i->container) &&
-	    !matches(f->container, i->cgroup))
+	if (f->container && !sleepy_matches(f->container, i->container) &&
+	    !sleepy_matches(f->container, i->cgroup))
 		return false;
-	return matches(f->app, p->apps.items[i->app].name) && matches(f->comm, t->comm);
+	return sleepy_app_matches(p, f->app, i->app) && sleepy_matches(f->comm, t->comm);
 }
 
-/* By its path or by the last part of it. */
 static bool *objects_that_pass(const struct profile *p, const char *pattern)
 {
 	bool *pass = xcalloc(p->objects.count + 1, sizeof *pass);
 	for (size_t i = 0; i < p->objects.count; i++)
-		pass[i] = matches(pattern, p->objects.items[i].path) ||
-			  matches(pattern, object_name(&p->objects.items[i]));
+		pass[i] = sleepy_object_matches(p, pattern, (uint32_t)i);
 	return pass;
 }
 
@@ -71,7 +47,7 @@ static bool *functions_that_pass(const struct profile *p, const char *pattern)
 {
 	bool *pass = xcalloc(p->functions.count + 1, sizeof *pass);
 	for (size_t i = 0; i < p->functions.count; i++)
-		pass[i] = matches(pattern, p->functions.items[i].name);
+		pass[i] = sleepy_function_matches(p, pattern, (uint32_t)i);
 	return pass;
 }
 
@@ -90,9 +66,7 @@ static bool location_passes(const struct profile *p, const struct sleepy_filter 
 			return true;
 	if (l->frames || !f->function)
 		return !f->function;
-	char name[256];
-	sleepy_location_name(p, location, name, sizeof name);
-	return matches(f->function, name);
+	return sleepy_unnamed_matches(p, f->function, location);
 }
 
 void sleepy_sieve_make(const struct profile *p, const struct sleepy_filter *f,

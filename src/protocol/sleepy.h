@@ -38,6 +38,14 @@ struct sleepy_filter {
 	{                      \
 		.instance = -1 \
 	}
+/* Whether a text is what a filter asks for; pattern NULL: any is; else text NULL is not. */
+bool sleepy_matches(const char *pattern, const char *text);
+/* The same of what has a name, which may be given as reports show it: "[k] name",
+ * "name (inlined)", "name (mark)" with a mark of sleepy_tell_apart or an object. Objects are meant
+ * by their path or by the last part of it. */
+bool sleepy_app_matches(const struct profile *p, const char *pattern, uint32_t app);
+bool sleepy_object_matches(const struct profile *p, const char *pattern, uint32_t object);
+bool sleepy_function_matches(const struct profile *p, const char *pattern, uint32_t function);
 
 /* One row. Positions that do not apply to the view are PROFILE_NONE. */
 struct sleepy_row {
@@ -58,9 +66,13 @@ struct sleepy_row {
 			      borrowed; NULL: none */
 };
 
+#define SLEEPY_STATES 6 /* rows of a view SYSTEM */
+
 struct sleepy_view {
 	enum sleepy_by by;
-	/* By self, then total, then name. SYSTEM: always user, kernel, idle, others, lost. */
+	/* By self, then total, then name. SYSTEM: always user, kernel, idle, others, lost, not
+	 * sampled. The last is what is missing at all CPUs for all the time, where that is more
+	 * than the rounding of the others. */
 	ARRAY(struct sleepy_row) rows;
 	uint64_t samples;     /* that passed the filter */
 	uint64_t all;	      /* of the profile */
@@ -78,6 +90,12 @@ void sleepy_aggregate(const struct profile *p, enum sleepy_by by, const struct s
 		      bool merge_inlined, struct sleepy_view *into);
 void sleepy_view_release(struct sleepy_view *v);
 
+/* For rows that are shown together and look alike: a mark for each, such as the part of a path that
+ * is its own, a build-id or an address; NULL: its name will do, or nothing is known. The caller
+ * frees. */
+void sleepy_tell_apart(const struct profile *p, enum sleepy_by by,
+		       const struct sleepy_row *const *rows, size_t count, char **marks);
+
 /* Counts at each address of one function, what is inlined there included, ascending. */
 struct sleepy_count {
 	uint64_t address, self;
@@ -86,10 +104,11 @@ typedef ARRAY(struct sleepy_count) sleepy_counts;
 void sleepy_instructions(const struct profile *p, uint32_t function, const struct sleepy_filter *f,
 			 sleepy_counts *into);
 
-/* Two profiles, row by row, matched by name and object; rows of one name are summed. Shares are of
- * each one's samples; the interval of the difference is that of two proportions (95 %), p adjusted
- * for the number of rows. p is NaN where there are so few samples that nothing could be told,
- * however they had fallen; such rows are not counted in the adjustment. */
+/* Two profiles, row by row, matched by name and object, of paths that only one has by their last
+ * part; rows of one name are summed. Shares are of each one's samples; the interval of the
+ * difference is that of two proportions (95 %), p adjusted for the number of rows. p is NaN where
+ * there are so few samples that nothing could be told, however they had fallen; such rows are not
+ * counted in the adjustment. */
 struct sleepy_change {
 	char *name, *where;	/* where: as in a row; NULL: none */
 	bool kernel;		/* all of it */

@@ -16,6 +16,7 @@ bool sleepy_change_sure(const struct sleepy_change *c)
 
 struct side {
 	const struct sleepy_row *row;
+	const char *name; /* by which it is matched */
 	bool after;
 };
 typedef ARRAY(struct side) side_list;
@@ -28,7 +29,7 @@ static int compare_texts(const char *a, const char *b)
 static int by_name(const void *a, const void *b)
 {
 	const struct side *x = a, *y = b;
-	int order = compare_texts(x->row->name, y->row->name);
+	int order = compare_texts(x->name, y->name);
 	return order ? order : compare_texts(x->row->where, y->row->where);
 }
 
@@ -38,14 +39,60 @@ static void gather(const struct sleepy_view *v, bool after, side_list *list)
 	size_t count = v->by == SLEEPY_SYSTEM && v->rows.count > 2 ? 2 : v->rows.count;
 	for (size_t i = 0; i < count; i++)
 		if (v->rows.items[i].self)
-			array_push(list, (struct side){ &v->rows.items[i], after });
+			array_push(list, (struct side){ &v->rows.items[i], v->rows.items[i].name,
+							after });
+}
+
+static void sort(side_list *list)
+{
+	if (list->count)
+		qsort(list->items, list->count, sizeof *list->items, by_name);
+}
+
+/* Where those that are called as this one end. */
+static size_t end_of(const side_list *list, size_t from)
+{
+	size_t end = from + 1;
+	while (end < list->count && by_name(&list->items[from], &list->items[end]) == 0)
+		end++;
+	return end;
+}
+
+static bool on_both_sides(const side_list *list, size_t from, size_t to)
+{
+	for (size_t i = from + 1; i < to; i++)
+		if (list->items[i].after != list->items[from].after)
+			return true;
+	return false;
+}
+
+/* The same program may have been built, or be installed, in another place: a path that only one of
+ * the two has is matched by its last part. */
+static void match_by_last_part(side_list *list)
+{
+	for (size_t i = 0, next; i < list->count; i = next) {
+		next = end_of(list, i);
+		const char *slash = strrchr(list->items[i].name, '/');
+		if (!slash || !slash[1] || on_both_sides(list, i, next))
+			continue;
+		for (size_t k = i; k < next; k++)
+			list->items[k].name = slash + 1;
+	}
+	sort(list);
+	for (size_t i = 0, next; i < list->count; i = next) {
+		next = end_of(list, i);
+		bool matched = on_both_sides(list, i, next);
+		for (size_t k = i; k < next && !matched; k++)
+			list->items[k].name = list->items[k].row->name;
+	}
+	sort(list);
 }
 
 static struct sleepy_change change_of(const side_list *list, size_t from, size_t to)
 {
 	struct sleepy_change c = { .kernel = true };
 	const struct sleepy_row *first = list->items[from].row;
-	c.name = xstrdup(first->name);
+	c.name = xstrdup(list->items[from].name);
 	c.where = first->where ? xstrdup(first->where) : NULL;
 	for (size_t i = from; i < to; i++) {
 		const struct sleepy_row *row = list->items[i].row;
@@ -102,12 +149,11 @@ void sleepy_compare(const struct sleepy_view *before, const struct sleepy_view *
 				      .after_elapsed_ns = after->elapsed_ns };
 	gather(before, false, &list);
 	gather(after, true, &list);
-	if (list.count)
-		qsort(list.items, list.count, sizeof *list.items, by_name);
+	sort(&list);
+	if (into->by == SLEEPY_OBJECT || into->by == SLEEPY_LINE)
+		match_by_last_part(&list);
 	for (size_t i = 0, next; i < list.count; i = next) {
-		for (next = i + 1; next < list.count; next++)
-			if (by_name(&list.items[i], &list.items[next]) != 0)
-				break;
+		next = end_of(&list, i);
 		array_push(&into->rows, change_of(&list, i, next));
 	}
 	array_release(&list);

@@ -31,6 +31,9 @@ static inline uint32_t sleepy_function_of(const struct profile *p, uint32_t loca
 	return p->frames.items[l->first_frame + l->frames - 1].function;
 }
 
+/* It has no function, and is called "object+0xoffset". */
+bool sleepy_unnamed_matches(const struct profile *p, const char *pattern, uint32_t location);
+
 /* A container's id or the cgroup's path; NULL: not known. */
 const char *sleepy_container_of(const struct profile_instance *i);
 

@@ -8,6 +8,7 @@
 #include "protocol/sleepy_private.h"
 
 #define SEVERAL (PROFILE_NONE - 1) /* apps */
+#define SEEN_ALL 0.97		   /* of what all CPUs make: idle time is coarse */
 
 static const struct sleepy_row no_row = { .app = PROFILE_NONE,
 					  .instance = PROFILE_NONE,
@@ -70,10 +71,20 @@ static void sum_up(struct tally *t, const struct sleepy_sieve *sieve)
 
 /* ---- by owner ---- */
 
+/* Samples that there should have been, and were not: the timer came late, or not at all. */
+static uint64_t not_sampled(const struct tally *t, uint64_t idle)
+{
+	const struct profile *p = t->p;
+	double whole = p->hz * p->cpus * (double)t->v->elapsed_ns / 1e9;
+	double seen = (double)t->v->busy + (double)idle;
+	return seen < SEEN_ALL * whole ? (uint64_t)(whole - seen + 0.5) : 0;
+}
+
 static void system_rows(struct tally *t, const struct sleepy_sieve *sieve)
 {
-	static const char *const names[] = { "user", "kernel", "idle", "others", "lost" };
-	uint64_t counts[5] = { 0 };
+	static const char *const names[SLEEPY_STATES] = { "user",   "kernel", "idle",
+							  "others", "lost",   "not sampled" };
+	uint64_t counts[SLEEPY_STATES] = { 0 };
 	for (size_t i = 0; i < t->p->threads.count; i++) {
 		counts[0] += t->sums.threads[i].user;
 		counts[1] += t->sums.threads[i].kernel;
@@ -84,7 +95,8 @@ static void system_rows(struct tally *t, const struct sleepy_sieve *sieve)
 		counts[3] += sieve->slices[i] ? s->others : 0;
 		counts[4] += sieve->slices[i] ? s->lost : 0;
 	}
-	for (size_t i = 0; i < 5; i++) {
+	counts[5] = not_sampled(t, counts[2]);
+	for (size_t i = 0; i < SLEEPY_STATES; i++) {
 		struct sleepy_row row = no_row;
 		row.name = xstrdup(names[i]);
 		row.self = row.total = counts[i];

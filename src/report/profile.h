@@ -14,6 +14,7 @@ struct profile_subject {
 	const struct run *run;
 	const struct machine *machine;
 	const struct profile *profile;
+	uint64_t begin_ns; /* of the run, CLOCK_MONOTONIC; 0: of its first slice here */
 };
 
 struct profile_style {

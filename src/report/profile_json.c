@@ -58,11 +58,10 @@ static json_t *totals_json(const struct profile *p, const struct profile_totals 
 {
 	const struct profile_slice *sum = &sums->slice;
 	json_t *o = json_object();
-	bool idle = profile_samples_idle(p);
 	set_count(o, "samples", sum->samples);
 	set_count(o, "user", sum->user);
 	set_count(o, "kernel", sum->kernel);
-	json_object_set_new(o, "idle", idle ? json_integer((json_int_t)sum->idle) : json_null());
+	set_count(o, "idle", sum->idle);
 	set_count(o, "others", sum->others);
 	set_count(o, "lost", sum->lost);
 	set_count(o, "throttled", sum->throttled);
@@ -82,7 +81,7 @@ static json_t *value_json(enum profile_field field, const struct profile_value *
 {
 	if (!value->present)
 		return json_null();
-	if (field == FIELD_INLINED || field == FIELD_DERIVED)
+	if (field == FIELD_INLINED)
 		return json_boolean(value->count);
 	switch (profile_columns[field].type) {
 	case COLUMN_TEXT:

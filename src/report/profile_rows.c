@@ -56,22 +56,10 @@ double profile_ns(const struct profile *p, uint64_t samples)
 	return p->hz > 0 ? (double)samples / p->hz * 1e9 : NAN;
 }
 
-bool profile_samples_idle(const struct profile *p)
+double profile_cpu_share(const struct profile *p, const struct sleepy_view *v, uint64_t samples)
 {
-	return p->mode == PROFILE_CLOCK;
-}
-
-void profile_system_of(const struct profile *p, const struct sleepy_view *v,
-		       struct profile_system *out)
-{
-	*out = (struct profile_system){ .cpu_ns = (double)p->cpus * (double)v->elapsed_ns,
-					.idle_derived = !profile_samples_idle(p) };
-	for (size_t i = 0; i < 5; i++)
-		out->ns[i] = profile_ns(p, v->rows.items[i].self);
-	if (out->idle_derived)
-		out->ns[2] = fmax(0, out->cpu_ns - profile_ns(p, v->busy));
-	for (size_t i = 0; i < 5; i++)
-		out->share[i] = out->cpu_ns > 0 ? out->ns[i] / out->cpu_ns : NAN;
+	double cpu_ns = (double)p->cpus * (double)v->elapsed_ns;
+	return cpu_ns > 0 ? profile_ns(p, samples) / cpu_ns : NAN;
 }
 
 /* ---- words ---- */

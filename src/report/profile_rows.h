@@ -23,21 +23,11 @@ void profile_totals_of(const struct profile *p, struct profile_totals *out);
 /* ns of CPU time that so many samples stand for; NaN when the rate is not known. */
 double profile_ns(const struct profile *p, uint64_t samples);
 
-/* An idle CPU has no tick and counts no cycles; only a timer of its own sees it. */
-bool profile_samples_idle(const struct profile *p);
-
 /* CPU time per time: so many samples in elapsed_ns; NaN when one is not known. */
 double profile_cpu_per_s(uint64_t samples, double hz, uint64_t elapsed_ns);
 
-/* Of a view by system. Idle is derived when idle CPUs were not sampled. Shares are of CPUs *
- * elapsed; NaN without one. */
-struct profile_system {
-	double ns[5], share[5]; /* in the order of the view's rows */
-	double cpu_ns;
-	bool idle_derived;
-};
-void profile_system_of(const struct profile *p, const struct sleepy_view *v,
-		       struct profile_system *out);
+/* Of a row of a view by system: of CPUs * elapsed; NaN without one. */
+double profile_cpu_share(const struct profile *p, const struct sleepy_view *v, uint64_t samples);
 
 /* "the whole system", "python3 x.py", "PIDs 12, 13", "cgroup /x" */
 void put_profile_subject(const struct run *run, struct strbuf *out);

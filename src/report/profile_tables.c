@@ -18,7 +18,6 @@ const struct column profile_columns[PROFILE_FIELDS] = {
 	[FIELD_USER] = { "user", "User", COLUMN_COUNT },
 	[FIELD_KERNEL] = { "kernel", "Kernel", COLUMN_COUNT },
 	[FIELD_CPU_SHARE] = { "cpu_share", "Of CPU time", COLUMN_PERCENT },
-	[FIELD_DERIVED] = { "derived", "Derived", COLUMN_COUNT },
 	[FIELD_APP] = { "app", "App", COLUMN_TEXT },
 	[FIELD_NUMBER] = { "instance", "Instance", COLUMN_COUNT },
 	[FIELD_PID] = { "pid", "PID", COLUMN_COUNT },
@@ -57,7 +56,6 @@ bool profile_has_field(enum sleepy_by by, enum profile_field field)
 		[FIELD_USER] = rows,
 		[FIELD_KERNEL] = rows,
 		[FIELD_CPU_SHARE] = BIT(SYSTEM),
-		[FIELD_DERIVED] = BIT(SYSTEM),
 		[FIELD_APP] = rows,
 		[FIELD_NUMBER] = BIT(INSTANCE) | BIT(THREAD),
 		[FIELD_PID] = BIT(INSTANCE) | BIT(THREAD),
@@ -130,25 +128,8 @@ static void set_figure(const struct profile *p, const struct sleepy_view *v,
 		set_count(out, row->user);
 	else if (field == FIELD_KERNEL)
 		set_count(out, row->kernel);
-}
-
-/* Of a state of the system. In a tick's profile nobody counted idle CPUs. */
-static void set_system(const struct profile *p, const struct sleepy_view *v,
-		       const struct sleepy_row *row, enum profile_field field,
-		       struct profile_value *out)
-{
-	struct profile_system system;
-	size_t state = (size_t)(row - v->rows.items);
-	profile_system_of(p, v, &system);
-	bool derived = state == 2 && system.idle_derived;
-	if (field == FIELD_DERIVED)
-		set_count(out, derived);
-	else if (field == FIELD_TIME)
-		set_number(out, system.ns[state]);
 	else if (field == FIELD_CPU_SHARE)
-		set_number(out, system.share[state]);
-	else if (!derived)
-		set_figure(p, v, row, field, out);
+		set_number(out, profile_cpu_share(p, v, row->self));
 }
 
 static void set_owner(const struct profile *p, const struct sleepy_row *row,
@@ -225,8 +206,6 @@ void profile_field_of(const struct profile *p, const struct sleepy_view *v,
 	*out = (struct profile_value){ 0 };
 	if (field == FIELD_NAME)
 		set_text(out, row->name);
-	else if (v->by == SLEEPY_SYSTEM)
-		set_system(p, v, row, field, out);
 	else if (field < FIELD_APP)
 		set_figure(p, v, row, field, out);
 	else if (field < FIELD_FUNCTION)

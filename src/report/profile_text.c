@@ -111,13 +111,17 @@ static void put_stacks(const struct profile *p, const struct profile_totals *sum
 		       const struct profile_style *style, struct strbuf *out)
 {
 	struct strbuf text = { 0 };
-	char share[WORDS];
+	char complete[WORDS], broken[WORDS];
+	double all = (double)sums->user_stacks;
+	int decimals = profile_decimals(sums->user_stacks);
 	if (p->stacks == STACKS_NONE || !sums->user_stacks)
 		return;
-	format_points((double)sums->ends[STACK_COMPLETE] / (double)sums->user_stacks,
-		      profile_decimals(sums->user_stacks), share);
-	strbuf_printf(&text, "%s %% of %llu in user space reached their thread's start", share,
+	format_points((double)sums->ends[STACK_COMPLETE] / all, decimals, complete);
+	format_points((double)sums->ends[STACK_BROKEN] / all, decimals, broken);
+	strbuf_printf(&text, "%s %% of %llu reached their thread's start", complete,
 		      (unsigned long long)sums->user_stacks);
+	if (sums->ends[STACK_BROKEN])
+		strbuf_printf(&text, "; %s %% broke off", broken);
 	if (sums->ends[STACK_LIMIT])
 		strbuf_printf(&text, "; %llu found no room",
 			      (unsigned long long)sums->ends[STACK_LIMIT]);
@@ -159,8 +163,11 @@ static void put_cost(const struct profile_totals *sums, const struct profile_sty
 		format_percent((double)sum->self_ns / sums->cpu_ns, words);
 		strbuf_printf(&text, ", %s of CPU time", words);
 	}
-	if (sum->peak_room)
-		strbuf_printf(&text, "; fullest buffer %u of %u", sum->peak_used, sum->peak_room);
+	/* of entries or of bytes: the share is what both have */
+	if (sum->peak_room) {
+		format_percent((double)sum->peak_used / (double)sum->peak_room, words);
+		strbuf_printf(&text, "; fullest buffer %s full", words);
+	}
 	put_labelled("Cost", &text, style, out);
 }
 
@@ -228,37 +235,36 @@ void put_profile_system(const struct profile_subject *s, const struct sleepy_vie
 		{ "share", "CPU time", COLUMN_TEXT, .right = true },
 		{ "note", "", COLUMN_TEXT },
 	};
-	static const char *const states[] = { "in user code", "in the kernel", "idle",
-					      "busy for others", "not known" };
-	static const char *const notes[] = { "", "", "", "not what was asked for",
-					     "samples were lost" };
+	static const char *const states[SLEEPY_STATES] = { "in user code", "in the kernel",
+							   "idle",	   "busy for others",
+							   "not known",	   "not sampled" };
+	const char *const notes[SLEEPY_STATES] = {
+		"",
+		"",
+		"",
+		"not what was asked for",
+		"samples were lost",
+		s->run && s->run->not_seen && *s->run->not_seen ? "see the note below"
+								: "late timers or the hypervisor",
+	};
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
-	struct profile_system system;
 	int decimals = profile_decimals(v->busy);
-	profile_system_of(s->profile, v, &system);
-	for (size_t i = 0; i < 5; i++) {
-		const struct sleepy_row *row = &v->rows.items[i];
-		bool derived = i == 2 && system.idle_derived;
-		struct strbuf time = { 0 };
+	for (size_t i = 0; i < SLEEPY_STATES; i++) {
+		uint64_t samples = v->rows.items[i].self;
+		struct strbuf text = { 0 };
 		char share[WORDS];
-		if (i > 2 && !row->self)
+		if (i > 2 && !samples)
 			continue;
 		table_add_text(t, states[i]);
-		if (derived)
-			table_add_absent(t);
-		else
-			table_add_count(t, (int64_t)row->self);
-		put_cpu_seconds(&time, system.ns[i]);
-		table_add_text(t, strbuf_text(&time));
-		format_points(system.share[i], decimals, share);
-		strbuf_clear(&time);
-		strbuf_printf(&time, "%s %%", share);
-		table_add_text(t, strbuf_text(&time));
-		table_add_text(t, !derived ? notes[i]
-				  : s->profile->mode == PROFILE_TICK
-					  ? "derived: idle CPUs have no tick"
-					  : "derived: idle CPUs count no cycles");
-		strbuf_release(&time);
+		table_add_count(t, (int64_t)samples);
+		put_cpu_seconds(&text, profile_ns(s->profile, samples));
+		table_add_text(t, strbuf_text(&text));
+		format_points(profile_cpu_share(s->profile, v, samples), decimals, share);
+		strbuf_clear(&text);
+		strbuf_printf(&text, "%s %%", share);
+		table_add_text(t, strbuf_text(&text));
+		table_add_text(t, notes[i]);
+		strbuf_release(&text);
 	}
 	table_render(t, TABLE_TEXT,
 		     &(struct table_style){ .width = style->width, .colour = style->colour }, out);

@@ -17,6 +17,7 @@ enum cell { TOTAL, SHARE, MARGIN, SAMPLES, PID, TID, FIRST, ADDRESS, NAME, OBJEC
 struct layout {
 	bool shown[CELLS];
 	profile_row_list rows;
+	char **marks; /* of rows that look alike; else NULL */
 	uint64_t begin_ns;
 	int decimals;
 	size_t name, object, owner; /* most columns; 0: any */
@@ -72,18 +73,28 @@ static const char *owner_text(const struct profile *p, const struct sleepy_view 
 }
 
 static void add_name(struct table *t, const struct profile *p, const struct sleepy_view *v,
-		     const struct sleepy_row *row, size_t columns)
+		     const struct sleepy_row *row, const char *mark, size_t columns)
 {
 	bool inlined = v->by == SLEEPY_FUNCTION && profile_row_inlined(p, row);
-	if (v->by == SLEEPY_FUNCTION || v->by == SLEEPY_INSTRUCTION)
-		table_add_symbol(t, kernel_mark(p, v, row), row->name, inlined ? " (inlined)" : "",
-				 columns);
-	else if (v->by == SLEEPY_LINE && !row->line)
-		table_add_fitted(t, "(not known)", columns);
+	bool symbol = v->by == SLEEPY_FUNCTION || v->by == SLEEPY_INSTRUCTION;
+	struct strbuf text = { 0 };
+	if (v->by == SLEEPY_LINE && !row->line)
+		strbuf_puts(&text, "(not known)");
 	else if (v->by == SLEEPY_CONTAINER && !row->container)
-		table_add_fitted(t, "(no cgroup was told)", columns);
+		strbuf_puts(&text, "(no cgroup was told)");
 	else
-		table_add_fitted(t, row->name, columns);
+		strbuf_puts(&text, symbol ? "" : row->name);
+	strbuf_puts(&text, inlined ? " (inlined)" : "");
+	if (mark)
+		strbuf_printf(&text, " (%s)", mark);
+	if (symbol) {
+		char *after = display_copy(strbuf_text(&text));
+		table_add_symbol(t, kernel_mark(p, v, row), row->name, after, columns);
+		xfree(after);
+	} else {
+		table_add_fitted(t, strbuf_text(&text), columns);
+	}
+	strbuf_release(&text);
 }
 
 static void format_cell(const struct profile *p, const struct sleepy_view *v,
@@ -212,8 +223,9 @@ static void lay_out(const struct profile *p, const struct sleepy_view *v,
 }
 
 static void add_row(struct table *t, const struct profile *p, const struct sleepy_view *v,
-		    const struct sleepy_row *row, const struct layout *l)
+		    size_t at, const struct layout *l)
 {
+	const struct sleepy_row *row = l->rows.items[at].row;
 	bool line = v->by == SLEEPY_LINE;
 	for (enum cell c = 0; c < CELLS; c++) {
 		char text[WORDS];
@@ -223,7 +235,7 @@ static void add_row(struct table *t, const struct profile *p, const struct sleep
 		if (is_figure(c))
 			table_add_text(t, text);
 		else if (c == NAME)
-			add_name(t, p, v, row, l->name);
+			add_name(t, p, v, row, l->marks[at], l->name);
 		else if (c == OBJECT)
 			table_add_symbol(t, line ? kernel_mark(p, v, row) : "",
 					 object_text(p, v, row), "", l->object);
@@ -243,7 +255,7 @@ static void put_rows(const struct profile *p, const struct sleepy_view *v,
 							    COLUMN_TEXT, .right = is_figure(c) };
 	struct table *t = table_new(columns, count);
 	for (size_t i = 0; i < l->rows.count; i++)
-		add_row(t, p, v, l->rows.items[i].row, l);
+		add_row(t, p, v, i, l);
 	table_render(t, TABLE_TEXT, &(struct table_style){ .colour = style->colour }, out);
 	table_free(t);
 }
@@ -290,6 +302,24 @@ static void put_view_title(const struct profile_subject *s, const struct sleepy_
 	strbuf_release(&text);
 }
 
+static void tell_apart(const struct profile *p, enum sleepy_by by, struct layout *l)
+{
+	ARRAY(const struct sleepy_row *) rows = { 0 };
+	for (size_t i = 0; i < l->rows.count; i++)
+		array_push(&rows, l->rows.items[i].row);
+	l->marks = xcalloc(l->rows.count + 1, sizeof *l->marks);
+	sleepy_tell_apart(p, by, rows.items, rows.count, l->marks);
+	array_release(&rows);
+}
+
+static void layout_release(struct layout *l)
+{
+	for (size_t i = 0; i < l->rows.count; i++)
+		xfree(l->marks[i]);
+	xfree(l->marks);
+	array_release(&l->rows);
+}
+
 void profile_view_text(const struct profile_subject *s, const struct sleepy_view *v,
 		       const struct profile_style *given, struct strbuf *out)
 {
@@ -302,13 +332,14 @@ void profile_view_text(const struct profile_subject *s, const struct sleepy_view
 		return;
 	}
 	profile_totals_of(s->profile, &sums);
-	l.begin_ns = sums.slice.begin_ns;
+	l.begin_ns = s->begin_ns ? s->begin_ns : sums.slice.begin_ns;
 	profile_rows_of(v, &style, &l.rows);
+	tell_apart(s->profile, v->by, &l);
 	lay_out(s->profile, v, &style, &l);
 	put_view_title(s, v, &l, &style, out);
 	if (v->samples) {
 		put_rows(s->profile, v, &style, &l, out);
 		put_rest(v, &l, out);
 	}
-	array_release(&l.rows);
+	layout_release(&l);
 }

@@ -7,17 +7,20 @@ setup() {
 	export TARE_LAB=$BATS_TEST_TMPDIR/lab.db
 	programs=$(dirname "$(realpath "$TARE")")/tests/programs
 	# a socket's name must be short, and the collectors of tests are nobody else's
-	XDG_RUNTIME_DIR=$(mktemp -d /tmp/tare-run.XXXXXX)
-	export XDG_RUNTIME_DIR
+	TARE_RUNTIME_DIR=$(mktemp -d /tmp/tare-run.XXXXXX)
+	export TARE_RUNTIME_DIR
 }
 
 teardown() {
-	"$TARE" profile stop -q 2>/dev/null || true
+	for lab in "$BATS_TEST_TMPDIR"/*.db "$BATS_TEST_TMPDIR"/small/*.db; do
+		[ ! -e "$lab" ] || "$TARE" profile stop -q --lab "$lab" 2>/dev/null || true
+	done
+	[ -z "${busy:-}" ] || kill "$busy" 2>/dev/null || true
 	[ -z "${spinner:-}" ] || kill "$spinner" 2>/dev/null || true
 	[ -z "${small:-}" ] || umount "$small" || true
 	[ -z "${cgroup:-}" ] || rmdir "$cgroup" || true
 	[ -z "${home:-}" ] || rm -rf "$home"
-	rm -rf "$XDG_RUNTIME_DIR"
+	rm -rf "$TARE_RUNTIME_DIR"
 }
 
 needs_root() {
@@ -39,6 +42,28 @@ spin() {
 	spinner=$!
 }
 
+# spun TICKS: once the loops of spin have had so much CPU time since they were last asked for
+spun() {
+	local from
+	from=$(loop_ticks)
+	until_true has_spun $((from + $1))
+}
+# of those that have ended
+loop_ticks() {
+	cut -d ' ' -f 16 "/proc/$spinner/stat"
+}
+has_spun() {
+	[ "$(loop_ticks)" -ge "$1" ]
+}
+
+# until_status FILTER [OPTION...]: once the collector's status is so; it is in ./now
+until_status() {
+	until_true status_is "$@"
+}
+status_is() {
+	"$TARE" profile status --json "${@:2}" >now && jq -e "$1" now >/dev/null
+}
+
 # sql STATEMENT: the one value that it gives
 sql() {
 	"$TARE" sql --tsv "$1" | tail -n 1
@@ -55,18 +80,33 @@ loop_profile() {
 	"$TARE" profile -q -n "$1" -- "$programs/profile-loop" >/dev/null
 }
 
+# is_going: the newest run is in the lab, and not at its end
+is_going() {
+	[ "$(sql "SELECT status FROM runs ORDER BY id DESC LIMIT 1" 2>/dev/null)" = going ]
+}
+
 # collector: the pid of the one that is running
 collector() {
 	"$TARE" profile status --json | jq .pid
 }
 
-# gone PID: once it is; a zombie, of which nobody takes note, is gone
-gone() {
-	for _ in $(seq 200); do
-		[[ $(ps -o stat= -p "$1") == [!Z]* ]] || return 0
+# until_true COMMAND...: waits for it; a machine that is busy takes long
+until_true() {
+	for _ in $(seq 600); do
+		! "$@" || return 0
 		sleep 0.1
 	done
+	echo "in vain: $*"
 	return 1
+}
+
+is_gone() {
+	[[ $(ps -o stat= -p "$1") != [!Z]* ]]
+}
+
+# gone PID: once it is; a zombie, of which nobody takes note, is gone
+gone() {
+	until_true is_gone "$1"
 }
 
 @test "profile: bad input is told, with 2, and makes no lab" {
@@ -149,6 +189,7 @@ gone() {
 	[ "$(share loop)" -ge 90 ]
 	run grep -c $'\033' out
 	[ "$output" -eq 0 ]
+	"$TARE" list | grep -Eq '1 .* loop +profile +complete'
 	"$TARE" list --json | jq -e '.[0] | .name == "loop" and .status == "complete" and .kind == "system"'
 	# the output of the program comes first, then what every later look shows
 	tail -n +2 out >report
@@ -174,6 +215,15 @@ gone() {
 	[ "$(sql "SELECT stacks FROM profiles")" = eh_frame ]
 }
 
+@test "profile: with callers by frame pointers" {
+	needs_root
+	"$TARE" profile -q --stacks fp -F 997 -- "$programs/profile-call" >/dev/null
+	[ "$(sql "SELECT stacks FROM profiles")" = fp ]
+	"$TARE" profile export --format folded | grep -q 'main;callee'
+	"$TARE" profile report --by function --sort total --json |
+		jq -e '.views[0].rows[] | select(.name == "main") | .total_samples > 10 * .samples'
+}
+
 @test "profile: the program's input, output and exit code" {
 	needs_root
 	run "$TARE" profile -q -- cat <<<"hello there"
@@ -196,7 +246,7 @@ gone() {
 	spin
 	"$TARE" profile -d 2s -n while >out
 	grep -q profile-loop out
-	[ "$(sql "SELECT seconds BETWEEN 1.9 AND 3 FROM profiles")" -eq 1 ]
+	[ "$(sql "SELECT seconds >= 1.9 FROM profiles")" -eq 1 ]
 	[ "$(sql "SELECT count(*) > 1 FROM profile_apps")" -ge 1 ]
 }
 
@@ -217,12 +267,17 @@ gone() {
 	cgroup=$root/tare-test-$$
 	mkdir "$cgroup" || skip "needs a cgroup that can be made"
 	spin
-	bash -c 'echo $$ >"$0/cgroup.procs"; exec "$1"' "$cgroup" "$programs/profile-call" >/dev/null 3>&- &
-	inside=$!
-	"$TARE" profile -q --cgroup "$cgroup" -d 1s
-	kill $inside || true
-	wait $inside || true
+	bash -c 'echo $$ >"$0/cgroup.procs"; exec "$1" 100000 600000' "$cgroup" \
+		"$programs/profile-call" >/dev/null 2>&1 3>&- &
+	busy=$!
+	"$TARE" profile start -q --cgroup "$cgroup" --slice 200ms
+	until_status '.samples > 20'
+	"$TARE" profile stop -q
+	kill $busy
+	wait $busy || true
 	[ "$(sql "SELECT group_concat(DISTINCT app) FROM profile_apps WHERE samples > 0")" = profile-call ]
+	# a path from the mount point says the same
+	"$TARE" profile -q --cgroup "/${cgroup##*/}" -d 100ms
 	run "$TARE" profile --cgroup /no/such/group -d 1s
 	[ "$status" -eq 2 ]
 }
@@ -230,7 +285,14 @@ gone() {
 @test "profile: Ctrl-C ends it and keeps what was sampled" {
 	needs_root
 	spin
-	timeout --preserve-status -s INT 2 "$TARE" profile >out 2>err || code=$?
+	# what is started in the background has SIGINT ignored
+	env --default-signal=INT "$TARE" profile >out 2>err 3>&- &
+	pid=$!
+	until_true is_going
+	spun 30
+	kill -INT $pid
+	code=0
+	wait $pid || code=$?
 	[ "$code" -eq 130 ]
 	grep -q profile-loop out
 	grep -q interrupted err
@@ -269,6 +331,14 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	"$TARE" profile report --by instruction --function loop --json | jq -e .
 	run "$TARE" profile report --by instruction --function no_such_function
 	[ "$status" -eq 2 ]
+	# of all that are meant the one with the most samples; names mean what they do in filters
+	"$TARE" profile report --by instruction --function loop >listing
+	for pattern in '*' 'l?op'; do
+		"$TARE" profile report --by instruction --function "$pattern" 2>/dev/null >chosen
+		diff listing chosen
+	done
+	run "$TARE" profile report --by instruction --function 'l[o]op'
+	[ "$status" -eq 2 ]
 	# without stored code it comes from the file, as long as that is the same
 	cp "$programs/profile-loop" copy
 	"$TARE" profile -q --no-code -- ./copy >/dev/null
@@ -294,6 +364,31 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	[ "$(sampled --instance 7)" -eq 1 ]
 	[ "$(sampled --since 1h)" -eq 1 ]
 	[ "$all" -gt 0 ]
+}
+
+@test "profile: a window of time" {
+	needs_root
+	spin
+	"$TARE" profile -q -d 1200ms --slice 300ms
+	slices=$(sql "SELECT slices FROM profiles")
+	[ "$slices" -ge 3 ]
+	within() {
+		"$TARE" profile report --json "$@" | jq .slices
+	}
+	[ "$(within)" -eq "$slices" ]
+	first=$(within --until 300ms)
+	rest=$(within --since 300ms)
+	[ "$first" -ge 1 ]
+	[ $((first + rest)) -eq "$slices" ]
+	# the clock of a window is that of the run
+	"$TARE" profile report --since 300ms --until 1h --by instance | grep -q profile-loop
+	run "$TARE" profile report --since 1h
+	[ "$status" -eq 0 ]
+	[ "$(within --since 9000h)" -eq 0 ]
+	"$TARE" profile export --format folded --since 300ms | grep -q profile-loop
+	[ -z "$("$TARE" profile export --format folded --since 1h)" ]
+	run "$TARE" profile diff 1 1 --since 1h
+	[ "$status" -eq 2 ]
 }
 
 @test "profile: JSON as its schema has it" {
@@ -372,7 +467,10 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	cp "$programs/profile-loop" gone
 	# its file is there as long as it runs, and with each slice it is taken hold of
 	"$TARE" profile -q --slice 300ms -- \
-		sh -c './gone 4000000000 >/dev/null & sleep 0.1; rm gone; wait'
+		sh -c './gone 4000000000 >/dev/null &
+			until [ "$(readlink /proc/$!/exe)" = "$0/gone" ]; do sleep 0.01; done
+			rm gone
+			wait' "$(realpath .)"
 	[ ! -e gone ]
 	[ "$(share loop)" -ge 80 ]
 }
@@ -390,7 +488,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	cp "$TARE" "$programs/profile-loop" "$home"
 	chown -R 65534:65534 "$home"
 	chmod 755 "$home"
-	run setpriv --reuid 65534 --regid 65534 --clear-groups env -u XDG_RUNTIME_DIR \
+	run setpriv --reuid 65534 --regid 65534 --clear-groups env -u TARE_RUNTIME_DIR -u XDG_RUNTIME_DIR \
 		TARE_LAB="$home/lab.db" HOME="$home" "$home/tare" profile -- "$home/profile-loop"
 	if [ "$status" -eq 3 ]; then
 		# this kernel lets nobody else sample: that is told, with the setting
@@ -401,7 +499,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 		[[ "$output" == *loop* ]]
 		[ "$(TARE_LAB=$home/lab.db sql "SELECT sum(kernel) FROM profiles")" -eq 0 ]
 	fi
-	run setpriv --reuid 65534 --regid 65534 --clear-groups env -u XDG_RUNTIME_DIR \
+	run setpriv --reuid 65534 --regid 65534 --clear-groups env -u TARE_RUNTIME_DIR -u XDG_RUNTIME_DIR \
 		TARE_LAB="$home/lab.db" HOME="$home" "$home/tare" profile -a -d 1s
 	[ "$status" -eq 3 ]
 	"$TARE" profile -q --unprivileged -- "$programs/profile-loop" >/dev/null
@@ -434,7 +532,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	run "$TARE" profile start -n always
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"run 1, pid "* ]]
-	sleep 1
+	spun 30
 	"$TARE" profile status | grep -q "running: run 1 'always'"
 	"$TARE" profile status --json | jq -e '.running and .run == 1 and .rss_bytes > 0 and .lab_bytes > 0'
 	# nothing is stored before the first 10 s unless somebody asks
@@ -447,6 +545,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	run "$TARE" profile stop
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"tare profile report 1"* ]]
+	[[ "$output" != *" 1 slices"* ]]
 	run "$TARE" profile status --json
 	[ "$status" -eq 1 ]
 	jq -e '.running == false' <<<"$output"
@@ -461,8 +560,9 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 @test "profile start: a collector that is killed leaves what was stored" {
 	needs_root
 	spin
-	"$TARE" profile start -q --slice 500ms
-	sleep 2
+	"$TARE" profile start -q --slice 300ms
+	spun 30
+	until_status '.stored > 1 and .samples > 10'
 	pid=$(collector)
 	kill -9 "$pid"
 	gone "$pid"
@@ -482,10 +582,74 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	spin
 	"$TARE" profile start -q
 	pid=$(collector)
-	sleep 1
+	spun 30
 	kill "$pid"
 	gone "$pid"
 	[ "$(sql "SELECT samples > 0 FROM profiles")" -eq 1 ]
+}
+
+@test "profile start: root's collector outlives the session of who started it" {
+	needs_root
+	session=$(mktemp -d /tmp/tare-run.XXXXXX)
+	# /run/tare is the machine's: here it is one that goes with the namespace
+	run unshare --mount bash -c '
+		mount -t tmpfs none /run || exit 77
+		unset TARE_RUNTIME_DIR
+		export XDG_RUNTIME_DIR=$1
+		"$0" profile start -q || exit
+		ls /run/tare
+		rm -rf "$XDG_RUNTIME_DIR"
+		"$0" profile status && "$0" profile stop -q' "$TARE" "$session"
+	rm -rf "$session"
+	[ "$status" -ne 77 ] || skip "needs a mount namespace"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *.pid*.sock* ]]
+	# a place that is told is the only one
+	for bad in relative "$BATS_TEST_TMPDIR/$(printf '%0200d' 0)" "$BATS_TEST_TMPDIR/no/such"; do
+		TARE_RUNTIME_DIR=$bad run "$TARE" profile start
+		[ "$status" -eq 3 ]
+		[[ "$output" == *TARE_RUNTIME_DIR* ]]
+	done
+}
+
+@test "profile start: with its standard streams closed" {
+	needs_root
+	"$TARE" profile start -q <&- >&-
+	collector
+	"$TARE" profile stop -q
+	"$TARE" profile start -q <&- >&- 2>&-
+	"$TARE" profile stop -q
+}
+
+@test "profile start: nobody else meets the collector" {
+	needs_root
+	for mode in 750 711 770; do
+		chmod $mode "$TARE_RUNTIME_DIR"
+		run "$TARE" profile start
+		[ "$status" -eq 3 ]
+		flat
+		[[ "$output" == *"open to others"* ]]
+	done
+	chmod 700 "$TARE_RUNTIME_DIR"
+	"$TARE" profile start -q
+	socket=$(echo "$TARE_RUNTIME_DIR"/*.sock)
+	ask='import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect(sys.argv[1])
+try:
+    s.send(b"status")
+    print(len(s.recv(65536)))
+except OSError:
+    print(0)'
+	[ "$(python3 -c "$ask" "$socket")" -gt 0 ]
+	# not even where the directory lets them in
+	chmod 755 "$TARE_RUNTIME_DIR"
+	chmod 666 "$socket"
+	run setpriv --reuid 65534 --regid 65534 --clear-groups env PATH=/usr/bin:/bin \
+		python3 -c "$ask" "$socket"
+	[ "$output" = 0 ]
+	chmod 700 "$TARE_RUNTIME_DIR"
+	"$TARE" profile stop -q
 }
 
 @test "profile start: two labs have two collectors" {
@@ -498,23 +662,59 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	"$TARE" profile status
 }
 
+@test "profile start: has a bound unless told otherwise" {
+	needs_root
+	kept() {
+		sql "SELECT coalesce(json_extract(conditions, '$.keep_bytes'), 'all')
+			FROM runs ORDER BY id DESC LIMIT 1"
+	}
+	"$TARE" profile start -q
+	[ "$(kept)" -eq 500000000 ]
+	"$TARE" profile stop -q
+	"$TARE" profile start -q --keep 2GB
+	[ "$(kept)" -eq 2000000000 ]
+	"$TARE" profile stop -q
+	"$TARE" profile start -q --keep 0
+	[ "$(kept)" = all ]
+	"$TARE" profile stop -q
+	"$TARE" profile -q -d 100ms
+	[ "$(kept)" = all ]
+}
+
 @test "profile start: its end comes by itself" {
 	needs_root
 	"$TARE" profile start -q -d 1s
-	for _ in $(seq 100); do
-		"$TARE" profile status >/dev/null 2>&1 || break
-		sleep 0.1
-	done
+	has_ended() {
+		! "$TARE" profile status >/dev/null 2>&1
+	}
+	until_true has_ended
 	[ "$("$TARE" list --json | jq -r '.[0].status')" = complete ]
 }
 
 @test "profile start: bounded by --keep" {
 	needs_root
 	spin
-	"$TARE" profile start -q --keep 1MB --slice 200ms
-	sleep 2
+	# both see the same, so that what is too much for one is known from the other
+	"$TARE" profile start -q -g -F 997 --slice 200ms --keep 0 --lab all.db
+	"$TARE" profile start -q -g -F 997 --slice 200ms --keep 1MB
+	bytes="SELECT coalesce(max(bytes), 0) FROM profiles"
+	beyond() {
+		[ "$("$TARE" sql --lab all.db --tsv "$bytes" | tail -n 1)" -gt 3000000 ]
+	}
+	busy() {
+		while :; do ls -lR /usr/include /usr/lib; tar -cf /dev/null /usr/include; done
+	}
+	busy >/dev/null 2>&1 3>&- &
+	busy=$!
+	until_true beyond
+	# also while it goes, about: one slice may be more
 	"$TARE" profile status --json | jq -e '.error == null and .stored > 3'
+	[ "$(sql "$bytes")" -lt 2000000 ]
+	kill $busy
 	"$TARE" profile stop -q
+	"$TARE" profile stop -q --lab all.db
+	[ "$(sql "$bytes")" -le 1000000 ]
+	[ "$(sql "SELECT slices > 0 AND samples > 0 FROM profiles")" -eq 1 ]
 }
 
 @test "profile: a full disk is told; what was sampled is shown all the same" {
@@ -528,22 +728,13 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	spin
 	"$TARE" profile start -q --lab "$small/lab.db" --slice 500ms
 	dd if=/dev/zero of="$small/fill" bs=4k 2>/dev/null || true
-	for _ in $(seq 50); do
-		sleep 0.2
-		"$TARE" profile status --lab "$small/lab.db" --json >now || true
-		! jq -e '.error != null' now || break
-	done
+	until_status '.error != null' --lab "$small/lab.db"
 	jq -e '.running and (.error | contains("full"))' now
+	held=$(jq .slices now)
 	"$TARE" profile status --lab "$small/lab.db" | grep -q "could not store"
 	# with room again it goes on, and what was held is not lost
 	rm "$small/fill"
-	held=$(jq .slices now)
-	for _ in $(seq 50); do
-		sleep 0.2
-		"$TARE" profile status --lab "$small/lab.db" --json >now
-		! jq -e ".error == null and .held == 0 and .stored >= $held" now || break
-	done
-	jq -e ".error == null and .held == 0 and .stored >= $held" now
+	until_status ".error == null and .held == 0 and .stored >= $held" --lab "$small/lab.db"
 	"$TARE" profile stop -q --lab "$small/lab.db"
 	dd if=/dev/zero of="$small/fill" bs=4k 2>/dev/null || true
 	run "$TARE" profile --lab "$small/lab.db" -- "$programs/profile-loop"

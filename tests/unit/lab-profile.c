@@ -263,6 +263,20 @@ static void the_fixture_comes_back(void **state)
 	lab_close(lab);
 }
 
+/* Where it begins, and as many bytes as the view says. */
+static void measured(struct lab *lab, int64_t run, const struct profile *p)
+{
+	uint64_t begin = 0, bytes = 0;
+	char sql[80];
+	ok(lab_measure_profile(lab, run, &begin, &bytes, &err));
+	snprintf(sql, sizeof sql, "SELECT bytes FROM profiles WHERE run = %d", (int)run);
+	assert_int_equal(bytes, query(lab, sql));
+	assert_int_equal(begin, p->slices.items[0].begin_ns);
+	/* nothing is stored */
+	ok(lab_measure_profile(lab, add_run(lab, SUBJECT_SYSTEM), &begin, &bytes, &err));
+	assert_true(!begin && !bytes);
+}
+
 /* In one call, or slice by slice, by one tare or by two that know nothing of each other. */
 static void slices_add_up(void **state)
 {
@@ -280,6 +294,7 @@ static void slices_add_up(void **state)
 	}
 	comes_back(lab, run, &p);
 	comes_back(other, beside, &p);
+	measured(lab, run, &p);
 	/* a window, and the same slices once more */
 	struct profile back = { 0 }, twice = { 0 };
 	ok(lab_get_profile(lab, run, 20 * SECOND, 40 * SECOND, &back, &err));
@@ -526,6 +541,9 @@ static void a_day_stays_bounded(void **state)
 	ok(lab_get_profile(lab, run, 0, 0, &back, &err)); /* and nothing is missing */
 	profile_release(&back);
 	ok(lab_roll_slices(lab, run, &(struct lab_roll){ .keep_bytes = 1 }, 1, NULL, &err));
+	uint64_t begin = 0, bytes = 0; /* what is gone was there */
+	ok(lab_measure_profile(lab, run, &begin, &bytes, &err));
+	assert_true(begin < (uint64_t)query(lab, "SELECT begin_ns FROM profile_slice"));
 	assert_int_equal(query(lab, "SELECT count(*) FROM profile_slice"), 1);
 	assert_int_equal(query(lab, "SELECT end_ns FROM profile_slice"),
 			 1441 * 60 * (int64_t)SECOND);

@@ -57,9 +57,9 @@ static void head(void **state)
 		"Profile of the whole system for 20.0 s, run 7\n"
 		"  Sampled   by cpu-clock, 99 Hz, on 2 CPUs; stacks by .eh_frame\n"
 		"  Seen      180 samples, 165 user, 15 kernel: 1.82 s, 4.5 % of CPU time\n"
-		"  Stacks    62.9 % of 175 in user space reached their thread's start\n"
+		"  Stacks    62.9 % of 175 reached their thread's start; 22.9 % broke off\n"
 		"  Lost      2 samples found no room (20.2 ms); sampling was held back 1 time\n"
-		"  Cost      tare used 6.00 ms, 0.015 % of CPU time; fullest buffer 7 of 4096\n");
+		"  Cost      tare used 6.00 ms, 0.015 % of CPU time; fullest buffer 0.17 % full\n");
 }
 
 /* On the tick, of some processes, with all that can go wrong. */
@@ -90,7 +90,7 @@ static void head_of_troubles(void **state)
 		"  Others    400 samples of what was not asked for: left out\n"
 		"  Lost      2 samples found no room (8.00 ms); sampling was held back 1 time; 3\n"
 		"            events of processes went untold: some code may lack its name\n"
-		"  Cost      tare used 6.00 ms, 0.015 % of CPU time; fullest buffer 7 of 4096\n"
+		"  Cost      tare used 6.00 ms, 0.015 % of CPU time; fullest buffer 0.17 % full\n"
 		"\n"
 		"Note: a program that runs in step with the kernel's tick is seen always or\n"
 		"  never; with -F 997 it is not.\n"
@@ -101,9 +101,10 @@ static void head_of_troubles(void **state)
 		   "CPUs were        Samples     Time  CPU time\n"
 		   "in user code         165   660 ms     1.7 %\n"
 		   "in the kernel         15  60.0 ms     0.1 %\n"
-		   "idle                   -   37.7 s    94.2 %  derived: idle CPUs have no tick\n"
+		   "idle                1820   7.28 s    18.2 %\n"
 		   "busy for others      400   1.60 s     4.0 %  not what was asked for\n"
-		   "not known              2  8.00 ms    <0.1 %  samples were lost\n");
+		   "not known              2  8.00 ms    <0.1 %  samples were lost\n"
+		   "not sampled         7598   30.4 s    76.0 %  late timers or the hypervisor\n");
 }
 
 static void subjects(void **state)
@@ -140,7 +141,8 @@ static void views(void **state)
 		   "in user code       165   1.67 s     4.2 %\n"
 		   "in the kernel       15   152 ms     0.4 %\n"
 		   "idle              1820   18.4 s    46.0 %\n"
-		   "not known            2  20.2 ms     0.1 %  samples were lost\n");
+		   "not known            2  20.2 ms     0.1 %  samples were lost\n"
+		   "not sampled       1958   19.8 s    49.4 %  late timers or the hypervisor\n");
 	check_view(SLEEPY_INSTANCE, &plain,
 		   "By instance, of 180 samples (1.82 s); ± is 95 %, in points\n"
 		   "Share %    ±  Samples  PID  First seen  Instance   Container\n"
@@ -182,6 +184,77 @@ static void views(void **state)
 		"   11.1  5.4       20              110a  search+0xa            btree     btree\n"
 		"    5.6  4.4       10  ffffffff81a00007  [k] clear_…_erms+0x7  [kernel]  btree\n"
 		"    2.8  3.6        5  ffffffff810d20aa  [k] finish…ra.0+0xaa  [kernel]  python3\n");
+}
+
+/* Idle time that makes up for the rest, then with something that cannot be seen. */
+static void whole_system(void **state)
+{
+	(void)state;
+	c.profile.slices.items[0].idle = 3960 - 182;
+	c.profile.slices.items[1].idle = 0;
+	check_view(SLEEPY_SYSTEM, &plain,
+		   "By system, of 180 samples (1.82 s)\n"
+		   "CPUs were      Samples     Time  CPU time\n"
+		   "in user code       165   1.67 s     4.2 %\n"
+		   "in the kernel       15   152 ms     0.4 %\n"
+		   "idle              3778   38.2 s    95.4 %\n"
+		   "not known            2  20.2 ms     0.1 %  samples were lost\n");
+	c.profile.slices.items[0].idle = 0;
+	c.run.not_seen = (char *)"the kernel was not seen";
+	struct sleepy_view v;
+	struct strbuf out = { 0 };
+	sleepy_aggregate(&c.profile, SLEEPY_SYSTEM, NULL, false, &v);
+	profile_view_text(&c.subject, &v, &plain, &out);
+	assert_non_null(strstr(out.text, "not sampled       3778   38.2 s    95.4 %  see the"));
+	strbuf_release(&out);
+	sleepy_view_release(&v);
+}
+
+/* The same program from three places, whose functions are called the same, too. */
+static void namesakes(void **state)
+{
+	(void)state;
+	static const char *const paths[] = { "/w/wt-cmd/build/tare", "/w/main/build/tare",
+					     "/usr/bin/tare" };
+	struct profile p = { .hz = 99, .cpus = 1 };
+	profile_release(&c.profile);
+	array_push(&p.slices, (struct profile_slice){ .end_ns = 1000000000, .samples = 60 });
+	for (uint32_t i = 0; i < 4; i++) {
+		struct profile_object o = { .path = (char *)paths[i % 3] };
+		struct profile_function f = { .object = profile_add_object(&p, &o),
+					      .name = (char *)"run",
+					      .address = 0x100 * (i + 1),
+					      .size = 16 };
+		struct profile_frame frame = { .function = profile_add_function(&p, &f) };
+		uint32_t location = profile_add_location(&p, f.object, f.address);
+		profile_set_frames(&p, location, f.address, &frame, 1);
+		struct profile_instance instance = { .app = profile_add_app(&p, "tare", f.object),
+						     .pid = i % 3 + 1 };
+		uint32_t thread =
+			profile_add_thread(&p, profile_add_instance(&p, &instance), 1, "a");
+		profile_add_sample(&p, 0, thread,
+				   profile_add_stack(&p, &location, 1, 0, STACK_LEAF),
+				   30 - 10 * i / 2);
+	}
+	c.profile = p;
+	check_view(SLEEPY_APP, &plain,
+		   "By app, of 90 samples (909 ms); ± is 95 %, in points\n"
+		   "Share %   ±  Samples  App\n"
+		   "     50  10       45  tare (wt-cmd/build)\n"
+		   "     28  10       25  tare (main/build)\n"
+		   "     22  10       20  tare (bin)\n");
+	check_view(SLEEPY_FUNCTION, &plain,
+		   "By function, of 90 samples (909 ms); ± is 95 %, in points\n"
+		   "Share %   ±  Samples  Function          Object  App\n"
+		   "     33  10       30  run (0x100)       tare    tare\n"
+		   "     28  10       25  run (main/build)  tare    tare\n"
+		   "     22  10       20  run (bin)         tare    tare\n"
+		   "     17   9       15  run (0x400)       tare    tare\n");
+	check_view(SLEEPY_FUNCTION, &(struct profile_style){ .width = 80, .most = 1 },
+		   "By function, of 90 samples (909 ms); ± is 95 %, in points\n"
+		   "Share %   ±  Samples  Function  Object  App\n"
+		   "     33  10       30  run       tare    tare\n"
+		   "… and 3 more functions with 67 % of the samples\n");
 }
 
 static void some_rows(void **state)
@@ -554,7 +627,7 @@ static void nothing(void **state)
 		profile_view_text(&s, &v, NULL, &out);
 		profile_diff_text(&s, &s, &d, NULL, &out);
 		struct table *t = profile_view_table(&s, &v, NULL);
-		assert_int_equal(table_rows(t), by == SLEEPY_SYSTEM ? 5 : 0);
+		assert_int_equal(table_rows(t), by == SLEEPY_SYSTEM ? SLEEPY_STATES : 0);
 		table_free(t);
 		sleepy_diff_release(&d);
 		sleepy_view_release(&v);
@@ -569,11 +642,10 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(head),	  TEST(head_of_troubles), TEST(subjects),
-		TEST(views),	  TEST(some_rows),	  TEST(filtered),
-		TEST(listing),	  TEST(folded),		  TEST(compared),
-		TEST(csv),	  TEST(any_names),	  TEST(any_code),
-		TEST(long_names), TEST(nothing),
+		TEST(head),	    TEST(head_of_troubles), TEST(subjects),   TEST(views),
+		TEST(whole_system), TEST(namesakes),	    TEST(some_rows),  TEST(filtered),
+		TEST(listing),	    TEST(folded),	    TEST(compared),   TEST(csv),
+		TEST(any_names),    TEST(any_code),	    TEST(long_names), TEST(nothing),
 	};
 	return cmocka_run_group_tests_name("report-profile", tests, NULL, NULL);
 }

@@ -74,7 +74,8 @@ static void by_system(void **state)
 	struct sleepy_view v;
 	view(SLEEPY_SYSTEM, NULL, false, &v);
 	CHECK(&v, { "user", 165, 165, 165, 0 }, { "kernel", 15, 15, 0, 15 },
-	      { "idle", 1820, 1820, 0, 0 }, { "others", 0, 0, 0, 0 }, { "lost", 2, 2, 0, 0 });
+	      { "idle", 1820, 1820, 0, 0 }, { "others", 0, 0, 0, 0 }, { "lost", 2, 2, 0, 0 },
+	      { "not sampled", 1958, 1958, 0, 0 }); /* 99 Hz * 2 CPUs * 20 s = 3960 */
 	assert_int_equal(v.samples, FIXTURE_SAMPLES);
 	assert_int_equal(v.all, FIXTURE_SAMPLES);
 	assert_int_equal(v.elapsed_ns, 2 * FIXTURE_SLICE_NS);
@@ -84,6 +85,29 @@ static void by_system(void **state)
 	assert_int_equal(v.ends[STACK_LEAF], 25);
 	assert_int_equal(v.ends[STACK_BROKEN], 40);
 	sleepy_view_release(&v);
+}
+
+/* Whatever else is asked for, what is missing is of all that was seen; a little is no gap. */
+static void gaps(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t idle, missing;
+	} cases[] = { { 3960 - 182, 0 }, { 3660, 0 }, { 3659, 119 }, { 9999, 0 }, { 0, 3778 } };
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct profile_slice *s = profile.slices.items;
+		struct sleepy_view v;
+		uint64_t idle[] = { s[0].idle, s[1].idle };
+		s[0].idle = cases[i].idle;
+		s[1].idle = 0;
+		view(SLEEPY_SYSTEM, &(struct sleepy_filter){ .instance = -1, .app = "btree" },
+		     false, &v);
+		assert_int_equal(v.rows.items[2].self, cases[i].idle);
+		assert_int_equal(v.rows.items[5].self, cases[i].missing);
+		sleepy_view_release(&v);
+		s[0].idle = idle[0];
+		s[1].idle = idle[1];
+	}
 }
 
 static void by_owner(void **state)
@@ -191,6 +215,29 @@ static void filters(void **state)
 	assert_int_equal(PASSING(.function = "python3+0x5000"), 25);
 	assert_int_equal(PASSING(.function = "*"), 180);
 	assert_int_equal(PASSING(.function = "search", .app = "python3"), 0);
+	assert_int_equal(PASSING(.function = "[k] clear_page_erms"), 10);
+	assert_int_equal(PASSING(.function = "[k] clear_page_erms ([kernel])"), 10);
+	assert_int_equal(PASSING(.function = "[k] clear*"), 10);
+	assert_int_equal(PASSING(.function = "[k] search"), 0);
+	assert_int_equal(PASSING(.function = "compare (inlined)"), 80);
+	assert_int_equal(PASSING(.function = "search (inlined)"), 0);
+	assert_int_equal(PASSING(.function = "compare (inlined) (btree.h:5)"), 80);
+	assert_int_equal(PASSING(.function = "search (0x1100)"), 100);
+	assert_int_equal(PASSING(.function = "search (0x1101)"), 0);
+	assert_int_equal(PASSING(.function = "search (btree)"), 100);
+	assert_int_equal(PASSING(.function = "search (libc.so.6)"), 0);
+	assert_int_equal(PASSING(.function = "search (usr/bin)"), 100);
+	assert_int_equal(PASSING(.function = "search ()"), 0);
+	assert_int_equal(PASSING(.function = "(inlined)"), 0);
+	assert_int_equal(PASSING(.function = "python3+0x5000 (python3)"), 25);
+	assert_int_equal(PASSING(.function = "py::loop (PID 200)"), 40);
+	assert_int_equal(PASSING(.function = "py::loop (PID 201)"), 0);
+	assert_int_equal(PASSING(.app = "btree (bin)"), 110);
+	assert_int_equal(PASSING(.app = "btree (in)"), 0);
+	assert_int_equal(PASSING(.app = "btree (bbbbbbbb)"), 110);
+	assert_int_equal(PASSING(.app = "btree (bbb)"), 0);
+	assert_int_equal(PASSING(.object = "/usr/bin/btree (bbbbbbbb)"), 100);
+	assert_int_equal(PASSING(.object = "[k] [kernel]"), 15);
 	assert_int_equal(PASSING(.container = "0123"), 70);
 	assert_int_equal(PASSING(.container = "/docker/*"), 70);
 	assert_int_equal(PASSING(.space = 1), 165);
@@ -198,6 +245,106 @@ static void filters(void **state)
 	assert_int_equal(PASSING(.end_ns = FIXTURE_BEGIN_NS + 1), 100);
 	assert_int_equal(PASSING(.begin_ns = FIXTURE_BEGIN_NS + 1), 80);
 	assert_int_equal(PASSING(.end_ns = FIXTURE_BEGIN_NS), 0);
+}
+
+/* Rows of these paths and of one name, and how each is told apart. */
+static void check_marks(const char *const paths[], const char *const expected[], size_t count)
+{
+	struct profile p = { 0 };
+	const struct sleepy_row *shown[8];
+	struct sleepy_view v;
+	char *marks[8];
+	array_push(&p.slices, (struct profile_slice){ .end_ns = 1 });
+	for (uint32_t i = 0; i < count; i++) {
+		struct profile_object o = { .path = (char *)paths[i], .inode = i };
+		o.build_id_size = 20;
+		memset(o.build_id, (int)(i + 0xa0), 20);
+		struct profile_instance instance = { .app = i, .pid = i + 1 };
+		assert_int_equal(profile_add_app(&p, "tare", profile_add_object(&p, &o)), i);
+		uint32_t at = profile_add_instance(&p, &instance);
+		profile_add_sample(&p, 0, profile_add_thread(&p, at, i, "tare"),
+				   profile_add_stack(&p, NULL, 0, 0, STACK_LEAF), 100 - i);
+	}
+	sleepy_aggregate(&p, SLEEPY_APP, NULL, false, &v);
+	assert_int_equal(v.rows.count, count);
+	for (size_t i = 0; i < count; i++)
+		shown[i] = &v.rows.items[i];
+	sleepy_tell_apart(&p, SLEEPY_APP, shown, count, marks);
+	for (size_t i = 0; i < count; i++) {
+		char name[64];
+		if (!expected[i]) {
+			assert_null(marks[i]);
+			continue;
+		}
+		assert_non_null(marks[i]);
+		assert_string_equal(marks[i], expected[i]);
+		/* what is shown finds this one, and no other */
+		snprintf(name, sizeof name, "tare (%s)", marks[i]);
+		for (uint32_t k = 0; k < count; k++)
+			assert_int_equal(sleepy_app_matches(&p, name, k), k == i);
+		xfree(marks[i]);
+	}
+	sleepy_view_release(&v);
+	profile_release(&p);
+}
+
+static void told_apart(void **state)
+{
+	(void)state;
+	check_marks(
+		(const char *[]){ "/w/wt-cmd/build/tare", "/w/main/build/tare", "/usr/bin/tare" },
+		(const char *[]){ "wt-cmd/build", "main/build", "bin" }, 3);
+	check_marks((const char *[]){ "/build/tare", "/x/build/tare", "/tare" },
+		    (const char *[]){ "/build", "/x/build", "/" }, 3);
+	check_marks((const char *[]){ "/a/tare", "/a/tare", "/b/tare" },
+		    (const char *[]){ "a0a0a0a0", "a1a1a1a1", "/b" }, 3);
+	check_marks((const char *[]){ "/a/tare" }, (const char *[]){ NULL }, 1);
+}
+
+/* Functions of one name in one object, two of them inlined, and one in its namesake. */
+static void functions_told_apart(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *path, *file;
+		uint64_t address;
+		const char *mark;
+	} cases[] = {
+		{ "/a/x", NULL, 0x100, "0x100" }, { "/a/x", NULL, 0x200, "0x200" },
+		{ "/a/x", "/s/a.h", 0, "a.h:7" }, { "/a/x", "/s/b.h", 0, "b.h:7" },
+		{ "/b/x", NULL, 0x100, "/b" },	  { "/b/y", NULL, 0x100, NULL },
+	};
+	enum { COUNT = sizeof cases / sizeof *cases };
+	struct profile p = { 0 };
+	struct sleepy_row rows[COUNT];
+	const struct sleepy_row *shown[COUNT];
+	char *marks[COUNT];
+	for (size_t i = 0; i < COUNT; i++) {
+		struct profile_object o = { .path = (char *)cases[i].path };
+		struct profile_function f = { .object = profile_add_object(&p, &o),
+					      .name = (char *)"f",
+					      .address = cases[i].address,
+					      .size = cases[i].address ? 16 : 0,
+					      .file = (char *)cases[i].file,
+					      .line = 7 };
+		array_push(&p.functions, f);
+		rows[i] = (struct sleepy_row){ .app = PROFILE_NONE,
+					       .object = f.object,
+					       .function = (uint32_t)i,
+					       .name = (char *)"f",
+					       .where = cases[i].path + 3 };
+		shown[i] = &rows[i];
+	}
+	sleepy_tell_apart(&p, SLEEPY_FUNCTION, shown, COUNT, marks);
+	for (size_t i = 0; i < COUNT; i++) {
+		if (cases[i].mark)
+			assert_string_equal(marks[i], cases[i].mark);
+		else
+			assert_null(marks[i]);
+		xfree(marks[i]);
+	}
+	p.functions.count = 0; /* their texts are borrowed */
+	profile_release(&p);
 }
 
 static void instructions(void **state)
@@ -329,7 +476,7 @@ static void nothing(void **state)
 		sleepy_aggregate(&p, by, NULL, false, &v);
 		sleepy_aggregate(&p, by, NULL, true, &w);
 		assert_int_equal(v.samples, 0);
-		assert_int_equal(v.rows.count, by == SLEEPY_SYSTEM ? 5 : 0);
+		assert_int_equal(v.rows.count, by == SLEEPY_SYSTEM ? SLEEPY_STATES : 0);
 		sleepy_compare(&v, &w, 99, 99, &d);
 		assert_int_equal(d.rows.count, 0);
 		sleepy_diff_release(&d);
@@ -384,6 +531,49 @@ static void compared(void **state)
 	sleepy_diff_release(&d);
 	sleepy_view_release(&before);
 	sleepy_view_release(&after);
+}
+
+static void add_named(struct sleepy_view *v, const char *name, const char *where, uint64_t self)
+{
+	array_push(&v->rows,
+		   (struct sleepy_row){ .name = (char *)name, .where = where, .self = self });
+	v->samples += self;
+}
+
+/* One program in two places is one; what both have at its place stays apart from its namesakes. */
+static void other_places(void **state)
+{
+	(void)state;
+	static const enum sleepy_by views[] = { SLEEPY_OBJECT, SLEEPY_LINE, SLEEPY_CONTAINER };
+	for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+		struct sleepy_view before = { .by = views[i] }, after = { .by = views[i] };
+		struct sleepy_diff d;
+		add_named(&before, "/a/prog", "o", 97);
+		add_named(&after, "/b/prog", "o", 95);
+		add_named(&before, "/lib/x", "o", 1);
+		add_named(&after, "/lib/x", "o", 1);
+		add_named(&before, "/opt/x", "o", 2);
+		add_named(&after, "/opt/x", "o", 2);
+		add_named(&after, "/opt/new", "o", 2);
+		add_named(&after, "/lib/new", "o", 3);
+		sleepy_compare(&before, &after, 99, 99, &d);
+		if (views[i] == SLEEPY_CONTAINER) { /* its paths are no places of the same */
+			assert_int_equal(d.rows.count, 6);
+			assert_int_equal(change_named(&d, "/a/prog")->after, 0);
+		} else {
+			assert_int_equal(d.rows.count, 5);
+			assert_int_equal(change_named(&d, "prog")->before, 97);
+			assert_int_equal(change_named(&d, "prog")->after, 95);
+			assert_false(sleepy_change_sure(change_named(&d, "prog")));
+		}
+		assert_int_equal(change_named(&d, "/lib/x")->before, 1);
+		assert_int_equal(change_named(&d, "/opt/x")->after, 2);
+		assert_int_equal(change_named(&d, "/opt/new")->after, 2);
+		assert_int_equal(change_named(&d, "/lib/new")->after, 3);
+		sleepy_diff_release(&d);
+		array_release(&before.rows);
+		array_release(&after.rows);
+	}
 }
 
 /* Rows of few samples say nothing, and do not hide those that do. */
@@ -492,13 +682,14 @@ static void an_hour(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_system),   cmocka_unit_test(by_owner),
-		cmocka_unit_test(by_function), cmocka_unit_test(by_place),
-		cmocka_unit_test(filters),     cmocka_unit_test(instructions),
-		cmocka_unit_test(each),	       cmocka_unit_test(recursion),
-		cmocka_unit_test(modules),     cmocka_unit_test(nothing),
-		cmocka_unit_test(compared),    cmocka_unit_test(rare_rows),
-		cmocka_unit_test(an_hour),
+		cmocka_unit_test(by_system),	cmocka_unit_test(gaps),
+		cmocka_unit_test(by_owner),	cmocka_unit_test(by_function),
+		cmocka_unit_test(by_place),	cmocka_unit_test(filters),
+		cmocka_unit_test(told_apart),	cmocka_unit_test(functions_told_apart),
+		cmocka_unit_test(instructions), cmocka_unit_test(each),
+		cmocka_unit_test(recursion),	cmocka_unit_test(modules),	cmocka_unit_test(nothing),
+		cmocka_unit_test(compared),	cmocka_unit_test(other_places),
+		cmocka_unit_test(rare_rows),	cmocka_unit_test(an_hour),
 	};
 	return cmocka_run_group_tests_name("sleepy", tests, set_up, tear_down);
 }
