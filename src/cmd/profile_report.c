@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
@@ -206,6 +207,7 @@ static int diff_runs(const char *lab_file, const char *before, const char *after
 struct report_options {
 	struct profile_display display;
 	bool json, csv, markdown;
+	const char *least;
 	const char *lab;
 	text_list diff;
 };
@@ -217,8 +219,8 @@ static void display_specs(spec_list *into, struct report_options *o)
 		{ 0, "by", OPTION_CHOICE, &d->by, BY_CHOICES, "the view" },
 		{ 0, "top", OPTION_INTEGER, &d->top, "NUM", "rows (default: 20; 0: all)",
 		  .max = INT32_MAX },
-		{ 0, "percent-limit", OPTION_FRACTION, &d->least, "SHARE",
-		  "only rows of at least this share, as 1%" },
+		{ 0, "percent-limit", OPTION_TEXT, &o->least, "SHARE",
+		  "only rows of at least this share, as 1% or 1" },
 		{ 0, "sort", OPTION_CHOICE, &d->sort, "self|total",
 		  "by its own samples, or with those of what it called" },
 		{ 0, "merge-inlined", OPTION_FLAG, &d->merge_inlined, NULL,
@@ -231,12 +233,31 @@ static void display_specs(spec_list *into, struct report_options *o)
 	add_specs(into, specs, sizeof specs / sizeof *specs);
 }
 
+/* Elsewhere 2 may be 2 % or 200 %; here, where others take per cent too, it can be but one. */
+static bool least_parse(const char *text, double *least)
+{
+	double percent;
+	if (fraction_parse(text, least))
+		return *least <= 1;
+	if (!real_parse(text, &percent) || percent < 1 || percent > 100)
+		return false;
+	*least = percent / 100;
+	return true;
+}
+
 static int check(const char *command, struct report_options *o, bool diff, struct error *err)
 {
 	struct profile_display *d = &o->display;
 	if (o->json + o->csv + o->markdown > 1)
 		return error_set(err, EXIT_USAGE,
 				 "%s: --json, --csv and --markdown exclude each other", command);
+	if (o->least && !least_parse(o->least, &d->least)) {
+		char shown[128];
+		text_display(o->least, shown, sizeof shown);
+		return error_set(err, EXIT_USAGE,
+				 "%s: --percent-limit wants a share such as 0.5%%, not '%s'",
+				 command, shown);
+	}
 	d->as = o->json	      ? PROFILE_AS_JSON
 		: o->csv      ? PROFILE_AS_CSV
 		: o->markdown ? PROFILE_AS_MARKDOWN

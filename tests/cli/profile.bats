@@ -260,6 +260,22 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	[[ "$output" == *"profile-loop#0"* ]]
 }
 
+@test "profile: rows of a share, in per cent with and without the sign" {
+	needs_root
+	loop_profile loop
+	limited() {
+		"$TARE" profile report --by function --csv --percent-limit "$1"
+	}
+	[ "$(limited 20)" = "$(limited 20%)" ]
+	[ "$(limited 20)" = "$(limited 0.2)" ]
+	[ "$(limited 20 | wc -l)" -eq 2 ]
+	[ "$(limited 1.5)" = "$(limited 1.5%)" ]
+	for bad in 101 200% much -1 ''; do
+		run "$TARE" profile report --percent-limit "$bad"
+		[ "$status" -eq 2 ]
+	done
+}
+
 @test "profile: a function by instruction" {
 	needs_root
 	loop_profile loop
