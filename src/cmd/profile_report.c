@@ -135,6 +135,67 @@ static void render_table(struct table *t, const struct profile_display *d, struc
 	table_free(t);
 }
 
+/* ---- nothing of what was asked for ---- */
+
+static void put_text(struct strbuf *out, const char *option, const char *value)
+{
+	char shown[128];
+	if (!value)
+		return;
+	text_display(value, shown, sizeof shown);
+	strbuf_printf(out, " %s '%s'", option, shown);
+}
+
+static void put_number(struct strbuf *out, const char *option, long value, bool given)
+{
+	if (given)
+		strbuf_printf(out, " %s %ld", option, value);
+}
+
+/* The view that lists what could have been asked for. */
+static enum sleepy_by view_to_look_at(const struct profile_filter_options *f)
+{
+	return f->function		    ? SLEEPY_FUNCTION
+	       : f->object		    ? SLEEPY_OBJECT
+	       : f->tid || f->comm	    ? SLEEPY_THREAD
+	       : f->pid || f->instance >= 0 ? SLEEPY_INSTANCE
+	       : f->container		    ? SLEEPY_CONTAINER
+	       : f->app			    ? SLEEPY_APP
+					    : SLEEPY_SYSTEM;
+}
+
+/* A name that was mistyped must not look like a program that did nothing. */
+static int no_samples(const struct profile_filter_options *f, struct error *err)
+{
+	struct strbuf asked = { 0 };
+	put_text(&asked, "--app", f->app);
+	put_number(&asked, "--instance", f->instance, f->instance >= 0);
+	put_number(&asked, "--pid", f->pid, f->pid);
+	put_number(&asked, "--tid", f->tid, f->tid);
+	put_text(&asked, "--comm", f->comm);
+	put_text(&asked, "--container", f->container);
+	put_text(&asked, "--object", f->object);
+	put_text(&asked, "--function", f->function);
+	strbuf_puts(&asked, f->user ? " --user" : f->kernel ? " --kernel" : "");
+	strbuf_puts(&asked, f->since_ns ? " --since" : "");
+	strbuf_puts(&asked, f->until_ns ? " --until" : "");
+	error_set(err, EXIT_USAGE, "there are no samples of what was asked for:%s",
+		  strbuf_text(&asked));
+	strbuf_release(&asked);
+	if (view_to_look_at(f) == SLEEPY_SYSTEM)
+		return -1;
+	return error_hint(err, "'tare profile report --by %s' lists what there is",
+			  sleepy_by_name(view_to_look_at(f)));
+}
+
+/* An empty profile has nothing, whatever is asked for: that is no mistake. */
+static bool found_nothing(const struct profile_filter_options *f, const struct sleepy_view *v)
+{
+	return !v->samples && (v->all || f->since_ns || f->until_ns);
+}
+
+/* ---- one of them ---- */
+
 int profile_render(const struct profile_loaded *l, const struct profile_display *d,
 		   struct strbuf *out, struct error *err)
 {
@@ -149,15 +210,16 @@ int profile_render(const struct profile_loaded *l, const struct profile_display 
 	memset(views, 0, sizeof views);
 	for (size_t i = 0; i < count; i++)
 		sleepy_aggregate(&l->profile, by[i], &filter, d->merge_inlined, &views[i]);
-	if (d->as == PROFILE_AS_TEXT)
+	int failed = found_nothing(&d->filter, &views[0]) ? no_samples(&d->filter, err) : 0;
+	if (!failed && d->as == PROFILE_AS_TEXT)
 		render_text(&subject, views, count, &style, out);
-	else if (d->as == PROFILE_AS_JSON)
+	else if (!failed && d->as == PROFILE_AS_JSON)
 		profile_json(&subject, views, count, &style, out);
-	else
+	else if (!failed)
 		render_table(profile_view_table(&subject, &views[count - 1], &style), d, out);
 	for (size_t i = 0; i < count; i++)
 		sleepy_view_release(&views[i]);
-	return 0;
+	return failed;
 }
 
 /* ---- two of them ---- */
@@ -178,16 +240,19 @@ static int render_diff(const struct profile_loaded *a, const struct profile_load
 	sleepy_compare(&before, &after, a->profile.hz, b->profile.hz, &diff);
 	const struct profile_subject sa = profile_loaded_subject(a), sb = profile_loaded_subject(b);
 	const struct profile_style style = profile_style_of(d, &b->profile);
-	if (d->as == PROFILE_AS_TEXT)
+	int failed = found_nothing(&d->filter, &before) && found_nothing(&d->filter, &after)
+			     ? no_samples(&d->filter, err)
+			     : 0;
+	if (!failed && d->as == PROFILE_AS_TEXT)
 		profile_diff_text(&sa, &sb, &diff, &style, out);
-	else if (d->as == PROFILE_AS_JSON)
+	else if (!failed && d->as == PROFILE_AS_JSON)
 		profile_diff_json(&sa, &sb, &diff, out);
-	else
+	else if (!failed)
 		render_table(profile_diff_table(&diff, &style), d, out);
 	sleepy_diff_release(&diff);
 	sleepy_view_release(&before);
 	sleepy_view_release(&after);
-	return 0;
+	return failed;
 }
 
 static int diff_runs(const char *lab_file, const char *before, const char *after,

@@ -304,12 +304,29 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 		"$TARE" profile report --by function --csv --top 0 "$@" | wc -l
 	}
 	[ "$(sampled --app 'profile-*')" -gt 1 ]
-	[ "$(sampled --app nothing)" -eq 1 ]
 	[ "$(sampled --function loop)" -eq 2 ]
 	[ "$(sampled --object 'profile-loop' --user)" -gt 1 ]
-	[ "$(sampled --instance 7)" -eq 1 ]
-	[ "$(sampled --since 1h)" -eq 1 ]
+	[ "$(sampled --function 'loop (profile-loop)')" -eq 2 ]
 	[ "$all" -gt 0 ]
+	for filter in '--app nothing' '--instance 7' '--since 1h' '--tid 1' '--object none.so' \
+		'--function no_such' '--comm none' '--container none' '--pid 1 --user'; do
+		for as in --json --csv --markdown --user; do
+			# shellcheck disable=SC2086
+			run "$TARE" profile report --by function $as $filter
+			echo "$filter $as: $output"
+			[ "$status" -eq 2 ]
+			flat
+			[[ "$output" == "tare: there are no samples"*"${filter%% *}"* ]]
+		done
+	done
+	loop_profile again
+	run "$TARE" profile diff 1 2 --app nothing
+	[ "$status" -eq 2 ]
+	# of the empty one nothing can be asked
+	"$TARE" profile -q -n empty -- true
+	if [ "$(sql "SELECT samples FROM profiles WHERE run = 3")" -eq 0 ]; then
+		"$TARE" profile report 3 --app nothing
+	fi
 }
 
 @test "profile: JSON as its schema has it" {
