@@ -1,9 +1,9 @@
 /* One function by instruction, from the code that was stored with the profile or its file. */
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "binary/disassemble.h"
@@ -17,11 +17,6 @@ struct choice {
 	bool only_inlined; /* of all that the name means */
 	sleepy_counts counts;
 };
-
-static bool matches(const char *pattern, const char *text)
-{
-	return !pattern || strcmp(pattern, text) == 0 || fnmatch(pattern, text, 0) == 0;
-}
 
 static uint64_t sum(const sleepy_counts *counts)
 {
@@ -39,9 +34,8 @@ static struct choice choose(const struct profile *p, const struct profile_displa
 	filter.function = NULL; /* the counts are of the function's own code, inlined or not */
 	for (size_t i = 0; i < p->functions.count; i++) {
 		const struct profile_function *f = &p->functions.items[i];
-		const struct profile_object *o = &p->objects.items[f->object];
-		if (!matches(d->filter.function, f->name) ||
-		    !matches(d->filter.object, object_name(o)))
+		if (!sleepy_function_matches(p, d->filter.function, (uint32_t)i) ||
+		    !sleepy_object_matches(p, d->filter.object, f->object))
 			continue;
 		if (!f->size) {
 			best.matching++;
@@ -125,6 +119,35 @@ static void render(const struct profile_loaded *l, const struct profile_listing 
 	}
 }
 
+/* Why there is none. */
+static int no_code(const struct profile *p, uint32_t function, struct error *err)
+{
+	const struct profile_function *f = &p->functions.items[function];
+	const struct profile_object *o = &p->objects.items[f->object];
+	switch (o->kind) {
+	case OBJECT_KERNEL:
+	case OBJECT_MODULE:
+		error_set(err, EXIT_ENVIRONMENT,
+			  "the code of '%.200s' could not be read from the kernel", f->name);
+		return error_hint(err, access("/proc/kcore", F_OK)
+					       ? "/proc/kcore, which has it, is not there"
+					       : "root may read it, in /proc/kcore");
+	case OBJECT_JIT:
+	case OBJECT_MEMORY:
+		error_set(err, EXIT_ENVIRONMENT,
+			  "the code of '%.200s' was made while its program ran: it is not kept",
+			  f->name);
+		return error_hint(err, "'--by instruction' alone has its addresses");
+	default:
+		error_set(err, EXIT_ENVIRONMENT,
+			  "the code of '%.200s' was not stored, and %.200s is not the file that "
+			  "was sampled",
+			  f->name, o->path);
+		return error_hint(err, "it is stored unless --no-code is given or the file cannot "
+				       "be read");
+	}
+}
+
 int profile_render_listing(const struct profile_loaded *l, const struct profile_display *d,
 			   struct strbuf *out, struct error *err)
 {
@@ -139,13 +162,8 @@ int profile_render_listing(const struct profile_loaded *l, const struct profile_
 		uint32_t object = f->object;
 		uint64_t address = f->address;
 		const struct profile_code *code = find_code(&p, c.function);
-		const char *path = p.objects.items[object].path;
 		if (!code) {
-			failed = error_set(err, EXIT_ENVIRONMENT,
-					   "the code of '%.200s' was not stored, and %.200s is not "
-					   "the file that was sampled",
-					   d->filter.function, path);
-			error_hint(err, "without --no-code it is stored");
+			failed = no_code(&p, c.function, err);
 		} else {
 			failed = disassemble(address, code->bytes, code->size, &list, err);
 		}

@@ -296,6 +296,44 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	[[ "$output" == *"was not stored"* ]]
 }
 
+@test "profile: why there is no machine code" {
+	needs_root
+	# the kernel's, where its memory cannot be read
+	"$TARE" profile -q -F 997 -- dd if=/dev/zero of=/dev/null bs=1M count=20000 2>/dev/null
+	kernel=$(sql "SELECT function FROM profile_functions WHERE object = '[kernel]'
+		ORDER BY samples DESC LIMIT 1")
+	[ -n "$kernel" ]
+	run "$TARE" profile report --by instruction --function "[k] $kernel"
+	flat
+	if [ -e /proc/kcore ]; then
+		[[ "$status" -eq 0 || "$output" == *"could not be read from the kernel"* ]]
+	else
+		[ "$status" -eq 3 ]
+		[[ "$output" == *"could not be read from the kernel"*"/proc/kcore"*"not there"* ]]
+	fi
+	[[ "$output" != *--no-code* ]]
+	# that of a program that makes its own: a loop, with a perf map
+	[ "$(uname -m)" = x86_64 ] || return 0
+	cat >jit.py <<-'END'
+		import ctypes, mmap, os
+		code = bytes.fromhex("48b90000002000000000" "48ffc9" "75fb" "c3")
+		m = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+		m.write(code)
+		at = ctypes.addressof(ctypes.c_char.from_buffer(m))
+		with open(f"/tmp/perf-{os.getpid()}.map", "w") as f:
+		    f.write(f"{at:x} {len(code):x} made_loop\n")
+		ctypes.CFUNCTYPE(None)(at)()
+		ctypes.CFUNCTYPE(None)(at)()
+		print(os.getpid())
+	END
+	map=/tmp/perf-$("$TARE" profile -q -F 997 -- python3 jit.py).map
+	run "$TARE" profile report --by instruction --function made_loop
+	rm -f "$map"
+	[ "$status" -eq 3 ]
+	flat
+	[[ "$output" == *"'made_loop'"*"is not kept"* && "$output" != *--no-code* ]]
+}
+
 @test "profile: filters" {
 	needs_root
 	loop_profile loop
