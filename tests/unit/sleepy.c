@@ -687,9 +687,10 @@ int main(void)
 		cmocka_unit_test(by_place),	cmocka_unit_test(filters),
 		cmocka_unit_test(told_apart),	cmocka_unit_test(functions_told_apart),
 		cmocka_unit_test(instructions), cmocka_unit_test(each),
-		cmocka_unit_test(recursion),	cmocka_unit_test(modules),	cmocka_unit_test(nothing),
-		cmocka_unit_test(compared),	cmocka_unit_test(other_places),
-		cmocka_unit_test(rare_rows),	cmocka_unit_test(an_hour),
+		cmocka_unit_test(recursion),	cmocka_unit_test(modules),
+		cmocka_unit_test(nothing),	cmocka_unit_test(compared),
+		cmocka_unit_test(other_places), cmocka_unit_test(rare_rows),
+		cmocka_unit_test(an_hour),
 	};
 	return cmocka_run_group_tests_name("sleepy", tests, set_up, tear_down);
 }
