@@ -117,11 +117,15 @@ void slice_add(struct profile_slice *to, const struct profile_slice *from);
 int lab_need_profile(struct lab *lab, int64_t run, struct error *err);
 
 /* Numbers by number, as long as none is 0. A zeroed one is empty. */
+#define NUMBER_NONE UINT64_MAX
 struct number_map {
 	struct number_pair {
 		uint64_t key, value;
 	} * slots;
 	size_t size, used;
+	/* small keys have a place of their own: most are ids of rows */
+	uint64_t *dense; /* NUMBER_NONE: not there */
+	size_t dense_size;
 };
 /* The value of the key, 0 when it is new; it may be set until the next call. */
 uint64_t *number_map_at(struct number_map *m, uint64_t key);

@@ -327,8 +327,28 @@ static struct number_pair *slot_of(const struct number_map *m, uint64_t key)
 	return &m->slots[at];
 }
 
+#define DENSE_MOST (1u << 22)
+
+static uint64_t *dense_at(struct number_map *m, uint64_t key)
+{
+	if (key >= m->dense_size) {
+		size_t size = m->dense_size ? m->dense_size : 256;
+		while (size <= key)
+			size *= 2;
+		m->dense = xrealloc(m->dense, size * sizeof *m->dense);
+		memset(m->dense + m->dense_size, 0xff, (size - m->dense_size) * sizeof *m->dense);
+		m->dense_size = size;
+	}
+	uint64_t *value = &m->dense[key];
+	if (*value == NUMBER_NONE)
+		*value = 0;
+	return value;
+}
+
 uint64_t *number_map_at(struct number_map *m, uint64_t key)
 {
+	if (key < DENSE_MOST)
+		return dense_at(m, key);
 	if (m->used * 4 >= m->size * 3) {
 		struct number_map old = *m;
 		m->size = old.size ? old.size * 2 : 256;
@@ -346,6 +366,8 @@ uint64_t *number_map_at(struct number_map *m, uint64_t key)
 
 const uint64_t *number_map_find(const struct number_map *m, uint64_t key)
 {
+	if (key < DENSE_MOST)
+		return key < m->dense_size && m->dense[key] != NUMBER_NONE ? &m->dense[key] : NULL;
 	const struct number_pair *slot = m->size ? slot_of(m, key) : NULL;
 	return slot && slot->key ? &slot->value : NULL;
 }
@@ -353,5 +375,6 @@ const uint64_t *number_map_find(const struct number_map *m, uint64_t key)
 void number_map_release(struct number_map *m)
 {
 	xfree(m->slots);
+	xfree(m->dense);
 	*m = (struct number_map){ 0 };
 }
