@@ -252,7 +252,8 @@ gone() {
 
 @test "profile: processes that are running, until they end" {
 	needs_root
-	"$programs/profile-loop" >/dev/null 3>&- &
+	# it must live until it is followed, and end by itself
+	"$programs/profile-loop" 1000000000 3000 >/dev/null 3>&- &
 	pid=$!
 	timeout 60 "$TARE" profile -q -p $pid
 	[ "$(sql "SELECT group_concat(DISTINCT pid) FROM profile_instances WHERE samples > 0")" -eq $pid ]
