@@ -28,6 +28,11 @@ int64_t clock_realtime_ns(void)
 	return (int64_t)read_clock(CLOCK_REALTIME);
 }
 
+uint64_t clock_cpu_ns(void)
+{
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 bool real_parse(const char *text, double *value)
 {
 	char *end;

@@ -6,13 +6,16 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "binary/symbols_private.h"
 
 #define MEMORY_USUAL ((size_t)256 << 20)
-#define OPEN_MAX_OBJECTS 200		     /* each holds up to three descriptors */
-#define KNOWN_MAX 8192			     /* objects whose outcome is remembered */
-#define CODE_MAX 65536			     /* bytes of a function */
+#define OPEN_MAX_OBJECTS 200			 /* each holds up to three descriptors */
+#define KNOWN_MAX 8192				 /* objects whose outcome is remembered */
+#define CODE_MAX 65536				 /* bytes of a function */
+#define BOOT_SLACK_NS (60 * INT64_C(1000000000)) /* by which the time may be set meanwhile */
+#define BUDGET_LEAST_NS UINT64_C(50000000)
 #define BUDGET_NS (5 * UINT64_C(1000000000)) /* of CPU time to read one file, all in all */
 
 /* What is known of an object. What it holds can go and be read again. */
@@ -21,10 +24,13 @@ struct known {
 	bool loaded, readable;
 	struct elf_image image;
 	struct symbol_table table;
+	struct symbol_table pieces; /* where that names nothing; read when it is first needed */
+	bool in_pieces;
 	struct lines *lines;
 	struct jit_map jit;
 	struct work work; /* of reading it */
-	uint64_t used;	  /* when, as s->clock counts */
+	uint64_t budget_ns;
+	uint64_t used; /* when, as s->clock counts */
 };
 
 struct symbols {
@@ -32,6 +38,7 @@ struct symbols {
 	char *debug_path;
 	ARRAY(struct known *) list;
 	struct kernel_symbols kernel;
+	struct absent absent;
 	struct work work; /* of the kernel, and between objects */
 	uint64_t clock;
 };
@@ -52,6 +59,15 @@ struct symbols *symbols_new(const struct symbols_options *options)
 	return s;
 }
 
+struct symbols *symbols_new_with_kernel(const struct symbols_options *options,
+					const struct kernel_symbols *kernel)
+{
+	struct symbols *s = symbols_new(options);
+	s->kernel = *kernel;
+	s->kernel.table.work = &s->work;
+	return s;
+}
+
 /* ---- the objects ---- */
 
 static void unload(struct known *k)
@@ -60,6 +76,8 @@ static void unload(struct known *k)
 		return;
 	elf_image_close(&k->image);
 	symbol_table_release(&k->table);
+	symbol_table_release(&k->pieces);
+	k->in_pieces = false;
 	lines_free(k->lines);
 	k->lines = NULL;
 	jit_release(&k->jit);
@@ -82,6 +100,7 @@ void symbols_free(struct symbols *s)
 		known_free(s->list.items[i]);
 	array_release(&s->list);
 	kernel_release(&s->kernel);
+	array_release(&s->absent.ids);
 	xfree(s->debug_path);
 	xfree(s);
 }
@@ -116,6 +135,7 @@ static struct known *known_of(struct symbols *s, const struct profile_object *o)
 static size_t memory_of(const struct known *k)
 {
 	return k->loaded ? sizeof *k + symbol_table_memory(&k->table) +
+				   symbol_table_memory(&k->pieces) +
 				   symbol_table_memory(&k->jit.table) + lines_memory(k->lines)
 			 : 0;
 }
@@ -175,7 +195,8 @@ static void read_tables(struct symbols *s, struct known *k)
 {
 	struct debug_file debug;
 	const struct debug_search search = { .directories = s->options.debug_path,
-					     .work = &k->work };
+					     .work = &k->work,
+					     .absent = &s->absent };
 	bool file = k->object.kind == OBJECT_FILE;
 	bool separate = file && debug_file_find(&debug, &k->image, k->object.path, &search);
 	symbol_table_read(&k->table, &k->image, separate ? &debug.image : NULL);
@@ -196,16 +217,47 @@ static void load_file(struct symbols *s, struct known *k)
 		elf_image_close(&k->image);
 }
 
-static struct known *load(struct symbols *s, const struct profile_object *o)
+/* False: that was before this machine booted, and its pids mean nothing now. Sleep only lets the
+ * profile's zero of CLOCK_MONOTONIC be later than the boot. */
+static bool times_of(const struct profile *p, uint32_t pid, struct jit_times *times)
 {
+	int64_t boot_ns = clock_realtime_ns() - (int64_t)clock_boottime_ns();
+	if (p->realtime_ns && p->realtime_ns < boot_ns - BOOT_SLACK_NS)
+		return false;
+	*times = (struct jit_times){ 0 };
+	uint64_t began = 0;
+	for (size_t i = 0; i < p->instances.count; i++)
+		if (p->instances.items[i].pid == pid && p->instances.items[i].start_ns > began)
+			began = p->instances.items[i].start_ns;
+	if (began)
+		times->began_ns = boot_ns + (int64_t)began;
+	if (p->slices.count && p->realtime_ns)
+		times->session_ns = p->realtime_ns + (int64_t)p->slices.items[0].begin_ns;
+	return true;
+}
+
+/* Whoever used up all of it has less the next time: files are read again and again. */
+static void renew_work(const struct symbols *s, struct known *k)
+{
+	if (!k->budget_ns)
+		k->budget_ns = BUDGET_NS;
+	else if (k->work.left_ns == 0 && k->budget_ns > BUDGET_LEAST_NS)
+		k->budget_ns /= 2;
+	k->work = (struct work){ .breathe = s->options.breathe,
+				 .context = s->options.context,
+				 .left_ns = k->budget_ns };
+}
+
+static struct known *load(struct symbols *s, const struct profile *p, uint32_t object)
+{
+	const struct profile_object *o = &p->objects.items[object];
 	struct known *k = known_of(s, o);
 	k->used = ++s->clock;
+	struct jit_times times;
 	bool was_loaded = k->loaded;
 	k->loaded = true;
 	if (!was_loaded || o->kind == OBJECT_MEMORY || o->kind == OBJECT_JIT)
-		k->work = (struct work){ .breathe = s->options.breathe,
-					 .context = s->options.context,
-					 .left_ns = BUDGET_NS };
+		renew_work(s, k);
 	k->table.work = k->jit.table.work = &k->work;
 	work_begin(&k->work);
 	switch (o->kind) {
@@ -216,8 +268,8 @@ static struct known *load(struct symbols *s, const struct profile_object *o)
 		break;
 	case OBJECT_JIT:
 	case OBJECT_MEMORY:
-		if (o->pid)
-			jit_refresh(&k->jit, o->pid);
+		if (o->pid && times_of(p, o->pid, &times))
+			jit_refresh(&k->jit, o->pid, &times);
 		break;
 	default:
 		break;
@@ -236,6 +288,19 @@ struct found {
 	struct line_frame lines[LINE_FRAMES_MAX];
 	size_t count;
 };
+
+static void find_piece(struct known *k, struct found *into)
+{
+	if (!k->in_pieces) {
+		k->in_pieces = true;
+		k->pieces.work = &k->work;
+		work_begin(&k->work);
+		symbol_table_read_pieces(&k->pieces, &k->image, object_name(&k->object));
+		work_end(&k->work);
+	}
+	into->symbol = symbol_table_find(&k->pieces, into->address);
+	into->table = &k->pieces;
+}
 
 static void find(struct symbols *s, struct known *k, uint64_t offset, struct found *into)
 {
@@ -264,6 +329,8 @@ static void find(struct symbols *s, struct known *k, uint64_t offset, struct fou
 		return;
 	}
 	into->symbol = symbol_table_find(into->table, into->address);
+	if (!into->symbol && !into->count && k->object.kind == OBJECT_FILE)
+		find_piece(k, into);
 }
 
 static char *copied(const char *text)
@@ -297,10 +364,32 @@ static bool make_frame(struct profile *p, uint32_t object, const struct symbol_t
 	return true;
 }
 
-static void name_location(struct profile *p, uint32_t location, const struct found *f)
+/* What the function is of: modules and JIT code have locations in the kernel and in memory. */
+static uint32_t object_of(const struct symbols *s, struct profile *p, uint32_t object,
+			  const struct found *f)
+{
+	const struct profile_object *of = &p->objects.items[object];
+	char jit[] = "[jit]";
+	const char *module = NULL;
+	if (f->symbol && of->kind == OBJECT_KERNEL)
+		module = kernel_module(&s->kernel, f->symbol);
+	if (module) {
+		/* not written to: it is copied */
+		const struct profile_object o = { .path = (char *)module, .kind = OBJECT_MODULE };
+		return profile_add_object(p, &o);
+	}
+	if (f->symbol && of->kind == OBJECT_MEMORY) {
+		const struct profile_object o = { .path = jit, .kind = OBJECT_JIT, .pid = of->pid };
+		return profile_add_object(p, &o);
+	}
+	return object;
+}
+
+static void name_location(const struct symbols *s, struct profile *p, uint32_t location,
+			  const struct found *f)
 {
 	struct profile_frame frames[LINE_FRAMES_MAX + 1];
-	uint32_t object = p->locations.items[location].object;
+	uint32_t object = object_of(s, p, p->locations.items[location].object, f);
 	size_t count = 0;
 	const struct line_frame none = { 0 }, *outer = &none;
 	for (size_t i = 0; i < f->count; i++)
@@ -393,13 +482,13 @@ static void fill_object(struct symbols *s, struct profile *p, const struct order
 		if (l->frames && (!order->sampled[at] || !wants_code(s, p, l)))
 			continue;
 		if (!k) {
-			k = load(s, &p->objects.items[object]);
+			k = load(s, p, object);
 			found = xcalloc(1, sizeof *found);
 		}
 		work_breathe(&k->work);
 		if (!l->frames) {
 			find(s, k, l->offset, found);
-			name_location(p, at, found);
+			name_location(s, p, at, found);
 		}
 		if (order->sampled[at] && wants_code(s, p, l))
 			add_code(s, k, p, outermost(p, l));
@@ -415,7 +504,8 @@ static void fill_object(struct symbols *s, struct profile *p, const struct order
 void symbols_fill(struct symbols *s, struct profile *p)
 {
 	struct order order = order_of(p);
-	for (uint32_t i = 0; i < p->objects.count; i++)
+	size_t count = p->objects.count; /* those that are added have no locations */
+	for (uint32_t i = 0; i < count; i++)
 		fill_object(s, p, &order, i);
 	order_release(&order);
 }

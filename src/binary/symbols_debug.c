@@ -15,6 +15,8 @@
 
 #define USUAL_DIRECTORIES "/usr/lib/debug"
 #define COPY_MAX (512u << 20) /* bytes of a file that its owner may change while it is read */
+#define SERVER_LIBRARY "libdebuginfod.so.1"
+#define ABSENT_MAX 4096
 #define COPY_PIECE (4u << 20)
 #define UNPACKED_MAX (UINT64_C(1) << 30) /* bytes of debug sections that are compressed */
 
@@ -25,14 +27,28 @@ static bool has_build_id(const struct elf_image *e, const uint8_t *id, size_t si
 	return e->build_id_size == size && memcmp(e->build_id, id, size) == 0;
 }
 
-/* The first that is there; *path: its name, that the caller frees. */
-static int open_by_build_id(const char *directories, const uint8_t *id, size_t size, char **path)
+/* Is it the file at `path`? Takes over the descriptor, and the path where it is. */
+static bool fits_build_id(struct debug_file *d, int fd, char *path, const uint8_t *id, size_t size)
+{
+	if (elf_image_open(&d->image, fd)) {
+		if (has_build_id(&d->image, id, size)) {
+			d->path = path;
+			return true;
+		}
+		elf_image_close(&d->image);
+	}
+	free(path);
+	return false;
+}
+
+static bool find_by_build_id(struct debug_file *d, const char *directories, const uint8_t *id,
+			     size_t size)
 {
 	if (size < 2)
-		return -1;
+		return false;
 	char *copy = xstrdup(directories ? directories : USUAL_DIRECTORIES), *rest = copy;
-	int fd = -1;
-	for (char *dir; fd < 0 && (dir = strsep(&rest, ":"));) {
+	bool found = false;
+	for (char *dir; !found && (dir = strsep(&rest, ":"));) {
 		struct strbuf name = { 0 };
 		if (*dir != '/')
 			continue;
@@ -40,12 +56,11 @@ static int open_by_build_id(const char *directories, const uint8_t *id, size_t s
 		for (size_t i = 1; i < size; i++)
 			strbuf_printf(&name, "%02x", id[i]);
 		strbuf_puts(&name, ".debug");
-		fd = file_open_regular(name.text);
-		*path = fd >= 0 ? strbuf_detach(&name) : NULL;
-		strbuf_release(&name);
+		int fd = file_open_regular(name.text);
+		found = fits_build_id(d, fd, strbuf_detach(&name), id, size);
 	}
 	xfree(copy);
-	return fd;
+	return found;
 }
 
 /* ---- by the name in .gnu_debuglink ---- */
@@ -61,7 +76,7 @@ static bool has_crc(const struct elf_image *e, uint32_t expected, struct work *w
 	}
 	for (uint64_t at = 0; at < e->size;) {
 		uint64_t size = e->size - at < 1 << 20 ? e->size - at : 1 << 20;
-		uint8_t *bytes = work_on(work, 1024) ? elf_image_bytes(e, at, size) : NULL;
+		uint8_t *bytes = work_on(work, WORK_LOOK) ? elf_image_bytes(e, at, size) : NULL;
 		if (!bytes)
 			return false;
 		for (uint64_t i = 0; i < size; i++)
@@ -157,10 +172,38 @@ static bool find_by_link(struct debug_file *d, const struct elf_image *main, con
 
 /* ---- from a server, where the user names one ---- */
 
-static int ask_server(const uint8_t *id, size_t size, char **path)
+/* Called while it waits. */
+static int progress(void *client, long done, long all)
+{
+	(void)done;
+	(void)all;
+	void *(*get)(void *) = NULL;
+	void *library = dlopen(SERVER_LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
+	if (!library)
+		return 0;
+	*(void **)&get = dlsym(library, "debuginfod_get_user_data");
+	if (get)
+		work_on(get(client), WORK_LOOK);
+	dlclose(library);
+	return 0;
+}
+
+static void show_progress(void *library, void *client, struct work *work)
+{
+	void (*set)(void *, void *) = NULL;
+	void (*set_function)(void *, int (*)(void *, long, long)) = NULL;
+	*(void **)&set = dlsym(library, "debuginfod_set_user_data");
+	*(void **)&set_function = dlsym(library, "debuginfod_set_progressfn");
+	if (set && set_function) {
+		set(client, work);
+		set_function(client, progress);
+	}
+}
+
+static int ask_debuginfod(void *context, const uint8_t *id, size_t size, char **path)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
-	void *library = urls && *urls && size ? dlopen("libdebuginfod.so.1", RTLD_LAZY) : NULL;
+	void *library = urls && *urls ? dlopen(SERVER_LIBRARY, RTLD_LAZY) : NULL;
 	if (!library)
 		return -1;
 	void *(*begin)(void) = NULL;
@@ -173,6 +216,7 @@ static int ask_server(const uint8_t *id, size_t size, char **path)
 	void *client = begin && end && find ? begin() : NULL;
 	if (client) {
 		char *name = NULL;
+		show_progress(library, client, context);
 		fd = find(client, id, (int)size, &name);
 		if (fd >= 0)
 			*path = name;
@@ -184,21 +228,47 @@ static int ask_server(const uint8_t *id, size_t size, char **path)
 	return fd;
 }
 
+static bool is_absent(const struct absent *list, const uint8_t *id, size_t size)
+{
+	for (size_t i = 0; list && i < list->ids.count; i++)
+		if (list->ids.items[i].size == size &&
+		    memcmp(list->ids.items[i].bytes, id, size) == 0)
+			return true;
+	return false;
+}
+
+static void add_absent(struct absent *list, const uint8_t *id, size_t size)
+{
+	struct absent_id new = { .size = (uint8_t)size };
+	memcpy(new.bytes, id, size);
+	if (list && list->ids.count < ABSENT_MAX)
+		array_push(&list->ids, new);
+	else if (list)
+		list->ids.items[list->next++ % ABSENT_MAX] = new;
+}
+
+static bool ask_server(struct debug_file *d, const struct elf_image *main,
+		       const struct debug_search *search)
+{
+	const uint8_t *id = main->build_id;
+	size_t size = main->build_id_size;
+	char *path = NULL;
+	if (!size || is_absent(search->absent, id, size))
+		return false;
+	int fd = search->ask ? search->ask(search->context, id, size, &path)
+			     : ask_debuginfod(search->work, id, size, &path);
+	if (fits_build_id(d, fd, path, id, size))
+		return true;
+	add_absent(search->absent, id, size);
+	return false;
+}
+
 bool debug_file_find(struct debug_file *d, const struct elf_image *main, const char *path,
 		     const struct debug_search *search)
 {
 	*d = (struct debug_file){ .image.fd = -1 };
-	int fd = open_by_build_id(search->directories, main->build_id, main->build_id_size,
-				  &d->path);
-	if (fd < 0 && find_by_link(d, main, path, search))
-		return true;
-	if (fd < 0)
-		fd = ask_server(main->build_id, main->build_id_size, &d->path);
-	if (fd >= 0 && elf_image_open(&d->image, fd) &&
-	    has_build_id(&d->image, main->build_id, main->build_id_size))
-		return true;
-	debug_file_close(d);
-	return false;
+	return find_by_build_id(d, search->directories, main->build_id, main->build_id_size) ||
+	       find_by_link(d, main, path, search) || ask_server(d, main, search);
 }
 
 void debug_file_close(struct debug_file *d)
@@ -223,7 +293,7 @@ static int private_copy(int fd, size_t *memory, struct work *work)
 		return -1;
 	int copy = memfd_create("tare-debug", MFD_CLOEXEC);
 	off_t at = 0;
-	while (copy >= 0 && at < st.st_size && work_on(work, 1024))
+	while (copy >= 0 && at < st.st_size && work_on(work, WORK_LOOK))
 		if (sendfile(copy, fd, &at, COPY_PIECE) <= 0)
 			break;
 	if (copy >= 0 && at < st.st_size) {
@@ -294,24 +364,19 @@ static bool begin_alternative(struct dwarf_files *into, const char *path,
 		return true;
 	if (size < 0 || size > BUILD_ID_MAX)
 		return false;
-	char *found = NULL;
-	int fd = open_by_build_id(search->directories, id, (size_t)size, &found);
-	free(found);
+	struct debug_file d = { .image.fd = -1 };
 	const char *slash = path ? strrchr(path, '/') : NULL;
-	if (fd < 0 && (*name == '/' || slash)) {
+	bool found = find_by_build_id(&d, search->directories, id, (size_t)size);
+	if (!found && (*name == '/' || slash)) {
 		char *full = *name == '/' ? xstrdup(name)
 					  : joined(path, (size_t)(slash - path), "", name);
-		fd = file_open_regular(full);
-		xfree(full);
+		int fd = file_open_regular(full);
+		found = fits_build_id(&d, fd, full, id, (size_t)size);
 	}
-	struct elf_image image;
-	if (!elf_image_open(&image, fd))
-		return false;
-	if (has_build_id(&image, id, (size_t)size) &&
-	    !elf_image_section(&image, ".gnu_debugaltlink"))
+	if (found && !elf_image_section(&d.image, ".gnu_debugaltlink"))
 		into->alternative =
-			begin(&image, &into->alternative_fd, &into->memory, search->work);
-	elf_image_close(&image);
+			begin(&d.image, &into->alternative_fd, &into->memory, search->work);
+	debug_file_close(&d);
 	if (into->alternative)
 		dwarf_setalt(into->dwarf, into->alternative);
 	return into->alternative;

@@ -235,7 +235,7 @@ static void add_plt(struct symbol_table *t, const struct elf_image *e)
 static bool unpack(struct work *work, lzma_stream *stream, size_t room)
 {
 	lzma_ret code = LZMA_OK;
-	while (code == LZMA_OK && room > 0 && work_on(work, 1024)) {
+	while (code == LZMA_OK && room > 0 && work_on(work, WORK_LOOK)) {
 		size_t piece = room < 1 << 20 ? room : 1 << 20;
 		stream->avail_out = piece;
 		code = lzma_code(stream, LZMA_FINISH);

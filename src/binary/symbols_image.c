@@ -14,6 +14,7 @@
 
 #define SECTIONS_MAX 65536
 #define SEGMENTS_MAX 4096
+#define SECTION_NAMES_MAX (1u << 20) /* bytes: they are kept */
 #define NOTES_MAX 65536
 #define BYTES_MAX (64u << 20) /* a file with holes can pretend any size */
 
@@ -201,8 +202,8 @@ static void name_sections(struct elf_image *e, const uint32_t *at, uint32_t name
 {
 	uint64_t size = 0;
 	if (names < e->sections.count) {
-		e->names = (char *)elf_image_section_bytes(e, &e->sections.items[names]);
-		size = e->sections.items[names].size;
+		e->names = (char *)elf_image_section_begin(e, &e->sections.items[names],
+							   SECTION_NAMES_MAX, &size);
 	}
 	for (size_t i = 0; i < e->sections.count; i++)
 		if (e->names && at[i] < size)

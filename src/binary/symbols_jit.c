@@ -9,10 +9,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "binary/symbols_private.h"
 
-#define MAP_MAX (64 << 20) /* bytes of a perf map that are read */
+#define SLACK_NS INT64_C(1000000000) /* clocks of files and of processes are coarse */
+#define MAP_MAX (64 << 20)	     /* bytes of a perf map that are read */
 
 /* "START SIZE name", numbers in hex. Later lines replace earlier ones: code is compiled again. */
 void jit_parse(struct jit_map *j, const char *text)
@@ -108,6 +110,34 @@ static bool may_be_believed(struct jit_map *j, uint32_t pid, uid_t owner)
 	return owner == geteuid() || (invoker.present && owner == invoker.uid);
 }
 
+/* When the process with this pid began, CLOCK_REALTIME; 0: there is none. */
+static int64_t began_ns(uint32_t pid)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%u/stat", pid);
+	char *stat = file_read(path);
+	const char *at = stat ? strrchr(stat, ')') : NULL; /* ends the second field */
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	uint64_t ticks = at ? strtoull(at, NULL, 10) : 0;
+	long hz = sysconf(_SC_CLK_TCK);
+	xfree(stat);
+	if (!at || hz <= 0)
+		return 0;
+	return clock_realtime_ns() - (int64_t)clock_boottime_ns() +
+	       (int64_t)(ticks * (1000000000u / (uint64_t)hz));
+}
+
+static bool is_of_its_time(int64_t changed_ns, uint32_t pid, const struct jit_times *times)
+{
+	int64_t now_ns = began_ns(pid), from = times->began_ns;
+	if (from && now_ns > from + SLACK_NS && changed_ns > now_ns)
+		return false; /* of who has the pid now */
+	if (!from)
+		from = now_ns ? now_ns : times->session_ns;
+	return from && changed_ns >= from - SLACK_NS;
+}
+
 static char *read_text(int fd, uint64_t size)
 {
 	size_t wanted = size < MAP_MAX ? (size_t)size : MAP_MAX, done = 0;
@@ -119,7 +149,7 @@ static char *read_text(int fd, uint64_t size)
 	return text;
 }
 
-void jit_refresh(struct jit_map *j, uint32_t pid)
+void jit_refresh(struct jit_map *j, uint32_t pid, const struct jit_times *times)
 {
 	struct stat st;
 	int fd = open_map(pid);
@@ -127,7 +157,8 @@ void jit_refresh(struct jit_map *j, uint32_t pid)
 		return; /* what was read before stays */
 	if (fstat(fd, &st) == 0 && may_be_believed(j, pid, st.st_uid)) {
 		int64_t changed = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
-		if (changed != j->changed_ns || (uint64_t)st.st_size != j->size) {
+		if ((changed != j->changed_ns || (uint64_t)st.st_size != j->size) &&
+		    is_of_its_time(changed, pid, times)) {
 			char *text = read_text(fd, (uint64_t)st.st_size);
 			jit_parse(j, text);
 			xfree(text);

@@ -10,6 +10,7 @@
 #include "binary/symbols_private.h"
 
 #define REREAD_NS (60 * UINT64_C(1000000000)) /* modules and BPF programs come and go */
+#define MODULES_MAX 4096
 #define KCORE_SEGMENTS_MAX 65536
 
 static uint8_t binding_of(char type)
@@ -17,6 +18,33 @@ static uint8_t binding_of(char type)
 	if (type == 'W' || type == 'w')
 		return STB_WEAK;
 	return type >= 'A' && type <= 'Z' ? STB_GLOBAL : STB_LOCAL;
+}
+
+/* The number of a module. They stand together: it is the last, or new. */
+static uint16_t module_number(struct kernel_symbols *k, const char *name)
+{
+	size_t count = k->modules.count;
+	if (*name != '[')
+		return 0;
+	for (size_t i = count; i-- > 0;)
+		if (strcmp(k->modules.items[i], name) == 0)
+			return (uint16_t)(i + 1);
+	if (count >= MODULES_MAX)
+		return 0;
+	array_push(&k->modules, xstrdup(name)); /* NOLINT(bugprone-sizeof-expression) */
+	return (uint16_t)(count + 1);
+}
+
+const char *kernel_module(const struct kernel_symbols *k, const struct symbol *s)
+{
+	return s->module ? k->modules.items[s->module - 1] : NULL;
+}
+
+static void forget_modules(struct kernel_symbols *k)
+{
+	for (size_t i = 0; i < k->modules.count; i++)
+		xfree(k->modules.items[i]);
+	k->modules.count = 0;
 }
 
 /* "ffffffff81000000 T name\t[module]" */
@@ -31,15 +59,18 @@ static bool parse_line(struct kernel_symbols *k, char *line)
 		return false;
 	if (!strchr("TtWw", type))
 		return true;
-	name[strcspn(name, "\t ")] = '\0';
-	if (*name)
-		symbol_table_add(&k->table, address, 0, name, binding_of(type), STT_FUNC);
+	char *module = name + strcspn(name, "\t ");
+	if (*module)
+		*module++ = '\0';
+	if (*name && symbol_table_add(&k->table, address, 0, name, binding_of(type), STT_FUNC))
+		k->table.list.items[k->table.list.count - 1].module = module_number(k, module);
 	return true;
 }
 
 void kernel_parse(struct kernel_symbols *k, const char *text)
 {
 	symbol_table_release(&k->table);
+	forget_modules(k);
 	char *copy = xstrdup(text), *rest = copy;
 	unsigned hidden = 0;
 	for (char *line; (line = strsep(&rest, "\n"));)
@@ -127,6 +158,8 @@ size_t kernel_code(struct kernel_symbols *k, uint64_t address, uint8_t *into, si
 void kernel_release(struct kernel_symbols *k)
 {
 	symbol_table_release(&k->table);
+	forget_modules(k);
+	array_release(&k->modules);
 	array_release(&k->memory);
 	if (k->read && k->kcore >= 0)
 		close(k->kcore);

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/strbuf.h"
+#include "binary/symbols.h"
 #include "record/profile.h"
 
 /* ---- symbols_work.c: what reading one file may take ---- */
@@ -21,6 +22,8 @@ struct work {
 	uint64_t begun_ns, breathed_ns;
 	size_t steps; /* since the clocks were looked at */
 };
+
+#define WORK_LOOK 1024 /* steps between two looks at the clocks */
 
 /* What happens between these two is taken off what is left; they do not nest. */
 void work_begin(struct work *w);
@@ -80,6 +83,7 @@ struct symbol {
 	uint64_t reach; /* the largest end up to here */
 	uint32_t name;	/* in the table's names */
 	uint8_t binding, type;
+	uint16_t module; /* of the kernel; 0: the kernel itself */
 };
 struct symbol_table {
 	ARRAY(struct symbol) list;
@@ -117,16 +121,34 @@ char *demangled(const char *name);
 void symbol_table_read(struct symbol_table *t, const struct elf_image *main,
 		       const struct elf_image *debug);
 
+/* ---- symbols_pieces.c ---- */
+
+/* Functions by .eh_frame alone, called NAME+0xADDRESS. */
+void symbol_table_read_pieces(struct symbol_table *t, const struct elf_image *e, const char *name);
+
 /* ---- symbols_debug.c: finding files with debug information ---- */
 
 struct debug_file {
 	struct elf_image image; /* fd -1: none */
 	char *path;		/* NULL: none */
 };
+/* What no server has: to ask again is to wait again. */
+struct absent_id {
+	uint8_t bytes[BUILD_ID_MAX], size;
+};
+struct absent {
+	ARRAY(struct absent_id) ids;
+	size_t next; /* that a new one replaces when there are too many */
+};
 /* How to search. */
 struct debug_search {
 	const char *directories; /* with colons between; NULL: the usual */
 	struct work *work;	 /* NULL: has no end */
+	struct absent *absent;	 /* NULL: nothing is remembered */
+	/* A descriptor of the file with this build-id and its path (from malloc), or -1; NULL:
+	 * debuginfod is asked. */
+	int (*ask)(void *context, const uint8_t *id, size_t size, char **path);
+	void *context;
 };
 /* A separate file for one at `path`. */
 bool debug_file_find(struct debug_file *d, const struct elf_image *main, const char *path,
@@ -166,6 +188,7 @@ size_t lines_memory(const struct lines *l);
 
 struct kernel_symbols {
 	struct symbol_table table;
+	ARRAY(char *) modules;		  /* "[name]"; a symbol's is the one before its number */
 	ARRAY(struct elf_segment) memory; /* of kcore */
 	int kcore;
 	bool read;
@@ -175,8 +198,14 @@ void kernel_read(struct kernel_symbols *k);
 /* From the text of /proc/kallsyms. */
 void kernel_parse(struct kernel_symbols *k, const char *text);
 const struct symbol *kernel_find(struct kernel_symbols *k, uint64_t address);
+/* "[name]"; NULL: the kernel itself. */
+const char *kernel_module(const struct kernel_symbols *k, const struct symbol *s);
 size_t kernel_code(struct kernel_symbols *k, uint64_t address, uint8_t *into, size_t size);
 void kernel_release(struct kernel_symbols *k);
+
+/* Takes over a kernel that was read already. */
+struct symbols *symbols_new_with_kernel(const struct symbols_options *options,
+					const struct kernel_symbols *kernel);
 
 /* ---- symbols_jit.c ---- */
 
@@ -187,8 +216,16 @@ struct jit_map {
 	bool known;	/* owner is */
 	uint32_t owner; /* user of the process, seen while it lived */
 };
-/* Reads the map of the process when it is new or has changed. */
-void jit_refresh(struct jit_map *j, uint32_t pid);
+/* When the process that was sampled began, and the first slice of the session. CLOCK_REALTIME; 0:
+ * not known. */
+struct jit_times {
+	int64_t began_ns, session_ns;
+};
+/* Reads the map of the process when it is new or has changed. Maps stay in /tmp, and pids are used
+ * again: believed is a map whose last change is not before the process began and not after another
+ * process took over its pid. Where the profile does not tell when it began, /proc does; where it is
+ * gone, too, the map must have changed within the session. */
+void jit_refresh(struct jit_map *j, uint32_t pid, const struct jit_times *times);
 /* From the text of a perf map. */
 void jit_parse(struct jit_map *j, const char *text);
 void jit_release(struct jit_map *j);

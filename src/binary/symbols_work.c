@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "binary/symbols_private.h"
 
-#define STEPS 1024 /* between two looks at the clocks */
 #define BREATHE_NS (20 * UINT64_C(1000000))
 
 static uint64_t cpu_ns(void)
@@ -39,7 +38,7 @@ bool work_on(struct work *w, size_t steps)
 	if (!w)
 		return true;
 	w->steps += steps;
-	if (w->steps >= STEPS) {
+	if (w->steps >= WORK_LOOK) {
 		w->steps = 0;
 		work_end(w);
 		work_breathe(w);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
@@ -118,6 +119,67 @@ static void render_table(struct table *t, const struct profile_display *d, struc
 	table_free(t);
 }
 
+/* ---- nothing of what was asked for ---- */
+
+static void put_text(struct strbuf *out, const char *option, const char *value)
+{
+	char shown[128];
+	if (!value)
+		return;
+	text_display(value, shown, sizeof shown);
+	strbuf_printf(out, " %s '%s'", option, shown);
+}
+
+static void put_number(struct strbuf *out, const char *option, long value, bool given)
+{
+	if (given)
+		strbuf_printf(out, " %s %ld", option, value);
+}
+
+/* The view that lists what could have been asked for. */
+static enum sleepy_by view_to_look_at(const struct profile_filter_options *f)
+{
+	return f->function		    ? SLEEPY_FUNCTION
+	       : f->object		    ? SLEEPY_OBJECT
+	       : f->tid || f->comm	    ? SLEEPY_THREAD
+	       : f->pid || f->instance >= 0 ? SLEEPY_INSTANCE
+	       : f->container		    ? SLEEPY_CONTAINER
+	       : f->app			    ? SLEEPY_APP
+					    : SLEEPY_SYSTEM;
+}
+
+/* A name that was mistyped must not look like a program that did nothing. */
+static int no_samples(const struct profile_filter_options *f, struct error *err)
+{
+	struct strbuf asked = { 0 };
+	put_text(&asked, "--app", f->app);
+	put_number(&asked, "--instance", f->instance, f->instance >= 0);
+	put_number(&asked, "--pid", f->pid, f->pid);
+	put_number(&asked, "--tid", f->tid, f->tid);
+	put_text(&asked, "--comm", f->comm);
+	put_text(&asked, "--container", f->container);
+	put_text(&asked, "--object", f->object);
+	put_text(&asked, "--function", f->function);
+	strbuf_puts(&asked, f->user ? " --user" : f->kernel ? " --kernel" : "");
+	strbuf_puts(&asked, f->since_ns ? " --since" : "");
+	strbuf_puts(&asked, f->until_ns ? " --until" : "");
+	error_set(err, EXIT_USAGE, "there are no samples of what was asked for:%s",
+		  strbuf_text(&asked));
+	strbuf_release(&asked);
+	if (view_to_look_at(f) == SLEEPY_SYSTEM)
+		return -1;
+	return error_hint(err, "'tare profile report --by %s' lists what there is",
+			  sleepy_by_name(view_to_look_at(f)));
+}
+
+/* An empty profile has nothing, whatever is asked for: that is no mistake. */
+static bool found_nothing(const struct profile_filter_options *f, const struct sleepy_view *v)
+{
+	return !v->samples && (v->all || f->since_ns || f->until_ns);
+}
+
+/* ---- one of them ---- */
+
 int profile_render(const struct profile_loaded *l, const struct profile_display *d,
 		   struct strbuf *out, struct error *err)
 {
@@ -132,15 +194,16 @@ int profile_render(const struct profile_loaded *l, const struct profile_display 
 	memset(views, 0, sizeof views);
 	for (size_t i = 0; i < count; i++)
 		sleepy_aggregate(&l->profile, by[i], &filter, d->merge_inlined, &views[i]);
-	if (d->as == PROFILE_AS_TEXT)
+	int failed = found_nothing(&d->filter, &views[0]) ? no_samples(&d->filter, err) : 0;
+	if (!failed && d->as == PROFILE_AS_TEXT)
 		render_text(&subject, views, count, &style, out);
-	else if (d->as == PROFILE_AS_JSON)
+	else if (!failed && d->as == PROFILE_AS_JSON)
 		profile_json(&subject, views, count, &style, out);
-	else
+	else if (!failed)
 		render_table(profile_view_table(&subject, &views[count - 1], &style), d, out);
 	for (size_t i = 0; i < count; i++)
 		sleepy_view_release(&views[i]);
-	return 0;
+	return failed;
 }
 
 /* ---- two of them ---- */
@@ -160,16 +223,19 @@ static int render_diff(const struct profile_loaded *a, const struct profile_load
 	sleepy_compare(&before, &after, a->profile.hz, b->profile.hz, &diff);
 	const struct profile_subject sa = profile_loaded_subject(a), sb = profile_loaded_subject(b);
 	const struct profile_style style = profile_style_of(d, &b->profile);
-	if (d->as == PROFILE_AS_TEXT)
+	int failed = found_nothing(&d->filter, &before) && found_nothing(&d->filter, &after)
+			     ? no_samples(&d->filter, err)
+			     : 0;
+	if (!failed && d->as == PROFILE_AS_TEXT)
 		profile_diff_text(&sa, &sb, &diff, &style, out);
-	else if (d->as == PROFILE_AS_JSON)
+	else if (!failed && d->as == PROFILE_AS_JSON)
 		profile_diff_json(&sa, &sb, &diff, out);
-	else
+	else if (!failed)
 		render_table(profile_diff_table(&diff, &style), d, out);
 	sleepy_diff_release(&diff);
 	sleepy_view_release(&before);
 	sleepy_view_release(&after);
-	return 0;
+	return failed;
 }
 
 static int diff_runs(const char *lab_file, const char *before, const char *after,
@@ -189,6 +255,7 @@ static int diff_runs(const char *lab_file, const char *before, const char *after
 struct report_options {
 	struct profile_display display;
 	bool json, csv, markdown;
+	const char *least;
 	const char *lab;
 	text_list diff;
 };
@@ -200,8 +267,8 @@ static void display_specs(spec_list *into, struct report_options *o)
 		{ 0, "by", OPTION_CHOICE, &d->by, BY_CHOICES, "the view" },
 		{ 0, "top", OPTION_INTEGER, &d->top, "NUM", "rows (default: 20; 0: all)",
 		  .max = INT32_MAX },
-		{ 0, "percent-limit", OPTION_FRACTION, &d->least, "SHARE",
-		  "only rows of at least this share, as 1%" },
+		{ 0, "percent-limit", OPTION_TEXT, &o->least, "SHARE",
+		  "only rows of at least this share, as 1% or 1" },
 		{ 0, "sort", OPTION_CHOICE, &d->sort, "self|total",
 		  "by its own samples, or with those of what it called" },
 		{ 0, "merge-inlined", OPTION_FLAG, &d->merge_inlined, NULL,
@@ -214,12 +281,31 @@ static void display_specs(spec_list *into, struct report_options *o)
 	cmd_add_specs(into, specs, sizeof specs / sizeof *specs);
 }
 
+/* Elsewhere 2 may be 2 % or 200 %; here, where others take per cent too, it can be but one. */
+static bool least_parse(const char *text, double *least)
+{
+	double percent;
+	if (fraction_parse(text, least))
+		return *least <= 1;
+	if (!real_parse(text, &percent) || percent < 1 || percent > 100)
+		return false;
+	*least = percent / 100;
+	return true;
+}
+
 static int check(const char *command, struct report_options *o, bool diff, struct error *err)
 {
 	struct profile_display *d = &o->display;
 	if (o->json + o->csv + o->markdown > 1)
 		return error_set(err, EXIT_USAGE,
 				 "%s: --json, --csv and --markdown exclude each other", command);
+	if (o->least && !least_parse(o->least, &d->least)) {
+		char shown[128];
+		text_display(o->least, shown, sizeof shown);
+		return error_set(err, EXIT_USAGE,
+				 "%s: --percent-limit wants a share such as 0.5%%, not '%s'",
+				 command, shown);
+	}
 	d->as = o->json	      ? PROFILE_AS_JSON
 		: o->csv      ? PROFILE_AS_CSV
 		: o->markdown ? PROFILE_AS_MARKDOWN

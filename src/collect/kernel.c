@@ -3,10 +3,12 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <inttypes.h>
+#include <linux/membarrier.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -106,6 +108,13 @@ void kernel_functions(const char *const *names, uint64_t *addresses, size_t coun
 	}
 	if (symbols)
 		fclose(symbols);
+}
+
+void kernel_wait_for_programs(void)
+{
+	/* they run with preemption off or in a read section: a grace period ends behind them */
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0)
+		usleep(20000);
 }
 
 void *kernel_map_memory(struct bpf_map *map, size_t bytes, bool at_once, size_t *size)

@@ -27,6 +27,8 @@ bool kernel_is_guest(void);
 bool kernel_from_rq(const struct btf *btf, const char *variable, int64_t *from_rq);
 /* Where functions are; 0: not told. Takes some 50 ms. */
 void kernel_functions(const char *const *names, uint64_t *addresses, size_t count);
+/* Until every CPU has left the BPF programs that it is in now. */
+void kernel_wait_for_programs(void);
 /* The memory of a BPF map that can be mapped; *size: rounded to pages; at_once: no page will have
  * to be faulted in. NULL with errno. */
 void *kernel_map_memory(struct bpf_map *map, size_t bytes, bool at_once, size_t *size);

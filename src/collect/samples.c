@@ -23,8 +23,11 @@ static size_t back_ends(const struct samples_options *options, const struct samp
 {
 	size_t count = 0;
 #ifdef TARE_BPF
-	if (!options->unprivileged)
+	if (!options->unprivileged) {
 		list[count++] = &samples_bpf_ops;
+		if (geteuid() == 0)
+			return count; /* whoever may see everything is told why it is not seen */
+	}
 #else
 	(void)options;
 #endif
@@ -58,7 +61,7 @@ int samples_open(struct samples **out, const struct samples_options *options, st
 		return -1;
 	const struct samples_ops *list[2];
 	size_t count = back_ends(options, list);
-	struct error first = ERROR_INIT;
+	struct error last = ERROR_INIT;
 	for (size_t i = 0; i < count; i++) {
 		struct error why = ERROR_INIT;
 		void *state = NULL;
@@ -67,17 +70,13 @@ int samples_open(struct samples **out, const struct samples_options *options, st
 			**out = (struct samples){ .ops = list[i], .state = state };
 			return 0;
 		}
-		/* To root the reason is what the better back end lacks; to others, what they may do
-		 * without it. */
-		if (i == 0 || geteuid() != 0)
-			first = why;
-		if (why.code != EXIT_ENVIRONMENT) {
-			first = why;
+		/* the last: what may be done without the better ones */
+		last = why;
+		if (why.code != EXIT_ENVIRONMENT)
 			break;
-		}
 	}
 	if (err)
-		*err = first;
+		*err = last;
 	return -1;
 }
 

@@ -4,15 +4,13 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/membarrier.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -20,6 +18,7 @@
 #include "collect/bpf/profile.h"
 #include "collect/cgroups.h"
 #include "collect/cpus.h"
+#include "collect/idle.h"
 #include "collect/kernel.h"
 #include "collect/samples_backend.h"
 #include "collect/samples_events.h"
@@ -52,21 +51,16 @@ struct sampler {
 	size_t counts_size, words_size;
 	uint32_t room;		/* CPUs that may be */
 	bool followed;		/* processes were given */
+	ARRAY(uint32_t) pids;	/* these */
 	bool by_cgroup;		/* or a cgroup */
+	bool all_cpus;		/* also those that come online later, on the tick */
 	struct profile current; /* the slice that is not taken yet */
 	uint64_t self_ns;	/* CPU time of tare at its begin */
+	uint64_t idle_ns;	/* of the CPUs, then */
 	uint64_t drained_ns, told_ns;
 };
 
 /* ---- what to sample ---- */
-
-static uint64_t own_cpu_ns(void)
-{
-	struct rusage used;
-	getrusage(RUSAGE_SELF, &used);
-	return (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000u +
-	       (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000u;
-}
 
 static int no_cgroup(const char *path, const char *why, struct error *err)
 {
@@ -89,7 +83,8 @@ static int choose_cgroup(struct sampler *s, const char *path, struct error *err)
 	int failed = 0;
 	if (!real || stat(real, &st) != 0)
 		failed = no_cgroup(path, strerror(errno), err);
-	else if (strncmp(real, mount, length) != 0 || !S_ISDIR(st.st_mode))
+	else if (strncmp(real, mount, length) != 0 || (real[length] && real[length] != '/') ||
+		 !S_ISDIR(st.st_mode))
 		failed = no_cgroup(path, "it is not in the hierarchy of cgroup v2", err);
 	for (const char *c = failed ? "" : real + length; *c; c++)
 		s->skel->rodata->cgroup_level += *c == '/' && c[1] && c[1] != '/';
@@ -108,6 +103,7 @@ static int sampler_follow(void *state, pid_t pid, struct error *err)
 	struct sampler *s = state;
 	uint32_t tgid = (uint32_t)pid, one = 1;
 	s->followed = true;
+	array_push(&s->pids, tgid);
 	s->skel->bss->control.filtered = 1;
 	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.wanted), &tgid, &one, BPF_NOEXIST) == 0)
 		__atomic_fetch_add(&s->skel->bss->control.following, 1, __ATOMIC_SEQ_CST);
@@ -159,7 +155,7 @@ static void choose_sizes(struct sampler *s)
 
 static void choose_cpus(struct sampler *s)
 {
-	s->skel->rodata->any_cpu = 0;
+	s->skel->rodata->any_cpu = s->all_cpus;
 	for (size_t i = 0; i < s->cpus.count; i++)
 		if (s->cpus.items[i] < PROFILE_CPUS)
 			s->skel->rodata->sampled_cpus[s->cpus.items[i]] = 1;
@@ -263,11 +259,13 @@ static void sampler_close(void *state)
 		close(s->epoll);
 	profile_release(&s->current);
 	array_release(&s->cpus);
+	array_release(&s->pids);
 	xfree(s);
 }
 
 static int open_sampler(struct sampler *s, const struct samples_options *o, struct error *err)
 {
+	s->all_cpus = !o->cpus;
 	if (o->cpus)
 		for (size_t i = 0; i < o->cpu_count; i++)
 			array_push(&s->cpus, o->cpus[i]);
@@ -313,7 +311,8 @@ static void begin_slice(struct sampler *s, uint64_t now)
 	array_push(&s->current.slices,
 		   (struct profile_slice){ .begin_ns = now, .peak_room = PROFILE_SLOTS });
 	tally_begin(s->tally, &s->current);
-	s->self_ns = own_cpu_ns();
+	s->self_ns = clock_cpu_ns();
+	s->idle_ns = idle_ns(s->cpus.items, s->cpus.count);
 }
 
 static struct bpf_link *attached(struct bpf_program *program, bool *failed)
@@ -321,6 +320,18 @@ static struct bpf_link *attached(struct bpf_program *program, bool *failed)
 	struct bpf_link *link = bpf_program__attach(program);
 	*failed = *failed || !link;
 	return link;
+}
+
+/* Those that ended before their end would have been told. */
+static void forget_ended(struct sampler *s)
+{
+	int wanted = bpf_map__fd(s->skel->maps.wanted);
+	for (size_t i = 0; i < s->pids.count; i++) {
+		uint32_t tgid = s->pids.items[i];
+		if (kill((pid_t)tgid, 0) != 0 && errno == ESRCH &&
+		    bpf_map_delete_elem(wanted, &tgid) == 0)
+			__atomic_fetch_sub(&s->skel->bss->control.following, 1, __ATOMIC_SEQ_CST);
+	}
 }
 
 static int sampler_start(void *state, struct error *err)
@@ -332,13 +343,17 @@ static int sampler_start(void *state, struct error *err)
 	s->exit = attached(s->skel->progs.profile_exit, &failed);
 	s->drained_ns = clock_monotonic_ns();
 	begin_slice(s, s->drained_ns);
-	if (!failed && s->events)
+	if (!failed && s->events) {
+		forget_ended(s);
 		return sample_events_start(s->events, s->skel->progs.profile_event, err);
+	}
 	if (!failed)
 		s->tick = attached(s->skel->progs.profile_tick, &failed);
-	return failed ? error_set(err, EXIT_ENVIRONMENT, "cannot attach to a tracepoint: %s",
-				  strerror(errno))
-		      : 0;
+	if (failed)
+		return error_set(err, EXIT_ENVIRONMENT, "cannot attach to a tracepoint: %s",
+				 strerror(errno));
+	forget_ended(s);
+	return 0;
 }
 
 static void sampler_stop(void *state)
@@ -397,6 +412,11 @@ static int take_dump(void *context, void *data, size_t size)
 		spaces_tell(s->spaces, &d->identity, image, d->flags & PROFILE_OUTSIDE);
 	}
 	tally_dump(s->tally, d, image, ips, count, end);
+	struct profile_slice *slice = &s->current.slices.items[0];
+	if (d->flags & PROFILE_IN_USER)
+		slice->user++;
+	else
+		slice->kernel++;
 	return 0;
 }
 
@@ -408,15 +428,18 @@ static void read_half(struct sampler *s, uint32_t cpu, uint32_t which)
 	slice->kernel += half->kernel;
 	slice->others += half->others;
 	slice->lost += half->lost;
-	if (half->used > slice->peak_used)
-		slice->peak_used = half->used;
+	/* of slots or of words for stacks, whichever is fuller, in slots */
+	uint32_t full = half->words / (PROFILE_WORDS / PROFILE_SLOTS);
+	full = full > half->used ? full : half->used;
+	if (full > slice->peak_used)
+		slice->peak_used = full;
 	const __u64 *words = s->words ? s->words[cpu].halves[which] : NULL;
-	for (uint32_t i = 0; half->used > 0 && i < PROFILE_SLOTS; i++)
-		if (half->slots[i].count > 0) {
-			tally_slot(s->tally, &half->slots[i], words);
-			half->slots[i].count = 0;
-			half->used--;
-		}
+	for (uint32_t i = 0; i < half->used && i < PROFILE_SLOTS; i++) {
+		struct profile_slot *slot = &half->slots[half->filled[i] % PROFILE_SLOTS];
+		if (slot->count > 0)
+			tally_slot(s->tally, slot, words);
+		slot->count = 0;
+	}
 	if (half->words > 0)
 		memset(half->index, 0, sizeof half->index);
 	half->user = half->kernel = half->others = half->lost = 0;
@@ -437,13 +460,11 @@ static void drain(struct sampler *s)
 {
 	uint32_t which = s->skel->bss->control.half & 1;
 	__atomic_store_n(&s->skel->bss->control.half, which ^ 1, __ATOMIC_SEQ_CST);
-	/* whoever still writes into the old half is in an interrupt: after a grace period nobody */
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0)
-		usleep(20000);
+	kernel_wait_for_programs();
 	take_told(s);
-	for (size_t i = 0; i < s->cpus.count; i++)
-		if (s->cpus.items[i] < s->room)
-			read_half(s, s->cpus.items[i], which);
+	/* also those that came online since */
+	for (uint32_t cpu = 0; cpu < s->room; cpu++)
+		read_half(s, cpu, which);
 	s->drained_ns = clock_monotonic_ns();
 }
 
@@ -468,15 +489,11 @@ static void sampler_describe(const void *state, struct profile *into)
 	into->realtime_ns = clock_realtime_ns() - (int64_t)clock_monotonic_ns();
 }
 
-/* An idle CPU is not looked at, or it would not stay idle: what could have been sampled, less what
- * was.
- */
-static uint64_t idle_samples(const struct sampler *s, const struct profile_slice *slice)
+/* An idle CPU is not looked at, or it would not stay idle: as many as there would have been. */
+static uint64_t idle_samples(const struct sampler *s)
 {
-	double most =
-		(double)(slice->end_ns - slice->begin_ns) / 1e9 * s->hz * (double)s->cpus.count;
-	double seen = (double)(slice->samples + slice->others + slice->lost);
-	return most > seen ? (uint64_t)(most - seen + 0.5) : 0;
+	uint64_t idle = idle_ns(s->cpus.items, s->cpus.count);
+	return idle > s->idle_ns ? (uint64_t)((double)(idle - s->idle_ns) / 1e9 * s->hz + 0.5) : 0;
 }
 
 static int sampler_take(void *state, struct profile *into, struct error *err)
@@ -488,10 +505,10 @@ static int sampler_take(void *state, struct profile *into, struct error *err)
 	struct profile_slice *slice = &s->current.slices.items[0];
 	slice->end_ns = now;
 	slice->samples = slice->user + slice->kernel;
-	slice->idle = idle_samples(s, slice);
+	slice->idle = idle_samples(s);
 	slice->untold = sideband_lost(s->sideband);
 	slice->throttled = s->events ? sample_events_throttled(s->events) : 0;
-	slice->self_ns = own_cpu_ns() - s->self_ns;
+	slice->self_ns = clock_cpu_ns() - s->self_ns;
 	sampler_describe(s, &s->current);
 	profile_merge(into, &s->current);
 	profile_release(&s->current);
@@ -509,24 +526,12 @@ static const char *sampler_not_seen(const void *state)
 	return NULL;
 }
 
-static bool same_file(const struct profile_object *a, const struct profile_object *b)
-{
-	return a->kind == b->kind && strcmp(a->path, b->path) == 0 && a->inode == b->inode &&
-	       a->build_id_size == b->build_id_size &&
-	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
-}
-
 static int sampler_object_fd(void *state, const struct profile_object *o)
 {
 	struct sampler *s = state;
-	const struct sideband_object *known;
-	for (uint32_t i = 0; (known = sideband_object(s->sideband, i)); i++) {
-		if (!same_file(&known->object, o))
-			continue;
-		int fd = sideband_object_fd(s->sideband, i, 0);
-		return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	}
-	return -1;
+	uint32_t known = sideband_object_like(s->sideband, o);
+	int fd = known == PROFILE_NONE ? -1 : sideband_object_fd(s->sideband, known, 0);
+	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 
 static bool sampler_idle(const void *state)

@@ -20,7 +20,6 @@
 #include "base/file.h"
 #include "collect/unwound.h"
 
-#define ONLINE "/sys/devices/system/cpu/online"
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 #define RING_BYTES (512u << 10) /* what the kernel lets every user have, per CPU */
 #define RING_BYTES_COPIES (4u << 20)
@@ -197,19 +196,12 @@ static void perf_close(void *state)
 
 static int choose_cpus(struct samples_perf *s, const struct samples_options *o, struct error *err)
 {
-	char *text = file_read_line(ONLINE);
-	cpu_set_t set;
-	bool known = text && cpus_parse(text, &set);
-	xfree(text);
-	if (!known)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot read which CPUs are online");
-	for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+	if (cpus_online(&s->cpus, err))
+		return -1;
+	for (size_t i = 0; i < s->cpus.count; i++) {
 		bool wanted = !o->cpus;
-		for (size_t i = 0; o->cpus && i < o->cpu_count; i++)
-			wanted = wanted || o->cpus[i] == cpu;
-		if (!CPU_ISSET(cpu, &set))
-			continue;
-		array_push(&s->cpus, cpu);
+		for (size_t k = 0; o->cpus && k < o->cpu_count; k++)
+			wanted = wanted || o->cpus[k] == s->cpus.items[i];
 		array_push(&s->sampled, wanted);
 	}
 	return 0;
@@ -307,20 +299,13 @@ static const char *perf_not_seen(const void *state)
 	return strbuf_text(&((const struct samples_perf *)state)->not_seen);
 }
 
-static uint64_t own_cpu_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static void begin_slice(struct samples_perf *s)
 {
 	profile_release(&s->now);
 	memset(&s->now, 0, sizeof s->now);
 	perf_describe(s, &s->now);
 	array_push(&s->now.slices, (struct profile_slice){ .begin_ns = clock_monotonic_ns() });
-	s->self_ns = own_cpu_ns();
+	s->self_ns = clock_cpu_ns();
 }
 
 static int perf_start(void *state, struct error *err)
@@ -395,7 +380,7 @@ static int perf_take(void *state, struct profile *into, struct error *err)
 	perf_beat(s, err);
 	struct profile_slice *slice = &s->now.slices.items[0];
 	slice->end_ns = clock_monotonic_ns();
-	slice->self_ns = own_cpu_ns() - s->self_ns;
+	slice->self_ns = clock_cpu_ns() - s->self_ns;
 	/* nothing older can come any more */
 	sideband_forget(s->sb, slice->begin_ns);
 	profile_merge(into, &s->now);

@@ -2,11 +2,8 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "binary/unwind.h"
@@ -16,10 +13,12 @@
 
 #define PAGE_SHIFT 12 /* of the page index */
 #define BATCH 512
+#define AGAIN_NS 10000000000u /* everything is not thrown away more often */
+
+enum { FREE, TAKEN, DOUBTED };
 
 /* Where the rows of an object are in the map. */
 struct placed {
-	bool tried;
 	uint32_t row, index, limit, rows; /* as in profile_span; rows 0: none */
 	uint64_t base;			  /* as in unwind_table */
 };
@@ -31,10 +30,12 @@ struct spaces {
 	struct profile_space *tables;
 	size_t rows_size, tables_size;
 	uint32_t used;		     /* rows */
-	ARRAY(struct placed) placed; /* by object of the sideband */
-	uint8_t *taken;		     /* by table */
+	ARRAY(struct placed) placed; /* sideband_object.place: which, + 1 */
+	uint8_t *taken;		     /* by table: TAKEN, DOUBTED */
+	uint64_t began_ns;	     /* since when rows are kept */
 	struct made {
-		uint32_t pid, version; /* of the image that a table was made from */
+		struct profile_identity identity;
+		uint32_t version; /* of the image that the table was made from */
 	} * made;
 };
 
@@ -74,13 +75,6 @@ void spaces_close(struct spaces *s)
 	xfree(s);
 }
 
-/* Every CPU has left the programs that it was in. */
-static void wait_for_programs(void)
-{
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0)
-		usleep(20000);
-}
-
 /* ---- rows ---- */
 
 /* Rows and page index one after the other; false: no room. */
@@ -106,30 +100,46 @@ static bool place(struct spaces *s, struct placed *p, const struct unwind_table 
 	return true;
 }
 
-/* All rows and tables go; what runs is learned anew. For when there are too many of either. */
-static void start_over(struct spaces *s)
+static void forget_processes(struct spaces *s)
 {
 	struct profile_identity id;
 	while (bpf_map_get_next_key(s->space_of, NULL, &id) == 0 &&
 	       bpf_map_delete_elem(s->space_of, &id) == 0) {
 	}
-	wait_for_programs();
+}
+
+/* All rows and tables go; what runs is learned anew. For when there is no room for more rows. */
+static void start_over(struct spaces *s)
+{
+	forget_processes(s);
+	kernel_wait_for_programs();
+	forget_processes(s); /* a fork was under way */
+	kernel_wait_for_programs();
+	struct sideband_object *of;
+	for (uint32_t i = 0; (of = sideband_object(s->sb, i)); i++)
+		of->place = 0;
 	s->used = 0;
 	s->placed.count = 0;
-	memset(s->taken, 0, SPACES_TABLES);
+	memset(s->taken, FREE, SPACES_TABLES);
+	s->began_ns = clock_monotonic_ns();
 }
 
 /* NULL: no room. */
 static const struct placed *placed_object(struct spaces *s, uint32_t object,
 					  const struct unwind_table *t)
 {
-	while (s->placed.count <= object)
-		array_push(&s->placed, (struct placed){ 0 });
-	struct placed *p = &s->placed.items[object];
-	if (!p->tried && t->count > 1 && !place(s, p, t))
+	static const struct placed nowhere;
+	struct sideband_object *of = sideband_object(s->sb, object);
+	if (of->place)
+		return &s->placed.items[of->place - 1];
+	if (t->count < 2 || t->count + (t->rows[t->count - 1].pc >> PAGE_SHIFT) + 2 > SPACES_ROWS)
+		return &nowhere; /* none, or more than there could ever be room for */
+	struct placed p = { 0 };
+	if (!place(s, &p, t))
 		return NULL;
-	p->tried = true;
-	return p;
+	array_push(&s->placed, p);
+	of->place = s->placed.count;
+	return &s->placed.items[s->placed.count - 1];
 }
 
 /* ---- tables ---- */
@@ -137,7 +147,7 @@ static const struct placed *placed_object(struct spaces *s, uint32_t object,
 static uint32_t free_table(struct spaces *s)
 {
 	for (uint32_t i = 0; i < SPACES_TABLES; i++)
-		if (!s->taken[i])
+		if (s->taken[i] == FREE)
 			return i;
 	return PROFILE_NONE;
 }
@@ -171,27 +181,30 @@ void spaces_tell(struct spaces *s, const struct profile_identity *id, struct ima
 		 bool outside)
 {
 	uint32_t now;
+	if (image->end_ns)
+		return; /* nobody would take it away again */
 	bool told = bpf_map_lookup_elem(s->space_of, id, &now) == 0 && now < SPACES_TABLES;
-	if (told && s->made[now].pid == image->pid && s->made[now].version == image->version) {
+	if (told && s->made[now].identity.tgid == image->pid &&
+	    s->made[now].version == image->version) {
 		if (outside)
 			s->tables[now].known = 1; /* nobody knows more */
 		return;
 	}
 	uint32_t table = free_table(s);
-	if (table == PROFILE_NONE) {
-		spaces_forget(s);
-		table = free_table(s);
-	}
-	if (table == PROFILE_NONE || !fill_table(s, &s->tables[table], image)) {
+	if (table == PROFILE_NONE)
+		return; /* its stacks go on to be copied, until others have ended */
+	if (!fill_table(s, &s->tables[table], image)) {
+		if (clock_monotonic_ns() - s->began_ns < AGAIN_NS)
+			return;
 		start_over(s);
 		table = 0;
 		if (!fill_table(s, &s->tables[table], image))
-			return; /* its rows alone are too many: frame pointers must do */
+			return;
 	}
 	s->tables[table].known = 0;
-	s->taken[table] = 1;
-	s->made[table] = (struct made){ .pid = image->pid, .version = image->version };
-	bpf_map_update_elem(s->space_of, id, &table, BPF_ANY);
+	s->made[table] = (struct made){ .identity = *id, .version = image->version };
+	if (bpf_map_update_elem(s->space_of, id, &table, BPF_ANY) == 0)
+		s->taken[table] = TAKEN;
 }
 
 static void prepare_image(void *context, struct image_of *image)
@@ -212,33 +225,49 @@ void spaces_look_again(struct spaces *s)
 {
 	uint64_t now = clock_monotonic_ns();
 	for (uint32_t i = 0; i < SPACES_TABLES; i++) {
-		if (!s->taken[i] || !s->tables[i].known)
+		if (s->taken[i] == FREE)
 			continue;
-		const struct image_of *image = sideband_find(s->sb, s->made[i].pid, now);
+		const struct image_of *image = sideband_find(s->sb, s->made[i].identity.tgid, now);
+		/* unless it is gone it is asked about, and made anew, at its next sample */
 		if (image && image->version != s->made[i].version)
-			s->tables[i].known = 0;
+			bpf_map_delete_elem(s->space_of, &s->made[i].identity);
 	}
 }
 
+/* A table may have been handed on by a fork just while the map was read: it is doubted first, and
+ * free when the next look does not find it either. */
 void spaces_forget(struct spaces *s)
 {
 	uint8_t in_use[SPACES_TABLES] = { 0 };
 	struct profile_identity keys[BATCH];
 	uint32_t values[BATCH], at = 0;
-	for (bool first = true;; first = false) {
-		uint32_t count = BATCH, next;
+	uint64_t now = clock_monotonic_ns();
+	ARRAY(struct profile_identity) gone = { 0 };
+	for (bool first = true, more = true; more; first = false) {
+		uint32_t count = BATCH, next = 0;
 		int failed = bpf_map_lookup_batch(s->space_of, first ? NULL : &at, &next, keys,
 						  values, &count, NULL);
-		for (uint32_t i = 0; i < count && (!failed || errno == ENOENT); i++)
-			if (values[i] < SPACES_TABLES)
-				in_use[values[i]] = 1;
-		at = next;
-		if (failed && errno != ENOENT)
+		if (failed && errno != ENOENT) {
+			array_release(&gone);
 			return; /* not told: all stay */
-		if (failed)
-			break;
+		}
+		for (uint32_t i = 0; i < count; i++) {
+			const struct image_of *image = sideband_find(s->sb, keys[i].tgid, now);
+			if (!image || image->end_ns)
+				array_push(&gone, keys[i]);
+			else if (values[i] < SPACES_TABLES)
+				in_use[values[i]] = 1;
+		}
+		at = next;
+		more = !failed;
 	}
-	wait_for_programs();
-	for (uint32_t i = 0; i < SPACES_TABLES; i++)
-		s->taken[i] = s->taken[i] && in_use[i];
+	for (size_t i = 0; i < gone.count; i++)
+		bpf_map_delete_elem(s->space_of, &gone.items[i]);
+	array_release(&gone);
+	kernel_wait_for_programs();
+	for (uint32_t i = 0; i < SPACES_TABLES; i++) {
+		if (s->taken[i] == FREE)
+			continue;
+		s->taken[i] = in_use[i] ? TAKEN : s->taken[i] == DOUBTED ? FREE : DOUBTED;
+	}
 }

@@ -11,7 +11,7 @@ struct profile_bpf;
 struct spaces;
 
 #define SPACES_ROWS (4u << 20) /* a power of 2; 8 bytes each */
-#define SPACES_TABLES 1024
+#define SPACES_TABLES 2048
 #define SPACES_PROCESSES 8192
 
 /* Of a loaded object whose maps have these sizes. */
@@ -27,7 +27,7 @@ void spaces_prepare(struct spaces *s);
 void spaces_tell(struct spaces *s, const struct profile_identity *id, struct image_of *image,
 		 bool outside);
 
-/* After sideband_read(): programs with new mappings may be asked about again. */
+/* After sideband_read(): what is told of programs with new mappings is taken back. */
 void spaces_look_again(struct spaces *s);
 
 /* Tables that no process has any more can be used again. */

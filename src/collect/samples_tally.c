@@ -96,6 +96,22 @@ static void rehash(struct tally *t)
 		t->slots[slot_of(t, &t->known.items[i].identity)] = (uint32_t)i + 1;
 }
 
+/* Keeps the apps that somebody is. */
+static void forget_apps(struct tally *t)
+{
+	struct profile who = { 0 };
+	for (size_t i = 0; i < t->known.count; i++) {
+		struct profile_instance *instance = &t->known.items[i].instance;
+		const struct profile_app *app = &t->who.apps.items[instance->app];
+		uint32_t object = app->object;
+		if (object != PROFILE_NONE)
+			object = profile_add_object(&who, &t->who.objects.items[object]);
+		instance->app = profile_add_app(&who, app->name, object);
+	}
+	profile_release(&t->who);
+	t->who = who;
+}
+
 void tally_forget(struct tally *t)
 {
 	if (t->known.count < KNOWN_MOST)
@@ -112,6 +128,7 @@ void tally_forget(struct tally *t)
 	}
 	t->known.count = kept;
 	rehash(t);
+	forget_apps(t);
 }
 
 static char *copied(const char *text)
@@ -119,22 +136,31 @@ static char *copied(const char *text)
 	return text ? xstrdup(text) : NULL;
 }
 
-/* While a process execs, the kernel tells of the new program before its own count goes up: what the
- * sideband says of that time decides, so that one program is not two. */
-static struct profile_identity decided(const struct profile_identity *id,
-				       const struct image_of *image)
+#define EARLY (UINT64_C(1) << 63)
+#define EXEC_NS 100000000u /* no exec takes longer */
+
+/* While a process execs, the sideband tells of the new program before the kernel's count goes up. A
+ * sample in between has the new image and the old count: it is the new program's. image->user is
+ * the count first seen with it, + 1, and whether that may have been too early. */
+static uint32_t decided(uint32_t exec_id, struct image_of *image, uint64_t at_ns)
 {
-	struct profile_identity out = *id;
-	if (image)
-		out.exec_id = image->number;
-	return out;
+	if (!image)
+		return exec_id;
+	if (!image->user)
+		image->user = (exec_id + UINT64_C(1)) |
+			      (at_ns - image->begin_ns < EXEC_NS ? EARLY : 0);
+	uint32_t first = (uint32_t)((image->user & ~EARLY) - 1);
+	/* samples do not come in order */
+	bool late = exec_id + 1 == first && at_ns - image->begin_ns < EXEC_NS;
+	return late || (image->user & EARLY && exec_id == first + 1) ? first : exec_id;
 }
 
 static struct known *known_of(struct tally *t, const struct profile_identity *seen, uint64_t at_ns,
 			      const char *comm, uint64_t cgroup)
 {
 	struct image_of *image = sideband_find(t->sb, seen->tgid, at_ns);
-	struct profile_identity id = decided(seen, image);
+	struct profile_identity id = *seen;
+	id.exec_id = decided(seen->exec_id, image, at_ns);
 	size_t slot = slot_of(t, &id);
 	if (t->slots[slot])
 		return &t->known.items[t->slots[slot] - 1];
@@ -199,33 +225,34 @@ static uint32_t kernel_location(struct tally *t, uint64_t ip)
 				    ip);
 }
 
-static uint32_t object_here(struct tally *t, uint32_t object, uint32_t pid)
+static uint32_t object_here(struct tally *t, uint32_t object, const struct profile_identity *id)
 {
 	while (t->objects.count <= object)
 		array_push(&t->objects, PROFILE_NONE);
 	const struct profile_object *o = &sideband_object(t->sb, object)->object;
 	if (o->kind == OBJECT_JIT || o->kind == OBJECT_MEMORY) {
 		struct profile_object own = *o;
-		own.pid = pid;
+		own.pid = id->tgid;
+		own.inode = id->start_ns; /* a pid is used again */
 		return profile_add_object(t->into, &own);
 	}
 	if (t->objects.items[object] == PROFILE_NONE) {
 		t->objects.items[object] = profile_add_object(t->into, o);
 		sideband_object_fd(t->sb, object,
-				   pid); /* it may be deleted when names are wanted */
+				   id->tgid); /* it may be deleted when names are wanted */
 	}
 	return t->objects.items[object];
 }
 
-static uint32_t user_location(struct tally *t, const struct image_of *image, uint32_t pid,
-			      uint64_t ip)
+static uint32_t user_location(struct tally *t, const struct image_of *image,
+			      const struct profile_identity *id, uint64_t at_ns, uint64_t ip)
 {
-	const struct mapping *m = image ? image_mapping(image, ip) : NULL;
+	const struct mapping *m = image ? image_mapping_at(image, ip, at_ns) : NULL;
 	if (!m) {
 		uint32_t unknown = plain_object(t, &t->unknown, OBJECT_UNKNOWN, "[unknown]");
 		return profile_add_location(t->into, unknown, ip);
 	}
-	uint32_t object = object_here(t, m->object, pid);
+	uint32_t object = object_here(t, m->object, id);
 	enum object_kind kind = t->into->objects.items[object].kind;
 	uint64_t offset = kind == OBJECT_FILE	? ip - m->begin + m->offset
 			  : kind == OBJECT_VDSO ? ip - m->begin
@@ -253,23 +280,31 @@ void tally_slot(struct tally *t, const struct profile_slot *slot, const __u64 *w
 	uint32_t thread = thread_here(t, k, slot->tid, slot->comm), pid = slot->identity.tgid;
 	struct image_of *image = sideband_find(t->sb, pid, slot->first_ns);
 	struct place_list l = { .count = 0 };
-	if (!slot->stack) {
+	if (!slot->stack || slot->stack > PROFILE_WORDS - PROFILE_STACK_MOST + 1) {
 		bool user = slot->flags & PROFILE_IN_USER;
-		l.locations[l.count++] = user ? user_location(t, image, pid, slot->ip)
-					      : kernel_location(t, slot->ip);
+		l.locations[l.count++] =
+			user ? user_location(t, image, &slot->identity, slot->first_ns, slot->ip)
+			     : kernel_location(t, slot->ip);
 		l.kernel = user ? 0 : 1;
-		add_sample(t, thread, &l, user ? STACK_LEAF : STACK_COMPLETE, slot->count);
+		add_sample(t, thread, &l,
+			   slot->flags & PROFILE_CUT ? STACK_LIMIT
+			   : user		     ? STACK_LEAF
+						     : STACK_COMPLETE,
+			   slot->count);
 		return;
 	}
 	const __u64 *stack = words + slot->stack - 1;
 	uint64_t counts = stack[1];
 	uint32_t kernel = counts & 0xffff, user = counts >> 16 & 0xffff;
 	uint32_t skip = (uint32_t)(counts >> 48);
+	if (kernel > PROFILE_DEPTH || user > PROFILE_DEPTH || skip > kernel)
+		kernel = user = skip = 0; /* cannot be: memory that others write is not trusted */
 	for (uint32_t i = skip; i < kernel && i < PROFILE_DEPTH; i++)
 		l.locations[l.count++] = kernel_location(t, stack[2 + i] - (i > skip));
 	l.kernel = l.count;
 	for (uint32_t i = 0; i < user && i < PROFILE_DEPTH; i++)
-		l.locations[l.count++] = user_location(t, image, pid, stack[2 + kernel + i]);
+		l.locations[l.count++] = user_location(t, image, &slot->identity, slot->first_ns,
+						       stack[2 + kernel + i]);
 	add_sample(t, thread, &l, (enum stack_end)(counts >> 32 & 3), slot->count);
 }
 
@@ -284,6 +319,7 @@ void tally_dump(struct tally *t, const struct profile_dump *dump, const struct i
 		l.locations[l.count++] = kernel_location(t, dump->kernel[i] - (i > skip));
 	l.kernel = l.count;
 	for (size_t i = 0; i < count && i < PROFILE_DEPTH; i++)
-		l.locations[l.count++] = user_location(t, image, dump->identity.tgid, user[i]);
+		l.locations[l.count++] =
+			user_location(t, image, &dump->identity, dump->at_ns, user[i]);
 	add_sample(t, thread, &l, end, 1);
 }

@@ -14,6 +14,8 @@
 
 #include "base/clock.h"
 
+#define PAST_MOST 64 /* mappings that others took the place of, of an image */
+
 #define FIRST_BUCKETS 256
 #define KTHREADD 2 /* the parent of kernel threads */
 
@@ -76,6 +78,7 @@ struct image_of *process_newest(const struct process *p)
 static void image_free(struct image_of *image)
 {
 	array_release(&image->mappings);
+	array_release(&image->past);
 	xfree(image->cgroup);
 	xfree(image->container);
 	xfree(image);
@@ -181,7 +184,31 @@ static bool continues(const struct mapping *a, const struct mapping *b)
 	       a->offset + (a->end - a->begin) == b->offset;
 }
 
-void image_map(struct image_of *image, const struct mapping *m)
+const struct mapping *image_mapping_at(const struct image_of *image, uint64_t address,
+				       uint64_t at_ns)
+{
+	for (size_t i = 0; i < image->past.count; i++) {
+		const struct past_mapping *p = &image->past.items[i];
+		if (p->until_ns > at_ns && address >= p->mapping.begin && address < p->mapping.end)
+			return &p->mapping;
+	}
+	return image_mapping(image, address);
+}
+
+static void keep_past(struct image_of *image, const struct mapping *old, const struct mapping *new,
+		      uint64_t at_ns)
+{
+	if (!at_ns || old->object == new->object)
+		return; /* grown, or mapped again piece by piece */
+	if (image->past.count == PAST_MOST) {
+		memmove(image->past.items, image->past.items + 1,
+			(PAST_MOST - 1) * sizeof *image->past.items);
+		image->past.count--;
+	}
+	array_push(&image->past, (struct past_mapping){ .mapping = *old, .until_ns = at_ns });
+}
+
+void image_map(struct image_of *image, const struct mapping *m, uint64_t at_ns)
 {
 	size_t first = first_behind(image, m->begin), behind = first, count = image->mappings.count;
 	struct mapping *all = image->mappings.items, pieces[3], *last = pieces;
@@ -190,6 +217,8 @@ void image_map(struct image_of *image, const struct mapping *m)
 		behind++;
 	if (behind == first + 1 && same_mapping(&all[first], m))
 		return;
+	for (size_t i = first; i < behind; i++)
+		keep_past(image, &all[i], m, at_ns);
 	if (behind > first && all[first].begin < m->begin) {
 		pieces[0] = all[first];
 		pieces[0].end = m->begin;
@@ -268,6 +297,7 @@ void sideband_forget(struct sideband *sb, uint64_t before_ns)
 			sb->process_count--;
 		}
 	}
+	objects_forget(sb);
 }
 
 /* ---- records ---- */
@@ -405,7 +435,7 @@ static void take_map(struct sideband *sb, const struct map_told *told, struct or
 	struct mapping m = { .begin = told->address, .end = end };
 	m.object = object_intern(sb, from);
 	m.offset = object_offset(sb, m.object, m.begin, told->offset);
-	image_map(image, &m);
+	image_map(image, &m, time_ns);
 	image_judge(sb, image, m.object);
 }
 

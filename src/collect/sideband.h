@@ -15,11 +15,11 @@
 
 struct sideband;
 
-/* A file (or "[vdso]", ...) that code was mapped from. Kept until sideband_close(): there are few.
- */
+/* A file (or "[vdso]", ...) that code was mapped from. Kept for as long as a process has it mapped,
+ * and for some minutes after its file was asked for last. */
 struct sideband_object {
-	struct profile_object object;
-	int fd; /* -1: not open (not tried yet, or cannot be) */
+	struct profile_object object; /* path NULL: this one is gone */
+	int fd;			      /* -1: not open (not tried yet, or cannot be) */
 	bool tried;
 	void *user;	/* unwound.c's */
 	uint64_t place; /* the collector's; 0 at first: e.g. where in the kernel its rows are */
@@ -33,6 +33,12 @@ struct mapping {
 	uint32_t object; /* sideband_object(sb, object) */
 };
 
+/* One that another took the place of. */
+struct past_mapping {
+	struct mapping mapping;
+	uint64_t until_ns;
+};
+
 struct image_of {
 	uint32_t pid;
 	/* CLOCK_MONOTONIC; begin 0: before the watch began; end 0: it lives */
@@ -40,11 +46,12 @@ struct image_of {
 	uint64_t start_ns; /* of the process, CLOCK_BOOTTIME; 0: not known */
 	uint32_t number;   /* how many programs the process had before, as far as was told */
 	char comm[16];
-	uint32_t executable;		/* object; PROFILE_NONE: not known or a kernel thread */
-	bool kernel;			/* a kernel thread */
-	uint32_t version;		/* changes whenever the mappings do */
-	ARRAY(struct mapping) mappings; /* executable ones, sorted, none overlap */
-	uint64_t user;			/* the collector's; 0 at first, copied to nobody */
+	uint32_t executable;		 /* object; PROFILE_NONE: not known or a kernel thread */
+	bool kernel;			 /* a kernel thread */
+	uint32_t version;		 /* changes whenever the mappings do */
+	ARRAY(struct mapping) mappings;	 /* executable ones, sorted, none overlap */
+	ARRAY(struct past_mapping) past; /* the last few, in order of time */
+	uint64_t user;			 /* the collector's; 0 at first, copied to nobody */
 	/* of appids.c, likewise */
 	bool numbered;
 	uint32_t instance;
@@ -78,11 +85,16 @@ struct image_of *sideband_find(struct sideband *sb, uint32_t pid, uint64_t at_ns
 struct image_of *sideband_refresh(struct sideband *sb, uint32_t pid);
 /* The mapping around an address; NULL: none. */
 const struct mapping *image_mapping(const struct image_of *image, uint64_t address);
+/* As it was then: a library may have taken the place of another since. */
+const struct mapping *image_mapping_at(const struct image_of *image, uint64_t address,
+				       uint64_t at_ns);
 
 /* All live images, in any order: each is called with each of them. */
 typedef void (*image_fn)(void *context, struct image_of *image);
 void sideband_each(struct sideband *sb, image_fn each, void *context);
-/* Images that ended before this time go. */
+/* Images that ended before this time go, and objects that nobody needs any more: their numbers are
+ * used again. `gone` is called before with each of those. */
+void sideband_on_gone(struct sideband *sb, void (*gone)(struct sideband_object *object));
 void sideband_forget(struct sideband *sb, uint64_t before_ns);
 
 struct sideband_object *sideband_object(struct sideband *sb, uint32_t object);

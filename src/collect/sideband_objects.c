@@ -1,14 +1,19 @@
-/* What code was mapped from. The kernel tells a file by build-id or, where it cannot read that, by
- * inode; /proc by inode alone. So that two tellings of one file are one object, whoever tells it by
- * inode has its build-id read, and an object with a build-id has no inode. */
+/* What code was mapped from. The kernel and /proc tell a file by its inode. So that two copies of
+ * one program are told apart, and one that is replaced by itself is not, its build-id is read, and
+ * an object with a build-id has no inode. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "binary/build_id.h"
 #include "collect/sideband_private.h"
+
+#define OBJECTS_MANY 512 /* fewer are all kept */
+#define NEEDED_NS \
+	UINT64_C(300000000000) /* whoever wants a name asks for its file within this time */
 
 #define FIRST_BUCKETS 256
 #define PATH_ROOM 4352 /* PATH_MAX and "/proc/PID/root" */
@@ -170,7 +175,8 @@ static void more_buckets(struct sideband *sb)
 	sb->object_buckets = xmalloc(sb->object_bucket_count * sizeof *sb->object_buckets);
 	memset(sb->object_buckets, 0xff, sb->object_bucket_count * sizeof *sb->object_buckets);
 	for (uint32_t i = 0; i < sb->objects.count; i++)
-		link_object(sb, i);
+		if (sb->objects.items[i]->its.object.path)
+			link_object(sb, i);
 }
 
 static bool same_id(const struct file_id *a, const struct file_id *b)
@@ -213,9 +219,17 @@ static uint32_t add(struct sideband *sb, const struct object *wanted)
 	*o = *wanted;
 	o->its.object.path = xstrdup(wanted->its.object.path);
 	o->its.fd = -1;
-	array_push(&sb->objects, o); /* NOLINT(bugprone-sizeof-expression): of pointers */
-	link_object(sb, (uint32_t)sb->objects.count - 1);
-	return (uint32_t)sb->objects.count - 1;
+	uint32_t number;
+	if (sb->unused.count) {
+		number = sb->unused.items[--sb->unused.count];
+		xfree(sb->objects.items[number]);
+		sb->objects.items[number] = o;
+	} else {
+		number = (uint32_t)sb->objects.count;
+		array_push(&sb->objects, o); /* NOLINT(bugprone-sizeof-expression): of pointers */
+	}
+	link_object(sb, number);
+	return number;
 }
 
 uint32_t object_intern(struct sideband *sb, const struct origin *from)
@@ -266,8 +280,58 @@ uint32_t sideband_object_like(const struct sideband *sb, const struct profile_ob
 	return find(sb, &wanted, false);
 }
 
+void sideband_on_gone(struct sideband *sb, void (*gone)(struct sideband_object *object))
+{
+	sb->gone = gone;
+}
+
+static void note_used(void *context, struct image_of *image)
+{
+	uint8_t *used = context;
+	for (size_t i = 0; i < image->mappings.count; i++)
+		used[image->mappings.items[i].object] = 1;
+	if (image->executable != PROFILE_NONE)
+		used[image->executable] = 1;
+}
+
+static void note_process(struct sideband *sb, void *context, struct process *p)
+{
+	(void)sb;
+	for (size_t i = 0; i < p->images.count; i++)
+		note_used(context, p->images.items[i]);
+}
+
+void objects_forget(struct sideband *sb)
+{
+	if (sb->objects.count - sb->unused.count < OBJECTS_MANY)
+		return;
+	uint8_t *used = xcalloc(sb->objects.count, 1);
+	uint64_t now = clock_monotonic_ns();
+	process_each(sb, note_process, used);
+	for (uint32_t i = 0; i < sb->objects.count; i++) {
+		struct object *o = sb->objects.items[i];
+		if (used[i] || !o->its.object.path || (o->used_ns && now - o->used_ns < NEEDED_NS))
+			continue;
+		if (sb->gone)
+			sb->gone(&o->its);
+		if (o->its.fd >= 0) {
+			close(o->its.fd);
+			sb->open_files--;
+		}
+		xfree(o->its.object.path);
+		*o = (struct object){ .its.fd = -1 };
+		array_push(&sb->unused, i);
+	}
+	xfree(used);
+	memset(sb->object_buckets, 0xff, sb->object_bucket_count * sizeof *sb->object_buckets);
+	for (uint32_t i = 0; i < sb->objects.count; i++)
+		if (sb->objects.items[i]->its.object.path)
+			link_object(sb, i);
+}
+
 void objects_release(struct sideband *sb)
 {
+	array_release(&sb->unused);
 	for (size_t i = 0; i < sb->objects.count; i++) {
 		struct object *o = sb->objects.items[i];
 		if (o->its.fd >= 0)
@@ -326,6 +390,7 @@ int sideband_object_fd(struct sideband *sb, uint32_t object, uint32_t pid)
 		return -1;
 	struct object *o = sb->objects.items[object];
 	o->used = ++sb->uses;
+	o->used_ns = clock_monotonic_ns();
 	if (o->its.object.kind != OBJECT_FILE || o->its.fd >= 0 ||
 	    (o->its.tried && (!pid || pid == o->tried_pid)))
 		return o->its.fd;

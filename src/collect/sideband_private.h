@@ -27,12 +27,15 @@ struct object {
 	uint32_t next;	   /* in its bucket */
 	uint32_t tried_pid;
 	uint64_t used; /* when its file was asked for last, by sb->uses */
+	uint64_t used_ns;
 };
 
 struct sideband {
 	struct process **buckets;
 	size_t bucket_count, process_count;
 	ARRAY(struct object *) objects;
+	ARRAY(uint32_t) unused; /* of objects: numbers to be used again */
+	void (*gone)(struct sideband_object *object);
 	uint32_t *object_buckets; /* positions in objects */
 	size_t object_bucket_count;
 	size_t open_files, most_files;
@@ -51,8 +54,8 @@ struct image_of *process_begin(struct sideband *sb, struct process *p, uint64_t 
 void process_set_tid(struct process *p, uint32_t tid); /* one that may be known already */
 typedef void (*process_fn)(struct sideband *sb, void *context, struct process *p);
 void process_each(struct sideband *sb, process_fn each, void *context);
-/* As mmap() does: what was there goes. */
-void image_map(struct image_of *image, const struct mapping *m);
+/* As mmap() does: what was there goes. at_ns 0: it was not so before either. */
+void image_map(struct image_of *image, const struct mapping *m, uint64_t at_ns);
 /* The executable, where it is not known: the first file, unless that is the dynamic loader. */
 void image_judge(struct sideband *sb, struct image_of *image, uint32_t object);
 
@@ -71,6 +74,7 @@ bool object_is_loader(const struct sideband *sb, uint32_t object);
 uint32_t object_for_child(struct sideband *sb, uint32_t object, uint32_t pid);
 uint64_t object_offset(const struct sideband *sb, uint32_t object, uint64_t begin, uint64_t offset);
 void objects_release(struct sideband *sb);
+void objects_forget(struct sideband *sb);
 
 /* sideband_proc.c */
 /* False: it is gone. */

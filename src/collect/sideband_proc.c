@@ -105,7 +105,7 @@ static void read_maps(struct sideband *sb, uint32_t pid, struct image_of *into)
 		struct mapping m = { .begin = from.begin, .end = from.end };
 		m.object = object_intern(sb, &from);
 		m.offset = object_offset(sb, m.object, m.begin, offset);
-		image_map(into, &m);
+		image_map(into, &m, 0);
 	}
 	xfree(text);
 	into->executable = executable_of(sb, pid, into, root);
@@ -184,6 +184,7 @@ static void take_over(struct sideband *sb, struct process *p, struct image_of *n
 	}
 	if (now->mappings.count && !same_mappings(image, now)) {
 		array_release(&image->mappings);
+		array_release(&image->past);
 		memcpy(&image->mappings, &now->mappings, sizeof image->mappings);
 		memset(&now->mappings, 0, sizeof now->mappings);
 		image->version++;
@@ -195,6 +196,7 @@ static void take_over(struct sideband *sb, struct process *p, struct image_of *n
 	if (!image->start_ns)
 		image->start_ns = now->start_ns;
 	array_release(&now->mappings);
+	array_release(&now->past);
 }
 
 bool proc_read(struct sideband *sb, uint32_t pid)

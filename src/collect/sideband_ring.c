@@ -7,12 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/cpus.h"
-#include "base/file.h"
+#include "collect/cpus.h"
 #include "collect/sideband_private.h"
 
 #define RING_BYTES (512u << 10)
-#define ONLINE "/sys/devices/system/cpu/online"
 
 /* attr.build_id would save reading files, but the kernel then marks the records of every other
  * listener as holding a build-id, which they do not: perf aborts on those. */
@@ -55,16 +53,12 @@ static int watch_cpu(struct sideband *sb, uint32_t cpu, size_t ring_bytes, struc
 
 static int watch_online(struct sideband *sb, size_t ring_bytes, struct error *err)
 {
-	char *text = file_read_line(ONLINE);
-	cpu_set_t set;
-	bool known = text && cpus_parse(text, &set);
-	xfree(text);
-	if (!known)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot read which CPUs are online");
-	for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, &set) && watch_cpu(sb, cpu, ring_bytes, err))
-			return -1;
-	return 0;
+	cpu_list online = { 0 };
+	int failed = cpus_online(&online, err);
+	for (size_t i = 0; !failed && i < online.count; i++)
+		failed = watch_cpu(sb, online.items[i], ring_bytes, err);
+	array_release(&online);
+	return failed;
 }
 
 int sideband_open(struct sideband **out, const struct sideband_options *options, struct error *err)

@@ -10,8 +10,9 @@
 #include "base/clock.h"
 
 #define WORD 8
-#define ROWS_MOST (4u << 20) /* 32 MiB */
-#define FILE_MOST (INT64_C(1) << 30)
+#define ROWS_MOST (4u << 20)	 /* 32 MiB */
+#define FRAMES_MOST (128u << 20) /* of .eh_frame, or of a file that does not say where it is */
+#define FILE_MOST (INT64_C(1) << 36)
 
 /* ---- tables ---- */
 
@@ -78,7 +79,6 @@ static bool fetch_frames(struct sparse *f)
 	    h.e_shentsize != sizeof(Elf64_Shdr) || !fetch(f, h.e_shoff, table) ||
 	    h.e_shstrndx >= h.e_shnum)
 		return false;
-	bool found = false;
 	for (size_t i = 0; i < h.e_shnum; i++) {
 		static const char frames[] = ".eh_frame";
 		Elf64_Shdr s, names;
@@ -89,9 +89,10 @@ static bool fetch_frames(struct sparse *f)
 		    !fetch(f, name, sizeof frames) ||
 		    memcmp(f->bytes + name, frames, sizeof frames) != 0)
 			continue;
-		found = s.sh_type != SHT_NOBITS && fetch(f, s.sh_offset, s.sh_size);
+		return s.sh_type != SHT_NOBITS && s.sh_size <= FRAMES_MOST &&
+		       fetch(f, s.sh_offset, s.sh_size);
 	}
-	return found;
+	return false;
 }
 
 static void read_file(struct unwound_object *o, int fd)
@@ -104,7 +105,7 @@ static void read_file(struct unwound_object *o, int fd)
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (f.bytes == MAP_FAILED)
 		return;
-	if (fetch_frames(&f) || fetch(&f, 0, f.size))
+	if (fetch_frames(&f) || (f.size <= FRAMES_MOST && fetch(&f, 0, f.size)))
 		read_image(o, f.bytes, f.size);
 	munmap(f.bytes, f.size);
 }
@@ -166,6 +167,7 @@ const struct unwound_object *unwound_object(struct sideband *sb, uint32_t object
 		return known;
 	}
 	make_room(sb);
+	sideband_on_gone(sb, release);
 	struct unwound_object *o = xcalloc(1, sizeof *o);
 	o->used_ns = clock_monotonic_ns();
 	if (of->object.kind == OBJECT_VDSO)
@@ -263,6 +265,8 @@ size_t unwound(struct sideband *sb, struct image_of *image, struct unwind_state 
 		bool signal = row && (row->how & 0x0f) == UNWIND_SIGNAL;
 		enum unwind_result result = row ? unwind_step(row, &state, address & 15, stack)
 						: step_by_pointer(image, stack, &state);
+		if (signal && count > 1)
+			ips[count - 1]++; /* where the handler returns to, not a call */
 		if (result != UNWIND_CALLER) {
 			*end = end_of(result);
 			return count;

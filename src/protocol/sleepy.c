@@ -59,7 +59,7 @@ static bool location_passes(const struct profile *p, const struct sleepy_filter 
 	if (location == PROFILE_NONE)
 		return false;
 	const struct profile_location *l = &p->locations.items[location];
-	if (!objects[l->object])
+	if (!objects[profile_location_object(p, location)])
 		return false;
 	for (uint32_t i = 0; i < l->frames; i++)
 		if (functions[p->frames.items[l->first_frame + i].function])

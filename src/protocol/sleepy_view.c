@@ -253,7 +253,7 @@ static uint32_t key_of(const struct tally *t, uint32_t location, uint32_t frame)
 {
 	const struct profile *p = t->p;
 	if (t->v->by == SLEEPY_OBJECT)
-		return p->locations.items[location].object;
+		return profile_location_object(p, location);
 	if (frame != PROFILE_NONE && t->v->by == SLEEPY_FUNCTION)
 		return p->frames.items[frame].function;
 	if (frame != PROFILE_NONE && t->lines)
@@ -342,9 +342,9 @@ static void add_place(struct tally *t, const struct place *place, const struct o
 	if (origin->location != PROFILE_NONE) {
 		const struct profile_location *l = &p->locations.items[origin->location];
 		bool one = by == SLEEPY_INSTRUCTION || origin->frame == PROFILE_NONE;
-		row.object = l->object;
+		row.object = profile_location_object(p, origin->location);
 		if (by != SLEEPY_OBJECT) {
-			row.where = object_name(&p->objects.items[l->object]);
+			row.where = object_name(&p->objects.items[row.object]);
 			row.location = one ? origin->location : PROFILE_NONE;
 			row.address = one ? l->address : 0;
 		}

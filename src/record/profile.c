@@ -239,6 +239,15 @@ void profile_set_frames(struct profile *p, uint32_t location, uint64_t address,
 	}
 }
 
+uint32_t profile_location_object(const struct profile *p, uint32_t location)
+{
+	const struct profile_location *l = &p->locations.items[location];
+	if (!l->frames)
+		return l->object;
+	uint32_t function = p->frames.items[l->first_frame + l->frames - 1].function;
+	return p->functions.items[function].object;
+}
+
 static bool same_stack(const struct profile *p, uint32_t i, const uint32_t *locations, size_t count,
 		       size_t kernel, enum stack_end end)
 {

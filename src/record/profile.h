@@ -41,9 +41,11 @@ const char *profile_stacks_name(enum profile_stacks stacks); /* "none", "fp", "e
 enum object_kind {
 	OBJECT_FILE,
 	OBJECT_KERNEL,	/* path "[kernel]" */
-	OBJECT_MODULE,	/* of the kernel; path "[name]" */
+	OBJECT_MODULE,	/* of the kernel; path "[name]"; has functions, their locations are the
+			   kernel's */
 	OBJECT_VDSO,	/* path "[vdso]" */
-	OBJECT_JIT,	/* memory without a file, with a perf map; path "[jit]" */
+	OBJECT_JIT,	/* what a perf map names; path "[jit]"; has functions, their locations are
+			   the memory's */
 	OBJECT_MEMORY,	/* memory without a file: "[anon]", "[heap]", "[stack]" */
 	OBJECT_UNKNOWN, /* no mapping was found; path "[unknown]" */
 	OBJECT_KINDS
@@ -194,6 +196,9 @@ uint32_t profile_add_location(struct profile *p, uint32_t object, uint64_t offse
 /* Gives a location its address and frames, in place of those before; file strings are copied. */
 void profile_set_frames(struct profile *p, uint32_t location, uint64_t address,
 			const struct profile_frame *frames, size_t count);
+/* What its code is of: of its function where that is known, which tells modules and JIT apart; else
+ * what it was mapped from. */
+uint32_t profile_location_object(const struct profile *p, uint32_t location);
 /* By content. */
 uint32_t profile_add_stack(struct profile *p, const uint32_t *locations, size_t count,
 			   size_t kernel, enum stack_end end);

@@ -138,13 +138,14 @@ static void put_location(struct pprof *w, uint32_t location)
 {
 	const struct profile *p = w->profile;
 	const struct profile_location *l = &p->locations.items[location];
-	struct pprof_mapping *mapping = &w->mappings[l->object];
+	uint32_t object = profile_location_object(p, location);
+	struct pprof_mapping *mapping = &w->mappings[object];
 	mapping->used = true;
 	mapping->inlines |= l->frames > 1;
 	mapping->nameless |= l->frames == 0;
 	size_t entry = proto_open(w->out, PROFILE_LOCATION);
 	proto_uint(w->out, LOCATION_ID, (uint64_t)location + 1);
-	proto_uint(w->out, LOCATION_MAPPING, (uint64_t)l->object + 1);
+	proto_uint(w->out, LOCATION_MAPPING, (uint64_t)object + 1);
 	proto_uint(w->out, LOCATION_ADDRESS, l->address);
 	for (uint32_t i = 0; i < l->frames; i++) {
 		const struct profile_frame *f = &p->frames.items[l->first_frame + i];

@@ -323,6 +323,22 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	[[ "$output" == *"profile-loop#0"* ]]
 }
 
+@test "profile: rows of a share, in per cent with and without the sign" {
+	needs_root
+	loop_profile loop
+	limited() {
+		"$TARE" profile report --by function --csv --percent-limit "$1"
+	}
+	[ "$(limited 20)" = "$(limited 20%)" ]
+	[ "$(limited 20)" = "$(limited 0.2)" ]
+	[ "$(limited 20 | wc -l)" -eq 2 ]
+	[ "$(limited 1.5)" = "$(limited 1.5%)" ]
+	for bad in 101 200% much -1 ''; do
+		run "$TARE" profile report --percent-limit "$bad"
+		[ "$status" -eq 2 ]
+	done
+}
+
 @test "profile: a function by instruction" {
 	needs_root
 	loop_profile loop
@@ -351,6 +367,44 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	[[ "$output" == *"was not stored"* ]]
 }
 
+@test "profile: why there is no machine code" {
+	needs_root
+	# the kernel's, where its memory cannot be read
+	"$TARE" profile -q -F 997 -- dd if=/dev/zero of=/dev/null bs=1M count=20000 2>/dev/null
+	kernel=$(sql "SELECT function FROM profile_functions WHERE object = '[kernel]'
+		ORDER BY samples DESC LIMIT 1")
+	[ -n "$kernel" ]
+	run "$TARE" profile report --by instruction --function "[k] $kernel"
+	flat
+	if [ -e /proc/kcore ]; then
+		[[ "$status" -eq 0 || "$output" == *"could not be read from the kernel"* ]]
+	else
+		[ "$status" -eq 3 ]
+		[[ "$output" == *"could not be read from the kernel"*"/proc/kcore"*"not there"* ]]
+	fi
+	[[ "$output" != *--no-code* ]]
+	# that of a program that makes its own: a loop, with a perf map
+	[ "$(uname -m)" = x86_64 ] || return 0
+	cat >jit.py <<-'END'
+		import ctypes, mmap, os
+		code = bytes.fromhex("48b90000002000000000" "48ffc9" "75fb" "c3")
+		m = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+		m.write(code)
+		at = ctypes.addressof(ctypes.c_char.from_buffer(m))
+		with open(f"/tmp/perf-{os.getpid()}.map", "w") as f:
+		    f.write(f"{at:x} {len(code):x} made_loop\n")
+		ctypes.CFUNCTYPE(None)(at)()
+		ctypes.CFUNCTYPE(None)(at)()
+		print(os.getpid())
+	END
+	map=/tmp/perf-$("$TARE" profile -q -F 997 -- python3 jit.py).map
+	run "$TARE" profile report --by instruction --function made_loop
+	rm -f "$map"
+	[ "$status" -eq 3 ]
+	flat
+	[[ "$output" == *"'made_loop'"*"is not kept"* && "$output" != *--no-code* ]]
+}
+
 @test "profile: filters" {
 	needs_root
 	loop_profile loop
@@ -359,12 +413,29 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 		"$TARE" profile report --by function --csv --top 0 "$@" | wc -l
 	}
 	[ "$(sampled --app 'profile-*')" -gt 1 ]
-	[ "$(sampled --app nothing)" -eq 1 ]
 	[ "$(sampled --function loop)" -eq 2 ]
 	[ "$(sampled --object 'profile-loop' --user)" -gt 1 ]
-	[ "$(sampled --instance 7)" -eq 1 ]
-	[ "$(sampled --since 1h)" -eq 1 ]
+	[ "$(sampled --function 'loop (profile-loop)')" -eq 2 ]
 	[ "$all" -gt 0 ]
+	for filter in '--app nothing' '--instance 7' '--since 1h' '--tid 1' '--object none.so' \
+		'--function no_such' '--comm none' '--container none' '--pid 1 --user'; do
+		for as in --json --csv --markdown --user; do
+			# shellcheck disable=SC2086
+			run "$TARE" profile report --by function $as $filter
+			echo "$filter $as: $output"
+			[ "$status" -eq 2 ]
+			flat
+			[[ "$output" == "tare: there are no samples"*"${filter%% *}"* ]]
+		done
+	done
+	loop_profile again
+	run "$TARE" profile diff 1 2 --app nothing
+	[ "$status" -eq 2 ]
+	# of the empty one nothing can be asked
+	"$TARE" profile -q -n empty -- true
+	if [ "$(sql "SELECT samples FROM profiles WHERE run = 3")" -eq 0 ]; then
+		"$TARE" profile report 3 --app nothing
+	fi
 }
 
 @test "profile: a window of time" {

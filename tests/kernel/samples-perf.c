@@ -318,7 +318,7 @@ static void threads_are_of_one_instance(void **state)
 	assert_int_equal(p.instances.count, 1);
 	assert_int_equal(p.threads.count, 2);
 	double expected = seconds(usage.ru_utime) * p.hz;
-	assert_true((double)p.slices.items[0].samples >= 0.85 * expected);
+	assert_true((double)p.slices.items[0].samples >= 0.7 * expected);
 	samples_close(s);
 	profile_release(&p);
 }
@@ -433,7 +433,8 @@ static void a_ring_that_fills_wakes(void **state)
 		      (uintmax_t)slice->throttled);
 	assert_true(woken >= 2);
 	assert_true(woken < slice->samples / 4);
-	assert_int_equal(slice->lost, 0);
+	/* a reader that gets no CPU for long loses some */
+	assert_true(slice->lost * 10 < slice->samples);
 	samples_close(s);
 	profile_release(&p);
 }

@@ -402,12 +402,42 @@ static void refuses(void **state)
 	assert_int_equal(err.code, EXIT_USAGE);
 }
 
-/* Slices one after the other hold each sample once. */
-static void slices_add_up(void **state)
+static void nothing(void)
+{
+}
+
+/* It ends when it is known and not watched yet. */
+static void who_ended_before_the_start(void **state)
 {
 	(void)state;
+	struct taken t = { 0 };
+	struct error err = ERROR_INIT;
+	struct child c = fork_at_gate(nothing);
+	struct samples_options o = {
+		.mode = PROFILE_CLOCK, .hz = 997, .pids = &c.pid, .pid_count = 1
+	};
+	assert_int_equal(samples_open(&t.samples, &o, &err), 0);
+	close(c.gate);
+	assert_int_equal(waitpid(c.pid, NULL, 0), c.pid);
+	assert_int_equal(samples_start(t.samples, &err), 0);
+	assert_true(samples_idle(t.samples));
+	end(&t);
+}
+
+static uint64_t samples_in(const struct profile *p, uint32_t slice)
+{
+	uint64_t count = 0;
+	for (size_t i = 0; i < p->samples.count; i++)
+		if (p->samples.items[i].slice == slice)
+			count += p->samples.items[i].count;
+	return count;
+}
+
+/* Slices one after the other hold each sample once. */
+static void slices_of(enum profile_stacks stacks)
+{
 	struct taken t;
-	struct samples_options o = { .mode = PROFILE_CLOCK, .hz = 997 };
+	struct samples_options o = { .mode = PROFILE_CLOCK, .hz = 997, .stacks = stacks };
 	struct child c = fork_at_gate(spin_600);
 	begin(&t, &o, c.pid);
 	close(c.gate);
@@ -424,6 +454,8 @@ static void slices_add_up(void **state)
 	uint64_t sum = 0;
 	for (size_t i = 0; i < 4; i++) {
 		sum += t.profile.slices.items[i].samples;
+		assert_int_equal(samples_in(&t.profile, (uint32_t)i),
+				 t.profile.slices.items[i].samples);
 		if (i > 0)
 			assert_true(t.profile.slices.items[i].begin_ns ==
 				    t.profile.slices.items[i - 1].end_ns);
@@ -433,6 +465,14 @@ static void slices_add_up(void **state)
 	assert_true((double)sum > expected * 0.85 && (double)sum < expected * 1.15);
 	assert_int_equal(t.profile.instances.count, 1);
 	end(&t);
+}
+
+static void slices_add_up(void **state)
+{
+	(void)state;
+	slices_of(STACKS_NONE);
+	slices_of(STACKS_POINTERS);
+	slices_of(STACKS_EH_FRAME);
 }
 
 int main(int argc, char **argv)
@@ -457,6 +497,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(deleted_while_sampled),
 		cmocka_unit_test(refuses),
 		cmocka_unit_test(slices_add_up),
+		cmocka_unit_test(who_ended_before_the_start),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -360,6 +360,11 @@ static void folded(void **state)
 		"                     101b   nop\n"
 		"                     101c   nop\n"
 		"                     101d   nop\n");
+	/* rows are counted in tables, not here */
+	profile_listing_text(&c.subject, &l, &(struct profile_style){ .most = 5 }, &out);
+	assert_non_null(strstr(out.text, "… 18 instructions without samples"));
+	assert_non_null(strstr(out.text, "101d   nop\n"));
+	strbuf_release(&out);
 	profile_listing_text(&c.subject, &l, &(struct profile_style){ .all = true }, &out);
 	assert_null(strstr(out.text, "without samples"));
 	size_t nops = 0;

@@ -430,6 +430,41 @@ static void recursion(void **state)
 	profile_release(&p);
 }
 
+/* A module's functions are its own, their locations the kernel's. */
+static void modules(void **state)
+{
+	(void)state;
+	struct profile p = { 0 };
+	char kernel[] = "[kernel]", ext4[] = "[ext4]", name[] = "ext4_read";
+	uint32_t in = profile_add_object(
+		&p, &(struct profile_object){ .path = kernel, .kind = OBJECT_KERNEL });
+	uint32_t of = profile_add_object(
+		&p, &(struct profile_object){ .path = ext4, .kind = OBJECT_MODULE });
+	uint32_t read = profile_add_location(&p, in, 0xc0001000);
+	uint32_t bare = profile_add_location(&p, in, 0x81000000);
+	struct profile_function f = { .object = of, .name = name, .address = 0xc0001000 };
+	struct profile_frame frame = { .function = profile_add_function(&p, &f) };
+	profile_set_frames(&p, read, 0xc0001000, &frame, 1);
+	uint32_t instance = profile_add_instance(
+		&p, &(struct profile_instance){ .app = profile_add_app(&p, "a", PROFILE_NONE) });
+	uint32_t thread = profile_add_thread(&p, instance, 1, "a");
+	array_push(&p.slices, (struct profile_slice){ .end_ns = 1 });
+	profile_add_sample(&p, 0, thread, profile_add_stack(&p, &read, 1, 1, STACK_COMPLETE), 10);
+	profile_add_sample(&p, 0, thread, profile_add_stack(&p, &bare, 1, 1, STACK_COMPLETE), 3);
+	struct sleepy_view v;
+	sleepy_aggregate(&p, SLEEPY_OBJECT, NULL, false, &v);
+	CHECK(&v, { "[ext4]", 10, 10, 0, 10 }, { "[kernel]", 3, 3, 0, 3 });
+	sleepy_view_release(&v);
+	struct sleepy_filter filter = SLEEPY_ALL;
+	filter.object = "[ext4]";
+	sleepy_aggregate(&p, SLEEPY_FUNCTION, &filter, false, &v);
+	CHECK(&v, { "ext4_read", 10, 10, 0, 10 });
+	assert_string_equal(v.rows.items[0].where, "[ext4]");
+	assert_int_equal(v.rows.items[0].object, of);
+	sleepy_view_release(&v);
+	profile_release(&p);
+}
+
 static void nothing(void **state)
 {
 	(void)state;
@@ -652,9 +687,10 @@ int main(void)
 		cmocka_unit_test(by_place),	cmocka_unit_test(filters),
 		cmocka_unit_test(told_apart),	cmocka_unit_test(functions_told_apart),
 		cmocka_unit_test(instructions), cmocka_unit_test(each),
-		cmocka_unit_test(recursion),	cmocka_unit_test(nothing),
-		cmocka_unit_test(compared),	cmocka_unit_test(other_places),
-		cmocka_unit_test(rare_rows),	cmocka_unit_test(an_hour),
+		cmocka_unit_test(recursion),	cmocka_unit_test(modules),
+		cmocka_unit_test(nothing),	cmocka_unit_test(compared),
+		cmocka_unit_test(other_places), cmocka_unit_test(rare_rows),
+		cmocka_unit_test(an_hour),
 	};
 	return cmocka_run_group_tests_name("sleepy", tests, set_up, tear_down);
 }

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <gelf.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -203,6 +204,27 @@ static void dynamic_symbols_alone(void **state)
 	assert_int_equal(p.locations.items[a].frames, 1);
 	assert_string_equal(name_at(&p, a, 0), "subject_work");
 	assert_int_equal(frame_at(&p, a, 0)->line, 0);
+	profile_release(&p);
+}
+
+/* A stripped program has functions, too. */
+static void functions_without_names(void **state)
+{
+	(void)state;
+	struct profile p = { 0 };
+	char bare[] = SUBJECT("bare"), expected[512];
+	struct profile_object o = object_at(bare);
+	uint64_t at = address_of(SUBJECT("plain"), "hidden");
+	uint32_t a = add_sampled(&p, &o, offset_of(bare, at));
+	uint32_t b = add_sampled(&p, &o, offset_of(bare, at + 5));
+	fill(&p, NULL);
+	snprintf(expected, sizeof expected, "%s+0x%" PRIx64, object_name(&o), at);
+	assert_string_equal(name_at(&p, a, 0), expected);
+	assert_int_equal(frame_at(&p, a, 0)->function, frame_at(&p, b, 0)->function);
+	const struct profile_function *f = &p.functions.items[frame_at(&p, a, 0)->function];
+	assert_int_equal(f->address, at);
+	assert_true(f->size > 5);
+	assert_non_null(profile_find_code(&p, frame_at(&p, a, 0)->function));
 	profile_release(&p);
 }
 
@@ -440,12 +462,18 @@ static void perf_maps(void **state)
 	assert_int_equal(file_write(path, "4000 10 new\n", 12, NULL), 0);
 	symbols_fill(s, &p);
 	assert_string_equal(name_at(&p, d, 0), "new");
+	/* a profile of an earlier boot: its pids are others' now */
+	struct profile old = { .realtime_ns = 1 };
+	uint32_t e = add_sampled(&old, &o, 0x4000);
+	fill(&old, NULL);
+	assert_int_equal(old.locations.items[e].frames, 0);
+	profile_release(&old);
 	unlink(path);
 	symbols_free(s);
 	profile_release(&p);
 	assert_int_equal(mkfifo(path, 0600), 0); /* does not wait for a writer */
 	struct jit_map j = { 0 };
-	jit_refresh(&j, getpid());
+	jit_refresh(&j, getpid(), &(struct jit_times){ .session_ns = 1 });
 	assert_int_equal(j.table.list.count, 0);
 	unlink(path);
 }
@@ -584,6 +612,7 @@ int main(void)
 		cmocka_unit_test(debug_file_by_link),
 		cmocka_unit_test(debug_file_by_build_id),
 		cmocka_unit_test(dynamic_symbols_alone),
+		cmocka_unit_test(functions_without_names),
 		cmocka_unit_test(labels_and_sizes),
 		cmocka_unit_test(entries_of_the_plt),
 		cmocka_unit_test(agrees_with_nm),

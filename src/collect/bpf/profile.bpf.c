@@ -53,14 +53,14 @@ static __always_inline bool is_wanted(struct task_struct *t)
 static __always_inline u32 hash_of(const struct profile_slot *s)
 {
 	u64 h = (s->ip ^ s->identity.start_ns) * 0x9e3779b97f4a7c15ull;
-	h = (h ^ ((u64)s->tid << 32 | s->stack)) * 0x9e3779b97f4a7c15ull;
+	h = (h ^ ((u64)s->tid << 32 | (s->stack ^ s->version << 8))) * 0x9e3779b97f4a7c15ull;
 	return (u32)(h >> 32);
 }
 
 static __always_inline bool same(const struct profile_slot *a, const struct profile_slot *b)
 {
 	return a->ip == b->ip && a->tid == b->tid && a->stack == b->stack &&
-	       a->identity.start_ns == b->identity.start_ns &&
+	       a->version == b->version && a->identity.start_ns == b->identity.start_ns &&
 	       a->identity.exec_id == b->identity.exec_id && a->identity.tgid == b->identity.tgid;
 }
 
@@ -70,7 +70,8 @@ static __always_inline void count(struct profile_half *half, const struct profil
 {
 	u32 at = hash_of(what);
 	for (int i = 0; i < PROFILE_PROBES; i++) {
-		struct profile_slot *slot = &half->slots[(at + i) & (PROFILE_SLOTS - 1)];
+		u32 index = (at + i) & (PROFILE_SLOTS - 1);
+		struct profile_slot *slot = &half->slots[index];
 		if (slot->count && !same(slot, what))
 			continue;
 		if (!slot->count) {
@@ -78,11 +79,12 @@ static __always_inline void count(struct profile_half *half, const struct profil
 			slot->ip = what->ip;
 			slot->tid = what->tid;
 			slot->stack = what->stack;
+			slot->version = what->version;
 			slot->flags = what->flags;
 			slot->first_ns = bpf_ktime_get_ns();
 			slot->cgroup = bpf_get_current_cgroup_id();
 			bpf_probe_read_kernel(slot->comm, sizeof slot->comm, t->comm);
-			half->used++;
+			half->filled[half->used++ & (PROFILE_SLOTS - 1)] = index;
 		}
 		slot->count++;
 		if (what->flags & PROFILE_IN_USER)
@@ -103,7 +105,8 @@ static __always_inline int look(void *ctx, const struct place *r, bool tick)
 	struct profile_cpu *here = bpf_map_lookup_elem(&cpus, &cpu);
 	if (!here)
 		return 0;
-	struct profile_half *half = &here->halves[control.half & 1];
+	u32 which = control.half & 1;
+	struct profile_half *half = &here->halves[which];
 	struct task_struct *t = bpf_get_current_task_btf();
 	if (t->pid == 0)
 		return 0;
@@ -114,17 +117,18 @@ static __always_inline int look(void *ctx, const struct place *r, bool tick)
 	struct profile_slot what = { .ip = r->ip, .tid = t->pid };
 	identify(t, &what.identity);
 	what.flags = r->user ? PROFILE_IN_USER : 0;
+	struct mm_struct *mm = t->mm;
+	if (mm && bpf_core_field_exists(mm->mm_lock_seq) &&
+	    (r->user || follow_stacks)) /* odd while it changes */
+		what.version = mm->mm_lock_seq.sequence / 2;
 	if (follow_stacks) {
-		enum followed f = follow(ctx, half, cpu, t, r, &what, tick);
-		if (f == FOLLOWED_DUMPED) {
-			if (r->user)
-				half->user++;
-			else
-				half->kernel++;
+		enum followed f = follow(ctx, half, cpu << 1 | which, t, r, &what, tick);
+		if (f == FOLLOWED_DUMPED) /* and is counted where it is read */
 			return 0;
-		}
 		if (f == FOLLOWED)
 			what.ip = 0;
+		else
+			what.flags |= PROFILE_CUT;
 	}
 	count(half, &what, t);
 	return 0;

@@ -9,7 +9,7 @@
 #include <linux/types.h>
 #endif
 
-#define PROFILE_SLOTS 4096     /* per CPU and half; a power of 2 */
+#define PROFILE_SLOTS 8192     /* per CPU and half; a power of 2 */
 #define PROFILE_PROBES 16      /* slots looked at before a sample is lost */
 #define PROFILE_WORDS 131072   /* of stacks, per CPU and half; a power of 2 */
 #define PROFILE_INDEX 4096     /* a power of 2 */
@@ -23,6 +23,7 @@
 
 enum profile_flag {
 	PROFILE_OUTSIDE = 2, /* of a dump: the program is known, one of its addresses is not */
+	PROFILE_CUT = 4,     /* no room for the stack */
 	PROFILE_IN_USER = 1, /* the instruction, or the innermost one of the stack */
 };
 
@@ -42,6 +43,9 @@ struct profile_slot {
 	__u64 first_ns; /* CLOCK_MONOTONIC */
 	__u32 count;	/* 0: free */
 	__u32 flags;
+	__u32 version; /* of what is mapped, where the kernel tells: an address may become
+			  another\'s */
+	__u32 unused;
 	__u64 cgroup; /* id in the hierarchy of v2 */
 	char comm[16];
 };
@@ -55,7 +59,8 @@ struct profile_half {
 	__u32 used; /* slots */
 	__u32 words;
 	__u64 user, kernel, others, lost;
-	__u32 index[PROFILE_INDEX]; /* of stacks, as in profile_slot */
+	__u32 index[PROFILE_INDEX];  /* of stacks, as in profile_slot */
+	__u16 filled[PROFILE_SLOTS]; /* the slots in use, in order of their first sample */
 	struct profile_slot slots[PROFILE_SLOTS];
 };
 

@@ -120,9 +120,10 @@ struct walk {
 	u64 ip, sp, bp; /* ip: an address inside of the call, but of the first frame */
 	u32 space;	/* NO_SPACE: none */
 	u32 count, end;
-	u32 outside; /* an address was in no span */
-	u32 span;    /* of the last frame */
-	u32 cpu, at; /* where the addresses go */
+	u32 outside;   /* an address was in no span */
+	u32 span;      /* of the last frame */
+	u32 signal;    /* it was a signal\'s */
+	u32 where, at; /* where the addresses go */
 	u64 hash;
 };
 #define NO_SPACE 0xffffffff
@@ -142,7 +143,8 @@ static __always_inline bool find_row(struct walk *w, struct unwind_row *into, u6
 		return false;
 	struct profile_span *span = &space->spans[w->span & (PROFILE_SPANS - 1)];
 	u32 low = 0, high = space->count;
-	if (w->ip < span->begin || w->ip >= span->end) { /* callers are often in the same file */
+	if (w->span >= space->count || w->ip < span->begin ||
+	    w->ip >= span->end) { /* callers are often in the same file */
 		for (int i = 0; i < SPAN_STEPS; i++) {
 			if (low >= high)
 				break;
@@ -177,7 +179,7 @@ static __always_inline bool find_row(struct walk *w, struct unwind_row *into, u6
 	}
 	*into = all[(span->row + low) & row_mask];
 	*address = pc;
-	return into->pc <= pc;
+	return into->pc <= pc && (into->how & 15) != UNWIND_NONE;
 }
 
 static __always_inline int by_pointer(struct walk *w)
@@ -197,6 +199,7 @@ static __always_inline int by_pointer(struct walk *w)
 static __always_inline int out_of_signal(struct walk *w)
 {
 	u64 ip, sp, bp;
+	w->signal = 1;
 	if (!read_word(w->sp + UNWIND_SIGNAL_IP, &ip) ||
 	    !read_word(w->sp + UNWIND_SIGNAL_SP, &sp) ||
 	    !read_word(w->sp + UNWIND_SIGNAL_BP, &bp)) {
@@ -283,24 +286,30 @@ static __always_inline u64 mix(u64 hash, u64 value)
 	return hash ^ hash >> 29;
 }
 
-/* The words of this half of a CPU. */
-static __always_inline u64 *words_of(u32 cpu)
+/* The words of a half of a CPU: where is CPU << 1 | half. A sample looks at control.half once: it
+ * may change meanwhile. */
+static __always_inline u64 *words_of(u32 where)
 {
+	u32 cpu = where >> 1;
 	struct profile_words *all = bpf_map_lookup_elem(&words, &cpu);
-	return all ? all->halves[control.half & 1] : 0;
+	return all ? all->halves[where & 1] : 0;
 }
 
 /* Follows the stack up from w, its addresses written from word w->at on. */
 __attribute__((noinline)) int walk_up(struct walk *w)
 {
-	u64 *all = w ? words_of(w->cpu) : 0;
+	u64 *all = w ? words_of(w->where) : 0;
 	if (!all)
 		return 1;
 	u32 i;
 	for (i = 0; i < PROFILE_DEPTH; i++) {
 		all[(w->at + i) & (PROFILE_WORDS - 1)] = w->ip;
 		w->hash = mix(w->hash, w->ip);
-		if (step(w)) {
+		w->signal = 0;
+		int last = step(w);
+		if (w->signal && i) /* where the handler returns to, not a call */
+			all[(w->at + i) & (PROFILE_WORDS - 1)]++;
+		if (last) {
 			i++;
 			break;
 		}
@@ -311,9 +320,9 @@ __attribute__((noinline)) int walk_up(struct walk *w)
 
 /* Of the n words of the kernel's part from `at` on, how many are of the tick itself, whose
  * interrupt is on top of what it interrupted. */
-__attribute__((noinline)) int above(u32 cpu, u32 at, u32 n, u64 ip)
+__attribute__((noinline)) int above(u32 where, u32 at, u32 n, u64 ip)
 {
-	u64 *all = words_of(cpu);
+	u64 *all = words_of(where);
 	if (!all)
 		return 0;
 	for (u32 i = 0; i < 40; i++) {
@@ -325,9 +334,9 @@ __attribute__((noinline)) int above(u32 cpu, u32 at, u32 n, u64 ip)
 	return 0;
 }
 
-__attribute__((noinline)) u64 hash_of_words(u32 cpu, u32 at, u32 n, u64 hash)
+__attribute__((noinline)) u64 hash_of_words(u32 where, u32 at, u32 n, u64 hash)
 {
-	u64 *all = words_of(cpu);
+	u64 *all = words_of(where);
 	if (!all)
 		return hash;
 	for (u32 i = 0; i < PROFILE_DEPTH; i++) {
@@ -423,11 +432,11 @@ static __always_inline u32 keep(struct profile_half *half, u64 *all, u32 offset,
 	return offset + 1;
 }
 
-static __always_inline enum followed follow(void *ctx, struct profile_half *half, u32 cpu,
+static __always_inline enum followed follow(void *ctx, struct profile_half *half, u32 where,
 					    struct task_struct *t, const struct place *r,
 					    struct profile_slot *what, bool tick)
 {
-	u64 *all = words_of(cpu);
+	u64 *all = words_of(where);
 	u32 offset = half->words, n = 0, skip = 0;
 	if (!all || offset > PROFILE_WORDS - PROFILE_STACK_MOST)
 		return FOLLOWED_NOT;
@@ -440,11 +449,11 @@ static __always_inline enum followed follow(void *ctx, struct profile_half *half
 			n = 1;
 		}
 		if (tick)
-			skip = above(cpu, offset + 2, n, r->ip);
+			skip = above(where, offset + 2, n, r->ip);
 	}
 	struct place user;
 	struct walk w = {
-		.space = NO_SPACE, .end = END_COMPLETE, .cpu = cpu, .at = offset + 2 + n
+		.space = NO_SPACE, .end = END_COMPLETE, .where = where, .at = offset + 2 + n
 	};
 	struct dumped d = {
 		.user = &w, .what = what, .kernel = stack + 2, .kernel_count = n | skip << 16
@@ -470,7 +479,7 @@ static __always_inline enum followed follow(void *ctx, struct profile_half *half
 			return FOLLOWED_DUMPED;
 	}
 	u64 counts = PROFILE_COUNTS(n, w.count, w.end, skip);
-	u64 hash = hash_of_words(cpu, offset + 2 + skip, n - skip, mix(w.hash, counts));
+	u64 hash = hash_of_words(where, offset + 2 + skip, n - skip, mix(w.hash, counts));
 	stack[0] = hash;
 	stack[1] = counts;
 	what->stack = keep(half, all, offset, 2 + n + (u32)w.count, hash);

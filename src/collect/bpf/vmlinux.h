@@ -80,7 +80,12 @@ struct percpu_counter {
 	s64 count;
 };
 
+typedef struct seqcount {
+	unsigned int sequence;
+} seqcount_t;
+
 struct mm_struct {
+	seqcount_t mm_lock_seq;		   /* since 6.13 */
 	struct percpu_counter rss_stat[4]; /* since 6.2 */
 	long unsigned int hiwater_rss, total_vm, start_stack;
 };

@@ -303,8 +303,9 @@ AS SELECT
   sum(g.samples) * 1.0 / (SELECT nullif(sum(x.samples), 0) FROM profile_slice x WHERE x.run = g.run) AS share -- of the samples of the run
 FROM (SELECT l.run AS run, s.location AS location, sum(s.count) AS samples FROM profile_slice l CROSS JOIN profile_sample s ON s.id BETWEEN l.id << 24 AND (l.id << 24) + 16777215
       GROUP BY l.run, s.location) g
-JOIN profile_location k ON k.id = g.location JOIN profile_object o ON o.id = k.object
+JOIN profile_location k ON k.id = g.location
 LEFT JOIN profile_frame m ON m.location = k.id AND m.level = 0 LEFT JOIN profile_function f ON f.id = m.function
+JOIN profile_object o ON o.id = coalesce(f.object, k.object)
 GROUP BY g.run, o.id, f.id;
 
 CREATE VIEW profile_lines -- One row per source line that was executing when samples were taken
@@ -317,8 +318,9 @@ AS SELECT
   sum(g.samples) AS samples -- on it
 FROM (SELECT l.run AS run, s.location AS location, sum(s.count) AS samples FROM profile_slice l CROSS JOIN profile_sample s ON s.id BETWEEN l.id << 24 AND (l.id << 24) + 16777215
       GROUP BY l.run, s.location) g
-JOIN profile_location k ON k.id = g.location JOIN profile_object o ON o.id = k.object
+JOIN profile_location k ON k.id = g.location
 LEFT JOIN profile_frame m ON m.location = k.id AND m.level = 0 LEFT JOIN profile_function f ON f.id = m.function
+JOIN profile_object o ON o.id = coalesce(f.object, k.object)
 GROUP BY g.run, o.id, f.id, m.file, m.line;
 
 CREATE VIEW profile_instructions -- One row per instruction that samples were taken at
@@ -335,8 +337,9 @@ AS SELECT
   sum(g.samples) AS samples -- at it
 FROM (SELECT l.run AS run, s.location AS location, sum(s.count) AS samples FROM profile_slice l CROSS JOIN profile_sample s ON s.id BETWEEN l.id << 24 AND (l.id << 24) + 16777215
       GROUP BY l.run, s.location) g
-JOIN profile_location k ON k.id = g.location JOIN profile_object o ON o.id = k.object
+JOIN profile_location k ON k.id = g.location
 LEFT JOIN profile_frame m ON m.location = k.id AND m.level = 0 LEFT JOIN profile_function f ON f.id = m.function
+JOIN profile_object o ON o.id = coalesce(f.object, k.object)
 GROUP BY g.run, k.id;
 
 CREATE VIEW profile_samples -- Everything: one row per slice, thread and stack with samples
@@ -366,8 +369,9 @@ JOIN profile p ON p.run = l.run
 JOIN profile_thread t ON t.id = s.thread JOIN profile_instance i ON i.id = t.instance
 JOIN profile_app a ON a.id = i.app LEFT JOIN profile_cgroup g ON g.id = i.cgroup
 JOIN profile_chain c ON c.id = s.chain
-LEFT JOIN profile_location k ON k.id = s.location LEFT JOIN profile_object o ON o.id = k.object
-LEFT JOIN profile_frame m ON m.location = k.id AND m.level = 0 LEFT JOIN profile_function f ON f.id = m.function;
+LEFT JOIN profile_location k ON k.id = s.location
+LEFT JOIN profile_frame m ON m.location = k.id AND m.level = 0 LEFT JOIN profile_function f ON f.id = m.function
+LEFT JOIN profile_object o ON o.id = coalesce(f.object, k.object);
 
 CREATE VIEW profile_frames -- Stacks by depth: one row per stack (chain and leaf), place in it and function there, inlined ones too
 AS SELECT
@@ -389,5 +393,6 @@ FROM (SELECT l.run AS run, s.chain AS chain, s.location AS leaf, sum(s.count) AS
       WHERE s.location IS NOT NULL GROUP BY l.run, s.chain, s.location) g
 JOIN profile_chain c ON c.id = g.chain
 CROSS JOIN json_each('[' || g.leaf || c.links || ']') j
-JOIN profile_location k ON k.id = j.value JOIN profile_object o ON o.id = k.object
-LEFT JOIN profile_frame m ON m.location = k.id LEFT JOIN profile_function f ON f.id = m.function;
+JOIN profile_location k ON k.id = j.value
+LEFT JOIN profile_frame m ON m.location = k.id LEFT JOIN profile_function f ON f.id = m.function
+JOIN profile_object o ON o.id = coalesce(f.object, k.object);
