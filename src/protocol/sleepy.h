@@ -90,11 +90,15 @@ void sleepy_aggregate(const struct profile *p, enum sleepy_by by, const struct s
 		      bool merge_inlined, struct sleepy_view *into);
 void sleepy_view_release(struct sleepy_view *v);
 
-/* For rows that are shown together and look alike: a mark for each, such as the part of a path that
- * is its own, a build-id or an address; NULL: its name will do, or nothing is known. The caller
- * frees. */
-void sleepy_tell_apart(const struct profile *p, enum sleepy_by by,
-		       const struct sleepy_row *const *rows, size_t count, char **marks);
+/* A row that is shown with others: where they look alike, a mark such as the part of a path that is
+ * its own, a build-id or an address; NULL: its name will do, or nothing is known. The caller frees
+ * marks. */
+struct sleepy_shown {
+	const struct sleepy_row *row;
+	char *mark;
+};
+void sleepy_tell_apart(const struct profile *p, enum sleepy_by by, struct sleepy_shown *rows,
+		       size_t count);
 
 /* Counts at each address of one function, what is inlined there included, ascending. */
 struct sleepy_count {

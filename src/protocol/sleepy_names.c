@@ -267,23 +267,22 @@ static struct shown shown_of(const struct profile *p, enum sleepy_by by,
 	};
 }
 
-void sleepy_tell_apart(const struct profile *p, enum sleepy_by by,
-		       const struct sleepy_row *const *rows, size_t count, char **marks)
+void sleepy_tell_apart(const struct profile *p, enum sleepy_by by, struct sleepy_shown *rows,
+		       size_t count)
 {
 	shown_list list = { 0 };
-	memset(marks, 0, count * sizeof *marks);
 	if (!count || by == SLEEPY_SYSTEM || by == SLEEPY_INSTANCE || by == SLEEPY_THREAD ||
 	    by == SLEEPY_CONTAINER)
 		return;
 	for (size_t i = 0; i < count; i++)
-		array_push(&list, shown_of(p, by, rows[i], i));
+		array_push(&list, shown_of(p, by, rows[i].row, i));
 	qsort(list.items, list.count, sizeof *list.items, by_looks);
 	for (size_t i = 0, next; i < list.count; i = next) {
 		next = i + 1;
 		while (next < list.count && by_looks(&list.items[i], &list.items[next]) == 0)
 			next++;
 		for (size_t k = i; k < next && next - i > 1; k++)
-			marks[list.items[k].at] =
+			rows[list.items[k].at].mark =
 				told_apart(&list.items[k], &list.items[i], next - i);
 	}
 	array_release(&list);

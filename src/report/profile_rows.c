@@ -145,8 +145,8 @@ const char *profile_row_word(enum sleepy_by by, size_t count)
 
 static int by_total(const void *a, const void *b)
 {
-	const struct sleepy_row *x = ((const struct profile_row *)a)->row;
-	const struct sleepy_row *y = ((const struct profile_row *)b)->row;
+	const struct sleepy_row *x = ((const struct sleepy_shown *)a)->row;
+	const struct sleepy_row *y = ((const struct sleepy_shown *)b)->row;
 	if (x->total != y->total)
 		return x->total > y->total ? -1 : 1;
 	return (x > y) - (x < y);
@@ -162,7 +162,7 @@ void profile_rows_of(const struct sleepy_view *v, const struct profile_style *st
 		const struct sleepy_row *row = &v->rows.items[i];
 		uint64_t weight = style->by_total ? row->total : row->self;
 		if (all || (weight && (double)weight >= least))
-			array_push(out, (struct profile_row){ row });
+			array_push(out, (struct sleepy_shown){ .row = row });
 	}
 	if (style->by_total && !all && out->count)
 		qsort(out->items, out->count, sizeof *out->items, by_total);

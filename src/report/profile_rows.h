@@ -36,11 +36,8 @@ const char *profile_given_name(const struct run *run); /* by the user; NULL: non
 void put_profile_mode(const struct profile *p, struct strbuf *out);
 
 /* Rows of a view that are shown, by style->most and least_share: by what they are without their
- * callees, or with totals by what they are with them. Of a system: all. Borrowed. */
-struct profile_row {
-	const struct sleepy_row *row;
-};
-typedef ARRAY(struct profile_row) profile_row_list;
+ * callees, or with totals by what they are with them. Of a system: all. Borrowed, without marks. */
+typedef ARRAY(struct sleepy_shown) profile_row_list;
 void profile_rows_of(const struct sleepy_view *v, const struct profile_style *style,
 		     profile_row_list *out);
 /* It is code of the kernel. */

@@ -17,7 +17,6 @@ enum cell { TOTAL, SHARE, MARGIN, SAMPLES, PID, TID, FIRST, ADDRESS, NAME, OBJEC
 struct layout {
 	bool shown[CELLS];
 	profile_row_list rows;
-	char **marks; /* of rows that look alike; else NULL */
 	uint64_t begin_ns;
 	int decimals;
 	size_t name, object, owner; /* most columns; 0: any */
@@ -235,7 +234,7 @@ static void add_row(struct table *t, const struct profile *p, const struct sleep
 		if (is_figure(c))
 			table_add_text(t, text);
 		else if (c == NAME)
-			add_name(t, p, v, row, l->marks[at], l->name);
+			add_name(t, p, v, row, l->rows.items[at].mark, l->name);
 		else if (c == OBJECT)
 			table_add_symbol(t, line ? kernel_mark(p, v, row) : "",
 					 object_text(p, v, row), "", l->object);
@@ -302,21 +301,10 @@ static void put_view_title(const struct profile_subject *s, const struct sleepy_
 	strbuf_release(&text);
 }
 
-static void tell_apart(const struct profile *p, enum sleepy_by by, struct layout *l)
-{
-	ARRAY(const struct sleepy_row *) rows = { 0 };
-	for (size_t i = 0; i < l->rows.count; i++)
-		array_push(&rows, l->rows.items[i].row);
-	l->marks = xcalloc(l->rows.count + 1, sizeof *l->marks);
-	sleepy_tell_apart(p, by, rows.items, rows.count, l->marks);
-	array_release(&rows);
-}
-
 static void layout_release(struct layout *l)
 {
 	for (size_t i = 0; i < l->rows.count; i++)
-		xfree(l->marks[i]);
-	xfree(l->marks);
+		xfree(l->rows.items[i].mark);
 	array_release(&l->rows);
 }
 
@@ -334,7 +322,7 @@ void profile_view_text(const struct profile_subject *s, const struct sleepy_view
 	profile_totals_of(s->profile, &sums);
 	l.begin_ns = s->begin_ns ? s->begin_ns : sums.slice.begin_ns;
 	profile_rows_of(v, &style, &l.rows);
-	tell_apart(s->profile, v->by, &l);
+	sleepy_tell_apart(s->profile, v->by, l.rows.items, l.rows.count);
 	lay_out(s->profile, v, &style, &l);
 	put_view_title(s, v, &l, &style, out);
 	if (v->samples) {

@@ -251,9 +251,8 @@ static void filters(void **state)
 static void check_marks(const char *const paths[], const char *const expected[], size_t count)
 {
 	struct profile p = { 0 };
-	const struct sleepy_row *shown[8];
+	struct sleepy_shown shown[8];
 	struct sleepy_view v;
-	char *marks[8];
 	array_push(&p.slices, (struct profile_slice){ .end_ns = 1 });
 	for (uint32_t i = 0; i < count; i++) {
 		struct profile_object o = { .path = (char *)paths[i], .inode = i };
@@ -268,21 +267,21 @@ static void check_marks(const char *const paths[], const char *const expected[],
 	sleepy_aggregate(&p, SLEEPY_APP, NULL, false, &v);
 	assert_int_equal(v.rows.count, count);
 	for (size_t i = 0; i < count; i++)
-		shown[i] = &v.rows.items[i];
-	sleepy_tell_apart(&p, SLEEPY_APP, shown, count, marks);
+		shown[i] = (struct sleepy_shown){ .row = &v.rows.items[i] };
+	sleepy_tell_apart(&p, SLEEPY_APP, shown, count);
 	for (size_t i = 0; i < count; i++) {
 		char name[64];
 		if (!expected[i]) {
-			assert_null(marks[i]);
+			assert_null(shown[i].mark);
 			continue;
 		}
-		assert_non_null(marks[i]);
-		assert_string_equal(marks[i], expected[i]);
+		assert_non_null(shown[i].mark);
+		assert_string_equal(shown[i].mark, expected[i]);
 		/* what is shown finds this one, and no other */
-		snprintf(name, sizeof name, "tare (%s)", marks[i]);
+		snprintf(name, sizeof name, "tare (%s)", shown[i].mark);
 		for (uint32_t k = 0; k < count; k++)
 			assert_int_equal(sleepy_app_matches(&p, name, k), k == i);
-		xfree(marks[i]);
+		xfree(shown[i].mark);
 	}
 	sleepy_view_release(&v);
 	profile_release(&p);
@@ -317,8 +316,7 @@ static void functions_told_apart(void **state)
 	enum { COUNT = sizeof cases / sizeof *cases };
 	struct profile p = { 0 };
 	struct sleepy_row rows[COUNT];
-	const struct sleepy_row *shown[COUNT];
-	char *marks[COUNT];
+	struct sleepy_shown shown[COUNT];
 	for (size_t i = 0; i < COUNT; i++) {
 		struct profile_object o = { .path = (char *)cases[i].path };
 		struct profile_function f = { .object = profile_add_object(&p, &o),
@@ -333,15 +331,15 @@ static void functions_told_apart(void **state)
 					       .function = (uint32_t)i,
 					       .name = (char *)"f",
 					       .where = cases[i].path + 3 };
-		shown[i] = &rows[i];
+		shown[i] = (struct sleepy_shown){ .row = &rows[i] };
 	}
-	sleepy_tell_apart(&p, SLEEPY_FUNCTION, shown, COUNT, marks);
+	sleepy_tell_apart(&p, SLEEPY_FUNCTION, shown, COUNT);
 	for (size_t i = 0; i < COUNT; i++) {
 		if (cases[i].mark)
-			assert_string_equal(marks[i], cases[i].mark);
+			assert_string_equal(shown[i].mark, cases[i].mark);
 		else
-			assert_null(marks[i]);
-		xfree(marks[i]);
+			assert_null(shown[i].mark);
+		xfree(shown[i].mark);
 	}
 	p.functions.count = 0; /* their texts are borrowed */
 	profile_release(&p);
