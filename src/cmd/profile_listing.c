@@ -1,56 +1,28 @@
 /* One function by instruction, from the code that was stored with the profile or its file. */
-<<<<<<< HEAD
 #include <stdio.h>
-=======
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-	>>>>>>> fixviews
 
 #include "base/text.h"
 #include "binary/disassemble.h"
 #include "cmd/cmd.h"
 #include "cmd/profile.h"
 
-	struct choice {
+struct choice {
 	uint32_t function; /* PROFILE_NONE: none */
 	uint64_t samples;  /* of it */
 	size_t matching;   /* functions with samples that the name means */
 };
 
-<<<<<<< HEAD
-=======
-static uint64_t sum(const sleepy_counts *counts)
-{
-	uint64_t all = 0;
-	for (size_t i = 0; i < counts->count; i++)
-		all += counts->items[i].self;
-	return all;
-}
-
->>>>>>> fixviews
 /* Of all functions that are meant the one with the most samples: names are not unique. */
 static struct choice choose(const struct profile *p, const char *name,
 			    const struct sleepy_filter *filter)
 {
-<<<<<<< HEAD
 	struct choice best = { .function = PROFILE_NONE };
 	struct sleepy_view view = { 0 };
 	sleepy_aggregate(p, SLEEPY_FUNCTION, filter, true, &view);
 	for (size_t i = 0; i < view.rows.count; i++) {
 		const struct sleepy_row *row = &view.rows.items[i];
 		if (row->function == PROFILE_NONE || !row->self)
-=======
-	struct choice best = { .function = PROFILE_NONE, .only_inlined = true };
-	struct sleepy_filter filter = profile_filter_make(&d->filter, p);
-	filter.function = NULL; /* the counts are of the function's own code, inlined or not */
-	for (size_t i = 0; i < p->functions.count; i++) {
-		const struct profile_function *f = &p->functions.items[i];
-		if (!sleepy_function_matches(p, d->filter.function, (uint32_t)i) ||
-		    !sleepy_object_matches(p, d->filter.object, f->object))
->>>>>>> fixviews
 			continue;
 		const struct profile_function *f = &p->functions.items[row->function];
 		if (!f->size || !sleepy_function_matches(p, name, row->function))
@@ -141,26 +113,6 @@ static void render(const struct profile_loaded *l, const struct profile_listing 
 	}
 }
 
-<<<<<<< HEAD
-/* Its machine code, with the lines of source. */
-static int read_code(struct profile *p, uint32_t function, struct profile_sources *sources,
-		     instruction_list *list, struct error *err)
-{
-	const struct profile_code *code = find_code(p, function);
-	const struct profile_function *f = &p->functions.items[function];
-	if (!code) {
-		error_set(err, EXIT_ENVIRONMENT,
-			  "the code of '%.200s' was not stored, and %.200s is not "
-			  "the file that was sampled",
-			  f->name, p->objects.items[f->object].path);
-		return error_hint(err, "without --no-code it is stored");
-	}
-	if (disassemble(f->address, code->bytes, code->size, list, err))
-		return -1;
-	profile_sources_add_lines(sources, p, f->object, list);
-	add_lines(p, f->object, list);
-	return 0;
-=======
 /* Why there is none. */
 static int no_code(const struct profile *p, uint32_t function, struct error *err)
 {
@@ -188,7 +140,21 @@ static int no_code(const struct profile *p, uint32_t function, struct error *err
 		return error_hint(err, "it is stored unless --no-code is given or the file cannot "
 				       "be read");
 	}
->>>>>>> fixviews
+}
+
+/* Its machine code, with the lines of source. */
+static int read_code(struct profile *p, uint32_t function, struct profile_sources *sources,
+		     instruction_list *list, struct error *err)
+{
+	const struct profile_code *code = find_code(p, function);
+	const struct profile_function *f = &p->functions.items[function];
+	if (!code)
+		return no_code(p, function, err);
+	if (disassemble(f->address, code->bytes, code->size, list, err))
+		return -1;
+	profile_sources_add_lines(sources, p, f->object, list);
+	add_lines(p, f->object, list);
+	return 0;
 }
 
 int profile_render_listing(const struct profile_loaded *l, const struct profile_display *d,
@@ -208,7 +174,6 @@ int profile_render_listing(const struct profile_loaded *l, const struct profile_
 	int failed = c.function == PROFILE_NONE ? nothing_chosen(p, &d->filter, err)
 						: read_code(p, c.function, sources, &list, err);
 	if (!failed) {
-<<<<<<< HEAD
 		sleepy_instructions(p, c.function, &filter, &counts);
 		const struct profile_listing listing = { .function = c.function,
 							 .source = profile_source_line,
@@ -217,32 +182,6 @@ int profile_render_listing(const struct profile_loaded *l, const struct profile_
 							 .counts = &counts,
 							 .samples = c.samples };
 		render(&own, &listing, d, out);
-=======
-		const struct profile_function *f = &p.functions.items[c.function];
-		uint32_t object = f->object;
-		uint64_t address = f->address;
-		const struct profile_code *code = find_code(&p, c.function);
-		if (!code) {
-			failed = no_code(&p, c.function, err);
-		} else {
-			failed = disassemble(address, code->bytes, code->size, &list, err);
-		}
-		if (!failed) {
-			struct profile_loaded changed = *l;
-			changed.profile = p;
-			struct profile_sources *sources = profile_sources_new();
-			profile_sources_add_lines(sources, &p, object, &list);
-			add_lines(&p, object, &list);
-			const struct profile_listing listing = { .function = c.function,
-								 .source = profile_source_line,
-								 .context = sources,
-								 .instructions = &list,
-								 .counts = &c.counts,
-								 .samples = c.samples };
-			render(&changed, &listing, d, out);
-			profile_sources_free(sources);
-		}
->>>>>>> fixviews
 	}
 	if (!failed && c.matching > 1)
 		fprintf(stderr,
