@@ -4,7 +4,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -322,14 +321,25 @@ static struct bpf_link *attached(struct bpf_program *program, bool *failed)
 	return link;
 }
 
+/* Gone, or a zombie that nobody has buried yet. */
+static bool has_ended(uint32_t pid)
+{
+	char path[32];
+	snprintf(path, sizeof path, "/proc/%u/stat", pid);
+	char *stat = file_read_line(path);
+	const char *state = stat ? strrchr(stat, ')') : NULL;
+	bool ended = !state || state[1] != ' ' || state[2] == 'Z' || state[2] == 'X';
+	free(stat);
+	return ended;
+}
+
 /* Those that ended before their end would have been told. */
 static void forget_ended(struct sampler *s)
 {
 	int wanted = bpf_map__fd(s->skel->maps.wanted);
 	for (size_t i = 0; i < s->pids.count; i++) {
 		uint32_t tgid = s->pids.items[i];
-		if (kill((pid_t)tgid, 0) != 0 && errno == ESRCH &&
-		    bpf_map_delete_elem(wanted, &tgid) == 0)
+		if (has_ended(tgid) && bpf_map_delete_elem(wanted, &tgid) == 0)
 			__atomic_fetch_sub(&s->skel->bss->control.following, 1, __ATOMIC_SEQ_CST);
 	}
 }
