@@ -238,14 +238,14 @@ void put_profile_system(const struct profile_subject *s, const struct sleepy_vie
 	static const char *const states[SLEEPY_STATES] = { "in user code", "in the kernel",
 							   "idle",	   "busy for others",
 							   "not known",	   "not sampled" };
+	bool unseen = s->run && s->run->not_seen && *s->run->not_seen;
 	const char *const notes[SLEEPY_STATES] = {
 		"",
 		"",
 		"",
 		"not what was asked for",
 		"samples were lost",
-		s->run && s->run->not_seen && *s->run->not_seen ? "see the note below"
-								: "late timers or the hypervisor",
+		unseen ? "see the note below" : "late timers or the hypervisor",
 	};
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	int decimals = profile_decimals(v->busy);
@@ -253,7 +253,8 @@ void put_profile_system(const struct profile_subject *s, const struct sleepy_vie
 		uint64_t samples = v->rows.items[i].self;
 		struct strbuf text = { 0 };
 		char share[WORDS];
-		if (i > 2 && !samples)
+		/* what could not be seen is not none */
+		if (!samples && (i > 2 || (i && unseen)))
 			continue;
 		table_add_text(t, states[i]);
 		table_add_count(t, (int64_t)samples);

@@ -206,6 +206,8 @@ static void whole_system(void **state)
 	sleepy_aggregate(&c.profile, SLEEPY_SYSTEM, NULL, false, &v);
 	profile_view_text(&c.subject, &v, &plain, &out);
 	assert_non_null(strstr(out.text, "not sampled       3778   38.2 s    95.4 %  see the"));
+	assert_non_null(strstr(out.text, "in the kernel"));
+	assert_null(strstr(out.text, "idle"));
 	strbuf_release(&out);
 	sleepy_view_release(&v);
 }
