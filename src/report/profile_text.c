@@ -245,8 +245,7 @@ void put_profile_system(const struct profile_subject *s, const struct sleepy_vie
 		"",
 		"not what was asked for",
 		"samples were lost",
-		s->run && s->run->not_seen && *s->run->not_seen ? "see the note below"
-								: "late timers or the hypervisor",
+		unseen ? "see the note below" : "late timers or the hypervisor",
 	};
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	int decimals = profile_decimals(v->busy);
