@@ -546,7 +546,7 @@ static void a_night_stays_bounded(void **state)
 	assert_true(begin < (uint64_t)query(lab, "SELECT begin_ns FROM profile_slice"));
 	assert_int_equal(query(lab, "SELECT count(*) FROM profile_slice"), 1);
 	assert_int_equal(query(lab, "SELECT end_ns FROM profile_slice"),
-			 1441 * 60 * (int64_t)SECOND);
+			 481 * 60 * (int64_t)SECOND);
 	lab_close(lab);
 }
 
