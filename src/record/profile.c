@@ -107,6 +107,7 @@ static uint32_t table_next(const struct table *t, uint32_t hash, size_t *at)
 	return PROFILE_NONE;
 }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): `found` is the name of a variable */
 /* The position of the item that `same` holds for (`found` is its position there); else
  * PROFILE_NONE.
  */
@@ -119,6 +120,7 @@ static uint32_t table_next(const struct table *t, uint32_t hash, size_t *at)
 		}                                                                         \
 		found;                                                                    \
 	})
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #define ADD(p, which, list, hash, ...)                                              \
 	({                                                                          \
