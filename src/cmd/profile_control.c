@@ -20,6 +20,7 @@
 #define ANSWER_MOST 65536
 #define WORD_MOST 32
 #define WORD_PATIENCE_MS 200 /* for a client's word: it sends it at once */
+#define END_PATIENCE_MS 2000
 #define CONNECT_PATIENCE_NS 5000000000u
 #define BACKLOG 16
 
@@ -202,21 +203,28 @@ char *control_ask(const struct control_place *p, const char *word, int patience_
 		return NULL;
 	char *answer = xmalloc(ANSWER_MOST + 1);
 	struct pollfd come = { .fd = fd, .events = POLLIN };
-	ssize_t n = -1;
-	if (send(fd, word, strlen(word), MSG_NOSIGNAL) >= 0 &&
-	    poll(&come, 1, patience_s * 1000) == 1)
-		n = recv(fd, answer, ANSWER_MOST, 0);
+	bool sent = send(fd, word, strlen(word), MSG_NOSIGNAL) >= 0;
+	int came = sent ? poll(&come, 1, patience_s * 1000) : 1;
+	ssize_t n = sent && came == 1 ? recv(fd, answer, ANSWER_MOST, 0) : -1;
 	close(fd);
 	if (n > 0) {
 		answer[n] = '\0';
 		return answer;
 	}
 	free(answer);
-	error_set(err, EXIT_ENVIRONMENT,
-		  n == 0 ? "the collector ended before it answered"
-			 : "the collector, pid %d, did not answer '%s' within %d s",
-		  (int)control_holder(p), word, patience_s);
-	error_hint(err, "its log is %s", p->log);
+	/* one that could not begin, or was told to end, is on its way out */
+	for (int i = 0; came == 1 && i < END_PATIENCE_MS && control_holder(p); i++)
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	pid_t holder = control_holder(p);
+	if (!holder)
+		error_set(err, EXIT_CHECK, "no collector is running");
+	else
+		error_set(err, EXIT_ENVIRONMENT,
+			  came == 1 ? "the collector, pid %d, did not answer '%s'"
+				    : "the collector, pid %d, did not answer '%s' within %d s",
+			  (int)holder, word, patience_s);
+	if (holder)
+		error_hint(err, "its log is %s", p->log);
 	return NULL;
 }
 
@@ -303,9 +311,15 @@ void control_answer_stopping(struct control_server *c, const char *text)
 
 void control_close(struct control_server *c, const struct control_place *p)
 {
+	struct stat log;
 	if (c->fd >= 0) {
 		close(c->fd);
 		unlink(p->socket);
 	}
 	c->fd = -1;
+	/* the number may soon be another's; the file itself is the lock and stays */
+	int emptied = truncate(p->lock, 0);
+	(void)emptied;
+	if (stat(p->log, &log) == 0 && log.st_size == 0)
+		unlink(p->log);
 }
