@@ -27,7 +27,9 @@ static int load_slices(struct profile_loaded *into, struct lab *lab, int64_t run
 		since = moment(into->begin_ns, window->since_ns);
 	if (window && window->until_ns)
 		until = moment(into->begin_ns, window->until_ns);
-	return lab_get_profile(lab, run, since, until, &into->profile, err);
+	/* only the listing of a function has a use for code */
+	return (window && window->function ? lab_get_profile : lab_get_profile_without_code)(
+		lab, run, since, until, &into->profile, err);
 }
 
 int profile_load_run(struct profile_loaded *into, struct lab *lab, int64_t run,

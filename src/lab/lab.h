@@ -94,6 +94,9 @@ int lab_add_slices(struct lab *lab, int64_t run, const struct profile *p, struct
  * (EXIT_USAGE) when the run is not a profile, or nothing of it was stored yet. */
 int lab_get_profile(struct lab *lab, int64_t run, uint64_t begin_ns, uint64_t end_ns,
 		    struct profile *into, struct error *err);
+/* The same but for the code of functions, which takes a while to unpack. */
+int lab_get_profile_without_code(struct lab *lab, int64_t run, uint64_t begin_ns, uint64_t end_ns,
+				 struct profile *into, struct error *err);
 /* Of a profile: when its first slice began (CLOCK_MONOTONIC), also when that is gone since, and
  * about how many bytes it takes. Both are 0 when nothing was stored yet. */
 int lab_measure_profile(struct lab *lab, int64_t run, uint64_t *begin_ns, uint64_t *bytes,

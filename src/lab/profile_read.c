@@ -52,6 +52,7 @@ struct reader {
 	struct lab *lab;
 	int64_t run;
 	struct profile *p;
+	bool code; /* is wanted */
 	sqlite3_stmt *statements[READINGS];
 	struct number_map objects, apps, instances, threads, functions, locations, chains, stacks;
 	ARRAY(struct chain) chain_list;
@@ -135,6 +136,8 @@ static uint32_t make_object(struct reader *r, int64_t id)
 
 static int read_code(struct reader *r, int64_t id, uint32_t function)
 {
+	if (!r->code)
+		return 0;
 	sqlite3_stmt **stmt = &r->statements[READ_CODE];
 	if (!*stmt && lab_prepare(r->lab, stmt, texts[READ_CODE], "read", r->err))
 		return -1;
@@ -465,11 +468,11 @@ static void reader_release(struct reader *r)
 	array_release(&r->stack);
 }
 
-int lab_get_profile(struct lab *lab, int64_t run, uint64_t begin_ns, uint64_t end_ns,
-		    struct profile *into, struct error *err)
+static int read_profile(struct lab *lab, int64_t run, uint64_t begin_ns, uint64_t end_ns, bool code,
+			struct profile *into, struct error *err)
 {
 	struct profile p = { 0 };
-	struct reader r = { .lab = lab, .run = run, .p = &p, .err = err };
+	struct reader r = { .lab = lab, .run = run, .p = &p, .code = code, .err = err };
 	/* all tables as of one moment: a run that is going is added to again and again */
 	bool alone = sqlite3_get_autocommit(lab->db);
 	if (alone && sqlite3_exec(lab->db, "BEGIN", NULL, NULL, NULL))
@@ -485,4 +488,16 @@ int lab_get_profile(struct lab *lab, int64_t run, uint64_t begin_ns, uint64_t en
 	}
 	*into = p;
 	return 0;
+}
+
+int lab_get_profile(struct lab *lab, int64_t run, uint64_t begin_ns, uint64_t end_ns,
+		    struct profile *into, struct error *err)
+{
+	return read_profile(lab, run, begin_ns, end_ns, true, into, err);
+}
+
+int lab_get_profile_without_code(struct lab *lab, int64_t run, uint64_t begin_ns, uint64_t end_ns,
+				 struct profile *into, struct error *err)
+{
+	return read_profile(lab, run, begin_ns, end_ns, false, into, err);
 }
