@@ -111,6 +111,7 @@ static pid_t start(char **words, int cpu)
 		die("fork");
 	if (pid > 0)
 		return pid;
+	signal(SIGINT, SIG_DFL); /* a script in the background has it ignored */
 	int null = open("/dev/null", O_RDWR);
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
@@ -150,10 +151,10 @@ static void stop(const struct variant *v, pid_t profiler)
 		exit(1);
 	}
 	kill(profiler, SIGINT);
-	for (int i = 0; i < 600; i++) {
+	for (int i = 0; i < 6000; i++) {
 		if (waitpid(profiler, &status, WNOHANG) == profiler)
 			return;
-		usleep(50000);
+		usleep(5000);
 	}
 	kill(profiler, SIGKILL);
 	waitpid(profiler, &status, 0);
