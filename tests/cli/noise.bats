@@ -200,6 +200,7 @@ teardown() {
 	"$TARE" list --json | jq -e 'length == 1'
 }
 
+# bats test_tags=slow
 @test "noise: top without a terminal is a block each second, then the report" {
 	run "$TARE" noise top -c "$CPU" -d 2s
 	[ "$status" -eq 0 ]
@@ -214,6 +215,7 @@ teardown() {
 	while IFS= read -r line; do [ "$(tr -cd , <<<"$line" | wc -c)" -eq "$fields" ]; done <top.csv
 }
 
+# bats test_tags=slow
 @test "noise: interrupted in the middle, what was seen is told and kept" {
 	stored=0
 	for signal in INT TERM; do
@@ -287,6 +289,7 @@ teardown() {
 	grep -qE '(^|,)delivery(,|$)' out.csv
 }
 
+# bats test_tags=slow
 @test "noise: a daemon is found by name, and is new against a baseline without it" {
 	needs_names
 	"$TARE" noise -c "$CPU" -d 2s -n before --baseline -q
@@ -309,6 +312,7 @@ teardown() {
 	"$TARE" noise diff --json before after | jq -e 'type == "object"'
 }
 
+# bats test_tags=slow
 @test "noise: a new source that came only once is caught" {
 	needs_names
 	"$TARE" noise -c "$CPU" -d 2s -n before --baseline -q

@@ -200,6 +200,7 @@ gone() {
 	done
 }
 
+# bats test_tags=slow
 @test "profile: a callee takes the time of its caller's loop" {
 	needs_root
 	"$TARE" profile -q -F 997 -- "$programs/profile-call" >/dev/null
@@ -215,6 +216,7 @@ gone() {
 	[ "$(sql "SELECT stacks FROM profiles")" = eh_frame ]
 }
 
+# bats test_tags=slow
 @test "profile: with callers by frame pointers" {
 	needs_root
 	"$TARE" profile -q --stacks fp -F 997 -- "$programs/profile-call" >/dev/null
@@ -241,6 +243,7 @@ gone() {
 	[ "$(sql "SELECT count(*) FROM runs")" -eq "$before" ]
 }
 
+# bats test_tags=slow
 @test "profile: for a while, of the whole system" {
 	needs_root
 	spin
@@ -261,6 +264,7 @@ gone() {
 	[ "$status" -eq 2 ]
 }
 
+# bats test_tags=slow
 @test "profile: a cgroup" {
 	needs_root
 	root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
@@ -283,6 +287,7 @@ gone() {
 	[ "$status" -eq 2 ]
 }
 
+# bats test_tags=slow
 @test "profile: Ctrl-C ends it and keeps what was sampled" {
 	needs_root
 	spin
@@ -438,6 +443,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	fi
 }
 
+# bats test_tags=slow
 @test "profile: a window of time" {
 	needs_root
 	spin
@@ -630,6 +636,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	"$TARE" profile stop -q
 }
 
+# bats test_tags=slow
 @test "profile start: a collector that is killed leaves what was stored" {
 	needs_root
 	spin
@@ -650,6 +657,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	"$TARE" profile stop
 }
 
+# bats test_tags=slow
 @test "profile start: SIGTERM ends it and stores everything" {
 	needs_root
 	spin
@@ -661,6 +669,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	[ "$(sql "SELECT samples > 0 FROM profiles")" -eq 1 ]
 }
 
+# bats test_tags=slow
 @test "profile start: root's collector outlives the session of who started it" {
 	needs_root
 	session=$(mktemp -d /tmp/tare-run.XXXXXX)
@@ -694,6 +703,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	"$TARE" profile stop -q
 }
 
+# bats test_tags=slow
 @test "profile start: nobody else meets the collector" {
 	needs_root
 	for mode in 750 711 770; do
@@ -725,6 +735,7 @@ except OSError:
 	"$TARE" profile stop -q
 }
 
+# bats test_tags=slow
 @test "profile start: two labs have two collectors" {
 	needs_root
 	"$TARE" profile start -q
@@ -735,6 +746,7 @@ except OSError:
 	"$TARE" profile status
 }
 
+# bats test_tags=slow
 @test "profile start: has a bound unless told otherwise" {
 	needs_root
 	kept() {
@@ -754,6 +766,7 @@ except OSError:
 	[ "$(kept)" = all ]
 }
 
+# bats test_tags=slow
 @test "profile start: its end comes by itself" {
 	needs_root
 	"$TARE" profile start -q -d 1s
@@ -764,6 +777,7 @@ except OSError:
 	[ "$("$TARE" list --json | jq -r '.[0].status')" = complete ]
 }
 
+# bats test_tags=slow
 @test "profile start: bounded by --keep" {
 	needs_root
 	spin
