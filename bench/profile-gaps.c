@@ -2,8 +2,8 @@
  *
  *	bench-profile-gaps MILLISECONDS
  *
- * prints ns lost per second in gaps of 0.3 to 300 us, gaps per second, and their median in ns. What takes the
- * CPU for longer is another task or the host. Unlike the time of a program this does not
+ * prints ns lost per second in gaps of 0.3 to 300 us, gaps per second, and their median in ns. What
+ *takes the CPU for longer is another task or the host. Unlike the time of a program this does not
  * depend on how fast the CPU happens to be. */
 #include <inttypes.h>
 #include <stdio.h>

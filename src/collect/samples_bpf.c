@@ -52,6 +52,7 @@ struct sampler {
 	bool followed;		/* processes were given */
 	ARRAY(uint32_t) pids;	/* these */
 	bool by_cgroup;		/* or a cgroup */
+	bool learning;		/* stacks were copied since the last look */
 	bool all_cpus;		/* also those that come online later, on the tick */
 	struct profile current; /* the slice that is not taken yet */
 	uint64_t self_ns;	/* CPU time of tare at its begin */
@@ -387,7 +388,8 @@ static uint64_t sampler_beat_ns(const void *state)
 {
 	const struct sampler *s = state;
 	uint64_t drain = drain_ns(s);
-	return s->spaces && drain > BEAT_STACKS_NS ? BEAT_STACKS_NS : drain;
+	/* while there are programs that the kernel side does not know */
+	return s->spaces && s->learning && drain > BEAT_STACKS_NS ? BEAT_STACKS_NS : drain;
 }
 
 static int sampler_fd(const void *state)
@@ -460,7 +462,7 @@ static void take_told(struct sampler *s)
 {
 	read_sideband(s);
 	if (s->dumps) {
-		ring_buffer__consume(s->dumps);
+		s->learning = ring_buffer__consume(s->dumps) > 0;
 		spaces_look_again(s->spaces);
 	}
 }
