@@ -86,9 +86,9 @@ static int choose_cgroup(struct sampler *s, const char *path, struct error *err)
 	else if (strncmp(real, mount, length) != 0 || (real[length] && real[length] != '/') ||
 		 !S_ISDIR(st.st_mode))
 		failed = no_cgroup(path, "it is not in the hierarchy of cgroup v2", err);
-	for (const char *c = failed ? "" : real + length; *c; c++)
-		s->skel->rodata->cgroup_level += *c == '/' && c[1] && c[1] != '/';
-	if (!failed) {
+	if (!failed && real) {
+		for (const char *c = real + length; *c; c++)
+			s->skel->rodata->cgroup_level += *c == '/' && c[1] && c[1] != '/';
 		s->skel->rodata->cgroup_id = st.st_ino;
 		s->by_cgroup = true;
 	}
