@@ -180,3 +180,15 @@ int cmd_columns(void)
 		return size.ws_col;
 	return 80;
 }
+
+char *cmd_line(int argc, char **argv)
+{
+	struct strbuf words = { 0 };
+	strbuf_printf(&words, "tare %s", argv[0]);
+	for (int i = 1; i < argc; i++) {
+		char *quoted = text_shell_quoted(argv[i]);
+		strbuf_printf(&words, " %s", quoted);
+		free(quoted);
+	}
+	return strbuf_detach(&words);
+}

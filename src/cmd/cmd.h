@@ -64,6 +64,9 @@ bool cmd_colour(void);
  */
 void cmd_print_table(const struct table *t, enum table_format format);
 
+/* "tare NAME ARGUMENTS" as a shell would read it; the caller frees. */
+char *cmd_line(int argc, char **argv);
+
 /* Columns of the terminal on stdout, 80 when it is none. */
 int cmd_columns(void);
 

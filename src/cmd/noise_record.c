@@ -109,16 +109,9 @@ static char *not_seen(const struct session *s)
 static void describe_run(struct session *s, int argc, char **argv)
 {
 	const struct noise_options *o = s->o;
-	struct strbuf words = { 0 };
-	strbuf_printf(&words, "tare %s", argv[0]);
-	for (int i = 1; i < argc; i++) {
-		char *quoted = text_shell_quoted(argv[i]);
-		strbuf_printf(&words, " %s", quoted);
-		free(quoted);
-	}
 	s->run = (struct run){ .kind = SUBJECT_CPU,
 			       .name = o->name ? xstrdup(o->name) : default_name(o),
-			       .command = strbuf_detach(&words),
+			       .command = cmd_line(argc, argv),
 			       .directory = getcwd(NULL, 0),
 			       .conditions = noise_conditions(o),
 			       .backend = s->recording.noise.kernel ? BACKEND_BPF : BACKEND_PLAIN,

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cmd/cmd.h"
 #include "cmd/profile.h"
 #include "collect/collect.h"
 
@@ -154,16 +155,9 @@ static void describe_run(struct profile_session *s, int argc, char **argv)
 {
 	const struct profile_options *o = s->o;
 	const char *not_seen = samples_not_seen(s->samples);
-	struct strbuf words = { 0 };
-	strbuf_printf(&words, "tare %s", argv[0]);
-	for (int i = 1; i < argc; i++) {
-		char *quoted = text_shell_quoted(argv[i]);
-		strbuf_printf(&words, " %s", quoted);
-		free(quoted);
-	}
 	s->run = (struct run){ .kind = SUBJECT_SYSTEM,
 			       .name = o->name ? xstrdup(o->name) : default_name(o),
-			       .command = strbuf_detach(&words),
+			       .command = cmd_line(argc, argv),
 			       .directory = getcwd(NULL, 0),
 			       .conditions = profile_conditions(o),
 			       .backend = samples_backend(s->samples),

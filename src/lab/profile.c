@@ -447,7 +447,7 @@ static int store_slice(struct writer *w, uint32_t slice, const struct sample_row
 	result = lab_read_samples(w->lab, id, slice, &rows, w->err) ||
 		 lab_drop(w->lab, DROP_SAMPLES, id, storing, w->err);
 	sample_rows_sum(&rows);
-	slice_add(&sum, &w->p->slices.items[slice]);
+	profile_slice_add(&sum, &w->p->slices.items[slice]);
 	result = result || lab_put_slice(w->lab, w->run, &id, &sum, rows.count, storing, w->err) ||
 		 lab_insert_samples(w->lab, id, rows.items, rows.count, storing, w->err);
 	array_release(&rows);

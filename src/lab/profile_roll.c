@@ -97,7 +97,7 @@ static int merge(struct roller *r, struct stored_slice *slices, size_t count)
 			 lab_drop(r->lab, i ? DROP_SLICE : DROP_SAMPLES, slices[i].id, rolling,
 				  r->err);
 		if (i)
-			slice_add(&first->slice, &slices[i].slice);
+			profile_slice_add(&first->slice, &slices[i].slice);
 	}
 	sample_rows_sum(&rows);
 	first->rows = rows.count;

@@ -111,7 +111,6 @@ int lab_put_slice(struct lab *lab, int64_t run, int64_t *id, const struct profil
 /* The samples of a stored slice, or the slice with its samples, go. */
 int lab_drop(struct lab *lab, enum profile_statement which, int64_t slice, const char *doing,
 	     struct error *err);
-void slice_add(struct profile_slice *to, const struct profile_slice *from);
 
 /* The run must be there and be a profile. */
 int lab_need_profile(struct lab *lab, int64_t run, struct error *err);

@@ -284,25 +284,6 @@ int lab_drop(struct lab *lab, enum profile_statement which, int64_t slice, const
 	return lab_done(lab, stmt, doing, err);
 }
 
-void slice_add(struct profile_slice *to, const struct profile_slice *from)
-{
-	if (from->end_ns > to->end_ns)
-		to->end_ns = from->end_ns;
-	to->samples += from->samples;
-	to->user += from->user;
-	to->kernel += from->kernel;
-	to->idle += from->idle;
-	to->others += from->others;
-	to->lost += from->lost;
-	to->throttled += from->throttled;
-	to->untold += from->untold;
-	to->self_ns += from->self_ns;
-	if (from->peak_used > to->peak_used) {
-		to->peak_used = from->peak_used;
-		to->peak_room = from->peak_room;
-	}
-}
-
 int lab_need_profile(struct lab *lab, int64_t id, struct error *err)
 {
 	struct run run = { 0 };

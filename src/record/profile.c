@@ -411,7 +411,7 @@ static void merge_owners(struct profile *to, const struct profile *from, struct 
 	}
 }
 
-static void add_slice(struct profile_slice *to, const struct profile_slice *from)
+void profile_slice_add(struct profile_slice *to, const struct profile_slice *from)
 {
 	if (from->end_ns > to->end_ns)
 		to->end_ns = from->end_ns;
@@ -434,7 +434,7 @@ static uint32_t merge_slice(struct profile *to, const struct profile_slice *slic
 {
 	for (uint32_t i = 0; i < to->slices.count; i++)
 		if (to->slices.items[i].begin_ns == slice->begin_ns) {
-			add_slice(&to->slices.items[i], slice);
+			profile_slice_add(&to->slices.items[i], slice);
 			return i;
 		}
 	array_push(&to->slices, *slice);

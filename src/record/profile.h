@@ -209,6 +209,9 @@ void profile_add_sample(struct profile *p, uint32_t slice, uint32_t thread, uint
 void profile_add_code(struct profile *p, uint32_t function, const uint8_t *bytes, uint32_t size);
 const struct profile_code *profile_find_code(const struct profile *p, uint32_t function);
 
+/* What was counted in `from`, too; it ends with the later of the two. */
+void profile_slice_add(struct profile_slice *to, const struct profile_slice *from);
+
 /* Everything of `from` into `to`, whose mode, hz etc. are taken over when it has no slices. Slices
  * of equal begin become one. */
 void profile_merge(struct profile *to, const struct profile *from);
