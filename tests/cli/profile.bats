@@ -216,7 +216,6 @@ gone() {
 	[ "$(sql "SELECT stacks FROM profiles")" = eh_frame ]
 }
 
-# bats test_tags=slow
 @test "profile: with callers by frame pointers" {
 	needs_root
 	"$TARE" profile -q --stacks fp -F 997 -- "$programs/profile-call" >/dev/null
