@@ -220,7 +220,7 @@ gone() {
 	needs_root
 	"$TARE" profile -q --stacks fp -F 997 -- "$programs/profile-call" >/dev/null
 	[ "$(sql "SELECT stacks FROM profiles")" = fp ]
-	"$TARE" profile export --format folded | grep -q 'main;callee'
+	"$TARE" profile export --format folded | grep -qE 'main;(caller;)?callee'
 	"$TARE" profile report --by function --sort total --json |
 		jq -e '.views[0].rows[] | select(.name == "main") | .total_samples > 10 * .samples'
 }

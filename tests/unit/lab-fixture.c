@@ -19,12 +19,23 @@ static int remove_entry(const char *name, const struct stat *st, int type, struc
 	return remove(name);
 }
 
+/* In place of libc's: no power fails here, and some disks take 100 ms for each. */
+int fsync(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+int fdatasync(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
 int set_up(void **state)
 {
 	(void)state;
-	/* in memory where that can be: nothing here is about disks, and they are slow to sync */
-	snprintf(directory, sizeof directory, "%s/tare-lab.XXXXXX",
-		 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+	snprintf(directory, sizeof directory, "/tmp/tare-lab.XXXXXX");
 	if (!mkdtemp(directory))
 		return -1;
 	snprintf(path, sizeof path, "%s/lab.db", directory);
