@@ -258,6 +258,12 @@ ONCE int catch_up(struct ledger_cpu *c, u64 now)
 		return 0;
 	if (bpf_core_field_exists(t->sched_info.last_arrival) && control.clock_at_ns)
 		at = BPF_CORE_READ(t, sched_info.last_arrival) + control.clock_ns;
+	u32 came = occupant_of(c, t);
+	struct ledger_slot *n = is_subject(came) ? slot_of(came) : 0;
+	/* the scheduler's clock drifts from ours: nobody arrives before the wait that ends with it
+	 */
+	if (n && n->state != LEDGER_RUN && at < n->since_ns)
+		at = n->since_ns;
 	if (at > now)
 		at = now;
 	if (at < c->mark_ns)
@@ -274,11 +280,10 @@ ONCE int catch_up(struct ledger_cpu *c, u64 now)
 	if (tracing)
 		trace_caught(t, left, at);
 	c->task = (u64)t;
-	c->occupant = occupant_of(c, t);
+	c->occupant = came;
 	c->turn_ns = at;
-	s = is_subject(c->occupant) ? slot_of(c->occupant) : 0;
-	if (s) {
-		from = arrive(s, c, t, at);
+	if (n) {
+		from = arrive(n, c, t, at);
 		if (control.window && from != LEDGER_RUN)
 			change_state(from, LEDGER_RUN, at);
 	}
