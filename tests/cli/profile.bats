@@ -258,7 +258,10 @@ gone() {
 	"$programs/profile-loop" 1000000000 3000 >/dev/null 3>&- &
 	pid=$!
 	timeout 60 "$TARE" profile -q -p $pid
-	[ "$(sql "SELECT group_concat(DISTINCT pid) FROM profile_instances WHERE samples > 0")" -eq $pid ]
+	[ "$(sql "SELECT pid FROM profile_instances ORDER BY samples DESC LIMIT 1")" -eq $pid ]
+	# under ASan it has a child at its end, which looks for leaks
+	[ -n "${TARE_TEST_SANITIZED-}" ] ||
+		[ "$(sql "SELECT group_concat(DISTINCT pid) FROM profile_instances WHERE samples > 0")" -eq $pid ]
 	run "$TARE" profile -q -p 4194303 -d 1s
 	[ "$status" -eq 2 ]
 }
