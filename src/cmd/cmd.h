@@ -18,14 +18,20 @@ struct subcommand {
 	const char *summary; /* one line for `tare --help`; NULL for a part of a command */
 };
 
+int cmd_calibrate(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
+int cmd_cutoffs(int argc, char **argv);
 int cmd_daemon(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_emp(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_import(int argc, char **argv);
+int cmd_inc(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_noise(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
+int cmd_quiet(int argc, char **argv);
 int cmd_rename(int argc, char **argv);
 int cmd_rm(int argc, char **argv);
 int cmd_show(int argc, char **argv);

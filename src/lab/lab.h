@@ -7,10 +7,12 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "record/bursts.h"
 #include "record/execution.h"
 #include "record/machine.h"
 #include "record/noise.h"
 #include "record/profile.h"
+#include "record/study.h"
 
 struct lab;
 
@@ -110,6 +112,66 @@ struct lab_roll {
  * takes afterwards, about. */
 int lab_roll_slices(struct lab *lab, int64_t run, const struct lab_roll *roll, uint64_t now_ns,
 		    uint64_t *bytes, struct error *err);
+
+/* ---- daemon studies and cutoffs ---- */
+
+/* Stores a study (s->machine must be set) in one transaction; fills in s->id and the ids of its
+ * cutoffs. Its cutoffs become those of its machine (by identity) in place of the ones before,
+ * edited ones of daemons that it does not know included: they stay, marked as edited. */
+int lab_add_study_of_daemons(struct lab *lab, struct study *s, struct error *err);
+/* id 0: the newest of this machine (by identity). *found is false when there is none. */
+int lab_get_study_of_daemons(struct lab *lab, const struct machine *m, int64_t id, bool *found,
+			     struct study *into, struct error *err);
+struct lab_study_row {
+	int64_t id, machine, made_at_ns;
+	enum study_source source;
+	uint64_t short_ns, long_ns; /* lengths of its runs; 0: none */
+	uint32_t daemons, cutoffs;  /* long-running ones */
+	bool in_force;		    /* the newest of its machine */
+};
+typedef ARRAY(struct lab_study_row) lab_study_list;
+int lab_list_studies_of_daemons(struct lab *lab, lab_study_list *into, struct error *err);
+int lab_remove_study_of_daemons(struct lab *lab, int64_t id, struct error *err);
+
+/* The cutoffs in force on this machine (by identity), and where they come from. */
+struct lab_cutoffs {
+	cutoff_list cutoffs;
+	int64_t study;		/* 0: all by hand or imported */
+	int64_t made_at_ns;	/* of the study, or the newest edit */
+	struct machine machine; /* as it was at the study; no facts: unknown */
+};
+int lab_get_cutoffs(struct lab *lab, const struct machine *m, struct lab_cutoffs *into,
+		    struct error *err);
+void lab_cutoffs_release(struct lab_cutoffs *c);
+/* c->id 0: a new one; ranges of one daemon must not overlap (EXIT_USAGE). It is marked as edited.
+ */
+int lab_put_cutoff(struct lab *lab, const struct machine *m, struct cutoff *c, struct error *err);
+/* id 0: all of the machine's. */
+int lab_remove_cutoff(struct lab *lab, const struct machine *m, int64_t id, struct error *err);
+
+/* ---- watches ---- */
+
+/* A watch: stretches of bursts, in chunks. */
+int lab_begin_watch(struct lab *lab, int64_t machine, int64_t *watch, struct error *err);
+/* One chunk, compressed, in one transaction. Then, above keep_bytes (0: no cap) over all watches,
+ * the oldest chunks go. */
+int lab_add_bursts(struct lab *lab, int64_t watch, const struct bursts *b, uint64_t keep_bytes,
+		   struct error *err);
+int lab_end_watch(struct lab *lab, int64_t watch, struct error *err);
+struct lab_watch_row {
+	int64_t id, machine, begun_at_ns, ended_at_ns; /* CLOCK_REALTIME; of what is kept */
+	uint64_t covered_ns, bytes, bursts, lost;
+	bool going;
+};
+typedef ARRAY(struct lab_watch_row) lab_watch_list;
+int lab_list_watches(struct lab *lab, lab_watch_list *into, struct error *err);
+/* The stretches of this machine's watches, oldest first, chunks that are neighbours joined; watch
+ * 0: of all of them. Between the two times (CLOCK_REALTIME; until 0: to the end). The caller
+ * releases each. */
+typedef ARRAY(struct bursts) bursts_list;
+int lab_get_bursts(struct lab *lab, const struct machine *m, int64_t watch, int64_t since_ns,
+		   int64_t until_ns, bursts_list *into, struct error *err);
+int lab_remove_watch(struct lab *lab, int64_t watch, struct error *err);
 
 /* Names that lab_find_run() would read otherwise ("12", "last", "@1") and "" are refused. */
 int lab_check_name(const char *name, struct error *err);

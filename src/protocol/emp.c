@@ -24,7 +24,7 @@ const char *emp_measure_name(enum emp_measure m)
 
 const char *emp_rule_name(enum emp_rule rule)
 {
-	static const char *const names[] = { "kept", "warmup", "failed", "II" };
+	static const char *const names[] = { "kept", "warmup", "failed", "I", "II" };
 	return names[rule];
 }
 

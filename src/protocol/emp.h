@@ -1,10 +1,11 @@
-/* EMP steps 2-4 as a pure function of stored executions: the first thrown away, rule (II), mean and
- * standard deviation of ET and of PT at each grade, and warnings where a mean of what is left would
- * mislead. (Cutoffs, rule (I), come with the daemon study.) */
+/* EMP steps 2-4 as a pure function of stored executions: the first thrown away, rules (I) and (II),
+ * mean and standard deviation of ET and of PT at each grade, and warnings where a mean of what is
+ * left would mislead. */
 #ifndef TARE_PROTOCOL_EMP_H
 #define TARE_PROTOCOL_EMP_H
 
 #include "record/execution.h"
+#include "record/study.h"
 #include "stats/summary.h"
 
 /* What is summarised. All in ns, the shell's own cost already taken off (never below 0). User and
@@ -25,15 +26,18 @@ enum emp_rule {
 	EMP_KEPT = 0,
 	EMP_WARMUP,  /* run before the measured ones to fill caches; the first execution is one */
 	EMP_FAILED,  /* non-zero exit that was not expected, killed, or over its time limit */
+	EMP_CUTOFF,  /* rule (I): a daemon's execution in it is above the daemon's cutoff */
 	EMP_OUTSIDE, /* rule (II): PT outside mean +- 2 sigma of what is left; ET where there is no
 			PT */
 };
-const char *emp_rule_name(enum emp_rule rule); /* "kept", "warmup", "failed", "II" */
+const char *emp_rule_name(enum emp_rule rule); /* "kept", "warmup", "failed", "I", "II" */
 
 /* One per execution, in the order given. */
 struct emp_verdict {
 	enum emp_rule rule;
-	double value_ns, low_ns, high_ns; /* EMP_OUTSIDE: what was judged and the bounds */
+	double value_ns, low_ns, high_ns; /* EMP_OUTSIDE: what was judged and the bounds;
+					     EMP_CUTOFF: the daemon's PT, 0 and the cutoff */
+	char daemon[DAEMON_NAME];	  /* EMP_CUTOFF: whose execution; "" otherwise */
 	char reason[192]; /* a sentence with the culprit, where known: by the ledger the cause with
 			     the largest excess of those that PT (or ET) may hold, without a ledger
 			     the busiest daemon; "" when kept */
@@ -51,6 +55,10 @@ struct emp_options {
 	bool ignore_failure;	   /* failed executions count */
 	const int *expected_codes; /* exit codes that are no failure, beside 0 */
 	size_t expected_count;
+	/* Rule (I): of the machine's daemon study, for programs of every length; those that hold
+	 * for the median ET of what counts are applied. None: rule (I) drops nothing. */
+	const struct cutoff *cutoffs;
+	size_t cutoff_count;
 };
 
 struct emp_result {
@@ -59,8 +67,8 @@ struct emp_result {
 	double user_share; /* of user + system, pooled over the executions that count (rule (II) or
 			      not) and have a split; NaN when none has */
 	struct summary kept[EMP_MEASURES];	 /* after every rule */
-	struct summary unfiltered[EMP_MEASURES]; /* without rule (II); warm-ups and failures are
-						    never in */
+	struct summary unfiltered[EMP_MEASURES]; /* without rules (I) and (II); warm-ups and
+						    failures are never in */
 	struct emp_verdict *verdicts;
 	size_t count;			 /* of verdicts: the executions given */
 	size_t dropped[EMP_OUTSIDE + 1]; /* by rule; [EMP_KEPT] stays 0 */

@@ -1,0 +1,8 @@
+#include "cmd/cmd.h"
+
+int cmd_inc(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	return EXIT_ENVIRONMENT;
+}

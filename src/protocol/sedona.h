@@ -1,0 +1,95 @@
+/* SEDONA's daemon study as pure functions (EMP section 5, SEDONA steps 3-10): from the samples of a
+ * short and a long run to the central cluster, the long-running daemons, their periods and the
+ * cutoffs; and what the cutoffs say about a sample. */
+#ifndef TARE_PROTOCOL_SEDONA_H
+#define TARE_PROTOCOL_SEDONA_H
+
+#include "record/execution.h"
+#include "record/study.h"
+
+/* One process's PT inside one sample. */
+struct sedona_execution {
+	uint32_t daemon; /* index of the run's names */
+	uint64_t pt_ns;
+};
+
+struct sedona_sample {
+	uint32_t number; /* from 1, as it was taken: failed ones leave a gap */
+	int64_t at_ns;	 /* when it began, any epoch; 0: not known, then number tells */
+	uint64_t et_ns;
+	size_t first, count; /* of the run's executions */
+};
+
+struct sedona_name {
+	char text[DAEMON_NAME];
+};
+
+/* The samples of one run, in order. */
+struct sedona_run {
+	uint64_t length_ns; /* 0: the median ET */
+	int64_t run;	    /* in the lab, 0 none */
+	ARRAY(struct sedona_name) names;
+	ARRAY(struct sedona_sample) samples;
+	ARRAY(struct sedona_execution) executions;
+};
+void sedona_run_release(struct sedona_run *r);
+/* The index of a name, entered when it is new. */
+uint32_t sedona_name_index(struct sedona_run *r, const char *name);
+/* Of a stored run: warm-ups and failed executions left out, ET less the shell; executions of
+ * daemons (ROLE_DAEMON) with their exec (else user + system), those with 0 left out. */
+void sedona_run_of(const struct run *run, const struct execution *executions, size_t count,
+		   struct sedona_run *out);
+
+/* ---- steps 3 and 4: the central cluster ---- */
+
+/* Successive zooms without a human. is_l[i] for every sample: it lies outside the cluster. Fills in
+ * of out: samples, cluster, bounds, levels, l_samples (by number), mean_ns, sigma_ns, length_ns.
+ * Works from no sample to 100,000; fewer than 6: all are the cluster. */
+void sedona_split(const struct sedona_run *r, bool *is_l, struct study_run *out);
+
+/* ---- steps 5 to 9 ---- */
+
+/* What is known of the cluster's daemons: by sedona_cluster(), or a paper's own table. */
+struct sedona_cluster_row {
+	char name[DAEMON_NAME];
+	uint32_t executions;
+	uint64_t max_ns;
+	double sigma_ns;
+};
+typedef ARRAY(struct sedona_cluster_row) sedona_cluster_list;
+void sedona_cluster(const struct sedona_run *r, const bool *is_l, sedona_cluster_list *out);
+
+/* One run as steps 6 and 7 want it. l_samples: the L-samples only (the others are not looked at);
+ * total: samples of the whole run. */
+struct sedona_seen_run {
+	const struct sedona_run *l_samples;
+	const struct sedona_cluster_row *cluster;
+	size_t cluster_count;
+	uint32_t total;
+	uint64_t length_ns;
+};
+/* long_run NULL: there is none. unit_ns: what cutoffs are rounded half up to (1; 1000000 for the
+ * paper's). Fills in daemons and cutoffs of out. */
+void sedona_cutoffs(const struct sedona_seen_run *short_run, const struct sedona_seen_run *long_run,
+		    uint64_t unit_ns, struct study *out);
+
+/* Step 7's period, of the numbers of the samples it occurs in (ascending) out of `total`, each of
+ * which takes spacing_ns. */
+void sedona_period(const uint32_t *numbers, size_t count, uint32_t total, uint64_t spacing_ns,
+		   struct study_period *out);
+
+/* ---- the whole study, and step 10 ---- */
+
+/* Steps 3 to 10. long_run may be NULL. is_l, when not NULL, gets an array per run (the caller frees
+ * each), for plots. Fills in runs, daemons, cutoffs; source, times and machine are the caller's. */
+void sedona_study(const struct sedona_run *short_run, const struct sedona_run *long_run,
+		  uint64_t unit_ns, struct study *out, bool *is_l[STUDY_LENGTHS]);
+
+/* The worst execution above its cutoff in a sample: by how many times it is above; NULL: none, the
+ * sample stays. *cutoff is what it is above. */
+const struct sedona_execution *sedona_offender(const struct sedona_run *r,
+					       const struct sedona_sample *s,
+					       const struct cutoff *cutoffs, size_t count,
+					       uint64_t program_ns, const struct cutoff **cutoff);
+
+#endif

@@ -1,0 +1,22 @@
+/* Points as a plot in the terminal, in braille dots (2 x 4 in a cell) or ASCII. */
+#ifndef TARE_REPORT_SCATTER_H
+#define TARE_REPORT_SCATTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/strbuf.h"
+
+struct scatter {
+	const double *x, *y;
+	const bool *marked; /* NULL: none; marked points are drawn as a sign of their own */
+	size_t count;
+	double x_low, x_high, y_low, y_high;   /* points outside are drawn at the edge, as > or ^ */
+	const char *title, *x_label, *y_label; /* NULL: none */
+	bool times;			       /* the axes are ns: labelled with units */
+	bool times_y;			       /* the y axis alone */
+};
+void scatter_text(const struct scatter *s, size_t width, size_t height, bool ascii, bool colour,
+		  struct strbuf *out);
+
+#endif
