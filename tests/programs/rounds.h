@@ -1,4 +1,5 @@
-/* How much work a program that is profiled does: COUNT once, or rounds of it for MS of CPU time. */
+/* How much work a program that is profiled does: COUNT once, or rounds of it for MS of CPU time.
+ * How long each round took, in ns, goes to the file $ROUND_TIMES, where there is one. */
 #ifndef ROUNDS_H
 #define ROUNDS_H
 
@@ -11,6 +12,8 @@
 struct rounds {
 	uint64_t count;
 	uint64_t until_ns; /* CPU time of the process; 0: one round */
+	uint64_t mark_ns;  /* when this round began */
+	FILE *times;
 };
 
 static inline bool rounds_number(const char *text, uint64_t *into)
@@ -18,6 +21,13 @@ static inline bool rounds_number(const char *text, uint64_t *into)
 	char *end;
 	*into = strtoull(text, &end, 10);
 	return *text >= '0' && *text <= '9' && !*end;
+}
+
+static inline uint64_t rounds_clock(clockid_t clock)
+{
+	struct timespec now;
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static inline bool rounds_read(struct rounds *r, int argc, char **argv, uint64_t count)
@@ -30,16 +40,24 @@ static inline bool rounds_read(struct rounds *r, int argc, char **argv, uint64_t
 		return false;
 	}
 	r->until_ns = ms * 1000000u;
+	const char *path = getenv("ROUND_TIMES");
+	r->times = path ? fopen(path, "w") : NULL;
+	r->mark_ns = rounds_clock(CLOCK_MONOTONIC);
 	return true;
 }
 
-static inline bool rounds_more(const struct rounds *r)
+static inline bool rounds_more(struct rounds *r)
 {
-	struct timespec used;
 	if (!r->until_ns)
 		return false;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec < r->until_ns;
+	uint64_t now = rounds_clock(CLOCK_MONOTONIC);
+	bool more = rounds_clock(CLOCK_PROCESS_CPUTIME_ID) < r->until_ns;
+	if (r->times)
+		fprintf(r->times, "%llu\n", (unsigned long long)(now - r->mark_ns));
+	if (r->times && !more)
+		fclose(r->times);
+	r->mark_ns = rounds_clock(CLOCK_MONOTONIC);
+	return more;
 }
 
 #endif
