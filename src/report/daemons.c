@@ -11,24 +11,15 @@
 #include "report/daemons_style.h"
 
 #define LEAST_SAMPLES 6 /* fewer have no cluster: protocol/sedona.h */
-#define WIDE 104	/* columns from which on there is room for more of them */
-#define NARROW 78	/* below, there is room for the main ones only */
 #define MOST_SEEN 5
 #define NUMBER_LINES 3
 #define HOUR_NS 3600e9
-#define HOURS_FROM (10 * HOUR_NS)
+#define HOURS_FROM (2 * HOUR_NS)
 
 static void put_text(const char *text, const struct daemons_style *style, struct strbuf *out)
 {
 	put_paragraph(out, &(struct paragraph){ .width = style->width, .first = "", .indent = 2 },
 		      text);
-}
-
-static void render(struct table *t, const struct daemons_style *style, struct strbuf *out)
-{
-	table_render(t, TABLE_TEXT,
-		     &(struct table_style){ .width = style->width, .colour = style->colour }, out);
-	table_free(t);
 }
 
 static void put_heading(const char *text, const struct daemons_style *style, struct strbuf *out)
@@ -124,56 +115,60 @@ static void format_ratio(const struct study_run *r, char out[WORDS])
 		snprintf(out, WORDS, "0");
 }
 
-static void add_run(struct table *t, const struct study_run *r, const char *name, bool wide)
+/* ET differ in their last digits: as many as its standard error supports. */
+static void add_mean(struct table *t, size_t n, double mean_ns, double sigma_ns)
+{
+	const struct summary summary = { .n = n, .mean = mean_ns, .stddev = sigma_ns };
+	struct scale scale = scale_of_summary(&summary, TIME_UNIT_AUTO);
+	char text[WORDS] = "-";
+	if (n)
+		format_time(mean_ns, &scale, text);
+	table_add_text(t, text);
+}
+
+static void add_run(struct table *t, const struct study_run *r, const char *name, size_t width)
 {
 	char ratio[WORDS];
-	bool kept = r->samples > r->dropped.count + 1;
+	size_t kept = r->samples > r->dropped.count ? r->samples - r->dropped.count : 0;
 	table_add_text(t, name);
 	add_ns(t, r->length_ns, (double)r->length_ns);
 	table_add_count(t, r->samples);
-	table_add_count(t, r->cluster);
-	table_add_count(t, (int64_t)r->l_samples.count);
+	if (width >= NARROW) {
+		table_add_count(t, r->cluster);
+		table_add_count(t, (int64_t)r->l_samples.count);
+	}
 	table_add_count(t, (int64_t)r->dropped.count);
 	add_ns(t, r->samples > 1, r->sigma_ns);
-	add_ns(t, kept, r->sigma_kept_ns);
+	add_ns(t, kept > 1, r->sigma_kept_ns);
 	format_ratio(r, ratio);
-	table_add_text(t, kept ? ratio : "-");
-	if (wide) {
-		add_ns(t, r->samples, r->mean_ns);
-		add_ns(t, r->samples > r->dropped.count, r->mean_kept_ns);
+	table_add_text(t, kept > 1 ? ratio : "-");
+	if (width >= WIDE) {
+		add_mean(t, r->samples, r->mean_ns, r->sigma_ns);
+		add_mean(t, kept, r->mean_kept_ns, r->sigma_kept_ns);
 	}
 }
 
 static void put_runs(const struct study *s, const struct daemons_style *style, struct strbuf *out)
 {
-	const struct column columns[] = {
-		{ "run", "Run", COLUMN_TEXT },
-		{ "length", "Length", COLUMN_TEXT, .right = true },
-		{ "samples", "Samples", COLUMN_COUNT },
-		{ "cluster", "Cluster", COLUMN_COUNT },
-		{ "l_samples", "L-samples", COLUMN_COUNT },
-		{ "dropped", "Dropped", COLUMN_COUNT },
-		{ "sigma", style->ascii ? "Sigma" : "σ of ET", COLUMN_TEXT, .right = true },
-		{ "sigma_kept", style->ascii ? "kept" : "σ kept", COLUMN_TEXT, .right = true },
-		{ "ratio", "Ratio", COLUMN_TEXT, .right = true },
-		{ "mean", "Mean ET", COLUMN_TEXT, .right = true },
-		{ "mean_kept", "Mean kept", COLUMN_TEXT, .right = true },
+	const struct daemons_column columns[] = {
+		{ { "run", "Run", COLUMN_TEXT }, 0 },
+		{ { "length", "Length", COLUMN_TEXT, .right = true }, 0 },
+		{ { "samples", "Samples", COLUMN_COUNT }, 0 },
+		{ { "cluster", "Cluster", COLUMN_COUNT }, NARROW },
+		{ { "l_samples", "L-samples", COLUMN_COUNT }, NARROW },
+		{ { "dropped", "Dropped", COLUMN_COUNT }, 0 },
+		{ { "sigma", style->ascii ? "Sigma" : "σ of ET", COLUMN_TEXT, .right = true }, 0 },
+		{ { "kept", style->ascii ? "kept" : "σ kept", COLUMN_TEXT, .right = true }, 0 },
+		{ { "ratio", "Ratio", COLUMN_TEXT, .right = true }, 0 },
+		{ { "mean", "Mean ET", COLUMN_TEXT, .right = true }, WIDE },
+		{ { "mean_kept", "Mean kept", COLUMN_TEXT, .right = true }, WIDE },
 	};
-	bool wide = style->width >= WIDE;
-	struct table *t = table_new(columns, sizeof columns / sizeof *columns - (wide ? 0 : 2));
+	struct table *t = daemons_table(columns, sizeof columns / sizeof *columns, style->width);
 	for (enum study_length k = 0; k < STUDY_LENGTHS; k++)
 		if (s->runs[k].present)
-			add_run(t, &s->runs[k], study_length_name(k), wide);
+			add_run(t, &s->runs[k], study_length_name(k), style->width);
 	strbuf_putc(out, '\n');
-	render(t, style, out);
-}
-
-static bool holds(const number_list *list, uint32_t number)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i] == number)
-			return true;
-	return false;
+	daemons_render(t, style, out);
 }
 
 static void put_numbers(const uint32_t *numbers, size_t count, struct strbuf *out)
@@ -201,9 +196,13 @@ static void put_dropped(const struct study_run *r, const char *name,
 {
 	number_list stay = { 0 };
 	char first[WORDS], share[WORDS];
-	for (size_t i = 0; i < r->l_samples.count; i++)
-		if (!holds(&r->dropped, r->l_samples.items[i]))
-			array_push(&stay, r->l_samples.items[i]);
+	for (size_t i = 0, at = 0; i < r->l_samples.count; i++) { /* both ascend */
+		uint32_t number = r->l_samples.items[i];
+		while (at < r->dropped.count && r->dropped.items[at] < number)
+			at++;
+		if (at == r->dropped.count || r->dropped.items[at] != number)
+			array_push(&stay, number);
+	}
 	if (r->dropped.count) {
 		format_percent((double)r->dropped.count / (double)r->samples, share);
 		snprintf(first, sizeof first, "Dropped of the %s run (%.40s): ", name, share);
@@ -262,9 +261,13 @@ static void put_corner(const struct study_run *r, const char *name,
 /* No daemon to show: why not. */
 static void put_none(const struct study *s, const struct daemons_style *style, struct strbuf *out)
 {
-	size_t l_samples = 0;
-	for (enum study_length k = 0; k < STUDY_LENGTHS; k++)
+	size_t samples = 0, l_samples = 0;
+	for (enum study_length k = 0; k < STUDY_LENGTHS; k++) {
+		samples += s->runs[k].samples;
 		l_samples += s->runs[k].l_samples.count;
+	}
+	if (!samples)
+		return;
 	strbuf_putc(out, '\n');
 	if (!s->daemons.count)
 		put_text("No daemon was seen in any sample.", style, out);
@@ -298,7 +301,8 @@ static void put_words(const struct study *s, const struct daemons_style *style, 
 /* ---- the long-running daemons ---- */
 
 /* As many digits as the error supports, four at most; "?" after an uncertain one. */
-static void format_period(const struct study_period *p, bool ascii, char out[WORDS])
+static void format_period(const struct study_period *p, const struct daemons_style *style,
+			  char out[WORDS])
 {
 	struct scale scale = scale_for((double)p->ns, TIME_UNIT_AUTO);
 	char value[WORDS], error[WORDS] = "";
@@ -315,10 +319,12 @@ static void format_period(const struct study_period *p, bool ascii, char out[WOR
 	scale.decimals = scale.decimals < 0 ? 0 : scale.decimals;
 	format_figure((double)p->ns, &scale, value);
 	/* an error too small for these digits is not worth more of them */
-	if ((double)p->error_ns / scale.ns * pow(10, scale.decimals) >= 0.5)
+	if (style->width >= NARROW &&
+	    (double)p->error_ns / scale.ns * pow(10, scale.decimals) >= 0.5)
 		format_figure((double)p->error_ns, &scale, error);
-	snprintf(out, WORDS, "%.40s%s%.40s\u00a0%s%s", value, *error ? (ascii ? "+-" : "±") : "",
-		 error, scale.unit, p->uncertain ? "?" : "");
+	snprintf(out, WORDS, "%.40s%s%.40s\u00a0%s%s", value,
+		 *error ? (style->ascii ? "+-" : "±") : "", error, scale.unit,
+		 p->uncertain ? "?" : "");
 }
 
 /* "64.0 ms <3600 s" */
@@ -350,14 +356,15 @@ static const struct cutoff *cutoff_of(const struct study *s, const char *daemon,
 
 static void add_times(struct table *t, const struct study_seen *seen, size_t width)
 {
-	char count[WORDS] = "";
+	char count[WORDS] = "-";
 	add_ns(t, seen->cluster_executions, (double)seen->cluster_max_ns);
 	if (width >= NARROW)
 		add_ns(t, seen->cluster_executions, seen->cluster_sigma_ns);
 	add_ns(t, seen->long_executions, (double)seen->long_least_ns);
 	if (width >= WIDE)
 		add_ns(t, seen->long_executions, (double)seen->long_most_ns);
-	snprintf(count, sizeof count, "%u", seen->long_executions);
+	if (seen->long_executions)
+		snprintf(count, sizeof count, "%u", seen->long_executions);
 	if (width >= NARROW)
 		table_add_text(t, count);
 }
@@ -369,6 +376,11 @@ static void add_blank(struct table *t, size_t width)
 		table_add_text(t, "");
 }
 
+static bool is_seen(const struct study_seen *seen)
+{
+	return seen->cluster_executions || seen->long_executions;
+}
+
 /* A line for each run and for each cutoff: the short run's beside the cutoff of short programs. */
 static void add_daemon(struct table *t, const struct study *s, const struct study_daemon *d,
 		       const struct daemons_style *style)
@@ -376,7 +388,7 @@ static void add_daemon(struct table *t, const struct study *s, const struct stud
 	const struct study_seen *seen[STUDY_LENGTHS] = { NULL };
 	size_t runs = 0;
 	for (enum study_length k = 0; k < STUDY_LENGTHS; k++)
-		if (s->runs[k].present)
+		if (s->runs[k].present && (!runs || is_seen(&d->seen[k])))
 			seen[runs++] = &d->seen[k];
 	for (size_t line = 0; line < runs || cutoff_of(s, d->name, line); line++) {
 		const struct cutoff *c = cutoff_of(s, d->name, line);
@@ -387,7 +399,7 @@ static void add_daemon(struct table *t, const struct study *s, const struct stud
 		else
 			add_blank(t, style->width);
 		if (!line)
-			format_period(&d->period, style->ascii, period);
+			format_period(&d->period, style, period);
 		if (c)
 			format_cutoff(c, style->ascii, cutoff);
 		else if (!line)
@@ -405,29 +417,21 @@ static void add_daemon(struct table *t, const struct study *s, const struct stud
 	}
 }
 
-static struct table *daemons_table(const struct daemons_style *style)
+static struct table *long_running_table(const struct daemons_style *style)
 {
-	const struct {
-		struct column column;
-		size_t from; /* columns of the terminal */
-	} all[] = {
+	const struct daemons_column columns[] = {
 		{ { "daemon", "Daemon", COLUMN_TEXT }, 0 },
 		{ { "cluster_max", "Usual", COLUMN_TEXT, .right = true }, 0 },
 		{ { "cluster_sigma", style->ascii ? "sigma" : "σ", COLUMN_TEXT, .right = true },
 		  NARROW },
 		{ { "long_least", "Long", COLUMN_TEXT, .right = true }, 0 },
 		{ { "long_most", "Longest", COLUMN_TEXT, .right = true }, WIDE },
-		{ { "long_executions", "Times", COLUMN_TEXT, .right = true }, NARROW },
+		{ { "long_executions", "No.", COLUMN_TEXT, .right = true }, NARROW },
 		{ { "period", "Period", COLUMN_TEXT, .right = true }, 0 },
 		{ { "cutoff", "Cutoff", COLUMN_TEXT }, 0 },
 		{ { "samples", "In samples", COLUMN_TEXT }, WIDE },
 	};
-	struct column columns[sizeof all / sizeof *all];
-	size_t n = 0;
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		if (style->width >= all[i].from)
-			columns[n++] = all[i].column;
-	return table_new(columns, n);
+	return daemons_table(columns, sizeof columns / sizeof *columns, style->width);
 }
 
 /* Whether a daemon has a cutoff for short programs and none for longer ones. */
@@ -447,7 +451,7 @@ static void put_daemons(const struct study *s, const struct daemons_style *style
 {
 	bool uncertain = false;
 	struct strbuf text = { 0 };
-	struct table *t = daemons_table(style);
+	struct table *t = long_running_table(style);
 	for (size_t i = 0; i < s->daemons.count; i++) {
 		const struct study_daemon *d = &s->daemons.items[i];
 		if (!is_long_running(d))
@@ -456,15 +460,16 @@ static void put_daemons(const struct study *s, const struct daemons_style *style
 		add_daemon(t, s, d, style);
 	}
 	put_heading("Long-running daemons, process time in a sample", style, out);
-	render(t, style, out);
-	strbuf_printf(&text,
-		      "Usual: the most in the cluster%s. Long: the least of the long-running ones. "
-		      "A sample with more than the cutoff is dropped; %s and < say for programs of "
-		      "which elapsed time.",
-		      style->width < NARROW ? ""
-		      : style->ascii	    ? ", with its sigma"
-					    : ", with its σ",
-		      style->ascii ? ">=" : "≥");
+	daemons_render(t, style, out);
+	strbuf_printf(
+		&text,
+		"Usual: the most in the cluster%s. Long: the least of the long-running ones%s. "
+		"A sample with more than the cutoff is dropped; %s and < say for programs of "
+		"which elapsed time.",
+		style->width < NARROW ? ""
+		: style->ascii	      ? ", with its sigma"
+				      : ", with its σ",
+		style->width < NARROW ? "" : ", No.: how many", style->ascii ? ">=" : "≥");
 	if (uncertain)
 		strbuf_puts(&text, " ?: a period that rests on two occurrences.");
 	if (lacks_long(s) && !s->runs[STUDY_LONG].present)
@@ -529,7 +534,7 @@ void daemons_text(const struct study *s, const struct machine *machine,
 	put_words(s, &style, out);
 	if (count_long_running(s))
 		put_daemons(s, &style, out);
-	else if (runs_present(s))
+	else
 		put_none(s, &style, out);
 	put_others(s, &style, out);
 	put_daemons_zooms(s, &style, out);

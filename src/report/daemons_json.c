@@ -120,8 +120,10 @@ static json_t *cutoffs_json(const struct study *s, const char *daemon)
 		if (daemon && strcmp(c->daemon, daemon) != 0)
 			continue;
 		o = json_object();
-		if (!daemon)
+		if (!daemon) {
+			set(o, "id", json_id(c->id));
 			set(o, "daemon", json_text(c->daemon));
+		}
 		set_count(o, "from_ns", c->from_ns);
 		set_count_if(o, "below_ns", c->below_ns, c->below_ns);
 		set_count(o, "cutoff_ns", c->cutoff_ns);
@@ -159,6 +161,7 @@ void daemons_json(const struct study *s, const struct machine *machine, struct s
 	set(root, "id", json_id(s->id));
 	set(root, "source", json_string(study_source_name(s->source)));
 	set(root, "made_at", s->made_at_ns ? json_date(s->made_at_ns) : json_null());
+	set(root, "machine_id", json_id(s->machine));
 	set(root, "machine", json_machine(machine));
 	set(root, "runs", runs);
 	set(root, "daemons", daemons);

@@ -90,8 +90,12 @@ static void put_over_time(const struct sedona_run *r, const bool *is_l,
 		plot.y_low = fmin(plot.y_low, p.y[i]);
 		plot.y_high = fmax(plot.y_high, p.y[i]);
 	}
-	snprintf(title, sizeof title, "%zu samples over time, %zu of them L-samples (%s)", p.count,
-		 l_samples, mark(style));
+	if (l_samples)
+		snprintf(title, sizeof title, "%zu samples over time, %zu of them L-samples (%s)",
+			 p.count, l_samples, mark(style));
+	else
+		snprintf(title, sizeof title, "%zu sample%s over time, no L-samples", p.count,
+			 p.count == 1 ? "" : "s");
 	put_plot(&plot, &p, style, out);
 	free_points(&p);
 }
@@ -112,9 +116,9 @@ static void put_level(const struct points *pairs, const struct study_run *found,
 				.y_high = (double)l->high_ns };
 	format_expected(l->both_expected, expected);
 	snprintf(title, sizeof title,
-		 "Zoom %zu of %zu, %s: %u neither slow, %u first, %u second, %u both (%.40s)",
-		 level + 1, found->levels.count, study_shape_name(l->shape), l->neither, l->first,
-		 l->second, l->both, expected);
+		 "Zoom %zu of %zu, %s: neither %u, first %u, second %u, both %u (%.40s)", level + 1,
+		 found->levels.count, study_shape_name(l->shape), l->neither, l->first, l->second,
+		 l->both, expected);
 	put_plot(&plot, pairs, style, out);
 }
 
@@ -136,12 +140,11 @@ void daemons_plots(const struct sedona_run *r, const bool *is_l, const struct st
 	for (size_t i = 0; found && i < found->levels.count; i++)
 		put_level(&pairs, found, i, &style, out);
 	if (found && found->levels.count)
-		put_paragraph(
-			out, &(struct paragraph){ .width = style.width, .first = "", .indent = 2 },
-			style.ascii ? "x: one of the pair is an L-sample; > and ^: beyond the "
-				      "window. In brackets: both, if independent."
-				    : "●: one of the pair is an L-sample; > and ^: beyond the "
-				      "window. In brackets: both, if independent.");
+		put_paragraph(out,
+			      &(struct paragraph){
+				      .width = style.width, .first = mark(&style), .indent = 2 },
+			      ": one of the pair is an L-sample. > and ^: beyond the window. In "
+			      "brackets: both slow by chance.");
 	free_points(&pairs);
 	daemons_finish(&style, out, from);
 }

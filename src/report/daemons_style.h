@@ -10,6 +10,18 @@ struct daemons_style daemons_normal_style(const struct daemons_style *given);
 /* noise_finish() for this style. */
 void daemons_finish(const struct daemons_style *style, struct strbuf *out, size_t from);
 
+/* A column that is there in terminals of so many columns or more. */
+struct daemons_column {
+	struct column column;
+	size_t from;
+};
+struct table *daemons_table(const struct daemons_column *columns, size_t count, size_t width);
+void daemons_render(struct table *t, const struct daemons_style *style,
+		    struct strbuf *out); /* and frees it */
+
+#define NARROW 80 /* below, there is room for the main columns only */
+#define WIDE 104  /* from there on, for more of them */
+
 /* ET differ in their last digits: one unit for a window, and decimals that tell its ends apart. */
 struct scale daemons_scale(uint64_t low_ns, uint64_t high_ns);
 
