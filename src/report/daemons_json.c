@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/daemons.h"
+#include "report/daemons_style.h"
 #include "report/execution_json.h"
 
 static void set(json_t *o, const char *key, json_t *value)
@@ -136,13 +136,10 @@ static json_t *cutoffs_json(const struct study *s, const char *daemon)
 static json_t *daemon_json(const struct study *s, const struct study_daemon *d)
 {
 	json_t *o = json_object(), *runs = json_object();
-	bool long_running = false;
-	for (enum study_length k = 0; k < STUDY_LENGTHS; k++) {
-		long_running |= d->seen[k].long_executions > 0;
+	for (enum study_length k = 0; k < STUDY_LENGTHS; k++)
 		set(runs, study_length_name(k), seen_json(&s->runs[k], &d->seen[k]));
-	}
 	set(o, "name", json_text(d->name));
-	set(o, "long_running", json_boolean(long_running));
+	set(o, "long_running", json_boolean(daemon_is_long_running(d)));
 	set(o, "period", period_json(&d->period));
 	set(o, "cutoffs", cutoffs_json(s, d->name));
 	set(o, "runs", runs);

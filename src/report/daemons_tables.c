@@ -35,6 +35,31 @@ void daemons_render(struct table *t, const struct daemons_style *style, struct s
 	table_free(t);
 }
 
+void daemons_add_ns(struct table *t, bool known, double ns)
+{
+	char text[WORDS] = "-";
+	if (known)
+		format_ns(ns, text);
+	table_add_text(t, text);
+}
+
+void put_daemons_text(const char *text, const struct daemons_style *style, struct strbuf *out)
+{
+	put_paragraph(out, &(struct paragraph){ .width = style->width, .first = "", .indent = 2 },
+		      text);
+}
+
+void put_sample_numbers(const uint32_t *numbers, size_t count, struct strbuf *out)
+{
+	for (size_t i = 0; i < count; i++)
+		strbuf_printf(out, "%s%u", i ? ", " : "", numbers[i]);
+}
+
+bool daemon_is_long_running(const struct study_daemon *d)
+{
+	return d->seen[STUDY_SHORT].long_executions || d->seen[STUDY_LONG].long_executions;
+}
+
 /* ---- cutoffs ---- */
 
 struct table *daemons_cutoffs(const struct cutoff *cutoffs, size_t count)
@@ -143,9 +168,9 @@ void put_daemons_zooms(const struct study *s, const struct daemons_style *style,
 		any = true;
 	}
 	if (any)
-		put_paragraph(
-			out, &(struct paragraph){ .width = style->width, .first = "", .indent = 2 },
+		put_daemons_text(
 			"Chance: both, if slow samples came independently of each other. L: rare "
 			"daemons, never in both. Corner: a frequent one, or two bands. Symmetric: "
-			"nothing stands out, the central cluster.");
+			"nothing stands out, the central cluster.",
+			style, out);
 }

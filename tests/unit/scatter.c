@@ -229,8 +229,9 @@ static void every_dot(void **state)
 			     .y_high = LINES * 4 - 3,
 			     .count = COLUMNS * 2 * LINES * 4 };
 	for (size_t i = 0; i < s.count; i++) {
+		size_t line = i / (COLUMNS * 2);
 		x[i] = (double)(i % (COLUMNS * 2)) + 0.5;
-		y[i] = ((double)(i / (COLUMNS * 2)) + 0.5) * (LINES * 4 - 3) / (LINES * 4);
+		y[i] = ((double)line + 0.5) * (LINES * 4 - 3) / (LINES * 4);
 	}
 	struct strbuf out = { 0 };
 	scatter_text(&s, COLUMNS + 3, LINES, false, false, &out);
