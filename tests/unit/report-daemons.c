@@ -11,54 +11,19 @@
 #include <jansson.h>
 #include <cmocka.h>
 
-#include "base/text.h"
 #include "near.h"
 #include "report-csv.h"
 #include "report/daemons.h"
 #include "study-fixture.h"
+#include "text-lines.h"
 
 static struct study_fixture f;
-
-static void assert_has(const struct strbuf *out, const char *text)
-{
-	if (!strstr(strbuf_text(out), text))
-		fail_msg("\"%s\" is not in:\n%s", text, strbuf_text(out));
-}
-
-static void assert_has_not(const struct strbuf *out, const char *text)
-{
-	if (strstr(strbuf_text(out), text))
-		fail_msg("\"%s\" is in:\n%s", text, strbuf_text(out));
-}
-
-/* No line wider than asked or with spaces at its end, nothing that is no number; in ASCII when
- * asked for. */
-static void check_lines(const struct strbuf *out, const struct daemons_style *style)
-{
-	size_t width = style->width ? style->width : 80;
-	char *copy = strdup(strbuf_text(out)), *rest = copy, *line;
-	while ((line = strsep(&rest, "\n")) && rest) {
-		size_t length = strlen(line);
-		if (text_width(line) > width)
-			fail_msg("%zu columns: %s", text_width(line), line);
-		if (length && line[length - 1] == ' ')
-			fail_msg("spaces at the end: %s", line);
-		for (size_t i = 0; style->ascii && i < length; i++)
-			if ((unsigned char)line[i] >= 0x80)
-				fail_msg("no ASCII: %s", line);
-	}
-	assert_string_equal(line, "");
-	free(copy);
-	assert_has_not(out, "nan");
-	assert_has_not(out, "inf ");
-	assert_has_not(out, "\u00a0");
-}
 
 static void render(const struct daemons_style *style, struct strbuf *out)
 {
 	strbuf_clear(out);
 	daemons_text(&f.study, f.machine.facts.count ? &f.machine : NULL, style, out);
-	check_lines(out, style);
+	assert_lines(out, style->width ? style->width : 80, style->ascii);
 }
 
 /* ---- text ---- */
@@ -176,7 +141,7 @@ static void every_width(void **state)
 				strbuf_clear(&out);
 				daemons_plots(&f.runs[0], f.is_l[0], &f.study.runs[0], &style,
 					      &out);
-				check_lines(&out, &style);
+				assert_lines(&out, width, ascii);
 			}
 		study_fixture_release(&f);
 	}

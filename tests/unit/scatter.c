@@ -9,28 +9,8 @@
 
 #include <cmocka.h>
 
-#include "base/text.h"
 #include "report/scatter.h"
-
-/* No line wider than asked or with spaces at its end; returns how many there are. */
-static size_t check_lines(const struct strbuf *out, size_t width)
-{
-	size_t lines = 0;
-	char *copy = strdup(strbuf_text(out)), *rest = copy, *line;
-	while ((line = strsep(&rest, "\n")) && rest) {
-		size_t length = strlen(line);
-		if (text_width(line) > width)
-			fail_msg("%zu columns: %s", text_width(line), line);
-		if (length && line[length - 1] == ' ')
-			fail_msg("spaces at the end: %s", line);
-		lines++;
-	}
-	assert_string_equal(line, "");
-	free(copy);
-	assert_null(strstr(strbuf_text(out), "nan"));
-	assert_null(strstr(strbuf_text(out), "inf"));
-	return lines;
-}
+#include "text-lines.h"
 
 static void assert_plot(const struct scatter *s, size_t width, size_t height, bool ascii,
 			const char *expected)
@@ -210,9 +190,7 @@ static void hostile(void **state)
 			struct strbuf out = { 0 };
 			size_t width = way & 2 ? 30 : 77;
 			scatter_text(&s, width, 7, way & 1, false, &out);
-			assert_int_equal(check_lines(&out, width), 1 + 7 + 2);
-			for (const char *at = strbuf_text(&out); way & 1 && *at; at++)
-				assert_true((unsigned char)*at < 0x80);
+			assert_int_equal(assert_lines(&out, width, way & 1), 1 + 7 + 2);
 			strbuf_release(&out);
 		}
 }
