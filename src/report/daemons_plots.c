@@ -100,7 +100,7 @@ static void put_over_time(const struct sedona_run *r, const bool *is_l,
 	free_points(&p);
 }
 
-/* (odd, even) pairs; those outside of the window stand at its edges. */
+/* Those outside of the window stand at its edges. */
 static void put_level(const struct points *pairs, const struct study_run *found, size_t level,
 		      const struct daemons_style *style, struct strbuf *out)
 {
@@ -134,9 +134,10 @@ void daemons_plots(const struct sedona_run *r, const bool *is_l, const struct st
 	}
 	put_over_time(r, is_l, &style, out);
 	struct points pairs = new_points(r->samples.count / 2);
-	for (size_t i = 0; i + 1 < r->samples.count; i += 2)
-		add_point(&pairs, (double)s[i].et_ns, (double)s[i + 1].et_ns,
-			  is_l && (is_l[i] || is_l[i + 1]));
+	for (size_t i = 0; i + 1 < r->samples.count; i++)
+		if (s[i].number % 2 && s[i + 1].number == s[i].number + 1)
+			add_point(&pairs, (double)s[i].et_ns, (double)s[i + 1].et_ns,
+				  is_l && (is_l[i] || is_l[i + 1]));
 	for (size_t i = 0; found && i < found->levels.count; i++)
 		put_level(&pairs, found, i, &style, out);
 	if (found && found->levels.count)

@@ -172,6 +172,26 @@ static void long_names(void **state)
 	study_fixture_release(&f);
 }
 
+/* Of a daemon that the long run did not see, both cutoffs stand there all the same. */
+static void cutoffs_without_run(void **state)
+{
+	(void)state;
+	struct strbuf out = { 0 };
+	assert_true(study_fixture_make(&f, "paper"));
+	struct study_seen *seen = &f.study.daemons.items[1].seen[STUDY_LONG];
+	seen->cluster_executions = seen->long_executions = 0;
+	render(&(struct daemons_style){ 0 }, &out);
+	assert_has(&out, "  64.0 ms <3600 s\n           ");
+	assert_has(&out, "   48.0 ms ≥3600 s\nrhn_check ");
+	render(&(struct daemons_style){ .width = 60 }, &out);
+	assert_has(&out, " 48.0 ms ≥3600 s\nrhn_check ");
+	f.study.cutoffs.items[2].below_ns = 7000000000000;
+	render(&(struct daemons_style){ .width = 140, .ascii = true }, &out);
+	assert_has(&out, " 48.0 ms >=3600 s <7000 s\nrhn_check ");
+	strbuf_release(&out);
+	study_fixture_release(&f);
+}
+
 static void colour(void **state)
 {
 	(void)state;
@@ -224,6 +244,25 @@ static void plots(void **state)
 	assert_true(study_fixture_make(&f, "empty"));
 	daemons_plots(&f.runs[0], f.is_l[0], &f.study.runs[0], NULL, &out);
 	assert_string_equal(strbuf_text(&out), "\nNo samples: nothing to plot.\n");
+	strbuf_release(&out);
+	study_fixture_release(&f);
+}
+
+/* A sample that failed leaves its partner alone: (1, 2) and (3, 4) are pairs, (2, 3) is none. */
+static void pairs(void **state)
+{
+	(void)state;
+	struct strbuf out = { 0 };
+	const struct daemons_style style = { .ascii = true };
+	assert_true(study_fixture_make(&f, "live"));
+	f.runs[0].samples.count = 2;
+	daemons_plots(&f.runs[0], f.is_l[0], &f.study.runs[0], &style, &out);
+	assert_has_not(&out, "no points");
+	for (size_t i = 0; i < 2; i++)
+		f.runs[0].samples.items[i].number++;
+	strbuf_clear(&out);
+	daemons_plots(&f.runs[0], f.is_l[0], &f.study.runs[0], &style, &out);
+	assert_int_equal(count_of(&out, "no points"), f.study.runs[0].levels.count);
 	strbuf_release(&out);
 	study_fixture_release(&f);
 }
@@ -325,7 +364,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole),      cmocka_unit_test(short_only),
 		cmocka_unit_test(in_words),   cmocka_unit_test(every_width),
-		cmocka_unit_test(long_names), cmocka_unit_test(colour),
+		cmocka_unit_test(long_names), cmocka_unit_test(cutoffs_without_run),
+		cmocka_unit_test(colour),     cmocka_unit_test(pairs),
 		cmocka_unit_test(plots),      cmocka_unit_test(json),
 		cmocka_unit_test(cutoffs),
 	};
