@@ -12,7 +12,7 @@
 
 #define LEAST_SAMPLES 6 /* fewer have no cluster: protocol/sedona.h */
 #define MOST_SEEN 5
-#define NUMBER_LINES 3
+#define MOST_NUMBERS 30
 
 static size_t runs_present(const struct study *s)
 {
@@ -139,12 +139,10 @@ static void put_listed(const char *first, const number_list *numbers,
 		       const struct daemons_style *style, struct strbuf *out)
 {
 	struct strbuf text = { 0 };
-	put_sample_numbers(numbers->items, numbers->count, &text);
-	put_paragraph(
-		out,
-		&(struct paragraph){
-			.width = style->width, .first = first, .indent = 2, .lines = NUMBER_LINES },
-		strbuf_text(&text));
+	put_sample_numbers(numbers->items, numbers->count, MOST_NUMBERS, &text);
+	put_paragraph(out,
+		      &(struct paragraph){ .width = style->width, .first = first, .indent = 2 },
+		      strbuf_text(&text));
 	strbuf_release(&text);
 }
 

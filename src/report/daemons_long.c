@@ -6,6 +6,7 @@
 
 #include "report/daemons_style.h"
 
+#define MOST_NUMBERS 8
 #define HOUR_NS 3600e9
 #define HOURS_FROM (2 * HOUR_NS)
 
@@ -119,7 +120,8 @@ static void add_daemon(struct table *t, const struct study *s, const struct stud
 			struct strbuf numbers = { 0 };
 			if (line < runs)
 				put_sample_numbers(seen[line]->samples.items,
-						   seen[line]->samples.count, &numbers);
+						   seen[line]->samples.count, MOST_NUMBERS,
+						   &numbers);
 			table_add_text(t, strbuf_text(&numbers));
 			strbuf_release(&numbers);
 		}

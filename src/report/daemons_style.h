@@ -23,8 +23,9 @@ void daemons_render(struct table *t, const struct daemons_style *style,
 void daemons_add_ns(struct table *t, bool known, double ns);
 /* A paragraph. */
 void put_daemons_text(const char *text, const struct daemons_style *style, struct strbuf *out);
-void put_sample_numbers(const uint32_t *numbers, size_t count, struct strbuf *out); /* "7, 20" */
-bool daemon_is_long_running(const struct study_daemon *d);			    /* in a run */
+/* "7, 20 and 3 more" */
+void put_sample_numbers(const uint32_t *numbers, size_t count, size_t most, struct strbuf *out);
+bool daemon_is_long_running(const struct study_daemon *d); /* in one of the runs */
 
 #define NARROW 80 /* below, there is room for the main columns only */
 #define WIDE 104  /* from there on, for more of them */

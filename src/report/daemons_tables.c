@@ -38,7 +38,7 @@ void daemons_render(struct table *t, const struct daemons_style *style, struct s
 void daemons_add_ns(struct table *t, bool known, double ns)
 {
 	char text[WORDS] = "-";
-	if (known)
+	if (known && isfinite(ns))
 		format_ns(ns, text);
 	table_add_text(t, text);
 }
@@ -49,10 +49,12 @@ void put_daemons_text(const char *text, const struct daemons_style *style, struc
 		      text);
 }
 
-void put_sample_numbers(const uint32_t *numbers, size_t count, struct strbuf *out)
+void put_sample_numbers(const uint32_t *numbers, size_t count, size_t most, struct strbuf *out)
 {
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count && i < most; i++)
 		strbuf_printf(out, "%s%u", i ? ", " : "", numbers[i]);
+	if (count > most)
+		strbuf_printf(out, " and %zu more", count - most);
 }
 
 bool daemon_is_long_running(const struct study_daemon *d)

@@ -192,6 +192,43 @@ static void cutoffs_without_run(void **state)
 	study_fixture_release(&f);
 }
 
+/* Names as a program may set them, figures that are none, and as many samples as a study may have:
+ * lines stay lines, JSON stays JSON. */
+static void hostile(void **state)
+{
+	(void)state;
+	struct strbuf out = { 0 };
+	assert_true(study_fixture_make(&f, "paper"));
+	struct study_run *r = &f.study.runs[STUDY_SHORT];
+	for (size_t i = 0; i < 2; i++)
+		strcpy(f.study.daemons.items[3 * i].name, "\xff\n\033[1m\"%s\t,\xc3");
+	f.study.daemons.items[1].seen[0].cluster_sigma_ns = NAN;
+	f.study.daemons.items[1].seen[0].long_most_ns = UINT64_MAX;
+	r->sigma_ns = INFINITY;
+	r->levels.items[0].both_expected = NAN;
+	r->levels.items[2].high_ns = r->levels.items[2].low_ns;
+	r->samples = 100000;
+	for (uint32_t i = 801; i <= 100000; i += 3) {
+		array_push(&r->l_samples, i);
+		array_push(&r->dropped, i);
+		array_push(&f.study.daemons.items[1].seen[0].samples, i);
+	}
+	for (size_t width = 60; width <= 200; width += 20) {
+		render(&(struct daemons_style){ .width = width }, &out);
+		assert_has(&out, "\\n\\x1b[1m\"%s");
+		assert_has(&out, " and 33052 more\n");
+		assert_has(&out, "stays, no daemon above its cutoff: 451\n");
+		assert_has_not(&out, "\033");
+	}
+	strbuf_clear(&out);
+	daemons_json(&f.study, NULL, &out);
+	json_t *root = json_loads(strbuf_text(&out), 0, NULL);
+	assert_non_null(root);
+	json_decref(root);
+	strbuf_release(&out);
+	study_fixture_release(&f);
+}
+
 static void colour(void **state)
 {
 	(void)state;
@@ -365,9 +402,9 @@ int main(void)
 		cmocka_unit_test(whole),      cmocka_unit_test(short_only),
 		cmocka_unit_test(in_words),   cmocka_unit_test(every_width),
 		cmocka_unit_test(long_names), cmocka_unit_test(cutoffs_without_run),
-		cmocka_unit_test(colour),     cmocka_unit_test(pairs),
-		cmocka_unit_test(plots),      cmocka_unit_test(json),
-		cmocka_unit_test(cutoffs),
+		cmocka_unit_test(hostile),    cmocka_unit_test(colour),
+		cmocka_unit_test(pairs),      cmocka_unit_test(plots),
+		cmocka_unit_test(json),	      cmocka_unit_test(cutoffs),
 	};
 	setenv("TZ", "UTC", 1);
 	tzset();
