@@ -9,12 +9,16 @@
 	{                                                    \
 		name, kind, 0, offsetof(struct type, member) \
 	}
-#define PERIOD(type, member)                                               \
-	F(type, member.found, FIELD_BOOL, "period_found"),                 \
-		F(type, member.uncertain, FIELD_BOOL, "period_uncertain"), \
-		F(type, member.samples, FIELD_REAL, "period_samples"),     \
-		F(type, member.ns, FIELD_U64, "period_ns"),                \
-		F(type, member.error_ns, FIELD_U64, "period_error_ns")
+/* A struct study_period within: `at` is its offset. */
+#define P(at, member, kind, name)                                           \
+	{                                                                   \
+		name, kind, 0, (at) + offsetof(struct study_period, member) \
+	}
+#define PERIOD(at)                                                                               \
+	P(at, found, FIELD_BOOL, "period_found"),                                                \
+		P(at, uncertain, FIELD_BOOL, "period_uncertain"),                                \
+		P(at, samples, FIELD_REAL, "period_samples"), P(at, ns, FIELD_U64, "period_ns"), \
+		P(at, error_ns, FIELD_U64, "period_error_ns")
 
 static const struct field row_fields[] = {
 	{ "source", FIELD_ENUM, STUDY_SOURCES, offsetof(struct study, source) },
@@ -56,17 +60,22 @@ static const struct field level_fields[] = {
 
 static const struct field daemon_fields[] = {
 	{ "name", FIELD_NAME, DAEMON_NAME, offsetof(struct study_daemon, name) },
-	PERIOD(study_daemon, period),
+	PERIOD(offsetof(struct study_daemon, period)),
 	{ 0 },
 };
 
 #define S(member, kind) F(study_seen, member, kind, #member)
 static const struct field seen_fields[] = {
-	S(cluster_executions, FIELD_U32), S(cluster_max_ns, FIELD_U64),
-	S(cluster_sigma_ns, FIELD_REAL),  S(long_executions, FIELD_U32),
-	S(long_least_ns, FIELD_U64),	  S(long_most_ns, FIELD_U64),
-	PERIOD(study_seen, period),	  S(has_cutoff, FIELD_BOOL),
-	S(cutoff_ns, FIELD_U64),	  { 0 },
+	S(cluster_executions, FIELD_U32),
+	S(cluster_max_ns, FIELD_U64),
+	S(cluster_sigma_ns, FIELD_REAL),
+	S(long_executions, FIELD_U32),
+	S(long_least_ns, FIELD_U64),
+	S(long_most_ns, FIELD_U64),
+	PERIOD(offsetof(struct study_seen, period)),
+	S(has_cutoff, FIELD_BOOL),
+	S(cutoff_ns, FIELD_U64),
+	{ 0 },
 };
 #undef S
 
