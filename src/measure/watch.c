@@ -87,9 +87,9 @@ static void wait_for_something(const struct going *g, struct pollfd fds[LOOKED_A
 	uint64_t ns = until > now ? until - now : 0;
 	struct timespec most = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
 	bool may_take = now - g->taken_ns >= SHORTEST_PAUSE_NS;
-	fds[LOOK_COLLECTOR] = (struct pollfd){
-		.fd = may_take ? burst_collector_fd(g->collector) : -1, .events = POLLIN
-	};
+	fds[LOOK_COLLECTOR] =
+		(struct pollfd){ .fd = may_take ? burst_collector_fd(g->collector) : -1,
+				 .events = POLLIN };
 	fds[LOOK_CONTROL] =
 		(struct pollfd){ .fd = plan->control ? plan->control_fd : -1, .events = POLLIN };
 	if (!may_take && ns > SHORTEST_PAUSE_NS)
