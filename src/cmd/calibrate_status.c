@@ -8,7 +8,6 @@
 #include "cmd/calibrate.h"
 #include "cmd/cmd.h"
 #include "cmd/control.h"
-#include "report/format.h"
 
 /* ---- what is on record ---- */
 
@@ -27,15 +26,14 @@ static json_t *record_json(const lab_watch_list *list)
 	json_t *all = json_array();
 	for (size_t i = 0; i < list->count; i++) {
 		const struct lab_watch_row *w = &list->items[i];
-		char begun[WORDS], ended[WORDS];
-		format_iso8601(w->begun_at_ns, begun);
-		format_iso8601(w->ended_at_ns, ended);
-		json_array_append_new(
-			all, json_pack("{s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:b}", "watch",
-				       (json_int_t)w->id, "begun_at", begun, "ended_at", ended,
-				       "covered_ns", (json_int_t)w->covered_ns, "bursts",
-				       (json_int_t)w->bursts, "lost", (json_int_t)w->lost, "bytes",
-				       (json_int_t)w->bytes, "going", (int)w->going));
+		json_array_append_new(all, json_pack("{s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:b}",
+						     "watch", (json_int_t)w->id, "begun_at",
+						     control_moment(w->begun_at_ns), "ended_at",
+						     control_moment(w->ended_at_ns), "covered_ns",
+						     (json_int_t)w->covered_ns, "bursts",
+						     (json_int_t)w->bursts, "lost",
+						     (json_int_t)w->lost, "bytes",
+						     (json_int_t)w->bytes, "going", (int)w->going));
 	}
 	return all;
 }
@@ -104,6 +102,7 @@ static void hint_at_others(const lab_watch_list *list, struct error *err)
 
 static void print_json(json_t *all, const lab_watch_list *list)
 {
+	json_object_set_new(all, "format", json_integer(1));
 	json_object_set_new(all, "record", record_json(list));
 	char *text = json_dumps(all, JSON_INDENT(2));
 	puts(text ? text : "{}");

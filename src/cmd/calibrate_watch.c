@@ -16,7 +16,6 @@
 #include "collect/collect.h"
 #include "measure/interrupt.h"
 #include "measure/watch.h"
-#include "report/format.h"
 
 #define HELD_MOST 2000000u /* bursts, 64 MB: what waits for a lab that cannot take it */
 #define LAST_TRIES 3
@@ -41,24 +40,16 @@ struct watching {
 
 /* ---- what it says of itself ---- */
 
-static json_t *moment(int64_t realtime_ns)
-{
-	char text[WORDS];
-	if (!realtime_ns)
-		return json_null();
-	format_iso8601(realtime_ns, text);
-	return json_string(text);
-}
-
 static char *status_text(const struct watching *w, const char *trouble, bool running)
 {
 	int64_t end = w->o->duration_ns ? w->since_ns + (int64_t)w->o->duration_ns : 0;
 	json_t *all = json_pack("{s:b, s:i, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "running",
 				(int)running, "pid", (int)getpid(), "watch", (json_int_t)w->watch,
-				"since", moment(w->since_ns), "until", moment(end), "bursts",
-				(json_int_t)w->bursts, "held", (json_int_t)w->held.bursts.count,
-				"dropped", (json_int_t)w->dropped, "lost", (json_int_t)w->lost,
-				"keep_bytes", (json_int_t)w->o->keep_bytes);
+				"since", control_moment(w->since_ns), "until", control_moment(end),
+				"bursts", (json_int_t)w->bursts, "held",
+				(json_int_t)w->held.bursts.count, "dropped", (json_int_t)w->dropped,
+				"lost", (json_int_t)w->lost, "keep_bytes",
+				(json_int_t)w->o->keep_bytes);
 	control_set_text(all, "lab", lab_path(w->lab));
 	if (*trouble)
 		control_set_text(all, "error", trouble);

@@ -13,8 +13,8 @@
 #include "collect/collect.h"
 #include "report/format.h"
 
-#define FORMAT "tare-cutoffs"
-#define FORMAT_VERSION 1
+#define KIND "cutoffs"
+#define FORMAT 1
 #define FILE_MOST 4000000u
 #define CUTOFFS_MOST 10000u
 #define DAY_NS INT64_C(86400000000000)
@@ -75,8 +75,8 @@ json_t *cutoffs_to_json(const struct lab_cutoffs *c, const struct machine *now)
 		json_array_append_new(list, cutoff_json(&c->cutoffs.items[i]));
 	format_iso8601(c->made_at_ns, made);
 	bool old = clock_realtime_ns() - c->made_at_ns > CUTOFFS_OLD_DAYS * DAY_NS;
-	return json_pack("{s:s, s:i, s:o, s:o, s:o, s:b, s:o, s:o}", "format", FORMAT, "version",
-			 FORMAT_VERSION, "machine", machine_json(now, &c->machine), "study",
+	return json_pack("{s:i, s:s, s:o, s:o, s:o, s:b, s:o, s:o}", "format", FORMAT, "kind", KIND,
+			 "machine", machine_json(now, &c->machine), "study",
 			 c->study ? json_integer((json_int_t)c->study) : json_null(), "made_at",
 			 c->made_at_ns ? json_string(made) : json_null(), "valid",
 			 (int)(c->cutoffs.count && !changed && !old), "changed", changes, "cutoffs",
@@ -163,12 +163,12 @@ static int read_machine(const json_t *machine, struct cutoffs_file *into, struct
 
 static int read_all(const json_t *all, struct cutoffs_file *into, struct error *err)
 {
-	const char *format = json_string_value(json_object_get(all, "format"));
+	const char *kind = json_string_value(json_object_get(all, "kind"));
 	const json_t *list = json_object_get(all, "cutoffs");
-	if (!format || strcmp(format, FORMAT) != 0)
-		return bad(err, "its \"format\" is not \"" FORMAT "\"");
-	if (json_integer_value(json_object_get(all, "version")) != FORMAT_VERSION)
-		return bad(err, "its \"version\" is not known to this tare");
+	if (!kind || strcmp(kind, KIND) != 0)
+		return bad(err, "its \"kind\" is not \"" KIND "\"");
+	if (json_integer_value(json_object_get(all, "format")) != FORMAT)
+		return bad(err, "its \"format\" is not known to this tare");
 	if (read_machine(json_object_get(all, "machine"), into, err))
 		return -1;
 	if (!json_is_array(list))
