@@ -1,5 +1,6 @@
-/* Reads CSV as RFC 4180 has it: a field in quotes may hold commas, line breaks and, doubled, quotes.
- * Lines end with LF or CRLF. A byte order mark in front and lines without anything are passed over.
+/* Reads CSV as RFC 4180 has it: a field in quotes may hold commas, line breaks and, doubled,
+ * quotes. Lines end with LF or CRLF. A byte order mark in front and lines without anything are
+ * passed over.
  */
 #ifndef TARE_BASE_CSV_H
 #define TARE_BASE_CSV_H

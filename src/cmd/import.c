@@ -173,7 +173,8 @@ int cmd_import(int argc, char **argv)
 		  "name of the run; of several, what their names begin with" },
 		{ 0, "tag", OPTION_TEXT, &o.tag, "TEXT", "a note kept with each run" },
 		{ 0, "here", OPTION_FLAG, &o.here, NULL, "it was measured on this machine" },
-		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab to store in (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE",
+		  "the lab to store in (default: your own)" },
 		{ 0 }
 	};
 	text_list operands = { 0 };

@@ -50,17 +50,16 @@ static void compute(uint64_t turns, bool verbose)
 int cmd_inc(int argc, char **argv)
 {
 	struct inc_options o = { 0 };
-	struct option_spec specs[] = {
-		{ 0, "turns", OPTION_INTEGER, &o.turns, "NUM", "exactly NUM turns of the loop",
-		  .min = 1, .max = LONG_MAX },
-		{ 0, "print", OPTION_FLAG, &o.print, NULL,
-		  "print how many turns that are, and count nothing" },
-		{ 0, "calibrate-again", OPTION_FLAG, &o.again, NULL,
-		  "measure anew how fast this CPU counts" },
-		{ 'v', "verbose", OPTION_FLAG, &o.verbose, NULL,
-		  "say how many turns it made, and their CPU time" },
-		{ 0 }
-	};
+	struct option_spec specs[] = { { 0, "turns", OPTION_INTEGER, &o.turns, "NUM",
+					 "exactly NUM turns of the loop", .min = 1,
+					 .max = LONG_MAX },
+				       { 0, "print", OPTION_FLAG, &o.print, NULL,
+					 "print how many turns that are, and count nothing" },
+				       { 0, "calibrate-again", OPTION_FLAG, &o.again, NULL,
+					 "measure anew how fast this CPU counts" },
+				       { 'v', "verbose", OPTION_FLAG, &o.verbose, NULL,
+					 "say how many turns it made, and their CPU time" },
+				       { 0 } };
 	text_list operands = { 0 };
 	struct error err = ERROR_INIT;
 	int code = EXIT_DONE;

@@ -1,5 +1,5 @@
-/* Runs that were measured elsewhere, from CSV with the columns run, sample, et_ns, pt_ns, daemon and
- * daemon_pt_ns in any order: a row for each daemon's execution, or one with neither daemon nor
+/* Runs that were measured elsewhere, from CSV with the columns run, sample, et_ns, pt_ns, daemon
+ * and daemon_pt_ns in any order: a row for each daemon's execution, or one with neither daemon nor
  * daemon_pt_ns for a sample without any. */
 #ifndef TARE_RECORD_IMPORTED_H
 #define TARE_RECORD_IMPORTED_H
