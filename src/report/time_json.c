@@ -135,6 +135,20 @@ static json_t *drops_json(const struct run_view *view)
 	return drops;
 }
 
+static json_t *cutoffs_json(const struct emp_cutoffs *c)
+{
+	if (!c->count)
+		return json_null();
+	json_t *o = json_object();
+	json_object_set_new(o, "study", json_id(c->study));
+	json_object_set_new(o, "made_at", json_date(c->made_at_ns));
+	json_object_set_new(o, "count", json_integer((json_int_t)c->count));
+	json_object_set_new(o, "hold", json_integer((json_int_t)c->hold));
+	json_object_set_new(o, "program_ns", json_real(c->program_ns));
+	json_object_set_new(o, "daemons_seen", json_boolean(c->seen));
+	return o;
+}
+
 static json_t *protocol_json(const struct run_view *view)
 {
 	const struct emp_result *r = view->result;
@@ -158,6 +172,7 @@ static json_t *protocol_json(const struct run_view *view)
 		json_array_append_new(warnings, warning);
 	}
 	json_object_set_new(o, "measures", measures);
+	json_object_set_new(o, "cutoffs", cutoffs_json(&r->cutoffs));
 	json_object_set_new(o, "drops", drops_json(view));
 	json_object_set_new(o, "warnings", warnings);
 	return o;
