@@ -102,9 +102,9 @@ static void set_lists(json_t *object, const struct run_view *view)
 	json_object_set_new(object, "process_times", process_times);
 }
 
-static json_t *summary_json(const struct summary *s, bool present)
+json_t *json_summary(const struct summary *s)
 {
-	if (!present || !s->n)
+	if (!s->n)
 		return json_null();
 	double spread = s->n > 1 ? 1 : NAN; /* one value has none */
 	json_t *o = json_object();
@@ -158,9 +158,10 @@ static json_t *protocol_json(const struct run_view *view)
 	json_object_set_new(o, "user_share", json_real_or_null(r->user_share));
 	for (enum emp_measure m = 0; m < EMP_MEASURES; m++) {
 		json_t *pair = json_object();
-		json_object_set_new(pair, "kept", summary_json(&r->kept[m], r->present[m]));
+		json_object_set_new(pair, "kept",
+				    r->present[m] ? json_summary(&r->kept[m]) : json_null());
 		json_object_set_new(pair, "unfiltered",
-				    summary_json(&r->unfiltered[m], r->present[m]));
+				    r->present[m] ? json_summary(&r->unfiltered[m]) : json_null());
 		json_object_set_new(measures, emp_measure_name(m), pair);
 	}
 	for (size_t i = 0; i < r->warnings.count; i++) {
