@@ -77,8 +77,7 @@ static bool holds(enum emp_version v, const struct machine *machine, const struc
 			snprintf(why, EMP_WHY, "no cutoffs of this machine: rule II alone");
 		else if (!r->cutoffs.hold)
 			snprintf(why, EMP_WHY,
-				 "none of its %zu cutoffs is for this length: rule II alone",
-				 r->cutoffs.count);
+				 "no cutoff of this machine is for this length: rule II alone");
 		else if (!r->cutoffs.seen)
 			snprintf(why, EMP_WHY, "no daemon was seen: rule II alone");
 		else

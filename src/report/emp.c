@@ -211,7 +211,7 @@ void emp_text(const struct run_view *view, const struct emp_versions *versions,
 	put_paragraph(out, &p, strbuf_text(&text));
 	strbuf_clear(&text);
 	if (measure != EMP_ET) {
-		strbuf_printf(&text, "Process is the %s.", measure_title(measure));
+		strbuf_printf(&text, "Process is %s.", measure_title(measure));
 		put_paragraph(out, &p, strbuf_text(&text));
 	}
 	strbuf_release(&text);
