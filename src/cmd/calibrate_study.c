@@ -221,7 +221,9 @@ static int store(const struct calibrate_options *o, struct lab *lab, struct stud
 	if (s->machine)
 		return lab_add_study_of_daemons(lab, s, err);
 	if (!o->quiet)
-		fputs("tare: not stored: which machine the samples are of is not known\n", stderr);
+		fputs("tare: not stored: which machine the samples are of is not known ('tare "
+		      "import --here'\n      says that it is this one)\n",
+		      stderr);
 	return 0;
 }
 
