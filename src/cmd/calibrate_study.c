@@ -34,16 +34,21 @@ static bool clock_stepped(const struct sedona_run *r)
 int calibrate_load(struct lab *lab, int64_t run, struct sedona_run *into, int64_t *machine,
 		   enum backend *seen, struct error *err)
 {
-	loaded_list list = { 0 };
-	if (loaded_add(&list, lab, run, LAB_PROCESSES, err))
-		return -1;
-	const struct loaded_run *l = list.items;
-	sedona_run_of(&l->run, l->executions.items, l->executions.count, into);
-	into->run = run;
-	*machine = l->run.machine;
-	*seen = l->run.backend;
-	loaded_release(&list);
-	if (clock_stepped(into)) {
+	struct run stored = { 0 };
+	execution_list list = { 0 };
+	int failed = lab_get_run(lab, run, &stored, err) ||
+		     lab_get_executions(lab, run, LAB_PROCESSES, &list, err);
+	if (!failed) {
+		sedona_run_of(&stored, list.items, list.count, into);
+		into->run = run;
+		*machine = stored.machine;
+		*seen = stored.backend;
+	}
+	for (size_t i = 0; i < list.count; i++)
+		execution_release(&list.items[i]);
+	array_release(&list);
+	run_release(&stored);
+	if (!failed && clock_stepped(into)) {
 		fprintf(stderr,
 			"tare: the clock was set back during run %" PRId64
 			": its samples are taken to follow\n      each other without a pause\n",
@@ -51,7 +56,7 @@ int calibrate_load(struct lab *lab, int64_t run, struct sedona_run *into, int64_
 		for (size_t i = 0; i < into->samples.count; i++)
 			into->samples.items[i].at_ns = 0;
 	}
-	return 0;
+	return failed ? -1 : 0;
 }
 
 /* The same machine, whatever its kernel and settings are. */
