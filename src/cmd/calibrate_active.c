@@ -40,7 +40,7 @@ struct active {
 	struct part parts[STUDY_LENGTHS];
 	enum study_length at;
 	struct progress progress;
-	char label[64], note[96];
+	char label[64];
 };
 
 /* ---- what a run says of itself ---- */
@@ -101,18 +101,38 @@ static int add_run(struct active *a, struct error *err)
 
 /* ---- what the plan tells ---- */
 
-/* What comes after this run, so that the time left is no surprise. */
-static void make_note(struct active *a)
+/* "45 s", "12 min", "28 h", "9.1 days" */
+static void long_time(double ns, char out[32])
 {
-	const struct part *next = &a->parts[STUDY_LONG];
-	char inc[32], left[32];
-	*a->note = '\0';
-	if (a->at == STUDY_LONG || !next->want.length_ns || next->done >= next->want.samples)
+	static const struct {
+		double below_s, unit_s;
+		const char *unit;
+	} units[] = { { 120, 1, "s" }, { 7200, 60, "min" }, { 172800, 3600, "h" } };
+	double s = ns / 1e9;
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (s < units[i].below_s) {
+			snprintf(out, 32, "%.0f %s", s / units[i].unit_s, units[i].unit);
+			return;
+		}
+	snprintf(out, 32, "%.1f days", s / 86400);
+}
+
+/* The whole study's time left, by what its samples took so far: the bar's own is this run's. */
+static void draw(struct active *a)
+{
+	const struct part *p = &a->parts[a->at];
+	char left[32], note[64];
+	double took = (double)(clock_monotonic_ns() - a->progress.begun_ns), sum = 0;
+	double planned = (double)p->want.length_ns * p->done;
+	double rate = p->done && took > planned ? took / planned : 1;
+	if (!progress_due(&a->progress))
 		return;
-	uint64_t count = next->want.samples - next->done;
-	inc_name(next->want.length_ns, inc);
-	text_duration((double)next->want.length_ns * (double)count, 2, left, sizeof left);
-	snprintf(a->note, sizeof a->note, "then %s x %" PRIu64 ", %s", inc, count, left);
+	for (int l = 0; l < STUDY_LENGTHS; l++)
+		sum += (double)a->parts[l].want.length_ns * rate *
+		       (a->parts[l].want.samples - a->parts[l].done);
+	long_time(sum, left);
+	snprintf(note, sizeof note, "%s in all", left);
+	progress_update(&a->progress, p->done, p->want.samples, note);
 }
 
 static int on_begun(void *context, size_t item, struct error *err)
@@ -125,12 +145,11 @@ static int on_begun(void *context, size_t item, struct error *err)
 		return -1;
 	inc_name(p->want.length_ns, inc);
 	snprintf(a->label, sizeof a->label, "%s, %s run", inc, study_length_name(a->at));
-	make_note(a);
 	progress_init(&a->progress, a->label, !a->o->quiet);
 	/* as if this tare had made those before, too: the time left is then right at once */
 	uint64_t before = p->want.length_ns * p->done, now = a->progress.begun_ns;
 	a->progress.begun_ns = before < now ? now - before : 0;
-	progress_update(&a->progress, p->done, p->want.samples, a->note);
+	draw(a);
 	return p->run ? 0 : add_run(a, err);
 }
 
@@ -149,12 +168,11 @@ static int on_executed(void *context, size_t item, struct execution *x, struct e
 static void on_progress(void *context, size_t item, uint32_t done, uint32_t planned)
 {
 	struct active *a = context;
-	const struct part *p = &a->parts[a->at];
 	(void)item;
 	(void)done;
 	(void)planned;
-	if (a->progress.label)
-		progress_update(&a->progress, p->done, p->want.samples, a->note);
+	if (a->progress.label) /* the first time it is told nothing has begun */
+		draw(a);
 }
 
 /* ---- going on with one ---- */

@@ -41,9 +41,9 @@ static json_t *record_json(const lab_watch_list *list)
 static void print_record(const lab_watch_list *list)
 {
 	static const struct column columns[] = {
-		{ "watch", "watch", COLUMN_COUNT },	   { "begun_at", "begun", COLUMN_DATE },
-		{ "covered", "covered", COLUMN_DURATION }, { "bursts", "bursts", COLUMN_COUNT },
-		{ "lost", "lost", COLUMN_COUNT },	   { "bytes", "size", COLUMN_BYTES },
+		{ "watch", "Watch", COLUMN_COUNT },	   { "begun_at", "Begun", COLUMN_DATE },
+		{ "covered", "Covered", COLUMN_DURATION }, { "bursts", "Bursts", COLUMN_COUNT },
+		{ "lost", "Lost", COLUMN_COUNT },	   { "bytes", "Size", COLUMN_BYTES },
 	};
 	if (!list->count)
 		return;
