@@ -239,7 +239,7 @@ static void say_stored(const struct study *s)
 		printf("%zu cutoff%s now in force on its machine ('tare cutoffs' lists them)\n",
 		       s->cutoffs.count, s->cutoffs.count == 1 ? " is" : "s are");
 	else
-		puts("no daemon disturbs this machine enough for a cutoff");
+		puts("it gives no cutoff");
 }
 
 int calibrate_conclude(const struct calibrate_options *o, struct lab *lab,

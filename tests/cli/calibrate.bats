@@ -103,7 +103,7 @@ samples() {
 	"$TARE" import --here all.csv
 	run "$TARE" calibrate --from alike
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"no daemon disturbs this machine"* ]]
+	[[ "$output" == *"it gives no cutoff"* ]]
 	[ "$("$TARE" cutoffs --json | jq '.cutoffs | length')" -eq 0 ]
 	refused "has 5 samples that count a study takes 6 or more" --from few
 	[ "$("$TARE" cutoffs studies --json | jq length)" -eq 1 ]
@@ -230,6 +230,18 @@ has_samples() {
 	[ "$status" -eq 3 ]
 }
 
+# studied OPTION...: `tare calibrate --from-watch` with these, as soon as enough was watched: on a busy
+# machine little of a CPU is left to the program that windows stand for
+studied() {
+	for ((i = 0; i < 60; i++)); do
+		run "$TARE" calibrate --from-watch "$@"
+		[ "$status" -ne 0 ] || return 0
+		sleep 0.5
+	done
+	echo "$output"
+	return 1
+}
+
 @test "calibrate: a watch in the background, and a study of it while it goes" {
 	needs_root
 	run "$TARE" calibrate --watch
@@ -240,13 +252,11 @@ has_samples() {
 	refused "a watch is running already, pid $pid" --watch
 	refused "a watch is running already, pid $pid" --watch --foreground
 	"$TARE" daemon --name beater -p 200ms -w 20ms -n 10 --cpu 0 2>/dev/null
-	run "$TARE" calibrate --from-watch --length 100ms --cpu 0 --json
-	echo "$output"
-	[ "$status" -eq 0 ]
+	studied --length 5ms --cpu 0 --json
 	[ "$(jq -c '[.daemons[] | select(.name == "beater")] | length' <<<"$output")" -eq 1 ]
 	[ "$("$TARE" cutoffs studies --json | jq -r '.[0].source')" = watch ]
 	refused "no CPU 1000 on record" --from-watch --cpu 1000
-	refused "has 0 windows of 1.00 h" --from-watch --length 1h
+	refused "has 0 windows of 3600 s" --from-watch --length 1h
 	if python3 -c 'import jsonschema' 2>/dev/null; then
 		"$TARE" calibrate --watch-status --json >status.json
 		python3 - "$schemas/watch-status.schema.json" status.json <<-'END'
@@ -269,7 +279,7 @@ has_samples() {
 	"$TARE" calibrate --watch -q
 	pid=$("$TARE" calibrate --watch-status --json | jq .pid)
 	sleep 1
-	"$TARE" calibrate --from-watch --length 50ms --no-store -q # stores what there is
+	studied --length 2ms --no-store -q # it stores what there is
 	kill -9 "$pid"
 	while [ -e "/proc/$pid" ]; do sleep 0.01; done
 	"$TARE" calibrate --watch -q 1s
@@ -281,8 +291,7 @@ has_samples() {
 	[ "$status" -eq 1 ]
 	[ "$(jq -c '[.record[] | .going]' <<<"$output")" = '[false,false]' ]
 	[ "$(jq '[.record[] | .covered_ns] | add > 1500000000' <<<"$output")" = true ]
-	run "$TARE" calibrate --from-watch --length 50ms
-	[ "$status" -eq 0 ]
+	studied --length 2ms
 	[[ "$output" == *"in 2 stretches"* ]]
 }
 
