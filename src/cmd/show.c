@@ -9,7 +9,7 @@
 struct show_options {
 	const char *lab;
 	const char *execution; /* NULL: all of them */
-	bool json, processes, executions, study, facts, ledger;
+	bool json, processes, executions, study, facts, ledger, no_cutoffs;
 	int unit;
 };
 
@@ -69,11 +69,18 @@ static int show(const loaded_list *list, const struct show_options *o, struct er
 	return failed;
 }
 
+/* No option that is about executions. */
+static bool is_plain(const struct show_options *o)
+{
+	return !o->processes && !o->executions && !o->study && !o->ledger && !o->facts &&
+	       !o->no_cutoffs;
+}
+
 /* A run of `tare noise` has no executions: it has a report of its own. */
 static int show_noise(int64_t run, const struct show_options *o, struct error *err)
 {
 	const struct noise_display d = { .most = NOISE_ROWS, .json = o->json, .lab = o->lab };
-	if (!o->processes && !o->executions && !o->study && !o->ledger && !o->facts)
+	if (is_plain(o))
 		return noise_show_stored(run, &d, err);
 	error_set(
 		err, EXIT_USAGE,
@@ -85,7 +92,7 @@ static int show_noise(int64_t run, const struct show_options *o, struct error *e
 /* The same of a profile. */
 static int show_profile(int64_t run, const struct show_options *o, struct error *err)
 {
-	if (!o->processes && !o->executions && !o->study && !o->ledger && !o->facts)
+	if (is_plain(o))
 		return profile_show_stored(o->lab, run, o->json, err);
 	error_set(err, EXIT_USAGE,
 		  "run %lld is a profile: of show's options, only --json and --lab go with it",
@@ -106,6 +113,7 @@ int cmd_show(int argc, char **argv)
 		  "where every ns went, cause by cause" },
 		{ 'e', "execution", OPTION_TEXT, &o.execution, "NUM",
 		  "with --ledger: of this execution, with its threads" },
+		{ 0, "no-cutoffs", OPTION_FLAG, &o.no_cutoffs, NULL, "do not apply rule (I)" },
 		{ 0, "machine", OPTION_FLAG, &o.facts, NULL, "the facts of the machine it ran on" },
 		{ 0, "json", OPTION_FLAG, &o.json, NULL, "everything, as JSON" },
 		{ 'u', "time-unit", OPTION_CHOICE, &o.unit, TIME_UNIT_CHOICES,
@@ -134,8 +142,9 @@ int cmd_show(int argc, char **argv)
 			show_noise(noise, &o, &err);
 		else if (cmd_run_is_of(SUBJECT_SYSTEM, o.lab, &names, &profile))
 			show_profile(profile, &o, &err);
-		else if (!cmd_load_runs(o.lab, &names, o.ledger ? LAB_THREADS : LAB_PROCESSES,
-					o.study, &list, &err))
+		else if (!cmd_load_runs_by(o.lab, &names, o.ledger ? LAB_THREADS : LAB_PROCESSES,
+					   o.study, o.no_cutoffs ? CUTOFFS_NONE : CUTOFFS_OF_RUN,
+					   &list, &err))
 			show(&list, &o, &err);
 		if (*err.text)
 			code = cmd_fail(&err);

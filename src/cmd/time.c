@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/time_quiet.h"
 #include "cmd/view.h"
 #include "measure/interrupt.h"
 
@@ -28,7 +29,8 @@ struct session {
 	struct run *runs; /* one per command; id 0 until begun */
 	bool *stored;	  /* an execution of it is in the lab */
 	loaded_list done; /* the runs that ended, in order */
-	bool quiet;	  /* no text on stdout */
+	bool silent;	  /* no text on stdout */
+	struct time_quiet quiet;
 	struct time_style style;
 	struct progress progress;
 	char label[40];
@@ -88,7 +90,7 @@ static int finish_run(struct session *s, size_t item, enum run_status status, st
 	if (lab_end_run(s->lab, run->id, status, err) ||
 	    loaded_add(&s->done, s->lab, run->id, s->o->ledger ? LAB_THREADS : LAB_PROCESSES, err))
 		return -1;
-	if (s->quiet)
+	if (s->silent)
 		return 0;
 	struct run_view *views = loaded_views(&s->done);
 	struct strbuf out = { 0 };
@@ -125,7 +127,7 @@ static int on_begun(void *context, size_t item, struct error *err)
 		return -1;
 	describe_run(s, item, &s->runs[item]);
 	text_display(s->runs[item].name, s->label, sizeof s->label);
-	progress_init(&s->progress, s->label, !s->quiet && s->o->style != STYLE_BASIC);
+	progress_init(&s->progress, s->label, !s->silent && s->o->style != STYLE_BASIC);
 	s->sum_ns = 0;
 	s->summed = 0;
 	return lab_add_run(s->lab, &s->runs[item], err);
@@ -192,6 +194,9 @@ static int open_everything(struct session *s, int argc, char **argv, struct erro
 					       BACKEND_PLAIN };
 	if (collector_open(&s->collector, wanted[s->o->backend], err) || keep_ledger(s, err))
 		return -1;
+	interrupt_watch();
+	if (time_quiet_begin(s->o, &s->quiet, err))
+		return -1;
 	struct machine m = { 0 };
 	machine_read(&m);
 	struct strbuf line = { 0 };
@@ -207,7 +212,7 @@ static int open_everything(struct session *s, int argc, char **argv, struct erro
 	s->directory = getcwd(NULL, 0);
 	if (!s->directory)
 		s->directory = xstrdup("?");
-	s->conditions = time_conditions(s->o, s->p);
+	s->conditions = time_conditions(s->o, s->p, time_quiet_json(&s->quiet));
 	return failed;
 }
 
@@ -277,10 +282,10 @@ static int judge_slower(struct session *s, struct error *err)
 		}
 		struct strbuf words = { 0 };
 		comparison_sentence(against, &s->done.items[i], &c, &words);
-		if (s->baseline && !s->quiet)
+		if (s->baseline && !s->silent)
 			printf("%s", strbuf_text(&words));
 		if (s->o->slower >= 0 && cmd_judge_slower(&c, s->o->slower)) {
-			if (!s->baseline || s->quiet)
+			if (!s->baseline || s->silent)
 				fprintf(stderr, "%s", strbuf_text(&words));
 			verdict = 1;
 		}
@@ -295,7 +300,7 @@ static int conclude(struct session *s, struct error *err)
 	if (!s->done.count)
 		return EXIT_DONE;
 	struct run_view *views = loaded_views(&s->done);
-	if (!s->quiet && s->done.count > 1) {
+	if (!s->silent && s->done.count > 1) {
 		struct strbuf out = { 0 };
 		strbuf_putc(&out, '\n');
 		time_text_summary(views, s->done.count, &s->style, &out);
@@ -317,7 +322,6 @@ static int measure(struct session *s, struct error *err)
 {
 	/* orphans of a subject become tare's children, so that none escapes unseen */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	interrupt_watch();
 	if (calibrate_shell(s, err))
 		return -1;
 	struct plan_events events = {
@@ -357,8 +361,8 @@ static int run_session(const struct time_options *o, struct time_plan *p, int ar
 {
 	struct error err = ERROR_INIT;
 	struct session s = { .o = o, .p = p };
-	s.quiet = o->json || o->style == STYLE_NONE ||
-		  (o->export_json && strcmp(o->export_json, "-") == 0);
+	s.silent = o->json || o->style == STYLE_NONE ||
+		   (o->export_json && strcmp(o->export_json, "-") == 0);
 	s.style = (struct time_style){ .width = (size_t)cmd_columns(),
 				       .unit = (enum time_unit)o->unit,
 				       .reference = o->reference ? 1 : 0 };
@@ -368,7 +372,12 @@ static int run_session(const struct time_options *o, struct time_plan *p, int ar
 	s.stored = xcalloc(p->plan.count, sizeof *s.stored);
 	int failed = open_everything(&s, argc, argv, &err) || measure(&s, &err);
 	int code = failed ? cmd_fail(&err) : EXIT_DONE;
-	struct error late = ERROR_INIT;
+	struct error restoring = ERROR_INIT, late = ERROR_INIT;
+	if (time_quiet_end(&s.quiet, &restoring)) {
+		int left = cmd_fail(&restoring);
+		code = failed ? code : left;
+		failed = -1;
+	}
 	int verdict = conclude(&s, &late);
 	if (!failed)
 		code = verdict;
@@ -443,6 +452,10 @@ int cmd_time(int argc, char **argv)
 		  "processes left behind (default: end)", .rare = true },
 		{ 0, "grace", OPTION_DURATION, &o.grace_ns, "TIME",
 		  "wait so long for them (default: 1s)", .rare = true },
+		{ 0, "quiet", OPTION_FLAG, &o.quiet, NULL,
+		  "quieten the machine meanwhile (as root)" },
+		{ 0, "emp", OPTION_CHOICE, &o.emp, "none|v1|v2|v3|v4|v5|v6",
+		  "by this version of EMP (as root)", .rare = true },
 		{ 0, "cpu", OPTION_TEXT, &o.cpus, "LIST", "pin to these CPUs" },
 		{ 0, "nice", OPTION_INTEGER, &o.nice_level, "NUM", "nice level", .min = -20,
 		  .max = 19, .rare = true },
@@ -459,6 +472,8 @@ int cmd_time(int argc, char **argv)
 		{ 0, "no-ledger", OPTION_FLAG, &o.no_ledger, NULL, "do not keep a ledger" },
 		{ 0, "trace", OPTION_FLAG, &o.trace, NULL, "keep every event, for 'tare export'" },
 		{ 0, "keep-outliers", OPTION_FLAG, &o.keep_outliers, NULL, "do not apply rule (II)",
+		  .rare = true },
+		{ 0, "no-cutoffs", OPTION_FLAG, &o.no_cutoffs, NULL, "do not apply rule (I)",
 		  .rare = true },
 		{ 0, "baseline", OPTION_TEXT, &o.baseline, "RUN", "compare with a stored run" },
 		{ 0, "measure", OPTION_CHOICE, &o.measure, COMPARED_MEASURES,
@@ -492,7 +507,7 @@ int cmd_time(int argc, char **argv)
 			&code)) {
 		struct error err = ERROR_INIT;
 		struct time_plan p = { 0 };
-		if (time_plan_make(&o, &operands, &p, &err))
+		if (time_apply_emp(&o, &err) || time_plan_make(&o, &operands, &p, &err))
 			code = cmd_fail(&err);
 		else
 			code = run_session(&o, &p, argc, argv);

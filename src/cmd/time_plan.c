@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -304,6 +303,34 @@ static int check_people_and_names(const struct time_options *o, struct error *er
 	return 0;
 }
 
+#define EMP_RULES 5   /* the first version with rules (I) and (II) */
+#define EMP_SAMPLES 6 /* the first with a fixed number of samples */
+
+int time_apply_emp(struct time_options *o, struct error *err)
+{
+	if (!o->emp)
+		return 0;
+	if (o->emp >= EMP_RULES && (o->keep_outliers || o->no_cutoffs))
+		return error_set(err, EXIT_USAGE, "time: --emp v%d and --%s contradict each other",
+				 o->emp, o->keep_outliers ? "keep-outliers" : "no-cutoffs");
+	if (o->emp < EMP_RULES)
+		o->keep_outliers = o->no_cutoffs = true;
+	if (o->emp >= EMP_SAMPLES && !o->runs && !o->min_runs && !o->max_runs && o->precision < 0)
+		o->runs = 10;
+	return 0;
+}
+
+static int check_quiet(const struct time_options *o, struct error *err)
+{
+	if ((!o->quiet && !o->emp) || geteuid() == 0)
+		return 0;
+	error_set(err, EXIT_ENVIRONMENT,
+		  "time: --%s changes settings of the machine, which takes root",
+		  o->quiet ? "quiet" : "emp");
+	return error_hint(err, "sudo tare time ... ('tare quiet --dry-run' shows what it changes), "
+			       "or leave the option out");
+}
+
 static int check_options(const struct time_options *o, struct error *err)
 {
 	if (o->runs && (o->min_runs || o->max_runs))
@@ -329,6 +356,8 @@ static int check_options(const struct time_options *o, struct error *err)
 				 o->ledger ? "ledger" : "trace");
 	if (o->no_lab && o->trace)
 		return error_set(err, EXIT_USAGE, "time: --trace needs a lab to be kept in");
+	if (check_quiet(o, err))
+		return -1;
 	return check_people_and_names(o, err) || check_exports(o, err) ? -1 : 0;
 }
 
@@ -409,7 +438,7 @@ static void set_text(json_t *o, const char *key, const char *value)
 	free(clean);
 }
 
-char *time_conditions(const struct time_options *o, const struct time_plan *p)
+char *time_conditions(const struct time_options *o, const struct time_plan *p, json_t *quiet)
 {
 	static const char *const orders[] = { "sequential", "interleaved", "random" };
 	static const char *const orphans[] = { "end", "leave" };
@@ -430,6 +459,11 @@ char *time_conditions(const struct time_options *o, const struct time_plan *p)
 		json_array_append_new(codes, json_integer(p->codes.items[i]));
 	json_object_set_new(all, "expected_codes", codes);
 	json_object_set_new(all, "keep_outliers", json_boolean(o->keep_outliers));
+	json_object_set_new(all, "cutoffs", json_boolean(!o->no_cutoffs));
+	if (o->emp)
+		json_object_set_new(all, "emp", json_sprintf("v%d", o->emp));
+	if (quiet)
+		json_object_set_new(all, "quiet", quiet);
 	json_object_set_new(all, "time_limit_ns", json_integer((json_int_t)o->time_limit_ns));
 	json_object_set_new(all, "ledger", json_boolean(!o->no_ledger));
 	json_object_set_new(all, "trace", json_boolean(o->trace));

@@ -2,6 +2,8 @@
 #ifndef TARE_CMD_TIME_PLAN_H
 #define TARE_CMD_TIME_PLAN_H
 
+#include <jansson.h>
+
 #include "base/options.h"
 #include "measure/parameters.h"
 #include "measure/plan.h"
@@ -13,6 +15,8 @@ struct time_options {
 	text_list prepare, conclude, names, outputs, scans, lists;
 	bool no_shell, show_output, keep_outliers, no_aslr, no_padding, as_root, no_lab, json;
 	bool ledger, no_ledger, trace; /* ledger: it must be kept, and is shown whole */
+	bool quiet, no_cutoffs;
+	int emp;	    /* the version of EMP asked for; 0: none */
 	const char *ignore; /* NULL not given, "" or "all-non-zero", or a list of codes */
 	int order, backend, orphans, unit, style, measure;
 	uint64_t time_limit_ns, grace_ns, min_time_ns;
@@ -49,12 +53,16 @@ struct time_plan {
 	struct plan plan;
 };
 
+/* Fills in what the version of EMP asked for stands for, before the plan is made. */
+int time_apply_emp(struct time_options *o, struct error *err);
+
 /* Everything that can be judged before anything runs. */
 int time_plan_make(const struct time_options *o, const text_list *operands, struct time_plan *out,
 		   struct error *err);
 void time_plan_release(struct time_plan *p);
 
-/* Every option that shaped the run, as a JSON object; the caller frees. */
-char *time_conditions(const struct time_options *o, const struct time_plan *p);
+/* Every option that shaped the run, as a JSON object; the caller frees. quiet: what was done to the
+ * machine for it; a reference that is taken over, or NULL. */
+char *time_conditions(const struct time_options *o, const struct time_plan *p, json_t *quiet);
 
 #endif

@@ -9,22 +9,16 @@
 #include "base/clock.h"
 #include "base/text.h"
 
-/* The part of a run's conditions that the protocol needs. */
-struct judged_under {
-	struct emp_options options;
-	ARRAY(int) codes;
-};
-
-static void read_conditions(const char *json, struct judged_under *under)
+static void read_conditions(const char *json, struct loaded_conditions *c)
 {
 	json_t *all = json ? json_loads(json, 0, NULL) : NULL;
-	under->options.ignore_failure = json_is_true(json_object_get(all, "ignore_failure"));
-	under->options.keep_outside = json_is_true(json_object_get(all, "keep_outliers"));
+	c->ignore_failure = json_is_true(json_object_get(all, "ignore_failure"));
+	c->keep_outliers = json_is_true(json_object_get(all, "keep_outliers"));
+	c->no_cutoffs = json_is_false(json_object_get(all, "cutoffs"));
+	c->quieted = json_object_get(all, "quiet") != NULL;
 	json_t *codes = json_object_get(all, "expected_codes");
 	for (size_t i = 0; i < json_array_size(codes); i++)
-		array_push(&under->codes, (int)json_integer_value(json_array_get(codes, i)));
-	under->options.expected_codes = under->codes.items;
-	under->options.expected_count = under->codes.count;
+		array_push(&c->codes, (int)json_integer_value(json_array_get(codes, i)));
 	json_decref(all);
 }
 
@@ -33,29 +27,68 @@ static void release_one(struct loaded_run *l)
 	for (size_t i = 0; i < l->executions.count; i++)
 		execution_release(&l->executions.items[i]);
 	array_release(&l->executions);
+	array_release(&l->conditions.codes);
+	lab_cutoffs_release(&l->cutoffs);
 	run_release(&l->run);
 	machine_release(&l->machine);
 	emp_result_release(&l->result);
 }
 
-int loaded_add(loaded_list *list, struct lab *lab, int64_t run, enum lab_detail detail,
-	       struct error *err)
+struct emp_options loaded_options(const struct loaded_run *l)
+{
+	const struct lab_cutoffs *c = &l->cutoffs;
+	return (struct emp_options){
+		.keep_outside = l->conditions.keep_outliers,
+		.ignore_failure = l->conditions.ignore_failure,
+		.expected_codes = l->conditions.codes.items,
+		.expected_count = l->conditions.codes.count,
+		.cutoffs = c->cutoffs.items,
+		.cutoff_count = c->cutoffs.count,
+		.origin = { .study = c->study,
+			    .made_at_ns = c->made_at_ns,
+			    .then = c->machine.facts.count ? &c->machine : NULL,
+			    .now = l->machine.facts.count ? &l->machine : NULL,
+			    .quieted = l->conditions.quieted },
+	};
+}
+
+/* The run, its machine and the cutoffs that apply, then its executions. */
+static int load(struct lab *lab, int64_t run, enum lab_detail detail, enum cutoff_use use,
+		struct loaded_run *l, struct error *err)
+{
+	if (lab_get_run(lab, run, &l->run, err) ||
+	    (l->run.machine && lab_get_machine(lab, l->run.machine, &l->machine, err)))
+		return -1;
+	read_conditions(l->run.conditions, &l->conditions);
+	bool wanted = use == CUTOFFS_ALL || (use == CUTOFFS_OF_RUN && !l->conditions.no_cutoffs);
+	if (wanted && l->machine.facts.count && lab_get_cutoffs(lab, &l->machine, &l->cutoffs, err))
+		return -1;
+	/* cutoffs are about processes */
+	if (l->cutoffs.cutoffs.count && detail < LAB_PROCESSES)
+		detail = LAB_PROCESSES;
+	return lab_get_executions(lab, run, detail, &l->executions, err);
+}
+
+int loaded_add_by(loaded_list *list, struct lab *lab, int64_t run, enum lab_detail detail,
+		  enum cutoff_use use, struct error *err)
 {
 	struct loaded_run l = { 0 };
-	if (lab_get_run(lab, run, &l.run, err) ||
-	    lab_get_executions(lab, run, detail, &l.executions, err) ||
-	    (l.run.machine && lab_get_machine(lab, l.run.machine, &l.machine, err))) {
+	if (load(lab, run, detail, use, &l, err)) {
 		release_one(&l);
 		return -1;
 	}
-	struct judged_under under = { 0 };
-	read_conditions(l.run.conditions, &under);
 	if (strcmp(lab_path(lab), LAB_IN_MEMORY) == 0)
 		l.run.id = 0; /* nobody can look at it later: no advice may name it */
-	emp_judge(&l.run, l.executions.items, l.executions.count, &under.options, &l.result);
-	array_release(&under.codes);
+	struct emp_options options = loaded_options(&l);
+	emp_judge(&l.run, l.executions.items, l.executions.count, &options, &l.result);
 	array_push(list, l);
 	return 0;
+}
+
+int loaded_add(loaded_list *list, struct lab *lab, int64_t run, enum lab_detail detail,
+	       struct error *err)
+{
+	return loaded_add_by(list, lab, run, detail, CUTOFFS_OF_RUN, err);
 }
 
 void loaded_release(loaded_list *list)
@@ -264,19 +297,19 @@ int cmd_find_run(struct lab *lab, const char *text, int64_t *id, struct error *e
 }
 
 static int add_found(loaded_list *list, struct lab *lab, const char *name, enum lab_detail detail,
-		     bool whole_study, struct error *err)
+		     bool whole_study, enum cutoff_use use, struct error *err)
 {
 	int64_t id;
 	if (cmd_find_run(lab, name, &id, err))
 		return -1;
 	if (!whole_study)
-		return loaded_add(list, lab, id, detail, err);
+		return loaded_add_by(list, lab, id, detail, use, err);
 	struct run run = { 0 };
 	run_list runs = { 0 };
 	int failed = lab_get_run(lab, id, &run, err) || lab_study_runs(lab, run.study, &runs, err);
 	for (size_t i = 0; i < runs.count; i++) {
 		if (!failed)
-			failed = loaded_add(list, lab, runs.items[i].id, detail, err);
+			failed = loaded_add_by(list, lab, runs.items[i].id, detail, use, err);
 		run_release(&runs.items[i]);
 	}
 	array_release(&runs);
@@ -284,17 +317,23 @@ static int add_found(loaded_list *list, struct lab *lab, const char *name, enum 
 	return failed;
 }
 
-int cmd_load_runs(const char *lab_path, const text_list *names, enum lab_detail detail,
-		  bool whole_study, loaded_list *list, struct error *err)
+int cmd_load_runs_by(const char *lab_path, const text_list *names, enum lab_detail detail,
+		     bool whole_study, enum cutoff_use use, loaded_list *list, struct error *err)
 {
 	struct lab *lab;
 	if (lab_open(&lab, lab_path, LAB_READ, err))
 		return -1;
 	int failed = 0;
 	if (!names->count)
-		failed = add_found(list, lab, "last", detail, whole_study, err);
+		failed = add_found(list, lab, "last", detail, whole_study, use, err);
 	for (size_t i = 0; i < names->count && !failed; i++)
-		failed = add_found(list, lab, names->items[i], detail, whole_study, err);
+		failed = add_found(list, lab, names->items[i], detail, whole_study, use, err);
 	lab_close(lab);
 	return failed;
+}
+
+int cmd_load_runs(const char *lab_path, const text_list *names, enum lab_detail detail,
+		  bool whole_study, loaded_list *list, struct error *err)
+{
+	return cmd_load_runs_by(lab_path, names, detail, whole_study, CUTOFFS_OF_RUN, list, err);
 }

@@ -8,18 +8,38 @@
 #include "protocol/emp.h"
 #include "report/time.h"
 
+/* Whether the cutoffs of the run's machine are applied. */
+enum cutoff_use {
+	CUTOFFS_OF_RUN, /* unless the run was made without */
+	CUTOFFS_NONE,
+	CUTOFFS_ALL, /* also where the run was made without */
+};
+
+/* The part of a run's conditions that the protocol needs. */
+struct loaded_conditions {
+	bool ignore_failure, keep_outliers, no_cutoffs, quieted;
+	ARRAY(int) codes;
+};
+
 struct loaded_run {
 	struct run run;
 	execution_list executions;
 	struct machine machine;
+	struct loaded_conditions conditions;
+	struct lab_cutoffs cutoffs; /* those applied */
 	struct emp_result result;
 };
 
 typedef ARRAY(struct loaded_run) loaded_list;
 
-/* Options of the protocol that the run was made under are taken from its conditions. */
+/* Options of the protocol that the run was made under are taken from its conditions, cutoffs from
+ * the lab (CUTOFFS_OF_RUN). */
 int loaded_add(loaded_list *list, struct lab *lab, int64_t run, enum lab_detail detail,
 	       struct error *err);
+int loaded_add_by(loaded_list *list, struct lab *lab, int64_t run, enum lab_detail detail,
+		  enum cutoff_use use, struct error *err);
+/* What its result was judged by. Holds while l stays where it is. */
+struct emp_options loaded_options(const struct loaded_run *l);
 void loaded_release(loaded_list *list);
 
 /* "7", or "w1" for a warm-up, to an index of the executions. */
@@ -57,5 +77,7 @@ int cmd_find_run(struct lab *lab, const char *text, int64_t *id, struct error *e
 /* Opens the lab for reading and finds the runs named; with no name, the newest. */
 int cmd_load_runs(const char *lab_path, const text_list *names, enum lab_detail detail,
 		  bool whole_study, loaded_list *list, struct error *err);
+int cmd_load_runs_by(const char *lab_path, const text_list *names, enum lab_detail detail,
+		     bool whole_study, enum cutoff_use use, loaded_list *list, struct error *err);
 
 #endif

@@ -199,8 +199,7 @@ static const struct execution *usual(const struct run *run, const struct executi
 		const struct execution *x = &executions[i];
 		if (r->verdicts[i].rule != EMP_KEPT || !x->ledger.present)
 			continue;
-		double off =
-			fabs(value_ns(run, x, r, r->headline) - r->unfiltered[r->headline].median);
+		double off = fabs(value_ns(run, x, r, r->headline) - r->kept[r->headline].median);
 		if (!nearest || off < least) {
 			nearest = x;
 			least = off;
@@ -303,11 +302,12 @@ static void explain_outside(const struct execution *x, const struct execution *b
 	snprintf(rest, room, "; %s ran %s meanwhile", p->name, used);
 }
 
-/* EMP section 5.2, rule (II): one pass over what is left. Returns how many it dropped. */
+/* EMP section 5.2, rule (II): one pass over what rule (I) left (r->kept). Returns how many it
+ * dropped. */
 static size_t drop_outside(const struct run *run, const struct execution *executions,
 			   struct emp_result *r)
 {
-	const struct summary *s = &r->unfiltered[r->headline];
+	const struct summary *s = &r->kept[r->headline];
 	double spread = s->max - s->min;
 	if (s->n < 3 || s->stddev <= 0 || spread < RESOLUTION_NS ||
 	    spread < RESOLUTION_RELATIVE * s->mean)
@@ -342,10 +342,11 @@ void emp_judge(const struct run *run, const struct execution *executions, size_t
 	out->user_share = pooled_user_share(executions, out);
 	find_present(executions, out);
 	summarise_all(run, executions, out, out->unfiltered);
+	memcpy(out->kept, out->unfiltered, sizeof out->kept);
+	if (emp_drop_by_cutoffs(executions, options, out))
+		summarise_all(run, executions, out, out->kept);
 	if (!options->keep_outside && drop_outside(run, executions, out))
 		summarise_all(run, executions, out, out->kept);
-	else
-		memcpy(out->kept, out->unfiltered, sizeof out->kept);
 	for (size_t i = 0; i < count; i++)
 		if (out->verdicts[i].rule != EMP_KEPT)
 			out->dropped[out->verdicts[i].rule]++;

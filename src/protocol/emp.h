@@ -5,6 +5,7 @@
 #define TARE_PROTOCOL_EMP_H
 
 #include "record/execution.h"
+#include "record/machine.h"
 #include "record/study.h"
 #include "stats/summary.h"
 
@@ -45,9 +46,17 @@ struct emp_verdict {
 
 struct emp_warning {
 	const char *id;	  /* "drift", "bimodal", "autocorrelated", "too_short", "few", "slow_first",
-			     "outliers", "waiting", ... */
+			     "outliers", "waiting", "cutoffs_old", "cutoffs_changed", ... */
 	char text[256];	  /* what was found, with its figures */
 	char remedy[256]; /* what to do */
+};
+
+/* Where cutoffs come from, to tell whether they still fit. 0 and NULL: not known. */
+struct emp_origin {
+	int64_t study;			  /* in the lab */
+	int64_t made_at_ns;		  /* CLOCK_REALTIME */
+	const struct machine *then, *now; /* at the study, and at the run */
+	bool quieted; /* daemons were stopped for the run: that they are gone is no change */
 };
 
 struct emp_options {
@@ -59,6 +68,15 @@ struct emp_options {
 	 * for the median ET of what counts are applied. None: rule (I) drops nothing. */
 	const struct cutoff *cutoffs;
 	size_t cutoff_count;
+	struct emp_origin origin;
+};
+
+/* What rule (I) had to go by. */
+struct emp_cutoffs {
+	size_t count, hold; /* given; of those, for a program of this length */
+	double program_ns;  /* its length: the median ET of what counts */
+	bool seen;	    /* a daemon was seen at all: without one nothing can be dropped */
+	int64_t study, made_at_ns; /* as in emp_origin */
 };
 
 struct emp_result {
@@ -72,6 +90,7 @@ struct emp_result {
 	struct emp_verdict *verdicts;
 	size_t count;			 /* of verdicts: the executions given */
 	size_t dropped[EMP_OUTSIDE + 1]; /* by rule; [EMP_KEPT] stays 0 */
+	struct emp_cutoffs cutoffs;
 	ARRAY(struct emp_warning) warnings;
 };
 

@@ -99,7 +99,7 @@ static struct advice what_tells(const struct context *c)
 
 static bool counts(const struct emp_verdict *v)
 {
-	return v->rule == EMP_KEPT || v->rule == EMP_OUTSIDE;
+	return v->rule != EMP_WARMUP && v->rule != EMP_FAILED;
 }
 
 static bool judge_drift(struct context *c, const struct series *s)
@@ -450,6 +450,7 @@ void emp_warn(const struct run *run, const struct execution *executions,
 	if (r->headline != EMP_ET)
 		series_init(&c, EMP_ET);
 	warn_of_failures(&c);
+	emp_warn_of_cutoffs(run, options, r);
 	warn_of_few(&c);
 	warn_of_too_short(&c);
 	bool slow_first = warn_of_slow_first(&c, &c.series[c.series_count - 1]);

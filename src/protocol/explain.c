@@ -38,7 +38,7 @@ static void find_candidates(const struct execution *executions, size_t count,
 	for (size_t i = 0; i < count && i < r->count; i++) {
 		enum emp_rule rule = r->verdicts[i].rule;
 		if (executions[i].ledger.present &&
-		    (rule == EMP_KEPT || (!kept && rule == EMP_OUTSIDE)))
+		    (rule == EMP_KEPT || (!kept && (rule == EMP_CUTOFF || rule == EMP_OUTSIDE))))
 			array_push(out, (struct candidate){ executions[i].et_ns, i });
 	}
 	if (out->count)
@@ -75,7 +75,7 @@ static bool is_slow(const struct candidate *c, uint64_t base_ns, const struct em
 		    const struct explanation *e)
 {
 	const struct emp_verdict *v = &r->verdicts[c->index];
-	bool high = v->rule == EMP_OUTSIDE && v->value_ns > v->high_ns;
+	bool high = (v->rule == EMP_CUTOFF || v->rule == EMP_OUTSIDE) && v->value_ns > v->high_ns;
 	return c->et_ns > base_ns && (high || (double)c->et_ns > e->limit_ns);
 }
 

@@ -7,9 +7,10 @@
 json_t *verdict_json(const struct emp_verdict *v)
 {
 	json_t *o = json_object();
-	bool judged = v->rule == EMP_OUTSIDE;
+	bool judged = v->rule == EMP_CUTOFF || v->rule == EMP_OUTSIDE;
 	json_object_set_new(o, "rule", json_string(emp_rule_name(v->rule)));
 	json_object_set_new(o, "reason", *v->reason ? json_text(v->reason) : json_null());
+	json_object_set_new(o, "daemon", *v->daemon ? json_text(v->daemon) : json_null());
 	json_object_set_new(o, "value_ns", judged ? json_real_or_null(v->value_ns) : json_null());
 	json_object_set_new(o, "low_ns", judged ? json_real_or_null(v->low_ns) : json_null());
 	json_object_set_new(o, "high_ns", judged ? json_real_or_null(v->high_ns) : json_null());

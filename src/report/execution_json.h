@@ -15,6 +15,7 @@ json_t *json_text(const char *text); /* any bytes; NULL is null */
 json_t *json_ns(uint64_t ns);	     /* ABSENT_NS is null */
 json_t *json_date(int64_t realtime_ns);
 json_t *json_id(int64_t id);			     /* 0 is null */
+json_t *json_summary(const struct summary *s);	     /* of nothing is null */
 json_t *json_machine(const struct machine *machine); /* NULL is null */
 json_t *json_run(const struct run *run);	     /* NULL is null */
 json_t *json_conditions(const char *conditions);     /* JSON text; null when it is none */

@@ -370,7 +370,7 @@ static void put_overview(const struct run_view *view, const struct explanation *
 	bool slow = e->list.count && e->list.items[0].why == EXPLAIN_SLOW;
 	bool asked = e->list.count && e->list.items[0].why == EXPLAIN_ASKED;
 	if (slow)
-		strbuf_printf(&text, " %zu %s slow: elapsed time above %s, or dropped by rule II.",
+		strbuf_printf(&text, " %zu %s slow: elapsed time above %s, or dropped by a rule.",
 			      e->list.count, e->list.count == 1 ? "is" : "are", limit);
 	else if (!asked && e->list.count)
 		strbuf_printf(&text, " None stands out (above %s); this is the slowest.", limit);

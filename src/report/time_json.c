@@ -102,9 +102,9 @@ static void set_lists(json_t *object, const struct run_view *view)
 	json_object_set_new(object, "process_times", process_times);
 }
 
-static json_t *summary_json(const struct summary *s, bool present)
+json_t *json_summary(const struct summary *s)
 {
-	if (!present || !s->n)
+	if (!s->n)
 		return json_null();
 	double spread = s->n > 1 ? 1 : NAN; /* one value has none */
 	json_t *o = json_object();
@@ -135,6 +135,20 @@ static json_t *drops_json(const struct run_view *view)
 	return drops;
 }
 
+static json_t *cutoffs_json(const struct emp_cutoffs *c)
+{
+	if (!c->count)
+		return json_null();
+	json_t *o = json_object();
+	json_object_set_new(o, "study", json_id(c->study));
+	json_object_set_new(o, "made_at", json_date(c->made_at_ns));
+	json_object_set_new(o, "count", json_integer((json_int_t)c->count));
+	json_object_set_new(o, "hold", json_integer((json_int_t)c->hold));
+	json_object_set_new(o, "program_ns", json_real(c->program_ns));
+	json_object_set_new(o, "daemons_seen", json_boolean(c->seen));
+	return o;
+}
+
 static json_t *protocol_json(const struct run_view *view)
 {
 	const struct emp_result *r = view->result;
@@ -144,9 +158,10 @@ static json_t *protocol_json(const struct run_view *view)
 	json_object_set_new(o, "user_share", json_real_or_null(r->user_share));
 	for (enum emp_measure m = 0; m < EMP_MEASURES; m++) {
 		json_t *pair = json_object();
-		json_object_set_new(pair, "kept", summary_json(&r->kept[m], r->present[m]));
+		json_object_set_new(pair, "kept",
+				    r->present[m] ? json_summary(&r->kept[m]) : json_null());
 		json_object_set_new(pair, "unfiltered",
-				    summary_json(&r->unfiltered[m], r->present[m]));
+				    r->present[m] ? json_summary(&r->unfiltered[m]) : json_null());
 		json_object_set_new(measures, emp_measure_name(m), pair);
 	}
 	for (size_t i = 0; i < r->warnings.count; i++) {
@@ -158,6 +173,7 @@ static json_t *protocol_json(const struct run_view *view)
 		json_array_append_new(warnings, warning);
 	}
 	json_object_set_new(o, "measures", measures);
+	json_object_set_new(o, "cutoffs", cutoffs_json(&r->cutoffs));
 	json_object_set_new(o, "drops", drops_json(view));
 	json_object_set_new(o, "warnings", warnings);
 	return o;

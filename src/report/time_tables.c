@@ -96,6 +96,7 @@ static struct table *runs_table(const parameter_names *parameters)
 	column_add(&c, COLUMN_COUNT, "", "measured");
 	column_add(&c, COLUMN_COUNT, "", "kept");
 	column_add(&c, COLUMN_COUNT, "dropped_", "failed");
+	column_add(&c, COLUMN_COUNT, "dropped_", "cutoff");
 	column_add(&c, COLUMN_COUNT, "dropped_", "outside");
 	for (size_t i = 0; i < COUNT(summarised); i++)
 		for (size_t j = 0; j < COUNT(statistics); j++)
@@ -159,6 +160,7 @@ void time_csv(const struct run_view *views, size_t count, struct strbuf *out)
 		table_add_count(t, (int64_t)(r->count - r->dropped[EMP_WARMUP]));
 		table_add_count(t, (int64_t)r->kept[EMP_ET].n);
 		table_add_count(t, (int64_t)r->dropped[EMP_FAILED]);
+		table_add_count(t, (int64_t)r->dropped[EMP_CUTOFF]);
 		table_add_count(t, (int64_t)r->dropped[EMP_OUTSIDE]);
 		for (size_t j = 0; j < COUNT(summarised); j++)
 			add_summary(t, &r->kept[summarised[j]], r->present[summarised[j]]);

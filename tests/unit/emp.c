@@ -10,66 +10,14 @@
 #include <time.h>
 #include <cmocka.h>
 
+#include "emp-fixture.h"
 #include "near.h"
 #include "protocol/emp.h"
 #include "stats/random.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
-#define MS 1000000.0
 
 static const struct emp_options plain = { 0 };
-
-/* PT exec only; user and system not seen. */
-static struct execution execution(double et_ns, double pt_ns)
-{
-	return (struct execution){ .et_ns = (uint64_t)et_ns,
-				   .pt_ns = { ABSENT_NS, pt_ns < 0 ? ABSENT_NS : (uint64_t)pt_ns,
-					      ABSENT_NS },
-				   .user_ns = ABSENT_NS,
-				   .system_ns = ABSENT_NS };
-}
-
-static void make(struct execution *x, size_t n, const double *et_ns, const double *pt_ns)
-{
-	for (size_t i = 0; i < n; i++) {
-		x[i] = execution(et_ns[i], pt_ns ? pt_ns[i] : -1);
-		x[i].number = (uint32_t)i + 1;
-	}
-}
-
-static const struct emp_warning *find(const struct emp_result *r, const char *id)
-{
-	for (size_t i = 0; i < r->warnings.count; i++)
-		if (strcmp(r->warnings.items[i].id, id) == 0)
-			return &r->warnings.items[i];
-	return NULL;
-}
-
-static void assert_holds(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("'%s' does not hold '%s'", text, part);
-}
-
-static void assert_text(const struct emp_result *r, const char *id, const char *part)
-{
-	const struct emp_warning *w = find(r, id);
-	assert_non_null(w);
-	assert_holds(w->text, part);
-}
-
-static void assert_remedy(const struct emp_result *r, const char *id, const char *part)
-{
-	const struct emp_warning *w = find(r, id);
-	assert_non_null(w);
-	assert_holds(w->remedy, part);
-}
-
-static double normal(struct random *r)
-{
-	double u = 1 - random_unit(r);
-	return sqrt(-2 * log(u)) * cos(6.283185307179586 * random_unit(r));
-}
 
 static void names(void **state)
 {

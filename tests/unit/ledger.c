@@ -202,7 +202,7 @@ static void sentences(void **state)
 	const char *expected =
 		"Run 7: ./prog\n"
 		"10 executions with a ledger; the median one is 2, 1.020 s. 1 is slow: elapsed\n"
-		"  time above 1.041 s, or dropped by rule II.\n"
+		"  time above 1.041 s, or dropped by a rule.\n"
 		"\n"
 		"Execution 7 took 1.082 s, 62.2 ms (6.1 %) longer than the median execution (2).\n"
 		"  +61.2 ms    98 %  It was runnable for longer while another task had its CPU:\n"

@@ -25,7 +25,7 @@ static void summaries(struct fixture *f, enum emp_measure m)
 		enum emp_rule rule = f->verdicts[i].rule;
 		if (rule == EMP_KEPT)
 			kept[n++] = value_of(f, i, m);
-		if (rule == EMP_KEPT || rule == EMP_OUTSIDE)
+		if (rule == EMP_KEPT || rule == EMP_CUTOFF || rule == EMP_OUTSIDE)
 			all[n_all++] = value_of(f, i, m);
 	}
 	f->result.kept[m] = f->result.unfiltered[m] = (struct summary){ 0 };

@@ -1,0 +1,87 @@
+#include "cmd/time_quiet.h"
+
+#include <unistd.h>
+
+#include "base/text.h"
+
+/* EMP v1 stops services, v3 holds the frequency. */
+static const char *const emp_knobs[] = { "services", "turbo", "governor" };
+#define KNOBS_OF_V1 1
+#define V3 3
+
+static struct quiet_options knobs_of(const struct time_options *o)
+{
+	if (o->quiet)
+		return (struct quiet_options){ 0 };
+	return (struct quiet_options){
+		.only = emp_knobs,
+		.only_count = o->emp < V3 ? KNOBS_OF_V1 : sizeof emp_knobs / sizeof *emp_knobs,
+	};
+}
+
+int time_quiet_begin(const struct time_options *o, struct time_quiet *q, struct error *err)
+{
+	static const struct quiet_options usual = { 0 };
+	struct quiet_status status;
+	*q = (struct time_quiet){ .asked = o->quiet || o->emp };
+	if (!q->asked)
+		return 0;
+	if (quiet_look(&usual, &status, err))
+		return error_prefix(err, "time");
+	if (status.quiet && !status.owner) {
+		q->standing = true;
+		return 0;
+	}
+	struct quiet_options knobs = knobs_of(o);
+	if (quiet_apply(&knobs, getpid(), &q->changes, err)) {
+		quiet_list_release(&q->changes);
+		return error_prefix(err, "time");
+	}
+	q->changed = true;
+	return 0;
+}
+
+int time_quiet_end(struct time_quiet *q, struct error *err)
+{
+	static const struct quiet_options usual = { 0 };
+	quiet_list restored = { 0 };
+	int failed = q->changed ? quiet_restore(&usual, &restored, err) : 0;
+	if (failed && !*err->hint)
+		error_hint(err, "'tare quiet --restore' tries again");
+	q->changed = false;
+	quiet_list_release(&restored);
+	quiet_list_release(&q->changes);
+	return failed;
+}
+
+static void set_text(json_t *o, const char *key, const char *value)
+{
+	char *clean = value ? text_utf8(value) : NULL;
+	json_object_set_new(o, key, clean ? json_string(clean) : json_null());
+	xfree(clean);
+}
+
+json_t *time_quiet_json(const struct time_quiet *q)
+{
+	static const char *const states[QUIET_STATES] = { [QUIET_CHANGED] = "changed",
+							  [QUIET_ALREADY] = "as wanted",
+							  [QUIET_REFUSED] = "refused" };
+	if (!q->asked)
+		return NULL;
+	if (q->standing)
+		return json_string("standing");
+	json_t *list = json_array();
+	for (size_t i = 0; i < q->changes.count; i++) {
+		const struct quiet_item *item = &q->changes.items[i];
+		if (!states[item->state])
+			continue;
+		json_t *o = json_object();
+		set_text(o, "knob", item->knob);
+		set_text(o, "what", item->what);
+		set_text(o, "before", item->before);
+		set_text(o, "after", item->after);
+		set_text(o, "state", states[item->state]);
+		json_array_append_new(list, o);
+	}
+	return list;
+}
