@@ -1,22 +1,25 @@
 #include "cmd/time_quiet.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
 
-/* EMP v1 stops services, v3 holds the frequency. */
-static const char *const emp_knobs[] = { "services", "turbo", "governor" };
-#define KNOBS_OF_V1 1
-#define V3 3
+typedef ARRAY(const char *) name_list;
 
-static struct quiet_options knobs_of(const struct time_options *o)
+/* The knobs that a version of EMP up to this one asks for. */
+static void find_knobs(int version, name_list *out)
 {
-	if (o->quiet)
-		return (struct quiet_options){ 0 };
-	return (struct quiet_options){
-		.only = emp_knobs,
-		.only_count = o->emp < V3 ? KNOBS_OF_V1 : sizeof emp_knobs / sizeof *emp_knobs,
-	};
+	for (const struct quiet_knob *k = quiet_knobs; k->name; k++)
+		for (int v = 1; v <= version; v++) {
+			char asked[16];
+			snprintf(asked, sizeof asked, "EMP v%d", v);
+			if (strstr(k->source, asked)) {
+				array_push(out, k->name);
+				break;
+			}
+		}
 }
 
 int time_quiet_begin(const struct time_options *o, struct time_quiet *q, struct error *err)
@@ -32,13 +35,14 @@ int time_quiet_begin(const struct time_options *o, struct time_quiet *q, struct 
 		q->standing = true;
 		return 0;
 	}
-	struct quiet_options knobs = knobs_of(o);
-	if (quiet_apply(&knobs, getpid(), &q->changes, err)) {
-		quiet_list_release(&q->changes);
-		return error_prefix(err, "time");
-	}
-	q->changed = true;
-	return 0;
+	name_list knobs = { 0 };
+	if (!o->quiet)
+		find_knobs(o->emp, &knobs);
+	struct quiet_options options = { .only = knobs.items, .only_count = knobs.count };
+	int failed = quiet_apply(&options, getpid(), &q->changes, err);
+	array_release(&knobs);
+	q->changed = !failed;
+	return failed ? error_prefix(err, "time") : 0;
 }
 
 int time_quiet_end(struct time_quiet *q, struct error *err)
