@@ -25,6 +25,7 @@ struct quiet {
 	const char *isolate;
 	/* made of them */
 	word_list only_words, except_words, stop_words, keep_words;
+	cpu_set_t set;
 	ARRAY(uint32_t) cpus;
 	struct quiet_options options;
 };
@@ -243,6 +244,15 @@ static void tell_refused(const quiet_list *items)
 	}
 }
 
+/* Without a partition the command is at least kept to the CPUs that others are kept from. */
+static bool has_partition(const quiet_list *made)
+{
+	for (size_t i = 0; i < made->count; i++)
+		if (strcmp(made->items[i].knob, "cpuset") == 0)
+			return made->items[i].state == QUIET_CHANGED;
+	return false;
+}
+
 static int around(struct quiet *q, const text_list *words)
 {
 	struct launch launch = { .inherit_input = true,
@@ -259,6 +269,8 @@ static int around(struct quiet *q, const text_list *words)
 		return cmd_fail(&err);
 	int failed = quiet_apply(&q->options, (int)getpid(), &made, &err);
 	tell_refused(&made);
+	if (q->isolate && !has_partition(&made))
+		launch.cpus = &q->set;
 	if (!failed && !interrupted())
 		failed = run_command(q, l, &launch, words, &code, &err);
 	if (failed)
@@ -338,13 +350,11 @@ static void split(const text_list *given, word_list *out)
 
 static int make_options(struct quiet *q, struct error *err)
 {
-	cpu_set_t set;
-	CPU_ZERO(&set);
-	if (q->isolate && !cpus_parse(q->isolate, &set))
+	if (q->isolate && !cpus_parse(q->isolate, &q->set))
 		return error_set(err, EXIT_USAGE, "--isolate takes CPUs like 1,2-3, not '%.64s'",
 				 q->isolate);
 	for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, &set))
+		if (q->isolate && CPU_ISSET(cpu, &q->set))
 			array_push(&q->cpus, cpu);
 	split(&q->only, &q->only_words);
 	split(&q->except, &q->except_words);

@@ -321,7 +321,7 @@ static int check_root(const struct quiet_options *o, const char *to_do, struct e
 	if (!quiet_is_machine(o) || geteuid() == 0)
 		return 0;
 	error_set(err, EXIT_ENVIRONMENT, "cannot %s: that takes root", to_do);
-	return error_hint(err, "sudo tare quiet; --dry-run, --list and --status work for everyone");
+	return error_hint(err, "sudo tare quiet; --dry-run and --list work for everyone");
 }
 
 /* What is to be changed goes to the journal, in order; the rest is told only. */

@@ -225,6 +225,9 @@ int journal_restoring(struct journal *j, struct error *err)
 	struct strbuf line = { 0 };
 	unsigned long long start = 0;
 	char state;
+	if (ftruncate(j->fd, j->whole))
+		return error_set(err, EXIT_ENVIRONMENT, "cannot write the journal %s: %s", j->path,
+				 strerror(errno));
 	process_start((int)getpid(), &start, &state);
 	strbuf_printf(&line, "restoring\t%d\t%llu", (int)getpid(), start);
 	return add_line(j, &line, err);
@@ -357,10 +360,11 @@ static int read_text(struct journal *j, char *text, struct error *err)
 {
 	bool begun = false, titled = false;
 	size_t number = 0;
-	for (char *line; text && *text;) {
-		/* a last line without an end was cut off: it says nothing */
-		if (!strchr(text, '\n'))
-			break;
+	char *end = strrchr(text, '\n');
+	j->whole = end ? end + 1 - text : 0;
+	if (end)
+		end[1] = '\0';
+	for (char *line; end && *text;) {
 		line = strsep(&text, "\n");
 		number++;
 		if (!titled ? strcmp(line, TITLE) == 0 : read_line(j, line, &begun)) {
@@ -389,8 +393,10 @@ int journal_open(struct journal *j, const struct quiet_options *o, struct error 
 	if (j->fd < 0) {
 		if (errno == ENOENT || errno == ENOTDIR)
 			return 0;
-		return error_set(err, EXIT_ENVIRONMENT, "cannot open the journal %s: %s", j->path,
-				 strerror(errno));
+		bool denied = errno == EACCES;
+		error_set(err, EXIT_ENVIRONMENT, "cannot open the journal %s: %s", j->path,
+			  strerror(errno));
+		return denied ? error_hint(err, "that takes root") : -1;
 	}
 	if (fstat(j->fd, &st) || !S_ISREG(st.st_mode) ||
 	    (st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & (S_IWGRP | S_IWOTH))) {

@@ -19,6 +19,8 @@
 #ifndef TARE_MEASURE_QUIET_JOURNAL_H
 #define TARE_MEASURE_QUIET_JOURNAL_H
 
+#include <sys/types.h>
+
 #include "measure/quiet_change.h"
 
 struct journal {
@@ -27,7 +29,8 @@ struct journal {
 	int owner; /* who is responsible now; 0: nobody */
 	unsigned long long owner_start;
 	int64_t since_ns;
-	bool stale; /* of an earlier boot */
+	bool stale;  /* of an earlier boot */
+	off_t whole; /* bytes of whole lines: the last may have been cut off */
 	change_list changes;
 };
 #define JOURNAL_INIT     \
