@@ -1,6 +1,7 @@
 #include "cmd/time_quiet.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,23 +23,30 @@ static void find_knobs(int version, name_list *out)
 		}
 }
 
+/* Where the machine is: for tests a tree of files, as for 'tare quiet'. */
+static struct quiet_options machine_here(void)
+{
+	return (struct quiet_options){ .root = getenv("TARE_QUIET_ROOT") };
+}
+
 int time_quiet_begin(const struct time_options *o, struct time_quiet *q, struct error *err)
 {
-	static const struct quiet_options usual = { 0 };
+	struct quiet_options options = machine_here();
 	struct quiet_status status;
 	*q = (struct time_quiet){ .asked = o->quiet || o->emp };
 	if (!q->asked)
 		return 0;
-	if (quiet_look(&usual, &status, err))
+	if (quiet_look(&options, &status, err))
 		return error_prefix(err, "time");
-	if (status.quiet && !status.owner) {
+	if (status.quiet && !status.owner && !status.stale) {
 		q->standing = true;
 		return 0;
 	}
 	name_list knobs = { 0 };
 	if (!o->quiet)
 		find_knobs(o->emp, &knobs);
-	struct quiet_options options = { .only = knobs.items, .only_count = knobs.count };
+	options.only = knobs.items;
+	options.only_count = knobs.count;
 	int failed = quiet_apply(&options, getpid(), &q->changes, err);
 	array_release(&knobs);
 	q->changed = !failed;
@@ -47,9 +55,9 @@ int time_quiet_begin(const struct time_options *o, struct time_quiet *q, struct 
 
 int time_quiet_end(struct time_quiet *q, struct error *err)
 {
-	static const struct quiet_options usual = { 0 };
+	struct quiet_options options = machine_here();
 	quiet_list restored = { 0 };
-	int failed = q->changed ? quiet_restore(&usual, &restored, err) : 0;
+	int failed = q->changed ? quiet_restore(&options, &restored, err) : 0;
 	if (failed && !*err->hint)
 		error_hint(err, "'tare quiet --restore' tries again");
 	q->changed = false;
