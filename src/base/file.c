@@ -15,7 +15,7 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 
-char *file_read(const char *path)
+char *file_read_bytes(const char *path, size_t *length)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -36,7 +36,14 @@ char *file_read(const char *path)
 		strbuf_add(&sb, chunk, (size_t)n);
 	}
 	close(fd);
+	*length = sb.length;
 	return strbuf_detach(&sb);
+}
+
+char *file_read(const char *path)
+{
+	size_t length;
+	return file_read_bytes(path, &length);
 }
 
 char *file_read_line(const char *path)

@@ -12,6 +12,8 @@
 /* The contents, NUL-terminated, or NULL with errno set; the caller frees. Works for /proc and /sys.
  */
 char *file_read(const char *path);
+/* The same of what may hold bytes of 0. */
+char *file_read_bytes(const char *path, size_t *length);
 /* The same without trailing white space; for one-line files. */
 char *file_read_line(const char *path);
 

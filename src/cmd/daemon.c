@@ -6,15 +6,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "subject/daemon.h"
 
+#define NOT_GIVEN (-1)
+enum daemon_class { CLASS_FIFO, CLASS_OTHER };
+
 struct daemon_options {
 	struct daemon_plan plan;
-	int class; /* index in "fifo|other" */
-	long count, cpu, priority, start_at;
+	int class; /* index in "fifo|other"; NOT_GIVEN */
+	bool fifo;
+	long count, cpu, priority, start_at, seed;
 	const char *log;
 };
 
@@ -57,10 +62,12 @@ static int write_log(const char *path, const struct daemon *d, struct error *err
 
 static void say_begin(const struct daemon *d)
 {
-	char name[64], period[64], work[64], class[32] = "", cpu[32] = "";
+	char name[64], period[64], work[64], jitter[32] = "", class[32] = "", cpu[32] = "";
 	text_display(d->plan.name, name, sizeof name);
 	text_duration((double)d->plan.period_ns, 4, period, sizeof period);
 	text_duration((double)d->plan.work_ns, 4, work, sizeof work);
+	if (d->plan.jitter > 0)
+		snprintf(jitter, sizeof jitter, " ± %.3g %%", 100 * d->plan.jitter);
 	if (d->realtime)
 		snprintf(class, sizeof class, ", FIFO %d", d->plan.priority);
 	if (d->plan.cpu >= 0)
@@ -72,8 +79,8 @@ static void say_begin(const struct daemon *d)
 	if (!d->locked)
 		fputs("tare: its memory cannot be locked: page faults may lengthen its work\n",
 		      stderr);
-	fprintf(stderr, "tare: %s (%d) works %s every %s%s%s\n", name, (int)getpid(), work, period,
-		class, cpu);
+	fprintf(stderr, "tare: %s (%d) works %s every %s%s%s%s\n", name, (int)getpid(), work,
+		period, jitter, class, cpu);
 }
 
 static void say_end(const struct daemon *d)
@@ -131,13 +138,16 @@ static int fill_plan(struct daemon_options *o, const text_list *operands, struct
 		return error_set(err, EXIT_USAGE, "daemon takes no operands, but was given '%s'",
 				 shown);
 	}
-	o->plan.realtime = o->class == 0;
+	if (o->fifo && o->class == CLASS_OTHER)
+		return error_set(err, EXIT_USAGE, "daemon: either --fifo or --class other");
+	o->plan.realtime = o->class != CLASS_OTHER;
 	if (!o->plan.realtime && o->priority)
 		return error_set(err, EXIT_USAGE, "daemon: --priority is of the class fifo");
 	o->plan.priority = o->priority ? (int)o->priority : 99;
 	o->plan.cpu = (int)o->cpu;
 	o->plan.count = (uint64_t)o->count;
 	o->plan.start_ns = (uint64_t)o->start_at;
+	o->plan.seed = (uint64_t)o->seed;
 	return 0;
 }
 
@@ -145,7 +155,9 @@ int cmd_daemon(int argc, char **argv)
 {
 	struct daemon_options o = {
 		.plan = { .name = "dummydaemon1", .period_ns = 10000000000u, .work_ns = 2500000 },
-		.cpu = -1
+		.class = NOT_GIVEN,
+		.cpu = -1,
+		.seed = (long)(clock_monotonic_ns() & 0x7fffffff)
 	};
 	struct option_spec specs[] = {
 		{ 0, "name", OPTION_TEXT, &o.plan.name, "NAME",
@@ -154,6 +166,11 @@ int cmd_daemon(int argc, char **argv)
 		  "from one activation to the next (default: 10s)" },
 		{ 'w', "work", OPTION_DURATION, &o.plan.work_ns, "TIME",
 		  "how long each of them computes (default: 2500us)" },
+		{ 0, "busy", OPTION_DURATION, &o.plan.work_ns, "TIME", "the same" },
+		{ 0, "jitter", OPTION_FRACTION, &o.plan.jitter, "SHARE",
+		  "each period is longer or shorter by up to SHARE, as 5%" },
+		{ 0, "seed", OPTION_INTEGER, &o.seed, "NUM",
+		  "of the jitter (default: by the clock)", .max = LONG_MAX },
 		{ 'n', "count", OPTION_INTEGER, &o.count, "NUM", "end after NUM activations",
 		  .min = 1 },
 		{ 'd', "duration", OPTION_DURATION, &o.plan.duration_ns, "TIME",
@@ -161,6 +178,7 @@ int cmd_daemon(int argc, char **argv)
 		{ 0, "cpu", OPTION_INTEGER, &o.cpu, "NUM", "stay on this CPU", .max = 1048576 },
 		{ 0, "class", OPTION_CHOICE, &o.class, "fifo|other",
 		  "scheduling class (default: fifo, where permitted)" },
+		{ 0, "fifo", OPTION_FLAG, &o.fifo, NULL, "--class fifo" },
 		{ 0, "priority", OPTION_INTEGER, &o.priority, "NUM",
 		  "of the class fifo, 1 to 99 (default: 99)", .min = 1, .max = 99 },
 		{ 0, "start-at", OPTION_INTEGER, &o.start_at, "NS",
@@ -173,10 +191,11 @@ int cmd_daemon(int argc, char **argv)
 	text_list operands = { 0 };
 	struct error err = ERROR_INIT;
 	int code = EXIT_DONE;
-	if (cmd_options("tare daemon [OPTIONS]",
-			"Jitter of known name, period and length: sleeps, computes, sleeps, until "
-			"it is\ninterrupted. For checking what 'tare noise' finds.\n",
-			specs, argc, argv, &operands, &code) &&
+	if (cmd_options(
+		    "tare daemon [OPTIONS]",
+		    "Jitter of known name, period and length: sleeps, computes, sleeps, until "
+		    "it is\ninterrupted. For checking what 'tare noise' and 'tare calibrate' find.\n",
+		    specs, argc, argv, &operands, &code) &&
 	    (fill_plan(&o, &operands, &err) || run_daemon(&o, &err)))
 		code = cmd_fail(&err);
 	array_release(&operands);

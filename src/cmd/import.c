@@ -1,8 +1,201 @@
+/* tare import: data measured elsewhere becomes runs of the lab. */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "cmd/cmd.h"
+#include "collect/collect.h"
+#include "record/imported.h"
+
+struct import_options {
+	const char *file, *name, *tag, *lab;
+	bool here;
+};
+
+static const char not_seen[] = "anything but ET, PT and the daemons that the imported file names.";
+
+static int read_file(const char *path, imported_list *list, struct error *err)
+{
+	char shown[200];
+	size_t length = 0;
+	bool standard = strcmp(path, "-") == 0;
+	char *text = file_read_bytes(standard ? "/dev/stdin" : path, &length);
+	text_display(standard ? "standard input" : path, shown, sizeof shown);
+	if (!text) {
+		error_set(err, EXIT_USAGE, "import: cannot read %s: %s", shown, strerror(errno));
+		return -1;
+	}
+	int failed = imported_read(text, length, list, err);
+	free(text);
+	if (failed)
+		error_prefix(err, "import of %s, nothing was stored", shown);
+	return failed;
+}
+
+/* The name given, with the run's own behind it where there are several; else the run's own, behind
+ * the file's where it alone would be read otherwise, as "12". */
+static char *name_run(const struct import_options *o, const imported_list *list, size_t run)
+{
+	struct strbuf name = { 0 };
+	const char *own = list->items[run].name;
+	if (o->name && list->count == 1) {
+		strbuf_puts(&name, o->name);
+	} else if (o->name) {
+		strbuf_printf(&name, "%s-%s", o->name, own);
+	} else if (lab_check_name(own, NULL) == 0) {
+		strbuf_puts(&name, own);
+	} else {
+		const char *slash = strrchr(o->file, '/'), *base = slash ? slash + 1 : o->file;
+		const char *dot = strrchr(base, '.');
+		size_t length = dot && dot > base ? (size_t)(dot - base) : strlen(base);
+		if (strcmp(o->file, "-") == 0)
+			strbuf_puts(&name, "import");
+		else
+			strbuf_add(&name, base, length);
+		strbuf_printf(&name, "-%s", own);
+	}
+	return strbuf_detach(&name);
+}
+
+static char *conditions(const struct import_options *o, const char *own)
+{
+	char *file = text_utf8(o->file), *run = text_utf8(own);
+	json_t *object = json_pack("{s:b, s:s, s:s}", "imported", 1, "file", file, "run", run);
+	char *text = json_dumps(object, JSON_COMPACT);
+	json_decref(object);
+	free(file);
+	free(run);
+	return text;
+}
+
+struct session {
+	const struct import_options *o;
+	struct lab *lab;
+	int64_t study, machine;
+	ARRAY(int64_t) added;
+};
+
+static int store_run(struct session *s, imported_list *list, size_t which, struct error *err)
+{
+	struct imported_run *from = &list->items[which];
+	struct run run = { .kind = SUBJECT_COMMAND,
+			   .study = s->study,
+			   .machine = s->machine,
+			   .name = name_run(s->o, list, which),
+			   .command = xstrdup(from->name),
+			   .conditions = conditions(s->o, from->name),
+			   .backend = BACKEND_PLAIN,
+			   .not_seen = xstrdup(not_seen),
+			   .started_at_ns = clock_realtime_ns(),
+			   .planned = (uint32_t)from->executions.count,
+			   .version = xstrdup(TARE_VERSION),
+			   .tags = s->o->tag ? xstrdup(s->o->tag) : NULL };
+	int failed = lab_add_run(s->lab, &run, err);
+	if (!failed) {
+		array_push(&s->added, run.id);
+		failed = lab_add_executions(s->lab, run.id, from->executions.items,
+					    from->executions.count, err) ||
+			 lab_end_run(s->lab, run.id, RUN_COMPLETE, err);
+	}
+	run_release(&run);
+	return failed;
+}
+
+static void say_stored(const struct session *s, const imported_list *list)
+{
+	for (size_t i = 0; i < s->added.count; i++) {
+		char *name = name_run(s->o, list, i), shown[200];
+		size_t samples = list->items[i].executions.count;
+		uint64_t daemons = list->items[i].daemons;
+		text_display(name, shown, sizeof shown);
+		printf("run %" PRId64 " '%s': %zu sample%s, %" PRIu64 " execution%s of daemons\n",
+		       s->added.items[i], shown, samples, samples == 1 ? "" : "s", daemons,
+		       daemons == 1 ? "" : "s");
+		free(name);
+	}
+}
+
+static int add_machine(struct session *s, struct error *err)
+{
+	struct machine m = { 0 };
+	machine_read(&m);
+	int failed = lab_add_machine(s->lab, &m, &s->machine, err);
+	machine_release(&m);
+	return failed;
+}
+
+/* All of them, or none. */
+static int store(struct session *s, imported_list *list, const char *line, struct error *err)
+{
+	int failed = lab_add_study(s->lab, line, &s->study, err);
+	if (!failed && s->o->here)
+		failed = add_machine(s, err);
+	for (size_t i = 0; !failed && i < list->count; i++)
+		failed = store_run(s, list, i, err);
+	for (size_t i = 0; failed && i < s->added.count; i++) {
+		struct error ignored = ERROR_INIT;
+		lab_end_run(s->lab, s->added.items[i], RUN_FAILED, &ignored);
+		lab_remove_run(s->lab, s->added.items[i], &ignored);
+	}
+	return failed;
+}
+
+static int import(const struct import_options *o, int argc, char **argv, struct error *err)
+{
+	struct session s = { .o = o };
+	imported_list list = { 0 };
+	if (o->name && lab_check_name(o->name, err))
+		return -1;
+	if (read_file(o->file, &list, err))
+		return -1;
+	char *line = cmd_line(argc, argv);
+	int failed = lab_open(&s.lab, o->lab, LAB_WRITE, err) || store(&s, &list, line, err);
+	if (!failed)
+		say_stored(&s, &list);
+	lab_close(s.lab);
+	array_release(&s.added);
+	imported_release(&list);
+	free(line);
+	return failed;
+}
 
 int cmd_import(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
-	return EXIT_ENVIRONMENT;
+	struct import_options o = { 0 };
+	struct option_spec specs[] = {
+		{ 'n', "name", OPTION_TEXT, &o.name, "NAME",
+		  "name of the run; of several, what their names begin with" },
+		{ 0, "tag", OPTION_TEXT, &o.tag, "TEXT", "a note kept with each run" },
+		{ 0, "here", OPTION_FLAG, &o.here, NULL, "it was measured on this machine" },
+		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE",
+		  "the lab to store in (default: your own)" },
+		{ 0 }
+	};
+	text_list operands = { 0 };
+	struct error err = ERROR_INIT;
+	int code = EXIT_DONE;
+	if (cmd_options("tare import [OPTIONS] FILE.csv",
+			"Stores samples measured elsewhere, a run for each value of the column "
+			"'run'. The\nfirst line names the columns, in any order:\n\n"
+			"  run,sample,et_ns,pt_ns,daemon,daemon_pt_ns\n\n"
+			"A row for each execution of a daemon in a sample, or one without daemon. "
+			"pt_ns\nmay be empty. FILE - is standard input. Nothing is stored if a row "
+			"is wrong.\n",
+			specs, argc, argv, &operands, &code)) {
+		o.file = operands.count == 1 ? operands.items[0] : NULL;
+		if (!o.file) {
+			error_set(&err, EXIT_USAGE, "import takes one FILE");
+			error_hint(&err, "'-' is standard input");
+		}
+		if (!o.file || import(&o, argc, argv, &err))
+			code = cmd_fail(&err);
+	}
+	array_release(&operands);
+	return code;
 }

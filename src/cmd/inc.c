@@ -1,8 +1,81 @@
+/* tare inc: the papers' compute-bound program, of known length and nothing but counting. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/text.h"
 #include "cmd/cmd.h"
+#include "subject/inc.h"
+
+struct inc_options {
+	long turns;
+	bool print, again, verbose;
+};
+
+static int find_turns(const struct inc_options *o, const text_list *operands, uint64_t *turns,
+		      struct error *err)
+{
+	uint64_t ns;
+	char shown[128];
+	if (o->turns && operands->count)
+		return error_set(err, EXIT_USAGE, "inc takes a TIME or --turns, not both");
+	if (o->turns) {
+		*turns = (uint64_t)o->turns;
+		return 0;
+	}
+	if (operands->count != 1) {
+		error_set(err, EXIT_USAGE, "inc takes one TIME");
+		return error_hint(err, "as in: tare inc 8s");
+	}
+	if (!duration_parse(operands->items[0], &ns) || ns == 0) {
+		text_display(operands->items[0], shown, sizeof shown);
+		error_set(err, EXIT_USAGE, "inc: '%s' is not a time", shown);
+		return error_hint(err, "give one such as 8s, 250ms or 2m");
+	}
+	return inc_turns(ns, o->again, turns, err);
+}
+
+static void compute(uint64_t turns, bool verbose)
+{
+	uint64_t begin = clock_cpu_ns();
+	uint64_t made = inc_run(turns);
+	char used[32];
+	if (!verbose)
+		return;
+	text_duration((double)(clock_cpu_ns() - begin), 5, used, sizeof used);
+	fprintf(stderr, "tare: %" PRIu64 " turns in %s of CPU time\n", made, used);
+}
 
 int cmd_inc(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
-	return EXIT_ENVIRONMENT;
+	struct inc_options o = { 0 };
+	struct option_spec specs[] = { { 0, "turns", OPTION_INTEGER, &o.turns, "NUM",
+					 "exactly NUM turns of the loop", .min = 1,
+					 .max = LONG_MAX },
+				       { 0, "print", OPTION_FLAG, &o.print, NULL,
+					 "print how many turns that are, and count nothing" },
+				       { 0, "calibrate-again", OPTION_FLAG, &o.again, NULL,
+					 "measure anew how fast this CPU counts" },
+				       { 'v', "verbose", OPTION_FLAG, &o.verbose, NULL,
+					 "say how many turns it made, and their CPU time" },
+				       { 0 } };
+	text_list operands = { 0 };
+	struct error err = ERROR_INIT;
+	int code = EXIT_DONE;
+	uint64_t turns = 0;
+	if (cmd_options("tare inc [OPTIONS] TIME\n       tare inc [OPTIONS] --turns NUM",
+			"Counts for about TIME of CPU time: no memory, no I/O. The same TIME is "
+			"the same\nwork every time on this machine. A program to measure, and to "
+			"measure with.\n",
+			specs, argc, argv, &operands, &code)) {
+		if (find_turns(&o, &operands, &turns, &err))
+			code = cmd_fail(&err);
+		else if (o.print)
+			printf("%" PRIu64 "\n", turns);
+		else
+			compute(turns, o.verbose);
+	}
+	array_release(&operands);
+	return code;
 }

@@ -79,47 +79,6 @@ int profile_session_end(struct profile_session *s, enum run_status status, struc
 int profile_session_judge(const struct profile_session *s, struct error *err);
 void profile_session_close(struct profile_session *s);
 
-/* ---- the collector in the background (profile_control.c) ---- */
-
-#define CONTROL_PATH 104 /* of a socket's name there is room for 107 */
-
-/* Where the collector of this user and a lab is met. */
-struct control_place {
-	char lock[CONTROL_PATH], socket[CONTROL_PATH], log[CONTROL_PATH];
-};
-/* Makes the directory when `make`. lab_file: that of an open lab. */
-int control_place_of(struct control_place *into, const char *lab_file, bool make,
-		     struct error *err);
-/* The same of a lab as the user names it; NULL: the default. With `make` it is made; without, an
- * error is EXIT_CHECK: no collector can be there. */
-int control_place_find(struct control_place *into, const char *lab_file, bool make,
-		       struct error *err);
-/* Takes the lock until this process ends; its pid is in the file. *holder: who has it when this
- * fails; 0: that is not the reason. */
-int control_lock(const struct control_place *p, pid_t *holder, struct error *err);
-/* Who has the lock; 0: nobody. */
-pid_t control_holder(const struct control_place *p);
-
-/* Asks the collector: "status", "flush" or "stop". The answer is a JSON text, the caller frees.
- * EXIT_CHECK: none is running. */
-char *control_ask(const struct control_place *p, const char *word, int patience_s,
-		  struct error *err);
-
-/* The collector's side. */
-struct control_server {
-	int fd;			       /* listening */
-	ARRAY(int) flushing, stopping; /* who waits for an answer */
-};
-int control_listen(struct control_server *c, const struct control_place *p, struct error *err);
-/* Takes what has come. `status` is asked for an answer to give now; the caller of it frees. */
-typedef char *(*control_status_fn)(void *context);
-void control_serve(struct control_server *c, control_status_fn status, void *context,
-		   enum profile_wish *wish);
-/* Answers those who wait, and lets them go. */
-void control_answer_flushing(struct control_server *c, const char *text);
-void control_answer_stopping(struct control_server *c, const char *text);
-void control_close(struct control_server *c, const struct control_place *p);
-
 /* ---- stored runs (profile_stored.c) ---- */
 
 /* Which samples of one. */

@@ -1,19 +1,18 @@
 /* tare profile start: a collector in the background. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/control.h"
 #include "cmd/profile.h"
 #include "measure/interrupt.h"
 #include "report/format.h"
@@ -21,18 +20,14 @@
 #define LAST_TRIES 3
 #define LAST_PAUSE_S 1
 
-/* What the collector tells who started it, once. */
-struct start_news {
-	int64_t run;
-	struct error err; /* text "": it samples */
-};
-
 struct collecting {
 	const struct profile_options *o;
 	struct control_place place;
 	struct control_server server;
 	struct profile_session session;
-	int news_fd;				    /* -1: told already */
+	int argc;
+	char **argv;
+	struct control_teller *teller;
 	char said[sizeof((struct error *)0)->text]; /* the trouble that is in the log */
 };
 
@@ -61,13 +56,6 @@ static int64_t lab_bytes(const char *path)
 	return sum;
 }
 
-static void set_text(json_t *object, const char *key, const char *text)
-{
-	char *valid = text_utf8(text);
-	json_object_set_new(object, key, json_string(valid));
-	free(valid);
-}
-
 static char *status_text(const struct collecting *c, const char *trouble, bool running)
 {
 	const struct profile_session *s = &c->session;
@@ -80,10 +68,10 @@ static char *status_text(const struct collecting *c, const char *trouble, bool r
 		(json_int_t)s->slices, "stored", (json_int_t)s->stored, "held",
 		(json_int_t)s->held.slices.count, "dropped", (json_int_t)s->dropped, "rss_bytes",
 		(json_int_t)resident_bytes(), "lab_bytes", (json_int_t)lab_bytes(lab_path(s->lab)));
-	set_text(all, "name", s->run.name);
-	set_text(all, "lab", lab_path(s->lab));
+	control_set_text(all, "name", s->run.name);
+	control_set_text(all, "lab", lab_path(s->lab));
 	if (*trouble)
-		set_text(all, "error", trouble);
+		control_set_text(all, "error", trouble);
 	else
 		json_object_set_new(all, "error", json_null());
 	char *text = json_dumps(all, JSON_COMPACT);
@@ -110,24 +98,12 @@ static void note_trouble(struct collecting *c)
 	fflush(stderr);
 }
 
-static void tell(struct collecting *c, const struct error *err)
-{
-	struct start_news news = { .run = c->session.run.id };
-	if (err)
-		news.err = *err;
-	if (c->news_fd < 0)
-		return;
-	ssize_t n = write(c->news_fd, &news, sizeof news);
-	(void)n; /* who started it may be gone: it samples all the same */
-	close(c->news_fd);
-	c->news_fd = -1;
-}
-
 /* ---- while it goes ---- */
 
 static void on_started(void *context)
 {
-	tell(context, NULL);
+	struct collecting *c = context;
+	control_tell(c->teller, c->session.run.id, NULL);
 }
 
 static int on_slice(void *context, struct profile *slice, struct error *err)
@@ -147,35 +123,17 @@ static int on_slice(void *context, struct profile *slice, struct error *err)
 static int on_control(void *context, enum profile_wish *wish, struct error *err)
 {
 	struct collecting *c = context;
+	struct control_wishes wishes = { 0 };
 	(void)err;
-	control_serve(&c->server, status_now, c, wish);
+	control_serve(&c->server, status_now, c, &wishes);
+	if (wishes.stop)
+		*wish = PROFILE_END;
+	else if (wishes.flush)
+		*wish = PROFILE_CUT;
 	return 0;
 }
 
 /* ---- from begin to end ---- */
-
-/* A copy that is none of the standard streams, which may have been closed before. */
-static int beyond_streams(int fd)
-{
-	return fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-}
-
-/* No terminal, no descriptor of who started it, nothing of the directory it was in. */
-static void detach(struct collecting *c)
-{
-	const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
-	int news = beyond_streams(c->news_fd);
-	int null = beyond_streams(open("/dev/null", O_RDWR | O_CLOEXEC));
-	int log = beyond_streams(open(c->place.log, flags, 0600));
-	setsid();
-	dup2(null, STDIN_FILENO);
-	dup2(null, STDOUT_FILENO);
-	dup2(log >= 0 ? log : null, STDERR_FILENO);
-	c->news_fd = STDERR_FILENO + 1;
-	dup2(news, c->news_fd);
-	fcntl(c->news_fd, F_SETFD, FD_CLOEXEC);
-	close_range((unsigned int)c->news_fd + 1, ~0U, 0);
-}
 
 /* What is held is given some tries: the disk may have room again. */
 static int end_session(struct collecting *c, enum run_status status, struct error *err)
@@ -189,11 +147,11 @@ static int end_session(struct collecting *c, enum run_status status, struct erro
 	return profile_session_end(&c->session, status, err);
 }
 
-static int open_everything(struct collecting *c, int argc, char **argv, struct error *err)
+static int open_everything(struct collecting *c, struct error *err)
 {
 	pid_t holder;
 	if (control_lock(&c->place, &holder, err) ||
-	    profile_session_open(&c->session, c->o, argc, argv, err) ||
+	    profile_session_open(&c->session, c->o, c->argc, c->argv, err) ||
 	    control_listen(&c->server, &c->place, err))
 		return -1;
 	/* the lab is open: a directory that goes does not matter any more */
@@ -201,13 +159,14 @@ static int open_everything(struct collecting *c, int argc, char **argv, struct e
 			  : 0;
 }
 
-static int collect(struct collecting *c, int argc, char **argv)
+static int collect(void *context, struct control_teller *teller)
 {
+	struct collecting *c = context;
 	struct error err = ERROR_INIT, late = ERROR_INIT;
 	const struct profile_options *o = c->o;
-	detach(c);
+	c->teller = teller;
 	interrupt_watch();
-	int failed = open_everything(c, argc, argv, &err);
+	int failed = open_everything(c, &err);
 	if (!failed) {
 		const struct profile_plan plan = { .duration_ns = o->duration_ns,
 						   .slice_ns = o->slice_ns,
@@ -220,7 +179,8 @@ static int collect(struct collecting *c, int argc, char **argv)
 				 : err.code == EXIT_INTERRUPTED ? RUN_INTERRUPTED
 								: RUN_FAILED;
 	if (failed)
-		tell(c, &err); /* who started it knows already when it has sampled */
+		control_tell(teller, c->session.run.id,
+			     &err); /* who started it knows already when it has sampled */
 	if (c->session.run.id &&
 	    (end_session(c, status, &late) || profile_session_judge(&c->session, &late)))
 		fprintf(stderr, "%s\n", late.text);
@@ -239,73 +199,20 @@ static int collect(struct collecting *c, int argc, char **argv)
 
 /* ---- who starts it ---- */
 
-static int running_already(const struct control_place *p, pid_t holder, struct error *err)
-{
-	struct error none = ERROR_INIT;
-	char *text = control_ask(p, "status", 5, &none);
-	json_t *all = text ? json_loads(text, 0, NULL) : NULL;
-	json_int_t run = json_integer_value(json_object_get(all, "run"));
-	if (run)
-		error_set(err, EXIT_USAGE, "a collector is running already, pid %d, run %lld",
-			  (int)holder, (long long)run);
-	else
-		error_set(err, EXIT_USAGE, "a collector is running already, pid %d", (int)holder);
-	json_decref(all);
-	free(text);
-	return error_hint(err, "'tare profile stop' ends it");
-}
-
-/* Waits until it samples, or for its error. */
-static int await_news(int fd, pid_t pid, const struct control_place *p, struct start_news *news,
-		      struct error *err)
-{
-	ssize_t n;
-	while ((n = read(fd, news, sizeof *news)) < 0 && errno == EINTR)
-		;
-	if (n != (ssize_t)sizeof *news) {
-		waitpid(pid, NULL, WNOHANG);
-		error_set(err, EXIT_ENVIRONMENT, "the collector ended before it sampled");
-		return error_hint(err, "its log is %s", p->log);
-	}
-	if (!*news->err.text)
-		return 0;
-	*err = news->err;
-	return -1;
-}
-
 static int start(const struct profile_options *o, int argc, char **argv, struct error *err)
 {
-	struct collecting c = { .o = o, .server.fd = -1 };
-	struct start_news news = { 0 };
-	int fds[2];
-	if (control_place_find(&c.place, o->lab, true, err))
+	struct collecting c = { .o = o, .server.fd = -1, .argc = argc, .argv = argv };
+	pid_t pid;
+	int64_t run = 0;
+	if (control_place_find(&c.place, CONTROL_PROFILE, o->lab, true, err) ||
+	    control_start(&c.place, collect, &c, &pid, &run, err))
 		return -1;
-	pid_t holder = control_holder(&c.place);
-	if (holder)
-		return running_already(&c.place, holder, err);
-	if (pipe2(fds, O_CLOEXEC))
-		return error_set(err, EXIT_ENVIRONMENT, "cannot make a pipe: %s", strerror(errno));
-	fflush(NULL);
-	pid_t pid = fork();
-	if (pid == 0) {
-		c.news_fd = fds[1];
-		_exit(collect(&c, argc, argv));
-	}
-	close(fds[1]);
-	int failed = pid < 0 ? error_set(err, EXIT_ENVIRONMENT, "cannot start a process: %s",
-					 strerror(errno))
-			     : await_news(fds[0], pid, &c.place, &news, err);
-	close(fds[0]);
-	/* two that started at once: the lock let one through */
-	if (failed && pid > 0 && err->code == EXIT_USAGE && (holder = control_holder(&c.place)) &&
-	    holder != pid)
-		return running_already(&c.place, holder, err);
-	if (!failed && !o->quiet)
+	if (!o->quiet)
 		printf("collecting: run %" PRId64 ", pid %d\n"
 		       "'tare profile report %" PRId64 "' shows it so far, 'tare profile stop' "
 		       "ends it\n",
-		       news.run, (int)pid, news.run);
-	return failed;
+		       run, (int)pid, run);
+	return 0;
 }
 
 int profile_start(int argc, char **argv)

@@ -4,52 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/control.h"
 #include "cmd/profile.h"
-
-#define STATUS_PATIENCE_S 30
-#define END_PATIENCE_MS 5000
-#define STOP_PATIENCE_S 300 /* what is held is symbolised and stored */
-
-static long long number(const json_t *all, const char *key)
-{
-	return (long long)json_integer_value(json_object_get(all, key));
-}
-
-static const char *words(const json_t *all, const char *key)
-{
-	const char *text = json_string_value(json_object_get(all, key));
-	return text ? text : "";
-}
-
-/* Once it has answered, it has nothing left to do but to end. */
-static void await_end(const struct control_place *p)
-{
-	for (int i = 0; i < END_PATIENCE_MS && control_holder(p); i++)
-		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-}
-
-/* The collector's word; NULL: an error. */
-static json_t *ask(const char *lab_file, const char *word, int patience_s, struct error *err)
-{
-	struct control_place place;
-	if (control_place_find(&place, lab_file, false, err))
-		return NULL;
-	char *text = control_ask(&place, word, patience_s, err);
-	if (!text)
-		return NULL;
-	if (strcmp(word, "stop") == 0)
-		await_end(&place);
-	json_t *all = json_loads(text, 0, NULL);
-	free(text);
-	if (!all)
-		error_set(err, EXIT_ENVIRONMENT, "the collector's answer cannot be read");
-	return all;
-}
 
 /* A run that is going although this user has no collector: another's, to whom it answers. */
 static void hint_at_others(const char *lab_file, struct error *err)
@@ -81,25 +41,25 @@ static void print_count(long long count, const char *word)
 static void print_status(const json_t *all)
 {
 	char name[128], rss[32], lab[32], path[256];
-	text_display(words(all, "name"), name, sizeof name);
-	text_display(words(all, "lab"), path, sizeof path);
-	text_bytes((double)number(all, "rss_bytes"), rss, sizeof rss);
-	text_bytes((double)number(all, "lab_bytes"), lab, sizeof lab);
-	printf("running: run %lld '%s', pid %lld, since %s\n", number(all, "run"), name,
-	       number(all, "pid"), words(all, "since"));
+	text_display(control_text(all, "name"), name, sizeof name);
+	text_display(control_text(all, "lab"), path, sizeof path);
+	text_bytes((double)control_number(all, "rss_bytes"), rss, sizeof rss);
+	text_bytes((double)control_number(all, "lab_bytes"), lab, sizeof lab);
+	printf("running: run %lld '%s', pid %lld, since %s\n", control_number(all, "run"), name,
+	       control_number(all, "pid"), control_text(all, "since"));
 	printf("  ");
-	print_count(number(all, "samples"), "sample");
-	printf(", %lld lost; ", number(all, "lost"));
-	print_count(number(all, "stored"), "slice");
+	print_count(control_number(all, "samples"), "sample");
+	printf(", %lld lost; ", control_number(all, "lost"));
+	print_count(control_number(all, "stored"), "slice");
 	printf(" stored");
-	if (number(all, "held"))
-		printf(", %lld held", number(all, "held"));
-	if (number(all, "dropped"))
-		printf(", %lld dropped", number(all, "dropped"));
+	if (control_number(all, "held"))
+		printf(", %lld held", control_number(all, "held"));
+	if (control_number(all, "dropped"))
+		printf(", %lld dropped", control_number(all, "dropped"));
 	printf("\n  memory %s; lab %s, %s\n", rss, lab, path);
-	if (*words(all, "error")) {
+	if (*control_text(all, "error")) {
 		char error[512];
-		text_display(words(all, "error"), error, sizeof error);
+		text_display(control_text(all, "error"), error, sizeof error);
 		printf("  could not store: %s\n", error);
 	}
 }
@@ -107,7 +67,7 @@ static void print_status(const json_t *all)
 static int status(const char *lab_file, bool json)
 {
 	struct error err = ERROR_INIT;
-	json_t *all = ask(lab_file, "status", STATUS_PATIENCE_S, &err);
+	json_t *all = control_ask_lab(CONTROL_PROFILE, lab_file, "status", &err);
 	if (all) {
 		if (json) {
 			char *text = json_dumps(all, JSON_INDENT(2));
@@ -131,23 +91,23 @@ static int status(const char *lab_file, bool json)
 static int stop(const char *lab_file, bool quiet)
 {
 	struct error err = ERROR_INIT;
-	json_t *all = ask(lab_file, "stop", STOP_PATIENCE_S, &err);
+	json_t *all = control_ask_lab(CONTROL_PROFILE, lab_file, "stop", &err);
 	if (!all) {
 		if (err.code == EXIT_CHECK)
 			hint_at_others(lab_file, &err);
 		return cmd_fail(&err);
 	}
-	long long run = number(all, "run");
-	if (*words(all, "error")) {
+	long long run = control_number(all, "run");
+	if (*control_text(all, "error")) {
 		error_set(&err, EXIT_ENVIRONMENT, "stopped; of run %lld not all is in the lab: %s",
-			  run, words(all, "error"));
+			  run, control_text(all, "error"));
 	} else if (!quiet) {
 		char name[128];
-		text_display(words(all, "name"), name, sizeof name);
+		text_display(control_text(all, "name"), name, sizeof name);
 		printf("stopped: run %lld '%s', ", run, name);
-		print_count(number(all, "samples"), "sample");
+		print_count(control_number(all, "samples"), "sample");
 		printf(" in ");
-		print_count(number(all, "stored"), "slice");
+		print_count(control_number(all, "stored"), "slice");
 		printf("\n'tare profile report %lld' shows it\n", run);
 	}
 	json_decref(all);

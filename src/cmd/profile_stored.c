@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/control.h"
 #include "cmd/profile.h"
 
 #define FLUSH_PATIENCE_S 30
@@ -102,7 +103,7 @@ static void flush_if_going(struct lab *lab, int64_t id)
 	struct error none = ERROR_INIT;
 	struct control_place place;
 	if (lab_get_run(lab, id, &run, &none) == 0 && run.status == RUN_GOING &&
-	    control_place_of(&place, lab_path(lab), false, &none) == 0)
+	    control_place_of(&place, CONTROL_PROFILE, lab_path(lab), false, &none) == 0)
 		free(control_ask(&place, "flush", FLUSH_PATIENCE_S, &none));
 	run_release(&run);
 }

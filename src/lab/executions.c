@@ -262,31 +262,51 @@ static void remember_key(struct lab *lab, int64_t run, int64_t image, const stru
 	key->length = length;
 }
 
-int lab_add_execution(struct lab *lab, int64_t run, struct execution *x, struct error *err)
+static int insert_all(struct lab *lab, int64_t run, struct execution *x, size_t *key_length,
+		      struct error *err)
 {
 	int64_t id = 0;
-	size_t key_length = 0;
+	if (insert_execution(lab, run, x, &id, err) || insert_processes(lab, id, x, err) ||
+	    lab_insert_ledger(lab, id, &x->ledger, err) ||
+	    lab_insert_trace(lab, id, &x->trace, err) ||
+	    insert_images(lab, run, id, x, key_length, err))
+		return -1;
+	x->id = id;
+	return 0;
+}
+
+int lab_add_executions(struct lab *lab, int64_t run, struct execution *x, size_t count,
+		       struct error *err)
+{
+	size_t key = 0, newest_length = 0; /* of the last new key */
 	if (prepare_inserts(lab, err) || lab_begin(lab, storing, err))
 		return -1;
-	int result = insert_execution(lab, run, x, &id, err);
-	if (!result)
-		result = insert_processes(lab, id, x, err);
-	if (!result)
-		result = lab_insert_ledger(lab, id, &x->ledger, err);
-	if (!result)
-		result = lab_insert_trace(lab, id, &x->trace, err);
-	if (!result)
-		result = insert_images(lab, run, id, x, &key_length, err);
+	int result = 0;
+	for (size_t i = 0; !result && i < count; i++) {
+		size_t key_length = 0;
+		result = insert_all(lab, run, &x[i], &key_length, err);
+		if (!result && key_length) {
+			key = i;
+			newest_length = key_length;
+		}
+	}
 	if (!result)
 		result = lab_commit(lab, storing, err);
 	if (result) {
 		lab_rollback(lab);
+		for (size_t i = 0; i < count; i++)
+			x[i].id = 0;
 		return -1;
 	}
-	if (key_length)
-		remember_key(lab, run, 4 * id + IMAGE_BEFORE, &x->tasks_before, key_length);
-	x->id = id;
+	if (newest_length)
+		remember_key(lab, run, 4 * x[key].id + IMAGE_BEFORE, &x[key].tasks_before,
+			     newest_length);
 	return 0;
+}
+
+int lab_add_execution(struct lab *lab, int64_t run, struct execution *x, struct error *err)
+{
+	return lab_add_executions(lab, run, x, 1, err);
 }
 
 static int read_executions(struct lab *lab, int64_t run, execution_list *into, struct error *err)

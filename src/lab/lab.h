@@ -43,6 +43,9 @@ int lab_end_run(struct lab *lab, int64_t run, enum run_status status, struct err
 /* One transaction: the execution, its processes, its ledger, its raw images and trace (zstd). Fills
  * in x->id. */
 int lab_add_execution(struct lab *lab, int64_t run, struct execution *x, struct error *err);
+/* The same of many, all in one transaction. */
+int lab_add_executions(struct lab *lab, int64_t run, struct execution *x, size_t count,
+		       struct error *err);
 
 /* A run that says it is going although its tare is gone is given as RUN_INTERRUPTED. */
 int lab_get_run(struct lab *lab, int64_t id, struct run *into, struct error *err);

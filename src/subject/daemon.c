@@ -36,6 +36,11 @@ void daemon_stop(void)
 	deadline.tv_nsec = 0;
 }
 
+static uint64_t lcg(uint64_t x)
+{
+	return (LCG_A * x + LCG_B) % LCG_P;
+}
+
 static bool work(uint64_t steps)
 {
 	uint64_t x = sink;
@@ -43,7 +48,7 @@ static bool work(uint64_t steps)
 		uint64_t n = steps < STEPS_AT_ONCE ? steps : STEPS_AT_ONCE;
 		steps -= n;
 		for (; n; n--)
-			x = (LCG_A * x + LCG_B) % LCG_P;
+			x = lcg(x);
 	}
 	sink = x;
 	return !steps;
@@ -77,13 +82,16 @@ int daemon_check(const struct daemon_plan *p, struct error *err)
 		return error_set(err, EXIT_USAGE, "daemon: the period is 0");
 	if (!p->work_ns)
 		return error_set(err, EXIT_USAGE, "daemon: the work is 0");
-	if (p->work_ns >= p->period_ns) {
+	if (!(p->jitter >= 0 && p->jitter < 1))
+		return error_set(err, EXIT_USAGE, "daemon: the jitter must be less than 100%%");
+	double least_ns = (double)p->period_ns * (1 - p->jitter);
+	if ((double)p->work_ns >= least_ns) {
 		char period[64], asked[64];
-		text_duration((double)p->period_ns, 4, period, sizeof period);
+		text_duration(least_ns, 4, period, sizeof period);
 		text_duration((double)p->work_ns, 4, asked, sizeof asked);
 		return error_set(err, EXIT_USAGE,
-				 "daemon: the work (%s) must be less than the period (%s)", asked,
-				 period);
+				 "daemon: the work (%s) must be less than the %speriod (%s)", asked,
+				 p->jitter > 0 ? "shortest " : "", period);
 	}
 	if (p->count && p->duration_ns)
 		return error_set(err, EXIT_USAGE, "daemon: either a count or a duration");
@@ -120,7 +128,7 @@ static int take_cpu(int cpu, struct error *err)
 int daemon_prepare(struct daemon *d, const struct daemon_plan *plan, struct error *err)
 {
 	struct sched_param priority = { .sched_priority = plan->priority };
-	*d = (struct daemon){ .plan = *plan };
+	*d = (struct daemon){ .plan = *plan, .random = plan->seed % LCG_P };
 	if (plan->cpu >= 0 && take_cpu(plan->cpu, err))
 		return -1;
 	prctl(PR_SET_NAME, plan->name);
@@ -153,6 +161,14 @@ static uint64_t thread_ns(void)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
+static uint64_t vary_period(struct daemon *d)
+{
+	for (int i = 0; i < 3; i++) /* the first numbers after near seeds are near, too */
+		d->random = lcg(d->random);
+	double share = d->plan.jitter * (2 * (double)d->random / LCG_P - 1);
+	return d->plan.period_ns + (uint64_t)(int64_t)((double)d->plan.period_ns * share);
+}
+
 static void activate(struct daemon *d)
 {
 	const struct daemon_plan *p = &d->plan;
@@ -174,7 +190,7 @@ static void activate(struct daemon *d)
 		/* what is over is not made up for: the deadlines stay where they are */
 		uint64_t over = now_ns > next_ns ? (now_ns - next_ns) / p->period_ns : 0;
 		d->missed += over;
-		next_ns += (over + 1) * p->period_ns;
+		next_ns += over * p->period_ns + vary_period(d);
 	}
 }
 

@@ -21,6 +21,8 @@ struct daemon_plan {
 	bool realtime;
 	int priority;	   /* of the FIFO class */
 	uint64_t start_ns; /* CLOCK_MONOTONIC of the first activation; 0: a period from now */
+	double jitter;	   /* each period is longer or shorter by up to this share of it */
+	uint64_t seed;	   /* of that */
 };
 
 struct daemon_activation {
@@ -37,6 +39,7 @@ struct daemon {
 		*log; /* a ring of DAEMON_LOG_MOST; number n is at (n - 1) % that */
 	uint64_t activations;
 	uint64_t missed; /* deadlines that were over before it came to them */
+	uint64_t random; /* state of the jitter's generator */
 };
 
 /* Judges the plan. EXIT_USAGE when it makes no sense. */

@@ -360,6 +360,42 @@ static void executions_come_back(void **state)
 	image_release(&last);
 }
 
+static void many_executions_are_stored_or_none(void **state)
+{
+	(void)state;
+	struct lab *lab = open_lab(LAB_WRITE);
+	int64_t run = add_run(lab, "x");
+	struct execution x[4];
+	for (uint32_t i = 0; i < 4; i++) {
+		make_execution(&x[i], i + 1);
+		x[i].id = 0;
+		x[i].tasks_before = i ? later_image(&x[0].tasks_before) : make_image(50);
+		x[i].tasks_after = later_image(&x[i].tasks_before);
+	}
+	enum outcome outcome = x[2].outcome;
+	x[2].outcome = (enum outcome)7;
+	assert_int_equal(lab_add_executions(lab, run, x, 3, &err), -1);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(x[i].id, 0);
+	assert_int_equal(count_executions(lab, run, LAB_IMAGES), 0);
+	x[2].outcome = outcome;
+	ok(lab_add_executions(lab, run, x, 3, &err));
+	ok(lab_add_executions(lab, run, x, 0, &err));
+	ok(lab_add_execution(lab, run, &x[3], &err)); /* coded against one of the three */
+	assert_int_equal(query(lab, "SELECT count(*) FROM image WHERE kind = 0 AND base IS NOT "
+				    "NULL"),
+			 1);
+	execution_list list = { 0 };
+	ok(lab_get_executions(lab, run, LAB_IMAGES, &list, &err));
+	assert_int_equal(list.count, 4);
+	for (size_t i = 0; i < 4; i++) {
+		same_execution(&list.items[i], &x[i]);
+		execution_release(&x[i]);
+	}
+	release_executions(&list);
+	lab_close(lab);
+}
+
 static void runs_are_found(void **state)
 {
 	(void)state;
@@ -1237,6 +1273,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(runs_come_back),
 		TEST(executions_come_back),
+		TEST(many_executions_are_stored_or_none),
 		TEST(runs_are_found),
 		TEST(runs_are_removed),
 		TEST(an_empty_file_becomes_a_lab),

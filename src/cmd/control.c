@@ -1,5 +1,7 @@
-/* How the collector in the background is met: a lock, a log and a socket in a directory that is the
- * user's alone, named by the lab. */
+/* A lock, a log and a socket in a directory that is the user's alone, named by the lab and by what
+ * is there. */
+#include "cmd/control.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,8 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/text.h"
-#include "cmd/profile.h"
+#include "lab/lab.h"
 
 #define ANSWER_MOST 65536
 #define WORD_MOST 32
@@ -85,39 +86,67 @@ static bool find_directory(char out[DIRECTORY_MOST], bool make)
 	return *out == '/' && (!is_told || strlen(told) < DIRECTORY_MOST) && settle(out, make);
 }
 
-int control_place_of(struct control_place *into, const char *lab_file, bool make, struct error *err)
+static const struct {
+	const char *word;   /* what users know it as */
+	const char *suffix; /* of its files, before what they are */
+	const char *stop;   /* what ends it */
+} kinds[] = {
+	[CONTROL_PROFILE] = { "collector", "", "tare profile stop" },
+	[CONTROL_WATCH] = { "watch", ".watch", "tare calibrate --watch-stop" },
+};
+
+const char *control_word(enum control_kind kind)
+{
+	return kinds[kind].word;
+}
+
+const char *control_stop_line(enum control_kind kind)
+{
+	return kinds[kind].stop;
+}
+
+static int none_running(enum control_kind kind, struct error *err)
+{
+	return error_set(err, EXIT_CHECK, "no %s is running", kinds[kind].word);
+}
+
+int control_place_of(struct control_place *into, enum control_kind kind, const char *lab_file,
+		     bool make, struct error *err)
 {
 	char directory[DIRECTORY_MOST];
 	if (!find_directory(directory, make)) {
 		if (!make)
-			return error_set(err, EXIT_CHECK, "no collector is running");
+			return none_running(kind, err);
 		error_set(err, EXIT_ENVIRONMENT,
-			  "no directory can be had for the collector's socket: %s cannot be made, "
+			  "no directory can be had for the %s's socket: %s cannot be made, "
 			  "is another's or open to others, or its name is too long or no full one",
-			  directory);
+			  kinds[kind].word, directory);
 		return error_hint(err, "set TARE_RUNTIME_DIR to a directory of your own");
 	}
 	char *real = realpath(lab_file, NULL);
 	uint64_t number = hash(real ? real : lab_file);
 	free(real);
-	snprintf(into->lock, sizeof into->lock, "%s/%016" PRIx64 ".pid", directory, number);
-	snprintf(into->socket, sizeof into->socket, "%s/%016" PRIx64 ".sock", directory, number);
-	snprintf(into->log, sizeof into->log, "%s/%016" PRIx64 ".log", directory, number);
+	const char *suffix = kinds[kind].suffix;
+	into->kind = kind;
+	snprintf(into->lock, CONTROL_PATH, "%s/%016" PRIx64 "%s.pid", directory, number, suffix);
+	snprintf(into->socket, CONTROL_PATH, "%s/%016" PRIx64 "%s.sock", directory, number, suffix);
+	snprintf(into->log, CONTROL_PATH, "%s/%016" PRIx64 "%s.log", directory, number, suffix);
 	return 0;
 }
 
-int control_place_find(struct control_place *into, const char *lab_file, bool make,
-		       struct error *err)
+int control_place_find(struct control_place *into, enum control_kind kind, const char *lab_file,
+		       bool make, struct error *err)
 {
 	struct lab *lab = NULL;
 	struct error why = ERROR_INIT;
 	if (lab_open(&lab, lab_file, make ? LAB_WRITE : LAB_READ, &why)) {
 		if (!make)
-			return error_set(err, EXIT_CHECK, "no collector is running: %s", why.text);
+			return error_set(err, EXIT_CHECK, "no %s is running: %s", kinds[kind].word,
+					 why.text);
 		*err = why;
 		return -1;
 	}
-	int failed = control_place_of(into, lab_path(lab), make, err);
+	int failed = control_place_of(into, kind, lab_path(lab), make, err);
 	lab_close(lab);
 	return failed;
 }
@@ -153,8 +182,8 @@ int control_lock(const struct control_place *p, pid_t *holder, struct error *err
 	if (fcntl(fd, F_SETLK, &lock)) {
 		*holder = control_holder(p);
 		close(fd);
-		return error_set(err, EXIT_USAGE, "a collector is running already, pid %d",
-				 (int)*holder);
+		return error_set(err, EXIT_USAGE, "a %s is running already, pid %d",
+				 kinds[p->kind].word, (int)*holder);
 	}
 	int length = snprintf(pid, sizeof pid, "%d\n", (int)getpid());
 	if (ftruncate(fd, 0) || write(fd, pid, (size_t)length) != length)
@@ -180,7 +209,7 @@ static int connect_to(const struct control_place *p, struct error *err)
 	for (;;) {
 		pid_t holder = control_holder(p);
 		if (!holder)
-			return error_set(err, EXIT_CHECK, "no collector is running");
+			return none_running(p->kind, err);
 		int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 		if (fd >= 0 && connect(fd, (const void *)&address, sizeof address) == 0)
 			return fd;
@@ -189,8 +218,8 @@ static int connect_to(const struct control_place *p, struct error *err)
 			close(fd);
 		if (clock_monotonic_ns() > until)
 			return error_set(err, EXIT_ENVIRONMENT,
-					 "the collector, pid %d, does not answer: %s", (int)holder,
-					 strerror(reason));
+					 "the %s, pid %d, does not answer: %s", kinds[p->kind].word,
+					 (int)holder, strerror(reason));
 		nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
 	}
 }
@@ -217,12 +246,13 @@ char *control_ask(const struct control_place *p, const char *word, int patience_
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 	pid_t holder = control_holder(p);
 	if (!holder)
-		error_set(err, EXIT_CHECK, "no collector is running");
+		none_running(p->kind, err);
+	else if (came == 1)
+		error_set(err, EXIT_ENVIRONMENT, "the %s, pid %d, did not answer '%s'",
+			  kinds[p->kind].word, (int)holder, word);
 	else
-		error_set(err, EXIT_ENVIRONMENT,
-			  came == 1 ? "the collector, pid %d, did not answer '%s'"
-				    : "the collector, pid %d, did not answer '%s' within %d s",
-			  (int)holder, word, patience_s);
+		error_set(err, EXIT_ENVIRONMENT, "the %s, pid %d, did not answer '%s' within %d s",
+			  kinds[p->kind].word, (int)holder, word, patience_s);
 	if (holder)
 		error_hint(err, "its log is %s", p->log);
 	return NULL;
@@ -261,7 +291,7 @@ static bool may_ask(int fd)
 }
 
 static void serve_one(struct control_server *c, int fd, control_status_fn status, void *context,
-		      enum profile_wish *wish)
+		      struct control_wishes *wishes)
 {
 	char word[WORD_MOST] = "";
 	struct pollfd come = { .fd = fd, .events = POLLIN };
@@ -277,22 +307,21 @@ static void serve_one(struct control_server *c, int fd, control_status_fn status
 		free(text);
 	} else if (strcmp(word, "flush") == 0) {
 		array_push(&c->flushing, fd);
-		if (*wish == PROFILE_GO_ON)
-			*wish = PROFILE_CUT;
+		wishes->flush = true;
 	} else if (strcmp(word, "stop") == 0) {
 		array_push(&c->stopping, fd);
-		*wish = PROFILE_END;
+		wishes->stop = true;
 	} else {
 		answer(fd, "{\"error\": \"what is asked is not known\"}");
 	}
 }
 
 void control_serve(struct control_server *c, control_status_fn status, void *context,
-		   enum profile_wish *wish)
+		   struct control_wishes *wishes)
 {
 	int fd;
 	while ((fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC)) >= 0)
-		serve_one(c, fd, status, context, wish);
+		serve_one(c, fd, status, context, wishes);
 }
 
 void control_answer_flushing(struct control_server *c, const char *text)

@@ -1,0 +1,48 @@
+/* Private to `tare cutoffs`: what is in force on this machine, as a file and as parts of the
+ * command. */
+#ifndef TARE_CMD_CUTOFFS_H
+#define TARE_CMD_CUTOFFS_H
+
+#include <jansson.h>
+
+#include "lab/lab.h"
+
+#define CUTOFFS_OLD_DAYS 90 /* of a study, after which the machine's daemons may be others */
+
+/* ---- what has changed since the study (cutoffs.c) ---- */
+
+struct cutoffs_change {
+	const char *fact;	/* "kernel.release" */
+	const char *then, *now; /* of the machines compared */
+};
+typedef ARRAY(struct cutoffs_change) cutoffs_change_list;
+/* Kernel, hardware, services. What either does not know is no change. */
+void cutoffs_changes(const struct machine *then, const struct machine *now,
+		     cutoffs_change_list *into);
+
+/* ---- as JSON (cutoffs_file.c) ---- */
+
+/* docs/schema/cutoffs.schema.json: for `--json`, and the file that is exported. now: this machine,
+ * which the cutoffs are for. */
+json_t *cutoffs_to_json(const struct lab_cutoffs *c, const struct machine *now);
+/* Reads such a text, whoever wrote it. identity: of its machine; host: a name for it, to be shown.
+ * EXIT_USAGE: it is none. */
+struct cutoffs_file {
+	char identity[17], host[64];
+	cutoff_list cutoffs;
+};
+int cutoffs_from_json(const char *text, size_t length, struct cutoffs_file *into,
+		      struct error *err);
+
+/* "rhn_check" is one, "" and "a\nb" are none. */
+int cutoffs_check_daemon(const char *name, struct error *err);
+
+/* ---- parts of the command; argv[0] is "cutoffs export" or the like ---- */
+
+int cutoffs_export(int argc, char **argv);
+int cutoffs_import(int argc, char **argv);
+int cutoffs_studies(int argc, char **argv); /* cutoffs_studies.c */
+int cutoffs_show(int argc, char **argv);
+int cutoffs_rm_study(int argc, char **argv);
+
+#endif

@@ -1,0 +1,265 @@
+#include "report/scatter.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/array.h"
+#include "base/text.h"
+#include "report/noise_rows.h"
+
+#define LEAST_WIDTH 30
+#define LEAST_HEIGHT 2
+#define MOST_DECIMALS 9
+#define MOST_DIGITS 12
+#define FINE_X 2 /* dots of a cell */
+#define FINE_Y 4
+#define HOUR_NS 3600e9
+#define HOURS_FROM (10 * HOUR_NS) /* shorter times are read as s */
+#define SEVERAL 2		  /* points in a cell of ASCII */
+#define MANY 10
+
+/* ---- axes ---- */
+
+struct axis {
+	double low, high; /* high > low */
+	double unit;
+	const char *suffix; /* " ms"; "" */
+	int decimals;
+};
+
+static int exponent(double x)
+{
+	return (int)floor(log10(x) + 1e-9);
+}
+
+/* Three digits of what lies between the ends. */
+static struct axis axis_of(double low, double high, bool time)
+{
+	struct axis a = { .low = low, .high = high, .unit = 1, .suffix = "" };
+	if (!isfinite(high - low)) {
+		a.low = 0;
+		a.high = 1;
+	}
+	if (!(a.high > a.low)) { /* one value: in the middle */
+		double around = fmax(fabs(a.low) * 1e-3, 1);
+		a.high = a.low + around;
+		a.low -= around;
+	}
+	double most = fmax(fabs(a.low), fabs(a.high)), digits = time ? 2 : 0;
+	if (time && most >= HOURS_FROM) {
+		a.unit = HOUR_NS;
+		a.suffix = " h";
+	} else if (time) {
+		static const char *const suffixes[] = { " ns", " µs", " ms", " s" };
+		int power = exponent(fmax(most, 1)) / 3;
+		power = power > 3 ? 3 : power;
+		a.unit = pow(10, 3 * power);
+		a.suffix = suffixes[power];
+		digits = power ? digits : 0;
+	}
+	int decimals = (int)digits - exponent((a.high - a.low) / a.unit);
+	int room = MOST_DIGITS - 1 - exponent(fmax(most / a.unit, 1));
+	room = room > MOST_DECIMALS ? MOST_DECIMALS : room;
+	decimals = decimals > room ? room : decimals;
+	a.decimals = decimals < 0 ? 0 : decimals;
+	return a;
+}
+
+static void axis_text(const struct axis *a, double value, char out[WORDS])
+{
+	value /= a->unit;
+	if (fabs(value) < 0.5 * pow(10, -a->decimals))
+		value = 0; /* not -0 */
+	if (fabs(value) < pow(10, MOST_DIGITS))
+		snprintf(out, WORDS, "%.*f%s", a->decimals, value, a->suffix);
+	else
+		snprintf(out, WORDS, "%.3g%s", value, a->suffix);
+}
+
+/* The cell of a value, 0 … cells - 1; `beyond` says on which side it lies outside. */
+static size_t place(const struct axis *a, double value, size_t cells, int *beyond)
+{
+	*beyond = value < a->low ? -1 : value > a->high ? 1 : 0;
+	double at = (value - a->low) / (a->high - a->low) * (double)cells;
+	if (!(at > 0))
+		return 0;
+	return at < (double)cells ? (size_t)at : cells - 1;
+}
+
+/* ---- the area within them ---- */
+
+struct cell {
+	uint8_t dots;
+	char outside; /* its sign; 0: none */
+	bool marked;
+	uint32_t points;
+};
+
+struct area {
+	size_t columns, lines;
+	struct axis x, y;
+	struct cell *cells; /* the top line first */
+	size_t drawn;
+};
+
+static void draw(struct area *a, double x, double y, bool marked)
+{
+	/* of the left and the right column of a cell, from its top */
+	static const uint8_t bits[FINE_X][FINE_Y] = { { 0x01, 0x02, 0x04, 0x40 },
+						      { 0x08, 0x10, 0x20, 0x80 } };
+	int right, above;
+	if (!isfinite(x) || !isfinite(y))
+		return;
+	size_t column = place(&a->x, x, a->columns * FINE_X, &right);
+	size_t line = a->lines * FINE_Y - 1 - place(&a->y, y, a->lines * FINE_Y, &above);
+	struct cell *c = &a->cells[line / FINE_Y * a->columns + column / FINE_X];
+	c->dots |= bits[column % FINE_X][line % FINE_Y];
+	c->points++;
+	c->marked |= marked;
+	if (above)
+		c->outside = above > 0 ? '^' : 'v';
+	else if (right)
+		c->outside = right > 0 ? '>' : '<';
+	a->drawn++;
+}
+
+static void put_cell(const struct cell *c, bool ascii, bool colour, struct strbuf *out)
+{
+	char sign[4] = " ";
+	if (c->outside)
+		sign[0] = c->outside;
+	else if (c->marked)
+		snprintf(sign, sizeof sign, "%s", ascii ? "x" : "●");
+	else if (c->points && ascii)
+		sign[0] = c->points >= MANY ? '#' : c->points >= SEVERAL ? ':' : '.';
+	else if (c->points) { /* U+2800 and the dots */
+		sign[0] = (char)0xe2;
+		sign[1] = (char)(0xa0 | c->dots >> 6);
+		sign[2] = (char)(0x80 | (c->dots & 0x3f));
+	}
+	put_coloured(out, colour && c->marked, RED, sign);
+}
+
+/* ---- the whole ---- */
+
+static void end_line(struct strbuf *out)
+{
+	while (out->length && out->text[out->length - 1] == ' ')
+		out->text[--out->length] = '\0';
+	strbuf_putc(out, '\n');
+}
+
+static void put_right(const char *text, size_t columns, struct strbuf *out)
+{
+	size_t width = text_width(text);
+	strbuf_pad(out, ' ', width < columns ? columns - width : 0);
+	strbuf_puts(out, text);
+}
+
+/* Values at the top, the middle and the bottom. */
+static size_t line_of(const struct area *a, double y)
+{
+	int ignored;
+	return (a->lines * FINE_Y - 1 - place(&a->y, y, a->lines * FINE_Y, &ignored)) / FINE_Y;
+}
+
+static void put_lines(const struct area *a, size_t left, bool ascii, bool colour,
+		      struct strbuf *out)
+{
+	static const char *const ticks[] = { "┤", "│" };
+	size_t middle = line_of(a, (a->y.low + a->y.high) / 2);
+	for (size_t line = 0; line < a->lines; line++) {
+		bool told = !line || line + 1 == a->lines || (a->lines >= 5 && line == middle);
+		double up = !line ? 1 : line + 1 == a->lines ? 0 : 0.5;
+		char label[WORDS] = "";
+		if (told)
+			axis_text(&a->y, a->y.low + up * (a->y.high - a->y.low), label);
+		put_right(label, left, out);
+		strbuf_putc(out, ' ');
+		strbuf_puts(out, ascii ? (told ? "+" : "|") : ticks[!told]);
+		if (!a->drawn && line == middle) {
+			strbuf_puts(out, " no points");
+		} else
+			for (size_t column = 0; column < a->columns; column++)
+				put_cell(&a->cells[line * a->columns + column], ascii, colour, out);
+		end_line(out);
+	}
+}
+
+/* text so that it begins at a column of the line, as far as that is still to come. */
+static void put_at(struct strbuf *line, size_t column, const char *text)
+{
+	size_t used = text_width(strbuf_text(line));
+	strbuf_pad(line, ' ', column > used ? column - used : 0);
+	strbuf_puts(line, text);
+}
+
+/* The ends at the ends, and what it is between them, as far as there is room. */
+static void put_x_axis(const struct area *a, size_t left, const char *name, bool ascii,
+		       struct strbuf *out)
+{
+	char low[WORDS], high[WORDS];
+	struct strbuf line = { 0 }, label = { 0 };
+	strbuf_pad(out, ' ', left + 1);
+	strbuf_puts(out, ascii ? "+" : "└");
+	for (size_t i = 0; i < a->columns; i++)
+		strbuf_puts(out, ascii ? "-" : "─");
+	strbuf_putc(out, '\n');
+	axis_text(&a->x, a->x.low, low);
+	axis_text(&a->x, a->x.high, high);
+	size_t begin = left + 2, end = begin + a->columns;
+	size_t low_end = begin + text_width(low), high_begin = end - text_width(high);
+	put_at(&line, low_end > end ? end - text_width(low) : begin, low);
+	if (high_begin > low_end) {
+		size_t room = high_begin - low_end > 4 ? high_begin - low_end - 4 : 0;
+		put_fitted(&label, name ? name : "", room);
+		size_t spare = room - text_width(strbuf_text(&label));
+		if (label.length)
+			put_at(&line, low_end + 2 + spare / 2, strbuf_text(&label));
+		put_at(&line, high_begin, high);
+	}
+	strbuf_puts(out, strbuf_text(&line));
+	strbuf_putc(out, '\n');
+	strbuf_release(&line);
+	strbuf_release(&label);
+}
+
+static size_t label_columns(const struct axis *y)
+{
+	const double values[] = { y->low, (y->low + y->high) / 2, y->high };
+	size_t most = 0;
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+		char text[WORDS];
+		axis_text(y, values[i], text);
+		most = text_width(text) > most ? text_width(text) : most;
+	}
+	return most;
+}
+
+void scatter_text(const struct scatter *s, size_t width, size_t height, bool ascii, bool colour,
+		  struct strbuf *out)
+{
+	struct area a = { .lines = height < LEAST_HEIGHT ? LEAST_HEIGHT : height,
+			  .x = axis_of(s->x_low, s->x_high, s->times),
+			  .y = axis_of(s->y_low, s->y_high, s->times || s->times_y) };
+	size_t left = label_columns(&a.y), from = out->length;
+	width = width < LEAST_WIDTH ? LEAST_WIDTH : width;
+	a.columns = width - left - 2; /* labels have MOST_DIGITS, a unit, and signs */
+	a.cells = xcalloc(a.columns * a.lines, sizeof *a.cells);
+	for (size_t i = 0; i < s->count; i++)
+		draw(&a, s->x[i], s->y[i], s->marked && s->marked[i]);
+	const char *const heads[] = { s->title, s->y_label };
+	for (size_t i = 0; i < 2; i++)
+		if (heads[i]) {
+			struct strbuf head = { 0 };
+			put_fitted(&head, heads[i], width);
+			put_coloured(out, colour && !i, BOLD, strbuf_text(&head));
+			strbuf_putc(out, '\n');
+			strbuf_release(&head);
+		}
+	put_lines(&a, left, ascii, colour, out);
+	put_x_axis(&a, left, s->x_label, ascii, out);
+	noise_finish(&(struct noise_style){ .ascii = ascii }, out, from);
+	xfree(a.cells);
+}

@@ -1,0 +1,296 @@
+#!/usr/bin/env bats
+# tare calibrate as a user types it, on the kernel that is there; the binary is $TARE.
+
+setup() {
+	: "${TARE:?set TARE to the binary under test}"
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export TARE_LAB=$BATS_TEST_TMPDIR/lab.db XDG_CACHE_HOME=$BATS_TEST_TMPDIR
+	schemas=$BATS_TEST_DIRNAME/../../docs/schema
+	# a socket's name must be short, and the watches of tests are nobody else's
+	TARE_RUNTIME_DIR=$(mktemp -d /tmp/tare-run.XXXXXX)
+	export TARE_RUNTIME_DIR
+}
+
+teardown() {
+	for lab in "$BATS_TEST_TMPDIR"/*.db; do
+		[ ! -e "$lab" ] || "$TARE" calibrate --watch-stop -q --lab "$lab" 2>/dev/null || true
+	done
+	rm -rf "$TARE_RUNTIME_DIR"
+}
+
+needs_root() {
+	if [ "$(id -u)" -ne 0 ]; then
+		[ "${TARE_TEST_REQUIRE:-0}" != 1 ] || return 1
+		skip "needs root"
+	fi
+}
+
+# refused WORDS ARGUMENTS...: exits with 2, says WORDS
+refused() {
+	local words=$1
+	shift
+	run timeout 20 "$TARE" calibrate "$@"
+	echo "$output"
+	[ "$status" -eq 2 ]
+	output=$(tr -s ' \n' ' ' <<<"$output")
+	[[ "$output" == *"$words"* ]]
+}
+
+# sql STATEMENT: the one value that it gives
+sql() {
+	"$TARE" sql --tsv "$1" | tail -n 1
+}
+
+# samples COUNT EVERY DELAY NAME LENGTH: CSV of a run of that name, in ms. Each EVERYth sample takes
+# DELAY more, by 'seldom'; 'often' runs 2 or 3 ms in each.
+samples() {
+	awk -v n="$1" -v every="$2" -v delay="$3" -v run="$4" -v length_ms="$5" 'BEGIN {
+		print "run,sample,et_ns,pt_ns,daemon,daemon_pt_ns"
+		for (i = 1; i <= n; i++) {
+			slow = every && i % every == 5
+			et = length_ms + (i * 7919) % 11 + (slow ? delay : 0)
+			printf "%s,%d,%d000000,%d000000,often,%d000000\n", run, i, et, length_ms, 2 + i % 2
+			if (slow)
+				printf "%s,%d,%d000000,%d000000,seldom,%d000000\n", run, i, et, length_ms, delay
+		}
+	}'
+}
+
+@test "calibrate: a stored run, its daemon and cutoff" {
+	samples 200 20 300 short 1000 >short.csv
+	"$TARE" import --here short.csv
+	"$TARE" calibrate --from short --json >study.json
+	jq -e '.daemons | map(select(.name == "seldom")) | length == 1' study.json
+	# midway between nothing and 300 ms, in the unit of the data
+	[ "$("$TARE" cutoffs --json | jq -c '[.cutoffs[] | [.daemon, .cutoff_ns]]')" = \
+		'[["seldom",150000000]]' ]
+	# the same again, as it is stored
+	"$TARE" cutoffs show --json | jq -S 'del(.made_at)' >again.json
+	jq -S 'del(.made_at)' study.json | cmp - again.json
+	run "$TARE" calibrate --from short --plot
+	[ "$status" -eq 0 ]
+	[[ "$output" == *seldom* ]]
+	run "$TARE" cutoffs show --plot
+	[ "$status" -eq 0 ]
+	[ "$(wc -l <<<"$output")" -gt 40 ]
+	[ "$("$TARE" cutoffs studies --json | jq length)" -eq 2 ]
+	"$TARE" cutoffs rm-study 2
+	[ "$("$TARE" cutoffs --json | jq .study)" -eq 1 ]
+	# nothing is lost with the run but the plots
+	"$TARE" rm short
+	run "$TARE" cutoffs show --plot
+	[ "$status" -eq 0 ]
+	[[ "$output" == *seldom* ]] && [[ "$output" == *"no plots"* ]]
+}
+
+@test "calibrate: a short and a long run" {
+	samples 200 20 300 short 1000 >short.csv
+	samples 40 0 0 long 60000 >long.csv
+	"$TARE" import --here short.csv
+	"$TARE" import --here long.csv
+	"$TARE" calibrate --from short long --no-store --json >study.json
+	[ "$("$TARE" cutoffs --json | jq '.cutoffs | length')" -eq 0 ]
+	refused "is not longer than run" --from long short
+	refused "both runs are run" --from long long
+	"$TARE" calibrate --from short long
+	[ "$("$TARE" cutoffs studies --json | jq '.[0].long_ns > .[0].short_ns')" = true ]
+}
+
+@test "calibrate: no daemons, samples all alike, too few" {
+	awk 'BEGIN { print "run,sample,et_ns,pt_ns,daemon,daemon_pt_ns"
+		for (i = 1; i <= 50; i++) print "alike," i ",1000000000,1000000000,,"
+		for (i = 1; i <= 5; i++) print "few," i ",1000000000,1000000000,," }' >all.csv
+	"$TARE" import --here all.csv
+	run "$TARE" calibrate --from alike
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"no daemon disturbs this machine"* ]]
+	[ "$("$TARE" cutoffs --json | jq '.cutoffs | length')" -eq 0 ]
+	refused "has 5 samples that count a study takes 6 or more" --from few
+	[ "$("$TARE" cutoffs studies --json | jq length)" -eq 1 ]
+	# of another machine nothing is in force here
+	"$TARE" import --name elsewhere all.csv
+	run "$TARE" calibrate --from elsewherealike
+	[ "$status" -eq 0 ] || [ "$status" -eq 2 ]
+	[ "$("$TARE" cutoffs studies --json | jq length)" -eq 1 ]
+}
+
+@test "calibrate: the active study" {
+	run "$TARE" calibrate --short 30ms:8 --long 120ms:6 --cpu 0
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(sql "SELECT group_concat(executions, ' ') FROM (SELECT executions FROM runs ORDER BY id)")" = "8 6" ]
+	[ "$(sql "SELECT count(*) FROM runs WHERE status = 'complete'")" = 2 ]
+	[ "$(sql "SELECT count(DISTINCT study) FROM runs")" = 1 ]
+	[ "$("$TARE" cutoffs studies --json | jq -c '[.[0].source, .[0].short_ns, .[0].long_ns]')" = \
+		'["active",30000000,120000000]' ]
+	# the work of the long one is four times that of the short one
+	ratio=$(sql "SELECT CAST(100.0 * max(mean_pt_exec_ns) / min(mean_pt_exec_ns) AS INTEGER) FROM runs")
+	[ "$ratio" -gt 200 ] && [ "$ratio" -lt 800 ]
+	refused "is complete" --continue
+	"$TARE" calibrate --continue=1 -q
+	[ "$("$TARE" cutoffs studies --json | jq length)" -eq 2 ]
+}
+
+# has_samples COUNT: of all runs together, or more
+has_samples() {
+	[ -e "$TARE_LAB" ] && [ "$(sql "SELECT count(*) FROM executions WHERE NOT warmup")" -ge "$1" ] 2>/dev/null
+}
+
+@test "calibrate: interrupted anywhere, it goes on where it stopped" {
+	for signal in INT KILL TERM; do
+		rm -f lab.db*
+		# bash starts what is in the background with SIGINT ignored; bats waits for fd 3
+		env --default-signal=INT "$TARE" calibrate --short 60ms:7 --long 150ms:8 2>said 3>&- &
+		pid=$!
+		wanted=3
+		[ $signal != TERM ] || wanted=10 # in the long run
+		for ((i = 0; i < 400; i++)); do
+			! has_samples $wanted || break
+			sleep 0.05
+		done
+		kill -s $signal $pid
+		code=0
+		wait $pid || code=$?
+		if [ $signal = KILL ]; then
+			[ $code -eq 137 ]
+		else
+			[ $code -eq 130 ]
+			tr -s ' \n' ' ' <said | grep -q "samples of the .* run are stored as run [12] 'tare calibrate --continue=[12]' goes on"
+		fi
+		[ "$("$TARE" cutoffs studies --json | jq length)" -eq 0 ]
+		run "$TARE" calibrate --continue
+		echo "$output"
+		[ "$status" -eq 0 ]
+		[ "$(sql "SELECT group_concat(number) FROM (SELECT number FROM executions
+			WHERE run = 1 AND NOT warmup ORDER BY id)")" = 1,2,3,4,5,6,7 ]
+		[ "$(sql "SELECT group_concat(number) FROM (SELECT number FROM executions
+			WHERE run = 2 AND NOT warmup ORDER BY id)")" = 1,2,3,4,5,6,7,8 ]
+		[ "$(sql "SELECT count(*) FROM runs WHERE status = 'complete'")" = 2 ]
+		[ "$("$TARE" cutoffs studies --json | jq length)" -eq 1 ]
+	done
+}
+
+@test "calibrate: bad input" {
+	refused "a time and a count" --short 1s
+	refused "a time and a count" --short :8
+	refused "a time and a count" --short soon:8
+	refused "a time and a count" --short 1s:
+	refused "a time and a count" --short 1s:-8
+	refused "a count from 6" --short 1s:5
+	refused "a count from 6" --short 1s:100001
+	refused "a time from 1ms" --short 0s:8
+	refused "a time from 1ms" --short 1us:8
+	refused "must take longer" --short 1s:8 --long 1s:8
+	refused "a list such as 0,2-3" --cpu first
+	refused "are different things" --watch --from-watch
+	refused "are different things" --from 1 --watch-stop
+	refused "--length does not go with --active" --length 1s
+	refused "--short does not go with --watch" --watch --short 1s:8
+	refused "--json does not go with --watch" --watch --json
+	refused "unexpected '7'" 7
+	refused "unexpected 'c'" --from a b c
+	refused "a size of 1MB or more" --watch --keep 3
+	refused "how long, such as 8h" --watch soon
+	refused "how long, such as 8h" --watch=0
+	refused "--plot is no JSON" --plot --json
+	[ ! -e lab.db ] # nothing of it came so far
+	samples 10 0 0 ten 1000 >ten.csv
+	"$TARE" import --here ten.csv
+	refused "given 3 times" --from-watch --length 1s --length 2s --length 3s
+	refused "the same twice" --from-watch --length 1s --length 1000ms
+	refused "not before" --from-watch --since 1h --until 2h
+	refused "a time ago such as 2h" --from-watch --since yesterday
+	refused "one CPU" --from-watch --cpu 0-1
+	refused "nothing was watched on this machine yet" --from-watch
+	refused "in that time" --from-watch --since '2026-01-01 10:00'
+	refused "no run" --from nothing
+	refused "no study to go on with" --continue
+	refused "is none of 'tare calibrate'" --continue ten
+}
+
+@test "calibrate: a watch that is not running" {
+	for what in status stop; do
+		run "$TARE" calibrate --watch-$what
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"no watch is running"* ]]
+	done
+	run "$TARE" calibrate --watch-status --json
+	[ "$status" -eq 1 ]
+	[ "$(jq -c '[.running, .record]' <<<"$output")" = '[false,[]]' ]
+}
+
+@test "calibrate: a watch without privileges" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root, to give it up"
+	command -v setpriv >/dev/null || skip "needs setpriv"
+	chmod 777 . "$TARE_RUNTIME_DIR"
+	mkdir -m 700 mine
+	chown nobody mine
+	run env TARE_RUNTIME_DIR="$PWD/mine" TARE_LAB="$PWD/mine/lab.db" setpriv --reuid nobody --clear-groups \
+		"$TARE" calibrate --watch
+	[ "$status" -eq 3 ]
+}
+
+@test "calibrate: a watch in the background, and a study of it while it goes" {
+	needs_root
+	run "$TARE" calibrate --watch
+	[ "$status" -eq 0 ]
+	[[ "$output" == "watching: watch 1, pid "* ]]
+	pid=$("$TARE" calibrate --watch-status --json | jq .pid)
+	[ "$(ps -o sid= -p "$pid" | tr -d ' ')" = "$pid" ]
+	refused "a watch is running already, pid $pid" --watch
+	refused "a watch is running already, pid $pid" --watch --foreground
+	"$TARE" daemon --name beater -p 200ms -w 20ms -n 10 --cpu 0 2>/dev/null
+	run "$TARE" calibrate --from-watch --length 100ms --cpu 0 --json
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(jq -c '[.daemons[] | select(.name == "beater")] | length' <<<"$output")" -eq 1 ]
+	[ "$("$TARE" cutoffs studies --json | jq -r '.[0].source')" = watch ]
+	refused "no CPU 1000 on record" --from-watch --cpu 1000
+	refused "has 0 windows of 1.00 h" --from-watch --length 1h
+	if python3 -c 'import jsonschema' 2>/dev/null; then
+		"$TARE" calibrate --watch-status --json >status.json
+		python3 - "$schemas/watch-status.schema.json" status.json <<-'END'
+			import json, jsonschema, sys
+			schema, document = (json.load(open(name)) for name in sys.argv[1:])
+			jsonschema.Draft202012Validator(schema).validate(document)
+			assert set(document) == set(schema["properties"]), document
+		END
+	fi
+	run "$TARE" calibrate --watch-stop
+	[ "$status" -eq 0 ]
+	[[ "$output" == "stopped: watch 1, "* ]]
+	[ ! -e "/proc/$pid" ]
+	run "$TARE" calibrate --watch-stop
+	[ "$status" -eq 1 ]
+}
+
+@test "calibrate: a watch that was killed leaves what it had; the next one adds to it" {
+	needs_root
+	"$TARE" calibrate --watch -q
+	pid=$("$TARE" calibrate --watch-status --json | jq .pid)
+	sleep 1
+	"$TARE" calibrate --from-watch --length 50ms --no-store -q # stores what there is
+	kill -9 "$pid"
+	while [ -e "/proc/$pid" ]; do sleep 0.01; done
+	"$TARE" calibrate --watch -q 1s
+	for ((i = 0; i < 200; i++)); do
+		"$TARE" calibrate --watch-status >/dev/null 2>&1 || break
+		sleep 0.05
+	done
+	run "$TARE" calibrate --watch-status --json
+	[ "$status" -eq 1 ]
+	[ "$(jq -c '[.record[] | .going]' <<<"$output")" = '[false,false]' ]
+	[ "$(jq '[.record[] | .covered_ns] | add > 1500000000' <<<"$output")" = true ]
+	run "$TARE" calibrate --from-watch --length 50ms
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"in 2 stretches"* ]]
+}
+
+@test "calibrate: a watch in the foreground ends after its time, or by Ctrl-C" {
+	needs_root
+	run "$TARE" calibrate --watch=300ms --foreground
+	[ "$status" -eq 0 ]
+	[[ "$output" == "watched: "* ]]
+	env --default-signal=INT timeout -s INT --preserve-status 1 "$TARE" calibrate --watch --foreground
+	[ "$("$TARE" calibrate --watch-status --json | jq '.record | length')" -eq 2 ]
+}
