@@ -1,51 +1,63 @@
 #include "cmd/time_quiet.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
 
-/* EMP v1 stops services, v3 holds the frequency. */
-static const char *const emp_knobs[] = { "services", "turbo", "governor" };
-#define KNOBS_OF_V1 1
-#define V3 3
+typedef ARRAY(const char *) name_list;
 
-static struct quiet_options knobs_of(const struct time_options *o)
+/* The knobs that a version of EMP up to this one asks for. */
+static void find_knobs(int version, name_list *out)
 {
-	if (o->quiet)
-		return (struct quiet_options){ 0 };
-	return (struct quiet_options){
-		.only = emp_knobs,
-		.only_count = o->emp < V3 ? KNOBS_OF_V1 : sizeof emp_knobs / sizeof *emp_knobs,
-	};
+	for (const struct quiet_knob *k = quiet_knobs; k->name; k++)
+		for (int v = 1; v <= version; v++) {
+			char asked[16];
+			snprintf(asked, sizeof asked, "EMP v%d", v);
+			if (strstr(k->source, asked)) {
+				array_push(out, k->name);
+				break;
+			}
+		}
+}
+
+/* Where the machine is: for tests a tree of files, as for 'tare quiet'. */
+static struct quiet_options machine_here(void)
+{
+	return (struct quiet_options){ .root = getenv("TARE_QUIET_ROOT") };
 }
 
 int time_quiet_begin(const struct time_options *o, struct time_quiet *q, struct error *err)
 {
-	static const struct quiet_options usual = { 0 };
+	struct quiet_options options = machine_here();
 	struct quiet_status status;
 	*q = (struct time_quiet){ .asked = o->quiet || o->emp };
 	if (!q->asked)
 		return 0;
-	if (quiet_look(&usual, &status, err))
+	if (quiet_look(&options, &status, err))
 		return error_prefix(err, "time");
-	if (status.quiet && !status.owner) {
+	if (status.quiet && !status.owner && !status.stale) {
 		q->standing = true;
 		return 0;
 	}
-	struct quiet_options knobs = knobs_of(o);
-	if (quiet_apply(&knobs, getpid(), &q->changes, err)) {
-		quiet_list_release(&q->changes);
-		return error_prefix(err, "time");
-	}
-	q->changed = true;
-	return 0;
+	name_list knobs = { 0 };
+	if (!o->quiet)
+		find_knobs(o->emp, &knobs);
+	options.only = knobs.items;
+	options.only_count = knobs.count;
+	int failed = quiet_apply(&options, getpid(), &q->changes, err);
+	array_release(&knobs);
+	q->changed = !failed;
+	return failed ? error_prefix(err, "time") : 0;
 }
 
 int time_quiet_end(struct time_quiet *q, struct error *err)
 {
-	static const struct quiet_options usual = { 0 };
+	struct quiet_options options = machine_here();
 	quiet_list restored = { 0 };
-	int failed = q->changed ? quiet_restore(&usual, &restored, err) : 0;
+	int failed = q->changed ? quiet_restore(&options, &restored, err) : 0;
 	if (failed && !*err->hint)
 		error_hint(err, "'tare quiet --restore' tries again");
 	q->changed = false;

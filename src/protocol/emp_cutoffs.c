@@ -13,8 +13,6 @@
 #define DAY_NS 86400000000000
 #define OLD_DAYS 90 /* by then a usual machine has had its updates */
 
-typedef ARRAY(const struct cutoff *) holding_list;
-
 /* An execution of a daemon that is above its cutoff. */
 struct offence {
 	const struct process *process;
@@ -22,13 +20,13 @@ struct offence {
 	uint64_t ns;
 };
 
-static void find_holding(const struct emp_options *options, double program_ns, holding_list *out)
+static void find_holding(const struct emp_options *options, double program_ns, cutoff_list *out)
 {
 	for (size_t i = 0; i < options->cutoff_count; i++) {
 		const struct cutoff *c = &options->cutoffs[i];
 		if (program_ns >= (double)c->from_ns &&
 		    (!c->below_ns || program_ns < (double)c->below_ns))
-			array_push(out, c);
+			array_push(out, *c);
 	}
 }
 
@@ -51,7 +49,7 @@ static bool is_worse(const struct offence *a, const struct offence *b)
 				      (double)b->ns * (double)a->cutoff->cutoff_ns;
 }
 
-static struct offence find_worst(const struct execution *x, const holding_list *holding)
+static struct offence find_worst(const struct execution *x, const cutoff_list *holding)
 {
 	struct offence worst = { 0 };
 	for (size_t i = 0; i < x->processes.count; i++) {
@@ -60,7 +58,7 @@ static struct offence find_worst(const struct execution *x, const holding_list *
 		if (p->role != ROLE_DAEMON || !process_ns(p, &o.ns))
 			continue;
 		for (size_t j = 0; j < holding->count; j++) {
-			o.cutoff = holding->items[j];
+			o.cutoff = &holding->items[j];
 			if (o.ns > o.cutoff->cutoff_ns && !strcmp(o.cutoff->daemon, p->name) &&
 			    is_worse(&o, &worst))
 				worst = o;
@@ -97,7 +95,7 @@ static bool sees_daemons(const struct execution *x)
 size_t emp_drop_by_cutoffs(const struct execution *executions, const struct emp_options *options,
 			   struct emp_result *r)
 {
-	holding_list holding = { 0 };
+	cutoff_list holding = { 0 };
 	size_t dropped = 0;
 	r->cutoffs = (struct emp_cutoffs){ .count = options->cutoff_count,
 					   .program_ns = r->unfiltered[EMP_ET].median,

@@ -81,7 +81,8 @@ static bool holds(enum emp_version v, const struct machine *machine, const struc
 		else if (!r->cutoffs.seen)
 			snprintf(why, EMP_WHY, "no daemon was seen: rule II alone");
 		else
-			snprintf(why, EMP_WHY, "%zu cutoffs hold for this length", r->cutoffs.hold);
+			snprintf(why, EMP_WHY, "%zu cutoff%s for this length", r->cutoffs.hold,
+				 r->cutoffs.hold == 1 ? "" : "s");
 		return r->cutoffs.hold && r->cutoffs.seen;
 	case EMP_V6:
 		snprintf(why, EMP_WHY, measured >= SAMPLES ? "the first 10 of %zu" : "only %zu",

@@ -4,7 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/array.h"
 #include "report/execution_json.h"
 #include "report/format.h"
 #include "report/study.h"
@@ -25,15 +27,10 @@ static void add_summary(struct table *t, const struct summary *s, bool relative)
 		table_add_number(t, spread_of(s, s->relative_error));
 }
 
-struct table *emp_versions_table(const struct emp_versions *versions)
+/* Its own columns, then those that both tables have. */
+static struct table *result_table(const struct column *own, size_t count)
 {
-	static const struct column columns[] = {
-		{ "version", "EMP", COLUMN_TEXT },
-		{ "adds", "Adds", COLUMN_TEXT },
-		{ "held", "Met", COLUMN_COUNT },
-		{ "why", "Why", COLUMN_TEXT },
-		{ "measure", "Measure", COLUMN_TEXT },
-		{ "n", "n", COLUMN_COUNT },
+	static const struct column results[] = {
 		{ "dropped_cutoff", "I", COLUMN_COUNT },
 		{ "dropped_outside", "II", COLUMN_COUNT },
 		{ "mean", "Mean", COLUMN_DURATION, .digits = 6 },
@@ -43,7 +40,31 @@ struct table *emp_versions_table(const struct emp_versions *versions)
 		{ "et_stddev", "ET σ", COLUMN_DURATION, .digits = 3 },
 		{ "et_relative_error", "ET σ/mean", COLUMN_REAL },
 	};
-	struct table *t = table_new(columns, COUNT(columns));
+	struct column *all = xcalloc(count + COUNT(results), sizeof *all);
+	memcpy(all, own, count * sizeof *all);
+	memcpy(all + count, results, sizeof results);
+	struct table *t = table_new(all, count + COUNT(results));
+	xfree(all);
+	return t;
+}
+
+static void add_result(struct table *t, size_t cutoff, size_t outside, const struct summary *value,
+		       const struct summary *et)
+{
+	table_add_count(t, (int64_t)cutoff);
+	table_add_count(t, (int64_t)outside);
+	add_summary(t, value, true);
+	add_summary(t, et, true);
+}
+
+struct table *emp_versions_table(const struct emp_versions *versions)
+{
+	static const struct column columns[] = {
+		{ "version", "EMP", COLUMN_TEXT },     { "adds", "Adds", COLUMN_TEXT },
+		{ "held", "Met", COLUMN_COUNT },       { "why", "Why", COLUMN_TEXT },
+		{ "measure", "Measure", COLUMN_TEXT }, { "n", "n", COLUMN_COUNT },
+	};
+	struct table *t = result_table(columns, COUNT(columns));
 	for (enum emp_version v = EMP_V0; v < EMP_VERSIONS; v++) {
 		const struct emp_version_row *row = &versions->rows[v];
 		table_add_text(t, emp_version_name(v));
@@ -52,10 +73,7 @@ struct table *emp_versions_table(const struct emp_versions *versions)
 		table_add_text(t, *row->why ? row->why : NULL);
 		table_add_text(t, emp_measure_name(row->measure));
 		table_add_count(t, (int64_t)row->n);
-		table_add_count(t, (int64_t)row->dropped_cutoff);
-		table_add_count(t, (int64_t)row->dropped_outside);
-		add_summary(t, &row->value, true);
-		add_summary(t, &row->et, true);
+		add_result(t, row->dropped_cutoff, row->dropped_outside, &row->value, &row->et);
 	}
 	return t;
 }
@@ -65,24 +83,13 @@ struct table *emp_sizes_table(const emp_size_list *sizes)
 	static const struct column columns[] = {
 		{ "n", "n", COLUMN_COUNT },
 		{ "recommended", "Recommended", COLUMN_COUNT },
-		{ "dropped_cutoff", "I", COLUMN_COUNT },
-		{ "dropped_outside", "II", COLUMN_COUNT },
-		{ "mean", "Mean", COLUMN_DURATION, .digits = 6 },
-		{ "stddev", "σ", COLUMN_DURATION, .digits = 3 },
-		{ "relative_error", "σ/mean", COLUMN_REAL },
-		{ "et_mean", "ET mean", COLUMN_DURATION, .digits = 6 },
-		{ "et_stddev", "ET σ", COLUMN_DURATION, .digits = 3 },
-		{ "et_relative_error", "ET σ/mean", COLUMN_REAL },
 	};
-	struct table *t = table_new(columns, COUNT(columns));
+	struct table *t = result_table(columns, COUNT(columns));
 	for (size_t i = 0; i < sizes->count; i++) {
 		const struct emp_size_row *row = &sizes->items[i];
 		table_add_count(t, (int64_t)row->n);
 		table_add_count(t, row->recommended);
-		table_add_count(t, (int64_t)row->dropped_cutoff);
-		table_add_count(t, (int64_t)row->dropped_outside);
-		add_summary(t, &row->value, true);
-		add_summary(t, &row->et, true);
+		add_result(t, row->dropped_cutoff, row->dropped_outside, &row->value, &row->et);
 	}
 	return t;
 }

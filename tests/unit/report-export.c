@@ -121,6 +121,9 @@ static void what_tare_adds(void **state)
 	static struct fixture f;
 	fixture_init(&f, "./prog", 4, 100);
 	fixture_drop(&f, 3, EMP_OUTSIDE, "outside; kworker/0 ran");
+	fixture_drop(&f, 4, EMP_CUTOFF, "cron ran 3 ns, above its cutoff of 2 ns");
+	strcpy(f.verdicts[4].daemon, "cron");
+	f.result.cutoffs = (struct emp_cutoffs){ .count = 2, .hold = 1, .study = 5 };
 	fixture_warn(&f, "few", "few executions", "take more");
 	fixture_parameter(&f, "threads", "4");
 	json_t *root = json_of(&f.view, 1);
@@ -130,11 +133,19 @@ static void what_tare_adds(void **state)
 	assert_string_equal(json_string_value(at(tare, "grade")), "net");
 	assert_string_equal(json_string_value(at(tare, "started_at")), "2025-11-15T09:12:33.123Z");
 	assert_int_equal(json_integer_value(at(tare, "conditions.runs")), 10);
-	assert_int_equal(json_integer_value(at(tare, "protocol.measures.et.kept.n")), 3);
+	assert_int_equal(json_integer_value(at(tare, "protocol.measures.et.kept.n")), 2);
 	assert_int_equal(json_integer_value(at(tare, "protocol.measures.et.unfiltered.n")), 4);
-	assert_int_equal(json_array_size(at(tare, "protocol.drops")), 1);
+	assert_int_equal(json_array_size(at(tare, "protocol.drops")), 2);
 	assert_int_equal(json_integer_value(at(tare, "protocol.drops.0.number")), 3);
 	assert_string_equal(json_string_value(at(tare, "protocol.drops.0.rule")), "II");
+	assert_true(json_is_null(at(tare, "protocol.drops.0.daemon")));
+	assert_string_equal(json_string_value(at(tare, "protocol.drops.1.rule")), "I");
+	assert_string_equal(json_string_value(at(tare, "protocol.drops.1.daemon")), "cron");
+	assert_near(number(tare, "protocol.drops.1.high_ns"), 2);
+	assert_string_equal(json_string_value(at(tare, "executions.4.verdict.daemon")), "cron");
+	assert_int_equal(json_integer_value(at(tare, "protocol.cutoffs.study")), 5);
+	assert_int_equal(json_integer_value(at(tare, "protocol.cutoffs.hold")), 1);
+	assert_true(json_is_null(at(tare, "protocol.cutoffs.made_at")));
 	assert_string_equal(json_string_value(at(tare, "protocol.warnings.0.remedy")), "take more");
 	assert_int_equal(json_array_size(at(tare, "executions")), 5);
 	assert_true(json_is_true(at(tare, "executions.0.warmup")));
@@ -232,6 +243,7 @@ static void csv_of_runs(void **state)
 	fixture_init(&f[0], "a, \"b\"\nc", 10, 200);
 	fixture_init(&f[1], "single", 1, 100);
 	fixture_drop(&f[0], 2, EMP_OUTSIDE, "x");
+	fixture_drop(&f[0], 4, EMP_CUTOFF, "y");
 	fixture_parameter(&f[0], "n", "1,5");
 	fixture_parameter(&f[1], "m", "x");
 	struct run_view views[] = { f[0].view, f[1].view, f[2].view };
@@ -247,8 +259,9 @@ static void csv_of_runs(void **state)
 	assert_string_equal(csv_at(&csv, 1, "parameter_n"), "1,5");
 	assert_string_equal(csv_at(&csv, 1, "parameter_m"), "");
 	assert_string_equal(csv_at(&csv, 1, "measured"), "10");
-	assert_string_equal(csv_at(&csv, 1, "kept"), "9");
+	assert_string_equal(csv_at(&csv, 1, "kept"), "8");
 	assert_string_equal(csv_at(&csv, 1, "dropped_outside"), "1");
+	assert_string_equal(csv_at(&csv, 1, "dropped_cutoff"), "1");
 	assert_string_equal(csv_at(&csv, 2, "stddev"), "");
 	assert_near(strtod(csv_at(&csv, 2, "mean"), NULL), (double)f[1].executions[1].et_ns / 1e9);
 	assert_near(strtod(csv_at(&csv, 1, "pt_net_mean_ns"), NULL),

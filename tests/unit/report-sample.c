@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "report-fixture.h"
+#include "report/emp.h"
 #include "report/explain.h"
 
 static void fill(struct fixture f[4])
@@ -14,6 +15,14 @@ static void fill(struct fixture f[4])
 	fixture_drop(&f[0], 4, EMP_OUTSIDE,
 		     "process time 1009.3 ms, outside 998.1 … 1006.2 ms; kworker/0 ran 8.2 ms "
 		     "instead of 1.2 ms");
+	fixture_drop(&f[0], 5, EMP_CUTOFF, "cron ran 562 ms, above its cutoff of 281 ms");
+	snprintf(f[0].verdicts[5].daemon, sizeof f[0].verdicts[5].daemon, "cron");
+	f[0].result.cutoffs = (struct emp_cutoffs){ .count = 16,
+						    .hold = 10,
+						    .program_ns = 1020000000,
+						    .seen = true,
+						    .study = 3,
+						    .made_at_ns = 1763197953123000000 };
 	fixture_ledger(&f[0], false);
 	fixture_disturb(&f[0], 7, 61200000);
 	fixture_warn(&f[0], "drift", "the elapsed times rise by 0.4 % over the run (p = 0.003)",
@@ -57,6 +66,27 @@ static void explain(const struct run_view *view, size_t asked, bool json,
 	explanation_release(&e);
 }
 
+/* In the last two executions sshd is above its cutoff. */
+static void emp(const struct run_view *view, bool json, const struct time_style *style,
+		struct strbuf *out)
+{
+	static const struct cutoff cutoff = { .daemon = "sshd", .cutoff_ns = 410500 };
+	const struct emp_options options = { .cutoffs = &cutoff, .cutoff_count = 1 };
+	struct emp_versions versions;
+	emp_size_list sizes = { 0 };
+	emp_versions(view->run, view->executions, view->count, view->machine, &options, &versions);
+	emp_sizes(view->run, view->executions, view->count, &options, &sizes);
+	if (json) {
+		strbuf_puts(out, out->length ? "," : "");
+		emp_json(view, &versions, &sizes, out);
+		strbuf_putc(out, ',');
+		emp_json(view, &versions, NULL, out);
+	} else {
+		emp_text(view, &versions, &sizes, style, out);
+	}
+	array_release(&sizes);
+}
+
 int main(int argc, char **argv)
 {
 	static struct fixture f[4];
@@ -90,6 +120,9 @@ int main(int argc, char **argv)
 		for (size_t i = 0; i < 2; i++)
 			explain(&views[i], i == 0 ? EXPLAIN_SLOW_ONES : 9,
 				!strcmp(format, "explain-json"), &style, &out);
+	} else if (!strncmp(format, "emp", 3)) {
+		for (size_t i = 0; i < 4; i++)
+			emp(&views[i], !strcmp(format, "emp-json"), &style, &out);
 	} else
 		time_text(views, 4, &style, &out);
 	fputs(strbuf_text(&out), stdout);

@@ -255,6 +255,104 @@ static void many_drops(void **state)
 	fixture_release(&f);
 }
 
+static void cutoffs(void **state)
+{
+	(void)state;
+	static struct fixture f;
+	fixture_init(&f, "true", 20, 100);
+	assert_false(says(&f, NULL, "Cutoffs"));
+	f.result.cutoffs = (struct emp_cutoffs){ .count = 9,
+						 .hold = 6,
+						 .program_ns = 102e6,
+						 .seen = true,
+						 .study = 3,
+						 .made_at_ns = 1763197953123000000 };
+	for (size_t i = 1; i <= 6; i++) {
+		char reason[80];
+		snprintf(reason, sizeof reason, "cron ran %zu ms, above its cutoff of 2 ms",
+			 (i * 5) % 7 + 2);
+		fixture_drop(&f, i, EMP_CUTOFF, reason);
+		f.verdicts[i].value_ns = (double)((i * 5) % 7 + 2);
+		f.verdicts[i].high_ns = 2;
+	}
+	/* those farthest above first; by the list of numbers 7 5 3 8 6 4 */
+	assert_true(says(&f, NULL,
+			 "  Executions            14 of 20 kept, 1 warm-up before\n"
+			 "    dropped, rule I     #4: cron ran 8 ms, above its cutoff of 2 ms\n"
+			 "    dropped, rule I     #1: cron ran 7 ms, above its cutoff of 2 ms\n"
+			 "    dropped, rule I     #5: cron ran 6 ms, above its cutoff of 2 ms\n"
+			 "    dropped, rule I     #2: cron ran 5 ms, above its cutoff of 2 ms\n"
+			 "                        … and 2 more (10 %): tare show 7 --executions\n"
+			 "  Cutoffs               6 applied, for a program of 102 ms; of study 3,\n"
+			 "                        2025-11-15\n"));
+	assert_true(says(&f, NULL, "    without rule I      "));
+	assert_false(says(&f, NULL, "without rules"));
+	fixture_drop(&f, 7, EMP_OUTSIDE, "too far out");
+	assert_true(says(&f, NULL, "    without rules I, II "));
+	f.result.cutoffs.study = f.result.cutoffs.made_at_ns = 0;
+	assert_true(says(&f, NULL, "102 ms; set by hand or\n                        imported\n"));
+	f.result.cutoffs.seen = false;
+	assert_true(says(&f, NULL, "  Cutoffs               not applied: no daemon was seen"));
+	f.result.cutoffs.hold = 0;
+	assert_true(says(&f, NULL, "none of 9 is for a program of 102 ms"));
+	fixture_release(&f);
+}
+
+static void made_under(struct fixture *f, const char *conditions)
+{
+	free(f->run.conditions);
+	f->run.conditions = strdup(conditions);
+}
+
+static void conditions(void **state)
+{
+	(void)state;
+	static struct fixture f;
+	fixture_init(&f, "true", 10, 100);
+	machine_set(&f.machine, "now.clock.synchronised", "yes");
+	machine_set(&f.machine, "cpu.turbo", "on");
+	machine_set(&f.machine, "kernel.release", "6.1.0");
+	static const char *const daemons[] = { "service", "timed", "updates", "index" };
+	for (size_t i = 0; i < 4; i++) {
+		char key[40];
+		snprintf(key, sizeof key, "now.daemons.%s", daemons[i]);
+		machine_set(&f.machine, key, "none");
+	}
+	static const char *const none[] = { "{}", "not JSON", "{\"emp\": \"v9\", \"quiet\": 3}" };
+	for (size_t i = 0; i < 3; i++) {
+		made_under(&f, none[i]);
+		assert_false(says(&f, NULL, "  EMP"));
+		assert_false(says(&f, NULL, "  Quiet"));
+	}
+	made_under(&f, "{\"emp\": \"v2\", \"quiet\": \"standing\"}");
+	assert_true(says(&f, NULL, "  EMP                   v2; its conditions are met\n"));
+	assert_true(says(&f, NULL, "  Quiet                 by an earlier 'tare quiet'\n"));
+	made_under(&f, "{\"emp\": \"v6\", \"quiet\": []}");
+	assert_true(says(
+		&f, NULL,
+		"  EMP                   v6; v3 is not met: Turbo (boost) is on. Linux 6.1.0 is\n"
+		"                        recent enough\n"));
+	assert_true(says(&f, NULL, "  Quiet                 nothing had to be changed\n"));
+	machine_set(&f.machine, "now.daemons.timed", "cron");
+	assert_true(says(
+		&f, NULL,
+		"  EMP                   v6; v1 is not met: Jobs are started by the clock: cron.\n"
+		"                        v3 is not met: Turbo (boost) is on. Linux 6.1.0 is\n"));
+	made_under(&f, "{\"quiet\": ["
+		       "{\"knob\": \"services\", \"what\": \"a\", \"state\": \"changed\"},"
+		       "{\"knob\": \"turbo\", \"what\": \"t\", \"state\": \"as wanted\"},"
+		       "{\"knob\": \"smt\", \"what\": \"s\", \"state\": \"refused\"},"
+		       "{\"knob\": \"services\", \"what\": \"b\", \"state\": \"changed\"},"
+		       "{\"knob\": \"governor\", \"what\": \"g\", \"state\": \"changed\"},"
+		       "{\"what\": \"no knob\"}, 7]}");
+	assert_true(
+		says(&f, NULL, "  Quiet                 services (2), governor; refused: smt\n"));
+	f.view.machine = NULL;
+	made_under(&f, "{\"emp\": \"v1\"}");
+	assert_true(says(&f, NULL, "v1; v1 is not met: nothing is known of the machine\n"));
+	fixture_release(&f);
+}
+
 static void shares_of_what_was_seen(void **state)
 {
 	(void)state;
@@ -465,7 +563,8 @@ int main(void)
 		cmocka_unit_test(few_executions), cmocka_unit_test(unseen_is_not_zero),
 		cmocka_unit_test(unknown_split),  cmocka_unit_test(styles),
 		cmocka_unit_test(digits),	  cmocka_unit_test(comparisons),
-		cmocka_unit_test(many_drops),	  cmocka_unit_test(shares_of_what_was_seen),
+		cmocka_unit_test(many_drops),	  cmocka_unit_test(cutoffs),
+		cmocka_unit_test(conditions),	  cmocka_unit_test(shares_of_what_was_seen),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,256 @@
+#!/usr/bin/env bats
+# tare emp, and --emp, --quiet and --no-cutoffs of tare time, as a user types them; the binary is
+# $TARE.
+
+setup() {
+	: "${TARE:?set TARE to the binary under test}"
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export TARE_LAB=$BATS_TEST_TMPDIR/lab.db
+	export TARE_RUNTIME_DIR=$BATS_TEST_TMPDIR/run
+}
+
+# flat: the output of the last `run` as one line, not wrapped
+flat() {
+	output=$(tr -s ' \n' ' ' <<<"$output")
+}
+
+needs_root() {
+	if [ "$(id -u)" -ne 0 ]; then
+		[ "${TARE_TEST_REQUIRE:-0}" != 1 ] || return 1
+		skip "needs root"
+	fi
+}
+
+teardown() {
+	[ -z "${bee:-}" ] || kill "$bee" 2>/dev/null || true
+	[ -z "${child:-}" ] || kill -9 "$child" 2>/dev/null || true
+	[ -z "${home:-}" ] || rm -rf "$home"
+}
+
+# tree: files that stand for a machine, to be made quiet
+tree() {
+	export TARE_QUIET_ROOT=$BATS_TEST_TMPDIR/machine
+	boost=$TARE_QUIET_ROOT/sys/devices/system/cpu/cpufreq/boost
+	swappiness=$TARE_QUIET_ROOT/proc/sys/vm/swappiness
+	mkdir -p "${boost%/*}" "${swappiness%/*}"
+	echo 1 >"$boost"
+	echo 60 >"$swappiness"
+}
+
+# is_loud: the tree is as it was
+is_loud() {
+	[ "$(grep -h . "$boost" "$swappiness")" = $'1\n60' ]
+}
+
+# measure [OPTIONS]: twelve executions, and a warm-up
+measure() {
+	"$TARE" time -N -r 12 --no-ledger --style none -n twelve "$@" true >/dev/null
+}
+
+@test "emp: a row for each version, within 80 columns" {
+	measure
+	run "$TARE" emp
+	[ "$status" -eq 0 ]
+	[[ "$output" == "Run 1: twelve"* ]]
+	for v in 0 1 2 3 4 5 6; do
+		[[ "$output" == *$'\n v'$v"  "* ]]
+	done
+	[[ "$output" != *"samples are enough"* ]]
+	run "$TARE" emp --sizes twelve
+	[ "$status" -eq 0 ]
+	[[ "$output" == *$'\n12  '* && "$output" == *$'\n10  '* ]]
+	while IFS= read -r line; do [ "${#line}" -le 80 ]; done <<<"$output"
+}
+
+@test "emp: the versions agree with what tare show says" {
+	measure
+	"$TARE" emp --json --sizes >emp.json
+	"$TARE" show --json >show.json
+	jq -e '[.versions[].version] == ["v0", "v1", "v2", "v3", "v4", "v5", "v6"]' emp.json
+	jq -e '[.versions[:5][] | .n == 12 and .dropped_outside == 0] | all' emp.json
+	# rounded, for their last digits are those of sums in another order
+	for of in kept:5 unfiltered:4; do
+		shown=$(jq ".results[0].tare.protocol | .measures[.headline].${of%:*}.mean_ns | round" show.json)
+		[ "$(jq ".versions[${of#*:}].value.mean_ns | round" emp.json)" = "$shown" ]
+	done
+	jq -e '.versions[5] | .n + .dropped_cutoff + .dropped_outside == 12' emp.json
+	jq -e '.versions[6] | .n + .dropped_cutoff + .dropped_outside == 10' emp.json
+	jq -e '[.sizes[].n] == [12, 10, 5]' emp.json
+	"$TARE" emp --json | jq -e '.sizes == null'
+}
+
+@test "emp: CSV and Markdown" {
+	measure
+	run "$TARE" emp --csv
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 8 ]
+	[[ "${lines[0]}" == version,adds,held,* && "${lines[7]}" == v6,* ]]
+	run "$TARE" emp --csv --sizes
+	[ "${#lines[@]}" -eq 4 ]
+	[[ "${lines[0]}" == n,recommended,* && "${lines[1]}" == 12,* ]]
+	run "$TARE" emp --markdown
+	[[ "${lines[0]}" == "| EMP |"* ]]
+	[ "${#lines[@]}" -eq 9 ]
+}
+
+@test "emp: a run of which nothing counts" {
+	"$TARE" time -N -r 2 --style none false || true
+	run "$TARE" emp --sizes
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"0 samples: too few"* ]]
+	"$TARE" emp --json --sizes | jq -e '.sizes == [] and .versions[5].value == null'
+}
+
+@test "emp: bad input" {
+	run "$TARE" emp
+	[ "$status" -eq 2 ]
+	[ ! -e "$TARE_LAB" ]
+	measure
+	for words in "no-such-run" "1 1" "--csv --json" "--markdown --csv" "--nonsense"; do
+		# shellcheck disable=SC2086
+		run "$TARE" emp $words
+		[ "$status" -eq 2 ]
+		[[ "$output" == *"tare: "* ]]
+	done
+	run "$TARE" emp --help
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -le 24 ]
+}
+
+@test "time: --no-cutoffs is kept with the run" {
+	measure --no-cutoffs
+	"$TARE" show --json | jq -e '.results[0].tare.conditions.cutoffs == false'
+	measure
+	"$TARE" show --json | jq -e '.results[0].tare | .conditions.cutoffs and .protocol.cutoffs == null'
+	run "$TARE" show --no-cutoffs
+	[ "$status" -eq 0 ]
+}
+
+# Every execution meets a busy bee: three times it computes for 10 ms.
+@test "time: rule I drops what a daemon above its cutoff was in" {
+	needs_root
+	"$TARE" daemon --name busybee --period 100ms --work 10ms >/dev/null 2>&1 &
+	bee=$!
+	"$TARE" time -N -r 6 --no-ledger --style none -n free "sleep 0.4" >/dev/null
+	"$TARE" cutoffs set busybee 1ms
+	run "$TARE" show
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"0 of 6 kept"* && "$output" == *"dropped, rule I "*"busybee ran "* ]]
+	[[ "$output" == *"Cutoffs  "*" 1 applied, for a program of "* ]]
+	"$TARE" show --json >show.json
+	jq -e '[.results[0].tare.protocol.drops[] | .rule == "I" and .daemon == "busybee" and
+		.value_ns > .high_ns and .high_ns == 1e6] | length == 6 and all' show.json
+	jq -e '[.results[0].tare.protocol.warnings[].id] | index("cutoffs_many")' show.json
+	jq -e '.results[0].tare.protocol.measures.et | .kept == null and .unfiltered.n == 6' show.json
+	"$TARE" show --executions | grep -q "I .*busybee ran"
+	"$TARE" export -f csv | head -1 | grep -q dropped_cutoff
+	"$TARE" emp --json | jq -e '.versions[5].dropped_cutoff == 6 and .versions[4].n == 6'
+	# none of it, if it is not wanted
+	"$TARE" show --no-cutoffs --json | jq -e '.results[0].tare.protocol |
+		.cutoffs == null and ([.drops[].rule] | index("I")) == null'
+	"$TARE" emp --no-cutoffs --json | jq -e '.versions[5].dropped_cutoff == 0'
+	# compare keeps what show keeps
+	run "$TARE" compare 1 1
+	[ "$status" -eq 2 ]
+	# a run that was made without them is shown without them
+	"$TARE" time -N -r 2 --no-ledger --no-cutoffs --style none "sleep 0.4" >/dev/null
+	"$TARE" show --json | jq -e '.results[0].tare.protocol.cutoffs == null'
+	"$TARE" emp --json | jq -e '.versions[5].dropped_cutoff == 2'
+}
+
+@test "time: a cutoff holds for its range of lengths, and only above it" {
+	needs_root
+	"$TARE" daemon --name busybee --period 100ms --work 10ms >/dev/null 2>&1 &
+	bee=$!
+	"$TARE" time -N -r 3 --no-ledger --style none "sleep 0.4" >/dev/null
+	"$TARE" cutoffs set busybee 1ms --from 10s
+	"$TARE" show --json | jq -e '.results[0].tare.protocol | .cutoffs.hold == 0 and .drops == []'
+	"$TARE" show | grep -q "none of 1 is for a program of"
+	"$TARE" cutoffs set busybee 5s --below 10s
+	"$TARE" show --json | jq -e '.results[0].tare.protocol |
+		.cutoffs.count == 2 and .cutoffs.hold == 1 and .drops == []'
+}
+
+@test "time: --quiet around the run, whatever its end" {
+	tree
+	run "$TARE" time --quiet -N -w 0 -r 1 --show-output "grep -h . $boost $swappiness"
+	[ "$status" -eq 0 ]
+	[[ "$output" == $'0\n10\n'* && "$output" == *"Quiet  "*"turbo, swappiness"* ]]
+	is_loud
+	"$TARE" show --json | jq -e '[.results[0].tare.conditions.quiet[] | select(.state == "changed") |
+		.knob] == ["turbo", "swappiness"]'
+	run "$TARE" time --quiet -N -r 2 no-such-command
+	[ "$status" -eq 2 ]
+	is_loud
+	run "$TARE" time --quiet -r 2 false
+	[ "$status" -eq 4 ]
+	is_loud
+	"$TARE" time --quiet -N -r 2 --style none "sleep 60" >/dev/null 2>&1 &
+	child=$!
+	for _ in $(seq 200); do
+		[ "$(cat "$swappiness")" = 60 ] || break
+		sleep 0.1
+	done
+	[ "$(cat "$swappiness")" = 10 ]
+	kill -TERM "$child"
+	code=0
+	wait "$child" || code=$?
+	[ "$code" -eq 130 ]
+	is_loud
+}
+
+@test "time: --quiet leaves alone what is quiet already" {
+	tree
+	"$TARE" quiet --only swappiness >/dev/null
+	run "$TARE" time --quiet -N -w 0 -r 1 --show-output "grep -h . $boost $swappiness"
+	[ "$status" -eq 0 ]
+	[[ "$output" == $'1\n10\n'* && "$output" == *"by an earlier 'tare quiet'"* ]]
+	[ "$(cat "$swappiness")" = 10 ]
+	"$TARE" quiet --restore >/dev/null
+	is_loud
+}
+
+@test "time: --emp changes and keeps what its version says" {
+	tree
+	shown() {
+		"$TARE" show --json | jq -e ".results[0].tare.conditions | $1"
+	}
+	run "$TARE" time --emp v2 -N -w 0 -r 1 --show-output "grep -h . $boost $swappiness"
+	[ "$status" -eq 0 ]
+	[[ "$output" == $'1\n60\n'* && "$output" == *"  EMP  "*" v2; "* ]]
+	shown '.emp == "v2" and .keep_outliers and .cutoffs == false'
+	run "$TARE" time --emp v6 -N --show-output "grep -h . $boost $swappiness"
+	[ "$status" -eq 0 ]
+	[[ "$output" == $'0\n60\n'* && "$output" == *"  EMP  "*" v6; "* ]]
+	shown '.emp == "v6" and .keep_outliers == false and .cutoffs and .runs == 10'
+	"$TARE" time --emp v6 -N -r 3 --style none true
+	shown '.runs == 3'
+	"$TARE" time --emp v5 -N -m 3 --min-time 0s --style none true
+	shown '.runs == 0 and .min_runs == 3'
+	is_loud
+}
+
+@test "time: --emp and --quiet want root, and say so before anything is made" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root, to be somebody else"
+	home=$(mktemp -d /tmp/tare-home.XXXXXX)
+	chown 65534:65534 "$home"
+	for option in --quiet "--emp v1" "--emp v6"; do
+		# shellcheck disable=SC2086
+		run setpriv --reuid 65534 --regid 65534 --clear-groups \
+			env HOME="$home" TARE_LAB="$home/lab.db" "$TARE" time $option true
+		[ "$status" -eq 3 ]
+		flat
+		[[ "$output" == *"time: ${option%% *} changes settings of the machine, which takes root"* ]]
+		[ ! -e "$home/lab.db" ]
+	done
+}
+
+@test "time: --emp that contradicts other options" {
+	for words in "--emp v5 --keep-outliers" "--emp v6 --no-cutoffs" "--emp v7" "--emp"; do
+		# shellcheck disable=SC2086
+		run "$TARE" time $words true
+		[ "$status" -eq 2 ]
+		[[ "$output" == *"--emp"* ]]
+	done
+	[ ! -e "$TARE_LAB" ]
+}
