@@ -52,6 +52,8 @@ between() {
 	[ "$("$TARE" inc --print --turns 77)" = 77 ]
 }
 
+# sanitizers read and write by themselves
+# bats test_tags=slow
 @test "inc: prints nothing unless it is asked to, and reads and writes nothing while it counts" {
 	run "$TARE" inc --turns 1000
 	[ "$status" -eq 0 ]
