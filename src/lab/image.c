@@ -5,14 +5,14 @@
 #include <zstd.h>
 
 #include "base/array.h"
+#include "lab/varint.h"
 
 #define FORMAT 1
 #define WORDS (sizeof(struct task_record) / sizeof(uint64_t))
 #define AT_WORD 1 /* task_record.at_ns */
 #define HEADER 6
-#define LENGTH_MAX 10			      /* of a varint */
 #define ZSTD_WORTH 96			      /* below, a frame's overhead eats the gain */
-#define RECORD_MAX (LENGTH_MAX * (2 + WORDS)) /* a record's columns at worst */
+#define RECORD_MAX (VARINT_MAX * (2 + WORDS)) /* a record's columns at worst */
 #define NONE UINT32_MAX
 
 _Static_assert(offsetof(struct task_record, at_ns) == AT_WORD * sizeof(uint64_t), "at_ns moved");
@@ -63,43 +63,6 @@ static inline uint64_t word_at(const struct task_record *t, size_t w)
 static inline void word_set(struct task_record *t, size_t w, uint64_t word)
 {
 	memcpy((char *)t + w * sizeof word, &word, sizeof word);
-}
-
-static inline uint64_t zigzag(uint64_t difference)
-{
-	return difference << 1 ^ (0 - (difference >> 63));
-}
-
-static inline uint64_t unzigzag(uint64_t z)
-{
-	return z >> 1 ^ (0 - (z & 1));
-}
-
-static inline unsigned char *varint_put(unsigned char *to, uint64_t value)
-{
-	while (value >= 0x80) {
-		*to++ = (unsigned char)(value | 0x80);
-		value >>= 7;
-	}
-	*to++ = (unsigned char)value;
-	return to;
-}
-
-/* NULL when the bytes end within the number or it does not fit 64 bits. */
-static inline const unsigned char *varint_get(const unsigned char *from, const unsigned char *end,
-					      uint64_t *value)
-{
-	uint64_t v = 0;
-	for (unsigned shift = 0; shift < 64; shift += 7) {
-		if (from == end || (shift == 63 && *from > 1))
-			return NULL;
-		v |= (uint64_t)(*from & 0x7f) << shift;
-		if (!(*from++ & 0x80)) {
-			*value = v;
-			return from;
-		}
-	}
-	return NULL;
 }
 
 /* Over the records, not the bytes: a wrong base is noticed too. Four lanes hide the
@@ -238,7 +201,7 @@ static int pack(struct image_codec *c, uint32_t sum, struct error *err)
 {
 	size_t length = c->columns.count;
 	c->out.count = 0;
-	array_reserve(&c->out, HEADER + LENGTH_MAX + ZSTD_compressBound(length));
+	array_reserve(&c->out, HEADER + VARINT_MAX + ZSTD_compressBound(length));
 	unsigned char *out = c->out.items;
 	*out++ = FORMAT;
 	*out++ = 0;

@@ -119,10 +119,12 @@ int lab_roll_slices(struct lab *lab, int64_t run, const struct lab_roll *roll, u
 /* ---- daemon studies and cutoffs ---- */
 
 /* Stores a study (s->machine must be set) in one transaction; fills in s->id and the ids of its
- * cutoffs. Its cutoffs become those of its machine (by identity) in place of the ones before,
- * edited ones of daemons that it does not know included: they stay, marked as edited. */
+ * cutoffs. Its cutoffs become those of its machine (by identity) in place of the ones before;
+ * edited ones whose daemon and range it has no cutoff for stay. */
 int lab_add_study_of_daemons(struct lab *lab, struct study *s, struct error *err);
-/* id 0: the newest of this machine (by identity). *found is false when there is none. */
+/* id 0: the newest of this machine (by identity), else that one of any (m may be NULL). *found is
+ * false when there is none. Its cutoffs have the ids of those in force; 0: edited or replaced
+ * since. A run removed since is 0. */
 int lab_get_study_of_daemons(struct lab *lab, const struct machine *m, int64_t id, bool *found,
 			     struct study *into, struct error *err);
 struct lab_study_row {
@@ -133,13 +135,15 @@ struct lab_study_row {
 	bool in_force;		    /* the newest of its machine */
 };
 typedef ARRAY(struct lab_study_row) lab_study_list;
+/* Newest first. */
 int lab_list_studies_of_daemons(struct lab *lab, lab_study_list *into, struct error *err);
+/* The cutoffs that come from it go, too; those of the study before it hold again. */
 int lab_remove_study_of_daemons(struct lab *lab, int64_t id, struct error *err);
 
 /* The cutoffs in force on this machine (by identity), and where they come from. */
 struct lab_cutoffs {
 	cutoff_list cutoffs;
-	int64_t study;		/* 0: all by hand or imported */
+	int64_t study;		/* the newest of the machine; 0: all by hand or imported */
 	int64_t made_at_ns;	/* of the study, or the newest edit */
 	struct machine machine; /* as it was at the study; no facts: unknown */
 };
@@ -156,8 +160,8 @@ int lab_remove_cutoff(struct lab *lab, const struct machine *m, int64_t id, stru
 
 /* A watch: stretches of bursts, in chunks. */
 int lab_begin_watch(struct lab *lab, int64_t machine, int64_t *watch, struct error *err);
-/* One chunk, compressed, in one transaction. Then, above keep_bytes (0: no cap) over all watches,
- * the oldest chunks go. */
+/* One chunk, compressed, in one transaction: of a minute or so, as each has its own processes.
+ * Then, above keep_bytes (0: no cap) over all watches, the oldest chunks go. */
 int lab_add_bursts(struct lab *lab, int64_t watch, const struct bursts *b, uint64_t keep_bytes,
 		   struct error *err);
 int lab_end_watch(struct lab *lab, int64_t watch, struct error *err);
@@ -167,13 +171,16 @@ struct lab_watch_row {
 	bool going;
 };
 typedef ARRAY(struct lab_watch_row) lab_watch_list;
+/* Newest first. */
 int lab_list_watches(struct lab *lab, lab_watch_list *into, struct error *err);
-/* The stretches of this machine's watches, oldest first, chunks that are neighbours joined; watch
- * 0: of all of them. Between the two times (CLOCK_REALTIME; until 0: to the end). The caller
- * releases each. */
+/* The stretches of this machine's watches (m NULL: of any), oldest first, watch by watch; chunks of
+ * one boot that follow each other within a second are joined. watch 0: of all of them. What ended
+ * between the two times (CLOCK_REALTIME; until 0: to the end); a chunk that is cut keeps all of its
+ * `lost`. The caller releases each. */
 typedef ARRAY(struct bursts) bursts_list;
 int lab_get_bursts(struct lab *lab, const struct machine *m, int64_t watch, int64_t since_ns,
 		   int64_t until_ns, bursts_list *into, struct error *err);
+/* Refuses one that is going. */
 int lab_remove_watch(struct lab *lab, int64_t watch, struct error *err);
 
 /* Names that lab_find_run() would read otherwise ("12", "last", "@1") and "" are refused. */

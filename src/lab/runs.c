@@ -133,83 +133,6 @@ int lab_add_study(struct lab *lab, const char *command_line, int64_t *id, struct
 	return result;
 }
 
-/* Field 22 of /proc/PID/stat; -1 when there is no such process or it cannot be seen; 0, which no
- * process has, of one that has ended and nobody waits for, as in a container without an init. The
- * name in parentheses may hold anything, parentheses too. */
-static int64_t process_start(int64_t pid)
-{
-	char path[64];
-	snprintf(path, sizeof path, "/proc/%" PRId64 "/stat", pid);
-	char *text = file_read(path), *rest = text ? strrchr(text, ')') : NULL;
-	int64_t start = -1;
-	bool ended = rest && (strncmp(rest, ") Z", 3) == 0 || strncmp(rest, ") X", 3) == 0);
-	for (int field = 2; rest && field < 22; field++) {
-		rest = strchr(rest, ' ');
-		rest += rest != NULL;
-	}
-	if (rest)
-		start = ended ? 0 : strtoll(rest, NULL, 10);
-	free(text);
-	return start;
-}
-
-/* This boot and this pid namespace: pids mean something only within both. */
-static void here(char boot[64], char space[64])
-{
-	char *text = file_read_line("/proc/sys/kernel/random/boot_id");
-	snprintf(boot, 64, "%.63s", text ? text : "");
-	free(text);
-	ssize_t n = readlink("/proc/self/ns/pid", space, 63);
-	space[n < 0 ? 0 : n] = '\0';
-}
-
-static bool owner_gone(int64_t pid, int64_t start, const char *boot, const char *space)
-{
-	char boot_now[64], space_now[64];
-	here(boot_now, space_now);
-	if (strcmp(boot, boot_now) != 0)
-		return true;
-	if (strcmp(space, space_now) != 0)
-		return false; /* another container: it cannot be seen from here */
-	int64_t now = process_start(pid);
-	if (now >= 0)
-		return now != start;
-	/* /proc may hide other users' processes; the signal is not sent */
-	return pid <= 0 || (kill((pid_t)pid, 0) && errno == ESRCH);
-}
-
-#define OWNER "owner_pid, owner_start, owner_boot, owner_space"
-
-static bool owner_gone_in(sqlite3_stmt *stmt, int at)
-{
-	const char *boot = (const char *)sqlite3_column_text(stmt, at + 2);
-	const char *space = (const char *)sqlite3_column_text(stmt, at + 3);
-	return owner_gone(sqlite3_column_int64(stmt, at), sqlite3_column_int64(stmt, at + 1),
-			  boot ? boot : "", space ? space : "");
-}
-
-void lab_mark_abandoned(struct lab *lab)
-{
-	sqlite3_stmt *stmt = NULL, *mark = NULL;
-	ARRAY(int64_t) gone = { 0 };
-	if (lab_prepare(lab, &stmt, "SELECT id, " OWNER " FROM run WHERE status = 0", "read", NULL))
-		return;
-	while (sqlite3_step(stmt) == SQLITE_ROW)
-		if (owner_gone_in(stmt, 1))
-			array_push(&gone, sqlite3_column_int64(stmt, 0));
-	sqlite3_finalize(stmt);
-	/* readers derive the same, so nothing is lost where this cannot be written */
-	if (gone.count &&
-	    !lab_prepare(lab, &mark, "UPDATE run SET status = 2 WHERE id = ? AND status = 0",
-			 "write", NULL))
-		for (size_t i = 0; i < gone.count; i++) {
-			sqlite3_bind_int64(mark, 1, gone.items[i]);
-			lab_done(lab, mark, "write", NULL);
-		}
-	sqlite3_finalize(mark);
-	array_release(&gone);
-}
-
 /* Parameters twice: JSON for queries, and the bytes as they were. */
 static void bind_parameters(sqlite3_stmt *stmt, int *at, const struct run *run)
 {
@@ -253,8 +176,8 @@ int lab_add_run(struct lab *lab, struct run *run, struct error *err)
 	static const char doing[] = "store the run in";
 	struct strbuf columns = { 0 };
 	fields_columns(run_fields, true, &columns);
-	strbuf_puts(&columns, ", parameters, parameters_raw, " OWNER);
-	char *sql = sql_insert("run", columns.text), boot[64], space[64];
+	strbuf_puts(&columns, ", parameters, parameters_raw, " LAB_OWNER);
+	char *sql = sql_insert("run", columns.text);
 	struct run stored = *run;
 	stored.status = RUN_GOING;
 	stored.command = run->command ? run->command : run->name;
@@ -264,13 +187,9 @@ int lab_add_run(struct lab *lab, struct run *run, struct error *err)
 	if (!result)
 		result = lab_prepare(lab, &stmt, sql, doing, err);
 	if (!result) {
-		here(boot, space);
 		fields_bind(stmt, &at, run_fields, &stored);
 		bind_parameters(stmt, &at, run);
-		sqlite3_bind_int64(stmt, at++, getpid());
-		sqlite3_bind_int64(stmt, at++, process_start(getpid()));
-		sqlite3_bind_text(stmt, at++, boot, -1, SQLITE_STATIC);
-		sqlite3_bind_text(stmt, at++, space, -1, SQLITE_STATIC);
+		lab_bind_owner(stmt, &at);
 		result = lab_done(lab, stmt, doing, err);
 	}
 	if (!result)
@@ -324,13 +243,13 @@ int lab_end_run(struct lab *lab, int64_t run, enum run_status status, struct err
 	return 0;
 }
 
-/* Columns: id, run_fields, parameters_raw, OWNER, and what follows. */
+/* Columns: id, run_fields, parameters_raw, LAB_OWNER, and what follows. */
 static char *select_runs(const char *more, const char *rest)
 {
 	struct strbuf sql = { 0 };
 	strbuf_puts(&sql, "id");
 	fields_columns(run_fields, false, &sql);
-	strbuf_printf(&sql, ", parameters_raw, " OWNER "%s FROM run %s", more, rest);
+	strbuf_printf(&sql, ", parameters_raw, " LAB_OWNER "%s FROM run %s", more, rest);
 	struct strbuf all = { 0 };
 	strbuf_printf(&all, "SELECT %s", sql.text);
 	strbuf_release(&sql);
@@ -346,7 +265,7 @@ static int read_run(struct lab *lab, sqlite3_stmt *stmt, int *at, struct run *ru
 		run_release(run);
 		return lab_damaged(lab, err, "a run has impossible values");
 	}
-	if (run->status == RUN_GOING && owner_gone_in(stmt, *at + 1))
+	if (run->status == RUN_GOING && lab_owner_gone(stmt, *at + 1))
 		run->status = RUN_INTERRUPTED;
 	*at += 5;
 	return 0;
@@ -569,8 +488,7 @@ static int delete_run(struct lab *lab, int64_t run, int64_t study, struct error 
 	return 0;
 }
 
-/* Pages once used stay in the file to be used again, until most of it is such. */
-static void give_space_back(struct lab *lab)
+void lab_give_space_back(struct lab *lab)
 {
 	sqlite3_stmt *stmt = NULL;
 	static const char sql[] = "SELECT f.freelist_count * 2 > p.page_count"
@@ -602,7 +520,7 @@ int lab_remove_run(struct lab *lab, int64_t id, struct error *err)
 	if (!result) {
 		lab_forget_keys(lab, id);
 		lab_forget_profile(lab);
-		give_space_back(lab);
+		lab_give_space_back(lab);
 	}
 	run_release(&run);
 	return result;

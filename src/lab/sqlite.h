@@ -79,8 +79,17 @@ struct execution *lab_next_execution(execution_list *list, size_t *from, int64_t
 /* Applies every schema file to an empty database: for the views' descriptions. */
 int lab_apply_schema(sqlite3 *db, int from_version);
 
-/* Sets runs that say going but whose owner is gone to interrupted, as far as it may write. */
+/* Who makes a run or a watch: the columns, this process bound to them (at is moved on), and whether
+ * the one in the columns from `at` on is no more. */
+#define LAB_OWNER "owner_pid, owner_start, owner_boot, owner_space"
+void lab_bind_owner(sqlite3_stmt *stmt, int *at);
+bool lab_owner_gone(sqlite3_stmt *stmt, int at);
+/* Sets runs and watches that say going but whose owner is gone to interrupted, as far as it may
+ * write. */
 void lab_mark_abandoned(struct lab *lab);
+
+/* Pages once used stay in the file to be used again, until most of it is such: then it shrinks. */
+void lab_give_space_back(struct lab *lab);
 
 /* Columns of a struct's plain members, so that writing and reading cannot disagree. */
 enum field_kind {

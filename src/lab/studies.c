@@ -1,60 +1,368 @@
-#include "lab/lab.h"
+/* Studies of daemons into their tables, once and for all; lists of them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lab/studies_rows.h"
+
+#define F(type, member, kind, name)                          \
+	{                                                    \
+		name, kind, 0, offsetof(struct type, member) \
+	}
+/* A struct study_period within: `at` is its offset. */
+#define P(at, member, kind, name)                                           \
+	{                                                                   \
+		name, kind, 0, (at) + offsetof(struct study_period, member) \
+	}
+#define PERIOD(at)                                                                               \
+	P(at, found, FIELD_BOOL, "period_found"),                                                \
+		P(at, uncertain, FIELD_BOOL, "period_uncertain"),                                \
+		P(at, samples, FIELD_REAL, "period_samples"), P(at, ns, FIELD_U64, "period_ns"), \
+		P(at, error_ns, FIELD_U64, "period_error_ns")
+
+static const struct field row_fields[] = {
+	{ "source", FIELD_ENUM, STUDY_SOURCES, offsetof(struct study, source) },
+	F(study, made_at_ns, FIELD_I64, "made_at_ns"),
+	F(study, machine, FIELD_I64, "machine"),
+	{ 0 },
+};
+
+#define R(member, kind) F(study_run, member, kind, #member)
+static const struct field run_fields[] = {
+	R(run, FIELD_ID),
+	R(length_ns, FIELD_U64),
+	R(samples, FIELD_U32),
+	R(cluster, FIELD_U32),
+	R(cluster_low_ns, FIELD_U64),
+	R(cluster_high_ns, FIELD_U64),
+	R(sigma_ns, FIELD_REAL),
+	R(sigma_kept_ns, FIELD_REAL),
+	R(mean_ns, FIELD_REAL),
+	R(mean_kept_ns, FIELD_REAL),
+	{ 0 },
+};
+#undef R
+
+#define L(member, kind) F(study_level, member, kind, #member)
+static const struct field level_fields[] = {
+	L(low_ns, FIELD_U64),
+	L(high_ns, FIELD_U64),
+	L(cut_ns, FIELD_U64),
+	L(neither, FIELD_U32),
+	L(first, FIELD_U32),
+	L(second, FIELD_U32),
+	L(both, FIELD_U32),
+	L(both_expected, FIELD_REAL),
+	{ "shape", FIELD_ENUM, STUDY_SHAPES, offsetof(struct study_level, shape) },
+	{ 0 },
+};
+#undef L
+
+static const struct field daemon_fields[] = {
+	{ "name", FIELD_NAME, DAEMON_NAME, offsetof(struct study_daemon, name) },
+	PERIOD(offsetof(struct study_daemon, period)),
+	{ 0 },
+};
+
+#define S(member, kind) F(study_seen, member, kind, #member)
+static const struct field seen_fields[] = {
+	S(cluster_executions, FIELD_U32),
+	S(cluster_max_ns, FIELD_U64),
+	S(cluster_sigma_ns, FIELD_REAL),
+	S(long_executions, FIELD_U32),
+	S(long_least_ns, FIELD_U64),
+	S(long_most_ns, FIELD_U64),
+	PERIOD(offsetof(struct study_seen, period)),
+	S(has_cutoff, FIELD_BOOL),
+	S(cutoff_ns, FIELD_U64),
+	{ 0 },
+};
+#undef S
+
+const struct study_table_spec study_tables[STUDY_TABLES] = {
+	[STUDY_ROW] = { "daemon_study", row_fields, "identity" },
+	[STUDY_RUN] = { "daemon_study_run", run_fields, "study, length, l_samples, dropped" },
+	[STUDY_LEVEL] = { "daemon_study_level", level_fields, "study, length, position" },
+	[STUDY_DAEMON] = { "daemon_study_daemon", daemon_fields, "study, position" },
+	[STUDY_SEEN] = { "daemon_study_seen", seen_fields, "study, daemon, length, samples" },
+	[STUDY_CUTOFF] = { "daemon_study_cutoff", cutoff_fields, "study, position, cutoff" },
+};
+
+/* The numbers in the schema. */
+_Static_assert(STUDY_ACTIVE == 0 && STUDY_WATCH == 1 && STUDY_RUNS == 2 && STUDY_SOURCES == 3, "");
+_Static_assert(STUDY_SHORT == 0 && STUDY_LONG == 1 && STUDY_LENGTHS == 2 && STUDY_SHAPES == 3, "");
+
+/* ---- writing ---- */
+
+static const char storing[] = "store the study in";
+
+struct writer {
+	struct lab *lab;
+	int64_t study;
+	sqlite3_stmt *stmts[STUDY_TABLES];
+	struct error *err;
+};
+
+static int prepare_all(struct writer *w)
+{
+	int result = 0;
+	for (int t = 0; t < STUDY_TABLES && !result; t++) {
+		struct strbuf columns = { 0 };
+		fields_columns(study_tables[t].fields, true, &columns);
+		strbuf_printf(&columns, ", %s", study_tables[t].more);
+		char *sql = sql_insert(study_tables[t].name, columns.text);
+		result = lab_prepare(w->lab, &w->stmts[t], sql, storing, w->err);
+		free(sql);
+		strbuf_release(&columns);
+	}
+	return result;
+}
+
+/* The fields, the study and one key; what follows begins at the number returned. */
+static int bind_row(struct writer *w, enum study_table t, const void *row, size_t key)
+{
+	int at = 1;
+	fields_bind(w->stmts[t], &at, study_tables[t].fields, row);
+	sqlite3_bind_int64(w->stmts[t], at++, w->study);
+	sqlite3_bind_int64(w->stmts[t], at++, (int64_t)key);
+	return at;
+}
+
+static int done(struct writer *w, enum study_table t)
+{
+	return lab_done(w->lab, w->stmts[t], storing, w->err);
+}
+
+static void bind_list(sqlite3_stmt *stmt, int at, const uint32_t *numbers, size_t count)
+{
+	struct strbuf text = { 0 };
+	strbuf_putc(&text, '[');
+	for (size_t i = 0; i < count; i++)
+		strbuf_printf(&text, "%s%" PRIu32, i ? "," : "", numbers[i]);
+	strbuf_putc(&text, ']');
+	sqlite3_bind_text64(stmt, at, text.text, text.length, SQLITE_TRANSIENT, SQLITE_UTF8);
+	strbuf_release(&text);
+}
+
+static int add_row(struct writer *w, const struct study *s, const char *identity)
+{
+	int at = 1;
+	fields_bind(w->stmts[STUDY_ROW], &at, row_fields, s);
+	sqlite3_bind_text(w->stmts[STUDY_ROW], at, identity, -1, SQLITE_STATIC);
+	if (done(w, STUDY_ROW))
+		return -1;
+	w->study = sqlite3_last_insert_rowid(w->lab->db);
+	return 0;
+}
+
+static int add_run(struct writer *w, size_t length, const struct study_run *r)
+{
+	int at = bind_row(w, STUDY_RUN, r, length);
+	bind_list(w->stmts[STUDY_RUN], at, r->l_samples.items, r->l_samples.count);
+	bind_list(w->stmts[STUDY_RUN], at + 1, r->dropped.items, r->dropped.count);
+	if (done(w, STUDY_RUN))
+		return -1;
+	for (size_t i = 0; i < r->levels.count; i++) {
+		at = bind_row(w, STUDY_LEVEL, &r->levels.items[i], length);
+		sqlite3_bind_int64(w->stmts[STUDY_LEVEL], at, (int64_t)i);
+		if (done(w, STUDY_LEVEL))
+			return -1;
+	}
+	return 0;
+}
+
+static int add_daemon(struct writer *w, size_t position, const struct study_daemon *d)
+{
+	bind_row(w, STUDY_DAEMON, d, position);
+	if (done(w, STUDY_DAEMON))
+		return -1;
+	for (int length = 0; length < STUDY_LENGTHS; length++) {
+		const struct study_seen *seen = &d->seen[length];
+		int at = bind_row(w, STUDY_SEEN, seen, position);
+		sqlite3_bind_int(w->stmts[STUDY_SEEN], at, length);
+		bind_list(w->stmts[STUDY_SEEN], at + 1, seen->samples.items, seen->samples.count);
+		if (done(w, STUDY_SEEN))
+			return -1;
+	}
+	return 0;
+}
+
+static int add_cutoffs(struct writer *w, const struct study *s, const int64_t *ids)
+{
+	for (size_t i = 0; i < s->cutoffs.count; i++) {
+		int at = bind_row(w, STUDY_CUTOFF, &s->cutoffs.items[i], i);
+		sqlite3_bind_int64(w->stmts[STUDY_CUTOFF], at, ids[i]);
+		if (done(w, STUDY_CUTOFF))
+			return -1;
+	}
+	return 0;
+}
+
+static int add_all(struct writer *w, const struct study *s, const char *identity, int64_t *ids)
+{
+	if (add_row(w, s, identity))
+		return -1;
+	for (size_t i = 0; i < STUDY_LENGTHS; i++)
+		if (s->runs[i].present && add_run(w, i, &s->runs[i]))
+			return -1;
+	for (size_t i = 0; i < s->daemons.count; i++)
+		if (add_daemon(w, i, &s->daemons.items[i]))
+			return -1;
+	return lab_put_in_force(w->lab, identity, w->study, s->cutoffs.items, s->cutoffs.count,
+				STUDY_WINS, ids, w->err) ||
+	       add_cutoffs(w, s, ids);
+}
 
 int lab_add_study_of_daemons(struct lab *lab, struct study *s, struct error *err)
 {
-	(void)lab;
-	(void)s;
-	return error_set(err, EXIT_ENVIRONMENT, "not built");
+	struct writer w = { .lab = lab, .err = err };
+	char identity[17];
+	if (lab_check_cutoffs(s->cutoffs.items, s->cutoffs.count, err) ||
+	    lab_begin(lab, storing, err))
+		return -1;
+	int64_t *ids = xcalloc(s->cutoffs.count + 1, sizeof *ids);
+	int result = lab_read_identity(lab, s->machine, identity, err) || prepare_all(&w) ||
+		     add_all(&w, s, identity, ids);
+	for (int t = 0; t < STUDY_TABLES; t++)
+		sqlite3_finalize(w.stmts[t]);
+	if (!result)
+		result = lab_commit(lab, storing, err);
+	lab_rollback(lab);
+	if (!result) {
+		s->id = w.study;
+		for (size_t i = 0; i < s->cutoffs.count; i++)
+			s->cutoffs.items[i].id = ids[i];
+	}
+	free(ids);
+	return result ? -1 : 0;
 }
-int lab_get_study_of_daemons(struct lab *lab, const struct machine *m, int64_t id, bool *found,
-			     struct study *into, struct error *err)
-{
-	(void)lab;
-	(void)m;
-	(void)id;
-	*found = false;
-	(void)into;
-	(void)err;
-	return 0;
-}
+
+/* ---- lists, removal ---- */
+
+#define NEWER "SELECT 1 FROM daemon_study n WHERE n.identity = s.identity AND n.id > s.id"
+
+static const struct field list_fields[] = {
+	F(lab_study_row, id, FIELD_I64, "id"),
+	F(lab_study_row, machine, FIELD_I64, "machine"),
+	F(lab_study_row, made_at_ns, FIELD_I64, "made_at_ns"),
+	{ "source", FIELD_ENUM, STUDY_SOURCES, offsetof(struct lab_study_row, source) },
+	F(lab_study_row, short_ns, FIELD_U64, "short"),
+	F(lab_study_row, long_ns, FIELD_U64, "long"),
+	F(lab_study_row, daemons, FIELD_U32, "daemons"),
+	F(lab_study_row, cutoffs, FIELD_U32, "cutoffs"),
+	F(lab_study_row, in_force, FIELD_BOOL, "in_force"),
+	{ 0 },
+};
+
 int lab_list_studies_of_daemons(struct lab *lab, lab_study_list *into, struct error *err)
 {
-	(void)lab;
-	(void)into;
-	(void)err;
-	return 0;
+	static const char sql[] =
+		"SELECT s.id, s.machine, s.made_at_ns, s.source,"
+		" (SELECT length_ns FROM daemon_study_run WHERE study = s.id AND length = 0),"
+		" (SELECT length_ns FROM daemon_study_run WHERE study = s.id AND length = 1),"
+		" (SELECT count(DISTINCT daemon) FROM daemon_study_seen WHERE study = s.id"
+		"  AND long_executions > 0),"
+		" (SELECT count(*) FROM daemon_study_cutoff WHERE study = s.id),"
+		" NOT EXISTS (" NEWER ") FROM daemon_study s ORDER BY s.id DESC";
+	sqlite3_stmt *stmt = NULL;
+	size_t had = into->count;
+	int rc = SQLITE_DONE, result = lab_prepare(lab, &stmt, sql, "read", err);
+	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+		struct lab_study_row row = { 0 };
+		int at = 0;
+		if (fields_read(stmt, &at, list_fields, &row))
+			result = lab_damaged(lab, err, "a study has impossible values");
+		else
+			array_push(into, row);
+	}
+	if (!result && rc != SQLITE_DONE)
+		result = lab_fail(lab, err, "read");
+	sqlite3_finalize(stmt);
+	if (result)
+		into->count = had;
+	return result;
 }
+
+/* The cutoffs of the study that is the newest now come back into force. */
+static int reinstate(struct lab *lab, int64_t study, const char *identity, struct error *err)
+{
+	static const char doing[] = "remove the study from";
+	struct study s = { 0 };
+	bool found = false;
+	sqlite3_stmt *stmt = NULL;
+	if (lab_get_study_of_daemons(lab, NULL, study, &found, &s, err))
+		return -1;
+	int64_t *ids = xcalloc(s.cutoffs.count + 1, sizeof *ids);
+	int result = lab_put_in_force(lab, identity, study, s.cutoffs.items, s.cutoffs.count,
+				      EDITED_WINS, ids, err) ||
+		     lab_prepare(lab, &stmt,
+				 "UPDATE daemon_study_cutoff SET cutoff = nullif(?, 0)"
+				 " WHERE study = ? AND position = ?",
+				 doing, err);
+	for (size_t i = 0; i < s.cutoffs.count && !result; i++) {
+		sqlite3_bind_int64(stmt, 1, ids[i]);
+		sqlite3_bind_int64(stmt, 2, study);
+		sqlite3_bind_int64(stmt, 3, (int64_t)i);
+		result = lab_done(lab, stmt, doing, err);
+	}
+	sqlite3_finalize(stmt);
+	free(ids);
+	study_release(&s);
+	return result;
+}
+
+/* identity: of its machine; "" when there is no such study. */
+static int find_study(struct lab *lab, int64_t id, char identity[17], bool *newest,
+		      struct error *err)
+{
+	static const char sql[] = "SELECT s.identity, NOT EXISTS (" NEWER ") FROM daemon_study s"
+				  " WHERE s.id = ?";
+	sqlite3_stmt *stmt = NULL;
+	if (lab_prepare(lab, &stmt, sql, "read", err))
+		return -1;
+	sqlite3_bind_int64(stmt, 1, id);
+	int rc = sqlite3_step(stmt), result = 0;
+	const char *text = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+	snprintf(identity, 17, "%s", text ? text : "");
+	*newest = rc == SQLITE_ROW && sqlite3_column_int(stmt, 1);
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		result = lab_fail(lab, err, "read");
+	sqlite3_finalize(stmt);
+	return result;
+}
+
+static int delete_study(struct lab *lab, int64_t id, struct error *err)
+{
+	char identity[17];
+	bool newest;
+	int64_t before = 0;
+	if (find_study(lab, id, identity, &newest, err))
+		return -1;
+	if (!*identity) {
+		error_set(err, EXIT_USAGE, "there is no study %" PRId64 " of daemons in the lab",
+			  id);
+		return error_hint(err, "'tare sql \"SELECT id, made_at FROM studies\"' shows them");
+	}
+	/* its cutoffs and all of its rows go with it */
+	if (lab_change_by_id(lab, "DELETE FROM daemon_study WHERE id = ?", id,
+			     "remove the study from", err))
+		return -1;
+	if (!newest)
+		return 0;
+	if (lab_number_by_text(lab, "SELECT max(id) FROM daemon_study WHERE identity = ?", identity,
+			       &before, err))
+		return -1;
+	return before ? reinstate(lab, before, identity, err) : 0;
+}
+
 int lab_remove_study_of_daemons(struct lab *lab, int64_t id, struct error *err)
 {
-	(void)lab;
-	(void)id;
-	return error_set(err, EXIT_ENVIRONMENT, "not built");
-}
-int lab_get_cutoffs(struct lab *lab, const struct machine *m, struct lab_cutoffs *into,
-		    struct error *err)
-{
-	(void)lab;
-	(void)m;
-	(void)into;
-	(void)err;
-	return 0;
-}
-void lab_cutoffs_release(struct lab_cutoffs *c)
-{
-	array_release(&c->cutoffs);
-	machine_release(&c->machine);
-}
-int lab_put_cutoff(struct lab *lab, const struct machine *m, struct cutoff *c, struct error *err)
-{
-	(void)lab;
-	(void)m;
-	(void)c;
-	return error_set(err, EXIT_ENVIRONMENT, "not built");
-}
-int lab_remove_cutoff(struct lab *lab, const struct machine *m, int64_t id, struct error *err)
-{
-	(void)lab;
-	(void)m;
-	(void)id;
-	return error_set(err, EXIT_ENVIRONMENT, "not built");
+	static const char doing[] = "remove the study from";
+	if (lab_begin(lab, doing, err))
+		return -1;
+	int result = delete_study(lab, id, err);
+	if (!result)
+		result = lab_commit(lab, doing, err);
+	lab_rollback(lab);
+	return result;
 }

@@ -1,0 +1,365 @@
+/* The cutoffs in force on a machine: those of its newest study, and what was edited. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "lab/studies_rows.h"
+
+#define C(member, kind)                                           \
+	{                                                         \
+#member, kind, 0, offsetof(struct cutoff, member) \
+	}
+const struct field cutoff_fields[] = {
+	{ "daemon", FIELD_NAME, DAEMON_NAME, offsetof(struct cutoff, daemon) },
+	C(from_ns, FIELD_U64),
+	C(below_ns, FIELD_ID),
+	C(cutoff_ns, FIELD_U64),
+	C(edited, FIELD_BOOL),
+	{ 0 },
+};
+#undef C
+
+static const char changing[] = "change the cutoffs in";
+
+int lab_read_identity(struct lab *lab, int64_t machine, char identity[17], struct error *err)
+{
+	struct machine m = { 0 };
+	int result = lab_get_machine(lab, machine, &m, err);
+	machine_identity(&m, identity);
+	machine_release(&m);
+	return result;
+}
+
+int lab_change_by_text(struct lab *lab, const char *sql, const char *text, const char *doing,
+		       struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	if (lab_prepare(lab, &stmt, sql, doing, err))
+		return -1;
+	sqlite3_bind_text(stmt, 1, text, -1, SQLITE_STATIC);
+	int result = lab_done(lab, stmt, doing, err);
+	sqlite3_finalize(stmt);
+	return result;
+}
+
+int lab_change_by_id(struct lab *lab, const char *sql, int64_t id, const char *doing,
+		     struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	if (lab_prepare(lab, &stmt, sql, doing, err))
+		return -1;
+	sqlite3_bind_int64(stmt, 1, id);
+	int result = lab_done(lab, stmt, doing, err);
+	sqlite3_finalize(stmt);
+	return result;
+}
+
+int lab_number_by_text(struct lab *lab, const char *sql, const char *text, int64_t *value,
+		       struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	if (lab_prepare(lab, &stmt, sql, "read", err))
+		return -1;
+	sqlite3_bind_text(stmt, 1, text, -1, SQLITE_STATIC);
+	int rc = sqlite3_step(stmt), result = 0;
+	*value = rc == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		result = lab_fail(lab, err, "read");
+	sqlite3_finalize(stmt);
+	return result;
+}
+
+/* ---- what a cutoff may be ---- */
+
+static uint64_t end_of(const struct cutoff *c)
+{
+	return c->below_ns ? c->below_ns : UINT64_MAX;
+}
+
+static bool overlap(const struct cutoff *a, const struct cutoff *b)
+{
+	return strcmp(a->daemon, b->daemon) == 0 && a->from_ns < end_of(b) &&
+	       b->from_ns < end_of(a);
+}
+
+static const struct cutoff *find_overlap(const struct cutoff *c, const struct cutoff *list,
+					 size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (overlap(c, &list[i]))
+			return &list[i];
+	return NULL;
+}
+
+static void show_range(const struct cutoff *c, char *out, size_t size)
+{
+	char from[40], below[40];
+	text_duration((double)c->from_ns, 4, from, sizeof from);
+	text_duration((double)c->below_ns, 4, below, sizeof below);
+	if (c->below_ns)
+		snprintf(out, size, "from %s to %s", from, below);
+	else
+		snprintf(out, size, "from %s on", from);
+}
+
+/* Times above INT64_MAX would be negative in SQL. */
+static int check_range(const struct cutoff *c, struct error *err)
+{
+	char range[100];
+	if (c->from_ns < end_of(c) && c->from_ns <= INT64_MAX && c->below_ns <= INT64_MAX &&
+	    c->cutoff_ns <= INT64_MAX)
+		return 0;
+	show_range(c, range, sizeof range);
+	error_set(err, EXIT_USAGE, "a cutoff cannot be for programs that take %s", range);
+	return error_hint(err, "a range ends after it begins");
+}
+
+static int overlaps(const struct cutoff *c, const struct cutoff *with, struct error *err)
+{
+	char name[80], range[100], other[100];
+	text_display(c->daemon, name, sizeof name);
+	show_range(c, range, sizeof range);
+	show_range(with, other, sizeof other);
+	error_set(err, EXIT_USAGE,
+		  "the range of a cutoff of '%s' (%s) overlaps that of another (%s)", name, range,
+		  other);
+	return error_hint(err, "change or remove that one first: a program has one cutoff per "
+			       "daemon");
+}
+
+int lab_check_cutoffs(const struct cutoff *list, size_t count, struct error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct cutoff *with = find_overlap(&list[i], list, i);
+		if (!*list[i].daemon)
+			return error_set(err, EXIT_USAGE, "a cutoff has no daemon");
+		if (check_range(&list[i], err))
+			return -1;
+		if (with)
+			return overlaps(&list[i], with, err);
+	}
+	return 0;
+}
+
+/* As the kernel has them and daemon_name() leaves them. */
+static int check_name(const char *name, struct error *err)
+{
+	size_t length = strnlen(name, DAEMON_NAME), used = 0;
+	while (used < length) {
+		size_t n = utf8_length(name + used, length - used);
+		if (!n || (unsigned char)name[used] < ' ' || name[used] == 0x7f)
+			break;
+		used += n;
+	}
+	if (length && length < DAEMON_NAME - 1 && used == length)
+		return 0;
+	char shown[80];
+	char *copy = xstrndup(name, length);
+	text_display(copy, shown, sizeof shown);
+	free(copy);
+	error_set(err, EXIT_USAGE, "a daemon cannot be called '%s'", shown);
+	return error_hint(err, "the kernel's names have 1 to 15 printable bytes");
+}
+
+/* ---- reading ---- */
+
+static int read_cutoffs(struct lab *lab, const char *identity, cutoff_list *into, struct error *err)
+{
+	struct strbuf columns = { 0 }, sql = { 0 };
+	sqlite3_stmt *stmt = NULL;
+	fields_columns(cutoff_fields, false, &columns);
+	strbuf_printf(&sql, "SELECT %s, id FROM cutoff WHERE identity = ? ORDER BY daemon, from_ns",
+		      columns.text);
+	int rc = SQLITE_DONE, result = lab_prepare(lab, &stmt, sql.text, "read", err);
+	if (!result)
+		sqlite3_bind_text(stmt, 1, identity, -1, SQLITE_STATIC);
+	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+		struct cutoff c = { 0 };
+		int at = 0;
+		if (fields_read(stmt, &at, cutoff_fields, &c) || !*c.daemon ||
+		    check_range(&c, NULL))
+			result = lab_damaged(lab, err, "a cutoff has impossible values");
+		c.id = sqlite3_column_int64(stmt, at);
+		if (!result)
+			array_push(into, c);
+	}
+	if (!result && rc != SQLITE_DONE)
+		result = lab_fail(lab, err, "read");
+	sqlite3_finalize(stmt);
+	strbuf_release(&columns);
+	strbuf_release(&sql);
+	return result;
+}
+
+/* Where they come from. */
+static int read_origin(struct lab *lab, const char *identity, struct lab_cutoffs *into,
+		       struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	int64_t machine = 0;
+	if (lab_prepare(lab, &stmt,
+			"SELECT id, made_at_ns, machine FROM daemon_study WHERE identity = ?"
+			" ORDER BY id DESC LIMIT 1",
+			"read", err))
+		return -1;
+	sqlite3_bind_text(stmt, 1, identity, -1, SQLITE_STATIC);
+	int rc = sqlite3_step(stmt), result = 0;
+	if (rc == SQLITE_ROW) {
+		into->study = sqlite3_column_int64(stmt, 0);
+		into->made_at_ns = sqlite3_column_int64(stmt, 1);
+		machine = sqlite3_column_int64(stmt, 2);
+	} else if (rc != SQLITE_DONE) {
+		result = lab_fail(lab, err, "read");
+	}
+	sqlite3_finalize(stmt);
+	if (result)
+		return -1;
+	if (into->study)
+		return lab_get_machine(lab, machine, &into->machine, err);
+	return lab_number_by_text(lab, "SELECT max(edited_at_ns) FROM cutoff WHERE identity = ?",
+				  identity, &into->made_at_ns, err);
+}
+
+int lab_get_cutoffs(struct lab *lab, const struct machine *m, struct lab_cutoffs *into,
+		    struct error *err)
+{
+	struct lab_cutoffs got = { 0 };
+	char identity[17];
+	bool alone = sqlite3_get_autocommit(lab->db);
+	machine_identity(m, identity);
+	if (alone && sqlite3_exec(lab->db, "BEGIN", NULL, NULL, NULL))
+		return lab_fail(lab, err, "read");
+	int result = read_cutoffs(lab, identity, &got.cutoffs, err) ||
+		     read_origin(lab, identity, &got, err);
+	if (alone)
+		lab_rollback(lab);
+	if (result) {
+		lab_cutoffs_release(&got);
+		return -1;
+	}
+	*into = got;
+	return 0;
+}
+
+void lab_cutoffs_release(struct lab_cutoffs *c)
+{
+	array_release(&c->cutoffs);
+	machine_release(&c->machine);
+	*c = (struct lab_cutoffs){ 0 };
+}
+
+/* ---- changing ---- */
+
+/* id 0: a new one. study 0: by hand, now. */
+static int store(struct lab *lab, const char *identity, int64_t study, const struct cutoff *c,
+		 int64_t *id, struct error *err)
+{
+	static const char sql[] =
+		"INSERT OR REPLACE INTO cutoff (id, identity, study, daemon, from_ns, below_ns,"
+		" cutoff_ns, edited, edited_at_ns) VALUES (nullif(?, 0), ?, nullif(?, 0), ?, ?, ?,"
+		" ?, ?, nullif(?, 0))";
+	struct cutoff stored = *c;
+	stored.edited = !study;
+	sqlite3_stmt *stmt = NULL;
+	int at = 1;
+	if (lab_prepare(lab, &stmt, sql, changing, err))
+		return -1;
+	sqlite3_bind_int64(stmt, at++, *id);
+	sqlite3_bind_text(stmt, at++, identity, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(stmt, at++, study);
+	fields_bind(stmt, &at, cutoff_fields, &stored);
+	sqlite3_bind_int64(stmt, at, study ? 0 : clock_realtime_ns());
+	int result = lab_done(lab, stmt, changing, err);
+	sqlite3_finalize(stmt);
+	if (!result)
+		*id = sqlite3_last_insert_rowid(lab->db);
+	return result;
+}
+
+int lab_put_in_force(struct lab *lab, const char *identity, int64_t study,
+		     const struct cutoff *list, size_t count, enum cutoff_winner winner,
+		     int64_t *ids, struct error *err)
+{
+	cutoff_list edited = { 0 };
+	int result = lab_change_by_text(lab, "DELETE FROM cutoff WHERE identity = ? AND NOT edited",
+					identity, changing, err) ||
+		     read_cutoffs(lab, identity, &edited, err);
+	for (size_t i = 0; winner == STUDY_WINS && i < edited.count && !result; i++)
+		if (find_overlap(&edited.items[i], list, count))
+			result = lab_change_by_id(lab, "DELETE FROM cutoff WHERE id = ?",
+						  edited.items[i].id, changing, err);
+	for (size_t i = 0; i < count && !result; i++) {
+		ids[i] = 0;
+		if (winner == STUDY_WINS || !find_overlap(&list[i], edited.items, edited.count))
+			result = store(lab, identity, study, &list[i], &ids[i], err);
+	}
+	array_release(&edited);
+	return result;
+}
+
+static int no_such_cutoff(int64_t id, struct error *err)
+{
+	error_set(err, EXIT_USAGE, "there is no cutoff %" PRId64 " of this machine in the lab", id);
+	return error_hint(err, "'tare cutoffs' lists them");
+}
+
+/* Whether it may be put beside the others. */
+static int fits(const struct cutoff *c, const cutoff_list *others, struct error *err)
+{
+	bool known = !c->id;
+	for (size_t i = 0; i < others->count; i++) {
+		if (others->items[i].id == c->id)
+			known = true;
+		else if (overlap(c, &others->items[i]))
+			return overlaps(c, &others->items[i], err);
+	}
+	return known ? 0 : no_such_cutoff(c->id, err);
+}
+
+int lab_put_cutoff(struct lab *lab, const struct machine *m, struct cutoff *c, struct error *err)
+{
+	cutoff_list others = { 0 };
+	char identity[17];
+	int64_t id = c->id;
+	machine_identity(m, identity);
+	if (check_name(c->daemon, err) || check_range(c, err) || lab_begin(lab, changing, err))
+		return -1;
+	int result = read_cutoffs(lab, identity, &others, err) || fits(c, &others, err) ||
+		     store(lab, identity, 0, c, &id, err);
+	if (!result)
+		result = lab_commit(lab, changing, err);
+	lab_rollback(lab);
+	array_release(&others);
+	if (result)
+		return -1;
+	c->id = id;
+	c->edited = true;
+	return 0;
+}
+
+int lab_remove_cutoff(struct lab *lab, const struct machine *m, int64_t id, struct error *err)
+{
+	char identity[17];
+	sqlite3_stmt *stmt = NULL;
+	machine_identity(m, identity);
+	if (lab_begin(lab, changing, err))
+		return -1;
+	int result = lab_prepare(lab, &stmt,
+				 "DELETE FROM cutoff WHERE identity = ?1 AND (id = ?2 OR ?2 = 0)",
+				 changing, err);
+	if (!result) {
+		sqlite3_bind_text(stmt, 1, identity, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(stmt, 2, id);
+		result = lab_done(lab, stmt, changing, err);
+	}
+	sqlite3_finalize(stmt);
+	if (!result && id && !sqlite3_changes(lab->db))
+		result = no_such_cutoff(id, err);
+	if (!result)
+		result = lab_commit(lab, changing, err);
+	lab_rollback(lab);
+	return result;
+}

@@ -1,0 +1,204 @@
+/* Studies of daemons out of their tables. What is out of its bounds, or refers to what is not
+ * there, is damage. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/studies_rows.h"
+
+struct reader {
+	struct lab *lab;
+	struct study study;
+	size_t seen; /* rows read */
+	struct error *err;
+};
+
+static int impossible(struct reader *r)
+{
+	return lab_damaged(r->lab, r->err, "a study has impossible values");
+}
+
+static int read_list(sqlite3_stmt *stmt, int column, number_list *into)
+{
+	const char *text = (const char *)sqlite3_column_text(stmt, column);
+	if (!text || *text++ != '[')
+		return -1;
+	if (strcmp(text, "]") == 0)
+		return 0;
+	for (;; text++) {
+		char *end;
+		if (*text < '0' || *text > '9')
+			return -1;
+		errno = 0;
+		unsigned long value = strtoul(text, &end, 10);
+		if (errno || value > UINT32_MAX)
+			return -1;
+		array_push(into, (uint32_t)value);
+		text = end;
+		if (strcmp(text, "]") == 0)
+			return 0;
+		if (*text != ',')
+			return -1;
+	}
+}
+
+static struct study_run *run_at(struct reader *r, int64_t length)
+{
+	return length >= 0 && length < STUDY_LENGTHS ? &r->study.runs[length] : NULL;
+}
+
+static int read_row(struct reader *r, sqlite3_stmt *stmt)
+{
+	int at = 0;
+	if (fields_read(stmt, &at, study_tables[STUDY_ROW].fields, &r->study))
+		return impossible(r);
+	r->study.id = sqlite3_column_int64(stmt, at + 1);
+	return 0;
+}
+
+static int read_run(struct reader *r, sqlite3_stmt *stmt)
+{
+	int at = 0;
+	struct study_run run = { .present = true };
+	int failed = fields_read(stmt, &at, study_tables[STUDY_RUN].fields, &run);
+	struct study_run *into = run_at(r, sqlite3_column_int64(stmt, at + 1));
+	if (failed || !into || read_list(stmt, at + 2, &run.l_samples) ||
+	    read_list(stmt, at + 3, &run.dropped)) {
+		array_release(&run.l_samples);
+		array_release(&run.dropped);
+		return impossible(r);
+	}
+	*into = run;
+	return 0;
+}
+
+static int read_level(struct reader *r, sqlite3_stmt *stmt)
+{
+	int at = 0;
+	struct study_level level = { 0 };
+	int failed = fields_read(stmt, &at, study_tables[STUDY_LEVEL].fields, &level);
+	struct study_run *run = run_at(r, sqlite3_column_int64(stmt, at + 1));
+	if (failed || !run || !run->present ||
+	    sqlite3_column_int64(stmt, at + 2) != (int64_t)run->levels.count)
+		return impossible(r);
+	array_push(&run->levels, level);
+	return 0;
+}
+
+static int read_daemon(struct reader *r, sqlite3_stmt *stmt)
+{
+	int at = 0;
+	struct study_daemon d = { 0 };
+	if (fields_read(stmt, &at, study_tables[STUDY_DAEMON].fields, &d) ||
+	    sqlite3_column_int64(stmt, at + 1) != (int64_t)r->study.daemons.count)
+		return impossible(r);
+	array_push(&r->study.daemons, d);
+	return 0;
+}
+
+/* Each daemon has a row of each length. */
+static int read_seen(struct reader *r, sqlite3_stmt *stmt)
+{
+	int at = 0;
+	struct study_seen seen = { 0 };
+	number_list samples = { 0 };
+	int failed = fields_read(stmt, &at, study_tables[STUDY_SEEN].fields, &seen);
+	size_t daemon = r->seen / STUDY_LENGTHS, length = r->seen % STUDY_LENGTHS;
+	if (failed || daemon >= r->study.daemons.count ||
+	    sqlite3_column_int64(stmt, at + 1) != (int64_t)daemon ||
+	    sqlite3_column_int64(stmt, at + 2) != (int64_t)length ||
+	    read_list(stmt, at + 3, &samples)) {
+		array_release(&samples);
+		return impossible(r);
+	}
+	seen.samples.items = samples.items;
+	seen.samples.count = samples.count;
+	seen.samples.capacity = samples.capacity;
+	r->study.daemons.items[daemon].seen[length] = seen;
+	r->seen++;
+	return 0;
+}
+
+static int read_cutoff(struct reader *r, sqlite3_stmt *stmt)
+{
+	int at = 0;
+	struct cutoff c = { 0 };
+	if (fields_read(stmt, &at, cutoff_fields, &c) ||
+	    sqlite3_column_int64(stmt, at + 1) != (int64_t)r->study.cutoffs.count)
+		return impossible(r);
+	c.id = sqlite3_column_int64(stmt, at + 2);
+	array_push(&r->study.cutoffs, c);
+	return 0;
+}
+
+static int read_table(struct reader *r, enum study_table t, int64_t study)
+{
+	static int (*const rows[STUDY_TABLES])(struct reader *, sqlite3_stmt *) = {
+		[STUDY_ROW] = read_row,	    [STUDY_RUN] = read_run,
+		[STUDY_LEVEL] = read_level, [STUDY_DAEMON] = read_daemon,
+		[STUDY_SEEN] = read_seen,   [STUDY_CUTOFF] = read_cutoff,
+	};
+	struct strbuf columns = { 0 }, sql = { 0 };
+	fields_columns(study_tables[t].fields, false, &columns);
+	if (t == STUDY_ROW)
+		strbuf_printf(&sql, "SELECT %s, %s, id FROM %s WHERE id = ?", columns.text,
+			      study_tables[t].more, study_tables[t].name);
+	else /* the keys come first of what is behind the fields */
+		strbuf_printf(&sql, "SELECT %s, %s FROM %s WHERE study = ? ORDER BY %s",
+			      columns.text, study_tables[t].more, study_tables[t].name,
+			      study_tables[t].more);
+	sqlite3_stmt *stmt = NULL;
+	int rc = SQLITE_DONE, result = lab_prepare(r->lab, &stmt, sql.text, "read", r->err);
+	if (!result) {
+		sqlite3_bind_int64(stmt, 1, study);
+		while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+			result = rows[t](r, stmt);
+		if (!result && rc != SQLITE_DONE)
+			result = lab_fail(r->lab, r->err, "read");
+	}
+	sqlite3_finalize(stmt);
+	strbuf_release(&columns);
+	strbuf_release(&sql);
+	return result;
+}
+
+static int read_all(struct reader *r, const struct machine *m, int64_t id)
+{
+	char identity[17];
+	int result = 0;
+	if (!id) {
+		machine_identity(m, identity);
+		result = lab_number_by_text(r->lab,
+					    "SELECT max(id) FROM daemon_study WHERE identity = ?",
+					    identity, &id, r->err);
+	}
+	for (int t = 0; t < STUDY_TABLES && !result; t++) {
+		result = read_table(r, (enum study_table)t, id);
+		if (!result && !r->study.id)
+			return 0;
+	}
+	if (!result && r->seen != r->study.daemons.count * STUDY_LENGTHS)
+		result = impossible(r);
+	return result;
+}
+
+int lab_get_study_of_daemons(struct lab *lab, const struct machine *m, int64_t id, bool *found,
+			     struct study *into, struct error *err)
+{
+	struct reader r = { .lab = lab, .err = err };
+	/* all tables as of one moment: it may be removed meanwhile */
+	bool alone = sqlite3_get_autocommit(lab->db);
+	if (alone && sqlite3_exec(lab->db, "BEGIN", NULL, NULL, NULL))
+		return lab_fail(lab, err, "read");
+	int result = read_all(&r, m, id);
+	if (alone)
+		lab_rollback(lab);
+	if (result) {
+		study_release(&r.study);
+		return -1;
+	}
+	*found = r.study.id != 0;
+	if (*found)
+		*into = r.study;
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* What storing and reading studies of daemons and their cutoffs share. Private to lab/. */
+#ifndef TARE_LAB_STUDIES_ROWS_H
+#define TARE_LAB_STUDIES_ROWS_H
+
+#include "lab/sqlite.h"
+
+enum study_table {
+	STUDY_ROW,
+	STUDY_RUN,
+	STUDY_LEVEL,
+	STUDY_DAEMON,
+	STUDY_SEEN,
+	STUDY_CUTOFF,
+	STUDY_TABLES
+};
+struct study_table_spec {
+	const char *name;
+	const struct field *fields;
+	const char *more; /* columns behind the fields: keys, then lists of samples */
+};
+extern const struct study_table_spec study_tables[STUDY_TABLES];
+
+/* The columns of a cutoff but for its id. */
+extern const struct field cutoff_fields[];
+
+/* The identity of a stored machine. */
+int lab_read_identity(struct lab *lab, int64_t machine, char identity[17], struct error *err);
+
+/* Prepares, binds an identity or id, and steps what gives no rows. */
+int lab_change_by_text(struct lab *lab, const char *sql, const char *text, const char *doing,
+		       struct error *err);
+int lab_change_by_id(struct lab *lab, const char *sql, int64_t id, const char *doing,
+		     struct error *err);
+/* The integer that the statement gives for an identity; 0 when there is no row, or NULL. */
+int lab_number_by_text(struct lab *lab, const char *sql, const char *text, int64_t *value,
+		       struct error *err);
+
+/* EXIT_USAGE when a cutoff is of nobody or for no program, or two overlap. */
+int lab_check_cutoffs(const struct cutoff *list, size_t count, struct error *err);
+/* Within a transaction: makes the cutoffs of a study those in force on the machine, and gives their
+ * ids. Edited ones that they do not touch stay; where they do, the study's or the edited ones win.
+ * An id is 0 where an edited one won. */
+enum cutoff_winner { STUDY_WINS, EDITED_WINS };
+int lab_put_in_force(struct lab *lab, const char *identity, int64_t study,
+		     const struct cutoff *list, size_t count, enum cutoff_winner winner,
+		     int64_t *ids, struct error *err);
+
+#endif
