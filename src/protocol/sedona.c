@@ -1,71 +1,177 @@
 #include "protocol/sedona.h"
 
+#include <math.h>
+#include <string.h>
+
+#include "protocol/sedona_private.h"
+
 void sedona_run_release(struct sedona_run *r)
 {
-	(void)r;
+	array_release(&r->names);
+	array_release(&r->samples);
+	array_release(&r->executions);
+	*r = (struct sedona_run){ 0 };
 }
+
 uint32_t sedona_name_index(struct sedona_run *r, const char *name)
 {
-	(void)r;
-	(void)name;
-	return 0;
+	struct sedona_name n = { { 0 } };
+	strncpy(n.text, name, sizeof n.text - 1);
+	for (size_t i = 0; i < r->names.count; i++)
+		if (strcmp(r->names.items[i].text, n.text) == 0)
+			return (uint32_t)i;
+	array_push(&r->names, n);
+	return (uint32_t)(r->names.count - 1);
 }
+
+/* 0 where nothing was seen. */
+static uint64_t process_ns(const struct process *p)
+{
+	uint64_t ticks = 0;
+	if (p->present & UINT64_C(1) << TASK_EXEC)
+		return p->value[TASK_EXEC];
+	if (p->present & UINT64_C(1) << TASK_USER)
+		ticks += p->value[TASK_USER];
+	if (p->present & UINT64_C(1) << TASK_SYSTEM)
+		ticks += p->value[TASK_SYSTEM];
+	return ticks;
+}
+
 void sedona_run_of(const struct run *run, const struct execution *executions, size_t count,
 		   struct sedona_run *out)
 {
-	(void)run;
-	(void)executions;
-	(void)count;
-	(void)out;
+	*out = (struct sedona_run){ .run = run->id };
+	uint64_t shell = run->shell_et_ns == ABSENT_NS ? 0 : run->shell_et_ns;
+	for (size_t i = 0; i < count; i++) {
+		const struct execution *x = &executions[i];
+		if (x->warmup || !execution_succeeded(x, NULL, 0))
+			continue;
+		struct sedona_sample s = { .number = x->number,
+					   .at_ns = x->started_at_ns,
+					   .et_ns = x->et_ns > shell ? x->et_ns - shell : 0,
+					   .first = out->executions.count };
+		for (size_t k = 0; k < x->processes.count; k++) {
+			const struct process *p = &x->processes.items[k];
+			uint64_t pt = process_ns(p);
+			if (p->role == ROLE_DAEMON && pt)
+				array_push(&out->executions,
+					   (struct sedona_execution){
+						   sedona_name_index(out, p->name), pt });
+		}
+		s.count = out->executions.count - s.first;
+		array_push(&out->samples, s);
+	}
 }
-void sedona_split(const struct sedona_run *r, bool *is_l, struct study_run *out)
+
+/* ---- the whole study ---- */
+
+/* The L-samples alone, with the run's executions and names lent to them. */
+static struct sedona_run l_samples_of(const struct sedona_run *r, const bool *is_l)
 {
-	(void)r;
-	(void)is_l;
-	(void)out;
+	struct sedona_run l = *r;
+	memset(&l.samples, 0, sizeof l.samples);
+	for (size_t i = 0; i < r->samples.count; i++)
+		if (is_l[i])
+			array_push(&l.samples, r->samples.items[i]);
+	return l;
 }
-void sedona_cluster(const struct sedona_run *r, const bool *is_l, sedona_cluster_list *out)
+
+struct looked_at {
+	bool *is_l;
+	struct sedona_run l_samples;
+	sedona_cluster_list cluster;
+	struct sedona_seen_run seen;
+};
+
+/* Steps 3 to 5. */
+static void look_at(const struct sedona_run *r, struct study_run *out, struct looked_at *l)
 {
-	(void)r;
-	(void)is_l;
-	(void)out;
+	out->present = true;
+	out->run = r->run;
+	*l = (struct looked_at){ .is_l = xcalloc(r->samples.count + 1, sizeof *l->is_l) };
+	sedona_split(r, l->is_l, out);
+	sedona_cluster(r, l->is_l, &l->cluster);
+	l->l_samples = l_samples_of(r, l->is_l);
+	l->seen = (struct sedona_seen_run){
+		.l_samples = &l->l_samples,
+		.cluster = l->cluster.items,
+		.cluster_count = l->cluster.count,
+		.total = r->samples.count ? r->samples.items[r->samples.count - 1].number : 0,
+		.length_ns = out->length_ns,
+		.spacing_ns = sedona_spacing(r),
+	};
 }
-void sedona_cutoffs(const struct sedona_seen_run *short_run, const struct sedona_seen_run *long_run,
-		    uint64_t unit_ns, struct study *out)
+
+/* Step 10: what the cutoffs for a program of this length drop, and what is then left. */
+static void drop(const struct sedona_run *r, const struct study *study, struct study_run *out)
 {
-	(void)short_run;
-	(void)long_run;
-	(void)unit_ns;
-	(void)out;
+	const struct cutoff **cutoffs = xcalloc(r->names.count + 1, sizeof *cutoffs);
+	for (size_t i = 0; i < r->names.count; i++)
+		cutoffs[i] = cutoff_find(study->cutoffs.items, study->cutoffs.count,
+					 r->names.items[i].text, out->length_ns);
+	double n = 0, mean = 0, squares = 0;
+	for (size_t i = 0; i < r->samples.count; i++) {
+		const struct sedona_sample *s = &r->samples.items[i];
+		bool above = false;
+		for (size_t k = s->first; k < s->first + s->count && !above; k++) {
+			const struct sedona_execution *x = &r->executions.items[k];
+			above = cutoffs[x->daemon] && x->pt_ns > cutoffs[x->daemon]->cutoff_ns;
+		}
+		if (above) {
+			array_push(&out->dropped, s->number);
+			continue;
+		}
+		double from = (double)s->et_ns - mean;
+		mean += from / ++n;
+		squares += from * ((double)s->et_ns - mean);
+	}
+	out->mean_kept_ns = mean;
+	out->sigma_kept_ns = n > 1 ? sqrt(squares / (n - 1)) : 0;
+	xfree(cutoffs);
 }
-void sedona_period(const uint32_t *numbers, size_t count, uint32_t total, uint64_t spacing_ns,
-		   struct study_period *out)
-{
-	(void)numbers;
-	(void)count;
-	(void)total;
-	(void)spacing_ns;
-	(void)out;
-}
+
 void sedona_study(const struct sedona_run *short_run, const struct sedona_run *long_run,
 		  uint64_t unit_ns, struct study *out, bool *is_l[STUDY_LENGTHS])
 {
-	(void)short_run;
-	(void)long_run;
-	(void)unit_ns;
-	(void)out;
-	(void)is_l;
+	const struct sedona_run *runs[STUDY_LENGTHS] = { short_run, long_run };
+	struct looked_at looked[STUDY_LENGTHS] = { 0 };
+	for (int i = 0; i < STUDY_LENGTHS; i++)
+		if (runs[i])
+			look_at(runs[i], &out->runs[i], &looked[i]);
+	sedona_cutoffs(&looked[STUDY_SHORT].seen, long_run ? &looked[STUDY_LONG].seen : NULL,
+		       unit_ns, out);
+	for (int i = 0; i < STUDY_LENGTHS; i++) {
+		if (runs[i])
+			drop(runs[i], out, &out->runs[i]);
+		array_release(&looked[i].l_samples.samples);
+		array_release(&looked[i].cluster);
+		if (is_l)
+			is_l[i] = looked[i].is_l;
+		else
+			xfree(looked[i].is_l);
+	}
 }
+
 const struct sedona_execution *sedona_offender(const struct sedona_run *r,
 					       const struct sedona_sample *s,
 					       const struct cutoff *cutoffs, size_t count,
 					       uint64_t program_ns, const struct cutoff **cutoff)
 {
-	(void)r;
-	(void)s;
-	(void)cutoffs;
-	(void)count;
-	(void)program_ns;
-	(void)cutoff;
-	return NULL;
+	const struct sedona_execution *worst = NULL;
+	double most = 0;
+	*cutoff = NULL;
+	for (size_t i = s->first; i < s->first + s->count; i++) {
+		const struct sedona_execution *x = &r->executions.items[i];
+		const struct cutoff *c =
+			cutoff_find(cutoffs, count, r->names.items[x->daemon].text, program_ns);
+		if (!c || x->pt_ns <= c->cutoff_ns)
+			continue;
+		double times = (double)x->pt_ns / (double)(c->cutoff_ns ? c->cutoff_ns : 1);
+		if (times > most) {
+			most = times;
+			worst = x;
+			*cutoff = c;
+		}
+	}
+	return worst;
 }

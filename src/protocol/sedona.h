@@ -67,14 +67,21 @@ struct sedona_seen_run {
 	size_t cluster_count;
 	uint32_t total;
 	uint64_t length_ns;
+	uint64_t spacing_ns; /* from a sample's begin to the next one's; 0: length_ns */
 };
 /* long_run NULL: there is none. unit_ns: what cutoffs are rounded half up to (1; 1000000 for the
- * paper's). Fills in daemons and cutoffs of out. */
+ * paper's). Fills in daemons and cutoffs of out.
+ *
+ * The range of task lengths is divided at 5 % of the period, rounded to two significant digits in
+ * its natural unit (h, min, s), as the paper's tables have it: 19.9 h count as 20 h. A short run
+ * that is itself longer than that has seen its daemons to be infrequent at its own length, so its
+ * cutoffs hold on, up to the geometric mean of both runs' lengths, or twice its own without a long
+ * run. */
 void sedona_cutoffs(const struct sedona_seen_run *short_run, const struct sedona_seen_run *long_run,
 		    uint64_t unit_ns, struct study *out);
 
 /* Step 7's period, of the numbers of the samples it occurs in (ascending) out of `total`, each of
- * which takes spacing_ns. */
+ * which takes spacing_ns. Samples in a row are one occurrence, that reached over their ends. */
 void sedona_period(const uint32_t *numbers, size_t count, uint32_t total, uint64_t spacing_ns,
 		   struct study_period *out);
 

@@ -1,0 +1,33 @@
+/* The daemon study's inner parts: private to protocol/. */
+#ifndef TARE_PROTOCOL_SEDONA_PRIVATE_H
+#define TARE_PROTOCOL_SEDONA_PRIVATE_H
+
+#include "protocol/sedona.h"
+
+/* A sample that holds a long-running execution. */
+struct sedona_occurrence {
+	uint32_t number;
+	int64_t at_ns; /* 0: not known */
+};
+
+/* sedona_period() for samples whose times are known: gaps in which time stood still or leapt (a
+ * pause, a clock that was set) tell nothing and are left out. */
+void sedona_period_of(const struct sedona_occurrence *seen, size_t count, uint32_t total,
+		      uint64_t spacing_ns, struct study_period *out);
+
+/* From the begin of a sample to the next one's: the median; 0 where no times are known. */
+uint64_t sedona_spacing(const struct sedona_run *r);
+
+/* Where the sorted values (ties are spread) break. */
+struct sedona_breaks {
+	size_t cluster;	 /* that many are below the lowest break with a minority above; n: none */
+	size_t low_band; /* of the cluster, a band of its own below the rest; 0: none */
+	double sigma;	 /* of the cluster, by its lower side */
+};
+void sedona_find_breaks(const double *x, size_t n, struct sedona_breaks *out);
+
+/* P that of n samples in random order, of which k are slow, at most `neighbours` slow ones have a
+ * slow one right before them. */
+double sedona_p_apart(size_t n, size_t k, size_t neighbours);
+
+#endif
