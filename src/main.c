@@ -83,6 +83,7 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	cmd_quiet_recover();
 	int code = run(argc, argv);
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return code;

@@ -39,6 +39,10 @@ int cmd_sql(int argc, char **argv);
 int cmd_time(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
+/* Puts back what a tare that was killed had changed (measure/quiet.h), and says so; costs one call
+ * of the kernel where there is nothing. Before any command. */
+void cmd_quiet_recover(void);
+
 /* Prints "tare: text" and the hint on stderr; gives the exit code. */
 int cmd_fail(const struct error *err);
 

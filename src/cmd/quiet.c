@@ -1,8 +1,500 @@
+/* tare quiet: makes the machine quiet, around a command or until --restore; says what it changed.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text.h"
 #include "cmd/cmd.h"
+#include "measure/interrupt.h"
+#include "measure/quiet.h"
+#include "subject/command.h"
+
+#define END_PATIENCE_NS UINT64_C(5000000000)
+
+struct quiet {
+	bool restore, status, dry_run, list, json, all, force, no_aslr, as_root;
+	text_list only, except, stop, keep;
+	const char *isolate;
+	/* made of them */
+	word_list only_words, except_words, stop_words, keep_words;
+	cpu_set_t set;
+	ARRAY(uint32_t) cpus;
+	struct quiet_options options;
+};
+
+/* ---- what is printed ---- */
+
+static bool is_news(enum quiet_state s)
+{
+	return s != QUIET_ALREADY && s != QUIET_ABSENT;
+}
+
+static void print_items(const quiet_list *items, bool all)
+{
+	static const struct column columns[] = {
+		{ "knob", "knob", COLUMN_TEXT },     { "what", "what", COLUMN_TEXT },
+		{ "before", "before", COLUMN_TEXT }, { "after", "after", COLUMN_TEXT },
+		{ "state", "state", COLUMN_TEXT },
+	};
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	for (size_t i = 0; i < items->count; i++) {
+		const struct quiet_item *item = &items->items[i];
+		bool back = item->state == QUIET_RESTORED || item->state == QUIET_LEFT;
+		struct strbuf state = { 0 };
+		if (!all && !is_news(item->state))
+			continue;
+		strbuf_printf(&state, "%s%s%s", quiet_state_name(item->state),
+			      item->why ? ": " : "", item->why ? item->why : "");
+		table_add_text(t, item->knob);
+		table_add_text(t, item->what);
+		table_add_text(t, back ? item->after : item->before);
+		table_add_text(t, back ? item->before : item->after);
+		table_add_text(t, state.text);
+		strbuf_release(&state);
+	}
+	if (table_rows(t))
+		cmd_print_table(t, TABLE_TEXT);
+	table_free(t);
+}
+
+static void print_counts(const quiet_list *items)
+{
+	size_t counts[QUIET_STATES] = { 0 };
+	const char *between = "";
+	for (size_t i = 0; i < items->count; i++)
+		counts[items->items[i].state]++;
+	for (int s = 0; s < QUIET_STATES; s++) {
+		if (!counts[s])
+			continue;
+		printf("%s%zu %s", between, counts[s], quiet_state_name((enum quiet_state)s));
+		between = ", ";
+	}
+	puts(*between ? "." : "Nothing to do.");
+}
+
+static json_t *json_or_null(const char *text)
+{
+	char *clean = text ? text_utf8(text) : NULL;
+	json_t *value = clean ? json_string(clean) : json_null();
+	free(clean);
+	return value;
+}
+
+static json_t *json_items(const quiet_list *items)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < items->count; i++) {
+		const struct quiet_item *item = &items->items[i];
+		json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:s, s:o}", "knob",
+						      item->knob, "what", json_or_null(item->what),
+						      "before", json_or_null(item->before), "after",
+						      json_or_null(item->after), "state",
+						      quiet_state_name(item->state), "why",
+						      json_or_null(item->why)));
+	}
+	return list;
+}
+
+static void print_json(const char *name, json_t *value)
+{
+	json_t *root = json_pack("{s:s, s:o}", "tare", TARE_VERSION, name, value);
+	char *text = json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+	puts(text);
+	free(text);
+	json_decref(root);
+}
+
+static void print_list(const struct quiet *q, const quiet_list *items)
+{
+	if (q->json) {
+		print_json("changes", json_items(items));
+		return;
+	}
+	print_items(items, q->all);
+	print_counts(items);
+}
+
+static int print_knobs(const struct quiet *q)
+{
+	static const struct column columns[] = {
+		{ "knob", "knob", COLUMN_TEXT },
+		{ "when", "when", COLUMN_TEXT },
+		{ "source", "asked for by", COLUMN_TEXT },
+		{ "effect", "effect", COLUMN_TEXT },
+	};
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	json_t *list = json_array();
+	for (const struct quiet_knob *k = quiet_knobs; k->name; k++) {
+		table_add_text(t, k->name);
+		table_add_text(t, k->isolates ? "--isolate" : k->by_default ? "default" : "named");
+		table_add_text(t, k->source);
+		table_add_text(t, k->effect);
+		json_array_append_new(list, json_pack("{s:s, s:b, s:b, s:s, s:s}", "name", k->name,
+						      "default", (int)k->by_default, "isolates",
+						      (int)k->isolates, "source", k->source,
+						      "effect", k->effect));
+	}
+	if (q->json) {
+		print_json("knobs", list);
+	} else {
+		cmd_print_table(t, TABLE_TEXT);
+		json_decref(list);
+		puts("\nAddress randomisation is a process's own: --no-aslr, here and with tare time.");
+	}
+	table_free(t);
+	return EXIT_DONE;
+}
+
+static int print_status(const struct quiet *q)
+{
+	struct quiet_status s;
+	struct error err = ERROR_INIT;
+	char since[32];
+	if (quiet_look(&q->options, &s, &err))
+		return cmd_fail(&err);
+	if (q->json) {
+		print_json("status",
+			   json_pack("{s:b, s:b, s:b, s:i, s:I, s:I}", "quiet", (int)s.quiet,
+				     "abandoned", (int)s.abandoned, "stale", (int)s.stale, "owner",
+				     s.owner, "since_ns", (json_int_t)s.since_ns, "changes",
+				     (json_int_t)s.changes));
+		return EXIT_DONE;
+	}
+	text_date(s.since_ns, since, sizeof since);
+	if (!s.quiet)
+		puts("Not quiet: nothing is to be put back.");
+	else if (s.owner)
+		printf("Quiet since %s by process %d%s: %zu changes are to be put back.\n", since,
+		       s.owner, s.abandoned ? ", which is gone" : "", s.changes);
+	else
+		printf("Quiet since %s until `tare quiet --restore`: %zu changes are to be put "
+		       "back.\n",
+		       since, s.changes);
+	return EXIT_DONE;
+}
+
+/* ---- around a command ---- */
+
+/* Whether there is something to put back that this process changed. */
+static bool is_mine(const struct quiet *q)
+{
+	struct quiet_status s;
+	return quiet_look(&q->options, &s, NULL) == 0 && s.quiet && s.owner == (int)getpid();
+}
+
+/* Waits until it ends; when interrupted, ends it. */
+static int wait_for(const struct command *c)
+{
+	struct pollfd end = { .fd = c->pidfd, .events = POLLIN };
+	uint64_t until = 0;
+	int status = 0;
+	while (waitpid(c->pid, &status, WNOHANG) == 0) {
+		if (interrupted() && !until) {
+			kill(c->pid, SIGTERM);
+			until = clock_monotonic_ns() + END_PATIENCE_NS;
+		}
+		if (until && clock_monotonic_ns() > until)
+			kill(c->pid, SIGKILL);
+		ppoll(&end, 1, &(struct timespec){ .tv_nsec = 100000000 }, interrupt_mask());
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Starts it, on the isolated CPUs where there are some. *code: its own. */
+static int run_command(const struct quiet *q, struct launcher *l, const struct launch *launch,
+		       const text_list *words, int *code, struct error *err)
+{
+	struct command c = { .pidfd = -1, .output_fd = -1 };
+	text_list argv = { 0 };
+	for (size_t i = 0; i < words->count; i++)
+		array_push(&argv, words->items[i]);
+	array_push(&argv, NULL);
+	int failed = command_spawn(l, launch, (char *const *)argv.items, &c, err);
+	if (!failed) {
+		failed = quiet_enter(&q->options, (int)c.pid, err);
+		if (failed)
+			kill(c.pid, SIGKILL);
+		else
+			command_start(&c);
+		*code = wait_for(&c);
+		if (!failed)
+			failed = command_started(&c, argv.items[0], err);
+		command_release(&c);
+	}
+	array_release(&argv);
+	return failed;
+}
+
+/* What could not be changed is worth a line; what was is not, beside the command's own output. */
+static void tell_refused(const quiet_list *items)
+{
+	for (size_t i = 0; i < items->count; i++) {
+		const struct quiet_item *item = &items->items[i];
+		if (item->state == QUIET_REFUSED || item->state == QUIET_LEFT)
+			fprintf(stderr, "tare: %s %s: %s\n", quiet_state_name(item->state),
+				item->what, item->why);
+	}
+}
+
+/* Without a partition the command is at least kept to the CPUs that others are kept from. */
+static bool has_partition(const quiet_list *made)
+{
+	for (size_t i = 0; i < made->count; i++)
+		if (strcmp(made->items[i].knob, "cpuset") == 0)
+			return made->items[i].state == QUIET_CHANGED;
+	return false;
+}
+
+static int around(struct quiet *q, const text_list *words)
+{
+	struct launch launch = { .inherit_input = true,
+				 .output = OUTPUT_INHERIT,
+				 .no_aslr = q->no_aslr,
+				 .as_root = q->as_root,
+				 .iteration = -1 };
+	struct launcher *l = NULL;
+	struct error err = ERROR_INIT;
+	quiet_list made = { 0 }, undone = { 0 };
+	int code = 0;
+	interrupt_watch();
+	if (launcher_new(&l, &launch, &err))
+		return cmd_fail(&err);
+	int failed = quiet_apply(&q->options, (int)getpid(), &made, &err);
+	tell_refused(&made);
+	if (q->isolate && !has_partition(&made))
+		launch.cpus = &q->set;
+	if (!failed && !interrupted())
+		failed = run_command(q, l, &launch, words, &code, &err);
+	if (failed)
+		code = cmd_fail(&err);
+	/* also after an error: half of it may be changed */
+	if (is_mine(q) && quiet_restore(&q->options, &undone, &err)) {
+		failed = cmd_fail(&err);
+		code = code ? code : failed;
+	}
+	tell_refused(&undone);
+	quiet_list_release(&made);
+	quiet_list_release(&undone);
+	launcher_free(l);
+	return interrupted() ? EXIT_INTERRUPTED : code;
+}
+
+/* ---- the others ---- */
+
+static int plan(const struct quiet *q)
+{
+	quiet_list items = { 0 };
+	struct error err = ERROR_INIT;
+	int code = EXIT_DONE;
+	if (quiet_plan(&q->options, &items, &err))
+		code = cmd_fail(&err);
+	else
+		print_list(q, &items);
+	quiet_list_release(&items);
+	return code;
+}
+
+static int apply(struct quiet *q)
+{
+	quiet_list items = { 0 }, undone = { 0 };
+	struct error err = ERROR_INIT;
+	int code = EXIT_DONE;
+	interrupt_watch();
+	if (quiet_apply(&q->options, 0, &items, &err))
+		code = cmd_fail(&err);
+	if (code ? is_mine(q) : interrupted()) {
+		if (quiet_restore(&q->options, &undone, &err))
+			code = cmd_fail(&err);
+		tell_refused(&undone);
+	}
+	if (interrupted())
+		code = EXIT_INTERRUPTED;
+	if (!code)
+		print_list(q, &items);
+	quiet_list_release(&items);
+	quiet_list_release(&undone);
+	return code;
+}
+
+static int restore(const struct quiet *q)
+{
+	quiet_list items = { 0 };
+	struct error err = ERROR_INIT;
+	interrupt_watch(); /* not half of it */
+	int failed = quiet_restore(&q->options, &items, &err);
+	if (!failed || items.count)
+		print_list(q, &items);
+	quiet_list_release(&items);
+	return failed ? cmd_fail(&err) : EXIT_DONE;
+}
+
+/* Commas part names, and the option may be given again. */
+static void split(const text_list *given, word_list *out)
+{
+	for (size_t i = 0; i < given->count; i++)
+		for (const char *at = given->items[i]; *at;) {
+			size_t n = strcspn(at, ",");
+			if (n)
+				array_push(out, xstrndup(at, n));
+			at += n + (at[n] == ',');
+		}
+}
+
+static int make_options(struct quiet *q, struct error *err)
+{
+	if (q->isolate && !cpus_parse(q->isolate, &q->set))
+		return error_set(err, EXIT_USAGE, "--isolate takes CPUs like 1,2-3, not '%.64s'",
+				 q->isolate);
+	for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (q->isolate && CPU_ISSET(cpu, &q->set))
+			array_push(&q->cpus, cpu);
+	split(&q->only, &q->only_words);
+	split(&q->except, &q->except_words);
+	split(&q->stop, &q->stop_words);
+	split(&q->keep, &q->keep_words);
+	q->options = (struct quiet_options){
+		.root = getenv("TARE_QUIET_ROOT"),
+		.only = (const char *const *)q->only_words.items,
+		.only_count = q->only_words.count,
+		.except = (const char *const *)q->except_words.items,
+		.except_count = q->except_words.count,
+		.isolate = q->cpus.items,
+		.isolate_count = q->cpus.count,
+		.services = (const char *const *)q->stop_words.items,
+		.service_count = q->stop_words.count,
+		.keep_services = (const char *const *)q->keep_words.items,
+		.keep_service_count = q->keep_words.count,
+		.force = q->force,
+	};
+	return 0;
+}
+
+static int check(const struct quiet *q, const text_list *command, struct error *err)
+{
+	int modes = q->restore + q->status + q->dry_run + q->list;
+	char shown[64];
+	if (modes > 1)
+		return error_set(err, EXIT_USAGE,
+				 "quiet does one of --restore, --status, --dry-run and --list");
+	if (command->count && modes) {
+		text_display(command->items[0], shown, sizeof shown);
+		return error_set(err, EXIT_USAGE,
+				 "quiet runs no command ('%s') with --restore, --status, --dry-run "
+				 "or --list",
+				 shown);
+	}
+	if (q->force && !q->restore)
+		return error_set(err, EXIT_USAGE, "--force goes with --restore");
+	if ((q->no_aslr || q->as_root) && !command->count)
+		return error_set(err, EXIT_USAGE, "--no-aslr and --as-root go with a command");
+	if (q->json && command->count)
+		return error_set(err, EXIT_USAGE, "--json does not go with a command");
+	return 0;
+}
+
+static int run(struct quiet *q, const text_list *command)
+{
+	struct error err = ERROR_INIT;
+	if (check(q, command, &err) || make_options(q, &err))
+		return cmd_fail(&err);
+	if (q->list)
+		return print_knobs(q);
+	if (q->status)
+		return print_status(q);
+	if (q->dry_run)
+		return plan(q);
+	if (q->restore)
+		return restore(q);
+	return command->count ? around(q, command) : apply(q);
+}
+
+static void release(struct quiet *q)
+{
+	array_release(&q->only);
+	array_release(&q->except);
+	array_release(&q->stop);
+	array_release(&q->keep);
+	words_release(&q->only_words);
+	words_release(&q->except_words);
+	words_release(&q->stop_words);
+	words_release(&q->keep_words);
+	array_release(&q->cpus);
+}
 
 int cmd_quiet(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
-	return EXIT_ENVIRONMENT;
+	struct quiet q = { 0 };
+	struct option_spec specs[] = {
+		{ 'n', "dry-run", OPTION_FLAG, &q.dry_run, NULL,
+		  "say what would change; change nothing" },
+		{ 'r', "restore", OPTION_FLAG, &q.restore, NULL,
+		  "put back exactly what was there" },
+		{ 's', "status", OPTION_FLAG, &q.status, NULL,
+		  "is the machine quiet, and by whom" },
+		{ 'l', "list", OPTION_FLAG, &q.list, NULL,
+		  "the knobs, who asks for them, what they do" },
+		{ 'o', "only", OPTION_TEXTS, &q.only, "KNOB,...",
+		  "only these; 'default' stands for the usual ones" },
+		{ 'x', "except", OPTION_TEXTS, &q.except, "KNOB,...", "not these" },
+		{ 'i', "isolate", OPTION_TEXT, &q.isolate, "CPUS",
+		  "keep other tasks, interrupts and kernel work off these" },
+		{ 0, "stop", OPTION_TEXTS, &q.stop, "SERVICE,...", "stop these, too" },
+		{ 0, "keep", OPTION_TEXTS, &q.keep, "SERVICE,...", "do not stop these" },
+		{ 'a', "all", OPTION_FLAG, &q.all, NULL, "also show what is as wanted or absent" },
+		{ 0, "force", OPTION_FLAG, &q.force, NULL,
+		  "with --restore: also what others changed meanwhile", .rare = true },
+		{ 0, "no-aslr", OPTION_FLAG, &q.no_aslr, NULL,
+		  "run the command without address randomisation", .rare = true },
+		{ 0, "as-root", OPTION_FLAG, &q.as_root, NULL,
+		  "under sudo: run the command as root", .rare = true },
+		{ 0, "json", OPTION_FLAG, &q.json, NULL, "print JSON (quiet.schema.json)" },
+		{ 0 }
+	};
+	text_list operands = { 0 };
+	int code;
+	if (cmd_options(
+		    "tare quiet [OPTIONS] [-- COMMAND [ARGUMENT...]]",
+		    "Makes the machine quiet: around a command, or until --restore. What was there\n"
+		    "before is kept on disk first, and is put back also after a crash.\n",
+		    specs, argc, argv, &operands, &code))
+		code = run(&q, &operands);
+	array_release(&operands);
+	release(&q);
+	return code;
+}
+
+/* ---- after a crash ---- */
+
+void cmd_quiet_recover(void)
+{
+	struct quiet_options o = { .root = getenv("TARE_QUIET_ROOT") };
+	struct quiet_status s;
+	struct error err = ERROR_INIT;
+	quiet_list items = { 0 };
+	char since[32];
+	if (!quiet_is_journalled(&o))
+		return;
+	/* an error is met again by whoever asks for the machine to be quiet */
+	if (quiet_look(&o, &s, &err) || !(s.abandoned || s.stale))
+		return;
+	text_date(s.since_ns, since, sizeof since);
+	if (quiet_restore(&o, &items, &err))
+		cmd_fail(&err);
+	else if (s.stale)
+		fprintf(stderr,
+			"tare: a journal of %s was removed: the machine was started since\n",
+			since);
+	else if (items.count)
+		fprintf(stderr, "tare: put back %zu settings that process %d left behind at %s\n",
+			items.count, s.owner, since);
+	tell_refused(&items);
+	quiet_list_release(&items);
 }

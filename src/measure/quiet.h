@@ -16,7 +16,8 @@ struct quiet_knob {
 	const char *name; /* "turbo", "governor", "services", ...; what --only and --except take */
 	const char *source; /* who asks for it: "EMP v3", "tuned", "pyperf" */
 	const char *effect; /* one sentence: what it quiets */
-	bool by_default;    /* changed unless --except; others only by --only or their own option */
+	bool by_default;    /* changed unless excepted; others only when named */
+	bool isolates;	    /* only where CPUs to isolate are given */
 };
 extern const struct quiet_knob quiet_knobs[]; /* ends with a name of NULL */
 
@@ -25,12 +26,18 @@ struct quiet_options {
 				one, services are not touched */
 	const char *journal; /* NULL: quiet.journal in the runtime directory (/run/tare, beneath
 				root) */
-	const char *const *only, *const *except; /* names of knobs; NULL: none named */
+	const char *const *only, *const *except; /* names of knobs; "default" in only stands for
+						    those of by_default */
 	size_t only_count, except_count;
 	const uint32_t *isolate; /* CPUs to keep everything else from; NULL: none */
 	size_t isolate_count;
 	const char *const *services, *const *keep_services; /* also stop these; never stop these */
 	size_t service_count, keep_service_count;
+	bool force; /* quiet_restore(): also what somebody else changed meanwhile */
+	/* Called before and after each change and each restoring of one, where a test may end the
+	 * process; NULL: not. */
+	void (*step)(void *context);
+	void *context;
 };
 
 enum quiet_state {
@@ -64,18 +71,29 @@ int quiet_plan(const struct quiet_options *o, quiet_list *out, struct error *err
  * wants it; when that is gone, the next tare restores. 0: it stays until quiet_restore(). */
 int quiet_apply(const struct quiet_options *o, int owner, quiet_list *out, struct error *err);
 
-/* Puts back exactly what was there, last change first, then removes the journal. No journal: done,
- * out is empty. What fails stays in the journal, and -1. */
+/* Puts back exactly what was there, last change first, then removes the journal. No journal, or
+ * another process is at it: done, out is empty. What fails stays in the journal, and -1. */
 int quiet_restore(const struct quiet_options *o, quiet_list *out, struct error *err);
 
 /* Who holds the machine quiet. */
 struct quiet_status {
 	bool quiet;	  /* there is a journal */
 	bool abandoned;	  /* its owner is gone: it should be restored */
+	bool stale;	  /* of an earlier boot: nothing of it is in force */
 	int owner;	  /* 0: nobody's, stays until restored */
 	int64_t since_ns; /* CLOCK_REALTIME */
 	size_t changes;
 };
 int quiet_look(const struct quiet_options *o, struct quiet_status *out, struct error *err);
+
+/* Whether this process could have something to restore: one call of the kernel where not. */
+bool quiet_is_journalled(const struct quiet_options *o);
+
+/* Moves a process onto the isolated CPUs, where quiet_apply() made a partition of them: nothing
+ * else may run there. None was made: done. */
+int quiet_enter(const struct quiet_options *o, int pid, struct error *err);
+
+/* Why a service is never stopped: it keeps the machine reachable or alive. NULL: it may be. */
+const char *quiet_kept(const char *service);
 
 #endif
