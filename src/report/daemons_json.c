@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/daemons.h"
+#include "report/daemons_style.h"
 #include "report/execution_json.h"
 
 static void set(json_t *o, const char *key, json_t *value)
@@ -120,8 +120,10 @@ static json_t *cutoffs_json(const struct study *s, const char *daemon)
 		if (daemon && strcmp(c->daemon, daemon) != 0)
 			continue;
 		o = json_object();
-		if (!daemon)
+		if (!daemon) {
+			set(o, "id", json_id(c->id));
 			set(o, "daemon", json_text(c->daemon));
+		}
 		set_count(o, "from_ns", c->from_ns);
 		set_count_if(o, "below_ns", c->below_ns, c->below_ns);
 		set_count(o, "cutoff_ns", c->cutoff_ns);
@@ -134,13 +136,10 @@ static json_t *cutoffs_json(const struct study *s, const char *daemon)
 static json_t *daemon_json(const struct study *s, const struct study_daemon *d)
 {
 	json_t *o = json_object(), *runs = json_object();
-	bool long_running = false;
-	for (enum study_length k = 0; k < STUDY_LENGTHS; k++) {
-		long_running |= d->seen[k].long_executions > 0;
+	for (enum study_length k = 0; k < STUDY_LENGTHS; k++)
 		set(runs, study_length_name(k), seen_json(&s->runs[k], &d->seen[k]));
-	}
 	set(o, "name", json_text(d->name));
-	set(o, "long_running", json_boolean(long_running));
+	set(o, "long_running", json_boolean(daemon_is_long_running(d)));
 	set(o, "period", period_json(&d->period));
 	set(o, "cutoffs", cutoffs_json(s, d->name));
 	set(o, "runs", runs);
@@ -159,6 +158,7 @@ void daemons_json(const struct study *s, const struct machine *machine, struct s
 	set(root, "id", json_id(s->id));
 	set(root, "source", json_string(study_source_name(s->source)));
 	set(root, "made_at", s->made_at_ns ? json_date(s->made_at_ns) : json_null());
+	set(root, "machine_id", json_id(s->machine));
 	set(root, "machine", json_machine(machine));
 	set(root, "runs", runs);
 	set(root, "daemons", daemons);

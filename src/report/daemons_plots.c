@@ -90,13 +90,17 @@ static void put_over_time(const struct sedona_run *r, const bool *is_l,
 		plot.y_low = fmin(plot.y_low, p.y[i]);
 		plot.y_high = fmax(plot.y_high, p.y[i]);
 	}
-	snprintf(title, sizeof title, "%zu samples over time, %zu of them L-samples (%s)", p.count,
-		 l_samples, mark(style));
+	if (l_samples)
+		snprintf(title, sizeof title, "%zu samples over time, %zu of them L-samples (%s)",
+			 p.count, l_samples, mark(style));
+	else
+		snprintf(title, sizeof title, "%zu sample%s over time, no L-samples", p.count,
+			 p.count == 1 ? "" : "s");
 	put_plot(&plot, &p, style, out);
 	free_points(&p);
 }
 
-/* (odd, even) pairs; those outside of the window stand at its edges. */
+/* Those outside of the window stand at its edges. */
 static void put_level(const struct points *pairs, const struct study_run *found, size_t level,
 		      const struct daemons_style *style, struct strbuf *out)
 {
@@ -112,9 +116,9 @@ static void put_level(const struct points *pairs, const struct study_run *found,
 				.y_high = (double)l->high_ns };
 	format_expected(l->both_expected, expected);
 	snprintf(title, sizeof title,
-		 "Zoom %zu of %zu, %s: %u neither slow, %u first, %u second, %u both (%.40s)",
-		 level + 1, found->levels.count, study_shape_name(l->shape), l->neither, l->first,
-		 l->second, l->both, expected);
+		 "Zoom %zu of %zu, %s: neither %u, first %u, second %u, both %u (%.40s)", level + 1,
+		 found->levels.count, study_shape_name(l->shape), l->neither, l->first, l->second,
+		 l->both, expected);
 	put_plot(&plot, pairs, style, out);
 }
 
@@ -130,18 +134,18 @@ void daemons_plots(const struct sedona_run *r, const bool *is_l, const struct st
 	}
 	put_over_time(r, is_l, &style, out);
 	struct points pairs = new_points(r->samples.count / 2);
-	for (size_t i = 0; i + 1 < r->samples.count; i += 2)
-		add_point(&pairs, (double)s[i].et_ns, (double)s[i + 1].et_ns,
-			  is_l && (is_l[i] || is_l[i + 1]));
+	for (size_t i = 0; i + 1 < r->samples.count; i++)
+		if (s[i].number % 2 && s[i + 1].number == s[i].number + 1)
+			add_point(&pairs, (double)s[i].et_ns, (double)s[i + 1].et_ns,
+				  is_l && (is_l[i] || is_l[i + 1]));
 	for (size_t i = 0; found && i < found->levels.count; i++)
 		put_level(&pairs, found, i, &style, out);
 	if (found && found->levels.count)
-		put_paragraph(
-			out, &(struct paragraph){ .width = style.width, .first = "", .indent = 2 },
-			style.ascii ? "x: one of the pair is an L-sample; > and ^: beyond the "
-				      "window. In brackets: both, if independent."
-				    : "●: one of the pair is an L-sample; > and ^: beyond the "
-				      "window. In brackets: both, if independent.");
+		put_paragraph(out,
+			      &(struct paragraph){
+				      .width = style.width, .first = mark(&style), .indent = 2 },
+			      ": one of the pair is an L-sample. > and ^: beyond the window. In "
+			      "brackets: both slow by chance.");
 	free_points(&pairs);
 	daemons_finish(&style, out, from);
 }

@@ -16,6 +16,52 @@ void daemons_finish(const struct daemons_style *style, struct strbuf *out, size_
 	noise_finish(&(struct noise_style){ .ascii = style->ascii }, out, from);
 }
 
+struct table *daemons_table(const struct daemons_column *columns, size_t count, size_t width)
+{
+	struct column *chosen = xcalloc(count, sizeof *chosen);
+	size_t n = 0;
+	for (size_t i = 0; i < count; i++)
+		if (width >= columns[i].from)
+			chosen[n++] = columns[i].column;
+	struct table *t = table_new(chosen, n);
+	xfree(chosen);
+	return t;
+}
+
+void daemons_render(struct table *t, const struct daemons_style *style, struct strbuf *out)
+{
+	table_render(t, TABLE_TEXT,
+		     &(struct table_style){ .width = style->width, .colour = style->colour }, out);
+	table_free(t);
+}
+
+void daemons_add_ns(struct table *t, bool known, double ns)
+{
+	char text[WORDS] = "-";
+	if (known && isfinite(ns))
+		format_ns(ns, text);
+	table_add_text(t, text);
+}
+
+void put_daemons_text(const char *text, const struct daemons_style *style, struct strbuf *out)
+{
+	put_paragraph(out, &(struct paragraph){ .width = style->width, .first = "", .indent = 2 },
+		      text);
+}
+
+void put_sample_numbers(const uint32_t *numbers, size_t count, size_t most, struct strbuf *out)
+{
+	for (size_t i = 0; i < count && i < most; i++)
+		strbuf_printf(out, "%s%u", i ? ", " : "", numbers[i]);
+	if (count > most)
+		strbuf_printf(out, " and %zu more", count - most);
+}
+
+bool daemon_is_long_running(const struct study_daemon *d)
+{
+	return d->seen[STUDY_SHORT].long_executions || d->seen[STUDY_LONG].long_executions;
+}
+
 /* ---- cutoffs ---- */
 
 struct table *daemons_cutoffs(const struct cutoff *cutoffs, size_t count)
@@ -72,16 +118,17 @@ void format_expected(double count, char out[WORDS])
 }
 
 static void add_level(struct table *t, const struct study_level *l, size_t number,
-		      const struct scale *scale)
+		      const struct scale *scale, size_t width)
 {
-	const uint64_t times[] = { l->high_ns, l->cut_ns };
 	const uint32_t counts[] = { l->neither, l->first, l->second, l->both };
 	char text[WORDS];
-	table_add_count(t, (int64_t)number);
-	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-		format_time((double)times[i], scale, text);
+	if (width >= NARROW)
+		table_add_count(t, (int64_t)number);
+	format_time((double)l->high_ns, scale, text);
+	table_add_text(t, text);
+	format_time((double)l->cut_ns, scale, text);
+	if (width >= NARROW)
 		table_add_text(t, text);
-	}
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
 		table_add_count(t, counts[i]);
 	format_expected(l->both_expected, text);
@@ -92,27 +139,24 @@ static void add_level(struct table *t, const struct study_level *l, size_t numbe
 static void put_levels(const struct study_run *r, const char *name,
 		       const struct daemons_style *style, struct strbuf *out)
 {
-	static const struct column columns[] = {
-		{ "zoom", "Zoom", COLUMN_COUNT },
-		{ "high", "ET up to", COLUMN_TEXT, .right = true },
-		{ "cut", "Slow from", COLUMN_TEXT, .right = true },
-		{ "neither", "Neither", COLUMN_COUNT },
-		{ "first", "First", COLUMN_COUNT },
-		{ "second", "Second", COLUMN_COUNT },
-		{ "both", "Both", COLUMN_COUNT },
-		{ "both_expected", "Expected", COLUMN_TEXT, .right = true },
-		{ "shape", "Shape", COLUMN_TEXT },
+	static const struct daemons_column columns[] = {
+		{ { "zoom", "#", COLUMN_COUNT }, NARROW },
+		{ { "high", "ET up to", COLUMN_TEXT, .right = true }, 0 },
+		{ { "cut", "Slow above", COLUMN_TEXT, .right = true }, NARROW },
+		{ { "neither", "Neither", COLUMN_COUNT }, 0 },
+		{ { "first", "First", COLUMN_COUNT }, 0 },
+		{ { "second", "Second", COLUMN_COUNT }, 0 },
+		{ { "both", "Both", COLUMN_COUNT }, 0 },
+		{ { "both_expected", "Chance", COLUMN_TEXT, .right = true }, 0 },
+		{ { "shape", "Shape", COLUMN_TEXT }, 0 },
 	};
 	const struct study_level *last = &r->levels.items[r->levels.count - 1];
 	struct scale scale = daemons_scale(last->low_ns, last->high_ns);
-	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	struct table *t = daemons_table(columns, sizeof columns / sizeof *columns, style->width);
 	for (size_t i = 0; i < r->levels.count; i++)
-		add_level(t, &r->levels.items[i], i + 1, &scale);
-	strbuf_printf(out, "\nZooms of the %s run: pairs of samples by which of them is slow\n",
-		      name);
-	table_render(t, TABLE_TEXT,
-		     &(struct table_style){ .width = style->width, .colour = style->colour }, out);
-	table_free(t);
+		add_level(t, &r->levels.items[i], i + 1, &scale, style->width);
+	strbuf_printf(out, "\nZooms of the %s run: which samples of a pair are slow\n", name);
+	daemons_render(t, style, out);
 }
 
 void put_daemons_zooms(const struct study *s, const struct daemons_style *style, struct strbuf *out)
@@ -126,9 +170,9 @@ void put_daemons_zooms(const struct study *s, const struct daemons_style *style,
 		any = true;
 	}
 	if (any)
-		put_paragraph(
-			out, &(struct paragraph){ .width = style->width, .first = "", .indent = 2 },
-			"Expected: both, if slow samples came independently of each other. L: rare "
+		put_daemons_text(
+			"Chance: both, if slow samples came independently of each other. L: rare "
 			"daemons, never in both. Corner: a frequent one, or two bands. Symmetric: "
-			"nothing stands out, the central cluster.");
+			"nothing stands out, the central cluster.",
+			style, out);
 }

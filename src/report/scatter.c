@@ -8,10 +8,10 @@
 #include "base/text.h"
 #include "report/noise_rows.h"
 
-#define LEAST_WIDTH 24
+#define LEAST_WIDTH 30
 #define LEAST_HEIGHT 2
-#define LEAST_COLUMNS 8
 #define MOST_DECIMALS 9
+#define MOST_DIGITS 12
 #define FINE_X 2 /* dots of a cell */
 #define FINE_Y 4
 #define HOUR_NS 3600e9
@@ -37,7 +37,7 @@ static int exponent(double x)
 static struct axis axis_of(double low, double high, bool time)
 {
 	struct axis a = { .low = low, .high = high, .unit = 1, .suffix = "" };
-	if (!isfinite(low) || !isfinite(high)) {
+	if (!isfinite(high - low)) {
 		a.low = 0;
 		a.high = 1;
 	}
@@ -59,14 +59,22 @@ static struct axis axis_of(double low, double high, bool time)
 		digits = power ? digits : 0;
 	}
 	int decimals = (int)digits - exponent((a.high - a.low) / a.unit);
-	a.decimals = decimals < 0 ? 0 : decimals > MOST_DECIMALS ? MOST_DECIMALS : decimals;
+	int room = MOST_DIGITS - 1 - exponent(fmax(most / a.unit, 1));
+	room = room > MOST_DECIMALS ? MOST_DECIMALS : room;
+	decimals = decimals > room ? room : decimals;
+	a.decimals = decimals < 0 ? 0 : decimals;
 	return a;
 }
 
 static void axis_text(const struct axis *a, double value, char out[WORDS])
 {
-	value = round(value / a->unit * pow(10, a->decimals)) / pow(10, a->decimals);
-	snprintf(out, WORDS, "%.*f%s", a->decimals, value == 0 ? 0 : value, a->suffix);
+	value /= a->unit;
+	if (fabs(value) < 0.5 * pow(10, -a->decimals))
+		value = 0; /* not -0 */
+	if (fabs(value) < pow(10, MOST_DIGITS))
+		snprintf(out, WORDS, "%.*f%s", a->decimals, value, a->suffix);
+	else
+		snprintf(out, WORDS, "%.3g%s", value, a->suffix);
 }
 
 /* The cell of a value, 0 … cells - 1; `beyond` says on which side it lies outside. */
@@ -150,12 +158,18 @@ static void put_right(const char *text, size_t columns, struct strbuf *out)
 }
 
 /* Values at the top, the middle and the bottom. */
+static size_t line_of(const struct area *a, double y)
+{
+	int ignored;
+	return (a->lines * FINE_Y - 1 - place(&a->y, y, a->lines * FINE_Y, &ignored)) / FINE_Y;
+}
+
 static void put_lines(const struct area *a, size_t left, bool ascii, bool colour,
 		      struct strbuf *out)
 {
 	static const char *const ticks[] = { "┤", "│" };
+	size_t middle = line_of(a, (a->y.low + a->y.high) / 2);
 	for (size_t line = 0; line < a->lines; line++) {
-		size_t middle = a->lines / 2;
 		bool told = !line || line + 1 == a->lines || (a->lines >= 5 && line == middle);
 		double up = !line ? 1 : line + 1 == a->lines ? 0 : 0.5;
 		char label[WORDS] = "";
@@ -173,12 +187,20 @@ static void put_lines(const struct area *a, size_t left, bool ascii, bool colour
 	}
 }
 
-/* The ends at the ends, and what it is between them. */
+/* text so that it begins at a column of the line, as far as that is still to come. */
+static void put_at(struct strbuf *line, size_t column, const char *text)
+{
+	size_t used = text_width(strbuf_text(line));
+	strbuf_pad(line, ' ', column > used ? column - used : 0);
+	strbuf_puts(line, text);
+}
+
+/* The ends at the ends, and what it is between them, as far as there is room. */
 static void put_x_axis(const struct area *a, size_t left, const char *name, bool ascii,
 		       struct strbuf *out)
 {
 	char low[WORDS], high[WORDS];
-	struct strbuf label = { 0 };
+	struct strbuf line = { 0 }, label = { 0 };
 	strbuf_pad(out, ' ', left + 1);
 	strbuf_puts(out, ascii ? "+" : "└");
 	for (size_t i = 0; i < a->columns; i++)
@@ -186,24 +208,20 @@ static void put_x_axis(const struct area *a, size_t left, const char *name, bool
 	strbuf_putc(out, '\n');
 	axis_text(&a->x, a->x.low, low);
 	axis_text(&a->x, a->x.high, high);
-	size_t used = text_width(low) + text_width(high);
-	size_t room = a->columns > used + 4 ? a->columns - used - 4 : 0;
-	put_fitted(&label, name ? name : "", room);
-	size_t width = text_width(strbuf_text(&label)), from = a->columns - text_width(high);
-	size_t begin = text_width(low) + 2 + (room - width) / 2;
-	strbuf_pad(out, ' ', left + 2);
-	strbuf_puts(out, low);
-	if (from > text_width(low)) { /* else there is room for one of them */
-		size_t at = text_width(low);
-		if (width) {
-			strbuf_pad(out, ' ', begin - at);
-			strbuf_puts(out, strbuf_text(&label));
-			at = begin + width;
-		}
-		strbuf_pad(out, ' ', from - at);
-		strbuf_puts(out, high);
+	size_t begin = left + 2, end = begin + a->columns;
+	size_t low_end = begin + text_width(low), high_begin = end - text_width(high);
+	put_at(&line, low_end > end ? end - text_width(low) : begin, low);
+	if (high_begin > low_end) {
+		size_t room = high_begin - low_end > 4 ? high_begin - low_end - 4 : 0;
+		put_fitted(&label, name ? name : "", room);
+		size_t spare = room - text_width(strbuf_text(&label));
+		if (label.length)
+			put_at(&line, low_end + 2 + spare / 2, strbuf_text(&label));
+		put_at(&line, high_begin, high);
 	}
-	end_line(out);
+	strbuf_puts(out, strbuf_text(&line));
+	strbuf_putc(out, '\n');
+	strbuf_release(&line);
 	strbuf_release(&label);
 }
 
@@ -227,7 +245,7 @@ void scatter_text(const struct scatter *s, size_t width, size_t height, bool asc
 			  .y = axis_of(s->y_low, s->y_high, s->times || s->times_y) };
 	size_t left = label_columns(&a.y), from = out->length;
 	width = width < LEAST_WIDTH ? LEAST_WIDTH : width;
-	a.columns = width > left + 2 + LEAST_COLUMNS ? width - left - 2 : LEAST_COLUMNS;
+	a.columns = width - left - 2; /* labels have MOST_DIGITS, a unit, and signs */
 	a.cells = xcalloc(a.columns * a.lines, sizeof *a.cells);
 	for (size_t i = 0; i < s->count; i++)
 		draw(&a, s->x[i], s->y[i], s->marked && s->marked[i]);

@@ -16,6 +16,9 @@ struct scatter {
 	bool times;			       /* the axes are ns: labelled with units */
 	bool times_y;			       /* the y axis alone */
 };
+/* `width` columns with everything, at least 30; `height` lines within the axes, at least 2. Points
+ * that are not finite are left out; bounds that are not finite are 0 and 1, of equal ones the value
+ * is in the middle. ASCII: . one point, : several, # ten or more, x marked. */
 void scatter_text(const struct scatter *s, size_t width, size_t height, bool ascii, bool colour,
 		  struct strbuf *out);
 

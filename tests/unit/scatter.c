@@ -1,0 +1,231 @@
+/* Points as plots in the terminal. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report/scatter.h"
+#include "text-lines.h"
+
+static void assert_plot(const struct scatter *s, size_t width, size_t height, bool ascii,
+			const char *expected)
+{
+	struct strbuf out = { 0 };
+	scatter_text(s, width, height, ascii, false, &out);
+	assert_string_equal(strbuf_text(&out), expected);
+	strbuf_release(&out);
+}
+
+/* A dot in each corner of the area, one in the cell of the first, one in the middle. */
+static const double corner_x[] = { 0, 0, 10, 10, 0.1, 5 }, corner_y[] = { 0, 10, 0, 10, 9, 5 };
+static const bool corner_marked[] = { false, false, false, true, false, false };
+
+static struct scatter corners(void)
+{
+	return (struct scatter){ .x = corner_x,
+				 .y = corner_y,
+				 .count = 6,
+				 .x_high = 10,
+				 .y_high = 10,
+				 .title = "Corners",
+				 .y_label = "up",
+				 .x_label = "to the right" };
+}
+
+static void braille(void **state)
+{
+	(void)state;
+	struct scatter s = corners();
+	s.count = 5;
+	assert_plot(&s, 30, 3, false,
+		    "Corners\n"
+		    "up\n"
+		    "10 ┤⠃                        ⠈\n"
+		    "   │\n"
+		    " 0 ┤⡀                        ⢀\n"
+		    "   └──────────────────────────\n"
+		    "    0     to the right      10\n");
+}
+
+/* What is marked is seen without colour, in both. */
+static void marked(void **state)
+{
+	(void)state;
+	struct scatter s = corners();
+	struct strbuf out = { 0 };
+	s.marked = corner_marked;
+	assert_plot(&s, 30, 5, false,
+		    "Corners\n"
+		    "up\n"
+		    "10 ┤⠃                        ●\n"
+		    "   │\n"
+		    " 5 ┤             ⠂\n"
+		    "   │\n"
+		    " 0 ┤⡀                        ⢀\n"
+		    "   └──────────────────────────\n"
+		    "    0     to the right      10\n");
+	assert_plot(&s, 30, 5, true,
+		    "Corners\n"
+		    "up\n"
+		    "10 +:                        x\n"
+		    "   |\n"
+		    " 5 +             .\n"
+		    "   |\n"
+		    " 0 +.                        .\n"
+		    "   +--------------------------\n"
+		    "    0     to the right      10\n");
+	scatter_text(&s, 30, 5, true, true, &out);
+	assert_non_null(strstr(strbuf_text(&out), "\033[31mx\033[0m\n"));
+	strbuf_release(&out);
+}
+
+static void outside(void **state)
+{
+	(void)state;
+	static const double x[] = { 5, 5, 1, 9, 9, 5 }, y[] = { 9, 1, 5, 5, 9, 4 };
+	struct scatter s = {
+		.x = x, .y = y, .count = 6, .x_low = 2, .x_high = 8, .y_low = 2, .y_high = 8
+	};
+	assert_plot(&s, 30, 5, true,
+		    "8 +             ^            ^\n"
+		    "  |\n"
+		    "5 +<                         >\n"
+		    "  |             .\n"
+		    "2 +             v\n"
+		    "  +---------------------------\n"
+		    "   2                         8\n");
+}
+
+static void times(void **state)
+{
+	(void)state;
+	static const double x = 14 * 3600e9, y = 128.0015e9;
+	struct scatter s = { .x = &x,
+			     .y = &y,
+			     .count = 1,
+			     .x_high = 28 * 3600e9,
+			     .y_low = 128e9,
+			     .y_high = 128.002e9,
+			     .x_label = "time into the run",
+			     .times = true };
+	assert_plot(&s, 40, 4, true,
+		    "128.00200 s +             .\n"
+		    "            |\n"
+		    "            |\n"
+		    "128.00000 s +\n"
+		    "            +---------------------------\n"
+		    "             0.0 h  time into t~  28.0 h\n");
+	s.times = false;
+	s.times_y = true;
+	s.x_high = 100;
+	s.y_low = 0;
+	s.y_high = 5000;
+	assert_plot(&s, 30, 2, true,
+		    "5.00 us +                    ^\n"
+		    "0.00 us +\n"
+		    "        +---------------------\n"
+		    "         0  time into th~  100\n");
+}
+
+static void nothing(void **state)
+{
+	(void)state;
+	struct scatter s = { .title = "Empty", .x_high = 1, .y_high = 1 };
+	assert_plot(&s, 30, 3, false,
+		    "Empty\n"
+		    "1 ┤\n"
+		    "  │ no points\n"
+		    "0 ┤\n"
+		    "  └───────────────────────────\n"
+		    "   0                         1\n");
+}
+
+/* In the middle, however large it is. */
+static void one_value(void **state)
+{
+	(void)state;
+	static const double same[] = { 1e9, 1e9, 1e9 };
+	struct scatter s = { .x = same,
+			     .y = same,
+			     .count = 3,
+			     .x_low = 1e9,
+			     .x_high = 1e9,
+			     .y_low = 1e9,
+			     .y_high = 1e9,
+			     .times = true };
+	assert_plot(&s, 30, 5, true,
+		    "1.00100 s +\n"
+		    "          |\n"
+		    "1.00000 s +         :\n"
+		    "          |\n"
+		    "0.99900 s +\n"
+		    "          +-------------------\n"
+		    "           0.99900 s 1.00100 s\n");
+}
+
+/* Whatever the bounds, the points and the size. */
+static void hostile(void **state)
+{
+	(void)state;
+	static const double values[] = { 0,	-0.0,	1,   -1,       1e-9,	  1e9,	 1e18,
+					 1e300, -1e300, NAN, INFINITY, -INFINITY, 1e308, -1e308 };
+	const size_t n = sizeof values / sizeof *values;
+	for (size_t i = 0; i < n * n; i++)
+		for (int way = 0; way < 4; way++) {
+			struct scatter s = { .x = values,
+					     .y = values + 1,
+					     .count = n - 1,
+					     .x_low = values[i / n],
+					     .x_high = values[i % n],
+					     .y_low = values[i % n],
+					     .y_high = values[i / n],
+					     .title = "a title that is longer than the plot is",
+					     .x_label = "and what stands below it is so, too",
+					     .times = way & 1 };
+			struct strbuf out = { 0 };
+			size_t width = way & 2 ? 30 : 77;
+			scatter_text(&s, width, 7, way & 1, false, &out);
+			assert_int_equal(assert_lines(&out, width, way & 1), 1 + 7 + 2);
+			strbuf_release(&out);
+		}
+}
+
+/* Each dot of a cell is one of its own: 2 across, 4 up. */
+static void every_dot(void **state)
+{
+	(void)state;
+	enum { COLUMNS = 27, LINES = 3 };
+	static double x[COLUMNS * 2 * LINES * 4], y[COLUMNS * 2 * LINES * 4];
+	struct scatter s = { .x = x,
+			     .y = y,
+			     .x_high = COLUMNS * 2,
+			     .y_high = LINES * 4 - 3,
+			     .count = COLUMNS * 2 * LINES * 4 };
+	for (size_t i = 0; i < s.count; i++) {
+		size_t line = i / (COLUMNS * 2);
+		x[i] = (double)(i % (COLUMNS * 2)) + 0.5;
+		y[i] = ((double)line + 0.5) * (LINES * 4 - 3) / (LINES * 4);
+	}
+	struct strbuf out = { 0 };
+	scatter_text(&s, COLUMNS + 3, LINES, false, false, &out);
+	size_t full = 0;
+	for (const char *at = strbuf_text(&out); (at = strstr(at, "⣿")); at++)
+		full++;
+	assert_int_equal(full, COLUMNS * LINES);
+	strbuf_release(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(braille),   cmocka_unit_test(marked),	cmocka_unit_test(outside),
+		cmocka_unit_test(times),     cmocka_unit_test(nothing), cmocka_unit_test(one_value),
+		cmocka_unit_test(every_dot), cmocka_unit_test(hostile),
+	};
+	return cmocka_run_group_tests_name("scatter", tests, NULL, NULL);
+}
