@@ -379,6 +379,12 @@ static void put_back(const struct quiet_options *o, struct change *c)
 	free(now);
 }
 
+/* A cgroup that was made is removed in any case. */
+static bool is_own(const struct change *c)
+{
+	return c->kind == CHANGE_CPUSET;
+}
+
 static void undo(const struct quiet_options *o, struct change *c)
 {
 	char *now = ops[c->kind]->now(o, c);
@@ -387,7 +393,7 @@ static void undo(const struct quiet_options *o, struct change *c)
 		change_judge(c, QUIET_LEFT, "it is gone");
 	} else if (strcmp(now, c->before) == 0) {
 		c->state = QUIET_RESTORED;
-	} else if (c->after && strcmp(now, c->after) != 0 && !o->force) {
+	} else if (c->after && strcmp(now, c->after) != 0 && !o->force && !is_own(c)) {
 		char *is = value_word(now), *was = value_word(c->before);
 		change_judge(c, QUIET_LEFT, "somebody made it '%s' meanwhile; it was '%s'", is,
 			     was);

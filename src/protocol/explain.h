@@ -9,7 +9,8 @@
 
 enum explain_why {
 	EXPLAIN_ASKED,
-	EXPLAIN_SLOW,	 /* its ET is above the limit, or a rule found it (or a daemon in it) too high */
+	EXPLAIN_SLOW, /* its ET is above the limit, or a rule found it (or a daemon in it) too high
+		       */
 	EXPLAIN_SLOWEST, /* none is slow; it took the longest */
 };
 const char *explain_why_name(enum explain_why why); /* "asked", "slow", "slowest" */

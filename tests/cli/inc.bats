@@ -52,6 +52,8 @@ between() {
 	[ "$("$TARE" inc --print --turns 77)" = 77 ]
 }
 
+# sanitizers read and write by themselves
+# bats test_tags=slow
 @test "inc: prints nothing unless it is asked to, and reads and writes nothing while it counts" {
 	run "$TARE" inc --turns 1000
 	[ "$status" -eq 0 ]
@@ -89,4 +91,36 @@ between() {
 	run "$TARE" inc 100000d
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"longer than can be counted"* ]]
+}
+
+@test "the papers' other programs compute what they should, in either order" {
+	programs=$(dirname "$TARE")/tests/programs
+	[ -x "$programs/sort" ] || skip "needs the programs of the tests"
+	cat >expected.py <<-'END'
+		import sys
+		n, most, x = int(sys.argv[2]), 2**64, 1
+		def draw():
+		    global x
+		    x = (x * 1664525 + 1013904223) % 2**32
+		    return x
+		if sys.argv[1] == "sort":
+		    values = sorted(draw() for _ in range(n))
+		else:
+		    a, b = ([[draw() >> 16 for _ in range(n)] for _ in range(n)] for _ in range(2))
+		    values = [sum(p * q for p, q in zip(row, column)) for row in a for column in zip(*b)]
+		check = 0
+		for value in values:
+		    check = (check * 31 + value) % most
+		print(check)
+	END
+	for n in 1 2 37; do
+		[ "$("$programs/sort" $n)" = "$(python3 expected.py sort $n)" ]
+		[ "$("$programs/matrix" matc $n)" = "$(python3 expected.py matrix $n)" ]
+		[ "$("$programs/matrix" matr $n)" = "$("$programs/matrix" matc $n)" ]
+	done
+	for words in "sort" "sort 0" "sort x" "matrix 5" "matrix mat 5" "matrix matc 0"; do
+		# shellcheck disable=SC2086
+		run "$programs"/$words
+		[ "$status" -eq 2 ]
+	done
 }
