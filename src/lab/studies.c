@@ -344,13 +344,13 @@ static int delete_study(struct lab *lab, int64_t id, struct error *err)
 		return error_hint(err, "'tare sql \"SELECT id, made_at FROM studies\"' shows them");
 	}
 	/* its cutoffs and all of its rows go with it */
-	if (lab_change_by_id(lab, "DELETE FROM daemon_study WHERE id = ?", id,
-			     "remove the study from", err))
+	if (lab_change(lab, "DELETE FROM daemon_study WHERE id = ?", id, "remove the study from",
+		       err))
 		return -1;
 	if (!newest)
 		return 0;
-	if (lab_number_by_text(lab, "SELECT max(id) FROM daemon_study WHERE identity = ?", identity,
-			       &before, err))
+	if (lab_number(lab, "SELECT max(id) FROM daemon_study WHERE identity = ?", identity,
+		       &before, err))
 		return -1;
 	return before ? reinstate(lab, before, identity, err) : 0;
 }

@@ -168,9 +168,8 @@ static int read_all(struct reader *r, const struct machine *m, int64_t id)
 	int result = 0;
 	if (!id) {
 		machine_identity(m, identity);
-		result = lab_number_by_text(r->lab,
-					    "SELECT max(id) FROM daemon_study WHERE identity = ?",
-					    identity, &id, r->err);
+		result = lab_number(r->lab, "SELECT max(id) FROM daemon_study WHERE identity = ?",
+				    identity, &id, r->err);
 	}
 	for (int t = 0; t < STUDY_TABLES && !result; t++) {
 		result = read_table(r, (enum study_table)t, id);

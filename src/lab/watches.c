@@ -106,23 +106,49 @@ static int add_chunk(struct lab *lab, int64_t watch, const struct bursts *b,
 	return result;
 }
 
+/* The newest of the oldest chunks that have to go before `newest`, 0: none has to. Only those are
+ * looked at, and the index of all: a watch of days has thousands. */
+static int find_surplus(struct lab *lab, int64_t newest, uint64_t keep_bytes, int64_t *last,
+			struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	int64_t total = 0;
+	int rc = SQLITE_DONE;
+	*last = 0;
+	if (lab_number(lab, "SELECT sum(bytes) FROM watch_chunk", NULL, &total, err))
+		return -1;
+	if (total <= 0 || (uint64_t)total <= keep_bytes)
+		return 0;
+	if (lab_prepare(lab, &stmt, "SELECT id, bytes FROM watch_chunk WHERE id < ? ORDER BY id",
+			"read", err))
+		return -1;
+	sqlite3_bind_int64(stmt, 1, newest);
+	while (total > 0 && (uint64_t)total > keep_bytes &&
+	       (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+		*last = sqlite3_column_int64(stmt, 0);
+		total -= sqlite3_column_int64(stmt, 1);
+	}
+	int result = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : lab_fail(lab, err, "read");
+	sqlite3_finalize(stmt);
+	return result;
+}
+
 /* The chunk just stored stays, whatever it takes. A watch of which nothing is left goes, unless it
  * may be continued. */
-static int make_room(struct lab *lab, uint64_t keep_bytes, struct error *err)
+static int make_room(struct lab *lab, int64_t newest, uint64_t keep_bytes, struct error *err)
 {
-	static const char drop[] =
-		"DELETE FROM watch_chunk WHERE id < (SELECT max(id) FROM watch_chunk) AND id IN"
-		" (SELECT id FROM (SELECT id, sum(bytes) OVER (ORDER BY id DESC) AS so_far"
-		"  FROM watch_chunk) WHERE so_far > ?)";
-	static const char tidy[] = "DELETE FROM watch WHERE status <> 0 AND NOT EXISTS"
-				   " (SELECT 1 FROM watch_chunk c WHERE c.watch = watch.id)"
-				   " AND ? > 0";
-	int64_t keep = keep_bytes < INT64_MAX ? (int64_t)keep_bytes : INT64_MAX;
-	if (!keep)
+	int64_t last = 0;
+	if (!keep_bytes)
 		return 0;
-	if (lab_change_by_id(lab, drop, keep, storing, err))
+	if (find_surplus(lab, newest, keep_bytes, &last, err))
 		return -1;
-	return sqlite3_changes(lab->db) ? lab_change_by_id(lab, tidy, keep, storing, err) : 0;
+	if (!last)
+		return 0;
+	return lab_change(lab, "DELETE FROM watch_chunk WHERE id <= ?", last, storing, err) ||
+	       lab_change(lab,
+			  "DELETE FROM watch WHERE status <> 0 AND NOT EXISTS"
+			  " (SELECT 1 FROM watch_chunk c WHERE c.watch = watch.id)",
+			  0, storing, err);
 }
 
 int lab_add_bursts(struct lab *lab, int64_t watch, const struct bursts *b, uint64_t keep_bytes,
@@ -138,7 +164,7 @@ int lab_add_bursts(struct lab *lab, int64_t watch, const struct bursts *b, uint6
 	if (!result)
 		result = need_watch(lab, watch, NULL, err) ||
 			 add_chunk(lab, watch, b, data, length, err) ||
-			 make_room(lab, keep_bytes, err);
+			 make_room(lab, sqlite3_last_insert_rowid(lab->db), keep_bytes, err);
 	if (!result)
 		result = lab_commit(lab, storing, err);
 	lab_rollback(lab);
@@ -181,7 +207,7 @@ int lab_remove_watch(struct lab *lab, int64_t watch, struct error *err)
 		result = error_hint(err, "stop it first");
 	}
 	if (!result)
-		result = lab_change_by_id(lab, "DELETE FROM watch WHERE id = ?", watch, doing, err);
+		result = lab_change(lab, "DELETE FROM watch WHERE id = ?", watch, doing, err);
 	if (!result)
 		result = lab_commit(lab, doing, err);
 	lab_rollback(lab);

@@ -1,7 +1,5 @@
 /* The file of a lab: nothing that is not a lab is touched; a crash, a full disk or a second tare
  * loses nothing that was committed. */
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
