@@ -330,7 +330,10 @@ static int restore(const struct quiet *q)
 	struct error err = ERROR_INIT;
 	interrupt_watch(); /* not half of it */
 	int failed = quiet_restore(&q->options, &items, &err);
-	if (!failed || items.count)
+	if (!failed && !items.count && quiet_is_journalled(&q->options))
+		failed = error_set(&err, EXIT_USAGE,
+				   "another tare is at it: changing or putting back right now");
+	else if (!failed || items.count)
 		print_list(q, &items);
 	quiet_list_release(&items);
 	return failed ? cmd_fail(&err) : EXIT_DONE;

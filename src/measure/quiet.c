@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/options.h"
 #include "base/text.h"
+#include "measure/interrupt.h"
 #include "measure/quiet_journal.h"
 
 static const struct change_ops *const ops[CHANGE_KINDS] = {
@@ -341,7 +342,8 @@ static int make_all(const struct quiet_options *o, struct journal *j, int owner,
 		    struct error *err)
 {
 	int failed = journal_create(j, o, owner ? owner : (int)getpid(), err);
-	for (size_t i = 0; !failed && i < j->changes.count; i++) {
+	/* a service may take long to stop: who does not want to wait puts back what was changed */
+	for (size_t i = 0; !failed && i < j->changes.count && !interrupted(); i++) {
 		make(o, &j->changes.items[i]);
 		failed = mark(j, i, err);
 		add_item(out, &j->changes.items[i]);

@@ -87,6 +87,8 @@ static const struct setting settings[] = {
 	{ "smt", CPU "smt/control", EXACTLY, "off", "on" },
 	{ "turbo", CPU "intel_pstate/no_turbo", EXACTLY, "1" },
 	{ "turbo", CPU "cpufreq/boost", EXACTLY, "0" },
+	/* before the governor: some drivers change it along with that, and then refuse a write */
+	{ "governor", CPU "cpufreq/policy*/energy_performance_preference", EXACTLY, "performance" },
 	{ "governor", CPU "cpufreq/policy*/scaling_governor", EXACTLY, "performance" },
 	{ "frequency", CPU "cpufreq/policy*/scaling_min_freq", AS_FILE, "scaling_max_freq" },
 	{ "watchdog", "/proc/sys/kernel/nmi_watchdog", EXACTLY, "0" },
@@ -328,10 +330,14 @@ static int file_put(const struct quiet_options *o, const struct change *c, const
 	int failed = write_once(path, value);
 	if (failed && errno == EINVAL && strcmp(word, value) != 0)
 		failed = write_once(path, word);
-	int reason = errno;
+	const char *why = errno == EIO && strncmp(c->what, "/proc/irq/", 10) == 0
+				  ? "the kernel does not let it move"
+				  : strerror(errno);
+	if (failed)
+		error_set(err, EXIT_ENVIRONMENT, "%s", why);
 	free(path);
 	free(word);
-	return failed ? error_set(err, EXIT_ENVIRONMENT, "%s", strerror(reason)) : 0;
+	return failed;
 }
 
 const struct change_ops file_ops = { file_now, file_put };

@@ -161,11 +161,15 @@ static void names_of_knob(const struct quiet_options *o, const char *knob, text_
 	}
 }
 
+/* Also as the name of a process. */
 static bool is_planned(const change_list *out, const char *what)
 {
-	for (size_t i = 0; i < out->count; i++)
-		if (strcmp(out->items[i].what, what) == 0)
+	size_t n = strlen(what);
+	for (size_t i = 0; i < out->count; i++) {
+		const char *planned = out->items[i].what;
+		if (strncmp(planned, what, n) == 0 && (!planned[n] || planned[n] == ' '))
 			return true;
+	}
 	return false;
 }
 
@@ -435,12 +439,13 @@ int plan_services(const struct quiet_options *o, const struct quiet_knob *k, cha
 	if (!quiet_is_machine(o))
 		return 0;
 	names_of_knob(o, k->name, &names);
-	if (names.count && systemd_runs())
+	if (names.count && systemd_runs()) {
 		failed = plan_units(o, k->name, &names, out);
-	else if (strcmp(k->name, "jobs") == 0)
-		plan_holds(o, k->name, out);
-	else
+	} else {
+		if (strcmp(k->name, "jobs") == 0)
+			plan_holds(o, k->name, out);
 		plan_scripts(o, k->name, &names, out);
+	}
 	array_release(&names);
 	return failed;
 }
