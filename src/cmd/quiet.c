@@ -275,7 +275,6 @@ static int around(struct quiet *q, const text_list *words)
 		failed = run_command(q, l, &launch, words, &code, &err);
 	if (failed)
 		code = cmd_fail(&err);
-	/* also after an error: half of it may be changed */
 	if (is_mine(q) && quiet_restore(&q->options, &undone, &err)) {
 		failed = cmd_fail(&err);
 		code = code ? code : failed;
@@ -310,7 +309,7 @@ static int apply(struct quiet *q)
 	interrupt_watch();
 	if (quiet_apply(&q->options, 0, &items, &err))
 		code = cmd_fail(&err);
-	if (code ? is_mine(q) : interrupted()) {
+	if (!code && interrupted()) {
 		if (quiet_restore(&q->options, &undone, &err))
 			code = cmd_fail(&err);
 		tell_refused(&undone);

@@ -361,8 +361,14 @@ int quiet_apply(const struct quiet_options *o, int owner, quiet_list *out, struc
 		divide(&all, &j.changes, out);
 		failed = j.changes.count && make_all(o, &j, owner, out, err);
 	}
+	bool half = failed && j.fd >= 0;
 	changes_release(&all);
 	journal_release(&j);
+	if (half) {
+		quiet_list undone = { 0 };
+		quiet_restore(o, &undone, NULL);
+		quiet_list_release(&undone);
+	}
 	return failed ? -1 : 0;
 }
 
@@ -412,8 +418,8 @@ static int undo_all(const struct quiet_options *o, struct journal *j, quiet_list
 		    struct error *err)
 {
 	size_t refused = 0;
-	if (journal_restoring(j, err))
-		return -1;
+	/* where the disk is full it is undone all the same: the notes only spare doing it again */
+	journal_restoring(j, NULL);
 	for (size_t i = j->changes.count; i--;) {
 		struct change *c = &j->changes.items[i];
 		if (!c->begun || c->finished)
@@ -422,8 +428,8 @@ static int undo_all(const struct quiet_options *o, struct journal *j, quiet_list
 		add_item(out, c);
 		if (c->state == QUIET_REFUSED)
 			refused++;
-		else if (journal_finished(j, i, err))
-			return -1;
+		else
+			journal_finished(j, i, NULL);
 	}
 	if (!refused)
 		return journal_remove(j, err);

@@ -122,15 +122,20 @@ static void put_header(struct strbuf *out, const struct journal *j)
 	strbuf_puts(out, "begin\n");
 }
 
+/* All of it or nothing: what comes next must not continue half a line. */
 static int append(struct journal *j, const char *text, size_t length)
 {
+	off_t end = lseek(j->fd, 0, SEEK_END);
 	ssize_t n;
 	do
 		n = write(j->fd, text, length);
 	while (n < 0 && errno == EINTR);
 	if (n >= 0 && (size_t)n == length)
 		return 0;
-	errno = n < 0 ? errno : ENOSPC;
+	int reason = n < 0 ? errno : ENOSPC;
+	if (end >= 0 && ftruncate(j->fd, end))
+		reason = errno;
+	errno = reason;
 	return -1;
 }
 
@@ -158,7 +163,13 @@ static int write_whole(struct journal *j, const char *beside)
 	unlink(beside);
 	strbuf_release(&text);
 	errno = saved;
-	return failed || sync_directory(j->path) ? -1 : 0;
+	if (!failed && sync_directory(j->path)) {
+		saved = errno;
+		unlink(j->path);
+		errno = saved;
+		failed = -1;
+	}
+	return failed ? -1 : 0;
 }
 
 int journal_create(struct journal *j, const struct quiet_options *o, int owner, struct error *err)
@@ -182,6 +193,10 @@ int journal_create(struct journal *j, const struct quiet_options *o, int owner, 
 			failed = error_set(err, EXIT_ENVIRONMENT,
 					   "cannot write the journal %s: %s: nothing was changed",
 					   path, strerror(errno));
+	}
+	if (failed && j->fd >= 0) {
+		close(j->fd);
+		j->fd = -1;
 	}
 	free(directory);
 	strbuf_release(&beside);

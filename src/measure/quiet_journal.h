@@ -39,7 +39,8 @@ struct journal {
 	}
 void journal_release(struct journal *j);
 
-/* Its changes are j->changes. EXIT_USAGE: there is one already. */
+/* Its changes are j->changes. EXIT_USAGE: there is one already. After an error j->fd is -1, and
+ * none was made. */
 int journal_create(struct journal *j, const struct quiet_options *o, int owner, struct error *err);
 
 /* 0: read; j->fd < 0: there is none. */

@@ -113,6 +113,9 @@ started() {
 	[ "$status" -eq 2 ]
 	flat
 	[[ "$output" == *"quiet already"*"tare quiet --restore"* ]]
+	run flock machine/run/tare/quiet.journal "$TARE" quiet --restore
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"another tare is at it"* ]]
 	run "$TARE" quiet --restore
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"10 restored."* ]]
@@ -207,6 +210,30 @@ started() {
 	umount "$mounted"
 	mounted=
 	as_before
+}
+
+@test "quiet: without room for the journal nothing is changed" {
+	needs_root
+	tree
+	mounted=$TARE_QUIET_ROOT/run
+	mkdir "$mounted"
+	mount -t tmpfs -o size=16k none "$mounted"
+	mkdir -m 700 "$mounted/tare"
+	dd if=/dev/zero of="$mounted/tare/full" 2>/dev/null || true
+	run "$TARE" quiet
+	[ "$status" -eq 3 ]
+	flat
+	[[ "$output" == *"cannot write the journal"*"No space left"*"nothing was changed"* ]]
+	as_before
+	[ "$(ls "$mounted/tare")" = full ]
+	# a directory that others may write to is no place for it
+	rm "$mounted/tare/full"
+	chmod 777 "$mounted/tare"
+	run "$TARE" quiet
+	[ "$status" -eq 3 ]
+	as_before
+	umount "$mounted"
+	mounted=
 }
 
 @test "quiet: a dry run works for everyone, a change takes root" {
