@@ -37,7 +37,7 @@ void machine_random(struct random *r, struct machine *out)
 			.period = period,
 			.phase = between(r, 0, period),
 			.jitter = between(r, 0, 0.05),
-			.delay = of_magnitudes(r, 6.5, 2000),
+			.delay = of_magnitudes(r, 7, 2000),
 			.variation = between(r, 0, 0.2),
 		};
 	}
