@@ -99,6 +99,7 @@ static void look_at(const struct sedona_run *r, struct study_run *out, struct lo
 		.total = r->samples.count ? r->samples.items[r->samples.count - 1].number : 0,
 		.length_ns = out->length_ns,
 		.spacing_ns = sedona_spacing(r),
+		.cluster_high_ns = out->cluster_high_ns,
 	};
 }
 

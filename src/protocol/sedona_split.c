@@ -11,6 +11,7 @@
 #define FREQUENT (1 / 8.) /* of the samples: chance alone makes pairs of them */
 #define MOST_SLOW 0.4	  /* of all samples: more are not infrequent */
 #define ALPHA 2e-3	  /* that bands in random order are taken for an L */
+#define REACH 0.75	  /* of the mean distance of slow samples */
 #define ZOOM 0.75	  /* a plot shows no more of the one before */
 #define QUARTILES 1.349	  /* between a Gaussian's, in sigmas */
 
@@ -36,21 +37,13 @@ static int by_et(const void *a, const void *b)
 	return p->index < q->index ? -1 : p->index > q->index;
 }
 
-static double log_choose(double n, double k)
+/* P of at most `seen` where `mean` are expected (Poisson). */
+static double p_at_most(double seen, double mean)
 {
-	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
-}
-
-double sedona_p_apart(size_t n, size_t k, size_t neighbours)
-{
-	/* r runs of slow ones: k - r of them follow a slow one (Wald & Wolfowitz 1940) */
-	double p = 0, all = log_choose((double)n, (double)k);
-	for (size_t a = 0; a <= neighbours && a < k; a++) {
-		double r = (double)(k - a), usual = (double)(n - k);
-		if (r <= usual + 1)
-			p += exp(log_choose((double)k - 1, r - 1) + log_choose(usual + 1, r) - all);
-	}
-	return fmin(p, 1);
+	double p = 0, log_mean = log(mean);
+	for (size_t i = 0; i <= (size_t)seen; i++)
+		p += exp((double)i * log_mean - mean - lgamma((double)i + 1));
+	return p;
 }
 
 /* Counts the pairs of (odd, even) samples within the window by which of them are above cut. */
@@ -83,20 +76,31 @@ static void add_level(struct split *s, size_t within, size_t usual, enum study_s
 	array_push(&s->out->levels, l);
 }
 
-/* Are those from `usual` to `within` as often neighbours as chance makes them? */
-static bool fills_corner(struct split *s, size_t usual)
+/* Do those from `usual` to `within` come as closely after each other as chance makes them? Besides
+ * the pairs' two samples those are asked that lie a little less than their mean distance apart: a
+ * daemon with a period is never there, and two of them with their own periods are half as often. */
+static bool fills_corner(const struct split *s, size_t usual)
 {
 	uint64_t high = s->by_et[s->within - 1].et_ns, cut = s->by_et[usual - 1].et_ns;
-	size_t neighbours = 0;
-	bool before = false;
+	size_t *places = xcalloc(s->within - usual, sizeof *places);
+	size_t place = 0, slow = 0, oldest = 0;
+	double n = (double)s->within, k = (double)(s->within - usual), seen = 0;
+	size_t reach = (size_t)fmax(1, REACH * n / k);
 	for (size_t i = 0; i < s->n; i++) {
 		uint64_t et = s->r->samples.items[i].et_ns;
 		if (et > high)
 			continue;
-		neighbours += before && et > cut;
-		before = et > cut;
+		if (et > cut) {
+			while (oldest < slow && places[oldest] + reach < place)
+				oldest++;
+			seen += (double)(slow - oldest);
+			places[slow++] = place;
+		}
+		place++;
 	}
-	return sedona_p_apart(s->within, s->within - usual, neighbours) >= ALPHA;
+	xfree(places);
+	double chances = (double)reach * (n - ((double)reach + 1) / 2);
+	return p_at_most(seen, chances * k / n * (k - 1) / (n - 1)) >= ALPHA;
 }
 
 static bool tight(const struct split *s, size_t usual, double sigma)
@@ -122,10 +126,8 @@ static size_t below_band(const struct split *s, size_t cluster, double sigma)
 	return usual;
 }
 
-static bool is_frequent(struct split *s, size_t usual)
+static bool is_frequent(const struct split *s, size_t usual)
 {
-	if ((double)(s->n - usual) > MOST_SLOW * (double)s->n)
-		return true;
 	return (double)(s->within - usual) >= FREQUENT * (double)s->within &&
 	       fills_corner(s, usual);
 }
@@ -136,11 +138,12 @@ static void zoom(struct split *s)
 	struct sedona_breaks breaks;
 	sedona_find_breaks(s->x, s->n, &breaks);
 	size_t shown = s->n; /* the window of the level that comes next */
-	bool corner = false;
+	/* part of what has a period has none, so all that is slow is asked first */
+	bool apart = breaks.cluster < s->n && !fills_corner(s, breaks.cluster);
 	while (s->within > breaks.cluster) {
 		size_t usual = below_band(s, breaks.cluster, breaks.sigma);
-		corner = is_frequent(s, usual);
-		if (corner) {
+		if ((double)(s->n - usual) > MOST_SLOW * (double)s->n ||
+		    (!apart && is_frequent(s, usual))) {
 			if (s->within < shown)
 				add_level(s, shown, s->within, STUDY_L);
 			add_level(s, s->within, usual, STUDY_CORNER);

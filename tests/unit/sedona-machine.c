@@ -37,7 +37,7 @@ void machine_random(struct random *r, struct machine *out)
 			.period = period,
 			.phase = between(r, 0, period),
 			.jitter = between(r, 0, 0.05),
-			.delay = of_magnitudes(r, 7.5, 2000),
+			.delay = of_magnitudes(r, 7, 2000),
 			.variation = between(r, 0, 0.2),
 		};
 	}
@@ -45,9 +45,9 @@ void machine_random(struct random *r, struct machine *out)
 
 void machine_add(struct sedona_run *run, double et_ns)
 {
+	uint32_t number = (uint32_t)run->samples.count + 1;
 	array_push(&run->samples,
-		   (struct sedona_sample){ .number = (uint32_t)run->samples.count + 1,
-					   .et_ns = (uint64_t)et_ns });
+		   (struct sedona_sample){ .number = number, .et_ns = (uint64_t)et_ns });
 }
 
 static double noise_of(const struct machine *m, struct random *r)
