@@ -648,23 +648,23 @@ static void damage_is_an_error(void **state)
 		"DELETE FROM machine",
 	};
 	size_t count = sizeof damages / sizeof *damages, more = sizeof cutoffs / sizeof *cutoffs;
+	struct lab *lab = open_lab(LAB_WRITE);
+	struct machine m;
+	struct study s;
+	random_study(&s, add_machine(lab, "here", "6.1", &m), 30);
+	for (int k = 0; k < STUDY_LENGTHS; k++) {
+		s.runs[k].present = true;
+		array_push(&s.runs[k].levels, ((struct study_level){ 0 }));
+	}
+	ok(lab_add_study_of_daemons(lab, &s, &err));
+	sqlite3_exec(lab->db, "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = 1",
+		     NULL, NULL, NULL);
 	for (size_t i = 0; i < count + more; i++) {
-		struct lab *lab = NULL;
-		struct machine m;
-		struct study s, back = { 0 };
+		struct study back = { 0 };
 		struct lab_cutoffs got = { 0 };
 		bool found = false;
 		const char *damage = i < count ? damages[i] : cutoffs[i - count];
-		ok(lab_open(&lab, LAB_IN_MEMORY, LAB_WRITE, &err));
-		random_study(&s, add_machine(lab, "here", "6.1", &m), 30);
-		for (int k = 0; k < STUDY_LENGTHS; k++) {
-			s.runs[k].present = true;
-			array_push(&s.runs[k].levels, ((struct study_level){ 0 }));
-		}
-		ok(lab_add_study_of_daemons(lab, &s, &err));
-		sqlite3_exec(lab->db,
-			     "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = 1", NULL,
-			     NULL, NULL);
+		sqlite3_exec(lab->db, "BEGIN", NULL, NULL, NULL);
 		if (sqlite3_exec(lab->db, damage, NULL, NULL, NULL))
 			fail_msg("%s: %s", damage, sqlite3_errmsg(lab->db));
 		int failed = i < count ? lab_get_study_of_daemons(lab, &m, 0, &found, &back, &err)
@@ -674,10 +674,12 @@ static void damage_is_an_error(void **state)
 		if (strncmp(damage, "DELETE FROM machine", 19) != 0)
 			assert_non_null(strstr(err.text, "damaged"));
 		assert_true(!found && !back.daemons.items && !got.cutoffs.items);
-		study_release(&s);
-		lab_close(lab);
-		machine_release(&m);
+		sqlite3_exec(lab->db, "ROLLBACK", NULL, NULL, NULL);
 	}
+	comes_back(lab, &m, 0, &s);
+	study_release(&s);
+	lab_close(lab);
+	machine_release(&m);
 }
 
 static void a_full_disk(void **state)
