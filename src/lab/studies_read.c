@@ -8,6 +8,7 @@
 
 struct reader {
 	struct lab *lab;
+	enum study_table table; /* being read */
 	struct study study;
 	size_t seen; /* rows read */
 	struct error *err;
@@ -52,7 +53,7 @@ static int read_row(struct reader *r, sqlite3_stmt *stmt)
 	int at = 0;
 	if (fields_read(stmt, &at, study_tables[STUDY_ROW].fields, &r->study))
 		return impossible(r);
-	r->study.id = sqlite3_column_int64(stmt, at + 1);
+	r->study.id = sqlite3_column_int64(stmt, at);
 	return 0;
 }
 
@@ -131,32 +132,33 @@ static int read_cutoff(struct reader *r, sqlite3_stmt *stmt)
 	return 0;
 }
 
-static int read_table(struct reader *r, enum study_table t, int64_t study)
+static int read_any(void *context, sqlite3_stmt *stmt)
 {
 	static int (*const rows[STUDY_TABLES])(struct reader *, sqlite3_stmt *) = {
 		[STUDY_ROW] = read_row,	    [STUDY_RUN] = read_run,
 		[STUDY_LEVEL] = read_level, [STUDY_DAEMON] = read_daemon,
 		[STUDY_SEEN] = read_seen,   [STUDY_CUTOFF] = read_cutoff,
 	};
+	struct reader *r = context;
+	return rows[r->table](r, stmt);
+}
+
+static int read_table(struct reader *r, int64_t study)
+{
+	const struct study_table_spec *spec = &study_tables[r->table];
 	struct strbuf columns = { 0 }, sql = { 0 };
-	fields_columns(study_tables[t].fields, false, &columns);
-	if (t == STUDY_ROW)
-		strbuf_printf(&sql, "SELECT %s, %s, id FROM %s WHERE id = ?", columns.text,
-			      study_tables[t].more, study_tables[t].name);
+	sqlite3_stmt *stmt = NULL;
+	fields_columns(spec->fields, false, &columns);
+	if (r->table == STUDY_ROW)
+		strbuf_printf(&sql, "SELECT %s, id FROM %s WHERE id = ?", columns.text, spec->name);
 	else /* the keys come first of what is behind the fields */
 		strbuf_printf(&sql, "SELECT %s, %s FROM %s WHERE study = ? ORDER BY %s",
-			      columns.text, study_tables[t].more, study_tables[t].name,
-			      study_tables[t].more);
-	sqlite3_stmt *stmt = NULL;
-	int rc = SQLITE_DONE, result = lab_prepare(r->lab, &stmt, sql.text, "read", r->err);
+			      columns.text, spec->more, spec->name, spec->more);
+	int result = lab_prepare(r->lab, &stmt, sql.text, "read", r->err);
 	if (!result) {
 		sqlite3_bind_int64(stmt, 1, study);
-		while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
-			result = rows[t](r, stmt);
-		if (!result && rc != SQLITE_DONE)
-			result = lab_fail(r->lab, r->err, "read");
+		result = lab_each_row(r->lab, stmt, read_any, r, r->err);
 	}
-	sqlite3_finalize(stmt);
 	strbuf_release(&columns);
 	strbuf_release(&sql);
 	return result;
@@ -172,7 +174,8 @@ static int read_all(struct reader *r, const struct machine *m, int64_t id)
 				    identity, &id, r->err);
 	}
 	for (int t = 0; t < STUDY_TABLES && !result; t++) {
-		result = read_table(r, (enum study_table)t, id);
+		r->table = (enum study_table)t;
+		result = read_table(r, id);
 		if (!result && !r->study.id)
 			return 0;
 	}
