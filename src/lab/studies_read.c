@@ -43,9 +43,11 @@ static int read_list(sqlite3_stmt *stmt, int column, number_list *into)
 	}
 }
 
-static struct study_run *run_at(struct reader *r, int64_t length)
+/* STUDY_LENGTHS: none of them. */
+static enum study_length length_in(sqlite3_stmt *stmt, int column)
 {
-	return length >= 0 && length < STUDY_LENGTHS ? &r->study.runs[length] : NULL;
+	int64_t length = sqlite3_column_int64(stmt, column);
+	return length >= 0 && length < STUDY_LENGTHS ? (enum study_length)length : STUDY_LENGTHS;
 }
 
 static int read_row(struct reader *r, sqlite3_stmt *stmt)
@@ -62,14 +64,14 @@ static int read_run(struct reader *r, sqlite3_stmt *stmt)
 	int at = 0;
 	struct study_run run = { .present = true };
 	int failed = fields_read(stmt, &at, study_tables[STUDY_RUN].fields, &run);
-	struct study_run *into = run_at(r, sqlite3_column_int64(stmt, at + 1));
-	if (failed || !into || read_list(stmt, at + 2, &run.l_samples) ||
+	enum study_length length = length_in(stmt, at + 1);
+	if (failed || length == STUDY_LENGTHS || read_list(stmt, at + 2, &run.l_samples) ||
 	    read_list(stmt, at + 3, &run.dropped)) {
 		array_release(&run.l_samples);
 		array_release(&run.dropped);
 		return impossible(r);
 	}
-	*into = run;
+	r->study.runs[length] = run;
 	return 0;
 }
 
@@ -78,9 +80,11 @@ static int read_level(struct reader *r, sqlite3_stmt *stmt)
 	int at = 0;
 	struct study_level level = { 0 };
 	int failed = fields_read(stmt, &at, study_tables[STUDY_LEVEL].fields, &level);
-	struct study_run *run = run_at(r, sqlite3_column_int64(stmt, at + 1));
-	if (failed || !run || !run->present ||
-	    sqlite3_column_int64(stmt, at + 2) != (int64_t)run->levels.count)
+	enum study_length length = length_in(stmt, at + 1);
+	if (failed || length == STUDY_LENGTHS)
+		return impossible(r);
+	struct study_run *run = &r->study.runs[length];
+	if (!run->present || sqlite3_column_int64(stmt, at + 2) != (int64_t)run->levels.count)
 		return impossible(r);
 	array_push(&run->levels, level);
 	return 0;
