@@ -155,29 +155,37 @@ static int check_name(const char *name, struct error *err)
 
 /* ---- reading ---- */
 
+struct reader {
+	struct lab *lab;
+	cutoff_list *into;
+	struct error *err;
+};
+
+static int read_cutoff(void *context, sqlite3_stmt *stmt)
+{
+	struct reader *r = context;
+	struct cutoff c = { 0 };
+	int at = 0;
+	if (fields_read(stmt, &at, cutoff_fields, &c) || !*c.daemon || check_range(&c, NULL))
+		return lab_damaged(r->lab, r->err, "a cutoff has impossible values");
+	c.id = sqlite3_column_int64(stmt, at);
+	array_push(r->into, c);
+	return 0;
+}
+
 static int read_cutoffs(struct lab *lab, const char *identity, cutoff_list *into, struct error *err)
 {
 	struct strbuf columns = { 0 }, sql = { 0 };
+	struct reader r = { lab, into, err };
 	sqlite3_stmt *stmt = NULL;
 	fields_columns(cutoff_fields, false, &columns);
 	strbuf_printf(&sql, "SELECT %s, id FROM cutoff WHERE identity = ? ORDER BY daemon, from_ns",
 		      columns.text);
-	int rc = SQLITE_DONE, result = lab_prepare(lab, &stmt, sql.text, "read", err);
-	if (!result)
+	int result = lab_prepare(lab, &stmt, sql.text, "read", err);
+	if (!result) {
 		sqlite3_bind_text(stmt, 1, identity, -1, SQLITE_STATIC);
-	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-		struct cutoff c = { 0 };
-		int at = 0;
-		if (fields_read(stmt, &at, cutoff_fields, &c) || !*c.daemon ||
-		    check_range(&c, NULL))
-			result = lab_damaged(lab, err, "a cutoff has impossible values");
-		c.id = sqlite3_column_int64(stmt, at);
-		if (!result)
-			array_push(into, c);
+		result = lab_each_row(lab, stmt, read_cutoff, &r, err);
 	}
-	if (!result && rc != SQLITE_DONE)
-		result = lab_fail(lab, err, "read");
-	sqlite3_finalize(stmt);
 	strbuf_release(&columns);
 	strbuf_release(&sql);
 	return result;

@@ -254,6 +254,23 @@ static const struct field list_fields[] = {
 	{ 0 },
 };
 
+struct lister {
+	struct lab *lab;
+	lab_study_list *into;
+	struct error *err;
+};
+
+static int list_study(void *context, sqlite3_stmt *stmt)
+{
+	struct lister *l = context;
+	struct lab_study_row row = { 0 };
+	int at = 0;
+	if (fields_read(stmt, &at, list_fields, &row))
+		return lab_damaged(l->lab, l->err, "a study has impossible values");
+	array_push(l->into, row);
+	return 0;
+}
+
 int lab_list_studies_of_daemons(struct lab *lab, lab_study_list *into, struct error *err)
 {
 	static const char sql[] =
@@ -265,19 +282,11 @@ int lab_list_studies_of_daemons(struct lab *lab, lab_study_list *into, struct er
 		" (SELECT count(*) FROM daemon_study_cutoff WHERE study = s.id),"
 		" NOT EXISTS (" NEWER ") FROM daemon_study s ORDER BY s.id DESC";
 	sqlite3_stmt *stmt = NULL;
+	struct lister l = { lab, into, err };
 	size_t had = into->count;
-	int rc = SQLITE_DONE, result = lab_prepare(lab, &stmt, sql, "read", err);
-	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-		struct lab_study_row row = { 0 };
-		int at = 0;
-		if (fields_read(stmt, &at, list_fields, &row))
-			result = lab_damaged(lab, err, "a study has impossible values");
-		else
-			array_push(into, row);
-	}
-	if (!result && rc != SQLITE_DONE)
-		result = lab_fail(lab, err, "read");
-	sqlite3_finalize(stmt);
+	if (lab_prepare(lab, &stmt, sql, "read", err))
+		return -1;
+	int result = lab_each_row(lab, stmt, list_study, &l, err);
 	if (result)
 		into->count = had;
 	return result;

@@ -22,24 +22,6 @@ static uint32_t below(size_t limit)
 	return (uint32_t)(random_number() % limit);
 }
 
-static void refused(int failed, const char *text)
-{
-	assert_int_equal(failed, -1);
-	assert_int_equal(err.code, EXIT_USAGE);
-	if (!strstr(err.text, text))
-		fail_msg("'%s', not '%s'", err.text, text);
-}
-
-static int64_t add_machine(struct lab *lab, const char *host, const char *kernel, struct machine *m)
-{
-	int64_t id = 0;
-	*m = (struct machine){ 0 };
-	machine_set(m, "system.host", host);
-	machine_set(m, "kernel.release", kernel);
-	ok(lab_add_machine(lab, m, &id, &err));
-	return id;
-}
-
 static int64_t add_run(struct lab *lab)
 {
 	struct run run = { .name = xstrdup("inc"), .command = xstrdup("tare inc") };
@@ -311,7 +293,7 @@ static void studies_come_back(void **state)
 	for (size_t i = 0; i < COUNT; i++) {
 		char host[20];
 		snprintf(host, sizeof host, "host%zu", i);
-		random_study(&stored[i], add_machine(lab, host, "6.1", &machines[i]), sizes[i]);
+		random_study(&stored[i], add_host(lab, host, "6.1", &machines[i]), sizes[i]);
 		for (int k = 0; k < STUDY_LENGTHS; k++)
 			if (stored[i].runs[k].present && below(2))
 				stored[i].runs[k].run = add_run(lab);
@@ -337,9 +319,9 @@ static void the_newest_of_a_machine(void **state)
 	(void)state;
 	struct machine here, updated, there, nowhere = { 0 };
 	struct lab *lab = open_lab(LAB_WRITE);
-	int64_t one = add_machine(lab, "here", "6.1", &here);
-	int64_t two = add_machine(lab, "here", "6.12", &updated); /* the same one, later */
-	int64_t three = add_machine(lab, "there", "6.1", &there);
+	int64_t one = add_host(lab, "here", "6.1", &here);
+	int64_t two = add_host(lab, "here", "6.12", &updated); /* the same one, later */
+	int64_t three = add_host(lab, "there", "6.1", &there);
 	struct study a, b, c;
 	random_study(&a, one, 40);
 	random_study(&b, two, 40);
@@ -400,7 +382,7 @@ static void a_removed_run_leaves_the_study(void **state)
 	struct machine m;
 	struct lab *lab = open_lab(LAB_WRITE);
 	struct study s;
-	random_study(&s, add_machine(lab, "here", "6.1", &m), 50);
+	random_study(&s, add_host(lab, "here", "6.1", &m), 50);
 	for (int i = 0; i < STUDY_LENGTHS; i++) {
 		s.runs[i].present = true;
 		s.runs[i].run = add_run(lab);
@@ -438,16 +420,16 @@ static void a_removed_study_takes_all_with_it(void **state)
 	struct lab *lab = open_lab(LAB_WRITE);
 	struct study s;
 	do
-		random_study(&s, add_machine(lab, "here", "6.1", &m), 200);
+		random_study(&s, add_host(lab, "here", "6.1", &m), 200);
 	while (!s.runs[0].levels.count && (study_release(&s), machine_release(&m), true));
 	ok(lab_add_study_of_daemons(lab, &s, &err));
 	for (size_t i = 0; i < TABLES; i++)
 		assert_true(rows_in(lab, i) > 0);
-	refused(lab_remove_study_of_daemons(lab, 7, &err), "no study 7");
+	assert_refused(lab_remove_study_of_daemons(lab, 7, &err), "no study 7");
 	ok(lab_remove_study_of_daemons(lab, s.id, &err));
 	for (size_t i = 0; i < TABLES; i++)
 		assert_int_equal(rows_in(lab, i), 0);
-	refused(lab_remove_study_of_daemons(lab, s.id, &err), "no study 1");
+	assert_refused(lab_remove_study_of_daemons(lab, s.id, &err), "no study 1");
 	in_force(lab, &m, 0, "");
 	int64_t before = s.id;
 	ok(lab_add_study_of_daemons(lab, &s, &err));
@@ -464,8 +446,8 @@ static void a_study_replaces_cutoffs(void **state)
 	(void)state;
 	struct machine m, other;
 	struct lab *lab = open_lab(LAB_WRITE);
-	int64_t machine = add_machine(lab, "here", "6.1", &m);
-	add_machine(lab, "there", "6.1", &other);
+	int64_t machine = add_host(lab, "here", "6.1", &m);
+	add_host(lab, "there", "6.1", &other);
 	put_new(lab, &other, "cron", 0, 0, 9);
 	in_force(lab, &m, 0, "");
 	add_one(lab, machine, "cron", 0, 10);
@@ -512,8 +494,8 @@ static void cutoffs_are_edited(void **state)
 	(void)state;
 	struct machine m, other;
 	struct lab *lab = open_lab(LAB_WRITE);
-	int64_t machine = add_machine(lab, "here", "6.1", &m);
-	add_machine(lab, "there", "6.1", &other);
+	int64_t machine = add_host(lab, "here", "6.1", &m);
+	add_host(lab, "there", "6.1", &other);
 	struct study s = one_cutoff(machine, "cron", 10, 20);
 	add_cutoff(&s, "cron", 20, 0, 6);
 	ok(lab_add_study_of_daemons(lab, &s, &err));
@@ -529,29 +511,30 @@ static void cutoffs_are_edited(void **state)
 		uint64_t from, end;
 	} overlapping[] = { { 0, 0 }, { 0, 6 }, { 19, 20 }, { 7, 8 }, { 30, 0 }, { 1000, 1001 } };
 	for (size_t i = 0; i < sizeof overlapping / sizeof *overlapping; i++) {
-		refused(put(lab, &m, &none, "cron", overlapping[i].from, overlapping[i].end, 1),
+		assert_refused(
+			put(lab, &m, &none, "cron", overlapping[i].from, overlapping[i].end, 1),
 			"overlaps");
 		assert_true(*err.hint);
 	}
-	refused(put(lab, &m, &id, "cron", 5, 21, 1), "overlaps");
-	refused(put(lab, &m, &none, "x", 5, 5, 1), "cannot be for programs");
-	refused(put(lab, &m, &none, "x", 6, 5, 1), "cannot be for programs");
-	refused(put(lab, &m, &none, "x", UINT64_MAX, 0, 1), "cannot be for programs");
-	refused(put(lab, &m, &none, "x", 0, UINT64_MAX, 1), "cannot be for programs");
+	assert_refused(put(lab, &m, &id, "cron", 5, 21, 1), "overlaps");
+	assert_refused(put(lab, &m, &none, "x", 5, 5, 1), "cannot be for programs");
+	assert_refused(put(lab, &m, &none, "x", 6, 5, 1), "cannot be for programs");
+	assert_refused(put(lab, &m, &none, "x", UINT64_MAX, 0, 1), "cannot be for programs");
+	assert_refused(put(lab, &m, &none, "x", 0, UINT64_MAX, 1), "cannot be for programs");
 	static const char *const names[] = { "", "0123456789abcdef", "a\nb", "\xff", "\x7f" };
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		refused(put(lab, &m, &none, names[i], 0, 5, 1), "cannot be called");
+		assert_refused(put(lab, &m, &none, names[i], 0, 5, 1), "cannot be called");
 	int64_t unknown = 99, theirs = id;
-	refused(put(lab, &m, &unknown, "x", 0, 5, 1), "no cutoff 99");
-	refused(put(lab, &other, &theirs, "x", 0, 5, 1), "no cutoff");
+	assert_refused(put(lab, &m, &unknown, "x", 0, 5, 1), "no cutoff 99");
+	assert_refused(put(lab, &other, &theirs, "x", 0, 5, 1), "no cutoff");
 	in_force(lab, &m, 1, "cron:5-20=99* cron:20-0=6");
 	put_new(lab, &m, "cron", 0, 5, 0); /* up to where the next begins */
 	put_new(lab, &m, "0123456789abcde", 7, 8, INT64_MAX >> 40);
 	ok(put(lab, &m, &second, "\xc3\xa4 (b)", 0, 0, 3)); /* of another daemon now */
 	in_force(lab, &m, 1,
 		 "0123456789abcde:7-8=8388607* cron:0-5=0* cron:5-20=99* \xc3\xa4 (b):0-0=3*");
-	refused(lab_remove_cutoff(lab, &other, id, &err), "no cutoff");
-	refused(lab_remove_cutoff(lab, &m, 99, &err), "no cutoff 99");
+	assert_refused(lab_remove_cutoff(lab, &other, id, &err), "no cutoff");
+	assert_refused(lab_remove_cutoff(lab, &m, 99, &err), "no cutoff 99");
 	ok(lab_remove_cutoff(lab, &m, id, &err));
 	put_new(lab, &other, "cron", 0, 0, 1);
 	in_force(lab, &m, 1, "0123456789abcde:7-8=8388607* cron:0-5=0* \xc3\xa4 (b):0-0=3*");
@@ -561,8 +544,8 @@ static void cutoffs_are_edited(void **state)
 	in_force(lab, &other, 0, "cron:0-0=1*");
 	lab_close(lab);
 	lab = open_lab(LAB_READ);
-	refused(put(lab, &m, &none, "x", 0, 5, 1), "for reading");
-	refused(lab_remove_cutoff(lab, &m, 0, &err), "for reading");
+	assert_refused(put(lab, &m, &none, "x", 0, 5, 1), "for reading");
+	assert_refused(lab_remove_cutoff(lab, &m, 0, &err), "for reading");
 	lab_close(lab);
 	machine_release(&m);
 	machine_release(&other);
@@ -573,7 +556,7 @@ static void impossible_studies_are_refused(void **state)
 	(void)state;
 	struct machine m;
 	struct lab *lab = open_lab(LAB_WRITE);
-	int64_t machine = add_machine(lab, "here", "6.1", &m);
+	int64_t machine = add_host(lab, "here", "6.1", &m);
 	add_one(lab, machine, "cron", 0, 10);
 	static const struct {
 		const char *daemon;
@@ -588,12 +571,12 @@ static void impossible_studies_are_refused(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct study s = one_cutoff(machine, "atd", 0, 0);
 		add_cutoff(&s, cases[i].daemon, cases[i].from, cases[i].end, 1);
-		refused(lab_add_study_of_daemons(lab, &s, &err), cases[i].text);
+		assert_refused(lab_add_study_of_daemons(lab, &s, &err), cases[i].text);
 		assert_true(s.id == 0 && s.cutoffs.items[0].id == 0);
 		study_release(&s);
 	}
 	struct study s = one_cutoff(0, "atd", 0, 0);
-	refused(lab_add_study_of_daemons(lab, &s, &err), "no machine 0");
+	assert_refused(lab_add_study_of_daemons(lab, &s, &err), "no machine 0");
 	s.machine = machine;
 	s.runs[0].present = true;
 	s.runs[0].run = 99; /* there is no such run */
@@ -648,23 +631,23 @@ static void damage_is_an_error(void **state)
 		"DELETE FROM machine",
 	};
 	size_t count = sizeof damages / sizeof *damages, more = sizeof cutoffs / sizeof *cutoffs;
+	struct lab *lab = open_lab(LAB_WRITE);
+	struct machine m;
+	struct study s;
+	random_study(&s, add_host(lab, "here", "6.1", &m), 30);
+	for (int k = 0; k < STUDY_LENGTHS; k++) {
+		s.runs[k].present = true;
+		array_push(&s.runs[k].levels, ((struct study_level){ 0 }));
+	}
+	ok(lab_add_study_of_daemons(lab, &s, &err));
+	sqlite3_exec(lab->db, "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = 1",
+		     NULL, NULL, NULL);
 	for (size_t i = 0; i < count + more; i++) {
-		struct lab *lab = NULL;
-		struct machine m;
-		struct study s, back = { 0 };
+		struct study back = { 0 };
 		struct lab_cutoffs got = { 0 };
 		bool found = false;
 		const char *damage = i < count ? damages[i] : cutoffs[i - count];
-		ok(lab_open(&lab, LAB_IN_MEMORY, LAB_WRITE, &err));
-		random_study(&s, add_machine(lab, "here", "6.1", &m), 30);
-		for (int k = 0; k < STUDY_LENGTHS; k++) {
-			s.runs[k].present = true;
-			array_push(&s.runs[k].levels, ((struct study_level){ 0 }));
-		}
-		ok(lab_add_study_of_daemons(lab, &s, &err));
-		sqlite3_exec(lab->db,
-			     "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = 1", NULL,
-			     NULL, NULL);
+		sqlite3_exec(lab->db, "BEGIN", NULL, NULL, NULL);
 		if (sqlite3_exec(lab->db, damage, NULL, NULL, NULL))
 			fail_msg("%s: %s", damage, sqlite3_errmsg(lab->db));
 		int failed = i < count ? lab_get_study_of_daemons(lab, &m, 0, &found, &back, &err)
@@ -674,10 +657,12 @@ static void damage_is_an_error(void **state)
 		if (strncmp(damage, "DELETE FROM machine", 19) != 0)
 			assert_non_null(strstr(err.text, "damaged"));
 		assert_true(!found && !back.daemons.items && !got.cutoffs.items);
-		study_release(&s);
-		lab_close(lab);
-		machine_release(&m);
+		sqlite3_exec(lab->db, "ROLLBACK", NULL, NULL, NULL);
 	}
+	comes_back(lab, &m, 0, &s);
+	study_release(&s);
+	lab_close(lab);
+	machine_release(&m);
 }
 
 static void a_full_disk(void **state)
@@ -685,7 +670,7 @@ static void a_full_disk(void **state)
 	(void)state;
 	struct machine m;
 	struct lab *lab = open_lab(LAB_WRITE);
-	int64_t machine = add_machine(lab, "here", "6.1", &m);
+	int64_t machine = add_host(lab, "here", "6.1", &m);
 	struct study last = { 0 }, next;
 	char limit[60];
 	int stored = 0;
@@ -759,7 +744,7 @@ static void views_say_the_same(void **state)
 	(void)state;
 	struct machine m;
 	struct lab *lab = open_lab(LAB_WRITE);
-	int64_t machine = add_machine(lab, "here", "6.1", &m);
+	int64_t machine = add_host(lab, "here", "6.1", &m);
 	struct study s = { .source = STUDY_RUNS, .machine = machine };
 	s.made_at_ns = INT64_C(1700000000500000000);
 	struct study_run *r = &s.runs[STUDY_SHORT];
