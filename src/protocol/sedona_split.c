@@ -15,31 +15,26 @@
 #define ZOOM 0.75	  /* a plot shows no more of the one before */
 #define QUARTILES 1.349	  /* between a Gaussian's, in sigmas */
 
-struct entry {
-	uint64_t et_ns;
-	size_t index;
-};
-
 struct split {
 	const struct sedona_run *r;
-	struct entry *by_et; /* ascending */
-	double *x;	     /* their ET above the least */
+	uint64_t *by_et; /* ascending */
+	double *x;	 /* the same above the least */
 	size_t n;
 	size_t within; /* that many are in the window */
 	struct study_run *out;
 };
 
-static int by_et(const void *a, const void *b)
+static int ascending(const void *a, const void *b)
 {
-	const struct entry *p = a, *q = b;
-	if (p->et_ns != q->et_ns)
-		return p->et_ns < q->et_ns ? -1 : 1;
-	return p->index < q->index ? -1 : p->index > q->index;
+	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+	return p < q ? -1 : p > q;
 }
 
 /* P of at most `seen` where `mean` are expected (Poisson). */
 static double p_at_most(double seen, double mean)
 {
+	if (!(mean > 0))
+		return 1;
 	double p = 0, log_mean = log(mean);
 	for (size_t i = 0; i <= (size_t)seen; i++)
 		p += exp((double)i * log_mean - mean - lgamma((double)i + 1));
@@ -67,9 +62,9 @@ static void count_pairs(const struct split *s, struct study_level *l)
 static void add_level(struct split *s, size_t within, size_t usual, enum study_shape shape)
 {
 	struct study_level l = {
-		.low_ns = s->by_et[0].et_ns,
-		.high_ns = s->by_et[within - 1].et_ns,
-		.cut_ns = s->by_et[usual - 1].et_ns,
+		.low_ns = s->by_et[0],
+		.high_ns = s->by_et[within - 1],
+		.cut_ns = s->by_et[usual - 1],
 		.shape = shape,
 	};
 	count_pairs(s, &l);
@@ -81,7 +76,7 @@ static void add_level(struct split *s, size_t within, size_t usual, enum study_s
  * daemon with a period is never there, and two of them with their own periods are half as often. */
 static bool fills_corner(const struct split *s, size_t usual)
 {
-	uint64_t high = s->by_et[s->within - 1].et_ns, cut = s->by_et[usual - 1].et_ns;
+	uint64_t high = s->by_et[s->within - 1], cut = s->by_et[usual - 1];
 	size_t *places = xcalloc(s->within - usual, sizeof *places);
 	size_t place = 0, slow = 0, oldest = 0;
 	double n = (double)s->within, k = (double)(s->within - usual), seen = 0;
@@ -128,7 +123,8 @@ static size_t below_band(const struct split *s, size_t cluster, double sigma)
 
 static bool is_frequent(const struct split *s, size_t usual)
 {
-	return (double)(s->within - usual) >= FREQUENT * (double)s->within &&
+	return s->within - usual > 1 &&
+	       (double)(s->within - usual) >= FREQUENT * (double)s->within &&
 	       fills_corner(s, usual);
 }
 
@@ -173,13 +169,13 @@ static void fill_in(struct split *s, bool *is_l)
 	double mean = sum / (double)s->n;
 	for (size_t i = 0; i < s->n; i++)
 		squares += (s->x[i] - mean) * (s->x[i] - mean);
-	out->mean_ns = (double)s->by_et[0].et_ns + mean;
+	out->mean_ns = (double)s->by_et[0] + mean;
 	out->sigma_ns = s->n > 1 ? sqrt(squares / (double)(s->n - 1)) : 0;
 	out->cluster = (uint32_t)s->within;
-	out->cluster_low_ns = s->by_et[0].et_ns;
-	out->cluster_high_ns = s->by_et[s->within - 1].et_ns;
+	out->cluster_low_ns = s->by_et[0];
+	out->cluster_high_ns = s->by_et[s->within - 1];
 	if (!out->length_ns)
-		out->length_ns = s->by_et[s->n / 2].et_ns;
+		out->length_ns = s->by_et[s->n / 2];
 	for (size_t i = 0; i < s->n; i++) {
 		is_l[i] = r->samples.items[i].et_ns > out->cluster_high_ns;
 		if (is_l[i])
@@ -199,10 +195,10 @@ void sedona_split(const struct sedona_run *r, bool *is_l, struct study_run *out)
 	s.by_et = xcalloc(n, sizeof *s.by_et);
 	s.x = xcalloc(n, sizeof *s.x);
 	for (size_t i = 0; i < n; i++)
-		s.by_et[i] = (struct entry){ r->samples.items[i].et_ns, i };
-	qsort(s.by_et, n, sizeof *s.by_et, by_et);
+		s.by_et[i] = r->samples.items[i].et_ns;
+	qsort(s.by_et, n, sizeof *s.by_et, ascending);
 	for (size_t i = 0; i < n; i++)
-		s.x[i] = (double)(s.by_et[i].et_ns - s.by_et[0].et_ns);
+		s.x[i] = (double)(s.by_et[i] - s.by_et[0]);
 	if (n >= LEAST_SAMPLES)
 		zoom(&s);
 	else

@@ -29,15 +29,6 @@ static const struct rogue rogues[] = {
 };
 #define ROGUES 3
 
-static const struct study_daemon *daemon_named(const struct study *s, const char *name)
-{
-	for (size_t i = 0; i < s->daemons.count; i++)
-		if (strcmp(s->daemons.items[i].name, name) == 0)
-			return &s->daemons.items[i];
-	fail_msg("no daemon %s", name);
-	return NULL;
-}
-
 /* How long the rogue had the CPU in [0, at). */
 static double taken_until(const struct rogue *d, double at)
 {
@@ -194,22 +185,27 @@ static void record(struct bursts *parts, struct random *r)
 			struct burst_process process = { .pid = (int32_t)d };
 			snprintf(process.name, sizeof process.name, "%s", rogues[d].name);
 			array_push(&b->processes, process);
-			for (double at = rogues[d].phase_ns; at < 300 * S;
-			     at += rogues[d].period_ns)
+			double at = rogues[d].phase_ns;
+			while (at < 300 * S) {
+				uint64_t busy = (uint64_t)rogues[d].busy_ns;
 				array_push(&b->bursts,
 					   (struct burst){ .begin_ns = b->begin_ns + (uint64_t)at,
-							   .span_ns = (uint64_t)rogues[d].busy_ns,
-							   .busy_ns = (uint64_t)rogues[d].busy_ns,
+							   .span_ns = busy,
+							   .busy_ns = busy,
 							   .process = d });
+				at += rogues[d].period_ns;
+			}
 		}
 		array_push(&b->processes, (struct burst_process){ .pid = 99, .name = "noise" });
-		for (double at = 0; at < 299 * S; at += 40 * MS * random_unit(r)) {
+		double at = 0;
+		while (at < 299 * S) {
 			uint64_t busy = (uint64_t)(0.3 * MS * random_unit(r));
 			array_push(&b->bursts,
 				   (struct burst){ .begin_ns = b->begin_ns + (uint64_t)at,
 						   .span_ns = busy + 1,
 						   .busy_ns = busy,
 						   .process = ROGUES });
+			at += 40 * MS * random_unit(r);
 		}
 		qsort(b->bursts.items, b->bursts.count, sizeof *b->bursts.items, by_begin);
 	}

@@ -246,9 +246,9 @@ static void a_day(void **state)
 	const uint64_t seconds = 8640;
 #endif
 	struct bursts b = part_of(seconds);
-	for (int i = 0; i < 50; i++) {
+	for (unsigned i = 0; i < 50; i++) {
 		char name[DAEMON_NAME];
-		snprintf(name, sizeof name, "daemon-%d", i);
+		snprintf(name, sizeof name, "daemon-%u", i % 100);
 		add_process(&b, name, false);
 	}
 	for (uint64_t i = 0; i < seconds * 100; i++)
