@@ -100,8 +100,10 @@ static int parse_lengths(struct calibrate_options *o, struct error *err)
 static int parse_active(struct calibrate_options *o, struct error *err)
 {
 	const struct calibrate_part *p = o->parts;
-	if (parse_part("short", o->short_run ? o->short_run : SHORT_DEFAULT, &o->parts[STUDY_SHORT],
-		       err) ||
+	const char *first = o->short_run;
+	if (!first && o->mode == CALIBRATE_ACTIVE)
+		first = SHORT_DEFAULT;
+	if ((first && parse_part("short", first, &o->parts[STUDY_SHORT], err)) ||
 	    (o->long_run && parse_part("long", o->long_run, &o->parts[STUDY_LONG], err)))
 		return -1;
 	if (o->long_run && p[STUDY_LONG].length_ns <= p[STUDY_SHORT].length_ns)
@@ -134,7 +136,7 @@ static int parse_values(struct calibrate_options *o, struct error *err)
 		return -1;
 	if (o->since_ns && o->until_ns && o->since_ns >= o->until_ns)
 		return error_set(err, EXIT_USAGE, "calibrate: --since is not before --until");
-	if (o->mode == CALIBRATE_ACTIVE)
+	if (o->mode == CALIBRATE_ACTIVE || o->mode == CALIBRATE_CONTINUE)
 		return parse_active(o, err);
 	if (o->mode == CALIBRATE_WATCH)
 		return parse_watch(o, err);
@@ -171,17 +173,17 @@ static int choose_mode(struct calibrate_options *o, struct error *err)
 /* Options that mean nothing there are no oversight to pass over. */
 static int check_belonging(const struct calibrate_options *o, struct error *err)
 {
-	const unsigned studies = BIT(CALIBRATE_ACTIVE) | BIT(CALIBRATE_CONTINUE) |
-				 BIT(CALIBRATE_FROM_WATCH) | BIT(CALIBRATE_FROM);
+	const unsigned active = BIT(CALIBRATE_ACTIVE) | BIT(CALIBRATE_CONTINUE);
+	const unsigned studies = active | BIT(CALIBRATE_FROM_WATCH) | BIT(CALIBRATE_FROM);
 	const struct {
 		const char *option;
 		bool given;
 		unsigned modes;
 	} belonging[] = {
-		{ "short", o->short_run, BIT(CALIBRATE_ACTIVE) },
-		{ "long", o->long_run, BIT(CALIBRATE_ACTIVE) },
-		{ "cpu", o->cpus, BIT(CALIBRATE_ACTIVE) | BIT(CALIBRATE_FROM_WATCH) },
-		{ "backend", o->backend != 0, BIT(CALIBRATE_ACTIVE) | BIT(CALIBRATE_CONTINUE) },
+		{ "short", o->short_run, active },
+		{ "long", o->long_run, active },
+		{ "cpu", o->cpus, active | BIT(CALIBRATE_FROM_WATCH) },
+		{ "backend", o->backend != 0, active },
 		{ "foreground", o->foreground, BIT(CALIBRATE_WATCH) },
 		{ "keep", o->keep, BIT(CALIBRATE_WATCH) },
 		{ "length", o->lengths.count > 0, BIT(CALIBRATE_FROM_WATCH) },

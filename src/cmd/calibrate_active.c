@@ -294,6 +294,23 @@ static int check_machine(struct active *a, int64_t before, struct error *err)
 	return failed ? -1 : 0;
 }
 
+/* What is told again beside --continue must be what it was. */
+static int check_same_plan(const struct active *a, int64_t run, struct error *err)
+{
+	const struct calibrate_options *o = a->o;
+	bool same = !o->cpus || (a->cpus && CPU_EQUAL(&o->cpu_set, &a->cpu_set));
+	for (int l = 0; l < STUDY_LENGTHS; l++) {
+		const struct calibrate_part *told = &o->parts[l], *was = &a->parts[l].want;
+		same = same && (!told->length_ns || (told->length_ns == was->length_ns &&
+						     told->samples == was->samples));
+	}
+	if (same)
+		return 0;
+	error_set(err, EXIT_USAGE, "the study of run %" PRId64 " was begun with other options",
+		  run);
+	return error_hint(err, "--continue alone goes on with those it was begun with");
+}
+
 /* Whether a stored study was made of this run. */
 static int was_studied(struct active *a, int64_t run, bool *is, struct error *err)
 {
@@ -326,7 +343,8 @@ static int resume(struct active *a, struct error *err)
 	struct run run = { 0 };
 	run_list runs = { 0 };
 	bool studied;
-	int failed = find_resumed(a, &run, err) || check_machine(a, run.machine, err) ||
+	int failed = find_resumed(a, &run, err) || check_same_plan(a, run.id, err) ||
+		     check_machine(a, run.machine, err) ||
 		     lab_study_runs(a->lab, run.study, &runs, err);
 	a->study = run.study;
 	for (size_t i = 0; i < runs.count; i++) {

@@ -127,6 +127,9 @@ samples() {
 	ratio=$(sql "SELECT CAST(100.0 * max(mean_pt_exec_ns) / min(mean_pt_exec_ns) AS INTEGER) FROM runs")
 	[ "$ratio" -gt 200 ] && [ "$ratio" -lt 800 ]
 	refused "is complete" --continue
+	refused "was begun with other options" --continue --short 30ms:9
+	refused "was begun with other options" --continue --long 100ms:6
+	refused "was begun with other options" --continue --cpu 0-1
 	"$TARE" calibrate --continue=1 -q
 	[ "$("$TARE" cutoffs studies --json | jq length)" -eq 2 ]
 }
@@ -158,7 +161,8 @@ has_samples() {
 			tr -s ' \n' ' ' <said | grep -q "samples of the .* run are stored as run [12] 'tare calibrate --continue=[12]' goes on"
 		fi
 		[ "$("$TARE" cutoffs studies --json | jq length)" -eq 0 ]
-		run "$TARE" calibrate --continue
+		# the same again, and that it shall go on
+		run "$TARE" calibrate --short 60ms:7 --long 150ms:8 --continue
 		echo "$output"
 		[ "$status" -eq 0 ]
 		[ "$(sql "SELECT group_concat(number) FROM (SELECT number FROM executions
@@ -269,6 +273,10 @@ studied() {
 	run "$TARE" calibrate --watch-stop
 	[ "$status" -eq 0 ]
 	[[ "$output" == "stopped: watch 1, "* ]]
+	for ((i = 0; i < 100; i++)); do
+		[ -e "/proc/$pid" ] || break
+		sleep 0.05
+	done
 	[ ! -e "/proc/$pid" ]
 	run "$TARE" calibrate --watch-stop
 	[ "$status" -eq 1 ]
