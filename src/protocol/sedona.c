@@ -99,23 +99,26 @@ static void look_at(const struct sedona_run *r, struct study_run *out, struct lo
 		.total = r->samples.count ? r->samples.items[r->samples.count - 1].number : 0,
 		.length_ns = out->length_ns,
 		.spacing_ns = sedona_spacing(r),
+		.cluster_high_ns = out->cluster_high_ns,
 	};
 }
 
 /* Step 10: what the cutoffs for a program of this length drop, and what is then left. */
 static void drop(const struct sedona_run *r, const struct study *study, struct study_run *out)
 {
-	const struct cutoff **cutoffs = xcalloc(r->names.count + 1, sizeof *cutoffs);
-	for (size_t i = 0; i < r->names.count; i++)
-		cutoffs[i] = cutoff_find(study->cutoffs.items, study->cutoffs.count,
-					 r->names.items[i].text, out->length_ns);
+	uint64_t *most = xcalloc(r->names.count + 1, sizeof *most); /* by name */
+	for (size_t i = 0; i < r->names.count; i++) {
+		const struct cutoff *c = cutoff_find(study->cutoffs.items, study->cutoffs.count,
+						     r->names.items[i].text, out->length_ns);
+		most[i] = c ? c->cutoff_ns : UINT64_MAX;
+	}
 	double n = 0, mean = 0, squares = 0;
 	for (size_t i = 0; i < r->samples.count; i++) {
 		const struct sedona_sample *s = &r->samples.items[i];
 		bool above = false;
 		for (size_t k = s->first; k < s->first + s->count && !above; k++) {
 			const struct sedona_execution *x = &r->executions.items[k];
-			above = cutoffs[x->daemon] && x->pt_ns > cutoffs[x->daemon]->cutoff_ns;
+			above = x->pt_ns > most[x->daemon];
 		}
 		if (above) {
 			array_push(&out->dropped, s->number);
@@ -127,7 +130,7 @@ static void drop(const struct sedona_run *r, const struct study *study, struct s
 	}
 	out->mean_kept_ns = mean;
 	out->sigma_kept_ns = n > 1 ? sqrt(squares / (n - 1)) : 0;
-	xfree(cutoffs);
+	xfree(most);
 }
 
 void sedona_study(const struct sedona_run *short_run, const struct sedona_run *long_run,

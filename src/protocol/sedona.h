@@ -68,6 +68,9 @@ struct sedona_seen_run {
 	uint32_t total;
 	uint64_t length_ns;
 	uint64_t spacing_ns; /* from a sample's begin to the next one's; 0: length_ns */
+	/* The longest ET in the cluster: an L-sample that is longer has by that much more of
+	 * frequent daemons, too, which makes none of them long-running. 0: not known. */
+	uint64_t cluster_high_ns;
 };
 /* long_run NULL: there is none. unit_ns: what cutoffs are rounded half up to (1; 1000000 for the
  * paper's). Fills in daemons and cutoffs of out.

@@ -59,11 +59,11 @@ static struct study_daemon *daemon_of(struct study *out, const char *name)
 	return &out->daemons.items[out->daemons.count - 1];
 }
 
-/* Step 6. */
-static bool is_long_running(const struct study_seen *s, uint64_t pt_ns)
+/* Step 6. The sample is `longer` times as long as those of the cluster. */
+static bool is_long_running(const struct study_seen *s, uint64_t pt_ns, double longer)
 {
-	return !s->cluster_executions ||
-	       (double)pt_ns > (double)s->cluster_max_ns + SIGMAS * s->cluster_sigma_ns;
+	double usual = (double)s->cluster_max_ns + SIGMAS * s->cluster_sigma_ns;
+	return !s->cluster_executions || (double)pt_ns > usual * longer;
 }
 
 static void note_long_running(struct study_seen *s, uint32_t number, uint64_t pt_ns)
@@ -124,10 +124,13 @@ static void see(const struct sedona_seen_run *run, enum study_length length, str
 		where[i] = (size_t)(daemon_of(out, r->names.items[i].text) - out->daemons.items);
 	for (size_t i = 0; i < r->samples.count; i++) {
 		const struct sedona_sample *sample = &r->samples.items[i];
+		double longer = 1;
+		if (run->cluster_high_ns && sample->et_ns > run->cluster_high_ns)
+			longer = (double)sample->et_ns / (double)run->cluster_high_ns;
 		for (size_t k = sample->first; k < sample->first + sample->count; k++) {
 			const struct sedona_execution *x = &r->executions.items[k];
 			struct study_seen *s = &out->daemons.items[where[x->daemon]].seen[length];
-			if (is_long_running(s, x->pt_ns))
+			if (is_long_running(s, x->pt_ns, longer))
 				note_long_running(s, sample->number, x->pt_ns);
 		}
 	}

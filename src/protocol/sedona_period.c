@@ -9,13 +9,14 @@
 
 struct gap {
 	double samples;
-	double ns; /* as the clock had it; 0: not known */
+	double ns;    /* as the clock had it; 0: not known */
+	double width; /* what is compared: by the clock where it is known, in usual samples */
 };
 
-static int by_samples(const void *a, const void *b)
+static int by_width(const void *a, const void *b)
 {
 	const struct gap *p = a, *q = b;
-	return p->samples < q->samples ? -1 : p->samples > q->samples;
+	return p->width < q->width ? -1 : p->width > q->width;
 }
 
 static double tolerance(double gap)
@@ -40,11 +41,12 @@ static size_t gaps_of(const struct sedona_occurrence *seen, size_t count, double
 	size_t gaps = 0;
 	for (size_t i = 1; i < count; i++) {
 		struct gap g = { .samples = (double)seen[i].number - seen[i - 1].number };
-		if (seen[i].at_ns && seen[i - 1].at_ns) {
+		g.width = g.samples;
+		if (seen[i].at_ns && seen[i - 1].at_ns && spacing_ns > 0) {
 			g.ns = (double)(seen[i].at_ns - seen[i - 1].at_ns);
-			double off = fabs(g.ns / spacing_ns - g.samples);
+			g.width = g.ns / spacing_ns;
 			/* disturbed samples are longer, but not by that much together */
-			if (spacing_ns > 0 && off > fmax(TOLERANCE_SAMPLES, g.samples / 4))
+			if (fabs(g.width - g.samples) > fmax(TOLERANCE_SAMPLES, g.samples / 4))
 				continue;
 		}
 		out[gaps++] = g;
@@ -56,13 +58,14 @@ static size_t gaps_of(const struct sedona_occurrence *seen, size_t count, double
 static void describe(const struct gap *gaps, size_t count, double spacing_ns,
 		     struct study_period *out)
 {
-	double n = (double)count, samples = 0, ns = 0, squares = 0;
+	double n = (double)count, samples = 0, width = 0, ns = 0, squares = 0;
 	for (size_t i = 0; i < count; i++) {
 		samples += gaps[i].samples / n;
+		width += gaps[i].width / n;
 		ns += (gaps[i].ns > 0 ? gaps[i].ns : gaps[i].samples * spacing_ns) / n;
 	}
 	for (size_t i = 0; i < count; i++)
-		squares += (gaps[i].samples - samples) * (gaps[i].samples - samples);
+		squares += (gaps[i].width - width) * (gaps[i].width - width);
 	/* where in its sample an occurrence lies is not known: sigma is 1/sqrt(12) of one */
 	double error = sqrt(2 / 12.) / n;
 	if (count > 1)
@@ -72,7 +75,7 @@ static void describe(const struct gap *gaps, size_t count, double spacing_ns,
 		.uncertain = count == 1,
 		.samples = samples,
 		.ns = (uint64_t)llround(ns),
-		.error_ns = (uint64_t)llround(error * (samples > 0 ? ns / samples : spacing_ns)),
+		.error_ns = (uint64_t)llround(error * ns / width),
 	};
 }
 
@@ -88,10 +91,10 @@ void sedona_period_of(const struct sedona_occurrence *seen, size_t count, uint32
 	size_t n = gaps_of(merged > 1 ? rows : seen, merged > 1 ? merged : count,
 			   (double)spacing_ns, gaps);
 	if (n) {
-		qsort(gaps, n, sizeof *gaps, by_samples);
-		double median = (gaps[(n - 1) / 2].samples + gaps[n / 2].samples) / 2;
-		bool even = median - gaps[0].samples <= tolerance(median) &&
-			    gaps[n - 1].samples - median <= tolerance(median);
+		qsort(gaps, n, sizeof *gaps, by_width);
+		double median = (gaps[(n - 1) / 2].width + gaps[n / 2].width) / 2;
+		bool even = median - gaps[0].width <= tolerance(median) &&
+			    gaps[n - 1].width - median <= tolerance(median);
 		struct study_period p;
 		describe(gaps, n, (double)spacing_ns, &p);
 		if (even && seen[0].number - 1 <= p.samples &&

@@ -26,8 +26,4 @@ struct sedona_breaks {
 };
 void sedona_find_breaks(const double *x, size_t n, struct sedona_breaks *out);
 
-/* P that of n samples in random order, of which k are slow, at most `neighbours` slow ones have a
- * slow one right before them. */
-double sedona_p_apart(size_t n, size_t k, size_t neighbours);
-
 #endif

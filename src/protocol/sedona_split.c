@@ -11,46 +11,34 @@
 #define FREQUENT (1 / 8.) /* of the samples: chance alone makes pairs of them */
 #define MOST_SLOW 0.4	  /* of all samples: more are not infrequent */
 #define ALPHA 2e-3	  /* that bands in random order are taken for an L */
+#define REACH 0.75	  /* of the mean distance of slow samples */
 #define ZOOM 0.75	  /* a plot shows no more of the one before */
 #define QUARTILES 1.349	  /* between a Gaussian's, in sigmas */
 
-struct entry {
-	uint64_t et_ns;
-	size_t index;
-};
-
 struct split {
 	const struct sedona_run *r;
-	struct entry *by_et; /* ascending */
-	double *x;	     /* their ET above the least */
+	uint64_t *by_et; /* ascending */
+	double *x;	 /* the same above the least */
 	size_t n;
 	size_t within; /* that many are in the window */
 	struct study_run *out;
 };
 
-static int by_et(const void *a, const void *b)
+static int ascending(const void *a, const void *b)
 {
-	const struct entry *p = a, *q = b;
-	if (p->et_ns != q->et_ns)
-		return p->et_ns < q->et_ns ? -1 : 1;
-	return p->index < q->index ? -1 : p->index > q->index;
+	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+	return p < q ? -1 : p > q;
 }
 
-static double log_choose(double n, double k)
+/* P of at most `seen` where `mean` are expected (Poisson). */
+static double p_at_most(double seen, double mean)
 {
-	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
-}
-
-double sedona_p_apart(size_t n, size_t k, size_t neighbours)
-{
-	/* r runs of slow ones: k - r of them follow a slow one (Wald & Wolfowitz 1940) */
-	double p = 0, all = log_choose((double)n, (double)k);
-	for (size_t a = 0; a <= neighbours && a < k; a++) {
-		double r = (double)(k - a), usual = (double)(n - k);
-		if (r <= usual + 1)
-			p += exp(log_choose((double)k - 1, r - 1) + log_choose(usual + 1, r) - all);
-	}
-	return fmin(p, 1);
+	if (!(mean > 0))
+		return 1;
+	double p = 0, log_mean = log(mean);
+	for (size_t i = 0; i <= (size_t)seen; i++)
+		p += exp((double)i * log_mean - mean - lgamma((double)i + 1));
+	return p;
 }
 
 /* Counts the pairs of (odd, even) samples within the window by which of them are above cut. */
@@ -74,29 +62,40 @@ static void count_pairs(const struct split *s, struct study_level *l)
 static void add_level(struct split *s, size_t within, size_t usual, enum study_shape shape)
 {
 	struct study_level l = {
-		.low_ns = s->by_et[0].et_ns,
-		.high_ns = s->by_et[within - 1].et_ns,
-		.cut_ns = s->by_et[usual - 1].et_ns,
+		.low_ns = s->by_et[0],
+		.high_ns = s->by_et[within - 1],
+		.cut_ns = s->by_et[usual - 1],
 		.shape = shape,
 	};
 	count_pairs(s, &l);
 	array_push(&s->out->levels, l);
 }
 
-/* Are those from `usual` to `within` as often neighbours as chance makes them? */
-static bool fills_corner(struct split *s, size_t usual)
+/* Do those from `usual` to `within` come as closely after each other as chance makes them? Besides
+ * the pairs' two samples those are asked that lie a little less than their mean distance apart: a
+ * daemon with a period is never there, and two of them with their own periods are half as often. */
+static bool fills_corner(const struct split *s, size_t usual)
 {
-	uint64_t high = s->by_et[s->within - 1].et_ns, cut = s->by_et[usual - 1].et_ns;
-	size_t neighbours = 0;
-	bool before = false;
+	uint64_t high = s->by_et[s->within - 1], cut = s->by_et[usual - 1];
+	size_t *places = xcalloc(s->within - usual, sizeof *places);
+	size_t place = 0, slow = 0, oldest = 0;
+	double n = (double)s->within, k = (double)(s->within - usual), seen = 0;
+	size_t reach = (size_t)fmax(1, REACH * n / k);
 	for (size_t i = 0; i < s->n; i++) {
 		uint64_t et = s->r->samples.items[i].et_ns;
 		if (et > high)
 			continue;
-		neighbours += before && et > cut;
-		before = et > cut;
+		if (et > cut) {
+			while (oldest < slow && places[oldest] + reach < place)
+				oldest++;
+			seen += (double)(slow - oldest);
+			places[slow++] = place;
+		}
+		place++;
 	}
-	return sedona_p_apart(s->within, s->within - usual, neighbours) >= ALPHA;
+	xfree(places);
+	double chances = (double)reach * (n - ((double)reach + 1) / 2);
+	return p_at_most(seen, chances * k / n * (k - 1) / (n - 1)) >= ALPHA;
 }
 
 static bool tight(const struct split *s, size_t usual, double sigma)
@@ -122,11 +121,10 @@ static size_t below_band(const struct split *s, size_t cluster, double sigma)
 	return usual;
 }
 
-static bool is_frequent(struct split *s, size_t usual)
+static bool is_frequent(const struct split *s, size_t usual)
 {
-	if ((double)(s->n - usual) > MOST_SLOW * (double)s->n)
-		return true;
-	return (double)(s->within - usual) >= FREQUENT * (double)s->within &&
+	return s->within - usual > 1 &&
+	       (double)(s->within - usual) >= FREQUENT * (double)s->within &&
 	       fills_corner(s, usual);
 }
 
@@ -136,11 +134,12 @@ static void zoom(struct split *s)
 	struct sedona_breaks breaks;
 	sedona_find_breaks(s->x, s->n, &breaks);
 	size_t shown = s->n; /* the window of the level that comes next */
-	bool corner = false;
+	/* part of what has a period has none, so all that is slow is asked first */
+	bool apart = breaks.cluster < s->n && !fills_corner(s, breaks.cluster);
 	while (s->within > breaks.cluster) {
 		size_t usual = below_band(s, breaks.cluster, breaks.sigma);
-		corner = is_frequent(s, usual);
-		if (corner) {
+		if ((double)(s->n - usual) > MOST_SLOW * (double)s->n ||
+		    (!apart && is_frequent(s, usual))) {
 			if (s->within < shown)
 				add_level(s, shown, s->within, STUDY_L);
 			add_level(s, s->within, usual, STUDY_CORNER);
@@ -170,13 +169,13 @@ static void fill_in(struct split *s, bool *is_l)
 	double mean = sum / (double)s->n;
 	for (size_t i = 0; i < s->n; i++)
 		squares += (s->x[i] - mean) * (s->x[i] - mean);
-	out->mean_ns = (double)s->by_et[0].et_ns + mean;
+	out->mean_ns = (double)s->by_et[0] + mean;
 	out->sigma_ns = s->n > 1 ? sqrt(squares / (double)(s->n - 1)) : 0;
 	out->cluster = (uint32_t)s->within;
-	out->cluster_low_ns = s->by_et[0].et_ns;
-	out->cluster_high_ns = s->by_et[s->within - 1].et_ns;
+	out->cluster_low_ns = s->by_et[0];
+	out->cluster_high_ns = s->by_et[s->within - 1];
 	if (!out->length_ns)
-		out->length_ns = s->by_et[s->n / 2].et_ns;
+		out->length_ns = s->by_et[s->n / 2];
 	for (size_t i = 0; i < s->n; i++) {
 		is_l[i] = r->samples.items[i].et_ns > out->cluster_high_ns;
 		if (is_l[i])
@@ -196,10 +195,10 @@ void sedona_split(const struct sedona_run *r, bool *is_l, struct study_run *out)
 	s.by_et = xcalloc(n, sizeof *s.by_et);
 	s.x = xcalloc(n, sizeof *s.x);
 	for (size_t i = 0; i < n; i++)
-		s.by_et[i] = (struct entry){ r->samples.items[i].et_ns, i };
-	qsort(s.by_et, n, sizeof *s.by_et, by_et);
+		s.by_et[i] = r->samples.items[i].et_ns;
+	qsort(s.by_et, n, sizeof *s.by_et, ascending);
 	for (size_t i = 0; i < n; i++)
-		s.x[i] = (double)(s.by_et[i].et_ns - s.by_et[0].et_ns);
+		s.x[i] = (double)(s.by_et[i] - s.by_et[0]);
 	if (n >= LEAST_SAMPLES)
 		zoom(&s);
 	else

@@ -114,7 +114,7 @@ static void cut_part(struct cutter *c, const struct bursts *part, int cpu)
 			rate = 0; /* summed anew: differences would not come back to 0 */
 			for (size_t i = 0; i < taken.count; i++)
 				rate += taken.items[i].rate;
-		} else {
+		} else if (b) {
 			struct taken t = { begins + (double)b->span_ns,
 					   (double)b->busy_ns / (double)b->span_ns };
 			taken_push(&taken, t);

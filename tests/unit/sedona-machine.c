@@ -1,6 +1,12 @@
 #include "sedona-machine.h"
 
 #include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
 
 double machine_gaussian(struct random *r)
 {
@@ -19,7 +25,7 @@ static double of_magnitudes(struct random *r, double low, double high)
 	return low * pow(high / low, random_unit(r));
 }
 
-void machine_random(struct random *r, struct machine *out)
+void machine_random(struct random *r, double least_delay, struct machine *out)
 {
 	*out = (struct machine){
 		.samples = 10 + random_below(r, 1991),
@@ -37,7 +43,7 @@ void machine_random(struct random *r, struct machine *out)
 			.period = period,
 			.phase = between(r, 0, period),
 			.jitter = between(r, 0, 0.05),
-			.delay = of_magnitudes(r, 7.5, 2000),
+			.delay = of_magnitudes(r, least_delay, 2000),
 			.variation = between(r, 0, 0.2),
 		};
 	}
@@ -45,9 +51,9 @@ void machine_random(struct random *r, struct machine *out)
 
 void machine_add(struct sedona_run *run, double et_ns)
 {
+	uint32_t number = (uint32_t)run->samples.count + 1;
 	array_push(&run->samples,
-		   (struct sedona_sample){ .number = (uint32_t)run->samples.count + 1,
-					   .et_ns = (uint64_t)et_ns });
+		   (struct sedona_sample){ .number = number, .et_ns = (uint64_t)et_ns });
 }
 
 static double noise_of(const struct machine *m, struct random *r)
@@ -82,4 +88,13 @@ void machine_run(const struct machine *m, struct random *r, struct sedona_run *o
 			et = round(et / (0.4 * m->sigma_ns)) * 0.4 * m->sigma_ns;
 		machine_add(out, et);
 	}
+}
+
+const struct study_daemon *daemon_named(const struct study *s, const char *name)
+{
+	for (size_t i = 0; i < s->daemons.count; i++)
+		if (strcmp(s->daemons.items[i].name, name) == 0)
+			return &s->daemons.items[i];
+	fail_msg("no daemon %s", name);
+	return NULL;
 }

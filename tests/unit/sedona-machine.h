@@ -22,11 +22,14 @@ struct machine {
 };
 
 double machine_gaussian(struct random *r);
-/* Any machine that the study must understand. */
-void machine_random(struct random *r, struct machine *out);
+/* Any machine that the study must understand; its daemons delay by least_delay sigmas or more. */
+void machine_random(struct random *r, double least_delay, struct machine *out);
 /* Its samples; disturbed (one per sample) says which a daemon ran in. */
 void machine_run(const struct machine *m, struct random *r, struct sedona_run *out,
 		 bool *disturbed);
 void machine_add(struct sedona_run *run, double et_ns);
+
+/* The test fails where there is none. */
+const struct study_daemon *daemon_named(const struct study *s, const char *name);
 
 #endif
