@@ -1,6 +1,7 @@
 /* What storing an execution costs: snapshots of this machine's tasks, read from /proc, go through
  * lab_add_execution(). Prints the cost per execution (median and worst), the bytes per execution
- * and the cost of reading 10,000 of them back. Not a test: it judges nothing. */
+ * and the cost of reading 10,000 of them back. Then the same of a watch of a million bursts. Not a
+ * test: it judges nothing. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
@@ -226,6 +227,79 @@ static void add_crowd(struct lab *lab)
 	get_many(lab, run);
 }
 
+/* ---- a watch ---- */
+
+#define BURSTS 1000000
+#define DAEMONS 60
+
+static uint64_t below(uint64_t limit)
+{
+	static uint64_t state = 20261115;
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (state >> 33) % limit;
+}
+
+/* Turns of one process are merged when they come within 10 ms: on a quiet machine few do. One
+ * process in each chunk is new. */
+static void make_bursts(struct bursts *b, uint64_t begin_ns, size_t count, uint64_t many_of_100)
+{
+	*b = (struct bursts){ .begin_ns = begin_ns, .end_ns = begin_ns, .cpus = 2 };
+	for (int i = 0; i < DAEMONS; i++) {
+		struct burst_process p = { .pid = 100 + i, .start_ns = (unsigned)i * 123456789u };
+		if (i == DAEMONS - 1)
+			p.start_ns = begin_ns;
+		snprintf(p.name, sizeof p.name, "daemon-%d", i);
+		array_push(&b->processes, p);
+	}
+	for (size_t i = 0; i < count; i++) {
+		bool many = below(100) < many_of_100;
+		struct burst x = { .begin_ns = b->end_ns += below(6000000), .turns = 1 };
+		x.process = (uint32_t)(below(DAEMONS) * below(DAEMONS) / DAEMONS);
+		x.cpu = (uint16_t)below(2);
+		x.span_ns = x.busy_ns = 3000 + (below(60000) << below(6));
+		if (many) {
+			x.turns = (uint16_t)(2 + below(8));
+			x.span_ns += below(10000000);
+		}
+		array_push(&b->bursts, x);
+	}
+}
+
+static void watch(struct lab *lab, size_t in_chunk, uint64_t many_of_100)
+{
+	struct error err = ERROR_INIT;
+	struct machine m = { 0 };
+	int64_t machine, id;
+	uint64_t at = 1000, wrote = 0;
+	lab_watch_list rows = { 0 };
+	bursts_list list = { 0 };
+	machine_set(&m, "system.host", "bench");
+	if (lab_add_machine(lab, &m, &machine, &err) || lab_begin_watch(lab, machine, &id, &err))
+		die(&err);
+	for (size_t i = 0; i < BURSTS / in_chunk; i++) {
+		struct bursts b;
+		make_bursts(&b, at, in_chunk, many_of_100);
+		at = b.end_ns;
+		uint64_t begin = clock_monotonic_ns();
+		if (lab_add_bursts(lab, id, &b, UINT64_C(1) << 40, &err))
+			die(&err);
+		wrote += clock_monotonic_ns() - begin;
+		bursts_release(&b);
+	}
+	uint64_t begin = clock_monotonic_ns();
+	if (lab_get_bursts(lab, &m, id, 0, 0, &list, &err) || lab_list_watches(lab, &rows, &err))
+		die(&err);
+	printf("a watch, %d bursts, %zu a chunk, %" PRIu64
+	       " %% of several turns: %.2f bytes per burst, add %.0f ms, get %.0f ms\n",
+	       BURSTS, in_chunk, many_of_100, (double)rows.items[0].bytes / BURSTS,
+	       (double)wrote / 1e6, (double)(clock_monotonic_ns() - begin) / 1e6);
+	for (size_t i = 0; i < list.count; i++)
+		bursts_release(&list.items[i]);
+	array_release(&list);
+	array_release(&rows);
+	machine_release(&m);
+}
+
 int main(int argc, char **argv)
 {
 	struct error err = ERROR_INIT;
@@ -253,6 +327,9 @@ int main(int argc, char **argv)
 			die(&err);
 	}
 	add_crowd(lab);
+	watch(lab, 10000, 10);
+	watch(lab, 10000, 70);
+	watch(lab, 200, 10);
 	lab_close(lab);
 	if (argc > 2) {
 		printf("%s\n", path);

@@ -7,8 +7,8 @@
 #include "lab/varint.h"
 
 #define FORMAT 1
-#define LEVEL 6					       /* of zstd; columns are short */
-#define ZSTD_WORTH 32				       /* below, a frame's overhead eats the gain */
+#define LEVEL 1	      /* of zstd: more finds no more, the random bits are kept apart */
+#define ZSTD_WORTH 32 /* below, a frame's overhead eats the gain */
 #define PROCESS_MAX (2 * VARINT_MAX + 2 + DAEMON_NAME) /* bytes, at worst */
 #define PROCESS_MIN 4
 enum process_flag { PROCESS_KERNEL = 1, PROCESS_OWN = 2, PROCESS_FLAGS = 4 };

@@ -33,37 +33,26 @@ int lab_read_identity(struct lab *lab, int64_t machine, char identity[17], struc
 	return result;
 }
 
-int lab_change_by_text(struct lab *lab, const char *sql, const char *text, const char *doing,
-		       struct error *err)
+int lab_change(struct lab *lab, const char *sql, int64_t id, const char *doing, struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
 	if (lab_prepare(lab, &stmt, sql, doing, err))
 		return -1;
-	sqlite3_bind_text(stmt, 1, text, -1, SQLITE_STATIC);
+	if (sqlite3_bind_parameter_count(stmt))
+		sqlite3_bind_int64(stmt, 1, id);
 	int result = lab_done(lab, stmt, doing, err);
 	sqlite3_finalize(stmt);
 	return result;
 }
 
-int lab_change_by_id(struct lab *lab, const char *sql, int64_t id, const char *doing,
-		     struct error *err)
-{
-	sqlite3_stmt *stmt = NULL;
-	if (lab_prepare(lab, &stmt, sql, doing, err))
-		return -1;
-	sqlite3_bind_int64(stmt, 1, id);
-	int result = lab_done(lab, stmt, doing, err);
-	sqlite3_finalize(stmt);
-	return result;
-}
-
-int lab_number_by_text(struct lab *lab, const char *sql, const char *text, int64_t *value,
-		       struct error *err)
+int lab_number(struct lab *lab, const char *sql, const char *text, int64_t *value,
+	       struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
 	if (lab_prepare(lab, &stmt, sql, "read", err))
 		return -1;
-	sqlite3_bind_text(stmt, 1, text, -1, SQLITE_STATIC);
+	if (text)
+		sqlite3_bind_text(stmt, 1, text, -1, SQLITE_STATIC);
 	int rc = sqlite3_step(stmt), result = 0;
 	*value = rc == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
@@ -166,29 +155,37 @@ static int check_name(const char *name, struct error *err)
 
 /* ---- reading ---- */
 
+struct reader {
+	struct lab *lab;
+	cutoff_list *into;
+	struct error *err;
+};
+
+static int read_cutoff(void *context, sqlite3_stmt *stmt)
+{
+	struct reader *r = context;
+	struct cutoff c = { 0 };
+	int at = 0;
+	if (fields_read(stmt, &at, cutoff_fields, &c) || !*c.daemon || check_range(&c, NULL))
+		return lab_damaged(r->lab, r->err, "a cutoff has impossible values");
+	c.id = sqlite3_column_int64(stmt, at);
+	array_push(r->into, c);
+	return 0;
+}
+
 static int read_cutoffs(struct lab *lab, const char *identity, cutoff_list *into, struct error *err)
 {
 	struct strbuf columns = { 0 }, sql = { 0 };
+	struct reader r = { lab, into, err };
 	sqlite3_stmt *stmt = NULL;
 	fields_columns(cutoff_fields, false, &columns);
 	strbuf_printf(&sql, "SELECT %s, id FROM cutoff WHERE identity = ? ORDER BY daemon, from_ns",
 		      columns.text);
-	int rc = SQLITE_DONE, result = lab_prepare(lab, &stmt, sql.text, "read", err);
-	if (!result)
+	int result = lab_prepare(lab, &stmt, sql.text, "read", err);
+	if (!result) {
 		sqlite3_bind_text(stmt, 1, identity, -1, SQLITE_STATIC);
-	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-		struct cutoff c = { 0 };
-		int at = 0;
-		if (fields_read(stmt, &at, cutoff_fields, &c) || !*c.daemon ||
-		    check_range(&c, NULL))
-			result = lab_damaged(lab, err, "a cutoff has impossible values");
-		c.id = sqlite3_column_int64(stmt, at);
-		if (!result)
-			array_push(into, c);
+		result = lab_each_row(lab, stmt, read_cutoff, &r, err);
 	}
-	if (!result && rc != SQLITE_DONE)
-		result = lab_fail(lab, err, "read");
-	sqlite3_finalize(stmt);
 	strbuf_release(&columns);
 	strbuf_release(&sql);
 	return result;
@@ -219,8 +216,8 @@ static int read_origin(struct lab *lab, const char *identity, struct lab_cutoffs
 		return -1;
 	if (into->study)
 		return lab_get_machine(lab, machine, &into->machine, err);
-	return lab_number_by_text(lab, "SELECT max(edited_at_ns) FROM cutoff WHERE identity = ?",
-				  identity, &into->made_at_ns, err);
+	return lab_number(lab, "SELECT max(edited_at_ns) FROM cutoff WHERE identity = ?", identity,
+			  &into->made_at_ns, err);
 }
 
 int lab_get_cutoffs(struct lab *lab, const struct machine *m, struct lab_cutoffs *into,
@@ -283,20 +280,23 @@ int lab_put_in_force(struct lab *lab, const char *identity, int64_t study,
 		     const struct cutoff *list, size_t count, enum cutoff_winner winner,
 		     int64_t *ids, struct error *err)
 {
-	cutoff_list edited = { 0 };
-	int result = lab_change_by_text(lab, "DELETE FROM cutoff WHERE identity = ? AND NOT edited",
-					identity, changing, err) ||
-		     read_cutoffs(lab, identity, &edited, err);
-	for (size_t i = 0; winner == STUDY_WINS && i < edited.count && !result; i++)
-		if (find_overlap(&edited.items[i], list, count))
-			result = lab_change_by_id(lab, "DELETE FROM cutoff WHERE id = ?",
-						  edited.items[i].id, changing, err);
+	cutoff_list before = { 0 };
+	int result = read_cutoffs(lab, identity, &before, err);
+	size_t kept = 0;
+	for (size_t i = 0; i < before.count && !result; i++) {
+		struct cutoff c = before.items[i];
+		if (c.edited && (winner == EDITED_WINS || !find_overlap(&c, list, count)))
+			before.items[kept++] = c;
+		else
+			result = lab_change(lab, "DELETE FROM cutoff WHERE id = ?", c.id, changing,
+					    err);
+	}
 	for (size_t i = 0; i < count && !result; i++) {
 		ids[i] = 0;
-		if (winner == STUDY_WINS || !find_overlap(&list[i], edited.items, edited.count))
+		if (!find_overlap(&list[i], before.items, kept))
 			result = store(lab, identity, study, &list[i], &ids[i], err);
 	}
-	array_release(&edited);
+	array_release(&before);
 	return result;
 }
 

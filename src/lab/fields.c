@@ -199,3 +199,15 @@ int fields_read(sqlite3_stmt *stmt, int *at, const struct field *f, void *object
 	}
 	return 0;
 }
+
+int lab_each_row(struct lab *lab, sqlite3_stmt *stmt, lab_read_fn row, void *context,
+		 struct error *err)
+{
+	int rc = SQLITE_DONE, result = 0;
+	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+		result = row(context, stmt);
+	if (!result && rc != SQLITE_DONE)
+		result = lab_fail(lab, err, "read");
+	sqlite3_finalize(stmt);
+	return result;
+}

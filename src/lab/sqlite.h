@@ -48,6 +48,12 @@ int lab_prepare(struct lab *lab, sqlite3_stmt **out, const char *sql, const char
 /* Steps a statement that gives no rows and resets it. */
 int lab_done(struct lab *lab, sqlite3_stmt *stmt, const char *doing, struct error *err);
 
+/* Gives each row to the function, until that returns something else than 0, and finalizes the
+ * statement. */
+typedef int (*lab_read_fn)(void *context, sqlite3_stmt *stmt);
+int lab_each_row(struct lab *lab, sqlite3_stmt *stmt, lab_read_fn row, void *context,
+		 struct error *err);
+
 int lab_begin(struct lab *lab, const char *doing, struct error *err);
 int lab_commit(struct lab *lab, const char *doing, struct error *err);
 void lab_rollback(struct lab *lab); /* leaves no transaction behind, whatever happened */

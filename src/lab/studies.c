@@ -9,12 +9,16 @@
 	{                                                    \
 		name, kind, 0, offsetof(struct type, member) \
 	}
-#define PERIOD(type, member)                                               \
-	F(type, member.found, FIELD_BOOL, "period_found"),                 \
-		F(type, member.uncertain, FIELD_BOOL, "period_uncertain"), \
-		F(type, member.samples, FIELD_REAL, "period_samples"),     \
-		F(type, member.ns, FIELD_U64, "period_ns"),                \
-		F(type, member.error_ns, FIELD_U64, "period_error_ns")
+/* A struct study_period within: `at` is its offset. */
+#define P(at, member, kind, name)                                           \
+	{                                                                   \
+		name, kind, 0, (at) + offsetof(struct study_period, member) \
+	}
+#define PERIOD(at)                                                                               \
+	P(at, found, FIELD_BOOL, "period_found"),                                                \
+		P(at, uncertain, FIELD_BOOL, "period_uncertain"),                                \
+		P(at, samples, FIELD_REAL, "period_samples"), P(at, ns, FIELD_U64, "period_ns"), \
+		P(at, error_ns, FIELD_U64, "period_error_ns")
 
 static const struct field row_fields[] = {
 	{ "source", FIELD_ENUM, STUDY_SOURCES, offsetof(struct study, source) },
@@ -56,17 +60,22 @@ static const struct field level_fields[] = {
 
 static const struct field daemon_fields[] = {
 	{ "name", FIELD_NAME, DAEMON_NAME, offsetof(struct study_daemon, name) },
-	PERIOD(study_daemon, period),
+	PERIOD(offsetof(struct study_daemon, period)),
 	{ 0 },
 };
 
 #define S(member, kind) F(study_seen, member, kind, #member)
 static const struct field seen_fields[] = {
-	S(cluster_executions, FIELD_U32), S(cluster_max_ns, FIELD_U64),
-	S(cluster_sigma_ns, FIELD_REAL),  S(long_executions, FIELD_U32),
-	S(long_least_ns, FIELD_U64),	  S(long_most_ns, FIELD_U64),
-	PERIOD(study_seen, period),	  S(has_cutoff, FIELD_BOOL),
-	S(cutoff_ns, FIELD_U64),	  { 0 },
+	S(cluster_executions, FIELD_U32),
+	S(cluster_max_ns, FIELD_U64),
+	S(cluster_sigma_ns, FIELD_REAL),
+	S(long_executions, FIELD_U32),
+	S(long_least_ns, FIELD_U64),
+	S(long_most_ns, FIELD_U64),
+	PERIOD(offsetof(struct study_seen, period)),
+	S(has_cutoff, FIELD_BOOL),
+	S(cutoff_ns, FIELD_U64),
+	{ 0 },
 };
 #undef S
 
@@ -245,6 +254,23 @@ static const struct field list_fields[] = {
 	{ 0 },
 };
 
+struct lister {
+	struct lab *lab;
+	lab_study_list *into;
+	struct error *err;
+};
+
+static int list_study(void *context, sqlite3_stmt *stmt)
+{
+	struct lister *l = context;
+	struct lab_study_row row = { 0 };
+	int at = 0;
+	if (fields_read(stmt, &at, list_fields, &row))
+		return lab_damaged(l->lab, l->err, "a study has impossible values");
+	array_push(l->into, row);
+	return 0;
+}
+
 int lab_list_studies_of_daemons(struct lab *lab, lab_study_list *into, struct error *err)
 {
 	static const char sql[] =
@@ -256,19 +282,11 @@ int lab_list_studies_of_daemons(struct lab *lab, lab_study_list *into, struct er
 		" (SELECT count(*) FROM daemon_study_cutoff WHERE study = s.id),"
 		" NOT EXISTS (" NEWER ") FROM daemon_study s ORDER BY s.id DESC";
 	sqlite3_stmt *stmt = NULL;
+	struct lister l = { lab, into, err };
 	size_t had = into->count;
-	int rc = SQLITE_DONE, result = lab_prepare(lab, &stmt, sql, "read", err);
-	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-		struct lab_study_row row = { 0 };
-		int at = 0;
-		if (fields_read(stmt, &at, list_fields, &row))
-			result = lab_damaged(lab, err, "a study has impossible values");
-		else
-			array_push(into, row);
-	}
-	if (!result && rc != SQLITE_DONE)
-		result = lab_fail(lab, err, "read");
-	sqlite3_finalize(stmt);
+	if (lab_prepare(lab, &stmt, sql, "read", err))
+		return -1;
+	int result = lab_each_row(lab, stmt, list_study, &l, err);
 	if (result)
 		into->count = had;
 	return result;
@@ -335,13 +353,13 @@ static int delete_study(struct lab *lab, int64_t id, struct error *err)
 		return error_hint(err, "'tare sql \"SELECT id, made_at FROM studies\"' shows them");
 	}
 	/* its cutoffs and all of its rows go with it */
-	if (lab_change_by_id(lab, "DELETE FROM daemon_study WHERE id = ?", id,
-			     "remove the study from", err))
+	if (lab_change(lab, "DELETE FROM daemon_study WHERE id = ?", id, "remove the study from",
+		       err))
 		return -1;
 	if (!newest)
 		return 0;
-	if (lab_number_by_text(lab, "SELECT max(id) FROM daemon_study WHERE identity = ?", identity,
-			       &before, err))
+	if (lab_number(lab, "SELECT max(id) FROM daemon_study WHERE identity = ?", identity,
+		       &before, err))
 		return -1;
 	return before ? reinstate(lab, before, identity, err) : 0;
 }

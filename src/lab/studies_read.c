@@ -8,6 +8,7 @@
 
 struct reader {
 	struct lab *lab;
+	enum study_table table; /* being read */
 	struct study study;
 	size_t seen; /* rows read */
 	struct error *err;
@@ -42,9 +43,11 @@ static int read_list(sqlite3_stmt *stmt, int column, number_list *into)
 	}
 }
 
-static struct study_run *run_at(struct reader *r, int64_t length)
+/* STUDY_LENGTHS: none of them. */
+static enum study_length length_in(sqlite3_stmt *stmt, int column)
 {
-	return length >= 0 && length < STUDY_LENGTHS ? &r->study.runs[length] : NULL;
+	int64_t length = sqlite3_column_int64(stmt, column);
+	return length >= 0 && length < STUDY_LENGTHS ? (enum study_length)length : STUDY_LENGTHS;
 }
 
 static int read_row(struct reader *r, sqlite3_stmt *stmt)
@@ -52,7 +55,7 @@ static int read_row(struct reader *r, sqlite3_stmt *stmt)
 	int at = 0;
 	if (fields_read(stmt, &at, study_tables[STUDY_ROW].fields, &r->study))
 		return impossible(r);
-	r->study.id = sqlite3_column_int64(stmt, at + 1);
+	r->study.id = sqlite3_column_int64(stmt, at);
 	return 0;
 }
 
@@ -61,14 +64,14 @@ static int read_run(struct reader *r, sqlite3_stmt *stmt)
 	int at = 0;
 	struct study_run run = { .present = true };
 	int failed = fields_read(stmt, &at, study_tables[STUDY_RUN].fields, &run);
-	struct study_run *into = run_at(r, sqlite3_column_int64(stmt, at + 1));
-	if (failed || !into || read_list(stmt, at + 2, &run.l_samples) ||
+	enum study_length length = length_in(stmt, at + 1);
+	if (failed || length == STUDY_LENGTHS || read_list(stmt, at + 2, &run.l_samples) ||
 	    read_list(stmt, at + 3, &run.dropped)) {
 		array_release(&run.l_samples);
 		array_release(&run.dropped);
 		return impossible(r);
 	}
-	*into = run;
+	r->study.runs[length] = run;
 	return 0;
 }
 
@@ -77,9 +80,11 @@ static int read_level(struct reader *r, sqlite3_stmt *stmt)
 	int at = 0;
 	struct study_level level = { 0 };
 	int failed = fields_read(stmt, &at, study_tables[STUDY_LEVEL].fields, &level);
-	struct study_run *run = run_at(r, sqlite3_column_int64(stmt, at + 1));
-	if (failed || !run || !run->present ||
-	    sqlite3_column_int64(stmt, at + 2) != (int64_t)run->levels.count)
+	enum study_length length = length_in(stmt, at + 1);
+	if (failed || length == STUDY_LENGTHS)
+		return impossible(r);
+	struct study_run *run = &r->study.runs[length];
+	if (!run->present || sqlite3_column_int64(stmt, at + 2) != (int64_t)run->levels.count)
 		return impossible(r);
 	array_push(&run->levels, level);
 	return 0;
@@ -131,32 +136,33 @@ static int read_cutoff(struct reader *r, sqlite3_stmt *stmt)
 	return 0;
 }
 
-static int read_table(struct reader *r, enum study_table t, int64_t study)
+static int read_any(void *context, sqlite3_stmt *stmt)
 {
 	static int (*const rows[STUDY_TABLES])(struct reader *, sqlite3_stmt *) = {
 		[STUDY_ROW] = read_row,	    [STUDY_RUN] = read_run,
 		[STUDY_LEVEL] = read_level, [STUDY_DAEMON] = read_daemon,
 		[STUDY_SEEN] = read_seen,   [STUDY_CUTOFF] = read_cutoff,
 	};
+	struct reader *r = context;
+	return rows[r->table](r, stmt);
+}
+
+static int read_table(struct reader *r, int64_t study)
+{
+	const struct study_table_spec *spec = &study_tables[r->table];
 	struct strbuf columns = { 0 }, sql = { 0 };
-	fields_columns(study_tables[t].fields, false, &columns);
-	if (t == STUDY_ROW)
-		strbuf_printf(&sql, "SELECT %s, %s, id FROM %s WHERE id = ?", columns.text,
-			      study_tables[t].more, study_tables[t].name);
+	sqlite3_stmt *stmt = NULL;
+	fields_columns(spec->fields, false, &columns);
+	if (r->table == STUDY_ROW)
+		strbuf_printf(&sql, "SELECT %s, id FROM %s WHERE id = ?", columns.text, spec->name);
 	else /* the keys come first of what is behind the fields */
 		strbuf_printf(&sql, "SELECT %s, %s FROM %s WHERE study = ? ORDER BY %s",
-			      columns.text, study_tables[t].more, study_tables[t].name,
-			      study_tables[t].more);
-	sqlite3_stmt *stmt = NULL;
-	int rc = SQLITE_DONE, result = lab_prepare(r->lab, &stmt, sql.text, "read", r->err);
+			      columns.text, spec->more, spec->name, spec->more);
+	int result = lab_prepare(r->lab, &stmt, sql.text, "read", r->err);
 	if (!result) {
 		sqlite3_bind_int64(stmt, 1, study);
-		while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
-			result = rows[t](r, stmt);
-		if (!result && rc != SQLITE_DONE)
-			result = lab_fail(r->lab, r->err, "read");
+		result = lab_each_row(r->lab, stmt, read_any, r, r->err);
 	}
-	sqlite3_finalize(stmt);
 	strbuf_release(&columns);
 	strbuf_release(&sql);
 	return result;
@@ -168,12 +174,12 @@ static int read_all(struct reader *r, const struct machine *m, int64_t id)
 	int result = 0;
 	if (!id) {
 		machine_identity(m, identity);
-		result = lab_number_by_text(r->lab,
-					    "SELECT max(id) FROM daemon_study WHERE identity = ?",
-					    identity, &id, r->err);
+		result = lab_number(r->lab, "SELECT max(id) FROM daemon_study WHERE identity = ?",
+				    identity, &id, r->err);
 	}
 	for (int t = 0; t < STUDY_TABLES && !result; t++) {
-		result = read_table(r, (enum study_table)t, id);
+		r->table = (enum study_table)t;
+		result = read_table(r, id);
 		if (!result && !r->study.id)
 			return 0;
 	}

@@ -106,23 +106,49 @@ static int add_chunk(struct lab *lab, int64_t watch, const struct bursts *b,
 	return result;
 }
 
+/* The newest of the oldest chunks that have to go before `newest`, 0: none has to. Only those are
+ * looked at, and the index of all: a watch of days has thousands. */
+static int find_surplus(struct lab *lab, int64_t newest, uint64_t keep_bytes, int64_t *last,
+			struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	int64_t total = 0;
+	int rc = SQLITE_DONE;
+	*last = 0;
+	if (lab_number(lab, "SELECT sum(bytes) FROM watch_chunk", NULL, &total, err))
+		return -1;
+	if (total <= 0 || (uint64_t)total <= keep_bytes)
+		return 0;
+	if (lab_prepare(lab, &stmt, "SELECT id, bytes FROM watch_chunk WHERE id < ? ORDER BY id",
+			"read", err))
+		return -1;
+	sqlite3_bind_int64(stmt, 1, newest);
+	while (total > 0 && (uint64_t)total > keep_bytes &&
+	       (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+		*last = sqlite3_column_int64(stmt, 0);
+		total -= sqlite3_column_int64(stmt, 1);
+	}
+	int result = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : lab_fail(lab, err, "read");
+	sqlite3_finalize(stmt);
+	return result;
+}
+
 /* The chunk just stored stays, whatever it takes. A watch of which nothing is left goes, unless it
  * may be continued. */
-static int make_room(struct lab *lab, uint64_t keep_bytes, struct error *err)
+static int make_room(struct lab *lab, int64_t newest, uint64_t keep_bytes, struct error *err)
 {
-	static const char drop[] =
-		"DELETE FROM watch_chunk WHERE id < (SELECT max(id) FROM watch_chunk) AND id IN"
-		" (SELECT id FROM (SELECT id, sum(bytes) OVER (ORDER BY id DESC) AS so_far"
-		"  FROM watch_chunk) WHERE so_far > ?)";
-	static const char tidy[] = "DELETE FROM watch WHERE status <> 0 AND NOT EXISTS"
-				   " (SELECT 1 FROM watch_chunk c WHERE c.watch = watch.id)"
-				   " AND ? > 0";
-	int64_t keep = keep_bytes < INT64_MAX ? (int64_t)keep_bytes : INT64_MAX;
-	if (!keep)
+	int64_t last = 0;
+	if (!keep_bytes)
 		return 0;
-	if (lab_change_by_id(lab, drop, keep, storing, err))
+	if (find_surplus(lab, newest, keep_bytes, &last, err))
 		return -1;
-	return sqlite3_changes(lab->db) ? lab_change_by_id(lab, tidy, keep, storing, err) : 0;
+	if (!last)
+		return 0;
+	return lab_change(lab, "DELETE FROM watch_chunk WHERE id <= ?", last, storing, err) ||
+	       lab_change(lab,
+			  "DELETE FROM watch WHERE status <> 0 AND NOT EXISTS"
+			  " (SELECT 1 FROM watch_chunk c WHERE c.watch = watch.id)",
+			  0, storing, err);
 }
 
 int lab_add_bursts(struct lab *lab, int64_t watch, const struct bursts *b, uint64_t keep_bytes,
@@ -138,7 +164,7 @@ int lab_add_bursts(struct lab *lab, int64_t watch, const struct bursts *b, uint6
 	if (!result)
 		result = need_watch(lab, watch, NULL, err) ||
 			 add_chunk(lab, watch, b, data, length, err) ||
-			 make_room(lab, keep_bytes, err);
+			 make_room(lab, sqlite3_last_insert_rowid(lab->db), keep_bytes, err);
 	if (!result)
 		result = lab_commit(lab, storing, err);
 	lab_rollback(lab);
@@ -181,7 +207,7 @@ int lab_remove_watch(struct lab *lab, int64_t watch, struct error *err)
 		result = error_hint(err, "stop it first");
 	}
 	if (!result)
-		result = lab_change_by_id(lab, "DELETE FROM watch WHERE id = ?", watch, doing, err);
+		result = lab_change(lab, "DELETE FROM watch WHERE id = ?", watch, doing, err);
 	if (!result)
 		result = lab_commit(lab, doing, err);
 	lab_rollback(lab);
@@ -203,6 +229,24 @@ static const struct field watch_fields[] = {
 };
 #undef W
 
+struct lister {
+	struct lab *lab;
+	lab_watch_list *into;
+	struct error *err;
+};
+
+static int list_watch(void *context, sqlite3_stmt *stmt)
+{
+	struct lister *l = context;
+	struct lab_watch_row row = { 0 };
+	int at = 0;
+	if (fields_read(stmt, &at, watch_fields, &row))
+		return lab_damaged(l->lab, l->err, "a watch has impossible values");
+	row.going = row.going && !lab_owner_gone(stmt, at);
+	array_push(l->into, row);
+	return 0;
+}
+
 int lab_list_watches(struct lab *lab, lab_watch_list *into, struct error *err)
 {
 	static const char sql[] =
@@ -213,20 +257,11 @@ int lab_list_watches(struct lab *lab, lab_watch_list *into, struct error *err)
 		" FROM watch w LEFT JOIN watch_chunk c ON c.watch = w.id GROUP BY w.id"
 		" ORDER BY w.id DESC";
 	sqlite3_stmt *stmt = NULL;
+	struct lister l = { lab, into, err };
 	size_t had = into->count;
-	int rc = SQLITE_DONE, result = lab_prepare(lab, &stmt, sql, "read", err);
-	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-		struct lab_watch_row row = { 0 };
-		int at = 0;
-		if (fields_read(stmt, &at, watch_fields, &row))
-			result = lab_damaged(lab, err, "a watch has impossible values");
-		row.going = row.going && !lab_owner_gone(stmt, at);
-		if (!result)
-			array_push(into, row);
-	}
-	if (!result && rc != SQLITE_DONE)
-		result = lab_fail(lab, err, "read");
-	sqlite3_finalize(stmt);
+	if (lab_prepare(lab, &stmt, sql, "read", err))
+		return -1;
+	int result = lab_each_row(lab, stmt, list_watch, &l, err);
 	if (result)
 		into->count = had;
 	return result;
@@ -282,7 +317,10 @@ static int read_chunk(struct lab *lab, sqlite3_stmt *stmt, int *at, struct burst
 }
 
 struct joiner {
+	struct lab *lab;
 	bursts_list *into;
+	int64_t since_ns, until_ns;
+	struct error *err;
 	int64_t watch; /* of the stretch last in the list; 0: none yet */
 	char boot[64];
 };
@@ -301,6 +339,19 @@ static void join(struct joiner *j, struct bursts *chunk, int64_t watch, const ch
 	}
 	j->watch = watch;
 	snprintf(j->boot, sizeof j->boot, "%s", boot);
+}
+
+static int join_chunk(void *context, sqlite3_stmt *stmt)
+{
+	struct joiner *j = context;
+	struct bursts chunk = { 0 };
+	int at = 0;
+	if (read_chunk(j->lab, stmt, &at, &chunk, j->err))
+		return -1;
+	trim(&chunk, j->since_ns, j->until_ns);
+	const char *boot = (const char *)sqlite3_column_text(stmt, at + 1);
+	join(j, &chunk, sqlite3_column_int64(stmt, at), boot ? boot : "");
+	return 0;
 }
 
 /* Watch by watch: two that went on at the same time are two stretches. */
@@ -324,34 +375,21 @@ static int select_chunks(struct lab *lab, sqlite3_stmt **stmt, struct error *err
 int lab_get_bursts(struct lab *lab, const struct machine *m, int64_t watch, int64_t since_ns,
 		   int64_t until_ns, bursts_list *into, struct error *err)
 {
-	struct joiner j = { .into = into };
+	struct joiner j = { .lab = lab, .into = into, .until_ns = until_ns, .err = err };
 	char identity[17];
 	sqlite3_stmt *stmt = NULL;
 	size_t had = into->count;
-	int rc = SQLITE_DONE;
 	if ((watch && need_watch(lab, watch, NULL, err)) || select_chunks(lab, &stmt, err))
 		return -1;
 	if (m) {
 		machine_identity(m, identity);
 		sqlite3_bind_text(stmt, 1, identity, -1, SQLITE_STATIC);
 	}
+	j.since_ns = since_ns ? since_ns : INT64_MIN;
 	sqlite3_bind_int64(stmt, 2, watch);
-	since_ns = since_ns ? since_ns : INT64_MIN;
-	sqlite3_bind_int64(stmt, 3, since_ns);
+	sqlite3_bind_int64(stmt, 3, j.since_ns);
 	sqlite3_bind_int64(stmt, 4, until_ns);
-	int result = 0;
-	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-		struct bursts chunk = { 0 };
-		int at = 0;
-		if ((result = read_chunk(lab, stmt, &at, &chunk, err)))
-			break;
-		trim(&chunk, since_ns, until_ns);
-		const char *boot = (const char *)sqlite3_column_text(stmt, at + 1);
-		join(&j, &chunk, sqlite3_column_int64(stmt, at), boot ? boot : "");
-	}
-	if (!result && rc != SQLITE_DONE)
-		result = lab_fail(lab, err, "read");
-	sqlite3_finalize(stmt);
+	int result = lab_each_row(lab, stmt, join_chunk, &j, err);
 	while (result && into->count > had)
 		bursts_release(&into->items[--into->count]);
 	return result;

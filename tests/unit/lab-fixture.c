@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -82,6 +83,24 @@ int64_t query(struct lab *lab, const char *sql)
 	int64_t value = INT64_MIN;
 	ok(lab_sql(lab, sql, note_number, &value, &err));
 	return value;
+}
+
+int64_t add_host(struct lab *lab, const char *host, const char *kernel, struct machine *m)
+{
+	int64_t id = 0;
+	*m = (struct machine){ 0 };
+	machine_set(m, "system.host", host);
+	machine_set(m, "kernel.release", kernel);
+	ok(lab_add_machine(lab, m, &id, &err));
+	return id;
+}
+
+void assert_refused(int failed, const char *text)
+{
+	assert_int_equal(failed, -1);
+	assert_int_equal(err.code, EXIT_USAGE);
+	if (!strstr(err.text, text))
+		fail_msg("'%s', not '%s'", err.text, text);
 }
 
 uint64_t random_number(void)

@@ -31,6 +31,11 @@ void execute_sql(const char *sql);
 /* The one integer that the statement gives. */
 int64_t query(struct lab *lab, const char *sql);
 
+/* A machine of that name, in the lab; the caller releases it. */
+int64_t add_host(struct lab *lab, const char *host, const char *kernel, struct machine *m);
+/* The call last made failed by its input (EXIT_USAGE) and says this. */
+void assert_refused(int failed, const char *text);
+
 uint64_t random_number(void);
 /* Small numbers and huge ones, zero and the largest, too. */
 uint64_t random_value(void);
