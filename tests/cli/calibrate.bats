@@ -139,6 +139,7 @@ has_samples() {
 	[ -e "$TARE_LAB" ] && [ "$(sql "SELECT count(*) FROM executions WHERE NOT warmup")" -ge "$1" ] 2>/dev/null
 }
 
+# bats test_tags=slow
 @test "calibrate: interrupted anywhere, it goes on where it stopped" {
 	for signal in INT KILL TERM; do
 		rm -f lab.db*
