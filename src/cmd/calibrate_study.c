@@ -218,13 +218,32 @@ void calibrate_print(const struct study *s, const struct machine *m,
 	strbuf_release(&out);
 }
 
-static int store(const struct calibrate_options *o, struct lab *lab, struct study *s,
-		 struct error *err)
+/* What it takes the place of. */
+struct replaced {
+	int64_t study;
+	size_t cutoffs;
+};
+
+static int note_replaced(struct lab *lab, const struct machine *m, struct replaced *into,
+			 struct error *err)
+{
+	struct lab_cutoffs before = { 0 };
+	int failed = lab_get_cutoffs(lab, m, &before, err);
+	into->study = before.study;
+	for (size_t i = 0; i < before.cutoffs.count; i++)
+		into->cutoffs += !before.cutoffs.items[i].edited;
+	lab_cutoffs_release(&before);
+	return failed;
+}
+
+static int store(const struct calibrate_options *o, struct lab *lab, const struct machine *m,
+		 struct study *s, struct replaced *replaced, struct error *err)
 {
 	if (o->no_store)
 		return 0;
 	if (s->machine)
-		return lab_add_study_of_daemons(lab, s, err);
+		return note_replaced(lab, m, replaced, err) ||
+		       lab_add_study_of_daemons(lab, s, err);
 	if (!o->quiet)
 		fputs("tare: not stored: which machine the samples are of is not known ('tare "
 		      "import --here'\n      says that it is this one)\n",
@@ -232,7 +251,7 @@ static int store(const struct calibrate_options *o, struct lab *lab, struct stud
 	return 0;
 }
 
-static void say_stored(const struct study *s)
+static void say_stored(const struct study *s, const struct replaced *replaced)
 {
 	printf("\nStudy %" PRId64 ": ", s->id);
 	if (s->cutoffs.count)
@@ -240,6 +259,12 @@ static void say_stored(const struct study *s)
 		       s->cutoffs.count, s->cutoffs.count == 1 ? " is" : "s are");
 	else
 		puts("it gives no cutoff");
+	if (replaced->study && replaced->cutoffs)
+		printf("It takes the place of study %" PRId64 ", whose %zu cutoff%s no longer; "
+		       "'tare cutoffs\nrm-study %" PRId64 "' would bring %s back\n",
+		       replaced->study, replaced->cutoffs,
+		       replaced->cutoffs == 1 ? " holds" : "s hold", s->id,
+		       replaced->cutoffs == 1 ? "it" : "them");
 }
 
 int calibrate_conclude(const struct calibrate_options *o, struct lab *lab,
@@ -247,6 +272,7 @@ int calibrate_conclude(const struct calibrate_options *o, struct lab *lab,
 {
 	struct study s = { 0 };
 	struct machine m = { 0 };
+	struct replaced replaced = { 0 };
 	bool *is_l[STUDY_LENGTHS] = { 0 };
 	if (check_counts(in, err))
 		return -1;
@@ -256,12 +282,12 @@ int calibrate_conclude(const struct calibrate_options *o, struct lab *lab,
 	s.made_at_ns = clock_realtime_ns();
 	s.machine = in->machine;
 	int failed = (s.machine && lab_get_machine(lab, s.machine, &m, err)) ||
-		     store(o, lab, &s, err);
+		     store(o, lab, &m, &s, &replaced, err);
 	if (!failed && (!o->quiet || o->json)) {
 		const struct calibrate_display d = { .json = o->json, .plot = o->plot };
 		calibrate_print(&s, s.machine ? &m : NULL, in, is_l, &d);
 		if (s.id && !o->json)
-			say_stored(&s);
+			say_stored(&s, &replaced);
 	}
 	for (int l = 0; l < STUDY_LENGTHS; l++)
 		free(is_l[l]);

@@ -73,6 +73,11 @@ static bool holds(enum emp_version v, const struct machine *machine, const struc
 		snprintf(why, EMP_WHY, "no process time was seen");
 		return false;
 	case EMP_V5:
+		if (!r->cutoffs.count && r->cutoffs.study) {
+			snprintf(why, EMP_WHY,
+				 "the study of this machine found no cutoff to apply");
+			return true;
+		}
 		if (!r->cutoffs.count)
 			snprintf(why, EMP_WHY, "no cutoffs of this machine: rule II alone");
 		else if (!r->cutoffs.hold)

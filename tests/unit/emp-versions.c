@@ -169,6 +169,10 @@ static void versions_without(void **state)
 	assert_string_equal(v.rows[EMP_V6].why, "v5 is not met");
 	assert_int_equal(v.rows[EMP_V5].dropped_cutoff, 0);
 	assert_int_equal(v.rows[EMP_V5].dropped_outside, 1);
+	/* a study that found nothing to drop is one */
+	emp_versions(&run, x, 14, &m, &(struct emp_options){ .origin.study = 3 }, &v);
+	assert_true(v.rows[EMP_V5].held);
+	assert_holds(v.rows[EMP_V5].why, "found no cutoff");
 	struct cutoff late = backup;
 	late.from_ns = 1000000000;
 	emp_versions(&run, x, 14, &m, &(struct emp_options){ .cutoffs = &late, .cutoff_count = 1 },
