@@ -10,51 +10,56 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "collect/collect.h"
-#include "record/noncritical.h"
+#include "measure/quiet.h"
 #include "report/daemons.h"
 
 #define DAY_NS INT64_C(86400000000000)
 
 /* ---- what has changed since ---- */
 
-static void compare_fact(const struct machine *then, const struct machine *now, const char *fact,
-			 cutoffs_change_list *into)
+void cutoffs_changes_here(const struct lab_cutoffs *c, const struct machine *now,
+			  cutoffs_change_list *into)
 {
-	const char *was = machine_get(then, fact), *is = machine_get(now, fact);
-	if (was && is && strcmp(was, is) != 0)
-		array_push(into, (struct cutoffs_change){ fact, was, is });
+	const struct quiet_options usual = { 0 };
+	struct quiet_status s;
+	bool quieted = quiet_is_journalled(&usual) && quiet_look(&usual, &s, NULL) == 0 &&
+		       s.quiet && !s.stale;
+	cutoffs_changes(&c->machine, now, quieted, into);
 }
 
-void cutoffs_changes(const struct machine *then, const struct machine *now,
-		     cutoffs_change_list *into)
+static void print_change(const struct cutoffs_change *c)
 {
-	static const char *const facts[] = { "kernel.release", "cpu.model", "cpu.present",
-					     "cpu.online",     "cpu.smt",   "system.timers" };
-	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-		compare_fact(then, now, facts[i], into);
-	for (unsigned k = 0; k < DAEMON_KINDS; k++)
-		compare_fact(then, now, daemon_kind_fact((enum daemon_kind)k), into);
+	char then[128], is[128];
+	if (c->name) {
+		text_display(c->then, then, sizeof then);
+		text_display(c->now, is, sizeof is);
+		printf("  %s: %s -> %s\n", c->fact, then, is);
+	}
+	if (c->come) {
+		text_display(c->come, is, sizeof is);
+		printf("  now runs %s\n", is);
+	}
+	if (c->gone) {
+		text_display(c->gone, then, sizeof then);
+		printf("  no longer runs %s\n", then);
+	}
 }
 
 static void print_changes(const struct lab_cutoffs *c, const struct machine *now)
 {
 	cutoffs_change_list changes = { 0 };
-	cutoffs_changes(&c->machine, now, &changes);
+	int64_t days;
+	cutoffs_changes_here(c, now, &changes);
 	if (changes.count)
 		puts("The machine has changed since:");
-	for (size_t i = 0; i < changes.count; i++) {
-		char then[128], is[128];
-		text_display(changes.items[i].then, then, sizeof then);
-		text_display(changes.items[i].now, is, sizeof is);
-		printf("  %s: %s -> %s\n", changes.items[i].fact, then, is);
-	}
-	int64_t days = (clock_realtime_ns() - c->made_at_ns) / DAY_NS;
-	bool old = c->made_at_ns && days > CUTOFFS_OLD_DAYS;
+	for (size_t i = 0; i < changes.count; i++)
+		print_change(&changes.items[i]);
+	bool old = cutoffs_old(c->made_at_ns, clock_realtime_ns(), &days);
 	if (old)
 		printf("They are %" PRId64 " days old.\n", days);
 	if (old || changes.count)
 		puts("'tare calibrate' makes a new study.");
-	array_release(&changes);
+	cutoffs_changes_release(&changes);
 }
 
 /* ---- listing ---- */
@@ -68,11 +73,18 @@ static void print_origin(const struct lab_cutoffs *c)
 		snprintf(age, sizeof age, "today");
 	else
 		snprintf(age, sizeof age, "%" PRId64 " day%s ago", days, days == 1 ? "" : "s");
-	if (c->study)
-		printf("In force on this machine: study %" PRId64 " of %s (%s)\n", c->study, date,
-		       age);
+	size_t edited = 0;
+	for (size_t i = 0; i < c->cutoffs.count; i++)
+		edited += c->cutoffs.items[i].edited;
+	if (!c->study)
+		printf("In force on this machine, by hand or imported, the oldest of %s (%s)\n",
+		       date, age);
+	else if (edited)
+		printf("In force on this machine: study %" PRId64 " of %s (%s), and %zu by hand or "
+		       "imported\n",
+		       c->study, date, age, edited);
 	else
-		printf("In force on this machine, by hand or imported, last on %s (%s)\n", date,
+		printf("In force on this machine: study %" PRId64 " of %s (%s)\n", c->study, date,
 		       age);
 }
 
@@ -186,21 +198,6 @@ static int list(int argc, char **argv)
 
 /* ---- editing ---- */
 
-int cutoffs_check_daemon(const char *name, struct error *err)
-{
-	char shown[64];
-	size_t n = strlen(name);
-	bool good = n > 0 && n < DAEMON_NAME;
-	for (size_t i = 0; i < n && good; i++)
-		good = (unsigned char)name[i] >= ' ' && name[i] != 0x7f;
-	if (good)
-		return 0;
-	text_display(name, shown, sizeof shown);
-	return error_set(err, EXIT_USAGE,
-			 "a daemon's name has 1 to %d printable bytes, unlike '%s'",
-			 DAEMON_NAME - 1, shown);
-}
-
 struct wanted {
 	const char *from, *below;
 	struct cutoff cutoff;
@@ -222,13 +219,13 @@ static int parse_wanted(const text_list *operands, struct wanted *w, struct erro
 		error_set(err, EXIT_USAGE, "cutoffs set takes a DAEMON and a CUTOFF");
 		return error_hint(err, "as in: tare cutoffs set rhn_check 281ms");
 	}
-	if (cutoffs_check_daemon(operands->items[0], err) ||
-	    parse_time("the CUTOFF", operands->items[1], &w->cutoff.cutoff_ns, err) ||
+	if (parse_time("the CUTOFF", operands->items[1], &w->cutoff.cutoff_ns, err) ||
 	    (w->from && parse_time("--from", w->from, &w->cutoff.from_ns, err)) ||
 	    (w->below && parse_time("--below", w->below, &w->cutoff.below_ns, err)))
 		return -1;
 	if (w->below && w->cutoff.below_ns <= w->cutoff.from_ns)
 		return error_set(err, EXIT_USAGE, "cutoffs set: --below is not above --from");
+	/* one that is cut off here is still too long for the lab */
 	snprintf(w->cutoff.daemon, sizeof w->cutoff.daemon, "%s", operands->items[0]);
 	return 0;
 }

@@ -6,19 +6,12 @@
 #include <jansson.h>
 
 #include "lab/lab.h"
+#include "protocol/cutoffs_validity.h"
 
-#define CUTOFFS_OLD_DAYS 90 /* of a study, after which the machine's daemons may be others */
-
-/* ---- what has changed since the study (cutoffs.c) ---- */
-
-struct cutoffs_change {
-	const char *fact;	/* "kernel.release" */
-	const char *then, *now; /* of the machines compared */
-};
-typedef ARRAY(struct cutoffs_change) cutoffs_change_list;
-/* Kernel, hardware, services. What either does not know is no change. */
-void cutoffs_changes(const struct machine *then, const struct machine *now,
-		     cutoffs_change_list *into);
+/* What has changed on this machine since they were made (cutoffs.c). That `tare quiet` stopped
+ * daemons is no change. */
+void cutoffs_changes_here(const struct lab_cutoffs *c, const struct machine *now,
+			  cutoffs_change_list *into);
 
 /* ---- as JSON (cutoffs_file.c) ---- */
 
@@ -26,16 +19,15 @@ void cutoffs_changes(const struct machine *then, const struct machine *now,
  * which the cutoffs are for. */
 json_t *cutoffs_to_json(const struct lab_cutoffs *c, const struct machine *now);
 /* Reads such a text, whoever wrote it. identity: of its machine; host: a name for it, to be shown.
+ * made_at_ns: 0 where it does not say. Whether the lab takes such cutoffs is not looked at.
  * EXIT_USAGE: it is none. */
 struct cutoffs_file {
+	int64_t made_at_ns;
 	char identity[17], host[64];
 	cutoff_list cutoffs;
 };
 int cutoffs_from_json(const char *text, size_t length, struct cutoffs_file *into,
 		      struct error *err);
-
-/* "rhn_check" is one, "" and "a\nb" are none. */
-int cutoffs_check_daemon(const char *name, struct error *err);
 
 /* ---- parts of the command; argv[0] is "cutoffs export" or the like ---- */
 

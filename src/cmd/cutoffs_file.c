@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -17,7 +18,7 @@
 #define FORMAT 1
 #define FILE_MOST 4000000u
 #define CUTOFFS_MOST 10000u
-#define DAY_NS INT64_C(86400000000000)
+#define SECOND_NS INT64_C(1000000000)
 
 /* ---- writing ---- */
 
@@ -55,14 +56,14 @@ static json_t *changes_json(const struct lab_cutoffs *c, const struct machine *n
 {
 	cutoffs_change_list changes = { 0 };
 	json_t *list = json_array();
-	cutoffs_changes(&c->machine, now, &changes);
+	cutoffs_changes_here(c, now, &changes);
 	*any = changes.count > 0;
 	for (size_t i = 0; i < changes.count; i++)
 		json_array_append_new(list,
 				      json_pack("{s:s, s:o, s:o}", "fact", changes.items[i].fact,
 						"then", text_or_null(changes.items[i].then), "now",
 						text_or_null(changes.items[i].now)));
-	array_release(&changes);
+	cutoffs_changes_release(&changes);
 	return list;
 }
 
@@ -74,7 +75,8 @@ json_t *cutoffs_to_json(const struct lab_cutoffs *c, const struct machine *now)
 	for (size_t i = 0; i < c->cutoffs.count; i++)
 		json_array_append_new(list, cutoff_json(&c->cutoffs.items[i]));
 	format_iso8601(c->made_at_ns, made);
-	bool old = clock_realtime_ns() - c->made_at_ns > CUTOFFS_OLD_DAYS * DAY_NS;
+	int64_t days;
+	bool old = cutoffs_old(c->made_at_ns, clock_realtime_ns(), &days);
 	return json_pack("{s:i, s:s, s:o, s:o, s:o, s:b, s:o, s:o}", "format", FORMAT, "kind", KIND,
 			 "machine", machine_json(now, &c->machine), "study",
 			 c->study ? json_integer((json_int_t)c->study) : json_null(), "made_at",
@@ -102,7 +104,6 @@ static bool read_ns(const json_t *value, uint64_t *into)
 static int read_one(const json_t *item, size_t index, cutoff_list *into, struct error *err)
 {
 	struct cutoff c = { 0 };
-	struct error why = ERROR_INIT;
 	const json_t *name = json_object_get(item, "daemon");
 	const json_t *below = json_object_get(item, "below_ns");
 	const char *text = json_string_value(name);
@@ -110,9 +111,6 @@ static int read_one(const json_t *item, size_t index, cutoff_list *into, struct 
 	if (!text || strlen(text) != json_string_length(name))
 		return error_set(err, EXIT_USAGE, "cutoff %zu of the file has no name of a daemon",
 				 index + 1);
-	if (cutoffs_check_daemon(text, &why))
-		return error_set(err, EXIT_USAGE, "cutoff %zu of the file: %s", index + 1,
-				 why.text);
 	if (!read_ns(json_object_get(item, "from_ns"), &c.from_ns) ||
 	    !read_ns(json_object_get(item, "cutoff_ns"), &c.cutoff_ns) ||
 	    !(json_is_null(below) || (read_ns(below, &c.below_ns) && c.below_ns > c.from_ns)))
@@ -120,32 +118,26 @@ static int read_one(const json_t *item, size_t index, cutoff_list *into, struct 
 				 "cutoff %zu of the file: from_ns, below_ns and cutoff_ns must be "
 				 "times in ns, below_ns above from_ns or null",
 				 index + 1);
+	/* one that is cut off here is still too long for the lab */
 	snprintf(c.daemon, sizeof c.daemon, "%s", text);
 	array_push(into, c);
 	return 0;
 }
 
-static int by_daemon_and_range(const void *a, const void *b)
+/* As format_iso8601() writes it; null where it is not known. */
+static int read_made_at(const json_t *value, struct cutoffs_file *into, struct error *err)
 {
-	const struct cutoff *x = a, *y = b;
-	int order = strcmp(x->daemon, y->daemon);
-	if (order)
-		return order;
-	return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
-}
-
-static int check_overlaps(cutoff_list *list, struct error *err)
-{
-	if (list->count)
-		qsort(list->items, list->count, sizeof *list->items, by_daemon_and_range);
-	for (size_t i = 1; i < list->count; i++) {
-		const struct cutoff *a = &list->items[i - 1], *b = a + 1;
-		if (strcmp(a->daemon, b->daemon) == 0 && (!a->below_ns || a->below_ns > b->from_ns))
-			return error_set(err, EXIT_USAGE,
-					 "the file has two cutoffs of '%s' for the same length of "
-					 "program",
-					 a->daemon);
-	}
+	struct tm date = { 0 };
+	if (!value || json_is_null(value))
+		return 0;
+	const char *text = json_string_value(value);
+	const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &date) : NULL;
+	time_t seconds = rest ? timegm(&date) : 0;
+	if (!rest || (*rest != '.' && *rest != 'Z') || seconds <= 0)
+		return bad(err, "its \"made_at\" is no date");
+	/* a clock that was ahead must not make them young for longer */
+	int64_t now = clock_realtime_ns();
+	into->made_at_ns = seconds > now / SECOND_NS ? now : seconds * SECOND_NS;
 	return 0;
 }
 
@@ -169,7 +161,8 @@ static int read_all(const json_t *all, struct cutoffs_file *into, struct error *
 		return bad(err, "its \"kind\" is not \"" KIND "\"");
 	if (json_integer_value(json_object_get(all, "format")) != FORMAT)
 		return bad(err, "its \"format\" is not known to this tare");
-	if (read_machine(json_object_get(all, "machine"), into, err))
+	if (read_machine(json_object_get(all, "machine"), into, err) ||
+	    read_made_at(json_object_get(all, "made_at"), into, err))
 		return -1;
 	if (!json_is_array(list))
 		return bad(err, "\"cutoffs\" is no list");
@@ -178,7 +171,7 @@ static int read_all(const json_t *all, struct cutoffs_file *into, struct error *
 	for (size_t i = 0; i < json_array_size(list); i++)
 		if (read_one(json_array_get(list, i), i, &into->cutoffs, err))
 			return -1;
-	return check_overlaps(&into->cutoffs, err);
+	return 0;
 }
 
 int cutoffs_from_json(const char *text, size_t length, struct cutoffs_file *into, struct error *err)
@@ -264,26 +257,6 @@ static int read_input(const char *path, struct strbuf *into, struct error *err)
 	return 0;
 }
 
-/* Those of the file's daemons go first, so that no range is in the way of another. */
-static int put_all(struct lab *lab, const struct machine *m, const cutoff_list *list,
-		   struct error *err)
-{
-	struct lab_cutoffs now = { 0 };
-	int failed = lab_get_cutoffs(lab, m, &now, err);
-	for (size_t i = 0; i < now.cutoffs.count && !failed; i++)
-		for (size_t j = 0; j < list->count; j++)
-			if (strcmp(now.cutoffs.items[i].daemon, list->items[j].daemon) == 0) {
-				failed = lab_remove_cutoff(lab, m, now.cutoffs.items[i].id, err);
-				break;
-			}
-	lab_cutoffs_release(&now);
-	for (size_t i = 0; i < list->count && !failed; i++) {
-		struct cutoff c = list->items[i];
-		failed = lab_put_cutoff(lab, m, &c, err);
-	}
-	return failed;
-}
-
 static int import_from(const char *path, const char *lab_file, bool force, struct error *err)
 {
 	struct lab *lab = NULL;
@@ -301,7 +274,8 @@ static int import_from(const char *path, const char *lab_file, bool force, struc
 					 "the same");
 	}
 	failed = failed || lab_open(&lab, lab_file, LAB_WRITE, err) ||
-		 put_all(lab, &now, &file.cutoffs, err);
+		 lab_replace_cutoffs(lab, &now, file.cutoffs.items, file.cutoffs.count,
+				     file.made_at_ns, err);
 	if (!failed)
 		printf("%zu cutoff%s imported\n", file.cutoffs.count,
 		       file.cutoffs.count == 1 ? "" : "s");

@@ -191,7 +191,15 @@ static int read_cutoffs(struct lab *lab, const char *identity, cutoff_list *into
 	return result;
 }
 
-/* Where they come from. */
+static bool has_found(const cutoff_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!list->items[i].edited)
+			return true;
+	return false;
+}
+
+/* Where they come from, those being read already. */
 static int read_origin(struct lab *lab, const char *identity, struct lab_cutoffs *into,
 		       struct error *err)
 {
@@ -214,9 +222,11 @@ static int read_origin(struct lab *lab, const char *identity, struct lab_cutoffs
 	sqlite3_finalize(stmt);
 	if (result)
 		return -1;
-	if (into->study)
+	/* a study none of whose cutoffs is left is not where these come from */
+	if (into->study && (!into->cutoffs.count || has_found(&into->cutoffs)))
 		return lab_get_machine(lab, machine, &into->machine, err);
-	return lab_number(lab, "SELECT max(edited_at_ns) FROM cutoff WHERE identity = ?", identity,
+	into->study = 0;
+	return lab_number(lab, "SELECT min(edited_at_ns) FROM cutoff WHERE identity = ?", identity,
 			  &into->made_at_ns, err);
 }
 
@@ -250,9 +260,9 @@ void lab_cutoffs_release(struct lab_cutoffs *c)
 
 /* ---- changing ---- */
 
-/* id 0: a new one. study 0: by hand, now. */
-static int store(struct lab *lab, const char *identity, int64_t study, const struct cutoff *c,
-		 int64_t *id, struct error *err)
+/* *id 0: a new one. Of a study, or else by hand at edited_at_ns. */
+static int store(struct lab *lab, const char *identity, int64_t study, int64_t edited_at_ns,
+		 const struct cutoff *c, int64_t *id, struct error *err)
 {
 	static const char sql[] =
 		"INSERT OR REPLACE INTO cutoff (id, identity, study, daemon, from_ns, below_ns,"
@@ -268,7 +278,7 @@ static int store(struct lab *lab, const char *identity, int64_t study, const str
 	sqlite3_bind_text(stmt, at++, identity, -1, SQLITE_STATIC);
 	sqlite3_bind_int64(stmt, at++, study);
 	fields_bind(stmt, &at, cutoff_fields, &stored);
-	sqlite3_bind_int64(stmt, at, study ? 0 : clock_realtime_ns());
+	sqlite3_bind_int64(stmt, at, edited_at_ns);
 	int result = lab_done(lab, stmt, changing, err);
 	sqlite3_finalize(stmt);
 	if (!result)
@@ -294,7 +304,7 @@ int lab_put_in_force(struct lab *lab, const char *identity, int64_t study,
 	for (size_t i = 0; i < count && !result; i++) {
 		ids[i] = 0;
 		if (!find_overlap(&list[i], before.items, kept))
-			result = store(lab, identity, study, &list[i], &ids[i], err);
+			result = store(lab, identity, study, 0, &list[i], &ids[i], err);
 	}
 	array_release(&before);
 	return result;
@@ -328,7 +338,7 @@ int lab_put_cutoff(struct lab *lab, const struct machine *m, struct cutoff *c, s
 	if (check_name(c->daemon, err) || check_range(c, err) || lab_begin(lab, changing, err))
 		return -1;
 	int result = read_cutoffs(lab, identity, &others, err) || fits(c, &others, err) ||
-		     store(lab, identity, 0, c, &id, err);
+		     store(lab, identity, 0, clock_realtime_ns(), c, &id, err);
 	if (!result)
 		result = lab_commit(lab, changing, err);
 	lab_rollback(lab);
@@ -338,6 +348,45 @@ int lab_put_cutoff(struct lab *lab, const struct machine *m, struct cutoff *c, s
 	c->id = id;
 	c->edited = true;
 	return 0;
+}
+
+static int remove_of_daemon(struct lab *lab, const char *identity, const char *daemon,
+			    struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	if (lab_prepare(lab, &stmt, "DELETE FROM cutoff WHERE identity = ? AND daemon = ?",
+			changing, err))
+		return -1;
+	sqlite3_bind_text(stmt, 1, identity, -1, SQLITE_STATIC);
+	sqlite3_bind_text(stmt, 2, daemon, -1, SQLITE_STATIC);
+	int result = lab_done(lab, stmt, changing, err);
+	sqlite3_finalize(stmt);
+	return result;
+}
+
+int lab_replace_cutoffs(struct lab *lab, const struct machine *m, const struct cutoff *list,
+			size_t count, int64_t made_at_ns, struct error *err)
+{
+	char identity[17];
+	int result = 0;
+	machine_identity(m, identity);
+	for (size_t i = 0; i < count; i++)
+		if (check_name(list[i].daemon, err))
+			return -1;
+	if (lab_check_cutoffs(list, count, err) || lab_begin(lab, changing, err))
+		return -1;
+	/* all go before any comes: a daemon may have several */
+	for (size_t i = 0; i < count && !result; i++)
+		result = remove_of_daemon(lab, identity, list[i].daemon, err);
+	for (size_t i = 0; i < count && !result; i++) {
+		int64_t id = 0;
+		result = store(lab, identity, 0, made_at_ns ? made_at_ns : clock_realtime_ns(),
+			       &list[i], &id, err);
+	}
+	if (!result)
+		result = lab_commit(lab, changing, err);
+	lab_rollback(lab);
+	return result;
 }
 
 int lab_remove_cutoff(struct lab *lab, const struct machine *m, int64_t id, struct error *err)

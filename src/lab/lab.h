@@ -144,7 +144,7 @@ int lab_remove_study_of_daemons(struct lab *lab, int64_t id, struct error *err);
 struct lab_cutoffs {
 	cutoff_list cutoffs;
 	int64_t study;		/* the newest of the machine; 0: all by hand or imported */
-	int64_t made_at_ns;	/* of the study, or the newest edit */
+	int64_t made_at_ns;	/* of the study, or without one of the oldest of them */
 	struct machine machine; /* as it was at the study; no facts: unknown */
 };
 int lab_get_cutoffs(struct lab *lab, const struct machine *m, struct lab_cutoffs *into,
@@ -153,6 +153,10 @@ void lab_cutoffs_release(struct lab_cutoffs *c);
 /* c->id 0: a new one; ranges of one daemon must not overlap (EXIT_USAGE). It is marked as edited.
  */
 int lab_put_cutoff(struct lab *lab, const struct machine *m, struct cutoff *c, struct error *err);
+/* These take the place of all that their daemons have, marked as edited, at made_at_ns (0: now).
+ * All or, when one is bad (EXIT_USAGE) or cannot be stored, none. */
+int lab_replace_cutoffs(struct lab *lab, const struct machine *m, const struct cutoff *list,
+			size_t count, int64_t made_at_ns, struct error *err);
 /* id 0: all of the machine's. */
 int lab_remove_cutoff(struct lab *lab, const struct machine *m, int64_t id, struct error *err);
 

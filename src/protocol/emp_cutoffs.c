@@ -7,11 +7,8 @@
 
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "protocol/cutoffs_validity.h"
 #include "protocol/emp_warnings.h"
-#include "record/noncritical.h"
-
-#define DAY_NS 86400000000000
-#define OLD_DAYS 90 /* by then a usual machine has had its updates */
 
 /* An execution of a daemon that is above its cutoff. */
 struct offence {
@@ -30,18 +27,6 @@ static void find_holding(const struct emp_options *options, double program_ns, c
 	}
 }
 
-/* What it ran: by the scheduler, or else by the tick. */
-static bool process_ns(const struct process *p, uint64_t *ns)
-{
-	if (p->present >> TASK_EXEC & 1)
-		*ns = p->value[TASK_EXEC];
-	else if (p->present >> TASK_USER & p->present >> TASK_SYSTEM & 1)
-		*ns = p->value[TASK_USER] + p->value[TASK_SYSTEM];
-	else
-		return false;
-	return true;
-}
-
 /* Above its cutoff by more times than the other. */
 static bool is_worse(const struct offence *a, const struct offence *b)
 {
@@ -55,7 +40,7 @@ static struct offence find_worst(const struct execution *x, const cutoff_list *h
 	for (size_t i = 0; i < x->processes.count; i++) {
 		const struct process *p = &x->processes.items[i];
 		struct offence o = { .process = p };
-		if (p->role != ROLE_DAEMON || !process_ns(p, &o.ns))
+		if (p->role != ROLE_DAEMON || !process_pt_ns(p, &o.ns))
 			continue;
 		for (size_t j = 0; j < holding->count; j++) {
 			o.cutoff = &holding->items[j];
@@ -173,10 +158,8 @@ static void warn_of_many(struct emp_result *r)
 
 static void warn_of_age(const struct run *run, struct emp_result *r)
 {
-	if (!r->cutoffs.made_at_ns || !run->started_at_ns)
-		return;
-	int64_t days = (run->started_at_ns - r->cutoffs.made_at_ns) / DAY_NS;
-	if (llabs(days) <= OLD_DAYS)
+	int64_t days;
+	if (!cutoffs_old(r->cutoffs.made_at_ns, run->started_at_ns, &days))
 		return;
 	struct emp_warning *w = add(r, "cutoffs_old");
 	snprintf(w->text, sizeof w->text, "the cutoffs were made %lld days %s this run",
@@ -184,66 +167,39 @@ static void warn_of_age(const struct run *run, struct emp_result *r)
 	snprintf(w->remedy, sizeof w->remedy, "study this machine again with `tare calibrate`");
 }
 
-/* Whether the list "cron, sshd" has the word of this length. */
-static bool lists(const char *list, const char *word, size_t length)
+static void put_change(const struct cutoffs_change *c, struct strbuf *out)
 {
-	while (list && *list) {
-		size_t n = strcspn(list, ", ");
-		if (n == length && !strncmp(list, word, n))
-			return true;
-		list += n + strspn(list + n, ", ");
-	}
-	return false;
+	if (c->name)
+		strbuf_printf(out, "%s%s %s, was %s", out->length ? "; " : "", c->name, c->now,
+			      c->then);
 }
 
-/* Words of a that b does not have, each after a comma where there is something before it. */
-static void put_only_in(const char *a, const char *b, struct strbuf *out)
+/* Of all kinds together, as a sentence has them: "now runs a, b". */
+static void put_daemons(const cutoffs_change_list *list, bool come, struct strbuf *out)
 {
-	while (a && *a) {
-		size_t n = strcspn(a, ", ");
-		if (n && !(n == 4 && !strncmp(a, "none", n)) && !lists(b, a, n))
-			strbuf_printf(out, "%s%.*s", out->length ? ", " : "", (int)n, a);
-		a += n + strspn(a + n, ", ");
+	struct strbuf words = { 0 };
+	for (size_t i = 0; i < list->count; i++) {
+		const char *some = come ? list->items[i].come : list->items[i].gone;
+		if (some)
+			strbuf_printf(&words, "%s%s", words.length ? ", " : "", some);
 	}
-}
-
-static void put_daemon_changes(const struct emp_origin *o, struct strbuf *out)
-{
-	struct strbuf come = { 0 }, gone = { 0 };
-	for (enum daemon_kind k = 0; k < DAEMON_KINDS; k++) {
-		const char *then = machine_get(o->then, daemon_kind_fact(k));
-		const char *now = machine_get(o->now, daemon_kind_fact(k));
-		/* updates come and go by themselves */
-		if (!then || !now || k == DAEMON_UPDATES)
-			continue;
-		put_only_in(now, then, &come);
-		if (!o->quieted)
-			put_only_in(then, now, &gone);
-	}
-	if (come.length)
-		strbuf_printf(out, "%snow runs %s", out->length ? "; " : "", come.text);
-	if (gone.length)
-		strbuf_printf(out, "%sno longer runs %s", out->length ? "; " : "", gone.text);
-	strbuf_release(&come);
-	strbuf_release(&gone);
+	if (words.length)
+		strbuf_printf(out, "%s%s %s", out->length ? "; " : "",
+			      come ? "now runs" : "no longer runs", words.text);
+	strbuf_release(&words);
 }
 
 static void warn_of_changes(const struct emp_origin *o, struct emp_result *r)
 {
-	static const struct {
-		const char *key, *name;
-	} facts[] = { { "kernel.release", "kernel" }, { "cpu.model", "CPU" } };
+	cutoffs_change_list list = { 0 };
 	struct strbuf text = { 0 };
 	if (!o->then || !o->now)
 		return;
-	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-		const char *then = machine_get(o->then, facts[i].key);
-		const char *now = machine_get(o->now, facts[i].key);
-		if (then && now && strcmp(then, now) != 0)
-			strbuf_printf(&text, "%s%s %s, was %s", text.length ? "; " : "",
-				      facts[i].name, now, then);
-	}
-	put_daemon_changes(o, &text);
+	cutoffs_changes(o->then, o->now, o->quieted, &list);
+	for (size_t i = 0; i < list.count; i++)
+		put_change(&list.items[i], &text);
+	put_daemons(&list, true, &text);
+	put_daemons(&list, false, &text);
 	if (text.length) {
 		char shown[192];
 		text_display(text.text, shown, sizeof shown);
@@ -255,6 +211,7 @@ static void warn_of_changes(const struct emp_origin *o, struct emp_result *r)
 			 "`tare calibrate`");
 	}
 	strbuf_release(&text);
+	cutoffs_changes_release(&list);
 }
 
 void emp_warn_of_cutoffs(const struct run *run, const struct emp_options *options,

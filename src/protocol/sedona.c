@@ -24,19 +24,6 @@ uint32_t sedona_name_index(struct sedona_run *r, const char *name)
 	return (uint32_t)(r->names.count - 1);
 }
 
-/* 0 where nothing was seen. */
-static uint64_t process_ns(const struct process *p)
-{
-	uint64_t ticks = 0;
-	if (p->present & UINT64_C(1) << TASK_EXEC)
-		return p->value[TASK_EXEC];
-	if (p->present & UINT64_C(1) << TASK_USER)
-		ticks += p->value[TASK_USER];
-	if (p->present & UINT64_C(1) << TASK_SYSTEM)
-		ticks += p->value[TASK_SYSTEM];
-	return ticks;
-}
-
 void sedona_run_of(const struct run *run, const struct execution *executions, size_t count,
 		   struct sedona_run *out)
 {
@@ -52,8 +39,8 @@ void sedona_run_of(const struct run *run, const struct execution *executions, si
 					   .first = out->executions.count };
 		for (size_t k = 0; k < x->processes.count; k++) {
 			const struct process *p = &x->processes.items[k];
-			uint64_t pt = process_ns(p);
-			if (p->role == ROLE_DAEMON && pt)
+			uint64_t pt;
+			if (p->role == ROLE_DAEMON && process_pt_ns(p, &pt) && pt)
 				array_push(&out->executions,
 					   (struct sedona_execution){
 						   sedona_name_index(out, p->name), pt });

@@ -39,6 +39,19 @@ const char *subject_kind_name(enum subject_kind kind)
 	return names[kind];
 }
 
+bool process_pt_ns(const struct process *p, uint64_t *ns)
+{
+	const uint64_t ticks = UINT64_C(1) << TASK_USER | UINT64_C(1) << TASK_SYSTEM;
+	*ns = 0;
+	if (p->present >> TASK_EXEC & 1)
+		*ns = p->value[TASK_EXEC];
+	else if ((p->present & ticks) == ticks)
+		*ns = p->value[TASK_USER] + p->value[TASK_SYSTEM];
+	else
+		return false;
+	return true;
+}
+
 void execution_release(struct execution *x)
 {
 	array_release(&x->processes);

@@ -45,6 +45,10 @@ struct process {
 	char name[17]; /* daemon_name() */
 };
 
+/* What it ran: by the scheduler, else by the tick, of which one half alone is no PT. False: not
+ * seen, and *ns is 0. */
+bool process_pt_ns(const struct process *p, uint64_t *ns);
+
 struct overall {
 	uint64_t present; /* bit per enum overall_measure */
 	uint64_t value[OVERALL_MEASURES];

@@ -67,6 +67,7 @@ row() {
 	refused "--below is not above --from" set cron 5ms --from 2s --below 1s
 	refused "1 to" set "" 5ms
 	refused "1 to" set "a name that is too long" 5ms
+	refused "1 to" set 0123456789abcdef 5ms
 	refused "1 to" set $'a\nb' 5ms
 	refused "2 ranges" set cron 5ms
 	refused "" set cron 5ms --from 5s --below 20s
@@ -108,6 +109,24 @@ row() {
 	[ "$(jq -r .machine.fingerprint file.json | grep -cE '^[0-9a-f]{16}$')" -eq 1 ]
 }
 
+@test "cutoffs: what is imported is as old as its file says" {
+	"$TARE" cutoffs set cron 5ms
+	"$TARE" cutoffs export file.json
+	[ "$(jq .valid file.json)" = true ]
+	jq '.made_at = "2024-02-29T12:00:00.000Z" | .study = 5' file.json >old.json
+	"$TARE" cutoffs import old.json
+	"$TARE" cutoffs --json |
+		jq -e '.made_at == "2024-02-29T12:00:00.000Z" and .study == null and .valid == false'
+	run "$TARE" cutoffs
+	[[ "$output" == *"by hand or imported"*"days old"* ]]
+	# a date to come, and none: now
+	for made in '"9999-12-31T23:59:59.999Z"' null; do
+		jq ".made_at = $made" file.json >new.json
+		"$TARE" cutoffs import new.json
+		"$TARE" cutoffs --json | jq -e '.valid and .made_at >= "2025" and .made_at < "9999"'
+	done
+}
+
 @test "cutoffs: those of another machine are refused, unless by force" {
 	"$TARE" cutoffs set cron 5ms
 	"$TARE" cutoffs export file.json
@@ -138,16 +157,22 @@ row() {
 	spoil 'del(.cutoffs)' 'no list'
 	spoil '.cutoffs[0] = 7' 'cutoff 1 of the file'
 	spoil '.cutoffs[0].daemon = null' 'no name of a daemon'
-	spoil '.cutoffs[0].daemon = ""' 'cutoff 1 of the file'
-	spoil '.cutoffs[0].daemon = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"' 'cutoff 1 of the file'
-	spoil '.cutoffs[0].daemon = "a\u0007b"' 'cutoff 1 of the file'
+	spoil '.cutoffs[0].daemon = ""' 'cannot be called'
+	spoil '.cutoffs[0].daemon = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"' 'cannot be called'
+	spoil '.cutoffs[0].daemon = "a\u0007b"' 'cannot be called'
+	# behind a good one, and one byte too long
+	spoil '.cutoffs[1] = (.cutoffs[0] | .daemon = "0123456789abcdef")' "called '0123456789abcdef'"
+	spoil '.cutoffs[1] = (.cutoffs[0] | .daemon = "")' 'cannot be called'
+	spoil '.made_at = "yesterday"' '"made_at" is no date'
+	spoil '.made_at = 7' '"made_at" is no date'
+	spoil '.made_at = "0000-01-01T00:00:00.000Z"' '"made_at" is no date'
 	spoil '.cutoffs[0].cutoff_ns = -1' 'times in ns'
 	spoil '.cutoffs[0].cutoff_ns = 1.5' 'times in ns'
 	spoil '.cutoffs[0].cutoff_ns = "5ms"' 'times in ns'
 	spoil 'del(.cutoffs[0].from_ns)' 'times in ns'
 	spoil '.cutoffs[0] |= (.from_ns = 5 | .below_ns = 5)' 'times in ns'
 	spoil '.cutoffs[0].below_ns = 0' 'times in ns'
-	spoil '.cutoffs += .cutoffs' 'two cutoffs of '
+	spoil '.cutoffs += .cutoffs' 'overlaps that of another'
 	spoil '.cutoffs = [range(10001) as $i | .cutoffs[0] | .daemon = "d\($i)"]' 'more than 10000'
 	spoil '[.]' '"kind"'
 	# what is no JSON at all

@@ -12,6 +12,7 @@
 
 #include "emp-fixture.h"
 #include "near.h"
+#include "protocol/cutoffs_validity.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 #define DAY_NS 86400000000000
@@ -292,9 +293,11 @@ static const char *changes(const char *then_text, const char *now_text, bool qui
 static void changed(void **state)
 {
 	(void)state;
-	static const char then[] = "kernel.release=6.1.0-9\ncpu.model=A\nnow.daemons.timed=cron\n"
-				   "now.daemons.service=cupsd,smartd\nnow.daemons.updates=apt\n"
-				   "now.daemons.ntp=none\n";
+	static const char then[] =
+		"kernel.release=6.1.0-9\ncpu.model=A\nnow.daemons.timed=cron\n"
+		"now.daemons.service=cupsd,smartd\nnow.daemons.updates=apt\n"
+		"now.daemons.ntp=none\ncpu.present=0-3\ncpu.online=0-1\ncpu.smt=on\n"
+		"system.timers=8\n";
 	static const struct {
 		const char *now;
 		bool quieted;
@@ -314,6 +317,8 @@ static void changed(void **state)
 		{ "now.daemons.service=none\nnow.daemons.timed=none\n", true, "" },
 		{ "now.daemons.service=dockerd\nnow.daemons.timed=none\n", true,
 		  "now runs dockerd" },
+		{ "cpu.present=0-7\ncpu.online=0-3\ncpu.smt=off\nsystem.timers=9\n", false,
+		  "CPUs present 0-7, was 0-3; CPUs online 0-3, was 0-1; SMT off, was on" },
 		{ "something=else\n", false, "" }, /* not known is no change */
 	};
 	for (size_t k = 0; k < COUNT(cases); k++) {
@@ -335,6 +340,41 @@ static void changed(void **state)
 	assert_holds(text, "now runs d0, d1, d2");
 	assert_true(strlen(text) < 256);
 	emp_result_release(&r);
+}
+
+/* What the warning is made of: each fact with the daemons that make the difference. */
+static void changes_listed(void **state)
+{
+	(void)state;
+	struct machine then = { 0 }, now = { 0 };
+	cutoffs_change_list list = { 0 };
+	machine_from_text(&then, "kernel.release=1\nnow.daemons.service=a, b\n"
+				 "now.daemons.timed=cron\nnow.daemons.updates=apt\n");
+	machine_from_text(&now, "kernel.release=2\nnow.daemons.service=b,c,d\n"
+				"now.daemons.timed=none\nnow.daemons.updates=dnf\n");
+	cutoffs_changes(&then, &now, false, &list);
+	assert_int_equal(list.count, 3);
+	assert_string_equal(list.items[0].fact, "kernel.release");
+	assert_string_equal(list.items[0].name, "kernel");
+	assert_string_equal(list.items[0].then, "1");
+	assert_string_equal(list.items[0].now, "2");
+	assert_string_equal(list.items[1].fact, "now.daemons.timed");
+	assert_null(list.items[1].name);
+	assert_null(list.items[1].come);
+	assert_string_equal(list.items[1].gone, "cron");
+	assert_string_equal(list.items[2].then, "a, b");
+	assert_string_equal(list.items[2].come, "c, d");
+	assert_string_equal(list.items[2].gone, "a");
+	cutoffs_changes_release(&list);
+	cutoffs_changes(&then, &now, true, &list);
+	assert_int_equal(list.count, 2);
+	assert_string_equal(list.items[1].come, "c, d");
+	assert_null(list.items[1].gone);
+	cutoffs_changes_release(&list);
+	cutoffs_changes(&then, &then, false, &list);
+	assert_int_equal(list.count, 0);
+	machine_release(&then);
+	machine_release(&now);
 }
 
 /* ---- the papers' samples ---- */
@@ -424,10 +464,11 @@ static void papers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(drops),   cmocka_unit_test(ticks_and_nothing),
-		cmocka_unit_test(lengths), cmocka_unit_test(then_rule_two),
-		cmocka_unit_test(many),	   cmocka_unit_test(age),
-		cmocka_unit_test(changed), cmocka_unit_test(papers),
+		cmocka_unit_test(drops),	  cmocka_unit_test(ticks_and_nothing),
+		cmocka_unit_test(lengths),	  cmocka_unit_test(then_rule_two),
+		cmocka_unit_test(many),		  cmocka_unit_test(age),
+		cmocka_unit_test(changed),	  cmocka_unit_test(papers),
+		cmocka_unit_test(changes_listed),
 	};
 	return cmocka_run_group_tests_name("emp-cutoffs", tests, NULL, NULL);
 }

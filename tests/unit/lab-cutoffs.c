@@ -40,14 +40,14 @@ static void a_study_replaces_cutoffs(void **state)
 	/* a study that found nothing */
 	struct study none = { .machine = machine };
 	ok(lab_add_study_of_daemons(lab, &none, &err));
-	in_force(lab, &m, 4, "cron:50-100=2* sshd:0-0=7*");
+	in_force(lab, &m, 0, "cron:50-100=2* sshd:0-0=7*"); /* none is the study's */
 	in_force(lab, &other, 0, "cron:0-0=9*");
 	/* removed again: the one before holds, but for what is edited */
 	put_new(lab, &m, "cron", 0, 5, 8);
 	ok(lab_remove_study_of_daemons(lab, 4, &err));
-	in_force(lab, &m, 3, "cron:0-5=8* cron:50-100=2* sshd:0-0=7*");
+	in_force(lab, &m, 0, "cron:0-5=8* cron:50-100=2* sshd:0-0=7*");
 	ok(lab_remove_study_of_daemons(lab, 1, &err)); /* not in force */
-	in_force(lab, &m, 3, "cron:0-5=8* cron:50-100=2* sshd:0-0=7*");
+	in_force(lab, &m, 0, "cron:0-5=8* cron:50-100=2* sshd:0-0=7*");
 	ok(lab_remove_study_of_daemons(lab, 3, &err));
 	in_force(lab, &m, 2, "atd:0-10=5 cron:0-5=8* cron:50-100=2* sshd:0-0=7*");
 	struct study expected = one_cutoff(machine, "atd", 0, 10);
@@ -59,7 +59,9 @@ static void a_study_replaces_cutoffs(void **state)
 	in_force(lab, &m, 0, "cron:0-5=8* cron:50-100=2* sshd:0-0=7*");
 	struct lab_cutoffs got = { 0 };
 	ok(lab_get_cutoffs(lab, &m, &got, &err));
-	assert_int_equal(got.made_at_ns, query(lab, "SELECT max(edited_at_ns) FROM cutoff"));
+	/* the oldest */
+	assert_int_equal(got.made_at_ns,
+			 query(lab, "SELECT edited_at_ns FROM cutoff WHERE daemon = 'sshd'"));
 	assert_int_equal(got.machine.facts.count, 0);
 	lab_cutoffs_release(&got);
 	lab_close(lab);
@@ -109,13 +111,13 @@ static void cutoffs_are_edited(void **state)
 	put_new(lab, &m, "cron", 0, 5, 0); /* up to where the next begins */
 	put_new(lab, &m, "0123456789abcde", 7, 8, INT64_MAX >> 40);
 	ok(put_cutoff(lab, &m, &second, "\xc3\xa4 (b)", 0, 0, 3)); /* of another daemon now */
-	in_force(lab, &m, 1,
+	in_force(lab, &m, 0,
 		 "0123456789abcde:7-8=8388607* cron:0-5=0* cron:5-20=99* \xc3\xa4 (b):0-0=3*");
 	assert_refused(lab_remove_cutoff(lab, &other, id, &err), "no cutoff");
 	assert_refused(lab_remove_cutoff(lab, &m, 99, &err), "no cutoff 99");
 	ok(lab_remove_cutoff(lab, &m, id, &err));
 	put_new(lab, &other, "cron", 0, 0, 1);
-	in_force(lab, &m, 1, "0123456789abcde:7-8=8388607* cron:0-5=0* \xc3\xa4 (b):0-0=3*");
+	in_force(lab, &m, 0, "0123456789abcde:7-8=8388607* cron:0-5=0* \xc3\xa4 (b):0-0=3*");
 	ok(lab_remove_cutoff(lab, &m, 0, &err));
 	ok(lab_remove_cutoff(lab, &m, 0, &err)); /* none is no error */
 	in_force(lab, &m, 1, "");
@@ -127,6 +129,60 @@ static void cutoffs_are_edited(void **state)
 	lab_close(lab);
 	machine_release(&m);
 	machine_release(&other);
+}
+
+/* As an import does. */
+static void cutoffs_are_replaced(void **state)
+{
+	(void)state;
+	struct machine m;
+	struct lab_cutoffs got = { 0 };
+	struct lab *lab = open_lab(LAB_WRITE);
+	int64_t machine = add_host(lab, "here", "6.1", &m);
+	struct cutoff list[] = { { .daemon = "cron", .from_ns = 3, .below_ns = 9, .cutoff_ns = 1 },
+				 { .daemon = "new", .cutoff_ns = 2 },
+				 { .daemon = "cron", .from_ns = 9, .cutoff_ns = 3 } };
+	add_one(lab, machine, "cron", 0, 10);
+	put_new(lab, &m, "cron", 10, 20, 7);
+	put_new(lab, &m, "atd", 0, 0, 8);
+	ok(lab_replace_cutoffs(lab, &m, list, 0, 1000, &err)); /* none is no change */
+	in_force(lab, &m, 1, "atd:0-0=8* cron:0-10=5 cron:10-20=7*");
+	/* a bad one at the end changes nothing */
+	const struct cutoff good = list[2];
+	static const struct {
+		struct cutoff bad;
+		const char *says;
+	} cases[] = {
+		{ { .daemon = "0123456789abcdef" }, "cannot be called" },
+		{ { .daemon = "" }, "cannot be called" },
+		{ { .daemon = "a\nb" }, "cannot be called" },
+		{ { .daemon = "cron", .from_ns = 8 }, "overlaps" },
+		{ { .daemon = "x", .from_ns = 5, .below_ns = 5 }, "cannot be for programs" },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		list[2] = cases[i].bad;
+		assert_refused(lab_replace_cutoffs(lab, &m, list, 3, 1000, &err), cases[i].says);
+		in_force(lab, &m, 1, "atd:0-0=8* cron:0-10=5 cron:10-20=7*");
+	}
+	list[2] = good;
+	/* nor does one that cannot be stored, when others are */
+	execute_sql("CREATE TRIGGER full BEFORE INSERT ON cutoff WHEN new.daemon = 'new'"
+		    " BEGIN SELECT raise(ABORT, 'full'); END");
+	assert_int_equal(lab_replace_cutoffs(lab, &m, list, 3, 1000, &err), -1);
+	in_force(lab, &m, 1, "atd:0-0=8* cron:0-10=5 cron:10-20=7*");
+	execute_sql("DROP TRIGGER full");
+	ok(lab_replace_cutoffs(lab, &m, list, 3, 1000, &err));
+	in_force(lab, &m, 0, "atd:0-0=8* cron:3-9=1* cron:9-0=3* new:0-0=2*");
+	ok(lab_get_cutoffs(lab, &m, &got, &err));
+	assert_int_equal(got.made_at_ns, 1000); /* as the file says; the oldest */
+	assert_int_equal(got.machine.facts.count, 0);
+	lab_cutoffs_release(&got);
+	ok(lab_replace_cutoffs(lab, &m, list, 3, 0, &err)); /* onto themselves; not known when */
+	ok(lab_get_cutoffs(lab, &m, &got, &err));
+	assert_true(got.made_at_ns > 1000 && got.cutoffs.count == 4);
+	lab_cutoffs_release(&got);
+	lab_close(lab);
+	machine_release(&m);
 }
 
 static void impossible_studies_are_refused(void **state)
@@ -173,6 +229,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_study_replaces_cutoffs),
 		TEST(cutoffs_are_edited),
+		TEST(cutoffs_are_replaced),
 		TEST(impossible_studies_are_refused),
 	};
 	return cmocka_run_group_tests_name("lab-cutoffs", tests, NULL, NULL);

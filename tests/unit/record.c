@@ -189,6 +189,34 @@ static void machines(void **state)
 	machine_release(&again);
 }
 
+/* By the scheduler, else by the tick with both its halves. */
+static void process_times(void **state)
+{
+	(void)state;
+	const uint64_t exec = 1u << TASK_EXEC, user = 1u << TASK_USER, system = 1u << TASK_SYSTEM;
+	static const uint64_t unset = 99;
+	const struct {
+		uint64_t present;
+		bool seen;
+		uint64_t ns;
+	} cases[] = { { exec | user | system, true, 7 },
+		      { exec, true, 7 },
+		      { exec | user, true, 7 },
+		      { user | system, true, 50 },
+		      { user, false, 0 },
+		      { system, false, 0 },
+		      { 0, false, 0 } };
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct process p = { .present = cases[i].present };
+		uint64_t ns = unset;
+		p.value[TASK_EXEC] = 7;
+		p.value[TASK_USER] = 20;
+		p.value[TASK_SYSTEM] = 30;
+		assert_int_equal(process_pt_ns(&p, &ns), cases[i].seen);
+		assert_int_equal(ns, cases[i].ns);
+	}
+}
+
 static void catalogue(void **state)
 {
 	(void)state;
@@ -206,6 +234,7 @@ int main(void)
 		cmocka_unit_test(differences),	  cmocka_unit_test(identities),
 		cmocka_unit_test(nothing_at_all), cmocka_unit_test(names),
 		cmocka_unit_test(machines),	  cmocka_unit_test(catalogue),
+		cmocka_unit_test(process_times),
 	};
 	return cmocka_run_group_tests_name("record", tests, NULL, NULL);
 }
