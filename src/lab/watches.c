@@ -204,7 +204,7 @@ int lab_remove_watch(struct lab *lab, int64_t watch, struct error *err)
 	int result = need_watch(lab, watch, &going, err);
 	if (!result && going) {
 		error_set(err, EXIT_USAGE, "watch %" PRId64 " is going", watch);
-		result = error_hint(err, "stop it first");
+		result = error_hint(err, "'tare calibrate --watch-stop' ends it");
 	}
 	if (!result)
 		result = lab_change(lab, "DELETE FROM watch WHERE id = ?", watch, doing, err);
