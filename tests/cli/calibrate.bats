@@ -331,7 +331,7 @@ studied() {
 	sqlite3 lab.db "PRAGMA wal_checkpoint(TRUNCATE)" >/dev/null
 	before=$(sha256sum <lab.db)
 	studied --length 2ms --no-store --json
-	[[ "$(jq -r '.machine["kernel.release"]' <<<"$output")" == older-* ]]
+	[[ "$(jq -r '.machine.facts["kernel.release"]' <<<"$output")" == older-* ]]
 	[ "$(sha256sum <lab.db)" = "$before" ]
 	studied --length 2ms
 	[[ "$output" != *"was made with kernel"* ]]
