@@ -124,6 +124,17 @@ static int parse_watch(struct calibrate_options *o, struct error *err)
 	return 0;
 }
 
+static int parse_removed(struct calibrate_options *o, struct error *err)
+{
+	long number;
+	if (!integer_parse(o->watch_rm, 1, INT64_MAX, &number)) {
+		refuse(err, "watch-rm", o->watch_rm, "the number of a watch");
+		return error_hint(err, "'tare calibrate --watch-status' lists them");
+	}
+	o->removed = number;
+	return 0;
+}
+
 static int parse_values(struct calibrate_options *o, struct error *err)
 {
 	if (o->cpus && !cpus_parse(o->cpus, &o->cpu_set))
@@ -140,21 +151,24 @@ static int parse_values(struct calibrate_options *o, struct error *err)
 		return parse_active(o, err);
 	if (o->mode == CALIBRATE_WATCH)
 		return parse_watch(o, err);
+	if (o->mode == CALIBRATE_REMOVE)
+		return parse_removed(o, err);
 	return parse_lengths(o, err);
 }
 
 /* ---- which way ---- */
 
 static const char *const mode_options[CALIBRATE_MODES] = {
-	"--active",	"--continue",	"--watch", "--watch-status",
-	"--watch-stop", "--from-watch", "--from",
+	"--active",	"--continue", "--watch",      "--watch-status",
+	"--watch-stop", "--watch-rm", "--from-watch", "--from",
 };
 
 static int choose_mode(struct calibrate_options *o, struct error *err)
 {
-	const bool given[CALIBRATE_MODES] = { o->active,       o->resume != NULL, o->watch != NULL,
-					      o->watch_status, o->watch_stop,	  o->from_watch,
-					      o->from != NULL };
+	const bool given[CALIBRATE_MODES] = { o->active,	o->resume != NULL,
+					      o->watch != NULL, o->watch_status,
+					      o->watch_stop,	o->watch_rm != NULL,
+					      o->from_watch,	o->from != NULL };
 	const char *first = NULL;
 	o->mode = CALIBRATE_ACTIVE;
 	for (unsigned m = 0; m < CALIBRATE_MODES; m++) {
@@ -237,6 +251,8 @@ static int dispatch(const struct calibrate_options *o, int argc, char **argv, st
 		return calibrate_watch_status(o, err);
 	case CALIBRATE_STOP:
 		return calibrate_watch_stop(o, err);
+	case CALIBRATE_REMOVE:
+		return calibrate_watch_remove(o, err);
 	case CALIBRATE_FROM_WATCH:
 		return calibrate_from_watch(o, err);
 	case CALIBRATE_FROM:
@@ -272,6 +288,8 @@ int cmd_calibrate(int argc, char **argv)
 		{ 0, "watch-status", OPTION_FLAG, &o.watch_status, NULL,
 		  "what the watch does, and what is on record" },
 		{ 0, "watch-stop", OPTION_FLAG, &o.watch_stop, NULL, "end the watch" },
+		{ 0, "watch-rm", OPTION_TEXT, &o.watch_rm, "WATCH",
+		  "remove a watch from what is on record", .rare = true },
 		{ 0, "foreground", OPTION_FLAG, &o.foreground, NULL, "watch until Ctrl-C",
 		  .rare = true },
 		{ 0, "keep", OPTION_TEXT, &o.keep, "SIZE",

@@ -17,6 +17,7 @@ enum calibrate_mode {
 	CALIBRATE_WATCH,
 	CALIBRATE_STATUS,
 	CALIBRATE_STOP,
+	CALIBRATE_REMOVE,
 	CALIBRATE_FROM_WATCH,
 	CALIBRATE_FROM,
 	CALIBRATE_MODES,
@@ -31,7 +32,7 @@ struct calibrate_part {
 struct calibrate_options {
 	bool active, watch_status, watch_stop, from_watch, foreground, plot, json, quiet, no_store;
 	const char *resume, *watch; /* "" when given without a value */
-	const char *from, *short_run, *long_run, *cpus, *keep, *since, *until, *lab;
+	const char *watch_rm, *from, *short_run, *long_run, *cpus, *keep, *since, *until, *lab;
 	text_list lengths;
 	int backend;
 	/* made by the check */
@@ -39,6 +40,7 @@ struct calibrate_options {
 	struct calibrate_part parts[STUDY_LENGTHS];
 	const char *second; /* of --from: the long run; NULL: none */
 	uint64_t duration_ns, keep_bytes;
+	int64_t removed;		    /* the watch of --watch-rm */
 	uint64_t windows_ns[STUDY_LENGTHS]; /* 0: not given */
 	int64_t since_ns, until_ns;	    /* 0: not given */
 	cpu_set_t cpu_set;
@@ -80,5 +82,6 @@ int calibrate_from_watch(const struct calibrate_options *o, struct error *err);
 int calibrate_watch(const struct calibrate_options *o, struct error *err);
 int calibrate_watch_status(const struct calibrate_options *o, struct error *err);
 int calibrate_watch_stop(const struct calibrate_options *o, struct error *err);
+int calibrate_watch_remove(const struct calibrate_options *o, struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* tare calibrate --watch-status and --watch-stop: asking the watch, and what is on record. */
+/* tare calibrate --watch-status, --watch-stop and --watch-rm: the watch, and what is on record. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -156,4 +156,15 @@ int calibrate_watch_stop(const struct calibrate_options *o, struct error *err)
 		       watch, control_number(all, "bursts"));
 	json_decref(all);
 	return failed;
+}
+
+int calibrate_watch_remove(const struct calibrate_options *o, struct error *err)
+{
+	struct lab *lab = NULL;
+	int failed = lab_open(&lab, o->lab, LAB_EDIT, err) ||
+		     lab_remove_watch(lab, o->removed, err);
+	if (!failed && !o->quiet)
+		printf("removed: watch %" PRId64 "\n", o->removed);
+	lab_close(lab);
+	return failed ? -1 : 0;
 }

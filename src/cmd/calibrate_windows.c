@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "cmd/calibrate.h"
@@ -54,6 +55,62 @@ static int load_record(const struct calibrate_options *o, struct lab *lab, const
 					     : "nothing was watched on this machine yet");
 	return error_hint(err, "'tare calibrate --watch' begins a watch");
 }
+
+/* ---- which machine it was ---- */
+
+static bool is_used(const struct calibrate_options *o, const struct lab_watch_row *w)
+{
+	return w->covered_ns && w->ended_at_ns > o->since_ns &&
+	       (!o->until_ns || w->begun_at_ns < o->until_ns);
+}
+
+static void warn_of_kernel(const struct lab_watch_row *w, const struct machine *then,
+			   const struct machine *newest)
+{
+	const char *was = machine_get(then, "kernel.release");
+	const char *is = machine_get(newest, "kernel.release");
+	if (was && is && strcmp(was, is) != 0)
+		fprintf(stderr,
+			"tare: watch %" PRId64 " was made with kernel %s, the newest with %s: "
+			"--since leaves\n      the older ones out\n",
+			w->id, was, is);
+}
+
+/* The study is of the machine as the newest watch found it, not as it is now. */
+static int find_machine(const struct calibrate_options *o, struct lab *lab, const struct machine *m,
+			int64_t *into, struct error *err)
+{
+	lab_watch_list list = { 0 };
+	struct machine newest = { 0 };
+	char here[17], there[17];
+	int64_t last = 0; /* that was looked at */
+	machine_identity(m, here);
+	int failed = lab_list_watches(lab, &list, err);
+	for (size_t i = 0; i < list.count && !failed; i++) {
+		const struct lab_watch_row *w = &list.items[i];
+		struct machine then = { 0 };
+		if (!is_used(o, w) || w->machine == last)
+			continue;
+		failed = lab_get_machine(lab, w->machine, &then, err);
+		machine_identity(&then, there);
+		last = w->machine;
+		if (!failed && strcmp(here, there) == 0) {
+			if (*into)
+				warn_of_kernel(w, &then, &newest);
+			else {
+				*into = w->machine;
+				newest = then;
+				then = (struct machine){ 0 };
+			}
+		}
+		machine_release(&then);
+	}
+	machine_release(&newest);
+	array_release(&list);
+	return failed ? -1 : 0;
+}
+
+/* ---- windows ---- */
 
 static uint64_t windows_of(const struct record *r, uint64_t length_ns)
 {
@@ -135,12 +192,18 @@ static int cut(const struct record *r, const uint64_t lengths[STUDY_LENGTHS], in
 	return 0;
 }
 
-static void say_record(const struct record *r, int cpu)
+static void say_record(const struct record *r, const struct calibrate_input *in, int cpu)
 {
-	char covered[32];
+	char covered[32], length[32];
 	text_duration((double)r->covered_ns, 3, covered, sizeof covered);
 	printf("Windows of CPU %d, from %s watched in %zu stretch%s\n", cpu, covered,
 	       r->parts.count, r->parts.count == 1 ? "" : "es");
+	for (int l = 0; l < STUDY_LENGTHS; l++) {
+		if (in->runs[l].samples.count < CALIBRATE_MOST)
+			continue;
+		text_duration((double)in->runs[l].length_ns, 3, length, sizeof length);
+		printf("Of those of %s the newest %d\n", length, CALIBRATE_MOST);
+	}
 	if (r->lost)
 		fprintf(stderr, "tare: %" PRIu64 " bursts were lost: the kernel had no room\n",
 			r->lost);
@@ -155,15 +218,15 @@ int calibrate_from_watch(const struct calibrate_options *o, struct error *err)
 	uint64_t lengths[STUDY_LENGTHS] = { 0 };
 	int cpu = pinned_cpu(o);
 	machine_read(&m);
-	int failed = lab_open(&lab, o->lab, LAB_EDIT, err) ||
-		     lab_add_machine(lab, &m, &in.machine, err) ||
-		     load_record(o, lab, &m, &record, err) || check_cpu(&record, cpu, err);
+	int failed = lab_open(&lab, o->lab, o->no_store ? LAB_READ : LAB_EDIT, err) ||
+		     load_record(o, lab, &m, &record, err) || check_cpu(&record, cpu, err) ||
+		     find_machine(o, lab, &m, &in.machine, err);
 	if (!failed) {
 		choose_lengths(o, &record, lengths);
 		failed = cut(&record, lengths, &cpu, &in, err);
 	}
 	if (!failed && !o->quiet && !o->json)
-		say_record(&record, cpu);
+		say_record(&record, &in, cpu);
 	if (!failed)
 		failed = calibrate_conclude(o, lab, &in, err);
 	calibrate_input_release(&in);

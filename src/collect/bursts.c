@@ -138,10 +138,12 @@ static void enter(struct bursts *into, const struct burst_record *r, bool same)
 	daemon_name(r->comm, p->name);
 	p->kernel = r->flags & BURST_IS_KERNEL;
 	p->own = r->flags & BURST_IS_OWN;
+	uint64_t span_ns = r->end_ns - r->begin_ns;
 	struct burst b = {
 		.begin_ns = r->begin_ns,
-		.span_ns = r->end_ns - r->begin_ns,
-		.busy_ns = r->busy_ns,
+		.span_ns = span_ns,
+		/* an open one may be read between its new end and its new sum */
+		.busy_ns = r->busy_ns < span_ns ? r->busy_ns : span_ns,
 		.process = (uint32_t)(into->processes.count - 1),
 		.cpu = r->cpu,
 		.turns = r->turns < UINT16_MAX ? (uint16_t)r->turns : UINT16_MAX,
@@ -174,15 +176,4 @@ int burst_collector_take(struct burst_collector *c, struct bursts *into, struct 
 	c->lost = lost;
 	c->taken_ns = now;
 	return 0;
-}
-
-void burst_collector_cost(const struct burst_collector *c, uint64_t *ns, uint64_t *turns)
-{
-	struct bpf_prog_info info = { 0 };
-	uint32_t size = sizeof info;
-	*ns = *turns = 0;
-	if (bpf_obj_get_info_by_fd(bpf_program__fd(c->skel->progs.bursts_switch), &info, &size))
-		return;
-	*ns = info.run_time_ns;
-	*turns = info.run_cnt;
 }

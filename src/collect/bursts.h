@@ -21,8 +21,4 @@ int burst_collector_fd(const struct burst_collector *c);
  * begun before its stretch. */
 int burst_collector_take(struct burst_collector *c, struct bursts *into, struct error *err);
 
-/* What it costs: time in its BPF program, where the kernel counts that (kernel.bpf_stats_enabled);
- * turns seen. */
-void burst_collector_cost(const struct burst_collector *c, uint64_t *ns, uint64_t *turns);
-
 #endif

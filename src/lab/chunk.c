@@ -119,7 +119,8 @@ static bool get_wide(unsigned char width, struct bit_reader *r, uint64_t *value)
 
 static bool possible(const struct burst *b, size_t processes, uint32_t cpus)
 {
-	return b->process < processes && b->cpu < cpus && b->span_ns <= UINT64_MAX - b->begin_ns;
+	return b->process < processes && b->cpu < cpus && b->busy_ns <= b->span_ns &&
+	       b->span_ns <= UINT64_MAX - b->begin_ns;
 }
 
 static int check(const struct bursts *b, struct error *err)

@@ -204,7 +204,7 @@ int lab_remove_watch(struct lab *lab, int64_t watch, struct error *err)
 	int result = need_watch(lab, watch, &going, err);
 	if (!result && going) {
 		error_set(err, EXIT_USAGE, "watch %" PRId64 " is going", watch);
-		result = error_hint(err, "stop it first");
+		result = error_hint(err, "'tare calibrate --watch-stop' ends it");
 	}
 	if (!result)
 		result = lab_change(lab, "DELETE FROM watch WHERE id = ?", watch, doing, err);
@@ -269,14 +269,13 @@ int lab_list_watches(struct lab *lab, lab_watch_list *into, struct error *err)
 
 /* ---- reading bursts ---- */
 
-/* Keeps what ended in (after, until] of CLOCK_MONOTONIC. */
-static void keep_ended(struct bursts *b, uint64_t after, uint64_t until)
+/* Keeps what has a part within (after, until) of CLOCK_MONOTONIC. */
+static void keep_within(struct bursts *b, uint64_t after, uint64_t until)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < b->bursts.count; i++) {
 		struct burst x = b->bursts.items[i];
-		uint64_t end = x.begin_ns + x.span_ns;
-		if (end > after && end <= until)
+		if (x.begin_ns + x.span_ns > after && x.begin_ns < until)
 			b->bursts.items[kept++] = x;
 	}
 	b->bursts.count = kept;
@@ -289,13 +288,13 @@ static void trim(struct bursts *b, int64_t since_ns, int64_t until_ns)
 	if (until_ns && until_ns > b->realtime_ns &&
 	    (uint64_t)until_ns - (uint64_t)b->realtime_ns < end - begin) {
 		b->end_ns = begin + ((uint64_t)until_ns - (uint64_t)b->realtime_ns);
-		keep_ended(b, 0, b->end_ns);
+		keep_within(b, 0, b->end_ns);
 	}
 	if (since_ns > b->realtime_ns) {
 		uint64_t off = (uint64_t)since_ns - (uint64_t)b->realtime_ns;
 		b->begin_ns = begin + (off < b->end_ns - begin ? off : b->end_ns - begin);
 		b->realtime_ns = since_ns;
-		keep_ended(b, b->begin_ns, UINT64_MAX);
+		keep_within(b, b->begin_ns, UINT64_MAX);
 	}
 }
 

@@ -90,13 +90,13 @@ static void look_at(const struct sedona_run *r, struct study_run *out, struct lo
 	};
 }
 
-/* Step 10: what the cutoffs for a program of this length drop, and what is then left. */
-static void drop(const struct sedona_run *r, const struct study *study, struct study_run *out)
+void sedona_drop(const struct sedona_run *r, const struct cutoff *cutoffs, size_t count,
+		 struct study_run *out)
 {
 	uint64_t *most = xcalloc(r->names.count + 1, sizeof *most); /* by name */
 	for (size_t i = 0; i < r->names.count; i++) {
-		const struct cutoff *c = cutoff_find(study->cutoffs.items, study->cutoffs.count,
-						     r->names.items[i].text, out->length_ns);
+		const struct cutoff *c =
+			cutoff_find(cutoffs, count, r->names.items[i].text, out->length_ns);
 		most[i] = c ? c->cutoff_ns : UINT64_MAX;
 	}
 	double n = 0, mean = 0, squares = 0;
@@ -132,7 +132,7 @@ void sedona_study(const struct sedona_run *short_run, const struct sedona_run *l
 		       unit_ns, out);
 	for (int i = 0; i < STUDY_LENGTHS; i++) {
 		if (runs[i])
-			drop(runs[i], out, &out->runs[i]);
+			sedona_drop(runs[i], out->cutoffs.items, out->cutoffs.count, &out->runs[i]);
 		array_release(&looked[i].l_samples.samples);
 		array_release(&looked[i].cluster);
 		if (is_l)
@@ -140,28 +140,4 @@ void sedona_study(const struct sedona_run *short_run, const struct sedona_run *l
 		else
 			xfree(looked[i].is_l);
 	}
-}
-
-const struct sedona_execution *sedona_offender(const struct sedona_run *r,
-					       const struct sedona_sample *s,
-					       const struct cutoff *cutoffs, size_t count,
-					       uint64_t program_ns, const struct cutoff **cutoff)
-{
-	const struct sedona_execution *worst = NULL;
-	double most = 0;
-	*cutoff = NULL;
-	for (size_t i = s->first; i < s->first + s->count; i++) {
-		const struct sedona_execution *x = &r->executions.items[i];
-		const struct cutoff *c =
-			cutoff_find(cutoffs, count, r->names.items[x->daemon].text, program_ns);
-		if (!c || x->pt_ns <= c->cutoff_ns)
-			continue;
-		double times = (double)x->pt_ns / (double)(c->cutoff_ns ? c->cutoff_ns : 1);
-		if (times > most) {
-			most = times;
-			worst = x;
-			*cutoff = c;
-		}
-	}
-	return worst;
 }

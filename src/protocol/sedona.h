@@ -83,11 +83,6 @@ struct sedona_seen_run {
 void sedona_cutoffs(const struct sedona_seen_run *short_run, const struct sedona_seen_run *long_run,
 		    uint64_t unit_ns, struct study *out);
 
-/* Step 7's period, of the numbers of the samples it occurs in (ascending) out of `total`, each of
- * which takes spacing_ns. Samples in a row are one occurrence, that reached over their ends. */
-void sedona_period(const uint32_t *numbers, size_t count, uint32_t total, uint64_t spacing_ns,
-		   struct study_period *out);
-
 /* ---- the whole study, and step 10 ---- */
 
 /* Steps 3 to 10. long_run may be NULL. is_l, when not NULL, gets an array per run (the caller frees
@@ -95,11 +90,9 @@ void sedona_period(const uint32_t *numbers, size_t count, uint32_t total, uint64
 void sedona_study(const struct sedona_run *short_run, const struct sedona_run *long_run,
 		  uint64_t unit_ns, struct study *out, bool *is_l[STUDY_LENGTHS]);
 
-/* The worst execution above its cutoff in a sample: by how many times it is above; NULL: none, the
- * sample stays. *cutoff is what it is above. */
-const struct sedona_execution *sedona_offender(const struct sedona_run *r,
-					       const struct sedona_sample *s,
-					       const struct cutoff *cutoffs, size_t count,
-					       uint64_t program_ns, const struct cutoff **cutoff);
+/* Step 10 alone: which samples have an execution above its cutoff for a program of out->length_ns.
+ * Fills in of out: dropped (by number), mean_kept_ns, sigma_kept_ns. */
+void sedona_drop(const struct sedona_run *r, const struct cutoff *cutoffs, size_t count,
+		 struct study_run *out);
 
 #endif

@@ -102,8 +102,8 @@ static void find_period(const struct sedona_seen_run *run, struct study_seen *s)
 		seen[i].number = s->samples.items[i];
 		seen[i].at_ns = sample && run->spacing_ns ? sample->at_ns : 0;
 	}
-	sedona_period_of(seen, s->samples.count, run->total,
-			 run->spacing_ns ? run->spacing_ns : run->length_ns, &s->period);
+	sedona_period(seen, s->samples.count, run->total,
+		      run->spacing_ns ? run->spacing_ns : run->length_ns, &s->period);
 	xfree(seen);
 }
 

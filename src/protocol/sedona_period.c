@@ -79,8 +79,8 @@ static void describe(const struct gap *gaps, size_t count, double spacing_ns,
 	};
 }
 
-void sedona_period_of(const struct sedona_occurrence *seen, size_t count, uint32_t total,
-		      uint64_t spacing_ns, struct study_period *out)
+void sedona_period(const struct sedona_occurrence *seen, size_t count, uint32_t total,
+		   uint64_t spacing_ns, struct study_period *out)
 {
 	*out = (struct study_period){ 0 };
 	if (count < 2)
@@ -103,16 +103,6 @@ void sedona_period_of(const struct sedona_occurrence *seen, size_t count, uint32
 	}
 	xfree(rows);
 	xfree(gaps);
-}
-
-void sedona_period(const uint32_t *numbers, size_t count, uint32_t total, uint64_t spacing_ns,
-		   struct study_period *out)
-{
-	struct sedona_occurrence *seen = xcalloc(count + 1, sizeof *seen);
-	for (size_t i = 0; i < count; i++)
-		seen[i].number = numbers[i];
-	sedona_period_of(seen, count, total, spacing_ns, out);
-	xfree(seen);
 }
 
 static int by_value(const void *a, const void *b)

@@ -10,10 +10,12 @@ struct sedona_occurrence {
 	int64_t at_ns; /* 0: not known */
 };
 
-/* sedona_period() for samples whose times are known: gaps in which time stood still or leapt (a
- * pause, a clock that was set) tell nothing and are left out. */
-void sedona_period_of(const struct sedona_occurrence *seen, size_t count, uint32_t total,
-		      uint64_t spacing_ns, struct study_period *out);
+/* Step 7's period, of the samples it occurs in (ascending) out of `total`, each of which takes
+ * spacing_ns. Samples in a row are one occurrence, that reached over their ends. Where times are
+ * known, gaps in which time stood still or leapt (a pause, a clock that was set) tell nothing and
+ * are left out. */
+void sedona_period(const struct sedona_occurrence *seen, size_t count, uint32_t total,
+		   uint64_t spacing_ns, struct study_period *out);
 
 /* From the begin of a sample to the next one's: the median; 0 where no times are known. */
 uint64_t sedona_spacing(const struct sedona_run *r);

@@ -33,8 +33,6 @@ static int ascending(const void *a, const void *b)
 /* P of at most `seen` where `mean` are expected (Poisson). */
 static double p_at_most(double seen, double mean)
 {
-	if (!(mean > 0))
-		return 1;
 	double p = 0, log_mean = log(mean);
 	for (size_t i = 0; i <= (size_t)seen; i++)
 		p += exp((double)i * log_mean - mean - lgamma((double)i + 1));
@@ -76,6 +74,8 @@ static void add_level(struct split *s, size_t within, size_t usual, enum study_s
  * daemon with a period is never there, and two of them with their own periods are half as often. */
 static bool fills_corner(const struct split *s, size_t usual)
 {
+	if (s->within - usual < 2) /* one alone comes after none: chance expects no pair, too */
+		return false;
 	uint64_t high = s->by_et[s->within - 1], cut = s->by_et[usual - 1];
 	size_t *places = xcalloc(s->within - usual, sizeof *places);
 	size_t place = 0, slow = 0, oldest = 0;
@@ -123,8 +123,7 @@ static size_t below_band(const struct split *s, size_t cluster, double sigma)
 
 static bool is_frequent(const struct split *s, size_t usual)
 {
-	return s->within - usual > 1 &&
-	       (double)(s->within - usual) >= FREQUENT * (double)s->within &&
+	return (double)(s->within - usual) >= FREQUENT * (double)s->within &&
 	       fills_corner(s, usual);
 }
 

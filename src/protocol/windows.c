@@ -5,7 +5,6 @@
 
 struct window {
 	size_t part;
-	uint32_t number;
 	double begin_ns, end_ns; /* since the part's begin */
 };
 typedef ARRAY(struct window) window_list;
@@ -69,9 +68,26 @@ struct cutter {
 	double length_ns;
 	double begin_ns, left_ns; /* of the window at hand: what the program still needs */
 	size_t part;
-	uint32_t number;
+	size_t most; /* windows that are kept, 0: all */
+	size_t cut;  /* windows so far */
 	window_list windows;
 };
+
+/* The newest take the place of the oldest. */
+static void keep(struct cutter *c, struct window w)
+{
+	if (!c->most || c->cut < c->most)
+		array_push(&c->windows, w);
+	else
+		c->windows.items[c->cut % c->most] = w;
+	c->cut++;
+}
+
+/* The i-th of those kept, the oldest first. */
+static const struct window *kept(const struct cutter *c, size_t i)
+{
+	return &c->windows.items[(c->cut + i) % c->windows.count];
+}
 
 /* From one moment to another the CPU is left to the program at an even rate. */
 static void go_on(struct cutter *c, double from_ns, double to_ns, double taken)
@@ -79,8 +95,7 @@ static void go_on(struct cutter *c, double from_ns, double to_ns, double taken)
 	double rate = 1 - fmin(taken, 1);
 	while (rate > 0 && (to_ns - from_ns) * rate >= c->left_ns) {
 		from_ns += c->left_ns / rate;
-		array_push(&c->windows,
-			   (struct window){ c->part, c->number++, c->begin_ns, from_ns });
+		keep(c, (struct window){ c->part, c->begin_ns, from_ns });
 		c->begin_ns = from_ns;
 		c->left_ns = c->length_ns;
 	}
@@ -123,24 +138,6 @@ static void cut_part(struct cutter *c, const struct bursts *part, int cpu)
 		}
 	}
 	array_release(&taken);
-}
-
-/* Pairs of neighbours, spread evenly: the dual plot needs both. */
-static void thin_out(window_list *w, uint32_t most)
-{
-	size_t pairs = w->count / 2, wanted = most / 2, kept = 0;
-	if (!most || w->count <= most)
-		return;
-	if (!wanted) {
-		w->count = 1;
-		return;
-	}
-	for (size_t i = 0; i < wanted; i++) {
-		size_t pair = i * pairs / wanted;
-		w->items[kept++] = w->items[2 * pair];
-		w->items[kept++] = w->items[2 * pair + 1];
-	}
-	w->count = kept;
 }
 
 /* ---- what ran in them ---- */
@@ -192,7 +189,7 @@ static void use_bursts(struct filler *f, const struct window *w)
 
 static void fill_window(struct filler *f, const struct window *w)
 {
-	struct sedona_sample s = { .number = w->number,
+	struct sedona_sample s = { .number = (uint32_t)f->out->samples.count + 1,
 				   .at_ns = f->part->realtime_ns + (int64_t)w->begin_ns,
 				   .et_ns = (uint64_t)llround(w->end_ns - w->begin_ns),
 				   .first = f->out->executions.count };
@@ -213,41 +210,38 @@ static void fill_window(struct filler *f, const struct window *w)
 	array_push(&f->out->samples, s);
 }
 
-static void fill_part(const struct bursts *part, const struct window *windows, size_t count,
-		      struct sedona_run *out)
+/* Returns the first window kept that is of a later part. */
+static size_t fill_part(const struct cutter *c, size_t first, const struct bursts *part,
+			struct sedona_run *out)
 {
+	size_t index = kept(c, first)->part, next = first;
 	size_t processes = part->processes.count;
 	struct filler f = { .part = part, .out = out };
 	f.names = xcalloc(processes + 1, sizeof *f.names);
 	f.used_ns = xcalloc(processes + 1, sizeof *f.used_ns);
 	for (size_t i = 0; i < processes; i++)
 		f.names[i] = UINT32_MAX;
-	for (size_t i = 0; i < count; i++)
-		fill_window(&f, &windows[i]);
+	for (; next < c->windows.count && kept(c, next)->part == index; next++)
+		fill_window(&f, kept(c, next));
 	xfree(f.names);
 	xfree(f.used_ns);
 	array_release(&f.active);
 	array_release(&f.open);
+	return next;
 }
 
 void windows_cut(const struct bursts *parts, size_t count, const struct windows_options *options,
 		 struct sedona_run *out, int *cpu)
 {
 	int taken = options->cpu == WINDOWS_WORST_CPU ? worst_cpu(parts, count) : options->cpu;
-	struct cutter c = { .length_ns = (double)options->length_ns, .number = 1 };
+	struct cutter c = { .length_ns = (double)options->length_ns, .most = options->most };
 	*out = (struct sedona_run){ .length_ns = options->length_ns };
 	if (cpu)
 		*cpu = taken;
 	for (c.part = 0; c.part < count && options->length_ns; c.part++)
 		if (parts[c.part].end_ns > parts[c.part].begin_ns)
 			cut_part(&c, &parts[c.part], taken);
-	thin_out(&c.windows, options->most);
-	for (size_t first = 0, next; first < c.windows.count; first = next) {
-		const struct window *w = &c.windows.items[first];
-		for (next = first + 1;
-		     next < c.windows.count && c.windows.items[next].part == w->part; next++)
-			;
-		fill_part(&parts[w->part], w, next - first, out);
-	}
+	for (size_t next = 0; next < c.windows.count;)
+		next = fill_part(&c, next, &parts[kept(&c, next)->part], out);
 	array_release(&c.windows);
 }

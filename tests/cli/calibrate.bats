@@ -192,6 +192,10 @@ has_samples() {
 	refused "--length does not go with --active" --length 1s
 	refused "--short does not go with --watch" --watch --short 1s:8
 	refused "--json does not go with --watch" --watch --json
+	refused "are different things" --watch-stop --watch-rm 1
+	refused "the number of a watch, not 'all'" --watch-rm all
+	refused "the number of a watch" --watch-rm 0
+	refused "--length does not go with --watch-rm" --watch-rm 1 --length 1s
 	refused "unexpected '7'" 7
 	refused "unexpected 'c'" --from a b c
 	refused "a size of 1MB or more" --watch --keep 3
@@ -208,6 +212,7 @@ has_samples() {
 	refused "one CPU" --from-watch --cpu 0-1
 	refused "nothing was watched on this machine yet" --from-watch
 	refused "in that time" --from-watch --since '2026-01-01 10:00'
+	refused "there is no watch 7" --watch-rm 7
 	refused "no run" --from nothing
 	refused "no study to go on with" --continue
 	refused "is none of 'tare calibrate'" --continue ten
@@ -311,4 +316,37 @@ studied() {
 	[[ "$output" == "watched: "* ]]
 	env --default-signal=INT timeout -s INT --preserve-status 1 "$TARE" calibrate --watch --foreground
 	[ "$("$TARE" calibrate --watch-status --json | jq '.record | length')" -eq 2 ]
+}
+
+@test "calibrate: a study of watches is of the machine that they saw; a watch is removed" {
+	needs_root
+	command -v sqlite3 >/dev/null || skip "needs sqlite3"
+	"$TARE" calibrate --watch -q
+	studied --length 2ms --no-store -q
+	refused "watch 1 is going" --watch-rm 1
+	"$TARE" calibrate --watch-stop -q
+	# as if the kernel had been updated since
+	sqlite3 lab.db "UPDATE machine SET fingerprint = 'older', facts_text = NULL, facts =
+		CAST(replace(CAST(facts AS TEXT), 'kernel.release=', 'kernel.release=older-') AS BLOB)"
+	sqlite3 lab.db "PRAGMA wal_checkpoint(TRUNCATE)" >/dev/null
+	before=$(sha256sum <lab.db)
+	studied --length 2ms --no-store --json
+	[[ "$(jq -r '.machine.facts["kernel.release"]' <<<"$output")" == older-* ]]
+	[ "$(sha256sum <lab.db)" = "$before" ]
+	studied --length 2ms
+	[[ "$output" != *"was made with kernel"* ]]
+	[ "$(sql "SELECT count(*) FROM machines")" = 1 ]
+	[ "$(sql "SELECT machine FROM studies")" = 1 ]
+	"$TARE" calibrate --watch=500ms --foreground -q
+	studied --length 2ms
+	[[ "$output" == *"watch 1 was made with kernel older-"* ]]
+	[ "$(sql "SELECT max(machine) FROM studies")" = 2 ]
+	run "$TARE" calibrate --watch-rm 1
+	[ "$status" -eq 0 ]
+	[ "$output" = "removed: watch 1" ]
+	[ "$("$TARE" calibrate --watch-status --json | jq -c '[.record[].watch]')" = '[2]' ]
+	studied --length 2ms
+	[[ "$output" != *"was made with kernel"* ]]
+	[ "$("$TARE" cutoffs studies --json | jq length)" -eq 3 ]
+	refused "there is no watch 1" --watch-rm 1
 }

@@ -1,4 +1,5 @@
 /* Steps 5 to 10 on the papers' own data, and what the rules say at their edges. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +11,7 @@
 
 #include "base/file.h"
 #include "near.h"
-#include "protocol/sedona.h"
+#include "protocol/sedona_private.h"
 #include "sedona-machine.h"
 
 #define MS 1000000u
@@ -185,21 +186,13 @@ static void golden_dropped(void **state)
 		{ 10, 16 },
 	};
 	for (int i = 0; i < STUDY_LENGTHS; i++) {
-		size_t dropped = 0;
-		for (size_t k = 0; k < p->l[i].samples.count; k++) {
-			const struct sedona_sample *s = &p->l[i].samples.items[k];
-			const struct cutoff *c;
-			const struct sedona_execution *x =
-				sedona_offender(&p->l[i], s, p->study.cutoffs.items,
-						p->study.cutoffs.count, program[i], &c);
-			assert_int_equal(!x, !c);
-			if (x && c) {
-				assert_true(x->pt_ns > c->cutoff_ns);
-				assert_int_equal(s->number, want[i][dropped++]);
-			} else
-				assert_int_equal(s->number, 451);
-		}
-		assert_int_equal(dropped, i == STUDY_SHORT ? 15 : 2);
+		struct study_run out = { .length_ns = program[i] };
+		sedona_drop(&p->l[i], p->study.cutoffs.items, p->study.cutoffs.count, &out);
+		assert_int_equal(out.dropped.count, i == STUDY_SHORT ? 15 : 2);
+		assert_memory_equal(out.dropped.items, want[i], out.dropped.count * sizeof **want);
+		/* 451 is the one that stays */
+		assert_int_equal(p->l[i].samples.count - out.dropped.count, i == STUDY_SHORT);
+		array_release(&out.dropped);
 	}
 }
 
@@ -225,7 +218,11 @@ static void daemons_in_order(void **state)
 static struct study_period period_of(const uint32_t *numbers, size_t count, uint32_t total)
 {
 	struct study_period p;
-	sedona_period(numbers, count, total, S, &p);
+	struct sedona_occurrence *seen = xcalloc(count + 1, sizeof *seen);
+	for (size_t i = 0; i < count; i++)
+		seen[i].number = numbers[i];
+	sedona_period(seen, count, total, S, &p);
+	xfree(seen);
 	return p;
 }
 #define PERIOD(total, ...) \
@@ -336,28 +333,43 @@ static void cutoffs_without_period(void **state)
 	study_release(&s);
 }
 
-/* Two are above: the one that is more times above is named. */
-static void worst_offender(void **state)
+/* Samples with these cutoffs for a program of that length: which go, as bits by number. */
+static unsigned dropped(const struct sedona_run *r, const struct cutoff *cutoffs, size_t count,
+			uint64_t program_ns, struct study_run *out)
+{
+	unsigned bits = 0;
+	*out = (struct study_run){ .length_ns = program_ns };
+	sedona_drop(r, cutoffs, count, out);
+	for (size_t i = 0; i < out->dropped.count; i++)
+		bits |= 1u << out->dropped.items[i];
+	array_release(&out->dropped);
+	return bits;
+}
+
+/* One execution above its cutoff is enough, equal is not above, and the length decides which. */
+static void dropped_samples(void **state)
 {
 	(void)state;
 	struct sedona_run r = { 0 };
-	add_sample(&r, 1, "a", 30);
-	array_push(&r.executions, (struct sedona_execution){ sedona_name_index(&r, "b"), 25 });
-	array_push(&r.executions, (struct sedona_execution){ sedona_name_index(&r, "c"), 9000 });
-	r.samples.items[0].count = 3;
+	struct study_run out;
+	add_sample(&r, 1, "c", 9000);
+	array_push(&r.executions, (struct sedona_execution){ sedona_name_index(&r, "a"), 30 });
+	r.samples.items[0].count = 2;
+	add_sample(&r, 3, "b", 25);
+	add_sample(&r, 4, "a", 20);
+	add_sample(&r, 5, NULL, 0);
+	for (size_t i = 0; i < 4; i++)
+		r.samples.items[i].et_ns = 100 + 10 * i;
 	const struct cutoff cutoffs[] = { { .daemon = "a", .below_ns = S, .cutoff_ns = 20 },
 					  { .daemon = "a", .from_ns = S, .cutoff_ns = 30 },
 					  { .daemon = "b", .cutoff_ns = 10 } };
-	const struct cutoff *c;
-	const struct sedona_execution *x =
-		sedona_offender(&r, r.samples.items, cutoffs, 3, S - 1, &c);
-	assert_ptr_equal(x, &r.executions.items[1]);
-	assert_ptr_equal(c, &cutoffs[2]);
-	x = sedona_offender(&r, r.samples.items, cutoffs, 2, S - 1, &c);
-	assert_ptr_equal(x, &r.executions.items[0]);
-	/* equal is not above */
-	assert_null(sedona_offender(&r, r.samples.items, cutoffs, 2, S, &c));
-	assert_null(c);
+	assert_int_equal(dropped(&r, cutoffs, 3, S - 1, &out), 1u << 1 | 1u << 3);
+	assert_near(out.mean_kept_ns, 125, 1e-9);
+	assert_near(out.sigma_kept_ns, sqrt(50), 1e-9);
+	assert_int_equal(dropped(&r, cutoffs, 2, S - 1, &out), 1u << 1);
+	assert_int_equal(dropped(&r, cutoffs, 3, S, &out), 1u << 3);
+	assert_int_equal(dropped(&r, cutoffs, 2, S, &out), 0);
+	assert_near(out.mean_kept_ns, 115, 1e-9);
 	sedona_run_release(&r);
 }
 
@@ -446,7 +458,7 @@ int main(void)
 		cmocka_unit_test(random_samples_have_none),
 		cmocka_unit_test(cutoffs_hold_for_their_run),
 		cmocka_unit_test(cutoffs_without_period),
-		cmocka_unit_test(worst_offender),
+		cmocka_unit_test(dropped_samples),
 		cmocka_unit_test(cluster_rows),
 		cmocka_unit_test(stored_run),
 	};

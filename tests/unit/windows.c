@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "near.h"
 #include "protocol/windows.h"
+#include "stats/random.h"
 
 #define MS UINT64_C(1000000)
 #define S UINT64_C(1000000000)
@@ -199,23 +200,67 @@ static void several_parts(void **state)
 		bursts_release(&parts[i]);
 }
 
-static void a_share_of_windows(void **state)
+/* Of more than are wanted the newest, without a gap and numbered as if there were no others. */
+static void the_newest_windows(void **state)
 {
 	(void)state;
-	struct bursts b = part_of(100);
-	struct sedona_run r = cut(&b, 1, S, 0, 10);
+	struct bursts parts[] = { part_of(100), part_of(7) };
+	parts[1].realtime_ns += 1000 * (int64_t)S;
+	uint32_t d = add_process(&parts[0], "early", false);
+	add_burst(&parts[0], d, 1, 96 * S + 900 * MS, 200 * MS, 200 * MS);
+	add_process(&parts[1], "other", false);
+	add_burst(&parts[1], add_process(&parts[1], "late", false), 1, S, MS, MS);
+	struct sedona_run r = cut(parts, 2, S, 0, 10);
 	assert_int_equal(r.samples.count, 10);
-	for (uint32_t i = 0; i < 10; i += 2) { /* pairs, all through the record */
-		assert_int_equal(r.samples.items[i].number, 10 * i + 1);
-		assert_int_equal(r.samples.items[i + 1].number, 10 * i + 2);
+	for (uint32_t i = 0; i < 10; i++) {
+		assert_int_equal(r.samples.items[i].number, i + 1);
+		uint64_t at = i < 3 ? 97 + i : 1000 + i - 3;
+		assert_int_equal(r.samples.items[i].at_ns, REALTIME + (int64_t)(at * S));
 	}
+	size_t count;
+	assert_int_equal(pt_of(&r, 0, "early", &count), 100 * MS); /* its share */
+	assert_int_equal(pt_of(&r, 4, "late", &count), MS);
+	assert_int_equal(r.executions.count, 2);
 	sedona_run_release(&r);
-	r = cut(&b, 1, S, 0, 1);
-	assert_int_equal(r.samples.count, 1);
+	const uint32_t most[] = { 1, 7, 8, 106, 107, 108 };
+	for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
+		r = cut(parts, 2, S, 0, most[i]);
+		assert_int_equal(r.samples.count, most[i] < 107 ? most[i] : 107);
+		assert_int_equal(r.samples.items[r.samples.count - 1].at_ns,
+				 REALTIME + (int64_t)(1006 * S));
+		sedona_run_release(&r);
+	}
+	bursts_release(&parts[0]);
+	bursts_release(&parts[1]);
+}
+
+/* 30 h of a daemon that comes every 20 s: more windows than are taken, and still its period. */
+static void a_period_in_a_long_watch(void **state)
+{
+	(void)state;
+	const uint64_t seconds = 108000;
+	struct bursts b = part_of(seconds);
+	uint32_t often = add_process(&b, "often", false), seldom = add_process(&b, "seldom", false);
+	struct random random = { 11 };
+	for (uint64_t i = 0; i < seconds; i++) {
+		uint64_t usual = MS + random_below(&random, MS);
+		add_burst(&b, often, 0, i * S + 100 * MS, usual, usual);
+		if (i % 20 == 7)
+			add_burst(&b, seldom, 0, i * S + 500 * MS, 300 * MS, 300 * MS);
+	}
+	struct sedona_run r = cut(&b, 1, S, 0, 100000);
+	assert_int_equal(r.samples.count, 100000);
+	struct study study = { 0 };
+	sedona_study(&r, NULL, 1, &study, NULL);
+	assert_int_equal(study.cutoffs.count, 1);
+	assert_string_equal(study.cutoffs.items[0].daemon, "seldom");
+	assert_int_equal(study.cutoffs.items[0].below_ns, 2 * S);
+	assert_string_equal(study.daemons.items[0].name, "seldom");
+	assert_true(study.daemons.items[0].period.found);
+	assert_near((double)study.daemons.items[0].period.ns, 20e9, 1e8);
+	study_release(&study);
 	sedona_run_release(&r);
-	r = cut(&b, 1, S, 0, 100);
-	assert_int_equal(r.samples.count, 100);
-	sedona_run_release(&r);
+	bursts_release(&b);
 }
 
 static void nothing_fits(void **state)
@@ -267,10 +312,15 @@ static void a_day(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_daemon),		 cmocka_unit_test(straddling),
-		cmocka_unit_test(executions_by_process), cmocka_unit_test(own_processes),
-		cmocka_unit_test(several_parts),	 cmocka_unit_test(a_share_of_windows),
-		cmocka_unit_test(nothing_fits),		 cmocka_unit_test(a_day),
+		cmocka_unit_test(known_daemon),
+		cmocka_unit_test(straddling),
+		cmocka_unit_test(executions_by_process),
+		cmocka_unit_test(own_processes),
+		cmocka_unit_test(several_parts),
+		cmocka_unit_test(the_newest_windows),
+		cmocka_unit_test(nothing_fits),
+		cmocka_unit_test(a_period_in_a_long_watch),
+		cmocka_unit_test(a_day),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
