@@ -192,6 +192,19 @@ started() {
 	as_before
 }
 
+@test "quiet: what is left after kill -9 is not counted as put back" {
+	tree
+	started "$TARE" quiet -- sh -c 'touch quiet; exec sleep 60'
+	kill -9 "$child"
+	wait "$child" || true
+	child=
+	echo 5 > machine/proc/sys/vm/swappiness
+	"$TARE" --version 2> said
+	[[ "$(cat said)" == "tare: put back 5 settings that process "*"left /proc/sys/vm/swappiness: "* ]]
+	printf 60 > machine/proc/sys/vm/swappiness
+	as_before
+}
+
 @test "quiet: a read-only sysfs is refused and told, the rest is done" {
 	needs_root
 	tree
@@ -315,6 +328,35 @@ started() {
 	[ ! -e runs ]
 	"$TARE" quiet --restore
 	[ -e runs ]
+}
+
+@test "quiet: Ctrl-C does not wait for a service that stops slowly, and starts it again" {
+	needs_root
+	[ ! -d /run/systemd/system ] || skip "needs a machine without systemd"
+	[ -x /usr/sbin/service ] || skip "needs service(8)"
+	script=/etc/init.d/tare-test
+	cat > "$script" <<-END
+		#!/bin/sh
+		case \$1 in
+		status) [ -e $PWD/runs ] || exit 3 ;;
+		start) touch $PWD/runs $PWD/begun ;;
+		stop) rm $PWD/runs; sleep 45.25 & echo \$! > $PWD/waits; touch $PWD/quiet; wait ;;
+		esac
+	END
+	chmod +x "$script"
+	touch runs
+	SECONDS=0
+	started env --default-signal=INT "$TARE" quiet --only services --stop tare-test
+	kill -INT "$child"
+	code=0
+	wait "$child" || code=$?
+	child=
+	[ "$code" -eq 130 ]
+	[ "$SECONDS" -lt 30 ]
+	[ -e runs ] && [ -e begun ]
+	run "$TARE" quiet --status
+	[[ "$output" == "Not quiet"* ]]
+	! grep -qs '^State:.[^Z]' "/proc/$(cat waits)/status"
 }
 
 @test "quiet: cron is held and goes on" {
