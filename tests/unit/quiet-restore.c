@@ -172,7 +172,8 @@ static void test_directory_of_ones_own(void **state)
 
 static void test_runtime_directory(void **state)
 {
-	char *told = getenv("TARE_RUNTIME_DIR") ? strdup(getenv("TARE_RUNTIME_DIR")) : NULL;
+	const char *is = getenv("TARE_RUNTIME_DIR");
+	char *told = is ? strdup(is) : NULL;
 	struct quiet_options o = { 0 };
 	struct quiet_status status;
 	struct error err = ERROR_INIT;
