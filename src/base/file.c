@@ -15,11 +15,8 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 
-char *file_read_bytes(const char *path, size_t *length)
+static char *read_to_end(int fd, size_t *length)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
 	struct strbuf sb = { 0 };
 	char chunk[16384];
 	ssize_t n;
@@ -28,16 +25,32 @@ char *file_read_bytes(const char *path, size_t *length)
 			continue;
 		if (n < 0) {
 			int saved = errno;
-			close(fd);
 			strbuf_release(&sb);
 			errno = saved;
 			return NULL;
 		}
 		strbuf_add(&sb, chunk, (size_t)n);
 	}
-	close(fd);
 	*length = sb.length;
 	return strbuf_detach(&sb);
+}
+
+char *file_read_from(int fd)
+{
+	size_t length;
+	return read_to_end(fd, &length);
+}
+
+char *file_read_bytes(const char *path, size_t *length)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	char *text = read_to_end(fd, length);
+	int saved = errno;
+	close(fd);
+	errno = saved;
+	return text;
 }
 
 char *file_read(const char *path)
@@ -149,6 +162,26 @@ int file_write(const char *path, const char *bytes, size_t length, struct error 
 	char shown[256];
 	text_display(path, shown, sizeof shown);
 	return error_set(err, EXIT_USAGE, "cannot write %s: %s", shown, strerror(errno));
+}
+
+bool directory_is_own(const char *path)
+{
+	struct stat st;
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+	       !(st.st_mode & (S_IRWXG | S_IRWXO));
+}
+
+bool directory_own(const char *path)
+{
+	return (mkdir(path, 0700) == 0 || errno == EEXIST) && directory_is_own(path);
+}
+
+const char *runtime_directory(void)
+{
+	const char *told = getenv("TARE_RUNTIME_DIR");
+	if (!told || !*told)
+		return "/run/tare";
+	return *told == '/' ? told : NULL;
 }
 
 void invoker_get(struct invoker *into)

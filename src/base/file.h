@@ -12,6 +12,8 @@
 /* The contents, NUL-terminated, or NULL with errno set; the caller frees. Works for /proc and /sys.
  */
 char *file_read(const char *path);
+/* The same from where an open file stands to its end. */
+char *file_read_from(int fd);
 /* The same of what may hold bytes of 0. */
 char *file_read_bytes(const char *path, size_t *length);
 /* The same without trailing white space; for one-line files. */
@@ -25,6 +27,15 @@ int file_reopen_regular(int at);
 
 /* Replaces path by these bytes through a temporary file beside it; "-" is standard output. */
 int file_write(const char *path, const char *bytes, size_t length, struct error *err);
+
+/* A directory, no link to one, of this user's that nobody else may look into: what is in there can
+ * be believed. directory_own() makes it where there is none. */
+bool directory_is_own(const char *path);
+bool directory_own(const char *path);
+
+/* Where to keep what is of no use after the next boot: TARE_RUNTIME_DIR, or /run/tare, which is
+ * root's. NULL: the variable holds no full path. */
+const char *runtime_directory(void);
 
 /* Whoever typed sudo: present when this process is root on behalf of another user, invalid when
  * SUDO_UID or SUDO_GID do not say who that is. */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "lab/lab.h"
 
 #define ANSWER_MOST 65536
@@ -36,21 +37,11 @@ static uint64_t hash(const char *text)
 	return h;
 }
 
-/* A directory of this user's that nobody else may look into. */
-static bool is_ours(const char *path)
-{
-	struct stat st;
-	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-	       !(st.st_mode & (S_IRWXG | S_IRWXO));
-}
-
 #define DIRECTORY_MOST (CONTROL_PATH - 32) /* the names within are shorter */
 
 static bool settle(const char *path, bool make)
 {
-	if (make && mkdir(path, 0700) && errno != EEXIST)
-		return false;
-	return is_ours(path);
+	return make ? directory_own(path) : directory_is_own(path);
 }
 
 /* Below the directory that the system gives a user, which goes when the user logs out: a collector
@@ -61,13 +52,13 @@ static bool find_of_user(char out[DIRECTORY_MOST], bool make)
 	unsigned int uid = (unsigned int)geteuid();
 	char parent[DIRECTORY_MOST];
 	if (runtime && *runtime == '/' && strlen(runtime) + 6 < DIRECTORY_MOST &&
-	    is_ours(runtime)) {
+	    directory_is_own(runtime)) {
 		snprintf(out, DIRECTORY_MOST, "%.*s/tare", DIRECTORY_MOST - 6, runtime);
 		if (settle(out, make))
 			return true;
 	}
 	snprintf(parent, sizeof parent, "/run/user/%u", uid);
-	if (is_ours(parent)) {
+	if (directory_is_own(parent)) {
 		snprintf(out, DIRECTORY_MOST, "/run/user/%u/tare", uid);
 		if (settle(out, make))
 			return true;
@@ -78,12 +69,11 @@ static bool find_of_user(char out[DIRECTORY_MOST], bool make)
 
 static bool find_directory(char out[DIRECTORY_MOST], bool make)
 {
-	const char *told = getenv("TARE_RUNTIME_DIR");
-	bool is_told = told && *told;
-	if (!is_told && geteuid() != 0)
+	const char *told = getenv("TARE_RUNTIME_DIR"), *runtime = runtime_directory();
+	if ((!told || !*told) && geteuid() != 0)
 		return find_of_user(out, make);
-	snprintf(out, DIRECTORY_MOST, "%s", is_told ? told : "/run/tare");
-	return *out == '/' && (!is_told || strlen(told) < DIRECTORY_MOST) && settle(out, make);
+	snprintf(out, DIRECTORY_MOST, "%s", runtime ? runtime : told);
+	return runtime && strlen(runtime) < DIRECTORY_MOST && settle(out, make);
 }
 
 static const struct {

@@ -183,13 +183,6 @@ static int print_status(const struct quiet *q)
 
 /* ---- around a command ---- */
 
-/* Whether there is something to put back that this process changed. */
-static bool is_mine(const struct quiet *q)
-{
-	struct quiet_status s;
-	return quiet_look(&q->options, &s, NULL) == 0 && s.quiet && s.owner == (int)getpid();
-}
-
 /* Waits until it ends; when interrupted, ends it. */
 static int wait_for(const struct command *c)
 {
@@ -275,7 +268,9 @@ static int around(struct quiet *q, const text_list *words)
 		failed = run_command(q, l, &launch, words, &code, &err);
 	if (failed)
 		code = cmd_fail(&err);
-	if (is_mine(q) && quiet_restore(&q->options, &undone, &err)) {
+	/* without root nothing was changed, and to put it back is one more error */
+	if (quiet_is_journalled(&q->options) &&
+	    quiet_restore_own(&q->options, (int)getpid(), &undone, &err)) {
 		failed = cmd_fail(&err);
 		code = code ? code : failed;
 	}
@@ -475,6 +470,14 @@ int cmd_quiet(int argc, char **argv)
 
 /* ---- after a crash ---- */
 
+static size_t count_restored(const quiet_list *items)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < items->count; i++)
+		count += items->items[i].state == QUIET_RESTORED;
+	return count;
+}
+
 void cmd_quiet_recover(void)
 {
 	struct quiet_options o = { .root = getenv("TARE_QUIET_ROOT") };
@@ -488,7 +491,7 @@ void cmd_quiet_recover(void)
 	if (quiet_look(&o, &s, &err) || !(s.abandoned || s.stale))
 		return;
 	text_date(s.since_ns, since, sizeof since);
-	if (quiet_restore(&o, &items, &err))
+	if (quiet_restore_abandoned(&o, &items, &err))
 		cmd_fail(&err);
 	else if (s.stale)
 		fprintf(stderr,
@@ -496,7 +499,7 @@ void cmd_quiet_recover(void)
 			since);
 	else if (items.count)
 		fprintf(stderr, "tare: put back %zu settings that process %d left behind at %s\n",
-			items.count, s.owner, since);
+			count_restored(&items), s.owner, since);
 	tell_refused(&items);
 	quiet_list_release(&items);
 }

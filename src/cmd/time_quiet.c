@@ -49,7 +49,7 @@ int time_quiet_begin(const struct time_options *o, struct time_quiet *q, struct 
 	options.only_count = knobs.count;
 	int failed = quiet_apply(&options, getpid(), &q->changes, err);
 	array_release(&knobs);
-	q->changed = !failed;
+	q->applied = !failed;
 	return failed ? error_prefix(err, "time") : 0;
 }
 
@@ -57,10 +57,10 @@ int time_quiet_end(struct time_quiet *q, struct error *err)
 {
 	struct quiet_options options = machine_here();
 	quiet_list restored = { 0 };
-	int failed = q->changed ? quiet_restore(&options, &restored, err) : 0;
+	int failed = q->applied ? quiet_restore_own(&options, getpid(), &restored, err) : 0;
 	if (failed && !*err->hint)
 		error_hint(err, "'tare quiet --restore' tries again");
-	q->changed = false;
+	q->applied = false;
 	quiet_list_release(&restored);
 	quiet_list_release(&q->changes);
 	return failed;

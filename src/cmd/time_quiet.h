@@ -10,7 +10,7 @@
 struct time_quiet {
 	bool asked;
 	bool standing; /* quiet already, by a 'tare quiet' before: it is left as it is */
-	bool changed;  /* by this tare: to be put back */
+	bool applied;  /* what this tare changed, if anything, is to be put back */
 	quiet_list changes;
 };
 

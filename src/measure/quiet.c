@@ -266,26 +266,41 @@ static void step(const struct quiet_options *o)
 		o->step(o->context);
 }
 
-/* Makes the change and sees what came of it. */
+/* Sees what came of it. What was interrupted, failed half-way or cannot be read may be made yet: it
+ * counts as made, and how it will read is not known. */
+static void judge_made(const struct quiet_options *o, struct change *c, const struct error *failure)
+{
+	struct error unread = ERROR_INIT;
+	char *now = NULL;
+	enum reading reading = failure && interrupted() ? READ_FAILED
+							: ops[c->kind]->now(o, c, &now, &unread);
+	bool same = now && value_equal(now, c->before);
+	if (reading == READ_GONE || (failure && same))
+		change_judge(c, QUIET_REFUSED, "%s", failure ? failure->text : "it is gone");
+	else if (same)
+		change_judge(c, QUIET_REFUSED, "it was written, and is what it was");
+	else if (failure)
+		change_judge(c, QUIET_CHANGED, "perhaps: %s", failure->text);
+	else if (reading == READ_FAILED)
+		change_judge(c, QUIET_CHANGED, "it cannot be read back: %s", unread.text);
+	else
+		c->state = QUIET_CHANGED;
+	if (c->state == QUIET_CHANGED && !failure) {
+		c->after = now;
+		now = NULL;
+	}
+	free(now);
+}
+
 static void make(const struct quiet_options *o, struct change *c)
 {
 	struct error why = ERROR_INIT;
 	step(o);
 	int failed = ops[c->kind]->put(o, c, c->wanted, &why);
-	char *now = ops[c->kind]->now(o, c);
-	if (now && (!failed || !value_equal(now, c->before))) {
-		c->after = now;
-		c->state = QUIET_CHANGED;
-		if (!failed && value_equal(now, c->before))
-			change_judge(c, QUIET_REFUSED, "it was written, and is what it was");
-	} else {
-		free(now);
-		change_judge(c, QUIET_REFUSED, "%s", failed ? why.text : "it is gone");
-	}
+	judge_made(o, c, failed ? &why : NULL);
 	step(o);
 }
 
-/* A change that failed half-way is one: whatever reads otherwise is put back later. */
 static int mark(struct journal *j, size_t number, struct error *err)
 {
 	const struct change *c = &j->changes.items[number];
@@ -303,7 +318,7 @@ static int check_free(const struct quiet_options *o, struct error *err)
 		return 0;
 	if (status.stale) {
 		quiet_list none = { 0 };
-		int failed = quiet_restore(o, &none, err);
+		int failed = quiet_restore_abandoned(o, &none, err);
 		quiet_list_release(&none);
 		return failed;
 	}
@@ -366,7 +381,7 @@ int quiet_apply(const struct quiet_options *o, int owner, quiet_list *out, struc
 	journal_release(&j);
 	if (half) {
 		quiet_list undone = { 0 };
-		quiet_restore(o, &undone, NULL);
+		quiet_restore_own(o, owner ? owner : (int)getpid(), &undone, NULL);
 		quiet_list_release(&undone);
 	}
 	return failed ? -1 : 0;
@@ -376,14 +391,16 @@ int quiet_apply(const struct quiet_options *o, int owner, quiet_list *out, struc
 
 static void put_back(const struct quiet_options *o, struct change *c)
 {
-	struct error why = ERROR_INIT;
+	struct error why = ERROR_INIT, unread = ERROR_INIT;
+	char *now;
 	int failed = ops[c->kind]->put(o, c, c->before, &why);
-	char *now = ops[c->kind]->now(o, c);
+	enum reading reading = ops[c->kind]->now(o, c, &now, &unread);
 	if (now && strcmp(now, c->before) == 0)
 		c->state = QUIET_RESTORED;
+	else if (failed || reading == READ_FAILED)
+		change_judge(c, QUIET_REFUSED, "%s", failed ? why.text : unread.text);
 	else
-		change_judge(c, QUIET_REFUSED, "%s",
-			     failed ? why.text : "it was written, and is something else");
+		change_judge(c, QUIET_REFUSED, "it was written, and is something else");
 	free(now);
 }
 
@@ -393,13 +410,24 @@ static bool is_own(const struct change *c)
 	return c->kind == CHANGE_CPUSET;
 }
 
+/* A stop that was begun and not waited for may come after the service was seen to run: only a
+ * start calls it off. */
+static bool may_come(const struct change *c)
+{
+	return !c->after && (c->kind == CHANGE_UNIT || c->kind == CHANGE_SYSV);
+}
+
 static void undo(const struct quiet_options *o, struct change *c)
 {
-	char *now = ops[c->kind]->now(o, c);
+	struct error why = ERROR_INIT;
+	char *now;
+	enum reading reading = ops[c->kind]->now(o, c, &now, &why);
 	step(o);
-	if (!now) {
+	if (reading == READ_FAILED) {
+		change_judge(c, QUIET_REFUSED, "it cannot be read: %s", why.text);
+	} else if (!now) {
 		change_judge(c, QUIET_LEFT, "it is gone");
-	} else if (strcmp(now, c->before) == 0) {
+	} else if (strcmp(now, c->before) == 0 && !may_come(c)) {
 		c->state = QUIET_RESTORED;
 	} else if (c->after && strcmp(now, c->after) != 0 && !o->force && !is_own(c)) {
 		char *is = value_word(now), *was = value_word(c->before);
@@ -438,15 +466,45 @@ static int undo_all(const struct quiet_options *o, struct journal *j, quiet_list
 	return error_hint(err, "they stay in %s; `tare quiet --restore` tries again", j->path);
 }
 
-int quiet_restore(const struct quiet_options *o, quiet_list *out, struct error *err)
+/* Whose journal is undone. */
+enum whose {
+	ANYBODYS,
+	ONES_OWN,
+	ABANDONED,
+};
+
+static bool is_whose(const struct journal *j, enum whose whose, int owner)
+{
+	bool abandoned = j->stale || journal_is_abandoned(j);
+	return whose == ANYBODYS ||
+	       (whose == ABANDONED ? abandoned : !abandoned && j->owner == owner);
+}
+
+static int restore(const struct quiet_options *o, enum whose whose, int owner, quiet_list *out,
+		   struct error *err)
 {
 	struct journal j = JOURNAL_INIT;
 	int failed = check_root(o, "put the machine's settings back", err) ||
-		     journal_open(&j, o, err);
-	if (!failed && j.fd >= 0 && journal_lock(&j))
+		     journal_take(&j, o, err);
+	if (!failed && j.fd >= 0 && is_whose(&j, whose, owner))
 		failed = j.stale ? journal_remove(&j, err) : undo_all(o, &j, out, err);
 	journal_release(&j);
 	return failed ? -1 : 0;
+}
+
+int quiet_restore(const struct quiet_options *o, quiet_list *out, struct error *err)
+{
+	return restore(o, ANYBODYS, 0, out, err);
+}
+
+int quiet_restore_own(const struct quiet_options *o, int owner, quiet_list *out, struct error *err)
+{
+	return restore(o, ONES_OWN, owner, out, err);
+}
+
+int quiet_restore_abandoned(const struct quiet_options *o, quiet_list *out, struct error *err)
+{
+	return restore(o, ABANDONED, 0, out, err);
 }
 
 int quiet_look(const struct quiet_options *o, struct quiet_status *out, struct error *err)

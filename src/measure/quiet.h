@@ -74,6 +74,10 @@ int quiet_apply(const struct quiet_options *o, int owner, quiet_list *out, struc
 /* Puts back exactly what was there, last change first, then removes the journal. No journal, or
  * another process is at it: done, out is empty. What fails stays in the journal, and -1. */
 int quiet_restore(const struct quiet_options *o, quiet_list *out, struct error *err);
+/* The same of what this process was made quiet for; another's, or nobody's, is left. */
+int quiet_restore_own(const struct quiet_options *o, int owner, quiet_list *out, struct error *err);
+/* The same of what nobody answers for: its owner is gone, or it is of an earlier boot. */
+int quiet_restore_abandoned(const struct quiet_options *o, quiet_list *out, struct error *err);
 
 /* Who holds the machine quiet. */
 struct quiet_status {

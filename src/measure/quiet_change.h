@@ -23,7 +23,7 @@ struct change {
 	enum quiet_state state; /* WOULD_CHANGE, ALREADY, ABSENT or REFUSED when planned */
 	char *why;
 	/* what the journal says of it */
-	char *after;   /* how it read once it was made; NULL: not made */
+	char *after;   /* how it read once it was made; NULL: not made, or not known */
 	bool begun;    /* made, refused, or the one at which its maker ended */
 	bool finished; /* restored, or left */
 };
@@ -38,13 +38,24 @@ struct change *change_add(change_list *list, enum change_kind kind, const char *
 void change_judge(struct change *c, enum quiet_state state, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* What came of reading something: what cannot be read may well be there. */
+enum reading {
+	READ_VALUE,
+	READ_GONE,
+	READ_FAILED,
+};
+
 /* How a kind is read and set. */
 struct change_ops {
-	/* As it is now; NULL: it is gone. The caller frees. */
-	char *(*now)(const struct quiet_options *o, const struct change *c);
+	/* As it is now, which the caller frees; NULL unless READ_VALUE. err: of READ_FAILED. */
+	enum reading (*now)(const struct quiet_options *o, const struct change *c, char **value,
+			    struct error *err);
+	/* What takes long ends early when interrupted, unless it puts back. */
 	int (*put)(const struct quiet_options *o, const struct change *c, const char *value,
 		   struct error *err);
 };
+/* READ_GONE or READ_FAILED, as errno says. */
+enum reading reading_of_errno(struct error *err);
 extern const struct change_ops file_ops, unit_ops, sysv_ops, pause_ops, swap_ops, cpuset_ops;
 
 /* Whether two texts of a file mean the same: blanks at the end do not count, and of
@@ -70,7 +81,9 @@ int plan_swap(const struct quiet_options *o, const struct quiet_knob *k, change_
 int plan_cpuset(const struct quiet_options *o, const struct quiet_knob *k, change_list *out,
 		struct error *err);
 
-/* When the process was started, in the kernel's ticks since boot, and its state; false: gone. */
+/* When the process was started, in the kernel's ticks since boot, and its state; false: gone, or
+ * it cannot be told, as errno says. */
 bool process_start(int pid, unsigned long long *start, char *state);
+bool process_is_gone(int reason);
 
 #endif

@@ -59,24 +59,44 @@ static char *parent_of(const char *directory)
 	return xstrndup(directory, (size_t)(strrchr(directory, '/') - directory));
 }
 
-static char *cpuset_now(const struct quiet_options *o, const struct change *c)
+/* Where it is there: its CPUs and kind. A cgroup without cpusets has neither file. */
+static enum reading partition_now(const char *directory, char **value, struct error *err)
 {
+	static const char *const files[] = { "cpuset.cpus", "cpuset.cpus.partition" };
 	struct strbuf out = { 0 };
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		char *text = read_of(directory, files[i]);
+		if (!text && reading_of_errno(err) == READ_FAILED) {
+			strbuf_release(&out);
+			return READ_FAILED;
+		}
+		strbuf_printf(&out, "%s%s", i ? " " : "", text ? text : "");
+		free(text);
+	}
+	*value = strbuf_detach(&out);
+	return READ_VALUE;
+}
+
+/* It is never gone: not to be there is a value. */
+static enum reading cpuset_now(const struct quiet_options *o, const struct change *c, char **value,
+			       struct error *err)
+{
 	struct stat st;
 	(void)o;
-	if (stat(c->what, &st) == 0) {
-		char *cpus = read_of(c->what, "cpuset.cpus");
-		char *kind = read_of(c->what, "cpuset.cpus.partition");
-		strbuf_printf(&out, "%s %s", cpus ? cpus : "", kind ? kind : "");
-		free(cpus);
-		free(kind);
-		return strbuf_detach(&out);
-	}
+	*value = NULL;
+	if (stat(c->what, &st) == 0)
+		return partition_now(c->what, value, err);
+	if (reading_of_errno(err) == READ_FAILED)
+		return READ_FAILED;
 	char *parent = parent_of(c->what), *given = read_of(parent, "cgroup.subtree_control");
-	strbuf_puts(&out, given && strstr(given, "cpuset") ? "absent" : "absent -cpuset");
+	enum reading reading = given ? READ_VALUE : READ_FAILED;
+	if (given)
+		*value = xstrdup(strstr(given, "cpuset") ? "absent" : "absent -cpuset");
+	else
+		error_set(err, EXIT_ENVIRONMENT, "%s: %s", parent, strerror(errno));
 	free(parent);
 	free(given);
-	return strbuf_detach(&out);
+	return reading;
 }
 
 /* Whoever is still in there goes to the parent: a cgroup with processes cannot be removed. */
@@ -148,6 +168,7 @@ int plan_cpuset(const struct quiet_options *o, const struct quiet_knob *k, chang
 		struct error *err)
 {
 	struct strbuf path = { 0 }, wanted = { 0 };
+	struct error why = ERROR_INIT;
 	(void)err;
 	if (strcmp(k->name, "cpuset") != 0 || !quiet_is_machine(o))
 		return 0;
@@ -158,8 +179,8 @@ int plan_cpuset(const struct quiet_options *o, const struct quiet_knob *k, chang
 	struct change *c = change_add(out, CHANGE_CPUSET, k->name, path.text, NULL, wanted.text);
 	if (!where)
 		change_judge(c, QUIET_ABSENT, "cgroup v2 has no cpusets here");
-	else
-		c->before = cpuset_now(o, c);
+	else if (cpuset_now(o, c, &c->before, &why) != READ_VALUE)
+		change_judge(c, QUIET_REFUSED, "it cannot be read: %s", why.text);
 	strbuf_release(&path);
 	strbuf_release(&wanted);
 	return 0;

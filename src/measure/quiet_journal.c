@@ -33,24 +33,18 @@ static char *boot_id(void)
 
 /* ---- the place ---- */
 
-/* Nobody else may put a journal there: root would believe it. */
-static bool is_ours(const char *directory)
+static char *journal_path(const struct quiet_options *o, struct error *err)
 {
-	struct stat st;
-	return lstat(directory, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-	       !(st.st_mode & (S_IWGRP | S_IWOTH));
-}
-
-static char *journal_path(const struct quiet_options *o)
-{
-	const char *told = getenv("TARE_RUNTIME_DIR");
+	const char *directory = quiet_is_machine(o) ? runtime_directory() : "/run/tare";
 	struct strbuf path = { 0 };
 	if (o->journal)
 		return xstrdup(o->journal);
-	if (quiet_is_machine(o) && told && *told == '/')
-		strbuf_printf(&path, "%s/quiet.journal", told);
-	else
-		strbuf_printf(&path, "%s/run/tare/quiet.journal", o->root ? o->root : "");
+	if (!directory) {
+		error_set(err, EXIT_USAGE,
+			  "cannot tell where the journal is: TARE_RUNTIME_DIR is no full path");
+		return NULL;
+	}
+	strbuf_printf(&path, "%s%s/quiet.journal", o->root ? o->root : "", directory);
 	return strbuf_detach(&path);
 }
 
@@ -58,8 +52,8 @@ bool quiet_is_journalled(const struct quiet_options *o)
 {
 	if (quiet_is_machine(o) && geteuid() != 0)
 		return false;
-	char *path = journal_path(o);
-	bool is = access(path, F_OK) == 0;
+	char *path = journal_path(o, NULL);
+	bool is = path && access(path, F_OK) == 0;
 	free(path);
 	return is;
 }
@@ -78,16 +72,16 @@ static int directory_make(const char *directory, struct error *err)
 		/* the next mkdir says what is wrong */
 	}
 	free(above);
-	if (mkdir(directory, 0700) == 0 || errno == EEXIST) {
-		if (is_ours(directory))
-			return 0;
+	/* nobody else may put a journal there: root would believe it */
+	if (directory_own(directory))
+		return 0;
+	if (access(directory, F_OK) == 0)
 		error_set(err, EXIT_ENVIRONMENT,
 			  "cannot keep the journal in %s: it is another's, or open to others",
 			  directory);
-	} else {
+	else
 		error_set(err, EXIT_ENVIRONMENT, "cannot make %s for the journal: %s", directory,
 			  strerror(errno));
-	}
 	return error_hint(err, "nothing was changed; set TARE_RUNTIME_DIR to a directory of "
 			       "your own");
 }
@@ -174,9 +168,11 @@ static int write_whole(struct journal *j, const char *beside)
 
 int journal_create(struct journal *j, const struct quiet_options *o, int owner, struct error *err)
 {
-	char *path = journal_path(o), *directory = directory_of(path);
+	char *path = journal_path(o, err), state;
 	struct strbuf beside = { 0 };
-	char state;
+	if (!path)
+		return -1;
+	char *directory = directory_of(path);
 	j->path = path;
 	j->owner = owner;
 	j->since_ns = clock_realtime_ns();
@@ -217,7 +213,8 @@ int journal_made(struct journal *j, size_t number, const char *after, struct err
 {
 	struct strbuf line = { 0 };
 	strbuf_printf(&line, "made\t%zu", number);
-	put_field(&line, after);
+	if (after)
+		put_field(&line, after);
 	return add_line(j, &line, err);
 }
 
@@ -327,7 +324,7 @@ static bool read_mark(struct journal *j, size_t count, char **f)
 	}
 	free(c->after);
 	c->after = count == 3 ? xstrdup(f[2]) : NULL;
-	return count == 3;
+	return count <= 3;
 }
 
 static bool read_line(struct journal *j, char *line, bool *begun)
@@ -398,10 +395,13 @@ static int read_text(struct journal *j, char *text, struct error *err)
 	return 0;
 }
 
-int journal_open(struct journal *j, const struct quiet_options *o, struct error *err)
+/* j->fd < 0: there is none. */
+static int open_file(struct journal *j, const struct quiet_options *o, struct error *err)
 {
 	struct stat st;
-	j->path = journal_path(o);
+	j->path = journal_path(o, err);
+	if (!j->path)
+		return -1;
 	j->fd = open(j->path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
 	if (j->fd < 0 && errno == EACCES)
 		j->fd = open(j->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -420,7 +420,13 @@ int journal_open(struct journal *j, const struct quiet_options *o, struct error 
 			  j->path);
 		return error_hint(err, "look at it, then remove it");
 	}
-	char *text = file_read(j->path);
+	return 0;
+}
+
+/* From what is open: by its name it could be another's by now. */
+static int read_file(struct journal *j, struct error *err)
+{
+	char *text = file_read_from(j->fd);
 	int failed = text ? read_text(j, text, err)
 			  : error_set(err, EXIT_ENVIRONMENT, "cannot read the journal %s: %s",
 				      j->path, strerror(errno));
@@ -428,12 +434,30 @@ int journal_open(struct journal *j, const struct quiet_options *o, struct error 
 	return failed;
 }
 
-bool journal_lock(struct journal *j)
+int journal_open(struct journal *j, const struct quiet_options *o, struct error *err)
+{
+	if (open_file(j, o, err))
+		return -1;
+	return j->fd >= 0 ? read_file(j, err) : 0;
+}
+
+/* False: another process has it, or it was removed meanwhile. */
+static bool lock_file(const struct journal *j)
 {
 	struct stat here, there;
 	return flock(j->fd, LOCK_EX | LOCK_NB) == 0 && fstat(j->fd, &here) == 0 &&
 	       stat(j->path, &there) == 0 && here.st_ino == there.st_ino &&
 	       here.st_dev == there.st_dev;
+}
+
+int journal_take(struct journal *j, const struct quiet_options *o, struct error *err)
+{
+	if (open_file(j, o, err))
+		return -1;
+	if (j->fd >= 0 && lock_file(j))
+		return read_file(j, err);
+	journal_release(j);
+	return 0;
 }
 
 bool journal_is_abandoned(const struct journal *j)
@@ -442,5 +466,8 @@ bool journal_is_abandoned(const struct journal *j)
 	char state;
 	if (!j->owner)
 		return false;
-	return !process_start(j->owner, &start, &state) || start != j->owner_start || state == 'Z';
+	errno = 0;
+	if (!process_start(j->owner, &start, &state))
+		return process_is_gone(errno);
+	return start != j->owner_start || state == 'Z';
 }

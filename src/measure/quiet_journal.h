@@ -11,6 +11,7 @@
  *	...
  *	begin				all of the above was on disk at once
  *	made	N	AFTER		change N was made and reads so | refused	N
+ *	made	N			the same; how it reads is not known
  *	keep				it stays without its owner
  *	restoring	PID	START	this process undoes it
  *	finished	N		change N was undone, or left
@@ -43,13 +44,15 @@ void journal_release(struct journal *j);
  * none was made. */
 int journal_create(struct journal *j, const struct quiet_options *o, int owner, struct error *err);
 
-/* 0: read; j->fd < 0: there is none. */
+/* To look at. 0: read; j->fd < 0: there is none. */
 int journal_open(struct journal *j, const struct quiet_options *o, struct error *err);
-/* False: another process has it, or it was removed meanwhile. */
-bool journal_lock(struct journal *j);
+/* To undo: locked before it is read, so that nothing in it is done by two. j->fd < 0 also where
+ * another process has it, or removed it meanwhile. */
+int journal_take(struct journal *j, const struct quiet_options *o, struct error *err);
 
 bool journal_is_abandoned(const struct journal *j);
 
+/* after: NULL where it is not known. */
 int journal_made(struct journal *j, size_t number, const char *after, struct error *err);
 int journal_refused(struct journal *j, size_t number, struct error *err);
 int journal_keep(struct journal *j, struct error *err);

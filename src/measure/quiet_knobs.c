@@ -300,11 +300,22 @@ int plan_files(const struct quiet_options *o, const struct quiet_knob *k, change
 
 /* ---- files as changes ---- */
 
-static char *file_now(const struct quiet_options *o, const struct change *c)
+enum reading reading_of_errno(struct error *err)
 {
-	char *path = quiet_path(o, c->what), *text = file_read(path);
+	if (errno == ENOENT)
+		return READ_GONE;
+	error_set(err, EXIT_ENVIRONMENT, "%s", strerror(errno));
+	return READ_FAILED;
+}
+
+static enum reading file_now(const struct quiet_options *o, const struct change *c, char **value,
+			     struct error *err)
+{
+	char *path = quiet_path(o, c->what);
+	*value = file_read(path);
+	enum reading reading = *value ? READ_VALUE : reading_of_errno(err);
 	free(path);
-	return text;
+	return reading;
 }
 
 /* In one write: these files know no second. */

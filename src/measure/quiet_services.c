@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "measure/interrupt.h"
 #include "measure/quiet_change.h"
 #include "measure/quiet_systemd.h"
 #include "record/noncritical.h"
@@ -184,7 +185,9 @@ static void plan_unit(const struct quiet_options *o, struct systemd *s, const ch
 	    is_planned(out, id))
 		return;
 	struct change *c = change_add(out, CHANGE_UNIT, knob, id, "active", "inactive");
-	if (state == UNIT_WORKING)
+	if (state == UNIT_UNKNOWN)
+		change_judge(c, QUIET_REFUSED, "systemd does not say whether it runs");
+	else if (state == UNIT_WORKING || state == UNIT_STOPPING)
 		change_judge(c, QUIET_REFUSED, "it is at work and ends by itself: try again then");
 	else if (state == UNIT_PASSING)
 		change_judge(c, QUIET_REFUSED, "it is transient: it could not be started again");
@@ -237,16 +240,26 @@ static int plan_units(const struct quiet_options *o, const char *knob, const tex
 	return 0;
 }
 
-static char *unit_now(const struct quiet_options *o, const struct change *c)
+/* One that is still stopping was not put back. */
+static enum reading unit_now(const struct quiet_options *o, const struct change *c, char **value,
+			     struct error *err)
 {
 	struct systemd *s = NULL;
 	char id[256];
 	(void)o;
-	if (systemd_open(&s, NULL))
-		return NULL;
+	*value = NULL;
+	if (systemd_open(&s, err))
+		return READ_FAILED;
 	enum unit_state state = systemd_state(s, c->what, id);
 	systemd_close(s);
-	return xstrdup(state == UNIT_ABSENT ? "inactive" : "active");
+	if (state == UNIT_UNKNOWN) {
+		error_set(err, EXIT_ENVIRONMENT, "systemd does not say whether it runs");
+		return READ_FAILED;
+	}
+	*value = xstrdup(state == UNIT_ABSENT	  ? "inactive"
+			 : state == UNIT_STOPPING ? "stopping"
+						  : "active");
+	return READ_VALUE;
 }
 
 static int unit_put(const struct quiet_options *o, const struct change *c, const char *value,
@@ -266,9 +279,10 @@ const struct change_ops unit_ops = { unit_now, unit_put };
 /* ---- scripts of /etc/init.d ---- */
 
 #define SERVICE_PATIENCE_NS UINT64_C(60000000000)
+#define NOT_STARTED 127 /* as of a shell */
 
-/* The exit status of `service NAME WORD`; -1: it could not be asked. */
-static int ask_service(const char *name, const char *word)
+/* The exit status of `service NAME WORD`; -1: it could not be asked, or was interrupted. */
+static int ask_service(const char *name, const char *word, bool interruptible)
 {
 	pid_t pid = fork();
 	if (pid == 0) {
@@ -282,7 +296,7 @@ static int ask_service(const char *name, const char *word)
 		if (chdir("/") == 0)
 			execle("/usr/sbin/service", "service", name, word, NULL,
 			       (char *[]){ (char *)"PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL });
-		_exit(127);
+		_exit(NOT_STARTED);
 	}
 	uint64_t until = clock_monotonic_ns() + SERVICE_PATIENCE_NS;
 	for (int status; pid > 0;) {
@@ -291,6 +305,9 @@ static int ask_service(const char *name, const char *word)
 			return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 		if (ended < 0 && errno != EINTR)
 			break;
+		/* with the programs that the script waits for: setsid() made them one group */
+		if (interruptible && interrupted())
+			kill(-pid, SIGKILL);
 		if (clock_monotonic_ns() > until)
 			kill(pid, SIGKILL);
 		nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
@@ -298,29 +315,40 @@ static int ask_service(const char *name, const char *word)
 	return -1;
 }
 
+/* False: errno says why. */
 static bool has_script(const char *name)
 {
 	struct strbuf path = { 0 };
 	strbuf_printf(&path, "/etc/init.d/%s", name);
+	errno = ENOENT;
 	bool has = !strchr(name, '/') && access(path.text, X_OK) == 0;
 	strbuf_release(&path);
 	return has;
 }
 
-static char *sysv_now(const struct quiet_options *o, const struct change *c)
+static enum reading sysv_now(const struct quiet_options *o, const struct change *c, char **value,
+			     struct error *err)
 {
 	(void)o;
+	*value = NULL;
 	if (!has_script(c->what))
-		return NULL;
-	return xstrdup(ask_service(c->what, "status") == 0 ? "running" : "stopped");
+		return reading_of_errno(err);
+	int status = ask_service(c->what, "status", false);
+	if (status < 0 || status == NOT_STARTED) {
+		error_set(err, EXIT_ENVIRONMENT, "`service %s status` did not answer", c->what);
+		return READ_FAILED;
+	}
+	*value = xstrdup(status == 0 ? "running" : "stopped");
+	return READ_VALUE;
 }
 
 static int sysv_put(const struct quiet_options *o, const struct change *c, const char *value,
 		    struct error *err)
 {
-	const char *word = strcmp(value, "running") == 0 ? "start" : "stop";
+	bool starts = strcmp(value, "running") == 0; /* which is to put back */
+	const char *word = starts ? "start" : "stop";
 	(void)o;
-	int status = ask_service(c->what, word);
+	int status = ask_service(c->what, word, !starts);
 	return status ? error_set(err, EXIT_ENVIRONMENT, "`service %s %s` failed (%d)", c->what,
 				  word, status)
 		      : 0;
@@ -343,7 +371,7 @@ static void plan_scripts(const struct quiet_options *o, const char *knob, const 
 	for (size_t i = 0; i < names->count; i++) {
 		char *name = script_of(names->items[i]);
 		if (has_script(name) && !quiet_kept(name) && !is_wish(o, name) &&
-		    !is_planned(out, name) && ask_service(name, "status") == 0)
+		    !is_planned(out, name) && ask_service(name, "status", true) == 0)
 			change_add(out, CHANGE_SYSV, knob, name, "running", "stopped");
 		free(name);
 	}
@@ -366,7 +394,12 @@ bool process_start(int pid, unsigned long long *start, char *state)
 	return known;
 }
 
-/* "NAME PID START"; false: it is gone. */
+bool process_is_gone(int reason)
+{
+	return reason == ENOENT || reason == ESRCH;
+}
+
+/* "NAME PID START"; false: it is gone, or cannot be looked at, as errno says. */
 static bool held_process(const struct change *c, int *pid, char *state)
 {
 	unsigned long long start, now;
@@ -374,12 +407,22 @@ static bool held_process(const struct change *c, int *pid, char *state)
 	       process_start(*pid, &now, state) && now == start && *state != 'Z';
 }
 
-static char *pause_now(const struct quiet_options *o, const struct change *c)
+static enum reading pause_now(const struct quiet_options *o, const struct change *c, char **value,
+			      struct error *err)
 {
 	int pid;
 	char state;
 	(void)o;
-	return held_process(c, &pid, &state) ? xstrdup(state == 'T' ? "paused" : "running") : NULL;
+	*value = NULL;
+	errno = 0;
+	if (held_process(c, &pid, &state)) {
+		*value = xstrdup(state == 'T' ? "paused" : "running");
+		return READ_VALUE;
+	}
+	if (errno == 0 || process_is_gone(errno)) /* 0: the number is another's now */
+		return READ_GONE;
+	error_set(err, EXIT_ENVIRONMENT, "%s", strerror(errno));
+	return READ_FAILED;
 }
 
 static int pause_put(const struct quiet_options *o, const struct change *c, const char *value,

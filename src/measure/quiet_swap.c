@@ -17,20 +17,27 @@ static bool read_line(const char *line, char path[512], int *priority)
 	       !strchr(path, '\\');
 }
 
-static char *swap_now(const struct quiet_options *o, const struct change *c)
+static enum reading swap_now(const struct quiet_options *o, const struct change *c, char **value,
+			     struct error *err)
 {
 	char *text = file_read("/proc/swaps"), *rest = text, path[512];
 	struct strbuf out = { 0 };
 	struct stat st;
 	int priority;
 	(void)o;
+	*value = NULL;
+	if (!text) {
+		error_set(err, EXIT_ENVIRONMENT, "/proc/swaps: %s", strerror(errno));
+		return READ_FAILED;
+	}
 	for (char *line; rest && !out.length && (line = strsep(&rest, "\n"));)
 		if (read_line(line, path, &priority) && strcmp(path, c->what) == 0)
 			strbuf_printf(&out, "on %d", priority);
 	free(text);
-	if (out.length)
-		return strbuf_detach(&out);
-	return stat(c->what, &st) == 0 ? xstrdup("off") : NULL;
+	if (!out.length && stat(c->what, &st))
+		return reading_of_errno(err);
+	*value = out.length ? strbuf_detach(&out) : xstrdup("off");
+	return READ_VALUE;
 }
 
 /* The kernel gives what has no priority of its own one below 0. */

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "measure/interrupt.h"
 
 bool systemd_runs(void)
 {
@@ -56,17 +57,24 @@ static int failed(int code, const sd_bus_error *why, const char *to_do, const ch
 			 why && why->message ? why->message : strerror(-code));
 }
 
-/* The object of a unit; NULL where it is not loaded. The caller frees. */
-static char *object_of(struct systemd *s, const char *unit)
+/* The object of a unit, which the caller frees; NULL where it is not loaded, or the code is below
+ * 0. */
+static int object_of(struct systemd *s, const char *unit, char **out)
 {
+	sd_bus_error why = SD_BUS_ERROR_NULL;
 	sd_bus_message *reply = NULL;
 	const char *path = NULL;
-	char *copy = NULL;
-	if (sd_bus_call_method(s->bus, SYSTEMD, MANAGER, "GetUnit", NULL, &reply, "s", unit) >= 0 &&
-	    sd_bus_message_read(reply, "o", &path) >= 0)
-		copy = xstrdup(path);
+	*out = NULL;
+	int code = sd_bus_call_method(s->bus, SYSTEMD, MANAGER, "GetUnit", &why, &reply, "s", unit);
+	if (code >= 0)
+		code = sd_bus_message_read(reply, "o", &path);
+	if (code >= 0)
+		*out = xstrdup(path);
+	else if (sd_bus_error_has_name(&why, SYSTEMD ".NoSuchUnit"))
+		code = 0;
 	sd_bus_message_unref(reply);
-	return copy;
+	sd_bus_error_free(&why);
+	return code;
 }
 
 static char *text_of(struct systemd *s, const char *object, const char *property)
@@ -88,14 +96,21 @@ static bool is_transient(struct systemd *s, const char *object)
 
 enum unit_state systemd_state(struct systemd *s, const char *unit, char id[256])
 {
-	char *object = object_of(s, unit);
+	char *object;
+	snprintf(id, 256, "%s", unit);
+	int code = object_of(s, unit, &object);
 	if (!object)
-		return UNIT_ABSENT;
+		return code < 0 ? UNIT_UNKNOWN : UNIT_ABSENT;
 	char *active = text_of(s, object, "ActiveState"), *sub = text_of(s, object, "SubState");
 	char *name = text_of(s, object, "Id");
 	enum unit_state state = UNIT_WORKING;
-	snprintf(id, 256, "%s", *name ? name : unit);
-	if (strcmp(active, "inactive") == 0 || strcmp(active, "failed") == 0)
+	if (*name)
+		snprintf(id, 256, "%s", name);
+	if (!*active)
+		state = UNIT_UNKNOWN;
+	else if (strcmp(active, "deactivating") == 0)
+		state = UNIT_STOPPING;
+	else if (strcmp(active, "inactive") == 0 || strcmp(active, "failed") == 0)
 		state = UNIT_ABSENT;
 	else if (strcmp(active, "active") == 0 && strcmp(sub, "exited") == 0)
 		state = UNIT_DONE;
@@ -143,9 +158,9 @@ int systemd_active(struct systemd *s, const char *suffix, word_list *out, struct
 
 int systemd_triggers(struct systemd *s, const char *unit, word_list *out, struct error *err)
 {
-	char *object = object_of(s, unit), **names = NULL;
+	char *object, **names = NULL;
 	sd_bus_message *reply = NULL;
-	int code = 0;
+	int code = object_of(s, unit, &object);
 	if (object)
 		code = sd_bus_get_property(s->bus, SYSTEMD, object, SYSTEMD ".Unit", "TriggeredBy",
 					   NULL, &reply, "as");
@@ -164,11 +179,12 @@ int systemd_triggers(struct systemd *s, const char *unit, word_list *out, struct
 /* Whether systemd has nothing more to do for the unit. */
 static bool is_settled(struct systemd *s, const char *unit, bool on, bool *as_wanted)
 {
-	char *object = object_of(s, unit);
+	char *object;
 	uint32_t job = 0;
-	*as_wanted = !on; /* not loaded any more */
+	int code = object_of(s, unit, &object);
+	*as_wanted = code >= 0 && !on; /* not loaded any more */
 	if (!object)
-		return true;
+		return code >= 0; /* what is not known may come to be */
 	sd_bus_message *reply = NULL;
 	if (sd_bus_get_property(s->bus, SYSTEMD, object, SYSTEMD ".Unit", "Job", NULL, &reply,
 				"(uo)") >= 0)
@@ -194,6 +210,8 @@ int systemd_turn(struct systemd *s, const char *unit, bool on, struct error *err
 	int answer = code < 0 ? failed(code, &why, to_do, unit, err) : 0;
 	sd_bus_error_free(&why);
 	while (!answer && !is_settled(s, unit, on, &as_wanted)) {
+		if (!on && interrupted())
+			return failed(-EINTR, NULL, to_do, unit, err);
 		if (clock_monotonic_ns() > until)
 			return failed(-ETIMEDOUT, NULL, to_do, unit, err);
 		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);

@@ -18,8 +18,10 @@ enum unit_state {
 	UNIT_ABSENT,  /* not loaded, or not running */
 	UNIT_RUNNING, /* active, with something to stop */
 	UNIT_DONE,    /* active, but nothing of it runs */
-	UNIT_WORKING, /* starting, stopping, reloading; or a job that will end by itself */
+	UNIT_WORKING, /* starting, reloading; or a job that will end by itself */
+	UNIT_STOPPING,
 	UNIT_PASSING, /* running, but gone for ever once it is stopped */
+	UNIT_UNKNOWN, /* systemd did not answer */
 };
 /* id: the unit's own name where the one given is an alias. */
 enum unit_state systemd_state(struct systemd *s, const char *unit, char id[256]);
@@ -29,7 +31,8 @@ int systemd_active(struct systemd *s, const char *suffix, word_list *out, struct
 /* The sockets, paths and timers that would start the unit again. */
 int systemd_triggers(struct systemd *s, const char *unit, word_list *out, struct error *err);
 
-/* Starts or stops it, and waits until that is done. */
+/* Starts or stops it, and waits until that is done; for a stop not longer than until interrupted.
+ */
 int systemd_turn(struct systemd *s, const char *unit, bool on, struct error *err);
 
 #endif

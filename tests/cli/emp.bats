@@ -210,6 +210,19 @@ measure() {
 	is_loud
 }
 
+@test "time: --quiet that had nothing to change leaves what is made quiet meanwhile" {
+	tree
+	echo 0 >"$boost"
+	echo 10 >"$swappiness"
+	run "$TARE" time --quiet -N -w 0 -r 1 "sh -c 'echo 60 >$swappiness; $TARE quiet'"
+	[ "$status" -eq 0 ]
+	[ "$(cat "$swappiness")" = 10 ]
+	run "$TARE" quiet --status
+	[[ "$output" == "Quiet since "*": 1 changes are to be put back." ]]
+	"$TARE" quiet --restore >/dev/null
+	[ "$(cat "$swappiness")" = 60 ]
+}
+
 @test "time: --emp changes and keeps what its version says" {
 	tree
 	shown() {

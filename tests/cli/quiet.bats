@@ -98,6 +98,26 @@ started() {
 	return 1
 }
 
+# init_script COMMANDS: a service tare-test, which runs while there is a file "runs"; what it does when
+# it has stopped
+init_script() {
+	needs_root
+	[ ! -d /run/systemd/system ] || skip "needs a machine without systemd"
+	[ -x /usr/sbin/service ] || skip "needs service(8)"
+	script=/etc/init.d/tare-test
+	cat > "$script" <<-END
+		#!/bin/sh
+		cd $PWD || exit 1
+		case \$1 in
+		status) [ -e runs ] || exit 3 ;;
+		start) touch runs ;;
+		stop) rm runs; $1 ;;
+		esac
+	END
+	chmod +x "$script"
+	touch runs
+}
+
 @test "quiet: a machine of files is changed and put back to the byte" {
 	tree
 	run "$TARE" quiet --isolate 3 --only default,smt
@@ -189,6 +209,19 @@ started() {
 	echo 5 > machine/proc/sys/vm/swappiness
 	run "$TARE" quiet --restore --force
 	[ "$status" -eq 0 ]
+	as_before
+}
+
+@test "quiet: what is left after kill -9 is not counted as put back" {
+	tree
+	started "$TARE" quiet -- sh -c 'touch quiet; exec sleep 60'
+	kill -9 "$child"
+	wait "$child" || true
+	child=
+	echo 5 > machine/proc/sys/vm/swappiness
+	"$TARE" --version 2> said
+	[[ "$(cat said)" == "tare: put back 5 settings that process "*"left /proc/sys/vm/swappiness: "* ]]
+	printf 60 > machine/proc/sys/vm/swappiness
 	as_before
 }
 
@@ -292,20 +325,7 @@ started() {
 }
 
 @test "quiet: a script of init.d is stopped and started" {
-	needs_root
-	[ ! -d /run/systemd/system ] || skip "needs a machine without systemd"
-	[ -x /usr/sbin/service ] || skip "needs service(8)"
-	script=/etc/init.d/tare-test
-	cat > "$script" <<-END
-		#!/bin/sh
-		case \$1 in
-		status) [ -e $PWD/runs ] || exit 3 ;;
-		start) touch $PWD/runs ;;
-		stop) rm $PWD/runs ;;
-		esac
-	END
-	chmod +x "$script"
-	touch runs
+	init_script :
 	run "$TARE" quiet --only services --stop tare-test --keep tare-test
 	[ -e runs ]
 	"$TARE" quiet --restore
@@ -315,6 +335,22 @@ started() {
 	[ ! -e runs ]
 	"$TARE" quiet --restore
 	[ -e runs ]
+}
+
+@test "quiet: Ctrl-C does not wait for a service that stops slowly, and starts it again" {
+	init_script 'sleep 45.25 & echo $! > waits; touch quiet; wait'
+	SECONDS=0
+	started env --default-signal=INT "$TARE" quiet --only services --stop tare-test
+	kill -INT "$child"
+	code=0
+	wait "$child" || code=$?
+	child=
+	[ "$code" -eq 130 ]
+	[ "$SECONDS" -lt 30 ]
+	[ -e runs ]
+	run "$TARE" quiet --status
+	[[ "$output" == "Not quiet"* ]]
+	! grep -qs '^State:.[^Z]' "/proc/$(cat waits)/status"
 }
 
 @test "quiet: cron is held and goes on" {
