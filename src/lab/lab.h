@@ -178,7 +178,7 @@ typedef ARRAY(struct lab_watch_row) lab_watch_list;
 /* Newest first. */
 int lab_list_watches(struct lab *lab, lab_watch_list *into, struct error *err);
 /* The stretches of this machine's watches (m NULL: of any), oldest first, watch by watch; chunks of
- * one boot that follow each other within a second are joined. watch 0: of all of them. What ran
+ * one watch with nothing unwatched between them are joined. watch 0: of all of them. What ran
  * between the two times (CLOCK_REALTIME; until 0: to the end), also when it began before or ended
  * after; a chunk that is cut keeps all of its `lost`. The caller releases each. */
 typedef ARRAY(struct bursts) bursts_list;

@@ -8,8 +8,7 @@
 #include "lab/chunk.h"
 #include "lab/studies_rows.h"
 
-#define ROW_BYTES 100		 /* of a chunk but for its data, with its part of the indexes */
-#define JOINED_GAP_NS 1000000000 /* a longer gap divides two stretches */
+#define ROW_BYTES 100 /* of a chunk but for its data, with its part of the indexes */
 
 static const char storing[] = "store the watch in";
 
@@ -321,23 +320,20 @@ struct joiner {
 	int64_t since_ns, until_ns;
 	struct error *err;
 	int64_t watch; /* of the stretch last in the list; 0: none yet */
-	char boot[64];
 };
 
 /* Takes the chunk over. */
-static void join(struct joiner *j, struct bursts *chunk, int64_t watch, const char *boot)
+static void join(struct joiner *j, struct bursts *chunk, int64_t watch)
 {
 	struct bursts *last = j->watch ? &j->into->items[j->into->count - 1] : NULL;
-	bool comparable = watch == j->watch || (*boot && strcmp(boot, j->boot) == 0);
-	if (last && comparable && chunk->begin_ns >= last->end_ns &&
-	    chunk->begin_ns - last->end_ns <= JOINED_GAP_NS) {
+	/* what nobody watched, however short, is no quiet time */
+	if (last && watch == j->watch && chunk->begin_ns == last->end_ns) {
 		bursts_append(last, chunk);
 		bursts_release(chunk);
 	} else {
 		array_push(j->into, *chunk);
 	}
 	j->watch = watch;
-	snprintf(j->boot, sizeof j->boot, "%s", boot);
 }
 
 static int join_chunk(void *context, sqlite3_stmt *stmt)
@@ -348,8 +344,7 @@ static int join_chunk(void *context, sqlite3_stmt *stmt)
 	if (read_chunk(j->lab, stmt, &at, &chunk, j->err))
 		return -1;
 	trim(&chunk, j->since_ns, j->until_ns);
-	const char *boot = (const char *)sqlite3_column_text(stmt, at + 1);
-	join(j, &chunk, sqlite3_column_int64(stmt, at), boot ? boot : "");
+	join(j, &chunk, sqlite3_column_int64(stmt, at));
 	return 0;
 }
 
@@ -359,7 +354,7 @@ static int select_chunks(struct lab *lab, sqlite3_stmt **stmt, struct error *err
 	struct strbuf columns = { 0 }, sql = { 0 };
 	fields_columns(chunk_fields, false, &columns);
 	strbuf_printf(&sql,
-		      "SELECT %s, c.processes, c.bursts, c.data, w.id, w.owner_boot FROM watch w"
+		      "SELECT %s, c.processes, c.bursts, c.data, w.id FROM watch w"
 		      " JOIN watch_chunk c ON c.watch = w.id WHERE (w.identity = ?1 OR ?1 IS NULL)"
 		      " AND (w.id = ?2 OR ?2 = 0)"
 		      " AND c.realtime_ns + (c.end_ns - c.begin_ns) > ?3"

@@ -52,6 +52,8 @@ void sedona_run_of(const struct run *run, const struct execution *executions, si
 
 /* ---- the whole study ---- */
 
+#define LEAST_NS 100000 /* a tenth of the unit of the papers' data */
+
 /* The L-samples alone, with the run's executions and names lent to them. */
 static struct sedona_run l_samples_of(const struct sedona_run *r, const bool *is_l)
 {
@@ -70,6 +72,20 @@ struct looked_at {
 	struct sedona_seen_run seen;
 };
 
+/* Of the ET of the cluster. */
+static double cluster_sigma(const struct sedona_run *r, const bool *is_l)
+{
+	double n = 0, mean = 0, squares = 0;
+	for (size_t i = 0; i < r->samples.count; i++) {
+		double et = (double)r->samples.items[i].et_ns, from = et - mean;
+		if (is_l[i])
+			continue;
+		mean += from / ++n;
+		squares += from * (et - mean);
+	}
+	return n > 1 ? sqrt(squares / (n - 1)) : 0;
+}
+
 /* Steps 3 to 5. */
 static void look_at(const struct sedona_run *r, struct study_run *out, struct looked_at *l)
 {
@@ -79,14 +95,18 @@ static void look_at(const struct sedona_run *r, struct study_run *out, struct lo
 	sedona_split(r, l->is_l, out);
 	sedona_cluster(r, l->is_l, &l->cluster);
 	l->l_samples = l_samples_of(r, l->is_l);
+	double sigma = cluster_sigma(r, l->is_l);
+	uint64_t spacing = sedona_spacing(r);
 	l->seen = (struct sedona_seen_run){
 		.l_samples = &l->l_samples,
 		.cluster = l->cluster.items,
 		.cluster_count = l->cluster.count,
 		.total = r->samples.count ? r->samples.items[r->samples.count - 1].number : 0,
 		.length_ns = out->length_ns,
-		.spacing_ns = sedona_spacing(r),
+		/* without times, one sample follows the other */
+		.spacing_ns = spacing ? spacing : (uint64_t)out->mean_ns,
 		.cluster_high_ns = out->cluster_high_ns,
+		.least_ns = sigma < LEAST_NS ? (uint64_t)sigma : LEAST_NS,
 	};
 }
 

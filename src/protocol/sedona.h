@@ -71,6 +71,9 @@ struct sedona_seen_run {
 	/* The longest ET in the cluster: an L-sample that is longer has by that much more of
 	 * frequent daemons, too, which makes none of them long-running. 0: not known. */
 	uint64_t cluster_high_ns;
+	/* What took less than this is no long-running execution: it cannot be what made the sample
+	 * one. In ns, unlike in the papers' ms, whatever happens to be there would be one else. */
+	uint64_t least_ns;
 };
 /* long_run NULL: there is none. unit_ns: what cutoffs are rounded half up to (1; 1000000 for the
  * paper's). Fills in daemons and cutoffs of out.

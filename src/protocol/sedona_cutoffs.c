@@ -130,7 +130,7 @@ static void see(const struct sedona_seen_run *run, enum study_length length, str
 		for (size_t k = sample->first; k < sample->first + sample->count; k++) {
 			const struct sedona_execution *x = &r->executions.items[k];
 			struct study_seen *s = &out->daemons.items[where[x->daemon]].seen[length];
-			if (is_long_running(s, x->pt_ns, longer))
+			if (x->pt_ns >= run->least_ns && is_long_running(s, x->pt_ns, longer))
 				note_long_running(s, sample->number, x->pt_ns);
 		}
 	}
