@@ -166,7 +166,7 @@ static int list(int argc, char **argv)
 	struct error err = ERROR_INIT;
 	int code;
 	if (cmd_options("tare cutoffs [list] [OPTIONS]\n"
-			"       tare cutoffs set DAEMON CUTOFF [--from TIME] [--below TIME]\n"
+			"       tare cutoffs set DAEMON|ID CUTOFF [--from TIME] [--below TIME]\n"
 			"       tare cutoffs rm ID|DAEMON... | --all\n"
 			"       tare cutoffs export [FILE]\n"
 			"       tare cutoffs import FILE [--force]\n"
@@ -230,13 +230,21 @@ static int parse_wanted(const text_list *operands, struct wanted *w, struct erro
 	return 0;
 }
 
-/* An existing one of that range is changed; without a range, the only one there is. */
+/* An existing one of that number or range is changed; without a range, the only one there is. */
 static int find_edited(const struct lab_cutoffs *now, struct wanted *w, struct error *err)
 {
 	const struct cutoff *only = NULL;
 	size_t ranges = 0;
+	long id = 0;
+	bool number = !w->from && !w->below && integer_parse(w->cutoff.daemon, 1, INT64_MAX, &id);
 	for (size_t i = 0; i < now->cutoffs.count; i++) {
 		const struct cutoff *c = &now->cutoffs.items[i];
+		if (number && c->id == id) {
+			uint64_t cutoff_ns = w->cutoff.cutoff_ns;
+			w->cutoff = *c;
+			w->cutoff.cutoff_ns = cutoff_ns;
+			return 0;
+		}
 		if (strcmp(c->daemon, w->cutoff.daemon) != 0)
 			continue;
 		ranges++;
@@ -252,8 +260,7 @@ static int find_edited(const struct lab_cutoffs *now, struct wanted *w, struct e
 	if (ranges > 1) {
 		error_set(err, EXIT_USAGE, "%s has cutoffs for %zu ranges of program length",
 			  w->cutoff.daemon, ranges);
-		return error_hint(err, "say which with --from and --below, as 'tare cutoffs' lists "
-				       "them");
+		return error_hint(err, "say which by its ID, as 'tare cutoffs' lists them");
 	}
 	w->cutoff.id = only->id;
 	w->cutoff.from_ns = only->from_ns;
@@ -275,7 +282,7 @@ static int set(int argc, char **argv)
 	text_list operands = { 0 };
 	struct error err = ERROR_INIT;
 	int code;
-	if (cmd_options("tare cutoffs set [OPTIONS] DAEMON CUTOFF",
+	if (cmd_options("tare cutoffs set [OPTIONS] DAEMON|ID CUTOFF",
 			"Executions in which DAEMON uses more CPU time than CUTOFF are dropped "
 			"from now\non.\n",
 			specs, argc, argv, &operands, &code)) {
@@ -291,21 +298,21 @@ static int set(int argc, char **argv)
 	return code;
 }
 
-/* "3", or all of a daemon. */
-static int remove_named(struct in_force *f, const char *text, struct error *err)
+/* "3", or all of a daemon. `remove`: else it is only looked for. */
+static int remove_named(struct in_force *f, const char *text, bool remove, struct error *err)
 {
 	long id = 0;
-	size_t removed = 0;
+	size_t found = 0;
 	bool number = integer_parse(text, 1, INT64_MAX, &id);
 	for (size_t i = 0; i < f->now.cutoffs.count; i++) {
 		const struct cutoff *c = &f->now.cutoffs.items[i];
 		if (number ? c->id != id : strcmp(c->daemon, text) != 0)
 			continue;
-		if (lab_remove_cutoff(f->lab, &f->machine, c->id, err))
+		if (remove && lab_remove_cutoff(f->lab, &f->machine, c->id, err))
 			return -1;
-		removed++;
+		found++;
 	}
-	if (removed)
+	if (found)
 		return 0;
 	char shown[64];
 	text_display(text, shown, sizeof shown);
@@ -321,8 +328,9 @@ static int remove_cutoffs(struct in_force *f, const text_list *names, bool all, 
 		return error_set(err, EXIT_USAGE, "cutoffs rm takes a number, a DAEMON, or --all");
 	if (all)
 		return f->now.cutoffs.count ? lab_remove_cutoff(f->lab, &f->machine, 0, err) : 0;
-	for (size_t i = 0; i < names->count; i++)
-		if (remove_named(f, names->items[i], err))
+	/* none of them when one is wrong */
+	for (size_t i = 0; i < 2 * names->count; i++)
+		if (remove_named(f, names->items[i % names->count], i >= names->count, err))
 			return -1;
 	return 0;
 }

@@ -230,10 +230,19 @@ static int remove_studies(const char *lab_file, const text_list *names, struct e
 		failed = parse_id(names->items[i], &id, err);
 	}
 	failed = failed || lab_open(&lab, lab_file, LAB_EDIT, err);
-	for (size_t i = 0; i < names->count && !failed; i++) {
+	/* none of them when one is wrong */
+	for (size_t i = 0; i < 2 * names->count && !failed; i++) {
 		int64_t id = 0;
-		failed = parse_id(names->items[i], &id, err) ||
-			 lab_remove_study_of_daemons(lab, id, err);
+		bool found = true;
+		struct study s = { 0 };
+		failed = parse_id(names->items[i % names->count], &id, err);
+		if (!failed && i >= names->count)
+			failed = lab_remove_study_of_daemons(lab, id, err);
+		else if (!failed)
+			failed = lab_get_study_of_daemons(lab, NULL, id, &found, &s, err);
+		if (!failed && !found)
+			failed = error_set(err, EXIT_USAGE, "there is no study %" PRId64, id);
+		study_release(&s);
 	}
 	lab_close(lab);
 	return failed ? -1 : 0;

@@ -321,8 +321,19 @@ static int apply(struct quiet *q)
 static int restore(const struct quiet *q)
 {
 	quiet_list items = { 0 };
+	struct quiet_status status;
 	struct error err = ERROR_INIT;
 	interrupt_watch(); /* not half of it */
+	if (!q->force && quiet_look(&q->options, &status, &err) == 0 && status.quiet &&
+	    status.owner && !status.abandoned && !status.stale) {
+		error_set(&err, EXIT_USAGE,
+			  "the machine is quiet for process %d, which still runs and puts "
+			  "everything back itself",
+			  status.owner);
+		error_hint(&err, "'tare quiet --restore --force' does it now");
+		return cmd_fail(&err);
+	}
+	err = (struct error)ERROR_INIT;
 	int failed = quiet_restore(&q->options, &items, &err);
 	if (!failed && !items.count && quiet_is_journalled(&q->options))
 		failed = error_set(&err, EXIT_USAGE,
@@ -461,8 +472,14 @@ int cmd_quiet(int argc, char **argv)
 		    "tare quiet [OPTIONS] [-- COMMAND [ARGUMENT...]]",
 		    "Makes the machine quiet: around a command, or until --restore. What was there\n"
 		    "before is kept on disk first, and is put back also after a crash.\n",
-		    specs, argc, argv, &operands, &code))
-		code = run(&q, &operands);
+		    specs, argc, argv, &operands, &code)) {
+		struct error err = ERROR_INIT;
+		/* an empty variable must not make it quiet for good */
+		bool forgotten = !operands.count && strcmp(argv[argc - 1], "--") == 0;
+		if (forgotten)
+			error_set(&err, EXIT_USAGE, "quiet: there is no command after --");
+		code = forgotten ? cmd_fail(&err) : run(&q, &operands);
+	}
 	array_release(&operands);
 	release(&q);
 	return code;

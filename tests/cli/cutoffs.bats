@@ -45,7 +45,14 @@ row() {
 	run "$TARE" cutoffs
 	[ "$status" -eq 0 ]
 	[[ "$output" == *rhn_check* ]] && [[ "$output" == *"by hand"* ]]
+	id=$("$TARE" cutoffs --json | jq '.cutoffs[] | select(.daemon == "cron" and .below_ns == null) | .id')
+	"$TARE" cutoffs set "$id" 70ms
+	[ "$(row cron | tail -n 1)" = "10000000000 null 70000000" ]
 	id=$("$TARE" cutoffs --json | jq '.cutoffs[] | select(.daemon == "rhn_check") | .id')
+	# all of them or none
+	run "$TARE" cutoffs rm "$id" nobody
+	[ "$status" -eq 2 ]
+	[ -n "$(row rhn_check)" ]
 	"$TARE" cutoffs rm "$id"
 	[ -z "$(row rhn_check)" ]
 	"$TARE" cutoffs rm cron

@@ -147,6 +147,31 @@ init_script() {
 	[[ "$output" == "Not quiet"* ]]
 }
 
+@test "quiet: another's is put back by force only, and nothing is made quiet for no command" {
+	tree
+	empty=
+	# shellcheck disable=SC2086
+	run "$TARE" quiet -- $empty
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"no command after --"* ]]
+	as_before
+	"$TARE" quiet -- sleep 5 3>&- &
+	pid=$!
+	for ((i = 0; i < 100; i++)); do
+		! "$TARE" quiet --status | grep -q "^Quiet" || break
+		sleep 0.05
+	done
+	run "$TARE" quiet --restore
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"quiet for process $pid, which still runs"* ]]
+	run "$TARE" quiet --restore --force
+	[ "$status" -eq 0 ]
+	as_before
+	kill "$pid"
+	wait "$pid" || true
+	as_before
+}
+
 @test "quiet: around a command, whose exit status is passed on" {
 	tree
 	run "$TARE" quiet -- sh -c 'cat machine/sys/devices/system/cpu/cpufreq/boost; exit 7'
