@@ -258,11 +258,11 @@ static int take_up_run(struct active *a, const struct run *run, struct error *er
 	enum study_length which;
 	if (!read_plan(run->conditions, a, &which))
 		return 0;
-	if (run->status == RUN_GOING)
-		return error_set(err, EXIT_USAGE, "run %" PRId64 " of this study is still going",
-				 run->id);
 	a->parts[which].run = run->id;
 	a->parts[which].ended = run->status == RUN_COMPLETE;
+	/* before its executions are counted: from here on nobody else adds any */
+	if (!a->parts[which].ended && lab_resume_run(a->lab, run->id, err))
+		return -1;
 	return count_executions(a, &a->parts[which], err);
 }
 
@@ -468,11 +468,25 @@ static int end_part(struct active *a, int failed, struct error *err)
 		return -1;
 	if (!failed)
 		return 0;
-	if (p->run && !p->done && !p->warmed) { /* nothing to keep */
+	/* nothing to keep; a long run is what --continue takes up when the short one is complete */
+	if (p->run && !p->done && !p->warmed && a->at == STUDY_SHORT) {
 		if (lab_remove_run(a->lab, p->run, &late) == 0)
 			p->run = 0;
 	}
 	return explain_end(a, err);
+}
+
+/* Before the short one ends: a study always has a run that is going or to be gone on with, which
+ * one tare alone can take up. */
+static int add_long_run(struct active *a, struct error *err)
+{
+	const struct part *p = &a->parts[STUDY_LONG];
+	if (!p->want.length_ns || p->run)
+		return 0;
+	a->at = STUDY_LONG;
+	int failed = add_run(a, err);
+	a->at = STUDY_SHORT;
+	return failed;
 }
 
 static int measure(struct active *a, struct error *err)
@@ -484,6 +498,8 @@ static int measure(struct active *a, struct error *err)
 		struct part *p = &a->parts[l];
 		a->at = (enum study_length)l;
 		int failed = p->done < p->want.samples ? measure_part(a, err) : 0;
+		if (!failed && l == STUDY_SHORT)
+			failed = add_long_run(a, err);
 		if (p->want.length_ns && (failed || !p->ended) && end_part(a, failed, err))
 			return -1;
 	}

@@ -39,6 +39,9 @@ int lab_add_study(struct lab *lab, const char *command_line, int64_t *id, struct
 /* Stores the run and fills in run->id; it is RUN_GOING, owned by this process. */
 int lab_add_run(struct lab *lab, struct run *run, struct error *err);
 int lab_end_run(struct lab *lab, int64_t run, enum run_status status, struct error *err);
+/* One that was interrupted or failed is RUN_GOING again, owned by this process. Refuses one that is
+ * going, so that of several that ask at once one gets it, and one that is complete. */
+int lab_resume_run(struct lab *lab, int64_t run, struct error *err);
 
 /* One transaction: the execution, its processes, its ledger, its raw images and trace (zstd). Fills
  * in x->id. */

@@ -288,6 +288,51 @@ int lab_get_run(struct lab *lab, int64_t id, struct run *into, struct error *err
 	return result;
 }
 
+static int refuse_going(const struct run *run, struct error *err)
+{
+	if (run->status != RUN_GOING)
+		return 0;
+	error_set(err, EXIT_USAGE, "run %" PRId64 " is going", run->id);
+	return error_hint(err, "wait for its end or stop it first");
+}
+
+static int own_run(struct lab *lab, int64_t id, const char *doing, struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	int at = 1;
+	if (lab_prepare(lab, &stmt,
+			"UPDATE run SET (" LAB_OWNER ") = (?, ?, ?, ?), status = 0,"
+			" ended_at_ns = NULL WHERE id = ?",
+			doing, err))
+		return -1;
+	lab_bind_owner(stmt, &at);
+	sqlite3_bind_int64(stmt, at, id);
+	int result = lab_done(lab, stmt, doing, err);
+	sqlite3_finalize(stmt);
+	return result;
+}
+
+int lab_resume_run(struct lab *lab, int64_t id, struct error *err)
+{
+	static const char doing[] = "go on with the run in";
+	struct run run = { 0 };
+	/* of two that ask at once the second one sees what the first one wrote */
+	if (lab_begin(lab, doing, err))
+		return -1;
+	int result = lab_get_run(lab, id, &run, err);
+	if (!result)
+		result = refuse_going(&run, err);
+	if (!result && run.status == RUN_COMPLETE)
+		result = error_set(err, EXIT_USAGE, "run %" PRId64 " is complete", id);
+	if (!result)
+		result = own_run(lab, id, doing, err);
+	if (!result)
+		result = lab_commit(lab, doing, err);
+	lab_rollback(lab);
+	run_release(&run);
+	return result;
+}
+
 static double real_or_nan(sqlite3_stmt *stmt, int column)
 {
 	return sqlite3_column_type(stmt, column) == SQLITE_NULL
@@ -508,10 +553,8 @@ int lab_remove_run(struct lab *lab, int64_t id, struct error *err)
 	if (lab_begin(lab, doing, err))
 		return -1;
 	int result = lab_get_run(lab, id, &run, err);
-	if (!result && run.status == RUN_GOING) {
-		error_set(err, EXIT_USAGE, "run %" PRId64 " is going", id);
-		result = error_hint(err, "wait for its end or stop it first");
-	}
+	if (!result)
+		result = refuse_going(&run, err);
 	if (!result)
 		result = delete_run(lab, id, run.study, err);
 	if (!result)
