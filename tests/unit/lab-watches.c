@@ -80,19 +80,19 @@ static void neighbours_are_joined(void **state)
 	same_bursts(&whole, &list.items[0]);
 	release_bursts(&list);
 	/* what was not watched between two divides them, and every watch is one of its own */
-	put(lab, watch, whole.end_ns + 1, SECOND);
-	put(lab, watch, whole.end_ns + 1 + SECOND, SECOND);
+	put_stretch(lab, watch, whole.end_ns + 1, SECOND);
+	put_stretch(lab, watch, whole.end_ns + 1 + SECOND, SECOND);
 	ok(lab_end_watch(lab, watch, &err));
 	watch = begin_watch(lab, machine);
-	put(lab, watch, whole.end_ns + 1 + 2 * SECOND, SECOND);
-	list = get(lab, &m, 0, 0, 0);
+	put_stretch(lab, watch, whole.end_ns + 1 + 2 * SECOND, SECOND);
+	list = get_bursts(lab, &m, 0, 0, 0);
 	assert_int_equal(list.count, 3);
 	assert_int_equal(list.items[0].end_ns, whole.end_ns);
 	assert_int_equal(list.items[0].bursts.count, 5000);
 	assert_int_equal(list.items[1].bursts.count, 2);
 	assert_int_equal(list.items[1].end_ns, whole.end_ns + 1 + 2 * SECOND);
 	assert_int_equal(list.items[2].bursts.count, 1);
-	release_all(&list);
+	release_bursts(&list);
 	lab_close(lab);
 	bursts_release(&whole);
 	machine_release(&m);
