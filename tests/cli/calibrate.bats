@@ -158,13 +158,13 @@ start() {
 	study=$!
 }
 
-# end SIGNAL: ends it with that; what it said is in $output, its exit code in $status
+# end SIGNAL: ends it with that; what it said is in $told, its exit code in $code
 end() {
 	kill -s "$1" "$study"
-	status=0
-	wait "$study" || status=$?
+	code=0
+	wait "$study" || code=$?
 	study=
-	output=$(tr -s ' \n' ' ' <said)
+	told=$(tr -s ' \n' ' ' <said)
 }
 
 # numbers RUN: of its samples, in the order they were stored
@@ -184,10 +184,10 @@ numbers() {
 		until_is "SELECT count(*) >= ${at#*:} FROM executions WHERE NOT warmup"
 		end "${at%:*}"
 		if [ "${at%:*}" = KILL ]; then
-			[ "$status" -eq 137 ]
+			[ "$code" -eq 137 ]
 		else
-			[ "$status" -eq 130 ]
-			grep -q "samples of the .* run are stored as run [12] 'tare calibrate --continue=[12]' goes on" <<<"$output"
+			[ "$code" -eq 130 ]
+			grep -q "samples of the .* run are stored as run [12] 'tare calibrate --continue=[12]' goes on" <<<"$told"
 		fi
 		[ "$("$TARE" cutoffs studies --json | jq length)" -eq 0 ]
 	done
@@ -207,14 +207,14 @@ numbers() {
 	until_is "SELECT count(*) = 2 AND sum(status = 'complete') = 1 FROM runs"
 	refused "run 2 is going" --continue --backend plain
 	end INT
-	[ "$status" -eq 130 ]
-	[[ "$output" == *"0 of 6 samples of the long run are stored as run 2 "* ]]
+	[ "$code" -eq 130 ]
+	[[ "$told" == *"0 of 6 samples of the long run are stored as run 2 "* ]]
 	start --continue
 	until_is "SELECT status = 'going' FROM runs WHERE id = 2"
 	refused "run 2 is going" --continue --backend plain
 	refused "run 2 is going" --continue=1 --backend plain
 	end INT
-	[ "$status" -eq 130 ]
+	[ "$code" -eq 130 ]
 	[ "$(numbers 1)" = 1,2,3,4,5,6 ]
 	[ "$(sql "SELECT count(*) FROM runs")" = 2 ]
 }

@@ -53,7 +53,7 @@ void random_bursts(struct bursts *b, size_t processes, size_t bursts)
 		p.own = random_below(2);
 		array_push(&b->processes, p);
 	}
-	for (size_t i = 0; i < bursts; i++) {
+	for (size_t i = 0; processes && i < bursts; i++) {
 		struct burst x = { .begin_ns = random_value(), .busy_ns = random_value() };
 		x.span_ns = random_value();
 		if (x.span_ns > UINT64_MAX - x.begin_ns)
