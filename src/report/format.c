@@ -19,7 +19,7 @@ static const struct scale scales[] = {
 
 static int exponent_of(double x)
 {
-	return x > 0 ? (int)floor(log10(x) + 1e-9) : 0;
+	return x > 0 && isfinite(x) ? (int)floor(log10(x) + 1e-9) : 0;
 }
 
 enum time_unit natural_unit(double ns)
