@@ -59,6 +59,8 @@ static void make(struct bursts *b, const uint8_t *data, size_t size, size_t proc
 		x.cpu %= 2;
 		if (x.span_ns > UINT64_MAX - x.begin_ns)
 			x.span_ns = UINT64_MAX - x.begin_ns;
+		if (x.busy_ns > x.span_ns)
+			x.busy_ns = x.span_ns;
 		array_push(&b->bursts, x);
 	}
 }
