@@ -362,6 +362,7 @@ teardown() {
 	[ "$status" -eq 0 ]
 }
 
+# bats test_tags=slow
 @test "noise: selftest passes" {
 	needs_names
 	if [ "${TARE_TEST_SANITIZED:-0}" = 1 ]; then

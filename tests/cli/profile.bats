@@ -492,6 +492,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	jq -e . diff.json
 }
 
+# bats test_tags=slow
 @test "profile: two compared" {
 	needs_root
 	loop_profile a
