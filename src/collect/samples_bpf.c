@@ -169,9 +169,10 @@ static int load(struct sampler *s, const struct samples_options *o, struct error
 		return error_set(err, EXIT_ENVIRONMENT,
 				 "this kernel has no BTF (/sys/kernel/btf/vmlinux)");
 	s->skel = profile_bpf__open();
-	int failed = !s->skel ? error_set(err, EXIT_ENVIRONMENT, "cannot open the BPF programs: %s",
-					  strerror(errno))
-			      : 0;
+	int failed = s->skel ? 0 : -1;
+	if (failed)
+		error_set(err, EXIT_ENVIRONMENT, "cannot open the BPF programs: %s",
+			  strerror(errno));
 	if (!failed && s->mode == PROFILE_TICK)
 		failed = choose_tick(s, btf, err);
 	if (!failed && o->cgroup)
