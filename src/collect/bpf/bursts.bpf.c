@@ -73,7 +73,6 @@ static __noinline int hand_over(const struct burst_record *b)
 		return 0;
 	}
 	*to = *b;
-	__sync_fetch_and_add(&control.bursts, 1);
 	/* nobody is woken for one; only in time before the ring is full */
 	bool late = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > RING_BYTES / 2;
 	bpf_ringbuf_submit(to, late ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);

@@ -23,9 +23,7 @@ struct burst_key {
 };
 
 struct burst_control {
-	__u64 lost;   /* bursts without room */
-	__u64 turns;  /* seen */
-	__u64 bursts; /* handed over */
+	__u64 lost; /* bursts without room */
 };
 
 #endif
