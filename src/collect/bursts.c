@@ -3,8 +3,10 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/clock.h"
 #include "collect/bpf/bursts.h"
@@ -14,12 +16,24 @@
 
 #include "bursts.skel.h" /* after the types in it */
 
-#define BATCH 1024
-
 typedef ARRAY(struct burst_record) record_list;
+
+/* What was read of a slot, or nothing (begin_ns 0). */
+struct taken {
+	uint64_t begin_ns, end_ns, busy_ns;
+	uint16_t turns;
+};
+
+/* What was read last and before: the latter may be handed over while the former is read. */
+struct slot {
+	struct taken taken[2];
+};
 
 struct burst_collector {
 	struct bursts_bpf *skel;
+	const struct burst_record *mapped; /* the slots, as they are now */
+	struct slot *slots;
+	size_t slot_count;
 	struct bpf_link *link;
 	struct ring_buffer *ring;
 	record_list come;
@@ -28,14 +42,32 @@ struct burst_collector {
 	uint32_t cpus;
 };
 
+/* What of a burst was not read from its slot before. */
+static void come(struct burst_collector *c, struct burst_record r)
+{
+	const struct slot *s = r.slot < c->slot_count ? &c->slots[r.slot] : NULL;
+	for (int i = 0; s && i < 2; i++) {
+		const struct taken *t = &s->taken[i];
+		if (t->begin_ns != r.begin_ns)
+			continue;
+		if (r.busy_ns <= t->busy_ns || r.end_ns <= t->end_ns)
+			return;
+		r.begin_ns = t->end_ns;
+		r.busy_ns -= t->busy_ns;
+		r.turns = r.turns > t->turns ? r.turns - t->turns : 1;
+		break;
+	}
+	if (r.end_ns > r.begin_ns)
+		array_push(&c->come, r);
+}
+
 static int note(void *context, void *data, size_t size)
 {
-	struct burst_collector *c = context;
-	struct burst_record b;
-	if (size < sizeof b)
+	struct burst_record r;
+	if (size < sizeof r)
 		return 0;
-	memcpy(&b, data, sizeof b);
-	array_push(&c->come, b);
+	memcpy(&r, data, sizeof r);
+	come(context, r);
 	return 0;
 }
 
@@ -50,11 +82,24 @@ static int refused(int number, struct error *err)
 			 strerror(number));
 }
 
+static size_t mapped_bytes(const struct burst_collector *c)
+{
+	return c->slot_count * sizeof *c->mapped; /* whole pages: a CPU has eight */
+}
+
 static int attach(struct burst_collector *c, struct error *err)
 {
-	int failed = bursts_bpf__load(c->skel);
+	struct bursts_bpf *skel = c->skel;
+	bpf_map__set_max_entries(skel->maps.slots, (uint32_t)c->slot_count);
+	bpf_map__set_max_entries(skel->maps.turns, c->cpus);
+	int failed = bursts_bpf__load(skel);
 	if (failed)
 		return refused(-failed, err);
+	void *mapped = mmap(NULL, mapped_bytes(c), PROT_READ, MAP_SHARED,
+			    bpf_map__fd(skel->maps.slots), 0);
+	if (mapped == MAP_FAILED)
+		return refused(errno, err);
+	c->mapped = mapped;
 	c->ring = ring_buffer__new(bpf_map__fd(c->skel->maps.ring), note, c, NULL);
 	if (!c->ring)
 		return refused(errno, err);
@@ -66,6 +111,9 @@ int burst_collector_open(struct burst_collector **out, struct error *err)
 {
 	struct burst_collector *c = xcalloc(1, sizeof *c);
 	*out = NULL;
+	c->cpus = (uint32_t)libbpf_num_possible_cpus();
+	c->slot_count = (size_t)c->cpus * BURST_SLOTS;
+	c->slots = xcalloc(c->slot_count, sizeof *c->slots);
 	kernel_quiet();
 	c->skel = bursts_bpf__open();
 	if (!c->skel || attach(c, err)) {
@@ -75,7 +123,6 @@ int burst_collector_open(struct burst_collector **out, struct error *err)
 		return -1;
 	}
 	c->taken_ns = clock_monotonic_ns();
-	c->cpus = (uint32_t)libbpf_num_possible_cpus();
 	*out = c;
 	return 0;
 }
@@ -86,7 +133,10 @@ void burst_collector_close(struct burst_collector *c)
 		return;
 	bpf_link__destroy(c->link);
 	ring_buffer__free(c->ring);
+	if (c->mapped)
+		munmap((void *)(uintptr_t)c->mapped, mapped_bytes(c));
 	bursts_bpf__destroy(c->skel);
+	free(c->slots);
 	array_release(&c->come);
 	free(c);
 }
@@ -96,25 +146,30 @@ int burst_collector_fd(const struct burst_collector *c)
 	return ring_buffer__epoll_fd(c->ring);
 }
 
-/* What has no next burst yet. That it is taken away meanwhile may cost a turn that ends right now.
- */
-static int take_open(struct burst_collector *c, struct error *err)
+/* Twice the same: it is not being written. What is, comes later. */
+static bool read_slot(const struct burst_record *at, struct burst_record *out)
 {
-	static struct burst_key keys[BATCH];
-	static struct burst_record values[BATCH];
-	int fd = bpf_map__fd(c->skel->maps.open_bursts);
-	uint32_t at = 0;
-	for (bool first = true;; first = false) {
-		uint32_t count = BATCH;
-		int failed = bpf_map_lookup_and_delete_batch(fd, first ? NULL : &at, &at, keys,
-							     values, &count, NULL);
-		if (failed && failed != -ENOENT && failed != -ENOSPC)
-			return error_set(err, EXIT_ENVIRONMENT, "cannot read the bursts: %s",
-					 strerror(-failed));
-		for (uint32_t i = 0; i < count; i++)
-			array_push(&c->come, values[i]);
-		if (failed)
-			return 0;
+	struct burst_record again;
+	memcpy(out, at, sizeof *out);
+	atomic_thread_fence(memory_order_seq_cst);
+	memcpy(&again, at, sizeof again);
+	return out->begin_ns && out->end_ns > out->begin_ns &&
+	       memcmp(out, &again, sizeof again) == 0;
+}
+
+/* What was not handed over yet. */
+static void take_open(struct burst_collector *c)
+{
+	for (size_t i = 0; i < c->slot_count; i++) {
+		struct burst_record r;
+		struct slot *s = &c->slots[i];
+		if (!read_slot(&c->mapped[i], &r))
+			continue;
+		r.slot = (uint32_t)i;
+		come(c, r);
+		if (s->taken[0].begin_ns != r.begin_ns)
+			s->taken[1] = s->taken[0];
+		s->taken[0] = (struct taken){ r.begin_ns, r.end_ns, r.busy_ns, r.turns };
 	}
 }
 
@@ -145,20 +200,19 @@ static void enter(struct bursts *into, const struct burst_record *r, bool same)
 		/* an open one may be read between its new end and its new sum */
 		.busy_ns = r->busy_ns < span_ns ? r->busy_ns : span_ns,
 		.process = (uint32_t)(into->processes.count - 1),
-		.cpu = r->cpu,
-		.turns = r->turns < UINT16_MAX ? (uint16_t)r->turns : UINT16_MAX,
+		.cpu = (uint16_t)(r->slot / BURST_SLOTS),
+		.turns = r->turns,
 	};
 	array_push(&into->bursts, b);
 }
 
-int burst_collector_take(struct burst_collector *c, struct bursts *into, struct error *err)
+void burst_collector_take(struct burst_collector *c, struct bursts *into)
 {
 	uint64_t now = clock_monotonic_ns();
 	c->come.count = 0;
-	/* the ring last: what was open when it was read first may be in it by then */
+	/* what was open meanwhile may be handed over by now */
 	ring_buffer__consume(c->ring);
-	if (take_open(c, err))
-		return -1;
+	take_open(c);
 	ring_buffer__consume(c->ring);
 	if (c->come.count)
 		qsort(c->come.items, c->come.count, sizeof *c->come.items, by_process);
@@ -175,5 +229,4 @@ int burst_collector_take(struct burst_collector *c, struct bursts *into, struct 
 	into->lost = lost - c->lost;
 	c->lost = lost;
 	c->taken_ns = now;
-	return 0;
 }

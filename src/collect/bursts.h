@@ -18,7 +18,7 @@ int burst_collector_fd(const struct burst_collector *c);
 
 /* Everything that ended since the last call (or the beginning): into is zeroed by the caller and
  * its to release. A turn that goes on all the while is in none: it comes when it ends, and may have
- * begun before its stretch. */
-int burst_collector_take(struct burst_collector *c, struct bursts *into, struct error *err);
+ * begun before its stretch. A burst that goes on comes in parts. */
+void burst_collector_take(struct burst_collector *c, struct bursts *into);
 
 #endif

@@ -78,8 +78,7 @@ static pid_t run_daemon(const char *name, int times, uint64_t ns, uint64_t *used
 static void take(struct bursts *b)
 {
 	*b = (struct bursts){ 0 };
-	if (burst_collector_take(collector, b, &err))
-		fail_msg("%s", err.text);
+	burst_collector_take(collector, b);
 	assert_true(b->begin_ns < b->end_ns);
 	assert_int_equal(b->lost, 0);
 	for (size_t i = 0; i < b->bursts.count; i++) {
@@ -166,6 +165,43 @@ static void turns_are_merged(void **state)
 	bursts_release(&b);
 }
 
+/* Taken again and again while bursts go on, their parts add up to the whole, once. */
+static void parts_add_up(void **state)
+{
+	(void)state;
+	struct bursts b;
+	uint64_t busy = 0, turns = 0, end[64] = { 0 };
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_NAME, "inparts");
+		for (int i = 0; i < 600; i++) {
+			burn(MS / 5);
+			rest(MS / 2);
+		}
+		_exit(0);
+	}
+	int status, gone = 0;
+	struct rusage usage;
+	while (!gone) {
+		gone = wait4(pid, &status, WNOHANG, &usage) == pid;
+		rest(3 * MS);
+		take(&b);
+		for (size_t i = 0; i < b.bursts.count; i++) {
+			const struct burst *x = &b.bursts.items[i];
+			if (b.processes.items[x->process].pid != pid || x->cpu >= 64)
+				continue;
+			assert_true(x->begin_ns >= end[x->cpu]); /* on one CPU none overlap */
+			end[x->cpu] = x->begin_ns + x->span_ns;
+			busy += x->busy_ns;
+			turns += x->turns;
+		}
+		bursts_release(&b);
+	}
+	assert_in_range(busy, 600 * MS / 5 * 95 / 100, 600 * MS / 5 * 3);
+	assert_in_range(turns, 600, 600 * 3);
+}
+
 static void short_lives_are_seen(void **state)
 {
 	(void)state;
@@ -223,7 +259,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_daemon_is_seen),	       TEST(turns_are_merged),
 		TEST(short_lives_are_seen),    TEST(tares_own_are_marked),
-		TEST(kernel_threads_are_seen),
+		TEST(kernel_threads_are_seen), TEST(parts_add_up),
 	};
 	return cmocka_run_group_tests_name("bursts", tests, NULL, NULL);
 }

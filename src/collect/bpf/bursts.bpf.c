@@ -1,6 +1,6 @@
 /* Every process's bursts on the CPUs. A turn ends at a switch; turns of one process on one CPU that
- * begin within merge_ns of each other are one burst, handed over when the next one begins. What has
- * no next is taken from the table by whoever reads. */
+ * begin within merge_ns of each other are one burst, which stands in a slot of its CPU until
+ * another one takes the slot; then it is handed over. What is not, the reader sees in its slot. */
 #include "vmlinux.h"
 
 #include <bpf/bpf_core_read.h>
@@ -20,25 +20,28 @@ const volatile __u64 merge_ns = 10000000;
 struct burst_control control = {};
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 32768);
-	__type(key, struct burst_key);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, BURST_SLOTS); /* for each CPU: set before it is loaded */
+	__type(key, u32);
 	__type(value, struct burst_record);
-} open_bursts SEC(".maps");
+} slots SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, RING_BYTES);
 } ring SEC(".maps");
 
-/* Since when a CPU has been whose. */
+/* Since when a CPU has been whose. A line of a cache for each: another CPU's would be cold. */
 struct turn {
 	u64 task, since_ns;
+	u64 signal; /* of the one that leaves: there a pointer becomes a number */
+	u64 unused[5];
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 4096);
+	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, struct turn);
 } turns SEC(".maps");
@@ -79,27 +82,64 @@ static __noinline int hand_over(const struct burst_record *b)
 	return 0;
 }
 
-static __noinline int begin_burst(struct task_struct *t, struct burst_key *key, u64 begin, u64 end,
-				  u64 busy)
+struct name {
+	u64 a, b;
+};
+
+static __always_inline struct name name_of(struct task_struct *t)
+{
+	const u64 *comm = (const u64 *)t->comm;
+	return (struct name){ comm[0], comm[1] };
+}
+
+/* What is known of the process is kept when it is the one before. */
+static __noinline int begin_burst(struct burst_record *b, struct task_struct *t, u32 signal,
+				  u64 begin, u64 end)
 {
 	struct task_struct *leader = t->group_leader;
-	struct burst_record b = {
-		.begin_ns = begin,
-		.end_ns = end,
-		.busy_ns = busy,
-		.start_ns = leader->start_boottime,
-		.pid = t->tgid,
-		.turns = 1,
-		.cpu = (u16)key->cpu,
-	};
-	if (t->flags & PF_KTHREAD)
-		b.flags = BURST_IS_KERNEL;
-	else if (is_own(t))
-		b.flags = BURST_IS_OWN;
-	bpf_probe_read_kernel(b.comm, sizeof b.comm, leader->comm);
-	if (bpf_map_update_elem(&open_bursts, key, &b, BPF_ANY))
-		__sync_fetch_and_add(&control.lost, 1);
+	struct name name = name_of(leader), *had = (struct name *)b->comm;
+	u64 start = leader->start_boottime;
+	bool same = b->pid == t->tgid && b->signal == signal && b->start_ns == start &&
+		    had->a == name.a && had->b == name.b;
+	b->begin_ns = 0;
+	barrier();
+	b->end_ns = end;
+	b->busy_ns = end - begin;
+	b->turns = 1;
+	if (!same) {
+		b->start_ns = start;
+		b->pid = t->tgid;
+		b->signal = signal;
+		*had = name;
+		b->flags = t->flags & PF_KTHREAD ? BURST_IS_KERNEL : is_own(t) ? BURST_IS_OWN : 0;
+	}
+	barrier();
+	b->begin_ns = begin;
 	return 0;
+}
+
+static __always_inline bool is_of(const struct burst_record *b, struct task_struct *t, u32 signal)
+{
+	return b->pid == t->tgid && b->signal == signal;
+}
+
+/* The slot of a process, or the one it may have: of two, the one that was used less lately. */
+static __always_inline struct burst_record *slot_of(struct task_struct *t, u32 signal, u32 cpu)
+{
+	u32 at = cpu * BURST_SLOTS + (signal * 0x9e3779b9u >> (32 - BURST_SLOTS_LOG2));
+	struct burst_record *b = bpf_map_lookup_elem(&slots, &at);
+	if (!b || is_of(b, t, signal))
+		return b;
+	u32 beside = at ^ 1;
+	struct burst_record *other = bpf_map_lookup_elem(&slots, &beside);
+	if (!other)
+		return b;
+	if (is_of(other, t, signal) || other->end_ns < b->end_ns) {
+		b = other;
+		at = beside;
+	}
+	b->slot = at;
+	return b;
 }
 
 SEC("tp_btf/sched_switch")
@@ -123,19 +163,22 @@ int BPF_PROG(bursts_switch, bool preempt, struct task_struct *prev, struct task_
 	}
 	if (now <= begin)
 		return 0;
-	u64 busy = now - begin;
-	struct burst_key key = { .signal = (u64)prev->signal, .cpu = cpu };
-	struct burst_record *b = bpf_map_lookup_elem(&open_bursts, &key);
-	if (b && b->pid == prev->tgid && begin - b->begin_ns < merge_ns) {
+	*(volatile u64 *)&turn->signal = (u64)prev->signal;
+	u32 signal = (u32)(*(volatile u64 *)&turn->signal >> 6);
+	struct burst_record *b = slot_of(prev, signal, cpu);
+	if (!b)
+		return 0;
+	if (b->begin_ns && is_of(b, prev, signal) && begin - b->begin_ns < merge_ns) {
+		struct name *name = (struct name *)b->comm;
 		b->end_ns = now;
-		b->busy_ns += busy;
-		b->turns++;
-		/* what it calls itself by now */
-		bpf_probe_read_kernel(b->comm, sizeof b->comm, prev->group_leader->comm);
+		b->busy_ns += now - begin;
+		if (b->turns < 0xffff)
+			b->turns++;
+		*name = name_of(prev->group_leader); /* what it calls itself by now */
 		return 0;
 	}
-	if (b)
+	if (b->begin_ns)
 		hand_over(b);
-	begin_burst(prev, &key, begin, now, busy);
+	begin_burst(b, prev, signal, begin, now);
 	return 0;
 }

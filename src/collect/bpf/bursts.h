@@ -4,22 +4,21 @@
 
 enum { BURST_IS_KERNEL = 1, BURST_IS_OWN = 2 };
 
-/* Turns of one process on one CPU. */
+#define BURST_SLOTS_LOG2 9
+#define BURST_SLOTS (1u << BURST_SLOTS_LOG2) /* of each CPU */
+
+/* Turns of one process on one CPU. One line of a cache. */
 struct burst_record {
-	__u64 begin_ns, end_ns; /* CLOCK_MONOTONIC */
+	__u64 begin_ns; /* CLOCK_MONOTONIC; 0: there is none, or it is being written */
+	__u64 end_ns;
 	__u64 busy_ns;
 	__u64 start_ns; /* CLOCK_BOOTTIME, of the process */
 	__s32 pid;
-	__u32 turns;
-	__u16 cpu;
+	__u16 turns; /* 65535: or more */
 	__u16 flags;
+	__u32 slot;   /* where it is or was: BURST_SLOTS for each CPU */
+	__u32 signal; /* tells processes apart that have had the same PID */
 	char comm[16];
-	__u32 unused;
-};
-
-struct burst_key {
-	__u64 signal;
-	__u64 cpu;
 };
 
 struct burst_control {
