@@ -3,22 +3,27 @@
  *
  *	bench-profile-pairs ROUNDS CPU RAW PROFILER... -- COMMAND [ARGUMENT...]
  *
- * A PROFILER is one argument, NAME=WORDS: words that blanks separate, ended by SIGINT. Each round
- *has the command alone twice and once beside each profiler, in an order that rotates. What is
- *compared with the mean of the two alone is the command's CPU time and the profiler's in that
- *window together; the second one alone compared with the first is the noise of all this. RAW: a
- *file that gets a line of "name cpu_ns own_ns elapsed_ns" for each execution, or "-".
+ * A PROFILER is one argument, NAME[@NS]=WORDS: words that blanks separate, ended by SIGINT. Each
+ *round has the command alone twice and once beside each profiler, in an order that rotates. RAW: a
+ *file that gets a line of "name cpu_ns own_ns elapsed_ns interrupt_ns" for each execution, or "-".
  *
- * Prints a line for each, and one for the difference of tareX and perfX in percentage points: name,
- *rounds, and for CPU time with the profiler's own, without, elapsed time, and the profiler's own
- *CPU time: the median of (ratio - 1) in %, and its 95 % bootstrap interval. Where the command tells
- *how long its stretches of equal work took (in the file $ROUND_TIMES), a fifth follows: of the
- *stretches of all rounds the 10th percentile, which is of moments when nobody else on the host
- *disturbed, compared with that alone; with the profiler's own.
+ * Prints a line for each, and one for the difference of tareX from the command alone and from
+ *perfX, in percentage points: name, rounds, and for interruptions, CPU time with the profiler's
+ *own, without, elapsed time, and the profiler's own CPU time: the figure in %, and its 95 %
+ *bootstrap interval over the rounds. All but the first are medians of what is compared with the
+ *mean of the two alone; the second one alone compared with the first is the noise of that.
+ *
+ * Interruptions: a profiler interrupts every NS. Where the command tells how long its stretches of
+ *equal work took (in the file $ROUND_TIMES), those that hold such a moment took longer than the
+ *stretches around them, by what the interrupt took. The 20th percentile of that over all moments of
+ *all rounds is of an interrupt in a quiet moment: others on the host only add. Alone there is none,
+ *and the figure is the noise of this; or the timer tick's own where $TICK_NS, the period for those
+ *alone, is a tick's.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -39,15 +44,29 @@
 #define PAUSES_MOST 100
 #define RESAMPLES 1000
 
-typedef ARRAY(double) stretch_list;
+#define AROUND 10	  /* stretches on either side tell how fast the CPU is */
+#define LONGEST_NS 100000 /* more is another task, or the host */
+#define LEAST_NS (-20000)
+#define BIN_NS 20
+#define BINS ((LONGEST_NS * 3 - LEAST_NS) / BIN_NS)
+#define QUIET 0.2
+#define STEP_NS 5000.	/* of phases */
+#define WIDTH_NS 40000. /* of a stretch with what interrupts it */
+
+struct stretch {
+	double begin_ns, ns;
+};
+typedef ARRAY(struct stretch) stretch_list;
 
 struct reading {
 	double cpu_ns, own_ns, elapsed_ns;
-	stretch_list stretches;
+	uint32_t *interrupts; /* by what they took, BINS of BIN_NS from LEAST_NS on */
+	double typical_ns;    /* their median */
 };
 
 struct variant {
 	const char *name;
+	double period_ns;	    /* 0: it does not interrupt */
 	char *words[WORDS_MAX + 1]; /* none: the command alone */
 	ARRAY(struct reading) readings;
 };
@@ -56,6 +75,7 @@ struct bench {
 	int rounds, cpu;
 	FILE *raw;
 	char times[64]; /* $ROUND_TIMES */
+	const char *tick_ns;
 	char **command;
 	ARRAY(struct variant) variants;
 };
@@ -172,12 +192,96 @@ static void stop(const struct variant *v, pid_t profiler)
 static void read_stretches(const char *path, stretch_list *into)
 {
 	FILE *file = fopen(path, "re");
-	double ns;
-	while (file && fscanf(file, "%lf", &ns) == 1)
-		array_push(into, ns);
+	struct stretch s;
+	while (file && fscanf(file, "%lf %lf", &s.begin_ns, &s.ns) == 2)
+		array_push(into, s);
 	if (file)
 		fclose(file);
 	unlink(path);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+static double median(double *x, size_t n)
+{
+	qsort(x, n, sizeof *x, by_value);
+	return (x[(n - 1) / 2] + x[n / 2]) / 2;
+}
+
+/* What each stretch took longer than those around it; NaN: another task had the CPU. */
+static double *longer(const stretch_list *all)
+{
+	double *more = xcalloc(all->count, sizeof *more);
+	for (size_t i = AROUND; i + AROUND < all->count; i++) {
+		double around[2 * AROUND + 1];
+		for (size_t k = 0; k <= 2 * AROUND; k++)
+			around[k] = all->items[i - AROUND + k].ns;
+		more[i] = all->items[i].ns - median(around, 2 * AROUND + 1);
+		if (more[i] > LONGEST_NS)
+			more[i] = NAN;
+	}
+	return more;
+}
+
+/* At which phase of the period stretches take longer than at all others, by their means. */
+static double find_phase(const stretch_list *all, const double *more, double period_ns)
+{
+	size_t phases = (size_t)(period_ns / STEP_NS), width = (size_t)(WIDTH_NS / STEP_NS), at = 0;
+	double *sum = xcalloc(phases, sizeof *sum), *count = xcalloc(phases, sizeof *count);
+	double best = -1, begin = all->items[0].begin_ns;
+	for (size_t i = 0; i < all->count; i++) {
+		double from = all->items[i].begin_ns - begin, to = from + all->items[i].ns;
+		for (double t = from; !isnan(more[i]) && t < to; t += STEP_NS) {
+			size_t phase = (size_t)(fmod(t, period_ns) / period_ns * (double)phases);
+			sum[phase] += more[i] / all->items[i].ns;
+			count[phase]++;
+		}
+	}
+	for (size_t i = 0; i < phases; i++) {
+		double here = 0;
+		for (size_t k = 0; k < width; k++) {
+			size_t phase = (i + k) % phases;
+			here += count[phase] > 0 ? sum[phase] / count[phase] : 0;
+		}
+		if (here > best) {
+			best = here;
+			at = i;
+		}
+	}
+	xfree(sum);
+	xfree(count);
+	return ((double)at + (double)width / 2) / (double)phases * period_ns;
+}
+
+/* What the stretches around each moment, period_ns apart, took longer. */
+static void find_interrupts(const char *path, double period_ns, struct reading *r)
+{
+	stretch_list all = { 0 };
+	ARRAY(double) each = { 0 };
+	r->interrupts = xcalloc(BINS, sizeof *r->interrupts);
+	read_stretches(path, &all);
+	if (all.count > 4 * AROUND && period_ns > 0) {
+		double *more = longer(&all);
+		double at = all.items[0].begin_ns + find_phase(&all, more, period_ns);
+		for (size_t i = 1; i + 1 < all.count; i++) {
+			if (all.items[i].begin_ns + all.items[i].ns <= at)
+				continue;
+			double sum = more[i - 1] + more[i] + more[i + 1];
+			if (!isnan(sum) && all.items[i].begin_ns <= at)
+				array_push(&each, sum);
+			at += period_ns;
+		}
+		xfree(more);
+	}
+	for (size_t i = 0; i < each.count; i++)
+		r->interrupts[(size_t)((fmax(each.items[i], LEAST_NS) - LEAST_NS) / BIN_NS)]++;
+	r->typical_ns = each.count ? median(each.items, each.count) : 0;
+	array_release(&all);
+	array_release(&each);
 }
 
 static struct reading execute(struct bench *b, struct variant *v)
@@ -193,7 +297,7 @@ static struct reading execute(struct bench *b, struct variant *v)
 			     .own_ns = profiler ? (double)(cpu_of(profiler, NULL) - own) : 0,
 			     .cpu_ns = (double)cpu_of(pid, NULL) };
 	waitpid(pid, NULL, 0);
-	read_stretches(b->times, &r.stretches);
+	find_interrupts(b->times, v->period_ns, &r);
 	if (info.si_code != CLD_EXITED || info.si_status != 0) {
 		fprintf(stderr, "%s failed\n", b->command[0]);
 		exit(1);
@@ -201,23 +305,12 @@ static struct reading execute(struct bench *b, struct variant *v)
 	if (profiler)
 		stop(v, profiler);
 	if (b->raw)
-		fprintf(b->raw, "%s %.0f %.0f %.0f\n", v->name, r.cpu_ns, r.own_ns, r.elapsed_ns);
+		fprintf(b->raw, "%s %.0f %.0f %.0f %.0f\n", v->name, r.cpu_ns, r.own_ns,
+			r.elapsed_ns, r.typical_ns);
 	return r;
 }
 
 /* ---- figures ---- */
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-static double median(double *x, size_t n)
-{
-	qsort(x, n, sizeof *x, by_value);
-	return (x[(n - 1) / 2] + x[n / 2]) / 2;
-}
 
 static void print_median(const double *x, size_t n)
 {
@@ -261,41 +354,27 @@ static double figure_of(const struct bench *b, const struct variant *v, size_t r
 	}
 }
 
-/* ---- stretches ---- */
-
-/* The 10th percentile over the stretches of these rounds; 0: there are none. */
-static double low_of(const struct variant *v, const size_t *rounds, size_t count)
+/* In % of the time, over these rounds. */
+static double quiet_share(const struct variant *v, const size_t *rounds, size_t count)
 {
-	static stretch_list all;
-	all.count = 0;
-	for (size_t i = 0; i < count; i++) {
-		const struct reading *r = &v->readings.items[rounds[i]];
-		for (size_t k = 0; k < r->stretches.count; k++)
-			array_push(&all, r->stretches.items[k]);
+	static uint64_t sums[BINS];
+	uint64_t all = 0, below = 0;
+	memset(sums, 0, sizeof sums);
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < BINS; k++)
+			sums[k] += v->readings.items[rounds[i]].interrupts[k];
+	for (size_t k = 0; k < BINS; k++)
+		all += sums[k];
+	for (size_t k = 0; all && k < BINS; k++) {
+		below += sums[k];
+		if ((double)below >= QUIET * (double)all)
+			return 100 * (LEAST_NS + ((double)k + 0.5) * BIN_NS) / v->period_ns;
 	}
-	if (!all.count)
-		return 0;
-	qsort(all.items, all.count, sizeof *all.items, by_value);
-	return all.items[all.count / 10];
+	return 0;
 }
 
-/* In % of the same alone, with the profiler's own. */
-static double low_figure(const struct bench *b, const struct variant *v, const size_t *rounds,
-			 size_t count)
-{
-	const struct variant *alone = b->variants.items;
-	double base = low_of(alone, rounds, count), own = 0;
-	if (v >= alone + ALONE)
-		base = (base + low_of(alone + 1, rounds, count)) / 2;
-	for (size_t i = 0; i < count; i++) {
-		const struct reading *r = &v->readings.items[rounds[i]];
-		own += r->own_ns / r->elapsed_ns / (double)count;
-	}
-	return 100 * (low_of(v, rounds, count) / base - 1 + own);
-}
-
-/* less: what is taken off, round by round; NULL: nothing. */
-static void print_low(const struct bench *b, const struct variant *v, const struct variant *less)
+/* less: what is taken off; NULL: nothing. */
+static void print_quiet(const struct bench *b, const struct variant *v, const struct variant *less)
 {
 	struct random random = { .state = 1 };
 	size_t n = (size_t)b->rounds;
@@ -304,9 +383,9 @@ static void print_low(const struct bench *b, const struct variant *v, const stru
 	for (size_t i = 0; i <= RESAMPLES; i++) {
 		for (size_t k = 0; k < n; k++)
 			rounds[k] = i ? random_below(&random, n) : k;
-		figures[i] = low_figure(b, v, rounds, n);
+		figures[i] = quiet_share(v, rounds, n);
 		if (less)
-			figures[i] -= low_figure(b, less, rounds, n);
+			figures[i] -= quiet_share(less, rounds, n);
 	}
 	qsort(figures + 1, RESAMPLES, sizeof *figures, by_value);
 	printf("\t%+.4f\t%+.4f\t%+.4f", figures[0], figures[1 + RESAMPLES / 40],
@@ -315,28 +394,24 @@ static void print_low(const struct bench *b, const struct variant *v, const stru
 	xfree(figures);
 }
 
-static bool has_stretches(const struct bench *b)
-{
-	return b->variants.items[0].readings.items[0].stretches.count > 1;
-}
-
-/* tareX beside perfX, round by round. */
+/* tareX beside perfX, and beside the command alone, round by round. */
 static void report_less(const struct bench *b, const struct variant *tare, double *x)
 {
-	for (size_t i = ALONE; i < b->variants.count; i++) {
+	if (strncmp(tare->name, "tare", 4) != 0)
+		return;
+	for (size_t i = 0; i < b->variants.count; i++) {
 		const struct variant *perf = &b->variants.items[i];
-		if (strncmp(tare->name, "tare", 4) != 0 || strncmp(perf->name, "perf", 4) != 0 ||
-		    strcmp(tare->name + 4, perf->name + 4) != 0)
+		if (i && (strncmp(perf->name, "perf", 4) != 0 ||
+			  strcmp(tare->name + 4, perf->name + 4) != 0))
 			continue;
 		printf("%s-less-%s\t%d", tare->name, perf->name, b->rounds);
+		print_quiet(b, tare, perf);
 		for (int figure = 0; figure < FIGURES; figure++) {
 			for (size_t round = 0; round < (size_t)b->rounds; round++)
 				x[round] = figure_of(b, tare, round, (enum figure)figure) -
 					   figure_of(b, perf, round, (enum figure)figure);
 			print_median(x, (size_t)b->rounds);
 		}
-		if (has_stretches(b))
-			print_low(b, tare, perf);
 		putchar('\n');
 	}
 }
@@ -347,13 +422,12 @@ static void report(const struct bench *b)
 	for (size_t i = 1; i < b->variants.count; i++) {
 		const struct variant *v = &b->variants.items[i];
 		printf("%s\t%d", v->name, b->rounds);
+		print_quiet(b, v, NULL);
 		for (int figure = 0; figure < FIGURES; figure++) {
 			for (size_t round = 0; round < (size_t)b->rounds; round++)
 				x[round] = figure_of(b, v, round, (enum figure)figure);
 			print_median(x, (size_t)b->rounds);
 		}
-		if (has_stretches(b))
-			print_low(b, v, NULL);
 		putchar('\n');
 	}
 	for (size_t i = ALONE; i < b->variants.count; i++)
@@ -369,6 +443,10 @@ static void add_variant(struct bench *b, char *text)
 	char *words = strchr(text, '='), *rest = NULL;
 	if (words)
 		*words++ = '\0';
+	char *period = strchr(text, '@');
+	if (period)
+		*period++ = '\0';
+	v.period_ns = atof(period ? period : b->tick_ns);
 	size_t count = 0;
 	for (char *word = words ? strtok_r(words, " ", &rest) : NULL; word && count < WORDS_MAX;
 	     word = strtok_r(NULL, " ", &rest))
@@ -387,6 +465,7 @@ int main(int argc, char **argv)
 	b.cpu = atoi(argv[2]);
 	if (strcmp(argv[3], "-") != 0 && !(b.raw = fopen(argv[3], "ae")))
 		die(argv[3]);
+	b.tick_ns = getenv("TICK_NS") ? getenv("TICK_NS") : "0";
 	add_variant(&b, first);
 	add_variant(&b, second);
 	for (; at < argc && strcmp(argv[at], "--") != 0; at++)
@@ -404,13 +483,13 @@ int main(int argc, char **argv)
 			if (round >= 0)
 				array_push(&v->readings, r);
 			else
-				array_release(&r.stretches);
+				xfree(r.interrupts);
 		}
 	report(&b);
 	for (size_t i = 0; i < count; i++) {
 		struct variant *v = &b.variants.items[i];
 		for (size_t k = 0; k < v->readings.count; k++)
-			array_release(&v->readings.items[k].stretches);
+			xfree(v->readings.items[k].interrupts);
 		array_release(&v->readings);
 	}
 	array_release(&b.variants);

@@ -39,6 +39,9 @@ static const struct field run_fields[] = {
 	R(sigma_kept_ns, FIELD_REAL),
 	R(mean_ns, FIELD_REAL),
 	R(mean_kept_ns, FIELD_REAL),
+	R(steadied, FIELD_BOOL),
+	R(steady_sigma_ns, FIELD_REAL),
+	R(steady_sigma_kept_ns, FIELD_REAL),
 	{ 0 },
 };
 #undef R

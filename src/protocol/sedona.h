@@ -17,6 +17,7 @@ struct sedona_sample {
 	uint32_t number; /* from 1, as it was taken: failed ones leave a gap */
 	int64_t at_ns;	 /* when it began, any epoch; 0: not known, then number tells */
 	uint64_t et_ns;
+	uint64_t pt_ns;	     /* of the program; 0: not known */
 	size_t first, count; /* of the run's executions */
 };
 
@@ -41,6 +42,12 @@ void sedona_run_of(const struct run *run, const struct execution *executions, si
 		   struct sedona_run *out);
 
 /* ---- steps 3 and 4: the central cluster ---- */
+
+/* Where the program's own process time varies so much that ET less it spreads less than half as
+ * widely as ET: the same samples with an ET that has the median process time in place of their own,
+ * since daemons lengthen the one and not the other. Names and executions are lent, the samples are
+ * the caller's to release. False: ET serves as it is, and out is not touched. */
+bool sedona_steady(const struct sedona_run *r, struct sedona_run *out);
 
 /* Successive zooms without a human. is_l[i] for every sample: it lies outside the cluster. Fills in
  * of out: samples, cluster, bounds, levels, l_samples (by number), mean_ns, sigma_ns, length_ns.

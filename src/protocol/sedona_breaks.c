@@ -10,11 +10,13 @@
 
 #include "protocol/sedona_private.h"
 
-#define MOST_NEIGHBOURS 40  /* spacings that tell the scale */
-#define ALPHA 2e-3	    /* that a sample without a break seems to have one */
-#define LOG_ORIGIN 3	    /* sigmas below the middle */
-#define PLAIN 4		    /* times as wide as either side */
-#define PLAIN_BANDS 2.5	    /* where there is much on both */
+#define MOST_NEIGHBOURS 40 /* spacings that tell the scale */
+#define ALPHA 2e-3	   /* that a sample without a break seems to have one */
+#define LOG_ORIGIN 3	   /* sigmas below the middle */
+#define PLAIN 4		   /* times as wide as either side */
+#define PLAIN_BANDS 2.5	   /* where there is much on both */
+#define DWARFED 8	   /* times as wide as the main mass alone, of this many at least */
+#define DWARFED_LEAST 8
 #define FEW 10.		    /* values tell half of their spread */
 #define LEAST_SIGMAS 3	    /* from the middle to the first value beyond a break */
 #define LEAST_STEPS 2.5	    /* of a coarse clock */
@@ -130,6 +132,8 @@ static bool plain(const struct sorted *s, size_t below)
 	double lower = s->x[below - 1] - s->x[0], upper = s->x[s->n - 1] - s->x[below];
 	double share = (double)(s->n - below) / (double)s->n;
 	bool bands = share >= LEAST_BAND && share <= 1 - LEAST_BAND;
+	if (bands && below >= DWARFED_LEAST && spacing > DWARFED * lower && lower > 0)
+		return true; /* whatever is beyond */
 	return spacing > (bands ? PLAIN_BANDS : PLAIN) * fmax(lower, upper) && lower > 0;
 }
 

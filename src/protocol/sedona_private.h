@@ -17,6 +17,10 @@ struct sedona_occurrence {
 void sedona_period(const struct sedona_occurrence *seen, size_t count, uint32_t total,
 		   uint64_t spacing_ns, struct study_period *out);
 
+/* How probable it is that chance places `count` of `total` samples (by number, ascending) at
+ * distances as even as these. 1: they are too few to tell, or too many to count. */
+double sedona_p_even(const uint32_t *numbers, size_t count, size_t total);
+
 /* From the begin of a sample to the next one's: the median; 0 where no times are known. */
 uint64_t sedona_spacing(const struct sedona_run *r);
 

@@ -69,6 +69,20 @@ static void add_level(struct split *s, size_t within, size_t usual, enum study_s
 	array_push(&s->out->levels, l);
 }
 
+/* Do those from `usual` to `within` come at distances as uneven as chance makes them? */
+static bool is_uneven(const struct split *s, size_t usual)
+{
+	uint64_t high = s->by_et[s->within - 1], cut = s->by_et[usual - 1];
+	const struct sedona_sample *x = s->r->samples.items;
+	number_list slow = { 0 };
+	for (size_t i = 0; i < s->n; i++)
+		if (x[i].et_ns > cut && x[i].et_ns <= high)
+			array_push(&slow, x[i].number);
+	double p = sedona_p_even(slow.items, slow.count, x[s->n - 1].number - x[0].number + 1);
+	array_release(&slow);
+	return p >= ALPHA;
+}
+
 /* Do those from `usual` to `within` come as closely after each other as chance makes them? Besides
  * the pairs' two samples those are asked that lie a little less than their mean distance apart: a
  * daemon with a period is never there, and two of them with their own periods are half as often. */
@@ -95,7 +109,7 @@ static bool fills_corner(const struct split *s, size_t usual)
 	}
 	xfree(places);
 	double chances = (double)reach * (n - ((double)reach + 1) / 2);
-	return p_at_most(seen, chances * k / n * (k - 1) / (n - 1)) >= ALPHA;
+	return p_at_most(seen, chances * k / n * (k - 1) / (n - 1)) >= ALPHA && is_uneven(s, usual);
 }
 
 static bool tight(const struct split *s, size_t usual, double sigma)

@@ -93,6 +93,10 @@ struct study_run {
 	number_list dropped;			  /* by the cutoffs that hold for length_ns */
 	double sigma_ns, sigma_kept_ns;		  /* of ET, of all and without the dropped */
 	double mean_ns, mean_kept_ns;
+	/* Samples were compared by an ET without the variation of the program's own process time
+	 * (sedona_steady); its sigmas. The cluster's bounds and the levels are of that. */
+	bool steadied;
+	double steady_sigma_ns, steady_sigma_kept_ns;
 };
 
 struct study {

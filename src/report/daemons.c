@@ -198,6 +198,22 @@ static void put_quiet(const struct study_run *r, const char *name,
 	put_daemons_text(text, style, out);
 }
 
+static void put_steadied(const struct study_run *r, const char *name,
+			 const struct daemons_style *style, struct strbuf *out)
+{
+	char text[3 * WORDS], all[WORDS], kept[WORDS];
+	if (!r->steadied)
+		return;
+	format_ns(r->steady_sigma_ns, all);
+	format_ns(r->steady_sigma_kept_ns, kept);
+	snprintf(text, sizeof text,
+		 "The program's own process time varies in the %s run, which hides what daemons "
+		 "take: samples are compared by ET with the median process time in place of their "
+		 "own. Its %s is %.40s of all and %.40s of those kept.",
+		 name, style->ascii ? "sigma" : "σ", all, kept);
+	put_daemons_text(text, style, out);
+}
+
 static void put_corner(const struct study_run *r, const char *name,
 		       const struct daemons_style *style, struct strbuf *out)
 {
@@ -251,6 +267,7 @@ static void put_words(const struct study *s, const struct daemons_style *style, 
 			put_dropped(r, study_length_name(k), style, out);
 		else
 			put_quiet(r, study_length_name(k), style, out);
+		put_steadied(r, study_length_name(k), style, out);
 		put_corner(r, study_length_name(k), style, out);
 	}
 }

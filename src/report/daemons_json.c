@@ -67,6 +67,7 @@ static json_t *run_json(const struct study_run *r)
 	set_count(o, "cluster", r->cluster);
 	set_count_if(o, "cluster_low_ns", r->cluster, r->cluster_low_ns);
 	set_count_if(o, "cluster_high_ns", r->cluster, r->cluster_high_ns);
+	set(o, "steadied", json_boolean(r->steadied));
 	set(o, "levels", levels);
 	set(o, "l_samples", numbers_json(r->l_samples.items, r->l_samples.count));
 	set(o, "dropped", numbers_json(r->dropped.items, r->dropped.count));
@@ -76,6 +77,9 @@ static json_t *run_json(const struct study_run *r)
 	set_real_if(o, "sigma_kept_ns", r->samples > r->dropped.count + 1, r->sigma_kept_ns);
 	set_real_if(o, "sigma_ratio", spread && r->samples > r->dropped.count + 1,
 		    spread ? r->sigma_kept_ns / r->sigma_ns : NAN);
+	set_real_if(o, "steady_sigma_ns", r->steadied, r->steady_sigma_ns);
+	set_real_if(o, "steady_sigma_kept_ns", r->steadied && r->samples > r->dropped.count + 1,
+		    r->steady_sigma_kept_ns);
 	return o;
 }
 

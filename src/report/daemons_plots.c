@@ -122,8 +122,8 @@ static void put_level(const struct points *pairs, const struct study_run *found,
 	put_plot(&plot, pairs, style, out);
 }
 
-void daemons_plots(const struct sedona_run *r, const bool *is_l, const struct study_run *found,
-		   const struct daemons_style *given, struct strbuf *out)
+static void put_plots(const struct sedona_run *r, const bool *is_l, const struct study_run *found,
+		      const struct daemons_style *given, struct strbuf *out)
 {
 	struct daemons_style style = daemons_normal_style(given);
 	const struct sedona_sample *s = r->samples.items;
@@ -148,4 +148,14 @@ void daemons_plots(const struct sedona_run *r, const bool *is_l, const struct st
 			      "brackets: both slow by chance.");
 	free_points(&pairs);
 	daemons_finish(&style, out, from);
+}
+
+void daemons_plots(const struct sedona_run *r, const bool *is_l, const struct study_run *found,
+		   const struct daemons_style *given, struct strbuf *out)
+{
+	struct sedona_run steady;
+	bool steadied = found && found->steadied && sedona_steady(r, &steady);
+	put_plots(steadied ? &steady : r, is_l, found, given, out);
+	if (steadied)
+		array_release(&steady.samples);
 }

@@ -13,6 +13,7 @@
 
 #define LEAST 64 /* children of a node that is not the root */
 #define KEYS (2 * LEAST - 1)
+#define PART 100 /* operations, some us */
 
 struct node {
 	uint32_t count;
@@ -145,13 +146,16 @@ static bool sound(const struct tree *t)
 	return check(t->root, depth, &last) == (int64_t)t->keys;
 }
 
-__attribute__((noinline)) static uint64_t operate(struct tree *t, uint64_t count)
+__attribute__((noinline)) static uint64_t operate(struct tree *t, struct rounds *r)
 {
+	uint64_t count = r->count;
 	uint64_t state = 0x9e3779b97f4a7c15u, found = 0;
 	t->used = 0;
 	t->keys = 0;
 	t->root = new_node(t, true);
 	for (uint64_t i = 0; i < count; i++) {
+		if (i && i % PART == 0)
+			rounds_mark(r);
 		uint32_t key = random_key(&state) % (uint32_t)(count + 1);
 		if (i % 5 == 0)
 			insert(t, key);
@@ -173,7 +177,7 @@ int main(int argc, char **argv)
 		return 2;
 	uint64_t found;
 	do
-		found = operate(&tree, rounds.count);
+		found = operate(&tree, &rounds);
 	while (rounds_more(&rounds));
 	bool is_tree = sound(&tree);
 	printf("%" PRIu64 "\n", found * 1000003 + tree.keys);

@@ -285,6 +285,67 @@ static struct study study_of(struct sedona_run *l, uint32_t total, uint64_t leng
 }
 
 /* A short run whose own length is beyond 5 % of a period has cutoffs for that length. */
+/* The longest gap less the shortest of the set bits; -1: two of them are neighbours. */
+static int gaps_differ(unsigned bits)
+{
+	int last = -1, shortest = 99, longest = 0;
+	for (int i = 0; i < 32; i++) {
+		if (!(bits >> i & 1))
+			continue;
+		if (last >= 0 && i - last == 1)
+			return -1;
+		if (last >= 0) {
+			shortest = i - last < shortest ? i - last : shortest;
+			longest = i - last > longest ? i - last : longest;
+		}
+		last = i;
+	}
+	return longest - shortest;
+}
+
+/* Against every way to place 4 or 5 of 17 without neighbours: never less than the truth, and not
+ * by much more. */
+static void even_by_chance(void **state)
+{
+	(void)state;
+	for (int marks = 4; marks <= 5; marks++) {
+		unsigned all = 0, as_even[17] = { 0 };
+		for (unsigned bits = 0; bits < 1u << 17; bits++) {
+			int differ = __builtin_popcount(bits) == marks ? gaps_differ(bits) : -1;
+			all += __builtin_popcount(bits) == marks;
+			for (int d = differ; differ >= 0 && d < 17; d++)
+				as_even[d]++;
+		}
+		for (unsigned bits = 0; bits < 1u << 17; bits++) {
+			int differ = __builtin_popcount(bits) == marks ? gaps_differ(bits) : -1;
+			uint32_t numbers[5], n = 0;
+			for (uint32_t i = 0; differ >= 0 && i < 17; i++)
+				if (bits >> i & 1)
+					numbers[n++] = i + 1;
+			double p = differ < 0 ? 1 : sedona_p_even(numbers, n, 17);
+			double truth = differ < 0 ? 0 : (double)as_even[differ] / all;
+			assert_true(p >= truth * (1 - 1e-9));
+			if (differ == 0) /* neighbours may be as even, too: gaps of 1 */
+				assert_true(p <= truth + 17. / all);
+		}
+	}
+}
+
+static void even_by_nature(void **state)
+{
+	(void)state;
+	static const uint32_t every_fourth[] = { 3, 7, 11, 15, 19, 23, 27, 31 };
+	static const uint32_t nearly[] = { 3, 7, 11, 14, 18, 22, 26, 30 };
+	static const uint32_t reaching_over[] = { 3, 7, 11, 12, 15, 19, 23, 27, 31 };
+	static const uint32_t any[] = { 3, 5, 11, 14, 20, 22, 27, 31 };
+	assert_true(sedona_p_even(every_fourth, 8, 32) < 1e-4);
+	assert_true(sedona_p_even(nearly, 8, 31) < 2e-3);
+	assert_true(sedona_p_even(reaching_over, 9, 32) < 5e-3);
+	assert_true(sedona_p_even(any, 8, 31) > 0.05);
+	assert_true(sedona_p_even(every_fourth, 3, 12) == 1);
+	assert_true(sedona_p_even(every_fourth, 8, 100000) == 1);
+}
+
 static void cutoffs_hold_for_their_run(void **state)
 {
 	(void)state;
@@ -456,6 +517,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(periods),
 		cmocka_unit_test(random_samples_have_none),
+		cmocka_unit_test(even_by_chance),
+		cmocka_unit_test(even_by_nature),
 		cmocka_unit_test(cutoffs_hold_for_their_run),
 		cmocka_unit_test(cutoffs_without_period),
 		cmocka_unit_test(dropped_samples),

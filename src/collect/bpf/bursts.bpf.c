@@ -92,27 +92,30 @@ static __always_inline struct name name_of(struct task_struct *t)
 	return (struct name){ comm[0], comm[1] };
 }
 
-/* What is known of the process is kept when it is the one before. */
+/* What it calls itself by now, and what follows from that. */
+static __always_inline void note_name(struct burst_record *b, struct task_struct *t, bool same)
+{
+	struct name now = name_of(t->group_leader), *had = (struct name *)b->comm;
+	if (same && had->a == now.a && had->b == now.b)
+		return;
+	*had = now;
+	b->flags = t->flags & PF_KTHREAD ? BURST_IS_KERNEL : is_own(t) ? BURST_IS_OWN : 0;
+}
+
 static __noinline int begin_burst(struct burst_record *b, struct task_struct *t, u32 signal,
 				  u64 begin, u64 end)
 {
-	struct task_struct *leader = t->group_leader;
-	struct name name = name_of(leader), *had = (struct name *)b->comm;
-	u64 start = leader->start_boottime;
-	bool same = b->pid == t->tgid && b->signal == signal && b->start_ns == start &&
-		    had->a == name.a && had->b == name.b;
+	u64 start = t->group_leader->start_boottime;
+	bool same = b->pid == t->tgid && b->signal == signal && b->start_ns == start;
 	b->begin_ns = 0;
 	barrier();
 	b->end_ns = end;
 	b->busy_ns = end - begin;
 	b->turns = 1;
-	if (!same) {
-		b->start_ns = start;
-		b->pid = t->tgid;
-		b->signal = signal;
-		*had = name;
-		b->flags = t->flags & PF_KTHREAD ? BURST_IS_KERNEL : is_own(t) ? BURST_IS_OWN : 0;
-	}
+	b->start_ns = start;
+	b->pid = t->tgid;
+	b->signal = signal;
+	note_name(b, t, same);
 	barrier();
 	b->begin_ns = begin;
 	return 0;
@@ -169,12 +172,11 @@ int BPF_PROG(bursts_switch, bool preempt, struct task_struct *prev, struct task_
 	if (!b)
 		return 0;
 	if (b->begin_ns && is_of(b, prev, signal) && begin - b->begin_ns < merge_ns) {
-		struct name *name = (struct name *)b->comm;
 		b->end_ns = now;
 		b->busy_ns += now - begin;
 		if (b->turns < 0xffff)
 			b->turns++;
-		*name = name_of(prev->group_leader); /* what it calls itself by now */
+		note_name(b, prev, true);
 		return 0;
 	}
 	if (b->begin_ns)
