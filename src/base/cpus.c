@@ -27,6 +27,16 @@ bool cpus_parse(const char *text, cpu_set_t *set)
 	}
 }
 
+bool cpus_usable(const cpu_set_t *set)
+{
+	cpu_set_t allowed, both;
+	CPU_ZERO(&allowed);
+	if (sched_getaffinity(0, sizeof allowed, &allowed))
+		return true; /* more of them than fit: whoever pins will tell */
+	CPU_AND(&both, set, &allowed);
+	return CPU_COUNT(&both) > 0;
+}
+
 void cpus_text(const uint32_t *cpus, size_t count, struct strbuf *out)
 {
 	for (size_t i = 0, last; i < count; i = last + 1) {

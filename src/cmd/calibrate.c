@@ -139,6 +139,8 @@ static int parse_values(struct calibrate_options *o, struct error *err)
 {
 	if (o->cpus && !cpus_parse(o->cpus, &o->cpu_set))
 		return refuse(err, "cpu", o->cpus, "a list such as 0,2-3");
+	if (o->cpus && o->mode == CALIBRATE_ACTIVE && !cpus_usable(&o->cpu_set))
+		return refuse(err, "cpu", o->cpus, "a CPU that is here");
 	if (o->cpus && o->mode == CALIBRATE_FROM_WATCH && CPU_COUNT(&o->cpu_set) != 1)
 		return refuse(err, "cpu", o->cpus, "one CPU with --from-watch");
 	if (o->since && parse_moment("since", o->since, &o->since_ns, err))

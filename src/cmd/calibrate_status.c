@@ -73,8 +73,8 @@ static void print_status(const json_t *all)
 	       control_number(all, "pid"), control_text(all, "since"));
 	if (*control_text(all, "until"))
 		printf("  ends at %s\n", control_text(all, "until"));
-	printf("  %lld bursts stored, %lld lost", control_number(all, "bursts"),
-	       control_number(all, "lost"));
+	printf("  %lld bursts stored (the last minute's follow), %lld lost",
+	       control_number(all, "bursts"), control_number(all, "lost"));
 	if (control_number(all, "held"))
 		printf(", %lld held", control_number(all, "held"));
 	if (control_number(all, "dropped"))

@@ -184,17 +184,6 @@ static int check_counts(const struct calibrate_input *in, struct error *err)
 	return 0;
 }
 
-static bool is_utf8_locale(void)
-{
-	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		const char *value = getenv(names[i]);
-		if (value && *value)
-			return strcmp(value, "C") != 0 && strcmp(value, "POSIX") != 0;
-	}
-	return true;
-}
-
 void calibrate_print(const struct study *s, const struct machine *m,
 		     const struct calibrate_input *in, bool *const is_l[STUDY_LENGTHS],
 		     const struct calibrate_display *d)
@@ -202,7 +191,7 @@ void calibrate_print(const struct study *s, const struct machine *m,
 	struct strbuf out = { 0 };
 	const struct daemons_style style = { .width = (size_t)cmd_columns(),
 					     .colour = cmd_colour(),
-					     .ascii = !is_utf8_locale() };
+					     .ascii = !cmd_utf8() };
 	if (d->json)
 		daemons_json(s, m, &out);
 	else

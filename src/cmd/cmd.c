@@ -163,6 +163,17 @@ bool cmd_colour(void)
 	return isatty(STDOUT_FILENO) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
 }
 
+bool cmd_utf8(void)
+{
+	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *value = getenv(names[i]);
+		if (value && *value)
+			return strcmp(value, "C") != 0 && strcmp(value, "POSIX") != 0;
+	}
+	return true;
+}
+
 void cmd_print_table(const struct table *t, enum table_format format)
 {
 	struct strbuf out = { 0 };

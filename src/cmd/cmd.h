@@ -69,6 +69,7 @@ bool cmd_run_is_of(enum subject_kind kind, const char *lab_file, const text_list
 
 /* Whether to colour stdout: a terminal, and neither NO_COLOR nor TERM=dumb. */
 bool cmd_colour(void);
+bool cmd_utf8(void); /* by the locale; without one, yes */
 
 /* Prints the table on stdout; as text it fits the terminal, and is as wide as it wants elsewhere.
  */

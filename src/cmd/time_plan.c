@@ -250,6 +250,10 @@ static int make_launch(const struct time_options *o, struct time_plan *p, struct
 			return error_set(err, EXIT_USAGE,
 					 "time: --cpu wants a list such as 0,2-3, not '%.40s'",
 					 o->cpus);
+		if (!cpus_usable(&p->cpus))
+			return error_set(err, EXIT_USAGE,
+					 "time: there is no CPU '%.40s' that tare may run on",
+					 o->cpus);
 		l->cpus = &p->cpus;
 	}
 	if (o->sched && parse_sched(o->sched, l, err))

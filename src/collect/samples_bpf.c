@@ -27,10 +27,11 @@
 #include "profile.skel.h"
 
 #define DUMP_BYTES (16u << 20)	  /* a power of 2 */
-#define DRAIN_MOST_NS 1000000000u /* files of what ended since may be gone */
+#define LOOK_MOST_NS 1000000000u  /* files of what ended since may be gone */
+#define DRAIN_MOST_NS 4000000000u /* images of what ended since are still known */
 #define FORGET_NS 10000000000u
 #define FRAMES_TYPICAL 40
-#define BEAT_STACKS_NS 200000000u /* new programs are told to the kernel side this soon */
+#define BEAT_STACKS_NS 200000000u /* the kernel side is told of new programs this soon */
 
 struct sampler {
 	enum profile_mode mode;
@@ -388,9 +389,9 @@ static uint64_t drain_ns(const struct sampler *s)
 static uint64_t sampler_beat_ns(const void *state)
 {
 	const struct sampler *s = state;
+	uint64_t most = s->spaces && s->learning ? BEAT_STACKS_NS : LOOK_MOST_NS;
 	uint64_t drain = drain_ns(s);
-	/* while there are programs that the kernel side does not know */
-	return s->spaces && s->learning && drain > BEAT_STACKS_NS ? BEAT_STACKS_NS : drain;
+	return drain < most ? drain : most;
 }
 
 static int sampler_fd(const void *state)
@@ -448,15 +449,17 @@ static void read_half(struct sampler *s, uint32_t cpu, uint32_t which)
 		slice->peak_used = full;
 	const __u64 *words = s->words ? s->words[cpu].halves[which] : NULL;
 	for (uint32_t i = 0; i < half->used && i < PROFILE_SLOTS; i++) {
-		struct profile_slot *slot = &half->slots[half->filled[i] % PROFILE_SLOTS];
+		uint32_t at = half->filled[i] % PROFILE_SLOTS;
+		struct profile_slot *slot = &half->slots[at];
 		if (slot->count > 0)
-			tally_slot(s->tally, slot, words);
+			tally_slot(s->tally, slot, half->comms[at], words);
 		slot->count = 0;
 	}
 	if (half->words > 0)
 		memset(half->index, 0, sizeof half->index);
 	half->user = half->kernel = half->others = half->lost = 0;
 	half->used = half->words = 0;
+	half->task = 0;
 }
 
 static void take_told(struct sampler *s)

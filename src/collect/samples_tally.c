@@ -274,10 +274,11 @@ static void add_sample(struct tally *t, uint32_t thread, const struct place_list
 	profile_add_sample(t->into, 0, thread, stack, count);
 }
 
-void tally_slot(struct tally *t, const struct profile_slot *slot, const __u64 *words)
+void tally_slot(struct tally *t, const struct profile_slot *slot, const char comm[16],
+		const __u64 *words)
 {
-	struct known *k = known_of(t, &slot->identity, slot->first_ns, slot->comm, slot->cgroup);
-	uint32_t thread = thread_here(t, k, slot->tid, slot->comm), pid = slot->identity.tgid;
+	struct known *k = known_of(t, &slot->identity, slot->first_ns, comm, slot->cgroup);
+	uint32_t thread = thread_here(t, k, slot->tid, comm), pid = slot->identity.tgid;
 	struct image_of *image = sideband_find(t->sb, pid, slot->first_ns);
 	struct place_list l = { .count = 0 };
 	if (!slot->stack || slot->stack > PROFILE_WORDS - PROFILE_STACK_MOST + 1) {

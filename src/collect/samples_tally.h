@@ -16,7 +16,8 @@ void tally_free(struct tally *t); /* NULL is fine */
 void tally_begin(struct tally *t, struct profile *into);
 
 /* One entry of a table; words: of its half, for the stack. */
-void tally_slot(struct tally *t, const struct profile_slot *slot, const __u64 *words);
+void tally_slot(struct tally *t, const struct profile_slot *slot, const char comm[16],
+		const __u64 *words);
 
 /* One sample whose user part was followed here; addresses of callers are less by 1 already. */
 void tally_dump(struct tally *t, const struct profile_dump *dump, const struct image_of *image,

@@ -97,8 +97,10 @@ void sedona_period(const struct sedona_occurrence *seen, size_t count, uint32_t 
 			    gaps[n - 1].width - median <= tolerance(median);
 		struct study_period p;
 		describe(gaps, n, (double)spacing_ns, &p);
-		if (even && seen[0].number - 1 <= p.samples &&
-		    (double)total - seen[count - 1].number <= p.samples)
+		/* by the clock a period is not the same number of samples all through the run */
+		double most = p.samples + (gaps[0].ns > 0 ? tolerance(p.samples) : 0);
+		if (even && seen[0].number - 1 <= most &&
+		    (double)total - seen[count - 1].number <= most)
 			*out = p;
 	}
 	xfree(rows);

@@ -231,6 +231,7 @@ numbers() {
 	refused "a time from 1ms" --short 1us:8
 	refused "must take longer" --short 1s:8 --long 1s:8
 	refused "a list such as 0,2-3" --cpu first
+	refused "a CPU that is here" --cpu 900
 	refused "are different things" --watch --from-watch
 	refused "are different things" --from 1 --watch-stop
 	refused "--length does not go with --active" --length 1s

@@ -210,7 +210,7 @@ teardown() {
 @test "time: a CPU that is not there" {
 	run "$TARE" time -N -r 1 --cpu 900 true
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"pin it"* ]]
+	[[ "$output" == *"no CPU '900'"* ]]
 }
 
 @test "time: odd names survive every format" {

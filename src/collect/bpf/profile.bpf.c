@@ -20,7 +20,6 @@ const volatile __s64 regs_from_rq = 0;
 const volatile __u64 cgroup_id = 0; /* is, when not 0, by its cgroup, this deep */
 const volatile __s32 cgroup_level = 0;
 const volatile __u32 user_only = 0;
-const volatile __u32 follow_stacks = 0;
 const volatile __u8 sampled_cpus[PROFILE_CPUS] = {};
 const volatile __u32 any_cpu = 1;
 
@@ -35,7 +34,7 @@ struct {
 
 static __always_inline void identify(struct task_struct *t, struct profile_identity *id)
 {
-	id->start_ns = BPF_CORE_READ(t, group_leader, start_boottime);
+	id->start_ns = t->group_leader->start_boottime;
 	id->tgid = t->tgid;
 	id->exec_id = (u32)t->self_exec_id;
 }
@@ -64,7 +63,16 @@ static __always_inline bool same(const struct profile_slot *a, const struct prof
 	       a->identity.exec_id == b->identity.exec_id && a->identity.tgid == b->identity.tgid;
 }
 
-/* `what` has all but first_ns, count and comm. */
+static __always_inline u64 cgroup_of(struct profile_half *half, struct task_struct *t)
+{
+	if (half->task != (u64)t) {
+		half->task = (u64)t;
+		half->cgroup = bpf_get_current_cgroup_id();
+	}
+	return half->cgroup;
+}
+
+/* `what` has all but first_ns, count and cgroup. */
 static __always_inline void count(struct profile_half *half, const struct profile_slot *what,
 				  struct task_struct *t)
 {
@@ -82,8 +90,11 @@ static __always_inline void count(struct profile_half *half, const struct profil
 			slot->version = what->version;
 			slot->flags = what->flags;
 			slot->first_ns = bpf_ktime_get_ns();
-			slot->cgroup = bpf_get_current_cgroup_id();
-			bpf_probe_read_kernel(slot->comm, sizeof slot->comm, t->comm);
+			slot->cgroup = cgroup_of(half, t);
+			const u64 *comm = (const u64 *)t->comm;
+			u64 *to = (u64 *)half->comms[index];
+			to[0] = comm[0];
+			to[1] = comm[1];
 			half->filled[half->used++ & (PROFILE_SLOTS - 1)] = index;
 		}
 		slot->count++;
@@ -96,20 +107,39 @@ static __always_inline void count(struct profile_half *half, const struct profil
 	half->lost++;
 }
 
-/* One look. r: what was interrupted; ctx: for the kernel's own stack. */
-static __always_inline int look(void *ctx, const struct place *r, bool tick)
+/* The half that is written on this CPU; NULL: it is not sampled. */
+static __always_inline struct profile_half *half_of(u32 cpu, u32 which)
 {
-	u32 cpu = bpf_get_smp_processor_id();
 	if (!any_cpu && (cpu >= PROFILE_CPUS || !sampled_cpus[cpu]))
 		return 0;
 	struct profile_cpu *here = bpf_map_lookup_elem(&cpus, &cpu);
-	if (!here)
-		return 0;
-	u32 which = control.half & 1;
-	struct profile_half *half = &here->halves[which];
-	struct task_struct *t = bpf_get_current_task_btf();
-	if (t->pid == 0)
-		return 0;
+	return here ? &here->halves[which] : 0;
+}
+
+struct looking {
+	struct task_struct *t;
+	struct profile_half *half;
+	u32 cpu, which;
+};
+
+/* False: nothing to look at. */
+static __always_inline bool look_here(struct looking *l)
+{
+	l->t = bpf_get_current_task_btf();
+	if (l->t->pid == 0)
+		return false;
+	l->cpu = bpf_get_smp_processor_id();
+	l->which = control.half & 1;
+	l->half = half_of(l->cpu, l->which);
+	return l->half != 0;
+}
+
+/* One look. r: what was interrupted; ctx: for the kernel's own stack. */
+static __always_inline int look(void *ctx, const struct looking *l, const struct place *r,
+				bool tick)
+{
+	struct task_struct *t = l->t;
+	struct profile_half *half = l->half;
 	if ((control.filtered && !is_wanted(t)) || (user_only && !r->user)) {
 		half->others++;
 		return 0;
@@ -122,7 +152,7 @@ static __always_inline int look(void *ctx, const struct place *r, bool tick)
 	    (r->user || follow_stacks)) /* odd while it changes */
 		what.version = mm->mm_lock_seq.sequence / 2;
 	if (follow_stacks) {
-		enum followed f = follow(ctx, half, cpu << 1 | which, t, r, &what, tick);
+		enum followed f = follow(ctx, half, l->cpu << 1 | l->which, t, r, &what, tick);
 		if (f == FOLLOWED_DUMPED) /* and is counted where it is read */
 			return 0;
 		if (f == FOLLOWED)
@@ -142,22 +172,29 @@ int BPF_PROG(profile_tick, struct hrtimer *timer)
 		return 0;
 	if (function != tick_functions[0] && function != tick_functions[1])
 		return 0;
-	struct task_struct *t = bpf_get_current_task_btf();
-	u64 queue = (u64)BPF_CORE_READ(t, se.cfs_rq, rq);
-	struct pt_regs *regs = 0;
+	struct looking l;
 	struct place r;
-	if (bpf_probe_read_kernel(&regs, sizeof regs, (void *)(queue + regs_from_rq)) ||
+	struct pt_regs *regs = 0;
+	if (!look_here(&l))
+		return 0;
+	struct task_struct *t = l.t;
+	if (!l.half->irq_regs)
+		l.half->irq_regs = (u64)BPF_CORE_READ(t, se.cfs_rq, rq) + (u64)regs_from_rq;
+	if (bpf_probe_read_kernel(&regs, sizeof regs, (void *)l.half->irq_regs) ||
 	    !place_of_kernel(&r, regs))
 		return 0;
-	return look(ctx, &r, true);
+	return look(ctx, &l, &r, true);
 }
 
 SEC("perf_event")
 int profile_event(struct bpf_perf_event_data *ctx)
 {
+	struct looking l;
 	struct place r;
+	if (!look_here(&l))
+		return 0;
 	place_of_perf(&r, ctx);
-	return look(ctx, &r, false);
+	return look(ctx, &l, &r, false);
 }
 
 /* ---- whom to follow, and what the kernel side knows of them ---- */

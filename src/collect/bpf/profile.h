@@ -34,7 +34,7 @@ struct profile_identity {
 	__u32 exec_id; /* goes up with each exec */
 };
 
-/* What was sampled, and how often. */
+/* What was sampled, and how often. One line of a cache: at a tick all is cold. */
 struct profile_slot {
 	struct profile_identity identity;
 	__u64 ip; /* 0 with a stack */
@@ -47,7 +47,6 @@ struct profile_slot {
 			  another\'s */
 	__u32 unused;
 	__u64 cgroup; /* id in the hierarchy of v2 */
-	char comm[16];
 };
 
 /* In the words: hash, counts (PROFILE_COUNTS), then the addresses, the innermost first, of which
@@ -59,9 +58,12 @@ struct profile_half {
 	__u32 used; /* slots */
 	__u32 words;
 	__u64 user, kernel, others, lost;
+	__u64 irq_regs; /* where the CPU keeps what an interrupt interrupted; 0: not known yet */
+	__u64 task, cgroup;	     /* the last new one, and its: seldom another is next */
 	__u32 index[PROFILE_INDEX];  /* of stacks, as in profile_slot */
 	__u16 filled[PROFILE_SLOTS]; /* the slots in use, in order of their first sample */
 	struct profile_slot slots[PROFILE_SLOTS];
+	char comms[PROFILE_SLOTS][16]; /* of the thread, by slot */
 };
 
 struct profile_cpu {

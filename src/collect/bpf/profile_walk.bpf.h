@@ -29,6 +29,7 @@ struct place {
 	bool user;
 };
 
+const volatile __u32 follow_stacks = 0;
 const volatile __u32 row_mask = 0;  /* rows in the map, a power of 2, less 1 */
 const volatile __u32 use_rows = 0;  /* else frame pointers alone */
 const volatile __u32 dump_room = 0; /* above it tare is woken */
@@ -101,10 +102,16 @@ static __always_inline bool place_of_kernel(struct place *r, struct pt_regs *reg
 	if (!regs)
 		return false;
 #if defined(__TARGET_ARCH_x86)
-	r->ip = BPF_CORE_READ(regs, ip);
-	r->sp = BPF_CORE_READ(regs, sp);
-	r->bp = BPF_CORE_READ(regs, bp);
-	r->user = (BPF_CORE_READ(regs, cs) & 3) != 0;
+	/* what the processor itself pushes, in its order */
+	struct {
+		u64 ip, cs, flags, sp, ss;
+	} pushed;
+	if (bpf_probe_read_kernel(&pushed, sizeof pushed, &regs->ip))
+		return false;
+	r->ip = pushed.ip;
+	r->sp = pushed.sp;
+	r->user = (pushed.cs & 3) != 0;
+	r->bp = follow_stacks ? BPF_CORE_READ(regs, bp) : 0;
 #elif defined(__TARGET_ARCH_arm64)
 	r->ip = BPF_CORE_READ(regs, pc);
 	r->sp = BPF_CORE_READ(regs, sp);
