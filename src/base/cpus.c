@@ -1,5 +1,6 @@
 #include "base/cpus.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 bool cpus_parse(const char *text, cpu_set_t *set)
@@ -29,12 +30,14 @@ bool cpus_parse(const char *text, cpu_set_t *set)
 
 bool cpus_usable(const cpu_set_t *set)
 {
-	cpu_set_t allowed, both;
-	CPU_ZERO(&allowed);
-	if (sched_getaffinity(0, sizeof allowed, &allowed))
+	cpu_set_t before;
+	if (sched_getaffinity(0, sizeof before, &before))
 		return true; /* more of them than fit: whoever pins will tell */
-	CPU_AND(&both, set, &allowed);
-	return CPU_COUNT(&both) > 0;
+	/* one that is isolated is not in the mask that is inherited, and may be had all the same */
+	if (sched_setaffinity(0, sizeof *set, set))
+		return errno != EINVAL;
+	sched_setaffinity(0, sizeof before, &before);
+	return true;
 }
 
 void cpus_text(const uint32_t *cpus, size_t count, struct strbuf *out)

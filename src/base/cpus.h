@@ -11,7 +11,7 @@
 
 /* "0,2-3". False when it is not such a list, or names more CPUs than a cpu_set_t holds. */
 bool cpus_parse(const char *text, cpu_set_t *set);
-/* Whether this process may run on one of them. */
+/* Whether the kernel lets this thread run on one of them, isolated ones included. */
 bool cpus_usable(const cpu_set_t *set);
 /* The other way round, of ascending numbers: "0,2-3". */
 void cpus_text(const uint32_t *cpus, size_t count, struct strbuf *out);

@@ -252,8 +252,7 @@ static int make_launch(const struct time_options *o, struct time_plan *p, struct
 					 o->cpus);
 		if (!cpus_usable(&p->cpus))
 			return error_set(err, EXIT_USAGE,
-					 "time: there is no CPU '%.40s' that tare may run on",
-					 o->cpus);
+					 "time: there is no CPU '%.40s' here to run on", o->cpus);
 		l->cpus = &p->cpus;
 	}
 	if (o->sched && parse_sched(o->sched, l, err))

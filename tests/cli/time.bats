@@ -211,6 +211,8 @@ teardown() {
 	run "$TARE" time -N -r 1 --cpu 900 true
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"no CPU '900'"* ]]
+	# one that is not tare's own, as isolated ones are
+	taskset -c 0 "$TARE" time -N -r 1 --style none --cpu $(($(nproc) - 1)) true
 }
 
 @test "time: odd names survive every format" {
