@@ -84,7 +84,7 @@ static int refused(int number, struct error *err)
 
 static size_t mapped_bytes(const struct burst_collector *c)
 {
-	return c->slot_count * sizeof *c->mapped; /* whole pages: a CPU has eight */
+	return c->slot_count * sizeof *c->mapped;
 }
 
 static int attach(struct burst_collector *c, struct error *err)
@@ -111,7 +111,8 @@ int burst_collector_open(struct burst_collector **out, struct error *err)
 {
 	struct burst_collector *c = xcalloc(1, sizeof *c);
 	*out = NULL;
-	c->cpus = (uint32_t)libbpf_num_possible_cpus();
+	int cpus = libbpf_num_possible_cpus();
+	c->cpus = cpus > 0 ? (uint32_t)cpus : 1;
 	c->slot_count = (size_t)c->cpus * BURST_SLOTS;
 	c->slots = xcalloc(c->slot_count, sizeof *c->slots);
 	kernel_quiet();
@@ -206,14 +207,16 @@ static void enter(struct bursts *into, const struct burst_record *r, bool same)
 	array_push(&into->bursts, b);
 }
 
-void burst_collector_take(struct burst_collector *c, struct bursts *into)
+void burst_collector_take(struct burst_collector *c, enum burst_take which, struct bursts *into)
 {
 	uint64_t now = clock_monotonic_ns();
 	c->come.count = 0;
 	/* what was open meanwhile may be handed over by now */
 	ring_buffer__consume(c->ring);
-	take_open(c);
-	ring_buffer__consume(c->ring);
+	if (which == BURSTS_ALL) {
+		take_open(c);
+		ring_buffer__consume(c->ring);
+	}
 	if (c->come.count)
 		qsort(c->come.items, c->come.count, sizeof *c->come.items, by_process);
 	for (size_t i = 0; i < c->come.count; i++) {

@@ -19,6 +19,10 @@ int burst_collector_fd(const struct burst_collector *c);
 /* Everything that ended since the last call (or the beginning): into is zeroed by the caller and
  * its to release. A turn that goes on all the while is in none: it comes when it ends, and may have
  * begun before its stretch. A burst that goes on comes in parts. */
-void burst_collector_take(struct burst_collector *c, struct bursts *into);
+enum burst_take {
+	BURSTS_ALL,
+	BURSTS_HANDED_OVER, /* without what goes on: that is looked for in all CPUs' memory */
+};
+void burst_collector_take(struct burst_collector *c, enum burst_take which, struct bursts *into);
 
 #endif

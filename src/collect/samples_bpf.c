@@ -29,6 +29,7 @@
 #define DUMP_BYTES (16u << 20)	  /* a power of 2 */
 #define LOOK_MOST_NS 1000000000u  /* files of what ended since may be gone */
 #define DRAIN_MOST_NS 4000000000u /* images of what ended since are still known */
+#define FULL 4			  /* a part of the room: a beat more of the same fits, too */
 #define FORGET_NS 10000000000u
 #define FRAMES_TYPICAL 40
 #define BEAT_STACKS_NS 200000000u /* the kernel side is told of new programs this soon */
@@ -459,7 +460,7 @@ static void read_half(struct sampler *s, uint32_t cpu, uint32_t which)
 		memset(half->index, 0, sizeof half->index);
 	half->user = half->kernel = half->others = half->lost = 0;
 	half->used = half->words = 0;
-	half->task = 0;
+	half->css_set = 0;
 }
 
 static void take_told(struct sampler *s)
@@ -484,11 +485,25 @@ static void drain(struct sampler *s)
 	s->drained_ns = clock_monotonic_ns();
 }
 
+/* Stacks may be deeper than usual, and all different. */
+static bool fills_up(const struct sampler *s)
+{
+	uint32_t which = s->skel->bss->control.half & 1;
+	for (uint32_t cpu = 0; cpu < s->room; cpu++) {
+		const struct profile_half *half = &s->counts[cpu].halves[which];
+		if (__atomic_load_n(&half->used, __ATOMIC_RELAXED) > PROFILE_SLOTS / FULL ||
+		    __atomic_load_n(&half->words, __ATOMIC_RELAXED) > PROFILE_WORDS / FULL)
+			return true;
+	}
+	return false;
+}
+
 static int sampler_beat(void *state, struct error *err)
 {
 	struct sampler *s = state;
 	(void)err;
-	if (clock_monotonic_ns() - s->drained_ns + sampler_beat_ns(s) / 2 >= drain_ns(s))
+	if (clock_monotonic_ns() - s->drained_ns + sampler_beat_ns(s) / 2 >= drain_ns(s) ||
+	    fills_up(s))
 		drain(s);
 	else
 		take_told(s);

@@ -40,11 +40,11 @@ static size_t bytes_of(const struct bursts *b)
 	       b->processes.count * sizeof *b->processes.items;
 }
 
-static int take(struct going *g, struct error *err)
+static int take(struct going *g, enum burst_take which, struct error *err)
 {
 	struct bursts next = { 0 };
 	g->taken_ns = clock_monotonic_ns();
-	burst_collector_take(g->collector, &next);
+	burst_collector_take(g->collector, which, &next);
 	if (g->chunk.end_ns) {
 		bursts_append(&g->chunk, &next);
 		bursts_release(&next);
@@ -66,7 +66,7 @@ static int listen_to_control(struct going *g, struct error *err)
 		return -1;
 	if (wish == WATCH_END)
 		g->over = true;
-	return wish == WATCH_CUT ? (take(g, err) || hand_over(g, err)) : 0;
+	return wish == WATCH_CUT ? (take(g, BURSTS_ALL, err) || hand_over(g, err)) : 0;
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -105,7 +105,9 @@ static int step(struct going *g, struct error *err)
 		g->over = true;
 		return 0;
 	}
-	if ((fds[LOOK_COLLECTOR].revents || now >= g->taken_ns + g->take_ns) && take(g, err))
+	bool due = now >= g->taken_ns + g->take_ns;
+	if ((due || fds[LOOK_COLLECTOR].revents) &&
+	    take(g, due ? BURSTS_ALL : BURSTS_HANDED_OVER, err))
 		return -1;
 	return fds[LOOK_CONTROL].revents ? listen_to_control(g, err) : 0;
 }
@@ -128,7 +130,7 @@ int watch_run(struct burst_collector *c, const struct watch_plan *plan, watch_ch
 		failed = step(&g, err);
 	/* also after an error: what was recorded is not lost by it */
 	struct error late = ERROR_INIT;
-	if (take(&g, failed ? &late : err) || hand_over(&g, failed ? &late : err))
+	if (take(&g, BURSTS_ALL, failed ? &late : err) || hand_over(&g, failed ? &late : err))
 		failed = -1;
 	bursts_release(&g.chunk);
 	if (failed)

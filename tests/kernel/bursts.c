@@ -78,7 +78,7 @@ static pid_t run_daemon(const char *name, int times, uint64_t ns, uint64_t *used
 static void take(struct bursts *b)
 {
 	*b = (struct bursts){ 0 };
-	burst_collector_take(collector, b);
+	burst_collector_take(collector, BURSTS_ALL, b);
 	assert_true(b->begin_ns < b->end_ns);
 	assert_int_equal(b->lost, 0);
 	for (size_t i = 0; i < b->bursts.count; i++) {
@@ -198,7 +198,11 @@ static void parts_add_up(void **state)
 		}
 		bursts_release(&b);
 	}
-	assert_in_range(busy, 600 * MS / 5 * 95 / 100, 600 * MS / 5 * 3);
+	uint64_t used = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 * MS +
+			(uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+	/* time stolen or spent in interrupts meanwhile is in it; the switch to it, some 10 us with
+	 * cold caches, is not */
+	assert_in_range(busy, used * 80 / 100, used * 3 / 2 + 20 * MS);
 	assert_in_range(turns, 600, 600 * 3);
 }
 

@@ -1,6 +1,7 @@
 /* Every process's bursts on the CPUs. A turn ends at a switch; turns of one process on one CPU that
  * begin within merge_ns of each other are one burst, which stands in a slot of its CPU until
- * another one takes the slot; then it is handed over. What is not, the reader sees in its slot. */
+ * another one takes the slot; then it is handed over. What is not, the reader sees in its slot:
+ * begin_ns is 0 while it is written, and stores are taken to be seen in their order, as on x86. */
 #include "vmlinux.h"
 
 #include <bpf/bpf_core_read.h>
@@ -68,7 +69,8 @@ static __noinline bool is_own(struct task_struct *t)
 	return false;
 }
 
-static __noinline int hand_over(const struct burst_record *b)
+/* Empties the slot before anybody can see the burst in the ring: it is never in both. */
+static __noinline int hand_over(struct burst_record *b)
 {
 	struct burst_record *to = bpf_ringbuf_reserve(&ring, sizeof *to, 0);
 	if (!to) {
@@ -76,6 +78,8 @@ static __noinline int hand_over(const struct burst_record *b)
 		return 0;
 	}
 	*to = *b;
+	b->begin_ns = 0;
+	barrier();
 	/* nobody is woken for one; only in time before the ring is full */
 	bool late = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > RING_BYTES / 2;
 	bpf_ringbuf_submit(to, late ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
@@ -172,11 +176,16 @@ int BPF_PROG(bursts_switch, bool preempt, struct task_struct *prev, struct task_
 	if (!b)
 		return 0;
 	if (b->begin_ns && is_of(b, prev, signal) && begin - b->begin_ns < merge_ns) {
+		u64 first = b->begin_ns;
+		b->begin_ns = 0;
+		barrier();
 		b->end_ns = now;
 		b->busy_ns += now - begin;
 		if (b->turns < 0xffff)
 			b->turns++;
 		note_name(b, prev, true);
+		barrier();
+		b->begin_ns = first;
 		return 0;
 	}
 	if (b->begin_ns)

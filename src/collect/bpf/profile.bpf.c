@@ -65,8 +65,8 @@ static __always_inline bool same(const struct profile_slot *a, const struct prof
 
 static __always_inline u64 cgroup_of(struct profile_half *half, struct task_struct *t)
 {
-	if (half->task != (u64)t) {
-		half->task = (u64)t;
+	if (half->css_set != (u64)t->cgroups) {
+		half->css_set = (u64)t->cgroups;
 		half->cgroup = bpf_get_current_cgroup_id();
 	}
 	return half->cgroup;
@@ -178,8 +178,12 @@ int BPF_PROG(profile_tick, struct hrtimer *timer)
 	if (!look_here(&l))
 		return 0;
 	struct task_struct *t = l.t;
-	if (!l.half->irq_regs)
-		l.half->irq_regs = (u64)BPF_CORE_READ(t, se.cfs_rq, rq) + (u64)regs_from_rq;
+	if (!l.half->irq_regs) {
+		u64 queue = (u64)BPF_CORE_READ(t, se.cfs_rq, rq);
+		if (!queue)
+			return 0;
+		l.half->irq_regs = queue + (u64)regs_from_rq;
+	}
 	if (bpf_probe_read_kernel(&regs, sizeof regs, (void *)l.half->irq_regs) ||
 	    !place_of_kernel(&r, regs))
 		return 0;

@@ -59,7 +59,7 @@ struct profile_half {
 	__u32 words;
 	__u64 user, kernel, others, lost;
 	__u64 irq_regs; /* where the CPU keeps what an interrupt interrupted; 0: not known yet */
-	__u64 task, cgroup;	     /* the last new one, and its: seldom another is next */
+	__u64 css_set, cgroup;	     /* of the last new one: seldom another is next */
 	__u32 index[PROFILE_INDEX];  /* of stacks, as in profile_slot */
 	__u16 filled[PROFILE_SLOTS]; /* the slots in use, in order of their first sample */
 	struct profile_slot slots[PROFILE_SLOTS];
