@@ -132,9 +132,15 @@ static bool plain(const struct sorted *s, size_t below)
 	double lower = s->x[below - 1] - s->x[0], upper = s->x[s->n - 1] - s->x[below];
 	double share = (double)(s->n - below) / (double)s->n;
 	bool bands = share >= LEAST_BAND && share <= 1 - LEAST_BAND;
-	if (bands && below >= DWARFED_LEAST && spacing > DWARFED * lower && lower > 0)
-		return true; /* whatever is beyond */
 	return spacing > (bands ? PLAIN_BANDS : PLAIN) * fmax(lower, upper) && lower > 0;
+}
+
+/* Of a main mass that is dwarfed it does not matter how far what is beyond spreads. */
+static bool dwarfed(const struct sorted *s, size_t below)
+{
+	double lower = s->x[below - 1] - s->x[0], spacing = s->x[below] - s->x[below - 1];
+	return below >= DWARFED_LEAST && (double)(s->n - below) >= LEAST_BAND * (double)s->n &&
+	       lower > 0 && spacing > DWARFED * lower;
 }
 
 /* The main mass: what is below the lowest break that leaves a minority beyond. */
@@ -143,7 +149,8 @@ static size_t main_mass(const struct sorted *s)
 	size_t first = (size_t)ceil((double)s->n * LEAST_SHARE);
 	for (size_t below = first > 4 ? first : 4; below < s->n; below++) {
 		double limit = threshold(s->n - below, neighbours(below));
-		if (plain(s, below) || (far(s, below, limit) && far_in_logarithms(s, below, limit)))
+		if (plain(s, below) || dwarfed(s, below) ||
+		    (far(s, below, limit) && far_in_logarithms(s, below, limit)))
 			return below;
 	}
 	return s->n;

@@ -47,8 +47,12 @@ static double p_of(size_t total, size_t marks, size_t differ, bool rows)
 {
 	struct ways w = { total, xcalloc(total, sizeof *w.sums), xcalloc(total, sizeof *w.longer) };
 	double ways = 0, n = (double)total, k = (double)marks;
-	for (size_t low = rows ? 2 : 1; low * (marks - 1) < total; low++)
+	/* by their shortest gap */
+	for (size_t low = rows ? 2 : 1; low * (marks - 1) < total; low++) {
 		ways += count_ways(&w, marks - 1, low, low + differ);
+		if (differ)
+			ways -= count_ways(&w, marks - 1, low + 1, low + differ);
+	}
 	xfree(w.sums);
 	xfree(w.longer);
 	if (!(ways > 0))

@@ -304,6 +304,32 @@ static void a_full_disk(void **state)
 	machine_release(&m);
 }
 
+/* A study that was stored before it was known what steadied ones are. */
+static void a_study_of_version_5_is_read(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		execute_sql(lab_schema[i]);
+	execute_sql(
+		"PRAGMA application_id = 0x74617265; PRAGMA user_version = 5;"
+		"INSERT INTO machine VALUES (1, 'f', CAST('system.host=here' AS BLOB), NULL, 5);"
+		"INSERT INTO daemon_study VALUES (1, 1, 5, 1, 'i');"
+		"INSERT INTO daemon_study_run VALUES (1, 0, NULL, 1000, 9, 9, 1, 2, 0.5, 0.5, 1.5, 1.5,"
+		" '[]', '[]')");
+	struct lab *lab = open_lab(LAB_WRITE);
+	struct study s = { 0 };
+	bool found = false;
+	ok(lab_get_study_of_daemons(lab, NULL, 1, &found, &s, &err));
+	assert_true(found);
+	assert_true(s.runs[STUDY_SHORT].present && s.runs[STUDY_SHORT].samples == 9);
+	assert_false(s.runs[STUDY_SHORT].steadied);
+	assert_int_equal(query(lab, "SELECT short_steadied = 0 AND short_steady_sigma_ns IS NULL "
+				    "FROM studies"),
+			 1);
+	study_release(&s);
+	lab_close(lab);
+}
+
 static void a_lab_before_studies_is_brought_up_to_date(void **state)
 {
 	(void)state;
@@ -362,6 +388,9 @@ static void views_say_the_same(void **state)
 	r->sigma_kept_ns = 3;
 	r->mean_ns = 100;
 	r->mean_kept_ns = 90;
+	r->steadied = true;
+	r->steady_sigma_ns = 7;
+	r->steady_sigma_kept_ns = 3;
 	for (uint32_t i = 0; i < 3; i++)
 		array_push(&r->l_samples, i * 100);
 	array_push(&r->dropped, 200);
@@ -383,7 +412,8 @@ static void views_say_the_same(void **state)
 		"machine = 1 AND in_force = 1 AND short_run = 1 AND short_ns = 128000000000 AND "
 		"short_samples = 800 AND short_cluster = 780 AND short_l_samples = 3 AND short_dropped "
 		"= 1 AND short_sigma_ns = 9.0 AND short_sigma_kept_ns = 3.0 AND short_mean_ns = 100.0 "
-		"AND short_mean_kept_ns = 90.0 AND daemons = 1 AND cutoffs = 2 FROM studies",
+		"AND short_mean_kept_ns = 90.0 AND short_steadied AND short_steady_sigma_ns = 7.0 "
+		"AND short_steady_sigma_kept_ns = 3.0 AND long_steadied IS NULL AND daemons = 1 AND cutoffs = 2 FROM studies",
 		"SELECT long_run IS NULL AND long_ns IS NULL AND long_l_samples IS NULL FROM studies",
 		"SELECT count(*) = 2 FROM study_daemons WHERE study = 1",
 		"SELECT long_running = 1 AND period_ns = 1000000000 AND period_error_ns = 7 AND "
@@ -420,6 +450,7 @@ int main(void)
 		TEST(damage_is_an_error),
 		TEST(a_full_disk),
 		TEST(a_lab_before_studies_is_brought_up_to_date),
+		TEST(a_study_of_version_5_is_read),
 		TEST(views_say_the_same),
 	};
 	return cmocka_run_group_tests_name("lab-studies", tests, NULL, NULL);

@@ -41,6 +41,9 @@ static void random_run(struct study_run *r, size_t size)
 	r->sigma_kept_ns = random_real();
 	r->mean_ns = random_real();
 	r->mean_kept_ns = random_real();
+	r->steadied = random_real() > 0;
+	r->steady_sigma_ns = random_real();
+	r->steady_sigma_kept_ns = random_real();
 	for (size_t i = 0; i < below(8); i++) {
 		struct study_level l = { random_value(), random_value(), random_value() };
 		l.neither = (uint32_t)random_number();
@@ -142,6 +145,9 @@ static void same_run(const struct study_run *a, const struct study_run *b)
 	assert_true(same_real(a->sigma_ns, b->sigma_ns) && same_real(a->mean_ns, b->mean_ns));
 	assert_true(same_real(a->sigma_kept_ns, b->sigma_kept_ns));
 	assert_true(same_real(a->mean_kept_ns, b->mean_kept_ns));
+	assert_int_equal(a->steadied, b->steadied);
+	assert_true(same_real(a->steady_sigma_ns, b->steady_sigma_ns));
+	assert_true(same_real(a->steady_sigma_kept_ns, b->steady_sigma_kept_ns));
 	assert_int_equal(a->levels.count, b->levels.count);
 	for (size_t i = 0; i < a->levels.count; i++) {
 		const struct study_level *p = &a->levels.items[i], *q = &b->levels.items[i];

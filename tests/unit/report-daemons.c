@@ -85,6 +85,13 @@ static void short_only(void **state)
 	assert_has(&out, "\nSeen, but not long-running: tare-c (at most 2.10 ms)\n");
 	assert_has(&out, "a long run would tell.\n");
 	assert_has_not(&out, "long run  ");
+	assert_has_not(&out, "own process time varies");
+	f.study.runs[STUDY_SHORT].steadied = true;
+	f.study.runs[STUDY_SHORT].steady_sigma_ns = 140e6;
+	f.study.runs[STUDY_SHORT].steady_sigma_kept_ns = 2.5e6;
+	render(&(struct daemons_style){ .width = 1000 }, &out);
+	assert_has(&out, "own process time varies in the short run");
+	assert_has(&out, "is 140 ms of all and 2.50 ms of those kept.");
 	strbuf_release(&out);
 	study_fixture_release(&f);
 }
@@ -355,6 +362,8 @@ static void json(void **state)
 	assert_int_equal(json_array_size(at(at(runs, "long"), "levels")), 2);
 	double ratio = json_real_value(at(at(runs, "short"), "sigma_ratio"));
 	assert_true(ratio > 0.005 && ratio < 0.007);
+	assert_true(json_is_false(at(at(runs, "short"), "steadied")));
+	assert_true(json_is_null(at(at(runs, "short"), "steady_sigma_ns")));
 	json_decref(root);
 	root = json_of("alike");
 	assert_true(json_is_null(at(at(root, "runs"), "long")));

@@ -1,7 +1,7 @@
 -- Schema version 6: studies of a program whose own process time varies (struct study_run, steadied).
 
 ALTER TABLE daemon_study_run ADD COLUMN steadied INTEGER NOT NULL DEFAULT 0 CHECK (steadied IN (0, 1));
-ALTER TABLE daemon_study_run ADD COLUMN steady_sigma_ns REAL; -- 0 where it is not steadied, NULL is NaN
+ALTER TABLE daemon_study_run ADD COLUMN steady_sigma_ns REAL; -- means nothing where it is not steadied; NULL is NaN
 ALTER TABLE daemon_study_run ADD COLUMN steady_sigma_kept_ns REAL;
 
 DROP VIEW studies;
