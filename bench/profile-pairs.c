@@ -48,7 +48,7 @@
 #define LONGEST_NS 100000 /* more is another task, or the host */
 #define LEAST_NS (-20000)
 #define BIN_NS 20
-#define BINS ((LONGEST_NS * 3 - LEAST_NS) / BIN_NS)
+#define BINS ((LONGEST_NS * 3 - LEAST_NS) / BIN_NS + 1)
 #define QUIET 0.2
 #define STEP_NS 5000.	/* of phases */
 #define WIDTH_NS 40000. /* of a stretch with what interrupts it */
