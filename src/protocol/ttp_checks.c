@@ -1,0 +1,341 @@
+/* Step 1: the sanity checks of Appendix E. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "protocol/ttp_private.h"
+
+#define MOST_STEAL 0.05
+#define SNAPSHOT_TICKS 10 /* that the paper's snapshot takes */
+#define SWITCH_SIGMAS 3
+#define SAMPLING_SIGMAS 3 /* of what is sampled on ticks */
+#define CACHE_SIGMAS 10
+
+const char *ttp_wide_check_name(enum ttp_wide_check c)
+{
+	static const char *const names[TTP_WIDE_CHECKS] = {
+		"missing queries", "unique plan", "underlying measure",	 "derived measure",
+		"steal time",	   "guest time",  "other query process", "other utility process",
+	};
+	return names[c];
+}
+
+const char *ttp_check_name(enum ttp_check c)
+{
+	static const char *const names[TTP_CHECKS] = {
+		"ephemeral process",
+		"DBMS time",
+		"zero query time",
+		"query time",
+		"query user tick",
+		"overall computation time",
+		"computation time",
+		"BlockIO delay time",
+		"IOWait time",
+		"context switch",
+		"ambiguous query process",
+		"no query process",
+		"timed-out",
+	};
+	return names[c];
+}
+
+const char *ttp_at_check_name(enum ttp_at_check c)
+{
+	static const char *const names[TTP_AT_CHECKS] = {
+		"excessive variation in query computation time",
+		"possible query result cache",
+		"strict monotonicity",
+		"relaxed monotonicity",
+	};
+	return names[c];
+}
+
+const char *ttp_form_note(enum ttp_check c)
+{
+	static const char *const notes[TTP_CHECKS] = {
+		[TTP_QUERY_TIME] = "measured time counts once for each thread of the query",
+		[TTP_USER_TICKS] =
+			"the tolerance is three deviations of counting ticks, not one tick",
+		[TTP_OVERALL_CPU] = "measured time counts once for each CPU",
+		[TTP_CPU] =
+			"measured time counts once for each CPU, and the snapshots took what they "
+			"took",
+		[TTP_IOWAIT] =
+			"on several CPUs IOWait says nothing: devices served others longer than "
+			"the query",
+		[TTP_SWITCHES] = "by plan",
+	};
+	return notes[c];
+}
+
+void ttp_add(struct ttp_moments *m, double x)
+{
+	double from = x - m->mean;
+	m->mean += from / ++m->n;
+	m->squares += from * (x - m->mean);
+}
+
+double ttp_sigma(const struct ttp_moments *m)
+{
+	return m->n > 1 ? sqrt(m->squares / (m->n - 1)) : 0;
+}
+
+struct checker {
+	const struct query_run *run;
+	bool paper;
+	double tick_ns, most_steal, cpus;
+	struct ttp_result *out;
+};
+
+/* ---- the experiment ---- */
+
+static bool lacks_measure(const struct query_execution *x)
+{
+	if (x->overall_missing)
+		return true;
+	for (int role = 0; role < QUERY_ROLES; role++)
+		if (x->usage[role].processes && x->usage[role].missing)
+			return true;
+	return false;
+}
+
+static bool stolen(const struct checker *c, const struct query_execution *x)
+{
+	double steal = (double)x->overall[OVERALL_STEAL_NS];
+	return c->paper ? steal > 0 : steal > c->most_steal * c->cpus * (double)x->measured_ns;
+}
+
+static bool has_guest(const struct query_execution *x)
+{
+	bool guest = x->overall[OVERALL_GUEST_NS] > 0;
+	for (int role = 0; role < QUERY_ROLES; role++)
+		guest |= x->usage[role].value[QUERY_GUEST_NS] > 0;
+	return guest;
+}
+
+static void check_wide(const struct checker *c)
+{
+	struct ttp_count *wide = c->out->wide;
+	bool *seen = xcalloc((size_t)c->run->queries + 1, sizeof *seen);
+	for (size_t i = 0; i < c->run->at.count; i++) {
+		const struct query_at *q = &c->run->at.items[i];
+		size_t plans = 0;
+		if (q->query && q->query <= c->run->queries)
+			seen[q->query] |= q->executions.count > 0;
+		for (size_t k = 0; k < q->executions.count; k++) {
+			const struct query_execution *x = &q->executions.items[k];
+			plans += x->plan != q->executions.items[0].plan;
+			wide[TTP_UNDERLYING].fired += lacks_measure(x);
+			wide[TTP_DERIVED].fired += x->ephemeral < 0;
+			wide[TTP_STEAL].fired += stolen(c, x);
+			wide[TTP_GUEST].fired += has_guest(x);
+			wide[TTP_OTHER_QUERY].fired += x->other_query > 0;
+			wide[TTP_OTHER_UTILITY].fired += x->other_utility > 0;
+		}
+		wide[TTP_UNIQUE_PLAN].fired += plans > 0;
+	}
+	for (uint32_t i = 1; i <= c->run->queries; i++)
+		wide[TTP_MISSING_QUERY].fired += !seen[i];
+	wide[TTP_MISSING_QUERY].of = c->run->queries;
+	wide[TTP_UNIQUE_PLAN].of = c->run->at.count;
+	for (int i = TTP_UNDERLYING; i < TTP_WIDE_CHECKS; i++)
+		wide[i].of = c->out->executions;
+	xfree(seen);
+}
+
+/* ---- an execution ---- */
+
+static bool over_user_ticks(const struct checker *c, const struct query_execution *x)
+{
+	double user = (double)x->usage[QUERY_QUERY].value[QUERY_USER_NS];
+	double overall = (double)x->overall[OVERALL_USER_NS] + (double)x->overall[OVERALL_NICE_NS];
+	double ticks = fmax(1, overall / c->tick_ns);
+	return user > overall + c->tick_ns * (c->paper ? 1 : SAMPLING_SIGMAS * sqrt(ticks) + 1);
+}
+
+static bool over_iowait(const struct checker *c, const struct query_execution *x)
+{
+	if (c->paper)
+		return x->overall[OVERALL_IOWAIT_NS] > x->usage[QUERY_QUERY].value[QUERY_BLKIO_NS];
+	return x->own_device_ns != UINT64_MAX && x->others_device_ns != UINT64_MAX &&
+	       x->others_device_ns > x->own_device_ns;
+}
+
+static uint32_t check_one(const struct checker *c, const struct query_execution *x)
+{
+	double measured = (double)x->measured_ns, all = 0;
+	double tasks = c->paper || !x->query_tasks ? 1 : x->query_tasks;
+	double snapshot = c->paper ? SNAPSHOT_TICKS * c->tick_ns : (double)x->snapshot_ns;
+	double overall = (double)x->overall[OVERALL_USER_NS] + (double)x->overall[OVERALL_NICE_NS] +
+			 (double)x->overall[OVERALL_SYSTEM_NS];
+	uint64_t query = query_process_ns(x, QUERY_QUERY);
+	bool present = x->usage[QUERY_QUERY].processes > 0;
+	for (int role = 0; role < QUERY_ROLES; role++)
+		all += (double)query_cpu_ns(x, (enum query_role)role);
+	const bool fired[TTP_CHECKS] = {
+		[TTP_EPHEMERAL] = x->ephemeral > 0,
+		[TTP_DBMS_TIME] = query + query_process_ns(x, QUERY_UTILITY) <
+				  query_process_ns(x, QUERY_DAEMON),
+		[TTP_ZERO_TIME] = query == 0,
+		[TTP_QUERY_TIME] = (double)query > measured * tasks,
+		[TTP_USER_TICKS] = over_user_ticks(c, x),
+		[TTP_OVERALL_CPU] = overall >
+				    measured * c->cpus + (c->paper ? 0 : c->tick_ns * c->cpus),
+		[TTP_CPU] = all > measured * c->cpus + snapshot,
+		[TTP_BLKIO] = (double)x->blkio_most_ns > measured,
+		[TTP_IOWAIT] = over_iowait(c, x),
+		[TTP_AMBIGUOUS] = x->utility_most_ns > query_cpu_ns(x, QUERY_QUERY),
+		[TTP_NO_QUERY_PROCESS] = !present,
+		[TTP_TIMED_OUT] = x->outcome == QUERY_TIMED_OUT,
+	};
+	uint32_t bits = 0;
+	for (int i = 0; i < TTP_CHECKS; i++)
+		bits |= fired[i] ? 1u << i : 0;
+	return bits;
+}
+
+/* ---- context switches ---- */
+
+struct switches {
+	uint64_t plan;
+	double count;
+	size_t at;
+};
+
+static int by_plan(const void *a, const void *b)
+{
+	const struct switches *p = a, *q = b;
+	return p->plan < q->plan ? -1 : p->plan > q->plan;
+}
+
+/* Of the query's process, against others: with the same plan; the paper has all of them. */
+static void check_switches(const struct checker *c)
+{
+	struct switches *all = xcalloc(c->out->executions + 1, sizeof *all);
+	size_t n = 0;
+	for (size_t i = 0; i < c->run->at.count; i++) {
+		const struct query_at *q = &c->run->at.items[i];
+		for (size_t k = 0; k < q->executions.count; k++, n++) {
+			const uint64_t *value = q->executions.items[k].usage[QUERY_QUERY].value;
+			all[n] = (struct switches){ c->paper ? 0 : q->executions.items[k].plan,
+						    (double)value[QUERY_NVCSW] +
+							    (double)value[QUERY_NIVCSW],
+						    n };
+		}
+	}
+	qsort(all, n, sizeof *all, by_plan);
+	for (size_t first = 0, next; first < n; first = next) {
+		struct ttp_moments m = { 0 };
+		for (next = first; next < n && all[next].plan == all[first].plan; next++)
+			ttp_add(&m, all[next].count);
+		double most = m.mean + SWITCH_SIGMAS * ttp_sigma(&m);
+		for (size_t i = first; i < next; i++)
+			if (all[i].count > most)
+				c->out->fired[all[i].at] |= 1u << TTP_SWITCHES;
+	}
+	xfree(all);
+}
+
+static void check_executions(const struct checker *c)
+{
+	size_t at = 0;
+	for (size_t i = 0; i < c->run->at.count; i++) {
+		const struct query_at *q = &c->run->at.items[i];
+		for (size_t k = 0; k < q->executions.count; k++)
+			c->out->fired[at++] = check_one(c, &q->executions.items[k]);
+	}
+	check_switches(c);
+	for (int i = 0; i < TTP_CHECKS; i++) {
+		c->out->checks[i].of = c->out->executions;
+		for (at = 0; at < c->out->executions; at++)
+			c->out->checks[i].fired += c->out->fired[at] >> i & 1;
+	}
+}
+
+/* ---- a Q@C ---- */
+
+static bool is_cached(const struct query_at *q, double margin)
+{
+	if (q->executions.count < 2)
+		return false;
+	double first = (double)query_cpu_ns(&q->executions.items[0], QUERY_QUERY);
+	for (size_t k = 1; k < q->executions.count; k++)
+		if (first <= (double)query_cpu_ns(&q->executions.items[k], QUERY_QUERY) + margin)
+			return false;
+	return margin > 0;
+}
+
+static void check_variation(const struct checker *c)
+{
+	struct ttp_result *out = c->out;
+	struct ttp_moments sigmas = { 0 };
+	for (size_t i = 0; i < c->run->at.count; i++) {
+		const struct query_at *q = &c->run->at.items[i];
+		struct ttp_moments m = { 0 };
+		for (size_t k = 0; k < q->executions.count; k++)
+			if (q->executions.items[k].outcome == QUERY_DONE)
+				ttp_add(&m,
+					(double)query_cpu_ns(&q->executions.items[k], QUERY_QUERY));
+		if (m.n > 1)
+			ttp_add(&sigmas, ttp_sigma(&m));
+		if (ttp_sigma(&m) > TTP_MOST_VARIATION * m.mean)
+			out->at[i].fired |= 1u << TTP_VARIATION;
+	}
+	for (size_t i = 0; i < c->run->at.count; i++)
+		if (is_cached(&c->run->at.items[i], CACHE_SIGMAS * sigmas.mean))
+			out->at[i].fired |= 1u << TTP_RESULT_CACHE;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double p = *(const double *)a, q = *(const double *)b;
+	return p < q ? -1 : p > q;
+}
+
+/* Of all executions that ended: their computation time. */
+static void check_at(const struct checker *c)
+{
+	struct ttp_result *out = c->out;
+	size_t count = c->run->at.count;
+	struct ttp_level_time *times = xcalloc(count + 1, sizeof *times);
+	uint32_t *bits = xcalloc(count + 1, sizeof *bits);
+	check_variation(c);
+	for (size_t i = 0; i < count; i++) {
+		const struct query_at *q = &c->run->at.items[i];
+		struct ttp_moments m = { 0 };
+		double *each = xcalloc(q->executions.count + 1, sizeof *each);
+		size_t n = 0;
+		for (size_t k = 0; k < q->executions.count; k++)
+			if (ttp_time_of(&q->executions.items[k], TTP_CALC, &each[n]))
+				ttp_add(&m, each[n++]);
+		qsort(each, n, sizeof *each, by_value);
+		times[i] = (struct ttp_level_time){ n == 0,
+						    n ? (each[(n - 1) / 2] + each[n / 2]) / 2 : 0,
+						    ttp_sigma(&m) };
+		xfree(each);
+	}
+	ttp_monotonicity(c->run, times, &out->at_checks[TTP_STRICT], &out->at_checks[TTP_RELAXED],
+			 bits);
+	for (size_t i = 0; i < count; i++) {
+		out->at[i].fired |= bits[i];
+		for (int k = TTP_VARIATION; k <= TTP_RESULT_CACHE; k++)
+			out->at_checks[k].fired += out->at[i].fired >> k & 1;
+	}
+	out->at_checks[TTP_VARIATION].of = out->at_checks[TTP_RESULT_CACHE].of = count;
+	xfree(times);
+	xfree(bits);
+}
+
+void ttp_check_all(const struct query_run *run, const struct ttp_options *o, struct ttp_result *out)
+{
+	bool paper = o->form == TTP_PAPER;
+	const struct checker c = { .run = run,
+				   .paper = paper,
+				   .tick_ns = o->tick_ns ? (double)o->tick_ns : TTP_TICK_NS,
+				   .most_steal = o->most_steal > 0 ? o->most_steal : MOST_STEAL,
+				   .cpus = paper || !run->cpus ? 1 : run->cpus,
+				   .out = out };
+	check_wide(&c);
+	check_executions(&c);
+	check_at(&c);
+}

@@ -1,0 +1,100 @@
+/* Executions of database queries as facts, in the words of the Tucson Timing Protocol: a query at a
+ * cardinality (Q@C) is executed some times; each execution (QE) has what was used meanwhile, by
+ * the processes of each role and overall. */
+#ifndef TARE_RECORD_QUERY_H
+#define TARE_RECORD_QUERY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+
+enum query_role {
+	QUERY_QUERY,   /* evaluates it: the server's process, its parallel workers */
+	QUERY_UTILITY, /* others of that server */
+	QUERY_DAEMON,
+	QUERY_USER, /* somebody's, no daemon */
+	QUERY_OWN,  /* tare itself */
+	QUERY_ROLES,
+};
+const char *query_role_name(enum query_role role); /* "query", "utility", "daemon", ... */
+
+/* What the processes of a role used. */
+enum query_measure {
+	QUERY_USER_NS,
+	QUERY_SYSTEM_NS,
+	QUERY_BLKIO_NS, /* blocked on I/O */
+	QUERY_READS,	/* system calls */
+	QUERY_WRITES,
+	QUERY_NVCSW,
+	QUERY_NIVCSW,
+	QUERY_MAJFLT,
+	QUERY_GUEST_NS,
+	QUERY_MEASURES,
+};
+const char *query_measure_name(enum query_measure m); /* "user", "system", "blkio", ... */
+
+struct query_usage {
+	uint64_t value[QUERY_MEASURES];
+	uint32_t missing;   /* bits of measures that were not seen of one of them */
+	uint32_t processes; /* 0: there was none */
+};
+
+/* What the CPUs did, as /proc/stat has it. */
+enum query_overall {
+	OVERALL_USER_NS,
+	OVERALL_NICE_NS,
+	OVERALL_SYSTEM_NS,
+	OVERALL_SOFTIRQ_NS,
+	OVERALL_IOWAIT_NS,
+	OVERALL_IDLE_NS,
+	OVERALL_STEAL_NS,
+	OVERALL_GUEST_NS,
+	OVERALL_MEASURES,
+};
+const char *query_overall_name(enum query_overall m);
+
+enum query_outcome { QUERY_DONE, QUERY_TIMED_OUT };
+
+struct query_execution {
+	uint32_t number; /* from 1 within its Q@C */
+	enum query_outcome outcome;
+	uint64_t measured_ns; /* from asking to the last row */
+	uint64_t snapshot_ns; /* that the snapshots of all processes took */
+	uint64_t plan;	      /* its hash */
+	struct query_usage usage[QUERY_ROLES];
+	uint64_t overall[OVERALL_MEASURES];
+	uint32_t overall_missing; /* bits */
+	/* Which process evaluates: the same number, the same one (a backend's place, or by its
+	 * name). 0: there was none. */
+	uint64_t query_process;
+	uint32_t query_tasks;	  /* threads of it that may run at once; 0 counts as 1 */
+	uint64_t utility_most_ns; /* user + system of the busiest utility process */
+	uint64_t blkio_most_ns;	  /* of the one process, of any role, that was blocked most */
+	uint32_t other_query, other_utility; /* processes of another server */
+	int64_t ephemeral;		     /* that nobody saw; -1: that cannot be known */
+	/* The time that devices served it, and everybody else meanwhile; ABSENT_NS: not seen. */
+	uint64_t own_device_ns, others_device_ns;
+};
+
+/* A query at a cardinality. */
+struct query_at {
+	uint32_t query;				  /* from 1 */
+	uint64_t cardinality;			  /* of the table that varies */
+	ARRAY(struct query_execution) executions; /* as they were made */
+};
+
+struct query_run {
+	char dbms[32];
+	uint32_t cpus;		   /* online */
+	uint32_t queries;	   /* that were to be executed: 1 to this */
+	ARRAY(struct query_at) at; /* by query, then cardinality ascending */
+};
+void query_run_release(struct query_run *r);
+
+/* User + system. */
+uint64_t query_cpu_ns(const struct query_execution *x, enum query_role role);
+/* That and what it was blocked for: the protocol's process time. */
+uint64_t query_process_ns(const struct query_execution *x, enum query_role role);
+
+#endif
