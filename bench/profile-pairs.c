@@ -3,22 +3,20 @@
  *
  *	bench-profile-pairs ROUNDS CPU RAW PROFILER... -- COMMAND [ARGUMENT...]
  *
- * A PROFILER is one argument, NAME[@NS]=WORDS: words that blanks separate, ended by SIGINT. Each
+ * A PROFILER is one argument, NAME@NS=WORDS: words that blanks separate, ended by SIGINT. Each
  *round has the command alone twice and once beside each profiler, in an order that rotates. RAW: a
- *file that gets a line of "name cpu_ns own_ns elapsed_ns interrupt_ns" for each execution, or "-".
+ *file that gets a line of "name interrupt_ns" (their median) for each execution, or "-".
  *
  * Prints a line for each, and one for the difference of tareX from the command alone and from
- *perfX, in percentage points: name, rounds, and for interruptions, CPU time with the profiler's
- *own, without, elapsed time, and the profiler's own CPU time: the figure in %, and its 95 %
- *bootstrap interval over the rounds. All but the first are medians of what is compared with the
- *mean of the two alone; the second one alone compared with the first is the noise of that.
+ *perfX, in percentage points: name, rounds, what interruptions take in % of the time, and its 95 %
+ *bootstrap interval over the rounds.
  *
- * Interruptions: a profiler interrupts every NS. Where the command tells how long its stretches of
- *equal work took (in the file $ROUND_TIMES), those that hold such a moment took longer than the
- *stretches around them, by what the interrupt took. The 20th percentile of that over all moments of
- *all rounds is of an interrupt in a quiet moment: others on the host only add. Alone there is none,
- *and the figure is the noise of this; or the timer tick's own where $TICK_NS, the period for those
- *alone, is a tick's.
+ * A profiler interrupts every NS. The command tells how long its stretches of equal work took (in
+ *the file $ROUND_TIMES); those that hold such a moment took longer than the stretches around them,
+ *by what the interrupt took. The 20th percentile of that over all moments of all rounds is of an
+ *interrupt in a quiet moment: others on the host only add. Alone there is none, and the figure is
+ *the noise of this; or the timer tick's own where $TICK_NS, the period for those alone, is a
+ *tick's.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -59,7 +57,6 @@ struct stretch {
 typedef ARRAY(struct stretch) stretch_list;
 
 struct reading {
-	double cpu_ns, own_ns, elapsed_ns;
 	uint32_t *interrupts; /* by what they took, BINS of BIN_NS from LEAST_NS on */
 	double typical_ns;    /* their median */
 };
@@ -288,15 +285,11 @@ static struct reading execute(struct bench *b, struct variant *v)
 {
 	pid_t profiler = v->words[0] ? start(v->words, -1) : 0;
 	settle(profiler);
-	uint64_t own = profiler ? cpu_of(profiler, NULL) : 0, begin = clock_monotonic_ns();
 	pid_t pid = start(b->command, b->cpu);
 	siginfo_t info;
-	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT))
+	if (waitid(P_PID, (id_t)pid, &info, WEXITED))
 		die("waitid");
-	struct reading r = { .elapsed_ns = (double)(clock_monotonic_ns() - begin),
-			     .own_ns = profiler ? (double)(cpu_of(profiler, NULL) - own) : 0,
-			     .cpu_ns = (double)cpu_of(pid, NULL) };
-	waitpid(pid, NULL, 0);
+	struct reading r = { 0 };
 	find_interrupts(b->times, v->period_ns, &r);
 	if (info.si_code != CLD_EXITED || info.si_status != 0) {
 		fprintf(stderr, "%s failed\n", b->command[0]);
@@ -305,54 +298,11 @@ static struct reading execute(struct bench *b, struct variant *v)
 	if (profiler)
 		stop(v, profiler);
 	if (b->raw)
-		fprintf(b->raw, "%s %.0f %.0f %.0f %.0f\n", v->name, r.cpu_ns, r.own_ns,
-			r.elapsed_ns, r.typical_ns);
+		fprintf(b->raw, "%s %.0f\n", v->name, r.typical_ns);
 	return r;
 }
 
 /* ---- figures ---- */
-
-static void print_median(const double *x, size_t n)
-{
-	struct random random = { .state = 1 };
-	double *picked = xmalloc(n * sizeof *picked),
-	       *medians = xmalloc(RESAMPLES * sizeof *medians);
-	for (size_t i = 0; i < RESAMPLES; i++) {
-		for (size_t j = 0; j < n; j++)
-			picked[j] = x[random_below(&random, n)];
-		medians[i] = median(picked, n);
-	}
-	qsort(medians, RESAMPLES, sizeof *medians, by_value);
-	memcpy(picked, x, n * sizeof *picked);
-	printf("\t%+.4f\t%+.4f\t%+.4f", median(picked, n), medians[RESAMPLES / 40],
-	       medians[RESAMPLES - 1 - RESAMPLES / 40]);
-	xfree(picked);
-	xfree(medians);
-}
-
-enum figure { WITH_OWN, WITHOUT_OWN, ELAPSED, OWN, FIGURES };
-
-static double figure_of(const struct bench *b, const struct variant *v, size_t round,
-			enum figure figure)
-{
-	const struct reading *r = &v->readings.items[round];
-	const struct variant *alone = b->variants.items;
-	const struct reading *first = &alone[0].readings.items[round];
-	const struct reading *second = &alone[1].readings.items[round];
-	bool control = v < alone + ALONE; /* is not to be compared with itself */
-	double cpu = control ? first->cpu_ns : (first->cpu_ns + second->cpu_ns) / 2;
-	double elapsed = control ? first->elapsed_ns : (first->elapsed_ns + second->elapsed_ns) / 2;
-	switch (figure) {
-	case WITH_OWN:
-		return 100 * ((r->cpu_ns + r->own_ns) / cpu - 1);
-	case WITHOUT_OWN:
-		return 100 * (r->cpu_ns / cpu - 1);
-	case ELAPSED:
-		return 100 * (r->elapsed_ns / elapsed - 1);
-	default:
-		return 100 * r->own_ns / cpu;
-	}
-}
 
 /* In % of the time, over these rounds. */
 static double quiet_share(const struct variant *v, const size_t *rounds, size_t count)
@@ -394,45 +344,25 @@ static void print_quiet(const struct bench *b, const struct variant *v, const st
 	xfree(figures);
 }
 
-/* tareX beside perfX, and beside the command alone, round by round. */
-static void report_less(const struct bench *b, const struct variant *tare, double *x)
-{
-	if (strncmp(tare->name, "tare", 4) != 0)
-		return;
-	for (size_t i = 0; i < b->variants.count; i++) {
-		const struct variant *perf = &b->variants.items[i];
-		if (i && (strncmp(perf->name, "perf", 4) != 0 ||
-			  strcmp(tare->name + 4, perf->name + 4) != 0))
-			continue;
-		printf("%s-less-%s\t%d", tare->name, perf->name, b->rounds);
-		print_quiet(b, tare, perf);
-		for (int figure = 0; figure < FIGURES; figure++) {
-			for (size_t round = 0; round < (size_t)b->rounds; round++)
-				x[round] = figure_of(b, tare, round, (enum figure)figure) -
-					   figure_of(b, perf, round, (enum figure)figure);
-			print_median(x, (size_t)b->rounds);
-		}
-		putchar('\n');
-	}
-}
-
 static void report(const struct bench *b)
 {
-	double *x = xmalloc((size_t)b->rounds * sizeof *x);
+	const struct variant *all = b->variants.items;
 	for (size_t i = 1; i < b->variants.count; i++) {
-		const struct variant *v = &b->variants.items[i];
-		printf("%s\t%d", v->name, b->rounds);
-		print_quiet(b, v, NULL);
-		for (int figure = 0; figure < FIGURES; figure++) {
-			for (size_t round = 0; round < (size_t)b->rounds; round++)
-				x[round] = figure_of(b, v, round, (enum figure)figure);
-			print_median(x, (size_t)b->rounds);
-		}
+		printf("%s\t%d", all[i].name, b->rounds);
+		print_quiet(b, &all[i], NULL);
 		putchar('\n');
 	}
+	/* tareX beside the command alone, and beside perfX */
 	for (size_t i = ALONE; i < b->variants.count; i++)
-		report_less(b, &b->variants.items[i], x);
-	xfree(x);
+		for (size_t k = 0; k < b->variants.count; k++) {
+			if (strncmp(all[i].name, "tare", 4) != 0 ||
+			    (k && (strncmp(all[k].name, "perf", 4) != 0 ||
+				   strcmp(all[i].name + 4, all[k].name + 4) != 0)))
+				continue;
+			printf("%s-less-%s\t%d", all[i].name, all[k].name, b->rounds);
+			print_quiet(b, &all[i], &all[k]);
+			putchar('\n');
+		}
 }
 
 /* ---- arguments ---- */
