@@ -31,7 +31,7 @@ struct slot {
 
 struct burst_collector {
 	struct bursts_bpf *skel;
-	const struct burst_record *mapped; /* the slots, as they are now */
+	struct burst_record *mapped; /* the slots, as they are now; read-only */
 	struct slot *slots;
 	size_t slot_count;
 	struct bpf_link *link;
@@ -135,7 +135,7 @@ void burst_collector_close(struct burst_collector *c)
 	bpf_link__destroy(c->link);
 	ring_buffer__free(c->ring);
 	if (c->mapped)
-		munmap((void *)(uintptr_t)c->mapped, mapped_bytes(c));
+		munmap(c->mapped, mapped_bytes(c));
 	bursts_bpf__destroy(c->skel);
 	free(c->slots);
 	array_release(&c->come);

@@ -57,12 +57,9 @@ const char *ttp_form_note(enum ttp_check c)
 		[TTP_USER_TICKS] =
 			"the tolerance is three deviations of counting ticks, not one tick",
 		[TTP_OVERALL_CPU] = "measured time counts once for each CPU",
-		[TTP_CPU] =
-			"measured time counts once for each CPU, and the snapshots took what they "
-			"took",
+		[TTP_CPU] = "measured time counts once for each CPU, with what the snapshots took",
 		[TTP_IOWAIT] =
-			"on several CPUs IOWait says nothing: devices served others longer than "
-			"the query",
+			"devices served others longer than the query; IOWait says nothing here",
 		[TTP_SWITCHES] = "by plan",
 	};
 	return notes[c];

@@ -117,8 +117,10 @@ double ttp_model_value(const struct query_execution *x, enum ttp_model_measure m
 		return (double)x->overall[OVERALL_SOFTIRQ_NS];
 	case TTP_O_IOWAIT:
 		return (double)x->overall[OVERALL_IOWAIT_NS];
-	default:
-		return (double)x->usage[m / OF_ROLE].value[of_role[m % OF_ROLE]];
+	default: {
+		size_t role = (size_t)m / OF_ROLE, measure = (size_t)m % OF_ROLE;
+		return (double)x->usage[role].value[of_role[measure]];
+	}
 	}
 }
 

@@ -216,6 +216,7 @@ gone() {
 	[ "$(sql "SELECT stacks FROM profiles")" = eh_frame ]
 }
 
+# bats test_tags=slow
 @test "profile: with callers by frame pointers" {
 	needs_root
 	"$TARE" profile -q --stacks fp -F 997 -- "$programs/profile-call" >/dev/null
@@ -346,6 +347,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	done
 }
 
+# bats test_tags=slow
 @test "profile: a function by instruction" {
 	needs_root
 	loop_profile loop
@@ -412,6 +414,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	[[ "$output" == *"'made_loop'"*"is not kept"* && "$output" != *--no-code* ]]
 }
 
+# bats test_tags=slow
 @test "profile: filters" {
 	needs_root
 	loop_profile loop
