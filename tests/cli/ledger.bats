@@ -72,6 +72,7 @@ end_disturber() {
 	[[ "$(head -1 out.csv)" == *,wall_run_ns,* ]]
 }
 
+# bats test_tags=slow
 @test "explain: an outlier made on purpose comes with its culprit first" {
 	make_disturber
 	end_disturber
@@ -94,6 +95,7 @@ end_disturber() {
 	jq -e '.explained[0] | .why == "asked" and .contributions[0].names[0].name == "disturber"' asked.json
 }
 
+# bats test_tags=slow
 @test "explain: a parallel subject with a hog on one CPU, the hog first" {
 	[ "$(nproc)" -ge 2 ] || skip "needs two CPUs"
 	cp "$(command -v dash || command -v bash)" evilhog

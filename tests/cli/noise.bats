@@ -326,6 +326,7 @@ teardown() {
 	[[ "$output" == *"new source onlyonce"* ]]
 }
 
+# bats test_tags=slow
 @test "noise: a run does not differ from itself" {
 	"$TARE" noise -c "$CPU" -d 3s -q
 	run "$TARE" noise diff last last --fail-if-new 0

@@ -788,8 +788,8 @@ except OSError:
 	needs_root
 	spin
 	# both see the same, so that what is too much for one is known from the other
-	"$TARE" profile start -q -g -F 997 --slice 200ms --keep 0 --lab all.db
-	"$TARE" profile start -q -g -F 997 --slice 200ms --keep 1MB
+	"$TARE" profile start -q -g -F 3989 --slice 200ms --keep 0 --lab all.db
+	"$TARE" profile start -q -g -F 3989 --slice 200ms --keep 1MB
 	bytes="SELECT coalesce(max(bytes), 0) FROM profiles"
 	beyond() {
 		[ "$("$TARE" sql --lab all.db --tsv "$bytes" | tail -n 1)" -gt 3000000 ]
