@@ -354,6 +354,7 @@ teardown() {
 	[ "$("$TARE" noise show)" = "$("$TARE" noise show 2)" ]
 }
 
+# bats test_tags=slow
 @test "noise: loops of the real-time class" {
 	needs_root
 	run "$TARE" noise -c "$CPU" -d 2s -P f:50

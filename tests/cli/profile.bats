@@ -253,6 +253,7 @@ gone() {
 	[ "$(sql "SELECT count(*) FROM profile_apps WHERE app = 'profile-loop'")" -eq 1 ]
 }
 
+# bats test_tags=slow
 @test "profile: processes that are running, until they end" {
 	needs_root
 	# it must live until it is followed, and end by itself
@@ -567,6 +568,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	grep -q 'bare+0x' out
 }
 
+# bats test_tags=slow
 @test "profile: an ordinary user has a profile of a command" {
 	needs_root
 	home=$(mktemp -d /tmp/tare-home.XXXXXX)
