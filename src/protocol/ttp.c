@@ -52,14 +52,14 @@ bool ttp_time_of(const struct query_execution *x, enum ttp_time t, double *ns)
 		*ns = (double)x->measured_ns;
 		return true;
 	case TTP_CALC:
-		*ns = cpu + ttp_io_calc(blkio, (double)x->overall[OVERALL_IOWAIT_NS]);
+		*ns = cpu + ttp_io_calc(blkio, (double)x->overall_ns[OVERALL_IOWAIT]);
 		return true;
 	case TTP_BLOCKED:
 		*ns = cpu + blkio;
 		return !(x->usage[QUERY_QUERY].missing >> QUERY_BLKIO_NS & 1);
 	case TTP_DEVICE:
 		*ns = cpu + (double)x->own_device_ns;
-		return x->own_device_ns != UINT64_MAX;
+		return x->own_device_ns != ABSENT_NS;
 	default:
 		return false;
 	}
@@ -71,15 +71,14 @@ static int by_value(const void *a, const void *b)
 	return p < q ? -1 : p > q;
 }
 
-/* Over the executions that no bit is set for; `fired` is this Q@C's. */
-static struct ttp_figure figure_of(const struct query_at *q, const uint32_t *fired, enum ttp_time t)
+struct ttp_figure ttp_figure_of(const struct query_at *q, const uint32_t *fired, enum ttp_time t)
 {
 	struct ttp_moments m = { 0 };
 	double *each = xcalloc(q->executions.count + 1, sizeof *each);
 	size_t n = 0;
 	bool known = true;
 	for (size_t k = 0; k < q->executions.count; k++) {
-		if (fired[k])
+		if (fired ? fired[k] != 0 : q->executions.items[k].outcome == QUERY_TIMED_OUT)
 			continue;
 		known = known && ttp_time_of(&q->executions.items[k], t, &each[n]);
 		ttp_add(&m, each[n++]);
@@ -222,7 +221,7 @@ void ttp_judge(const struct query_run *run, const struct ttp_options *options,
 		for (size_t k = 0; k < q->executions.count; k++)
 			at->kept += !fired[k];
 		for (int t = 0; t < TTP_TIMES; t++)
-			at->times[t] = figure_of(q, fired, (enum ttp_time)t);
+			at->times[t] = ttp_figure_of(q, fired, (enum ttp_time)t);
 		at->drop = drop_of(q, fired, options, at);
 		if (at->drop)
 			out->dropped[at->drop]++;

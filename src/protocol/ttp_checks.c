@@ -98,13 +98,13 @@ static bool lacks_measure(const struct query_execution *x)
 
 static bool stolen(const struct checker *c, const struct query_execution *x)
 {
-	double steal = (double)x->overall[OVERALL_STEAL_NS];
+	double steal = (double)x->overall_ns[OVERALL_STEAL];
 	return c->paper ? steal > 0 : steal > c->most_steal * c->cpus * (double)x->measured_ns;
 }
 
 static bool has_guest(const struct query_execution *x)
 {
-	bool guest = x->overall[OVERALL_GUEST_NS] > 0;
+	bool guest = x->overall_ns[OVERALL_GUEST] > 0;
 	for (int role = 0; role < QUERY_ROLES; role++)
 		guest |= x->usage[role].value[QUERY_GUEST_NS] > 0;
 	return guest;
@@ -145,7 +145,7 @@ static void check_wide(const struct checker *c)
 static bool over_user_ticks(const struct checker *c, const struct query_execution *x)
 {
 	double user = (double)x->usage[QUERY_QUERY].value[QUERY_USER_NS];
-	double overall = (double)x->overall[OVERALL_USER_NS] + (double)x->overall[OVERALL_NICE_NS];
+	double overall = (double)x->overall_ns[OVERALL_USER] + (double)x->overall_ns[OVERALL_NICE];
 	double ticks = fmax(1, overall / c->tick_ns);
 	return user > overall + c->tick_ns * (c->paper ? 1 : SAMPLING_SIGMAS * sqrt(ticks) + 1);
 }
@@ -153,8 +153,8 @@ static bool over_user_ticks(const struct checker *c, const struct query_executio
 static bool over_iowait(const struct checker *c, const struct query_execution *x)
 {
 	if (c->paper)
-		return x->overall[OVERALL_IOWAIT_NS] > x->usage[QUERY_QUERY].value[QUERY_BLKIO_NS];
-	return x->own_device_ns != UINT64_MAX && x->others_device_ns != UINT64_MAX &&
+		return x->overall_ns[OVERALL_IOWAIT] > x->usage[QUERY_QUERY].value[QUERY_BLKIO_NS];
+	return x->own_device_ns != ABSENT_NS && x->others_device_ns != ABSENT_NS &&
 	       x->others_device_ns > x->own_device_ns;
 }
 
@@ -163,8 +163,8 @@ static uint32_t check_one(const struct checker *c, const struct query_execution 
 	double measured = (double)x->measured_ns, all = 0;
 	double tasks = c->paper || !x->query_tasks ? 1 : x->query_tasks;
 	double snapshot = c->paper ? SNAPSHOT_TICKS * c->tick_ns : (double)x->snapshot_ns;
-	double overall = (double)x->overall[OVERALL_USER_NS] + (double)x->overall[OVERALL_NICE_NS] +
-			 (double)x->overall[OVERALL_SYSTEM_NS];
+	double overall = (double)x->overall_ns[OVERALL_USER] + (double)x->overall_ns[OVERALL_NICE] +
+			 (double)x->overall_ns[OVERALL_SYSTEM];
 	uint64_t query = query_process_ns(x, QUERY_QUERY);
 	bool present = x->usage[QUERY_QUERY].processes > 0;
 	for (int role = 0; role < QUERY_ROLES; role++)
@@ -283,13 +283,7 @@ static void check_variation(const struct checker *c)
 			out->at[i].fired |= 1u << TTP_RESULT_CACHE;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double p = *(const double *)a, q = *(const double *)b;
-	return p < q ? -1 : p > q;
-}
-
-/* Of all executions that ended: their computation time. */
+/* Over all executions that ended. */
 static void check_at(const struct checker *c)
 {
 	struct ttp_result *out = c->out;
@@ -298,18 +292,8 @@ static void check_at(const struct checker *c)
 	uint32_t *bits = xcalloc(count + 1, sizeof *bits);
 	check_variation(c);
 	for (size_t i = 0; i < count; i++) {
-		const struct query_at *q = &c->run->at.items[i];
-		struct ttp_moments m = { 0 };
-		double *each = xcalloc(q->executions.count + 1, sizeof *each);
-		size_t n = 0;
-		for (size_t k = 0; k < q->executions.count; k++)
-			if (ttp_time_of(&q->executions.items[k], TTP_CALC, &each[n]))
-				ttp_add(&m, each[n++]);
-		qsort(each, n, sizeof *each, by_value);
-		times[i] = (struct ttp_level_time){ n == 0,
-						    n ? (each[(n - 1) / 2] + each[n / 2]) / 2 : 0,
-						    ttp_sigma(&m) };
-		xfree(each);
+		struct ttp_figure calc = ttp_figure_of(&c->run->at.items[i], NULL, TTP_CALC);
+		times[i] = (struct ttp_level_time){ !calc.present, calc.median_ns, calc.sigma_ns };
 	}
 	ttp_monotonicity(c->run, times, &out->at_checks[TTP_STRICT], &out->at_checks[TTP_RELAXED],
 			 bits);

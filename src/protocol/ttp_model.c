@@ -110,13 +110,13 @@ double ttp_model_value(const struct query_execution *x, enum ttp_model_measure m
 {
 	switch (m) {
 	case TTP_O_USER: /* of any priority */
-		return (double)x->overall[OVERALL_USER_NS] + (double)x->overall[OVERALL_NICE_NS];
+		return (double)x->overall_ns[OVERALL_USER] + (double)x->overall_ns[OVERALL_NICE];
 	case TTP_O_SYSTEM:
-		return (double)x->overall[OVERALL_SYSTEM_NS];
+		return (double)x->overall_ns[OVERALL_SYSTEM];
 	case TTP_O_SOFTIRQ:
-		return (double)x->overall[OVERALL_SOFTIRQ_NS];
+		return (double)x->overall_ns[OVERALL_SOFTIRQ];
 	case TTP_O_IOWAIT:
-		return (double)x->overall[OVERALL_IOWAIT_NS];
+		return (double)x->overall_ns[OVERALL_IOWAIT];
 	default: {
 		size_t role = (size_t)m / OF_ROLE, measure = (size_t)m % OF_ROLE;
 		return (double)x->usage[role].value[of_role[measure]];

@@ -15,6 +15,9 @@ struct ttp_moments {
 void ttp_add(struct ttp_moments *m, double x);
 double ttp_sigma(const struct ttp_moments *m); /* n - 1; 0 of fewer than 2 */
 
+/* Over the executions that no bit is set for (fired: this Q@C's), or with NULL that ended. */
+struct ttp_figure ttp_figure_of(const struct query_at *q, const uint32_t *fired, enum ttp_time t);
+
 /* Step 1: fills in wide, checks, fired, at_checks and at[].fired. out->fired and out->at are there.
  */
 void ttp_check_all(const struct query_run *run, const struct ttp_options *o,

@@ -15,13 +15,6 @@ const char *query_measure_name(enum query_measure m)
 	return names[m];
 }
 
-const char *query_overall_name(enum query_overall m)
-{
-	static const char *const names[OVERALL_MEASURES] = { "user",   "nice", "system", "softirq",
-							     "iowait", "idle", "steal",	 "guest" };
-	return names[m];
-}
-
 void query_run_release(struct query_run *r)
 {
 	for (size_t i = 0; i < r->at.count; i++)

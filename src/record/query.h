@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "record/execution.h"
 
 enum query_role {
 	QUERY_QUERY,   /* evaluates it: the server's process, its parallel workers */
@@ -40,20 +41,6 @@ struct query_usage {
 	uint32_t processes; /* 0: there was none */
 };
 
-/* What the CPUs did, as /proc/stat has it. */
-enum query_overall {
-	OVERALL_USER_NS,
-	OVERALL_NICE_NS,
-	OVERALL_SYSTEM_NS,
-	OVERALL_SOFTIRQ_NS,
-	OVERALL_IOWAIT_NS,
-	OVERALL_IDLE_NS,
-	OVERALL_STEAL_NS,
-	OVERALL_GUEST_NS,
-	OVERALL_MEASURES,
-};
-const char *query_overall_name(enum query_overall m);
-
 enum query_outcome { QUERY_DONE, QUERY_TIMED_OUT };
 
 struct query_execution {
@@ -63,8 +50,8 @@ struct query_execution {
 	uint64_t snapshot_ns; /* that the snapshots of all processes took */
 	uint64_t plan;	      /* its hash */
 	struct query_usage usage[QUERY_ROLES];
-	uint64_t overall[OVERALL_MEASURES];
-	uint32_t overall_missing; /* bits */
+	uint64_t overall_ns[OVERALL_GUEST + 1]; /* of the CPUs, by enum overall_measure */
+	uint32_t overall_missing;		/* bits */
 	/* Which process evaluates: the same number, the same one (a backend's place, or by its
 	 * name). 0: there was none. */
 	uint64_t query_process;

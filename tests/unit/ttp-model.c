@@ -81,14 +81,14 @@ static void known_correlations(void **state)
 
 static void set(struct query_execution *x, enum ttp_model_measure m, double value)
 {
-	static const enum query_overall overall[] = { OVERALL_USER_NS, OVERALL_SYSTEM_NS,
-						      OVERALL_SOFTIRQ_NS, OVERALL_IOWAIT_NS };
+	static const enum overall_measure overall[] = { OVERALL_USER, OVERALL_SYSTEM,
+							OVERALL_SOFTIRQ, OVERALL_IOWAIT };
 	static const enum query_measure of_role[] = { QUERY_USER_NS,  QUERY_SYSTEM_NS,
 						      QUERY_BLKIO_NS, QUERY_READS,
 						      QUERY_WRITES,   QUERY_NVCSW,
 						      QUERY_NIVCSW };
 	if (m >= TTP_O_USER)
-		x->overall[overall[m - TTP_O_USER]] = (uint64_t)value;
+		x->overall_ns[overall[m - TTP_O_USER]] = (uint64_t)value;
 	else
 		x->usage[m / 7].value[of_role[m % 7]] = (uint64_t)value;
 	assert_near(ttp_model_value(x, m), floor(value), 0.5);

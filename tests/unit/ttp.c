@@ -43,9 +43,9 @@ static struct query_execution sound(uint32_t number)
 	x.usage[QUERY_UTILITY].processes = 1;
 	x.usage[QUERY_DAEMON].value[QUERY_SYSTEM_NS] = 5 * MS;
 	x.usage[QUERY_DAEMON].processes = 3;
-	x.overall[OVERALL_USER_NS] = 100 * MS;
-	x.overall[OVERALL_SYSTEM_NS] = 20 * MS;
-	x.overall[OVERALL_IOWAIT_NS] = 200 * MS;
+	x.overall_ns[OVERALL_USER] = 100 * MS;
+	x.overall_ns[OVERALL_SYSTEM] = 20 * MS;
+	x.overall_ns[OVERALL_IOWAIT] = 200 * MS;
 	return x;
 }
 
@@ -111,8 +111,8 @@ static void golden_example(void **state)
 			x.usage[QUERY_QUERY].value[QUERY_USER_NS] = (uint64_t)user[i] * TICK;
 			x.usage[QUERY_QUERY].value[QUERY_SYSTEM_NS] = (uint64_t)system[i] * TICK;
 			x.usage[QUERY_QUERY].value[QUERY_BLKIO_NS] = (uint64_t)blkio[i] * TICK;
-			x.overall[OVERALL_IOWAIT_NS] = (uint64_t)iowait[i] * TICK;
-			x.overall[OVERALL_USER_NS] = 2000 * MS;
+			x.overall_ns[OVERALL_IOWAIT] = (uint64_t)iowait[i] * TICK;
+			x.overall_ns[OVERALL_USER] = 2000 * MS;
 			double ns;
 			assert_true(ttp_time_of(&x, TTP_CALC, &ns));
 			assert_near(ns, calc[i] * (double)MS, 1);
@@ -140,8 +140,8 @@ static void seven_ticks(void **state)
 	struct query_execution x = { .query_process = 1, .measured_ns = 7 * TICK };
 	x.usage[QUERY_QUERY] = (struct query_usage){ { TICK, 2 * TICK, 4 * TICK }, 0, 1 };
 	x.usage[QUERY_DAEMON] = (struct query_usage){ { TICK, TICK, 4 * TICK }, 0, 1 };
-	x.overall[OVERALL_USER_NS] = x.overall[OVERALL_NICE_NS] = TICK;
-	x.overall[OVERALL_SYSTEM_NS] = x.overall[OVERALL_IOWAIT_NS] = 2 * TICK;
+	x.overall_ns[OVERALL_USER] = x.overall_ns[OVERALL_NICE] = TICK;
+	x.overall_ns[OVERALL_SYSTEM] = x.overall_ns[OVERALL_IOWAIT] = 2 * TICK;
 	double ns;
 	assert_true(ttp_time_of(&x, TTP_CALC, &ns));
 	assert_near(ns, 6. * TICK, 0);
@@ -205,7 +205,7 @@ static void checks_by_paper(void **state)
 
 	x = sound(3);
 	QUERY(QUERY_USER_NS) = QUERY(QUERY_SYSTEM_NS) = 0;
-	x.utility_most_ns = x.overall[OVERALL_IOWAIT_NS] = 0;
+	x.utility_most_ns = x.overall_ns[OVERALL_IOWAIT] = 0;
 	QUERY(QUERY_BLKIO_NS) = 1;
 	assert_int_equal(fired_of(x, &by_paper) & 1 << TTP_ZERO_TIME, 0);
 	QUERY(QUERY_BLKIO_NS) = 0;
@@ -224,10 +224,10 @@ static void checks_by_paper(void **state)
 	assert_int_equal(fired_of(x, &by_paper), 1 << TTP_USER_TICKS);
 
 	x = sound(3);
-	x.overall[OVERALL_SYSTEM_NS] = 890 * MS;
-	x.overall[OVERALL_NICE_NS] = 10 * MS;
+	x.overall_ns[OVERALL_SYSTEM] = 890 * MS;
+	x.overall_ns[OVERALL_NICE] = 10 * MS;
 	assert_int_equal(fired_of(x, &by_paper), 0);
-	x.overall[OVERALL_NICE_NS]++;
+	x.overall_ns[OVERALL_NICE]++;
 	assert_int_equal(fired_of(x, &by_paper), 1 << TTP_OVERALL_CPU);
 
 	x = sound(3); /* 115 ms of the others */
@@ -243,9 +243,9 @@ static void checks_by_paper(void **state)
 	assert_int_equal(fired_of(x, &by_paper), 1 << TTP_BLKIO);
 
 	x = sound(3);
-	x.overall[OVERALL_IOWAIT_NS] = 300 * MS;
+	x.overall_ns[OVERALL_IOWAIT] = 300 * MS;
 	assert_int_equal(fired_of(x, &by_paper), 0);
-	x.overall[OVERALL_IOWAIT_NS]++;
+	x.overall_ns[OVERALL_IOWAIT]++;
 	assert_int_equal(fired_of(x, &by_paper), 1 << TTP_IOWAIT);
 
 	x = sound(3);
@@ -282,9 +282,9 @@ static void checks_adapted(void **state)
 	assert_int_equal(fired_of(x, &adapted), 1 << TTP_USER_TICKS);
 
 	x = sound(3); /* two CPUs, a tick each */
-	x.overall[OVERALL_SYSTEM_NS] = 1920 * MS;
+	x.overall_ns[OVERALL_SYSTEM] = 1920 * MS;
 	assert_int_equal(fired_of(x, &adapted), 0);
-	x.overall[OVERALL_SYSTEM_NS]++;
+	x.overall_ns[OVERALL_SYSTEM]++;
 	assert_int_equal(fired_of(x, &adapted), 1 << TTP_OVERALL_CPU);
 
 	x = sound(3);
@@ -295,7 +295,7 @@ static void checks_adapted(void **state)
 	assert_int_equal(fired_of(x, &adapted), 1 << TTP_CPU);
 
 	x = sound(3);
-	x.overall[OVERALL_IOWAIT_NS] = 1900 * MS; /* says nothing here */
+	x.overall_ns[OVERALL_IOWAIT] = 1900 * MS; /* says nothing here */
 	x.others_device_ns = 250 * MS;
 	assert_int_equal(fired_of(x, &adapted), 0);
 	x.others_device_ns++;
@@ -352,9 +352,9 @@ static void wide_checks(void **state)
 	x[0].usage[QUERY_DAEMON].missing = 1 << QUERY_READS;
 	x[1].usage[QUERY_OWN].missing = 1; /* of nobody */
 	x[2].ephemeral = -1;
-	x[3].overall[OVERALL_STEAL_NS] = 100 * MS;
-	x[4].overall[OVERALL_STEAL_NS] = 100 * MS + 1;
-	x[5].overall[OVERALL_GUEST_NS] = 1;
+	x[3].overall_ns[OVERALL_STEAL] = 100 * MS;
+	x[4].overall_ns[OVERALL_STEAL] = 100 * MS + 1;
+	x[5].overall_ns[OVERALL_GUEST] = 1;
 	x[6].other_query = 1;
 	x[7].other_utility = 2;
 	ttp_judge(&run, &adapted, &r);
@@ -410,8 +410,8 @@ static void dropped_at(void **state)
 		x[i] = sound(i + 1);
 		x[i].usage[QUERY_QUERY].value[QUERY_USER_NS] = 5 * MS;
 		x[i].usage[QUERY_QUERY].value[QUERY_BLKIO_NS] = 0;
-		x[i].overall[OVERALL_IOWAIT_NS] = 0;
-		x[i].overall[OVERALL_USER_NS] = x[i].overall[OVERALL_SYSTEM_NS] = 0;
+		x[i].overall_ns[OVERALL_IOWAIT] = 0;
+		x[i].overall_ns[OVERALL_USER] = x[i].overall_ns[OVERALL_SYSTEM] = 0;
 		x[i].blkio_most_ns = 0;
 		x[i].measured_ns = 2 * TICK;
 	}
@@ -465,7 +465,7 @@ static void take_longer(struct query_at *q, uint64_t ns, uint64_t spread_ns)
 		struct query_execution *x = &q->executions.items[i];
 		uint64_t more = ns + (i % 2 ? spread_ns : 0);
 		x->usage[QUERY_QUERY].value[QUERY_USER_NS] += more;
-		x->overall[OVERALL_USER_NS] += more;
+		x->overall_ns[OVERALL_USER] += more;
 	}
 }
 
