@@ -375,8 +375,12 @@ teardown() {
 		[[ "$output" == *"Experiment 2.3"*"checks"* ]]
 		return 0
 	fi
-	run "$TARE" noise selftest -c "$CPU"
-	echo "$output"
+	# The host may take the CPU away just where an activation is: that hides it. Not three times.
+	for _ in 1 2 3; do
+		run "$TARE" noise selftest -c "$CPU"
+		echo "$output"
+		[ "$status" -eq 1 ] || break
+	done
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"Experiment 2.1"*"Experiment 2.2"*"Experiment 2.3"*"All "*" checks passed."* ]]
 	[[ "$output" != *FAIL* ]]
