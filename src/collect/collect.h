@@ -45,6 +45,21 @@ int collector_snapshot(struct collector *c, struct image *image, struct error *e
 void collector_arm(struct collector *c);
 int collector_adopt(struct collector *c, pid_t root, struct error *err);
 
+/* In place of arm and adopt, for what runs already: from now on exits are kept and these threads
+ * (with process: all of that process, those it makes as well) are the subject, and so is what
+ * `maker` (0: nobody) forks until finish. The ledger, where one is kept, begins at the instant of
+ * this call and ends with collector_disarm(). Totals are not known of such a subject: images and
+ * exits tell. */
+struct collector_running {
+	pid_t thread;  /* 0: none */
+	pid_t process; /* 0: none */
+	pid_t maker;
+};
+int collector_arm_running(struct collector *c, const struct collector_running *who,
+			  struct error *err);
+/* The ledger of such a subject ends here; before collector_finish(). */
+void collector_disarm(struct collector *c);
+
 /* Readable when collector_drain() should be called; -1 when the back end has none. */
 int collector_fd(const struct collector *c);
 void collector_drain(struct collector *c);

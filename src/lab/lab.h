@@ -12,6 +12,7 @@
 #include "record/machine.h"
 #include "record/noise.h"
 #include "record/profile.h"
+#include "record/query.h"
 #include "record/study.h"
 
 struct lab;
@@ -189,6 +190,34 @@ int lab_get_bursts(struct lab *lab, const struct machine *m, int64_t watch, int6
 		   int64_t until_ns, bursts_list *into, struct error *err);
 /* Refuses one that is going. */
 int lab_remove_watch(struct lab *lab, int64_t watch, struct error *err);
+
+/* ---- queries (SUBJECT_QUERY) ---- */
+
+/* What is known when the run begins: all of q but at, plans and events, once after lab_add_run(). */
+int lab_add_query_run(struct lab *lab, int64_t run, const struct query_run *q, struct error *err);
+/* A Q@C, before its first execution; one that is there keeps its executions and gets these
+ * table_bytes. */
+int lab_add_query_at(struct lab *lab, int64_t run, const struct query_at *at, struct error *err);
+/* Once for each distinct plan; one that is there already is fine. */
+int lab_add_query_plan(struct lab *lab, int64_t run, const struct query_plan *p, struct error *err);
+int lab_add_query_event(struct lab *lab, int64_t run, const struct query_event *e,
+			struct error *err);
+/* One execution of a Q@C and, unless raw is NULL, its processes, ledger and raw images as an
+ * execution of the run, in one transaction. Refuses (EXIT_USAGE) a number that is there. Fills in
+ * raw->id and raw->number (counted over the run). */
+int lab_add_query_execution(struct lab *lab, int64_t run, uint32_t query, uint64_t cardinality,
+			    const struct query_execution *q, struct execution *raw,
+			    struct error *err);
+/* All of it at once, in one transaction: for imports and tests. */
+int lab_add_query_data(struct lab *lab, int64_t run, const struct query_run *q, struct error *err);
+/* Throws away the executions of a Q@C, and stores the event that is the reason, in one transaction. */
+int lab_restart_query_at(struct lab *lab, int64_t run, const struct query_event *why,
+			 struct error *err);
+/* into is zeroed; released by the caller. EXIT_USAGE when the run is not one of queries. */
+int lab_get_query_run(struct lab *lab, int64_t run, struct query_run *into, struct error *err);
+/* The stored executions of a Q@C with their processes and ledgers (LAB_PROCESSES), in order. */
+int lab_get_query_ledger(struct lab *lab, int64_t run, uint32_t query, uint64_t cardinality,
+			 execution_list *into, struct error *err);
 
 /* Names that lab_find_run() would read otherwise ("12", "last", "@1") and "" are refused. */
 int lab_check_name(const char *name, struct error *err);

@@ -35,7 +35,7 @@ const char *run_status_name(enum run_status status)
 
 const char *subject_kind_name(enum subject_kind kind)
 {
-	static const char *const names[SUBJECT_KINDS] = { "command", "cpu", "system" };
+	static const char *const names[SUBJECT_KINDS] = { "command", "cpu", "system", "query" };
 	return names[kind];
 }
 

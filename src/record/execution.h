@@ -114,8 +114,8 @@ struct parameter {
 
 /* What a run measured. */
 /* A run of SUBJECT_SYSTEM is a profile, of the whole system or some of it. */
-enum subject_kind { SUBJECT_COMMAND, SUBJECT_CPU, SUBJECT_SYSTEM, SUBJECT_KINDS };
-const char *subject_kind_name(enum subject_kind kind); /* "command", "cpu", "system" */
+enum subject_kind { SUBJECT_COMMAND, SUBJECT_CPU, SUBJECT_SYSTEM, SUBJECT_QUERY, SUBJECT_KINDS };
+const char *subject_kind_name(enum subject_kind kind); /* "command", "cpu", "system", "query" */
 
 struct run {
 	int64_t id; /* in the lab */

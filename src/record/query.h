@@ -62,20 +62,68 @@ struct query_execution {
 	int64_t ephemeral;		     /* that nobody saw; -1: that cannot be known */
 	/* The time that devices served it, and everybody else meanwhile; ABSENT_NS: not seen. */
 	uint64_t own_device_ns, others_device_ns;
+	int64_t started_at_ns;	   /* CLOCK_REALTIME; 0: not known */
+	uint64_t rows;		   /* fetched */
+	uint64_t read_bytes;	   /* from devices, for it; ABSENT_NS: not seen */
+	uint64_t run_delay_ns;	   /* its tasks waited so long for a CPU; ABSENT_NS: not seen */
+	uint32_t lost;		   /* events that the collector lost */
 };
 
 /* A query at a cardinality. */
 struct query_at {
 	uint32_t query;				  /* from 1 */
-	uint64_t cardinality;			  /* of the table that varies */
+	uint64_t cardinality;			  /* of the table that varies; 0: none does */
+	uint64_t table_bytes; /* of the tables it reads, as the server says; 0: not known */
 	ARRAY(struct query_execution) executions; /* as they were made */
 };
 
+/* A plan in canonical form: a JSON tree without costs and numbers of rows (subject/dbms/plan.h). */
+struct query_plan {
+	uint64_t hash; /* of the text */
+	char *json;
+};
+
+struct query_text {
+	uint32_t query; /* from 1 */
+	char *name, *sql;
+};
+
+enum query_event_kind {
+	QUERY_RESTARTED, /* the plan changed: the executions of the Q@C so far were thrown away */
+	QUERY_BACKED_OFF, /* an error; waited, connected anew */
+	QUERY_PAUSED,	  /* ... ten times, or by the user */
+	QUERY_RESUMED,
+	QUERY_SAME_PLAN, /* onepass: not executed, since the next higher cardinality has its plan */
+	QUERY_EVENTS,
+};
+const char *query_event_name(enum query_event_kind kind); /* "restarted", ... */
+
+struct query_event {
+	enum query_event_kind kind;
+	int64_t at_ns; /* CLOCK_REALTIME */
+	uint32_t query;
+	uint64_t cardinality;
+	uint64_t plan, before; /* hashes; 0: means nothing here */
+	char *text;	       /* what was the matter; may be NULL */
+};
+
 struct query_run {
-	char dbms[32];
+	char dbms[32]; /* "postgresql" */
 	uint32_t cpus;		   /* online */
 	uint32_t queries;	   /* that were to be executed: 1 to this */
 	ARRAY(struct query_at) at; /* by query, then cardinality ascending */
+	/* What the protocol has no use for, but a report has. NULL or 0: not known. */
+	char *version, *settings;	  /* of the server; settings: a JSON object */
+	char *experiment_name, *experiment; /* its file's text */
+	char *scenario;			  /* "exhaustive", "onepass" */
+	bool cold;			  /* each execution began with empty caches */
+	bool imported;			  /* measured elsewhere */
+	bool io_by_process; /* the server reads in other threads: blkio of the query means nothing */
+	uint32_t planned;		  /* executions of each Q@C */
+	uint64_t time_limit_ns, tick_ns, seed;
+	ARRAY(struct query_text) texts;	  /* by query */
+	ARRAY(struct query_plan) plans;	  /* by hash */
+	ARRAY(struct query_event) events; /* as they happened */
 };
 void query_run_release(struct query_run *r);
 

@@ -1,0 +1,237 @@
+#include "subject/dbms/dbms.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "subject/dbms/driver.h"
+
+struct dbms {
+	const struct dbms_driver *driver;
+	void *state;
+	char **settings; /* ended by NULL */
+};
+
+static const struct dbms_driver *const drivers[] = {
+	&sqlite_driver,
+#ifdef HAVE_POSTGRESQL
+	&postgresql_driver,
+#endif
+#ifdef HAVE_MARIADB
+	&mariadb_driver,
+#endif
+#ifdef HAVE_ODBC
+	&odbc_driver,
+#endif
+	NULL,
+};
+
+/* Schemes that a tare with every library has. */
+static const char *const known_schemes[] = { "sqlite",	"postgresql", "postgres", "mariadb",
+					     "mysql",	"odbc",	      NULL };
+
+static bool has_suffix(const char *text, const char *suffix)
+{
+	size_t length = strlen(text), want = strlen(suffix);
+	return length > want && strcmp(text + length - want, suffix) == 0;
+}
+
+static bool has_scheme(const char *url, const char *scheme)
+{
+	size_t length = strlen(scheme);
+	return strncmp(url, scheme, length) == 0 && url[length] == ':';
+}
+
+static const struct dbms_driver *driver_of(const char *url)
+{
+	for (size_t i = 0; drivers[i]; i++)
+		for (const char *const *s = drivers[i]->schemes; *s; s++)
+			if (has_scheme(url, *s))
+				return drivers[i];
+	return NULL;
+}
+
+static int no_driver(const char *url, struct error *err)
+{
+	char shown[200];
+	for (size_t i = 0; known_schemes[i]; i++)
+		if (has_scheme(url, known_schemes[i])) {
+			error_set(err, EXIT_ENVIRONMENT, "this tare was built without a driver for %s",
+				  known_schemes[i]);
+			return error_hint(err, "build it again with the library that the README names");
+		}
+	text_display(url, shown, sizeof shown);
+	error_set(err, EXIT_USAGE, "'%s' names no database", shown);
+	return error_hint(err, "sqlite:FILE, postgresql://..., mariadb://... or odbc:DSN=...");
+}
+
+static int apply_settings(struct dbms *d, struct error *err)
+{
+	for (char **s = d->settings; s && *s; s++)
+		if (d->driver->run(d->state, *s, err))
+			return error_prefix(err, "setting '%.80s'", *s);
+	return 0;
+}
+
+static char **copy_texts(const char *const *texts)
+{
+	size_t count = 0;
+	while (texts && texts[count])
+		count++;
+	char **copy = xcalloc(count + 1, sizeof *copy);
+	for (size_t i = 0; i < count; i++)
+		copy[i] = xstrdup(texts[i]);
+	return copy;
+}
+
+int dbms_open(struct dbms **out, const char *url, const struct dbms_options *options,
+	      struct error *err)
+{
+	static const struct dbms_options none = { 0 };
+	char *made = NULL;
+	if (!options)
+		options = &none;
+	if (!strchr(url, ':') && (has_suffix(url, ".db") || has_suffix(url, ".sqlite") ||
+				  has_suffix(url, ".sqlite3"))) {
+		struct strbuf text = { 0 };
+		strbuf_printf(&text, "sqlite:%s", url);
+		url = made = strbuf_detach(&text);
+	}
+	const struct dbms_driver *driver = driver_of(url);
+	if (!driver) {
+		no_driver(url, err);
+		free(made);
+		return -1;
+	}
+	struct dbms *d = xcalloc(1, sizeof *d);
+	d->driver = driver;
+	d->settings = copy_texts(options->settings);
+	int failed = driver->open(&d->state, url, options, err) || dbms_reconnect(d, err);
+	free(made);
+	if (failed) {
+		dbms_close(d);
+		return -1;
+	}
+	*out = d;
+	return 0;
+}
+
+void dbms_close(struct dbms *d)
+{
+	if (!d)
+		return;
+	if (d->state)
+		d->driver->close(d->state);
+	for (char **s = d->settings; s && *s; s++)
+		free(*s);
+	free(d->settings);
+	free(d);
+}
+
+const char *dbms_name(const struct dbms *d)
+{
+	return d->driver->own_name ? d->driver->own_name(d->state) : d->driver->name;
+}
+
+int dbms_describe(struct dbms *d, char **version, char **settings, struct error *err)
+{
+	return d->driver->describe(d->state, version, settings, err);
+}
+
+bool dbms_lost(const struct dbms *d)
+{
+	return d->driver->lost(d->state);
+}
+
+void dbms_disconnect(struct dbms *d)
+{
+	d->driver->disconnect(d->state);
+}
+
+int dbms_reconnect(struct dbms *d, struct error *err)
+{
+	d->driver->disconnect(d->state);
+	return d->driver->connect(d->state, err) || apply_settings(d, err) ? -1 : 0;
+}
+
+int dbms_run(struct dbms *d, const char *sql, struct error *err)
+{
+	return d->driver->run(d->state, sql, err);
+}
+
+int dbms_number(struct dbms *d, const char *sql, int64_t *value, struct error *err)
+{
+	return d->driver->number(d->state, sql, value, err);
+}
+
+int dbms_table_exists(struct dbms *d, const char *table, bool *exists, struct error *err)
+{
+	return d->driver->table_exists(d->state, table, exists, err);
+}
+
+const char *dbms_type(const struct dbms *d, enum column_kind kind, uint32_t length, char out[64])
+{
+	static const char *const standard[] = { "INTEGER",	    "BIGINT", "DECIMAL(15,2)",
+						"DOUBLE PRECISION", "TEXT",   "DATE" };
+	if (d->driver->type)
+		return d->driver->type(d->state, kind, length, out);
+	if (kind == KIND_TEXT && length)
+		snprintf(out, 64, "VARCHAR(%u)", length);
+	else
+		snprintf(out, 64, "%s", standard[kind]);
+	return out;
+}
+
+int dbms_load(struct dbms *d, const char *table, size_t columns, dbms_row_fn next, void *context,
+	      struct error *err)
+{
+	return d->driver->load(d->state, table, columns, next, context, err);
+}
+
+int dbms_settle(struct dbms *d, const char *const *tables, size_t count, struct error *err)
+{
+	return d->driver->settle(d->state, tables, count, err);
+}
+
+int dbms_table_bytes(struct dbms *d, const char *table, uint64_t *bytes, struct error *err)
+{
+	return d->driver->table_bytes(d->state, table, bytes, err);
+}
+
+int dbms_prepare(struct dbms *d, const char *sql, struct error *err)
+{
+	return d->driver->prepare(d->state, sql, err);
+}
+
+int dbms_plan(struct dbms *d, struct query_plan *plan, struct error *err)
+{
+	return d->driver->plan(d->state, plan, err);
+}
+
+int dbms_execute(struct dbms *d, const struct dbms_wait *wait, struct dbms_execution *x,
+		 struct error *err)
+{
+	return d->driver->execute(d->state, wait, x, err);
+}
+
+int dbms_tasks(struct dbms *d, struct dbms_tasks *into, struct error *err)
+{
+	return d->driver->tasks(d->state, into, err);
+}
+
+size_t dbms_workers(const struct dbms *d, const pid_t **pids)
+{
+	return d->driver->workers ? d->driver->workers(d->state, pids) : 0;
+}
+
+enum dbms_cold dbms_cold(const struct dbms *d)
+{
+	return d->driver->cold;
+}
+
+int dbms_forget(struct dbms *d, struct error *err)
+{
+	return d->driver->forget(d->state, err);
+}

@@ -1,0 +1,37 @@
+/* What each driver implements for dbms.c. Private to subject/dbms/. Functions mean what their
+ * namesakes in dbms.h say; state is the driver's own. NULL where marked: dbms.c answers. */
+#ifndef TARE_SUBJECT_DBMS_DRIVER_H
+#define TARE_SUBJECT_DBMS_DRIVER_H
+
+#include "subject/dbms/dbms.h"
+
+struct dbms_driver {
+	const char *name;
+	const char *const *schemes; /* of URLs, without the colon; ended by NULL */
+	enum dbms_cold cold;
+	int (*open)(void **state, const char *url, const struct dbms_options *o, struct error *err);
+	void (*close)(void *state);
+	const char *(*own_name)(const void *state); /* NULL: name */
+	int (*describe)(void *state, char **version, char **settings, struct error *err);
+	bool (*lost)(const void *state);
+	void (*disconnect)(void *state);
+	int (*connect)(void *state, struct error *err); /* open() does not; dbms.c calls it, and then runs the settings */
+	int (*run)(void *state, const char *sql, struct error *err);
+	int (*number)(void *state, const char *sql, int64_t *value, struct error *err);
+	int (*table_exists)(void *state, const char *table, bool *exists, struct error *err);
+	const char *(*type)(const void *state, enum column_kind kind, uint32_t length, char out[64]); /* NULL: standard SQL */
+	int (*load)(void *state, const char *table, size_t columns, dbms_row_fn next, void *context, struct error *err);
+	int (*settle)(void *state, const char *const *tables, size_t count, struct error *err);
+	int (*table_bytes)(void *state, const char *table, uint64_t *bytes, struct error *err);
+	int (*prepare)(void *state, const char *sql, struct error *err);
+	int (*plan)(void *state, struct query_plan *plan, struct error *err);
+	int (*execute)(void *state, const struct dbms_wait *wait, struct dbms_execution *x, struct error *err);
+	int (*tasks)(void *state, struct dbms_tasks *into, struct error *err);
+	size_t (*workers)(const void *state, const pid_t **pids); /* NULL: never any */
+	int (*forget)(void *state, struct error *err);
+};
+
+/* Those this tare was built with. */
+extern const struct dbms_driver sqlite_driver, postgresql_driver, mariadb_driver, odbc_driver;
+
+#endif

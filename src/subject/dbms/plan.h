@@ -1,0 +1,37 @@
+/* Plans in canonical form, so that equal plans have equal texts. A node is an object with some of
+ *
+ *	"node"	     what it does, in the DBMS's own word: "Seq Scan", "SEARCH"
+ *	"relation"   the table it reads
+ *	"alias"	     where that differs
+ *	"index"	     that it uses
+ *	"join"	     "inner", "left", ...
+ *	"conditions" an array of texts
+ *	"details"    other things that make it this plan and no other (sort keys, strategy, parallel), an object of texts
+ *	"children"   an array of nodes
+ *
+ * and nothing that changes when rows are counted anew: no costs, rows, widths, times, buffers. */
+#ifndef TARE_SUBJECT_DBMS_PLAN_H
+#define TARE_SUBJECT_DBMS_PLAN_H
+
+#include <jansson.h>
+
+#include "base/error.h"
+#include "record/query.h"
+
+/* Text (keys sorted, compact) and hash (FNV-1a, 64 bits) of a canonical tree; takes the reference. */
+void plan_seal(json_t *root, struct query_plan *into);
+
+/* From what the servers say; pure, tested on recorded texts. -1: not understood. */
+int plan_of_postgresql(const char *json, struct query_plan *into, struct error *err);
+int plan_of_mariadb(const char *json, struct query_plan *into, struct error *err);
+/* Rows of EXPLAIN QUERY PLAN. */
+struct sqlite_plan_row {
+	int id, parent;
+	const char *detail;
+};
+int plan_of_sqlite(const struct sqlite_plan_row *rows, size_t count, struct query_plan *into,
+		   struct error *err);
+/* Any text, line by line, with numbers in it left out when asked: for ODBC. */
+int plan_of_text(const char *text, struct query_plan *into, struct error *err);
+
+#endif
