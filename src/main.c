@@ -8,6 +8,7 @@
 
 static const struct subcommand commands[] = {
 	{ "time", cmd_time, "measure how long commands take" },
+	{ "query", cmd_query, "how long database queries take, by the Tucson Timing Protocol" },
 	{ "noise", cmd_noise, "who takes a CPU away, how often, for how long" },
 	{ "profile", cmd_profile, "where the whole system spends its time" },
 	{ "calibrate", cmd_calibrate, "this machine's daemons, their periods and cutoffs" },

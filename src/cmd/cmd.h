@@ -31,6 +31,7 @@ int cmd_inc(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_noise(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
+int cmd_query(int argc, char **argv);
 int cmd_quiet(int argc, char **argv);
 int cmd_rename(int argc, char **argv);
 int cmd_rm(int argc, char **argv);

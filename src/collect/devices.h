@@ -27,15 +27,16 @@ void devices_end(struct devices *d, uint64_t end_ns);
 
 /* Whose requests these are. */
 struct devices_owner {
-	const pid_t *tids;  /* threads */
+	const pid_t *tids; /* threads */
 	size_t tid_count;
 	const pid_t *tgids; /* processes */
 	size_t tgid_count;
 };
 struct device_use {
 	uint32_t device; /* as in record/ledger.h's devices: major << 20 | minor */
-	uint64_t own_ns, others_ns; /* integral of own (others') requests in flight / all in flight */
-	uint64_t busy_ns;	    /* any in flight */
+	uint64_t own_ns,
+		others_ns; /* integral of own (others') requests in flight / all in flight */
+	uint64_t busy_ns;  /* any in flight */
 	uint64_t own_reads, own_writes, others_reads, others_writes; /* requests */
 	uint64_t own_read_bytes, own_write_bytes, others_read_bytes, others_write_bytes;
 };

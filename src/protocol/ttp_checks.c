@@ -9,6 +9,8 @@
 #define SWITCH_SIGMAS 3
 #define SAMPLING_SIGMAS 3 /* of what is sampled on ticks */
 #define CACHE_SIGMAS 10
+#define OTHERS_DEVICE 2	  /* devices served others so many times as long as the query */
+#define OTHERS_MEASURED 2 /* and that was more than this part of the time */
 
 const char *ttp_wide_check_name(enum ttp_wide_check c)
 {
@@ -53,13 +55,17 @@ const char *ttp_at_check_name(enum ttp_at_check c)
 const char *ttp_form_note(enum ttp_check c)
 {
 	static const char *const notes[TTP_CHECKS] = {
-		[TTP_QUERY_TIME] = "measured time counts once for each thread of the query",
+		[TTP_QUERY_TIME] =
+			"measured time, with what the snapshots took, counts once for each "
+			"thread of the query",
 		[TTP_USER_TICKS] =
 			"the tolerance is three deviations of counting ticks, not one tick",
 		[TTP_OVERALL_CPU] = "measured time counts once for each CPU",
-		[TTP_CPU] = "measured time counts once for each CPU, with what the snapshots took",
+		[TTP_CPU] = "measured time, with what the snapshots took, counts once for each CPU",
+		[TTP_BLKIO] = "with what the snapshots took",
 		[TTP_IOWAIT] =
-			"devices served others longer than the query; IOWait says nothing here",
+			"devices served others more than twice as long as the query, and for more than "
+			"half of the time; IOWait says nothing here",
 		[TTP_SWITCHES] = "by plan",
 	};
 	return notes[c];
@@ -154,15 +160,19 @@ static bool over_iowait(const struct checker *c, const struct query_execution *x
 {
 	if (c->paper)
 		return x->overall_ns[OVERALL_IOWAIT] > x->usage[QUERY_QUERY].value[QUERY_BLKIO_NS];
-	return x->own_device_ns != ABSENT_NS && x->others_device_ns != ABSENT_NS &&
-	       x->others_device_ns > x->own_device_ns;
+	if (x->own_device_ns == ABSENT_NS || x->others_device_ns == ABSENT_NS)
+		return false;
+	return x->others_device_ns / OTHERS_DEVICE > x->own_device_ns &&
+	       x->others_device_ns > x->measured_ns / OTHERS_MEASURED;
 }
 
 static uint32_t check_one(const struct checker *c, const struct query_execution *x)
 {
 	double measured = (double)x->measured_ns, all = 0;
 	double tasks = c->paper || !x->query_tasks ? 1 : x->query_tasks;
-	double snapshot = c->paper ? SNAPSHOT_TICKS * c->tick_ns : (double)x->snapshot_ns;
+	/* what tasks used is known from image to image, which is a bit longer than the query */
+	double snapshot = (double)x->snapshot_ns, window = measured + (c->paper ? 0 : snapshot);
+	double all_window = c->paper ? measured + SNAPSHOT_TICKS * c->tick_ns : window * c->cpus;
 	double overall = (double)x->overall_ns[OVERALL_USER] + (double)x->overall_ns[OVERALL_NICE] +
 			 (double)x->overall_ns[OVERALL_SYSTEM];
 	uint64_t query = query_process_ns(x, QUERY_QUERY);
@@ -174,12 +184,12 @@ static uint32_t check_one(const struct checker *c, const struct query_execution 
 		[TTP_DBMS_TIME] = query + query_process_ns(x, QUERY_UTILITY) <
 				  query_process_ns(x, QUERY_DAEMON),
 		[TTP_ZERO_TIME] = query == 0,
-		[TTP_QUERY_TIME] = (double)query > measured * tasks,
+		[TTP_QUERY_TIME] = (double)query > window * tasks,
 		[TTP_USER_TICKS] = over_user_ticks(c, x),
 		[TTP_OVERALL_CPU] = overall >
-				    measured * c->cpus + (c->paper ? 0 : c->tick_ns * c->cpus),
-		[TTP_CPU] = all > measured * c->cpus + snapshot,
-		[TTP_BLKIO] = (double)x->blkio_most_ns > measured,
+				    window * c->cpus + (c->paper ? 0 : c->tick_ns * c->cpus),
+		[TTP_CPU] = all > all_window,
+		[TTP_BLKIO] = (double)x->blkio_most_ns > window,
 		[TTP_IOWAIT] = over_iowait(c, x),
 		[TTP_AMBIGUOUS] = x->utility_most_ns > query_cpu_ns(x, QUERY_QUERY),
 		[TTP_NO_QUERY_PROCESS] = !present,

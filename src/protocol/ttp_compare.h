@@ -20,11 +20,11 @@ struct ttp_pair {
 	enum ttp_change change;
 	double base_ns, other_ns; /* medians of the time compared */
 	double ratio, low, high;  /* other / base with its 95 % interval; NaN: not known */
-	double p;		  /* of equal distributions (Mann-Whitney), corrected over all pairs (Holm) */
+	double p; /* of equal distributions (Mann-Whitney), corrected over all pairs (Holm) */
 };
 
 struct ttp_comparison {
-	enum ttp_time time; /* the best that both runs have: device, blocked, measured */
+	enum ttp_time time;	      /* the best that both runs have: device, blocked, measured */
 	ARRAY(struct ttp_pair) pairs; /* by query, cardinality */
 	size_t plan_changes, slower, faster;
 	double ratio, ratio_low, ratio_high; /* geometric mean over the pairs */

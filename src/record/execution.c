@@ -176,8 +176,8 @@ static void keep_process(const struct process *p, struct execution *into)
 		array_push(&into->processes, *p);
 }
 
-void processes_between(const struct image *before, const struct image *after,
-		       const struct image *exits, int32_t self, struct execution *into)
+void tasks_between(const struct image *before, const struct image *after, const struct image *exits,
+		   task_between_fn each, void *context)
 {
 	size_t count = 0, total = before->count + after->count + exits->count;
 	struct entry *entries = xcalloc(total, sizeof *entries);
@@ -186,10 +186,6 @@ void processes_between(const struct image *before, const struct image *after,
 	add_entries(exits, 2, entries, &count);
 	if (count)
 		qsort(entries, count, sizeof *entries, compare_entries);
-
-	struct process p = { 0 };
-	bool open = false, led = false;
-	uint64_t made = 0;
 	for (size_t i = 0, j; i < count; i = j) {
 		const struct task_record *first = entries[i].stage == 0 ? entries[i].task : NULL;
 		for (j = i + 1; j < count && same_task(entries[i].task, entries[j].task);)
@@ -201,44 +197,69 @@ void processes_between(const struct image *before, const struct image *after,
 		 * execution's */
 		if (!first && entries[j - 1].stage == 2 && last->at_ns < before->end_ns)
 			continue;
-		bool leads = last->flags & TASK_IS_LEADER;
-		if (open && (p.pid != last->tgid || (leads && led))) {
-			keep_process(&p, into);
-			open = false;
-		}
-		if (!open) {
-			p = (struct process){ .role = role_of(last, self),
-					      .pid = last->tgid,
-					      .present = UINT64_MAX };
-			open = true;
-			led = false;
-		}
-		if (p.threads == 0 || leads) {
-			p.ppid = last->ppid;
-			p.start_ns = last->start_ns;
-			p.kernel = last->flags & TASK_IS_KERNEL;
-			p.started = !first;
-			p.ended = entries[j - 1].stage != 1; /* also if nobody saw it go */
-			daemon_name(last->comm, p.name);
-		}
-		led |= leads;
-		add_task(&p, first, last);
-		/* exec by another thread: two exits under the leader's name, of the leader and of
-		 * that thread */
+		/* gone also if nobody saw it go */
+		each(context, first, last, entries[j - 1].stage == 1 ? TASK_STAYED : TASK_ENDED);
 		for (size_t k = i; k + 1 < j; k++)
 			if (entries[k].stage == 2)
-				add_task(&p, NULL, entries[k].task);
-		made += !first;
+				each(context, NULL, entries[k].task, TASK_ONCE_MORE);
 	}
-	if (open)
-		keep_process(&p, into);
 	free(entries);
+}
+
+struct gathering {
+	struct process p;
+	bool open, led;
+	uint64_t made;
+	int32_t self;
+	struct execution *into;
+};
+
+static void gather(void *context, const struct task_record *first, const struct task_record *last,
+		   enum task_stay stay)
+{
+	struct gathering *g = context;
+	if (stay == TASK_ONCE_MORE) {
+		add_task(&g->p, NULL, last);
+		return;
+	}
+	bool leads = last->flags & TASK_IS_LEADER;
+	if (g->open && (g->p.pid != last->tgid || (leads && g->led))) {
+		keep_process(&g->p, g->into);
+		g->open = false;
+	}
+	if (!g->open) {
+		g->p = (struct process){ .role = role_of(last, g->self),
+					 .pid = last->tgid,
+					 .present = UINT64_MAX };
+		g->open = true;
+		g->led = false;
+	}
+	if (g->p.threads == 0 || leads) {
+		g->p.ppid = last->ppid;
+		g->p.start_ns = last->start_ns;
+		g->p.kernel = last->flags & TASK_IS_KERNEL;
+		g->p.started = !first;
+		g->p.ended = stay == TASK_ENDED;
+		daemon_name(last->comm, g->p.name);
+	}
+	g->led |= leads;
+	add_task(&g->p, first, last);
+	g->made += !first;
+}
+
+void processes_between(const struct image *before, const struct image *after,
+		       const struct image *exits, int32_t self, struct execution *into)
+{
+	struct gathering g = { .self = self, .into = into };
+	tasks_between(before, after, exits, gather, &g);
+	if (g.open)
+		keep_process(&g.p, into);
 	into->ephemeral = -1;
 	if (into->before.present & into->after.present & 1u << OVERALL_FORKS) {
 		uint64_t forks =
 			into->after.value[OVERALL_FORKS] - into->before.value[OVERALL_FORKS];
-		into->ephemeral = forks > made ? (int64_t)(forks - made) : 0;
+		into->ephemeral = forks > g.made ? (int64_t)(forks - g.made) : 0;
 	}
 	if (into->processes.count)
-		qsort(into->processes.items, into->processes.count, sizeof p, compare_processes);
+		qsort(into->processes.items, into->processes.count, sizeof g.p, compare_processes);
 }

@@ -143,6 +143,15 @@ struct run {
 
 void run_release(struct run *run);
 
+/* Each task of two images and the exits between them, process by process, the leader of one first:
+ * its record in the first image (NULL: it was not there yet) and its last one. An exec by a thread
+ * leaves two ends of one task: the second call for it is TASK_ONCE_MORE, with first NULL. */
+enum task_stay { TASK_STAYED, TASK_ENDED, TASK_ONCE_MORE };
+typedef void (*task_between_fn)(void *context, const struct task_record *first,
+				const struct task_record *last, enum task_stay stay);
+void tasks_between(const struct image *before, const struct image *after, const struct image *exits,
+		   task_between_fn each, void *context);
+
 /* From two images and the exits between them: what every process used, as differences.
  * self is tare's pid. processes must be zeroed; the subject's come first, then by exec descending.
  * Processes that used nothing are left out unless they belong to the subject. Also fills in

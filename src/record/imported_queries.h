@@ -8,7 +8,7 @@
 
 /* into is zeroed. All or nothing: an error (EXIT_USAGE) names the line and the column. Measures
  * whose column is absent or whose cell is empty are missing. */
-int imported_queries_read(const char *text, size_t length, struct query_run *into,
+int imported_queries_read(const char *text, size_t length, uint64_t tick_ns, struct query_run *into,
 			  struct error *err);
 
 #endif

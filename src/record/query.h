@@ -47,7 +47,7 @@ struct query_execution {
 	uint32_t number; /* from 1 within its Q@C */
 	enum query_outcome outcome;
 	uint64_t measured_ns; /* from asking to the last row */
-	uint64_t snapshot_ns; /* that the snapshots of all processes took */
+	uint64_t snapshot_ns; /* from snapshot to snapshot, less the measured time */
 	uint64_t plan;	      /* its hash */
 	struct query_usage usage[QUERY_ROLES];
 	uint64_t overall_ns[OVERALL_GUEST + 1]; /* of the CPUs, by enum overall_measure */
@@ -62,17 +62,17 @@ struct query_execution {
 	int64_t ephemeral;		     /* that nobody saw; -1: that cannot be known */
 	/* The time that devices served it, and everybody else meanwhile; ABSENT_NS: not seen. */
 	uint64_t own_device_ns, others_device_ns;
-	int64_t started_at_ns;	   /* CLOCK_REALTIME; 0: not known */
-	uint64_t rows;		   /* fetched */
-	uint64_t read_bytes;	   /* from devices, for it; ABSENT_NS: not seen */
-	uint64_t run_delay_ns;	   /* its tasks waited so long for a CPU; ABSENT_NS: not seen */
-	uint32_t lost;		   /* events that the collector lost */
+	int64_t started_at_ns; /* CLOCK_REALTIME; 0: not known */
+	uint64_t rows;	       /* fetched */
+	uint64_t read_bytes;   /* from devices, for it; ABSENT_NS: not seen */
+	uint64_t run_delay_ns; /* its tasks waited so long for a CPU; ABSENT_NS: not seen */
+	uint32_t lost;	       /* events that the collector lost */
 };
 
 /* A query at a cardinality. */
 struct query_at {
-	uint32_t query;				  /* from 1 */
-	uint64_t cardinality;			  /* of the table that varies; 0: none does */
+	uint32_t query;	      /* from 1 */
+	uint64_t cardinality; /* of the table that varies; 0: none does */
 	uint64_t table_bytes; /* of the tables it reads, as the server says; 0: not known */
 	ARRAY(struct query_execution) executions; /* as they were made */
 };
@@ -89,7 +89,7 @@ struct query_text {
 };
 
 enum query_event_kind {
-	QUERY_RESTARTED, /* the plan changed: the executions of the Q@C so far were thrown away */
+	QUERY_RESTARTED,  /* the plan changed: the executions of the Q@C so far were thrown away */
 	QUERY_BACKED_OFF, /* an error; waited, connected anew */
 	QUERY_PAUSED,	  /* ... ten times, or by the user */
 	QUERY_RESUMED,
@@ -108,18 +108,19 @@ struct query_event {
 };
 
 struct query_run {
-	char dbms[32]; /* "postgresql" */
+	char dbms[32];		   /* "postgresql" */
 	uint32_t cpus;		   /* online */
 	uint32_t queries;	   /* that were to be executed: 1 to this */
 	ARRAY(struct query_at) at; /* by query, then cardinality ascending */
 	/* What the protocol has no use for, but a report has. NULL or 0: not known. */
-	char *version, *settings;	  /* of the server; settings: a JSON object */
+	char *version, *settings;	    /* of the server; settings: a JSON object */
 	char *experiment_name, *experiment; /* its file's text */
-	char *scenario;			  /* "exhaustive", "onepass" */
-	bool cold;			  /* each execution began with empty caches */
-	bool imported;			  /* measured elsewhere */
-	bool io_by_process; /* the server reads in other threads: blkio of the query means nothing */
-	uint32_t planned;		  /* executions of each Q@C */
+	char *scenario;			    /* "exhaustive", "onepass" */
+	bool cold;			    /* each execution began with empty caches */
+	bool imported;			    /* measured elsewhere */
+	bool io_by_process; /* the server reads in other threads: blkio of the query means nothing
+			     */
+	uint32_t planned;   /* executions of each Q@C */
 	uint64_t time_limit_ns, tick_ns, seed;
 	ARRAY(struct query_text) texts;	  /* by query */
 	ARRAY(struct query_plan) plans;	  /* by hash */

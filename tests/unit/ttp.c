@@ -289,17 +289,20 @@ static void checks_adapted(void **state)
 
 	x = sound(3);
 	x.snapshot_ns = 2 * MS;
-	x.usage[QUERY_USER].value[QUERY_USER_NS] = 1887 * MS;
+	x.usage[QUERY_USER].value[QUERY_USER_NS] = 1889 * MS;
 	assert_int_equal(fired_of(x, &adapted), 0);
 	x.usage[QUERY_USER].value[QUERY_USER_NS]++;
 	assert_int_equal(fired_of(x, &adapted), 1 << TTP_CPU);
 
 	x = sound(3);
 	x.overall_ns[OVERALL_IOWAIT] = 1900 * MS; /* says nothing here */
-	x.others_device_ns = 250 * MS;
+	x.own_device_ns = 100 * MS;
+	x.others_device_ns = 500 * MS;
 	assert_int_equal(fired_of(x, &adapted), 0);
 	x.others_device_ns++;
 	assert_int_equal(fired_of(x, &adapted), 1 << TTP_IOWAIT);
+	x.own_device_ns = 251 * MS;
+	assert_int_equal(fired_of(x, &adapted), 0);
 	x.others_device_ns = UINT64_MAX;
 	assert_int_equal(fired_of(x, &adapted), 0);
 	for (int i = 0; i < TTP_CHECKS; i++)

@@ -29,8 +29,8 @@ static const struct dbms_driver *const drivers[] = {
 };
 
 /* Schemes that a tare with every library has. */
-static const char *const known_schemes[] = { "sqlite",	"postgresql", "postgres", "mariadb",
-					     "mysql",	"odbc",	      NULL };
+static const char *const known_schemes[] = { "sqlite", "postgresql", "postgres", "mariadb",
+					     "mysql",  "odbc",	     NULL };
 
 static bool has_suffix(const char *text, const char *suffix)
 {
@@ -58,9 +58,10 @@ static int no_driver(const char *url, struct error *err)
 	char shown[200];
 	for (size_t i = 0; known_schemes[i]; i++)
 		if (has_scheme(url, known_schemes[i])) {
-			error_set(err, EXIT_ENVIRONMENT, "this tare was built without a driver for %s",
-				  known_schemes[i]);
-			return error_hint(err, "build it again with the library that the README names");
+			error_set(err, EXIT_ENVIRONMENT,
+				  "this tare was built without a driver for %s", known_schemes[i]);
+			return error_hint(err,
+					  "build it again with the library that the README names");
 		}
 	text_display(url, shown, sizeof shown);
 	error_set(err, EXIT_USAGE, "'%s' names no database", shown);
@@ -93,8 +94,8 @@ int dbms_open(struct dbms **out, const char *url, const struct dbms_options *opt
 	char *made = NULL;
 	if (!options)
 		options = &none;
-	if (!strchr(url, ':') && (has_suffix(url, ".db") || has_suffix(url, ".sqlite") ||
-				  has_suffix(url, ".sqlite3"))) {
+	if (!strchr(url, ':') &&
+	    (has_suffix(url, ".db") || has_suffix(url, ".sqlite") || has_suffix(url, ".sqlite3"))) {
 		struct strbuf text = { 0 };
 		strbuf_printf(&text, "sqlite:%s", url);
 		url = made = strbuf_detach(&text);

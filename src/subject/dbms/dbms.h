@@ -1,12 +1,13 @@
 /* A connection to a database, whichever: one driver for each kind behind these functions. A driver
  * that this tare was built without, or a library that is not there, is an error that says so
- * (EXIT_ENVIRONMENT). Nothing here prints. Errors: EXIT_USAGE for what the user can mend in a URL or
- * a statement (credentials, SQL errors), EXIT_SUBJECT for a server that went away (dbms_lost()),
+ * (EXIT_ENVIRONMENT). Nothing here prints. Errors: EXIT_USAGE for what the user can mend in a URL
+ * or a statement (credentials, SQL errors), EXIT_SUBJECT for a server that went away (dbms_lost()),
  * EXIT_ENVIRONMENT for the rest.
  *
  * URLs: sqlite:PATH (also a bare path that ends with .db or .sqlite; "sqlite::memory:"),
- * postgresql://..., postgres://... (all that libpq takes), mariadb://user:password@host:port/database
- * ?socket=/path (mysql:// is the same), odbc:DSN=...;... */
+ * postgresql://..., postgres://... (all that libpq takes),
+ * mariadb://user:password@host:port/database ?socket=/path (mysql:// is the same), odbc:DSN=...;...
+ */
 #ifndef TARE_SUBJECT_DBMS_DBMS_H
 #define TARE_SUBJECT_DBMS_DBMS_H
 
@@ -22,15 +23,17 @@
 struct dbms;
 
 struct dbms_options {
-	const char *const *settings; /* statements for each new connection, ended by NULL; or NULL */
-	const char *driver_file;     /* odbc: statements by which this DBMS is asked; or NULL */
+	const char *const
+		*settings;	 /* statements for each new connection, ended by NULL; or NULL */
+	const char *driver_file; /* odbc: statements by which this DBMS is asked; or NULL */
 };
 
 int dbms_open(struct dbms **out, const char *url, const struct dbms_options *options,
 	      struct error *err);
 void dbms_close(struct dbms *d);
 
-const char *dbms_name(const struct dbms *d); /* "sqlite", "postgresql", "mariadb", or the driver file's */
+const char *
+dbms_name(const struct dbms *d); /* "sqlite", "postgresql", "mariadb", or the driver file's */
 /* Version as people say it ("15.14"), settings that matter for times as a JSON object; the caller
  * frees both. */
 int dbms_describe(struct dbms *d, char **version, char **settings, struct error *err);
@@ -55,8 +58,8 @@ const char *dbms_type(const struct dbms *d, enum column_kind kind, uint32_t leng
 		      char out[64]); /* length: of texts; 0: any */
 
 /* Fills a table as fast as this DBMS can (COPY, a transaction of prepared inserts, ...). next gives
- * the next row as texts, NULL for SQL NULL, valid until the next call; false at the end. All rows or
- * none. */
+ * the next row as texts, NULL for SQL NULL, valid until the next call; false at the end. All rows
+ * or none. */
 typedef bool (*dbms_row_fn)(void *context, const char **values);
 int dbms_load(struct dbms *d, const char *table, size_t columns, dbms_row_fn next, void *context,
 	      struct error *err);
@@ -76,15 +79,15 @@ int dbms_plan(struct dbms *d, struct query_plan *plan, struct error *err);
 struct dbms_execution {
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC: asked, and the last row fetched */
 	uint64_t rows;
-	bool timed_out;		   /* cancelled at the limit; that is no error */
+	bool timed_out; /* cancelled at the limit; that is no error */
 };
 /* Executes what was prepared and fetches all rows, keeping none. limit_ns 0: none. wake_fd (or -1):
  * woken when it is readable while waiting, and then asks `stop` (or NULL) whether to cancel: then
  * it is an error with EXIT_INTERRUPTED. */
 struct dbms_wait {
 	uint64_t limit_ns;
-	/* Called now and then (at least every 100 ms) while waiting, in the calling thread; true: cancel.
-	 * NULL: never. */
+	/* Called now and then (at least every 100 ms) while waiting, in the calling thread; true:
+	 * cancel. NULL: never. */
 	bool (*stop)(void *context);
 	void *context;
 };
@@ -93,9 +96,10 @@ int dbms_execute(struct dbms *d, const struct dbms_wait *wait, struct dbms_execu
 
 /* Who evaluates. */
 struct dbms_tasks {
-	pid_t server;	    /* the process all others of this server descend from; tare's own where it is embedded */
-	pid_t process;	    /* the one that evaluates */
-	pid_t thread;	    /* of it; 0: all of its threads do */
+	pid_t server;  /* the process all others of this server descend from; tare's own where it is
+			  embedded */
+	pid_t process; /* the one that evaluates */
+	pid_t thread;  /* of it; 0: all of its threads do */
 	bool io_by_process; /* others of its threads read for it: its I/O is that of the process */
 	bool makes_workers; /* `server` forks processes that help: dbms_workers() */
 	bool guessed;	    /* this DBMS does not tell; the busiest of its name was taken */

@@ -15,17 +15,21 @@ struct dbms_driver {
 	int (*describe)(void *state, char **version, char **settings, struct error *err);
 	bool (*lost)(const void *state);
 	void (*disconnect)(void *state);
-	int (*connect)(void *state, struct error *err); /* open() does not; dbms.c calls it, and then runs the settings */
+	int (*connect)(void *state, struct error *err); /* open() does not; dbms.c calls it, and
+							   then runs the settings */
 	int (*run)(void *state, const char *sql, struct error *err);
 	int (*number)(void *state, const char *sql, int64_t *value, struct error *err);
 	int (*table_exists)(void *state, const char *table, bool *exists, struct error *err);
-	const char *(*type)(const void *state, enum column_kind kind, uint32_t length, char out[64]); /* NULL: standard SQL */
-	int (*load)(void *state, const char *table, size_t columns, dbms_row_fn next, void *context, struct error *err);
+	const char *(*type)(const void *state, enum column_kind kind, uint32_t length,
+			    char out[64]); /* NULL: standard SQL */
+	int (*load)(void *state, const char *table, size_t columns, dbms_row_fn next, void *context,
+		    struct error *err);
 	int (*settle)(void *state, const char *const *tables, size_t count, struct error *err);
 	int (*table_bytes)(void *state, const char *table, uint64_t *bytes, struct error *err);
 	int (*prepare)(void *state, const char *sql, struct error *err);
 	int (*plan)(void *state, struct query_plan *plan, struct error *err);
-	int (*execute)(void *state, const struct dbms_wait *wait, struct dbms_execution *x, struct error *err);
+	int (*execute)(void *state, const struct dbms_wait *wait, struct dbms_execution *x,
+		       struct error *err);
 	int (*tasks)(void *state, struct dbms_tasks *into, struct error *err);
 	size_t (*workers)(const void *state, const pid_t **pids); /* NULL: never any */
 	int (*forget)(void *state, struct error *err);

@@ -6,8 +6,8 @@
  *	"index"	     that it uses
  *	"join"	     "inner", "left", ...
  *	"conditions" an array of texts
- *	"details"    other things that make it this plan and no other (sort keys, strategy, parallel), an object of texts
- *	"children"   an array of nodes
+ *	"details"    other things that make it this plan and no other (sort keys, strategy,
+ *parallel), an object of texts "children"   an array of nodes
  *
  * and nothing that changes when rows are counted anew: no costs, rows, widths, times, buffers. */
 #ifndef TARE_SUBJECT_DBMS_PLAN_H
@@ -18,7 +18,8 @@
 #include "base/error.h"
 #include "record/query.h"
 
-/* Text (keys sorted, compact) and hash (FNV-1a, 64 bits) of a canonical tree; takes the reference. */
+/* Text (keys sorted, compact) and hash (FNV-1a, 64 bits) of a canonical tree; takes the reference.
+ */
 void plan_seal(json_t *root, struct query_plan *into);
 
 /* From what the servers say; pure, tested on recorded texts. -1: not understood. */

@@ -1,0 +1,25 @@
+/* Where queries are executed: the database of an experiment, and its server where tare runs it. */
+#ifndef TARE_CMD_QUERY_PLACE_H
+#define TARE_CMD_QUERY_PLACE_H
+
+#include "measure/query.h"
+
+struct query_place {
+	char *url;
+	char *recalled;	 /* of the run that is resumed */
+	char *directory; /* of the file that is tare's own */
+	bool own_file;	 /* a SQLite file that nobody asked for: removed when the run is complete */
+};
+
+/* Starts the server that the experiment describes, if any, and connects: fills in rig->dbms and
+ * rig->server. url NULL: the experiment's, its server's, or a file of tare's own. */
+int query_place_open(struct query_place *p, const struct experiment *e, const char *url,
+		     const char *driver_file, struct query_rig *rig, struct error *err);
+void query_place_close(struct query_place *p, struct query_rig *rig, bool complete);
+
+/* The URL without a password; the caller frees. */
+char *query_url_shown(const char *url);
+/* As cmd_line(), without passwords in URLs. */
+char *query_command_line(int argc, char **argv);
+
+#endif

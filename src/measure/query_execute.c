@@ -1,0 +1,177 @@
+/* One execution of a query. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "measure/interrupt.h"
+#include "measure/query.h"
+#include "record/query_usage.h"
+
+#define USERS_FROM 1000 /* ids of people; below are the system's, and from 65534 on nobody's */
+#define USERS_TO 65534
+
+/* By its owner, since a task's record has none. */
+static bool is_user(void *context, int32_t pid)
+{
+	char path[32];
+	struct stat st;
+	(void)context;
+	snprintf(path, sizeof path, "/proc/%d", (int)pid);
+	return stat(path, &st) == 0 && st.st_uid >= USERS_FROM && st.st_uid < USERS_TO;
+}
+
+static void begin_again(struct execution *x)
+{
+	struct execution fresh = { .tasks_before = x->tasks_before,
+				   .tasks_after = x->tasks_after,
+				   .exits = x->exits,
+				   .ledger = x->ledger,
+				   .trace = x->trace };
+	fresh.processes.items = x->processes.items;
+	fresh.processes.capacity = x->processes.capacity;
+	*x = fresh;
+	x->tasks_before.count = x->tasks_after.count = x->exits.count = 0;
+	ledger_clear(&x->ledger);
+	trace_clear(&x->trace);
+}
+
+/* While the query runs. */
+static bool take_turn(void *context)
+{
+	struct query_rig *r = context;
+	collector_drain(r->collector);
+	if (r->devices)
+		devices_drain(r->devices);
+	return interrupted();
+}
+
+static void note_devices(struct query_rig *r, const struct dbms_tasks *tasks,
+			 const struct dbms_execution *x, struct query_execution *q)
+{
+	q->own_device_ns = q->others_device_ns = ABSENT_NS;
+	if (!r->devices)
+		return;
+	const pid_t *workers = NULL;
+	size_t count = dbms_workers(r->dbms, &workers);
+	bool by_thread = tasks->thread && !tasks->io_by_process;
+	ARRAY(pid_t) processes = { 0 };
+	for (size_t i = 0; i < count; i++)
+		array_push(&processes, workers[i]);
+	if (!by_thread && tasks->process)
+		array_push(&processes, tasks->process);
+	const struct devices_owner owner = { &tasks->thread, by_thread ? 1 : 0, processes.items,
+					     processes.count };
+	device_use_list uses = { 0 };
+	uint64_t lost = 0, read = 0;
+	devices_share(r->devices, x->begin_ns, x->end_ns, &owner, &uses, &lost);
+	if (!lost)
+		q->own_device_ns = q->others_device_ns = 0;
+	for (size_t i = 0; i < uses.count; i++) {
+		read += uses.items[i].own_read_bytes;
+		if (lost)
+			continue;
+		q->own_device_ns += uses.items[i].own_ns;
+		q->others_device_ns += uses.items[i].others_ns;
+	}
+	if (!lost)
+		q->read_bytes = read;
+	q->lost += (uint32_t)lost;
+	array_release(&uses);
+	array_release(&processes);
+}
+
+/* The execution as any other: what the reports of ledgers and images need. */
+static void describe_raw(const struct dbms_execution *x, const struct query_execution *q,
+			 struct execution *raw)
+{
+	raw->outcome = x->timed_out ? OUTCOME_TIMED_OUT : OUTCOME_EXITED;
+	raw->et_ns = raw->wait_ns = raw->tree_ns = q->measured_ns;
+	for (int g = 0; g < GRADES; g++)
+		raw->pt_ns[g] = ABSENT_NS;
+	raw->user_ns = raw->system_ns = ABSENT_NS;
+	if (q->usage[QUERY_QUERY].processes && !(q->usage[QUERY_QUERY].missing & 3)) {
+		raw->pt_ns[GRADE_EXEC] = query_cpu_ns(q, QUERY_QUERY);
+		raw->user_ns = q->usage[QUERY_QUERY].value[QUERY_USER_NS];
+		raw->system_ns = q->usage[QUERY_QUERY].value[QUERY_SYSTEM_NS];
+	}
+	if (raw->ledger.present && raw->ledger.net)
+		raw->pt_ns[GRADE_NET] = raw->ledger.subject.ns[LEDGER_RUN];
+	processes_between(&raw->tasks_before, &raw->tasks_after, &raw->exits, getpid(), raw);
+}
+
+static void describe(struct query_rig *r, const struct dbms_tasks *tasks,
+		     const struct dbms_execution *x, struct query_execution *q,
+		     struct execution *raw)
+{
+	const pid_t *workers = NULL;
+	const struct query_who who = { .self = getpid(),
+				       .server = tasks->server == getpid() ? 0 : tasks->server,
+				       .process = tasks->process,
+				       .thread = tasks->thread,
+				       .worker_count = dbms_workers(r->dbms, &workers),
+				       .workers = workers,
+				       .name = tasks->name,
+				       .is_user = is_user };
+	q->outcome = x->timed_out ? QUERY_TIMED_OUT : QUERY_DONE;
+	q->rows = x->rows;
+	q->measured_ns = x->end_ns - x->begin_ns;
+	/* tasks used what they used between the images, of which the query took this much less */
+	uint64_t between = raw->tasks_after.end_ns - raw->tasks_before.begin_ns;
+	q->snapshot_ns = between > q->measured_ns ? between - q->measured_ns : 0;
+	query_usage_between(&raw->tasks_before, &raw->tasks_after, &raw->exits, &who, q);
+	query_overall_between(&raw->before, &raw->after, sysconf(_SC_CLK_TCK), q);
+	note_devices(r, tasks, x, q);
+	describe_raw(x, q, raw);
+	q->ephemeral = raw->ephemeral;
+	q->lost += (uint32_t)raw->lost;
+	q->started_at_ns = raw->started_at_ns;
+}
+
+static int measured(struct query_rig *r, const struct dbms_wait *wait, struct dbms_execution *x,
+		    const struct collector_running *who, struct execution *raw, struct error *err)
+{
+	struct error late = ERROR_INIT;
+	uint64_t own = 0;
+	if (collector_snapshot(r->collector, &raw->tasks_before, err))
+		return -1;
+	overall_read(&raw->before);
+	if (r->devices)
+		devices_begin(r->devices);
+	if (collector_arm_running(r->collector, who, err))
+		return -1;
+	raw->started_at_ns = clock_realtime_ns();
+	own = clock_cpu_ns();
+	int failed = dbms_execute(r->dbms, wait, x, err);
+	collector_disarm(r->collector);
+	raw->self_ns = clock_cpu_ns() - own;
+	overall_read(&raw->after);
+	if (r->devices)
+		devices_end(r->devices, clock_monotonic_ns());
+	collector_finish(r->collector, NULL, &raw->exits, &raw->totals, &raw->lost);
+	collector_take_ledger(r->collector, &raw->ledger, &raw->trace);
+	if (collector_snapshot(r->collector, &raw->tasks_after, failed ? &late : err))
+		return -1;
+	return failed;
+}
+
+int query_execute(struct query_rig *r, uint64_t limit_ns, struct query_execution *q,
+		  struct execution *raw, struct error *err)
+{
+	const struct dbms_wait wait = { limit_ns, take_turn, r };
+	struct dbms_execution x = { 0 };
+	struct dbms_tasks tasks;
+	begin_again(raw);
+	*q = (struct query_execution){ 0 };
+	if (dbms_tasks(r->dbms, &tasks, err))
+		return -1;
+	const struct collector_running who = { .thread = tasks.thread,
+					       .process = tasks.thread ? 0 : tasks.process,
+					       .maker = tasks.makes_workers ? tasks.server : 0 };
+	if (measured(r, &wait, &x, &who, raw, err))
+		return -1;
+	describe(r, &tasks, &x, q, raw);
+	return 0;
+}
