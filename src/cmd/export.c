@@ -9,6 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/noise.h"
 #include "cmd/profile.h"
+#include "cmd/query.h"
 #include "cmd/view.h"
 #include "report/perfetto.h"
 
@@ -228,6 +229,28 @@ static int export_profile(const struct export_options *o, int64_t run, struct er
 	return profile_export_stored(o->lab, run, json, o->output, err);
 }
 
+/* Queries: their own JSON, or a row per Q@C (or execution) as CSV. */
+static int export_query(const struct export_options *o, int64_t run, struct error *err)
+{
+	bool json = o->format == AS_JSON || o->format == NOT_GIVEN, csv = o->format == AS_CSV;
+	bool markdown = o->format == AS_MARKDOWN;
+	const struct query_display d = {
+		.lab = o->lab,
+		.silent = true,
+		.export_json = json ? o->output : NULL,
+		.export_csv = csv && !o->executions ? o->output : NULL,
+		.export_executions = csv && o->executions ? o->output : NULL,
+		.export_markdown = markdown ? o->output : NULL,
+	};
+	if (!o->perfetto && (json || csv || markdown) && o->unit == NOT_GIVEN && !o->study &&
+	    (!o->executions || csv))
+		return query_show_stored(run, &d, err);
+	error_set(err, EXIT_USAGE,
+		  "run %lld is one of 'tare query': it goes out as JSON, CSV or Markdown",
+		  (long long)run);
+	return error_hint(err, "'tare query report %lld' has options of its own", (long long)run);
+}
+
 int cmd_export(int argc, char **argv)
 {
 	struct export_options o = { .output = "-", .format = NOT_GIVEN, .unit = NOT_GIVEN };
@@ -254,11 +277,13 @@ int cmd_export(int argc, char **argv)
 		    "Stored runs for other programs; JSON and CSV are supersets of hyperfine's.\n",
 		    specs, argc, argv, &operands, &code)) {
 		struct error err = ERROR_INIT;
-		int64_t noise, profile;
+		int64_t noise, profile, query;
 		if (cmd_run_is_of(SUBJECT_CPU, o.lab, &operands, &noise)
 			    ? export_noise(&o, &operands, noise, &err)
 		    : cmd_run_is_of(SUBJECT_SYSTEM, o.lab, &operands, &profile)
 			    ? export_profile(&o, profile, &err)
+		    : cmd_run_is_of(SUBJECT_QUERY, o.lab, &operands, &query)
+			    ? export_query(&o, query, &err)
 		    : o.perfetto ? export_trace(&o, &operands, &err)
 				 : export_runs(&o, &operands, &err))
 			code = cmd_fail(&err);

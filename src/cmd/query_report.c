@@ -242,7 +242,7 @@ int query_print(struct lab *lab, const struct query_loaded *l, const struct quer
 	const struct query_style style = style_of(d);
 	if (d->ledger)
 		return print_ledger(lab, l, d, err);
-	if (!quiet && !query_to_stdout(d)) {
+	if (!quiet && !d->silent && !query_to_stdout(d)) {
 		struct strbuf out = { 0 };
 		query_text(&view, &style, &out);
 		fputs(strbuf_text(&out), stdout);

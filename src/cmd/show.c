@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/noise.h"
 #include "cmd/profile.h"
+#include "cmd/query.h"
 #include "cmd/view.h"
 
 struct show_options {
@@ -100,6 +101,19 @@ static int show_profile(int64_t run, const struct show_options *o, struct error 
 	return error_hint(err, "'tare profile report %lld' has options of its own", (long long)run);
 }
 
+/* The same of queries. */
+static int show_query(int64_t run, const struct show_options *o, struct error *err)
+{
+	const struct query_display d = { .json = o->json, .lab = o->lab };
+	if (is_plain(o))
+		return query_show_stored(run, &d, err);
+	error_set(
+		err, EXIT_USAGE,
+		"run %lld is one of 'tare query': of show's options, only --json and --lab go with it",
+		(long long)run);
+	return error_hint(err, "'tare query report %lld' has options of its own", (long long)run);
+}
+
 int cmd_show(int argc, char **argv)
 {
 	struct show_options o = { 0 };
@@ -129,7 +143,7 @@ int cmd_show(int argc, char **argv)
 		    "The result of a stored run: a number, a name, 'last' (the default) or @1, @2 ...\n",
 		    specs, argc, argv, &names, &code)) {
 		struct error err = ERROR_INIT;
-		int64_t noise, profile;
+		int64_t noise, profile, query;
 		/* the JSON has the ledger, with its threads when it is asked for */
 		if ((o.json || o.ledger) + o.processes + o.executions + o.facts > 1)
 			error_set(&err, EXIT_USAGE,
@@ -142,6 +156,8 @@ int cmd_show(int argc, char **argv)
 			show_noise(noise, &o, &err);
 		else if (cmd_run_is_of(SUBJECT_SYSTEM, o.lab, &names, &profile))
 			show_profile(profile, &o, &err);
+		else if (cmd_run_is_of(SUBJECT_QUERY, o.lab, &names, &query))
+			show_query(query, &o, &err);
 		else if (!cmd_load_runs_by(o.lab, &names, o.ledger ? LAB_THREADS : LAB_PROCESSES,
 					   o.study, o.no_cutoffs ? CUTOFFS_NONE : CUTOFFS_OF_RUN,
 					   &list, &err))
