@@ -27,14 +27,15 @@ static struct table *text_table(const run_list *runs, const run_count_list *coun
 		const struct run *run = &runs->items[i];
 		const struct run_summary_row *count = &counts->items[i];
 		char progress[32];
-		if (run->kind != SUBJECT_COMMAND)
+		const char *of = run->kind == SUBJECT_QUERY ? "query " : "";
+		if (run->kind == SUBJECT_CPU || run->kind == SUBJECT_SYSTEM)
 			snprintf(progress, sizeof progress, "%s",
 				 run->kind == SUBJECT_CPU ? "noise" : "profile");
 		else if (run->planned)
-			snprintf(progress, sizeof progress, "%u/%u", count->executions,
+			snprintf(progress, sizeof progress, "%s%u/%u", of, count->executions,
 				 run->planned);
 		else
-			snprintf(progress, sizeof progress, "%u", count->executions);
+			snprintf(progress, sizeof progress, "%s%u", of, count->executions);
 		table_add_count(t, run->id);
 		table_add_date(t, run->started_at_ns);
 		table_add_text(t, run->name);
@@ -90,10 +91,10 @@ static struct table *json_table(const run_list *runs, const run_count_list *coun
 		table_add_text(t, run_status_name(run->status));
 		add_date(t, run->started_at_ns);
 		add_date(t, run->ended_at_ns);
-		bool command = run->kind == SUBJECT_COMMAND;
-		add_count(t, count->executions, command);
-		add_count(t, count->warmups, command);
-		add_count(t, run->planned, command && run->planned);
+		bool executes = run->kind == SUBJECT_COMMAND || run->kind == SUBJECT_QUERY;
+		add_count(t, count->executions, executes);
+		add_count(t, count->warmups, executes);
+		add_count(t, run->planned, executes && run->planned);
 		table_add_number(t, count->mean_et_ns);
 		table_add_number(t, count->mean_pt_exec_ns);
 		table_add_text(t, backend_name(run->backend));

@@ -91,7 +91,9 @@ static int find(struct lab *lab, const char *name, int64_t *id, struct error *er
 	if (kind == SUBJECT_SYSTEM)
 		return 0;
 	error_set(err, EXIT_USAGE, "run %" PRId64 " is no profile: it is one of 'tare %s'", *id,
-		  kind == SUBJECT_CPU ? "noise" : "time");
+		  kind == SUBJECT_CPU	  ? "noise"
+		  : kind == SUBJECT_QUERY ? "query"
+					  : "time");
 	return error_hint(err, "'tare show %" PRId64 "' shows it", *id);
 }
 

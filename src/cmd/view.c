@@ -291,6 +291,10 @@ int cmd_find_run(struct lab *lab, const char *text, int64_t *id, struct error *e
 			  (long long)*id);
 		return error_hint(err, "'tare profile report %lld' shows it", (long long)*id);
 	}
+	if (kind == SUBJECT_QUERY) {
+		error_set(err, EXIT_USAGE, "run %lld is one of 'tare query'", (long long)*id);
+		return error_hint(err, "'tare query report %lld' shows it", (long long)*id);
+	}
 	error_set(err, EXIT_USAGE, "run %lld is one of 'tare noise': it has no executions",
 		  (long long)*id);
 	return error_hint(err, "'tare noise show %lld' shows it", (long long)*id);

@@ -191,18 +191,20 @@ static bool image_taken(const struct image *image)
 static struct lab_key *find_key(struct lab *lab, int64_t run)
 {
 	for (size_t i = 0; i < lab->keys.count; i++)
-		if (lab->keys.items[i].run == run)
+		if (lab->keys.items[i].group.run == run)
 			return &lab->keys.items[i];
 	return NULL;
 }
 
-/* The first `before` image of a run is coded by itself, the later ones against it: between
- * executions most tasks of a system sleep. When that no longer pays the image becomes the new key.
- * *key_length is that of a new key, 0 when there is none. */
-static int insert_before(struct lab *lab, int64_t run, int64_t id, const struct image *image,
-			 size_t *key_length, struct error *err)
+/* The first `before` image of a run is coded by itself, the later ones of its group against it:
+ * between executions most tasks of a system sleep. When that no longer pays the image becomes the
+ * new key. *key_length is that of a new key, 0 when there is none. */
+static int insert_before(struct lab *lab, struct lab_group group, int64_t id,
+			 const struct image *image, size_t *key_length, struct error *err)
 {
-	const struct lab_key *key = find_key(lab, run);
+	const struct lab_key *key = find_key(lab, group.run);
+	if (key && key->group.at != group.at)
+		key = NULL;
 	const void *bytes;
 	size_t length;
 	*key_length = 0;
@@ -218,13 +220,13 @@ static int insert_before(struct lab *lab, int64_t run, int64_t id, const struct 
 	return insert_image(lab, id, key ? key->image : 0, image, bytes, length, err);
 }
 
-static int insert_images(struct lab *lab, int64_t run, int64_t id, const struct execution *x,
-			 size_t *key_length, struct error *err)
+static int insert_images(struct lab *lab, struct lab_group group, int64_t id,
+			 const struct execution *x, size_t *key_length, struct error *err)
 {
 	const struct image *before = &x->tasks_before, *rest[] = { &x->tasks_after, &x->exits };
 	*key_length = 0;
 	if (image_taken(before) &&
-	    insert_before(lab, run, 4 * id + IMAGE_BEFORE, before, key_length, err))
+	    insert_before(lab, group, 4 * id + IMAGE_BEFORE, before, key_length, err))
 		return -1;
 	for (int i = 0; i < 2; i++) {
 		const void *bytes;
@@ -241,15 +243,16 @@ static int insert_images(struct lab *lab, int64_t run, int64_t id, const struct 
 	return 0;
 }
 
-/* Only once it is committed may others be coded against it. */
-static void remember_key(struct lab *lab, int64_t run, int64_t image, const struct image *before,
-			 size_t length)
+void lab_remember_key(struct lab *lab, struct lab_group group, const struct execution *x,
+		      size_t length)
 {
-	struct lab_key *key = find_key(lab, run);
+	const struct image *before = &x->tasks_before;
+	struct lab_key *key = find_key(lab, group.run);
 	if (!key) {
-		array_push(&lab->keys, (struct lab_key){ .run = run });
+		array_push(&lab->keys, (struct lab_key){ 0 });
 		key = &lab->keys.items[lab->keys.count - 1];
 	}
+	key->group = group;
 	if (key->copy.capacity < before->count || !key->copy.tasks) {
 		image_release(&key->copy);
 		key->copy.tasks = xcalloc(before->count, sizeof *before->tasks);
@@ -258,18 +261,18 @@ static void remember_key(struct lab *lab, int64_t run, int64_t image, const stru
 	if (before->count)
 		memcpy(key->copy.tasks, before->tasks, before->count * sizeof *before->tasks);
 	key->copy.count = before->count;
-	key->image = image;
+	key->image = 4 * x->id + IMAGE_BEFORE;
 	key->length = length;
 }
 
-static int insert_all(struct lab *lab, int64_t run, struct execution *x, size_t *key_length,
-		      struct error *err)
+int lab_insert_execution(struct lab *lab, struct lab_group group, struct execution *x,
+			 size_t *key_length, struct error *err)
 {
 	int64_t id = 0;
-	if (insert_execution(lab, run, x, &id, err) || insert_processes(lab, id, x, err) ||
-	    lab_insert_ledger(lab, id, &x->ledger, err) ||
+	if (prepare_inserts(lab, err) || insert_execution(lab, group.run, x, &id, err) ||
+	    insert_processes(lab, id, x, err) || lab_insert_ledger(lab, id, &x->ledger, err) ||
 	    lab_insert_trace(lab, id, &x->trace, err) ||
-	    insert_images(lab, run, id, x, key_length, err))
+	    insert_images(lab, group, id, x, key_length, err))
 		return -1;
 	x->id = id;
 	return 0;
@@ -278,13 +281,14 @@ static int insert_all(struct lab *lab, int64_t run, struct execution *x, size_t 
 int lab_add_executions(struct lab *lab, int64_t run, struct execution *x, size_t count,
 		       struct error *err)
 {
+	struct lab_group group = { .run = run };
 	size_t key = 0, newest_length = 0; /* of the last new key */
-	if (prepare_inserts(lab, err) || lab_begin(lab, storing, err))
+	if (lab_begin(lab, storing, err))
 		return -1;
 	int result = 0;
 	for (size_t i = 0; !result && i < count; i++) {
 		size_t key_length = 0;
-		result = insert_all(lab, run, &x[i], &key_length, err);
+		result = lab_insert_execution(lab, group, &x[i], &key_length, err);
 		if (!result && key_length) {
 			key = i;
 			newest_length = key_length;
@@ -299,8 +303,7 @@ int lab_add_executions(struct lab *lab, int64_t run, struct execution *x, size_t
 		return -1;
 	}
 	if (newest_length)
-		remember_key(lab, run, 4 * x[key].id + IMAGE_BEFORE, &x[key].tasks_before,
-			     newest_length);
+		lab_remember_key(lab, group, &x[key], newest_length);
 	return 0;
 }
 
@@ -309,18 +312,20 @@ int lab_add_execution(struct lab *lab, int64_t run, struct execution *x, struct 
 	return lab_add_executions(lab, run, x, 1, err);
 }
 
-static int read_executions(struct lab *lab, int64_t run, execution_list *into, struct error *err)
+static int read_executions(struct lab *lab, const struct lab_some *some, execution_list *into,
+			   struct error *err)
 {
 	struct strbuf sql = { 0 };
 	execution_columns(&sql);
 	char *columns = strbuf_detach(&sql);
-	strbuf_printf(&sql, "SELECT %s, id FROM execution WHERE run = ? ORDER BY id", columns);
+	strbuf_printf(&sql, "SELECT %s, id FROM execution WHERE %s ORDER BY id", columns,
+		      some->where);
 	sqlite3_stmt *stmt = NULL;
 	int rc = SQLITE_DONE, result = lab_prepare(lab, &stmt, sql.text, "read", err);
 	free(columns);
 	strbuf_release(&sql);
 	if (!result)
-		sqlite3_bind_int64(stmt, 1, run);
+		sqlite3_bind_int64(stmt, 1, some->id);
 	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
 		struct execution x = { 0 };
 		int at = 0;
@@ -347,21 +352,22 @@ struct execution *lab_next_execution(execution_list *list, size_t *from, int64_t
 	return *from < list->count && list->items[*from].id == id ? &list->items[*from] : NULL;
 }
 
-static int read_processes(struct lab *lab, int64_t run, execution_list *into, struct error *err)
+static int read_processes(struct lab *lab, const struct lab_some *some, execution_list *into,
+			  struct error *err)
 {
 	struct strbuf columns = { 0 }, sql = { 0 };
 	process_columns(&columns);
 	strbuf_printf(&sql,
 		      "SELECT %s, execution FROM process WHERE execution IN "
-		      "(SELECT id FROM execution WHERE run = ?) ORDER BY execution, position",
-		      columns.text);
+		      "(SELECT id FROM execution WHERE %s) ORDER BY execution, position",
+		      columns.text, some->where);
 	sqlite3_stmt *stmt = NULL;
 	size_t from = 0;
 	int rc = SQLITE_DONE, result = lab_prepare(lab, &stmt, sql.text, "read", err);
 	strbuf_release(&columns);
 	strbuf_release(&sql);
 	if (!result)
-		sqlite3_bind_int64(stmt, 1, run);
+		sqlite3_bind_int64(stmt, 1, some->id);
 	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
 		struct process p = { 0 };
 		int at = 0;
@@ -425,17 +431,21 @@ static int read_image(struct lab *lab, sqlite3_stmt *stmt, execution_list *list,
 	return 0;
 }
 
-static int read_images(struct lab *lab, int64_t run, execution_list *into, struct error *err)
+static int read_images(struct lab *lab, const struct lab_some *some, execution_list *into,
+		       struct error *err)
 {
-	static const char sql[] =
-		"SELECT i.id, i.base, i.version, i.count, i.begin_ns, i.end_ns, i.data "
-		"FROM execution e CROSS JOIN image i ON i.id BETWEEN 4 * e.id AND 4 * e.id + 3 "
-		"WHERE e.run = ? ORDER BY e.id, i.id";
+	struct strbuf sql = { 0 };
+	strbuf_printf(&sql,
+		      "SELECT i.id, i.base, i.version, i.count, i.begin_ns, i.end_ns, i.data "
+		      "FROM (SELECT id FROM execution WHERE %s) e CROSS JOIN image i "
+		      "ON i.id BETWEEN 4 * e.id AND 4 * e.id + 3 ORDER BY e.id, i.id",
+		      some->where);
 	sqlite3_stmt *stmt = NULL;
 	size_t from = 0;
-	int rc = SQLITE_DONE, result = lab_prepare(lab, &stmt, sql, "read", err);
+	int rc = SQLITE_DONE, result = lab_prepare(lab, &stmt, sql.text, "read", err);
+	strbuf_release(&sql);
 	if (!result)
-		sqlite3_bind_int64(stmt, 1, run);
+		sqlite3_bind_int64(stmt, 1, some->id);
 	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
 		result = read_image(lab, stmt, into, &from, err);
 	if (!result && rc != SQLITE_DONE)
@@ -444,17 +454,17 @@ static int read_images(struct lab *lab, int64_t run, execution_list *into, struc
 	return result;
 }
 
-int lab_get_executions(struct lab *lab, int64_t run, enum lab_detail detail, execution_list *into,
-		       struct error *err)
+int lab_read_some(struct lab *lab, const struct lab_some *some, enum lab_detail detail,
+		  execution_list *into, struct error *err)
 {
 	execution_list list = { 0 };
-	int result = read_executions(lab, run, &list, err);
+	int result = read_executions(lab, some, &list, err);
 	if (!result && detail >= LAB_PROCESSES)
-		result = read_processes(lab, run, &list, err);
+		result = read_processes(lab, some, &list, err);
 	if (!result && detail >= LAB_PROCESSES)
-		result = lab_read_ledgers(lab, run, detail, &list, err);
+		result = lab_read_ledgers(lab, some, detail, &list, err);
 	if (!result && detail >= LAB_IMAGES)
-		result = read_images(lab, run, &list, err);
+		result = read_images(lab, some, &list, err);
 	if (result) {
 		for (size_t i = 0; i < list.count; i++)
 			execution_release(&list.items[i]);
@@ -466,4 +476,11 @@ int lab_get_executions(struct lab *lab, int64_t run, enum lab_detail detail, exe
 		into->items[into->count++] = list.items[i];
 	array_release(&list);
 	return 0;
+}
+
+int lab_get_executions(struct lab *lab, int64_t run, enum lab_detail detail, execution_list *into,
+		       struct error *err)
+{
+	struct lab_some of_run = { "run = ?", run };
+	return lab_read_some(lab, &of_run, detail, into, err);
 }

@@ -159,7 +159,7 @@ void lab_forget_keys(struct lab *lab, int64_t run)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < lab->keys.count; i++) {
-		if (lab->keys.items[i].run == run)
+		if (lab->keys.items[i].group.run == run)
 			image_release(&lab->keys.items[i].copy);
 		else
 			lab->keys.items[kept++] = lab->keys.items[i];
@@ -577,6 +577,8 @@ void lab_close(struct lab *lab)
 	for (int i = 0; i < LAB_LEDGER_PARTS; i++)
 		sqlite3_finalize(lab->add_ledger[i]);
 	sqlite3_finalize(lab->add_trace);
+	for (int i = 0; i < LAB_QUERY_STATEMENTS; i++)
+		sqlite3_finalize(lab->queries[i]);
 	lab_close_profile(lab);
 	close_database(lab);
 	image_codec_free(lab->codec);

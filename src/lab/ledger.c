@@ -222,7 +222,8 @@ static bool threads_known(const struct ledger *l)
 	return true;
 }
 
-static int prepare_reading(struct lab *lab, int part, sqlite3_stmt **stmt, struct error *err)
+static int prepare_reading(struct lab *lab, int part, const char *where, sqlite3_stmt **stmt,
+			   struct error *err)
 {
 	struct strbuf sql = { 0 };
 	fields_columns(parts[part].fields, false, &sql);
@@ -230,28 +231,28 @@ static int prepare_reading(struct lab *lab, int part, sqlite3_stmt **stmt, struc
 	if (parts[part].list)
 		strbuf_printf(&sql,
 			      "SELECT %s, e.id FROM (SELECT id, (%d * id + %d) << %d AS first FROM "
-			      "execution WHERE run = ?) e CROSS JOIN %s l "
+			      "execution WHERE %s) e CROSS JOIN %s l "
 			      "ON l.id BETWEEN e.first AND e.first + %d ORDER BY e.id, l.id",
-			      columns, 1 << KIND_BITS, parts[part].kind, POSITION_BITS,
+			      columns, 1 << KIND_BITS, parts[part].kind, POSITION_BITS, where,
 			      parts[part].table, (1 << POSITION_BITS) - 1);
 	else
 		strbuf_printf(&sql,
 			      "SELECT %s, execution FROM %s WHERE execution IN "
-			      "(SELECT id FROM execution WHERE run = ?) ORDER BY execution",
-			      columns, parts[part].table);
+			      "(SELECT id FROM execution WHERE %s) ORDER BY execution",
+			      columns, parts[part].table, where);
 	int result = lab_prepare(lab, stmt, sql.text, "read", err);
 	free(columns);
 	strbuf_release(&sql);
 	return result;
 }
 
-static int read_part(struct lab *lab, int part, int64_t run, execution_list *into,
+static int read_part(struct lab *lab, int part, const struct lab_some *some, execution_list *into,
 		     struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
-	if (prepare_reading(lab, part, &stmt, err))
+	if (prepare_reading(lab, part, some->where, &stmt, err))
 		return -1;
-	sqlite3_bind_int64(stmt, 1, run);
+	sqlite3_bind_int64(stmt, 1, some->id);
 	int rc, result = 0, last = sqlite3_column_count(stmt) - 1;
 	size_t from = 0;
 	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
@@ -271,11 +272,11 @@ static int read_part(struct lab *lab, int part, int64_t run, execution_list *int
 	return result;
 }
 
-int lab_read_ledgers(struct lab *lab, int64_t run, enum lab_detail detail, execution_list *into,
-		     struct error *err)
+int lab_read_ledgers(struct lab *lab, const struct lab_some *some, enum lab_detail detail,
+		     execution_list *into, struct error *err)
 {
 	for (int part = 0; part < LAB_LEDGER_PARTS; part++)
-		if (detail >= parts[part].detail && read_part(lab, part, run, into, err))
+		if (detail >= parts[part].detail && read_part(lab, part, some, into, err))
 			return -1;
 	for (size_t i = 0; i < into->count; i++)
 		if (!threads_known(&into->items[i].ledger))

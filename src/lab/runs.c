@@ -46,7 +46,9 @@ static const struct field run_fields[] = {
 /* The numbers in the schema's views. */
 _Static_assert(RUN_GOING == 0 && RUN_COMPLETE == 1 && RUN_INTERRUPTED == 2 && RUN_FAILED == 3, "");
 _Static_assert(BACKEND_PLAIN == 0 && BACKEND_NETLINK == 1 && BACKEND_BPF == 2, "");
-_Static_assert(SUBJECT_COMMAND == 0 && SUBJECT_CPU == 1 && SUBJECT_SYSTEM == 2, "");
+_Static_assert(SUBJECT_COMMAND == 0 && SUBJECT_CPU == 1 && SUBJECT_SYSTEM == 2 &&
+		       SUBJECT_QUERY == 3,
+	       "");
 
 int lab_add_machine(struct lab *lab, const struct machine *m, int64_t *id, struct error *err)
 {
@@ -376,12 +378,14 @@ int lab_list_runs(struct lab *lab, const char *like, uint32_t most, run_list *ru
 		" OR instr(lower(coalesce(command_text, CAST(command AS TEXT))), lower(?1))"
 		" ORDER BY id DESC LIMIT ?2";
 	static const char more[] =
-		", (SELECT count(*) FROM execution WHERE run = run.id AND NOT warmup)"
+		", iif(kind = 3, (SELECT count(*) FROM query_at a JOIN query_execution x"
+		"   ON x.at = a.id WHERE a.run = run.id),"
+		"   (SELECT count(*) FROM execution WHERE run = run.id AND NOT warmup))"
 		", (SELECT count(*) FROM execution WHERE run = run.id AND warmup)"
 		", (SELECT avg(max(et_ns - coalesce(run.shell_et_ns, 0), 0))"
-		"   FROM execution WHERE run = run.id AND NOT warmup)"
+		"   FROM execution WHERE run = run.id AND NOT warmup AND kind <> 3)"
 		", (SELECT avg(max(pt_exec_ns - coalesce(run.shell_pt_exec_ns, 0), 0))"
-		"   FROM execution WHERE run = run.id AND NOT warmup)";
+		"   FROM execution WHERE run = run.id AND NOT warmup AND kind <> 3)";
 	char *sql = select_runs(counts ? more : "", rest);
 	char *pattern = like && *like ? text_utf8(like) : NULL;
 	sqlite3_stmt *stmt = NULL;

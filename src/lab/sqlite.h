@@ -14,15 +14,26 @@
 extern const char *const lab_schema[];
 extern const int lab_schema_version;
 
-/* The `before` image of a run that the later ones of the run are coded against. */
+/* Executions whose images may be coded against each other, since they go together: those of a run,
+ * or of one of its Q@Cs. */
+struct lab_group {
+	int64_t run, at; /* id of the Q@C; 0: none */
+};
+
+/* The `before` image that the later ones of its group are coded against, the last group of a run.
+ */
 struct lab_key {
-	int64_t run, image;
+	struct lab_group group;
+	int64_t image;
 	size_t length; /* encoded */
 	struct image copy;
 };
 
 /* What a ledger is stored in (ledger.c). */
 #define LAB_LEDGER_PARTS 6
+
+/* What executions of queries are stored by (queries.c). */
+#define LAB_QUERY_STATEMENTS 8
 
 struct lab {
 	sqlite3 *db;
@@ -33,6 +44,7 @@ struct lab {
 	/* kept prepared: an execution of a 1 ms program must not pay for parsing SQL */
 	sqlite3_stmt *begin, *commit, *add_execution, *add_process, *add_image;
 	sqlite3_stmt *add_ledger[LAB_LEDGER_PARTS], *add_trace;
+	sqlite3_stmt *queries[LAB_QUERY_STATEMENTS];
 	struct image_codec *codec;
 	ARRAY(struct lab_key) keys;
 	struct profile_store *profile; /* profile_rows.h; NULL: no slice was stored or read yet */
@@ -64,6 +76,23 @@ void lab_forget_keys(struct lab *lab, int64_t run);
 void lab_forget_profile(struct lab *lab);
 void lab_close_profile(struct lab *lab);
 
+/* Stores an execution and all of its own within a transaction; fills in x->id. Once that is
+ * committed, and only then, others may be coded against its image: *key_length, unless it is 0, is
+ * for lab_remember_key(). */
+int lab_insert_execution(struct lab *lab, struct lab_group group, struct execution *x,
+			 size_t *key_length, struct error *err);
+void lab_remember_key(struct lab *lab, struct lab_group group, const struct execution *x,
+		      size_t length);
+
+/* Some executions: a condition on the rows of the table execution, with one parameter. */
+struct lab_some {
+	const char *where;
+	int64_t id;
+};
+/* As lab_get_executions(). */
+int lab_read_some(struct lab *lab, const struct lab_some *some, enum lab_detail detail,
+		  execution_list *into, struct error *err);
+
 /* Stores the ledger and the trace of an execution, within its transaction; nothing when they are
  * not present. */
 int lab_insert_ledger(struct lab *lab, int64_t execution, const struct ledger *l,
@@ -75,9 +104,9 @@ int lab_bind_trace(struct lab *lab, sqlite3_stmt *stmt, int at, const struct tra
 		   const char *doing, struct error *err);
 int lab_read_trace(struct lab *lab, sqlite3_stmt *stmt, int at, struct trace *into,
 		   struct error *err);
-/* Fills in the ledgers of a run's executions, as far as the detail goes. */
-int lab_read_ledgers(struct lab *lab, int64_t run, enum lab_detail detail, execution_list *into,
-		     struct error *err);
+/* Fills in the ledgers of these executions, as far as the detail goes. */
+int lab_read_ledgers(struct lab *lab, const struct lab_some *some, enum lab_detail detail,
+		     execution_list *into, struct error *err);
 /* The execution with this id: rows come in the order of the list, so the search goes on from *from,
  * the last one found. NULL: another tare stored it since the list was read. */
 struct execution *lab_next_execution(execution_list *list, size_t *from, int64_t id);

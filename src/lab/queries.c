@@ -1,0 +1,359 @@
+/* Executions of queries into their tables, one by one as they are made, or all at once. */
+#include "lab/queries_rows.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define F(type, member, kind)                                   \
+	{                                                       \
+#member, kind, 0, offsetof(struct type, member) \
+	}
+
+static const struct field run_fields[] = {
+	{ "dbms", FIELD_NAME, sizeof(((struct query_run *)0)->dbms),
+	  offsetof(struct query_run, dbms) },
+	F(query_run, cpus, FIELD_U32),
+	F(query_run, queries, FIELD_U32),
+	F(query_run, version, FIELD_TEXT),
+	F(query_run, settings, FIELD_TEXT),
+	F(query_run, experiment_name, FIELD_TEXT),
+	F(query_run, experiment, FIELD_RAW),
+	F(query_run, scenario, FIELD_TEXT),
+	F(query_run, cold, FIELD_BOOL),
+	F(query_run, imported, FIELD_BOOL),
+	F(query_run, io_by_process, FIELD_BOOL),
+	F(query_run, planned, FIELD_U32),
+	F(query_run, time_limit_ns, FIELD_U64),
+	F(query_run, tick_ns, FIELD_U64),
+	F(query_run, seed, FIELD_U64),
+	{ 0 },
+};
+
+static const struct field text_fields[] = {
+	F(query_text, query, FIELD_U32),
+	F(query_text, name, FIELD_RAW),
+	F(query_text, sql, FIELD_RAW),
+	{ 0 },
+};
+
+static const struct field plan_fields[] = {
+	F(query_plan, hash, FIELD_U64),
+	F(query_plan, json, FIELD_TEXT),
+	{ 0 },
+};
+
+static const struct field event_fields[] = {
+	{ "kind", FIELD_ENUM, QUERY_EVENTS, offsetof(struct query_event, kind) },
+	F(query_event, at_ns, FIELD_I64),
+	F(query_event, query, FIELD_U32),
+	F(query_event, cardinality, FIELD_U64),
+	F(query_event, plan, FIELD_ID),
+	F(query_event, before, FIELD_ID),
+	F(query_event, text, FIELD_TEXT),
+	{ 0 },
+};
+
+static const struct field at_fields[] = {
+	F(query_at, query, FIELD_U32),
+	F(query_at, cardinality, FIELD_U64),
+	F(query_at, table_bytes, FIELD_U64),
+	{ 0 },
+};
+
+const struct queries_table_spec queries_tables[QUERIES_TABLES] = {
+	[QUERIES_RUN] = { "query_run", run_fields, "", "run" },
+	[QUERIES_TEXT] = { "query_text", text_fields, "", "query" },
+	/* by hash, which is unsigned */
+	[QUERIES_PLAN] = { "query_plan", plan_fields, " ON CONFLICT DO NOTHING", "hash < 0, hash" },
+	[QUERIES_EVENT] = { "query_event", event_fields, "", "id" },
+	[QUERIES_AT] = { "query_at", at_fields,
+			 " ON CONFLICT (run, query, cardinality)"
+			 " DO UPDATE SET table_bytes = excluded.table_bytes",
+			 "query, cardinality" },
+};
+
+/* The numbers in the schema's views. */
+_Static_assert(QUERY_RESTARTED == 0 && QUERY_BACKED_OFF == 1 && QUERY_PAUSED == 2 &&
+		       QUERY_RESUMED == 3 && QUERY_SAME_PLAN == 4 && QUERY_EVENTS == 5,
+	       "");
+
+void queries_columns(const char *prefix, struct strbuf *out)
+{
+	for (int c = 0; c < QUERY_COLUMNS; c++)
+		strbuf_printf(out, "%s%s%s", c ? ", " : "", prefix, query_columns[c].name);
+}
+
+/* ---- statements, kept prepared ---- */
+
+/* Behind an insert for each table. */
+enum { ADD_EXECUTION = QUERIES_TABLES, FIND_AT, LAST_NUMBER, STATEMENTS };
+_Static_assert(STATEMENTS == LAB_QUERY_STATEMENTS, "");
+
+static const char storing[] = "store executions of queries in";
+
+static char *insert_of(const struct queries_table_spec *spec)
+{
+	struct strbuf columns = { 0 }, sql = { 0 };
+	fields_columns(spec->fields, true, &columns);
+	strbuf_puts(&columns, ", run");
+	char *insert = sql_insert(spec->name, columns.text);
+	strbuf_printf(&sql, "%s%s", insert, spec->there);
+	strbuf_release(&columns);
+	free(insert);
+	return strbuf_detach(&sql);
+}
+
+static char *insert_of_execution(void)
+{
+	struct strbuf columns = { 0 };
+	queries_columns("", &columns);
+	strbuf_puts(&columns, ", at, raw");
+	char *sql = sql_insert("query_execution", columns.text);
+	strbuf_release(&columns);
+	return sql;
+}
+
+/* NULL: it cannot be prepared, and err says why. */
+static sqlite3_stmt *statement(struct lab *lab, int which, struct error *err)
+{
+	static const char find_at[] =
+		"SELECT id FROM query_at WHERE run = ? AND query = ? AND cardinality = ?";
+	/* numbers and ids of a run's executions ascend together */
+	static const char last_number[] =
+		"SELECT number FROM execution WHERE run = ? ORDER BY id DESC LIMIT 1";
+	if (lab->queries[which])
+		return lab->queries[which];
+	char *sql = which == FIND_AT	     ? xstrdup(find_at)
+		    : which == LAST_NUMBER   ? xstrdup(last_number)
+		    : which == ADD_EXECUTION ? insert_of_execution()
+					     : insert_of(&queries_tables[which]);
+	lab_prepare(lab, &lab->queries[which], sql, storing, err);
+	free(sql);
+	return lab->queries[which];
+}
+
+/* The integer that the statement gives, 0 when there is no row; resets it. */
+static int number_of(struct lab *lab, sqlite3_stmt *stmt, int64_t *value, struct error *err)
+{
+	int rc = sqlite3_step(stmt), result = 0;
+	*value = rc == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		result = lab_fail(lab, err, "read");
+	sqlite3_reset(stmt);
+	return result;
+}
+
+int lab_find_query_at(struct lab *lab, int64_t run, uint32_t query, uint64_t cardinality,
+		      int64_t *id, struct error *err)
+{
+	sqlite3_stmt *stmt = statement(lab, FIND_AT, err);
+	if (!stmt)
+		return -1;
+	sqlite3_bind_int64(stmt, 1, run);
+	sqlite3_bind_int64(stmt, 2, query);
+	sqlite3_bind_int64(stmt, 3, (int64_t)cardinality);
+	if (number_of(lab, stmt, id, err))
+		return -1;
+	if (*id)
+		return 0;
+	return error_set(err, EXIT_USAGE,
+			 "run %" PRId64 " has no query %" PRIu32 " at cardinality %" PRIu64, run,
+			 query, cardinality);
+}
+
+/* ---- rows, within a transaction ---- */
+
+static int insert_row(struct lab *lab, enum queries_table t, int64_t run, const void *row,
+		      struct error *err)
+{
+	sqlite3_stmt *stmt = statement(lab, t, err);
+	int at = 1;
+	if (!stmt)
+		return -1;
+	fields_bind(stmt, &at, queries_tables[t].fields, row);
+	sqlite3_bind_int64(stmt, at, run);
+	return lab_done(lab, stmt, storing, err);
+}
+
+static int insert_execution(struct lab *lab, int64_t at, const struct query_execution *x,
+			    int64_t raw, struct error *err)
+{
+	sqlite3_stmt *stmt = statement(lab, ADD_EXECUTION, err);
+	if (!stmt)
+		return -1;
+	for (int c = 0; c < QUERY_COLUMNS; c++) {
+		uint64_t value;
+		if (query_column_get(&query_columns[c], x, &value))
+			sqlite3_bind_int64(stmt, c + 1, (int64_t)value);
+		else
+			sqlite3_bind_null(stmt, c + 1);
+	}
+	sqlite3_bind_int64(stmt, QUERY_COLUMNS + 1, at);
+	if (raw)
+		sqlite3_bind_int64(stmt, QUERY_COLUMNS + 2, raw);
+	else
+		sqlite3_bind_null(stmt, QUERY_COLUMNS + 2);
+	int result = 0;
+	if (sqlite3_step(stmt) != SQLITE_DONE)
+		result = sqlite3_extended_errcode(lab->db) == SQLITE_CONSTRAINT_PRIMARYKEY
+				 ? error_set(err, EXIT_USAGE,
+					     "execution %" PRIu32 " of this query and cardinality "
+					     "is stored already",
+					     x->number)
+				 : lab_fail(lab, err, storing);
+	sqlite3_reset(stmt);
+	return result;
+}
+
+static int insert_run(struct lab *lab, int64_t run, const struct query_run *q, struct error *err)
+{
+	int result = insert_row(lab, QUERIES_RUN, run, q, err);
+	for (size_t i = 0; i < q->texts.count && !result; i++)
+		result = insert_row(lab, QUERIES_TEXT, run, &q->texts.items[i], err);
+	return result;
+}
+
+static int insert_at(struct lab *lab, int64_t run, const struct query_at *at, struct error *err)
+{
+	int64_t id = 0;
+	int result = insert_row(lab, QUERIES_AT, run, at, err);
+	if (!result)
+		result = lab_find_query_at(lab, run, at->query, at->cardinality, &id, err);
+	for (size_t i = 0; i < at->executions.count && !result; i++)
+		result = insert_execution(lab, id, &at->executions.items[i], 0, err);
+	return result;
+}
+
+static int insert_data(struct lab *lab, int64_t run, const struct query_run *q, struct error *err)
+{
+	int result = insert_run(lab, run, q, err);
+	for (size_t i = 0; i < q->plans.count && !result; i++)
+		result = insert_row(lab, QUERIES_PLAN, run, &q->plans.items[i], err);
+	for (size_t i = 0; i < q->events.count && !result; i++)
+		result = insert_row(lab, QUERIES_EVENT, run, &q->events.items[i], err);
+	for (size_t i = 0; i < q->at.count && !result; i++)
+		result = insert_at(lab, run, &q->at.items[i], err);
+	return result;
+}
+
+/* ---- transactions ---- */
+
+static int finish(struct lab *lab, int result, struct error *err)
+{
+	if (!result)
+		result = lab_commit(lab, storing, err);
+	lab_rollback(lab);
+	return result;
+}
+
+int lab_add_query_run(struct lab *lab, int64_t run, const struct query_run *q, struct error *err)
+{
+	return lab_begin(lab, storing, err) || finish(lab, insert_run(lab, run, q, err), err) ? -1
+											      : 0;
+}
+
+static int add_row(struct lab *lab, enum queries_table t, int64_t run, const void *row,
+		   struct error *err)
+{
+	if (lab_begin(lab, storing, err))
+		return -1;
+	return finish(lab, insert_row(lab, t, run, row, err), err);
+}
+
+int lab_add_query_at(struct lab *lab, int64_t run, const struct query_at *at, struct error *err)
+{
+	return add_row(lab, QUERIES_AT, run, at, err);
+}
+
+int lab_add_query_plan(struct lab *lab, int64_t run, const struct query_plan *p, struct error *err)
+{
+	return add_row(lab, QUERIES_PLAN, run, p, err);
+}
+
+int lab_add_query_event(struct lab *lab, int64_t run, const struct query_event *e,
+			struct error *err)
+{
+	return add_row(lab, QUERIES_EVENT, run, e, err);
+}
+
+int lab_add_query_data(struct lab *lab, int64_t run, const struct query_run *q, struct error *err)
+{
+	if (lab_begin(lab, storing, err))
+		return -1;
+	return finish(lab, insert_data(lab, run, q, err), err);
+}
+
+static int insert_raw(struct lab *lab, struct lab_group group, struct execution *raw,
+		      size_t *key_length, struct error *err)
+{
+	sqlite3_stmt *stmt = statement(lab, LAST_NUMBER, err);
+	int64_t last = 0;
+	if (!stmt)
+		return -1;
+	sqlite3_bind_int64(stmt, 1, group.run);
+	if (number_of(lab, stmt, &last, err))
+		return -1;
+	raw->number = (uint32_t)last + 1;
+	return lab_insert_execution(lab, group, raw, key_length, err);
+}
+
+int lab_add_query_execution(struct lab *lab, int64_t run, uint32_t query, uint64_t cardinality,
+			    const struct query_execution *q, struct execution *raw,
+			    struct error *err)
+{
+	struct lab_group group = { .run = run };
+	size_t key_length = 0;
+	if (lab_begin(lab, storing, err))
+		return -1;
+	int result = lab_find_query_at(lab, run, query, cardinality, &group.at, err);
+	if (!result && raw)
+		result = insert_raw(lab, group, raw, &key_length, err);
+	if (!result)
+		result = insert_execution(lab, group.at, q, raw ? raw->id : 0, err);
+	result = finish(lab, result, err);
+	if (result && raw)
+		raw->id = raw->number = 0;
+	else if (key_length)
+		lab_remember_key(lab, group, raw, key_length);
+	return result;
+}
+
+/* ---- a restart ---- */
+
+/* Images of other Q@Cs do not rest on these (struct lab_group). */
+static int delete_executions(struct lab *lab, int64_t at, struct error *err)
+{
+	static const char *const steps[] = {
+		"DELETE FROM image WHERE id IN (SELECT 4 * x.raw + k.column1 FROM query_execution x,"
+		" (VALUES (0), (1), (2)) k WHERE x.at = ?)",
+		/* processes, ledger and trace go with it */
+		"DELETE FROM execution WHERE id IN (SELECT raw FROM query_execution WHERE at = ?)",
+		"DELETE FROM query_execution WHERE at = ?",
+	};
+	int result = 0;
+	for (size_t i = 0; i < sizeof steps / sizeof *steps && !result; i++) {
+		sqlite3_stmt *stmt = NULL;
+		result = lab_prepare(lab, &stmt, steps[i], storing, err);
+		if (!result) {
+			sqlite3_bind_int64(stmt, 1, at);
+			result = lab_done(lab, stmt, storing, err);
+		}
+		sqlite3_finalize(stmt);
+	}
+	return result;
+}
+
+int lab_restart_query_at(struct lab *lab, int64_t run, const struct query_event *why,
+			 struct error *err)
+{
+	int64_t at = 0;
+	if (lab_begin(lab, storing, err))
+		return -1;
+	int result = lab_find_query_at(lab, run, why->query, why->cardinality, &at, err);
+	if (!result)
+		result = delete_executions(lab, at, err);
+	if (!result)
+		result = insert_row(lab, QUERIES_EVENT, run, why, err);
+	lab_forget_keys(lab, run);
+	return finish(lab, result, err);
+}

@@ -1,0 +1,30 @@
+/* What storing and reading executions of queries share. Private to lab/. */
+#ifndef TARE_LAB_QUERIES_ROWS_H
+#define TARE_LAB_QUERIES_ROWS_H
+
+#include "lab/sqlite.h"
+
+enum queries_table {
+	QUERIES_RUN,
+	QUERIES_TEXT,
+	QUERIES_PLAN,
+	QUERIES_EVENT,
+	QUERIES_AT,
+	QUERIES_TABLES
+};
+struct queries_table_spec {
+	const char *name;
+	const struct field *fields; /* behind them comes run */
+	const char *there;	    /* what to do when it is there already; "": that is an error */
+	const char *order;
+};
+extern const struct queries_table_spec queries_tables[QUERIES_TABLES];
+
+/* Appends the names of query_columns[], each behind the prefix and separated by ", ". */
+void queries_columns(const char *prefix, struct strbuf *out);
+
+/* The id of a Q@C; EXIT_USAGE when the run has no such one. */
+int lab_find_query_at(struct lab *lab, int64_t run, uint32_t query, uint64_t cardinality,
+		      int64_t *id, struct error *err);
+
+#endif
