@@ -22,6 +22,12 @@
  */
 void plan_seal(json_t *root, struct query_plan *into);
 
+/* Parts of such a tree: a text whose bytes may be any, a node that does this, a child of a node
+ * (takes the reference). */
+json_t *plan_string(const char *text, size_t length);
+json_t *plan_node(const char *what, size_t length);
+void plan_adopt(json_t *parent, json_t *child);
+
 /* From what the servers say; pure, tested on recorded texts. -1: not understood. */
 int plan_of_postgresql(const char *json, struct query_plan *into, struct error *err);
 int plan_of_mariadb(const char *json, struct query_plan *into, struct error *err);
@@ -32,7 +38,9 @@ struct sqlite_plan_row {
 };
 int plan_of_sqlite(const struct sqlite_plan_row *rows, size_t count, struct query_plan *into,
 		   struct error *err);
-/* Any text, line by line, with numbers in it left out when asked: for ODBC. */
+/* Any text, line by line, what is indented deeper beneath: for ODBC. Numbers in it can be left out
+ * before: each that is no part of a name becomes '#'. */
 int plan_of_text(const char *text, struct query_plan *into, struct error *err);
+void plan_drop_numbers(char *text);
 
 #endif
