@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,7 +20,6 @@
 
 _Static_assert(TASKS_CUMULATIVE == TASK_CUMULATIVE, "the kernel side sums other measures");
 
-#define PROC_PID_INIT_INO 0xEFFFFFFCu /* the initial pid namespace (include/linux/proc_ns.h) */
 #define END_PATIENCE_NS 20000000u
 
 struct bpf_state {
@@ -37,14 +35,6 @@ static int on_exit_record(void *context, void *data, size_t size)
 	if (size >= sizeof(struct task_record))
 		memcpy(image_add(&s->exits), data, sizeof(struct task_record));
 	return 0;
-}
-
-/* BPF programs see the pids of the initial namespace; in another one they would name other
- * processes. */
-static bool in_initial_pid_namespace(void)
-{
-	struct stat st;
-	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == PROC_PID_INIT_INO;
 }
 
 static int load(struct bpf_state *s, struct error *err)
@@ -88,7 +78,7 @@ static int bpf_open(void **state, struct error *err)
 	if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
 		return error_set(err, EXIT_ENVIRONMENT,
 				 "this kernel has no BTF (/sys/kernel/btf/vmlinux)");
-	if (!in_initial_pid_namespace())
+	if (!kernel_tells_our_pids())
 		return error_set(err, EXIT_ENVIRONMENT,
 				 "this is a container: its pids are not the kernel's");
 	kernel_quiet();

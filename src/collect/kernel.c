@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/file.h"
+
+#define PROC_PID_INIT_INO 0xEFFFFFFCu /* the initial pid namespace (include/linux/proc_ns.h) */
 
 static int say_nothing(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -22,6 +25,12 @@ static int say_nothing(enum libbpf_print_level level, const char *format, va_lis
 void kernel_quiet(void)
 {
 	libbpf_set_print(say_nothing);
+}
+
+bool kernel_tells_our_pids(void)
+{
+	struct stat st;
+	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == PROC_PID_INIT_INO;
 }
 
 const char *program_tracepoint(const struct bpf_program *p)

@@ -13,6 +13,10 @@ struct btf;
 /* libbpf keeps what it thinks to itself: errors are told in our own words. */
 void kernel_quiet(void);
 
+/* BPF programs see the pids of the initial namespace; in another one they would name other
+ * processes. */
+bool kernel_tells_our_pids(void);
+
 /* "sched_switch" of SEC("tp_btf/sched_switch"). */
 const char *program_tracepoint(const struct bpf_program *p);
 /* It has the tracepoint, and of NAME_entry and NAME_exit both: one without the other would be worse

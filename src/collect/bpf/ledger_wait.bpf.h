@@ -3,6 +3,7 @@
 #define TARE_COLLECT_BPF_LEDGER_WAIT_H
 
 #include "collect/bpf/ledger_cpu.bpf.h"
+#include "collect/bpf/request.bpf.h"
 
 /* ---- block devices ---- */
 
@@ -66,18 +67,6 @@ static __always_inline u32 claim_owner(struct ledger_device *d, u32 occupant)
 			return i;
 	}
 	return LEDGER_OWNERS;
-}
-
-static __always_inline u32 number_of(struct request *rq)
-{
-	struct request___before_5_16 *old = (void *)rq;
-	struct gendisk *disk;
-	if (bpf_core_field_exists(old->rq_disk))
-		disk = BPF_CORE_READ(old, rq_disk);
-	else
-		disk = BPF_CORE_READ(rq, q, disk);
-	return disk ? (u32)BPF_CORE_READ(disk, major) << 20 | (u32)BPF_CORE_READ(disk, first_minor)
-		    : 0;
 }
 
 static __always_inline void begin_block(struct ledger_slot *t, u64 now)

@@ -158,6 +158,7 @@ struct request {
 	struct request_queue *q;
 	unsigned int cmd_flags;
 	unsigned int __data_len;
+	u64 start_time_ns;
 };
 
 struct request___before_5_16 {

@@ -1,0 +1,35 @@
+/* What devices.bpf.c tells. Shared with user space. */
+#ifndef TARE_COLLECT_BPF_DEVICES_H
+#define TARE_COLLECT_BPF_DEVICES_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+enum device_request_flag {
+	DEVICE_WRITE = 1,
+	DEVICE_MERGED = 2, /* into another request, which has its bytes from then on */
+};
+
+#define DEVICE_END_UNKNOWN 0	 /* it is over, but nobody was told when */
+#define DEVICE_IN_FLIGHT (~0ull) /* it was not over when tare looked */
+
+/* One request, from when it was submitted until the device was done with it. */
+struct device_request {
+	__u64 begin_ns, end_ns; /* CLOCK_MONOTONIC */
+	__u32 device;		/* major << 20 | minor */
+	__u32 bytes;
+	__s32 tid, tgid; /* of the submitter; 0: submitted before anybody looked */
+	__u32 flags;
+	__u32 unused;
+};
+
+struct device_control {
+	__u32 active;
+	__s32 in_flight;
+	__u64 begin_ns;
+	__u64 end_ns; /* requests that begin from here on are not kept; 0: not yet known */
+	__u64 lost;   /* requests without room */
+};
+
+#endif

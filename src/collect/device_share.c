@@ -1,0 +1,114 @@
+#include "collect/device_share.h"
+
+#include <stdlib.h>
+
+/* A request comes or goes. */
+struct edge {
+	uint64_t at_ns;
+	uint32_t device;
+	int8_t change; /* of those in flight */
+	bool own;
+};
+typedef ARRAY(struct edge) edge_list;
+
+static bool is_among(pid_t id, const pid_t *ids, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (ids[i] == id)
+			return true;
+	return false;
+}
+
+static bool is_own(const struct device_request *r, const struct devices_owner *o)
+{
+	return r->tid && (is_among(r->tid, o->tids, o->tid_count) ||
+			  is_among(r->tgid, o->tgids, o->tgid_count));
+}
+
+static struct device_use *use_of(device_use_list *uses, uint32_t device)
+{
+	for (size_t i = 0; i < uses->count; i++)
+		if (uses->items[i].device == device)
+			return &uses->items[i];
+	array_push(uses, (struct device_use){ .device = device });
+	return &uses->items[uses->count - 1];
+}
+
+static void count_request(struct device_use *u, const struct device_request *r, bool own)
+{
+	if (r->flags & DEVICE_MERGED)
+		return;
+	bool writes = r->flags & DEVICE_WRITE;
+	uint64_t *requests = own      ? writes ? &u->own_writes : &u->own_reads
+			     : writes ? &u->others_writes
+				      : &u->others_reads;
+	uint64_t *bytes = own	   ? writes ? &u->own_write_bytes : &u->own_read_bytes
+			  : writes ? &u->others_write_bytes
+				   : &u->others_read_bytes;
+	++*requests;
+	*bytes += r->bytes;
+}
+
+static int by_device_and_time(const void *a, const void *b)
+{
+	const struct edge *x = a, *y = b;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+}
+
+/* The edges of one device, in order of time; each request has both of its own. */
+static void sweep(const struct edge *edges, size_t count, struct device_use *u)
+{
+	long own = 0, all = 0;
+	double own_ns = 0;
+	for (size_t i = 0; i + 1 < count; i++) {
+		all += edges[i].change;
+		own += edges[i].own ? edges[i].change : 0;
+		uint64_t ns = edges[i + 1].at_ns - edges[i].at_ns;
+		/* within one instant a request may go before it has come */
+		if (!ns || all <= 0)
+			continue;
+		u->busy_ns += ns;
+		own_ns += (double)ns * (double)own / (double)all;
+	}
+	u->own_ns = (uint64_t)(own_ns + 0.5);
+	if (u->own_ns > u->busy_ns)
+		u->own_ns = u->busy_ns;
+	u->others_ns = u->busy_ns - u->own_ns;
+}
+
+void device_requests_share(const struct device_request *requests, size_t count, uint64_t begin_ns,
+			   uint64_t end_ns, const struct devices_owner *owner,
+			   device_use_list *into, uint64_t *lost)
+{
+	edge_list edges = { 0 };
+	into->count = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct device_request *r = &requests[i];
+		bool known = r->end_ns != DEVICE_END_UNKNOWN;
+		bool within = r->begin_ns < end_ns &&
+			      (known ? r->end_ns : r->begin_ns + 1) > begin_ns;
+		if (!within)
+			continue;
+		bool own = is_own(r, owner);
+		count_request(use_of(into, r->device), r, own);
+		if (!known) {
+			++*lost;
+			continue;
+		}
+		uint64_t from = r->begin_ns > begin_ns ? r->begin_ns : begin_ns;
+		uint64_t until = r->end_ns < end_ns ? r->end_ns : end_ns;
+		array_push(&edges, (struct edge){ from, r->device, 1, own });
+		array_push(&edges, (struct edge){ until, r->device, -1, own });
+	}
+	if (edges.count)
+		qsort(edges.items, edges.count, sizeof *edges.items, by_device_and_time);
+	for (size_t i = 0, next; i < edges.count; i = next) {
+		for (next = i;
+		     next < edges.count && edges.items[next].device == edges.items[i].device;)
+			next++;
+		sweep(edges.items + i, next - i, use_of(into, edges.items[i].device));
+	}
+	array_release(&edges);
+}

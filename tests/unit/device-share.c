@@ -1,0 +1,212 @@
+/* Shares of device time, on cases small enough to be computed by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "collect/device_share.h"
+
+#define DISK (254u << 20)
+#define LOOP (7u << 20)
+#define ME 100
+#define MY_THREAD 101
+#define OTHER 200
+
+static device_use_list uses;
+static uint64_t lost;
+
+#define FULL(device, tgid, tid, from, to, bytes, flags)      \
+	(struct device_request)                              \
+	{                                                    \
+		from, to, device, bytes, tid, tgid, flags, 0 \
+	}
+#define REQUEST(device, who, from, to) FULL(device, who, who, from, to, 4096, 0)
+#define SHARE(begin, end, ...)                                        \
+	do {                                                          \
+		const struct device_request list[] = { __VA_ARGS__ }; \
+		share(list, sizeof list / sizeof *list, begin, end);  \
+	} while (0)
+
+static void share(const struct device_request *list, size_t count, uint64_t begin, uint64_t end)
+{
+	static const pid_t tids[] = { MY_THREAD }, tgids[] = { 99, ME };
+	struct devices_owner owner = { tids, 1, tgids, 2 };
+	lost = 0;
+	device_requests_share(list, count, begin, end, &owner, &uses, &lost);
+}
+
+static const struct device_use *use_of(uint32_t device)
+{
+	for (size_t i = 0; i < uses.count; i++)
+		if (uses.items[i].device == device)
+			return &uses.items[i];
+	fail_msg("no use of device %x", device);
+	return NULL;
+}
+
+static void assert_shares(uint32_t device, uint64_t own, uint64_t others)
+{
+	const struct device_use *u = use_of(device);
+	assert_int_equal(u->own_ns, own);
+	assert_int_equal(u->others_ns, others);
+	assert_int_equal(u->busy_ns, own + others);
+}
+
+static void nothing(void **state)
+{
+	(void)state;
+	array_push(&uses, (struct device_use){ .device = DISK });
+	share(NULL, 0, 0, 1000);
+	assert_int_equal(uses.count, 0);
+}
+
+static void alone(void **state)
+{
+	(void)state;
+	/* the second of two that overlap adds what the first does not cover */
+	SHARE(0, 1000, REQUEST(DISK, ME, 100, 300), REQUEST(DISK, ME, 200, 400),
+	      REQUEST(DISK, ME, 600, 700));
+	assert_int_equal(uses.count, 1);
+	assert_shares(DISK, 400, 0);
+	assert_int_equal(use_of(DISK)->own_reads, 3);
+	assert_int_equal(use_of(DISK)->own_read_bytes, 3 * 4096);
+	assert_int_equal(use_of(DISK)->others_reads, 0);
+}
+
+static void two_share(void **state)
+{
+	(void)state;
+	/* 100 alone, 200 halved, 100 of the other: 100 + 100 and 100 + 100 */
+	SHARE(0, 1000, REQUEST(DISK, ME, 100, 400), REQUEST(DISK, OTHER, 200, 500));
+	assert_shares(DISK, 200, 200);
+	/* a third of 300 for one of mine among three */
+	SHARE(0, 1000, REQUEST(DISK, ME, 0, 300), REQUEST(DISK, OTHER, 0, 300),
+	      REQUEST(DISK, OTHER, 0, 300));
+	assert_shares(DISK, 100, 200);
+	assert_int_equal(use_of(DISK)->others_reads, 2);
+	assert_int_equal(use_of(DISK)->others_read_bytes, 8192);
+}
+
+static void by_thread_or_process(void **state)
+{
+	(void)state;
+	SHARE(0, 1000, FULL(DISK, OTHER, MY_THREAD, 0, 100, 4096, 0),
+	      FULL(DISK, ME, 12345, 200, 300, 4096, 0), REQUEST(DISK, 99, 400, 500),
+	      /* a process with the number of a thread is another one */
+	      FULL(DISK, MY_THREAD, 7, 600, 700, 4096, 0),
+	      /* submitted by nobody knows whom, in flight when it began */
+	      REQUEST(DISK, 0, 800, 900));
+	assert_shares(DISK, 300, 200);
+}
+
+static void straddling(void **state)
+{
+	(void)state;
+	SHARE(1000, 2000, REQUEST(DISK, ME, 500, 1300), REQUEST(DISK, OTHER, 1900, 2500),
+	      /* not within */
+	      REQUEST(DISK, ME, 100, 1000), REQUEST(DISK, ME, 2000, 2100));
+	assert_shares(DISK, 300, 100);
+	assert_int_equal(use_of(DISK)->own_reads, 1);
+	assert_int_equal(use_of(DISK)->others_reads, 1);
+	SHARE(1000, 2000, REQUEST(DISK, ME, 500, 2500), REQUEST(DISK, OTHER, 0, 3000));
+	assert_shares(DISK, 500, 500);
+}
+
+static void still_in_flight(void **state)
+{
+	(void)state;
+	SHARE(0, 1000, REQUEST(DISK, OTHER, 600, DEVICE_IN_FLIGHT), REQUEST(DISK, ME, 700, 900));
+	assert_shares(DISK, 100, 300);
+	assert_int_equal(lost, 0);
+}
+
+static void two_devices(void **state)
+{
+	(void)state;
+	SHARE(0, 1000, REQUEST(DISK, OTHER, 0, 500), REQUEST(LOOP, ME, 100, 400),
+	      REQUEST(DISK, ME, 400, 600));
+	assert_int_equal(uses.count, 2);
+	assert_shares(DISK, 150, 450);
+	assert_shares(LOOP, 300, 0);
+}
+
+static void writes(void **state)
+{
+	(void)state;
+	SHARE(0, 1000, FULL(DISK, ME, ME, 0, 100, 4096, DEVICE_WRITE),
+	      FULL(DISK, OTHER, OTHER, 0, 100, 512, DEVICE_WRITE), REQUEST(DISK, ME, 200, 300));
+	const struct device_use *u = use_of(DISK);
+	assert_shares(DISK, 150, 50);
+	assert_int_equal(u->own_writes, 1);
+	assert_int_equal(u->own_write_bytes, 4096);
+	assert_int_equal(u->others_writes, 1);
+	assert_int_equal(u->others_write_bytes, 512);
+	assert_int_equal(u->own_reads, 1);
+	assert_int_equal(u->own_read_bytes, 4096);
+}
+
+/* Its time counts until the merge; the request and the bytes are the other's. */
+static void merged(void **state)
+{
+	(void)state;
+	SHARE(0, 1000, FULL(DISK, ME, ME, 0, 100, 4096, DEVICE_MERGED),
+	      FULL(DISK, ME, ME, 0, 300, 8192, 0));
+	assert_shares(DISK, 300, 0);
+	assert_int_equal(use_of(DISK)->own_reads, 1);
+	assert_int_equal(use_of(DISK)->own_read_bytes, 8192);
+}
+
+static void lost_completion(void **state)
+{
+	(void)state;
+	SHARE(0, 1000, REQUEST(DISK, OTHER, 100, DEVICE_END_UNKNOWN), REQUEST(DISK, ME, 200, 300),
+	      /* begun outside, and so none of this window's */
+	      REQUEST(DISK, OTHER, 1000, DEVICE_END_UNKNOWN));
+	assert_shares(DISK, 100, 0);
+	assert_int_equal(lost, 1);
+	assert_int_equal(use_of(DISK)->others_reads, 1);
+}
+
+static void back_to_back(void **state)
+{
+	(void)state;
+	/* one goes in the instant the next comes, told in any order; one of no length */
+	SHARE(0, 1000, REQUEST(DISK, ME, 500, 600), REQUEST(DISK, OTHER, 400, 500),
+	      REQUEST(DISK, ME, 450, 450));
+	assert_shares(DISK, 100, 100);
+}
+
+static void many(void **state)
+{
+	(void)state;
+	enum { MANY = 20000 };
+	static struct device_request list[MANY];
+	/* pairs that fill the time: mine for the first half of each 100 ns, both for the second */
+	for (size_t i = 0; i < MANY / 2; i++) {
+		list[2 * i] = REQUEST(DISK, OTHER, i * 100 + 50, i * 100 + 100);
+		list[2 * i + 1] = REQUEST(DISK, ME, i * 100, i * 100 + 100);
+	}
+	share(list, MANY, 0, UINT64_MAX);
+	assert_shares(DISK, UINT64_C(75) * MANY / 2, UINT64_C(25) * MANY / 2);
+}
+
+static int release(void **state)
+{
+	(void)state;
+	array_release(&uses);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing),	cmocka_unit_test(alone),
+		cmocka_unit_test(two_share),	cmocka_unit_test(by_thread_or_process),
+		cmocka_unit_test(straddling),	cmocka_unit_test(still_in_flight),
+		cmocka_unit_test(two_devices),	cmocka_unit_test(writes),
+		cmocka_unit_test(merged),	cmocka_unit_test(lost_completion),
+		cmocka_unit_test(back_to_back), cmocka_unit_test(many),
+	};
+	return cmocka_run_group_tests(tests, NULL, release);
+}
