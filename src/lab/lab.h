@@ -193,7 +193,8 @@ int lab_remove_watch(struct lab *lab, int64_t watch, struct error *err);
 
 /* ---- queries (SUBJECT_QUERY) ---- */
 
-/* What is known when the run begins: all of q but at, plans and events, once after lab_add_run(). */
+/* What is known when the run begins: all of q but at, plans and events, once after lab_add_run().
+ */
 int lab_add_query_run(struct lab *lab, int64_t run, const struct query_run *q, struct error *err);
 /* A Q@C, before its first execution; one that is there keeps its executions and gets these
  * table_bytes. */
@@ -210,7 +211,8 @@ int lab_add_query_execution(struct lab *lab, int64_t run, uint32_t query, uint64
 			    struct error *err);
 /* All of it at once, in one transaction: for imports and tests. */
 int lab_add_query_data(struct lab *lab, int64_t run, const struct query_run *q, struct error *err);
-/* Throws away the executions of a Q@C, and stores the event that is the reason, in one transaction. */
+/* Throws away the executions of a Q@C, and stores the event that is the reason, in one transaction.
+ */
 int lab_restart_query_at(struct lab *lab, int64_t run, const struct query_event *why,
 			 struct error *err);
 /* into is zeroed; released by the caller. EXIT_USAGE when the run is not one of queries. */
