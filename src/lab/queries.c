@@ -248,8 +248,9 @@ static int finish(struct lab *lab, int result, struct error *err)
 
 int lab_add_query_run(struct lab *lab, int64_t run, const struct query_run *q, struct error *err)
 {
-	return lab_begin(lab, storing, err) || finish(lab, insert_run(lab, run, q, err), err) ? -1
-											      : 0;
+	if (lab_begin(lab, storing, err))
+		return -1;
+	return finish(lab, insert_run(lab, run, q, err), err);
 }
 
 static int add_row(struct lab *lab, enum queries_table t, int64_t run, const void *row,
@@ -324,8 +325,8 @@ int lab_add_query_execution(struct lab *lab, int64_t run, uint32_t query, uint64
 static int delete_executions(struct lab *lab, int64_t at, struct error *err)
 {
 	static const char *const steps[] = {
-		"DELETE FROM image WHERE id IN (SELECT 4 * x.raw + k.column1 FROM query_execution x,"
-		" (VALUES (0), (1), (2)) k WHERE x.at = ?)",
+		("DELETE FROM image WHERE id IN (SELECT 4 * x.raw + k.column1 FROM"
+		 " query_execution x, (VALUES (0), (1), (2)) k WHERE x.at = ?)"),
 		/* processes, ledger and trace go with it */
 		"DELETE FROM execution WHERE id IN (SELECT raw FROM query_execution WHERE at = ?)",
 		"DELETE FROM query_execution WHERE at = ?",

@@ -78,6 +78,24 @@ ODD=$'it\'s "q", 100%\n<b>\xff|é'
 	[[ "$("$TARE" list)" == *plain* ]]
 }
 
+@test "list, explain: a run of queries is one" {
+	command -v sqlite3 || skip "needs sqlite3"
+	measure a
+	sqlite3 "$TARE_LAB" "UPDATE run SET kind = 3, planned = 40;
+		INSERT INTO query_run (run, dbms, cpus, queries, cold, imported, io_by_process, planned, time_limit_ns, tick_ns, seed)
+			VALUES (1, 'sqlite', 1, 1, 0, 0, 0, 10, 0, 0, 0);
+		INSERT INTO query_at VALUES (1, 1, 1, 1000, 0);
+		INSERT INTO query_execution (at, execution, measured_ns) VALUES (1, 1, 5), (1, 2, 6), (1, 3, 7)"
+	run "$TARE" list
+	[[ "$output" == *"query 3/40"* ]]
+	"$TARE" list --json | jq -e '.[0] | .kind == "query" and .executions == 3 and .planned == 40 and .mean_et_ns == null'
+	run "$TARE" explain 1
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"'tare query report 1' shows it"* ]]
+	"$TARE" rm 1
+	[ "$(sqlite3 "$TARE_LAB" "SELECT count(*) FROM query_execution")" -eq 0 ]
+}
+
 @test "rename: finds the run and refuses what could not be found again" {
 	measure apple
 	run "$TARE" rename apple pear
