@@ -127,6 +127,40 @@ struct query_run {
 };
 void query_run_release(struct query_run *r);
 
+/* ---- an execution as a row of a table ---- */
+
+/* Numbers in decimal, but for QUERY_HASH: 16 hexadecimal digits. */
+enum query_column_kind {
+	QUERY_FLAG,	/* 0 or 1 */
+	QUERY_NUMBER,	/* from 0 on */
+	QUERY_IDENTITY, /* any 64 bits */
+	QUERY_HASH,
+	QUERY_MOMENT,	/* in ns, CLOCK_REALTIME */
+	QUERY_DURATION, /* in ns; its name ends with _ns */
+};
+
+/* One field of struct query_execution, as the CSV of executions has it, after the columns query and
+ * cardinality. */
+struct query_column {
+	const char *name; /* "query_user_ns" */
+	enum query_column_kind kind;
+	uint8_t bytes;	      /* 4 or 8 */
+	uint8_t absence;      /* how the field says that it is not known; see query.c */
+	uint16_t offset;      /* of the field */
+	uint16_t bits_offset; /* of the bits of what is missing, where it has one there */
+	uint16_t bit;
+};
+#define QUERY_COLUMNS (6 + QUERY_ROLES * (QUERY_MEASURES + 1) + OVERALL_GUEST + 1 + 13)
+extern const struct query_column query_columns[QUERY_COLUMNS];
+
+/* False: it is not known, and *value is 0. */
+bool query_column_get(const struct query_column *c, const struct query_execution *x,
+		      uint64_t *value);
+/* value fits into c->bytes, and into 63 bits but for an identity or a hash. */
+void query_column_set(const struct query_column *c, struct query_execution *x, uint64_t value);
+/* It is not known; where a field cannot say so, it is 0. */
+void query_column_clear(const struct query_column *c, struct query_execution *x);
+
 /* User + system. */
 uint64_t query_cpu_ns(const struct query_execution *x, enum query_role role);
 /* That and what it was blocked for: the protocol's process time. */
