@@ -20,16 +20,16 @@ struct query_view {
 };
 
 struct query_style {
-	int width;	 /* 0: 80 */
+	int width; /* 0: 80 */
 	bool colour, ascii;
-	bool all;	 /* every Q@C and every dropped execution, else the first 20 */
-	bool plans;	 /* plan trees, and their changes with the cardinality */
-	bool model;	 /* the causal model */
-	bool checks;	 /* every sanity check with its counts, also those that did not fire */
+	bool all;    /* every Q@C and every dropped execution, else the first 20 */
+	bool plans;  /* plan trees, and their changes with the cardinality */
+	bool model;  /* the causal model */
+	bool checks; /* every sanity check with its counts, also those that did not fire */
 };
 
 void query_text(const struct query_view *v, const struct query_style *style, struct strbuf *out);
-void query_json(const struct query_view *v, struct strbuf *out);   /* docs/schema/query.schema.json */
+void query_json(const struct query_view *v, struct strbuf *out); /* docs/schema/query.schema.json */
 /* A row per Q@C: the caller renders and frees (CSV, Markdown, ...). */
 struct table *query_table(const struct query_view *v);
 /* A row per execution: the 17 measures and what was dropped by which check. Its CSV is what
