@@ -240,6 +240,33 @@ void ttp_result_release(struct ttp_result *r)
 	*r = (struct ttp_result){ 0 };
 }
 
+bool ttp_time_means(const struct query_run *run, enum ttp_time t)
+{
+	return !run->io_by_process || t == TTP_MEASURED || t == TTP_DEVICE;
+}
+
+bool ttp_has_time(const struct query_run *run, const struct ttp_result *r, enum ttp_time t)
+{
+	size_t asked = 0;
+	if (!ttp_time_means(run, t))
+		return false;
+	for (size_t i = 0; i < r->at_count; i++) {
+		if (r->at_kept ? r->at[i].drop != TTP_KEPT : !r->at[i].kept)
+			continue;
+		if (!r->at[i].times[t].present)
+			return false;
+		asked++;
+	}
+	return asked > 0;
+}
+
+enum ttp_time ttp_best_time(const struct query_run *run, const struct ttp_result *r)
+{
+	return ttp_has_time(run, r, TTP_DEVICE)	   ? TTP_DEVICE
+	       : ttp_has_time(run, r, TTP_BLOCKED) ? TTP_BLOCKED
+						   : TTP_MEASURED;
+}
+
 /* ---- ephemeral processes ---- */
 
 static int by_id(const void *a, const void *b)

@@ -112,6 +112,9 @@ double ttp_io_calc_of(double blkio_p, double iowait, double blkio_query, double 
 		      double blkio_daemon);
 /* Of one execution, in ns; false: it is not known. */
 bool ttp_time_of(const struct query_execution *x, enum ttp_time t, double *ns);
+/* Whether it means anything in this run: what a server does in other threads than the query's is
+ * not in the query's blocked time. */
+bool ttp_time_means(const struct query_run *run, enum ttp_time t);
 
 /* ---- step 5, and all of it ---- */
 
@@ -134,6 +137,12 @@ struct ttp_result {
 void ttp_judge(const struct query_run *run, const struct ttp_options *options,
 	       struct ttp_result *out);
 void ttp_result_release(struct ttp_result *r);
+
+/* Means something and is known of every Q@C that was kept (when none was: of all that have
+ * executions). */
+bool ttp_has_time(const struct query_run *run, const struct ttp_result *r, enum ttp_time t);
+/* The best that it has: device, blocked, measured. */
+enum ttp_time ttp_best_time(const struct query_run *run, const struct ttp_result *r);
 
 /* How a check differs from the paper's in TTP_ADAPTED; NULL: it does not. */
 const char *ttp_form_note(enum ttp_check c);

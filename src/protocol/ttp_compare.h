@@ -16,18 +16,24 @@ struct ttp_pair {
 	uint32_t query;
 	uint64_t cardinality;
 	const struct query_at *base, *other; /* NULL: not there */
-	bool same_plan;
+	bool same_plan; /* or that is not known, or they are of two DBMSs, whose plans all differ */
 	enum ttp_change change;
-	double base_ns, other_ns; /* medians of the time compared */
-	double ratio, low, high;  /* other / base with its 95 % interval; NaN: not known */
+	double base_ns, other_ns; /* medians of the time compared; NaN: not known */
+	/* other / base with its 95 % interval; NaN: not known. A factor of all times (Hodges and
+	 * Lehmann), not quite that of the medians. */
+	double ratio, low, high;
 	double p; /* of equal distributions (Mann-Whitney), corrected over all pairs (Holm) */
 };
 
 struct ttp_comparison {
-	enum ttp_time time;	      /* the best that both runs have: device, blocked, measured */
-	ARRAY(struct ttp_pair) pairs; /* by query, cardinality */
-	size_t plan_changes, slower, faster;
-	double ratio, ratio_low, ratio_high; /* geometric mean over the pairs */
+	enum ttp_time time; /* the best that both runs have: device, blocked, measured */
+	/* By query, cardinality; what was kept in neither run is left out. The query is the base's
+	 * number, or where it has none, the other's. */
+	ARRAY(struct ttp_pair) pairs;
+	size_t compared, plan_changes, slower, faster;
+	/* Geometric mean over the pairs compared, NaN without one. Its 95 % interval is about the
+	 * same queries executed again, not about other queries. */
+	double ratio, ratio_low, ratio_high;
 };
 
 /* Queries are matched by their texts where both runs have them, else by number. */

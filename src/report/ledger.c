@@ -195,6 +195,24 @@ static int compare_sums(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+static void finish_sums(struct ledger_sums *s)
+{
+	xfree(s->slots);
+	s->slots = NULL;
+	if (s->list.count)
+		qsort(s->list.items, s->list.count, sizeof *s->list.items, compare_sums);
+}
+
+void ledger_sums_of_executions(const struct execution *const *executions, size_t count,
+			       struct ledger_sums *out)
+{
+	*out = (struct ledger_sums){ 0 };
+	for (size_t i = 0; i < count; i++)
+		if (executions[i]->ledger.present)
+			add_execution(out, executions[i]);
+	finish_sums(out);
+}
+
 void ledger_sums_of(const struct run_view *view, size_t only, struct ledger_sums *out)
 {
 	*out = (struct ledger_sums){ 0 };
@@ -207,10 +225,7 @@ void ledger_sums_of(const struct run_view *view, size_t only, struct ledger_sums
 		if (x->ledger.present && wanted)
 			add_execution(out, x);
 	}
-	xfree(out->slots);
-	out->slots = NULL;
-	if (out->list.count)
-		qsort(out->list.items, out->list.count, sizeof *out->list.items, compare_sums);
+	finish_sums(out);
 }
 
 void ledger_sums_release(struct ledger_sums *s)

@@ -50,6 +50,9 @@ struct ledger_sums {
 
 /* Over the kept executions with a ledger, or the measured ones, or of the one with this index. */
 void ledger_sums_of(const struct run_view *view, size_t only, struct ledger_sums *out);
+/* Over those of them that have one. */
+void ledger_sums_of_executions(const struct execution *const *executions, size_t count,
+			       struct ledger_sums *out);
 void ledger_sums_release(struct ledger_sums *s);
 
 /* "run 97.1 % · queued 1.9 % postgres · irq 0.6 % timer", at most two lines of so many columns,

@@ -25,10 +25,10 @@ static int compare_pooled(const void *a, const void *b)
 	return (x->value > y->value) - (x->value < y->value);
 }
 
-/* P(U <= u) from the counts of Mann & Whitney 1947 (Ann. Math. Stat. 18, 50-60): the largest of
- * all is either a's, and lies above all j of b, or it is b's:
- * f(i, j, u) = f(i-1, j, u-j) + f(i, j-1, u). */
-static double mann_whitney_below(size_t n_a, size_t n_b, size_t u)
+/* P(U <= u) for every u from the counts of Mann & Whitney 1947 (Ann. Math. Stat. 18, 50-60): the
+ * largest of all is either a's, and lies above all j of b, or it is b's:
+ * f(i, j, u) = f(i-1, j, u-j) + f(i, j-1, u). The caller frees n_a * n_b + 1 of them. */
+static double *mann_whitney_below(size_t n_a, size_t n_b)
 {
 	size_t stride = n_a * n_b + 1;
 	double *f = xcalloc((n_b + 1) * stride, sizeof *f);
@@ -40,14 +40,12 @@ static double mann_whitney_below(size_t n_a, size_t n_b, size_t u)
 			for (size_t k = stride; k-- > 0;)
 				row[k] = (k >= j ? row[k - j] : 0) + before[k];
 		}
-	double below = 0, total = 0;
-	for (size_t k = 0; k < stride; k++) {
-		total += f[n_b * stride + k];
-		if (k <= u)
-			below += f[n_b * stride + k];
-	}
-	xfree(f);
-	return below / total;
+	double total = 0;
+	for (size_t k = 0; k < stride; k++)
+		f[k] = total += f[n_b * stride + k];
+	for (size_t k = 0; k < stride; k++)
+		f[k] /= total;
+	return f;
 }
 
 /* U by mid-ranks; *ties becomes the sum of t^3 - t over groups of t equal numbers. */
@@ -83,7 +81,9 @@ void mann_whitney(const double *a, size_t n_a, const double *b, size_t n_b,
 	out->exact = ties <= 0 && n_a <= EXACT_MAX && n_b <= EXACT_MAX;
 	if (out->exact) {
 		double smaller = fmin(out->u, pairs - out->u);
-		out->p = fmin(1, 2 * mann_whitney_below(n_a, n_b, (size_t)smaller));
+		double *below = mann_whitney_below(n_a, n_b);
+		out->p = fmin(1, 2 * below[(size_t)smaller]);
+		xfree(below);
 		return;
 	}
 	/* Hollander & Wolfe, Nonparametric Statistical Methods, 4.1: variance with ties, and the
@@ -171,6 +171,60 @@ void ratio_of_means(const double *a, size_t n_a, const double *b, size_t n_b, st
 	gsl_sort(ratios, 1, RESAMPLES);
 	out->low = ratios[RESAMPLES / 40];
 	out->high = ratios[RESAMPLES - 1 - RESAMPLES / 40];
+}
+
+/* How many of the smallest pairs are below a 95 % interval. */
+static size_t pairs_below(size_t n_a, size_t n_b)
+{
+	if (n_a <= EXACT_MAX && n_b <= EXACT_MAX) {
+		double *below = mann_whitney_below(n_a, n_b);
+		size_t k = 0;
+		while (below[k] <= 0.025)
+			k++;
+		xfree(below);
+		return k;
+	}
+	double pairs = (double)n_a * (double)n_b;
+	double deviation = sqrt(pairs * (double)(n_a + n_b + 1) / 12);
+	return (size_t)fmax(0, pairs / 2 - gsl_cdf_ugaussian_Pinv(0.975) * deviation);
+}
+
+void ratio_of_shift(const double *a, size_t n_a, const double *b, size_t n_b, struct ratio *out)
+{
+	*out = (struct ratio){ NAN, NAN, NAN };
+	if (!n_a || !n_b)
+		return;
+	if (n_a + n_b > RESAMPLED_MAX) { /* too many pairs; the two estimates are one by then */
+		ratio_of_means(a, n_a, b, n_b, out);
+		return;
+	}
+	/* Hollander & Wolfe, 4.2 and 4.3 */
+	size_t pairs = n_a * n_b, k = pairs_below(n_a, n_b);
+	double *ratios = xmalloc(pairs * sizeof *ratios);
+	for (size_t i = 0; i < n_a; i++)
+		for (size_t j = 0; j < n_b; j++)
+			ratios[i * n_b + j] = b[j] / a[i];
+	gsl_sort(ratios, 1, pairs);
+	out->ratio = sqrt(ratios[(pairs - 1) / 2] * ratios[pairs / 2]);
+	if (k) {
+		out->low = ratios[k - 1];
+		out->high = ratios[pairs - k];
+	}
+	xfree(ratios);
+}
+
+void adjust_p_holm(double *p, size_t n)
+{
+	size_t *order = xmalloc((n ? n : 1) * sizeof *order);
+	double most = 0;
+	if (n)
+		gsl_sort_index(order, p, 1, n);
+	for (size_t rank = 0; rank < n; rank++) {
+		double *at = &p[order[rank]];
+		most = fmax(most, fmin(1, *at * (double)(n - rank)));
+		*at = most;
+	}
+	xfree(order);
 }
 
 void adjust_p(double *p, size_t n)

@@ -27,6 +27,15 @@ struct ratio {
 };
 void ratio_of_means(const double *a, size_t n_a, const double *b, size_t n_b, struct ratio *out);
 
+/* By which factor b is larger than a: Hodges and Lehmann's estimate on logarithms, with the 95 %
+ * interval that belongs to Mann-Whitney's test. Both must be above 0. The interval is NaN where
+ * there are too few of them for any, and all of it when one is empty. */
+void ratio_of_shift(const double *a, size_t n_a, const double *b, size_t n_b, struct ratio *out);
+
+/* Several tests at once: p becomes Holm's adjusted p (1979, Scand. J. Stat. 6, 65-70). That
+ * anything is below alpha then by chance alone has a probability of at most alpha. */
+void adjust_p_holm(double *p, size_t n);
+
 /* Several tests at once: p becomes Benjamini and Hochberg's adjusted p (1995, JRSS B 57, 289-300).
  * Of what is below alpha then, a share of alpha is expected to be there by chance. */
 void adjust_p(double *p, size_t n);

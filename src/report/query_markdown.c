@@ -1,0 +1,189 @@
+/* The report of `tare query` as Markdown, for a repository or an appendix. */
+#include <string.h>
+
+#include "report/query_rows.h"
+
+static void put_table(struct table *t, struct strbuf *out)
+{
+	table_render(t, TABLE_MARKDOWN, NULL, out);
+	table_free(t);
+	strbuf_putc(out, '\n');
+}
+
+/* What Markdown would read as its own. */
+static void put_escaped(const char *text, struct strbuf *out)
+{
+	for (; *text; text++) {
+		if (strchr("\\`*_[]<>|~#&", *text))
+			strbuf_putc(out, '\\');
+		strbuf_putc(out, *text);
+	}
+}
+
+static void put_items(const struct query_view *v, struct strbuf *out)
+{
+	struct query_item items[QUERY_ITEMS];
+	query_items(v, items);
+	strbuf_puts(out, "## What to report\n\n");
+	for (size_t i = 0; i < QUERY_ITEMS; i++) {
+		strbuf_printf(out, "%zu. **%s**: ", i + 1, items[i].name);
+		put_escaped(items[i].text, out);
+		strbuf_putc(out, '\n');
+	}
+	query_items_release(items);
+}
+
+/* Those of the run's own order that people read: a hash is for programs. */
+static void put_times(const struct query_view *v, const struct query_style *style,
+		      struct strbuf *out)
+{
+	static const struct column columns[] = {
+		{ "query", "Query", COLUMN_TEXT },
+		{ "cardinality", "Rows", COLUMN_TEXT, .right = true },
+		{ "plan", "Plan", COLUMN_TEXT },
+		{ "kept", "Kept", COLUMN_COUNT },
+		{ "made", "Made", COLUMN_COUNT },
+		{ "time", "Time", COLUMN_DURATION, .digits = 4 },
+		{ "sigma", "σ", COLUMN_DURATION, .digits = 2 },
+		{ "cpu", "CPU", COLUMN_DURATION, .digits = 3 },
+		{ "io", "I/O", COLUMN_DURATION, .digits = 3 },
+		{ "elapsed", "Elapsed", COLUMN_DURATION, .digits = 3 },
+		{ "calculated", "Time_calc", COLUMN_DURATION, .digits = 3 },
+		{ "dropped", "Dropped by", COLUMN_TEXT },
+	};
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	struct query_rows rows;
+	bool calc = ttp_time_means(v->data, TTP_CALC);
+	query_rows_of(v, &rows);
+	for (size_t i = 0; i < rows.list.count && (style->all || i < 20); i++) {
+		const struct query_row *row = &rows.list.items[i];
+		const struct ttp_figure *times = row->verdict->times;
+		const struct ttp_figure figures[] = { row->cpu, row->io, times[TTP_MEASURED],
+						      times[TTP_CALC] };
+		char text[WORDS], letter[16];
+		query_name(v->data, row->at->query, text);
+		table_add_text(t, text);
+		format_thousands(row->at->cardinality, text);
+		table_add_text(t, row->at->cardinality ? text : NULL);
+		plan_letter(row->plan, letter);
+		table_add_text(t, letter);
+		table_add_count(t, (int64_t)row->verdict->kept);
+		table_add_count(t, (int64_t)row->at->executions.count);
+		if (row->time.present) {
+			table_add_number(t, row->time.median_ns);
+			table_add_number(t, row->time.sigma_ns);
+		} else {
+			table_add_absent(t);
+			table_add_absent(t);
+		}
+		for (size_t k = 0; k < 4; k++)
+			if (figures[k].present && (k < 3 || calc))
+				table_add_number(t, figures[k].median_ns);
+			else
+				table_add_absent(t);
+		table_add_text(t, row->verdict->drop ? ttp_drop_name(row->verdict->drop) : "");
+	}
+	strbuf_printf(out, "\n## Times\n\nTime: %s; median over the executions kept.\n\n",
+		      query_time_meaning(rows.time));
+	put_table(t, out);
+	if (!style->all && rows.list.count > 20)
+		strbuf_printf(out, "And %zu more.\n\n", rows.list.count - 20);
+	query_rows_release(&rows);
+}
+
+static void put_dropped(const struct query_view *v, struct strbuf *out)
+{
+	static const struct column columns[] = {
+		{ "query", "Query", COLUMN_TEXT },
+		{ "execution", "Execution", COLUMN_COUNT },
+		{ "elapsed", "Elapsed", COLUMN_DURATION, .digits = 3 },
+		{ "checks", "Dropped by", COLUMN_TEXT },
+	};
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	const uint32_t *fired = v->result->fired;
+	for (size_t i = 0; i < v->data->at.count; i++) {
+		const struct query_at *at = &v->data->at.items[i];
+		for (size_t k = 0; k < at->executions.count; k++, fired++) {
+			struct strbuf names = { 0 };
+			char place[2 * WORDS];
+			if (!*fired)
+				continue;
+			query_place(v->data, at->query, at->cardinality, place);
+			put_checks(*fired, ", ", &names);
+			table_add_text(t, place);
+			table_add_count(t, at->executions.items[k].number);
+			table_add_number(t, (double)at->executions.items[k].measured_ns);
+			table_add_text(t, strbuf_text(&names));
+			strbuf_release(&names);
+		}
+	}
+	if (!table_rows(t)) {
+		table_free(t);
+		return;
+	}
+	strbuf_puts(out, "## Executions dropped\n\n");
+	put_table(t, out);
+}
+
+static void put_checks_asked(const struct query_view *v, bool all, struct strbuf *out)
+{
+	struct table *t = query_checks_table(v, all);
+	strbuf_puts(out, "## Sanity checks\n\n");
+	if (t)
+		put_table(t, out);
+	else
+		strbuf_puts(out, "None fired.\n\n");
+}
+
+static void put_plans(const struct query_view *v, struct strbuf *out)
+{
+	struct query_rows rows;
+	query_rows_of(v, &rows);
+	strbuf_puts(out, "## Plans\n\n```text");
+	struct strbuf text = { 0 };
+	put_query_plans(v, &rows, &(struct query_style){ .width = 100 }, &text);
+	/* its own heading is the section's; a fence within it would end the block */
+	const char *at = strchr(strbuf_text(&text) + (text.length > 0), '\n');
+	for (; at && *at; at++)
+		strbuf_putc(out, (char)(*at == '`' ? '\'' : *at));
+	strbuf_puts(out, "```\n\n");
+	strbuf_release(&text);
+	query_rows_release(&rows);
+}
+
+static void put_model(const struct query_view *v, struct strbuf *out)
+{
+	struct ttp_correlation found[TTP_RELATIONS];
+	query_model_of(v, found);
+	strbuf_puts(out, "## The causal model\n\n");
+	put_table(query_model_table(found), out);
+	put_model_summary(found, out);
+	strbuf_putc(out, '\n');
+}
+
+void query_markdown(const struct query_view *v, const struct query_style *given, struct strbuf *out)
+{
+	struct query_style style = query_normal_style(given);
+	size_t from = out->length;
+	char server[WORDS];
+	query_server(v->data, server);
+	strbuf_puts(out, "# Query times: ");
+	put_escaped(v->data->experiment_name ? v->data->experiment_name : "queries", out);
+	strbuf_puts(out, " on ");
+	put_escaped(server, out);
+	strbuf_puts(out, "\n\n");
+	struct strbuf paragraphs = { 0 };
+	query_paragraphs(v, &paragraphs);
+	put_escaped(strbuf_text(&paragraphs), out);
+	strbuf_release(&paragraphs);
+	strbuf_putc(out, '\n');
+	put_items(v, out);
+	put_times(v, &style, out);
+	put_dropped(v, out);
+	put_checks_asked(v, style.checks, out);
+	if (style.plans)
+		put_plans(v, out);
+	if (style.model)
+		put_model(v, out);
+	query_finish(&(struct query_style){ 0 }, out, from);
+}

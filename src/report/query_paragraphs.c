@@ -1,0 +1,327 @@
+/* Section 9 of the paper: nine pieces of information, and two paragraphs made of them. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/query_rows.h"
+
+#define MOST_STEAL 0.05 /* that of struct ttp_options */
+
+static void say(sentence_list *list, struct strbuf *text)
+{
+	noise_finish(&(struct noise_style){ 0 }, text, 0);
+	array_push(list, strbuf_detach(text));
+}
+
+static void say_plain(sentence_list *list, const char *text)
+{
+	array_push(list, xstrdup(text));
+}
+
+void sentences_release(sentence_list *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		xfree(s->items[i]);
+	array_release(s);
+}
+
+/* ---- deviations ---- */
+
+/* What was measured otherwise than the paper did, whatever the form of the checks. */
+static void say_conditions(const struct query_view *v, sentence_list *into)
+{
+	const struct query_run *r = v->data;
+	struct strbuf text = { 0 };
+	if (r->imported)
+		say_plain(into, "the executions were measured elsewhere and imported");
+	if (!r->cold && !r->imported)
+		say_plain(into, "caches were warm, not cold");
+	if (r->cpus > 1) {
+		strbuf_printf(&text, "%u CPUs were online, not one", r->cpus);
+		say(into, &text);
+	}
+	if (r->io_by_process)
+		say_plain(into, "this server reads in threads other than the query's, so what "
+				"rests on the query's blocked time (Time_calc, CPU + blocked) is "
+				"refused");
+}
+
+static void say_checks(const struct query_view *v, sentence_list *into)
+{
+	char value[WORDS];
+	struct strbuf text = { 0 };
+	double steal = v->options->most_steal > 0 ? v->options->most_steal : MOST_STEAL;
+	say_plain(into, "times are in ns, not in ticks of 10 ms");
+	format_percent(steal, value);
+	strbuf_printf(&text, "steal time is a violation above %s of the CPUs' time, not above 0",
+		      value);
+	say(into, &text);
+	if (v->options->floor_ns) {
+		format_ns((double)v->options->floor_ns, value);
+		strbuf_printf(&text, "Q@Cs are too short up to %s, not up to 2 ticks", value);
+		say(into, &text);
+	}
+	for (enum ttp_check c = 0; c < TTP_CHECKS; c++)
+		if (ttp_form_note(c)) {
+			strbuf_printf(&text, "check of %s: %s", ttp_check_name(c),
+				      ttp_form_note(c));
+			say(into, &text);
+		}
+}
+
+void query_deviations(const struct query_view *v, sentence_list *into)
+{
+	enum ttp_time best = ttp_best_time(v->data, v->result);
+	say_conditions(v, into);
+	if (best == TTP_DEVICE)
+		say_plain(into, "I/O is the time that devices served the query, measured from "
+				"block events, not blocked time less half of IOWait");
+	else if (best == TTP_BLOCKED)
+		say_plain(into, "I/O is blocked time, of which half of IOWait is not taken off");
+	if (v->options->form == TTP_ADAPTED)
+		say_checks(v, into);
+}
+
+/* ---- the nine items ---- */
+
+static const char *fact(const struct query_view *v, const char *key)
+{
+	const char *value = v->machine ? machine_get(v->machine, key) : NULL;
+	return value && *value ? value : NULL;
+}
+
+static void put_disk(const struct query_view *v, struct strbuf *out)
+{
+	const char *disk = fact(v, "now.directory.disk");
+	char key[WORDS];
+	if (!disk)
+		return;
+	snprintf(key, sizeof key, "disk.%.60s.rotational", disk);
+	const char *rotates = fact(v, key);
+	strbuf_printf(out, "%sdisk %s%s", out->length ? ", " : "", disk,
+		      !rotates		      ? ""
+		      : !strcmp(rotates, "1") ? " (rotating)"
+					      : " (not rotating)");
+}
+
+static void put_hardware(const struct query_view *v, struct strbuf *out)
+{
+	const char *model = fact(v, "cpu.model"), *memory = fact(v, "memory.total_mib");
+	const char *host = fact(v, "system.hypervisor");
+	size_t from = out->length;
+	strbuf_puts(out, model ? model : "");
+	if (v->data->cpus)
+		strbuf_printf(out, "%s%u CPU%s", out->length > from ? ", " : "", v->data->cpus,
+			      v->data->cpus == 1 ? "" : "s");
+	if (memory) {
+		char size[WORDS];
+		text_bytes(strtod(memory, NULL) * 1048576, size, sizeof size);
+		strbuf_printf(out, ", %s of memory", size);
+	}
+	put_disk(v, out);
+	if (host && strcmp(host, "none") != 0)
+		strbuf_printf(out, ", guest of %s", host);
+	if (out->length == from)
+		strbuf_puts(out, "not known");
+}
+
+static void put_system(const struct query_view *v, struct strbuf *out)
+{
+	const char *os = fact(v, "system.os"), *kernel = fact(v, "kernel.release");
+	if (!os && !kernel)
+		strbuf_puts(out, "not known");
+	strbuf_puts(out, os ? os : "");
+	if (kernel)
+		strbuf_printf(out, "%sLinux %s", os ? ", " : "", kernel);
+}
+
+static uint32_t planned(const struct query_view *v)
+{
+	uint32_t most = v->data->planned;
+	for (size_t i = 0; !v->data->planned && i < v->data->at.count; i++)
+		if (v->data->at.items[i].executions.count > most)
+			most = (uint32_t)v->data->at.items[i].executions.count;
+	return most;
+}
+
+static void put_measures(const struct query_view *v, struct strbuf *out)
+{
+	enum ttp_time best = ttp_best_time(v->data, v->result);
+	strbuf_printf(out, "%s (median over executions, with its standard deviation), in ns",
+		      query_time_meaning(best));
+	if (best != TTP_MEASURED)
+		strbuf_puts(out, "; beside it elapsed time");
+	if (ttp_has_time(v->data, v->result, TTP_CALC))
+		strbuf_puts(out, " and TTPv2's Time_calc");
+}
+
+static void put_joined(const sentence_list *list, const char *between, struct strbuf *out)
+{
+	for (size_t i = 0; i < list->count; i++)
+		strbuf_printf(out, "%s%s", i ? between : "", list->items[i]);
+}
+
+static void put_deviations(const struct query_view *v, struct strbuf *out)
+{
+	sentence_list list = { 0 };
+	query_deviations(v, &list);
+	put_joined(&list, "; ", out);
+	if (!list.count)
+		strbuf_puts(out, "none");
+	sentences_release(&list);
+}
+
+/* "steal time in 3 of 120 executions (2.5 %)"; nothing when none fired. */
+static void put_wide(const struct query_view *v, struct strbuf *out)
+{
+	size_t said = 0;
+	for (enum ttp_wide_check c = 0; c < TTP_WIDE_CHECKS; c++) {
+		const struct ttp_count *count = &v->result->wide[c];
+		char text[WORDS];
+		if (!count->fired)
+			continue;
+		format_count(count->fired, count->of, text);
+		strbuf_printf(out, "%s%s (%s %s)", said++ ? ", " : "", ttp_wide_check_name(c), text,
+			      c == TTP_MISSING_QUERY ? "queries"
+			      : c == TTP_UNIQUE_PLAN ? "Q@Cs"
+						     : "executions");
+	}
+}
+
+static double share_of(uint64_t n, uint64_t of)
+{
+	return of ? (double)n / (double)of : 0;
+}
+
+struct shares {
+	char executions[WORDS], at[WORDS], variation[WORDS], strict[WORDS], relaxed[WORDS];
+};
+
+static void shares_of_drops(const struct ttp_result *r, struct shares *out)
+{
+	format_percent(share_of(r->executions - r->executions_kept, r->executions),
+		       out->executions);
+	format_percent(share_of(r->at_count - r->at_kept, r->at_count), out->at);
+	format_percent(share_of(r->post.variation.fired, r->post.variation.of), out->variation);
+	format_percent(share_of(r->post.strict.fired, r->post.strict.of), out->strict);
+	format_percent(share_of(r->post.relaxed.fired, r->post.relaxed.of), out->relaxed);
+}
+
+void query_items(const struct query_view *v, struct query_item out[QUERY_ITEMS])
+{
+	static const char *const names[QUERY_ITEMS] = { "Protocol",
+							"Hardware",
+							"Operating system",
+							"Executions per Q@C",
+							"Resulting measures",
+							"Deviations",
+							"Experiment-wide sanity checks",
+							"Execution and Q@C sanity checks",
+							"Post-sanity checks" };
+	struct strbuf text[QUERY_ITEMS] = { 0 };
+	struct shares s;
+	shares_of_drops(v->result, &s);
+	strbuf_puts(&text[0], "Tucson Timing Protocol Version 2 (TTPv2) [Currim et al. 2016]");
+	if (v->run && v->run->version)
+		strbuf_printf(&text[0], ", by tare %s", v->run->version);
+	put_hardware(v, &text[1]);
+	put_system(v, &text[2]);
+	strbuf_printf(&text[3], "%u", planned(v));
+	put_measures(v, &text[4]);
+	put_deviations(v, &text[5]);
+	put_wide(v, &text[6]);
+	if (!text[6].length)
+		strbuf_puts(&text[6], "no violations");
+	strbuf_printf(&text[7], "%s of the executions and %s of the Q@Cs were dropped",
+		      s.executions, s.at);
+	if (ttp_time_means(v->data, TTP_CALC))
+		strbuf_printf(&text[8],
+			      "excessive variation %s, strict monotonicity %s, relaxed "
+			      "monotonicity %s",
+			      s.variation, s.strict, s.relaxed);
+	else
+		strbuf_puts(&text[8], "refused: they rest on Time_calc");
+	for (size_t i = 0; i < QUERY_ITEMS; i++)
+		out[i] = (struct query_item){ names[i], strbuf_detach(&text[i]) };
+}
+
+void query_items_release(struct query_item items[QUERY_ITEMS])
+{
+	for (size_t i = 0; i < QUERY_ITEMS; i++)
+		xfree(items[i].text);
+}
+
+/* ---- the paragraphs ---- */
+
+static void put_method(const struct query_view *v, struct strbuf *out)
+{
+	const struct query_run *r = v->data;
+	struct query_item items[QUERY_ITEMS];
+	char server[WORDS];
+	sentence_list list = { 0 };
+	query_items(v, items);
+	query_server(r, server);
+	strbuf_printf(out, "Query times were measured with %s of %s", items[0].text, server);
+	if (v->machine && v->machine->facts.count)
+		strbuf_printf(out, " on a machine with %s, running %s", items[1].text,
+			      items[2].text);
+	strbuf_printf(out,
+		      ". Each query was executed %u times%s%s. A query's time is %s: the median of "
+		      "its executions, in ns.",
+		      planned(v),
+		      r->at.count && r->at.items[0].cardinality ? " at each cardinality" : "",
+		      r->imported ? ""
+		      : r->cold	  ? ", each time with cold caches"
+				  : ", with warm caches",
+		      query_time_meaning(ttp_best_time(r, v->result)));
+	query_deviations(v, &list);
+	if (list.count) {
+		strbuf_puts(out, " The protocol was followed with these deviations: ");
+		put_joined(&list, "; ", out);
+		strbuf_putc(out, '.');
+	} else
+		strbuf_puts(out, " The protocol was followed without deviations.");
+	sentences_release(&list);
+	query_items_release(items);
+}
+
+static void put_quality(const struct query_view *v, struct strbuf *out)
+{
+	struct strbuf wide = { 0 };
+	struct query_rows rows;
+	struct shares s;
+	char error[WORDS];
+	shares_of_drops(v->result, &s);
+	put_wide(v, &wide);
+	if (wide.length)
+		strbuf_printf(out, "Sanity checks of the experiment were violated: %s.",
+			      strbuf_text(&wide));
+	else
+		strbuf_puts(out, "The run violated none of the experiment-wide sanity checks.");
+	strbuf_printf(out,
+		      " By their own sanity checks, %s of the query executions and %s of the "
+		      "queries-at-cardinality (Q@Cs) were dropped.",
+		      s.executions, s.at);
+	if (ttp_time_means(v->data, TTP_CALC))
+		strbuf_printf(out,
+			      " Of the Q@Cs kept, %s then varied excessively in calculated time; "
+			      "%s of adjacent pairs violated strict and %s relaxed monotonicity.",
+			      s.variation, s.strict, s.relaxed);
+	query_rows_of(v, &rows);
+	if (isfinite(rows.relative_error)) {
+		format_percent(rows.relative_error, error);
+		strbuf_printf(out, " The mean relative error of a query's time is %s.", error);
+	}
+	query_rows_release(&rows);
+	strbuf_release(&wide);
+}
+
+void query_paragraphs(const struct query_view *v, struct strbuf *out)
+{
+	put_method(v, out);
+	strbuf_puts(out, "\n\n");
+	put_quality(v, out);
+	strbuf_putc(out, '\n');
+}

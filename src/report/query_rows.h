@@ -1,0 +1,105 @@
+/* What the reports of queries have in common: private to report/. */
+#ifndef TARE_REPORT_QUERY_ROWS_H
+#define TARE_REPORT_QUERY_ROWS_H
+
+#include <jansson.h>
+
+#include "report/noise_rows.h" /* format_ns(): three digits, a space that does not break */
+#include "report/query.h"
+
+/* A Q@C with the figures of its kept executions. Borrowed from the view. */
+struct query_row {
+	const struct query_at *at;
+	const struct ttp_at *verdict;
+	const uint32_t *fired; /* by execution, bits of enum ttp_check */
+	int plan;	       /* in the order of plan_letter(); -1: not known */
+	bool plans;	       /* its executions had several */
+	struct ttp_figure time, cpu, io, device, blocked;
+	double read_share; /* mean bytes read, of those of its tables; NaN: not known */
+};
+
+struct query_rows {
+	ARRAY(struct query_row) list; /* as in the run */
+	enum ttp_time time;	      /* the headline: of each row.time and row.io */
+	double relative_error;	      /* mean of sigma / mean of it, of the Q@Cs kept; NaN: none */
+};
+void query_rows_of(const struct query_view *v, struct query_rows *out);
+void query_rows_release(struct query_rows *r);
+
+/* "CPU + device", "CPU + blocked", "elapsed", "TTPv2's Time_calc" */
+const char *query_time_title(enum ttp_time t);
+/* "CPU + own device time", with what it is made of. */
+const char *query_time_meaning(enum ttp_time t);
+
+/* Plans are lettered within each query, as they come from its highest cardinality down: A, B, ...,
+ * Z, AA; "-" for -1. */
+void plan_letter(int plan, char out[16]);
+const struct query_plan *query_plan_of(const struct query_run *r, uint64_t hash); /* or NULL */
+
+/* Its name, or "query 3". */
+void query_name(const struct query_run *r, uint32_t query, char out[WORDS]);
+/* "join at 1,000,000"; without a cardinality the name alone. */
+void query_place(const struct query_run *r, uint32_t query, uint64_t cardinality,
+		 char out[2 * WORDS]);
+void format_thousands(uint64_t n, char out[WORDS]);
+/* "3 h 12 min", "2 min 5 s"; below a minute as format_ns(). */
+void format_span(double ns, char out[WORDS]);
+/* "12 of 120 (10 %)" */
+void format_count(uint64_t n, uint64_t of, char out[WORDS]);
+/* "PostgreSQL 15.8" */
+void query_server(const struct query_run *r, char out[WORDS]);
+/* Names of the checks in bits, with this between them. */
+void put_checks(uint32_t bits, const char *between, struct strbuf *out);
+
+struct query_style query_normal_style(const struct query_style *given);
+/* What was written since `from`: plain spaces, and with style->ascii no µ and no …. */
+void query_finish(const struct query_style *style, struct strbuf *out, size_t from);
+void query_render(struct table *t, const struct query_style *style,
+		  struct strbuf *out); /* and frees it */
+void put_query_text(const char *first, const char *text, const struct query_style *style,
+		    struct strbuf *out);
+/* "  label       text" */
+void put_query_fact(const char *label, const char *text, const struct query_style *style,
+		    struct strbuf *out);
+
+const char *query_change_name(enum ttp_change c); /* "same", "slower", ..., "only_base" */
+
+/* ---- parts of the report ---- */
+
+/* How many of the Q@Cs whose bytes are known read what their tables have (within 3 %), less, more;
+ * and fewer than 1 % of that. */
+struct query_reading {
+	size_t known, whole, less, more, warm;
+};
+struct query_reading query_reading_of(const struct query_rows *rows);
+
+/* Each a sentence, for the paragraph of deviations and the list of them. */
+typedef ARRAY(char *) sentence_list;
+void query_deviations(const struct query_view *v, sentence_list *into);
+void sentences_release(sentence_list *s);
+/* Section 9: nine names and what there is to say. */
+struct query_item {
+	const char *name;
+	char *text;
+};
+#define QUERY_ITEMS 9
+void query_items(const struct query_view *v, struct query_item out[QUERY_ITEMS]);
+void query_items_release(struct query_item items[QUERY_ITEMS]);
+
+/* Trees of plans by query, and how they change with the cardinality. */
+void put_query_plans(const struct query_view *v, const struct query_rows *rows,
+		     const struct query_style *style, struct strbuf *out);
+/* What changes from one plan to the other: "Seq Scan on t → Index Scan using t_a on t". */
+void put_plan_change(const struct query_plan *from, const struct query_plan *to, bool ascii,
+		     struct strbuf *out);
+
+/* Every sanity check that fired, or with all every one; NULL: there is none to show. Columns scope,
+ * check, fired, of, share. */
+struct table *query_checks_table(const struct query_view *v, bool all);
+/* The causal model: a row for each relation. */
+struct table *query_model_table(const struct ttp_correlation found[TTP_RELATIONS]);
+void query_model_of(const struct query_view *v, struct ttp_correlation out[TTP_RELATIONS]);
+/* "40 of 73 as predicted, ..." */
+void put_model_summary(const struct ttp_correlation found[TTP_RELATIONS], struct strbuf *out);
+
+#endif
