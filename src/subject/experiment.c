@@ -1,0 +1,102 @@
+#include "subject/experiment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/options.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "subject/experiment_texts.h"
+
+#define SCALE_LEAST 0.001 /* fewer suppliers than a part has would follow */
+#define SCALE_MOST 1000.0
+
+static void list_release(char **list)
+{
+	for (char **text = list; text && *text; text++)
+		free(*text);
+	free(list);
+}
+
+static void table_release(struct experiment_table *t)
+{
+	for (size_t i = 0; i < t->columns.count; i++) {
+		free(t->columns.items[i].name);
+		list_release(t->columns.items[i].words);
+	}
+	for (size_t i = 0; i < t->indexes.count; i++)
+		free(t->indexes.items[i]);
+	array_release(&t->columns);
+	array_release(&t->indexes);
+	free(t->name);
+}
+
+void experiment_release(struct experiment *e)
+{
+	for (size_t i = 0; i < e->tables.count; i++)
+		table_release(&e->tables.items[i]);
+	for (size_t i = 0; i < e->queries.count; i++) {
+		free(e->queries.items[i].name);
+		free(e->queries.items[i].sql);
+	}
+	array_release(&e->tables);
+	array_release(&e->queries);
+	array_release(&e->cardinalities);
+	list_release(e->settings);
+	list_release(e->server.settings);
+	free(e->server.data);
+	free(e->server.start);
+	free(e->server.stop);
+	free(e->server.user);
+	free(e->name);
+	free(e->text);
+	free(e->url);
+	free(e->dbms);
+	free(e->driver_file);
+	*e = (struct experiment){ 0 };
+}
+
+/* ---- built in ---- */
+
+/* The text with another value in its line "scale: ..."; the caller frees. */
+static char *with_scale(const char *text, double scale)
+{
+	static const char key[] = "\nscale: ";
+	const char *at = strstr(text, key);
+	if (scale == 0 || !at)
+		return xstrdup(text);
+	struct strbuf made = { 0 };
+	at += sizeof key - 1;
+	strbuf_add(&made, text, (size_t)(at - text));
+	strbuf_printf(&made, "%.6g", scale);
+	strbuf_puts(&made, at + strcspn(at, "\n"));
+	return strbuf_detach(&made);
+}
+
+int experiment_builtin(const char *name, double scale, struct experiment *into, struct error *err)
+{
+	size_t i = 0;
+	while (experiment_names[i] && strcmp(experiment_names[i], name) != 0)
+		i++;
+	if (!experiment_names[i]) {
+		char shown[64];
+		const char *near = nearest_word(name, experiment_names);
+		text_display(name, shown, sizeof shown);
+		error_set(err, EXIT_USAGE, "there is no built-in experiment '%s'", shown);
+		if (near)
+			return error_hint(err, "did you mean '%s'?", near);
+		return error_hint(err, "there are quick, onepass and tpch");
+	}
+	if (scale != 0 && !(scale >= SCALE_LEAST && scale <= SCALE_MOST))
+		return error_set(err, EXIT_USAGE, "the scale must be from %g to %g", SCALE_LEAST,
+				 SCALE_MOST);
+	if (scale != 0 && !strstr(experiment_texts[i], "\nscale: "))
+		return error_set(err, EXIT_USAGE, "'%s' has no scale", name);
+	char *text = with_scale(experiment_texts[i], scale);
+	int failed = experiment_parse(text, strlen(text), NULL, into, err);
+	if (failed)
+		error_prefix(err, "%s", name);
+	free(text);
+	return failed;
+}

@@ -1,0 +1,358 @@
+#include "subject/experiment_columns.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "subject/experiment_domain.h"
+
+#define NAME_MOST 48
+#define TEXT_MOST 10000
+#define NUMBER_MOST 1000000000000l /* in millionths it is still an int64_t */
+#define REFERENCES_MOST 8	   /* one after the other */
+
+bool name_is_plain(const char *name)
+{
+	size_t n = strlen(name);
+	if (!n || n > NAME_MOST || isdigit((unsigned char)*name))
+		return false;
+	for (; *name; name++)
+		if (!isascii(*name) || (!isalnum((unsigned char)*name) && *name != '_'))
+			return false;
+	return true;
+}
+
+struct reader {
+	const struct raw_column *raw;
+	const struct tree_node *tree;
+	const char *path; /* of the column */
+	const struct experiment *e;
+	struct experiment_table *t;
+	struct experiment_column *c;
+	struct error *err;
+};
+
+#define fail(r, ...) tree_error((r)->tree, (r)->path, (r)->err, __VA_ARGS__)
+
+static bool given(const struct reader *r, const char *key)
+{
+	return tree_child(tree_find(r->tree, r->path), key) != NULL;
+}
+
+/* The first of the keys (ended by NULL) that is there makes the error. */
+static int not_with(const struct reader *r, const char *const *keys, const char *why)
+{
+	for (; *keys; keys++)
+		if (given(r, *keys))
+			return fail(r, "'%s' means nothing %s", *keys, why);
+	return 0;
+}
+
+/* ---- ranges ---- */
+
+static int read_bound(const struct reader *r, const char *key, const char *text, int64_t *value)
+{
+	char shown[64];
+	long number;
+	int64_t most = r->c->kind == KIND_INTEGER ? INT32_MAX : NUMBER_MOST;
+	text_display(text, shown, sizeof shown);
+	if (r->c->kind == KIND_DATE) {
+		if (!date_parse(text, value))
+			return fail(r, "%s: '%s' is not a date such as 1992-01-31", key, shown);
+		return 0;
+	}
+	if (!integer_parse(text, -most, most, &number))
+		return fail(r, "%s: '%s' is not a whole number from %" PRId64 " to %" PRId64, key,
+			    shown, -most, most);
+	*value = number;
+	return 0;
+}
+
+static int read_range(const struct reader *r)
+{
+	const struct raw_column *raw = r->raw;
+	struct experiment_column *c = r->c;
+	if (raw->from && read_bound(r, "from", raw->from, &c->from))
+		return -1;
+	if (raw->to && read_bound(r, "to", raw->to, &c->to))
+		return -1;
+	if (c->serial) {
+		if (raw->to)
+			return fail(r, "'to' means nothing with serial");
+		c->to = c->from;
+		return 0;
+	}
+	if (raw->from && !raw->to)
+		return fail(r, "'from' needs 'to'");
+	if (c->to < c->from)
+		return fail(r, "'to' is less than 'from'");
+	return 0;
+}
+
+/* Its largest value has to fit. */
+static int check_fits(const struct reader *r)
+{
+	struct column_domain d = column_domain(r->t, r->c);
+	unsigned __int128 most = (unsigned __int128)d.count * (uint64_t)d.step;
+	if (r->c->kind == KIND_INTEGER && most + (uint64_t)(d.base > 0 ? d.base : 0) > INT32_MAX)
+		return fail(r, "its values are too large for an integer: it should be a bigint");
+	if (r->c->kind == KIND_DATE && most + (uint64_t)(d.base > 0 ? d.base : 0) > 2900000)
+		return fail(r, "its dates go beyond the year 9999");
+	if (most > INT64_MAX / 2)
+		return fail(r, "its values are too many");
+	return 0;
+}
+
+/* ---- references ---- */
+
+static size_t find_column(const struct experiment_table *t, const char *name)
+{
+	size_t i = 0;
+	while (i < t->columns.count && strcmp(t->columns.items[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+static const struct experiment_table *find_table(const struct reader *r, const char *name,
+						 size_t length)
+{
+	for (const struct experiment_table *t = r->e->tables.items; t < r->t; t++)
+		if (strlen(t->name) == length && strncmp(t->name, name, length) == 0)
+			return t;
+	return NULL;
+}
+
+static int find_referred(const struct reader *r)
+{
+	const char *text = r->raw->references, *dot = strchr(text, '.');
+	struct experiment_column *c = r->c;
+	char shown[64];
+	text_display(text, shown, sizeof shown);
+	c->of = dot ? find_table(r, text, (size_t)(dot - text)) : r->t;
+	if (!c->of)
+		return fail(r, "there is no table before this one for the reference to '%s'",
+			    shown);
+	if (c->of->varies && dot)
+		return fail(r, "'%s' is of the table that varies: its rows come and go", shown);
+	/* in its own table, this column is not in the list yet: it finds those before it */
+	c->of_column = find_column(c->of, dot ? dot + 1 : text);
+	if (c->of_column == c->of->columns.count) {
+		c->of = NULL;
+		return fail(r, "there is no column '%s' before it to refer to%s", shown,
+			    dot ? "" : "; one of another table is written table.column");
+	}
+	return 0;
+}
+
+static int check_chain(const struct reader *r)
+{
+	int length = 0;
+	for (const struct experiment_column *c = r->c; c->of;
+	     c = &c->of->columns.items[c->of_column])
+		if (++length > REFERENCES_MOST)
+			return fail(r,
+				    "it refers to a column that refers to a column, and so on: "
+				    "at most %d times",
+				    REFERENCES_MOST);
+	return 0;
+}
+
+static int read_reference(const struct reader *r)
+{
+	static const char *const keys[] = { "from", "to", "words", "distinct", "length", NULL };
+	const struct raw_column *raw = r->raw;
+	struct experiment_column *c = r->c;
+	if (not_with(r, keys, "with references: the values are those of the other column") ||
+	    find_referred(r) || check_chain(r))
+		return -1;
+	enum column_kind kind = c->of->columns.items[c->of_column].kind;
+	if (given(r, "type") && c->kind != kind)
+		return fail(r, "'type' is not that of the column it refers to: leave it out");
+	c->kind = kind;
+	if (raw->within && (c->of == r->t || !fraction_parse(raw->within, &c->within)))
+		return fail(r, "'within' must be a share such as 50%%, of another table's rows");
+	if (!raw->add_count)
+		return 0;
+	c->add_from = raw->add[0];
+	c->add_to = raw->add[1];
+	if (c->kind == KIND_TEXT)
+		return fail(r, "'add' means nothing for a text");
+	if (c->add_to < c->add_from || c->add_from < -1000000000 || c->add_to > 1000000000)
+		return fail(r, "'add' must be two numbers [least, most] within 1000000000");
+	return check_fits(r);
+}
+
+/* ---- a column ---- */
+
+static int read_words(const struct reader *r)
+{
+	const struct raw_column *raw = r->raw;
+	struct experiment_column *c = r->c;
+	if (!raw->words_count)
+		return 0;
+	c->words = xcalloc(raw->words_count + 1, sizeof *c->words);
+	for (unsigned i = 0; i < raw->words_count; i++) {
+		c->words[i] = xstrdup(raw->words[i]);
+		if (!*raw->words[i] || (c->length && strlen(raw->words[i]) > c->length))
+			return fail(r, "words[%u] is empty or longer than 'length'", i);
+	}
+	return 0;
+}
+
+static int read_own(const struct reader *r)
+{
+	static const char *const of_texts[] = { "length", "words", NULL };
+	static const char *const of_references[] = { "add", "within", NULL };
+	static const char *const of_numbers[] = { "from", "to", NULL };
+	const struct raw_column *raw = r->raw;
+	struct experiment_column *c = r->c;
+	if (!given(r, "type"))
+		return fail(r, "the key 'type' is missing");
+	if (not_with(r, of_references, "without references"))
+		return -1;
+	if (c->kind == KIND_TEXT ? not_with(r, of_numbers, "for a text")
+				 : not_with(r, of_texts, "for anything but a text"))
+		return -1;
+	c->length = raw->length;
+	if (c->length > TEXT_MOST || (given(r, "length") && !c->length))
+		return fail(r, "'length' must be from 1 to %d", TEXT_MOST);
+	c->distinct = raw->distinct;
+	if (given(r, "distinct") && (!c->distinct || c->distinct > ROWS_MOST))
+		return fail(r, "'distinct' must be from 1 to %" PRIu64, ROWS_MOST);
+	if (read_words(r) || read_range(r))
+		return -1;
+	return check_fits(r);
+}
+
+static int read_nulls(const struct reader *r)
+{
+	const char *text = r->raw->nulls;
+	char shown[64];
+	if (!text)
+		return 0;
+	text_display(text, shown, sizeof shown);
+	if (!fraction_parse(text, &r->c->nulls) || !(r->c->nulls < 1))
+		return fail(r, "nulls: '%s' is not a share such as 5%%", shown);
+	if (r->c->primary && r->c->nulls > 0)
+		return fail(r, "a primary key has no nulls");
+	return 0;
+}
+
+static int read_column(const struct reader *r)
+{
+	const struct raw_column *raw = r->raw;
+	struct experiment_column *c = r->c;
+	c->kind = (enum column_kind)raw->type;
+	c->serial = raw->serial;
+	c->primary = raw->primary;
+	c->index = raw->index;
+	c->repeat = raw->repeat;
+	if (!name_is_plain(raw->name))
+		return fail(r, NAME_RULE, raw->name);
+	for (size_t i = 0; i < r->t->columns.count; i++)
+		if (strcasecmp(r->t->columns.items[i].name, raw->name) == 0)
+			return fail(r, "two columns are called '%s'", raw->name);
+	if (given(r, "repeat") && (!c->repeat || c->repeat > ROWS_MOST))
+		return fail(r, "'repeat' must be from 1 to %" PRIu64, ROWS_MOST);
+	if (raw->references ? read_reference(r) : read_own(r))
+		return -1;
+	return read_nulls(r);
+}
+
+/* ---- a table's columns together ---- */
+
+/* Columns that refer to the same table take the same row of it. */
+static void share_rows(struct experiment_table *t)
+{
+	for (size_t i = 0; i < t->columns.count; i++) {
+		const struct experiment_column *a = &t->columns.items[i];
+		for (size_t k = 0; a->of && a->of != t && k < t->columns.count; k++) {
+			struct experiment_column *b = &t->columns.items[k];
+			if (b->of == a->of && !b->serial && (a->serial || a->repeat > b->repeat)) {
+				b->serial = a->serial;
+				b->repeat = a->repeat;
+			}
+		}
+	}
+}
+
+static bool is_unique(const struct experiment_table *t, const struct experiment_column *c)
+{
+	uint64_t values = c->of ? c->of->rows : c->distinct;
+	bool words = c->words && !c->length;
+	return c->serial && c->repeat <= 1 && (!values || values >= t->rows) && !words;
+}
+
+static int check_primary(const struct raw_table *raw, const struct tree_node *tree,
+			 const char *path, const struct experiment_table *t, struct error *err)
+{
+	size_t count = 0, which = 0;
+	char column[96];
+	for (size_t i = 0; i < t->columns.count; i++)
+		if (t->columns.items[i].primary) {
+			count++;
+			which = i;
+		}
+	if (count != 1 || is_unique(t, &t->columns.items[which]))
+		return 0;
+	snprintf(column, sizeof column, "%s.columns[%zu]", path, which);
+	return tree_error(tree, column, err,
+			  "'%s' is the primary key, but several rows would have one value: "
+			  "it needs 'serial: true'",
+			  raw->columns[which].name);
+}
+
+/* "a,b" -> "a, b", when these are columns. */
+static int read_index(const char *text, const struct tree_node *tree, const char *path,
+		      struct experiment_table *t, struct error *err)
+{
+	struct strbuf columns = { 0 };
+	const char *at = text;
+	int failed = 0;
+	do {
+		char name[NAME_MOST + 2], shown[64];
+		at += strspn(at, " ,");
+		size_t n = strcspn(at, " ,");
+		snprintf(name, sizeof name, "%.*s", (int)(n > NAME_MOST ? NAME_MOST : n), at);
+		text_display(name, shown, sizeof shown);
+		if (n > NAME_MOST || find_column(t, name) == t->columns.count)
+			failed = tree_error(tree, path, err, "there is no column '%s'", shown);
+		strbuf_printf(&columns, "%s%s", columns.length ? ", " : "", name);
+		at += n;
+		at += strspn(at, " ");
+	} while (*at && !failed);
+	array_push(&t->indexes, strbuf_detach(&columns));
+	return failed;
+}
+
+int columns_read(const struct raw_table *raw, const struct tree_node *tree, const char *path,
+		 const struct experiment *e, struct experiment_table *t, struct error *err)
+{
+	char inner[96];
+	array_reserve(&t->columns, raw->columns_count);
+	for (unsigned i = 0; i < raw->columns_count; i++) {
+		struct experiment_column *c = &t->columns.items[i];
+		snprintf(inner, sizeof inner, "%s.columns[%u]", path, i);
+		*c = (struct experiment_column){ .name = xstrdup(raw->columns[i].name) };
+		int failed = read_column(
+			&(struct reader){ &raw->columns[i], tree, inner, e, t, c, err });
+		t->columns.count++;
+		if (failed)
+			return -1;
+	}
+	share_rows(t);
+	if (check_primary(raw, tree, path, t, err))
+		return -1;
+	for (unsigned i = 0; i < raw->indexes_count; i++) {
+		snprintf(inner, sizeof inner, "%s.indexes[%u]", path, i);
+		if (read_index(raw->indexes[i], tree, inner, t, err))
+			return -1;
+	}
+	return 0;
+}

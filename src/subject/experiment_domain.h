@@ -1,0 +1,25 @@
+/* Which values a column has: base + i * step for i from 0 to count - 1, in units of the last digit
+ * that is written (1 of a decimal is 0.01); of texts and words, i itself. Private to the
+ * experiment's files. */
+#ifndef TARE_SUBJECT_EXPERIMENT_DOMAIN_H
+#define TARE_SUBJECT_EXPERIMENT_DOMAIN_H
+
+#include "subject/experiment.h"
+
+struct column_domain {
+	int64_t base, step;
+	uint64_t count;
+	bool again; /* serial: begins again after count */
+};
+
+int64_t column_units(enum column_kind kind); /* in 1 */
+struct column_domain column_domain(const struct experiment_table *t,
+				   const struct experiment_column *c);
+/* Writes such a value of this kind, not a text. out: at least COLUMN_VALUE_MOST bytes. */
+#define COLUMN_VALUE_MOST 32
+void column_write(enum column_kind kind, int64_t value, char *out);
+
+/* Days since 1970 of "1992-01-31"; false: it is no such date. */
+bool date_parse(const char *text, int64_t *days);
+
+#endif

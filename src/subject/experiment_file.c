@@ -1,0 +1,434 @@
+/* From a file's text to an experiment: what the schema lets through is judged here, with the line
+ * of what is wrong. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "subject/experiment.h"
+#include "subject/experiment_columns.h"
+#include "subject/experiment_queries.h"
+#include "subject/experiment_random.h"
+#include "subject/experiment_schema.h"
+
+#define MINUTE_NS 60000000000u
+#define EXECUTIONS_MOST 1000000
+#define CARDINALITIES_MOST 1000
+#define QUERIES_MOST 10000
+#define SQL_FILE_MOST (1 << 20)
+#define SCALE_DIGITS 6
+
+struct reader {
+	const struct raw_experiment *raw;
+	const struct tree_node *tree;
+	const char *relative;
+	struct experiment *e;
+	struct error *err;
+};
+
+#define fail(r, path, ...) tree_error((r)->tree, path, (r)->err, __VA_ARGS__)
+
+static bool given(const struct reader *r, const char *path)
+{
+	return tree_find(r->tree, path) != NULL;
+}
+
+static char *copy(const char *text)
+{
+	return text ? xstrdup(text) : NULL;
+}
+
+static char **copy_list(char *const *texts, unsigned count)
+{
+	if (!count)
+		return NULL;
+	char **list = xcalloc(count + 1, sizeof *list);
+	for (unsigned i = 0; i < count; i++)
+		list[i] = xstrdup(texts[i]);
+	return list;
+}
+
+/* As seen from the experiment's file. */
+static char *path_from(const char *relative, const char *path)
+{
+	struct strbuf full = { 0 };
+	if (!path)
+		return NULL;
+	if (*path != '/' && relative && *relative)
+		strbuf_printf(&full, "%s/", relative);
+	strbuf_puts(&full, path);
+	return strbuf_detach(&full);
+}
+
+/* ---- how it is executed ---- */
+
+static int read_execution(struct reader *r)
+{
+	const struct raw_experiment *raw = r->raw;
+	struct experiment *e = r->e;
+	e->name = xstrdup(raw->name ? raw->name : "experiment");
+	e->scenario = (enum experiment_scenario)raw->scenario;
+	e->order = (enum experiment_order)raw->order;
+	e->cold = raw->cache == 1;
+	e->seed = given(r, "seed") ? raw->seed : 1;
+	e->executions = given(r, "executions") ? raw->executions : 10;
+	if (!e->executions || e->executions > EXECUTIONS_MOST)
+		return fail(r, "executions", "it must be from 1 to %d", EXECUTIONS_MOST);
+	e->time_limit_ns = 20ul * MINUTE_NS;
+	if (raw->time_limit &&
+	    (!duration_parse(raw->time_limit, &e->time_limit_ns) || !e->time_limit_ns)) {
+		char shown[64];
+		text_display(raw->time_limit, shown, sizeof shown);
+		return fail(r, "time_limit", "'%s' is not a time such as 500ms, 30s or 20m", shown);
+	}
+	e->settings = copy_list(raw->settings, raw->settings_count);
+	return 0;
+}
+
+static int check_server(const struct reader *r, const struct raw_server *s)
+{
+	if (s->dbms && strcmp(s->dbms, "postgresql") != 0 && strcmp(s->dbms, "mariadb") != 0 &&
+	    s->data)
+		return fail(r, "server.dbms",
+			    "tare can run postgresql and mariadb from a data directory");
+	if (s->data && (s->start || s->stop))
+		return fail(r, "server", "either data or start and stop, not both");
+	if (!s->data && (!s->start || !s->stop))
+		return fail(r, "server", "it needs data (a directory), or both start and stop");
+	if (s->data && !s->dbms)
+		return fail(r, "server", "the key 'dbms' is missing: postgresql or mariadb");
+	if (s->data && r->raw->url)
+		return fail(r, "url",
+			    "a server with data is reached by its own socket: leave it out");
+	if (!s->data && !r->raw->url)
+		return fail(r, "server",
+			    "a server with start and stop needs the key 'url' beside it");
+	if (!s->data && (s->make || s->user || s->settings_count))
+		return fail(r, "server", "make, user and settings are for a server with data");
+	return 0;
+}
+
+static int read_server(struct reader *r)
+{
+	const struct raw_server *s = r->raw->server;
+	struct experiment *e = r->e;
+	e->url = copy(r->raw->url);
+	e->driver_file = path_from(r->relative, r->raw->driver);
+	if (!s)
+		return 0;
+	e->dbms = copy(s->dbms);
+	e->server =
+		(struct experiment_server){ .data = path_from(r->relative, s->data),
+					    .start = copy(s->start),
+					    .stop = copy(s->stop),
+					    .user = copy(s->user),
+					    .make = s->make,
+					    .settings = copy_list(s->settings, s->settings_count) };
+	return check_server(r, s);
+}
+
+/* ---- cardinalities ---- */
+
+static int read_steps(struct reader *r)
+{
+	const struct raw_steps *s = r->raw->steps;
+	bool ranged = given(r, "cardinalities.from") || given(r, "cardinalities.to");
+	uint64_t from = ranged ? s->from : s->step, to = ranged ? s->to : s->max;
+	if (ranged == given(r, "cardinalities.max"))
+		return fail(r, "cardinalities", "either from, to and step, or max and step");
+	if (!s->step)
+		return fail(r, "cardinalities.step", "it must be at least 1");
+	if (!from || to < from)
+		return fail(r, "cardinalities",
+			    "they go from %" PRIu64 " to %" PRIu64 ": there are none", from, to);
+	if ((to - from) / s->step >= CARDINALITIES_MOST)
+		return fail(r, "cardinalities", "they are more than %d", CARDINALITIES_MOST);
+	for (uint64_t steps = (to - from) / s->step + 1; steps--;)
+		array_push(&r->e->cardinalities, from + steps * s->step);
+	return 0;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static int read_cardinalities(struct reader *r)
+{
+	const struct raw_experiment *raw = r->raw;
+	struct experiment *e = r->e;
+	if (raw->steps && read_steps(r))
+		return -1;
+	for (unsigned i = 0; i < raw->cardinalities_count; i++) {
+		char path[64];
+		snprintf(path, sizeof path, "cardinalities[%u]", i);
+		if (!raw->cardinalities[i])
+			return fail(r, path, "it must be at least 1");
+		for (unsigned k = 0; k < i; k++)
+			if (raw->cardinalities[k] == raw->cardinalities[i])
+				return fail(r, path, "%" PRIu64 " is there already",
+					    raw->cardinalities[i]);
+		array_push(&e->cardinalities, raw->cardinalities[i]);
+	}
+	if (e->cardinalities.count)
+		qsort(e->cardinalities.items, e->cardinalities.count, sizeof(uint64_t), by_size);
+	if (e->cardinalities.count && e->cardinalities.items[0] > ROWS_MOST)
+		return fail(r, "cardinalities", "the largest is over %" PRIu64, ROWS_MOST);
+	return 0;
+}
+
+/* ---- tables ---- */
+
+/* In millionths, so that ratios between tables hold exactly. */
+static int read_scale(struct reader *r, uint64_t *millionths)
+{
+	double scale = 1;
+	if (r->raw->scale &&
+	    (!real_parse(r->raw->scale, &scale) || !(scale >= 0.000001) || scale > 1e6)) {
+		char shown[64];
+		text_display(r->raw->scale, shown, sizeof shown);
+		return fail(r, "scale", "'%s' is not a number from 0.000001 to 1000000", shown);
+	}
+	*millionths = (uint64_t)(scale * 1e6 + 0.5);
+	return 0;
+}
+
+static int read_rows(struct reader *r, const struct raw_table *raw, const char *path,
+		     uint64_t scale, struct experiment_table *t)
+{
+	unsigned __int128 rows = raw->rows;
+	if (raw->varies) {
+		if (given(r, path))
+			return fail(r, path,
+				    "the table that varies has as many rows as the largest "
+				    "cardinality: leave it out");
+		t->rows = r->e->cardinalities.count ? r->e->cardinalities.items[0] : 1;
+		return 0;
+	}
+	if (raw->scales)
+		rows = (rows * scale + 999999) / 1000000;
+	if (!rows || rows > ROWS_MOST)
+		return fail(r, path, "the number of rows must be from 1 to %" PRIu64, ROWS_MOST);
+	t->rows = (uint64_t)rows;
+	return 0;
+}
+
+static int read_table(struct reader *r, unsigned i, uint64_t scale)
+{
+	const struct raw_table *raw = &r->raw->tables[i];
+	struct experiment_table *t = &r->e->tables.items[i];
+	char path[64], rows[72];
+	snprintf(path, sizeof path, "tables[%u]", i);
+	snprintf(rows, sizeof rows, "%s.rows", path);
+	r->e->tables.count++;
+	t->name = xstrdup(raw->name);
+	t->varies = raw->varies;
+	char seed[72];
+	snprintf(seed, sizeof seed, "%s.seed", path);
+	t->seed = given(r, seed) ? raw->seed : draw_key(r->e->seed, raw->name);
+	if (!name_is_plain(raw->name))
+		return fail(r, path, NAME_RULE, raw->name);
+	for (unsigned k = 0; k < i; k++)
+		if (strcasecmp(r->e->tables.items[k].name, raw->name) == 0)
+			return fail(r, path, "two tables are called '%s'", raw->name);
+	if (read_rows(r, raw, rows, scale, t))
+		return -1;
+	return columns_read(raw, r->tree, path, r->e, t, r->err);
+}
+
+static int read_tables(struct reader *r)
+{
+	uint64_t scale = 0;
+	unsigned varying = 0;
+	struct experiment *e = r->e;
+	if (read_scale(r, &scale))
+		return -1;
+	/* none may move later: columns point at them */
+	array_reserve(&e->tables, r->raw->tables_count);
+	if (r->raw->tables_count)
+		memset(e->tables.items, 0, r->raw->tables_count * sizeof *e->tables.items);
+	for (unsigned i = 0; i < r->raw->tables_count; i++) {
+		if (read_table(r, i, scale))
+			return -1;
+		varying += r->raw->tables[i].varies;
+	}
+	if (e->cardinalities.count && varying != 1)
+		return fail(r, "cardinalities",
+			    varying ? "%u tables say 'varies: true', but one alone may"
+				    : "they need a table that says 'varies: true'; %u do",
+			    varying);
+	if (!e->cardinalities.count && varying)
+		return fail(r, "tables", "a table varies, but the key 'cardinalities' is missing");
+	return 0;
+}
+
+/* ---- queries ---- */
+
+/* Without white space around it and semicolons at its end. */
+static char *statement(const char *sql)
+{
+	size_t length = strlen(sql);
+	while (isspace((unsigned char)*sql)) {
+		sql++;
+		length--;
+	}
+	while (length && (isspace((unsigned char)sql[length - 1]) || sql[length - 1] == ';'))
+		length--;
+	return xstrndup(sql, length);
+}
+
+/* Takes the name; NULL: by its number. */
+static int add_query(struct reader *r, char *name, const char *sql, const char *path)
+{
+	struct experiment *e = r->e;
+	char shown[64];
+	if (!name) {
+		snprintf(shown, sizeof shown, "q%zu", e->queries.count + 1);
+		name = xstrdup(shown);
+	}
+	text_display(name, shown, sizeof shown);
+	bool twice = false;
+	for (size_t i = 0; i < e->queries.count; i++)
+		twice |= strcmp(e->queries.items[i].name, name) == 0;
+	array_push(&e->queries, (struct experiment_query){ name, statement(sql) });
+	if (twice)
+		return fail(r, path, "two queries are called '%s'", shown);
+	if (e->queries.count > QUERIES_MOST)
+		return fail(r, path, "there are more than %d queries", QUERIES_MOST);
+	if (!*e->queries.items[e->queries.count - 1].sql)
+		return fail(r, path, "there is no SQL in it");
+	return 0;
+}
+
+static char *name_of_file(const char *path)
+{
+	const char *base = strrchr(path, '/');
+	base = base ? base + 1 : path;
+	size_t length = strlen(base);
+	if (length > 4 && strcmp(base + length - 4, ".sql") == 0)
+		length -= 4;
+	return xstrndup(base, length);
+}
+
+static char *read_sql(const char *path)
+{
+	struct stat st;
+	int fd = file_open_regular(path);
+	char *sql = NULL;
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size <= SQL_FILE_MOST)
+		sql = file_read_from(fd);
+	if (fd >= 0)
+		close(fd);
+	return sql;
+}
+
+static int read_query_file(struct reader *r, const char *file, const char *path)
+{
+	char *full = path_from(r->relative, file), shown[128];
+	char *sql = read_sql(full);
+	int failed;
+	text_display(full, shown, sizeof shown);
+	if (sql)
+		failed = add_query(r, name_of_file(file), sql, path);
+	else
+		failed = fail(r, path, "'%s' cannot be read: it must be a file of at most 1 MiB",
+			      shown);
+	free(full);
+	free(sql);
+	return failed;
+}
+
+static int read_generated(struct reader *r)
+{
+	const struct raw_generate *g = r->raw->generate;
+	struct query_recipe recipe = {
+		.count = g->count,
+		.joins = given(r, "generate.joins") ? g->joins : 3,
+		.selections = given(r, "generate.selections") ? g->selections : 2,
+		.aggregates = 0.75,
+		.seed = given(r, "generate.seed") ? g->seed : r->e->seed,
+	};
+	if (!r->e->tables.count)
+		return fail(r, "generate",
+			    "queries can be generated for tables of this file only: "
+			    "the key 'tables' is missing");
+	if (!g->count || g->count > 1000)
+		return fail(r, "generate.count", "it must be from 1 to 1000");
+	if (recipe.joins > JOINS_MOST)
+		return fail(r, "generate.joins", "it must be from 0 to %d", JOINS_MOST);
+	if (recipe.selections > 10)
+		return fail(r, "generate.selections", "it must be from 0 to 10");
+	if (g->aggregates && strcmp(g->aggregates, "1") == 0)
+		recipe.aggregates = 1;
+	else if (g->aggregates &&
+		 (!fraction_parse(g->aggregates, &recipe.aggregates) || recipe.aggregates > 1))
+		return fail(r, "generate.aggregates", "it must be a share such as 75%%");
+	if (queries_generate(r->e, &recipe, r->err)) {
+		error_prefix(r->err, "line %u: generate", tree_line(r->tree, "generate"));
+		return -1;
+	}
+	return 0;
+}
+
+static int read_queries(struct reader *r)
+{
+	const struct raw_experiment *raw = r->raw;
+	char path[64];
+	for (unsigned i = 0; i < raw->queries_count; i++) {
+		snprintf(path, sizeof path, "queries[%u]", i);
+		if (add_query(r, copy(raw->queries[i].name), raw->queries[i].sql, path))
+			return -1;
+	}
+	for (unsigned i = 0; i < raw->texts_count; i++) {
+		snprintf(path, sizeof path, "queries[%u]", i);
+		if (add_query(r, NULL, raw->texts[i], path))
+			return -1;
+	}
+	for (unsigned i = 0; i < raw->query_files_count; i++) {
+		snprintf(path, sizeof path, "query_files[%u]", i);
+		if (read_query_file(r, raw->query_files[i], path))
+			return -1;
+	}
+	if (raw->generate && read_generated(r))
+		return -1;
+	if (!r->e->queries.count) {
+		fail(r, "", "there are no queries");
+		return error_hint(r->err, "give queries, query_files or generate");
+	}
+	return 0;
+}
+
+int experiment_parse(const char *text, size_t length, const char *relative, struct experiment *into,
+		     struct error *err)
+{
+	struct tree_node tree = { 0 };
+	struct raw_experiment *raw = NULL;
+	struct experiment e = { 0 };
+	if (tree_parse(text, length, &tree, err))
+		return -1;
+	int failed = raw_load(text, length, &tree, &raw, err);
+	if (!failed) {
+		struct reader r = { raw, &tree, relative, &e, err };
+		failed = read_execution(&r) || read_server(&r) || read_cardinalities(&r) ||
+			 read_tables(&r) || read_queries(&r);
+	}
+	raw_free(raw, &tree);
+	tree_release(&tree);
+	e.text = xstrndup(text, length);
+	if (failed)
+		experiment_release(&e);
+	else
+		*into = e;
+	return failed ? -1 : 0;
+}

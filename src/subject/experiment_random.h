@@ -1,0 +1,33 @@
+/* Numbers by seed that are the same for ever: rows and generated queries are made of them, and are
+ * stored only as a seed. splitmix64: Steele, Lea & Flood, "Fast splittable pseudorandom number
+ * generators", OOPSLA 2014. Private to the experiment's files. */
+#ifndef TARE_SUBJECT_EXPERIMENT_RANDOM_H
+#define TARE_SUBJECT_EXPERIMENT_RANDOM_H
+
+#include <stdint.h>
+
+/* The n-th number of the sequence that key begins. */
+static inline uint64_t draw(uint64_t key, uint64_t n)
+{
+	uint64_t z = key + (n + 1) * 0x9e3779b97f4a7c15u;
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+/* 0 to n - 1; the bias is n / 2^64. */
+static inline uint64_t draw_below(uint64_t number, uint64_t n)
+{
+	return (uint64_t)((unsigned __int128)number * n >> 64);
+}
+
+/* A key of its own for what is called so. */
+static inline uint64_t draw_key(uint64_t seed, const char *name)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+	return draw(seed ^ hash, 0);
+}
+
+#endif
