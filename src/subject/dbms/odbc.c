@@ -282,6 +282,15 @@ static int prepare(void *state, const char *sql, struct error *err)
 	return -1;
 }
 
+/* A cancelled statement may be half alive inside the ODBC driver (SQLite's then interrupts those
+ * after it): it is thrown away. */
+static void begin_anew(struct odbc *o)
+{
+	char *sql = xstrdup(o->sql);
+	prepare(o, sql, NULL);
+	xfree(sql);
+}
+
 static int no_statement(struct error *err)
 {
 	return error_set(err, EXIT_USAGE, "there is no prepared statement");
@@ -354,6 +363,8 @@ static int execute(void *state, const struct dbms_wait *wait, struct dbms_execut
 		failed = 0;
 	}
 	o->link.library->SQLFreeStmt(o->statement, SQL_CLOSE);
+	if (end != WORKER_DONE && !o->link.lost)
+		begin_anew(o);
 	if (!failed)
 		*x = q.x;
 	return failed;
