@@ -412,6 +412,8 @@ static void postgresql_works(void **state)
 	char wrong[600];
 	snprintf(wrong, sizeof wrong, "%sX", url); /* another user */
 	assert_int_equal(dbms_open(&other, wrong, NULL, &err), -1);
+	assert_non_null(strstr(err.text, "tareX"));
+	assert_int_equal(err.code, EXIT_ENVIRONMENT); /* its ODBC driver does not tell better */
 	assert_null(other);
 }
 

@@ -83,7 +83,7 @@ static void close_driver(void *state)
 
 static int run(void *state, const char *sql, struct error *err)
 {
-	return odbc_run(&((struct odbc *)state)->link, sql, NULL, NULL, err);
+	return odbc_run(&((struct odbc *)state)->link, sql, NULL, err);
 }
 
 static int run_each(struct odbc *o, const word_list *statements, const char *key, struct error *err)
@@ -130,7 +130,7 @@ static enum dbms_cold own_cold(const void *state)
 static int first_line(struct odbc *o, const char *sql, char **line, struct error *err)
 {
 	struct strbuf text = { 0 };
-	if (odbc_run(&o->link, sql, &text, NULL, err)) {
+	if (odbc_run(&o->link, sql, &text, err)) {
 		strbuf_release(&text);
 		return -1;
 	}
@@ -277,7 +277,7 @@ static int prepare(void *state, const char *sql, struct error *err)
 	if (odbc_good(o->link.library->SQLPrepare(o->statement, odbc_text(copy), SQL_NTS)) &&
 	    odbc_good(o->link.library->SQLNumResultCols(o->statement, &columns)))
 		return 0;
-	odbc_fail(&o->link, SQL_HANDLE_STMT, o->statement, "SQL", NULL, err);
+	odbc_fail(&o->link, SQL_HANDLE_STMT, o->statement, "SQL", err);
 	forget_statement(o);
 	return -1;
 }
@@ -305,11 +305,11 @@ static int plan(void *state, struct query_plan *into, struct error *err)
 	if (!o->file.plan)
 		return plan_of_text("not known", into, err);
 	char *sql = odbc_file_fill(o->file.plan, "{sql}", o->sql);
-	int failed = odbc_run(&o->link, sql, &text, NULL, err);
+	int failed = odbc_run(&o->link, sql, &text, err);
 	xfree(sql);
 	if (!failed && o->file.plan_after) {
 		strbuf_clear(&text);
-		failed = odbc_run(&o->link, o->file.plan_after, &text, NULL, err);
+		failed = odbc_run(&o->link, o->file.plan_after, &text, err);
 	}
 	if (!failed && o->file.drop_numbers && text.text)
 		plan_drop_numbers(text.text);
@@ -355,7 +355,7 @@ static int execute(void *state, const struct dbms_wait *wait, struct dbms_execut
 	enum worker_end end = worker_run(o->worker, query_work, query_cancel, &q, wait);
 	int failed = 0;
 	if (q.rc != SQL_NO_DATA && !odbc_good(q.rc))
-		failed = odbc_fail(&o->link, SQL_HANDLE_STMT, o->statement, "SQL", NULL, err);
+		failed = odbc_fail(&o->link, SQL_HANDLE_STMT, o->statement, "SQL", err);
 	if (end == WORKER_STOPPED)
 		failed = error_set(err, EXIT_INTERRUPTED, "the query was interrupted");
 	if (end == WORKER_LIMIT && q.rc != SQL_NO_DATA && !o->link.lost) {

@@ -1,5 +1,6 @@
 #include "subject/dbms/odbc_call.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -36,18 +37,17 @@ static bool means_lost(struct odbc_link *l, const char *state)
 }
 
 int odbc_fail(struct odbc_link *l, SQLSMALLINT type, SQLHANDLE handle, const char *what,
-	      char *state, struct error *err)
+	      struct error *err)
 {
 	SQLCHAR found[6] = "", text[900] = "";
 	char shown[900];
 	SQLINTEGER native;
 	SQLSMALLINT length;
-	if (!odbc_good(l->library->SQLGetDiagRec(type, handle, 1, found, &native, text, sizeof text,
-						 &length)))
-		strcpy((char *)text, "failed without saying why");
-	if (state)
-		memcpy(state, found, sizeof found);
-	text_display((const char *)text, shown, sizeof shown);
+	bool said = odbc_good(l->library->SQLGetDiagRec(type, handle, 1, found, &native, text,
+							sizeof text, &length));
+	for (size_t end = strlen((char *)text); end && isspace(text[end - 1]);)
+		text[--end] = '\0';
+	text_display(said ? (const char *)text : "failed without saying why", shown, sizeof shown);
 	bool was_connected = type == SQL_HANDLE_STMT;
 	l->lost = l->lost || (was_connected && means_lost(l, (const char *)found));
 	error_set(err, l->lost ? EXIT_SUBJECT : code_of((const char *)found), "%s: %s%s%s%s", what,
@@ -66,7 +66,7 @@ static int make_environment(struct odbc_link *l, struct error *err)
 	const struct odbc_library *odbc = l->library;
 	if (!odbc_good(odbc->SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, &l->environment)) ||
 	    !odbc_good(odbc->SQLSetEnvAttr(l->environment, SQL_ATTR_ODBC_VERSION,
-					   (SQLPOINTER)(uintptr_t)SQL_OV_ODBC3, 0)) ||
+					   odbc_value(SQL_OV_ODBC3), 0)) ||
 	    !odbc_good(odbc->SQLAllocHandle(SQL_HANDLE_DBC, l->environment, &l->connection)))
 		return error_set(err, EXIT_ENVIRONMENT, "ODBC: no environment can be made");
 	return 0;
@@ -79,13 +79,13 @@ int odbc_link_open(struct odbc_link *l, const char *text, struct error *err)
 		odbc_link_close(l);
 		return -1;
 	}
-	l->library->SQLSetConnectAttr(l->connection, SQL_ATTR_LOGIN_TIMEOUT,
-				      (SQLPOINTER)(uintptr_t)LOGIN_S, 0);
+	l->library->SQLSetConnectAttr(l->connection, SQL_ATTR_LOGIN_TIMEOUT, odbc_value(LOGIN_S),
+				      0);
 	SQLRETURN rc = l->library->SQLDriverConnect(l->connection, NULL, odbc_text(text), SQL_NTS,
 						    NULL, 0, NULL, SQL_DRIVER_NOPROMPT);
 	if (odbc_good(rc))
 		return 0;
-	odbc_fail(l, SQL_HANDLE_DBC, l->connection, "ODBC: cannot connect", NULL, err);
+	odbc_fail(l, SQL_HANDLE_DBC, l->connection, "ODBC: cannot connect", err);
 	l->library->SQLFreeHandle(SQL_HANDLE_DBC, l->connection);
 	l->connection = NULL;
 	odbc_link_close(l);
@@ -115,7 +115,7 @@ SQLHSTMT odbc_statement(struct odbc_link *l, struct error *err)
 	}
 	if (odbc_good(l->library->SQLAllocHandle(SQL_HANDLE_STMT, l->connection, &statement)))
 		return statement;
-	odbc_fail(l, SQL_HANDLE_DBC, l->connection, "ODBC", NULL, err);
+	odbc_fail(l, SQL_HANDLE_DBC, l->connection, "ODBC", err);
 	return NULL;
 }
 
@@ -188,8 +188,7 @@ SQLRETURN odbc_fetch_all(struct odbc_link *l, SQLHSTMT statement, atomic_bool *s
 	return rc;
 }
 
-int odbc_run(struct odbc_link *l, const char *sql, struct strbuf *text, char *state,
-	     struct error *err)
+int odbc_run(struct odbc_link *l, const char *sql, struct strbuf *text, struct error *err)
 {
 	uint64_t rows = 0;
 	SQLHSTMT statement = odbc_statement(l, err);
@@ -199,8 +198,7 @@ int odbc_run(struct odbc_link *l, const char *sql, struct strbuf *text, char *st
 	if (odbc_good(rc))
 		rc = odbc_fetch_all(l, statement, NULL, &rows, text);
 	/* SQL_NO_DATA: also of a statement that changed no row */
-	int failed =
-		rc == SQL_NO_DATA ? 0 : odbc_fail(l, SQL_HANDLE_STMT, statement, "SQL", state, err);
+	int failed = rc == SQL_NO_DATA ? 0 : odbc_fail(l, SQL_HANDLE_STMT, statement, "SQL", err);
 	odbc_statement_free(l, statement);
 	return failed;
 }

@@ -21,6 +21,12 @@ static inline SQLCHAR *odbc_text(const char *text)
 	return (SQLCHAR *)(uintptr_t)text;
 }
 
+/* ODBC takes the values of attributes as pointers. */
+static inline SQLPOINTER odbc_value(uintptr_t value)
+{
+	return (SQLPOINTER)value; /* NOLINT(performance-no-int-to-ptr) */
+}
+
 struct odbc_link {
 	const struct odbc_library *library;
 	SQLHENV environment;
@@ -32,9 +38,9 @@ int odbc_link_open(struct odbc_link *l, const char *text, struct error *err);
 void odbc_link_close(struct odbc_link *l);
 
 /* What the driver says of a call that failed: its text, and an exit code by its SQLSTATE. `what` is
- * put before it; `state` (6 bytes) may be NULL. Says also whether the connection is lost. */
+ * put before it. Says also whether the connection is lost. */
 int odbc_fail(struct odbc_link *l, SQLSMALLINT type, SQLHANDLE handle, const char *what,
-	      char *state, struct error *err);
+	      struct error *err);
 
 /* NULL: failed. */
 SQLHSTMT odbc_statement(struct odbc_link *l, struct error *err);
@@ -46,8 +52,7 @@ void odbc_statement_free(struct odbc_link *l, SQLHSTMT statement);
 SQLRETURN odbc_fetch_all(struct odbc_link *l, SQLHSTMT statement, atomic_bool *stop, uint64_t *rows,
 			 struct strbuf *text);
 
-/* Executes a statement; its rows into text, where that is not NULL. state: as in odbc_fail(). */
-int odbc_run(struct odbc_link *l, const char *sql, struct strbuf *text, char *state,
-	     struct error *err);
+/* Executes a statement; its rows into text, where that is not NULL. */
+int odbc_run(struct odbc_link *l, const char *sql, struct strbuf *text, struct error *err);
 
 #endif

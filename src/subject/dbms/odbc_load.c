@@ -14,7 +14,7 @@ static SQLHSTMT prepare_insert(struct odbc_link *l, const char *table, size_t co
 		strbuf_puts(&sql, i ? ", ?" : "?");
 	strbuf_putc(&sql, ')');
 	if (insert && !odbc_good(l->library->SQLPrepare(insert, odbc_text(sql.text), SQL_NTS))) {
-		odbc_fail(l, SQL_HANDLE_STMT, insert, "SQL", NULL, err);
+		odbc_fail(l, SQL_HANDLE_STMT, insert, "SQL", err);
 		odbc_statement_free(l, insert);
 		insert = NULL;
 	}
@@ -66,7 +66,7 @@ static int insert_all(struct odbc_link *l, SQLHSTMT insert, size_t columns, dbms
 	parameter_types(l, insert, columns, types);
 	while (odbc_good(rc) && next(context, values))
 		rc = insert_row(l, insert, columns, types, values);
-	int failed = odbc_good(rc) ? 0 : odbc_fail(l, SQL_HANDLE_STMT, insert, "SQL", NULL, err);
+	int failed = odbc_good(rc) ? 0 : odbc_fail(l, SQL_HANDLE_STMT, insert, "SQL", err);
 	xfree(types);
 	xfree(values);
 	return failed;
@@ -75,7 +75,7 @@ static int insert_all(struct odbc_link *l, SQLHSTMT insert, size_t columns, dbms
 static void set_autocommit(struct odbc_link *l, bool on)
 {
 	uintptr_t value = on ? SQL_AUTOCOMMIT_ON : SQL_AUTOCOMMIT_OFF;
-	l->library->SQLSetConnectAttr(l->connection, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)value,
+	l->library->SQLSetConnectAttr(l->connection, SQL_ATTR_AUTOCOMMIT, odbc_value(value),
 				      SQL_IS_UINTEGER);
 }
 
@@ -90,7 +90,7 @@ int odbc_load(struct odbc_link *l, const char *table, size_t columns, dbms_row_f
 	int failed = !insert || insert_all(l, insert, columns, next, context, err);
 	odbc_statement_free(l, insert);
 	if (!failed && !odbc_good(odbc->SQLEndTran(SQL_HANDLE_DBC, l->connection, SQL_COMMIT)))
-		failed = odbc_fail(l, SQL_HANDLE_DBC, l->connection, "SQL", NULL, err);
+		failed = odbc_fail(l, SQL_HANDLE_DBC, l->connection, "SQL", err);
 	if (failed)
 		odbc->SQLEndTran(SQL_HANDLE_DBC, l->connection, SQL_ROLLBACK);
 	set_autocommit(l, true);
