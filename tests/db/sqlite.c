@@ -184,7 +184,8 @@ static void rows_are_not_kept(void **state)
 	assert_int_equal(fscanf(file, "%*d %ld", &after), 1);
 	fclose(file);
 	assert_int_equal(x.rows, 300000);
-	assert_true((after - before) * pages < 4 << 20);
+	if (!getenv("TARE_TEST_SANITIZED")) /* which keeps what is freed for a while */
+		assert_true((after - before) * pages < 4 << 20);
 }
 
 static void bad_statements_are_refused(void **state)
@@ -425,6 +426,14 @@ static void bad_files_are_refused(void **state)
 	assert_int_equal(err.code, EXIT_USAGE);
 	snprintf(at, sizeof at, "sqlite:%s", directory);
 	assert_int_equal(dbms_open(&other, at, NULL, &err), -1);
+	if (!geteuid()) { /* the directory is root's */
+		assert_int_equal(seteuid(65534), 0);
+		int refused = dbms_open(&other, url, NULL, &err);
+		assert_int_equal(seteuid(0), 0);
+		assert_int_equal(refused, -1);
+		assert_int_equal(err.code, EXIT_USAGE);
+		assert_non_null(strstr(err.text, "x.db: Permission denied"));
+	}
 	assert_int_equal(dbms_open(&other, "sqlite:", NULL, &err), -1);
 	assert_int_equal(err.code, EXIT_USAGE);
 	static const char *const settings[] = { "PRAGMA cache_size = 10", "no setting", NULL };

@@ -229,7 +229,7 @@ size_t dbms_workers(const struct dbms *d, const pid_t **pids)
 
 enum dbms_cold dbms_cold(const struct dbms *d)
 {
-	return d->driver->cold;
+	return d->driver->own_cold ? d->driver->own_cold(d->state) : d->driver->cold;
 }
 
 int dbms_forget(struct dbms *d, struct error *err)

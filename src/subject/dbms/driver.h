@@ -9,6 +9,7 @@ struct dbms_driver {
 	const char *name;
 	const char *const *schemes; /* of URLs, without the colon; ended by NULL */
 	enum dbms_cold cold;
+	enum dbms_cold (*own_cold)(const void *state); /* NULL: cold */
 	int (*open)(void **state, const char *url, const struct dbms_options *o, struct error *err);
 	void (*close)(void *state);
 	const char *(*own_name)(const void *state); /* NULL: name */

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/array.h"
 #include "subject/dbms/plan.h"
 
 struct span {
@@ -167,26 +167,25 @@ static json_t *node_of(const char *detail)
 int plan_of_sqlite(const struct sqlite_plan_row *rows, size_t count, struct query_plan *into,
 		   struct error *err)
 {
-	ARRAY(json_t *) nodes = { 0 }; /* by row; the tree holds them */
+	json_t **nodes = xcalloc(count + 1, sizeof(void *)); /* by row; the tree holds them */
 	json_t *root = plan_node("QUERY PLAN", strlen("QUERY PLAN"));
 	for (size_t i = 0; i < count; i++) {
 		json_t *parent = rows[i].parent ? NULL : root;
 		for (size_t j = i; !parent && j-- > 0;)
 			if (rows[j].id == rows[i].parent)
-				parent = nodes.items[j];
+				parent = nodes[j];
 		if (!parent) {
-			array_release(&nodes);
+			xfree(nodes);
 			json_decref(root);
 			return error_set(
 				err, EXIT_ENVIRONMENT,
 				"SQLite's plan is not understood: row %d is beneath row %d, which is not there",
 				rows[i].id, rows[i].parent);
 		}
-		json_t *node = node_of(rows[i].detail);
-		plan_adopt(parent, node);
-		array_push(&nodes, node);
+		nodes[i] = node_of(rows[i].detail);
+		plan_adopt(parent, nodes[i]);
 	}
-	array_release(&nodes);
+	xfree(nodes);
 	plan_seal(root, into);
 	return 0;
 }
