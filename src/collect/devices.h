@@ -27,21 +27,27 @@ void devices_end(struct devices *d, uint64_t end_ns);
 
 /* Whose requests these are. */
 struct devices_owner {
-	const pid_t *tids;  /* threads */
+	const pid_t *tids; /* threads */
 	size_t tid_count;
 	const pid_t *tgids; /* processes */
 	size_t tgid_count;
 };
 struct device_use {
 	uint32_t device; /* as in record/ledger.h's devices: major << 20 | minor */
-	uint64_t own_ns, others_ns; /* integral of own (others') requests in flight / all in flight */
-	uint64_t busy_ns;	    /* any in flight */
+	uint64_t own_ns,
+		others_ns; /* integral of own (others') requests in flight / all in flight */
+	uint64_t busy_ns;  /* any in flight */
 	uint64_t own_reads, own_writes, others_reads, others_writes; /* requests */
 	uint64_t own_read_bytes, own_write_bytes, others_read_bytes, others_write_bytes;
+	/* of all, those whose end the kernel did not tell: taken to last as long as the others did
+	 */
+	uint64_t untold;
 };
 typedef ARRAY(struct device_use) device_use_list;
-/* Between the two instants (CLOCK_MONOTONIC), by device; a device is the one that serves, not a
- * loop or dm above it counted twice (say in a comment how). lost: requests that nobody knows of. */
+/* Between the two instants (CLOCK_MONOTONIC), by device; a request counts when it was in flight
+ * within. It counts on the device it was submitted to, for whom submitted it: what a loop device's
+ * worker then does on the disk below is not the owner's, so nothing counts twice (decision 021).
+ * lost: requests that nobody knows of. */
 void devices_share(const struct devices *d, uint64_t begin_ns, uint64_t end_ns,
 		   const struct devices_owner *owner, device_use_list *into, uint64_t *lost);
 

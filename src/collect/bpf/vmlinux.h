@@ -159,6 +159,7 @@ struct request {
 	unsigned int cmd_flags;
 	unsigned int __data_len;
 	u64 start_time_ns;
+	atomic_t ref;
 };
 
 struct request___before_5_16 {
