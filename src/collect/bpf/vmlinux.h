@@ -206,7 +206,7 @@ struct task_struct {
 	struct css_set *cgroups;
 	struct task_delay_info *delays;
 	struct files_struct *files;
-	int on_rq;
+	int on_rq, on_cpu;
 	unsigned int in_iowait : 1;
 	bool throttled; /* since 6.18 */
 };
