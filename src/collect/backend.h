@@ -21,6 +21,9 @@ struct backend_ops {
 	int (*snapshot)(void *state, struct image *image, struct error *err);
 	void (*arm)(void *state);
 	int (*adopt)(void *state, pid_t root, struct error *err);
+	/* Flags of the thread and the process themselves are set by collect.c. */
+	int (*arm_running)(void *state, const struct collector_running *who, struct error *err);
+	void (*disarm)(void *state);
 	int (*fd)(void *state);
 	void (*drain)(void *state);
 	uint64_t (*root_end_ns)(void *state);

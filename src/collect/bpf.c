@@ -27,6 +27,7 @@ struct bpf_state {
 	struct ring_buffer *ring;
 	struct image exits;
 	struct ledger_keeper *keeper; /* NULL: no ledger is kept */
+	bool running;		      /* the subject was there before */
 };
 
 static int on_exit_record(void *context, void *data, size_t size)
@@ -46,6 +47,7 @@ static int load(struct bpf_state *s, struct error *err)
 	s->skel->rodata->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	s->skel->rodata->self_tgid = getpid();
 	s->skel->rodata->ring_half = bpf_map__max_entries(s->skel->maps.exits) / 2;
+	bpf_program__set_autoattach(s->skel->progs.enlist, false);
 	int failed = tasks_bpf__load(s->skel);
 	if (failed)
 		return error_set(err, EXIT_ENVIRONMENT, "the kernel refused the BPF programs: %s",
@@ -138,21 +140,58 @@ static void forget_members(struct bpf_state *s)
 	__atomic_store_n(&s->skel->bss->live_members, 0, __ATOMIC_SEQ_CST);
 }
 
-static void bpf_arm(void *state)
+static void reset(struct bpf_state *s)
 {
-	struct bpf_state *s = state;
 	ring_buffer__consume(s->ring);
 	s->exits.count = 0;
 	forget_members(s);
 	struct tasks_bpf__bss *b = s->skel->bss;
-	b->root_tgid = 0;
+	b->root_tgid = b->maker_tgid = b->enlisted_tgid = 0;
 	b->root_end_ns = 0;
 	b->lost = b->lost_members = 0;
 	memset(&b->totals, 0, sizeof b->totals);
+	s->running = false;
+}
+
+static void bpf_arm(void *state)
+{
+	struct bpf_state *s = state;
+	struct tasks_bpf__bss *b = s->skel->bss;
+	reset(s);
 	if (s->keeper)
 		ledger_keeper_arm(s->keeper);
 	__atomic_store_n(&b->armed, 1, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&b->active, 1, __ATOMIC_SEQ_CST);
+}
+
+/* The thread alone needs nothing here: its records are known by its id. */
+static int bpf_arm_running(void *state, const struct collector_running *who, struct error *err)
+{
+	struct bpf_state *s = state;
+	struct tasks_bpf__bss *b = s->skel->bss;
+	int failed = 0;
+	reset(s);
+	s->running = true;
+	b->maker_tgid = who->maker;
+	b->enlisted_tgid = who->process;
+	__atomic_store_n(&b->active, 1, __ATOMIC_SEQ_CST);
+	if (who->process && kernel_visit_tasks(s->skel->progs.enlist, 0, who->process))
+		failed = error_set(err, EXIT_ENVIRONMENT, "cannot read the tasks: %s",
+				   strerror(errno));
+	else if (who->process && !has_members(s))
+		failed = error_set(err, EXIT_SUBJECT, "process %d is gone", (int)who->process);
+	else if (s->keeper)
+		failed = ledger_keeper_arm_running(s->keeper, who->thread, who->process, err);
+	if (failed)
+		__atomic_store_n(&b->active, 0, __ATOMIC_SEQ_CST);
+	return failed;
+}
+
+static void bpf_disarm(void *state)
+{
+	struct bpf_state *s = state;
+	if (s->keeper)
+		ledger_keeper_stop(s->keeper);
 }
 
 static int bpf_adopt(void *state, pid_t root, struct error *err)
@@ -206,7 +245,7 @@ static void bpf_members(void *state, pid_list *pids)
 static void add_living(struct bpf_state *s, struct totals *totals)
 {
 	struct image now = { 0 };
-	if (!has_members(s) || bpf_snapshot(s, &now, NULL) != 0)
+	if (s->running || !has_members(s) || bpf_snapshot(s, &now, NULL) != 0)
 		return;
 	for (size_t i = 0; i < now.count; i++)
 		if (now.tasks[i].flags & TASK_IS_SUBJECT)
@@ -313,6 +352,8 @@ const struct backend_ops bpf_backend = {
 	.snapshot = bpf_snapshot,
 	.arm = bpf_arm,
 	.adopt = bpf_adopt,
+	.arm_running = bpf_arm_running,
+	.disarm = bpf_disarm,
 	.fd = bpf_fd,
 	.drain = bpf_drain,
 	.root_end_ns = bpf_root_end_ns,

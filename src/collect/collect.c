@@ -12,6 +12,7 @@ struct collector {
 	const struct backend_ops *ops;
 	void *state;
 	char *not_seen;
+	struct collector_running running; /* all 0: the subject is a command */
 };
 
 /* NULL: not in this build. */
@@ -113,13 +114,28 @@ const char *collector_not_seen(const struct collector *c)
 	return c->not_seen;
 }
 
+/* It may be a thread of tare itself: whatever is the subject is nothing else. */
+static void flag_running(const struct collector_running *who, struct image *image)
+{
+	for (size_t i = 0; i < image->count; i++) {
+		struct task_record *t = &image->tasks[i];
+		if ((who->thread && t->tid == who->thread) ||
+		    (who->process && t->tgid == who->process))
+			t->flags = (t->flags & ~(uint32_t)TASK_IS_SELF) | TASK_IS_SUBJECT;
+	}
+}
+
 int collector_snapshot(struct collector *c, struct image *image, struct error *err)
 {
-	return c->ops->snapshot(c->state, image, err);
+	if (c->ops->snapshot(c->state, image, err))
+		return -1;
+	flag_running(&c->running, image);
+	return 0;
 }
 
 void collector_arm(struct collector *c)
 {
+	c->running = (struct collector_running){ 0 };
 	if (c->ops->arm)
 		c->ops->arm(c->state);
 }
@@ -127,6 +143,31 @@ void collector_arm(struct collector *c)
 int collector_adopt(struct collector *c, pid_t root, struct error *err)
 {
 	return c->ops->adopt ? c->ops->adopt(c->state, root, err) : 0;
+}
+
+static bool is_there(pid_t id)
+{
+	char path[48];
+	snprintf(path, sizeof path, "/proc/%d", (int)id);
+	return access(path, F_OK) == 0;
+}
+
+int collector_arm_running(struct collector *c, const struct collector_running *who,
+			  struct error *err)
+{
+	const pid_t ids[] = { who->thread, who->process, who->maker };
+	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+		if (ids[i] && !is_there(ids[i]))
+			return error_set(err, EXIT_SUBJECT, "there is no process or thread %d",
+					 (int)ids[i]);
+	c->running = *who;
+	return c->ops->arm_running(c->state, who, err);
+}
+
+void collector_disarm(struct collector *c)
+{
+	if (c->ops->disarm)
+		c->ops->disarm(c->state);
 }
 
 int collector_fd(const struct collector *c)
@@ -161,6 +202,9 @@ void collector_finish(struct collector *c, const struct totals *base, struct ima
 		      struct totals *totals, uint64_t *lost)
 {
 	c->ops->finish(c->state, base, exits, totals, lost);
+	flag_running(&c->running, exits);
+	if (c->running.thread || c->running.process || c->running.maker)
+		*totals = (struct totals){ 0 };
 }
 
 void collector_probe(enum backend backend, bool *built, bool *usable, char why[256])

@@ -78,29 +78,54 @@ static void sweep(const struct edge *edges, size_t count, struct device_use *u)
 	u->others_ns = u->busy_ns - u->own_ns;
 }
 
+struct requests {
+	const struct device_request *items;
+	size_t count;
+};
+
+/* How long one like this takes, by those whose end was told; 0 when there are none. */
+static uint64_t usual_ns(const struct requests *all, const struct device_request *like)
+{
+	uint64_t sum = 0, count = 0, skipped = DEVICE_MERGED | DEVICE_UNTOLD;
+	for (size_t i = 0; i < all->count; i++) {
+		const struct device_request *r = &all->items[i];
+		if (r->device != like->device || (r->flags ^ like->flags) & DEVICE_WRITE ||
+		    r->flags & skipped || r->end_ns == DEVICE_IN_FLIGHT)
+			continue;
+		sum += r->end_ns - r->begin_ns;
+		count++;
+	}
+	return count ? sum / count : 0;
+}
+
+static uint64_t end_of(const struct device_request *r, const struct requests *all)
+{
+	if (!(r->flags & DEVICE_UNTOLD))
+		return r->end_ns;
+	uint64_t likely = r->begin_ns + usual_ns(all, r);
+	return likely < r->end_ns ? likely : r->end_ns;
+}
+
 void device_requests_share(const struct device_request *requests, size_t count, uint64_t begin_ns,
 			   uint64_t end_ns, const struct devices_owner *owner,
-			   device_use_list *into, uint64_t *lost)
+			   device_use_list *into)
 {
+	const struct requests all = { requests, count };
 	edge_list edges = { 0 };
 	into->count = 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct device_request *r = &requests[i];
-		bool known = r->end_ns != DEVICE_END_UNKNOWN;
-		bool within = r->begin_ns < end_ns &&
-			      (known ? r->end_ns : r->begin_ns + 1) > begin_ns;
-		if (!within)
+		uint64_t until = end_of(r, &all);
+		if (r->begin_ns >= end_ns || until <= begin_ns)
 			continue;
 		bool own = is_own(r, owner);
-		count_request(use_of(into, r->device), r, own);
-		if (!known) {
-			++*lost;
-			continue;
-		}
+		struct device_use *u = use_of(into, r->device);
+		count_request(u, r, own);
+		u->untold += (r->flags & DEVICE_UNTOLD) != 0;
 		uint64_t from = r->begin_ns > begin_ns ? r->begin_ns : begin_ns;
-		uint64_t until = r->end_ns < end_ns ? r->end_ns : end_ns;
 		array_push(&edges, (struct edge){ from, r->device, 1, own });
-		array_push(&edges, (struct edge){ until, r->device, -1, own });
+		array_push(&edges,
+			   (struct edge){ until < end_ns ? until : end_ns, r->device, -1, own });
 	}
 	if (edges.count)
 		qsort(edges.items, edges.count, sizeof *edges.items, by_device_and_time);

@@ -165,12 +165,20 @@ static void keep_in_flight(struct devices *d)
 	}
 }
 
+static void settle_untold(struct devices *d)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+	bpf_prog_test_run_opts(bpf_program__fd(d->skel->progs.devices_settle), &options);
+}
+
 void devices_end(struct devices *d, uint64_t end_ns)
 {
 	uint64_t until = clock_monotonic_ns() + END_PATIENCE_NS;
 	__atomic_store_n(&d->skel->bss->control.end_ns, end_ns, __ATOMIC_SEQ_CST);
-	while (any_in_flight(d) && clock_monotonic_ns() < until)
+	while (any_in_flight(d) && clock_monotonic_ns() < until) {
 		nanosleep(&(struct timespec){ .tv_nsec = END_NAP_NS }, NULL);
+		settle_untold(d);
+	}
 	set_active(d, 0);
 	bool left = any_in_flight(d);
 	if (left)
@@ -184,6 +192,5 @@ void devices_share(const struct devices *d, uint64_t begin_ns, uint64_t end_ns,
 		   const struct devices_owner *owner, device_use_list *into, uint64_t *lost)
 {
 	*lost = d->skel->bss->control.lost + d->overflow;
-	device_requests_share(d->requests.items, d->requests.count, begin_ns, end_ns, owner, into,
-			      lost);
+	device_requests_share(d->requests.items, d->requests.count, begin_ns, end_ns, owner, into);
 }

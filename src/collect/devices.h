@@ -39,10 +39,15 @@ struct device_use {
 	uint64_t busy_ns;  /* any in flight */
 	uint64_t own_reads, own_writes, others_reads, others_writes; /* requests */
 	uint64_t own_read_bytes, own_write_bytes, others_read_bytes, others_write_bytes;
+	/* of all, those whose end the kernel did not tell: taken to last as long as the others did
+	 */
+	uint64_t untold;
 };
 typedef ARRAY(struct device_use) device_use_list;
-/* Between the two instants (CLOCK_MONOTONIC), by device; a device is the one that serves, not a
- * loop or dm above it counted twice (say in a comment how). lost: requests that nobody knows of. */
+/* Between the two instants (CLOCK_MONOTONIC), by device; a request counts when it was in flight
+ * within. It counts on the device it was submitted to, for whom submitted it: what a loop device's
+ * worker then does on the disk below is not the owner's, so nothing counts twice (decision 021).
+ * lost: requests that nobody knows of. */
 void devices_share(const struct devices *d, uint64_t begin_ns, uint64_t end_ns,
 		   const struct devices_owner *owner, device_use_list *into, uint64_t *lost);
 

@@ -1,7 +1,9 @@
 #include "collect/kernel.h"
 
+#include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <linux/membarrier.h>
 #include <stdio.h>
@@ -117,6 +119,32 @@ void kernel_functions(const char *const *names, uint64_t *addresses, size_t coun
 	}
 	if (symbols)
 		fclose(symbols);
+}
+
+int kernel_visit_tasks(const struct bpf_program *p, pid_t thread, pid_t process)
+{
+	union bpf_iter_link_info which = { .task = { .tid = process ? 0 : (uint32_t)thread,
+						     .pid = thread ? 0 : (uint32_t)process } };
+	LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &which,
+		    .link_info_len = sizeof which);
+	struct bpf_link *link = bpf_program__attach_iter(p, &options);
+	if (!link)
+		link = bpf_program__attach_iter(p, NULL);
+	if (!link)
+		return -1;
+	char nothing[64];
+	int fd = bpf_iter_create(bpf_link__fd(link)), failed = fd < 0 ? -1 : 0;
+	ssize_t n = 0;
+	while (!failed && ((n = read(fd, nothing, sizeof nothing)) > 0 ||
+			   (n < 0 && (errno == EINTR || errno == EAGAIN))))
+		;
+	int saved = errno;
+	failed |= n < 0 ? -1 : 0;
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	errno = saved;
+	return failed;
 }
 
 void kernel_wait_for_programs(void)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct bpf_map;
 struct bpf_program;
@@ -31,6 +32,9 @@ bool kernel_is_guest(void);
 bool kernel_from_rq(const struct btf *btf, const char *variable, int64_t *from_rq);
 /* Where functions are; 0: not told. Takes some 50 ms. */
 void kernel_functions(const char *const *names, uint64_t *addresses, size_t count);
+/* Runs an iterator once, over these tasks at least (0: none): it has to look itself. -1 with errno.
+ */
+int kernel_visit_tasks(const struct bpf_program *p, pid_t thread, pid_t process);
 /* Until every CPU has left the BPF programs that it is in now. */
 void kernel_wait_for_programs(void);
 /* The memory of a BPF map that can be mapped; *size: rounded to pages; at_once: no page will have

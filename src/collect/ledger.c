@@ -152,13 +152,19 @@ static int open_object(struct ledger_keeper *k, bool raw, bool steal, int64_t fr
 	return 0;
 }
 
+/* Run when tare wants it, not attached to a tracepoint. */
+static bool is_visitor(const struct bpf_program *p)
+{
+	return bpf_program__expected_attach_type(p) == BPF_TRACE_ITER;
+}
+
 static int choose_programs(struct ledger_keeper *k, const struct btf *btf, struct error *err)
 {
 	struct bpf_program *p;
 	bpf_object__for_each_program(p, k->object)
 	{
 		const char *tracepoint = program_tracepoint(p);
-		if (kernel_has_pair(btf, tracepoint))
+		if (is_visitor(p) || kernel_has_pair(btf, tracepoint))
 			continue;
 		if (is_essential(tracepoint))
 			return error_set(err, EXIT_ENVIRONMENT, "this kernel has no tracepoint %s",
@@ -273,7 +279,8 @@ int ledger_keeper_attach(struct ledger_keeper *k, int ends, struct bpf_link **li
 	connect_vectors(k);
 	bpf_object__for_each_program(p, k->object)
 	{
-		if (!bpf_program__autoload(p) || k->link_count == LINKS || is_handed_to(p))
+		if (!bpf_program__autoload(p) || k->link_count == LINKS || is_handed_to(p) ||
+		    is_visitor(p))
 			continue;
 		struct bpf_link *made = bpf_program__attach(p);
 		if (made) {
@@ -404,6 +411,26 @@ void ledger_keeper_arm(struct ledger_keeper *k)
 	__atomic_store_n(&k->control->active, 1, __ATOMIC_SEQ_CST);
 }
 
+int ledger_keeper_arm_running(struct ledger_keeper *k, pid_t thread, pid_t process,
+			      struct error *err)
+{
+	const struct bpf_program *p = bpf_object__find_program_by_name(k->object, "ledger_enlist");
+	forget(k);
+	k->control->enlisted_tid = thread;
+	k->control->enlisted_tgid = process;
+	k->control->armed_ns = clock_monotonic_ns();
+	k->armed = true;
+	if (kernel_visit_tasks(p, thread, process) != 0) {
+		error_set(err, EXIT_ENVIRONMENT, "cannot begin the ledger: %s", strerror(errno));
+	} else if ((thread || process) && !k->control->enlisted) {
+		error_set(err, EXIT_SUBJECT, "thread %d is gone", (int)(thread ? thread : process));
+	} else {
+		return 0;
+	}
+	ledger_keeper_stop(k);
+	return -1;
+}
+
 void ledger_keeper_stop(struct ledger_keeper *k)
 {
 	if (!k->armed)
@@ -496,6 +523,18 @@ static uint32_t used(uint32_t counter, uint32_t room)
 	return counter < room - 1 ? counter : room - 1;
 }
 
+/* Up to when the time of a thread that has a CPU is entered. */
+static bool last_mark(const struct ledger_keeper *k, uint32_t index, uint64_t *at)
+{
+	for (int c = 0; c < k->cpu_count; c++)
+		if (k->cpus[c].generation == k->control->generation &&
+		    k->cpus[c].occupant == (OCCUPANT_SUBJECT | index)) {
+			*at = k->cpus[c].mark_ns;
+			return true;
+		}
+	return false;
+}
+
 /* What a thread that lives on was about when tare looked. */
 static void settle_living(const struct ledger_keeper *k, uint32_t index, struct ledger_thread *t)
 {
@@ -506,12 +545,10 @@ static void settle_living(const struct ledger_keeper *k, uint32_t index, struct 
 	uint64_t since = s->since_ns;
 	enum ledger_cause state = s->state < LEDGER_CAUSES ? (enum ledger_cause)s->state
 							   : LEDGER_UNSEEN;
-	if (state == LEDGER_RUN) {
-		since = t->end_ns;
-		for (int c = 0; c < k->cpu_count; c++)
-			if (k->cpus[c].generation == k->control->generation &&
-			    k->cpus[c].occupant == (OCCUPANT_SUBJECT | index))
-				since = k->cpus[c].mark_ns;
+	if (state == LEDGER_RUN && !last_mark(k, index, &since)) {
+		/* it left its CPU without being seen: what is not accounted for */
+		state = LEDGER_UNSEEN;
+		since = t->begin_ns + ledger_account_sum(&t->account);
 	}
 	if (since < t->end_ns)
 		t->account.ns[state] += t->end_ns - since;
@@ -719,6 +756,17 @@ static void balance(uint64_t *wall, uint64_t life)
 		wall[most] -= sum - life < wall[most] ? sum - life : wall[most];
 }
 
+static enum ledger_cause state_of_all(const struct ledger_control *c)
+{
+#define IF_ANY(cause)               \
+	if (c->in_state[cause] > 0) \
+		return cause;
+	IF_ANY(LEDGER_RUN)
+	EACH_WAIT(IF_ANY)
+#undef IF_ANY
+	return LEDGER_UNSEEN;
+}
+
 /* The kernel side knows a stretch as blocked; whom the device served is known by the threads'
  * accounts. */
 static void take_wall(const struct ledger_keeper *k, struct ledger *l)
@@ -730,9 +778,8 @@ static void take_wall(const struct ledger_keeper *k, struct ledger *l)
 	for (int cause = 0; cause < LEDGER_CAUSES; cause++)
 		if (wall[cause] > INT64_MAX)
 			wall[cause] = 0;
-	if (!c->end_ns && l->end_ns > c->wall_mark_ns) /* the root lives on */
-		wall[c->in_state[LEDGER_RUN] > 0 ? LEDGER_RUN : LEDGER_UNSEEN] +=
-			l->end_ns - c->wall_mark_ns;
+	if (!c->end_ns && l->end_ns > c->wall_mark_ns) /* it lives on */
+		wall[state_of_all(c)] += l->end_ns - c->wall_mark_ns;
 	for (int i = 0; i < k->cpu_count; i++)
 		for (int cause = LEDGER_IRQ; cause < LEDGER_QUEUED; cause++) {
 			uint64_t ns = k->cpus[i].alone_ns[cause];

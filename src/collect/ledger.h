@@ -3,6 +3,8 @@
 #ifndef TARE_COLLECT_LEDGER_H
 #define TARE_COLLECT_LEDGER_H
 
+#include <sys/types.h>
+
 #include "base/error.h"
 #include "record/ledger.h"
 #include "record/trace.h"
@@ -26,6 +28,9 @@ void ledger_keeper_close(struct ledger_keeper *k);
 
 /* Between stop and take nothing changes. */
 void ledger_keeper_arm(struct ledger_keeper *k);
+/* For threads that run already: the ledger begins here and ends with stop. */
+int ledger_keeper_arm_running(struct ledger_keeper *k, pid_t thread, pid_t process,
+			      struct error *err);
 void ledger_keeper_stop(struct ledger_keeper *k);
 void ledger_keeper_take(struct ledger_keeper *k, struct ledger *ledger, struct trace *trace);
 

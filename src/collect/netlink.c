@@ -230,10 +230,11 @@ static void take_fork(struct netlink *n, const struct connector_event *e)
 {
 	bool is_thread = e->tid != e->tgid;
 	struct slot *s = slot_find(n, e->tid);
-	/* the root's own fork, read after it was adopted */
-	if (e->tid == n->tree.root && s && s->member && s->alive)
+	/* the root's own fork, read after it was adopted, or that of a thread listed already */
+	if ((e->tid == n->tree.root || n->tree.running) && s && s->member && s->alive)
 		return;
-	if (is_member(n, is_thread ? e->tgid : e->parent))
+	bool made = !is_thread && n->tree.maker && e->parent == n->tree.maker;
+	if (made || is_member(n, is_thread ? e->tgid : e->parent))
 		member_begin(n, e->tid, e->tgid);
 	else if (s)
 		s->member = s->alive = false;
@@ -485,12 +486,10 @@ static int netlink_snapshot(void *state, struct image *image, struct error *err)
 
 /* The subject */
 
-static void netlink_arm(void *state)
+static void forget(struct netlink *n)
 {
-	struct netlink *n = state;
 	n->armed_ns = 0;
 	netlink_drain(n); /* to no one */
-	tree_arm(&n->tree, n->proc);
 	slots_clear(n);
 	n->exits.count = n->notes.count = 0;
 	n->ended = n->recorded = 0;
@@ -500,7 +499,36 @@ static void netlink_arm(void *state)
 	n->delays = procfs_delays_kept(n->proc);
 	connector_reset(&n->connector);
 	n->listener.overruns = 0;
+}
+
+static void netlink_arm(void *state)
+{
+	struct netlink *n = state;
+	forget(n);
+	tree_arm(&n->tree, n->proc);
 	n->armed_ns = clock_monotonic_ns();
+}
+
+static void add_member(void *context, struct task_record *task, const struct stat_extra *extra)
+{
+	struct netlink *n = context;
+	const struct slot *s = slot_find(n, task->tid);
+	if (!procfs_is_gone(extra) && !(s && s->member))
+		member_begin(n, task->tid, task->tgid);
+}
+
+/* A thread that begins while the others are listed is told by its fork event as well. */
+static int netlink_arm_running(void *state, const struct collector_running *who, struct error *err)
+{
+	struct netlink *n = state;
+	(void)err;
+	forget(n);
+	tree_arm_running(&n->tree, n->proc, who);
+	n->armed_ns = clock_monotonic_ns();
+	if (who->process)
+		procfs_each_thread(n->proc, who->process, PROCFS_STAT, add_member, n);
+	netlink_drain(n);
+	return 0;
 }
 
 static int netlink_adopt(void *state, pid_t root, struct error *err)
@@ -723,6 +751,7 @@ const struct backend_ops netlink_backend = {
 	.snapshot = netlink_snapshot,
 	.arm = netlink_arm,
 	.adopt = netlink_adopt,
+	.arm_running = netlink_arm_running,
 	.fd = netlink_fd,
 	.drain = netlink_drain,
 	.root_end_ns = netlink_root_end_ns,

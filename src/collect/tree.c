@@ -13,9 +13,25 @@ static void add_kin(void *context, struct task_record *task, const struct stat_e
 void tree_arm(struct tree *tree, struct procfs *p)
 {
 	tree->self = getpid();
-	tree->root = 0;
+	tree->root = tree->maker = 0;
+	tree->running = false;
 	tree->helpers.count = 0;
 	procfs_children(p, &tree->helpers);
+}
+
+void tree_arm_running(struct tree *tree, struct procfs *p, const struct collector_running *who)
+{
+	kin_list list = { 0 };
+	tree_arm(tree, p);
+	tree->running = true;
+	tree->root = who->process;
+	tree->maker = who->maker;
+	if (who->maker)
+		procfs_each_process(p, PROCFS_STAT, add_kin, &list, NULL);
+	for (size_t i = 0; i < list.count; i++)
+		if (list.items[i].ppid == who->maker)
+			array_push(&tree->helpers, list.items[i].pid);
+	array_release(&list);
 }
 
 void tree_adopt(struct tree *tree, pid_t root)
@@ -61,9 +77,11 @@ static bool descends(const struct tree *tree, const kin_list *list, const struct
 	for (size_t steps = 0; k && steps <= list->count; steps++) {
 		if (k->member || k->pid == tree->root)
 			return true;
-		if (k->ppid == tree->self)
+		if (tree->maker && k->ppid == tree->maker)
+			return !tree_is_helper(tree, k->pid);
+		if (k->ppid == tree->self && !tree->running)
 			return k->pid != tree->self && !tree_is_helper(tree, k->pid);
-		if (k->ppid == tree->root)
+		if (tree->root && k->ppid == tree->root)
 			return true;
 		k = find(list, k->ppid);
 	}
@@ -73,7 +91,7 @@ static bool descends(const struct tree *tree, const kin_list *list, const struct
 /* Sorts by pid and marks the members; a pid may occur twice. */
 static void tree_mark(const struct tree *tree, kin_list *list)
 {
-	if (!tree->root || !list->count)
+	if ((!tree->root && !tree->maker) || !list->count)
 		return;
 	qsort(list->items, list->count, sizeof *list->items, compare_kin);
 	for (size_t i = 0; i < list->count; i++)
@@ -98,7 +116,7 @@ void tree_children(const struct tree *tree, struct procfs *p, pid_list *pids)
 
 void tree_flag(const struct tree *tree, struct image *image)
 {
-	if (!tree->root)
+	if (!tree->root && !tree->maker)
 		return;
 	kin_list list = { 0 };
 	for (size_t i = 0; i < image->count; i++)

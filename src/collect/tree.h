@@ -18,12 +18,16 @@ typedef ARRAY(struct kin) kin_list;
 /* The subject's tree: the root, its descendants, and the processes that tare, a child subreaper,
  * became the parent of. Children tare had before are its helpers, not the subject's. */
 struct tree {
-	pid_t self, root; /* root 0: no subject yet */
+	pid_t self, root; /* root 0: no subject yet, or none that has one */
+	pid_t maker;	  /* 0: nobody; its children from before are no members either */
+	bool running; /* the root was there before: what tare becomes the parent of is not its */
 	procfs_pids helpers;
 };
 
 /* Forgets the last root and notes the helpers. */
 void tree_arm(struct tree *tree, struct procfs *p);
+/* In place of both, for what runs already. */
+void tree_arm_running(struct tree *tree, struct procfs *p, const struct collector_running *who);
 void tree_adopt(struct tree *tree, pid_t root);
 void tree_release(struct tree *tree);
 

@@ -3,7 +3,10 @@
  *
  * Requeued requests, and those done in parts, are over at their one block_io_done. Bios that are
  * merged into a request make it longer until it is issued; a request that is merged into another
- * ends there, told by block_rq_merge. */
+ * ends there, told by block_rq_merge.
+ *
+ * Some kernels do not tell what happens in interrupts while certain tasks have the CPU (decision
+ * 012), ends of requests among it: those are found out when the request is used again, or free. */
 #include "vmlinux.h"
 
 #include <bpf/bpf_core_read.h>
@@ -88,7 +91,7 @@ int BPF_PROG(devices_start, struct request *rq)
 		return 0;
 	struct device_request *old = bpf_map_lookup_elem(&requests, &key);
 	if (old) { /* it was over, or it could not begin again */
-		hand_over(old, DEVICE_END_UNKNOWN, 0);
+		hand_over(old, now, DEVICE_UNTOLD);
 		*old = r;
 	} else if (bpf_map_update_elem(&requests, &key, &r, BPF_ANY)) {
 		lose();
@@ -109,6 +112,27 @@ int BPF_PROG(devices_issue, struct request *rq)
 	/* issued again, a part of it may be done already */
 	if (r && bytes > r->bytes)
 		r->bytes = bytes;
+	return 0;
+}
+
+struct bpf_map;
+
+/* Hands over what is over and was not told. */
+static long settle(struct bpf_map *map, const u64 *key, struct device_request *r, void *unused)
+{
+	struct request *rq = (void *)*key;
+	if (BPF_CORE_READ(rq, ref.counter))
+		return 0;
+	hand_over(r, bpf_ktime_get_ns(), DEVICE_UNTOLD);
+	if (!bpf_map_delete_elem(map, key))
+		__sync_fetch_and_add(&control.in_flight, -1);
+	return 0;
+}
+
+SEC("syscall")
+int devices_settle(void *unused)
+{
+	bpf_for_each_map_elem(&requests, settle, 0, 0);
 	return 0;
 }
 

@@ -9,10 +9,10 @@
 enum device_request_flag {
 	DEVICE_WRITE = 1,
 	DEVICE_MERGED = 2, /* into another request, which has its bytes from then on */
+	DEVICE_UNTOLD = 4, /* its end was not told: end_ns is when it was seen to be over */
 };
 
-#define DEVICE_END_UNKNOWN 0	 /* it is over, but nobody was told when */
-#define DEVICE_IN_FLIGHT (~0ull) /* it was not over when tare looked */
+#define DEVICE_IN_FLIGHT (~0ull) /* the end of one that was not over when tare looked */
 
 /* One request, from when it was submitted until the device was done with it. */
 struct device_request {

@@ -23,22 +23,21 @@ static __always_inline u32 take_slot(void)
 	return 0;
 }
 
-TP(sched_wakeup_new)
-int BPF_PROG(ledger_begin, struct task_struct *t)
+static __always_inline void trace_begin(struct task_struct *t, u64 at)
 {
-	if (!control.active)
-		return 0;
-	u64 key = (u64)t, signal = (u64)GET(t, signal), now = bpf_ktime_get_ns();
-	if (!bpf_map_lookup_elem(&members, &signal))
-		return 0;
+	struct trace_event *e = begin_event(at, TRACE_BEGIN);
+	if (!e)
+		return;
+	about_task(e, t, OCCUPANT_SUBJECT);
+	e->a = (u32)bpf_get_current_pid_tgid();
+	end_event(e);
+}
+
+/* A slot for a task, which begins now; NULL when there is no room. */
+static __always_inline struct ledger_slot *begin_slot(struct task_struct *t, u64 now)
+{
+	u64 key = (u64)t;
 	u32 index = take_slot();
-	s32 tgid = GET(t, tgid);
-	if (!control.root_slot) {
-		control.root_slot = index;
-		control.root_tgid = tgid;
-	}
-	if (tgid == control.root_tgid && !control.end_ns)
-		__sync_fetch_and_add(&control.root_threads, 1);
 	struct ledger_slot *s = index ? slot_of(index) : 0;
 	if (s && register_task(key, OCCUPANT_SUBJECT | index)) {
 		bpf_map_push_elem(&free_slots, &index, BPF_ANY);
@@ -46,29 +45,108 @@ int BPF_PROG(ledger_begin, struct task_struct *t)
 	}
 	if (!s) {
 		__sync_fetch_and_add(&control.unseen, 1);
-		return register_task(key, OCCUPANT_UNLISTED) ? lose() : 0;
+		if (register_task(key, OCCUPANT_UNLISTED))
+			lose();
+		return 0;
 	}
 	__builtin_memset(s, 0, sizeof *s);
 	s->tid = GET(t, pid);
-	s->tgid = tgid;
+	s->tgid = GET(t, tgid);
 	s->start_ns = GET(t, start_boottime);
 	s->begin_ns = s->since_ns = now;
 	s->state = LEDGER_QUEUED;
 	s->call = NAME_NO_CALL;
 	bpf_probe_read_kernel(s->comm, sizeof s->comm, t->comm);
+	return s;
+}
+
+TP(sched_wakeup_new)
+int BPF_PROG(ledger_begin, struct task_struct *t)
+{
+	if (!control.active)
+		return 0;
+	u64 signal = (u64)GET(t, signal), now = bpf_ktime_get_ns();
+	if (!bpf_map_lookup_elem(&members, &signal))
+		return 0;
+	s32 tgid = GET(t, tgid);
+	bool first = !control.root_slot;
+	if (first)
+		control.root_tgid = tgid;
+	if (tgid == control.root_tgid && !control.end_ns)
+		__sync_fetch_and_add(&control.root_threads, 1);
+	struct ledger_slot *s = begin_slot(t, now);
+	if (first)
+		control.root_slot = s ? known_occupant(t) & OCCUPANT_INDEX : LEDGER_SLOTS;
+	if (!s)
+		return 0;
 	if (control.window) {
 		if (control.in_state[LEDGER_RUN] <= 0)
 			enter_wall(waits_for(), now);
 		__sync_fetch_and_add(&control.in_state[LEDGER_QUEUED], 1);
 	}
-	if (tracing) {
-		struct trace_event *e = begin_event(now, TRACE_BEGIN);
-		if (!e)
-			return 0;
-		about_task(e, t, OCCUPANT_SUBJECT);
-		e->a = (u32)bpf_get_current_pid_tgid();
-		end_event(e);
-	}
+	if (tracing)
+		trace_begin(t, now);
+	return 0;
+}
+
+/* ---- what runs already ----
+ *
+ * While nothing is active an iterator visits the tasks: each that is wanted gets a slot and the
+ * state it is in, since the ledger began. One that has a CPU is then found there by the CPU's first
+ * event; one that is woken before is made up for when it gets a CPU, as a wake-up that was not
+ * seen. */
+
+static __always_inline u32 state_now(struct ledger_slot *s, struct task_struct *t)
+{
+	u32 state = state_of(t);
+	if (GET(t, on_cpu))
+		return LEDGER_RUN;
+	if (!state || state & TASK_WAKING)
+		return is_throttled(t) ? LEDGER_THROTTLED : LEDGER_QUEUED;
+	if (state & (TASK_STOPPED_TRACED | TASK_FROZEN))
+		return LEDGER_STOPPED;
+	return cause_by_call(s, t, state);
+}
+
+/* Every wanted task is known: from here on the tracepoints are at work. The window has no root that
+ * could end it. */
+static __always_inline int begin_running(void)
+{
+	control.root_slot = LEDGER_SLOTS;
+	control.root_tgid = -1;
+	control.wall_mark_ns = control.begin_ns = control.armed_ns;
+	control.window = 1;
+	barrier();
+	control.active = 1;
+	return 0;
+}
+
+SEC("iter/task")
+int ledger_enlist(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	if (!t)
+		return begin_running();
+	if (t->pid != control.enlisted_tid && t->tgid != control.enlisted_tgid)
+		return 0;
+	if (state_of(t) & TASK_DEAD)
+		return 0;
+	struct ledger_slot *s = begin_slot(t, control.armed_ns);
+	if (!s)
+		return 0;
+	u32 state = state_now(s, t);
+	s->cpu = cpu_of(t);
+	s->user_ns = t->utime;
+	s->system_ns = t->stime;
+	s->count[LEDGER_RUN] = state == LEDGER_RUN;
+	if (state == LEDGER_IO || state == LEDGER_FAULT)
+		begin_block(s, control.armed_ns);
+	s->state = state;
+	if (state < LEDGER_CAUSES)
+		control.in_state[state]++;
+	control.enlisted++;
+	if (tracing)
+		trace_begin(t, control.armed_ns);
 	return 0;
 }
 

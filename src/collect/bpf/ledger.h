@@ -68,6 +68,23 @@ enum ledger_vector {
 #define CALL_BY_FILE 100 /* by the kind of file its first argument names */
 #define CALL_AGAIN 101	 /* restart_syscall: as before */
 
+/* What all of the subject waits for when nothing of it has a CPU: the first of these that any
+ * thread is in, for WAIT(cause). */
+#define EACH_WAIT(WAIT)        \
+	WAIT(LEDGER_QUEUED)    \
+	WAIT(LEDGER_THROTTLED) \
+	WAIT(LEDGER_IO)        \
+	WAIT(LEDGER_FAULT)     \
+	WAIT(LEDGER_LOCK)      \
+	WAIT(LEDGER_TIMER)     \
+	WAIT(LEDGER_SOCKET)    \
+	WAIT(LEDGER_POLL)      \
+	WAIT(LEDGER_SLEEP)     \
+	WAIT(LEDGER_PIPE)      \
+	WAIT(LEDGER_FUTEX)     \
+	WAIT(LEDGER_STOPPED)   \
+	WAIT(LEDGER_CHILD)
+
 struct ledger_name {
 	__u32 key; /* 0: free */
 	__u32 count;
@@ -166,6 +183,9 @@ struct ledger_control {
 	__s32 root_tgid;
 	__s32 root_threads;
 	__u64 armed_ns, begin_ns, end_ns;
+	__s32 enlisted_tid, enlisted_tgid; /* that run already; 0: none */
+	__u32 enlisted;			   /* threads of these */
+	__u32 unused;
 	__u64 clock_ns, clock_at_ns; /* CLOCK_MONOTONIC less the scheduler's; when that was read */
 	__u32 slots_used, others_used; /* may exceed what there is */
 	__s32 tasks;		       /* entries of the map */

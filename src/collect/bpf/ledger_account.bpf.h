@@ -127,20 +127,8 @@ static __always_inline u32 waits_for(void)
 {
 #define IF_ANY(cause)                    \
 	if (control.in_state[cause] > 0) \
-	return cause
-	IF_ANY(LEDGER_QUEUED);
-	IF_ANY(LEDGER_THROTTLED);
-	IF_ANY(LEDGER_IO);
-	IF_ANY(LEDGER_FAULT);
-	IF_ANY(LEDGER_LOCK);
-	IF_ANY(LEDGER_TIMER);
-	IF_ANY(LEDGER_SOCKET);
-	IF_ANY(LEDGER_POLL);
-	IF_ANY(LEDGER_SLEEP);
-	IF_ANY(LEDGER_PIPE);
-	IF_ANY(LEDGER_FUTEX);
-	IF_ANY(LEDGER_STOPPED);
-	IF_ANY(LEDGER_CHILD);
+		return cause;
+	EACH_WAIT(IF_ANY)
 #undef IF_ANY
 	return LEDGER_UNSEEN;
 }

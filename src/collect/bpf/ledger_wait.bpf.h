@@ -137,12 +137,9 @@ static __always_inline u32 cause_by_file(struct task_struct *t, u32 fd)
 	return kind == S_IFIFO ? LEDGER_PIPE : kind == S_IFSOCK ? LEDGER_SOCKET : LEDGER_SLEEP;
 }
 
-/* Why the current task goes to sleep, by the call it is in; also notes that call. */
-ONCE u32 why_asleep(struct ledger_slot *slot, u32 state)
+/* Why a task sleeps, by the call it is in; also notes that call. */
+static __always_inline u32 cause_by_call(struct ledger_slot *slot, struct task_struct *t, u32 state)
 {
-	struct task_struct *t = bpf_get_current_task_btf();
-	if (!slot)
-		return LEDGER_SLEEP;
 	long call = -1;
 	u32 first = 0, was = slot->call;
 	slot->call = NAME_NO_CALL;
@@ -178,6 +175,12 @@ ONCE u32 why_asleep(struct ledger_slot *slot, u32 state)
 	if (cause == CALL_BY_FILE)
 		return cause_by_file(t, first);
 	return cause > LEDGER_FAULT && cause < LEDGER_STOPPED ? cause : LEDGER_SLEEP;
+}
+
+/* The same for the current task, which goes to sleep. */
+ONCE u32 why_asleep(struct ledger_slot *slot, u32 state)
+{
+	return slot ? cause_by_call(slot, bpf_get_current_task_btf(), state) : LEDGER_SLEEP;
 }
 
 static __always_inline bool is_throttled(struct task_struct *t)

@@ -47,8 +47,10 @@ const volatile __u64 ring_half = 8 << 20;
 __u32 armed = 0;  /* the next process that tare forks is the root */
 __u32 active = 0; /* exits are kept */
 __s32 root_tgid = 0;
-__u64 root_end_ns = 0; /* 0 while a thread of the root lives */
-__u64 lost = 0;	       /* exit records that found the ring full */
+__s32 maker_tgid = 0;	 /* what it forks is the subject's; 0: nobody */
+__s32 enlisted_tgid = 0; /* of enlist() */
+__u64 root_end_ns = 0;	 /* 0 while a thread of the root lives */
+__u64 lost = 0;		 /* exit records that found the ring full */
 __u64 lost_members = 0;
 __u32 live_members = 0; /* in the map: walking it when it is empty takes 100 us */
 struct tree_totals totals = {};
@@ -194,24 +196,40 @@ int snapshot(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+static __always_inline void add_member(struct task_struct *t, s32 tasks)
+{
+	u64 key = (u64)t->signal;
+	struct member m = { .tgid = t->tgid, .tasks = tasks };
+	if (bpf_map_update_elem(&members, &key, &m, BPF_ANY))
+		__sync_fetch_and_add(&lost_members, 1);
+	else
+		__sync_fetch_and_add(&live_members, 1);
+}
+
+/* A process that runs already becomes the subject. */
+SEC("iter/task")
+int enlist(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	if (t && t->tgid == enlisted_tgid && !member_of(t))
+		add_member(t, t->signal->live.counter);
+	return 0;
+}
+
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
 	if (!active || child->signal == parent->signal)
 		return 0;
 	bool root = armed && parent->tgid == self_tgid;
-	if (!root && !member_of(parent))
+	bool made = maker_tgid && parent->tgid == maker_tgid;
+	if (!root && !made && !member_of(parent))
 		return 0;
 	if (root) {
 		armed = 0;
 		root_tgid = child->tgid;
 	}
-	u64 own = (u64)child->signal;
-	struct member m = { .tgid = child->tgid };
-	if (bpf_map_update_elem(&members, &own, &m, BPF_ANY))
-		__sync_fetch_and_add(&lost_members, 1);
-	else
-		__sync_fetch_and_add(&live_members, 1);
+	add_member(child, 0);
 	__sync_fetch_and_add(&totals.processes, 1);
 	return 0;
 }

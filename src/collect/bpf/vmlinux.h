@@ -159,6 +159,7 @@ struct request {
 	unsigned int cmd_flags;
 	unsigned int __data_len;
 	u64 start_time_ns;
+	atomic_t ref;
 };
 
 struct request___before_5_16 {
@@ -205,7 +206,7 @@ struct task_struct {
 	struct css_set *cgroups;
 	struct task_delay_info *delays;
 	struct files_struct *files;
-	int on_rq;
+	int on_rq, on_cpu;
 	unsigned int in_iowait : 1;
 	bool throttled; /* since 6.18 */
 };
