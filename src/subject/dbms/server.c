@@ -1,0 +1,484 @@
+#include "subject/dbms/server.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "subject/dbms/dbms.h"
+#include "subject/dbms/server_kind.h"
+#include "subject/dbms/server_process.h"
+
+#define START_PATIENCE_NS UINT64_C(60000000000)
+#define STOP_PATIENCE_MS 120000
+#define SOCKET_DIRECTORY_MOST 90 /* of the 107 bytes that a socket's path may have */
+#define MAKING ".tare-making"	 /* after the data directory's name, until it is whole */
+
+enum by_commands { COMMANDS_UNKNOWN, COMMANDS_STARTED, COMMANDS_STOPPED };
+
+struct server {
+	const struct server_kind *kind; /* NULL: by commands */
+	char *data, *socket, *url, *user_name;
+	char **settings; /* ended by NULL */
+	bool own_socket; /* a directory made for it */
+	struct server_user user;
+	int lock;  /* the data directory, locked; -1: not yet */
+	pid_t pid; /* 0: it does not run */
+
+	char *start, *stop;
+	enum by_commands state;
+	bool found_running; /* was stopped before it was ever started: it is to run afterwards */
+};
+
+static const struct server_kind *const kinds[] = {
+#ifdef HAVE_POSTGRESQL
+	&postgresql_server,
+#endif
+#ifdef HAVE_MARIADB
+	&mariadb_server,
+#endif
+	NULL,
+};
+
+static struct server_place place_of(const struct server *s)
+{
+	return (struct server_place){ .data = s->data,
+				      .socket = s->socket,
+				      .user = s->user.change ? s->user_name : NULL,
+				      .settings = (const char *const *)s->settings };
+}
+
+/* ---- opening ---- */
+
+static int choose_kind(struct server *s, const char *dbms, struct error *err)
+{
+	for (size_t i = 0; kinds[i] && !s->kind; i++)
+		if (dbms && strcmp(kinds[i]->dbms, dbms) == 0)
+			s->kind = kinds[i];
+	if (s->kind)
+		return 0;
+	error_set(err, EXIT_USAGE, "tare cannot run a server of '%s' from a data directory",
+		  dbms ? dbms : "?");
+	return error_hint(err, "describe it by 'start:' and 'stop:' commands");
+}
+
+static int choose_user(struct server *s, const char *asked, struct error *err)
+{
+	s->user_name = xstrdup(asked ? asked : s->kind->user);
+	if (server_user_find(s->user_name, &s->user))
+		return 0;
+	if (!asked) /* what that means, each kind knows */
+		return 0;
+	return error_set(err, EXIT_USAGE, "there is no user '%s' to run the server as", asked);
+}
+
+/* As the kernel will say it: absolute, no links. The last part need not be there. */
+static int resolve(struct server *s, const char *data, struct error *err)
+{
+	struct strbuf path = { 0 };
+	strbuf_puts(&path, data);
+	while (path.length > 1 && path.text[path.length - 1] == '/')
+		path.text[--path.length] = '\0';
+	s->data = realpath(path.text, NULL);
+	char *slash = strrchr(path.text, '/');
+	if (!s->data && errno == ENOENT) {
+		const char *name = slash ? slash + 1 : path.text;
+		struct strbuf whole = { 0 };
+		if (slash)
+			*slash = '\0';
+		char *above = realpath(!slash ? "." : *path.text ? path.text : "/", NULL);
+		if (above) {
+			strbuf_printf(&whole, "%s/%s", strcmp(above, "/") ? above : "", name);
+			s->data = strbuf_detach(&whole);
+		}
+		free(above);
+	}
+	strbuf_release(&path);
+	if (s->data)
+		return 0;
+	char shown[300];
+	text_display(data, shown, sizeof shown);
+	return error_set(err, EXIT_USAGE, "no data directory %s: %s", shown, strerror(errno));
+}
+
+/* The data directory, which is nobody else's business, unless its name is too long for a socket in
+ * it. The same each time, so that a server left behind is found. */
+static void choose_socket(struct server *s)
+{
+	if (strlen(s->data) <= SOCKET_DIRECTORY_MOST) {
+		s->socket = xstrdup(s->data);
+		return;
+	}
+	struct strbuf path = { 0 };
+	uint64_t hash = 0xcbf29ce484222325u;
+	for (const char *at = s->data; *at; at++)
+		hash = (hash ^ (unsigned char)*at) * 0x100000001b3u;
+	strbuf_printf(&path, "/tmp/tare-%u-%016llx", (unsigned)geteuid(), (unsigned long long)hash);
+	s->socket = strbuf_detach(&path);
+	s->own_socket = true;
+}
+
+static char **copy_settings(const char *const *settings)
+{
+	size_t count = 0;
+	while (settings && settings[count])
+		count++;
+	char **copy = xcalloc(count + 1, sizeof *copy);
+	for (size_t i = 0; i < count; i++)
+		copy[i] = xstrdup(settings[i]);
+	return copy;
+}
+
+static int open_data(struct server *s, const struct server_description *d, struct error *err)
+{
+	s->settings = copy_settings(d->settings);
+	if (choose_kind(s, d->dbms, err) || choose_user(s, d->user, err) ||
+	    resolve(s, d->data, err))
+		return -1;
+	choose_socket(s);
+	struct server_place place = place_of(s);
+	s->url = s->kind->url(&place);
+	bool made = s->kind->is_made(s->data);
+	if (made || d->make)
+		return 0;
+	error_set(err, EXIT_USAGE, "%s is no data directory of %s", s->data, s->kind->dbms);
+	return error_hint(err, "with 'make: true' tare makes one where there is nothing");
+}
+
+int server_open(struct server **out, const struct server_description *d, struct error *err)
+{
+	struct server *s = xcalloc(1, sizeof *s);
+	s->lock = -1;
+	int failed = 0;
+	if (d->data) {
+		failed = open_data(s, d, err);
+	} else if (d->start && d->stop) {
+		s->start = xstrdup(d->start);
+		s->stop = xstrdup(d->stop);
+	} else {
+		failed = error_set(err, EXIT_USAGE,
+				   "a server needs 'data:', or 'start:' and 'stop:'");
+	}
+	if (failed) {
+		server_close(s);
+		return -1;
+	}
+	*out = s;
+	return 0;
+}
+
+const char *server_url(const struct server *s)
+{
+	return s->url;
+}
+
+/* ---- the data directory ---- */
+
+static bool is_empty(const char *path)
+{
+	DIR *directory = opendir(path);
+	bool empty = true;
+	for (struct dirent *e; directory && (e = readdir(directory));)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			empty = false;
+	if (directory)
+		closedir(directory);
+	return empty;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	(void)type;
+	(void)where;
+	return remove(path);
+}
+
+/* One of that name is tare's own: a making that was killed. */
+static void remove_tree(const char *path)
+{
+	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+static int directory_for(const struct server *s, const char *path, struct error *err)
+{
+	if ((mkdir(path, 0700) && errno != EEXIST) ||
+	    (s->user.change && lchown(path, s->user.uid, s->user.gid)))
+		return error_set(err, EXIT_ENVIRONMENT, "cannot make %s: %s", path,
+				 strerror(errno));
+	struct stat st;
+	uid_t owner = s->user.change ? s->user.uid : geteuid();
+	if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == owner &&
+	    !(st.st_mode & (S_IRWXG | S_IRWXO)))
+		return 0;
+	return error_set(err, EXIT_ENVIRONMENT, "%s is there already, and not this server's", path);
+}
+
+/* Words as execvp wants them. */
+static int run_maker(const struct server *s, const char *data, struct error *err)
+{
+	struct server_place place = place_of(s);
+	word_list words = { 0 };
+	place.data = data;
+	int failed = -1;
+	if (s->kind->make_words(&place, &words, err)) {
+		array_push(&words, NULL);
+		failed = server_command_run(words.items, &s->user, data, err);
+	}
+	words_release(&words);
+	return failed;
+}
+
+/* Beside its place, where it is moved when it is whole: a tare that is killed meanwhile leaves
+ * nothing that looks like a data directory. */
+static int make_data(const struct server *s, struct error *err)
+{
+	struct strbuf beside = { 0 };
+	if (!is_empty(s->data)) {
+		error_set(err, EXIT_USAGE, "%s is not empty, and no data directory of %s", s->data,
+			  s->kind->dbms);
+		return error_hint(err, "name one that is not there yet");
+	}
+	strbuf_printf(&beside, "%s" MAKING, s->data);
+	remove_tree(beside.text);
+	int failed = directory_for(s, beside.text, err) || run_maker(s, beside.text, err);
+	if (!failed && rename(beside.text, s->data))
+		failed = error_set(
+			err, EXIT_ENVIRONMENT, "cannot make %s: %s%s", s->data, strerror(errno),
+			errno == EBUSY ? " (a mount point: name a directory in it)" : "");
+	if (failed)
+		remove_tree(beside.text);
+	strbuf_release(&beside);
+	return failed ? -1 : 0;
+}
+
+/* Two tares with one server would stop it for each other. */
+static int lock_data(struct server *s, struct error *err)
+{
+	if (s->lock >= 0)
+		return 0;
+	s->lock = open(s->data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->lock < 0)
+		return error_set(err, EXIT_ENVIRONMENT, "cannot open %s: %s", s->data,
+				 strerror(errno));
+	if (flock(s->lock, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	close(s->lock);
+	s->lock = -1;
+	error_set(err, EXIT_ENVIRONMENT, "another tare uses the server in %s", s->data);
+	return error_hint(err, "wait until it has ended");
+}
+
+static int prepare_data(struct server *s, struct error *err)
+{
+	if (!s->kind->is_made(s->data) && make_data(s, err))
+		return -1;
+	if (lock_data(s, err))
+		return -1;
+	return s->own_socket ? directory_for(s, s->socket, err) : 0;
+}
+
+/* ---- starting and stopping ---- */
+
+/* It takes connections, even if not this one. */
+static bool answers(const struct server *s, struct error *err)
+{
+	struct dbms *d;
+	*err = (struct error)ERROR_INIT;
+	if (dbms_open(&d, s->url, NULL, err))
+		return err->code == EXIT_USAGE;
+	dbms_close(d);
+	return true;
+}
+
+/* What the log says since a byte: the first line with a word of failure in it, or the last one. */
+static void log_words(const struct server *s, off_t from, char *out, size_t size)
+{
+	static const char *const bad[] = { "FATAL", "PANIC", "[ERROR]" };
+	struct strbuf path = { 0 };
+	strbuf_printf(&path, "%s/" SERVER_LOG, s->data);
+	char *text = file_read(path.text);
+	size_t length = text ? strlen(text) : 0;
+	const char *chosen = "its log is empty";
+	char *rest = NULL, *since = length > (size_t)from ? text + from : NULL;
+	for (char *line = since ? strtok_r(since, "\n", &rest) : NULL; line;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		chosen = line;
+		bool found = false;
+		for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+			found = found || strstr(line, bad[i]);
+		if (found)
+			break;
+	}
+	text_display(chosen, out, size);
+	free(text);
+	strbuf_release(&path);
+}
+
+static off_t log_size(const struct server *s)
+{
+	struct strbuf path = { 0 };
+	struct stat st;
+	strbuf_printf(&path, "%s/" SERVER_LOG, s->data);
+	off_t size = stat(path.text, &st) == 0 ? st.st_size : 0;
+	strbuf_release(&path);
+	return size;
+}
+
+/* Until it answers or ended. 1: it ended. */
+static int await_answer(const struct server *s, struct error *err)
+{
+	uint64_t until = clock_monotonic_ns() + START_PATIENCE_NS;
+	struct error why = ERROR_INIT;
+	while (clock_monotonic_ns() < until) {
+		if (answers(s, &why))
+			return 0;
+		if (server_process_await_end(s->pid, 20))
+			return 1;
+	}
+	error_set(err, EXIT_ENVIRONMENT, "the server in %s does not answer: %s", s->data, why.text);
+	return error_hint(err, "its log is %s/" SERVER_LOG, s->data);
+}
+
+static int launch(struct server *s, struct error *err)
+{
+	struct server_place place = place_of(s);
+	word_list words = { 0 };
+	off_t before = log_size(s);
+	int failed = -1;
+	if (s->kind->server_words(&place, &words, err)) {
+		array_push(&words, NULL);
+		failed = server_process_start(words.items, &s->user, s->data, s->kind->stop_signal,
+					      &s->pid, err);
+	}
+	words_release(&words);
+	if (failed)
+		return -1;
+	int ended = await_answer(s, err);
+	if (ended == 0)
+		return 0;
+	if (ended > 0) {
+		char said[500];
+		s->pid = 0;
+		log_words(s, before, said, sizeof said);
+		error_set(err, EXIT_ENVIRONMENT, "the server in %s ended at once: %s", s->data,
+			  said);
+		error_hint(err, "its log is %s/" SERVER_LOG, s->data);
+	}
+	return -1;
+}
+
+static int run_command(const char *command, struct error *err)
+{
+	char *words[] = { (char *)"/bin/sh", (char *)"-c", (char *)command, NULL };
+	struct server_user nobody_else = { 0 };
+	if (!server_command_run(words, &nobody_else, NULL, err))
+		return 0;
+	return error_prefix(err, "'%.120s'", command);
+}
+
+/* A server that a killed tare left behind is taken over; one that is just ending is waited for. */
+static int start_data(struct server *s, struct error *err)
+{
+	if (prepare_data(s, err))
+		return -1;
+	if (s->pid && !server_process_await_end(s->pid, 0))
+		return 0;
+	s->pid = server_process_find(s->data);
+	if (s->pid) {
+		int ended = await_answer(s, err);
+		if (ended <= 0)
+			return ended;
+	}
+	s->pid = 0;
+	return launch(s, err);
+}
+
+int server_start(struct server *s, struct error *err)
+{
+	if (s->kind)
+		return start_data(s, err);
+	if (s->state == COMMANDS_STARTED)
+		return 0;
+	if (run_command(s->start, err))
+		return -1;
+	s->state = COMMANDS_STARTED;
+	return 0;
+}
+
+static int stop_data(struct server *s, struct error *err)
+{
+	if (!s->pid && (access(s->data, F_OK) || lock_data(s, err)))
+		return access(s->data, F_OK) ? 0 : -1;
+	if (!s->pid)
+		s->pid = server_process_find(s->data);
+	if (!s->pid)
+		return 0;
+	if (!server_process_await_end(s->pid, 0)) {
+		kill(s->pid, s->kind->stop_signal);
+		if (!server_process_await_end(s->pid, STOP_PATIENCE_MS))
+			return error_set(err, EXIT_ENVIRONMENT,
+					 "the server in %s (process %d) does not end", s->data,
+					 (int)s->pid);
+	}
+	s->pid = 0;
+	return 0;
+}
+
+int server_stop(struct server *s, struct error *err)
+{
+	if (s->kind)
+		return stop_data(s, err);
+	if (s->state == COMMANDS_STOPPED)
+		return 0;
+	if (run_command(s->stop, err))
+		return -1;
+	s->found_running = s->found_running || s->state == COMMANDS_UNKNOWN;
+	s->state = COMMANDS_STOPPED;
+	return 0;
+}
+
+/* As it was found. */
+static void leave(struct server *s)
+{
+	if (s->kind && s->pid)
+		stop_data(s, NULL);
+	else if (!s->kind && s->state == COMMANDS_STARTED && !s->found_running)
+		server_stop(s, NULL);
+	else if (!s->kind && s->state == COMMANDS_STOPPED && s->found_running)
+		server_start(s, NULL);
+	if (s->own_socket && !s->pid)
+		rmdir(s->socket);
+}
+
+void server_close(struct server *s)
+{
+	if (!s)
+		return;
+	leave(s);
+	if (s->lock >= 0)
+		close(s->lock);
+	for (char **setting = s->settings; setting && *setting; setting++)
+		free(*setting);
+	free(s->settings);
+	free(s->data);
+	free(s->socket);
+	free(s->url);
+	free(s->user_name);
+	free(s->start);
+	free(s->stop);
+	free(s);
+}
