@@ -21,7 +21,11 @@ int cmd_query(int argc, char **argv)
 		{ "import", query_import, NULL },
 		{ 0 },
 	};
-	return cmd_parts(parts, false, argc, argv);
+	bool named = false;
+	for (const struct subcommand *p = parts; argc > 1 && p->name; p++)
+		named |= strcmp(argv[1], p->name) == 0;
+	/* anything else is an experiment */
+	return named ? cmd_parts(parts, false, argc, argv) : query_record(argc, argv);
 }
 
 static int read_file(const char *path, struct experiment *into, struct error *err)

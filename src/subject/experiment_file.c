@@ -424,7 +424,7 @@ int experiment_parse(const char *text, size_t length, const char *relative, stru
 			 read_tables(&r) || read_queries(&r);
 	}
 	raw_free(raw, &tree);
-	tree_release(&tree);
+	yaml_tree_release(&tree);
 	e.text = xstrndup(text, length);
 	if (failed)
 		experiment_release(&e);

@@ -180,16 +180,16 @@ int tree_parse(const char *text, size_t length, struct tree_node *root, struct e
 	int failed = read_document(&b, &made);
 	yaml_parser_delete(&b.parser);
 	if (failed)
-		tree_release(&made);
+		yaml_tree_release(&made);
 	else
 		*root = made;
 	return failed;
 }
 
-void tree_release(struct tree_node *root)
+void yaml_tree_release(struct tree_node *root)
 {
 	for (size_t i = 0; i < root->children.count; i++)
-		tree_release(&root->children.items[i]);
+		yaml_tree_release(&root->children.items[i]);
 	array_release(&root->children);
 	xfree(root->key);
 	xfree(root->text);

@@ -26,7 +26,7 @@ struct tree_node {
 
 /* Errors (EXIT_USAGE) begin with "line N: ". */
 int tree_parse(const char *text, size_t length, struct tree_node *root, struct error *err);
-void tree_release(struct tree_node *root);
+void yaml_tree_release(struct tree_node *root);
 
 /* NULL: there is none, or it is no map. */
 const struct tree_node *tree_child(const struct tree_node *map, const char *key);

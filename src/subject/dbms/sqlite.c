@@ -463,6 +463,9 @@ static int plan(void *state, struct query_plan *into, struct error *err)
 	int rc = SQLITE_ERROR;
 	if (!s->statement)
 		return no_statement(err);
+	/* an explained statement does not look whether another connection changed the schema; this
+	 * does */
+	sqlite3_exec(s->db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
 	strbuf_printf(&sql, "EXPLAIN QUERY PLAN %s", s->sql);
 	if (!sqlite3_prepare_v2(s->db, strbuf_text(&sql), -1, &explain, NULL))
 		while ((rc = sqlite3_step(explain)) == SQLITE_ROW) {
