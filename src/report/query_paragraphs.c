@@ -58,6 +58,8 @@ static void say_checks(const struct query_view *v, sentence_list *into)
 	strbuf_printf(&text, "steal time is a violation above %s of the CPUs' time, not above 0",
 		      value);
 	say(into, &text);
+	say_plain(into, "check of underlying measure: the time that processes older than delay "
+			"accounting were blocked is not asked for");
 	if (v->options->floor_ns) {
 		format_ns((double)v->options->floor_ns, value);
 		strbuf_printf(&text, "Q@Cs are too short up to %s, not up to 2 ticks", value);

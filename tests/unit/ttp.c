@@ -289,7 +289,7 @@ static void checks_adapted(void **state)
 
 	x = sound(3);
 	x.snapshot_ns = 2 * MS;
-	x.usage[QUERY_USER].value[QUERY_USER_NS] = 1889 * MS;
+	x.usage[QUERY_USER].value[QUERY_USER_NS] = 1909 * MS; /* and a tick of both CPUs */
 	assert_int_equal(fired_of(x, &adapted), 0);
 	x.usage[QUERY_USER].value[QUERY_USER_NS]++;
 	assert_int_equal(fired_of(x, &adapted), 1 << TTP_CPU);
@@ -360,6 +360,7 @@ static void wide_checks(void **state)
 	x[5].overall_ns[OVERALL_GUEST] = 1;
 	x[6].other_query = 1;
 	x[7].other_utility = 2;
+	x[8].usage[QUERY_DAEMON].missing = 1 << QUERY_BLKIO_NS; /* older than delay accounting */
 	ttp_judge(&run, &adapted, &r);
 	for (int i = 0; i < TTP_WIDE_CHECKS; i++)
 		assert_int_equal(r.wide[i].fired, i != TTP_MISSING_QUERY && i != TTP_UNIQUE_PLAN);
@@ -368,6 +369,7 @@ static void wide_checks(void **state)
 	ttp_result_release(&r);
 	ttp_judge(&run, &by_paper, &r);
 	assert_int_equal(r.wide[TTP_STEAL].fired, 2);
+	assert_int_equal(r.wide[TTP_UNDERLYING].fired, 2);
 	ttp_result_release(&r);
 	query_run_release(&run);
 }
