@@ -107,11 +107,12 @@ static void describe(struct query_rig *r, const struct dbms_tasks *tasks,
 		     struct execution *raw)
 {
 	const pid_t *workers = NULL;
+	size_t count = dbms_workers(r->dbms, &workers);
 	const struct query_who who = { .self = getpid(),
 				       .server = tasks->server == getpid() ? 0 : tasks->server,
 				       .process = tasks->process,
 				       .thread = tasks->thread,
-				       .worker_count = dbms_workers(r->dbms, &workers),
+				       .worker_count = count,
 				       .workers = workers,
 				       .name = tasks->name,
 				       .is_user = is_user };
