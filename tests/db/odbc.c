@@ -352,8 +352,8 @@ static void limits_and_stops(void)
 	uint64_t begin_ns = clock_monotonic_ns();
 	ok(dbms_execute(d, &wait, &x, &err));
 	assert_true(x.timed_out);
-	assert_true(clock_monotonic_ns() - begin_ns < 30000 * NS_PER_MS);
-	assert_true(x.end_ns - x.begin_ns >= 190 * NS_PER_MS);
+	uint64_t took_ns = clock_monotonic_ns() - begin_ns;
+	assert_true(took_ns >= wait.limit_ns && took_ns < 30000 * NS_PER_MS);
 	ok(dbms_prepare(d, "SELECT 1", &err));
 	wait.limit_ns = 60000 * NS_PER_MS;
 	ok(dbms_execute(d, &wait, &x, &err));

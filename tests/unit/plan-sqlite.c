@@ -37,6 +37,12 @@ static void rows_are_understood(void **state)
 		{ "SCAN t", "{\"node\":\"SCAN\",\"relation\":\"t\"}" },
 		{ "SCAN TABLE t AS x", "{\"alias\":\"x\",\"node\":\"SCAN\",\"relation\":\"t\"}" },
 		{ "SCAN CONSTANT ROW", "{\"node\":\"SCAN CONSTANT ROW\"}" },
+		{ "SCAN 3-ROW VALUES CLAUSE",
+		  "{\"node\":\"SCAN 3-ROW VALUES CLAUSE\"}" }, /* 3.46 */
+		{ "SEARCH m USING COVERING INDEX my idx (x>?)",
+		  "{\"conditions\":[\"x>?\"],\"details\":{\"using\":\"COVERING INDEX\"},\"index\":\"my idx\",\"node\":\"SEARCH\",\"relation\":\"m\"}" },
+		{ "USING INDEX ui FOR IN-OPERATOR",
+		  "{\"node\":\"USING INDEX ui FOR IN-OPERATOR\"}" },
 		{ "SCAN (subquery-2)", "{\"node\":\"SCAN\",\"relation\":\"(subquery-2)\"}" },
 		{ "SCAN t USING COVERING INDEX i",
 		  "{\"details\":{\"using\":\"COVERING INDEX\"},\"index\":\"i\",\"node\":\"SCAN\",\"relation\":\"t\"}" },

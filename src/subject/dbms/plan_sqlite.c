@@ -145,7 +145,7 @@ static const struct {
 static json_t *node_of(const char *detail)
 {
 	struct span text = { detail, strlen(detail) };
-	bool constant = memmem(text.at, text.length, "CONSTANT ROW", 12) != NULL;
+	bool constant = strstr(detail, "CONSTANT ROW") || strstr(detail, "-ROW VALUES CLAUSE");
 	if (!constant && take(&text, "SCAN "))
 		return access_node("SCAN", text);
 	if (!constant && take(&text, "SEARCH "))
