@@ -80,6 +80,7 @@ static json_t *events_json(const struct query_run *r)
 static json_t *experiment_json(const struct query_run *r)
 {
 	json_t *o = json_object();
+	char seed[32];
 	set(o, "name", json_text(r->experiment_name));
 	set(o, "text", json_text(r->experiment));
 	set(o, "scenario", json_text(r->scenario));
@@ -88,7 +89,8 @@ static json_t *experiment_json(const struct query_run *r)
 	set(o, "cold", json_boolean(r->cold));
 	set(o, "imported", json_boolean(r->imported));
 	set_count_if(o, "time_limit_ns", r->time_limit_ns);
-	set_count_if(o, "seed", r->seed);
+	snprintf(seed, sizeof seed, "%llu", (unsigned long long)r->seed);
+	set(o, "seed", r->seed ? json_string(seed) : json_null());
 	return o;
 }
 
@@ -288,7 +290,7 @@ static json_t *deviations_json(const struct query_view *v)
 {
 	json_t *list = json_array();
 	sentence_list sentences = { 0 };
-	query_deviations(v, &sentences);
+	query_deviations(v, false, &sentences);
 	for (size_t i = 0; i < sentences.count; i++)
 		json_array_append_new(list, json_text(sentences.items[i]));
 	sentences_release(&sentences);

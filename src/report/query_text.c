@@ -119,9 +119,9 @@ static void put_kept(const struct query_view *v, const struct query_rows *rows,
 	const struct ttp_result *r = v->result;
 	struct strbuf text = { 0 };
 	char at[WORDS], executions[WORDS], error[WORDS];
-	format_count(r->at_kept, r->at_count, at);
-	format_count(r->executions_kept, r->executions, executions);
-	strbuf_printf(&text, "%s Q@Cs, %s executions", at, executions);
+	format_count(r->at_kept, r->at_count, "Q@Cs", at);
+	format_count(r->executions_kept, r->executions, "executions", executions);
+	strbuf_printf(&text, "%s, %s", at, executions);
 	put_query_fact("Kept", strbuf_text(&text), style, out);
 	strbuf_clear(&text);
 	strbuf_printf(&text, "%s; median", query_time_meaning(rows->time));
@@ -403,7 +403,7 @@ static void put_deviations(const struct query_view *v, const struct query_style 
 			   struct strbuf *out)
 {
 	sentence_list list = { 0 };
-	query_deviations(v, &list);
+	query_deviations(v, false, &list);
 	if (list.count)
 		strbuf_puts(out, "\nDeviations from the protocol as printed\n");
 	for (size_t i = 0; i < list.count; i++)
@@ -418,7 +418,7 @@ static void put_event(const struct query_view *v, const struct query_event *e,
 {
 	struct strbuf text = { 0 };
 	char date[WORDS], place[2 * WORDS];
-	text_date(e->at_ns, date, sizeof date);
+	text_date(e->at_ns, date, sizeof date - 2);
 	strbuf_puts(&text, query_event_name(e->kind));
 	if (e->query) {
 		query_place(v->data, e->query, e->cardinality, place);
@@ -430,11 +430,12 @@ static void put_event(const struct query_view *v, const struct query_event *e,
 		xfree(shown);
 	}
 	strbuf_puts(&text, e->kind == QUERY_RESTARTED && !e->text ? ": its plan changed" : "");
-	strbuf_printf(out, "%s  ", date);
+	strcat(date, "  ");
 	put_paragraph(out,
-		      &(struct paragraph){ .width = (size_t)style->width - text_width(date) - 2,
-					   .first = "",
-					   .lines = 1 },
+		      &(struct paragraph){ .width = (size_t)style->width,
+					   .first = date,
+					   .indent = strlen(date),
+					   .lines = 3 },
 		      strbuf_text(&text));
 	strbuf_release(&text);
 }
@@ -485,6 +486,7 @@ static void put_section9(const struct query_view *v, const struct query_style *s
 	struct strbuf text = { 0 };
 	query_paragraphs(v, &text);
 	char *second = strstr(text.text, "\n\n");
+	text.text[text.length - 1] = '\0'; /* its newline */
 	strbuf_puts(out, "\nFor a paper\n");
 	if (second)
 		*second = '\0';

@@ -59,7 +59,7 @@ static struct query_at *add_at(struct query_fixture *f, uint32_t query, uint64_t
 	for (uint32_t i = 1; i <= 10; i++) {
 		struct query_execution x = make(i, ms, plan);
 		if (cardinality)
-			x.read_bytes = f->data.cold ? at->table_bytes * 101 / 100 : 4096;
+			x.read_bytes = f->data.cold ? at->table_bytes * 101 / 100 : 512;
 		array_push(&at->executions, x);
 	}
 	return at;
@@ -148,6 +148,7 @@ static void make_whole(struct query_fixture *f, bool slower)
 	add_event(f, QUERY_BACKED_OFF, 2, 1000000, "connection lost: server closed it");
 	add_event(f, QUERY_RESTARTED, 2, 500000, NULL);
 	f->data.cpus = 2;
+	f->run.id = slower ? 13 : 12;
 }
 
 static void make_warm(struct query_fixture *f)
@@ -210,7 +211,7 @@ static void make_machine(struct query_fixture *f)
 	machine_set(&f->machine, "system.hypervisor", "kvm");
 	machine_set(&f->machine, "now.directory.disk", "vda");
 	machine_set(&f->machine, "disk.vda.rotational", "1");
-	f->run = (struct run){ .id = 12,
+	f->run = (struct run){ .id = f->run.id ? f->run.id : 12,
 			       .kind = SUBJECT_QUERY,
 			       .name = strdup("four"),
 			       .version = strdup("0.7.0"),
