@@ -57,7 +57,10 @@ static void put_adapted(struct strbuf *out)
 	for (enum ttp_check c = 0; c < TTP_CHECKS; c++)
 		if (ttp_form_note(c)) {
 			left--;
-			strbuf_printf(out, "%s%s", !said++ ? "" : left ? ", " : " and ",
+			strbuf_printf(out, "%s%s",
+				      !said++ ? ""
+				      : left  ? ", "
+					      : " and ",
 				      ttp_check_name(c));
 		}
 }

@@ -456,11 +456,14 @@ static void put_events(const struct query_view *v, const struct query_style *sty
 			put_event(v, e, style, out);
 	}
 	put_more(shown, "event", style, out);
-	if (same)
-		strbuf_printf(out,
-			      "%sOnepass: %zu Q@C%s not executed, as the plan is that of the next "
-			      "higher one.\n",
-			      shown ? "" : "\n", same, same == 1 ? "" : "s");
+	if (same) {
+		char text[WORDS];
+		snprintf(text, sizeof text,
+			 "%zu Q@C%s not executed, as the plan is that of the next higher one.",
+			 same, same == 1 ? "" : "s");
+		strbuf_puts(out, shown ? "" : "\n");
+		put_query_text("Onepass: ", text, style, out);
+	}
 }
 
 static void put_model(const struct query_view *v, const struct query_style *style,

@@ -78,15 +78,16 @@ static void add_plan(struct query_fixture *f, uint64_t hash, const char *json)
 static void add_event(struct query_fixture *f, enum query_event_kind kind, uint32_t query,
 		      uint64_t cardinality, const char *text)
 {
-	array_push(&f->data.events,
-		   ((struct query_event){ .kind = kind,
-					  .at_ns = BEGAN + (int64_t)f->data.events.count *
-								   INT64_C(60000000000),
-					  .query = query,
-					  .cardinality = cardinality,
-					  .plan = kind == QUERY_RESTARTED ? JOIN : 0,
-					  .before = kind == QUERY_RESTARTED ? SORTED : 0,
-					  .text = text ? strdup(text) : NULL }));
+	bool restarted = kind == QUERY_RESTARTED;
+	const struct query_event e = { .kind = kind,
+				       .at_ns = BEGAN + (int64_t)f->data.events.count *
+								INT64_C(60000000000),
+				       .query = query,
+				       .cardinality = cardinality,
+				       .plan = restarted ? JOIN : 0,
+				       .before = restarted ? SORTED : 0,
+				       .text = text ? strdup(text) : NULL };
+	array_push(&f->data.events, e);
 }
 
 static void add_plans(struct query_fixture *f)
@@ -122,6 +123,8 @@ static void make_whole(struct query_fixture *f, bool slower)
 	f->data.scenario = strdup("exhaustive");
 	f->data.cold = true;
 	f->data.planned = 10;
+	f->data.seed = UINT64_MAX;
+	f->data.time_limit_ns = 1200000 * MS;
 	f->data.queries = 5;		       /* the fifth was never executed */
 	at = add_at(f, 1, 100000, 30, SEARCH); /* reads few of the pages */
 	for (size_t k = 0; k < 10; k++)
