@@ -186,6 +186,30 @@ struct query_reading query_reading_of(const struct query_rows *rows)
 	return r;
 }
 
+struct query_surroundings query_surroundings_of(const struct query_run *r,
+						const struct query_rows *rows)
+{
+	struct query_surroundings s = { 0 };
+	double elapsed = 0;
+	for (size_t i = 0; i < rows->list.count; i++) {
+		const struct query_row *row = &rows->list.items[i];
+		for (size_t k = 0; k < row->at->executions.count; k++) {
+			const struct query_execution *x = &row->at->executions.items[k];
+			if (row->fired[k])
+				continue;
+			elapsed += (double)x->measured_ns;
+			s.run_delay += x->run_delay_ns == ABSENT_NS ? NAN : (double)x->run_delay_ns;
+			s.steal += x->overall_missing >> OVERALL_STEAL & 1
+					   ? NAN
+					   : (double)x->overall_ns[OVERALL_STEAL];
+			s.lost += x->lost > 0;
+		}
+	}
+	s.run_delay = elapsed > 0 ? s.run_delay / elapsed : NAN;
+	s.steal = elapsed > 0 ? s.steal / elapsed / (r->cpus ? r->cpus : 1) : NAN;
+	return s;
+}
+
 /* ---- words ---- */
 
 const char *query_time_title(enum ttp_time t)

@@ -73,6 +73,15 @@ struct query_reading {
 };
 struct query_reading query_reading_of(const struct query_rows *rows);
 
+/* Over the executions kept; NaN: not seen. */
+struct query_surroundings {
+	double run_delay; /* of the elapsed time, summed over the query's tasks */
+	double steal;	  /* of the CPUs' time */
+	size_t lost;	  /* executions in which events were lost */
+};
+struct query_surroundings query_surroundings_of(const struct query_run *r,
+						const struct query_rows *rows);
+
 /* Each a sentence. brief: the forms of the sanity checks are one. */
 typedef ARRAY(char *) sentence_list;
 void query_deviations(const struct query_view *v, bool brief, sentence_list *into);

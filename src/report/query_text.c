@@ -399,6 +399,33 @@ static void put_reading(const struct query_view *v, const struct query_rows *row
 	strbuf_release(&text);
 }
 
+/* What the paper's machine did not have, or could not see. */
+static void put_surroundings(const struct query_view *v, const struct query_rows *rows,
+			     const struct query_style *style, struct strbuf *out)
+{
+	struct query_surroundings s = query_surroundings_of(v->data, rows);
+	struct strbuf text = { 0 };
+	char share[WORDS];
+	if (isfinite(s.run_delay)) {
+		format_percent(s.run_delay, share);
+		strbuf_printf(&text, "the query waited %s of the elapsed time for a CPU", share);
+	}
+	if (isfinite(s.steal)) {
+		format_percent(s.steal, share);
+		strbuf_printf(&text, "%s%s of the CPUs' time was stolen", text.length ? ", " : "",
+			      share);
+	}
+	if (s.lost)
+		strbuf_printf(&text,
+			      "%sevents were lost in %zu executions, whose device times may be too "
+			      "small",
+			      text.length ? ", " : "", s.lost);
+	strbuf_putc(&text, '.');
+	if (text.length > 1)
+		put_query_text("Meanwhile: ", strbuf_text(&text), style, out);
+	strbuf_release(&text);
+}
+
 static void put_deviations(const struct query_view *v, const struct query_style *style,
 			   struct strbuf *out)
 {
@@ -413,12 +440,25 @@ static void put_deviations(const struct query_view *v, const struct query_style 
 
 /* ---- how it came about ---- */
 
+/* What became of its plan. */
+static void put_restart(const struct query_view *v, const struct query_event *e,
+			const struct query_style *style, struct strbuf *out)
+{
+	const struct query_plan *from = query_plan_of(v->data, e->before);
+	const struct query_plan *to = query_plan_of(v->data, e->plan);
+	if (from && to) {
+		strbuf_puts(out, ": ");
+		put_plan_change(from, to, style->ascii, out);
+	} else if (!e->text)
+		strbuf_puts(out, ": its plan changed");
+}
+
 static void put_event(const struct query_view *v, const struct query_event *e,
 		      const struct query_style *style, struct strbuf *out)
 {
 	struct strbuf text = { 0 };
-	char date[WORDS], place[2 * WORDS];
-	text_date(e->at_ns, date, sizeof date - 2);
+	char date[WORDS], first[WORDS], place[2 * WORDS];
+	text_date(e->at_ns, date, sizeof date);
 	strbuf_puts(&text, query_event_name(e->kind));
 	if (e->query) {
 		query_place(v->data, e->query, e->cardinality, place);
@@ -429,12 +469,13 @@ static void put_event(const struct query_view *v, const struct query_event *e,
 		strbuf_printf(&text, ": %s", shown);
 		xfree(shown);
 	}
-	strbuf_puts(&text, e->kind == QUERY_RESTARTED && !e->text ? ": its plan changed" : "");
-	strcat(date, "  ");
+	if (e->kind == QUERY_RESTARTED)
+		put_restart(v, e, style, &text);
+	snprintf(first, sizeof first, "%.40s  ", date);
 	put_paragraph(out,
 		      &(struct paragraph){ .width = (size_t)style->width,
-					   .first = date,
-					   .indent = strlen(date),
+					   .first = first,
+					   .indent = strlen(first),
 					   .lines = 3 },
 		      strbuf_text(&text));
 	strbuf_release(&text);
@@ -519,6 +560,7 @@ void query_text(const struct query_view *v, const struct query_style *given, str
 		put_post(v, &style, out);
 		put_monotonicity(v, &rows, &style, out);
 		put_reading(v, &rows, &style, out);
+		put_surroundings(v, &rows, &style, out);
 		if (style.plans)
 			put_query_plans(v, &rows, &style, out);
 		if (style.model)

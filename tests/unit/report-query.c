@@ -78,7 +78,12 @@ static void whole(void **state)
 			 "(relaxed, too)\n");
 	assert_has(&out,
 		   "\nCold: 7 of 8 Q@Cs read what their tables have, within 3 %; 1 read less");
-	assert_has(&out, "\n2026-09-15 08:01:00  restarted, join at 500,000: its plan changed\n");
+	assert_has(
+		&out,
+		"\n2026-09-15 08:01:00  restarted, join at 500,000: Merge Join (inner) → Hash Join\n");
+	assert_has(&out,
+		   "\nMeanwhile: the query waited 0.016 % of the elapsed time for a CPU, 0 % of "
+		   "the\n  CPUs' time was stolen.\n");
 	assert_has(&out, "\n- check of context switch: by plan\n");
 	assert_has_not(&out, "\nPlans,");
 	assert_has_not(&out, "causal");
