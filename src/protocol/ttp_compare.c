@@ -133,6 +133,11 @@ static bool has_same_plan(const struct side *base, size_t i, const struct side *
 	return !before || !after || before == after;
 }
 
+static const struct query_at *at_of(const struct side *s, size_t at)
+{
+	return at == SIZE_MAX ? NULL : &s->run->at.items[at];
+}
+
 static double median_of(const struct side *s, size_t at, enum ttp_time time)
 {
 	const struct ttp_figure *f = at == SIZE_MAX ? NULL : &s->result->at[at].times[time];
@@ -144,13 +149,17 @@ static void add_pair(const struct side *base, size_t i, const struct side *other
 		     struct ttp_comparison *out)
 {
 	bool kept = is_kept(base, i), kept_other = is_kept(other, j);
-	struct ttp_pair pair = { .p = 1, .ratio = NAN, .low = NAN, .high = NAN };
-	if (!kept && !kept_other)
+	struct ttp_pair pair = { .base = at_of(base, i),
+				 .other = at_of(other, j),
+				 .p = 1,
+				 .ratio = NAN,
+				 .low = NAN,
+				 .high = NAN };
+	const struct query_at *either = pair.base ? pair.base : pair.other;
+	if (!either || (!kept && !kept_other))
 		return;
-	pair.base = i == SIZE_MAX ? NULL : &base->run->at.items[i];
-	pair.other = j == SIZE_MAX ? NULL : &other->run->at.items[j];
-	pair.query = pair.base ? pair.base->query : pair.other->query;
-	pair.cardinality = pair.base ? pair.base->cardinality : pair.other->cardinality;
+	pair.query = either->query;
+	pair.cardinality = either->cardinality;
 	pair.same_plan = has_same_plan(base, i, other, j);
 	pair.base_ns = median_of(base, i, out->time);
 	pair.other_ns = median_of(other, j, out->time);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "report/query_rows.h"
-#include "report/study.h"
 #include "stats/tests.h"
 
 #define MOST 20
@@ -163,7 +162,7 @@ static void put_plan_pair(const struct query_view *base, const struct query_view
 	strbuf_printf(&text, "%s", place);
 	if (p->ratio > 0) {
 		format_ratio(p->ratio, p->low, p->high, ratio);
-		strbuf_printf(&text, " (time %s%s)", style->ascii ? "x" : "× ", ratio);
+		strbuf_printf(&text, " (%s times as long)", ratio);
 	}
 	strbuf_puts(&text, ": ");
 	if (from && to)
@@ -194,16 +193,16 @@ static void put_plans(const struct query_view *base, const struct query_view *ot
 
 /* ---- times ---- */
 
-static struct table *pairs_table(const struct query_style *style)
+static struct table *pairs_table(void)
 {
-	const struct column columns[] = {
+	static const struct column columns[] = {
 		{ "query", "Query", COLUMN_TEXT },
 		{ "cardinality", "Rows", COLUMN_TEXT, .right = true },
 		{ "base", "Base", COLUMN_TEXT, .right = true },
 		{ "other", "Other", COLUMN_TEXT, .right = true },
 		{ "ratio", "Ratio", COLUMN_TEXT, .right = true },
 		{ "interval", "95 %", COLUMN_TEXT },
-		{ "p", style->ascii ? "p (Holm)" : "p (Holm)", COLUMN_TEXT },
+		{ "p", "p (Holm)", COLUMN_TEXT },
 		{ "change", "", COLUMN_TEXT },
 	};
 	return table_new(columns, sizeof columns / sizeof *columns);
@@ -246,7 +245,7 @@ static void put_changed(const struct query_view *base, const struct query_view *
 			const struct ttp_comparison *c, const struct query_style *style,
 			struct strbuf *out)
 {
-	struct table *t = pairs_table(style);
+	struct table *t = pairs_table();
 	size_t shown = 0;
 	for (size_t i = 0; i < c->pairs.count; i++) {
 		const struct ttp_pair *p = &c->pairs.items[i];
@@ -285,8 +284,8 @@ static void put_rest(const struct ttp_comparison *c, const struct query_style *s
 		return;
 	snprintf(range, sizeof range, "%.3f to %.3f", low, high);
 	snprintf(text, sizeof text,
-		 "%zu Q@C%s, ratios %.60s. A difference of more than %.2g %% would lie outside "
-		 "the interval of each of them.",
+		 "%zu Q@C%s, ratios %.60s. Each one's 95 %% interval ends within %.2g %% of no "
+		 "difference.",
 		 n, n == 1 ? "" : "s", range, ceil(widest * 1000) / 10);
 	strbuf_putc(out, '\n');
 	put_query_text("No significant difference: ", text, style, out);

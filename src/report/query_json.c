@@ -80,6 +80,7 @@ static json_t *events_json(const struct query_run *r)
 static json_t *experiment_json(const struct query_run *r)
 {
 	json_t *o = json_object();
+	char seed[32];
 	set(o, "name", json_text(r->experiment_name));
 	set(o, "text", json_text(r->experiment));
 	set(o, "scenario", json_text(r->scenario));
@@ -88,7 +89,8 @@ static json_t *experiment_json(const struct query_run *r)
 	set(o, "cold", json_boolean(r->cold));
 	set(o, "imported", json_boolean(r->imported));
 	set_count_if(o, "time_limit_ns", r->time_limit_ns);
-	set_count_if(o, "seed", r->seed);
+	snprintf(seed, sizeof seed, "%llu", (unsigned long long)r->seed);
+	set(o, "seed", r->seed ? json_string(seed) : json_null());
 	return o;
 }
 
@@ -258,6 +260,16 @@ static json_t *reading_json(const struct query_rows *rows)
 	return o;
 }
 
+static json_t *surroundings_json(const struct query_run *r, const struct query_rows *rows)
+{
+	struct query_surroundings s = query_surroundings_of(r, rows);
+	json_t *o = json_object();
+	set(o, "run_delay_share", json_real_or_null(s.run_delay));
+	set(o, "steal_share", json_real_or_null(s.steal));
+	set_count(o, "lost", s.lost);
+	return o;
+}
+
 static json_t *model_json(const struct query_view *v)
 {
 	struct ttp_correlation found[TTP_RELATIONS];
@@ -288,7 +300,7 @@ static json_t *deviations_json(const struct query_view *v)
 {
 	json_t *list = json_array();
 	sentence_list sentences = { 0 };
-	query_deviations(v, &sentences);
+	query_deviations(v, false, &sentences);
 	for (size_t i = 0; i < sentences.count; i++)
 		json_array_append_new(list, json_text(sentences.items[i]));
 	sentences_release(&sentences);
@@ -334,14 +346,26 @@ static json_t *options_json(const struct ttp_options *o)
 	return options;
 }
 
+/* One after the other: half a million executions as a tree would take more than a GiB. */
+static void put_rows(const struct query_view *v, const struct query_rows *rows, struct strbuf *out)
+{
+	strbuf_puts(out, ",\n \"at\": [");
+	for (size_t i = 0; i < rows->list.count; i++) {
+		json_t *row = row_json(v, &rows->list.items[i]);
+		char *text = json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(15));
+		strbuf_printf(out, "%s\n  %s", i ? "," : "", text);
+		free(text);
+		json_decref(row);
+	}
+	strbuf_puts(out, "\n ]");
+}
+
 void query_json(const struct query_view *v, struct strbuf *out)
 {
-	json_t *root = json_object(), *at = json_array();
+	json_t *root = json_object();
 	const struct ttp_result *r = v->result;
 	struct query_rows rows;
 	query_rows_of(v, &rows);
-	for (size_t i = 0; i < rows.list.count; i++)
-		json_array_append_new(at, row_json(v, &rows.list.items[i]));
 	set(root, "type", json_string("query"));
 	set_count(root, "format", 1);
 	set(root, "run", json_run(v->run));
@@ -359,17 +383,19 @@ void query_json(const struct query_view *v, struct strbuf *out)
 	set_count(root, "executions_kept", r->executions_kept);
 	set(root, "time", json_string(ttp_time_name(rows.time)));
 	set(root, "relative_error", json_real_or_null(rows.relative_error));
-	set(root, "at", at);
 	set(root, "checks", checks_json(r));
 	set(root, "post", post_json(v));
 	set(root, "reading", reading_json(&rows));
+	set(root, "surroundings", surroundings_json(v->data, &rows));
 	set(root, "model", model_json(v));
 	set(root, "deviations", deviations_json(v));
 	set(root, "items", items_json(v));
 	set(root, "paragraphs", paragraphs_json(v));
 	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+	text[strlen(text) - 2] = '\0'; /* its last newline and brace */
 	strbuf_puts(out, text);
-	strbuf_putc(out, '\n');
+	put_rows(v, &rows, out);
+	strbuf_puts(out, "\n}\n");
 	free(text);
 	json_decref(root);
 	query_rows_release(&rows);

@@ -48,7 +48,24 @@ static void say_conditions(const struct query_view *v, sentence_list *into)
 				"refused");
 }
 
-static void say_checks(const struct query_view *v, sentence_list *into)
+/* "a, b and c" of the checks whose form is not the paper's. */
+static void put_adapted(struct strbuf *out)
+{
+	size_t left = 0, said = 0;
+	for (enum ttp_check c = 0; c < TTP_CHECKS; c++)
+		left += ttp_form_note(c) != NULL;
+	for (enum ttp_check c = 0; c < TTP_CHECKS; c++)
+		if (ttp_form_note(c)) {
+			left--;
+			strbuf_printf(out, "%s%s",
+				      !said++ ? ""
+				      : left  ? ", "
+					      : " and ",
+				      ttp_check_name(c));
+		}
+}
+
+static void say_checks(const struct query_view *v, bool brief, sentence_list *into)
 {
 	char value[WORDS];
 	struct strbuf text = { 0 };
@@ -65,6 +82,14 @@ static void say_checks(const struct query_view *v, sentence_list *into)
 		strbuf_printf(&text, "Q@Cs are too short up to %s, not up to 2 ticks", value);
 		say(into, &text);
 	}
+	if (brief) {
+		strbuf_puts(&text, "the checks of ");
+		put_adapted(&text);
+		strbuf_puts(&text, " have the form that tare documents for several CPUs and exact "
+				   "clocks");
+		say(into, &text);
+		return;
+	}
 	for (enum ttp_check c = 0; c < TTP_CHECKS; c++)
 		if (ttp_form_note(c)) {
 			strbuf_printf(&text, "check of %s: %s", ttp_check_name(c),
@@ -73,7 +98,7 @@ static void say_checks(const struct query_view *v, sentence_list *into)
 		}
 }
 
-void query_deviations(const struct query_view *v, sentence_list *into)
+void query_deviations(const struct query_view *v, bool brief, sentence_list *into)
 {
 	enum ttp_time best = ttp_best_time(v->data, v->result);
 	say_conditions(v, into);
@@ -83,7 +108,7 @@ void query_deviations(const struct query_view *v, sentence_list *into)
 	else if (best == TTP_BLOCKED)
 		say_plain(into, "I/O is blocked time, of which half of IOWait is not taken off");
 	if (v->options->form == TTP_ADAPTED)
-		say_checks(v, into);
+		say_checks(v, brief, into);
 }
 
 /* ---- the nine items ---- */
@@ -168,14 +193,14 @@ static void put_joined(const sentence_list *list, const char *between, struct st
 static void put_deviations(const struct query_view *v, struct strbuf *out)
 {
 	sentence_list list = { 0 };
-	query_deviations(v, &list);
+	query_deviations(v, false, &list);
 	put_joined(&list, "; ", out);
 	if (!list.count)
 		strbuf_puts(out, "none");
 	sentences_release(&list);
 }
 
-/* "steal time in 3 of 120 executions (2.5 %)"; nothing when none fired. */
+/* "steal time: 3 of 120 executions (2.5 %)"; nothing when none fired. */
 static void put_wide(const struct query_view *v, struct strbuf *out)
 {
 	size_t said = 0;
@@ -184,11 +209,12 @@ static void put_wide(const struct query_view *v, struct strbuf *out)
 		char text[WORDS];
 		if (!count->fired)
 			continue;
-		format_count(count->fired, count->of, text);
-		strbuf_printf(out, "%s%s (%s %s)", said++ ? ", " : "", ttp_wide_check_name(c), text,
-			      c == TTP_MISSING_QUERY ? "queries"
-			      : c == TTP_UNIQUE_PLAN ? "Q@Cs"
-						     : "executions");
+		format_count(count->fired, count->of,
+			     c == TTP_MISSING_QUERY ? "queries"
+			     : c == TTP_UNIQUE_PLAN ? "Q@Cs"
+						    : "executions",
+			     text);
+		strbuf_printf(out, "%s%s: %s", said++ ? ", " : "", ttp_wide_check_name(c), text);
 	}
 }
 
@@ -265,10 +291,9 @@ static void put_method(const struct query_view *v, struct strbuf *out)
 	sentence_list list = { 0 };
 	query_items(v, items);
 	query_server(r, server);
-	strbuf_printf(out, "Query times were measured with %s of %s", items[0].text, server);
+	strbuf_printf(out, "Query times on %s were measured with the %s", server, items[0].text);
 	if (v->machine && v->machine->facts.count)
-		strbuf_printf(out, " on a machine with %s, running %s", items[1].text,
-			      items[2].text);
+		strbuf_printf(out, ", on a machine (%s) running %s", items[1].text, items[2].text);
 	strbuf_printf(out,
 		      ". Each query was executed %u times%s%s. A query's time is %s: the median of "
 		      "its executions, in ns.",
@@ -278,7 +303,7 @@ static void put_method(const struct query_view *v, struct strbuf *out)
 		      : r->cold	  ? ", each time with cold caches"
 				  : ", with warm caches",
 		      query_time_meaning(ttp_best_time(r, v->result)));
-	query_deviations(v, &list);
+	query_deviations(v, true, &list);
 	if (list.count) {
 		strbuf_puts(out, " The protocol was followed with these deviations: ");
 		put_joined(&list, "; ", out);
@@ -298,7 +323,7 @@ static void put_quality(const struct query_view *v, struct strbuf *out)
 	shares_of_drops(v->result, &s);
 	put_wide(v, &wide);
 	if (wide.length)
-		strbuf_printf(out, "Sanity checks of the experiment were violated: %s.",
+		strbuf_printf(out, "Experiment-wide sanity checks were violated (%s).",
 			      strbuf_text(&wide));
 	else
 		strbuf_puts(out, "The run violated none of the experiment-wide sanity checks.");

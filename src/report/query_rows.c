@@ -186,6 +186,30 @@ struct query_reading query_reading_of(const struct query_rows *rows)
 	return r;
 }
 
+struct query_surroundings query_surroundings_of(const struct query_run *r,
+						const struct query_rows *rows)
+{
+	struct query_surroundings s = { 0 };
+	double elapsed = 0;
+	for (size_t i = 0; i < rows->list.count; i++) {
+		const struct query_row *row = &rows->list.items[i];
+		for (size_t k = 0; k < row->at->executions.count; k++) {
+			const struct query_execution *x = &row->at->executions.items[k];
+			if (row->fired[k])
+				continue;
+			elapsed += (double)x->measured_ns;
+			s.run_delay += x->run_delay_ns == ABSENT_NS ? NAN : (double)x->run_delay_ns;
+			s.steal += x->overall_missing >> OVERALL_STEAL & 1
+					   ? NAN
+					   : (double)x->overall_ns[OVERALL_STEAL];
+			s.lost += x->lost > 0;
+		}
+	}
+	s.run_delay = elapsed > 0 ? s.run_delay / elapsed : NAN;
+	s.steal = elapsed > 0 ? s.steal / elapsed / (r->cpus ? r->cpus : 1) : NAN;
+	return s;
+}
+
 /* ---- words ---- */
 
 const char *query_time_title(enum ttp_time t)
@@ -256,13 +280,13 @@ void format_span(double ns, char out[WORDS])
 		snprintf(out, WORDS, "%llu h %llu min", s / 3600, s % 3600 / 60);
 }
 
-void format_count(uint64_t n, uint64_t of, char out[WORDS])
+void format_count(uint64_t n, uint64_t of, const char *what, char out[WORDS])
 {
 	char number[WORDS], all[WORDS], share[WORDS];
 	format_thousands(n, number);
 	format_thousands(of, all);
 	format_percent(of ? (double)n / (double)of : 0, share);
-	snprintf(out, WORDS, "%.30s of %.30s (%.30s)", number, all, share);
+	snprintf(out, WORDS, "%.30s of %.30s %s (%.30s)", number, all, what, share);
 }
 
 void query_server(const struct query_run *r, char out[WORDS])
@@ -317,23 +341,39 @@ void query_render(struct table *t, const struct query_style *style, struct strbu
 	table_free(t);
 }
 
+/* A copy whose percentages do not break; query_finish() makes plain spaces of it. */
+static char *unbroken(const char *text)
+{
+	struct strbuf out = { 0 };
+	for (; *text; text++)
+		if (!strncmp(text, " %", 2))
+			strbuf_puts(&out, "\u00a0");
+		else
+			strbuf_putc(&out, *text);
+	return strbuf_detach(&out);
+}
+
 void put_query_text(const char *first, const char *text, const struct query_style *style,
 		    struct strbuf *out)
 {
+	char *shown = unbroken(text);
+	size_t indent = strspn(first, " ");
 	put_paragraph(out,
 		      &(struct paragraph){ .width = (size_t)style->width,
-					   .indent = *first ? 2 : 0,
+					   .indent = *first ? indent + 2 : 0,
 					   .first = first },
-		      text);
+		      shown);
+	xfree(shown);
 }
 
 void put_query_fact(const char *label, const char *text, const struct query_style *style,
 		    struct strbuf *out)
 {
-	char first[LABEL + 16];
+	char first[LABEL + 16], *shown = unbroken(text);
 	snprintf(first, sizeof first, "  %-*.20s", LABEL - 2, label);
 	put_paragraph(out,
 		      &(struct paragraph){
 			      .width = (size_t)style->width, .indent = LABEL, .first = first },
-		      text);
+		      shown);
+	xfree(shown);
 }

@@ -44,8 +44,8 @@ void query_place(const struct query_run *r, uint32_t query, uint64_t cardinality
 void format_thousands(uint64_t n, char out[WORDS]);
 /* "3 h 12 min", "2 min 5 s"; below a minute as format_ns(). */
 void format_span(double ns, char out[WORDS]);
-/* "12 of 120 (10 %)" */
-void format_count(uint64_t n, uint64_t of, char out[WORDS]);
+/* "12 of 120 Q@Cs (10 %)" */
+void format_count(uint64_t n, uint64_t of, const char *what, char out[WORDS]);
 /* "PostgreSQL 15.8" */
 void query_server(const struct query_run *r, char out[WORDS]);
 /* Names of the checks in bits, with this between them. */
@@ -73,9 +73,18 @@ struct query_reading {
 };
 struct query_reading query_reading_of(const struct query_rows *rows);
 
-/* Each a sentence, for the paragraph of deviations and the list of them. */
+/* Over the executions kept; NaN: not seen. */
+struct query_surroundings {
+	double run_delay; /* of the elapsed time, summed over the query's tasks */
+	double steal;	  /* of the CPUs' time */
+	size_t lost;	  /* executions in which events were lost */
+};
+struct query_surroundings query_surroundings_of(const struct query_run *r,
+						const struct query_rows *rows);
+
+/* Each a sentence. brief: the forms of the sanity checks are one. */
 typedef ARRAY(char *) sentence_list;
-void query_deviations(const struct query_view *v, sentence_list *into);
+void query_deviations(const struct query_view *v, bool brief, sentence_list *into);
 void sentences_release(sentence_list *s);
 /* Section 9: nine names and what there is to say. */
 struct query_item {

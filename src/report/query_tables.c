@@ -198,7 +198,7 @@ struct table *query_model_table(const struct ttp_correlation found[TTP_RELATIONS
 		const struct ttp_correlation *c = &found[i];
 		char r[WORDS] = "-", p[WORDS] = "-", papers[WORDS];
 		if (c->off >= 0) {
-			snprintf(r, sizeof r, "%.2f", c->r);
+			snprintf(r, sizeof r, "%.2f", fabs(c->r) < 0.005 ? 0 : c->r);
 			format_p(c->p, p);
 		}
 		snprintf(papers, sizeof papers, "%.2f", relation->papers);
@@ -207,7 +207,7 @@ struct table *query_model_table(const struct ttp_correlation found[TTP_RELATIONS
 		table_add_text(t, ttp_model_measure_name(relation->right));
 		table_add_text(t, ttp_level_name(relation->predicted));
 		table_add_text(t, r);
-		table_add_text(t, p);
+		table_add_text(t, c->off < 0 ? p : p + 2); /* its title says what it is */
 		table_add_text(t, c->off < 0 ? "-" : ttp_level_name(c->level));
 		table_add_text(t, match_name(c->off));
 		table_add_text(t, papers);

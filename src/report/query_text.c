@@ -119,9 +119,9 @@ static void put_kept(const struct query_view *v, const struct query_rows *rows,
 	const struct ttp_result *r = v->result;
 	struct strbuf text = { 0 };
 	char at[WORDS], executions[WORDS], error[WORDS];
-	format_count(r->at_kept, r->at_count, at);
-	format_count(r->executions_kept, r->executions, executions);
-	strbuf_printf(&text, "%s Q@Cs, %s executions", at, executions);
+	format_count(r->at_kept, r->at_count, "Q@Cs", at);
+	format_count(r->executions_kept, r->executions, "executions", executions);
+	strbuf_printf(&text, "%s, %s", at, executions);
 	put_query_fact("Kept", strbuf_text(&text), style, out);
 	strbuf_clear(&text);
 	strbuf_printf(&text, "%s; median", query_time_meaning(rows->time));
@@ -399,11 +399,38 @@ static void put_reading(const struct query_view *v, const struct query_rows *row
 	strbuf_release(&text);
 }
 
+/* What the paper's machine did not have, or could not see. */
+static void put_surroundings(const struct query_view *v, const struct query_rows *rows,
+			     const struct query_style *style, struct strbuf *out)
+{
+	struct query_surroundings s = query_surroundings_of(v->data, rows);
+	struct strbuf text = { 0 };
+	char share[WORDS];
+	if (isfinite(s.run_delay)) {
+		format_percent(s.run_delay, share);
+		strbuf_printf(&text, "the query waited %s of the elapsed time for a CPU", share);
+	}
+	if (isfinite(s.steal)) {
+		format_percent(s.steal, share);
+		strbuf_printf(&text, "%s%s of the CPUs' time was stolen", text.length ? ", " : "",
+			      share);
+	}
+	if (s.lost)
+		strbuf_printf(&text,
+			      "%sevents were lost in %zu executions, whose device times may be too "
+			      "small",
+			      text.length ? ", " : "", s.lost);
+	strbuf_putc(&text, '.');
+	if (text.length > 1)
+		put_query_text("Meanwhile: ", strbuf_text(&text), style, out);
+	strbuf_release(&text);
+}
+
 static void put_deviations(const struct query_view *v, const struct query_style *style,
 			   struct strbuf *out)
 {
 	sentence_list list = { 0 };
-	query_deviations(v, &list);
+	query_deviations(v, false, &list);
 	if (list.count)
 		strbuf_puts(out, "\nDeviations from the protocol as printed\n");
 	for (size_t i = 0; i < list.count; i++)
@@ -413,11 +440,24 @@ static void put_deviations(const struct query_view *v, const struct query_style 
 
 /* ---- how it came about ---- */
 
+/* What became of its plan. */
+static void put_restart(const struct query_view *v, const struct query_event *e,
+			const struct query_style *style, struct strbuf *out)
+{
+	const struct query_plan *from = query_plan_of(v->data, e->before);
+	const struct query_plan *to = query_plan_of(v->data, e->plan);
+	if (from && to) {
+		strbuf_puts(out, ": ");
+		put_plan_change(from, to, style->ascii, out);
+	} else if (!e->text)
+		strbuf_puts(out, ": its plan changed");
+}
+
 static void put_event(const struct query_view *v, const struct query_event *e,
 		      const struct query_style *style, struct strbuf *out)
 {
 	struct strbuf text = { 0 };
-	char date[WORDS], place[2 * WORDS];
+	char date[WORDS], first[WORDS], place[2 * WORDS];
 	text_date(e->at_ns, date, sizeof date);
 	strbuf_puts(&text, query_event_name(e->kind));
 	if (e->query) {
@@ -429,12 +469,14 @@ static void put_event(const struct query_view *v, const struct query_event *e,
 		strbuf_printf(&text, ": %s", shown);
 		xfree(shown);
 	}
-	strbuf_puts(&text, e->kind == QUERY_RESTARTED && !e->text ? ": its plan changed" : "");
-	strbuf_printf(out, "%s  ", date);
+	if (e->kind == QUERY_RESTARTED)
+		put_restart(v, e, style, &text);
+	snprintf(first, sizeof first, "%.40s  ", date);
 	put_paragraph(out,
-		      &(struct paragraph){ .width = (size_t)style->width - text_width(date) - 2,
-					   .first = "",
-					   .lines = 1 },
+		      &(struct paragraph){ .width = (size_t)style->width,
+					   .first = first,
+					   .indent = strlen(first),
+					   .lines = 3 },
 		      strbuf_text(&text));
 	strbuf_release(&text);
 }
@@ -455,11 +497,14 @@ static void put_events(const struct query_view *v, const struct query_style *sty
 			put_event(v, e, style, out);
 	}
 	put_more(shown, "event", style, out);
-	if (same)
-		strbuf_printf(out,
-			      "%sOnepass: %zu Q@C%s not executed, as the plan is that of the next "
-			      "higher one.\n",
-			      shown ? "" : "\n", same, same == 1 ? "" : "s");
+	if (same) {
+		char text[WORDS];
+		snprintf(text, sizeof text,
+			 "%zu Q@C%s not executed, as the plan is that of the next higher one.",
+			 same, same == 1 ? "" : "s");
+		strbuf_puts(out, shown ? "" : "\n");
+		put_query_text("Onepass: ", text, style, out);
+	}
 }
 
 static void put_model(const struct query_view *v, const struct query_style *style,
@@ -485,6 +530,7 @@ static void put_section9(const struct query_view *v, const struct query_style *s
 	struct strbuf text = { 0 };
 	query_paragraphs(v, &text);
 	char *second = strstr(text.text, "\n\n");
+	text.text[text.length - 1] = '\0'; /* its newline */
 	strbuf_puts(out, "\nFor a paper\n");
 	if (second)
 		*second = '\0';
@@ -514,6 +560,7 @@ void query_text(const struct query_view *v, const struct query_style *given, str
 		put_post(v, &style, out);
 		put_monotonicity(v, &rows, &style, out);
 		put_reading(v, &rows, &style, out);
+		put_surroundings(v, &rows, &style, out);
 		if (style.plans)
 			put_query_plans(v, &rows, &style, out);
 		if (style.model)

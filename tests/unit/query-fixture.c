@@ -59,7 +59,7 @@ static struct query_at *add_at(struct query_fixture *f, uint32_t query, uint64_t
 	for (uint32_t i = 1; i <= 10; i++) {
 		struct query_execution x = make(i, ms, plan);
 		if (cardinality)
-			x.read_bytes = f->data.cold ? at->table_bytes * 101 / 100 : 4096;
+			x.read_bytes = f->data.cold ? at->table_bytes * 101 / 100 : 512;
 		array_push(&at->executions, x);
 	}
 	return at;
@@ -78,15 +78,16 @@ static void add_plan(struct query_fixture *f, uint64_t hash, const char *json)
 static void add_event(struct query_fixture *f, enum query_event_kind kind, uint32_t query,
 		      uint64_t cardinality, const char *text)
 {
-	array_push(&f->data.events,
-		   ((struct query_event){ .kind = kind,
-					  .at_ns = BEGAN + (int64_t)f->data.events.count *
-								   INT64_C(60000000000),
-					  .query = query,
-					  .cardinality = cardinality,
-					  .plan = kind == QUERY_RESTARTED ? JOIN : 0,
-					  .before = kind == QUERY_RESTARTED ? SORTED : 0,
-					  .text = text ? strdup(text) : NULL }));
+	bool restarted = kind == QUERY_RESTARTED;
+	const struct query_event e = { .kind = kind,
+				       .at_ns = BEGAN + (int64_t)f->data.events.count *
+								INT64_C(60000000000),
+				       .query = query,
+				       .cardinality = cardinality,
+				       .plan = restarted ? JOIN : 0,
+				       .before = restarted ? SORTED : 0,
+				       .text = text ? strdup(text) : NULL };
+	array_push(&f->data.events, e);
 }
 
 static void add_plans(struct query_fixture *f)
@@ -122,6 +123,8 @@ static void make_whole(struct query_fixture *f, bool slower)
 	f->data.scenario = strdup("exhaustive");
 	f->data.cold = true;
 	f->data.planned = 10;
+	f->data.seed = UINT64_MAX;
+	f->data.time_limit_ns = 1200000 * MS;
 	f->data.queries = 5;		       /* the fifth was never executed */
 	at = add_at(f, 1, 100000, 30, SEARCH); /* reads few of the pages */
 	for (size_t k = 0; k < 10; k++)
@@ -148,6 +151,7 @@ static void make_whole(struct query_fixture *f, bool slower)
 	add_event(f, QUERY_BACKED_OFF, 2, 1000000, "connection lost: server closed it");
 	add_event(f, QUERY_RESTARTED, 2, 500000, NULL);
 	f->data.cpus = 2;
+	f->run.id = slower ? 13 : 12;
 }
 
 static void make_warm(struct query_fixture *f)
@@ -210,7 +214,7 @@ static void make_machine(struct query_fixture *f)
 	machine_set(&f->machine, "system.hypervisor", "kvm");
 	machine_set(&f->machine, "now.directory.disk", "vda");
 	machine_set(&f->machine, "disk.vda.rotational", "1");
-	f->run = (struct run){ .id = 12,
+	f->run = (struct run){ .id = f->run.id ? f->run.id : 12,
 			       .kind = SUBJECT_QUERY,
 			       .name = strdup("four"),
 			       .version = strdup("0.7.0"),

@@ -1,0 +1,522 @@
+/* The reports of runs of queries. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <jansson.h>
+#include <cmocka.h>
+
+#include "near.h"
+#include "query-fixture.h"
+#include "report-csv.h"
+#include "report-fixture.h"
+#include "text-lines.h"
+
+static const struct query_style full = {
+	.all = true, .plans = true, .model = true, .checks = true
+};
+
+static void render(const struct query_fixture *f, const struct query_style *style,
+		   struct strbuf *out)
+{
+	strbuf_clear(out);
+	query_text(&f->view, style, out);
+	assert_lines(out, style->width ? (size_t)style->width : 80, style->ascii);
+}
+
+/* ---- text ---- */
+
+static void whole(void **state)
+{
+	(void)state;
+	struct query_fixture f;
+	struct strbuf out = { 0 };
+	assert_true(query_fixture_make(&f, "whole"));
+	render(&f, &(struct query_style){ 0 }, &out);
+	const char *head =
+		"Queries of experiment four on PostgreSQL 15.8 (Debian 15.8-0+deb12u1), cold,\n"
+		"  exhaustive, run 12\n"
+		"  Machine     Intel(R) Core(TM) i7-870, 2 CPUs, 4.0 GiB of memory, disk vda\n"
+		"              (rotating), guest of kvm; Debian GNU/Linux 12, Linux\n"
+		"              6.1.0-18-amd64\n"
+		"  Queries     5, 8 Q@Cs at cardinalities from 100,000 to 1,000,000\n"
+		"  Executions  80, 10 of each Q@C asked for; from 2026-09-15 08:00:00, for 12 min\n"
+		"              34 s\n"
+		"  Kept        5 of 8 Q@Cs (62 %), 73 of 80 executions (91 %)\n"
+		"  Time        user + system time of the query's processes, and the time that\n"
+		"              devices served them; median, relative error 0.29 %\n"
+		"\n"
+		"Query           Rows  Plan   Kept  CPU+device       σ      CPU      I/O  Elapsed\n"
+		"scan         100,000  B     10/10    45.00 ms  134 µs  30.0 ms  15.0 ms  51.0 ms\n"
+		"scan         500,000  A     10/10    300.0 ms  894 µs   200 ms   100 ms   323 ms\n"
+		"scan       1,000,000  A     10/10    600.0 ms  1.8 ms   400 ms   200 ms   643 ms\n"
+		"join         500,000  A     10/10     1.350 s  4.0 ms   900 ms   450 ms   1.44 s\n"
+		"join       1,000,000  A      8/10     1.199 s  3.4 ms   799 ms   400 ms   1.28 s\n"
+		"mean         500,000  A      5/10     dropped  712 µs   150 ms  75.0 ms   243 ms\n"
+		"mean       1,000,000  A     10/10     dropped   95 ms   210 ms   150 ms   483 ms\n"
+		"a query …  1,000,000  A     10/10     dropped  1.1 ms   250 ms   125 ms   403 ms\n"
+		"Dropped, excessive variation: mean at 1,000,000\n"
+		"Dropped, another query process: a query with a long name at 1,000,000\n"
+		"Dropped, fewer than 6 executions left: mean at 500,000\n"
+		"\n"
+		"Dropped execution  No.  Elapsed  By\n"
+		"join at 1,000,000    4   1.29 s  timed-out\n"
+		"join at 1,000,000    7   1.29 s  BlockIO delay time\n"
+		"mean at 500,000      1   243 ms  ephemeral process\n";
+	assert_memory_equal(out.text, head, strlen(head));
+	assert_has(&out, "\nexecution   ephemeral process                                  5     "
+			 "80  6.2 %\n");
+	assert_has_not(&out, "steal time          ");
+	assert_has(&out, "\nStep 5: Time_calc of TTPv2 differs from elapsed by 8.7 % in Q@Cs kept, "
+			 "by 15 %\n  in those dropped; its relative error is 0.29 %.\n");
+	assert_has(&out, "\nNot monotone: join at 500,000 took 1.33 s, at 1,000,000 1.18 s "
+			 "(relaxed, too)\n");
+	assert_has(&out,
+		   "\nCold: 7 of 8 Q@Cs read what their tables have, within 3 %; 1 read less");
+	assert_has(
+		&out,
+		"\n2026-09-15 08:01:00  restarted, join at 500,000: Merge Join (inner) → Hash Join\n");
+	assert_has(&out,
+		   "\nMeanwhile: the query waited 0.016 % of the elapsed time for a CPU, 0 % of "
+		   "the\n  CPUs' time was stolen.\n");
+	assert_has(&out, "\n- check of context switch: by plan\n");
+	assert_has_not(&out, "\nPlans,");
+	assert_has_not(&out, "causal");
+	assert_has_not(&out, "\033");
+	strbuf_release(&out);
+	query_fixture_release(&f);
+}
+
+static void forms(void **state)
+{
+	(void)state;
+	static const int widths[] = { 60, 0, 100, 130, 300 };
+	for (size_t i = 0; query_fixture_names[i]; i++)
+		for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+			for (int ascii = 0; ascii < 2; ascii++) {
+				struct query_fixture f;
+				struct strbuf out = { 0 };
+				struct query_style style = full;
+				style.width = widths[w];
+				style.ascii = ascii;
+				assert_true(query_fixture_make(&f, query_fixture_names[i]));
+				render(&f, &style, &out);
+				strbuf_release(&out);
+				query_fixture_release(&f);
+			}
+}
+
+static void asked_for(void **state)
+{
+	(void)state;
+	struct query_fixture f;
+	struct strbuf out = { 0 };
+	struct query_style style = full;
+	assert_true(query_fixture_make(&f, "whole"));
+	render(&f, &style, &out);
+	assert_has(&out, "\nscan\n"
+			 "  plan A from 1,000,000 down to 500,000\n"
+			 "    Aggregate: strategy: Plain\n"
+			 "      Seq Scan on t: a < 100\n"
+			 "  plan B at 100,000: Seq Scan on t → Index Scan on t using t_a\n"
+			 "    Aggregate: strategy: Plain\n"
+			 "  -   Seq Scan on t: a < 100\n"
+			 "  +   Index Scan on t using t_a: a < 100\n"
+			 "\njoin\n"
+			 "  plan A at every cardinality\n"
+			 "    Hash Join (inner): t.a = other.b\n"
+			 "      Seq Scan on t\n"
+			 "      Hash\n"
+			 "        Seq Scan on u as other\n");
+	assert_has(&out, "\nexperiment  steal time                                         0     "
+			 "80    0 %\n");
+	assert_has(&out, "\nXIVa   q.user    o.user     high       1.00  < 0.001  high      match  "
+			 "     0.99\n");
+	assert_has(&out,
+		   "\n8 of 73 correlations are as predicted, 6 one level off, 2 two; 57 cannot");
+	style = (struct query_style){ .width = 130 };
+	render(&f, &style, &out);
+	assert_has(&out, "  Time_calc  Dropped by\n");
+	assert_has(&out, "  222 ms  fewer than 6 executio");
+	strbuf_release(&out);
+	query_fixture_release(&f);
+}
+
+/* Twenty rows of a list, unless all are asked for. */
+static void many(void **state)
+{
+	(void)state;
+	struct query_fixture f;
+	struct strbuf out = { 0 };
+	assert_true(query_fixture_make(&f, "warm"));
+	for (uint32_t q = 3; q < 25; q++) {
+		struct query_at at = { .query = q };
+		for (uint32_t k = 0; k < 10; k++) {
+			struct query_execution x = f.data.at.items[0].executions.items[k];
+			x.ephemeral = k < 1;
+			array_push(&at.executions, x);
+		}
+		array_push(&f.data.at, at);
+	}
+	query_fixture_judge(&f);
+	render(&f, &(struct query_style){ 0 }, &out);
+	assert_has(&out, "\nand 5 more Q@Cs\n");
+	assert_has(&out, "\nand 2 more executions\n");
+	assert_has_not(&out, "\nquery 24 ");
+	render(&f, &(struct query_style){ .all = true }, &out);
+	assert_has_not(&out, " more ");
+	assert_has(&out, "\nquery 24 ");
+	strbuf_release(&out);
+	query_fixture_release(&f);
+}
+
+static void other_runs(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *which, *said, *not_said;
+	} cases[] = {
+		{ "warm", "\nNo sanity check fired.\n", "Dropped" },
+		{ "warm", "\nquery 1  1,000  B     10/10  4.000 ms", "CPU+device" },
+		{ "warm", "\nWarm: 3 of 3 Q@Cs read less than 1 % of their tables.\n", "Cold" },
+		{ "warm", "\nOnepass: 2 Q@Cs not executed, as the plan", "What happened" },
+		{ "warm", "\n- caches were warm, not cold\n", "CPUs were online" },
+		{ "refused", "\nRefused: this server reads in threads other than the query's",
+		  "Step 5" },
+		{ "refused", "Queries on MariaDB 10.11.6-MariaDB, cold, run 12\n", "experiment " },
+		{ "refused", "\nquery 1     -  A     10/10    75.00 ms", "monotonicity" },
+		{ "imported", "Queries measured elsewhere on a DBMS that is not known\n",
+		  "Machine" },
+		{ "imported", "\nexperiment  derived measure        10     10  100 %\n",
+		  "in ticks" },
+		{ "empty", "\nNothing was executed.\n", "Kept" },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct query_fixture f;
+		struct strbuf out = { 0 };
+		assert_true(query_fixture_make(&f, cases[i].which));
+		render(&f, &(struct query_style){ 0 }, &out);
+		assert_has(&out, cases[i].said);
+		assert_has_not(&out, cases[i].not_said);
+		strbuf_release(&out);
+		query_fixture_release(&f);
+	}
+}
+
+/* Whatever names and plans there are, lines stay lines. */
+static void strange(void **state)
+{
+	(void)state;
+	struct query_fixture f;
+	struct strbuf out = { 0 };
+	assert_true(query_fixture_make(&f, "whole"));
+	free(f.data.texts.items[0].name);
+	f.data.texts.items[0].name = strdup("a\nb\033[31m|`*");
+	free(f.data.plans.items[0].json);
+	f.data.plans.items[0].json = strdup("no JSON\n");
+	free(f.data.plans.items[1].json);
+	f.data.plans.items[1].json = NULL;
+	struct strbuf deep = { 0 };
+	for (int i = 0; i < 200; i++)
+		strbuf_puts(&deep, "{\"node\":\"Limit\",\"children\":[");
+	strbuf_puts(&deep, "7");
+	for (int i = 0; i < 200; i++)
+		strbuf_puts(&deep, "]}");
+	free(f.data.plans.items[2].json);
+	f.data.plans.items[2].json = strbuf_detach(&deep);
+	render(&f, &full, &out);
+	assert_has_not(&out, "\033");
+	assert_has(&out, "no JSON\\n");
+	strbuf_clear(&out);
+	query_markdown(&f.view, &full, &out);
+	assert_has(&out, "\n| a\\\\nb\\\\x1b\\[31m\\|\\`\\* |");
+	strbuf_release(&out);
+	query_fixture_release(&f);
+}
+
+/* ---- section 9 ---- */
+
+static void paragraphs(void **state)
+{
+	(void)state;
+	struct query_fixture f;
+	struct strbuf out = { 0 };
+	assert_true(query_fixture_make(&f, "whole"));
+	query_paragraphs(&f.view, &out);
+	assert_has(&out,
+		   "Query times on PostgreSQL 15.8 (Debian 15.8-0+deb12u1) were measured with "
+		   "the Tucson Timing Protocol Version 2 (TTPv2) [Currim et al. 2016], by tare "
+		   "0.7.0, on a machine (Intel(R) Core(TM) i7-870, 2 CPUs,");
+	assert_has(&out, "executed 10 times at each cardinality, each time with cold caches.");
+	assert_has(&out,
+		   "these deviations: 2 CPUs were online, not one; I/O is the time that devices");
+	assert_has(&out, "the checks of query time, query user tick, overall computation time, "
+			 "computation time, IOWait time and context switch have the form");
+	assert_has(&out,
+		   "\n\nExperiment-wide sanity checks were violated (missing queries: 1 of 5 "
+		   "queries (20 %)). By their own sanity checks, 8.8 % of the query "
+		   "executions and 38 % of the queries-at-cardinality (Q@Cs) were dropped. Of "
+		   "the Q@Cs kept, 0 % then varied excessively in calculated time; 50 % of "
+		   "adjacent pairs violated strict and 50 % relaxed monotonicity.");
+	query_fixture_release(&f);
+	strbuf_clear(&out);
+	assert_true(query_fixture_make(&f, "warm"));
+	f.options.form = TTP_PAPER;
+	f.data.cold = true;
+	query_fixture_judge(&f);
+	query_paragraphs(&f.view, &out);
+	assert_has(&out,
+		   "with these deviations: I/O is blocked time, of which half of IOWait is not "
+		   "taken off.\n");
+	assert_has(&out, "\nThe run violated none of the experiment-wide sanity checks.");
+	query_fixture_release(&f);
+	strbuf_clear(&out);
+	assert_true(query_fixture_make(&f, "refused"));
+	query_paragraphs(&f.view, &out);
+	assert_has_not(&out, "in calculated time");
+	query_fixture_release(&f);
+	strbuf_release(&out);
+}
+
+static void markdown(void **state)
+{
+	(void)state;
+	struct query_fixture f;
+	struct strbuf out = { 0 };
+	assert_true(query_fixture_make(&f, "whole"));
+	query_markdown(&f.view, &full, &out);
+	assert_has(&out, "# Query times: four on PostgreSQL 15.8 (Debian 15.8-0+deb12u1)\n\nQuery");
+	assert_has(&out, "\n1. **Protocol**: Tucson Timing Protocol Version 2 (TTPv2) \\[Currim");
+	assert_has(&out,
+		   "\n9. **Post-sanity checks**: excessive variation 0 %, strict monotonicity "
+		   "50 %, relaxed monotonicity 50 %\n");
+	assert_has(&out, "\n| mean | 500,000 | A | 5 | 10 | 225.0 ms | 712 µs | 150 ms | 75.0 ms | "
+			 "243 ms | 222 ms | fewer than 6 executions left |\n");
+	assert_has(&out, "\n| join at 1,000,000 | 7 | 1.29 s | BlockIO delay time |\n");
+	assert_has(&out, "\n```text\n\nscan\n  plan A from");
+	assert_has(&out, "\n## The causal model\n");
+	strbuf_release(&out);
+	query_fixture_release(&f);
+}
+
+/* ---- tables ---- */
+
+static void by_execution(void **state)
+{
+	(void)state;
+	for (size_t i = 0; query_fixture_names[i]; i++) {
+		struct query_fixture f;
+		struct strbuf out = { 0 };
+		struct csv csv;
+		size_t row = 1;
+		assert_true(query_fixture_make(&f, query_fixture_names[i]));
+		struct table *t = query_executions_table(&f.view);
+		table_render(t, TABLE_CSV, NULL, &out);
+		table_free(t);
+		csv_parse(out.text, &csv);
+		assert_int_equal(csv.columns, QUERY_COLUMNS + 3);
+		assert_int_equal(csv.rows, f.result.executions + 1);
+		for (size_t k = 0; k < f.data.at.count; k++)
+			for (size_t n = 0; n < f.data.at.items[k].executions.count; n++, row++) {
+				const struct query_execution *x =
+					&f.data.at.items[k].executions.items[n];
+				for (size_t c = 0; c < QUERY_COLUMNS; c++) {
+					uint64_t value;
+					const char *cell = csv_at(&csv, row, query_columns[c].name);
+					bool known = query_column_get(&query_columns[c], x, &value);
+					int base = query_columns[c].kind == QUERY_HASH ? 16 : 10;
+					assert_int_equal(known, *cell != '\0');
+					assert_true(!known || strtoull(cell, NULL, base) == value);
+				}
+			}
+		csv_release(&csv);
+		strbuf_release(&out);
+		query_fixture_release(&f);
+	}
+}
+
+static void dropped_by(void **state)
+{
+	(void)state;
+	struct query_fixture f;
+	struct strbuf out = { 0 };
+	struct csv csv;
+	assert_true(query_fixture_make(&f, "whole"));
+	f.data.at.items[0].executions.items[1].ephemeral = 2;
+	f.data.at.items[0].executions.items[1].outcome = QUERY_TIMED_OUT;
+	query_fixture_judge(&f);
+	struct table *t = query_executions_table(&f.view);
+	table_render(t, TABLE_CSV, NULL, &out);
+	table_free(t);
+	csv_parse(out.text, &csv);
+	assert_string_equal(csv_at(&csv, 1, "dropped_by"), "");
+	assert_string_equal(csv_at(&csv, 2, "dropped_by"), "ephemeral process; timed-out");
+	assert_string_equal(csv_at(&csv, 1, "plan"), "0000000000002222");
+	csv_release(&csv);
+	strbuf_clear(&out);
+	t = query_table(&f.view);
+	table_render(t, TABLE_CSV, NULL, &out);
+	table_free(t);
+	csv_parse(out.text, &csv);
+	assert_int_equal(csv.rows, 9);
+	assert_string_equal(csv_at(&csv, 1, "kept"), "9");
+	assert_string_equal(csv_at(&csv, 1, "plan"), "B");
+	assert_string_equal(csv_at(&csv, 2, "cpu_device_ns"), "300000000");
+	assert_string_equal(csv_at(&csv, 2, "read_percent"), "101");
+	assert_string_equal(csv_at(&csv, 7, "dropped_by"), "excessive variation");
+	csv_release(&csv);
+	strbuf_release(&out);
+	query_fixture_release(&f);
+}
+
+static void json(void **state)
+{
+	(void)state;
+	struct query_fixture f;
+	struct strbuf out = { 0 };
+	assert_true(query_fixture_make(&f, "whole"));
+	query_json(&f.view, &out);
+	json_t *root = json_loads(out.text, 0, NULL);
+	assert_non_null(root);
+	const json_t *at = json_array_get(json_object_get(root, "at"), 4);
+	assert_string_equal(json_string_value(json_object_get(root, "time")), "cpu_device");
+	assert_int_equal(json_integer_value(json_object_get(at, "kept")), 8);
+	const json_t *x = json_array_get(json_object_get(at, "executions"), 3);
+	assert_string_equal(json_string_value(json_array_get(json_object_get(x, "dropped_by"), 0)),
+			    "timed-out");
+	const json_t *time = json_object_get(json_object_get(at, "times"), "cpu_device");
+	assert_near(json_real_value(json_object_get(time, "median_ns")), 1199.2e6, 1e6);
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(root, "experiment"), "seed")),
+		"18446744073709551615");
+	json_decref(root);
+	strbuf_release(&out);
+	query_fixture_release(&f);
+}
+
+/* ---- two runs ---- */
+
+static void compare(const char *a, const char *b, const struct query_style *style,
+		    struct strbuf *out)
+{
+	struct query_fixture base, other;
+	struct ttp_comparison c;
+	assert_true(query_fixture_make(&base, a));
+	assert_true(query_fixture_make(&other, b));
+	ttp_compare(&base.data, &base.result, &other.data, &other.result, TTP_TIMES, &c);
+	strbuf_clear(out);
+	query_compare_text(&base.view, &other.view, &c, style, out);
+	assert_lines(out, style->width ? (size_t)style->width : 80, style->ascii);
+	ttp_comparison_release(&c);
+	query_fixture_release(&base);
+	query_fixture_release(&other);
+}
+
+static void comparisons(void **state)
+{
+	(void)state;
+	struct strbuf out = { 0 };
+	compare("whole", "slower", &(struct query_style){ 0 }, &out);
+	assert_has(&out, "Run 13 (PostgreSQL 15.8 (Debian 15.8-0+deb12u1), four) against run 12\n");
+	assert_has(&out, "\n  Compared    5 Q@Cs by CPU + device\n");
+	assert_has(&out,
+		   "\n  Overall     1.0192 times the base's time (geometric mean; 95 %: 1.0174 "
+		   "to\n              1.0211)\n");
+	assert_has(&out,
+		   "\n  Times       1 slower, 0 faster, 4 without a significant difference\n");
+	assert_has(&out,
+		   "\nPlans that changed\n  join at 500,000 (1.0000 times as long): Hash Join "
+		   "(inner) → Merge Join\n    (inner); new: Sort; Hash gone\n");
+	assert_has(&out,
+		   "\nscan   500,000  300 ms  330 ms  1.100  1.096 to 1.104  < 0.001   slower\n");
+	assert_has(&out, "\nNo significant difference: 4 Q@Cs, ratios 1.000 to 1.000.");
+	assert_has_not(&out, "so few");
+	assert_true(strstr(out.text, "Plans that") < strstr(out.text, "Times that"));
+	compare("whole", "slower", &(struct query_style){ .all = true, .ascii = true }, &out);
+	assert_has(&out, "\nEvery Q@C\n");
+	assert_has(&out, "plan\n");
+	compare("warm", "refused", &(struct query_style){ 0 }, &out);
+	assert_has(&out, "0 Q@Cs by elapsed; 3 kept in the base alone; 1 kept in the other\n");
+	compare("warm", "empty", &(struct query_style){ .width = 60 }, &out);
+	strbuf_release(&out);
+}
+
+/* Six of each are too few for 30 Q@Cs: p is at least 2 in 924. */
+static void powerless(void **state)
+{
+	(void)state;
+	struct query_fixture f;
+	struct ttp_comparison c;
+	struct strbuf out = { 0 };
+	assert_true(query_fixture_make(&f, "warm"));
+	for (uint32_t q = 3; q < 33; q++) {
+		struct query_at at = { .query = q };
+		for (uint32_t k = 0; k < 6; k++)
+			array_push(&at.executions, f.data.at.items[0].executions.items[k]);
+		array_push(&f.data.at, at);
+	}
+	query_fixture_judge(&f);
+	ttp_compare(&f.data, &f.result, &f.data, &f.result, TTP_TIMES, &c);
+	query_compare_text(&f.view, &f.view, &c, NULL, &out);
+	assert_has(&out, "\nNote: there are so few executions for so many Q@Cs");
+	assert_has(&out, "33 Q@Cs by CPU + blocked\n");
+	ttp_comparison_release(&c);
+	strbuf_release(&out);
+	query_fixture_release(&f);
+}
+
+/* ---- the ledger ---- */
+
+static void ledgers(void **state)
+{
+	(void)state;
+	struct strbuf out = { 0 };
+	struct query_style style = { 0 };
+	for (int threads = 0; threads < 2; threads++) {
+		struct fixture *f = calloc(1, sizeof *f);
+		const struct execution *list[10];
+		fixture_init(f, "q", 10, 100);
+		fixture_ledger(f, threads);
+		for (size_t i = 0; i < 10; i++)
+			list[i] = &f->executions[i + 1];
+		strbuf_clear(&out);
+		query_ledger_text(list, 10, &style, &out);
+		assert_lines(&out, 80, false);
+		assert_has(&out, "the mean of 10 executions, the query computed 97 % of the time, "
+				 "was");
+		assert_has(&out, "\nCPU ");
+		assert_has(&out, "\npreempted ");
+		assert_has(&out, "postgres ");
+		if (threads)
+			assert_has(&out, "\nElapsed: when any of its threads ran");
+		else
+			assert_has_not(&out, "Threads");
+		fixture_release(f);
+		free(f);
+	}
+	strbuf_clear(&out);
+	query_ledger_text(NULL, 0, NULL, &out);
+	assert_string_equal(out.text, "No ledger was kept of these executions.\n");
+	strbuf_release(&out);
+}
+
+int main(void)
+{
+	setenv("TZ", "UTC", 1);
+	tzset();
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole),	cmocka_unit_test(forms),
+		cmocka_unit_test(asked_for),	cmocka_unit_test(many),
+		cmocka_unit_test(other_runs),	cmocka_unit_test(strange),
+		cmocka_unit_test(paragraphs),	cmocka_unit_test(markdown),
+		cmocka_unit_test(by_execution), cmocka_unit_test(dropped_by),
+		cmocka_unit_test(json),		cmocka_unit_test(comparisons),
+		cmocka_unit_test(powerless),	cmocka_unit_test(ledgers),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
