@@ -256,6 +256,16 @@ static const struct {
 	{ Q T "  - {name: x, type: integer, primary: true}\n",
 	  "line 6: tables[0].columns[0]: 'x' is the primary key, but several rows would have one value: it needs 'serial: true'",
 	  "" },
+	{ Q T
+	  "  - {name: x, type: integer, nulls: 1%, serial: true}\n  - {name: y, references: x, primary: true}\n",
+	  "line 7: tables[0].columns[1]: it is in the primary key, but may be NULL", "" },
+	{ Q T
+	  "  - {name: x, type: integer}\n  - {name: y, references: x, serial: true, primary: true}\n",
+	  "line 7: tables[0].columns[1]: 'y' is the primary key, but several rows would have one value: it needs 'serial: true'",
+	  "" },
+	{ Q T
+	  "  - {name: x, type: date, from: 9999-12-31, to: 9999-12-31}\n  - {name: y, references: x, add: [0, 1]}\n",
+	  "line 7: tables[0].columns[1]: its dates are not all within the years 1 to 9999", "" },
 	{ Q T "  - {name: x, type: integer, serial: maybe}\n",
 	  "line 6: tables[0].columns[0].serial: 'maybe' is not true or false", "" },
 	{ Q T "  - {name: x, type: integer, add: [1, 2]}\n",
