@@ -19,17 +19,18 @@ enum experiment_order { ORDER_BY_CARDINALITY, ORDER_BY_QUERY, ORDER_SHUFFLED };
 struct experiment_column {
 	char *name;
 	enum column_kind kind;
-	uint32_t length;	/* of texts */
-	uint64_t distinct;	/* values are 0 to this - 1; 0: as many as rows */
-	bool serial;		/* 1, 2, 3, ... : the row's number; after `distinct` again from 1 */
-	uint64_t repeat;	/* so many rows in succession have one value; 0: 1 */
+	uint32_t length;   /* of texts */
+	uint64_t distinct; /* values are 0 to this - 1; 0: as many as rows */
+	bool serial;	   /* 1, 2, 3, ... : the row's number; after `distinct` again from 1 */
+	uint64_t repeat;   /* so many rows in succession have one value; 0: 1 */
 	bool primary, index;
-	double nulls;		/* share of NULL */
-	char **words;		/* texts are chosen from these (ended by NULL); NULL: made up */
-	int64_t from, to;	/* of numbers and dates (days since 1970), both included; both 0: by distinct */
-	/* Its value is that of a column of another table (declared before; columns that refer to the
-	 * same table take it from the same row there) or of a column before it in the same row (of is
-	 * then its own table); add_from to add_to are added. NULL: neither. */
+	double nulls; /* share of NULL */
+	char **words; /* texts are chosen from these (ended by NULL); NULL: made up */
+	int64_t from,
+		to; /* of numbers and dates (days since 1970), both included; both 0: by distinct */
+	/* Its value is that of a column of another table (declared before; columns that refer to
+	 * the same table take it from the same row there) or of a column before it in the same row
+	 * (of is then its own table); add_from to add_to are added. NULL: neither. */
 	const struct experiment_table *of;
 	size_t of_column;
 	double within; /* of the first share of its rows; 0: of all */
@@ -38,10 +39,10 @@ struct experiment_column {
 
 struct experiment_table {
 	char *name;
-	uint64_t rows;	/* the most; of the one that varies, the largest cardinality */
+	uint64_t rows; /* the most; of the one that varies, the largest cardinality */
 	uint64_t seed;
 	ARRAY(struct experiment_column) columns;
-	ARRAY(char *) indexes;	/* of several columns: "a, b" */
+	ARRAY(char *) indexes; /* of several columns: "a, b" */
 	bool varies;
 };
 
@@ -60,10 +61,10 @@ struct experiment {
 	char *url;	   /* NULL: from the command line, or the server's own */
 	char *dbms;	   /* of `server`: "postgresql", ...; NULL: by the URL */
 	char *driver_file;
-	char **settings;   /* statements for each connection, ended by NULL; or NULL */
-	struct experiment_server server; /* all NULL: not ours to start */
+	char **settings; /* statements for each connection, ended by NULL; or NULL */
+	struct experiment_server server;       /* all NULL: not ours to start */
 	ARRAY(struct experiment_table) tables; /* none: they are there already */
-	ARRAY(uint64_t) cardinalities; /* descending; none: nothing varies */
+	ARRAY(uint64_t) cardinalities;	       /* descending; none: nothing varies */
 	ARRAY(struct experiment_query) queries;
 	enum experiment_scenario scenario;
 	enum experiment_order order;

@@ -95,17 +95,20 @@ static int read_range(const struct reader *r)
 	return 0;
 }
 
-/* Its largest value has to fit. */
+#define DAY_0001_01_01 (-719162)
+#define DAY_9999_12_31 2932896
+
+/* Its values have to fit the type. */
 static int check_fits(const struct reader *r)
 {
 	struct column_domain d = column_domain(r->t, r->c);
-	unsigned __int128 most = (unsigned __int128)d.count * (uint64_t)d.step;
-	if (r->c->kind == KIND_INTEGER && most + (uint64_t)(d.base > 0 ? d.base : 0) > INT32_MAX)
+	__int128 most = d.base + (__int128)(d.count - 1) * d.step;
+	if (r->c->kind == KIND_INTEGER && (d.base < INT32_MIN || most > INT32_MAX))
 		return fail(r, "its values are too large for an integer: it should be a bigint");
-	if (r->c->kind == KIND_DATE && most + (uint64_t)(d.base > 0 ? d.base : 0) > 2900000)
-		return fail(r, "its dates go beyond the year 9999");
+	if (r->c->kind == KIND_DATE && (d.base < DAY_0001_01_01 || most > DAY_9999_12_31))
+		return fail(r, "its dates are not all within the years 1 to 9999");
 	if (most > INT64_MAX / 2)
-		return fail(r, "its values are too many");
+		return fail(r, "its values are too large");
 	return 0;
 }
 
@@ -175,7 +178,8 @@ static int read_reference(const struct reader *r)
 	if (given(r, "type") && c->kind != kind)
 		return fail(r, "'type' is not that of the column it refers to: leave it out");
 	c->kind = kind;
-	if (raw->within && (c->of == r->t || !fraction_parse(raw->within, &c->within)))
+	if (raw->within &&
+	    (c->of == r->t || !fraction_parse(raw->within, &c->within) || c->within > 1))
 		return fail(r, "'within' must be a share such as 50%%, of another table's rows");
 	if (!raw->add_count)
 		return 0;
@@ -234,13 +238,11 @@ static int read_nulls(const struct reader *r)
 {
 	const char *text = r->raw->nulls;
 	char shown[64];
-	if (!text)
-		return 0;
-	text_display(text, shown, sizeof shown);
-	if (!fraction_parse(text, &r->c->nulls) || !(r->c->nulls < 1))
+	text_display(text ? text : "", shown, sizeof shown);
+	if (text && (!fraction_parse(text, &r->c->nulls) || !(r->c->nulls < 1)))
 		return fail(r, "nulls: '%s' is not a share such as 5%%", shown);
-	if (r->c->primary && r->c->nulls > 0)
-		return fail(r, "a primary key has no nulls");
+	if (r->c->primary && column_may_be_null(r->c))
+		return fail(r, "it is in the primary key, but may be NULL");
 	return 0;
 }
 
@@ -284,8 +286,13 @@ static void share_rows(struct experiment_table *t)
 
 static bool is_unique(const struct experiment_table *t, const struct experiment_column *c)
 {
+	if (c->of == t)
+		return c->add_from == c->add_to && is_unique(t, &t->columns.items[c->of_column]);
 	uint64_t values = c->of ? c->of->rows : c->distinct;
 	bool words = c->words && !c->length;
+	if (c->of && (c->within > 0 || c->add_from != c->add_to ||
+		      !is_unique(c->of, &c->of->columns.items[c->of_column])))
+		return false;
 	return c->serial && c->repeat <= 1 && (!values || values >= t->rows) && !words;
 }
 

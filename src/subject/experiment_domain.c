@@ -74,6 +74,14 @@ struct column_domain column_domain(const struct experiment_table *t,
 	return d;
 }
 
+bool column_may_be_null(const struct experiment_column *c)
+{
+	for (; c->of; c = &c->of->columns.items[c->of_column])
+		if (c->nulls > 0)
+			return true;
+	return c->nulls > 0;
+}
+
 /* ---- dates: Gregorian, counted in years that begin in March ---- */
 
 #define DAYS_OF_400_YEARS 146097

@@ -15,6 +15,7 @@ struct column_domain {
 int64_t column_units(enum column_kind kind); /* in 1 */
 struct column_domain column_domain(const struct experiment_table *t,
 				   const struct experiment_column *c);
+bool column_may_be_null(const struct experiment_column *c); /* itself, or what it refers to */
 /* Writes such a value of this kind, not a text. out: at least COLUMN_VALUE_MOST bytes. */
 #define COLUMN_VALUE_MOST 32
 void column_write(enum column_kind kind, int64_t value, char *out);

@@ -26,7 +26,7 @@
 #define CARDINALITIES_MOST 1000
 #define QUERIES_MOST 10000
 #define SQL_FILE_MOST (1 << 20)
-#define SCALE_DIGITS 6
+#define GENERATE_COLUMNS_MOST 200
 
 struct reader {
 	const struct raw_experiment *raw;
@@ -363,6 +363,12 @@ static int read_generated(struct reader *r)
 		return fail(r, "generate",
 			    "queries can be generated for tables of this file only: "
 			    "the key 'tables' is missing");
+	size_t columns = 0; /* every pair of them is looked at */
+	for (size_t i = 0; i < r->e->tables.count; i++)
+		columns += r->e->tables.items[i].columns.count;
+	if (columns > GENERATE_COLUMNS_MOST)
+		return fail(r, "generate", "the tables have more than %d columns in all",
+			    GENERATE_COLUMNS_MOST);
 	if (!g->count || g->count > 1000)
 		return fail(r, "generate.count", "it must be from 1 to 1000");
 	if (recipe.joins > JOINS_MOST)

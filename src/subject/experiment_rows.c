@@ -235,14 +235,6 @@ static uint32_t declared_length(const struct experiment_column *c)
 	return c->kind == KIND_TEXT ? text_length(c) : 0;
 }
 
-static bool may_be_null(const struct experiment_column *c)
-{
-	for (; c->of; c = &c->of->columns.items[c->of_column])
-		if (c->nulls > 0)
-			return true;
-	return c->nulls > 0;
-}
-
 char *table_create_sql(const struct experiment_table *t, const char *name, const struct dbms *d)
 {
 	struct strbuf sql = { 0 }, key = { 0 };
@@ -252,7 +244,7 @@ char *table_create_sql(const struct experiment_table *t, const char *name, const
 		char type[64];
 		strbuf_printf(&sql, "%s%s %s%s", i ? ", " : "", c->name,
 			      dbms_type(d, c->kind, declared_length(c), type),
-			      may_be_null(c) ? "" : " NOT NULL");
+			      column_may_be_null(c) ? "" : " NOT NULL");
 		if (c->primary)
 			strbuf_printf(&key, "%s%s", key.length ? ", " : "", c->name);
 	}

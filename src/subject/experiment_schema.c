@@ -161,8 +161,8 @@ static void schema_for(const struct tree_node *tree, struct schema *s)
 
 /* ---- checking ---- */
 
-static int error_line(uint32_t line, const char *path, struct error *err, const char *fmt,
-		      va_list args)
+__attribute__((format(printf, 4, 0))) static int
+error_line(uint32_t line, const char *path, struct error *err, const char *fmt, va_list args)
 {
 	struct strbuf message = { 0 };
 	strbuf_vprintf(&message, fmt, args);
