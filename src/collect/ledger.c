@@ -348,6 +348,11 @@ int ledger_keeper_on_event(void *keeper, void *data, size_t size)
 
 /* ---- one execution ---- */
 
+static uint32_t used(uint32_t counter, uint32_t room)
+{
+	return counter < room - 1 ? counter : room - 1;
+}
+
 static void empty_map(int map)
 {
 	char key[16], next[16]; /* the longest */
@@ -411,6 +416,22 @@ void ledger_keeper_arm(struct ledger_keeper *k)
 	__atomic_store_n(&k->control->active, 1, __ATOMIC_SEQ_CST);
 }
 
+/* All that were enlisted begin at one instant. There is no root whose end would be theirs. */
+static void begin_running(struct ledger_keeper *k)
+{
+	struct ledger_control *c = k->control;
+	uint32_t count = used(c->slots_used, LEDGER_SLOTS);
+	c->root_slot = LEDGER_SLOTS;
+	c->root_tgid = -1;
+	c->window = 1;
+	k->armed = true;
+	uint64_t now = clock_monotonic_ns();
+	for (uint32_t i = 1; i <= count; i++)
+		k->slots[i].begin_ns = k->slots[i].since_ns = now;
+	c->armed_ns = c->begin_ns = c->wall_mark_ns = now;
+	__atomic_store_n(&c->active, 1, __ATOMIC_SEQ_CST);
+}
+
 int ledger_keeper_arm_running(struct ledger_keeper *k, pid_t thread, pid_t process,
 			      struct error *err)
 {
@@ -418,17 +439,14 @@ int ledger_keeper_arm_running(struct ledger_keeper *k, pid_t thread, pid_t proce
 	forget(k);
 	k->control->enlisted_tid = thread;
 	k->control->enlisted_tgid = process;
-	k->control->armed_ns = clock_monotonic_ns();
-	k->armed = true;
-	if (kernel_visit_tasks(p, thread, process) != 0) {
-		error_set(err, EXIT_ENVIRONMENT, "cannot begin the ledger: %s", strerror(errno));
-	} else if ((thread || process) && !k->control->enlisted) {
-		error_set(err, EXIT_SUBJECT, "thread %d is gone", (int)(thread ? thread : process));
-	} else {
-		return 0;
-	}
-	ledger_keeper_stop(k);
-	return -1;
+	if (kernel_visit_tasks(p, thread, process) != 0)
+		return error_set(err, EXIT_ENVIRONMENT, "cannot begin the ledger: %s",
+				 strerror(errno));
+	if ((thread || process) && !k->control->slots_used)
+		return error_set(err, EXIT_SUBJECT, "thread %d is gone",
+				 (int)(thread ? thread : process));
+	begin_running(k);
+	return 0;
 }
 
 void ledger_keeper_stop(struct ledger_keeper *k)
@@ -518,11 +536,6 @@ static void add_key(struct ledger_keeper *k, struct ledger *l, uint32_t key, uin
 	add_entry(l, (enum ledger_cause)(key >> 24), r->name, r->pid, ns, count);
 }
 
-static uint32_t used(uint32_t counter, uint32_t room)
-{
-	return counter < room - 1 ? counter : room - 1;
-}
-
 /* Up to when the time of a thread that has a CPU is entered. */
 static bool last_mark(const struct ledger_keeper *k, uint32_t index, uint64_t *at)
 {
@@ -545,7 +558,8 @@ static void settle_living(const struct ledger_keeper *k, uint32_t index, struct 
 	uint64_t since = s->since_ns;
 	enum ledger_cause state = s->state < LEDGER_CAUSES ? (enum ledger_cause)s->state
 							   : LEDGER_UNSEEN;
-	if (state == LEDGER_RUN && !last_mark(k, index, &since)) {
+	/* one that was enlisted on a CPU and has not been met there since had it all along */
+	if (state == LEDGER_RUN && !last_mark(k, index, &since) && s->count[LEDGER_RUN]) {
 		/* it left its CPU without being seen: what is not accounted for */
 		state = LEDGER_UNSEEN;
 		since = t->begin_ns + ledger_account_sum(&t->account);

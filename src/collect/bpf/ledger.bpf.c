@@ -23,16 +23,6 @@ static __always_inline u32 take_slot(void)
 	return 0;
 }
 
-static __always_inline void trace_begin(struct task_struct *t, u64 at)
-{
-	struct trace_event *e = begin_event(at, TRACE_BEGIN);
-	if (!e)
-		return;
-	about_task(e, t, OCCUPANT_SUBJECT);
-	e->a = (u32)bpf_get_current_pid_tgid();
-	end_event(e);
-}
-
 /* A slot for a task, which begins now; NULL when there is no room. */
 static __always_inline struct ledger_slot *begin_slot(struct task_struct *t, u64 now)
 {
@@ -84,17 +74,23 @@ int BPF_PROG(ledger_begin, struct task_struct *t)
 			enter_wall(waits_for(), now);
 		__sync_fetch_and_add(&control.in_state[LEDGER_QUEUED], 1);
 	}
-	if (tracing)
-		trace_begin(t, now);
+	if (tracing) {
+		struct trace_event *e = begin_event(now, TRACE_BEGIN);
+		if (!e)
+			return 0;
+		about_task(e, t, OCCUPANT_SUBJECT);
+		e->a = (u32)bpf_get_current_pid_tgid();
+		end_event(e);
+	}
 	return 0;
 }
 
 /* ---- what runs already ----
  *
  * While nothing is active an iterator visits the tasks: each that is wanted gets a slot and the
- * state it is in, since the ledger began. One that has a CPU is then found there by the CPU's first
- * event; one that is woken before is made up for when it gets a CPU, as a wake-up that was not
- * seen. */
+ * state it is in. Then the keeper lets the ledger begin. One that has a CPU is met there at the
+ * CPU's first event; one that is woken meanwhile is made up for when it gets a CPU, as a wake-up
+ * that was not seen. */
 
 static __always_inline u32 state_now(struct ledger_slot *s, struct task_struct *t)
 {
@@ -108,45 +104,25 @@ static __always_inline u32 state_now(struct ledger_slot *s, struct task_struct *
 	return cause_by_call(s, t, state);
 }
 
-/* Every wanted task is known: from here on the tracepoints are at work. The window has no root that
- * could end it. */
-static __always_inline int begin_running(void)
-{
-	control.root_slot = LEDGER_SLOTS;
-	control.root_tgid = -1;
-	control.wall_mark_ns = control.begin_ns = control.armed_ns;
-	control.window = 1;
-	barrier();
-	control.active = 1;
-	return 0;
-}
-
 SEC("iter/task")
 int ledger_enlist(struct bpf_iter__task *ctx)
 {
 	struct task_struct *t = ctx->task;
-	if (!t)
-		return begin_running();
-	if (t->pid != control.enlisted_tid && t->tgid != control.enlisted_tgid)
+	if (!t || (t->pid != control.enlisted_tid && t->tgid != control.enlisted_tgid))
 		return 0;
-	if (state_of(t) & TASK_DEAD)
-		return 0;
-	struct ledger_slot *s = begin_slot(t, control.armed_ns);
+	u64 now = bpf_ktime_get_ns();
+	struct ledger_slot *s = state_of(t) & TASK_DEAD ? 0 : begin_slot(t, now);
 	if (!s)
 		return 0;
 	u32 state = state_now(s, t);
 	s->cpu = cpu_of(t);
 	s->user_ns = t->utime;
 	s->system_ns = t->stime;
-	s->count[LEDGER_RUN] = state == LEDGER_RUN;
 	if (state == LEDGER_IO || state == LEDGER_FAULT)
-		begin_block(s, control.armed_ns);
+		begin_block(s, now);
 	s->state = state;
 	if (state < LEDGER_CAUSES)
 		control.in_state[state]++;
-	control.enlisted++;
-	if (tracing)
-		trace_begin(t, control.armed_ns);
 	return 0;
 }
 
@@ -290,6 +266,9 @@ static __always_inline u32 arrive(struct ledger_slot *s, struct ledger_cpu *c,
 		}
 	} else if (from != LEDGER_RUN) {
 		settle_sleep(s, now);
+	} else if (!s->count[LEDGER_RUN] && now > s->since_ns) {
+		/* it had a CPU when it was enlisted, but lost it before the ledger began */
+		settle_queue(s, c, now, false);
 	}
 	s->state = LEDGER_RUN;
 	s->count[LEDGER_RUN]++;

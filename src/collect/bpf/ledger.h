@@ -184,8 +184,6 @@ struct ledger_control {
 	__s32 root_threads;
 	__u64 armed_ns, begin_ns, end_ns;
 	__s32 enlisted_tid, enlisted_tgid; /* that run already; 0: none */
-	__u32 enlisted;			   /* threads of these */
-	__u32 unused;
 	__u64 clock_ns, clock_at_ns; /* CLOCK_MONOTONIC less the scheduler's; when that was read */
 	__u32 slots_used, others_used; /* may exceed what there is */
 	__s32 tasks;		       /* entries of the map */
