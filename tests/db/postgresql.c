@@ -150,7 +150,8 @@ static void a_million_rows_are_fetched_and_not_kept(void **state)
 	struct dbms_execution x =
 		execute("SELECT i, 'some text of a row' FROM generate_series(1, 1000000) i");
 	assert_int_equal(x.rows, 1000000);
-	assert_true(peak_kib() - before < 20 << 10);
+	if (!getenv("TARE_TEST_SANITIZED")) /* a sanitizer keeps what was freed for a while */
+		assert_true(peak_kib() - before < 20 << 10);
 	assert_int_equal(execute("SELECT 1 WHERE false").rows, 0);
 }
 
@@ -461,6 +462,9 @@ static void it_is_stopped_and_started(void **state)
 	assert_int_equal(dbms_reconnect(db, &err), -1);
 	assert_int_equal(err.code, EXIT_SUBJECT);
 	assert_true(dbms_lost(db));
+	struct query_plan plan;
+	assert_int_equal(dbms_plan(db, &plan, &err), -1);
+	assert_int_equal(err.code, EXIT_SUBJECT);
 	good(server_stop(server, &err)); /* again: nothing */
 	good(server_start(server, &err));
 	good(dbms_reconnect(db, &err));

@@ -78,9 +78,8 @@ static int choose_kind(struct server *s, const char *dbms, struct error *err)
 static int choose_user(struct server *s, const char *asked, struct error *err)
 {
 	s->user_name = xstrdup(asked ? asked : s->kind->user);
-	if (server_user_find(s->user_name, &s->user))
-		return 0;
-	if (!asked) /* what that means, each kind knows */
+	/* what it means that there is none of the usual name, each kind knows */
+	if (server_user_find(s->user_name, &s->user) || !asked)
 		return 0;
 	return error_set(err, EXIT_USAGE, "there is no user '%s' to run the server as", asked);
 }
@@ -213,21 +212,24 @@ static void remove_tree(const char *path)
 	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
+/* One that is the server's user's alone. Somebody else's of that name is not touched. */
 static int directory_for(const struct server *s, const char *path, struct error *err)
 {
-	if ((mkdir(path, 0700) && errno != EEXIST) ||
-	    (s->user.change && lchown(path, s->user.uid, s->user.gid)))
-		return error_set(err, EXIT_ENVIRONMENT, "cannot make %s: %s", path,
-				 strerror(errno));
 	struct stat st;
 	uid_t owner = s->user.change ? s->user.uid : geteuid();
-	if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == owner &&
-	    !(st.st_mode & (S_IRWXG | S_IRWXO)))
-		return 0;
-	return error_set(err, EXIT_ENVIRONMENT, "%s is there already, and not this server's", path);
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return error_set(err, EXIT_ENVIRONMENT, "cannot make %s: %s", path,
+				 strerror(errno));
+	if (lstat(path, &st) || !S_ISDIR(st.st_mode) || (st.st_mode & (S_IRWXG | S_IRWXO)) ||
+	    (st.st_uid != owner && st.st_uid != geteuid()))
+		return error_set(err, EXIT_ENVIRONMENT,
+				 "%s is there already, and not this server's", path);
+	if (s->user.change && lchown(path, s->user.uid, s->user.gid))
+		return error_set(err, EXIT_ENVIRONMENT, "cannot give %s to %s: %s", path,
+				 s->user.name, strerror(errno));
+	return 0;
 }
 
-/* Words as execvp wants them. */
 static int run_maker(const struct server *s, const char *data, struct error *err)
 {
 	struct server_place place = place_of(s);
@@ -421,8 +423,10 @@ int server_start(struct server *s, struct error *err)
 
 static int stop_data(struct server *s, struct error *err)
 {
-	if (!s->pid && (access(s->data, F_OK) || lock_data(s, err)))
-		return access(s->data, F_OK) ? 0 : -1;
+	if (!s->pid && access(s->data, F_OK))
+		return 0;
+	if (lock_data(s, err))
+		return -1;
 	if (!s->pid)
 		s->pid = server_process_find(s->data);
 	if (!s->pid)
