@@ -630,6 +630,12 @@ static void a_long_name_has_its_socket_elsewhere(void **state)
 	struct server_description d = description();
 	struct server *s;
 	d.data = leaf;
+	d.user = "no-such-user";
+	if (geteuid() == 0) {
+		assert_int_equal(server_open(&s, &d, &err), -1);
+		assert_int_equal(err.code, EXIT_USAGE);
+	}
+	d.user = "nobody";
 	good(server_open(&s, &d, &err));
 	assert_int_equal(sscanf(strstr(server_url(s), "host="), "host=%127[^&]", socket), 1);
 	assert_true(strlen(socket) <= 90);

@@ -75,13 +75,19 @@ static int choose_kind(struct server *s, const char *dbms, struct error *err)
 	return error_hint(err, "describe it by 'start:' and 'stop:' commands");
 }
 
+/* The one that was asked for; else the usual one, else nobody: no DBMS likes to run as root. */
 static int choose_user(struct server *s, const char *asked, struct error *err)
 {
 	s->user_name = xstrdup(asked ? asked : s->kind->user);
-	/* what it means that there is none of the usual name, each kind knows */
-	if (server_user_find(s->user_name, &s->user) || !asked)
+	if (server_user_find(s->user_name, &s->user))
 		return 0;
-	return error_set(err, EXIT_USAGE, "there is no user '%s' to run the server as", asked);
+	if (asked)
+		return error_set(err, EXIT_USAGE, "there is no user '%s' to run the server as",
+				 asked);
+	free(s->user_name);
+	s->user_name = xstrdup("nobody");
+	server_user_find(s->user_name, &s->user);
+	return 0;
 }
 
 /* As the kernel will say it: absolute, no links. The last part need not be there. */
