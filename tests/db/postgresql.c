@@ -449,6 +449,11 @@ static pid_t server_pid(void)
 	return tasks.server;
 }
 
+#define BURN "SELECT count(md5(i::text)) FROM generate_series(1, 1000000) i"
+#define BURNING                                                                    \
+	"SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND " \
+	"state = 'active' AND query LIKE '%md5%'"
+
 static void it_is_stopped_and_started(void **state)
 {
 	(void)state;
@@ -470,8 +475,18 @@ static void it_is_stopped_and_started(void **state)
 	good(dbms_reconnect(db, &err));
 	assert_int_equal(number("SELECT a FROM kept"), 5);
 	assert_int_not_equal(server_pid(), before);
-	/* a crash is noticed */
+	/* a crash is noticed, and what it leaves behind is waited for */
 	pid_t crashed = server_pid();
+	struct dbms *busy = connect_with(serial);
+	pid_t child = fork();
+	if (child == 0) {
+		struct dbms_execution x;
+		struct dbms_wait wait = { 0 };
+		dbms_prepare(busy, BURN, &err);
+		_exit(dbms_execute(busy, &wait, &x, &err) ? 1 : 0);
+	}
+	for (int i = 0; i < 500 && number(BURNING) == 0; i++)
+		usleep(10000);
 	kill(crashed, SIGKILL);
 	for (int i = 0; i < 500 && dbms_run(db, "SELECT 1", &err) == 0; i++)
 		usleep(10000);
@@ -480,6 +495,8 @@ static void it_is_stopped_and_started(void **state)
 	good(dbms_reconnect(db, &err));
 	assert_int_not_equal(server_pid(), crashed);
 	assert_int_equal(number("SELECT a FROM kept"), 5);
+	waitpid(child, NULL, 0);
+	dbms_close(busy);
 	run("DROP TABLE kept");
 }
 

@@ -361,6 +361,7 @@ static int await_answer(const struct server *s, struct error *err)
 	return error_hint(err, "its log is %s/" SERVER_LOG, s->data);
 }
 
+/* 1: it ended at once, which is an error too. */
 static int launch(struct server *s, struct error *err)
 {
 	struct server_place place = place_of(s);
@@ -376,8 +377,6 @@ static int launch(struct server *s, struct error *err)
 	if (failed)
 		return -1;
 	int ended = await_answer(s, err);
-	if (ended == 0)
-		return 0;
 	if (ended > 0) {
 		char said[500];
 		s->pid = 0;
@@ -386,7 +385,7 @@ static int launch(struct server *s, struct error *err)
 			  said);
 		error_hint(err, "its log is %s/" SERVER_LOG, s->data);
 	}
-	return -1;
+	return ended;
 }
 
 static int run_command(const char *command, struct error *err)
@@ -398,21 +397,23 @@ static int run_command(const char *command, struct error *err)
 	return error_prefix(err, "'%.120s'", command);
 }
 
-/* A server that a killed tare left behind is taken over; one that is just ending is waited for. */
+/* A server that a killed tare left behind is taken over; one that is just ending is waited for.
+ * Where one crashed, processes of it may hold its memory until their queries end: then again. */
 static int start_data(struct server *s, struct error *err)
 {
+	uint64_t until = clock_monotonic_ns() + START_PATIENCE_NS;
 	if (prepare_data(s, err))
 		return -1;
-	if (s->pid && !server_process_await_end(s->pid, 0))
-		return 0;
-	s->pid = server_process_find(s->data);
-	if (s->pid) {
-		int ended = await_answer(s, err);
-		if (ended <= 0)
-			return ended;
-	}
+	if (!s->pid)
+		s->pid = server_process_find(s->data);
+	bool was_there = s->pid != 0;
+	int ended = was_there ? await_answer(s, err) : 1;
+	if (ended <= 0)
+		return ended;
 	s->pid = 0;
-	return launch(s, err);
+	while ((ended = launch(s, err)) > 0 && was_there && clock_monotonic_ns() < until)
+		poll(NULL, 0, 200);
+	return ended ? -1 : 0;
 }
 
 int server_start(struct server *s, struct error *err)
