@@ -150,7 +150,8 @@ static void a_million_rows_are_fetched_and_not_kept(void **state)
 	struct dbms_execution x =
 		execute("SELECT i, 'some text of a row' FROM generate_series(1, 1000000) i");
 	assert_int_equal(x.rows, 1000000);
-	assert_true(peak_kib() - before < 20 << 10);
+	if (!getenv("TARE_TEST_SANITIZED")) /* a sanitizer keeps what was freed for a while */
+		assert_true(peak_kib() - before < 20 << 10);
 	assert_int_equal(execute("SELECT 1 WHERE false").rows, 0);
 }
 
@@ -448,6 +449,11 @@ static pid_t server_pid(void)
 	return tasks.server;
 }
 
+#define BURN "SELECT count(md5(i::text)) FROM generate_series(1, 1000000) i"
+#define BURNING                                                                    \
+	"SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND " \
+	"state = 'active' AND query LIKE '%md5%'"
+
 static void it_is_stopped_and_started(void **state)
 {
 	(void)state;
@@ -461,13 +467,26 @@ static void it_is_stopped_and_started(void **state)
 	assert_int_equal(dbms_reconnect(db, &err), -1);
 	assert_int_equal(err.code, EXIT_SUBJECT);
 	assert_true(dbms_lost(db));
+	struct query_plan plan;
+	assert_int_equal(dbms_plan(db, &plan, &err), -1);
+	assert_int_equal(err.code, EXIT_SUBJECT);
 	good(server_stop(server, &err)); /* again: nothing */
 	good(server_start(server, &err));
 	good(dbms_reconnect(db, &err));
 	assert_int_equal(number("SELECT a FROM kept"), 5);
 	assert_int_not_equal(server_pid(), before);
-	/* a crash is noticed */
+	/* a crash is noticed, and what it leaves behind is waited for */
 	pid_t crashed = server_pid();
+	struct dbms *busy = connect_with(serial);
+	pid_t child = fork();
+	if (child == 0) {
+		struct dbms_execution x;
+		struct dbms_wait wait = { 0 };
+		dbms_prepare(busy, BURN, &err);
+		_exit(dbms_execute(busy, &wait, &x, &err) ? 1 : 0);
+	}
+	for (int i = 0; i < 500 && number(BURNING) == 0; i++)
+		usleep(10000);
 	kill(crashed, SIGKILL);
 	for (int i = 0; i < 500 && dbms_run(db, "SELECT 1", &err) == 0; i++)
 		usleep(10000);
@@ -476,6 +495,8 @@ static void it_is_stopped_and_started(void **state)
 	good(dbms_reconnect(db, &err));
 	assert_int_not_equal(server_pid(), crashed);
 	assert_int_equal(number("SELECT a FROM kept"), 5);
+	waitpid(child, NULL, 0);
+	dbms_close(busy);
 	run("DROP TABLE kept");
 }
 
@@ -626,6 +647,12 @@ static void a_long_name_has_its_socket_elsewhere(void **state)
 	struct server_description d = description();
 	struct server *s;
 	d.data = leaf;
+	d.user = "no-such-user";
+	if (geteuid() == 0) {
+		assert_int_equal(server_open(&s, &d, &err), -1);
+		assert_int_equal(err.code, EXIT_USAGE);
+	}
+	d.user = "nobody";
 	good(server_open(&s, &d, &err));
 	assert_int_equal(sscanf(strstr(server_url(s), "host="), "host=%127[^&]", socket), 1);
 	assert_true(strlen(socket) <= 90);

@@ -464,6 +464,14 @@ static int pg_prepare(void *state, const char *sql, struct error *err)
 	return r ? 0 : -1;
 }
 
+int postgresql_is_prepared(struct postgresql *s, struct error *err)
+{
+	if (s->prepared)
+		return 0;
+	return pg_lost(s) ? connection_failed(s, err)
+			  : error_set(err, EXIT_USAGE, "no statement is prepared");
+}
+
 /* Over all Gathers of a canonical plan. A quote within a text is escaped there. */
 static int64_t workers_planned(const char *plan)
 {
@@ -479,8 +487,8 @@ static int64_t workers_planned(const char *plan)
 int postgresql_plan(void *state, struct query_plan *plan, struct error *err)
 {
 	struct postgresql *s = state;
-	if (!s->prepared)
-		return error_set(err, EXIT_USAGE, "no statement is prepared");
+	if (postgresql_is_prepared(s, err))
+		return -1;
 	PGresult *r = ask(s, "EXPLAIN (FORMAT JSON) EXECUTE " POSTGRESQL_STATEMENT, err);
 	if (!r)
 		return -1;

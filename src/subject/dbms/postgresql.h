@@ -7,22 +7,20 @@
 #include "subject/dbms/driver.h"
 
 /* libpq, loaded when it is first asked for. */
-#define LIBPQ_FUNCTIONS(X)                                                                         \
-	X(PQcancel)                                                                                \
-	X(PQclear)                                                                                 \
-	X(PQconnectPoll) X(PQconnectStartParams) X(PQconnectionNeedsPassword) X(PQconninfoFree) X( \
-		PQconninfoParse) X(PQconsumeInput) X(PQerrorMessage) X(PQexec) X(PQexecParams)     \
-		X(PQfinish) X(PQfreeCancel) X(PQfreemem) X(PQgetCancel) X(PQgetResult)             \
-			X(PQgetisnull) X(PQgetvalue) X(PQisBusy) X(PQntuples) X(PQparameterStatus) \
-				X(PQprepare) X(PQputCopyData) X(PQputCopyEnd)                      \
-					X(PQresultErrorField) X(PQresultStatus)                    \
-						X(PQsendQueryPrepared) X(PQsetErrorVerbosity)      \
-							X(PQsetNoticeProcessor)                    \
-								X(PQsetSingleRowMode) X(PQsocket)  \
-									X(PQstatus)
+/* clang-format off */
+#define LIBPQ_FUNCTIONS(X) \
+	X(PQcancel) X(PQclear) X(PQconnectPoll) X(PQconnectStartParams) \
+	X(PQconnectionNeedsPassword) X(PQconninfoFree) X(PQconninfoParse) X(PQconsumeInput) \
+	X(PQerrorMessage) X(PQexec) X(PQexecParams) X(PQfinish) X(PQfreeCancel) \
+	X(PQfreemem) X(PQgetCancel) X(PQgetResult) X(PQgetisnull) X(PQgetvalue) X(PQisBusy) \
+	X(PQntuples) X(PQparameterStatus) X(PQprepare) X(PQputCopyData) X(PQputCopyEnd) \
+	X(PQresultErrorField) X(PQresultStatus) X(PQsendQueryPrepared) \
+	X(PQsetErrorVerbosity) X(PQsetNoticeProcessor) X(PQsetSingleRowMode) X(PQsocket) \
+	X(PQstatus)
+/* clang-format on */
 
 struct libpq {
-#define LIBPQ_MEMBER(name) __typeof__(name) *name;
+#define LIBPQ_MEMBER(name) __typeof__(name)(*(name));
 	LIBPQ_FUNCTIONS(LIBPQ_MEMBER)
 #undef LIBPQ_MEMBER
 };
@@ -45,6 +43,8 @@ struct postgresql {
 
 /* What a result (or, without one, the connection) says went wrong, as an error. */
 int postgresql_failed(struct postgresql *s, const PGresult *r, struct error *err);
+/* 0, or why there is no prepared statement. */
+int postgresql_is_prepared(struct postgresql *s, struct error *err);
 int postgresql_plan(void *state, struct query_plan *plan, struct error *err);
 int postgresql_execute(void *state, const struct dbms_wait *wait, struct dbms_execution *x,
 		       struct error *err);

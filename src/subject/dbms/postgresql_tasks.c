@@ -43,7 +43,7 @@ static bool is_this_machine(int fd, char address[INET6_ADDRSTRLEN])
 		struct sockaddr_in four;
 		struct sockaddr_in6 six;
 		struct sockaddr_storage room;
-	} here, there;
+	} here = { 0 }, there = { 0 };
 	socklen_t here_size = sizeof here, there_size = sizeof there;
 	if (getsockname(fd, &here.any, &here_size) || getpeername(fd, &there.any, &there_size))
 		return false;

@@ -75,14 +75,19 @@ static int choose_kind(struct server *s, const char *dbms, struct error *err)
 	return error_hint(err, "describe it by 'start:' and 'stop:' commands");
 }
 
+/* The one that was asked for; else the usual one, else nobody: no DBMS likes to run as root. */
 static int choose_user(struct server *s, const char *asked, struct error *err)
 {
 	s->user_name = xstrdup(asked ? asked : s->kind->user);
 	if (server_user_find(s->user_name, &s->user))
 		return 0;
-	if (!asked) /* what that means, each kind knows */
-		return 0;
-	return error_set(err, EXIT_USAGE, "there is no user '%s' to run the server as", asked);
+	if (asked)
+		return error_set(err, EXIT_USAGE, "there is no user '%s' to run the server as",
+				 asked);
+	free(s->user_name);
+	s->user_name = xstrdup("nobody");
+	server_user_find(s->user_name, &s->user);
+	return 0;
 }
 
 /* As the kernel will say it: absolute, no links. The last part need not be there. */
@@ -213,21 +218,24 @@ static void remove_tree(const char *path)
 	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
+/* One that is the server's user's alone. Somebody else's of that name is not touched. */
 static int directory_for(const struct server *s, const char *path, struct error *err)
 {
-	if ((mkdir(path, 0700) && errno != EEXIST) ||
-	    (s->user.change && lchown(path, s->user.uid, s->user.gid)))
-		return error_set(err, EXIT_ENVIRONMENT, "cannot make %s: %s", path,
-				 strerror(errno));
 	struct stat st;
 	uid_t owner = s->user.change ? s->user.uid : geteuid();
-	if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == owner &&
-	    !(st.st_mode & (S_IRWXG | S_IRWXO)))
-		return 0;
-	return error_set(err, EXIT_ENVIRONMENT, "%s is there already, and not this server's", path);
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return error_set(err, EXIT_ENVIRONMENT, "cannot make %s: %s", path,
+				 strerror(errno));
+	if (lstat(path, &st) || !S_ISDIR(st.st_mode) || (st.st_mode & (S_IRWXG | S_IRWXO)) ||
+	    (st.st_uid != owner && st.st_uid != geteuid()))
+		return error_set(err, EXIT_ENVIRONMENT,
+				 "%s is there already, and not this server's", path);
+	if (s->user.change && lchown(path, s->user.uid, s->user.gid))
+		return error_set(err, EXIT_ENVIRONMENT, "cannot give %s to %s: %s", path,
+				 s->user.name, strerror(errno));
+	return 0;
 }
 
-/* Words as execvp wants them. */
 static int run_maker(const struct server *s, const char *data, struct error *err)
 {
 	struct server_place place = place_of(s);
@@ -353,6 +361,7 @@ static int await_answer(const struct server *s, struct error *err)
 	return error_hint(err, "its log is %s/" SERVER_LOG, s->data);
 }
 
+/* 1: it ended at once, which is an error too. */
 static int launch(struct server *s, struct error *err)
 {
 	struct server_place place = place_of(s);
@@ -368,8 +377,6 @@ static int launch(struct server *s, struct error *err)
 	if (failed)
 		return -1;
 	int ended = await_answer(s, err);
-	if (ended == 0)
-		return 0;
 	if (ended > 0) {
 		char said[500];
 		s->pid = 0;
@@ -378,7 +385,7 @@ static int launch(struct server *s, struct error *err)
 			  said);
 		error_hint(err, "its log is %s/" SERVER_LOG, s->data);
 	}
-	return -1;
+	return ended;
 }
 
 static int run_command(const char *command, struct error *err)
@@ -390,21 +397,23 @@ static int run_command(const char *command, struct error *err)
 	return error_prefix(err, "'%.120s'", command);
 }
 
-/* A server that a killed tare left behind is taken over; one that is just ending is waited for. */
+/* A server that a killed tare left behind is taken over; one that is just ending is waited for.
+ * Where one crashed, processes of it may hold its memory until their queries end: then again. */
 static int start_data(struct server *s, struct error *err)
 {
+	uint64_t until = clock_monotonic_ns() + START_PATIENCE_NS;
 	if (prepare_data(s, err))
 		return -1;
-	if (s->pid && !server_process_await_end(s->pid, 0))
-		return 0;
-	s->pid = server_process_find(s->data);
-	if (s->pid) {
-		int ended = await_answer(s, err);
-		if (ended <= 0)
-			return ended;
-	}
+	if (!s->pid)
+		s->pid = server_process_find(s->data);
+	bool was_there = s->pid != 0;
+	int ended = was_there ? await_answer(s, err) : 1;
+	if (ended <= 0)
+		return ended;
 	s->pid = 0;
-	return launch(s, err);
+	while ((ended = launch(s, err)) > 0 && was_there && clock_monotonic_ns() < until)
+		poll(NULL, 0, 200);
+	return ended ? -1 : 0;
 }
 
 int server_start(struct server *s, struct error *err)
@@ -421,8 +430,10 @@ int server_start(struct server *s, struct error *err)
 
 static int stop_data(struct server *s, struct error *err)
 {
-	if (!s->pid && (access(s->data, F_OK) || lock_data(s, err)))
-		return access(s->data, F_OK) ? 0 : -1;
+	if (!s->pid && access(s->data, F_OK))
+		return 0;
+	if (lock_data(s, err))
+		return -1;
 	if (!s->pid)
 		s->pid = server_process_find(s->data);
 	if (!s->pid)

@@ -107,10 +107,8 @@ static bool may_run(const struct server_place *p, struct error *err)
 {
 	if (geteuid() != 0 || (p->user && strcmp(p->user, "root") != 0))
 		return true;
-	error_set(err, EXIT_ENVIRONMENT,
-		  "PostgreSQL does not run as root, and there is no user "
-		  "'postgres' here");
-	error_hint(err, "name the user who shall run it, as 'user:' of the server");
+	error_set(err, EXIT_ENVIRONMENT, "PostgreSQL does not run as root");
+	error_hint(err, "name another user who shall run it, as 'user:' of the server");
 	return false;
 }
 

@@ -156,7 +156,9 @@ static int start(struct start *s, pid_t *pid, struct error *err)
 	struct report report;
 	close(fds[1]);
 	/* closed by exec: nothing comes */
-	ssize_t told = made > 0 ? read(fds[0], &report, sizeof report) : 0;
+	ssize_t told = 0;
+	while (made > 0 && (told = read(fds[0], &report, sizeof report)) < 0 && errno == EINTR)
+		;
 	close(fds[0]);
 	if (made < 0)
 		return error_set(err, EXIT_ENVIRONMENT, "cannot start a process: %s",

@@ -26,8 +26,8 @@ bool server_user_find(const char *name, struct server_user *into);
 int server_command_run(char *const *words, const struct server_user *user, const char *directory,
 		       struct error *err);
 
-/* Starts a server in directory, where it writes its log (server_log) and, before that, its number
- * (server_pid). It gets stop_signal when tare is killed. */
+/* Starts a server in directory, where its log and its process's number are. It gets stop_signal
+ * when the thread that started it ends: a killed tare leaves no server behind for long. */
 #define SERVER_LOG "tare.log"
 #define SERVER_PID "tare.pid"
 int server_process_start(char *const *words, const struct server_user *user, const char *directory,
