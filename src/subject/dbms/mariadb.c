@@ -212,6 +212,12 @@ void mariadb_put_name(struct strbuf *sql, const char *name)
 void mariadb_put_text(struct mariadb *m, struct strbuf *sql, const char *text)
 {
 	size_t length = strlen(text);
+	if (!strpbrk(text, "'\\\"\n\r\x1a")) { /* most texts; the library takes its time */
+		strbuf_putc(sql, '\'');
+		strbuf_add(sql, text, length);
+		strbuf_putc(sql, '\'');
+		return;
+	}
 	char *quoted = xmalloc(2 * length + 1);
 	size_t wrote = m->lib->mysql_real_escape_string(m->link, quoted, text, length);
 	strbuf_putc(sql, '\'');
@@ -268,19 +274,22 @@ int mariadb_ask(struct mariadb *m, const char *sql, MYSQL_RES **result, struct e
 
 int mariadb_text(struct mariadb *m, const char *sql, char **text, struct error *err)
 {
-	MYSQL_RES *result;
+	MYSQL_RES *result = NULL;
 	if (mariadb_ask(m, sql, &result, err))
 		return -1;
 	MYSQL_ROW row = m->lib->mysql_fetch_row(result);
 	if (row)
 		*text = xstrdup(row[0] ? row[0] : "");
 	m->lib->mysql_free_result(result);
-	return row ? 0 : error_set(err, EXIT_USAGE, "'%.80s' has no row", sql);
+	if (row)
+		return 0;
+	error_set(err, EXIT_USAGE, "'%.80s' has no row", sql);
+	return -1;
 }
 
 int mariadb_number(void *state, const char *sql, int64_t *value, struct error *err)
 {
-	char *text, *end;
+	char *text = NULL, *end;
 	if (mariadb_text(state, sql, &text, err))
 		return -1;
 	long long number = strtoll(text, &end, 10);

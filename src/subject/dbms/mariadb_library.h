@@ -35,7 +35,7 @@
 	X(mysql_warning_count)
 
 struct mariadb_library {
-#define MEMBER(name) __typeof__(name) *name;
+#define MEMBER(name) __typeof__(name) *(name);
 	MARIADB_FUNCTIONS(MEMBER)
 #undef MEMBER
 };

@@ -206,13 +206,14 @@ static int analyze(struct mariadb *m, const char *const *tables, size_t count, s
 }
 
 /* In one statement, which the server ends also when tare is gone: nobody's settings are left
- * changed. Pages are written as fast as the device can, for at most a minute. */
+ * changed. Pages are written as fast as the device can, for at most a minute. Before that the
+ * server has to purge: it reads the undo log of new rows once more and changes their pages. */
 static const char write_dirty_pages[] =
 	"BEGIN NOT ATOMIC"
 	" DECLARE pct DOUBLE DEFAULT @@GLOBAL.innodb_max_dirty_pages_pct;"
 	" DECLARE lwm DOUBLE DEFAULT @@GLOBAL.innodb_max_dirty_pages_pct_lwm;"
 	" DECLARE usual, most BIGINT UNSIGNED;"
-	" DECLARE dirty BIGINT DEFAULT 1; DECLARE turns INT DEFAULT 1200;"
+	" DECLARE dirty, unpurged BIGINT DEFAULT 1; DECLARE turns INT DEFAULT 1200;"
 	" DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN"
 	"  SET GLOBAL innodb_io_capacity = usual; SET GLOBAL innodb_io_capacity_max = most;"
 	"  SET GLOBAL innodb_max_dirty_pages_pct = pct; SET GLOBAL innodb_max_dirty_pages_pct_lwm = lwm;"
@@ -220,10 +221,12 @@ static const char write_dirty_pages[] =
 	" SET usual = @@GLOBAL.innodb_io_capacity, most = @@GLOBAL.innodb_io_capacity_max;"
 	" SET GLOBAL innodb_io_capacity_max = 1000000; SET GLOBAL innodb_io_capacity = 1000000;"
 	" SET GLOBAL innodb_max_dirty_pages_pct_lwm = 0; SET GLOBAL innodb_max_dirty_pages_pct = 0;"
-	" WHILE dirty > 0 AND turns > 0 DO"
+	" WHILE dirty + unpurged > 0 AND turns > 0 DO"
+	"  SELECT VARIABLE_VALUE INTO unpurged FROM information_schema.GLOBAL_STATUS"
+	"   WHERE VARIABLE_NAME = 'INNODB_HISTORY_LIST_LENGTH';"
 	"  SELECT VARIABLE_VALUE INTO dirty FROM information_schema.GLOBAL_STATUS"
 	"   WHERE VARIABLE_NAME = 'INNODB_BUFFER_POOL_PAGES_DIRTY';"
-	"  IF dirty > 0 THEN DO SLEEP(0.05); SET turns = turns - 1; END IF;"
+	"  IF dirty + unpurged > 0 THEN DO SLEEP(0.05); SET turns = turns - 1; END IF;"
 	" END WHILE;"
 	" SET GLOBAL innodb_io_capacity = usual; SET GLOBAL innodb_io_capacity_max = most;"
 	" SET GLOBAL innodb_max_dirty_pages_pct = pct; SET GLOBAL innodb_max_dirty_pages_pct_lwm = lwm;"
@@ -253,15 +256,26 @@ int mariadb_settle(void *state, const char *const *tables, size_t count, struct 
 	return 0;
 }
 
-/* Pages are thrown out of the part of the pool that is taken away, and of its least size nothing
- * is left either. In one statement, as above. */
+/* Shrinking throws out all but the 200 or so pages that were used last; a table of its own, larger
+ * than the pool now is, drives out those. In one statement, as above. Gives the number of pages of
+ * tables that stayed. */
 static const char empty_pool[] =
 	"BEGIN NOT ATOMIC"
 	" DECLARE was BIGINT UNSIGNED DEFAULT @@GLOBAL.innodb_buffer_pool_size;"
+	" DECLARE turns INT DEFAULT 20; DECLARE stayed BIGINT;"
 	" DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN"
-	"  SET GLOBAL innodb_buffer_pool_size = was; RESIGNAL; END;"
+	"  SET GLOBAL innodb_buffer_pool_size = was;"
+	"  DROP TEMPORARY TABLE IF EXISTS tare_forget; RESIGNAL; END;"
 	" SET GLOBAL innodb_buffer_pool_size = 8388608;"
+	" CREATE OR REPLACE TEMPORARY TABLE tare_forget (filler LONGBLOB) ENGINE = InnoDB;"
+	" WHILE turns > 0 DO"
+	"  INSERT INTO tare_forget VALUES (REPEAT('x', 500000)); SET turns = turns - 1;"
+	" END WHILE;"
+	" DROP TEMPORARY TABLE tare_forget;"
+	" SELECT COUNT(*) INTO stayed FROM information_schema.INNODB_BUFFER_PAGE"
+	"  WHERE PAGE_TYPE = 'INDEX';"
 	" SET GLOBAL innodb_buffer_pool_size = was;"
+	" SELECT stayed;"
 	" END";
 
 static int only_by_restart(struct error *err, const char *why)
@@ -290,16 +304,12 @@ static int check_resizable(struct mariadb *m, struct error *err)
 int mariadb_forget(void *state, struct error *err)
 {
 	struct mariadb *m = state;
-	int64_t left = 0;
-	if (check_resizable(m, err) || mariadb_run(m, empty_pool, err) ||
-	    mariadb_number(m,
-			   "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS"
-			   " WHERE VARIABLE_NAME = 'INNODB_BUFFER_POOL_PAGES_DATA'",
-			   &left, err))
+	int64_t stayed = 0;
+	if (check_resizable(m, err) || mariadb_number(m, empty_pool, &stayed, err))
 		return -1;
-	if (left > FEW_PAGES) {
+	if (stayed > FEW_PAGES) {
 		char why[64];
-		snprintf(why, sizeof why, "%lld pages stayed", (long long)left);
+		snprintf(why, sizeof why, "%lld pages stayed", (long long)stayed);
 		return only_by_restart(err, why);
 	}
 	return 0;
