@@ -154,6 +154,7 @@ int query_place_open(struct query_place *p, const struct experiment *e, const ch
 {
 	const struct dbms_options options = {
 		.settings = (const char *const *)e->settings,
+		.must_exist = !e->tables.count, /* a name with a slip in it makes no file */
 		.driver_file = driver_file ? driver_file : e->driver_file,
 	};
 	bool elsewhere = url && (!p->recalled || url != p->recalled);

@@ -21,6 +21,7 @@
 struct sqlite {
 	char *path;
 	char **settings; /* dbms_forget() connects anew; ended by NULL */
+	bool must_exist;
 	sqlite3 *db;
 	sqlite3_stmt *statement;
 	char *sql; /* of the statement */
@@ -147,6 +148,7 @@ static int open_driver(void **state, const char *url, const struct dbms_options 
 		count++;
 	struct sqlite *s = xcalloc(1, sizeof *s);
 	s->path = xstrdup(path);
+	s->must_exist = options->must_exist;
 	s->settings = xcalloc(count + 1, sizeof *s->settings);
 	for (size_t i = 0; i < count; i++)
 		s->settings[i] = xstrdup(options->settings[i]);
@@ -185,7 +187,9 @@ static void close_driver(void *state)
 
 static int open_database(struct sqlite *s, struct error *err)
 {
-	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+	if (!s->must_exist)
+		flags |= SQLITE_OPEN_CREATE;
 	if (sqlite3_open_v2(s->path, &s->db, flags, NULL) || sqlite3_busy_timeout(s->db, BUSY_MS) ||
 	    sqlite3_exec(s->db, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL)) {
 		fail_open(s, err);
