@@ -187,11 +187,22 @@ static int bpf_arm_running(void *state, const struct collector_running *who, str
 	return failed;
 }
 
+/* If this very thread is the subject, and came to its CPU by a switch that was not told (decision
+ * 012), nothing may have shown that since: naming itself does. */
+static void show_itself(void)
+{
+	char name[16];
+	if (prctl(PR_GET_NAME, name) == 0)
+		prctl(PR_SET_NAME, name);
+}
+
 static void bpf_disarm(void *state)
 {
 	struct bpf_state *s = state;
-	if (s->keeper)
-		ledger_keeper_stop(s->keeper);
+	if (!s->keeper)
+		return;
+	show_itself();
+	ledger_keeper_stop(s->keeper);
 }
 
 static int bpf_adopt(void *state, pid_t root, struct error *err)

@@ -345,19 +345,19 @@ static void own_thread(void **state)
 static void own_short_stretch(void **state)
 {
 	(void)state;
-	uint64_t ran = 0, all = 0;
 	struct error err = ERROR_INIT;
+	struct collector_running who = { .thread = (pid_t)syscall(SYS_gettid) };
 	for (int i = 0; i < 200; i++) {
-		struct collector_running who = { .thread = (pid_t)syscall(SYS_gettid) };
 		assert_int_equal(collector_arm_running(collector, &who, &err), 0);
 		burn_thread(MS / 10);
 		finish(collector);
 		assert_closed(1);
-		ran += x.ledger.subject.ns[LEDGER_RUN];
-		all += x.et_ns;
-		assert_true(x.et_ns >= MS / 10);
+		/* the two edges of each are read at slightly different instants */
+		uint64_t had = ledger_account_on_cpu_ns(&x.ledger.subject);
+		if (had < MS / 10 - 10000)
+			fail_msg("of %llu ns it had a CPU for %llu only",
+				 (unsigned long long)x.et_ns, (unsigned long long)had);
 	}
-	assert_true(ran > all / 20);
 }
 
 static void what_a_maker_forks(void **state)

@@ -377,11 +377,9 @@ int BPF_PROG(ledger_rename, struct task_struct *t, const char *comm)
 		return 0;
 	u64 now = bpf_ktime_get_ns();
 	bpf_probe_read_kernel_str(s->comm, sizeof s->comm, comm);
-	if (!control.begin_ns && (occupant & OCCUPANT_INDEX) == control.root_slot) {
-		struct ledger_cpu *c = here(now);
-		if (c)
-			now = begin_window(s, c);
-	}
+	struct ledger_cpu *c = here(now);
+	if (c && !control.begin_ns && (occupant & OCCUPANT_INDEX) == control.root_slot)
+		now = begin_window(s, c);
 	if (tracing) {
 		struct trace_event *e = begin_event(now, TRACE_RENAME);
 		if (!e)
