@@ -63,7 +63,7 @@ int query_check(int argc, char **argv)
 		{ 0 }
 	};
 	text_list operands = { 0 };
-	int code;
+	int code = EXIT_DONE;
 	if (cmd_options(
 		    "tare query check [OPTIONS] EXPERIMENT",
 		    "Reads an experiment's file (or takes quick, onepass or tpch, which are built in)\n"

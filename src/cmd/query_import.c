@@ -114,7 +114,7 @@ int query_import(int argc, char **argv)
 		{ 0 }
 	};
 	text_list operands = { 0 };
-	int code;
+	int code = EXIT_DONE;
 	if (cmd_options(
 		    "tare query import [OPTIONS] FILE",
 		    "Executions of queries that were measured elsewhere, from CSV ('-': standard\n"

@@ -283,13 +283,13 @@ int query_report(int argc, char **argv)
 	struct query_display d = { 0 };
 	spec_list specs = { 0 };
 	text_list operands = { 0 };
-	int code;
+	int code = EXIT_DONE;
 	query_display_specs(&specs, &d);
 	cmd_add_specs(&specs, &(struct option_spec){ 0 }, 1);
 	if (cmd_options(
 		    "tare query report [OPTIONS] [RUN]",
 		    "A stored run of queries (default: the newest), judged by the Tucson Timing\n"
-		    "Protocol: times by Q@C, what was dropped and why, and two paragraphs for a paper.\n",
+		    "Protocol: times by Q@C, what was dropped and why, two paragraphs for a paper.\n",
 		    specs.items, argc, argv, &operands, &code)) {
 		struct error err = ERROR_INIT;
 		if (report(&operands, &d, &err))
