@@ -23,6 +23,7 @@
 struct dbms;
 
 struct dbms_options {
+	bool must_exist; /* a file that is not there is not made */
 	const char *const
 		*settings;	 /* statements for each new connection, ended by NULL; or NULL */
 	const char *driver_file; /* odbc: statements by which this DBMS is asked; or NULL */
