@@ -62,7 +62,8 @@ struct experiment {
 	char *dbms;	   /* of `server`: "postgresql", ...; NULL: by the URL */
 	char *driver_file;
 	char **settings; /* statements for each connection, ended by NULL; or NULL */
-	struct experiment_server server;       /* all NULL: not ours to start */
+	struct experiment_server server; /* all NULL: not ours to start */
+	/* Columns may point at them, so that none can be added later. */
 	ARRAY(struct experiment_table) tables; /* none: they are there already */
 	ARRAY(uint64_t) cardinalities;	       /* descending; none: nothing varies */
 	ARRAY(struct experiment_query) queries;

@@ -146,7 +146,7 @@ static void write_words(const struct source *s, uint64_t value, uint32_t length,
 	while (words[count])
 		count++;
 	*out = '\0';
-	for (uint64_t i = 0;; i++) {
+	for (uint64_t i = 0; count; i++) {
 		const char *word = words[draw_below(draw(key, i), count)];
 		size_t n = strlen(word);
 		if (!n || used + (i > 0) + n > length)
@@ -189,7 +189,7 @@ struct table_rows *table_rows_open(const struct experiment_table *t, uint64_t ro
 	struct table_rows *r = xcalloc(1, sizeof *r);
 	r->rows = rows;
 	r->columns = t->columns.count;
-	r->sources = xcalloc(r->columns, sizeof *r->sources);
+	r->sources = xcalloc(r->columns, sizeof(struct source *));
 	r->texts = xcalloc(r->columns, sizeof *r->texts);
 	for (size_t i = 0; i < r->columns; i++) {
 		r->sources[i] = source_open(t, i);

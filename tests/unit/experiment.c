@@ -165,6 +165,7 @@ static const struct {
 	const char *text, *error, *hint;
 } wrong[] = {
 	{ "", "there is nothing in it", "" },
+	{ "{}", "line 1: there are no queries", "give queries, query_files or generate" },
 	{ "# only this\n", "there is nothing in it", "" },
 	{ "- a\n", "line 1: keys with values is wanted here, not a list", "" },
 	{ "name: x\n", "line 1: there are no queries", "give queries, query_files or generate" },
