@@ -779,6 +779,8 @@ static void test_killed_server(void **state)
 	assert_int_equal(err.code, EXIT_SUBJECT);
 	assert_true(*err.hint);
 	assert_true(DRIVER->lost(db));
+	assert_int_equal(DRIVER->execute(db, NULL, &x, &err), -1);
+	assert_int_equal(err.code, EXIT_SUBJECT);
 	assert_int_equal(DRIVER->run(db, "SELECT 1", &err), -1);
 	assert_int_equal(DRIVER->tasks(db, &t, &err), -1);
 	assert_int_equal(DRIVER->table_exists(db, "p", &there, &err), -1);

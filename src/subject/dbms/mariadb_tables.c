@@ -20,20 +20,12 @@ static void put_where_table(struct mariadb *m, struct strbuf *sql, const char *t
 	mariadb_put_text(m, sql, table);
 }
 
-static int need_link(struct mariadb *m, struct error *err)
-{
-	if (m->link)
-		return 0;
-	m->lost = true;
-	return error_set(err, EXIT_SUBJECT, "there is no connection to MariaDB");
-}
-
 int mariadb_table_exists(void *state, const char *table, bool *exists, struct error *err)
 {
 	struct mariadb *m = state;
 	struct strbuf sql = { 0 };
 	int64_t count = 0;
-	if (need_link(m, err))
+	if (mariadb_need_link(m, err))
 		return -1;
 	strbuf_puts(&sql, "SELECT COUNT(*)");
 	put_where_table(m, &sql, table);
@@ -51,7 +43,7 @@ int mariadb_table_bytes(void *state, const char *table, uint64_t *bytes, struct 
 	struct mariadb *m = state;
 	struct strbuf sql = { 0 };
 	int64_t length = 0;
-	if (need_link(m, err))
+	if (mariadb_need_link(m, err))
 		return -1;
 	strbuf_puts(&sql, "SELECT COALESCE(SUM(DATA_LENGTH), 0)");
 	put_where_table(m, &sql, table);
