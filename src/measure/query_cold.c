@@ -44,8 +44,14 @@ int query_cold_check(const struct query_rig *r, struct error *err)
 
 int query_cold(struct query_rig *r, struct error *err)
 {
-	if (dbms_cold(r->dbms) == DBMS_COLD_ONLINE)
-		return dbms_forget(r->dbms, err) || empty_kernel(err) ? -1 : 0;
+	if (dbms_cold(r->dbms) == DBMS_COLD_ONLINE) {
+		if (dbms_forget(r->dbms, err) == 0)
+			return empty_kernel(err);
+		/* one that cannot while it runs can by being started anew */
+		if (err->code != EXIT_ENVIRONMENT || !r->server)
+			return -1;
+		*err = (struct error)ERROR_INIT;
+	}
 	dbms_disconnect(r->dbms);
 	if (server_stop(r->server, err) || empty_kernel(err) || server_start(r->server, err))
 		return -1;

@@ -7,12 +7,14 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <netinet/in.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -777,6 +779,8 @@ static void test_killed_server(void **state)
 	assert_int_equal(err.code, EXIT_SUBJECT);
 	assert_true(*err.hint);
 	assert_true(DRIVER->lost(db));
+	assert_int_equal(DRIVER->execute(db, NULL, &x, &err), -1);
+	assert_int_equal(err.code, EXIT_SUBJECT);
 	assert_int_equal(DRIVER->run(db, "SELECT 1", &err), -1);
 	assert_int_equal(DRIVER->tasks(db, &t, &err), -1);
 	assert_int_equal(DRIVER->table_exists(db, "p", &there, &err), -1);
@@ -787,21 +791,82 @@ static void test_killed_server(void **state)
 	assert_int_equal(number("SELECT COUNT(*) FROM p"), 20000);
 }
 
-/* A pool's threads take turns: none is the connection's own. And by TCP. */
-static void test_pool_of_threads(void **state)
+/* tare may be killed at any point of what changes the server's settings: the server ends it. */
+static void test_killed_tare(void **state)
 {
-	static const char *const settings[] = { "thread_handling=pool-of-threads",
-						"skip-networking=0", "bind-address=127.0.0.1",
-						"port=0", NULL };
-	struct dbms_tasks t;
+	static const char *const tables[] = { "p" };
 	(void)state;
+	for (int i = 0; i < 6; i++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			void *own = NULL;
+			if (open_with("root@localhost/tare", &own))
+				_exit(1);
+			for (;;)
+				if (i % 2 ? DRIVER->forget(own, &err)
+					  : DRIVER->settle(own, tables, 1, &err))
+					_exit(1);
+		}
+		usleep(100000 + 37000 * (useconds_t)i);
+		kill(pid, SIGKILL);
+		int status;
+		waitpid(pid, &status, 0);
+		assert_true(WIFSIGNALED(status));
+	}
+	for (int i = 0; i < 100 && number("SELECT COUNT(*) FROM information_schema.PROCESSLIST"
+					  " WHERE COMMAND = 'Query'") > 1;
+	     i++)
+		usleep(100000);
+	assert_int_equal(number("SELECT @@GLOBAL.innodb_buffer_pool_size"), 400 << 20);
+	assert_int_equal(number("SELECT @@GLOBAL.innodb_max_dirty_pages_pct"), 90);
+	assert_int_equal(number("SELECT @@GLOBAL.innodb_io_capacity"), 200);
+	assert_int_equal(number("SELECT @@GLOBAL.innodb_io_capacity_max"), 2000);
+}
+
+static int free_port(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t length = sizeof address;
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, length), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &length), 0);
+	close(fd);
+	return ntohs(address.sin_port);
+}
+
+/* A pool's threads take turns: none is the connection's own. */
+static void test_pool_of_threads_and_tcp(void **state)
+{
+	char port[32], text[128];
+	const char *settings[] = { "thread_handling=pool-of-threads", "skip-networking=0",
+				   "bind-address=127.0.0.1", port, NULL };
+	struct dbms_tasks t;
+	void *other = NULL;
+	(void)state;
+	run("CREATE USER IF NOT EXISTS far IDENTIFIED BY 'x'");
+	run("GRANT ALL ON tare.* TO far");
+	run("DELETE FROM mysql.global_priv WHERE user = ''");
 	end_server(SIGTERM);
+	snprintf(port, sizeof port, "port=%d", free_port());
 	place.settings = settings;
 	assert_int_equal(start_server(), 0);
 	good(DRIVER->connect(db, &err));
 	good(DRIVER->tasks(db, &t, &err));
 	assert_int_equal(t.process, server);
 	assert_int_equal(t.thread, 0);
+
+	end_server(SIGTERM);
+	settings[0] = "thread_handling=one-thread-per-connection";
+	assert_int_equal(start_server(), 0);
+	snprintf(text, sizeof text, "mariadb://far:x@127.0.0.1:%s/tare", port + strlen("port="));
+	good(DRIVER->open(&other, text, NULL, &err));
+	good(DRIVER->connect(other, &err));
+	good(DRIVER->tasks(other, &t, &err));
+	assert_int_equal(t.process, server);
+	assert_true(t.thread > 0 && t.thread != server);
+	DRIVER->close(other);
+	place.settings = NULL;
 }
 
 int main(void)
@@ -823,8 +888,9 @@ int main(void)
 		cmocka_unit_test(test_cold),
 		cmocka_unit_test(test_wrong_credentials),
 		cmocka_unit_test(test_killed_connection),
+		cmocka_unit_test(test_killed_tare),
 		cmocka_unit_test(test_killed_server),
-		cmocka_unit_test(test_pool_of_threads),
+		cmocka_unit_test(test_pool_of_threads_and_tcp),
 	};
 	return cmocka_run_group_tests(tests, begin, end);
 }

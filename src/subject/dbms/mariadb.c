@@ -226,12 +226,17 @@ void mariadb_put_text(struct mariadb *m, struct strbuf *sql, const char *text)
 	free(quoted);
 }
 
+int mariadb_need_link(struct mariadb *m, struct error *err)
+{
+	if (m->link)
+		return 0;
+	return error_set(err, EXIT_SUBJECT, "there is no connection to MariaDB");
+}
+
 static int send_statement(struct mariadb *m, const char *sql, struct error *err)
 {
-	if (!m->link) {
-		m->lost = true;
-		return error_set(err, EXIT_SUBJECT, "there is no connection to MariaDB");
-	}
+	if (mariadb_need_link(m, err))
+		return -1;
 	return m->lib->mysql_real_query(m->link, sql, strlen(sql)) ? mariadb_failed(m, err) : 0;
 }
 

@@ -74,18 +74,18 @@ int mariadb_prepare(void *state, const char *sql, struct error *err)
 	free(m->sql);
 	free(m->written);
 	m->sql = m->written = NULL;
-	if (!m->link) {
-		m->lost = true;
-		return error_set(err, EXIT_SUBJECT, "there is no connection to MariaDB");
-	}
-	if (check_statement(m, sql, err))
+	if (mariadb_need_link(m, err) || check_statement(m, sql, err))
 		return -1;
 	m->sql = xstrdup(sql);
 	return learn_written(m, err);
 }
 
-static int nothing_prepared(struct error *err)
+static int need_statement(struct mariadb *m, struct error *err)
 {
+	if (mariadb_need_link(m, err))
+		return -1;
+	if (m->sql)
+		return 0;
 	return error_set(err, EXIT_USAGE, "no statement was prepared since the last connection");
 }
 
@@ -94,8 +94,8 @@ int mariadb_plan(void *state, struct query_plan *plan, struct error *err)
 	struct mariadb *m = state;
 	char *json = NULL;
 	struct strbuf sql = { 0 };
-	if (!m->sql)
-		return nothing_prepared(err);
+	if (need_statement(m, err))
+		return -1;
 	strbuf_printf(&sql, "EXPLAIN FORMAT=JSON %s", m->sql);
 	int failed = mariadb_text(m, sql.text, &json, err);
 	strbuf_release(&sql);
@@ -262,8 +262,8 @@ int mariadb_execute(void *state, const struct dbms_wait *wait, struct dbms_execu
 {
 	static const struct dbms_wait for_ever = { 0 };
 	struct mariadb *m = state;
-	if (!m->sql)
-		return nothing_prepared(err);
+	if (need_statement(m, err))
+		return -1;
 	struct waiting w = { .m = m, .wait = wait ? wait : &for_ever };
 	struct dbms_execution done = { 0 };
 	w.begin_ns = w.asked_ns = done.begin_ns = clock_monotonic_ns();

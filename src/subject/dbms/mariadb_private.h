@@ -20,9 +20,11 @@ struct mariadb {
 
 /* A connection of its own, or NULL. database NULL: none is chosen. */
 MYSQL *mariadb_link(struct mariadb *m, const char *database, struct error *err);
+/* 0, or -1 and an error: there is none. */
+int mariadb_need_link(struct mariadb *m, struct error *err);
 /* What just failed on the connection, as an error; marks it as lost where it is. */
 int mariadb_failed(struct mariadb *m, struct error *err);
-/* Whether an answer to what failed last may be this one of the server's. */
+/* Whether this is what the server answered last; 0: no error. */
 bool mariadb_said(const struct mariadb *m, unsigned code);
 
 /* A result that is kept whole, for small ones; the caller frees it. A statement without one: an

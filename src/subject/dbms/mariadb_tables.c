@@ -20,20 +20,12 @@ static void put_where_table(struct mariadb *m, struct strbuf *sql, const char *t
 	mariadb_put_text(m, sql, table);
 }
 
-static int need_link(struct mariadb *m, struct error *err)
-{
-	if (m->link)
-		return 0;
-	m->lost = true;
-	return error_set(err, EXIT_SUBJECT, "there is no connection to MariaDB");
-}
-
 int mariadb_table_exists(void *state, const char *table, bool *exists, struct error *err)
 {
 	struct mariadb *m = state;
 	struct strbuf sql = { 0 };
 	int64_t count = 0;
-	if (need_link(m, err))
+	if (mariadb_need_link(m, err))
 		return -1;
 	strbuf_puts(&sql, "SELECT COUNT(*)");
 	put_where_table(m, &sql, table);
@@ -51,7 +43,7 @@ int mariadb_table_bytes(void *state, const char *table, uint64_t *bytes, struct 
 	struct mariadb *m = state;
 	struct strbuf sql = { 0 };
 	int64_t length = 0;
-	if (need_link(m, err))
+	if (mariadb_need_link(m, err))
 		return -1;
 	strbuf_puts(&sql, "SELECT COALESCE(SUM(DATA_LENGTH), 0)");
 	put_where_table(m, &sql, table);
@@ -241,14 +233,35 @@ static bool may_not(const struct mariadb *m)
 			    mariadb_said(m, ER_PARSE_ERROR));
 }
 
+/* Evaluates one of these blocks while no other does: it would take the changed settings for the
+ * usual ones. The block of a tare that was killed may still be going on. */
+static int evaluate_alone(struct mariadb *m, const char *block, int64_t *value, bool *refused,
+			  struct error *err)
+{
+	int64_t locked = 0;
+	struct error ignored;
+	*refused = false;
+	if (mariadb_number(m, "SELECT COALESCE(GET_LOCK('tare.settings', 120), 0)", &locked, err))
+		return -1;
+	if (!locked)
+		return error_set(
+			err, EXIT_ENVIRONMENT,
+			"another tare has been changing the server's settings for two minutes");
+	int failed = mariadb_number(m, block, value, err);
+	*refused = failed && may_not(m);
+	mariadb_run(m, "DO RELEASE_LOCK('tare.settings')", &ignored);
+	return failed;
+}
+
 int mariadb_settle(void *state, const char *const *tables, size_t count, struct error *err)
 {
 	struct mariadb *m = state;
 	int64_t dirty = 0;
+	bool refused;
 	if (count && analyze(m, tables, count, err))
 		return -1;
-	if (mariadb_number(m, write_dirty_pages, &dirty, err))
-		return may_not(m) ? 0 : -1;
+	if (evaluate_alone(m, write_dirty_pages, &dirty, &refused, err))
+		return refused ? 0 : -1;
 	if (dirty > FEW_PAGES)
 		return error_set(err, EXIT_ENVIRONMENT,
 				 "%lld pages of InnoDB's pool are not on disk after a minute",
@@ -305,7 +318,8 @@ int mariadb_forget(void *state, struct error *err)
 {
 	struct mariadb *m = state;
 	int64_t stayed = 0;
-	if (check_resizable(m, err) || mariadb_number(m, empty_pool, &stayed, err))
+	bool refused;
+	if (check_resizable(m, err) || evaluate_alone(m, empty_pool, &stayed, &refused, err))
 		return -1;
 	if (stayed > FEW_PAGES) {
 		char why[64];

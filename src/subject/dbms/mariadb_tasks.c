@@ -155,11 +155,8 @@ int mariadb_tasks(void *state, struct dbms_tasks *into, struct error *err)
 	struct dbms_tasks found = { .io_by_process =
 					    true }; /* InnoDB's own threads or the kernel's read */
 	char path[64];
-	if (!m->link) {
-		m->lost = true;
-		return error_set(err, EXIT_SUBJECT, "there is no connection to MariaDB");
-	}
-	if (process_of(m, &found.process, err) || thread_of(m, &found.thread, err))
+	if (mariadb_need_link(m, err) || process_of(m, &found.process, err) ||
+	    thread_of(m, &found.thread, err))
 		return -1;
 	found.server = found.process;
 	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", found.process,
