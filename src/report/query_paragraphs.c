@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/execution_json.h"
 #include "report/query_rows.h"
 
 #define MOST_STEAL 0.05 /* that of struct ttp_options */
@@ -29,6 +30,15 @@ void sentences_release(sentence_list *s)
 
 /* ---- deviations ---- */
 
+/* By `tare quiet` or --quiet. */
+static bool was_quieted(const struct run *run)
+{
+	json_t *conditions = json_conditions(run->conditions);
+	bool quieted = json_object_get(conditions, "quiet") != NULL;
+	json_decref(conditions);
+	return quieted;
+}
+
 /* What was measured otherwise than the paper did, whatever the form of the checks. */
 static void say_conditions(const struct query_view *v, sentence_list *into)
 {
@@ -38,6 +48,8 @@ static void say_conditions(const struct query_view *v, sentence_list *into)
 		say_plain(into, "the executions were measured elsewhere and imported");
 	if (!r->cold && !r->imported)
 		say_plain(into, "caches were warm, not cold");
+	if (v->run && !r->imported && !was_quieted(v->run))
+		say_plain(into, "daemons of the operating system were left running");
 	if (r->cpus > 1) {
 		strbuf_printf(&text, "%u CPUs were online, not one", r->cpus);
 		say(into, &text);

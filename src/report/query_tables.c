@@ -82,15 +82,27 @@ struct table *query_table(const struct query_view *v)
 
 /* ---- executions ---- */
 
-/* Numbers of 64 bits must come back as they were: no cell of a table is wide enough but text. */
+/* What may have all of 64 bits is no count, but text. */
+static bool is_text(const struct query_column *c)
+{
+	return c->kind == QUERY_HASH || c->kind == QUERY_IDENTITY;
+}
+
 static void add_cell(struct table *t, const struct query_column *c, const struct query_execution *x)
 {
 	uint64_t value;
 	char text[32];
-	bool known = query_column_get(c, x, &value);
+	if (!query_column_get(c, x, &value)) {
+		table_add_absent(t);
+		return;
+	}
+	if (!is_text(c)) {
+		table_add_count(t, (int64_t)value);
+		return;
+	}
 	snprintf(text, sizeof text, c->kind == QUERY_HASH ? "%016llx" : "%llu",
 		 (unsigned long long)value);
-	table_add_text(t, known ? text : NULL);
+	table_add_text(t, text);
 }
 
 struct table *query_executions_table(const struct query_view *v)
@@ -99,8 +111,10 @@ struct table *query_executions_table(const struct query_view *v)
 		{ "query", "Query", COLUMN_COUNT }, { "cardinality", "Cardinality", COLUMN_COUNT }
 	};
 	for (size_t i = 0; i < QUERY_COLUMNS; i++)
-		columns[i + 2] = (struct column){ query_columns[i].name, query_columns[i].name,
-						  COLUMN_TEXT, .right = true };
+		columns[i + 2] =
+			(struct column){ query_columns[i].name, query_columns[i].name,
+					 is_text(&query_columns[i]) ? COLUMN_TEXT : COLUMN_COUNT,
+					 .right = true };
 	columns[QUERY_COLUMNS + 2] = (struct column){ "dropped_by", "Dropped by", COLUMN_TEXT };
 	struct table *t = table_new(columns, COUNT_OF(columns));
 	const uint32_t *fired = v->result->fired;

@@ -254,7 +254,8 @@ static void paragraphs(void **state)
 		   "0.7.0, on a machine (Intel(R) Core(TM) i7-870, 2 CPUs,");
 	assert_has(&out, "executed 10 times at each cardinality, each time with cold caches.");
 	assert_has(&out,
-		   "these deviations: 2 CPUs were online, not one; I/O is the time that devices");
+		   "these deviations: daemons of the operating system were left running; 2 CPUs "
+		   "were online, not one; I/O is the time that devices");
 	assert_has(&out, "the checks of query time, query user tick, overall computation time, "
 			 "computation time, IOWait time and context switch have the form");
 	assert_has(&out,
@@ -270,9 +271,10 @@ static void paragraphs(void **state)
 	f.data.cold = true;
 	query_fixture_judge(&f);
 	query_paragraphs(&f.view, &out);
-	assert_has(&out,
-		   "with these deviations: I/O is blocked time, of which half of IOWait is not "
-		   "taken off.\n");
+	assert_has(
+		&out,
+		"with these deviations: daemons of the operating system were left running; I/O is blocked time, of which half of IOWait is not "
+		"taken off.\n");
 	assert_has(&out, "\nThe run violated none of the experiment-wide sanity checks.");
 	query_fixture_release(&f);
 	strbuf_clear(&out);
