@@ -169,7 +169,7 @@ static void many(void **state)
 	assert_has(&out, "\nand 2 more executions\n");
 	assert_has_not(&out, "\nquery 24 ");
 	render(&f, &(struct query_style){ .all = true }, &out);
-	assert_has_not(&out, " more ");
+	assert_has_not(&out, " more Q@C");
 	assert_has(&out, "\nquery 24 ");
 	strbuf_release(&out);
 	query_fixture_release(&f);
@@ -256,8 +256,10 @@ static void paragraphs(void **state)
 	assert_has(&out,
 		   "these deviations: daemons of the operating system were left running; 2 CPUs "
 		   "were online, not one; I/O is the time that devices");
-	assert_has(&out, "the checks of query time, query user tick, overall computation time, "
-			 "computation time, IOWait time and context switch have the form");
+	assert_has(
+		&out,
+		"the checks of query time, query user tick, overall computation time, "
+		"computation time, BlockIO delay time, IOWait time and context switch have the form");
 	assert_has(&out,
 		   "\n\nExperiment-wide sanity checks were violated (missing queries: 1 of 5 "
 		   "queries (20 %)). By their own sanity checks, 8.8 % of the query "
