@@ -119,6 +119,23 @@ static bool recall_file(struct query_place *p, const char *url)
 	return true;
 }
 
+/* A file is found again from another directory. */
+static char *absolute(const char *url)
+{
+	static const char scheme[] = "sqlite:";
+	size_t length = sizeof scheme - 1;
+	bool file = strncmp(url, scheme, length) == 0 && url[length] && url[length] != '/' &&
+		    url[length] != ':';
+	char *here = file ? getcwd(NULL, 0) : NULL;
+	struct strbuf text = { 0 };
+	if (here)
+		strbuf_printf(&text, "%s%s/%s", scheme, here, url + length);
+	else
+		strbuf_puts(&text, url);
+	free(here);
+	return strbuf_detach(&text);
+}
+
 static int choose(struct query_place *p, const struct experiment *e, const char *url,
 		  const struct query_rig *rig, struct error *err)
 {
@@ -145,7 +162,7 @@ static int choose(struct query_place *p, const struct experiment *e, const char 
 				  "sqlite:FILE, postgresql://..., mariadb://... or odbc:DSN=...");
 	}
 	p->own_file = false;
-	p->url = xstrdup(url);
+	p->url = absolute(url);
 	return 0;
 }
 

@@ -17,12 +17,15 @@
 #include "measure/query.h"
 #include "measure/quiet.h"
 
+#define NOT_GIVEN (-1)
+
 struct record_options {
 	struct query_display display;
 	text_list statements;
 	const char *name, *tag, *scale_text, *url, *driver_file;
 	double scale;
 	long runs, seed;
+	int scenario; /* enum experiment_scenario; NOT_GIVEN */
 	uint64_t limit_ns, back_off_ns;
 	bool cold, warm, force, reuse, quiet, no_lab, no_ledger;
 };
@@ -39,6 +42,8 @@ struct session {
 	struct query_run done; /* what was stored before, of a run that is resumed */
 	bool resumed, delays, stored;
 	char *not_seen;
+	char *beside; /* the directory that paths in the experiment begin at; NULL: none */
+	char *driver_file;
 	struct progress progress;
 	char label[40];
 };
@@ -113,6 +118,19 @@ static void apply_options(struct session *s)
 		s->e.seed = (uint64_t)o->seed;
 	if (o->cold || o->warm)
 		s->e.cold = o->cold;
+	if (o->scenario != NOT_GIVEN)
+		s->e.scenario = (enum experiment_scenario)o->scenario;
+}
+
+/* Absolute, for a run that is resumed elsewhere; the caller frees. */
+static char *directory_of(const char *path)
+{
+	char *copy = xstrdup(path), *slash = strrchr(copy, '/');
+	if (slash)
+		slash[slash == copy] = '\0';
+	char *absolute = realpath(slash ? copy : ".", NULL);
+	free(copy);
+	return absolute;
 }
 
 static int read_experiment(struct session *s, const text_list *operands, struct error *err)
@@ -127,6 +145,7 @@ static int read_experiment(struct session *s, const text_list *operands, struct 
 		failed = experiment_parse(text, strlen(text), ".", &s->e, err);
 		free(text);
 	} else if (operands->count) {
+		s->beside = directory_of(operands->items[next]);
 		failed = query_experiment(operands->items[next++], o->scale, &s->e, err);
 	} else {
 		error_set(err, EXIT_USAGE, "query: nothing to measure");
@@ -137,6 +156,8 @@ static int read_experiment(struct session *s, const text_list *operands, struct 
 		return -1;
 	if (next < operands->count)
 		o->url = operands->items[next++];
+	if (o->driver_file || s->e.driver_file)
+		s->driver_file = realpath(o->driver_file ? o->driver_file : s->e.driver_file, NULL);
 	if (next < operands->count)
 		return error_set(err, EXIT_USAGE, "query: one database, not also '%.100s'",
 				 operands->items[next]);
@@ -195,11 +216,14 @@ static int open_rig(struct session *s, struct error *err)
 static char *conditions(const struct session *s)
 {
 	char *url = s->place.url ? query_url_shown(s->place.url) : NULL;
-	json_t *all = json_pack("{s:s?, s:i, s:b, s:I, s:I, s:f, s:s?, s:b}", "url", url,
-				"executions", (int)s->e.executions, "cold", (int)s->e.cold,
-				"time_limit_ns", (json_int_t)s->e.time_limit_ns, "seed",
-				(json_int_t)s->e.seed, "scale", s->o->scale, "driver_file",
-				s->e.driver_file, "own_file", (int)s->place.own_file);
+	json_t *all = json_pack("{s:s?, s:i, s:i, s:b, s:I, s:I, s:f, s:s?, s:b}", "url", url,
+				"scenario", (int)s->e.scenario, "executions", (int)s->e.executions,
+				"cold", (int)s->e.cold, "time_limit_ns",
+				(json_int_t)s->e.time_limit_ns, "seed", (json_int_t)s->e.seed,
+				"scale", s->o->scale, "driver_file", s->driver_file, "own_file",
+				(int)s->place.own_file);
+	if (s->beside)
+		json_object_set_new(all, "beside", json_string(s->beside));
 	char *text = json_dumps(all, JSON_COMPACT);
 	json_decref(all);
 	free(url);
@@ -372,6 +396,8 @@ static void release(struct session *s, bool complete)
 	query_run_release(&s->done);
 	machine_release(&s->machine);
 	free(s->not_seen);
+	free(s->beside);
+	free(s->driver_file);
 	lab_close(s->lab);
 }
 
@@ -399,9 +425,15 @@ static void recall(struct session *s, const char *text)
 	json_t *all = json_loads(text ? text : "{}", 0, NULL);
 	struct record_options *o = s->o;
 	const char *url = json_string_value(json_object_get(all, "url"));
+	const char *beside = json_string_value(json_object_get(all, "beside"));
+	const char *driver = json_string_value(json_object_get(all, "driver_file"));
+	s->beside = beside ? xstrdup(beside) : NULL;
+	s->driver_file = driver ? xstrdup(driver) : NULL;
+	o->driver_file = s->driver_file;
 	o->runs = (long)json_integer_value(json_object_get(all, "executions"));
 	o->limit_ns = (uint64_t)json_integer_value(json_object_get(all, "time_limit_ns"));
 	o->seed = (long)json_integer_value(json_object_get(all, "seed"));
+	o->scenario = (int)json_integer_value(json_object_get(all, "scenario"));
 	o->cold = json_is_true(json_object_get(all, "cold"));
 	o->warm = !o->cold;
 	s->place.own_file = json_is_true(json_object_get(all, "own_file"));
@@ -417,8 +449,8 @@ static int recall_experiment(struct session *s, struct error *err)
 	if (!q->experiment || q->imported)
 		return error_set(err, EXIT_USAGE, "query resume: run %" PRId64 " was not made here",
 				 s->run.id);
-	if (experiment_parse(q->experiment, strlen(q->experiment),
-			     s->run.directory ? s->run.directory : ".", &s->e, err))
+	if (experiment_parse(q->experiment, strlen(q->experiment), s->beside ? s->beside : ".",
+			     &s->e, err))
 		return error_prefix(err, "the experiment of run %" PRId64, s->run.id);
 	for (size_t i = 0; i < s->e.queries.count && i < q->texts.count; i++) {
 		free(s->e.queries.items[i].sql);
@@ -490,6 +522,8 @@ static void record_specs(spec_list *specs, struct record_options *o)
 		  "use tables that are there, with all their rows" },
 		{ 0, "scale", OPTION_TEXT, &o->scale_text, "SCALE",
 		  "of tpch: 1 is 6 million rows of lineitem (default: 0.01)" },
+		{ 0, "scenario", OPTION_CHOICE, &o->scenario, "exhaustive|onepass",
+		  "at every cardinality, or only where the plan changes", .rare = true },
 		{ 0, "seed", OPTION_INTEGER, &o->seed, "NUM", "of a shuffled order", .rare = true },
 		{ 0, "driver", OPTION_TEXT, &o->driver_file, "FILE",
 		  "odbc: the statements of this DBMS", .rare = true },
@@ -512,7 +546,7 @@ static void record_specs(spec_list *specs, struct record_options *o)
 
 int query_record(int argc, char **argv)
 {
-	struct record_options o = { .seed = -1 };
+	struct record_options o = { .seed = -1, .scenario = NOT_GIVEN };
 	spec_list specs = { 0 };
 	text_list operands = { 0 };
 	int code;
@@ -532,7 +566,7 @@ int query_record(int argc, char **argv)
 
 int query_resume(int argc, char **argv)
 {
-	struct record_options o = { .seed = -1 };
+	struct record_options o = { .seed = -1, .scenario = NOT_GIVEN };
 	spec_list specs = { 0 };
 	text_list operands = { 0 };
 	int code;
