@@ -426,7 +426,8 @@ static void comparisons(void **state)
 	struct strbuf out = { 0 };
 	compare("whole", "slower", &(struct query_style){ 0 }, &out);
 	assert_has(&out, "Run 13 (PostgreSQL 15.8 (Debian 15.8-0+deb12u1), four) against run 12\n");
-	assert_has(&out, "\n  Compared    5 Q@Cs by CPU + device\n");
+	assert_has(&out, "\n  Compared    5 Q@Cs by CPU + device\n  Kept        5 of 8 Q@Cs of the "
+			 "base, 5 of 8 of the other\n");
 	assert_has(&out,
 		   "\n  Overall     1.0192 times the base's time (geometric mean; 95 %: 1.0174 "
 		   "to\n              1.0211)\n");
