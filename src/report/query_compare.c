@@ -92,6 +92,11 @@ static void put_summary(const struct query_view *base, const struct query_view *
 	if (only_other)
 		strbuf_printf(&text, "; %zu kept in the other alone", only_other);
 	put_query_fact("Compared", strbuf_text(&text), style, out);
+	strbuf_clear(&text);
+	strbuf_printf(&text, "%zu of %zu Q@Cs of the base, %zu of %zu of the other",
+		      base->result->at_kept, base->result->at_count, other->result->at_kept,
+		      other->result->at_count);
+	put_query_fact("Kept", strbuf_text(&text), style, out);
 	if (!c->compared) {
 		strbuf_release(&text);
 		return;

@@ -63,7 +63,8 @@ static void put_names(const struct ledger_sums *s, uint32_t causes, struct strbu
 			return;
 		char share[WORDS];
 		format_percent((double)best->ns / (double)all, share);
-		strbuf_printf(out, "%s%s %s", n ? ", " : "", best->name, share);
+		strbuf_printf(out, "%s%s%s %s", n ? ", " : "", best->name,
+			      best->cause == LEDGER_SOFTIRQ ? " (soft)" : "", share);
 		said[n] = best;
 	}
 }

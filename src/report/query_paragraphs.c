@@ -343,11 +343,17 @@ static void put_quality(const struct query_view *v, struct strbuf *out)
 		      " By their own sanity checks, %s of the query executions and %s of the "
 		      "queries-at-cardinality (Q@Cs) were dropped.",
 		      s.executions, s.at);
-	if (ttp_time_means(v->data, TTP_CALC))
+	if (ttp_time_means(v->data, TTP_CALC) && v->result->at_kept) {
 		strbuf_printf(out,
-			      " Of the Q@Cs kept, %s then varied excessively in calculated time; "
-			      "%s of adjacent pairs violated strict and %s relaxed monotonicity.",
-			      s.variation, s.strict, s.relaxed);
+			      " Of the Q@Cs kept, %s then varied excessively in calculated time",
+			      s.variation);
+		if (v->result->post.strict.of)
+			strbuf_printf(out,
+				      "; %s of adjacent pairs violated strict and %s relaxed "
+				      "monotonicity",
+				      s.strict, s.relaxed);
+		strbuf_putc(out, '.');
+	}
 	query_rows_of(v, &rows);
 	if (isfinite(rows.relative_error)) {
 		format_percent(rows.relative_error, error);

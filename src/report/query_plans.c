@@ -313,7 +313,8 @@ void put_query_plans(const struct query_view *v, const struct query_rows *rows,
 		     const struct query_style *style, struct strbuf *out)
 {
 	const struct query_row *list = rows->list.items;
-	strbuf_puts(out, "\nPlans, from the highest cardinality down\n");
+	bool varies = rows->list.count && list[rows->list.count - 1].at->cardinality;
+	strbuf_puts(out, varies ? "\nPlans, from the highest cardinality down\n" : "\nPlans\n");
 	for (size_t first = 0, end; first < rows->list.count; first = end) {
 		for (end = first;
 		     end < rows->list.count && list[end].at->query == list[first].at->query;)

@@ -297,7 +297,8 @@ void query_server(const struct query_run *r, char out[WORDS])
 		      { "mariadb", "MariaDB" },
 		      { "mysql", "MySQL" },
 		      { "sqlite", "SQLite" } };
-	const char *name = *r->dbms ? r->dbms : "a DBMS that is not known";
+	bool known = *r->dbms && strcmp(r->dbms, "?") != 0;
+	const char *name = known ? r->dbms : "a DBMS that is not known";
 	char version[WORDS] = "";
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		name = strcmp(r->dbms, names[i].id) ? name : names[i].name;

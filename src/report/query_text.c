@@ -101,11 +101,11 @@ static void put_shape(const struct query_view *v, const struct query_style *styl
 	strbuf_puts(&text, number);
 	if (r->planned)
 		strbuf_printf(&text, ", %u of each Q@C asked for", r->planned);
-	if (v->run && v->run->started_at_ns) {
+	if (v->run && v->run->started_at_ns && !r->imported) {
 		text_date(v->run->started_at_ns, low, sizeof low);
 		strbuf_printf(&text, "; from %s", low);
 	}
-	if (v->run && v->run->started_at_ns && v->run->ended_at_ns > v->run->started_at_ns) {
+	if (v->run && v->run->ended_at_ns > v->run->started_at_ns && !r->imported) {
 		format_span((double)(v->run->ended_at_ns - v->run->started_at_ns), high);
 		strbuf_printf(&text, ", for %s", high);
 	}

@@ -278,6 +278,7 @@ static void paragraphs(void **state)
 		"with these deviations: daemons of the operating system were left running; I/O is blocked time, of which half of IOWait is not "
 		"taken off.\n");
 	assert_has(&out, "\nThe run violated none of the experiment-wide sanity checks.");
+	assert_has(&out, "0 % then varied excessively in calculated time. The mean"); /* no pairs */
 	query_fixture_release(&f);
 	strbuf_clear(&out);
 	assert_true(query_fixture_make(&f, "refused"));
@@ -427,7 +428,8 @@ static void comparisons(void **state)
 	struct strbuf out = { 0 };
 	compare("whole", "slower", &(struct query_style){ 0 }, &out);
 	assert_has(&out, "Run 13 (PostgreSQL 15.8 (Debian 15.8-0+deb12u1), four) against run 12\n");
-	assert_has(&out, "\n  Compared    5 Q@Cs by CPU + device\n");
+	assert_has(&out, "\n  Compared    5 Q@Cs by CPU + device\n  Kept        5 of 8 Q@Cs of the "
+			 "base, 5 of 8 of the other\n");
 	assert_has(&out,
 		   "\n  Overall     1.0192 times the base's time (geometric mean; 95 %: 1.0174 "
 		   "to\n              1.0211)\n");
