@@ -528,6 +528,9 @@ until_is() {
 	"$TARE" query -q e.yaml
 	"$TARE" query -q -r 6 -e 'SELECT 2' "postgresql:///postgres?host=$sockets&user=postgres&password=s3cretword"
 	[ "$(sql "SELECT count(*) FROM query_executions")" = 18 ]
+	# where it cannot be taken out, nothing is stored
+	sed 's/s3cret/s3\\x63ret/; y/'"'/\"/" e.yaml >escaped.yaml
+	refused "would be stored" escaped.yaml
 	[ "$(cat lab.db* | grep -ca s3cretword)" = 0 ]
 	for run in 1 2 3; do [ "$("$TARE" query report $run --json | grep -c s3cretword)" = 0 ]; done
 	kill -INT $server
