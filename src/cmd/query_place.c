@@ -30,12 +30,17 @@ static char *without_pwd(const char *url)
 static char *without_password(const char *url)
 {
 	struct strbuf out = { 0 };
-	const char *host = strstr(url, "://"), *at = host ? strchr(host + 3, '@') : NULL;
-	const char *slash = host ? strchr(host + 3, '/') : NULL;
-	const char *colon = host ? strchr(host + 3, ':') : NULL;
-	if (at && colon && colon < at && (!slash || at < slash)) {
-		strbuf_add(&out, url, (size_t)(colon - url));
-		url = at;
+	const char *host = strstr(url, "://");
+	const char *colon = host ? host + 3 + strcspn(host + 3, ":@/?") : NULL;
+	/* what a password may hold differs; whatever is before the last '@' may be one */
+	if (colon && *colon == ':') {
+		const char *query = colon + strcspn(colon, "?"), *at = query;
+		while (at > colon && *at != '@')
+			at--;
+		if (at > colon) {
+			strbuf_add(&out, url, (size_t)(colon - url));
+			url = at;
+		}
 	}
 	for (const char *word; (word = strstr(url, "password=")); url = word) {
 		strbuf_add(&out, url, (size_t)(word - url));
@@ -49,6 +54,29 @@ static char *without_password(const char *url)
 char *query_url_shown(const char *url)
 {
 	return strncmp(url, "odbc:", 5) == 0 ? without_pwd(url) : without_password(url);
+}
+
+int query_text_shown(const char *text, const char *url, char **shown, struct error *err)
+{
+	char *harmless = url ? query_url_shown(url) : NULL;
+	bool secret = harmless && strcmp(harmless, url) != 0;
+	struct strbuf out = { 0 };
+	const char *found = secret ? strstr(text, url) : NULL;
+	if (secret && !found) {
+		free(harmless);
+		error_set(err, EXIT_USAGE, "the password in the experiment's URL would be stored");
+		return error_hint(err, "write the URL on one line, without escapes, or give it on "
+				       "the command line");
+	}
+	for (; found; found = strstr(text, url)) {
+		strbuf_add(&out, text, (size_t)(found - text));
+		strbuf_puts(&out, harmless);
+		text = found + strlen(url);
+	}
+	strbuf_puts(&out, text);
+	*shown = strbuf_detach(&out);
+	free(harmless);
+	return 0;
 }
 
 char *query_command_line(int argc, char **argv)

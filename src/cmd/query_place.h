@@ -19,6 +19,9 @@ void query_place_close(struct query_place *p, struct query_rig *rig, bool comple
 
 /* The URL without a password; the caller frees. */
 char *query_url_shown(const char *url);
+/* The text of an experiment's file without the password in its URL (NULL: it has none); the caller
+ * frees. */
+int query_text_shown(const char *text, const char *url, char **shown, struct error *err);
 /* As cmd_line(), without passwords in URLs. */
 char *query_command_line(int argc, char **argv);
 

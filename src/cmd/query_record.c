@@ -259,7 +259,6 @@ static int describe_queries(struct session *s, struct query_run *q, struct error
 		.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
 		.queries = (uint32_t)s->e.queries.count,
 		.experiment_name = xstrdup(s->e.name),
-		.experiment = xstrdup(s->e.text),
 		.scenario = xstrdup(s->e.scenario == SCENARIO_ONEPASS ? "onepass" : "exhaustive"),
 		.cold = s->e.cold,
 		.planned = s->e.executions,
@@ -272,7 +271,8 @@ static int describe_queries(struct session *s, struct query_run *q, struct error
 		array_push(&q->texts, (struct query_text){ (uint32_t)i + 1,
 							   xstrdup(s->e.queries.items[i].name),
 							   xstrdup(s->e.queries.items[i].sql) });
-	if (dbms_tasks(s->rig.dbms, &tasks, err))
+	if (query_text_shown(s->e.text, s->e.url, &q->experiment, err) ||
+	    dbms_tasks(s->rig.dbms, &tasks, err))
 		return -1;
 	q->io_by_process = tasks.io_by_process;
 	return dbms_describe(s->rig.dbms, &q->version, &q->settings, err);
