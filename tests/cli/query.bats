@@ -436,7 +436,7 @@ until_is() {
 			# every other one when it executes, the rest anywhere from its start on
 			[ $((kills % 2)) -eq 0 ] || until_is "SELECT count(*) > $before FROM query_executions"
 		else
-			slowly -q -r 200 small.yaml sqlite:tables.db
+			slowly -q -r 100 small.yaml sqlite:tables.db
 		fi
 		sleep "$(printf '0.%03d' $((RANDOM % 500)))"
 		kill -9 $going 2>/dev/null || true
@@ -445,14 +445,14 @@ until_is() {
 		[ ! -e lab.db ] || [ "$(sql "SELECT count(*) FROM runs WHERE status = 'complete'" 2>/dev/null)" != 1 ] || break
 	done
 	if [ "$there" = 0 ]; then
-		"$TARE" query -q -r 200 small.yaml sqlite:tables.db
+		"$TARE" query -q -r 100 small.yaml sqlite:tables.db
 	elif [ "$(sql "SELECT status FROM runs")" != complete ]; then
 		run "$TARE" query resume -q 1
 		echo "$output"
 		[ "$status" -eq 0 ]
 	fi
 	[ "$(sql "SELECT count(*) FROM runs")" = 1 ]
-	whole 1 200 4
+	whole 1 100 4
 }
 
 @test "query: delay accounting is put back" {
