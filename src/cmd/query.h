@@ -13,7 +13,7 @@ struct query_display {
 	const char *lab;
 	bool json, csv, markdown, executions, paragraphs; /* one of them, on standard output */
 	bool all, plans, model, checks, paper;
-	bool silent; /* only what is exported */
+	bool silent;	    /* only what is exported */
 	const char *ledger; /* "3" or "3@20000" */
 	const char *export_json, *export_csv, *export_markdown, *export_executions;
 };

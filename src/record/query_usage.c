@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#define SPLIT_TICKS 10u /* so many ticks tell user from system; fewer: all of the task's life do \
-			 */
+/* So many ticks tell user from system; of fewer, all of the task's life does. */
+#define SPLIT_TICKS 10u
 #define TICK_NS 4000000u
 #define OTHER_QUERY_SHARE 10 /* 1/10 of the measured time: it evaluates something, too */
 
