@@ -134,7 +134,7 @@ static void make_whole(struct query_fixture *f, bool slower)
 	add_at(f, 2, 500000, 900, slower ? SORTED : JOIN); /* longer than at the higher one */
 	at = add_at(f, 2, 1000000, 800, JOIN);
 	at->executions.items[3].outcome = QUERY_TIMED_OUT;
-	at->executions.items[6].blkio_most_ns = UINT64_C(900000000000); /* the kernel's bug */
+	at->executions.items[6].utility_most_ns = UINT64_C(900000000000);
 	at = add_at(f, 3, 500000, 150, SCAN);
 	for (size_t k = 0; k < 5; k++)
 		at->executions.items[2 * k].ephemeral = 1;

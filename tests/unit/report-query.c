@@ -66,7 +66,7 @@ static void whole(void **state)
 		"\n"
 		"Dropped execution  No.  Elapsed  By\n"
 		"join at 1,000,000    4   1.29 s  timed-out\n"
-		"join at 1,000,000    7   1.29 s  BlockIO delay time\n"
+		"join at 1,000,000    7   1.29 s  ambiguous query process\n"
 		"mean at 500,000      1   243 ms  ephemeral process\n";
 	assert_memory_equal(out.text, head, strlen(head));
 	assert_has(&out, "\nexecution   ephemeral process                                  5     "
@@ -258,7 +258,7 @@ static void paragraphs(void **state)
 		   "were online, not one; I/O is the time that devices");
 	assert_has(
 		&out,
-		"the checks of query time, query user tick, overall computation time, "
+		"the checks of DBMS time, query time, query user tick, overall computation time, "
 		"computation time, BlockIO delay time, IOWait time and context switch have the form");
 	assert_has(&out,
 		   "\n\nExperiment-wide sanity checks were violated (missing queries: 1 of 5 "
@@ -302,7 +302,7 @@ static void markdown(void **state)
 		   "50 %, relaxed monotonicity 50 %\n");
 	assert_has(&out, "\n| mean | 500,000 | A | 5 | 10 | 225.0 ms | 712 µs | 150 ms | 75.0 ms | "
 			 "243 ms | 222 ms | fewer than 6 executions left |\n");
-	assert_has(&out, "\n| join at 1,000,000 | 7 | 1.29 s | BlockIO delay time |\n");
+	assert_has(&out, "\n| join at 1,000,000 | 7 | 1.29 s | ambiguous query process |\n");
 	assert_has(&out, "\n```text\n\nscan\n  plan A from");
 	assert_has(&out, "\n## The causal model\n");
 	strbuf_release(&out);

@@ -294,6 +294,24 @@ static void checks_adapted(void **state)
 	x.usage[QUERY_USER].value[QUERY_USER_NS]++;
 	assert_int_equal(fired_of(x, &adapted), 1 << TTP_CPU);
 
+	x = sound(3); /* twice the time of the DBMS, on two CPUs; blocked time of daemons is nothing
+		       */
+	uint64_t dbms = query_process_ns(&x, QUERY_QUERY) + query_process_ns(&x, QUERY_UTILITY);
+	x.usage[QUERY_DAEMON].value[QUERY_SYSTEM_NS] = 0;
+	x.usage[QUERY_DAEMON].value[QUERY_BLKIO_NS] = 10 * dbms;
+	x.usage[QUERY_DAEMON].value[QUERY_USER_NS] = 2 * dbms;
+	assert_int_equal(fired_of(x, &adapted), 0);
+	x.usage[QUERY_DAEMON].value[QUERY_USER_NS]++;
+	assert_int_equal(fired_of(x, &adapted), 1 << TTP_DBMS_TIME);
+
+	x = sound(3); /* others may have been blocked since before */
+	x.blkio_most_ns = 2 * x.measured_ns;
+	assert_int_equal(fired_of(x, &adapted), 0);
+	QUERY(QUERY_BLKIO_NS) = x.measured_ns;
+	assert_int_equal(fired_of(x, &adapted), 1 << TTP_QUERY_TIME);
+	QUERY(QUERY_BLKIO_NS)++;
+	assert_int_equal(fired_of(x, &adapted), 1 << TTP_QUERY_TIME | 1 << TTP_BLKIO);
+
 	x = sound(3);
 	x.overall_ns[OVERALL_IOWAIT] = 1900 * MS; /* says nothing here */
 	x.own_device_ns = 100 * MS;
