@@ -68,7 +68,7 @@ const char *ttp_form_note(enum ttp_check c)
 		[TTP_BLKIO] =
 			"of the query's processes alone, since others may have been blocked before",
 		[TTP_IOWAIT] =
-			"devices served others more than twice as long as the query, and for more than "
+			"devices served the query, and others more than twice as long, for more than "
 			"half of the time; IOWait says nothing here",
 		[TTP_SWITCHES] = "by plan",
 	};
@@ -170,7 +170,7 @@ static bool over_iowait(const struct checker *c, const struct query_execution *x
 		return x->overall_ns[OVERALL_IOWAIT] > x->usage[QUERY_QUERY].value[QUERY_BLKIO_NS];
 	if (x->own_device_ns == ABSENT_NS || x->others_device_ns == ABSENT_NS)
 		return false;
-	return x->others_device_ns / OTHERS_DEVICE > x->own_device_ns &&
+	return x->own_device_ns && x->others_device_ns / OTHERS_DEVICE > x->own_device_ns &&
 	       x->others_device_ns > x->measured_ns / OTHERS_MEASURED;
 }
 

@@ -321,6 +321,8 @@ static void checks_adapted(void **state)
 	assert_int_equal(fired_of(x, &adapted), 1 << TTP_IOWAIT);
 	x.own_device_ns = 251 * MS;
 	assert_int_equal(fired_of(x, &adapted), 0);
+	x.own_device_ns = 0; /* it did not wait for any */
+	assert_int_equal(fired_of(x, &adapted), 0);
 	x.others_device_ns = UINT64_MAX;
 	assert_int_equal(fired_of(x, &adapted), 0);
 	for (int i = 0; i < TTP_CHECKS; i++)
