@@ -11,36 +11,46 @@
 
 /* ---- what is shown ---- */
 
-/* odbc:DSN=...;PWD=secret;... */
+/* Of odbc:DSN=...;PWD={sec;ret};..., where a key's value ends. */
+static size_t value_length(const char *at)
+{
+	size_t length = strcspn(at, ";{");
+	if (at[length] != '{')
+		return length;
+	const char *end = at + length + 1;
+	while (*end && !(*end == '}' && end[1] != '}'))
+		end += *end == '}' ? 2 : 1; /* a brace in braces is doubled */
+	return (size_t)(end - at) + (*end == '}');
+}
+
 static char *without_pwd(const char *url)
 {
 	struct strbuf out = { 0 };
-	for (const char *at = url; *at;) {
-		size_t length = strcspn(at, ";");
-		bool secret = strncasecmp(at, "PWD=", 4) == 0 ||
-			      strncasecmp(at, "PASSWORD=", 9) == 0;
+	const char *at = strchr(url, ':') + 1;
+	strbuf_add(&out, url, (size_t)(at - url));
+	while (*at) {
+		const char *key = at + strspn(at, " \t");
+		bool secret = strncasecmp(key, "PWD", 3) == 0 ||
+			      strncasecmp(key, "PASSWORD", 8) == 0;
+		size_t length = value_length(at);
+		length += strcspn(at + length, ";");
+		length += at[length] == ';';
 		if (!secret)
-			strbuf_add(&out, at, length + (at[length] == ';'));
-		at += length + (at[length] == ';');
+			strbuf_add(&out, at, length);
+		at += length;
 	}
 	return strbuf_detach(&out);
 }
 
-/* scheme://user:secret@host... and ...?password=secret */
+/* scheme://user:secret@host... and ...?password=secret. What is secret may hold anything. */
 static char *without_password(const char *url)
 {
 	struct strbuf out = { 0 };
-	const char *host = strstr(url, "://");
-	const char *colon = host ? host + 3 + strcspn(host + 3, ":@/?") : NULL;
-	/* what a password may hold differs; whatever is before the last '@' may be one */
-	if (colon && *colon == ':') {
-		const char *query = colon + strcspn(colon, "?"), *at = query;
-		while (at > colon && *at != '@')
-			at--;
-		if (at > colon) {
-			strbuf_add(&out, url, (size_t)(colon - url));
-			url = at;
-		}
+	const char *authority = strstr(url, "://"), *at = strrchr(url, '@');
+	const char *colon = authority ? strchr(authority + 3, ':') : NULL;
+	if (at && colon && colon < at) {
+		strbuf_add(&out, url, (size_t)(colon - url));
+		url = at;
 	}
 	for (const char *word; (word = strstr(url, "password=")); url = word) {
 		strbuf_add(&out, url, (size_t)(word - url));
@@ -210,14 +220,13 @@ int query_place_open(struct query_place *p, const struct experiment *e, const ch
 	return dbms_open(&rig->dbms, p->url, &options, err);
 }
 
-void query_place_close(struct query_place *p, struct query_rig *rig, bool complete)
+void query_place_close(struct query_place *p, struct query_rig *rig, bool for_good)
 {
 	dbms_close(rig->dbms);
 	server_close(rig->server);
 	rig->dbms = NULL;
 	rig->server = NULL;
-	/* what was not finished can be resumed */
-	if (p->directory && complete) {
+	if (p->directory && for_good) {
 		static const char *const endings[] = { "", "-journal", "-wal", "-shm" };
 		for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
 			struct strbuf path = { 0 };

@@ -15,7 +15,8 @@ struct query_place {
  * rig->server. url NULL: the experiment's, its server's, or a file of tare's own. */
 int query_place_open(struct query_place *p, const struct experiment *e, const char *url,
 		     const char *driver_file, struct query_rig *rig, struct error *err);
-void query_place_close(struct query_place *p, struct query_rig *rig, bool complete);
+/* for_good: nobody will resume what was done there. */
+void query_place_close(struct query_place *p, struct query_rig *rig, bool for_good);
 
 /* The URL without a password; the caller frees. */
 char *query_url_shown(const char *url);

@@ -41,6 +41,9 @@ struct session {
 	struct run run;
 	struct query_run done; /* what was stored before, of a run that is resumed */
 	bool resumed, delays, stored;
+	bool elsewhere;	 /* resumed in another database */
+	bool quieted;	 /* the machine was quiet */
+	size_t given_up; /* Q@Cs */
 	char *not_seen;
 	char *beside; /* the directory that paths in the experiment begin at; NULL: none */
 	char *driver_file;
@@ -75,6 +78,7 @@ static int on_event(void *context, const struct query_event *event, struct error
 	struct session *s = context;
 	if (event->kind == QUERY_RESTARTED)
 		return lab_restart_query_at(s->lab, s->run.id, event, err);
+	s->given_up += event->kind == QUERY_GAVE_UP;
 	if (event->kind == QUERY_BACKED_OFF && !s->quiet) {
 		progress_clear(&s->progress);
 		fprintf(stderr, "tare: %s; trying again\n", event->text);
@@ -173,7 +177,9 @@ static void count_delays(struct session *s)
 					       .only = only,
 					       .only_count = 1 };
 	struct error ignored = ERROR_INIT;
+	struct quiet_status status = { 0 };
 	quiet_list changes = { 0 };
+	s->quieted = quiet_look(&options, &status, &ignored) == 0 && status.quiet && !status.stale;
 	s->delays = quiet_apply(&options, getpid(), &changes, &ignored) == 0;
 	quiet_list_release(&changes);
 }
@@ -207,8 +213,8 @@ static int open_rig(struct session *s, struct error *err)
 		strbuf_printf(&not_seen, "%sThe time that devices served it: %s.",
 			      not_seen.length ? " " : "", why.text);
 	}
-	s->rig.ledger = !s->o->no_ledger &&
-			collector_keep_ledger(s->rig.collector, false, &why) == 0;
+	if (!s->o->no_ledger && collector_keep_ledger(s->rig.collector, false, &why))
+		strbuf_printf(&not_seen, "%sThe ledger: %s.", not_seen.length ? " " : "", why.text);
 	s->not_seen = not_seen.length ? strbuf_detach(&not_seen) : NULL;
 	return query_place_open(&s->place, &s->e, s->o->url, s->o->driver_file, &s->rig, err);
 }
@@ -222,6 +228,8 @@ static char *conditions(const struct session *s)
 				(json_int_t)s->e.time_limit_ns, "seed", (json_int_t)s->e.seed,
 				"scale", s->o->scale, "driver_file", s->driver_file, "own_file",
 				(int)s->place.own_file);
+	if (s->quieted)
+		json_object_set_new(all, "quiet", json_true());
 	if (s->beside)
 		json_object_set_new(all, "beside", json_string(s->beside));
 	char *text = json_dumps(all, JSON_COMPACT);
@@ -325,10 +333,10 @@ static int measure(struct session *s, struct error *err)
 	const struct query_hooks hooks = { s,		on_begun, on_planned,
 					   on_executed, on_event, on_progress };
 	const struct query_conduct_options options = {
-		.tables = s->resumed || s->place.own_file ? TABLES_OURS
-			  : o->force			  ? TABLES_FORCE
-			  : o->reuse			  ? TABLES_REUSE
-							  : TABLES_NEW,
+		.tables = o->force   ? TABLES_FORCE
+			  : o->reuse ? TABLES_REUSE
+				     : TABLES_NEW,
+		.elsewhere = s->elsewhere,
 		.done = s->resumed ? &s->done : NULL,
 		.back_off_ns = o->back_off_ns,
 	};
@@ -340,12 +348,17 @@ static int measure(struct session *s, struct error *err)
 	return failed ? -1 : 0;
 }
 
-/* A run of which nothing was stored is not kept. */
+/* Something of it is in the lab, and can be resumed. */
+static bool is_kept(const struct session *s)
+{
+	return s->run.id && (s->stored || s->resumed);
+}
+
 static int end_run(struct session *s, enum run_status status, struct error *err)
 {
 	if (lab_end_run(s->lab, s->run.id, status, err))
 		return -1;
-	return s->stored || s->resumed ? 0 : lab_remove_run(s->lab, s->run.id, err);
+	return is_kept(s) ? 0 : lab_remove_run(s->lab, s->run.id, err);
 }
 
 static int print_end(struct session *s, struct error *err)
@@ -357,40 +370,61 @@ static int print_end(struct session *s, struct error *err)
 	return failed;
 }
 
-static void hint_resume(struct session *s, struct error *err)
+/* Before anything is printed, which may take as long as somebody reads: nothing is left as it was
+ * needed for measuring. */
+static void close_rig(struct session *s, bool complete)
 {
-	if (!s->o->no_lab && (s->stored || s->resumed))
+	query_place_close(&s->place, &s->rig, complete || !is_kept(s) || s->o->no_lab);
+	devices_close(s->rig.devices);
+	collector_close(s->rig.collector);
+	s->rig = (struct query_rig){ 0 };
+	stop_counting(s);
+}
+
+static void explain(struct session *s, struct error *err)
+{
+	if (err->code == EXIT_INTERRUPTED)
+		error_set(err, EXIT_INTERRUPTED,
+			  is_kept(s) ? "interrupted: what was measured is kept"
+				     : "interrupted before anything was measured");
+	if ((err->code == EXIT_INTERRUPTED || err->code == EXIT_SUBJECT) && is_kept(s) &&
+	    !s->o->no_lab)
 		error_hint(err, "'tare query resume %" PRId64 "' goes on with it", s->run.id);
+}
+
+static enum run_status status_of(const struct session *s, int failed, const struct error *err)
+{
+	if (failed)
+		return err->code == EXIT_INTERRUPTED || err->code == EXIT_SUBJECT ? RUN_INTERRUPTED
+										  : RUN_FAILED;
+	return s->given_up ? RUN_INTERRUPTED : RUN_COMPLETE;
 }
 
 static int finish(struct session *s, int failed, struct error *err)
 {
 	struct error late = ERROR_INIT;
-	bool cut = failed && err->code == EXIT_INTERRUPTED;
-	if (cut)
-		error_set(err, EXIT_INTERRUPTED,
-			  s->stored || s->resumed ? "interrupted: what was measured is kept"
-						  : "interrupted before anything was measured");
-	if (failed && s->run.id && (cut || err->code == EXIT_SUBJECT))
-		hint_resume(s, err);
-	int code = failed ? cmd_fail(err) : EXIT_DONE;
-	enum run_status status = !failed			    ? RUN_COMPLETE
-				 : cut || err->code == EXIT_SUBJECT ? RUN_INTERRUPTED
-								    : RUN_FAILED;
+	int code = EXIT_DONE;
+	close_rig(s, !failed && !s->given_up);
+	if (failed) {
+		explain(s, err);
+		code = cmd_fail(err);
+	} else if (s->given_up) {
+		fprintf(stderr,
+			"tare: %zu Q@C%s given up, as the plan changed again and again\n"
+			"      'tare query resume %" PRId64 "' tries again\n",
+			s->given_up, s->given_up == 1 ? " was" : "s were", s->run.id);
+		code = EXIT_CHECK;
+	}
 	if (s->run.id &&
-	    (end_run(s, status, &late) || ((s->stored || s->resumed) && print_end(s, &late)))) {
+	    (end_run(s, status_of(s, failed, err), &late) || (is_kept(s) && print_end(s, &late)))) {
 		cmd_fail(&late);
-		code = failed ? code : (int)late.code;
+		code = code ? code : (int)late.code;
 	}
 	return code;
 }
 
-static void release(struct session *s, bool complete)
+static void release(struct session *s)
 {
-	query_place_close(&s->place, &s->rig, complete);
-	devices_close(s->rig.devices);
-	collector_close(s->rig.collector);
-	stop_counting(s);
 	experiment_release(&s->e);
 	run_release(&s->run);
 	query_run_release(&s->done);
@@ -413,7 +447,7 @@ static int run_new(struct record_options *o, const text_list *operands, int argc
 		failed = open_rig(&s, &err) || begin_run(&s, argc, argv, &err) || measure(&s, &err);
 	}
 	int code = finish(&s, failed, &err);
-	release(&s, !failed);
+	release(&s);
 	return code;
 }
 
@@ -437,8 +471,13 @@ static void recall(struct session *s, const char *text)
 	o->cold = json_is_true(json_object_get(all, "cold"));
 	o->warm = !o->cold;
 	s->place.own_file = json_is_true(json_object_get(all, "own_file"));
-	if (url && !o->url)
+	if (o->url && url) {
+		char *given = query_url_shown(o->url);
+		s->elsewhere = strcmp(given, url) != 0;
+		free(given);
+	} else if (url) {
 		o->url = s->place.recalled = xstrdup(url);
+	}
 	json_decref(all);
 }
 
@@ -580,11 +619,8 @@ int query_resume(int argc, char **argv)
 		struct session s = { .o = &o, .quiet = o.quiet || query_to_stdout(&o.display) };
 		interrupt_watch();
 		int failed = query_display_check(&o.display, &err) || resume(&s, &operands, &err);
-		if (failed && !s.resumed)
-			code = cmd_fail(&err);
-		else
-			code = finish(&s, failed, &err);
-		release(&s, !failed);
+		code = finish(&s, failed, &err);
+		release(&s);
 	}
 	array_release(&operands);
 	array_release(&specs);

@@ -8,7 +8,8 @@
 #include "cmd/cmd.h"
 #include "cmd/query.h"
 
-#define FLOOR_NS 100000u /* what is shorter than this is mostly the way to the server and back */
+#define FLOOR_NS 100000u /* what is shorter is to a large part the way to the server and back */
+#define FLOOR_TICKS 2	 /* of data in ticks: the paper's */
 
 void query_display_specs(spec_list *into, struct query_display *d)
 {
@@ -75,7 +76,9 @@ int query_load(struct query_loaded *into, struct lab *lab, int64_t run, bool pap
 	}
 	into->options = (struct ttp_options){ .form = paper ? TTP_PAPER : TTP_ADAPTED,
 					      .tick_ns = into->data.tick_ns,
-					      .floor_ns = FLOOR_NS };
+					      .floor_ns = into->data.imported
+								  ? FLOOR_TICKS * into->data.tick_ns
+								  : FLOOR_NS };
 	ttp_judge(&into->data, &into->options, &into->result);
 	return 0;
 }

@@ -74,7 +74,8 @@ const struct queries_table_spec queries_tables[QUERIES_TABLES] = {
 
 /* The numbers in the schema's views. */
 _Static_assert(QUERY_RESTARTED == 0 && QUERY_BACKED_OFF == 1 && QUERY_PAUSED == 2 &&
-		       QUERY_RESUMED == 3 && QUERY_SAME_PLAN == 4 && QUERY_EVENTS == 5,
+		       QUERY_RESUMED == 3 && QUERY_SAME_PLAN == 4 && QUERY_MADE_TABLE == 5 &&
+		       QUERY_GAVE_UP == 6 && QUERY_EVENTS == 7,
 	       "");
 
 void queries_columns(const char *prefix, struct strbuf *out)

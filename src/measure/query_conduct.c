@@ -29,10 +29,10 @@ struct conduct {
 	ARRAY(struct pair) pairs; /* in the order of execution */
 	uint64_t *above;	  /* by query: its plan at the next higher cardinality; 0: none */
 	struct execution raw;
+	struct table_book tables;
 	size_t done, total;
 	/* where it is */
 	struct pair at;
-	bool tried;  /* to make the tables */
 	bool filled; /* the table that varies, to this: */
 	uint64_t filled_to;
 	bool prepared, warmed; /* on this connection; since it began */
@@ -84,7 +84,7 @@ static bool may_pass(const struct conduct *c, const struct error *err)
 
 static int connect_again(struct conduct *c, struct error *err)
 {
-	c->prepared = false;
+	c->prepared = c->warmed = false; /* it may be another server process */
 	if (c->r->server && server_start(c->r->server, err))
 		return -1;
 	return dbms_reconnect(c->r->dbms, err);
@@ -229,12 +229,54 @@ static const struct experiment_query *query_of(const struct conduct *c)
 	return &c->e->queries.items[c->at.query - 1];
 }
 
+static int note_table(void *context, const char *name, struct error *err)
+{
+	struct conduct *c = context;
+	return tell_event(c, QUERY_MADE_TABLE, 0, 0, name, err);
+}
+
+/* The tables that the run made before it was interrupted are its own. */
+static void recall_tables(struct conduct *c)
+{
+	const struct query_run *done = c->o->elsewhere ? NULL : c->o->done;
+	c->tables = (struct table_book){ .others = c->o->tables, .note = note_table, .context = c };
+	for (size_t i = 0; done && i < done->events.count; i++)
+		if (done->events.items[i].kind == QUERY_MADE_TABLE && done->events.items[i].text)
+			table_book_add(&c->tables, done->events.items[i].text);
+	c->tables.before = c->tables.ours.count;
+}
+
+static int create_tables(struct conduct *c, struct error *err)
+{
+	return query_tables_create(c->r->dbms, c->e, &c->tables, err);
+}
+
+static int load_tables(struct conduct *c, struct error *err)
+{
+	return query_tables_load(c->r->dbms, c->e, err);
+}
+
+/* Whether the server understands them: before rows are loaded, and before an hour has passed. */
+static int check_queries(struct conduct *c, struct error *err)
+{
+	for (size_t i = 0; i < c->e->queries.count; i++)
+		if (dbms_prepare(c->r->dbms, c->e->queries.items[i].sql, err))
+			return error_prefix(err, "query %zu", i + 1);
+	return 0;
+}
+
 static int make_tables(struct conduct *c, struct error *err)
 {
-	/* what a first attempt has made is tare's own from then on */
-	enum query_tables how = c->tried ? TABLES_OURS : c->o->tables;
-	c->tried = true;
-	return query_tables_make(c->r->dbms, c->e, how, err);
+	snprintf(c->doing, sizeof c->doing, "making the tables");
+	tell_progress(c);
+	if (patiently(c, create_tables, err))
+		return -1;
+	if (patiently(c, check_queries, err)) {
+		if (err->code == EXIT_USAGE)
+			query_tables_undo(c->r->dbms, &c->tables);
+		return -1;
+	}
+	return patiently(c, load_tables, err);
 }
 
 static int fill(struct conduct *c, struct error *err)
@@ -333,8 +375,11 @@ static int execute_once(struct conduct *c, struct error *err)
 		return 0;
 	if (c->e->cold) {
 		c->prepared = false;
-		if (query_cold(c->r, err) || prepare(c, err))
+		if (query_cold(c->r, err) || look_at_plan(c, NULL, err))
 			return -1;
+		c->changed = c->now != c->plan;
+		if (c->changed)
+			return 0;
 	}
 	if (warm_up(c, err) || query_execute(c->r, c->e->time_limit_ns, &q, &c->raw, err))
 		return -1;
@@ -347,13 +392,12 @@ static int execute_once(struct conduct *c, struct error *err)
 /* The plan is another one: all over again, from the first execution. */
 static int restart(struct conduct *c, struct error *err)
 {
-	const char *why = ++c->restarts > RESTARTS ? "the plan changes again and again: given up"
-						   : "the plan changed";
-	if (tell_event(c, QUERY_RESTARTED, c->now, c->plan, why, err))
-		return -1;
+	uint64_t before = c->plan;
 	c->plan = 0;
 	c->warmed = false;
-	return 0;
+	if (tell_event(c, QUERY_RESTARTED, c->now, before, "the plan changed", err))
+		return -1;
+	return ++c->restarts > RESTARTS ? tell_event(c, QUERY_GAVE_UP, 0, 0, NULL, err) : 0;
 }
 
 static int executions(struct conduct *c, const struct query_at *before, struct error *err)
@@ -423,12 +467,12 @@ int query_conduct(struct query_rig *r, const struct experiment *e,
 	struct conduct c = { .r = r, .e = e, .o = o, .hooks = hooks };
 	c.above = xcalloc(e->queries.count + 1, sizeof *c.above);
 	set_order(&c);
-	snprintf(c.doing, sizeof c.doing, "making the tables");
-	tell_progress(&c);
-	int failed = patiently(&c, make_tables, err);
+	recall_tables(&c);
+	int failed = make_tables(&c, err);
 	for (size_t i = 0; !failed && i < c.pairs.count; i++)
 		failed = conduct_pair(&c, c.pairs.items[i], err);
 	array_release(&c.pairs);
+	table_book_release(&c.tables);
 	xfree(c.above);
 	execution_release(&c.raw);
 	return failed;

@@ -2,16 +2,44 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/strbuf.h"
+#include "measure/interrupt.h"
 
-/* The name of the table with all rows that the one that varies is filled from. */
-static char *source_name(const struct experiment_table *t)
+/* ---- whose they are ---- */
+
+void table_book_add(struct table_book *b, const char *name)
 {
-	struct strbuf name = { 0 };
-	strbuf_printf(&name, "%s_all", t->name);
-	return strbuf_detach(&name);
+	array_push(&b->ours, xstrdup(name));
 }
+
+void table_book_release(struct table_book *b)
+{
+	for (size_t i = 0; i < b->ours.count; i++)
+		free(b->ours.items[i]);
+	array_release(&b->ours);
+}
+
+static bool is_ours(const struct table_book *b, const char *name)
+{
+	for (size_t i = 0; i < b->ours.count; i++)
+		if (strcmp(b->ours.items[i], name) == 0)
+			return true;
+	return false;
+}
+
+static int claim(struct table_book *b, const char *name, struct error *err)
+{
+	if (is_ours(b, name))
+		return 0;
+	if (b->note(b->context, name, err))
+		return -1;
+	table_book_add(b, name);
+	return 0;
+}
+
+/* ---- what there is ---- */
 
 static const char *serial_column(const struct experiment_table *t)
 {
@@ -29,6 +57,59 @@ static const struct experiment_table *varying(const struct experiment *e)
 	return NULL;
 }
 
+/* A table as the database has it. */
+struct place {
+	const struct experiment_table *table;
+	char *name;
+	bool partly; /* it varies: any number of rows is right */
+	bool exists;
+	uint64_t rows;
+};
+typedef ARRAY(struct place) place_list;
+
+/* The one that varies is filled from another, NAME_all, which has all rows, if rows are numbered;
+ * else from its generator. */
+static void list_places(const struct experiment *e, place_list *list)
+{
+	for (size_t i = 0; i < e->tables.count; i++) {
+		const struct experiment_table *t = &e->tables.items[i];
+		array_push(list, (struct place){ .table = t,
+						 .name = xstrdup(t->name),
+						 .partly = t->varies });
+		if (!t->varies || !serial_column(t))
+			continue;
+		struct strbuf name = { 0 };
+		strbuf_printf(&name, "%s_all", t->name);
+		array_push(list, (struct place){ .table = t, .name = strbuf_detach(&name) });
+	}
+}
+
+static void release_places(place_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->items[i].name);
+	array_release(list);
+}
+
+static int look_at(struct dbms *d, struct place *p, struct error *err)
+{
+	struct strbuf sql = { 0 };
+	int64_t rows = 0;
+	int failed = dbms_table_exists(d, p->name, &p->exists, err);
+	if (!failed && p->exists) {
+		strbuf_printf(&sql, "SELECT count(*) FROM %s", p->name);
+		failed = dbms_number(d, strbuf_text(&sql), &rows, err);
+		strbuf_release(&sql);
+	}
+	p->rows = (uint64_t)rows;
+	return failed;
+}
+
+static bool is_whole(const struct place *p)
+{
+	return p->exists && !p->partly && p->rows == p->table->rows;
+}
+
 static int run_text(struct dbms *d, struct strbuf *sql, struct error *err)
 {
 	int failed = dbms_run(d, strbuf_text(sql), err);
@@ -43,31 +124,50 @@ static int drop(struct dbms *d, const char *name, struct error *err)
 	return run_text(d, &sql, err);
 }
 
-static int count_rows(struct dbms *d, const char *name, int64_t *rows, struct error *err)
+/* ---- made ---- */
+
+/* Somebody else's table is in the way. */
+static int refuse(const struct place *p, const struct table_book *b, struct error *err)
 {
-	struct strbuf sql = { 0 };
-	strbuf_printf(&sql, "SELECT count(*) FROM %s", name);
-	int failed = dbms_number(d, strbuf_text(&sql), rows, err);
-	strbuf_release(&sql);
-	return failed;
+	if (b->others == TABLES_NEW) {
+		error_set(err, EXIT_USAGE, "table %s is there already", p->name);
+		return error_hint(err, "--reuse takes it as it is, --force drops it first");
+	}
+	if (p->partly)
+		error_set(err, EXIT_USAGE,
+			  "table %s is there already, and would be filled anew at each cardinality",
+			  p->name);
+	else
+		error_set(err, EXIT_USAGE,
+			  "table %s has %" PRIu64 " rows, the experiment's has %" PRIu64, p->name,
+			  p->rows, p->table->rows);
+	return error_hint(err, "--force drops it and makes it anew");
 }
 
-static int create(struct dbms *d, const struct experiment_table *t, const char *name,
-		  struct error *err)
+/* With --reuse, one that varies is tare's of an earlier run if what it is filled from is there. */
+static bool may_reuse(const place_list *list, const struct place *p)
 {
-	char *sql = table_create_sql(t, name, d);
-	int failed = dbms_run(d, sql, err);
-	free(sql);
-	return failed;
+	if (!p->partly)
+		return is_whole(p);
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].table == p->table && is_whole(&list->items[i]))
+			return true;
+	return false;
 }
 
-static int load(struct dbms *d, const struct experiment_table *t, const char *name, uint64_t rows,
-		struct error *err)
+static int look_at_all(struct dbms *d, place_list *list, const struct table_book *b,
+		       struct error *err)
 {
-	struct table_rows *source = table_rows_open(t, rows);
-	int failed = dbms_load(d, name, t->columns.count, table_rows_next, source, err);
-	table_rows_close(source);
-	return failed;
+	for (size_t i = 0; i < list->count; i++)
+		if (look_at(d, &list->items[i], err))
+			return -1;
+	for (size_t i = 0; i < list->count; i++) {
+		const struct place *p = &list->items[i];
+		bool taken = p->exists && !is_ours(b, p->name) && b->others != TABLES_FORCE;
+		if (taken && (b->others == TABLES_NEW || !may_reuse(list, p)))
+			return refuse(p, b, err);
+	}
+	return 0;
 }
 
 static int make_indexes(struct dbms *d, const struct experiment_table *t, struct error *err)
@@ -81,84 +181,116 @@ static int make_indexes(struct dbms *d, const struct experiment_table *t, struct
 	return failed;
 }
 
-/* Makes the table with all its rows under this name, unless it is there and that will do. */
-static int make(struct dbms *d, const struct experiment_table *t, const char *name, bool indexed,
-		enum query_tables how, struct error *err)
+static int create(struct dbms *d, const struct experiment_table *t, const char *name,
+		  struct error *err)
 {
-	bool exists = false;
-	if (dbms_table_exists(d, name, &exists, err))
-		return -1;
-	if (exists && how == TABLES_NEW) {
-		error_set(err, EXIT_USAGE, "table %s is there already", name);
-		return error_hint(err, "--reuse takes it as it is, --force drops it first");
-	}
-	if (exists && how != TABLES_FORCE) {
-		int64_t rows = 0;
-		if (count_rows(d, name, &rows, err))
-			return -1;
-		if ((uint64_t)rows == t->rows)
-			return dbms_settle(d, &name, 1, err);
-		if (how == TABLES_REUSE) {
-			error_set(err, EXIT_USAGE,
-				  "table %s has %" PRId64 " rows, the experiment's has %" PRIu64,
-				  name, rows, t->rows);
-			return error_hint(err, "--force drops it and makes it anew");
-		}
-	}
-	/* rows come last, all or none: a table with all of them is whole, wherever a tare was
-	 * killed */
-	if ((exists && drop(d, name, err)) || create(d, t, name, err) ||
-	    (indexed && make_indexes(d, t, err)) || load(d, t, name, t->rows, err))
-		return -1;
-	return dbms_settle(d, &name, 1, err);
+	char *sql = table_create_sql(t, name, d);
+	int failed = dbms_run(d, sql, err);
+	free(sql);
+	return failed;
 }
 
-/* Nothing is dropped before all names were looked at. */
-static int refuse_existing(struct dbms *d, const struct experiment *e, struct error *err)
+/* Rows come last, all or none: a table with all of them is whole, wherever a tare was killed. */
+static int create_place(struct dbms *d, const struct place *p, struct table_book *b,
+			struct error *err)
 {
-	for (size_t i = 0; i < e->tables.count; i++) {
-		bool exists = false;
-		if (dbms_table_exists(d, e->tables.items[i].name, &exists, err))
-			return -1;
-		if (exists) {
-			error_set(err, EXIT_USAGE, "table %s is there already",
-				  e->tables.items[i].name);
-			return error_hint(err, "--reuse takes it as it is, --force drops it first");
-		}
-	}
-	return 0;
+	bool ours = is_ours(b, p->name), forced = !ours && b->others == TABLES_FORCE;
+	bool keep = p->exists && !forced && (is_whole(p) || p->partly);
+	if (keep)
+		return 0;
+	if (p->exists && drop(d, p->name, err))
+		return -1;
+	if (claim(b, p->name, err) || create(d, p->table, p->name, err))
+		return -1;
+	/* NAME_all is only copied from */
+	return p->table->varies ? 0 : make_indexes(d, p->table, err);
 }
 
-int query_tables_make(struct dbms *d, const struct experiment *e, enum query_tables how,
-		      struct error *err)
+int query_tables_create(struct dbms *d, const struct experiment *e, struct table_book *b,
+			struct error *err)
 {
-	if (how == TABLES_NEW && refuse_existing(d, e, err))
-		return -1;
-	for (size_t i = 0; i < e->tables.count; i++) {
-		const struct experiment_table *t = &e->tables.items[i];
-		if (t->varies && !serial_column(t))
-			continue; /* filled from its generator each time */
-		char *name = t->varies ? source_name(t) : xstrdup(t->name);
-		int failed = make(d, t, name, !t->varies, how, err);
+	place_list list = { 0 };
+	list_places(e, &list);
+	int failed = look_at_all(d, &list, b, err);
+	for (size_t i = 0; !failed && i < list.count; i++)
+		failed = create_place(d, &list.items[i], b, err);
+	release_places(&list);
+	return failed;
+}
+
+void query_tables_undo(struct dbms *d, struct table_book *b)
+{
+	for (; b->ours.count > b->before; b->ours.count--) {
+		struct error ignored = ERROR_INIT;
+		char *name = b->ours.items[b->ours.count - 1];
+		drop(d, name, &ignored);
 		free(name);
-		if (failed)
-			return -1;
 	}
-	return 0;
 }
 
-static int fill(struct dbms *d, const struct experiment_table *t, uint64_t cardinality,
+/* ---- filled ---- */
+
+struct interruptible {
+	struct table_rows *rows;
+	bool cut;
+};
+
+static bool next_row(void *context, const char **values)
+{
+	struct interruptible *i = context;
+	i->cut = i->cut || interrupted();
+	return !i->cut && table_rows_next(i->rows, values);
+}
+
+static int load(struct dbms *d, const struct experiment_table *t, const char *name, uint64_t rows,
 		struct error *err)
 {
-	const char *serial = serial_column(t);
-	if (!serial)
-		return load(d, t, t->name, cardinality, err);
-	char *source = source_name(t);
+	struct interruptible source = { table_rows_open(t, rows), false };
+	int failed = dbms_load(d, name, t->columns.count, next_row, &source, err);
+	table_rows_close(source.rows);
+	if (source.cut)
+		return error_set(err, EXIT_INTERRUPTED, "interrupted");
+	return failed;
+}
+
+int query_tables_load(struct dbms *d, const struct experiment *e, struct error *err)
+{
+	place_list list = { 0 };
+	int failed = 0;
+	list_places(e, &list);
+	for (size_t i = 0; !failed && i < list.count; i++) {
+		struct place *p = &list.items[i];
+		const char *name = p->name;
+		if (p->partly)
+			continue;
+		failed = look_at(d, p, err) ||
+			 (!is_whole(p) && load(d, p->table, name, p->table->rows, err)) ||
+			 dbms_settle(d, &name, 1, err);
+	}
+	release_places(&list);
+	return failed;
+}
+
+static bool is_cut(void *context)
+{
+	(void)context;
+	return interrupted();
+}
+
+/* As a query is executed, since that can be cancelled. */
+static int copy_rows(struct dbms *d, const struct experiment_table *t, const char *serial,
+		     uint64_t cardinality, struct error *err)
+{
+	const struct dbms_wait wait = { .stop = is_cut };
+	struct dbms_execution ignored;
 	struct strbuf sql = { 0 };
-	strbuf_printf(&sql, "INSERT INTO %s SELECT * FROM %s WHERE %s <= %" PRIu64 " ORDER BY %s",
-		      t->name, source, serial, cardinality, serial);
-	free(source);
-	return run_text(d, &sql, err);
+	strbuf_printf(&sql,
+		      "INSERT INTO %s SELECT * FROM %s_all WHERE %s <= %" PRIu64 " ORDER BY %s",
+		      t->name, t->name, serial, cardinality, serial);
+	int failed = dbms_prepare(d, strbuf_text(&sql), err) ||
+		     dbms_execute(d, &wait, &ignored, err);
+	strbuf_release(&sql);
+	return failed;
 }
 
 int query_tables_fill(struct dbms *d, const struct experiment *e, uint64_t cardinality,
@@ -168,9 +300,12 @@ int query_tables_fill(struct dbms *d, const struct experiment *e, uint64_t cardi
 	bool exists = false;
 	if (!t)
 		return 0;
-	const char *name = t->name;
+	const char *name = t->name, *serial = serial_column(t);
 	if (dbms_table_exists(d, name, &exists, err) || (exists && drop(d, name, err)) ||
-	    create(d, t, name, err) || fill(d, t, cardinality, err) || make_indexes(d, t, err))
+	    create(d, t, name, err) ||
+	    (serial ? copy_rows(d, t, serial, cardinality, err)
+		    : load(d, t, name, cardinality, err)) ||
+	    make_indexes(d, t, err))
 		return -1;
 	return dbms_settle(d, &name, 1, err);
 }

@@ -22,7 +22,8 @@ const char *query_measure_name(enum query_measure m)
 const char *query_event_name(enum query_event_kind kind)
 {
 	static const char *const names[QUERY_EVENTS] = { "restarted", "backed off", "paused",
-							 "resumed", "same plan" };
+							 "resumed",   "same plan",  "made table",
+							 "gave up" };
 	return names[kind];
 }
 

@@ -91,9 +91,11 @@ struct query_text {
 enum query_event_kind {
 	QUERY_RESTARTED,  /* the plan changed: the executions of the Q@C so far were thrown away */
 	QUERY_BACKED_OFF, /* an error; waited, connected anew */
-	QUERY_PAUSED,	  /* ... ten times, or by the user */
+	QUERY_PAUSED,	  /* ... ten times */
 	QUERY_RESUMED,
 	QUERY_SAME_PLAN, /* onepass: not executed, since the next higher cardinality has its plan */
+	QUERY_MADE_TABLE, /* is about to be: `text` */
+	QUERY_GAVE_UP,	  /* a Q@C whose plan changes again and again */
 	QUERY_EVENTS,
 };
 const char *query_event_name(enum query_event_kind kind); /* "restarted", ... */
