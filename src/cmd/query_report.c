@@ -65,6 +65,16 @@ bool query_to_stdout(const struct query_display *d)
 
 /* ---- loaded ---- */
 
+/* Measured elsewhere, with a clock that has no more than ticks. */
+static bool is_in_ticks(const struct query_run *q)
+{
+	bool ticks = q->imported && q->tick_ns;
+	for (size_t i = 0; ticks && i < q->at.count; i++)
+		for (size_t k = 0; ticks && k < q->at.items[i].executions.count; k++)
+			ticks = q->at.items[i].executions.items[k].measured_ns % q->tick_ns == 0;
+	return ticks;
+}
+
 int query_load(struct query_loaded *into, struct lab *lab, int64_t run, bool paper,
 	       struct error *err)
 {
@@ -76,7 +86,7 @@ int query_load(struct query_loaded *into, struct lab *lab, int64_t run, bool pap
 	}
 	into->options = (struct ttp_options){ .form = paper ? TTP_PAPER : TTP_ADAPTED,
 					      .tick_ns = into->data.tick_ns,
-					      .floor_ns = into->data.imported
+					      .floor_ns = is_in_ticks(&into->data)
 								  ? FLOOR_TICKS * into->data.tick_ns
 								  : FLOOR_NS };
 	ttp_judge(&into->data, &into->options, &into->result);
