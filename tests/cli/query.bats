@@ -345,10 +345,22 @@ bad() {
 	precious
 	[ "$(sha256sum <mine.db)" = "$before" ] # nor was anything made beside it
 	[ "$(sql "SELECT count(*) FROM runs")" = 0 ]
-	# tables that have other rows are not the experiment's
-	python3 -c 'import sqlite3; db = sqlite3.connect("mine.db"); db.execute("CREATE TABLE kinds(a)"); db.commit()'
-	refused "would be filled anew at each cardinality" -r 6 --reuse small.yaml sqlite:mine.db
+	refused "table items is there already, and would be filled anew" -r 6 --reuse small.yaml sqlite:mine.db
 	precious
+	# tables that have other rows are not the experiment's; nor is what it would make beside its own
+	python3 - <<-'END'
+		import sqlite3
+		for name, table in ("kinds.db", "kinds"), ("all.db", "items_all"):
+		    db = sqlite3.connect(name)
+		    db.execute(f"CREATE TABLE {table}(a)")
+		    db.commit()
+	END
+	before=$(sha256sum kinds.db all.db)
+	refused "table kinds has 0 rows, the experiment's has 40" -r 6 --reuse small.yaml sqlite:kinds.db
+	refused "table items_all is there already" -r 6 small.yaml sqlite:all.db
+	refused "table items_all has 0 rows, the experiment's has 3000" -r 6 --reuse small.yaml sqlite:all.db
+	[ "$(sha256sum kinds.db all.db)" = "$before" ]
+	[ "$(sql "SELECT count(*) FROM runs")" = 0 ]
 	"$TARE" query -q -r 6 --force small.yaml sqlite:mine.db
 	whole "$(sql "SELECT max(id) FROM runs")" 6 4
 	# they stay, and can be used again
@@ -366,6 +378,7 @@ bad() {
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"timed"* ]]
 	[ "$(sql "SELECT count(*) || ' ' || sum(timed_out) FROM query_executions")" = "3 3" ]
+	# the clock begins a little later than the limit
 	[ "$(sql "SELECT min(measured_ns) >= 100000000 AND max(measured_ns) < 5000000000 FROM query_executions")" = 1 ]
 }
 
