@@ -160,8 +160,10 @@ int file_write(const char *path, const char *bytes, size_t length, struct error 
 	if (!failed)
 		return 0;
 	char shown[256];
-	text_display(path, shown, sizeof shown);
-	return error_set(err, EXIT_USAGE, "cannot write %s: %s", shown, strerror(errno));
+	bool room = errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO;
+	text_display(strcmp(path, "-") == 0 ? "standard output" : path, shown, sizeof shown);
+	return error_set(err, room ? EXIT_ENVIRONMENT : EXIT_USAGE, "cannot write %s: %s", shown,
+			 strerror(errno));
 }
 
 bool directory_is_own(const char *path)

@@ -2,11 +2,12 @@
 #include "cmd/query.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
 
@@ -28,12 +29,35 @@ int cmd_query(int argc, char **argv)
 	return named ? cmd_parts(parts, false, argc, argv) : query_record(argc, argv);
 }
 
+/* At most so much of it, whatever it is: a device, or a pipe, has no end. NULL with errno. */
+static char *read_some(const char *path, size_t most, size_t *length)
+{
+	int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	char *text = xmalloc(most + 1);
+	ssize_t n = 0;
+	*length = 0;
+	do {
+		n = read(fd, text + *length, most - *length);
+		*length += n > 0 ? (size_t)n : 0;
+	} while ((n > 0 && *length < most) || (n < 0 && errno == EINTR));
+	int why = errno;
+	close(fd);
+	text[*length] = '\0';
+	if (n >= 0)
+		return text;
+	free(text);
+	errno = why;
+	return NULL;
+}
+
 static int read_file(const char *path, struct experiment *into, struct error *err)
 {
 	char shown[200];
 	size_t length = 0;
-	text_display(path, shown, sizeof shown);
-	char *text = file_read_bytes(path, &length);
+	text_display(strcmp(path, "-") == 0 ? "standard input" : path, shown, sizeof shown);
+	char *text = read_some(path, EXPERIMENT_MOST + 1, &length);
 	if (!text) {
 		error_set(err, EXIT_USAGE, "cannot read the experiment %s: %s", shown,
 			  strerror(errno));

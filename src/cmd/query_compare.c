@@ -46,7 +46,10 @@ static int compare(const text_list *names, const struct compare_options *o, int 
 		ttp_compare(&base.data, &base.result, &other.data, &other.result, times[o->time],
 			    &c);
 		print(&base, &other, &c, o);
-		*code = o->fail && (c.slower || c.plan_changes) ? EXIT_CHECK : EXIT_DONE;
+		*code = o->fail && (c.slower || c.plan_changes || !c.compared) ? EXIT_CHECK
+									       : EXIT_DONE;
+		if (o->fail && !c.compared)
+			fprintf(stderr, "tare: nothing could be compared\n");
 	}
 	ttp_comparison_release(&c);
 	query_loaded_release(&base);

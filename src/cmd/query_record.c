@@ -1,13 +1,17 @@
 /* tare query run and resume: measure, store, read back, print. */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
@@ -18,6 +22,7 @@
 #include "measure/quiet.h"
 
 #define NOT_GIVEN (-1)
+#define NO_LIMIT_GIVEN UINT64_MAX
 
 struct record_options {
 	struct query_display display;
@@ -27,7 +32,7 @@ struct record_options {
 	long runs, seed;
 	int scenario; /* enum experiment_scenario; NOT_GIVEN */
 	uint64_t limit_ns, back_off_ns;
-	bool cold, warm, force, reuse, quiet, no_lab, no_ledger;
+	bool cold, warm, force, reuse, writes, quiet, no_lab, no_ledger;
 };
 
 struct session {
@@ -40,11 +45,11 @@ struct session {
 	struct machine machine;
 	struct run run;
 	struct query_run done; /* what was stored before, of a run that is resumed */
-	bool resumed, delays, stored;
-	bool elsewhere;	 /* resumed in another database */
-	bool quieted;	 /* the machine was quiet */
-	size_t given_up; /* Q@Cs */
-	char *not_seen;
+	bool resumed, delays, stored, paused;
+	bool elsewhere;		    /* resumed in another database */
+	bool quieted;		    /* the machine was quiet */
+	size_t given_up;	    /* Q@Cs */
+	char *not_seen, *no_delays; /* one: why blocked time is not known */
 	char *beside; /* the directory that paths in the experiment begin at; NULL: none */
 	char *driver_file;
 	struct progress progress;
@@ -80,8 +85,10 @@ static int on_event(void *context, const struct query_event *event, struct error
 		return lab_restart_query_at(s->lab, s->run.id, event, err);
 	s->given_up += event->kind == QUERY_GAVE_UP;
 	if (event->kind == QUERY_BACKED_OFF && !s->quiet) {
+		char shown[60];
 		progress_clear(&s->progress);
-		fprintf(stderr, "tare: %s; trying again\n", event->text);
+		text_display(event->text, shown, sizeof shown);
+		fprintf(stderr, "tare: %s; trying again\n", shown);
 	}
 	return lab_add_query_event(s->lab, s->run.id, event, err);
 }
@@ -116,7 +123,7 @@ static void apply_options(struct session *s)
 	const struct record_options *o = s->o;
 	if (o->runs)
 		s->e.executions = (uint32_t)o->runs;
-	if (o->limit_ns)
+	if (o->limit_ns != NO_LIMIT_GIVEN)
 		s->e.time_limit_ns = o->limit_ns;
 	if (o->seed >= 0)
 		s->e.seed = (uint64_t)o->seed;
@@ -135,6 +142,44 @@ static char *directory_of(const char *path)
 	char *absolute = realpath(slash ? copy : ".", NULL);
 	free(copy);
 	return absolute;
+}
+
+/* Behind blanks, comments and parentheses. */
+static const char *first_word(const char *sql)
+{
+	for (;;) {
+		sql += strspn(sql, " \t\r\n(");
+		if (strncmp(sql, "--", 2) == 0)
+			sql += strcspn(sql, "\n");
+		else if (strncmp(sql, "/*", 2) == 0 && strstr(sql, "*/"))
+			sql = strstr(sql, "*/") + 2;
+		else
+			return sql;
+	}
+}
+
+/* One execution more than was asked for warms the caches: what changes data is not repeated without
+ * the user's word. */
+static int refuse_writes(const struct session *s, struct error *err)
+{
+	static const char *const reads[] = { "select", "with", "values", "table", "show", NULL };
+	for (size_t i = 0; !s->o->writes && i < s->e.queries.count; i++) {
+		const char *word = first_word(s->e.queries.items[i].sql);
+		bool reading = false;
+		for (const char *const *r = reads; *r; r++) {
+			size_t length = strlen(*r);
+			reading |= strncasecmp(word, *r, length) == 0 &&
+				   !isalnum((unsigned char)word[length]);
+		}
+		if (!reading) {
+			error_set(err, EXIT_USAGE,
+				  "query %zu is no SELECT, and would be executed %" PRIu32
+				  " times and more: '%.60s'",
+				  i + 1, s->e.executions, word);
+			return error_hint(err, "--allow-writes executes it all the same");
+		}
+	}
+	return 0;
 }
 
 static int read_experiment(struct session *s, const text_list *operands, struct error *err)
@@ -166,7 +211,7 @@ static int read_experiment(struct session *s, const text_list *operands, struct 
 		return error_set(err, EXIT_USAGE, "query: one database, not also '%.100s'",
 				 operands->items[next]);
 	apply_options(s);
-	return 0;
+	return refuse_writes(s, err);
 }
 
 /* Delays of block I/O are counted for processes that begin afterwards, too. */
@@ -176,11 +221,15 @@ static void count_delays(struct session *s)
 	const struct quiet_options options = { .root = getenv("TARE_QUIET_ROOT"),
 					       .only = only,
 					       .only_count = 1 };
-	struct error ignored = ERROR_INIT;
+	struct error ignored = ERROR_INIT, why = ERROR_INIT;
 	struct quiet_status status = { 0 };
 	quiet_list changes = { 0 };
 	s->quieted = quiet_look(&options, &status, &ignored) == 0 && status.quiet && !status.stale;
-	s->delays = quiet_apply(&options, getpid(), &changes, &ignored) == 0;
+	s->delays = quiet_apply(&options, getpid(), &changes, &why) == 0;
+	char *now = file_read_line("/proc/sys/kernel/task_delayacct");
+	if (!s->delays && now && strcmp(now, "0") == 0)
+		s->no_delays = xstrdup(why.text);
+	free(now);
 	quiet_list_release(&changes);
 }
 
@@ -213,6 +262,9 @@ static int open_rig(struct session *s, struct error *err)
 		strbuf_printf(&not_seen, "%sThe time that devices served it: %s.",
 			      not_seen.length ? " " : "", why.text);
 	}
+	if (s->no_delays)
+		strbuf_printf(&not_seen, "%sThe time blocked on I/O (kernel.task_delayacct): %s.",
+			      not_seen.length ? " " : "", s->no_delays);
 	if (!s->o->no_ledger && collector_keep_ledger(s->rig.collector, false, &why))
 		strbuf_printf(&not_seen, "%sThe ledger: %s.", not_seen.length ? " " : "", why.text);
 	s->not_seen = not_seen.length ? strbuf_detach(&not_seen) : NULL;
@@ -320,6 +372,12 @@ static int check_options(const struct record_options *o, struct error *err)
 		return error_set(err, EXIT_USAGE, "query: --cold and --warm exclude each other");
 	if (o->force && o->reuse)
 		return error_set(err, EXIT_USAGE, "query: --force and --reuse exclude each other");
+	for (size_t i = 0; i < o->statements.count; i++)
+		if (!*first_word(o->statements.items[i]))
+			return error_set(err, EXIT_USAGE, "query: there is no SQL in -e '%.60s'",
+					 o->statements.items[i]);
+	if (!o->limit_ns)
+		return error_set(err, EXIT_USAGE, "query: --limit is longer than nothing");
 	if (o->name && lab_check_name(o->name, err))
 		return -1;
 	return query_display_check(&o->display, err);
@@ -351,7 +409,7 @@ static int measure(struct session *s, struct error *err)
 /* Something of it is in the lab, and can be resumed. */
 static bool is_kept(const struct session *s)
 {
-	return s->run.id && (s->stored || s->resumed);
+	return s->run.id && (s->stored || s->resumed || s->paused);
 }
 
 static int end_run(struct session *s, enum run_status status, struct error *err)
@@ -400,11 +458,16 @@ static enum run_status status_of(const struct session *s, int failed, const stru
 	return s->given_up ? RUN_INTERRUPTED : RUN_COMPLETE;
 }
 
+/* The last lines are those that matter: what was the matter, and how to go on. */
 static int finish(struct session *s, int failed, struct error *err)
 {
 	struct error late = ERROR_INIT;
 	int code = EXIT_DONE;
 	close_rig(s, !failed && !s->given_up);
+	s->paused = failed && err->code == EXIT_SUBJECT;
+	if (s->run.id && (end_run(s, status_of(s, failed, err), &late) ||
+			  ((s->stored || !failed) && print_end(s, &late))))
+		code = cmd_fail(&late);
 	if (failed) {
 		explain(s, err);
 		code = cmd_fail(err);
@@ -414,11 +477,6 @@ static int finish(struct session *s, int failed, struct error *err)
 			"      'tare query resume %" PRId64 "' tries again\n",
 			s->given_up, s->given_up == 1 ? " was" : "s were", s->run.id);
 		code = EXIT_CHECK;
-	}
-	if (s->run.id &&
-	    (end_run(s, status_of(s, failed, err), &late) || (is_kept(s) && print_end(s, &late)))) {
-		cmd_fail(&late);
-		code = code ? code : (int)late.code;
 	}
 	return code;
 }
@@ -430,6 +488,7 @@ static void release(struct session *s)
 	query_run_release(&s->done);
 	machine_release(&s->machine);
 	free(s->not_seen);
+	free(s->no_delays);
 	free(s->beside);
 	free(s->driver_file);
 	lab_close(s->lab);
@@ -440,6 +499,7 @@ static int run_new(struct record_options *o, const text_list *operands, int argc
 	struct error err = ERROR_INIT;
 	struct session s = { .o = o, .quiet = o->quiet || query_to_stdout(&o->display) };
 	interrupt_watch();
+	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error as a full disk is */
 	int failed = check_options(o, &err) || read_experiment(&s, operands, &err) ||
 		     open_lab(&s, &err);
 	if (!failed) {
@@ -559,6 +619,8 @@ static void record_specs(spec_list *specs, struct record_options *o)
 		{ 0, "force", OPTION_FLAG, &o->force, NULL, "drop tables that are there already" },
 		{ 0, "reuse", OPTION_FLAG, &o->reuse, NULL,
 		  "use tables that are there, with all their rows" },
+		{ 0, "allow-writes", OPTION_FLAG, &o->writes, NULL,
+		  "execute statements that change data, too" },
 		{ 0, "scale", OPTION_TEXT, &o->scale_text, "SCALE",
 		  "of tpch: 1 is 6 million rows of lineitem (default: 0.01)" },
 		{ 0, "scenario", OPTION_CHOICE, &o->scenario, "exhaustive|onepass",
@@ -585,7 +647,7 @@ static void record_specs(spec_list *specs, struct record_options *o)
 
 int query_record(int argc, char **argv)
 {
-	struct record_options o = { .seed = -1, .scenario = NOT_GIVEN };
+	struct record_options o = { .seed = -1, .scenario = NOT_GIVEN, .limit_ns = NO_LIMIT_GIVEN };
 	spec_list specs = { 0 };
 	text_list operands = { 0 };
 	int code;
@@ -605,7 +667,7 @@ int query_record(int argc, char **argv)
 
 int query_resume(int argc, char **argv)
 {
-	struct record_options o = { .seed = -1, .scenario = NOT_GIVEN };
+	struct record_options o = { .seed = -1, .scenario = NOT_GIVEN, .limit_ns = NO_LIMIT_GIVEN };
 	spec_list specs = { 0 };
 	text_list operands = { 0 };
 	int code;

@@ -1,9 +1,11 @@
 /* tare query report: a stored run of queries, judged and printed. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "cmd/cmd.h"
 #include "cmd/query.h"
@@ -198,25 +200,39 @@ static struct query_style style_of(const struct query_display *d)
 				     .checks = d->checks };
 }
 
-/* "3" is the query at its largest cardinality. */
+static bool is_called(const struct query_run *q, uint32_t query, const char *name, size_t length)
+{
+	char number[16];
+	snprintf(number, sizeof number, "%" PRIu32, query);
+	if (strlen(number) == length && strncmp(number, name, length) == 0)
+		return true;
+	for (size_t i = 0; i < q->texts.count; i++)
+		if (q->texts.items[i].query == query && q->texts.items[i].name &&
+		    strlen(q->texts.items[i].name) == length &&
+		    strncmp(q->texts.items[i].name, name, length) == 0)
+			return true;
+	return false;
+}
+
+/* "3" or "join" is the query at its largest cardinality, "join@20000" at that one. */
 static int find_at(const struct query_run *q, const char *text, const struct query_at **at,
 		   struct error *err)
 {
-	uint32_t query;
-	uint64_t cardinality;
-	int end = 0, n = sscanf(text, "%" SCNu32 "@%" SCNu64 "%n", &query, &cardinality, &end);
-	if (n < 2)
-		n = sscanf(text, "%" SCNu32 "%n", &query, &end);
+	const char *sign = strrchr(text, '@');
+	long cardinality = 0;
+	bool given = sign && integer_parse(sign + 1, 0, LONG_MAX, &cardinality);
+	size_t length = given ? (size_t)(sign - text) : strlen(text);
 	*at = NULL;
-	for (size_t i = 0; n > 0 && !text[end] && i < q->at.count; i++) {
+	for (size_t i = 0; i < q->at.count; i++) {
 		const struct query_at *a = &q->at.items[i];
-		if (a->query == query && (n == 1 || a->cardinality == cardinality))
+		if (is_called(q, a->query, text, length) &&
+		    (!given || a->cardinality == (uint64_t)cardinality))
 			*at = a;
 	}
 	if (*at)
 		return 0;
 	error_set(err, EXIT_USAGE, "query: the run has no Q@C '%.60s'", text);
-	return error_hint(err, "a query's number, or with a cardinality as 3@20000");
+	return error_hint(err, "a query's name or number, or with a cardinality as 3@20000");
 }
 
 static int print_ledger(struct lab *lab, const struct query_loaded *l,

@@ -131,7 +131,9 @@ static int refuse(const struct place *p, const struct table_book *b, struct erro
 {
 	if (b->others == TABLES_NEW) {
 		error_set(err, EXIT_USAGE, "table %s is there already", p->name);
-		return error_hint(err, "--reuse takes it as it is, --force drops it first");
+		return error_hint(err,
+				  "--reuse takes tables with all their rows as they are, --force "
+				  "drops them first");
 	}
 	if (p->partly)
 		error_set(err, EXIT_USAGE,

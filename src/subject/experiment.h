@@ -75,6 +75,8 @@ struct experiment {
 	uint64_t seed;
 };
 
+#define EXPERIMENT_MOST (1u << 20) /* bytes of a file */
+
 /* From a file's text. Errors (EXIT_USAGE) name the line, the key and what was expected. relative:
  * directory of paths in it. */
 int experiment_parse(const char *text, size_t length, const char *relative, struct experiment *into,
