@@ -245,23 +245,23 @@ static int print_ledger(struct lab *lab, const struct query_loaded *l,
 	if (find_at(&l->data, d->ledger, &at, err) ||
 	    lab_get_query_ledger(lab, l->run.id, at->query, at->cardinality, &list, err))
 		return -1;
-	const struct execution **kept = xcalloc(list.count + 1, sizeof *kept);
-	size_t count = 0;
+	ARRAY(const struct execution *) kept = { 0 };
 	for (size_t i = 0; i < list.count; i++)
 		if (list.items[i].ledger.present)
-			kept[count++] = &list.items[i];
-	if (count)
-		query_ledger_text(kept, count, &style, &out);
+			array_push(&kept, &list.items[i]);
+	bool any = kept.count > 0;
+	if (any)
+		query_ledger_text(kept.items, kept.count, &style, &out);
 	else
 		error_set(err, EXIT_ENVIRONMENT, "run %" PRId64 " has no ledger of query %" PRIu32,
 			  l->run.id, at->query);
 	fputs(strbuf_text(&out), stdout);
 	strbuf_release(&out);
-	xfree(kept);
+	array_release(&kept);
 	for (size_t i = 0; i < list.count; i++)
 		execution_release(&list.items[i]);
 	array_release(&list);
-	return count ? 0 : -1;
+	return any ? 0 : -1;
 }
 
 int query_print(struct lab *lab, const struct query_loaded *l, const struct query_display *d,
