@@ -248,6 +248,7 @@ static int print_ledger(struct lab *lab, const struct query_loaded *l,
 	ARRAY(const struct execution *) kept = { 0 };
 	for (size_t i = 0; i < list.count; i++)
 		if (list.items[i].ledger.present)
+			/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 			array_push(&kept, &list.items[i]);
 	bool any = kept.count > 0;
 	if (any)
