@@ -79,6 +79,8 @@ whole() {
 	[[ "$output" == *total* ]] && [[ "$output" == *joined* ]]
 	whole 1 6 4
 	[ "$(sql "SELECT status || ' ' || kind || ' ' || name FROM runs")" = "complete query small" ]
+	[ "$(sql "SELECT group_concat(kind || ' ' || text) FROM (SELECT * FROM query_events ORDER BY text)")" = \
+		"made table items,made table items_all,made table kinds" ]
 	[ "$(sql "SELECT dbms || ' ' || planned || ' ' || cold FROM query_runs")" = "sqlite 6 0" ]
 	# nobody asked for the file: it is gone
 	[ -z "$(ls -d tare-query-* 2>/dev/null)" ]

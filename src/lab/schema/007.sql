@@ -271,7 +271,7 @@ CREATE VIEW query_events -- One row per thing that happened to a run of 'tare qu
 AS SELECT
   e.run AS run, -- id in runs
   strftime('%Y-%m-%dT%H:%M:%fZ', e.at_ns / 1e9, 'unixepoch') AS happened_at, -- UTC
-  CASE e.kind WHEN 0 THEN 'restarted' WHEN 1 THEN 'backed off' WHEN 2 THEN 'paused' WHEN 3 THEN 'resumed' ELSE 'same plan' END AS kind, -- restarted (the plan changed), backed off (an error), paused, resumed or same plan (not executed, since the next higher cardinality has its plan)
+  CASE e.kind WHEN 0 THEN 'restarted' WHEN 1 THEN 'backed off' WHEN 2 THEN 'paused' WHEN 3 THEN 'resumed' WHEN 4 THEN 'same plan' WHEN 5 THEN 'made table' ELSE 'gave up' END AS kind, -- restarted (the plan changed), backed off (an error), paused, resumed, same plan (not executed, since the next higher cardinality has its plan), made table (its own from then on) or gave up (the plan changed again and again)
   nullif(e.query, 0) AS query, -- number of the query; NULL: of none
   iif(e.query, e.cardinality, NULL) AS cardinality, -- as in query_ats
   iif(e.plan IS NULL, NULL, printf('%016x', e.plan)) AS plan, -- hash of the plan then; NULL: means nothing here
