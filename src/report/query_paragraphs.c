@@ -205,7 +205,7 @@ static void put_system(const struct query_view *v, struct strbuf *out)
 		strbuf_printf(out, "%sLinux %s", os ? ", " : "", kernel);
 }
 
-/* "3 of 80 executions of these Q@Cs (3.8 %) are missing"; nothing when none is. */
+/* "3 of 80 executions (3.8 %) of the Q@Cs begun are missing"; nothing when none is. */
 static void put_missing(const struct query_view *v, struct strbuf *out)
 {
 	uint64_t missing = query_missing(v->data);
@@ -213,7 +213,7 @@ static void put_missing(const struct query_view *v, struct strbuf *out)
 	if (!missing)
 		return;
 	format_count(missing, (uint64_t)v->data->planned * v->data->at.count, "executions", text);
-	strbuf_printf(out, "%s %s missing", text, missing == 1 ? "is" : "are");
+	strbuf_printf(out, "%s of the Q@Cs begun %s missing", text, missing == 1 ? "is" : "are");
 }
 
 static void put_measures(const struct query_view *v, struct strbuf *out)
@@ -348,8 +348,8 @@ static void put_times(const struct query_view *v, struct strbuf *out)
 				  : ", with warm caches");
 	put_missing(v, &missing);
 	if (v->run && v->run->status != RUN_COMPLETE)
-		strbuf_printf(out, " The run is not complete%s%s.", missing.length ? ": " : "",
-			      strbuf_text(&missing));
+		strbuf_printf(out, " The run is not complete, so that Q@Cs may be missing%s%s.",
+			      missing.length ? "; " : "", strbuf_text(&missing));
 	else if (missing.length)
 		strbuf_printf(out, " %s.", strbuf_text(&missing));
 	strbuf_release(&missing);

@@ -313,13 +313,14 @@ static void lacking(void **state)
 	query_paragraphs(&f.view, &out);
 	assert_has(&out,
 		   "executed 10 times at each cardinality where its plan differs from that of "
-		   "the next higher cardinality, with warm caches. The run is not complete: 3 "
-		   "of 30 executions (10 %) are missing.");
+		   "the next higher cardinality, with warm caches. The run is not complete, so "
+		   "that Q@Cs may be missing; 3 "
+		   "of 30 executions (10 %) of the Q@Cs begun are missing. A");
 	assert_has(&out, "(Q@Cs) were dropped. Nothing was kept: by the protocol this run has no");
 	strbuf_clear(&out);
 	f.run.status = RUN_COMPLETE;
 	query_paragraphs(&f.view, &out);
-	assert_has(&out, "warm caches. 3 of 30 executions (10 %) are missing. A query's time");
+	assert_has(&out, "warm caches. 3 of 30 executions (10 %) of the Q@Cs begun are missing. A");
 	query_fixture_release(&f);
 	strbuf_clear(&out);
 	assert_true(query_fixture_make(&f, "warm"));
