@@ -43,6 +43,9 @@ double ttp_io_calc_of(double blkio_p, double iowait, double blkio_query, double 
 
 bool ttp_time_of(const struct query_execution *x, enum ttp_time t, double *ns)
 {
+	const uint32_t cpu_bits = 1u << QUERY_USER_NS | 1u << QUERY_SYSTEM_NS;
+	const uint32_t missing = x->usage[QUERY_QUERY].missing;
+	bool has_cpu = !(missing & cpu_bits), has_blkio = !(missing >> QUERY_BLKIO_NS & 1);
 	double cpu = (double)query_cpu_ns(x, QUERY_QUERY);
 	double blkio = (double)x->usage[QUERY_QUERY].value[QUERY_BLKIO_NS];
 	if (x->outcome == QUERY_TIMED_OUT)
@@ -53,13 +56,13 @@ bool ttp_time_of(const struct query_execution *x, enum ttp_time t, double *ns)
 		return true;
 	case TTP_CALC:
 		*ns = cpu + ttp_io_calc(blkio, (double)x->overall_ns[OVERALL_IOWAIT]);
-		return true;
+		return has_cpu && has_blkio && !(x->overall_missing >> OVERALL_IOWAIT & 1);
 	case TTP_BLOCKED:
 		*ns = cpu + blkio;
-		return !(x->usage[QUERY_QUERY].missing >> QUERY_BLKIO_NS & 1);
+		return has_cpu && has_blkio;
 	case TTP_DEVICE:
 		*ns = cpu + (double)x->own_device_ns;
-		return x->own_device_ns != ABSENT_NS;
+		return has_cpu && x->own_device_ns != ABSENT_NS;
 	default:
 		return false;
 	}
@@ -169,6 +172,11 @@ static void find_constants(const struct query_run *run, struct ttp_post *post)
 		}
 }
 
+static double mean_or_nan(const struct ttp_moments *m)
+{
+	return m->n > 0 ? m->mean : NAN;
+}
+
 /* Whatever calculated times are asked about once they are there. */
 static void check_after(const struct query_run *run, struct ttp_result *out)
 {
@@ -197,9 +205,9 @@ static void check_after(const struct query_run *run, struct ttp_result *out)
 	ttp_monotonicity(run, times, &out->post.strict, &out->post.relaxed, bits);
 	for (size_t i = 0; i < run->at.count; i++)
 		out->at[i].after |= bits[i];
-	out->post.kept_difference = kept.mean;
-	out->post.dropped_difference = dropped.mean;
-	out->relative_error = errors.mean;
+	out->post.kept_difference = mean_or_nan(&kept);
+	out->post.dropped_difference = mean_or_nan(&dropped);
+	out->relative_error = mean_or_nan(&errors);
 	find_constants(run, &out->post);
 	xfree(times);
 	xfree(bits);
@@ -220,8 +228,10 @@ void ttp_judge(const struct query_run *run, const struct ttp_options *options,
 		struct ttp_at *at = &out->at[i];
 		for (size_t k = 0; k < q->executions.count; k++)
 			at->kept += !fired[k];
-		for (int t = 0; t < TTP_TIMES; t++)
+		for (int t = 0; t < TTP_TIMES; t++) {
 			at->times[t] = ttp_figure_of(q, fired, (enum ttp_time)t);
+			at->unfiltered[t] = ttp_figure_of(q, NULL, (enum ttp_time)t);
+		}
 		at->drop = drop_of(q, fired, options, at);
 		if (at->drop)
 			out->dropped[at->drop]++;

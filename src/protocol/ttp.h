@@ -35,6 +35,7 @@ enum ttp_check {
 	TTP_AMBIGUOUS,
 	TTP_NO_QUERY_PROCESS,
 	TTP_TIMED_OUT,
+	TTP_LOST, /* not the paper's: the collector lost events */
 	TTP_CHECKS,
 };
 /* Of a Q@C. */
@@ -103,6 +104,7 @@ struct ttp_at {
 	uint32_t after; /* the same of step 5 */
 	size_t kept;	/* executions */
 	struct ttp_figure times[TTP_TIMES];
+	struct ttp_figure unfiltered[TTP_TIMES]; /* of all that ended, whatever fired */
 };
 
 /* IO_calc of the query's process. */
@@ -120,7 +122,8 @@ bool ttp_time_means(const struct query_run *run, enum ttp_time t);
 
 struct ttp_post {
 	struct ttp_count variation, strict, relaxed; /* of calculated times */
-	double kept_difference, dropped_difference;  /* of measured and calculated, relative */
+	/* Of measured and calculated, relative; NaN: no calculated time is known. */
+	double kept_difference, dropped_difference;
 	uint32_t constant; /* bits of enum ttp_model_measure that never vary */
 };
 
@@ -131,7 +134,8 @@ struct ttp_result {
 	struct ttp_at *at;
 	size_t at_count, at_kept;
 	size_t dropped[TTP_DROPS]; /* Q@Cs by reason; [TTP_KEPT] stays 0 */
-	double relative_error;	   /* mean of sigma / mean of calculated times of those kept */
+	/* Mean of sigma / mean of calculated times of those kept; NaN: none is known. */
+	double relative_error;
 	struct ttp_post post;
 };
 void ttp_judge(const struct query_run *run, const struct ttp_options *options,

@@ -8,6 +8,7 @@
 
 #define MOST 20
 #define ALPHA 0.05
+#define ENOUGH 64 /* executions to find any difference with */
 
 const char *query_change_name(enum ttp_change c)
 {
@@ -120,28 +121,44 @@ static void put_summary(const struct query_view *base, const struct query_view *
 	strbuf_release(&text);
 }
 
+static bool is_compared(const struct ttp_pair *p)
+{
+	return p->change == TTP_SAME || p->change == TTP_SLOWER || p->change == TTP_FASTER;
+}
+
+static size_t kept_of(const struct query_view *v, const struct query_at *at)
+{
+	return v->result->at[at - v->data->at.items].kept;
+}
+
+/* The p of so many, all of which are below all of the others. */
+static double least_p(size_t n_a, size_t n_b)
+{
+	double a[ENOUGH], b[ENOUGH];
+	struct mann_whitney test;
+	n_a = n_a < ENOUGH ? n_a : ENOUGH;
+	n_b = n_b < ENOUGH ? n_b : ENOUGH;
+	for (size_t i = 0; i < n_a; i++)
+		a[i] = (double)i;
+	for (size_t i = 0; i < n_b; i++)
+		b[i] = (double)(n_a + i);
+	mann_whitney(a, n_a, b, n_b, &test);
+	return test.p;
+}
+
 /* With few executions and many Q@Cs no difference, however large, is significant. */
-static void put_power(const struct ttp_comparison *c, const struct query_style *style,
+static void put_power(const struct query_view *base, const struct query_view *other,
+		      const struct ttp_comparison *c, const struct query_style *style,
 		      struct strbuf *out)
 {
-	size_t n = SIZE_MAX;
-	double a[64], b[64];
-	struct mann_whitney best;
-	for (size_t i = 0; i < c->pairs.count; i++) {
+	double least = 1;
+	for (size_t i = 0; i < c->pairs.count && least * (double)c->compared >= ALPHA; i++) {
 		const struct ttp_pair *p = &c->pairs.items[i];
-		if (!p->base || !p->other)
-			continue;
-		n = p->base->executions.count < n ? p->base->executions.count : n;
-		n = p->other->executions.count < n ? p->other->executions.count : n;
+		if (is_compared(p))
+			least = fmin(least,
+				     least_p(kept_of(base, p->base), kept_of(other, p->other)));
 	}
-	if (!c->compared || n > 64)
-		return;
-	for (size_t i = 0; i < n; i++) {
-		a[i] = (double)i;
-		b[i] = (double)(n + i);
-	}
-	mann_whitney(a, n, b, n, &best);
-	if (best.p * (double)c->compared >= ALPHA)
+	if (c->compared && least * (double)c->compared >= ALPHA)
 		put_query_text("Note: ",
 			       "there are so few executions for so many Q@Cs that not even a large "
 			       "difference can be significant.",
@@ -304,7 +321,7 @@ void query_compare_text(const struct query_view *base, const struct query_view *
 	size_t from = out->length;
 	put_title(base, other, &style, out);
 	put_summary(base, other, c, &style, out);
-	put_power(c, &style, out);
+	put_power(base, other, c, &style, out);
 	put_plans(base, other, c, &style, out);
 	put_changed(base, other, c, &style, out);
 	put_rest(c, &style, out);

@@ -139,6 +139,8 @@ static json_t *execution_of(const struct query_run *r, const struct query_execut
 			    uint32_t fired)
 {
 	json_t *o = json_object(), *times = json_object();
+	bool lacks_cpu = x->usage[QUERY_QUERY].missing &
+			 (1u << QUERY_USER_NS | 1u << QUERY_SYSTEM_NS);
 	for (enum ttp_time t = 0; t < TTP_TIMES; t++) {
 		double ns;
 		bool known = ttp_time_means(r, t) && ttp_time_of(x, t, &ns);
@@ -148,7 +150,8 @@ static json_t *execution_of(const struct query_run *r, const struct query_execut
 	set(o, "timed_out", json_boolean(x->outcome == QUERY_TIMED_OUT));
 	set(o, "started_at", x->started_at_ns ? json_date(x->started_at_ns) : json_null());
 	set_count(o, "measured_ns", x->measured_ns);
-	set_count(o, "cpu_ns", query_cpu_ns(x, QUERY_QUERY));
+	set(o, "cpu_ns",
+	    lacks_cpu ? json_null() : json_integer((json_int_t)query_cpu_ns(x, QUERY_QUERY)));
 	set(o, "own_device_ns", json_ns(x->own_device_ns));
 	set(o, "others_device_ns", json_ns(x->others_device_ns));
 	set(o, "run_delay_ns", json_ns(x->run_delay_ns));
@@ -160,16 +163,22 @@ static json_t *execution_of(const struct query_run *r, const struct query_execut
 	return o;
 }
 
+static json_t *times_of(const struct query_run *r, const struct ttp_figure figures[TTP_TIMES])
+{
+	json_t *o = json_object();
+	for (enum ttp_time t = 0; t < TTP_TIMES; t++) {
+		struct ttp_figure f = figures[t];
+		f.present = f.present && ttp_time_means(r, t);
+		set(o, ttp_time_name(t), figure_json(&f));
+	}
+	return o;
+}
+
 static json_t *row_json(const struct query_view *v, const struct query_row *row)
 {
-	json_t *o = json_object(), *times = json_object(), *executions = json_array();
+	json_t *o = json_object(), *executions = json_array();
 	const struct query_at *at = row->at;
 	char text[WORDS], letter[16];
-	for (enum ttp_time t = 0; t < TTP_TIMES; t++) {
-		struct ttp_figure f = row->verdict->times[t];
-		f.present = f.present && ttp_time_means(v->data, t);
-		set(times, ttp_time_name(t), figure_json(&f));
-	}
 	for (size_t k = 0; k < at->executions.count; k++)
 		json_array_append_new(
 			executions, execution_of(v->data, &at->executions.items[k], row->fired[k]));
@@ -188,7 +197,8 @@ static json_t *row_json(const struct query_view *v, const struct query_row *row)
 	    row->verdict->drop ? json_string(ttp_drop_name(row->verdict->drop)) : json_null());
 	set(o, "fired", at_checks_of(row->verdict->fired));
 	set(o, "fired_afterwards", at_checks_of(row->verdict->after));
-	set(o, "times", times);
+	set(o, "times", times_of(v->data, row->verdict->times));
+	set(o, "unfiltered", times_of(v->data, row->verdict->unfiltered));
 	set(o, "cpu", figure_json(&row->cpu));
 	set(o, "own_device", figure_json(&row->device));
 	set(o, "blocked", figure_json(&row->blocked));
@@ -231,7 +241,6 @@ static json_t *post_json(const struct query_view *v)
 	if (!ttp_time_means(v->data, TTP_CALC))
 		return json_null();
 	json_t *o = json_object(), *list = json_array(), *constant = json_array();
-	bool dropped = r->at_kept < r->at_count;
 	add_check(list, ttp_at_check_name(TTP_VARIATION), &r->post.variation);
 	add_check(list, ttp_at_check_name(TTP_STRICT), &r->post.strict);
 	add_check(list, ttp_at_check_name(TTP_RELAXED), &r->post.relaxed);
@@ -239,9 +248,9 @@ static json_t *post_json(const struct query_view *v)
 		if (r->post.constant >> m & 1)
 			json_array_append_new(constant, json_string(ttp_model_measure_name(m)));
 	set(o, "checks", list);
-	set(o, "kept_difference", json_real_or_null(r->at_kept ? r->post.kept_difference : NAN));
-	set(o, "dropped_difference", json_real_or_null(dropped ? r->post.dropped_difference : NAN));
-	set(o, "relative_error", json_real_or_null(r->at_kept ? r->relative_error : NAN));
+	set(o, "kept_difference", json_real_or_null(r->post.kept_difference));
+	set(o, "dropped_difference", json_real_or_null(r->post.dropped_difference));
+	set(o, "relative_error", json_real_or_null(r->relative_error));
 	set(o, "constant", constant);
 	return o;
 }

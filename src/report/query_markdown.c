@@ -49,6 +49,8 @@ static void put_times(const struct query_view *v, const struct query_style *styl
 		{ "io", "I/O", COLUMN_DURATION, .digits = 3 },
 		{ "elapsed", "Elapsed", COLUMN_DURATION, .digits = 3 },
 		{ "calculated", "Time_calc", COLUMN_DURATION, .digits = 3 },
+		{ "time_of_all", "Time of all", COLUMN_DURATION, .digits = 3 },
+		{ "elapsed_of_all", "Elapsed of all", COLUMN_DURATION, .digits = 3 },
 		{ "dropped", "Dropped by", COLUMN_TEXT },
 	};
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
@@ -57,9 +59,12 @@ static void put_times(const struct query_view *v, const struct query_style *styl
 	query_rows_of(v, &rows);
 	for (size_t i = 0; i < rows.list.count && (style->all || i < 20); i++) {
 		const struct query_row *row = &rows.list.items[i];
-		const struct ttp_figure *times = row->verdict->times;
-		const struct ttp_figure figures[] = { row->cpu, row->io, times[TTP_MEASURED],
-						      times[TTP_CALC] };
+		const struct ttp_figure *times = row->verdict->times,
+					*all = row->verdict->unfiltered;
+		const struct ttp_figure figures[] = {
+			row->cpu,	 row->io,	 times[TTP_MEASURED],
+			times[TTP_CALC], all[rows.time], all[TTP_MEASURED]
+		};
 		char text[WORDS], letter[16];
 		query_name(v->data, row->at->query, text);
 		table_add_text(t, text);
@@ -76,14 +81,16 @@ static void put_times(const struct query_view *v, const struct query_style *styl
 			table_add_absent(t);
 			table_add_absent(t);
 		}
-		for (size_t k = 0; k < 4; k++)
-			if (figures[k].present && (k < 3 || calc))
+		for (size_t k = 0; k < sizeof figures / sizeof *figures; k++)
+			if (figures[k].present && (k != 3 || calc))
 				table_add_number(t, figures[k].median_ns);
 			else
 				table_add_absent(t);
 		table_add_text(t, row->verdict->drop ? ttp_drop_name(row->verdict->drop) : "");
 	}
-	strbuf_printf(out, "\n## Times\n\nTime: %s; median over the executions kept.\n\n",
+	strbuf_printf(out,
+		      "\n## Times\n\nTime: %s; median over the executions kept. Of all: over "
+		      "all that ended, dropped or not.\n\n",
 		      query_time_meaning(rows.time));
 	put_table(t, out);
 	if (!style->all && rows.list.count > 20)

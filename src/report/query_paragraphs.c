@@ -9,6 +9,7 @@
 #include "report/query_rows.h"
 
 #define MOST_STEAL 0.05 /* that of struct ttp_options */
+#define TICK_NS 10000000u
 
 static void say(sentence_list *list, struct strbuf *text)
 {
@@ -47,7 +48,13 @@ static void say_conditions(const struct query_view *v, sentence_list *into)
 	if (r->imported)
 		say_plain(into, "the executions were measured elsewhere and imported");
 	if (!r->cold && !r->imported)
-		say_plain(into, "caches were warm, not cold");
+		say_plain(into,
+			  "caches were warm, not cold: each Q@C was executed once before, which "
+			  "does not count");
+	if (r->cold && !r->imported)
+		say_plain(into,
+			  "the drive's own cache was not flushed by reading a file larger than "
+			  "it");
 	if (v->run && !r->imported && !was_quieted(v->run))
 		say_plain(into, "daemons of the operating system were left running");
 	if (r->cpus > 1) {
@@ -60,14 +67,19 @@ static void say_conditions(const struct query_view *v, sentence_list *into)
 				"refused");
 }
 
-/* "a, b and c" of the checks whose form is not the paper's. */
+/* "a, b and c" of the paper's checks whose form is another here. */
+static bool is_adapted(enum ttp_check c)
+{
+	return ttp_form_note(c) && c != TTP_LOST;
+}
+
 static void put_adapted(struct strbuf *out)
 {
 	size_t left = 0, said = 0;
 	for (enum ttp_check c = 0; c < TTP_CHECKS; c++)
-		left += ttp_form_note(c) != NULL;
+		left += is_adapted(c);
 	for (enum ttp_check c = 0; c < TTP_CHECKS; c++)
-		if (ttp_form_note(c)) {
+		if (is_adapted(c)) {
 			left--;
 			strbuf_printf(out, "%s%s",
 				      !said++ ? ""
@@ -77,29 +89,46 @@ static void put_adapted(struct strbuf *out)
 		}
 }
 
+/* In what times are, and the floor of step 3 (iii). */
+static void say_resolution(const struct query_view *v, sentence_list *into)
+{
+	uint64_t tick_ns = v->options->tick_ns ? v->options->tick_ns : TICK_NS;
+	uint64_t floor_ns = v->options->floor_ns;
+	char value[WORDS];
+	struct strbuf text = { 0 };
+	format_ns((double)tick_ns, value);
+	if (!v->data->imported)
+		say_plain(into, "times are in ns, not in ticks of 10 ms");
+	else if (tick_ns != TICK_NS) {
+		strbuf_printf(&text, "ticks were of %s, not of 10 ms", value);
+		say(into, &text);
+	}
+	if (!floor_ns || floor_ns == 2 * tick_ns)
+		return;
+	format_ns((double)floor_ns, value);
+	strbuf_printf(&text, "Q@Cs are too short up to %s, not up to 2 ticks", value);
+	say(into, &text);
+}
+
 static void say_checks(const struct query_view *v, bool brief, sentence_list *into)
 {
 	char value[WORDS];
 	struct strbuf text = { 0 };
 	double steal = v->options->most_steal > 0 ? v->options->most_steal : MOST_STEAL;
-	say_plain(into, "times are in ns, not in ticks of 10 ms");
+	say_resolution(v, into);
 	format_percent(steal, value);
 	strbuf_printf(&text, "steal time is a violation above %s of the CPUs' time, not above 0",
 		      value);
 	say(into, &text);
 	say_plain(into, "check of underlying measure: the time that processes older than delay "
 			"accounting were blocked is not asked for");
-	if (v->options->floor_ns) {
-		format_ns((double)v->options->floor_ns, value);
-		strbuf_printf(&text, "Q@Cs are too short up to %s, not up to 2 ticks", value);
-		say(into, &text);
-	}
 	if (brief) {
 		strbuf_puts(&text, "the checks of ");
 		put_adapted(&text);
 		strbuf_puts(&text, " have the form that tare documents for several CPUs and exact "
 				   "clocks");
 		say(into, &text);
+		say_plain(into, "executions in which the collector lost events were dropped, too");
 		return;
 	}
 	for (enum ttp_check c = 0; c < TTP_CHECKS; c++)
@@ -176,13 +205,15 @@ static void put_system(const struct query_view *v, struct strbuf *out)
 		strbuf_printf(out, "%sLinux %s", os ? ", " : "", kernel);
 }
 
-static uint32_t planned(const struct query_view *v)
+/* "3 of 80 executions (3.8 %) of the Q@Cs begun are missing"; nothing when none is. */
+static void put_missing(const struct query_view *v, struct strbuf *out)
 {
-	uint32_t most = v->data->planned;
-	for (size_t i = 0; !v->data->planned && i < v->data->at.count; i++)
-		if (v->data->at.items[i].executions.count > most)
-			most = (uint32_t)v->data->at.items[i].executions.count;
-	return most;
+	uint64_t missing = query_missing(v->data);
+	char text[WORDS];
+	if (!missing)
+		return;
+	format_count(missing, (uint64_t)v->data->planned * v->data->at.count, "executions", text);
+	strbuf_printf(out, "%s of the Q@Cs begun %s missing", text, missing == 1 ? "is" : "are");
 }
 
 static void put_measures(const struct query_view *v, struct strbuf *out)
@@ -260,7 +291,7 @@ void query_items(const struct query_view *v, struct query_item out[QUERY_ITEMS])
 							"Experiment-wide sanity checks",
 							"Execution and Q@C sanity checks",
 							"Post-sanity checks" };
-	struct strbuf text[QUERY_ITEMS] = { 0 };
+	struct strbuf text[QUERY_ITEMS] = { 0 }, missing = { 0 };
 	struct shares s;
 	shares_of_drops(v->result, &s);
 	strbuf_puts(&text[0], "Tucson Timing Protocol Version 2 (TTPv2) [Currim et al. 2016]");
@@ -268,7 +299,11 @@ void query_items(const struct query_view *v, struct query_item out[QUERY_ITEMS])
 		strbuf_printf(&text[0], ", by tare %s", v->run->version);
 	put_hardware(v, &text[1]);
 	put_system(v, &text[2]);
-	strbuf_printf(&text[3], "%u", planned(v));
+	strbuf_printf(&text[3], "%u", query_planned(v->data));
+	put_missing(v, &missing);
+	if (missing.length)
+		strbuf_printf(&text[3], "; %s", strbuf_text(&missing));
+	strbuf_release(&missing);
 	put_measures(v, &text[4]);
 	put_deviations(v, &text[5]);
 	put_wide(v, &text[6]);
@@ -276,13 +311,15 @@ void query_items(const struct query_view *v, struct query_item out[QUERY_ITEMS])
 		strbuf_puts(&text[6], "no violations");
 	strbuf_printf(&text[7], "%s of the executions and %s of the Q@Cs were dropped",
 		      s.executions, s.at);
-	if (ttp_time_means(v->data, TTP_CALC))
+	if (!ttp_time_means(v->data, TTP_CALC))
+		strbuf_puts(&text[8], "refused: they rest on Time_calc");
+	else if (!v->result->post.variation.of)
+		strbuf_puts(&text[8], "none could be asked");
+	else
 		strbuf_printf(&text[8],
 			      "excessive variation %s, strict monotonicity %s, relaxed "
 			      "monotonicity %s",
 			      s.variation, s.strict, s.relaxed);
-	else
-		strbuf_puts(&text[8], "refused: they rest on Time_calc");
 	for (size_t i = 0; i < QUERY_ITEMS; i++)
 		out[i] = (struct query_item){ names[i], strbuf_detach(&text[i]) };
 }
@@ -295,6 +332,29 @@ void query_items_release(struct query_item items[QUERY_ITEMS])
 
 /* ---- the paragraphs ---- */
 
+static void put_times(const struct query_view *v, struct strbuf *out)
+{
+	const struct query_run *r = v->data;
+	bool varies = r->at.count && r->at.items[0].cardinality;
+	bool onepass = r->scenario && !strcmp(r->scenario, "onepass");
+	struct strbuf missing = { 0 };
+	strbuf_printf(out, " Each query was executed %u times%s%s.", query_planned(r),
+		      !varies	? ""
+		      : onepass ? " at each cardinality where its plan differs from that of the "
+				  "next higher cardinality"
+				: " at each cardinality",
+		      r->imported ? ""
+		      : r->cold	  ? ", each time with cold caches"
+				  : ", with warm caches");
+	put_missing(v, &missing);
+	if (v->run && v->run->status != RUN_COMPLETE)
+		strbuf_printf(out, " The run is not complete, so that Q@Cs may be missing%s%s.",
+			      missing.length ? "; " : "", strbuf_text(&missing));
+	else if (missing.length)
+		strbuf_printf(out, " %s.", strbuf_text(&missing));
+	strbuf_release(&missing);
+}
+
 static void put_method(const struct query_view *v, struct strbuf *out)
 {
 	const struct query_run *r = v->data;
@@ -306,14 +366,9 @@ static void put_method(const struct query_view *v, struct strbuf *out)
 	strbuf_printf(out, "Query times on %s were measured with the %s", server, items[0].text);
 	if (v->machine && v->machine->facts.count)
 		strbuf_printf(out, ", on a machine (%s) running %s", items[1].text, items[2].text);
-	strbuf_printf(out,
-		      ". Each query was executed %u times%s%s. A query's time is %s: the median of "
-		      "its executions, in ns.",
-		      planned(v),
-		      r->at.count && r->at.items[0].cardinality ? " at each cardinality" : "",
-		      r->imported ? ""
-		      : r->cold	  ? ", each time with cold caches"
-				  : ", with warm caches",
+	strbuf_putc(out, '.');
+	put_times(v, out);
+	strbuf_printf(out, " A query's time is %s: the median of its executions, in ns.",
 		      query_time_meaning(ttp_best_time(r, v->result)));
 	query_deviations(v, true, &list);
 	if (list.count) {
@@ -343,7 +398,9 @@ static void put_quality(const struct query_view *v, struct strbuf *out)
 		      " By their own sanity checks, %s of the query executions and %s of the "
 		      "queries-at-cardinality (Q@Cs) were dropped.",
 		      s.executions, s.at);
-	if (ttp_time_means(v->data, TTP_CALC) && v->result->at_kept) {
+	if (!v->result->at_kept)
+		strbuf_puts(out, " Nothing was kept: by the protocol this run has no result.");
+	if (ttp_time_means(v->data, TTP_CALC) && v->result->post.variation.of) {
 		strbuf_printf(out,
 			      " Of the Q@Cs kept, %s then varied excessively in calculated time",
 			      s.variation);

@@ -195,6 +195,7 @@ struct query_surroundings query_surroundings_of(const struct query_run *r,
 		const struct query_row *row = &rows->list.items[i];
 		for (size_t k = 0; k < row->at->executions.count; k++) {
 			const struct query_execution *x = &row->at->executions.items[k];
+			s.lost += x->lost > 0;
 			if (row->fired[k])
 				continue;
 			elapsed += (double)x->measured_ns;
@@ -202,12 +203,29 @@ struct query_surroundings query_surroundings_of(const struct query_run *r,
 			s.steal += x->overall_missing >> OVERALL_STEAL & 1
 					   ? NAN
 					   : (double)x->overall_ns[OVERALL_STEAL];
-			s.lost += x->lost > 0;
 		}
 	}
 	s.run_delay = elapsed > 0 ? s.run_delay / elapsed : NAN;
 	s.steal = elapsed > 0 ? s.steal / elapsed / (r->cpus ? r->cpus : 1) : NAN;
 	return s;
+}
+
+uint32_t query_planned(const struct query_run *r)
+{
+	uint32_t most = r->planned;
+	for (size_t i = 0; !r->planned && i < r->at.count; i++)
+		if (r->at.items[i].executions.count > most)
+			most = (uint32_t)r->at.items[i].executions.count;
+	return most;
+}
+
+uint64_t query_missing(const struct query_run *r)
+{
+	uint64_t missing = 0;
+	for (size_t i = 0; i < r->at.count; i++)
+		if (r->at.items[i].executions.count < r->planned)
+			missing += r->planned - r->at.items[i].executions.count;
+	return missing;
 }
 
 /* ---- words ---- */

@@ -66,6 +66,11 @@ const char *query_change_name(enum ttp_change c); /* "same", "slower", ..., "onl
 
 /* ---- parts of the report ---- */
 
+/* Executions asked for of each Q@C; where that is not known, the most that one has. */
+uint32_t query_planned(const struct query_run *r);
+/* Of the Q@Cs that were begun: how many executions they lack. */
+uint64_t query_missing(const struct query_run *r);
+
 /* How many of the Q@Cs whose bytes are known read what their tables have (within 3 %), less, more;
  * and fewer than 1 % of that. */
 struct query_reading {
@@ -73,11 +78,11 @@ struct query_reading {
 };
 struct query_reading query_reading_of(const struct query_rows *rows);
 
-/* Over the executions kept; NaN: not seen. */
+/* Shares over the executions kept; NaN: not seen. */
 struct query_surroundings {
 	double run_delay; /* of the elapsed time, summed over the query's tasks */
 	double steal;	  /* of the CPUs' time */
-	size_t lost;	  /* executions in which events were lost */
+	size_t lost;	  /* executions of all in which events were lost */
 };
 struct query_surroundings query_surroundings_of(const struct query_run *r,
 						const struct query_rows *rows);

@@ -13,11 +13,12 @@ static void add_figure(struct table *t, const struct ttp_figure *f, double value
 
 /* ---- Q@Cs ---- */
 
-static void add_times(struct table *t, const struct query_view *v, const struct query_row *row)
+static void add_times(struct table *t, const struct query_view *v,
+		      const struct ttp_figure figures[TTP_TIMES])
 {
 	static const enum ttp_time order[] = { TTP_DEVICE, TTP_BLOCKED, TTP_CALC, TTP_MEASURED };
 	for (size_t i = 0; i < COUNT_OF(order); i++) {
-		struct ttp_figure f = row->verdict->times[order[i]];
+		struct ttp_figure f = figures[order[i]];
 		f.present = f.present && ttp_time_means(v->data, order[i]);
 		add_figure(t, &f, f.median_ns);
 		add_figure(t, &f, f.sigma_ns);
@@ -40,11 +41,12 @@ static void add_row(struct table *t, const struct query_view *v, const struct qu
 	table_add_count(t, (int64_t)row->verdict->kept);
 	table_add_count(t, (int64_t)row->at->executions.count);
 	table_add_text(t, row->verdict->drop ? ttp_drop_name(row->verdict->drop) : "");
-	add_times(t, v, row);
+	add_times(t, v, row->verdict->times);
 	add_figure(t, &row->cpu, row->cpu.median_ns);
 	add_figure(t, &row->device, row->device.median_ns);
 	table_add_number(t, row->blocked.present && blocked ? row->blocked.median_ns : NAN);
 	table_add_number(t, row->read_share);
+	add_times(t, v, row->verdict->unfiltered);
 }
 
 struct table *query_table(const struct query_view *v)
@@ -70,6 +72,15 @@ struct table *query_table(const struct query_view *v)
 		{ "own_device", "Own device", COLUMN_DURATION },
 		{ "blocked", "Blocked", COLUMN_DURATION },
 		{ "read", "Read of tables", COLUMN_PERCENT },
+		/* of all executions that ended */
+		{ "unfiltered_cpu_device", "CPU + device, unfiltered", COLUMN_DURATION },
+		{ "unfiltered_cpu_device_sigma", "σ", COLUMN_DURATION, .digits = 2 },
+		{ "unfiltered_cpu_blocked", "CPU + blocked, unfiltered", COLUMN_DURATION },
+		{ "unfiltered_cpu_blocked_sigma", "σ", COLUMN_DURATION, .digits = 2 },
+		{ "unfiltered_calculated", "Time_calc, unfiltered", COLUMN_DURATION },
+		{ "unfiltered_calculated_sigma", "σ", COLUMN_DURATION, .digits = 2 },
+		{ "unfiltered_measured", "Elapsed, unfiltered", COLUMN_DURATION },
+		{ "unfiltered_measured_sigma", "σ", COLUMN_DURATION, .digits = 2 },
 	};
 	struct table *t = table_new(columns, COUNT_OF(columns));
 	struct query_rows rows;

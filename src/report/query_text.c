@@ -9,8 +9,10 @@
 #include "report/query_rows.h"
 
 #define MOST 20 /* rows of a list, unless all are asked for */
-#define WIDE 96 /* columns from which on TTPv2's own time has one */
-#define WIDER 124
+/* Columns of the terminal from which on there is one for I/O, TTPv2's own time, the reason. */
+#define FOR_IO 90
+#define FOR_CALC 102
+#define FOR_REASON 130
 
 static size_t most_of(const struct query_style *style)
 {
@@ -101,6 +103,8 @@ static void put_shape(const struct query_view *v, const struct query_style *styl
 	strbuf_puts(&text, number);
 	if (r->planned)
 		strbuf_printf(&text, ", %u of each Q@C asked for", r->planned);
+	if (query_missing(r))
+		strbuf_printf(&text, ", %llu missing", (unsigned long long)query_missing(r));
 	if (v->run && v->run->started_at_ns && !r->imported) {
 		text_date(v->run->started_at_ns, low, sizeof low);
 		strbuf_printf(&text, "; from %s", low);
@@ -153,10 +157,11 @@ static struct table *times_table(const struct query_rows *rows, const struct que
 		{ { "time", title, COLUMN_TEXT, .right = true }, 0 },
 		{ { "sigma", style->ascii ? "Sigma" : "σ", COLUMN_TEXT, .right = true }, 0 },
 		{ { "cpu", "CPU", COLUMN_TEXT, .right = true }, 0 },
-		{ { "io", "I/O", COLUMN_TEXT, .right = true }, 0 },
+		{ { "io", "I/O", COLUMN_TEXT, .right = true }, FOR_IO },
 		{ { "elapsed", "Elapsed", COLUMN_TEXT, .right = true }, 0 },
-		{ { "calculated", "Time_calc", COLUMN_TEXT, .right = true }, WIDE },
-		{ { "dropped", "Dropped by", COLUMN_TEXT }, WIDER },
+		{ { "all", "Of all", COLUMN_TEXT, .right = true }, 0 },
+		{ { "calculated", "Time_calc", COLUMN_TEXT, .right = true }, FOR_CALC },
+		{ { "dropped", "Dropped by", COLUMN_TEXT }, FOR_REASON },
 	};
 	struct column columns[sizeof places / sizeof *places];
 	size_t n = 0;
@@ -196,12 +201,22 @@ static void add_sigma(struct table *t, const struct ttp_figure *f)
 	table_add_text(t, text);
 }
 
+/* Of a Q@C that was dropped, by all of its executions. */
+static void add_unfiltered(struct table *t, const struct ttp_figure *f)
+{
+	char text[WORDS], time[WORDS];
+	format_ns(f->median_ns, time);
+	snprintf(text, sizeof text, "(%.60s)", time);
+	table_add_text(t, f->present ? text : "dropped");
+}
+
 static void add_row(struct table *t, const struct query_view *v, const struct query_row *row,
-		    const struct query_style *style)
+		    enum ttp_time time, const struct query_style *style)
 {
 	char text[WORDS], letter[16];
 	struct ttp_figure calc = row->verdict->times[TTP_CALC];
-	const struct ttp_figure *measured = &row->verdict->times[TTP_MEASURED];
+	const struct ttp_figure *measured = &row->verdict->times[TTP_MEASURED],
+				*all = row->verdict->unfiltered;
 	calc.present = calc.present && ttp_time_means(v->data, TTP_CALC);
 	query_name(v->data, row->at->query, text);
 	table_add_text(t, text);
@@ -213,16 +228,18 @@ static void add_row(struct table *t, const struct query_view *v, const struct qu
 	snprintf(text, sizeof text, "%zu/%zu", row->verdict->kept, row->at->executions.count);
 	table_add_text(t, text);
 	if (row->verdict->drop)
-		table_add_text(t, "dropped");
+		add_unfiltered(t, &all[time]);
 	else
 		add_time(t, &row->time, row->verdict->kept);
 	add_sigma(t, &row->time);
 	add_ns(t, &row->cpu, row->cpu.median_ns);
-	add_ns(t, &row->io, row->io.median_ns);
+	if (style->width >= FOR_IO)
+		add_ns(t, &row->io, row->io.median_ns);
 	add_ns(t, measured, measured->median_ns);
-	if (style->width >= WIDE)
+	add_ns(t, &all[TTP_MEASURED], all[TTP_MEASURED].median_ns);
+	if (style->width >= FOR_CALC)
 		add_ns(t, &calc, calc.median_ns);
-	if (style->width >= WIDER)
+	if (style->width >= FOR_REASON)
 		table_add_text(t, row->verdict->drop ? ttp_drop_name(row->verdict->drop) : "");
 }
 
@@ -232,7 +249,7 @@ static void put_times(const struct query_view *v, const struct query_rows *rows,
 	struct table *t = times_table(rows, style);
 	bool several = false;
 	for (size_t i = 0; i < rows->list.count && i < most_of(style); i++) {
-		add_row(t, v, &rows->list.items[i], style);
+		add_row(t, v, &rows->list.items[i], rows->time, style);
 		several |= rows->list.items[i].plans;
 	}
 	strbuf_putc(out, '\n');
@@ -240,6 +257,12 @@ static void put_times(const struct query_view *v, const struct query_rows *rows,
 	put_more(rows->list.count, "Q@C", style, out);
 	if (several)
 		strbuf_puts(out, "+: its executions had several plans\n");
+	put_query_text("Of all: ",
+		       v->result->at_kept < v->result->at_count
+			       ? "elapsed time of all executions that ended, dropped or not; in "
+				 "parentheses: of a Q@C that was dropped, its time by all of them."
+			       : "elapsed time of all executions that ended, dropped or not.",
+		       style, out);
 }
 
 /* ---- what was dropped ---- */
@@ -338,11 +361,16 @@ static void put_post(const struct query_view *v, const struct query_style *style
 	format_percent(r->post.dropped_difference, dropped);
 	format_percent(r->relative_error, error);
 	strbuf_printf(&text, "Time_calc of TTPv2 differs from elapsed by %s in Q@Cs kept", kept);
-	if (r->at_kept < r->at_count)
+	if (isfinite(r->post.dropped_difference))
 		strbuf_printf(&text, ", by %s in those dropped", dropped);
 	strbuf_printf(&text, "; its relative error is %s.", error);
-	if (r->at_kept)
+	if (isfinite(r->post.kept_difference))
 		put_query_text("Step 5: ", strbuf_text(&text), style, out);
+	else if (r->at_kept)
+		put_query_text(
+			"Step 5: ",
+			"not asked, as TTPv2's Time_calc rests on measures that were not seen.",
+			style, out);
 	strbuf_clear(&text);
 	for (enum ttp_model_measure m = 0; m < TTP_MODEL_MEASURES; m++)
 		if (r->post.constant >> m & 1)
@@ -416,10 +444,10 @@ static void put_surroundings(const struct query_view *v, const struct query_rows
 			      share);
 	}
 	if (s.lost)
-		strbuf_printf(&text,
-			      "%sevents were lost in %zu executions, whose device times may be too "
-			      "small",
-			      text.length ? ", " : "", s.lost);
+		strbuf_printf(&text, "%sevents were lost in %zu execution%s, %s",
+			      text.length ? ", " : "", s.lost, s.lost == 1 ? "" : "s",
+			      v->options->form == TTP_ADAPTED ? "dropped for that"
+							      : "without a device time");
 	strbuf_putc(&text, '.');
 	if (text.length > 1)
 		put_query_text("Meanwhile: ", strbuf_text(&text), style, out);

@@ -11,8 +11,8 @@
 #define SORTED 0x4444u
 #define BEGAN INT64_C(1789459200000000000) /* 2026-09-15 08:00:00 UTC */
 
-const char *const query_fixture_names[] = { "whole",	"slower", "warm", "refused",
-					    "imported", "empty",  NULL };
+const char *const query_fixture_names[] = { "whole",   "slower",   "warm",  "refused",
+					    "dropped", "imported", "empty", NULL };
 
 /* ms of CPU, a little up and down, and a device that serves it for half as long. */
 static struct query_execution make(uint32_t number, double ms, uint64_t plan)
@@ -176,6 +176,20 @@ static void make_warm(struct query_fixture *f)
 	f->data.cpus = 1;
 }
 
+/* Nothing is kept, half of an execution's measures were not seen, and the run was interrupted. */
+static void make_dropped(struct query_fixture *f)
+{
+	make_warm(f);
+	for (size_t i = 0; i < 3; i++)
+		for (size_t k = 0; k < 10; k++)
+			f->data.at.items[i].executions.items[k].ephemeral = 1;
+	struct query_execution *x = f->data.at.items[0].executions.items;
+	x[0].lost = 2;
+	x[1].usage[QUERY_QUERY].missing = 1u << QUERY_USER_NS;
+	f->data.at.items[2].executions.count = 7;
+	f->run.status = RUN_INTERRUPTED;
+}
+
 static void make_refused(struct query_fixture *f)
 {
 	snprintf(f->data.dbms, sizeof f->data.dbms, "mariadb");
@@ -218,7 +232,7 @@ static void make_machine(struct query_fixture *f)
 			       .kind = SUBJECT_QUERY,
 			       .name = strdup("four"),
 			       .version = strdup("0.7.0"),
-			       .status = RUN_COMPLETE,
+			       .status = f->run.status ? f->run.status : RUN_COMPLETE,
 			       .started_at_ns = BEGAN,
 			       .ended_at_ns = BEGAN + INT64_C(754000000000) };
 }
@@ -230,6 +244,8 @@ bool query_fixture_make(struct query_fixture *f, const char *which)
 		make_whole(f, *which == 's');
 	else if (!strcmp(which, "warm"))
 		make_warm(f);
+	else if (!strcmp(which, "dropped"))
+		make_dropped(f);
 	else if (!strcmp(which, "refused"))
 		make_refused(f);
 	else if (!strcmp(which, "imported"))

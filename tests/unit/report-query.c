@@ -51,15 +51,17 @@ static void whole(void **state)
 		"  Time        user + system time of the query's processes, and the time that\n"
 		"              devices served them; median, relative error 0.29 %\n"
 		"\n"
-		"Query           Rows  Plan   Kept  CPU+device       σ      CPU      I/O  Elapsed\n"
-		"scan         100,000  B     10/10    45.00 ms  134 µs  30.0 ms  15.0 ms  51.0 ms\n"
-		"scan         500,000  A     10/10    300.0 ms  894 µs   200 ms   100 ms   323 ms\n"
-		"scan       1,000,000  A     10/10    600.0 ms  1.8 ms   400 ms   200 ms   643 ms\n"
-		"join         500,000  A     10/10     1.350 s  4.0 ms   900 ms   450 ms   1.44 s\n"
-		"join       1,000,000  A      8/10     1.199 s  3.4 ms   799 ms   400 ms   1.28 s\n"
-		"mean         500,000  A      5/10     dropped  712 µs   150 ms  75.0 ms   243 ms\n"
-		"mean       1,000,000  A     10/10     dropped   95 ms   210 ms   150 ms   483 ms\n"
-		"a query …  1,000,000  A     10/10     dropped  1.1 ms   250 ms   125 ms   403 ms\n"
+		"Query           Rows  Plan   Kept  CPU+device       σ      CPU  Elapsed   Of all\n"
+		"scan         100,000  B     10/10    45.00 ms  134 µs  30.0 ms  51.0 ms  51.0 ms\n"
+		"scan         500,000  A     10/10    300.0 ms  894 µs   200 ms   323 ms   323 ms\n"
+		"scan       1,000,000  A     10/10    600.0 ms  1.8 ms   400 ms   643 ms   643 ms\n"
+		"join         500,000  A     10/10     1.350 s  4.0 ms   900 ms   1.44 s   1.44 s\n"
+		"join       1,000,000  A      8/10     1.199 s  3.4 ms   799 ms   1.28 s   1.28 s\n"
+		"mean         500,000  A      5/10    (225 ms)  712 µs   150 ms   243 ms   243 ms\n"
+		"mean       1,000,000  A     10/10    (360 ms)   95 ms   210 ms   483 ms   483 ms\n"
+		"a query …  1,000,000  A     10/10    (375 ms)  1.1 ms   250 ms   403 ms   403 ms\n"
+		"Of all: elapsed time of all executions that ended, dropped or not; in\n"
+		"  parentheses: of a Q@C that was dropped, its time by all of them.\n"
 		"Dropped, excessive variation: mean at 1,000,000\n"
 		"Dropped, another query process: a query with a long name at 1,000,000\n"
 		"Dropped, fewer than 6 executions left: mean at 500,000\n"
@@ -84,7 +86,7 @@ static void whole(void **state)
 	assert_has(&out,
 		   "\nMeanwhile: the query waited 0.016 % of the elapsed time for a CPU, 0 % of "
 		   "the\n  CPUs' time was stolen.\n");
-	assert_has(&out, "\n- check of context switch: by plan\n");
+	assert_has(&out, "\n- check of context switch: against the other executions of the Q@C;");
 	assert_has_not(&out, "\nPlans,");
 	assert_has_not(&out, "causal");
 	assert_has_not(&out, "\033");
@@ -142,7 +144,10 @@ static void asked_for(void **state)
 	style = (struct query_style){ .width = 130 };
 	render(&f, &style, &out);
 	assert_has(&out, "  Time_calc  Dropped by\n");
-	assert_has(&out, "  222 ms  fewer than 6 executio");
+	assert_has(&out, "  222 ms  fewer than 6 exec");
+	style.width = 90;
+	render(&f, &style, &out);
+	assert_has(&out, "  300.0 ms  894 µs   200 ms   100 ms   323 ms   323 ms\n");
 	strbuf_release(&out);
 	query_fixture_release(&f);
 }
@@ -185,7 +190,16 @@ static void other_runs(void **state)
 		{ "warm", "\nquery 1  1,000  B     10/10  4.000 ms", "CPU+device" },
 		{ "warm", "\nWarm: 3 of 3 Q@Cs read less than 1 % of their tables.\n", "Cold" },
 		{ "warm", "\nOnepass: 2 Q@Cs not executed, as the plan", "What happened" },
-		{ "warm", "\n- caches were warm, not cold\n", "CPUs were online" },
+		{ "warm", "\n- caches were warm, not cold: each Q@C was executed once before,",
+		  "CPUs were online" },
+		{ "dropped", "\nquery 1  1,000  B     0/10  (6.20 ms)  -    -        -  6.20 ms\n",
+		  "Step 5" },
+		{ "dropped", "\nquery 2  4,000  A      0/7  (51.0 ms)  -    -        -  51.0 ms\n",
+		  "relative error" },
+		{ "dropped", "on SQLite 3.40.1, warm, onepass, run 12\n  (interrupted)\n",
+		  "kept." },
+		{ "dropped", ", 10 of each Q@C asked for, 3 missing;", "device time" },
+		{ "dropped", " events were lost in 1 execution, dropped for that.\n", "too small" },
 		{ "refused", "\nRefused: this server reads in threads other than the query's",
 		  "Step 5" },
 		{ "refused", "Queries on MariaDB 10.11.6-MariaDB, cold, run 12\n", "experiment " },
@@ -252,13 +266,14 @@ static void paragraphs(void **state)
 		   "Query times on PostgreSQL 15.8 (Debian 15.8-0+deb12u1) were measured with "
 		   "the Tucson Timing Protocol Version 2 (TTPv2) [Currim et al. 2016], by tare "
 		   "0.7.0, on a machine (Intel(R) Core(TM) i7-870, 2 CPUs,");
-	assert_has(&out, "executed 10 times at each cardinality, each time with cold caches.");
+	assert_has(&out, "executed 10 times at each cardinality, each time with cold caches. A");
 	assert_has(&out,
-		   "these deviations: daemons of the operating system were left running; 2 CPUs "
+		   "these deviations: the drive's own cache was not flushed by reading a file "
+		   "larger than it; daemons of the operating system were left running; 2 CPUs "
 		   "were online, not one; I/O is the time that devices");
 	assert_has(
 		&out,
-		"the checks of DBMS time, query time, query user tick, overall computation time, "
+		"the checks of ephemeral process, DBMS time, query time, query user tick, overall computation time, "
 		"computation time, BlockIO delay time, IOWait time and context switch have the form");
 	assert_has(&out,
 		   "\n\nExperiment-wide sanity checks were violated (missing queries: 1 of 5 "
@@ -275,7 +290,7 @@ static void paragraphs(void **state)
 	query_paragraphs(&f.view, &out);
 	assert_has(
 		&out,
-		"with these deviations: daemons of the operating system were left running; I/O is blocked time, of which half of IOWait is not "
+		"larger than it; daemons of the operating system were left running; I/O is blocked time, of which half of IOWait is not "
 		"taken off.\n");
 	assert_has(&out, "\nThe run violated none of the experiment-wide sanity checks.");
 	assert_has(&out, "0 % then varied excessively in calculated time. The mean"); /* no pairs */
@@ -286,6 +301,69 @@ static void paragraphs(void **state)
 	assert_has_not(&out, "in calculated time");
 	query_fixture_release(&f);
 	strbuf_release(&out);
+}
+
+/* What was not done is said. */
+static void lacking(void **state)
+{
+	(void)state;
+	struct query_fixture f;
+	struct strbuf out = { 0 };
+	assert_true(query_fixture_make(&f, "dropped"));
+	query_paragraphs(&f.view, &out);
+	assert_has(&out,
+		   "executed 10 times at each cardinality where its plan differs from that of "
+		   "the next higher cardinality, with warm caches. The run is not complete, so "
+		   "that Q@Cs may be missing; 3 "
+		   "of 30 executions (10 %) of the Q@Cs begun are missing. A");
+	assert_has(&out, "(Q@Cs) were dropped. Nothing was kept: by the protocol this run has no");
+	strbuf_clear(&out);
+	f.run.status = RUN_COMPLETE;
+	query_paragraphs(&f.view, &out);
+	assert_has(&out, "warm caches. 3 of 30 executions (10 %) of the Q@Cs begun are missing. A");
+	query_fixture_release(&f);
+	strbuf_clear(&out);
+	assert_true(query_fixture_make(&f, "warm"));
+	for (size_t k = 0; k < 10; k++) {
+		f.data.at.items[1].executions.items[k].usage[QUERY_QUERY].missing =
+			1u << QUERY_BLKIO_NS;
+		f.data.at.items[0].executions.items[k].overall_missing = 1u << OVERALL_IOWAIT;
+		f.data.at.items[2].executions.items[k].overall_missing = 1u << OVERALL_IOWAIT;
+	}
+	query_fixture_judge(&f);
+	render(&f, &(struct query_style){ 0 }, &out);
+	assert_has(&out, "\nStep 5: not asked, as TTPv2's Time_calc rests on measures");
+	assert_has_not(&out, "then varied");
+	query_fixture_release(&f);
+	strbuf_release(&out);
+}
+
+/* The floor of step 3 (iii), and in what times are. */
+static void resolution(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t tick_ns, floor_ns;
+		const char *said, *not_said;
+	} cases[] = {
+		{ 0, 20000000, "half of IOWait is not taken off; steal time", "too short" },
+		{ 4000000, 8000000, "ticks were of 4.00 ms, not of 10 ms;", "too short" },
+		{ 4000000, 100000, "Q@Cs are too short up to 100 µs, not up to 2 ticks", "in ns," },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct query_fixture f;
+		struct strbuf out = { 0 };
+		assert_true(query_fixture_make(&f, "imported"));
+		f.options = (struct ttp_options){ .tick_ns = cases[i].tick_ns,
+						  .floor_ns = cases[i].floor_ns };
+		query_fixture_judge(&f);
+		query_paragraphs(&f.view, &out);
+		assert_has_not(&out, "times are in ns");
+		assert_has_not(&out, cases[i].not_said);
+		assert_has(&out, cases[i].said);
+		strbuf_release(&out);
+		query_fixture_release(&f);
+	}
 }
 
 static void markdown(void **state)
@@ -301,7 +379,7 @@ static void markdown(void **state)
 		   "\n9. **Post-sanity checks**: excessive variation 0 %, strict monotonicity "
 		   "50 %, relaxed monotonicity 50 %\n");
 	assert_has(&out, "\n| mean | 500,000 | A | 5 | 10 | 225.0 ms | 712 µs | 150 ms | 75.0 ms | "
-			 "243 ms | 222 ms | fewer than 6 executions left |\n");
+			 "243 ms | 222 ms | 225 ms | 243 ms | fewer than 6 executions left |\n");
 	assert_has(&out, "\n| join at 1,000,000 | 7 | 1.29 s | ambiguous query process |\n");
 	assert_has(&out, "\n```text\n\nscan\n  plan A from");
 	assert_has(&out, "\n## The causal model\n");
@@ -374,6 +452,8 @@ static void dropped_by(void **state)
 	assert_string_equal(csv_at(&csv, 2, "cpu_device_ns"), "300000000");
 	assert_string_equal(csv_at(&csv, 2, "read_percent"), "101");
 	assert_string_equal(csv_at(&csv, 7, "dropped_by"), "excessive variation");
+	assert_string_equal(csv_at(&csv, 2, "unfiltered_cpu_device_ns"), "300000000");
+	assert_string_equal(csv_at(&csv, 6, "unfiltered_measured_ns"), "243000000");
 	csv_release(&csv);
 	strbuf_release(&out);
 	query_fixture_release(&f);
@@ -399,6 +479,19 @@ static void json(void **state)
 	assert_string_equal(
 		json_string_value(json_object_get(json_object_get(root, "experiment"), "seed")),
 		"18446744073709551615");
+	json_decref(root);
+	query_fixture_release(&f);
+	strbuf_clear(&out);
+	assert_true(query_fixture_make(&f, "dropped"));
+	query_json(&f.view, &out);
+	root = json_loads(out.text, 0, NULL);
+	at = json_array_get(json_object_get(root, "at"), 0);
+	x = json_object_get(at, "executions");
+	assert_true(json_is_null(json_object_get(json_array_get(x, 1), "cpu_ns")));
+	assert_true(json_is_integer(json_object_get(json_array_get(x, 0), "cpu_ns")));
+	assert_true(json_is_null(json_object_get(json_object_get(at, "times"), "measured")));
+	time = json_object_get(json_object_get(at, "unfiltered"), "measured");
+	assert_near(json_real_value(json_object_get(time, "median_ns")), 6.2e6, 1e4);
 	json_decref(root);
 	strbuf_release(&out);
 	query_fixture_release(&f);
@@ -452,28 +545,40 @@ static void comparisons(void **state)
 	strbuf_release(&out);
 }
 
-/* Six of each are too few for 30 Q@Cs: p is at least 2 in 924. */
+/* Six of each are too few for 33 Q@Cs: p is at least 2 in 924. Ten are enough, if they are kept. */
 static void powerless(void **state)
 {
 	(void)state;
-	struct query_fixture f;
-	struct ttp_comparison c;
-	struct strbuf out = { 0 };
-	assert_true(query_fixture_make(&f, "warm"));
-	for (uint32_t q = 3; q < 33; q++) {
-		struct query_at at = { .query = q };
-		for (uint32_t k = 0; k < 6; k++)
-			array_push(&at.executions, f.data.at.items[0].executions.items[k]);
-		array_push(&f.data.at, at);
+	static const struct {
+		uint32_t made, kept;
+		bool few;
+	} cases[] = { { 6, 6, true }, { 10, 6, true }, { 10, 10, false } };
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct query_fixture f;
+		struct ttp_comparison c;
+		struct strbuf out = { 0 };
+		assert_true(query_fixture_make(&f, "warm"));
+		for (uint32_t q = 3; q < 33; q++) {
+			struct query_at at = { .query = q };
+			for (uint32_t k = 0; k < cases[i].made; k++)
+				array_push(&at.executions, f.data.at.items[0].executions.items[k]);
+			array_push(&f.data.at, at);
+		}
+		for (size_t q = 0; q < f.data.at.count; q++)
+			for (size_t k = cases[i].kept; k < f.data.at.items[q].executions.count; k++)
+				f.data.at.items[q].executions.items[k].ephemeral = 1;
+		query_fixture_judge(&f);
+		ttp_compare(&f.data, &f.result, &f.data, &f.result, TTP_TIMES, &c);
+		query_compare_text(&f.view, &f.view, &c, NULL, &out);
+		assert_has(&out, "33 Q@Cs by CPU + blocked\n");
+		if (cases[i].few)
+			assert_has(&out, "\nNote: there are so few executions for so many Q@Cs");
+		else
+			assert_has_not(&out, "so few");
+		ttp_comparison_release(&c);
+		strbuf_release(&out);
+		query_fixture_release(&f);
 	}
-	query_fixture_judge(&f);
-	ttp_compare(&f.data, &f.result, &f.data, &f.result, TTP_TIMES, &c);
-	query_compare_text(&f.view, &f.view, &c, NULL, &out);
-	assert_has(&out, "\nNote: there are so few executions for so many Q@Cs");
-	assert_has(&out, "33 Q@Cs by CPU + blocked\n");
-	ttp_comparison_release(&c);
-	strbuf_release(&out);
-	query_fixture_release(&f);
 }
 
 /* ---- the ledger ---- */
@@ -519,7 +624,8 @@ int main(void)
 		cmocka_unit_test(whole),	cmocka_unit_test(forms),
 		cmocka_unit_test(asked_for),	cmocka_unit_test(many),
 		cmocka_unit_test(other_runs),	cmocka_unit_test(strange),
-		cmocka_unit_test(paragraphs),	cmocka_unit_test(markdown),
+		cmocka_unit_test(paragraphs),	cmocka_unit_test(lacking),
+		cmocka_unit_test(resolution),	cmocka_unit_test(markdown),
 		cmocka_unit_test(by_execution), cmocka_unit_test(dropped_by),
 		cmocka_unit_test(json),		cmocka_unit_test(comparisons),
 		cmocka_unit_test(powerless),	cmocka_unit_test(ledgers),

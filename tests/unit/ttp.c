@@ -303,6 +303,17 @@ static void checks_adapted(void **state)
 	assert_int_equal(fired_of(x, &adapted), 0);
 	x.usage[QUERY_DAEMON].value[QUERY_USER_NS]++;
 	assert_int_equal(fired_of(x, &adapted), 1 << TTP_DBMS_TIME);
+	x.snapshot_ns = x.measured_ns / 4; /* of what they used, four fifths are the query's */
+	x.usage[QUERY_DAEMON].value[QUERY_USER_NS] = 5 * dbms / 2;
+	x.overall_ns[OVERALL_USER] = 1500 * MS;
+	assert_int_equal(fired_of(x, &adapted), 0);
+	x.usage[QUERY_DAEMON].value[QUERY_USER_NS] += 2;
+	assert_int_equal(fired_of(x, &adapted), 1 << TTP_DBMS_TIME);
+
+	x = sound(3);
+	x.lost = 1;
+	assert_int_equal(fired_of(x, &adapted), 1 << TTP_LOST);
+	assert_int_equal(fired_of(x, &by_paper), 0);
 
 	x = sound(3); /* others may have been blocked since before */
 	x.blkio_most_ns = 2 * x.measured_ns;
@@ -321,8 +332,10 @@ static void checks_adapted(void **state)
 	assert_int_equal(fired_of(x, &adapted), 1 << TTP_IOWAIT);
 	x.own_device_ns = 251 * MS;
 	assert_int_equal(fired_of(x, &adapted), 0);
-	x.own_device_ns = 0; /* it did not wait for any */
+	x.own_device_ns = 10 * MS; /* it hardly waited for any */
 	assert_int_equal(fired_of(x, &adapted), 0);
+	x.own_device_ns++;
+	assert_int_equal(fired_of(x, &adapted), 1 << TTP_IOWAIT);
 	x.others_device_ns = UINT64_MAX;
 	assert_int_equal(fired_of(x, &adapted), 0);
 	for (int i = 0; i < TTP_CHECKS; i++)
@@ -331,26 +344,86 @@ static void checks_adapted(void **state)
 	assert_null(ttp_form_note(TTP_TIMED_OUT));
 }
 
-/* Of ten, none is 3 sigmas off; of a hundred with its plan one may be. */
+/* Blocked time of a server that reads in other threads than the query's. */
+static void blocked_elsewhere(void **state)
+{
+	(void)state;
+	struct query_run run = { .cpus = 2, .io_by_process = true };
+	struct query_execution *x = &add_sound(&run, 1, 1000)->executions.items[2];
+	struct ttp_result r;
+	x->usage[QUERY_QUERY].value[QUERY_BLKIO_NS] = x->blkio_most_ns = 2 * x->measured_ns;
+	ttp_judge(&run, &adapted, &r);
+	assert_int_equal(r.fired[2], 0);
+	ttp_result_release(&r);
+	ttp_judge(&run, &by_paper, &r);
+	assert_int_equal(r.fired[2], 1 << TTP_QUERY_TIME | 1 << TTP_BLKIO);
+	ttp_result_release(&r);
+	x->measured_ns = 100 * MS - 1; /* that of the CPU still counts */
+	x->overall_ns[OVERALL_IOWAIT] = 0;
+	ttp_judge(&run, &adapted, &r);
+	assert_int_equal(r.fired[2] & (1 << TTP_QUERY_TIME | 1 << TTP_BLKIO), 1 << TTP_QUERY_TIME);
+	ttp_result_release(&r);
+	query_run_release(&run);
+}
+
+/* Which of a Q@C's ten has too many, with the seventh having these more. */
+static uint32_t switching(struct query_run *run, uint64_t more, const struct ttp_options *o)
+{
+	struct query_execution *odd = &run->at.items[0].executions.items[6];
+	struct ttp_result r;
+	odd->usage[QUERY_QUERY].value[QUERY_NIVCSW] = more;
+	ttp_judge(run, o, &r);
+	uint32_t fired = 0;
+	for (size_t i = 0; i < 10; i++)
+		fired |= (r.fired[i] >> TTP_SWITCHES & 1) << i;
+	assert_int_equal(r.checks[TTP_SWITCHES].fired, fired != 0);
+	ttp_result_release(&r);
+	return fired;
+}
+
+/* Against the nine others, whatever other cardinalities do. */
 static void context_switches(void **state)
 {
 	(void)state;
 	struct query_run run = { .cpus = 1 };
+	struct query_execution *x = add_sound(&run, 1, 1000)->executions.items;
+	add_sound(&run, 1, 2000);
+	for (size_t i = 0; i < 10; i++)
+		run.at.items[1].executions.items[i].usage[QUERY_QUERY].value[QUERY_NVCSW] = 5000;
+	assert_int_equal(switching(&run, 0, &adapted), 0);
+	assert_int_equal(switching(&run, 29, &adapted), 0); /* three roots of 101 */
+	assert_int_equal(switching(&run, 31, &adapted), 1 << 6);
+	assert_int_equal(switching(&run, 31, &by_paper), 0);
+	x[6].plan = 8; /* alone with its plan */
+	assert_int_equal(switching(&run, 31, &adapted), 0);
+	x[6].plan = x[0].plan;
+	for (uint32_t i = 0; i < 10; i++) /* sigma of the others: about 37 */
+		x[i].usage[QUERY_QUERY].value[QUERY_NVCSW] = 100 + (i % 2) * 70;
+	assert_int_equal(switching(&run, 130, &adapted), 0);
+	assert_int_equal(switching(&run, 160, &adapted), 1 << 6);
+	for (uint32_t i = 0; i < 10; i++)
+		x[i].usage[QUERY_QUERY].value[QUERY_NVCSW] = 0;
+	assert_int_equal(switching(&run, 3, &adapted), 0);
+	assert_int_equal(switching(&run, 4, &adapted), 1 << 6);
+	query_run_release(&run);
+}
+
+/* The paper's: of ten, none is 3 sigmas off; of a hundred one may be. */
+static void context_switches_by_paper(void **state)
+{
+	(void)state;
+	struct query_run run = { .cpus = 1 };
+	struct ttp_result r;
 	for (uint64_t c = 1; c <= 10; c++)
 		add_sound(&run, 1, 1000 * c);
-	struct ttp_result r;
-	ttp_judge(&run, &adapted, &r);
+	ttp_judge(&run, &by_paper, &r);
 	assert_int_equal(r.checks[TTP_SWITCHES].fired, 0);
 	ttp_result_release(&r);
-	struct query_execution *odd = &run.at.items[4].executions.items[6];
-	odd->usage[QUERY_QUERY].value[QUERY_NIVCSW] = 50;
-	ttp_judge(&run, &adapted, &r);
+	run.at.items[4].executions.items[6].usage[QUERY_QUERY].value[QUERY_NIVCSW] = 50;
+	run.at.items[4].executions.items[6].plan = 8;
+	ttp_judge(&run, &by_paper, &r);
 	assert_int_equal(r.checks[TTP_SWITCHES].fired, 1);
 	assert_int_equal(r.fired[46], 1 << TTP_SWITCHES);
-	ttp_result_release(&r);
-	odd->plan = 8; /* alone with its plan */
-	ttp_judge(&run, &adapted, &r);
-	assert_int_equal(r.checks[TTP_SWITCHES].fired, 0);
 	assert_int_equal(r.wide[TTP_UNIQUE_PLAN].fired, 1);
 	ttp_result_release(&r);
 	query_run_release(&run);
@@ -560,6 +633,69 @@ static void times_and_differences(void **state)
 	ttp_result_release(&r);
 }
 
+/* What rests on a measure that was not seen is not known. */
+static void unknown_times(void **state)
+{
+	(void)state;
+	static const struct {
+		uint32_t missing, overall, known; /* bits; of enum ttp_time */
+	} cases[] = {
+		{ 0, 0, 1 << TTP_MEASURED | 1 << TTP_CALC | 1 << TTP_BLOCKED | 1 << TTP_DEVICE },
+		{ 1 << QUERY_USER_NS, 0, 1 << TTP_MEASURED },
+		{ 1 << QUERY_SYSTEM_NS, 0, 1 << TTP_MEASURED },
+		{ 1 << QUERY_BLKIO_NS, 0, 1 << TTP_MEASURED | 1 << TTP_DEVICE },
+		{ 0, 1 << OVERALL_IOWAIT, 1 << TTP_MEASURED | 1 << TTP_BLOCKED | 1 << TTP_DEVICE },
+		{ 1 << QUERY_READS, 1 << OVERALL_USER,
+		  1 << TTP_MEASURED | 1 << TTP_CALC | 1 << TTP_BLOCKED | 1 << TTP_DEVICE },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct query_execution x = sound(1);
+		uint32_t known = 0;
+		double ns;
+		x.usage[QUERY_QUERY].missing = cases[i].missing;
+		x.overall_missing = cases[i].overall;
+		for (int t = 0; t < TTP_TIMES; t++)
+			known |= (uint32_t)ttp_time_of(&x, (enum ttp_time)t, &ns) << t;
+		assert_int_equal(known, cases[i].known);
+	}
+	struct query_run run = { .cpus = 2 };
+	struct ttp_result r;
+	struct query_at *q = add_sound(&run, 1, 1000);
+	q->executions.items[0].usage[QUERY_QUERY].missing = 1 << QUERY_BLKIO_NS;
+	ttp_judge(&run, &adapted, &r);
+	assert_true(isnan(r.post.kept_difference) && isnan(r.relative_error));
+	ttp_result_release(&r);
+	query_run_release(&run);
+}
+
+/* One lost event costs one execution, not the run's headline; and what is dropped still has a time
+ * beside it. */
+static void lost_and_unfiltered(void **state)
+{
+	(void)state;
+	struct query_run run = { .cpus = 2 };
+	struct ttp_result r;
+	struct query_at *q = add_sound(&run, 1, 1000);
+	q->executions.items[0].lost = 3;
+	q->executions.items[0].own_device_ns = UINT64_MAX;
+	ttp_judge(&run, &adapted, &r);
+	assert_int_equal(r.executions_kept, 9);
+	assert_int_equal(ttp_best_time(&run, &r), TTP_DEVICE);
+	assert_false(r.at[0].unfiltered[TTP_DEVICE].present);
+	ttp_result_release(&r);
+	for (size_t i = 0; i < 10; i++) {
+		q->executions.items[i].ephemeral = 1;
+		q->executions.items[i].measured_ns += i * MS;
+	}
+	q->executions.items[9].outcome = QUERY_TIMED_OUT;
+	ttp_judge(&run, &adapted, &r);
+	assert_int_equal(r.executions_kept, 0);
+	assert_false(r.at[0].times[TTP_MEASURED].present);
+	assert_near(r.at[0].unfiltered[TTP_MEASURED].median_ns, 1004. * MS, 0);
+	ttp_result_release(&r);
+	query_run_release(&run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -568,12 +704,16 @@ int main(void)
 		cmocka_unit_test(venn),
 		cmocka_unit_test(checks_by_paper),
 		cmocka_unit_test(checks_adapted),
+		cmocka_unit_test(blocked_elsewhere),
 		cmocka_unit_test(context_switches),
+		cmocka_unit_test(context_switches_by_paper),
 		cmocka_unit_test(wide_checks),
 		cmocka_unit_test(dropped_at),
 		cmocka_unit_test(result_cache),
 		cmocka_unit_test(monotonicity),
 		cmocka_unit_test(times_and_differences),
+		cmocka_unit_test(unknown_times),
+		cmocka_unit_test(lost_and_unfiltered),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
