@@ -23,21 +23,6 @@ static bool is_user(void *context, int32_t pid)
 	return stat(path, &st) == 0 && st.st_uid >= USERS_FROM && st.st_uid < USERS_TO;
 }
 
-static void begin_again(struct execution *x)
-{
-	struct execution fresh = { .tasks_before = x->tasks_before,
-				   .tasks_after = x->tasks_after,
-				   .exits = x->exits,
-				   .ledger = x->ledger,
-				   .trace = x->trace };
-	fresh.processes.items = x->processes.items;
-	fresh.processes.capacity = x->processes.capacity;
-	*x = fresh;
-	x->tasks_before.count = x->tasks_after.count = x->exits.count = 0;
-	ledger_clear(&x->ledger);
-	trace_clear(&x->trace);
-}
-
 /* While the query runs. */
 static bool take_turn(void *context)
 {
@@ -164,7 +149,7 @@ int query_execute(struct query_rig *r, uint64_t limit_ns, struct query_execution
 	const struct dbms_wait wait = { limit_ns, take_turn, r };
 	struct dbms_execution x = { 0 };
 	struct dbms_tasks tasks;
-	begin_again(raw);
+	execution_begin_again(raw);
 	*q = (struct query_execution){ 0 };
 	if (dbms_tasks(r->dbms, &tasks, err))
 		return -1;
