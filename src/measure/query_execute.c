@@ -108,6 +108,8 @@ static void describe(struct query_rig *r, const struct dbms_tasks *tasks,
 	uint64_t between = raw->tasks_after.end_ns - raw->tasks_before.begin_ns;
 	q->snapshot_ns = between > q->measured_ns ? between - q->measured_ns : 0;
 	query_usage_between(&raw->tasks_before, &raw->tasks_after, &raw->exits, &who, q);
+	if (x->cpu_ns)
+		query_usage_set_cpu(q, x->cpu_ns);
 	query_overall_between(&raw->before, &raw->after, sysconf(_SC_CLK_TCK), q);
 	note_devices(r, tasks, x, q);
 	describe_raw(x, q, raw);
@@ -116,30 +118,42 @@ static void describe(struct query_rig *r, const struct dbms_tasks *tasks,
 	q->started_at_ns = raw->started_at_ns;
 }
 
+/* Up to the query: the ledger begins last of all. */
+static int begin(struct query_rig *r, const struct collector_running *who, struct execution *raw,
+		 struct error *err)
+{
+	collector_listen(r->collector);
+	int failed = collector_snapshot(r->collector, &raw->tasks_before, err);
+	overall_read(&raw->before);
+	if (!failed && r->devices)
+		devices_begin(r->devices);
+	if (!failed)
+		failed = collector_arm_running(r->collector, who, err);
+	if (failed)
+		collector_finish(r->collector, NULL, &raw->exits, &raw->totals, &raw->lost);
+	return failed;
+}
+
 static int measured(struct query_rig *r, const struct dbms_wait *wait, struct dbms_execution *x,
 		    const struct collector_running *who, struct execution *raw, struct error *err)
 {
 	struct error late = ERROR_INIT;
-	uint64_t own = 0;
-	if (collector_snapshot(r->collector, &raw->tasks_before, err))
-		return -1;
-	overall_read(&raw->before);
-	if (r->devices)
-		devices_begin(r->devices);
-	if (collector_arm_running(r->collector, who, err))
+	if (begin(r, who, raw, err))
 		return -1;
 	raw->started_at_ns = clock_realtime_ns();
-	own = clock_cpu_ns();
+	uint64_t own = clock_cpu_ns();
 	int failed = dbms_execute(r->dbms, wait, x, err);
 	collector_disarm(r->collector);
+	uint64_t end_ns = clock_monotonic_ns();
 	raw->self_ns = clock_cpu_ns() - own;
 	overall_read(&raw->after);
-	if (r->devices)
-		devices_end(r->devices, clock_monotonic_ns());
 	collector_finish(r->collector, NULL, &raw->exits, &raw->totals, &raw->lost);
 	collector_take_ledger(r->collector, &raw->ledger, &raw->trace);
 	if (collector_snapshot(r->collector, &raw->tasks_after, failed ? &late : err))
-		return -1;
+		failed = -1;
+	/* this may wait for a device, which is no part of what lies between the images */
+	if (r->devices)
+		devices_end(r->devices, end_ns);
 	return failed;
 }
 
