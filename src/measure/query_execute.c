@@ -87,6 +87,33 @@ static void describe_raw(const struct dbms_execution *x, const struct query_exec
 	processes_between(&raw->tasks_before, &raw->tasks_after, &raw->exits, getpid(), raw);
 }
 
+static void leave_out(struct image *image, const int32_t *processes, size_t count)
+{
+	for (size_t i = 0; i < image->count; i++) {
+		bool keep = false;
+		for (size_t k = 0; k < count; k++)
+			keep |= image->tasks[i].tgid == processes[k];
+		if (!keep)
+			image->tasks[i].flags &= ~(uint32_t)TASK_IS_SUBJECT;
+	}
+}
+
+/* Of what the server forked meanwhile only the workers are the query's. */
+static void only_the_query(struct query_rig *r, const struct dbms_tasks *tasks,
+			   struct execution *raw)
+{
+	const pid_t *workers = NULL;
+	size_t count = dbms_workers(r->dbms, &workers);
+	ARRAY(int32_t) processes = { 0 };
+	array_push(&processes, tasks->process);
+	for (size_t i = 0; i < count; i++)
+		array_push(&processes, workers[i]);
+	leave_out(&raw->tasks_after, processes.items, processes.count);
+	leave_out(&raw->exits, processes.items, processes.count);
+	ledger_keep_processes(&raw->ledger, processes.items, processes.count);
+	array_release(&processes);
+}
+
 static void describe(struct query_rig *r, const struct dbms_tasks *tasks,
 		     const struct dbms_execution *x, struct query_execution *q,
 		     struct execution *raw)
@@ -172,6 +199,8 @@ int query_execute(struct query_rig *r, uint64_t limit_ns, struct query_execution
 					       .maker = tasks.makes_workers ? tasks.server : 0 };
 	if (measured(r, &wait, &x, &who, raw, err))
 		return -1;
+	if (tasks.makes_workers)
+		only_the_query(r, &tasks, raw);
 	describe(r, &tasks, &x, q, raw);
 	return 0;
 }
