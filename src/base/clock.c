@@ -33,6 +33,11 @@ uint64_t clock_cpu_ns(void)
 	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+uint64_t clock_thread_cpu_ns(void)
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 bool real_parse(const char *text, double *value)
 {
 	char *end;

@@ -8,7 +8,8 @@
 uint64_t clock_monotonic_ns(void); /* CLOCK_MONOTONIC: the clock of BPF's ktime too */
 uint64_t clock_boottime_ns(void);  /* CLOCK_BOOTTIME: what a task's start time is kept in */
 int64_t clock_realtime_ns(void);
-uint64_t clock_cpu_ns(void); /* CPU time of this process */
+uint64_t clock_cpu_ns(void);	    /* CPU time of this process */
+uint64_t clock_thread_cpu_ns(void); /* of this thread */
 
 /* "250ms", "1.5s", "2m", "1h", "10us", "7ns"; a bare number is in seconds.
  * False, and *ns untouched, when it is not a duration or is negative. */

@@ -21,6 +21,7 @@ struct backend_ops {
 	int (*snapshot)(void *state, struct image *image, struct error *err);
 	void (*arm)(void *state);
 	int (*adopt)(void *state, pid_t root, struct error *err);
+	void (*listen)(void *state); /* never NULL; always before arm_running */
 	/* Flags of the thread and the process themselves are set by collect.c. */
 	int (*arm_running)(void *state, const struct collector_running *who, struct error *err);
 	void (*disarm)(void *state);

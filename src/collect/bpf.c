@@ -164,17 +164,22 @@ static void bpf_arm(void *state)
 	__atomic_store_n(&b->active, 1, __ATOMIC_SEQ_CST);
 }
 
+static void bpf_listen(void *state)
+{
+	struct bpf_state *s = state;
+	reset(s);
+	s->running = true;
+	__atomic_store_n(&s->skel->bss->active, 1, __ATOMIC_SEQ_CST);
+}
+
 /* The thread alone needs nothing here: its records are known by its id. */
 static int bpf_arm_running(void *state, const struct collector_running *who, struct error *err)
 {
 	struct bpf_state *s = state;
 	struct tasks_bpf__bss *b = s->skel->bss;
 	int failed = 0;
-	reset(s);
-	s->running = true;
-	b->maker_tgid = who->maker;
+	__atomic_store_n(&b->maker_tgid, who->maker, __ATOMIC_SEQ_CST);
 	b->enlisted_tgid = who->process;
-	__atomic_store_n(&b->active, 1, __ATOMIC_SEQ_CST);
 	if (who->process && kernel_visit_tasks(s->skel->progs.enlist, 0, who->process))
 		failed = error_set(err, EXIT_ENVIRONMENT, "cannot read the tasks: %s",
 				   strerror(errno));
@@ -363,6 +368,7 @@ const struct backend_ops bpf_backend = {
 	.snapshot = bpf_snapshot,
 	.arm = bpf_arm,
 	.adopt = bpf_adopt,
+	.listen = bpf_listen,
 	.arm_running = bpf_arm_running,
 	.disarm = bpf_disarm,
 	.fd = bpf_fd,

@@ -13,6 +13,7 @@ struct collector {
 	void *state;
 	char *not_seen;
 	struct collector_running running; /* all 0: the subject is a command */
+	bool listening;			  /* no subject yet, but exits are kept */
 };
 
 /* NULL: not in this build. */
@@ -136,6 +137,7 @@ int collector_snapshot(struct collector *c, struct image *image, struct error *e
 void collector_arm(struct collector *c)
 {
 	c->running = (struct collector_running){ 0 };
+	c->listening = false;
 	if (c->ops->arm)
 		c->ops->arm(c->state);
 }
@@ -152,6 +154,13 @@ static bool is_there(pid_t id)
 	return access(path, F_OK) == 0;
 }
 
+void collector_listen(struct collector *c)
+{
+	c->running = (struct collector_running){ 0 };
+	c->ops->listen(c->state);
+	c->listening = true;
+}
+
 int collector_arm_running(struct collector *c, const struct collector_running *who,
 			  struct error *err)
 {
@@ -160,6 +169,9 @@ int collector_arm_running(struct collector *c, const struct collector_running *w
 		if (ids[i] && !is_there(ids[i]))
 			return error_set(err, EXIT_SUBJECT, "there is no process or thread %d",
 					 (int)ids[i]);
+	if (!c->listening)
+		collector_listen(c);
+	c->listening = false;
 	c->running = *who;
 	return c->ops->arm_running(c->state, who, err);
 }
@@ -202,6 +214,7 @@ void collector_finish(struct collector *c, const struct totals *base, struct ima
 		      struct totals *totals, uint64_t *lost)
 {
 	c->ops->finish(c->state, base, exits, totals, lost);
+	c->listening = false;
 	flag_running(&c->running, exits);
 	if (c->running.thread || c->running.process || c->running.maker)
 		*totals = (struct totals){ 0 };

@@ -45,11 +45,14 @@ int collector_snapshot(struct collector *c, struct image *image, struct error *e
 void collector_arm(struct collector *c);
 int collector_adopt(struct collector *c, pid_t root, struct error *err);
 
-/* In place of arm and adopt, for what runs already: from now on exits are kept and these threads
- * (with process: all of that process, those it makes as well) are the subject, and so is what
- * `maker` (0: nobody) forks until finish. The ledger, where one is kept, begins at the instant of
- * this call and ends with collector_disarm(). Totals are not known of such a subject: images and
- * exits tell. */
+/* From now on exits are kept; there is no subject yet. To be called before the first snapshot of
+ * what runs already, so that no task comes and goes unseen until it is armed. */
+void collector_listen(struct collector *c);
+/* In place of arm and adopt, for what runs already: from now on these threads (with process: all of
+ * that process, those it makes as well) are the subject, and so is what `maker` (0: nobody) forks
+ * until finish. Exits are kept since collector_listen(), or from now on without it. The ledger,
+ * where one is kept, begins at the instant of this call and ends with collector_disarm(). Totals
+ * are not known of such a subject: images and exits tell. */
 struct collector_running {
 	pid_t thread;  /* 0: none */
 	pid_t process; /* 0: none */

@@ -78,31 +78,42 @@ static void sweep(const struct edge *edges, size_t count, struct device_use *u)
 	u->others_ns = u->busy_ns - u->own_ns;
 }
 
-struct requests {
-	const struct device_request *items;
-	size_t count;
+/* Of the requests of one device in one direction whose end was told. */
+struct usual {
+	uint32_t device, writes;
+	uint64_t sum_ns, count;
 };
+typedef ARRAY(struct usual) usual_list;
 
-/* How long one like this takes, by those whose end was told; 0 when there are none. */
-static uint64_t usual_ns(const struct requests *all, const struct device_request *like)
+static struct usual *usual_of(usual_list *list, const struct device_request *r)
 {
-	uint64_t sum = 0, count = 0, skipped = DEVICE_MERGED | DEVICE_UNTOLD;
-	for (size_t i = 0; i < all->count; i++) {
-		const struct device_request *r = &all->items[i];
-		if (r->device != like->device || (r->flags ^ like->flags) & DEVICE_WRITE ||
-		    r->flags & skipped || r->end_ns == DEVICE_IN_FLIGHT)
-			continue;
-		sum += r->end_ns - r->begin_ns;
-		count++;
-	}
-	return count ? sum / count : 0;
+	uint32_t writes = r->flags & DEVICE_WRITE;
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].device == r->device && list->items[i].writes == writes)
+			return &list->items[i];
+	array_push(list, (struct usual){ .device = r->device, .writes = writes });
+	return &list->items[list->count - 1];
 }
 
-static uint64_t end_of(const struct device_request *r, const struct requests *all)
+static void sum_usual(const struct device_request *requests, size_t count, usual_list *into)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct device_request *r = &requests[i];
+		if (r->flags & (DEVICE_MERGED | DEVICE_UNTOLD) || r->end_ns == DEVICE_IN_FLIGHT)
+			continue;
+		struct usual *u = usual_of(into, r);
+		u->sum_ns += r->end_ns - r->begin_ns;
+		u->count++;
+	}
+}
+
+/* Of one whose end was not told: as long as others like it took, 0 when there are none. */
+static uint64_t end_of(const struct device_request *r, usual_list *usual)
 {
 	if (!(r->flags & DEVICE_UNTOLD))
 		return r->end_ns;
-	uint64_t likely = r->begin_ns + usual_ns(all, r);
+	const struct usual *u = usual_of(usual, r);
+	uint64_t likely = r->begin_ns + (u->count ? u->sum_ns / u->count : 0);
 	return likely < r->end_ns ? likely : r->end_ns;
 }
 
@@ -110,12 +121,13 @@ void device_requests_share(const struct device_request *requests, size_t count, 
 			   uint64_t end_ns, const struct devices_owner *owner,
 			   device_use_list *into)
 {
-	const struct requests all = { requests, count };
+	usual_list usual = { 0 };
 	edge_list edges = { 0 };
 	into->count = 0;
+	sum_usual(requests, count, &usual);
 	for (size_t i = 0; i < count; i++) {
 		const struct device_request *r = &requests[i];
-		uint64_t until = end_of(r, &all);
+		uint64_t until = end_of(r, &usual);
 		if (r->begin_ns >= end_ns || until <= begin_ns)
 			continue;
 		bool own = is_own(r, owner);
@@ -136,4 +148,5 @@ void device_requests_share(const struct device_request *requests, size_t count, 
 		sweep(edges.items + i, next - i, use_of(into, edges.items[i].device));
 	}
 	array_release(&edges);
+	array_release(&usual);
 }

@@ -140,11 +140,6 @@ void devices_begin(struct devices *d)
 	set_active(d, 1);
 }
 
-int devices_fd(const struct devices *d)
-{
-	return ring_buffer__epoll_fd(d->ring);
-}
-
 void devices_drain(struct devices *d)
 {
 	ring_buffer__consume(d->ring);

@@ -19,8 +19,7 @@ void devices_close(struct devices *d);
 
 /* From here on requests are kept; those in flight already are of others. */
 void devices_begin(struct devices *d);
-/* To be called now and then, so that none is lost. devices_fd(): readable when that is due. */
-int devices_fd(const struct devices *d);
+/* To be called now and then, so that none is lost. */
 void devices_drain(struct devices *d);
 /* No more are kept; waits (at most 50 ms) for those of before end_ns that are in flight. */
 void devices_end(struct devices *d, uint64_t end_ns);

@@ -18,12 +18,6 @@ void devices_begin(struct devices *d)
 	(void)d;
 }
 
-int devices_fd(const struct devices *d)
-{
-	(void)d;
-	return -1;
-}
-
 void devices_drain(struct devices *d)
 {
 	(void)d;

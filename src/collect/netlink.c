@@ -522,9 +522,8 @@ static int netlink_arm_running(void *state, const struct collector_running *who,
 {
 	struct netlink *n = state;
 	(void)err;
-	forget(n);
+	netlink_drain(n); /* whom the maker forked before is not the subject's */
 	tree_arm_running(&n->tree, n->proc, who);
-	n->armed_ns = clock_monotonic_ns();
 	if (who->process)
 		procfs_each_thread(n->proc, who->process, PROCFS_STAT, add_member, n);
 	netlink_drain(n);
@@ -751,6 +750,7 @@ const struct backend_ops netlink_backend = {
 	.snapshot = netlink_snapshot,
 	.arm = netlink_arm,
 	.adopt = netlink_adopt,
+	.listen = netlink_arm,
 	.arm_running = netlink_arm_running,
 	.fd = netlink_fd,
 	.drain = netlink_drain,

@@ -61,18 +61,13 @@ static int plain_snapshot(void *state, struct image *image, struct error *err)
 	return 0;
 }
 
-static void begin(struct plain *p)
-{
-	p->reaped = (struct totals){ 0 };
-	p->exits.count = 0;
-	p->armed_ns = clock_monotonic_ns();
-}
-
 static void plain_arm(void *state)
 {
 	struct plain *p = state;
 	tree_arm(&p->tree, p->proc);
-	begin(p);
+	p->reaped = (struct totals){ 0 };
+	p->exits.count = 0;
+	p->armed_ns = clock_monotonic_ns();
 }
 
 static int plain_arm_running(void *state, const struct collector_running *who, struct error *err)
@@ -80,7 +75,6 @@ static int plain_arm_running(void *state, const struct collector_running *who, s
 	(void)err;
 	struct plain *p = state;
 	tree_arm_running(&p->tree, p->proc, who);
-	begin(p);
 	return 0;
 }
 
@@ -181,6 +175,7 @@ const struct backend_ops plain_backend = {
 	.snapshot = plain_snapshot,
 	.arm = plain_arm,
 	.adopt = plain_adopt,
+	.listen = plain_arm,
 	.arm_running = plain_arm_running,
 	.root_end_ns = plain_root_end_ns,
 	.members = plain_members,

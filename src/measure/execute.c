@@ -237,21 +237,6 @@ static void note_status(struct execution *x, int status, bool over_limit)
 	x->status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void begin_again(struct execution *x)
-{
-	struct execution fresh = { .tasks_before = x->tasks_before,
-				   .tasks_after = x->tasks_after,
-				   .exits = x->exits,
-				   .ledger = x->ledger,
-				   .trace = x->trace };
-	fresh.processes.items = x->processes.items;
-	fresh.processes.capacity = x->processes.capacity;
-	*x = fresh;
-	x->tasks_before.count = x->tasks_after.count = x->exits.count = 0;
-	ledger_clear(&x->ledger);
-	trace_clear(&x->trace);
-}
-
 /* Gate open to the root's end. */
 static int run_timed(struct collector *c, struct command *command, const char *name,
 		     const struct execute_options *options, struct execution *x, struct error *err)
@@ -312,7 +297,7 @@ int execute(struct collector *c, struct launcher *l, const struct launch *launch
 	    const struct execute_options *options, struct execution *x, struct error *err)
 {
 	struct command command;
-	begin_again(x);
+	execution_begin_again(x);
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		; /* what a hook left behind is not the subject's */
 	collector_arm(c);

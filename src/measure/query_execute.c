@@ -23,21 +23,6 @@ static bool is_user(void *context, int32_t pid)
 	return stat(path, &st) == 0 && st.st_uid >= USERS_FROM && st.st_uid < USERS_TO;
 }
 
-static void begin_again(struct execution *x)
-{
-	struct execution fresh = { .tasks_before = x->tasks_before,
-				   .tasks_after = x->tasks_after,
-				   .exits = x->exits,
-				   .ledger = x->ledger,
-				   .trace = x->trace };
-	fresh.processes.items = x->processes.items;
-	fresh.processes.capacity = x->processes.capacity;
-	*x = fresh;
-	x->tasks_before.count = x->tasks_after.count = x->exits.count = 0;
-	ledger_clear(&x->ledger);
-	trace_clear(&x->trace);
-}
-
 /* While the query runs. */
 static bool take_turn(void *context)
 {
@@ -102,6 +87,33 @@ static void describe_raw(const struct dbms_execution *x, const struct query_exec
 	processes_between(&raw->tasks_before, &raw->tasks_after, &raw->exits, getpid(), raw);
 }
 
+static void leave_out(struct image *image, const int32_t *processes, size_t count)
+{
+	for (size_t i = 0; i < image->count; i++) {
+		bool keep = false;
+		for (size_t k = 0; k < count; k++)
+			keep |= image->tasks[i].tgid == processes[k];
+		if (!keep)
+			image->tasks[i].flags &= ~(uint32_t)TASK_IS_SUBJECT;
+	}
+}
+
+/* Of what the server forked meanwhile only the workers are the query's. */
+static void only_the_query(struct query_rig *r, const struct dbms_tasks *tasks,
+			   struct execution *raw)
+{
+	const pid_t *workers = NULL;
+	size_t count = dbms_workers(r->dbms, &workers);
+	ARRAY(int32_t) processes = { 0 };
+	array_push(&processes, tasks->process);
+	for (size_t i = 0; i < count; i++)
+		array_push(&processes, workers[i]);
+	leave_out(&raw->tasks_after, processes.items, processes.count);
+	leave_out(&raw->exits, processes.items, processes.count);
+	ledger_keep_processes(&raw->ledger, processes.items, processes.count);
+	array_release(&processes);
+}
+
 static void describe(struct query_rig *r, const struct dbms_tasks *tasks,
 		     const struct dbms_execution *x, struct query_execution *q,
 		     struct execution *raw)
@@ -123,6 +135,8 @@ static void describe(struct query_rig *r, const struct dbms_tasks *tasks,
 	uint64_t between = raw->tasks_after.end_ns - raw->tasks_before.begin_ns;
 	q->snapshot_ns = between > q->measured_ns ? between - q->measured_ns : 0;
 	query_usage_between(&raw->tasks_before, &raw->tasks_after, &raw->exits, &who, q);
+	if (x->cpu_ns)
+		query_usage_set_cpu(q, x->cpu_ns);
 	query_overall_between(&raw->before, &raw->after, sysconf(_SC_CLK_TCK), q);
 	note_devices(r, tasks, x, q);
 	describe_raw(x, q, raw);
@@ -131,30 +145,42 @@ static void describe(struct query_rig *r, const struct dbms_tasks *tasks,
 	q->started_at_ns = raw->started_at_ns;
 }
 
+/* Up to the query: the ledger begins last of all. */
+static int begin(struct query_rig *r, const struct collector_running *who, struct execution *raw,
+		 struct error *err)
+{
+	collector_listen(r->collector);
+	int failed = collector_snapshot(r->collector, &raw->tasks_before, err);
+	overall_read(&raw->before);
+	if (!failed && r->devices)
+		devices_begin(r->devices);
+	if (!failed)
+		failed = collector_arm_running(r->collector, who, err);
+	if (failed)
+		collector_finish(r->collector, NULL, &raw->exits, &raw->totals, &raw->lost);
+	return failed;
+}
+
 static int measured(struct query_rig *r, const struct dbms_wait *wait, struct dbms_execution *x,
 		    const struct collector_running *who, struct execution *raw, struct error *err)
 {
 	struct error late = ERROR_INIT;
-	uint64_t own = 0;
-	if (collector_snapshot(r->collector, &raw->tasks_before, err))
-		return -1;
-	overall_read(&raw->before);
-	if (r->devices)
-		devices_begin(r->devices);
-	if (collector_arm_running(r->collector, who, err))
+	if (begin(r, who, raw, err))
 		return -1;
 	raw->started_at_ns = clock_realtime_ns();
-	own = clock_cpu_ns();
+	uint64_t own = clock_cpu_ns();
 	int failed = dbms_execute(r->dbms, wait, x, err);
 	collector_disarm(r->collector);
+	uint64_t end_ns = clock_monotonic_ns();
 	raw->self_ns = clock_cpu_ns() - own;
 	overall_read(&raw->after);
-	if (r->devices)
-		devices_end(r->devices, clock_monotonic_ns());
 	collector_finish(r->collector, NULL, &raw->exits, &raw->totals, &raw->lost);
 	collector_take_ledger(r->collector, &raw->ledger, &raw->trace);
 	if (collector_snapshot(r->collector, &raw->tasks_after, failed ? &late : err))
-		return -1;
+		failed = -1;
+	/* this may wait for a device, which is no part of what lies between the images */
+	if (r->devices)
+		devices_end(r->devices, end_ns);
 	return failed;
 }
 
@@ -164,7 +190,7 @@ int query_execute(struct query_rig *r, uint64_t limit_ns, struct query_execution
 	const struct dbms_wait wait = { limit_ns, take_turn, r };
 	struct dbms_execution x = { 0 };
 	struct dbms_tasks tasks;
-	begin_again(raw);
+	execution_begin_again(raw);
 	*q = (struct query_execution){ 0 };
 	if (dbms_tasks(r->dbms, &tasks, err))
 		return -1;
@@ -173,6 +199,8 @@ int query_execute(struct query_rig *r, uint64_t limit_ns, struct query_execution
 					       .maker = tasks.makes_workers ? tasks.server : 0 };
 	if (measured(r, &wait, &x, &who, raw, err))
 		return -1;
+	if (tasks.makes_workers)
+		only_the_query(r, &tasks, raw);
 	describe(r, &tasks, &x, q, raw);
 	return 0;
 }

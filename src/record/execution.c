@@ -63,6 +63,21 @@ void execution_release(struct execution *x)
 	*x = (struct execution){ 0 };
 }
 
+void execution_begin_again(struct execution *x)
+{
+	struct execution fresh = { .tasks_before = x->tasks_before,
+				   .tasks_after = x->tasks_after,
+				   .exits = x->exits,
+				   .ledger = x->ledger,
+				   .trace = x->trace };
+	fresh.processes.items = x->processes.items;
+	fresh.processes.capacity = x->processes.capacity;
+	*x = fresh;
+	x->tasks_before.count = x->tasks_after.count = x->exits.count = 0;
+	ledger_clear(&x->ledger);
+	trace_clear(&x->trace);
+}
+
 bool execution_succeeded(const struct execution *x, const int *codes, size_t count)
 {
 	bool expected = x->status == 0;

@@ -93,6 +93,8 @@ struct execution {
 };
 
 void execution_release(struct execution *x);
+/* Forgets it and keeps its memory, for the next one. */
+void execution_begin_again(struct execution *x);
 
 /* It exited with 0 or one of these codes. */
 bool execution_succeeded(const struct execution *x, const int *codes, size_t count);

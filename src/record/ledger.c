@@ -129,6 +129,94 @@ struct ledger_process *ledger_processes(const struct ledger *l, size_t *count)
 	return list;
 }
 
+static uint64_t less(uint64_t from, uint64_t by)
+{
+	return from > by ? from - by : 0;
+}
+
+/* From the entry of that name; what it does not have, from the others of the cause. */
+static void take_off_entries(struct ledger *l, const struct ledger_entry *d)
+{
+	uint64_t left = d->ns;
+	for (int turn = 0; turn < 2; turn++)
+		for (size_t i = 0; i < l->entries.count; i++) {
+			struct ledger_entry *e = &l->entries.items[i];
+			bool named = e->pid == d->pid && strcmp(e->name, d->name) == 0;
+			if (e->cause != d->cause || named != (turn == 0))
+				continue;
+			uint64_t ns = left < e->ns ? left : e->ns;
+			e->ns -= ns;
+			left -= ns;
+			e->count = named ? less(e->count, d->count) : e->count;
+		}
+}
+
+static void take_off_account(struct ledger_account *a, const struct ledger_account *b)
+{
+	for (int c = 0; c < LEDGER_CAUSES; c++) {
+		a->ns[c] = less(a->ns[c], b->ns[c]);
+		a->count[c] = less(a->count[c], b->count[c]);
+	}
+	a->tick_user_ns = less(a->tick_user_ns, b->tick_user_ns);
+	a->tick_system_ns = less(a->tick_system_ns, b->tick_system_ns);
+	a->migrations = less(a->migrations, b->migrations);
+}
+
+/* Its details go as well; those of threads behind it are renumbered. */
+static void take_off_thread(struct ledger *l, uint32_t index)
+{
+	struct ledger_account rest = l->threads.items[index].account;
+	size_t kept = 0;
+	take_off_account(&l->subject, &rest);
+	for (size_t i = 0; i < l->details.count; i++) {
+		struct ledger_entry d = l->details.items[i];
+		if (d.thread == index) {
+			take_off_entries(l, &d);
+			rest.ns[d.cause] = less(rest.ns[d.cause], d.ns);
+			rest.count[d.cause] = less(rest.count[d.cause], d.count);
+			continue;
+		}
+		d.thread -= d.thread > index;
+		l->details.items[kept++] = d;
+	}
+	l->details.count = kept;
+	for (int c = 0; c < LEDGER_CAUSES; c++)
+		take_off_entries(l, &(struct ledger_entry){ .cause = (enum ledger_cause)c,
+							    .ns = rest.ns[c],
+							    .count = rest.count[c] });
+	l->threads.count--;
+	memmove(&l->threads.items[index], &l->threads.items[index + 1],
+		(l->threads.count - index) * sizeof *l->threads.items);
+}
+
+static int by_ns(const void *a, const void *b)
+{
+	const struct ledger_entry *x = a, *y = b;
+	return (x->ns < y->ns) - (x->ns > y->ns);
+}
+
+void ledger_keep_processes(struct ledger *l, const int32_t *tgids, size_t count)
+{
+	size_t had = l->threads.count, kept = 0;
+	for (size_t i = had; i-- > 0;) {
+		bool keep = false;
+		for (size_t k = 0; k < count; k++)
+			keep |= l->threads.items[i].tgid == tgids[k];
+		if (!keep)
+			take_off_thread(l, (uint32_t)i);
+	}
+	if (l->threads.count == had)
+		return;
+	for (size_t i = 0; i < l->entries.count; i++)
+		if (l->entries.items[i].ns)
+			l->entries.items[kept++] = l->entries.items[i];
+	l->entries.count = kept;
+	if (kept)
+		qsort(l->entries.items, kept, sizeof *l->entries.items, by_ns);
+	if (l->threads.count == 1 && !l->unlisted)
+		memcpy(l->wall_ns, l->subject.ns, sizeof l->wall_ns);
+}
+
 void ledger_cut(struct ledger *l, uint64_t end_ns)
 {
 	if (!l->present || end_ns >= l->end_ns || end_ns < l->begin_ns)

@@ -166,6 +166,11 @@ struct ledger_process {
 };
 struct ledger_process *ledger_processes(const struct ledger *l, size_t *count);
 
+/* Leaves out the threads of all processes but these, which were taken for the subject's when they
+ * began. The wall-clock view is then that of the one thread that is left; of several it stays as it
+ * is, since it cannot be divided afterwards. */
+void ledger_keep_processes(struct ledger *l, const int32_t *tgids, size_t count);
+
 /* Ends the wall-clock view at end_ns where it goes on for longer: the root was still being taken
  * down, or the time limit ended it. The threads' accounts stay whole. */
 void ledger_cut(struct ledger *l, uint64_t end_ns);

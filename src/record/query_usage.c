@@ -5,7 +5,8 @@
 /* So many ticks tell user from system; of fewer, all of the task's life does. */
 #define SPLIT_TICKS 10u
 #define TICK_NS 4000000u
-#define OTHER_QUERY_SHARE 10 /* 1/10 of the measured time: it evaluates something, too */
+#define BLKIO_TICK_NS 10000000u /* the grain of block delays in /proc */
+#define OTHER_QUERY_SHARE 10	/* 1/10 of the measured time: it evaluates something, too */
 
 /* The servers whose presence spoils a measurement, by the name of their processes. */
 static const char *const servers[] = { "postgres", "mariadbd", "mysqld", "oracle",
@@ -14,7 +15,8 @@ static const char *const servers[] = { "postgres", "mariadbd", "mysqld", "oracle
 struct tally {
 	const struct query_who *who;
 	struct query_execution *x;
-	int32_t tgid; /* whose sums these are */
+	uint64_t before_ns; /* begin of the first image */
+	int32_t tgid;	    /* whose sums these are */
 	enum query_role role;
 	uint64_t cpu_ns, blkio_ns;
 	bool open, other;
@@ -65,6 +67,32 @@ static uint64_t grown(const struct task_record *first, const struct task_record 
 	return last->value[m] > base ? last->value[m] - base : 0;
 }
 
+/* Between the two records; of a task that was not there, since the first image was begun. */
+static uint64_t span_ns(const struct tally *t, const struct task_record *first,
+			const struct task_record *last)
+{
+	uint64_t from = first ? first->at_ns : t->before_ns;
+	return last->at_ns > from ? last->at_ns - from : 0;
+}
+
+/* The first record of a task that has a CPU lacks what it ran since the last tick. */
+static uint64_t ran(const struct tally *t, const struct task_record *first,
+		    const struct task_record *last)
+{
+	uint64_t ns = grown(first, last, TASK_EXEC), most = span_ns(t, first, last);
+	return ns < most ? ns : most;
+}
+
+/* With delayed dequeue the kernel sometimes takes the uptime for a block delay. A task that was
+ * blocked for longer already is not told from that: it counts its delay when it ends. */
+static bool knows_blkio(const struct tally *t, const struct task_record *first,
+			const struct task_record *last)
+{
+	uint64_t seen = first ? first->present & last->present : last->present;
+	return seen >> TASK_BLKIO_DELAY & 1 &&
+	       grown(first, last, TASK_BLKIO_DELAY) <= span_ns(t, first, last) + BLKIO_TICK_NS;
+}
+
 /* The scheduler's time is exact; the tick says which part of it was the user's. */
 static void split(const struct task_record *first, const struct task_record *last, uint64_t exec,
 		  struct query_usage *u)
@@ -80,7 +108,7 @@ static void split(const struct task_record *first, const struct task_record *las
 	u->value[QUERY_SYSTEM_NS] += exec - part;
 }
 
-static void add_usage(struct query_usage *u, const struct task_record *first,
+static void add_usage(const struct tally *t, struct query_usage *u, const struct task_record *first,
 		      const struct task_record *last)
 {
 	static const struct {
@@ -90,6 +118,8 @@ static void add_usage(struct query_usage *u, const struct task_record *first,
 		      { TASK_SYSCW, QUERY_WRITES },	    { TASK_NVCSW, QUERY_NVCSW },
 		      { TASK_NIVCSW, QUERY_NIVCSW },	    { TASK_MAJ_FLT, QUERY_MAJFLT } };
 	uint64_t seen = first ? first->present & last->present : last->present;
+	if (!knows_blkio(t, first, last))
+		seen &= ~(UINT64_C(1) << TASK_BLKIO_DELAY);
 	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
 		if (seen >> plain[i].from & 1)
 			u->value[plain[i].to] += grown(first, last, plain[i].from);
@@ -97,7 +127,7 @@ static void add_usage(struct query_usage *u, const struct task_record *first,
 			u->missing |= 1u << plain[i].to;
 	}
 	if (seen >> TASK_EXEC & 1)
-		split(first, last, grown(first, last, TASK_EXEC), u);
+		split(first, last, ran(t, first, last), u);
 	else
 		u->missing |= 1u << QUERY_USER_NS | 1u << QUERY_SYSTEM_NS;
 }
@@ -140,18 +170,20 @@ static void on_task(void *context, const struct task_record *first, const struct
 	if (t->open && (t->tgid != last->tgid || t->role != role))
 		close_process(t);
 	if (!t->open) {
-		*t = (struct tally){
-			.who = t->who, .x = x, .tgid = last->tgid, .role = role, .open = true
-		};
+		*t = (struct tally){ .who = t->who,
+				     .x = x,
+				     .before_ns = t->before_ns,
+				     .tgid = last->tgid,
+				     .role = role,
+				     .open = true };
 		t->other = (role == QUERY_DAEMON || role == QUERY_USER) &&
 			   is_a_server(t->who, last);
 		x->usage[role].processes++;
 	}
-	add_usage(&x->usage[role], first, last);
-	t->cpu_ns += grown(first, last, TASK_EXEC);
-	t->blkio_ns = grown(first, last, TASK_BLKIO_DELAY) > t->blkio_ns
-			      ? grown(first, last, TASK_BLKIO_DELAY)
-			      : t->blkio_ns;
+	add_usage(t, &x->usage[role], first, last);
+	t->cpu_ns += ran(t, first, last);
+	uint64_t blkio = knows_blkio(t, first, last) ? grown(first, last, TASK_BLKIO_DELAY) : 0;
+	t->blkio_ns = blkio > t->blkio_ns ? blkio : t->blkio_ns;
 	if (role == QUERY_QUERY) {
 		x->query_tasks++;
 		x->query_process = 1;
@@ -164,7 +196,7 @@ void query_usage_between(const struct image *before, const struct image *after,
 			 const struct image *exits, const struct query_who *who,
 			 struct query_execution *x)
 {
-	struct tally t = { .who = who, .x = x };
+	struct tally t = { .who = who, .x = x, .before_ns = before->begin_ns };
 	memset(x->usage, 0, sizeof x->usage);
 	x->query_process = x->utility_most_ns = x->blkio_most_ns = 0;
 	x->query_tasks = x->other_query = x->other_utility = 0;
@@ -173,6 +205,19 @@ void query_usage_between(const struct image *before, const struct image *after,
 	close_process(&t);
 	if (!x->query_process)
 		x->read_bytes = x->run_delay_ns = ABSENT_NS;
+}
+
+void query_usage_set_cpu(struct query_execution *x, uint64_t cpu_ns)
+{
+	struct query_usage *u = &x->usage[QUERY_QUERY], *own = &x->usage[QUERY_OWN];
+	uint64_t user = u->value[QUERY_USER_NS], both = user + u->value[QUERY_SYSTEM_NS];
+	uint64_t part = both ? (uint64_t)((double)cpu_ns * (double)user / (double)both) : cpu_ns;
+	if (!u->processes || u->missing & (1u << QUERY_USER_NS | 1u << QUERY_SYSTEM_NS))
+		return;
+	u->value[QUERY_USER_NS] = part;
+	u->value[QUERY_SYSTEM_NS] = cpu_ns - part;
+	if (both > cpu_ns && own->processes)
+		own->value[QUERY_SYSTEM_NS] += both - cpu_ns;
 }
 
 void query_overall_between(const struct overall *before, const struct overall *after,

@@ -210,7 +210,6 @@ static void a_lost_connection_is_known_and_made_anew(void **state)
 	struct dbms_tasks tasks;
 	good(dbms_tasks(db, &tasks, &err));
 	assert_int_equal(tasks.process, number("SELECT pg_backend_pid()"));
-	assert_true(tasks.makes_workers);
 	assert_string_equal(tasks.name, "postgres");
 	pid_t backend = tasks.process;
 	struct dbms_execution x;
@@ -338,27 +337,34 @@ static void parallel_workers_are_found(void **state)
 	run("CREATE TABLE w AS SELECT i AS a FROM generate_series(1, 1000000) i");
 	run("VACUUM ANALYZE w");
 	struct dbms *d = connect_with(parallel);
+	struct dbms_tasks tasks;
 	good(dbms_prepare(d, sql, &err));
 	struct query_plan plan = { 0 };
 	good(dbms_plan(d, &plan, &err));
 	assert_non_null(strstr(plan.json, "\"Workers Planned\":\"2\""));
 	free(plan.json);
 	for (int i = 0; i < 3; i++) {
+		good(dbms_tasks(d, &tasks, &err));
+		assert_true(tasks.makes_workers);
 		good(dbms_execute(d, &wait, &x, &err));
 		assert_int_equal(x.rows, 1);
 		assert_int_equal(dbms_workers(d, &pids), 2);
 		assert_int_not_equal(pids[0], pids[1]);
-		struct dbms_tasks tasks;
-		good(dbms_tasks(d, &tasks, &err));
 		assert_int_not_equal(pids[0], tasks.process);
 	}
-	/* a plan that was never asked for is looked at all the same */
+	/* without a plan there may be some */
 	good(dbms_prepare(d, sql, &err));
+	good(dbms_tasks(d, &tasks, &err));
+	assert_true(tasks.makes_workers);
 	good(dbms_execute(d, &wait, &x, &err));
 	assert_int_equal(dbms_workers(d, &pids), 2);
 	good(dbms_prepare(d, "SELECT 1", &err));
 	good(dbms_execute(d, &wait, &x, &err));
 	assert_int_equal(dbms_workers(d, &pids), 0);
+	good(dbms_plan(d, &plan, &err));
+	free(plan.json);
+	good(dbms_tasks(d, &tasks, &err));
+	assert_false(tasks.makes_workers);
 	dbms_close(d);
 	execute(sql);
 	assert_int_equal(dbms_workers(db, &pids), 0);

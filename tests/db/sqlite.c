@@ -300,6 +300,8 @@ static void its_thread_does_the_work(void **state)
 	uint64_t own_ns = (uint64_t)(own_after.tv_sec - own_before.tv_sec) * 1000000000u +
 			  (uint64_t)(own_after.tv_nsec - own_before.tv_nsec);
 	assert_true(used_ns > 10 * NS_PER_MS);
+	assert_true(x.cpu_ns > 10 * NS_PER_MS && x.cpu_ns <= used_ns);
+	assert_true(x.cpu_ns <= x.end_ns - x.begin_ns + 50000);
 	assert_true(own_ns < used_ns / 4);
 	before_ns = thread_cpu_ns(tasks.thread);
 	nanosleep(&(struct timespec){ 0, 100 * 1000000 }, NULL);

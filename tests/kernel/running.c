@@ -379,6 +379,33 @@ static void what_a_maker_forks(void **state)
 	end_servant(&idle);
 }
 
+/* What comes and goes before the subject is armed is told, and not the subject's. */
+static void exits_since_listening(struct collector *c)
+{
+	struct error err = ERROR_INIT;
+	const struct collector_running who = { .process = getpid(), .maker = servant.pid };
+	collector_listen(c);
+	assert_int_equal(collector_snapshot(c, &x.tasks_before, &err), 0);
+	order(&servant, 'f');
+	pid_t early = servant.told->forked;
+	assert_int_equal(collector_arm_running(c, &who, &err), 0);
+	order(&servant, 'f');
+	finish(c);
+	assert_false(is_subject(&x.exits, early));
+	assert_true(record_of(&x.exits, early)->value[TASK_EXEC] > 10 * MS);
+	assert_true(is_subject(&x.exits, servant.told->forked));
+	/* without listening none of before is left over */
+	arm(c, &who);
+	finish(c);
+	assert_null(record_of(&x.exits, early));
+}
+
+static void listening(void **state)
+{
+	(void)state;
+	exits_since_listening(collector);
+}
+
 /* Nothing of before is left over for a command. */
 static void a_command_afterwards(void **state)
 {
@@ -445,6 +472,8 @@ static void flags_of(enum backend backend, bool exits_are_told)
 	assert_true(is_subject(&x.tasks_after, servant.told->thread));
 	assert_false(is_subject(&x.tasks_after, servant.pid) ||
 		     is_subject(&x.tasks_after, idle.pid));
+	if (exits_are_told)
+		exits_since_listening(c);
 	end_servant(&idle);
 	collector_close(c);
 }
@@ -501,6 +530,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(own_thread),
 		cmocka_unit_test(own_short_stretch),
 		WITH_SERVANT(what_a_maker_forks),
+		WITH_SERVANT(listening),
 		WITH_SERVANT(a_command_afterwards),
 		cmocka_unit_test(one_that_is_gone),
 		WITH_SERVANT(netlink_flags),

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <cmocka.h>
 
 #include "collect/device_share.h"
@@ -199,6 +200,24 @@ static void many(void **state)
 	assert_shares(DISK, UINT64_C(75) * MANY / 2, UINT64_C(25) * MANY / 2);
 }
 
+/* Half of them: what is usual is not summed up anew for each, which would take minutes. */
+static void many_untold(void **state)
+{
+	(void)state;
+	enum { MANY = 400000 };
+	struct device_request *list = calloc(MANY, sizeof *list);
+	assert_non_null(list);
+	for (size_t i = 0; i < MANY / 2; i++) {
+		uint64_t at = i * 200;
+		list[2 * i] = REQUEST(DISK, ME, at, at + 50);
+		list[2 * i + 1] = FULL(DISK, OTHER, OTHER, at + 100, at + 190, 4096, DEVICE_UNTOLD);
+	}
+	share(list, MANY, 0, UINT64_MAX);
+	assert_shares(DISK, UINT64_C(50) * MANY / 2, UINT64_C(50) * MANY / 2);
+	assert_int_equal(use_of(DISK)->untold, MANY / 2);
+	free(list);
+}
+
 static int release(void **state)
 {
 	(void)state;
@@ -215,6 +234,7 @@ int main(void)
 		cmocka_unit_test(two_devices),	cmocka_unit_test(writes),
 		cmocka_unit_test(merged),	cmocka_unit_test(lost_completion),
 		cmocka_unit_test(back_to_back), cmocka_unit_test(many),
+		cmocka_unit_test(many_untold),
 	};
 	return cmocka_run_group_tests(tests, NULL, release);
 }

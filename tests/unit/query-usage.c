@@ -25,9 +25,18 @@ enum {
 };
 
 struct made {
+	uint64_t at_ns; /* of the records that follow */
 	struct task_record tasks[16];
 	struct image image;
 };
+#define BEFORE                                                                             \
+	{                                                                                  \
+		.at_ns = 1000 * MS, .image = {.begin_ns = 1000 * MS, .end_ns = 1000 * MS } \
+	}
+#define AFTER                      \
+	{                          \
+		.at_ns = 1110 * MS \
+	}
 
 static struct task_record *put(struct made *m, int32_t tid, int32_t tgid, int32_t ppid,
 			       const char *comm, uint64_t exec)
@@ -35,6 +44,7 @@ static struct task_record *put(struct made *m, int32_t tid, int32_t tgid, int32_
 	struct task_record *t = &m->tasks[m->image.count++];
 	m->image.tasks = m->tasks;
 	*t = (struct task_record){ .present = ALL, .tid = tid, .tgid = tgid, .ppid = ppid };
+	t->at_ns = m->at_ns;
 	t->start_ns = (uint64_t)tid;
 	t->flags = tid == tgid ? TASK_IS_LEADER : 0;
 	t->value[TASK_EXEC] = exec;
@@ -60,7 +70,7 @@ static const struct query_who postgres = { .self = SELF,
 static void a_server_of_processes(void **state)
 {
 	(void)state;
-	struct made before = { 0 }, after = { 0 }, exits = { 0 };
+	struct made before = BEFORE, after = AFTER, exits = AFTER;
 	struct query_execution x = { .measured_ns = 100 * MS };
 	put(&before, SELF, SELF, 1, "tare", 5 * MS);
 	put(&after, SELF, SELF, 1, "tare", 6 * MS);
@@ -78,7 +88,7 @@ static void a_server_of_processes(void **state)
 	put(&after, WRITER, WRITER, SERVER, "postgres", 9 * MS);
 	t = put(&exits, WORKER, WORKER, SERVER, "postgres", 40 * MS);
 	t->flags |= TASK_HAS_EXITED;
-	t->at_ns = 50;
+	t->at_ns = 1050 * MS;
 	put(&before, OTHER, OTHER, 1, "postgres", 1 * MS);
 	put(&after, OTHER, OTHER, 1, "postgres", 2 * MS);
 	put(&before, CRON, CRON, 1, "cron", 0);
@@ -113,7 +123,7 @@ static void a_thread(void **state)
 	const struct query_who mariadb = {
 		.self = SELF, .server = SERVER, .process = SERVER, .thread = 25
 	};
-	struct made before = { 0 }, after = { 0 };
+	struct made before = BEFORE, after = AFTER;
 	struct image none = { 0 };
 	struct query_execution x = { .measured_ns = 100 * MS };
 	put(&before, SELF, SELF, 1, "tare", 0);
@@ -137,7 +147,7 @@ static void a_thread(void **state)
 static void what_is_not_seen_is_missing(void **state)
 {
 	(void)state;
-	struct made before = { 0 }, after = { 0 };
+	struct made before = BEFORE, after = AFTER;
 	struct image none = { 0 };
 	struct query_execution x = { .measured_ns = 100 * MS };
 	put(&before, BACKEND, BACKEND, SERVER, "postgres", 0);
@@ -149,6 +159,63 @@ static void what_is_not_seen_is_missing(void **state)
 	query_usage_between(&none, &none, &none, &postgres, &x);
 	assert_int_equal(x.query_process, 0);
 	assert_true(x.run_delay_ns == ABSENT_NS);
+}
+
+/* The first record of one that is running lacks up to a tick. */
+static void nothing_runs_for_longer_than_there_was(void **state)
+{
+	(void)state;
+	struct made before = BEFORE, after = { .at_ns = 1001 * MS }, exits = AFTER;
+	struct query_execution x = { .measured_ns = MS / 2 };
+	put(&before, CRON, CRON, 1, "cron", 0);
+	put(&after, CRON, CRON, 1, "cron", 4 * MS);
+	put(&before, WRITER, WRITER, SERVER, "postgres", 0);
+	put(&after, WRITER, WRITER, SERVER, "postgres", 5 * MS);
+	exits.at_ns = 1000 * MS + MS / 2;
+	put(&exits, BASH, BASH, 1, "bash", 4 * MS);
+	query_usage_between(&before.image, &after.image, &exits.image, &postgres, &x);
+	assert_int_equal(query_cpu_ns(&x, QUERY_DAEMON), MS);
+	assert_int_equal(query_cpu_ns(&x, QUERY_USER), MS / 2);
+	assert_int_equal(x.utility_most_ns, MS);
+}
+
+/* A delay that is longer than the time there was is none. */
+static void impossible_block_delays(void **state)
+{
+	(void)state;
+	struct made before = BEFORE, after = AFTER;
+	struct image none = { 0 };
+	struct query_execution x = { .measured_ns = 100 * MS };
+	put(&before, BACKEND, BACKEND, SERVER, "postgres", 0);
+	put(&after, BACKEND, BACKEND, SERVER, "postgres", 0)->value[TASK_BLKIO_DELAY] = 5000 * MS;
+	put(&before, CRON, CRON, 1, "cron", 0);
+	put(&after, CRON, CRON, 1, "cron", 0)->value[TASK_BLKIO_DELAY] = 90 * MS;
+	query_usage_between(&before.image, &after.image, &none, &postgres, &x);
+	assert_int_equal(x.usage[QUERY_QUERY].missing, 1u << QUERY_BLKIO_NS);
+	assert_int_equal(x.usage[QUERY_QUERY].value[QUERY_BLKIO_NS], 0);
+	assert_int_equal(x.usage[QUERY_DAEMON].missing, 0);
+	assert_int_equal(x.blkio_most_ns, 90 * MS);
+}
+
+static void cpu_that_the_thread_tells(void **state)
+{
+	(void)state;
+	struct query_execution x = { 0 };
+	struct query_usage *u = &x.usage[QUERY_QUERY], *own = &x.usage[QUERY_OWN];
+	u->processes = own->processes = 1;
+	u->value[QUERY_USER_NS] = 300;
+	u->value[QUERY_SYSTEM_NS] = 100;
+	query_usage_set_cpu(&x, 360);
+	assert_int_equal(u->value[QUERY_USER_NS], 270);
+	assert_int_equal(u->value[QUERY_SYSTEM_NS], 90);
+	assert_int_equal(own->value[QUERY_SYSTEM_NS], 40);
+	/* the thread's last record was taken before its last turn was charged */
+	query_usage_set_cpu(&x, 400);
+	assert_int_equal(query_cpu_ns(&x, QUERY_QUERY), 400);
+	assert_int_equal(query_cpu_ns(&x, QUERY_OWN), 40);
+	u->missing = 1u << QUERY_USER_NS;
+	query_usage_set_cpu(&x, 500);
+	assert_int_equal(query_cpu_ns(&x, QUERY_QUERY), 400);
 }
 
 static void overall_times(void **state)
@@ -178,6 +245,9 @@ int main(void)
 		cmocka_unit_test(a_server_of_processes),
 		cmocka_unit_test(a_thread),
 		cmocka_unit_test(what_is_not_seen_is_missing),
+		cmocka_unit_test(nothing_runs_for_longer_than_there_was),
+		cmocka_unit_test(impossible_block_delays),
+		cmocka_unit_test(cpu_that_the_thread_tells),
 		cmocka_unit_test(overall_times),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

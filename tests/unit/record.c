@@ -228,13 +228,62 @@ static void catalogue(void **state)
 	assert_int_equal(OVERALL_MEASURES, 20); /* as TTPv2 counts them */
 }
 
+static void add_thread(struct ledger *l, int32_t tgid, uint64_t run, uint64_t queued)
+{
+	struct ledger_thread t = { .tid = tgid, .tgid = tgid };
+	t.account.ns[LEDGER_RUN] = run;
+	t.account.ns[LEDGER_QUEUED] = queued;
+	t.account.count[LEDGER_QUEUED] = 1;
+	array_push(&l->details, (struct ledger_entry){ .thread = (uint32_t)l->threads.count,
+						       .cause = LEDGER_QUEUED,
+						       .name = "cron",
+						       .ns = queued,
+						       .count = 1 });
+	ledger_account_add(&l->subject, &t.account);
+	array_push(&l->threads, t);
+}
+
+static void processes_left_out_of_a_ledger(void **state)
+{
+	(void)state;
+	struct ledger l = { .present = true };
+	const int32_t two[] = { 1, 3 };
+	add_thread(&l, 1, 100, 10);
+	add_thread(&l, 2, 200, 500);
+	add_thread(&l, 3, 50, 30);
+	array_push(&l.entries,
+		   (struct ledger_entry){
+			   .cause = LEDGER_QUEUED, .name = "cron", .ns = 540, .count = 3 });
+	array_push(&l.entries, (struct ledger_entry){ .cause = LEDGER_RUN, .ns = 350 });
+	l.wall_ns[LEDGER_RUN] = 110;
+	ledger_keep_processes(&l, two, 2);
+	assert_int_equal(l.threads.count, 2);
+	assert_int_equal(l.threads.items[1].tgid, 3);
+	assert_int_equal(l.subject.ns[LEDGER_RUN], 150);
+	assert_int_equal(l.subject.count[LEDGER_QUEUED], 2);
+	assert_int_equal(l.details.count, 2);
+	assert_int_equal(l.details.items[1].thread, 1);
+	assert_int_equal(l.details.items[1].ns, 30);
+	/* by ns, in the new order */
+	assert_int_equal(l.entries.items[0].cause, LEDGER_RUN);
+	assert_int_equal(l.entries.items[0].ns, 150);
+	assert_int_equal(l.entries.items[1].ns, 40);
+	assert_int_equal(l.entries.items[1].count, 2);
+	assert_int_equal(l.wall_ns[LEDGER_RUN], 110);
+	ledger_keep_processes(&l, two, 1);
+	assert_int_equal(l.threads.count, 1);
+	assert_int_equal(l.wall_ns[LEDGER_RUN], 100);
+	assert_int_equal(l.wall_ns[LEDGER_QUEUED], 10);
+	ledger_release(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(differences),	  cmocka_unit_test(identities),
 		cmocka_unit_test(nothing_at_all), cmocka_unit_test(names),
 		cmocka_unit_test(machines),	  cmocka_unit_test(catalogue),
-		cmocka_unit_test(process_times),
+		cmocka_unit_test(process_times),  cmocka_unit_test(processes_left_out_of_a_ledger),
 	};
 	return cmocka_run_group_tests_name("record", tests, NULL, NULL);
 }

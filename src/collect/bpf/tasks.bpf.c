@@ -138,8 +138,10 @@ static __always_inline void fill_delays(struct task_record *r, struct task_struc
 	}
 	if (bpf_core_field_exists(t->delays)) {
 		struct task_delay_info *d = t->delays;
-		/* only tasks forked while delay accounting was on have one */
-		if (d) {
+		/* Only tasks forked while delay accounting was on have one. With delayed dequeue
+		 * the kernel sometimes takes the uptime for a delay: more than the task's life
+		 * cannot be. */
+		if (d && d->blkio_delay <= bpf_ktime_get_boot_ns() - t->start_boottime) {
 			r->value[BLKIO_DELAY] = d->blkio_delay;
 			r->present |= 1ull << BLKIO_DELAY;
 		}

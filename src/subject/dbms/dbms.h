@@ -79,6 +79,9 @@ int dbms_plan(struct dbms *d, struct query_plan *plan, struct error *err);
 
 struct dbms_execution {
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC: asked, and the last row fetched */
+	/* CPU time between the two of the one thread that evaluates, where it is tare's own and so
+	 * can tell; 0: not known. */
+	uint64_t cpu_ns;
 	uint64_t rows;
 	bool timed_out; /* cancelled at the limit; that is no error */
 };
@@ -102,13 +105,16 @@ struct dbms_tasks {
 	pid_t process; /* the one that evaluates */
 	pid_t thread;  /* of it; 0: all of its threads do */
 	bool io_by_process; /* others of its threads read for it: its I/O is that of the process */
-	bool makes_workers; /* `server` forks processes that help: dbms_workers() */
-	bool guessed;	    /* this DBMS does not tell; the busiest of its name was taken */
-	char name[16];	    /* comm of processes of this DBMS, as "postgres"; "": not known */
+	/* `server` forks processes that help: dbms_workers(). False where the last dbms_plan() of
+	 * what is prepared has none. */
+	bool makes_workers;
+	bool guessed;  /* this DBMS does not tell; the busiest of its name was taken */
+	char name[16]; /* comm of processes of this DBMS, as "postgres"; "": not known */
 };
 /* Known anew after each connection. A server on another machine: EXIT_ENVIRONMENT. */
 int dbms_tasks(struct dbms *d, struct dbms_tasks *into, struct error *err);
-/* Processes that helped in the last execution; valid until the next one. */
+/* Processes that helped in the last execution, if dbms_tasks() was asked before it; valid until the
+ * next one. */
 size_t dbms_workers(const struct dbms *d, const pid_t **pids);
 
 /* ---- empty caches ---- */

@@ -52,7 +52,9 @@ static void look(struct fetch *f, uint64_t now)
 	postgresql_workers_note(f->s);
 	if (after < LOOK_SOONEST_NS)
 		after = LOOK_SOONEST_NS;
-	if (after > LOOK_LATEST_NS || (int64_t)f->s->workers.count >= f->s->workers_planned)
+	bool all = f->s->workers_planned > 0 &&
+		   (int64_t)f->s->workers.count >= f->s->workers_planned;
+	if (after > LOOK_LATEST_NS || all)
 		after = LOOK_LATEST_NS;
 	f->look_at_ns = now + after;
 }
@@ -159,16 +161,11 @@ static int judge(const struct fetch *f, struct error *err)
 	return 0;
 }
 
-/* Looks for workers only where the plan has some. */
+/* Looks for workers where the plan has some, or nobody asked for it: asking the server now would be
+ * measured. */
 static uint64_t first_look(struct postgresql *s)
 {
 	s->workers.count = 0;
-	if (s->workers_planned < 0) {
-		struct query_plan plan = { 0 };
-		if (postgresql_plan(s, &plan, NULL))
-			s->workers_planned = 0;
-		free(plan.json);
-	}
 	if (s->workers_planned == 0)
 		return UINT64_MAX;
 	postgresql_workers_begin(s);

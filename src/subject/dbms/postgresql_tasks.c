@@ -100,7 +100,7 @@ int postgresql_tasks(void *state, struct dbms_tasks *into, struct error *err)
 		return -1;
 	*into = (struct dbms_tasks){ .server = s->postmaster,
 				     .process = s->backend,
-				     .makes_workers = true,
+				     .makes_workers = s->workers_planned != 0,
 				     .name = "postgres" };
 	return 0;
 }
@@ -157,6 +157,6 @@ void postgresql_workers_note(struct postgresql *s)
 void postgresql_workers_begin(struct postgresql *s)
 {
 	s->workers.count = s->others.count = 0;
-	if (s->postmaster || !find_processes(s, NULL))
+	if (s->postmaster)
 		postgresql_workers_note(s);
 }

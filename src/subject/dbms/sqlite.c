@@ -521,12 +521,14 @@ static void query_work(void *context)
 {
 	struct query *q = context;
 	sqlite3_stmt *statement = q->s->statement;
+	uint64_t cpu_ns = clock_thread_cpu_ns();
 	q->x.begin_ns = clock_monotonic_ns();
 	while ((q->rc = sqlite3_step(statement)) == SQLITE_ROW) {
 		look_at_row(statement);
 		q->x.rows++;
 	}
 	q->x.end_ns = clock_monotonic_ns();
+	q->x.cpu_ns = clock_thread_cpu_ns() - cpu_ns;
 }
 
 static void query_cancel(void *context)
