@@ -78,8 +78,7 @@ static int read_execution(sqlite3_stmt *stmt, struct query_execution *x)
 			query_column_clear(c, x);
 			continue;
 		}
-		if (c->bytes == sizeof(uint32_t) &&
-		    value > (c->kind == QUERY_FLAG ? 1 : UINT32_MAX))
+		if (value > query_column_most(c))
 			return -1;
 		query_column_set(c, x, value);
 	}

@@ -152,15 +152,6 @@ static bool number_in(const char *text, unsigned base, uint64_t most, uint64_t *
 	return true;
 }
 
-static uint64_t most_of(const struct query_column *c)
-{
-	if (c->kind == QUERY_FLAG)
-		return 1;
-	if (c->kind == QUERY_HASH || c->kind == QUERY_IDENTITY)
-		return UINT64_MAX;
-	return c->bytes == sizeof(uint32_t) ? UINT32_MAX : INT64_MAX;
-}
-
 static const char *wanted_of(const struct query_column *c, bool ticks)
 {
 	switch (c->kind) {
@@ -185,7 +176,7 @@ static int read_field(struct reader *r, size_t field, struct query_execution *x,
 	uint64_t value, unit = p->ticks ? r->tick_ns : 1;
 	if (!*text && p->column != COLUMN_OF(measured_ns))
 		return 0; /* it is missing already */
-	if (!number_in(text, c->kind == QUERY_HASH ? 16 : 10, most_of(c) / unit, &value))
+	if (!number_in(text, c->kind == QUERY_HASH ? 16 : 10, query_column_most(c) / unit, &value))
 		return bad(r, field, wanted_of(c, p->ticks), err);
 	query_column_set(c, x, value * unit);
 	return 0;

@@ -189,6 +189,15 @@ bool query_column_get(const struct query_column *c, const struct query_execution
 	return known;
 }
 
+uint64_t query_column_most(const struct query_column *c)
+{
+	if (c->kind == QUERY_FLAG)
+		return 1;
+	if (c->kind == QUERY_HASH || c->kind == QUERY_IDENTITY)
+		return UINT64_MAX;
+	return c->bytes == sizeof(uint32_t) ? UINT32_MAX : INT64_MAX;
+}
+
 void query_column_set(const struct query_column *c, struct query_execution *x, uint64_t value)
 {
 	store(c, x, value);

@@ -159,7 +159,9 @@ extern const struct query_column query_columns[QUERY_COLUMNS];
 /* False: it is not known, and *value is 0. */
 bool query_column_get(const struct query_column *c, const struct query_execution *x,
 		      uint64_t *value);
-/* value fits into c->bytes, and into 63 bits but for an identity or a hash. */
+/* The largest value: what fits into c->bytes, and into 63 bits but for an identity or a hash. */
+uint64_t query_column_most(const struct query_column *c);
+/* value is at most that. */
 void query_column_set(const struct query_column *c, struct query_execution *x, uint64_t value);
 /* It is not known; where a field cannot say so, it is 0. */
 void query_column_clear(const struct query_column *c, struct query_execution *x);

@@ -57,6 +57,24 @@ void experiment_release(struct experiment *e)
 	*e = (struct experiment){ 0 };
 }
 
+static bool is_numbered(const struct experiment_column *c)
+{
+	return c->serial && (c->kind == KIND_INTEGER || c->kind == KIND_BIGINT) && !c->of &&
+	       c->repeat <= 1 && !c->distinct && (!c->ranged || c->from == 1) && !(c->nulls > 0);
+}
+
+const char *table_numbered(const struct experiment_table *t)
+{
+	const struct experiment_column *found = NULL;
+	for (size_t i = 0; i < t->columns.count; i++) {
+		const struct experiment_column *c = &t->columns.items[i];
+		/* the primary key has an index */
+		if (is_numbered(c) && (!found || (c->primary && !found->primary)))
+			found = c;
+	}
+	return found ? found->name : NULL;
+}
+
 /* ---- built in ---- */
 
 /* The text with another value in its line "scale: ..."; the caller frees. */

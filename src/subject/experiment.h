@@ -24,16 +24,17 @@ struct experiment_column {
 	bool serial;	   /* 1, 2, 3, ... : the row's number; after `distinct` again from 1 */
 	uint64_t repeat;   /* so many rows in succession have one value; 0: 1 */
 	bool primary, index;
-	double nulls; /* share of NULL */
-	char **words; /* texts are chosen from these (ended by NULL); NULL: made up */
-	int64_t from,
-		to; /* of numbers and dates (days since 1970), both included; both 0: by distinct */
+	double nulls;	  /* share of NULL */
+	char **words;	  /* texts are chosen from these (ended by NULL); NULL: made up */
+	bool ranged;	  /* from and to are given; of a serial one, from alone */
+	int64_t from, to; /* of numbers and dates (days since 1970), both included */
 	/* Its value is that of a column of another table (declared before; columns that refer to
 	 * the same table take it from the same row there) or of a column before it in the same row
 	 * (of is then its own table); add_from to add_to are added. NULL: neither. */
 	const struct experiment_table *of;
 	size_t of_column;
-	double within; /* of the first share of its rows; 0: of all */
+	double within; /* of the first share of its rows; 0: of all. The same in columns that refer
+			* to the same table. */
 	int64_t add_from, add_to;
 };
 
@@ -92,6 +93,10 @@ struct table_rows;
 struct table_rows *table_rows_open(const struct experiment_table *t, uint64_t rows);
 bool table_rows_next(void *rows, const char **values); /* a dbms_row_fn */
 void table_rows_close(struct table_rows *r);
+
+/* The column whose value in row n (from 1) is n, whole numbers without NULL; NULL: there is none.
+ * So the first rows can be told from the others by SQL. */
+const char *table_numbered(const struct experiment_table *t);
 
 /* CREATE TABLE of it, for this DBMS; the caller frees. name: NULL for its own. */
 char *table_create_sql(const struct experiment_table *t, const char *name, const struct dbms *d);

@@ -82,12 +82,9 @@ static int read_range(const struct reader *r)
 		return -1;
 	if (raw->to && read_bound(r, "to", raw->to, &c->to))
 		return -1;
-	if (c->serial) {
-		if (raw->to)
-			return fail(r, "'to' means nothing with serial");
-		c->to = c->from;
-		return 0;
-	}
+	c->ranged = raw->from || raw->to;
+	if (c->serial)
+		return raw->to ? fail(r, "'to' means nothing with serial") : 0;
 	if (raw->from && !raw->to)
 		return fail(r, "'from' needs 'to'");
 	if (c->to < c->from)
@@ -178,8 +175,8 @@ static int read_reference(const struct reader *r)
 	if (given(r, "type") && c->kind != kind)
 		return fail(r, "'type' is not that of the column it refers to: leave it out");
 	c->kind = kind;
-	if (raw->within &&
-	    (c->of == r->t || !fraction_parse(raw->within, &c->within) || c->within > 1))
+	if (raw->within && (c->of == r->t || !fraction_parse(raw->within, &c->within) ||
+			    !(c->within > 0) || c->within > 1))
 		return fail(r, "'within' must be a share such as 50%%, of another table's rows");
 	if (!raw->add_count)
 		return 0;
@@ -269,50 +266,91 @@ static int read_column(const struct reader *r)
 
 /* ---- a table's columns together ---- */
 
-/* Columns that refer to the same table take the same row of it. */
-static void share_rows(struct experiment_table *t)
+/* Columns that refer to the same table take the same row of it: which one, any of them may say for
+ * all. */
+static int share_rows(const struct tree_node *tree, const char *path, struct experiment_table *t,
+		      struct error *err)
 {
 	for (size_t i = 0; i < t->columns.count; i++) {
-		const struct experiment_column *a = &t->columns.items[i];
+		struct experiment_column *a = &t->columns.items[i];
 		for (size_t k = 0; a->of && a->of != t && k < t->columns.count; k++) {
-			struct experiment_column *b = &t->columns.items[k];
-			if (b->of == a->of && !b->serial && (a->serial || a->repeat > b->repeat)) {
-				b->serial = a->serial;
-				b->repeat = a->repeat;
-			}
+			const struct experiment_column *b = &t->columns.items[k];
+			char column[96];
+			if (b->of != a->of)
+				continue;
+			snprintf(column, sizeof column, "%s.columns[%zu]", path, k);
+			if ((a->within > 0 && b->within > 0 && a->within != b->within) ||
+			    (a->repeat && b->repeat && a->repeat != b->repeat))
+				return tree_error(tree, column, err,
+						  "'%s' and '%s' refer to one row of '%s': "
+						  "'within' and 'repeat' cannot differ",
+						  a->name, b->name, a->of->name);
+			a->serial |= b->serial;
+			a->repeat = b->repeat ? b->repeat : a->repeat;
+			a->within = b->within > 0 ? b->within : a->within;
 		}
 	}
+	return 0;
+}
+
+static const struct experiment_column *origin_of(const struct experiment_column *c)
+{
+	while (c->of)
+		c = &c->of->columns.items[c->of_column];
+	return c;
+}
+
+/* It has at most so many values. */
+static uint64_t values_most(const struct experiment_table *t, const struct experiment_column *c)
+{
+	const struct experiment_column *origin = origin_of(c);
+	uint64_t count = column_domain(t, c).count, texts = 1;
+	if (!origin->length || origin->words) /* 26^16 is more than any table's rows */
+		return count;
+	for (uint32_t i = 0; i < origin->length && texts < count; i++)
+		texts *= 26;
+	return texts < count ? texts : count;
 }
 
 static bool is_unique(const struct experiment_table *t, const struct experiment_column *c)
 {
-	if (c->of == t)
-		return c->add_from == c->add_to && is_unique(t, &t->columns.items[c->of_column]);
-	uint64_t values = c->of ? c->of->rows : c->distinct;
-	bool words = c->words && !c->length;
 	if (c->of && (c->within > 0 || c->add_from != c->add_to ||
 		      !is_unique(c->of, &c->of->columns.items[c->of_column])))
 		return false;
-	return c->serial && c->repeat <= 1 && (!values || values >= t->rows) && !words;
+	if (c->of == t)
+		return true;
+	return c->serial && c->repeat <= 1 && !c->words && values_most(t, c) >= t->rows;
 }
 
-static int check_primary(const struct raw_table *raw, const struct tree_node *tree,
-			 const char *path, const struct experiment_table *t, struct error *err)
+/* Of a key of several columns, only what cannot be is refused: more rows than combinations. */
+static int check_primary(const struct tree_node *tree, const char *path,
+			 const struct experiment_table *t, struct error *err)
 {
 	size_t count = 0, which = 0;
+	uint64_t combinations = 1;
 	char column[96];
 	for (size_t i = 0; i < t->columns.count; i++)
 		if (t->columns.items[i].primary) {
 			count++;
 			which = i;
+			if (__builtin_mul_overflow(combinations,
+						   values_most(t, &t->columns.items[i]),
+						   &combinations))
+				combinations = UINT64_MAX;
 		}
-	if (count != 1 || is_unique(t, &t->columns.items[which]))
-		return 0;
+	const struct experiment_column *last = &t->columns.items[which];
 	snprintf(column, sizeof column, "%s.columns[%zu]", path, which);
-	return tree_error(tree, column, err,
-			  "'%s' is the primary key, but several rows would have one value: "
-			  "it needs 'serial: true'",
-			  raw->columns[which].name);
+	if (count == 1 && !is_unique(t, last))
+		return tree_error(
+			tree, column, err,
+			"'%s' is the primary key, but several rows would have one value%s",
+			last->name, last->serial ? "" : ": it needs 'serial: true'");
+	if (count > 1 && combinations < t->rows)
+		return tree_error(tree, column, err,
+				  "the columns of the primary key have %" PRIu64
+				  " combinations, but the table has %" PRIu64 " rows",
+				  combinations, t->rows);
+	return 0;
 }
 
 /* "a,b" -> "a, b", when these are columns. */
@@ -353,8 +391,7 @@ int columns_read(const struct raw_table *raw, const struct tree_node *tree, cons
 		if (failed)
 			return -1;
 	}
-	share_rows(t);
-	if (check_primary(raw, tree, path, t, err))
+	if (share_rows(tree, path, t, err) || check_primary(tree, path, t, err))
 		return -1;
 	for (unsigned i = 0; i < raw->indexes_count; i++) {
 		snprintf(inner, sizeof inner, "%s.indexes[%u]", path, i);

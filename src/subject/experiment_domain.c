@@ -21,7 +21,7 @@ static struct column_domain serial_domain(const struct experiment_table *t,
 {
 	int64_t units = column_units(c->kind);
 	uint64_t repeat = c->repeat ? c->repeat : 1;
-	struct column_domain d = { .base = c->from || c->to ? c->from * units : units,
+	struct column_domain d = { .base = c->ranged ? c->from * units : units,
 				   .step = units,
 				   .count = c->distinct,
 				   .again = c->distinct != 0 };
@@ -44,28 +44,49 @@ static struct column_domain text_domain(const struct experiment_table *t,
 	return d;
 }
 
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* Steps of the one kind and of the other meet in those of their common divisor; not every value
+ * between occurs then. */
+static void add_to_domain(const struct experiment_column *c, struct column_domain *d)
+{
+	int64_t units = column_units(c->kind);
+	d->base += c->add_from * units;
+	if (c->add_from == c->add_to)
+		return;
+	uint64_t span = (d->count - 1) * (uint64_t)d->step +
+			(uint64_t)(c->add_to - c->add_from) * (uint64_t)units;
+	d->step = common_divisor(d->step, units);
+	d->count = span / (uint64_t)d->step + 1;
+}
+
 struct column_domain column_domain(const struct experiment_table *t,
 				   const struct experiment_column *c)
 {
 	struct column_domain d;
 	if (c->of) {
 		d = column_domain(c->of, &c->of->columns.items[c->of_column]);
-		int64_t units = column_units(c->kind);
-		d.base += c->add_from * units;
-		d.count += (uint64_t)(c->add_to - c->add_from) * (uint64_t)(units / d.step);
+		add_to_domain(c, &d);
 	} else if (c->kind == KIND_TEXT) {
 		d = text_domain(t, c);
 	} else if (c->serial) {
 		d = serial_domain(t, c);
 	} else {
 		int64_t units = column_units(c->kind);
-		bool ranged = c->from || c->to;
-		uint64_t span = ranged ? (uint64_t)((c->to - c->from) * units) + 1 : 0;
+		uint64_t span = c->ranged ? (uint64_t)((c->to - c->from) * units) + 1 : 0;
 		d = (struct column_domain){ .base = c->from * units, .step = 1, .count = span };
-		if (c->distinct && ranged && c->distinct < span) {
+		if (c->distinct && c->ranged && c->distinct < span) {
 			d.count = c->distinct;
 			d.step = (int64_t)(span / c->distinct);
-		} else if (!ranged) {
+		} else if (!c->ranged) {
 			d.count = c->distinct ? c->distinct : t->rows;
 		}
 	}

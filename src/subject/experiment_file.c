@@ -247,6 +247,25 @@ static int read_table(struct reader *r, unsigned i, uint64_t scale)
 	return columns_read(raw, r->tree, path, r->e, t, r->err);
 }
 
+/* The rows of the table that varies are kept in a table called so. */
+static int check_kept_name(const struct reader *r, const char *varying)
+{
+	struct strbuf kept = { 0 };
+	int failed = 0;
+	strbuf_printf(&kept, "%s_all", varying);
+	for (size_t i = 0; i < r->e->tables.count && !failed; i++) {
+		char path[64];
+		snprintf(path, sizeof path, "tables[%zu]", i);
+		if (strcasecmp(r->e->tables.items[i].name, kept.text) == 0)
+			failed = fail(r, path,
+				      "'%s' is where tare keeps all rows of '%s', which varies: "
+				      "it needs another name",
+				      r->e->tables.items[i].name, varying);
+	}
+	strbuf_release(&kept);
+	return failed;
+}
+
 static int read_tables(struct reader *r)
 {
 	uint64_t scale = 0;
@@ -270,6 +289,9 @@ static int read_tables(struct reader *r)
 			    varying);
 	if (!e->cardinalities.count && varying)
 		return fail(r, "tables", "a table varies, but the key 'cardinalities' is missing");
+	for (size_t i = 0; i < e->tables.count; i++)
+		if (e->tables.items[i].varies && check_kept_name(r, e->tables.items[i].name))
+			return -1;
 	return 0;
 }
 
@@ -349,6 +371,20 @@ static int read_query_file(struct reader *r, const char *file, const char *path)
 	return failed;
 }
 
+/* others: how many were there before. */
+static int check_generated_names(const struct reader *r, size_t others)
+{
+	const struct experiment_query *queries = r->e->queries.items;
+	for (size_t i = others; i < r->e->queries.count; i++)
+		for (size_t k = 0; k < others; k++)
+			if (strcmp(queries[i].name, queries[k].name) == 0)
+				return fail(r, "generate",
+					    "two queries are called '%s': those that are generated "
+					    "are g1, g2, ...",
+					    queries[i].name);
+	return 0;
+}
+
 static int read_generated(struct reader *r)
 {
 	const struct raw_generate *g = r->raw->generate;
@@ -380,11 +416,14 @@ static int read_generated(struct reader *r)
 	else if (g->aggregates &&
 		 (!fraction_parse(g->aggregates, &recipe.aggregates) || recipe.aggregates > 1))
 		return fail(r, "generate.aggregates", "it must be a share such as 75%%");
+	size_t others = r->e->queries.count;
+	if (others + g->count > QUERIES_MOST)
+		return fail(r, "generate.count", "there are more than %d queries", QUERIES_MOST);
 	if (queries_generate(r->e, &recipe, r->err)) {
 		error_prefix(r->err, "line %u: generate", tree_line(r->tree, "generate"));
 		return -1;
 	}
-	return 0;
+	return check_generated_names(r, others);
 }
 
 static int read_queries(struct reader *r)

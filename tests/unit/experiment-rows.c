@@ -10,6 +10,7 @@
 
 #include "base/strbuf.h"
 #include "experiment-fixture.h"
+#include "subject/experiment_domain.h"
 
 static const char text_of_tables[] =
 	"queries: [SELECT 1]\n"
@@ -172,6 +173,74 @@ static void test_as_columns_say(void **state)
 	experiment_release(&e);
 }
 
+static void test_ranges_from_zero(void **state)
+{
+	(void)state;
+	struct experiment e =
+		fixture_parse("queries: [x]\ntables:\n- name: t\n  rows: 3\n  columns:\n"
+			      "  - {name: a, type: integer, serial: true, from: 0}\n"
+			      "  - {name: b, type: integer, from: 0, to: 0}\n"
+			      "  - {name: c, type: date, from: 1970-01-01, to: 1970-01-01}\n"
+			      "  - {name: d, type: date, serial: true, from: 1970-01-01}\n"
+			      "  - {name: e, type: decimal, to: 0}\n");
+	char *rows = rows_text(&e.tables.items[0], 3);
+	assert_string_equal(rows, "0,0,1970-01-01,1970-01-01,0.00\n"
+				  "1,0,1970-01-01,1970-01-02,0.00\n"
+				  "2,0,1970-01-01,1970-01-03,0.00\n");
+	free(rows);
+	experiment_release(&e);
+}
+
+/* What one column says of the row, all have that refer to it. */
+static void test_within_is_shared(void **state)
+{
+	(void)state;
+	struct experiment e = fixture_parse(
+		"queries: [x]\ntables:\n- name: p\n  rows: 100\n  columns:\n"
+		"  - {name: a, type: integer, serial: true}\n  - {name: b, references: a}\n"
+		"- name: r\n  rows: 500\n  columns:\n"
+		"  - {name: a, references: p.a}\n  - {name: b, references: p.b, within: 10%}\n");
+	sqlite3 *db = fixture_tables(&e, UINT64_MAX);
+	assert_int_equal(fixture_number(db, "SELECT COUNT(*) FROM r WHERE a <> b"), 0);
+	assert_int_equal(fixture_number(db, "SELECT MAX(a) FROM r"), 10);
+	sqlite3_close(db);
+	experiment_release(&e);
+}
+
+/* Generated queries compare with values of the domain: its last has to be the largest. */
+static void test_domain_of_a_sum(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *from, *add;
+		struct column_domain domain;
+	} sums[] = {
+		{ "type: integer, from: 0, to: 999, distinct: 10", "[1, 3]", { 1, 1, 903, false } },
+		{ "type: integer, from: 0, to: 999, distinct: 10",
+		  "[5, 5]",
+		  { 5, 100, 10, false } },
+		{ "type: decimal, distinct: 7", "[0, 2]", { 0, 1, 207, false } },
+		{ "type: decimal, from: 0, to: 1000, distinct: 666",
+		  "[0, 1]",
+		  { 0, 50, 1998, false } },
+	};
+	for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+		struct strbuf text = { 0 };
+		strbuf_printf(&text,
+			      "queries: [x]\ntables:\n- name: t\n  rows: 9\n  columns:\n"
+			      "  - {name: a, %s}\n  - {name: b, references: a, add: %s}\n",
+			      sums[i].from, sums[i].add);
+		struct experiment e = fixture_parse(text.text);
+		const struct experiment_table *t = &e.tables.items[0];
+		struct column_domain d = column_domain(t, &t->columns.items[1]);
+		assert_int_equal(d.base, sums[i].domain.base);
+		assert_int_equal(d.step, sums[i].domain.step);
+		assert_int_equal(d.count, sums[i].domain.count);
+		experiment_release(&e);
+		strbuf_release(&text);
+	}
+}
+
 static void test_sql(void **state)
 {
 	(void)state;
@@ -202,6 +271,9 @@ int main(void)
 		cmocka_unit_test(test_a_prefix_of_more),
 		cmocka_unit_test(test_another_column_changes_no_other),
 		cmocka_unit_test(test_as_columns_say),
+		cmocka_unit_test(test_ranges_from_zero),
+		cmocka_unit_test(test_within_is_shared),
+		cmocka_unit_test(test_domain_of_a_sum),
 		cmocka_unit_test(test_sql),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

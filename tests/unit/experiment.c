@@ -262,7 +262,44 @@ static const struct {
 	  "line 7: tables[0].columns[1]: it is in the primary key, but may be NULL", "" },
 	{ Q T
 	  "  - {name: x, type: integer}\n  - {name: y, references: x, serial: true, primary: true}\n",
-	  "line 7: tables[0].columns[1]: 'y' is the primary key, but several rows would have one value: it needs 'serial: true'",
+	  "line 7: tables[0].columns[1]: 'y' is the primary key, but several rows would have one value",
+	  "" },
+	{ Q T "  - {name: x, type: text, serial: true, words: [a, b], primary: true}\n",
+	  "line 6: tables[0].columns[0]: 'x' is the primary key, but several rows would have one value",
+	  "" },
+	{ Q T "  - {name: x, type: text, serial: true, length: 20, words: [a, b], primary: true}\n",
+	  "line 6: tables[0].columns[0]: 'x' is the primary key, but several rows would have one value",
+	  "" },
+	{ Q
+	  "tables: [{name: a, rows: 677, columns: [{name: x, type: text, serial: true, length: 2, primary: true}]}]\n",
+	  "line 2: tables[0].columns[0]: 'x' is the primary key, but several rows would have one value",
+	  "" },
+	{ Q T
+	  "  - {name: x, type: integer, distinct: 4, primary: true}\n  - {name: y, type: text, words: [a, b], primary: true}\n",
+	  "line 7: tables[0].columns[1]: the columns of the primary key have 8 combinations, but the table has 9 rows",
+	  "" },
+	{ Q T "  - {name: x, type: integer, serial: true}\n- name: b\n  rows: 9\n  columns:\n"
+	      "  - {name: x, references: a.x, within: 10%}\n  - {name: y, references: a.x}\n"
+	      "  - {name: z, references: a.x, within: 50%}\n",
+	  "line 12: tables[1].columns[2]: 'x' and 'z' refer to one row of 'a': 'within' and 'repeat' cannot differ",
+	  "" },
+	{ Q T "  - {name: x, type: integer, serial: true}\n- name: b\n  rows: 9\n  columns:\n"
+	      "  - {name: x, references: a.x, serial: true, repeat: 2}\n"
+	      "  - {name: y, references: a.x, serial: true, repeat: 3}\n",
+	  "line 11: tables[1].columns[1]: 'x' and 'y' refer to one row of 'a': 'within' and 'repeat' cannot differ",
+	  "" },
+	{ Q T "  - {name: x, type: integer, serial: true}\n- name: b\n  rows: 9\n  columns:\n"
+	      "  - {name: x, references: a.x, within: 0%}\n",
+	  "line 10: tables[1].columns[0]: 'within' must be a share such as 50%, of another table's rows",
+	  "" },
+	{ Q T "  - {name: x, type: integer, distinct: 3, from: 1, to: 2000000001}\n"
+	      "  - {name: y, references: x, add: [0, 900000000]}\n",
+	  "line 7: tables[0].columns[1]: its values are too large for an integer: it should be a bigint",
+	  "" },
+	{ Q
+	  "cardinalities: [5]\ntables:\n- {name: A_ALL, rows: 1, columns: [{name: x, type: real}]}\n"
+	  "- {name: a, varies: true, columns: [{name: x, type: real}]}\n",
+	  "line 4: tables[0]: 'A_ALL' is where tare keeps all rows of 'a', which varies: it needs another name",
 	  "" },
 	{ Q T
 	  "  - {name: x, type: date, from: 9999-12-31, to: 9999-12-31}\n  - {name: y, references: x, add: [0, 1]}\n",
@@ -286,6 +323,10 @@ static const struct {
 	  "" },
 	{ T "  - {name: x, type: integer}\ngenerate: {count: 0}\n",
 	  "line 6: generate.count: it must be from 1 to 1000", "" },
+	{ T
+	  "  - {name: x, type: integer}\nqueries: [{name: g2, sql: SELECT 1}]\ngenerate: {count: 2}\n",
+	  "line 7: generate: two queries are called 'g2': those that are generated are g1, g2, ...",
+	  "" },
 	{ T "  - {name: x, type: text}\ngenerate: {count: 900, joins: 0}\n", NULL,
 	  "ask for fewer, or give the tables more columns" },
 	{ Q "server: {data: /x}\n",
@@ -478,15 +519,76 @@ static void test_manual(void **state)
 	free(page);
 }
 
+static void test_too_many_queries(void **state)
+{
+	(void)state;
+	struct strbuf text = { 0 };
+	struct error err = ERROR_INIT;
+	strbuf_puts(&text, T "  - {name: x, type: integer}\ngenerate: {count: 2}\nqueries:\n");
+	for (int i = 0; i < 9999; i++)
+		strbuf_puts(&text, "- SELECT 1\n");
+	assert_int_equal(parse_strbuf(&text, &err), -1);
+	assert_string_equal(err.text, "line 6: generate.count: there are more than 10000 queries");
+}
+
+/* A column of a table of nine rows that has another, serial one before it; is it numbered? */
+static bool is_numbered(const char *column)
+{
+	struct strbuf text = { 0 };
+	strbuf_printf(&text,
+		      Q "tables:\n- name: a\n  rows: 9\n  columns: [{name: b, type: bigint, "
+			"serial: true}]\n- name: t\n  rows: 9\n  columns: [{name: x, type: real}, "
+			"{name: n, %s}]\n",
+		      column);
+	struct experiment e = fixture_parse(text.text);
+	const char *name = table_numbered(&e.tables.items[1]);
+	bool numbered = name && strcmp(name, "n") == 0;
+	assert_true(numbered || !name);
+	experiment_release(&e);
+	strbuf_release(&text);
+	return numbered;
+}
+
+static void test_numbered(void **state)
+{
+	(void)state;
+	assert_true(is_numbered("type: integer, serial: true"));
+	assert_true(is_numbered("type: bigint, serial: true, repeat: 1, from: 1, primary: true"));
+	assert_false(is_numbered("type: integer"));
+	assert_false(is_numbered("type: integer, serial: true, repeat: 2"));
+	assert_false(is_numbered("type: integer, serial: true, from: 0"));
+	assert_false(is_numbered("type: integer, serial: true, from: 2"));
+	assert_false(is_numbered("type: integer, serial: true, distinct: 5"));
+	assert_false(is_numbered("type: integer, serial: true, nulls: 5%"));
+	assert_false(is_numbered("references: a.b, serial: true"));
+	assert_false(is_numbered("type: decimal, serial: true"));
+	assert_false(is_numbered("type: real, serial: true"));
+	assert_false(is_numbered("type: date, serial: true"));
+	assert_false(is_numbered("type: text, serial: true"));
+	struct experiment e =
+		fixture_parse(Q T "  - {name: x, type: integer, serial: true}\n"
+				  "  - {name: key, type: integer, serial: true, primary: true}\n");
+	assert_string_equal(table_numbered(&e.tables.items[0]), "key"); /* it has an index */
+	experiment_release(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_least),	    cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_servers),	    cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_query_files), cmocka_unit_test(test_wrong),
-		cmocka_unit_test(test_hostile),	    cmocka_unit_test(test_builtins),
-		cmocka_unit_test(test_scale),	    cmocka_unit_test(test_onepass_is_large),
-		cmocka_unit_test(test_examples),    cmocka_unit_test(test_manual),
+		cmocka_unit_test(test_least),
+		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_servers),
+		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_query_files),
+		cmocka_unit_test(test_wrong),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_builtins),
+		cmocka_unit_test(test_scale),
+		cmocka_unit_test(test_onepass_is_large),
+		cmocka_unit_test(test_examples),
+		cmocka_unit_test(test_manual),
+		cmocka_unit_test(test_too_many_queries),
+		cmocka_unit_test(test_numbered),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

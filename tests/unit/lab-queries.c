@@ -36,14 +36,11 @@ static struct query_execution random_execution(uint32_t number)
 	struct query_execution x = { 0 };
 	for (int c = 0; c < QUERY_COLUMNS; c++) {
 		const struct query_column *column = &query_columns[c];
-		uint64_t value = random_value();
-		if (column->bytes == 4)
-			value &= UINT32_MAX;
+		uint64_t value = random_value() & query_column_most(column);
 		if (random_number() % 5 == 0)
 			query_column_clear(column, &x);
 		else
-			query_column_set(column, &x,
-					 column->kind == QUERY_FLAG ? value & 1 : value);
+			query_column_set(column, &x, value);
 	}
 	x.number = number;
 	return x;
@@ -565,6 +562,9 @@ static void damage_is_an_error(void **state)
 	static const char *const damages[] = {
 		"UPDATE query_execution SET timed_out = 2",
 		"UPDATE query_execution SET query_tasks = -1",
+		"UPDATE query_execution SET measured_ns = -1",
+		"UPDATE query_execution SET overall_idle_ns = -5",
+		"UPDATE query_execution SET started_at_ns = -1",
 		"UPDATE query_execution SET lost = 1 << 40",
 		"UPDATE query_at SET query = query - 9",
 		"UPDATE query_event SET kind = 17",
