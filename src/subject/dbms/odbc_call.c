@@ -62,7 +62,8 @@ bool odbc_was_cancelled(struct odbc_link *l, SQLHSTMT statement)
 {
 	/* ODBC's own, PostgreSQL's and Db2's, MariaDB's */
 	static const char *const states[] = { "HY008", "57014", "70100" };
-	SQLCHAR found[6] = "", text[900];
+	SQLCHAR found[6] = "", text[900] = "";
+	const char *said = (const char *)text;
 	SQLINTEGER native;
 	SQLSMALLINT length;
 	if (!odbc_good(l->library->SQLGetDiagRec(SQL_HANDLE_STMT, statement, 1, found, &native,
@@ -71,7 +72,10 @@ bool odbc_was_cancelled(struct odbc_link *l, SQLHSTMT statement)
 	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
 		if (strcmp((const char *)found, states[i]) == 0)
 			return true;
-	return false;
+	/* drivers that have one state for everything: SQLite's "interrupted", Oracle's "user
+	 * requested cancel", MySQL's "was interrupted" */
+	return strcmp((const char *)found, "HY000") == 0 &&
+	       (strcasestr(said, "interrupt") || strcasestr(said, "cancel"));
 }
 
 /* ---- the connection ---- */

@@ -123,7 +123,7 @@ static int pg_open(void **state, const char *url, const struct dbms_options *o, 
 	if (!is_understood(pq, url)) {
 		error_set(err, EXIT_USAGE, "the URL of the database is not understood");
 		return error_hint(err, "postgresql://user:password@host:port/database (in a "
-				       "password / is written %%2F, ? %%3F, @ %%40, %% %%25), or "
+				       "password / is written %%2F, @ %%40, %% %%25), or "
 				       "postgresql:///database?host=/directory/of/socket");
 	}
 	struct postgresql *s = xcalloc(1, sizeof *s);
