@@ -217,6 +217,16 @@ static void sqlite_works(void **state)
 	ok(dbms_execute(d, &(struct dbms_wait){ .limit_ns = 100 * NS_PER_MS }, &x, &err));
 	assert_true(x.timed_out && x.rows > 0);
 	assert_int_equal(number("SELECT 7"), 7);
+	/* it is still the prepared one */
+	ok(dbms_execute(d, &(struct dbms_wait){ .limit_ns = 50 * NS_PER_MS }, &x, &err));
+	assert_true(x.timed_out);
+	/* while there is no row yet */
+	ok(dbms_prepare(d,
+			"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+			"SELECT count(*) FROM n",
+			&err));
+	ok(dbms_execute(d, &(struct dbms_wait){ .limit_ns = 50 * NS_PER_MS }, &x, &err));
+	assert_true(x.timed_out && x.rows == 0);
 }
 
 static void without_a_file(void **state)
@@ -354,6 +364,16 @@ static void limits_and_stops(void)
 	assert_true(x.timed_out);
 	uint64_t took_ns = clock_monotonic_ns() - begin_ns;
 	assert_true(took_ns >= wait.limit_ns && took_ns < 30000 * NS_PER_MS);
+	/* one that makes an error of its own of it was not cut, but failed */
+	ok(dbms_run(
+		d,
+		"CREATE FUNCTION stubborn() RETURNS int LANGUAGE plpgsql AS $$ BEGIN PERFORM "
+		"pg_sleep(60); RETURN 1; EXCEPTION WHEN query_canceled THEN RETURN 1 / 0; END $$",
+		&err));
+	ok(dbms_prepare(d, "SELECT stubborn()", &err));
+	assert_int_equal(dbms_execute(d, &wait, &x, &err), -1);
+	assert_int_equal(err.code, EXIT_USAGE);
+	assert_false(dbms_lost(d));
 	ok(dbms_prepare(d, "SELECT 1", &err));
 	wait.limit_ns = 60000 * NS_PER_MS;
 	ok(dbms_execute(d, &wait, &x, &err));

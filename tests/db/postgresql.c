@@ -23,6 +23,8 @@
 #include "subject/dbms/server.h"
 #include "subject/dbms/server_kind.h"
 
+#define SOON_NS UINT64_C(5000000000) /* half of what is cut, however busy the machine is */
+
 static char directory[64], data[96];
 static struct server *server;
 static struct dbms *db;
@@ -164,7 +166,7 @@ static void the_limit_cancels(void **state)
 	good(dbms_execute(db, &wait, &x, &err));
 	assert_true(x.timed_out);
 	assert_true(x.end_ns - x.begin_ns >= 200000000);
-	assert_true(x.end_ns - x.begin_ns < 1000000000);
+	assert_true(getenv("TARE_TEST_SANITIZED") || x.end_ns - x.begin_ns < SOON_NS);
 	assert_false(dbms_lost(db));
 	assert_int_equal(number("SELECT 42"), 42);
 	/* while rows stream, too */
@@ -191,7 +193,7 @@ static void whoever_waits_may_stop_it(void **state)
 	assert_int_equal(dbms_execute(db, &wait, &x, &err), -1);
 	assert_int_equal(err.code, EXIT_INTERRUPTED);
 	assert_int_equal(asked, 3);
-	assert_true(clock_monotonic_ns() - begin < 1500000000);
+	assert_true(getenv("TARE_TEST_SANITIZED") || clock_monotonic_ns() - begin < SOON_NS);
 	assert_int_equal(number("SELECT 44"), 44);
 }
 
@@ -277,6 +279,15 @@ static void refusals_say_whose_they_are(void **state)
 	assert_int_equal(err.code, EXIT_ENVIRONMENT);
 	assert_int_equal(dbms_open(&d, "postgresql://h/d?no_such=1", NULL, &err), -1);
 	assert_int_equal(err.code, EXIT_USAGE);
+	static const char *const secret[] = { "postgresql://u:SECRET/x@h/d",
+					      "postgresql://u:1/SECRET@h/d",
+					      "postgresql://u:SECRET%zz@h/d", "pg://u:SECRET@h" };
+	for (size_t i = 0; i < sizeof secret / sizeof *secret; i++) {
+		assert_int_equal(dbms_open(&d, secret[i], NULL, &err), -1);
+		assert_int_equal(err.code, EXIT_USAGE);
+		assert_null(strstr(err.text, "SECRET"));
+		assert_true(*err.hint);
+	}
 	static const char *const bad[] = { "SET no_such_thing = 1", NULL };
 	struct dbms_options o = { .settings = bad };
 	assert_int_equal(dbms_open(&d, server_url(server), &o, &err), -1);
@@ -418,6 +429,16 @@ static void loaded_texts_are_what_they_were(void **state)
 	run("DROP TABLE l");
 	assert_int_equal(dbms_table_bytes(db, "l", &bytes, &err), -1);
 	assert_int_equal(err.code, EXIT_USAGE);
+	/* as a plan has it, and as one writes it */
+	run("CREATE TABLE \"Mixed\" AS SELECT 1 AS a");
+	run("CREATE TABLE \"select\" AS SELECT 1 AS a");
+	static const char *const names[] = { "Mixed", "\"Mixed\"", "public.\"Mixed\"", "select" };
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		good(dbms_table_bytes(db, names[i], &bytes, &err));
+		assert_int_equal(bytes, 8192);
+	}
+	run("DROP TABLE \"Mixed\"");
+	run("DROP TABLE \"select\"");
 	run("CREATE TABLE l (a int, b text) PARTITION BY RANGE (a)");
 	run("CREATE TABLE l1 PARTITION OF l FOR VALUES FROM (0) TO (10)");
 	run("INSERT INTO l VALUES (1, 'x')");
@@ -720,6 +741,15 @@ static void skip_all(const char *reason)
 	exit(required ? 1 : 77);
 }
 
+static bool is_installed(void)
+{
+	struct server_place place = { .data = data, .user = "postgres" };
+	word_list words = { 0 };
+	bool found = postgresql_server.make_words(&place, &words, &err);
+	words_release(&words);
+	return found;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -749,8 +779,14 @@ int main(void)
 		skip_all(strerror(errno));
 	snprintf(data, sizeof data, "%s/data", directory);
 	struct server_description d = description();
-	if (server_open(&server, &d, &err) || server_start(server, &err))
+	if (!is_installed())
 		skip_all(err.text);
+	if (server_open(&server, &d, &err) || server_start(server, &err)) {
+		print_error("%s (%s)\n", err.text, err.hint);
+		server_close(server);
+		nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+		return 1;
+	}
 	db = connect_with(serial);
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	dbms_close(db);

@@ -447,6 +447,27 @@ static void bad_files_are_refused(void **state)
 	assert_null(other);
 }
 
+/* A setting that works only once: the connection without it is not taken for one. */
+static void half_a_connection_is_none(void **state)
+{
+	(void)state;
+	static const char *const once[] = { "CREATE TABLE once (a)", NULL };
+	struct dbms_execution x;
+	struct dbms *other = NULL;
+	ok(dbms_open(&other, url, &(struct dbms_options){ .settings = once }, &err));
+	ok(dbms_prepare(other, "SELECT * FROM once", &err));
+	assert_int_equal(dbms_forget(other, &err), -1);
+	assert_true(dbms_lost(other));
+	assert_int_equal(dbms_execute(other, NULL, &x, &err), -1);
+	assert_int_equal(dbms_reconnect(other, &err), -1);
+	assert_non_null(strstr(err.text, "once"));
+	assert_true(dbms_lost(other));
+	ok(dbms_run(d, "DROP TABLE once", &err));
+	ok(dbms_reconnect(other, &err));
+	assert_false(dbms_lost(other));
+	dbms_close(other);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -465,6 +486,7 @@ int main(void)
 		TEST(in_memory),
 		TEST(it_says_what_it_is),
 		TEST(bad_files_are_refused),
+		TEST(half_a_connection_is_none),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,6 +91,9 @@ static void test_bad(void **state)
 		{ "mariadb://h/d?socket=%2", "the socket in the URL" },
 		{ "mariadb://example.org/d?socket=/s", "both" },
 		{ "mariadb://localhost:1/d?socket=/s", "both" },
+		{ "mariadb://u:secret/x@h/d", "behind a /" },
+		{ "mariadb://u:1/secret@h/d", "behind a /" },
+		{ "mariadb://u:1?secret@h/d", "behind a /" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

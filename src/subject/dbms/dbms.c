@@ -55,7 +55,10 @@ static const struct dbms_driver *driver_of(const char *url)
 
 static int no_driver(const char *url, struct error *err)
 {
-	char shown[200];
+	char shown[200], *scheme = xstrndup(url, strcspn(url, ":"));
+	bool more = url[strlen(scheme)] == ':';
+	text_display(scheme, shown, sizeof shown);
+	xfree(scheme);
 	for (size_t i = 0; known_schemes[i]; i++)
 		if (has_scheme(url, known_schemes[i])) {
 			error_set(err, EXIT_ENVIRONMENT,
@@ -63,8 +66,8 @@ static int no_driver(const char *url, struct error *err)
 			return error_hint(err,
 					  "build it again with the library that the README names");
 		}
-	text_display(url, shown, sizeof shown);
-	error_set(err, EXIT_USAGE, "'%s' names no database", shown);
+	/* what follows may hold a password */
+	error_set(err, EXIT_USAGE, "'%s%s' names no database", shown, more ? ":..." : "");
 	return error_hint(err, "sqlite:FILE, postgresql://..., mariadb://... or odbc:DSN=...");
 }
 
@@ -154,7 +157,12 @@ void dbms_disconnect(struct dbms *d)
 int dbms_reconnect(struct dbms *d, struct error *err)
 {
 	d->driver->disconnect(d->state);
-	return d->driver->connect(d->state, err) || apply_settings(d, err) ? -1 : 0;
+	if (d->driver->connect(d->state, err))
+		return -1;
+	if (!apply_settings(d, err))
+		return 0;
+	d->driver->disconnect(d->state); /* without its settings it is another one */
+	return -1;
 }
 
 int dbms_run(struct dbms *d, const char *sql, struct error *err)
@@ -214,7 +222,8 @@ int dbms_plan(struct dbms *d, struct query_plan *plan, struct error *err)
 int dbms_execute(struct dbms *d, const struct dbms_wait *wait, struct dbms_execution *x,
 		 struct error *err)
 {
-	return d->driver->execute(d->state, wait, x, err);
+	static const struct dbms_wait for_ever = { 0 };
+	return d->driver->execute(d->state, wait ? wait : &for_ever, x, err);
 }
 
 int dbms_tasks(struct dbms *d, struct dbms_tasks *into, struct error *err)

@@ -73,9 +73,9 @@ int dbms_table_bytes(struct dbms *d, const char *table, uint64_t *bytes, struct 
 
 /* The statement that the following are about; the one before is forgotten. */
 int dbms_prepare(struct dbms *d, const char *sql, struct error *err);
-/* How it would be evaluated now; plan->json is the caller's to free. */
+/* How it would be evaluated now; plan->json is the caller's to free. Its "relation"s are names for
+ * dbms_table_bytes(). */
 int dbms_plan(struct dbms *d, struct query_plan *plan, struct error *err);
-/* Which plain tables it reads, for dbms_table_bytes(); from the plan's "relation"s. */
 
 struct dbms_execution {
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC: asked, and the last row fetched */
@@ -85,16 +85,14 @@ struct dbms_execution {
 	uint64_t rows;
 	bool timed_out; /* cancelled at the limit; that is no error */
 };
-/* Executes what was prepared and fetches all rows, keeping none. limit_ns 0: none. wake_fd (or -1):
- * woken when it is readable while waiting, and then asks `stop` (or NULL) whether to cancel: then
- * it is an error with EXIT_INTERRUPTED. */
 struct dbms_wait {
-	uint64_t limit_ns;
+	uint64_t limit_ns; /* 0: none */
 	/* Called now and then (at least every 100 ms) while waiting, in the calling thread; true:
-	 * cancel. NULL: never. */
+	 * cancel, which is an error with EXIT_INTERRUPTED. NULL: never. */
 	bool (*stop)(void *context);
 	void *context;
 };
+/* Executes what was prepared and fetches all rows, keeping none. wait NULL: as long as it takes. */
 int dbms_execute(struct dbms *d, const struct dbms_wait *wait, struct dbms_execution *x,
 		 struct error *err);
 

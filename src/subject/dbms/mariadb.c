@@ -89,8 +89,11 @@ static int cannot_connect(const struct mariadb *m, MYSQL *link, struct error *er
 {
 	char shown[600];
 	unsigned code = m->lib->mysql_errno(link);
+	enum exit_code whose = exit_of(code);
+	if (whose == EXIT_SUBJECT && !m->was_connected)
+		whose = EXIT_ENVIRONMENT;
 	text_display(m->lib->mysql_error(link), shown, sizeof shown);
-	error_set(err, exit_of(code), "cannot connect to MariaDB: %s (%u)", shown, code);
+	error_set(err, whose, "cannot connect to MariaDB: %s (%u)", shown, code);
 	if (says_not_you(code))
 		return error_hint(err, "give the right ones: mariadb://user:password@...");
 	if (code == ER_BAD_DB_ERROR)
@@ -164,7 +167,14 @@ static int connect_now(void *state, struct error *err)
 	disconnect_now(m);
 	m->link = mariadb_link(m, m->url.create ? NULL : m->url.database, err);
 	m->lost = !m->link;
-	return m->link ? set_up(m, err) : -1;
+	if (!m->link)
+		return -1;
+	if (set_up(m, err)) {
+		disconnect_now(m);
+		return -1;
+	}
+	m->was_connected = true;
+	return 0;
 }
 
 static bool is_lost(const void *state)

@@ -260,21 +260,22 @@ static void use_up_cancellation(struct mariadb *m)
 int mariadb_execute(void *state, const struct dbms_wait *wait, struct dbms_execution *x,
 		    struct error *err)
 {
-	static const struct dbms_wait for_ever = { 0 };
 	struct mariadb *m = state;
 	if (need_statement(m, err))
 		return -1;
-	struct waiting w = { .m = m, .wait = wait ? wait : &for_ever };
+	struct waiting w = { .m = m, .wait = wait };
 	struct dbms_execution done = { 0 };
 	w.begin_ns = w.asked_ns = done.begin_ns = clock_monotonic_ns();
 	bool good = evaluate(&w, &done.rows);
 	done.end_ns = clock_monotonic_ns();
-	if (!good && (!w.cancelled || !mariadb_said(m, ER_QUERY_INTERRUPTED)))
-		return mariadb_failed(m, err);
+	bool by_us = w.cancelled && mariadb_said(m, ER_QUERY_INTERRUPTED);
+	int failed = good || by_us ? 0 : mariadb_failed(m, err);
 	if (w.cancelled)
 		use_up_cancellation(m);
 	if (w.cancelled == STOPPED)
 		return error_set(err, EXIT_INTERRUPTED, "the query was stopped");
+	if (failed)
+		return -1;
 	done.timed_out = w.cancelled == AT_LIMIT;
 	*x = done;
 	return 0;

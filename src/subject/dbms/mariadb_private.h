@@ -12,9 +12,10 @@
 struct mariadb {
 	const struct mariadb_library *lib;
 	struct mariadb_url url;
-	MYSQL *link;   /* NULL: not connected */
-	bool lost;     /* it is of no use any more */
-	char *sql;     /* prepared; NULL: nothing */
+	MYSQL *link;	    /* NULL: not connected */
+	bool lost;	    /* it is of no use any more */
+	bool was_connected; /* once: a server that is not there has gone away */
+	char *sql;	    /* prepared; NULL: nothing */
 	char *written; /* it, as the optimizer has it: with the names of tables; NULL: not told */
 };
 

@@ -144,6 +144,11 @@ static int take_parameters(struct mariadb_url *u, const char *text, struct error
 static int take_authority(struct mariadb_url *u, const char *text, size_t length, struct error *err)
 {
 	const char *at = memrchr(text, '@', length); /* passwords are often left unescaped */
+	/* then this is no host, and shown it would be a part of the password */
+	if (!at && memchr(text, ':', length) && strchr(text + length, '@')) {
+		error_set(err, EXIT_USAGE, "the URL has an @ only behind a / or ?");
+		return error_hint(err, "in a password / is written %%2F, ? %%3F");
+	}
 	if (at && take_user(u, text, (size_t)(at - text), err))
 		return -1;
 	const char *host = at ? at + 1 : text;

@@ -24,8 +24,8 @@ struct odbc {
 	struct odbc_file file;
 	struct odbc_link link;
 	struct worker *worker;
-	SQLHSTMT statement; /* NULL: none is prepared */
-	char *sql;
+	char *sql;	    /* the query; NULL: none */
+	SQLHSTMT statement; /* it, prepared; NULL: has to be, again */
 };
 
 /* ---- the connection ---- */
@@ -53,10 +53,15 @@ static int open_driver(void **state, const char *url, const struct dbms_options 
 	return 0;
 }
 
-static void forget_statement(struct odbc *o)
+static void drop_statement(struct odbc *o)
 {
 	odbc_statement_free(&o->link, o->statement);
 	o->statement = NULL;
+}
+
+static void forget_statement(struct odbc *o)
+{
+	drop_statement(o);
 	xfree(o->sql);
 	o->sql = NULL;
 }
@@ -261,47 +266,44 @@ static int table_bytes(void *state, const char *table, uint64_t *bytes, struct e
 
 /* ---- a query ---- */
 
-static int prepare(void *state, const char *sql, struct error *err)
+static int need_statement(struct odbc *o, struct error *err)
 {
-	struct odbc *o = state;
 	SQLSMALLINT columns;
-	if (!sql[strspn(sql, " \t\r\n;")])
-		return error_set(err, EXIT_USAGE, "SQL: there is no statement");
-	char *copy = xstrdup(sql);
-	forget_statement(o);
-	o->sql = copy;
+	if (!o->sql)
+		return error_set(err, EXIT_USAGE, "there is no prepared statement");
+	if (o->statement)
+		return 0;
 	o->statement = odbc_statement(&o->link, err);
 	if (!o->statement)
 		return -1;
 	/* some drivers do not ask the server before they have to know the columns */
-	if (odbc_good(o->link.library->SQLPrepare(o->statement, odbc_text(copy), SQL_NTS)) &&
+	if (odbc_good(o->link.library->SQLPrepare(o->statement, odbc_text(o->sql), SQL_NTS)) &&
 	    odbc_good(o->link.library->SQLNumResultCols(o->statement, &columns)))
 		return 0;
 	odbc_fail(&o->link, SQL_HANDLE_STMT, o->statement, "SQL", err);
-	forget_statement(o);
+	drop_statement(o);
 	return -1;
 }
 
-/* A cancelled statement may be half alive inside the ODBC driver (SQLite's then interrupts those
- * after it): it is thrown away. */
-static void begin_anew(struct odbc *o)
+static int prepare(void *state, const char *sql, struct error *err)
 {
-	char *sql = xstrdup(o->sql);
-	prepare(o, sql, NULL);
-	xfree(sql);
-}
-
-static int no_statement(struct error *err)
-{
-	return error_set(err, EXIT_USAGE, "there is no prepared statement");
+	struct odbc *o = state;
+	if (!sql[strspn(sql, " \t\r\n;")])
+		return error_set(err, EXIT_USAGE, "SQL: there is no statement");
+	forget_statement(o);
+	o->sql = xstrdup(sql);
+	if (!need_statement(o, err))
+		return 0;
+	forget_statement(o);
+	return -1;
 }
 
 static int plan(void *state, struct query_plan *into, struct error *err)
 {
 	struct odbc *o = state;
 	struct strbuf text = { 0 };
-	if (!o->statement)
-		return no_statement(err);
+	if (need_statement(o, err))
+		return -1;
 	if (!o->file.plan)
 		return plan_of_text("not known", into, err);
 	char *sql = odbc_file_fill(o->file.plan, "{sql}", o->sql);
@@ -349,22 +351,23 @@ static int execute(void *state, const struct dbms_wait *wait, struct dbms_execut
 		   struct error *err)
 {
 	struct odbc *o = state;
-	if (!o->statement)
-		return no_statement(err);
+	if (need_statement(o, err))
+		return -1;
 	struct query q = { .o = o };
 	enum worker_end end = worker_run(o->worker, query_work, query_cancel, &q, wait);
-	int failed = 0;
-	if (q.rc != SQL_NO_DATA && !odbc_good(q.rc))
-		failed = odbc_fail(&o->link, SQL_HANDLE_STMT, o->statement, "SQL", err);
+	bool bad = q.rc != SQL_NO_DATA && !odbc_good(q.rc);
+	bool cut = end == WORKER_LIMIT &&
+		   (bad ? odbc_was_cancelled(&o->link, o->statement) : q.rc != SQL_NO_DATA);
+	int failed = bad && !cut ? odbc_fail(&o->link, SQL_HANDLE_STMT, o->statement, "SQL", err)
+				 : 0;
 	if (end == WORKER_STOPPED)
 		failed = error_set(err, EXIT_INTERRUPTED, "the query was interrupted");
-	if (end == WORKER_LIMIT && q.rc != SQL_NO_DATA && !o->link.lost) {
-		q.x.timed_out = true;
-		failed = 0;
-	}
+	q.x.timed_out = cut;
 	o->link.library->SQLFreeStmt(o->statement, SQL_CLOSE);
-	if (end != WORKER_DONE && !o->link.lost)
-		begin_anew(o);
+	/* a cancelled one may be half alive inside the ODBC driver (SQLite's then interrupts those
+	 * after it) */
+	if (end != WORKER_DONE)
+		drop_statement(o);
 	if (!failed)
 		*x = q.x;
 	return failed;

@@ -48,8 +48,7 @@ int odbc_fail(struct odbc_link *l, SQLSMALLINT type, SQLHANDLE handle, const cha
 	for (size_t end = strlen((char *)text); end && isspace(text[end - 1]);)
 		text[--end] = '\0';
 	text_display(said ? (const char *)text : "failed without saying why", shown, sizeof shown);
-	bool was_connected = type == SQL_HANDLE_STMT;
-	l->lost = l->lost || (was_connected && means_lost(l, (const char *)found));
+	l->lost = l->lost || (l->established && means_lost(l, (const char *)found));
 	error_set(err, l->lost ? EXIT_SUBJECT : code_of((const char *)found), "%s: %s%s%s%s", what,
 		  shown, *found ? " (" : "", found, *found ? ")" : "");
 	if (strncmp((const char *)found, "IM00", 4) == 0 ||
@@ -57,6 +56,26 @@ int odbc_fail(struct odbc_link *l, SQLSMALLINT type, SQLHANDLE handle, const cha
 		return error_hint(
 			err, "odbcinst -q -d lists the drivers, odbcinst -q -s the data sources");
 	return -1;
+}
+
+bool odbc_was_cancelled(struct odbc_link *l, SQLHSTMT statement)
+{
+	/* ODBC's own, PostgreSQL's and Db2's, MariaDB's */
+	static const char *const states[] = { "HY008", "57014", "70100" };
+	SQLCHAR found[6] = "", text[900] = "";
+	const char *said = (const char *)text;
+	SQLINTEGER native;
+	SQLSMALLINT length;
+	if (!odbc_good(l->library->SQLGetDiagRec(SQL_HANDLE_STMT, statement, 1, found, &native,
+						 text, sizeof text, &length)))
+		return false;
+	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+		if (strcmp((const char *)found, states[i]) == 0)
+			return true;
+	/* drivers that have one state for everything: SQLite's "interrupted", Oracle's "user
+	 * requested cancel", MySQL's "was interrupted" */
+	return strcmp((const char *)found, "HY000") == 0 &&
+	       (strcasestr(said, "interrupt") || strcasestr(said, "cancel"));
 }
 
 /* ---- the connection ---- */
@@ -83,7 +102,8 @@ int odbc_link_open(struct odbc_link *l, const char *text, struct error *err)
 				      0);
 	SQLRETURN rc = l->library->SQLDriverConnect(l->connection, NULL, odbc_text(text), SQL_NTS,
 						    NULL, 0, NULL, SQL_DRIVER_NOPROMPT);
-	if (odbc_good(rc))
+	l->established = odbc_good(rc);
+	if (l->established)
 		return 0;
 	odbc_fail(l, SQL_HANDLE_DBC, l->connection, "ODBC: cannot connect", err);
 	l->library->SQLFreeHandle(SQL_HANDLE_DBC, l->connection);
@@ -102,6 +122,7 @@ void odbc_link_close(struct odbc_link *l)
 		l->library->SQLFreeHandle(SQL_HANDLE_ENV, l->environment);
 	l->connection = NULL;
 	l->environment = NULL;
+	l->established = false;
 }
 
 /* ---- statements ---- */

@@ -31,6 +31,7 @@ struct odbc_link {
 	const struct odbc_library *library;
 	SQLHENV environment;
 	SQLHDBC connection; /* NULL: not connected */
+	bool established;   /* it was: an error may mean that it is lost */
 	bool lost;
 };
 
@@ -41,6 +42,9 @@ void odbc_link_close(struct odbc_link *l);
  * put before it. Says also whether the connection is lost. */
 int odbc_fail(struct odbc_link *l, SQLSMALLINT type, SQLHANDLE handle, const char *what,
 	      struct error *err);
+
+/* Whether what a statement just failed with is that it was cancelled. */
+bool odbc_was_cancelled(struct odbc_link *l, SQLHSTMT statement);
 
 /* NULL: failed. */
 SQLHSTMT odbc_statement(struct odbc_link *l, struct error *err);

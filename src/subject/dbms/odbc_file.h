@@ -6,24 +6,29 @@
  * where a line that begins with a blank goes on with the value before it, and one that begins with
  * '#' is a comment. UTF-8, at most 64 KiB. All keys may be left out.
  *
- *	name		   of the DBMS, for reports (default: odbc)
- *	process_name	   of the server's processes, as in /proc/PID/comm
- *	session_id	   SQL; gives the number of the server's process that evaluates this
- *			   connection's queries. Without it, the busiest process of process_name is
- *taken. session_is_thread  yes or no: that number is a thread's, by the kernel's count session *
- *SQL; executed in each new connection
- *	version		   SQL; gives the version (default: what the ODBC driver says)
- *	plan		   SQL; {sql} stands for the query. Its result is the plan: a line for each
- *row, deeper ones indented. Without it no change of a plan is seen. plan_after	   SQL; executed
- *after `plan`, and its result taken instead
- *	plan_numbers	   keep or drop: whether numbers (costs, rows) are a part of the plan
- *(default: keep) analyze		   SQL; {table} stands for a table whose statistics are made
- *new settle *	   SQL; executed after that, to have everything on disk table_bytes	   SQL;
- *{table}; gives the bytes of a table without its indexes cold		   online or restart:
- *whether `flush` empties the server's caches, or only a new server has empty ones (default: online
- *where there is a flush) flush *		   SQL; executed before each cold execution
+ *	name               of the DBMS, for reports (default: odbc)
+ *	process_name       of the server's processes, as in /proc/PID/comm
+ *	session_id         SQL; gives the number of the server's process that evaluates this
+ *	                   connection's queries. Without it, the busiest process of
+ *	                   process_name is taken.
+ *	session_is_thread  yes or no: that number is a thread's, by the kernel's count
+ *	session *          SQL; executed in each new connection
+ *	version            SQL; gives the version (default: what the ODBC driver says)
+ *	plan               SQL; {sql} stands for the query. Its result is the plan: a line for
+ *	                   each row, deeper ones indented. Without it no change of a plan is
+ *	                   seen.
+ *	plan_after         SQL; executed after `plan`, and its result taken instead
+ *	plan_numbers       keep or drop: whether numbers (costs, rows) are a part of the plan
+ *	                   (default: keep)
+ *	analyze            SQL; {table} stands for a table whose statistics are made new
+ *	settle *           SQL; executed after that, to have everything on disk
+ *	table_bytes        SQL; {table}; gives the bytes of a table without its indexes
+ *	cold               online or restart: whether `flush` empties the server's caches, or
+ *	                   only a new server has empty ones (default: online where there is a
+ *	                   flush)
+ *	flush *            SQL; executed before each cold execution
  *	type_integer, type_bigint, type_decimal, type_real, type_text, type_date
- *			   how such columns are declared; {length} stands for the length of texts
+ *	                   how such columns are declared; {length} stands for the length of texts
  *
  * Those marked * may be given more than once. Private to subject/dbms/. */
 #ifndef TARE_SUBJECT_DBMS_ODBC_FILE_H

@@ -72,27 +72,45 @@ static int insert_all(struct odbc_link *l, SQLHSTMT insert, size_t columns, dbms
 	return failed;
 }
 
-static void set_autocommit(struct odbc_link *l, bool on)
+static int set_autocommit(struct odbc_link *l, bool on, struct error *err)
 {
 	uintptr_t value = on ? SQL_AUTOCOMMIT_ON : SQL_AUTOCOMMIT_OFF;
-	l->library->SQLSetConnectAttr(l->connection, SQL_ATTR_AUTOCOMMIT, odbc_value(value),
-				      SQL_IS_UINTEGER);
+	if (odbc_good(l->library->SQLSetConnectAttr(l->connection, SQL_ATTR_AUTOCOMMIT,
+						    odbc_value(value), SQL_IS_UINTEGER)))
+		return 0;
+	return odbc_fail(l, SQL_HANDLE_DBC, l->connection, "ODBC", err);
 }
 
-int odbc_load(struct odbc_link *l, const char *table, size_t columns, dbms_row_fn next,
-	      void *context, struct error *err)
+/* The connection may be in the middle of a transaction, where nothing that follows is kept, and
+ * what was not to be kept might be. */
+static int give_up(struct odbc_link *l)
+{
+	l->lost = true;
+	return -1;
+}
+
+static int insert_in_transaction(struct odbc_link *l, const char *table, size_t columns,
+				 dbms_row_fn next, void *context, struct error *err)
 {
 	const struct odbc_library *odbc = l->library;
-	if (!l->connection)
-		return error_set(err, EXIT_SUBJECT, "ODBC: not connected");
-	set_autocommit(l, false);
 	SQLHSTMT insert = prepare_insert(l, table, columns, err);
 	int failed = !insert || insert_all(l, insert, columns, next, context, err);
 	odbc_statement_free(l, insert);
 	if (!failed && !odbc_good(odbc->SQLEndTran(SQL_HANDLE_DBC, l->connection, SQL_COMMIT)))
 		failed = odbc_fail(l, SQL_HANDLE_DBC, l->connection, "SQL", err);
-	if (failed)
-		odbc->SQLEndTran(SQL_HANDLE_DBC, l->connection, SQL_ROLLBACK);
-	set_autocommit(l, true);
+	if (failed && !odbc_good(odbc->SQLEndTran(SQL_HANDLE_DBC, l->connection, SQL_ROLLBACK)))
+		return give_up(l);
+	if (set_autocommit(l, true, failed ? NULL : err))
+		return give_up(l);
+	return failed ? -1 : 0;
+}
+
+int odbc_load(struct odbc_link *l, const char *table, size_t columns, dbms_row_fn next,
+	      void *context, struct error *err)
+{
+	if (!l->connection)
+		return error_set(err, EXIT_SUBJECT, "ODBC: not connected");
+	int failed = set_autocommit(l, false, err) ||
+		     insert_in_transaction(l, table, columns, next, context, err);
 	return failed ? error_prefix(err, "loading table %s", table) : 0;
 }

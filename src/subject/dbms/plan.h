@@ -6,8 +6,9 @@
  *	"index"	     that it uses
  *	"join"	     "inner", "left", ...
  *	"conditions" an array of texts
- *	"details"    other things that make it this plan and no other (sort keys, strategy,
- *parallel), an object of texts "children"   an array of nodes
+ *	"details"    an object of texts: other things that make it this plan and no other (sort
+ *		     keys, strategy, parallel)
+ *	"children"   an array of nodes
  *
  * and nothing that changes when rows are counted anew: no costs, rows, widths, times, buffers. */
 #ifndef TARE_SUBJECT_DBMS_PLAN_H

@@ -96,23 +96,36 @@ int postgresql_failed(struct postgresql *s, const PGresult *r, struct error *err
 
 /* ---- the connection ---- */
 
+/* What libpq says of a URL that it does not understand quotes it, and with it a password. Where one
+ * holds a / that is not escaped, libpq takes its parts for a port and a database, and an error of
+ * connecting would show them. */
+static bool is_understood(const struct libpq *pq, const char *url)
+{
+	char *why = NULL;
+	PQconninfoOption *parts = pq->PQconninfoParse(url, &why);
+	pq->PQfreemem(why);
+	bool good = parts != NULL;
+	for (const PQconninfoOption *p = parts; p && p->keyword; p++)
+		if (p->val && strcmp(p->keyword, "port") == 0)
+			good = !p->val[strspn(p->val, "0123456789,")];
+	pq->PQconninfoFree(parts);
+	const char *authority = strstr(url, "://");
+	const char *path = authority ? strchr(authority + 3, '/') : NULL;
+	return good && !(path && memchr(path, '@', strcspn(path, "?")));
+}
+
 static int pg_open(void **state, const char *url, const struct dbms_options *o, struct error *err)
 {
 	(void)o;
 	const struct libpq *pq = libpq_load(err);
 	if (!pq)
 		return -1;
-	char *why = NULL;
-	PQconninfoOption *parts = pq->PQconninfoParse(url, &why);
-	if (!parts) {
-		char shown[300];
-		one_line(why ? why : "no memory", shown, sizeof shown);
-		pq->PQfreemem(why);
-		error_set(err, EXIT_USAGE, "the URL of the database is not understood: %s", shown);
-		return error_hint(err, "postgresql://user:password@host:port/database, or "
+	if (!is_understood(pq, url)) {
+		error_set(err, EXIT_USAGE, "the URL of the database is not understood");
+		return error_hint(err, "postgresql://user:password@host:port/database (in a "
+				       "password / is written %%2F, @ %%40, %% %%25), or "
 				       "postgresql:///database?host=/directory/of/socket");
 	}
-	pq->PQconninfoFree(parts);
 	struct postgresql *s = xcalloc(1, sizeof *s);
 	s->pq = pq;
 	s->url = xstrdup(url);
@@ -337,15 +350,17 @@ static int pg_table_exists(void *state, const char *table, bool *exists, struct 
 
 /* The main fork: what a scan of the table reads. Its free space and visibility maps are left out,
  * and long values that are kept elsewhere (TOAST), which are read only when one is looked at. Of a
- * partitioned table, that of its partitions. */
+ * partitioned table, that of its partitions. Plans have bare names ("Mixed", "select"), users write
+ * SQL ("schema.table"). */
 static int pg_table_bytes(void *state, const char *table, uint64_t *bytes, struct error *err)
 {
 	int64_t size;
 	if (number_of(state,
 		      ask_about(state,
-				"SELECT pg_relation_size($1::regclass) + coalesce((SELECT "
-				"sum(pg_relation_size(relid)) FROM pg_partition_tree($1::regclass) "
-				"WHERE relid <> $1::regclass), 0)::bigint",
+				"SELECT pg_relation_size(t) + coalesce((SELECT "
+				"sum(pg_relation_size(relid)) FROM pg_partition_tree(t) "
+				"WHERE relid <> t), 0)::bigint FROM (SELECT "
+				"coalesce(to_regclass(quote_ident($1)), $1::regclass) AS t) x",
 				table, err),
 		      &size, err))
 		return -1;
@@ -415,14 +430,16 @@ static int pg_load(void *state, const char *table, size_t columns, dbms_row_fn n
 	}
 	s->pq->PQclear(r);
 	int failed = 0;
-	if (!send_rows(s, columns, next, context) || s->pq->PQputCopyEnd(s->connection, NULL) != 1)
+	if (!send_rows(s, columns, next, context) ||
+	    s->pq->PQputCopyEnd(s->connection, NULL) != 1) {
+		s->lost = true; /* the server would wait for the rest for ever */
 		failed = connection_failed(s, err);
+	}
 	while ((r = s->pq->PQgetResult(s->connection))) {
 		if (!failed && s->pq->PQresultStatus(r) != PGRES_COMMAND_OK)
 			failed = postgresql_failed(s, r, err);
 		s->pq->PQclear(r);
-		/* the rows could not be sent, and will not be: it would wait for ever */
-		if (failed && s->lost)
+		if (s->lost)
 			break;
 	}
 	return failed;

@@ -586,6 +586,8 @@ static int forget(void *state, struct error *err)
 	if (sql && !failed)
 		failed = prepare(s, sql, err);
 	xfree(sql);
+	if (failed)
+		disconnect(s); /* without its settings or its query it is another one */
 	return failed;
 }
 

@@ -104,9 +104,9 @@ static void wait_until(struct worker *w, uint64_t at_ns)
 
 static enum worker_end judge(const struct dbms_wait *wait, uint64_t begin_ns, uint64_t now_ns)
 {
-	if (wait && wait->stop && wait->stop(wait->context))
+	if (wait->stop && wait->stop(wait->context))
 		return WORKER_STOPPED;
-	if (wait && wait->limit_ns && now_ns - begin_ns >= wait->limit_ns)
+	if (wait->limit_ns && now_ns - begin_ns >= wait->limit_ns)
 		return WORKER_LIMIT;
 	return WORKER_DONE;
 }
@@ -114,7 +114,7 @@ static enum worker_end judge(const struct dbms_wait *wait, uint64_t begin_ns, ui
 static uint64_t next_look(const struct dbms_wait *wait, uint64_t begin_ns, uint64_t now_ns)
 {
 	uint64_t passed_ns = now_ns - begin_ns;
-	if (wait && wait->limit_ns && wait->limit_ns - passed_ns < ASK_NS)
+	if (wait->limit_ns && wait->limit_ns - passed_ns < ASK_NS)
 		return begin_ns + wait->limit_ns;
 	return now_ns + ASK_NS;
 }

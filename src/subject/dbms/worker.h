@@ -24,8 +24,7 @@ enum worker_end {
 };
 /* Has work(context) done and waits until it returned, in any case. cancel(context) is called in
  * this thread, again and again until then: the first call may come before there is anything to
- * cancel. Work that ended by itself nevertheless knows that best. wait NULL: as long as it takes.
- */
+ * cancel. Work that ended by itself nevertheless knows that best. */
 enum worker_end worker_run(struct worker *w, worker_fn work, worker_fn cancel, void *context,
 			   const struct dbms_wait *wait);
 
