@@ -2,11 +2,14 @@
 
 #include <stdlib.h>
 
+/* A flush has none, and takes a device's time all the same. */
+#define LEAST_BYTES 512
+
 /* A request comes or goes. */
 struct edge {
 	uint64_t at_ns;
 	uint32_t device;
-	int8_t change; /* of those in flight */
+	int64_t change; /* of the bytes in flight */
 	bool own;
 };
 typedef ARRAY(struct edge) edge_list;
@@ -60,7 +63,7 @@ static int by_device_and_time(const void *a, const void *b)
 /* The edges of one device, in order of time; each request has both of its own. */
 static void sweep(const struct edge *edges, size_t count, struct device_use *u)
 {
-	long own = 0, all = 0;
+	int64_t own = 0, all = 0;
 	double own_ns = 0;
 	for (size_t i = 0; i + 1 < count; i++) {
 		all += edges[i].change;
@@ -135,9 +138,10 @@ void device_requests_share(const struct device_request *requests, size_t count, 
 		count_request(u, r, own);
 		u->untold += (r->flags & DEVICE_UNTOLD) != 0;
 		uint64_t from = r->begin_ns > begin_ns ? r->begin_ns : begin_ns;
-		array_push(&edges, (struct edge){ from, r->device, 1, own });
-		array_push(&edges,
-			   (struct edge){ until < end_ns ? until : end_ns, r->device, -1, own });
+		int64_t bytes = r->bytes > LEAST_BYTES ? r->bytes : LEAST_BYTES;
+		array_push(&edges, (struct edge){ from, r->device, bytes, own });
+		array_push(&edges, (struct edge){ until < end_ns ? until : end_ns, r->device,
+						  -bytes, own });
 	}
 	if (edges.count)
 		qsort(edges.items, edges.count, sizeof *edges.items, by_device_and_time);

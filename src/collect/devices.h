@@ -32,10 +32,9 @@ struct devices_owner {
 	size_t tgid_count;
 };
 struct device_use {
-	uint32_t device; /* as in record/ledger.h's devices: major << 20 | minor */
-	uint64_t own_ns,
-		others_ns; /* integral of own (others') requests in flight / all in flight */
-	uint64_t busy_ns;  /* any in flight */
+	uint32_t device;	    /* as in record/ledger.h's devices: major << 20 | minor */
+	uint64_t own_ns, others_ns; /* integral of own (others') bytes in flight / all in flight */
+	uint64_t busy_ns;	    /* any in flight */
 	uint64_t own_reads, own_writes, others_reads, others_writes; /* requests */
 	uint64_t own_read_bytes, own_write_bytes, others_read_bytes, others_write_bytes;
 	/* of all, those whose end the kernel did not tell: taken to last as long as the others did

@@ -130,13 +130,33 @@ static void two_devices(void **state)
 	assert_shares(LOOP, 300, 0);
 }
 
+/* By bytes: 16 of 16 KiB against one of 256 KiB have half of it, whatever their number. */
+static void many_small_against_one_large(void **state)
+{
+	(void)state;
+	struct device_request list[17];
+	for (size_t i = 0; i < 16; i++)
+		list[i] = (struct device_request)FULL(DISK, ME, ME, 0, 600, 16384, 0);
+	list[16] = (struct device_request)FULL(DISK, OTHER, OTHER, 0, 600, 262144, 0);
+	share(list, 17, 0, 1000);
+	assert_shares(DISK, 300, 300);
+}
+
+/* A flush has no bytes, and its time is somebody's. */
+static void a_flush_alone(void **state)
+{
+	(void)state;
+	SHARE(0, 1000, FULL(DISK, ME, ME, 100, 300, 0, DEVICE_WRITE));
+	assert_shares(DISK, 200, 0);
+}
+
 static void writes(void **state)
 {
 	(void)state;
 	SHARE(0, 1000, FULL(DISK, ME, ME, 0, 100, 4096, DEVICE_WRITE),
 	      FULL(DISK, OTHER, OTHER, 0, 100, 512, DEVICE_WRITE), REQUEST(DISK, ME, 200, 300));
 	const struct device_use *u = use_of(DISK);
-	assert_shares(DISK, 150, 50);
+	assert_shares(DISK, 189, 11); /* 4096 : 512 bytes of 100, then alone */
 	assert_int_equal(u->own_writes, 1);
 	assert_int_equal(u->own_write_bytes, 4096);
 	assert_int_equal(u->others_writes, 1);
