@@ -248,12 +248,13 @@ static int release(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing),	cmocka_unit_test(alone),
-		cmocka_unit_test(two_share),	cmocka_unit_test(by_thread_or_process),
-		cmocka_unit_test(straddling),	cmocka_unit_test(still_in_flight),
-		cmocka_unit_test(two_devices),	cmocka_unit_test(writes),
-		cmocka_unit_test(merged),	cmocka_unit_test(lost_completion),
-		cmocka_unit_test(back_to_back), cmocka_unit_test(many),
+		cmocka_unit_test(nothing),	 cmocka_unit_test(alone),
+		cmocka_unit_test(two_share),	 cmocka_unit_test(by_thread_or_process),
+		cmocka_unit_test(straddling),	 cmocka_unit_test(still_in_flight),
+		cmocka_unit_test(two_devices),	 cmocka_unit_test(many_small_against_one_large),
+		cmocka_unit_test(a_flush_alone), cmocka_unit_test(writes),
+		cmocka_unit_test(merged),	 cmocka_unit_test(lost_completion),
+		cmocka_unit_test(back_to_back),	 cmocka_unit_test(many),
 		cmocka_unit_test(many_untold),
 	};
 	return cmocka_run_group_tests(tests, NULL, release);
