@@ -41,14 +41,6 @@ static int claim(struct table_book *b, const char *name, struct error *err)
 
 /* ---- what there is ---- */
 
-static const char *serial_column(const struct experiment_table *t)
-{
-	for (size_t i = 0; i < t->columns.count; i++)
-		if (t->columns.items[i].serial)
-			return t->columns.items[i].name;
-	return NULL;
-}
-
 static const struct experiment_table *varying(const struct experiment *e)
 {
 	for (size_t i = 0; i < e->tables.count; i++)
@@ -76,7 +68,7 @@ static void list_places(const struct experiment *e, place_list *list)
 		array_push(list, (struct place){ .table = t,
 						 .name = xstrdup(t->name),
 						 .partly = t->varies });
-		if (!t->varies || !serial_column(t))
+		if (!t->varies || !table_numbered(t))
 			continue;
 		struct strbuf name = { 0 };
 		strbuf_printf(&name, "%s_all", t->name);
@@ -280,7 +272,7 @@ static bool is_cut(void *context)
 }
 
 /* As a query is executed, since that can be cancelled. */
-static int copy_rows(struct dbms *d, const struct experiment_table *t, const char *serial,
+static int copy_rows(struct dbms *d, const struct experiment_table *t, const char *number,
 		     uint64_t cardinality, struct error *err)
 {
 	const struct dbms_wait wait = { .stop = is_cut };
@@ -288,7 +280,7 @@ static int copy_rows(struct dbms *d, const struct experiment_table *t, const cha
 	struct strbuf sql = { 0 };
 	strbuf_printf(&sql,
 		      "INSERT INTO %s SELECT * FROM %s_all WHERE %s <= %" PRIu64 " ORDER BY %s",
-		      t->name, t->name, serial, cardinality, serial);
+		      t->name, t->name, number, cardinality, number);
 	int failed = dbms_prepare(d, strbuf_text(&sql), err) ||
 		     dbms_execute(d, &wait, &ignored, err);
 	strbuf_release(&sql);
@@ -302,10 +294,10 @@ int query_tables_fill(struct dbms *d, const struct experiment *e, uint64_t cardi
 	bool exists = false;
 	if (!t)
 		return 0;
-	const char *name = t->name, *serial = serial_column(t);
+	const char *name = t->name, *number = table_numbered(t);
 	if (dbms_table_exists(d, name, &exists, err) || (exists && drop(d, name, err)) ||
 	    create(d, t, name, err) ||
-	    (serial ? copy_rows(d, t, serial, cardinality, err)
+	    (number ? copy_rows(d, t, number, cardinality, err)
 		    : load(d, t, name, cardinality, err)) ||
 	    make_indexes(d, t, err))
 		return -1;
