@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/text.h"
 #include "collect/overall.h"
 #include "collect/procfs.h"
