@@ -15,7 +15,6 @@ struct query_rig {
 	struct devices *devices; /* NULL: not to be had here */
 	struct dbms *dbms;
 	struct server *server; /* NULL: not tare's to restart */
-	bool ledger;	       /* is kept */
 };
 
 /* One execution of what is prepared, in the paper's order: all tasks, /proc/stat, clock, query,
