@@ -12,18 +12,11 @@
 #define SCALE_LEAST 0.001 /* fewer suppliers than a part has would follow */
 #define SCALE_MOST 1000.0
 
-static void list_release(char **list)
-{
-	for (char **text = list; text && *text; text++)
-		free(*text);
-	free(list);
-}
-
 static void table_release(struct experiment_table *t)
 {
 	for (size_t i = 0; i < t->columns.count; i++) {
 		free(t->columns.items[i].name);
-		list_release(t->columns.items[i].words);
+		xfree_all(t->columns.items[i].words);
 	}
 	for (size_t i = 0; i < t->indexes.count; i++)
 		free(t->indexes.items[i]);
@@ -43,8 +36,8 @@ void experiment_release(struct experiment *e)
 	array_release(&e->tables);
 	array_release(&e->queries);
 	array_release(&e->cardinalities);
-	list_release(e->settings);
-	list_release(e->server.settings);
+	xfree_all(e->settings);
+	xfree_all(e->server.settings);
 	free(e->server.data);
 	free(e->server.start);
 	free(e->server.stop);

@@ -337,9 +337,9 @@ static char *name_of_file(const char *path)
 {
 	const char *base = strrchr(path, '/');
 	base = base ? base + 1 : path;
-	size_t length = strlen(base);
-	if (length > 4 && strcmp(base + length - 4, ".sql") == 0)
-		length -= 4;
+	size_t length = strlen(base), suffix = strlen(".sql");
+	if (length > suffix && text_ends_with(base, ".sql"))
+		length -= suffix;
 	return xstrndup(base, length);
 }
 

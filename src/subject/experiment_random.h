@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "base/text.h"
+
 /* The n-th number of the sequence that key begins. */
 static inline uint64_t draw(uint64_t key, uint64_t n)
 {
@@ -24,10 +26,7 @@ static inline uint64_t draw_below(uint64_t number, uint64_t n)
 /* A key of its own for what is called so. */
 static inline uint64_t draw_key(uint64_t seed, const char *name)
 {
-	uint64_t hash = 0xcbf29ce484222325u;
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-	return draw(seed ^ hash, 0);
+	return draw(seed ^ text_hash(name), 0);
 }
 
 #endif
