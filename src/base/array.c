@@ -44,6 +44,24 @@ void xfree(void *p)
 	free(p);
 }
 
+char **xstrdup_all(const char *const *texts)
+{
+	size_t count = 0;
+	while (texts && texts[count])
+		count++;
+	char **copy = xcalloc(count + 1, sizeof *copy);
+	for (size_t i = 0; i < count; i++)
+		copy[i] = xstrdup(texts[i]);
+	return copy;
+}
+
+void xfree_all(char **texts)
+{
+	for (char **text = texts; text && *text; text++)
+		xfree(*text);
+	xfree(texts);
+}
+
 void *array_grow(void *items, size_t *capacity, size_t wanted, size_t size)
 {
 	if (wanted <= *capacity)

@@ -39,5 +39,8 @@ void *xrealloc(void *p, size_t size) __attribute__((returns_nonnull));
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull));
 void xfree(void *p);
+/* The same of a list of texts that is ended by NULL; NULL is an empty one. */
+char **xstrdup_all(const char *const *texts) __attribute__((malloc, returns_nonnull));
+void xfree_all(char **texts);
 
 #endif

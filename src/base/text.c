@@ -1,7 +1,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +140,20 @@ char *text_shell_quoted(const char *s)
 	}
 	strbuf_putc(&out, '\'');
 	return strbuf_detach(&out);
+}
+
+bool text_ends_with(const char *s, const char *end)
+{
+	size_t length = strlen(s), want = strlen(end);
+	return length >= want && strcmp(s + length - want, end) == 0;
+}
+
+uint64_t text_hash(const char *s)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+	for (; *s; s++)
+		hash = (hash ^ (unsigned char)*s) * 0x100000001b3u;
+	return hash;
 }
 
 /* Decimals that give `digits` significant ones, also where rounding carries into the next power of

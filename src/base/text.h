@@ -2,6 +2,7 @@
 #ifndef TARE_BASE_TEXT_H
 #define TARE_BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,11 @@ char *text_utf8(const char *s);
 /* The same words as a POSIX shell would read them back: quoted only where needed; the caller frees.
  */
 char *text_shell_quoted(const char *s);
+
+bool text_ends_with(const char *s, const char *end);
+
+/* FNV-1a of 64 bits: the same for ever. */
+uint64_t text_hash(const char *s);
 
 /* "1.234 s", "45.6 ms", "789 µs", "12 ns": a time in its natural unit, to `digits` significant
  * digits. */
