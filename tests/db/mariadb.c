@@ -303,7 +303,7 @@ static void test_cold(void **state)
 {
 	static const char *const tables[] = { "big" };
 	static const char scan[] = "SELECT COUNT(*), SUM(LENGTH(c)) FROM big";
-	const int64_t rows = SANITIZED ? 100000 : 250000;
+	const int64_t rows = SANITIZED ? 50000 : 150000;
 	struct many m = { .count = rows / 10 };
 	uint64_t bytes = 0;
 	char rest[200];
@@ -344,7 +344,8 @@ static void test_cold(void **state)
 		print_message("table %llu, cold %llu (%.2f %%), warm %llu\n",
 			      (unsigned long long)bytes, (unsigned long long)cold,
 			      100 * (double)cold / (double)bytes, (unsigned long long)warm);
-		assert_in_range(cold, bytes * 97 / 100, bytes * 103 / 100);
+		/* its last extent of 1 MiB need not be full */
+		assert_in_range(cold, bytes * 97 / 100 - (1 << 20), bytes * 103 / 100);
 		assert_in_range(warm, 0, bytes / 100);
 	}
 }
@@ -578,7 +579,7 @@ static void test_tasks(void **state)
 		assert_true(t.io_by_process);
 		assert_false(t.guessed);
 		assert_string_equal(t.name, "mariadbd");
-		good(dbms_prepare(db, "SELECT BENCHMARK(500000, MD5('x'))", &err));
+		good(dbms_prepare(db, "SELECT BENCHMARK(300000, MD5('x'))", &err));
 		cpu_of_threads(&before);
 		struct dbms_execution x;
 		good(dbms_execute(db, NULL, &x, &err));
@@ -701,8 +702,9 @@ static void test_killed_connection(void **state)
 static bool kill_server(void *context)
 {
 	pid_t *victim = context;
-	if (*victim)
-		kill(*victim, SIGKILL);
+	/* its socket takes connections until its memory is freed */
+	if (*victim && kill(*victim, SIGKILL) == 0)
+		assert_true(server_process_await_end(*victim, 60000));
 	*victim = 0;
 	return false;
 }
@@ -744,7 +746,7 @@ static void test_killed_tare(void **state)
 {
 	static const char *const tables[] = { "p" };
 	(void)state;
-	for (int i = 0; i < 6; i++) {
+	for (int i = 0; i < 4; i++) {
 		pid_t pid = fork();
 		if (pid == 0) {
 			struct dbms *own = NULL;
