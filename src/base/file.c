@@ -240,3 +240,18 @@ int invoker_check(const struct invoker *who, struct error *err)
 		  user, group);
 	return error_hint(err, "--as-root runs the command as root");
 }
+
+char *file_find_program(const char *directories, const char *name)
+{
+	struct strbuf path = { 0 };
+	while (*directories) {
+		size_t length = strcspn(directories, ":");
+		strbuf_clear(&path);
+		strbuf_printf(&path, "%.*s/%s", (int)length, directories, name);
+		if (length && access(path.text, X_OK) == 0)
+			return strbuf_detach(&path);
+		directories += length + (directories[length] == ':');
+	}
+	strbuf_release(&path);
+	return NULL;
+}

@@ -25,6 +25,10 @@ int file_open_regular(const char *path);
 /* The same of what a descriptor of O_PATH stands for; closes that. */
 int file_reopen_regular(int at);
 
+/* Where in these directories, separated by ':', there is such a program; the caller frees. NULL: in
+ * none. */
+char *file_find_program(const char *directories, const char *name);
+
 /* Replaces path by these bytes through a temporary file beside it; "-" is standard output. */
 int file_write(const char *path, const char *bytes, size_t length, struct error *err);
 

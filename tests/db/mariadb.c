@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include <dirent.h>
-#include <fcntl.h>
+#include <errno.h>
 #include <ftw.h>
 #include <netinet/in.h>
 #include <pwd.h>
@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -23,122 +22,65 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/strbuf.h"
-#include "subject/dbms/driver.h"
-#include "subject/dbms/server_mariadb.h"
+#include "base/text.h"
+#include "subject/dbms/dbms.h"
+#include "subject/dbms/server.h"
+#include "subject/dbms/server_kind.h"
+#include "subject/dbms/server_process.h"
 
-#define DRIVER (&mariadb_driver)
 #define SECOND 1000000000ull
+#define SANITIZED (getenv("TARE_TEST_SANITIZED") != NULL)
 
-enum { LOADED_ROWS = 100000, BIG_ROWS = 1000000 };
+enum { POOL = 128 << 20 };
 
 static char folder[64], data[80];
-static struct server_place place = { .data = data, .socket = folder };
-static pid_t server;
-static char *url;
-static void *db; /* the driver's state */
-static struct error err;
+static struct server *server;
+static struct dbms *db;
+static struct error err = ERROR_INIT;
 
 /* ---- the server ---- */
 
-static void leave(const char *reason)
+static struct server_description description(void)
 {
-	const char *require = getenv("TARE_TEST_REQUIRE");
-	fprintf(stderr, "skipped: %s\n", reason);
-	exit(require && *require == '1' ? 1 : 77);
+	static const char *const settings[] = { "innodb_buffer_pool_size=128M",
+						"innodb_log_file_size=96M", NULL };
+	return (struct server_description){
+		.dbms = "mariadb", .data = data, .make = true, .settings = settings
+	};
 }
 
-static pid_t spawn(const word_list *words, const char *log)
+static bool is_installed(void)
 {
-	pid_t parent = getpid(), pid = fork();
-	if (pid)
-		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
-		_exit(1);
-	int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0644);
-	dup2(out, 1);
-	dup2(out, 2);
-	execv(words->items[0], words->items);
-	_exit(127);
+	struct server_place place = { .data = data, .socket = data };
+	word_list words = { 0 };
+	bool found = mariadb_server.make_words(&place, &words, &err) &&
+		     mariadb_server.server_words(&place, &words, &err);
+	words_release(&words);
+	return found;
 }
 
-static void show_log(const char *log)
+static pid_t number_in(const char *name)
 {
-	char *text = file_read(log);
-	print_error("%s", text ? text : "");
+	char path[128];
+	snprintf(path, sizeof path, "%s/%s", data, name);
+	char *text = file_read_line(path);
+	pid_t pid = text ? (pid_t)strtol(text, NULL, 10) : 0;
 	free(text);
+	return pid;
 }
 
-static int start_server(void)
+static pid_t server_pid(void)
 {
-	char log[128];
-	word_list words = { 0 };
-	snprintf(log, sizeof log, "%s/log", folder);
-	if (!mariadb_server.server_words(&place, &words, &err))
-		return -1;
-	server = spawn(&words, log);
-	words_release(&words);
-	for (int i = 0; i < 600; i++) {
-		if (mariadb_answers(&place))
-			return 0;
-		usleep(100000);
-	}
-	show_log(log);
-	return -1;
-}
-
-static void end_server(int how)
-{
-	if (server > 0 && kill(server, how) == 0)
-		waitpid(server, NULL, 0);
-	server = 0;
-}
-
-static int make_data(void)
-{
-	char log[128];
-	int status = 0;
-	word_list words = { 0 };
-	snprintf(log, sizeof log, "%s/make.log", folder);
-	if (!mariadb_server.make_words(&place, &words, &err)) {
-		rmdir(data);
-		rmdir(folder);
-		leave(err.text);
-	}
-	waitpid(spawn(&words, log), &status, 0);
-	words_release(&words);
-	if (status || !mariadb_server.is_made(data)) {
-		show_log(log);
-		return -1;
-	}
-	return 0;
+	return number_in(SERVER_PID);
 }
 
 static int begin(void **state)
 {
-	static const char *const settings[] = { "innodb_buffer_pool_size=400M",
-						"innodb_log_file_size=400M", NULL };
+	struct server_description d = description();
 	(void)state;
-	snprintf(folder, sizeof folder, "/tmp/tare-db-XXXXXX");
-	if (!mkdtemp(folder))
-		return -1;
-	snprintf(data, sizeof data, "%s/data", folder);
-	mkdir(data, 0700);
-	place.settings = settings;
-	if (geteuid() == 0) {
-		place.user = mariadb_server_user(mariadb_server.user);
-		const struct passwd *who = getpwnam(place.user);
-		if (!who || chown(folder, who->pw_uid, who->pw_gid) ||
-		    chown(data, who->pw_uid, who->pw_gid))
-			return -1;
-	}
-	assert_false(mariadb_server.is_made(data));
-	assert_false(mariadb_answers(&place));
-	if (make_data() || start_server())
-		return -1;
-	url = mariadb_server.url(&place);
-	if (DRIVER->open(&db, url, NULL, &err) || DRIVER->connect(db, &err)) {
-		print_error("%s\n", err.text);
+	if (server_open(&server, &d, &err) || server_start(server, &err) ||
+	    dbms_open(&db, server_url(server), NULL, &err)) {
+		print_error("%s (%s)\n", err.text, err.hint);
 		return -1;
 	}
 	return 0;
@@ -155,10 +97,8 @@ static int remove_one(const char *path, const struct stat *s, int kind, struct F
 static int end(void **state)
 {
 	(void)state;
-	if (db)
-		DRIVER->close(db);
-	free(url);
-	end_server(SIGTERM);
+	dbms_close(db);
+	server_close(server);
 	nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	return 0;
 }
@@ -173,21 +113,21 @@ static void good(int failed)
 
 static void run(const char *sql)
 {
-	good(DRIVER->run(db, sql, &err));
+	good(dbms_run(db, sql, &err));
 }
 
 static int64_t number(const char *sql)
 {
 	int64_t value = -1;
-	good(DRIVER->number(db, sql, &value, &err));
+	good(dbms_number(db, sql, &value, &err));
 	return value;
 }
 
 static struct query_plan plan_of(const char *sql)
 {
 	struct query_plan plan = { 0 };
-	good(DRIVER->prepare(db, sql, &err));
-	good(DRIVER->plan(db, &plan, &err));
+	good(dbms_prepare(db, sql, &err));
+	good(dbms_plan(db, &plan, &err));
 	return plan;
 }
 
@@ -201,8 +141,8 @@ static uint64_t hash_of(const char *sql)
 static struct dbms_execution execute(const char *sql)
 {
 	struct dbms_execution x = { 0 };
-	good(DRIVER->prepare(db, sql, &err));
-	good(DRIVER->execute(db, NULL, &x, &err));
+	good(dbms_prepare(db, sql, &err));
+	good(dbms_execute(db, NULL, &x, &err));
 	assert_true(x.end_ns > x.begin_ns);
 	assert_false(x.timed_out);
 	return x;
@@ -235,12 +175,12 @@ static void test_load(void **state)
 	struct feed f = { rows, 0, 4 };
 	bool there = true;
 	(void)state;
-	good(DRIVER->table_exists(db, "we`ird", &there, &err));
+	good(dbms_table_exists(db, "we`ird", &there, &err));
 	assert_false(there);
 	run("CREATE TABLE `we``ird` (a INT PRIMARY KEY, b VARCHAR(40) CHARACTER SET utf8mb4, c DECIMAL(15,2))");
-	good(DRIVER->table_exists(db, "we`ird", &there, &err));
+	good(dbms_table_exists(db, "we`ird", &there, &err));
 	assert_true(there);
-	good(DRIVER->load(db, "we`ird", 3, feed_next, &f, &err));
+	good(dbms_load(db, "we`ird", 3, feed_next, &f, &err));
 	assert_int_equal(number("SELECT COUNT(*) FROM `we``ird`"), 4);
 	assert_int_equal(
 		number("SELECT COUNT(*) FROM `we``ird` WHERE a = 1 AND HEX(b) ="
@@ -260,7 +200,7 @@ static void test_load_without_backslashes(void **state)
 	(void)state;
 	run("SET SESSION sql_mode = 'NO_BACKSLASH_ESCAPES'");
 	run("CREATE TABLE plain_backslash (a INT, b VARCHAR(40), c INT)");
-	good(DRIVER->load(db, "plain_backslash", 3, feed_next, &f, &err));
+	good(dbms_load(db, "plain_backslash", 3, feed_next, &f, &err));
 	assert_int_equal(number("SELECT COUNT(*) FROM plain_backslash WHERE HEX(b) = '615C27625C'"),
 			 1);
 	assert_int_equal(number("SELECT @@SESSION.sql_mode = 'NO_BACKSLASH_ESCAPES'"), 1);
@@ -298,15 +238,15 @@ static void test_failed_load_leaves_nothing(void **state)
 	run("SET SESSION sql_mode = ''"); /* which makes other values of wrong ones */
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		struct spoilt s = { .bad = 2500, .wrong = wrong[i], .filler = filler };
-		assert_int_equal(DRIVER->load(db, "none", 2, spoilt_next, &s, &err), -1);
+		assert_int_equal(dbms_load(db, "none", 2, spoilt_next, &s, &err), -1);
 		assert_int_equal(err.code, EXIT_USAGE);
 		assert_null(strchr(err.text, '\n'));
 		assert_int_equal(number("SELECT COUNT(*) FROM none"), 0);
-		assert_false(DRIVER->lost(db));
+		assert_false(dbms_lost(db));
 	}
 	run("SET SESSION sql_mode = DEFAULT");
 	struct spoilt s = { .bad = 0, .wrong = "1", .filler = filler };
-	assert_int_equal(DRIVER->load(db, "no such table", 2, spoilt_next, &s, &err), -1);
+	assert_int_equal(dbms_load(db, "no such table", 2, spoilt_next, &s, &err), -1);
 }
 
 static void test_types(void **state)
@@ -322,22 +262,21 @@ static void test_types(void **state)
 	char out[64], sql[128];
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		assert_string_equal(DRIVER->type(db, rows[i].kind, rows[i].length, out),
-				    rows[i].want);
+		assert_string_equal(dbms_type(db, rows[i].kind, rows[i].length, out), rows[i].want);
 		snprintf(sql, sizeof sql, "CREATE OR REPLACE TABLE typed (a %s)", out);
 		run(sql);
 	}
 }
 
 struct many {
-	int64_t at;
+	int64_t at, count;
 	char key[24], group[24], text[128];
 };
 
 static bool many_next(void *context, const char **values)
 {
 	struct many *m = context;
-	if (m->at == LOADED_ROWS)
+	if (m->at == m->count)
 		return false;
 	snprintf(m->key, sizeof m->key, "%lld", (long long)m->at);
 	snprintf(m->group, sizeof m->group, "%lld", (long long)(m->at * 7919 % 1000));
@@ -351,7 +290,7 @@ static bool many_next(void *context, const char **values)
 static uint64_t bytes_read(void)
 {
 	char path[64];
-	snprintf(path, sizeof path, "/proc/%d/io", server);
+	snprintf(path, sizeof path, "/proc/%d/io", server_pid());
 	char *text = file_read(path);
 	const char *line = text ? strstr(text, "\nread_bytes: ") : NULL;
 	uint64_t bytes = line ? strtoull(line + 13, NULL, 10) : UINT64_MAX;
@@ -364,15 +303,21 @@ static void test_cold(void **state)
 {
 	static const char *const tables[] = { "big" };
 	static const char scan[] = "SELECT COUNT(*), SUM(LENGTH(c)) FROM big";
-	struct many m = { 0 };
+	const int64_t rows = SANITIZED ? 50000 : 150000;
+	struct many m = { .count = rows / 10 };
 	uint64_t bytes = 0;
+	char rest[200];
 	(void)state;
 	run("CREATE TABLE big (a INT PRIMARY KEY, b INT, c VARCHAR(120))");
 	uint64_t begun = clock_monotonic_ns();
-	good(DRIVER->load(db, "big", 3, many_next, &m, &err));
-	run("INSERT INTO big SELECT seq, seq * 7919 % 1000, LPAD(seq, 100, '0') FROM seq_100000_to_999999");
+	good(dbms_load(db, "big", 3, many_next, &m, &err));
+	snprintf(rest, sizeof rest,
+		 "INSERT INTO big SELECT seq, seq * 7919 %% 1000, LPAD(seq, 100, '0') FROM "
+		 "seq_%lld_to_%lld",
+		 (long long)m.count, (long long)rows - 1);
+	run(rest);
 	uint64_t loaded = clock_monotonic_ns();
-	good(DRIVER->settle(db, tables, 1, &err));
+	good(dbms_settle(db, tables, 1, &err));
 	print_message("loaded in %.1f s, settled in %.1f s\n", (double)(loaded - begun) / 1e9,
 		      (double)(clock_monotonic_ns() - loaded) / 1e9);
 	assert_int_equal(number("SELECT @@GLOBAL.innodb_max_dirty_pages_pct"), 90);
@@ -381,16 +326,16 @@ static void test_cold(void **state)
 	assert_in_range(number("SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS"
 			       " WHERE VARIABLE_NAME = 'INNODB_BUFFER_POOL_PAGES_DIRTY'"),
 			0, 64);
-	good(DRIVER->table_bytes(db, "big", &bytes, &err));
-	assert_in_range(bytes, 100ull * BIG_ROWS, 200ull * BIG_ROWS);
+	good(dbms_table_bytes(db, "big", &bytes, &err));
+	assert_in_range(bytes, 100ull * (uint64_t)rows, 200ull * (uint64_t)rows);
 	uint64_t before = bytes_read();
 	if (before == UINT64_MAX) {
 		print_message("the server's I/O cannot be seen\n");
 		skip();
 	}
-	for (int i = 0; i < 3; i++) {
-		good(DRIVER->forget(db, &err));
-		assert_int_equal(number("SELECT @@GLOBAL.innodb_buffer_pool_size"), 400 << 20);
+	for (int i = 0; i < 2; i++) {
+		good(dbms_forget(db, &err));
+		assert_int_equal(number("SELECT @@GLOBAL.innodb_buffer_pool_size"), POOL);
 		before = bytes_read();
 		assert_int_equal(execute(scan).rows, 1);
 		uint64_t cold = bytes_read() - before;
@@ -399,7 +344,8 @@ static void test_cold(void **state)
 		print_message("table %llu, cold %llu (%.2f %%), warm %llu\n",
 			      (unsigned long long)bytes, (unsigned long long)cold,
 			      100 * (double)cold / (double)bytes, (unsigned long long)warm);
-		assert_in_range(cold, bytes * 97 / 100, bytes * 103 / 100);
+		/* its last extent of 1 MiB need not be full */
+		assert_in_range(cold, bytes * 97 / 100 - (1 << 20), bytes * 103 / 100);
 		assert_in_range(warm, 0, bytes / 100);
 	}
 }
@@ -408,10 +354,10 @@ static void test_settle_tells_errors(void **state)
 {
 	static const char *const tables[] = { "no_such_table" };
 	(void)state;
-	assert_int_equal(DRIVER->settle(db, tables, 1, &err), -1);
+	assert_int_equal(dbms_settle(db, tables, 1, &err), -1);
 	assert_non_null(strstr(err.text, "no_such_table"));
 	uint64_t bytes = 1;
-	good(DRIVER->table_bytes(db, "no_such_table", &bytes, &err));
+	good(dbms_table_bytes(db, "no_such_table", &bytes, &err));
 	assert_int_equal(bytes, 0);
 }
 
@@ -460,18 +406,18 @@ static void test_bad_statements(void **state)
 	struct dbms_execution x;
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		assert_int_equal(DRIVER->prepare(db, rows[i].sql, &err), -1);
+		assert_int_equal(dbms_prepare(db, rows[i].sql, &err), -1);
 		assert_int_equal(err.code, EXIT_USAGE);
 		assert_non_null(strstr(err.text, rows[i].says));
 		assert_null(strchr(err.text, '\n'));
-		assert_false(DRIVER->lost(db));
-		assert_int_equal(DRIVER->execute(db, NULL, &x, &err), -1); /* nothing is prepared */
+		assert_false(dbms_lost(db));
+		assert_int_equal(dbms_execute(db, NULL, &x, &err), -1); /* nothing is prepared */
 	}
-	assert_int_equal(DRIVER->run(db, "CREATE TABLE p (a INT)", &err), -1);
+	assert_int_equal(dbms_run(db, "CREATE TABLE p (a INT)", &err), -1);
 	assert_int_equal(err.code, EXIT_USAGE);
 	/* one that fails while it is evaluated */
-	good(DRIVER->prepare(db, "SELECT (SELECT a FROM p)", &err));
-	assert_int_equal(DRIVER->execute(db, NULL, &x, &err), -1);
+	good(dbms_prepare(db, "SELECT (SELECT a FROM p)", &err));
+	assert_int_equal(dbms_execute(db, NULL, &x, &err), -1);
 	assert_int_equal(err.code, EXIT_USAGE);
 	assert_int_equal(number("SELECT 5"), 5);
 }
@@ -491,15 +437,16 @@ static void test_many_rows(void **state)
 {
 	(void)state;
 	execute("SELECT seq, REPEAT('x', 100) FROM seq_1_to_1000");
-	uint64_t before = memory_kb("VmRSS:");
-	struct dbms_execution x = execute("SELECT seq, REPEAT('x', 100) FROM seq_1_to_1000000");
-	assert_int_equal(x.rows, 1000000);
+	uint64_t before = memory_kb("VmHWM:");
+	struct dbms_execution x = execute("SELECT seq, REPEAT('x', 100) FROM seq_1_to_300000");
+	assert_int_equal(x.rows, 300000);
 	uint64_t after = memory_kb("VmHWM:");
 	print_message("%.2f s, %llu KiB before, %llu at most\n",
 		      (double)(x.end_ns - x.begin_ns) / 1e9, (unsigned long long)before,
 		      (unsigned long long)after);
-	/* the library alone would keep more than 100 MB; the peak of what was before counts, too */
-	assert_in_range(after, 1, before + 40000);
+	/* the library alone would keep more than 30 MB */
+	if (!SANITIZED) /* a sanitizer keeps what was freed for a while */
+		assert_in_range(after, before, before + 10000);
 }
 
 static void test_statements_without_rows(void **state)
@@ -518,20 +465,19 @@ static uint64_t cut_once(void)
 	struct dbms_wait wait = { .limit_ns = SECOND / 4 };
 	struct dbms_execution x = { 0 };
 	uint64_t begun = clock_monotonic_ns();
-	good(DRIVER->execute(db, &wait, &x, &err));
+	good(dbms_execute(db, &wait, &x, &err));
 	uint64_t took = clock_monotonic_ns() - begun;
 	assert_true(x.timed_out);
 	assert_true(x.end_ns - x.begin_ns >= wait.limit_ns);
-	assert_false(DRIVER->lost(db));
+	assert_false(dbms_lost(db));
 	assert_int_equal(number("SELECT 5"), 5); /* and nothing is left of it */
 	return took;
 }
 
 static void cut(const char *sql)
 {
-	good(DRIVER->prepare(db, sql, &err));
-	for (int tries = 0; cut_once() > SECOND * 3 / 2; tries++) /* the machine may be busy */
-		assert_true(tries < 3);
+	good(dbms_prepare(db, sql, &err));
+	assert_true(cut_once() < 8 * SECOND || SANITIZED); /* the machine may be busy */
 }
 
 static void test_limit(void **state)
@@ -544,7 +490,7 @@ static void test_limit(void **state)
 	assert_int_equal(number("SELECT CONNECTION_ID()"), id);
 	assert_int_equal(execute("SELECT SLEEP(0.01)").rows, 1);
 	struct dbms_execution x = { 0 };
-	good(DRIVER->execute(db, &(struct dbms_wait){ .limit_ns = 30 * SECOND }, &x, &err));
+	good(dbms_execute(db, &(struct dbms_wait){ .limit_ns = 30 * SECOND }, &x, &err));
 	assert_false(x.timed_out);
 }
 
@@ -573,14 +519,14 @@ static void test_stop(void **state)
 		struct stopping s = { .at = 5 };
 		struct dbms_wait wait = { .stop = stop_at, .context = &s };
 		struct dbms_execution x = { 0 };
-		good(DRIVER->prepare(db, statements[i], &err));
+		good(dbms_prepare(db, statements[i], &err));
 		uint64_t begun = clock_monotonic_ns();
-		assert_int_equal(DRIVER->execute(db, &wait, &x, &err), -1);
-		assert_true(clock_monotonic_ns() - begun < 2 * SECOND);
+		assert_int_equal(dbms_execute(db, &wait, &x, &err), -1);
+		assert_true(clock_monotonic_ns() - begun < 8 * SECOND || SANITIZED);
 		assert_int_equal(err.code, EXIT_INTERRUPTED);
 		assert_int_equal(s.calls, 5);
 		print_message("asked each %.0f ms at most\n", (double)s.longest_ns / 1e6);
-		assert_false(DRIVER->lost(db));
+		assert_false(dbms_lost(db));
 		assert_int_equal(number("SELECT 5"), 5);
 	}
 }
@@ -596,11 +542,11 @@ typedef ARRAY(struct used) used_list;
 static void cpu_of_threads(used_list *into)
 {
 	char path[64 + 256];
-	snprintf(path, sizeof path, "/proc/%d/task", server);
+	snprintf(path, sizeof path, "/proc/%d/task", server_pid());
 	DIR *threads = opendir(path);
 	assert_non_null(threads);
 	for (struct dirent *e; (e = readdir(threads));) {
-		snprintf(path, sizeof path, "/proc/%d/task/%s/schedstat", server, e->d_name);
+		snprintf(path, sizeof path, "/proc/%d/task/%s/schedstat", server_pid(), e->d_name);
 		char *text = file_read(path);
 		if (text && *e->d_name != '.')
 			array_push(into, (struct used){ (pid_t)strtol(e->d_name, NULL, 10),
@@ -625,18 +571,18 @@ static void test_tasks(void **state)
 	for (int i = 0; i < 2; i++) {
 		used_list before = { 0 }, after = { 0 };
 		uint64_t all = 0;
-		good(DRIVER->connect(db, &err));
-		good(DRIVER->tasks(db, &t, &err));
-		assert_int_equal(t.server, server);
-		assert_int_equal(t.process, server);
-		assert_true(t.thread > 0 && t.thread != server);
+		good(dbms_reconnect(db, &err));
+		good(dbms_tasks(db, &t, &err));
+		assert_int_equal(t.server, server_pid());
+		assert_int_equal(t.process, t.server);
+		assert_true(t.thread > 0 && t.thread != t.server);
 		assert_true(t.io_by_process);
 		assert_false(t.guessed);
 		assert_string_equal(t.name, "mariadbd");
-		good(DRIVER->prepare(db, "SELECT BENCHMARK(500000, MD5('x'))", &err));
+		good(dbms_prepare(db, "SELECT BENCHMARK(300000, MD5('x'))", &err));
 		cpu_of_threads(&before);
 		struct dbms_execution x;
-		good(DRIVER->execute(db, NULL, &x, &err));
+		good(dbms_execute(db, NULL, &x, &err));
 		cpu_of_threads(&after);
 		uint64_t own = cpu_of(&after, t.thread) - cpu_of(&before, t.thread);
 		for (size_t k = 0; k < after.count; k++)
@@ -655,11 +601,11 @@ static void test_describe(void **state)
 {
 	char *version = NULL, *settings = NULL;
 	(void)state;
-	good(DRIVER->describe(db, &version, &settings, &err));
+	good(dbms_describe(db, &version, &settings, &err));
 	print_message("%s\n", version);
 	assert_null(strchr(version, '-'));
 	assert_true(*version >= '1' && *version <= '9');
-	assert_non_null(strstr(settings, "\"innodb_buffer_pool_size\":\"419430400\""));
+	assert_non_null(strstr(settings, "\"innodb_buffer_pool_size\":\"134217728\""));
 	assert_non_null(strstr(settings, "\"query_cache_type\":\"OFF\""));
 	assert_non_null(strstr(settings, "\"innodb_buffer_pool_load_at_startup\":\"OFF\""));
 	assert_non_null(strstr(settings, "\"optimizer_switch\":"));
@@ -669,13 +615,13 @@ static void test_describe(void **state)
 
 /* ---- connections that fail ---- */
 
-static int open_with(const char *middle, void **state)
+static int open_with(const char *middle, struct dbms **d)
 {
 	struct strbuf text = { 0 };
-	strbuf_printf(&text, "mariadb://%s?socket=%s/mariadb.sock", middle, folder);
-	good(DRIVER->open(state, text.text, NULL, &err));
+	strbuf_printf(&text, "mariadb://%s?socket=%s/mariadb.sock", middle, data);
+	int failed = dbms_open(d, text.text, NULL, &err);
 	strbuf_release(&text);
-	return DRIVER->connect(*state, &err);
+	return failed;
 }
 
 static void test_wrong_credentials(void **state)
@@ -690,36 +636,33 @@ static void test_wrong_credentials(void **state)
 	run("GRANT ALL ON tare.* TO limited");
 	run("ALTER USER root@localhost IDENTIFIED BY 'other'");
 	for (size_t i = 0; i < 2; i++) {
-		void *other = NULL;
+		struct dbms *other = NULL;
 		assert_int_equal(open_with(rows[i].middle, &other), -1);
 		assert_int_equal(err.code, EXIT_USAGE);
 		assert_non_null(strstr(err.text, rows[i].says));
 		assert_null(strstr(err.text, "secret"));
 		assert_true(*err.hint);
-		assert_true(DRIVER->lost(other));
-		DRIVER->close(other);
 	}
 	run("ALTER USER root@localhost IDENTIFIED BY ''");
-	void *other = NULL;
+	struct dbms *other = NULL;
 	assert_int_equal(open_with(rows[2].middle, &other), -1);
 	assert_int_equal(err.code, EXIT_USAGE);
-	DRIVER->close(other);
 	good(open_with("limited:p%40ss%3A%2F%3F%25@localhost/tare", &other));
 	/* one who may not change the server's settings still can measure */
 	static const char *const tables[] = { "p" };
-	good(DRIVER->settle(other, tables, 1, &err));
-	assert_int_equal(DRIVER->forget(other, &err), -1);
+	good(dbms_settle(other, tables, 1, &err));
+	assert_int_equal(dbms_forget(other, &err), -1);
 	assert_int_equal(err.code, EXIT_USAGE);
-	DRIVER->close(other);
+	dbms_close(other);
 }
 
-static void *killer;
+static struct dbms *killer;
 
 static bool kill_connection(void *context)
 {
 	char *sql = context;
 	if (*sql)
-		good(DRIVER->run(killer, sql, &err));
+		good(dbms_run(killer, sql, &err));
 	*sql = '\0';
 	return false;
 }
@@ -732,35 +675,37 @@ static void test_killed_connection(void **state)
 	(void)state;
 	good(open_with("root@localhost/tare", &killer));
 	/* between two statements */
-	good(DRIVER->prepare(db, "SELECT 1", &err));
+	good(dbms_prepare(db, "SELECT 1", &err));
 	snprintf(sql, sizeof sql, "KILL CONNECTION %lld",
 		 (long long)number("SELECT CONNECTION_ID()"));
-	good(DRIVER->run(killer, sql, &err));
-	assert_int_equal(DRIVER->execute(db, NULL, &x, &seen), -1);
+	good(dbms_run(killer, sql, &err));
+	assert_int_equal(dbms_execute(db, NULL, &x, &seen), -1);
 	assert_int_equal(seen.code, EXIT_SUBJECT);
-	assert_true(DRIVER->lost(db));
-	good(DRIVER->connect(db, &err));
-	assert_false(DRIVER->lost(db));
-	assert_int_equal(DRIVER->execute(db, NULL, &x, &seen), -1); /* not prepared any more */
+	assert_true(dbms_lost(db));
+	good(dbms_reconnect(db, &err));
+	assert_false(dbms_lost(db));
+	assert_int_equal(dbms_execute(db, NULL, &x, &seen), -1); /* not prepared any more */
 	assert_int_equal(seen.code, EXIT_USAGE);
 	/* in the middle of one */
 	snprintf(sql, sizeof sql, "KILL CONNECTION %lld",
 		 (long long)number("SELECT CONNECTION_ID()"));
-	good(DRIVER->prepare(db, "SELECT SLEEP(10)", &err));
+	good(dbms_prepare(db, "SELECT SLEEP(10)", &err));
 	struct dbms_wait wait = { .stop = kill_connection, .context = sql };
-	assert_int_equal(DRIVER->execute(db, &wait, &x, &seen), -1);
+	assert_int_equal(dbms_execute(db, &wait, &x, &seen), -1);
 	assert_int_equal(seen.code, EXIT_SUBJECT);
-	assert_true(DRIVER->lost(db));
-	good(DRIVER->connect(db, &err));
+	assert_true(dbms_lost(db));
+	good(dbms_reconnect(db, &err));
 	assert_int_equal(execute("SELECT 1").rows, 1);
-	DRIVER->close(killer);
+	dbms_close(killer);
 }
 
 static bool kill_server(void *context)
 {
-	(void)context;
-	if (server)
-		end_server(SIGKILL);
+	pid_t *victim = context;
+	/* its socket takes connections until its memory is freed */
+	if (*victim && kill(*victim, SIGKILL) == 0)
+		assert_true(server_process_await_end(*victim, 60000));
+	*victim = 0;
 	return false;
 }
 
@@ -770,24 +715,29 @@ static void test_killed_server(void **state)
 	struct dbms_tasks t;
 	bool there;
 	(void)state;
-	good(DRIVER->prepare(db, "SELECT SLEEP(10)", &err));
-	struct dbms_wait wait = { .stop = kill_server };
-	assert_int_equal(DRIVER->execute(db, &wait, &x, &err), -1);
+	good(dbms_prepare(db, "SELECT SLEEP(10)", &err));
+	pid_t victim = server_pid();
+	struct dbms_wait wait = { .stop = kill_server, .context = &victim };
+	assert_int_equal(dbms_execute(db, &wait, &x, &err), -1);
 	assert_int_equal(err.code, EXIT_SUBJECT);
-	assert_true(DRIVER->lost(db));
-	assert_int_equal(DRIVER->connect(db, &err), -1);
+	assert_true(dbms_lost(db));
+	assert_int_equal(dbms_reconnect(db, &err), -1);
 	assert_int_equal(err.code, EXIT_SUBJECT);
 	assert_true(*err.hint);
-	assert_true(DRIVER->lost(db));
-	assert_int_equal(DRIVER->execute(db, NULL, &x, &err), -1);
+	assert_true(dbms_lost(db));
+	assert_int_equal(dbms_execute(db, NULL, &x, &err), -1);
 	assert_int_equal(err.code, EXIT_SUBJECT);
-	assert_int_equal(DRIVER->run(db, "SELECT 1", &err), -1);
-	assert_int_equal(DRIVER->tasks(db, &t, &err), -1);
-	assert_int_equal(DRIVER->table_exists(db, "p", &there, &err), -1);
-	assert_int_equal(DRIVER->prepare(db, "SELECT 1", &err), -1);
+	assert_int_equal(dbms_run(db, "SELECT 1", &err), -1);
+	assert_int_equal(dbms_tasks(db, &t, &err), -1);
+	assert_int_equal(dbms_table_exists(db, "p", &there, &err), -1);
+	assert_int_equal(dbms_prepare(db, "SELECT 1", &err), -1);
 	assert_int_equal(err.code, EXIT_SUBJECT);
-	assert_int_equal(start_server(), 0);
-	good(DRIVER->connect(db, &err));
+	/* whoever never was connected asked for what is not there */
+	struct dbms *other = NULL;
+	assert_int_equal(open_with("root@localhost/tare", &other), -1);
+	assert_int_equal(err.code, EXIT_ENVIRONMENT);
+	good(server_start(server, &err));
+	good(dbms_reconnect(db, &err));
 	assert_int_equal(number("SELECT COUNT(*) FROM p"), 20000);
 }
 
@@ -796,15 +746,15 @@ static void test_killed_tare(void **state)
 {
 	static const char *const tables[] = { "p" };
 	(void)state;
-	for (int i = 0; i < 6; i++) {
+	for (int i = 0; i < 4; i++) {
 		pid_t pid = fork();
 		if (pid == 0) {
-			void *own = NULL;
+			struct dbms *own = NULL;
 			if (open_with("root@localhost/tare", &own))
 				_exit(1);
 			for (;;)
-				if (i % 2 ? DRIVER->forget(own, &err)
-					  : DRIVER->settle(own, tables, 1, &err))
+				if (i % 2 ? dbms_forget(own, &err)
+					  : dbms_settle(own, tables, 1, &err))
 					_exit(1);
 		}
 		usleep(100000 + 37000 * (useconds_t)i);
@@ -817,7 +767,7 @@ static void test_killed_tare(void **state)
 					  " WHERE COMMAND = 'Query'") > 1;
 	     i++)
 		usleep(100000);
-	assert_int_equal(number("SELECT @@GLOBAL.innodb_buffer_pool_size"), 400 << 20);
+	assert_int_equal(number("SELECT @@GLOBAL.innodb_buffer_pool_size"), POOL);
 	assert_int_equal(number("SELECT @@GLOBAL.innodb_max_dirty_pages_pct"), 90);
 	assert_int_equal(number("SELECT @@GLOBAL.innodb_io_capacity"), 200);
 	assert_int_equal(number("SELECT @@GLOBAL.innodb_io_capacity_max"), 2000);
@@ -835,38 +785,85 @@ static int free_port(void)
 	return ntohs(address.sin_port);
 }
 
-/* A pool's threads take turns: none is the connection's own. */
-static void test_pool_of_threads_and_tcp(void **state)
+/* A pool's threads take turns: none is the connection's own. What keeps the server private is not
+ * the user's to set. */
+static void test_other_settings(void **state)
 {
-	char port[32], text[128];
-	const char *settings[] = { "thread_handling=pool-of-threads", "skip-networking=0",
-				   "bind-address=127.0.0.1", port, NULL };
+	static const char *const settings[] = { "thread_handling=pool-of-threads",
+						"skip-networking=0", "socket=/nowhere/else.sock",
+						NULL };
+	struct server_description d = description();
 	struct dbms_tasks t;
-	void *other = NULL;
+	(void)state;
+	d.settings = settings;
+	server_close(server);
+	server = NULL;
+	good(server_open(&server, &d, &err));
+	good(server_start(server, &err));
+	good(dbms_reconnect(db, &err));
+	good(dbms_tasks(db, &t, &err));
+	assert_int_equal(t.process, server_pid());
+	assert_int_equal(t.thread, 0);
+	assert_int_equal(number("SELECT @@skip_networking"), 1);
+}
+
+/* By a command that ends before the server has begun. */
+static void launch(struct strbuf *command, int port)
+{
+	const struct passwd *who = getpwnam("mysql") ? getpwnam("mysql") : getpwnam("nobody");
+	struct server_place place = { .data = data, .socket = data };
+	word_list words = { 0 };
+	assert_true(mariadb_server.server_words(&place, &words, &err));
+	if (geteuid() == 0)
+		strbuf_printf(command, "setpriv --reuid=%u --regid=%u --clear-groups ",
+			      (unsigned)who->pw_uid, (unsigned)who->pw_gid);
+	for (size_t i = 0; i < words.count; i++) {
+		char *word = text_shell_quoted(words.items[i]);
+		strbuf_printf(command, "%s ", word);
+		free(word);
+	}
+	words_release(&words);
+	strbuf_printf(command,
+		      "--skip-networking=0 --bind-address=127.0.0.1 --port=%d "
+		      "</dev/null >/dev/null 2>&1 &",
+		      port);
+}
+
+static void test_tcp_and_commands(void **state)
+{
+	char url[128], stop[256];
+	int port = free_port();
+	struct strbuf start = { 0 };
+	struct dbms_tasks t;
+	struct dbms *other = NULL;
 	(void)state;
 	run("CREATE USER IF NOT EXISTS far IDENTIFIED BY 'x'");
 	run("GRANT ALL ON tare.* TO far");
 	run("DELETE FROM mysql.global_priv WHERE user = ''");
-	end_server(SIGTERM);
-	snprintf(port, sizeof port, "port=%d", free_port());
-	place.settings = settings;
-	assert_int_equal(start_server(), 0);
-	good(DRIVER->connect(db, &err));
-	good(DRIVER->tasks(db, &t, &err));
-	assert_int_equal(t.process, server);
-	assert_int_equal(t.thread, 0);
+	server_close(server);
+	server = NULL;
+	launch(&start, port);
+	snprintf(url, sizeof url, "mariadb://far:x@127.0.0.1:%d/tare", port);
+	snprintf(stop, sizeof stop,
+		 "p=$(cat %s/mariadb.pid); kill $p; while [ -e /proc/$p/exe ]; do sleep 0.05; done",
+		 data);
+	struct server_description d = {
+		.dbms = "mariadb", .start = start.text, .stop = stop, .url = url
+	};
+	good(server_open(&server, &d, &err));
+	good(server_start(server, &err));
+	good(dbms_open(&other, url, NULL, &err));
+	good(dbms_tasks(other, &t, &err));
+	assert_int_equal(t.process, number_in("mariadb.pid"));
+	assert_true(t.thread > 0 && t.thread != t.process);
+	dbms_close(other);
+	strbuf_release(&start);
+}
 
-	end_server(SIGTERM);
-	settings[0] = "thread_handling=one-thread-per-connection";
-	assert_int_equal(start_server(), 0);
-	snprintf(text, sizeof text, "mariadb://far:x@127.0.0.1:%s/tare", port + strlen("port="));
-	good(DRIVER->open(&other, text, NULL, &err));
-	good(DRIVER->connect(other, &err));
-	good(DRIVER->tasks(other, &t, &err));
-	assert_int_equal(t.process, server);
-	assert_true(t.thread > 0 && t.thread != server);
-	DRIVER->close(other);
-	place.settings = NULL;
+static int leave(int code)
+{
+	nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	return code;
 }
 
 int main(void)
@@ -890,7 +887,19 @@ int main(void)
 		cmocka_unit_test(test_killed_connection),
 		cmocka_unit_test(test_killed_tare),
 		cmocka_unit_test(test_killed_server),
-		cmocka_unit_test(test_pool_of_threads_and_tcp),
+		cmocka_unit_test(test_other_settings),
+		cmocka_unit_test(test_tcp_and_commands),
 	};
+	snprintf(folder, sizeof folder, "/tmp/tare-db-XXXXXX");
+	if (!mkdtemp(folder) || chmod(folder, 0755)) {
+		print_error("%s\n", strerror(errno));
+		return 1;
+	}
+	snprintf(data, sizeof data, "%s/data", folder);
+	if (!is_installed()) {
+		const char *require = getenv("TARE_TEST_REQUIRE");
+		fprintf(stderr, "skipped: %s\n", err.text);
+		return leave(require && *require == '1' ? 1 : 77);
+	}
 	return cmocka_run_group_tests(tests, begin, end);
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -581,8 +582,8 @@ static pid_t process_in_file(void)
 	return pid;
 }
 
-/* One that its tare's end did not end. */
-static pid_t leave_a_server(void)
+/* The shell's command that has the server started, and does not wait for it. */
+static char *launching(void)
 {
 	struct server_place place = { .data = data,
 				      .socket = data,
@@ -596,9 +597,16 @@ static pid_t leave_a_server(void)
 	for (size_t i = 0; i < words.count; i++)
 		strbuf_printf(&command, " \"%s\"", words.items[i]);
 	strbuf_puts(&command, "' >/dev/null 2>&1 </dev/null &");
-	assert_int_equal(system(command.text), 0);
-	strbuf_release(&command);
 	words_release(&words);
+	return strbuf_detach(&command);
+}
+
+/* One that its tare's end did not end. */
+static pid_t leave_a_server(void)
+{
+	char *command = launching();
+	assert_int_equal(system(command), 0);
+	free(command);
 	pid_t pid = 0;
 	for (int i = 0; i < 1000 && !(pid = process_in_file()); i++)
 		usleep(10000);
@@ -642,6 +650,37 @@ static void a_directory_of_others_is_left_alone(void **state)
 	assert_int_equal(err.code, EXIT_USAGE);
 	server_close(s);
 	assert_int_equal(access(file, F_OK), 0);
+}
+
+static void what_stands_where_it_is_made_is_left_alone(void **state)
+{
+	(void)state;
+	char fresh[96], beside[128], file[160];
+	snprintf(fresh, sizeof fresh, "%s/fresh", directory);
+	snprintf(beside, sizeof beside, "%s.tare-making", fresh);
+	snprintf(file, sizeof file, "%s/precious", beside);
+	struct server_description d = description();
+	struct server *s;
+	d.data = fresh;
+	assert_int_equal(mkdir(beside, 0755), 0);
+	close(open(file, O_CREAT | O_WRONLY, 0600));
+	good(server_open(&s, &d, &err));
+	assert_int_equal(server_start(s, &err), -1);
+	assert_int_equal(err.code, EXIT_ENVIRONMENT);
+	assert_int_equal(access(file, F_OK), 0);
+	/* another tare is making it */
+	assert_int_equal(chmod(beside, 0700), 0);
+	int lock = open(beside, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(flock(lock, LOCK_EX), 0);
+	assert_int_equal(server_start(s, &err), -1);
+	assert_int_equal(err.code, EXIT_ENVIRONMENT);
+	assert_non_null(strstr(err.text, "another tare"));
+	assert_int_equal(access(file, F_OK), 0);
+	/* it was killed */
+	close(lock);
+	good(server_start(s, &err));
+	assert_int_equal(access(beside, F_OK), -1);
+	server_close(s);
 }
 
 static void a_bad_setting_is_told(void **state)
@@ -722,6 +761,64 @@ static void commands_start_and_stop(void **state)
 	assert_int_equal(err.code, EXIT_USAGE);
 }
 
+static int starts_in(const char *mark)
+{
+	char *text = file_read(mark);
+	int count = 0;
+	for (const char *at = text; at && (at = strstr(at, "start")); at++)
+		count++;
+	free(text);
+	return count;
+}
+
+/* Its command ends before the server has even begun. */
+static void one_by_commands_is_waited_for(void **state)
+{
+	(void)state;
+	char mark[128], stop[300], url[256];
+	struct strbuf start = { 0 };
+	char *command = launching();
+	snprintf(mark, sizeof mark, "%s/starts", directory);
+	strbuf_printf(&start, "echo start >>%s; (sleep 0.3; %s) >/dev/null 2>&1 &", mark, command);
+	snprintf(stop, sizeof stop,
+		 "p=$(head -n 1 %s/postmaster.pid); kill -INT $p; while [ -e /proc/$p/exe ]; do "
+		 "sleep 0.05; done",
+		 data);
+	snprintf(url, sizeof url, "%s", server_url(server));
+	struct server_description d = {
+		.dbms = "postgresql", .start = start.text, .stop = stop, .url = url
+	};
+	struct server *first, *second;
+	server_close(server);
+	good(server_open(&first, &d, &err));
+	good(server_start(first, &err));
+	good(dbms_reconnect(db, &err));
+	assert_int_equal(starts_in(mark), 1);
+	/* who finds it running does not start it, and leaves it running */
+	good(server_open(&second, &d, &err));
+	good(server_start(second, &err));
+	server_close(second);
+	assert_int_equal(starts_in(mark), 1);
+	assert_int_equal(number("SELECT 49"), 49);
+	/* also who had to restart it */
+	good(server_open(&second, &d, &err));
+	good(server_start(second, &err));
+	good(server_stop(second, &err));
+	assert_int_equal(process_in_file(), 0);
+	good(server_start(second, &err));
+	server_close(second);
+	assert_int_equal(starts_in(mark), 2);
+	good(dbms_reconnect(db, &err));
+	server_close(first);
+	assert_int_equal(process_in_file(), 0);
+	strbuf_release(&start);
+	free(command);
+	d = description();
+	good(server_open(&server, &d, &err));
+	good(server_start(server, &err));
+	good(dbms_reconnect(db, &err));
+}
+
 /* ---- */
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
@@ -770,9 +867,11 @@ int main(void)
 		cmocka_unit_test(after_a_killed_tare_it_starts),
 		cmocka_unit_test(one_left_behind_is_adopted),
 		cmocka_unit_test(a_directory_of_others_is_left_alone),
+		cmocka_unit_test(what_stands_where_it_is_made_is_left_alone),
 		cmocka_unit_test(a_bad_setting_is_told),
 		cmocka_unit_test(a_long_name_has_its_socket_elsewhere),
 		cmocka_unit_test(commands_start_and_stop),
+		cmocka_unit_test(one_by_commands_is_waited_for),
 	};
 	snprintf(directory, sizeof directory, "/tmp/tare-pg-XXXXXX");
 	if (!mkdtemp(directory) || chmod(directory, 0755))

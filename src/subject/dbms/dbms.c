@@ -32,12 +32,6 @@ static const struct dbms_driver *const drivers[] = {
 static const char *const known_schemes[] = { "sqlite", "postgresql", "postgres", "mariadb",
 					     "mysql",  "odbc",	     NULL };
 
-static bool has_suffix(const char *text, const char *suffix)
-{
-	size_t length = strlen(text), want = strlen(suffix);
-	return length > want && strcmp(text + length - want, suffix) == 0;
-}
-
 static bool has_scheme(const char *url, const char *scheme)
 {
 	size_t length = strlen(scheme);
@@ -79,17 +73,6 @@ static int apply_settings(struct dbms *d, struct error *err)
 	return 0;
 }
 
-static char **copy_texts(const char *const *texts)
-{
-	size_t count = 0;
-	while (texts && texts[count])
-		count++;
-	char **copy = xcalloc(count + 1, sizeof *copy);
-	for (size_t i = 0; i < count; i++)
-		copy[i] = xstrdup(texts[i]);
-	return copy;
-}
-
 int dbms_open(struct dbms **out, const char *url, const struct dbms_options *options,
 	      struct error *err)
 {
@@ -97,8 +80,8 @@ int dbms_open(struct dbms **out, const char *url, const struct dbms_options *opt
 	char *made = NULL;
 	if (!options)
 		options = &none;
-	if (!strchr(url, ':') &&
-	    (has_suffix(url, ".db") || has_suffix(url, ".sqlite") || has_suffix(url, ".sqlite3"))) {
+	if (!strchr(url, ':') && (text_ends_with(url, ".db") || text_ends_with(url, ".sqlite") ||
+				  text_ends_with(url, ".sqlite3"))) {
 		struct strbuf text = { 0 };
 		strbuf_printf(&text, "sqlite:%s", url);
 		url = made = strbuf_detach(&text);
@@ -111,7 +94,7 @@ int dbms_open(struct dbms **out, const char *url, const struct dbms_options *opt
 	}
 	struct dbms *d = xcalloc(1, sizeof *d);
 	d->driver = driver;
-	d->settings = copy_texts(options->settings);
+	d->settings = xstrdup_all(options->settings);
 	int failed = driver->open(&d->state, url, options, err) || dbms_reconnect(d, err);
 	free(made);
 	if (failed) {
@@ -128,9 +111,7 @@ void dbms_close(struct dbms *d)
 		return;
 	if (d->state)
 		d->driver->close(d->state);
-	for (char **s = d->settings; s && *s; s++)
-		free(*s);
-	free(d->settings);
+	xfree_all(d->settings);
 	free(d);
 }
 

@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <jansson.h>
 #include <mysqld_error.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "subject/dbms/mariadb_private.h"
+#include "subject/dbms/peer.h"
 
 /* What the session has: that is what its queries are evaluated with. */
 static const char settings_statement[] =
@@ -70,23 +70,6 @@ static int is_elsewhere(struct error *err)
 	return error_hint(err, "measure where the server runs, outside of its container");
 }
 
-/* The other end has one of this machine's own addresses. */
-static bool peer_is_local(int fd)
-{
-	struct sockaddr_storage own = { 0 }, peer = { 0 };
-	socklen_t own_length = sizeof own, peer_length = sizeof peer;
-	if (getsockname(fd, (struct sockaddr *)&own, &own_length) ||
-	    getpeername(fd, (struct sockaddr *)&peer, &peer_length) ||
-	    own.ss_family != peer.ss_family)
-		return false;
-	if (own.ss_family == AF_INET)
-		return ((struct sockaddr_in *)&own)->sin_addr.s_addr ==
-		       ((struct sockaddr_in *)&peer)->sin_addr.s_addr;
-	return own.ss_family == AF_INET6 &&
-	       memcmp(&((struct sockaddr_in6 *)&own)->sin6_addr,
-		      &((struct sockaddr_in6 *)&peer)->sin6_addr, sizeof(struct in6_addr)) == 0;
-}
-
 static int process_by_file(struct mariadb *m, pid_t *process, struct error *err)
 {
 	char *path;
@@ -115,6 +98,7 @@ static int process_of(struct mariadb *m, pid_t *process, struct error *err)
 	int fd = m->lib->mysql_get_socket(m->link);
 	struct sockaddr_storage own = { 0 };
 	socklen_t length = sizeof own;
+	char address[INET6_ADDRSTRLEN];
 	if (getsockname(fd, (struct sockaddr *)&own, &length) == 0 && own.ss_family == AF_UNIX) {
 		struct ucred peer = { 0 };
 		length = sizeof peer;
@@ -123,7 +107,7 @@ static int process_of(struct mariadb *m, pid_t *process, struct error *err)
 		*process = peer.pid;
 		return 0;
 	}
-	return peer_is_local(fd) ? process_by_file(m, process, err) : is_elsewhere(err);
+	return peer_is_here(fd, address) ? process_by_file(m, process, err) : is_elsewhere(err);
 }
 
 /* 0 where a pool of threads hands the connection from one to the next. */

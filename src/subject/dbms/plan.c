@@ -5,20 +5,11 @@
 #include "base/array.h"
 #include "base/text.h"
 
-/* FNV-1a */
-static uint64_t hash_text(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-	return hash;
-}
-
 void plan_seal(json_t *root, struct query_plan *into)
 {
 	char *text = json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS);
 	into->json = text ? text : xstrdup("{}"); /* NULL: out of memory only */
-	into->hash = hash_text(into->json);
+	into->hash = text_hash(into->json);
 	json_decref(root);
 }
 

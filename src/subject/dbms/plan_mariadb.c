@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/strbuf.h"
+#include "base/text.h"
 
 /* Estimates that are written as texts, what was only considered, and what ANALYZE adds. */
 static bool is_passing(const char *name)
@@ -124,11 +125,6 @@ static void add_detail(json_t *node, const char *name, const char *text)
 	json_object_set_new(member(node, "details", json_object), name, json_string(text));
 }
 
-static void add_child(json_t *node, json_t *child)
-{
-	json_array_append_new(member(node, "children", json_array), child);
-}
-
 static void add_condition(json_t *node, const char *name, const char *text)
 {
 	struct strbuf line = { 0 };
@@ -151,12 +147,6 @@ static void add_table(json_t *node, const char *name, const json_t *tables)
 		json_object_set_new(node, "alias", json_string(name));
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), want = strlen(end);
-	return length >= want && strcmp(text + length - want, end) == 0;
-}
-
 static void add_text(json_t *node, const char *object, const char *name, const char *text,
 		     const json_t *tables)
 {
@@ -167,7 +157,7 @@ static void add_text(json_t *node, const char *object, const char *name, const c
 		json_object_set_new(node, "node", json_string(text));
 	else if (strcmp(name, "key") == 0)
 		json_object_set_new(node, "index", json_string(text));
-	else if (ends_with(name, "_condition"))
+	else if (text_ends_with(name, "_condition"))
 		add_condition(node, name, text);
 	else
 		add_detail(node, name, text);
@@ -203,15 +193,15 @@ static void add_list(json_t *node, const char *name, const json_t *list, const j
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *element = json_array_get(list, i);
 		if (json_is_object(element))
-			add_child(group, element_of(name, element, tables));
+			plan_adopt(group, element_of(name, element, tables));
 		else if (json_is_array(element))
 			add_list(group, name, element, tables);
 	}
 	json_t *children = json_object_get(group, "children");
 	if (strcmp(name, "nested_loop") == 0 && json_array_size(children) == 1)
-		add_child(node, json_incref(json_array_get(children, 0))); /* no loop at all */
+		plan_adopt(node, json_incref(json_array_get(children, 0))); /* no loop at all */
 	else if (children)
-		add_child(node, json_incref(group));
+		plan_adopt(node, json_incref(group));
 	json_decref(group);
 }
 
@@ -225,7 +215,7 @@ static json_t *node_of(const char *name, const json_t *object, const json_t *tab
 		if (is_passing(key))
 			continue;
 		if (json_is_object(value))
-			add_child(node, node_of(key, value, tables));
+			plan_adopt(node, node_of(key, value, tables));
 		else if (json_is_array(value))
 			add_list(node, key, value, tables);
 		else if (json_is_string(value))

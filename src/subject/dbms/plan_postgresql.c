@@ -8,12 +8,6 @@
 #include "base/text.h"
 #include "subject/dbms/plan.h"
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), want = strlen(end);
-	return length >= want && strcmp(text + length - want, end) == 0;
-}
-
 /* A value of a node's key as text. NULL: it is none of the plan's properties. Texts, lists of them
  * and what is so ("Parallel Aware": true) are; of the numbers only those that are not estimates. */
 static char *text_of(const char *key, const json_t *value)
@@ -80,7 +74,8 @@ static bool add_named(json_t *node, const json_t *source, const char *key, const
 
 static bool is_condition(const char *key)
 {
-	return ends_with(key, "Cond") || ends_with(key, "Filter") || ends_with(key, "Condition");
+	return text_ends_with(key, "Cond") || text_ends_with(key, "Filter") ||
+	       text_ends_with(key, "Condition");
 }
 
 static void add_condition(json_t *conditions, const char *key, const char *text)

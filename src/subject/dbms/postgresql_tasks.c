@@ -1,13 +1,10 @@
 /* Which processes of this machine evaluate. */
-#include <arpa/inet.h>
-#include <errno.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/file.h"
+#include "subject/dbms/peer.h"
 #include "subject/dbms/postgresql.h"
 
 static char *proc_read(pid_t pid, const char *name)
@@ -35,31 +32,6 @@ static pid_t parent_of(pid_t pid)
 	return parent;
 }
 
-/* A machine that talks to itself does so from the address that it talks to. */
-static bool is_this_machine(int fd, char address[INET6_ADDRSTRLEN])
-{
-	union {
-		struct sockaddr any;
-		struct sockaddr_in four;
-		struct sockaddr_in6 six;
-		struct sockaddr_storage room;
-	} here = { 0 }, there = { 0 };
-	socklen_t here_size = sizeof here, there_size = sizeof there;
-	if (getsockname(fd, &here.any, &here_size) || getpeername(fd, &there.any, &there_size))
-		return false;
-	if (there.any.sa_family == AF_INET) {
-		inet_ntop(AF_INET, &there.four.sin_addr, address, INET6_ADDRSTRLEN);
-		return memcmp(&here.four.sin_addr, &there.four.sin_addr,
-			      sizeof there.four.sin_addr) == 0;
-	}
-	if (there.any.sa_family == AF_INET6) {
-		inet_ntop(AF_INET6, &there.six.sin6_addr, address, INET6_ADDRSTRLEN);
-		return memcmp(&here.six.sin6_addr, &there.six.sin6_addr,
-			      sizeof there.six.sin6_addr) == 0;
-	}
-	return there.any.sa_family == AF_UNIX;
-}
-
 /* Not PQbackendPID(): behind a pooler that is the pooler's. */
 static int ask_backend(struct postgresql *s, pid_t *pid, struct error *err)
 {
@@ -76,7 +48,7 @@ static int find_processes(struct postgresql *s, struct error *err)
 	pid_t backend;
 	if (ask_backend(s, &backend, err))
 		return -1;
-	if (!is_this_machine(s->pq->PQsocket(s->connection), address))
+	if (!peer_is_here(s->pq->PQsocket(s->connection), address))
 		return error_set(err, EXIT_ENVIRONMENT, "the server is on another machine: %s",
 				 address);
 	pid_t parent = parent_of(backend);

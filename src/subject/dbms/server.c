@@ -40,7 +40,7 @@ struct server {
 
 	char *start, *stop;
 	enum by_commands state;
-	bool found_running; /* was stopped before it was ever started: it is to run afterwards */
+	bool found_running; /* before it was ever started: it is to run afterwards */
 };
 
 static const struct server_kind *const kinds[] = {
@@ -128,28 +128,15 @@ static void choose_socket(struct server *s)
 		return;
 	}
 	struct strbuf path = { 0 };
-	uint64_t hash = 0xcbf29ce484222325u;
-	for (const char *at = s->data; *at; at++)
-		hash = (hash ^ (unsigned char)*at) * 0x100000001b3u;
-	strbuf_printf(&path, "/tmp/tare-%u-%016llx", (unsigned)geteuid(), (unsigned long long)hash);
+	strbuf_printf(&path, "/tmp/tare-%u-%016llx", (unsigned)geteuid(),
+		      (unsigned long long)text_hash(s->data));
 	s->socket = strbuf_detach(&path);
 	s->own_socket = true;
 }
 
-static char **copy_settings(const char *const *settings)
-{
-	size_t count = 0;
-	while (settings && settings[count])
-		count++;
-	char **copy = xcalloc(count + 1, sizeof *copy);
-	for (size_t i = 0; i < count; i++)
-		copy[i] = xstrdup(settings[i]);
-	return copy;
-}
-
 static int open_data(struct server *s, const struct server_description *d, struct error *err)
 {
-	s->settings = copy_settings(d->settings);
+	s->settings = xstrdup_all(d->settings);
 	if (choose_kind(s, d->dbms, err) || choose_user(s, d->user, err) ||
 	    resolve(s, d->data, err))
 		return -1;
@@ -173,6 +160,7 @@ int server_open(struct server **out, const struct server_description *d, struct 
 	} else if (d->start && d->stop) {
 		s->start = xstrdup(d->start);
 		s->stop = xstrdup(d->stop);
+		s->url = d->url ? xstrdup(d->url) : NULL;
 	} else {
 		failed = error_set(err, EXIT_USAGE,
 				   "a server needs 'data:', or 'start:' and 'stop:'");
@@ -187,7 +175,7 @@ int server_open(struct server **out, const struct server_description *d, struct 
 
 const char *server_url(const struct server *s)
 {
-	return s->url;
+	return s->kind ? s->url : NULL;
 }
 
 /* ---- the data directory ---- */
@@ -204,18 +192,16 @@ static bool is_empty(const char *path)
 	return empty;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+static int remove_below(const char *path, const struct stat *st, int type, struct FTW *where)
 {
 	(void)st;
 	(void)type;
-	(void)where;
-	return remove(path);
+	return where->level ? remove(path) : 0;
 }
 
-/* One of that name is tare's own: a making that was killed. */
-static void remove_tree(const char *path)
+static void empty_directory(const char *path)
 {
-	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	nftw(path, remove_below, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
 /* One that is the server's user's alone. Somebody else's of that name is not touched. */
@@ -250,9 +236,53 @@ static int run_maker(const struct server *s, const char *data, struct error *err
 	return failed;
 }
 
+static void unlock(struct server *s)
+{
+	if (s->lock >= 0)
+		close(s->lock);
+	s->lock = -1;
+}
+
+/* Two tares with one server would stop it for each other. It may have been moved or removed before
+ * it was locked. */
+static int lock_directory(struct server *s, const char *path, struct error *err)
+{
+	struct stat locked, there;
+	s->lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (s->lock < 0)
+		return error_set(err, EXIT_ENVIRONMENT, "cannot open %s: %s", path,
+				 strerror(errno));
+	if (flock(s->lock, LOCK_EX | LOCK_NB) == 0 && fstat(s->lock, &locked) == 0 &&
+	    lstat(path, &there) == 0 && locked.st_dev == there.st_dev &&
+	    locked.st_ino == there.st_ino)
+		return 0;
+	unlock(s);
+	error_set(err, EXIT_ENVIRONMENT, "another tare uses the server in %s", s->data);
+	return error_hint(err, "wait until it has ended");
+}
+
+static int lock_data(struct server *s, struct error *err)
+{
+	return s->lock >= 0 ? 0 : lock_directory(s, s->data, err);
+}
+
+/* With the directory locked, which becomes the data's: the lock stays. */
+static int make_locked(struct server *s, const char *beside, struct error *err)
+{
+	empty_directory(beside); /* of a making that was killed */
+	int failed = run_maker(s, beside, err);
+	if (!failed && rename(beside, s->data))
+		failed = error_set(
+			err, EXIT_ENVIRONMENT, "cannot make %s: %s%s", s->data, strerror(errno),
+			errno == EBUSY ? " (a mount point: name a directory in it)" : "");
+	if (failed)
+		empty_directory(beside);
+	return failed;
+}
+
 /* Beside its place, where it is moved when it is whole: a tare that is killed meanwhile leaves
  * nothing that looks like a data directory. */
-static int make_data(const struct server *s, struct error *err)
+static int make_data(struct server *s, struct error *err)
 {
 	struct strbuf beside = { 0 };
 	if (!is_empty(s->data)) {
@@ -261,33 +291,16 @@ static int make_data(const struct server *s, struct error *err)
 		return error_hint(err, "name one that is not there yet");
 	}
 	strbuf_printf(&beside, "%s" MAKING, s->data);
-	remove_tree(beside.text);
-	int failed = directory_for(s, beside.text, err) || run_maker(s, beside.text, err);
-	if (!failed && rename(beside.text, s->data))
-		failed = error_set(
-			err, EXIT_ENVIRONMENT, "cannot make %s: %s%s", s->data, strerror(errno),
-			errno == EBUSY ? " (a mount point: name a directory in it)" : "");
-	if (failed)
-		remove_tree(beside.text);
+	int failed = directory_for(s, beside.text, err) || lock_directory(s, beside.text, err);
+	bool made = !failed && s->kind->is_made(s->data); /* by another tare meanwhile */
+	if (!failed && !made)
+		failed = make_locked(s, beside.text, err);
+	if (s->lock >= 0 && (failed || made)) {
+		rmdir(beside.text);
+		unlock(s);
+	}
 	strbuf_release(&beside);
 	return failed ? -1 : 0;
-}
-
-/* Two tares with one server would stop it for each other. */
-static int lock_data(struct server *s, struct error *err)
-{
-	if (s->lock >= 0)
-		return 0;
-	s->lock = open(s->data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (s->lock < 0)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot open %s: %s", s->data,
-				 strerror(errno));
-	if (flock(s->lock, LOCK_EX | LOCK_NB) == 0)
-		return 0;
-	close(s->lock);
-	s->lock = -1;
-	error_set(err, EXIT_ENVIRONMENT, "another tare uses the server in %s", s->data);
-	return error_hint(err, "wait until it has ended");
 }
 
 static int prepare_data(struct server *s, struct error *err)
@@ -354,9 +367,15 @@ static int await_answer(const struct server *s, struct error *err)
 	while (clock_monotonic_ns() < until) {
 		if (answers(s, &why))
 			return 0;
-		if (server_process_await_end(s->pid, 20))
+		if (!s->kind)
+			poll(NULL, 0, 20);
+		else if (server_process_await_end(s->pid, 20))
 			return 1;
 	}
+	if (!s->kind)
+		return error_set(err, EXIT_ENVIRONMENT,
+				 "'%.120s' has started no server that answers: %s", s->start,
+				 why.text);
 	error_set(err, EXIT_ENVIRONMENT, "the server in %s does not answer: %s", s->data, why.text);
 	return error_hint(err, "its log is %s/" SERVER_LOG, s->data);
 }
@@ -416,16 +435,31 @@ static int start_data(struct server *s, struct error *err)
 	return ended ? -1 : 0;
 }
 
-int server_start(struct server *s, struct error *err)
+/* Where the URL is not known, it is taken to run when it was started, and not before. */
+static bool runs(const struct server *s)
 {
-	if (s->kind)
-		return start_data(s, err);
-	if (s->state == COMMANDS_STARTED)
+	struct error ignored;
+	if (!s->url)
+		return s->state == COMMANDS_STARTED;
+	return s->state != COMMANDS_STOPPED && answers(s, &ignored);
+}
+
+static int start_by_command(struct server *s, struct error *err)
+{
+	if (runs(s)) {
+		s->found_running = s->found_running || s->state == COMMANDS_UNKNOWN;
+		s->state = COMMANDS_STARTED;
 		return 0;
+	}
 	if (run_command(s->start, err))
 		return -1;
 	s->state = COMMANDS_STARTED;
-	return 0;
+	return s->url ? await_answer(s, err) : 0;
+}
+
+int server_start(struct server *s, struct error *err)
+{
+	return s->kind ? start_data(s, err) : start_by_command(s, err);
 }
 
 static int stop_data(struct server *s, struct error *err)
@@ -470,7 +504,7 @@ static void leave(struct server *s)
 	else if (!s->kind && s->state == COMMANDS_STARTED && !s->found_running)
 		server_stop(s, NULL);
 	else if (!s->kind && s->state == COMMANDS_STOPPED && s->found_running)
-		server_start(s, NULL);
+		run_command(s->start, NULL);
 	if (s->own_socket && !s->pid)
 		rmdir(s->socket);
 }
@@ -480,11 +514,8 @@ void server_close(struct server *s)
 	if (!s)
 		return;
 	leave(s);
-	if (s->lock >= 0)
-		close(s->lock);
-	for (char **setting = s->settings; setting && *setting; setting++)
-		free(*setting);
-	free(s->settings);
+	unlock(s);
+	xfree_all(s->settings);
 	free(s->data);
 	free(s->socket);
 	free(s->url);

@@ -14,6 +14,8 @@ struct server_description {
 	const char *data;	     /* a data directory; NULL: by commands */
 	bool make;		     /* initialise it when it is not there or empty */
 	const char *start, *stop;    /* shell commands; with data: not used */
+	const char *url;	     /* by commands: where it answers; NULL: when `start` has
+					ended, it runs. With data: not used */
 	const char *const *settings; /* "shared_buffers=64MB", for the server's command line; ended
 					by NULL; or NULL */
 	const char *user;	     /* who runs it when tare is root; NULL: "postgres", "mysql" */
@@ -22,12 +24,12 @@ struct server_description {
 struct server;
 
 int server_open(struct server **out, const struct server_description *d, struct error *err);
-/* Starts it, waits until it answers (at most 60 s). No-op when it runs. Its log is in the data
- * directory. */
+/* Starts it, waits until it answers (at most 60 s). No-op when it runs, whoever started it. Its log
+ * is in the data directory. */
 int server_start(struct server *s, struct error *err);
 /* Stops it cleanly: everything is on disk. */
 int server_stop(struct server *s, struct error *err);
-/* Stops it when this tare started it. NULL is fine. */
+/* Leaves it as it was found: stops it when this tare started it. NULL is fine. */
 void server_close(struct server *s);
 /* The URL by which it is reached through its private socket; NULL where it is by commands. */
 const char *server_url(const struct server *s);

@@ -1,16 +1,12 @@
-#include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/strbuf.h"
-#include "subject/dbms/server_mariadb.h"
+#include "subject/dbms/server_kind.h"
 
 #define SOCKET_NAME "mariadb.sock"
 
@@ -25,36 +21,15 @@ static void add(word_list *words, const char *fmt, ...)
 	array_push(words, strbuf_detach(&word));
 }
 
-/* A final NULL that is not counted. */
-static bool end(word_list *words)
-{
-	array_push(words, NULL);
-	words->count--;
-	return true;
-}
-
 /* Servers are where only root looks for programs. */
-static char *find_in(const char *folders, const char *name)
-{
-	while (*folders) {
-		size_t length = strcspn(folders, ":");
-		struct strbuf path = { 0 };
-		strbuf_printf(&path, "%.*s/%s", (int)length, folders, name);
-		if (length && access(path.text, X_OK) == 0)
-			return strbuf_detach(&path);
-		strbuf_release(&path);
-		folders += length + (folders[length] == ':');
-	}
-	return NULL;
-}
-
 static bool add_program(word_list *words, const char *name, struct error *err)
 {
+	static const char usual[] =
+		"/usr/sbin:/usr/bin:/usr/libexec:/usr/local/sbin:/usr/local/bin";
 	const char *own = getenv("PATH");
-	char *path = own ? find_in(own, name) : NULL;
+	char *path = own ? file_find_program(own, name) : NULL;
 	if (!path)
-		path = find_in("/usr/sbin:/usr/bin:/usr/libexec:/usr/local/sbin:/usr/local/bin",
-			       name);
+		path = file_find_program(usual, name);
 	if (!path) {
 		error_set(err, EXIT_ENVIRONMENT, "%s is not installed", name);
 		error_hint(err, "it is in Debian's package mariadb-server-core");
@@ -62,18 +37,6 @@ static bool add_program(word_list *words, const char *name, struct error *err)
 	}
 	array_push(words, path);
 	return true;
-}
-
-const char *mariadb_server_user(const char *wanted)
-{
-	return getpwnam(wanted) ? wanted : "nobody";
-}
-
-/* mariadbd does not run as root unless that is said; it changes to the user itself. */
-static void add_user(word_list *words, const struct server_place *p)
-{
-	if (geteuid() == 0 && p->user)
-		add(words, "--user=%s", mariadb_server_user(p->user));
 }
 
 static bool is_made(const char *data)
@@ -94,27 +57,26 @@ static bool make_words(const struct server_place *p, word_list *words, struct er
 	/* root needs no password: whoever may use the socket may do all */
 	add(words, "--auth-root-authentication-method=normal");
 	add(words, "--skip-test-db");
-	add_user(words, p);
-	return end(words);
+	return true;
 }
 
+/* The last setting of a name wins: those that keep the server private come after the user's. */
 static bool server_words(const struct server_place *p, word_list *words, struct error *err)
 {
 	if (!add_program(words, "mariadbd", err))
 		return false;
 	add(words, "--no-defaults"); /* must be the first */
-	add(words, "--datadir=%s", p->data);
-	add(words, "--socket=%s/" SOCKET_NAME, p->socket);
-	add(words, "--pid-file=%s/mariadb.pid", p->socket);
-	add(words, "--skip-networking");
 	add(words, "--skip-log-bin");
 	/* a new server's pool is empty, and stays so until somebody asks */
 	add(words, "--innodb-buffer-pool-dump-at-shutdown=0");
 	add(words, "--innodb-buffer-pool-load-at-startup=0");
-	add_user(words, p);
 	for (const char *const *s = p->settings; s && *s; s++)
 		add(words, "--%s", *s);
-	return end(words);
+	add(words, "--datadir=%s", p->data);
+	add(words, "--socket=%s/" SOCKET_NAME, p->socket);
+	add(words, "--pid-file=%s/mariadb.pid", p->socket);
+	add(words, "--skip-networking");
+	return true;
 }
 
 /* The tables of experiments get a database of their own, made by the first connection. */
@@ -129,32 +91,6 @@ static char *url(const struct server_place *p)
 			strbuf_putc(&text, *c);
 	strbuf_puts(&text, "/" SOCKET_NAME);
 	return strbuf_detach(&text);
-}
-
-/* The server speaks first: the length of what it says in three bytes, a number, its protocol. An
- * error instead, as of too many connections, begins with 255. */
-static bool greets(int fd)
-{
-	enum { HEAD = 5, PROTOCOL = 10, WAIT_MS = 1000 };
-	unsigned char head[HEAD];
-	struct pollfd ready = { .fd = fd, .events = POLLIN };
-	return poll(&ready, 1, WAIT_MS) == 1 && recv(fd, head, sizeof head, MSG_DONTWAIT) == HEAD &&
-	       head[HEAD - 1] == PROTOCOL;
-}
-
-bool mariadb_answers(const struct server_place *p)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int length =
-		snprintf(address.sun_path, sizeof address.sun_path, "%s/" SOCKET_NAME, p->socket);
-	if (length < 0 || (size_t)length >= sizeof address.sun_path)
-		return false;
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return false;
-	bool yes = connect(fd, (struct sockaddr *)&address, sizeof address) == 0 && greets(fd);
-	close(fd);
-	return yes;
 }
 
 const struct server_kind mariadb_server = {

@@ -54,22 +54,6 @@ static char *newest(const char *program)
 	return path;
 }
 
-static char *in_path(const char *program)
-{
-	const char *list = getenv("PATH");
-	struct strbuf path = { 0 };
-	for (const char *at = list ? list : ""; *at; at += strspn(at, ":")) {
-		size_t n = strcspn(at, ":");
-		strbuf_clear(&path);
-		strbuf_printf(&path, "%.*s/%s", (int)n, at, program);
-		if (access(path.text, X_OK) == 0)
-			return strbuf_detach(&path);
-		at += n;
-	}
-	strbuf_release(&path);
-	return NULL;
-}
-
 /* Of the version that made the data, which no other can read. */
 static char *find_program(const char *program, const char *data, struct error *err)
 {
@@ -85,8 +69,9 @@ static char *find_program(const char *program, const char *data, struct error *e
 	} else {
 		path = newest(program);
 	}
-	if (!path)
-		path = in_path(program);
+	const char *own = getenv("PATH");
+	if (!path && own)
+		path = file_find_program(own, program);
 	if (path)
 		return path;
 	error_set(err, EXIT_ENVIRONMENT,

@@ -163,9 +163,10 @@ static int start(struct start *s, pid_t *pid, struct error *err)
 	if (made < 0)
 		return error_set(err, EXIT_ENVIRONMENT, "cannot start a process: %s",
 				 strerror(why));
-	*pid = made;
-	if (told != (ssize_t)sizeof report)
+	if (told != (ssize_t)sizeof report) {
+		*pid = made;
 		return 0;
+	}
 	waitpid(made, NULL, 0);
 	return explain(s, &report, err);
 }
@@ -210,7 +211,7 @@ int server_command_run(char *const *words, const struct server_user *user, const
 		return error_set(err, EXIT_ENVIRONMENT, "cannot make a file in memory: %s",
 				 strerror(errno));
 	struct start s = { .words = words, .user = user, .directory = directory, .output = output };
-	pid_t pid;
+	pid_t pid = 0;
 	int failed = start(&s, &pid, err);
 	if (!failed && (await_command(pid, &status) || status)) {
 		char said[500], name[200];

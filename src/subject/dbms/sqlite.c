@@ -143,15 +143,10 @@ static int open_driver(void **state, const char *url, const struct dbms_options 
 		error_set(err, EXIT_USAGE, "'%s' names no file", url);
 		return error_hint(err, "sqlite:FILE, or sqlite::memory:");
 	}
-	size_t count = 0;
-	while (options->settings && options->settings[count])
-		count++;
 	struct sqlite *s = xcalloc(1, sizeof *s);
 	s->path = xstrdup(path);
 	s->must_exist = options->must_exist;
-	s->settings = xcalloc(count + 1, sizeof *s->settings);
-	for (size_t i = 0; i < count; i++)
-		s->settings[i] = xstrdup(options->settings[i]);
+	s->settings = xstrdup_all(options->settings);
 	*state = s;
 	return 0;
 }
@@ -178,9 +173,7 @@ static void close_driver(void *state)
 {
 	struct sqlite *s = state;
 	disconnect(s);
-	for (char **text = s->settings; *text; text++)
-		xfree(*text);
-	xfree(s->settings);
+	xfree_all(s->settings);
 	xfree(s->path);
 	xfree(s);
 }
