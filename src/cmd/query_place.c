@@ -119,6 +119,7 @@ static int start_server(const struct experiment *e, struct query_rig *rig, struc
 		.make = s->make,
 		.start = s->start,
 		.stop = s->stop,
+		.url = e->url,
 		.settings = (const char *const *)s->settings,
 		.user = s->user,
 	};
