@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/options.h"
@@ -182,6 +183,38 @@ static void words(void **state)
 	assert_int_equal(err.code, EXIT_USAGE);
 }
 
+static void lists_of_texts(void **state)
+{
+	(void)state;
+	char first[] = "a";
+	const char *const two[] = { first, "b", NULL };
+	char **copy = xstrdup_all(two);
+	first[0] = 'x';
+	assert_string_equal(copy[0], "a");
+	assert_string_equal(copy[1], "b");
+	assert_null(copy[2]);
+	xfree_all(copy);
+	copy = xstrdup_all(NULL);
+	assert_null(copy[0]);
+	xfree_all(copy);
+	xfree_all(NULL);
+	assert_true(text_ends_with("x.db", ".db") && text_ends_with(".db", ".db"));
+	assert_false(text_ends_with("db", ".db") || text_ends_with("x.db ", ".db"));
+	/* by the authors of FNV */
+	assert_true(text_hash("") == 0xcbf29ce484222325u);
+	assert_true(text_hash("foobar") == 0x85944171f73967e8u);
+}
+
+static void programs_are_found(void **state)
+{
+	(void)state;
+	char *path = file_find_program("/nowhere::/bin:/usr/bin", "sh");
+	assert_string_equal(path, "/bin/sh");
+	free(path);
+	assert_null(file_find_program("/nowhere:", "sh"));
+	assert_null(file_find_program("", "sh"));
+}
+
 static void invokers(void **state)
 {
 	(void)state;
@@ -252,6 +285,8 @@ int main(void)
 		cmocka_unit_test(shown_durations),
 		cmocka_unit_test(options),
 		cmocka_unit_test(words),
+		cmocka_unit_test(lists_of_texts),
+		cmocka_unit_test(programs_are_found),
 		cmocka_unit_test(invokers),
 	};
 	return cmocka_run_group_tests_name("base", tests, NULL, NULL);

@@ -49,8 +49,12 @@ int odbc_fail(struct odbc_link *l, SQLSMALLINT type, SQLHANDLE handle, const cha
 		text[--end] = '\0';
 	text_display(said ? (const char *)text : "failed without saying why", shown, sizeof shown);
 	l->lost = l->lost || (l->established && means_lost(l, (const char *)found));
-	error_set(err, l->lost ? EXIT_SUBJECT : code_of((const char *)found), "%s: %s%s%s%s", what,
-		  shown, *found ? " (" : "", found, *found ? ")" : "");
+	enum exit_code code = l->lost ? EXIT_SUBJECT : code_of((const char *)found);
+	/* some drivers have no better state for a server that is not there */
+	if (!l->established && strcmp((const char *)found, "HY000") == 0)
+		code = EXIT_ENVIRONMENT;
+	error_set(err, code, "%s: %s%s%s%s", what, shown, *found ? " (" : "", found,
+		  *found ? ")" : "");
 	if (strncmp((const char *)found, "IM00", 4) == 0 ||
 	    strcmp((const char *)found, "01000") == 0)
 		return error_hint(
