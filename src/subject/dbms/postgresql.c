@@ -36,6 +36,15 @@ static void one_line(const char *text, char *out, size_t size)
 	strbuf_release(&line);
 }
 
+/* What comes behind the first line is where in its source it was, and questions that the hint asks,
+ * too. */
+static void first_line(const char *text, char *out, size_t size)
+{
+	char *line = xstrndup(text, strcspn(text, "\n"));
+	one_line(line, out, size);
+	free(line);
+}
+
 static bool state_is(const char *state, const char *beginning)
 {
 	return strncmp(state, beginning, strlen(beginning)) == 0;
@@ -64,8 +73,8 @@ static enum exit_code code_of(const char *state)
 static int connection_failed(struct postgresql *s, struct error *err)
 {
 	char shown[600];
-	one_line(s->connection ? s->pq->PQerrorMessage(s->connection) : "not connected", shown,
-		 sizeof shown);
+	first_line(s->connection ? s->pq->PQerrorMessage(s->connection) : "not connected", shown,
+		   sizeof shown);
 	if (!s->connection || s->pq->PQstatus(s->connection) != CONNECTION_OK)
 		s->lost = true;
 	return error_set(err, s->lost ? EXIT_SUBJECT : EXIT_ENVIRONMENT, "PostgreSQL: %s", shown);
@@ -203,7 +212,7 @@ static int refused(struct postgresql *s, struct error *err)
 	char *message = xstrdup(s->pq->PQerrorMessage(s->connection));
 	bool password = s->pq->PQconnectionNeedsPassword(s->connection);
 	take_state(message, state);
-	one_line(*message ? message : "no answer in time", shown, sizeof shown);
+	first_line(*message ? message : "no answer in time", shown, sizeof shown);
 	free(message);
 	bool credentials = password || state_is(state, "28");
 	bool theirs = credentials || (*state && code_of(state) == EXIT_USAGE);

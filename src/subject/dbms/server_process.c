@@ -171,20 +171,18 @@ static int start(struct start *s, pid_t *pid, struct error *err)
 	return explain(s, &report, err);
 }
 
-/* The last line that says something, for an error. */
-static void last_words(int fd, char *out, size_t size)
+/* Of what it said, the first line that tells of an error, else the last that says anything. */
+static void telling_line(int fd, char *out, size_t size)
 {
 	lseek(fd, 0, SEEK_SET);
-	char *text = file_read_from(fd);
-	size_t end = text ? strlen(text) : 0;
-	while (end && strchr(" \t\r\n", text[end - 1]))
-		end--;
-	size_t begin = end;
-	while (begin && text[begin - 1] != '\n')
-		begin--;
-	if (text)
-		text[end] = '\0';
-	text_display(end ? text + begin : "it said nothing", out, size);
+	char *text = file_read_from(fd), *rest = text, *line, *told = NULL, *last = NULL;
+	while ((line = strsep(&rest, "\r\n"))) {
+		line += strspn(line, " \t");
+		last = *line ? line : last;
+		if (!told && strcasestr(line, "error"))
+			told = line;
+	}
+	text_display(told ? told : last ? last : "it said nothing", out, size);
 	free(text);
 }
 
@@ -215,7 +213,7 @@ int server_command_run(char *const *words, const struct server_user *user, const
 	int failed = start(&s, &pid, err);
 	if (!failed && (await_command(pid, &status) || status)) {
 		char said[500], name[200];
-		last_words(output, said, sizeof said);
+		telling_line(output, said, sizeof said);
 		text_display(words[0], name, sizeof name);
 		const char *how = WIFSIGNALED(status) ? "was ended by signal" : "failed with";
 		failed = error_set(err, EXIT_ENVIRONMENT, "%s %s %d: %s", name, how,
