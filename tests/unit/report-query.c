@@ -641,6 +641,24 @@ static void comparisons(void **state)
 	strbuf_release(&out);
 }
 
+/* By a time that was not seen nothing can be compared, which is not the same as no difference. */
+static void unknown_time(void **state)
+{
+	(void)state;
+	struct query_fixture f;
+	struct ttp_comparison c;
+	struct strbuf out = { 0 };
+	assert_true(query_fixture_make(&f, "warm"));
+	ttp_compare(&f.data, &f.result, &f.data, &f.result, TTP_DEVICE, &c);
+	assert_int_equal(c.compared, 0);
+	query_compare_text(&f.view, &f.view, &c, NULL, &out);
+	assert_has(&out, "0 Q@Cs by CPU + device; 3 of which it is not known\n");
+	assert_has_not(&out, "without a significant");
+	ttp_comparison_release(&c);
+	strbuf_release(&out);
+	query_fixture_release(&f);
+}
+
 /* Six of each are too few for 33 Q@Cs: p is at least 2 in 924. Ten are enough, if they are kept. */
 static void powerless(void **state)
 {
@@ -719,15 +737,15 @@ int main(void)
 	setenv("TZ", "UTC", 1);
 	tzset();
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole),       cmocka_unit_test(forms),
-		cmocka_unit_test(asked_for),   cmocka_unit_test(many),
-		cmocka_unit_test(other_runs),  cmocka_unit_test(strange),
-		cmocka_unit_test(paragraphs),  cmocka_unit_test(lacking),
-		cmocka_unit_test(resolution),  cmocka_unit_test(markdown),
-		cmocka_unit_test(single),      cmocka_unit_test(by_execution),
-		cmocka_unit_test(dropped_by),  cmocka_unit_test(json),
-		cmocka_unit_test(comparisons), cmocka_unit_test(powerless),
-		cmocka_unit_test(ledgers),
+		cmocka_unit_test(whole),	cmocka_unit_test(forms),
+		cmocka_unit_test(asked_for),	cmocka_unit_test(many),
+		cmocka_unit_test(other_runs),	cmocka_unit_test(strange),
+		cmocka_unit_test(paragraphs),	cmocka_unit_test(lacking),
+		cmocka_unit_test(resolution),	cmocka_unit_test(markdown),
+		cmocka_unit_test(single),	cmocka_unit_test(by_execution),
+		cmocka_unit_test(dropped_by),	cmocka_unit_test(json),
+		cmocka_unit_test(comparisons),	cmocka_unit_test(powerless),
+		cmocka_unit_test(unknown_time), cmocka_unit_test(ledgers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
