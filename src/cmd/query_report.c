@@ -23,12 +23,13 @@ void query_display_specs(spec_list *into, struct query_display *d)
 		{ 0, "markdown", OPTION_FLAG, &d->markdown, NULL, "the same: Markdown" },
 		{ 0, "paragraphs", OPTION_FLAG, &d->paragraphs, NULL,
 		  "the same: the two paragraphs for a paper" },
-		{ 'a', "all", OPTION_FLAG, &d->all, NULL, "every Q@C and every dropped execution" },
+		{ 'a', "all", OPTION_FLAG, &d->all, NULL,
+		  "every Q@C, every dropped execution by itself" },
 		{ 0, "plans", OPTION_FLAG, &d->plans, NULL,
 		  "the plans, and where they change with the cardinality" },
 		{ 0, "model", OPTION_FLAG, &d->model, NULL, "the causal model's 73 correlations" },
 		{ 0, "checks", OPTION_FLAG, &d->checks, NULL,
-		  "every sanity check, also those that did not fire" },
+		  "every sanity check, also those that did not fire; deviations" },
 		{ 0, "ledger", OPTION_TEXT, &d->ledger, "Q[@CARD]",
 		  "where the time of that query's executions went" },
 		{ 0, "paper", OPTION_FLAG, &d->paper, NULL,
@@ -319,7 +320,7 @@ int query_report(int argc, char **argv)
 	if (cmd_options(
 		    "tare query report [OPTIONS] [RUN]",
 		    "A stored run of queries (default: the newest), judged by the Tucson Timing\n"
-		    "Protocol: times by Q@C, what was dropped and why, two paragraphs for a paper.\n",
+		    "Protocol: times by Q@C, what was dropped and why, what they are worth.\n",
 		    specs.items, argc, argv, &operands, &code)) {
 		struct error err = ERROR_INIT;
 		if (report(&operands, &d, &err))

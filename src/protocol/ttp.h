@@ -51,6 +51,12 @@ const char *ttp_wide_check_name(enum ttp_wide_check c); /* as the paper's tables
 const char *ttp_check_name(enum ttp_check c);
 const char *ttp_at_check_name(enum ttp_at_check c);
 
+/* What the check of underlying measures missed in one execution or another, as bits. */
+struct ttp_missing {
+	uint32_t roles[QUERY_ROLES]; /* of enum query_measure */
+	uint32_t overall;	     /* of enum overall_measure */
+};
+
 /* How often a check fired, of how many it was asked. */
 struct ttp_count {
 	uint64_t fired, of;
@@ -129,6 +135,7 @@ struct ttp_post {
 
 struct ttp_result {
 	struct ttp_count wide[TTP_WIDE_CHECKS], checks[TTP_CHECKS], at_checks[TTP_AT_CHECKS];
+	struct ttp_missing missing;
 	uint32_t *fired; /* bits of enum ttp_check, by execution, Q@C after Q@C */
 	size_t executions, executions_kept;
 	struct ttp_at *at;

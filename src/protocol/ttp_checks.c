@@ -111,17 +111,19 @@ struct checker {
 /* ---- the experiment ---- */
 
 /* Adapted: what was blocked is known of processes that are younger than delay accounting, which the
- * one that evaluates has to be. */
+ * one that evaluates has to be. What is lacking is noted. */
 static bool lacks_measure(const struct checker *c, const struct query_execution *x)
 {
-	if (x->overall_missing)
-		return true;
+	struct ttp_missing *missing = &c->out->missing;
+	uint32_t any = x->overall_missing;
+	missing->overall |= x->overall_missing;
 	for (int role = 0; role < QUERY_ROLES; role++) {
 		uint32_t needless = c->paper || role == QUERY_QUERY ? 0 : 1u << QUERY_BLKIO_NS;
-		if (x->usage[role].processes && x->usage[role].missing & ~needless)
-			return true;
+		uint32_t bits = x->usage[role].processes ? x->usage[role].missing & ~needless : 0;
+		missing->roles[role] |= bits;
+		any |= bits;
 	}
-	return false;
+	return any != 0;
 }
 
 static bool stolen(const struct checker *c, const struct query_execution *x)
@@ -201,9 +203,22 @@ static double daemons_time(const struct checker *c, const struct query_execution
 	return (double)query_cpu_ns(x, QUERY_DAEMON) * share / c->cpus;
 }
 
+/* The paper has whole ticks: of what is in ns, those that have passed, and of the time there was,
+ * those that have begun. */
+static double used_of(const struct checker *c, double ns)
+{
+	return c->paper ? floor(ns / c->tick_ns) * c->tick_ns : ns;
+}
+
+static double time_there_was(const struct checker *c, const struct query_execution *x)
+{
+	double measured = (double)x->measured_ns;
+	return c->paper ? ceil(measured / c->tick_ns) * c->tick_ns : measured;
+}
+
 static uint32_t check_one(const struct checker *c, const struct query_execution *x)
 {
-	double measured = (double)x->measured_ns, all = 0;
+	double measured = time_there_was(c, x), all = 0;
 	double tasks = c->paper || !x->query_tasks ? 1 : x->query_tasks;
 	/* what tasks used is known from image to image, which is a bit longer than the query */
 	double snapshot = (double)x->snapshot_ns, window = measured + (c->paper ? 0 : snapshot);
@@ -226,12 +241,12 @@ static uint32_t check_one(const struct checker *c, const struct query_execution 
 		[TTP_DBMS_TIME] = (double)query + (double)query_process_ns(x, QUERY_UTILITY) <
 				  daemons_time(c, x),
 		[TTP_ZERO_TIME] = query == 0,
-		[TTP_QUERY_TIME] = query_time > window * tasks,
+		[TTP_QUERY_TIME] = used_of(c, query_time) > window * tasks,
 		[TTP_USER_TICKS] = over_user_ticks(c, x),
-		[TTP_OVERALL_CPU] = overall >
+		[TTP_OVERALL_CPU] = used_of(c, overall) >
 				    window * c->cpus + (c->paper ? 0 : c->tick_ns * c->cpus),
-		[TTP_CPU] = all > all_window,
-		[TTP_BLKIO] = blocks && blkio > window * (c->paper ? 1 : tasks),
+		[TTP_CPU] = used_of(c, all) > all_window,
+		[TTP_BLKIO] = blocks && used_of(c, blkio) > window * (c->paper ? 1 : tasks),
 		[TTP_IOWAIT] = over_iowait(c, x),
 		[TTP_AMBIGUOUS] = x->utility_most_ns > query_cpu_ns(x, QUERY_QUERY),
 		[TTP_NO_QUERY_PROCESS] = !present,

@@ -202,17 +202,23 @@ static int by_place(const void *a, const void *b)
 	return (q->base != NULL) - (p->base != NULL);
 }
 
+/* Kept in both, and the time is known of both. */
+static bool can_tell(const struct ttp_pair *p)
+{
+	return p->change == TTP_SAME && !isnan(p->base_ns) && !isnan(p->other_ns);
+}
+
 static void judge(struct ttp_comparison *out)
 {
 	double *p = xcalloc(out->pairs.count + 1, sizeof *p);
 	for (size_t i = 0; i < out->pairs.count; i++)
-		if (out->pairs.items[i].change == TTP_SAME)
+		if (can_tell(&out->pairs.items[i]))
 			p[out->compared++] = out->pairs.items[i].p;
 	adjust_p_holm(p, out->compared);
 	for (size_t i = 0, n = 0; i < out->pairs.count; i++) {
 		struct ttp_pair *pair = &out->pairs.items[i];
 		out->plan_changes += !pair->same_plan;
-		if (pair->change != TTP_SAME)
+		if (!can_tell(pair))
 			continue;
 		pair->p = p[n++];
 		if (pair->p >= ALPHA)

@@ -5,7 +5,7 @@
 #include "protocol/ttp.h"
 
 enum ttp_change {
-	TTP_SAME,   /* no difference that is not by chance */
+	TTP_SAME,   /* no difference that is not by chance, or a time is not known */
 	TTP_SLOWER, /* the other run */
 	TTP_FASTER,
 	TTP_ONLY_BASE, /* the Q@C is in one of them alone, or was kept in one alone */
@@ -30,7 +30,8 @@ struct ttp_comparison {
 	/* By query, cardinality; what was kept in neither run is left out. The query is the base's
 	 * number, or where it has none, the other's. */
 	ARRAY(struct ttp_pair) pairs;
-	size_t compared, plan_changes, slower, faster;
+	size_t compared; /* kept in both, with times that are known */
+	size_t plan_changes, slower, faster;
 	/* Geometric mean over the pairs compared, NaN without one. Its 95 % interval is about the
 	 * same queries executed again, not about other queries. */
 	double ratio, ratio_low, ratio_high;

@@ -22,10 +22,11 @@ struct query_view {
 struct query_style {
 	int width; /* 0: 80 */
 	bool colour, ascii;
-	bool all;    /* every Q@C and every dropped execution, else the first 20 */
+	bool all;    /* every Q@C, not the first 60, and every dropped execution by itself */
 	bool plans;  /* plan trees, and their changes with the cardinality */
 	bool model;  /* the causal model */
-	bool checks; /* every sanity check with its counts, also those that did not fire */
+	bool checks; /* every sanity check with its counts, also those that did not fire, measures
+		      * that never vary, deviations */
 };
 
 void query_text(const struct query_view *v, const struct query_style *style, struct strbuf *out);
@@ -35,7 +36,8 @@ struct table *query_table(const struct query_view *v);
 /* A row per execution: the 17 measures and what was dropped by which check. Its CSV is what
  * `tare query import` reads. */
 struct table *query_executions_table(const struct query_view *v);
-/* The whole report as Markdown: section 9's nine items, the two paragraphs, tables. */
+/* The whole report as Markdown: section 9's nine items, tables, and the two paragraphs if the run
+ * is complete and something of it was kept. */
 void query_markdown(const struct query_view *v, const struct query_style *style,
 		    struct strbuf *out);
 /* The two paragraphs of section 9, ready to paste. */

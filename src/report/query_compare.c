@@ -79,6 +79,12 @@ static size_t count_of(const struct ttp_comparison *c, enum ttp_change change)
 	return n;
 }
 
+static bool is_compared(const struct ttp_pair *p)
+{
+	return (p->change == TTP_SAME && !isnan(p->base_ns) && !isnan(p->other_ns)) ||
+	       p->change == TTP_SLOWER || p->change == TTP_FASTER;
+}
+
 static void put_summary(const struct query_view *base, const struct query_view *other,
 			const struct ttp_comparison *c, const struct query_style *style,
 			struct strbuf *out)
@@ -86,12 +92,17 @@ static void put_summary(const struct query_view *base, const struct query_view *
 	struct strbuf text = { 0 };
 	char ratio[WORDS], interval[WORDS];
 	size_t only_base = count_of(c, TTP_ONLY_BASE), only_other = count_of(c, TTP_ONLY_OTHER);
+	size_t unknown = 0;
+	for (size_t i = 0; i < c->pairs.count; i++)
+		unknown += c->pairs.items[i].change == TTP_SAME && !is_compared(&c->pairs.items[i]);
 	strbuf_printf(&text, "%zu Q@C%s by %s", c->compared, c->compared == 1 ? "" : "s",
 		      query_time_title(c->time));
 	if (only_base)
 		strbuf_printf(&text, "; %zu kept in the base alone", only_base);
 	if (only_other)
 		strbuf_printf(&text, "; %zu kept in the other alone", only_other);
+	if (unknown)
+		strbuf_printf(&text, "; %zu of which it is not known", unknown);
 	put_query_fact("Compared", strbuf_text(&text), style, out);
 	strbuf_clear(&text);
 	strbuf_printf(&text, "%zu of %zu Q@Cs of the base, %zu of %zu of the other",
@@ -119,11 +130,6 @@ static void put_summary(const struct query_view *base, const struct query_view *
 		strbuf_printf(&text, "%zu changed", c->plan_changes);
 	put_query_fact("Plans", strbuf_text(&text), style, out);
 	strbuf_release(&text);
-}
-
-static bool is_compared(const struct ttp_pair *p)
-{
-	return p->change == TTP_SAME || p->change == TTP_SLOWER || p->change == TTP_FASTER;
 }
 
 static size_t kept_of(const struct query_view *v, const struct query_at *at)

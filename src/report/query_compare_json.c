@@ -49,7 +49,8 @@ static json_t *pair_json(const struct query_view *base, const struct query_view 
 	query_name(p->base ? base->data : other->data, p->query, name);
 	set(o, "query", json_integer(p->query));
 	set(o, "name", json_text(name));
-	set(o, "cardinality", json_integer((json_int_t)p->cardinality));
+	set(o, "cardinality",
+	    p->cardinality ? json_integer((json_int_t)p->cardinality) : json_null());
 	set(o, "change", json_string(query_change_name(p->change)));
 	set(o, "same_plan", json_boolean(p->same_plan));
 	set(o, "base_plan", hash_json(before));

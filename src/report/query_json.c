@@ -186,7 +186,7 @@ static json_t *row_json(const struct query_view *v, const struct query_row *row)
 	plan_letter(row->plan, letter);
 	set_count(o, "query", at->query);
 	set(o, "name", json_text(text));
-	set_count(o, "cardinality", at->cardinality);
+	set_count_if(o, "cardinality", at->cardinality);
 	set_count_if(o, "table_bytes", at->table_bytes);
 	set(o, "plan", row->plan < 0 ? json_null() : json_string(letter));
 	set(o, "plan_hash", hash_json(at->executions.count ? at->executions.items[0].plan : 0));
@@ -218,6 +218,23 @@ static void add_check(json_t *list, const char *name, const struct ttp_count *c)
 	json_array_append_new(list, o);
 }
 
+/* The columns of the executions' CSV that the check of underlying measures did not find. */
+static json_t *missing_json(const struct ttp_missing *m)
+{
+	const struct query_execution whole = { 0 };
+	struct query_execution lacking = { .overall_missing = m->overall };
+	json_t *list = json_array();
+	for (int role = 0; role < QUERY_ROLES; role++)
+		lacking.usage[role].missing = m->roles[role];
+	for (size_t i = 0; i < QUERY_COLUMNS; i++) {
+		const struct query_column *c = &query_columns[i];
+		uint64_t value;
+		if (query_column_get(c, &whole, &value) && !query_column_get(c, &lacking, &value))
+			json_array_append_new(list, json_string(c->name));
+	}
+	return list;
+}
+
 static json_t *checks_json(const struct ttp_result *r)
 {
 	json_t *o = json_object(), *wide = json_array(), *executions = json_array(),
@@ -231,6 +248,7 @@ static json_t *checks_json(const struct ttp_result *r)
 	set(o, "experiment", wide);
 	set(o, "execution", executions);
 	set(o, "at", at);
+	set(o, "missing", missing_json(&r->missing));
 	return o;
 }
 

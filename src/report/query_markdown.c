@@ -1,4 +1,5 @@
 /* The report of `tare query` as Markdown, for a repository or an appendix. */
+#include <math.h>
 #include <string.h>
 
 #include "report/query_rows.h"
@@ -18,6 +19,18 @@ static void put_escaped(const char *text, struct strbuf *out)
 			strbuf_putc(out, '\\');
 		strbuf_putc(out, *text);
 	}
+}
+
+static void put_paragraphs(const struct query_view *v, struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	if (query_unfit(v))
+		strbuf_printf(&text, "No paragraphs for a paper, as %s.\n", query_unfit(v));
+	else
+		query_paragraphs(v, &text);
+	put_escaped(strbuf_text(&text), out);
+	strbuf_putc(out, '\n');
+	strbuf_release(&text);
 }
 
 static void put_items(const struct query_view *v, struct strbuf *out)
@@ -43,7 +56,7 @@ static void put_times(const struct query_view *v, const struct query_style *styl
 		{ "plan", "Plan", COLUMN_TEXT },
 		{ "kept", "Kept", COLUMN_COUNT },
 		{ "made", "Made", COLUMN_COUNT },
-		{ "time", "Time", COLUMN_DURATION, .digits = 4 },
+		{ "time", "Time", COLUMN_DURATION, .digits = 3 },
 		{ "sigma", "σ", COLUMN_DURATION, .digits = 2 },
 		{ "cpu", "CPU", COLUMN_DURATION, .digits = 3 },
 		{ "io", "I/O", COLUMN_DURATION, .digits = 3 },
@@ -51,13 +64,15 @@ static void put_times(const struct query_view *v, const struct query_style *styl
 		{ "calculated", "Time_calc", COLUMN_DURATION, .digits = 3 },
 		{ "time_of_all", "Time of all", COLUMN_DURATION, .digits = 3 },
 		{ "elapsed_of_all", "Elapsed of all", COLUMN_DURATION, .digits = 3 },
+		{ "read", "Read", COLUMN_PERCENT },
 		{ "dropped", "Dropped by", COLUMN_TEXT },
 	};
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	struct query_rows rows;
+	size_t most = query_most(style, QUERY_MOST_AT);
 	bool calc = ttp_time_means(v->data, TTP_CALC);
 	query_rows_of(v, &rows);
-	for (size_t i = 0; i < rows.list.count && (style->all || i < 20); i++) {
+	for (size_t i = 0; i < rows.list.count && i < most; i++) {
 		const struct query_row *row = &rows.list.items[i];
 		const struct ttp_figure *times = row->verdict->times,
 					*all = row->verdict->unfiltered;
@@ -66,6 +81,7 @@ static void put_times(const struct query_view *v, const struct query_style *styl
 			times[TTP_CALC], all[rows.time], all[TTP_MEASURED]
 		};
 		char text[WORDS], letter[16];
+		double sigma;
 		query_name(v->data, row->at->query, text);
 		table_add_text(t, text);
 		format_thousands(row->at->cardinality, text);
@@ -74,27 +90,24 @@ static void put_times(const struct query_view *v, const struct query_style *styl
 		table_add_text(t, letter);
 		table_add_count(t, (int64_t)row->verdict->kept);
 		table_add_count(t, (int64_t)row->at->executions.count);
-		if (row->time.present) {
-			table_add_number(t, row->time.median_ns);
-			table_add_number(t, row->time.sigma_ns);
-		} else {
-			table_add_absent(t);
-			table_add_absent(t);
-		}
+		table_add_number(t, row->time.present ? row->time.median_ns : NAN);
+		table_add_number(t,
+				 query_sigma(&row->time, row->verdict->kept, &sigma) ? sigma : NAN);
 		for (size_t k = 0; k < sizeof figures / sizeof *figures; k++)
-			if (figures[k].present && (k != 3 || calc))
-				table_add_number(t, figures[k].median_ns);
-			else
-				table_add_absent(t);
+			table_add_number(t, figures[k].present && (k != 3 || calc)
+						    ? figures[k].median_ns
+						    : NAN);
+		table_add_number(t, row->read_share);
 		table_add_text(t, row->verdict->drop ? ttp_drop_name(row->verdict->drop) : "");
 	}
 	strbuf_printf(out,
 		      "\n## Times\n\nTime: %s; median over the executions kept. Of all: over "
-		      "all that ended, dropped or not.\n\n",
+		      "all that ended, dropped or not. Read: bytes from devices, of those of its "
+		      "tables, by these.\n\n",
 		      query_time_meaning(rows.time));
 	put_table(t, out);
-	if (!style->all && rows.list.count > 20)
-		strbuf_printf(out, "And %zu more.\n\n", rows.list.count - 20);
+	if (rows.list.count > most)
+		strbuf_printf(out, "And %zu more.\n\n", rows.list.count - most);
 	query_rows_release(&rows);
 }
 
@@ -134,7 +147,7 @@ static void put_dropped(const struct query_view *v, struct strbuf *out)
 
 static void put_checks_asked(const struct query_view *v, bool all, struct strbuf *out)
 {
-	struct table *t = query_checks_table(v, all);
+	struct table *t = query_checks_table(v, all ? QUERY_ALL_CHECKS : QUERY_FIRED_CHECKS);
 	strbuf_puts(out, "## Sanity checks\n\n");
 	if (t)
 		put_table(t, out);
@@ -179,11 +192,7 @@ void query_markdown(const struct query_view *v, const struct query_style *given,
 	strbuf_puts(out, " on ");
 	put_escaped(server, out);
 	strbuf_puts(out, "\n\n");
-	struct strbuf paragraphs = { 0 };
-	query_paragraphs(v, &paragraphs);
-	put_escaped(strbuf_text(&paragraphs), out);
-	strbuf_release(&paragraphs);
-	strbuf_putc(out, '\n');
+	put_paragraphs(v, out);
 	put_items(v, out);
 	put_times(v, &style, out);
 	put_dropped(v, out);

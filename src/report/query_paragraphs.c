@@ -420,6 +420,13 @@ static void put_quality(const struct query_view *v, struct strbuf *out)
 	strbuf_release(&wide);
 }
 
+const char *query_unfit(const struct query_view *v)
+{
+	return v->run && v->run->status != RUN_COMPLETE ? "the run is not complete"
+	       : !v->result->at_kept			? "nothing was kept"
+							: NULL;
+}
+
 void query_paragraphs(const struct query_view *v, struct strbuf *out)
 {
 	put_method(v, out);

@@ -30,12 +30,6 @@ static bool blocked_of(const struct query_execution *x, double *ns)
 	return !(x->usage[QUERY_QUERY].missing >> QUERY_BLKIO_NS & 1);
 }
 
-static bool reading_of(const struct query_execution *x, double *bytes)
-{
-	*bytes = (double)x->read_bytes;
-	return x->read_bytes != ABSENT_NS;
-}
-
 static int by_value(const void *a, const void *b)
 {
 	double p = *(const double *)a, q = *(const double *)b;
@@ -64,6 +58,27 @@ static struct ttp_figure figure_of(const struct query_row *row,
 	}
 	xfree(each);
 	return f;
+}
+
+bool query_sigma(const struct ttp_figure *f, size_t executions, double *ns)
+{
+	double unit = f->sigma_ns > 0 ? pow(10, floor(log10(f->sigma_ns)) - 1) : 1;
+	*ns = round(f->sigma_ns / unit) * unit;
+	return f->present && executions > 1;
+}
+
+/* Whether caches were cold or warm has nothing to do with what is dropped. */
+static double read_share_of(const struct query_at *at)
+{
+	double bytes = 0, n = 0;
+	for (size_t k = 0; k < at->executions.count; k++) {
+		const struct query_execution *x = &at->executions.items[k];
+		if (x->outcome == QUERY_TIMED_OUT || x->read_bytes == ABSENT_NS)
+			continue;
+		bytes += (double)x->read_bytes;
+		n++;
+	}
+	return n > 0 && at->table_bytes ? bytes / n / (double)at->table_bytes : NAN;
 }
 
 /* ---- plans ---- */
@@ -131,10 +146,7 @@ static void fill_row(struct query_row *row, enum ttp_time time)
 		  : time == TTP_BLOCKED ? row->blocked
 					: (struct ttp_figure){ 0 };
 	row->plans = has_several(row->at);
-	struct ttp_figure bytes = figure_of(row, reading_of);
-	row->read_share = bytes.present && row->at->table_bytes
-				  ? bytes.mean_ns / (double)row->at->table_bytes
-				  : NAN;
+	row->read_share = read_share_of(row->at);
 }
 
 void query_rows_of(const struct query_view *v, struct query_rows *out)
@@ -170,6 +182,11 @@ void query_rows_release(struct query_rows *r)
 	array_release(&r->list);
 }
 
+bool query_reads_as(double share, bool cold)
+{
+	return cold ? fabs(share - 1) <= 0.03 : share < 0.01;
+}
+
 struct query_reading query_reading_of(const struct query_rows *rows)
 {
 	struct query_reading r = { 0 };
@@ -178,10 +195,10 @@ struct query_reading query_reading_of(const struct query_rows *rows)
 		if (isnan(share))
 			continue;
 		r.known++;
-		r.whole += fabs(share - 1) <= 0.03;
-		r.less += share < 0.97;
-		r.more += share > 1.03;
-		r.warm += share < 0.01;
+		r.whole += query_reads_as(share, true);
+		r.less += !query_reads_as(share, true) && share < 1;
+		r.more += !query_reads_as(share, true) && share > 1;
+		r.warm += query_reads_as(share, false);
 	}
 	return r;
 }
@@ -190,7 +207,7 @@ struct query_surroundings query_surroundings_of(const struct query_run *r,
 						const struct query_rows *rows)
 {
 	struct query_surroundings s = { 0 };
-	double elapsed = 0;
+	double elapsed = 0, tasks_time = 0;
 	for (size_t i = 0; i < rows->list.count; i++) {
 		const struct query_row *row = &rows->list.items[i];
 		for (size_t k = 0; k < row->at->executions.count; k++) {
@@ -198,14 +215,17 @@ struct query_surroundings query_surroundings_of(const struct query_run *r,
 			s.lost += x->lost > 0;
 			if (row->fired[k])
 				continue;
+			uint32_t tasks = x->query_tasks ? x->query_tasks : 1;
+			s.several |= tasks > 1;
 			elapsed += (double)x->measured_ns;
+			tasks_time += ((double)x->measured_ns + (double)x->snapshot_ns) * tasks;
 			s.run_delay += x->run_delay_ns == ABSENT_NS ? NAN : (double)x->run_delay_ns;
 			s.steal += x->overall_missing >> OVERALL_STEAL & 1
 					   ? NAN
 					   : (double)x->overall_ns[OVERALL_STEAL];
 		}
 	}
-	s.run_delay = elapsed > 0 ? s.run_delay / elapsed : NAN;
+	s.run_delay = tasks_time > 0 ? s.run_delay / tasks_time : NAN;
 	s.steal = elapsed > 0 ? s.steal / elapsed / (r->cpus ? r->cpus : 1) : NAN;
 	return s;
 }
@@ -358,6 +378,19 @@ void query_render(struct table *t, const struct query_style *style, struct strbu
 		&(struct table_style){ .width = (size_t)style->width, .colour = style->colour },
 		out);
 	table_free(t);
+}
+
+size_t query_most(const struct query_style *style, size_t most)
+{
+	return style->all ? SIZE_MAX : most;
+}
+
+void put_more(size_t count, size_t most, const char *what, const struct query_style *style,
+	      struct strbuf *out)
+{
+	if (count > query_most(style, most))
+		strbuf_printf(out, "and %zu more %s%s\n", count - most, what,
+			      count - most == 1 ? "" : "s");
 }
 
 /* A copy whose percentages do not break; query_finish() makes plain spaces of it. */

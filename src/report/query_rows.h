@@ -15,7 +15,9 @@ struct query_row {
 	int plan;	       /* in the order of plan_letter(); -1: not known */
 	bool plans;	       /* its executions had several */
 	struct ttp_figure time, cpu, io, device, blocked;
-	double read_share; /* mean bytes read, of those of its tables; NaN: not known */
+	/* Mean bytes read by executions that ended, dropped or not, of those of its tables; NaN:
+	 * not known. */
+	double read_share;
 };
 
 struct query_rows {
@@ -66,6 +68,18 @@ const char *query_change_name(enum ttp_change c); /* "same", "slower", ..., "onl
 
 /* ---- parts of the report ---- */
 
+/* Rows of the result, of a list, and names in a sentence, unless all are asked for. */
+#define QUERY_MOST_AT 60
+#define QUERY_MOST 20
+#define QUERY_MOST_NAMED 5
+size_t query_most(const struct query_style *style, size_t most);
+/* "and 3 more Q@Cs": of count at most so many were shown. */
+void put_more(size_t count, size_t most, const char *what, const struct query_style *style,
+	      struct strbuf *out);
+
+/* σ of so many executions, to two digits; false: there is none. */
+bool query_sigma(const struct ttp_figure *f, size_t executions, double *ns);
+
 /* Executions asked for of each Q@C; where that is not known, the most that one has. */
 uint32_t query_planned(const struct query_run *r);
 /* Of the Q@Cs that were begun: how many executions they lack. */
@@ -76,11 +90,14 @@ uint64_t query_missing(const struct query_run *r);
 struct query_reading {
 	size_t known, whole, less, more, warm;
 };
+/* Whether it read as cold or as warm caches let expect. */
+bool query_reads_as(double share, bool cold);
 struct query_reading query_reading_of(const struct query_rows *rows);
 
 /* Shares over the executions kept; NaN: not seen. */
 struct query_surroundings {
-	double run_delay; /* of the elapsed time, summed over the query's tasks */
+	double run_delay; /* of the time between the snapshots, of each of the query's tasks */
+	bool several;	  /* tasks, in one execution or another */
 	double steal;	  /* of the CPUs' time */
 	size_t lost;	  /* executions of all in which events were lost */
 };
@@ -99,6 +116,15 @@ struct query_item {
 #define QUERY_ITEMS 9
 void query_items(const struct query_view *v, struct query_item out[QUERY_ITEMS]);
 void query_items_release(struct query_item items[QUERY_ITEMS]);
+/* Why this run is nothing to write a paper about; NULL: it may be. */
+const char *query_unfit(const struct query_view *v);
+
+/* What was dropped, and what the times are worth. */
+void put_query_findings(const struct query_view *v, const struct query_rows *rows,
+			const struct query_style *style, struct strbuf *out);
+/* The list of deviations from the protocol, or how many there are. */
+void put_query_deviations(const struct query_view *v, const struct query_style *style,
+			  struct strbuf *out);
 
 /* Trees of plans by query, and how they change with the cardinality. */
 void put_query_plans(const struct query_view *v, const struct query_rows *rows,
@@ -107,9 +133,13 @@ void put_query_plans(const struct query_view *v, const struct query_rows *rows,
 void put_plan_change(const struct query_plan *from, const struct query_plan *to, bool ascii,
 		     struct strbuf *out);
 
-/* Every sanity check that fired, or with all every one; NULL: there is none to show. Columns scope,
- * check, fired, of, share. */
-struct table *query_checks_table(const struct query_view *v, bool all);
+/* NULL: there is none to show. Columns scope, check, fired, of, share. */
+enum query_checks {
+	QUERY_ALL_CHECKS,
+	QUERY_FIRED_CHECKS,
+	QUERY_OTHER_CHECKS, /* fired, and drop nothing */
+};
+struct table *query_checks_table(const struct query_view *v, enum query_checks which);
 /* The causal model: a row for each relation. */
 struct table *query_model_table(const struct ttp_correlation found[TTP_RELATIONS]);
 void query_model_of(const struct query_view *v, struct ttp_correlation out[TTP_RELATIONS]);

@@ -33,7 +33,10 @@ static void add_row(struct table *t, const struct query_view *v, const struct qu
 	table_add_count(t, row->at->query);
 	query_name(v->data, row->at->query, text);
 	table_add_text(t, text);
-	table_add_count(t, (int64_t)row->at->cardinality);
+	if (row->at->cardinality)
+		table_add_count(t, (int64_t)row->at->cardinality);
+	else
+		table_add_absent(t);
 	plan_letter(row->plan, letter);
 	table_add_text(t, row->plan < 0 ? NULL : letter);
 	snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
@@ -163,7 +166,7 @@ static void add_check(struct table *t, bool all, const char *scope, const char *
 	table_add_text(t, share);
 }
 
-struct table *query_checks_table(const struct query_view *v, bool all)
+struct table *query_checks_table(const struct query_view *v, enum query_checks which)
 {
 	static const struct column columns[] = {
 		{ "scope", "Of", COLUMN_TEXT },
@@ -173,12 +176,13 @@ struct table *query_checks_table(const struct query_view *v, bool all)
 		{ "share", "Share", COLUMN_TEXT, .right = true },
 	};
 	const struct ttp_result *r = v->result;
+	bool all = which == QUERY_ALL_CHECKS, drops = which != QUERY_OTHER_CHECKS;
 	struct table *t = table_new(columns, COUNT_OF(columns));
 	for (enum ttp_wide_check c = 0; c < TTP_WIDE_CHECKS; c++)
 		add_check(t, all, "experiment", ttp_wide_check_name(c), &r->wide[c]);
-	for (enum ttp_check c = 0; c < TTP_CHECKS; c++)
+	for (enum ttp_check c = 0; drops && c < TTP_CHECKS; c++)
 		add_check(t, all, "execution", ttp_check_name(c), &r->checks[c]);
-	for (enum ttp_at_check c = 0; c < TTP_AT_CHECKS; c++)
+	for (enum ttp_at_check c = drops ? 0 : TTP_STRICT; c < TTP_AT_CHECKS; c++)
 		add_check(t, all, "Q@C", ttp_at_check_name(c), &r->at_checks[c]);
 	if (ttp_time_means(v->data, TTP_CALC)) {
 		add_check(t, all, "afterwards", "excessive variation in calculated time",

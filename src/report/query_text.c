@@ -8,24 +8,12 @@
 #include "base/text.h"
 #include "report/query_rows.h"
 
-#define MOST 20 /* rows of a list, unless all are asked for */
-/* Columns of the terminal from which on there is one for I/O, TTPv2's own time, the reason. */
+/* Columns of the terminal from which on there is one for CPU, I/O, TTPv2's own time, the reason. */
+#define FOR_CPU 80
 #define FOR_IO 90
 #define FOR_CALC 102
 #define FOR_REASON 130
-
-static size_t most_of(const struct query_style *style)
-{
-	return style->all ? SIZE_MAX : MOST;
-}
-
-static void put_more(size_t count, const char *what, const struct query_style *style,
-		     struct strbuf *out)
-{
-	if (count > most_of(style))
-		strbuf_printf(out, "and %zu more %s%s\n", count - MOST, what,
-			      count - MOST == 1 ? "" : "s");
-}
+#define FOR_READ 8 /* the width of that one */
 
 /* ---- what was measured ---- */
 
@@ -117,6 +105,16 @@ static void put_shape(const struct query_view *v, const struct query_style *styl
 	strbuf_release(&text);
 }
 
+static void put_not_seen(const struct query_view *v, const struct query_style *style,
+			 struct strbuf *out)
+{
+	if (!v->run || !v->run->not_seen || !*v->run->not_seen)
+		return;
+	char *shown = display_copy(v->run->not_seen);
+	put_query_fact("Not seen", shown, style, out);
+	xfree(shown);
+}
+
 static void put_kept(const struct query_view *v, const struct query_rows *rows,
 		     const struct query_style *style, struct strbuf *out)
 {
@@ -142,9 +140,17 @@ static void put_kept(const struct query_view *v, const struct query_rows *rows,
 struct place {
 	struct column column;
 	int from; /* columns of the terminal */
+	bool no;
 };
 
-static struct table *times_table(const struct query_rows *rows, const struct query_style *style)
+/* Without the column of what was read, which cold runs have. */
+static int width_for(const struct query_view *v, const struct query_style *style)
+{
+	return style->width - (v->data->cold ? FOR_READ : 0);
+}
+
+static struct table *times_table(const struct query_view *v, const struct query_rows *rows,
+				 const struct query_style *style)
 {
 	const char *title = rows->time == TTP_MEASURED	? "Time"
 			    : rows->time == TTP_BLOCKED ? "CPU+blkd"
@@ -156,8 +162,9 @@ static struct table *times_table(const struct query_rows *rows, const struct que
 		{ { "kept", "Kept", COLUMN_TEXT, .right = true }, 0 },
 		{ { "time", title, COLUMN_TEXT, .right = true }, 0 },
 		{ { "sigma", style->ascii ? "Sigma" : "σ", COLUMN_TEXT, .right = true }, 0 },
-		{ { "cpu", "CPU", COLUMN_TEXT, .right = true }, 0 },
+		{ { "cpu", "CPU", COLUMN_TEXT, .right = true }, FOR_CPU },
 		{ { "io", "I/O", COLUMN_TEXT, .right = true }, FOR_IO },
+		{ { "read", "Read", COLUMN_TEXT, .right = true }, 0, .no = !v->data->cold },
 		{ { "elapsed", "Elapsed", COLUMN_TEXT, .right = true }, 0 },
 		{ { "all", "Of all", COLUMN_TEXT, .right = true }, 0 },
 		{ { "calculated", "Time_calc", COLUMN_TEXT, .right = true }, FOR_CALC },
@@ -166,7 +173,7 @@ static struct table *times_table(const struct query_rows *rows, const struct que
 	struct column columns[sizeof places / sizeof *places];
 	size_t n = 0;
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-		if (style->width >= places[i].from)
+		if (!places[i].no && width_for(v, style) >= places[i].from)
 			columns[n++] = places[i].column;
 	return table_new(columns, n);
 }
@@ -179,25 +186,20 @@ static void add_ns(struct table *t, const struct ttp_figure *f, double ns)
 	table_add_text(t, text);
 }
 
-/* As many digits as the standard error of its mean supports, within reason. */
-static void add_time(struct table *t, const struct ttp_figure *f, size_t n)
+static void add_sigma(struct table *t, const struct query_row *row)
 {
-	const struct summary summary = { .n = n, .mean = f->median_ns, .stddev = f->sigma_ns };
-	struct scale scale = scale_of_summary(&summary, TIME_UNIT_AUTO);
-	struct scale most = scale_for(f->median_ns, TIME_UNIT_AUTO);
 	char text[WORDS] = "-";
-	if (scale.decimals > most.decimals + 1)
-		scale.decimals = most.decimals + 1;
-	if (f->present)
-		format_time(f->median_ns, &scale, text);
+	double ns;
+	if (query_sigma(&row->time, row->verdict->kept, &ns))
+		text_duration(ns, 2, text, sizeof text);
 	table_add_text(t, text);
 }
 
-static void add_sigma(struct table *t, const struct ttp_figure *f)
+static void add_share(struct table *t, double share)
 {
 	char text[WORDS] = "-";
-	if (f->present)
-		text_duration(f->sigma_ns, 2, text, sizeof text);
+	if (isfinite(share))
+		format_percent(share, text);
 	table_add_text(t, text);
 }
 
@@ -214,6 +216,7 @@ static void add_row(struct table *t, const struct query_view *v, const struct qu
 		    enum ttp_time time, const struct query_style *style)
 {
 	char text[WORDS], letter[16];
+	int width = width_for(v, style);
 	struct ttp_figure calc = row->verdict->times[TTP_CALC];
 	const struct ttp_figure *measured = &row->verdict->times[TTP_MEASURED],
 				*all = row->verdict->unfiltered;
@@ -230,240 +233,43 @@ static void add_row(struct table *t, const struct query_view *v, const struct qu
 	if (row->verdict->drop)
 		add_unfiltered(t, &all[time]);
 	else
-		add_time(t, &row->time, row->verdict->kept);
-	add_sigma(t, &row->time);
-	add_ns(t, &row->cpu, row->cpu.median_ns);
-	if (style->width >= FOR_IO)
+		add_ns(t, &row->time, row->time.median_ns);
+	add_sigma(t, row);
+	if (width >= FOR_CPU)
+		add_ns(t, &row->cpu, row->cpu.median_ns);
+	if (width >= FOR_IO)
 		add_ns(t, &row->io, row->io.median_ns);
+	if (v->data->cold)
+		add_share(t, row->read_share);
 	add_ns(t, measured, measured->median_ns);
 	add_ns(t, &all[TTP_MEASURED], all[TTP_MEASURED].median_ns);
-	if (style->width >= FOR_CALC)
+	if (width >= FOR_CALC)
 		add_ns(t, &calc, calc.median_ns);
-	if (style->width >= FOR_REASON)
+	if (width >= FOR_REASON)
 		table_add_text(t, row->verdict->drop ? ttp_drop_name(row->verdict->drop) : "");
 }
 
 static void put_times(const struct query_view *v, const struct query_rows *rows,
 		      const struct query_style *style, struct strbuf *out)
 {
-	struct table *t = times_table(rows, style);
+	struct table *t = times_table(v, rows, style);
+	size_t most = query_most(style, QUERY_MOST_AT);
 	bool several = false;
-	for (size_t i = 0; i < rows->list.count && i < most_of(style); i++) {
+	for (size_t i = 0; i < rows->list.count && i < most; i++) {
 		add_row(t, v, &rows->list.items[i], rows->time, style);
 		several |= rows->list.items[i].plans;
 	}
 	strbuf_putc(out, '\n');
 	query_render(t, style, out);
-	put_more(rows->list.count, "Q@C", style, out);
+	put_more(rows->list.count, QUERY_MOST_AT, "Q@C", style, out);
 	if (several)
 		strbuf_puts(out, "+: its executions had several plans\n");
 	put_query_text("Of all: ",
 		       v->result->at_kept < v->result->at_count
-			       ? "elapsed time of all executions that ended, dropped or not; in "
-				 "parentheses: of a Q@C that was dropped, its time by all of them."
+			       ? "elapsed time of all that ended. In parentheses: dropped; time of "
+				 "all."
 			       : "elapsed time of all executions that ended, dropped or not.",
 		       style, out);
-}
-
-/* ---- what was dropped ---- */
-
-static void put_dropped_at(const struct query_view *v, const struct query_rows *rows,
-			   const struct query_style *style, struct strbuf *out)
-{
-	struct strbuf text = { 0 };
-	for (enum ttp_drop d = TTP_KEPT + 1; d < TTP_DROPS; d++) {
-		size_t said = 0;
-		char first[WORDS], place[2 * WORDS];
-		strbuf_clear(&text);
-		for (size_t i = 0; i < rows->list.count; i++) {
-			const struct query_row *row = &rows->list.items[i];
-			if (row->verdict->drop != d || said++ >= most_of(style))
-				continue;
-			query_place(v->data, row->at->query, row->at->cardinality, place);
-			strbuf_printf(&text, "%s%s", said > 1 ? ", " : "", place);
-		}
-		if (said > most_of(style))
-			strbuf_printf(&text, " and %zu more", said - MOST);
-		snprintf(first, sizeof first, "Dropped, %s: ", ttp_drop_name(d));
-		if (said)
-			put_query_text(first, strbuf_text(&text), style, out);
-	}
-	strbuf_release(&text);
-}
-
-static void put_dropped(const struct query_view *v, const struct query_rows *rows,
-			const struct query_style *style, struct strbuf *out)
-{
-	static const struct column columns[] = {
-		{ "query", "Dropped execution", COLUMN_TEXT },
-		{ "number", "No.", COLUMN_COUNT },
-		{ "elapsed", "Elapsed", COLUMN_TEXT, .right = true },
-		{ "checks", "By", COLUMN_TEXT },
-	};
-	size_t dropped = 0;
-	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
-	for (size_t i = 0; i < rows->list.count; i++) {
-		const struct query_row *row = &rows->list.items[i];
-		for (size_t k = 0; k < row->at->executions.count; k++) {
-			const struct query_execution *x = &row->at->executions.items[k];
-			struct strbuf names = { 0 };
-			char place[2 * WORDS], time[WORDS];
-			if (!row->fired[k] || dropped++ >= most_of(style))
-				continue;
-			query_place(v->data, row->at->query, row->at->cardinality, place);
-			format_ns((double)x->measured_ns, time);
-			put_checks(row->fired[k], ", ", &names);
-			table_add_text(t, place);
-			table_add_count(t, x->number);
-			table_add_text(t, time);
-			table_add_text(t, strbuf_text(&names));
-			strbuf_release(&names);
-		}
-	}
-	if (dropped) {
-		strbuf_putc(out, '\n');
-		query_render(t, style, out);
-		put_more(dropped, "execution", style, out);
-	} else
-		table_free(t);
-}
-
-/* ---- what it is worth ---- */
-
-static void put_sanity(const struct query_view *v, const struct query_style *style,
-		       struct strbuf *out)
-{
-	struct table *t = query_checks_table(v, style->checks);
-	strbuf_putc(out, '\n');
-	if (t)
-		query_render(t, style, out);
-	else
-		strbuf_puts(out, "No sanity check fired.\n");
-}
-
-static void put_post(const struct query_view *v, const struct query_style *style,
-		     struct strbuf *out)
-{
-	const struct ttp_result *r = v->result;
-	struct strbuf text = { 0 };
-	char kept[WORDS], dropped[WORDS], error[WORDS];
-	size_t said = 0;
-	if (!ttp_time_means(v->data, TTP_CALC)) {
-		put_query_text(
-			"Refused: ",
-			"this server reads in threads other than the query's, so the query's "
-			"blocked time, and with it CPU + blocked and TTPv2's Time_calc, mean "
-			"nothing.",
-			style, out);
-		return;
-	}
-	format_percent(r->post.kept_difference, kept);
-	format_percent(r->post.dropped_difference, dropped);
-	format_percent(r->relative_error, error);
-	strbuf_printf(&text, "Time_calc of TTPv2 differs from elapsed by %s in Q@Cs kept", kept);
-	if (isfinite(r->post.dropped_difference))
-		strbuf_printf(&text, ", by %s in those dropped", dropped);
-	strbuf_printf(&text, "; its relative error is %s.", error);
-	if (isfinite(r->post.kept_difference))
-		put_query_text("Step 5: ", strbuf_text(&text), style, out);
-	else if (r->at_kept)
-		put_query_text(
-			"Step 5: ",
-			"not asked, as TTPv2's Time_calc rests on measures that were not seen.",
-			style, out);
-	strbuf_clear(&text);
-	for (enum ttp_model_measure m = 0; m < TTP_MODEL_MEASURES; m++)
-		if (r->post.constant >> m & 1)
-			strbuf_printf(&text, "%s%s", said++ ? ", " : "", ttp_model_measure_name(m));
-	if (said && r->executions > 1)
-		put_query_text("Never varied: ", strbuf_text(&text), style, out);
-	strbuf_release(&text);
-}
-
-/* Calculated times of a Q@C and the next higher one, whose plan is the same. */
-static void put_monotonicity(const struct query_view *v, const struct query_rows *rows,
-			     const struct query_style *style, struct strbuf *out)
-{
-	struct strbuf text = { 0 };
-	size_t said = 0;
-	if (!ttp_time_means(v->data, TTP_CALC))
-		return;
-	for (size_t i = 0; i + 1 < rows->list.count; i++) {
-		const struct query_row *row = &rows->list.items[i], *next = row + 1;
-		char place[2 * WORDS], higher[WORDS], time[WORDS], against[WORDS];
-		if (!(row->verdict->after >> TTP_STRICT & 1) || said++ >= most_of(style))
-			continue;
-		query_place(v->data, row->at->query, row->at->cardinality, place);
-		format_thousands(next->at->cardinality, higher);
-		format_ns(row->verdict->times[TTP_CALC].median_ns, time);
-		format_ns(next->verdict->times[TTP_CALC].median_ns, against);
-		strbuf_printf(&text, "%s%s took %s, at %s %s%s", said > 1 ? "; " : "", place, time,
-			      higher, against,
-			      row->verdict->after >> TTP_RELAXED & 1 ? " (relaxed, too)" : "");
-	}
-	if (said > most_of(style))
-		strbuf_printf(&text, "; and %zu more", said - MOST);
-	if (said)
-		put_query_text("Not monotone: ", strbuf_text(&text), style, out);
-	strbuf_release(&text);
-}
-
-static void put_reading(const struct query_view *v, const struct query_rows *rows,
-			const struct query_style *style, struct strbuf *out)
-{
-	struct query_reading r = query_reading_of(rows);
-	struct strbuf text = { 0 };
-	if (!r.known)
-		return;
-	if (v->data->cold)
-		strbuf_printf(&text,
-			      "%zu of %zu Q@Cs read what their tables have, within 3 %%; %zu read "
-			      "less (an index does, or a cache was not empty), %zu more.",
-			      r.whole, r.known, r.less, r.more);
-	else
-		strbuf_printf(&text, "%zu of %zu Q@Cs read less than 1 %% of their tables.", r.warm,
-			      r.known);
-	put_query_text(v->data->cold ? "Cold: " : "Warm: ", strbuf_text(&text), style, out);
-	strbuf_release(&text);
-}
-
-/* What the paper's machine did not have, or could not see. */
-static void put_surroundings(const struct query_view *v, const struct query_rows *rows,
-			     const struct query_style *style, struct strbuf *out)
-{
-	struct query_surroundings s = query_surroundings_of(v->data, rows);
-	struct strbuf text = { 0 };
-	char share[WORDS];
-	if (isfinite(s.run_delay)) {
-		format_percent(s.run_delay, share);
-		strbuf_printf(&text, "the query waited %s of the elapsed time for a CPU", share);
-	}
-	if (isfinite(s.steal)) {
-		format_percent(s.steal, share);
-		strbuf_printf(&text, "%s%s of the CPUs' time was stolen", text.length ? ", " : "",
-			      share);
-	}
-	if (s.lost)
-		strbuf_printf(&text, "%sevents were lost in %zu execution%s, %s",
-			      text.length ? ", " : "", s.lost, s.lost == 1 ? "" : "s",
-			      v->options->form == TTP_ADAPTED ? "dropped for that"
-							      : "without a device time");
-	strbuf_putc(&text, '.');
-	if (text.length > 1)
-		put_query_text("Meanwhile: ", strbuf_text(&text), style, out);
-	strbuf_release(&text);
-}
-
-static void put_deviations(const struct query_view *v, const struct query_style *style,
-			   struct strbuf *out)
-{
-	sentence_list list = { 0 };
-	query_deviations(v, false, &list);
-	if (list.count)
-		strbuf_puts(out, "\nDeviations from the protocol as printed\n");
-	for (size_t i = 0; i < list.count; i++)
-		put_query_text("- ", list.items[i], style, out);
-	sentences_release(&list);
 }
 
 /* ---- how it came about ---- */
@@ -515,16 +321,15 @@ static void put_events(const struct query_view *v, const struct query_style *sty
 	size_t same = 0, shown = 0;
 	for (size_t i = 0; i < v->data->events.count; i++) {
 		const struct query_event *e = &v->data->events.items[i];
-		if (e->kind == QUERY_SAME_PLAN) {
-			same++;
+		same += e->kind == QUERY_SAME_PLAN;
+		if (e->kind == QUERY_SAME_PLAN || e->kind == QUERY_MADE_TABLE)
 			continue;
-		}
 		if (!shown)
 			strbuf_puts(out, "\nWhat happened\n");
-		if (shown++ < most_of(style))
+		if (shown++ < query_most(style, QUERY_MOST))
 			put_event(v, e, style, out);
 	}
-	put_more(shown, "event", style, out);
+	put_more(shown, QUERY_MOST, "event", style, out);
 	if (same) {
 		char text[WORDS];
 		snprintf(text, sizeof text,
@@ -555,19 +360,11 @@ static void put_model(const struct query_view *v, const struct query_style *styl
 static void put_section9(const struct query_view *v, const struct query_style *style,
 			 struct strbuf *out)
 {
-	struct strbuf text = { 0 };
-	query_paragraphs(v, &text);
-	char *second = strstr(text.text, "\n\n");
-	text.text[text.length - 1] = '\0'; /* its newline */
-	strbuf_puts(out, "\nFor a paper\n");
-	if (second)
-		*second = '\0';
-	put_query_text("", text.text, style, out);
-	if (second) {
-		strbuf_putc(out, '\n');
-		put_query_text("", second + 2, style, out);
-	}
-	strbuf_release(&text);
+	const char *unfit = query_unfit(v);
+	char text[WORDS] = "--paragraphs writes two paragraphs.";
+	if (unfit)
+		snprintf(text, sizeof text, "no paragraphs, as %s.", unfit);
+	put_query_text("For a paper: ", text, style, out);
 }
 
 void query_text(const struct query_view *v, const struct query_style *given, struct strbuf *out)
@@ -579,16 +376,11 @@ void query_text(const struct query_view *v, const struct query_style *given, str
 	put_title(v, &style, out);
 	put_machine(v, &style, out);
 	put_shape(v, &style, out);
+	put_not_seen(v, &style, out);
 	if (v->result->executions) {
 		put_kept(v, &rows, &style, out);
 		put_times(v, &rows, &style, out);
-		put_dropped_at(v, &rows, &style, out);
-		put_dropped(v, &rows, &style, out);
-		put_sanity(v, &style, out);
-		put_post(v, &style, out);
-		put_monotonicity(v, &rows, &style, out);
-		put_reading(v, &rows, &style, out);
-		put_surroundings(v, &rows, &style, out);
+		put_query_findings(v, &rows, &style, out);
 		if (style.plans)
 			put_query_plans(v, &rows, &style, out);
 		if (style.model)
@@ -597,7 +389,7 @@ void query_text(const struct query_view *v, const struct query_style *given, str
 		strbuf_puts(out, "\nNothing was executed.\n");
 	put_events(v, &style, out);
 	if (v->result->executions) {
-		put_deviations(v, &style, out);
+		put_query_deviations(v, &style, out);
 		put_section9(v, &style, out);
 	}
 	query_rows_release(&rows);

@@ -109,6 +109,13 @@ whole() {
 	done
 	run "$TARE" query report --model
 	[[ "$output" == *"of 73 "* ]]
+	# what is always the same is said when asked for
+	run "$TARE" query report
+	[ "${#lines[@]}" -lt 40 ]
+	[[ "$output" == *"listed by --checks"* ]] && [[ "$output" == *"For a paper: "* ]]
+	[[ "$output" != *"made table"* ]] && [[ "$output" != *"Tucson"* ]]
+	run "$TARE" query report --checks
+	[[ "$output" == *$'\n- '* ]]
 	# the same to files, and by the commands of all runs
 	"$TARE" query report -a --export-json f.json --export-csv f.csv --export-executions f.x --export-markdown f.md >/dev/null
 	cmp run.json f.json && cmp run.csv f.csv && cmp executions.csv f.x && cmp run.md f.md
@@ -161,12 +168,12 @@ whole() {
 # PERCENT of a usual time and has that plan
 made() {
 	awk -v percent="$2" -v plan="$3" 'BEGIN {
-		print "query,cardinality,execution,measured_ns,plan,query_user_ns,query_system_ns,query_blkio_ns,query_process,query_processes,own_device_ns,others_device_ns"
+		print "query,cardinality,execution,measured_ns,plan,query_user_ns,query_system_ns,query_blkio_ns,query_process,query_processes,own_device_ns,others_device_ns,overall_iowait_ns"
 		for (q = 1; q <= 2; q++)
 			for (x = 1; x <= 10; x++) {
 				factor = (q == 2 ? percent / 100 : 1) * (1 + (x * 7 % 10) / 1000)
-				printf "%d,1000,%d,%d,%016x,%d,%d,%d,1,1,%d,0\n", q, x, 50000000 * factor, q == 2 ? plan : 7,
-					30000000 * factor, 1000000 * factor, 9000000 * factor, 8000000 * factor
+				printf "%d,1000,%d,%d,%016x,%d,%d,%d,1,1,%d,0,%d\n", q, x, 50000000 * factor, q == 2 ? plan : 7,
+					30000000 * factor, 1000000 * factor, 9000000 * factor, 8000000 * factor, 2000000 * factor
 			}
 	}' >"$1.csv"
 	"$TARE" query import --dbms sqlite -n "$1" "$1.csv"

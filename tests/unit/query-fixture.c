@@ -150,6 +150,8 @@ static void make_whole(struct query_fixture *f, bool slower)
 	add_plans(f);
 	add_event(f, QUERY_BACKED_OFF, 2, 1000000, "connection lost: server closed it");
 	add_event(f, QUERY_RESTARTED, 2, 500000, NULL);
+	add_event(f, QUERY_MADE_TABLE, 0, 0, "t");
+	add_event(f, QUERY_GAVE_UP, 5, 500000, "its plan changed five times");
 	f->data.cpus = 2;
 	f->run.id = slower ? 13 : 12;
 }
@@ -188,6 +190,7 @@ static void make_dropped(struct query_fixture *f)
 	x[1].usage[QUERY_QUERY].missing = 1u << QUERY_USER_NS;
 	f->data.at.items[2].executions.count = 7;
 	f->run.status = RUN_INTERRUPTED;
+	f->run.not_seen = strdup("Block events (no BTF), and so the time of devices.");
 }
 
 static void make_refused(struct query_fixture *f)
@@ -198,7 +201,9 @@ static void make_refused(struct query_fixture *f)
 	f->data.planned = 10;
 	f->data.queries = 1;
 	f->data.cpus = 2;
-	add_at(f, 1, 0, 50, SCAN);
+	struct query_at *at = add_at(f, 1, 0, 50, SCAN);
+	for (size_t k = 0; k < at->executions.count; k++)
+		at->executions.items[k].query_tasks = 1 + (k > 4);
 	add_plans(f);
 }
 
@@ -232,6 +237,7 @@ static void make_machine(struct query_fixture *f)
 			       .kind = SUBJECT_QUERY,
 			       .name = strdup("four"),
 			       .version = strdup("0.7.0"),
+			       .not_seen = f->run.not_seen,
 			       .status = f->run.status ? f->run.status : RUN_COMPLETE,
 			       .started_at_ns = BEGAN,
 			       .ended_at_ns = BEGAN + INT64_C(754000000000) };

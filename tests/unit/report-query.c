@@ -51,42 +51,49 @@ static void whole(void **state)
 		"  Time        user + system time of the query's processes, and the time that\n"
 		"              devices served them; median, relative error 0.29 %\n"
 		"\n"
-		"Query           Rows  Plan   Kept  CPU+device       σ      CPU  Elapsed   Of all\n"
-		"scan         100,000  B     10/10    45.00 ms  134 µs  30.0 ms  51.0 ms  51.0 ms\n"
-		"scan         500,000  A     10/10    300.0 ms  894 µs   200 ms   323 ms   323 ms\n"
-		"scan       1,000,000  A     10/10    600.0 ms  1.8 ms   400 ms   643 ms   643 ms\n"
-		"join         500,000  A     10/10     1.350 s  4.0 ms   900 ms   1.44 s   1.44 s\n"
-		"join       1,000,000  A      8/10     1.199 s  3.4 ms   799 ms   1.28 s   1.28 s\n"
-		"mean         500,000  A      5/10    (225 ms)  712 µs   150 ms   243 ms   243 ms\n"
-		"mean       1,000,000  A     10/10    (360 ms)   95 ms   210 ms   483 ms   483 ms\n"
-		"a query …  1,000,000  A     10/10    (375 ms)  1.1 ms   250 ms   403 ms   403 ms\n"
-		"Of all: elapsed time of all executions that ended, dropped or not; in\n"
-		"  parentheses: of a Q@C that was dropped, its time by all of them.\n"
+		"Query             Rows  Plan   Kept  CPU+device       σ   Read  Elapsed   Of all\n"
+		"scan           100,000  B     10/10     45.0 ms  130 µs  2.0 %  51.0 ms  51.0 ms\n"
+		"scan           500,000  A     10/10      300 ms  890 µs  101 %   323 ms   323 ms\n"
+		"scan         1,000,000  A     10/10      600 ms  1.8 ms  101 %   643 ms   643 ms\n"
+		"join           500,000  A     10/10      1.35 s  4.0 ms  101 %   1.44 s   1.44 s\n"
+		"join         1,000,000  A      8/10      1.20 s  3.4 ms  101 %   1.28 s   1.28 s\n"
+		"mean           500,000  A      5/10    (225 ms)  710 µs  101 %   243 ms   243 ms\n"
+		"mean         1,000,000  A     10/10    (360 ms)   95 ms  101 %   483 ms   483 ms\n"
+		"a query wi…  1,000,000  A     10/10    (375 ms)  1.1 ms  101 %   403 ms   403 ms\n"
+		"Of all: elapsed time of all that ended. In parentheses: dropped; time of all.\n"
 		"Dropped, excessive variation: mean at 1,000,000\n"
 		"Dropped, another query process: a query with a long name at 1,000,000\n"
 		"Dropped, fewer than 6 executions left: mean at 500,000\n"
+		"Dropped, ephemeral process: 5 executions (6.2 %) of mean at 500,000\n"
+		"Dropped, ambiguous query process: 1 execution (1.2 %) of join at 1,000,000\n"
+		"Dropped, timed-out: 1 execution (1.2 %) of join at 1,000,000\n"
 		"\n"
-		"Dropped execution  No.  Elapsed  By\n"
-		"join at 1,000,000    4   1.29 s  timed-out\n"
-		"join at 1,000,000    7   1.29 s  ambiguous query process\n"
-		"mean at 500,000      1   243 ms  ephemeral process\n";
+		"Of          Sanity check          Fired  Asked  Share\n"
+		"experiment  missing queries           1      5   20 %\n"
+		"Q@C         strict monotonicity       1      3   33 %\n"
+		"Q@C         relaxed monotonicity      1      3   33 %\n"
+		"afterwards  strict monotonicity       1      2   50 %\n"
+		"afterwards  relaxed monotonicity      1      2   50 %\n"
+		"Step 5: Time_calc of TTPv2 differs from elapsed by 8.7 % in Q@Cs kept, by 15 %\n"
+		"  in those dropped; its relative error is 0.29 %.\n";
 	assert_memory_equal(out.text, head, strlen(head));
-	assert_has(&out, "\nexecution   ephemeral process                                  5     "
-			 "80  6.2 %\n");
-	assert_has_not(&out, "steal time          ");
-	assert_has(&out, "\nStep 5: Time_calc of TTPv2 differs from elapsed by 8.7 % in Q@Cs kept, "
-			 "by 15 %\n  in those dropped; its relative error is 0.29 %.\n");
 	assert_has(&out, "\nNot monotone: join at 500,000 took 1.33 s, at 1,000,000 1.18 s "
 			 "(relaxed, too)\n");
 	assert_has(&out,
-		   "\nCold: 7 of 8 Q@Cs read what their tables have, within 3 %; 1 read less");
+		   "\nCold: 7 of 8 Q@Cs read what their tables have, within 3 %; others: "
+		   "scan at\n  100,000 (2.0 %). Less: by an index, or a cache was not empty.\n");
 	assert_has(
 		&out,
 		"\n2026-09-15 08:01:00  restarted, join at 500,000: Merge Join (inner) → Hash Join\n");
-	assert_has(&out,
-		   "\nMeanwhile: the query waited 0.016 % of the elapsed time for a CPU, 0 % of "
-		   "the\n  CPUs' time was stolen.\n");
-	assert_has(&out, "\n- check of context switch: against the other executions of the Q@C;");
+	assert_has(&out, "\n2026-09-15 08:03:00  gave up, query 5 at 500,000: its plan changed");
+	assert_has_not(&out, "made table");
+	assert_has(&out, "\nMeanwhile: the query waited 0.016 % of the time for a CPU, steal was "
+			 "0 %.\n");
+	assert_has(&out, "\n\nDeviations from the protocol as printed: 18, listed by --checks.\n"
+			 "For a paper: --paragraphs writes two paragraphs.\n");
+	assert_has_not(&out, "Never varied");
+	assert_has_not(&out, "Not seen");
+	assert_has_not(&out, "Tucson");
 	assert_has_not(&out, "\nPlans,");
 	assert_has_not(&out, "causal");
 	assert_has_not(&out, "\033");
@@ -137,33 +144,46 @@ static void asked_for(void **state)
 			 "        Seq Scan on u as other\n");
 	assert_has(&out, "\nexperiment  steal time                                         0     "
 			 "80    0 %\n");
+	assert_has(&out, "\nexecution   ephemeral process                                  5     "
+			 "80  6.2 %\n");
+	assert_has(&out, "\n\nDropped execution  No.  Elapsed  By\n"
+			 "join at 1,000,000    4   1.29 s  timed-out\n"
+			 "join at 1,000,000    7   1.29 s  ambiguous query process\n"
+			 "mean at 500,000      1   243 ms  ephemeral process\n");
+	assert_has(&out, "\nNever varied: q.writes, ");
+	assert_has(&out, "\n\nDeviations from the protocol as printed\n- the drive's own");
+	assert_has(&out, "\n- check of context switch: against the other executions of the Q@C;");
 	assert_has(&out, "\nXIVa   q.user    o.user     high       1.00  < 0.001  high      match  "
 			 "     0.99\n");
 	assert_has(&out,
 		   "\n8 of 73 correlations are as predicted, 6 one level off, 2 two; 57 cannot");
-	style = (struct query_style){ .width = 130 };
+	style = (struct query_style){ .width = 138 };
 	render(&f, &style, &out);
 	assert_has(&out, "  Time_calc  Dropped by\n");
 	assert_has(&out, "  222 ms  fewer than 6 exec");
-	style.width = 90;
+	style.width = 98;
 	render(&f, &style, &out);
-	assert_has(&out, "  300.0 ms  894 µs   200 ms   100 ms   323 ms   323 ms\n");
+	assert_has(&out, "  300 ms  890 µs   200 ms   100 ms  101 %   323 ms   323 ms\n");
+	style.width = 97;
+	render(&f, &style, &out);
+	assert_has(&out, "  300 ms  890 µs   200 ms  101 %   323 ms   323 ms\n");
 	strbuf_release(&out);
 	query_fixture_release(&f);
 }
 
-/* Twenty rows of a list, unless all are asked for. */
+/* Sixty rows of the result, five names and no dropped execution, unless all are asked for. */
 static void many(void **state)
 {
 	(void)state;
 	struct query_fixture f;
 	struct strbuf out = { 0 };
 	assert_true(query_fixture_make(&f, "warm"));
-	for (uint32_t q = 3; q < 25; q++) {
-		struct query_at at = { .query = q };
+	for (uint32_t q = 3; q < 65; q++) {
+		struct query_at at = { .query = q, .table_bytes = 100 };
 		for (uint32_t k = 0; k < 10; k++) {
 			struct query_execution x = f.data.at.items[0].executions.items[k];
-			x.ephemeral = k < 1;
+			x.ephemeral = k < (q == 40 ? 2 : 1);
+			x.read_bytes = q % 2 ? 1 : 0;
 			array_push(&at.executions, x);
 		}
 		array_push(&f.data.at, at);
@@ -171,11 +191,18 @@ static void many(void **state)
 	query_fixture_judge(&f);
 	render(&f, &(struct query_style){ 0 }, &out);
 	assert_has(&out, "\nand 5 more Q@Cs\n");
-	assert_has(&out, "\nand 2 more executions\n");
-	assert_has_not(&out, "\nquery 24 ");
+	assert_has_not(&out, "\nquery 60 ");
+	assert_has(&out, "\nDropped, ephemeral process: 63 executions (9.7 %) of 62 Q@Cs, most of "
+			 "query 40\n");
+	assert_has_not(&out, "Dropped execution ");
+	assert_has(&out,
+		   "\nWarm: 34 of 65 Q@Cs read less than 1 % of their tables; others: query 3 "
+		   "(1.0 %),\n  query 5 (1.0 %), query 7 (1.0 %), query 9 (1.0 %), query 11 "
+		   "(1.0 %) and 26\n  more.\n");
 	render(&f, &(struct query_style){ .all = true }, &out);
-	assert_has_not(&out, " more Q@C");
-	assert_has(&out, "\nquery 24 ");
+	assert_has_not(&out, " more");
+	assert_has(&out, "\nquery 60 ");
+	assert_has(&out, "\nquery 64             1  6.20 ms  ephemeral process\n");
 	strbuf_release(&out);
 	query_fixture_release(&f);
 }
@@ -187,11 +214,10 @@ static void other_runs(void **state)
 		const char *which, *said, *not_said;
 	} cases[] = {
 		{ "warm", "\nNo sanity check fired.\n", "Dropped" },
-		{ "warm", "\nquery 1  1,000  B     10/10  4.000 ms", "CPU+device" },
+		{ "warm", "\nquery 1  1,000  B     10/10   4.00 ms", "CPU+device" },
 		{ "warm", "\nWarm: 3 of 3 Q@Cs read less than 1 % of their tables.\n", "Cold" },
 		{ "warm", "\nOnepass: 2 Q@Cs not executed, as the plan", "What happened" },
-		{ "warm", "\n- caches were warm, not cold: each Q@C was executed once before,",
-		  "CPUs were online" },
+		{ "warm", "\nDeviations from the protocol as printed: 17, listed by", "CPUs were" },
 		{ "dropped", "\nquery 1  1,000  B     0/10  (6.20 ms)  -    -        -  6.20 ms\n",
 		  "Step 5" },
 		{ "dropped", "\nquery 2  4,000  A      0/7  (51.0 ms)  -    -        -  51.0 ms\n",
@@ -199,15 +225,28 @@ static void other_runs(void **state)
 		{ "dropped", "on SQLite 3.40.1, warm, onepass, run 12\n  (interrupted)\n",
 		  "kept." },
 		{ "dropped", ", 10 of each Q@C asked for, 3 missing;", "device time" },
+		{ "dropped",
+		  "\n  Not seen    Block events (no BTF), and so the time of devices.\n  Kept",
+		  "Never varied" },
+		{ "dropped", "\nUnderlying measures that are missing: user of query processes\n",
+		  "blkio" },
+		{ "dropped", "\nFor a paper: no paragraphs, as the run is not complete.\n",
+		  "--paragraphs" },
 		{ "dropped", " events were lost in 1 execution, dropped for that.\n", "too small" },
 		{ "refused", "\nRefused: this server reads in threads other than the query's",
 		  "Step 5" },
 		{ "refused", "Queries on MariaDB 10.11.6-MariaDB, cold, run 12\n", "experiment " },
-		{ "refused", "\nquery 1     -  A     10/10    75.00 ms", "monotonicity" },
+		{ "refused", "\nquery 1     -  A     10/10     75.0 ms  220 µs     -",
+		  "monotonicity" },
+		/* 10 times 0.1 ms, of 5 + 10 threads and 85 ms */
+		{ "refused", "\nMeanwhile: the query's threads each waited 0.078 % of the time for",
+		  "the query waited" },
 		{ "imported", "Queries measured elsewhere on a DBMS that is not known\n",
 		  "Machine" },
 		{ "imported", "\nexperiment  derived measure        10     10  100 %\n",
 		  "in ticks" },
+		{ "imported", "\nUnderlying measures that are missing: reads of daemon processes\n",
+		  "Not seen" },
 		{ "empty", "\nNothing was executed.\n", "Kept" },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -378,11 +417,48 @@ static void markdown(void **state)
 	assert_has(&out,
 		   "\n9. **Post-sanity checks**: excessive variation 0 %, strict monotonicity "
 		   "50 %, relaxed monotonicity 50 %\n");
-	assert_has(&out, "\n| mean | 500,000 | A | 5 | 10 | 225.0 ms | 712 µs | 150 ms | 75.0 ms | "
-			 "243 ms | 222 ms | 225 ms | 243 ms | fewer than 6 executions left |\n");
+	assert_has(&out,
+		   "\n| mean | 500,000 | A | 5 | 10 | 225 ms | 710 µs | 150 ms | 75.0 ms | "
+		   "243 ms | 222 ms | 225 ms | 243 ms | 101 % | fewer than 6 executions left |\n");
 	assert_has(&out, "\n| join at 1,000,000 | 7 | 1.29 s | ambiguous query process |\n");
 	assert_has(&out, "\n```text\n\nscan\n  plan A from");
 	assert_has(&out, "\n## The causal model\n");
+	/* nothing for a paper */
+	f.run.status = RUN_INTERRUPTED;
+	strbuf_clear(&out);
+	query_markdown(&f.view, &full, &out);
+	assert_has(&out, "\n\nNo paragraphs for a paper, as the run is not complete.\n\n## What");
+	query_fixture_release(&f);
+	assert_true(query_fixture_make(&f, "dropped"));
+	f.run.status = RUN_COMPLETE;
+	strbuf_clear(&out);
+	query_markdown(&f.view, &full, &out);
+	assert_has(&out, "\n\nNo paragraphs for a paper, as nothing was kept.\n\n## What");
+	strbuf_release(&out);
+	query_fixture_release(&f);
+}
+
+/* One execution has no σ, and what was dropped was read, too. */
+static void single(void **state)
+{
+	(void)state;
+	struct query_fixture f;
+	struct strbuf out = { 0 };
+	assert_true(query_fixture_make(&f, "whole"));
+	for (size_t k = 0; k < 10; k++) {
+		struct query_execution *x = &f.data.at.items[2].executions.items[k];
+		x->ephemeral = k > 0;
+		x->read_bytes = k > 0 ? 110000000 : 100000000;
+	}
+	f.data.at.items[1].executions.items[0].read_bytes = ABSENT_NS;
+	query_fixture_judge(&f);
+	render(&f, &(struct query_style){ 0 }, &out);
+	assert_has(&out, " A      1/10    (600 ms)       -  109 %   ");
+	assert_has(&out, "; others: scan at\n  100,000 (2.0 %), scan at 1,000,000 (109 %). Less");
+	assert_has(&out, "\nscan           500,000  A     10/10      300 ms  890 µs  101 %");
+	strbuf_clear(&out);
+	query_markdown(&f.view, &full, &out);
+	assert_has(&out, " A | 1 | 10 | 600 ms | - | ");
 	strbuf_release(&out);
 	query_fixture_release(&f);
 }
@@ -455,6 +531,15 @@ static void dropped_by(void **state)
 	assert_string_equal(csv_at(&csv, 2, "unfiltered_cpu_device_ns"), "300000000");
 	assert_string_equal(csv_at(&csv, 6, "unfiltered_measured_ns"), "243000000");
 	csv_release(&csv);
+	query_fixture_release(&f);
+	strbuf_clear(&out);
+	assert_true(query_fixture_make(&f, "refused")); /* no table varies */
+	t = query_table(&f.view);
+	table_render(t, TABLE_CSV, NULL, &out);
+	table_free(t);
+	csv_parse(out.text, &csv);
+	assert_string_equal(csv_at(&csv, 1, "cardinality"), "");
+	csv_release(&csv);
 	strbuf_release(&out);
 	query_fixture_release(&f);
 }
@@ -492,6 +577,17 @@ static void json(void **state)
 	assert_true(json_is_null(json_object_get(json_object_get(at, "times"), "measured")));
 	time = json_object_get(json_object_get(at, "unfiltered"), "measured");
 	assert_near(json_real_value(json_object_get(time, "median_ns")), 6.2e6, 1e4);
+	const json_t *missing = json_object_get(json_object_get(root, "checks"), "missing");
+	assert_int_equal(json_array_size(missing), 1);
+	assert_string_equal(json_string_value(json_array_get(missing, 0)), "query_user_ns");
+	json_decref(root);
+	query_fixture_release(&f);
+	strbuf_clear(&out);
+	assert_true(query_fixture_make(&f, "refused"));
+	query_json(&f.view, &out);
+	root = json_loads(out.text, 0, NULL);
+	at = json_array_get(json_object_get(root, "at"), 0);
+	assert_true(json_is_null(json_object_get(at, "cardinality")));
 	json_decref(root);
 	strbuf_release(&out);
 	query_fixture_release(&f);
@@ -543,6 +639,24 @@ static void comparisons(void **state)
 	assert_has(&out, "0 Q@Cs by elapsed; 3 kept in the base alone; 1 kept in the other\n");
 	compare("warm", "empty", &(struct query_style){ .width = 60 }, &out);
 	strbuf_release(&out);
+}
+
+/* By a time that was not seen nothing can be compared, which is not the same as no difference. */
+static void unknown_time(void **state)
+{
+	(void)state;
+	struct query_fixture f;
+	struct ttp_comparison c;
+	struct strbuf out = { 0 };
+	assert_true(query_fixture_make(&f, "warm"));
+	ttp_compare(&f.data, &f.result, &f.data, &f.result, TTP_DEVICE, &c);
+	assert_int_equal(c.compared, 0);
+	query_compare_text(&f.view, &f.view, &c, NULL, &out);
+	assert_has(&out, "0 Q@Cs by CPU + device; 3 of which it is not known\n");
+	assert_has_not(&out, "without a significant");
+	ttp_comparison_release(&c);
+	strbuf_release(&out);
+	query_fixture_release(&f);
 }
 
 /* Six of each are too few for 33 Q@Cs: p is at least 2 in 924. Ten are enough, if they are kept. */
@@ -598,8 +712,10 @@ static void ledgers(void **state)
 		strbuf_clear(&out);
 		query_ledger_text(list, 10, &style, &out);
 		assert_lines(&out, 80, false);
-		assert_has(&out, "the mean of 10 executions, the query computed 97 % of the time, "
-				 "was");
+		assert_has(
+			&out,
+			"the mean of 10 executions (elapsed in the query itself: 102 ms), the\n");
+		assert_has(&out, "query computed 97 %");
 		assert_has(&out, "\nCPU ");
 		assert_has(&out, "\npreempted ");
 		assert_has(&out, "postgres ");
@@ -626,9 +742,10 @@ int main(void)
 		cmocka_unit_test(other_runs),	cmocka_unit_test(strange),
 		cmocka_unit_test(paragraphs),	cmocka_unit_test(lacking),
 		cmocka_unit_test(resolution),	cmocka_unit_test(markdown),
-		cmocka_unit_test(by_execution), cmocka_unit_test(dropped_by),
-		cmocka_unit_test(json),		cmocka_unit_test(comparisons),
-		cmocka_unit_test(powerless),	cmocka_unit_test(ledgers),
+		cmocka_unit_test(single),	cmocka_unit_test(by_execution),
+		cmocka_unit_test(dropped_by),	cmocka_unit_test(json),
+		cmocka_unit_test(comparisons),	cmocka_unit_test(powerless),
+		cmocka_unit_test(unknown_time), cmocka_unit_test(ledgers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -214,7 +214,16 @@ static void checks_by_paper(void **state)
 	x = sound(3);
 	x.measured_ns = 400 * MS;
 	assert_int_equal(fired_of(x, &by_paper), 0);
+	x.measured_ns -= TICK - 1; /* the last of its ticks had begun */
+	assert_int_equal(fired_of(x, &by_paper), 0);
 	x.measured_ns--;
+	assert_int_equal(fired_of(x, &by_paper), 1 << TTP_QUERY_TIME);
+
+	x = sound(3);
+	x.measured_ns = 400 * MS;
+	QUERY(QUERY_SYSTEM_NS) += TICK - 1; /* another has not passed */
+	assert_int_equal(fired_of(x, &by_paper), 0);
+	QUERY(QUERY_SYSTEM_NS)++;
 	assert_int_equal(fired_of(x, &by_paper), 1 << TTP_QUERY_TIME);
 
 	x = sound(3);
@@ -227,17 +236,23 @@ static void checks_by_paper(void **state)
 	x.overall_ns[OVERALL_SYSTEM] = 890 * MS;
 	x.overall_ns[OVERALL_NICE] = 10 * MS;
 	assert_int_equal(fired_of(x, &by_paper), 0);
+	x.overall_ns[OVERALL_NICE] += TICK - 1;
+	assert_int_equal(fired_of(x, &by_paper), 0);
 	x.overall_ns[OVERALL_NICE]++;
 	assert_int_equal(fired_of(x, &by_paper), 1 << TTP_OVERALL_CPU);
 
 	x = sound(3); /* 115 ms of the others */
 	x.usage[QUERY_USER].value[QUERY_USER_NS] = 985 * MS;
 	assert_int_equal(fired_of(x, &by_paper), 0);
+	x.usage[QUERY_USER].value[QUERY_USER_NS] += TICK - 1;
+	assert_int_equal(fired_of(x, &by_paper), 0);
 	x.usage[QUERY_USER].value[QUERY_USER_NS]++;
 	assert_int_equal(fired_of(x, &by_paper), 1 << TTP_CPU);
 
 	x = sound(3);
 	x.blkio_most_ns = x.measured_ns;
+	assert_int_equal(fired_of(x, &by_paper), 0);
+	x.blkio_most_ns += TICK - 1;
 	assert_int_equal(fired_of(x, &by_paper), 0);
 	x.blkio_most_ns++;
 	assert_int_equal(fired_of(x, &by_paper), 1 << TTP_BLKIO);
@@ -458,11 +473,21 @@ static void wide_checks(void **state)
 	for (int i = 0; i < TTP_WIDE_CHECKS; i++)
 		assert_int_equal(r.wide[i].fired, i != TTP_MISSING_QUERY && i != TTP_UNIQUE_PLAN);
 	assert_int_equal(r.wide[TTP_STEAL].of, 10);
+	for (int role = 0; role < QUERY_ROLES; role++)
+		assert_int_equal(r.missing.roles[role],
+				 role == QUERY_DAEMON ? 1 << QUERY_READS : 0);
+	assert_int_equal(r.missing.overall, 0);
 	assert_int_equal(r.executions_kept, 10); /* they drop nothing */
 	ttp_result_release(&r);
 	ttp_judge(&run, &by_paper, &r);
 	assert_int_equal(r.wide[TTP_STEAL].fired, 2);
 	assert_int_equal(r.wide[TTP_UNDERLYING].fired, 2);
+	assert_int_equal(r.missing.roles[QUERY_DAEMON], 1 << QUERY_READS | 1 << QUERY_BLKIO_NS);
+	ttp_result_release(&r);
+	x[9].overall_missing = 1 << OVERALL_IOWAIT;
+	ttp_judge(&run, &adapted, &r);
+	assert_int_equal(r.wide[TTP_UNDERLYING].fired, 2);
+	assert_int_equal(r.missing.overall, 1 << OVERALL_IOWAIT);
 	ttp_result_release(&r);
 	query_run_release(&run);
 }
