@@ -297,6 +297,7 @@ studied() {
 	return 1
 }
 
+# bats test_tags=slow
 @test "calibrate: a watch in the background, and a study of it while it goes" {
 	needs_root
 	run "$TARE" calibrate --watch
@@ -333,6 +334,7 @@ studied() {
 	[ "$status" -eq 1 ]
 }
 
+# bats test_tags=slow
 @test "calibrate: a watch that was killed leaves what it had; the next one adds to it" {
 	needs_root
 	"$TARE" calibrate --watch -q

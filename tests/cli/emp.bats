@@ -127,6 +127,7 @@ measure() {
 }
 
 # Every execution meets a busy bee: it computes for 10 ms in each 50 ms.
+# bats test_tags=slow
 @test "time: rule I drops what a daemon above its cutoff was in" {
 	needs_root
 	"$TARE" daemon --name busybee --period 50ms --work 10ms >/dev/null 2>&1 &
@@ -158,6 +159,7 @@ measure() {
 	"$TARE" emp --json | jq -e '.versions[5].dropped_cutoff == 2'
 }
 
+# bats test_tags=slow
 @test "time: a cutoff holds for its range of lengths, and only above it" {
 	needs_root
 	"$TARE" daemon --name busybee --period 100ms --work 10ms >/dev/null 2>&1 &
@@ -171,6 +173,7 @@ measure() {
 		.cutoffs.count == 2 and .cutoffs.hold == 1 and .drops == []'
 }
 
+# bats test_tags=slow
 @test "time: --quiet around the run, whatever its end" {
 	tree
 	run "$TARE" time --quiet -N -w 0 -r 1 --show-output "grep -h . $boost $swappiness"

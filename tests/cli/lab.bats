@@ -232,6 +232,7 @@ ODD=$'it\'s "q", 100%\n<b>\xff|é'
 	[[ "$output" == *"$(printf 'x%.0s' {1..100})"* ]]
 }
 
+# bats test_tags=slow
 @test "lab: under sudo no home is made, nor root taken for the user" {
 	[ "$(id -u)" -eq 0 ] || skip "needs root"
 	home=$(getent passwd nobody | cut -d: -f6)

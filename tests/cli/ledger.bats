@@ -130,6 +130,7 @@ end_disturber() {
 }
 
 # Where they may move, the scheduler mostly puts both on the CPU that the hog has not.
+# bats test_tags=slow
 @test "explain: a parallel subject that evades the hog, which is named all the same" {
 	[ "$(nproc)" -eq 2 ] || skip "needs just two CPUs, or the subject evades it at no cost"
 	make_disturber

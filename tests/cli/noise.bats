@@ -281,6 +281,7 @@ teardown() {
 	[ "$status" -eq 3 ]
 }
 
+# bats test_tags=slow
 @test "noise: the sources of a CPU have names" {
 	needs_names
 	"$TARE" noise -c "$CPU" -d 2s >/dev/null

@@ -208,6 +208,7 @@ gone() {
 	[ "$(sql "SELECT hz FROM profiles")" = 997.0 ]
 }
 
+# bats test_tags=slow
 @test "profile: with callers" {
 	needs_root
 	"$TARE" profile -q -g -F 997 -- "$programs/profile-btree" >/dev/null
@@ -309,6 +310,7 @@ gone() {
 	[ "$("$TARE" list --json | jq -r '.[0].status')" = interrupted ]
 }
 
+# bats test_tags=slow
 @test "profile: every view" {
 	needs_root
 	loop_profile loop
@@ -548,6 +550,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	[ "$(sql "SELECT count(*) FROM profiles")" -eq 0 ]
 }
 
+# bats test_tags=slow
 @test "profile: a binary that is deleted while it is sampled" {
 	needs_root
 	cp "$programs/profile-loop" gone
@@ -608,6 +611,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	[ ! -e "$TARE_LAB" ]
 }
 
+# bats test_tags=slow
 @test "profile start: status, report while it goes, stop" {
 	needs_root
 	spin
@@ -837,6 +841,7 @@ except OSError:
 	[[ "$output" == *full* || "$output" == *"No space left"* ]]
 }
 
+# bats test_tags=slow
 @test "profile selftest: finds what is known" {
 	needs_root
 	for rate in 997 tick; do

@@ -337,6 +337,7 @@ bad() {
 	refused "is complete" resume
 }
 
+# bats test_tags=slow
 @test "query: a table that is there is not dropped" {
 	small
 	python3 - <<-'END'
@@ -415,6 +416,7 @@ until_is() {
 	return 1
 }
 
+# bats test_tags=slow
 @test "query: interrupted, it goes on where it stopped" {
 	small
 	slowly -r 200 small.yaml

@@ -261,6 +261,7 @@ teardown() {
 	[ "$(sort -u log)" = 0 ]
 }
 
+# bats test_tags=slow
 @test "time: a baseline and --fail-if-slower" {
 	"$TARE" time -N -r 10 -n quick --style none "$BURN loop 5ms"
 	run "$TARE" time -N -r 10 --baseline quick --fail-if-slower 10% "$BURN loop 10ms"
@@ -284,6 +285,7 @@ teardown() {
 	[[ "$output" == *"too few"* ]]
 }
 
+# bats test_tags=slow
 @test "time: kill -9 in the 7th of 10 runs leaves 6 and says interrupted" {
 	"$TARE" time -N -w 0 -r 10 --style none "sh -c 'echo x >>count; exec sleep 0.6'" &
 	pid=$!

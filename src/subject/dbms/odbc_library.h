@@ -31,6 +31,7 @@
 	X(SQLSetEnvAttr)
 
 struct odbc_library {
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration */
 #define ODBC_MEMBER(function) __typeof__(function) *function;
 	ODBC_FUNCTIONS(ODBC_MEMBER)
 #undef ODBC_MEMBER
