@@ -138,7 +138,9 @@ void device_requests_share(const struct device_request *requests, size_t count, 
 		count_request(u, r, own);
 		u->untold += (r->flags & DEVICE_UNTOLD) != 0;
 		uint64_t from = r->begin_ns > begin_ns ? r->begin_ns : begin_ns;
-		int64_t bytes = r->bytes > LEAST_BYTES ? r->bytes : LEAST_BYTES;
+		/* the bytes of one that was merged are the other's */
+		bool counts = r->bytes > LEAST_BYTES && !(r->flags & DEVICE_MERGED);
+		int64_t bytes = counts ? r->bytes : LEAST_BYTES;
 		array_push(&edges, (struct edge){ from, r->device, bytes, own });
 		array_push(&edges, (struct edge){ until < end_ns ? until : end_ns, r->device,
 						  -bytes, own });
