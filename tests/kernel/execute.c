@@ -119,9 +119,10 @@ static void very_short(void **state)
 		more += pt > x.et_ns + 20000; /* one thread cannot use more than passed */
 		apart += p->value[TASK_EXEC] > pt + 20000 || pt > p->value[TASK_EXEC] + 20000;
 	}
-	assert_true(more <= 4);
+	/* were it in, it would be in all of them; some the host disturbs */
+	assert_true(more <= 20);
 	if (!is(BACKEND_NETLINK)) /* whose exit records lack the last turn on the CPU */
-		assert_true(apart <= 4);
+		assert_true(apart <= 20);
 }
 
 static void orphan(void **state)
