@@ -250,10 +250,16 @@ measure() {
 	[ "$(id -u)" -eq 0 ] || skip "needs root, to be somebody else"
 	home=$(mktemp -d /tmp/tare-home.XXXXXX)
 	chown 65534:65534 "$home"
+	# a build may lie where nobody else looks
+	tare=$TARE
+	if ! setpriv --reuid 65534 --regid 65534 --clear-groups test -x "$TARE"; then
+		tare=$home/tare
+		cp "$TARE" "$tare"
+	fi
 	for option in --quiet "--emp v1" "--emp v6"; do
 		# shellcheck disable=SC2086
 		run setpriv --reuid 65534 --regid 65534 --clear-groups \
-			env HOME="$home" TARE_LAB="$home/lab.db" "$TARE" time $option true
+			env HOME="$home" TARE_LAB="$home/lab.db" "$tare" time $option true
 		[ "$status" -eq 3 ]
 		flat
 		[[ "$output" == *"time: ${option%% *} changes settings of the machine, which takes root"* ]]
