@@ -10,11 +10,11 @@
 #include "base/clock.h"
 #include "measure/interrupt.h"
 #include "measure/query_tables.h"
+#include "subject/experiment_random.h"
 
 #define BACK_OFF_NS 100000000u
 #define TRIES 10   /* the paper's */
 #define RESTARTS 5 /* of one Q@C: a plan that flips each time is not waited for */
-#define SHUFFLE_SALT UINT64_C(0x9e3779b97f4a7c15)
 
 struct pair {
 	uint32_t query; /* from 1 */
@@ -180,21 +180,13 @@ static uint64_t plan_of_stored(const struct conduct *c, struct pair p)
 
 /* ---- the order ---- */
 
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += SHUFFLE_SALT;
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
-
-static void add_pairs(struct conduct *c, uint64_t cardinality, uint64_t *random)
+static void add_pairs(struct conduct *c, uint64_t cardinality, uint64_t *drawn)
 {
 	size_t first = c->pairs.count, count = c->e->queries.count;
 	for (uint32_t q = 1; q <= count; q++)
 		array_push(&c->pairs, (struct pair){ q, cardinality });
-	for (size_t i = count; random && i > 1; i--) {
-		size_t j = (size_t)(next_random(random) % i);
+	for (size_t i = count; drawn && i > 1; i--) {
+		size_t j = (size_t)(draw(c->e->seed, (*drawn)++) % i);
 		struct pair *a = &c->pairs.items[first + i - 1], *b = &c->pairs.items[first + j];
 		struct pair kept = *a;
 		*a = *b;
@@ -206,9 +198,9 @@ static void add_pairs(struct conduct *c, uint64_t cardinality, uint64_t *random)
 static void set_order(struct conduct *c)
 {
 	const struct experiment *e = c->e;
-	uint64_t random = e->seed;
+	uint64_t drawn = 0;
 	if (!e->cardinalities.count) {
-		add_pairs(c, 0, e->order == ORDER_SHUFFLED ? &random : NULL);
+		add_pairs(c, 0, e->order == ORDER_SHUFFLED ? &drawn : NULL);
 	} else if (e->order == ORDER_BY_QUERY) {
 		for (uint32_t q = 1; q <= e->queries.count; q++)
 			for (size_t i = 0; i < e->cardinalities.count; i++)
@@ -217,7 +209,7 @@ static void set_order(struct conduct *c)
 	} else {
 		for (size_t i = 0; i < e->cardinalities.count; i++)
 			add_pairs(c, e->cardinalities.items[i],
-				  e->order == ORDER_SHUFFLED ? &random : NULL);
+				  e->order == ORDER_SHUFFLED ? &drawn : NULL);
 	}
 	c->total = c->pairs.count * e->executions;
 }

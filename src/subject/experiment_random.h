@@ -1,6 +1,6 @@
-/* Numbers by seed that are the same for ever: rows and generated queries are made of them, and are
- * stored only as a seed. splitmix64: Steele, Lea & Flood, "Fast splittable pseudorandom number
- * generators", OOPSLA 2014. Private to the experiment's files. */
+/* Numbers by seed that are the same for ever: rows, generated queries and a shuffled order are made
+ * of them, and are stored only as a seed. splitmix64: Steele, Lea & Flood, "Fast splittable
+ * pseudorandom number generators", OOPSLA 2014. */
 #ifndef TARE_SUBJECT_EXPERIMENT_RANDOM_H
 #define TARE_SUBJECT_EXPERIMENT_RANDOM_H
 
