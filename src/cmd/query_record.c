@@ -335,6 +335,15 @@ static int describe_queries(struct session *s, struct query_run *q, struct error
 	    dbms_tasks(s->rig.dbms, &tasks, err))
 		return -1;
 	q->io_by_process = tasks.io_by_process;
+	if (tasks.guessed) {
+		struct strbuf text = { 0 };
+		add_sentence(&text, s->not_seen);
+		add_sentence(&text,
+			     "Which process evaluates: the driver file has no session_id, so that "
+			     "every execution is dropped.");
+		free(s->not_seen);
+		s->not_seen = strbuf_detach(&text);
+	}
 	return dbms_describe(s->rig.dbms, &q->version, &q->settings, err);
 }
 

@@ -106,7 +106,7 @@ struct dbms_tasks {
 	/* `server` forks processes that help: dbms_workers(). False where the last dbms_plan() of
 	 * what is prepared has none. */
 	bool makes_workers;
-	bool guessed;  /* this DBMS does not tell; the busiest of its name was taken */
+	bool guessed;  /* this DBMS does not tell: process is 0 */
 	char name[16]; /* comm of processes of this DBMS, as "postgres"; "": not known */
 };
 /* Known anew after each connection. A server on another machine: EXIT_ENVIRONMENT. */
