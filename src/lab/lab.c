@@ -352,8 +352,9 @@ static int missing(struct lab *lab, struct error *err)
 	char shown[SHOWN];
 	text_display(lab->path, shown, sizeof shown);
 	error_set(err, EXIT_USAGE, "there is no lab at %s", shown);
-	return error_hint(err, "'tare time', 'tare noise' or 'tare profile' makes it; --lab FILE "
-			       "chooses another");
+	return error_hint(
+		err, "'tare time', 'tare query' or whatever else measures makes it; --lab FILE "
+		     "chooses another");
 }
 
 /* Judges the file before SQLite may touch it. */
