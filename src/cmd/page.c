@@ -1,0 +1,48 @@
+#include "cmd/page.h"
+
+#include <stdio.h>
+
+static int sort_runs(struct lab *lab, const id_list *runs, id_list by_kind[SUBJECT_KINDS],
+		     struct strbuf *title, struct error *err)
+{
+	for (size_t i = 0; i < runs->count; i++) {
+		struct run run = { 0 };
+		if (lab_get_run(lab, runs->items[i], &run, err))
+			return -1;
+		array_push(&by_kind[run.kind], runs->items[i]);
+		if (i < 3)
+			strbuf_printf(title, "%s%s", i ? ", " : "", run.name ? run.name : "a run");
+		run_release(&run);
+	}
+	if (runs->count > 3)
+		strbuf_printf(title, " and %zu more", runs->count - 3);
+	return 0;
+}
+
+int cmd_make_page(struct lab *lab, const struct page_request *request, struct page **out,
+		  struct error *err)
+{
+	id_list by_kind[SUBJECT_KINDS] = { 0 };
+	struct strbuf title = { 0 };
+	struct page *p = NULL;
+	int failed = sort_runs(lab, &request->runs, by_kind, &title, err);
+	if (!failed) {
+		if (!request->runs.count)
+			strbuf_puts(&title, "daemons");
+		p = page_new(strbuf_text(&title), request->served);
+		failed = cmd_page_times(p, lab, &by_kind[SUBJECT_COMMAND], err) ||
+			 cmd_page_studies(p, lab, &request->studies, err) ||
+			 cmd_page_noises(p, lab, &by_kind[SUBJECT_CPU], err) ||
+			 cmd_page_profiles(p, lab, &by_kind[SUBJECT_SYSTEM], err) ||
+			 cmd_page_queries(p, lab, &by_kind[SUBJECT_QUERY], err);
+	}
+	for (size_t i = 0; i < SUBJECT_KINDS; i++)
+		array_release(&by_kind[i]);
+	strbuf_release(&title);
+	if (failed) {
+		page_free(p);
+		return -1;
+	}
+	*out = p;
+	return 0;
+}

@@ -1,0 +1,30 @@
+/* Pages from what is stored: for `tare report`, which writes one, and `tare serve`, which answers
+ * with its document. */
+#ifndef TARE_CMD_PAGE_H
+#define TARE_CMD_PAGE_H
+
+#include "base/array.h"
+#include "lab/lab.h"
+#include "report/page.h"
+
+typedef ARRAY(int64_t) id_list;
+
+struct page_request {
+	id_list runs;	 /* of any kind */
+	id_list studies; /* of daemons */
+	bool served;
+};
+
+/* Sections stand by kind: times, studies, noises, profiles, queries; several of a kind are compared
+ * with the first of it. The caller frees *out. */
+int cmd_make_page(struct lab *lab, const struct page_request *request, struct page **out,
+		  struct error *err);
+
+/* A part each: everything of one kind, and its comparisons. */
+int cmd_page_times(struct page *p, struct lab *lab, const id_list *runs, struct error *err);
+int cmd_page_studies(struct page *p, struct lab *lab, const id_list *studies, struct error *err);
+int cmd_page_noises(struct page *p, struct lab *lab, const id_list *runs, struct error *err);
+int cmd_page_profiles(struct page *p, struct lab *lab, const id_list *runs, struct error *err);
+int cmd_page_queries(struct page *p, struct lab *lab, const id_list *runs, struct error *err);
+
+#endif

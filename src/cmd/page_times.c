@@ -1,0 +1,7 @@
+#include "cmd/page.h"
+
+int cmd_page_times(struct page *p, struct lab *lab, const id_list *runs, struct error *err)
+{
+	(void)p, (void)lab, (void)runs, (void)err;
+	return 0;
+}

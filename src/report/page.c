@@ -1,0 +1,188 @@
+/* The document and the file around it. */
+#include "report/page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "protocol/doctor.h"
+#include "report/format.h"
+#include "report/page_private.h"
+
+#define PLACE "TARE-DOCUMENT" /* in the built page */
+
+struct page *page_new(const char *title, bool served)
+{
+	struct page *p = xcalloc(1, sizeof(*p));
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	p->root = json_object();
+	p->machines = json_array();
+	p->sections = json_array();
+	p->comparisons = json_array();
+	json_object_set_new(p->root, "type", json_string("page"));
+	json_object_set_new(p->root, "format", json_integer(1));
+	json_object_set_new(p->root, "tare", json_string(TARE_VERSION));
+	json_object_set_new(p->root, "made_at",
+			    json_date((int64_t)now.tv_sec * 1000000000 + now.tv_nsec));
+	json_object_set_new(p->root, "title", json_text(title));
+	json_object_set_new(p->root, "served", json_boolean(served));
+	json_object_set_new(p->root, "machines", p->machines);
+	json_object_set_new(p->root, "sections", p->sections);
+	json_object_set_new(p->root, "comparisons", p->comparisons);
+	return p;
+}
+
+void page_free(struct page *p)
+{
+	if (!p)
+		return;
+	json_decref(p->root);
+	xfree(p);
+}
+
+size_t page_section_count(const struct page *p)
+{
+	return json_array_size(p->sections);
+}
+
+json_t *page_real(double value)
+{
+	if (!isfinite(value))
+		return json_null();
+	char text[WORDS];
+	snprintf(text, sizeof(text), "%.6g", value);
+	return json_real(strtod(text, NULL));
+}
+
+static json_t *findings_json(const struct machine *machine)
+{
+	finding_list findings = { 0 };
+	json_t *list = json_array();
+	doctor_judge(machine, &findings);
+	for (size_t i = 0; i < findings.count; i++) {
+		const struct finding *f = &findings.items[i];
+		json_t *o = json_object();
+		json_object_set_new(o, "id", json_text(f->id));
+		json_object_set_new(o, "severity", json_string(severity_name(f->severity)));
+		json_object_set_new(o, "condition", json_text(f->condition));
+		json_object_set_new(o, "effect", json_text(f->effect));
+		json_object_set_new(o, "remedy", json_text(f->remedy));
+		json_object_set_new(o, "command", json_boolean(f->command));
+		json_object_set_new(o, "source", json_text(f->source));
+		json_array_append_new(list, o);
+	}
+	array_release(&findings);
+	return list;
+}
+
+json_t *page_machine(struct page *p, const struct machine *machine)
+{
+	char fingerprint[17];
+	if (!machine || !machine->facts.count)
+		return json_null();
+	machine_fingerprint(machine, fingerprint);
+	size_t count = json_array_size(p->machines);
+	for (size_t i = 0; i < count; i++) {
+		json_t *known = json_object_get(json_array_get(p->machines, i), "fingerprint");
+		if (strcmp(json_string_value(known), fingerprint) == 0)
+			return json_integer((json_int_t)i);
+	}
+	json_t *o = json_object(), *facts = json_object();
+	const char *name = machine_get(machine, "host.name");
+	for (size_t i = 0; i < machine->facts.count; i++)
+		json_object_set_new(facts, machine->facts.items[i].key,
+				    json_text(machine->facts.items[i].value));
+	json_object_set_new(o, "name", json_text(name ? name : "a machine"));
+	json_object_set_new(o, "fingerprint", json_string(fingerprint));
+	json_object_set_new(o, "facts", facts);
+	json_object_set_new(o, "findings", findings_json(machine));
+	json_array_append_new(p->machines, o);
+	return json_integer((json_int_t)count);
+}
+
+json_t *page_head(struct page *p, const char *kind, const struct run *run,
+		  const struct machine *machine, const char *subtitle)
+{
+	json_t *o = json_object(), *notes = json_array();
+	char anchor[WORDS];
+	/* runs that are not stored are told apart by their place */
+	if (run->id)
+		snprintf(anchor, sizeof(anchor), "run-%lld", (long long)run->id);
+	else
+		snprintf(anchor, sizeof(anchor), "section-%zu", page_section_count(p) + 1);
+	json_object_set_new(o, "kind", json_string(kind));
+	json_object_set_new(o, "anchor", json_string(anchor));
+	json_object_set_new(o, "number", json_id(run->id));
+	json_object_set_new(o, "title", json_text(run->name ? run->name : kind));
+	json_object_set_new(o, "subtitle",
+			    json_text(subtitle	     ? subtitle
+				      : run->command ? run->command
+						     : ""));
+	json_object_set_new(o, "status", json_string(run_status_name(run->status)));
+	json_object_set_new(o, "started_at", json_date(run->started_at_ns));
+	json_object_set_new(o, "ended_at", json_date(run->ended_at_ns));
+	json_object_set_new(o, "tags", json_text(run->tags));
+	json_object_set_new(o, "version", json_text(run->version));
+	json_object_set_new(o, "conditions", json_conditions(run->conditions));
+	json_object_set_new(o, "machine", page_machine(p, machine));
+	json_object_set_new(o, "notes", notes);
+	if (run->not_seen)
+		page_note(o, run->not_seen);
+	return o;
+}
+
+void page_note(json_t *section, const char *text)
+{
+	json_array_append_new(json_object_get(section, "notes"), json_text(text));
+}
+
+void page_add(struct page *p, json_t *section)
+{
+	json_array_append_new(p->sections, section);
+}
+
+void page_json(const struct page *p, struct strbuf *out)
+{
+	char *text = json_dumps(p->root, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	strbuf_puts(out, text);
+	free(text);
+}
+
+/* In a script element only "<" could end it or begin a comment. */
+static void put_escaped(const char *text, struct strbuf *out)
+{
+	for (const char *at = text;;) {
+		const char *next = strchrnul(at, '<');
+		strbuf_add(out, at, (size_t)(next - at));
+		if (!*next)
+			return;
+		strbuf_puts(out, "\\u003c");
+		at = next + 1;
+	}
+}
+
+static void put_page(const char *document, struct strbuf *out)
+{
+	const char *place = memmem(page_built, page_built_size, PLACE, strlen(PLACE));
+	const char *rest = place + strlen(PLACE);
+	strbuf_add(out, page_built, (size_t)(place - page_built));
+	put_escaped(document, out);
+	strbuf_add(out, rest, page_built_size - (size_t)(rest - page_built));
+}
+
+void page_html(const struct page *p, struct strbuf *out)
+{
+	struct strbuf json = { 0 };
+	page_json(p, &json);
+	put_page(strbuf_text(&json), out);
+	strbuf_release(&json);
+}
+
+void page_empty(struct strbuf *out)
+{
+	put_page("", out);
+}

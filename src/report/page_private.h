@@ -1,0 +1,31 @@
+/* What the parts of a page share: private to report/page*.c. */
+#ifndef TARE_REPORT_PAGE_PRIVATE_H
+#define TARE_REPORT_PAGE_PRIVATE_H
+
+#include <jansson.h>
+
+#include "report/execution_json.h"
+#include "report/page.h"
+
+struct page {
+	json_t *root, *machines, *sections, *comparisons;
+};
+
+/* A section with what all have in common; subtitle NULL: the run's command. The caller fills in
+ * the rest and hands it to page_add(). */
+json_t *page_head(struct page *p, const char *kind, const struct run *run,
+		  const struct machine *machine, const char *subtitle);
+void page_note(json_t *section, const char *text); /* one more sentence for its notes */
+void page_add(struct page *p, json_t *section);
+
+/* Fewer digits, which is what a picture shows: 6. null where it is not finite. */
+json_t *page_real(double value);
+
+/* The index of a machine, added once; null without one. */
+json_t *page_machine(struct page *p, const struct machine *machine);
+
+/* The built page, web/dist/page.html, within the program (page_html.c is generated). */
+extern const char page_built[];
+extern const size_t page_built_size;
+
+#endif

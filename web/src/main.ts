@@ -1,0 +1,25 @@
+import './style.css';
+import type { Doc } from './model';
+import { begin } from './parts/theme';
+import { charts, drawAll } from './parts/chart';
+import { h } from './parts/dom';
+import { showDocument } from './page';
+import { startLab } from './lab';
+
+begin();
+window.addEventListener('beforeprint', drawAll);
+(window as any).tare = { charts, drawAll }; // for tests
+
+const root = document.getElementById('tare')!;
+const text = document.getElementById('tare-document')?.textContent ?? '';
+if (text.startsWith('{')) {
+  let doc: Doc | null = null;
+  try {
+    doc = JSON.parse(text) as Doc;
+  } catch {
+    root.replaceChildren(h('main', {}, h('h1', {}, 'tare'), h('p', {}, 'The data of this report is damaged: the file was not written to its end.')));
+  }
+  if (doc) showDocument(doc, root);
+} else {
+  startLab(root);
+}

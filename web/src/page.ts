@@ -1,0 +1,96 @@
+// A document as a page: head, contents, sections, comparisons, machines.
+import type { Doc, Section } from './model';
+import { charts } from './parts/chart';
+import { append, button, foreign, h } from './parts/dom';
+import { download } from './parts/csv';
+import * as format from './parts/format';
+import { choice, choose, type Choice } from './parts/theme';
+import { timeSection } from './sections/time';
+import { timesTogether } from './sections/times';
+import { studySection } from './sections/study';
+import { noiseSection } from './sections/noise';
+import { noiseComparison } from './sections/noise_diff';
+import { profileSection } from './sections/profile';
+import { profileComparison } from './sections/profile_diff';
+import { querySection } from './sections/query';
+import { queryComparison } from './sections/query_diff';
+import { machineSection } from './sections/machine';
+
+/** What a section's own file makes: everything beneath its head. */
+function content(doc: Doc, section: Section): HTMLElement[] {
+  switch (section.kind) {
+    case 'time': return timeSection(doc, section);
+    case 'study': return studySection(doc, section);
+    case 'noise': return noiseSection(doc, section);
+    case 'profile': return profileSection(doc, section);
+    case 'query': return querySection(doc, section);
+  }
+}
+
+const WORDS: Record<Section['kind'], string> = { time: 'time', study: 'daemon study', noise: 'noise', profile: 'profile', query: 'queries' };
+
+function head(doc: Doc, section: Section): HTMLElement {
+  const machine = section.machine === null ? null : doc.machines[section.machine];
+  const bad = machine?.findings.filter((f) => f.severity === 'bad' || f.severity === 'warn').length ?? 0;
+  return h('header', { class: 'section-head' },
+    h('p', { class: 'kicker' }, WORDS[section.kind], section.number === null ? null : ` · ${section.kind === 'study' ? 'study' : 'run'} ${section.number}`,
+      section.status === 'complete' ? null : h('span', { class: `badge ${section.status}` }, section.status)),
+    h('h2', {}, foreign(section.title, 120)),
+    section.subtitle && section.subtitle !== section.title ? h('p', { class: 'subtitle' }, h('code', {}, foreign(section.subtitle, 300))) : null,
+    h('p', { class: 'muted' }, format.date(section.started_at),
+      machine ? h('span', {}, ' · ', h('a', { href: `#machine-${section.machine}` }, foreign(machine.name, 60)), bad ? ` (${bad} ${bad === 1 ? 'finding' : 'findings'})` : '') : null,
+      section.tags ? h('span', {}, ' · ', foreign(section.tags, 80)) : null));
+}
+
+function notes(section: Section): HTMLElement | null {
+  if (!section.notes.length) return null;
+  return h('ul', { class: 'notes' }, ...section.notes.map((note) => h('li', {}, foreign(note, 2000))));
+}
+
+function themeField(): HTMLElement {
+  const field = h('select', { 'aria-label': 'colours', onchange: () => choose(field.value as Choice) },
+    ...(['auto', 'light', 'dark'] as const).map((c) => h('option', { value: c, selected: c === choice() }, c)));
+  return field;
+}
+
+export interface PageParts {
+  back?: HTMLElement; // to the runs of a lab
+  live?: HTMLElement; // what goes on
+}
+
+export function showDocument(doc: Doc, root: HTMLElement, parts: PageParts = {}): void {
+  charts.clear();
+  document.title = `${doc.title} – tare`;
+  const main = h('main', { id: 'main', tabindex: -1 });
+  const links: [string, string][] = [];
+  const together = timesTogether(doc);
+  if (together.length) {
+    links.push(['together', 'Together']);
+    append(main, h('section', { id: 'together', 'aria-label': 'runs together' }, h('header', { class: 'section-head' }, h('h2', {}, 'Together')), ...together));
+  }
+  doc.comparisons.forEach((comparison, i) => {
+    if (comparison.kind === 'time') return;
+    const made = comparison.kind === 'noise' ? noiseComparison(doc, comparison) : comparison.kind === 'profile' ? profileComparison(doc, comparison) : queryComparison(doc, comparison);
+    links.push([`compared-${i}`, 'Compared']);
+    append(main, h('section', { id: `compared-${i}`, 'aria-label': 'comparison' }, h('header', { class: 'section-head' }, h('h2', {}, 'Compared')), ...made));
+  });
+  for (const section of doc.sections) {
+    links.push([section.anchor, section.title]);
+    append(main, h('section', { id: section.anchor, class: section.kind, 'aria-label': section.title.slice(0, 80) },
+      head(doc, section), notes(section), ...content(doc, section)));
+  }
+  doc.machines.forEach((machine, i) => {
+    links.push([`machine-${i}`, machine.name]);
+    append(main, h('section', { id: `machine-${i}`, 'aria-label': `machine ${machine.name}`.slice(0, 80) }, ...machineSection(machine, doc.machines.length > 1 ? i + 1 : 0)));
+  });
+  root.replaceChildren(
+    h('a', { class: 'skip', href: '#main' }, 'to the content'),
+    h('header', { class: 'top' },
+      h('span', { class: 'mark', 'aria-hidden': 'true' }, 'tare'), parts.back ?? null, h('h1', {}, foreign(doc.title, 100)), parts.live ?? null,
+      h('span', { class: 'grow' }),
+      button('JSON', () => download('tare-report.json', 'application/json', JSON.stringify(doc)), 'download the data of this page as JSON'),
+      button('Print', () => window.print(), 'print this page'), themeField()),
+    h('nav', { 'aria-label': 'contents' }, h('ul', {}, ...links.map(([anchor, title]) => h('li', {}, h('a', { href: `#${anchor}` }, foreign(title, 32)))))),
+    main,
+    h('footer', { class: 'muted' }, `Made ${format.date(doc.made_at)} by tare ${doc.tare}. Times are in ns in the data; what was not seen is not 0.`));
+}

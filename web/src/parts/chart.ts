@@ -1,0 +1,163 @@
+// A chart in a card: drawn when it comes into view, redrawn when colours or size change, zoomed by mouse and by keys, with its words and its
+// figures for those who do not see it.
+import * as echarts from 'echarts/core';
+import { BarChart, BoxplotChart, CustomChart, GraphChart, HeatmapChart, LineChart, ScatterChart, TreeChart } from 'echarts/charts';
+import {
+  AriaComponent, BrushComponent, DataZoomComponent, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TitleComponent,
+  ToolboxComponent, TooltipComponent, VisualMapComponent,
+} from 'echarts/components';
+import { CanvasRenderer } from 'echarts/renderers';
+import type { EChartsCoreOption, EChartsType } from 'echarts/core';
+import { append, button, freshId, h } from './dom';
+import { download } from './csv';
+import { tableCsv, table, type Column } from './table';
+import { current, onChange, type Theme } from './theme';
+
+echarts.use([BarChart, BoxplotChart, CustomChart, GraphChart, HeatmapChart, LineChart, ScatterChart, TreeChart, AriaComponent, BrushComponent,
+  DataZoomComponent, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TitleComponent, ToolboxComponent, TooltipComponent,
+  VisualMapComponent, CanvasRenderer]);
+
+export type { EChartsCoreOption as Option, EChartsType as Chart };
+
+export interface ChartSpec<Row = any> {
+  name: string; // unique within the page, also of its file: "run-12-samples"
+  title: string;
+  summary: string; // what one would say who sees it: read by screen readers
+  about?: string; // a sentence beneath the title
+  height?: number;
+  option: (theme: Theme) => EChartsCoreOption;
+  data?: { columns: Column<Row>[]; rows: () => readonly Row[] }; // the same as a table and CSV
+  controls?: (Node | null)[]; // of its own
+  onReady?: (chart: EChartsType) => void; // once; listeners stay when it is redrawn
+}
+
+export interface ChartHandle {
+  element: HTMLElement;
+  chart: () => EChartsType | null; // null: not drawn yet
+  draw: () => EChartsType; // now
+  redraw: () => void; // option() says something else now
+}
+
+/** By name: for tests, and to draw everything before printing. */
+export const charts = new Map<string, ChartHandle>();
+
+/** Texts of a tooltip, never markup; the first is its heading. */
+export function tip(lines: (string | null | undefined | false)[]): HTMLElement {
+  const [first, ...rest] = lines.filter((line): line is string => !!line);
+  const box = h('div', { class: 'tip' }, h('strong', {}, first ?? ''));
+  for (const line of rest) append(box, h('div', {}, line));
+  return box;
+}
+
+/** What every chart has in common; merge what is your own over it. */
+export function baseOption(theme: Theme): EChartsCoreOption {
+  return {
+    animation: false,
+    textStyle: { color: theme.text, fontFamily: 'system-ui, sans-serif' },
+    color: theme.series,
+    grid: { left: 12, right: 20, top: 36, bottom: 12, containLabel: true },
+    tooltip: { confine: true, backgroundColor: theme.card, borderColor: theme.line, textStyle: { color: theme.text, fontSize: 12 } },
+    legend: { top: 0, left: 0, type: 'scroll', textStyle: { color: theme.text }, pageTextStyle: { color: theme.text }, pageIconColor: theme.text },
+  };
+}
+
+/** The looks of an axis. */
+export function axis(theme: Theme, name: string, more: Record<string, unknown> = {}): Record<string, unknown> {
+  const label = (more['axisLabel'] ?? {}) as Record<string, unknown>;
+  return {
+    name, nameLocation: 'middle', nameGap: 30, nameTextStyle: { color: theme.muted },
+    axisLine: { lineStyle: { color: theme.line } },
+    splitLine: { lineStyle: { color: theme.line, opacity: 0.6 } },
+    ...more,
+    axisLabel: { color: theme.muted, hideOverlap: true, ...label },
+  };
+}
+
+/** Zoom by wheel and drag on the x axis, and y too when asked; keys and buttons use the same. */
+export function zoom(both = false): Record<string, unknown>[] {
+  const inside = { type: 'inside', filterMode: 'none', zoomOnMouseWheel: 'ctrl', moveOnMouseMove: true };
+  return both ? [{ ...inside, xAxisIndex: 0 }, { ...inside, yAxisIndex: 0 }] : [{ ...inside, xAxisIndex: 0 }];
+}
+
+function step(chart: EChartsType, factor: number, shift: number): void {
+  const list = ((chart.getOption() as any).dataZoom ?? []) as { start: number; end: number }[];
+  list.forEach((z, i) => {
+    const middle = (z.start + z.end) / 2 + shift * (z.end - z.start);
+    const half = Math.min(50, ((z.end - z.start) / 2) * factor);
+    const low = Math.max(0, Math.min(100 - 2 * half, middle - half));
+    chart.dispatchAction({ type: 'dataZoom', dataZoomIndex: i, start: factor === Infinity ? 0 : low, end: factor === Infinity ? 100 : low + 2 * half });
+  });
+}
+
+const seen = new IntersectionObserver((entries) => {
+  for (const entry of entries) if (entry.isIntersecting) (entry.target as any).drawChart?.();
+}, { rootMargin: '300px' });
+
+export function drawAll(): void {
+  for (const handle of charts.values()) handle.draw();
+}
+
+export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
+  let chart: EChartsType | null = null;
+  const summary = freshId('summary');
+  const place = h('div', { class: 'chart', style: null });
+  place.style.height = `${spec.height ?? 320}px`;
+  const words = h('p', { id: summary, class: 'visually-hidden' }, spec.summary);
+  const tools = h('div', { class: 'tools' }, ...(spec.controls ?? []));
+  const element = h('figure', { class: 'card', id: spec.name, 'data-chart': spec.name },
+    h('figcaption', {}, h('h3', {}, spec.title), spec.about ? h('p', { class: 'muted' }, spec.about) : null), tools, words, place);
+  const focus = h('div', { class: 'chart-focus', tabindex: 0, role: 'img', 'aria-label': spec.title, 'aria-describedby': summary });
+  place.replaceWith(focus);
+  focus.appendChild(place);
+
+  function draw(): EChartsType {
+    if (chart) return chart;
+    seen.unobserve(element);
+    chart = echarts.init(place, null, { renderer: 'canvas' });
+    chart.setOption(spec.option(current()));
+    spec.onReady?.(chart);
+    new ResizeObserver(() => chart?.resize()).observe(place);
+    if (((chart.getOption() as any).dataZoom ?? []).length) {
+      const act = (factor: number, shift: number) => () => step(chart!, factor, shift);
+      append(tools, button('+', act(0.5, 0), `${spec.title}: zoom in`), button('−', act(2, 0), `${spec.title}: zoom out`),
+        button('⟲', act(Infinity, 0), `${spec.title}: show all`));
+      focus.addEventListener('keydown', (event) => {
+        const keys: Record<string, [number, number]> = { '+': [0.5, 0], '=': [0.5, 0], '-': [2, 0], '0': [Infinity, 0], ArrowLeft: [1, -0.25], ArrowRight: [1, 0.25] };
+        const move = keys[event.key];
+        if (!move || event.ctrlKey || event.metaKey || event.altKey) return;
+        event.preventDefault();
+        step(chart!, move[0], move[1]);
+      });
+    }
+    return chart;
+  }
+  const handle: ChartHandle = {
+    element,
+    chart: () => chart,
+    draw,
+    redraw() {
+      if (chart) chart.setOption(spec.option(current()), { notMerge: true });
+    },
+  };
+  onChange(handle.redraw);
+  if (spec.data) {
+    const data = spec.data;
+    let shown: HTMLElement | null = null;
+    const toggle = button('Table', () => {
+      if (shown) {
+        shown.remove();
+        shown = null;
+      } else {
+        shown = table({ name: spec.name, caption: spec.title, columns: data.columns, rows: data.rows() }).element;
+        element.appendChild(shown);
+      }
+      toggle.setAttribute('aria-expanded', String(!!shown));
+    }, `${spec.title}: as a table`);
+    toggle.setAttribute('aria-expanded', 'false');
+    append(tools, toggle, button('CSV', () => download(`${spec.name}.csv`, 'text/csv', tableCsv(data.columns, data.rows())), `${spec.title}: download as CSV`));
+  }
+  (element as any).drawChart = draw;
+  seen.observe(element);
+  charts.set(spec.name, handle);
+  return handle;
+}

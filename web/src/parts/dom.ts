@@ -1,0 +1,57 @@
+// Elements without markup: whatever a name holds, it is text.
+
+type Child = Node | string | number | null | undefined | false;
+type Attributes = Record<string, string | number | boolean | null | undefined | ((event: any) => void)>;
+
+/** An element; attributes that are functions are listeners ("onclick"), false and null ones are left out. */
+export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === 'function') element.addEventListener(name.replace(/^on/, ''), value);
+    else element.setAttribute(name, value === true ? '' : String(value));
+  }
+  append(element, ...children);
+  return element;
+}
+
+export function append(element: Node, ...children: Child[]): void {
+  for (const child of children) {
+    if (child === null || child === undefined || child === false) continue;
+    element.appendChild(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+}
+
+/** A button with a text; what it does is said by `label` where that is not enough. */
+export function button(text: string, onclick: (event: MouseEvent) => void, label?: string): HTMLButtonElement {
+  return h('button', { type: 'button', onclick, 'aria-label': label, title: label }, text);
+}
+
+let counter = 0;
+/** An id that nothing else has. */
+export function freshId(prefix: string): string {
+  return `${prefix}-${++counter}`;
+}
+
+/** Any text on one line, not longer than so many characters; its middle goes. Characters that would turn the direction of what follows
+ * are shown, not obeyed. */
+export function short(text: string, most = 80): string {
+  const line = visible(text);
+  if (line.length <= most) return line;
+  const head = Math.ceil((most - 1) * 0.6);
+  return `${line.slice(0, head)}…${line.slice(line.length - (most - 1 - head))}`;
+}
+
+/** Control and direction characters as what they are. */
+export function visible(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, (c) => {
+    if (c === '\n' || c === '\t') return ' ';
+    return `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
+
+/** An isolated piece of foreign text: whole on hover. */
+export function foreign(text: string, most = 80): HTMLElement {
+  const shown = short(text, most);
+  return h('bdi', { title: shown === text ? null : visible(text).slice(0, 2000) }, shown);
+}

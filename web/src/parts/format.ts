@@ -1,0 +1,70 @@
+// Numbers as people read them: three digits, a unit, a space that does not break.
+
+const NBSP = '\u00a0';
+export const DASH = '–';
+
+function digits(value: number): string {
+  const size = Math.abs(value);
+  if (size === 0) return '0';
+  if (size >= 100) return value.toFixed(0);
+  if (size >= 10) return value.toFixed(1);
+  if (size >= 1) return value.toFixed(2);
+  return value.toPrecision(2);
+}
+
+const UNITS: [number, string][] = [[3600e9, 'h'], [60e9, 'min'], [1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
+
+/** "12.3 ms"; "–" where it is not known. */
+export function ns(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return DASH;
+  const size = Math.abs(value);
+  if (size === 0) return `0${NBSP}s`;
+  const row = size >= 120e9 * 60 ? UNITS[0]! : size >= 120e9 ? UNITS[1]! : UNITS.find(([scale], i) => i >= 2 && size >= scale * 0.9995) ?? UNITS[5]!;
+  return digits(value / row[0]) + NBSP + row[1];
+}
+
+/** Of an axis: enough digits to tell its ends apart. */
+export function nsBetween(value: number, low: number, high: number): string {
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  const row = UNITS.find(([scale], i) => i >= 2 && size >= scale) ?? UNITS[5]!;
+  const span = Math.max((high - low) / row[0], 1e-9);
+  const decimals = Math.max(0, Math.min(9, 1 - Math.floor(Math.log10(span))));
+  return (value / row[0]).toFixed(decimals).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '') + NBSP + row[1];
+}
+
+export function percent(share: number | null | undefined): string {
+  if (share === null || share === undefined || !Number.isFinite(share)) return DASH;
+  return digits(share * 100) + NBSP + '%';
+}
+
+export function count(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return DASH;
+  return Number.isInteger(value) ? value.toLocaleString('en-US') : digits(value);
+}
+
+export function figure(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return DASH;
+  return digits(value);
+}
+
+export function bytes(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return DASH;
+  const names = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let i = 0;
+  while (Math.abs(value) >= 1024 && i < names.length - 1) {
+    value /= 1024;
+    i++;
+  }
+  return digits(value) + NBSP + names[i];
+}
+
+export function pValue(p: number | null | undefined): string {
+  if (p === null || p === undefined || !Number.isFinite(p)) return DASH;
+  return p < 0.001 ? '< 0.001' : p.toFixed(3);
+}
+
+/** "2026-11-16 06:31:25 UTC" */
+export function date(iso: string | null | undefined): string {
+  if (!iso) return DASH;
+  return iso.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC');
+}

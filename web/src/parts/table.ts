@@ -1,0 +1,169 @@
+// A table that sorts, filters, turns pages and can be had as CSV.
+import { append, button, foreign, freshId, h } from './dom';
+import { csv, download } from './csv';
+import * as format from './format';
+
+export type Cell = string | number | boolean | null | undefined;
+
+export interface Column<Row> {
+  name: string; // of the CSV's column: et_ns
+  title: string; // what people read
+  kind: 'text' | 'ns' | 'number' | 'percent' | 'bytes' | 'p' | 'date';
+  of: (row: Row) => Cell; // the figure itself: sorted by and exported
+  show?: (row: Row) => Node | string; // where the kind's own way will not do
+  most?: number; // characters of a text
+  title_of?: string; // longer words for the heading, on hover
+}
+
+export interface TableSpec<Row> {
+  name: string; // of the file, without .csv
+  caption: string;
+  columns: Column<Row>[];
+  rows: readonly Row[];
+  page?: number; // rows at once; 25
+  filter?: boolean; // a field for it; by default where there is more than a page
+  sort?: { column: string; down: boolean };
+  onRow?: (row: Row) => void; // rows open something: their first cell is a button
+  rowLabel?: (row: Row) => string;
+  selected?: (row: Row) => boolean;
+}
+
+export interface TableHandle<Row> {
+  element: HTMLElement;
+  set(rows: readonly Row[]): void;
+  refresh(): void; // selected() says otherwise now
+}
+
+const NUMERIC = new Set(['ns', 'number', 'percent', 'bytes', 'p']);
+
+function shown<Row>(column: Column<Row>, row: Row): Node | string {
+  if (column.show) return column.show(row);
+  const value = column.of(row);
+  if (value === null || value === undefined) return format.DASH;
+  switch (column.kind) {
+    case 'ns': return format.ns(value as number);
+    case 'number': return format.count(value as number);
+    case 'percent': return format.percent(value as number);
+    case 'bytes': return format.bytes(value as number);
+    case 'p': return format.pValue(value as number);
+    case 'date': return format.date(value as string);
+    default: return foreign(String(value), column.most ?? 60);
+  }
+}
+
+function order(a: Cell, b: Cell): number {
+  const missing = (x: Cell) => x === null || x === undefined || (typeof x === 'number' && Number.isNaN(x));
+  if (missing(a) || missing(b)) return Number(missing(a)) - Number(missing(b));
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0;
+}
+
+export function tableCsv<Row>(columns: Column<Row>[], rows: Iterable<Row>): string {
+  function* cells() {
+    for (const row of rows) yield columns.map((column) => column.of(row));
+  }
+  return csv(columns.map((column) => column.name), cells());
+}
+
+export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
+  const size = spec.page ?? 25;
+  let rows = spec.rows;
+  let sort = spec.sort ?? null;
+  let filter = '';
+  let at = 0;
+  const id = freshId('table');
+  const head = h('tr');
+  const body = h('tbody');
+  const pager = h('div', { class: 'pager' });
+  const field = h('input', {
+    type: 'search', placeholder: 'filter', 'aria-label': `filter: ${spec.caption}`,
+    oninput: () => { filter = field.value.toLowerCase(); at = 0; draw(); },
+  });
+  const tools = h('div', { class: 'tools' },
+    field,
+    button('CSV', () => download(`${spec.name}.csv`, 'text/csv', tableCsv(spec.columns, rows)), `${spec.caption}: download as CSV`));
+  const element = h('div', { class: 'table', id },
+    tools,
+    h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': spec.caption },
+      h('table', {}, h('caption', {}, spec.caption), h('thead', {}, head), body)),
+    pager);
+
+  function heading(column: Column<Row>): HTMLElement {
+    const down = sort?.column === column.name ? sort.down : null;
+    const mark = down === null ? '' : down ? ' ▾' : ' ▴';
+    return h('th', {
+      scope: 'col', class: NUMERIC.has(column.kind) ? 'number' : null,
+      'aria-sort': down === null ? 'none' : down ? 'descending' : 'ascending',
+    }, h('button', {
+      type: 'button', title: column.title_of,
+      onclick: () => {
+        const again = sort?.column === column.name;
+        sort = { column: column.name, down: again ? !sort!.down : NUMERIC.has(column.kind) };
+        at = 0;
+        draw();
+        // the heading that was clicked is a new one
+        (head.children[spec.columns.indexOf(column)]?.querySelector('button') as HTMLElement | null)?.focus();
+      },
+    }, column.title + mark));
+  }
+
+  function chosen(): readonly Row[] {
+    let list = rows;
+    if (filter) {
+      list = list.filter((row) => spec.columns.some((column) => {
+        const value = column.of(row);
+        return value !== null && value !== undefined && String(value).toLowerCase().includes(filter);
+      }));
+    }
+    const by = sort && spec.columns.find((column) => column.name === sort!.column);
+    if (by) {
+      const sign = sort!.down ? -1 : 1;
+      list = [...list].sort((a, b) => {
+        const x = by.of(a);
+        const y = by.of(b);
+        // what is not known comes last either way
+        if (x === null || x === undefined || y === null || y === undefined) return order(x, y);
+        return sign * order(x, y);
+      });
+    }
+    return list;
+  }
+
+  function draw(): void {
+    const list = chosen();
+    const pages = Math.max(1, Math.ceil(list.length / size));
+    at = Math.min(at, pages - 1);
+    field.hidden = !(spec.filter ?? rows.length > size);
+    head.replaceChildren(...spec.columns.map(heading));
+    body.replaceChildren(...list.slice(at * size, at * size + size).map((row) => {
+      const cells = spec.columns.map((column, i) => {
+        const content = shown(column, row);
+        const cell = h(i === 0 ? 'th' : 'td', { class: NUMERIC.has(column.kind) ? 'number' : null, scope: i === 0 ? 'row' : null });
+        if (i === 0 && spec.onRow) {
+          const open = h('button', { type: 'button', class: 'link', 'aria-label': spec.rowLabel?.(row), onclick: () => spec.onRow!(row) });
+          append(open, content);
+          append(cell, open);
+        } else {
+          append(cell, content);
+        }
+        return cell;
+      });
+      return h('tr', { class: spec.selected?.(row) ? 'selected' : null }, ...cells);
+    }));
+    if (!list.length) body.replaceChildren(h('tr', {}, h('td', { colspan: spec.columns.length, class: 'muted' }, rows.length ? 'nothing matches' : 'none')));
+    pager.hidden = pages < 2;
+    const turn = (to: number) => () => { at = to; draw(); };
+    const back = button('‹', turn(at - 1), 'rows before');
+    const on = button('›', turn(at + 1), 'rows after');
+    back.disabled = at === 0;
+    on.disabled = at === pages - 1;
+    pager.replaceChildren(back,
+      h('span', { 'aria-live': 'polite' }, `${format.count(at * size + 1)}–${format.count(Math.min(list.length, at * size + size))} of ${format.count(list.length)}`), on);
+  }
+  draw();
+  return {
+    element,
+    set(next) { rows = next; draw(); },
+    refresh: draw,
+  };
+}

@@ -1,0 +1,5 @@
+import type { Doc, NoiseSection } from '../model';
+
+export function noiseSection(_doc: Doc, _section: NoiseSection): HTMLElement[] {
+  return [];
+}

@@ -1,0 +1,5 @@
+import type { Doc, ProfileSection } from '../model';
+
+export function profileSection(_doc: Doc, _section: ProfileSection): HTMLElement[] {
+  return [];
+}

@@ -1,0 +1,5 @@
+import type { Comparison, Doc } from '../model';
+
+export function queryComparison(_doc: Doc, _comparison: Extract<Comparison, { kind: 'query' }>): HTMLElement[] {
+  return [];
+}

@@ -1,0 +1,5 @@
+import type { Doc, TimeSection } from '../model';
+
+export function timeSection(_doc: Doc, _section: TimeSection): HTMLElement[] {
+  return [];
+}
