@@ -37,6 +37,7 @@ in_ms() {
 		END { if (bad) { print bad; exit 1 } }' log
 }
 
+# bats test_tags=slow
 @test "daemon: goes by its name, and a signal ends it well" {
 	for signal in TERM INT HUP; do
 		rm -f said
@@ -57,6 +58,7 @@ in_ms() {
 	done
 }
 
+# bats test_tags=slow
 @test "daemon: stops at once, even in the midst of long work or sleep" {
 	SECONDS=0
 	run timeout -s TERM --preserve-status 1 "$TARE" daemon -p 1h -w 1s --log log

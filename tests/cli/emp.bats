@@ -226,6 +226,7 @@ measure() {
 	[ "$(cat "$swappiness")" = 60 ]
 }
 
+# bats test_tags=slow
 @test "time: --emp changes and keeps what its version says" {
 	tree
 	shown() {

@@ -113,6 +113,7 @@ ODD=$'it\'s "q", 100%\n<b>\xff|é'
 	[ "$("$TARE" sql --tsv "SELECT name FROM runs" | tail -n 1)" = pear ]
 }
 
+# bats test_tags=slow
 @test "rm: several, all or none" {
 	for name in a b c d; do measure $name; done
 	run "$TARE" rm a nosuch
@@ -156,6 +157,7 @@ ODD=$'it\'s "q", 100%\n<b>\xff|é'
 	[ "$("$TARE" list --json | jq length)" -eq 0 ]
 }
 
+# bats test_tags=slow
 @test "sql: without a statement describes every view, as docs/lab.md does" {
 	run "$TARE" sql
 	[ "$status" -eq 0 ]

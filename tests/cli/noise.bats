@@ -137,6 +137,7 @@ teardown() {
 	[[ "$output" == *"measuring CPU 0"*"no CPU is left for tare itself"* ]]
 }
 
+# bats test_tags=slow
 @test "noise: measured, stored, shown the same again" {
 	"$TARE" noise record -c "$CPU" -d 2s -n quiet --tag note >out 2>err
 	# what is said where there is one CPU only
@@ -157,6 +158,7 @@ teardown() {
 	"$TARE" noise show --zoom 1us:1s | grep -q .
 }
 
+# bats test_tags=slow
 @test "noise: the default leaves one CPU to tare and says which are measured" {
 	[ "$(nproc)" -ge 2 ] || skip "needs two CPUs"
 	run "$TARE" noise -d 300ms --no-lab
@@ -169,6 +171,7 @@ teardown() {
 	[[ "$("$TARE" list)" == *"noise of CPUs 0"* ]]
 }
 
+# bats test_tags=slow
 @test "noise: JSON, CSV, Perfetto; tare export" {
 	"$TARE" noise -c "$CPU" -d 1s --json --export-csv a.csv --export-perfetto a.pftrace >a.json
 	jq -e 'type == "object"' a.json
@@ -263,6 +266,7 @@ teardown() {
 	if grep -qE '(^|,)(irq|thread|softirq)(,|$)' out.csv; then return 1; fi
 }
 
+# bats test_tags=slow
 @test "noise: as an ordinary user it works and says what is missing" {
 	needs_root
 	users_home

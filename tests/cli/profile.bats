@@ -182,6 +182,7 @@ gone() {
 	done
 }
 
+# bats test_tags=slow
 @test "profile: a loop takes the time of its program" {
 	needs_root
 	"$TARE" profile -n loop --tag note -- "$programs/profile-loop" >out
@@ -334,6 +335,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	[[ "$output" == *"profile-loop#0"* ]]
 }
 
+# bats test_tags=slow
 @test "profile: rows of a share, in per cent with and without the sign" {
 	needs_root
 	loop_profile loop
@@ -379,6 +381,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	[[ "$output" == *"was not stored"* ]]
 }
 
+# bats test_tags=slow
 @test "profile: why there is no machine code" {
 	needs_root
 	# the kernel's, where its memory cannot be read
@@ -478,6 +481,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	[ "$status" -eq 2 ]
 }
 
+# bats test_tags=slow
 @test "profile: JSON as its schema has it" {
 	needs_root
 	loop_profile a
@@ -514,6 +518,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	[ "$status" -eq 2 ]
 }
 
+# bats test_tags=slow
 @test "profile: for other programs" {
 	needs_root
 	loop_profile loop
@@ -530,6 +535,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	[ "$status" -eq 2 ]
 }
 
+# bats test_tags=slow
 @test "profile: a run that is no profile" {
 	needs_root
 	"$TARE" time -r 2 -N true >/dev/null
@@ -564,6 +570,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	[ "$(share loop)" -ge 80 ]
 }
 
+# bats test_tags=slow
 @test "profile: a stripped binary is said as file and offset" {
 	needs_root
 	strip -o bare "$programs/profile-loop"
@@ -597,6 +604,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	"$TARE" profile report | tr -s ' \n' ' ' | grep -q "needs root"
 }
 
+# bats test_tags=slow
 @test "profile: no colour where none is wanted" {
 	needs_root
 	loop_profile loop
@@ -605,6 +613,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	[[ "$output" != *$'\033'* ]]
 }
 
+# bats test_tags=slow
 @test "profile: nothing is kept where nothing should be" {
 	needs_root
 	"$TARE" profile --no-lab -- "$programs/profile-loop" | grep -q loop

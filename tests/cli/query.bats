@@ -71,6 +71,7 @@ whole() {
 	[ "$(sql "SELECT count(*) FROM query_ats WHERE run = $1 AND executions = $2 AND plans = 1")" -eq "$3" ]
 }
 
+# bats test_tags=slow
 @test "query: an experiment on a SQLite file of its own, and every form of its report" {
 	small
 	run "$TARE" query -r 6 small.yaml
@@ -141,6 +142,7 @@ whole() {
 	done
 }
 
+# bats test_tags=slow
 @test "query: one's own statements on one's own tables" {
 	python3 - <<-'END'
 		import sqlite3

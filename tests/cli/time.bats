@@ -103,6 +103,7 @@ teardown() {
 	jq -e '.results[0].times | length >= 3 and length <= 20' p.json
 }
 
+# bats test_tags=slow
 @test "time: a non-zero exit ends the run with 4, is stored, and -i allows it" {
 	run "$TARE" time -r 3 'exit 7'
 	[ "$status" -eq 4 ]
@@ -227,6 +228,7 @@ teardown() {
 	echo "$output" | jq -e . >/dev/null
 }
 
+# bats test_tags=slow
 @test "time: the command may close its output, read its input, fill a pipe" {
 	"$TARE" time -r 2 --style none 'exec >&- 2>&-; true'
 	echo hello >in
