@@ -32,6 +32,10 @@ install: all
 bench: all
 	@bench/run $(B)/tare $(B)
 
+page:
+	npm --prefix web ci --ignore-scripts
+	npm --prefix web run build
+
 format:
 	@find src tests $(wildcard bench) -name '*.[ch]' -exec clang-format -i {} +
 
@@ -49,8 +53,9 @@ help:
 	@echo "make install    install into PREFIX ($(PREFIX)), beneath DESTDIR when given"
 	@echo "make setup      install what a build needs (Debian; elsewhere: list it)"
 	@echo "make bench      compare with the peers"
+	@echo "make page       build web/dist/page.html, which is in the program, from web/src (needs Node)"
 	@echo "make format     format the C sources (clang-format 14)"
 	@echo "make tidy       run clang-tidy over the sources"
 	@echo "make clean      remove what was built"
 
-.PHONY: all setup demo check install bench format tidy clean help
+.PHONY: all setup demo check install bench page format tidy clean help
