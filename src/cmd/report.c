@@ -147,8 +147,8 @@ int cmd_report(int argc, char **argv)
 	text_list names = { 0 };
 	int code = EXIT_DONE;
 	if (cmd_options("tare report [OPTIONS] -o FILE.html [RUN...]",
-			"Stored runs of any kind (default: the newest) as one page for a browser: "
-			"pictures,\ntables and data in one file that needs nothing else.\n",
+			"Stored runs of any kind (default: the newest) as one page for a browser:\n"
+			"pictures, tables and data in one file that needs nothing else.\n",
 			specs, argc, argv, &names, &code)) {
 		struct error err = ERROR_INIT;
 		if (report(&o, &names, &err))
