@@ -17,6 +17,7 @@ static const struct subcommand commands[] = {
 	{ "doctor", cmd_doctor, "what on this machine spoils a measurement, and how to mend it" },
 	{ "list", cmd_list, "the runs in the lab" },
 	{ "show", cmd_show, "the result of a stored run" },
+	{ "report", cmd_report, "stored runs as a page for a browser: pictures, in one file" },
 	{ "explain", cmd_explain, "why the slow executions of a run were slow" },
 	{ "compare", cmd_compare, "stored runs against each other" },
 	{ "emp", cmd_emp, "a run by version of EMP, and by sample size" },

@@ -23,6 +23,15 @@
 		(a)->items[(a)->count++] = (__VA_ARGS__); \
 	} while (0)
 
+/* Gives back the room that is not used: for many small ones that stay. */
+#define array_fit(a)                                                                        \
+	do {                                                                                \
+		if ((a)->count && (a)->count < (a)->capacity) {                             \
+			(a)->capacity = (a)->count;                                         \
+			(a)->items = xrealloc((a)->items, (a)->count * sizeof *(a)->items); \
+		}                                                                           \
+	} while (0)
+
 #define array_release(a)                        \
 	do {                                    \
 		xfree((a)->items);              \

@@ -34,6 +34,7 @@ int cmd_profile(int argc, char **argv);
 int cmd_query(int argc, char **argv);
 int cmd_quiet(int argc, char **argv);
 int cmd_rename(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_rm(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_sql(int argc, char **argv);

@@ -1,6 +1,14 @@
 #include "cmd/page.h"
 
-#include <stdio.h>
+#include "base/text.h"
+
+/* In the title of a page a name has little room. */
+static void put_name(struct strbuf *title, const char *name, bool another)
+{
+	char shown[64];
+	text_display(name ? name : "a run", shown, sizeof(shown));
+	strbuf_printf(title, "%s%s", another ? ", " : "", shown);
+}
 
 static int sort_runs(struct lab *lab, const id_list *runs, id_list by_kind[SUBJECT_KINDS],
 		     struct strbuf *title, struct error *err)
@@ -11,7 +19,7 @@ static int sort_runs(struct lab *lab, const id_list *runs, id_list by_kind[SUBJE
 			return -1;
 		array_push(&by_kind[run.kind], runs->items[i]);
 		if (i < 3)
-			strbuf_printf(title, "%s%s", i ? ", " : "", run.name ? run.name : "a run");
+			put_name(title, run.name, i > 0);
 		run_release(&run);
 	}
 	if (runs->count > 3)
@@ -30,7 +38,7 @@ int cmd_make_page(struct lab *lab, const struct page_request *request, struct pa
 		if (!request->runs.count)
 			strbuf_puts(&title, "daemons");
 		p = page_new(strbuf_text(&title), request->served);
-		failed = cmd_page_times(p, lab, &by_kind[SUBJECT_COMMAND], err) ||
+		failed = cmd_page_times(p, lab, request, &by_kind[SUBJECT_COMMAND], err) ||
 			 cmd_page_studies(p, lab, &request->studies, err) ||
 			 cmd_page_noises(p, lab, &by_kind[SUBJECT_CPU], err) ||
 			 cmd_page_profiles(p, lab, &by_kind[SUBJECT_SYSTEM], err) ||

@@ -4,6 +4,7 @@
 #define TARE_CMD_PAGE_H
 
 #include "base/array.h"
+#include "cmd/view.h"
 #include "lab/lab.h"
 #include "report/page.h"
 
@@ -11,8 +12,10 @@ typedef ARRAY(int64_t) id_list;
 
 struct page_request {
 	id_list runs;	 /* of any kind */
-	id_list studies; /* of daemons */
+	id_list studies; /* of daemons; 0: the newest of this machine */
 	bool served;
+	enum cutoff_use cutoffs; /* applied to runs of `tare time` */
+	int64_t reference; /* the one of `tare time` that others are compared with; 0: the first */
 };
 
 /* Sections stand by kind: times, studies, noises, profiles, queries; several of a kind are compared
@@ -21,7 +24,8 @@ int cmd_make_page(struct lab *lab, const struct page_request *request, struct pa
 		  struct error *err);
 
 /* A part each: everything of one kind, and its comparisons. */
-int cmd_page_times(struct page *p, struct lab *lab, const id_list *runs, struct error *err);
+int cmd_page_times(struct page *p, struct lab *lab, const struct page_request *request,
+		   const id_list *runs, struct error *err);
 int cmd_page_studies(struct page *p, struct lab *lab, const id_list *studies, struct error *err);
 int cmd_page_noises(struct page *p, struct lab *lab, const id_list *runs, struct error *err);
 int cmd_page_profiles(struct page *p, struct lab *lab, const id_list *runs, struct error *err);

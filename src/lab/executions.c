@@ -454,6 +454,18 @@ static int read_images(struct lab *lab, const struct lab_some *some, execution_l
 	return result;
 }
 
+/* 100,000 executions with room for 16 of everything each would be too much. */
+static void fit(execution_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct execution *x = &list->items[i];
+		array_fit(&x->processes);
+		array_fit(&x->ledger.entries);
+		array_fit(&x->ledger.others);
+		array_fit(&x->ledger.interrupts);
+	}
+}
+
 int lab_read_some(struct lab *lab, const struct lab_some *some, enum lab_detail detail,
 		  execution_list *into, struct error *err)
 {
@@ -461,8 +473,10 @@ int lab_read_some(struct lab *lab, const struct lab_some *some, enum lab_detail 
 	int result = read_executions(lab, some, &list, err);
 	if (!result && detail >= LAB_PROCESSES)
 		result = read_processes(lab, some, &list, err);
+	fit(&list);
 	if (!result && detail >= LAB_PROCESSES)
 		result = lab_read_ledgers(lab, some, detail, &list, err);
+	fit(&list);
 	if (!result && detail >= LAB_IMAGES)
 		result = read_images(lab, some, &list, err);
 	if (result) {
@@ -470,6 +484,13 @@ int lab_read_some(struct lab *lab, const struct lab_some *some, enum lab_detail 
 			execution_release(&list.items[i]);
 		array_release(&list);
 		return -1;
+	}
+	if (!into->count) {
+		array_release(into);
+		into->items = list.items;
+		into->count = list.count;
+		into->capacity = list.capacity;
+		return 0;
 	}
 	array_reserve(into, list.count);
 	for (size_t i = 0; i < list.count; i++)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "report/daemons_style.h"
-#include "report/execution_json.h"
+#include "report/page_private.h"
 
 static void set(json_t *o, const char *key, json_t *value)
 {
@@ -38,7 +38,7 @@ static json_t *numbers_json(const uint32_t *numbers, size_t count)
 
 /* ---- the runs ---- */
 
-static json_t *level_json(const struct study_level *l)
+json_t *json_level(const struct study_level *l)
 {
 	json_t *o = json_object();
 	set_count(o, "low_ns", l->low_ns);
@@ -60,7 +60,7 @@ static json_t *run_json(const struct study_run *r)
 	json_t *o = json_object(), *levels = json_array();
 	bool spread = r->samples > 1 && r->sigma_ns > 0;
 	for (size_t i = 0; i < r->levels.count; i++)
-		json_array_append_new(levels, level_json(&r->levels.items[i]));
+		json_array_append_new(levels, json_level(&r->levels.items[i]));
 	set(o, "run", json_id(r->run));
 	set_count(o, "length_ns", r->length_ns);
 	set_count(o, "samples", r->samples);
@@ -150,7 +150,7 @@ static json_t *daemon_json(const struct study *s, const struct study_daemon *d)
 	return o;
 }
 
-void daemons_json(const struct study *s, const struct machine *machine, struct strbuf *out)
+json_t *daemons_document(const struct study *s, const struct machine *machine)
 {
 	json_t *root = json_object(), *runs = json_object(), *daemons = json_array();
 	for (enum study_length k = 0; k < STUDY_LENGTHS; k++)
@@ -167,6 +167,12 @@ void daemons_json(const struct study *s, const struct machine *machine, struct s
 	set(root, "runs", runs);
 	set(root, "daemons", daemons);
 	set(root, "cutoffs", cutoffs_json(s, NULL));
+	return root;
+}
+
+void daemons_json(const struct study *s, const struct machine *machine, struct strbuf *out)
+{
+	json_t *root = daemons_document(s, machine);
 	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 	strbuf_puts(out, text);
 	strbuf_putc(out, '\n');

@@ -2,6 +2,7 @@
 #include "report/page.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,65 +80,101 @@ static json_t *findings_json(const struct machine *machine)
 	return list;
 }
 
+/* Whatever tells it from others best: in a container, the host's name is nothing that lasts. */
+static json_t *machine_name(const struct machine *machine)
+{
+	static const char *const keys[] = { "system.host", "now.system.host", "system.product",
+					    "cpu.model" };
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		const char *name = machine_get(machine, keys[i]);
+		if (name && *name)
+			return json_text(name);
+	}
+	return json_string("a machine");
+}
+
 json_t *page_machine(struct page *p, const struct machine *machine)
 {
-	char fingerprint[17];
 	if (!machine || !machine->facts.count)
 		return json_null();
-	machine_fingerprint(machine, fingerprint);
+	json_t *o = json_machine(machine);
+	const char *fingerprint = json_string_value(json_object_get(o, "fingerprint"));
 	size_t count = json_array_size(p->machines);
 	for (size_t i = 0; i < count; i++) {
 		json_t *known = json_object_get(json_array_get(p->machines, i), "fingerprint");
-		if (strcmp(json_string_value(known), fingerprint) == 0)
+		if (strcmp(json_string_value(known), fingerprint) == 0) {
+			json_decref(o);
 			return json_integer((json_int_t)i);
+		}
 	}
-	json_t *o = json_object(), *facts = json_object();
-	const char *name = machine_get(machine, "host.name");
-	for (size_t i = 0; i < machine->facts.count; i++)
-		json_object_set_new(facts, machine->facts.items[i].key,
-				    json_text(machine->facts.items[i].value));
-	json_object_set_new(o, "name", json_text(name ? name : "a machine"));
-	json_object_set_new(o, "fingerprint", json_string(fingerprint));
-	json_object_set_new(o, "facts", facts);
+	json_object_set_new(o, "name", machine_name(machine));
 	json_object_set_new(o, "findings", findings_json(machine));
 	json_array_append_new(p->machines, o);
 	return json_integer((json_int_t)count);
 }
 
+json_t *page_head_plain(struct page *p, const char *kind, const char *anchor, const char *title,
+			const char *subtitle, const struct machine *machine)
+{
+	static const char *const of_runs[] = { "number", "started_at", "ended_at",
+					       "tags",	 "version",    "conditions" };
+	json_t *o = json_object();
+	json_object_set_new(o, "kind", json_string(kind));
+	json_object_set_new(o, "anchor", json_string(anchor));
+	json_object_set_new(o, "title", json_text(title));
+	json_object_set_new(o, "subtitle", json_text(subtitle));
+	json_object_set_new(o, "status", json_string(run_status_name(RUN_COMPLETE)));
+	json_object_set_new(o, "machine", page_machine(p, machine));
+	json_object_set_new(o, "notes", json_array());
+	for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
+		json_object_set_new(o, of_runs[i], json_null());
+	return o;
+}
+
 json_t *page_head(struct page *p, const char *kind, const struct run *run,
 		  const struct machine *machine, const char *subtitle)
 {
-	json_t *o = json_object(), *notes = json_array();
 	char anchor[WORDS];
 	/* runs that are not stored are told apart by their place */
 	if (run->id)
 		snprintf(anchor, sizeof(anchor), "run-%lld", (long long)run->id);
 	else
 		snprintf(anchor, sizeof(anchor), "section-%zu", page_section_count(p) + 1);
-	json_object_set_new(o, "kind", json_string(kind));
-	json_object_set_new(o, "anchor", json_string(anchor));
+	if (!subtitle)
+		subtitle = run->command ? run->command : "";
+	json_t *o =
+		page_head_plain(p, kind, anchor, run->name ? run->name : kind, subtitle, machine);
 	json_object_set_new(o, "number", json_id(run->id));
-	json_object_set_new(o, "title", json_text(run->name ? run->name : kind));
-	json_object_set_new(o, "subtitle",
-			    json_text(subtitle	     ? subtitle
-				      : run->command ? run->command
-						     : ""));
 	json_object_set_new(o, "status", json_string(run_status_name(run->status)));
 	json_object_set_new(o, "started_at", json_date(run->started_at_ns));
 	json_object_set_new(o, "ended_at", json_date(run->ended_at_ns));
 	json_object_set_new(o, "tags", json_text(run->tags));
 	json_object_set_new(o, "version", json_text(run->version));
 	json_object_set_new(o, "conditions", json_conditions(run->conditions));
-	json_object_set_new(o, "machine", page_machine(p, machine));
-	json_object_set_new(o, "notes", notes);
-	if (run->not_seen)
-		page_note(o, run->not_seen);
+	if (run->not_seen && *run->not_seen)
+		page_notef(o, "Not seen: %s", run->not_seen);
 	return o;
 }
 
 void page_note(json_t *section, const char *text)
 {
 	json_array_append_new(json_object_get(section, "notes"), json_text(text));
+}
+
+void page_notef(json_t *section, const char *fmt, ...)
+{
+	struct strbuf text = { 0 };
+	va_list args;
+	va_start(args, fmt);
+	strbuf_vprintf(&text, fmt, args);
+	va_end(args);
+	page_note(section, strbuf_text(&text));
+	strbuf_release(&text);
+}
+
+void page_compare(struct page *p, json_t *comparison)
+{
+	json_array_append_new(p->comparisons, comparison);
 }
 
 void page_add(struct page *p, json_t *section)

@@ -21,9 +21,17 @@ size_t page_section_count(const struct page *p);
 
 /* Sections, in the order in which they are added; what is given is borrowed for the call. */
 
-/* traces[i], where not NULL and present, is of executions[i]; traces may be NULL. */
-void page_add_time(struct page *p, const struct run_view *view, const struct trace *traces);
-/* samples of a run NULL: they are not known. is_l, dropped: of each sample. */
+/* Where the trace of an execution comes from. False: it has none, or it cannot be read, which is
+ * the caller's to tell. */
+struct page_traces {
+	bool (*load)(void *context, const struct execution *x, struct trace *into);
+	void *context;
+};
+/* What is told of single executions is bounded; `share` runs have that room together. traces may be
+ * NULL. */
+void page_add_time(struct page *p, const struct run_view *view, size_t share,
+		   const struct page_traces *traces);
+/* run NULL: its samples are not known. is_l: of each of them. */
 struct page_samples {
 	const struct sedona_run *run;
 	const bool *is_l;

@@ -11,18 +11,28 @@ struct page {
 	json_t *root, *machines, *sections, *comparisons;
 };
 
+/* A section of nothing that ran: what page_head() fills in from a run is null, its status
+ * "complete". anchor: "study-3". */
+json_t *page_head_plain(struct page *p, const char *kind, const char *anchor, const char *title,
+			const char *subtitle, const struct machine *machine);
 /* A section with what all have in common; subtitle NULL: the run's command. The caller fills in
  * the rest and hands it to page_add(). */
 json_t *page_head(struct page *p, const char *kind, const struct run *run,
 		  const struct machine *machine, const char *subtitle);
 void page_note(json_t *section, const char *text); /* one more sentence for its notes */
+void page_notef(json_t *section, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void page_add(struct page *p, json_t *section);
+void page_compare(struct page *p, json_t *comparison);
 
 /* Fewer digits, which is what a picture shows: 6. null where it is not finite. */
 json_t *page_real(double value);
 
 /* The index of a machine, added once; null without one. */
 json_t *page_machine(struct page *p, const struct machine *machine);
+
+/* docs/schema/study.schema.json, and a zoom level of it. */
+json_t *daemons_document(const struct study *s, const struct machine *machine);
+json_t *json_level(const struct study_level *l);
 
 /* The built page, web/dist/page.html, within the program (page_html.c is generated). */
 extern const char page_built[];

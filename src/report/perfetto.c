@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "report/perfetto_packets.h"
+#include "report/trace_names.h"
 
 /* Numbers of tracks begin here ("tare"), so that the trace can be merged with others. */
 #define TRACKS ((uint64_t)0x74617265 << 32)
@@ -68,8 +69,7 @@ struct lane { /* requests that do not overlap */
 struct writer {
 	struct strbuf *out;
 	const struct perfetto_title *named;
-	struct trace_name *names; /* sorted */
-	size_t name_count;
+	struct trace_names names;
 	ARRAY(struct life) lives;
 	struct slot *slots;
 	size_t slot_mask, slots_used;
@@ -80,31 +80,6 @@ struct writer {
 	uint64_t start_ns, end_ns;
 	bool kthreadd; /* introduced */
 };
-
-/* -- names of sources */
-
-static int compare_names(const void *a, const void *b)
-{
-	const struct trace_name *x = a, *y = b;
-	if (x->cause != y->cause)
-		return x->cause < y->cause ? -1 : 1;
-	return (x->source > y->source) - (x->source < y->source);
-}
-
-static void source_name(const struct writer *w, uint32_t cause, uint32_t source, char *out,
-			size_t size)
-{
-	struct trace_name key = { .cause = cause, .source = source };
-	const struct trace_name *found =
-		w->name_count ? bsearch(&key, w->names, w->name_count, sizeof key, compare_names)
-			      : NULL;
-	if (found && *found->name)
-		snprintf(out, size, "%.*s", (int)sizeof found->name, found->name);
-	else if (cause == LEDGER_IO)
-		snprintf(out, size, "%" PRIu32 ":%" PRIu32, source >> 20, source & 0xfffff);
-	else
-		snprintf(out, size, "%" PRIu32, source);
-}
 
 /* -- threads */
 
@@ -465,7 +440,7 @@ static void put_enter(struct writer *w, const struct trace_event *e, uint64_t at
 	uint64_t track = cpu_track(w, e->cpu);
 	struct cpu *cpu = &w->cpus.items[e->cpu];
 	char source[64], name[96];
-	source_name(w, e->a, e->b, source, sizeof source);
+	trace_source(&w->names, e->a, e->b, source, sizeof source);
 	snprintf(name, sizeof name, "%s %s",
 		 e->a < LEDGER_CAUSES ? ledger_causes[e->a].name : "interrupt", source);
 	if (cpu->depth == DEEPEST) {
@@ -529,7 +504,7 @@ static void put_work(struct writer *w, const struct trace_event *e, uint64_t at_
 	}
 	end_work(w, life, at_ns);
 	char name[64];
-	source_name(w, TRACE_NAMES_WORK, e->a, name, sizeof name);
+	trace_source(&w->names, TRACE_NAMES_WORK, e->a, name, sizeof name);
 	packets_begin(w->out, at_ns, life->works, name, NULL, 0);
 	life->working = true;
 }
@@ -594,7 +569,7 @@ static struct lane *free_lane(struct writer *w, uint32_t device)
 		packets_track(w->out, w->devices, 0, "Block I/O", 2);
 	}
 	char name[64];
-	source_name(w, LEDGER_IO, device, name, sizeof name);
+	trace_source(&w->names, LEDGER_IO, device, name, sizeof name);
 	array_push(&w->lanes, (struct lane){ .device = device, .track = ++w->tracks });
 	struct lane *lane = &w->lanes.items[w->lanes.count - 1];
 	/* readers draw tracks of one name and one parent as one */
@@ -753,16 +728,10 @@ static void render(const struct trace *t, const struct perfetto_title *title, st
 {
 	const struct trace_event *events = t->events.items;
 	size_t count = t->events.count;
-	struct writer w = {
-		.out = out, .named = title, .tracks = TRACKS, .name_count = t->names.count
-	};
+	struct writer w = { .out = out, .named = title, .tracks = TRACKS };
 	w.start_ns = count ? time_of(&events[0]) : title->begin_ns;
 	w.end_ns = count ? time_of(&events[count - 1]) : title->begin_ns;
-	if (w.name_count) {
-		w.names = xcalloc(w.name_count, sizeof *w.names);
-		memcpy(w.names, t->names.items, w.name_count * sizeof *w.names);
-		qsort(w.names, w.name_count, sizeof *w.names, compare_names);
-	}
+	trace_names_of(t, &w.names);
 	add_life(&w, 0); /* nobody's */
 	for (size_t i = 0; i < count; i++)
 		survey(&w, &events[i]);
@@ -776,7 +745,7 @@ static void render(const struct trace *t, const struct perfetto_title *title, st
 	array_release(&w.cpus);
 	array_release(&w.lanes);
 	free(w.slots);
-	free(w.names);
+	trace_names_release(&w.names);
 }
 
 void perfetto_render(const struct trace *t, const struct perfetto_title *title, struct strbuf *out)
