@@ -142,9 +142,8 @@ static int no_code(const struct profile *p, uint32_t function, struct error *err
 	}
 }
 
-/* Its machine code, with the lines of source. */
-static int read_code(struct profile *p, uint32_t function, struct profile_sources *sources,
-		     instruction_list *list, struct error *err)
+int profile_read_code(struct profile *p, uint32_t function, struct profile_sources *sources,
+		      instruction_list *list, struct error *err)
 {
 	const struct profile_code *code = find_code(p, function);
 	const struct profile_function *f = &p->functions.items[function];
@@ -171,8 +170,9 @@ int profile_render_listing(const struct profile_loaded *l, const struct profile_
 	struct profile_sources *sources = profile_sources_new();
 	instruction_list list = { 0 };
 	sleepy_counts counts = { 0 };
-	int failed = c.function == PROFILE_NONE ? nothing_chosen(p, &d->filter, err)
-						: read_code(p, c.function, sources, &list, err);
+	int failed = c.function == PROFILE_NONE
+			     ? nothing_chosen(p, &d->filter, err)
+			     : profile_read_code(p, c.function, sources, &list, err);
 	if (!failed) {
 		sleepy_instructions(p, c.function, &filter, &counts);
 		const struct profile_listing listing = { .function = c.function,
