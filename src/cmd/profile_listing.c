@@ -68,9 +68,14 @@ static int nothing_chosen(const struct profile *p, const struct profile_filter_o
 /* The lines of source that samples are known to belong to; innermost. */
 static void add_lines(const struct profile *p, uint32_t object, instruction_list *list)
 {
+	if (!list->count)
+		return;
+	const uint64_t begin = list->items[0].address;
+	const uint64_t last = list->items[list->count - 1].address;
 	for (size_t i = 0; i < p->locations.count; i++) {
 		const struct profile_location *l = &p->locations.items[i];
-		if (l->object != object || !l->frames)
+		if (l->object != object || !l->frames || l->address < begin ||
+		    l->address > last + UINT8_MAX) /* the longest instruction */
 			continue;
 		const struct profile_frame *frame = &p->frames.items[l->first_frame];
 		for (size_t k = 0; frame->line && k < list->count; k++) {
