@@ -19,7 +19,7 @@ static const enum sleepy_by views[] = { SLEEPY_SYSTEM, SLEEPY_APP,    SLEEPY_INS
 					SLEEPY_THREAD, SLEEPY_OBJECT, SLEEPY_FUNCTION };
 #define VIEWS (sizeof views / sizeof *views)
 
-static json_t *profile_part_json(const struct profile_subject *s)
+static json_t *profile_json_of(const struct profile_subject *s)
 {
 	struct sleepy_view made[VIEWS];
 	struct profile_part parts[VIEWS];
@@ -121,16 +121,14 @@ static void add_listings(json_t *section, const struct profile_subject *s,
 	json_object_set_new(section, "listings", listed.list);
 	if (listed.in_part) {
 		snprintf(text, sizeof text,
-			 "Code: of %zu of the functions only the instructions near samples are "
-			 "in this page.",
-			 listed.in_part);
+			 "Code: %zu %s listed only near samples, to keep this page small.",
+			 listed.in_part, listed.in_part == 1 ? "function is" : "functions are");
 		page_note(section, text);
 	}
 	if (listed.left_out) {
-		snprintf(text, sizeof text,
-			 "Code: %zu of the functions with the most samples %s too long for this "
-			 "page.",
-			 listed.left_out, listed.left_out == 1 ? "is" : "are");
+		snprintf(text, sizeof text, "Code: %zu %s left out, to keep this page small.",
+			 listed.left_out,
+			 listed.left_out == 1 ? "long function is" : "long functions are");
 		page_note(section, text);
 	}
 }
@@ -179,7 +177,7 @@ void page_add_profile(struct page *p, const struct profile_subject *s,
 	strbuf_puts(&subtitle, ", sampled ");
 	put_profile_mode(s->profile, &subtitle);
 	json_t *o = page_head(p, "profile", s->run, s->machine, strbuf_text(&subtitle));
-	json_object_set_new(o, "profile", profile_part_json(s));
+	json_object_set_new(o, "profile", profile_json_of(s));
 	note_cut_rows(o);
 	add_tree(o, s->profile);
 	json_object_set_new(o, "slices", slices_json(s));
