@@ -147,6 +147,7 @@ static void fold(struct tree *t, size_t most, size_t *folded, uint64_t *samples)
 	struct tree all = *t;
 	bool *stays = choose(t, most);
 	uint32_t *now = xcalloc(all.self.count, sizeof *now); /* who has a node's samples */
+	uint64_t *self = xcalloc(all.self.count, sizeof *self);
 	t->nodes = (struct export_pairs){ 0 };
 	t->self.items = NULL;
 	t->self.count = t->self.capacity = 0;
@@ -154,14 +155,17 @@ static void fold(struct tree *t, size_t most, size_t *folded, uint64_t *samples)
 		struct node n = node_at(&all, i);
 		n.parent = i ? now[n.parent] : NOWHERE;
 		now[i] = stays[i] ? add_node(t, n) : n.parent;
-		t->self.items[now[i]] += all.self.items[i];
+		self[now[i]] += all.self.items[i];
 		if (!stays[i]) {
 			++*folded;
 			*samples += all.self.items[i];
 		}
 	}
+	for (size_t i = 0; i < t->self.count; i++)
+		t->self.items[i] = self[i];
 	xfree(stays);
 	xfree(now);
+	xfree(self);
 	array_release(&all.self);
 	export_pairs_release(&all.nodes);
 }
