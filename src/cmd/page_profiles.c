@@ -1,7 +1,110 @@
+/* Profiles, with the code of the functions that have the most samples. */
 #include "cmd/page.h"
+#include "cmd/profile.h"
+
+#define LISTINGS_MOST 40
+
+struct listing_made {
+	struct profile_sources *sources;
+	instruction_list instructions;
+	sleepy_counts counts;
+};
+
+struct listings {
+	struct listing_made made[LISTINGS_MOST];
+	struct profile_listing list[LISTINGS_MOST];
+	size_t count;
+};
+
+/* A function that cannot be taken apart is left out. */
+static void add_listing(struct listings *l, struct profile *p, const struct sleepy_row *row)
+{
+	struct error none = ERROR_INIT;
+	struct listing_made *made = &l->made[l->count];
+	*made = (struct listing_made){ .sources = profile_sources_new() };
+	if (profile_read_code(p, row->function, made->sources, &made->instructions, &none)) {
+		profile_sources_free(made->sources);
+		array_release(&made->instructions);
+		return;
+	}
+	sleepy_instructions(p, row->function, NULL, &made->counts);
+	l->list[l->count++] = (struct profile_listing){ .function = row->function,
+							.instructions = &made->instructions,
+							.counts = &made->counts,
+							.samples = row->self,
+							.source = profile_source_line,
+							.context = made->sources };
+}
+
+static void listings_make(struct listings *l, struct profile *p)
+{
+	struct sleepy_view view = { 0 };
+	sleepy_aggregate(p, SLEEPY_FUNCTION, NULL, true, &view);
+	for (size_t i = 0; i < view.rows.count && l->count < LISTINGS_MOST; i++) {
+		const struct sleepy_row *row = &view.rows.items[i];
+		if (row->self && row->function != PROFILE_NONE &&
+		    p->functions.items[row->function].size && profile_find_code(p, row->function))
+			add_listing(l, p, row);
+	}
+	sleepy_view_release(&view);
+}
+
+static void listings_release(struct listings *l)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		profile_sources_free(l->made[i].sources);
+		array_release(&l->made[i].instructions);
+		array_release(&l->made[i].counts);
+	}
+}
+
+static void compare(struct page *p, size_t first, const struct profile_loaded *before,
+		    const struct profile_loaded *after)
+{
+	const struct profile_subject a = profile_loaded_subject(before),
+				     b = profile_loaded_subject(after);
+	struct sleepy_view of_a, of_b;
+	struct sleepy_diff d = { 0 };
+	sleepy_aggregate(a.profile, SLEEPY_FUNCTION, NULL, false, &of_a);
+	sleepy_aggregate(b.profile, SLEEPY_FUNCTION, NULL, false, &of_b);
+	sleepy_compare(&of_a, &of_b, a.profile->hz, b.profile->hz, &d);
+	page_compare_profiles(p, first, page_section_count(p) - 1, &a, &b, &d);
+	sleepy_diff_release(&d);
+	sleepy_view_release(&of_a);
+	sleepy_view_release(&of_b);
+}
+
+static int add(struct page *p, struct lab *lab, int64_t id, struct profile_loaded *into,
+	       struct error *err)
+{
+	/* a function is asked for where code is wanted, too */
+	const struct profile_filter_options with_code = { .function = "*",
+							  .instance = PROFILE_NOT_GIVEN };
+	struct listings listings = { 0 };
+	if (profile_load_run(into, lab, id, &with_code, err))
+		return -1;
+	listings_make(&listings, &into->profile);
+	const struct profile_subject subject = profile_loaded_subject(into);
+	page_add_profile(p, &subject, listings.list, listings.count);
+	listings_release(&listings);
+	return 0;
+}
 
 int cmd_page_profiles(struct page *p, struct lab *lab, const id_list *runs, struct error *err)
 {
-	(void)p, (void)lab, (void)runs, (void)err;
-	return 0;
+	struct profile_loaded first = { 0 };
+	const size_t at = page_section_count(p);
+	int failed = 0;
+	for (size_t i = 0; i < runs->count && !failed; i++) {
+		struct profile_loaded run = { 0 };
+		failed = add(p, lab, runs->items[i], &run, err);
+		if (!failed && i)
+			compare(p, at, &first, &run);
+		if (!failed && !i)
+			first = run;
+		else
+			profile_loaded_release(&run);
+	}
+	profile_loaded_release(&first);
+	return failed;
 }

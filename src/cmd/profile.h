@@ -139,10 +139,15 @@ int profile_render(const struct profile_loaded *l, const struct profile_display 
 /* One function by instruction (profile_listing.c). */
 int profile_render_listing(const struct profile_loaded *l, const struct profile_display *d,
 			   struct strbuf *out, struct error *err);
+struct profile_sources;
+/* The machine code of a function with its lines of source; names of files are the profile's or the
+ * sources' own, which are good for one function. Code that was not stored is read from the file and
+ * added to the profile. */
+int profile_read_code(struct profile *p, uint32_t function, struct profile_sources *sources,
+		      instruction_list *list, struct error *err);
 
 /* ---- source text (profile_source.c) ---- */
 
-struct profile_sources;
 struct profile_sources *profile_sources_new(void);
 void profile_sources_free(struct profile_sources *s);
 /* As profile_listing wants it; context: the sources. */

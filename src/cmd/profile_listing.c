@@ -68,9 +68,14 @@ static int nothing_chosen(const struct profile *p, const struct profile_filter_o
 /* The lines of source that samples are known to belong to; innermost. */
 static void add_lines(const struct profile *p, uint32_t object, instruction_list *list)
 {
+	if (!list->count)
+		return;
+	const uint64_t begin = list->items[0].address;
+	const uint64_t last = list->items[list->count - 1].address;
 	for (size_t i = 0; i < p->locations.count; i++) {
 		const struct profile_location *l = &p->locations.items[i];
-		if (l->object != object || !l->frames)
+		if (l->object != object || !l->frames || l->address < begin ||
+		    l->address > last + UINT8_MAX) /* the longest instruction */
 			continue;
 		const struct profile_frame *frame = &p->frames.items[l->first_frame];
 		for (size_t k = 0; frame->line && k < list->count; k++) {
@@ -142,9 +147,8 @@ static int no_code(const struct profile *p, uint32_t function, struct error *err
 	}
 }
 
-/* Its machine code, with the lines of source. */
-static int read_code(struct profile *p, uint32_t function, struct profile_sources *sources,
-		     instruction_list *list, struct error *err)
+int profile_read_code(struct profile *p, uint32_t function, struct profile_sources *sources,
+		      instruction_list *list, struct error *err)
 {
 	const struct profile_code *code = find_code(p, function);
 	const struct profile_function *f = &p->functions.items[function];
@@ -171,8 +175,9 @@ int profile_render_listing(const struct profile_loaded *l, const struct profile_
 	struct profile_sources *sources = profile_sources_new();
 	instruction_list list = { 0 };
 	sleepy_counts counts = { 0 };
-	int failed = c.function == PROFILE_NONE ? nothing_chosen(p, &d->filter, err)
-						: read_code(p, c.function, sources, &list, err);
+	int failed = c.function == PROFILE_NONE
+			     ? nothing_chosen(p, &d->filter, err)
+			     : profile_read_code(p, c.function, sources, &list, err);
 	if (!failed) {
 		sleepy_instructions(p, c.function, &filter, &counts);
 		const struct profile_listing listing = { .function = c.function,

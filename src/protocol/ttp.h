@@ -223,5 +223,8 @@ struct ttp_correlation {
  * are not dropped by the result beside them. */
 void ttp_model(const struct query_run *const *runs, const struct ttp_result *const *results,
 	       size_t count, struct ttp_correlation out[TTP_RELATIONS]);
+/* The same of every pair of measures: r, which is NaN where it is not known. */
+void ttp_model_matrix(const struct query_run *run, const struct ttp_result *result,
+		      double r[TTP_MODEL_MEASURES][TTP_MODEL_MEASURES]);
 
 #endif

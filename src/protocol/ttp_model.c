@@ -162,17 +162,46 @@ static enum ttp_level level_of(double r)
 	return size >= HIGH ? TTP_HIGH : size >= MEDIUM ? TTP_MEDIUM : TTP_LOW;
 }
 
-void ttp_model(const struct query_run *const *runs, const struct ttp_result *const *results,
-	       size_t count, struct ttp_correlation out[TTP_RELATIONS])
+/* By measure; how many there are of each. */
+static size_t values_of(const struct query_run *const *runs,
+			const struct ttp_result *const *results, size_t count,
+			double *values[TTP_MODEL_MEASURES])
 {
 	size_t n = 0;
 	for (size_t d = 0; d < count; d++)
 		n += kept_of(runs[d], results[d]);
-	double *values[TTP_MODEL_MEASURES];
 	for (int m = 0; m < TTP_MODEL_MEASURES; m++) {
 		values[m] = xcalloc(n + 1, sizeof *values[m]);
 		scaled(runs, results, count, (enum ttp_model_measure)m, values[m]);
 	}
+	return n;
+}
+
+static void values_release(double *values[TTP_MODEL_MEASURES])
+{
+	for (int m = 0; m < TTP_MODEL_MEASURES; m++)
+		xfree(values[m]);
+}
+
+void ttp_model_matrix(const struct query_run *run, const struct ttp_result *result,
+		      double r[TTP_MODEL_MEASURES][TTP_MODEL_MEASURES])
+{
+	double *values[TTP_MODEL_MEASURES];
+	size_t n = values_of(&run, &result, 1, values);
+	for (int i = 0; i < TTP_MODEL_MEASURES; i++)
+		for (int k = i; k < TTP_MODEL_MEASURES; k++) {
+			struct correlation c;
+			correlate(values[i], values[k], n, &c);
+			r[i][k] = r[k][i] = c.r;
+		}
+	values_release(values);
+}
+
+void ttp_model(const struct query_run *const *runs, const struct ttp_result *const *results,
+	       size_t count, struct ttp_correlation out[TTP_RELATIONS])
+{
+	double *values[TTP_MODEL_MEASURES];
+	size_t n = values_of(runs, results, count, values);
 	for (int i = 0; i < TTP_RELATIONS; i++) {
 		const struct ttp_relation *relation = &ttp_relations[i];
 		struct correlation c;
@@ -185,6 +214,5 @@ void ttp_model(const struct query_run *const *runs, const struct ttp_result *con
 		if (out[i].off < 0)
 			out[i].off = -out[i].off;
 	}
-	for (int m = 0; m < TTP_MODEL_MEASURES; m++)
-		xfree(values[m]);
+	values_release(values);
 }

@@ -1,4 +1,3 @@
-#include <jansson.h>
 #include <stdlib.h>
 
 #include "report/execution_json.h"
@@ -94,8 +93,8 @@ static json_t *peaks_json(const struct jitter_diff *d)
 	return list;
 }
 
-void noise_diff_json(const struct noise_view *base, const struct noise_view *run,
-		     const struct jitter_diff *d, struct strbuf *out)
+json_t *noise_diff_document(const struct noise_view *base, const struct noise_view *run,
+			    const struct jitter_diff *d)
 {
 	json_t *root = json_object(), *total = json_object(), *sources = json_array();
 	json_t *notes = json_array();
@@ -120,11 +119,18 @@ void noise_diff_json(const struct noise_view *base, const struct noise_view *run
 	json_object_set_new(root, "sources", sources);
 	json_object_set_new(root, "peaks", peaks_json(d));
 	json_object_set_new(root, "density", density_json(d));
+	noise_diff_notes_release(&said);
+	strbuf_release(&verdict);
+	return root;
+}
+
+void noise_diff_json(const struct noise_view *base, const struct noise_view *run,
+		     const struct jitter_diff *d, struct strbuf *out)
+{
+	json_t *root = noise_diff_document(base, run, d);
 	char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 	strbuf_puts(out, text);
 	strbuf_putc(out, '\n');
 	free(text);
 	json_decref(root);
-	noise_diff_notes_release(&said);
-	strbuf_release(&verdict);
 }

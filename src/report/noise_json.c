@@ -1,5 +1,4 @@
 /* docs/schema/noise.schema.json */
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -281,7 +280,7 @@ static json_t *settings_json(const struct noise *n)
 	return o;
 }
 
-void noise_json(const struct noise_view *v, struct strbuf *out)
+json_t *noise_document(const struct noise_view *v)
 {
 	const struct noise *n = v->noise;
 	struct noise_cpu together;
@@ -299,10 +298,16 @@ void noise_json(const struct noise_view *v, struct strbuf *out)
 	json_object_set_new(root, "cpus", cpus);
 	json_object_set_new(root, "parts", parts_json(n));
 	json_object_set_new(root, "worst", worst_json(n));
+	noise_cpu_release(&together);
+	return root;
+}
+
+void noise_json(const struct noise_view *v, struct strbuf *out)
+{
+	json_t *root = noise_document(v);
 	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 	strbuf_puts(out, text);
 	strbuf_putc(out, '\n');
 	free(text);
 	json_decref(root);
-	noise_cpu_release(&together);
 }

@@ -170,31 +170,30 @@ void put_noise_histograms(const struct noise_cpu *c, const struct noise_style *s
 #define PLOT_LINES 12
 #define PLOT_LEFT 8 /* columns of the axis */
 #define PLOT_MOST 160
-#define PLOT_FINE 8	   /* points in a column */
-#define LEAST_WIDTH 0.0086 /* log10(1.02): a fine bucket */
+#define PLOT_FINE 8 /* points in a column */
 
-struct points {
-	double *x, *weight;
-	size_t n;
-	double total;
-};
-
-static void add_point(struct points *p, struct noise_bucket b)
+void noise_points_of(const struct noise_cpu *c, bool told, struct noise_points *out)
 {
-	if (!b.count || !b.ns)
-		return;
-	p->x[p->n] = log10((double)b.ns / (double)b.count);
-	p->weight[p->n++] = (double)b.count;
-	p->total += (double)b.count;
+	*out = (struct noise_points){ .x = xcalloc(NOISE_BUCKETS, sizeof(double)),
+				      .weight = xcalloc(NOISE_BUCKETS, sizeof(double)),
+				      .low = INFINITY,
+				      .high = -INFINITY };
+	for (unsigned i = 0; i < NOISE_BUCKETS; i++) {
+		const struct noise_detours *seen = &c->buckets[i];
+		struct noise_bucket b = told ? noise_histogram_at(&c->master, i)
+					     : (struct noise_bucket){ seen->count, seen->ns };
+		if (!b.count || !b.ns)
+			continue;
+		double x = log10((double)b.ns / (double)b.count);
+		out->x[out->n] = x;
+		out->weight[out->n++] = (double)b.count;
+		out->total += (double)b.count;
+		out->low = fmin(out->low, x);
+		out->high = fmax(out->high, x);
+	}
 }
 
-static struct points new_points(void)
-{
-	return (struct points){ .x = xcalloc(NOISE_BUCKETS, sizeof(double)),
-				.weight = xcalloc(NOISE_BUCKETS, sizeof(double)) };
-}
-
-static void free_points(struct points *p)
+void noise_points_release(struct noise_points *p)
 {
 	xfree(p->x);
 	xfree(p->weight);
@@ -209,7 +208,7 @@ struct plot {
 };
 
 /* The mean over each column: a peak narrower than one must not fall between two. */
-static void estimate(struct plot *plot, const struct points *p, double *out)
+static void estimate(struct plot *plot, const struct noise_points *p, double *out)
 {
 	double grid[PLOT_MOST * PLOT_FINE], fine[PLOT_MOST * PLOT_FINE];
 	size_t count = plot->columns * PLOT_FINE;
@@ -278,23 +277,16 @@ static void put_x_axis(const struct plot *plot, const struct noise_style *style,
 void put_noise_density(const struct noise_cpu *c, const struct noise_style *style,
 		       struct strbuf *out)
 {
-	struct points seen = new_points(), told = new_points();
-	struct plot plot = { .columns = style->width - PLOT_LEFT, .low = INFINITY, .bottom = 0 };
+	struct noise_points seen, told;
+	struct plot plot = { .columns = style->width - PLOT_LEFT, .bottom = 0 };
 	plot.columns = plot.columns > PLOT_MOST ? PLOT_MOST : plot.columns;
-	plot.high = -INFINITY;
-	for (unsigned i = 0; i < NOISE_BUCKETS; i++) {
-		add_point(&seen, (struct noise_bucket){ c->buckets[i].count, c->buckets[i].ns });
-		add_point(&told, noise_histogram_at(&c->master, i));
-	}
-	const struct points *both[] = { &seen, &told };
-	for (size_t k = 0; k < 2; k++)
-		for (size_t i = 0; i < both[k]->n; i++) {
-			plot.low = fmin(plot.low, floor(both[k]->x[i]));
-			plot.high = fmax(plot.high, floor(both[k]->x[i]) + 1);
-		}
+	noise_points_of(c, false, &seen);
+	noise_points_of(c, true, &told);
+	plot.low = floor(fmin(seen.low, told.low));
+	plot.high = floor(fmax(seen.high, told.high)) + 1;
 	if (seen.n) {
 		/* one bandwidth for both, or what differs would be the smoothing */
-		plot.bandwidth = density_bandwidth(seen.x, seen.weight, seen.n, LEAST_WIDTH);
+		plot.bandwidth = density_bandwidth(seen.x, seen.weight, seen.n, NOISE_LEAST_WIDTH);
 		plot.top = 1;
 		estimate(&plot, &seen, plot.seen);
 		estimate(&plot, &told, plot.told);
@@ -307,6 +299,6 @@ void put_noise_density(const struct noise_cpu *c, const struct noise_style *styl
 			put_plot_line(&plot, line, style, out);
 		put_x_axis(&plot, style, out);
 	}
-	free_points(&seen);
-	free_points(&told);
+	noise_points_release(&seen);
+	noise_points_release(&told);
 }

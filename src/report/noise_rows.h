@@ -2,6 +2,8 @@
 #ifndef TARE_REPORT_NOISE_ROWS_H
 #define TARE_REPORT_NOISE_ROWS_H
 
+#include <jansson.h>
+
 #include "report/format.h"
 #include "report/noise.h"
 
@@ -49,6 +51,21 @@ bool noise_extremes(const struct noise_cpu *c, uint64_t *min_ns, uint64_t *max_n
 /* The sum over [first, end) of the buckets. */
 struct noise_bucket noise_histogram_sum(const struct noise_histogram *h, unsigned first,
 					unsigned end);
+
+/* docs/schema/noise.schema.json: a new reference. */
+json_t *noise_document(const struct noise_view *v);
+
+/* Lengths as Parzen's method wants them: log10 of ns, each as often as its bucket has it. */
+struct noise_points {
+	double *x, *weight;
+	size_t n;
+	double total;	  /* of the weights */
+	double low, high; /* of x; high < low: there are none */
+};
+/* Of the detours as the loop saw them, or as the kernel told of them (the master histogram). */
+void noise_points_of(const struct noise_cpu *c, bool told, struct noise_points *out);
+void noise_points_release(struct noise_points *p);
+#define NOISE_LEAST_WIDTH 0.0086 /* log10(1.02): a fine bucket */
 
 /* ---- text ---- */
 

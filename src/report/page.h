@@ -44,7 +44,8 @@ void page_add_noise(struct page *p, const struct noise_view *v, const struct noi
 /* listings: of the functions with the most samples, for annotated code. */
 void page_add_profile(struct page *p, const struct profile_subject *s,
 		      const struct profile_listing *listings, size_t count);
-/* The mean ledger of a Q@C. */
+/* The mean ledger of a Q@C, over the executions kept. */
+#define PAGE_QUERY_LEDGERS 300 /* more are not worth their time and room */
 struct page_query_ledger {
 	uint32_t query;
 	uint64_t cardinality;

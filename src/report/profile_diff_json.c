@@ -1,5 +1,4 @@
 /* docs/schema/profile-diff.schema.json */
-#include <jansson.h>
 #include <stdlib.h>
 
 #include "report/execution_json.h"
@@ -51,11 +50,12 @@ static json_t *change_json(const struct sleepy_diff *d, const struct sleepy_chan
 	return o;
 }
 
-void profile_diff_json(const struct profile_subject *before, const struct profile_subject *after,
-		       const struct sleepy_diff *d, struct strbuf *out)
+json_t *profile_diff_document(const struct profile_subject *before,
+			      const struct profile_subject *after, const struct sleepy_diff *d,
+			      size_t most)
 {
 	json_t *root = json_object(), *rows = json_array();
-	for (size_t i = 0; i < d->rows.count; i++)
+	for (size_t i = 0; i < d->rows.count && i < most; i++)
 		json_array_append_new(rows, change_json(d, &d->rows.items[i]));
 	json_object_set_new(root, "type", json_string("profile-diff"));
 	json_object_set_new(root, "format", json_integer(1));
@@ -65,6 +65,13 @@ void profile_diff_json(const struct profile_subject *before, const struct profil
 	json_object_set_new(root, "after",
 			    side_json(after, d->after, d->after_hz, d->after_elapsed_ns));
 	json_object_set_new(root, "rows", rows);
+	return root;
+}
+
+void profile_diff_json(const struct profile_subject *before, const struct profile_subject *after,
+		       const struct sleepy_diff *d, struct strbuf *out)
+{
+	json_t *root = profile_diff_document(before, after, d, SIZE_MAX);
 	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 	strbuf_puts(out, text);
 	strbuf_putc(out, '\n');

@@ -134,18 +134,19 @@ static json_t *view_json(const struct profile *p, const struct sleepy_view *v,
 	return o;
 }
 
-void profile_json(const struct profile_subject *s, const struct sleepy_view *views, size_t count,
-		  const struct profile_style *given, struct strbuf *out)
+json_t *profile_document(const struct profile_subject *s, const struct profile_part *parts,
+			 size_t count)
 {
-	struct profile_style style = profile_normal_style(given);
 	const struct profile *p = s->profile;
 	struct profile_totals sums;
 	struct strbuf subject = { 0 };
 	json_t *root = json_object(), *list = json_array();
 	profile_totals_of(p, &sums);
 	put_profile_subject(s->run, &subject);
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, view_json(p, &views[i], &style));
+	for (size_t i = 0; i < count; i++) {
+		struct profile_style style = profile_normal_style(&parts[i].style);
+		json_array_append_new(list, view_json(p, parts[i].view, &style));
+	}
 	json_object_set_new(root, "type", json_string("profile"));
 	json_object_set_new(root, "format", json_integer(1));
 	json_object_set_new(root, "run", json_run(s->run));
@@ -160,8 +161,19 @@ void profile_json(const struct profile_subject *s, const struct sleepy_view *vie
 	set_count(root, "slices", p->slices.count);
 	json_object_set_new(root, "totals", totals_json(p, &sums));
 	json_object_set_new(root, "views", list);
-	put_json(root, out);
 	strbuf_release(&subject);
+	return root;
+}
+
+void profile_json(const struct profile_subject *s, const struct sleepy_view *views, size_t count,
+		  const struct profile_style *given, struct strbuf *out)
+{
+	struct profile_style style = profile_normal_style(given);
+	struct profile_part *parts = xcalloc(count + 1, sizeof *parts);
+	for (size_t i = 0; i < count; i++)
+		parts[i] = (struct profile_part){ &views[i], style };
+	put_json(profile_document(s, parts, count), out);
+	xfree(parts);
 }
 
 /* ---- a listing ---- */
@@ -201,8 +213,7 @@ static json_t *instruction_json(const struct profile_listing *l, const struct li
 	return o;
 }
 
-void profile_listing_json(const struct profile_subject *s, const struct profile_listing *l,
-			  struct strbuf *out)
+json_t *profile_listing_document(const struct profile_subject *s, const struct profile_listing *l)
 {
 	json_t *root = json_object(), *list = json_array();
 	struct listing lines;
@@ -218,6 +229,12 @@ void profile_listing_json(const struct profile_subject *s, const struct profile_
 	set_count(root, "self", lines.self);
 	set_count(root, "elsewhere", lines.elsewhere);
 	json_object_set_new(root, "instructions", list);
-	put_json(root, out);
 	listing_release(&lines);
+	return root;
+}
+
+void profile_listing_json(const struct profile_subject *s, const struct profile_listing *l,
+			  struct strbuf *out)
+{
+	put_json(profile_listing_document(s, l), out);
 }

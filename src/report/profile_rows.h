@@ -70,6 +70,22 @@ struct listing {
 void listing_of(const struct profile_listing *l, struct listing *out);
 void listing_release(struct listing *l);
 
+/* ---- documents: new references ---- */
+
+struct profile_part {
+	const struct sleepy_view *view;
+	struct profile_style style; /* which of its rows */
+};
+/* docs/schema/profile.schema.json */
+json_t *profile_document(const struct profile_subject *s, const struct profile_part *parts,
+			 size_t count);
+/* docs/schema/profile-listing.schema.json */
+json_t *profile_listing_document(const struct profile_subject *s, const struct profile_listing *l);
+/* docs/schema/profile-diff.schema.json; at most so many rows, those that changed most. */
+json_t *profile_diff_document(const struct profile_subject *before,
+			      const struct profile_subject *after, const struct sleepy_diff *d,
+			      size_t most);
+
 /* ---- text ---- */
 
 size_t profile_width(const struct profile_style *style);		      /* of a paragraph */

@@ -73,8 +73,8 @@ static json_t *pair_json(const struct query_view *base, const struct query_view 
 	return o;
 }
 
-void query_compare_json(const struct query_view *base, const struct query_view *other,
-			const struct ttp_comparison *c, struct strbuf *out)
+json_t *query_compare_document(const struct query_view *base, const struct query_view *other,
+			       const struct ttp_comparison *c)
 {
 	json_t *root = json_object(), *pairs = json_array();
 	for (size_t i = 0; i < c->pairs.count; i++)
@@ -92,6 +92,13 @@ void query_compare_json(const struct query_view *base, const struct query_view *
 	set_real(root, "ratio_low", c->ratio_low);
 	set_real(root, "ratio_high", c->ratio_high);
 	set(root, "pairs", pairs);
+	return root;
+}
+
+void query_compare_json(const struct query_view *base, const struct query_view *other,
+			const struct ttp_comparison *c, struct strbuf *out)
+{
+	json_t *root = query_compare_document(base, other, c);
 	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 	strbuf_puts(out, text);
 	strbuf_putc(out, '\n');

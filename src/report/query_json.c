@@ -174,12 +174,13 @@ static json_t *times_of(const struct query_run *r, const struct ttp_figure figur
 	return o;
 }
 
-static json_t *row_json(const struct query_view *v, const struct query_row *row)
+static json_t *row_json(const struct query_view *v, const struct query_row *row,
+			bool with_executions)
 {
 	json_t *o = json_object(), *executions = json_array();
 	const struct query_at *at = row->at;
 	char text[WORDS], letter[16];
-	for (size_t k = 0; k < at->executions.count; k++)
+	for (size_t k = 0; with_executions && k < at->executions.count; k++)
 		json_array_append_new(
 			executions, execution_of(v->data, &at->executions.items[k], row->fired[k]));
 	query_name(v->data, at->query, text);
@@ -378,7 +379,7 @@ static void put_rows(const struct query_view *v, const struct query_rows *rows, 
 {
 	strbuf_puts(out, ",\n \"at\": [");
 	for (size_t i = 0; i < rows->list.count; i++) {
-		json_t *row = row_json(v, &rows->list.items[i]);
+		json_t *row = row_json(v, &rows->list.items[i], true);
 		char *text = json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(15));
 		strbuf_printf(out, "%s\n  %s", i ? "," : "", text);
 		free(text);
@@ -387,12 +388,11 @@ static void put_rows(const struct query_view *v, const struct query_rows *rows, 
 	strbuf_puts(out, "\n ]");
 }
 
-void query_json(const struct query_view *v, struct strbuf *out)
+/* All but "at". */
+static json_t *head_json(const struct query_view *v, const struct query_rows *rows)
 {
 	json_t *root = json_object();
 	const struct ttp_result *r = v->result;
-	struct query_rows rows;
-	query_rows_of(v, &rows);
 	set(root, "type", json_string("query"));
 	set_count(root, "format", 1);
 	set(root, "run", json_run(v->run));
@@ -408,16 +408,36 @@ void query_json(const struct query_view *v, struct strbuf *out)
 	set_count(root, "at_kept", r->at_kept);
 	set_count(root, "executions_made", r->executions);
 	set_count(root, "executions_kept", r->executions_kept);
-	set(root, "time", json_string(ttp_time_name(rows.time)));
-	set(root, "relative_error", json_real_or_null(rows.relative_error));
+	set(root, "time", json_string(ttp_time_name(rows->time)));
+	set(root, "relative_error", json_real_or_null(rows->relative_error));
 	set(root, "checks", checks_json(r));
 	set(root, "post", post_json(v));
-	set(root, "reading", reading_json(&rows));
-	set(root, "surroundings", surroundings_json(v->data, &rows));
+	set(root, "reading", reading_json(rows));
+	set(root, "surroundings", surroundings_json(v->data, rows));
 	set(root, "model", model_json(v));
 	set(root, "deviations", deviations_json(v));
 	set(root, "items", items_json(v));
 	set(root, "paragraphs", paragraphs_json(v));
+	return root;
+}
+
+json_t *query_document(const struct query_view *v, bool with_executions)
+{
+	struct query_rows rows;
+	query_rows_of(v, &rows);
+	json_t *root = head_json(v, &rows), *list = json_array();
+	for (size_t i = 0; i < rows.list.count; i++)
+		json_array_append_new(list, row_json(v, &rows.list.items[i], with_executions));
+	set(root, "at", list);
+	query_rows_release(&rows);
+	return root;
+}
+
+void query_json(const struct query_view *v, struct strbuf *out)
+{
+	struct query_rows rows;
+	query_rows_of(v, &rows);
+	json_t *root = head_json(v, &rows);
 	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 	text[strlen(text) - 2] = '\0'; /* its last newline and brace */
 	strbuf_puts(out, text);

@@ -66,6 +66,12 @@ void put_query_fact(const char *label, const char *text, const struct query_styl
 
 const char *query_change_name(enum ttp_change c); /* "same", "slower", ..., "only_base" */
 
+/* docs/schema/query.schema.json, a new reference; without them at[].executions are empty. */
+json_t *query_document(const struct query_view *v, bool with_executions);
+/* docs/schema/query-compare.schema.json, too. */
+json_t *query_compare_document(const struct query_view *base, const struct query_view *other,
+			       const struct ttp_comparison *c);
+
 /* ---- parts of the report ---- */
 
 /* Rows of the result, of a list, and names in a sentence, unless all are asked for. */
