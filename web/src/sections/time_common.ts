@@ -3,6 +3,7 @@ import type { Measure, Summary, TimeSection } from '../model';
 import type { Chart } from '../parts/chart';
 import { freshId, h } from '../parts/dom';
 import * as format from '../parts/format';
+import { current, onChange, type Theme } from '../parts/theme';
 
 export const KEPT = 0;
 export const WARMUP = 1;
@@ -18,6 +19,7 @@ export const RULE_MEANS = [
 /** Every rule has a shape beside its colour. */
 export const CROSS = 'path://M2 0 L5 3 L8 0 L10 2 L7 5 L10 8 L8 10 L5 7 L2 10 L0 8 L3 5 L0 2 Z';
 export const RULE_SYMBOL = ['circle', 'emptyRect', CROSS, 'triangle', 'diamond'] as const;
+export const RULE_GLYPH = ['●', '□', '✖', '▲', '◆'] as const;
 
 export const MEASURE_NAME: Record<Measure, string> = { et: 'ET', pt_net: 'PT net', pt_exec: 'PT exec', pt_tick: 'PT tick', user: 'user', system: 'system' };
 export const MEASURE_WORDS: Record<Measure, string> = {
@@ -83,7 +85,19 @@ export function culprit(time: Time, position: number): string | null {
 
 export function meanSigma(s: Summary | null | undefined): string {
   if (!s || !s.n) return format.DASH;
-  return s.stddev_ns === null ? format.ns(s.mean_ns) : `${format.ns(s.mean_ns)} ± ${format.ns(s.stddev_ns)}`;
+  return s.stddev_ns === null ? format.ns(s.mean_ns) : `${precise(s.mean_ns, s.stddev_ns)} ± ${format.ns(s.stddev_ns)}`;
+}
+
+/** With as many digits as `about` leaves it. */
+export function precise(value: number | null | undefined, about: number | null | undefined): string {
+  if (value === null || value === undefined || !about) return format.ns(value);
+  return format.nsBetween(value, value - about / 2, value + about / 2);
+}
+
+/** "11.98 ms to 12.02 ms": its ends differ in what is shown of them. */
+export function interval(low: number | null, high: number | null): string {
+  if (low === null || high === null) return format.DASH;
+  return `${format.nsBetween(low, low, high)} to ${format.nsBetween(high, low, high)}`;
 }
 
 /** A tick of an axis: round already, so what is left of it is shown, in its unit. */
@@ -110,6 +124,34 @@ export function choices<T extends string>(label: string, options: readonly [valu
     },
   }, words));
   return h('span', { class: 'choices', role: 'group', 'aria-label': label }, ...buttons);
+}
+
+/** A legend that is used by keys as well: what is pressed is shown. Its signs say what the chart's symbols and colours mean. */
+export function legend(label: string, items: { name: string; glyph: string; colour: (theme: Theme) => string; title?: string }[], change: (hidden: Set<string>) => void): HTMLElement {
+  const hidden = new Set<string>();
+  const signs: (() => void)[] = [];
+  const box = h('div', { class: 'legend', role: 'group', 'aria-label': label }, ...items.map((item) => {
+    const sign = h('span', { class: 'sign', 'aria-hidden': 'true' }, item.glyph);
+    signs.push(() => { sign.style.color = item.colour(current()); });
+    const b = h('button', {
+      type: 'button', 'aria-pressed': 'true', title: item.title, 'data-name': item.name,
+      onclick: () => {
+        if (!hidden.delete(item.name)) hidden.add(item.name);
+        b.setAttribute('aria-pressed', String(!hidden.has(item.name)));
+        change(hidden);
+      },
+    }, sign, item.name);
+    return b;
+  }));
+  const paint = () => signs.forEach((sign) => sign());
+  paint();
+  onChange(paint);
+  return box;
+}
+
+/** Room for the names of axes, which ECharts does not count in; a legend of its own needs none above. */
+export function grid(top = 34, left = 12): Record<string, unknown> {
+  return { left, right: 20, top, bottom: 32, containLabel: true };
 }
 
 /** Where a chart has been zoomed to; an option that is drawn anew starts there. */

@@ -6,7 +6,7 @@ import { append, button, freshId, h } from '../parts/dom';
 import * as format from '../parts/format';
 import { table } from '../parts/table';
 import { current, onChange, type Theme } from '../parts/theme';
-import { culprit, executionName, FAILED, RULE_WORDS, tick, WARMUP, type Time } from './time_common';
+import { culprit, executionName, FAILED, grid, RULE_WORDS, tick, WARMUP, type Time } from './time_common';
 
 const THUMB = 92;
 
@@ -86,8 +86,10 @@ export function dualCard(time: Time): HTMLElement | null {
       brush: { xAxisIndex: 0, yAxisIndex: 0, seriesIndex: [], brushType: 'rect', brushMode: 'single', transformable: true, throttleType: 'debounce', throttleDelay: 100,
         brushStyle: { borderColor: theme.accent, borderWidth: 2, color: 'rgba(120,160,220,0.18)' } },
       xAxis: { ...look, name: 'ET of the odd one' },
-      yAxis: { ...look, name: 'ET of the even one after it', nameGap: 62 },
-      grid: { ...base.grid, left: 28 },
+      yAxis: { ...look, name: 'ET of the even one after it', nameGap: 58 },
+      toolbox: { show: false }, // the brush would bring one
+      legend: { ...base.legend, itemWidth: 12, itemHeight: 10 },
+      grid: grid(34, 30),
       tooltip: { ...base.tooltip, formatter: (p: any) => about(p.seriesId, p.dataIndex) },
       series: [
         { ...inside, markLine: now ? { silent: true, symbol: 'none', lineStyle: { color: theme.muted, type: 'dashed' }, label: { show: false }, data: [{ xAxis: now.cut_ns }, { yAxis: now.cut_ns }] } : { data: [] } },
@@ -270,8 +272,10 @@ export function dualCard(time: Time): HTMLElement | null {
     }, canvas, h('span', {}, of < 0 ? 'all' : `${of + 1}: ${levels[of]!.shape}`)));
   }
   onChange(drawThumbs);
-  handle.element.insertBefore(strip, handle.element.querySelector('.chart-focus'));
-  append(handle.element, said, listBox);
+  const focus = handle.element.querySelector('.chart-focus')!;
+  const body = h('div', { class: 'dual' });
+  focus.replaceWith(body);
+  append(body, focus, h('div', { class: 'dual-side' }, strip, said, listBox));
   say();
   return handle.element;
 }

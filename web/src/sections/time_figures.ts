@@ -3,7 +3,7 @@ import type { Measure, Summary } from '../model';
 import { foreign, h } from '../parts/dom';
 import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
-import { CUTOFF, executionName, FAILED, meanSigma, MEASURE_NAME, MEASURE_WORDS, OUTSIDE, RULE_MEANS, RULE_WORDS, WARMUP, type Time } from './time_common';
+import { CUTOFF, executionName, FAILED, interval, meanSigma, MEASURE_NAME, MEASURE_WORDS, OUTSIDE, precise, RULE_MEANS, RULE_WORDS, WARMUP, type Time } from './time_common';
 
 const ORDER: Measure[] = ['pt_net', 'pt_exec', 'pt_tick', 'et', 'user', 'system'];
 
@@ -16,12 +16,12 @@ function present(time: Time): Measure[] {
 function headlineFigure(time: Time, measure: Measure): HTMLElement {
   const kept = time.section.kept[measure];
   const all = time.section.unfiltered[measure];
-  const interval = kept && kept.ci_low_ns !== null && kept.ci_high_ns !== null ? `95 % interval ${format.ns(kept.ci_low_ns)} to ${format.ns(kept.ci_high_ns)}` : null;
+  const between = kept && kept.ci_low_ns !== null ? `95 % interval ${interval(kept.ci_low_ns, kept.ci_high_ns)}` : null;
   return h('div', { 'data-measure': measure },
     h('dt', { title: MEASURE_WORDS[measure] }, `${MEASURE_NAME[measure]}, ${MEASURE_WORDS[measure]}`),
     h('dd', {}, meanSigma(kept),
       kept ? h('small', {}, `${format.count(kept.n)} kept of ${format.count(all?.n ?? kept.n)} measured`, kept.relative_error === null ? null : ` · σ is ${format.percent(kept.relative_error)}`) : null,
-      interval ? h('small', {}, interval) : null,
+      between ? h('small', {}, between) : null,
       all ? h('small', {}, `unfiltered ${meanSigma(all)}`) : null));
 }
 
@@ -33,7 +33,9 @@ export function figures(time: Time): HTMLElement {
   const of = (pick: (s: Summary) => number | null) => (s: Summary | null) => (s ? pick(s) : null);
   type Row = { measure: Measure; which: string; s: Summary | null };
   const rows: Row[] = sum.flatMap(([measure, kept, all]) => [{ measure, which: 'kept', s: kept }, { measure, which: 'unfiltered', s: all }]);
-  const ns = (name: string, title: string, pick: (s: Summary) => number | null): Column<Row> => ({ name, title, kind: 'ns', of: (r) => of(pick)(r.s) });
+  const ns = (name: string, title: string, pick: (s: Summary) => number | null): Column<Row> => ({
+    name, title, kind: 'ns', of: (r) => of(pick)(r.s), show: (r) => (name === 'stddev_ns' || name === 'mad_ns' ? format.ns(of(pick)(r.s)) : precise(of(pick)(r.s), r.s?.stddev_ns)),
+  });
   const measures = table<Row>({
     name: `${section.anchor}-measures`, caption: 'Every measure', rows, page: 20,
     columns: [
@@ -71,6 +73,8 @@ export function droppedTable(time: Time): HTMLElement | null {
   section.columns.rule.forEach((rule, i) => { if (rule >= FAILED) rows.push(i); });
   if (!rows.length) return null;
   const reason = (i: number) => section.reasons[i];
+  // told apart from the bounds, which may be close
+  const near = (i: number, value: number | null | undefined) => precise(value, reason(i)?.low_ns ? reason(i)!.high_ns! - reason(i)!.low_ns! : null);
   const made = table<number>({
     name: `${section.anchor}-dropped`, caption: 'Dropped executions', rows, page: 8, onRow: (i) => time.open(i), rowLabel: (i) => `open ${executionName(time, i)}`,
     columns: [
@@ -79,9 +83,9 @@ export function droppedTable(time: Time): HTMLElement | null {
       { name: 'daemon', title: 'culprit', kind: 'text', of: (i) => reason(i)?.daemon || null, most: 40 },
       { name: 'reason', title: 'why', kind: 'text', of: (i) => reason(i)?.text || RULE_MEANS[section.columns.rule[i]!], most: 240 },
       { name: 'et_ns', title: 'ET', kind: 'ns', of: (i) => section.columns.et[i] },
-      { name: 'judged_ns', title: 'judged', kind: 'ns', of: (i) => reason(i)?.value_ns, title_of: 'what the rule went by: rule (I) the daemon’s process time, rule (II) the execution’s' },
-      { name: 'low_ns', title: 'allowed from', kind: 'ns', of: (i) => reason(i)?.low_ns },
-      { name: 'high_ns', title: 'to', kind: 'ns', of: (i) => reason(i)?.high_ns },
+      { name: 'judged_ns', title: 'judged', kind: 'ns', of: (i) => reason(i)?.value_ns, show: (i) => near(i, reason(i)?.value_ns), title_of: 'what the rule went by: rule (I) the daemon’s process time, rule (II) the execution’s' },
+      { name: 'low_ns', title: 'allowed from', kind: 'ns', of: (i) => reason(i)?.low_ns, show: (i) => near(i, reason(i)?.low_ns) },
+      { name: 'high_ns', title: 'to', kind: 'ns', of: (i) => reason(i)?.high_ns, show: (i) => near(i, reason(i)?.high_ns) },
     ],
   });
   return h('div', { class: 'card wide time-dropped' }, h('h3', {}, 'Dropped, and why'), made.element);

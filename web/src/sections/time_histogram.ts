@@ -2,7 +2,7 @@
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
 import * as format from '../parts/format';
 import type { Theme } from '../parts/theme';
-import { calmly, choices, FAILED, field, keepZoom, KEPT, meanSigma, tick, visibleX, WARMUP, type MeasureColumn, type Time } from './time_common';
+import { calmly, choices, FAILED, field, grid, keepZoom, KEPT, meanSigma, tick, visibleX, WARMUP, type MeasureColumn, type Time } from './time_common';
 
 const BINS = 60;
 
@@ -107,6 +107,8 @@ export function histogramCard(time: Time): ChartHandle {
     makeBins(min, max);
     return {
       ...base,
+      legend: { ...base.legend, itemWidth: 16, itemHeight: 9 },
+      grid: grid(),
       dataZoom: keepZoom(handle.chart(), zoom()),
       xAxis: axis(theme, column.name, { type: scale, min, max, axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
       yAxis: axis(theme, '', { type: 'value', min: 0, axisLabel: { formatter: (v: number) => format.count(v) } }),

@@ -4,7 +4,7 @@ import { h } from '../parts/dom';
 import * as format from '../parts/format';
 import { table } from '../parts/table';
 import { causeColour, current, onChange, type Theme } from '../parts/theme';
-import { calmly, choices, executionName, keepZoom, KEPT, RULE_WORDS, tick, visibleX, type Time } from './time_common';
+import { calmly, choices, executionName, grid, keepZoom, KEPT, legend, RULE_WORDS, tick, visibleX, type Time } from './time_common';
 import { meaning } from './time_causes';
 
 const BARS = 240;
@@ -102,13 +102,12 @@ export function ledgerCard(time: Time): ChartHandle | null {
   }
   function option(theme: Theme) {
     const base = baseOption(theme) as any;
-    const selected: Record<string, boolean> = {};
-    for (const cause of ledger!.causes) selected[cause] = !hidden.has(cause);
     makeBars(0, at.length);
     const list = series(theme);
     return {
       ...base,
-      legend: { ...base.legend, data: [...ledger!.causes], selected },
+      legend: { show: false },
+      grid: grid(14),
       dataZoom: keepZoom(handle.chart(), zoom()),
       xAxis: axis(theme, order === byNumber ? 'executions, in order' : 'executions, longest first', {
         type: 'value', min: 0, max: at.length, minInterval: 1, splitLine: { show: false },
@@ -137,7 +136,7 @@ export function ledgerCard(time: Time): ChartHandle | null {
   const largest = ledger.causes.map((cause, c) => [cause, ledger.mean[c]!] as const).sort((a, b) => b[1] - a[1]).slice(0, 4);
   const handle: ChartHandle = chartCard<number>({
     name: `${section.anchor}-ledger`, title: 'The ledger of each execution', height: 380,
-    about: `Elapsed time by cause, ${at.length > BARS ? 'means of neighbours until the zoom shows each alone; a' : 'a bar for each execution. A'} click opens the execution. Causes are hidden by the legend.`,
+    about: `Elapsed time by cause, ${at.length > BARS ? 'means of neighbours until the zoom shows each alone; a' : 'a bar for each execution. A'} click opens the execution. A cause is hidden by its button.`,
     summary: `Stacked bars of ${format.count(at.length)} executions. On average ${largest.map(([cause, v]) => `${format.percent(v / total)} ${cause} (${meaning(cause)})`).join(', ')}.`,
     controls: [choices('order', [['number', 'in order'], ['et', 'longest first']], 'number', (v) => {
       order = v === 'et' ? sortedByEt() : byNumber;
@@ -156,13 +155,13 @@ export function ledgerCard(time: Time): ChartHandle | null {
     },
     onReady(chart: Chart) {
       chart.on('datazoom', update);
-      chart.on('legendselectchanged', (event: any) => {
-        hidden = new Set(Object.entries(event.selected as Record<string, boolean>).filter(([, on]) => !on).map(([cause]) => cause));
-        update();
-      });
       chart.on('click', (p: any) => openBar(bars[p.value?.[4]]));
     },
   });
+  handle.element.insertBefore(legend('causes', ledger.causes.map((cause) => ({ name: cause, glyph: '■', colour: (theme) => causeColour(cause, theme), title: meaning(cause) })), (next) => {
+    hidden = next;
+    update();
+  }), handle.element.querySelector('.chart-focus'));
   return handle;
 }
 

@@ -4,7 +4,7 @@ import { short } from '../parts/dom';
 import * as format from '../parts/format';
 import type { Theme } from '../parts/theme';
 import {
-  choices, culprit, CUTOFF, executionName, FAILED, field, keepZoom, KEPT, meanSigma, OUTSIDE, RULE_MEANS, RULE_SYMBOL, RULE_WORDS, tick, WARMUP,
+  choices, culprit, CUTOFF, executionName, FAILED, field, grid, keepZoom, KEPT, legend, meanSigma, OUTSIDE, RULE_GLYPH, RULE_MEANS, RULE_SYMBOL, RULE_WORDS, tick, WARMUP,
   type MeasureColumn, type Time,
 } from './time_common';
 import { executionColumns, positions } from './time_table';
@@ -53,9 +53,26 @@ export function samplesCard(time: Time): ChartHandle {
   const { section } = time;
   let column = time.columns[0]!;
   let timed = section.columns.at_us.length > 1 && section.columns.at_us[time.count - 1]! > 0;
-  let keptOnly = false;
+  let range: 'all' | 'measured' | 'kept' = startRange();
+  let hidden = new Set<string>();
   let drawn: Points[] = [];
+  const present = RULE_WORDS.map((_, rule) => rule).filter((rule) => time.counts[rule]);
   const limits = bounds(time);
+  // a warm-up that took far longer would flatten the rest
+  function startRange(): 'all' | 'measured' {
+    let [low, high, lowest, highest] = [Infinity, -Infinity, Infinity, -Infinity];
+    for (let i = 0; i < time.count; i++) {
+      const v = column.values[i];
+      if (v == null) continue;
+      lowest = Math.min(lowest, v);
+      highest = Math.max(highest, v);
+      const rule = section.columns.rule[i];
+      if (rule === WARMUP || rule === FAILED) continue;
+      low = Math.min(low, v);
+      high = Math.max(high, v);
+    }
+    return highest - lowest > 2 * (high - low) && high > low ? 'measured' : 'all';
+  }
   const dropped = [CUTOFF, OUTSIDE, FAILED, WARMUP].filter((r) => time.counts[r]).map((r) => `${format.count(time.counts[r])} ${RULE_WORDS[r]}`);
 
   function series(theme: Theme, rule: number): Record<string, unknown> {
@@ -63,7 +80,7 @@ export function samplesCard(time: Time): ChartHandle {
     drawn[rule] = p;
     return {
       id: `rule-${rule}`, name: RULE_WORDS[rule], type: 'scatter', dimensions: ['x', 'y'], data: p.data, large: true, largeThreshold: 3000,
-      symbol: RULE_SYMBOL[rule], symbolSize: p.at.length > 20_000 ? 3 : SIZE[rule], z: rule === KEPT ? 2 : 4,
+      symbol: RULE_SYMBOL[rule], symbolSize: p.at.length > 20_000 ? 3 : p.at.length > 1000 ? SIZE[rule]! - 3 : SIZE[rule], z: rule === KEPT ? 2 : 4,
       itemStyle: { color: ruleColour(rule, theme), opacity: rule === KEPT ? (p.at.length > 2000 ? 0.6 : 0.85) : 1 }, emphasis: { disabled: true },
     };
   }
@@ -76,12 +93,13 @@ export function samplesCard(time: Time): ChartHandle {
     };
   }
   function yRange(): { min?: number; max?: number } {
-    if (!keptOnly) return {};
+    if (range === 'all') return {};
     let low = Infinity;
     let high = -Infinity;
     for (let i = 0; i < time.count; i++) {
       const v = column.values[i];
-      if (section.columns.rule[i] !== KEPT || v == null) continue;
+      const rule = section.columns.rule[i];
+      if (v == null || (range === 'kept' ? rule !== KEPT : rule === WARMUP || rule === FAILED)) continue;
       if (v < low) low = v;
       if (v > high) high = v;
     }
@@ -91,20 +109,21 @@ export function samplesCard(time: Time): ChartHandle {
   function option(theme: Theme) {
     const base = baseOption(theme) as any;
     drawn = [];
-    const rules = RULE_WORDS.map((_, rule) => rule).filter((rule) => time.counts[rule]);
+    const rules = present.filter((rule) => !hidden.has(RULE_WORDS[rule]!));
     const list = rules.map((rule) => series(theme, rule));
-    if (limits && column.measure === section.headline) {
+    if (limits && list[0] && column.measure === section.headline) {
       (list[0] as any).markLine = {
-        silent: true, symbol: 'none', lineStyle: { color: theme.series[1], type: 'dashed' }, label: { color: theme.text, position: 'insideEndTop', textBorderColor: theme.card, textBorderWidth: 2 },
-        data: limits.map((y, i) => ({ yAxis: y, name: i ? 'upper bound' : 'lower bound', label: { formatter: `rule (II): ${tick(Number(y.toPrecision(4)))}` } })),
+        silent: true, symbol: 'none', lineStyle: { color: theme.series[1], type: 'dashed' }, label: { color: theme.text, textBorderColor: theme.card, textBorderWidth: 3 },
+        data: limits.map((y, i) => ({ yAxis: y, name: i ? 'upper bound' : 'lower bound', label: { position: i ? 'insideEndTop' : 'insideEndBottom', formatter: `rule (II): ${format.nsBetween(y, limits[0], limits[1])}` } })),
       };
     }
     return {
       ...base,
-      legend: { ...base.legend, data: [...rules.map((r) => RULE_WORDS[r]), 'selected'] },
+      legend: { show: false },
+      grid: grid(14),
       dataZoom: keepZoom(handle.chart(), zoom()),
       xAxis: axis(theme, timed ? 'since the run began' : 'execution', {
-        type: 'value', min: timed ? 0 : 'dataMin', max: 'dataMax', axisLabel: { formatter: timed ? tick : (v: number) => (Number.isInteger(v) ? format.count(v) : '') },
+        type: 'value', min: timed ? 0 : 'dataMin', max: 'dataMax', axisLabel: { showMinLabel: timed ? false : undefined, showMaxLabel: timed ? false : undefined, formatter: timed ? tick : (v: number) => (Number.isInteger(v) ? format.count(v) : '') },
       }),
       yAxis: axis(theme, '', { type: 'value', scale: true, ...yRange(), axisLabel: { formatter: tick } }),
       tooltip: { ...base.tooltip, formatter: (p: any) => about(p.seriesId, p.dataIndex) },
@@ -136,7 +155,7 @@ export function samplesCard(time: Time): ChartHandle {
         handle.redraw();
       }) : null,
       choices('x axis', [['when', 'when'], ['number', 'number']], timed ? 'when' : 'number', (v) => { timed = v === 'when'; handle.redraw(); }),
-      choices('range of the y axis', [['all', 'all'], ['kept', 'kept only']], 'all', (v) => { keptOnly = v === 'kept'; handle.redraw(); }),
+      choices('what the y axis has to hold', [['all', 'all'], ['measured', 'measured'], ['kept', 'kept']], range, (v) => { range = v as typeof range; handle.redraw(); }),
     ],
     option,
     data: { columns: executionColumns(time), rows: () => positions(time) },
@@ -147,6 +166,12 @@ export function samplesCard(time: Time): ChartHandle {
       });
     },
   });
+  handle.element.insertBefore(legend('executions by rule', present.map((rule) => ({
+    name: RULE_WORDS[rule]!, glyph: RULE_GLYPH[rule]!, colour: (theme) => ruleColour(rule, theme), title: RULE_MEANS[rule]!,
+  })), (next) => {
+    hidden = next;
+    handle.redraw();
+  }), handle.element.querySelector('.chart-focus'));
   time.onSelect(() => handle.redraw());
   return handle;
 }

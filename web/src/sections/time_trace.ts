@@ -4,7 +4,7 @@ import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } 
 import { short } from '../parts/dom';
 import * as format from '../parts/format';
 import { causeColour, type Theme } from '../parts/theme';
-import { calmly, gridRect, keepZoom, tick, visibleX, type Time } from './time_common';
+import { calmly, grid, gridRect, keepZoom, tick, visibleX, type Time } from './time_common';
 import { causeName, meaning } from './time_causes';
 
 const KINDS = ['the subject', 'another process', 'tare', 'a kernel thread', 'hard interrupt', 'soft interrupt', 'NMI'] as const;
@@ -116,7 +116,8 @@ export function traceCard(time: Time, position: number, detail: Detail): ChartHa
     rects = visible(lanes, 0, trace!.et_ns, trace!.et_ns / (chart?.getWidth() || 900));
     return {
       ...base,
-      grid: { ...base.grid, top: 34 },
+      legend: { ...base.legend, itemWidth: 14, itemHeight: 10 },
+      grid: grid(),
       dataZoom: keepZoom(chart, zoom()),
       xAxis: axis(theme, 'since the execution began', { type: 'value', min: 0, max: trace!.et_ns, axisLabel: { formatter: tick, showMaxLabel: false } }),
       yAxis: axis(theme, '', { type: 'category', inverse: true, data: lanes.map((lane) => lane.label), axisTick: { show: false }, splitLine: { show: true, lineStyle: { color: theme.line, opacity: 0.5 } }, axisLabel: { interval: 0, fontSize: 11 } }),
@@ -143,7 +144,7 @@ export function traceCard(time: Time, position: number, detail: Detail): ChartHa
   const row = lanes.length > 24 ? 16 : 24;
   type Row = [lane: string, rect: Rect];
   const handle: ChartHandle = chartCard<Row>({
-    name: `${time.section.anchor}-trace-${position}`, title: 'Who had each CPU', height: 100 + row * lanes.length,
+    name: `${time.section.anchor}-trace-${position}`, title: 'Who had each CPU', height: 112 + row * lanes.length,
     about: trace.cut ? `${format.count(trace.cut)} of the shortest slices are left out.` : 'Interrupts stand above what they interrupted; beneath, what each thread waited for.',
     summary: `Timeline of ${format.ns(trace.et_ns)} on ${trace.cpus.length} CPUs: ${format.count(trace.slices.length)} slices, ${format.count(trace.waits.length)} waits of ${trace.threads.length} threads.`,
     option: (theme) => option(themeNow = theme),

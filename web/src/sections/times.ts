@@ -5,12 +5,13 @@ import { foreign, h, short } from '../parts/dom';
 import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
 import type { Theme } from '../parts/theme';
-import { choices, field, keepZoom, MEASURE_NAME, tick } from './time_common';
+import { choices, field, grid, interval, keepZoom, MEASURE_NAME, precise, tick } from './time_common';
 
 interface Run {
   section: TimeSection;
   index: number; // of doc.sections
   label: string; // told apart from the others
+  lines: string; // the same, for the narrow place beside an axis
 }
 
 type TimeCompared = Extract<Comparison, { kind: 'time' }>;
@@ -26,7 +27,8 @@ function runsOf(doc: Doc): Run[] {
   return list.map(({ section, index }) => {
     const words = section.parameters.length ? `${short(section.title, 28)} (${short(parameters(section), 28)})` : short(section.title, 36);
     const twice = list.some((other) => other.index !== index && short(other.section.title, 36) === short(section.title, 36));
-    return { section, index, label: twice && section.number !== null ? `${section.number}: ${words}` : words };
+    const number = twice && section.number !== null ? `${section.number}: ` : '';
+    return { section, index, label: number + words, lines: number + short(section.title, 22) + (section.parameters.length ? `\n${short(parameters(section), 22)}` : '') };
   });
 }
 
@@ -69,14 +71,16 @@ function intervalSeries(rows: { at: number; value: number; low: number; high: nu
 }
 
 function nameAxis(theme: Theme, rows: Row[]): Record<string, unknown> {
-  return axis(theme, '', { type: 'category', inverse: true, data: rows.map((r) => r.run.label), axisTick: { show: false }, axisLabel: { interval: 0, width: 150, overflow: 'break', fontSize: 11 } });
+  return axis(theme, '', { type: 'category', inverse: true, data: rows.map((r) => r.run.lines), axisTick: { show: false }, axisLabel: { interval: 0, fontSize: 11, lineHeight: 14 } });
 }
 
-function padded(values: number[]): { min: number; max: number } {
+/** Logarithmic where the longest would leave no room for the others. */
+function padded(values: number[]): { type: 'value' | 'log'; min: number; max: number } {
   const low = Math.min(...values);
   const high = Math.max(...values);
+  if (low > 0 && high > 20 * low) return { type: 'log', min: 10 ** Math.floor(Math.log10(low)), max: 10 ** Math.ceil(Math.log10(high)) };
   const pad = (high - low || Math.abs(high) * 0.02 || 1) * 0.08;
-  return { min: low - pad, max: high + pad };
+  return { type: 'value', min: low - pad, max: high + pad };
 }
 
 function meansCard(rows: Row[], measure: Measure, name: string): HTMLElement | null {
@@ -84,17 +88,17 @@ function meansCard(rows: Row[], measure: Measure, name: string): HTMLElement | n
   if (!shown.length) return null;
   return chartCard<Row>({
     name: `${name}-means`, title: `Mean ${MEASURE_NAME[measure]} of each`, height: 110 + 34 * shown.length, about: 'With its 95 % interval, of the executions kept.',
-    summary: shown.map(({ run, s }) => `${run.label}: ${format.ns(s.mean_ns)}${s.ci_low_ns === null ? '' : `, ${format.ns(s.ci_low_ns)} to ${format.ns(s.ci_high_ns)}`}`).join('; '),
+    summary: shown.map(({ run, s }) => `${run.label}: ${format.ns(s.mean_ns)}${s.ci_low_ns === null ? '' : `, ${interval(s.ci_low_ns, s.ci_high_ns)}`}`).join('; '),
     option: (theme) => {
       const base = baseOption(theme) as any;
       const list = shown.map((r, i) => ({ at: i, value: r.s.mean_ns, low: r.s.ci_low_ns ?? r.s.mean_ns, high: r.s.ci_high_ns ?? r.s.mean_ns, colour: theme.series[i % 12]!, hollow: r.reference }));
       return {
-        ...base, legend: { show: false }, grid: { ...base.grid, top: 8 },
-        xAxis: axis(theme, MEASURE_NAME[measure], { type: 'value', ...padded(list.flatMap((r) => [r.low, r.high])), axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
+        ...base, legend: { show: false }, grid: grid(8),
+        xAxis: axis(theme, MEASURE_NAME[measure], { ...padded(list.flatMap((r) => [r.low, r.high])), axisLabel: { formatter: tick } }),
         yAxis: nameAxis(theme, shown),
         tooltip: { ...base.tooltip, formatter: (p: any) => {
           const r = shown[p.value?.[4]];
-          return r ? tip([r.run.label, `mean ${format.ns(r.s.mean_ns)}, σ ${format.ns(r.s.stddev_ns)}`, `95 % interval ${format.ns(r.s.ci_low_ns)} to ${format.ns(r.s.ci_high_ns)}`, `${format.count(r.s.n)} kept`, parameters(r.run.section) || null]) : tip([]);
+          return r ? tip([r.run.label, `mean ${format.ns(r.s.mean_ns)}, σ ${format.ns(r.s.stddev_ns)}`, `95 % interval ${interval(r.s.ci_low_ns, r.s.ci_high_ns)}`, `${format.count(r.s.n)} kept`, parameters(r.run.section) || null]) : tip([]);
         } },
         series: [intervalSeries(list)],
       };
@@ -120,8 +124,8 @@ function ratiosCard(rows: Row[], measure: Measure, reference: Run, name: string)
       const series = intervalSeries(list) as any;
       series.markLine = { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: theme.text, type: 'dashed' }, data: [{ xAxis: 1 }] };
       return {
-        ...base, legend: { show: false }, grid: { ...base.grid, top: 8 },
-        xAxis: axis(theme, 'times the reference', { type: 'value', ...padded([1, ...list.flatMap((r) => [r.low, r.high])]), axisLabel: { formatter: (v: number) => `${Number(v.toPrecision(6))}`, showMinLabel: false, showMaxLabel: false } }),
+        ...base, legend: { show: false }, grid: grid(8),
+        xAxis: axis(theme, 'times the reference', { ...padded([1, ...list.flatMap((r) => [r.low, r.high])]), axisLabel: { formatter: (v: number) => `${Number(v.toPrecision(4))}` } }),
         yAxis: nameAxis(theme, shown),
         tooltip: { ...base.tooltip, formatter: (p: any) => {
           const r = shown[p.value?.[4]];
@@ -139,9 +143,9 @@ function columns(): Column<Row>[] {
   return [
     { name: 'run', title: 'run', kind: 'text', of: (r) => r.run.section.title, show: (r) => h('a', { href: `#${r.run.section.anchor}` }, foreign(r.run.label, 80)) },
     { name: 'parameters', title: 'parameters', kind: 'text', of: (r) => parameters(r.run.section) || null },
-    { name: 'n', title: 'n', kind: 'number', of: (r) => r.s?.n }, { name: 'mean_ns', title: 'mean', kind: 'ns', of: (r) => r.s?.mean_ns },
-    { name: 'stddev_ns', title: 'σ', kind: 'ns', of: (r) => r.s?.stddev_ns }, { name: 'ci_low_ns', title: '95 % from', kind: 'ns', of: (r) => r.s?.ci_low_ns },
-    { name: 'ci_high_ns', title: 'to', kind: 'ns', of: (r) => r.s?.ci_high_ns },
+    { name: 'n', title: 'n', kind: 'number', of: (r) => r.s?.n }, { name: 'mean_ns', title: 'mean', kind: 'ns', of: (r) => r.s?.mean_ns, show: (r) => precise(r.s?.mean_ns, r.s?.stddev_ns) },
+    { name: 'stddev_ns', title: 'σ', kind: 'ns', of: (r) => r.s?.stddev_ns }, { name: 'ci_low_ns', title: '95 % from', kind: 'ns', of: (r) => r.s?.ci_low_ns, show: (r) => precise(r.s?.ci_low_ns, r.s?.stddev_ns) },
+    { name: 'ci_high_ns', title: 'to', kind: 'ns', of: (r) => r.s?.ci_high_ns, show: (r) => precise(r.s?.ci_high_ns, r.s?.stddev_ns) },
     { name: 'ratio', title: 'ratio', kind: 'number', of: (r) => (r.reference ? 1 : r.c?.ratio), show: (r) => (r.reference ? 'reference' : ratio(r.c?.ratio)) },
     { name: 'ratio_low', title: '95 % from', kind: 'number', of: (r) => r.c?.ratio_low, show: (r) => ratio(r.c?.ratio_low) },
     { name: 'ratio_high', title: 'to', kind: 'number', of: (r) => r.c?.ratio_high, show: (r) => ratio(r.c?.ratio_high) },
@@ -195,7 +199,7 @@ function spreadCard(runs: Run[]): HTMLElement | null {
       const y = limits(rows.map((r) => r.sigma));
       return {
         ...base,
-        grid: { ...base.grid, left: 28, right: 60 },
+        grid: { ...grid(34, 28), right: 60 },
         dataZoom: keepZoom(card.chart(), zoom(true)),
         xAxis: axis(theme, 'mean', { type: 'log', ...x, axisLabel: { formatter: tick } }),
         yAxis: axis(theme, 'σ', { type: 'log', ...y, axisLabel: { formatter: tick }, nameGap: 52 }),
@@ -208,13 +212,13 @@ function spreadCard(runs: Run[]): HTMLElement | null {
             name: MEASURE_NAME[measure], type: 'scatter', symbol: SYMBOLS[m % SYMBOLS.length], symbolSize: 11, itemStyle: { color: theme.series[[0, 1, 8, 3][m]!] }, z: 3,
             data: rows.map((r, i) => [r.mean, r.sigma, i] as const).filter(([, , i]) => rows[i]!.measure === measure).map((v) => [...v]),
             labelLayout: { hideOverlap: true, moveOverlap: 'shiftY' }, emphasis: { disabled: true },
-            label: { show: true, position: 'right', color: theme.text, fontSize: 10, formatter: (p: any) => short(rows[p.value[2]]!.run.section.parameters.map((q) => q.value).join(', ') || rows[p.value[2]]!.run.label, 18) },
+            label: { show: m === 0, position: 'right', color: theme.text, fontSize: 10, formatter: (p: any) => short(rows[p.value[2]]!.run.section.parameters.map((q) => q.value).join(', ') || rows[p.value[2]]!.run.label, 18) },
           })),
           ...[0.001, 0.01, 0.1].map((share) => ({
             name: `${share * 100} %`, type: 'line', silent: true, showSymbol: false, data: [[x.min, x.min * share], [x.max, x.max * share]], lineStyle: { color: theme.muted, width: 1, type: 'dotted' }, z: 1, clip: true, tooltip: { show: false },
           })),
         ],
-        legend: { ...base.legend, data: measures.map((m) => MEASURE_NAME[m]) },
+        legend: { ...base.legend, itemWidth: 12, itemHeight: 10, data: measures.map((m) => MEASURE_NAME[m]) },
       };
     },
     data: {
@@ -233,7 +237,8 @@ function densitiesCard(runs: Run[]): HTMLElement | null {
   const measures = [...new Set(runs.flatMap((r) => r.section.density.map((d) => d.measure)))];
   if (!measures.length) return null;
   let measure = measures.includes(common(runs)) ? common(runs) : measures[0]!;
-  let scale: 'value' | 'log' = 'value';
+  const medians = runs.flatMap((r) => r.section.kept[measure]?.median_ns ?? []);
+  let scale: 'value' | 'log' = Math.max(...medians) > 5 * Math.min(...medians) ? 'log' : 'value';
   const shown = () => runs.flatMap((run, i) => {
     const d = run.section.density.find((e) => e.measure === measure);
     return d && d.ns.length > 1 ? [{ run, d, i }] : [];
@@ -252,6 +257,8 @@ function densitiesCard(runs: Run[]): HTMLElement | null {
       const all = list.flatMap(({ d }) => d.ns.filter((x) => scale === 'value' || x > 0));
       return {
         ...base,
+        legend: { ...base.legend, itemWidth: 16, itemHeight: 9 },
+        grid: grid(),
         dataZoom: keepZoom(card.chart(), zoom()),
         xAxis: axis(theme, MEASURE_NAME[measure], { type: scale, min: Math.min(...all), max: Math.max(...all), axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
         yAxis: axis(theme, '', { type: 'value', min: 0, max: 1.05, axisLabel: { show: false }, splitLine: { show: false } }),
