@@ -129,7 +129,7 @@ export function dualCard(time: Time): HTMLElement | null {
   const listBox = h('div', { class: 'selected-pairs', hidden: true }, h('h4', {}, 'Selected pairs'), list.element);
   const said = h('p', { class: 'muted', 'aria-live': 'polite' });
   const [unit, unitName] = pairs.high >= 1e9 ? [1e9, 's'] : pairs.high >= 1e6 ? [1e6, 'ms'] : [1e3, 'µs'];
-  const fields = (['first from', 'to', 'second from', 'to'] as const).map((label, i) => h('input', {
+  const fields = (['from', 'to', 'from', 'to'] as const).map((label, i) => h('input', {
     type: 'number', step: 'any', 'data-window': i, 'aria-label': `ET of the ${i < 2 ? 'odd' : 'even'} one ${i % 2 ? 'to' : 'from'}, in ${unitName}`, placeholder: label, onchange: () => fromFields(),
   }));
 

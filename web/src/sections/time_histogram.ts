@@ -107,7 +107,7 @@ export function histogramCard(time: Time): ChartHandle {
     makeBins(min, max);
     return {
       ...base,
-      legend: { ...base.legend, itemWidth: 16, itemHeight: 9 },
+      legend: { ...base.legend, itemWidth: 16, itemHeight: 12 },
       grid: grid(),
       dataZoom: keepZoom(handle.chart(), zoom()),
       xAxis: axis(theme, column.name, { type: scale, min, max, axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),

@@ -125,7 +125,7 @@ export function samplesCard(time: Time): ChartHandle {
       xAxis: axis(theme, timed ? 'since the run began' : 'execution', {
         type: 'value', min: timed ? 0 : 'dataMin', max: 'dataMax', axisLabel: { showMinLabel: timed ? false : undefined, showMaxLabel: timed ? false : undefined, formatter: timed ? tick : (v: number) => (Number.isInteger(v) ? format.count(v) : '') },
       }),
-      yAxis: axis(theme, '', { type: 'value', scale: true, ...yRange(), axisLabel: { formatter: tick } }),
+      yAxis: axis(theme, '', { type: 'value', scale: true, ...yRange(), axisLabel: { formatter: tick, showMinLabel: range === 'all', showMaxLabel: range === 'all' } }),
       tooltip: { ...base.tooltip, formatter: (p: any) => about(p.seriesId, p.dataIndex) },
       series: [...list, ring(theme)],
     };

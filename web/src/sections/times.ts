@@ -257,7 +257,7 @@ function densitiesCard(runs: Run[]): HTMLElement | null {
       const all = list.flatMap(({ d }) => d.ns.filter((x) => scale === 'value' || x > 0));
       return {
         ...base,
-        legend: { ...base.legend, itemWidth: 16, itemHeight: 9 },
+        legend: { ...base.legend, itemWidth: 16, itemHeight: 13 },
         grid: grid(),
         dataZoom: keepZoom(card.chart(), zoom()),
         xAxis: axis(theme, MEASURE_NAME[measure], { type: scale, min: Math.min(...all), max: Math.max(...all), axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
