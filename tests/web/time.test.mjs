@@ -47,8 +47,7 @@ test('several runs are compared', async () => {
   const tab = await open(doc);
   const text = await tab.page.textContent('#together');
   assert.match(text, /took 10\.\d\d times as long/);
-  assert.match(text, /Mann-Whitney U/);
-  assert.match(text, /p = 0\.031/);
+  assert.match(text, /0\.031.*Mann-Whitney U/);
   const names = await chartsDraw(tab);
   for (const name of ['together-0-means', 'together-0-ratios', 'together-spread', 'together-density']) assert.ok(names.includes(name), name);
   assert.equal(Object.values(await ask(tab, 'together-spread', 'points'))[0], 4);
@@ -111,8 +110,9 @@ test('samples: measure, axis, range, bounds, zoom by key and button', async () =
   assert.deepEqual(await ask(tab, name, 'lines'), [], 'the bounds are of the headline');
   await tab.page.click(`#${name} button[data-value="number"]`);
   assert.equal((await ask(tab, name, 'axis'))[1], 'execution');
+  const lowest = (await ask(tab, name, 'axis'))[2];
   await tab.page.click(`#${name} button[data-value="kept"]`);
-  assert.notEqual((await ask(tab, name, 'axis'))[2], null);
+  assert.ok((await ask(tab, name, 'axis'))[2] >= lowest);
   await tab.page.click(`#${name} .legend button[data-name="kept"]`);
   assert.equal((await ask(tab, name, 'points'))['rule-0'], undefined, 'a rule can be hidden');
   await tab.page.click(`#${name} .legend button[data-name="kept"]`);

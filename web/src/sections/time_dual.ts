@@ -151,7 +151,7 @@ export function dualCard(time: Time): HTMLElement | null {
     time.select(positions);
   }
   function say(): void {
-    const words = level < 0 ? `${format.count(pairs.first.length)} pairs, ${format.count(pairs.outside.length)} with one outside of the central cluster.` : levelWords(levels[level]!, level, levels.length);
+    const words = level < 0 ? `${format.count(pairs.first.length)} pairs, ${pairs.outside.length ? format.count(pairs.outside.length) : 'none'} with one outside of the central cluster.` : levelWords(levels[level]!, level, levels.length);
     said.textContent = window_ ? `${words} Selected: ${format.count(chosen.length)} ${chosen.length === 1 ? 'pair' : 'pairs'}, marked in the samples, too.` : words;
   }
   function fromFields(): void {

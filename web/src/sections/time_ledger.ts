@@ -78,7 +78,6 @@ export function ledgerCard(time: Time): ChartHandle | null {
         },
       };
     });
-    // where one outlier would hide the rest, the axis still holds it: bars are means
     top = base.reduce((most, v) => Math.max(most, v), 0);
     return list;
   }

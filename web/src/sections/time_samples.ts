@@ -92,19 +92,18 @@ export function samplesCard(time: Time): ChartHandle {
       itemStyle: { color: theme.accent, borderColor: theme.accent, borderWidth: 2 }, emphasis: { disabled: true }, large: true, largeThreshold: 3000,
     };
   }
+  /** What is to be seen, and the bounds. */
   function yRange(): { min?: number; max?: number } {
-    if (range === 'all') return {};
-    let low = Infinity;
-    let high = -Infinity;
+    let [low, high] = limits && column.measure === section.headline ? limits : [Infinity, -Infinity];
     for (let i = 0; i < time.count; i++) {
       const v = column.values[i];
       const rule = section.columns.rule[i];
-      if (v == null || (range === 'kept' ? rule !== KEPT : rule === WARMUP || rule === FAILED)) continue;
+      if (v == null || (range === 'kept' && rule !== KEPT) || (range === 'measured' && (rule === WARMUP || rule === FAILED))) continue;
       if (v < low) low = v;
       if (v > high) high = v;
     }
-    const pad = (high - low) * 0.05 || high * 0.01;
-    return low <= high ? { min: low - pad, max: high + pad } : {};
+    const pad = (high - low) * 0.05 || Math.abs(high) * 0.01 || 1;
+    return low <= high ? { min: low >= 0 ? Math.max(0, low - pad) : low - pad, max: high + pad } : {};
   }
   function option(theme: Theme) {
     const base = baseOption(theme) as any;
@@ -125,7 +124,7 @@ export function samplesCard(time: Time): ChartHandle {
       xAxis: axis(theme, timed ? 'since the run began' : 'execution', {
         type: 'value', min: timed ? 0 : 'dataMin', max: 'dataMax', axisLabel: { showMinLabel: timed ? false : undefined, showMaxLabel: timed ? false : undefined, formatter: timed ? tick : (v: number) => (Number.isInteger(v) ? format.count(v) : '') },
       }),
-      yAxis: axis(theme, '', { type: 'value', scale: true, ...yRange(), axisLabel: { formatter: tick, showMinLabel: range === 'all', showMaxLabel: range === 'all' } }),
+      yAxis: axis(theme, '', { type: 'value', scale: true, ...yRange(), axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
       tooltip: { ...base.tooltip, formatter: (p: any) => about(p.seriesId, p.dataIndex) },
       series: [...list, ring(theme)],
     };

@@ -78,9 +78,15 @@ function nameAxis(theme: Theme, rows: Row[]): Record<string, unknown> {
 function padded(values: number[]): { type: 'value' | 'log'; min: number; max: number } {
   const low = Math.min(...values);
   const high = Math.max(...values);
-  if (low > 0 && high > 20 * low) return { type: 'log', min: 10 ** Math.floor(Math.log10(low)), max: 10 ** Math.ceil(Math.log10(high)) };
+  if (low > 0 && high > 8 * low) return { type: 'log', min: 10 ** Math.floor(Math.log10(low)), max: 10 ** Math.ceil(Math.log10(high)) };
   const pad = (high - low || Math.abs(high) * 0.02 || 1) * 0.08;
   return { type: 'value', min: low - pad, max: high + pad };
+}
+
+function rangeAxis(theme: Theme, name: string, values: number[], formatter: (value: number) => string): Record<string, unknown> {
+  const range = padded(values);
+  const round = range.type === 'log';
+  return axis(theme, name, { ...range, axisLabel: { formatter, showMinLabel: round, showMaxLabel: round } });
 }
 
 function meansCard(rows: Row[], measure: Measure, name: string): HTMLElement | null {
@@ -94,7 +100,7 @@ function meansCard(rows: Row[], measure: Measure, name: string): HTMLElement | n
       const list = shown.map((r, i) => ({ at: i, value: r.s.mean_ns, low: r.s.ci_low_ns ?? r.s.mean_ns, high: r.s.ci_high_ns ?? r.s.mean_ns, colour: theme.series[i % 12]!, hollow: r.reference }));
       return {
         ...base, legend: { show: false }, grid: grid(8),
-        xAxis: axis(theme, MEASURE_NAME[measure], { ...padded(list.flatMap((r) => [r.low, r.high])), axisLabel: { formatter: tick } }),
+        xAxis: rangeAxis(theme, MEASURE_NAME[measure], list.flatMap((r) => [r.low, r.high]), tick),
         yAxis: nameAxis(theme, shown),
         tooltip: { ...base.tooltip, formatter: (p: any) => {
           const r = shown[p.value?.[4]];
@@ -125,7 +131,7 @@ function ratiosCard(rows: Row[], measure: Measure, reference: Run, name: string)
       series.markLine = { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: theme.text, type: 'dashed' }, data: [{ xAxis: 1 }] };
       return {
         ...base, legend: { show: false }, grid: grid(8),
-        xAxis: axis(theme, 'times the reference', { ...padded([1, ...list.flatMap((r) => [r.low, r.high])]), axisLabel: { formatter: (v: number) => `${Number(v.toPrecision(4))}` } }),
+        xAxis: rangeAxis(theme, 'times the reference', [1, ...list.flatMap((r) => [r.low, r.high])], (v) => `${Number(v.toPrecision(4))}`),
         yAxis: nameAxis(theme, shown),
         tooltip: { ...base.tooltip, formatter: (p: any) => {
           const r = shown[p.value?.[4]];
@@ -149,7 +155,7 @@ function columns(): Column<Row>[] {
     { name: 'ratio', title: 'ratio', kind: 'number', of: (r) => (r.reference ? 1 : r.c?.ratio), show: (r) => (r.reference ? 'reference' : ratio(r.c?.ratio)) },
     { name: 'ratio_low', title: '95 % from', kind: 'number', of: (r) => r.c?.ratio_low, show: (r) => ratio(r.c?.ratio_low) },
     { name: 'ratio_high', title: 'to', kind: 'number', of: (r) => r.c?.ratio_high, show: (r) => ratio(r.c?.ratio_high) },
-    { name: 'p', title: 'p', kind: 'p', of: (r) => r.c?.p }, { name: 'test', title: 'test', kind: 'text', of: (r) => r.c?.test },
+    { name: 'p', title: 'p', kind: 'p', of: (r) => r.c?.p }, { name: 'test', title: 'test', kind: 'text', of: (r) => r.c?.test, most: 40 },
     { name: 'sentence', title: 'in words', kind: 'text', of: (r) => r.c?.sentence, most: 200 },
   ];
 }
@@ -165,11 +171,10 @@ function compared(runs: Run[], comparison: TimeCompared | null, at: number): (HT
   }));
   const sentences = rows.filter((r) => r.c?.sentence);
   return [
-    sentences.length ? h('div', { class: 'card wide compared' }, h('ul', { class: 'warnings' }, ...sentences.map((r) => h('li', {}, h('strong', {}, foreign(r.c!.sentence, 600)),
-      h('span', { class: 'muted' }, ` p ${r.c!.p !== null && r.c!.p < 0.001 ? '' : '= '}${format.pValue(r.c!.p)}, ${short(r.c!.test, 60)}`))))) : null,
+    sentences.length ? h('div', { class: 'card wide compared' }, h('ul', { class: 'warnings' }, ...sentences.map((r) => h('li', {}, foreign(r.c!.sentence, 600))))) : null,
     meansCard(rows, measure, name), reference ? ratiosCard(rows, measure, reference, name) : null,
     h('div', { class: 'card wide' }, h('h3', {}, `Runs by ${MEASURE_NAME[measure]}`),
-      table<Row>({ name: `${name}-runs`, caption: 'Runs together', rows, columns: columns(), page: 20 }).element),
+      table<Row>({ name: `${name}-runs`, caption: 'Runs together', rows, columns: columns().filter((c) => c.name !== 'sentence'), page: 20 }).element),
   ];
 }
 
