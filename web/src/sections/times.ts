@@ -204,10 +204,10 @@ function spreadCard(runs: Run[]): HTMLElement | null {
       const y = limits(rows.map((r) => r.sigma));
       return {
         ...base,
-        grid: { ...grid(34, 28), right: 60 },
+        grid: { ...grid(34, 34), right: 60 },
         dataZoom: keepZoom(card.chart(), zoom(true)),
         xAxis: axis(theme, 'mean', { type: 'log', ...x, axisLabel: { formatter: tick } }),
-        yAxis: axis(theme, 'σ', { type: 'log', ...y, axisLabel: { formatter: tick }, nameGap: 52 }),
+        yAxis: axis(theme, 'σ', { type: 'log', ...y, axisLabel: { formatter: tick }, nameGap: 62 }),
         tooltip: { ...base.tooltip, formatter: (p: any) => {
           const r = rows[p.value?.[2]];
           return r ? tip([r.run.label, MEASURE_NAME[r.measure], `mean ${format.ns(r.mean)}`, `σ ${format.ns(r.sigma)} (${format.percent(r.sigma / r.mean)})`, parameters(r.run.section) || null]) : tip([]);
