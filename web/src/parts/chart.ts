@@ -36,6 +36,7 @@ export interface ChartHandle {
   chart: () => EChartsType | null; // null: not drawn yet
   draw: () => EChartsType; // now
   redraw: () => void; // option() says something else now
+  dispose: () => void; // it is not shown again
 }
 
 /** By name: for tests, and to draw everything before printing. */
@@ -138,8 +139,15 @@ export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
     redraw() {
       if (chart) chart.setOption(spec.option(current()), { notMerge: true });
     },
+    dispose() {
+      forget();
+      seen.unobserve(element);
+      if (charts.get(spec.name) === handle) charts.delete(spec.name);
+      chart?.dispose();
+      chart = null;
+    },
   };
-  onChange(handle.redraw);
+  const forget = onChange(handle.redraw);
   if (spec.data) {
     const data = spec.data;
     let shown: HTMLElement | null = null;

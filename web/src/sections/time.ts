@@ -1,5 +1,27 @@
+// A run of `tare time`: figures, samples, distribution, ledger, pairs, executions.
 import type { Doc, TimeSection } from '../model';
+import { h } from '../parts/dom';
+import { timeOf } from './time_common';
+import { droppedTable, figures, warnings } from './time_figures';
+import { samplesCard } from './time_samples';
+import { histogramCard } from './time_histogram';
+import { ledgerCard, meanLedger } from './time_ledger';
+import { dualCard } from './time_dual';
+import { executionsTable } from './time_table';
+import { executionDialog } from './time_execution';
 
-export function timeSection(_doc: Doc, _section: TimeSection): HTMLElement[] {
-  return [];
+export function timeSection(_doc: Doc, section: TimeSection): HTMLElement[] {
+  const time = timeOf(section);
+  const first = [figures(time), warnings(time)].filter((e) => e !== null);
+  if (!time.count) return [h('div', { class: 'cards' }, ...first, h('p', { class: 'muted' }, 'No execution yet.'))];
+  const dialog = executionDialog(time);
+  const wide = (element: HTMLElement | null | undefined) => {
+    element?.classList.add('wide');
+    return element ?? null;
+  };
+  return [
+    h('div', { class: 'cards' }, ...first, wide(samplesCard(time).element), droppedTable(time),
+      histogramCard(time).element, meanLedger(time), wide(ledgerCard(time)?.element), wide(dualCard(time)), executionsTable(time)),
+    dialog,
+  ];
 }

@@ -1,6 +1,299 @@
-import type { Doc } from '../model';
+// Several runs of `tare time` together: which is faster, how sure that is, and how the spread grows with the length of the task.
+import type { Comparison, Doc, Measure, Summary, TimeComparison, TimeSection } from '../model';
+import { axis, baseOption, chartCard, tip, zoom, type ChartHandle } from '../parts/chart';
+import { foreign, h, short } from '../parts/dom';
+import * as format from '../parts/format';
+import { table, type Column } from '../parts/table';
+import type { Theme } from '../parts/theme';
+import { choices, field, grid, interval, keepZoom, MEASURE_NAME, precise, tick } from './time_common';
+
+interface Run {
+  section: TimeSection;
+  index: number; // of doc.sections
+  label: string; // told apart from the others
+  lines: string; // the same, for the narrow place beside an axis
+}
+
+type TimeCompared = Extract<Comparison, { kind: 'time' }>;
+
+const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', 'pin', 'arrow'];
+
+function parameters(section: TimeSection, most = 40): string {
+  return section.parameters.map((p) => `${short(p.name, 20)} = ${short(p.value, 20)}`).join(', ').slice(0, most * 4);
+}
+
+function runsOf(doc: Doc): Run[] {
+  const list = doc.sections.flatMap((section, index) => (section.kind === 'time' ? [{ section, index }] : []));
+  return list.map(({ section, index }) => {
+    const words = section.parameters.length ? `${short(section.title, 28)} (${short(parameters(section), 28)})` : short(section.title, 36);
+    const twice = list.some((other) => other.index !== index && short(other.section.title, 36) === short(section.title, 36));
+    const number = twice && section.number !== null ? `${section.number}: ` : '';
+    return { section, index, label: number + words, lines: number + short(section.title, 22) + (section.parameters.length ? `\n${short(parameters(section), 22)}` : '') };
+  });
+}
+
+/** The grade of process time that all have, else ET. */
+function common(runs: Run[]): Measure {
+  return (['pt_net', 'pt_exec', 'pt_tick'] as const).find((m) => runs.every((r) => r.section.kept[m])) ?? 'et';
+}
+
+function summaryOf(run: Run, measure: Measure): Summary | null {
+  return run.section.kept[measure] ?? null;
+}
+
+interface Row {
+  run: Run;
+  s: Summary | null;
+  c: TimeComparison | null;
+  reference: boolean;
+}
+
+/** A point and its interval; where the interval is not known, the point alone. */
+function intervalSeries(rows: { at: number; value: number; low: number; high: number; colour: string; hollow: boolean }[]): Record<string, unknown> {
+  return {
+    type: 'custom', data: rows.map((r, i) => [r.value, r.at, r.low, r.high, i]), encode: { x: [0, 2, 3], y: 1 },
+    renderItem: (_: unknown, api: any) => {
+      const row = rows[api.value(4)]!;
+      const p = api.coord([row.value, row.at]);
+      const a = api.coord([row.low, row.at]);
+      const b = api.coord([row.high, row.at]);
+      const line = (x1: number, y1: number, x2: number, y2: number) => ({ type: 'line', shape: { x1, y1, x2, y2 }, style: { stroke: row.colour, lineWidth: 2 } });
+      return {
+        type: 'group',
+        children: [
+          { type: 'rect', shape: { x: a[0] - 6, y: p[1] - 10, width: b[0] - a[0] + 12, height: 20 }, style: { fill: 'rgba(0,0,0,0)' } }, // easier to hit
+          line(a[0], p[1], b[0], p[1]), line(a[0], p[1] - 6, a[0], p[1] + 6), line(b[0], p[1] - 6, b[0], p[1] + 6),
+          { type: 'circle', shape: { cx: p[0], cy: p[1], r: 5 }, style: { fill: row.hollow ? 'rgba(0,0,0,0)' : row.colour, stroke: row.colour, lineWidth: 2 } },
+        ],
+      };
+    },
+  };
+}
+
+function nameAxis(theme: Theme, rows: Row[]): Record<string, unknown> {
+  return axis(theme, '', { type: 'category', inverse: true, data: rows.map((r) => r.run.lines), axisTick: { show: false }, axisLabel: { interval: 0, fontSize: 11, lineHeight: 14 } });
+}
+
+/** Logarithmic where the longest would leave no room for the others. */
+function padded(values: number[]): { type: 'value' | 'log'; min: number; max: number } {
+  const low = Math.min(...values);
+  const high = Math.max(...values);
+  if (low > 0 && high > 8 * low) return { type: 'log', min: 10 ** Math.floor(Math.log10(low)), max: 10 ** Math.ceil(Math.log10(high)) };
+  const pad = (high - low || Math.abs(high) * 0.02 || 1) * 0.08;
+  return { type: 'value', min: low - pad, max: high + pad };
+}
+
+function rangeAxis(theme: Theme, name: string, values: number[], formatter: (value: number) => string): Record<string, unknown> {
+  const range = padded(values);
+  const round = range.type === 'log';
+  return axis(theme, name, { ...range, axisLabel: { formatter, showMinLabel: round, showMaxLabel: round } });
+}
+
+function meansCard(rows: Row[], measure: Measure, name: string): HTMLElement | null {
+  const shown = rows.filter((r): r is Row & { s: Summary } => !!r.s && r.s.n > 0);
+  if (!shown.length) return null;
+  return chartCard<Row>({
+    name: `${name}-means`, title: `Mean ${MEASURE_NAME[measure]} of each`, height: 110 + 34 * shown.length, about: 'With its 95 % interval, of the executions kept.',
+    summary: shown.map(({ run, s }) => `${run.label}: ${format.ns(s.mean_ns)}${s.ci_low_ns === null ? '' : `, ${interval(s.ci_low_ns, s.ci_high_ns)}`}`).join('; '),
+    option: (theme) => {
+      const base = baseOption(theme) as any;
+      const list = shown.map((r, i) => ({ at: i, value: r.s.mean_ns, low: r.s.ci_low_ns ?? r.s.mean_ns, high: r.s.ci_high_ns ?? r.s.mean_ns, colour: theme.series[i % 12]!, hollow: r.reference }));
+      return {
+        ...base, legend: { show: false }, grid: grid(8),
+        xAxis: rangeAxis(theme, MEASURE_NAME[measure], list.flatMap((r) => [r.low, r.high]), tick),
+        yAxis: nameAxis(theme, shown),
+        tooltip: { ...base.tooltip, formatter: (p: any) => {
+          const r = shown[p.value?.[4]];
+          return r ? tip([r.run.label, `mean ${format.ns(r.s.mean_ns)}, σ ${format.ns(r.s.stddev_ns)}`, `95 % interval ${interval(r.s.ci_low_ns, r.s.ci_high_ns)}`, `${format.count(r.s.n)} kept`, parameters(r.run.section) || null]) : tip([]);
+        } },
+        series: [intervalSeries(list)],
+      };
+    },
+    data: { columns: columns(), rows: () => rows },
+  }).element;
+}
+
+function ratiosCard(rows: Row[], measure: Measure, reference: Run, name: string): HTMLElement | null {
+  const shown = rows.filter((r): r is Row & { c: TimeComparison } => r.c !== null && r.c.ratio !== null);
+  if (!shown.length) return null;
+  const low = (c: TimeComparison) => c.ratio_low ?? c.ratio!;
+  const high = (c: TimeComparison) => c.ratio_high ?? c.ratio!;
+  return chartCard<Row>({
+    name: `${name}-ratios`, title: 'Against the reference', height: 110 + 34 * shown.length,
+    about: `${MEASURE_NAME[measure]} divided by that of ${reference.label}, with 95 % interval; hollow: no difference shown.`,
+    summary: shown.map(({ run, c }) => `${run.label}: ${format.figure(c.ratio)} times (${format.figure(low(c))} to ${format.figure(high(c))}), p ${format.pValue(c.p)}`).join('; '),
+    option: (theme) => {
+      const base = baseOption(theme) as any;
+      const list = shown.map((r, i) => ({
+        at: i, value: r.c.ratio!, low: low(r.c), high: high(r.c), hollow: !r.c.significant, colour: !r.c.significant ? theme.muted : r.c.ratio! < 1 ? theme.good : theme.bad,
+      }));
+      const series = intervalSeries(list) as any;
+      series.markLine = { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: theme.text, type: 'dashed' }, data: [{ xAxis: 1 }] };
+      return {
+        ...base, legend: { show: false }, grid: grid(8),
+        xAxis: rangeAxis(theme, 'times the reference', [1, ...list.flatMap((r) => [r.low, r.high])], (v) => `${Number(v.toPrecision(4))}`),
+        yAxis: nameAxis(theme, shown),
+        tooltip: { ...base.tooltip, formatter: (p: any) => {
+          const r = shown[p.value?.[4]];
+          return r ? tip([r.run.label, short(r.c.sentence, 400), `ratio ${r.c.ratio!.toPrecision(4)}, ${low(r.c).toPrecision(4)} to ${high(r.c).toPrecision(4)}`, `p ${format.pValue(r.c.p)} (${short(r.c.test, 60)})`]) : tip([]);
+        } },
+        series: [series],
+      };
+    },
+    data: { columns: columns(), rows: () => rows },
+  }).element;
+}
+
+function columns(): Column<Row>[] {
+  const ratio = (v: number | null | undefined) => (v === null || v === undefined ? format.DASH : v.toPrecision(4));
+  return [
+    { name: 'run', title: 'run', kind: 'text', of: (r) => r.run.section.title, show: (r) => h('a', { href: `#${r.run.section.anchor}` }, foreign(r.run.label, 80)) },
+    { name: 'parameters', title: 'parameters', kind: 'text', of: (r) => parameters(r.run.section) || null },
+    { name: 'n', title: 'n', kind: 'number', of: (r) => r.s?.n }, { name: 'mean_ns', title: 'mean', kind: 'ns', of: (r) => r.s?.mean_ns, show: (r) => precise(r.s?.mean_ns, r.s?.stddev_ns) },
+    { name: 'stddev_ns', title: 'σ', kind: 'ns', of: (r) => r.s?.stddev_ns }, { name: 'ci_low_ns', title: '95 % from', kind: 'ns', of: (r) => r.s?.ci_low_ns, show: (r) => precise(r.s?.ci_low_ns, r.s?.stddev_ns) },
+    { name: 'ci_high_ns', title: 'to', kind: 'ns', of: (r) => r.s?.ci_high_ns, show: (r) => precise(r.s?.ci_high_ns, r.s?.stddev_ns) },
+    { name: 'ratio', title: 'ratio', kind: 'number', of: (r) => (r.reference ? 1 : r.c?.ratio), show: (r) => (r.reference ? 'reference' : ratio(r.c?.ratio)) },
+    { name: 'ratio_low', title: '95 % from', kind: 'number', of: (r) => r.c?.ratio_low, show: (r) => ratio(r.c?.ratio_low) },
+    { name: 'ratio_high', title: 'to', kind: 'number', of: (r) => r.c?.ratio_high, show: (r) => ratio(r.c?.ratio_high) },
+    { name: 'p', title: 'p', kind: 'p', of: (r) => r.c?.p }, { name: 'test', title: 'test', kind: 'text', of: (r) => r.c?.test, most: 40 },
+    { name: 'sentence', title: 'in words', kind: 'text', of: (r) => r.c?.sentence, most: 200 },
+  ];
+}
+
+function compared(runs: Run[], comparison: TimeCompared | null, at: number): (HTMLElement | null)[] {
+  const measure = comparison?.measure ?? common(runs);
+  const name = `together-${at}`;
+  const of = (index: number) => runs.find((r) => r.index === index);
+  const reference = comparison ? of(comparison.reference) ?? null : null;
+  const list = comparison ? [...new Set([comparison.reference, ...comparison.sections])].map(of).filter((r) => r !== undefined) : runs;
+  const rows: Row[] = list.map((run) => ({
+    run, s: summaryOf(run, measure), c: comparison?.rows.find((c) => c.section === run.index && run !== reference) ?? null, reference: run === reference,
+  }));
+  const sentences = rows.filter((r) => r.c?.sentence);
+  return [
+    sentences.length ? h('div', { class: 'card wide compared' }, h('ul', { class: 'warnings' }, ...sentences.map((r) => h('li', {}, foreign(r.c!.sentence, 600))))) : null,
+    meansCard(rows, measure, name), reference ? ratiosCard(rows, measure, reference, name) : null,
+    h('div', { class: 'card wide' }, h('h3', {}, `Runs by ${MEASURE_NAME[measure]}`),
+      table<Row>({ name: `${name}-runs`, caption: 'Runs together', rows, columns: columns().filter((c) => c.name !== 'sentence'), page: 20 }).element),
+  ];
+}
+
+interface Spread {
+  run: Run;
+  measure: Measure;
+  mean: number;
+  sigma: number;
+}
+
+/** Of a machine that is quiet, σ grows with the root of the length; daemons make it grow with the length itself. */
+function spreadCard(runs: Run[]): HTMLElement | null {
+  const measures = (['et', 'pt_net', 'pt_exec', 'pt_tick'] as const).filter((m) => runs.some((r) => r.section.kept[m]));
+  const rows: Spread[] = measures.flatMap((measure) => runs.flatMap((run) => {
+    const s = summaryOf(run, measure);
+    return s && s.stddev_ns !== null && s.stddev_ns > 0 && s.mean_ns > 0 ? [{ run, measure, mean: s.mean_ns, sigma: s.stddev_ns }] : [];
+  }));
+  if (rows.length < 2) return null;
+  // decades, so that a tick is at each
+  const limits = (values: number[]) => ({ min: 10 ** Math.floor(Math.log10(Math.min(...values) * 0.9)), max: 10 ** Math.ceil(Math.log10(Math.max(...values) * 1.1)) });
+  const card: ChartHandle = chartCard<Spread>({
+    name: 'together-spread', title: 'σ against the length of the task', height: 340, about: 'Of those kept, both axes logarithmic. The thin lines are where σ is 0.1, 1 and 10 % of the mean.',
+    summary: rows.map((r) => `${r.run.label}, ${MEASURE_NAME[r.measure]}: mean ${format.ns(r.mean)}, σ ${format.ns(r.sigma)}`).join('; '),
+    option: (theme) => {
+      const base = baseOption(theme) as any;
+      const x = limits(rows.map((r) => r.mean));
+      const y = limits(rows.map((r) => r.sigma));
+      return {
+        ...base,
+        grid: { ...grid(34, 34), right: 60 },
+        dataZoom: keepZoom(card.chart(), zoom(true)),
+        xAxis: axis(theme, 'mean', { type: 'log', ...x, axisLabel: { formatter: tick } }),
+        yAxis: axis(theme, 'σ', { type: 'log', ...y, axisLabel: { formatter: tick }, nameGap: 62 }),
+        tooltip: { ...base.tooltip, formatter: (p: any) => {
+          const r = rows[p.value?.[2]];
+          return r ? tip([r.run.label, MEASURE_NAME[r.measure], `mean ${format.ns(r.mean)}`, `σ ${format.ns(r.sigma)} (${format.percent(r.sigma / r.mean)})`, parameters(r.run.section) || null]) : tip([]);
+        } },
+        series: [
+          ...measures.map((measure, m) => ({
+            name: MEASURE_NAME[measure], type: 'scatter', symbol: SYMBOLS[m % SYMBOLS.length], symbolSize: 11, itemStyle: { color: theme.series[[0, 1, 8, 3][m]!] }, z: 3,
+            data: rows.map((r, i) => [r.mean, r.sigma, i] as const).filter(([, , i]) => rows[i]!.measure === measure).map((v) => [...v]),
+            labelLayout: { hideOverlap: true, moveOverlap: 'shiftY' }, emphasis: { disabled: true },
+            label: { show: m === 0, position: 'right', color: theme.text, fontSize: 10, formatter: (p: any) => short(rows[p.value[2]]!.run.section.parameters.map((q) => q.value).join(', ') || rows[p.value[2]]!.run.label, 18) },
+          })),
+          ...[0.001, 0.01, 0.1].map((share) => ({
+            name: `${share * 100} %`, type: 'line', silent: true, showSymbol: false, data: [[x.min, x.min * share], [x.max, x.max * share]], lineStyle: { color: theme.muted, width: 1, type: 'dotted' }, z: 1, clip: true, tooltip: { show: false },
+          })),
+        ],
+        legend: { ...base.legend, itemWidth: 12, itemHeight: 10, data: measures.map((m) => MEASURE_NAME[m]) },
+      };
+    },
+    data: {
+      columns: [
+        { name: 'run', title: 'run', kind: 'text', of: (r) => r.run.section.title, show: (r) => foreign(r.run.label, 60) }, { name: 'parameters', title: 'parameters', kind: 'text', of: (r) => parameters(r.run.section) || null },
+        { name: 'measure', title: 'measure', kind: 'text', of: (r) => MEASURE_NAME[r.measure] }, { name: 'mean_ns', title: 'mean', kind: 'ns', of: (r) => r.mean },
+        { name: 'stddev_ns', title: 'σ', kind: 'ns', of: (r) => r.sigma }, { name: 'share', title: 'σ / mean', kind: 'percent', of: (r) => r.sigma / r.mean },
+      ],
+      rows: () => rows,
+    },
+  });
+  return card.element;
+}
+
+function densitiesCard(runs: Run[]): HTMLElement | null {
+  const measures = [...new Set(runs.flatMap((r) => r.section.density.map((d) => d.measure)))];
+  if (!measures.length) return null;
+  let measure = measures.includes(common(runs)) ? common(runs) : measures[0]!;
+  const medians = runs.flatMap((r) => r.section.kept[measure]?.median_ns ?? []);
+  let scale: 'value' | 'log' = Math.max(...medians) > 5 * Math.min(...medians) ? 'log' : 'value';
+  const shown = () => runs.flatMap((run, i) => {
+    const d = run.section.density.find((e) => e.measure === measure);
+    return d && d.ns.length > 1 ? [{ run, d, i }] : [];
+  });
+  type Point = { run: string; ns: number; density: number };
+  const card: ChartHandle = chartCard<Point>({
+    name: 'together-density', title: 'Densities over each other', height: 340, about: 'Of those kept; each is as high as the others at its peak, so that short and long tasks can be seen together.',
+    summary: `Densities of ${runs.length} runs: ${runs.map((r) => `${r.label} has its median at ${format.ns(r.section.kept[measure]?.median_ns ?? null)}`).join('; ')}.`,
+    controls: [
+      measures.length > 1 ? field('Measure', measures.map((m) => [m, MEASURE_NAME[m]] as [Measure, string]), measure, (m) => { measure = m; card.redraw(); }) : null,
+      choices('x axis', [['value', 'linear'], ['log', 'log']], scale, (v) => { scale = v as typeof scale; card.redraw(); }),
+    ],
+    option: (theme) => {
+      const base = baseOption(theme) as any;
+      const list = shown();
+      const all = list.flatMap(({ d }) => d.ns.filter((x) => scale === 'value' || x > 0));
+      return {
+        ...base,
+        legend: { ...base.legend, itemWidth: 16, itemHeight: 13 },
+        grid: grid(),
+        dataZoom: keepZoom(card.chart(), zoom()),
+        xAxis: axis(theme, MEASURE_NAME[measure], { type: scale, min: Math.min(...all), max: Math.max(...all), axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
+        yAxis: axis(theme, '', { type: 'value', min: 0, max: 1.05, axisLabel: { show: false }, splitLine: { show: false } }),
+        tooltip: { ...base.tooltip, trigger: 'item', formatter: (p: any) => tip([p.seriesName, format.ns(p.value?.[0])]) },
+        series: list.map(({ run, d, i }) => {
+          const weight = (x: number, k: number) => d.kept[k]! * (scale === 'log' ? x : 1);
+          const most = d.ns.reduce((m, x, k) => Math.max(m, weight(x, k)), 0) || 1;
+          return {
+            name: run.label, type: 'line', showSymbol: false, triggerLineEvent: true, data: d.ns.map((x, k) => [x, weight(x, k) / most]).filter(([x]) => scale === 'value' || x! > 0),
+            lineStyle: { width: 2, color: theme.series[i % 12], type: (['solid', 'dashed', 'dotted'] as const)[Math.floor(i / 4) % 3] }, itemStyle: { color: theme.series[i % 12] }, areaStyle: { color: theme.series[i % 12], opacity: 0.08 },
+          };
+        }),
+      };
+    },
+    data: {
+      columns: [
+        { name: 'run', title: 'run', kind: 'text', of: (p) => p.run }, { name: 'ns', title: MEASURE_NAME[measure], kind: 'ns', of: (p) => p.ns },
+        { name: 'density_per_ns', title: 'density per ns', kind: 'number', of: (p) => p.density, show: (p) => p.density.toPrecision(3) },
+      ],
+      rows: () => shown().flatMap(({ run, d }) => d.ns.map((ns, k) => ({ run: run.label, ns, density: d.kept[k]! }))),
+    },
+  });
+  return card.element;
+}
 
 /** What several runs of `tare time` say together; nothing where there are fewer than two. */
-export function timesTogether(_doc: Doc): HTMLElement[] {
-  return [];
+export function timesTogether(doc: Doc): HTMLElement[] {
+  const runs = runsOf(doc);
+  if (runs.length < 2) return [];
+  const comparisons = doc.comparisons.filter((c): c is TimeCompared => c.kind === 'time');
+  const cards = (comparisons.length ? comparisons : [null]).flatMap((c, i) => compared(runs, c, i));
+  return [h('div', { class: 'cards' }, ...cards, spreadCard(runs), densitiesCard(runs))];
 }

@@ -1,0 +1,366 @@
+// The page of `tare time`.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { after, test } from 'node:test';
+import { document_ } from './documents.mjs';
+import { largeDocument, timeDocument, timesDocument, timeSection } from './doc_time.mjs';
+import { accessible, chartsDraw, everything, fits, HOSTILE, html, notHacked, open, quiet, shot, SHOTS, stop } from './browser.mjs';
+
+after(stop);
+
+/** Something about a chart, asked of ECharts itself. */
+const ask = (tab, name, what) => tab.page.evaluate(([n, w]) => {
+  const chart = window.tare.charts.get(n).draw();
+  const option = chart.getOption();
+  const rect = chart.getModel().getComponent('grid', 0).coordinateSystem.getRect();
+  if (w === 'range') return [chart.convertFromPixel({ xAxisIndex: 0 }, rect.x), chart.convertFromPixel({ xAxisIndex: 0 }, rect.x + rect.width)];
+  if (w === 'points') return Object.fromEntries(option.series.map((s) => [s.id ?? s.name, (s.data?.length ?? 0) / (ArrayBuffer.isView(s.data) ? 2 : 1)]));
+  if (w === 'axis') return [option.xAxis[0].type, option.xAxis[0].name, option.yAxis[0].min ?? null];
+  if (w === 'lines') return option.series.flatMap((s) => (s.markLine?.data ?? []).map((d) => d.yAxis ?? d.xAxis));
+  return null;
+}, [name, what]);
+
+/** Where a value of a chart is on the screen. */
+async function pixel(tab, name, x, y) {
+  await tab.page.locator(`#${name}`).scrollIntoViewIfNeeded();
+  return tab.page.evaluate(([n, vx, vy]) => {
+    const handle = window.tare.charts.get(n);
+    handle.element.querySelector('.chart').scrollIntoView({ block: 'center' });
+    const box = handle.element.querySelector('.chart canvas').getBoundingClientRect();
+    const [px, py] = handle.draw().convertToPixel({ xAxisIndex: 0, yAxisIndex: 0 }, [vx, vy]);
+    return { x: box.x + px, y: box.y + py };
+  }, [name, x, y]);
+}
+
+async function csvOf(tab, press) {
+  const [file] = await Promise.all([tab.page.waitForEvent('download'), press()]);
+  return { name: file.suggestedFilename(), lines: fs.readFileSync(await file.path(), 'utf8').trimEnd().split('\r\n') };
+}
+
+test('a run is shown: figures first, every chart with data, wide, narrow and dark', async () => {
+  await everything(timeDocument(), 'time', 5);
+});
+
+test('several runs are compared', async () => {
+  const doc = timesDocument();
+  await everything(doc, 'times', 12);
+  const tab = await open(doc);
+  const text = await tab.page.textContent('#together');
+  assert.match(text, /took 10\.\d\d times as long/);
+  assert.match(text, /0\.031.*Mann-Whitney U/);
+  const names = await chartsDraw(tab);
+  for (const name of ['together-0-means', 'together-0-ratios', 'together-spread', 'together-density']) assert.ok(names.includes(name), name);
+  assert.equal(Object.values(await ask(tab, 'together-spread', 'points'))[0], 4);
+  const saved = await csvOf(tab, () => tab.page.click('#together-0-means button[aria-label$="download as CSV"]'));
+  assert.equal(saved.lines.length, 5);
+  assert.match(saved.lines[0], /^run,parameters,n,mean_ns,stddev_ns,ci_low_ns,ci_high_ns,ratio,ratio_low,ratio_high,p,test,sentence$/);
+  assert.equal((await ask(tab, 'together-density', 'axis'))[0], 'log', 'lengths that differ a hundredfold');
+  await tab.page.click('#together-density button[data-value="value"]');
+  assert.equal((await ask(tab, 'together-density', 'axis'))[0], 'value');
+  quiet(tab);
+  await tab.close();
+});
+
+test('runs without a comparison are shown together, too', async () => {
+  const doc = timesDocument();
+  doc.comparisons = [];
+  const tab = await open(doc);
+  const names = await chartsDraw(tab);
+  assert.ok(names.includes('together-0-means') && !names.includes('together-0-ratios'));
+  quiet(tab);
+  await tab.close();
+});
+
+test('figures, warnings and the dropped are told in words', async () => {
+  const doc = timeDocument();
+  const s = doc.sections[0];
+  const tab = await open(doc);
+  const figures = await tab.page.textContent('.time-figures');
+  assert.match(figures, new RegExp(`${s.kept.pt_net.n} kept of ${s.unfiltered.pt_net.n} measured`));
+  assert.match(figures, /PT net.*ET/s);
+  assert.match(await tab.page.textContent('#run-12'), /What helps: PT is the figure to use/);
+  const dropped = await tab.page.textContent('.time-dropped tbody');
+  assert.match(dropped, /rule \(I\)/);
+  assert.match(dropped, /cron/);
+  quiet(tab);
+  await tab.close();
+});
+
+test('samples: measure, axis, range, bounds, zoom by key and button', async () => {
+  const doc = timeDocument();
+  const s = doc.sections[0];
+  const tab = await open(doc);
+  const name = 'run-12-samples';
+  const points = await ask(tab, name, 'points');
+  for (let rule = 0; rule < 5; rule++) assert.equal(points[`rule-${rule}`], s.columns.rule.filter((r) => r === rule).length, `rule ${rule}`);
+  const bounds = Object.entries(s.reasons).find(([i]) => s.columns.rule[i] === 4)[1];
+  assert.deepEqual(await ask(tab, name, 'lines'), [bounds.low_ns, bounds.high_ns]);
+  const all = await ask(tab, name, 'range');
+  await tab.page.focus(`#${name} .chart-focus`);
+  await tab.page.keyboard.press('+');
+  const half = await ask(tab, name, 'range');
+  assert.ok(half[1] - half[0] < 0.6 * (all[1] - all[0]), 'a key zooms');
+  await tab.page.keyboard.press('ArrowRight');
+  assert.ok((await ask(tab, name, 'range'))[0] > half[0], 'a key moves');
+  await tab.page.click(`#${name} button[aria-label$="zoom in"]`);
+  const quarter = await ask(tab, name, 'range');
+  assert.ok(quarter[1] - quarter[0] < 0.6 * (half[1] - half[0]), 'a button zooms');
+  await tab.page.selectOption(`#${name} select`, 'et');
+  assert.deepEqual((await ask(tab, name, 'range')).map(Math.round), quarter.map(Math.round), 'another measure keeps the window');
+  assert.deepEqual(await ask(tab, name, 'lines'), [], 'the bounds are of the headline');
+  await tab.page.click(`#${name} button[data-value="number"]`);
+  assert.equal((await ask(tab, name, 'axis'))[1], 'execution');
+  const lowest = (await ask(tab, name, 'axis'))[2];
+  await tab.page.click(`#${name} button[data-value="kept"]`);
+  assert.ok((await ask(tab, name, 'axis'))[2] >= lowest);
+  await tab.page.click(`#${name} .legend button[data-name="kept"]`);
+  assert.equal((await ask(tab, name, 'points'))['rule-0'], undefined, 'a rule can be hidden');
+  await tab.page.click(`#${name} .legend button[data-name="kept"]`);
+  await tab.page.click(`#${name} button[aria-label$="show all"]`);
+  assert.equal(Math.round((await ask(tab, name, 'range'))[1]), 400);
+  quiet(tab);
+  await tab.close();
+});
+
+test('hover tells the culprit, a click opens the execution with its daemons and its timeline', async () => {
+  const doc = timeDocument();
+  const s = doc.sections[0];
+  const i = s.columns.rule.indexOf(3);
+  const tab = await open(doc);
+  const at = await pixel(tab, 'run-12-samples', s.columns.at_us[i] * 1000, s.columns.net[i]);
+  await tab.page.mouse.move(at.x, at.y);
+  await tab.page.waitForFunction(() => /culprit: cron/.test(document.querySelector('#run-12-samples .tip')?.textContent ?? ''));
+  await shot(tab, 'time-hover');
+  await tab.page.mouse.click(at.x, at.y);
+  const dialog = tab.page.locator('dialog[open]');
+  await dialog.waitFor();
+  assert.equal(await dialog.locator('h2').textContent(), `Execution ${s.columns.number[i]}`);
+  assert.match(await dialog.locator('[data-part="others"]').textContent(), /cron/);
+  assert.match(await dialog.locator('[data-part="processes"]').textContent(), /daemon/);
+  assert.match(await dialog.locator('[data-part="interrupts"]').textContent(), /local timer/);
+  assert.match(await dialog.locator('[data-part="entries"]').textContent(), /queued/);
+  const trace = `run-12-trace-${i}`;
+  const points = await ask(tab, trace, 'points');
+  assert.ok(points['kind-0'] > 3 && points['kind-4'] > 3 && points['kind-7'] > 3, JSON.stringify(points));
+  await tab.page.focus(`#${trace} .chart-focus`);
+  const all = await ask(tab, trace, 'range');
+  await tab.page.keyboard.press('+');
+  await tab.page.keyboard.press('+');
+  await tab.page.waitForTimeout(100);
+  const zoomed = await ask(tab, trace, 'range');
+  assert.ok(zoomed[1] - zoomed[0] < 0.3 * (all[1] - all[0]));
+  assert.ok((await ask(tab, trace, 'points'))['kind-0'] < points['kind-0'], 'what is out of sight is not drawn');
+  await accessible(tab);
+  await tab.page.keyboard.press('0');
+  await tab.page.waitForTimeout(100);
+  await tab.page.screenshot({ path: `${SHOTS}/time-execution.png` });
+  await dialog.locator('button[data-step="1"]').click();
+  assert.equal(await dialog.locator('h2').textContent(), `Execution ${s.columns.number[i + 1]}`);
+  await tab.page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  assert.deepEqual(await tab.page.evaluate(() => [...window.tare.charts.keys()].filter((n) => n.includes('trace'))), []);
+  await tab.page.selectOption('select[aria-label="colours"]', 'dark');
+  quiet(tab);
+  await tab.close();
+});
+
+test('an execution is opened by the keyboard, on a narrow screen too', async () => {
+  const tab = await open(timeDocument(), { width: 390, height: 844 });
+  await tab.page.locator('.time-executions tbody button').nth(3).focus();
+  await tab.page.keyboard.press('Enter');
+  const dialog = tab.page.locator('dialog[open]');
+  await dialog.waitFor();
+  assert.equal(await dialog.locator('h2').textContent(), 'Execution 2');
+  await fits(tab);
+  await accessible(tab);
+  await tab.page.waitForTimeout(200);
+  await tab.page.screenshot({ path: `${SHOTS}/time-execution-narrow.png` });
+  await tab.page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  assert.match(await tab.page.evaluate(() => document.activeElement.getAttribute('aria-label')), /execution 2/);
+  quiet(tab);
+  await tab.close();
+});
+
+test('the histogram: bins follow the zoom, log axis, kept and all', async () => {
+  const doc = timeDocument();
+  const s = doc.sections[0];
+  const tab = await open(doc);
+  const name = 'run-12-histogram';
+  const sum = (id) => tab.page.evaluate(([n, which]) => window.tare.charts.get(n).draw().getOption().series.find((x) => x.id === which)?.data.reduce((a, b) => a + b[2], 0) ?? null, [name, id]);
+  assert.equal(await sum('bins-all'), s.unfiltered.pt_net.n);
+  assert.equal(await sum('bins-kept'), s.kept.pt_net.n);
+  await tab.page.click(`#${name} button[data-value="log"]`);
+  assert.equal((await ask(tab, name, 'axis'))[0], 'log');
+  await tab.page.waitForTimeout(100);
+  assert.equal(await sum('bins-all'), s.unfiltered.pt_net.n);
+  await tab.page.click(`#${name} button[data-value="kept"]`);
+  assert.equal(await sum('bins-all'), null);
+  await tab.page.click(`#${name} button[aria-label$="zoom in"]`);
+  await tab.page.waitForTimeout(100);
+  const fewer = await sum('bins-kept');
+  assert.ok(fewer > 0 && fewer < s.kept.pt_net.n, 'only what is in the window is in bins');
+  quiet(tab);
+  await tab.close();
+});
+
+test('the ledger: order, hidden causes, neighbours that part with the zoom, a click', async () => {
+  const doc = timeDocument();
+  const s = doc.sections[0];
+  const tab = await open(doc);
+  const name = 'run-12-ledger';
+  const bars = () => tab.page.evaluate((n) => window.tare.charts.get(n).draw().getOption().series.find((x) => x.id === 'cause-run').data.map((d) => d[1] - d[0]), name);
+  assert.ok((await bars()).every((width, k, list) => width === 2 || k === list.length - 1), '402 executions are 201 bars');
+  await tab.page.focus(`#${name} .chart-focus`);
+  await tab.page.keyboard.press('+');
+  await tab.page.waitForFunction((n) => window.tare.charts.get(n).chart().getOption().series.find((x) => x.id === 'cause-run').data[0][1] % 2 === 1
+    || window.tare.charts.get(n).chart().getOption().series.find((x) => x.id === 'cause-run').data.every((d) => d[1] - d[0] === 1), name);
+  assert.ok((await bars()).every((width) => width === 1));
+  await tab.page.keyboard.press('0');
+  await tab.page.click(`#${name} button[data-value="et"]`);
+  await tab.page.waitForTimeout(100);
+  const tops = await tab.page.evaluate((n) => window.tare.charts.get(n).draw().getOption().series.find((x) => x.id === 'cause-unseen').data.map((d) => d[3]), name);
+  assert.ok(tops[0] > tops[tops.length - 1], 'longest first');
+  await tab.page.focus(`#${name} .legend button[data-name="run"]`);
+  await tab.page.keyboard.press('Enter');
+  await tab.page.waitForTimeout(100);
+  assert.ok((await tab.page.evaluate((n) => window.tare.charts.get(n).draw().getOption().yAxis[0].max, name)) < tops[0], 'without run the bars are shorter');
+  await tab.page.keyboard.press('Enter');
+  await tab.page.waitForTimeout(100);
+  const at = await pixel(tab, name, 0.9, s.columns.et[0] / 3);
+  await tab.page.mouse.move(at.x, at.y);
+  await tab.page.mouse.click(at.x, at.y);
+  const longest = s.columns.et.indexOf(Math.max(...s.columns.et));
+  assert.match(await tab.page.locator('dialog[open] h2').textContent(), new RegExp(` ${s.columns.number[longest]}$`));
+  quiet(tab);
+  await tab.close();
+});
+
+test('pairs: zoom levels, brush by mouse and by fields, linked to samples and list', async () => {
+  const doc = timeDocument();
+  const s = doc.sections[0];
+  const tab = await open(doc);
+  const name = 'run-12-dual';
+  const points = await ask(tab, name, 'points');
+  assert.equal(points.inside + points.outside, 199, 'the failed one has no pair');
+  assert.ok(points.outside > 5);
+  const all = await ask(tab, name, 'range');
+  await tab.page.click(`#${name} .zooms button[data-level="2"]`);
+  const level = await ask(tab, name, 'range');
+  assert.ok(level[1] - level[0] < all[1] - all[0]);
+  assert.ok(level[0] <= s.dual.levels[1].low_ns && level[1] >= s.dual.levels[1].high_ns, 'the level is in the window');
+  assert.match(await tab.page.textContent(`#${name}`), /Zoom 2 of 3.*a filled corner/s);
+  assert.equal((await ask(tab, name, 'lines')).length, 2);
+  await tab.page.click(`#${name} .zooms button[data-level="0"]`);
+  await tab.page.click(`#${name} button[aria-label^="select pairs"]`);
+  const [a, b] = [await pixel(tab, name, all[0] + (all[1] - all[0]) * 0.5, all[0]), await pixel(tab, name, all[1], all[1])];
+  await tab.page.mouse.move(a.x, a.y - 3);
+  await tab.page.mouse.down();
+  await tab.page.mouse.move((a.x + b.x) / 2, (a.y + b.y) / 2, { steps: 4 });
+  await tab.page.mouse.move(b.x - 2, b.y + 2, { steps: 4 });
+  await tab.page.mouse.up();
+  await tab.page.waitForFunction(() => /Selected: [1-9]/.test(document.querySelector('#run-12-dual').textContent));
+  const chosen = (await ask(tab, name, 'points')).chosen;
+  assert.ok(chosen > 2, `${chosen} pairs`);
+  assert.equal((await ask(tab, 'run-12-samples', 'points')).selected, 2 * chosen, 'they are marked in the samples');
+  assert.equal(await tab.page.locator('.selected-pairs tbody tr').count(), Math.min(8, chosen));
+  assert.notEqual(await tab.page.inputValue('input[data-window="0"]'), '');
+  await shot(tab, 'time-brush');
+  await tab.page.selectOption('.time-executions select', 'selected');
+  assert.equal(await tab.page.locator('.time-executions tbody tr').count(), Math.min(15, 2 * chosen));
+  await tab.page.click(`#${name} button[aria-label="clear the selection"]`);
+  assert.equal((await ask(tab, 'run-12-samples', 'points')).selected, 0);
+  await tab.page.fill('input[data-window="2"]', String((all[0] + (all[1] - all[0]) * 0.5) / 1e6));
+  await tab.page.keyboard.press('Tab');
+  const bySecond = (await ask(tab, name, 'points')).chosen;
+  const expected = s.columns.et.filter((et, i) => s.columns.number[i] % 2 === 0 && i > 1 && et >= all[0] + (all[1] - all[0]) * 0.5).length;
+  assert.equal(bySecond, expected, 'a field that is empty does not limit');
+  await accessible(tab);
+  quiet(tab);
+  await tab.close();
+});
+
+test('executions: filter by rule, pages, CSV with every row', async () => {
+  const doc = timeDocument();
+  const s = doc.sections[0];
+  const tab = await open(doc);
+  const saved = await csvOf(tab, () => tab.page.click('.time-executions button[aria-label="Executions: download as CSV"]'));
+  assert.equal(saved.name, 'run-12-executions.csv');
+  assert.equal(saved.lines.length, 403);
+  assert.equal(saved.lines[0], 'number,rule,at_us,et_ns,pt_net_ns,pt_exec_ns,rss_bytes,daemon,reason');
+  assert.equal(saved.lines[3].split(',').slice(0, 6).join(), [1, 'kept', s.columns.at_us[2], s.columns.et[2], s.columns.net[2], s.columns.exec[2]].join());
+  await tab.page.selectOption('.time-executions select', '3');
+  const dropped = s.columns.rule.filter((r) => r === 3).length;
+  assert.equal(await tab.page.locator('.time-executions tbody tr').count(), dropped);
+  const ledger = await csvOf(tab, () => tab.page.click('#run-12-ledger button[aria-label$="download as CSV"]'));
+  assert.equal(ledger.lines.length, 403);
+  assert.match(ledger.lines[0], /^number,rule,et_ns,run_ns,irq_ns/);
+  quiet(tab);
+  await tab.close();
+});
+
+test('names that are markup, script or longer than a page are text', async () => {
+  for (const name of HOSTILE) {
+    const doc = name.length > 100 ? timeDocument({ count: 80, hostile: name, details: 20 }) : timesDocument(name);
+    const tab = await open(doc);
+    await chartsDraw(tab);
+    const s = doc.sections[0];
+    const i = s.columns.rule.indexOf(3);
+    const at = await pixel(tab, `${s.anchor}-samples`, s.columns.at_us[i] * 1000, s.columns.net[i]);
+    await tab.page.mouse.move(at.x, at.y);
+    await tab.page.mouse.click(at.x, at.y);
+    await tab.page.locator('dialog[open]').waitFor();
+    await tab.page.evaluate(() => window.tare.drawAll());
+    await notHacked(tab);
+    await fits(tab);
+    quiet(tab);
+    await tab.close();
+  }
+});
+
+test('little is enough: no ledger, no PT, no pairs, one execution, none', async () => {
+  const one = timeSection(1, { count: 60, ledger: false, pt: false, details: 0 });
+  one.dual = null;
+  const none = timeSection(2, { count: 60, ledger: false, pt: false, details: 0 });
+  Object.assign(none, { dual: null, reasons: {}, density: [], kept: { et: null }, unfiltered: { et: null }, status: 'going', warnings: [] });
+  none.columns = { number: [], at_us: [], et: [], net: null, exec: null, tick: null, rss: null, rule: [] };
+  const single = structuredClone(none);
+  Object.assign(single, { anchor: 'run-3', number: 3, columns: { ...none.columns, number: [1], at_us: [0], et: [5e6], rule: [0] }, status: 'interrupted' });
+  single.kept.et = { n: 1, mean_ns: 5e6, median_ns: 5e6, min_ns: 5e6, max_ns: 5e6, stddev_ns: null, relative_error: null, mad_ns: null, ci_low_ns: null, ci_high_ns: null };
+  const tab = await open(document_([one, none, single]));
+  await chartsDraw(tab);
+  assert.match(await tab.page.textContent('#run-2'), /No execution yet/);
+  await accessible(tab);
+  await fits(tab);
+  quiet(tab);
+  await tab.close();
+});
+
+test('100,000 executions open, zoom and are looked through', async () => {
+  const doc = largeDocument();
+  assert.ok(html(doc).length < 15e6, 'below 15 MB');
+  const tab = await open(doc);
+  const ready = tab.loaded_ms;
+  const zoomed = await tab.page.evaluate(async () => {
+    const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    const times = {};
+    for (const name of ['run-99-samples', 'run-99-histogram', 'run-99-ledger', 'run-99-dual']) {
+      const begun = performance.now();
+      const chart = window.tare.charts.get(name).draw();
+      await frame();
+      const drawn = performance.now();
+      chart.dispatchAction({ type: 'dataZoom', dataZoomIndex: 0, start: 40, end: 45 });
+      await frame();
+      await frame();
+      times[name] = [Math.round(drawn - begun), Math.round(performance.now() - drawn)];
+    }
+    return times;
+  });
+  console.log(`# 100,000 executions: loaded in ${ready} ms; drawn, zoomed: ${JSON.stringify(zoomed)}`);
+  // wide: the tight figures are bench's
+  assert.ok(ready < 6000, `${ready} ms`);
+  for (const [name, [drawn, again]] of Object.entries(zoomed)) assert.ok(drawn < 4000 && again < 2000, `${name}: ${drawn}, ${again} ms`);
+  await shot(tab, 'time-large');
+  quiet(tab);
+  await tab.close();
+});

@@ -1,0 +1,186 @@
+// What the parts of a `time` section share: its columns by measure, who is selected, and small pieces of charts.
+import type { Measure, Summary, TimeSection } from '../model';
+import type { Chart } from '../parts/chart';
+import { freshId, h } from '../parts/dom';
+import * as format from '../parts/format';
+import { current, onChange, type Theme } from '../parts/theme';
+
+export const KEPT = 0;
+export const WARMUP = 1;
+export const FAILED = 2;
+export const CUTOFF = 3;
+export const OUTSIDE = 4;
+export const RULE_WORDS = ['kept', 'warm-up', 'failed', 'rule (I)', 'rule (II)'] as const;
+export const RULE_MEANS = [
+  'counts', 'executed to fill caches, never counted', 'exited with an error, was killed or took too long',
+  'a daemon in it was above its cutoff', 'outside of mean ± 2 σ of what was left',
+] as const;
+
+/** Every rule has a shape beside its colour. */
+export const CROSS = 'path://M2 0 L5 3 L8 0 L10 2 L7 5 L10 8 L8 10 L5 7 L2 10 L0 8 L3 5 L0 2 Z';
+export const RULE_SYMBOL = ['circle', 'emptyRect', CROSS, 'triangle', 'diamond'] as const;
+export const RULE_GLYPH = ['●', '□', '✖', '▲', '◆'] as const;
+
+export const MEASURE_NAME: Record<Measure, string> = { et: 'ET', pt_net: 'PT net', pt_exec: 'PT exec', pt_tick: 'PT tick', user: 'user', system: 'system' };
+export const MEASURE_WORDS: Record<Measure, string> = {
+  et: 'elapsed time',
+  pt_net: 'process time, without the interrupts within',
+  pt_exec: 'process time, by the scheduler',
+  pt_tick: 'process time, counted in ticks',
+  user: 'in user code',
+  system: 'in the kernel',
+};
+
+export interface MeasureColumn {
+  measure: Measure;
+  name: string;
+  values: ArrayLike<number | null>;
+}
+
+export interface Time {
+  section: TimeSection;
+  count: number;
+  columns: MeasureColumn[]; // those present, the headline first
+  counts: number[]; // by rule
+  selected: ReadonlySet<number>; // positions
+  select(positions: Iterable<number>): void;
+  onSelect(listener: () => void): void;
+  open(position: number): void; // shows the execution
+}
+
+const COLUMN: Partial<Record<Measure, 'et' | 'net' | 'exec' | 'tick'>> = { et: 'et', pt_net: 'net', pt_exec: 'exec', pt_tick: 'tick' };
+
+export function timeOf(section: TimeSection): Time {
+  const listeners: (() => void)[] = [];
+  const columns: MeasureColumn[] = [];
+  for (const measure of ['pt_net', 'pt_exec', 'pt_tick', 'et'] as const) {
+    const values = section.columns[COLUMN[measure]!];
+    if (values) columns.push({ measure, name: MEASURE_NAME[measure], values });
+  }
+  columns.sort((a, b) => Number(b.measure === section.headline) - Number(a.measure === section.headline));
+  const counts = [0, 0, 0, 0, 0];
+  for (const rule of section.columns.rule) counts[rule] = (counts[rule] ?? 0) + 1;
+  return {
+    section, columns, counts, count: section.columns.et.length, selected: new Set(),
+    select(positions) {
+      this.selected = new Set(positions);
+      for (const listener of listeners) listener();
+    },
+    onSelect(listener) { listeners.push(listener); },
+    open() { /* set by the section when it is put together */ },
+  };
+}
+
+/** "execution 17", "warm-up 1". */
+export function executionName(time: Time, position: number): string {
+  const { number, rule } = time.section.columns;
+  return `${rule[position] === WARMUP ? 'warm-up' : 'execution'} ${number[position]}`;
+}
+
+/** The daemon or the reason, as one line. */
+export function culprit(time: Time, position: number): string | null {
+  const reason = time.section.reasons[position];
+  return reason ? reason.text || reason.daemon : null;
+}
+
+export function meanSigma(s: Summary | null | undefined): string {
+  if (!s || !s.n) return format.DASH;
+  return s.stddev_ns === null ? format.ns(s.mean_ns) : `${precise(s.mean_ns, s.stddev_ns)} ± ${format.ns(s.stddev_ns)}`;
+}
+
+/** With as many digits as `about` leaves it. */
+export function precise(value: number | null | undefined, about: number | null | undefined): string {
+  if (value === null || value === undefined || !about) return format.ns(value);
+  return format.nsBetween(value, value - about / 2, value + about / 2);
+}
+
+/** "11.98 ms to 12.02 ms": its ends differ in what is shown of them. */
+export function interval(low: number | null, high: number | null): string {
+  if (low === null || high === null) return format.DASH;
+  return `${format.nsBetween(low, low, high)} to ${format.nsBetween(high, low, high)}`;
+}
+
+/** A tick of an axis: round already, so what is left of it is shown, in its unit. */
+export function tick(value: number): string {
+  const size = Math.abs(value);
+  const [scale, unit] = size >= 1e9 ? [1e9, 's'] : size >= 1e6 ? [1e6, 'ms'] : size >= 1e3 ? [1e3, 'µs'] : [1, 'ns'];
+  return size === 0 ? '0' : `${Number((value / (scale as number)).toPrecision(9))}\u00a0${unit}`;
+}
+
+export function field<T extends string>(label: string, options: readonly [value: T, words: string][], value: T, change: (value: T) => void): HTMLElement {
+  const id = freshId('field');
+  const select = h('select', { id, onchange: () => change(select.value as T) },
+    ...options.map(([v, words]) => h('option', { value: v, selected: v === value }, words)));
+  return h('span', { class: 'field' }, h('label', { for: id }, label), select);
+}
+
+/** Two or three choices as buttons, one of which is pressed. */
+export function choices<T extends string>(label: string, options: readonly [value: T, words: string][], value: T, change: (value: T) => void): HTMLElement {
+  const buttons = options.map(([v, words]) => h('button', {
+    type: 'button', 'aria-pressed': String(v === value), 'data-value': v,
+    onclick: () => {
+      for (const b of buttons) b.setAttribute('aria-pressed', String(b.dataset['value'] === v));
+      change(v);
+    },
+  }, words));
+  return h('span', { class: 'choices', role: 'group', 'aria-label': label }, ...buttons);
+}
+
+/** A legend that is used by keys as well: what is pressed is shown. Its signs say what the chart's symbols and colours mean. */
+export function legend(label: string, items: { name: string; glyph: string; colour: (theme: Theme) => string; title?: string }[], change: (hidden: Set<string>) => void): HTMLElement {
+  const hidden = new Set<string>();
+  const signs: (() => void)[] = [];
+  const box = h('div', { class: 'legend', role: 'group', 'aria-label': label }, ...items.map((item) => {
+    const sign = h('span', { class: 'sign', 'aria-hidden': 'true' }, item.glyph);
+    signs.push(() => { sign.style.color = item.colour(current()); });
+    const b = h('button', {
+      type: 'button', 'aria-pressed': 'true', title: item.title, 'data-name': item.name,
+      onclick: () => {
+        if (!hidden.delete(item.name)) hidden.add(item.name);
+        b.setAttribute('aria-pressed', String(!hidden.has(item.name)));
+        change(hidden);
+      },
+    }, sign, item.name);
+    return b;
+  }));
+  const paint = () => signs.forEach((sign) => sign());
+  paint();
+  onChange(paint);
+  return box;
+}
+
+/** Room for the names of axes, which ECharts does not count in; a legend of its own needs none above. */
+export function grid(top = 34, left = 12): Record<string, unknown> {
+  return { left, right: 20, top, bottom: 32, containLabel: true };
+}
+
+/** Where a chart has been zoomed to; an option that is drawn anew starts there. */
+export function keepZoom(chart: Chart | null, zooms: Record<string, unknown>[]): Record<string, unknown>[] {
+  const had = (chart?.getOption() as any)?.dataZoom as { start: number; end: number }[] | undefined;
+  return had ? zooms.map((z, i) => ({ ...z, start: had[i]?.start ?? 0, end: had[i]?.end ?? 100 })) : zooms;
+}
+
+/** What the x axis shows now. */
+export function visibleX(chart: Chart): [number, number] {
+  const rect = gridRect(chart);
+  const low = chart.convertFromPixel({ xAxisIndex: 0 }, rect.x as any) as unknown as number;
+  const high = chart.convertFromPixel({ xAxisIndex: 0 }, (rect.x + rect.width) as any) as unknown as number;
+  return [Math.min(low, high), Math.max(low, high)];
+}
+
+export function gridRect(chart: Chart): { x: number; y: number; width: number; height: number } {
+  return (chart as any).getModel().getComponent('grid', 0).coordinateSystem.getRect();
+}
+
+/** Calls once a frame at most: a wheel turns faster than a chart is drawn. */
+export function calmly(work: () => void): () => void {
+  let asked = false;
+  return () => {
+    if (asked) return;
+    asked = true;
+    requestAnimationFrame(() => {
+      asked = false;
+      work();
+    });
+  };
+}

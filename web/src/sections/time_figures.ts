@@ -1,0 +1,92 @@
+// Figures first: means, what was dropped and why, what to beware of.
+import type { Measure, Summary } from '../model';
+import { foreign, h } from '../parts/dom';
+import * as format from '../parts/format';
+import { table, type Column } from '../parts/table';
+import { CUTOFF, executionName, FAILED, interval, meanSigma, MEASURE_NAME, MEASURE_WORDS, OUTSIDE, precise, RULE_MEANS, RULE_WORDS, WARMUP, type Time } from './time_common';
+
+const ORDER: Measure[] = ['pt_net', 'pt_exec', 'pt_tick', 'et', 'user', 'system'];
+
+function present(time: Time): Measure[] {
+  const { headline, kept, unfiltered } = time.section;
+  const list = ORDER.filter((m) => kept[m] || unfiltered[m]);
+  return list.sort((a, b) => Number(b === headline) - Number(a === headline));
+}
+
+function headlineFigure(time: Time, measure: Measure): HTMLElement {
+  const kept = time.section.kept[measure];
+  const all = time.section.unfiltered[measure];
+  const between = kept && kept.ci_low_ns !== null ? `95 % interval ${interval(kept.ci_low_ns, kept.ci_high_ns)}` : null;
+  return h('div', { 'data-measure': measure },
+    h('dt', { title: MEASURE_WORDS[measure] }, `${MEASURE_NAME[measure]}, ${MEASURE_WORDS[measure]}`),
+    h('dd', {}, meanSigma(kept),
+      kept ? h('small', {}, `${format.count(kept.n)} kept of ${format.count(all?.n ?? kept.n)} measured`, kept.relative_error === null ? null : ` · σ is ${format.percent(kept.relative_error)}`) : null,
+      between ? h('small', {}, between) : null,
+      all ? h('small', {}, `unfiltered ${meanSigma(all)}`) : null));
+}
+
+export function figures(time: Time): HTMLElement {
+  const { section } = time;
+  const list = present(time);
+  const first = list.filter((m) => m === section.headline || m === 'et');
+  const sum = list.map((m) => [m, section.kept[m] ?? null, section.unfiltered[m] ?? null] as const);
+  const of = (pick: (s: Summary) => number | null) => (s: Summary | null) => (s ? pick(s) : null);
+  type Row = { measure: Measure; which: string; s: Summary | null };
+  const rows: Row[] = sum.flatMap(([measure, kept, all]) => [{ measure, which: 'kept', s: kept }, { measure, which: 'unfiltered', s: all }]);
+  const ns = (name: string, title: string, pick: (s: Summary) => number | null): Column<Row> => ({
+    name, title, kind: 'ns', of: (r) => of(pick)(r.s), show: (r) => (name === 'stddev_ns' || name === 'mad_ns' ? format.ns(of(pick)(r.s)) : precise(of(pick)(r.s), r.s?.stddev_ns)),
+  });
+  const measures = table<Row>({
+    name: `${section.anchor}-measures`, caption: 'Every measure', rows, page: 20,
+    columns: [
+      { name: 'measure', title: 'measure', kind: 'text', of: (r) => MEASURE_NAME[r.measure] },
+      { name: 'which', title: 'of', kind: 'text', of: (r) => r.which },
+      { name: 'n', title: 'n', kind: 'number', of: (r) => r.s?.n },
+      ns('mean_ns', 'mean', (s) => s.mean_ns), ns('stddev_ns', 'σ', (s) => s.stddev_ns),
+      { name: 'relative_error', title: 'σ / mean', kind: 'percent', of: (r) => r.s?.relative_error },
+      ns('ci_low_ns', '95 % from', (s) => s.ci_low_ns), ns('ci_high_ns', 'to', (s) => s.ci_high_ns), ns('median_ns', 'median', (s) => s.median_ns),
+      ns('mad_ns', 'MAD', (s) => s.mad_ns), ns('min_ns', 'least', (s) => s.min_ns), ns('max_ns', 'most', (s) => s.max_ns),
+    ],
+  });
+  const dropped = [WARMUP, FAILED, CUTOFF, OUTSIDE].filter((r) => time.counts[r]).map((r) => `${format.count(time.counts[r])} ${RULE_WORDS[r]}`);
+  return h('div', { class: 'card wide time-figures' },
+    h('dl', { class: 'figures' }, ...first.map((m) => headlineFigure(time, m)),
+      h('div', {}, h('dt', {}, 'executions'),
+        h('dd', {}, format.count(time.count), h('small', {}, dropped.length ? `not counted: ${dropped.join(', ')}` : 'all of them count'),
+          section.shell_ns ? h('small', {}, `${format.ns(section.shell_ns)} of the shell taken off each ET`) : null,
+          h('small', {}, `measured by ${section.backend}`)))),
+    section.parameters.length ? h('p', {}, 'With ', ...section.parameters.flatMap((p, i) => [i ? ', ' : '', foreign(p.name, 40), ' = ', h('code', {}, foreign(p.value, 80))]), '.') : null,
+    h('details', {}, h('summary', {}, 'Every measure, kept and unfiltered'), measures.element));
+}
+
+export function warnings(time: Time): HTMLElement | null {
+  const list = time.section.warnings;
+  if (!list.length) return null;
+  return h('div', { class: 'card wide' }, h('h3', {}, list.length === 1 ? 'A warning' : `${list.length} warnings`),
+    h('ul', { class: 'warnings' }, ...list.map((w) => h('li', { 'data-warning': w.id }, h('p', { class: 'note' }, '▲ ', foreign(w.text, 1000)),
+      w.remedy ? h('p', { class: 'muted' }, 'What helps: ', foreign(w.remedy, 1000)) : null))));
+}
+
+export function droppedTable(time: Time): HTMLElement | null {
+  const { section } = time;
+  const rows: number[] = [];
+  section.columns.rule.forEach((rule, i) => { if (rule >= FAILED) rows.push(i); });
+  if (!rows.length) return null;
+  const reason = (i: number) => section.reasons[i];
+  // told apart from the bounds, which may be close
+  const near = (i: number, value: number | null | undefined) => precise(value, reason(i)?.low_ns ? reason(i)!.high_ns! - reason(i)!.low_ns! : null);
+  const made = table<number>({
+    name: `${section.anchor}-dropped`, caption: 'Dropped executions', rows, page: 8, onRow: (i) => time.open(i), rowLabel: (i) => `open ${executionName(time, i)}`,
+    columns: [
+      { name: 'number', title: 'execution', kind: 'number', of: (i) => section.columns.number[i] },
+      { name: 'rule', title: 'dropped by', kind: 'text', of: (i) => RULE_WORDS[section.columns.rule[i]!] ?? '?' },
+      { name: 'daemon', title: 'culprit', kind: 'text', of: (i) => reason(i)?.daemon || null, most: 40 },
+      { name: 'reason', title: 'why', kind: 'text', of: (i) => reason(i)?.text || RULE_MEANS[section.columns.rule[i]!], most: 240 },
+      { name: 'et_ns', title: 'ET', kind: 'ns', of: (i) => section.columns.et[i] },
+      { name: 'judged_ns', title: 'judged', kind: 'ns', of: (i) => reason(i)?.value_ns, show: (i) => near(i, reason(i)?.value_ns), title_of: 'what the rule went by: rule (I) the daemon’s process time, rule (II) the execution’s' },
+      { name: 'low_ns', title: 'allowed from', kind: 'ns', of: (i) => reason(i)?.low_ns, show: (i) => near(i, reason(i)?.low_ns) },
+      { name: 'high_ns', title: 'to', kind: 'ns', of: (i) => reason(i)?.high_ns, show: (i) => near(i, reason(i)?.high_ns) },
+    ],
+  });
+  return h('div', { class: 'card wide time-dropped' }, h('h3', {}, 'Dropped, and why'), made.element);
+}

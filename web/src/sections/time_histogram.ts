@@ -1,0 +1,165 @@
+// How a measure is distributed: a histogram whose bins follow the zoom, and the density in the same units (executions a bin).
+import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
+import * as format from '../parts/format';
+import type { Theme } from '../parts/theme';
+import { calmly, choices, FAILED, field, grid, keepZoom, KEPT, meanSigma, tick, visibleX, WARMUP, type MeasureColumn, type Time } from './time_common';
+
+const BINS = 60;
+
+function sorted(time: Time, column: MeasureColumn, keptOnly: boolean): Float64Array {
+  const list: number[] = [];
+  const { rule } = time.section.columns;
+  for (let i = 0; i < time.count; i++) {
+    const v = column.values[i];
+    if (v == null || (keptOnly ? rule[i] !== KEPT : rule[i] === WARMUP || rule[i] === FAILED)) continue;
+    list.push(v);
+  }
+  return Float64Array.from(list).sort();
+}
+
+/** Of sorted values: how many are below. */
+function below(values: Float64Array, limit: number): number {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle]! < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export type Bin = [from: number, to: number, all: number, kept: number];
+
+export function histogramCard(time: Time): ChartHandle {
+  const { section } = time;
+  let column = time.columns[0]!;
+  let scale: 'value' | 'log' = 'value';
+  let which: 'kept' | 'all' | 'both' = 'both';
+  let all: Float64Array = new Float64Array(0);
+  let kept: Float64Array = new Float64Array(0);
+  let bins: Bin[] = [];
+  let range: [number, number] = [0, 1];
+  let loaded = '';
+
+  function load(): void {
+    const key = `${column.measure} ${which}`;
+    if (loaded === key) return;
+    loaded = key;
+    all = sorted(time, column, false);
+    kept = sorted(time, column, true);
+    const values = which === 'kept' ? kept : all;
+    const low = values[0] ?? 0;
+    const high = values[values.length - 1] ?? 1;
+    const pad = (high - low || Math.max(high * 0.01, 1)) * 0.04;
+    range = [Math.max(low - pad, Math.min(low, 1)), high + pad];
+  }
+  function axisRange(): [number, number] {
+    return scale === 'log' ? [Math.max(range[0], range[1] / 1e6, 1), range[1]] : range;
+  }
+  function makeBins(from: number, to: number): void {
+    const log = scale === 'log';
+    const fewer = Math.max(8, Math.min(BINS, Math.ceil(2 * Math.sqrt(all.length))));
+    const at = (k: number) => (log ? from * (to / from) ** (k / fewer) : from + ((to - from) * k) / fewer);
+    bins = [];
+    for (let k = 0; k < fewer; k++) {
+      const [a, b] = [at(k), at(k + 1)];
+      bins.push([a, b, below(all, b) - below(all, a), below(kept, b) - below(kept, a)]);
+    }
+  }
+  /** The density, in executions a bin as wide as those shown. */
+  function curve(key: 'all' | 'kept'): [number, number][] {
+    const density = section.density.find((d) => d.measure === column.measure);
+    const first = bins[0];
+    if (!density || !first) return [];
+    const n = key === 'all' ? all.length : kept.length;
+    const width = first[1] - first[0];
+    const ratio = Math.log(first[1] / first[0]);
+    return density.ns.map((x, i) => [x, density[key][i]! * n * (scale === 'log' ? x * ratio : width)] as [number, number]).filter(([x]) => x > 0 || scale !== 'log');
+  }
+  function series(theme: Theme): Record<string, unknown>[] {
+    const [low, high] = axisRange();
+    const bars = (key: 'all' | 'kept', colour: string, index: 2 | 3) => ({
+      id: `bins-${key}`, name: key, type: 'custom', encode: { x: [0, 1], y: 2 }, z: key === 'kept' ? 3 : 2, clip: true,
+      itemStyle: { color: colour, opacity: key === 'all' ? 0.45 : 0.75 },
+      data: bins.map((b) => [b[0], b[1], b[index], b[2], b[3]]),
+      renderItem: (_: unknown, api: any) => {
+        const a = api.coord([Math.max(api.value(0), low), api.value(2)]);
+        const b = api.coord([Math.min(api.value(1), high), 0]);
+        return { type: 'rect', shape: { x: a[0], y: a[1], width: Math.max(1, b[0] - a[0] - 1), height: b[1] - a[1] }, style: { fill: api.visual('color'), opacity: key === 'all' ? 0.45 : 0.75 } };
+      },
+    });
+    const line = (key: 'all' | 'kept', colour: string) => ({
+      id: `density-${key}`, name: `density of ${key}`, type: 'line', data: curve(key), showSymbol: false, smooth: false, z: 5, silent: true,
+      lineStyle: { color: colour, width: 2, type: key === 'all' ? 'dashed' : 'solid' }, itemStyle: { color: colour },
+    });
+    const list: Record<string, unknown>[] = [];
+    if (which !== 'kept') list.push(bars('all', theme.series[1]!, 2));
+    if (which !== 'all') list.push(bars('kept', theme.kept, 3));
+    if (which !== 'kept') list.push(line('all', theme.series[1]!));
+    if (which !== 'all') list.push(line('kept', theme.text));
+    return list;
+  }
+  function option(theme: Theme) {
+    const base = baseOption(theme) as any;
+    load();
+    const [min, max] = axisRange();
+    makeBins(min, max);
+    return {
+      ...base,
+      legend: { ...base.legend, itemWidth: 16, itemHeight: 12 },
+      grid: grid(),
+      dataZoom: keepZoom(handle.chart(), zoom()),
+      xAxis: axis(theme, column.name, { type: scale, min, max, axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
+      yAxis: axis(theme, '', { type: 'value', min: 0, axisLabel: { formatter: (v: number) => format.count(v) } }),
+      tooltip: {
+        ...base.tooltip,
+        formatter: (p: any) => (Array.isArray(p.value) && p.value.length > 3
+          ? tip([`${format.nsBetween(p.value[0], p.value[0], p.value[1])} to ${format.nsBetween(p.value[1], p.value[0], p.value[1])}`, `${format.count(p.value[3])} measured`, `${format.count(p.value[4])} kept`]) : tip([])),
+      },
+      series: series(theme),
+    };
+  }
+  let themeNow: Theme | null = null;
+  const rebin = calmly(() => {
+    const chart = handle.chart();
+    if (!chart || !themeNow) return;
+    const [low, high] = visibleX(chart);
+    const [min, max] = axisRange();
+    makeBins(Math.max(low, min), Math.min(high, max));
+    chart.setOption({ series: series(themeNow) });
+  });
+  const median = section.kept[section.headline]?.median_ns;
+  const handle: ChartHandle = chartCard<Bin>({
+    name: `${section.anchor}-histogram`, title: 'How it is distributed', height: 320,
+    about: 'Executions a bin; the bins follow the zoom. The lines are densities in the same unit.',
+    summary: `Histogram and density of ${column.name}: ${meanSigma(section.kept[section.headline])} of those kept, median ${format.ns(median ?? null)}; `
+      + `without rules ${meanSigma(section.unfiltered[section.headline])}.`,
+    controls: [
+      time.columns.length > 1 ? field('Measure', time.columns.map((c) => [c.measure, c.name] as [string, string]), column.measure, (m) => {
+        column = time.columns.find((c) => c.measure === m)!;
+        handle.redraw();
+        rebin();
+      }) : null,
+      choices('x axis', [['value', 'linear'], ['log', 'log']], scale, (v) => { scale = v as typeof scale; handle.redraw(); rebin(); }),
+      choices('which executions', [['both', 'both'], ['kept', 'kept'], ['all', 'all']], which, (v) => { which = v as typeof which; handle.redraw(); rebin(); }),
+    ],
+    option: (theme) => option(themeNow = theme),
+    data: {
+      columns: [
+        { name: 'from_ns', title: 'from', kind: 'ns', of: (b) => b[0], show: (b) => format.nsBetween(b[0], b[0], b[1]) },
+        { name: 'to_ns', title: 'to', kind: 'ns', of: (b) => b[1], show: (b) => format.nsBetween(b[1], b[0], b[1]) },
+        { name: 'measured', title: 'measured', kind: 'number', of: (b) => b[2] }, { name: 'kept', title: 'kept', kind: 'number', of: (b) => b[3] },
+      ],
+      rows: () => {
+        if (!bins.length) {
+          load();
+          makeBins(...axisRange());
+        }
+        return bins;
+      },
+    },
+    onReady: (chart: Chart) => { chart.on('datazoom', rebin); },
+  });
+  return handle;
+}

@@ -1,0 +1,176 @@
+// Samples over time: who was kept, who was dropped by which rule, who did it.
+import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
+import { short } from '../parts/dom';
+import * as format from '../parts/format';
+import type { Theme } from '../parts/theme';
+import {
+  choices, culprit, CUTOFF, executionName, FAILED, field, grid, keepZoom, KEPT, legend, meanSigma, OUTSIDE, RULE_GLYPH, RULE_MEANS, RULE_SYMBOL, RULE_WORDS, tick, WARMUP,
+  type MeasureColumn, type Time,
+} from './time_common';
+import { executionColumns, positions } from './time_table';
+
+const SIZE = [5, 7, 9, 10, 10];
+
+export function ruleColour(rule: number, theme: Theme): string {
+  return [theme.kept, theme.muted, theme.text, theme.dropped, theme.series[1]!][rule] ?? theme.muted;
+}
+
+/** Rule (II)'s bounds: as it said them of one that it dropped, else as they follow from what is left. Null where it was not applied. */
+export function bounds(time: Time): [number, number] | null {
+  const { section } = time;
+  for (const [key, reason] of Object.entries(section.reasons)) {
+    if (section.columns.rule[Number(key)] === OUTSIDE && reason.low_ns !== null && reason.high_ns !== null) return [reason.low_ns, reason.high_ns];
+  }
+  const kept = section.kept[section.headline];
+  const values = time.columns.find((c) => c.measure === section.headline)?.values;
+  if (!kept || kept.stddev_ns === null || !values) return null;
+  const low = kept.mean_ns - 2 * kept.stddev_ns;
+  const high = kept.mean_ns + 2 * kept.stddev_ns;
+  // one that is kept although it lies outside: the rule was not asked for
+  if (section.columns.rule.some((rule, i) => rule === KEPT && values[i] != null && (values[i]! < low || values[i]! > high))) return null;
+  return [low, high];
+}
+
+interface Points {
+  data: Float64Array; // x, y, x, y, ...
+  at: Int32Array; // positions
+}
+
+function points(time: Time, column: MeasureColumn, timed: boolean, wanted: (position: number) => boolean): Points {
+  const at: number[] = [];
+  for (let i = 0; i < time.count; i++) if (column.values[i] != null && wanted(i)) at.push(i);
+  const data = new Float64Array(2 * at.length);
+  const { at_us, number, rule } = time.section.columns;
+  at.forEach((p, k) => {
+    // warm-ups count on their own, and end where the measured ones begin with 1
+    data[2 * k] = timed ? at_us[p]! * 1000 : rule[p] === WARMUP ? number[p]! - time.counts[WARMUP]! : number[p]!;
+    data[2 * k + 1] = column.values[p]!;
+  });
+  return { data, at: Int32Array.from(at) };
+}
+
+export function samplesCard(time: Time): ChartHandle {
+  const { section } = time;
+  let column = time.columns[0]!;
+  let timed = section.columns.at_us.length > 1 && section.columns.at_us[time.count - 1]! > 0;
+  let range: 'all' | 'measured' | 'kept' = startRange();
+  let hidden = new Set<string>();
+  let drawn: Points[] = [];
+  const present = RULE_WORDS.map((_, rule) => rule).filter((rule) => time.counts[rule]);
+  const limits = bounds(time);
+  // a warm-up that took far longer would flatten the rest
+  function startRange(): 'all' | 'measured' {
+    let [low, high, lowest, highest] = [Infinity, -Infinity, Infinity, -Infinity];
+    for (let i = 0; i < time.count; i++) {
+      const v = column.values[i];
+      if (v == null) continue;
+      lowest = Math.min(lowest, v);
+      highest = Math.max(highest, v);
+      const rule = section.columns.rule[i];
+      if (rule === WARMUP || rule === FAILED) continue;
+      low = Math.min(low, v);
+      high = Math.max(high, v);
+    }
+    return highest - lowest > 2 * (high - low) && high > low ? 'measured' : 'all';
+  }
+  const dropped = [CUTOFF, OUTSIDE, FAILED, WARMUP].filter((r) => time.counts[r]).map((r) => `${format.count(time.counts[r])} ${RULE_WORDS[r]}`);
+
+  function series(theme: Theme, rule: number): Record<string, unknown> {
+    const p = points(time, column, timed, (i) => section.columns.rule[i] === rule);
+    drawn[rule] = p;
+    return {
+      id: `rule-${rule}`, name: RULE_WORDS[rule], type: 'scatter', dimensions: ['x', 'y'], data: p.data, large: true, largeThreshold: 3000,
+      symbol: RULE_SYMBOL[rule], symbolSize: p.at.length > 20_000 ? 3 : p.at.length > 1000 ? SIZE[rule]! - 3 : SIZE[rule], z: rule === KEPT ? 2 : 4,
+      itemStyle: { color: ruleColour(rule, theme), opacity: rule === KEPT ? (p.at.length > 2000 ? 0.6 : 0.85) : 1 }, emphasis: { disabled: true },
+    };
+  }
+  function ring(theme: Theme): Record<string, unknown> {
+    const p = points(time, column, timed, (i) => time.selected.has(i));
+    drawn[RULE_WORDS.length] = p;
+    return {
+      id: 'selected', name: 'selected', type: 'scatter', dimensions: ['x', 'y'], data: p.data, symbol: 'emptyCircle', symbolSize: 13, z: 6,
+      itemStyle: { color: theme.accent, borderColor: theme.accent, borderWidth: 2 }, emphasis: { disabled: true }, large: true, largeThreshold: 3000,
+    };
+  }
+  /** What is to be seen, and the bounds. */
+  function yRange(): { min?: number; max?: number } {
+    let [low, high] = limits && column.measure === section.headline ? limits : [Infinity, -Infinity];
+    for (let i = 0; i < time.count; i++) {
+      const v = column.values[i];
+      const rule = section.columns.rule[i];
+      if (v == null || (range === 'kept' && rule !== KEPT) || (range === 'measured' && (rule === WARMUP || rule === FAILED))) continue;
+      if (v < low) low = v;
+      if (v > high) high = v;
+    }
+    const pad = (high - low) * 0.05 || Math.abs(high) * 0.01 || 1;
+    return low <= high ? { min: low >= 0 ? Math.max(0, low - pad) : low - pad, max: high + pad } : {};
+  }
+  function option(theme: Theme) {
+    const base = baseOption(theme) as any;
+    drawn = [];
+    const rules = present.filter((rule) => !hidden.has(RULE_WORDS[rule]!));
+    const list = rules.map((rule) => series(theme, rule));
+    if (limits && list[0] && column.measure === section.headline) {
+      (list[0] as any).markLine = {
+        silent: true, symbol: 'none', lineStyle: { color: theme.series[1], type: 'dashed' }, label: { color: theme.text, textBorderColor: theme.card, textBorderWidth: 3 },
+        data: limits.map((y, i) => ({ yAxis: y, name: i ? 'upper bound' : 'lower bound', label: { position: i ? 'insideEndTop' : 'insideEndBottom', formatter: `rule (II): ${format.nsBetween(y, limits[0], limits[1])}` } })),
+      };
+    }
+    return {
+      ...base,
+      legend: { show: false },
+      grid: grid(14),
+      dataZoom: keepZoom(handle.chart(), zoom()),
+      xAxis: axis(theme, timed ? 'since the run began' : 'execution', {
+        type: 'value', min: timed ? 0 : 'dataMin', max: 'dataMax', axisLabel: { showMinLabel: timed ? false : undefined, showMaxLabel: timed ? false : undefined, formatter: timed ? tick : (v: number) => (Number.isInteger(v) ? format.count(v) : '') },
+      }),
+      yAxis: axis(theme, '', { type: 'value', scale: true, ...yRange(), axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
+      tooltip: { ...base.tooltip, formatter: (p: any) => about(p.seriesId, p.dataIndex) },
+      series: [...list, ring(theme)],
+    };
+  }
+  function position(seriesId: string, index: number): number | undefined {
+    return drawn[seriesId === 'selected' ? RULE_WORDS.length : Number(seriesId.slice(5))]?.at[index];
+  }
+  function about(seriesId: string, index: number): HTMLElement {
+    const i = position(seriesId, index);
+    if (i === undefined) return tip([]);
+    const rule = section.columns.rule[i]!;
+    return tip([
+      executionName(time, i), ...time.columns.map((c) => `${c.name} ${format.ns(c.values[i] ?? null)}`), `began ${format.ns(section.columns.at_us[i]! * 1000)} into the run`,
+      rule === KEPT ? 'kept' : `${RULE_WORDS[rule]}: ${RULE_MEANS[rule]}`, section.reasons[i]?.daemon ? `culprit: ${short(section.reasons[i]!.daemon!, 60)}` : null,
+      culprit(time, i) ? short(culprit(time, i)!, 300) : null,
+    ]);
+  }
+  const handle: ChartHandle = chartCard({
+    name: `${section.anchor}-samples`, title: 'Samples over time', height: 360,
+    about: 'A point is an execution: hover tells who disturbed it, a click opens it. Ctrl and the wheel, or + and −, zoom.',
+    summary: `${format.count(time.count)} executions in the order in which they ran; ${column.name} of those kept is ${meanSigma(section.kept[section.headline])}. `
+      + (dropped.length ? `Marked: ${dropped.join(', ')}. ` : 'None was dropped. ')
+      + (limits ? `Rule (II) keeps from ${format.ns(limits[0])} to ${format.ns(limits[1])}.` : ''),
+    controls: [
+      time.columns.length > 1 ? field('Measure', time.columns.map((c) => [c.measure, c.name] as [string, string]), column.measure, (m) => {
+        column = time.columns.find((c) => c.measure === m)!;
+        handle.redraw();
+      }) : null,
+      choices('x axis', [['when', 'when'], ['number', 'number']], timed ? 'when' : 'number', (v) => { timed = v === 'when'; handle.redraw(); }),
+      choices('what the y axis has to hold', [['all', 'all'], ['measured', 'measured'], ['kept', 'kept']], range, (v) => { range = v as typeof range; handle.redraw(); }),
+    ],
+    option,
+    data: { columns: executionColumns(time), rows: () => positions(time) },
+    onReady(chart: Chart) {
+      chart.on('click', (p: any) => {
+        const i = p.seriesId && p.dataIndex != null ? position(p.seriesId, p.dataIndex) : undefined;
+        if (i !== undefined) time.open(i);
+      });
+    },
+  });
+  handle.element.insertBefore(legend('executions by rule', present.map((rule) => ({
+    name: RULE_WORDS[rule]!, glyph: RULE_GLYPH[rule]!, colour: (theme) => ruleColour(rule, theme), title: RULE_MEANS[rule]!,
+  })), (next) => {
+    hidden = next;
+    handle.redraw();
+  }), handle.element.querySelector('.chart-focus'));
+  time.onSelect(() => handle.redraw());
+  return handle;
+}
