@@ -207,6 +207,7 @@ class Flame implements FlameHandle {
     this.prepare();
     this.redraw();
     this.reveal(0, true);
+    this.say();
     new ResizeObserver(() => { if (this.area.clientWidth && this.area.clientWidth !== this.width) this.redraw(); }).observe(this.area);
   }
 
@@ -220,6 +221,7 @@ class Flame implements FlameHandle {
     this.ready ? this.prepare() : this.draw();
     this.look(this.query);
     this.reveal(0, true);
+    this.say();
   }
 
   zoom(node: number): void {

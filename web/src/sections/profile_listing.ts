@@ -73,7 +73,7 @@ export function listingCard(name: string, listings: Listing[]): ListingHandle {
     if (before && Number(before.address) + before.size < Number(row.address)) rows.push(h('tr', { class: 'cold' }, h('td', { colspan: 4 }, '⋯ code without samples that is not in this page')));
     if (row.line !== null && (!before || before.line !== row.line || before.file !== row.file)) {
       const file = row.file === null ? '' : row.file.slice(row.file.lastIndexOf('/') + 1);
-      rows.push(h('tr', { class: 'source' }, h('td', { colspan: 4, title: row.file?.slice(0, 2000) }, foreign(`${file}:${row.line}`, 60), row.source ? '  ' : '', row.source ? foreign(row.source, 200) : null)));
+      rows.push(h('tr', { class: 'source' }, h('td', { colspan: 4, title: row.file?.slice(0, 2000) }, foreign(`${file}:${row.line}`, 60), row.source ? '  ' : '', row.source ? foreign(row.source.slice(0, 2000).replaceAll('\t', '    '), 200) : null)));
     }
     const bar = h('i', { 'aria-hidden': 'true' });
     bar.style.width = `${(row.samples / most) * 100}%`;
