@@ -283,14 +283,13 @@ class Flame implements FlameHandle {
     this.changes = this.other && t.size ? differences(t, new FlameTree(this.other.tree)) : null;
     this.explained = null;
     const largest = t.size ? t.widestChild(0) : -1;
-    const self = new Map<number, number>();
-    for (let i = 1; i < t.size; i++) if (t.kind(i) !== 1) self.set(t.name[i]!, (self.get(t.name[i]!) ?? 0) + t.self[i]!);
-    let best: [number, number] = [-1, 0];
-    for (const entry of self) if (entry[1] > best[1]) best = entry;
+    const self = new Float64Array(t.tree.names.length);
+    for (let i = 1; i < t.size; i++) if (t.kind(i) !== 1) self[t.name[i]!]! += t.self[i]!;
+    const hottest = self.indexOf(self.reduce((best, samples) => Math.max(best, samples), 0));
     this.words.textContent = !t.all ? 'There are no samples.'
       : `${format.count(t.all)} samples in ${format.count(t.size - 1)} frames, up to ${t.deepest} deep.`
         + (largest >= 0 ? ` The largest app is ${short(t.text(largest), 60)} with ${format.percent(t.total[largest]! / t.all)}.` : '')
-        + (best[0] >= 0 ? ` Most samples end in ${short(t.tree.names[best[0]] ?? '', 60)}: ${format.percent(best[1] / t.all)}.` : '');
+        + (self[hottest] ? ` Most samples end in ${short(t.tree.names[hottest]!, 60)}: ${format.percent(self[hottest]! / t.all)}.` : '');
     const empty = !t.all;
     this.nothing.hidden = !empty;
     this.scroll.hidden = empty;

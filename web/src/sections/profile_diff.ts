@@ -108,7 +108,7 @@ export function profileComparison(doc: Doc, comparison: Extract<Comparison, { ki
     h('p', {}, 'After: ', after ? h('a', { href: `#${after.anchor}` }, foreign(after.title, 100)) : 'not in this page', ' · before: ',
       before ? h('a', { href: `#${before.anchor}` }, foreign(before.title, 100)) : 'not in this page'),
     h('dl', { class: 'figures' }, sideFigure('before', diff.before), sideFigure('after', diff.after),
-      figure('sure changes', format.count(sure), `of ${format.count(diff.rows.length)} functions`)),
+      figure('sure changes', format.count(sure), `of ${format.count(diff.rows.length)}, by ${diff.by}`)),
   ];
   let mark = (_: DiffRow) => {};
   if (before && after) {
@@ -127,8 +127,8 @@ export function profileComparison(doc: Doc, comparison: Extract<Comparison, { ki
     parts.push(flame.element);
   }
   parts.push(changesChart(`${name}-changes`, diff),
-    h('div', { class: 'card', id: `${name}-table` }, h('h3', {}, 'Function by function'),
-      h('p', { class: 'muted' }, 'Sure: less than 5 % that it is by how the samples fell, all rows considered. Choosing one marks it in the flame graph.'),
+    h('div', { class: 'card', id: `${name}-table` }, h('h3', {}, `By ${diff.by}`),
+      h('p', { class: 'muted' }, 'Sure: p below 0.05, adjusted for the number of rows. Choosing one marks it in the flame graph.'),
       changesTable(`${name}-table`, diff, (row) => mark(row))));
   return parts.filter((part): part is HTMLElement => !!part);
 }
