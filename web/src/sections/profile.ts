@@ -50,13 +50,14 @@ function overTime(section: ProfileSection, p: Profile): HTMLElement | null {
   if (!parts.length) return null;
   const level = (samples: number, i: number) => (s.ms[i]! > 0 ? samples / (s.ms[i]! / 1000) / (hz ?? 1) : 0);
   const data = (part: 'user' | 'kernel' | 'idle') => {
-    const points: [number, number | null][] = [];
+    const points: [number, number][] = []; // each holds until the next
+    let end = 0; // ms
     s.at_ms.forEach((at, i) => {
-      const last = points.at(-1);
-      if (last && at / 1000 - last[0] > 0.05 + s.ms[i]! / 1e5) points.push([last[0], 0], [at / 1000, 0]); // nothing was sampled between
-      const y = level(s[part][i]!, i);
-      points.push([at / 1000, y], [(at + s.ms[i]!) / 1000, y]);
+      if (i && at - end > 50 + s.ms[i]! / 100) points.push([end / 1000, 0]); // nothing was sampled between
+      points.push([at / 1000, level(s[part][i]!, i)]);
+      end = at + s.ms[i]!;
     });
+    points.push([end / 1000, points.at(-1)![1]]);
     return points;
   };
   const busy = s.at_ms.map((_, i) => level(s.user[i]! + s.kernel[i]!, i));
@@ -87,7 +88,7 @@ function overTime(section: ProfileSection, p: Profile): HTMLElement | null {
         yAxis: axis(theme, unit, { type: 'value', min: 0, nameGap: 32 }),
         dataZoom: zoom(),
         series: parts.map((part, k) => ({
-          type: 'line', name: part, stack: 'all', data: data(part), symbol: 'none', lineStyle: { width: 1, type: (['solid', 'dashed', 'dotted'] as const)[k], color: colour[part] },
+          type: 'line', name: part, stack: 'all', data: data(part), symbol: 'none', step: 'end', lineStyle: { width: 1, type: (['solid', 'dashed', 'dotted'] as const)[k], color: colour[part] },
           areaStyle: { color: colour[part], opacity: part === 'idle' ? 0.25 : 0.7 }, itemStyle: { color: colour[part] },
         })),
       };
