@@ -1,14 +1,19 @@
 import './style.css';
 import type { Doc } from './model';
 import { begin } from './parts/theme';
-import { charts, drawAll } from './parts/chart';
+import { charts, drawAll as drawCharts } from './parts/chart';
+import { drawFlames, flames } from './parts/flame';
 import { h } from './parts/dom';
 import { showDocument } from './page';
 import { startLab } from './lab';
 
 begin();
+const drawAll = () => {
+  drawCharts();
+  drawFlames();
+};
 window.addEventListener('beforeprint', drawAll);
-(window as any).tare = { charts, drawAll }; // for tests
+(window as any).tare = { charts, flames, drawAll }; // for tests
 
 const root = document.getElementById('tare')!;
 const text = document.getElementById('tare-document')?.textContent ?? '';

@@ -1,6 +1,7 @@
 // A document as a page: head, contents, sections, comparisons, machines.
 import type { Doc, Section } from './model';
 import { charts } from './parts/chart';
+import { flames } from './parts/flame';
 import { append, button, foreign, h } from './parts/dom';
 import { download } from './parts/csv';
 import * as format from './parts/format';
@@ -60,6 +61,7 @@ export interface PageParts {
 
 export function showDocument(doc: Doc, root: HTMLElement, parts: PageParts = {}): void {
   charts.clear();
+  flames.clear();
   document.title = `${doc.title} – tare`;
   const main = h('main', { id: 'main', tabindex: -1 });
   const links: [string, string][] = [];

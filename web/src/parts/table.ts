@@ -13,6 +13,7 @@ export interface Column<Row> {
   show?: (row: Row) => Node | string; // where the kind's own way will not do
   most?: number; // characters of a text
   title_of?: string; // longer words for the heading, on hover
+  exported?: boolean; // in the CSV alone
 }
 
 export interface TableSpec<Row> {
@@ -67,6 +68,7 @@ export function tableCsv<Row>(columns: Column<Row>[], rows: Iterable<Row>): stri
 
 export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
   const size = spec.page ?? 25;
+  const columns = spec.columns.filter((column) => !column.exported);
   let rows = spec.rows;
   let sort = spec.sort ?? null;
   let filter = '';
@@ -102,7 +104,7 @@ export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
         at = 0;
         draw();
         // the heading that was clicked is a new one
-        (head.children[spec.columns.indexOf(column)]?.querySelector('button') as HTMLElement | null)?.focus();
+        (head.children[columns.indexOf(column)]?.querySelector('button') as HTMLElement | null)?.focus();
       },
     }, column.title + mark));
   }
@@ -134,9 +136,9 @@ export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
     const pages = Math.max(1, Math.ceil(list.length / size));
     at = Math.min(at, pages - 1);
     field.hidden = !(spec.filter ?? rows.length > size);
-    head.replaceChildren(...spec.columns.map(heading));
+    head.replaceChildren(...columns.map(heading));
     body.replaceChildren(...list.slice(at * size, at * size + size).map((row) => {
-      const cells = spec.columns.map((column, i) => {
+      const cells = columns.map((column, i) => {
         const content = shown(column, row);
         const cell = h(i === 0 ? 'th' : 'td', { class: NUMERIC.has(column.kind) ? 'number' : null, scope: i === 0 ? 'row' : null });
         if (i === 0 && spec.onRow) {
@@ -150,7 +152,7 @@ export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
       });
       return h('tr', { class: spec.selected?.(row) ? 'selected' : null }, ...cells);
     }));
-    if (!list.length) body.replaceChildren(h('tr', {}, h('td', { colspan: spec.columns.length, class: 'muted' }, rows.length ? 'nothing matches' : 'none')));
+    if (!list.length) body.replaceChildren(h('tr', {}, h('td', { colspan: columns.length, class: 'muted' }, rows.length ? 'nothing matches' : 'none')));
     pager.hidden = pages < 2;
     const turn = (to: number) => () => { at = to; draw(); };
     const back = button('‹', turn(at - 1), 'rows before');

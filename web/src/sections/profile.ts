@@ -1,5 +1,162 @@
+// A profile: figures, samples over time, the flame graph, tables by what is asked, and machine code.
 import type { Doc, ProfileSection } from '../model';
+import { axis, baseOption, chartCard, tip, zoom } from '../parts/chart';
+import { button, h } from '../parts/dom';
+import { flameCard } from '../parts/flame';
+import * as format from '../parts/format';
+import { listingCard } from './profile_listing';
+import type { By, Listing, Profile, Row, View } from './profile_model';
+import { functionLabel, functionName, viewTable, viewWords } from './profile_views';
 
-export function profileSection(_doc: Doc, _section: ProfileSection): HTMLElement[] {
-  return [];
+export function figure(title: string, value: string, small?: string | null): HTMLElement {
+  return h('div', {}, h('dt', {}, title), h('dd', {}, value, small ? h('small', {}, small) : null));
+}
+
+const MODES = { tick: 'by the tick', 'cpu-clock': 'by a timer', cycles: 'by the cycle counter' };
+
+function figures(p: Profile): HTMLElement {
+  const t = p.totals;
+  const taken = t.samples + t.idle + t.others + t.lost;
+  const ends = t.stack_ends;
+  const followed = ends.complete + ends.limit + ends.broken;
+  return h('dl', { class: 'figures close' },
+    figure('samples', format.count(t.samples), t.cpu_ns === null ? null : `${format.ns(t.cpu_ns)} of CPU time`),
+    figure('user', format.percent(t.samples ? t.user / t.samples : null), `${format.count(t.user)} samples`),
+    figure('kernel', format.percent(t.samples ? t.kernel / t.samples : null), `${format.count(t.kernel)} samples`),
+    figure('idle', format.count(t.idle), taken ? `${format.percent(t.idle / taken)} of all looks` : null),
+    t.others ? figure('of others', format.count(t.others), 'taken, not asked for') : null,
+    figure('lost', format.count(t.lost), t.throttled || t.untold ? `held back ${format.count(t.throttled)} times, ${format.count(t.untold)} untold` : 'found no room'),
+    figure('rate', p.settings.hz === null ? format.DASH : `${format.figure(p.settings.hz)} Hz`, `${MODES[p.settings.mode] ?? p.settings.mode}, ${format.count(p.settings.cpus)} ${p.settings.cpus === 1 ? 'CPU' : 'CPUs'}`),
+    followed ? figure('whole stacks', format.percent(ends.complete / followed), `${format.count(ends.broken)} broke off${ends.limit ? `, ${format.count(ends.limit)} found no room` : ''}`)
+      : figure('stacks', 'none', 'run with -g to see callers'),
+    figure('tare itself', format.percent(t.self_share), `${format.ns(t.self_ns)} of CPU time`),
+    figure('for', format.ns(p.elapsed_ns), `${format.count(p.slices)} ${p.slices === 1 ? 'slice' : 'slices'}`));
+}
+
+interface Slice {
+  at_ms: number;
+  ms: number;
+  user: number;
+  kernel: number;
+  idle: number;
+}
+
+/** CPUs at work over time: samples per time they would have taken, so that slices of different length can be held side by side. */
+function overTime(section: ProfileSection, p: Profile): HTMLElement | null {
+  const s = section.slices;
+  if (!s || !s.at_ms.length) return null;
+  const hz = p.settings.hz;
+  const parts = (['user', 'kernel', 'idle'] as const).filter((part) => s[part].some((n) => n > 0));
+  if (!parts.length) return null;
+  const level = (samples: number, i: number) => (s.ms[i]! > 0 ? samples / (s.ms[i]! / 1000) / (hz ?? 1) : 0);
+  const data = (part: 'user' | 'kernel' | 'idle') => {
+    const points: [number, number][] = []; // each holds until the next
+    let end = 0; // ms
+    s.at_ms.forEach((at, i) => {
+      if (i && at - end > 50 + s.ms[i]! / 100) points.push([end / 1000, 0]); // nothing was sampled between
+      points.push([at / 1000, level(s[part][i]!, i)]);
+      end = at + s.ms[i]!;
+    });
+    points.push([end / 1000, points.at(-1)![1]]);
+    return points;
+  };
+  const busy = s.at_ms.map((_, i) => level(s.user[i]! + s.kernel[i]!, i));
+  const top = busy.indexOf(busy.reduce((a, b) => Math.max(a, b), 0));
+  const unit = hz === null ? 'samples per s' : 'CPUs';
+  const rows = (): Slice[] => s.at_ms.map((at_ms, i) => ({ at_ms, ms: s.ms[i]!, user: s.user[i]!, kernel: s.kernel[i]!, idle: s.idle[i]! }));
+  return chartCard<Slice>({
+    name: `${section.anchor}-slices`, title: 'Samples over time', height: 240,
+    about: hz === null ? 'Samples per second, by slice.' : 'How many CPUs were at what, by slice: samples over those that one busy CPU makes.',
+    summary: `${format.count(s.at_ms.length)} slices over ${format.ns(p.elapsed_ns)}: ${format.count(p.totals.user)} samples in user space, ${format.count(p.totals.kernel)} in the kernel, ${format.count(p.totals.idle)} idle. `
+      + `The busiest begins at ${format.ns(s.at_ms[top]! * 1e6)} with ${format.figure(busy[top])} ${unit} at work.`,
+    option: (theme) => {
+      const colour = { user: theme.series[2]!, kernel: theme.series[3]!, idle: theme.series[6]! };
+      return {
+        ...baseOption(theme),
+        grid: { left: 46, right: 20, top: 36, bottom: 46 },
+        tooltip: {
+          ...(baseOption(theme)['tooltip'] as object), trigger: 'axis',
+          formatter: (points: any) => {
+            const x = points[0]?.axisValue as number;
+            let i = s.at_ms.findIndex((at, k) => x * 1000 >= at - 1e-6 && x * 1000 < at + s.ms[k]!);
+            if (i < 0) i = s.at_ms.length - 1;
+            return tip([`${format.ns(s.at_ms[i]! * 1e6)} to ${format.ns((s.at_ms[i]! + s.ms[i]!) * 1e6)}`,
+              ...parts.map((part) => `${part}: ${format.count(s[part][i]!)} samples, ${format.figure(level(s[part][i]!, i))} ${unit}`)]);
+          },
+        },
+        xAxis: axis(theme, 'time', { type: 'value', min: 0, max: 'dataMax', axisLabel: { formatter: (v: number) => format.ns(v * 1e9), showMaxLabel: false } }),
+        yAxis: axis(theme, unit, { type: 'value', min: 0, nameGap: 32 }),
+        dataZoom: zoom(),
+        series: parts.map((part, k) => ({
+          type: 'line', name: part, stack: 'all', data: data(part), symbol: 'none', step: 'end', lineStyle: { width: 1, type: (['solid', 'dashed', 'dotted'] as const)[k], color: colour[part] },
+          areaStyle: { color: colour[part], opacity: part === 'idle' ? 0.25 : 0.7 }, itemStyle: { color: colour[part] },
+        })),
+      };
+    },
+    data: {
+      rows, columns: [
+        { name: 'at_ms', title: 'from', kind: 'ns', of: (r) => r.at_ms, show: (r) => format.ns(r.at_ms * 1e6) },
+        { name: 'ms', title: 'for', kind: 'ns', of: (r) => r.ms, show: (r) => format.ns(r.ms * 1e6) },
+        { name: 'user', title: 'user', kind: 'number', of: (r) => r.user },
+        { name: 'kernel', title: 'kernel', kind: 'number', of: (r) => r.kernel },
+        { name: 'idle', title: 'idle', kind: 'number', of: (r) => r.idle },
+      ],
+    },
+  }).element;
+}
+
+/** One table of several, chosen by buttons. */
+function otherViews(section: ProfileSection, views: View[], stacks: boolean): HTMLElement | null {
+  if (!views.length) return null;
+  const place = h('div', { 'aria-live': 'off' });
+  const heading = h('h3');
+  const choose = (view: View) => {
+    heading.textContent = viewWords(view.by);
+    place.replaceChildren(viewTable(view, { name: `${section.anchor}-${view.by}`, stacks }).element);
+    buttons.forEach((b, i) => b.setAttribute('aria-pressed', String(views[i] === view)));
+  };
+  const buttons = views.map((view) => button(view.by, () => choose(view), `by ${view.by}`));
+  choose(views.find((view) => view.by === 'app') ?? views[0]!);
+  return h('div', { class: 'card', id: `${section.anchor}-views` }, heading, h('div', { class: 'tools', role: 'group', 'aria-label': 'view by' }, ...buttons), place);
+}
+
+export function profileSection(_doc: Doc, section: ProfileSection): HTMLElement[] {
+  const p = section.profile as Profile;
+  const listings = (section.listings ?? []) as Listing[];
+  const stacks = p.settings.stacks !== 'none';
+  const flame = flameCard({
+    name: `${section.anchor}-flame`, title: 'Flame graph', tree: section.tree,
+    about: stacks ? 'Each frame is a function, beside it what else its caller called; as wide as the share of samples with it in the stack.'
+      : 'Sampled without stacks: apps, and the functions that they were in.',
+  });
+  const listing = listings.length ? listingCard(`${section.anchor}-listing`, listings) : null;
+  const listingOf = (row: Row) => listings.find((l) => l.function.name === functionName(row) && l.function.object === row.object && (!row.address || l.function.address === row.address))
+    ?? listings.find((l) => l.function.name === functionName(row) && l.function.object === row.object) ?? null;
+  let chosen: Row | null = null;
+  const order: By[] = ['system', 'app', 'instance', 'thread', 'object', 'container', 'line', 'instruction'];
+  const functions = p.views.find((view) => view.by === 'function');
+  const made = functions && viewTable(functions, {
+    name: `${section.anchor}-function`, stacks,
+    onRow: (row) => {
+      chosen = chosen === row ? null : row;
+      flame.search(chosen ? `=${functionName(chosen)}` : '');
+      const code = chosen && listingOf(chosen);
+      if (code) listing!.open(code);
+      made!.refresh();
+      said.textContent = !chosen ? '' : `${functionLabel(chosen)} is marked in the flame graph${code ? '; its machine code is beneath.' : listing ? '; its machine code is not in this page.' : '.'}`;
+      refocus();
+    },
+    rowLabel: (row) => `${functionLabel(row)}: mark in the flame graph`,
+    selected: (row) => row === chosen,
+  });
+  const said = h('p', { class: 'muted', 'aria-live': 'polite' });
+  // the rows were made anew
+  const refocus = () => made?.element.querySelector<HTMLElement>('tr.selected button')?.focus({ preventScroll: true });
+  return [
+    figures(p),
+    overTime(section, p), flame.element,
+    made ? h('div', { class: 'card', id: `${section.anchor}-functions` }, h('h3', {}, 'Functions'), h('p', { class: 'muted' }, 'Choosing one marks it in the flame graph and opens its machine code.'), made.element, said) : null,
+    listing?.element ?? null,
+    otherViews(section, order.flatMap((by) => p.views.filter((view) => view.by === by)), stacks),
+  ].filter((element): element is HTMLElement => !!element);
 }

@@ -1,0 +1,376 @@
+// The page of `tare profile`: flame graph, tables, machine code, and two profiles compared.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { after, test } from 'node:test';
+import { diffDocument, emptyDocument, hostileDocument, largeDocument, smallDocument, stacklessDocument } from './doc_profile.mjs';
+import { accessible, chartsDraw, everything, fits, keyboardReaches, notHacked, open, quiet, shot, stop } from './browser.mjs';
+
+after(stop);
+
+/** What is on a flame graph's canvas: its colours within a rectangle (of a node, or all of it). */
+function colours(tab, name, node = null) {
+  return tab.page.evaluate(([flame, at]) => {
+    window.tare.drawAll();
+    const handle = window.tare.flames.get(flame);
+    const canvas = handle.element.querySelector('canvas');
+    const ratio = canvas.width / canvas.clientWidth;
+    const box = at === null ? { x: 0, y: 0, width: canvas.clientWidth, height: canvas.clientHeight } : handle.rectangle(at);
+    const [x, y, w, h] = [Math.ceil(box.x * ratio), Math.ceil(box.y * ratio), Math.max(1, Math.floor(box.width * ratio) - 2), Math.floor(box.height * ratio)];
+    // of a copy: Chromium warns about a canvas that is read again and again
+    const copy = new OffscreenCanvas(w, h).getContext('2d', { willReadFrequently: true });
+    copy.drawImage(canvas, -x, -y);
+    const { data } = copy.getImageData(0, 0, w, h);
+    const seen = new Map();
+    for (let i = 0; i < data.length; i += 4) {
+      if (!data[i + 3]) continue;
+      const colour = `${data[i]},${data[i + 1]},${data[i + 2]}`;
+      seen.set(colour, (seen.get(colour) ?? 0) + 1);
+    }
+    return [...seen].sort((a, b) => b[1] - a[1]).map(([colour]) => colour);
+  }, [name, node]);
+}
+const main = async (...args) => (await colours(...args))[0].split(',').map(Number);
+
+/** The first node with this name. */
+function nodeOf(tab, name, text) {
+  return tab.page.evaluate(([flame, wanted]) => {
+    const { data } = window.tare.flames.get(flame);
+    return data.name.findIndex((n) => data.tree.names[n] === wanted);
+  }, [name, text]);
+}
+const state = (tab, name) => tab.page.evaluate((flame) => {
+  const f = window.tare.flames.get(flame);
+  return {
+    zoomed: f.data.text(f.zoomed), focused: f.data.text(f.focused), drawn: f.drawn, found: f.element.querySelector('.flame-found').textContent, status: f.element.querySelector('.flame-status').textContent,
+    crumbs: [...f.element.querySelectorAll('.crumbs li')].map((li) => li.textContent),
+  };
+}, name);
+
+test('a profile', () => everything(smallDocument(), 'profile', 1));
+test('two profiles compared', () => everything(diffDocument(), 'profile-diff', 3));
+test('a profile without stacks', () => everything(stacklessDocument(), 'profile-stackless', 1));
+
+test('a profile without samples says so', async () => {
+  const tab = await open(emptyDocument());
+  await tab.page.evaluate(() => window.tare.drawAll());
+  assert.match(await tab.page.textContent('#run-4-flame'), /There are no samples/);
+  await tab.page.evaluate(() => { const f = window.tare.flames.get('run-4-flame'); f.zoom(0); f.zoom(7); f.search('/x/'); f.redraw(); });
+  await accessible(tab);
+  await keyboardReaches(tab);
+  quiet(tab);
+  await shot(tab, 'profile-empty');
+  await tab.close();
+});
+
+test('the flame graph draws every kind in its colour, in the right place', async () => {
+  const tab = await open(smallDocument());
+  const flame = 'run-1-flame';
+  assert.ok((await colours(tab, flame)).length > 8);
+  const seen = new Set();
+  for (const name of ['database', 'execute', 'tcp_sendmsg', 'compare_keys', 'dash+0x12f0']) seen.add((await colours(tab, flame, await nodeOf(tab, flame, name)))[0]);
+  assert.equal(seen.size, 5, 'five kinds, five colours');
+  const [root, app, leaf] = await tab.page.evaluate(([name]) => {
+    const f = window.tare.flames.get(name);
+    return [0, 1, f.data.size - 1].map((n) => f.rectangle(n));
+  }, [flame]);
+  assert.equal(root.x, 0);
+  assert.ok(root.y > app.y && app.y > leaf.y, 'a flame grows upwards');
+  assert.ok(app.width < root.width && app.width > root.width * 0.9, 'as wide as its share');
+  await tab.page.click(`#${flame} button[aria-label^="icicle"]`);
+  const turned = await tab.page.evaluate(([name]) => [0, 1].map((n) => window.tare.flames.get(name).rectangle(n).y), [flame]);
+  assert.deepEqual(turned, [0, 18], 'an icicle grows downwards');
+  assert.ok((await colours(tab, flame, 1)).length > 1);
+  await shot(tab, 'profile-icicle');
+  quiet(tab);
+  await tab.close();
+});
+
+test('clicks, buttons and the path zoom', async () => {
+  const tab = await open(smallDocument());
+  const flame = 'run-1-flame';
+  await tab.page.evaluate(() => window.tare.drawAll());
+  const click = async (text) => {
+    const node = await nodeOf(tab, flame, text);
+    await tab.page.locator(`#${flame} canvas`).scrollIntoViewIfNeeded();
+    const box = await tab.page.evaluate(([name, n]) => window.tare.flames.get(name).rectangle(n), [flame, node]);
+    await tab.page.locator(`#${flame} canvas`).click({ position: { x: box.x + box.width / 2, y: box.y + 8 } });
+  };
+  await click('scan');
+  let now = await state(tab, flame);
+  assert.equal(now.zoomed, 'scan');
+  assert.equal(now.crumbs.at(-1), 'scan');
+  assert.equal(now.crumbs[0], 'all');
+  assert.match(now.status, /^scan · user, in \/usr\/bin\/database · 4,600 samples, 67\.6.% of all, 83\.5.% of its caller/);
+  const wide = await tab.page.evaluate(([name]) => { const f = window.tare.flames.get(name); return f.rectangle(f.zoomed).width / f.rectangle(0).width; }, [flame]);
+  assert.equal(wide, 1);
+  await click('btree_search');
+  assert.equal((await state(tab, flame)).zoomed, 'btree_search');
+  await tab.page.click(`#${flame} button:text-is("Up")`);
+  assert.equal((await state(tab, flame)).zoomed, 'scan');
+  await click('execute'); // a caller, beneath
+  assert.equal((await state(tab, flame)).zoomed, 'execute');
+  await tab.page.click(`#${flame} .crumbs button >> nth=1`);
+  assert.equal((await state(tab, flame)).zoomed, 'database');
+  await tab.page.click(`#${flame} button:text-is("All")`);
+  assert.equal((await state(tab, flame)).zoomed, 'all');
+  assert.ok(await tab.page.locator(`#${flame} button:text-is("Up")`).isDisabled());
+  quiet(tab);
+  await tab.close();
+});
+
+test('keys walk from frame to frame, zoom and say where one is', async () => {
+  const tab = await open(smallDocument());
+  const flame = 'run-1-flame';
+  await tab.page.evaluate(() => window.tare.drawAll());
+  await tab.page.focus(`#${flame} .flame-focus`);
+  const press = async (...keys) => {
+    for (const key of keys) await tab.page.keyboard.press(key);
+    return state(tab, flame);
+  };
+  assert.equal((await press('ArrowUp')).focused, 'database');
+  assert.equal((await press('ArrowRight')).focused, '[ksoftirqd]');
+  assert.equal((await press('ArrowRight')).focused, 'sh');
+  assert.equal((await press('ArrowRight')).focused, 'sh', 'there is no more');
+  assert.equal((await press('ArrowLeft', 'ArrowLeft')).focused, 'database');
+  assert.equal((await press('ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowUp')).focused, 'execute');
+  const mark = await tab.page.locator(`#${flame} .flame-mark`).boundingBox();
+  assert.ok(mark.width > 100, 'the frame is outlined');
+  let now = await press('Enter');
+  assert.equal(now.zoomed, 'execute');
+  assert.match(now.status, /execute · user, in .* of its caller/);
+  now = await press('ArrowDown');
+  assert.equal(now.focused, 'serve');
+  assert.equal(now.zoomed, 'execute', 'callers are walked to without going out');
+  assert.equal((await press('Escape')).zoomed, 'serve');
+  assert.equal((await press('Home')).zoomed, 'all');
+  assert.equal(await tab.page.getAttribute(`#${flame} .flame-status`, 'aria-live'), 'polite');
+  await tab.page.click(`#${flame} button[aria-label^="icicle"]`);
+  await tab.page.focus(`#${flame} .flame-focus`);
+  assert.equal((await press('ArrowDown')).focused, 'database', 'down is inward in an icicle');
+  await press('/');
+  assert.ok(await tab.page.evaluate(() => document.activeElement.type === 'search'));
+  quiet(tab);
+  await tab.close();
+});
+
+test('search counts each sample once, and says what is wrong with an expression', async () => {
+  const tab = await open(smallDocument());
+  const flame = 'run-1-flame';
+  await tab.page.evaluate(() => window.tare.drawAll());
+  const field = tab.page.locator(`#${flame} input[type=search]`);
+  const all = await tab.page.evaluate((name) => window.tare.flames.get(name).data.all, flame);
+  await field.fill('BTREE');
+  assert.match((await state(tab, flame)).found, /^1 name, 54\.4.% of samples$/);
+  assert.equal(all, 6800);
+  const matched = await main(tab, flame, await nodeOf(tab, flame, 'btree_search'));
+  const other = await main(tab, flame, await nodeOf(tab, flame, 'hash_row'));
+  assert.ok(Math.abs(matched[0] - matched[2]) > Math.abs(other[0] - other[2]), 'what does not match is pale');
+  // both are in the same stacks
+  await field.fill('/^(btree_search|compare_keys|scan)$/');
+  assert.match((await state(tab, flame)).found, /^3 names, 67\.6.% of samples$/);
+  await shot(tab, 'profile-search');
+  await field.fill('=scan');
+  assert.match((await state(tab, flame)).found, /^1 name, 67\.6/);
+  await field.fill('/(/');
+  assert.match((await state(tab, flame)).found, /^not a regular expression/);
+  assert.equal(await field.getAttribute('aria-invalid'), 'true');
+  await field.fill('/(');
+  assert.match((await state(tab, flame)).found, /^nothing matches$/);
+  await field.fill('compare');
+  await field.press('Enter');
+  assert.equal((await state(tab, flame)).focused, 'compare_keys');
+  await field.press('Enter');
+  assert.equal((await state(tab, flame)).focused, 'compare_rows');
+  await field.press('Enter');
+  assert.equal((await state(tab, flame)).focused, 'compare_keys', 'and from the begin');
+  await tab.page.evaluate((name) => { const f = window.tare.flames.get(name); f.zoom(f.data.name.findIndex((n) => f.data.tree.names[n] === 'sort_rows')); }, flame);
+  assert.match((await state(tab, flame)).found, /^2 names, 45\.6.% of samples, 76\.9.% of what is shown$/);
+  await field.press('Escape');
+  assert.equal((await state(tab, flame)).found, '');
+  quiet(tab);
+  await tab.close();
+});
+
+test('a tooltip is text', async () => {
+  const tab = await open(smallDocument());
+  await tab.page.evaluate(() => window.tare.drawAll());
+  const canvas = tab.page.locator('#run-1-flame canvas');
+  const box = await tab.page.evaluate(() => { const f = window.tare.flames.get('run-1-flame'); return f.rectangle(1); });
+  await canvas.hover({ position: { x: 60, y: box.y + 8 } });
+  assert.match(await tab.page.textContent('#run-1-flame .flame-tip'), /^databaseapp6,650 samples, 97\.8.% of all/);
+  assert.ok(await tab.page.locator('#run-1-flame .flame-hover').isVisible());
+  await canvas.hover({ position: { x: 2, y: 2 } });
+  await tab.page.mouse.move(0, 0);
+  assert.ok(await tab.page.locator('#run-1-flame .flame-tip').isHidden());
+  quiet(tab);
+  await tab.close();
+});
+
+test('a function that is chosen is marked, and its machine code opened', async () => {
+  const tab = await open(smallDocument());
+  await tab.page.evaluate(() => window.tare.drawAll());
+  const listing = tab.page.locator('#run-1-listing');
+  await tab.page.click('#run-1-functions button[aria-label^="btree_search"]');
+  assert.match((await state(tab, 'run-1-flame')).found, /54\.4/);
+  assert.match(await listing.locator('p').first().textContent(), /^btree_search in .*160 instructions/);
+  assert.equal(await tab.page.locator('#run-1-functions tr.selected').count(), 1);
+  assert.ok(await tab.page.evaluate(() => document.activeElement.closest('tr.selected') !== null), 'focus stays');
+  // folded where nothing was seen
+  const rows = await listing.locator('tr[data-at]').count();
+  assert.ok(rows > 10 && rows < 60, `${rows} rows`);
+  assert.match(await listing.locator('tr:has(strong)').textContent(), /715.*◀ hottest/);
+  assert.ok(await listing.locator('tr.source').count() > 1, 'lines of source are between');
+  await listing.locator('.fold button').first().click();
+  assert.ok(await listing.locator('tr[data-at]').count() > rows);
+  await listing.locator('button:text-is("Unfold")').click();
+  assert.equal(await listing.locator('tr[data-at]').count(), 160);
+  // keys go from hot to hot
+  await listing.locator('.listing-scroll').focus();
+  const seen = [];
+  for (const key of ['n', 'n', 'p', 'p', 'n']) {
+    await tab.page.keyboard.press(key);
+    seen.push(await listing.locator('tr.at').getAttribute('data-at'));
+  }
+  assert.deepEqual(seen, ['60', '61', '60', '121', '60']);
+  assert.match(await listing.locator('[aria-live]').textContent(), /hot 1 of 5: 715 samples/);
+  await listing.locator('select').selectOption({ index: 2 });
+  assert.match(await listing.locator('p').first().textContent(), /^hash_row/);
+  // chosen again: as it was
+  await tab.page.click('#run-1-functions button[aria-label^="btree_search"]');
+  assert.equal((await state(tab, 'run-1-flame')).found, '');
+  await accessible(tab);
+  quiet(tab);
+  await tab.close();
+});
+
+test('views are tables, with intervals, and can be had as CSV', async () => {
+  const tab = await open(smallDocument());
+  for (const by of ['system', 'app', 'instance', 'thread', 'object']) {
+    await tab.page.click(`#run-1-views button:text-is("${by}")`);
+    assert.ok(await tab.page.locator('#run-1-views tbody tr').count() >= 3, by);
+    const [download] = await Promise.all([tab.page.waitForEvent('download'), tab.page.click('#run-1-views button:text-is("CSV")')]);
+    assert.equal(download.suggestedFilename(), `run-1-${by}.csv`);
+    const text = fs.readFileSync(await download.path(), 'utf8');
+    if (by !== 'system') assert.match(text, /^name,samples,share,share_low,share_high/);
+  }
+  assert.match(await tab.page.textContent('#run-1-functions tbody tr'), /compare_keys \(inlined\).*2,400.*35\.3.% 34\.2–36\.4/);
+  const [download] = await Promise.all([tab.page.waitForEvent('download'), tab.page.click('#run-1-flame button:text-is("CSV")')]);
+  const lines = fs.readFileSync(await download.path(), 'utf8').trim().split('\r\n');
+  assert.equal(lines[0], 'frame,caller,name,object,kind,self,total');
+  assert.equal(lines[1], '0,,all,,all,0,6800');
+  quiet(tab);
+  await tab.close();
+});
+
+test('a comparison colours what grew and what shrank, both ways', async () => {
+  const tab = await open(diffDocument());
+  const flame = 'compared-run-1-run-2-flame';
+  const at = async (name) => main(tab, flame, await nodeOf(tab, flame, name));
+  const red = ([r, , b]) => r > b + 10;
+  const blue = ([r, , b]) => b > r + 10;
+  assert.ok(red(await at('btree_search')), 'grew');
+  assert.ok(blue(await at('hash_row')), 'shrank');
+  const same = await at('vfs_write');
+  assert.ok(!red(same) && !blue(same), 'no change');
+  await tab.page.evaluate(([name]) => { const f = window.tare.flames.get(name); f.focus(f.data.name.findIndex((n) => f.data.tree.names[n] === 'hash_row')); }, [flame]);
+  assert.match((await state(tab, flame)).status, /−9\.\d\d points: 4\.\d+.% here, 13\.\d.% before$/);
+  await tab.page.click(`#${flame} button:text-is("Before")`);
+  assert.ok(red(await at('btree_search')), 'grew, seen from before');
+  assert.ok(blue(await at('hash_row')), 'shrank, seen from before');
+  await tab.page.evaluate(([name]) => { const f = window.tare.flames.get(name); f.focus(f.data.name.findIndex((n) => f.data.tree.names[n] === 'hash_row')); }, [flame]);
+  assert.match((await state(tab, flame)).status, /−9\.\d\d points: 13\.\d.% here, 4\.\d+.% after$/);
+  await tab.page.click('#compared-run-1-run-2-table button[aria-label^="hash_row"]');
+  assert.match((await state(tab, flame)).found, /^1 name, 13/);
+  assert.match(await tab.page.textContent('#compared-run-1-run-2-table tbody tr'), /▲ \+|▼ −/);
+  quiet(tab);
+  await tab.close();
+});
+
+test('symbols with hostile names are text', async () => {
+  for (const options of [{}, { width: 390, height: 844 }]) {
+    const tab = await open(hostileDocument(), options);
+    await chartsDraw(tab, 2);
+    const flame = 'run-1-flame';
+    await tab.page.evaluate((name) => {
+      const f = window.tare.flames.get(name);
+      for (let i = 0; i < f.data.size; i++) {
+        f.zoom(i);
+        f.search(`=${f.data.text(i)}`);
+      }
+      f.search('');
+      f.zoom(0);
+    }, flame);
+    const canvas = tab.page.locator(`#${flame} canvas`);
+    const y = await tab.page.evaluate((name) => window.tare.flames.get(name).rectangle(1).y, flame);
+    for (let x = 10; x < 340; x += 30) await canvas.hover({ position: { x, y: y + 5 } });
+    await shot(tab, `profile-hostile-${options.width ?? 1280}`);
+    const count = await tab.page.locator('#run-1-functions tbody button').count();
+    for (let i = 0; i < Math.min(count, 12); i++) await tab.page.locator('#run-1-functions tbody button').nth(i).click();
+    for (const by of ['app', 'instance', 'thread', 'object']) await tab.page.click(`#run-1-views button:text-is("${by}")`);
+    await fits(tab);
+    await notHacked(tab);
+    await accessible(tab);
+    quiet(tab);
+    await tab.close();
+  }
+});
+
+test('it follows the size of the window and the colours', async () => {
+  const tab = await open(smallDocument());
+  const flame = 'run-1-flame';
+  const before = await colours(tab, flame, 1);
+  const width = await tab.page.evaluate((name) => window.tare.flames.get(name).rectangle(0).width, flame);
+  await tab.page.setViewportSize({ width: 800, height: 800 });
+  await tab.page.waitForFunction(([name, was]) => window.tare.flames.get(name).rectangle(0).width < was - 300, [flame, width]);
+  await tab.page.selectOption('select[aria-label="colours"]', 'dark');
+  assert.notEqual((await colours(tab, flame, 1))[0], before[0]);
+  await tab.page.emulateMedia({ media: 'print' });
+  await fits(tab);
+  quiet(tab);
+  await tab.close();
+});
+
+test('50,000 distinct stacks: a zoom takes less than 300 ms, painting included', async () => {
+  const tab = await open(largeDocument());
+  const result = await tab.page.evaluate(async () => {
+    const f = window.tare.flames.get('run-5-flame');
+    const began = performance.now();
+    f.show(f.data.tree, null); // everything that it does before it can be seen
+    const canvas = f.element.querySelector('canvas');
+    const copy = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+    // what was only noted until now has to be drawn for it
+    const wait = () => {
+      copy.drawImage(canvas, 0, 0);
+      copy.getImageData(0, 0, 1, 1);
+    };
+    wait();
+    const first = performance.now() - began;
+    const t = f.data;
+    // the widest way inwards, and out again
+    const way = [0];
+    for (let i = t.widestChild(0); i >= 0 && way.length < 14; i = t.widestChild(i)) way.push(i);
+    const times = [];
+    for (const node of [...way, ...way.reverse()]) {
+      const start = performance.now();
+      f.zoom(node);
+      wait();
+      times.push(performance.now() - start);
+      await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    }
+    const start = performance.now();
+    f.search('/method_1/');
+    wait();
+    const search = performance.now() - start;
+    const leaves = t.self.reduce((sum, s) => sum + (s > 0 ? 1 : 0), 0);
+    times.sort((a, b) => a - b);
+    return { nodes: t.size, leaves, drawn: f.drawn, first, median: times[times.length >> 1], worst: times.at(-1), search, own: f.drawMs };
+  });
+  console.log(JSON.stringify(result));
+  assert.ok(result.leaves >= 50000);
+  assert.ok(result.worst < 300, `${result.worst} ms`);
+  assert.ok(result.search < 900, `${result.search} ms`);
+  quiet(tab);
+  await tab.page.evaluate(() => window.tare.flames.get('run-5-flame').search(''));
+  await shot(tab, 'profile-large');
+  await tab.close();
+});
