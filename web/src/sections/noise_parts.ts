@@ -1,0 +1,19 @@
+// Small pieces that the pages of noise and of studies share.
+import { h } from '../parts/dom';
+import * as format from '../parts/format';
+
+export function figure(title: string, value: string, more?: string | null): HTMLElement {
+  return h('div', {}, h('dt', {}, title), h('dd', {}, value, more ? h('small', {}, more) : null));
+}
+
+/** A share as a little bar beside its figure. */
+export function meter(share: number): HTMLElement {
+  const bar = h('span', { class: 'meter', 'aria-hidden': 'true' });
+  bar.style.width = `${Math.max(1, Math.round(Math.min(1, share) * 80))}px`;
+  return h('span', { class: 'metered' }, bar, format.percent(share));
+}
+
+export function wide(list: HTMLElement[]): HTMLElement[] {
+  for (const element of list) element.classList.add('wide');
+  return list;
+}
