@@ -23,7 +23,7 @@ function figures(noise: Noise): HTMLElement {
   const thresholds = new Set(noise.cpus.map((c) => c.threshold_ns));
   const list = h('dl', { class: 'figures' },
     figure('time lost', format.percent(all.detours.lost_share), `${format.ns(all.detours.ns)} of ${format.ns(all.window_ns)} looked at`),
-    figure('detours', `${format.figure(all.detours.per_s)} per s`, `${format.count(all.detours.count)} in all, of a CPU`),
+    figure('detours', `${format.figure(all.detours.per_s)} per s`, `of a CPU; ${format.count(all.detours.count)} in all`),
     figure('longest', format.ns(all.detours.max_ns), `shortest ${format.ns(all.detours.min_ns)}`),
     figure('threshold', format.ns(all.threshold_ns), thresholds.size > 1 ? 'the largest of the CPUs' : 'a longer gap is a detour'),
     figure('duty cycle', format.percent(all.duty_cycle), 'of the time that passed'));

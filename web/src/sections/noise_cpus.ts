@@ -6,6 +6,7 @@ import * as format from '../parts/format';
 import type { Column } from '../parts/table';
 import type { Theme } from '../parts/theme';
 import { classColour, classesOf, MEANING, sourceKey, sourceName, type Choice, type Cpu, type Length } from './noise_model';
+import { narrowLegend } from './noise_parts';
 
 const BARS = 16; // CPUs that have a bar of their own
 const SOURCES = 24;
@@ -26,7 +27,7 @@ export function classCard(section: NoiseSection, choice: Choice): HTMLElement[] 
     about: `Share of the time looked at${cpus.length > BARS ? `; the ${BARS} CPUs that lost most` : ''}. ${sorted.map((name) => `${name}: ${MEANING[name]}`).join('; ')}.`,
     summary: `Of ${format.ns(together.window_ns)} looked at, ${format.percent(together.detours.lost_share)} was lost: ${sorted.map((name) => `${name} ${format.percent(share(together, name))}`).join(', ')}.`,
     option: (theme) => ({
-      ...baseOption(theme),
+      ...narrowLegend(theme),
       grid: { left: 8, right: 24, top: 34, bottom: 8, containLabel: true },
       xAxis: axis(theme, '', { type: 'value', axisLabel: { formatter: (v: number) => format.percent(v) } }),
       yAxis: axis(theme, '', { type: 'category', inverse: true, data: rows.map(cpuName), axisTick: { show: false } }),

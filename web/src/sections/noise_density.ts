@@ -6,7 +6,7 @@ import { append, button, foreign, h, short } from '../parts/dom';
 import * as format from '../parts/format';
 import { table } from '../parts/table';
 import { BIN, binned, parzen, sourceKey, sourceName, tenTo, within, type Choice, type Combination, type Length, type Source } from './noise_model';
-import { meter } from './noise_parts';
+import { meter, narrowLegend } from './noise_parts';
 
 interface Curve { name: string; y: number[]; role: 'user' | 'master' | 'baseline' | 'source' }
 
@@ -39,12 +39,12 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
     const x = form === 'density' ? grid : steps;
     const make = (lengths: readonly Length[]) => (form === 'density' ? parzen(lengths, grid, bandwidth, window) : binned(lengths, steps, window));
     const whole = form === 'density' && choice.cpu < 0 && density;
-    list.push({ name: 'detours, as the loop saw them', role: 'user', y: whole ? density.user : make(shown.buckets) });
+    list.push({ name: 'user level', role: 'user', y: whole ? density.user : make(shown.buckets) });
     if (kernel) {
       // of one bucket of strict time, the detours are the count: the mean of a bucket stays in it
       const told = shown.buckets.filter((b) => b.master_count).map((b) => ({ low_ns: b.low_ns, high_ns: b.high_ns, count: b.master_count!, ns: b.master_ns ?? 0 }));
       const y = whole && density.master.length ? density.master : make(told);
-      if (y.some((v) => v > 0)) list.push({ name: 'as the kernel told them (master)', role: 'master', y });
+      if (y.some((v) => v > 0)) list.push({ name: 'master', role: 'master', y });
     }
     if (density?.baseline) {
       list.push({ name: 'baseline', role: 'baseline', y: form === 'density' ? density.baseline : steps.map((s) => at(grid, density.baseline!, s)) });
@@ -77,8 +77,8 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
     };
     const [zoomed] = zoom();
     return {
-      ...baseOption(theme),
-      grid: { left: 44, right: 20, top: 40, bottom: 40, containLabel: true },
+      ...narrowLegend(theme),
+      grid: { left: 44, right: 20, top: 40, bottom: 26, containLabel: true },
       xAxis: axis(theme, 'length of a detour', { type: 'value', min: lowest, max: highest, axisLabel: { formatter: (v: number) => (v === lowest || v === highest ? '' : format.ns(10 ** v)) } }),
       yAxis: axis(theme, 'per s of a CPU and decade', { type: 'value', min: least, minInterval: 1, nameGap: 46, axisLabel: { formatter: tenTo } }),
       dataZoom: [{ ...zoomed, minSpan: 0.5, ...(choice.ranged ? { startValue: Math.max(lowest, Math.log10(Math.max(choice.low, 1))), endValue: Math.min(highest, Math.log10(choice.high)) } : {}) }],
@@ -105,7 +105,7 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
   const peak = peakOf(grid, density?.user ?? parzen(choice.noise.together.buckets, grid, bandwidth, choice.noise.together.window_ns));
   handle = chartCard<{ x: number; y: (number | null)[] }>({
     name: `${section.anchor}-density`, title: 'Lengths of detours', height: 380,
-    about: 'Both axes are logarithmic. Zoom in (+ and −, Ctrl and the wheel) and the contributors beneath are those of the lengths in view; choose a source in the table to see it alone.',
+    about: 'User level: as the loop saw them; master: as the kernel told them. Both axes are logarithmic. Zoom in (+ and −, Ctrl and the wheel) and the contributors beneath are those of the lengths in view; choose a source in the table to see it alone.',
     summary: `Density of the lengths of ${format.count(choice.noise.together.detours.count)} detours, from ${format.ns(choice.noise.together.detours.min_ns)} to ${format.ns(choice.noise.together.detours.max_ns)}; most have about ${format.ns(peak)}.`
       + (kernel ? '' : " The kernel's side was not seen, so there is no master distribution.") + (density?.baseline ? " The baseline's density is drawn over it." : ''),
     option,
@@ -191,7 +191,7 @@ function contributors(section: NoiseSection, choice: Choice): HTMLElement {
   const made = table<Contributor>({
     name: `${section.anchor}-contributors`, caption: 'What detours of these lengths are made of', rows: [], page: 12, filter: true,
     columns: [
-      { name: 'combination', title: 'combination of sources', kind: 'text', of: (r) => r.name, most: 70 },
+      { name: 'combination', title: 'combination of sources', kind: 'text', of: (r) => r.name, most: 52 },
       { name: 'count', title: 'detours', kind: 'number', of: (r) => r.count },
       { name: 'ns', title: 'time', kind: 'ns', of: (r) => r.ns },
       { name: 'share', title: 'of their time', kind: 'percent', of: (r) => r.share, show: (r) => meter(r.share) },

@@ -6,7 +6,7 @@ import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
 import type { Theme } from '../parts/theme';
 import { sourceName, tenTo, type Class } from './noise_model';
-import { figure } from './noise_parts';
+import { figure, narrowLegend, wide } from './noise_parts';
 
 type Change = 'new' | 'grown' | 'shrunk' | 'gone' | 'same';
 interface DiffSource {
@@ -47,8 +47,8 @@ function densityCard(name: string, diff: Diff): HTMLElement[] {
     about: `Distance of the two: ${format.figure(d.distance)} (0: the same, 1: no length in common). Both axes are logarithmic.`,
     summary: `Densities of the lengths of detours in ${side(diff.base)} and in ${side(diff.run)}. Their distance is ${format.figure(d.distance)}, of 0 for the same to 1 for no length in common.`,
     option: (theme) => ({
-      ...baseOption(theme),
-      grid: { left: 44, right: 20, top: 40, bottom: 40, containLabel: true },
+      ...narrowLegend(theme),
+      grid: { left: 44, right: 20, top: 40, bottom: 26, containLabel: true },
       xAxis: axis(theme, 'length of a detour', { type: 'value', min: lowest, max: highest, axisLabel: { formatter: (v: number) => (v === lowest || v === highest ? '' : format.ns(10 ** v)) } }),
       yAxis: axis(theme, 'per s of a CPU and decade', { type: 'value', min: least, minInterval: 1, nameGap: 46, axisLabel: { formatter: tenTo } }),
       dataZoom: zoom(),
@@ -101,8 +101,8 @@ function ratioCard(name: string, diff: Diff): HTMLElement[] {
     about: `Time lost to each, run by base, with 95 % intervals; new ones are at the right edge, gone ones at the left.${left ? ` ${left} more that did not change are left to the table.` : ''}`,
     summary: CHANGES.filter((c) => diff.counts[c]).map((c) => `${diff.counts[c]} ${c}`).join(', ') + '. ' + rows.filter((s) => s.change !== 'same').slice(0, 6).map((s) => `${sourceName(s, 30)} ${s.change}${s.ratio === null ? '' : ` ${times(s.ratio)}`}`).join('; '),
     option: (theme) => ({
-      ...baseOption(theme),
-      grid: { left: 8, right: 20, top: 34, bottom: 40, containLabel: true },
+      ...narrowLegend(theme, CHANGES.filter((c) => rows.some((s) => s.change === c))),
+      grid: { left: 8, right: 20, top: 34, bottom: 26, containLabel: true },
       xAxis: axis(theme, 'time lost: run / base', { type: 'value', min: low, max: high, axisLabel: { showMinLabel: false, showMaxLabel: false, formatter: (v: number) => times(10 ** v) } }),
       yAxis: axis(theme, '', { type: 'category', inverse: true, data: rows.map((s) => `${short(s.name, 22)} ${SIGN[s.change]}`), axisTick: { show: false }, axisLabel: { interval: 0, fontSize: 11 } }),
       tooltip: { ...(baseOption(theme)['tooltip'] as object), formatter: (p: { value: number[] }) => told(rows[p.value[1]!]!) },
@@ -188,7 +188,8 @@ export function differences(name: string, given: unknown, overlay = true): HTMLE
   ];
   if (diff.notes.length) out.push(h('ul', { class: 'notes' }, ...diff.notes.map((note) => h('li', {}, foreign(note, 1000)))));
   const cards = [...(overlay ? densityCard(name, diff) : []), ...ratioCard(name, diff)];
-  if (cards.length === 1) cards[0]!.classList.add('wide');
+  // beside a long list of sources, the densities would stand above much empty space
+  if (cards.length === 1 || diff.sources.length > 14) wide(cards);
   const peaks = peaksCard(name, diff);
   out.push(h('div', { class: 'cards' }, ...cards, sourcesCard(name, diff), peaks));
   return out;

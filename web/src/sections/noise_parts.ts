@@ -1,6 +1,14 @@
 // Small pieces that the pages of noise and of studies share.
+import { baseOption } from '../parts/chart';
 import { h } from '../parts/dom';
 import * as format from '../parts/format';
+import type { Theme } from '../parts/theme';
+
+/** baseOption with signs in the legend that keep their shape, and only of these. */
+export function narrowLegend(theme: Theme, names?: string[]): Record<string, unknown> {
+  const base = baseOption(theme);
+  return { ...base, legend: { ...(base['legend'] as object), itemWidth: 14, itemHeight: 10, ...(names ? { data: names } : {}) } };
+}
 
 export function figure(title: string, value: string, more?: string | null): HTMLElement {
   return h('div', {}, h('dt', {}, title), h('dd', {}, value, more ? h('small', {}, more) : null));

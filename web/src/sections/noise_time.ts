@@ -5,6 +5,7 @@ import { short } from '../parts/dom';
 import * as format from '../parts/format';
 import type { Column } from '../parts/table';
 import { CLASSES, classColour, classesOf, classSymbol, mainClass, seconds, sourceKey, sourceName, type Choice, type Class, type ClassNs, type Worst } from './noise_model';
+import { narrowLegend } from './noise_parts';
 
 const BARS = 30; // of the longest, drawn each on its own
 
@@ -29,37 +30,42 @@ export function worstCards(section: NoiseSection, choice: Choice): HTMLElement[]
   const told = (w: Worst) => tip([`${format.ns(w.ns)} on CPU ${w.cpu}`, `at ${seconds(w.begin_ns)}`, short(w.name, 160), ...madeOf(w.class_ns)]);
   const groups = CLASSES.map((name) => ({ name, list: worst.filter((w) => mainClass(w.class_ns) === name) })).filter((g) => g.list.length);
   const longest = worst.reduce((a, b) => (b.ns > a.ns ? b : a));
-  const low = Math.log10(worst.reduce((least, w) => Math.min(least, w.ns), Infinity));
-  const high = Math.log10(longest.ns);
-  const margin = Math.max(0.05, (high - low) * 0.08);
+  const shortest = worst.reduce((least, w) => Math.min(least, w.ns), Infinity);
+  // within a decade, a logarithm would only make crooked ticks
+  const logged = longest.ns > 10 * shortest;
+  const scaled = (ns: number) => (logged ? Math.log10(ns) : ns);
+  const low = scaled(shortest);
+  const high = scaled(longest.ns);
+  const margin = Math.max(logged ? 0.05 : 1, (high - low) * 0.08);
+  const drawn = worst.slice(0, BARS);
+  const height = Math.max(260, 70 + drawn.length * 20);
 
   const timeline = chartCard<Worst>({
-    name: `${section.anchor}-worst`, title: 'Worst detours', height: 320,
+    name: `${section.anchor}-worst`, title: 'Worst detours', height,
     about: 'When the longest ones began, and how long they were. Shape and colour: the class that took most of them.',
     summary: `The ${worst.length} longest detours over the ${format.ns(choice.noise.elapsed_ns)} of the run. The longest took ${format.ns(longest.ns)} on CPU ${longest.cpu}, at ${seconds(longest.begin_ns)}: ${madeOf(longest.class_ns).join(', ')}.`,
     option: (theme) => ({
-      ...baseOption(theme),
-      grid: { left: 40, right: 20, top: 40, bottom: 40, containLabel: true },
+      ...narrowLegend(theme),
+      grid: { left: 40, right: 20, top: 40, bottom: 26, containLabel: true },
       xAxis: axis(theme, 'time of the run', { type: 'value', min: 0, max: choice.noise.elapsed_ns / 1e9, axisLabel: { formatter: (v: number) => format.ns(v * 1e9) } }),
-      yAxis: axis(theme, 'length', { type: 'value', min: low - margin, max: high + margin, nameGap: 56, axisLabel: { showMinLabel: false, showMaxLabel: false, formatter: (v: number) => format.ns(10 ** v) } }),
+      yAxis: axis(theme, 'length', { type: 'value', min: low - margin, max: high + margin, nameGap: 62, axisLabel: { showMinLabel: false, showMaxLabel: false, formatter: (v: number) => (logged ? format.ns(10 ** v) : format.nsBetween(v, low, high)) } }),
       dataZoom: zoom(),
       tooltip: { ...(baseOption(theme)['tooltip'] as object), formatter: (p: { seriesIndex: number; dataIndex: number }) => told(groups[p.seriesIndex]!.list[p.dataIndex]!) },
       series: groups.map((g) => ({
         name: g.name, type: 'scatter', symbol: classSymbol(g.name), symbolSize: 11, itemStyle: { color: classColour(g.name, theme), opacity: 0.85 },
-        data: g.list.map((w) => [w.begin_ns / 1e9, Math.log10(w.ns)]),
+        data: g.list.map((w) => [w.begin_ns / 1e9, scaled(w.ns)]),
       })),
     }),
     data: { columns, rows: () => worst },
   });
 
-  const drawn = worst.slice(0, BARS);
   const used = classesOf(drawn.map((w) => w.class_ns));
   const made = chartCard<Worst>({
-    name: `${section.anchor}-worst-made`, title: 'What the worst were made of', height: 70 + drawn.length * 20,
-    about: drawn.length < worst.length ? `The ${drawn.length} longest of ${worst.length}.` : 'Longest first.',
+    name: `${section.anchor}-worst-made`, title: 'What the worst were made of', height,
+    about: `The time of each by class, longest first${drawn.length < worst.length ? `; the ${drawn.length} longest of ${worst.length}` : ''}. Hover over one to see the sources that followed each other in it.`,
     summary: `Of each of the longest detours, the time by class. ${drawn.slice(0, 3).map((w) => `${format.ns(w.ns)}: ${madeOf(w.class_ns).slice(0, 2).join(', ')}`).join('; ')}.`,
     option: (theme) => ({
-      ...baseOption(theme),
+      ...narrowLegend(theme),
       grid: { left: 8, right: 20, top: 32, bottom: 8, containLabel: true },
       xAxis: axis(theme, '', { type: 'value', axisLabel: { formatter: (v: number) => format.ns(v) } }),
       yAxis: axis(theme, '', { type: 'category', inverse: true, data: drawn.map((w) => `CPU ${w.cpu} · ${seconds(w.begin_ns)}`), axisTick: { show: false }, axisLabel: { interval: 0, fontSize: 11 } }),
@@ -114,10 +120,10 @@ export function partsCard(section: NoiseSection, choice: Choice): HTMLElement[] 
       const source = choice.chosen;
       const used = CLASSES.filter((name) => rows.some((r) => r.of[name]));
       return {
-        ...baseOption(theme),
-        grid: { left: 40, right: 20, top: 40, bottom: 40, containLabel: true },
+        ...narrowLegend(theme),
+        grid: { left: 40, right: 20, top: 40, bottom: 26, containLabel: true },
         xAxis: axis(theme, 'time of the run', { type: 'category', data: rows.map((r) => format.ns(r.begin_ns)) }),
-        yAxis: axis(theme, 'of the time', { type: 'value', nameGap: 52, axisLabel: { formatter: (v: number) => format.percent(v) } }),
+        yAxis: axis(theme, 'of the time', { type: 'value', nameGap: 58, axisLabel: { formatter: (v: number) => format.percent(v) } }),
         dataZoom: zoom(),
         tooltip: {
           ...(baseOption(theme)['tooltip'] as object), trigger: 'axis', axisPointer: { type: 'shadow' },

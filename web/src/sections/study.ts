@@ -3,8 +3,8 @@ import type { Doc, StudyDaemon, StudySection } from '../model';
 import { axis, baseOption, chartCard, tip } from '../parts/chart';
 import { append, button, foreign, h, short } from '../parts/dom';
 import * as format from '../parts/format';
-import { table } from '../parts/table';
-import { figure, wide } from './noise_parts';
+import { table, type Column } from '../parts/table';
+import { figure, narrowLegend, wide } from './noise_parts';
 import { periodText, runsOf, type Run } from './study_model';
 import { Chosen, samplesCard, stripsCard } from './study_samples';
 import { zoomCard } from './study_zoom';
@@ -32,11 +32,11 @@ function sigmaCard(section: StudySection, runs: Run[]): HTMLElement | null {
   // of the mean: runs of different lengths are beside each other
   const part = (sigma: number | null, mean: number | null) => (sigma === null || !mean ? null : sigma / mean);
   return chartCard<Run>({
-    name: `${section.anchor}-sigma`, title: 'Spread before and after the cutoffs', height: 110 + some.length * 60,
+    name: `${section.anchor}-sigma`, title: 'Spread before and after the cutoffs', height: 120 + some.length * 70,
     about: 'Standard deviation of ET, as a share of the mean.',
     summary: some.map(({ which, run }) => `${which} run: σ ${format.ns(run.sigma_ns)} of all samples, ${format.ns(run.sigma_kept_ns)} without the ${run.dropped.length} dropped ones`).join('; ') + '.',
     option: (theme) => ({
-      ...baseOption(theme),
+      ...narrowLegend(theme),
       grid: { left: 8, right: 64, top: 34, bottom: 12, containLabel: true },
       xAxis: axis(theme, '', { type: 'value', min: 0, axisLabel: { formatter: (v: number) => format.percent(v) } }),
       yAxis: axis(theme, '', { type: 'category', inverse: true, data: some.map(({ which, run }) => `${which}, ${format.ns(run.length_ns)}`), axisTick: { show: false } }),
@@ -68,9 +68,6 @@ function sigmaCard(section: StudySection, runs: Run[]): HTMLElement | null {
   }).element;
 }
 
-const most = (a: number | null | undefined, b: number | null | undefined): number | null => (a == null ? b ?? null : b == null ? a : Math.max(a, b));
-const least = (a: number | null | undefined, b: number | null | undefined): number | null => (a == null ? b ?? null : b == null ? a : Math.min(a, b));
-
 function daemonCard(section: StudySection, chosen: Chosen): HTMLElement {
   const words = h('p', { 'aria-live': 'polite' });
   const none = button('Mark none', () => chosen.set(null), 'mark the samples of no daemon');
@@ -80,13 +77,14 @@ function daemonCard(section: StudySection, chosen: Chosen): HTMLElement {
     columns: [
       { name: 'daemon', title: 'daemon', kind: 'text', of: (d) => d.name, most: 40 },
       { name: 'long_running', title: 'long-running', kind: 'text', of: (d) => (d.long_running ? 'yes' : 'no'), show: (d) => (d.long_running ? h('strong', {}, 'yes') : 'no') },
-      { name: 'period_ns', title: 'period', kind: 'number', of: (d) => d.period?.ns ?? null, show: (d) => periodText(d.period), title_of: '± its standard error; ?: it rests on two occurrences' },
-      { name: 'period_error_ns', title: '± of period', kind: 'ns', of: (d) => d.period?.error_ns ?? null },
-      { name: 'long_executions', title: 'times long', kind: 'number', of: (d) => runs(d).reduce((sum, r) => sum + (r?.long_executions ?? 0), 0) },
-      { name: 'cluster_max_ns', title: 'most in cluster', kind: 'ns', of: (d) => most(d.runs.short?.cluster_max_ns, d.runs.long?.cluster_max_ns), title_of: 'its largest process time in a sample of the cluster' },
-      { name: 'long_least_ns', title: 'long: least', kind: 'ns', of: (d) => least(d.runs.short?.long_least_ns, d.runs.long?.long_least_ns) },
-      { name: 'long_most_ns', title: 'long: most', kind: 'ns', of: (d) => most(d.runs.short?.long_most_ns, d.runs.long?.long_most_ns) },
-      { name: 'samples', title: 'samples', kind: 'number', of: (d) => runs(d).reduce((sum, r) => sum + (r?.samples.length ?? 0), 0) },
+      { name: 'period_ns', title: 'period', kind: 'ns', of: (d) => d.period?.ns ?? null, show: (d) => (d.period?.ns == null ? periodText(d.period) : `${format.ns(d.period.ns)}${d.period.uncertain ? ' ?' : ''}`), title_of: '?: it rests on two occurrences' },
+      { name: 'period_error_ns', title: '±', kind: 'ns', of: (d) => d.period?.error_ns ?? null, title_of: 'standard error of the period' },
+      { name: 'samples', title: 'samples', kind: 'number', of: (d) => runs(d).reduce((sum, r) => sum + (r?.samples.length ?? 0), 0), title_of: 'in which it ran long' },
+      ...(['short', 'long'] as const).filter((which) => section.study.runs[which]).flatMap((which): Column<StudyDaemon>[] => [
+        { name: `${which}_cluster_max_ns`, title: `${which}: cluster max`, kind: 'ns', of: (d) => d.runs[which]?.cluster_max_ns ?? null, title_of: 'its largest process time in a sample of the cluster' },
+        { name: `${which}_long_least_ns`, title: 'least long', kind: 'ns', of: (d) => d.runs[which]?.long_least_ns ?? null, title_of: 'the smallest process time of its long executions' },
+        { name: `${which}_long_most_ns`, title: 'most', kind: 'ns', of: (d) => d.runs[which]?.long_most_ns ?? null, title_of: 'the largest' },
+      ]),
       { name: 'cutoffs', title: 'cutoffs', kind: 'text', of: (d) => d.cutoffs.map((c) => `${format.ns(c.cutoff_ns)}${range(c)}`).join('; ') || null, most: 120 },
     ],
     onRow: (d) => chosen.set(chosen.daemon === d ? null : d),
@@ -114,7 +112,7 @@ function range(c: { from_ns: number; below_ns: number | null }): string {
 
 function cutoffCard(section: StudySection): HTMLElement {
   type Cutoff = StudySection['study']['cutoffs'][number];
-  return h('div', { class: 'card wide' }, h('h3', {}, 'Cutoffs'),
+  return h('div', { class: 'card' }, h('h3', {}, 'Cutoffs'),
     h('p', { class: 'muted' }, 'An execution in which a daemon used more CPU time than its cutoff is dropped. A cutoff holds for programs of some lengths.'),
     table<Cutoff>({
       name: `${section.anchor}-cutoffs`, caption: 'Cutoffs', rows: section.study.cutoffs, page: 20,
@@ -142,7 +140,7 @@ export function studySection(_doc: Doc, section: StudySection): HTMLElement[] {
   for (const run of runs) append(cards, ...wide(some([samplesCard(section, run, chosen)])));
   append(cards, ...some(runs.map((run) => zoomCard(section, run))), daemonCard(section, chosen));
   for (const run of runs) append(cards, ...wide(some([stripsCard(section, run, chosen)])));
-  append(cards, cutoffCard(section), ...wide(some([sigmaCard(section, runs)])));
+  append(cards, cutoffCard(section), ...some([sigmaCard(section, runs)]));
   out.push(cards);
   return out;
 }

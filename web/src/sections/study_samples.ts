@@ -5,6 +5,7 @@ import { h, short } from '../parts/dom';
 import * as format from '../parts/format';
 import type { Theme } from '../parts/theme';
 import { expected, periodText, seenIn, type Run } from './study_model';
+import { narrowLegend } from './noise_parts';
 
 const STRIPS = 30; // daemons
 
@@ -29,10 +30,14 @@ export function samplesCard(section: StudySection, { which, run, samples }: Run,
   const at = new Map<number, number>();
   samples.number.forEach((n, i) => at.set(n, i));
   let over: 'number' | 'time' = 'number';
+  let near = false;
   let handle: ChartHandle;
   const field = h('select', { 'aria-label': `x axis of the samples of the ${which} run`, onchange: () => { over = field.value as typeof over; handle.redraw(); } },
     h('option', { value: 'number' }, 'by number'), h('option', { value: 'time' }, 'by time'));
   field.hidden = !samples.at_us;
+  const range = h('select', { 'aria-label': `y axis of the samples of the ${which} run`, onchange: () => { near = range.value === 'near'; handle.redraw(); } },
+    h('option', { value: 'all' }, 'every ET'), h('option', { value: 'near' }, 'near the cluster'));
+  range.hidden = run.cluster_low_ns === null || run.cluster_high_ns === null || !samples.l.length;
   const x = (i: number): number => (over === 'time' && samples.at_us ? samples.at_us[i]! / 1e6 : samples.number[i]!);
   const KINDS = ['in the cluster', 'L-sample', 'in the cluster, dropped', 'L-sample, dropped'];
   let longest = 0;
@@ -47,6 +52,11 @@ export function samplesCard(section: StudySection, { which, run, samples }: Run,
       low = Math.min(low, samples!.et[i]!);
       high = Math.max(high, samples!.et[i]!);
     }
+    if (near) {
+      const width = Math.max(1, run.cluster_high_ns! - run.cluster_low_ns!);
+      low = Math.max(low, run.cluster_low_ns! - width / 2);
+      high = Math.min(high, run.cluster_high_ns! + 1.5 * width);
+    }
     const pad = Math.max(1, (high - low) * 0.05);
     const band = run.cluster_low_ns !== null && run.cluster_high_ns !== null && !run.steadied
       ? { silent: true, itemStyle: { color: theme.kept, opacity: 0.1 }, data: [[{ yAxis: run.cluster_low_ns }, { yAxis: run.cluster_high_ns }]] } : undefined;
@@ -56,8 +66,8 @@ export function samplesCard(section: StudySection, { which, run, samples }: Run,
     ];
     const long = chosen.daemon ? (seenIn(chosen.daemon, which)?.samples ?? []).flatMap((n) => { const i = at.get(n); return i === undefined ? [] : [[x(i), samples!.et[i]!, i]]; }) : [];
     return {
-      ...baseOption(theme),
-      grid: { left: 44, right: 20, top: 40, bottom: 40, containLabel: true },
+      ...narrowLegend(theme),
+      grid: { left: 44, right: 20, top: 40, bottom: 26, containLabel: true },
       xAxis: axis(theme, over === 'time' ? 'time of the run' : 'sample', { type: 'value', min: 'dataMin', max: 'dataMax', axisLabel: over === 'time' ? { formatter: (v: number) => format.ns(v * 1e9), showMinLabel: false, showMaxLabel: false } : { formatter: (v: number) => format.count(Math.round(v)) } }),
       yAxis: axis(theme, 'ET', { type: 'value', min: low - pad, max: high + pad, nameGap: 64, axisLabel: { showMinLabel: false, showMaxLabel: false, formatter: (v: number) => format.nsBetween(v, low, high) } }),
       dataZoom: zoom(),
@@ -71,7 +81,7 @@ export function samplesCard(section: StudySection, { which, run, samples }: Run,
         },
       },
       series: [
-        ...groups.map((data, kind) => ({ name: KINDS[kind]!, type: 'scatter', symbol: looks[kind]!.symbol, symbolSize: looks[kind]!.symbolSize, itemStyle: { color: looks[kind]!.color, opacity: kind ? 0.9 : 0.65 }, large: kind === 0, largeThreshold: 3000, data, ...(kind === 0 ? { markArea: band } : {}) }))
+        ...groups.map((data, kind) => ({ name: KINDS[kind]!, type: 'scatter', symbol: looks[kind]!.symbol, symbolSize: looks[kind]!.symbolSize, clip: true, itemStyle: { color: looks[kind]!.color, opacity: kind ? 0.9 : 0.65 }, large: kind === 0, largeThreshold: 3000, data, ...(kind === 0 ? { markArea: band } : {}) }))
           .filter((s, kind) => kind === 0 || s.data.length),
         ...(long.length ? [{ name: `${short(chosen.daemon!.name, 24)} ran long`, type: 'scatter', symbol: 'emptyCircle', symbolSize: 16, itemStyle: { color: theme.text }, data: long, z: 5 }] : []),
       ],
@@ -82,7 +92,7 @@ export function samplesCard(section: StudySection, { which, run, samples }: Run,
     about: `The band is the central cluster${run.steadied ? ', which was found in an ET without the variation of the program itself, and is not drawn here' : ''}. Dropped ones held an execution of a daemon above its cutoff.`,
     summary: `ET of ${format.count(samples.et.length)} samples: ${format.count(samples.l.length)} are L-samples, outside of the cluster, and the cutoffs drop ${format.count(samples.dropped.length)}. The longest is sample ${samples.number[longest]} with ${format.ns(samples.et[longest])}.`,
     option,
-    controls: [field],
+    controls: [field, range],
     data: {
       columns: [
         { name: 'sample', title: 'sample', kind: 'number', of: (i) => samples.number[i] },
@@ -117,8 +127,8 @@ export function stripsCard(section: StudySection, { which, run, samples }: Run, 
     about: `A strip for each long-running daemon: bars are samples in which it ran long, ticks beneath them where its period would have it.${strips.length > drawn.length ? ` ${drawn.length} of ${strips.length} daemons.` : ''}`,
     summary: drawn.slice(0, 10).map((s) => `${short(s.daemon.name, 24)} ran long in ${s.samples.length} ${s.samples.length === 1 ? 'sample' : 'samples'}${s.period ? `, about every ${format.figure(s.period)} samples` : ''}`).join('; ') + '.',
     option: (theme) => ({
-      ...baseOption(theme),
-      grid: { left: 8, right: 20, top: 34, bottom: 40, containLabel: true },
+      ...narrowLegend(theme),
+      grid: { left: 8, right: 20, top: 34, bottom: 26, containLabel: true },
       xAxis: axis(theme, 'sample', { type: 'value', min: first, max: Math.max(first + 1, last), axisLabel: { formatter: (v: number) => format.count(Math.round(v)) } }),
       yAxis: axis(theme, '', { type: 'category', inverse: true, data: drawn.map((s) => short(s.daemon.name, 18)), axisTick: { show: false }, axisLabel: { interval: 0 }, splitLine: { show: true, lineStyle: { color: theme.line, opacity: 0.6 } } }),
       dataZoom: zoom(),

@@ -5,6 +5,7 @@ import { append, button, h } from '../parts/dom';
 import * as format from '../parts/format';
 import { current, onChange, type Theme } from '../parts/theme';
 import { pairsOf, SHAPE, type Run } from './study_model';
+import { narrowLegend } from './noise_parts';
 
 const SMALL = 104; // px
 
@@ -94,8 +95,8 @@ export function zoomCard(section: StudySection, { which, run, samples }: Run): H
     describe();
     handle.redraw();
   }
-  const out = button('Zoom out', () => show(at - 1), 'the zoom before');
-  const deeper = button('Zoom in', () => show(at + 1), 'the next zoom');
+  const out = button('Zoom out', () => show(at - 1), `Zoom out: the zoom before, ${which} run`);
+  const deeper = button('Zoom in', () => show(at + 1), `Zoom in: the next zoom, ${which} run`);
   out.disabled = true;
   deeper.disabled = levels.length < 2;
 
@@ -136,8 +137,8 @@ export function zoomCard(section: StudySection, { which, run, samples }: Run): H
       const pad = Math.max(1, (level.high_ns - level.low_ns) * 0.03);
       const label = { showMinLabel: false, showMaxLabel: false, formatter: (v: number) => format.nsBetween(v, level.low_ns, level.high_ns) };
       return {
-        ...baseOption(theme),
-        grid: { left: 40, right: 24, top: 40, bottom: 40, containLabel: true },
+        ...narrowLegend(theme),
+        grid: { left: 40, right: 24, top: 40, bottom: 26, containLabel: true },
         xAxis: axis(theme, 'first sample of a pair', { type: 'value', min: level.low_ns - pad, max: level.high_ns + pad, splitNumber: 4, axisLabel: label }),
         yAxis: axis(theme, 'second', { type: 'value', min: level.low_ns - pad, max: level.high_ns + pad, nameGap: 64, axisLabel: label }),
         dataZoom: zoom(true),
