@@ -120,7 +120,7 @@ export function heatCard(section: NoiseSection, choice: Choice): HTMLElement[] {
       ...baseOption(theme), legend: undefined,
       grid: { left: 8, right: 20, top: 12, bottom: 76, containLabel: true },
       xAxis: axis(theme, of === 'length' ? 'length of a detour, from' : '', { type: 'category', data: names, nameGap: 28, splitArea: { show: false }, splitLine: { show: false }, axisLabel: of === 'source' ? { rotate: 50, interval: 0, fontSize: 10, hideOverlap: false } : {} }),
-      yAxis: axis(theme, '', { type: 'category', inverse: true, data: cpus.map(cpuName), splitLine: { show: false } }),
+      yAxis: axis(theme, '', { type: 'category', inverse: true, data: cpus.map(cpuName), splitLine: { show: false }, axisLabel: cpus.length > 32 ? { fontSize: 9 } : {} }),
       visualMap: {
         min: from, max: to, dimension: 2, orient: 'horizontal', left: 'center', bottom: 0, itemHeight: 160, itemWidth: 12, calculable: false,
         text: [words(10 ** to), words(10 ** from)], textStyle: { color: theme.text },

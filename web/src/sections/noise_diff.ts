@@ -6,7 +6,7 @@ import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
 import type { Theme } from '../parts/theme';
 import { sourceName, tenTo, type Class } from './noise_model';
-import { figure, narrowLegend, wide } from './noise_parts';
+import { figure, narrowLegend, sign, wide } from './noise_parts';
 
 type Change = 'new' | 'grown' | 'shrunk' | 'gone' | 'same';
 interface DiffSource {
@@ -26,6 +26,7 @@ interface Diff {
 
 const CHANGES: Change[] = ['new', 'grown', 'shrunk', 'gone', 'same'];
 const SIGN: Record<Change, string> = { new: '✚', grown: '▲', shrunk: '▼', gone: '✖', same: '=' };
+const SYMBOL: Record<Change, string> = { new: 'diamond', grown: 'circle', shrunk: 'rect', gone: 'emptyDiamond', same: 'emptyCircle' };
 const ROWS = 40; // of the chart of ratios
 
 const changeColour = (change: Change, theme: Theme): string => ({ new: theme.bad, grown: theme.bad, shrunk: theme.good, gone: theme.good, same: theme.muted })[change];
@@ -108,7 +109,7 @@ function ratioCard(name: string, diff: Diff): HTMLElement[] {
       tooltip: { ...(baseOption(theme)['tooltip'] as object), formatter: (p: { value: number[] }) => told(rows[p.value[1]!]!) },
       series: [
         ...CHANGES.map((change, i) => ({
-          name: change, type: 'scatter', symbolSize: 10, symbol: ({ new: 'diamond', grown: 'circle', shrunk: 'rect', gone: 'emptyDiamond', same: 'emptyCircle' })[change], itemStyle: { color: changeColour(change, theme) },
+          name: change, type: 'scatter', symbolSize: 10, ...sign(SYMBOL[change], changeColour(change, theme), theme),
           data: rows.flatMap((s, y) => (s.change === change ? [[place(s), y]] : [])), z: 3,
           ...(i === 0 ? { markLine: { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: theme.text, type: 'dashed', width: 1 }, data: [{ xAxis: 0 }] } } : {}),
         })),

@@ -10,6 +10,13 @@ export function narrowLegend(theme: Theme, names?: string[]): Record<string, unk
   return { ...base, legend: { ...(base['legend'] as object), itemWidth: 14, itemHeight: 10, ...(names ? { data: names } : {}) } };
 }
 
+/** A sign of this shape; "empty" ones are drawn by their edge, since the library fills them white, in dark colours too. */
+export function sign(symbol: string, colour: string, theme: Theme, opacity = 1): { symbol: string; itemStyle: Record<string, unknown> } {
+  if (!symbol.startsWith('empty')) return { symbol, itemStyle: { color: colour, opacity } };
+  const shape = symbol.slice(5);
+  return { symbol: shape.charAt(0).toLowerCase() + shape.slice(1), itemStyle: { color: theme.card, borderColor: colour, borderWidth: 2, opacity } };
+}
+
 export function figure(title: string, value: string, more?: string | null): HTMLElement {
   return h('div', {}, h('dt', {}, title), h('dd', {}, value, more ? h('small', {}, more) : null));
 }

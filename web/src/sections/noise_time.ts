@@ -5,7 +5,7 @@ import { short } from '../parts/dom';
 import * as format from '../parts/format';
 import type { Column } from '../parts/table';
 import { CLASSES, classColour, classesOf, classSymbol, mainClass, seconds, sourceKey, sourceName, type Choice, type Class, type ClassNs, type Worst } from './noise_model';
-import { narrowLegend } from './noise_parts';
+import { narrowLegend, sign } from './noise_parts';
 
 const BARS = 30; // of the longest, drawn each on its own
 
@@ -52,7 +52,7 @@ export function worstCards(section: NoiseSection, choice: Choice): HTMLElement[]
       dataZoom: zoom(),
       tooltip: { ...(baseOption(theme)['tooltip'] as object), formatter: (p: { seriesIndex: number; dataIndex: number }) => told(groups[p.seriesIndex]!.list[p.dataIndex]!) },
       series: groups.map((g) => ({
-        name: g.name, type: 'scatter', symbol: classSymbol(g.name), symbolSize: 11, itemStyle: { color: classColour(g.name, theme), opacity: 0.85 },
+        name: g.name, type: 'scatter', symbolSize: 11, ...sign(classSymbol(g.name), classColour(g.name, theme), theme, 0.9),
         data: g.list.map((w) => [w.begin_ns / 1e9, scaled(w.ns)]),
       })),
     }),

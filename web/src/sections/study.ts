@@ -85,7 +85,7 @@ function daemonCard(section: StudySection, chosen: Chosen): HTMLElement {
         { name: `${which}_long_least_ns`, title: 'least long', kind: 'ns', of: (d) => d.runs[which]?.long_least_ns ?? null, title_of: 'the smallest process time of its long executions' },
         { name: `${which}_long_most_ns`, title: 'most', kind: 'ns', of: (d) => d.runs[which]?.long_most_ns ?? null, title_of: 'the largest' },
       ]),
-      { name: 'cutoffs', title: 'cutoffs', kind: 'text', of: (d) => d.cutoffs.map((c) => `${format.ns(c.cutoff_ns)}${range(c)}`).join('; ') || null, most: 120 },
+      { name: 'cutoffs', title: 'cutoffs', kind: 'text', of: (d) => d.cutoffs.map((c) => `${format.ns(c.cutoff_ns)}${range(c)}`).join('; ') || null, show: (d) => (d.cutoffs.length ? h('div', { class: 'lines' }, ...d.cutoffs.map((c) => h('div', {}, `${format.ns(c.cutoff_ns)}${range(c)}`))) : format.DASH) },
     ],
     onRow: (d) => chosen.set(chosen.daemon === d ? null : d),
     rowLabel: (d) => `mark the samples in which ${short(d.name, 40)} ran long`,

@@ -83,7 +83,7 @@ export function samplesCard(section: StudySection, { which, run, samples }: Run,
       series: [
         ...groups.map((data, kind) => ({ name: KINDS[kind]!, type: 'scatter', symbol: looks[kind]!.symbol, symbolSize: looks[kind]!.symbolSize, clip: true, itemStyle: { color: looks[kind]!.color, opacity: kind ? 0.9 : 0.65 }, large: kind === 0, largeThreshold: 3000, data, ...(kind === 0 ? { markArea: band } : {}) }))
           .filter((s, kind) => kind === 0 || s.data.length),
-        ...(long.length ? [{ name: `${short(chosen.daemon!.name, 24)} ran long`, type: 'scatter', symbol: 'emptyCircle', symbolSize: 16, itemStyle: { color: theme.text }, data: long, z: 5 }] : []),
+        ...(long.length ? [{ name: `${short(chosen.daemon!.name, 24)} ran long`, type: 'scatter', symbol: 'circle', symbolSize: 16, itemStyle: { color: 'transparent', borderColor: theme.text, borderWidth: 2 }, data: long, z: 5 }] : []),
       ],
     };
   }
