@@ -5,7 +5,7 @@ import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } 
 import { append, button, foreign, h, short } from '../parts/dom';
 import * as format from '../parts/format';
 import { table } from '../parts/table';
-import { BIN, binned, parzen, sourceKey, sourceName, tenTo, within, type Choice, type Combination, type Length, type Source } from './noise_model';
+import { BIN, binned, logTicks, parzen, sourceKey, sourceName, tenTo, within, type Choice, type Combination, type Length, type Source } from './noise_model';
 import { meter, narrowLegend } from './noise_parts';
 
 interface Curve { name: string; y: number[]; role: 'user' | 'master' | 'baseline' | 'source' }
@@ -65,6 +65,11 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
   const shape = h('select', { 'aria-label': 'how lengths are shown', onchange: () => { form = shape.value as typeof form; handle.redraw(); } },
     h('option', { value: 'density' }, 'density'), h('option', { value: 'histogram' }, 'histogram'));
 
+  const ticks = () => {
+    const customValues = logTicks(choice.low > 0 ? Math.max(lowest, Math.log10(choice.low)) : lowest, choice.high < Infinity ? Math.min(highest, Math.log10(choice.high)) : highest);
+    return { axisTick: { show: true, customValues }, axisLabel: { customValues } };
+  };
+
   function option(theme: Parameters<Parameters<typeof chartCard>[0]['option']>[0]) {
     const { x, list } = curves();
     const least = floor();
@@ -79,7 +84,7 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
     return {
       ...narrowLegend(theme),
       grid: { left: 44, right: 20, top: 40, bottom: 26, containLabel: true },
-      xAxis: axis(theme, 'length of a detour', { type: 'value', min: lowest, max: highest, axisLabel: { formatter: (v: number) => (v === lowest || v === highest ? '' : format.ns(10 ** v)) } }),
+      xAxis: axis(theme, 'length of a detour', { type: 'value', min: lowest, max: highest, ...ticks(), axisLabel: { ...ticks().axisLabel, formatter: (v: number) => format.ns(10 ** v) } }),
       yAxis: axis(theme, 'per s of a CPU and decade', { type: 'value', min: least, minInterval: 1, nameGap: 46, axisLabel: { formatter: tenTo } }),
       dataZoom: [{ ...zoomed, minSpan: 0.5, ...(choice.ranged ? { startValue: Math.max(lowest, Math.log10(Math.max(choice.low, 1))), endValue: Math.min(highest, Math.log10(choice.high)) } : {}) }],
       tooltip: {
@@ -146,7 +151,10 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
     if (before.cpu !== choice.cpu || before.source !== choice.source) {
       before = { cpu: choice.cpu, source: choice.source };
       handle.redraw();
-    } else if (!telling) {
+      return;
+    }
+    handle.chart()?.setOption({ xAxis: ticks() });
+    if (!telling) {
       telling = true;
       const part = (value: number) => Math.min(100, Math.max(0, (100 * (Math.log10(Math.max(value, 1)) - lowest)) / (highest - lowest)));
       handle.chart()?.dispatchAction({ type: 'dataZoom', dataZoomIndex: 0, start: choice.low > 0 ? part(choice.low) : 0, end: choice.high < Infinity ? part(choice.high) : 100 });

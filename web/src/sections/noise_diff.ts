@@ -5,7 +5,7 @@ import { foreign, h, short } from '../parts/dom';
 import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
 import type { Theme } from '../parts/theme';
-import { sourceName, tenTo, type Class } from './noise_model';
+import { logTicks, sourceName, tenTo, type Class } from './noise_model';
 import { figure, narrowLegend, sign, wide } from './noise_parts';
 
 type Change = 'new' | 'grown' | 'shrunk' | 'gone' | 'same';
@@ -50,7 +50,7 @@ function densityCard(name: string, diff: Diff): HTMLElement[] {
     option: (theme) => ({
       ...narrowLegend(theme),
       grid: { left: 44, right: 20, top: 40, bottom: 26, containLabel: true },
-      xAxis: axis(theme, 'length of a detour', { type: 'value', min: lowest, max: highest, axisLabel: { formatter: (v: number) => (v === lowest || v === highest ? '' : format.ns(10 ** v)) } }),
+      xAxis: axis(theme, 'length of a detour', { type: 'value', min: lowest, max: highest, axisTick: { show: true, customValues: logTicks(lowest, highest) }, axisLabel: { customValues: logTicks(lowest, highest), formatter: (v: number) => format.ns(10 ** v) } }),
       yAxis: axis(theme, 'per s of a CPU and decade', { type: 'value', min: least, minInterval: 1, nameGap: 46, axisLabel: { formatter: tenTo } }),
       dataZoom: zoom(),
       tooltip: {
@@ -73,6 +73,11 @@ function densityCard(name: string, diff: Diff): HTMLElement[] {
       ],
       rows: () => d.ns.map((_, i) => i),
     },
+    onReady: (chart) => chart.on('datazoom', () => {
+      const z = (chart.getOption() as any).dataZoom[0];
+      const customValues = logTicks(lowest + ((highest - lowest) * z.start) / 100, lowest + ((highest - lowest) * z.end) / 100);
+      setTimeout(() => chart.setOption({ xAxis: { axisTick: { customValues }, axisLabel: { customValues } } }));
+    }),
   }).element];
 }
 
@@ -104,7 +109,7 @@ function ratioCard(name: string, diff: Diff): HTMLElement[] {
     option: (theme) => ({
       ...narrowLegend(theme, CHANGES.filter((c) => rows.some((s) => s.change === c))),
       grid: { left: 8, right: 20, top: 34, bottom: 26, containLabel: true },
-      xAxis: axis(theme, 'time lost: run / base', { type: 'value', min: low, max: high, axisLabel: { showMinLabel: false, showMaxLabel: false, formatter: (v: number) => times(10 ** v) } }),
+      xAxis: axis(theme, 'time lost: run / base', { type: 'value', min: low, max: high, axisTick: { show: true, customValues: logTicks(low, high) }, axisLabel: { customValues: logTicks(low, high), formatter: (v: number) => times(10 ** v) } }),
       yAxis: axis(theme, '', { type: 'category', inverse: true, data: rows.map((s) => `${short(s.name, 22)} ${SIGN[s.change]}`), axisTick: { show: false }, axisLabel: { interval: 0, fontSize: 11 } }),
       tooltip: { ...(baseOption(theme)['tooltip'] as object), formatter: (p: { value: number[] }) => told(rows[p.value[1]!]!) },
       series: [

@@ -119,6 +119,27 @@ export function binned(lengths: readonly Length[], grid: readonly number[], wind
   return out;
 }
 
+/** Round values of an axis whose figures are log10: what the library picks are round logarithms. */
+export function logTicks(low: number, high: number): number[] {
+  const span = high - low;
+  if (span < 0.7) {
+    const from = 10 ** low;
+    const to = 10 ** high;
+    const raw = (to - from) / 5;
+    const unit = 10 ** Math.floor(Math.log10(raw));
+    const step = ([1, 2, 5, 10].find((m) => m * unit >= raw) ?? 10) * unit;
+    return Array.from({ length: 12 }, (_, i) => (Math.ceil(from / step) + i) * step).filter((v) => v > 0 && v <= to).map(Math.log10);
+  }
+  const out: number[] = [];
+  for (let decade = Math.floor(low); decade <= high; decade++) {
+    for (const m of span > 2.5 ? [1] : [1, 2, 5]) {
+      const value = decade + Math.log10(m);
+      if (value >= low && value <= high) out.push(value);
+    }
+  }
+  return out;
+}
+
 /** A power of ten on an axis. */
 export function tenTo(power: number): string {
   if (!Number.isInteger(power)) return format.figure(10 ** power);

@@ -7,7 +7,7 @@ import type { Theme } from '../parts/theme';
 /** baseOption with signs in the legend that keep their shape, and only of these. */
 export function narrowLegend(theme: Theme, names?: string[]): Record<string, unknown> {
   const base = baseOption(theme);
-  return { ...base, legend: { ...(base['legend'] as object), itemWidth: 14, itemHeight: 10, ...(names ? { data: names } : {}) } };
+  return { ...base, legend: { ...(base['legend'] as object), itemWidth: 14, ...(names ? { data: names } : {}) } };
 }
 
 /** A sign of this shape; "empty" ones are drawn by their edge, since the library fills them white, in dark colours too. */

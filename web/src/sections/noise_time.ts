@@ -4,7 +4,7 @@ import { axis, baseOption, chartCard, tip, zoom, type ChartHandle } from '../par
 import { short } from '../parts/dom';
 import * as format from '../parts/format';
 import type { Column } from '../parts/table';
-import { CLASSES, classColour, classesOf, classSymbol, mainClass, seconds, sourceKey, sourceName, type Choice, type Class, type ClassNs, type Worst } from './noise_model';
+import { CLASSES, classColour, classesOf, classSymbol, logTicks, mainClass, seconds, sourceKey, sourceName, type Choice, type Class, type ClassNs, type Worst } from './noise_model';
 import { narrowLegend, sign } from './noise_parts';
 
 const BARS = 30; // of the longest, drawn each on its own
@@ -48,7 +48,7 @@ export function worstCards(section: NoiseSection, choice: Choice): HTMLElement[]
       ...narrowLegend(theme),
       grid: { left: 40, right: 20, top: 40, bottom: 26, containLabel: true },
       xAxis: axis(theme, 'time of the run', { type: 'value', min: 0, max: choice.noise.elapsed_ns / 1e9, axisLabel: { formatter: (v: number) => format.ns(v * 1e9) } }),
-      yAxis: axis(theme, 'length', { type: 'value', min: low - margin, max: high + margin, nameGap: 62, axisLabel: { showMinLabel: false, showMaxLabel: false, formatter: (v: number) => (logged ? format.ns(10 ** v) : format.nsBetween(v, low, high)) } }),
+      yAxis: axis(theme, 'length', { type: 'value', min: low - margin, max: high + margin, nameGap: 62, axisTick: logged ? { customValues: logTicks(low, high) } : {}, axisLabel: { ...(logged ? { customValues: logTicks(low, high) } : {}), showMinLabel: logged, showMaxLabel: logged, formatter: (v: number) => (logged ? format.ns(10 ** v) : format.nsBetween(v, low, high)) } }),
       dataZoom: zoom(),
       tooltip: { ...(baseOption(theme)['tooltip'] as object), formatter: (p: { seriesIndex: number; dataIndex: number }) => told(groups[p.seriesIndex]!.list[p.dataIndex]!) },
       series: groups.map((g) => ({

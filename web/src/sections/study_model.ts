@@ -15,9 +15,9 @@ export function runsOf(section: StudySection): Run[] {
 }
 
 export const SHAPE: Record<Level['shape'], string> = {
-  symmetric: 'symmetric: nothing stands out, this is the central cluster',
+  symmetric: 'Symmetric: nothing stands out, this is the central cluster',
   L: 'L: slow samples are seldom and come alone, infrequent daemons',
-  corner: 'corner: slow samples come together, a frequent daemon, or two bands',
+  corner: 'Corner: slow samples come together, a frequent daemon, or two bands',
 };
 
 /** Pairs of samples 1 and 2, 3 and 4, ...: positions of both. */

@@ -55,7 +55,7 @@ export function samplesCard(section: StudySection, { which, run, samples }: Run,
     if (near) {
       const width = Math.max(1, run.cluster_high_ns! - run.cluster_low_ns!);
       low = Math.max(low, run.cluster_low_ns! - width / 2);
-      high = Math.min(high, run.cluster_high_ns! + 1.5 * width);
+      high = Math.min(high, run.cluster_high_ns! + 4 * width);
     }
     const pad = Math.max(1, (high - low) * 0.05);
     const band = run.cluster_low_ns !== null && run.cluster_high_ns !== null && !run.steadied
