@@ -103,7 +103,7 @@ function ratioCard(name: string, diff: Diff): HTMLElement[] {
     `per s: ${format.figure(s.base_rate)} → ${format.figure(s.run_rate)}`, `of the time: ${format.percent(s.base_share)} → ${format.percent(s.run_share)}`, `p ${format.pValue(s.p)}`]);
   const left = known.length - rows.length;
   return [chartCard<DiffSource>({
-    name: `${name}-ratios`, title: 'Sources that changed', height: 92 + rows.length * 22,
+    name: `${name}-ratios`, title: 'Sources, run against base', height: 92 + rows.length * 22,
     about: `Time lost to each, run by base, with 95 % intervals; new ones are at the right edge, gone ones at the left.${left ? ` ${left} more that did not change are left to the table.` : ''}`,
     summary: CHANGES.filter((c) => diff.counts[c]).map((c) => `${diff.counts[c]} ${c}`).join(', ') + '. ' + rows.filter((s) => s.change !== 'same').slice(0, 6).map((s) => `${sourceName(s, 30)} ${s.change}${s.ratio === null ? '' : ` ${times(s.ratio)}`}`).join('; '),
     option: (theme) => ({
@@ -140,7 +140,7 @@ function sourceColumns(): Column<DiffSource>[] {
   return [
     { name: 'source', title: 'source', kind: 'text', of: (s) => s.name, most: 40 },
     { name: 'class', title: 'class', kind: 'text', of: (s) => s.class },
-    { name: 'change', title: 'change', kind: 'text', of: (s) => s.change, show: (s) => h('span', { class: s.change === 'new' || s.change === 'grown' ? 'bad' : s.change === 'same' ? 'muted' : 'ok' }, `${SIGN[s.change]} ${s.change}`) },
+    { name: 'change', title: 'change', kind: 'text', of: (s) => s.change, show: (s) => h('span', { class: `lines ${s.change === 'new' || s.change === 'grown' ? 'bad' : s.change === 'same' ? 'muted' : 'ok'}` }, `${SIGN[s.change]} ${s.change}`) },
     { name: 'ratio', title: 'ratio', kind: 'number', of: (s) => s.ratio, show: (s) => times(s.ratio), title_of: 'of the time lost: run / base' },
     { name: 'ratio_low', title: 'from', kind: 'number', of: (s) => s.ratio_low, show: (s) => times(s.ratio_low), title_of: '95 % interval' },
     { name: 'ratio_high', title: 'to', kind: 'number', of: (s) => s.ratio_high, show: (s) => times(s.ratio_high) },
