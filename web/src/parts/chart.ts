@@ -10,7 +10,7 @@ import { CanvasRenderer } from 'echarts/renderers';
 import type { EChartsCoreOption, EChartsType } from 'echarts/core';
 import { append, button, freshId, h } from './dom';
 import { download } from './csv';
-import { tableCsv, table, type Column } from './table';
+import { tableCsv, table, type Column, type TableHandle } from './table';
 import { current, onChange, type Theme } from './theme';
 
 echarts.use([BarChart, BoxplotChart, CustomChart, GraphChart, HeatmapChart, LineChart, ScatterChart, TreeChart, AriaComponent, BrushComponent,
@@ -100,6 +100,7 @@ export function drawAll(): void {
 
 export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
   let chart: EChartsType | null = null;
+  let beside: TableHandle<Row> | null = null; // the same as a table, while it is shown
   const summary = freshId('summary');
   const place = h('div', { class: 'chart', style: null });
   place.style.height = `${spec.height ?? 320}px`;
@@ -138,6 +139,7 @@ export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
     draw,
     redraw() {
       if (chart) chart.setOption(spec.option(current()), { notMerge: true });
+      if (spec.data) beside?.set(spec.data.rows());
     },
     dispose() {
       forget();
@@ -150,16 +152,15 @@ export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
   const forget = onChange(handle.redraw);
   if (spec.data) {
     const data = spec.data;
-    let shown: HTMLElement | null = null;
     const toggle = button('Table', () => {
-      if (shown) {
-        shown.remove();
-        shown = null;
+      if (beside) {
+        beside.element.remove();
+        beside = null;
       } else {
-        shown = table({ name: spec.name, caption: spec.title, columns: data.columns, rows: data.rows() }).element;
-        element.appendChild(shown);
+        beside = table({ name: spec.name, caption: spec.title, columns: data.columns, rows: data.rows() });
+        element.appendChild(beside.element);
       }
-      toggle.setAttribute('aria-expanded', String(!!shown));
+      toggle.setAttribute('aria-expanded', String(!!beside));
     }, `${spec.title}: as a table`);
     toggle.setAttribute('aria-expanded', 'false');
     append(tools, toggle, button('CSV', () => download(`${spec.name}.csv`, 'text/csv', tableCsv(data.columns, data.rows())), `${spec.title}: download as CSV`));

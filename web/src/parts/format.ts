@@ -8,7 +8,7 @@ function digits(value: number): string {
   if (size === 0) return '0';
   if (size >= 100) return value.toFixed(0);
   if (size >= 10) return value.toFixed(1);
-  if (size >= 1) return value.toFixed(2);
+  if (size >= 0.9995) return value.toFixed(2);
   return value.toPrecision(2);
 }
 

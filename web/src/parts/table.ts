@@ -142,7 +142,7 @@ export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
         const content = shown(column, row);
         const cell = h(i === 0 ? 'th' : 'td', { class: NUMERIC.has(column.kind) ? 'number' : null, scope: i === 0 ? 'row' : null });
         if (i === 0 && spec.onRow) {
-          const open = h('button', { type: 'button', class: 'link', 'aria-label': spec.rowLabel?.(row), onclick: () => spec.onRow!(row) });
+          const open = h('button', { type: 'button', class: 'link', 'aria-label': spec.rowLabel?.(row), 'aria-pressed': spec.selected ? String(spec.selected(row)) : null, onclick: () => spec.onRow!(row) });
           append(open, content);
           append(cell, open);
         } else {
@@ -166,6 +166,11 @@ export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
   return {
     element,
     set(next) { rows = next; draw(); },
-    refresh: draw,
+    refresh() {
+      // rows are made anew: the one that has the focus keeps it
+      const row = [...body.querySelectorAll('button.link')].indexOf(document.activeElement!);
+      draw();
+      if (row >= 0) (body.querySelectorAll('button.link')[row] as HTMLElement | undefined)?.focus();
+    },
   };
 }

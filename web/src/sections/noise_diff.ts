@@ -1,5 +1,210 @@
+// Two runs of noise held against each other: docs/schema/noise-diff.schema.json.
 import type { Comparison, Doc } from '../model';
+import { axis, baseOption, chartCard, tip, zoom } from '../parts/chart';
+import { foreign, h, short } from '../parts/dom';
+import * as format from '../parts/format';
+import { table, type Column } from '../parts/table';
+import type { Theme } from '../parts/theme';
+import { logTicks, sourceName, tenTo, type Class } from './noise_model';
+import { figure, narrowLegend, sign, wide } from './noise_parts';
 
-export function noiseComparison(_doc: Doc, _comparison: Extract<Comparison, { kind: 'noise' }>): HTMLElement[] {
-  return [];
+type Change = 'new' | 'grown' | 'shrunk' | 'gone' | 'same';
+interface DiffSource {
+  class: Class; name: string; change: Change; base_rate: number; run_rate: number; base_share: number; run_share: number; base_mean_ns: number | null; run_mean_ns: number | null;
+  base_max_ns: number | null; run_max_ns: number | null; ratio: number | null; ratio_low: number | null; ratio_high: number | null; p: number | null;
+}
+interface Side { run: number | null; name: string; cpus: number[]; window_ns: number; parts: number; threshold_ns: number; kernel: boolean; realtime: boolean }
+interface Peak { low_ns: number; high_ns: number; base_rate: number; run_rate: number; name: string }
+interface Diff {
+  text: string; notes: string[]; base: Side; run: Side;
+  total: { base_share: number; run_share: number; ratio: number | null; ratio_low: number | null; ratio_high: number | null; p: number | null };
+  counts: Record<Change, number>;
+  sources: DiffSource[];
+  peaks: Peak[];
+  density: { bandwidth: number; distance: number; ns: number[]; base: number[]; run: number[] };
+}
+
+const CHANGES: Change[] = ['new', 'grown', 'shrunk', 'gone', 'same'];
+const SIGN: Record<Change, string> = { new: '✚', grown: '▲', shrunk: '▼', gone: '✖', same: '=' };
+const SYMBOL: Record<Change, string> = { new: 'diamond', grown: 'circle', shrunk: 'rect', gone: 'emptyDiamond', same: 'emptyCircle' };
+const ROWS = 40; // of the chart of ratios
+
+const changeColour = (change: Change, theme: Theme): string => ({ new: theme.bad, grown: theme.bad, shrunk: theme.good, gone: theme.good, same: theme.muted })[change];
+const times = (ratio: number | null): string => (ratio === null ? format.DASH : `${format.figure(ratio)}×`);
+const interval = (s: { ratio_low: number | null; ratio_high: number | null }): string => (s.ratio_low === null || s.ratio_high === null ? '' : `${times(s.ratio_low)} to ${times(s.ratio_high)}`);
+const side = (s: Side): string => `${s.run === null ? '' : `run ${s.run}, `}${short(s.name, 40)}`;
+
+function densityCard(name: string, diff: Diff): HTMLElement[] {
+  const d = diff.density;
+  if (!d?.ns.length) return [];
+  const x = d.ns.map((ns) => Math.log10(Math.max(ns, 1)));
+  const lowest = x[0]!;
+  const highest = x[x.length - 1]!;
+  const window = Math.max(diff.base.window_ns, diff.run.window_ns) / 1e9;
+  const least = Math.floor(Math.log10(0.2 / Math.max(1e-9, window)));
+  const points = (y: number[]) => x.map((v, i) => [v, y[i]! > 10 ** least ? Math.log10(y[i]!) : null]);
+  return [chartCard<number>({
+    name: `${name}-density`, title: 'Lengths of detours in both', height: 340,
+    about: `Distance of the two: ${format.figure(d.distance)} (0: the same, 1: no length in common). Both axes are logarithmic.`,
+    summary: `Densities of the lengths of detours in ${side(diff.base)} and in ${side(diff.run)}. Their distance is ${format.figure(d.distance)}, of 0 for the same to 1 for no length in common.`,
+    option: (theme) => ({
+      ...narrowLegend(theme),
+      grid: { left: 44, right: 20, top: 40, bottom: 26, containLabel: true },
+      xAxis: axis(theme, 'length of a detour', { type: 'value', min: lowest, max: highest, axisTick: { show: true, customValues: logTicks(lowest, highest) }, axisLabel: { customValues: logTicks(lowest, highest), formatter: (v: number) => format.ns(10 ** v) } }),
+      yAxis: axis(theme, 'per s of a CPU and decade', { type: 'value', min: least, minInterval: 1, nameGap: 46, axisLabel: { formatter: tenTo } }),
+      dataZoom: zoom(),
+      tooltip: {
+        ...(baseOption(theme)['tooltip'] as object), trigger: 'axis',
+        formatter: (p: { dataIndex: number }[]) => {
+          const i = p[0]?.dataIndex ?? 0;
+          return tip([format.ns(d.ns[i]!), `base: ${format.figure(d.base[i]!)} per s and decade`, `run: ${format.figure(d.run[i]!)} per s and decade`]);
+        },
+      },
+      series: [
+        { name: `base: ${side(diff.base)}`, type: 'line', symbol: 'none', lineStyle: { width: 2, type: 'dashed', color: theme.series[10] }, itemStyle: { color: theme.series[10] }, data: points(d.base) },
+        { name: `run: ${side(diff.run)}`, type: 'line', symbol: 'none', lineStyle: { width: 2, color: theme.series[0] }, itemStyle: { color: theme.series[0] }, areaStyle: { opacity: 0.12, color: theme.series[0], origin: 'start' }, data: points(d.run) },
+      ],
+    }),
+    data: {
+      columns: [
+        { name: 'length_ns', title: 'length', kind: 'ns', of: (i) => d.ns[i] },
+        { name: 'base', title: 'base', kind: 'number', of: (i) => d.base[i] },
+        { name: 'run', title: 'run', kind: 'number', of: (i) => d.run[i] },
+      ],
+      rows: () => d.ns.map((_, i) => i),
+    },
+    onReady: (chart) => chart.on('datazoom', () => {
+      const z = (chart.getOption() as any).dataZoom[0];
+      const customValues = logTicks(lowest + ((highest - lowest) * z.start) / 100, lowest + ((highest - lowest) * z.end) / 100);
+      setTimeout(() => chart.setOption({ xAxis: { axisTick: { customValues }, axisLabel: { customValues } } }));
+    }),
+  }).element];
+}
+
+/** Ratios of the time lost with their intervals; what only one has is at the edge. */
+function ratioCard(name: string, diff: Diff): HTMLElement[] {
+  const known = diff.sources.filter((s) => s.change === 'new' || s.change === 'gone' || s.ratio !== null);
+  const rows = [...known.filter((s) => s.change !== 'same'), ...known.filter((s) => s.change === 'same')].slice(0, ROWS);
+  if (!rows.length) return [];
+  let low = -0.5;
+  let high = 0.5;
+  for (const s of rows) {
+    for (const value of [s.ratio, s.ratio_low, s.ratio_high]) {
+      if (!value || !Number.isFinite(value)) continue;
+      low = Math.max(-4, Math.min(low, Math.log10(value)));
+      high = Math.min(4, Math.max(high, Math.log10(value)));
+    }
+  }
+  low -= 0.35;
+  high += 0.35;
+  const inside = (ratio: number) => Math.min(high, Math.max(low, ratio > 0 ? Math.log10(ratio) : low));
+  const place = (s: DiffSource) => (s.change === 'new' ? high - 0.12 : s.change === 'gone' ? low + 0.12 : inside(s.ratio!));
+  const told = (s: DiffSource) => tip([`${SIGN[s.change]} ${s.change}: ${sourceName(s, 80)}`, s.ratio === null ? 'in one of the two only' : `time lost: ${times(s.ratio)}${interval(s) ? ` (${interval(s)})` : ''}`,
+    `per s: ${format.figure(s.base_rate)} → ${format.figure(s.run_rate)}`, `of the time: ${format.percent(s.base_share)} → ${format.percent(s.run_share)}`, `p ${format.pValue(s.p)}`]);
+  const left = known.length - rows.length;
+  return [chartCard<DiffSource>({
+    name: `${name}-ratios`, title: 'Sources, run against base', height: 92 + rows.length * 22,
+    about: `Time lost to each, run by base, with 95 % intervals; new ones are at the right edge, gone ones at the left.${left ? ` ${left} more that did not change are left to the table.` : ''}`,
+    summary: CHANGES.filter((c) => diff.counts[c]).map((c) => `${diff.counts[c]} ${c}`).join(', ') + '. ' + rows.filter((s) => s.change !== 'same').slice(0, 6).map((s) => `${sourceName(s, 30)} ${s.change}${s.ratio === null ? '' : ` ${times(s.ratio)}`}`).join('; '),
+    option: (theme) => ({
+      ...narrowLegend(theme, CHANGES.filter((c) => rows.some((s) => s.change === c))),
+      grid: { left: 8, right: 20, top: 34, bottom: 26, containLabel: true },
+      xAxis: axis(theme, 'time lost: run / base', { type: 'value', min: low, max: high, axisTick: { show: true, customValues: logTicks(low, high) }, axisLabel: { customValues: logTicks(low, high), formatter: (v: number) => times(10 ** v) } }),
+      yAxis: axis(theme, '', { type: 'category', inverse: true, data: rows.map((s) => `${short(s.name, 22)} ${SIGN[s.change]}`), axisTick: { show: false }, axisLabel: { interval: 0, fontSize: 11 } }),
+      tooltip: { ...(baseOption(theme)['tooltip'] as object), formatter: (p: { value: number[] }) => told(rows[p.value[1]!]!) },
+      series: [
+        ...CHANGES.map((change, i) => ({
+          name: change, type: 'scatter', symbolSize: 10, ...sign(SYMBOL[change], changeColour(change, theme), theme),
+          data: rows.flatMap((s, y) => (s.change === change ? [[place(s), y]] : [])), z: 3,
+          ...(i === 0 ? { markLine: { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: theme.text, type: 'dashed', width: 1 }, data: [{ xAxis: 0 }] } } : {}),
+        })),
+        {
+          name: 'interval', type: 'custom', silent: true, z: 2, legendHoverLink: false,
+          data: rows.flatMap((s, y) => (s.ratio_low === null || s.ratio_high === null ? [] : [[inside(s.ratio_low), y, inside(s.ratio_high), s.change]])),
+          encode: { x: [0, 2], y: 1 },
+          renderItem: (_: unknown, api: any) => {
+            const [x1, y] = api.coord([api.value(0), api.value(1)]);
+            const [x2] = api.coord([api.value(2), api.value(1)]);
+            const style = { stroke: theme.muted, lineWidth: 1.5 };
+            const line = (a: number, b: number, c: number, d: number) => ({ type: 'line', shape: { x1: a, y1: b, x2: c, y2: d }, style });
+            return { type: 'group', children: [line(x1, y, x2, y), line(x1, y - 4, x1, y + 4), line(x2, y - 4, x2, y + 4)] };
+          },
+        },
+      ],
+    }),
+    data: { columns: sourceColumns(), rows: () => rows },
+  }).element];
+}
+
+function sourceColumns(): Column<DiffSource>[] {
+  return [
+    { name: 'source', title: 'source', kind: 'text', of: (s) => s.name, most: 40 },
+    { name: 'class', title: 'class', kind: 'text', of: (s) => s.class },
+    { name: 'change', title: 'change', kind: 'text', of: (s) => s.change, show: (s) => h('span', { class: `lines ${s.change === 'new' || s.change === 'grown' ? 'bad' : s.change === 'same' ? 'muted' : 'ok'}` }, `${SIGN[s.change]} ${s.change}`) },
+    { name: 'ratio', title: 'ratio', kind: 'number', of: (s) => s.ratio, show: (s) => times(s.ratio), title_of: 'of the time lost: run / base' },
+    { name: 'ratio_low', title: 'from', kind: 'number', of: (s) => s.ratio_low, show: (s) => times(s.ratio_low), title_of: '95 % interval' },
+    { name: 'ratio_high', title: 'to', kind: 'number', of: (s) => s.ratio_high, show: (s) => times(s.ratio_high) },
+    { name: 'p', title: 'p', kind: 'p', of: (s) => s.p },
+    { name: 'base_share', title: 'of time, base', kind: 'percent', of: (s) => s.base_share },
+    { name: 'run_share', title: 'run', kind: 'percent', of: (s) => s.run_share },
+    { name: 'base_rate', title: 'per s, base', kind: 'number', of: (s) => s.base_rate, show: (s) => format.figure(s.base_rate) },
+    { name: 'run_rate', title: 'run', kind: 'number', of: (s) => s.run_rate, show: (s) => format.figure(s.run_rate) },
+    { name: 'base_mean_ns', title: 'mean, base', kind: 'ns', of: (s) => s.base_mean_ns },
+    { name: 'run_mean_ns', title: 'run', kind: 'ns', of: (s) => s.run_mean_ns },
+    { name: 'base_max_ns', title: 'max, base', kind: 'ns', of: (s) => s.base_max_ns },
+    { name: 'run_max_ns', title: 'run', kind: 'ns', of: (s) => s.run_max_ns },
+  ];
+}
+
+function sourcesCard(name: string, diff: Diff): HTMLElement {
+  const counts = CHANGES.map((c) => [c, diff.sources.filter((s) => s.change === c).length] as const).filter(([, n]) => n);
+  const list = table<DiffSource>({ name: `${name}-sources`, caption: 'Sources in both runs', rows: diff.sources, page: 15, columns: sourceColumns() });
+  const which = h('select', { 'aria-label': 'which changes are shown', onchange: () => list.set(which.value ? diff.sources.filter((s) => s.change === which.value) : diff.sources) },
+    h('option', { value: '' }, `all (${diff.sources.length})`), ...counts.map(([c, n]) => h('option', { value: c }, `${c} (${n})`)));
+  return h('div', { class: 'card wide' }, h('h3', {}, 'Sources in both'), h('div', { class: 'tools' }, which), list.element);
+}
+
+function peaksCard(name: string, diff: Diff): HTMLElement | null {
+  if (!diff.peaks?.length) return null;
+  return h('div', { class: 'card wide' }, h('h3', {}, 'Lengths that became more or less frequent'), table<Peak>({
+    name: `${name}-peaks`, caption: 'Lengths that became more or less frequent', rows: diff.peaks,
+    columns: [
+      { name: 'low_ns', title: 'from', kind: 'ns', of: (p) => p.low_ns },
+      { name: 'high_ns', title: 'to', kind: 'ns', of: (p) => p.high_ns },
+      { name: 'base_rate', title: 'per s, base', kind: 'number', of: (p) => p.base_rate, show: (p) => format.figure(p.base_rate) },
+      { name: 'run_rate', title: 'run', kind: 'number', of: (p) => p.run_rate, show: (p) => format.figure(p.run_rate) },
+      { name: 'combination', title: 'made by', kind: 'text', of: (p) => p.name || null, most: 60 },
+    ],
+  }).element);
+}
+
+/** Everything but a heading; overlay: with both densities, where nothing else on the page shows them. */
+export function differences(name: string, given: unknown, overlay = true): HTMLElement[] {
+  const diff = given as Diff | null;
+  if (!diff) return [];
+  const { total } = diff;
+  const out: HTMLElement[] = [
+    h('p', { class: 'verdict' }, foreign(diff.text, 1000)),
+    h('dl', { class: 'figures' },
+      figure('time lost', `${format.percent(total.base_share)} → ${format.percent(total.run_share)}`, `${side(diff.base)} → ${side(diff.run)}`),
+      figure('ratio', times(total.ratio), interval(total) || 'too few parts for an interval'),
+      figure('p', format.pValue(total.p)),
+      figure('sources', CHANGES.filter((c) => c !== 'same' && diff.counts[c]).map((c) => `${diff.counts[c]} ${c}`).join(', ') || 'none changed', `${format.count(diff.counts.same)} the same`),
+      figure('looked at', `${format.ns(diff.base.window_ns)} and ${format.ns(diff.run.window_ns)}`, `in ${diff.base.parts} and ${diff.run.parts} parts`)),
+  ];
+  if (diff.notes.length) out.push(h('ul', { class: 'notes' }, ...diff.notes.map((note) => h('li', {}, foreign(note, 1000)))));
+  const cards = [...(overlay ? densityCard(name, diff) : []), ...ratioCard(name, diff)];
+  // beside a long list of sources, the densities would stand above much empty space
+  if (cards.length === 1 || diff.sources.length > 14) wide(cards);
+  const peaks = peaksCard(name, diff);
+  out.push(h('div', { class: 'cards' }, ...cards, sourcesCard(name, diff), peaks));
+  return out;
+}
+
+export function noiseComparison(doc: Doc, comparison: Extract<Comparison, { kind: 'noise' }>): HTMLElement[] {
+  const [base, run] = [doc.sections[comparison.base], doc.sections[comparison.run]];
+  return [
+    base && run ? h('p', { class: 'muted' }, 'Noise: ', h('a', { href: `#${base.anchor}` }, foreign(base.title, 60)), ' → ', h('a', { href: `#${run.anchor}` }, foreign(run.title, 60))) : h('p', {}),
+    ...differences(`noise-${base?.anchor ?? comparison.base}-${run?.anchor ?? comparison.run}`, comparison.diff),
+  ];
 }

@@ -1,0 +1,235 @@
+// Pages of noise: what is drawn, what choosing and zooming do, and what a run may lack.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { after, test } from 'node:test';
+import { document_ } from './documents.mjs';
+import { diff, noise, noiseSection } from './doc_noise.mjs';
+import { accessible, chartsDraw, everything, fits, HOSTILE, notHacked, open, quiet, shot, stop } from './browser.mjs';
+
+after(stop);
+
+const calm = noise({ seed: 3 });
+const loud = noise({ seed: 5, names: ['updatedb'] });
+const option = (tab, name) => tab.page.evaluate((n) => {
+  const o = window.tare.charts.get(n).chart().getOption();
+  return { series: o.series.map((s) => ({ name: s.name, type: s.type, points: s.data.length, first: s.data.find((d) => d && (d.value ?? d)[1] !== null) })), zoom: (o.dataZoom ?? []).map((z) => [z.start, z.end]) };
+}, name);
+
+async function csvOf(tab, button) {
+  const [file] = await Promise.all([tab.page.waitForEvent('download'), button.click()]);
+  return fs.readFileSync(await file.path(), 'utf8');
+}
+
+test('a page of noise stands what every page has to', async () => {
+  await everything(document_([noiseSection(2, loud, { baseline: calm })]), 'noise', 7);
+});
+
+test('figures come first, and are those of the run', async () => {
+  const tab = await open(document_([noiseSection(2, loud)]));
+  const text = (await tab.page.locator('#run-2 .figures').first().textContent()).replaceAll('\u00a0', ' ');
+  assert.match(text, /time lost1\.01 %/);
+  assert.match(text, /detours530 per s/);
+  assert.match(text, /threshold96\.0 ns/);
+  assert.match(text, /duty cycle98\.3 %/);
+  assert.match(text, /coverage: strict \/ by overlap\d/);
+  await tab.close();
+});
+
+test('densities are of the loop, the kernel and the baseline; a histogram has the same', async () => {
+  const tab = await open(document_([noiseSection(2, loud, { baseline: calm })]));
+  await chartsDraw(tab);
+  assert.deepEqual((await option(tab, 'run-2-density')).series.map((s) => s.name), ['user level', 'master', 'baseline']);
+  await tab.page.locator('#run-2-density select').nth(1).selectOption('histogram');
+  assert.deepEqual((await option(tab, 'run-2-density')).series.map((s) => s.name), ['user level', 'master', 'baseline']);
+  const rows = (await csvOf(tab, tab.page.locator('#run-2-density .tools button', { hasText: 'CSV' }).first())).trim().split('\r\n');
+  assert.equal(rows[0], 'length_ns,user,master,baseline,source');
+  // per s and decade, of bins of 1/20 decade: their sum is all detours
+  const seen = rows.slice(1).reduce((sum, row) => sum + Number(row.split(',')[1]), 0) * 0.05 * (loud.together.window_ns / 1e9);
+  assert.ok(Math.abs(seen - loud.together.detours.count) < 1, `${seen} of ${loud.together.detours.count}`);
+  quiet(tab);
+  await tab.close();
+});
+
+test('choosing a source filters the charts, by keyboard, and is taken back', async () => {
+  const tab = await open(document_([noiseSection(2, loud, { baseline: calm })]));
+  await chartsDraw(tab);
+  const button = tab.page.locator('#run-2-source-card button', { hasText: 'updatedb' });
+  await button.focus();
+  await tab.page.keyboard.press('Enter');
+  assert.match(await tab.page.locator('#run-2-source-card .chosen').textContent(), /Chosen: updatedb \(thread\): 92 times/);
+  assert.deepEqual((await option(tab, 'run-2-density')).series.map((s) => s.name).slice(-1), ['updatedb (thread)']);
+  assert.deepEqual((await option(tab, 'run-2-parts')).series.map((s) => s.name), ['updatedb (thread)']);
+  // its lengths are about 62 µs
+  const { series } = await option(tab, 'run-2-density');
+  const first = series.at(-1).first[0];
+  assert.ok(first > 4 && first < 4.9, `begins at 10^${first} ns`);
+  assert.equal(await tab.page.evaluate(() => document.activeElement.textContent), 'updatedb', 'the row keeps the focus');
+  assert.equal(await button.getAttribute('aria-pressed'), 'true');
+  await shot(tab, 'noise-source');
+  await accessible(tab);
+  await tab.page.keyboard.press('Enter');
+  assert.equal((await option(tab, 'run-2-density')).series.length, 3);
+  quiet(tab);
+  await tab.close();
+});
+
+test('zooming shows who contributed, and fields do the same', async () => {
+  const tab = await open(document_([noiseSection(2, loud)]));
+  await chartsDraw(tab);
+  const words = tab.page.locator('#run-2-range .range');
+  const all = await words.textContent();
+  assert.match(all, /10,603 detours of all lengths/);
+  await tab.page.locator('#run-2-density .chart-focus').focus();
+  await tab.page.keyboard.press('+');
+  await tab.page.waitForFunction((before) => document.querySelector('#run-2-range .range').textContent !== before, all);
+  assert.match(await words.textContent(), /detours from .* to /);
+  const [from, to] = [tab.page.locator('#run-2-range input[type=number]').nth(0), tab.page.locator('#run-2-range input[type=number]').nth(1)];
+  assert.ok(Number(await from.inputValue()) > 0);
+  // 300 µs to 1 ms: the journal's
+  await from.fill('300');
+  await to.fill('1000');
+  await to.press('Tab');
+  const [[start, end]] = (await option(tab, 'run-2-density')).zoom;
+  assert.ok(start > 60 && end < 80, `${start} to ${end}`);
+  const names = await tab.page.locator('#run-2-range tbody').first().locator('th').allTextContents();
+  assert.ok(names.includes('timer_systemd-journal') && !names.includes('timer'), names.join());
+  const wanted = loud.together.combinations.find((c) => c.name === 'timer_systemd-journal').lengths.filter((l) => l.high_ns > 300e3 && l.low_ns < 1e6).reduce((a, l) => a + l.count, 0);
+  const csv = await csvOf(tab, tab.page.locator('#run-2-range button', { hasText: 'CSV' }).first());
+  assert.match(csv, new RegExp(`timer_systemd-journal,${wanted},`));
+  await shot(tab, 'noise-zoomed');
+  // the chart keeps its range when something else is chosen
+  await tab.page.locator('#run-2-source-card button.link').first().click();
+  assert.ok((await option(tab, 'run-2-density')).zoom[0][0] > 60);
+  await tab.page.getByRole('button', { name: 'All lengths' }).click();
+  assert.match(await words.textContent(), /of all lengths/);
+  assert.deepEqual((await option(tab, 'run-2-density')).zoom, [[0, 100]]);
+  quiet(tab);
+  await tab.close();
+});
+
+test('one CPU of several can be looked at', async () => {
+  const tab = await open(document_([noiseSection(2, loud)]));
+  await chartsDraw(tab);
+  await tab.page.locator('#run-2-density select').first().selectOption('1');
+  assert.match(await tab.page.locator('#run-2-range .range').textContent(), new RegExp(`${loud.cpus[1].detours.count.toLocaleString('en-US')} detours of all lengths on CPU 1`));
+  quiet(tab);
+  await tab.close();
+});
+
+test('the heat map is by length or by source, and a cell chooses', async () => {
+  const tab = await open(document_([noiseSection(2, loud)]));
+  await chartsDraw(tab);
+  const lengths = await option(tab, 'run-2-heat');
+  await tab.page.locator('#run-2-heat select').first().selectOption('source');
+  const sources = await option(tab, 'run-2-heat');
+  assert.equal(sources.series[0].points, loud.cpus.reduce((a, c) => a + c.sources.length, 0));
+  assert.notEqual(lengths.series[0].points, sources.series[0].points);
+  await shot(tab, 'noise-heat');
+  const at = await tab.page.evaluate(() => {
+    const chart = window.tare.charts.get('run-2-heat').chart();
+    chart.getDom().scrollIntoView({ block: 'center' });
+    const box = chart.getDom().getBoundingClientRect();
+    const [x, y] = chart.convertToPixel({ gridIndex: 0 }, [1, 0]);
+    return [box.x + x, box.y + y];
+  });
+  await tab.page.mouse.click(...at);
+  assert.match(await tab.page.locator('#run-2-source-card .chosen').textContent(), /Chosen: timer/);
+  quiet(tab);
+  await tab.close();
+});
+
+test('worst detours say what they were made of', async () => {
+  const tab = await open(document_([noiseSection(2, loud)]));
+  await chartsDraw(tab);
+  const csv = (await csvOf(tab, tab.page.locator('#run-2-worst .tools button', { hasText: 'CSV' }).first())).trim().split('\r\n');
+  assert.equal(csv.length, 21);
+  assert.match(csv[0], /^begin_ns,cpu,ns,combination,/);
+  assert.ok(csv[1].includes(String(loud.worst[0].ns)));
+  await tab.page.locator('#run-2-worst .tools button', { hasText: 'Table' }).click();
+  assert.equal(await tab.page.locator('#run-2-worst tbody tr').count(), 20);
+  await tab.close();
+});
+
+test('a run without the kernel, on one CPU, without a baseline or densities', async () => {
+  const data = noise({ cpus: 1, kernel: false });
+  const section = noiseSection(4, data);
+  for (const density of [section.density, null]) {
+    const tab = await open(document_([{ ...section, density }]));
+    await chartsDraw(tab, 6);
+    assert.deepEqual((await option(tab, 'run-4-density')).series.map((s) => s.name), ['user level']);
+    const text = await tab.page.locator('#run-4').textContent();
+    assert.match(text, /detours have no names/);
+    assert.doesNotMatch(text, /coverage|Against the baseline|NaN|undefined|null/);
+    assert.equal(await tab.page.locator('#run-4-density select:visible').count(), 1, 'there is no CPU to choose');
+    await accessible(tab);
+    await fits(tab);
+    await shot(tab, 'noise-plain');
+    quiet(tab);
+    await tab.close();
+  }
+});
+
+test('a run without a detour', async () => {
+  const data = noise({ cpus: 1 });
+  const none = { ...data.cpus[0], sources: [], combinations: [], buckets: [], detours: { ...data.cpus[0].detours, count: 0, ns: 0, min_ns: null, max_ns: null, per_s: 0, lost_share: 0 }, coverage: [], untold: [] };
+  const tab = await open(document_([{ ...noiseSection(4, data), noise: { ...data, together: { ...none, cpu: null }, cpus: [none], parts: [], worst: [] }, density: null }]));
+  assert.match(await tab.page.locator('#run-4').textContent(), /No detour was seen/);
+  quiet(tab);
+  await tab.close();
+});
+
+test('64 CPUs fit', async () => {
+  const data = noise({ cpus: 2, scale: 0.2 });
+  const many = { ...data, cpus: Array.from({ length: 64 }, (_, i) => ({ ...data.cpus[i % 2], cpu: i })), settings: { ...data.settings, cpus: Array.from({ length: 64 }, (_, i) => i) } };
+  const tab = await open(document_([noiseSection(4, many)]));
+  await chartsDraw(tab, 6);
+  await fits(tab);
+  await shot(tab, 'noise-many');
+  quiet(tab);
+  await tab.close();
+});
+
+test('sources with hostile names are text, wherever they are shown', async () => {
+  const data = noise({ names: HOSTILE, scale: 0.5 });
+  const tab = await open(document_([noiseSection(2, data, { baseline: calm, names: HOSTILE, title: HOSTILE[0] }), noiseSection(3, data)],
+    { comparisons: [{ kind: 'noise', base: 1, run: 0, diff: { ...diff(calm, data, HOSTILE), text: HOSTILE[1], notes: HOSTILE } }] }));
+  await chartsDraw(tab, 12);
+  await tab.page.locator('#run-2-heat select').first().selectOption('source');
+  for (const card of ['#run-2-source-card', '#run-2-range']) {
+    const rows = tab.page.locator(`${card} tbody`).last().locator('button.link');
+    const count = await rows.count();
+    for (let i = 0; i < count; i++) await rows.nth(i).click();
+  }
+  // hover over everything that has a tooltip
+  await tab.page.evaluate(() => {
+    for (const handle of window.tare.charts.values()) handle.chart().getOption().series.forEach((s, i) => handle.chart().dispatchAction({ type: 'showTip', seriesIndex: i, dataIndex: 0 }));
+  });
+  await tab.page.waitForTimeout(100);
+  await notHacked(tab);
+  await fits(tab);
+  await shot(tab, 'noise-hostile');
+  const csv = await csvOf(tab, tab.page.locator('#run-2-source-card button', { hasText: 'CSV' }).first());
+  assert.match(csv, /"'=HYPERLINK\(""http:\/\/example.invalid""\)"/, 'a formula is kept a text');
+  quiet(tab);
+  await tab.close();
+});
+
+test('a comparison of two runs stands what every page has to', async () => {
+  const doc = document_([noiseSection(1, calm), noiseSection(2, loud)], { comparisons: [{ kind: 'noise', base: 0, run: 1, diff: diff(calm, loud) }] });
+  await everything(doc, 'noise-diff', 14);
+});
+
+test('a comparison says its verdict, and the table can be of one change only', async () => {
+  const d = diff(calm, loud);
+  const tab = await open(document_([noiseSection(1, calm), noiseSection(2, loud)], { comparisons: [{ kind: 'noise', base: 0, run: 1, diff: d }] }));
+  await chartsDraw(tab);
+  assert.equal(await tab.page.locator('#compared-0 .verdict').textContent(), d.text);
+  assert.deepEqual((await option(tab, 'noise-run-1-run-2-density')).series.map((s) => s.name), ['base: run 1, noise 1', 'run: run 2, noise 2']);
+  const ratios = await option(tab, 'noise-run-1-run-2-ratios');
+  assert.deepEqual(ratios.series.map((s) => [s.name, s.points]), [['new', 1], ['grown', 1], ['shrunk', 1], ['gone', 1], ['same', 2], ['interval', 4]]);
+  const card = tab.page.locator('#compared-0 .card', { hasText: 'Sources in both' });
+  await card.locator('select').selectOption('grown');
+  assert.deepEqual(await card.locator('tbody th').allTextContents(), ['kworker/1']);
+  quiet(tab);
+  await tab.close();
+});

@@ -1,0 +1,160 @@
+// Pages of daemon studies: samples, zooms that are linked, strips, cutoffs, and what a study may lack.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { after, test } from 'node:test';
+import { document_ } from './documents.mjs';
+import { DAEMONS, study, studySection } from './doc_study.mjs';
+import { accessible, chartsDraw, everything, fits, HOSTILE, notHacked, open, quiet, shot, stop } from './browser.mjs';
+
+after(stop);
+
+const made = study();
+const series = (tab, name) => tab.page.evaluate((n) => window.tare.charts.get(n).chart().getOption().series.map((s) => [s.name, s.data.length]), name);
+const axisOf = (tab, name, which) => tab.page.evaluate(([n, a]) => { const o = window.tare.charts.get(n).chart().getOption()[a][0]; return [o.min, o.max]; }, [name, which]);
+
+test('a page of a study stands what every page has to', async () => {
+  await everything(document_([studySection(3, made)]), 'study', 7);
+});
+
+test('samples are marked: L, dropped, and those of a chosen daemon', async () => {
+  const tab = await open(document_([studySection(3, made)]));
+  await chartsDraw(tab);
+  const { l, dropped } = made.samples.short;
+  const groups = Object.fromEntries(await series(tab, 'study-3-short-samples'));
+  assert.equal(groups['in the cluster'], 800 - l.length);
+  assert.equal(groups['L-sample'], l.length - dropped.length);
+  assert.equal(groups['L-sample, dropped'], dropped.length);
+  await tab.page.getByRole('button', { name: /rhn_check ran long/ }).click();
+  const marked = (await series(tab, 'study-3-short-samples')).at(-1);
+  assert.deepEqual(marked, ['rhn_check ran long', made.study.daemons[1].runs.short.samples.length]);
+  assert.match(await tab.page.locator('#study-3-daemon-card').textContent(), /Marked: rhn_check, long in \d+ samples, period 97.0\ss ± 200\sms/);
+  // near the cluster, and by time
+  const [, far] = await axisOf(tab, 'study-3-short-samples', 'yAxis');
+  await tab.page.locator('#study-3-short-samples select').nth(1).selectOption('near');
+  const [, close] = await axisOf(tab, 'study-3-short-samples', 'yAxis');
+  assert.ok(close < far && close < 1.02e9, `${close} of ${far}`);
+  await tab.page.locator('#study-3-short-samples select').first().selectOption('time');
+  await shot(tab, 'study-chosen');
+  quiet(tab);
+  await tab.close();
+});
+
+test('zooms are linked: by Enter, by buttons, by a click into the frame', async () => {
+  const tab = await open(document_([studySection(3, made)]));
+  await chartsDraw(tab);
+  const levels = made.study.runs.short.levels;
+  const card = tab.page.locator('#study-3-short-zooms');
+  const words = card.locator('p[aria-live]');
+  const covers = async (i) => {
+    const [low, high] = await axisOf(tab, 'study-3-short-zooms', 'xAxis');
+    assert.ok(low <= levels[i].low_ns && high >= levels[i].high_ns && high - low < (levels[i].high_ns - levels[i].low_ns) * 1.1, `zoom ${i + 1}`);
+    const n = (await series(tab, 'study-3-short-zooms')).reduce((a, [, count]) => a + count, 0);
+    assert.equal(n, levels[i].neither + levels[i].first + levels[i].second + levels[i].both, `pairs of zoom ${i + 1}`);
+    assert.deepEqual(await card.locator('.level').evaluateAll((list) => list.map((b) => b.getAttribute('aria-pressed'))), levels.map((_, k) => String(k === i)));
+  };
+  await covers(0);
+  assert.match(await words.textContent(), new RegExp(`both in ${levels[0].both} \\(expected.*L: slow samples are seldom`));
+  await card.locator('.level').nth(2).focus();
+  await tab.page.keyboard.press('Enter');
+  await covers(2);
+  assert.match(await words.textContent(), /Zoom 3 of 3.*Symmetric/);
+  await card.getByRole('button', { name: 'Zoom out: the zoom before' }).click();
+  await covers(1);
+  const at = await tab.page.evaluate((l) => {
+    const chart = window.tare.charts.get('study-3-short-zooms').chart();
+    chart.getDom().scrollIntoView({ block: 'center' });
+    const box = chart.getDom().getBoundingClientRect();
+    const [x, y] = chart.convertToPixel({ gridIndex: 0 }, [(l.low_ns + l.high_ns) / 2, (l.low_ns + l.high_ns) / 2]);
+    return [box.x + x, box.y + y];
+  }, levels[2]);
+  await tab.page.mouse.click(...at);
+  await covers(2);
+  await shot(tab, 'study-zoomed');
+  await accessible(tab);
+  quiet(tab);
+  await tab.close();
+});
+
+test('strips have a mark for each long execution, and the grid of the period', async () => {
+  const tab = await open(document_([studySection(3, made)]));
+  await chartsDraw(tab);
+  const daemons = made.study.daemons.filter((d) => d.long_running);
+  const strips = Object.fromEntries(await series(tab, 'study-3-short-strips'));
+  assert.equal(strips['ran long'], daemons.reduce((a, d) => a + d.runs.short.samples.length, 0));
+  const expected = await tab.page.evaluate(() => window.tare.charts.get('study-3-short-strips').chart().getOption().series[1].data.filter((d) => d[1] === 0).map((d) => d[0]));
+  const wanted = made.study.daemons[0].runs.short.samples;
+  assert.equal(expected.length, wanted.length);
+  expected.forEach((x, i) => assert.ok(Math.abs(x - wanted[i]) < 0.01, `${x} beside ${wanted[i]}`));
+  await tab.close();
+});
+
+test('cutoffs by range of length, as CSV in full', async () => {
+  const tab = await open(document_([studySection(3, made)]));
+  const [file] = await Promise.all([tab.page.waitForEvent('download'), tab.page.getByRole('button', { name: 'Cutoffs: download as CSV', exact: true }).click()]);
+  const rows = fs.readFileSync(await file.path(), 'utf8').trim().split('\r\n');
+  assert.equal(rows[0], 'daemon,from_ns,below_ns,cutoff_ns,edited');
+  assert.equal(rows[1], `${DAEMONS[0][0]},0,2050000000,2750000,no`);
+  assert.equal(rows.length, 7);
+  await tab.close();
+});
+
+test('without samples the zooms are their counts', async () => {
+  const tab = await open(document_([studySection(3, { study: made.study, samples: { short: null, long: null } })]));
+  const names = await chartsDraw(tab, 5);
+  assert.ok(!names.includes('study-3-short-samples'));
+  assert.match(await tab.page.locator('#study-3').textContent(), /The samples of the short run are not in this report/);
+  assert.deepEqual(await series(tab, 'study-3-short-zooms'), [['pairs', 4]]);
+  await accessible(tab);
+  await shot(tab, 'study-counts');
+  quiet(tab);
+  await tab.close();
+});
+
+test('few samples have no zooms, and there may be no long run, no daemon', async () => {
+  const few = study({ short: 5, long: 0, daemons: [], levels: false });
+  const tab = await open(document_([studySection(3, few)]));
+  const names = await chartsDraw(tab, 2);
+  assert.deepEqual(names, ['study-3-short-samples', 'study-3-sigma']);
+  const text = await tab.page.locator('#study-3').textContent();
+  assert.match(text, /too few samples to zoom in/);
+  assert.doesNotMatch(text, /NaN|undefined|null/);
+  quiet(tab);
+  await tab.close();
+  const none = await open(document_([studySection(3, { study: { ...few.study, runs: { short: null, long: null }, daemons: [], cutoffs: [] }, samples: { short: null, long: null } })]));
+  assert.match(await none.page.locator('#study-3').textContent(), /long-running daemons0/);
+  quiet(none);
+  await none.close();
+});
+
+test('a steadied run says so', async () => {
+  const tab = await open(document_([studySection(3, study({ steadied: true }))]));
+  await chartsDraw(tab);
+  assert.match(await tab.page.locator('#study-3').textContent(), /compared by an ET without that/);
+  await tab.close();
+});
+
+test('daemons with hostile names are text', async () => {
+  const hostile = study({ daemons: HOSTILE.map((name, i) => [name, 23 + 6 * i, i + 1, 5e6 * (i + 1)]) });
+  const tab = await open(document_([studySection(3, hostile)]));
+  await chartsDraw(tab, 7);
+  const rows = tab.page.locator('#study-3-daemon-card button.link');
+  for (let i = 0; i < HOSTILE.length; i++) await rows.nth(i).click();
+  await tab.page.evaluate(() => {
+    for (const handle of window.tare.charts.values()) handle.chart().getOption().series.forEach((s, i) => handle.chart().dispatchAction({ type: 'showTip', seriesIndex: i, dataIndex: 0 }));
+  });
+  await tab.page.waitForTimeout(100);
+  await notHacked(tab);
+  await fits(tab);
+  await shot(tab, 'study-hostile');
+  quiet(tab);
+  await tab.close();
+});
+
+test('100,000 samples open at once', async () => {
+  const big = study({ short: 100_000, long: 0 });
+  const tab = await open(document_([studySection(3, big)]));
+  assert.ok(tab.loaded_ms < 2000, `${tab.loaded_ms} ms`);
+  await chartsDraw(tab, 4);
+  quiet(tab);
+  await tab.close();
+});

@@ -1,0 +1,178 @@
+// What the pages of noise read of docs/schema/noise.schema.json, and what several of them compute of it.
+import type { NoiseSection } from '../model';
+import { short } from '../parts/dom';
+import * as format from '../parts/format';
+import type { Theme } from '../parts/theme';
+
+export const CLASSES = ['irq', 'softirq', 'nmi', 'thread', 'work', 'fault', 'throttled', 'delivery', 'steal', 'host-periodic', 'unexplained'] as const;
+export type Class = (typeof CLASSES)[number];
+export type ClassNs = Record<Class, number | null>; // null: this run could not know
+
+export interface Length { low_ns: number; high_ns: number; count: number; ns: number }
+export interface Bucket extends Length { class_ns: ClassNs; master_count: number | null; master_ns: number | null }
+interface Figures { name: string; count: number; ns: number; min_ns: number | null; max_ns: number | null; mean_ns: number | null; sigma_ns: number | null; share: number | null; lengths: Length[] }
+export interface Source extends Figures { class: Class; period_ns: number | null; period_share: number | null }
+export type Combination = Figures;
+export interface Coverage { from_ns: number; count: number; ns: number; named: number | null; strict: number | null; overlap: number | null }
+export interface Cpu {
+  cpu: number | null; // null: all together
+  rounds: number;
+  window_ns: number;
+  duty_cycle: number | null;
+  threshold_ns: number;
+  detours: { count: number; ns: number; min_ns: number | null; max_ns: number | null; per_s: number | null; lost_share: number | null; class_ns: ClassNs };
+  coverage: Coverage[];
+  host: { rounds: number; fitted: number; period_ns: number | null; chance: number | null; in_phase: number; looked_at: number };
+  untold: { name: string; count: number }[];
+  lost: number | null;
+  sources: Source[];
+  combinations: Combination[];
+  buckets: Bucket[];
+}
+export interface Worst { cpu: number; begin_ns: number; ns: number; name: string; class_ns: ClassNs }
+export interface Part { begin_ns: number; window_ns: number; count: number; ns: number; shares: { cpu: number; source: number; count: number; ns: number }[] }
+export interface Noise {
+  settings: { cpus: number[]; realtime: boolean; priority: number | null; kernel: boolean; steal_told: boolean };
+  elapsed_ns: number;
+  together: Cpu;
+  cpus: Cpu[];
+  parts: Part[];
+  worst: Worst[];
+}
+
+export const MEANING: Record<Class, string> = {
+  irq: 'hard interrupts', softirq: 'soft interrupts', nmi: 'NMIs', thread: 'other tasks', work: "kernel workers' items", fault: 'page faults',
+  throttled: 'the price of the real-time class', delivery: 'on the way into and out of the kernel', steal: "the hypervisor's, by its clock",
+  'host-periodic': 'in phase with the host, inferred', unexplained: 'nobody told',
+};
+
+// as in the ledger where both know it
+const COLOUR: Record<Class, number> = { irq: 1, softirq: 2, nmi: 3, thread: 0, work: 9, fault: 11, throttled: 7, delivery: 6, steal: 4, 'host-periodic': 5, unexplained: 10 };
+const SYMBOL: Record<Class, string> = {
+  irq: 'triangle', softirq: 'diamond', nmi: 'pin', thread: 'circle', work: 'rect', fault: 'arrow', throttled: 'roundRect', delivery: 'emptyDiamond',
+  steal: 'emptyTriangle', 'host-periodic': 'emptyRect', unexplained: 'emptyCircle',
+};
+export const classColour = (name: Class, theme: Theme): string => theme.series[COLOUR[name] ?? 10]!;
+export const classSymbol = (name: Class): string => SYMBOL[name] ?? 'circle';
+
+export const sourceKey = (source: { class: string; name: string }): string => `${source.class}\n${source.name}`;
+/** "timer (irq)"; the classes that have but one source are named like it. */
+export const sourceName = (source: { class: string; name: string }, most = 40): string => (source.name === source.class ? source.name : `${short(source.name, most)} (${source.class})`);
+
+/** The class that took most of it. */
+export function mainClass(of: ClassNs): Class {
+  let best: Class = 'unexplained';
+  for (const name of CLASSES) if ((of[name] ?? 0) > (of[best] ?? 0)) best = name;
+  return best;
+}
+
+/** Classes that took anything, anywhere. */
+export function classesOf(list: Iterable<ClassNs>): Class[] {
+  const some = new Set<Class>();
+  for (const of of list) for (const name of CLASSES) if (of[name]) some.add(name);
+  return CLASSES.filter((name) => some.has(name));
+}
+
+/** Those whose buckets reach into the range; like --zoom, it is rounded outward to edges of buckets. */
+export function within(lengths: readonly Length[], low: number, high: number): { count: number; ns: number } {
+  let count = 0;
+  let ns = 0;
+  for (const l of lengths) {
+    if (l.high_ns <= low || l.low_ns >= high) continue;
+    count += l.count;
+    ns += l.ns;
+  }
+  return { count, ns };
+}
+
+const centre = (l: Length): number => Math.log10(Math.sqrt(Math.max(l.low_ns, 1) * Math.max(l.high_ns, 1)));
+
+/** Parzen's over log10 of the lengths, as src/stats/density.c makes it: per s of a CPU and decade. */
+export function parzen(lengths: readonly Length[], grid: readonly number[], bandwidth: number, window_ns: number): number[] {
+  const out = new Array<number>(grid.length).fill(0);
+  if (!grid.length || !window_ns) return out;
+  const step = grid.length > 1 ? (grid[grid.length - 1]! - grid[0]!) / (grid.length - 1) : 1;
+  const scale = 1e9 / window_ns / bandwidth / Math.sqrt(2 * Math.PI);
+  for (const l of lengths) {
+    const x = centre(l);
+    const from = Math.max(0, Math.ceil((x - 5 * bandwidth - grid[0]!) / step));
+    const to = Math.min(grid.length - 1, Math.floor((x + 5 * bandwidth - grid[0]!) / step));
+    for (let i = from; i <= to; i++) {
+      const d = (grid[i]! - x) / bandwidth;
+      out[i]! += l.count * scale * Math.exp(-0.5 * d * d);
+    }
+  }
+  return out;
+}
+
+export const BIN = 0.05; // decades, of a histogram that is drawn
+
+/** The same as a histogram: equal parts of a decade. */
+export function binned(lengths: readonly Length[], grid: readonly number[], window_ns: number): number[] {
+  const out = new Array<number>(grid.length).fill(0);
+  const sums = new Map<number, number>();
+  for (const l of lengths) {
+    const bin = Math.floor(centre(l) / BIN);
+    sums.set(bin, (sums.get(bin) ?? 0) + l.count);
+  }
+  grid.forEach((x, i) => { out[i] = ((sums.get(Math.floor(x / BIN + 1e-9)) ?? 0) * 1e9) / window_ns / BIN; });
+  return out;
+}
+
+/** Round values of an axis whose figures are log10: what the library picks are round logarithms. */
+export function logTicks(low: number, high: number): number[] {
+  const span = high - low;
+  if (span < 0.7) {
+    const from = 10 ** low;
+    const to = 10 ** high;
+    const raw = (to - from) / 5;
+    const unit = 10 ** Math.floor(Math.log10(raw));
+    const step = ([1, 2, 5, 10].find((m) => m * unit >= raw) ?? 10) * unit;
+    return Array.from({ length: 12 }, (_, i) => (Math.ceil(from / step) + i) * step).filter((v) => v > 0 && v <= to).map(Math.log10);
+  }
+  const out: number[] = [];
+  for (let decade = Math.floor(low); decade <= high; decade++) {
+    for (const m of span > 2.5 ? [1] : [1, 2, 5]) {
+      const value = decade + Math.log10(m);
+      if (value >= low && value <= high) out.push(value);
+    }
+  }
+  return out;
+}
+
+/** A power of ten on an axis. */
+export function tenTo(power: number): string {
+  if (!Number.isInteger(power)) return format.figure(10 ** power);
+  if (power >= -3 && power <= 5) return (10 ** power).toLocaleString('en-US', { maximumFractionDigits: 3 });
+  return `1e${power}`;
+}
+
+export const seconds = (ns: number): string => `${(ns / 1e9).toFixed(3)} s`;
+
+/** What is chosen on the page of one run; whoever shows it is told when it changes. */
+export class Choice {
+  cpu = -1; // index of cpus; -1: all together
+  source: string | null = null;
+  low = 0;
+  high = Infinity;
+  private readonly listeners: (() => void)[] = [];
+  constructor(readonly noise: Noise) {}
+  get shown(): Cpu {
+    return this.noise.cpus[this.cpu] ?? this.noise.together;
+  }
+  get chosen(): Source | null {
+    return this.shown.sources.find((s) => sourceKey(s) === this.source) ?? null;
+  }
+  get ranged(): boolean {
+    return this.low > 0 || this.high < Infinity;
+  }
+  onChange(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+  set(what: Partial<Pick<Choice, 'cpu' | 'source' | 'low' | 'high'>>): void {
+    Object.assign(this, what);
+    for (const listener of this.listeners) listener();
+  }
+}
+
+export const noiseOf = (section: NoiseSection): Noise => section.noise as Noise;

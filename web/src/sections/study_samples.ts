@@ -1,0 +1,162 @@
+// Samples over time, and when daemons ran long among them.
+import type { StudyDaemon, StudySection } from '../model';
+import { axis, baseOption, chartCard, tip, zoom, type ChartHandle } from '../parts/chart';
+import { h, short } from '../parts/dom';
+import * as format from '../parts/format';
+import type { Theme } from '../parts/theme';
+import { expected, periodText, seenIn, type Run } from './study_model';
+import { narrowLegend } from './noise_parts';
+
+const STRIPS = 30; // daemons
+
+/** The daemon whose samples are marked; whoever marks them is told. */
+export class Chosen {
+  daemon: StudyDaemon | null = null;
+  private readonly listeners: (() => void)[] = [];
+  onChange(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+  set(daemon: StudyDaemon | null): void {
+    this.daemon = daemon;
+    for (const listener of this.listeners) listener();
+  }
+}
+
+export function samplesCard(section: StudySection, { which, run, samples }: Run, chosen: Chosen): HTMLElement | null {
+  if (!samples?.et.length) return null;
+  const isL = new Uint8Array(samples.et.length);
+  for (const i of samples.l) isL[i] = 1;
+  for (const i of samples.dropped) isL[i] = (isL[i] ?? 0) | 2;
+  const at = new Map<number, number>();
+  samples.number.forEach((n, i) => at.set(n, i));
+  let over: 'number' | 'time' = 'number';
+  let near = false;
+  let handle: ChartHandle;
+  const field = h('select', { 'aria-label': `x axis of the samples of the ${which} run`, onchange: () => { over = field.value as typeof over; handle.redraw(); } },
+    h('option', { value: 'number' }, 'by number'), h('option', { value: 'time' }, 'by time'));
+  field.hidden = !samples.at_us;
+  const range = h('select', { 'aria-label': `y axis of the samples of the ${which} run`, onchange: () => { near = range.value === 'near'; handle.redraw(); } },
+    h('option', { value: 'all' }, 'every ET'), h('option', { value: 'near' }, 'near the cluster'));
+  range.hidden = run.cluster_low_ns === null || run.cluster_high_ns === null || !samples.l.length;
+  const x = (i: number): number => (over === 'time' && samples.at_us ? samples.at_us[i]! / 1e6 : samples.number[i]!);
+  const KINDS = ['in the cluster', 'L-sample', 'in the cluster, dropped', 'L-sample, dropped'];
+  let longest = 0;
+  for (let i = 1; i < samples.et.length; i++) if (samples.et[i]! > samples.et[longest]!) longest = i;
+
+  function option(theme: Theme) {
+    const groups: number[][][] = [[], [], [], []];
+    let low = Infinity;
+    let high = -Infinity;
+    for (let i = 0; i < samples!.et.length; i++) {
+      groups[isL[i]!]!.push([x(i), samples!.et[i]!, i]);
+      low = Math.min(low, samples!.et[i]!);
+      high = Math.max(high, samples!.et[i]!);
+    }
+    if (near) {
+      const width = Math.max(1, run.cluster_high_ns! - run.cluster_low_ns!);
+      low = Math.max(low, run.cluster_low_ns! - width / 2);
+      high = Math.min(high, run.cluster_high_ns! + 4 * width);
+    }
+    const pad = Math.max(1, (high - low) * 0.05);
+    const band = run.cluster_low_ns !== null && run.cluster_high_ns !== null && !run.steadied
+      ? { silent: true, itemStyle: { color: theme.kept, opacity: 0.1 }, data: [[{ yAxis: run.cluster_low_ns }, { yAxis: run.cluster_high_ns }]] } : undefined;
+    const looks = [
+      { symbol: 'circle', symbolSize: 4, color: theme.kept }, { symbol: 'triangle', symbolSize: 9, color: theme.series[1] },
+      { symbol: 'diamond', symbolSize: 8, color: theme.series[3] }, { symbol: 'diamond', symbolSize: 10, color: theme.dropped },
+    ];
+    const long = chosen.daemon ? (seenIn(chosen.daemon, which)?.samples ?? []).flatMap((n) => { const i = at.get(n); return i === undefined ? [] : [[x(i), samples!.et[i]!, i]]; }) : [];
+    return {
+      ...narrowLegend(theme),
+      grid: { left: 44, right: 20, top: 40, bottom: 26, containLabel: true },
+      xAxis: axis(theme, over === 'time' ? 'time of the run' : 'sample', { type: 'value', min: 'dataMin', max: 'dataMax', axisLabel: over === 'time' ? { formatter: (v: number) => format.ns(v * 1e9), showMinLabel: false, showMaxLabel: false } : { formatter: (v: number) => format.count(Math.round(v)) } }),
+      yAxis: axis(theme, 'ET', { type: 'value', min: low - pad, max: high + pad, nameGap: 64, axisLabel: { showMinLabel: false, showMaxLabel: false, formatter: (v: number) => format.nsBetween(v, low, high) } }),
+      dataZoom: zoom(),
+      tooltip: {
+        ...(baseOption(theme)['tooltip'] as object),
+        formatter: (p: { value: number[] }) => {
+          const i = p.value[2]!;
+          const n = samples!.number[i]!;
+          const culprits = section.study.daemons.filter((d) => seenIn(d, which)?.samples.includes(n)).slice(0, 6);
+          return tip([`sample ${n}: ${format.ns(samples!.et[i])}`, KINDS[isL[i]!], ...culprits.map((d) => `${short(d.name, 40)} ran long`)]);
+        },
+      },
+      series: [
+        ...groups.map((data, kind) => ({ name: KINDS[kind]!, type: 'scatter', symbol: looks[kind]!.symbol, symbolSize: looks[kind]!.symbolSize, clip: true, itemStyle: { color: looks[kind]!.color, opacity: kind ? 0.9 : 0.65 }, large: kind === 0, largeThreshold: 3000, data, ...(kind === 0 ? { markArea: band } : {}) }))
+          .filter((s, kind) => kind === 0 || s.data.length),
+        ...(long.length ? [{ name: `${short(chosen.daemon!.name, 24)} ran long`, type: 'scatter', symbol: 'circle', symbolSize: 16, itemStyle: { color: 'transparent', borderColor: theme.text, borderWidth: 2 }, data: long, z: 5 }] : []),
+      ],
+    };
+  }
+  handle = chartCard<number>({
+    name: `${section.anchor}-${which}-samples`, title: `Samples of the ${which} run`, height: 320,
+    about: `The band is the central cluster${run.steadied ? ', which was found in an ET without the variation of the program itself, and is not drawn here' : ''}. Dropped ones held an execution of a daemon above its cutoff.`,
+    summary: `ET of ${format.count(samples.et.length)} samples: ${format.count(samples.l.length)} are L-samples, outside of the cluster, and the cutoffs drop ${format.count(samples.dropped.length)}. The longest is sample ${samples.number[longest]} with ${format.ns(samples.et[longest])}.`,
+    option,
+    controls: [field, range],
+    data: {
+      columns: [
+        { name: 'sample', title: 'sample', kind: 'number', of: (i) => samples.number[i] },
+        { name: 'at_us', title: 'at, µs', kind: 'number', of: (i) => samples.at_us?.[i] ?? null },
+        { name: 'et_ns', title: 'ET', kind: 'ns', of: (i) => samples.et[i] },
+        { name: 'l_sample', title: 'L-sample', kind: 'text', of: (i) => (isL[i]! & 1 ? 'yes' : 'no') },
+        { name: 'dropped', title: 'dropped', kind: 'text', of: (i) => (isL[i]! & 2 ? 'yes' : 'no') },
+      ],
+      rows: () => samples.et.map((_, i) => i),
+    },
+  });
+  chosen.onChange(handle.redraw);
+  return handle.element;
+}
+
+interface Strip { daemon: StudyDaemon; samples: number[]; period: number | null; expected: number[] }
+
+export function stripsCard(section: StudySection, { which, run, samples }: Run, chosen: Chosen): HTMLElement | null {
+  const first = samples?.number[0] ?? 1;
+  const last = samples?.number[samples.number.length - 1] ?? run.samples;
+  const strips: Strip[] = section.study.daemons.flatMap((daemon) => {
+    const seen = seenIn(daemon, which);
+    if (!seen?.samples.length) return [];
+    // the run's own period is the one that its samples are to be held against
+    const period = seen.period?.samples ?? null;
+    return [{ daemon, samples: seen.samples, period, expected: period ? expected(seen.samples, period, first, last) : [] }];
+  });
+  if (!strips.length) return null;
+  const drawn = strips.slice(0, STRIPS);
+  const handle: ChartHandle = chartCard<{ strip: Strip; sample: number }>({
+    name: `${section.anchor}-${which}-strips`, title: `When daemons ran long, ${which} run`, height: 96 + drawn.length * 30,
+    about: `A strip for each long-running daemon: bars are samples in which it ran long, ticks beneath them where its period would have it.${strips.length > drawn.length ? ` ${drawn.length} of ${strips.length} daemons.` : ''}`,
+    summary: drawn.slice(0, 10).map((s) => `${short(s.daemon.name, 24)} ran long in ${s.samples.length} ${s.samples.length === 1 ? 'sample' : 'samples'}${s.period ? `, about every ${format.figure(s.period)} samples` : ''}`).join('; ') + '.',
+    option: (theme) => ({
+      ...narrowLegend(theme),
+      grid: { left: 8, right: 20, top: 34, bottom: 26, containLabel: true },
+      xAxis: axis(theme, 'sample', { type: 'value', min: first, max: Math.max(first + 1, last), axisLabel: { formatter: (v: number) => format.count(Math.round(v)) } }),
+      yAxis: axis(theme, '', { type: 'category', inverse: true, data: drawn.map((s) => short(s.daemon.name, 18)), axisTick: { show: false }, axisLabel: { interval: 0 }, splitLine: { show: true, lineStyle: { color: theme.line, opacity: 0.6 } } }),
+      dataZoom: zoom(),
+      tooltip: {
+        ...(baseOption(theme)['tooltip'] as object),
+        formatter: (p: { value: number[]; seriesIndex: number }) => {
+          const s = drawn[p.value[1]!]!;
+          return tip([short(s.daemon.name, 60), p.seriesIndex === 0 ? `ran long in sample ${p.value[0]}` : `expected about sample ${format.figure(p.value[0])}`, `period: ${periodText(seenIn(s.daemon, which)?.period ?? null)}`]);
+        },
+      },
+      series: [
+        {
+          name: 'ran long', type: 'scatter', symbol: 'rect', symbolSize: [4, 18], z: 3,
+          data: drawn.flatMap((s, y) => s.samples.map((n) => ({ value: [n, y], itemStyle: { color: chosen.daemon && chosen.daemon !== s.daemon ? theme.muted : theme.dropped } }))),
+          itemStyle: { color: theme.dropped },
+        },
+        { name: 'expected by its period', type: 'scatter', symbol: 'rect', symbolSize: [2, 8], symbolOffset: [0, 9], z: 2, itemStyle: { color: theme.accent, opacity: 0.9 }, data: drawn.flatMap((s, y) => s.expected.map((n) => [n, y])) },
+      ],
+    }),
+    data: {
+      columns: [
+        { name: 'daemon', title: 'daemon', kind: 'text', of: (r) => r.strip.daemon.name, most: 40 },
+        { name: 'sample', title: 'sample', kind: 'number', of: (r) => r.sample },
+        { name: 'period_samples', title: 'period, samples', kind: 'number', of: (r) => r.strip.period },
+      ],
+      rows: () => strips.flatMap((strip) => strip.samples.map((sample) => ({ strip, sample }))),
+    },
+  });
+  chosen.onChange(handle.redraw);
+  return handle.element;
+}
