@@ -36,6 +36,7 @@ export interface ChartHandle {
   chart: () => EChartsType | null; // null: not drawn yet
   draw: () => EChartsType; // now
   redraw: () => void; // option() says something else now
+  dispose: () => void; // its page is drawn anew
 }
 
 /** By name: for tests, and to draw everything before printing. */
@@ -110,13 +111,15 @@ export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
   place.replaceWith(focus);
   focus.appendChild(place);
 
+  const size = new ResizeObserver(() => chart?.resize());
+
   function draw(): EChartsType {
     if (chart) return chart;
     seen.unobserve(element);
     chart = echarts.init(place, null, { renderer: 'canvas' });
     chart.setOption(spec.option(current()));
     spec.onReady?.(chart);
-    new ResizeObserver(() => chart?.resize()).observe(place);
+    size.observe(place);
     if (((chart.getOption() as any).dataZoom ?? []).length) {
       const act = (factor: number, shift: number) => () => step(chart!, factor, shift);
       append(tools, button('+', act(0.5, 0), `${spec.title}: zoom in`), button('−', act(2, 0), `${spec.title}: zoom out`),
@@ -138,8 +141,15 @@ export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
     redraw() {
       if (chart) chart.setOption(spec.option(current()), { notMerge: true });
     },
+    dispose() {
+      seen.unobserve(element);
+      size.disconnect();
+      unthemed();
+      chart?.dispose();
+      chart = null;
+    },
   };
-  onChange(handle.redraw);
+  const unthemed = onChange(handle.redraw);
   if (spec.data) {
     const data = spec.data;
     let shown: HTMLElement | null = null;

@@ -12,9 +12,9 @@ function findings(name: string, caption: string, rows: Finding[]): HTMLElement {
     columns: [
       { name: 'severity', title: 'severity', kind: 'text', of: (f) => f.severity, show: (f) => h('span', { class: `${f.severity} one-line` }, `${SIGN[f.severity]} ${f.severity}`) },
       { name: 'id', title: 'check', kind: 'text', of: (f) => f.id },
-      { name: 'condition', title: 'found', kind: 'text', of: (f) => f.condition, most: 300 },
-      { name: 'effect', title: 'what it does', kind: 'text', of: (f) => f.effect || null, most: 400 },
-      { name: 'remedy', title: 'what mends it', kind: 'text', of: (f) => f.remedy || null, most: 700, show: (f) => (f.remedy ? h(f.command ? 'code' : 'span', {}, foreign(f.remedy, 700)) : '–') },
+      { name: 'condition', title: 'found', kind: 'text', of: (f) => f.condition, show: (f) => h('span', { class: 'wide-cell' }, foreign(f.condition, 300)) },
+      { name: 'effect', title: 'what it does', kind: 'text', of: (f) => f.effect || null, show: (f) => (f.effect ? h('span', { class: 'wide-cell' }, foreign(f.effect, 400)) : '–') },
+      { name: 'remedy', title: 'what mends it', kind: 'text', of: (f) => f.remedy || null, show: (f) => (f.remedy ? h(f.command ? 'code' : 'span', { class: 'wide-cell' }, foreign(f.remedy, 700)) : '–') },
       { name: 'source', title: 'asked by', kind: 'text', of: (f) => f.source },
     ],
   }).element;

@@ -23,7 +23,7 @@ function figures(q: Query): HTMLElement {
     figure('executions kept', `${format.count(q.executions_kept)} of ${format.count(q.executions_made)}`, share(q.executions_kept, q.executions_made)),
     figure('relative error', format.percent(q.relative_error), 'mean of σ / mean'),
     figure('DBMS', dbmsName(q.server.dbms).slice(0, 40), visible(q.server.version ?? '').slice(0, 60)),
-    figure('caches', q.experiment.cold ? 'cold' : 'warm', r ? `${r.warm} of ${r.known} Q@Cs read < 1 % of their tables` : null),
+    figure('caches', q.experiment.cold ? 'cold' : 'warm', r ? (q.experiment.cold ? `${r.whole} of ${r.known} Q@Cs read their tables whole` : `${r.warm} of ${r.known} Q@Cs read < 1 % of their tables`) : null),
     figure('headline time', TIME_TITLE[q.time], q.time === 'measured' ? 'from asking to the last row' : null),
     figure('waited for a CPU', format.percent(q.surroundings.run_delay_share), `steal ${format.percent(q.surroundings.steal_share)}${q.surroundings.lost ? `, events lost in ${q.surroundings.lost}` : ''}`));
 }
@@ -73,7 +73,7 @@ function atTable(section: QuerySection, q: Query): AtTable {
   let opened: At | null = null;
   const place = h('div');
   const list = table<At>({
-    name: `${section.anchor}-at`, caption: 'Queries at cardinalities', rows: q.at, page: 15, filter: q.at.length > 15,
+    name: `${section.anchor}-at`, caption: 'Queries at cardinalities', rows: q.at, page: 20,
     onRow: (at) => { if (opened === at) close(); else open(at); }, rowLabel: (at) => `executions of ${atName(at, 60)}`, selected: (at) => at === opened,
     columns: [
       { name: 'query', title: 'query', kind: 'text', of: (at) => at.name, most: 30 },
@@ -86,7 +86,7 @@ function atTable(section: QuerySection, q: Query): AtTable {
       { name: 'cpu_ns', title: 'CPU', kind: 'ns', of: (at) => at.cpu?.median_ns ?? splitOf(at)?.cpu ?? null },
       { name: 'own_device_ns', title: 'own I/O', kind: 'ns', of: (at) => at.own_device?.median_ns ?? splitOf(at)?.device ?? null },
       { name: 'read_share', title: 'read', kind: 'percent', of: (at) => at.read_share, title_of: 'bytes read, of those of its tables' },
-      { name: 'dropped_by', title: 'verdict', kind: 'text', of: (at) => at.dropped_by ?? 'kept', show: (at) => (at.dropped_by ? h('span', { class: 'bad' }, `✖ ${at.dropped_by}`) : h('span', { class: 'ok' }, '✔ kept')) },
+      { name: 'dropped_by', title: 'verdict', kind: 'text', of: (at) => at.dropped_by ?? 'kept', show: (at) => (at.dropped_by ? h('span', { class: 'bad one-line' }, `✖ ${at.dropped_by}`) : h('span', { class: 'ok' }, '✔ kept')) },
     ],
   });
   function close(): void {
@@ -134,7 +134,7 @@ function droppedCard(section: QuerySection, q: Query): HTMLElement {
         { name: 'what', title: 'dropped', kind: 'text', of: (d) => d.what, show: (d) => (d.what === 'Q@C' ? 'Q@Cs' : 'executions') },
         { name: 'by', title: 'by', kind: 'text', of: (d) => d.by },
         { name: 'count', title: 'how many', kind: 'number', of: (d) => d.n, show: (d) => `${format.count(d.n)} (${share(d.n, d.what === 'Q@C' ? q.at_made : q.executions_made)})` },
-        { name: 'of', title: 'of', kind: 'text', of: (d) => d.at.map((x) => atName(x)).join('; '), show: (d) => names(d.at) },
+        { name: 'of', title: 'of', kind: 'text', of: (d) => d.at.map((x) => atName(x)).join('; '), show: (d) => h('span', { class: 'wide-cell' }, names(d.at)) },
       ],
     }).element : h('p', {}, 'Nothing was dropped.'));
 }
@@ -153,11 +153,11 @@ function checksCard(section: QuerySection, q: Query): HTMLElement {
       name: `${section.anchor}-checks`, caption: 'Sanity checks', rows: list, page: 40,
       columns: [
         { name: 'name', title: 'check', kind: 'text', of: (c) => c.name },
-        { name: 'step', title: 'step', kind: 'text', of: (c) => c.step },
-        { name: 'of_what', title: 'of', kind: 'text', of: (c) => c.of_what },
         { name: 'fired', title: 'fired', kind: 'number', of: (c) => c.fired, show: (c) => h('span', { class: c.fired ? 'bad' : c.of ? 'ok' : null }, `${c.fired ? '✖' : c.of ? '✔' : '·'} ${format.count(c.fired)}`) },
         { name: 'asked', title: 'asked', kind: 'number', of: (c) => c.of },
         { name: 'share', title: 'share', kind: 'percent', of: (c) => (c.of ? c.fired / c.of : null) },
+        { name: 'step', title: 'step', kind: 'text', of: (c) => c.step },
+        { name: 'of_what', title: 'of', kind: 'text', of: (c) => c.of_what },
       ],
     }).element,
     q.checks.missing.length ? h('p', {}, 'Not found in one execution or another: ', ...q.checks.missing.flatMap((m, i) => [i ? ', ' : '', h('code', {}, foreign(m))])) : null,
@@ -241,8 +241,8 @@ export function querySection(_doc: Doc, section: QuerySection): HTMLElement[] {
     list.element,
     splitChart(section, q)?.element, ledgerChart(section, q)?.element,
     planCard(q),
-    h('div', { class: 'cards query-checks' }, droppedCard(section, q), checksCard(section, q)),
+    h('div', { class: 'cards query-checks' }, h('div', {}, droppedCard(section, q), paperCard(q)), checksCard(section, q)),
     ...modelCards(section, q),
-    paperCard(q), eventsCard(section, q), serverCard(section, q),
+    eventsCard(section, q), serverCard(section, q),
   ].filter((x): x is HTMLElement => !!x);
 }

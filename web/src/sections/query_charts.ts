@@ -25,7 +25,7 @@ function known(list: At[], time: TimeName): boolean {
 
 function timeAxis(theme: Theme, log: boolean, name: string): Record<string, unknown> {
   return axis(theme, name, {
-    type: log ? 'log' : 'value', nameGap: 58, min: log ? undefined : 0,
+    type: log ? 'log' : 'value', min: log ? undefined : 0, nameLocation: 'end', nameGap: 12, nameTextStyle: { color: theme.muted, align: 'left', padding: [0, 0, 0, -30] },
     axisLabel: { formatter: (value: number) => format.ns(value) },
   });
 }
@@ -90,7 +90,7 @@ function timeOption(theme: Theme, list: OneQuery[], all: OneQuery[], time: TimeN
   const base = baseOption(theme);
   return {
     ...base,
-    grid: { left: 24, right: 24, top: alone ? 56 : 44, bottom: 30, containLabel: true },
+    grid: { left: 24, right: 24, top: alone ? 76 : 62, bottom: 30, containLabel: true },
     legend: {
       ...(base as any).legend, data: alone ? [String(list[0]!.query), 'kept', 'dropped'] : list.map((one) => String(one.query)),
       formatter: (key: string) => (/^\d+$/.test(key) ? short(all.find((one) => one.query === Number(key))?.name ?? key, 20) : `execution ${key}`),
@@ -193,7 +193,7 @@ export function timeByQuery(section: QuerySection, q: Query, open: (at: At) => v
       });
       return {
         ...base, legend: undefined,
-        grid: { left: 24, right: 24, top: 24, bottom: 12, containLabel: true },
+        grid: { left: 24, right: 24, top: 40, bottom: 12, containLabel: true },
         tooltip: { ...(base as any).tooltip, trigger: 'item', formatter: (p: any) => (p.data?.at ? pointTip(p.data.at, time) : tip([''])) },
         dataZoom: [{ type: 'inside', filterMode: 'none', zoomOnMouseWheel: 'ctrl', xAxisIndex: 0 }],
         xAxis: axis(theme, '', { type: 'category', data: rowsOf.map((at) => short(at.name, 18)), axisLabel: { rotate: rowsOf.length > 6 ? 40 : 0 } }),
@@ -224,7 +224,7 @@ function stackOption(theme: Theme, labels: string[], stacks: Stack[], share: boo
     legend: { ...(base as any).legend, formatter: (key: string) => names[stacks.findIndex((s) => s.name === key)] ?? key },
     tooltip: { ...(base as any).tooltip, trigger: 'axis', axisPointer: { type: 'shadow' }, formatter: (p: any) => tipOf(p[0].dataIndex) },
     dataZoom: labels.length > window ? [{ type: 'slider', yAxisIndex: 0, width: 16, right: 4, startValue: 0, endValue: window - 1, brushSelect: false, showDetail: false, borderColor: theme.line, filterMode: 'empty' }] : undefined,
-    xAxis: axis(theme, '', { type: 'value', max: share ? 1 : undefined, axisLabel: { formatter: (value: number) => (share ? format.percent(value) : format.ns(value)) } }),
+    xAxis: axis(theme, '', { type: 'value', max: share ? 1 : undefined, splitNumber: 4, axisLabel: { formatter: (value: number) => (share ? format.percent(value) : format.ns(value)) } }),
     yAxis: axis(theme, '', { type: 'category', inverse: true, data: labels, axisLabel: { width: 130, overflow: 'truncate', hideOverlap: true, fontSize: 11 } }),
     series: stacks.map((s) => ({
       type: 'bar', name: s.name, stack: 'all', barMaxWidth: 22, itemStyle: { color: s.colour(theme), decal: s.decal }, data: s.values.map(part),

@@ -65,12 +65,14 @@ function matrixOption(theme: Theme, measures: string[], list: Cell[], width: num
     series: [
       {
         type: 'heatmap', itemStyle: { borderColor: theme.line, borderWidth: 0.5 },
-        data: list.flatMap((c, i) => (c.r === null ? [] : [{ value: [...place(i), c.r], cell: i, itemStyle: c.relation?.off ? { borderColor: theme.bad, borderWidth: 2 } : undefined }])),
+        // those with a frame last, or their neighbours would cover it
+        data: list.flatMap((c, i) => (c.r === null ? [] : [{ value: [...place(i), c.r], cell: i, itemStyle: c.relation?.off ? { borderColor: theme.bad, borderWidth: 2 } : undefined }]))
+          .sort((a, b) => Number(!!a.itemStyle) - Number(!!b.itemStyle)),
       },
       {
         type: 'scatter', symbol: 'rect', symbolSize: size, itemStyle: { color: 'transparent' }, z: 3,
-        label: { show: true, fontSize: size, color: theme.text, textBorderColor: theme.card, textBorderWidth: 2, formatter: (p: any) => p.data.sign },
-        data: list.flatMap((c, i) => (c.relation ? [{ value: place(i), cell: i, sign: SIGN[c.relation.predicted] + (c.relation.off ? '!' : '') }] : [])),
+        label: { show: true, fontSize: size, formatter: (p: any) => p.data.sign },
+        data: list.flatMap((c, i) => (c.relation ? [{ value: place(i), cell: i, sign: SIGN[c.relation.predicted] + (c.relation.off ? '!' : ''), label: { color: Math.abs(c.r ?? 0) > 0.6 ? theme.card : theme.text } }] : [])),
       },
     ],
   };

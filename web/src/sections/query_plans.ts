@@ -173,20 +173,21 @@ function plansOf(q: Query, one: OneQuery): { letter: string; hash: string; plan:
 
 function oneQuery(q: Query, one: OneQuery): HTMLElement[] {
   const parts: HTMLElement[] = [];
+  const plans = h('div', { class: 'plans' });
   if (one.sql) parts.push(h('details', {}, h('summary', {}, 'SQL'), h('pre', { tabindex: 0, class: 'sql', role: 'region', 'aria-label': 'SQL of the query' }, sqlText(one.sql))));
   const several = one.at.filter((at) => at.several_plans);
   if (several.length) parts.push(h('p', { class: 'warn' }, `▲ Executions at ${several.map((at) => rows(at.cardinality)).slice(0, 8).join(', ')} did not all have the same plan.`));
   for (const { letter, hash, plan } of plansOf(q, one)) {
     const at = where(one, hash);
-    parts.push(h('div', { class: 'plan' }, h('h4', {}, `Plan ${letter}`, at ? ` at ${at}` : '', h('span', { class: 'muted code' }, ` ${hash}`)),
+    append(plans, h('div', { class: 'plan' }, h('h4', {}, `Plan ${letter}`, at ? ` at ${at}` : '', h('span', { class: 'muted code' }, ` ${hash}`)),
       plan ? tree(linesOf(plan), `plan ${letter} of ${short(one.name, 60)}`) : h('p', { class: 'muted' }, 'The plan itself is not stored.')));
   }
   for (const change of changesOf(one)) {
     const of = (at: At) => q.plans.find((p) => p.hash === at.plan_hash)?.plan ?? null;
-    parts.push(h('div', { class: 'plan' },
+    append(plans, h('div', { class: 'plan' },
       h('h4', {}, `From ${change.below.plan} to ${change.above.plan}, between ${rows(change.below.cardinality)} and ${rows(change.above.cardinality)}`), diffList(of(change.below), of(change.above))));
   }
-  return parts;
+  return [...parts, plans];
 }
 
 /** Lines stay lines; nothing else of the text is obeyed. */
