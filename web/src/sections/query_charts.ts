@@ -9,7 +9,8 @@ import {
   type At, type OneQuery, type Query, type Split, type TimeName,
 } from './query_data';
 
-const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', 'arrow'];
+const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', 'path://M0,0 L10,0 L5,9 Z'];
+const CROWD = 12; // queries in one chart: of more the medians alone
 const LINES = ['solid', 'dashed', 'dotted'];
 
 /** A field to choose one of several. */
@@ -42,6 +43,11 @@ function whisker(colour: string) {
   };
 }
 
+/** ECharts' own empty symbols are white within, whatever they lie on. */
+function hollow(theme: Theme, colour: string): Record<string, unknown> {
+  return { color: theme.card, borderColor: colour, borderWidth: 2 };
+}
+
 function pointTip(at: At, time: TimeName): HTMLElement {
   const reach = spread(at, time);
   return tip([atName(at, 60), `${TIME_TITLE[time]}: median ${format.ns(medianOf(at, time))}`,
@@ -49,13 +55,13 @@ function pointTip(at: At, time: TimeName): HTMLElement {
     at.plan && `plan ${at.plan}`, at.dropped_by && `dropped: ${at.dropped_by}; median of all that ended`]);
 }
 
-function lineOf(theme: Theme, one: OneQuery, i: number, time: TimeName, alone: boolean): Record<string, unknown>[] {
+function lineOf(theme: Theme, one: OneQuery, i: number, time: TimeName, alone: boolean, crowded: boolean): Record<string, unknown>[] {
   const colour = theme.series[i % theme.series.length]!;
   const symbol = SYMBOLS[i % SYMBOLS.length]!;
   const changes = changesOf(one);
   const began = new Set(changes.map((c) => c.above));
   const list = one.at.filter((at) => medianOf(at, time) !== null);
-  const whiskers = list.flatMap((at) => {
+  const whiskers = crowded ? [] : list.flatMap((at) => {
     const reach = spread(at, time);
     return reach ? [{ value: [at.cardinality, reach[0], reach[1]], at }] : [];
   });
@@ -63,7 +69,7 @@ function lineOf(theme: Theme, one: OneQuery, i: number, time: TimeName, alone: b
     type: 'line', name: String(one.query), color: colour, symbol, symbolSize: 9, lineStyle: { type: LINES[Math.floor(i / theme.series.length) % LINES.length], width: 2 },
     data: list.map((at) => ({
       value: [at.cardinality, medianOf(at, time)], at,
-      symbol: at.dropped_by ? `empty${symbol[0]!.toUpperCase()}${symbol.slice(1)}` : symbol,
+      itemStyle: at.dropped_by ? hollow(theme, colour) : undefined,
       symbolSize: began.has(at) && !alone ? 14 : 9,
       label: { show: !!at.plan && (alone || began.has(at)), formatter: at.plan ?? '', position: 'top', color: theme.text, fontWeight: 'bold' },
     })),
@@ -77,10 +83,11 @@ function lineOf(theme: Theme, one: OneQuery, i: number, time: TimeName, alone: b
     series.push({ type: 'custom', name: String(one.query), silent: !alone, color: colour, renderItem: whisker(colour), encode: { x: 0, y: [1, 2] }, data: whiskers, z: 1 });
   }
   if (alone) {
+    // beside the median, which would cover them
     const dots = (keptOnes: boolean) => list.flatMap((at) => at.executions.filter((x) => !x.dropped_by.length === keptOnes && x.times_ns[time] !== null)
       .map((x) => ({ value: [at.cardinality, x.times_ns[time]], execution: x, at })));
-    series.push({ type: 'scatter', name: 'kept', symbolSize: 5, itemStyle: { color: theme.kept, opacity: 0.55 }, data: dots(true), z: 1 },
-      { type: 'scatter', name: 'dropped', symbol: 'emptyTriangle', symbolSize: 6, itemStyle: { color: theme.dropped, opacity: 0.8 }, data: dots(false), z: 1 });
+    series.push({ type: 'scatter', name: 'kept', symbolSize: 5, symbolOffset: [11, 0], itemStyle: { color: theme.kept, opacity: 0.6 }, data: dots(true), z: 1 },
+      { type: 'scatter', name: 'dropped', symbol: 'triangle', symbolSize: 7, symbolOffset: [19, 0], itemStyle: { ...hollow(theme, theme.dropped), borderWidth: 1.2 }, data: dots(false), z: 1 });
   }
   return series;
 }
@@ -90,9 +97,9 @@ function timeOption(theme: Theme, list: OneQuery[], all: OneQuery[], time: TimeN
   const base = baseOption(theme);
   return {
     ...base,
-    grid: { left: 24, right: 24, top: alone ? 76 : 62, bottom: 30, containLabel: true },
+    grid: { left: 24, right: 36, top: alone ? 76 : 62, bottom: 30, containLabel: true },
     legend: {
-      ...(base as any).legend, data: alone ? [String(list[0]!.query), 'kept', 'dropped'] : list.map((one) => String(one.query)),
+      ...(base as any).legend, itemHeight: 10, itemWidth: 22, data: alone ? [String(list[0]!.query), 'kept', 'dropped'] : list.map((one) => String(one.query)),
       formatter: (key: string) => (/^\d+$/.test(key) ? short(all.find((one) => one.query === Number(key))?.name ?? key, 20) : `execution ${key}`),
     },
     tooltip: {
@@ -108,7 +115,7 @@ function timeOption(theme: Theme, list: OneQuery[], all: OneQuery[], time: TimeN
       type: 'value', scale: true, min: 'dataMin', max: 'dataMax', boundaryGap: ['4%', '4%'], axisLabel: { formatter: (value: number) => compact(value) },
     }),
     yAxis: timeAxis(theme, log, TIME_TITLE[time]),
-    series: list.flatMap((one) => lineOf(theme, one, all.indexOf(one), time, alone)),
+    series: list.flatMap((one) => lineOf(theme, one, all.indexOf(one), time, alone, list.length > CROWD)),
   };
 }
 
@@ -199,7 +206,7 @@ export function timeByQuery(section: QuerySection, q: Query, open: (at: At) => v
         xAxis: axis(theme, '', { type: 'category', data: rowsOf.map((at) => short(at.name, 18)), axisLabel: { rotate: rowsOf.length > 6 ? 40 : 0 } }),
         yAxis: timeAxis(theme, log, TIME_TITLE[time]),
         series: [
-          { type: 'scatter', symbolSize: 10, data: rowsOf.map((at, i) => ({ value: [i, medianOf(at, time)], at, symbol: at.dropped_by ? 'emptyCircle' : 'circle' })) },
+          { type: 'scatter', symbolSize: 10, data: rowsOf.map((at, i) => ({ value: [i, medianOf(at, time)], at, itemStyle: at.dropped_by ? hollow(theme, theme.series[0]!) : undefined })) },
           { type: 'custom', renderItem: whisker(theme.series[0]!), encode: { x: 0, y: [1, 2] }, data: whiskers, z: 1 },
         ],
       };
@@ -225,7 +232,7 @@ function stackOption(theme: Theme, labels: string[], stacks: Stack[], share: boo
     tooltip: { ...(base as any).tooltip, trigger: 'axis', axisPointer: { type: 'shadow' }, formatter: (p: any) => tipOf(p[0].dataIndex) },
     dataZoom: labels.length > window ? [{ type: 'slider', yAxisIndex: 0, width: 16, right: 4, startValue: 0, endValue: window - 1, brushSelect: false, showDetail: false, borderColor: theme.line, filterMode: 'empty' }] : undefined,
     xAxis: axis(theme, '', { type: 'value', max: share ? 1 : undefined, splitNumber: 4, axisLabel: { formatter: (value: number) => (share ? format.percent(value) : format.ns(value)) } }),
-    yAxis: axis(theme, '', { type: 'category', inverse: true, data: labels, axisLabel: { width: 130, overflow: 'truncate', hideOverlap: true, fontSize: 11 } }),
+    yAxis: axis(theme, '', { type: 'category', inverse: true, data: labels, axisLabel: { width: 160, overflow: 'truncate', hideOverlap: true, fontSize: 11 } }),
     series: stacks.map((s) => ({
       type: 'bar', name: s.name, stack: 'all', barMaxWidth: 22, itemStyle: { color: s.colour(theme), decal: s.decal }, data: s.values.map(part),
     })),
@@ -237,7 +244,7 @@ function stackHeight(n: number): number {
 }
 
 function shortLabel(at: At): string {
-  return at.cardinality === null ? short(at.name, 22) : `${short(at.name, 14)} ${compact(at.cardinality)}${at.plan ? ` ${at.plan}` : ''}`;
+  return at.cardinality === null ? short(at.name, 22) : `${short(at.name, 12)} ${compact(at.cardinality)}${at.plan ? ` ${at.plan}` : ''}`;
 }
 
 /** CPU, own I/O, other. */

@@ -42,7 +42,8 @@ function ratioOption(theme: Theme, d: Diff, list: Pair[]): Record<string, unknow
   const base = baseOption(theme);
   const many = list.length > 30;
   const ends = list.flatMap((p) => [p.ratio_low ?? p.ratio!, p.ratio_high ?? p.ratio!]).filter((x) => x > 0);
-  const reach = Math.max(1.05, ...ends.map((x) => Math.max(x, 1 / x))) ** 1.05;
+  const low = Math.min(0.97, ...ends) / 1.02;
+  const high = Math.max(1.03, ...ends) * 1.02;
   return {
     ...base, legend: undefined,
     grid: { left: 12, right: many ? 48 : 28, top: 26, bottom: 34, containLabel: true },
@@ -55,7 +56,9 @@ function ratioOption(theme: Theme, d: Diff, list: Pair[]): Record<string, unknow
       },
     },
     dataZoom: many ? [{ type: 'slider', yAxisIndex: 0, width: 16, right: 4, startValue: 0, endValue: 29, brushSelect: false, showDetail: false, borderColor: theme.line, filterMode: 'empty' }] : undefined,
-    xAxis: axis(theme, 'other / base', { type: 'log', logBase: 2, min: 1 / reach, max: reach, axisLabel: { formatter: (x: number) => `${Number(x.toPrecision(3))}×` } }),
+    xAxis: axis(theme, 'other / base', {
+      type: high / low > 3 ? 'log' : 'value', logBase: 2, min: low, max: high, axisLabel: { showMinLabel: false, showMaxLabel: false, formatter: (x: number) => `${Number(x.toPrecision(3))}×` },
+    }),
     yAxis: axis(theme, '', { type: 'category', inverse: true, data: list.map((p) => `${short(p.name, 14)}${p.cardinality === null ? '' : ` ${compact(p.cardinality)}`}${p.same_plan ? '' : ' ⇄'}`), axisLabel: { width: 140, overflow: 'truncate', fontSize: 11 } }),
     series: [
       {
@@ -65,9 +68,9 @@ function ratioOption(theme: Theme, d: Diff, list: Pair[]): Record<string, unknow
           itemStyle: { color: colourOf(theme, p.change), borderColor: p.same_plan ? undefined : theme.text, borderWidth: p.same_plan ? 0 : 2 },
         })),
         markLine: {
-          silent: true, symbol: 'none', label: { color: theme.text, formatter: (p: any) => p.name },
+          silent: true, symbol: 'none', label: { color: theme.text, position: 'start', formatter: (p: any) => p.name },
           data: [{ xAxis: 1, name: 'equal', lineStyle: { color: theme.text } },
-            ...(d.ratio === null || Math.abs(Math.log(d.ratio)) < Math.log(reach) * 0.08 ? [] : [{ xAxis: d.ratio, name: 'mean', lineStyle: { color: theme.accent, type: 'dashed' } }])],
+            ...(d.ratio === null || Math.abs(Math.log(d.ratio)) < Math.log(high / low) * 0.06 ? [] : [{ xAxis: d.ratio, name: 'mean', lineStyle: { color: theme.accent, type: 'dashed' } }])],
         },
       },
       {
@@ -146,7 +149,7 @@ export function queryComparison(doc: Doc, comparison: Extract<Comparison, { kind
       { name: 'p', title: 'p', kind: 'p', of: (p) => p.p, title_of: 'Mann-Whitney, corrected by Holm' },
       { name: 'base_ns', title: 'base', kind: 'ns', of: (p) => p.base_ns },
       { name: 'other_ns', title: 'other', kind: 'ns', of: (p) => p.other_ns },
-      { name: 'plan_change', title: 'plan', kind: 'text', of: (p) => (p.same_plan ? null : p.plan_change ?? 'changed'), most: 120 },
+      { name: 'plan_change', title: 'plan', kind: 'text', of: (p) => (p.same_plan ? null : p.plan_change ?? 'changed'), show: (p) => (p.same_plan ? format.DASH : h('span', { class: 'wide-cell' }, foreign(p.plan_change ?? 'changed', 120))) },
     ],
   }).element));
   parts.push(planChanges(doc, comparison, d.pairs));
