@@ -32,7 +32,7 @@ test('machines and facts with hostile names are text', async () => {
     m.findings[0].condition = name;
     m.findings[0].remedy = name;
     const tab = await open(document_([], { title: name, machines: [m] }));
-    await tab.page.locator('summary').click();
+    await tab.page.locator('summary', { hasText: 'All facts' }).click();
     await notHacked(tab);
     await fits(tab);
     quiet(tab);

@@ -48,7 +48,7 @@ function notes(section: Section): HTMLElement | null {
   return h('ul', { class: 'notes' }, ...section.notes.map((note) => h('li', {}, foreign(note, 2000))));
 }
 
-function themeField(): HTMLElement {
+export function themeField(): HTMLElement {
   const field = h('select', { 'aria-label': 'colours', onchange: () => choose(field.value as Choice) },
     ...(['auto', 'light', 'dark'] as const).map((c) => h('option', { value: c, selected: c === choice() }, c)));
   return field;
@@ -60,6 +60,7 @@ export interface PageParts {
 }
 
 export function showDocument(doc: Doc, root: HTMLElement, parts: PageParts = {}): void {
+  for (const handle of charts.values()) handle.dispose();
   charts.clear();
   flames.clear();
   document.title = `${doc.title} – tare`;

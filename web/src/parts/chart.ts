@@ -112,13 +112,15 @@ export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
   place.replaceWith(focus);
   focus.appendChild(place);
 
+  const size = new ResizeObserver(() => chart?.resize());
+
   function draw(): EChartsType {
     if (chart) return chart;
     seen.unobserve(element);
     chart = echarts.init(place, null, { renderer: 'canvas' });
     chart.setOption(spec.option(current()));
     spec.onReady?.(chart);
-    new ResizeObserver(() => chart?.resize()).observe(place);
+    size.observe(place);
     if (((chart.getOption() as any).dataZoom ?? []).length) {
       const act = (factor: number, shift: number) => () => step(chart!, factor, shift);
       append(tools, button('+', act(0.5, 0), `${spec.title}: zoom in`), button('−', act(2, 0), `${spec.title}: zoom out`),
@@ -143,6 +145,7 @@ export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
     },
     dispose() {
       forget();
+      size.disconnect();
       seen.unobserve(element);
       if (charts.get(spec.name) === handle) charts.delete(spec.name);
       chart?.dispose();

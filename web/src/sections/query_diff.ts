@@ -1,5 +1,157 @@
-import type { Comparison, Doc } from '../model';
+// Two runs of queries against each other, Q@C by Q@C.
+import type { Comparison, Doc, QuerySection } from '../model';
+import { axis, baseOption, chartCard, tip } from '../parts/chart';
+import { append, foreign, h, short, visible } from '../parts/dom';
+import * as format from '../parts/format';
+import { table } from '../parts/table';
+import type { Theme } from '../parts/theme';
+import { compact } from './query_charts';
+import { atName, dataOf, dbmsName, TIME_TITLE, TIME_WORDS, type PlanNode, type TimeName } from './query_data';
+import { diffList } from './query_plans';
 
-export function queryComparison(_doc: Doc, _comparison: Extract<Comparison, { kind: 'query' }>): HTMLElement[] {
-  return [];
+interface Side { run: number | null; name: string | null; dbms: string; version: string | null; cold: boolean; kept: number }
+interface Pair {
+  query: number; name: string; cardinality: number | null; change: 'same' | 'slower' | 'faster' | 'only_base' | 'only_other'; same_plan: boolean;
+  base_plan: string | null; other_plan: string | null; plan_change: string | null; base_ns: number | null; other_ns: number | null;
+  ratio: number | null; ratio_low: number | null; ratio_high: number | null; p: number | null;
+}
+interface Diff {
+  base: Side; other: Side; time: TimeName; compared: number; plan_changes: number; slower: number; faster: number;
+  ratio: number | null; ratio_low: number | null; ratio_high: number | null; pairs: Pair[];
+}
+
+const WORDS: Record<Pair['change'], string> = { same: '· no difference shown', slower: '▲ slower', faster: '▼ faster', only_base: '− only in the base', only_other: '+ only in the other' };
+const SYMBOL: Partial<Record<Pair['change'], string>> = { same: 'circle', slower: 'triangle', faster: 'path://M0,0 L10,0 L5,9 Z' };
+
+function ratio(value: number | null): string {
+  return value === null ? format.DASH : `${value.toPrecision(3)}×`;
+}
+function interval(low: number | null, high: number | null): string {
+  return low === null || high === null ? '' : `${low.toPrecision(3)} to ${high.toPrecision(3)}`;
+}
+
+function sideWords(side: Side): string {
+  return [side.run === null ? null : `run ${side.run}`, side.name && short(side.name, 60), `${visible(dbmsName(side.dbms))} ${visible(side.version ?? '')}`.trim(), side.cold ? 'cold' : 'warm', `${side.kept} Q@Cs kept`].filter(Boolean).join(', ');
+}
+
+function colourOf(theme: Theme, change: Pair['change']): string {
+  return change === 'slower' ? theme.bad : change === 'faster' ? theme.good : theme.muted;
+}
+
+function ratioOption(theme: Theme, d: Diff, list: Pair[]): Record<string, unknown> {
+  const base = baseOption(theme);
+  const many = list.length > 30;
+  const ends = list.flatMap((p) => [p.ratio_low ?? p.ratio!, p.ratio_high ?? p.ratio!]).filter((x) => x > 0);
+  const low = Math.min(0.97, ...ends) / 1.02;
+  const high = Math.max(1.03, ...ends) * 1.02;
+  return {
+    ...base, legend: undefined,
+    grid: { left: 12, right: many ? 48 : 28, top: 26, bottom: 34, containLabel: true },
+    tooltip: {
+      ...(base as any).tooltip, trigger: 'item',
+      formatter: (p: any) => {
+        const x = list[p.data?.pair as number];
+        return x ? tip([atName(x, 60), `${ratio(x.ratio)} (${interval(x.ratio_low, x.ratio_high)})`, `${format.ns(x.base_ns)} → ${format.ns(x.other_ns)}`, WORDS[x.change], `p ${format.pValue(x.p)}`,
+          !x.same_plan && `plan changed: ${short(x.plan_change ?? '', 200)}`]) : tip(['']);
+      },
+    },
+    dataZoom: many ? [{ type: 'slider', yAxisIndex: 0, width: 16, right: 4, startValue: 0, endValue: 29, brushSelect: false, showDetail: false, borderColor: theme.line, filterMode: 'empty' }] : undefined,
+    xAxis: axis(theme, 'other / base', {
+      type: high / low > 3 ? 'log' : 'value', logBase: 2, min: low, max: high, axisLabel: { showMinLabel: false, showMaxLabel: false, formatter: (x: number) => `${Number(x.toPrecision(3))}×` },
+    }),
+    yAxis: axis(theme, '', { type: 'category', inverse: true, data: list.map((p) => `${short(p.name, 14)}${p.cardinality === null ? '' : ` ${compact(p.cardinality)}`}${p.same_plan ? '' : ' ⇄'}`), axisLabel: { width: 140, overflow: 'truncate', fontSize: 11 } }),
+    series: [
+      {
+        type: 'scatter', z: 3, symbolSize: 11,
+        data: list.map((p, i) => ({
+          value: [p.ratio, i], pair: i, symbol: SYMBOL[p.change] ?? 'circle',
+          itemStyle: { color: colourOf(theme, p.change), borderColor: p.same_plan ? undefined : theme.text, borderWidth: p.same_plan ? 0 : 2 },
+        })),
+        markLine: {
+          silent: true, symbol: 'none', label: { color: theme.text, position: 'start', formatter: (p: any) => p.name },
+          data: [{ xAxis: 1, name: 'equal', lineStyle: { color: theme.text } },
+            ...(d.ratio === null || Math.abs(Math.log(d.ratio)) < Math.log(high / low) * 0.06 ? [] : [{ xAxis: d.ratio, name: 'mean', lineStyle: { color: theme.accent, type: 'dashed' } }])],
+        },
+      },
+      {
+        type: 'custom', encode: { x: [0, 1], y: 2 },
+        data: list.flatMap((p, i) => (p.ratio_low === null || p.ratio_high === null ? [] : [{ value: [p.ratio_low, p.ratio_high, i], pair: i }])),
+        renderItem: (_: any, api: any) => {
+          const i = api.value(2);
+          const a = api.coord([api.value(0), i]);
+          const b = api.coord([api.value(1), i]);
+          const style = { stroke: colourOf(theme, list[i]!.change), lineWidth: 1.6 };
+          const line = (x1: number, y1: number, x2: number, y2: number) => ({ type: 'line', shape: { x1, y1, x2, y2 }, style });
+          return { type: 'group', children: [line(a[0], a[1], b[0], b[1]), line(a[0], a[1] - 4, a[0], a[1] + 4), line(b[0], b[1] - 4, b[0], b[1] + 4)] };
+        },
+      },
+    ],
+  };
+}
+
+function planChanges(doc: Doc, comparison: Extract<Comparison, { kind: 'query' }>, list: Pair[]): HTMLElement | null {
+  const changed = list.filter((p) => !p.same_plan);
+  if (!changed.length) return null;
+  const planIn = (index: number, hash: string | null): PlanNode | null => {
+    const section = doc.sections[index];
+    return section?.kind === 'query' && hash ? dataOf(section as QuerySection).plans.find((p) => p.hash === hash)?.plan ?? null : null;
+  };
+  const card = h('div', { class: 'card' }, h('h3', {}, `Plans that changed (${changed.length})`));
+  // the same change at other cardinalities is said once
+  const seen = new Map<string, Pair[]>();
+  for (const p of changed) {
+    const key = `${p.query} ${p.base_plan} ${p.other_plan}`;
+    seen.set(key, [...(seen.get(key) ?? []), p]);
+  }
+  for (const same of [...seen.values()].slice(0, 100)) {
+    const p = same[0]!;
+    const places = same.slice(0, 6).map((x) => (x.cardinality === null ? '' : format.count(x.cardinality))).filter(Boolean).join(', ');
+    const before = planIn(comparison.base, p.base_plan);
+    const after = planIn(comparison.other, p.other_plan);
+    const fold = h('details', {}, h('summary', {}, h('strong', {}, foreign(p.name, 60)), places ? ` at ${places}${same.length > 6 ? ` and ${same.length - 6} more` : ''}` : '', p.plan_change ? h('span', { class: 'muted' }, ' – ', foreign(p.plan_change, 300)) : null));
+    fold.addEventListener('toggle', () => append(fold, before || after ? diffList(before, after) : h('p', { class: 'muted' }, 'The plans themselves are not in this page.')), { once: true });
+    append(card, fold);
+  }
+  if (seen.size > 100) append(card, h('p', { class: 'muted' }, `and ${seen.size - 100} more, in the table`));
+  return card;
+}
+
+export function queryComparison(doc: Doc, comparison: Extract<Comparison, { kind: 'query' }>): HTMLElement[] {
+  const d = comparison.diff as Diff;
+  const name = `compared-${comparison.base}-${comparison.other}`;
+  const list = d.pairs.filter((p) => p.ratio !== null && p.ratio > 0);
+  const parts: (HTMLElement | null)[] = [
+    h('p', { class: 'muted' }, `Base: ${sideWords(d.base)}. Other: ${sideWords(d.other)}. Time is ${TIME_WORDS[d.time]}.`),
+    h('dl', { class: 'figures' }, ...([
+      ['other / base', ratio(d.ratio), d.ratio === null ? 'nothing to compare' : `geometric mean, ${interval(d.ratio_low, d.ratio_high)}`],
+      ['Q@Cs compared', format.count(d.compared), `of ${format.count(d.pairs.length)}, by ${TIME_TITLE[d.time]}`],
+      ['slower', format.count(d.slower), 'significantly'], ['faster', format.count(d.faster), 'significantly'], ['plans changed', format.count(d.plan_changes), ''],
+    ] as const).map(([title, value, more]) => h('div', {}, h('dt', {}, title), h('dd', {}, value, more ? h('small', {}, more) : null)))),
+  ];
+  if (list.length) {
+    const worst = [...list].sort((a, b) => Math.abs(Math.log(b.ratio!)) - Math.abs(Math.log(a.ratio!))).slice(0, 3);
+    parts.push(chartCard<Pair>({
+      name: `${name}-ratios`, title: 'Ratio of times', height: Math.min(30, Math.max(3, list.length)) * 20 + 90,
+      summary: `Time of the other run divided by that of the base, of ${list.length} Q@Cs with intervals of 95 %. Geometric mean ${ratio(d.ratio)}; ${d.slower} slower, ${d.faster} faster, ${d.plan_changes} with another plan. Furthest from equal: ${worst.map((p) => `${atName(p)} ${ratio(p.ratio)}`).join(', ')}.`,
+      about: 'Right of 1 the other run takes longer. ▲ slower, ▼ faster, ● no difference shown; ⇄ and a ring: another plan. Bars are intervals of 95 %.',
+      option: (theme) => ratioOption(theme, d, list),
+    }).element);
+  }
+  parts.push(h('div', { class: 'card' }, h('h3', {}, 'Each Q@C'), table<Pair>({
+    name: `${name}-pairs`, caption: 'Each Q@C of both runs', rows: d.pairs, page: 20,
+    columns: [
+      { name: 'query', title: 'query', kind: 'text', of: (p) => p.name, most: 30 },
+      { name: 'cardinality', title: 'cardinality', kind: 'number', of: (p) => p.cardinality },
+      { name: 'change', title: 'change', kind: 'text', of: (p) => p.change, show: (p) => h('span', { class: p.change === 'slower' ? 'bad' : p.change === 'faster' ? 'ok' : null }, WORDS[p.change]) },
+      { name: 'ratio', title: 'ratio', kind: 'number', of: (p) => p.ratio, show: (p) => ratio(p.ratio) },
+      { name: 'ratio_low', title: 'from', kind: 'number', of: (p) => p.ratio_low, show: (p) => ratio(p.ratio_low) },
+      { name: 'ratio_high', title: 'to', kind: 'number', of: (p) => p.ratio_high, show: (p) => ratio(p.ratio_high) },
+      { name: 'p', title: 'p', kind: 'p', of: (p) => p.p, title_of: 'Mann-Whitney, corrected by Holm' },
+      { name: 'base_ns', title: 'base', kind: 'ns', of: (p) => p.base_ns },
+      { name: 'other_ns', title: 'other', kind: 'ns', of: (p) => p.other_ns },
+      { name: 'plan_change', title: 'plan', kind: 'text', of: (p) => (p.same_plan ? null : p.plan_change ?? 'changed'), show: (p) => (p.same_plan ? format.DASH : h('span', { class: 'wide-cell' }, foreign(p.plan_change ?? 'changed', 120))) },
+    ],
+  }).element));
+  parts.push(planChanges(doc, comparison, d.pairs));
+  return parts.filter((x): x is HTMLElement => !!x);
 }

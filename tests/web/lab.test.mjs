@@ -1,0 +1,318 @@
+// The lab in the browser, against a server that speaks as `tare serve` does.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import { after, afterEach, test } from 'node:test';
+import { document_ } from './documents.mjs';
+import { compared, query } from './doc_query.mjs';
+import { accessible, chartsDraw, fits, HOSTILE, keyboardReaches, notHacked, open, ROOT, shot, stop } from './browser.mjs';
+
+const TOKEN = 'secret-token-of-the-test';
+const servers = [];
+after(stop);
+afterEach(async () => { for (const s of servers.splice(0)) await s.end(); });
+
+function run(id, more = {}) {
+  return {
+    id, kind: 'time', name: `run number ${id}`, command: `sleep ${id}`, tags: id % 3 ? null : 'night, cold', status: 'complete', started_at: '2026-11-16T05:00:00.000Z', ended_at: '2026-11-16T05:01:00.000Z',
+    executions: 10 * id, mean_et_ns: id * 1e6, mean_pt_ns: id * 9e5, ...more,
+  };
+}
+
+async function serve({ runs = Array.from({ length: 120 }, (_, i) => run(i + 1)), studies = [{ id: 3, made_at: '2026-11-15T05:00:00.000Z', source: 'active', daemons: 12, cutoffs: 4 }], port = 0 } = {}) {
+  const page = fs.readFileSync(path.join(ROOT, 'web/dist/page.html'), 'utf8');
+  const s = { asked: [], refused: [], posts: [], streams: new Set(), runs, studies, report: null, refuse: null, port };
+  const json = (res, code, value) => { res.writeHead(code, { 'Content-Type': 'application/json' }); res.end(JSON.stringify(value)); };
+  const server = http.createServer((req, res) => {
+    const url = new URL(req.url, 'http://x');
+    s.asked.push(req.url);
+    if (url.pathname === '/') { res.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }); res.end(page); return; }
+    if (req.headers['x-tare-token'] !== TOKEN) { s.refused.push(req.url); json(res, 403, { error: 'the token is not the right one', hint: 'use the URL' }); return; }
+    if (url.pathname === '/api/runs') {
+      const like = url.searchParams.get('like') ?? '';
+      const before = Number(url.searchParams.get('before') ?? Infinity);
+      const most = Number(url.searchParams.get('most') ?? 50);
+      const found = s.runs.filter((r) => r.id < before && [r.name, r.command, r.tags].some((t) => (t ?? '').includes(like))).sort((a, b) => b.id - a.id);
+      json(res, 200, { runs: found.slice(0, most), studies: before === Infinity ? s.studies : [], more: found.length > most });
+    } else if (url.pathname === '/api/report') {
+      const made = s.report?.(url.searchParams.getAll('run').map(Number));
+      if (made) json(res, 200, made);
+      else json(res, 404, { error: 'there is no such run in the lab', hint: "'tare list' shows them" });
+    } else if (url.pathname === '/api/events') {
+      res.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      res.write('retry: 2000\nid: 1\n\n: here\n\n');
+      const stream = { res, runs: url.searchParams.getAll('run'), last: req.headers['last-event-id'] };
+      s.streams.add(stream);
+      res.on('close', () => s.streams.delete(stream));
+    } else if (req.method === 'POST') {
+      let body = '';
+      req.on('data', (piece) => { body += piece; });
+      req.on('end', () => {
+        if (s.refuse) { json(res, 409, s.refuse); return; }
+        const id = Number(url.pathname.split('/').pop());
+        s.posts.push([id, JSON.parse(body)]);
+        Object.assign(s.runs.find((r) => r.id === id), JSON.parse(body));
+        res.writeHead(204);
+        res.end();
+      });
+    } else {
+      json(res, 404, { error: 'nothing' });
+    }
+  });
+  await new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
+  s.port = server.address().port;
+  s.url = `http://127.0.0.1:${s.port}/?token=${TOKEN}`;
+  s.tell = (event, data) => { for (const { res } of s.streams) { res.write(`event: ${event}\nda`); res.write(`ta: ${JSON.stringify(data)}\nid: 2\n\n`); } };
+  s.end = () => new Promise((resolve) => { server.close(resolve); server.closeAllConnections(); });
+  servers.push(s);
+  return s;
+}
+
+const rows = (tab) => tab.page.locator('.lab-runs tbody tr');
+const until = async (what, most = 8000) => {
+  const end = Date.now() + most;
+  while (!(await what())) {
+    assert.ok(Date.now() < end, `waited for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+};
+function queries(numbers, more = {}) {
+  const sections = numbers.map((number, i) => query({ number, name: `shop ${number}`, faster: i ? 0.8 : 1, seed: i + 3 }));
+  return document_(sections.map((s) => ({ ...s, ...more })), { title: numbers.join(' and '), served: true, comparisons: sections.length === 2 ? [compared(...sections)] : [] });
+}
+
+test('the list: newest first, more on demand, by keyboard, narrow and dark', async () => {
+  const s = await serve();
+  s.runs[119].status = 'going';
+  for (const [name, options] of [['wide', {}], ['narrow', { width: 390, height: 844 }], ['dark', { dark: true }]]) {
+    const tab = await open(s.url, options);
+    await rows(tab).nth(49).waitFor();
+    assert.match(await rows(tab).first().innerText(), /run number 120/);
+    await fits(tab);
+    await accessible(tab);
+    await shot(tab, `lab-${name}`);
+    assert.deepEqual(tab.said, []);
+    await tab.close();
+  }
+  const tab = await open(s.url);
+  await rows(tab).nth(49).waitFor();
+  await tab.page.getByRole('button', { name: 'more runs' }).scrollIntoViewIfNeeded();
+  await until(async () => (await rows(tab).count()) >= 100);
+  await tab.page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
+  await until(async () => (await rows(tab).count()) === 120);
+  assert.ok(await tab.page.getByRole('button', { name: 'more runs' }).isHidden());
+  await tab.close();
+  s.runs.splice(0, 110);
+  const few = await open(s.url);
+  await rows(few).first().waitFor();
+  await keyboardReaches(few);
+  await few.close();
+});
+
+test('the token leaves the address, a reload still has it, and no call lacks it', async () => {
+  const s = await serve();
+  const tab = await open(s.url);
+  await rows(tab).first().waitFor();
+  assert.doesNotMatch(tab.page.url(), /token/);
+  await tab.page.reload();
+  await rows(tab).first().waitFor();
+  assert.deepEqual(s.refused, []);
+  assert.ok(tab.asked.filter((u) => u.includes('/api/')).every((u) => !u.includes(TOKEN)));
+  await tab.close();
+  const none = await open(s.url.split('?')[0]);
+  assert.match(await none.page.textContent('main'), /needs the token/);
+  await none.close();
+  const wrong = await open(s.url.replace(TOKEN, 'wrong'));
+  await wrong.page.getByText('the token is not the right one').waitFor();
+  await wrong.close();
+});
+
+test('search waits until typing ends, and is kept in the address', async () => {
+  const s = await serve();
+  const tab = await open(s.url);
+  await rows(tab).nth(49).waitFor();
+  const before = s.asked.length;
+  await tab.page.getByRole('searchbox').pressSequentially('number 77', { delay: 20 });
+  await until(async () => (await rows(tab).count()) === 1);
+  assert.equal(s.asked.slice(before).filter((u) => u.startsWith('/api/runs')).length, 1);
+  assert.match(tab.page.url(), /#like=number%2077$/);
+  await tab.page.getByRole('searchbox').fill('no such');
+  await tab.page.getByText('no run matches').waitFor();
+  await tab.close();
+});
+
+test('tags: shown, clicked, changed; what the server refuses is said', async () => {
+  const s = await serve({ runs: [run(1), run(2), run(3)] });
+  const tab = await open(s.url);
+  await rows(tab).first().waitFor();
+  await tab.page.getByRole('button', { name: 'runs with cold' }).click();
+  await until(async () => (await rows(tab).count()) === 1);
+  assert.equal(await tab.page.getByRole('searchbox').inputValue(), 'cold');
+  await tab.page.getByRole('searchbox').fill('');
+  await until(async () => (await rows(tab).count()) === 3);
+  await tab.page.getByRole('button', { name: 'tags of run 2: change' }).click();
+  await tab.page.keyboard.type('mine, "quoted" </b>');
+  s.refuse = { error: 'the lab is busy', hint: 'try again' };
+  await tab.page.keyboard.press('Enter');
+  await tab.page.getByText('the lab is busy (try again)').waitFor();
+  await accessible(tab);
+  s.refuse = null;
+  await tab.page.keyboard.press('Enter');
+  await tab.page.getByRole('button', { name: 'runs with mine' }).waitFor();
+  assert.deepEqual(s.posts, [[2, { tags: 'mine, "quoted" </b>' }]]);
+  assert.match(await tab.page.evaluate(() => document.activeElement.getAttribute('aria-label')), /tags of run 2/);
+  await tab.page.getByRole('button', { name: 'name of run 1: change' }).click();
+  await tab.page.keyboard.press('Control+A');
+  await tab.page.keyboard.type('first of all');
+  s.tell('runs', {}); // what others do meanwhile does not end it
+  await tab.page.waitForTimeout(200);
+  await tab.page.keyboard.press('Enter');
+  await tab.page.getByRole('link', { name: 'first of all' }).waitFor();
+  await tab.page.getByRole('button', { name: 'name of run 1: change' }).click();
+  await tab.page.keyboard.type('not this');
+  await tab.page.keyboard.press('Escape');
+  assert.equal(s.posts.length, 2);
+  await tab.close();
+});
+
+test('hostile names, commands and tags are text', async () => {
+  const s = await serve({ runs: HOSTILE.map((name, i) => run(i + 1, { name, command: name, tags: `${name}, x` })), studies: [{ id: 1, made_at: null, source: HOSTILE[0], daemons: 1, cutoffs: 0 }] });
+  for (const options of [{}, { width: 390, height: 844 }]) {
+    const tab = await open(s.url, options);
+    await rows(tab).nth(HOSTILE.length - 1).waitFor();
+    await notHacked(tab);
+    await fits(tab);
+    assert.deepEqual(tab.said, []);
+    await tab.close();
+  }
+});
+
+test('two that are ticked are compared; back is back', async () => {
+  const s = await serve({ runs: [run(1, { kind: 'query' }), run(2, { kind: 'query' }), run(3)] });
+  s.report = queries;
+  const tab = await open(s.url);
+  await rows(tab).first().waitFor();
+  await tab.page.getByRole('checkbox', { name: /tick run 1:/ }).check();
+  await tab.page.getByRole('checkbox', { name: /tick run 3:/ }).check();
+  await tab.page.getByRole('button', { name: 'Report of 2' }).waitFor();
+  await tab.page.getByRole('checkbox', { name: /tick run 3:/ }).uncheck();
+  await tab.page.getByRole('checkbox', { name: /tick run 2:/ }).focus();
+  await tab.page.keyboard.press('Space');
+  await tab.page.getByRole('button', { name: 'Compare 2' }).click();
+  await tab.page.locator('#compared-0').waitFor();
+  assert.match(tab.page.url(), /#run=1&run=2$/);
+  assert.ok(s.asked.includes('/api/report?run=1&run=2'));
+  await chartsDraw(tab, 9);
+  await accessible(tab);
+  await fits(tab);
+  // a link within the page does not leave it
+  await tab.page.locator('nav a[href="#machine-0"]').click();
+  assert.match(tab.page.url(), /#run=1&run=2$/);
+  assert.equal(await tab.page.evaluate(() => document.activeElement.id), 'machine-0');
+  await tab.page.goBack();
+  await rows(tab).first().waitFor();
+  assert.ok(await tab.page.getByRole('checkbox', { name: /tick run 1:/ }).isChecked());
+  await tab.page.goForward();
+  await tab.page.locator('#compared-0').waitFor();
+  await tab.page.reload();
+  await tab.page.locator('#compared-0').waitFor();
+  await tab.page.getByRole('link', { name: '← runs' }).click();
+  await rows(tab).first().waitFor();
+  assert.deepEqual(tab.said, []);
+  await tab.close();
+});
+
+test('a report is live while its run goes on, and stays where it was', async () => {
+  const s = await serve({ runs: [run(7, { kind: 'query', status: 'going' })] });
+  let made = 0;
+  s.report = (numbers) => {
+    const doc = queries(numbers, { status: made < 3 ? 'going' : 'complete' });
+    doc.sections[0].query.executions_made = 1000 + ++made;
+    return doc;
+  };
+  const tab = await open(`${s.url}#run=7`);
+  await tab.page.getByText('1,001').waitFor();
+  await tab.page.getByText('● live').waitFor();
+  await chartsDraw(tab, 4);
+  await tab.page.locator('summary', { hasText: 'Deviations' }).click();
+  await tab.page.selectOption('#run-7-cardinality select[aria-label="query of the chart"]', '2');
+  await tab.page.selectOption('select[aria-label="colours"]', 'dark');
+  await tab.page.locator('#run-7-split button', { hasText: 'Table' }).click();
+  await tab.page.locator('#run-7-at-card thead button', { hasText: 'elapsed' }).click();
+  await tab.page.evaluate(() => window.scrollTo(0, 900));
+  await until(() => s.streams.size === 1);
+  for (let i = 0; i < 30; i++) s.tell('change', { run: 7, status: 'going', stamp: i });
+  await tab.page.getByText('1,002').waitFor();
+  await tab.page.waitForTimeout(700);
+  assert.ok(made <= 3, `${made} reports for a flood of changes`);
+  const kept = await tab.page.evaluate(() => ({
+    y: window.scrollY, theme: document.documentElement.dataset.theme, query: document.querySelector('#run-7-cardinality select').value,
+    open: [...document.querySelectorAll('details')].filter((d) => d.open).map((d) => d.querySelector('summary').textContent),
+    table: !!document.querySelector('#run-7-split table'), sort: document.querySelector('#run-7-at-card th[aria-sort="descending"]')?.textContent, focus: document.activeElement.textContent,
+    colours: document.querySelector('select[aria-label="colours"]').value,
+  }));
+  assert.ok(Math.abs(kept.y - 900) < 3, `at ${kept.y}`);
+  assert.equal(kept.theme, 'dark');
+  assert.equal(kept.colours, 'dark');
+  assert.equal(kept.query, '2');
+  assert.deepEqual(kept.open.map((t) => t.slice(0, 10)), ['Deviations']);
+  assert.ok(kept.table);
+  assert.match(kept.sort, /elapsed/);
+  assert.match(kept.focus, /elapsed/);
+  await shot(tab, 'lab-live');
+  await until(async () => {
+    s.tell('change', { run: 7, status: 'complete', stamp: 99 });
+    return /as of/.test(await tab.page.textContent('.live'));
+  }, 20000);
+  assert.deepEqual(tab.said, []);
+  await tab.close();
+});
+
+test('the list follows the lab', async () => {
+  const s = await serve({ runs: [run(1)] });
+  const tab = await open(s.url);
+  await rows(tab).first().waitFor();
+  await tab.page.getByRole('checkbox', { name: /tick run 1:/ }).check();
+  await until(() => s.streams.size === 1);
+  s.runs.push(run(2, { status: 'going' }));
+  s.tell('runs', {});
+  await until(async () => (await rows(tab).count()) === 2);
+  assert.ok(await tab.page.getByRole('checkbox', { name: /tick run 1:/ }).isChecked());
+  assert.match(await tab.page.textContent('.lab-runs'), /● going/);
+  await tab.close();
+});
+
+test('a run that is not there, and a lab without runs', async () => {
+  const s = await serve({ runs: [], studies: [] });
+  const tab = await open(`${s.url}#run=99`);
+  await tab.page.getByText("there is no such run in the lab ('tare list' shows them)").waitFor();
+  await tab.page.getByRole('link', { name: '← runs' }).click();
+  await tab.page.getByText('there are no runs yet').waitFor();
+  await accessible(tab);
+  await tab.close();
+});
+
+test('a server that is gone is missed, and found again', async () => {
+  const s = await serve({ runs: [run(7, { kind: 'query' })] });
+  s.report = (numbers) => queries(numbers, { status: 'going' });
+  const report = await open(`${s.url}#run=7`);
+  const list = await open(s.url);
+  await report.page.locator('#run-7').waitFor();
+  await rows(list).first().waitFor();
+  await until(() => s.streams.size === 2);
+  await s.end();
+  await report.page.getByText('tare serve does not answer').waitFor();
+  assert.ok(await report.page.locator('#run-7').isVisible(), 'what was shown stays');
+  await list.page.getByText('tare serve does not answer').waitFor();
+  assert.equal(await rows(list).count(), 1);
+  await shot(list, 'lab-gone');
+  const again = await serve({ runs: [run(7, { kind: 'query' }), run(8)], port: s.port });
+  again.report = s.report;
+  await until(async () => (await rows(list).count()) === 2, 20000);
+  await list.page.getByText('tare serve does not answer').waitFor({ state: 'hidden', timeout: 20000 });
+  await until(async () => (await report.page.textContent('.lab-status [role=alert]')) === '', 20000);
+  assert.ok([...again.streams].some((x) => x.last), 'it says what it saw last');
+  await report.close();
+  await list.close();
+});

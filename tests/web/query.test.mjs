@@ -1,0 +1,278 @@
+// The page of `tare query`: one run, and two against each other.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { after, test } from 'node:test';
+import { document_ } from './documents.mjs';
+import { compared, query, queryDocument } from './doc_query.mjs';
+import { accessible, chartsDraw, everything, fits, HOSTILE, notHacked, open, quiet, shot, stop } from './browser.mjs';
+
+after(stop);
+const text = (tab, at) => tab.page.locator(at).innerText();
+
+test('a run of queries: wide, narrow, dark, by keyboard', async () => {
+  await everything(queryDocument(), 'query', 4);
+});
+
+test('every chart is there, with figures first', async () => {
+  const tab = await open(queryDocument());
+  const names = await chartsDraw(tab, 4);
+  assert.deepEqual(names.sort(), ['run-7-cardinality', 'run-7-ledgers', 'run-7-model', 'run-7-split']);
+  const figures = await text(tab, '#run-7 .figures');
+  assert.match(figures, /15 of 16/);
+  assert.match(figures, /PostgreSQL/);
+  assert.match(figures, /1\.42/);
+  assert.match(figures, /cold/);
+  assert.match(figures, /CPU \+ device/);
+  quiet(tab);
+  await tab.close();
+});
+
+test('a query, its time and its scale can be chosen; plan changes are marked', async () => {
+  const tab = await open(queryDocument());
+  await chartsDraw(tab, 4);
+  const option = () => tab.page.evaluate(() => {
+    const o = window.tare.charts.get('run-7-cardinality').chart().getOption();
+    return {
+      lines: o.series.filter((s) => s.type === 'line').length, log: o.yAxis[0].type, name: o.yAxis[0].name,
+      marks: o.series.flatMap((s) => (s.markLine?.data ?? []).map((d) => d.name)), dots: o.series.filter((s) => s.type === 'scatter').reduce((n, s) => n + s.data.length, 0),
+      letters: o.series.filter((s) => s.type === 'line').flatMap((s) => s.data.filter((d) => d.label.show).map((d) => d.label.formatter)),
+    };
+  });
+  let now = await option();
+  assert.equal(now.lines, 4);
+  assert.deepEqual(now.letters, ['A', 'A']); // where plans change
+  await tab.page.selectOption('#run-7-cardinality select[aria-label="query of the chart"]', '2');
+  await tab.page.selectOption('#run-7-cardinality select[aria-label="scale of the chart"]', 'log');
+  await tab.page.selectOption('#run-7-cardinality select[aria-label="time of the chart"]', 'measured');
+  now = await option();
+  assert.deepEqual([now.lines, now.log, now.name, now.dots], [1, 'log', 'elapsed', 40]);
+  assert.deepEqual(now.marks, ['B → A']);
+  assert.deepEqual(now.letters, ['B', 'B', 'A', 'A']);
+  await shot(tab, 'query-one');
+  quiet(tab);
+  await tab.close();
+});
+
+test('bars show shares, too', async () => {
+  const tab = await open(queryDocument());
+  await chartsDraw(tab, 4);
+  await tab.page.selectOption('#run-7-split select', 'share');
+  const sum = await tab.page.evaluate(() => window.tare.charts.get('run-7-split').chart().getOption().series.reduce((n, s) => n + s.data[0], 0));
+  assert.ok(Math.abs(sum - 1) < 1e-9);
+  await tab.page.locator('#run-7-split button', { hasText: 'Table' }).click();
+  assert.match(await text(tab, '#run-7-split table'), /own I\/O/);
+  quiet(tab);
+  await tab.close();
+});
+
+test('a Q@C opens its executions, by keyboard', async () => {
+  const tab = await open(queryDocument());
+  const first = tab.page.locator('#run-7-at-card tbody button').first();
+  await first.focus();
+  await tab.page.keyboard.press('Enter');
+  const panel = tab.page.locator('.opened');
+  assert.match(await panel.innerText(), /scan at 150,000/);
+  assert.equal(await panel.locator('tbody tr').count(), 10);
+  assert.match(await panel.innerText(), /SUM\(amount\)/);
+  await accessible(tab);
+  await tab.page.locator('.opened button', { hasText: 'close' }).click();
+  assert.equal(await tab.page.locator('.opened').count(), 0);
+  quiet(tab);
+  await tab.close();
+});
+
+test('checks and what was dropped are counted', async () => {
+  const tab = await open(queryDocument());
+  const checks = await text(tab, '.query-checks');
+  assert.match(checks, /excessive variation/);
+  assert.match(checks, /DBMS time/);
+  assert.match(checks, /strict monotonicity/);
+  assert.match(checks, /4 of 29 checks fired/);
+  await tab.close();
+});
+
+test('the matrix shows levels that were predicted, and which are off', async () => {
+  const tab = await open(queryDocument());
+  await chartsDraw(tab, 4);
+  const found = await tab.page.evaluate(() => {
+    const o = window.tare.charts.get('run-7-model').chart().getOption();
+    return { cells: o.series[0].data.length, framed: o.series[0].data.filter((d) => d.itemStyle?.borderWidth === 2).length, signs: o.series[1].data.map((d) => d.sign) };
+  });
+  assert.ok(found.cells > 300);
+  assert.ok(found.framed > 10);
+  assert.ok(found.signs.includes('●') && found.signs.includes('◐!') && found.signs.some((s) => s[0] === '○'));
+  assert.match(await text(tab, '#run-7'), /predicted relations were observed/);
+  await tab.close();
+});
+
+test('a plan is a tree for keys', async () => {
+  const tab = await open(queryDocument());
+  const tree = tab.page.getByRole('tree').first();
+  const rows = tree.getByRole('treeitem');
+  const seen = () => rows.evaluateAll((list) => list.filter((x) => !x.hidden).length);
+  const all = await seen();
+  assert.ok(all >= 4);
+  await rows.first().focus();
+  await tab.page.keyboard.press('ArrowDown');
+  await tab.page.keyboard.press('ArrowLeft'); // folds the join
+  assert.equal(await seen(), 2);
+  assert.equal(await tab.page.evaluate(() => document.activeElement.getAttribute('aria-expanded')), 'false');
+  await tab.page.keyboard.press('ArrowLeft'); // to its parent
+  assert.equal(await tab.page.evaluate(() => document.activeElement.getAttribute('aria-level')), '1');
+  await tab.page.keyboard.press('End');
+  await tab.page.keyboard.press('ArrowRight'); // opens it again
+  assert.equal(await seen(), all);
+  await tab.page.keyboard.press('Home');
+  await tab.page.keyboard.press('Enter');
+  assert.equal(await seen(), 1);
+  assert.match(await text(tab, '#run-7'), /From B to A, between 300,000 and 450,000/);
+  await tab.page.selectOption('select[aria-label="plans of which query"]', '1');
+  assert.match(await tab.page.getByRole('tree').first().innerText(), /Seq Scan on sales/);
+  await accessible(tab);
+  quiet(tab);
+  await tab.close();
+});
+
+test('the paragraphs can be copied, or are selected where there is no clipboard', async () => {
+  const tab = await open(queryDocument());
+  await tab.page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (t) => { window.copied = t; } }, configurable: true }));
+  const copy = tab.page.getByRole('button', { name: 'copy the paragraphs' });
+  await copy.click();
+  await tab.page.getByText('Copied.').waitFor();
+  assert.match(await tab.page.evaluate(() => window.copied), /0\.1\.0\.\n\nThe run/);
+  await tab.page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true }));
+  await copy.click();
+  await tab.page.getByText('The text is selected').waitFor();
+  assert.match(await tab.page.evaluate(() => getSelection().toString()), /Query times on PostgreSQL[\s\S]*sanity checks\./);
+  quiet(tab);
+  await tab.close();
+});
+
+test('SQL, names, plans and settings are text, whatever they hold', async () => {
+  for (const name of HOSTILE) {
+    const section = query({ names: [name, `${name}2`], sql: name, name });
+    section.query.plans = section.query.plans.map((p) => ({ ...p, plan: { node: name, relation: name, conditions: [name, 5, null], details: { [name]: name }, children: [{ node: name }] } }));
+    section.query.server = { dbms: name, version: name, settings: { [name]: { x: name } }, io_by_process: true };
+    section.query.paragraphs = [name, name];
+    section.query.items = [{ name, text: name }];
+    section.query.deviations = [name];
+    section.query.events[0].text = name;
+    section.query.experiment.text = name;
+    section.ledgers = section.ledgers.map((l) => ({ ...l, causes: [name, ...l.causes.slice(1)] }));
+    const other = { ...section, number: 8, anchor: 'run-8' };
+    const diff = compared(section, other);
+    for (const pair of diff.diff.pairs) pair.plan_change = pair.same_plan ? null : name;
+    const tab = await open(document_([section, other], { comparisons: [diff] }));
+    await chartsDraw(tab, 8);
+    for (const summary of await tab.page.locator('summary').all()) await summary.click();
+    await tab.page.locator('#run-7-at-card tbody button').first().click();
+    await tab.page.selectOption('#run-7-cardinality select', '1');
+    // tooltips are made of the same names
+    await tab.page.evaluate(() => { for (const [, handle] of window.tare.charts) handle.chart().dispatchAction({ type: 'showTip', seriesIndex: 0, dataIndex: 0 }); });
+    await notHacked(tab);
+    await fits(tab);
+    quiet(tab);
+    await tab.close();
+  }
+});
+
+test('without a matrix, without observed relations', async () => {
+  const tab = await open(queryDocument({ matrix: false, ledgers: false }));
+  assert.deepEqual((await chartsDraw(tab, 2)).sort(), ['run-7-cardinality', 'run-7-split']);
+  assert.match(await text(tab, '#run-7'), /No predicted relation was observed/);
+  quiet(tab);
+  await tab.close();
+  const section = query({ matrix: false });
+  section.query.model = null;
+  const none = await open(document_([section]));
+  await chartsDraw(none, 2);
+  quiet(none);
+  await none.close();
+});
+
+test('an imported run: no plans, no CPU, no step 5', async () => {
+  const tab = await open(queryDocument({ known: false, plans: false, matrix: false }));
+  assert.deepEqual(await chartsDraw(tab, 1), ['run-7-cardinality']);
+  const all = await text(tab, '#run-7');
+  assert.match(all, /imported/);
+  assert.match(all, /Plans are not known/);
+  assert.match(all, /Step 5 was refused/);
+  assert.equal(await tab.page.getByRole('tree').count(), 0);
+  await accessible(tab);
+  quiet(tab);
+  await tab.close();
+});
+
+test('tables that do not vary: time by query', async () => {
+  const tab = await open(queryDocument({ varying: false, names: Array.from({ length: 22 }, (_, i) => `q${i + 1}`) }));
+  const names = await chartsDraw(tab, 3);
+  assert.ok(names.includes('run-7-queries') && !names.includes('run-7-cardinality'));
+  await shot(tab, 'query-flat');
+  quiet(tab);
+  await tab.close();
+});
+
+test('everything dropped is drawn hollow and said', async () => {
+  const section = query();
+  for (const at of section.query.at) {
+    Object.assign(at, { dropped_by: 'fewer than 6 executions left', kept: 0, cpu: null, own_device: null });
+    for (const t of Object.keys(at.times)) at.times[t] = null;
+    for (const x of at.executions) x.dropped_by = ['DBMS time'];
+  }
+  Object.assign(section.query, { at_kept: 0, executions_kept: 0, relative_error: null });
+  const tab = await open(document_([section]));
+  await chartsDraw(tab, 3);
+  assert.match(await text(tab, '#run-7'), /Nothing was kept/);
+  quiet(tab);
+  await tab.close();
+});
+
+test('200 Q@Cs', async () => {
+  const doc = queryDocument({ names: Array.from({ length: 20 }, (_, i) => `query number ${i + 1}`), cardinalities: Array.from({ length: 10 }, (_, i) => (i + 1) * 100000) });
+  const tab = await open(doc);
+  assert.ok(tab.loaded_ms < 2000, `${tab.loaded_ms} ms`);
+  await chartsDraw(tab, 4);
+  await shot(tab, 'query-200');
+  await fits(tab);
+  quiet(tab);
+  await tab.close();
+});
+
+test('two runs: ratios with intervals, plans that changed', async () => {
+  const [base, other] = [query({ number: 7 }), query({ number: 8, name: 'shop, new', faster: 0.8, seed: 9 })];
+  const doc = document_([base, other], { comparisons: [compared(base, other)], title: 'two runs' });
+  await everything(doc, 'query-two', 9);
+  const tab = await open(doc);
+  const names = await chartsDraw(tab, 9);
+  assert.ok(names.includes('compared-0-1-ratios'));
+  const said = await text(tab, '#compared-0');
+  assert.match(said, /0\.8\d*×/);
+  assert.match(said, /▼ faster/);
+  assert.match(said, /Plans that changed/);
+  await tab.page.locator('#compared-0 summary').first().click();
+  assert.match(await text(tab, '#compared-0 .plan-diff'), /Hash Join/);
+  quiet(tab);
+  await tab.close();
+});
+
+test('nothing in common between two runs', async () => {
+  const [base, other] = [query({ number: 7 }), query({ number: 8, seed: 9 })];
+  const diff = compared(base, other);
+  for (const pair of diff.diff.pairs) Object.assign(pair, { change: 'only_base', ratio: null, ratio_low: null, ratio_high: null, p: null });
+  Object.assign(diff.diff, { compared: 0, ratio: null, ratio_low: null, ratio_high: null });
+  const tab = await open(document_([base, other], { comparisons: [diff] }));
+  assert.match(await text(tab, '#compared-0'), /nothing to compare/);
+  await chartsDraw(tab, 8);
+  quiet(tab);
+  await tab.close();
+});
+
+// a document that tare itself wrote: TARE_QUERY_JSON=file of `tare show --json`
+test('a real run', { skip: !process.env.TARE_QUERY_JSON }, async () => {
+  const section = { ...query(), query: JSON.parse(fs.readFileSync(process.env.TARE_QUERY_JSON, 'utf8')), matrix: null, ledgers: [] };
+  const tab = await open(document_([section]));
+  await chartsDraw(tab, 2);
+  await shot(tab, 'query-real');
+  quiet(tab);
+  await tab.close();
+});

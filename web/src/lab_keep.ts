@@ -1,0 +1,100 @@
+// A page that is drawn anew while somebody reads it: where they were, what they had opened and chosen.
+import { charts } from './parts/chart';
+
+/** What an element is called, such that the same one of the next page is called so, too. */
+function names(root: HTMLElement, selector: string): Map<string, HTMLElement> {
+  const found = new Map<string, HTMLElement>();
+  for (const element of root.querySelectorAll<HTMLElement>(selector)) {
+    const label = element.getAttribute('aria-label') ?? element.getAttribute('href') ?? (element instanceof HTMLDetailsElement ? element.querySelector('summary')?.textContent : element.querySelector('caption')?.textContent ?? element.textContent);
+    // figures in a summary's text change: "12 executions"
+    const base = `${element.closest('section')?.id ?? ''} ${element.closest('figure')?.id ?? ''} ${element.tagName} ${(label ?? '').slice(0, 120).replace(/\d+/g, '#')}`;
+    let key = base;
+    for (let i = 2; found.has(key); i++) key = `${base} ${i}`;
+    found.set(key, element);
+  }
+  return found;
+}
+
+const FOCUSABLE = 'a[href], button, input, select, summary, [tabindex="0"]';
+const FIELDS = 'main select, main input';
+
+function keyOf(root: HTMLElement, selector: string, element: Element | null): string | null {
+  for (const [key, other] of names(root, selector)) if (other === element) return key;
+  return null;
+}
+
+interface TableState { sorted: string | null; down: boolean; from: string | null }
+
+function tableState(element: HTMLElement): TableState {
+  const head = element.querySelector('th[aria-sort="ascending"], th[aria-sort="descending"]');
+  return {
+    sorted: head ? (head.textContent ?? '').replace(/ [▾▴]$/, '') : null, down: head?.getAttribute('aria-sort') === 'descending',
+    from: element.querySelector('.pager:not([hidden]) span')?.textContent?.split('–')[0] ?? null,
+  };
+}
+
+function sortAs(element: HTMLElement, state: TableState): void {
+  for (let i = 0; i < 2 && state.sorted; i++) {
+    const now = tableState(element);
+    if (now.sorted === state.sorted && now.down === state.down) break;
+    [...element.querySelectorAll<HTMLElement>('thead button')].find((b) => (b.textContent ?? '').replace(/ [▾▴]$/, '') === state.sorted)?.click();
+  }
+  for (let i = 0; i < 200 && state.from && tableState(element).from !== state.from; i++) {
+    const on = element.querySelector<HTMLButtonElement>('.pager button:last-child');
+    if (!on || on.disabled) break;
+    on.click();
+  }
+}
+
+/** Now; what it gives is called when the next page is there. */
+export function keep(root: HTMLElement): () => void {
+  const top = window.scrollY;
+  const focus = keyOf(root, FOCUSABLE, document.activeElement);
+  const caret = document.activeElement instanceof HTMLInputElement && document.activeElement.type === 'search' ? document.activeElement.selectionEnd : null;
+  const folds = [...names(root, 'details')].map(([key, element]) => [key, (element as HTMLDetailsElement).open] as const);
+  const fields = [...names(root, FIELDS)].map(([key, element]) => [key, (element as HTMLInputElement).value] as const);
+  const pressed = [...names(root, 'main button[aria-expanded]')].filter(([, element]) => element.getAttribute('aria-expanded') === 'true').map(([key]) => key);
+  const tables = [...names(root, 'main .table')].map(([key, element]) => [key, tableState(element)] as const);
+  const zooms: [string, { start: number; end: number }[]][] = [];
+  const drawn: string[] = [];
+  for (const [name, handle] of charts) {
+    const chart = handle.chart();
+    if (!chart) continue;
+    const place = handle.element.getBoundingClientRect();
+    if (place.bottom > 0 && place.top < window.innerHeight) drawn.push(name);
+    const zoom = ((chart.getOption() as any).dataZoom ?? []) as { start: number; end: number }[];
+    if (zoom.some((z) => z.start > 0 || z.end < 100)) zooms.push([name, zoom.map(({ start, end }) => ({ start, end }))]);
+  }
+  return () => {
+    const details = names(root, 'details');
+    for (const [key, open] of folds) {
+      const element = details.get(key) as HTMLDetailsElement | undefined;
+      if (element) element.open = open;
+    }
+    for (const key of pressed) {
+      const element = names(root, 'main button[aria-expanded]').get(key);
+      if (element?.getAttribute('aria-expanded') === 'false') element.click();
+    }
+    const now = names(root, FIELDS);
+    for (const [key, value] of fields) {
+      const element = now.get(key) as HTMLInputElement | HTMLSelectElement | undefined;
+      if (!element || element.value === value) continue;
+      element.value = value;
+      element.dispatchEvent(new Event(element instanceof HTMLSelectElement ? 'change' : 'input'));
+    }
+    const lists = names(root, 'main .table');
+    for (const [key, state] of tables) {
+      const element = lists.get(key);
+      if (element) sortAs(element, state);
+    }
+    for (const name of drawn) charts.get(name)?.draw(); // at once: what is in sight does not flicker
+    for (const [name, zoom] of zooms) {
+      const chart = charts.get(name)?.draw();
+      zoom.forEach(({ start, end }, i) => chart?.dispatchAction({ type: 'dataZoom', dataZoomIndex: i, start, end }));
+    }
+    const target = focus === null ? null : names(root, FOCUSABLE).get(focus);
+    target?.focus({ preventScroll: true });
+    if (caret !== null && target instanceof HTMLInputElement) target.setSelectionRange(caret, caret);
+    window.scrollTo(0, top);
+  };
+}

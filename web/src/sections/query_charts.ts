@@ -1,0 +1,326 @@
+// Charts of queries: time by cardinality, where the time went.
+import { axis, baseOption, chartCard, tip, type ChartHandle, type Option } from '../parts/chart';
+import { h, short } from '../parts/dom';
+import * as format from '../parts/format';
+import { causeColour, type Theme } from '../parts/theme';
+import type { QuerySection } from '../model';
+import {
+  atName, changesOf, medianOf, queriesOf, rows, splitOf, spread, TIME_TITLE, TIMES,
+  type At, type OneQuery, type Query, type Split, type TimeName,
+} from './query_data';
+
+const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', 'path://M0,0 L10,0 L5,9 Z'];
+const CROWD = 12; // queries in one chart: of more the medians alone
+const LINES = ['solid', 'dashed', 'dotted'];
+
+/** A field to choose one of several. */
+export function choiceField(label: string, options: [value: string, text: string][], chosen: string, onchange: (value: string) => void): HTMLSelectElement {
+  const field = h('select', { 'aria-label': label, onchange: () => onchange(field.value) },
+    ...options.map(([value, text]) => h('option', { value, selected: value === chosen }, text)));
+  return field;
+}
+
+function known(list: At[], time: TimeName): boolean {
+  return list.some((at) => medianOf(at, time) !== null);
+}
+
+function timeAxis(theme: Theme, log: boolean, name: string): Record<string, unknown> {
+  return axis(theme, name, {
+    type: log ? 'log' : 'value', min: log ? undefined : 0, nameLocation: 'end', nameGap: 12, nameTextStyle: { color: theme.muted, align: 'left', padding: [0, 0, 0, -30] },
+    axisLabel: { formatter: (value: number) => format.ns(value) },
+  });
+}
+
+/** Horizontal whiskers and such: [x, low, high] of a custom series, in the chart's own axes. */
+function whisker(colour: string) {
+  return (_: any, api: any) => {
+    const [x, low, high] = [api.value(0), api.value(1), api.value(2)];
+    const a = api.coord([x, low]);
+    const b = api.coord([x, high]);
+    const style = { stroke: colour, lineWidth: 1.2, opacity: 0.8 };
+    const line = (x1: number, y1: number, x2: number, y2: number) => ({ type: 'line', shape: { x1, y1, x2, y2 }, style });
+    return { type: 'group', children: [line(a[0], a[1], b[0], b[1]), line(a[0] - 4, a[1], a[0] + 4, a[1]), line(b[0] - 4, b[1], b[0] + 4, b[1])] };
+  };
+}
+
+/** ECharts' own empty symbols are white within, whatever they lie on. */
+function hollow(theme: Theme, colour: string): Record<string, unknown> {
+  return { color: theme.card, borderColor: colour, borderWidth: 2 };
+}
+
+function pointTip(at: At, time: TimeName): HTMLElement {
+  const reach = spread(at, time);
+  return tip([atName(at, 60), `${TIME_TITLE[time]}: median ${format.ns(medianOf(at, time))}`,
+    reach && `executions: ${format.ns(reach[0])} to ${format.ns(reach[1])}`, `${at.kept} of ${at.made} executions kept`,
+    at.plan && `plan ${at.plan}`, at.dropped_by && `dropped: ${at.dropped_by}; median of all that ended`]);
+}
+
+function lineOf(theme: Theme, one: OneQuery, i: number, time: TimeName, alone: boolean, crowded: boolean): Record<string, unknown>[] {
+  const colour = theme.series[i % theme.series.length]!;
+  const symbol = SYMBOLS[i % SYMBOLS.length]!;
+  const changes = changesOf(one);
+  const began = new Set(changes.map((c) => c.above));
+  const list = one.at.filter((at) => medianOf(at, time) !== null);
+  const whiskers = crowded ? [] : list.flatMap((at) => {
+    const reach = spread(at, time);
+    return reach ? [{ value: [at.cardinality, reach[0], reach[1]], at }] : [];
+  });
+  const series: Record<string, unknown>[] = [{
+    type: 'line', name: String(one.query), color: colour, symbol, symbolSize: 9, lineStyle: { type: LINES[Math.floor(i / theme.series.length) % LINES.length], width: 2 },
+    data: list.map((at) => ({
+      value: [at.cardinality, medianOf(at, time)], at,
+      itemStyle: at.dropped_by ? hollow(theme, colour) : undefined,
+      symbolSize: began.has(at) && !alone ? 14 : 9,
+      label: { show: !!at.plan && (alone || began.has(at)), formatter: at.plan ?? '', position: 'top', color: theme.text, fontWeight: 'bold' },
+    })),
+    markLine: alone && changes.length ? {
+      silent: true, symbol: 'none', lineStyle: { color: theme.bad, type: 'dashed' },
+      label: { color: theme.bad, formatter: (p: any) => p.name, position: 'end' },
+      data: changes.map((c) => ({ name: `${c.below.plan} → ${c.above.plan}`, xAxis: ((c.below.cardinality ?? 0) + (c.above.cardinality ?? 0)) / 2 })),
+    } : undefined,
+  }];
+  if (whiskers.length) {
+    series.push({ type: 'custom', name: String(one.query), silent: !alone, color: colour, renderItem: whisker(colour), encode: { x: 0, y: [1, 2] }, data: whiskers, z: 1 });
+  }
+  if (alone) {
+    // beside the median, which would cover them
+    const dots = (keptOnes: boolean) => list.flatMap((at) => at.executions.filter((x) => !x.dropped_by.length === keptOnes && x.times_ns[time] !== null)
+      .map((x) => ({ value: [at.cardinality, x.times_ns[time]], execution: x, at })));
+    series.push({ type: 'scatter', name: 'kept', symbolSize: 5, symbolOffset: [11, 0], itemStyle: { color: theme.kept, opacity: 0.6 }, data: dots(true), z: 1 },
+      { type: 'scatter', name: 'dropped', symbol: 'triangle', symbolSize: 7, symbolOffset: [19, 0], itemStyle: { ...hollow(theme, theme.dropped), borderWidth: 1.2 }, data: dots(false), z: 1 });
+  }
+  return series;
+}
+
+function timeOption(theme: Theme, list: OneQuery[], all: OneQuery[], time: TimeName, log: boolean): Option {
+  const alone = list.length === 1;
+  const base = baseOption(theme);
+  return {
+    ...base,
+    grid: { left: 24, right: 36, top: alone ? 76 : 62, bottom: 30, containLabel: true },
+    legend: {
+      ...(base as any).legend, itemHeight: 10, itemWidth: 22, data: alone ? [String(list[0]!.query), 'kept', 'dropped'] : list.map((one) => String(one.query)),
+      formatter: (key: string) => (/^\d+$/.test(key) ? short(all.find((one) => one.query === Number(key))?.name ?? key, 20) : `execution ${key}`),
+    },
+    tooltip: {
+      ...(base as any).tooltip, trigger: 'item',
+      formatter: (p: any) => {
+        const x = p.data?.execution;
+        if (x) return tip([`${atName(p.data.at, 60)}, execution ${x.number}`, format.ns(x.times_ns[time]), x.dropped_by.length ? `dropped: ${x.dropped_by.join(', ')}` : 'kept']);
+        return p.data?.at ? pointTip(p.data.at, time) : tip(['']);
+      },
+    },
+    dataZoom: [{ type: 'inside', filterMode: 'none', zoomOnMouseWheel: 'ctrl', xAxisIndex: 0 }],
+    xAxis: axis(theme, 'cardinality', {
+      type: 'value', scale: true, min: 'dataMin', max: 'dataMax', boundaryGap: ['4%', '4%'], axisLabel: { formatter: (value: number) => compact(value) },
+    }),
+    yAxis: timeAxis(theme, log, TIME_TITLE[time]),
+    series: list.flatMap((one) => lineOf(theme, one, all.indexOf(one), time, alone, list.length > CROWD)),
+  };
+}
+
+/** "150 k": of an axis. */
+export function compact(value: number): string {
+  for (const [scale, unit] of [[1e9, ' G'], [1e6, ' M'], [1e3, ' k']] as const) if (Math.abs(value) >= scale) return `${Number((value / scale).toPrecision(4))}${unit}`;
+  return String(Number(value.toPrecision(4)));
+}
+
+function timeWords(list: OneQuery[], time: TimeName): string {
+  const parts = list.slice(0, 12).map((one) => {
+    const drawn = one.at.filter((at) => medianOf(at, time) !== null);
+    if (!drawn.length) return `${short(one.name, 40)}: no time known`;
+    const [first, last] = [drawn[0]!, drawn[drawn.length - 1]!];
+    const changes = changesOf(one).map((c) => `plan ${c.below.plan} changes to ${c.above.plan} between ${rows(c.below.cardinality)} and ${rows(c.above.cardinality)}`);
+    return `${short(one.name, 40)}: ${format.ns(medianOf(first, time))} at ${rows(first.cardinality)} to ${format.ns(medianOf(last, time))} at ${rows(last.cardinality)}${changes.length ? `, ${changes.join(', ')}` : ''}`;
+  });
+  return `Median ${TIME_TITLE[time]} by cardinality. ${parts.join('; ')}${list.length > 12 ? `; and ${list.length - 12} more queries` : ''}.`;
+}
+
+const timeColumns = (time: () => TimeName) => [
+  { name: 'query', title: 'query', kind: 'text' as const, of: (at: At) => at.name },
+  { name: 'cardinality', title: 'cardinality', kind: 'number' as const, of: (at: At) => at.cardinality },
+  { name: 'plan', title: 'plan', kind: 'text' as const, of: (at: At) => at.plan },
+  { name: 'median_ns', title: 'median', kind: 'ns' as const, of: (at: At) => medianOf(at, time()) },
+  { name: 'low_ns', title: 'least', kind: 'ns' as const, of: (at: At) => spread(at, time())?.[0] ?? null },
+  { name: 'high_ns', title: 'most', kind: 'ns' as const, of: (at: At) => spread(at, time())?.[1] ?? null },
+  { name: 'executions_kept', title: 'executions kept', kind: 'number' as const, of: (at: At) => at.kept },
+  { name: 'dropped_by', title: 'dropped by', kind: 'text' as const, of: (at: At) => at.dropped_by },
+];
+
+/** Of queries over tables that vary. */
+export function timeByCardinality(section: QuerySection, q: Query, open: (at: At) => void): ChartHandle | null {
+  const all = queriesOf(q).map((one) => ({ ...one, at: one.at.filter((at) => at.cardinality !== null) })).filter((one) => one.at.length);
+  const every = all.flatMap((one) => one.at);
+  const times = TIMES.filter((t) => known(every, t));
+  if (!times.length) return null;
+  let time = times.includes(q.time) ? q.time : times[0]!;
+  let chosen = all.length === 1 ? String(all[0]!.query) : '';
+  let log = false;
+  const list = () => (chosen ? all.filter((one) => String(one.query) === chosen) : all);
+  const changed = all.filter((one) => changesOf(one).length).length;
+  const handle: ChartHandle = chartCard<At>({
+    name: `${section.anchor}-cardinality`, title: 'Time by cardinality', height: 420, summary: timeWords(all, time),
+    about: `Medians; whiskers from the least to the most of the executions${q.at_kept < q.at_made ? '; hollow points are Q@Cs that were dropped' : ''}. ${
+      every.some((at) => at.plan) ? `Letters are plans, ${changed ? `which change in ${changed} of ${all.length} queries` : 'which never change'}.` : 'Plans are not known.'}`,
+    controls: [
+      all.length > 1 ? choiceField('query of the chart', [['', 'all queries'], ...all.map((one): [string, string] => [String(one.query), `${short(one.name, 40)}${changesOf(one).length ? ' · plan changes' : ''}`])],
+        chosen, (value) => { chosen = value; handle.redraw(); }) : null,
+      times.length > 1 ? choiceField('time of the chart', times.map((t): [string, string] => [t, TIME_TITLE[t]]), time, (value) => { time = value as TimeName; handle.redraw(); }) : null,
+      choiceField('scale of the chart', [['linear', 'linear'], ['log', 'logarithmic']], 'linear', (value) => { log = value === 'log'; handle.redraw(); }),
+    ],
+    option: (theme) => timeOption(theme, list(), all, time, log),
+    data: { columns: timeColumns(() => time), rows: () => list().flatMap((one) => one.at) },
+    onReady: (chart) => chart.on('click', (p: any) => { if (p.data?.at) open(p.data.at); }),
+  });
+  return handle;
+}
+
+/** Of queries whose tables are what they are. */
+export function timeByQuery(section: QuerySection, q: Query, open: (at: At) => void): ChartHandle | null {
+  const list = q.at.filter((at) => at.cardinality === null);
+  const times = TIMES.filter((t) => known(list, t));
+  if (!times.length) return null;
+  let time = times.includes(q.time) ? q.time : times[0]!;
+  let log = false;
+  const drawn = () => list.filter((at) => medianOf(at, time) !== null);
+  const handle: ChartHandle = chartCard<At>({
+    name: `${section.anchor}-queries`, title: 'Time by query', height: 380,
+    summary: `Median ${TIME_TITLE[time]} of each query. ${drawn().slice(0, 20).map((at) => `${short(at.name, 40)}: ${format.ns(medianOf(at, time))}`).join('; ')}.`,
+    about: 'Medians; whiskers from the least to the most of the executions.',
+    controls: [
+      times.length > 1 ? choiceField('time of the chart', times.map((t): [string, string] => [t, TIME_TITLE[t]]), time, (value) => { time = value as TimeName; handle.redraw(); }) : null,
+      choiceField('scale of the chart', [['linear', 'linear'], ['log', 'logarithmic']], 'linear', (value) => { log = value === 'log'; handle.redraw(); }),
+    ],
+    option: (theme) => {
+      const rowsOf = drawn();
+      const base = baseOption(theme);
+      const whiskers = rowsOf.flatMap((at, i) => {
+        const reach = spread(at, time);
+        return reach ? [{ value: [i, reach[0], reach[1]], at }] : [];
+      });
+      return {
+        ...base, legend: undefined,
+        grid: { left: 24, right: 24, top: 40, bottom: 12, containLabel: true },
+        tooltip: { ...(base as any).tooltip, trigger: 'item', formatter: (p: any) => (p.data?.at ? pointTip(p.data.at, time) : tip([''])) },
+        dataZoom: [{ type: 'inside', filterMode: 'none', zoomOnMouseWheel: 'ctrl', xAxisIndex: 0 }],
+        xAxis: axis(theme, '', { type: 'category', data: rowsOf.map((at) => short(at.name, 18)), axisLabel: { rotate: rowsOf.length > 6 ? 40 : 0 } }),
+        yAxis: timeAxis(theme, log, TIME_TITLE[time]),
+        series: [
+          { type: 'scatter', symbolSize: 10, data: rowsOf.map((at, i) => ({ value: [i, medianOf(at, time)], at, itemStyle: at.dropped_by ? hollow(theme, theme.series[0]!) : undefined })) },
+          { type: 'custom', renderItem: whisker(theme.series[0]!), encode: { x: 0, y: [1, 2] }, data: whiskers, z: 1 },
+        ],
+      };
+    },
+    data: { columns: timeColumns(() => time), rows: () => list },
+    onReady: (chart) => chart.on('click', (p: any) => { if (p.data?.at) open(p.data.at); }),
+  });
+  return handle;
+}
+
+interface Stack { name: string; colour: (theme: Theme) => string; decal?: Record<string, unknown>; values: (number | null)[] }
+
+/** Rows that are read from above, of stacked parts; many are looked at through a window that can be moved. */
+function stackOption(theme: Theme, labels: string[], stacks: Stack[], share: boolean, tipOf: (i: number) => HTMLElement, names: string[]): Option {
+  const base = baseOption(theme);
+  const totals = labels.map((_, i) => stacks.reduce((sum, s) => sum + (s.values[i] ?? 0), 0));
+  const part = (value: number | null, i: number) => (value === null ? null : share ? (totals[i] ? value / totals[i]! : 0) : value);
+  const window = 30;
+  return {
+    ...base,
+    grid: { left: 12, right: labels.length > window ? 44 : 24, top: 40, bottom: 12, containLabel: true },
+    legend: { ...(base as any).legend, formatter: (key: string) => names[stacks.findIndex((s) => s.name === key)] ?? key },
+    tooltip: { ...(base as any).tooltip, trigger: 'axis', axisPointer: { type: 'shadow' }, formatter: (p: any) => tipOf(p[0].dataIndex) },
+    dataZoom: labels.length > window ? [{ type: 'slider', yAxisIndex: 0, width: 16, right: 4, startValue: 0, endValue: window - 1, brushSelect: false, showDetail: false, borderColor: theme.line, filterMode: 'empty' }] : undefined,
+    xAxis: axis(theme, '', { type: 'value', max: share ? 1 : undefined, splitNumber: 4, axisLabel: { formatter: (value: number) => (share ? format.percent(value) : format.ns(value)) } }),
+    yAxis: axis(theme, '', { type: 'category', inverse: true, data: labels, axisLabel: { width: 160, overflow: 'truncate', hideOverlap: true, fontSize: 11 } }),
+    series: stacks.map((s) => ({
+      type: 'bar', name: s.name, stack: 'all', barMaxWidth: 22, itemStyle: { color: s.colour(theme), decal: s.decal }, data: s.values.map(part),
+    })),
+  };
+}
+
+function stackHeight(n: number): number {
+  return Math.min(30, Math.max(3, n)) * 19 + 80;
+}
+
+function shortLabel(at: At): string {
+  return at.cardinality === null ? short(at.name, 22) : `${short(at.name, 12)} ${compact(at.cardinality)}${at.plan ? ` ${at.plan}` : ''}`;
+}
+
+/** CPU, own I/O, other. */
+export function splitChart(section: QuerySection, q: Query): ChartHandle | null {
+  const list = q.at.map(splitOf).filter((s): s is Split => s !== null);
+  if (!list.length || list.every((s) => s.cpu === null && s.device === null)) return null;
+  let share = false;
+  const mean = (of: (s: Split) => number | null) => {
+    const some = list.filter((s) => of(s) !== null && s.measured > 0);
+    return some.length ? some.reduce((sum, s) => sum + of(s)! / s.measured, 0) / some.length : null;
+  };
+  const handle: ChartHandle = chartCard<Split>({
+    name: `${section.anchor}-split`, title: 'Where the time went', height: stackHeight(list.length),
+    summary: `Elapsed time of each query at each cardinality, split. On average ${format.percent(mean((s) => s.cpu))} is CPU time of the query, ${format.percent(mean((s) => s.device))} its own I/O and ${format.percent(mean((s) => s.other))} anything else.`,
+    about: 'Means of the executions kept (of dropped Q@Cs: of all that ended). Own I/O is the time that devices served the query; other is the rest of the elapsed time: waiting for a CPU, for others’ I/O, for locks.',
+    controls: [choiceField('what the bars show', [['time', 'time'], ['share', 'share']], 'time', (value) => { share = value === 'share'; handle.redraw(); })],
+    option: (theme) => stackOption(theme, list.map((s) => shortLabel(s.at)), [
+      { name: 'CPU', colour: (t) => t.series[0]!, values: list.map((s) => s.cpu) },
+      { name: 'own I/O', colour: (t) => t.series[8]!, decal: { symbol: 'rect', dashArrayX: [1, 0], dashArrayY: [2, 4], rotation: -Math.PI / 4, color: theme.card }, values: list.map((s) => s.device) },
+      { name: 'other', colour: (t) => t.series[6]!, decal: { symbol: 'circle', dashArrayX: [[6, 6], [0, 6, 6, 0]], dashArrayY: [4, 0], symbolSize: 0.7, color: theme.card }, values: list.map((s) => s.other) },
+    ], share, (i) => {
+      const s = list[i]!;
+      return tip([atName(s.at, 60), `elapsed ${format.ns(s.measured)}, mean of ${s.n}`, `CPU ${format.ns(s.cpu)}`, `own I/O ${format.ns(s.device)}`, `other ${format.ns(s.other)}`,
+        s.delay !== null && `waited for a CPU ${format.ns(s.delay)} (all threads)`]);
+    }, ['CPU', 'own I/O', 'other']),
+    data: {
+      columns: [
+        { name: 'query', title: 'query', kind: 'text', of: (s) => s.at.name },
+        { name: 'cardinality', title: 'cardinality', kind: 'number', of: (s) => s.at.cardinality },
+        { name: 'executions', title: 'executions', kind: 'number', of: (s) => s.n },
+        { name: 'measured_ns', title: 'elapsed', kind: 'ns', of: (s) => s.measured },
+        { name: 'cpu_ns', title: 'CPU', kind: 'ns', of: (s) => s.cpu },
+        { name: 'own_device_ns', title: 'own I/O', kind: 'ns', of: (s) => s.device },
+        { name: 'other_ns', title: 'other', kind: 'ns', of: (s) => s.other },
+        { name: 'run_delay_ns', title: 'waited for a CPU', kind: 'ns', of: (s) => s.delay },
+      ],
+      rows: () => list,
+    },
+  });
+  return handle;
+}
+
+/** The ledgers of Q@Cs, by cause. */
+export function ledgerChart(section: QuerySection, q: Query): ChartHandle | null {
+  const list = section.ledgers.filter((l) => l.mean.some((ns) => ns > 0));
+  if (!list.length) return null;
+  const atOf = (l: typeof list[number]) => q.at.find((at) => at.query === l.query && at.cardinality === l.cardinality);
+  const nameOf = (l: typeof list[number]) => ({ name: atOf(l)?.name ?? `query ${l.query}`, cardinality: l.cardinality });
+  const sums = new Map<string, number>();
+  for (const l of list) l.causes.forEach((cause, i) => sums.set(cause, (sums.get(cause) ?? 0) + (l.mean[i] ?? 0)));
+  const all = [...sums.values()].reduce((a, b) => a + b, 0);
+  const causes = [...sums.keys()].filter((cause) => sums.get(cause)! > 0);
+  const of = (l: typeof list[number], cause: string) => l.mean[l.causes.indexOf(cause)] ?? 0;
+  let share = true;
+  const biggest = [...causes].sort((a, b) => sums.get(b)! - sums.get(a)!).slice(0, 4);
+  const handle: ChartHandle = chartCard<typeof list[number]>({
+    name: `${section.anchor}-ledgers`, title: 'Ledgers of the queries', height: stackHeight(list.length),
+    summary: `Wall time of each query at each cardinality by cause, mean over the executions kept. Most of it: ${biggest.map((c) => `${short(c, 30)} ${format.percent(sums.get(c)! / all)}`).join(', ')}.`,
+    about: 'Every ns of the elapsed time has one cause; means over the executions kept.',
+    controls: [choiceField('what the bars show', [['share', 'share'], ['time', 'time']], 'share', (value) => { share = value === 'share'; handle.redraw(); })],
+    option: (theme) => stackOption(theme, list.map((l) => { const at = atOf(l); return at ? shortLabel(at) : atName(nameOf(l), 14); }),
+      causes.map((cause) => ({ name: cause, colour: (t: Theme) => causeColour(cause, t), values: list.map((l) => of(l, cause)) })), share,
+      (i) => {
+        const l = list[i]!;
+        const total = l.mean.reduce((a, b) => a + b, 0);
+        return tip([atName(nameOf(l), 60), ...[...causes].filter((c) => of(l, c) > 0).sort((a, b) => of(l, b) - of(l, a)).slice(0, 10)
+          .map((c) => `${short(c, 30)} ${format.ns(of(l, c))} (${format.percent(of(l, c) / total)})`)]);
+      }, causes.map((c) => short(c, 30))),
+    data: {
+      columns: [
+        { name: 'query', title: 'query', kind: 'text', of: (l) => nameOf(l).name },
+        { name: 'cardinality', title: 'cardinality', kind: 'number', of: (l) => l.cardinality },
+        ...causes.map((cause) => ({ name: `${cause}_ns`, title: short(cause, 30), kind: 'ns' as const, of: (l: typeof list[number]) => of(l, cause) })),
+      ],
+      rows: () => list,
+    },
+  });
+  return handle;
+}

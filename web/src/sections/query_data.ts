@@ -1,0 +1,149 @@
+// What sections of queries read: docs/schema/query.schema.json as types, and what several of their charts derive from it.
+import type { QuerySection } from '../model';
+import { short } from '../parts/dom';
+import * as format from '../parts/format';
+
+export type TimeName = 'measured' | 'calculated' | 'cpu_blocked' | 'cpu_device';
+export const TIMES: readonly TimeName[] = ['measured', 'calculated', 'cpu_blocked', 'cpu_device'];
+export const TIME_TITLE: Record<TimeName, string> = { measured: 'elapsed', calculated: 'Time_calc', cpu_blocked: 'CPU + blocked', cpu_device: 'CPU + device' };
+export const TIME_WORDS: Record<TimeName, string> = {
+  measured: 'elapsed time, from asking to the last row',
+  calculated: "TTPv2's calculated time: user + system + blocked on I/O, less half of IOWait",
+  cpu_blocked: "user + system time of the query's processes, and the time they were blocked on I/O",
+  cpu_device: "user + system time of the query's processes, and the time that devices served them",
+};
+
+export interface Figure { median_ns: number; mean_ns: number; sigma_ns: number }
+export interface Execution {
+  number: number; timed_out: boolean; started_at: string | null; measured_ns: number; cpu_ns: number | null; own_device_ns: number | null;
+  others_device_ns: number | null; run_delay_ns: number | null; read_bytes: number | null; rows: number; plan: string | null;
+  times_ns: Record<TimeName, number | null>; dropped_by: string[];
+}
+export interface At {
+  query: number; name: string; cardinality: number | null; table_bytes: number | null; plan: string | null; plan_hash: string | null; several_plans: boolean;
+  made: number; kept: number; dropped_by: string | null; fired: string[]; fired_afterwards: string[];
+  times: Record<TimeName, Figure | null>; unfiltered: Record<TimeName, Figure | null>; cpu: Figure | null; own_device: Figure | null; blocked: Figure | null;
+  read_share: number | null; executions: Execution[];
+}
+export interface PlanNode {
+  node?: string; relation?: string; alias?: string; index?: string; join?: string; conditions?: unknown[]; details?: Record<string, unknown>; children?: PlanNode[];
+}
+export interface Check { name: string; fired: number; of: number }
+export interface Relation {
+  id: string; left: string; right: string; predicted: Grade; papers_r: number; r: number | null; p: number | null; observed: Grade | null; off: number | null;
+}
+export type Grade = 'low' | 'med' | 'high';
+export interface Query {
+  experiment: { name: string | null; text: string | null; scenario: string | null; queries: number; executions: number | null; cold: boolean; imported: boolean };
+  server: { dbms: string; version: string | null; settings: Record<string, unknown> | null; io_by_process: boolean };
+  options: { form: string; tick_ns: number | null; floor_ns: number };
+  texts: { query: number; name: string | null; sql: string | null }[];
+  plans: { hash: string; plan: PlanNode | null }[];
+  events: { kind: string; at: string | null; query: number | null; cardinality: number | null; plan: string | null; before: string | null; text: string | null }[];
+  at_made: number; at_kept: number; executions_made: number; executions_kept: number; time: TimeName; relative_error: number | null;
+  at: At[];
+  checks: { experiment: Check[]; execution: Check[]; at: Check[]; missing: string[] };
+  post: { checks: Check[]; kept_difference: number | null; dropped_difference: number | null; relative_error: number | null; constant: string[] } | null;
+  reading: { known: number; whole: number; less: number; more: number; warm: number } | null;
+  surroundings: { run_delay_share: number | null; steal_share: number | null; lost: number };
+  model: Relation[] | null;
+  deviations: string[];
+  items: { name: string; text: string }[];
+  paragraphs: string[];
+}
+
+const DBMS: Record<string, string> = { postgresql: 'PostgreSQL', mariadb: 'MariaDB', mysql: 'MySQL', sqlite: 'SQLite' };
+export function dbmsName(dbms: string): string {
+  return DBMS[dbms] ?? (dbms && dbms !== '?' ? dbms : 'not known');
+}
+
+/** "150,000" */
+export function rows(cardinality: number | null): string {
+  return cardinality === null ? '' : format.count(cardinality);
+}
+
+/** "scan at 150,000": whatever a name holds, on one line. */
+export function atName(at: { name: string; cardinality: number | null }, most = 40): string {
+  return at.cardinality === null ? short(at.name, most) : `${short(at.name, most)} at ${rows(at.cardinality)}`;
+}
+
+export interface OneQuery { query: number; name: string; sql: string | null; at: At[] }
+
+/** Queries in their order, each with its Q@Cs by cardinality. */
+export function queriesOf(q: Query): OneQuery[] {
+  const found = new Map<number, OneQuery>();
+  for (const at of q.at) {
+    let one = found.get(at.query);
+    if (!one) {
+      const text = q.texts.find((t) => t.query === at.query);
+      found.set(at.query, one = { query: at.query, name: at.name || text?.name || `query ${at.query}`, sql: text?.sql ?? null, at: [] });
+    }
+    one.at.push(at);
+  }
+  for (const one of found.values()) one.at.sort((a, b) => (a.cardinality ?? 0) - (b.cardinality ?? 0));
+  return [...found.values()];
+}
+
+/** The median to draw: of those kept, or where the Q@C is dropped, of all that ended. */
+export function medianOf(at: At, time: TimeName): number | null {
+  const figures = at.dropped_by ? at.unfiltered : at.times;
+  return figures[time]?.median_ns ?? null;
+}
+
+/** Executions that its figures are of. */
+export function counted(at: At): Execution[] {
+  return at.executions.filter((x) => (at.dropped_by ? !x.timed_out : !x.dropped_by.length));
+}
+
+/** Least and most of the executions that count; null: none is known. */
+export function spread(at: At, time: TimeName): [number, number] | null {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const x of counted(at)) {
+    const t = x.times_ns[time];
+    if (t === null) continue;
+    low = Math.min(low, t);
+    high = Math.max(high, t);
+  }
+  return high >= low ? [low, high] : null;
+}
+
+export interface Split { at: At; n: number; measured: number; cpu: number | null; device: number | null; other: number | null; delay: number | null }
+
+function meanOf(list: (number | null)[]): number | null {
+  let sum = 0;
+  for (const x of list) {
+    if (x === null) return null; // of some of them is not of them
+    sum += x;
+  }
+  return list.length ? sum / list.length : null;
+}
+
+/** Means, so that they add up. CPU time of several processes at once may be more than what elapsed: then there is no other. */
+export function splitOf(at: At): Split | null {
+  const list = counted(at);
+  const measured = meanOf(list.map((x) => x.measured_ns));
+  if (measured === null) return null;
+  const cpu = meanOf(list.map((x) => x.cpu_ns));
+  const device = meanOf(list.map((x) => x.own_device_ns));
+  const other = cpu === null && device === null ? null : Math.max(0, measured - (cpu ?? 0) - (device ?? 0));
+  return { at, n: list.length, measured, cpu, device, other, delay: meanOf(list.map((x) => x.run_delay_ns)) };
+}
+
+export interface PlanChange { query: OneQuery; below: At; above: At }
+
+/** Where the plan of a query is another one than at the cardinality before. */
+export function changesOf(one: OneQuery): PlanChange[] {
+  const changes: PlanChange[] = [];
+  let last: At | null = null;
+  for (const at of one.at) {
+    if (!at.plan_hash) continue;
+    if (last && last.plan_hash !== at.plan_hash) changes.push({ query: one, below: last, above: at });
+    last = at;
+  }
+  return changes;
+}
+
+export function dataOf(section: QuerySection): Query {
+  return section.query as Query;
+}
