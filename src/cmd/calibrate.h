@@ -59,6 +59,10 @@ void calibrate_input_release(struct calibrate_input *in);
 /* A stored run as samples. *machine is its own; *seen: how it was measured. */
 int calibrate_load(struct lab *lab, int64_t run, struct sedona_run *into, int64_t *machine,
 		   enum backend *seen, struct error *err);
+/* The samples of a stored study, for its plots; of a run that is gone, or was cut from a watch,
+ * there are none, and its is_l stays NULL. The caller frees is_l, also after an error. */
+int calibrate_samples(struct lab *lab, const struct study *s, struct calibrate_input *in,
+		      bool *is_l[STUDY_LENGTHS], struct error *err);
 /* Steps 3 to 10, stored and printed. */
 int calibrate_conclude(const struct calibrate_options *o, struct lab *lab,
 		       struct calibrate_input *in, struct error *err);

@@ -59,6 +59,39 @@ int calibrate_load(struct lab *lab, int64_t run, struct sedona_run *into, int64_
 	return failed ? -1 : 0;
 }
 
+static bool has_number(const number_list *list, uint32_t number)
+{
+	for (size_t low = 0, high = list->count; low < high;) {
+		size_t mid = low + (high - low) / 2;
+		if (list->items[mid] == number)
+			return true;
+		if (list->items[mid] < number)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return false;
+}
+
+int calibrate_samples(struct lab *lab, const struct study *s, struct calibrate_input *in,
+		      bool *is_l[STUDY_LENGTHS], struct error *err)
+{
+	for (int l = 0; l < STUDY_LENGTHS; l++) {
+		const struct study_run *found = &s->runs[l];
+		struct sedona_run *r = &in->runs[l];
+		enum backend seen;
+		int64_t machine;
+		if (!found->present || !found->run)
+			continue;
+		if (calibrate_load(lab, found->run, r, &machine, &seen, err))
+			return -1;
+		is_l[l] = xcalloc(r->samples.count + 1, sizeof *is_l[l]);
+		for (size_t i = 0; i < r->samples.count; i++)
+			is_l[l][i] = has_number(&found->l_samples, r->samples.items[i].number);
+	}
+	return 0;
+}
+
 /* The same machine, whatever its kernel and settings are. */
 static int same_machine(struct lab *lab, int64_t a, int64_t b, bool *same, struct error *err)
 {

@@ -30,6 +30,7 @@ int cmd_import(int argc, char **argv);
 int cmd_inc(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_noise(int argc, char **argv);
+int cmd_plot(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
 int cmd_query(int argc, char **argv);
 int cmd_quiet(int argc, char **argv);

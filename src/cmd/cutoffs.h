@@ -37,4 +37,10 @@ int cutoffs_studies(int argc, char **argv); /* cutoffs_studies.c */
 int cutoffs_show(int argc, char **argv);
 int cutoffs_rm_study(int argc, char **argv);
 
+/* A study by its number. */
+int cutoffs_parse_study(const char *text, int64_t *id, struct error *err);
+/* id 0: the newest of this machine. Both are the caller's to release, also after an error. */
+int cutoffs_get_study(struct lab *lab, int64_t id, struct study *into, struct machine *machine,
+		      struct error *err);
+
 #endif

@@ -99,7 +99,7 @@ int cutoffs_studies(int argc, char **argv)
 
 /* ---- one of them ---- */
 
-static int parse_id(const char *text, int64_t *id, struct error *err)
+int cutoffs_parse_study(const char *text, int64_t *id, struct error *err)
 {
 	long number;
 	char shown[64];
@@ -112,12 +112,13 @@ static int parse_id(const char *text, int64_t *id, struct error *err)
 	return error_hint(err, "'tare cutoffs studies' lists them");
 }
 
-static int get_study(struct lab *lab, int64_t id, struct study *into, struct machine *machine,
-		     struct error *err)
+int cutoffs_get_study(struct lab *lab, int64_t id, struct study *into, struct machine *machine,
+		      struct error *err)
 {
 	struct machine now = { 0 };
 	bool found = false;
-	machine_read(&now);
+	if (!id)
+		machine_read(&now);
 	int failed = lab_get_study_of_daemons(lab, &now, id, &found, into, err);
 	machine_release(&now);
 	if (failed)
@@ -132,40 +133,6 @@ static int get_study(struct lab *lab, int64_t id, struct study *into, struct mac
 	return into->machine ? lab_get_machine(lab, into->machine, machine, err) : 0;
 }
 
-static bool has_number(const number_list *list, uint32_t number)
-{
-	for (size_t low = 0, high = list->count; low < high;) {
-		size_t mid = low + (high - low) / 2;
-		if (list->items[mid] == number)
-			return true;
-		if (list->items[mid] < number)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return false;
-}
-
-/* The samples of a study, for its plots; of a run that is gone there are none. */
-static int load_samples(struct lab *lab, const struct study *s, struct calibrate_input *in,
-			bool *is_l[STUDY_LENGTHS], struct error *err)
-{
-	for (int l = 0; l < STUDY_LENGTHS; l++) {
-		const struct study_run *found = &s->runs[l];
-		struct sedona_run *r = &in->runs[l];
-		enum backend seen;
-		int64_t machine;
-		if (!found->present || !found->run)
-			continue;
-		if (calibrate_load(lab, found->run, r, &machine, &seen, err))
-			return -1;
-		is_l[l] = xcalloc(r->samples.count + 1, sizeof *is_l[l]);
-		for (size_t i = 0; i < r->samples.count; i++)
-			is_l[l][i] = has_number(&found->l_samples, r->samples.items[i].number);
-	}
-	return 0;
-}
-
 static int show(const char *lab_file, int64_t id, const struct calibrate_display *d,
 		struct error *err)
 {
@@ -174,8 +141,9 @@ static int show(const char *lab_file, int64_t id, const struct calibrate_display
 	struct machine m = { 0 };
 	struct calibrate_input in = { 0 };
 	bool *is_l[STUDY_LENGTHS] = { 0 };
-	int failed = lab_open(&lab, lab_file, LAB_READ, err) || get_study(lab, id, &s, &m, err) ||
-		     (d->plot && load_samples(lab, &s, &in, is_l, err));
+	int failed = lab_open(&lab, lab_file, LAB_READ, err) ||
+		     cutoffs_get_study(lab, id, &s, &m, err) ||
+		     (d->plot && calibrate_samples(lab, &s, &in, is_l, err));
 	if (!failed) {
 		calibrate_print(&s, s.machine ? &m : NULL, &in, is_l, d);
 		if (d->plot && !is_l[STUDY_SHORT] && !is_l[STUDY_LONG])
@@ -213,7 +181,7 @@ int cutoffs_show(int argc, char **argv)
 			error_set(&err, EXIT_USAGE, "cutoffs show takes one STUDY");
 		else if (d.json && d.plot)
 			error_set(&err, EXIT_USAGE, "cutoffs show: --plot is no JSON");
-		else if (!operands.count || parse_id(operands.items[0], &id, &err) == 0)
+		else if (!operands.count || cutoffs_parse_study(operands.items[0], &id, &err) == 0)
 			show(lab, id, &d, &err);
 		code = *err.text ? cmd_fail(&err) : EXIT_DONE;
 	}
@@ -227,7 +195,7 @@ static int remove_studies(const char *lab_file, const text_list *names, struct e
 	int failed = 0;
 	for (size_t i = 0; i < names->count && !failed; i++) {
 		int64_t id;
-		failed = parse_id(names->items[i], &id, err);
+		failed = cutoffs_parse_study(names->items[i], &id, err);
 	}
 	failed = failed || lab_open(&lab, lab_file, LAB_EDIT, err);
 	/* none of them when one is wrong */
@@ -235,7 +203,7 @@ static int remove_studies(const char *lab_file, const text_list *names, struct e
 		int64_t id = 0;
 		bool found = true;
 		struct study s = { 0 };
-		failed = parse_id(names->items[i % names->count], &id, err);
+		failed = cutoffs_parse_study(names->items[i % names->count], &id, err);
 		if (!failed && i >= names->count)
 			failed = lab_remove_study_of_daemons(lab, id, err);
 		else if (!failed)
