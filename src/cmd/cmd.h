@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "lab/lab.h"
+#include "report/plot.h"
 #include "report/table.h"
 
 struct subcommand {
@@ -82,5 +83,8 @@ char *cmd_line(int argc, char **argv);
 
 /* Columns of the terminal on stdout, 80 when it is none. */
 int cmd_columns(void);
+/* Its lines, 0 when stdout is none: then nothing is too long. */
+int cmd_lines(void);
+struct plot_style cmd_plot_style(void);
 
 #endif

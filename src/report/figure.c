@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-#define LABEL_COLUMNS_MOST 30 /* of a name beside an axis or in the key */
+#define LABEL_COLUMNS_MOST 26 /* of a name beside an axis or in the key */
 #define TITLE_COLUMNS_MOST 120
 #define DEFAULT_HEIGHT_CM 6
 #define PNG_DPI 300
@@ -259,8 +259,9 @@ void figure_axis_log(struct figure_axis *a, const char *label, double low, doubl
 	/* beyond, small tics are a grey bar and names run into each other */
 	int step = 1 + (last - first) / 8;
 	a->log = true;
-	a->low = pow(10, first);
-	a->high = pow(10, last);
+	/* a tic at the very end would be left out by how it is rounded */
+	a->low = pow(10, first) * 0.9999;
+	a->high = pow(10, last) * 1.0001;
 	for (int power = first; power <= last; power++) {
 		char name[WORDS];
 		if (time)
@@ -338,15 +339,15 @@ static void put_terminal(const struct figure_look *look, double width, double he
 		break;
 	case FIGURE_PNG:
 		strbuf_printf(out,
-			      "pngcairo noenhanced color rounded size %.0f,%.0f font "
+			      "pngcairo noenhanced color butt size %.0f,%.0f font "
 			      "'sans-serif,%d' fontscale %.2f linewidth 2.5 pointscale 2.5",
 			      width * dots, height * dots, FONT_POINTS,
 			      (double)PNG_DPI / POINTS_PER_INCH * 0.75);
 		break;
 	default: /* its fonts are embedded by themselves */
 		strbuf_printf(out,
-			      "pdfcairo noenhanced color rounded size %.2fcm,%.2fcm font "
-			      "'sans-serif,%d' fontscale 1 linewidth 0.8 pointscale 0.4",
+			      "pdfcairo noenhanced color butt size %.2fcm,%.2fcm font "
+			      "'sans-serif,%d' fontscale 0.75 linewidth 0.8 pointscale 0.4",
 			      width, height, FONT_POINTS);
 	}
 	strbuf_putc(out, '\n');
@@ -359,10 +360,10 @@ static void put_pens(struct strbuf *out)
 	static const struct {
 		const char *colour, *dash;
 		int point;
-	} pens[] = { { "#0072b2", "1", 7 },	  { "#d55e00", "(8,4)", 2 },
-		     { "#000000", "(2,3)", 4 },	  { "#009e73", "(10,3,2,3)", 8 },
-		     { "#cc79a7", "(14,4)", 12 }, { "#e69f00", "(10,3,2,3,2,3)", 6 },
-		     { "#56b4e9", "(4,2)", 10 },  { "#777777", "(1,2)", 1 } };
+	} pens[] = { { "#0072b2", "1", 7 },	  { "#d55e00", "(12,5)", 2 },
+		     { "#000000", "(4,4)", 4 },	  { "#009e73", "(14,4,3,4)", 8 },
+		     { "#cc79a7", "(20,6)", 12 }, { "#e69f00", "(14,4,3,4,3,4)", 6 },
+		     { "#56b4e9", "(7,4)", 10 },  { "#777777", "(2,3)", 1 } };
 	for (size_t i = 0; i < sizeof pens / sizeof *pens; i++)
 		strbuf_printf(out, "set linetype %zu lc rgb '%s' dt %s lw 1.5 pt %d ps 0.6\n",
 			      i + 1, pens[i].colour, pens[i].dash, pens[i].point);
@@ -373,7 +374,7 @@ const char *const figure_fills[FIGURE_FILLS] = {
 	"boxxyerror fs solid 1 noborder lc rgb '#9ecae1'",
 	"boxxyerror fs solid 1 noborder lc rgb '#b2182b'",
 	"boxxyerror fs pattern 5 noborder lc rgb '#000000'",
-	"boxxyerror fs solid 1 noborder lc rgb '#fdae61'",
+	"boxxyerror fs solid 1 noborder lc rgb '#e08214'",
 	"boxxyerror fs pattern 4 noborder lc rgb '#1b7837'",
 	"boxxyerror fs solid 1 noborder lc rgb '#542788'",
 	"boxxyerror fs pattern 2 noborder lc rgb '#b35806'",
@@ -393,7 +394,9 @@ static void put_axis(const struct figure_axis *a, char name, struct strbuf *out)
 	if (a->label) {
 		strbuf_printf(out, "set %clabel ", name);
 		put_gnuplot(out, a->label, 0);
-		strbuf_puts(out, name == 'y' ? " offset 1,0\n" : " offset 0,0.3\n");
+		strbuf_puts(out, name == 'x'	 ? " offset 0,0.3\n"
+				 : a->tics.count ? "\n"
+						 : " offset 1,0\n");
 	}
 	if (a->log)
 		strbuf_printf(out, "set logscale %c\n", name);
@@ -453,7 +456,8 @@ void figure_script(const struct figure *f, const struct figure_look *look, struc
 	strbuf_puts(out, "set border 3 lw 0.8\nset tics nomirror scale 0.6\n"
 			 "set grid xtics ytics lt 1 lc rgb '#dddddd' dt 1 lw 0.5\n");
 	if (f->key)
-		strbuf_printf(out, "set key %s samplen 1.5 spacing 0.95 noautotitle\n", f->key);
+		strbuf_printf(out, "set key %s Left reverse samplen 1.5 spacing 0.95 noautotitle\n",
+			      f->key);
 	else
 		strbuf_puts(out, "unset key\n");
 	if (look->title) {
@@ -461,6 +465,7 @@ void figure_script(const struct figure *f, const struct figure_look *look, struc
 		put_gnuplot(out, look->title, TITLE_COLUMNS_MOST);
 		strbuf_putc(out, '\n');
 	}
+	strbuf_printf(out, "set rmargin %d\n", f->x.log ? 4 : 2); /* half of the last tic's name */
 	if (f->square)
 		strbuf_puts(out, "set size square\n");
 	if (f->tic_points)

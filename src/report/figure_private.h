@@ -89,6 +89,7 @@ void figure_axis_rows(struct figure *f, size_t count);
 void put_gnuplot(struct strbuf *out, const char *text, size_t columns);
 
 #define FIGURE_KEY_ABOVE "tmargin center horizontal"
+#define FIGURE_KEY_RIGHT "tmargin right horizontal" /* above bars whose names stand at the left */
 /* Fills for what is stacked, told apart in grey, too. */
 #define FIGURE_FILLS 8
 extern const char *const figure_fills[FIGURE_FILLS];

@@ -49,9 +49,9 @@ int figure_functions(struct figure *f, const struct profile_subject *s, const st
 		figure_layer(f, blocks[k], styles[k], titles[k],
 			     "(0):1:(0):($2*100):($1-0.35):($1+0.35)");
 	for (size_t k = 0; k < 2; k++)
-		figure_layer(f, blocks[k], "xerrorbars pt 0 lc rgb '#000000' lw 1", NULL,
+		figure_layer(f, blocks[k], "xerrorbars dt 1 pt 0 lc rgb '#000000' lw 1", NULL,
 			     "($2*100):1:($3*100):($4*100)");
-	f->key = FIGURE_KEY_ABOVE;
+	f->key = FIGURE_KEY_RIGHT;
 	return 0;
 }
 

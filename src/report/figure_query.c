@@ -85,7 +85,7 @@ static void times_layers(struct figure *f, size_t block, int pen, const char *na
 					     "linespoints lt 5", "linespoints lt 6",
 					     "linespoints lt 7", "linespoints lt 8" };
 	double unit = f->y.unit;
-	figure_layer(f, block, "yerrorbars pt 0 lc rgb '#777777' lw 0.7", NULL,
+	figure_layer(f, block, "yerrorbars dt 1 pt 0 lc rgb '#777777' lw 0.7", NULL,
 		     "1:($2/%g):($3/%g):($4/%g)", unit, unit, unit);
 	figure_layer(f, block, lines[pen % 8], name, "1:($2/%g)", unit);
 	figure_layer(f, block, "points pt 6 ps 1.6 lc rgb '#000000' lw 1", NULL,
@@ -194,7 +194,7 @@ int figure_split(struct figure *f, const struct query_view *v, uint32_t query, s
 	figure_stack_layer(f, &stack, 3, figure_fills[0], "CPU");
 	figure_stack_layer(f, &stack, 4, figure_fills[1], "own I/O");
 	figure_stack_layer(f, &stack, 5, figure_fills[7], "other");
-	f->key = FIGURE_KEY_ABOVE;
+	f->key = FIGURE_KEY_RIGHT;
 	return 0;
 }
 
@@ -250,7 +250,8 @@ static void add_cells(struct figure *f, double *const values[TTP_MODEL_MEASURES]
 			if (*name)
 				figure_row(f, words, row, 2, name);
 		}
-	figure_layer(f, cells, "image", NULL, "1:2:3");
+	figure_layer(f, cells, "boxxyerror fs solid 1 noborder lc palette", NULL,
+		     "1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):3");
 	figure_layer(f, words, "labels font ',5'", NULL, "1:2:3");
 }
 
@@ -276,7 +277,6 @@ int figure_matrix(struct figure *f, const struct query_view *v, struct error *er
 	f->x.high = TTP_MODEL_MEASURES - 1.5;
 	f->y.low = TTP_MODEL_MEASURES - 0.5;
 	f->y.high = 0.5;
-	f->square = true;
 	f->height_cm = FIGURE_COLUMN_CM;
 	f->tic_points = 6;
 	strbuf_puts(&f->extra,

@@ -253,8 +253,7 @@ int figure_density(struct figure *f, const struct run_view *v, enum emp_measure 
 	}
 	figure_axis_time(&f->x, measure_title(m), high);
 	char label[WORDS];
-	snprintf(label, sizeof label, "density (1/%s)",
-		 strrchr(f->x.label, '(') ? strrchr(f->x.label, '(') + 1 : "ns)");
+	snprintf(label, sizeof label, "density (1/%s", strrchr(f->x.label, '(') + 1);
 	figure_axis_label(&f->y, label);
 	f->y.low = 0;
 	double unit = f->x.unit;
@@ -459,7 +458,7 @@ int figure_compare(struct figure *f, const struct run_view *views, size_t count,
 	double unit = f->x.unit;
 	figure_layer(f, block, "boxxyerror fs solid 1 border lt -1 lc rgb '#9ecae1' lw 0.5", NULL,
 		     "($2/%g):1:(0):($2/%g):($1-0.32):($1+0.32)", unit, unit);
-	figure_layer(f, block, "xerrorbars pt 7 ps 0.4 lc rgb '#000000' lw 1", NULL,
+	figure_layer(f, block, "xerrorbars dt 1 pt 7 ps 0.4 lc rgb '#000000' lw 1", NULL,
 		     "($2/%g):1:($3/%g):($4/%g)", unit, unit, unit);
 	return figure_rows(f) ? 0 : figure_empty(err, "nothing of these runs was kept");
 }
