@@ -288,8 +288,9 @@ void figure_axis_rows(struct figure *f, size_t count)
 
 /* ---- the script ---- */
 
-/* In single quotes gnuplot knows neither escapes nor commands, and a quote is written twice. */
-void put_gnuplot(struct strbuf *out, const char *text, size_t columns)
+/* In single quotes gnuplot knows neither escapes nor commands, and a quote is written twice; so is
+ * the sign of a format where one is expected. */
+static void put_quoted(struct strbuf *out, const char *text, size_t columns, bool format)
 {
 	char *shown = display_copy(text);
 	struct strbuf fitted = { 0 };
@@ -299,13 +300,18 @@ void put_gnuplot(struct strbuf *out, const char *text, size_t columns)
 		strbuf_puts(&fitted, shown);
 	strbuf_putc(out, '\'');
 	for (const char *c = strbuf_text(&fitted); *c; c++) {
-		if (*c == '\'')
-			strbuf_putc(out, '\'');
+		if (*c == '\'' || (format && *c == '%'))
+			strbuf_putc(out, *c);
 		strbuf_putc(out, *c);
 	}
 	strbuf_putc(out, '\'');
 	strbuf_release(&fitted);
 	xfree(shown);
+}
+
+void put_gnuplot(struct strbuf *out, const char *text, size_t columns)
+{
+	put_quoted(out, text, columns, false);
 }
 
 /* With the directory, else a name such as "<x" would be a command, and "-" no file. */
@@ -414,7 +420,7 @@ static void put_axis(const struct figure_axis *a, char name, struct strbuf *out)
 	for (size_t i = 0; i < a->tics.count; i++) {
 		const struct figure_tic *t = &a->tics.items[i];
 		strbuf_puts(out, i ? ", " : "");
-		put_gnuplot(out, t->label ? t->label : "", LABEL_COLUMNS_MOST);
+		put_quoted(out, t->label ? t->label : "", LABEL_COLUMNS_MOST, true);
 		strbuf_printf(out, " %.9g%s", t->at, t->label ? "" : " 1");
 	}
 	strbuf_puts(out, ")\n");
