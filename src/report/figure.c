@@ -127,9 +127,9 @@ void figure_row(struct figure *f, size_t block, const double *values, size_t cou
 		strbuf_printf(&b->rows, "%s%s", i ? "\t" : "", text);
 	}
 	if (name) {
-		char *shown = display_copy(name);
+		char shown[256]; /* of longer lines gnuplot complains */
+		text_display(name, shown, sizeof shown);
 		strbuf_printf(&b->rows, "\t%s", shown);
-		xfree(shown);
 	}
 	strbuf_putc(&b->rows, '\n');
 	b->count++;
