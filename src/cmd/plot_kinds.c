@@ -404,6 +404,25 @@ static int find_subject(const struct plot_options *o, enum subject_kind *of, int
 	return failed;
 }
 
+/* An option that does nothing would look as if it had done something. */
+static int check_options(const struct plot_options *o, const struct plot_kind *k, struct error *err)
+{
+	const struct {
+		const char *option;
+		bool given;
+		enum subject_kind of;
+	} options[] = { { "--measure", o->measure != 0, SUBJECT_COMMAND },
+			{ "--study", o->study, SUBJECT_COMMAND },
+			{ "--query", o->query != NULL, SUBJECT_QUERY },
+			{ "--long", o->long_run, SUBJECT_KINDS },
+			{ "--zoom", o->zoom != 0, SUBJECT_KINDS } };
+	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+		if (options[i].given && options[i].of != k->of)
+			return error_set(err, EXIT_USAGE, "plot: %s does not go with '%s'",
+					 options[i].option, k->name);
+	return 0;
+}
+
 int plot_kind_choose(const struct plot_options *o, const char *name, const struct plot_kind **into,
 		     struct error *err)
 {
@@ -434,5 +453,5 @@ int plot_kind_choose(const struct plot_options *o, const char *name, const struc
 		return -1;
 	}
 	*into = k;
-	return 0;
+	return check_options(o, k, err);
 }

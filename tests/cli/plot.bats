@@ -197,6 +197,8 @@ is_picture() { # FILE
 	refused 2 "nothing to plot: no measured execution of this run has a ledger" one ledger -o x.pdf
 	refused 2 "has no process time (net)" one --measure net -o x.pdf
 	refused 2 "'tare plot --daemons zooms -o FILE' draws it" one zooms -o x.pdf
+	refused 2 "--zoom does not go with 'samples'" one --zoom 1 -o x.pdf
+	refused 2 "--query does not go with 'dual'" one dual --query 1 -o x.pdf
 	refused 2 "disagree" one --format png -o x.pdf
 	[ ! -e x.pdf ] && [ ! -e x.dat ] && [ ! -e x.gp ]
 }
