@@ -210,7 +210,6 @@ static int run_gnuplot(const struct workshop *w, const struct target *t, struct 
 	char *script = joined(".", "/", t->script_name);
 	/* -d: without what is in the user's own .gnuplot */
 	char *argv[] = { (char *)"gnuplot", (char *)"-d", script, NULL };
-	extern char **environ;
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_addchdir_np(&files, w->directory);
 	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -309,7 +308,7 @@ static int write_all(const struct target *t, const struct strbuf *data, const st
 	return failed;
 }
 
-static int plot(const struct plot_options *o, const char *kind_name, struct error *err)
+static int plot(const struct plot_options *o, const struct plot_kind *asked, struct error *err)
 {
 	struct figure_look look = { .title = o->title };
 	struct target t = { 0 };
@@ -319,7 +318,7 @@ static int plot(const struct plot_options *o, const char *kind_name, struct erro
 	if (o->wide)
 		look.width_cm = FIGURE_WIDE_CM;
 	int failed = (o->size && parse_size(o->size, &look, err)) || choose_target(o, &t, err) ||
-		     plot_kind_choose(o, kind_name, &kind, err) || kind->make(o, f, err);
+		     plot_kind_choose(o, asked, &kind, err) || kind->make(o, f, err);
 	if (!failed) {
 		look.format = t.format;
 		look.data_name = t.data_name;
@@ -360,13 +359,13 @@ static void put_about(struct strbuf *about)
 }
 
 /* The last word is a kind where it is the name of one. */
-static const char *take_kind(const text_list *operands, struct plot_options *o)
+static const struct plot_kind *take_kind(const text_list *operands, struct plot_options *o)
 {
 	const char *last = operands->count ? operands->items[operands->count - 1] : NULL;
 	const struct plot_kind *k = last ? plot_kind_find(last) : NULL;
 	for (size_t i = 0; i + (k ? 1 : 0) < operands->count; i++)
 		array_push(&o->runs, operands->items[i]);
-	return k ? last : NULL;
+	return k;
 }
 
 int cmd_plot(int argc, char **argv)
@@ -402,7 +401,7 @@ int cmd_plot(int argc, char **argv)
 	if (cmd_options("tare plot [OPTIONS] [RUN...] [KIND] -o FILE", strbuf_text(&about), specs,
 			argc, argv, &operands, &code)) {
 		struct error err = ERROR_INIT;
-		const char *kind = take_kind(&operands, &o);
+		const struct plot_kind *kind = take_kind(&operands, &o);
 		int failed = 0;
 		if (o.daemons && o.runs.count) {
 			failed = error_set(&err, EXIT_USAGE,

@@ -27,8 +27,8 @@ extern const struct plot_kind plot_kinds[]; /* ends with a name of NULL; the fir
 					       its default, but for several runs */
 /* By name; NULL: there is none. */
 const struct plot_kind *plot_kind_find(const char *name);
-/* What fits these runs; name NULL: the first that does. */
-int plot_kind_choose(const struct plot_options *o, const char *name, const struct plot_kind **into,
-		     struct error *err);
+/* What fits these runs; asked NULL: the first that does. */
+int plot_kind_choose(const struct plot_options *o, const struct plot_kind *asked,
+		     const struct plot_kind **into, struct error *err);
 
 #endif

@@ -423,22 +423,23 @@ static int check_options(const struct plot_options *o, const struct plot_kind *k
 	return 0;
 }
 
-int plot_kind_choose(const struct plot_options *o, const char *name, const struct plot_kind **into,
-		     struct error *err)
+int plot_kind_choose(const struct plot_options *o, const struct plot_kind *asked,
+		     const struct plot_kind **into, struct error *err)
 {
 	enum subject_kind of = SUBJECT_KINDS;
 	int64_t id = 0;
-	const struct plot_kind *k = name ? plot_kind_find(name) : plot_kinds;
+	const struct plot_kind *k = asked ? asked : plot_kinds;
 	bool several = o->study || o->runs.count > 1;
-	if (!o->daemons && (!k || k->of != SUBJECT_KINDS) && find_subject(o, &of, &id, err))
+	if (!o->daemons && (!asked || k->of != SUBJECT_KINDS) && find_subject(o, &of, &id, err))
 		return -1;
-	if (!o->daemons && name && k->of == SUBJECT_KINDS) {
-		error_set(err, EXIT_USAGE, "plot: '%s' is of a daemon study, not of a run", name);
-		return error_hint(err, "'tare plot --daemons %s -o FILE' draws it", name);
+	if (!o->daemons && asked && k->of == SUBJECT_KINDS) {
+		error_set(err, EXIT_USAGE, "plot: '%s' is of a daemon study, not of a run",
+			  k->name);
+		return error_hint(err, "'tare plot --daemons %s -o FILE' draws it", k->name);
 	}
-	while (!name && k->of != of)
+	while (!asked && k->of != of)
 		k++;
-	while (!name && several && !k->several && k[1].of == of)
+	while (!asked && several && !k->several && k[1].of == of)
 		k++;
 	if (k->of != of && o->daemons)
 		error_set(err, EXIT_USAGE, "plot: '%s' is not a figure of a daemon study", k->name);

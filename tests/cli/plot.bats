@@ -24,7 +24,8 @@ imported() {
 	awk -v n="${2:-40}" 'BEGIN {
 		print "run,sample,et_ns,pt_ns,daemon,daemon_pt_ns"
 		for (i = 1; i <= n; i++)
-			printf "1,%d,%d,%d,,\n", i, 10000000 + i % 7 * 10000 + (i % 10 ? 0 : 5000000), 9000000 + i % 5 * 10000 + (i % 10 ? 0 : 3000000)
+			printf "1,%d,%d,%d,%s\n", i, 10000000 + i % 7 * 10000 + (i % 10 ? 0 : 5000000),
+				9000000 + i % 5 * 10000 + (i % 10 ? 0 : 3000000), i % 10 ? "," : "cron,5000000"
 	}' >"samples.csv"
 	"$TARE" import --here -n "$1" samples.csv >/dev/null
 	rm samples.csv
@@ -136,6 +137,9 @@ is_picture() { # FILE
 	"$TARE" plot --daemons=1 -o zooms.svg
 	grep -q "^# figure: zooms" zooms.dat
 	"$TARE" plot --daemons=1 zooms --zoom 1 -o zooms.svg
+	"$TARE" plot --daemons=1 periods -o periods.svg
+	is_picture periods.svg
+	[ "$(grep -c "cron$" periods.dat)" -ge 15 ]
 	refused 2 "zoom level" --daemons=1 zooms --zoom 99 -o x.pdf
 	refused 2 "no study 7" --daemons=7 -o x.pdf
 	refused 2 "has no long run" --daemons=1 --long -o x.pdf
