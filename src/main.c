@@ -21,6 +21,7 @@ static const struct subcommand commands[] = {
 	{ "explain", cmd_explain, "why the slow executions of a run were slow" },
 	{ "compare", cmd_compare, "stored runs against each other" },
 	{ "emp", cmd_emp, "a run by version of EMP, and by sample size" },
+	{ "plot", cmd_plot, "a figure for a paper, drawn by gnuplot" },
 	{ "import", cmd_import, "data measured elsewhere, as a run in the lab" },
 	{ "export", cmd_export, "stored runs as JSON, CSV or Markdown; traces for Perfetto" },
 	{ "rename", cmd_rename, "give a run another name" },

@@ -192,6 +192,21 @@ int cmd_columns(void)
 	return 80;
 }
 
+int cmd_lines(void)
+{
+	struct winsize size;
+	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row
+										     : 0;
+}
+
+struct plot_style cmd_plot_style(void)
+{
+	return (struct plot_style){ .width = (size_t)cmd_columns(),
+				    .lines = (size_t)cmd_lines(),
+				    .colour = cmd_colour(),
+				    .ascii = !cmd_utf8() };
+}
+
 char *cmd_line(int argc, char **argv)
 {
 	struct strbuf words = { 0 };

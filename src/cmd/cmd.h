@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "lab/lab.h"
+#include "report/plot.h"
 #include "report/table.h"
 
 struct subcommand {
@@ -30,6 +31,7 @@ int cmd_import(int argc, char **argv);
 int cmd_inc(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_noise(int argc, char **argv);
+int cmd_plot(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
 int cmd_query(int argc, char **argv);
 int cmd_quiet(int argc, char **argv);
@@ -82,5 +84,8 @@ char *cmd_line(int argc, char **argv);
 
 /* Columns of the terminal on stdout, 80 when it is none. */
 int cmd_columns(void);
+/* Its lines, 0 when stdout is none: then nothing is too long. */
+int cmd_lines(void);
+struct plot_style cmd_plot_style(void);
 
 #endif

@@ -152,6 +152,19 @@ bool noise_to_stdout(const struct noise_display *d)
 	return d->json;
 }
 
+/* What is longer than the screen is followed by a plot, which is what is seen of it then. */
+static void put_hist(const struct noise_view *v, const struct noise_options *hist,
+		     struct strbuf *out)
+{
+	const struct plot_style style = cmd_plot_style();
+	size_t lines = 0;
+	noise_hist(v, hist->bucket_ns, (uint32_t)hist->entries, out);
+	for (const char *c = strbuf_text(out); *c; c++)
+		lines += *c == '\n';
+	if (plot_wanted(&style, lines))
+		plot_noise(v, &style, out);
+}
+
 int noise_print(const struct noise_loaded *l, const struct noise_display *d, bool quiet,
 		const struct noise_options *hist, struct error *err)
 {
@@ -162,7 +175,7 @@ int noise_print(const struct noise_loaded *l, const struct noise_display *d, boo
 		if (d->high_ns)
 			noise_zoom(&view, d->low_ns, d->high_ns, &style, &out);
 		else if (hist)
-			noise_hist(&view, hist->bucket_ns, (uint32_t)hist->entries, &out);
+			put_hist(&view, hist, &out);
 		else
 			noise_text(&view, &style, &out);
 	}

@@ -193,6 +193,7 @@ static int write_exports(const struct query_view *v, const struct query_display 
 static struct query_style style_of(const struct query_display *d)
 {
 	return (struct query_style){ .width = cmd_columns(),
+				     .lines = (size_t)cmd_lines(),
 				     .colour = cmd_colour(),
 				     .ascii = !cmd_utf8(),
 				     .all = d->all,

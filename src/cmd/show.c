@@ -10,13 +10,23 @@
 struct show_options {
 	const char *lab;
 	const char *execution; /* NULL: all of them */
-	bool json, processes, executions, study, facts, ledger, no_cutoffs;
+	bool json, processes, executions, all, study, facts, ledger, no_cutoffs;
 	int unit;
 };
 
-static void print_table(struct table *t)
+typedef void (*plot_fn)(const struct run_view *v, const struct plot_style *s, struct strbuf *out);
+
+/* On a screen that it does not fit into, the plot in its place. */
+static void print_table(struct table *t, const struct run_view *v, plot_fn plot, bool all)
 {
-	cmd_print_table(t, TABLE_TEXT);
+	const struct plot_style style = cmd_plot_style();
+	struct strbuf out = { 0 };
+	if (all || !plot_wanted(&style, table_rows(t) + 1))
+		cmd_print_table(t, TABLE_TEXT);
+	else
+		plot(v, &style, &out);
+	fputs(strbuf_text(&out), stdout);
+	strbuf_release(&out);
 	table_free(t);
 }
 
@@ -54,10 +64,11 @@ static int show(const loaded_list *list, const struct show_options *o, struct er
 		}
 	} else if (o->processes) {
 		for (size_t i = 0; i < list->count; i++)
-			print_table(time_processes(&views[i]));
+			print_table(time_processes(&views[i]), &views[i], plot_processes, o->all);
 	} else if (o->executions) {
 		for (size_t i = 0; i < list->count; i++)
-			print_table(time_executions_brief(&views[i]));
+			print_table(time_executions_brief(&views[i]), &views[i], plot_executions,
+				    o->all);
 	} else if (o->facts) {
 		print_facts(&list->items[0].machine);
 	} else {
@@ -123,6 +134,8 @@ int cmd_show(int argc, char **argv)
 		{ 'p', "processes", OPTION_FLAG, &o.processes, NULL,
 		  "every process that ran meanwhile, with its CPU time" },
 		{ 'x', "executions", OPTION_FLAG, &o.executions, NULL, "a row for each execution" },
+		{ 'a', "all", OPTION_FLAG, &o.all, NULL,
+		  "of these, every row, also where a plot would fit the screen" },
 		{ 0, "ledger", OPTION_FLAG, &o.ledger, NULL,
 		  "where every ns went, cause by cause" },
 		{ 'e', "execution", OPTION_TEXT, &o.execution, "NUM",
@@ -149,6 +162,9 @@ int cmd_show(int argc, char **argv)
 			error_set(&err, EXIT_USAGE,
 				  "show: --json or --ledger, --processes, --executions and "
 				  "--machine exclude each other");
+		else if (o.all && !o.processes && !o.executions)
+			error_set(&err, EXIT_USAGE,
+				  "show: --all goes with --processes or --executions");
 		else if (o.execution && (!o.ledger || o.json))
 			error_set(&err, EXIT_USAGE,
 				  "show: --execution goes with --ledger, and not with --json");

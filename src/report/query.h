@@ -20,7 +20,8 @@ struct query_view {
 };
 
 struct query_style {
-	int width; /* 0: 80 */
+	int width;    /* 0: 80 */
+	size_t lines; /* of a screen that the times shall fit into; 0: none */
 	bool colour, ascii;
 	bool all;    /* every Q@C, not the first 60, and every dropped execution by itself */
 	bool plans;  /* plan trees, and their changes with the cardinality */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/plot.h"
 #include "report/query_rows.h"
 
 /* Columns of the terminal from which on there is one for CPU, I/O, TTPv2's own time, the reason. */
@@ -252,6 +253,12 @@ static void add_row(struct table *t, const struct query_view *v, const struct qu
 static void put_times(const struct query_view *v, const struct query_rows *rows,
 		      const struct query_style *style, struct strbuf *out)
 {
+	const struct plot_style screen = { (size_t)style->width, style->lines, style->colour,
+					   style->ascii };
+	if (!style->all && plot_wanted(&screen, rows->list.count + 1)) {
+		plot_queries(v, rows, &screen, out);
+		return;
+	}
 	struct table *t = times_table(v, rows, style);
 	size_t most = query_most(style, QUERY_MOST_AT);
 	bool several = false;

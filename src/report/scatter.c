@@ -26,6 +26,7 @@ struct axis {
 	double unit;
 	const char *suffix; /* " ms"; "" */
 	int decimals;
+	bool log, time; /* low and high are logarithms then */
 };
 
 static int exponent(double x)
@@ -33,10 +34,22 @@ static int exponent(double x)
 	return (int)floor(log10(x) + 1e-9);
 }
 
+static struct axis log_axis(double low, double high, bool time)
+{
+	struct axis a = { .log = true, .time = time, .low = 0, .high = 1 };
+	if (low > 0 && isfinite(high) && high >= low) {
+		a.low = log10(low);
+		a.high = fmax(log10(high), a.low + 1e-3);
+	}
+	return a;
+}
+
 /* Three digits of what lies between the ends. */
-static struct axis axis_of(double low, double high, bool time)
+static struct axis axis_of(double low, double high, bool time, bool log)
 {
 	struct axis a = { .low = low, .high = high, .unit = 1, .suffix = "" };
+	if (log)
+		return log_axis(low, high, time);
 	if (!isfinite(high - low)) {
 		a.low = 0;
 		a.high = 1;
@@ -68,6 +81,15 @@ static struct axis axis_of(double low, double high, bool time)
 
 static void axis_text(const struct axis *a, double value, char out[WORDS])
 {
+	if (a->log && a->time) {
+		text_duration(pow(10, value), 3, out, WORDS);
+		return;
+	}
+	if (a->log) {
+		snprintf(out, WORDS, "%.*f", value < 3 ? 2 - (int)floor(fmax(value, 0)) : 0,
+			 pow(10, value));
+		return;
+	}
 	value /= a->unit;
 	if (fabs(value) < 0.5 * pow(10, -a->decimals))
 		value = 0; /* not -0 */
@@ -92,6 +114,7 @@ static size_t place(const struct axis *a, double value, size_t cells, int *beyon
 struct cell {
 	uint8_t dots;
 	char outside; /* its sign; 0: none */
+	char sign;
 	bool marked;
 	uint32_t points;
 };
@@ -103,12 +126,14 @@ struct area {
 	size_t drawn;
 };
 
-static void draw(struct area *a, double x, double y, bool marked)
+static void draw(struct area *a, double x, double y, bool marked, char sign)
 {
 	/* of the left and the right column of a cell, from its top */
 	static const uint8_t bits[FINE_X][FINE_Y] = { { 0x01, 0x02, 0x04, 0x40 },
 						      { 0x08, 0x10, 0x20, 0x80 } };
 	int right, above;
+	x = a->x.log ? log10(x) : x;
+	y = a->y.log ? log10(y) : y;
 	if (!isfinite(x) || !isfinite(y))
 		return;
 	size_t column = place(&a->x, x, a->columns * FINE_X, &right);
@@ -117,6 +142,7 @@ static void draw(struct area *a, double x, double y, bool marked)
 	c->dots |= bits[column % FINE_X][line % FINE_Y];
 	c->points++;
 	c->marked |= marked;
+	c->sign = c->sign && c->sign != sign ? '*' : sign;
 	if (above)
 		c->outside = above > 0 ? '^' : 'v';
 	else if (right)
@@ -131,6 +157,8 @@ static void put_cell(const struct cell *c, bool ascii, bool colour, struct strbu
 		sign[0] = c->outside;
 	else if (c->marked)
 		snprintf(sign, sizeof sign, "%s", ascii ? "x" : "●");
+	else if (c->sign)
+		sign[0] = c->sign;
 	else if (c->points && ascii)
 		sign[0] = c->points >= MANY ? '#' : c->points >= SEVERAL ? ':' : '.';
 	else if (c->points) { /* U+2800 and the dots */
@@ -241,14 +269,14 @@ void scatter_text(const struct scatter *s, size_t width, size_t height, bool asc
 		  struct strbuf *out)
 {
 	struct area a = { .lines = height < LEAST_HEIGHT ? LEAST_HEIGHT : height,
-			  .x = axis_of(s->x_low, s->x_high, s->times),
-			  .y = axis_of(s->y_low, s->y_high, s->times || s->times_y) };
+			  .x = axis_of(s->x_low, s->x_high, s->times, s->log_x),
+			  .y = axis_of(s->y_low, s->y_high, s->times || s->times_y, s->log_y) };
 	size_t left = label_columns(&a.y), from = out->length;
 	width = width < LEAST_WIDTH ? LEAST_WIDTH : width;
 	a.columns = width - left - 2; /* labels have MOST_DIGITS, a unit, and signs */
 	a.cells = xcalloc(a.columns * a.lines, sizeof *a.cells);
 	for (size_t i = 0; i < s->count; i++)
-		draw(&a, s->x[i], s->y[i], s->marked && s->marked[i]);
+		draw(&a, s->x[i], s->y[i], s->marked && s->marked[i], s->signs ? s->signs[i] : 0);
 	const char *const heads[] = { s->title, s->y_label };
 	for (size_t i = 0; i < 2; i++)
 		if (heads[i]) {

@@ -15,10 +15,13 @@ struct scatter {
 	const char *title, *x_label, *y_label; /* NULL: none */
 	bool times;			       /* the axes are ns: labelled with units */
 	bool times_y;			       /* the y axis alone */
+	bool log_x, log_y;		       /* logarithmic; what is not above 0 is left out */
+	const char *signs; /* a sign for each point in place of dots; NULL: dots */
 };
 /* `width` columns with everything, at least 30; `height` lines within the axes, at least 2. Points
  * that are not finite are left out; bounds that are not finite are 0 and 1, of equal ones the value
- * is in the middle. ASCII: . one point, : several, # ten or more, x marked. */
+ * is in the middle. ASCII: . one point, : several, # ten or more, x marked.
+ * Where points of several signs meet, there is a *. */
 void scatter_text(const struct scatter *s, size_t width, size_t height, bool ascii, bool colour,
 		  struct strbuf *out);
 

@@ -1,0 +1,510 @@
+/* Figures of runs of commands. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/figure_private.h"
+#include "report/study.h"
+#include "stats/density.h"
+
+#define MOST_POINTS 3000 /* above, points are small */
+
+/* As the protocol sees it: less the shell. */
+static bool value_of(const struct run_view *v, size_t i, enum emp_measure m, double *ns)
+{
+	const struct execution *x = &v->executions[i];
+	size_t grade = m == EMP_ET ? 0 : (size_t)m - EMP_PT_NET;
+	uint64_t raw = m == EMP_ET ? x->et_ns : x->pt_ns[grade];
+	uint64_t shell = m == EMP_ET ? v->run->shell_et_ns : v->run->shell_pt_ns[grade];
+	*ns = less_shell(raw, shell);
+	return raw != ABSENT_NS;
+}
+
+static enum emp_measure choose(const struct run_view *v, enum emp_measure asked)
+{
+	return asked == EMP_MEASURES ? v->result->headline : asked;
+}
+
+static int check_measure(const struct run_view *v, enum emp_measure m, struct error *err)
+{
+	if (v->result->present[m])
+		return 0;
+	error_set(err, EXIT_USAGE, "run %lld has no %s", (long long)v->run->id, measure_title(m));
+	return error_hint(err, "'tare show %lld' tells what it has", (long long)v->run->id);
+}
+
+static bool is_measured(const struct run_view *v, size_t i)
+{
+	return v->result->verdicts[i].rule != EMP_WARMUP;
+}
+
+/* The values of what was measured; kept: only of those that count. The caller frees. */
+static double *values_of(const struct run_view *v, enum emp_measure m, bool kept, size_t *count)
+{
+	double *x = xcalloc(v->count + 1, sizeof *x);
+	*count = 0;
+	for (size_t i = 0; i < v->count; i++)
+		if (is_measured(v, i) && (!kept || v->result->verdicts[i].rule == EMP_KEPT) &&
+		    value_of(v, i, m, &x[*count]))
+			++*count;
+	return x;
+}
+
+static double most_of(const double *x, size_t n)
+{
+	double most = 0;
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, x[i]);
+	return most;
+}
+
+static double least_of(const double *x, size_t n)
+{
+	double least = n ? x[0] : 0;
+	for (size_t i = 1; i < n; i++)
+		least = fmin(least, x[i]);
+	return least;
+}
+
+/* ---- samples over time ---- */
+
+/* Each kind of verdict is a block, and a sign. */
+static const struct {
+	enum emp_rule rule;
+	const char *title, *style, *small;
+} signs[] = {
+	{ EMP_KEPT, "kept", "points pt 7 ps 0.5 lc rgb '#0072b2'",
+	  "points pt 7 ps 0.2 lc rgb '#0072b2'" },
+	{ EMP_OUTSIDE, "dropped by rule (II)", "points pt 2 ps 0.9 lc rgb '#d55e00'", NULL },
+	{ EMP_CUTOFF, "dropped by rule (I)", "points pt 4 ps 0.9 lc rgb '#000000'", NULL },
+	{ EMP_FAILED, "failed", "points pt 8 ps 0.9 lc rgb '#777777'", NULL },
+	{ EMP_WARMUP, "warm-up: not drawn", NULL, NULL },
+};
+#define SIGNS (sizeof signs / sizeof *signs)
+
+static double begun_ns(const struct run_view *v)
+{
+	int64_t first = 0;
+	for (size_t i = 0; i < v->count; i++)
+		if (is_measured(v, i) && (!first || v->executions[i].started_at_ns < first))
+			first = v->executions[i].started_at_ns;
+	return (double)first;
+}
+
+/* Imported ones may not know when they were made. */
+static bool is_timed(const struct run_view *v)
+{
+	for (size_t i = 0; i < v->count; i++)
+		if (is_measured(v, i) && !v->executions[i].started_at_ns)
+			return false;
+	return v->count > 1 &&
+	       v->executions[v->count - 1].started_at_ns > v->executions[0].started_at_ns;
+}
+
+static size_t block_of(const struct run_view *v, size_t i, const size_t blocks[SIGNS])
+{
+	for (size_t k = 0; k < SIGNS; k++)
+		if (signs[k].rule == v->result->verdicts[i].rule)
+			return blocks[k];
+	return blocks[0];
+}
+
+int figure_samples(struct figure *f, const struct run_view *v, enum emp_measure measure,
+		   struct error *err)
+{
+	enum emp_measure m = choose(v, measure);
+	size_t blocks[SIGNS], n;
+	bool timed = is_timed(v), dropped = false;
+	double begun = begun_ns(v), last = 0;
+	if (check_measure(v, m, err))
+		return -1;
+	figure_say_run(f, "samples", v->run, v->machine);
+	figure_say(f, "measure", measure_title(m));
+	double *all = values_of(v, m, false, &n);
+	figure_axis_time(&f->y, measure_title(m), most_of(all, n));
+	xfree(all);
+	for (size_t k = 0; k < SIGNS; k++)
+		blocks[k] = figure_block(f, "execution\tat_ns\tvalue_ns\twhy", signs[k].title);
+	for (size_t i = 0; i < v->count; i++) {
+		const struct execution *x = &v->executions[i];
+		double row[] = { x->number, (double)x->started_at_ns - begun, 0 };
+		if (!value_of(v, i, m, &row[2]))
+			continue;
+		last = is_measured(v, i) ? fmax(last, row[1]) : last;
+		dropped |= is_measured(v, i) && v->result->verdicts[i].rule != EMP_KEPT;
+		figure_row(f, block_of(v, i, blocks), row, 3, v->result->verdicts[i].reason);
+	}
+	if (timed)
+		figure_axis_time(&f->x, "time into the run", last);
+	else
+		figure_axis_label(&f->x, "execution");
+	for (size_t k = 0; k < SIGNS; k++)
+		if (signs[k].style)
+			figure_layer(f, blocks[k],
+				     signs[k].small && v->count > MOST_POINTS ? signs[k].small
+									      : signs[k].style,
+				     signs[k].title, "($%d/%g):($3/%g)", timed ? 2 : 1, f->x.unit,
+				     f->y.unit);
+	f->key = dropped ? FIGURE_KEY_ABOVE : NULL;
+	return n ? 0 : figure_empty(err, "no execution was measured");
+}
+
+/* ---- histogram and density ---- */
+
+static int by_value(const void *a, const void *b)
+{
+	double p = *(const double *)a, q = *(const double *)b;
+	return p < q ? -1 : p > q;
+}
+
+#define MOST_BINS 80
+
+/* Freedman and Diaconis; sorts x. */
+static size_t bins_of(double *x, size_t n, double *low, double *width)
+{
+	qsort(x, n, sizeof *x, by_value);
+	double range = x[n - 1] - x[0], iqr = x[n * 3 / 4] - x[n / 4];
+	size_t bins = 1;
+	*low = x[0];
+	if (range > 0 && iqr > 0)
+		bins = (size_t)fmin(ceil(range / (2 * iqr / cbrt((double)n))), MOST_BINS);
+	*width = range > 0 ? range / (double)bins : fmax(x[0] * 1e-3, 1);
+	return bins;
+}
+
+int figure_histogram(struct figure *f, const struct run_view *v, enum emp_measure measure,
+		     struct error *err)
+{
+	enum emp_measure m = choose(v, measure);
+	size_t n, n_kept;
+	double low, width;
+	if (check_measure(v, m, err))
+		return -1;
+	double *all = values_of(v, m, false, &n), *kept = values_of(v, m, true, &n_kept);
+	if (!n) {
+		xfree(all);
+		xfree(kept);
+		return figure_empty(err, "no execution was measured");
+	}
+	size_t bins = bins_of(all, n, &low, &width);
+	size_t *counts = xcalloc(2 * bins, sizeof *counts);
+	for (size_t i = 0; i < n; i++)
+		counts[(size_t)fmin((all[i] - low) / width, (double)bins - 1)]++;
+	for (size_t i = 0; i < n_kept; i++)
+		counts[bins + (size_t)fmin((kept[i] - low) / width, (double)bins - 1)]++;
+	figure_say_run(f, "histogram", v->run, v->machine);
+	figure_say(f, "measure", measure_title(m));
+	size_t block = figure_block(f, "low_ns\thigh_ns\tall\tkept", "executions by bin");
+	for (size_t i = 0; i < bins; i++) {
+		double row[] = { low + (double)i * width, low + (double)(i + 1) * width,
+				 (double)counts[i], (double)counts[bins + i] };
+		figure_row(f, block, row, 4, NULL);
+	}
+	figure_axis_time(&f->x, measure_title(m), all[n - 1]);
+	figure_axis_label(&f->y, "executions");
+	f->y.low = 0;
+	double unit = f->x.unit;
+	figure_layer(f, block, "boxxyerror fs pattern 4 border lc rgb '#d55e00' lw 0.5",
+		     n_kept < n ? "all" : NULL, "(($1+$2)/2/%g):3:($1/%g):($2/%g):(0):3", unit,
+		     unit, unit);
+	figure_layer(f, block, "boxxyerror fs solid 1 border lt -1 lc rgb '#9ecae1' lw 0.5",
+		     n_kept < n ? "kept" : NULL, "(($1+$2)/2/%g):4:($1/%g):($2/%g):(0):4", unit,
+		     unit, unit);
+	f->key = n_kept < n ? FIGURE_KEY_ABOVE : NULL;
+	xfree(counts);
+	xfree(all);
+	xfree(kept);
+	return 0;
+}
+
+#define GRID 400
+#define BEYOND 3 /* bandwidths on each side */
+
+int figure_density(struct figure *f, const struct run_view *v, enum emp_measure measure,
+		   struct error *err)
+{
+	enum emp_measure m = choose(v, measure);
+	size_t n, n_kept;
+	double grid[GRID], at_all[GRID], at_kept[GRID];
+	if (check_measure(v, m, err))
+		return -1;
+	double *all = values_of(v, m, false, &n), *kept = values_of(v, m, true, &n_kept);
+	double *weight = xcalloc(n + 1, sizeof *weight);
+	for (size_t i = 0; i < n; i++)
+		weight[i] = 1;
+	/* one bandwidth for both, or what differs would be the smoothing */
+	double width = n_kept > 1 ? density_bandwidth(kept, weight, n_kept, 1)
+				  : density_bandwidth(all, weight, n, 1);
+	double low = least_of(all, n) - BEYOND * width, high = most_of(all, n) + BEYOND * width;
+	for (size_t i = 0; i < GRID; i++)
+		grid[i] = low + (high - low) * (double)i / (GRID - 1);
+	density_estimate(all, weight, n, width, grid, GRID, at_all);
+	density_estimate(kept, weight, n_kept, width, grid, GRID, at_kept);
+	figure_say_run(f, "density", v->run, v->machine);
+	figure_say(f, "measure", measure_title(m));
+	char words[WORDS];
+	snprintf(words, sizeof words, "Parzen, Gaussian, bandwidth %.6g ns", width);
+	figure_say(f, "estimate", words);
+	size_t block = figure_block(f, "value_ns\tall_per_ns\tkept_per_ns", "densities");
+	for (size_t i = 0; i < GRID && n; i++) {
+		double row[] = { grid[i], at_all[i], n_kept ? at_kept[i] : NAN };
+		figure_row(f, block, row, 3, NULL);
+	}
+	figure_axis_time(&f->x, measure_title(m), high);
+	char label[WORDS];
+	snprintf(label, sizeof label, "density (1/%s", strrchr(f->x.label, '(') + 1);
+	figure_axis_label(&f->y, label);
+	f->y.low = 0;
+	double unit = f->x.unit;
+	figure_layer(f, block, "lines lt 1 lw 2", n_kept < n ? "kept" : NULL, "($1/%g):($3*%g)",
+		     unit, unit);
+	if (n_kept < n)
+		figure_layer(f, block, "lines lt 2", "all", "($1/%g):($2*%g)", unit, unit);
+	f->key = n_kept < n ? FIGURE_KEY_ABOVE : NULL;
+	xfree(weight);
+	xfree(all);
+	xfree(kept);
+	return n ? 0 : figure_empty(err, "no execution was measured");
+}
+
+/* ---- the ledger ---- */
+
+#define MOST_BARS 200
+#define CAUSES_SHOWN (FIGURE_FILLS - 1) /* the last fill is of the rest */
+
+struct ledger_bars {
+	ARRAY(size_t) with;		    /* executions, by index */
+	size_t causes[CAUSES_SHOWN], count; /* those shown, as in the catalogue */
+	bool rest;
+};
+
+static int by_sum(const void *a, const void *b, void *sums)
+{
+	double p = ((double *)sums)[*(const size_t *)a], q = ((double *)sums)[*(const size_t *)b];
+	return p > q ? -1 : p < q;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	size_t p = *(const size_t *)a, q = *(const size_t *)b;
+	return p < q ? -1 : p > q;
+}
+
+static void choose_causes(const struct run_view *v, struct ledger_bars *bars)
+{
+	double sums[LEDGER_CAUSES] = { 0 };
+	size_t order[LEDGER_CAUSES], used = 0;
+	for (size_t i = 0; i < v->count; i++) {
+		const struct ledger *l = &v->executions[i].ledger;
+		if (!is_measured(v, i) || !l->present)
+			continue;
+		array_push(&bars->with, i);
+		for (size_t c = 0; c < LEDGER_CAUSES; c++)
+			sums[c] += (double)l->wall_ns[c];
+	}
+	for (size_t c = 0; c < LEDGER_CAUSES; c++)
+		if (sums[c] > 0)
+			order[used++] = c;
+	qsort_r(order, used, sizeof *order, by_sum, sums);
+	bars->rest = used > CAUSES_SHOWN;
+	bars->count = used < CAUSES_SHOWN ? used : CAUSES_SHOWN;
+	qsort(order, bars->count, sizeof *order, by_number);
+	for (size_t i = 0; i < bars->count; i++)
+		bars->causes[i] = order[i];
+}
+
+/* The mean of executions [first, end) of those with one. */
+static void add_bar(struct figure *f, size_t block, const struct run_view *v,
+		    const struct ledger_bars *bars, size_t first, size_t end)
+{
+	double row[2 + FIGURE_FILLS] = { v->executions[bars->with.items[first]].number,
+					 v->executions[bars->with.items[end - 1]].number };
+	for (size_t i = first; i < end; i++) {
+		const struct ledger *l = &v->executions[bars->with.items[i]].ledger;
+		double n = (double)(end - first), rest = 0, shown = 0;
+		for (size_t c = 0; c < LEDGER_CAUSES; c++)
+			rest += (double)l->wall_ns[c] / n;
+		for (size_t k = 0; k < bars->count; k++) {
+			double ns = (double)l->wall_ns[bars->causes[k]] / n;
+			row[2 + k] += ns;
+			shown += ns;
+		}
+		row[2 + bars->count] += fmax(rest - shown, 0);
+	}
+	figure_row(f, block, row, 2 + bars->count + bars->rest, NULL);
+}
+
+int figure_ledger(struct figure *f, const struct run_view *v, struct error *err)
+{
+	struct ledger_bars bars = { 0 };
+	struct strbuf columns = { 0 };
+	double most = 0;
+	choose_causes(v, &bars);
+	if (!bars.with.count) {
+		figure_empty(err, "no measured execution of this run has a ledger");
+		return error_hint(err, "as root, 'tare time' keeps one of each");
+	}
+	size_t bin = (bars.with.count + MOST_BARS - 1) / MOST_BARS;
+	figure_say_run(f, "ledger", v->run, v->machine);
+	strbuf_puts(&columns, "first\tlast");
+	for (size_t k = 0; k < bars.count; k++)
+		strbuf_printf(&columns, "\t%s_ns", ledger_causes[bars.causes[k]].name);
+	strbuf_puts(&columns, bars.rest ? "\tother_ns" : "");
+	char title[2 * WORDS + 1];
+	snprintf(title, sizeof title, "wall-clock view of %s%zu executions%s",
+		 bin > 1 ? "the mean of " : "", bin > 1 ? bin : bars.with.count,
+		 bin > 1 ? " in each row" : "");
+	size_t block = figure_block(f, strbuf_text(&columns), title);
+	strbuf_release(&columns);
+	for (size_t i = 0; i < bars.with.count; i += bin) {
+		size_t end = i + bin < bars.with.count ? i + bin : bars.with.count;
+		add_bar(f, block, v, &bars, i, end);
+		for (size_t k = i; k < end; k++)
+			most = fmax(most, (double)v->executions[bars.with.items[k]].et_ns);
+	}
+	figure_axis_time(&f->y, "elapsed time", most);
+	figure_axis_label(&f->x,
+			  bin > 1 ? "execution (each bar the mean of several)" : "execution");
+	f->x.low = v->executions[bars.with.items[0]].number - 0.5;
+	f->x.high = v->executions[bars.with.items[bars.with.count - 1]].number + 0.5;
+	f->y.low = 0;
+	const struct figure_stack stack = { block, 3, "$1-0.5", "$2+0.5", false };
+	for (size_t k = 0; k < bars.count + bars.rest; k++)
+		figure_stack_layer(f, &stack, 3 + k,
+				   k < bars.count ? figure_fills[k]
+						  : figure_fills[FIGURE_FILLS - 1],
+				   k < bars.count ? ledger_causes[bars.causes[k]].name : "other");
+	f->key = FIGURE_KEY_ABOVE;
+	array_release(&bars.with);
+	return 0;
+}
+
+/* ---- dual execution ---- */
+
+int figure_dual(struct figure *f, const struct run_view *v, enum emp_measure measure,
+		struct error *err)
+{
+	enum emp_measure m = measure == EMP_MEASURES ? EMP_ET : measure;
+	double most = 0;
+	if (check_measure(v, m, err))
+		return -1;
+	figure_say_run(f, "dual", v->run, v->machine);
+	figure_say(f, "measure", measure_title(m));
+	size_t kept = figure_block(f, "first\tsecond\tfirst_ns\tsecond_ns", "pairs, both kept");
+	size_t dropped =
+		figure_block(f, "first\tsecond\tfirst_ns\tsecond_ns", "pairs with a dropped one");
+	for (size_t i = 0; i + 1 < v->count; i++) {
+		const struct execution *a = &v->executions[i], *b = &v->executions[i + 1];
+		double row[] = { a->number, b->number, 0, 0 };
+		if (!is_measured(v, i) || !is_measured(v, i + 1) || a->number % 2 == 0 ||
+		    b->number != a->number + 1 || !value_of(v, i, m, &row[2]) ||
+		    !value_of(v, i + 1, m, &row[3]))
+			continue;
+		bool both = v->result->verdicts[i].rule == EMP_KEPT &&
+			    v->result->verdicts[i + 1].rule == EMP_KEPT;
+		most = fmax(most, fmax(row[2], row[3]));
+		figure_row(f, both ? kept : dropped, row, 4, NULL);
+	}
+	if (!figure_rows(f))
+		return figure_empty(err, "no two successive executions were measured");
+	char label[WORDS];
+	snprintf(label, sizeof label, "%s of the first", measure_title(m));
+	figure_axis_time(&f->x, label, most);
+	snprintf(label, sizeof label, "%s of the second", measure_title(m));
+	figure_axis_time(&f->y, label, most);
+	const size_t blocks[] = { kept, dropped };
+	for (size_t k = 0; k < 2; k++)
+		figure_layer(f, blocks[k], signs[k].style, k ? "one of them dropped" : "both kept",
+			     "($3/%g):($4/%g)", f->x.unit, f->y.unit);
+	f->square = true;
+	f->height_cm = FIGURE_COLUMN_CM;
+	f->key = FIGURE_KEY_ABOVE;
+	return 0;
+}
+
+/* ---- several runs ---- */
+
+int figure_compare(struct figure *f, const struct run_view *views, size_t count,
+		   enum emp_measure measure, struct error *err)
+{
+	enum emp_measure m = measure == EMP_MEASURES ? study_measure(views, count) : measure;
+	double most = 0;
+	size_t block = figure_block(f,
+				    "row\tmean_ns\tci_low_ns\tci_high_ns\tstddev_ns\tn\trun\tname",
+				    "means with 95 % intervals");
+	for (size_t i = 0; i < count; i++) {
+		const struct summary *s = &views[i].result->kept[m];
+		double row[] = { (double)i,
+				 s->mean,
+				 s->ci_low,
+				 s->ci_high,
+				 s->stddev,
+				 (double)s->n,
+				 (double)views[i].run->id };
+		if (check_measure(&views[i], m, err))
+			return -1;
+		figure_say_run(f, i ? NULL : "compare", views[i].run, views[i].machine);
+		figure_axis_tic(&f->y, (double)i, run_title(views[i].run));
+		if (!s->n)
+			continue;
+		figure_row(f, block, row, sizeof row / sizeof *row, run_title(views[i].run));
+		most = fmax(most, s->ci_high);
+	}
+	figure_say(f, "measure", measure_title(m));
+	figure_axis_time(&f->x, measure_title(m), most);
+	figure_axis_rows(f, count);
+	f->x.low = 0;
+	double unit = f->x.unit;
+	figure_layer(f, block, "boxxyerror fs solid 1 border lt -1 lc rgb '#9ecae1' lw 0.5", NULL,
+		     "($2/%g):1:(0):($2/%g):($1-0.32):($1+0.32)", unit, unit);
+	figure_layer(f, block, "xerrorbars dt 1 pt 7 ps 0.4 lc rgb '#000000' lw 1", NULL,
+		     "($2/%g):1:($3/%g):($4/%g)", unit, unit, unit);
+	return figure_rows(f) ? 0 : figure_empty(err, "nothing of these runs was kept");
+}
+
+int figure_sigma(struct figure *f, const struct run_view *views, size_t count, struct error *err)
+{
+	enum { COLUMNS = 5 };
+	enum emp_measure pt = study_measure(views, count);
+	double(*rows)[COLUMNS] = xcalloc(count + 1, sizeof *rows);
+	double low = INFINITY, high = 0, x_low = INFINITY, x_high = 0;
+	size_t n = 0;
+	size_t block = figure_block(f, "length_ns\tet_all_ns\tet_kept_ns\tpt_kept_ns\trun",
+				    "standard deviations by the mean ET of what was kept");
+	for (size_t i = 0; i < count; i++) {
+		const struct emp_result *r = views[i].result;
+		figure_say_run(f, i ? NULL : "sigma", views[i].run, views[i].machine);
+		if (r->kept[EMP_ET].n < 2)
+			continue;
+		double *row = rows[n++];
+		row[0] = r->kept[EMP_ET].mean;
+		row[1] = r->unfiltered[EMP_ET].stddev;
+		row[2] = r->kept[EMP_ET].stddev;
+		row[3] = pt != EMP_ET && r->present[pt] ? r->kept[pt].stddev : NAN;
+		row[4] = (double)views[i].run->id;
+		x_low = fmin(x_low, row[0]);
+		x_high = fmax(x_high, row[0]);
+		for (size_t k = 1; k < 4; k++) {
+			row[k] = row[k] > 0 ? row[k] : NAN; /* there is no log of 0 */
+			low = fmin(low, row[k]);
+			high = fmax(high, row[k]);
+		}
+	}
+	qsort(rows, n, sizeof *rows, by_value); /* of the first column */
+	for (size_t i = 0; i < n; i++)
+		figure_row(f, block, rows[i], COLUMNS, NULL);
+	xfree(rows);
+	if (!n || !(x_low > 0) || !(high > 0))
+		return figure_empty(err, "no run has two executions that were kept");
+	figure_axis_log(&f->x, "task length (mean elapsed time)", x_low, x_high, true);
+	figure_axis_log(&f->y, "standard deviation", low, high, true);
+	char title[WORDS];
+	snprintf(title, sizeof title, "%s, kept", measure_title(pt));
+	figure_layer(f, block, "linespoints lt 2", "elapsed time, all", "1:2");
+	figure_layer(f, block, "linespoints lt 3", "elapsed time, kept", "1:3");
+	if (pt != EMP_ET)
+		figure_layer(f, block, "linespoints lt 1", title, "1:4");
+	f->key = FIGURE_KEY_ABOVE;
+	return 0;
+}

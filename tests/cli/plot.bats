@@ -1,0 +1,285 @@
+#!/usr/bin/env bats
+# tare plot, and plots in the terminal where a table would be longer than the screen; the binary is
+# $TARE.
+
+setup() {
+	: "${TARE:?set TARE to the binary under test}"
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export TARE_LAB=$BATS_TEST_TMPDIR/lab.db
+	export TARE_RUNTIME_DIR=$BATS_TEST_TMPDIR/run
+	export TMPDIR=$BATS_TEST_TMPDIR/tmp
+	mkdir -p "$TMPDIR"
+	screen=$BATS_TEST_DIRNAME/screen.py
+}
+
+needs_gnuplot() {
+	if ! command -v gnuplot >/dev/null; then
+		[ "${TARE_TEST_REQUIRE:-0}" != 1 ] || return 1
+		skip "needs gnuplot"
+	fi
+}
+
+# imported NAME [COUNT [COMMAND]]: a run of COUNT executions, the tenth of each ten slow
+imported() {
+	awk -v n="${2:-40}" 'BEGIN {
+		print "run,sample,et_ns,pt_ns,daemon,daemon_pt_ns"
+		for (i = 1; i <= n; i++)
+			printf "1,%d,%d,%d,%s\n", i, 10000000 + i % 7 * 10000 + (i % 10 ? 0 : 5000000),
+				9000000 + i % 5 * 10000 + (i % 10 ? 0 : 3000000), i % 10 ? "," : "cron,5000000"
+	}' >"samples.csv"
+	"$TARE" import --here -n "$1" samples.csv >/dev/null
+	rm samples.csv
+}
+
+# queries NAME: 3 queries at 12 cardinalities, the plan of each changes
+queries() {
+	awk 'BEGIN {
+		print "query,cardinality,execution,measured_ns,plan,query_user_ns,query_system_ns,query_blkio_ns,query_process,query_processes,own_device_ns,others_device_ns,overall_iowait_ns"
+		for (q = 1; q <= 3; q++)
+			for (c = 1; c <= 12; c++)
+				for (x = 1; x <= 10; x++) {
+					f = 20 * c * q * (1 + (x * 7 % 10) / 1000)
+					printf "%d,%d,%d,%d,%016x,%d,%d,%d,1,1,%d,0,%d\n", q, 1000 * c, x, 50000 * f, 2 * q + (c > 6),
+						30000 * f, 1000 * f * (1 + x % 3), 9000 * f, 8000 * f, 2000 * f
+				}
+	}' >queries.csv
+	"$TARE" query import --dbms sqlite -n "$1" queries.csv >/dev/null
+	rm queries.csv
+}
+
+refused() { # CODE WORDS ARGUMENTS...
+	local code=$1 words=$2
+	shift 2
+	run "$TARE" plot "$@"
+	echo "$output"
+	[ "$status" -eq "$code" ]
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"$words"* ]]
+}
+
+is_picture() { # FILE
+	case $1 in
+	*.pdf) [ "$(head -c 5 "$1")" = "%PDF-" ] ;;
+	*.png) [ "$(head -c 4 "$1" | tail -c 3)" = PNG ] ;;
+	*.svg) grep -q "</svg>" "$1" ;;
+	esac
+}
+
+@test "plot: every kind of a run of time, with data and script" {
+	needs_gnuplot
+	imported one
+	imported two 30
+	for kind in samples histogram density dual; do
+		"$TARE" plot one $kind -o $kind.pdf
+		is_picture $kind.pdf
+		grep -q "^# figure: $kind" $kind.dat
+		grep -q "^# name: one" $kind.dat
+	done
+	"$TARE" plot one two compare -o c.svg
+	is_picture c.svg
+	[ "$(grep -c "^# name" c.dat)" -eq 2 ]
+	"$TARE" plot one two sigma --measure et -o s.png
+	is_picture s.png
+	# the first that fits
+	"$TARE" plot one -o first.svg
+	grep -q "^# figure: samples" first.dat
+	"$TARE" plot one two -o first.svg
+	grep -q "^# figure: compare" first.dat
+	[ -z "$(ls "$TMPDIR")" ]
+}
+
+@test "plot: the script makes the same figure again" {
+	needs_gnuplot
+	imported one
+	"$TARE" plot one --title "A title" --size 3x2in -o fig.svg
+	cp fig.svg before.svg
+	rm fig.svg
+	gnuplot fig.gp
+	cmp fig.svg before.svg
+	grep -q "A title" fig.svg
+	grep -q 'width="288" height="192"' fig.svg
+	"$TARE" plot one --wide -o wide.pdf
+	grep -aq "MediaBox \[ 0 0 49[0-9]" wide.pdf
+	# fonts are within it
+	grep -aq FontFile wide.pdf
+	"$TARE" plot one -o - --format svg >out.svg
+	is_picture out.svg
+	[ ! -e figure.dat ]
+}
+
+@test "plot: dropped executions are blocks of their own" {
+	needs_gnuplot
+	imported one 60
+	"$TARE" plot one -o fig.svg
+	grep -q "^# block 0: kept" fig.dat
+	grep -q "^# block 1: dropped by rule (II)" fig.dat
+	[ "$(grep -c "rule II\|is above" fig.dat)" -ge 1 ]
+}
+
+@test "plot: queries" {
+	needs_gnuplot
+	queries q
+	for kind in query split matrix; do
+		"$TARE" plot q $kind -o $kind.png
+		is_picture $kind.png
+	done
+	"$TARE" plot q query --query 2 -o two.svg
+	grep -q "^# block 0: query 2" two.dat
+	! grep -q "query 1" two.dat || false
+	# a change of plan is marked
+	[ "$(awk -F'\t' '$6 == 1' two.dat | wc -l)" -eq 1 ]
+	refused 2 "has no query '9'" q query --query 9 -o x.pdf
+}
+
+@test "plot: a daemon study" {
+	needs_gnuplot
+	imported samples 200
+	"$TARE" calibrate --from samples --quiet
+	"$TARE" plot --daemons=1 -o zooms.svg
+	grep -q "^# figure: zooms" zooms.dat
+	"$TARE" plot --daemons=1 zooms --zoom 1 -o zooms.svg
+	"$TARE" plot --daemons=1 periods -o periods.svg
+	is_picture periods.svg
+	[ "$(grep -c "cron$" periods.dat)" -ge 15 ]
+	refused 2 "zoom level" --daemons=1 zooms --zoom 99 -o x.pdf
+	refused 2 "no study 7" --daemons=7 -o x.pdf
+	refused 2 "has no long run" --daemons=1 --long -o x.pdf
+	refused 2 "is not a figure of a daemon study" --daemons=1 ledger -o x.pdf
+}
+
+@test "plot: hostile names are text" {
+	needs_gnuplot
+	long=$(head -c 10000 /dev/zero | tr '\0' x)
+	i=0
+	for name in '"; system("touch pwned") #' '`touch pwned`' "'; system('touch pwned') #" $'line\nsystem("touch pwned")' '@x %s %n \n {/Bold x}_2^3' '</text><script>' "$long"; do
+		i=$((i + 1))
+		imported "$name"
+		for kind in samples compare; do
+			"$TARE" plot last $kind -o "$i-$kind.svg"
+			is_picture "$i-$kind.svg"
+			gnuplot "$i-$kind.gp"
+		done
+	done
+	[ -z "$(find . -name pwned)" ]
+	! grep -q "<script>" ./*.svg || false
+	grep -q "&lt;script" 6-compare.svg
+	grep -qF "@x %s %n" 5-compare.svg
+	# as it was, in the data
+	grep -qF '# name: `touch pwned`' 2-samples.dat
+	[ "$(grep -c '^[^#]' 7-compare.dat)" -eq 1 ]
+}
+
+@test "plot: hostile names of files" {
+	needs_gnuplot
+	imported one
+	mkdir "a dir's"
+	for name in "a b.svg" "it's.svg" 'd"q`touch pwned`.svg' "<touch pwned.svg" "|touch pwned.svg" "-.svg" "~x.svg" "a dir's/ü.svg" "@x\$y.svg"; do
+		"$TARE" plot one -o "./$name"
+		is_picture "./$name"
+		[ -s "./${name%.svg}.dat" ]
+		[ -s "./${name%.svg}.gp" ]
+		before=$(cksum <"./$name")
+		(cd "$(dirname "./$name")" && gnuplot "./$(basename "${name%.svg}").gp")
+		[ "$before" = "$(cksum <"./$name")" ]
+	done
+	[ -z "$(find . -name pwned)" ]
+	refused 2 "control character" one -o $'x\ny.svg'
+	refused 2 "no UTF-8" one -o $'x\xff.svg'
+}
+
+@test "plot: what is wrong is said" {
+	imported one
+	imported two
+	refused 2 "-o FILE is missing" one
+	refused 2 "does not end in .pdf, .svg or .png" one -o x.gif
+	refused 2 "neither a run nor a kind of figure 'tare plot --help'" one nothing -o x.pdf
+	refused 2 "did you mean 'ledger'?" one ledgr -o x.pdf
+	refused 2 "no run 'xyz'" xyz -o x.pdf
+	refused 2 "does not fit run 1, which is one of 'tare time' what fits: samples" one noise -o x.pdf
+	refused 2 "shows one run, not several" one two dual -o x.pdf
+	refused 2 "no size from" one --size 0x3 -o x.pdf
+	refused 2 "no size from" one --size big -o x.pdf
+	refused 2 "nothing to plot: no measured execution of this run has a ledger" one ledger -o x.pdf
+	refused 2 "has no process time (net)" one --measure net -o x.pdf
+	refused 2 "'tare plot --daemons zooms -o FILE' draws it" one zooms -o x.pdf
+	refused 2 "--zoom does not go with 'samples'" one --zoom 1 -o x.pdf
+	refused 2 "--query does not go with 'dual'" one dual --query 1 -o x.pdf
+	refused 2 "disagree" one --format png -o x.pdf
+	[ ! -e x.pdf ] && [ ! -e x.dat ] && [ ! -e x.gp ]
+}
+
+@test "plot: a directory that is not there" {
+	needs_gnuplot
+	imported one
+	refused 2 "cannot write nowhere/x.dat" one -o nowhere/x.pdf
+}
+
+@test "plot: without gnuplot data and script are written" {
+	imported one
+	run env PATH=/nonexistent "$TARE" plot one -o x.pdf
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"there is no gnuplot to draw with"*"apt install gnuplot-nox"* ]]
+	[ -s x.dat ] && [ -s x.gp ] && [ ! -e x.pdf ]
+}
+
+@test "plot: gnuplot fails: its words, and nothing is replaced" {
+	imported one
+	mkdir bin
+	printf '#!/bin/sh\necho "line 3: no such terminal" >&2\nexit 1\n' >bin/gnuplot
+	chmod +x bin/gnuplot
+	for end in pdf dat gp; do echo old >x.$end; done
+	PATH=$PWD/bin:$PATH refused 3 "gnuplot failed: line 3: no such terminal" one -o x.pdf
+	[ "$(cat x.pdf x.dat x.gp)" = $'old\nold\nold' ]
+	[ -z "$(ls "$TMPDIR")" ]
+}
+
+@test "terminal: executions that do not fit are a plot" {
+	imported many 100
+	export NO_COLOR=1 TERM=xterm LC_ALL=C.UTF-8
+	run "$screen" 80x24 "$TARE" show --executions many
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -le 23 ]
+	[[ "$output" == *"100 executions, process time (exec); ●: dropped or failed, "* ]]
+	[[ "$output" == *"--all prints them, as does a pipe"* ]]
+	[[ "$output" != *$'\033'* ]]
+	for line in "${lines[@]}"; do [ "${#line}" -le 80 ]; done
+	LC_ALL=C run "$screen" 80x24 "$TARE" show -x many
+	[ -z "$(tr -d '\n -~' <<<"$output")" ]
+	[[ "$output" == *"x: dropped"* ]]
+	# asked for, or room enough, or no terminal: the rows
+	run "$screen" 80x24 "$TARE" show -x --all many
+	[ "${#lines[@]}" -gt 100 ]
+	run "$screen" 80x200 "$TARE" show -x many
+	[ "${#lines[@]}" -gt 100 ]
+	run "$TARE" show -x many
+	[ "${#lines[@]}" -gt 100 ]
+	imported few 5
+	run "$screen" 80x24 "$TARE" show -x few
+	[ "${#lines[@]}" -le 8 ]
+	[[ "$output" != *"--all"* ]]
+	run "$TARE" show --all many
+	[ "$status" -eq 2 ]
+}
+
+@test "terminal: processes that do not fit are bars" {
+	"$TARE" time -N -r 3 --style none -n busy true >/dev/null
+	rows=$("$TARE" show -p busy | wc -l)
+	[ "$rows" -gt 2 ] || skip "nothing else ran"
+	LC_ALL=C.UTF-8 run "$screen" 80x$((rows > 6 ? 6 : rows)) "$TARE" show -p busy
+	echo "$output"
+	[[ "$output" == *"CPU time of processes over all executions"* ]]
+	[[ "$output" == *"--all prints them"* ]]
+}
+
+@test "terminal: many Q@Cs are a plot by cardinality" {
+	queries q
+	NO_COLOR=1 LC_ALL=C.UTF-8 run "$screen" 80x24 "$TARE" query report q
+	echo "$output"
+	[[ "$output" == *"36 Q@Cs, "*"by cardinality"* ]]
+	[[ "$output" == *"1 query 1, 2 query 2, 3 query 3"* ]]
+	for line in "${lines[@]}"; do [ "${#line}" -le 80 ]; done
+	run "$screen" 80x24 "$TARE" query report --all q
+	[[ "$output" != *"by cardinality"* ]]
+	run "$TARE" query report q
+	[[ "$output" != *"by cardinality"* ]]
+}
