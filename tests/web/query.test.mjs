@@ -1,6 +1,5 @@
 // The page of `tare query`: one run, and two against each other.
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
 import { after, test } from 'node:test';
 import { document_ } from './documents.mjs';
 import { compared, query, queryDocument } from './doc_query.mjs';
@@ -263,16 +262,6 @@ test('nothing in common between two runs', async () => {
   const tab = await open(document_([base, other], { comparisons: [diff] }));
   assert.match(await text(tab, '#compared-0'), /nothing to compare/);
   await chartsDraw(tab, 8);
-  quiet(tab);
-  await tab.close();
-});
-
-// a document that tare itself wrote: TARE_QUERY_JSON=file of `tare show --json`
-test('a real run', { skip: !process.env.TARE_QUERY_JSON }, async () => {
-  const section = { ...query(), query: JSON.parse(fs.readFileSync(process.env.TARE_QUERY_JSON, 'utf8')), matrix: null, ledgers: [] };
-  const tab = await open(document_([section]));
-  await chartsDraw(tab, 2);
-  await shot(tab, 'query-real');
   quiet(tab);
   await tab.close();
 });
