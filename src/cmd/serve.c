@@ -2,6 +2,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +22,16 @@
 #define LOOPBACK "127.0.0.1"
 #define TOKEN_BYTES 16
 
-/* What answers are made from: the lab, opened anew for each, and once for its changes. */
+#define IDLE 8 /* labs kept open: there are fewer threads */
+
+/* What answers are made from. To make one the lab is opened anew, since an open one remembers what
+ * it has read; whether there is something new is asked of one that is kept open. */
 struct served {
 	char *path;
+	pthread_mutex_t lock; /* of idle, count, idle_inode */
+	struct lab *idle[IDLE];
+	size_t count;
+	ino_t idle_inode;
 	/* only of changed() */
 	struct lab *watched;
 	uint32_t version;
@@ -40,6 +48,42 @@ static int lab_status(const struct error *err, int otherwise)
 static int open_for_reading(const struct served *s, struct lab **lab, struct error *err)
 {
 	return lab_open(lab, s->path, LAB_READ, err) ? 503 : 0;
+}
+
+static ino_t inode_of(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) ? 0 : st.st_ino;
+}
+
+static void close_idle(struct served *s)
+{
+	while (s->count)
+		lab_close(s->idle[--s->count]);
+}
+
+/* A lab for stamps. */
+static int borrow(struct served *s, struct lab **lab, struct error *err)
+{
+	ino_t inode = inode_of(s->path);
+	pthread_mutex_lock(&s->lock);
+	if (inode != s->idle_inode)
+		close_idle(s);
+	s->idle_inode = inode;
+	*lab = s->count ? s->idle[--s->count] : NULL;
+	pthread_mutex_unlock(&s->lock);
+	return *lab ? 0 : open_for_reading(s, lab, err);
+}
+
+static void give_back(struct served *s, struct lab *lab, int status)
+{
+	pthread_mutex_lock(&s->lock);
+	if (status != 503 && s->count < IDLE && inode_of(s->path) == s->idle_inode) {
+		s->idle[s->count++] = lab;
+		lab = NULL;
+	}
+	pthread_mutex_unlock(&s->lock);
+	lab_close(lab);
 }
 
 static int no_such_study(int64_t id, struct error *err)
@@ -198,12 +242,12 @@ static int stamp_of(struct lab *lab, const struct request *r, uint64_t *stamp, s
 static int stamp(void *context, const struct request *r, uint64_t *into, struct error *err)
 {
 	struct lab *lab;
-	int status = open_for_reading(context, &lab, err);
+	int status = borrow(context, &lab, err);
 	if (status)
 		return status;
 	*into = 0;
 	status = stamp_of(lab, r, into, err);
-	lab_close(lab);
+	give_back(context, lab, status);
 	return status;
 }
 
@@ -237,7 +281,7 @@ static int states(void *context, struct serve_state *list, size_t count, uint64_
 		  struct error *err)
 {
 	struct lab *lab;
-	int status = open_for_reading(context, &lab, err);
+	int status = borrow(context, &lab, err);
 	if (status)
 		return status;
 	if (lab_stamp_list(lab, false, of_list, err))
@@ -254,7 +298,7 @@ static int states(void *context, struct serve_state *list, size_t count, uint64_
 			status = 503;
 		}
 	}
-	lab_close(lab);
+	give_back(context, lab, status);
 	return status;
 }
 
@@ -262,9 +306,8 @@ static int states(void *context, struct serve_state *list, size_t count, uint64_
 static bool changed(void *context)
 {
 	struct served *s = context;
-	struct stat st;
 	uint32_t version = 0;
-	ino_t inode = stat(s->path, &st) ? 0 : st.st_ino;
+	ino_t inode = inode_of(s->path);
 	if (inode != s->inode) {
 		lab_close(s->watched);
 		s->watched = NULL;
@@ -380,7 +423,7 @@ static int serve(const struct serve_command *c, struct served *s, struct error *
 static int serve_lab(const struct serve_command *c)
 {
 	struct error err = ERROR_INIT;
-	struct served s = { 0 };
+	struct served s = { .lock = PTHREAD_MUTEX_INITIALIZER };
 	struct lab *lab;
 	if (lab_open(&lab, c->lab, LAB_READ, &err))
 		return cmd_fail(&err);
@@ -390,6 +433,7 @@ static int serve_lab(const struct serve_command *c)
 	lab_close(lab);
 	int failed = serve(c, &s, &err);
 	lab_close(s.watched);
+	close_idle(&s);
 	free(s.path);
 	return failed ? cmd_fail(&err) : EXIT_DONE;
 }

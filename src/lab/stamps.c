@@ -61,8 +61,7 @@ int lab_stamp_run(struct lab *lab, int64_t id, uint64_t *into, struct error *err
 	static const char *const parts[] = {
 		/* what is added has a greater id, and the old is not changed */
 		"SELECT max(id) FROM execution WHERE run = ?1",
-		"SELECT count(*) FROM query_at a JOIN query_execution x ON x.at = a.id"
-		" WHERE a.run = ?1",
+		"SELECT count(*) FROM query_execution WHERE at IN (SELECT id FROM query_at WHERE run = ?1)",
 		"SELECT count(*), max(rowid) FROM query_event WHERE run = ?1",
 		"SELECT elapsed_ns FROM noise WHERE run = ?1",
 		"SELECT count(*), max(id), max(end_ns) FROM profile_slice WHERE run = ?1",

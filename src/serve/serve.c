@@ -24,6 +24,7 @@
 #define CONNECTIONS_OF_ONE 384	      /* address: all of loopback is one */
 #define CONNECTION_BYTES (40UL << 10) /* a request's line and headers must fit, with room */
 #define BODY_IGNORED_MAX (1UL << 20)  /* of a body that is too long, for its end to be awaited */
+#define TOO_LONG "the body of the request is too long"
 #define SILENT_S 30
 #define REQUEST_NS UINT64_C(20000000000) /* for a request to come in whole */
 #define ANSWER_NS UINT64_C(600000000000) /* for it to be answered and the answer taken */
@@ -209,7 +210,7 @@ static int check(struct exchange *x, const char *method, struct error *err)
 	if (!status)
 		status = check_right(x, err);
 	if (!status && x->announced > REQUEST_BODY_MAX)
-		status = refuse(413, err, "the body of the request is too long", "at most 64 KiB");
+		status = refuse(413, err, TOO_LONG, "at most 64 KiB");
 	return status;
 }
 
@@ -295,17 +296,30 @@ static enum MHD_Result send_work(struct exchange *x)
 	return send_answer(x, a, x->work.request.route);
 }
 
+/* An answer before the body was read, if only to its end, ends the connection. */
 static enum MHD_Result begin(struct exchange *x, const char *method)
 {
 	struct error err = ERROR_INIT;
 	int status = check(x, method, &err);
 	if (status)
 		return send_error(x, status, &err);
-	if (x->work.request.writes) {
-		x->stage = STAGE_BODY;
-		return MHD_YES;
-	}
-	if (x->work.request.route != ROUTE_PAGE)
+	x->stage = STAGE_BODY;
+	return MHD_YES;
+}
+
+static enum MHD_Result answer_whole(struct exchange *x)
+{
+	struct error err = ERROR_INIT;
+	struct request *r = &x->work.request;
+	int status = 0;
+	if (x->body_seen > REQUEST_BODY_MAX)
+		status = refuse(413, &err, TOO_LONG, "at most 64 KiB");
+	else if (r->writes)
+		status = request_edit_parse(&x->work.edit, strbuf_text(&x->body), x->body.length,
+					    &err);
+	if (status)
+		return send_error(x, status, &err);
+	if (r->route != ROUTE_PAGE)
 		return ask(x);
 	return send_answer(x, answer_share(x->server->page[request_takes_gzip(x->accept)]),
 			   ROUTE_PAGE);
@@ -313,20 +327,13 @@ static enum MHD_Result begin(struct exchange *x, const char *method)
 
 static enum MHD_Result take_body(struct exchange *x, const char *bytes, size_t *length)
 {
-	struct error err = ERROR_INIT;
-	if (*length) {
-		x->body_seen += *length;
-		if (x->body_seen <= REQUEST_BODY_MAX)
-			strbuf_add(&x->body, bytes, *length);
-		*length = 0;
-		return x->body_seen > BODY_IGNORED_MAX ? MHD_NO : MHD_YES;
-	}
-	int status =
-		x->body_seen > REQUEST_BODY_MAX
-			? refuse(413, &err, "the body of the request is too long", "at most 64 KiB")
-			: request_edit_parse(&x->work.edit, strbuf_text(&x->body), x->body.length,
-					     &err);
-	return status ? send_error(x, status, &err) : ask(x);
+	if (!*length)
+		return answer_whole(x);
+	x->body_seen += *length;
+	if (x->body_seen <= REQUEST_BODY_MAX && x->work.request.writes)
+		strbuf_add(&x->body, bytes, *length);
+	*length = 0;
+	return x->body_seen > BODY_IGNORED_MAX ? MHD_NO : MHD_YES;
 }
 
 /* ---- what the library calls ---- */
@@ -536,6 +543,7 @@ int serve_start(struct server **out, const struct serve_options *o,
 	if (!s->daemon) {
 		close(fd);
 		workers_stop(s->workers);
+		workers_free(s->workers);
 		events_free(s->events);
 		release(s);
 		return error_set(err, EXIT_ENVIRONMENT, "cannot start the web server");
@@ -567,6 +575,7 @@ void serve_stop(struct server *s)
 	s->mhd->MHD_stop_daemon(s->daemon);
 	if (fd >= 0)
 		close(fd);
+	workers_free(s->workers);
 	events_free(s->events);
 	release(s);
 }

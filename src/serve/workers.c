@@ -247,6 +247,10 @@ void workers_stop(struct workers *all)
 	pthread_mutex_unlock(&all->lock);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(all->threads[i], NULL);
+}
+
+void workers_free(struct workers *all)
+{
 	while (all->kept.count)
 		drop(all, all->kept.items);
 	array_release(&all->kept);

@@ -25,5 +25,6 @@ struct workers *workers_start(const struct serve_source *source);
 /* False: it is being stopped, and done() will not be called. */
 bool workers_ask(struct workers *all, struct work *w);
 void workers_stop(struct workers *all); /* all that was asked is answered first */
+void workers_free(struct workers *all); /* when it was stopped and nobody asks any more */
 
 #endif
