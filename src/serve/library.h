@@ -16,7 +16,7 @@
 						each(MHD_destroy_response)
 
 struct mhd_library {
-#define MHD_MEMBER(function) __typeof__(&(function)) function;
+#define MHD_MEMBER(function) __typeof__(function) *function;
 	MHD_FUNCTIONS(MHD_MEMBER)
 #undef MHD_MEMBER
 };
