@@ -16,6 +16,7 @@
 						each(MHD_destroy_response)
 
 struct mhd_library {
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration */
 #define MHD_MEMBER(function) __typeof__(function) *function;
 	MHD_FUNCTIONS(MHD_MEMBER)
 #undef MHD_MEMBER
