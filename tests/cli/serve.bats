@@ -168,6 +168,7 @@ api() {
 	stop
 }
 
+# bats test_tags=slow
 @test "serve: a run is seen to go on and to end" {
 	measure apple
 	serve
