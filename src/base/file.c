@@ -194,7 +194,11 @@ void invoker_get(struct invoker *into)
 	if (geteuid() != 0 || !uid || !*uid || strcmp(uid, "0") == 0)
 		return;
 	/* the highest number means "no id" */
-	struct passwd *pw = integer_parse(uid, 0, UINT32_MAX - 1L, &u) ? getpwuid((uid_t)u) : NULL;
+	struct passwd entry, *pw = NULL;
+	char room[4096]; /* not getpwuid(): labs are opened by several threads */
+	if (integer_parse(uid, 0, UINT32_MAX - 1L, &u) &&
+	    getpwuid_r((uid_t)u, &entry, room, sizeof room, &pw))
+		pw = NULL;
 	if (!pw || !gid || !integer_parse(gid, 0, UINT32_MAX - 1L, &g)) {
 		into->invalid = true;
 		return;

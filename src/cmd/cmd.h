@@ -38,8 +38,10 @@ int cmd_quiet(int argc, char **argv);
 int cmd_rename(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_rm(int argc, char **argv);
+int cmd_serve(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_sql(int argc, char **argv);
+int cmd_tag(int argc, char **argv);
 int cmd_time(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 

@@ -146,8 +146,8 @@ int cmd_list(int argc, char **argv)
 	int code = EXIT_DONE;
 	if (cmd_options(
 		    "tare list [OPTIONS] [PATTERN]",
-		    "The runs in the lab, newest first; with PATTERN those with it in their name or\n"
-		    "command. Means are over all executions but warm-ups.\n",
+		    "The runs in the lab, newest first; with PATTERN those with it in their name,\n"
+		    "command or tags. Means are over all executions but warm-ups.\n",
 		    specs, argc, argv, &operands, &code)) {
 		struct error err = ERROR_INIT;
 		if (operands.count > 1) {

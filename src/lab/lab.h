@@ -63,9 +63,16 @@ struct run_summary_row {
 	uint32_t executions, warmups;	    /* stored */
 	double mean_et_ns, mean_pt_exec_ns; /* less the shell, of all but warm-ups; NAN: none */
 };
-/* Newest first; like filters by substring of name or command (NULL: all); most 0: no limit.
+/* Newest first; like filters by substring of name, command or tags (NULL: all); most 0: no limit.
  * counts, when not NULL, gets an entry per run. The caller releases the runs. */
 typedef ARRAY(struct run_summary_row) run_count_list;
+struct lab_search {
+	const char *like;
+	int64_t before; /* only runs with a smaller id; 0: all */
+	uint32_t most;
+};
+int lab_search_runs(struct lab *lab, const struct lab_search *search, run_list *runs,
+		    run_count_list *counts, struct error *err);
 int lab_list_runs(struct lab *lab, const char *like, uint32_t most, run_list *runs,
 		  run_count_list *counts, struct error *err);
 int lab_study_runs(struct lab *lab, int64_t study, run_list *runs, struct error *err);
@@ -224,8 +231,21 @@ int lab_get_query_ledger(struct lab *lab, int64_t run, uint32_t query, uint64_t 
 /* Names that lab_find_run() would read otherwise ("12", "last", "@1") and "" are refused. */
 int lab_check_name(const char *name, struct error *err);
 int lab_rename_run(struct lab *lab, int64_t run, const char *name, struct error *err);
+/* Free text in place of what there was; NULL or "": none. */
+int lab_tag_run(struct lab *lab, int64_t run, const char *tags, struct error *err);
 /* Refuses a run that is going. The last run of a study takes the study with it. */
 int lab_remove_run(struct lab *lab, int64_t run, struct error *err);
+
+/* ---- for whoever looks on while others write ---- */
+
+/* Differs from the value before when another connection has committed since; costs next to nothing.
+ */
+int lab_version(struct lab *lab, uint32_t *version, struct error *err);
+/* A number below 2^53 that changes when what a report of the run is made from does: the run itself,
+ * what it measured, and the studies, cutoffs and baselines by which it is judged. */
+int lab_stamp_run(struct lab *lab, int64_t run, uint64_t *stamp, struct error *err);
+/* The same of the list of runs and studies; with their means and counts, or without. */
+int lab_stamp_list(struct lab *lab, bool counts, uint64_t *stamp, struct error *err);
 
 /* Runs one read-only statement; row is called per row with texts (NULL for SQL NULL; a blob as
  * X'hex') and their types. A statement that would write, or reach another file, is an error, as are

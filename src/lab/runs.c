@@ -369,13 +369,14 @@ static int collect_runs(struct lab *lab, sqlite3_stmt *stmt, run_list *runs, run
 	return result;
 }
 
-int lab_list_runs(struct lab *lab, const char *like, uint32_t most, run_list *runs,
-		  run_count_list *counts, struct error *err)
+int lab_search_runs(struct lab *lab, const struct lab_search *search, run_list *runs,
+		    run_count_list *counts, struct error *err)
 {
 	static const char rest[] =
-		"WHERE ?1 IS NULL"
+		"WHERE id < ?3 AND (?1 IS NULL"
 		" OR instr(lower(coalesce(name_text, CAST(name AS TEXT))), lower(?1))"
 		" OR instr(lower(coalesce(command_text, CAST(command AS TEXT))), lower(?1))"
+		" OR instr(lower(coalesce(tags_text, CAST(tags AS TEXT), '')), lower(?1)))"
 		" ORDER BY id DESC LIMIT ?2";
 	static const char more[] =
 		", iif(kind = 3, (SELECT count(*) FROM query_at a JOIN query_execution x"
@@ -387,13 +388,14 @@ int lab_list_runs(struct lab *lab, const char *like, uint32_t most, run_list *ru
 		", (SELECT avg(max(pt_exec_ns - coalesce(run.shell_pt_exec_ns, 0), 0))"
 		"   FROM execution WHERE run = run.id AND NOT warmup AND kind <> 3)";
 	char *sql = select_runs(counts ? more : "", rest);
-	char *pattern = like && *like ? text_utf8(like) : NULL;
+	char *pattern = search->like && *search->like ? text_utf8(search->like) : NULL;
 	sqlite3_stmt *stmt = NULL;
 	size_t had = counts ? counts->count : 0;
 	int result = lab_prepare(lab, &stmt, sql, "read", err);
 	if (!result) {
 		sqlite3_bind_text(stmt, 1, pattern, -1, SQLITE_STATIC);
-		sqlite3_bind_int64(stmt, 2, most ? (int64_t)most : -1);
+		sqlite3_bind_int64(stmt, 2, search->most ? (int64_t)search->most : -1);
+		sqlite3_bind_int64(stmt, 3, search->before ? search->before : INT64_MAX);
 		result = collect_runs(lab, stmt, runs, counts, err);
 	}
 	if (result && counts)
@@ -401,6 +403,13 @@ int lab_list_runs(struct lab *lab, const char *like, uint32_t most, run_list *ru
 	free(pattern);
 	free(sql);
 	return result;
+}
+
+int lab_list_runs(struct lab *lab, const char *like, uint32_t most, run_list *runs,
+		  run_count_list *counts, struct error *err)
+{
+	struct lab_search search = { .like = like, .most = most };
+	return lab_search_runs(lab, &search, runs, counts, err);
 }
 
 int lab_study_runs(struct lab *lab, int64_t study, run_list *runs, struct error *err)
@@ -498,18 +507,32 @@ int lab_check_name(const char *name, struct error *err)
 				     : "a name has at least one character");
 }
 
-int lab_rename_run(struct lab *lab, int64_t run, const char *name, struct error *err)
+/* Binds the bytes, their repaired text and the run to a statement, and runs that. */
+static int relabel_run(struct lab *lab, int64_t run, const char *sql, const char *text,
+		       const char *doing, struct error *err)
 {
-	if (lab_check_name(name, err))
-		return -1;
 	sqlite3_stmt *stmt = NULL;
 	int at = 1;
-	if (lab_prepare(lab, &stmt, "UPDATE run SET name = ?, name_text = ? WHERE id = ?",
-			"rename the run in", err))
+	if (lab_prepare(lab, &stmt, sql, doing, err))
 		return -1;
-	raw_bind(stmt, &at, name);
+	raw_bind(stmt, &at, text);
 	sqlite3_bind_int64(stmt, at, run);
-	return change_run(lab, stmt, run, "rename the run in", err);
+	return change_run(lab, stmt, run, doing, err);
+}
+
+int lab_rename_run(struct lab *lab, int64_t run, const char *name, struct error *err)
+{
+	static const char sql[] = "UPDATE run SET name = ?, name_text = ? WHERE id = ?";
+	return lab_check_name(name, err) ||
+			       relabel_run(lab, run, sql, name, "rename the run in", err)
+		       ? -1
+		       : 0;
+}
+
+int lab_tag_run(struct lab *lab, int64_t run, const char *tags, struct error *err)
+{
+	static const char sql[] = "UPDATE run SET tags = ?, tags_text = ? WHERE id = ?";
+	return relabel_run(lab, run, sql, tags && *tags ? tags : NULL, "tag the run in", err);
 }
 
 static int delete_run(struct lab *lab, int64_t run, int64_t study, struct error *err)

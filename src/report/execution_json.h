@@ -1,4 +1,5 @@
-/* Parts of time_json(), some of noise_json() and profile_json(), too: private to report/. */
+/* Parts of time_json(), some of noise_json() and profile_json(), too: private to report/, and to
+ * what `tare serve` answers. */
 #ifndef TARE_REPORT_EXECUTION_JSON_H
 #define TARE_REPORT_EXECUTION_JSON_H
 

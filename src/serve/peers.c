@@ -1,0 +1,69 @@
+#include "serve/peers.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+
+void peers_init(struct peers *all)
+{
+	pthread_mutex_init(&all->lock, NULL);
+	all->first = NULL;
+}
+
+void peers_release(struct peers *all)
+{
+	pthread_mutex_destroy(&all->lock);
+}
+
+static uint64_t until(uint64_t allowed_ns)
+{
+	return allowed_ns ? clock_monotonic_ns() + allowed_ns : 0;
+}
+
+struct peer *peer_add(struct peers *all, int fd, uint64_t allowed_ns)
+{
+	struct peer *p = xcalloc(1, sizeof *p);
+	p->fd = fd;
+	p->close_at_ns = until(allowed_ns);
+	pthread_mutex_lock(&all->lock);
+	p->next = all->first;
+	p->before = &all->first;
+	if (p->next)
+		p->next->before = &p->next;
+	all->first = p;
+	pthread_mutex_unlock(&all->lock);
+	return p;
+}
+
+void peer_allow(struct peers *all, struct peer *p, uint64_t allowed_ns)
+{
+	pthread_mutex_lock(&all->lock);
+	p->close_at_ns = until(allowed_ns);
+	pthread_mutex_unlock(&all->lock);
+}
+
+void peer_remove(struct peers *all, struct peer *p)
+{
+	pthread_mutex_lock(&all->lock);
+	*p->before = p->next;
+	if (p->next)
+		p->next->before = p->before;
+	pthread_mutex_unlock(&all->lock);
+	free(p);
+}
+
+void peers_check(struct peers *all)
+{
+	uint64_t now = clock_monotonic_ns();
+	pthread_mutex_lock(&all->lock);
+	for (struct peer *p = all->first; p; p = p->next) {
+		if (!p->close_at_ns || p->close_at_ns > now)
+			continue;
+		shutdown(p->fd, SHUT_RDWR);
+		p->close_at_ns = 0;
+	}
+	pthread_mutex_unlock(&all->lock);
+}

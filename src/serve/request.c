@@ -1,0 +1,377 @@
+#include "serve/request.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/strbuf.h"
+
+#define LIST_DEFAULT 200
+#define TOKEN_MIN 16
+#define TOKEN_MAX 256
+#define RUN_PATH "/api/runs/"
+
+static int refuse(int status, struct error *err, const char *text, const char *hint)
+{
+	error_set(err, EXIT_USAGE, "%s", text);
+	if (hint)
+		error_hint(err, "%s", hint);
+	return status;
+}
+
+/* ---- texts of URLs ---- */
+
+static int hex_value(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+				      : -1;
+}
+
+/* The text that the escaped one stands for; NULL: a bad escape, or a byte of 0. */
+static char *unescape(const char *text, size_t length)
+{
+	char *out = xmalloc(length + 1);
+	size_t n = 0;
+	for (size_t i = 0; i < length; i++) {
+		char c = text[i];
+		if (c == '+') {
+			c = ' ';
+		} else if (c == '%') {
+			int high = i + 2 < length ? hex_value(text[i + 1]) : -1;
+			int low = i + 2 < length ? hex_value(text[i + 2]) : -1;
+			if (high < 0 || low < 0)
+				goto bad;
+			c = (char)(high * 16 + low);
+			i += 2;
+		}
+		if (!c)
+			goto bad;
+		out[n++] = c;
+	}
+	out[n] = '\0';
+	return out;
+bad:
+	free(out);
+	return NULL;
+}
+
+/* A number as it is written: digits, at least 1. */
+static bool id_parse(const char *text, int64_t *id)
+{
+	size_t digits = strspn(text, "0123456789");
+	if (!digits || digits > 18 || text[digits] || *text == '0')
+		return false;
+	*id = strtoll(text, NULL, 10);
+	return true;
+}
+
+/* ---- parameters ---- */
+
+static int bad_number(const char *name, struct error *err)
+{
+	error_set(err, EXIT_USAGE, "%s is not a number from 1 on", name);
+	return 400;
+}
+
+static int add_id(request_ids *ids, const char *name, const char *value, struct error *err)
+{
+	int64_t id;
+	if (!id_parse(value, &id))
+		return bad_number(name, err);
+	for (size_t i = 0; i < ids->count; i++)
+		if (ids->items[i] == id)
+			return 0;
+	if (ids->count == REQUEST_RUNS_MAX)
+		return refuse(400, err, "too many runs or studies in one request",
+			      "at most 16 of each");
+	array_push(ids, id);
+	return 0;
+}
+
+/* What is not known is not an error: a later page may ask with more. */
+static int set_parameter(struct request *r, const char *name, const char *value, struct error *err)
+{
+	bool report = r->route == ROUTE_REPORT, runs = r->route == ROUTE_RUNS;
+	int64_t number;
+	if (strcmp(name, "token") == 0) {
+		free(r->token);
+		r->token = xstrdup(value);
+	} else if (strcmp(name, "run") == 0 && (report || r->route == ROUTE_EVENTS)) {
+		return add_id(&r->runs, name, value, err);
+	} else if (strcmp(name, "study") == 0 && report) {
+		return add_id(&r->studies, name, value, err);
+	} else if (strcmp(name, "like") == 0 && runs) {
+		free(r->like);
+		r->like = xstrdup(value);
+	} else if (strcmp(name, "before") == 0 && runs) {
+		if (!id_parse(value, &r->before))
+			return bad_number(name, err);
+	} else if (strcmp(name, "most") == 0 && runs) {
+		if (!id_parse(value, &number))
+			return bad_number(name, err);
+		r->most = (uint32_t)(number < REQUEST_LIST_MAX ? number : REQUEST_LIST_MAX);
+	}
+	return 0;
+}
+
+static int parse_parameter(struct request *r, const char *text, size_t length, struct error *err)
+{
+	const char *equals = memchr(text, '=', length);
+	size_t name_length = equals ? (size_t)(equals - text) : length;
+	char *name = unescape(text, name_length);
+	char *value = equals ? unescape(equals + 1, length - name_length - 1) : xstrdup("");
+	int status = name && value ? set_parameter(r, name, value, err)
+				   : refuse(400, err, "the URL has a bad escape", NULL);
+	free(name);
+	free(value);
+	return status;
+}
+
+static int parse_query(struct request *r, const char *query, struct error *err)
+{
+	while (*query) {
+		size_t length = strcspn(query, "&");
+		int status = length ? parse_parameter(r, query, length, err) : 0;
+		if (status)
+			return status;
+		query += length + (query[length] == '&');
+	}
+	return 0;
+}
+
+/* ---- routes ---- */
+
+/* Whole paths only, as they are written here: nothing is unescaped, joined or normalized, so there
+ * is nothing to trick. */
+static bool find_route(struct request *r, const char *path, size_t length)
+{
+	static const struct {
+		const char *path;
+		enum request_route route;
+	} routes[] = {
+		{ "/", ROUTE_PAGE },
+		{ "/api/runs", ROUTE_RUNS },
+		{ "/api/report", ROUTE_REPORT },
+		{ "/api/events", ROUTE_EVENTS },
+	};
+	for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+		if (strlen(routes[i].path) == length && memcmp(path, routes[i].path, length) == 0) {
+			r->route = routes[i].route;
+			return true;
+		}
+	}
+	char text[32];
+	size_t before = strlen(RUN_PATH);
+	int64_t id;
+	if (length <= before || length - before >= sizeof text ||
+	    memcmp(path, RUN_PATH, before) != 0)
+		return false;
+	memcpy(text, path + before, length - before);
+	text[length - before] = '\0';
+	if (!id_parse(text, &id))
+		return false;
+	r->route = ROUTE_RUN;
+	array_push(&r->runs, id);
+	return true;
+}
+
+static int find_method(struct request *r, const char *method, struct error *err)
+{
+	r->writes = strcmp(method, "POST") == 0;
+	if (r->writes || strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0)
+		return 0;
+	return refuse(405, err, "there is no such method here", "GET, HEAD and POST are");
+}
+
+int request_parse(struct request *r, const char *method, const char *url, struct error *err)
+{
+	*r = (struct request){ .most = LIST_DEFAULT };
+	int status = find_method(r, method, err);
+	if (status)
+		return status;
+	if (strlen(url) > REQUEST_URL_MAX)
+		return refuse(414, err, "the URL is too long", "ask for fewer runs at once");
+	if (*url != '/')
+		return refuse(400, err, "the URL is not a path on this server", NULL);
+	for (const char *c = url; *c; c++)
+		if ((unsigned char)*c <= ' ' || (unsigned char)*c >= 127 || *c == '\\')
+			return refuse(400, err, "the URL has a character that must be escaped",
+				      NULL);
+	size_t length = strcspn(url, "?#");
+	if (url[length] == '#' || !find_route(r, url, length))
+		return refuse(404, err, "there is nothing at this URL", "the page is at /");
+	if (r->writes != (r->route == ROUTE_RUN))
+		return refuse(405, err, "there is no such method at this URL",
+			      r->writes ? "it is to be read" : "it is to be posted to");
+	return url[length] ? parse_query(r, url + length + 1, err) : 0;
+}
+
+void request_release(struct request *r)
+{
+	array_release(&r->runs);
+	array_release(&r->studies);
+	free(r->like);
+	free(r->token);
+	*r = (struct request){ 0 };
+}
+
+char *request_key(const struct request *r)
+{
+	struct strbuf key = { 0 };
+	strbuf_printf(&key, "%d %u %" PRId64, (int)r->route, r->most, r->before);
+	for (size_t i = 0; i < r->runs.count; i++)
+		strbuf_printf(&key, " r%" PRId64, r->runs.items[i]);
+	for (size_t i = 0; i < r->studies.count; i++)
+		strbuf_printf(&key, " s%" PRId64, r->studies.items[i]);
+	strbuf_printf(&key, " %s", r->like ? r->like : "");
+	return strbuf_detach(&key);
+}
+
+/* ---- the body of a POST ---- */
+
+static int take_text(const json_t *object, const char *name, char **into, struct error *err)
+{
+	const json_t *value = json_object_get(object, name);
+	if (!value)
+		return 0;
+	if (!json_is_string(value)) {
+		error_set(err, EXIT_USAGE, "\"%s\" must be a text", name);
+		return 400;
+	}
+	*into = xstrdup(json_string_value(value));
+	return 0;
+}
+
+int request_edit_parse(struct request_edit *e, const char *body, size_t length, struct error *err)
+{
+	*e = (struct request_edit){ 0 };
+	json_t *object = json_loadb(body, length, JSON_REJECT_DUPLICATES, NULL);
+	int status = json_is_object(object)
+			     ? 0
+			     : refuse(400, err, "the body is no JSON object",
+				      "{\"name\": \"...\", \"tags\": \"...\"}, or one of both");
+	if (!status)
+		status = take_text(object, "name", &e->name, err);
+	if (!status)
+		status = take_text(object, "tags", &e->tags, err);
+	if (!status && !e->name && !e->tags)
+		status = refuse(400, err, "there is nothing to change",
+				"\"name\", \"tags\" or both must be given");
+	json_decref(object);
+	return status;
+}
+
+void request_edit_release(struct request_edit *e)
+{
+	free(e->name);
+	free(e->tags);
+	*e = (struct request_edit){ 0 };
+}
+
+/* ---- who asks ---- */
+
+bool request_is_address(const char *address)
+{
+	struct in6_addr six;
+	struct in_addr four;
+	return inet_pton(AF_INET, address, &four) == 1 || inet_pton(AF_INET6, address, &six) == 1;
+}
+
+bool request_is_loopback(const char *address)
+{
+	struct in6_addr six;
+	struct in_addr four;
+	if (inet_pton(AF_INET, address, &four) == 1)
+		return ntohl(four.s_addr) >> 24 == 127;
+	return inet_pton(AF_INET6, address, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+}
+
+static bool is_any(const char *address)
+{
+	struct in6_addr six;
+	struct in_addr four;
+	if (inet_pton(AF_INET, address, &four) == 1)
+		return four.s_addr == INADDR_ANY;
+	return inet_pton(AF_INET6, address, &six) == 1 && IN6_IS_ADDR_UNSPECIFIED(&six);
+}
+
+/* "name:port" or "[address]:port" into a name without brackets; false: neither. The port may be
+ * missing where it is the one of HTTP. */
+static bool split_host(const char *host, char name[64], unsigned *port)
+{
+	bool bracket = *host == '[';
+	host += bracket;
+	size_t length = strcspn(host, bracket ? "]" : ":");
+	const char *rest = host + length;
+	if (!length || length >= 64 || (bracket && *rest++ != ']'))
+		return false;
+	memcpy(name, host, length);
+	name[length] = '\0';
+	*port = 80;
+	if (!*rest)
+		return true;
+	size_t digits = *rest == ':' ? strspn(rest + 1, "0123456789") : 0;
+	if (!digits || digits > 5 || rest[1 + digits])
+		return false;
+	*port = (unsigned)strtoul(rest + 1, NULL, 10);
+	return (strchr(name, ':') != NULL) == bracket;
+}
+
+bool request_host_fits(const struct request_place *place, const char *host)
+{
+	char name[64];
+	unsigned port;
+	if (!split_host(host, name, &port) || port != place->port)
+		return false;
+	if (strcasecmp(name, "localhost") == 0 || strcasecmp(name, place->address) == 0 ||
+	    strcmp(name, "127.0.0.1") == 0 || strcmp(name, "::1") == 0)
+		return true;
+	/* every address of the machine is meant then, and an address is no name to be led astray */
+	return is_any(place->address) && request_is_address(name);
+}
+
+bool request_origin_fits(const struct request_place *place, const char *origin)
+{
+	static const char scheme[] = "http://";
+	return strncmp(origin, scheme, strlen(scheme)) == 0 &&
+	       request_host_fits(place, origin + strlen(scheme));
+}
+
+bool request_token_fits(const char *token, const char *given)
+{
+	size_t length = strlen(token), other = strlen(given);
+	volatile unsigned char differ = length != other;
+	for (size_t i = 0; i < length; i++)
+		differ |= (unsigned char)(token[i] ^ given[other ? i % other : 0]);
+	return !differ;
+}
+
+bool request_token_good(const char *token)
+{
+	size_t length = strlen(token);
+	for (const char *c = token; *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr("-._~", *c))
+			return false;
+	return length >= TOKEN_MIN && length <= TOKEN_MAX;
+}
+
+bool request_takes_gzip(const char *accept)
+{
+	while (accept && *accept) {
+		accept += strspn(accept, " \t,");
+		size_t length = strcspn(accept, ",");
+		if (strncasecmp(accept, "gzip", 4) == 0 && strchr(",; \t", accept[4])) {
+			const char *q = memmem(accept, length, "q=0", 3);
+			/* "q=0", "q=0.000" refuse; "q=0.5" does not */
+			return !q || strspn(q + 3, ".0") + 3 < strcspn(q, ", \t");
+		}
+		accept += length;
+	}
+	return false;
+}

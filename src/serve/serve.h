@@ -1,0 +1,57 @@
+/* A lab over HTTP, for a browser on this machine: checks who asks, lets a few threads make the
+ * answers, keeps the last ones, and tells those who listen of changes. What the answers are comes
+ * from the caller. */
+#ifndef TARE_SERVE_SERVE_H
+#define TARE_SERVE_SERVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "serve/request.h"
+
+struct serve_state {
+	int64_t run;	    /* asked for */
+	bool found;	    /* else the rest is not set */
+	const char *status; /* static */
+	uint64_t stamp;	    /* below 2^53; another one: what is stored of the run has changed */
+};
+
+/* All but `changed` may be called by several threads at once. Those that return int: 0, or the HTTP
+ * status with err set. */
+struct serve_source {
+	void *context;
+	/* What to answer `GET /` with; once. */
+	void (*page)(void *context, struct strbuf *out);
+	/* The answer as JSON, and a number that is another one when the answer would be. */
+	int (*answer)(void *context, const struct request *r, struct strbuf *out,
+		      struct error *err);
+	int (*stamp)(void *context, const struct request *r, uint64_t *stamp, struct error *err);
+	/* NULL: stays as it is. */
+	int (*edit)(void *context, int64_t run, const struct request_edit *edit, struct error *err);
+	/* Fills in the states of these runs, and a stamp of the list of runs. */
+	int (*states)(void *context, struct serve_state *states, size_t count, uint64_t *list,
+		      struct error *err);
+	/* Whether something may have been stored since it was asked last; cheap. By one thread. */
+	bool (*changed)(void *context);
+};
+
+struct serve_options {
+	struct request_place place; /* port 0: any free one */
+	const char *token;
+	bool read_only;
+};
+
+struct server;
+
+/* EXIT_ENVIRONMENT where this tare was built without it, the library is not there, or the port is
+ * taken. The source must outlive the server. Signals that are blocked in the caller are blocked in
+ * all of its threads. */
+int serve_start(struct server **out, const struct serve_options *o,
+		const struct serve_source *source, struct error *err);
+uint16_t serve_port(const struct server *s);
+void serve_stop(struct server *s); /* NULL is fine */
+
+#endif

@@ -1,0 +1,229 @@
+#!/usr/bin/env bats
+# serve as a user types it, and as a client that must not be believed sees it; the binary is $TARE.
+
+setup() {
+	: "${TARE:?set TARE to the binary under test}"
+	ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+	CLIENT=$ROOT/tests/cli/serve-client
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export TARE_LAB=$BATS_TEST_TMPDIR/lab.db
+	unset TARE_TOKEN
+	PID=
+}
+
+teardown() {
+	[ -z "$PID" ] || kill "$PID" 2>/dev/null || true
+}
+
+# flat: the output of the last `run` with errors as one line, not wrapped
+flat() {
+	output=$(tr -s ' \n' ' ' <<<"$output")
+}
+
+# measure NAME [RUNS]: a run of true with this name
+measure() {
+	"$TARE" time -N -w 0 -r "${2:-2}" --style none -n "$1" true >/dev/null
+}
+
+# serve [OPTIONS]: sets PID, URL, BASE and TOKEN; skips where this tare has no server
+serve() {
+	: >url
+	"$TARE" serve --port 0 "$@" >url 2>said 3>&- &
+	PID=$!
+	for ((i = 0; i < 200; i++)); do
+		[ ! -s url ] || break
+		kill -0 "$PID" 2>/dev/null || break
+		sleep 0.1
+	done
+	! grep -q "built without" said || skip "this tare was built without libmicrohttpd"
+	URL=$(cat url)
+	BASE=${URL%%/\?*} TOKEN=${URL##*token=}
+	[[ "$URL" == http://*:*/\?token=* ]]
+}
+
+# stop: the server ends by itself, with 0
+stop() {
+	kill -TERM "$PID"
+	wait "$PID"
+	PID=
+}
+
+# soon COMMAND...: it succeeds within 10 s
+soon() {
+	for ((i = 0; i < 100; i++)); do
+		! "$@" || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# api PATH [CURL-ARGUMENT...]
+api() {
+	curl -sS -H "X-Tare-Token: $TOKEN" "$BASE$1" "${@:2}"
+}
+
+@test "serve: needs a lab, and makes none" {
+	run "$TARE" serve
+	[ "$status" -eq 2 ]
+	flat
+	[[ "$output" == *"there is no lab at $TARE_LAB"* ]]
+	[ -z "$(ls)" ]
+}
+
+@test "serve: bad options are told" {
+	measure apple
+	run "$TARE" serve --listen evil.example
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"not an address"* ]]
+	run "$TARE" serve --port 65536
+	[ "$status" -eq 2 ]
+	run "$TARE" serve last
+	[ "$status" -eq 2 ]
+	TARE_TOKEN=short run "$TARE" serve --port 0
+	[ "$status" -eq 2 ]
+	[[ "$output" == *TARE_TOKEN* ]]
+	run "$TARE" serve --token-file none
+	[ "$status" -eq 2 ]
+}
+
+@test "serve: a port that is taken is told" {
+	measure apple
+	serve
+	run "$TARE" serve --port "${BASE##*:}"
+	[ "$status" -eq 3 ]
+	flat
+	[[ "$output" == *"in use"*"--port"* ]]
+	stop
+}
+
+@test "serve: the list, reports and changes" {
+	measure apple
+	measure banana 3
+	serve
+	curl -sS "$BASE/" | grep -q '<div id="tare"'
+	api /api/runs | jq -e '(.runs | length) == 2 and (.more | not) and .studies == [] and
+		(.runs[0] | .id == 2 and .kind == "time" and .name == "banana" and .command == "true" and
+		.status == "complete" and .executions == 3 and .mean_et_ns > 0 and .tags == null)'
+	api "/api/runs?like=APP" | jq -e '[.runs[].name] == ["apple"]'
+	api "/api/runs?most=1" | jq -e '[.runs[].id] == [2] and .more'
+	api "/api/runs?most=1&before=2" | jq -e '[.runs[].id] == [1] and (.more | not)'
+	api "/api/report?run=1&run=2" | jq -e '.type == "page" and .served'
+	api "/api/report?run=1&run=2" --compressed | jq -e .served
+	[ "$(api /api/runs/1 -d '{"name":"</script>\"","tags":"red, round"}' -w '%{http_code}')" = 204 ]
+	api "/api/runs?like=ROUND" | jq -e '.runs[0] | .id == 1 and .name == "</script>\"" and
+		.tags == "red, round" '
+	api /api/runs/1 -d '{"tags":""}'
+	api /api/runs | jq -e '.runs[1].tags == null'
+	api /api/runs/1 -d '{"name":"last"}' | jq -e '(.error | length > 0) and (.hint | length > 0)'
+	stop
+	"$TARE" list | grep -q '</script>"'
+}
+
+@test "serve: who may ask, for what, and how much" {
+	measure apple
+	serve
+	"$CLIENT" checks "$URL"
+	"$TARE" list | grep -q apple
+	stop
+}
+
+@test "serve: --read-only changes nothing" {
+	measure apple
+	serve --read-only
+	[ "$(api /api/runs/1 -d '{"name":"x"}' -w '%{http_code}' -o /dev/null)" = 403 ]
+	"$TARE" list | grep -q apple
+	stop
+}
+
+@test "serve: a token of one's own, another address" {
+	measure apple
+	echo 0123456789abcdef-from-a-file >token
+	serve --token-file token --listen 127.0.0.2
+	[ "$TOKEN" = 0123456789abcdef-from-a-file ]
+	[[ "$BASE" == http://127.0.0.2:* ]]
+	api /api/runs | jq -e '.runs[0].name == "apple"'
+	! grep -q warning said
+	stop
+	TARE_TOKEN=0123456789abcdef-environment serve --listen 0.0.0.0
+	[ "$TOKEN" = 0123456789abcdef-environment ]
+	grep -q warning said
+	api /api/runs | jq -e '.runs[0].name == "apple"'
+	stop
+}
+
+@test "serve: events tell of changes, and only of these" {
+	measure apple
+	measure banana
+	serve
+	"$CLIENT" events "$URL" 1 60 >events 3>&- &
+	client=$!
+	soon grep -q '^retry' events
+	! grep -q '^event' events
+	"$TARE" tag 2 later >/dev/null
+	soon grep -q '^event: runs' events
+	! grep -q '^event: change' events
+	"$TARE" tag 1 red >/dev/null
+	soon grep -q '^data: {"run":1,"status":"complete","stamp":[0-9]*}' events
+	kill "$client"
+	stop
+}
+
+# bats test_tags=slow
+@test "serve: a run is seen to go on and to end" {
+	measure apple
+	serve
+	"$TARE" time -N -w 0 -r 30 --style none -n pear 'sleep 0.1' >/dev/null 3>&- &
+	going=$!
+	for ((i = 0; i < 100; i++)); do
+		api /api/runs | jq -e '.runs[0].status == "going" and .runs[0].executions > 1' && break
+		sleep 0.1
+	done
+	"$CLIENT" events "$URL" 2 6 >events
+	wait "$going"
+	grep -q '"run":2,"status":"going"' events
+	api /api/runs | jq -e '.runs[0].status == "complete" and .runs[0].executions == 30'
+	stop
+}
+
+@test "serve: a client that does not know HTTP" {
+	measure apple
+	serve
+	"$CLIENT" fuzz "$URL" "${TARE_SERVE_FUZZ_SECONDS:-5}"
+	"$TARE" list | grep -q apple
+	stop
+}
+
+# stored COUNT: so many runs are in the list
+stored() {
+	[ "$(api /api/runs | jq '.runs | length')" -eq "$1" ]
+}
+
+@test "serve: 200 readers while a run is stored" {
+	measure apple
+	serve
+	"$TARE" time -N -w 0 -r 20000 --style none -n pear true >/dev/null 2>&1 3>&- &
+	going=$!
+	soon stored 2
+	"$CLIENT" readers "$URL" 200 4 2
+	kill -TERM "$going" 2>/dev/null || true
+	wait "$going" || true
+	[ -n "${TARE_TEST_SANITIZED-}" ] ||
+		[ "$(awk '/^VmHWM/ { print $2 }' "/proc/$PID/status")" -lt 300000 ]
+	stop
+}
+
+@test "tag: sets, replaces and takes away" {
+	measure apple
+	run "$TARE" tag last "red, round"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"'red, round'"* ]]
+	"$TARE" list ROUND | grep -q apple
+	"$TARE" tag apple green
+	[ "$("$TARE" list round 2>&1)" = "no runs" ]
+	"$TARE" tag 1 ''
+	[ "$("$TARE" list green 2>&1)" = "no runs" ]
+	run "$TARE" tag 7 x
+	[ "$status" -eq 2 ]
+	run "$TARE" tag last
+	[ "$status" -eq 2 ]
+}

@@ -1,0 +1,117 @@
+/* Tags and the search by them; what somebody who looks on while others write is told by. */
+#include <string.h>
+
+#include "lab-fixture.h"
+#include "lab-sample.h"
+
+#define ODD "a'b\"c\n\xff\xfe\xc3(\x01 \xe2\x82\xac"
+
+static void same_tags(struct lab *lab, int64_t id, const char *tags)
+{
+	struct run run = { 0 };
+	ok(lab_get_run(lab, id, &run, &err));
+	if (tags)
+		assert_string_equal(run.tags, tags);
+	else
+		assert_null(run.tags);
+	run_release(&run);
+}
+
+static size_t found(struct lab *lab, struct lab_search search)
+{
+	run_list runs = { 0 };
+	ok(lab_search_runs(lab, &search, &runs, NULL, &err));
+	size_t count = runs.count;
+	for (size_t i = 0; i < count; i++)
+		run_release(&runs.items[i]);
+	array_release(&runs);
+	return count;
+}
+
+static void tags_are_set_and_found(void **state)
+{
+	(void)state;
+	struct lab *lab = open_lab(LAB_WRITE);
+	int64_t first = add_run(lab, "apple"), second = add_run(lab, "banana");
+	ok(lab_tag_run(lab, first, ODD, &err));
+	same_tags(lab, first, ODD);
+	ok(lab_tag_run(lab, first, "red, round", &err));
+	assert_int_equal(found(lab, (struct lab_search){ .like = "ROUND" }), 1);
+	assert_int_equal(found(lab, (struct lab_search){ .before = second }), 1);
+	assert_int_equal(found(lab, (struct lab_search){ .before = first }), 0);
+	assert_int_equal(found(lab, (struct lab_search){ .most = 1 }), 1);
+	ok(lab_tag_run(lab, first, "", &err));
+	same_tags(lab, first, NULL);
+	assert_refused(lab_tag_run(lab, 1234, "x", &err), "there is no run 1234");
+	lab_close(lab);
+}
+
+static uint64_t stamp_of(struct lab *lab, int64_t run)
+{
+	uint64_t stamp;
+	ok(lab_stamp_run(lab, run, &stamp, &err));
+	assert_true(stamp < UINT64_C(1) << 53);
+	return stamp;
+}
+
+static uint64_t stamp_of_list(struct lab *lab, bool counts)
+{
+	uint64_t stamp;
+	ok(lab_stamp_list(lab, counts, &stamp, &err));
+	return stamp;
+}
+
+static uint32_t version_of(struct lab *lab)
+{
+	uint32_t version;
+	ok(lab_version(lab, &version, &err));
+	return version;
+}
+
+static void stamps_tell_of_changes(void **state)
+{
+	(void)state;
+	struct lab *lab = open_lab(LAB_WRITE);
+	int64_t run = add_run(lab, "apple"), another = add_run(lab, "banana");
+	struct lab *reader = open_lab(LAB_READ);
+	uint32_t version = version_of(reader);
+	uint64_t stamp = stamp_of(reader, run), list = stamp_of_list(reader, false),
+		 full = stamp_of_list(reader, true);
+	assert_int_equal(version_of(reader), version);
+	assert_true(stamp_of(reader, run) == stamp);
+
+	struct execution x;
+	make_execution(&x, 1);
+	ok(lab_add_execution(lab, run, &x, &err));
+	execution_release(&x);
+	assert_int_not_equal(version_of(reader), version);
+	assert_true(stamp_of(reader, run) != stamp);
+	assert_true(stamp_of_list(reader, false) == list);
+	assert_true(stamp_of_list(reader, true) != full);
+
+	/* another run is of no matter to it */
+	stamp = stamp_of(reader, run);
+	ok(lab_rename_run(lab, another, "pear", &err));
+	assert_true(stamp_of(reader, run) == stamp);
+	assert_true(stamp_of_list(reader, false) != list);
+
+	ok(lab_end_run(lab, run, RUN_COMPLETE, &err));
+	assert_true(stamp_of(reader, run) != stamp);
+	stamp = stamp_of(reader, run);
+	ok(lab_tag_run(lab, run, "red", &err));
+	assert_true(stamp_of(reader, run) != stamp);
+	assert_refused(lab_stamp_run(reader, 1234, &stamp, &err), "there is no run 1234");
+	lab_close(reader);
+	lab_close(lab);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(tags_are_set_and_found),
+		TEST(stamps_tell_of_changes),
+	};
+	return cmocka_run_group_tests_name("lab-stamps", tests, NULL, NULL);
+}

@@ -1,0 +1,270 @@
+/* What a client may ask for, and who may: no sockets. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "serve/request.h"
+
+static struct error err;
+
+static int parse(const char *method, const char *url)
+{
+	struct request r;
+	int status = request_parse(&r, method, url, &err);
+	request_release(&r);
+	return status;
+}
+
+static void routes_are_whole_paths(void **state)
+{
+	(void)state;
+	static const char *const fine[] = { "/", "/?token=x", "/api/runs", "/api/report?run=1",
+					    "/api/events" };
+	for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
+		assert_int_equal(parse("GET", fine[i]), 0);
+	assert_int_equal(parse("POST", "/api/runs/12"), 0);
+	static const char *const nowhere[] = {
+		"//",
+		"/..",
+		"/../etc/passwd",
+		"/./",
+		"/%2e%2e/",
+		"/api",
+		"/api/",
+		"/api//runs",
+		"/api/runs/",
+		"/api/runs/0",
+		"/api/runs/01",
+		"/api/runs/-1",
+		"/api/runs/1/",
+		"/api/runs/99999999999999999999",
+		"/api/runs%00",
+		"/api/%72uns",
+		"/API/runs",
+		"/api/runs;x",
+		"/index.html",
+		"/api/runs/1%00",
+		"/#x",
+		"/api/runs#x",
+	};
+	for (size_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++)
+		assert_int_equal(parse("GET", nowhere[i]), 404);
+	static const char *const bad[] = { "",	    "*",	 "http://127.0.0.1/", "x",  "/a b",
+					   "/\x7f", "/\xc3\xa9", "/\\..\\",	      "/\n" };
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_int_equal(parse("GET", bad[i]), 400);
+}
+
+static void methods_are_few(void **state)
+{
+	(void)state;
+	static const char *const none[] = { "PUT",     "DELETE", "OPTIONS", "TRACE",
+					    "CONNECT", "get",	 "",	    "PATCH" };
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+		assert_int_equal(parse(none[i], "/"), 405);
+	assert_int_equal(parse("HEAD", "/"), 0);
+	assert_int_equal(parse("POST", "/"), 405);
+	assert_int_equal(parse("POST", "/api/report?run=1"), 405);
+	assert_int_equal(parse("GET", "/api/runs/1"), 405);
+}
+
+static void parameters_are_checked(void **state)
+{
+	(void)state;
+	struct request r;
+	assert_int_equal(request_parse(&r, "GET",
+				       "/api/runs?like=a%26b+c&most=7&before=12&&x=1&token=t",
+				       &err),
+			 0);
+	assert_string_equal(r.like, "a&b c");
+	assert_string_equal(r.token, "t");
+	assert_int_equal(r.most, 7);
+	assert_int_equal(r.before, 12);
+	request_release(&r);
+	assert_int_equal(request_parse(&r, "GET", "/api/report?run=3&run=1&run=3&study=2", &err),
+			 0);
+	assert_int_equal(r.runs.count, 2);
+	assert_int_equal(r.runs.items[0], 3);
+	assert_int_equal(r.studies.count, 1);
+	request_release(&r);
+	assert_int_equal(request_parse(&r, "GET", "/api/runs?most=100000000000", &err), 0);
+	assert_int_equal(r.most, REQUEST_LIST_MAX);
+	request_release(&r);
+	static const char *const bad[] = {
+		"/api/report?run=",
+		"/api/report?run=x",
+		"/api/report?run=-1",
+		"/api/report?run=1e3",
+		"/api/report?run=0",
+		"/api/runs?like=%",
+		"/api/runs?like=%0",
+		"/api/runs?like=%zz",
+		"/api/runs?like=%00",
+		"/api/runs?most=0",
+		"/api/runs?before=%31x",
+		"/?%00=1",
+		("/api/report?run=1&run=2&run=3&run=4&run=5&run=6&run=7&run=8&run=9&run=10&run=11"
+		 "&run=12&run=13&run=14&run=15&run=16&run=17"),
+	};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_int_equal(parse("GET", bad[i]), 400);
+	char *longer = malloc(REQUEST_URL_MAX + 2);
+	memset(longer, 'a', REQUEST_URL_MAX + 1);
+	memcpy(longer, "/?", 2);
+	longer[REQUEST_URL_MAX] = '\0';
+	assert_int_equal(parse("GET", longer), 0);
+	longer[REQUEST_URL_MAX] = 'a';
+	longer[REQUEST_URL_MAX + 1] = '\0';
+	assert_int_equal(parse("GET", longer), 414);
+	free(longer);
+}
+
+static void same_questions_have_one_key(void **state)
+{
+	(void)state;
+	struct request a, b, c;
+	request_parse(&a, "GET", "/api/report?run=1&run=2&token=x", &err);
+	request_parse(&b, "HEAD", "/api/report?token=y&run=1&run=2", &err);
+	request_parse(&c, "GET", "/api/report?run=2&run=1", &err);
+	char *one = request_key(&a), *two = request_key(&b), *three = request_key(&c);
+	assert_string_equal(one, two);
+	assert_string_not_equal(one, three);
+	free(one);
+	free(two);
+	free(three);
+	request_release(&a);
+	request_release(&b);
+	request_release(&c);
+}
+
+static void hosts_and_origins(void **state)
+{
+	(void)state;
+	struct request_place here = { "127.0.0.1", 8273 }, all = { "0.0.0.0", 80 },
+			     six = { "fe80::1", 8273 };
+	static const char *const fine[] = { "127.0.0.1:8273", "localhost:8273", "LOCALHOST:8273",
+					    "[::1]:8273" };
+	for (size_t i = 0; i < 4; i++)
+		assert_true(request_host_fits(&here, fine[i]));
+	static const char *const others[] = {
+		"",
+		":",
+		":8273",
+		"127.0.0.1",
+		"127.0.0.1:80",
+		"127.0.0.1:08273x",
+		"127.0.0.1:",
+		"evil.example:8273",
+		"127.0.0.1.evil.example:8273",
+		"localhost.:8273",
+		"[::1]",
+		"::1:8273",
+		"[::1:8273",
+		"[127.0.0.1]:8273",
+		"127.0.0.2:8273",
+		"10.0.0.1:8273",
+		"127.0.0.1:8273@evil",
+		"evil@127.0.0.1:8273",
+		"0:8273",
+		"127.1:8273",
+		"127.0.0.1:827300000",
+	};
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		assert_false(request_host_fits(&here, others[i]));
+	assert_true(request_host_fits(&all, "10.0.0.1"));
+	assert_true(request_host_fits(&all, "[fe80::2]:80"));
+	assert_false(request_host_fits(&all, "evil.example"));
+	assert_true(request_host_fits(&six, "[fe80::1]:8273"));
+	assert_false(request_host_fits(&six, "10.0.0.1:8273"));
+	assert_true(request_origin_fits(&here, "http://127.0.0.1:8273"));
+	static const char *const elsewhere[] = { "null",
+						 "",
+						 "https://127.0.0.1:8273",
+						 "http://evil.example",
+						 "http://127.0.0.1:8273/",
+						 "http://127.0.0.1:1",
+						 "http://",
+						 "http://127.0.0.1:8273, http://x" };
+	for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+		assert_false(request_origin_fits(&here, elsewhere[i]));
+	assert_true(request_is_loopback("127.9.9.9") && request_is_loopback("::1"));
+	assert_false(request_is_loopback("0.0.0.0") || request_is_loopback("::") ||
+		     request_is_loopback("x") || request_is_loopback("10.0.0.1"));
+}
+
+static void tokens(void **state)
+{
+	(void)state;
+	assert_true(request_token_fits("abcdefgh", "abcdefgh"));
+	assert_false(request_token_fits("abcdefgh", "abcdefgi"));
+	assert_false(request_token_fits("abcdefgh", "abcdefghabcdefgh"));
+	assert_false(request_token_fits("abab", "ab"));
+	assert_false(request_token_fits("abab", ""));
+	assert_true(request_token_good("0123456789abcdef"));
+	assert_false(request_token_good("0123456789abcde"));
+	assert_false(request_token_good("0123456789abcde&"));
+	assert_false(request_token_good("0123456789abcde\xc3\xa9"));
+}
+
+static void encodings(void **state)
+{
+	(void)state;
+	assert_true(request_takes_gzip("gzip"));
+	assert_true(request_takes_gzip("deflate, GZIP;q=0.5, br"));
+	assert_true(request_takes_gzip("br,gzip"));
+	assert_false(request_takes_gzip(NULL));
+	assert_false(request_takes_gzip(""));
+	assert_false(request_takes_gzip("gzipx, br"));
+	assert_false(request_takes_gzip("gzip;q=0"));
+	assert_false(request_takes_gzip("gzip;q=0.000, br"));
+}
+
+static int edit(const char *body)
+{
+	struct request_edit e;
+	int status = request_edit_parse(&e, body, strlen(body), &err);
+	request_edit_release(&e);
+	return status;
+}
+
+static void bodies(void **state)
+{
+	(void)state;
+	struct request_edit e;
+	static const char both[] = "{\"name\":\"a</script>\\u0001\",\"tags\":\"\"}";
+	assert_int_equal(request_edit_parse(&e, both, strlen(both), &err), 0);
+	assert_string_equal(e.name, "a</script>\x01");
+	assert_string_equal(e.tags, "");
+	request_edit_release(&e);
+	static const char *const bad[] = { "",
+					   "x",
+					   "[]",
+					   "{}",
+					   "{\"name\":1}",
+					   "{\"name\":null}",
+					   "{\"name\":\"a\\u0000b\"}",
+					   "{\"name\":\"a\",\"name\":\"b\"}",
+					   "{\"name\":\"a\"} x",
+					   "{\"name\":\"\xff\"}",
+					   "\"name\"" };
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_int_equal(edit(bad[i]), 400);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(routes_are_whole_paths),
+		cmocka_unit_test(methods_are_few),
+		cmocka_unit_test(parameters_are_checked),
+		cmocka_unit_test(same_questions_have_one_key),
+		cmocka_unit_test(hosts_and_origins),
+		cmocka_unit_test(tokens),
+		cmocka_unit_test(encodings),
+		cmocka_unit_test(bodies),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
