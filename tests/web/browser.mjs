@@ -160,6 +160,8 @@ export const HOSTILE = [
   '</script><script>window.hacked=1</script>', '"><img src=x onerror="window.hacked=1">', "'; DROP TABLE runs; --", '\u202egnp.exe\u202c', '<!-- <![CDATA[', '${window.hacked=1}',
   '{{constructor.constructor("window.hacked=1")()}}', '=HYPERLINK("http://example.invalid")', `${'long '.repeat(2048)}end`, '\u0000\u0007\u001b[31m', '👩‍👩‍👧‍👦 ünïcödé עברית',
 ];
+// The same in few pages: all in one name, and the long one.
+export const HOSTILE_AT_ONCE = [HOSTILE.filter((name) => name.length < 100).join(' '), HOSTILE.find((name) => name.length >= 100)];
 export async function notHacked(tab) {
   assert.equal(await tab.page.evaluate(() => window.hacked), undefined, 'a name was run as script');
   assert.equal(await tab.page.evaluate(() => document.querySelectorAll('#tare img').length), 0, 'a name became markup');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { document_, machine } from './documents.mjs';
-import { accessible, fits, html, HOSTILE, keyboardReaches, notHacked, open, quiet, shot, stop } from './browser.mjs';
+import { accessible, fits, html, HOSTILE_AT_ONCE, keyboardReaches, notHacked, open, quiet, shot, stop } from './browser.mjs';
 
 after(stop);
 
@@ -26,7 +26,7 @@ test('a document without sections shows its machine', async () => {
 });
 
 test('machines and facts with hostile names are text', async () => {
-  for (const name of HOSTILE) {
+  for (const name of HOSTILE_AT_ONCE) {
     const m = machine(name);
     m.facts[name] = name;
     m.findings[0].condition = name;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { document_ } from './documents.mjs';
 import { compared, query, queryDocument } from './doc_query.mjs';
-import { accessible, chartsDraw, everything, fits, HOSTILE, notHacked, open, quiet, shot, stop } from './browser.mjs';
+import { accessible, chartsDraw, everything, fits, HOSTILE_AT_ONCE, notHacked, open, quiet, shot, stop } from './browser.mjs';
 
 after(stop);
 const text = (tab, at) => tab.page.locator(at).innerText();
@@ -148,7 +148,7 @@ test('the paragraphs can be copied, or are selected where there is no clipboard'
 });
 
 test('SQL, names, plans and settings are text, whatever they hold', async () => {
-  for (const name of HOSTILE) {
+  for (const name of HOSTILE_AT_ONCE) {
     const section = query({ names: [name, `${name}2`], sql: name, name });
     section.query.plans = section.query.plans.map((p) => ({ ...p, plan: { node: name, relation: name, conditions: [name, 5, null], details: { [name]: name }, children: [{ node: name }] } }));
     section.query.server = { dbms: name, version: name, settings: { [name]: { x: name } }, io_by_process: true };

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import { after, test } from 'node:test';
 import { document_ } from './documents.mjs';
 import { largeDocument, timeDocument, timesDocument, timeSection } from './doc_time.mjs';
-import { accessible, chartsDraw, everything, fits, HOSTILE, html, notHacked, open, quiet, shot, SHOTS, stop } from './browser.mjs';
+import { accessible, chartsDraw, everything, fits, HOSTILE_AT_ONCE, html, notHacked, open, quiet, shot, SHOTS, stop } from './browser.mjs';
 
 after(stop);
 
@@ -300,7 +300,7 @@ test('executions: filter by rule, pages, CSV with every row', async () => {
 });
 
 test('names that are markup, script or longer than a page are text', async () => {
-  for (const name of HOSTILE) {
+  for (const name of HOSTILE_AT_ONCE) {
     const doc = name.length > 100 ? timeDocument({ count: 80, hostile: name, details: 20 }) : timesDocument(name);
     const tab = await open(doc);
     await chartsDraw(tab);
