@@ -10,6 +10,22 @@ static void put_name(struct strbuf *title, const char *name, bool another)
 	strbuf_printf(title, "%s%s", another ? ", " : "", shown);
 }
 
+static bool is_in(const id_list *list, int64_t id)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i] == id)
+			return true;
+	return false;
+}
+
+/* Each once: an anchor is of one section. */
+static void take_once(const id_list *given, id_list *into)
+{
+	for (size_t i = 0; i < given->count; i++)
+		if (!is_in(into, given->items[i]))
+			array_push(into, given->items[i]);
+}
+
 static int sort_runs(struct lab *lab, const id_list *runs, id_list by_kind[SUBJECT_KINDS],
 		     struct strbuf *title, struct error *err)
 {
@@ -30,22 +46,26 @@ static int sort_runs(struct lab *lab, const id_list *runs, id_list by_kind[SUBJE
 int cmd_make_page(struct lab *lab, const struct page_request *request, struct page **out,
 		  struct error *err)
 {
-	id_list by_kind[SUBJECT_KINDS] = { 0 };
+	id_list by_kind[SUBJECT_KINDS] = { 0 }, runs = { 0 }, studies = { 0 };
 	struct strbuf title = { 0 };
 	struct page *p = NULL;
-	int failed = sort_runs(lab, &request->runs, by_kind, &title, err);
+	take_once(&request->runs, &runs);
+	take_once(&request->studies, &studies);
+	int failed = sort_runs(lab, &runs, by_kind, &title, err);
 	if (!failed) {
-		if (!request->runs.count)
+		if (!runs.count)
 			strbuf_puts(&title, "daemons");
 		p = page_new(strbuf_text(&title), request->served);
 		failed = cmd_page_times(p, lab, request, &by_kind[SUBJECT_COMMAND], err) ||
-			 cmd_page_studies(p, lab, &request->studies, err) ||
+			 cmd_page_studies(p, lab, &studies, err) ||
 			 cmd_page_noises(p, lab, &by_kind[SUBJECT_CPU], err) ||
 			 cmd_page_profiles(p, lab, &by_kind[SUBJECT_SYSTEM], err) ||
 			 cmd_page_queries(p, lab, &by_kind[SUBJECT_QUERY], err);
 	}
 	for (size_t i = 0; i < SUBJECT_KINDS; i++)
 		array_release(&by_kind[i]);
+	array_release(&runs);
+	array_release(&studies);
 	strbuf_release(&title);
 	if (failed) {
 		page_free(p);

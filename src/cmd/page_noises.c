@@ -1,18 +1,31 @@
 /* Runs of noise, each with its machine's baseline. */
+#include "cmd/cmd.h"
 #include "cmd/noise.h"
 #include "cmd/page.h"
+
+/* *stored false: of the run there is nothing yet but itself. */
+static int load(struct lab *lab, int64_t id, struct noise_loaded *into, bool *stored,
+		struct error *err)
+{
+	*into = (struct noise_loaded){ 0 };
+	if (lab_has_data(lab, id, stored, err))
+		return -1;
+	return *stored ? noise_load(into, lab, id, err)
+		       : cmd_load_run(lab, id, &into->run, &into->machine, err);
+}
 
 /* The baseline where there is one and it is another run; base->run.id 0: there is none. */
 static int load_baseline(struct lab *lab, const struct noise_loaded *run, struct noise_loaded *base,
 			 struct error *err)
 {
 	int64_t id = 0;
+	bool stored;
 	*base = (struct noise_loaded){ 0 };
 	if (!run->machine.facts.count)
 		return 0;
 	if (lab_get_baseline(lab, &run->machine, &id, err))
 		return -1;
-	return id && id != run->run.id ? noise_load(base, lab, id, err) : 0;
+	return id && id != run->run.id ? load(lab, id, base, &stored, err) : 0;
 }
 
 /* A run that was ended before its first round has nothing to compare: that is no error. */
@@ -49,20 +62,33 @@ static int add(struct page *p, struct lab *lab, const struct noise_loaded *run, 
 	return 0;
 }
 
+static void add_nothing(struct page *p, const struct noise_loaded *run)
+{
+	struct noise_view view = noise_loaded_view(run);
+	view.noise = NULL;
+	page_add_noise(p, &view, NULL, NULL);
+}
+
 int cmd_page_noises(struct page *p, struct lab *lab, const id_list *runs, struct error *err)
 {
 	struct noise_loaded first = { 0 };
-	const size_t at = page_section_count(p);
+	size_t at = 0;
 	int failed = 0;
 	for (size_t i = 0; i < runs->count && !failed; i++) {
-		struct noise_loaded run = { 0 };
-		failed = noise_load(&run, lab, runs->items[i], err) || add(p, lab, &run, err);
-		if (!failed && i)
+		struct noise_loaded run;
+		bool stored = false;
+		failed = load(lab, runs->items[i], &run, &stored, err) ||
+			 (stored && add(p, lab, &run, err));
+		if (!failed && !stored)
+			add_nothing(p, &run);
+		if (!failed && stored && first.run.id)
 			compare(p, at, &first, &run);
-		if (!failed && !i)
+		if (!failed && stored && !first.run.id) {
+			at = page_section_count(p) - 1;
 			first = run;
-		else
+		} else {
 			noise_loaded_release(&run);
+		}
 	}
 	noise_loaded_release(&first);
 	return failed ? -1 : 0;

@@ -1,4 +1,5 @@
 /* Runs of queries, with the mean ledger of each Q@C. */
+#include "cmd/cmd.h"
 #include "cmd/page.h"
 #include "cmd/query.h"
 
@@ -75,21 +76,37 @@ static int add(struct page *p, struct lab *lab, int64_t id, struct query_loaded 
 	return failed ? -1 : 0;
 }
 
+/* Of a run that has just begun there is nothing yet but itself. */
+static int add_nothing(struct page *p, struct lab *lab, int64_t id, struct query_loaded *into,
+		       struct error *err)
+{
+	if (cmd_load_run(lab, id, &into->run, &into->machine, err))
+		return -1;
+	struct query_view view = query_loaded_view(into);
+	view.data = NULL;
+	page_add_query(p, &view, NULL, 0);
+	return 0;
+}
+
 int cmd_page_queries(struct page *p, struct lab *lab, const id_list *runs, struct error *err)
 {
 	struct query_loaded first = { 0 };
-	const size_t at = page_section_count(p);
+	size_t at = 0;
 	int failed = 0;
 	for (size_t i = 0; i < runs->count && !failed; i++) {
 		struct query_loaded run = { 0 };
-		failed = add(p, lab, runs->items[i], &run, err);
-		if (!failed && i)
+		bool stored = false;
+		failed = lab_has_data(lab, runs->items[i], &stored, err) ||
+			 (stored ? add : add_nothing)(p, lab, runs->items[i], &run, err);
+		if (!failed && stored && first.run.id)
 			compare(p, at, &first, &run);
-		if (!failed && !i)
+		if (!failed && stored && !first.run.id) {
+			at = page_section_count(p) - 1;
 			first = run;
-		else
+		} else {
 			query_loaded_release(&run);
+		}
 	}
 	query_loaded_release(&first);
-	return failed;
+	return failed ? -1 : 0;
 }

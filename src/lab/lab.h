@@ -95,6 +95,9 @@ int lab_put_noise(struct lab *lab, int64_t run, const struct noise *n, struct er
 /* into is zeroed; released by the caller. An error (EXIT_USAGE) when the run is not one of noise.
  */
 int lab_get_noise(struct lab *lab, int64_t run, struct noise *into, struct error *err);
+/* Whether there is more of a run of noise or of queries than the run itself: of one that has just
+ * begun, or failed at once, there may be nothing. */
+int lab_has_data(struct lab *lab, int64_t run, bool *has, struct error *err);
 /* Makes the run the baseline of its machine (by its identity, whatever its kernel and settings), in
  * place of the one before. */
 int lab_set_baseline(struct lab *lab, int64_t run, struct error *err);

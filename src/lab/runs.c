@@ -595,3 +595,18 @@ int lab_remove_run(struct lab *lab, int64_t id, struct error *err)
 	run_release(&run);
 	return result;
 }
+
+int lab_has_data(struct lab *lab, int64_t run, bool *has, struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	if (lab_prepare(lab, &stmt,
+			"SELECT EXISTS (SELECT 1 FROM noise WHERE run = ?1) "
+			"OR EXISTS (SELECT 1 FROM query_run WHERE run = ?1)",
+			"read", err))
+		return -1;
+	sqlite3_bind_int64(stmt, 1, run);
+	int failed = sqlite3_step(stmt) == SQLITE_ROW ? 0 : lab_fail(lab, err, "read");
+	*has = !failed && sqlite3_column_int(stmt, 0);
+	sqlite3_finalize(stmt);
+	return failed;
+}

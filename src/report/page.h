@@ -38,7 +38,8 @@ struct page_samples {
 };
 void page_add_study(struct page *p, const struct study *s, const struct machine *machine,
 		    const struct page_samples samples[STUDY_LENGTHS]);
-/* baseline and diff NULL: there is none, or it is the run itself. */
+/* v->noise NULL: nothing of the run is stored yet. baseline and diff NULL: there is none, or it is
+ * the run itself. */
 void page_add_noise(struct page *p, const struct noise_view *v, const struct noise_view *baseline,
 		    const struct jitter_diff *diff);
 /* listings: of the functions with the most samples, for annotated code. */
@@ -51,6 +52,7 @@ struct page_query_ledger {
 	uint64_t cardinality;
 	uint64_t wall_ns[LEDGER_CAUSES];
 };
+/* v->data NULL: nothing of the run is stored yet. */
 void page_add_query(struct page *p, const struct query_view *v,
 		    const struct page_query_ledger *ledgers, size_t count);
 

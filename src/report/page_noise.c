@@ -69,6 +69,33 @@ static json_t *curve_json(const struct noise_points *p, double window_s, double 
 	return list;
 }
 
+static json_t *cpu_curve(const struct noise_cpu *c, bool told, double bandwidth,
+			 const double grid[GRID])
+{
+	struct noise_points points;
+	json_t *list = NULL;
+	noise_points_of(c, told, &points);
+	if (c->window_ns)
+		list = curve_json(&points, (double)c->window_ns / NS_PER_S, bandwidth, grid);
+	noise_points_release(&points);
+	return list ? list : json_array();
+}
+
+/* Each CPU alone; of one there is nothing to tell apart. */
+static json_t *cpus_json(const struct noise *n, double bandwidth, const double grid[GRID])
+{
+	json_t *list = json_array();
+	for (size_t i = 0; n->cpus.count > 1 && i < n->cpus.count; i++) {
+		const struct noise_cpu *c = &n->cpus.items[i];
+		json_t *o = json_object();
+		json_object_set_new(o, "user", cpu_curve(c, false, bandwidth, grid));
+		json_object_set_new(o, "master",
+				    n->kernel ? cpu_curve(c, true, bandwidth, grid) : json_array());
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 static json_t *density_json(const struct noise *run, const struct noise *base)
 {
 	struct lengths of_run, of_base;
@@ -94,6 +121,7 @@ static json_t *density_json(const struct noise *run, const struct noise *base)
 		json_object_set_new(o, "baseline",
 				    based ? curve_json(&of_base.seen, of_base.window_s, h, grid)
 					  : json_null());
+		json_object_set_new(o, "cpus", cpus_json(run, h, grid));
 	}
 	lengths_release(&of_run);
 	if (base)
@@ -124,10 +152,24 @@ static json_t *baseline_json(const struct noise_view *v, const struct noise_view
 	return o;
 }
 
+static void add_nothing(struct page *p, const struct noise_view *v)
+{
+	json_t *o = page_head(p, "noise", v->run, v->machine, NULL);
+	json_object_set_new(o, "noise", json_null());
+	json_object_set_new(o, "density", json_null());
+	json_object_set_new(o, "baseline", json_null());
+	page_note(o, PAGE_NOTHING);
+	page_add(p, o);
+}
+
 void page_add_noise(struct page *p, const struct noise_view *v, const struct noise_view *baseline,
 		    const struct jitter_diff *diff)
 {
 	struct strbuf subtitle = { 0 };
+	if (!v->noise) {
+		add_nothing(p, v);
+		return;
+	}
 	put_subtitle(v->noise, &subtitle);
 	json_t *o = page_head(p, "noise", v->run, v->machine, strbuf_text(&subtitle));
 	json_object_set_new(o, "noise", noise_document(v));

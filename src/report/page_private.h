@@ -20,6 +20,7 @@ json_t *page_head_plain(struct page *p, const char *kind, const char *anchor, co
 json_t *page_head(struct page *p, const char *kind, const struct run *run,
 		  const struct machine *machine, const char *subtitle);
 void page_note(json_t *section, const char *text); /* one more sentence for its notes */
+#define PAGE_NOTHING "Nothing of this run is stored: it has just begun, or ended at once."
 void page_notef(json_t *section, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void page_add(struct page *p, json_t *section);
 void page_compare(struct page *p, json_t *comparison);

@@ -61,9 +61,23 @@ static void put_subtitle(const struct query_run *r, struct strbuf *out)
 		strbuf_printf(out, ", %s", r->scenario);
 }
 
+static void add_nothing(struct page *p, const struct query_view *v)
+{
+	json_t *o = page_head(p, "query", v->run, v->machine, NULL);
+	json_object_set_new(o, "query", json_null());
+	json_object_set_new(o, "matrix", json_null());
+	json_object_set_new(o, "ledgers", json_array());
+	page_note(o, PAGE_NOTHING);
+	page_add(p, o);
+}
+
 void page_add_query(struct page *p, const struct query_view *v,
 		    const struct page_query_ledger *ledgers, size_t count)
 {
+	if (!v->data) {
+		add_nothing(p, v);
+		return;
+	}
 	struct strbuf subtitle = { 0 };
 	json_t *list = json_array();
 	bool whole = v->result->executions <= EXECUTIONS_MOST;

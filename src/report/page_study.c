@@ -1,9 +1,11 @@
 /* A daemon study. */
 #include <stdio.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "report/format.h"
 #include "report/page_private.h"
+#include "stats/period.h"
 
 static bool has_number(const number_list *list, uint32_t number)
 {
@@ -59,6 +61,25 @@ static json_t *samples_json(const struct page_samples *s, const struct study_run
 	return o;
 }
 
+/* Of each daemon, the number of the first sample, from 0 on, that its period in this run is
+ * expected in; null: it has none. */
+static json_t *phases_json(const struct study *s, enum study_length k)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < s->daemons.count; i++) {
+		const struct study_seen *seen = &s->daemons.items[i].seen[k];
+		bool has = seen->period.found && seen->period.samples > 0 && seen->samples.count;
+		double *at = xcalloc(seen->samples.count + 1, sizeof *at);
+		for (size_t n = 0; n < seen->samples.count; n++)
+			at[n] = seen->samples.items[n];
+		json_array_append_new(list, has ? page_real(period_phase(at, seen->samples.count,
+									 seen->period.samples))
+						: json_null());
+		xfree(at);
+	}
+	return list;
+}
+
 /* "Executions of inc: 300 of 1 s, 60 of 16 s" */
 static void put_subtitle(const struct study *s, struct strbuf *out)
 {
@@ -109,14 +130,17 @@ void page_add_study(struct page *p, const struct study *s, const struct machine 
 		snprintf(title, sizeof(title), "Daemons: study %lld", (long long)s->id);
 	put_subtitle(s, &subtitle);
 	json_t *o = page_head_plain(p, "study", anchor, title, strbuf_text(&subtitle), machine);
-	json_t *of_runs = json_object();
-	for (enum study_length k = 0; k < STUDY_LENGTHS; k++)
+	json_t *of_runs = json_object(), *phases = json_object();
+	for (enum study_length k = 0; k < STUDY_LENGTHS; k++) {
 		json_object_set_new(of_runs, study_length_name(k),
 				    samples_json(&samples[k], &s->runs[k]));
+		json_object_set_new(phases, study_length_name(k), phases_json(s, k));
+	}
 	json_object_set_new(o, "number", json_id(s->id));
 	json_object_set_new(o, "started_at", json_date(s->made_at_ns));
 	json_object_set_new(o, "study", daemons_document(s, NULL)); /* the head has the machine */
 	json_object_set_new(o, "samples", of_runs);
+	json_object_set_new(o, "phases", phases);
 	note_missing(o, s, samples);
 	page_add(p, o);
 	strbuf_release(&subtitle);

@@ -178,6 +178,14 @@ void period_fit(const double *times, size_t n, const double *nominal, size_t nom
 	xfree(fits);
 }
 
+double period_phase(const double *times, size_t n, double period)
+{
+	struct wave w = wave_at(times, n, 0, 1 / period);
+	double phase = atan2(w.s, w.c) / TURN * period;
+	phase += phase < 0 ? period : 0;
+	return phase < period ? phase : 0;
+}
+
 double period_distance(const struct period *p, double t)
 {
 	return remainder(t - p->phase, p->period);

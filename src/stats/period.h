@@ -19,6 +19,9 @@ struct period {
 void period_fit(const double *times, size_t n, const double *nominal, size_t nominal_count,
 		double tolerance, double alpha, struct period *out);
 
+/* Where the events of a period lie, 0 <= phase < period: the mean direction of the times. */
+double period_phase(const double *times, size_t n, double period);
+
 /* How far t is from the nearest expected event: -period/2 to period/2. */
 double period_distance(const struct period *p, double t);
 

@@ -168,6 +168,7 @@ export interface StudySection extends Head {
   kind: 'study';
   study: Study; // docs/schema/study.schema.json
   samples: { short: StudySamples | null; long: StudySamples | null }; // null: the run is gone, or was cut from a watch
+  phases: { short: (number | null)[]; long: (number | null)[] }; // of study.daemons: where its period in that run is expected first, as a number of a sample
 }
 
 export interface Study {
@@ -221,8 +222,8 @@ export interface StudyDaemon {
 
 export interface NoiseSection extends Head {
   kind: 'noise';
-  noise: any; // docs/schema/noise.schema.json; sections/noise.ts has its own type of what it reads
-  density: { bandwidth: number; ns: number[]; user: number[]; master: number[]; baseline: number[] | null } | null; // detours per s of a CPU and decade of length
+  noise: any; // docs/schema/noise.schema.json; sections/noise.ts has its own type of what it reads; null: nothing is stored yet
+  density: { bandwidth: number; ns: number[]; user: number[]; master: number[]; baseline: number[] | null; cpus: { user: number[]; master: number[] }[] } | null; // detours per s of a CPU and decade of length; cpus: each alone, where there are several
   baseline: { number: number; name: string; diff: any } | null; // docs/schema/noise-diff.schema.json: this against the machine's baseline
 }
 
@@ -251,7 +252,7 @@ export interface ProfileSection extends Head {
 
 export interface QuerySection extends Head {
   kind: 'query';
-  query: any; // docs/schema/query.schema.json; sections/query.ts has its own type of what it reads
+  query: any; // docs/schema/query.schema.json; sections/query.ts has its own type of what it reads; null: nothing is stored yet
   matrix: { measures: string[]; r: (number | null)[][] } | null; // every pair of the model's measures
   ledgers: { query: number; cardinality: number | null; causes: string[]; mean: number[] }[]; // wall view, mean over executions kept
 }
