@@ -174,7 +174,8 @@ export function noiseSection(number, data, { baseline = null, names = [], title 
   const told = data.together.buckets.filter((b) => b.master_count).map((b) => ({ ...b, count: b.master_count }));
   return {
     ...head('noise', number, title, more), noise: data,
-    density: { bandwidth: 0.05, ns: GRID, user: density(data.together.buckets, GRID, data.together.window_ns), master: density(told, GRID, data.together.window_ns), baseline: baseline ? density(baseline.together.buckets, GRID, baseline.together.window_ns) : null },
+    density: { bandwidth: 0.05, ns: GRID, user: density(data.together.buckets, GRID, data.together.window_ns), master: density(told, GRID, data.together.window_ns), baseline: baseline ? density(baseline.together.buckets, GRID, baseline.together.window_ns) : null,
+      cpus: data.cpus.length > 1 ? data.cpus.map((c) => ({ user: density(c.buckets, GRID, c.window_ns), master: density(c.buckets.filter((b) => b.master_count).map((b) => ({ ...b, count: b.master_count })), GRID, c.window_ns) })) : [] },
     baseline: baseline ? { number: 1, name: 'a quiet evening', diff: diff(baseline, data, names) } : null,
   };
 }

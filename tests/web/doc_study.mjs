@@ -81,6 +81,8 @@ export function study({ short = 800, long = 60, daemons = DAEMONS, levels = true
       cutoffs: rows.flatMap((r) => r.cutoffs.map((c, i) => ({ id: i + 1, daemon: r.name, ...c }))),
     },
     samples: { short: s.samples, long: l?.samples ?? null },
+    // each period begins at its phase
+    phases: { short: [...daemons.map(([, every, phase]) => phase % every), null], long: [...daemons.map(([, every, phase]) => (phase % 3) % Math.max(2, Math.round(every / 12))), null] },
   };
 }
 

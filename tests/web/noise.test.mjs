@@ -112,6 +112,40 @@ test('one CPU of several can be looked at', async () => {
   await chartsDraw(tab);
   await tab.page.locator('#run-2-density select').first().selectOption('1');
   assert.match(await tab.page.locator('#run-2-range .range').textContent(), new RegExp(`${loud.cpus[1].detours.count.toLocaleString('en-US')} detours of all lengths on CPU 1`));
+  // its density is the one that tare made
+  const section = noiseSection(2, loud);
+  const drawn = await tab.page.evaluate(() => window.tare.charts.get('run-2-density').chart().getOption().series[0].data.map((d) => d[1]));
+  const best = (list) => list.reduce((most, v, i) => ((v ?? -99) > (list[most] ?? -99) ? i : most), 0);
+  assert.equal(best(drawn), best(section.density.cpus[1].user));
+  quiet(tab);
+  await tab.close();
+});
+
+test('a part that was not looked at is a gap, and one CPU has its own window', async () => {
+  const data = noise({ seed: 5 });
+  // CPU 1 was looked at for a third of the time that CPU 0 was
+  const [first, second] = [data.cpus[0], { ...data.cpus[1], window_ns: data.cpus[0].window_ns / 3 }];
+  const whole = first.window_ns + second.window_ns;
+  const uneven = { ...data, cpus: [first, second], together: { ...data.together, window_ns: whole }, parts: data.parts.map((p, i) => ({ ...p, window_ns: i === 2 ? 0 : whole / 10, shares: i === 2 ? [] : p.shares })) };
+  const tab = await open(document_([noiseSection(2, uneven)]));
+  await chartsDraw(tab);
+  const parts = () => tab.page.evaluate(() => window.tare.charts.get('run-2-parts').chart().getOption().series.map((s) => s.data));
+  assert.ok((await parts()).every((of) => of[2] === null && of[3] !== null));
+  const words = await tab.page.locator('#run-2-parts').textContent();
+  assert.match(words, /in 1 nothing was looked at/);
+  assert.doesNotMatch(words, /from 0\.00/);
+  await tab.page.locator('#run-2-density select').first().selectOption('1');
+  const lost = (await parts()).reduce((sum, of) => sum + (of[3] ?? 0), 0);
+  const wanted = uneven.parts[3].shares.filter((s) => s.cpu === 1).reduce((a, s) => a + s.ns, 0) / (second.window_ns / 10);
+  assert.ok(Math.abs(lost / wanted - 1) < 1e-9, `${lost} of ${wanted}`);
+  assert.match(await tab.page.evaluate(() => window.tare.charts.get('run-2-parts').chart().getOption().yAxis[0].name), /about/);
+  quiet(tab);
+  await tab.close();
+});
+
+test('a run of which nothing is stored yet has its head and a note', async () => {
+  const tab = await open(document_([{ ...noiseSection(2, loud, { status: 'going', notes: ['Nothing of this run is stored yet.'] }), noise: null, density: null, baseline: null }]));
+  assert.match(await tab.page.locator('#run-2').textContent(), /going.*Nothing of this run is stored yet/s);
   quiet(tab);
   await tab.close();
 });
@@ -160,7 +194,7 @@ test('a run without the kernel, on one CPU, without a baseline or densities', as
     const text = await tab.page.locator('#run-4').textContent();
     assert.match(text, /detours have no names/);
     assert.doesNotMatch(text, /coverage|Against the baseline|NaN|undefined|null/);
-    assert.equal(await tab.page.locator('#run-4-density select:visible').count(), 1, 'there is no CPU to choose');
+    assert.equal(await tab.page.locator('#run-4-density select:visible').count(), density ? 1 : 0, 'there is no CPU to choose, nor a density');
     await accessible(tab);
     await fits(tab);
     await shot(tab, 'noise-plain');

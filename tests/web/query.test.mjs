@@ -34,7 +34,7 @@ test('a query, its time and its scale can be chosen; plan changes are marked', a
     return {
       lines: o.series.filter((s) => s.type === 'line').length, log: o.yAxis[0].type, name: o.yAxis[0].name,
       marks: o.series.flatMap((s) => (s.markLine?.data ?? []).map((d) => d.name)), dots: o.series.filter((s) => s.type === 'scatter').reduce((n, s) => n + s.data.length, 0),
-      letters: o.series.filter((s) => s.type === 'line').flatMap((s) => s.data.filter((d) => d.label.show).map((d) => d.label.formatter)),
+      letters: o.series.filter((s) => s.type === 'line').flatMap((s) => s.data.filter((d) => d.label.show).map((d) => d.label.formatter())),
     };
   });
   let now = await option();
@@ -64,6 +64,55 @@ test('bars show shares, too', async () => {
   await tab.close();
 });
 
+test('own I/O that is not known is not other time', async () => {
+  const section = query();
+  for (const x of section.query.at[0].executions) x.own_device_ns = null;
+  const tab = await open(document_([section]));
+  await chartsDraw(tab, 4);
+  const bars = await tab.page.evaluate(() => Object.fromEntries(window.tare.charts.get('run-7-split').chart().getOption().series.map((s) => [s.name, s.data.slice(0, 2)])));
+  assert.deepEqual([bars['own I/O'][0], bars.other[0], bars['not CPU'][1]], [null, null, null]);
+  assert.ok(bars['not CPU'][0] > 0 && bars.other[1] > 0);
+  await tab.page.selectOption('#run-7-split select', 'share');
+  const sum = await tab.page.evaluate(() => window.tare.charts.get('run-7-split').chart().getOption().series.reduce((n, s) => n + (s.data[0] ?? 0), 0));
+  assert.ok(Math.abs(sum - 1) < 1e-9);
+  quiet(tab);
+  await tab.close();
+});
+
+test('shares are of the elapsed time, also where workers go on at once', async () => {
+  const section = query();
+  for (const x of section.query.at[0].executions) Object.assign(x, { measured_ns: 1e9, cpu_ns: 2.5e9, own_device_ns: 0 });
+  const tab = await open(document_([section]));
+  await chartsDraw(tab, 4);
+  await tab.page.selectOption('#run-7-split select', 'share');
+  const { cpu, max } = await tab.page.evaluate(() => {
+    const chart = window.tare.charts.get('run-7-split').chart();
+    const o = chart.getOption();
+    return { cpu: o.series[0].data[0], max: chart.getModel().getComponent('xAxis').axis.scale.getExtent()[1] };
+  });
+  assert.equal(cpu, 2.5);
+  assert.ok(max >= 2.5, `the axis ends at ${max}`);
+  assert.match(await text(tab, '#run-7-split'), /1 of 16 Q@Cs/);
+  quiet(tab);
+  await tab.close();
+});
+
+test('figures of dropped Q@Cs are medians or not there', async () => {
+  const section = query();
+  const at = section.query.at.find((x) => x.dropped_by);
+  const tab = await open(document_([section]));
+  const cells = await tab.page.locator('#run-7-at-card tbody tr').nth(section.query.at.indexOf(at)).locator('td').allTextContents();
+  assert.deepEqual(cells.slice(6, 8), ['–', '–']);
+  await tab.close();
+});
+
+test('a run of which nothing is stored yet has its head and a note', async () => {
+  const tab = await open(document_([{ ...query(), status: 'going', notes: ['Nothing of this run is stored yet.'], query: null, matrix: null, ledgers: [] }]));
+  assert.match(await text(tab, '#run-7'), /going[^]*Nothing of this run is stored yet/i);
+  quiet(tab);
+  await tab.close();
+});
+
 test('a Q@C opens its executions, by keyboard', async () => {
   const tab = await open(queryDocument());
   const first = tab.page.locator('#run-7-at-card tbody button').first();
@@ -76,6 +125,12 @@ test('a Q@C opens its executions, by keyboard', async () => {
   await accessible(tab);
   await tab.page.locator('.opened button', { hasText: 'close' }).click();
   assert.equal(await tab.page.locator('.opened').count(), 0);
+  // the row that opened it has the focus again, not the first one
+  const third = tab.page.locator('#run-7-at-card tbody button').nth(2);
+  const name = await third.getAttribute('aria-label');
+  await third.click();
+  await tab.page.locator('.opened button', { hasText: 'close' }).click();
+  assert.equal(await tab.page.evaluate(() => document.activeElement.getAttribute('aria-label')), name);
   quiet(tab);
   await tab.close();
 });
@@ -126,6 +181,9 @@ test('a plan is a tree for keys', async () => {
   assert.equal(await seen(), 1);
   assert.match(await text(tab, '#run-7'), /From B to A, between 300,000 and 450,000/);
   await tab.page.selectOption('select[aria-label="plans of which query"]', '1');
+  // one sentence is announced, no trees
+  assert.equal(await tab.page.locator('[aria-live] [role=tree], [role=status] [role=tree]').count(), 0);
+  assert.match(await tab.page.locator('.card:has(select[aria-label="plans of which query"]) > [role=status]').innerText(), /^scan: 1 plan\.$/);
   assert.match(await tab.page.getByRole('tree').first().innerText(), /Seq Scan on sales/);
   await accessible(tab);
   quiet(tab);

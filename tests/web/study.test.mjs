@@ -9,7 +9,7 @@ import { accessible, chartsDraw, everything, fits, HOSTILE, notHacked, open, qui
 after(stop);
 
 const made = study();
-const series = (tab, name) => tab.page.evaluate((n) => window.tare.charts.get(n).chart().getOption().series.map((s) => [s.name, s.data.length]), name);
+const series = (tab, name) => tab.page.evaluate((n) => window.tare.charts.get(n).chart().getOption().series.map((s) => [s.name, ArrayBuffer.isView(s.data) ? s.data.length / 2 : s.data.length]), name);
 const axisOf = (tab, name, which) => tab.page.evaluate(([n, a]) => { const o = window.tare.charts.get(n).chart().getOption()[a][0]; return [o.min, o.max]; }, [name, which]);
 
 test('a page of a study stands what every page has to', async () => {
@@ -53,11 +53,11 @@ test('zooms are linked: by Enter, by buttons, by a click into the frame', async 
     assert.deepEqual(await card.locator('.level').evaluateAll((list) => list.map((b) => b.getAttribute('aria-pressed'))), levels.map((_, k) => String(k === i)));
   };
   await covers(0);
-  assert.match(await words.textContent(), new RegExp(`both in ${levels[0].both} \\(expected.*L: slow samples are seldom`));
+  assert.match(await words.textContent(), new RegExp(`both in ${levels[0].both} \\(expected.*an L: what is far out is seldom`));
   await card.locator('.level').nth(2).focus();
   await tab.page.keyboard.press('Enter');
   await covers(2);
-  assert.match(await words.textContent(), /Zoom 3 of 3.*Symmetric/);
+  assert.match(await words.textContent(), /Zoom 3 of 3.*The shape is symmetric/);
   await card.getByRole('button', { name: 'Zoom out: the zoom before' }).click();
   await covers(1);
   const at = await tab.page.evaluate((l) => {
@@ -99,7 +99,7 @@ test('cutoffs by range of length, as CSV in full', async () => {
 });
 
 test('without samples the zooms are their counts', async () => {
-  const tab = await open(document_([studySection(3, { study: made.study, samples: { short: null, long: null } })]));
+  const tab = await open(document_([studySection(3, { ...made, samples: { short: null, long: null } })]));
   const names = await chartsDraw(tab, 5);
   assert.ok(!names.includes('study-3-short-samples'));
   assert.match(await tab.page.locator('#study-3').textContent(), /The samples of the short run are not in this report/);
@@ -120,10 +120,57 @@ test('few samples have no zooms, and there may be no long run, no daemon', async
   assert.doesNotMatch(text, /NaN|undefined|null/);
   quiet(tab);
   await tab.close();
-  const none = await open(document_([studySection(3, { study: { ...few.study, runs: { short: null, long: null }, daemons: [], cutoffs: [] }, samples: { short: null, long: null } })]));
+  const none = await open(document_([studySection(3, { ...few, study: { ...few.study, runs: { short: null, long: null }, daemons: [], cutoffs: [] }, samples: { short: null, long: null } })]));
   assert.match(await none.page.locator('#study-3').textContent(), /long-running daemons0/);
   quiet(none);
   await none.close();
+});
+
+test('hovering names the sample and who ran long in it, whatever is chosen', async () => {
+  const tab = await open(document_([studySection(3, made)]));
+  await chartsDraw(tab);
+  const tipOf = (name, series, index) => tab.page.evaluate(([n, s, i]) => {
+    const o = window.tare.charts.get(n).chart().getOption();
+    return o.tooltip[0].formatter({ seriesIndex: s, dataIndex: i, value: [] }).textContent;
+  }, [name, series, index]);
+  const { et, l, dropped, number } = made.samples.short;
+  const kept = et.map((_, i) => i).filter((i) => !l.includes(i) && !dropped.includes(i));
+  assert.match(await tipOf('study-3-short-samples', 0, 17), new RegExp(`sample ${number[kept[17]]}:`));
+  await tab.page.getByRole('button', { name: /rhn_check ran long/ }).click();
+  const last = (await series(tab, 'study-3-short-samples')).length - 1;
+  const said = await tipOf('study-3-short-samples', last, 1);
+  assert.match(said, new RegExp(`sample ${made.study.daemons[1].runs.short.samples[1]}:`));
+  assert.match(said, /rhn_check ran long/);
+  // pairs, in the second zoom
+  await tab.page.locator('#study-3-short-zooms .level').nth(1).click();
+  const level = made.study.runs.short.levels[1];
+  const fast = et.map((_, i) => i).filter((i) => i % 2 === 0 && et[i] <= level.cut_ns && et[i + 1] <= level.cut_ns);
+  assert.match(await tipOf('study-3-short-zooms', 0, 3), new RegExp(`samples ${number[fast[3]]} and ${number[fast[3]] + 1}`));
+  quiet(tab);
+  await tab.close();
+});
+
+test('a spread that is not known has no bar', async () => {
+  const one = study();
+  one.study.runs.short.sigma_kept_ns = null;
+  const tab = await open(document_([studySection(3, one)]));
+  await chartsDraw(tab);
+  const kept = await tab.page.evaluate(() => window.tare.charts.get('study-3-sigma').chart().getOption().series[1].data);
+  assert.equal(kept[0], null);
+  assert.ok(kept[1] > 0);
+  await tab.close();
+});
+
+test('swap that is no number is not told', async () => {
+  for (const [swap, words] of [['0', /no swap/], ['2048', /with swap/], ['unknown', null], ['', null]]) {
+    const doc = document_([studySection(3, made)]);
+    doc.machines[0].facts = { ...doc.machines[0].facts, 'memory.total_mib': '4096', 'memory.swap_mib': swap };
+    const tab = await open(doc);
+    const text = await tab.page.locator('.machine-figures').textContent();
+    if (words) assert.match(text, words);
+    else assert.doesNotMatch(text, /swap/);
+    await tab.close();
+  }
 });
 
 test('a steadied run says so', async () => {

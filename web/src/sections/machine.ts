@@ -24,9 +24,10 @@ function findings(name: string, caption: string, rows: Finding[]): HTMLElement {
 function figures(facts: Record<string, string>): HTMLElement | null {
   const cores = facts['cpu.online.count'] ?? facts['cpu.online'];
   const memory = Number(facts['memory.total_mib']);
+  const swap = facts['memory.swap_mib'] ? Number(facts['memory.swap_mib']) : NaN; // what is no number is not known
   const list: [string, string | undefined, string | undefined][] = [
     ['CPU', facts['cpu.model'], cores ? `${short(cores, 20)} online${facts['cpu.threads_per_core'] === '2' ? ', two a core' : ''}` : undefined],
-    ['memory', memory > 0 ? `${(memory / 1024).toFixed(1)} GiB` : undefined, Number(facts['memory.swap_mib']) > 0 ? 'with swap' : facts['memory.swap_mib'] ? 'no swap' : undefined],
+    ['memory', memory > 0 ? `${(memory / 1024).toFixed(1)} GiB` : undefined, swap > 0 ? 'with swap' : swap === 0 ? 'no swap' : undefined],
     ['kernel', facts['kernel.release'], facts['kernel.preemption'] ? `preemption ${short(facts['kernel.preemption'], 20)}` : undefined],
     ['system', facts['system.os'], facts['system.hypervisor'] && facts['system.hypervisor'] !== 'none' ? `guest of ${short(facts['system.hypervisor'], 20)}` : undefined],
   ];

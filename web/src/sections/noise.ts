@@ -52,6 +52,7 @@ function remarks(noise: Noise): HTMLElement | null {
 
 export function noiseSection(_doc: Doc, section: NoiseSection): HTMLElement[] {
   const noise = noiseOf(section);
+  if (!noise) return []; // its notes say why
   const choice = new Choice(noise);
   const out: HTMLElement[] = [figures(noise)];
   const said = remarks(noise);

@@ -5,7 +5,7 @@ import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } 
 import { append, button, foreign, h, short } from '../parts/dom';
 import * as format from '../parts/format';
 import { table } from '../parts/table';
-import { BIN, binned, logTicks, parzen, sourceKey, sourceName, tenTo, within, type Choice, type Combination, type Length, type Source } from './noise_model';
+import { BIN, binned, logTicks, sourceKey, sourceName, tenTo, within, type Choice, type Combination, type Length, type Source } from './noise_model';
 import { meter, narrowLegend } from './noise_parts';
 
 interface Curve { name: string; y: number[]; role: 'user' | 'master' | 'baseline' | 'source' }
@@ -24,12 +24,11 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
   const density = section.density;
   const grid = gridOf(choice, density);
   if (!grid.length) return [];
-  const bandwidth = density?.bandwidth || 0.04;
   const lowest = grid[0]!;
   const highest = grid[grid.length - 1]!;
   // bins of a histogram are steps between whole multiples of BIN
   const steps = Array.from({ length: Math.ceil((highest - lowest) / BIN) + 1 }, (_, i) => (Math.floor(lowest / BIN) + i + 0.5) * BIN);
-  let form: 'density' | 'histogram' = 'density';
+  let form: 'density' | 'histogram' = density ? 'density' : 'histogram';
   const kernel = choice.noise.settings.kernel;
 
   function curves(): { x: number[]; list: Curve[] } {
@@ -37,19 +36,20 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
     const window = shown.window_ns;
     const list: Curve[] = [];
     const x = form === 'density' ? grid : steps;
-    const make = (lengths: readonly Length[]) => (form === 'density' ? parzen(lengths, grid, bandwidth, window) : binned(lengths, steps, window));
-    const whole = form === 'density' && choice.cpu < 0 && density;
-    list.push({ name: 'user level', role: 'user', y: whole ? density.user : make(shown.buckets) });
+    const make = (lengths: readonly Length[]) => binned(lengths, x, window);
+    const told = form === 'density' && density ? (choice.cpu < 0 ? density : density.cpus[choice.cpu] ?? { user: [], master: [] }) : null;
+    list.push({ name: 'user level', role: 'user', y: told ? told.user : make(shown.buckets) });
     if (kernel) {
       // of one bucket of strict time, the detours are the count: the mean of a bucket stays in it
-      const told = shown.buckets.filter((b) => b.master_count).map((b) => ({ low_ns: b.low_ns, high_ns: b.high_ns, count: b.master_count!, ns: b.master_ns ?? 0 }));
-      const y = whole && density.master.length ? density.master : make(told);
+      const master = shown.buckets.filter((b) => b.master_count).map((b) => ({ low_ns: b.low_ns, high_ns: b.high_ns, count: b.master_count!, ns: b.master_ns ?? 0 }));
+      const y = told ? told.master : make(master);
       if (y.some((v) => v > 0)) list.push({ name: 'master', role: 'master', y });
     }
     if (density?.baseline) {
       list.push({ name: 'baseline', role: 'baseline', y: form === 'density' ? density.baseline : steps.map((s) => at(grid, density.baseline!, s)) });
     }
     const source = choice.chosen;
+    // bins in either form: of single sources there are no densities
     if (source) list.push({ name: sourceName(source, 30), role: 'source', y: make(source.lengths) });
     return { x, list };
   }
@@ -64,6 +64,7 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
   cpu.hidden = choice.noise.cpus.length < 2;
   const shape = h('select', { 'aria-label': 'how lengths are shown', onchange: () => { form = shape.value as typeof form; handle.redraw(); } },
     h('option', { value: 'density' }, 'density'), h('option', { value: 'histogram' }, 'histogram'));
+  shape.hidden = !density;
 
   const ticks = () => {
     const customValues = logTicks(choice.low > 0 ? Math.max(lowest, Math.log10(choice.low)) : lowest, choice.high < Infinity ? Math.min(highest, Math.log10(choice.high)) : highest);
@@ -91,14 +92,14 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
         ...(baseOption(theme)['tooltip'] as object), trigger: 'axis',
         formatter: (params: { dataIndex: number }[]) => {
           const i = params[0]?.dataIndex ?? 0;
-          return tip([format.ns(10 ** x[i]!), ...list.map((c) => `${c.name}: ${format.figure(c.y[i]!)} per s and decade`)]);
+          return tip([format.ns(10 ** x[i]!), ...list.map((c) => `${c.name}: ${format.figure(c.y[i] ?? null)} per s and decade`)]);
         },
       },
       series: list.map((c) => {
         const s = style[c.role];
         const dim = filtered && c.role !== 'source' ? 0.45 : 1;
         return {
-          name: c.name, type: 'line', symbol: 'none', step: form === 'histogram' ? 'middle' : false, z: c.role === 'source' ? 4 : 2,
+          name: c.name, type: 'line', symbol: 'none', step: form === 'histogram' || c.role === 'source' ? 'middle' : false, z: c.role === 'source' ? 4 : 2,
           lineStyle: { color: s.color, type: s.type, width: s.width, opacity: dim }, itemStyle: { color: s.color, opacity: dim },
           areaStyle: s.area ? { color: s.color, opacity: s.area * dim, origin: 'start' } : undefined,
           data: x.map((v, i) => [v, c.y[i]! > 10 ** least ? Math.log10(c.y[i]!) : form === 'histogram' ? least : null]),
@@ -107,10 +108,10 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
     };
   }
 
-  const peak = peakOf(grid, density?.user ?? parzen(choice.noise.together.buckets, grid, bandwidth, choice.noise.together.window_ns));
+  const peak = density ? peakOf(grid, density.user) : peakOf(steps, binned(choice.noise.together.buckets, steps, choice.noise.together.window_ns));
   handle = chartCard<{ x: number; y: (number | null)[] }>({
     name: `${section.anchor}-density`, title: 'Lengths of detours', height: 380,
-    about: 'User level: as the loop saw them; master: as the kernel told them. Both axes are logarithmic. Zoom in (+ and −, Ctrl and the wheel) and the contributors beneath are those of the lengths in view; choose a source in the table to see it alone.',
+    about: 'User level: as the loop saw them; master: as the kernel told them. Both axes are logarithmic. A chosen source is a histogram of its own. Zoom in (+ and −, Ctrl and the wheel) and the contributors beneath are those of the lengths in view; choose a source in the table to see it.',
     summary: `Density of the lengths of ${format.count(choice.noise.together.detours.count)} detours, from ${format.ns(choice.noise.together.detours.min_ns)} to ${format.ns(choice.noise.together.detours.max_ns)}; most have about ${format.ns(peak)}.`
       + (kernel ? '' : " The kernel's side was not seen, so there is no master distribution.") + (density?.baseline ? " The baseline's density is drawn over it." : ''),
     option,

@@ -87,29 +87,12 @@ export function within(lengths: readonly Length[], low: number, high: number): {
 
 const centre = (l: Length): number => Math.log10(Math.sqrt(Math.max(l.low_ns, 1) * Math.max(l.high_ns, 1)));
 
-/** Parzen's over log10 of the lengths, as src/stats/density.c makes it: per s of a CPU and decade. */
-export function parzen(lengths: readonly Length[], grid: readonly number[], bandwidth: number, window_ns: number): number[] {
-  const out = new Array<number>(grid.length).fill(0);
-  if (!grid.length || !window_ns) return out;
-  const step = grid.length > 1 ? (grid[grid.length - 1]! - grid[0]!) / (grid.length - 1) : 1;
-  const scale = 1e9 / window_ns / bandwidth / Math.sqrt(2 * Math.PI);
-  for (const l of lengths) {
-    const x = centre(l);
-    const from = Math.max(0, Math.ceil((x - 5 * bandwidth - grid[0]!) / step));
-    const to = Math.min(grid.length - 1, Math.floor((x + 5 * bandwidth - grid[0]!) / step));
-    for (let i = from; i <= to; i++) {
-      const d = (grid[i]! - x) / bandwidth;
-      out[i]! += l.count * scale * Math.exp(-0.5 * d * d);
-    }
-  }
-  return out;
-}
-
 export const BIN = 0.05; // decades, of a histogram that is drawn
 
-/** The same as a histogram: equal parts of a decade. */
+/** A histogram, in equal parts of a decade, at each x of the grid: per s of a CPU and decade, as a density is. */
 export function binned(lengths: readonly Length[], grid: readonly number[], window_ns: number): number[] {
   const out = new Array<number>(grid.length).fill(0);
+  if (!window_ns) return out;
   const sums = new Map<number, number>();
   for (const l of lengths) {
     const bin = Math.floor(centre(l) / BIN);
@@ -175,4 +158,5 @@ export class Choice {
   }
 }
 
-export const noiseOf = (section: NoiseSection): Noise => section.noise as Noise;
+/** null: nothing is stored yet. */
+export const noiseOf = (section: NoiseSection): Noise | null => section.noise as Noise | null;

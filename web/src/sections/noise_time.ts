@@ -77,23 +77,25 @@ export function worstCards(section: NoiseSection, choice: Choice): HTMLElement[]
   return [timeline.element, made.element];
 }
 
-interface PartRow { begin_ns: number; end_ns: number; lost: number; of: Partial<Record<Class, number>>; source: number }
+interface PartRow { begin_ns: number; end_ns: number; lost: number | null; of: Partial<Record<Class, number>>; source: number } // lost null: nothing was looked at
 
 /** Shares of the time of each part, by class; of one CPU where one is chosen, of one source, too. */
 function partRows(choice: Choice): PartRow[] {
-  const { parts, cpus } = choice.noise;
+  const { parts, cpus, together } = choice.noise;
   const keys = cpus.map((c) => c.sources.map(sourceKey));
   return parts.map((part, i) => {
-    const row: PartRow = { begin_ns: part.begin_ns, end_ns: parts[i + 1]?.begin_ns ?? choice.noise.elapsed_ns, lost: 0, of: {}, source: 0 };
-    const window = choice.cpu < 0 ? part.window_ns : part.window_ns / cpus.length;
+    const row: PartRow = { begin_ns: part.begin_ns, end_ns: parts[i + 1]?.begin_ns ?? choice.noise.elapsed_ns, lost: null, of: {}, source: 0 };
+    // a part's window is known of all CPUs together: that of one is taken to be its share of the run's
+    const window = choice.cpu < 0 ? part.window_ns : together.window_ns ? (part.window_ns * choice.shown.window_ns) / together.window_ns : 0;
     if (!window) return row;
+    row.lost = 0;
     for (const share of part.shares) {
       if (choice.cpu >= 0 && share.cpu !== choice.cpu) continue;
       const source = cpus[share.cpu]?.sources[share.source];
       if (!source) continue;
       const value = share.ns / window;
       row.of[source.class] = (row.of[source.class] ?? 0) + value;
-      row.lost += value;
+      row.lost! += value;
       if (keys[share.cpu]![share.source] === choice.source) row.source += value;
     }
     return row;
@@ -103,18 +105,20 @@ function partRows(choice: Choice): PartRow[] {
 export function partsCard(section: NoiseSection, choice: Choice): HTMLElement[] {
   if (!choice.noise.parts.length) return [];
   const all = partRows(choice);
-  const worst = all.reduce((a, b) => (b.lost > a.lost ? b : a));
-  const least = all.reduce((a, b) => (b.lost < a.lost ? b : a));
+  const known = all.filter((r) => r.lost !== null);
+  const worst = known.length ? known.reduce((a, b) => (b.lost! > a.lost! ? b : a)) : null;
+  const least = known.length ? known.reduce((a, b) => (b.lost! < a.lost! ? b : a)) : null;
+  const about = () => (choice.cpu < 0 ? '' : 'about ');
   const columns: Column<PartRow>[] = [
     { name: 'begin_ns', title: 'from', kind: 'number', of: (r) => r.begin_ns, show: (r) => seconds(r.begin_ns) },
     { name: 'lost_share', title: 'lost', kind: 'percent', of: (r) => r.lost },
-    ...CLASSES.filter((name) => all.some((r) => r.of[name])).map((name): Column<PartRow> => ({ name: `${name.replace('-', '_')}_share`, title: name, kind: 'percent', of: (r) => r.of[name] ?? 0 })),
-    { name: 'source_share', title: 'chosen source', kind: 'percent', of: (r) => (choice.source === null ? null : r.source) },
+    ...CLASSES.filter((name) => all.some((r) => r.of[name])).map((name): Column<PartRow> => ({ name: `${name.replace('-', '_')}_share`, title: name, kind: 'percent', of: (r) => (r.lost === null ? null : r.of[name] ?? 0) })),
+    { name: 'source_share', title: 'chosen source', kind: 'percent', of: (r) => (choice.source === null || r.lost === null ? null : r.source) },
   ];
   const handle: ChartHandle = chartCard<PartRow>({
     name: `${section.anchor}-parts`, title: 'Time lost, over the run', height: 320,
-    about: 'The run in equal parts, split by class; of the chosen CPU and source alone, where one is.',
-    summary: `Share of the time lost in ${all.length} parts of the run: from ${format.percent(least.lost)} (at ${seconds(least.begin_ns)}) to ${format.percent(worst.lost)} (at ${seconds(worst.begin_ns)}).`,
+    about: 'The run in equal parts, split by class; of the chosen CPU and source alone, where one is. Shares of one CPU are about right: how long it was looked at is known of the whole run, not of each part. A gap: nothing was looked at.',
+    summary: `Share of the time lost in ${all.length} parts of the run${least && worst ? `: from ${format.percent(least.lost)} (at ${seconds(least.begin_ns)}) to ${format.percent(worst.lost)} (at ${seconds(worst.begin_ns)})` : ''}${known.length < all.length ? `; in ${all.length - known.length} nothing was looked at` : ''}.`,
     option: (theme) => {
       const rows = partRows(choice);
       const source = choice.chosen;
@@ -123,19 +127,20 @@ export function partsCard(section: NoiseSection, choice: Choice): HTMLElement[] 
         ...narrowLegend(theme),
         grid: { left: 40, right: 20, top: 40, bottom: 26, containLabel: true },
         xAxis: axis(theme, 'time of the run', { type: 'category', data: rows.map((r) => format.ns(r.begin_ns)) }),
-        yAxis: axis(theme, 'of the time', { type: 'value', nameGap: 58, axisLabel: { formatter: (v: number) => format.percent(v) } }),
+        yAxis: axis(theme, choice.cpu < 0 ? 'of the time' : 'of the time, about', { type: 'value', nameGap: 58, axisLabel: { formatter: (v: number) => format.percent(v) } }),
         dataZoom: zoom(),
         tooltip: {
           ...(baseOption(theme)['tooltip'] as object), trigger: 'axis', axisPointer: { type: 'shadow' },
           formatter: (p: { dataIndex: number }[]) => {
             const r = rows[p[0]?.dataIndex ?? 0]!;
-            return tip([`${seconds(r.begin_ns)} to ${seconds(r.end_ns)}`, `lost: ${format.percent(r.lost)}`, source && `${sourceName(source)}: ${format.percent(r.source)}`,
+            if (r.lost === null) return tip([`${seconds(r.begin_ns)} to ${seconds(r.end_ns)}`, 'nothing was looked at']);
+            return tip([`${seconds(r.begin_ns)} to ${seconds(r.end_ns)}`, `lost: ${about()}${format.percent(r.lost)}`, source && `${sourceName(source)}: ${format.percent(r.source)}`,
               ...used.filter((name) => r.of[name]).map((name) => `${name}: ${format.percent(r.of[name])}`)]);
           },
         },
         series: source
-          ? [{ name: sourceName(source, 30), type: 'bar', itemStyle: { color: classColour(source.class, theme) }, data: rows.map((r) => r.source) }]
-          : used.map((name) => ({ name, type: 'bar', stack: 'class', itemStyle: { color: classColour(name, theme) }, data: rows.map((r) => r.of[name] ?? 0) })),
+          ? [{ name: sourceName(source, 30), type: 'bar', itemStyle: { color: classColour(source.class, theme) }, data: rows.map((r) => (r.lost === null ? null : r.source)) }]
+          : used.map((name) => ({ name, type: 'bar', stack: 'class', itemStyle: { color: classColour(name, theme) }, data: rows.map((r) => (r.lost === null ? null : r.of[name] ?? 0)) })),
       };
     },
     data: { columns, rows: () => partRows(choice) },

@@ -4,7 +4,7 @@ import { append, button, foreign, h, visible } from '../parts/dom';
 import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
 import { ledgerChart, splitChart, timeByCardinality, timeByQuery } from './query_charts';
-import { atName, dataOf, dbmsName, medianOf, splitOf, TIME_TITLE, TIME_WORDS, type At, type Check, type Execution, type Query } from './query_data';
+import { atName, dataOf, dbmsName, medianOf, TIME_TITLE, TIME_WORDS, type At, type Check, type Execution, type Query } from './query_data';
 import { modelCards } from './query_model';
 import { planCard, sqlText } from './query_plans';
 
@@ -83,8 +83,8 @@ function atTable(section: QuerySection, q: Query): AtTable {
       { name: 'median_ns', title: TIME_TITLE[q.time], title_of: `${TIME_WORDS[q.time]}; in parentheses: dropped, of all that ended`, kind: 'ns', of: (at) => medianOf(at, q.time), show: (at) => (at.dropped_by ? `(${format.ns(medianOf(at, q.time))})` : format.ns(medianOf(at, q.time))) },
       { name: 'sigma_ns', title: 'σ', kind: 'ns', of: (at) => (at.dropped_by ? at.unfiltered : at.times)[q.time]?.sigma_ns ?? null },
       { name: 'measured_ns', title: 'elapsed', kind: 'ns', of: (at) => medianOf(at, 'measured') },
-      { name: 'cpu_ns', title: 'CPU', kind: 'ns', of: (at) => at.cpu?.median_ns ?? splitOf(at)?.cpu ?? null },
-      { name: 'own_device_ns', title: 'own I/O', kind: 'ns', of: (at) => at.own_device?.median_ns ?? splitOf(at)?.device ?? null },
+      { name: 'cpu_ns', title: 'CPU', kind: 'ns', of: (at) => at.cpu?.median_ns ?? null, title_of: 'median of the executions kept' },
+      { name: 'own_device_ns', title: 'own I/O', kind: 'ns', of: (at) => at.own_device?.median_ns ?? null, title_of: 'median of the executions kept' },
       { name: 'read_share', title: 'read', kind: 'percent', of: (at) => at.read_share, title_of: 'bytes read, of those of its tables' },
       { name: 'dropped_by', title: 'verdict', kind: 'text', of: (at) => at.dropped_by ?? 'kept', show: (at) => (at.dropped_by ? h('span', { class: 'bad one-line' }, `✖ ${at.dropped_by}`) : h('span', { class: 'ok' }, '✔ kept')) },
     ],
@@ -96,7 +96,12 @@ function atTable(section: QuerySection, q: Query): AtTable {
   }
   function open(at: At): void {
     opened = at;
-    const made = panel(section, q, at, () => { close(); (list.element.querySelector('tbody button') as HTMLElement | null)?.focus(); });
+    const made = panel(section, q, at, () => {
+      // the row that opened it, which refresh() leaves the focus with; where another page of rows is shown, the table
+      const row = list.element.querySelector<HTMLElement>('tbody button[aria-pressed="true"]') ?? list.element.querySelector<HTMLElement>('.scroll');
+      row?.focus();
+      close();
+    });
     place.replaceChildren(made);
     list.refresh();
     made.querySelector('h4')!.focus();
@@ -230,6 +235,7 @@ function serverCard(section: QuerySection, q: Query): HTMLElement | null {
 
 export function querySection(_doc: Doc, section: QuerySection): HTMLElement[] {
   const q = dataOf(section);
+  if (!q) return []; // its notes say why
   const list = atTable(section, q);
   const open = (at: At) => {
     list.open(at);

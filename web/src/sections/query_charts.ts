@@ -71,7 +71,7 @@ function lineOf(theme: Theme, one: OneQuery, i: number, time: TimeName, alone: b
       value: [at.cardinality, medianOf(at, time)], at,
       itemStyle: at.dropped_by ? hollow(theme, colour) : undefined,
       symbolSize: began.has(at) && !alone ? 14 : 9,
-      label: { show: !!at.plan && (alone || began.has(at)), formatter: at.plan ?? '', position: 'top', color: theme.text, fontWeight: 'bold' },
+      label: { show: !!at.plan && (alone || began.has(at)), formatter: () => at.plan ?? '', position: 'top', color: theme.text, fontWeight: 'bold' },
     })),
     markLine: alone && changes.length ? {
       silent: true, symbol: 'none', lineStyle: { color: theme.bad, type: 'dashed' },
@@ -219,11 +219,12 @@ export function timeByQuery(section: QuerySection, q: Query, open: (at: At) => v
 
 interface Stack { name: string; colour: (theme: Theme) => string; decal?: Record<string, unknown>; values: (number | null)[] }
 
-/** Rows that are read from above, of stacked parts; many are looked at through a window that can be moved. */
-function stackOption(theme: Theme, labels: string[], stacks: Stack[], share: boolean, tipOf: (i: number) => HTMLElement, names: string[]): Option {
+/** Rows that are read from above, of stacked parts; many are looked at through a window that can be moved. wholes: what shares are of. */
+function stackOption(theme: Theme, labels: string[], stacks: Stack[], wholes: number[], share: boolean, tipOf: (i: number) => HTMLElement, names: string[]): Option {
   const base = baseOption(theme);
-  const totals = labels.map((_, i) => stacks.reduce((sum, s) => sum + (s.values[i] ?? 0), 0));
-  const part = (value: number | null, i: number) => (value === null ? null : share ? (totals[i] ? value / totals[i]! : 0) : value);
+  const part = (value: number | null, i: number) => (value === null ? null : share ? (wholes[i] ? value / wholes[i]! : null) : value);
+  // parts may be more than the whole: what several processes do at once
+  const beyond = labels.some((_, i) => stacks.reduce((sum, s) => sum + (s.values[i] ?? 0), 0) > wholes[i]! * 1.000001);
   const window = 30;
   return {
     ...base,
@@ -231,7 +232,7 @@ function stackOption(theme: Theme, labels: string[], stacks: Stack[], share: boo
     legend: { ...(base as any).legend, formatter: (key: string) => names[stacks.findIndex((s) => s.name === key)] ?? key },
     tooltip: { ...(base as any).tooltip, trigger: 'axis', axisPointer: { type: 'shadow' }, formatter: (p: any) => tipOf(p[0].dataIndex) },
     dataZoom: labels.length > window ? [{ type: 'slider', yAxisIndex: 0, width: 16, right: 4, startValue: 0, endValue: window - 1, brushSelect: false, showDetail: false, borderColor: theme.line, filterMode: 'empty' }] : undefined,
-    xAxis: axis(theme, '', { type: 'value', max: share ? 1 : undefined, splitNumber: 4, axisLabel: { formatter: (value: number) => (share ? format.percent(value) : format.ns(value)) } }),
+    xAxis: axis(theme, '', { type: 'value', max: share && !beyond ? 1 : undefined, splitNumber: 4, axisLabel: { formatter: (value: number) => (share ? format.percent(value) : format.ns(value)) } }),
     yAxis: axis(theme, '', { type: 'category', inverse: true, data: labels, axisLabel: { width: 160, overflow: 'truncate', hideOverlap: true, fontSize: 11 } }),
     series: stacks.map((s) => ({
       type: 'bar', name: s.name, stack: 'all', barMaxWidth: 22, itemStyle: { color: s.colour(theme), decal: s.decal }, data: s.values.map(part),
@@ -252,24 +253,28 @@ export function splitChart(section: QuerySection, q: Query): ChartHandle | null 
   const list = q.at.map(splitOf).filter((s): s is Split => s !== null);
   if (!list.length || list.every((s) => s.cpu === null && s.device === null)) return null;
   let share = false;
+  const unknown = list.some((s) => s.not_cpu !== null);
+  const parallel = list.filter((s) => (s.cpu ?? 0) + (s.device ?? 0) > s.measured).length;
   const mean = (of: (s: Split) => number | null) => {
     const some = list.filter((s) => of(s) !== null && s.measured > 0);
     return some.length ? some.reduce((sum, s) => sum + of(s)! / s.measured, 0) / some.length : null;
   };
   const handle: ChartHandle = chartCard<Split>({
     name: `${section.anchor}-split`, title: 'Where the time went', height: stackHeight(list.length),
-    summary: `Elapsed time of each query at each cardinality, split. On average ${format.percent(mean((s) => s.cpu))} is CPU time of the query, ${format.percent(mean((s) => s.device))} its own I/O and ${format.percent(mean((s) => s.other))} anything else.`,
-    about: 'Means of the executions kept (of dropped Q@Cs: of all that ended). Own I/O is the time that devices served the query; other is the rest of the elapsed time: waiting for a CPU, for others’ I/O, for locks.',
+    summary: `Elapsed time of each query at each cardinality, split. On average ${format.percent(mean((s) => s.cpu))} is CPU time of the query, ${format.percent(mean((s) => s.device))} its own I/O and ${format.percent(mean((s) => s.other))} anything else${unknown ? '; where its I/O is not known, what is not CPU is one part' : ''}.`,
+    about: `Means of the executions kept (of dropped Q@Cs: of all that ended). Own I/O is the time that devices served the query; other is the rest of the elapsed time: waiting for a CPU, for others’ I/O, for locks. Shares are of the elapsed time${
+      parallel ? `: in ${parallel} of ${list.length} Q@Cs CPU time and I/O are more than that, since several processes, or a process and its I/O, went on at once` : ''}.${unknown ? ' Where own I/O is not known, it is in what is not CPU.' : ''}`,
     controls: [choiceField('what the bars show', [['time', 'time'], ['share', 'share']], 'time', (value) => { share = value === 'share'; handle.redraw(); })],
     option: (theme) => stackOption(theme, list.map((s) => shortLabel(s.at)), [
       { name: 'CPU', colour: (t) => t.series[0]!, values: list.map((s) => s.cpu) },
       { name: 'own I/O', colour: (t) => t.series[8]!, decal: { symbol: 'rect', dashArrayX: [1, 0], dashArrayY: [2, 4], rotation: -Math.PI / 4, color: theme.card }, values: list.map((s) => s.device) },
       { name: 'other', colour: (t) => t.series[6]!, decal: { symbol: 'circle', dashArrayX: [[6, 6], [0, 6, 6, 0]], dashArrayY: [4, 0], symbolSize: 0.7, color: theme.card }, values: list.map((s) => s.other) },
-    ], share, (i) => {
+      ...(unknown ? [{ name: 'not CPU', colour: (t: Theme) => t.series[5]!, decal: { symbol: 'rect', dashArrayX: [1, 0], dashArrayY: [1, 5], rotation: Math.PI / 4, color: theme.card }, values: list.map((s) => s.not_cpu) }] : []),
+    ], list.map((s) => s.measured), share, (i) => {
       const s = list[i]!;
-      return tip([atName(s.at, 60), `elapsed ${format.ns(s.measured)}, mean of ${s.n}`, `CPU ${format.ns(s.cpu)}`, `own I/O ${format.ns(s.device)}`, `other ${format.ns(s.other)}`,
+      return tip([atName(s.at, 60), `elapsed ${format.ns(s.measured)}, mean of ${s.n}`, `CPU ${format.ns(s.cpu)}`, `own I/O ${format.ns(s.device)}`, s.not_cpu === null ? `other ${format.ns(s.other)}` : `not CPU ${format.ns(s.not_cpu)}`,
         s.delay !== null && `waited for a CPU ${format.ns(s.delay)} (all threads)`]);
-    }, ['CPU', 'own I/O', 'other']),
+    }, ['CPU', 'own I/O', 'other', 'not CPU']),
     data: {
       columns: [
         { name: 'query', title: 'query', kind: 'text', of: (s) => s.at.name },
@@ -279,6 +284,7 @@ export function splitChart(section: QuerySection, q: Query): ChartHandle | null 
         { name: 'cpu_ns', title: 'CPU', kind: 'ns', of: (s) => s.cpu },
         { name: 'own_device_ns', title: 'own I/O', kind: 'ns', of: (s) => s.device },
         { name: 'other_ns', title: 'other', kind: 'ns', of: (s) => s.other },
+        ...(unknown ? [{ name: 'not_cpu_ns', title: 'not CPU', kind: 'ns' as const, of: (s: Split) => s.not_cpu }] : []),
         { name: 'run_delay_ns', title: 'waited for a CPU', kind: 'ns', of: (s) => s.delay },
       ],
       rows: () => list,
@@ -306,7 +312,7 @@ export function ledgerChart(section: QuerySection, q: Query): ChartHandle | null
     about: 'Every ns of the elapsed time has one cause; means over the executions kept.',
     controls: [choiceField('what the bars show', [['share', 'share'], ['time', 'time']], 'share', (value) => { share = value === 'share'; handle.redraw(); })],
     option: (theme) => stackOption(theme, list.map((l) => { const at = atOf(l); return at ? shortLabel(at) : atName(nameOf(l), 14); }),
-      causes.map((cause) => ({ name: cause, colour: (t: Theme) => causeColour(cause, t), values: list.map((l) => of(l, cause)) })), share,
+      causes.map((cause) => ({ name: cause, colour: (t: Theme) => causeColour(cause, t), values: list.map((l) => of(l, cause)) })), list.map((l) => l.mean.reduce((a, b) => a + b, 0)), share,
       (i) => {
         const l = list[i]!;
         const total = l.mean.reduce((a, b) => a + b, 0);

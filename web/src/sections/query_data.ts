@@ -108,7 +108,8 @@ export function spread(at: At, time: TimeName): [number, number] | null {
   return high >= low ? [low, high] : null;
 }
 
-export interface Split { at: At; n: number; measured: number; cpu: number | null; device: number | null; other: number | null; delay: number | null }
+/** other: neither CPU nor own I/O; not_cpu: the same where own I/O is not known, and may be in it. */
+export interface Split { at: At; n: number; measured: number; cpu: number | null; device: number | null; other: number | null; not_cpu: number | null; delay: number | null }
 
 function meanOf(list: (number | null)[]): number | null {
   let sum = 0;
@@ -126,8 +127,10 @@ export function splitOf(at: At): Split | null {
   if (measured === null) return null;
   const cpu = meanOf(list.map((x) => x.cpu_ns));
   const device = meanOf(list.map((x) => x.own_device_ns));
-  const other = cpu === null && device === null ? null : Math.max(0, measured - (cpu ?? 0) - (device ?? 0));
-  return { at, n: list.length, measured, cpu, device, other, delay: meanOf(list.map((x) => x.run_delay_ns)) };
+  const rest = (taken: number) => Math.max(0, measured - taken);
+  const other = cpu === null || device === null ? null : rest(cpu + device);
+  const not_cpu = cpu === null || device !== null ? null : rest(cpu);
+  return { at, n: list.length, measured, cpu, device, other, not_cpu, delay: meanOf(list.map((x) => x.run_delay_ns)) };
 }
 
 export interface PlanChange { query: OneQuery; below: At; above: At }
@@ -144,6 +147,7 @@ export function changesOf(one: OneQuery): PlanChange[] {
   return changes;
 }
 
-export function dataOf(section: QuerySection): Query {
-  return section.query as Query;
+/** null: nothing is stored yet. */
+export function dataOf(section: QuerySection): Query | null {
+  return section.query as Query | null;
 }

@@ -94,7 +94,7 @@ function planChanges(doc: Doc, comparison: Extract<Comparison, { kind: 'query' }
   if (!changed.length) return null;
   const planIn = (index: number, hash: string | null): PlanNode | null => {
     const section = doc.sections[index];
-    return section?.kind === 'query' && hash ? dataOf(section as QuerySection).plans.find((p) => p.hash === hash)?.plan ?? null : null;
+    return section?.kind === 'query' && hash ? dataOf(section as QuerySection)?.plans.find((p) => p.hash === hash)?.plan ?? null : null;
   };
   const card = h('div', { class: 'card' }, h('h3', {}, `Plans that changed (${changed.length})`));
   // the same change at other cardinalities is said once

@@ -1,5 +1,5 @@
 // Plans as trees that fold, and what changes between two of them. The shape of a plan is described in src/subject/dbms/plan.h.
-import { append, button, foreign, freshId, h, short, visible } from '../parts/dom';
+import { append, button, foreign, h, short, visible } from '../parts/dom';
 import { choiceField } from './query_charts';
 import { changesOf, queriesOf, rows, type At, type OneQuery, type PlanNode, type Query } from './query_data';
 
@@ -199,21 +199,26 @@ export function sqlText(sql: string): HTMLElement {
 export function planCard(q: Query): HTMLElement | null {
   const all = queriesOf(q).filter((one) => one.at.some((at) => at.plan_hash));
   if (!all.length) return null;
-  const id = freshId('plans');
-  const place = h('div', { id, 'aria-live': 'polite' });
+  const place = h('div');
+  const said = h('p', { role: 'status' });
   const first = all.find((one) => changesOf(one).length) ?? all[0]!;
   const show = (value: string) => {
     const one = all.find((x) => String(x.query) === value) ?? first;
-    place.replaceChildren(h('p', {}, h('strong', {}, foreign(one.name, 200))), ...oneQuery(q, one));
+    const n = countOf(one);
+    const changes = changesOf(one).length;
+    said.replaceChildren();
+    append(said, h('strong', {}, foreign(one.name, 200)), `: ${n} ${n === 1 ? 'plan' : 'plans'}${changes ? `, ${changes} ${changes === 1 ? 'change' : 'changes'} with the cardinality` : ''}.`);
+    place.replaceChildren(...oneQuery(q, one));
   };
-  const counts = all.map((one) => new Set(one.at.map((at) => at.plan_hash).filter(Boolean)).size);
+  const countOf = (one: OneQuery) => new Set(one.at.map((at) => at.plan_hash).filter(Boolean)).size;
+  const counts = all.map(countOf);
   const card = h('div', { class: 'card' }, h('h3', {}, 'Plans'),
     h('p', { class: 'muted' }, `Letters are given within a query, from the highest cardinality down. ${all.filter((one) => changesOf(one).length).length} of ${all.length} queries change their plan with the cardinality.`));
   if (all.length > 1) {
     append(card, h('div', { class: 'tools' }, choiceField('plans of which query',
       all.map((one, i): [string, string] => [String(one.query), `${short(one.name, 40)} · ${counts[i]} ${counts[i] === 1 ? 'plan' : 'plans'}`]), String(first.query), show)));
   }
-  append(card, place);
+  append(card, said, place);
   show(String(first.query));
   return card;
 }

@@ -48,8 +48,8 @@ function sigmaCard(section: StudySection, runs: Run[]): HTMLElement | null {
         },
       },
       series: [
-        { name: 'all samples', type: 'bar', barMaxWidth: 18, itemStyle: { color: theme.warm }, data: some.map(({ run }) => part(run.sigma_ns, run.mean_ns) ?? 0), label: { show: true, position: 'right', color: theme.text, formatter: (p: { dataIndex: number }) => format.ns(some[p.dataIndex]!.run.sigma_ns) } },
-        { name: 'without dropped ones', type: 'bar', barMaxWidth: 18, itemStyle: { color: theme.kept }, data: some.map(({ run }) => part(run.sigma_kept_ns, run.mean_kept_ns) ?? 0), label: { show: true, position: 'right', color: theme.text, formatter: (p: { dataIndex: number }) => format.ns(some[p.dataIndex]!.run.sigma_kept_ns) } },
+        { name: 'all samples', type: 'bar', barMaxWidth: 18, itemStyle: { color: theme.warm }, data: some.map(({ run }) => part(run.sigma_ns, run.mean_ns)), label: { show: true, position: 'right', color: theme.text, formatter: (p: { dataIndex: number }) => format.ns(some[p.dataIndex]!.run.sigma_ns) } },
+        { name: 'without dropped ones', type: 'bar', barMaxWidth: 18, itemStyle: { color: theme.kept }, data: some.map(({ run }) => part(run.sigma_kept_ns, run.mean_kept_ns)), label: { show: true, position: 'right', color: theme.text, formatter: (p: { dataIndex: number }) => format.ns(some[p.dataIndex]!.run.sigma_kept_ns) } },
       ],
     }),
     data: {

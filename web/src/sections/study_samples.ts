@@ -29,6 +29,9 @@ export function samplesCard(section: StudySection, { which, run, samples }: Run,
   for (const i of samples.dropped) isL[i] = (isL[i] ?? 0) | 2;
   const at = new Map<number, number>();
   samples.number.forEach((n, i) => at.set(n, i));
+  const positions: number[][] = [[], [], [], []]; // by kind
+  for (let i = 0; i < samples.et.length; i++) positions[isL[i]!]!.push(i);
+  let shown: number[][] = []; // positions of what is drawn, by series
   let over: 'number' | 'time' = 'number';
   let near = false;
   let handle: ChartHandle;
@@ -39,19 +42,44 @@ export function samplesCard(section: StudySection, { which, run, samples }: Run,
     h('option', { value: 'all' }, 'every ET'), h('option', { value: 'near' }, 'near the cluster'));
   range.hidden = run.cluster_low_ns === null || run.cluster_high_ns === null || !samples.l.length;
   const x = (i: number): number => (over === 'time' && samples.at_us ? samples.at_us[i]! / 1e6 : samples.number[i]!);
+  const points = (list: readonly number[]): Float64Array => {
+    const out = new Float64Array(2 * list.length);
+    for (let k = 0; k < list.length; k++) {
+      out[2 * k] = x(list[k]!);
+      out[2 * k + 1] = samples.et[list[k]!]!;
+    }
+    return out;
+  };
+  const made = new Map<string, Float64Array[]>(); // choosing a daemon does not make them anew
+  const pointsByKind = (): Float64Array[] => {
+    if (!made.has(over)) made.set(over, positions.map(points));
+    return made.get(over)!;
+  };
   const KINDS = ['in the cluster', 'L-sample', 'in the cluster, dropped', 'L-sample, dropped'];
   let longest = 0;
-  for (let i = 1; i < samples.et.length; i++) if (samples.et[i]! > samples.et[longest]!) longest = i;
+  let shortest = 0;
+  for (let i = 1; i < samples.et.length; i++) {
+    if (samples.et[i]! > samples.et[longest]!) longest = i;
+    if (samples.et[i]! < samples.et[shortest]!) shortest = i;
+  }
+  let culprits: Map<number, StudyDaemon[]> | null = null; // by number of sample, made at the first hover
+  const culpritsOf = (n: number): StudyDaemon[] => {
+    if (!culprits) {
+      culprits = new Map();
+      for (const d of section.study.daemons) {
+        for (const s of seenIn(d, which)?.samples ?? []) {
+          const list = culprits.get(s);
+          if (list) list.push(d);
+          else culprits.set(s, [d]);
+        }
+      }
+    }
+    return culprits.get(n) ?? [];
+  };
 
   function option(theme: Theme) {
-    const groups: number[][][] = [[], [], [], []];
-    let low = Infinity;
-    let high = -Infinity;
-    for (let i = 0; i < samples!.et.length; i++) {
-      groups[isL[i]!]!.push([x(i), samples!.et[i]!, i]);
-      low = Math.min(low, samples!.et[i]!);
-      high = Math.max(high, samples!.et[i]!);
-    }
+    let low = samples!.et[shortest]!;
+    let high = samples!.et[longest]!;
     if (near) {
       const width = Math.max(1, run.cluster_high_ns! - run.cluster_low_ns!);
       low = Math.max(low, run.cluster_low_ns! - width / 2);
@@ -64,7 +92,9 @@ export function samplesCard(section: StudySection, { which, run, samples }: Run,
       { symbol: 'circle', symbolSize: 4, color: theme.kept }, { symbol: 'triangle', symbolSize: 9, color: theme.series[1] },
       { symbol: 'diamond', symbolSize: 8, color: theme.series[3] }, { symbol: 'diamond', symbolSize: 10, color: theme.dropped },
     ];
-    const long = chosen.daemon ? (seenIn(chosen.daemon, which)?.samples ?? []).flatMap((n) => { const i = at.get(n); return i === undefined ? [] : [[x(i), samples!.et[i]!, i]]; }) : [];
+    const long = chosen.daemon ? (seenIn(chosen.daemon, which)?.samples ?? []).flatMap((n) => at.get(n) ?? []) : [];
+    const kinds = [0, 1, 2, 3].filter((kind) => kind === 0 || positions[kind]!.length);
+    shown = [...kinds.map((kind) => positions[kind]!), long];
     return {
       ...narrowLegend(theme),
       grid: { left: 44, right: 20, top: 40, bottom: 26, containLabel: true },
@@ -73,17 +103,16 @@ export function samplesCard(section: StudySection, { which, run, samples }: Run,
       dataZoom: zoom(),
       tooltip: {
         ...(baseOption(theme)['tooltip'] as object),
-        formatter: (p: { value: number[] }) => {
-          const i = p.value[2]!;
+        formatter: (p: { seriesIndex: number; dataIndex: number }) => {
+          const i = shown[p.seriesIndex]?.[p.dataIndex];
+          if (i === undefined) return tip(['']);
           const n = samples!.number[i]!;
-          const culprits = section.study.daemons.filter((d) => seenIn(d, which)?.samples.includes(n)).slice(0, 6);
-          return tip([`sample ${n}: ${format.ns(samples!.et[i])}`, KINDS[isL[i]!], ...culprits.map((d) => `${short(d.name, 40)} ran long`)]);
+          return tip([`sample ${n}: ${format.ns(samples!.et[i])}`, KINDS[isL[i]!], ...culpritsOf(n).slice(0, 6).map((d) => `${short(d.name, 40)} ran long`)]);
         },
       },
       series: [
-        ...groups.map((data, kind) => ({ name: KINDS[kind]!, type: 'scatter', symbol: looks[kind]!.symbol, symbolSize: looks[kind]!.symbolSize, clip: true, itemStyle: { color: looks[kind]!.color, opacity: kind ? 0.9 : 0.65 }, large: kind === 0, largeThreshold: 3000, data, ...(kind === 0 ? { markArea: band } : {}) }))
-          .filter((s, kind) => kind === 0 || s.data.length),
-        ...(long.length ? [{ name: `${short(chosen.daemon!.name, 24)} ran long`, type: 'scatter', symbol: 'circle', symbolSize: 16, itemStyle: { color: 'transparent', borderColor: theme.text, borderWidth: 2 }, data: long, z: 5 }] : []),
+        ...kinds.map((kind) => ({ name: KINDS[kind]!, type: 'scatter', dimensions: ['x', 'y'], symbol: looks[kind]!.symbol, symbolSize: looks[kind]!.symbolSize, clip: true, itemStyle: { color: looks[kind]!.color, opacity: kind ? 0.9 : 0.65 }, large: kind === 0, largeThreshold: 3000, data: pointsByKind()[kind]!, ...(kind === 0 ? { markArea: band } : {}) })),
+        ...(long.length ? [{ name: `${short(chosen.daemon!.name, 24)} ran long`, type: 'scatter', dimensions: ['x', 'y'], symbol: 'circle', symbolSize: 16, itemStyle: { color: 'transparent', borderColor: theme.text, borderWidth: 2 }, data: points(long), z: 5 }] : []),
       ],
     };
   }
@@ -113,12 +142,13 @@ interface Strip { daemon: StudyDaemon; samples: number[]; period: number | null;
 export function stripsCard(section: StudySection, { which, run, samples }: Run, chosen: Chosen): HTMLElement | null {
   const first = samples?.number[0] ?? 1;
   const last = samples?.number[samples.number.length - 1] ?? run.samples;
-  const strips: Strip[] = section.study.daemons.flatMap((daemon) => {
+  const strips: Strip[] = section.study.daemons.flatMap((daemon, i) => {
     const seen = seenIn(daemon, which);
     if (!seen?.samples.length) return [];
     // the run's own period is the one that its samples are to be held against
     const period = seen.period?.samples ?? null;
-    return [{ daemon, samples: seen.samples, period, expected: period ? expected(seen.samples, period, first, last) : [] }];
+    const phase = section.phases[which][i] ?? null;
+    return [{ daemon, samples: seen.samples, period, expected: period && phase !== null ? expected(phase, period, first, last) : [] }];
   });
   if (!strips.length) return null;
   const drawn = strips.slice(0, STRIPS);

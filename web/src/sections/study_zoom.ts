@@ -3,8 +3,9 @@ import type { Level, StudySection } from '../model';
 import { axis, baseOption, chartCard, tip, zoom, type ChartHandle } from '../parts/chart';
 import { append, button, h } from '../parts/dom';
 import * as format from '../parts/format';
+import { pairsOf, SHAPE } from '../parts/pairs';
 import { current, onChange, type Theme } from '../parts/theme';
-import { pairsOf, SHAPE, type Run } from './study_model';
+import type { Run } from './study_model';
 import { narrowLegend } from './noise_parts';
 
 const SMALL = 104; // px
@@ -67,9 +68,11 @@ export function zoomCard(section: StudySection, { which, run, samples }: Run): H
   const levels = run.levels;
   if (!levels.length) return null;
   // points of a steadied run are not those that the levels were found in
-  const pairs = samples ? pairsOf(samples) : [];
+  const pairs = samples ? pairsOf(samples.number) : new Int32Array(0);
   const points = samples && pairs.length ? new Float64Array(pairs.length * 2) : null;
-  if (samples && points) pairs.forEach(([a, b], i) => { points[2 * i] = samples.et[a]!; points[2 * i + 1] = samples.et[b]!; });
+  if (samples && points) pairs.forEach((a, i) => { points[2 * i] = samples.et[a]!; points[2 * i + 1] = samples.et[a + 1]!; });
+  // of what is drawn: which pairs, by series
+  let drawn: number[][] = [];
   let at = 0;
   let handle: ChartHandle;
   const minis = levels.map((level, i) => miniature(level, points, levels[i + 1]));
@@ -85,7 +88,7 @@ export function zoomCard(section: StudySection, { which, run, samples }: Run): H
   function describe(): void {
     const level = levels[at]!;
     words.textContent = `Zoom ${at + 1} of ${levels.length}, ${format.nsBetween(level.low_ns, level.low_ns, level.high_ns)} to ${format.nsBetween(level.high_ns, level.low_ns, level.high_ns)}: of ${format.count(total(level))} pairs, `
-      + `neither is slow in ${format.count(level.neither)}, the first in ${format.count(level.first)}, the second in ${format.count(level.second)}, both in ${format.count(level.both)} (expected: ${format.figure(level.both_expected)}). ${SHAPE[level.shape] ?? level.shape}.`;
+      + `neither is slow in ${format.count(level.neither)}, the first in ${format.count(level.first)}, the second in ${format.count(level.second)}, both in ${format.count(level.both)} (expected: ${format.figure(level.both_expected)}). The shape is ${SHAPE[level.shape] ?? level.shape}.`;
   }
   function show(next: number): void {
     at = Math.max(0, Math.min(levels.length - 1, next));
@@ -114,17 +117,23 @@ export function zoomCard(section: StudySection, { which, run, samples }: Run): H
         itemStyle: { color: theme.kept, opacity: 0.8 }, label: { show: true, formatter: (p: { value: number[] }) => (p.value[2] ? String(p.value[2]) : ''), color: theme.text, position: 'top' },
       }];
     }
-    const fast: number[][] = [];
-    const slow: number[][] = [];
-    for (let i = 0; i < points.length; i += 2) {
-      const a = points[i]!;
-      const b = points[i + 1]!;
-      if (inside(level, a, b)) (a > level.cut_ns || b > level.cut_ns ? slow : fast).push([a, b, pairs[i / 2]![0]]);
+    const fast: number[] = [];
+    const slow: number[] = [];
+    for (let i = 0; i < pairs.length; i++) {
+      const a = points[2 * i]!;
+      const b = points[2 * i + 1]!;
+      if (inside(level, a, b)) (a > level.cut_ns || b > level.cut_ns ? slow : fast).push(i);
     }
-    const common = { type: 'scatter', large: true, largeThreshold: 4000 };
+    drawn = [fast, slow];
+    const data = (list: number[]) => {
+      const out = new Float64Array(list.length * 2);
+      list.forEach((i, k) => out.set(points.subarray(2 * i, 2 * i + 2), 2 * k));
+      return out;
+    };
+    const common = { type: 'scatter', large: true, largeThreshold: 4000, dimensions: ['x', 'y'] };
     return [
-      { ...common, name: 'neither slow', symbolSize: 6, itemStyle: { color: theme.kept, opacity: 0.7 }, data: fast, markLine: marks, markArea: area },
-      { ...common, name: 'one or both slow', symbol: 'triangle', symbolSize: 8, itemStyle: { color: theme.dropped, opacity: 0.8 }, data: slow },
+      { ...common, name: 'neither slow', symbolSize: 6, itemStyle: { color: theme.kept, opacity: 0.7 }, data: data(fast), markLine: marks, markArea: area },
+      { ...common, name: 'one or both slow', symbol: 'triangle', symbolSize: 8, itemStyle: { color: theme.dropped, opacity: 0.8 }, data: data(slow) },
     ];
   }
 
@@ -144,10 +153,11 @@ export function zoomCard(section: StudySection, { which, run, samples }: Run): H
         dataZoom: zoom(true),
         tooltip: {
           ...(baseOption(theme)['tooltip'] as object),
-          formatter: (p: { value: number[]; dataIndex: number }) => {
+          formatter: (p: { value: number[]; dataIndex: number; seriesIndex: number }) => {
             if (!points || !samples) return tip([`${p.value[2]} pairs`, quadrants(level)[p.dataIndex]![3]]);
-            const first = p.value[2]!;
-            return tip([`samples ${samples.number[first]} and ${samples.number[first]! + 1}`, format.ns(p.value[0]), format.ns(p.value[1])]);
+            const first = pairs[drawn[p.seriesIndex]?.[p.dataIndex] ?? -1];
+            if (first === undefined) return tip(['']);
+            return tip([`samples ${samples.number[first]} and ${samples.number[first + 1]}`, format.ns(samples.et[first]), format.ns(samples.et[first + 1])]);
           },
         },
         series: series(level, theme),
