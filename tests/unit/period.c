@@ -156,6 +156,17 @@ static void too_little_to_tell(void **state)
 	assert_false(p.found);
 }
 
+static void a_phase_is_where_the_times_lie(void **state)
+{
+	(void)state;
+	static const double samples[] = { 7, 27, 47, 67 }, around[] = { 19.5, 40.5, 59.5, 80.5 };
+	assert_near(period_phase(samples, COUNT(samples), 20), 7, 1e-9);
+	/* about 0: a whole period is none */
+	double phase = period_phase(around, COUNT(around), 20);
+	assert_true(phase >= 0 && phase < 20);
+	assert_near(remainder(phase, 20), 0, 1e-9);
+}
+
 static void it_is_fast(void **state)
 {
 	(void)state;
@@ -174,9 +185,13 @@ static void it_is_fast(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_comb_is_found),	cmocka_unit_test(a_comb_among_others),
-		cmocka_unit_test(a_distance_is_signed), cmocka_unit_test(nothing_in_random_times),
-		cmocka_unit_test(too_little_to_tell),	cmocka_unit_test(it_is_fast),
+		cmocka_unit_test(a_comb_is_found),
+		cmocka_unit_test(a_comb_among_others),
+		cmocka_unit_test(a_distance_is_signed),
+		cmocka_unit_test(nothing_in_random_times),
+		cmocka_unit_test(too_little_to_tell),
+		cmocka_unit_test(a_phase_is_where_the_times_lie),
+		cmocka_unit_test(it_is_fast),
 	};
 	return cmocka_run_group_tests_name("period", tests, NULL, NULL);
 }

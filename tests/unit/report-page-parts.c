@@ -76,9 +76,8 @@ static void assert_close(double is, double should)
 	assert_near(is / should, 1, 0.002);
 }
 
-static double rate_of(const json_t *noise_section, const char *key)
+static double rate_on(const json_t *all, const char *key)
 {
-	const json_t *all = json_object_get(json_object_get(noise_section, "noise"), "together");
 	const json_t *bucket;
 	size_t i;
 	double sum = 0;
@@ -87,6 +86,53 @@ static double rate_of(const json_t *noise_section, const char *key)
 		sum += number(bucket, key);
 	}
 	return sum / (number(all, "window_ns") / 1e9);
+}
+
+static double rate_of(const json_t *noise_section, const char *key)
+{
+	return rate_on(json_object_get(json_object_get(noise_section, "noise"), "together"), key);
+}
+
+/* Each CPU has the rates of its own. */
+static void check_cpus(const json_t *noise_section)
+{
+	const json_t *cpus = json_object_get(json_object_get(noise_section, "noise"), "cpus");
+	const json_t *density = json_object_get(noise_section, "density");
+	const json_t *curves = json_object_get(density, "cpus"), *curve;
+	size_t i;
+	assert_int_equal(json_array_size(curves), json_array_size(cpus));
+	json_array_foreach(curves, i, curve)
+	{
+		json_t *alone = json_pack("{s:O, s:O, s:O}", "ns", json_object_get(density, "ns"),
+					  "user", json_object_get(curve, "user"), "master",
+					  json_object_get(curve, "master"));
+		assert_close(integral(alone, "user"), rate_on(json_array_get(cpus, i), "count"));
+		assert_close(integral(alone, "master"),
+			     rate_on(json_array_get(cpus, i), "master_count"));
+		json_decref(alone);
+	}
+}
+
+static void nothing_stored(void **state)
+{
+	(void)state;
+	char name[] = "going";
+	const struct run run = { .id = 5, .name = name, .kind = SUBJECT_CPU };
+	const struct noise_view noises = { .run = &run };
+	const struct query_view queries = { .run = &run };
+	struct page *p = page_new("nothing yet", false);
+	page_add_noise(p, &noises, NULL, NULL);
+	page_add_query(p, &queries, NULL, 0);
+	json_t *root = document_of(p);
+	static const char *const keys[] = { "noise", "query" };
+	for (size_t i = 0; i < 2; i++) {
+		const json_t *o = section(root, i);
+		assert_string_equal(text(o, "kind"), keys[i]);
+		assert_string_equal(text(o, "status"), "going");
+		assert_true(json_is_null(json_object_get(o, keys[i])));
+		assert_int_equal(json_array_size(json_object_get(o, "notes")), 1);
+	}
+	json_decref(root);
 }
 
 static void noise(void **state)
@@ -102,6 +148,7 @@ static void noise(void **state)
 	assert_close(integral(density, "user"), rate_of(guest, "count"));
 	assert_close(integral(density, "master"), rate_of(guest, "master_count"));
 	assert_close(integral(density, "baseline"), rate_of(plain, "count"));
+	check_cpus(guest);
 	const json_t *baseline = json_object_get(guest, "baseline");
 	assert_int_equal(number(baseline, "number"), 12);
 	assert_string_equal(text(baseline, "name"), "quiet guest");
@@ -635,6 +682,7 @@ int main(void)
 		cmocka_unit_test(alike),	   cmocka_unit_test(hostile),
 		cmocka_unit_test(listings),	   cmocka_unit_test(query),
 		cmocka_unit_test(many_executions), cmocka_unit_test(comparisons),
+		cmocka_unit_test(nothing_stored),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

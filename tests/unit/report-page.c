@@ -181,6 +181,25 @@ static void test_trace(void **state)
 
 /* ---- studies ---- */
 
+/* Every occurrence lies near one that the phase and the period expect. */
+static void check_phases(json_t *daemons, json_t *phases)
+{
+	assert_int_equal(json_array_size(phases), json_array_size(daemons));
+	for (size_t i = 0; i < json_array_size(daemons); i++) {
+		json_t *seen = of(of(at(daemons, i), "runs"), "short");
+		json_t *period = of(seen, "period"), *samples = of(seen, "samples");
+		assert_int_equal(json_is_null(period), json_is_null(at(phases, i)));
+		if (json_is_null(period))
+			continue;
+		double phase = json_number_value(at(phases, i));
+		double every = json_number_value(of(period, "samples"));
+		for (size_t k = 0; k < json_array_size(samples); k++) {
+			double off = remainder((double)number(samples, k) - phase, every);
+			assert_true(fabs(off) <= 1);
+		}
+	}
+}
+
 static void test_study(void **state)
 {
 	(void)state;
@@ -196,6 +215,7 @@ static void test_study(void **state)
 	assert_int_equal(json_array_size(of(samples, "dropped")),
 			 json_array_size(of(run, "dropped")));
 	assert_true(json_is_null(of(of(section, "samples"), "long")));
+	check_phases(of(of(section, "study"), "daemons"), of(of(section, "phases"), "short"));
 	json_decref(doc);
 }
 
