@@ -114,6 +114,20 @@ embedded() {
 	refused 2 "a study has a number, unlike 'x'" --daemons=x -o out.html
 }
 
+@test "report: a run of which nothing is stored yet" {
+	command -v sqlite3 >/dev/null || skip "needs sqlite3"
+	"$TARE" noise -c 0 -d 200ms --no-kernel -q -n begun
+	"$TARE" noise -c 0 -d 200ms --no-kernel -q -n whole
+	sqlite3 lab.db "PRAGMA foreign_keys = ON; DELETE FROM noise WHERE run = 1"
+	"$TARE" report --json begun whole >doc.json
+	[ "$(jq -c '[.sections[] | [.anchor, .noise == null]], .comparisons' doc.json | tr '\n' ' ')" = \
+		'[["run-1",true],["run-2",false]] [] ' ]
+	[[ "$(jq -r '.sections[0].notes[-1]' doc.json)" == "Nothing of this run is stored"* ]]
+	# nor is one of queries an error
+	sqlite3 lab.db "UPDATE run SET kind = 3 WHERE id = 1"
+	"$TARE" report --json begun | jq -e '.sections[0] | .kind == "query" and .query == null' >/dev/null
+}
+
 @test "report: bad input" {
 	refused 2 "there is no lab" -o out.html
 	"$TARE" time -N -w 0 -r 1 --style none true >/dev/null
