@@ -17,13 +17,13 @@ static struct table *comparison_table(void)
 	static const struct column columns[] = {
 		{ "run", "Run", COLUMN_COUNT },
 		{ "name", "Name", COLUMN_TEXT, .code = true },
-		{ "measure", "Measure", COLUMN_TEXT },
-		{ "executions", "n", COLUMN_COUNT },
+		{ "measure", "Measure", COLUMN_TEXT, .spare = 2 },
+		{ "executions", "n", COLUMN_COUNT, .spare = 3 },
 		{ "mean", "Mean", COLUMN_DURATION },
 		{ "ratio", "Ratio", COLUMN_RATIO },
 		{ "ratio_low", "95% low", COLUMN_RATIO },
 		{ "ratio_high", "high", COLUMN_RATIO },
-		{ "p", "p", COLUMN_REAL },
+		{ "p", "p", COLUMN_REAL, .spare = 1 },
 	};
 	return table_new(columns, sizeof columns / sizeof *columns);
 }

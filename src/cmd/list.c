@@ -10,6 +10,14 @@ struct list_options {
 	bool json;
 };
 
+static bool has_tags(const run_list *runs)
+{
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->items[i].tags && *runs->items[i].tags)
+			return true;
+	return false;
+}
+
 /* For people: what tells runs apart. */
 static struct table *text_table(const run_list *runs, const run_count_list *counts)
 {
@@ -17,12 +25,14 @@ static struct table *text_table(const run_list *runs, const run_count_list *coun
 		{ "id", "Run", COLUMN_COUNT, .right = true },
 		{ "started_at", "Started", COLUMN_DATE },
 		{ "name", "Name", COLUMN_TEXT },
-		{ "executions", "Executions", COLUMN_TEXT, .right = true },
-		{ "status", "Status", COLUMN_TEXT },
-		{ "mean_et", "Mean ET", COLUMN_DURATION },
-		{ "mean_pt_exec", "Mean PT", COLUMN_DURATION },
+		{ "executions", "Executions", COLUMN_TEXT, .right = true, .spare = 5 },
+		{ "status", "Status", COLUMN_TEXT, .spare = 1 },
+		{ "mean_et", "Mean ET", COLUMN_DURATION, .spare = 4 },
+		{ "mean_pt_exec", "Mean PT", COLUMN_DURATION, .spare = 2 },
+		{ "tags", "Tags", COLUMN_TEXT, .spare = 3 },
 	};
-	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	bool tags = has_tags(runs);
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns - !tags);
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct run *run = &runs->items[i];
 		const struct run_summary_row *count = &counts->items[i];
@@ -43,6 +53,8 @@ static struct table *text_table(const run_list *runs, const run_count_list *coun
 		table_add_text(t, run_status_name(run->status));
 		table_add_number(t, count->mean_et_ns);
 		table_add_number(t, count->mean_pt_exec_ns);
+		if (tags)
+			table_add_text(t, run->tags ? run->tags : "");
 	}
 	return t;
 }
@@ -80,6 +92,7 @@ static struct table *json_table(const run_list *runs, const run_count_list *coun
 		{ "backend", "", COLUMN_TEXT },
 		{ "study", "", COLUMN_COUNT },
 		{ "kind", "", COLUMN_TEXT },
+		{ "tags", "", COLUMN_TEXT },
 	};
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < runs->count; i++) {
@@ -100,6 +113,7 @@ static struct table *json_table(const run_list *runs, const run_count_list *coun
 		table_add_text(t, backend_name(run->backend));
 		add_count(t, run->study, run->study);
 		table_add_text(t, subject_kind_name(run->kind));
+		table_add_text(t, run->tags);
 	}
 	return t;
 }

@@ -72,6 +72,10 @@ static void put_title(const struct noise_view *v, const struct noise_style *styl
 					   .lines = 3,
 					   .colour = style->colour ? BOLD : NULL },
 		      strbuf_text(&text));
+	strbuf_clear(&text);
+	strbuf_puts(&text, v->run && v->run->tags ? v->run->tags : "");
+	if (text.length)
+		put_labelled_line("Tags", &text, style, out);
 	strbuf_release(&text);
 }
 

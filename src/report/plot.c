@@ -38,9 +38,25 @@ void plot_rows_line(size_t rows, const char *what, const struct plot_style *s, s
 	struct strbuf line = { 0 };
 	strbuf_printf(&line, "%zu %s are longer than the screen: --all prints them, as does a pipe",
 		      rows, what);
-	put_coloured(out, s->colour, DIM, strbuf_text(&line));
-	strbuf_putc(out, '\n');
+	put_paragraph(out,
+		      &(struct paragraph){
+			      .width = s->width, .first = "", .colour = s->colour ? DIM : NULL },
+		      strbuf_text(&line));
 	strbuf_release(&line);
+}
+
+/* The table has warm-ups, too. */
+static void put_executions_line(const struct run_view *v, const struct plot_style *s,
+				struct strbuf *out)
+{
+	char what[WORDS] = "executions";
+	size_t warmups = 0;
+	for (size_t i = 0; i < v->count; i++)
+		warmups += v->result->verdicts[i].rule == EMP_WARMUP;
+	if (warmups)
+		snprintf(what, sizeof what, "executions and %zu warm-up%s", warmups,
+			 warmups == 1 ? "" : "s");
+	plot_rows_line(v->count - warmups, what, s, out);
 }
 
 /* ---- bars ---- */
@@ -109,7 +125,7 @@ static void free_points(struct points *p)
 	xfree(p->signs);
 }
 
-static void put_points(const struct points *p, struct scatter *plot, const struct plot_style *s,
+static bool put_points(const struct points *p, struct scatter *plot, const struct plot_style *s,
 		       struct strbuf *out)
 {
 	plot->x_low = plot->y_low = INFINITY;
@@ -123,7 +139,7 @@ static void put_points(const struct points *p, struct scatter *plot, const struc
 	plot->x = p->x;
 	plot->y = p->y;
 	plot->count = p->count;
-	scatter_text(plot, plot_width(s), area_lines(s), s->ascii, s->colour, out);
+	return scatter_text(plot, plot_width(s), area_lines(s), s->ascii, s->colour, out);
 }
 
 /* Less the shell; NaN: not seen. */
@@ -156,13 +172,13 @@ void plot_executions(const struct run_view *v, const struct plot_style *s, struc
 	int used = snprintf(title, sizeof title, "%zu executions, %s", p.count,
 			    measure_title(v->result->headline));
 	if (p.marks)
-		snprintf(title + used, sizeof title - (size_t)used, "; %s: dropped or failed, %zu",
+		snprintf(title + used, sizeof title - (size_t)used, "; %s: %zu dropped or failed",
 			 s->ascii ? "x" : "●", p.marks);
 	struct scatter plot = {
 		.title = title, .x_label = "execution", .times_y = true, .marked = p.marked
 	};
 	put_points(&p, &plot, s, out);
-	plot_rows_line(v->count, "rows", s, out);
+	put_executions_line(v, s, out);
 	free_points(&p);
 }
 
@@ -217,16 +233,22 @@ void plot_noise(const struct noise_view *v, const struct plot_style *s, struct s
 
 static char sign_of(size_t query)
 {
-	static const char signs[] = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	/* without x: in ASCII, what was dropped */
+	static const char signs[] = "123456789abcdefghijklmnopqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	return query < sizeof signs - 1 ? signs[query] : '+';
 }
 
-/* "1 join  2 scan", on at most two lines. */
-static void put_signs(const struct query_view *v, const struct query_rows *rows,
-		      const struct plot_style *s, struct strbuf *out)
+/* "●: 3 dropped (time of all); *: several queries; 1 join, 2 scan", on at most two lines. */
+static void put_signs(const struct query_view *v, const struct query_rows *rows, size_t dropped,
+		      bool shared, const struct plot_style *s, struct strbuf *out)
 {
 	struct strbuf names = { 0 };
 	size_t queries = 0;
+	if (dropped)
+		strbuf_printf(&names, "%s: %zu dropped (time of all); ", s->ascii ? "x" : "●",
+			      dropped);
+	if (shared)
+		strbuf_puts(&names, "*: several queries; ");
 	uint32_t last = 0;
 	for (size_t i = 0; i < rows->list.count; i++) {
 		uint32_t query = rows->list.items[i].at->query;
@@ -262,6 +284,8 @@ void plot_queries(const struct query_view *v, const struct query_rows *rows,
 			continue;
 		p.x[p.count] = (double)row->at->cardinality;
 		p.y[p.count] = t->median_ns;
+		p.marked[p.count] = row->verdict->drop;
+		p.marks += p.marked[p.count];
 		p.signs[p.count++] = sign_of(queries - 1);
 	}
 	for (size_t i = 0; i < p.count && !varies; i++)
@@ -274,11 +298,12 @@ void plot_queries(const struct query_view *v, const struct query_rows *rows,
 				.times_y = true,
 				.log_x = varies,
 				.log_y = true,
+				.marked = p.marked,
 				.signs = p.signs };
 	s.lines = s.lines > 2 ? s.lines - 2 : s.lines;
 	strbuf_putc(out, '\n');
-	put_points(&p, &plot, &s, out);
-	put_signs(v, rows, &s, out);
+	bool shared = put_points(&p, &plot, &s, out);
+	put_signs(v, rows, p.marks, shared, &s, out);
 	plot_rows_line(rows->list.count, "Q@Cs", &s, out);
 	strbuf_release(&title);
 	free_points(&p);

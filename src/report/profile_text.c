@@ -72,6 +72,10 @@ static void put_title(const struct profile_subject *s, const struct profile_tota
 					   .lines = 3,
 					   .colour = style->colour ? BOLD : NULL },
 		      strbuf_text(&text));
+	strbuf_clear(&text);
+	strbuf_puts(&text, s->run && s->run->tags ? s->run->tags : "");
+	if (text.length)
+		put_labelled("Tags", &text, style, out);
 	strbuf_release(&text);
 }
 

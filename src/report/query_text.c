@@ -106,6 +106,16 @@ static void put_shape(const struct query_view *v, const struct query_style *styl
 	strbuf_release(&text);
 }
 
+static void put_tags(const struct query_view *v, const struct query_style *style,
+		     struct strbuf *out)
+{
+	if (!v->run || !v->run->tags || !*v->run->tags)
+		return;
+	char *shown = display_copy(v->run->tags);
+	put_query_fact("Tags", shown, style, out);
+	xfree(shown);
+}
+
 static void put_not_seen(const struct query_view *v, const struct query_style *style,
 			 struct strbuf *out)
 {
@@ -381,6 +391,7 @@ void query_text(const struct query_view *v, const struct query_style *given, str
 	size_t from = out->length;
 	query_rows_of(v, &rows);
 	put_title(v, &style, out);
+	put_tags(v, &style, out);
 	put_machine(v, &style, out);
 	put_shape(v, &style, out);
 	put_not_seen(v, &style, out);

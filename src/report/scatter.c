@@ -18,6 +18,9 @@
 #define HOURS_FROM (10 * HOUR_NS) /* shorter times are read as s */
 #define SEVERAL 2		  /* points in a cell of ASCII */
 #define MANY 10
+#define FEW 200		/* points, up to which they are • */
+#define MIDDLE_FROM 0.3 /* of the axis: between these the value in its middle is told */
+#define MIDDLE_TO 0.7
 
 /* ---- axes ---- */
 
@@ -99,6 +102,46 @@ static void axis_text(const struct axis *a, double value, char out[WORDS])
 		snprintf(out, WORDS, "%.3g%s", value, a->suffix);
 }
 
+/* The multiple of step within [low, high] that is nearest to the middle; NAN: there is none. */
+static double multiple_within(double low, double high, double step)
+{
+	double value = round((low + high) / 2 / step) * step;
+	if (value < low)
+		value = ceil(low / step) * step;
+	if (value > high)
+		value = floor(high / step) * step;
+	return value >= low && value <= high ? value : NAN;
+}
+
+/* The one with the fewest digits, of `decimals` at most. */
+static double round_within(double low, double high, int decimals)
+{
+	static const double steps[] = { 5, 2, 1 };
+	if (!(high > low))
+		return NAN;
+	int least = exponent(high - low) - 1;
+	least = least < -decimals ? -decimals : least;
+	for (int power = exponent(fmax(fabs(low), fabs(high))) + 1; power >= least; power--)
+		for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+			double value = multiple_within(low, high, steps[i] * pow(10, power));
+			if (!isnan(value))
+				return value;
+		}
+	return NAN;
+}
+
+/* A round value about the middle of the axis, as the axis has it; NAN: there is none. */
+static double middle_of(const struct axis *a)
+{
+	double low = a->low + MIDDLE_FROM * (a->high - a->low);
+	double high = a->low + MIDDLE_TO * (a->high - a->low);
+	if (!a->log)
+		return round_within(low / a->unit, high / a->unit, a->decimals) * a->unit;
+	double decade = multiple_within(low, high, 1);
+	return isnan(decade) ? log10(round_within(pow(10, low), pow(10, high), MOST_DECIMALS))
+			     : decade;
+}
+
 /* The cell of a value, 0 … cells - 1; `beyond` says on which side it lies outside. */
 static size_t place(const struct axis *a, double value, size_t cells, int *beyond)
 {
@@ -124,6 +167,8 @@ struct area {
 	struct axis x, y;
 	struct cell *cells; /* the top line first */
 	size_t drawn;
+	double middle; /* told on the y axis; NAN: not */
+	bool few;
 };
 
 static void draw(struct area *a, double x, double y, bool marked, char sign)
@@ -150,7 +195,12 @@ static void draw(struct area *a, double x, double y, bool marked, char sign)
 	a->drawn++;
 }
 
-static void put_cell(const struct cell *c, bool ascii, bool colour, struct strbuf *out)
+static bool is_shared(const struct cell *c)
+{
+	return c->sign == '*' && !c->outside && !c->marked;
+}
+
+static void put_cell(const struct cell *c, bool few, bool ascii, bool colour, struct strbuf *out)
 {
 	char sign[4] = " ";
 	if (c->outside)
@@ -160,7 +210,9 @@ static void put_cell(const struct cell *c, bool ascii, bool colour, struct strbu
 	else if (c->sign)
 		sign[0] = c->sign;
 	else if (c->points && ascii)
-		sign[0] = c->points >= MANY ? '#' : c->points >= SEVERAL ? ':' : '.';
+		sign[0] = c->points >= MANY ? '#' : c->points >= SEVERAL ? ':' : few ? 'o' : '.';
+	else if (c->points && few)
+		snprintf(sign, sizeof sign, "•");
 	else if (c->points) { /* U+2800 and the dots */
 		sign[0] = (char)0xe2;
 		sign[1] = (char)(0xa0 | c->dots >> 6);
@@ -185,24 +237,25 @@ static void put_right(const char *text, size_t columns, struct strbuf *out)
 	strbuf_puts(out, text);
 }
 
-/* Values at the top, the middle and the bottom. */
 static size_t line_of(const struct area *a, double y)
 {
 	int ignored;
 	return (a->lines * FINE_Y - 1 - place(&a->y, y, a->lines * FINE_Y, &ignored)) / FINE_Y;
 }
 
+/* Values at the top, about the middle and at the bottom. */
 static void put_lines(const struct area *a, size_t left, bool ascii, bool colour,
 		      struct strbuf *out)
 {
 	static const char *const ticks[] = { "┤", "│" };
-	size_t middle = line_of(a, (a->y.low + a->y.high) / 2);
+	bool has_middle = a->lines >= 5 && !isnan(a->middle);
+	size_t middle = has_middle ? line_of(a, a->middle) : a->lines / 2;
 	for (size_t line = 0; line < a->lines; line++) {
-		bool told = !line || line + 1 == a->lines || (a->lines >= 5 && line == middle);
-		double up = !line ? 1 : line + 1 == a->lines ? 0 : 0.5;
+		bool told = !line || line + 1 == a->lines || (has_middle && line == middle);
+		double value = !line ? a->y.high : line + 1 == a->lines ? a->y.low : a->middle;
 		char label[WORDS] = "";
 		if (told)
-			axis_text(&a->y, a->y.low + up * (a->y.high - a->y.low), label);
+			axis_text(&a->y, value, label);
 		put_right(label, left, out);
 		strbuf_putc(out, ' ');
 		strbuf_puts(out, ascii ? (told ? "+" : "|") : ticks[!told]);
@@ -210,7 +263,8 @@ static void put_lines(const struct area *a, size_t left, bool ascii, bool colour
 			strbuf_puts(out, " no points");
 		} else
 			for (size_t column = 0; column < a->columns; column++)
-				put_cell(&a->cells[line * a->columns + column], ascii, colour, out);
+				put_cell(&a->cells[line * a->columns + column], a->few, ascii,
+					 colour, out);
 		end_line(out);
 	}
 }
@@ -253,9 +307,9 @@ static void put_x_axis(const struct area *a, size_t left, const char *name, bool
 	strbuf_release(&label);
 }
 
-static size_t label_columns(const struct axis *y)
+static size_t label_columns(const struct axis *y, double middle)
 {
-	const double values[] = { y->low, (y->low + y->high) / 2, y->high };
+	const double values[] = { y->low, isnan(middle) ? y->low : middle, y->high };
 	size_t most = 0;
 	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
 		char text[WORDS];
@@ -265,13 +319,16 @@ static size_t label_columns(const struct axis *y)
 	return most;
 }
 
-void scatter_text(const struct scatter *s, size_t width, size_t height, bool ascii, bool colour,
+bool scatter_text(const struct scatter *s, size_t width, size_t height, bool ascii, bool colour,
 		  struct strbuf *out)
 {
 	struct area a = { .lines = height < LEAST_HEIGHT ? LEAST_HEIGHT : height,
 			  .x = axis_of(s->x_low, s->x_high, s->times, s->log_x),
 			  .y = axis_of(s->y_low, s->y_high, s->times || s->times_y, s->log_y) };
-	size_t left = label_columns(&a.y), from = out->length;
+	bool shared = false;
+	a.middle = middle_of(&a.y);
+	a.few = s->count <= FEW;
+	size_t left = label_columns(&a.y, a.middle), from = out->length;
 	width = width < LEAST_WIDTH ? LEAST_WIDTH : width;
 	a.columns = width - left - 2; /* labels have MOST_DIGITS, a unit, and signs */
 	a.cells = xcalloc(a.columns * a.lines, sizeof *a.cells);
@@ -289,5 +346,8 @@ void scatter_text(const struct scatter *s, size_t width, size_t height, bool asc
 	put_lines(&a, left, ascii, colour, out);
 	put_x_axis(&a, left, s->x_label, ascii, out);
 	noise_finish(&(struct noise_style){ .ascii = ascii }, out, from);
+	for (size_t i = 0; i < a.columns * a.lines; i++)
+		shared |= is_shared(&a.cells[i]);
 	xfree(a.cells);
+	return shared;
 }

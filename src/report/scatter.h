@@ -20,9 +20,10 @@ struct scatter {
 };
 /* `width` columns with everything, at least 30; `height` lines within the axes, at least 2. Points
  * that are not finite are left out; bounds that are not finite are 0 and 1, of equal ones the value
- * is in the middle. ASCII: . one point, : several, # ten or more, x marked.
- * Where points of several signs meet, there is a *. */
-void scatter_text(const struct scatter *s, size_t width, size_t height, bool ascii, bool colour,
+ * is in the middle. Up to 200 points are • in place of dots: one dot is hard to see.
+ * ASCII: . (few: o) one point, : several, # ten or more, x marked.
+ * Where points of several signs meet, there is a *; returns whether there is one. */
+bool scatter_text(const struct scatter *s, size_t width, size_t height, bool ascii, bool colour,
 		  struct strbuf *out);
 
 #endif

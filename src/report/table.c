@@ -10,6 +10,8 @@
 #include "report/format.h"
 #include "report/table_private.h"
 
+#define READABLE 16 /* columns of a text that still tell what it is */
+
 struct table *table_new(const struct column *columns, size_t count)
 {
 	struct table *t = xcalloc(1, sizeof *t);
@@ -141,18 +143,49 @@ char *table_display(const struct table *t, size_t row, size_t column)
 	return xstrdup(out);
 }
 
+static bool is_left_out(const size_t *widths, size_t column)
+{
+	return !widths[column];
+}
+
+/* What the columns need at least to be read, with the space between them. */
+static size_t readable_width(const struct table *t, const size_t *widths)
+{
+	size_t total = 0;
+	for (size_t c = 0; c < t->width; c++)
+		if (!is_left_out(widths, c))
+			total += 2 + (t->columns[c].type == COLUMN_TEXT && widths[c] > READABLE
+					      ? READABLE
+					      : widths[c]);
+	return total ? total - 2 : 0;
+}
+
+static void leave_out(const struct table *t, size_t width, size_t *widths)
+{
+	while (width && readable_width(t, widths) > width) {
+		size_t least = t->width;
+		for (size_t c = 0; c < t->width; c++)
+			if (!is_left_out(widths, c) && t->columns[c].spare &&
+			    (least == t->width || t->columns[c].spare > t->columns[least].spare))
+				least = c;
+		if (least == t->width)
+			return;
+		widths[least] = 0;
+	}
+}
+
 /* The widths that fit: the widest text column gives way, one column at a time, down to 4. */
 static void fit_widths(const struct table *t, size_t width, size_t *widths)
 {
 	for (;;) {
-		size_t total = 2 * (t->width - 1), widest = t->width;
+		size_t total = 0, widest = t->width;
 		for (size_t c = 0; c < t->width; c++) {
-			total += widths[c];
+			total += is_left_out(widths, c) ? 0 : widths[c] + 2;
 			if (t->columns[c].type == COLUMN_TEXT && widths[c] > 4 &&
 			    (widest == t->width || widths[c] > widths[widest]))
 				widest = c;
 		}
-		if (!width || total <= width || widest == t->width)
+		if (!width || total <= width + 2 || widest == t->width)
 			return;
 		widths[widest]--;
 	}
@@ -163,6 +196,8 @@ static void put_row(const struct table *t, char *const *row, const size_t *width
 {
 	for (size_t c = 0; c < t->width; c++) {
 		struct strbuf cell = { 0 };
+		if (is_left_out(widths, c))
+			continue;
 		put_fitted(&cell, row[c], widths[c]);
 		size_t gap = widths[c] - text_width(strbuf_text(&cell));
 		bool last = c + 1 == t->width;
@@ -189,6 +224,7 @@ void table_render_text(const struct table *t, const struct table_style *style, s
 			size_t width = text_width(*cell);
 			widths[c] = width > widths[c] ? width : widths[c];
 		}
+	leave_out(t, style ? style->width : 0, widths);
 	fit_widths(t, style ? style->width : 0, widths);
 	for (size_t r = 0; r <= rows; r++) {
 		bool bold = !r && style && style->colour;

@@ -28,6 +28,7 @@ struct column {
 	bool right; /* text: aligned like numbers */
 	int digits; /* duration: significant digits for people; 0: 4 */
 	int unit;   /* duration: for people in this enum time_unit (report/time.h); 0: as fits */
+	int spare;  /* text: left out where there is no room, the highest first; 0: never */
 };
 
 enum table_format {
@@ -41,8 +42,10 @@ enum table_format {
 };
 
 struct table_style {
-	size_t width; /* text: columns to fit into; 0: any. Text columns give way, figures never */
-	bool colour;  /* text: a bold header */
+	/* text: columns to fit into; 0: any. Columns with a `spare` are left out before text
+	 * becomes unreadable; then text columns give way, figures never. */
+	size_t width;
+	bool colour; /* text: a bold header */
 };
 
 struct table;

@@ -424,8 +424,8 @@ struct table *time_executions_brief(const struct run_view *view)
 		{ "number", "#", COLUMN_COUNT },
 		{ "et", "Elapsed", COLUMN_DURATION, .digits = 5 },
 		{ "pt", "Process", COLUMN_DURATION, .digits = 5 },
-		{ "rss_peak", "Memory", COLUMN_BYTES },
-		{ "nivcsw", "Forced", COLUMN_COUNT },
+		{ "rss_peak", "Memory", COLUMN_BYTES, .spare = 1 },
+		{ "nivcsw", "Forced", COLUMN_COUNT, .spare = 2 },
 		{ "rule", "Rule", COLUMN_TEXT },
 		{ "reason", "Reason", COLUMN_TEXT },
 	};
@@ -455,13 +455,13 @@ struct table *time_processes(const struct run_view *view)
 	static const struct column columns[] = {
 		{ "name", "Process", COLUMN_TEXT },
 		{ "role", "Role", COLUMN_TEXT },
-		{ "executions", "Seen", COLUMN_COUNT },
+		{ "executions", "Seen", COLUMN_COUNT, .spare = 2 },
 		{ "exec_total", "Total", COLUMN_DURATION, .digits = 3 },
-		{ "exec_mean", "Mean", COLUMN_DURATION, .digits = 3 },
-		{ "exec_max", "Max", COLUMN_DURATION, .digits = 3 },
+		{ "exec_mean", "Mean", COLUMN_DURATION, .digits = 3, .spare = 1 },
+		{ "exec_max", "Max", COLUMN_DURATION, .digits = 3, .spare = 3 },
 		{ "share_of_et", "Share", COLUMN_PERCENT },
-		{ "started", "Start", COLUMN_COUNT },
-		{ "ended", "End", COLUMN_COUNT },
+		{ "started", "Start", COLUMN_COUNT, .spare = 4 },
+		{ "ended", "End", COLUMN_COUNT, .spare = 5 },
 	};
 	struct table *t = table_new(columns, COUNT(columns));
 	struct shares shares;

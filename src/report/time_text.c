@@ -25,6 +25,8 @@ static void put_heading(const struct run_view *view, size_t number, const struct
 	put_paragraph(out, &p, run_title(view->run));
 	if (view->run->command && strcmp(run_title(view->run), view->run->command) != 0)
 		put_labelled(out, style, "  Command line", NULL, view->run->command);
+	if (view->run->tags && *view->run->tags)
+		put_labelled(out, style, "  Tags", NULL, view->run->tags);
 }
 
 /* One character a bin, its height the bin's count. */

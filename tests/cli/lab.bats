@@ -54,6 +54,41 @@ ODD=$'it\'s "q", 100%\n<b>\xff|é'
 	[ "$status" -eq 2 ]
 }
 
+@test "list, show: tags are seen" {
+	measure apple
+	measure pear
+	[[ "$("$TARE" list)" != *Tags* ]]
+	"$TARE" tag apple "before the fix"
+	run "$TARE" list
+	[[ "${lines[0]}" == *Tags && "${lines[1]}" == *pear* && "${lines[2]}" == *apple*"before the fix" ]]
+	"$TARE" list --json | jq -e 'map(.tags) == [null, "before the fix"]'
+	run "$TARE" show apple
+	[[ "$output" == *"  Tags  "*"before the fix"* ]]
+	[[ "$("$TARE" show pear)" != *"  Tags"* ]]
+}
+
+@test "list, show: a narrow screen has fewer columns, not longer lines" {
+	screen=$BATS_TEST_DIRNAME/screen.py
+	measure a-name-of-some-length
+	measure another-of-that-length
+	"$TARE" tag last "before the fix"
+	for size in 60 80 120; do
+		for command in list "show -p --all" "show -x"; do
+			# shellcheck disable=SC2086
+			LC_ALL=C.UTF-8 NO_COLOR=1 run "$screen" ${size}x200 "$TARE" $command
+			echo "$size: $output"
+			[ "$status" -eq 0 ]
+			for line in "${lines[@]}"; do [ "${#line}" -le $size ]; done
+		done
+	done
+	LC_ALL=C.UTF-8 run "$screen" 60x24 "$TARE" compare @0 @1
+	[[ "$output" == *another-of-that-* && "${#lines[1]}" -le 60 ]]
+	LC_ALL=C.UTF-8 run "$screen" 60x24 "$TARE" list
+	[[ "$output" == *a-name-of-some-length* && "$output" == *Status* && "$output" != *Executions* ]]
+	LC_ALL=C.UTF-8 run "$screen" 80x24 "$TARE" list
+	[[ "$output" == *"before the fix"* ]]
+}
+
 @test "list: JSON is typed" {
 	measure apple 3
 	"$TARE" list --json >out.json

@@ -239,13 +239,18 @@ is_picture() { # FILE
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[ "${#lines[@]}" -le 23 ]
-	[[ "$output" == *"100 executions, process time (exec); ●: dropped or failed, "* ]]
-	[[ "$output" == *"--all prints them, as does a pipe"* ]]
+	[[ "$output" == *"100 executions, process time (exec); ●: "*" dropped or failed"* ]]
+	[[ "$output" == *"100 executions are longer than the screen: --all prints them, as does a pipe"* ]]
+	# few points are seen, the tick between the ends is round
+	[[ "$output" == *"•••"* && "$output" == *"10.00 ms ┤"* ]]
 	[[ "$output" != *$'\033'* ]]
 	for line in "${lines[@]}"; do [ "${#line}" -le 80 ]; done
 	LC_ALL=C run "$screen" 80x24 "$TARE" show -x many
 	[ -z "$(tr -d '\n -~' <<<"$output")" ]
-	[[ "$output" == *"x: dropped"* ]]
+	[[ "$output" == *"x: 10 dropped or failed"* ]]
+	# whole words on a narrow screen
+	run "$screen" 60x24 "$TARE" show -x many
+	[[ "${lines[-2]}" == *"--all prints" && "${lines[-1]}" == "them, as does a pipe" ]]
 	# asked for, or room enough, or no terminal: the rows
 	run "$screen" 80x24 "$TARE" show -x --all many
 	[ "${#lines[@]}" -gt 100 ]
@@ -259,6 +264,14 @@ is_picture() { # FILE
 	[[ "$output" != *"--all"* ]]
 	run "$TARE" show --all many
 	[ "$status" -eq 2 ]
+}
+
+@test "terminal: warm-ups are rows, too" {
+	"$TARE" time -N -r 5 -w 2 --style none -n warm true >/dev/null
+	LC_ALL=C.UTF-8 run "$screen" 80x6 "$TARE" show -x warm
+	echo "$output"
+	[[ "$output" == *"5 executions, "* ]]
+	[[ "$output" == *"5 executions and 2 warm-ups are longer than the screen"* ]]
 }
 
 @test "terminal: processes that do not fit are bars" {

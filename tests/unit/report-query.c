@@ -31,6 +31,26 @@ static void render(const struct query_fixture *f, const struct query_style *styl
 
 /* ---- text ---- */
 
+/* In place of rows that the screen has no room for: what was dropped is seen there, too. */
+static void plotted(void **state)
+{
+	(void)state;
+	struct query_fixture f;
+	struct strbuf out = { 0 };
+	assert_true(query_fixture_make(&f, "whole"));
+	render(&f, &(struct query_style){ .lines = 8 }, &out);
+	assert_non_null(strstr(strbuf_text(&out), "●: 3 dropped (time of all); "));
+	assert_non_null(strstr(strbuf_text(&out), "1 scan, 2 join, "));
+	render(&f, &(struct query_style){ .lines = 8, .ascii = true }, &out);
+	assert_non_null(strstr(strbuf_text(&out), "x: 3 dropped (time of all); "));
+	f.run.tags = (char *)"before; 'the' fix\n";
+	render(&f, &(struct query_style){ 0 }, &out);
+	assert_non_null(strstr(strbuf_text(&out), "\n  Tags        before; 'the' fix\\n\n"));
+	strbuf_release(&out);
+	f.run.tags = NULL;
+	query_fixture_release(&f);
+}
+
 static void whole(void **state)
 {
 	(void)state;
@@ -737,15 +757,16 @@ int main(void)
 	setenv("TZ", "UTC", 1);
 	tzset();
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole),	cmocka_unit_test(forms),
-		cmocka_unit_test(asked_for),	cmocka_unit_test(many),
-		cmocka_unit_test(other_runs),	cmocka_unit_test(strange),
-		cmocka_unit_test(paragraphs),	cmocka_unit_test(lacking),
-		cmocka_unit_test(resolution),	cmocka_unit_test(markdown),
-		cmocka_unit_test(single),	cmocka_unit_test(by_execution),
-		cmocka_unit_test(dropped_by),	cmocka_unit_test(json),
-		cmocka_unit_test(comparisons),	cmocka_unit_test(powerless),
-		cmocka_unit_test(unknown_time), cmocka_unit_test(ledgers),
+		cmocka_unit_test(whole),	cmocka_unit_test(plotted),
+		cmocka_unit_test(forms),	cmocka_unit_test(asked_for),
+		cmocka_unit_test(many),		cmocka_unit_test(other_runs),
+		cmocka_unit_test(strange),	cmocka_unit_test(paragraphs),
+		cmocka_unit_test(lacking),	cmocka_unit_test(resolution),
+		cmocka_unit_test(markdown),	cmocka_unit_test(single),
+		cmocka_unit_test(by_execution), cmocka_unit_test(dropped_by),
+		cmocka_unit_test(json),		cmocka_unit_test(comparisons),
+		cmocka_unit_test(powerless),	cmocka_unit_test(unknown_time),
+		cmocka_unit_test(ledgers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -201,6 +201,49 @@ static void fits(void **state)
 	strbuf_release(&long_text);
 }
 
+/* What matters less goes before a name is cut to nothing; formats for machines have it all. */
+static void spares(void **state)
+{
+	(void)state;
+	static const struct column columns[] = {
+		{ "run", "Run", COLUMN_COUNT },
+		{ "name", "Name", COLUMN_TEXT },
+		{ "seen", "Seen", COLUMN_COUNT, .spare = 2 },
+		{ "note", "Note", COLUMN_TEXT, .spare = 1 },
+	};
+	struct table *t = table_new(columns, 4);
+	table_add_count(t, 1);
+	table_add_text(t, "twenty-columns-wide");
+	table_add_count(t, 2);
+	table_add_text(t, "of-ten-col");
+	static const struct {
+		size_t width;
+		const char *text;
+	} cases[] = {
+		{ 0, "Run  Name                 Seen  Note\n"
+		     "  1  twenty-columns-wide     2  of-ten-col\n" },
+		{ 39, "Run  Name              Seen  Note\n"
+		      "  1  twenty-columns-…     2  of-ten-col\n" },
+		{ 38, "Run  Name                 Note\n"
+		      "  1  twenty-columns-wide  of-ten-col\n" },
+		{ 32, "Run  Name\n"
+		      "  1  twenty-columns-wide\n" },
+		{ 15, "Run  Name\n"
+		      "  1  twenty-co…\n" },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct strbuf out = { 0 };
+		table_render(t, TABLE_TEXT, &(struct table_style){ .width = cases[i].width }, &out);
+		assert_string_equal(strbuf_text(&out), cases[i].text);
+		strbuf_clear(&out);
+		table_render(t, TABLE_CSV, &(struct table_style){ .width = cases[i].width }, &out);
+		assert_string_equal(strbuf_text(&out), "run,name,seen,note\n"
+						       "1,twenty-columns-wide,2,of-ten-col\n");
+		strbuf_release(&out);
+	}
+	table_free(t);
+}
+
 static void empty_and_bold(void **state)
 {
 	(void)state;
@@ -221,9 +264,10 @@ static void empty_and_bold(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_format), cmocka_unit_test(markup),
-		cmocka_unit_test(odd_texts),   cmocka_unit_test(round_trips),
-		cmocka_unit_test(fits),	       cmocka_unit_test(empty_and_bold),
+		cmocka_unit_test(each_format),	  cmocka_unit_test(markup),
+		cmocka_unit_test(odd_texts),	  cmocka_unit_test(round_trips),
+		cmocka_unit_test(fits),		  cmocka_unit_test(spares),
+		cmocka_unit_test(empty_and_bold),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static void assert_plot(const struct scatter *s, size_t width, size_t height, bo
 	strbuf_release(&out);
 }
 
-/* A dot in each corner of the area, one in the cell of the first, one in the middle. */
+/* A point in each corner of the area, one in the cell of the first, one in the middle. */
 static const double corner_x[] = { 0, 0, 10, 10, 0.1, 5 }, corner_y[] = { 0, 10, 0, 10, 9, 5 };
 static const bool corner_marked[] = { false, false, false, true, false, false };
 
@@ -37,11 +37,33 @@ static struct scatter corners(void)
 				 .x_label = "to the right" };
 }
 
-static void braille(void **state)
+static void few(void **state)
 {
 	(void)state;
 	struct scatter s = corners();
 	s.count = 5;
+	assert_plot(&s, 30, 3, false,
+		    "Corners\n"
+		    "up\n"
+		    "10 ┤•                        •\n"
+		    "   │\n"
+		    " 0 ┤•                        •\n"
+		    "   └──────────────────────────\n"
+		    "    0     to the right      10\n");
+}
+
+static void braille(void **state)
+{
+	(void)state;
+	static double x[205], y[205];
+	struct scatter s = corners();
+	for (size_t i = 0; i < 205; i++) {
+		x[i] = corner_x[i % 5];
+		y[i] = corner_y[i % 5];
+	}
+	s.x = x;
+	s.y = y;
+	s.count = 205;
 	assert_plot(&s, 30, 3, false,
 		    "Corners\n"
 		    "up\n"
@@ -62,11 +84,11 @@ static void marked(void **state)
 	assert_plot(&s, 30, 5, false,
 		    "Corners\n"
 		    "up\n"
-		    "10 ┤⠃                        ●\n"
+		    "10 ┤•                        ●\n"
 		    "   │\n"
-		    " 5 ┤             ⠂\n"
+		    " 5 ┤             •\n"
 		    "   │\n"
-		    " 0 ┤⡀                        ⢀\n"
+		    " 0 ┤•                        •\n"
 		    "   └──────────────────────────\n"
 		    "    0     to the right      10\n");
 	assert_plot(&s, 30, 5, true,
@@ -74,9 +96,9 @@ static void marked(void **state)
 		    "up\n"
 		    "10 +:                        x\n"
 		    "   |\n"
-		    " 5 +             .\n"
+		    " 5 +             o\n"
 		    "   |\n"
-		    " 0 +.                        .\n"
+		    " 0 +o                        o\n"
 		    "   +--------------------------\n"
 		    "    0     to the right      10\n");
 	scatter_text(&s, 30, 5, true, true, &out);
@@ -95,7 +117,7 @@ static void outside(void **state)
 		    "8 +             ^            ^\n"
 		    "  |\n"
 		    "5 +<                         >\n"
-		    "  |             .\n"
+		    "  |             o\n"
 		    "2 +             v\n"
 		    "  +---------------------------\n"
 		    "   2                         8\n");
@@ -114,7 +136,7 @@ static void times(void **state)
 			     .x_label = "time into the run",
 			     .times = true };
 	assert_plot(&s, 40, 4, true,
-		    "128.00200 s +             .\n"
+		    "128.00200 s +             o\n"
 		    "            |\n"
 		    "            |\n"
 		    "128.00000 s +\n"
@@ -130,6 +152,88 @@ static void times(void **state)
 		    "0.00 us +\n"
 		    "        +---------------------\n"
 		    "         0  time into th~  100\n");
+}
+
+/* Between the ends, which are those of the data, on the line where it belongs. */
+static void round_middle(void **state)
+{
+	(void)state;
+	static const double x = 1, y = 20e6;
+	struct scatter s = { .x = &x,
+			     .y = &y,
+			     .count = 1,
+			     .x_low = 1,
+			     .x_high = 3,
+			     .y_low = 10.12e6,
+			     .y_high = 32.44e6,
+			     .times_y = true };
+	assert_plot(&s, 30, 7, true,
+		    "32.4 ms +\n"
+		    "        |\n"
+		    "        |\n"
+		    "20.0 ms +o\n"
+		    "        |\n"
+		    "        |\n"
+		    "10.1 ms +\n"
+		    "        +---------------------\n"
+		    "         1                   3\n");
+	s.log_y = true;
+	s.y_low = 9.7e6;
+	s.y_high = 324e6;
+	assert_plot(&s, 30, 5, true,
+		    " 324 ms +\n"
+		    " 100 ms +\n"
+		    "        |\n"
+		    "        |o\n"
+		    "9.70 ms +\n"
+		    "        +---------------------\n"
+		    "         1                   3\n");
+	s.y_high = 124e6; /* no power of ten about its middle */
+	assert_plot(&s, 30, 5, true,
+		    " 124 ms +\n"
+		    "50.0 ms +\n"
+		    "        |\n"
+		    "        |o\n"
+		    "9.70 ms +\n"
+		    "        +---------------------\n"
+		    "         1                   3\n");
+	/* none with so few digits: none is told */
+	s.log_y = s.times_y = false;
+	s.y_low = 0;
+	s.y_high = 1;
+	assert_plot(&s, 30, 5, true,
+		    "1 +^\n"
+		    "  |\n"
+		    "  |\n"
+		    "  |\n"
+		    "0 +\n"
+		    "  +---------------------------\n"
+		    "   1                         3\n");
+}
+
+/* A * where two meet, told to the caller; what is marked stands before it. */
+static void signs(void **state)
+{
+	(void)state;
+	static const double x[] = { 0, 10, 10, 10 }, y[] = { 0, 10, 10, 0 };
+	static const bool dropped[] = { false, true, false, true };
+	struct scatter s = {
+		.x = x, .y = y, .count = 4, .x_high = 10, .y_high = 10, .signs = "1122"
+	};
+	struct strbuf out = { 0 };
+	assert_true(scatter_text(&s, 30, 2, true, false, &out));
+	assert_string_equal(strbuf_text(&out), "10 +                         *\n"
+					       " 0 +1                        2\n"
+					       "   +--------------------------\n"
+					       "    0                       10\n");
+	strbuf_clear(&out);
+	s.marked = dropped;
+	assert_false(scatter_text(&s, 30, 2, true, false, &out));
+	assert_string_equal(strbuf_text(&out), "10 +                         x\n"
+					       " 0 +1                        x\n"
+					       "   +--------------------------\n"
+					       "    0                       10\n");
+	strbuf_release(&out);
 }
 
 static void nothing(void **state)
@@ -223,9 +327,12 @@ static void every_dot(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(braille),   cmocka_unit_test(marked),	cmocka_unit_test(outside),
-		cmocka_unit_test(times),     cmocka_unit_test(nothing), cmocka_unit_test(one_value),
-		cmocka_unit_test(every_dot), cmocka_unit_test(hostile),
+		cmocka_unit_test(few),	     cmocka_unit_test(round_middle),
+		cmocka_unit_test(signs),     cmocka_unit_test(braille),
+		cmocka_unit_test(marked),    cmocka_unit_test(outside),
+		cmocka_unit_test(times),     cmocka_unit_test(nothing),
+		cmocka_unit_test(one_value), cmocka_unit_test(every_dot),
+		cmocka_unit_test(hostile),
 	};
 	return cmocka_run_group_tests_name("scatter", tests, NULL, NULL);
 }
