@@ -313,13 +313,14 @@ static size_t drop_outside(const struct run *run, const struct execution *execut
 	    spread < RESOLUTION_RELATIVE * s->mean)
 		return 0;
 	size_t dropped = 0;
+	double low = s->mean - 2 * s->stddev, high = s->mean + 2 * s->stddev;
+	r->outside = (struct emp_bounds){ true, low, high };
 	const struct execution *base = usual(run, executions, r);
 	for (size_t i = 0; i < r->count; i++) {
 		struct emp_verdict *v = &r->verdicts[i];
 		if (v->rule != EMP_KEPT)
 			continue;
 		double value = value_ns(run, &executions[i], r, r->headline);
-		double low = s->mean - 2 * s->stddev, high = s->mean + 2 * s->stddev;
 		if (value >= low && value <= high)
 			continue;
 		v->rule = EMP_OUTSIDE;

@@ -79,6 +79,12 @@ struct emp_cutoffs {
 	int64_t study, made_at_ns; /* as in emp_origin */
 };
 
+/* What rule (II) keeps. */
+struct emp_bounds {
+	bool applied; /* else the others are 0: not asked for, or too few or too equal for it */
+	double low_ns, high_ns;
+};
+
 struct emp_result {
 	enum emp_measure headline; /* the best PT there is, else EMP_ET */
 	bool present[EMP_MEASURES];
@@ -87,6 +93,7 @@ struct emp_result {
 	struct summary kept[EMP_MEASURES];	 /* after every rule */
 	struct summary unfiltered[EMP_MEASURES]; /* without rules (I) and (II); warm-ups and
 						    failures are never in */
+	struct emp_bounds outside;		 /* of rule (II), by the headline */
 	struct emp_verdict *verdicts;
 	size_t count;			 /* of verdicts: the executions given */
 	size_t dropped[EMP_OUTSIDE + 1]; /* by rule; [EMP_KEPT] stays 0 */

@@ -147,6 +147,16 @@ static json_t *summaries_json(const struct emp_result *r, const struct summary *
 	return o;
 }
 
+static json_t *bounds_json(const struct emp_bounds *b)
+{
+	if (!b->applied)
+		return json_null();
+	json_t *o = json_object();
+	json_object_set_new(o, "low_ns", json_real(b->low_ns));
+	json_object_set_new(o, "high_ns", json_real(b->high_ns));
+	return o;
+}
+
 static json_t *warnings_json(const struct emp_result *r)
 {
 	json_t *list = json_array();
@@ -247,6 +257,7 @@ static void set_parts(struct time_section *t, size_t share, const struct page_tr
 	json_object_set_new(o, "shell_ns", page_count(shell_ns));
 	json_object_set_new(o, "kept", summaries_json(v->result, v->result->kept));
 	json_object_set_new(o, "unfiltered", summaries_json(v->result, v->result->unfiltered));
+	json_object_set_new(o, "rule2", bounds_json(&v->result->outside));
 	json_object_set_new(o, "warnings", warnings_json(v->result));
 	json_object_set_new(o, "columns", columns_json(t));
 	json_object_set_new(o, "reasons", reasons_json(t));

@@ -351,6 +351,7 @@ static void rule_two(void **state)
 
 	emp_judge(&run, x, 10, &(struct emp_options){ .keep_outside = true }, &r);
 	assert_int_equal(r.dropped[EMP_OUTSIDE], 0);
+	assert_false(r.outside.applied);
 	assert_int_equal(r.kept[EMP_PT_EXEC].n, 10);
 	emp_result_release(&r);
 
@@ -358,6 +359,9 @@ static void rule_two(void **state)
 	x[6].pt_ns[GRADE_EXEC] = 999990000;
 	emp_judge(&run, x, 10, &plain, &r);
 	assert_int_equal(r.verdicts[6].rule, EMP_OUTSIDE);
+	assert_true(r.outside.applied);
+	assert_true(r.outside.low_ns == r.verdicts[6].low_ns);
+	assert_true(r.outside.high_ns == r.verdicts[6].high_ns);
 	assert_string_equal(r.verdicts[6].reason, "PT 999.990 ms is below 999.993 ms (mean − 2 σ)");
 	emp_result_release(&r);
 

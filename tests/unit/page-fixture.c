@@ -53,6 +53,7 @@ static void fill(struct fixture f[4])
 {
 	fixture_init(&f[0], "./prog --size 10", 12, 1000);
 	fixture_drop(&f[0], 4, EMP_OUTSIDE, "process time 1009.3 ms, outside 998.1 to 1006.2 ms");
+	f[0].result.outside = (struct emp_bounds){ true, 998.1e6, 1006.2e6 };
 	fixture_drop(&f[0], 5, EMP_CUTOFF, "cron ran 562 ms, above its cutoff of 281 ms");
 	snprintf(f[0].verdicts[5].daemon, sizeof f[0].verdicts[5].daemon, "cron");
 	fixture_ledger(&f[0], false);

@@ -122,6 +122,8 @@ static void test_reasons(void **state)
 	assert_string_equal(json_string_value(of(of(reasons, "4"), "text")),
 			    "process time 1009.3 ms, outside 998.1 to 1006.2 ms");
 	assert_int_equal(json_object_size(of(at(of(doc, "sections"), 2), "reasons")), 3);
+	assert_true(json_real_value(of(of(section, "rule2"), "high_ns")) == 1006.2e6);
+	assert_true(json_is_null(of(at(of(doc, "sections"), 2), "rule2")));
 	json_t *c = at(of(doc, "comparisons"), 0);
 	assert_int_equal(json_array_size(of(c, "sections")), 2);
 	assert_int_equal(json_integer_value(of(at(of(c, "rows"), 0), "section")), 1);

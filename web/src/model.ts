@@ -116,6 +116,7 @@ export interface TimeSection extends Head {
   shell_ns: number; // taken off each ET; 0: no shell
   kept: Partial<Record<Measure, Summary | null>>;
   unfiltered: Partial<Record<Measure, Summary | null>>;
+  rule2: { low_ns: number; high_ns: number } | null; // what rule (II) keeps, of the headline; null: it was not applied
   warnings: { id: string; text: string; remedy: string }[];
   columns: Columns;
   reasons: Record<string, Reason>; // of dropped ones, by position
