@@ -160,7 +160,7 @@ export function timeSection(number, { count = 400, mean = 12_000_000, spread = 0
     command: hostile ?? `inc --loops ${number}`, parameters: hostile === null ? parameters : [{ name: hostile, value: hostile }], backend: 'bpf', headline: pt ? 'pt_net' : 'et', shell_ns: number % 2 ? 0 : 700_000,
     kept: Object.fromEntries(Object.entries(measures).map(([m, [k]]) => [m, k])), unfiltered: Object.fromEntries(Object.entries(measures).map(([m, [, u]]) => [m, u])),
     warnings: [{ id: 'noisy_et', text: `ET varies by 6.1 %, PT by 0.40 %: the machine was disturbed${hostile ?? ''}`, remedy: `PT is the figure to use; \`tare doctor\` tells how to quiet this machine${hostile ?? ''}` }],
-    columns, reasons, density: ['net', 'et'].filter((m) => columns[m]).map((m) => density(m === 'et' ? 'et' : 'pt_net', of(columns[m], measured), of(columns[m], kept))),
+    rule2: { low_ns: Math.round(low), high_ns: Math.round(high) }, columns, reasons, density: ['net', 'et'].filter((m) => columns[m]).map((m) => density(m === 'et' ? 'et' : 'pt_net', of(columns[m], measured), of(columns[m], kept))),
     ledger: ledger ? { index: null, causes: CAUSES, wall, mean: means } : null,
     dual: { levels: [level(sorted[0], sorted[sorted.length - 1], 'L'), level(sorted[0], edge, 'corner'), level(sorted[0], sorted[Math.floor(sorted.length * 0.9)], 'symmetric')], outside },
     names, details: remarkable,

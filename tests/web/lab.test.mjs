@@ -6,6 +6,7 @@ import path from 'node:path';
 import { after, afterEach, test } from 'node:test';
 import { document_ } from './documents.mjs';
 import { compared, query } from './doc_query.mjs';
+import { timeSection } from './doc_time.mjs';
 import { accessible, chartsDraw, fits, HOSTILE, keyboardReaches, notHacked, open, ROOT, shot, stop } from './browser.mjs';
 
 const TOKEN = 'secret-token-of-the-test';
@@ -269,6 +270,107 @@ test('a report is live while its run goes on, and stays where it was', async () 
   await tab.close();
 });
 
+const timed = (numbers, count = 120) => document_(numbers.map((number) => ({ ...timeSection(number, { count, details: 10, seed: 7 }), status: 'going' })), { title: 'live', served: true });
+
+/** A live report of a run of time, and what makes it be drawn anew. */
+async function live() {
+  const s = await serve({ runs: [run(7, { status: 'going' })] });
+  let made = 0;
+  s.report = (numbers) => {
+    const doc = timed(numbers, 120 + 2 * made);
+    doc.title = `drawn ${++made}`;
+    return doc;
+  };
+  const tab = await open(`${s.url}#run=7`);
+  await tab.page.locator('h1', { hasText: 'drawn 1' }).waitFor();
+  await until(() => s.streams.size === 1);
+  const again = async () => {
+    const next = made + 1;
+    s.tell('change', { run: 7, status: 'going', stamp: next });
+    await tab.page.locator('h1', { hasText: `drawn ${next}` }).waitFor({ timeout: 30000 });
+  };
+  return { s, tab, again, made: () => made };
+}
+
+test('what was chosen in a report stays when it is drawn anew', async () => {
+  const { s, tab, again } = await live();
+  const p = tab.page;
+  await p.click('#run-7-samples button[data-value="number"]');
+  await p.click('#run-7-samples .legend button[data-name="warm-up"]');
+  await p.selectOption('#run-7-histogram select', 'et');
+  await p.click('#run-7-histogram button[data-value="log"]');
+  await p.click('#run-7-ledger button[data-value="et"]');
+  await p.click('#run-7-ledger .legend button[data-name="run"]');
+  await p.click('#run-7-dual .zooms button[data-level="2"]');
+  await p.fill('input[data-window="0"]', '12.5');
+  await p.keyboard.press('Tab');
+  const chosen = await p.textContent('#run-7-dual .dual-side > p');
+  assert.match(chosen, /Selected/);
+  await p.locator('.time-executions thead button', { hasText: 'ET' }).first().click();
+  for (let i = 0; i < 3; i++) await p.getByRole('button', { name: 'Executions: rows after', exact: true }).click();
+  await again();
+  const pressed = (selector) => p.getAttribute(selector, 'aria-pressed');
+  assert.equal(await pressed('#run-7-samples button[data-value="number"]'), 'true');
+  assert.equal(await pressed('#run-7-samples .legend button[data-name="warm-up"]'), 'false');
+  assert.equal(await p.inputValue('#run-7-histogram select'), 'et');
+  assert.equal(await pressed('#run-7-histogram button[data-value="log"]'), 'true');
+  assert.equal(await pressed('#run-7-ledger button[data-value="et"]'), 'true');
+  assert.equal(await pressed('#run-7-ledger .legend button[data-name="run"]'), 'false');
+  assert.equal(await pressed('#run-7-dual .zooms button[data-level="2"]'), 'true');
+  assert.match(await p.textContent('#run-7-dual .dual-side > p'), /Zoom 2 of 3.*Selected/s);
+  assert.match(await p.textContent('.time-executions [aria-live]'), /^46–60 of 124/);
+  assert.match(await p.textContent('.time-executions th[aria-sort="descending"]'), /ET/);
+  const option = (name) => p.evaluate((n) => { const o = window.tare.charts.get(n).draw().getOption(); return [o.xAxis[0].type, o.xAxis[0].name, o.series.map((x) => x.id)]; }, name);
+  assert.equal((await option('run-7-samples'))[1], 'execution');
+  assert.ok(!(await option('run-7-samples'))[2].includes('rule-1'));
+  assert.deepEqual((await option('run-7-histogram')).slice(0, 2), ['log', 'ET']);
+  // another time it is as ever
+  await p.getByRole('link', { name: '← runs' }).click();
+  await rows(tab).first().waitFor();
+  assert.equal(await p.evaluate(() => window.tare.charts.size), 0, 'the list has no charts of the report');
+  await p.goBack();
+  await p.locator('#run-7-samples').waitFor();
+  assert.equal(await pressed('#run-7-samples button[data-value="number"]'), 'false');
+  assert.deepEqual(tab.said, []);
+  assert.equal(s.refused.length, 0);
+  await tab.close();
+});
+
+test('an open execution stays while the run goes on', async () => {
+  const { s, tab, made } = await live();
+  await tab.page.locator('.time-executions tbody button').nth(4).click();
+  const dialog = tab.page.locator('dialog[open]');
+  const title = await dialog.locator('h2').textContent();
+  const drawn = made();
+  s.tell('change', { run: 7, status: 'going', stamp: 1 });
+  await tab.page.getByText('newer data when this is closed').waitFor({ timeout: 15000 });
+  assert.equal(await dialog.locator('h2').textContent(), title);
+  assert.equal(await tab.page.textContent('h1'), 'drawn 1');
+  await tab.page.keyboard.press('Escape');
+  await tab.page.locator('h1', { hasText: /drawn [2-9]/ }).waitFor();
+  assert.ok(made() > drawn);
+  assert.match(await tab.page.evaluate(() => document.activeElement.getAttribute('aria-label')), /open execution/);
+  assert.deepEqual(tab.said, []);
+  await tab.close();
+});
+
+test('a report that is drawn often leaves nothing behind', async () => {
+  const { tab, again } = await live();
+  const cdp = await tab.context.newCDPSession(tab.page);
+  const nodes = async () => {
+    await tab.page.evaluate(() => window.tare.drawAll());
+    for (let i = 0; i < 3; i++) await cdp.send('HeapProfiler.collectGarbage');
+    return (await cdp.send('Memory.getDOMCounters')).nodes;
+  };
+  await again();
+  const before = await nodes();
+  for (let i = 0; i < 5; i++) await again();
+  const after_ = await nodes();
+  console.log(`# ${before} nodes, after 5 redraws ${after_}`);
+  assert.ok(after_ < 1.3 * before, `${before} nodes, then ${after_}`);
+  await tab.close();
+});
+
 test('the list follows the lab', async () => {
   const s = await serve({ runs: [run(1)] });
   const tab = await open(s.url);
@@ -306,6 +408,12 @@ test('a server that is gone is missed, and found again', async () => {
   assert.ok(await report.page.locator('#run-7').isVisible(), 'what was shown stays');
   await list.page.getByText('tare serve does not answer').waitFor();
   assert.equal(await rows(list).count(), 1);
+  await list.page.evaluate(() => {
+    window.alerts = 0;
+    new MutationObserver(() => window.alerts++).observe(document.querySelector('main [role=alert]'), { childList: true, characterData: true, subtree: true });
+  });
+  await list.page.waitForTimeout(5000);
+  assert.ok((await list.page.evaluate(() => window.alerts)) <= 1, 'the same trouble is told once');
   await shot(list, 'lab-gone');
   const again = await serve({ runs: [run(7, { kind: 'query' }), run(8)], port: s.port });
   again.report = s.report;

@@ -60,3 +60,31 @@ test('colours can be chosen', async () => {
   await accessible(tab);
   await tab.close();
 });
+
+test('characters that nobody sees are shown, and none is cut in two', async () => {
+  const m = machine('a\u061cb\u2028c\u200bd\u2060e');
+  const tab = await open(document_([], { title: '👩'.repeat(200), machines: [m] }));
+  assert.match(await tab.page.textContent('h2'), /a\\u061cb\\u2028c\\u200bd\\u2060e/);
+  const title = await tab.page.textContent('h1');
+  assert.ok(title.isWellFormed?.() ?? !/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(title), title);
+  quiet(tab);
+  await tab.close();
+});
+
+test('every colour of a series stands out from the card', async () => {
+  for (const dark of [false, true]) {
+    const tab = await open(document_([]), { dark });
+    const colours = await tab.page.evaluate(() => {
+      const style = getComputedStyle(document.documentElement);
+      return ['card', ...Array.from({ length: 12 }, (_, i) => `series-${i}`)].map((n) => style.getPropertyValue(`--${n}`).trim());
+    });
+    const light = (hex) => [1, 3, 5].map((i) => parseInt(hex === '#fff' ? 'ff' : hex.slice(i, i + 2), 16) / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+      .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+    const card = light(colours[0]);
+    colours.slice(1).forEach((colour, i) => {
+      const [a, b] = [light(colour), card].sort((x, y) => y - x);
+      assert.ok((a + 0.05) / (b + 0.05) >= 3, `series ${i}, ${colour}: ${(a + 0.05) / (b + 0.05)}`);
+    });
+    await tab.close();
+  }
+});

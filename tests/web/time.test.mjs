@@ -93,8 +93,7 @@ test('samples: measure, axis, range, bounds, zoom by key and button', async () =
   const name = 'run-12-samples';
   const points = await ask(tab, name, 'points');
   for (let rule = 0; rule < 5; rule++) assert.equal(points[`rule-${rule}`], s.columns.rule.filter((r) => r === rule).length, `rule ${rule}`);
-  const bounds = Object.entries(s.reasons).find(([i]) => s.columns.rule[i] === 4)[1];
-  assert.deepEqual(await ask(tab, name, 'lines'), [bounds.low_ns, bounds.high_ns]);
+  assert.deepEqual(await ask(tab, name, 'lines'), [s.rule2.low_ns, s.rule2.high_ns]);
   const all = await ask(tab, name, 'range');
   await tab.page.focus(`#${name} .chart-focus`);
   await tab.page.keyboard.press('+');
@@ -118,6 +117,126 @@ test('samples: measure, axis, range, bounds, zoom by key and button', async () =
   await tab.page.click(`#${name} .legend button[data-name="kept"]`);
   await tab.page.click(`#${name} button[aria-label$="show all"]`);
   assert.equal(Math.round((await ask(tab, name, 'range'))[1]), 400);
+  quiet(tab);
+  await tab.close();
+});
+
+test('bounds of a rule that was not applied are not drawn', async () => {
+  const doc = timeDocument({ count: 5, details: 0 });
+  const s = doc.sections[0];
+  s.columns.rule = s.columns.rule.map((rule) => (rule === 1 ? 1 : 0));
+  Object.assign(s, { rule2: null, reasons: {}, dual: null });
+  const tab = await open(doc);
+  assert.deepEqual(await ask(tab, 'run-12-samples', 'lines'), []);
+  assert.doesNotMatch(await tab.page.textContent('#run-12-samples'), /Rule \(II\) keeps/);
+  quiet(tab);
+  await tab.close();
+});
+
+test('another colour, or the printer, leaves the window and what is drawn in it', async () => {
+  const doc = timeDocument();
+  const tab = await open(doc);
+  await chartsDraw(tab);
+  const state = () => tab.page.evaluate(() => ['histogram', 'ledger'].map((n) => {
+    const { series, dataZoom } = window.tare.charts.get(`run-12-${n}`).chart().getOption();
+    const data = series[0].data;
+    return [data.length, data[0][0], data[data.length - 1][1]].map((v) => Math.round(v)).concat(dataZoom[0].start, dataZoom[0].end);
+  }));
+  const all = await state();
+  await tab.page.evaluate(() => {
+    for (const n of ['histogram', 'ledger']) window.tare.charts.get(`run-12-${n}`).chart().dispatchAction({ type: 'dataZoom', dataZoomIndex: 0, start: 20, end: 40 });
+  });
+  await tab.page.waitForTimeout(150);
+  const before = await state();
+  assert.notDeepEqual(before, all);
+  await tab.page.selectOption('select[aria-label="colours"]', 'dark');
+  assert.deepEqual(await state(), before);
+  await tab.page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+  assert.deepEqual((await state()).map((x) => x[3]), [20, 20]);
+  await tab.page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
+  assert.deepEqual(await state(), before);
+  // a timeline as well
+  const i = doc.sections[0].columns.rule.indexOf(3);
+  await tab.page.selectOption('.time-executions select', '3');
+  await tab.page.locator('.time-executions tbody button').first().click();
+  const trace = `run-12-trace-${i}`;
+  await tab.page.focus(`#${trace} .chart-focus`);
+  for (const key of ['+', '+', '+']) await tab.page.keyboard.press(key);
+  await tab.page.waitForTimeout(150);
+  const zoomed = await ask(tab, trace, 'points');
+  const colour = () => tab.page.evaluate(() => document.querySelector('dialog[open] .ledger-bar span').style.background);
+  const dark = await colour();
+  await tab.page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+  assert.deepEqual(Object.keys(await ask(tab, trace, 'points')), Object.keys(zoomed));
+  assert.equal((await ask(tab, trace, 'points'))['kind-0'], zoomed['kind-0']);
+  assert.notEqual(await colour(), dark, 'the bar of an open execution has the colours of the page');
+  quiet(tab);
+  await tab.close();
+});
+
+test('keys move a chart along the axis that they point at', async () => {
+  const tab = await open(timeDocument());
+  const name = 'run-12-dual';
+  await tab.page.evaluate((n) => window.tare.charts.get(n).draw(), name);
+  const zooms = () => tab.page.evaluate((n) => window.tare.charts.get(n).chart().getOption().dataZoom.map((z) => [z.start, z.end]), name);
+  await tab.page.focus(`#${name} .chart-focus`);
+  await tab.page.keyboard.press('+');
+  assert.deepEqual(await zooms(), [[25, 75], [25, 75]]);
+  await tab.page.keyboard.press('ArrowRight');
+  assert.deepEqual(await zooms(), [[37.5, 87.5], [25, 75]]);
+  await tab.page.keyboard.press('ArrowUp');
+  await tab.page.keyboard.press('ArrowUp');
+  assert.deepEqual(await zooms(), [[37.5, 87.5], [50, 100]]);
+  await tab.page.keyboard.press('ArrowDown');
+  assert.deepEqual(await zooms(), [[37.5, 87.5], [37.5, 87.5]]);
+  quiet(tab);
+  await tab.close();
+});
+
+test('thirteen runs are told apart in one chart', async () => {
+  const doc = document_(Array.from({ length: 13 }, (_, k) => timeSection(k + 1, { count: 20, details: 0, ledger: false })), { title: 'many' });
+  const tab = await open(doc);
+  const looks = await tab.page.evaluate(() => window.tare.charts.get('together-density').draw().getOption().series.map((s) => `${s.lineStyle.color} ${s.lineStyle.type}`));
+  assert.equal(new Set(looks).size, 13);
+  await tab.close();
+  const compared = await open(timesDocument());
+  assert.match(await compared.page.textContent('#together-0-means'), /hollow: the reference/);
+  await compared.close();
+});
+
+test('a table keeps the focus and tells its rows; a filter waits for the typing', async () => {
+  const tab = await open(timeDocument());
+  const table = tab.page.locator('.time-executions .table');
+  await table.getByRole('button', { name: 'Executions: rows after' }).focus();
+  await tab.page.keyboard.press('Enter');
+  await tab.page.keyboard.press('Enter');
+  assert.match(await table.locator('[aria-live]').textContent(), /^31–45 of 402$/);
+  await table.getByRole('button', { name: 'Executions: rows before' }).focus();
+  for (let i = 0; i < 3; i++) await tab.page.keyboard.press('Enter');
+  assert.match(await table.locator('[aria-live]').textContent(), /^1–15 of 402$/);
+  assert.equal(await tab.page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Executions: rows before', 'at the end, too');
+  await table.getByRole('searchbox').fill('warm-up');
+  await tab.page.waitForFunction(() => document.querySelector('.time-executions [aria-live]').textContent === '2 rows');
+  await accessible(tab);
+  quiet(tab);
+  await tab.close();
+});
+
+test('on paper no chart is wider than its page', async () => {
+  const tab = await open(timeDocument(), { width: 1500, height: 900 });
+  await chartsDraw(tab);
+  const widths = () => tab.page.evaluate(() => Object.fromEntries([...window.tare.charts].map(([n, c]) => [n, Math.round(c.element.querySelector('canvas').getBoundingClientRect().width)])));
+  const before = await widths();
+  await tab.page.evaluate(() => window.addEventListener('beforeprint', () => { window.printed = document.querySelector('#run-12-samples canvas').getBoundingClientRect().width; }));
+  await tab.page.pdf({ path: `${SHOTS}/time.pdf`, format: 'A4', printBackground: true });
+  assert.ok((await tab.page.evaluate(() => window.printed)) > 500, 'charts are drawn for the paper');
+  await tab.page.emulateMedia({ media: 'print' });
+  await tab.page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+  for (const [name, width] of Object.entries(await widths())) assert.ok(width <= (182 / 25.4) * 96, `${name} is ${width} px wide`);
+  await tab.page.emulateMedia({ media: 'screen' });
+  await tab.page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
+  await tab.page.waitForTimeout(100);
+  assert.deepEqual(await widths(), before, 'and then they are as they were');
   quiet(tab);
   await tab.close();
 });

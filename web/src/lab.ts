@@ -2,7 +2,9 @@
 import { Api, takeToken } from './lab_api';
 import { showList, type Ticks } from './lab_list';
 import { showReport } from './lab_report';
+import { clearPage } from './page';
 import { h } from './parts/dom';
+import { forgetChoices } from './parts/remember';
 
 export interface Route { runs: number[]; studies: number[]; like: string }
 
@@ -45,6 +47,8 @@ export function startLab(root: HTMLElement): void {
   let like = '';
   const route = () => {
     leave();
+    clearPage();
+    forgetChoices();
     const to = readRoute(location.hash);
     if (to.runs.length || to.studies.length) {
       leave = showReport(api, root, to, like ? `#like=${encodeURIComponent(like)}` : '#');

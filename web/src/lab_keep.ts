@@ -1,5 +1,6 @@
 // A page that is drawn anew while somebody reads it: where they were, what they had opened and chosen.
 import { charts } from './parts/chart';
+import { tables } from './parts/table';
 
 /** What an element is called, such that the same one of the next page is called so, too. */
 function names(root: HTMLElement, selector: string): Map<string, HTMLElement> {
@@ -16,34 +17,11 @@ function names(root: HTMLElement, selector: string): Map<string, HTMLElement> {
 }
 
 const FOCUSABLE = 'a[href], button, input, select, summary, [tabindex="0"]';
-const FIELDS = 'main select, main input';
+const FIELDS = 'main select, main input:not(.table input)'; // a table keeps its own
 
 function keyOf(root: HTMLElement, selector: string, element: Element | null): string | null {
   for (const [key, other] of names(root, selector)) if (other === element) return key;
   return null;
-}
-
-interface TableState { sorted: string | null; down: boolean; from: string | null }
-
-function tableState(element: HTMLElement): TableState {
-  const head = element.querySelector('th[aria-sort="ascending"], th[aria-sort="descending"]');
-  return {
-    sorted: head ? (head.textContent ?? '').replace(/ [▾▴]$/, '') : null, down: head?.getAttribute('aria-sort') === 'descending',
-    from: element.querySelector('.pager:not([hidden]) span')?.textContent?.split('–')[0] ?? null,
-  };
-}
-
-function sortAs(element: HTMLElement, state: TableState): void {
-  for (let i = 0; i < 2 && state.sorted; i++) {
-    const now = tableState(element);
-    if (now.sorted === state.sorted && now.down === state.down) break;
-    [...element.querySelectorAll<HTMLElement>('thead button')].find((b) => (b.textContent ?? '').replace(/ [▾▴]$/, '') === state.sorted)?.click();
-  }
-  for (let i = 0; i < 200 && state.from && tableState(element).from !== state.from; i++) {
-    const on = element.querySelector<HTMLButtonElement>('.pager button:last-child');
-    if (!on || on.disabled) break;
-    on.click();
-  }
 }
 
 /** Now; what it gives is called when the next page is there. */
@@ -54,7 +32,10 @@ export function keep(root: HTMLElement): () => void {
   const folds = [...names(root, 'details')].map(([key, element]) => [key, (element as HTMLDetailsElement).open] as const);
   const fields = [...names(root, FIELDS)].map(([key, element]) => [key, (element as HTMLInputElement).value] as const);
   const pressed = [...names(root, 'main button[aria-expanded]')].filter(([, element]) => element.getAttribute('aria-expanded') === 'true').map(([key]) => key);
-  const tables = [...names(root, 'main .table')].map(([key, element]) => [key, tableState(element)] as const);
+  const lists = [...names(root, 'main .table')].flatMap(([key, element]) => {
+    const state = tables.get(element)?.state();
+    return state ? [[key, state] as const] : [];
+  });
   const zooms: [string, { start: number; end: number }[]][] = [];
   const drawn: string[] = [];
   for (const [name, handle] of charts) {
@@ -80,12 +61,12 @@ export function keep(root: HTMLElement): () => void {
       const element = now.get(key) as HTMLInputElement | HTMLSelectElement | undefined;
       if (!element || element.value === value) continue;
       element.value = value;
-      element.dispatchEvent(new Event(element instanceof HTMLSelectElement ? 'change' : 'input'));
+      for (const kind of ['input', 'change']) element.dispatchEvent(new Event(kind)); // some listen to the one, some to the other
     }
-    const lists = names(root, 'main .table');
-    for (const [key, state] of tables) {
-      const element = lists.get(key);
-      if (element) sortAs(element, state);
+    const listed = names(root, 'main .table');
+    for (const [key, state] of lists) {
+      const element = listed.get(key);
+      if (element) tables.get(element)?.restore(state);
     }
     for (const name of drawn) charts.get(name)?.draw(); // at once: what is in sight does not flicker
     for (const [name, zoom] of zooms) {

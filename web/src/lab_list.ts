@@ -33,6 +33,7 @@ class List {
   private asked = new AbortController();
   private typing = 0;
   private again = 0;
+  private fetching = false; // more
   private stale = false; // something changed while a field was open
   private unlisten = () => {};
   private readonly body = h('tbody');
@@ -84,7 +85,8 @@ class List {
 
   private fail(error: unknown): void {
     const later = error instanceof ApiError && (error.status === 0 || error.status >= 500);
-    this.trouble.textContent = `✖ ${errorWords(error)}${later ? ' – trying again' : ''}`;
+    const words = `✖ ${errorWords(error)}${later ? ' – trying again' : ''}`;
+    if (this.trouble.textContent !== words) this.trouble.textContent = words; // an alert is read aloud each time
     this.trouble.hidden = false;
     clearTimeout(this.again);
     if (later) this.again = window.setTimeout(() => void this.fetch(), 4000);
@@ -122,15 +124,19 @@ class List {
 
   private async fetchMore(): Promise<void> {
     const last = this.runs[this.runs.length - 1];
-    if (!last || this.onward.disabled) return;
-    this.onward.disabled = true;
+    if (!last || this.fetching) return;
+    this.fetching = true;
+    this.onward.setAttribute('aria-disabled', 'true'); // :disabled would take the focus from it
     const list = await this.ask(this.query(PAGE, last.id));
-    this.onward.disabled = false;
+    this.fetching = false;
+    this.onward.removeAttribute('aria-disabled');
     if (!list) return;
+    const focused = document.activeElement === this.onward;
     const had = new Set(this.runs.map((run) => run.id));
     this.runs.push(...list.runs.filter((run) => !had.has(run.id)).sort((a, b) => b.id - a.id));
     this.more = list.more && list.runs.length > 0;
     this.draw();
+    if (focused && !this.more) this.focus(`open-${last.id}`); // the button goes
     // still in sight: an observer tells of changes only
     this.watch.unobserve(this.onward);
     this.watch.observe(this.onward);

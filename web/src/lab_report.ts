@@ -24,6 +24,7 @@ export function showReport(api: Api, root: HTMLElement, route: Route, back: stri
   let next = 0; // when it may be asked again
   let down: ApiError | null = null; // the stream's
   let updated: Date | null = null;
+  let waiting = false; // what is newer, for a dialog to be closed
   const live = h('span', { class: 'live' });
   const alarm = h('span', { class: 'bad', role: 'alert' });
   const status = h('span', { class: 'lab-status' }, live, alarm);
@@ -32,7 +33,7 @@ export function showReport(api: Api, root: HTMLElement, route: Route, back: stri
   function say(error: unknown): void {
     const going = shown?.sections.some((section) => section.status === 'going') ?? false;
     live.className = going && !error ? 'live ok' : 'live muted';
-    live.textContent = !updated ? '' : going && !error ? `● live, ${clock(updated)}` : `as of ${clock(updated)}`;
+    live.textContent = !updated ? '' : waiting ? `newer data when this is closed; as of ${clock(updated)}` : going && !error ? `● live, ${clock(updated)}` : `as of ${clock(updated)}`;
     const words = error ? `✖ ${errorWords(error)}` : '';
     if (alarm.textContent !== words) alarm.textContent = words;
   }
@@ -51,7 +52,23 @@ export function showReport(api: Api, root: HTMLElement, route: Route, back: stri
     say(down);
   }
 
+  /** Who reads an execution keeps it: what is newer comes when it is closed. */
+  function held(): boolean {
+    const dialog = root.querySelector('dialog[open]');
+    if (!dialog) return false;
+    if (!waiting) {
+      waiting = true;
+      dialog.addEventListener('close', () => {
+        waiting = false;
+        if (!asked.signal.aborted) schedule(true);
+      }, { once: true });
+      say(down);
+    }
+    return true;
+  }
+
   async function fetchNow(): Promise<void> {
+    if (held()) return;
     if (busy) {
       dirty = true;
       return;
@@ -61,8 +78,7 @@ export function showReport(api: Api, root: HTMLElement, route: Route, back: stri
     const begun = Date.now();
     try {
       const doc = await api.get<Doc>(`/api/report?${path}`, asked.signal);
-      if (asked.signal.aborted) return;
-      draw(doc);
+      if (!asked.signal.aborted && !held()) draw(doc);
     } catch (error) {
       if (asked.signal.aborted) return;
       say(error);

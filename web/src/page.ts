@@ -2,10 +2,10 @@
 import type { Doc, Section } from './model';
 import { charts } from './parts/chart';
 import { flames } from './parts/flame';
-import { append, button, foreign, h } from './parts/dom';
+import { append, button, foreign, h, short } from './parts/dom';
 import { download } from './parts/csv';
 import * as format from './parts/format';
-import { choice, choose, type Choice } from './parts/theme';
+import { choice, choose, newScope, type Choice } from './parts/theme';
 import { timeSection } from './sections/time';
 import { timesTogether } from './sections/times';
 import { studySection } from './sections/study';
@@ -59,10 +59,17 @@ export interface PageParts {
   live?: HTMLElement; // what goes on
 }
 
-export function showDocument(doc: Doc, root: HTMLElement, parts: PageParts = {}): void {
+/** What is shown goes: its charts and flames, and what they listen to. */
+export function clearPage(): void {
   for (const handle of charts.values()) handle.dispose();
   charts.clear();
+  for (const flame of flames.values()) (flame as { dispose?: () => void }).dispose?.();
   flames.clear();
+  newScope();
+}
+
+export function showDocument(doc: Doc, root: HTMLElement, parts: PageParts = {}): void {
+  clearPage();
   document.title = `${doc.title} – tare`;
   const main = h('main', { id: 'main', tabindex: -1 });
   const links: [string, string][] = [];
@@ -79,12 +86,12 @@ export function showDocument(doc: Doc, root: HTMLElement, parts: PageParts = {})
   });
   for (const section of doc.sections) {
     links.push([section.anchor, section.title]);
-    append(main, h('section', { id: section.anchor, class: section.kind, 'aria-label': section.title.slice(0, 80) },
+    append(main, h('section', { id: section.anchor, class: section.kind, 'aria-label': short(section.title, 80) },
       head(doc, section), notes(section), ...content(doc, section)));
   }
   doc.machines.forEach((machine, i) => {
     links.push([`machine-${i}`, machine.name]);
-    append(main, h('section', { id: `machine-${i}`, 'aria-label': `machine ${machine.name}`.slice(0, 80) }, ...machineSection(machine, doc.machines.length > 1 ? i + 1 : 0)));
+    append(main, h('section', { id: `machine-${i}`, 'aria-label': short(`machine ${machine.name}`, 80) }, ...machineSection(machine, doc.machines.length > 1 ? i + 1 : 0)));
   });
   root.replaceChildren(
     h('a', { class: 'skip', href: '#main' }, 'to the content'),

@@ -1,10 +1,9 @@
 // A chart in a card: drawn when it comes into view, redrawn when colours or size change, zoomed by mouse and by keys, with its words and its
 // figures for those who do not see it.
 import * as echarts from 'echarts/core';
-import { BarChart, BoxplotChart, CustomChart, GraphChart, HeatmapChart, LineChart, ScatterChart, TreeChart } from 'echarts/charts';
+import { BarChart, CustomChart, HeatmapChart, LineChart, ScatterChart } from 'echarts/charts';
 import {
-  AriaComponent, BrushComponent, DataZoomComponent, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TitleComponent,
-  ToolboxComponent, TooltipComponent, VisualMapComponent,
+  BrushComponent, DataZoomComponent, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, ToolboxComponent, TooltipComponent, VisualMapComponent,
 } from 'echarts/components';
 import { CanvasRenderer } from 'echarts/renderers';
 import type { EChartsCoreOption, EChartsType } from 'echarts/core';
@@ -13,9 +12,8 @@ import { download } from './csv';
 import { tableCsv, table, type Column, type TableHandle } from './table';
 import { current, onChange, type Theme } from './theme';
 
-echarts.use([BarChart, BoxplotChart, CustomChart, GraphChart, HeatmapChart, LineChart, ScatterChart, TreeChart, AriaComponent, BrushComponent,
-  DataZoomComponent, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TitleComponent, ToolboxComponent, TooltipComponent,
-  VisualMapComponent, CanvasRenderer]);
+echarts.use([BarChart, CustomChart, HeatmapChart, LineChart, ScatterChart, BrushComponent, DataZoomComponent, GridComponent, LegendComponent,
+  MarkAreaComponent, MarkLineComponent, ToolboxComponent, TooltipComponent, VisualMapComponent, CanvasRenderer]);
 
 export type { EChartsCoreOption as Option, EChartsType as Chart };
 
@@ -80,15 +78,30 @@ export function zoom(both = false): Record<string, unknown>[] {
   return both ? [{ ...inside, xAxisIndex: 0 }, { ...inside, yAxisIndex: 0 }] : [{ ...inside, xAxisIndex: 0 }];
 }
 
-function step(chart: EChartsType, factor: number, shift: number): void {
-  const list = ((chart.getOption() as any).dataZoom ?? []) as { start: number; end: number }[];
-  list.forEach((z, i) => {
-    const middle = (z.start + z.end) / 2 + shift * (z.end - z.start);
+interface Zoom { start: number; end: number; xAxisIndex?: unknown; yAxisIndex?: unknown }
+type Along = 'x' | 'y' | 'all';
+
+/** Zooms and moves what goes along an axis; false where there is nothing to move. */
+function step(chart: EChartsType, factor: number, shift: number, along: Along = 'all'): boolean {
+  const option = chart.getOption() as any;
+  let moved = false;
+  ((option.dataZoom ?? []) as Zoom[]).forEach((z, i) => {
+    const upright = z.xAxisIndex === undefined && z.yAxisIndex !== undefined;
+    if ((along === 'x' && upright) || (along === 'y' && !upright)) return;
+    if (factor === 1 && z.start <= 0 && z.end >= 100) return; // all is seen
+    const turned = upright && option.yAxis?.[[z.yAxisIndex].flat()[0] as number]?.inverse ? -1 : 1;
+    const middle = (z.start + z.end) / 2 + turned * shift * (z.end - z.start);
     const half = Math.min(50, ((z.end - z.start) / 2) * factor);
     const low = Math.max(0, Math.min(100 - 2 * half, middle - half));
     chart.dispatchAction({ type: 'dataZoom', dataZoomIndex: i, start: factor === Infinity ? 0 : low, end: factor === Infinity ? 100 : low + 2 * half });
+    moved = true;
   });
+  return moved;
 }
+
+const KEYS: Record<string, [factor: number, shift: number, along?: Along]> = {
+  '+': [0.5, 0], '=': [0.5, 0], '-': [2, 0], '0': [Infinity, 0], ArrowLeft: [1, -0.25, 'x'], ArrowRight: [1, 0.25, 'x'], ArrowDown: [1, -0.25, 'y'], ArrowUp: [1, 0.25, 'y'],
+};
 
 const seen = new IntersectionObserver((entries) => {
   for (const entry of entries) if (entry.isIntersecting) (entry.target as any).drawChart?.();
@@ -96,6 +109,20 @@ const seen = new IntersectionObserver((entries) => {
 
 export function drawAll(): void {
   for (const handle of charts.values()) handle.draw();
+}
+
+// before the others that listen: what they draw is as wide as the paper
+window.addEventListener('beforeprint', () => {
+  document.documentElement.setAttribute('data-printing', '');
+  resizeAll();
+});
+window.addEventListener('afterprint', () => {
+  document.documentElement.removeAttribute('data-printing');
+  resizeAll();
+});
+
+function resizeAll(): void {
+  for (const handle of charts.values()) handle.chart()?.resize();
 }
 
 export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
@@ -122,15 +149,13 @@ export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
     spec.onReady?.(chart);
     size.observe(place);
     if (((chart.getOption() as any).dataZoom ?? []).length) {
-      const act = (factor: number, shift: number) => () => step(chart!, factor, shift);
+      const act = (factor: number, shift: number) => () => void step(chart!, factor, shift);
       append(tools, button('+', act(0.5, 0), `${spec.title}: zoom in`), button('−', act(2, 0), `${spec.title}: zoom out`),
         button('⟲', act(Infinity, 0), `${spec.title}: show all`));
       focus.addEventListener('keydown', (event) => {
-        const keys: Record<string, [number, number]> = { '+': [0.5, 0], '=': [0.5, 0], '-': [2, 0], '0': [Infinity, 0], ArrowLeft: [1, -0.25], ArrowRight: [1, 0.25] };
-        const move = keys[event.key];
+        const move = KEYS[event.key];
         if (!move || event.ctrlKey || event.metaKey || event.altKey) return;
-        event.preventDefault();
-        step(chart!, move[0], move[1]);
+        if (step(chart!, ...move)) event.preventDefault();
       });
     }
     return chart;

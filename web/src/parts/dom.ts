@@ -33,18 +33,26 @@ export function freshId(prefix: string): string {
   return `${prefix}-${++counter}`;
 }
 
+const pairAt = (text: string, i: number): boolean => /[\udc00-\udfff]/.test(text.charAt(i)) && /[\ud800-\udbff]/.test(text.charAt(i - 1));
+
+/** Its first so many characters, or one less where that would cut one in two. */
+function headOf(text: string, most: number): string {
+  return text.slice(0, pairAt(text, most) ? most - 1 : most);
+}
+
 /** Any text on one line, not longer than so many characters; its middle goes. Characters that would turn the direction of what follows
- * are shown, not obeyed. */
+ * or that nobody sees are shown, not obeyed. */
 export function short(text: string, most = 80): string {
   const line = visible(text);
   if (line.length <= most) return line;
   const head = Math.ceil((most - 1) * 0.6);
-  return `${line.slice(0, head)}…${line.slice(line.length - (most - 1 - head))}`;
+  const tail = line.length - (most - 1 - head);
+  return `${headOf(line, head)}…${line.slice(pairAt(line, tail) ? tail + 1 : tail)}`;
 }
 
-/** Control and direction characters as what they are. */
+/** Characters of control and direction, and those without width, as what they are. */
 export function visible(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, (c) => {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g, (c) => {
     if (c === '\n' || c === '\t') return ' ';
     return `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
@@ -53,5 +61,5 @@ export function visible(text: string): string {
 /** An isolated piece of foreign text: whole on hover. */
 export function foreign(text: string, most = 80): HTMLElement {
   const shown = short(text, most);
-  return h('bdi', { title: shown === text ? null : visible(text).slice(0, 2000) }, shown);
+  return h('bdi', { title: shown === text ? null : headOf(visible(text), 2000) }, shown);
 }

@@ -33,8 +33,20 @@ export interface TableHandle<Row> {
   element: HTMLElement;
   set(rows: readonly Row[]): void;
   refresh(): void; // selected() says otherwise now
+  state(): TableState;
+  restore(state: TableState): void;
 }
 
+export interface TableState {
+  sort: { column: string; down: boolean } | null;
+  filter: string; // as it was written
+  at: number; // page
+}
+
+/** By its element: a page that is drawn anew asks how its tables were. */
+export const tables = new WeakMap<Element, TableHandle<any>>();
+
+const TYPING_MS = 120;
 const NUMERIC = new Set(['ns', 'number', 'percent', 'bytes', 'p']);
 
 function shown<Row>(column: Column<Row>, row: Row): Node | string {
@@ -73,13 +85,21 @@ export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
   let sort = spec.sort ?? null;
   let filter = '';
   let at = 0;
+  let list: readonly Row[] | null = null; // what is filtered and sorted; null: to be done
+  let typing = 0;
   const id = freshId('table');
   const head = h('tr');
   const body = h('tbody');
-  const pager = h('div', { class: 'pager' });
+  const back = button('‹', () => turn(-1), `${spec.caption}: rows before`);
+  const on = button('›', () => turn(1), `${spec.caption}: rows after`);
+  const count = h('span', { 'aria-live': 'polite' }); // stays, or what is in it is not announced
+  const pager = h('div', {}, back, count, on);
   const field = h('input', {
     type: 'search', placeholder: 'filter', 'aria-label': `filter: ${spec.caption}`,
-    oninput: () => { filter = field.value.toLowerCase(); at = 0; draw(); },
+    oninput: () => {
+      clearTimeout(typing);
+      typing = window.setTimeout(() => { filter = field.value.toLowerCase(); at = 0; list = null; draw(); }, TYPING_MS);
+    },
   });
   const tools = h('div', { class: 'tools' },
     field,
@@ -102,6 +122,7 @@ export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
         const again = sort?.column === column.name;
         sort = { column: column.name, down: again ? !sort!.down : NUMERIC.has(column.kind) };
         at = 0;
+        list = null;
         draw();
         // the heading that was clicked is a new one
         (head.children[columns.indexOf(column)]?.querySelector('button') as HTMLElement | null)?.focus();
@@ -110,9 +131,9 @@ export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
   }
 
   function chosen(): readonly Row[] {
-    let list = rows;
+    let found = rows;
     if (filter) {
-      list = list.filter((row) => spec.columns.some((column) => {
+      found = found.filter((row) => spec.columns.some((column) => {
         const value = column.of(row);
         return value !== null && value !== undefined && String(value).toLowerCase().includes(filter);
       }));
@@ -120,7 +141,7 @@ export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
     const by = sort && spec.columns.find((column) => column.name === sort!.column);
     if (by) {
       const sign = sort!.down ? -1 : 1;
-      list = [...list].sort((a, b) => {
+      found = [...found].sort((a, b) => {
         const x = by.of(a);
         const y = by.of(b);
         // what is not known comes last either way
@@ -128,12 +149,18 @@ export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
         return sign * order(x, y);
       });
     }
-    return list;
+    return found;
   }
+  function turn(by: number): void {
+    if (at + by < 0 || at + by >= pagesOf()) return;
+    at += by;
+    draw();
+  }
+  const pagesOf = () => Math.max(1, Math.ceil((list?.length ?? 0) / size));
 
   function draw(): void {
-    const list = chosen();
-    const pages = Math.max(1, Math.ceil(list.length / size));
+    list ??= chosen();
+    const pages = pagesOf();
     at = Math.min(at, pages - 1);
     field.hidden = !(spec.filter ?? rows.length > size);
     head.replaceChildren(...columns.map(heading));
@@ -153,24 +180,37 @@ export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
       return h('tr', { class: spec.selected?.(row) ? 'selected' : null }, ...cells);
     }));
     if (!list.length) body.replaceChildren(h('tr', {}, h('td', { colspan: columns.length, class: 'muted' }, rows.length ? 'nothing matches' : 'none')));
-    pager.hidden = pages < 2;
-    const turn = (to: number) => () => { at = to; draw(); };
-    const back = button('‹', turn(at - 1), 'rows before');
-    const on = button('›', turn(at + 1), 'rows after');
-    back.disabled = at === 0;
-    on.disabled = at === pages - 1;
-    pager.replaceChildren(back,
-      h('span', { 'aria-live': 'polite' }, `${format.count(at * size + 1)}–${format.count(Math.min(list.length, at * size + size))} of ${format.count(list.length)}`), on);
+    const some = pages > 1;
+    // told of what a filter left, seen or not; not :disabled, which would take the focus away
+    pager.className = some ? 'pager' : 'visually-hidden';
+    back.hidden = on.hidden = !some;
+    back.setAttribute('aria-disabled', String(at === 0));
+    on.setAttribute('aria-disabled', String(at === pages - 1));
+    const said = some ? `${format.count(at * size + 1)}–${format.count(Math.min(list.length, at * size + size))} of ${format.count(list.length)}`
+      : filter ? (list.length ? `${format.count(list.length)} ${list.length === 1 ? 'row' : 'rows'}` : 'nothing matches') : '';
+    if (count.textContent !== said) count.textContent = said;
   }
   draw();
-  return {
+  const handle: TableHandle<Row> = {
     element,
-    set(next) { rows = next; draw(); },
+    set(next) { rows = next; list = null; draw(); },
     refresh() {
       // rows are made anew: the one that has the focus keeps it
       const row = [...body.querySelectorAll('button.link')].indexOf(document.activeElement!);
       draw();
       if (row >= 0) (body.querySelectorAll('button.link')[row] as HTMLElement | undefined)?.focus();
     },
+    state: () => ({ sort, filter: field.value, at }),
+    restore(state) {
+      clearTimeout(typing);
+      sort = state.sort;
+      field.value = state.filter;
+      filter = state.filter.toLowerCase();
+      at = state.at;
+      list = null;
+      draw();
+    },
   };
+  tables.set(element, handle);
+  return handle;
 }

@@ -19,6 +19,7 @@ export type Choice = 'auto' | 'light' | 'dark';
 
 const dark = window.matchMedia('(prefers-color-scheme: dark)');
 const listeners = new Set<() => void>();
+let scope: Set<() => void> | null = null; // those of the page that is shown
 
 export function choice(): Choice {
   try {
@@ -56,10 +57,21 @@ export function begin(): void {
   window.addEventListener('afterprint', () => apply(choice()));
 }
 
-/** Called when colours change; gives back what ends that. */
+/** Called when colours change, until what it gives back is called or the page is replaced. */
 export function onChange(listener: () => void): () => void {
+  const mine = scope;
   listeners.add(listener);
-  return () => listeners.delete(listener);
+  mine?.add(listener);
+  return () => {
+    listeners.delete(listener);
+    mine?.delete(listener);
+  };
+}
+
+/** Ends what was subscribed since the last call: another page comes. */
+export function newScope(): void {
+  for (const listener of scope ?? []) listeners.delete(listener);
+  scope = new Set();
 }
 
 export function current(): Theme {
@@ -84,4 +96,24 @@ export function causeColour(cause: string, theme: Theme): string {
   let sum = 0;
   for (const c of cause) sum = (sum * 31 + c.charCodeAt(0)) >>> 0;
   return `hsl(${sum % 360} ${theme.dark ? '35% 60%' : '35% 45%'})`;
+}
+
+const onColour = new Map<string, string>();
+let pen: CanvasRenderingContext2D | null = null;
+
+/** Black or white, whichever is read better upon this colour. */
+export function textOn(colour: string): string {
+  const known = onColour.get(colour);
+  if (known) return known;
+  pen ??= document.createElement('canvas').getContext('2d')!;
+  pen.fillStyle = colour;
+  const hex = pen.fillStyle as string; // "#rrggbb", however it was written
+  const [r, g, b] = [1, 3, 5].map((i) => {
+    const part = parseInt(hex.slice(i, i + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  const luminance = 0.2126 * r! + 0.7152 * g! + 0.0722 * b!;
+  const text = 1.05 / (luminance + 0.05) >= (luminance + 0.05) / 0.057 ? '#ffffff' : '#10151b';
+  onColour.set(colour, text);
+  return text;
 }

@@ -71,6 +71,11 @@ export function timeOf(section: TimeSection): Time {
   };
 }
 
+/** Of this measure; the headline's where nobody has it. */
+export function columnOf(time: Time, measure: Measure): MeasureColumn {
+  return time.columns.find((c) => c.measure === measure) ?? time.columns[0]!;
+}
+
 /** "execution 17", "warm-up 1". */
 export function executionName(time: Time, position: number): string {
   const { number, rule } = time.section.columns;
@@ -126,15 +131,14 @@ export function choices<T extends string>(label: string, options: readonly [valu
   return h('span', { class: 'choices', role: 'group', 'aria-label': label }, ...buttons);
 }
 
-/** A legend that is used by keys as well: what is pressed is shown. Its signs say what the chart's symbols and colours mean. */
-export function legend(label: string, items: { name: string; glyph: string; colour: (theme: Theme) => string; title?: string }[], change: (hidden: Set<string>) => void): HTMLElement {
-  const hidden = new Set<string>();
+/** A legend that is used by keys as well: what is pressed is shown, the others are in `hidden`. Its signs say what the chart's symbols and colours mean. */
+export function legend(label: string, items: { name: string; glyph: string; colour: (theme: Theme) => string; title?: string }[], hidden: Set<string>, change: (hidden: Set<string>) => void): HTMLElement {
   const signs: (() => void)[] = [];
   const box = h('div', { class: 'legend', role: 'group', 'aria-label': label }, ...items.map((item) => {
     const sign = h('span', { class: 'sign', 'aria-hidden': 'true' }, item.glyph);
     signs.push(() => { sign.style.color = item.colour(current()); });
     const b = h('button', {
-      type: 'button', 'aria-pressed': 'true', title: item.title, 'data-name': item.name,
+      type: 'button', 'aria-pressed': String(!hidden.has(item.name)), title: item.title, 'data-name': item.name,
       onclick: () => {
         if (!hidden.delete(item.name)) hidden.add(item.name);
         b.setAttribute('aria-pressed', String(!hidden.has(item.name)));
@@ -158,6 +162,13 @@ export function grid(top = 34, left = 12): Record<string, unknown> {
 export function keepZoom(chart: Chart | null, zooms: Record<string, unknown>[]): Record<string, unknown>[] {
   const had = (chart?.getOption() as any)?.dataZoom as { start: number; end: number }[] | undefined;
   return had ? zooms.map((z, i) => ({ ...z, start: had[i]?.start ?? 0, end: had[i]?.end ?? 100 })) : zooms;
+}
+
+/** What the x axis shows now, within these; all of it where nothing is drawn yet. */
+export function visibleWithin(chart: Chart | null, low: number, high: number): [number, number] {
+  if (!(chart as any)?.getModel()) return [low, high];
+  const [from, to] = visibleX(chart!);
+  return from < high && to > low ? [Math.max(low, from), Math.min(high, to)] : [low, high];
 }
 
 /** What the x axis shows now. */

@@ -4,9 +4,10 @@ import type { Level } from '../model';
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
 import { append, button, freshId, h } from '../parts/dom';
 import * as format from '../parts/format';
+import { remember } from '../parts/remember';
 import { table } from '../parts/table';
 import { current, onChange, type Theme } from '../parts/theme';
-import { culprit, executionName, FAILED, grid, RULE_WORDS, tick, WARMUP, type Time } from './time_common';
+import { culprit, executionName, FAILED, grid, keepZoom, RULE_WORDS, tick, WARMUP, type Time } from './time_common';
 
 const THUMB = 92;
 
@@ -57,7 +58,7 @@ export function dualCard(time: Time): HTMLElement | null {
   const levels = dual.levels;
   const pad = (pairs.high - pairs.low || pairs.high * 0.01 || 1) * 0.03;
   const [min, max] = [pairs.low - pad, pairs.high + pad];
-  let level = -1; // all
+  const level = remember(`${section.anchor}-dual-level`, -1); // all
   let brushing = false;
   let chosen: number[] = []; // indexes of pairs
   let window_: [number, number, number, number] | null = null;
@@ -78,11 +79,11 @@ export function dualCard(time: Time): HTMLElement | null {
       itemStyle: { color: colour, opacity: id === 'inside' ? 0.6 : 1, borderWidth: id === 'chosen' ? 2 : 0, borderColor: colour }, emphasis: { disabled: true },
     });
     const look = axis(theme, '', { type: 'value', min, max, axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } });
-    const now = levels[level];
+    const now = levels[level.value];
     const inside = scatter('inside', 'within the cluster', pairs.inside, 'circle', pairs.inside.length > 20_000 ? 3 : 5, theme.kept, 2);
     return {
       ...base,
-      dataZoom: zoomed(now),
+      dataZoom: keepZoom(handle.chart(), zoomed(now)),
       brush: { xAxisIndex: 0, yAxisIndex: 0, seriesIndex: [], brushType: 'rect', brushMode: 'single', transformable: true, throttleType: 'debounce', throttleDelay: 100,
         brushStyle: { borderColor: theme.accent, borderWidth: 2, color: 'rgba(120,160,220,0.18)' } },
       xAxis: { ...look, name: 'ET of the odd one' },
@@ -151,7 +152,7 @@ export function dualCard(time: Time): HTMLElement | null {
     time.select(positions);
   }
   function say(): void {
-    const words = level < 0 ? `${format.count(pairs.first.length)} pairs, ${pairs.outside.length ? format.count(pairs.outside.length) : 'none'} with one outside of the central cluster.` : levelWords(levels[level]!, level, levels.length);
+    const words = !levels[level.value] ? `${format.count(pairs.first.length)} pairs, ${pairs.outside.length ? format.count(pairs.outside.length) : 'none'} with one outside of the central cluster.` : levelWords(levels[level.value]!, level.value, levels.length);
     said.textContent = window_ ? `${words} Selected: ${format.count(chosen.length)} ${chosen.length === 1 ? 'pair' : 'pairs'}, marked in the samples, too.` : words;
   }
   function fromFields(): void {
@@ -261,10 +262,10 @@ export function dualCard(time: Time): HTMLElement | null {
     thumbs.push({ canvas, of });
     const id = freshId('zoom');
     append(strip, h('button', {
-      type: 'button', id, 'data-level': of + 1, 'aria-pressed': String(of === level),
+      type: 'button', id, 'data-level': of + 1, 'aria-pressed': String(of === level.value),
       'aria-label': of < 0 ? 'all pairs' : `zoom ${of + 1}: ${levels[of]!.shape}, ${format.ns(levels[of]!.low_ns)} to ${format.ns(levels[of]!.high_ns)}`,
       onclick: () => {
-        level = of;
+        level.value = of;
         for (const b of strip.querySelectorAll('button')) b.setAttribute('aria-pressed', String(b.id === id));
         handle.draw().setOption({ dataZoom: zoomed(levels[of]), series: (option(current()) as any).series });
         say();

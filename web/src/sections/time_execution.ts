@@ -4,7 +4,7 @@ import type { ChartHandle } from '../parts/chart';
 import { append, button, foreign, freshId, h } from '../parts/dom';
 import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
-import { causeColour, current } from '../parts/theme';
+import { causeColour, current, onChange } from '../parts/theme';
 import { executionName, KEPT, RULE_MEANS, RULE_WORDS, type Time } from './time_common';
 import { meaning } from './time_causes';
 import { traceCard } from './time_trace';
@@ -26,14 +26,18 @@ function shares(time: Time, position: number): Share[] {
   return ledger.causes.map((cause, c) => ({ cause, ns: ledger.wall[c]![row] ?? 0, mean: ledger.mean[c]! })).filter((s) => s.ns || s.mean).sort((a, b) => b.ns - a.ns);
 }
 
-function ledgerBar(list: Share[], total: number): HTMLElement {
+/** Colours of what is marked with its cause. */
+function paint(root: HTMLElement): void {
   const theme = current();
+  for (const part of root.querySelectorAll<HTMLElement>('[data-cause]')) part.style.background = causeColour(part.dataset['cause']!, theme);
+}
+
+function ledgerBar(list: Share[], total: number): HTMLElement {
   const bar = h('div', { class: 'ledger-bar', 'aria-hidden': 'true' });
   for (const { cause, ns } of list) {
     if (!ns) continue;
-    const part = h('span', { title: `${cause} ${format.ns(ns)}` });
+    const part = h('span', { title: `${cause} ${format.ns(ns)}`, 'data-cause': cause });
     part.style.width = `${(100 * ns) / total}%`;
-    part.style.background = causeColour(cause, theme);
     bar.appendChild(part);
   }
   return bar;
@@ -43,13 +47,12 @@ function ledgerPart(time: Time, position: number): HTMLElement | null {
   const list = shares(time, position);
   const total = list.reduce((sum, s) => sum + s.ns, 0);
   if (!total) return null;
-  const theme = current();
   const made = table<Share>({
     name: `${time.section.anchor}-${position + 1}-ledger`, caption: 'Its ledger', rows: list, page: 24, filter: false,
     columns: [
       { name: 'cause', title: 'cause', kind: 'text', of: (s) => s.cause, show: (s) => {
-        const box = h('span', { class: 'swatch', 'aria-hidden': 'true' });
-        box.style.background = causeColour(s.cause, theme);
+        const box = h('span', { class: 'swatch', 'aria-hidden': 'true', 'data-cause': s.cause });
+        box.style.background = causeColour(s.cause, current());
         return h('span', {}, box, s.cause);
       } },
       { name: 'ns', title: 'time', kind: 'ns', of: (s) => s.ns }, { name: 'share', title: 'share', kind: 'percent', of: (s) => s.ns / total },
@@ -102,6 +105,8 @@ export function executionDialog(time: Time): HTMLElement {
   let trace: ChartHandle | null = null;
   const dialog = h('dialog', { class: 'execution-dialog', 'aria-labelledby': title, onclose: () => shut() }, body);
 
+  onChange(() => paint(body));
+
   function shut(): void {
     trace?.dispose();
     trace = null;
@@ -136,6 +141,7 @@ export function executionDialog(time: Time): HTMLElement {
       reason?.daemon ? h('p', {}, 'Culprit: ', h('strong', {}, foreign(reason.daemon, 120))) : null,
       trace?.element ?? null,
       ledgerPart(time, position));
+    paint(body);
     if (detail) append(body, ...tables(time, position, detail));
     else append(body, h('p', { class: 'muted' }, Object.keys(section.details).length
       ? 'Of a run with many executions only the remarkable ones have their details in this page; `tare show` has them all.'

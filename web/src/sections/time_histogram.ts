@@ -1,8 +1,10 @@
 // How a measure is distributed: a histogram whose bins follow the zoom, and the density in the same units (executions a bin).
+import type { Measure } from '../model';
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
 import * as format from '../parts/format';
+import { remember } from '../parts/remember';
 import type { Theme } from '../parts/theme';
-import { calmly, choices, FAILED, field, grid, keepZoom, KEPT, meanSigma, tick, visibleX, WARMUP, type MeasureColumn, type Time } from './time_common';
+import { calmly, choices, columnOf, FAILED, field, grid, keepZoom, KEPT, meanSigma, tick, visibleWithin, WARMUP, type MeasureColumn, type Time } from './time_common';
 
 const BINS = 60;
 
@@ -33,32 +35,35 @@ export type Bin = [from: number, to: number, all: number, kept: number];
 
 export function histogramCard(time: Time): ChartHandle {
   const { section } = time;
-  let column = time.columns[0]!;
-  let scale: 'value' | 'log' = 'value';
-  let which: 'kept' | 'all' | 'both' = 'both';
+  const chosen = <T>(name: string, initial: T) => remember<T>(`${section.anchor}-histogram-${name}`, initial);
+  const measure = chosen<Measure>('measure', time.columns[0]!.measure);
+  const scale = chosen<'value' | 'log'>('scale', 'value');
+  const which = chosen<'kept' | 'all' | 'both'>('which', 'both');
+  let column = columnOf(time, measure.value);
   let all: Float64Array = new Float64Array(0);
   let kept: Float64Array = new Float64Array(0);
   let bins: Bin[] = [];
   let range: [number, number] = [0, 1];
   let loaded = '';
+  let drawn = ''; // the axis that the chart has: its window is of use for the same one only
 
   function load(): void {
-    const key = `${column.measure} ${which}`;
+    const key = `${column.measure} ${which.value}`;
     if (loaded === key) return;
     loaded = key;
     all = sorted(time, column, false);
     kept = sorted(time, column, true);
-    const values = which === 'kept' ? kept : all;
+    const values = which.value === 'kept' ? kept : all;
     const low = values[0] ?? 0;
     const high = values[values.length - 1] ?? 1;
     const pad = (high - low || Math.max(high * 0.01, 1)) * 0.04;
     range = [Math.max(low - pad, Math.min(low, 1)), high + pad];
   }
   function axisRange(): [number, number] {
-    return scale === 'log' ? [Math.max(range[0], range[1] / 1e6, 1), range[1]] : range;
+    return scale.value === 'log' ? [Math.max(range[0], range[1] / 1e6, 1), range[1]] : range;
   }
   function makeBins(from: number, to: number): void {
-    const log = scale === 'log';
+    const log = scale.value === 'log';
     const fewer = Math.max(8, Math.min(BINS, Math.ceil(2 * Math.sqrt(all.length))));
     const at = (k: number) => (log ? from * (to / from) ** (k / fewer) : from + ((to - from) * k) / fewer);
     bins = [];
@@ -75,7 +80,7 @@ export function histogramCard(time: Time): ChartHandle {
     const n = key === 'all' ? all.length : kept.length;
     const width = first[1] - first[0];
     const ratio = Math.log(first[1] / first[0]);
-    return density.ns.map((x, i) => [x, density[key][i]! * n * (scale === 'log' ? x * ratio : width)] as [number, number]).filter(([x]) => x > 0 || scale !== 'log');
+    return density.ns.map((x, i) => [x, density[key][i]! * n * (scale.value === 'log' ? x * ratio : width)] as [number, number]).filter(([x]) => x > 0 || scale.value !== 'log');
   }
   function series(theme: Theme): Record<string, unknown>[] {
     const [low, high] = axisRange();
@@ -94,23 +99,25 @@ export function histogramCard(time: Time): ChartHandle {
       lineStyle: { color: colour, width: 2, type: key === 'all' ? 'dashed' : 'solid' }, itemStyle: { color: colour },
     });
     const list: Record<string, unknown>[] = [];
-    if (which !== 'kept') list.push(bars('all', theme.series[1]!, 2));
-    if (which !== 'all') list.push(bars('kept', theme.kept, 3));
-    if (which !== 'kept') list.push(line('all', theme.series[1]!));
-    if (which !== 'all') list.push(line('kept', theme.text));
+    if (which.value !== 'kept') list.push(bars('all', theme.series[1]!, 2));
+    if (which.value !== 'all') list.push(bars('kept', theme.kept, 3));
+    if (which.value !== 'kept') list.push(line('all', theme.series[1]!));
+    if (which.value !== 'all') list.push(line('kept', theme.text));
     return list;
   }
   function option(theme: Theme) {
     const base = baseOption(theme) as any;
     load();
     const [min, max] = axisRange();
-    makeBins(min, max);
+    const same = drawn === `${loaded} ${scale.value}`;
+    drawn = `${loaded} ${scale.value}`;
+    makeBins(...visibleWithin(same ? handle.chart() : null, min, max));
     return {
       ...base,
       legend: { ...base.legend, itemWidth: 16, itemHeight: 12 },
       grid: grid(),
       dataZoom: keepZoom(handle.chart(), zoom()),
-      xAxis: axis(theme, column.name, { type: scale, min, max, axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
+      xAxis: axis(theme, column.name, { type: scale.value, min, max, axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
       yAxis: axis(theme, '', { type: 'value', min: 0, axisLabel: { formatter: (v: number) => format.count(v) } }),
       tooltip: {
         ...base.tooltip,
@@ -124,9 +131,7 @@ export function histogramCard(time: Time): ChartHandle {
   const rebin = calmly(() => {
     const chart = handle.chart();
     if (!chart || !themeNow) return;
-    const [low, high] = visibleX(chart);
-    const [min, max] = axisRange();
-    makeBins(Math.max(low, min), Math.min(high, max));
+    makeBins(...visibleWithin(chart, ...axisRange()));
     chart.setOption({ series: series(themeNow) });
   });
   const median = section.kept[section.headline]?.median_ns;
@@ -136,13 +141,14 @@ export function histogramCard(time: Time): ChartHandle {
     summary: `Histogram and density of ${column.name}: ${meanSigma(section.kept[section.headline])} of those kept, median ${format.ns(median ?? null)}; `
       + `without rules ${meanSigma(section.unfiltered[section.headline])}.`,
     controls: [
-      time.columns.length > 1 ? field('Measure', time.columns.map((c) => [c.measure, c.name] as [string, string]), column.measure, (m) => {
-        column = time.columns.find((c) => c.measure === m)!;
+      time.columns.length > 1 ? field('Measure', time.columns.map((c) => [c.measure, c.name] as [Measure, string]), column.measure, (m) => {
+        measure.value = m;
+        column = columnOf(time, m);
         handle.redraw();
         rebin();
       }) : null,
-      choices('x axis', [['value', 'linear'], ['log', 'log']], scale, (v) => { scale = v as typeof scale; handle.redraw(); rebin(); }),
-      choices('which executions', [['both', 'both'], ['kept', 'kept'], ['all', 'all']], which, (v) => { which = v as typeof which; handle.redraw(); rebin(); }),
+      choices('x axis', [['value', 'linear'], ['log', 'log']], scale.value, (v) => { scale.value = v; handle.redraw(); rebin(); }),
+      choices('which executions', [['both', 'both'], ['kept', 'kept'], ['all', 'all']], which.value, (v) => { which.value = v; handle.redraw(); rebin(); }),
     ],
     option: (theme) => option(themeNow = theme),
     data: {

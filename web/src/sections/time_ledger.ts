@@ -2,9 +2,10 @@
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
 import { h } from '../parts/dom';
 import * as format from '../parts/format';
+import { remember } from '../parts/remember';
 import { table } from '../parts/table';
 import { causeColour, current, onChange, type Theme } from '../parts/theme';
-import { calmly, choices, executionName, grid, keepZoom, KEPT, legend, RULE_WORDS, tick, visibleX, type Time } from './time_common';
+import { calmly, choices, executionName, grid, keepZoom, KEPT, legend, RULE_WORDS, tick, visibleWithin, type Time } from './time_common';
 import { meaning } from './time_causes';
 
 const BARS = 240;
@@ -29,8 +30,9 @@ export function ledgerCard(time: Time): ChartHandle | null {
   if (!at.length) return null;
   const byNumber = Int32Array.from(at, (_, k) => k);
   let byEt: Int32Array | null = null;
-  let order: Int32Array = byNumber;
-  let hidden = new Set<string>();
+  const by = remember<'number' | 'et'>(`${section.anchor}-ledger-order`, 'number');
+  const hidden = remember(`${section.anchor}-ledger-hidden`, new Set<string>());
+  let order = ordered();
   let bars: Bar[] = [];
   let themeNow: Theme | null = null;
   let top = 0;
@@ -39,6 +41,9 @@ export function ledgerCard(time: Time): ChartHandle | null {
     const et = section.columns.et;
     byEt ??= Int32Array.from(byNumber).sort((a, b) => et[at[b]!]! - et[at[a]!]!);
     return byEt;
+  }
+  function ordered(): Int32Array {
+    return by.value === 'et' ? sortedByEt() : byNumber;
   }
   function makeBars(low: number, high: number): void {
     const first = Math.max(0, Math.floor(low + 1e-9));
@@ -60,7 +65,7 @@ export function ledgerCard(time: Time): ChartHandle | null {
     const base = new Float64Array(bars.length);
     const list = ledger!.causes.map((cause, c) => {
       const data: number[][] = [];
-      if (!hidden.has(cause)) {
+      if (!hidden.value.has(cause)) {
         bars.forEach((bar, b) => {
           const part = bar.mean[c]!;
           if (part > 0) data.push([bar.from, bar.to, base[b]!, base[b]! + part, b]);
@@ -101,7 +106,7 @@ export function ledgerCard(time: Time): ChartHandle | null {
   }
   function option(theme: Theme) {
     const base = baseOption(theme) as any;
-    makeBars(0, at.length);
+    makeBars(...visibleWithin(handle.chart(), 0, at.length));
     const list = series(theme);
     return {
       ...base,
@@ -120,7 +125,7 @@ export function ledgerCard(time: Time): ChartHandle | null {
   const update = calmly(() => {
     const chart = handle.chart();
     if (!chart || !themeNow) return;
-    makeBars(...visibleX(chart));
+    makeBars(...visibleWithin(chart, 0, at.length));
     const list = series(themeNow);
     chart.setOption({ series: list, yAxis: { max: top ? top * 1.04 : 1 } });
   });
@@ -137,8 +142,9 @@ export function ledgerCard(time: Time): ChartHandle | null {
     name: `${section.anchor}-ledger`, title: 'The ledger of each execution', height: 380,
     about: `Elapsed time by cause, ${at.length > BARS ? 'means of neighbours until the zoom shows each alone; a' : 'a bar for each execution. A'} click opens the execution. A cause is hidden by its button.`,
     summary: `Stacked bars of ${format.count(at.length)} executions. On average ${largest.map(([cause, v]) => `${format.percent(v / total)} ${cause} (${meaning(cause)})`).join(', ')}.`,
-    controls: [choices('order', [['number', 'in order'], ['et', 'longest first']], 'number', (v) => {
-      order = v === 'et' ? sortedByEt() : byNumber;
+    controls: [choices('order', [['number', 'in order'], ['et', 'longest first']], by.value, (v) => {
+      by.value = v;
+      order = ordered();
       handle.redraw();
       update();
     })],
@@ -157,8 +163,8 @@ export function ledgerCard(time: Time): ChartHandle | null {
       chart.on('click', (p: any) => openBar(bars[p.value?.[4]]));
     },
   });
-  handle.element.insertBefore(legend('causes', ledger.causes.map((cause) => ({ name: cause, glyph: '■', colour: (theme) => causeColour(cause, theme), title: meaning(cause) })), (next) => {
-    hidden = next;
+  handle.element.insertBefore(legend('causes', ledger.causes.map((cause) => ({ name: cause, glyph: '■', colour: (theme) => causeColour(cause, theme), title: meaning(cause) })), hidden.value, (next) => {
+    hidden.value = next;
     update();
   }), handle.element.querySelector('.chart-focus'));
   return handle;

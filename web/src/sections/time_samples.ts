@@ -1,10 +1,12 @@
 // Samples over time: who was kept, who was dropped by which rule, who did it.
+import type { Measure } from '../model';
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
 import { short } from '../parts/dom';
 import * as format from '../parts/format';
-import type { Theme } from '../parts/theme';
+import { remember } from '../parts/remember';
+import { current, type Theme } from '../parts/theme';
 import {
-  choices, culprit, CUTOFF, executionName, FAILED, field, grid, keepZoom, KEPT, legend, meanSigma, OUTSIDE, RULE_GLYPH, RULE_MEANS, RULE_SYMBOL, RULE_WORDS, tick, WARMUP,
+  choices, columnOf, culprit, CUTOFF, executionName, FAILED, field, grid, keepZoom, KEPT, legend, meanSigma, OUTSIDE, RULE_GLYPH, RULE_MEANS, RULE_SYMBOL, RULE_WORDS, tick, WARMUP,
   type MeasureColumn, type Time,
 } from './time_common';
 import { executionColumns, positions } from './time_table';
@@ -15,30 +17,19 @@ export function ruleColour(rule: number, theme: Theme): string {
   return [theme.kept, theme.muted, theme.text, theme.dropped, theme.series[1]!][rule] ?? theme.muted;
 }
 
-/** Rule (II)'s bounds: as it said them of one that it dropped, else as they follow from what is left. Null where it was not applied. */
-export function bounds(time: Time): [number, number] | null {
-  const { section } = time;
-  for (const [key, reason] of Object.entries(section.reasons)) {
-    if (section.columns.rule[Number(key)] === OUTSIDE && reason.low_ns !== null && reason.high_ns !== null) return [reason.low_ns, reason.high_ns];
-  }
-  const kept = section.kept[section.headline];
-  const values = time.columns.find((c) => c.measure === section.headline)?.values;
-  if (!kept || kept.stddev_ns === null || !values) return null;
-  const low = kept.mean_ns - 2 * kept.stddev_ns;
-  const high = kept.mean_ns + 2 * kept.stddev_ns;
-  // one that is kept although it lies outside: the rule was not asked for
-  if (section.columns.rule.some((rule, i) => rule === KEPT && values[i] != null && (values[i]! < low || values[i]! > high))) return null;
-  return [low, high];
-}
-
 interface Points {
   data: Float64Array; // x, y, x, y, ...
   at: Int32Array; // positions
 }
 
-function points(time: Time, column: MeasureColumn, timed: boolean, wanted: (position: number) => boolean): Points {
+function ofRule(time: Time, rule: number): number[] {
   const at: number[] = [];
-  for (let i = 0; i < time.count; i++) if (column.values[i] != null && wanted(i)) at.push(i);
+  for (let i = 0; i < time.count; i++) if (time.section.columns.rule[i] === rule) at.push(i);
+  return at;
+}
+
+function points(time: Time, column: MeasureColumn, timed: boolean, wanted: number[]): Points {
+  const at = wanted.filter((i) => column.values[i] != null);
   const data = new Float64Array(2 * at.length);
   const { at_us, number, rule } = time.section.columns;
   at.forEach((p, k) => {
@@ -51,13 +42,15 @@ function points(time: Time, column: MeasureColumn, timed: boolean, wanted: (posi
 
 export function samplesCard(time: Time): ChartHandle {
   const { section } = time;
-  let column = time.columns[0]!;
-  let timed = section.columns.at_us.length > 1 && section.columns.at_us[time.count - 1]! > 0;
-  let range: 'all' | 'measured' | 'kept' = startRange();
-  let hidden = new Set<string>();
+  const kept = <T>(name: string, initial: T) => remember<T>(`${section.anchor}-samples-${name}`, initial);
+  const measure = kept<Measure>('measure', time.columns[0]!.measure);
+  let column = columnOf(time, measure.value);
+  const timed = kept('timed', section.columns.at_us.length > 1 && section.columns.at_us[time.count - 1]! > 0);
+  const range = kept<'all' | 'measured' | 'kept'>('range', startRange());
+  const hidden = kept('hidden', new Set<string>());
   let drawn: Points[] = [];
   const present = RULE_WORDS.map((_, rule) => rule).filter((rule) => time.counts[rule]);
-  const limits = bounds(time);
+  const limits = section.rule2 ? [section.rule2.low_ns, section.rule2.high_ns] as const : null;
   // a warm-up that took far longer would flatten the rest
   function startRange(): 'all' | 'measured' {
     let [low, high, lowest, highest] = [Infinity, -Infinity, Infinity, -Infinity];
@@ -76,7 +69,7 @@ export function samplesCard(time: Time): ChartHandle {
   const dropped = [CUTOFF, OUTSIDE, FAILED, WARMUP].filter((r) => time.counts[r]).map((r) => `${format.count(time.counts[r])} ${RULE_WORDS[r]}`);
 
   function series(theme: Theme, rule: number): Record<string, unknown> {
-    const p = points(time, column, timed, (i) => section.columns.rule[i] === rule);
+    const p = points(time, column, timed.value, ofRule(time, rule));
     drawn[rule] = p;
     return {
       id: `rule-${rule}`, name: RULE_WORDS[rule], type: 'scatter', dimensions: ['x', 'y'], data: p.data, large: true, largeThreshold: 3000,
@@ -85,7 +78,7 @@ export function samplesCard(time: Time): ChartHandle {
     };
   }
   function ring(theme: Theme): Record<string, unknown> {
-    const p = points(time, column, timed, (i) => time.selected.has(i));
+    const p = points(time, column, timed.value, [...time.selected].sort((a, b) => a - b));
     drawn[RULE_WORDS.length] = p;
     return {
       id: 'selected', name: 'selected', type: 'scatter', dimensions: ['x', 'y'], data: p.data, symbol: 'emptyCircle', symbolSize: 13, z: 6,
@@ -98,7 +91,7 @@ export function samplesCard(time: Time): ChartHandle {
     for (let i = 0; i < time.count; i++) {
       const v = column.values[i];
       const rule = section.columns.rule[i];
-      if (v == null || (range === 'kept' && rule !== KEPT) || (range === 'measured' && (rule === WARMUP || rule === FAILED))) continue;
+      if (v == null || (range.value === 'kept' && rule !== KEPT) || (range.value === 'measured' && (rule === WARMUP || rule === FAILED))) continue;
       if (v < low) low = v;
       if (v > high) high = v;
     }
@@ -108,7 +101,7 @@ export function samplesCard(time: Time): ChartHandle {
   function option(theme: Theme) {
     const base = baseOption(theme) as any;
     drawn = [];
-    const rules = present.filter((rule) => !hidden.has(RULE_WORDS[rule]!));
+    const rules = present.filter((rule) => !hidden.value.has(RULE_WORDS[rule]!));
     const list = rules.map((rule) => series(theme, rule));
     if (limits && list[0] && column.measure === section.headline) {
       (list[0] as any).markLine = {
@@ -121,8 +114,8 @@ export function samplesCard(time: Time): ChartHandle {
       legend: { show: false },
       grid: grid(14),
       dataZoom: keepZoom(handle.chart(), zoom()),
-      xAxis: axis(theme, timed ? 'since the run began' : 'execution', {
-        type: 'value', min: timed ? 0 : 'dataMin', max: 'dataMax', axisLabel: { showMinLabel: timed ? false : undefined, showMaxLabel: timed ? false : undefined, formatter: timed ? tick : (v: number) => (Number.isInteger(v) ? format.count(v) : '') },
+      xAxis: axis(theme, timed.value ? 'since the run began' : 'execution', {
+        type: 'value', min: timed.value ? 0 : 'dataMin', max: 'dataMax', axisLabel: { showMinLabel: timed.value ? false : undefined, showMaxLabel: timed.value ? false : undefined, formatter: timed.value ? tick : (v: number) => (Number.isInteger(v) ? format.count(v) : '') },
       }),
       yAxis: axis(theme, '', { type: 'value', scale: true, ...yRange(), axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
       tooltip: { ...base.tooltip, formatter: (p: any) => about(p.seriesId, p.dataIndex) },
@@ -149,12 +142,13 @@ export function samplesCard(time: Time): ChartHandle {
       + (dropped.length ? `Marked: ${dropped.join(', ')}. ` : 'None was dropped. ')
       + (limits ? `Rule (II) keeps from ${format.ns(limits[0])} to ${format.ns(limits[1])}.` : ''),
     controls: [
-      time.columns.length > 1 ? field('Measure', time.columns.map((c) => [c.measure, c.name] as [string, string]), column.measure, (m) => {
-        column = time.columns.find((c) => c.measure === m)!;
+      time.columns.length > 1 ? field('Measure', time.columns.map((c) => [c.measure, c.name] as [Measure, string]), column.measure, (m) => {
+        measure.value = m;
+        column = columnOf(time, m);
         handle.redraw();
       }) : null,
-      choices('x axis', [['when', 'when'], ['number', 'number']], timed ? 'when' : 'number', (v) => { timed = v === 'when'; handle.redraw(); }),
-      choices('what the y axis has to hold', [['all', 'all'], ['measured', 'measured'], ['kept', 'kept']], range, (v) => { range = v as typeof range; handle.redraw(); }),
+      choices('x axis', [['when', 'when'], ['number', 'number']], timed.value ? 'when' : 'number', (v) => { timed.value = v === 'when'; handle.redraw(); }),
+      choices('what the y axis has to hold', [['all', 'all'], ['measured', 'measured'], ['kept', 'kept']], range.value, (v) => { range.value = v; handle.redraw(); }),
     ],
     option,
     data: { columns: executionColumns(time), rows: () => positions(time) },
@@ -167,10 +161,11 @@ export function samplesCard(time: Time): ChartHandle {
   });
   handle.element.insertBefore(legend('executions by rule', present.map((rule) => ({
     name: RULE_WORDS[rule]!, glyph: RULE_GLYPH[rule]!, colour: (theme) => ruleColour(rule, theme), title: RULE_MEANS[rule]!,
-  })), (next) => {
-    hidden = next;
+  })), hidden.value, (next) => {
+    hidden.value = next;
     handle.redraw();
   }), handle.element.querySelector('.chart-focus'));
-  time.onSelect(() => handle.redraw());
+  // the ring alone: the points are many
+  time.onSelect(() => handle.chart()?.setOption({ series: [ring(current())] }));
   return handle;
 }

@@ -1,6 +1,7 @@
 // Every execution as a row: what all charts of a section are made of.
 import { h } from '../parts/dom';
 import * as format from '../parts/format';
+import { remember } from '../parts/remember';
 import { table, type Column } from '../parts/table';
 import { executionName, field, MEASURE_WORDS, RULE_MEANS, RULE_WORDS, type Time } from './time_common';
 
@@ -29,9 +30,10 @@ export function positions(time: Time): number[] {
 
 export function executionsTable(time: Time): HTMLElement {
   const { section } = time;
-  let shown = 'all';
+  const asked = remember(`${section.anchor}-executions-shown`, 'all');
   const rows = () => {
     const all = positions(time);
+    const shown = asked.value;
     if (shown === 'all') return all;
     if (shown === 'selected') return all.filter((i) => time.selected.has(i));
     if (shown === 'detail') return all.filter((i) => section.details[i]);
@@ -46,8 +48,8 @@ export function executionsTable(time: Time): HTMLElement {
   const details = Object.keys(section.details).length;
   if (details && details < time.count) options.push(['detail', `with details (${format.count(details)})`]);
   if (section.dual) options.push(['selected', 'selected in the scatter']);
-  made.element.querySelector('.tools')?.prepend(field('Show', options, 'all', (v) => { shown = v; made.set(rows()); }));
-  time.onSelect(() => (shown === 'selected' ? made.set(rows()) : made.refresh()));
+  made.element.querySelector('.tools')?.prepend(field('Show', options, asked.value, (v) => { asked.value = v; made.set(rows()); }));
+  time.onSelect(() => (asked.value === 'selected' ? made.set(rows()) : made.refresh()));
   return h('div', { class: 'card wide time-executions' }, h('h3', {}, 'Executions'),
     h('p', { class: 'muted' }, 'The number of an execution opens it: its ledger, the daemons that ran, the interrupts.'), made.element);
 }

@@ -3,8 +3,8 @@ import type { Detail, Trace } from '../model';
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
 import { short } from '../parts/dom';
 import * as format from '../parts/format';
-import { causeColour, type Theme } from '../parts/theme';
-import { calmly, grid, gridRect, keepZoom, tick, visibleX, type Time } from './time_common';
+import { causeColour, textOn, type Theme } from '../parts/theme';
+import { calmly, grid, gridRect, keepZoom, tick, visibleWithin, type Time } from './time_common';
 import { causeName, meaning } from './time_causes';
 
 const KINDS = ['the subject', 'another process', 'tare', 'a kernel thread', 'hard interrupt', 'soft interrupt', 'NMI'] as const;
@@ -98,7 +98,7 @@ export function traceCard(time: Time, position: number, detail: Detail): ChartHa
             type: 'group',
             children: [
               { type: 'rect', shape: { x: a[0], y, width, height }, style: { fill, stroke: theme.card, lineWidth: width > 3 ? 0.5 : 0 } },
-              ...(room > 30 && full >= 12 ? [{ type: 'text', silent: true, x: from + 4, y: y + height / 2, style: { text: who(rect), fill: theme.dark ? '#10151b' : '#fff', font: '11px system-ui, sans-serif', verticalAlign: 'middle', width: room - 8, overflow: 'truncate', ellipsis: '…' } }] : []),
+              ...(room > 30 && full >= 12 ? [{ type: 'text', silent: true, x: from + 4, y: y + height / 2, style: { text: who(rect), fill: textOn(fill), font: '11px system-ui, sans-serif', verticalAlign: 'middle', width: room - 8, overflow: 'truncate', ellipsis: '…' } }] : []),
             ],
           };
         },
@@ -112,8 +112,8 @@ export function traceCard(time: Time, position: number, detail: Detail): ChartHa
   function option(theme: Theme) {
     const base = baseOption(theme) as any;
     const chart = handle.chart();
-    range = [0, trace!.et_ns];
-    rects = visible(lanes, 0, trace!.et_ns, trace!.et_ns / (chart?.getWidth() || 900));
+    range = visibleWithin(chart, 0, trace!.et_ns);
+    rects = visible(lanes, range[0], range[1], (range[1] - range[0]) / (chart?.getWidth() || 900));
     return {
       ...base,
       legend: { ...base.legend, itemWidth: 14, itemHeight: 10 },
@@ -137,7 +137,7 @@ export function traceCard(time: Time, position: number, detail: Detail): ChartHa
   const update = calmly(() => {
     const chart = handle.chart();
     if (!chart || !themeNow) return;
-    range = visibleX(chart);
+    range = visibleWithin(chart, 0, trace.et_ns);
     rects = visible(lanes, range[0], range[1], (range[1] - range[0]) / Math.max(1, gridRect(chart).width));
     chart.setOption({ series: series(themeNow) }, { replaceMerge: ['series'] });
   });

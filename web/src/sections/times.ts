@@ -4,6 +4,7 @@ import { axis, baseOption, chartCard, tip, zoom, type ChartHandle } from '../par
 import { foreign, h, short } from '../parts/dom';
 import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
+import { remember } from '../parts/remember';
 import type { Theme } from '../parts/theme';
 import { choices, field, grid, interval, keepZoom, MEASURE_NAME, precise, tick } from './time_common';
 
@@ -93,7 +94,7 @@ function meansCard(rows: Row[], measure: Measure, name: string): HTMLElement | n
   const shown = rows.filter((r): r is Row & { s: Summary } => !!r.s && r.s.n > 0);
   if (!shown.length) return null;
   return chartCard<Row>({
-    name: `${name}-means`, title: `Mean ${MEASURE_NAME[measure]} of each`, height: 110 + 34 * shown.length, about: 'With its 95 % interval, of the executions kept.',
+    name: `${name}-means`, title: `Mean ${MEASURE_NAME[measure]} of each`, height: 110 + 34 * shown.length, about: `With its 95 % interval, of the executions kept${shown.some((r) => r.reference) ? '; hollow: the reference' : ''}.`,
     summary: shown.map(({ run, s }) => `${run.label}: ${format.ns(s.mean_ns)}${s.ci_low_ns === null ? '' : `, ${interval(s.ci_low_ns, s.ci_high_ns)}`}`).join('; '),
     option: (theme) => {
       const base = baseOption(theme) as any;
@@ -241,9 +242,10 @@ function spreadCard(runs: Run[]): HTMLElement | null {
 function densitiesCard(runs: Run[]): HTMLElement | null {
   const measures = [...new Set(runs.flatMap((r) => r.section.density.map((d) => d.measure)))];
   if (!measures.length) return null;
-  let measure = measures.includes(common(runs)) ? common(runs) : measures[0]!;
+  const asked = remember<Measure>('together-density-measure', measures.includes(common(runs)) ? common(runs) : measures[0]!);
+  let measure = measures.includes(asked.value) ? asked.value : measures[0]!;
   const medians = runs.flatMap((r) => r.section.kept[measure]?.median_ns ?? []);
-  let scale: 'value' | 'log' = Math.max(...medians) > 5 * Math.min(...medians) ? 'log' : 'value';
+  const scale = remember<'value' | 'log'>('together-density-scale', Math.max(...medians) > 5 * Math.min(...medians) ? 'log' : 'value');
   const shown = () => runs.flatMap((run, i) => {
     const d = run.section.density.find((e) => e.measure === measure);
     return d && d.ns.length > 1 ? [{ run, d, i }] : [];
@@ -253,27 +255,27 @@ function densitiesCard(runs: Run[]): HTMLElement | null {
     name: 'together-density', title: 'Densities over each other', height: 340, about: 'Of those kept; each is as high as the others at its peak, so that short and long tasks can be seen together.',
     summary: `Densities of ${runs.length} runs: ${runs.map((r) => `${r.label} has its median at ${format.ns(r.section.kept[measure]?.median_ns ?? null)}`).join('; ')}.`,
     controls: [
-      measures.length > 1 ? field('Measure', measures.map((m) => [m, MEASURE_NAME[m]] as [Measure, string]), measure, (m) => { measure = m; card.redraw(); }) : null,
-      choices('x axis', [['value', 'linear'], ['log', 'log']], scale, (v) => { scale = v as typeof scale; card.redraw(); }),
+      measures.length > 1 ? field('Measure', measures.map((m) => [m, MEASURE_NAME[m]] as [Measure, string]), measure, (m) => { measure = asked.value = m; card.redraw(); }) : null,
+      choices('x axis', [['value', 'linear'], ['log', 'log']], scale.value, (v) => { scale.value = v as 'value' | 'log'; card.redraw(); }),
     ],
     option: (theme) => {
       const base = baseOption(theme) as any;
       const list = shown();
-      const all = list.flatMap(({ d }) => d.ns.filter((x) => scale === 'value' || x > 0));
+      const all = list.flatMap(({ d }) => d.ns.filter((x) => scale.value === 'value' || x > 0));
       return {
         ...base,
         legend: { ...base.legend, itemWidth: 16, itemHeight: 13 },
         grid: grid(),
         dataZoom: keepZoom(card.chart(), zoom()),
-        xAxis: axis(theme, MEASURE_NAME[measure], { type: scale, min: Math.min(...all), max: Math.max(...all), axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
+        xAxis: axis(theme, MEASURE_NAME[measure], { type: scale.value, min: Math.min(...all), max: Math.max(...all), axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
         yAxis: axis(theme, '', { type: 'value', min: 0, max: 1.05, axisLabel: { show: false }, splitLine: { show: false } }),
         tooltip: { ...base.tooltip, trigger: 'item', formatter: (p: any) => tip([p.seriesName, format.ns(p.value?.[0])]) },
         series: list.map(({ run, d, i }) => {
-          const weight = (x: number, k: number) => d.kept[k]! * (scale === 'log' ? x : 1);
+          const weight = (x: number, k: number) => d.kept[k]! * (scale.value === 'log' ? x : 1);
           const most = d.ns.reduce((m, x, k) => Math.max(m, weight(x, k)), 0) || 1;
           return {
-            name: run.label, type: 'line', showSymbol: false, triggerLineEvent: true, data: d.ns.map((x, k) => [x, weight(x, k) / most]).filter(([x]) => scale === 'value' || x! > 0),
-            lineStyle: { width: 2, color: theme.series[i % 12], type: (['solid', 'dashed', 'dotted'] as const)[Math.floor(i / 4) % 3] }, itemStyle: { color: theme.series[i % 12] }, areaStyle: { color: theme.series[i % 12], opacity: 0.08 },
+            name: run.label, type: 'line', showSymbol: false, triggerLineEvent: true, data: d.ns.map((x, k) => [x, weight(x, k) / most]).filter(([x]) => scale.value === 'value' || x! > 0),
+            lineStyle: { width: 2, color: theme.series[i % 12], type: (['solid', 'dashed', 'dotted'] as const)[Math.floor(i / 12) % 3] }, itemStyle: { color: theme.series[i % 12] }, areaStyle: { color: theme.series[i % 12], opacity: 0.08 },
           };
         }),
       };
