@@ -14,7 +14,7 @@ const ask = (tab, name, what) => tab.page.evaluate(([n, w]) => {
   const option = chart.getOption();
   const rect = chart.getModel().getComponent('grid', 0).coordinateSystem.getRect();
   if (w === 'range') return [chart.convertFromPixel({ xAxisIndex: 0 }, rect.x), chart.convertFromPixel({ xAxisIndex: 0 }, rect.x + rect.width)];
-  if (w === 'points') return Object.fromEntries(option.series.map((s) => [s.id ?? s.name, (s.data?.length ?? 0) / (ArrayBuffer.isView(s.data) ? 2 : 1)]));
+  if (w === 'points') return Object.fromEntries(option.series.filter(Boolean).map((s) => [s.id ?? s.name, (s.data?.length ?? 0) / (ArrayBuffer.isView(s.data) ? 2 : 1)]));
   if (w === 'axis') return [option.xAxis[0].type, option.xAxis[0].name, option.yAxis[0].min ?? null];
   if (w === 'lines') return option.series.flatMap((s) => (s.markLine?.data ?? []).map((d) => d.yAxis ?? d.xAxis));
   return null;
@@ -233,6 +233,9 @@ test('on paper no chart is wider than its page', async () => {
   await tab.page.emulateMedia({ media: 'print' });
   await tab.page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
   for (const [name, width] of Object.entries(await widths())) assert.ok(width <= (182 / 25.4) * 96, `${name} is ${width} px wide`);
+  await tab.page.setViewportSize({ width: 688, height: 970 }); // A4 within its margins
+  await fits(tab);
+  await tab.page.setViewportSize({ width: 1500, height: 900 });
   await tab.page.emulateMedia({ media: 'screen' });
   await tab.page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
   await tab.page.waitForTimeout(100);
