@@ -128,6 +128,8 @@ struct sleepy_diff {
 };
 /* p < 0.05: the change is more than how the samples happened to fall. */
 bool sleepy_change_sure(const struct sleepy_change *c);
+/* From samples before and after of each, and of all: everything else but names. */
+void sleepy_judge(struct sleepy_change *list, size_t count, uint64_t before, uint64_t after);
 void sleepy_compare(const struct sleepy_view *before, const struct sleepy_view *after,
 		    double before_hz, double after_hz, struct sleepy_diff *into);
 void sleepy_diff_release(struct sleepy_diff *d);

@@ -102,16 +102,16 @@ static struct sleepy_change change_of(const side_list *list, size_t from, size_t
 	return c;
 }
 
-static void judge(struct sleepy_diff *d)
+void sleepy_judge(struct sleepy_change *list, size_t count, uint64_t before, uint64_t after)
 {
-	double *p = xcalloc(d->rows.count + 1, sizeof *p);
+	double *p = xcalloc(count + 1, sizeof *p);
 	size_t tests = 0;
-	for (size_t i = 0; i < d->rows.count; i++) {
-		struct sleepy_change *c = &d->rows.items[i];
+	for (size_t i = 0; i < count; i++) {
+		struct sleepy_change *c = &list[i];
 		struct proportions both;
-		proportions_compare(c->before, d->before, c->after, d->after, &both);
-		c->before_share = d->before ? (double)c->before / (double)d->before : NAN;
-		c->after_share = d->after ? (double)c->after / (double)d->after : NAN;
+		proportions_compare(c->before, before, c->after, after, &both);
+		c->before_share = before ? (double)c->before / (double)before : NAN;
+		c->after_share = after ? (double)c->after / (double)after : NAN;
 		c->change = both.change;
 		c->low = both.low;
 		c->high = both.high;
@@ -120,9 +120,9 @@ static void judge(struct sleepy_diff *d)
 			p[tests++] = c->p;
 	}
 	adjust_p(p, tests);
-	for (size_t i = 0, at = 0; i < d->rows.count; i++)
-		if (!isnan(d->rows.items[i].p))
-			d->rows.items[i].p = p[at++];
+	for (size_t i = 0, at = 0; i < count; i++)
+		if (!isnan(list[i].p))
+			list[i].p = p[at++];
 	xfree(p);
 }
 
@@ -157,7 +157,7 @@ void sleepy_compare(const struct sleepy_view *before, const struct sleepy_view *
 		array_push(&into->rows, change_of(&list, i, next));
 	}
 	array_release(&list);
-	judge(into);
+	sleepy_judge(into->rows.items, into->rows.count, into->before, into->after);
 	if (into->rows.count)
 		qsort(into->rows.items, into->rows.count, sizeof *into->rows.items, by_size);
 }

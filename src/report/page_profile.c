@@ -177,6 +177,12 @@ void page_add_profile(struct page *p, const struct profile_subject *s,
 	strbuf_puts(&subtitle, ", sampled ");
 	put_profile_mode(s->profile, &subtitle);
 	json_t *o = page_head(p, "profile", s->run, s->machine, strbuf_text(&subtitle));
+	if (!s->profile->slices.count)
+		page_note(
+			o,
+			s->run->status == RUN_GOING
+				? "Nothing of this profile is stored yet: its first slice comes soon."
+				: "Nothing of this profile was stored.");
 	json_object_set_new(o, "profile", profile_json_of(s));
 	note_cut_rows(o);
 	add_tree(o, s->profile);
@@ -196,6 +202,9 @@ void page_compare_profiles(struct page *p, size_t before, size_t after,
 	json_object_set_new(o, "after", json_integer((json_int_t)after));
 	json_object_set_new(o, "diff",
 			    profile_diff_document(before_subject, after_subject, d, CHANGES_MOST));
+	json_object_set_new(
+		o, "places",
+		page_profile_places(before_subject->profile, after_subject->profile, NODES_MOST));
 	json_array_append_new(p->comparisons, o);
 	if (d->rows.count > CHANGES_MOST) {
 		char text[160];

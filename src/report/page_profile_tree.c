@@ -5,29 +5,10 @@
 
 #include "protocol/sleepy.h"
 #include "report/execution_json.h"
-#include "report/profile_export.h"
 
-enum node_kind { NODE_ROOT, NODE_APP, NODE_USER, NODE_KERNEL, NODE_INLINED, NODE_UNKNOWN };
 #define KIND_BITS 3
-#define NOWHERE UINT32_MAX
 
-/* A node's number is that of its key; a key comes after its parent's. */
-struct node {
-	uint32_t parent, name;
-	uint32_t object; /* of an app: its own number, for two may have one name */
-	enum node_kind kind;
-};
-
-struct tree {
-	const struct profile *p;
-	struct export_pairs nodes;
-	ARRAY(uint64_t) self;
-	struct export_texts names, where;
-	uint32_t *name_of, *where_of; /* by export_name_id(), by object: number + 1; 0: not yet */
-	export_frames frames;	      /* scratch */
-};
-
-static uint32_t add_node(struct tree *t, struct node n)
+static uint32_t add_node(struct call_tree *t, struct call_node n)
 {
 	uint32_t number = export_pair(&t->nodes, (uint64_t)n.parent << KIND_BITS | n.kind,
 				      (uint64_t)n.name << 32 | n.object);
@@ -36,18 +17,18 @@ static uint32_t add_node(struct tree *t, struct node n)
 	return number;
 }
 
-static struct node node_at(const struct tree *t, size_t number)
+struct call_node call_node_at(const struct call_tree *t, size_t number)
 {
 	const struct export_pair *key = &t->nodes.items.items[number];
-	return (struct node){ .parent = (uint32_t)(key->a >> KIND_BITS),
-			      .kind = (enum node_kind)(key->a & ((1 << KIND_BITS) - 1)),
-			      .name = (uint32_t)(key->b >> 32),
-			      .object = (uint32_t)key->b };
+	return (struct call_node){ .parent = (uint32_t)(key->a >> KIND_BITS),
+				   .kind = (enum node_kind)(key->a & ((1 << KIND_BITS) - 1)),
+				   .name = (uint32_t)(key->b >> 32),
+				   .object = (uint32_t)key->b };
 }
 
 /* ---- filled ---- */
 
-static uint32_t name_of(struct tree *t, uint32_t id)
+static uint32_t name_of(struct call_tree *t, uint32_t id)
 {
 	char room[EXPORT_NAME_MAX];
 	if (!t->name_of[id])
@@ -55,7 +36,7 @@ static uint32_t name_of(struct tree *t, uint32_t id)
 	return t->name_of[id] - 1;
 }
 
-static uint32_t where_of(struct tree *t, uint32_t object)
+static uint32_t where_of(struct call_tree *t, uint32_t object)
 {
 	if (!t->where_of[object])
 		t->where_of[object] = export_text(&t->where, t->p->objects.items[object].path) + 1;
@@ -71,34 +52,34 @@ static enum node_kind kind_of(const struct export_frame *f)
 
 static void add_stack(void *context, const struct profile_sample *s, uint64_t count)
 {
-	struct tree *t = context;
+	struct call_tree *t = context;
 	const struct profile *p = t->p;
 	const uint32_t app = export_instance(p, s->thread)->app;
-	uint32_t at =
-		add_node(t, (struct node){ .kind = NODE_APP,
-					   .name = export_text(&t->names, p->apps.items[app].name),
-					   .object = app });
+	uint32_t at = add_node(
+		t, (struct call_node){ .kind = NODE_APP,
+				       .name = export_text(&t->names, p->apps.items[app].name),
+				       .object = app });
 	export_stack(p, s->stack, &t->frames);
 	for (size_t i = 0; i < t->frames.count; i++) {
 		const struct export_frame *f = &t->frames.items[i];
 		uint32_t id = export_name_id(p, f);
-		at = add_node(t, (struct node){ .parent = at,
-						.kind = kind_of(f),
-						.name = name_of(t, id),
-						.object = where_of(t, export_object(p, id)) });
+		at = add_node(t, (struct call_node){ .parent = at,
+						     .kind = kind_of(f),
+						     .name = name_of(t, id),
+						     .object = where_of(t, export_object(p, id)) });
 	}
 	t->self.items[at] += count;
 }
 
 /* ---- made smaller ---- */
 
-static uint64_t *totals_of(const struct tree *t)
+uint64_t *call_tree_totals(const struct call_tree *t)
 {
 	uint64_t *total = xcalloc(t->self.count, sizeof *total);
 	for (size_t i = t->self.count; i-- > 0;) {
 		total[i] += t->self.items[i];
 		if (i)
-			total[node_at(t, i).parent] += total[i];
+			total[call_node_at(t, i).parent] += total[i];
 	}
 	return total;
 }
@@ -125,34 +106,36 @@ static uint64_t limit_of(const uint64_t *total, size_t count, size_t most, size_
 	return limit;
 }
 
-/* By node: whether it stays. A caller has at least the samples of what it calls, and comes first:
- * so none stays whose caller goes. */
-static bool *choose(const struct tree *t, size_t most)
+/* A caller has at least the samples of what it calls, and comes first: so none stays whose caller
+ * goes. */
+bool *call_tree_choose(const struct call_tree *t, size_t most)
 {
 	bool *stays = xcalloc(t->self.count, sizeof *stays);
-	uint64_t *total = totals_of(t);
-	size_t ties;
-	uint64_t limit = limit_of(total, t->self.count, most, &ties);
+	uint64_t *total = call_tree_totals(t), limit = 0;
+	size_t ties = 0;
+	if (t->self.count > most)
+		limit = limit_of(total, t->self.count, most, &ties);
 	for (size_t i = 0; i < t->self.count; i++) {
 		bool tied = total[i] == limit && ties;
 		ties -= tied;
-		stays[i] = tied || total[i] > limit || node_at(t, i).kind <= NODE_APP;
+		stays[i] = t->self.count <= most || tied || total[i] > limit ||
+			   call_node_at(t, i).kind <= NODE_APP;
 	}
 	xfree(total);
 	return stays;
 }
 
-static void fold(struct tree *t, size_t most, size_t *folded, uint64_t *samples)
+static void fold(struct call_tree *t, size_t most, size_t *folded, uint64_t *samples)
 {
-	struct tree all = *t;
-	bool *stays = choose(t, most);
+	struct call_tree all = *t;
+	bool *stays = call_tree_choose(t, most);
 	uint32_t *now = xcalloc(all.self.count, sizeof *now); /* who has a node's samples */
 	uint64_t *self = xcalloc(all.self.count, sizeof *self);
 	t->nodes = (struct export_pairs){ 0 };
 	t->self.items = NULL;
 	t->self.count = t->self.capacity = 0;
 	for (size_t i = 0; i < all.self.count; i++) {
-		struct node n = node_at(&all, i);
+		struct call_node n = call_node_at(&all, i);
 		n.parent = i ? now[n.parent] : NOWHERE;
 		now[i] = stays[i] ? add_node(t, n) : n.parent;
 		self[now[i]] += all.self.items[i];
@@ -180,12 +163,12 @@ static json_t *texts_json(const struct export_texts *t)
 	return list;
 }
 
-static json_t *tree_json(const struct tree *t)
+static json_t *tree_json(const struct call_tree *t)
 {
 	json_t *o = json_object(), *name = json_array(), *object = json_array();
 	json_t *parent = json_array(), *self = json_array(), *kind = json_array();
 	for (size_t i = 0; i < t->self.count; i++) {
-		struct node n = node_at(t, i);
+		struct call_node n = call_node_at(t, i);
 		json_array_append_new(name, json_integer(n.name));
 		json_array_append_new(object,
 				      json_integer(n.kind <= NODE_APP ? -1 : (json_int_t)n.object));
@@ -203,24 +186,35 @@ static json_t *tree_json(const struct tree *t)
 	return o;
 }
 
+void call_tree_make(struct call_tree *t, const struct profile *p)
+{
+	*t = (struct call_tree){ .p = p,
+				 .name_of = xcalloc(export_names(p) + 1, sizeof(uint32_t)),
+				 .where_of = xcalloc(p->objects.count + 1, sizeof(uint32_t)) };
+	add_node(t, (struct call_node){ .parent = NOWHERE, .name = export_text(&t->names, "all") });
+	sleepy_each(p, NULL, add_stack, t);
+}
+
+void call_tree_release(struct call_tree *t)
+{
+	export_pairs_release(&t->nodes);
+	array_release(&t->self);
+	export_texts_release(&t->names);
+	export_texts_release(&t->where);
+	array_release(&t->frames);
+	xfree(t->name_of);
+	xfree(t->where_of);
+}
+
 json_t *page_profile_tree(const struct profile *p, size_t most, size_t *folded, uint64_t *samples)
 {
-	struct tree t = { .p = p,
-			  .name_of = xcalloc(export_names(p) + 1, sizeof(uint32_t)),
-			  .where_of = xcalloc(p->objects.count + 1, sizeof(uint32_t)) };
-	add_node(&t, (struct node){ .parent = NOWHERE, .name = export_text(&t.names, "all") });
-	sleepy_each(p, NULL, add_stack, &t);
+	struct call_tree t;
+	call_tree_make(&t, p);
 	*folded = 0;
 	*samples = 0;
 	if (t.self.count > most)
 		fold(&t, most, folded, samples);
 	json_t *o = tree_json(&t);
-	export_pairs_release(&t.nodes);
-	array_release(&t.self);
-	export_texts_release(&t.names);
-	export_texts_release(&t.where);
-	array_release(&t.frames);
-	xfree(t.name_of);
-	xfree(t.where_of);
+	call_tree_release(&t);
 	return o;
 }

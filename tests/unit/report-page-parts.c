@@ -292,6 +292,8 @@ static void profile(void **state)
 	assert_int_equal(item(slices, "idle", 0), 900);
 	assert_int_equal(json_array_size(json_object_get(s, "listings")), 1);
 	assert_int_equal(json_array_size(json_object_get(s, "notes")), 0);
+	assert_int_equal(json_array_size(json_object_get(section(root, PARTS_NOTHING), "notes")),
+			 1);
 	/* of nothing there is the root */
 	assert_int_equal(size_of(json_object_get(section(root, PARTS_NOTHING), "tree")), 1);
 	json_decref(root);
@@ -443,6 +445,106 @@ static void alike(void **state)
 	free(total);
 	json_decref(tree);
 	profile_release(&p);
+}
+
+/* ---- two of them ---- */
+
+#define CALLED 30 /* functions */
+#define DRAWN 20000
+
+/* Samples of a program that calls as it likes; in `grown` of 100 of them it is in the function
+ * "grown" instead. */
+static void draw_samples(struct profile *p, uint64_t seed, uint64_t grown)
+{
+	struct random r = { seed };
+	uint32_t at[CALLED + 1], stack[8];
+	uint32_t object =
+		profile_add_object(p, &(struct profile_object){ .path = (char *)"/usr/bin/x" });
+	uint32_t thread = add_thread(p, "x", object, 1);
+	p->stacks = STACKS_EH_FRAME;
+	array_push(&p->slices, (struct profile_slice){ .samples = DRAWN, .user = DRAWN });
+	for (uint32_t i = 0; i <= CALLED; i++) {
+		char name[16];
+		snprintf(name, sizeof name, i < CALLED ? "f%u" : "grown", i);
+		uint32_t f = profile_add_function(
+			p, &(struct profile_function){
+				   .object = object, .name = name, .address = 64 * i, .size = 64 });
+		at[i] = profile_add_location(p, object, 64 * i);
+		profile_set_frames(p, at[i], 64 * i, &(struct profile_frame){ .function = f }, 1);
+	}
+	for (int i = 0; i < DRAWN; i++) {
+		size_t depth = 3 + random_below(&r, 6);
+		for (size_t k = 0; k < depth; k++)
+			stack[k] = at[random_below(&r, 3) * 10 + random_below(&r, 4)];
+		stack[depth - 1] = at[0];
+		if (random_below(&r, 100) < grown)
+			stack[depth - 2] = at[CALLED];
+		profile_add_sample(p, 0, thread,
+				   profile_add_stack(p, stack, depth, 0, STACK_COMPLETE), 1);
+	}
+}
+
+static size_t count_sure(const json_t *side)
+{
+	const json_t *sure;
+	size_t i, n = 0;
+	json_array_foreach(json_object_get(side, "sure"), i, sure)
+		n += json_integer_value(sure) != 0;
+	return n;
+}
+
+/* Parallel to the tree's nodes: here at least a node's own total, all of the root. */
+static void check_places(const json_t *side, const struct profile *p, size_t most)
+{
+	size_t gone;
+	uint64_t samples;
+	json_t *tree = page_profile_tree(p, most, &gone, &samples);
+	json_int_t *total = totals_of(tree);
+	const size_t n = size_of(tree);
+	assert_int_equal(json_array_size(json_object_get(side, "here")), n);
+	assert_int_equal(json_array_size(json_object_get(side, "other")), n);
+	assert_int_equal(json_array_size(json_object_get(side, "sure")), n);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(item(side, "here", i), total[i]);
+	assert_int_equal(item(side, "other", 0), DRAWN);
+	free(total);
+	json_decref(tree);
+}
+
+static void places(void **state)
+{
+	(void)state;
+	struct profile before = { 0 }, same = { 0 }, after = { 0 };
+	size_t gone;
+	uint64_t samples;
+	draw_samples(&before, 1, 0);
+	draw_samples(&same, 2, 0);
+	draw_samples(&after, 3, 3);
+	json_t *o = page_profile_places(&before, &same, SIZE_MAX);
+	print_message("%zu nodes\n",
+		      json_array_size(json_object_get(json_object_get(o, "after"), "sure")));
+	check_places(json_object_get(o, "before"), &before, SIZE_MAX);
+	check_places(json_object_get(o, "after"), &same, SIZE_MAX);
+	assert_int_equal(count_sure(json_object_get(o, "before")), 0);
+	assert_int_equal(count_sure(json_object_get(o, "after")), 0);
+	json_decref(o);
+	/* of trees that are cut, too, against all of the other */
+	for (size_t most = 50; most <= 5000; most *= 100) {
+		o = page_profile_places(&before, &after, most);
+		const json_t *side = json_object_get(o, "after");
+		json_t *tree = page_profile_tree(&after, most, &gone, &samples);
+		check_places(json_object_get(o, "before"), &before, most);
+		check_places(side, &after, most);
+		size_t f = find(tree, PATH("x", "f0", "grown"));
+		assert_int_equal(item(side, "sure", f), 1);
+		assert_int_equal(item(side, "other", f), 0);
+		assert_true(item(side, "here", f) > 50);
+		json_decref(tree);
+		json_decref(o);
+	}
+	profile_release(&before);
+	profile_release(&same);
+	profile_release(&after);
 }
 
 /* ---- names that want to be more ---- */
@@ -666,6 +768,9 @@ static void comparisons(void **state)
 	assert_string_equal(text(profiles, "kind"), "profile");
 	assert_int_equal(number(profiles, "before"), PARTS_PROFILE);
 	assert_int_equal(number(profiles, "after"), PARTS_NOTHING);
+	/* with nothing to compare with, nothing is sure */
+	assert_int_equal(count_sure(json_object_get(json_object_get(profiles, "places"), "before")),
+			 0);
 	assert_string_equal(text(queries, "kind"), "query");
 	assert_int_equal(number(queries, "base"), PARTS_WHOLE);
 	assert_int_equal(number(queries, "other"), PARTS_SLOWER);
@@ -677,12 +782,12 @@ static void comparisons(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(noise),	   cmocka_unit_test(profile),
-		cmocka_unit_test(large),	   cmocka_unit_test(folded),
-		cmocka_unit_test(alike),	   cmocka_unit_test(hostile),
-		cmocka_unit_test(listings),	   cmocka_unit_test(query),
-		cmocka_unit_test(many_executions), cmocka_unit_test(comparisons),
-		cmocka_unit_test(nothing_stored),
+		cmocka_unit_test(noise),       cmocka_unit_test(profile),
+		cmocka_unit_test(large),       cmocka_unit_test(folded),
+		cmocka_unit_test(alike),       cmocka_unit_test(hostile),
+		cmocka_unit_test(places),      cmocka_unit_test(listings),
+		cmocka_unit_test(query),       cmocka_unit_test(many_executions),
+		cmocka_unit_test(comparisons), cmocka_unit_test(nothing_stored),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -249,6 +249,13 @@ export interface ProfileSection extends Head {
   listings: any[]; // docs/schema/profile-listing.schema.json: of the functions with the most samples
 }
 
+// Two trees compared, in columns by node of the one that is shown. A place is a path of names: several nodes may have the same.
+export interface Places {
+  here: number[]; // samples of the place
+  other: number[]; // of the other profile
+  sure: number[]; // 1: p < 0.05, adjusted for the number of places
+}
+
 // ---- tare query: docs/schema/query.schema.json ----
 
 export interface QuerySection extends Head {
@@ -263,7 +270,7 @@ export interface QuerySection extends Head {
 export type Comparison =
   | { kind: 'time'; sections: number[]; reference: number; measure: Measure; rows: TimeComparison[] }
   | { kind: 'noise'; base: number; run: number; diff: any } // docs/schema/noise-diff.schema.json
-  | { kind: 'profile'; before: number; after: number; diff: any } // docs/schema/profile-diff.schema.json
+  | { kind: 'profile'; before: number; after: number; diff: any; places: { before: Places; after: Places } } // docs/schema/profile-diff.schema.json
   | { kind: 'query'; base: number; other: number; diff: any }; // docs/schema/query-compare.schema.json
 
 export interface TimeComparison {
