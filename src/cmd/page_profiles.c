@@ -1,4 +1,5 @@
 /* Profiles, with the code of the functions that have the most samples. */
+#include "cmd/cmd.h"
 #include "cmd/page.h"
 #include "cmd/profile.h"
 
@@ -65,6 +66,8 @@ static void compare(struct page *p, size_t first, const struct profile_loaded *b
 				     b = profile_loaded_subject(after);
 	struct sleepy_view of_a, of_b;
 	struct sleepy_diff d = { 0 };
+	if (!a.profile->slices.count || !b.profile->slices.count)
+		return;
 	sleepy_aggregate(a.profile, SLEEPY_FUNCTION, NULL, false, &of_a);
 	sleepy_aggregate(b.profile, SLEEPY_FUNCTION, NULL, false, &of_b);
 	sleepy_compare(&of_a, &of_b, a.profile->hz, b.profile->hz, &d);
@@ -74,15 +77,29 @@ static void compare(struct page *p, size_t first, const struct profile_loaded *b
 	sleepy_view_release(&of_b);
 }
 
-static int add(struct page *p, struct lab *lab, int64_t id, struct profile_loaded *into,
-	       struct error *err)
+/* One that is going may have stored no slice yet: that is no error of the page. */
+static int load(struct profile_loaded *into, struct lab *lab, int64_t id, struct error *err)
 {
 	/* a function is asked for where code is wanted, too */
 	const struct profile_filter_options with_code = { .function = "*",
 							  .instance = PROFILE_NOT_GIVEN };
-	struct listings listings = { 0 };
-	if (profile_load_run(into, lab, id, &with_code, err))
+	uint64_t begin_ns, bytes;
+	*into = (struct profile_loaded){ 0 };
+	if (lab_measure_profile(lab, id, &begin_ns, &bytes, err))
 		return -1;
+	if (begin_ns || bytes)
+		return profile_load_run(into, lab, id, &with_code, err);
+	return cmd_load_run(lab, id, &into->run, &into->machine, err);
+}
+
+static int add(struct page *p, struct lab *lab, int64_t id, struct profile_loaded *into,
+	       struct error *err)
+{
+	struct listings listings = { 0 };
+	if (load(into, lab, id, err)) {
+		profile_loaded_release(into);
+		return -1;
+	}
 	listings_make(&listings, &into->profile);
 	const struct profile_subject subject = profile_loaded_subject(into);
 	page_add_profile(p, &subject, listings.list, listings.count);

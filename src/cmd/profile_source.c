@@ -37,11 +37,14 @@ void profile_sources_free(struct profile_sources *s)
 	xfree(s);
 }
 
-/* NULL: not a file of a reasonable size. */
+/* NULL: not a file of a reasonable size, or not one for the eyes of who typed sudo: names of files
+ * come from the program that was sampled. */
 static char *read_text(const char *path)
 {
 	struct stat st;
+	invoker_begin();
 	int fd = file_open_regular(path);
+	invoker_end();
 	char *text = NULL;
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size <= FILE_MOST) {
 		size_t size = (size_t)st.st_size, done = 0;

@@ -850,6 +850,15 @@ except OSError:
 	[[ "$output" == *full* || "$output" == *"No space left"* ]]
 }
 
+@test "profile: of which nothing is stored yet, in a page" {
+	needs_root
+	"$TARE" profile start -q --slice 10min
+	run "$TARE" report -o out.html
+	[ "$status" -eq 0 ]
+	grep -q 'Nothing of this profile is stored yet' out.html
+	"$TARE" profile stop -q
+}
+
 # bats test_tags=slow
 @test "profile selftest: finds what is known" {
 	needs_root
