@@ -122,13 +122,13 @@ export function views(tree) {
 }
 
 /** Machine code of a function: a hot loop in a long body. */
-export function listing(name, object, self, { count = 160, address = '0x1000', text = null } = {}) {
-  const begin = Number(address);
+export function listing(name, object, self, { count = 160, address = '0x1000', text = null, gap = Infinity } = {}) {
+  const begin = BigInt(address); // the kernel's are beyond 2^53
   const hot = new Map([[60, 0.55], [61, 0.2], [64, 0.1], [120, 0.12], [121, 0.03]]);
   const instructions = Array.from({ length: count }, (_, i) => {
     const share = hot.get(i) ?? 0;
     return {
-      address: `0x${(begin + i * 4).toString(16)}`, size: 4, text: text ?? ['movq 0x8(%rdi,%rax,8),%rcx', 'cmpq %rcx,%rsi', 'jne 0x1040', 'addq $0x1,%rax'][i % 4], samples: Math.round(self * share),
+      address: `0x${(begin + BigInt(i * 4 + (i >= gap ? 4 : 0))).toString(16)}`, size: 4, text: text ?? ['movq 0x8(%rdi,%rax,8),%rcx', 'cmpq %rcx,%rsi', 'jne 0x1040', 'addq $0x1,%rax'][i % 4], samples: Math.round(self * share),
       share, file: '/src/btree.c', line: 40 + Math.floor(i / 5), source: ['\tfor (size_t i = 0; i < node->count; i++) {', '\t\tif (compare_keys(node->keys[i], key) >= 0)', '\t\t\tbreak;'][Math.floor(i / 5) % 3],
     };
   });
@@ -167,6 +167,8 @@ export function small(number = 1, more = 0) {
     const r = f.find((x) => x.name === name);
     return listing(name, object, r.samples, { address: r.address });
   });
+  // one instruction is missing
+  listings.push(listing('tcp_sendmsg', '[kernel]', 410, { address: '0xffffffff81a3c4d1', gap: 62 }));
   return profileSection(number, more ? 'after the change' : 'profile of the whole system', tree, { listings });
 }
 
@@ -194,7 +196,29 @@ export function diffDocument() {
   }).sort((x, y) => Math.abs(y.change) - Math.abs(x.change));
   const side = (s, samples) => ({ run: { id: s.number, name: s.title }, mode: 'cpu-clock', hz: HZ, cpus: 2, samples, elapsed_ns: 10e9, cpu_per_s: samples / HZ / 10 });
   const diff = { type: 'profile-diff', format: 1, by: 'function', before: side(before, n), after: side(after, m), rows: changes };
-  return document_([before, after], { title: 'before and after', comparisons: [{ kind: 'profile', before: 0, after: 1, diff }] });
+  return document_([before, after], { title: 'before and after', comparisons: [{ kind: 'profile', before: 0, after: 1, diff, places: placesOf(before.tree, after.tree) }] });
+}
+
+/** As C makes them of two trees, but for the test: what moved by a point is sure. */
+function placesOf(before, after) {
+  const sums = (tree) => {
+    const total = [...tree.self];
+    for (let i = total.length - 1; i > 0; i--) total[tree.parent[i]] += total[i];
+    const path = [];
+    const at = new Map();
+    tree.name.forEach((name, i) => {
+      path[i] = i ? `${path[tree.parent[i]]}\0${tree.names[name]}` : '';
+      at.set(path[i], (at.get(path[i]) ?? 0) + total[i]);
+    });
+    return { path, at };
+  };
+  const a = sums(before);
+  const b = sums(after);
+  const side = (here, other) => ({
+    here: here.path.map((p) => here.at.get(p)), other: here.path.map((p) => other.at.get(p) ?? 0),
+    sure: here.path.map((p) => (Math.abs(here.at.get(p) / here.at.get('') - (other.at.get(p) ?? 0) / other.at.get('')) > 0.01 ? 1 : 0)),
+  });
+  return { before: side(a, b), after: side(b, a) };
 }
 
 export function hostileDocument() {
@@ -219,7 +243,7 @@ export function hostileDocument() {
     r.name = names[i % names.length];
     r.object = names[(i + 2) % names.length];
   });
-  return document_([section, other], { title: names[0], comparisons: [{ kind: 'profile', before: 1, after: 0, diff }] });
+  return document_([section, other], { title: names[0], comparisons: [{ kind: 'profile', before: 1, after: 0, diff, places: placesOf(other.tree, section.tree) }] });
 }
 
 /** Without stacks: apps and functions. */
@@ -278,4 +302,10 @@ export function largeTree(count = 50000, seed = 7) {
 
 export function largeDocument(count = 50000) {
   return document_([profileSection(5, `${count} stacks`, largeTree(count), { slices: 600 })], { title: 'a large profile' });
+}
+
+/** One stack as deep as can be kept, of which a screen shows a part. */
+export function deepDocument(depth = 600) {
+  const deep = Array.from({ length: depth }, (_, i) => u(`recursive_${i}`));
+  return document_([profileSection(6, 'a deep one', treeOf([[[app('database'), u('main'), ...deep], 500000], [[app('database'), u('main')], 100000]]), { slices: 3000 })]);
 }

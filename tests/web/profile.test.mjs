@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, test } from 'node:test';
-import { diffDocument, emptyDocument, hostileDocument, largeDocument, smallDocument, stacklessDocument } from './doc_profile.mjs';
+import { deepDocument, diffDocument, emptyDocument, hostileDocument, largeDocument, smallDocument, stacklessDocument } from './doc_profile.mjs';
 import { accessible, chartsDraw, everything, fits, keyboardReaches, notHacked, open, quiet, shot, stop } from './browser.mjs';
 
 after(stop);
@@ -157,7 +157,8 @@ test('search counts each sample once, and says what is wrong with an expression'
   const tab = await open(smallDocument());
   const flame = 'run-1-flame';
   await tab.page.evaluate(() => window.tare.drawAll());
-  const field = tab.page.locator(`#${flame} input[type=search]`);
+  const input = tab.page.locator(`#${flame} input[type=search]`);
+  const field = { fill: (text) => input.fill(text).then(() => tab.page.waitForTimeout(150)), press: (key) => input.press(key), getAttribute: (name) => input.getAttribute(name) };
   const all = await tab.page.evaluate((name) => window.tare.flames.get(name).data.all, flame);
   await field.fill('BTREE');
   assert.match((await state(tab, flame)).found, /^1 name, 54\.4.% of samples$/);
@@ -187,6 +188,103 @@ test('search counts each sample once, and says what is wrong with an expression'
   assert.match((await state(tab, flame)).found, /^2 names, 45\.6.% of samples, 76\.9.% of what is shown$/);
   await field.press('Escape');
   assert.equal((await state(tab, flame)).found, '');
+  quiet(tab);
+  await tab.close();
+});
+
+test('an expression that takes too long is refused or stopped', async () => {
+  const doc = smallDocument();
+  const { tree } = doc.sections[0];
+  tree.names[tree.names.indexOf('scan')] = `${'a'.repeat(10000)}!`;
+  const tab = await open(doc);
+  const flame = 'run-1-flame';
+  const found = (query) => tab.page.evaluate(([name, text]) => { const f = window.tare.flames.get(name); f.search(text); return f.element.querySelector('.flame-found').textContent; }, [flame, query]);
+  await tab.page.evaluate(() => window.tare.drawAll());
+  for (const query of ['/(a+)+$/', '/(a|aa)*$/', '/((a*))+x/', '/(a?){40}x/']) assert.match(await found(query), /could take forever/, query);
+  for (const query of ['/^(btree|hash)_/', '/(?:a)+b/', '/[(+*]+x/', '/\\(x+\\)*z/', '/(sc|x)?y*z/']) assert.doesNotMatch(await found(query), /forever/, query);
+  assert.match(await found('/^a+$/'), /^1 name/, 'the begin of a name is looked at');
+  const stopped = await tab.page.evaluate((name) => {
+    const { data } = window.tare.flames.get(name);
+    let calls = 0;
+    const m = data.search(() => { const until = performance.now() + 20; while (performance.now() < until); calls++; return true; }, 50);
+    return { looked: m.looked, calls };
+  }, flame);
+  assert.ok(stopped.looked === stopped.calls && stopped.looked <= 3, JSON.stringify(stopped));
+  quiet(tab);
+  await tab.close();
+});
+
+test('of a deep one only what is scrolled to is drawn, from the root on', async () => {
+  const tab = await open(deepDocument());
+  const flame = 'run-6-flame';
+  assert.equal((await state(tab, flame)).status, '', 'nothing is said before somebody asks');
+  const look = () => tab.page.evaluate((name) => {
+    window.tare.drawAll();
+    const f = window.tare.flames.get(name);
+    const scroll = f.element.querySelector('.flame-scroll');
+    const canvas = f.element.querySelector('canvas');
+    return { top: scroll.scrollTop, rest: scroll.scrollHeight - scroll.clientHeight - scroll.scrollTop, view: scroll.clientHeight, all: scroll.scrollHeight, canvas: canvas.clientHeight, pixels: canvas.height, drawn: f.drawn };
+  }, flame);
+  let now = await look();
+  assert.equal(now.all, 603 * 18);
+  assert.ok(now.rest <= 1, 'the root is in sight');
+  assert.ok(now.canvas <= now.view && now.pixels <= 2 * now.view, JSON.stringify(now));
+  assert.ok(now.drawn < 50);
+  assert.equal((await state(tab, flame)).status, '');
+  // higher than all of it, and as it was
+  await tab.page.setViewportSize({ width: 1280, height: 16000 });
+  await tab.page.waitForTimeout(100);
+  await tab.page.setViewportSize({ width: 1280, height: 800 });
+  await tab.page.waitForTimeout(200);
+  assert.ok((await look()).rest <= 1, 'the root is in sight again');
+  await tab.page.evaluate((name) => window.tare.flames.get(name).element.querySelector('.flame-scroll').scrollTo(0, 2000), flame);
+  await tab.page.waitForTimeout(200);
+  const middle = await tab.page.evaluate((name) => {
+    const f = window.tare.flames.get(name);
+    const canvas = f.element.querySelector('canvas');
+    const box = canvas.getBoundingClientRect();
+    canvas.dispatchEvent(new MouseEvent('click', { bubbles: true, clientX: box.left + 50, clientY: box.top + 40 }));
+    const row = f.rectangle(f.zoomed);
+    return { text: f.data.text(f.zoomed), y: row.y };
+  }, flame);
+  assert.ok(Math.abs(middle.y - 2040) <= 18, JSON.stringify(middle));
+  assert.match(middle.text, /^recursive_4[89]\d$/);
+  assert.ok((await colours(tab, flame)).length > 1, 'and it is drawn there');
+  await shot(tab, 'profile-deep');
+  // steps of the slices are as wide as can be seen
+  const points = await tab.page.evaluate(() => window.tare.charts.get('run-6-slices').draw().getOption().series[0].data.length);
+  assert.ok(points > 200 && points <= 242, `${points} points`);
+  assert.match(await tab.page.textContent('#run-6-slices'), /3,000 slices are put together into 231 steps/);
+  quiet(tab);
+  await tab.close();
+});
+
+test('a flame graph that is no longer there is let go', async () => {
+  const tab = await open(smallDocument());
+  const left = await tab.page.evaluate(() => {
+    window.tare.drawAll();
+    const f = window.tare.flames.get('run-1-flame');
+    f.dispose();
+    f.redraw();
+    return window.tare.flames.size;
+  });
+  assert.equal(left, 0);
+  quiet(tab);
+  await tab.close();
+});
+
+test('gaps of machine code are told, and no others, at addresses of the kernel, too', async () => {
+  const tab = await open(smallDocument());
+  const listing = tab.page.locator('#run-1-listing');
+  const gaps = async (index) => {
+    await listing.locator('select').selectOption({ index });
+    await listing.locator('button:text-is("Unfold")').click();
+    assert.equal(await tab.page.evaluate(() => document.activeElement.textContent), 'Unfold', 'focus stays');
+    assert.equal(await listing.locator('tr[data-at]').count(), 160);
+    return listing.locator('tr:has-text("not in this page")').count();
+  };
+  assert.equal(await gaps(1), 0);
+  assert.equal(await gaps(3), 1);
   quiet(tab);
   await tab.close();
 });

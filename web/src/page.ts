@@ -63,8 +63,7 @@ export interface PageParts {
 export function clearPage(): void {
   for (const handle of charts.values()) handle.dispose();
   charts.clear();
-  for (const flame of flames.values()) (flame as { dispose?: () => void }).dispose?.();
-  flames.clear();
+  for (const flame of flames.values()) flame.dispose();
   newScope();
 }
 

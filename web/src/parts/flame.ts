@@ -1,11 +1,11 @@
 // A flame graph: its own canvas, since a chart library has no place for several 100,000 frames. Every frame can be walked to by keys, and what
 // is drawn is said in words.
-import type { Tree } from '../model';
+import type { Places, Tree } from '../model';
 import { append, button, freshId, h, short, visible } from './dom';
 import { tip } from './chart';
 import { csv, download } from './csv';
 import * as format from './format';
-import { FlameTree, KINDS, differences, matcher, type Differences, type Matches, type Order } from './flame_tree';
+import { FlameTree, KINDS, matcher, type Matches, type Order } from './flame_tree';
 import { current, onChange, type Theme } from './theme';
 
 export interface FlameSpec {
@@ -18,7 +18,7 @@ export interface FlameSpec {
 }
 
 export interface Other {
-  tree: Tree;
+  places: Places; // of the tree that is shown
   name: string; // "before"
   later: boolean; // growth is what it has more, not what it has less
 }
@@ -27,11 +27,13 @@ export interface FlameHandle {
   element: HTMLElement;
   draw(): void; // now, unless it is
   redraw(): void; // colours or sizes are others now
+  print(on: boolean): void; // paper does not scroll: not only what is scrolled to
   zoom(node: number): void;
   focus(node: number): void;
   search(query: string): void;
   show(tree: Tree, other: Other | null): void; // something else in its place
-  rectangle(node: number): { x: number; y: number; width: number; height: number } | null; // px on the canvas; null: not in view
+  dispose(): void; // it is no longer in the page
+  rectangle(node: number): { x: number; y: number; width: number; height: number } | null; // px within what is scrolled; null: beside what is zoomed to
   readonly data: FlameTree;
   readonly zoomed: number;
   readonly focused: number;
@@ -45,6 +47,8 @@ export function drawFlames(): void {
   for (const flame of flames.values()) flame.draw();
 }
 
+window.addEventListener('beforeprint', () => flames.forEach((flame) => flame.print(true)));
+window.addEventListener('afterprint', () => flames.forEach((flame) => flame.print(false)));
 onChange(() => flames.forEach((flame) => flame.redraw()));
 let ratio = window.devicePixelRatio;
 window.addEventListener('resize', () => {
@@ -55,7 +59,8 @@ window.addEventListener('resize', () => {
 
 const ROW = 18; // px
 const NARROWEST = 0.5; // px of a frame that is drawn
-const MOST_ROWS = 400; // of a canvas; deeper ones are seen by zooming
+const MOST_ROWS = 400; // of a canvas: on paper, where nothing scrolls
+const TYPING = 100; // ms without a key until it is searched
 const FONT = '11px ui-monospace, "DejaVu Sans Mono", monospace';
 const SHADES = 4; // of one kind, by name: neighbours are told apart
 const LEVELS = 5; // of a difference, each way
@@ -112,7 +117,7 @@ class Flame implements FlameHandle {
   drawMs = 0;
   private made: FlameTree | null = null;
   private other: Other | null;
-  private changes: Differences | null = null;
+  private most = 0; // the largest change that is sure, of a share
   private labels: string[] = []; // by name, made when they are drawn
   private query = '';
   private matches: Matches | null = null;
@@ -121,8 +126,15 @@ class Flame implements FlameHandle {
   private explained: boolean | null = null; // the legend is of this theme
   private wrong = ''; // with the query
   private width = 0;
-  private base = 0; // depth of the outermost row
   private rows = 0;
+  private top = 0; // px above what the canvas shows, which is as high as the box that scrolls
+  private height = 0; // of the canvas
+  private whole = false; // for paper
+  private room = 0; // height of the box that scrolls
+  private away = 0; // px scrolled from the outermost row
+  private typed = 0; // timer
+  private frame = 0;
+  private readonly sizes = new ResizeObserver(() => this.resized());
   private readonly canvas = h('canvas', { 'aria-hidden': 'true' });
   private readonly mark = h('div', { class: 'flame-mark', hidden: true });
   private readonly hover = h('div', { class: 'flame-hover', hidden: true });
@@ -157,13 +169,18 @@ class Flame implements FlameHandle {
       const node = this.at(event);
       if (node >= 0) this.zoom(node);
     });
-    this.scroll = h('div', { class: 'flame-scroll' }, this.area);
+    this.scroll = h('div', { class: 'flame-scroll', onscroll: () => this.scrolled() }, this.area);
     this.field = h('input', {
       type: 'search', placeholder: 'search: text or /regex/', 'aria-label': `${spec.title}: search a function`, spellcheck: 'false', autocomplete: 'off',
-      oninput: () => this.look(this.field.value),
+      oninput: () => {
+        window.clearTimeout(this.typed);
+        this.typed = window.setTimeout(() => this.look(this.field.value), TYPING);
+      },
       onkeydown: (event: KeyboardEvent) => {
-        if (event.key === 'Enter') this.jump(event.shiftKey ? -1 : 1);
-        else if (event.key === 'Escape' && this.query) {
+        if (event.key === 'Enter') {
+          if (this.query !== this.field.value) this.look(this.field.value);
+          this.jump(event.shiftKey ? -1 : 1);
+        } else if (event.key === 'Escape' && this.field.value) {
           event.preventDefault();
           this.search('');
         }
@@ -175,8 +192,8 @@ class Flame implements FlameHandle {
     const turned = button('Icicle', () => {
       this.icicle = !this.icicle;
       turned.setAttribute('aria-pressed', String(this.icicle));
-      this.redraw();
       this.reveal(this.zoomed, true);
+      this.redraw();
     }, 'icicle: outermost on top');
     turned.setAttribute('aria-pressed', 'false');
     const order = h('select', { 'aria-label': `${spec.title}: order`, onchange: () => { this.data.arrange(order.value as Order); this.redraw(); } },
@@ -205,10 +222,19 @@ class Flame implements FlameHandle {
     this.ready = true;
     seen.unobserve(this.element);
     this.prepare();
-    this.redraw();
     this.reveal(0, true);
-    this.say();
-    new ResizeObserver(() => { if (this.area.clientWidth && this.area.clientWidth !== this.width) this.redraw(); }).observe(this.area);
+    this.redraw();
+    this.sizes.observe(this.area);
+    this.sizes.observe(this.scroll);
+  }
+
+  dispose(): void {
+    seen.unobserve(this.element);
+    this.sizes.disconnect();
+    window.clearTimeout(this.typed);
+    window.cancelAnimationFrame(this.frame);
+    this.ready = false;
+    if (flames.get(this.spec.name) === this) flames.delete(this.spec.name);
   }
 
   show(tree: Tree, other: Other | null): void {
@@ -219,8 +245,8 @@ class Flame implements FlameHandle {
     this.zoomed = this.focused = 0;
     this.labels = [];
     this.ready ? this.prepare() : this.draw();
-    this.look(this.query);
     this.reveal(0, true);
+    this.look(this.query);
     this.say();
   }
 
@@ -228,9 +254,10 @@ class Flame implements FlameHandle {
     if (!(node >= 0 && node < this.data.size)) return;
     this.zoomed = node;
     this.focused = node;
-    this.ready ? this.redraw() : this.draw();
-    this.count();
+    if (!this.ready) this.draw();
     this.reveal(node);
+    this.redraw();
+    this.count();
     this.place();
     this.say();
   }
@@ -259,9 +286,7 @@ class Flame implements FlameHandle {
 
   rectangle(node: number): { x: number; y: number; width: number; height: number } | null {
     const t = this.data;
-    const row = t.depth[node]! - this.base;
-    if (row < 0 || row >= this.rows) return null;
-    const y = this.y(row);
+    const y = this.y(t.depth[node]!);
     if (t.within(this.zoomed, node)) return { x: 0, y, width: this.width, height: ROW - 1 };
     if (!t.within(node, this.zoomed)) return null;
     const scale = this.scale();
@@ -280,7 +305,10 @@ class Flame implements FlameHandle {
   /** What depends on the trees alone. */
   private prepare(): void {
     const t = this.data;
-    this.changes = this.other && t.size ? differences(t, new FlameTree(this.other.tree)) : null;
+    this.rows = t.deepest + 1;
+    this.area.style.height = `${this.rows * ROW}px`;
+    this.most = 0;
+    for (let i = 1; this.other && i < t.size; i++) if (this.other.places.sure[i]) this.most = Math.max(this.most, Math.abs(this.change(i)));
     this.explained = null;
     const largest = t.size ? t.widestChild(0) : -1;
     const self = new Float64Array(t.tree.names.length);
@@ -297,29 +325,61 @@ class Flame implements FlameHandle {
     this.field.disabled = empty;
   }
 
+  print(on: boolean): void {
+    this.draw();
+    this.whole = on;
+    this.redraw();
+  }
+
   redraw(): void {
     if (!this.ready) return;
     const began = performance.now();
-    const t = this.data;
-    const theme = current();
     this.crumb();
-    this.explain(theme);
-    if (!t.all) return;
-    const width = this.area.clientWidth || this.width || 600;
-    this.width = width;
-    this.base = Math.max(0, t.depth[this.zoomed]! - MOST_ROWS / 2);
-    this.rows = Math.min(MOST_ROWS, t.deepest + 1);
-    const height = this.rows * ROW;
+    this.explain(current());
+    this.repaint();
+    this.drawMs = performance.now() - began;
+  }
+
+  /** The part of the picture that is scrolled to. */
+  private repaint(): void {
+    if (!this.ready || !this.data.all) return;
+    const whole = this.whole;
+    const all = this.rows * ROW;
+    this.width = this.area.clientWidth || this.width || 600;
+    const height = Math.min(all, MOST_ROWS * ROW, whole ? all : this.scroll.clientHeight || 600);
+    this.room = this.scroll.clientHeight;
+    this.area.style.height = `${whole ? height : all}px`;
+    this.top = !whole ? this.scroll.scrollTop : this.icicle ? 0 : all - height;
+    this.height = height;
     const ratio = window.devicePixelRatio || 1;
-    this.canvas.width = Math.round(width * ratio);
+    this.canvas.width = Math.round(this.width * ratio);
     this.canvas.height = Math.round(height * ratio);
     this.canvas.style.height = `${height}px`;
     const context = this.canvas.getContext('2d')!;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.direction = 'ltr';
-    this.paint(context, theme);
+    this.paint(context, current());
     this.place();
-    this.drawMs = performance.now() - began;
+  }
+
+  private distance(): number {
+    const view = this.scroll;
+    return this.icicle ? view.scrollTop : view.scrollHeight - view.clientHeight - view.scrollTop;
+  }
+
+  private scrolled(): void {
+    // in a box of another size nobody scrolled: resized() is to come
+    if (this.scroll.clientHeight === this.room) this.away = this.distance();
+    window.cancelAnimationFrame(this.frame);
+    this.frame = window.requestAnimationFrame(() => { if (this.scroll.scrollTop !== this.top) this.repaint(); });
+  }
+
+  /** What was in view stays there, seen from the outermost row: a flame grows from its bottom. */
+  private resized(): void {
+    const view = this.scroll;
+    if (!view.clientHeight || !this.area.clientWidth) return;
+    view.scrollTop = this.icicle ? this.away : view.scrollHeight - view.clientHeight - this.away;
+    if (this.area.clientWidth !== this.width || view.clientHeight !== this.room || view.scrollTop !== this.top) this.repaint();
   }
 
   private paint(context: CanvasRenderingContext2D, theme: Theme): void {
@@ -333,8 +393,10 @@ class Flame implements FlameHandle {
     const hatched: number[] = [];
     const marked: number[] = [];
     let drawn = 0;
+    const inView = (y: number) => y > -ROW && y < this.height;
     const add = (node: number, x: number, w: number) => {
-      const y = this.y(t.depth[node]! - this.base);
+      const y = this.y(t.depth[node]!) - this.top;
+      if (!inView(y)) return;
       const colour = this.colour(node, palette);
       let list = parts.get(colour);
       if (!list) parts.set(colour, list = []);
@@ -343,13 +405,14 @@ class Flame implements FlameHandle {
       if (this.matches?.hit[node]) marked.push(x, y, w);
       drawn++;
     };
-    for (let i = t.parent[this.zoomed]!; i >= 0 && t.depth[i]! >= this.base; i = t.parent[i]!) add(i, 0, this.width);
+    for (let i = t.parent[this.zoomed]!; i >= 0; i = t.parent[i]!) add(i, 0, this.width);
     add(this.zoomed, 0, this.width);
     const stack = [this.zoomed];
     while (stack.length) {
       const node = stack.pop()!;
-      const row = t.depth[node]! + 1 - this.base;
-      if (row >= this.rows) continue;
+      const y = this.y(t.depth[node]! + 1) - this.top;
+      // all that is further in is beyond the edge, too
+      if (this.icicle ? y >= this.height : y <= -ROW) continue;
       let thin = -1; // where a stretch of too narrow ones began
       let end = 0;
       for (let c = t.first[node]!; c < t.first[node + 1]!; c++) {
@@ -357,7 +420,7 @@ class Flame implements FlameHandle {
         const w = t.total[child]! * scale;
         const x = (t.start[child]! - left) * scale;
         if (w >= NARROWEST) {
-          if (thin >= 0 && end - thin >= NARROWEST) hatched.push(thin, this.y(row), end - thin);
+          if (thin >= 0 && end - thin >= NARROWEST) hatched.push(thin, y, end - thin);
           thin = -1;
           add(child, x, w);
           stack.push(child);
@@ -366,7 +429,7 @@ class Flame implements FlameHandle {
           end = x + w;
         }
       }
-      if (thin >= 0 && end - thin >= NARROWEST) hatched.push(thin, this.y(row), end - thin);
+      if (thin >= 0 && end - thin >= NARROWEST) hatched.push(thin, y, end - thin);
     }
     const rectangles = (list: number[]) => {
       for (let i = 0; i < list.length; i += 3) {
@@ -413,23 +476,28 @@ class Flame implements FlameHandle {
     const name = this.data.name[node]!;
     const text = (this.labels[name] ??= visible((this.data.tree.names[name] ?? '').slice(0, 300)));
     const kind = this.data.kind(node);
-    const sign = this.changes?.sure[node] ? (this.change(node) > 0 ? '▲ ' : '▼ ') : '';
+    const sign = this.other?.places.sure[node] ? (this.change(node) > 0 ? '▲ ' : '▼ ') : '';
     return sign + (kind === 3 ? `[k] ${text}` : kind === 4 ? `${text} (inlined)` : text);
+  }
+
+  /** Shares of the samples with this path, here and in the other profile. */
+  private shares(node: number): [here: number, other: number] {
+    const { here, other } = this.other!.places;
+    return [here[0] ? (here[node] ?? 0) / here[0] : 0, other[0] ? (other[node] ?? 0) / other[0] : 0];
   }
 
   /** By how much its share grew in time. */
   private change(node: number): number {
-    const d = this.changes!;
-    return this.other!.later ? d.other[node]! - d.share[node]! : d.share[node]! - d.other[node]!;
+    const [here, other] = this.shares(node);
+    return this.other!.later ? other - here : here - other;
   }
 
   private colour(node: number, palette: Colours): string {
     if (this.matches && !this.matches.hit[node]) return palette.dim;
-    const d = this.changes;
-    if (d) {
+    if (this.other) {
+      if (!this.other.places.sure[node] || !this.most) return palette.same;
       const change = this.change(node);
-      if (!d.sure[node] || !d.most) return palette.same;
-      const level = Math.min(LEVELS - 1, Math.floor(Math.sqrt(Math.abs(change) / d.most) * LEVELS));
+      const level = Math.min(LEVELS - 1, Math.floor(Math.sqrt(Math.abs(change) / this.most) * LEVELS));
       return (change > 0 ? palette.more : palette.less)[level]!;
     }
     return (palette.kinds[this.data.kind(node)] ?? palette.kinds[5]!)[(Math.imul(this.data.name[node]!, 0x9e3779b1) >>> 16) % SHADES]!;
@@ -445,8 +513,8 @@ class Flame implements FlameHandle {
       return h('li', {}, swatch, text);
     };
     const items: HTMLElement[] = [];
-    if (this.changes) {
-      items.push(item(palette.more[3]!, '▲ its share grew'), item(palette.less[3]!, '▼ its share shrank'), item(palette.same, 'no sure change'));
+    if (this.other) {
+      items.push(item(palette.more[3]!, '▲ its share grew'), item(palette.less[3]!, '▼ its share shrank'), item(palette.same, 'not sure'));
     } else {
       const there = new Set<number>();
       for (let i = 1; i < this.data.size && there.size < 5; i++) there.add(this.data.kind(i));
@@ -482,10 +550,10 @@ class Flame implements FlameHandle {
     lines.push(`${format.count(t.total[node]!)} ${t.total[node] === 1 ? 'sample' : 'samples'}, ${format.percent(t.total[node]! / t.all)} of all`
       + (parent >= 0 ? `, ${format.percent(t.total[node]! / t.total[parent]!)} of its caller` : ''));
     if (node && t.total[node] !== t.self[node]) lines.push(`${format.count(t.self[node]!)} of these in itself`);
-    const d = this.changes;
-    if (d && node) {
-      lines.push(`${signed(this.change(node))}: ${format.percent(d.share[node]!)} here, ${format.percent(d.other[node]!)} ${this.other!.name}`
-        + (d.sure[node] ? '' : '; not sure, samples may fall so'));
+    if (this.other && node) {
+      const [here, other] = this.shares(node);
+      lines.push(`${signed(this.change(node))}: ${format.percent(here)} here, ${format.percent(other)} ${this.other.name}`
+        + (this.other.places.sure[node] ? '' : '; not sure, samples may fall so'));
     }
     return lines;
   }
@@ -496,6 +564,7 @@ class Flame implements FlameHandle {
 
   private look(query: string): void {
     this.query = query;
+    window.clearTimeout(this.typed);
     const test = matcher(query);
     this.wrong = typeof test === 'string' ? short(`not a regular expression: ${test.replace(/^Invalid regular expression: /, '')}`, 120) : '';
     this.field.setAttribute('aria-invalid', String(!!this.wrong));
@@ -507,14 +576,16 @@ class Flame implements FlameHandle {
 
   private count(): void {
     const m = this.matches;
+    const names = this.data.tree.names.length;
+    const stopped = m && m.looked < names ? `; it took too long: ${format.count(m.looked)} of ${format.count(names)} names were tried` : '';
     if (!m) {
       this.found.textContent = this.wrong;
     } else if (!m.names) {
-      this.found.textContent = 'nothing matches';
+      this.found.textContent = `nothing matches${stopped}`;
     } else {
       const t = this.data;
       const here = this.zoomed ? `, ${format.percent(t.matchedWithin(m, this.zoomed) / t.total[this.zoomed]!)} of what is shown` : '';
-      this.found.textContent = `${format.count(m.names)} ${m.names === 1 ? 'name' : 'names'}, ${format.percent(m.samples / t.all)} of samples${here}`;
+      this.found.textContent = `${format.count(m.names)} ${m.names === 1 ? 'name' : 'names'}, ${format.percent(m.samples / t.all)} of samples${here}${stopped}`;
     }
   }
 
@@ -558,10 +629,10 @@ class Flame implements FlameHandle {
   private at(event: MouseEvent): number {
     const t = this.data;
     if (!t.all) return -1;
-    const box = this.canvas.getBoundingClientRect();
+    const box = this.area.getBoundingClientRect();
     const x = event.clientX - box.left;
     const line = Math.floor((event.clientY - box.top) / ROW);
-    const depth = (this.icicle ? line : this.rows - 1 - line) + this.base;
+    const depth = this.icicle ? line : this.rows - 1 - line;
     if (depth < 0 || x < 0 || x >= this.width) return -1;
     if (depth <= t.depth[this.zoomed]!) return t.path(this.zoomed)[depth] ?? -1;
     const place = t.start[this.zoomed]! + x / this.scale();
@@ -621,6 +692,7 @@ class Flame implements FlameHandle {
     if (end) view.scrollTop = this.icicle ? row.y : row.y + ROW - view.clientHeight;
     else if (row.y < view.scrollTop) view.scrollTop = row.y - ROW;
     else if (row.y + ROW > view.scrollTop + view.clientHeight) view.scrollTop = row.y + 2 * ROW - view.clientHeight;
+    this.away = this.distance();
   }
 
   private save(): void {

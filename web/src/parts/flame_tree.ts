@@ -1,15 +1,19 @@
-// A tree of calls made ready for drawing: totals, places, search and differences. Everything is a column, since there may be several
+// A tree of calls made ready for drawing: totals, places and search. Everything is a column, since there may be several
 // 100,000 nodes.
 import type { Tree } from '../model';
 
 export type Order = 'size' | 'name';
 export const KINDS = ['all', 'app', 'user', 'kernel', 'inlined', 'unknown'] as const;
 
+const SEARCH_MS = 1000; // longer would freeze the page
+const TESTED = 1000; // characters of a name that an expression is tried on
+
 export interface Matches {
   hit: Uint8Array; // by node: it matches
   names: number; // different ones that match
   samples: number; // with a match anywhere in the stack, once each
   inside: Uint8Array; // by node: it, or a caller of it, matches
+  looked: number; // names that were tested before time was up
 }
 
 export class FlameTree {
@@ -136,11 +140,16 @@ export class FlameTree {
   }
 
   /** Functions whose name passes the test; the root and nothing else is left out. */
-  search(test: (name: string) => boolean): Matches {
+  search(test: (name: string) => boolean, mostMs = SEARCH_MS): Matches {
     const names = this.tree.names;
     const passes = new Uint8Array(names.length);
     const used = new Uint8Array(names.length);
-    for (let i = 0; i < names.length; i++) passes[i] = test(names[i]!) ? 1 : 0;
+    const began = performance.now();
+    let looked = 0;
+    while (looked < names.length && performance.now() - began < mostMs) {
+      passes[looked] = test(names[looked]!) ? 1 : 0;
+      looked++;
+    }
     const hit = new Uint8Array(this.size);
     const inside = new Uint8Array(this.size);
     let samples = 0;
@@ -155,7 +164,7 @@ export class FlameTree {
         count++;
       }
     }
-    return { hit, inside, names: count, samples };
+    return { hit, inside, names: count, samples, looked };
   }
 
   /** Of the samples beneath a node, those with a match in their stack. */
@@ -184,6 +193,29 @@ export class FlameTree {
   }
 }
 
+/** Whether a group that repeats has a repetition or a choice within: such an expression may take 2^n steps for n characters, and cannot be stopped. */
+export function explodes(expression: string): boolean {
+  const groups = [false]; // whether there is one so far, outermost first
+  for (let i = 0; i < expression.length; i++) {
+    const c = expression[i]!;
+    if (c === '\\') {
+      i++;
+    } else if (c === '[') {
+      while (++i < expression.length && expression[i] !== ']') if (expression[i] === '\\') i++;
+    } else if (c === '(') {
+      groups.push(false);
+      if (expression[i + 1] === '?') i++;
+    } else if (c === ')') {
+      const within = groups.length > 1 && groups.pop()!;
+      if (within && '*+{'.includes(expression[i + 1] ?? ' ')) return true;
+      if (within) groups[groups.length - 1] = true;
+    } else if ('*+?{|'.includes(c)) {
+      groups[groups.length - 1] = true;
+    }
+  }
+  return false;
+}
+
 /** What a person types: a part of a name, /a regular expression/, or = and a whole name. A text: what is wrong with it. */
 export function matcher(query: string): ((name: string) => boolean) | string | null {
   if (!query) return null;
@@ -191,7 +223,8 @@ export function matcher(query: string): ((name: string) => boolean) | string | n
   if (expression) {
     try {
       const compiled = new RegExp(expression[1]!, expression[2]);
-      return (name) => compiled.test(name);
+      if (explodes(expression[1]!)) return 'a group that repeats may not repeat or choose within, it could take forever';
+      return (name) => compiled.test(name.slice(0, TESTED));
     } catch (error) {
       return error instanceof Error ? error.message : 'not a regular expression';
     }
@@ -202,57 +235,4 @@ export function matcher(query: string): ((name: string) => boolean) | string | n
   }
   const part = query.toLowerCase();
   return (name) => name.toLowerCase().includes(part);
-}
-
-export interface Differences {
-  share: Float64Array; // by node of the one that is shown: of all samples, there
-  other: Float64Array; // of the other profile
-  sure: Uint8Array; // more than how the samples fell can make (95 %)
-  most: number; // the largest that is sure
-}
-
-// Nodes with the same path of names are one place: an inlined copy and the function itself differ in kind only. Gives each node its place.
-function places(t: FlameTree, known: Map<number, number>, names: Map<string, number>): { place: Int32Array; total: Float64Array } {
-  const at = t.tree.names.map((name) => {
-    let number = names.get(name);
-    if (number === undefined) names.set(name, number = names.size);
-    return number;
-  });
-  const place = new Int32Array(t.size);
-  const total = new Float64Array(known.size + t.size + 1);
-  if (t.size) total[0] = t.total[0]!;
-  for (let i = 1; i < t.size; i++) {
-    const key = place[t.parent[i]!]! * 2 ** 26 + at[t.name[i]!]!;
-    let found = known.get(key);
-    if (found === undefined) known.set(key, found = known.size + 1);
-    place[i] = found;
-    total[found]! += t.total[i]!;
-  }
-  return { place, total };
-}
-
-/** What `shown` has more or less than `other`, by path of names. Shares are compared: the profiles may be of different length. */
-export function differences(shown: FlameTree, other: FlameTree): Differences {
-  const known = new Map<number, number>();
-  const names = new Map<string, number>();
-  const theirs = places(other, known, names);
-  const ours = places(shown, known, names);
-  const n = shown.size;
-  const d: Differences = { share: new Float64Array(n), other: new Float64Array(n), sure: new Uint8Array(n), most: 0 };
-  const n1 = shown.all;
-  const n2 = other.all;
-  if (!n1 || !n2) return d;
-  for (let i = 0; i < n; i++) {
-    const x1 = ours.total[ours.place[i]!]!;
-    const x2 = theirs.total[ours.place[i]!] ?? 0;
-    const pooled = (x1 + x2) / (n1 + n2);
-    const change = x1 / n1 - x2 / n2;
-    d.share[i] = x1 / n1;
-    d.other[i] = x2 / n2;
-    if (Math.abs(change) > 1.96 * Math.sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2)) && x1 + x2 >= 5) {
-      d.sure[i] = 1;
-      d.most = Math.max(d.most, Math.abs(change));
-    }
-  }
-  return d;
 }

@@ -41,6 +41,34 @@ interface Slice {
   idle: number;
 }
 
+const STEPS = 240; // of the chart: thinner ones look like slopes
+
+/** Slices put together where there are more than a picture shows; those with a pause between them stay apart. */
+export function together(slices: readonly Slice[], most = STEPS): Slice[] {
+  const each = Math.ceil(slices.length / most);
+  const list: Slice[] = [];
+  let count = 0; // in the last one
+  for (const s of slices) {
+    const last = list.at(-1);
+    if (last && count < each && !pause(last, s)) {
+      last.ms = s.at_ms + s.ms - last.at_ms;
+      last.user += s.user;
+      last.kernel += s.kernel;
+      last.idle += s.idle;
+      count++;
+    } else {
+      list.push({ ...s });
+      count = 1;
+    }
+  }
+  return list;
+}
+
+/** Nothing was sampled between these two. */
+function pause(a: Slice, b: Slice): boolean {
+  return b.at_ms - (a.at_ms + a.ms) > 50 + b.ms / 100;
+}
+
 /** CPUs at work over time: samples per time they would have taken, so that slices of different length can be held side by side. */
 function overTime(section: ProfileSection, p: Profile): HTMLElement | null {
   const s = section.slices;
@@ -48,25 +76,27 @@ function overTime(section: ProfileSection, p: Profile): HTMLElement | null {
   const hz = p.settings.hz;
   const parts = (['user', 'kernel', 'idle'] as const).filter((part) => s[part].some((n) => n > 0));
   if (!parts.length) return null;
-  const level = (samples: number, i: number) => (s.ms[i]! > 0 ? samples / (s.ms[i]! / 1000) / (hz ?? 1) : 0);
+  const rows = (): Slice[] => s.at_ms.map((at_ms, i) => ({ at_ms, ms: s.ms[i]!, user: s.user[i]!, kernel: s.kernel[i]!, idle: s.idle[i]! }));
+  const steps = together(rows());
+  const level = (samples: number, ms: number) => (ms > 0 ? samples / (ms / 1000) / (hz ?? 1) : 0);
   const data = (part: 'user' | 'kernel' | 'idle') => {
     const points: [number, number][] = []; // each holds until the next
-    let end = 0; // ms
-    s.at_ms.forEach((at, i) => {
-      if (i && at - end > 50 + s.ms[i]! / 100) points.push([end / 1000, 0]); // nothing was sampled between
-      points.push([at / 1000, level(s[part][i]!, i)]);
-      end = at + s.ms[i]!;
+    steps.forEach((step, i) => {
+      const before = steps[i - 1];
+      if (before && pause(before, step)) points.push([(before.at_ms + before.ms) / 1000, 0]);
+      points.push([step.at_ms / 1000, level(step[part], step.ms)]);
     });
-    points.push([end / 1000, points.at(-1)![1]]);
+    const last = steps.at(-1)!;
+    points.push([(last.at_ms + last.ms) / 1000, points.at(-1)![1]]);
     return points;
   };
-  const busy = s.at_ms.map((_, i) => level(s.user[i]! + s.kernel[i]!, i));
+  const busy = s.at_ms.map((_, i) => level(s.user[i]! + s.kernel[i]!, s.ms[i]!));
   const top = busy.indexOf(busy.reduce((a, b) => Math.max(a, b), 0));
   const unit = hz === null ? 'samples per s' : 'CPUs';
-  const rows = (): Slice[] => s.at_ms.map((at_ms, i) => ({ at_ms, ms: s.ms[i]!, user: s.user[i]!, kernel: s.kernel[i]!, idle: s.idle[i]! }));
   return chartCard<Slice>({
     name: `${section.anchor}-slices`, title: 'Samples over time', height: 240,
-    about: hz === null ? 'Samples per second, by slice.' : 'How many CPUs were at what, by slice: samples over those that one busy CPU makes.',
+    about: (hz === null ? 'Samples per second, by slice.' : 'How many CPUs were at what, by slice: samples over those that one busy CPU makes.')
+      + (steps.length < s.at_ms.length ? ` The ${format.count(s.at_ms.length)} slices are put together into ${format.count(steps.length)} steps; the table has each.` : ''),
     summary: `${format.count(s.at_ms.length)} slices over ${format.ns(p.elapsed_ns)}: ${format.count(p.totals.user)} samples in user space, ${format.count(p.totals.kernel)} in the kernel, ${format.count(p.totals.idle)} idle. `
       + `The busiest begins at ${format.ns(s.at_ms[top]! * 1e6)} with ${format.figure(busy[top])} ${unit} at work.`,
     option: (theme) => {
@@ -78,10 +108,9 @@ function overTime(section: ProfileSection, p: Profile): HTMLElement | null {
           ...(baseOption(theme)['tooltip'] as object), trigger: 'axis',
           formatter: (points: any) => {
             const x = points[0]?.axisValue as number;
-            let i = s.at_ms.findIndex((at, k) => x * 1000 >= at - 1e-6 && x * 1000 < at + s.ms[k]!);
-            if (i < 0) i = s.at_ms.length - 1;
-            return tip([`${format.ns(s.at_ms[i]! * 1e6)} to ${format.ns((s.at_ms[i]! + s.ms[i]!) * 1e6)}`,
-              ...parts.map((part) => `${part}: ${format.count(s[part][i]!)} samples, ${format.figure(level(s[part][i]!, i))} ${unit}`)]);
+            const step = steps.find((k) => x * 1000 >= k.at_ms - 1e-6 && x * 1000 < k.at_ms + k.ms) ?? steps.at(-1)!;
+            return tip([`${format.ns(step.at_ms * 1e6)} to ${format.ns((step.at_ms + step.ms) * 1e6)}`,
+              ...parts.map((part) => `${part}: ${format.count(step[part])} samples, ${format.figure(level(step[part], step.ms))} ${unit}`)]);
           },
         },
         xAxis: axis(theme, 'time', { type: 'value', min: 0, max: 'dataMax', axisLabel: { formatter: (v: number) => format.ns(v * 1e9), showMaxLabel: false } }),

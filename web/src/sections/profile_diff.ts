@@ -111,15 +111,16 @@ export function profileComparison(doc: Doc, comparison: Extract<Comparison, { ki
       figure('sure changes', format.count(sure), `of ${format.count(diff.rows.length)}, by ${diff.by}`)),
   ];
   let mark = (_: DiffRow) => {};
+  const places = comparison.places;
   if (before && after) {
     const buttons = [button('After', () => choose(true), 'the profile after, coloured by what changed'), button('Before', () => choose(false), 'the profile before: what went')];
     const flame = flameCard({
-      name: `${name}-flame`, title: 'What changed, by callers', tree: after.tree, other: { tree: before.tree, name: 'before', later: false }, controls: buttons,
-      about: 'Colours and signs say what grew or shrank from before to after, by its share of samples. What went is to be seen in the profile before.',
+      name: `${name}-flame`, title: 'What changed, by callers', tree: after.tree, other: { places: places.after, name: 'before', later: false }, controls: buttons,
+      about: 'Colours and signs say what surely grew or shrank from before to after, the stronger the more points of its share: p below 0.05, adjusted for the number of paths. What went is to be seen in the profile before.',
     });
     const press = (now: boolean) => buttons.forEach((b, i) => b.setAttribute('aria-pressed', String((i === 0) === now)));
     const choose = (now: boolean) => {
-      flame.show(now ? after.tree : before.tree, now ? { tree: before.tree, name: 'before', later: false } : { tree: after.tree, name: 'after', later: true });
+      flame.show(now ? after.tree : before.tree, now ? { places: places.after, name: 'before', later: false } : { places: places.before, name: 'after', later: true });
       press(now);
     };
     press(true);

@@ -46,6 +46,7 @@ export function listingCard(name: string, listings: Listing[]): ListingHandle {
   let hot: number[] = [];
   let most = 1;
   let at = -1; // of hot
+  const folds = new Set<() => HTMLElement[]>(); // what unfolds them
   const head = h('p', { class: 'muted' });
   const status = h('span', { class: 'flame-found', 'aria-live': 'polite' });
   const body = h('tbody');
@@ -56,7 +57,7 @@ export function listingCard(name: string, listings: Listing[]): ListingHandle {
     ...listings.map((l, i) => h('option', { value: i }, `${short(l.function.name.slice(0, 500), 60)} (${format.count(l.self)})`)));
   const before = button('‹ hot', () => step(-1), 'hot instruction before (p)');
   const after = button('hot ›', () => step(1), 'next hot instruction (n)');
-  const unfold = button('Unfold', () => body.querySelectorAll<HTMLButtonElement>('.fold button').forEach((b) => b.click()), 'unfold instructions without samples');
+  const unfold = button('Unfold', () => { for (const open of folds) open(); }, 'unfold instructions without samples');
   const element = h('div', { class: 'card listing-card', id: name },
     h('h3', {}, 'Machine code'),
     h('div', { class: 'tools' }, choose, before, after, unfold,
@@ -69,8 +70,8 @@ export function listingCard(name: string, listings: Listing[]): ListingHandle {
     const row = list[i]!;
     const rows: HTMLElement[] = [];
     const before = list[i - 1];
-    // of a long function only what is near samples may be here
-    if (before && Number(before.address) + before.size < Number(row.address)) rows.push(h('tr', { class: 'cold' }, h('td', { colspan: 4 }, '⋯ code without samples that is not in this page')));
+    // addresses of the kernel are beyond what a number holds exactly; of a long function only what is near samples may be here
+    if (before && BigInt(before.address) + BigInt(before.size) < BigInt(row.address)) rows.push(h('tr', { class: 'cold' }, h('td', { colspan: 4 }, '⋯ code without samples that is not in this page')));
     if (row.line !== null && (!before || before.line !== row.line || before.file !== row.file)) {
       const file = row.file === null ? '' : row.file.slice(row.file.lastIndexOf('/') + 1);
       rows.push(h('tr', { class: 'source' }, h('td', { colspan: 4, title: row.file?.slice(0, 2000) }, foreign(`${file}:${row.line}`, 60), row.source ? '  ' : '', row.source ? foreign(row.source.slice(0, 2000).replaceAll('\t', '    '), 200) : null)));
@@ -93,12 +94,16 @@ export function listingCard(name: string, listings: Listing[]): ListingHandle {
   }
 
   function folded(from: number, to: number): HTMLElement {
+    const open = () => {
+      const rows = part(from, to);
+      row.replaceWith(...rows);
+      folds.delete(open);
+      return rows;
+    };
+    folds.add(open);
+    // the button that had the focus goes
     const row = h('tr', { class: 'fold' }, h('td', { colspan: 4 },
-      button(`⋯ ${format.count(to - from)} instructions without samples`, () => {
-        const rows = part(from, to);
-        row.replaceWith(...rows);
-        rows.find((r) => r.hasAttribute('data-at'))?.focus({ preventScroll: true });
-      })));
+      button(`⋯ ${format.count(to - from)} instructions without samples`, () => open().find((r) => r.hasAttribute('data-at'))?.focus({ preventScroll: true }))));
     return row;
   }
 
@@ -113,6 +118,7 @@ export function listingCard(name: string, listings: Listing[]): ListingHandle {
     head.replaceChildren(foreign(f.name, 120), ' in ', foreign(f.object, 80), f.file ? h('span', {}, ', ', foreign(f.file, 80), f.line === null ? '' : `:${f.line}`) : '',
       ` · ${format.bytes(f.size)}, ${format.count(list.length)} instructions · ${format.count(listing.self)} samples`,
       listing.elsewhere ? `, ${format.count(listing.elsewhere)} of them at no instruction of the list` : '');
+    folds.clear();
     body.replaceChildren(...stretches(list).flatMap((s) => (s.fold ? [folded(s.from, s.to)] : part(s.from, s.to))));
     before.disabled = after.disabled = !hot.length;
     unfold.disabled = !body.querySelector('.fold');
