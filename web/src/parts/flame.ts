@@ -27,6 +27,7 @@ export interface FlameHandle {
   element: HTMLElement;
   draw(): void; // now, unless it is
   redraw(): void; // colours or sizes are others now
+  fit(): void; // its box may have another size now, or has lost where it was scrolled to
   print(on: boolean): void; // paper does not scroll: not only what is scrolled to
   zoom(node: number): void;
   focus(node: number): void;
@@ -52,6 +53,7 @@ window.addEventListener('afterprint', () => flames.forEach((flame) => flame.prin
 onChange(() => flames.forEach((flame) => flame.redraw()));
 let ratio = window.devicePixelRatio;
 window.addEventListener('resize', () => {
+  flames.forEach((flame) => flame.fit());
   if (window.devicePixelRatio === ratio) return;
   ratio = window.devicePixelRatio;
   flames.forEach((flame) => flame.redraw());
@@ -134,7 +136,7 @@ class Flame implements FlameHandle {
   private away = 0; // px scrolled from the outermost row
   private typed = 0; // timer
   private frame = 0;
-  private readonly sizes = new ResizeObserver(() => this.resized());
+  private readonly sizes = new ResizeObserver(() => this.fit());
   private readonly canvas = h('canvas', { 'aria-hidden': 'true' });
   private readonly mark = h('div', { class: 'flame-mark', hidden: true });
   private readonly hover = h('div', { class: 'flame-hover', hidden: true });
@@ -368,16 +370,16 @@ class Flame implements FlameHandle {
   }
 
   private scrolled(): void {
-    // in a box of another size nobody scrolled: resized() is to come
+    // in a box of another size nobody scrolled: fit() is to come
     if (this.scroll.clientHeight === this.room) this.away = this.distance();
     window.cancelAnimationFrame(this.frame);
     this.frame = window.requestAnimationFrame(() => { if (this.scroll.scrollTop !== this.top) this.repaint(); });
   }
 
   /** What was in view stays there, seen from the outermost row: a flame grows from its bottom. */
-  private resized(): void {
+  fit(): void {
     const view = this.scroll;
-    if (!view.clientHeight || !this.area.clientWidth) return;
+    if (!this.ready || !view.clientHeight || !this.area.clientWidth) return;
     view.scrollTop = this.icicle ? this.away : view.scrollHeight - view.clientHeight - this.away;
     if (this.area.clientWidth !== this.width || view.clientHeight !== this.room || view.scrollTop !== this.top) this.repaint();
   }
