@@ -15,6 +15,8 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 
+#define USER_ENTRY_MAX (1UL << 20) /* bytes: a directory service may have long ones */
+
 static char *read_to_end(int fd, size_t *length)
 {
 	struct strbuf sb = { 0 };
@@ -186,6 +188,24 @@ const char *runtime_directory(void)
 	return *told == '/' ? told : NULL;
 }
 
+/* Not getpwuid(): labs are opened by several threads. */
+static bool fill_in_user(struct invoker *into, uid_t uid)
+{
+	struct passwd entry, *pw = NULL;
+	size_t size = 4096;
+	char *room = xmalloc(size);
+	while (getpwuid_r(uid, &entry, room, size, &pw) == ERANGE && size < USER_ENTRY_MAX) {
+		size *= 2;
+		room = xrealloc(room, size);
+	}
+	if (pw) {
+		snprintf(into->name, sizeof into->name, "%s", pw->pw_name);
+		snprintf(into->home, sizeof into->home, "%s", pw->pw_dir);
+	}
+	free(room);
+	return pw;
+}
+
 void invoker_get(struct invoker *into)
 {
 	*into = (struct invoker){ 0 };
@@ -194,22 +214,18 @@ void invoker_get(struct invoker *into)
 	if (geteuid() != 0 || !uid || !*uid || strcmp(uid, "0") == 0)
 		return;
 	/* the highest number means "no id" */
-	struct passwd entry, *pw = NULL;
-	char room[4096]; /* not getpwuid(): labs are opened by several threads */
-	if (integer_parse(uid, 0, UINT32_MAX - 1L, &u) &&
-	    getpwuid_r((uid_t)u, &entry, room, sizeof room, &pw))
-		pw = NULL;
-	if (!pw || !gid || !integer_parse(gid, 0, UINT32_MAX - 1L, &g)) {
-		into->invalid = true;
+	if (!integer_parse(uid, 0, UINT32_MAX - 1L, &u) || !gid ||
+	    !integer_parse(gid, 0, UINT32_MAX - 1L, &g) || !fill_in_user(into, (uid_t)u)) {
+		*into = (struct invoker){ .invalid = true };
 		return;
 	}
-	if (u == 0)
+	if (u == 0) {
+		*into = (struct invoker){ 0 };
 		return;
+	}
 	into->present = true;
 	into->uid = (uid_t)u;
 	into->gid = (gid_t)g;
-	snprintf(into->name, sizeof into->name, "%s", pw->pw_name);
-	snprintf(into->home, sizeof into->home, "%s", pw->pw_dir);
 }
 
 void invoker_begin(void)

@@ -191,8 +191,7 @@ static int answer_report(struct lab *lab, const struct request *r, struct strbuf
 	page_free(page);
 	array_release(&request.runs);
 	array_release(&request.studies);
-	/* it was there when it was looked at, so its state is in the way, as "nothing stored yet"
-	 */
+	/* it was there when it was looked at, so its state is in the way */
 	return failed ? lab_status(err, 409) : 0;
 }
 
@@ -267,11 +266,12 @@ static int edit(void *context, int64_t run, const struct request_edit *e, struct
 	if (e->name && lab_check_name(e->name, err))
 		return 400;
 	if (lab_open(&lab, s->path, LAB_EDIT, err))
-		return 409;
+		return lab_status(err, 409);
 	int status = lab_get_run(lab, run, &known, err) ? lab_status(err, 404) : 0;
-	if (!status && ((e->tags && lab_tag_run(lab, run, e->tags, err)) ||
-			(e->name && lab_rename_run(lab, run, e->name, err))))
-		status = 409;
+	/* each by itself: who is told that it failed asks for both again */
+	if (!status && ((e->name && lab_rename_run(lab, run, e->name, err)) ||
+			(e->tags && lab_tag_run(lab, run, e->tags, err))))
+		status = lab_status(err, 409);
 	run_release(&known);
 	lab_close(lab);
 	return status;
@@ -302,12 +302,13 @@ static int states(void *context, struct serve_state *list, size_t count, uint64_
 	return status;
 }
 
-/* A lab whose file is another one now is opened again. */
+/* A lab whose file is another one now is opened again; versions of two openings say nothing. */
 static bool changed(void *context)
 {
 	struct served *s = context;
 	uint32_t version = 0;
 	ino_t inode = inode_of(s->path);
+	bool reopens = !s->watched || inode != s->inode;
 	if (inode != s->inode) {
 		lab_close(s->watched);
 		s->watched = NULL;
@@ -315,10 +316,11 @@ static bool changed(void *context)
 	}
 	if (!s->watched && (!inode || lab_open(&s->watched, s->path, LAB_READ, NULL)))
 		return false;
-	if (lab_version(s->watched, &version, NULL) || version == s->version)
-		return false;
+	if (lab_version(s->watched, &version, NULL))
+		return reopens;
+	bool differs = reopens || version != s->version;
 	s->version = version;
-	return true;
+	return differs;
 }
 
 /* ---- the command ---- */
@@ -367,24 +369,24 @@ static char *choose_token(const struct serve_command *c, struct error *err)
 	return NULL;
 }
 
-static const char *choose_address(const struct serve_command *c, struct error *err)
+static int choose_address(const struct serve_command *c, char into[REQUEST_ADDRESS_SIZE],
+			  struct error *err)
 {
 	const char *address = c->listen ? c->listen : LOOPBACK;
 	if (strcmp(address, "localhost") == 0)
 		address = LOOPBACK;
-	if (request_is_address(address))
-		return address;
+	if (request_spell_address(address, into))
+		return 0;
 	char shown[128];
 	text_display(address, shown, sizeof shown);
 	error_set(err, EXIT_USAGE, "serve: '%s' is not an address to listen at", shown);
-	error_hint(err, "127.0.0.1, ::1, or another one of this machine's, in numbers");
-	return NULL;
+	return error_hint(err, "127.0.0.1, ::1, or another one of this machine's, in numbers");
 }
 
 /* Where the page is: on stdout, so that a script can read it. */
 static void announce(const struct served *s, const char *address, uint16_t port, const char *token)
 {
-	bool any = strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0;
+	bool any = request_is_any(address);
 	bool six = strchr(address, ':');
 	char shown[256];
 	text_display(s->path, shown, sizeof shown);
@@ -398,11 +400,25 @@ static void announce(const struct served *s, const char *address, uint16_t port,
 		      stderr);
 }
 
+/* From now on such a signal ends the process at once: what is still being made may take long. */
+static void heed_second_signal(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	/* first those that came already, which were heeded */
+	pthread_sigmask(SIG_SETMASK, interrupt_mask(), NULL);
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		struct sigaction now;
+		sigaction(numbers[i], NULL, &now);
+		if (now.sa_handler != SIG_IGN)
+			signal(numbers[i], SIG_DFL);
+	}
+}
+
 static int serve(const struct serve_command *c, struct served *s, struct error *err)
 {
 	struct serve_source source = { s, page, answer, stamp, edit, states, changed };
-	const char *address = choose_address(c, err);
-	char *token = address ? choose_token(c, err) : NULL;
+	char address[REQUEST_ADDRESS_SIZE];
+	char *token = choose_address(c, address, err) ? NULL : choose_token(c, err);
 	struct server *server = NULL;
 	if (!token)
 		return -1;
@@ -414,6 +430,7 @@ static int serve(const struct serve_command *c, struct served *s, struct error *
 		announce(s, address, serve_port(server), token);
 		while (!interrupted())
 			ppoll(NULL, 0, NULL, interrupt_mask());
+		heed_second_signal();
 		serve_stop(server);
 	}
 	free(token);

@@ -247,7 +247,8 @@ int lab_version(struct lab *lab, uint32_t *version, struct error *err);
 /* A number below 2^53 that changes when what a report of the run is made from does: the run itself,
  * what it measured, and the studies, cutoffs and baselines by which it is judged. */
 int lab_stamp_run(struct lab *lab, int64_t run, uint64_t *stamp, struct error *err);
-/* The same of the list of runs and studies; with their means and counts, or without. */
+/* The same of the list of runs, and of the studies and cutoffs; with the means and counts of runs,
+ * or without. */
 int lab_stamp_list(struct lab *lab, bool counts, uint64_t *stamp, struct error *err);
 
 /* Runs one read-only statement; row is called per row with texts (NULL for SQL NULL; a blob as

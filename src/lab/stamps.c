@@ -23,28 +23,58 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t length)
 	return hash;
 }
 
-/* Every column of every row, of whatever type. */
-static int mix_row(void *context, sqlite3_stmt *stmt)
+/* Every column from this one on, of whatever type. */
+static void mix_columns(uint64_t *hash, sqlite3_stmt *stmt, int from)
 {
-	uint64_t *hash = context;
-	for (int i = 0; i < sqlite3_column_count(stmt); i++) {
+	for (int i = from; i < sqlite3_column_count(stmt); i++) {
 		const void *bytes = sqlite3_column_blob(stmt, i);
 		int length = sqlite3_column_bytes(stmt, i);
 		*hash = mix(*hash, &length, sizeof length);
 		if (bytes)
 			*hash = mix(*hash, bytes, (size_t)length);
 	}
+}
+
+static int mix_row(void *context, sqlite3_stmt *stmt)
+{
+	mix_columns(context, stmt, 0);
 	return 0;
 }
 
-static int stamp(struct lab *lab, const char *sql, int64_t run, uint64_t *hash, struct error *err)
+#define OWNER_COLUMNS 4
+
+/* status, LAB_OWNER, and what follows. The status is the one that readers see: of a run whose tare
+ * was killed the row says for ever that it goes on. */
+static int mix_run(void *context, sqlite3_stmt *stmt)
+{
+	uint64_t *hash = context;
+	int status = sqlite3_column_int(stmt, 0);
+	if (status == RUN_GOING && lab_owner_gone(stmt, 1))
+		status = RUN_INTERRUPTED;
+	*hash = mix(*hash, &status, sizeof status);
+	mix_columns(hash, stmt, 1 + OWNER_COLUMNS);
+	return 0;
+}
+
+static int stamp_rows(struct lab *lab, const char *sql, lab_read_fn row, int64_t run,
+		      uint64_t *hash, struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
 	if (lab_prepare(lab, &stmt, sql, "read", err))
 		return -1;
 	if (sqlite3_bind_parameter_count(stmt))
 		sqlite3_bind_int64(stmt, 1, run);
-	return lab_each_row(lab, stmt, mix_row, hash, err);
+	return lab_each_row(lab, stmt, row, hash, err);
+}
+
+/* parts end with NULL. */
+static int stamp(struct lab *lab, const char *const *parts, int64_t run, uint64_t *hash,
+		 struct error *err)
+{
+	int failed = 0;
+	for (; *parts && !failed; parts++)
+		failed = stamp_rows(lab, *parts, mix_row, run, hash, err);
+	return failed;
 }
 
 static int finish(int failed, uint64_t hash, uint64_t *into)
@@ -55,6 +85,13 @@ static int finish(int failed, uint64_t hash, uint64_t *into)
 }
 
 #define BEGIN 0xcbf29ce484222325
+#define RUN_COLUMNS "status, " LAB_OWNER ", id, name, tags, ended_at_ns"
+
+static const char *const studies[] = {
+	"SELECT count(*), max(id) FROM daemon_study",
+	"SELECT id, daemon, cutoff_ns, from_ns, below_ns, edited, edited_at_ns FROM cutoff",
+	NULL,
+};
 
 int lab_stamp_run(struct lab *lab, int64_t id, uint64_t *into, struct error *err)
 {
@@ -65,34 +102,34 @@ int lab_stamp_run(struct lab *lab, int64_t id, uint64_t *into, struct error *err
 		"SELECT count(*), max(rowid) FROM query_event WHERE run = ?1",
 		"SELECT elapsed_ns FROM noise WHERE run = ?1",
 		"SELECT count(*), max(id), max(end_ns) FROM profile_slice WHERE run = ?1",
-		/* what judges it */
-		"SELECT count(*), max(id) FROM daemon_study",
-		"SELECT id, cutoff_ns, from_ns, below_ns, edited_at_ns FROM cutoff",
 		"SELECT run FROM noise_baseline ORDER BY identity",
+		NULL,
 	};
+	uint64_t hash = BEGIN;
 	struct run run = { 0 };
-	if (lab_get_run(lab, id, &run, err))
+	if (lab_get_run(lab, id, &run, err)) /* which says it where there is none */
 		return -1;
-	int status = run.status; /* by its owner, who may be gone: not what the row says */
-	uint64_t hash = mix(BEGIN, &status, sizeof status);
 	run_release(&run);
-	int failed = stamp(lab, "SELECT id, name, tags, ended_at_ns FROM run WHERE id = ?1", id,
-			   &hash, err);
-	for (size_t i = 0; i < sizeof parts / sizeof *parts && !failed; i++)
-		failed = stamp(lab, parts[i], id, &hash, err);
+	int failed = stamp_rows(lab, "SELECT " RUN_COLUMNS " FROM run WHERE id = ?1", mix_run, id,
+				&hash, err) ||
+		     stamp(lab, parts, id, &hash, err) || stamp(lab, studies, id, &hash, err);
 	return finish(failed, hash, into);
 }
 
 int lab_stamp_list(struct lab *lab, bool counts, uint64_t *into, struct error *err)
 {
+	static const char *const counted[] = {
+		"SELECT max(id) FROM execution",
+		/* any Q@C may be the one at work, and one that is begun again has an event */
+		"SELECT id, (SELECT max(execution) FROM query_execution WHERE at = a.id)"
+		" FROM query_at a ORDER BY id",
+		"SELECT max(rowid) FROM query_event",
+		NULL,
+	};
 	uint64_t hash = BEGIN;
-	int failed = stamp(lab, "SELECT id, status, name, tags, ended_at_ns FROM run ORDER BY id",
-			   0, &hash, err) ||
-		     stamp(lab, "SELECT count(*), max(id) FROM daemon_study", 0, &hash, err);
-	if (!failed && counts)
-		failed = stamp(lab,
-			       "SELECT max(id), (SELECT count(*) FROM cutoff),"
-			       " (SELECT max(at) FROM query_execution) FROM execution",
-			       0, &hash, err);
+	int failed = stamp_rows(lab, "SELECT " RUN_COLUMNS " FROM run ORDER BY id", mix_run, 0,
+				&hash, err) ||
+		     stamp(lab, studies, 0, &hash, err) ||
+		     (counts && stamp(lab, counted, 0, &hash, err));
 	return finish(failed, hash, into);
 }

@@ -238,6 +238,8 @@ void events_tick(struct events *all)
 			strbuf_puts(&l->out, ":\n\n");
 			l->told_at_ns = now;
 		}
+		/* nobody else looks at a connection that is suspended */
+		l->leave = l->leave || all->driver->gone(l->connection);
 		wake(all, l);
 	}
 	pthread_mutex_unlock(&all->lock);

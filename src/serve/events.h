@@ -15,10 +15,11 @@
 struct events;
 struct listener;
 
-/* suspend and resume: a connection, as it was given to listener_add(). */
+/* Of a connection, as it was given to listener_add(). */
 struct events_driver {
 	void (*suspend)(void *connection);
 	void (*resume)(void *connection);
+	bool (*gone)(void *connection); /* whoever listened has hung up */
 };
 
 struct events *events_new(const struct serve_source *source, const struct events_driver *driver);

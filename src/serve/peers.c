@@ -1,5 +1,6 @@
 #include "serve/peers.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -58,12 +59,22 @@ void peer_remove(struct peers *all, struct peer *p)
 void peers_check(struct peers *all)
 {
 	uint64_t now = clock_monotonic_ns();
+	ARRAY(struct pollfd) fds = { 0 };
 	pthread_mutex_lock(&all->lock);
 	for (struct peer *p = all->first; p; p = p->next) {
+		array_push(&fds, (struct pollfd){ .fd = p->fd, .events = POLLRDHUP });
 		if (!p->close_at_ns || p->close_at_ns > now)
 			continue;
 		shutdown(p->fd, SHUT_RDWR);
 		p->close_at_ns = 0;
 	}
+	/* under the lock, so that no descriptor is another's by now */
+	if (poll(fds.items, fds.count, 0) > 0) {
+		size_t i = 0;
+		for (struct peer *p = all->first; p; p = p->next)
+			if (fds.items[i++].revents)
+				p->gone = true;
+	}
 	pthread_mutex_unlock(&all->lock);
+	array_release(&fds);
 }

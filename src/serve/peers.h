@@ -4,11 +4,13 @@
 #define TARE_SERVE_PEERS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 
 struct peer {
 	int fd;
 	uint64_t close_at_ns; /* CLOCK_MONOTONIC; 0: never */
+	atomic_bool gone;     /* it has hung up, or will send nothing more */
 	struct peer *next, **before;
 };
 
@@ -24,7 +26,8 @@ void peer_allow(struct peers *all, struct peer *p,
 		uint64_t allowed_ns); /* from now on; 0: for ever */
 /* Before its descriptor is closed. */
 void peer_remove(struct peers *all, struct peer *p);
-/* Shuts down those whose time is up; the library closes them then. */
+/* Shuts down those whose time is up; the library closes them then. Finds those that are gone, which
+ * the library does not while their connection is suspended. */
 void peers_check(struct peers *all);
 
 #endif

@@ -15,7 +15,7 @@
 #define TOKEN_MAX 256
 #define RUN_PATH "/api/runs/"
 
-static int refuse(int status, struct error *err, const char *text, const char *hint)
+int request_refuse(int status, struct error *err, const char *text, const char *hint)
 {
 	error_set(err, EXIT_USAGE, "%s", text);
 	if (hint)
@@ -88,8 +88,8 @@ static int add_id(request_ids *ids, const char *name, const char *value, struct 
 		if (ids->items[i] == id)
 			return 0;
 	if (ids->count == REQUEST_RUNS_MAX)
-		return refuse(400, err, "too many runs or studies in one request",
-			      "at most 16 of each");
+		return request_refuse(400, err, "too many runs or studies in one request",
+				      "at most 16 of each");
 	array_push(ids, id);
 	return 0;
 }
@@ -127,7 +127,7 @@ static int parse_parameter(struct request *r, const char *text, size_t length, s
 	char *name = unescape(text, name_length);
 	char *value = equals ? unescape(equals + 1, length - name_length - 1) : xstrdup("");
 	int status = name && value ? set_parameter(r, name, value, err)
-				   : refuse(400, err, "the URL has a bad escape", NULL);
+				   : request_refuse(400, err, "the URL has a bad escape", NULL);
 	free(name);
 	free(value);
 	return status;
@@ -181,35 +181,38 @@ static bool find_route(struct request *r, const char *path, size_t length)
 	return true;
 }
 
-static int find_method(struct request *r, const char *method, struct error *err)
+const char *request_methods(enum request_route route)
 {
+	return route == ROUTE_RUN ? "POST" : "GET, HEAD";
+}
+
+static int check_method(struct request *r, const char *method, struct error *err)
+{
+	bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 	r->writes = strcmp(method, "POST") == 0;
-	if (r->writes || strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0)
+	if (r->route == ROUTE_RUN ? r->writes : reads)
 		return 0;
-	return refuse(405, err, "there is no such method here", "GET, HEAD and POST are");
+	return request_refuse(405, err, "there is no such method at this URL",
+			      r->route == ROUTE_RUN ? "it is to be posted to" : "it is to be read");
 }
 
 int request_parse(struct request *r, const char *method, const char *url, struct error *err)
 {
 	*r = (struct request){ .most = LIST_DEFAULT };
-	int status = find_method(r, method, err);
-	if (status)
-		return status;
 	if (strlen(url) > REQUEST_URL_MAX)
-		return refuse(414, err, "the URL is too long", "ask for fewer runs at once");
+		return request_refuse(414, err, "the URL is too long",
+				      "ask for fewer runs at once");
 	if (*url != '/')
-		return refuse(400, err, "the URL is not a path on this server", NULL);
+		return request_refuse(400, err, "the URL is not a path on this server", NULL);
 	for (const char *c = url; *c; c++)
 		if ((unsigned char)*c <= ' ' || (unsigned char)*c >= 127 || *c == '\\')
-			return refuse(400, err, "the URL has a character that must be escaped",
-				      NULL);
+			return request_refuse(400, err,
+					      "the URL has a character that must be escaped", NULL);
 	size_t length = strcspn(url, "?#");
 	if (url[length] == '#' || !find_route(r, url, length))
-		return refuse(404, err, "there is nothing at this URL", "the page is at /");
-	if (r->writes != (r->route == ROUTE_RUN))
-		return refuse(405, err, "there is no such method at this URL",
-			      r->writes ? "it is to be read" : "it is to be posted to");
-	return url[length] ? parse_query(r, url + length + 1, err) : 0;
+		return request_refuse(404, err, "there is nothing at this URL", "the page is at /");
+	int status = check_method(r, method, err);
+	return status || !url[length] ? status : parse_query(r, url + length + 1, err);
 }
 
 void request_release(struct request *r)
@@ -252,17 +255,18 @@ int request_edit_parse(struct request_edit *e, const char *body, size_t length, 
 {
 	*e = (struct request_edit){ 0 };
 	json_t *object = json_loadb(body, length, JSON_REJECT_DUPLICATES, NULL);
-	int status = json_is_object(object)
-			     ? 0
-			     : refuse(400, err, "the body is no JSON object",
-				      "{\"name\": \"...\", \"tags\": \"...\"}, or one of both");
+	int status =
+		json_is_object(object)
+			? 0
+			: request_refuse(400, err, "the body is no JSON object",
+					 "{\"name\": \"...\", \"tags\": \"...\"}, or one of both");
 	if (!status)
 		status = take_text(object, "name", &e->name, err);
 	if (!status)
 		status = take_text(object, "tags", &e->tags, err);
 	if (!status && !e->name && !e->tags)
-		status = refuse(400, err, "there is nothing to change",
-				"\"name\", \"tags\" or both must be given");
+		status = request_refuse(400, err, "there is nothing to change",
+					"\"name\", \"tags\" or both must be given");
 	json_decref(object);
 	return status;
 }
@@ -276,29 +280,43 @@ void request_edit_release(struct request_edit *e)
 
 /* ---- who asks ---- */
 
-bool request_is_address(const char *address)
+/* Of either family, as one of IPv6; so are those of IPv4 that are spelled that way. */
+static bool parse_address(const char *address, struct in6_addr *six)
+{
+	struct in_addr four;
+	if (inet_pton(AF_INET, address, &four) != 1)
+		return inet_pton(AF_INET6, address, six) == 1;
+	*six = (struct in6_addr){ 0 };
+	six->s6_addr[10] = six->s6_addr[11] = 0xff;
+	memcpy(six->s6_addr + 12, &four, sizeof four);
+	return true;
+}
+
+bool request_spell_address(const char *address, char spelled[REQUEST_ADDRESS_SIZE])
 {
 	struct in6_addr six;
 	struct in_addr four;
-	return inet_pton(AF_INET, address, &four) == 1 || inet_pton(AF_INET6, address, &six) == 1;
+	if (inet_pton(AF_INET, address, &four) == 1)
+		return inet_ntop(AF_INET, &four, spelled, REQUEST_ADDRESS_SIZE);
+	return inet_pton(AF_INET6, address, &six) == 1 &&
+	       inet_ntop(AF_INET6, &six, spelled, REQUEST_ADDRESS_SIZE);
 }
 
 bool request_is_loopback(const char *address)
 {
 	struct in6_addr six;
-	struct in_addr four;
-	if (inet_pton(AF_INET, address, &four) == 1)
-		return ntohl(four.s_addr) >> 24 == 127;
-	return inet_pton(AF_INET6, address, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+	return parse_address(address, &six) &&
+	       (IN6_IS_ADDR_LOOPBACK(&six) ||
+		(IN6_IS_ADDR_V4MAPPED(&six) && six.s6_addr[12] == 127));
 }
 
-static bool is_any(const char *address)
+bool request_is_any(const char *address)
 {
+	static const unsigned char none[4];
 	struct in6_addr six;
-	struct in_addr four;
-	if (inet_pton(AF_INET, address, &four) == 1)
-		return four.s_addr == INADDR_ANY;
-	return inet_pton(AF_INET6, address, &six) == 1 && IN6_IS_ADDR_UNSPECIFIED(&six);
+	return parse_address(address, &six) &&
+	       (IN6_IS_ADDR_UNSPECIFIED(&six) ||
+		(IN6_IS_ADDR_V4MAPPED(&six) && memcmp(six.s6_addr + 12, none, 4) == 0));
 }
 
 /* "name:port" or "[address]:port" into a name without brackets; false: neither. The port may be
@@ -327,13 +345,15 @@ bool request_host_fits(const struct request_place *place, const char *host)
 {
 	char name[64];
 	unsigned port;
+	struct in6_addr named, here;
 	if (!split_host(host, name, &port) || port != place->port)
 		return false;
-	if (strcasecmp(name, "localhost") == 0 || strcasecmp(name, place->address) == 0 ||
-	    strcmp(name, "127.0.0.1") == 0 || strcmp(name, "::1") == 0)
+	if (strcasecmp(name, "localhost") == 0 || strcmp(name, "127.0.0.1") == 0 ||
+	    strcmp(name, "::1") == 0)
 		return true;
-	/* every address of the machine is meant then, and an address is no name to be led astray */
-	return is_any(place->address) && request_is_address(name);
+	/* an address is no name to be led astray, and browsers spell it their own way */
+	return parse_address(name, &named) && parse_address(place->address, &here) &&
+	       (IN6_ARE_ADDR_EQUAL(&named, &here) || request_is_any(place->address));
 }
 
 bool request_origin_fits(const struct request_place *place, const char *origin)

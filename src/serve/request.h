@@ -35,6 +35,10 @@ struct request {
  * both cases. */
 int request_parse(struct request *r, const char *method, const char *url, struct error *err);
 void request_release(struct request *r);
+/* What a URL of this route may be asked with, as the header Allow has it. */
+const char *request_methods(enum request_route route);
+/* Sets err, unless hint is NULL with one; gives the status. */
+int request_refuse(int status, struct error *err, const char *text, const char *hint);
 /* Two requests with the same text have the same answer, token or not; the caller frees. */
 char *request_key(const struct request *r);
 
@@ -50,8 +54,11 @@ struct request_place {
 	const char *address;
 	uint16_t port;
 };
+#define REQUEST_ADDRESS_SIZE 46 /* with its end */
+/* As it is usually spelled; false: it is no numeric address. */
+bool request_spell_address(const char *address, char spelled[REQUEST_ADDRESS_SIZE]);
 bool request_is_loopback(const char *address);
-bool request_is_address(const char *address);
+bool request_is_any(const char *address); /* every address of this machine */
 /* Whether a Host header names this server. By name, not by whom DNS sends here: a page of
  * evil.example whose name leads to 127.0.0.1 would be of the same origin. */
 bool request_host_fits(const struct request_place *place, const char *host);

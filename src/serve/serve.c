@@ -39,16 +39,12 @@ struct server {
 	struct peers peers;
 	struct workers *workers;
 	struct events *events;
-	struct events_driver driver;
 	struct answer *page[2]; /* as it is, and compressed */
 	pthread_t ticker;
 	pthread_mutex_t lock; /* of stopping */
 	pthread_cond_t stopped;
 	bool stopping;
 };
-
-/* The library's functions that take no more than a connection. */
-static const struct mhd_library *driver_library;
 
 /* ---- an exchange: a request and its answer ---- */
 
@@ -115,7 +111,9 @@ static enum MHD_Result send_answer(struct exchange *x, struct answer *a, enum re
 	if (route == ROUTE_PAGE)
 		add_header(s, r, "Vary", "Accept-Encoding");
 	if (a->status == 405)
-		add_header(s, r, "Allow", "GET, HEAD, POST");
+		add_header(s, r, "Allow", request_methods(x->work.request.route));
+	if (a->status == 503)
+		add_header(s, r, "Retry-After", "1");
 	x->stage = STAGE_DONE;
 	peer_allow(&s->peers, x->peer, ANSWER_NS);
 	enum MHD_Result result = s->mhd->MHD_queue_response(x->connection, a->status, r);
@@ -129,14 +127,6 @@ static enum MHD_Result send_error(struct exchange *x, int status, const struct e
 }
 
 /* ---- checks ---- */
-
-static int refuse(int status, struct error *err, const char *text, const char *hint)
-{
-	error_set(err, EXIT_USAGE, "%s", text);
-	if (hint)
-		error_hint(err, "%s", hint);
-	return status;
-}
 
 static enum MHD_Result note_header(void *context, enum MHD_ValueKind kind, const char *name,
 				   const char *value)
@@ -169,14 +159,14 @@ static int check_sender(const struct exchange *x, struct error *err)
 {
 	const struct server *s = x->server;
 	if (x->header_bytes > REQUEST_HEADERS_MAX)
-		return refuse(431, err, "the headers of the request are too long", NULL);
+		return request_refuse(431, err, "the headers of the request are too long", NULL);
 	if (x->hosts != 1)
-		return refuse(400, err, "a request has one Host header", NULL);
+		return request_refuse(400, err, "a request has one Host header", NULL);
 	if (!request_host_fits(&s->place, x->host))
-		return refuse(421, err, "this server does not go by that name",
-			      "use the URL that 'tare serve' printed");
+		return request_refuse(421, err, "this server does not go by that name",
+				      "use the URL that 'tare serve' printed");
 	if (x->origin && !request_origin_fits(&s->place, x->origin))
-		return refuse(403, err, "pages from elsewhere may not ask here", NULL);
+		return request_refuse(403, err, "pages from elsewhere may not ask here", NULL);
 	return 0;
 }
 
@@ -188,16 +178,17 @@ static int check_right(const struct exchange *x, struct error *err)
 	if (r->route == ROUTE_PAGE)
 		return 0;
 	if (x->site && strcasecmp(x->site, "same-origin") != 0 && strcasecmp(x->site, "none") != 0)
-		return refuse(403, err, "pages from elsewhere may not ask here", NULL);
+		return request_refuse(403, err, "pages from elsewhere may not ask here", NULL);
 	if (!given || !request_token_fits(s->token, given))
-		return refuse(403, err,
-			      given ? "the token is not the right one" : "no token was given",
-			      "use the URL that 'tare serve' printed when it was started last");
+		return request_refuse(
+			403, err, given ? "the token is not the right one" : "no token was given",
+			"use the URL that 'tare serve' printed when it was started last");
 	if (r->writes && s->read_only)
-		return refuse(403, err, "this lab is served for reading only",
-			      "start 'tare serve' without --read-only");
+		return request_refuse(403, err, "this lab is served for reading only",
+				      "start 'tare serve' without --read-only");
 	if (r->route == ROUTE_REPORT && !r->runs.count && !r->studies.count)
-		return refuse(400, err, "no run was named", "/api/report?run=1, for example");
+		return request_refuse(400, err, "no run was named",
+				      "/api/report?run=1, for example");
 	return 0;
 }
 
@@ -210,7 +201,7 @@ static int check(struct exchange *x, const char *method, struct error *err)
 	if (!status)
 		status = check_right(x, err);
 	if (!status && x->announced > REQUEST_BODY_MAX)
-		status = refuse(413, err, TOO_LONG, "at most 64 KiB");
+		status = request_refuse(413, err, TOO_LONG, "at most 64 KiB");
 	return status;
 }
 
@@ -223,27 +214,57 @@ static void work_done(struct work *w)
 	x->server->mhd->MHD_resume_connection(x->connection);
 }
 
+static bool work_wanted(const struct work *w)
+{
+	const struct exchange *x = (const struct exchange *)w;
+	return !x->peer->gone;
+}
+
 static enum MHD_Result ask(struct exchange *x)
 {
 	struct server *s = x->server;
-	struct error err = ERROR_INIT;
 	x->stage = STAGE_WORK;
 	x->work.done = work_done;
+	x->work.wanted = work_wanted;
 	x->work.gzip = request_takes_gzip(x->accept);
 	peer_allow(&s->peers, x->peer, ANSWER_NS);
 	s->mhd->MHD_suspend_connection(x->connection);
 	if (workers_ask(s->workers, &x->work))
 		return MHD_YES;
+	x->work.answer = workers_stopping();
 	s->mhd->MHD_resume_connection(x->connection);
-	refuse(503, &err, "this server is being stopped", NULL);
-	x->work.answer = answer_error(503, &err);
 	return MHD_YES;
 }
 
+/* ---- events ---- */
+
+/* The connection of a listener, for as long as there is one. */
 struct stream {
 	struct server *server;
+	struct MHD_Connection *connection;
+	struct peer *peer;
 	struct listener *listener;
 };
+
+static void suspend(void *connection)
+{
+	struct stream *stream = connection;
+	stream->server->mhd->MHD_suspend_connection(stream->connection);
+}
+
+static void resume(void *connection)
+{
+	struct stream *stream = connection;
+	stream->server->mhd->MHD_resume_connection(stream->connection);
+}
+
+static bool gone(void *connection)
+{
+	struct stream *stream = connection;
+	return stream->peer->gone;
+}
+
+static const struct events_driver driver = { suspend, resume, gone };
 
 static ssize_t read_stream(void *context, uint64_t position, char *into, size_t room)
 {
@@ -264,14 +285,16 @@ static enum MHD_Result send_events(struct exchange *x)
 {
 	struct server *s = x->server;
 	struct error err = ERROR_INIT;
-	struct listener *l = listener_add(s->events, x->connection, x->work.states,
-					  x->work.request.runs.count, x->work.list, x->last_event);
-	x->work.states = NULL;
-	if (!l)
-		return send_error(x, refuse(503, &err, "too many pages listen", "close some"),
-				  &err);
 	struct stream *stream = xcalloc(1, sizeof *stream);
-	*stream = (struct stream){ s, l };
+	*stream = (struct stream){ s, x->connection, x->peer, NULL };
+	stream->listener = listener_add(s->events, stream, x->work.states,
+					x->work.request.runs.count, x->work.list, x->last_event);
+	x->work.states = NULL;
+	if (!stream->listener) {
+		free(stream);
+		return send_error(
+			x, request_refuse(503, &err, "too many pages listen", "close some"), &err);
+	}
 	struct MHD_Response *r = s->mhd->MHD_create_response_from_callback(
 		MHD_SIZE_UNKNOWN, 1024, read_stream, stream, end_stream);
 	if (!r) {
@@ -313,7 +336,7 @@ static enum MHD_Result answer_whole(struct exchange *x)
 	struct request *r = &x->work.request;
 	int status = 0;
 	if (x->body_seen > REQUEST_BODY_MAX)
-		status = refuse(413, &err, TOO_LONG, "at most 64 KiB");
+		status = request_refuse(413, &err, TOO_LONG, "at most 64 KiB");
 	else if (r->writes)
 		status = request_edit_parse(&x->work.edit, strbuf_text(&x->body), x->body.length,
 					    &err);
@@ -403,16 +426,6 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
 }
 
 /* ---- start and end ---- */
-
-static void suspend(void *connection)
-{
-	driver_library->MHD_suspend_connection(connection);
-}
-
-static void resume(void *connection)
-{
-	driver_library->MHD_resume_connection(connection);
-}
 
 static void *run_ticker(void *context)
 {
@@ -528,8 +541,7 @@ int serve_start(struct server **out, const struct serve_options *o,
 	if (!mhd)
 		return -1;
 	struct server *s = xcalloc(1, sizeof *s);
-	s->mhd = driver_library = mhd;
-	s->driver = (struct events_driver){ suspend, resume };
+	s->mhd = mhd;
 	init(s, o);
 	int fd = listen_at(s, o->place.port, err);
 	if (fd < 0) {
@@ -537,7 +549,7 @@ int serve_start(struct server **out, const struct serve_options *o,
 		return -1;
 	}
 	make_page(s, source);
-	s->events = events_new(source, &s->driver);
+	s->events = events_new(source, &driver);
 	s->workers = workers_start(source);
 	s->daemon = start_daemon(s, fd);
 	if (!s->daemon) {

@@ -175,6 +175,29 @@ static void look_at_runs(struct workers *all, struct work *w)
 	finish(w, status ? answer_error((unsigned)status, &err) : NULL);
 }
 
+static struct answer *not_made(const char *why)
+{
+	struct error err = ERROR_INIT;
+	request_refuse(503, &err, why, NULL);
+	return answer_error(503, &err);
+}
+
+struct answer *workers_stopping(void)
+{
+	return not_made("this server is being stopped");
+}
+
+/* A change is made also when nobody waits to hear of it. */
+static bool skip(struct work *w, bool stopping)
+{
+	bool unwanted = !w->request.writes && !w->wanted(w);
+	if (stopping)
+		finish(w, workers_stopping());
+	else if (unwanted)
+		finish(w, not_made("the connection was closed before it was this one's turn"));
+	return stopping || unwanted;
+}
+
 static void work(struct workers *all, struct work *w)
 {
 	switch (w->request.route) {
@@ -204,8 +227,10 @@ static void *run_worker(void *context)
 		all->first = w->next;
 		if (!all->first)
 			all->end = &all->first;
+		bool stopping = all->stopping;
 		pthread_mutex_unlock(&all->lock);
-		work(all, w);
+		if (!skip(w, stopping))
+			work(all, w);
 		pthread_mutex_lock(&all->lock);
 	}
 	pthread_mutex_unlock(&all->lock);

@@ -13,8 +13,9 @@ struct work {
 	struct request_edit edit; /* of ROUTE_RUN */
 	bool gzip;
 	void (*done)(struct work *w); /* by any thread, and maybe before workers_ask() returns */
-	struct answer *answer;	      /* then the owner's; NULL for ROUTE_EVENTS: `states` are */
-	struct serve_state *states;   /* of ROUTE_EVENTS: an entry per run */
+	bool (*wanted)(const struct work *w); /* by any thread: somebody still waits for it */
+	struct answer *answer;	    /* then the owner's; NULL for ROUTE_EVENTS: `states` are */
+	struct serve_state *states; /* of ROUTE_EVENTS: an entry per run */
 	uint64_t list;
 	struct work *next;
 };
@@ -24,7 +25,10 @@ struct workers;
 struct workers *workers_start(const struct serve_source *source);
 /* False: it is being stopped, and done() will not be called. */
 bool workers_ask(struct workers *all, struct work *w);
-void workers_stop(struct workers *all); /* all that was asked is answered first */
+/* What is being made is finished first; what is not yet begun is answered with 503. */
+void workers_stop(struct workers *all);
+/* For those who are not taken any more. */
+struct answer *workers_stopping(void);
 void workers_free(struct workers *all); /* when it was stopped and nobody asks any more */
 
 #endif

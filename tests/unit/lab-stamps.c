@@ -1,5 +1,8 @@
 /* Tags and the search by them; what somebody who looks on while others write is told by. */
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "lab-fixture.h"
 #include "lab-sample.h"
@@ -105,6 +108,71 @@ static void stamps_tell_of_changes(void **state)
 	lab_close(lab);
 }
 
+static void a_run_whose_tare_was_killed(void **state)
+{
+	(void)state;
+	int ready[2];
+	char byte = 0;
+	assert_int_equal(pipe(ready), 0);
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		struct lab *lab = open_lab(LAB_WRITE);
+		add_run(lab, "apple");
+		if (write(ready[1], &byte, 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	struct lab *reader = open_lab(LAB_READ);
+	uint32_t version = version_of(reader);
+	uint64_t stamp = stamp_of(reader, 1), list = stamp_of_list(reader, false);
+	assert_true(stamp_of_list(reader, false) == list);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	/* it left no word of it in the lab, and is shown as interrupted all the same */
+	assert_int_equal(version_of(reader), version);
+	assert_true(stamp_of(reader, 1) != stamp);
+	assert_true(stamp_of_list(reader, false) != list);
+	/* which is no news to anybody when it is written down */
+	stamp = stamp_of(reader, 1);
+	list = stamp_of_list(reader, false);
+	lab_close(open_lab(LAB_WRITE));
+	assert_int_equal(query(reader, "SELECT count(*) FROM runs WHERE status = 'interrupted'"),
+			 1);
+	assert_true(stamp_of(reader, 1) == stamp);
+	assert_true(stamp_of_list(reader, false) == list);
+	lab_close(reader);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+static void the_list_knows_cutoffs_and_queries(void **state)
+{
+	(void)state;
+	struct lab *lab = open_lab(LAB_WRITE);
+	struct machine m;
+	add_host(lab, "grape", "6.1", &m);
+	uint64_t list = stamp_of_list(lab, false);
+	struct cutoff c = { .cutoff_ns = 1000, .daemon = "cron" };
+	ok(lab_put_cutoff(lab, &m, &c, &err));
+	assert_true(stamp_of_list(lab, false) != list);
+	list = stamp_of_list(lab, false);
+	c.cutoff_ns = 2000;
+	ok(lab_put_cutoff(lab, &m, &c, &err));
+	assert_true(stamp_of_list(lab, false) != list);
+	machine_release(&m);
+
+	add_run(lab, "apple");
+	execute_sql("INSERT INTO query_at VALUES (1, 1, 1, 10, 0), (2, 1, 1, 20, 0);"
+		    "INSERT INTO query_execution (at, execution) VALUES (1, 1), (2, 1)");
+	list = stamp_of_list(lab, true);
+	/* not of the newest Q@C */
+	execute_sql("INSERT INTO query_execution (at, execution) VALUES (1, 2)");
+	assert_true(stamp_of_list(lab, true) != list);
+	lab_close(lab);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -112,6 +180,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(tags_are_set_and_found),
 		TEST(stamps_tell_of_changes),
+		TEST(a_run_whose_tare_was_killed),
+		TEST(the_list_knows_cutoffs_and_queries),
 	};
 	return cmocka_run_group_tests_name("lab-stamps", tests, NULL, NULL);
 }

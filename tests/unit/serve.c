@@ -69,6 +69,9 @@ static void methods_are_few(void **state)
 	assert_int_equal(parse("POST", "/"), 405);
 	assert_int_equal(parse("POST", "/api/report?run=1"), 405);
 	assert_int_equal(parse("GET", "/api/runs/1"), 405);
+	assert_int_equal(parse("PUT", "/nowhere"), 404);
+	assert_string_equal(request_methods(ROUTE_RUN), "POST");
+	assert_string_equal(request_methods(ROUTE_EVENTS), "GET, HEAD");
 }
 
 static void parameters_are_checked(void **state)
@@ -195,6 +198,31 @@ static void hosts_and_origins(void **state)
 		     request_is_loopback("x") || request_is_loopback("10.0.0.1"));
 }
 
+static void addresses_have_many_spellings(void **state)
+{
+	(void)state;
+	char spelled[REQUEST_ADDRESS_SIZE];
+	assert_true(request_spell_address("0:0:0:0:0:0:0:1", spelled));
+	assert_string_equal(spelled, "::1");
+	assert_true(request_spell_address("FE80::0001", spelled));
+	assert_string_equal(spelled, "fe80::1");
+	assert_true(request_spell_address("127.0.0.2", spelled));
+	assert_string_equal(spelled, "127.0.0.2");
+	assert_false(request_spell_address("127.1", spelled));
+	assert_false(request_spell_address("localhost", spelled));
+	assert_false(request_spell_address("[::1]", spelled));
+	/* what a browser makes of ::ffff:127.0.0.2, and one that is not normalized */
+	struct request_place mapped = { "::ffff:127.0.0.2", 8273 }, odd = { "fe80:0::1", 8273 };
+	assert_true(request_host_fits(&mapped, "[::ffff:7f00:2]:8273"));
+	assert_true(request_origin_fits(&mapped, "http://[::ffff:7f00:2]:8273"));
+	assert_false(request_host_fits(&mapped, "[::ffff:7f00:3]:8273"));
+	assert_true(request_host_fits(&odd, "[fe80::1]:8273"));
+	assert_true(request_is_any("0:0::0") && request_is_any("0.0.0.0") &&
+		    request_is_any("::ffff:0.0.0.0"));
+	assert_false(request_is_any("::1") || request_is_any("x"));
+	assert_true(request_is_loopback("::ffff:127.0.0.2") && request_is_loopback("0::1"));
+}
+
 static void tokens(void **state)
 {
 	(void)state;
@@ -262,6 +290,7 @@ int main(void)
 		cmocka_unit_test(parameters_are_checked),
 		cmocka_unit_test(same_questions_have_one_key),
 		cmocka_unit_test(hosts_and_origins),
+		cmocka_unit_test(addresses_have_many_spellings),
 		cmocka_unit_test(tokens),
 		cmocka_unit_test(encodings),
 		cmocka_unit_test(bodies),

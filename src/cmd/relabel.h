@@ -1,0 +1,16 @@
+/* Commands that give a run another text: private to cmd/. */
+#ifndef TARE_CMD_RELABEL_H
+#define TARE_CMD_RELABEL_H
+
+#include "lab/lab.h"
+
+struct relabel {
+	const char *usage, *about;
+	const char *needed, *example; /* when there are not two operands: the error and its hint */
+	int (*change)(struct lab *lab, int64_t run, const char *text, struct error *err);
+	const char *now, *noun; /* "run 1 is now [now]'text'", "run 1 has no [noun] now" */
+};
+
+int cmd_relabel(const struct relabel *what, int argc, char **argv);
+
+#endif
