@@ -93,7 +93,7 @@ static json_t *wall_json(const struct time_section *t, const bool *chosen)
 	return wall;
 }
 
-/* Over the kept ones, whether they are on the page or not. */
+/* Over the kept ones, whether they are on the page or not; null: none of them has a ledger. */
 static json_t *means_json(const struct time_section *t)
 {
 	json_t *list = json_array();
@@ -108,7 +108,7 @@ static json_t *means_json(const struct time_section *t)
 			n++;
 			sum += (double)l->wall_ns[c];
 		}
-		json_array_append_new(list, page_real(n > 0 ? sum / n : 0));
+		json_array_append_new(list, page_real(sum / n));
 	}
 	return list;
 }

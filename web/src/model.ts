@@ -17,7 +17,7 @@ export interface Doc {
 export interface Machine {
   name: string;
   fingerprint: string;
-  facts: Record<string, string>;
+  facts: Record<string, string>; // that hold for all sections of it
   findings: Finding[]; // of doctor, worst first, all of them
 }
 
