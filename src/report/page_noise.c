@@ -75,7 +75,7 @@ static json_t *cpu_curve(const struct noise_cpu *c, bool told, double bandwidth,
 	json_t *list = NULL;
 	noise_points_of(c, told, &points);
 	if (c->window_ns)
-		list = curve_json(&points, (double)c->window_ns / NS_PER_S, bandwidth, grid);
+		list = curve_json(&points, noise_window_s(c), bandwidth, grid);
 	noise_points_release(&points);
 	return list ? list : json_array();
 }
