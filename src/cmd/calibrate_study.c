@@ -59,20 +59,6 @@ int calibrate_load(struct lab *lab, int64_t run, struct sedona_run *into, int64_
 	return failed ? -1 : 0;
 }
 
-static bool has_number(const number_list *list, uint32_t number)
-{
-	for (size_t low = 0, high = list->count; low < high;) {
-		size_t mid = low + (high - low) / 2;
-		if (list->items[mid] == number)
-			return true;
-		if (list->items[mid] < number)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return false;
-}
-
 int calibrate_samples(struct lab *lab, const struct study *s, struct calibrate_input *in,
 		      bool *is_l[STUDY_LENGTHS], struct error *err)
 {
@@ -87,7 +73,7 @@ int calibrate_samples(struct lab *lab, const struct study *s, struct calibrate_i
 			return -1;
 		is_l[l] = xcalloc(r->samples.count + 1, sizeof *is_l[l]);
 		for (size_t i = 0; i < r->samples.count; i++)
-			is_l[l][i] = has_number(&found->l_samples, r->samples.items[i].number);
+			is_l[l][i] = number_list_has(&found->l_samples, r->samples.items[i].number);
 	}
 	return 0;
 }

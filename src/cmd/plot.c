@@ -1,10 +1,12 @@
 /* tare plot: a figure for a paper, drawn by gnuplot from the data beside it. */
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
+#include <grp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,7 +17,6 @@
 #include "cmd/plot.h"
 #include "cmd/view.h"
 
-#define DEFAULT_TOP 15
 #define LEAST_CM 2
 #define MOST_CM 100
 #define CM_PER_INCH 2.54
@@ -143,22 +144,43 @@ static int choose_target(const struct plot_options *o, struct target *t, struct 
 
 /* ---- gnuplot ---- */
 
-/* A directory of our own, in which it works: what was there before stays until all went well. */
+/* A directory of our own, in which it works: what was there before stays until all went well. It is
+ * the invoker's of sudo, as are the files, and gnuplot is run as that user. */
 struct workshop {
-	char directory[64 + 256];
-	char *program;
+	char *directory, *program;
+	int messages; /* what gnuplot says */
+	struct invoker who;
+	sigset_t
+		signals; /* as they were: one that ends this program waits until all is tidied up */
 };
 
 static int workshop_open(struct workshop *w, struct error *err)
 {
-	const char *tmp = getenv("TMPDIR");
-	snprintf(w->directory, sizeof w->directory, "%.256s/tare-plot-XXXXXX",
-		 tmp && *tmp ? tmp : "/tmp");
-	if (mkdtemp(w->directory))
+	const char *tmp = getenv("TMPDIR"), *path = getenv("PATH");
+	sigset_t ending;
+	*w = (struct workshop){ .messages = -1 };
+	invoker_get(&w->who);
+	if (invoker_check(&w->who, err))
+		return error_hint(err, "without SUDO_UID it is drawn as root");
+	w->program = file_find_program(path ? path : "", "gnuplot");
+	w->messages = memfd_create("gnuplot", MFD_CLOEXEC);
+	char *directory = joined(tmp && *tmp ? tmp : "/tmp", "/", "tare-plot-XXXXXX");
+	sigemptyset(&ending);
+	sigaddset(&ending, SIGINT);
+	sigaddset(&ending, SIGTERM);
+	sigaddset(&ending, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ending, &w->signals);
+	invoker_begin();
+	if (w->messages >= 0 && mkdtemp(directory))
+		w->directory = directory;
+	else
+		error_set(err, EXIT_ENVIRONMENT, "cannot make a directory in %.200s: %s",
+			  tmp && *tmp ? tmp : "/tmp", strerror(errno));
+	invoker_end();
+	if (w->directory)
 		return 0;
-	error_set(err, EXIT_ENVIRONMENT, "cannot make a directory in %.200s: %s",
-		  tmp && *tmp ? tmp : "/tmp", strerror(errno));
-	*w->directory = '\0';
+	free(directory);
+	sigprocmask(SIG_SETMASK, &w->signals, NULL);
 	return -1;
 }
 
@@ -169,59 +191,78 @@ static char *within(const struct workshop *w, const char *name)
 
 static void workshop_close(struct workshop *w, const struct target *t)
 {
-	const char *names[] = { t->data_name, t->script_name, t->picture_name, "messages" };
-	for (size_t i = 0; *w->directory && i < sizeof names / sizeof *names; i++) {
+	const char *names[] = { t->data_name, t->script_name, t->picture_name };
+	invoker_begin();
+	for (size_t i = 0; w->directory && i < sizeof names / sizeof *names; i++) {
 		char *path = within(w, names[i]);
 		unlink(path);
 		free(path);
 	}
-	if (*w->directory)
+	if (w->directory)
 		rmdir(w->directory);
+	invoker_end();
+	if (w->messages >= 0)
+		close(w->messages);
+	if (w->directory)
+		sigprocmask(SIG_SETMASK, &w->signals, NULL);
+	free(w->directory);
 	free(w->program);
 }
 
 /* Its first words: they name the line of the script. */
 static int say_failure(const struct workshop *w, int status, struct error *err)
 {
-	char *path = within(w, "messages"), *text = file_read(path);
-	char shown[MESSAGE_MOST] = "";
-	for (char *c = text; c && *c; c++)
+	char text[MESSAGE_MOST] = "", shown[MESSAGE_MOST] = "";
+	if (pread(w->messages, text, sizeof text - 1, 0) < 0)
+		*text = '\0';
+	for (char *c = text; *c; c++)
 		if (*c == '\n')
 			*c = ' ';
-	if (text)
-		text_display(text + strspn(text, " "), shown, sizeof shown);
+	text_display(text + strspn(text, " "), shown, sizeof shown);
 	if (WIFSIGNALED(status))
 		error_set(err, EXIT_ENVIRONMENT, "gnuplot was ended by signal %d: %s",
 			  WTERMSIG(status), shown);
 	else
 		error_set(err, EXIT_ENVIRONMENT, "gnuplot failed: %s",
 			  *shown ? shown : "it does not say why");
-	free(text);
-	free(path);
 	return error_hint(
 		err, "no file was changed; 'tare plot' needs gnuplot 5 with the cairo terminals");
 }
 
+#define EXIT_NOT_STARTED 127
+
+/* In the child. */
+static void become_gnuplot(const struct workshop *w, const char *script)
+{
+	/* -d: without what is in the user's own .gnuplot */
+	char *argv[] = { (char *)"gnuplot", (char *)"-d", (char *)script, NULL };
+	const struct invoker *who = &w->who;
+	int null = open("/dev/null", O_RDWR);
+	bool ready = dup2(w->messages, STDERR_FILENO) >= 0 && dup2(null, STDIN_FILENO) >= 0 &&
+		     dup2(null, STDOUT_FILENO) >= 0;
+	if (ready && who->present)
+		ready = initgroups(who->name, who->gid) == 0 &&
+			setresgid(who->gid, who->gid, who->gid) == 0 &&
+			setresuid(who->uid, who->uid, who->uid) == 0;
+	if (ready && chdir(w->directory) == 0) {
+		sigprocmask(SIG_SETMASK, &w->signals, NULL);
+		execv(w->program, argv);
+	}
+	dprintf(w->messages, "cannot start %s: %s", w->program, strerror(errno));
+	_exit(EXIT_NOT_STARTED);
+}
+
 static int run_gnuplot(const struct workshop *w, const struct target *t, struct error *err)
 {
-	posix_spawn_file_actions_t files;
-	pid_t pid;
 	int status = 0;
 	char *script = joined(".", "/", t->script_name);
-	/* -d: without what is in the user's own .gnuplot */
-	char *argv[] = { (char *)"gnuplot", (char *)"-d", script, NULL };
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_addchdir_np(&files, w->directory);
-	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "messages",
-					 O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	int failed = posix_spawn(&pid, w->program, &files, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&files);
+	pid_t pid = fork();
+	if (pid == 0)
+		become_gnuplot(w, script);
 	free(script);
-	if (failed)
+	if (pid < 0)
 		return error_set(err, EXIT_ENVIRONMENT, "cannot start %s: %s", w->program,
-				 strerror(failed));
+				 strerror(errno));
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return status ? say_failure(w, status, err) : 0;
@@ -231,8 +272,7 @@ static int run_gnuplot(const struct workshop *w, const struct target *t, struct 
 static int draw(const struct target *t, const struct strbuf *data, const struct strbuf *script,
 		char **picture, size_t *length, struct error *err)
 {
-	struct workshop w = { .program = file_find_program(getenv("PATH") ? getenv("PATH") : "",
-							   "gnuplot") };
+	struct workshop w;
 	int failed = workshop_open(&w, err);
 	if (!failed) {
 		char *data_path = within(&w, t->data_name),
@@ -241,7 +281,9 @@ static int draw(const struct target *t, const struct strbuf *data, const struct 
 		failed = file_write(data_path, strbuf_text(data), data->length, err) ||
 			 file_write(script_path, strbuf_text(script), script->length, err) ||
 			 run_gnuplot(&w, t, err);
+		invoker_begin();
 		*picture = failed ? NULL : file_read_bytes(path, length);
+		invoker_end();
 		if (!failed && (!*picture || !*length))
 			failed = say_failure(&w, 0, err);
 		free(data_path);
@@ -318,7 +360,7 @@ static int plot(const struct plot_options *o, const struct plot_kind *asked, str
 	if (o->wide)
 		look.width_cm = FIGURE_WIDE_CM;
 	int failed = (o->size && parse_size(o->size, &look, err)) || choose_target(o, &t, err) ||
-		     plot_kind_choose(o, asked, &kind, err) || kind->make(o, f, err);
+		     plot_kind_choose(o, asked, &kind, err) || kind->make(o, kind->which, f, err);
 	if (!failed) {
 		look.format = t.format;
 		look.data_name = t.data_name;
@@ -370,7 +412,7 @@ static const struct plot_kind *take_kind(const text_list *operands, struct plot_
 
 int cmd_plot(int argc, char **argv)
 {
-	struct plot_options o = { .format = -1, .top = DEFAULT_TOP };
+	struct plot_options o = { .format = -1 };
 	struct option_spec specs[] = {
 		{ 'o', "output", OPTION_TEXT, &o.output, "FILE",
 		  "NAME.pdf, NAME.svg or NAME.png; - is standard output" },
@@ -380,7 +422,8 @@ int cmd_plot(int argc, char **argv)
 		  "in cm, or with 'in' in inches (default: 8.5 wide)" },
 		{ 0, "wide", OPTION_FLAG, &o.wide, NULL, "two columns: 17.5 cm" },
 		{ 0, "title", OPTION_TEXT, &o.title, "TEXT", "above it (default: none)" },
-		{ 0, "measure", OPTION_CHOICE, &o.measure, COMPARED_MEASURES, "of time's figures" },
+		{ 0, "measure", OPTION_CHOICE, &o.measure, COMPARED_MEASURES,
+		  "of time's figures (not ledger, sigma)" },
 		{ 0, "study", OPTION_FLAG, &o.study, NULL,
 		  "all runs of the same command line (compare, sigma)" },
 		{ 0, "top", OPTION_INTEGER, &o.top, "NUM",

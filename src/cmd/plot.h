@@ -11,7 +11,7 @@ struct plot_options {
 		*daemons; /* daemons "": the newest study */
 	int format;	  /* enum figure_format; -1: by the name */
 	int measure;	  /* of compared_measures */
-	long top, zoom;
+	long top, zoom;	  /* 0: not given */
 	bool wide, study, long_run;
 	text_list runs;
 };
@@ -21,7 +21,9 @@ struct plot_kind {
 	enum subject_kind of; /* SUBJECT_KINDS: of a daemon study */
 	bool several;	      /* runs may be given */
 	const char *about;
-	int (*make)(const struct plot_options *o, struct figure *f, struct error *err);
+	int (*make)(const struct plot_options *o, int which, struct figure *f, struct error *err);
+	int which;	  /* of those that it makes */
+	unsigned options; /* that it takes, beside those that all do */
 };
 extern const struct plot_kind plot_kinds[]; /* ends with a name of NULL; the first of a subject is
 					       its default, but for several runs */

@@ -15,12 +15,13 @@
 #include "cmd/query.h"
 #include "cmd/view.h"
 
+#define DEFAULT_TOP 15
+
 /* ---- time ---- */
 
 enum time_figure { SAMPLES, HISTOGRAM, DENSITY, LEDGER, DUAL, COMPARE, SIGMA };
 
-static int make_time(const struct plot_options *o, enum time_figure which, struct figure *f,
-		     struct error *err)
+static int make_time(const struct plot_options *o, int which, struct figure *f, struct error *err)
 {
 	enum emp_measure m = compared_measures[o->measure];
 	loaded_list list = { 0 };
@@ -28,7 +29,7 @@ static int make_time(const struct plot_options *o, enum time_figure which, struc
 				   o->study, &list, err);
 	if (!failed) {
 		struct run_view *v = loaded_views(&list);
-		switch (which) {
+		switch ((enum time_figure)which) {
 		case SAMPLES:
 			failed = figure_samples(f, v, m, err);
 			break;
@@ -57,46 +58,18 @@ static int make_time(const struct plot_options *o, enum time_figure which, struc
 	return failed;
 }
 
-static int make_samples(const struct plot_options *o, struct figure *f, struct error *err)
-{
-	return make_time(o, SAMPLES, f, err);
-}
-
-static int make_histogram(const struct plot_options *o, struct figure *f, struct error *err)
-{
-	return make_time(o, HISTOGRAM, f, err);
-}
-
-static int make_density(const struct plot_options *o, struct figure *f, struct error *err)
-{
-	return make_time(o, DENSITY, f, err);
-}
-
-static int make_ledger(const struct plot_options *o, struct figure *f, struct error *err)
-{
-	return make_time(o, LEDGER, f, err);
-}
-
-static int make_dual(const struct plot_options *o, struct figure *f, struct error *err)
-{
-	return make_time(o, DUAL, f, err);
-}
-
-static int make_compare(const struct plot_options *o, struct figure *f, struct error *err)
-{
-	return make_time(o, COMPARE, f, err);
-}
-
-static int make_sigma(const struct plot_options *o, struct figure *f, struct error *err)
-{
-	return make_time(o, SIGMA, f, err);
-}
-
 /* ---- noise ---- */
+
+enum noise_figure { DETOURS, SOURCES };
 
 static const char *first_run(const struct plot_options *o)
 {
 	return o->runs.count ? o->runs.items[0] : "last";
+}
+
+static size_t top_of(const struct plot_options *o)
+{
+	return o->top ? (size_t)o->top : DEFAULT_TOP;
 }
 
 /* The second run, else the machine's baseline; 0: none, or it is the run itself. */
@@ -129,54 +102,44 @@ static int load_noise(const struct plot_options *o, bool with_base, struct noise
 	return failed;
 }
 
-static int make_noise(const struct plot_options *o, struct figure *f, struct error *err)
+static int make_noise(const struct plot_options *o, int which, struct figure *f, struct error *err)
 {
 	struct noise_loaded l = { 0 }, base = { 0 };
-	int failed = load_noise(o, true, &l, &base, err);
+	int failed = load_noise(o, which == DETOURS, &l, &base, err);
 	if (!failed) {
 		struct noise_view v = noise_loaded_view(&l), b = noise_loaded_view(&base);
-		failed = figure_noise(f, &v, base.run.id ? &b : NULL, err);
+		failed = which == DETOURS ? figure_noise(f, &v, base.run.id ? &b : NULL, err)
+					  : figure_sources(f, &v, top_of(o), err);
 	}
 	noise_loaded_release(&base);
 	noise_loaded_release(&l);
 	return failed;
 }
 
-static int make_sources(const struct plot_options *o, struct figure *f, struct error *err)
-{
-	struct noise_loaded l = { 0 };
-	int failed = load_noise(o, false, &l, NULL, err);
-	if (!failed) {
-		struct noise_view v = noise_loaded_view(&l);
-		failed = figure_sources(f, &v, (size_t)o->top, err);
-	}
-	noise_loaded_release(&l);
-	return failed;
-}
-
 /* ---- profiles ---- */
 
-static int make_functions(const struct plot_options *o, struct figure *f, struct error *err)
+enum profile_figure { FUNCTIONS, SYSTEM };
+
+static int draw_functions(const struct plot_options *o, const struct profile_loaded *l,
+			  struct figure *f, struct error *err)
 {
-	struct profile_loaded l = { 0 };
-	int failed = profile_load_named(&l, o->lab, first_run(o), NULL, err);
-	if (!failed) {
-		const struct sleepy_filter all = SLEEPY_ALL;
-		struct profile_subject s = profile_loaded_subject(&l);
-		struct sleepy_view v = { 0 };
-		sleepy_aggregate(&l.profile, SLEEPY_FUNCTION, &all, false, &v);
-		failed = figure_functions(f, &s, &v, (size_t)o->top, err);
-		sleepy_view_release(&v);
-	}
-	profile_loaded_release(&l);
+	const struct sleepy_filter all = SLEEPY_ALL;
+	struct profile_subject s = profile_loaded_subject(l);
+	struct sleepy_view v = { 0 };
+	sleepy_aggregate(&l->profile, SLEEPY_FUNCTION, &all, false, &v);
+	int failed = figure_functions(f, &s, &v, top_of(o), err);
+	sleepy_view_release(&v);
 	return failed;
 }
 
-static int make_system(const struct plot_options *o, struct figure *f, struct error *err)
+static int make_profile(const struct plot_options *o, int which, struct figure *f,
+			struct error *err)
 {
 	struct profile_loaded l = { 0 };
 	int failed = profile_load_named(&l, o->lab, first_run(o), NULL, err);
-	if (!failed) {
+	if (!failed && which == FUNCTIONS) {
+		failed = draw_functions(o, &l, f, err);
+	} else if (!failed) {
 		struct profile_subject s = profile_loaded_subject(&l);
 		failed = figure_system(f, &s, err);
 	}
@@ -211,8 +174,7 @@ static int choose_query(const struct plot_options *o, const struct query_run *q,
 	return error_hint(err, "a query's name or its number from 1 to %" PRIu32, q->queries);
 }
 
-static int make_query(const struct plot_options *o, enum query_figure which, struct figure *f,
-		      struct error *err)
+static int make_query(const struct plot_options *o, int which, struct figure *f, struct error *err)
 {
 	struct lab *lab = NULL;
 	struct query_loaded l = { 0 };
@@ -232,22 +194,9 @@ static int make_query(const struct plot_options *o, enum query_figure which, str
 	return failed;
 }
 
-static int make_times(const struct plot_options *o, struct figure *f, struct error *err)
-{
-	return make_query(o, TIMES, f, err);
-}
-
-static int make_split(const struct plot_options *o, struct figure *f, struct error *err)
-{
-	return make_query(o, SPLIT, f, err);
-}
-
-static int make_matrix(const struct plot_options *o, struct figure *f, struct error *err)
-{
-	return make_query(o, MATRIX, f, err);
-}
-
 /* ---- daemon studies ---- */
+
+enum study_figure { ZOOMS, PERIODS };
 
 static int find_study(struct lab *lab, const struct plot_options *o, struct study *s,
 		      struct machine *m, struct error *err)
@@ -258,7 +207,7 @@ static int find_study(struct lab *lab, const struct plot_options *o, struct stud
 	return cutoffs_get_study(lab, id, s, m, err);
 }
 
-static int draw_study(const struct plot_options *o, bool periods, const struct study *s,
+static int draw_study(const struct plot_options *o, int which, const struct study *s,
 		      const struct machine *m, const struct calibrate_input *in,
 		      bool *const is_l[STUDY_LENGTHS], struct figure *f, struct error *err)
 {
@@ -271,12 +220,12 @@ static int draw_study(const struct plot_options *o, bool periods, const struct s
 				 "the samples of study %" PRId64
 				 " are not in the lab: its run is gone, or it was cut from a watch",
 				 s->id);
-	return periods ? figure_periods(f, s, l, m, &in->runs[l], err)
+	return which == PERIODS
+		       ? figure_periods(f, s, l, m, &in->runs[l], err)
 		       : figure_zoom(f, s, l, m, &in->runs[l], is_l[l], (size_t)o->zoom, err);
 }
 
-static int make_study(const struct plot_options *o, bool periods, struct figure *f,
-		      struct error *err)
+static int make_study(const struct plot_options *o, int which, struct figure *f, struct error *err)
 {
 	struct lab *lab = NULL;
 	struct study s = { 0 };
@@ -285,7 +234,7 @@ static int make_study(const struct plot_options *o, bool periods, struct figure 
 	bool *is_l[STUDY_LENGTHS] = { 0 };
 	int failed = lab_open(&lab, o->lab, LAB_READ, err) || find_study(lab, o, &s, &m, err) ||
 		     calibrate_samples(lab, &s, &in, is_l, err) ||
-		     draw_study(o, periods, &s, &m, &in, is_l, f, err);
+		     draw_study(o, which, &s, &m, &in, is_l, f, err);
 	for (int l = 0; l < STUDY_LENGTHS; l++)
 		free(is_l[l]);
 	calibrate_input_release(&in);
@@ -295,37 +244,41 @@ static int make_study(const struct plot_options *o, bool periods, struct figure 
 	return failed;
 }
 
-static int make_zooms(const struct plot_options *o, struct figure *f, struct error *err)
-{
-	return make_study(o, false, f, err);
-}
-
-static int make_periods(const struct plot_options *o, struct figure *f, struct error *err)
-{
-	return make_study(o, true, f, err);
-}
-
 /* ---- all of them ---- */
 
+/* Options of a kind. */
+enum { MEASURE = 1, STUDY = 2, TOP = 4, QUERY = 8, LONG = 16, ZOOM = 32 };
+
 const struct plot_kind plot_kinds[] = {
-	{ "samples", SUBJECT_COMMAND, false, "executions over time, dropped ones marked",
-	  make_samples },
-	{ "histogram", SUBJECT_COMMAND, false, "how often which time", make_histogram },
-	{ "density", SUBJECT_COMMAND, false, "the same as densities", make_density },
-	{ "ledger", SUBJECT_COMMAND, false, "where the time of each execution went", make_ledger },
-	{ "dual", SUBJECT_COMMAND, false, "each execution against the one before", make_dual },
-	{ "compare", SUBJECT_COMMAND, true, "means of several runs with intervals", make_compare },
-	{ "sigma", SUBJECT_COMMAND, true, "standard deviation against task length", make_sigma },
-	{ "noise", SUBJECT_CPU, true, "densities of detours, beside the baseline", make_noise },
-	{ "sources", SUBJECT_CPU, false, "time taken by each source", make_sources },
-	{ "functions", SUBJECT_SYSTEM, false, "the functions with the most samples",
-	  make_functions },
-	{ "system", SUBJECT_SYSTEM, false, "what the CPUs did over time", make_system },
-	{ "query", SUBJECT_QUERY, false, "time by cardinality, plan changes marked", make_times },
-	{ "split", SUBJECT_QUERY, false, "CPU, own I/O and other of each Q@C", make_split },
-	{ "matrix", SUBJECT_QUERY, false, "correlations of the model's measures", make_matrix },
-	{ "zooms", SUBJECT_KINDS, false, "pairs of samples at a zoom level", make_zooms },
-	{ "periods", SUBJECT_KINDS, false, "when each long-running daemon ran", make_periods },
+	{ "samples", SUBJECT_COMMAND, false, "executions over time, dropped ones marked", make_time,
+	  SAMPLES, MEASURE },
+	{ "histogram", SUBJECT_COMMAND, false, "how often which time", make_time, HISTOGRAM,
+	  MEASURE },
+	{ "density", SUBJECT_COMMAND, false, "the same as densities", make_time, DENSITY, MEASURE },
+	{ "ledger", SUBJECT_COMMAND, false, "where the time of each execution went", make_time,
+	  LEDGER, 0 },
+	{ "dual", SUBJECT_COMMAND, false, "each execution against the one before", make_time, DUAL,
+	  MEASURE },
+	{ "compare", SUBJECT_COMMAND, true, "means of several runs with intervals", make_time,
+	  COMPARE, MEASURE | STUDY },
+	{ "sigma", SUBJECT_COMMAND, true, "standard deviation against task length", make_time,
+	  SIGMA, STUDY },
+	{ "noise", SUBJECT_CPU, true, "densities of detours, beside the baseline", make_noise,
+	  DETOURS, 0 },
+	{ "sources", SUBJECT_CPU, false, "time taken by each source", make_noise, SOURCES, TOP },
+	{ "functions", SUBJECT_SYSTEM, false, "the functions with the most samples", make_profile,
+	  FUNCTIONS, TOP },
+	{ "system", SUBJECT_SYSTEM, false, "what the CPUs did over time", make_profile, SYSTEM, 0 },
+	{ "query", SUBJECT_QUERY, false, "time by cardinality, plan changes marked", make_query,
+	  TIMES, QUERY },
+	{ "split", SUBJECT_QUERY, false, "CPU, own I/O and other of each Q@C", make_query, SPLIT,
+	  QUERY },
+	{ "matrix", SUBJECT_QUERY, false, "correlations of the model's measures", make_query,
+	  MATRIX, 0 },
+	{ "zooms", SUBJECT_KINDS, false, "pairs of samples at a zoom level", make_study, ZOOMS,
+	  LONG | ZOOM },
+	{ "periods", SUBJECT_KINDS, false, "when each long-running daemon ran", make_study, PERIODS,
+	  LONG },
 	{ 0 },
 };
 
@@ -408,18 +361,19 @@ static int find_subject(const struct plot_options *o, enum subject_kind *of, int
 static int check_options(const struct plot_options *o, const struct plot_kind *k, struct error *err)
 {
 	const struct {
-		const char *option;
+		const char *name;
 		bool given;
-		enum subject_kind of;
-	} options[] = { { "--measure", o->measure != 0, SUBJECT_COMMAND },
-			{ "--study", o->study, SUBJECT_COMMAND },
-			{ "--query", o->query != NULL, SUBJECT_QUERY },
-			{ "--long", o->long_run, SUBJECT_KINDS },
-			{ "--zoom", o->zoom != 0, SUBJECT_KINDS } };
+		unsigned option;
+	} options[] = { { "--measure", o->measure != 0, MEASURE },
+			{ "--study", o->study, STUDY },
+			{ "--top", o->top != 0, TOP },
+			{ "--query", o->query != NULL, QUERY },
+			{ "--long", o->long_run, LONG },
+			{ "--zoom", o->zoom != 0, ZOOM } };
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-		if (options[i].given && options[i].of != k->of)
+		if (options[i].given && !(k->options & options[i].option))
 			return error_set(err, EXIT_USAGE, "plot: %s does not go with '%s'",
-					 options[i].option, k->name);
+					 options[i].name, k->name);
 	return 0;
 }
 

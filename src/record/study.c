@@ -20,6 +20,20 @@ const char *study_shape_name(enum study_shape shape)
 	return names[shape];
 }
 
+bool number_list_has(const number_list *list, uint32_t number)
+{
+	for (size_t low = 0, high = list->count; low < high;) {
+		size_t middle = low + (high - low) / 2;
+		if (list->items[middle] == number)
+			return true;
+		if (list->items[middle] < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
 void study_release(struct study *s)
 {
 	for (int i = 0; i < STUDY_LENGTHS; i++) {

@@ -81,6 +81,7 @@ struct cutoff {
 typedef ARRAY(struct cutoff) cutoff_list;
 
 typedef ARRAY(uint32_t) number_list;
+bool number_list_has(const number_list *list, uint32_t number); /* of an ascending one */
 
 struct study_run {
 	bool present;

@@ -2,6 +2,10 @@
 # Writes a C source that puts the file given into the program as page_built. The assembler reads it: a compiler would take a while over so
 # many bytes. Its sum makes the source another one when the page is.
 set -eu
+[ "$(grep -c TARE-DOCUMENT "$1")" -eq 1 ] || {
+	echo "$1: no page, or one without its place for a document: TARE-DOCUMENT" >&2
+	exit 1
+}
 echo "/* $(cksum <"$1") */"
 cat <<EOF
 #include "report/page_private.h"

@@ -6,71 +6,40 @@
 #include "stats/density.h"
 
 #define GRID 800
-#define LEAST_WIDTH 0.0086 /* log10(1.02): a fine bucket */
-
-/* Lengths as weighted points of log10 ns. */
-struct lengths {
-	double x[NOISE_BUCKETS], weight[NOISE_BUCKETS];
-	size_t n;
-	double total;
-};
-
-static void add_bucket(struct lengths *l, uint64_t count, uint64_t ns)
-{
-	if (!count || !ns)
-		return;
-	l->x[l->n] = log10((double)ns / (double)count);
-	l->weight[l->n++] = (double)count;
-	l->total += (double)count;
-}
 
 /* The user-level distribution and the master's, of all CPUs. */
 struct densities {
-	struct lengths *seen, *told;
-	double watched_s;
+	struct noise_points seen, told;
+	double window_s;
 };
 
 static void densities_of(const struct noise *n, struct densities *out)
 {
 	struct noise_cpu all;
 	noise_together(n, &all);
-	out->seen = xcalloc(1, sizeof *out->seen);
-	out->told = xcalloc(1, sizeof *out->told);
-	out->watched_s = noise_watched_ns(&all) / 1e9;
-	for (unsigned i = 0; i < NOISE_BUCKETS; i++) {
-		struct noise_bucket told = noise_histogram_at(&all.master, i);
-		add_bucket(out->seen, all.buckets[i].count, all.buckets[i].ns);
-		add_bucket(out->told, told.count, told.ns);
-	}
+	noise_points_of(&all, false, &out->seen);
+	noise_points_of(&all, true, &out->told);
+	out->window_s = noise_window_s(&all);
 	noise_cpu_release(&all);
 }
 
 static void densities_release(struct densities *d)
 {
-	xfree(d->seen);
-	xfree(d->told);
-}
-
-static void widen(const struct lengths *l, double *low, double *high)
-{
-	for (size_t i = 0; i < l->n; i++) {
-		*low = fmin(*low, l->x[i]);
-		*high = fmax(*high, l->x[i]);
-	}
+	noise_points_release(&d->seen);
+	noise_points_release(&d->told);
 }
 
 /* Detours per s of a CPU and decade; what is less than `least` is no part of a plot on a
  * logarithmic axis. */
-static double add_curve(struct figure *f, size_t block, const struct lengths *l,
-			const struct densities *of, double width, double low, double high,
-			double least)
+static double add_curve(struct figure *f, size_t block, const struct noise_points *p,
+			double window_s, double width, double low, double high, double least)
 {
 	double grid[GRID], at[GRID], most = 0;
 	for (size_t i = 0; i < GRID; i++)
 		grid[i] = low + (high - low) * (double)i / (GRID - 1);
-	density_estimate(l->x, l->weight, l->n, width, grid, GRID, at);
-	for (size_t i = 0; i < GRID && l->n; i++) {
-		double rate = at[i] * l->total / of->watched_s;
+	density_estimate(p->x, p->weight, p->n, width, grid, GRID, at);
+	for (size_t i = 0; i < GRID && p->n; i++) {
+		double rate = at[i] * p->total / window_s;
 		double row[] = { pow(10, grid[i]), rate >= least ? rate : NAN };
 		figure_row(f, block, row, 2, NULL);
 		most = fmax(most, rate);
@@ -81,18 +50,19 @@ static double add_curve(struct figure *f, size_t block, const struct lengths *l,
 static int draw(struct figure *f, const struct densities *run, const struct densities *base,
 		struct error *err)
 {
-	double low = INFINITY, high = -INFINITY;
+	double low = fmin(run->seen.low, run->told.low),
+	       high = fmax(run->seen.high, run->told.high);
 	const char *columns = "length_ns\tper_s_and_decade";
-	if (!run->seen->n || !(run->watched_s > 0))
+	if (!run->seen.n || !(run->window_s > 0))
 		return figure_empty(err, "no detour was seen in this run");
-	widen(run->seen, &low, &high);
-	widen(run->told, &low, &high);
-	if (base)
-		widen(base->seen, &low, &high);
+	if (base) {
+		low = fmin(low, base->seen.low);
+		high = fmax(high, base->seen.high);
+	}
 	/* one bandwidth for all, or what differs would be the smoothing */
 	double width =
-		density_bandwidth(run->seen->x, run->seen->weight, run->seen->n, LEAST_WIDTH);
-	double least = 0.3 / run->watched_s, most;
+		density_bandwidth(run->seen.x, run->seen.weight, run->seen.n, NOISE_LEAST_WIDTH);
+	double least = 0.3 / run->window_s, most;
 	size_t blocks[] = { figure_block(f, columns, "seen by the loop (user level)"),
 			    figure_block(f, columns, "told by the kernel (master)"),
 			    figure_block(f, columns, "baseline, seen by the loop") };
@@ -101,11 +71,12 @@ static int draw(struct figure *f, const struct densities *run, const struct dens
 	figure_say(f, "estimate", words);
 	low = floor(low);
 	high = floor(high) + 1;
-	most = add_curve(f, blocks[0], run->seen, run, width, low, high, least);
-	most = fmax(most, add_curve(f, blocks[1], run->told, run, width, low, high, least));
-	if (base && base->watched_s > 0)
-		most = fmax(most,
-			    add_curve(f, blocks[2], base->seen, base, width, low, high, least));
+	most = add_curve(f, blocks[0], &run->seen, run->window_s, width, low, high, least);
+	most = fmax(most,
+		    add_curve(f, blocks[1], &run->told, run->window_s, width, low, high, least));
+	if (base && base->window_s > 0)
+		most = fmax(most, add_curve(f, blocks[2], &base->seen, base->window_s, width, low,
+					    high, least));
 	figure_axis_log(&f->x, "length of a detour", pow(10, low), pow(10, high), true);
 	figure_axis_log(&f->y, "detours per s and decade", least, most, false);
 	figure_layer(f, blocks[2], "lines lt 8 lw 1.5", "baseline", "1:2");
@@ -141,13 +112,13 @@ int figure_sources(struct figure *f, const struct noise_view *v, size_t most, st
 	figure_say_run(f, "sources", v->run, v->machine);
 	noise_together(v->noise, &all);
 	noise_rows_of(&all, NOISE_BY_SOURCE, &rows);
-	double watched_s = noise_watched_ns(&all) / 1e9;
+	double window_s = noise_window_s(&all);
 	size_t told = figure_block(f, columns, "told by the kernel");
 	size_t inferred = figure_block(f, columns, "inferred, or not explained");
 	size_t shown = rows.list.count < most ? rows.list.count : most;
-	for (size_t i = 0; i < shown && watched_s > 0; i++) {
+	for (size_t i = 0; i < shown && window_s > 0; i++) {
 		const struct noise_row *r = &rows.list.items[i];
-		double row[] = { (double)i, (double)r->spread->ns / watched_s,
+		double row[] = { (double)i, (double)r->spread->ns / window_s,
 				 (double)r->spread->count, (double)r->spread->ns };
 		bool strict = r->source && noise_class_strict(r->source->class);
 		figure_row(f, strict ? told : inferred, row, 4, r->name);

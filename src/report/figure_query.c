@@ -4,11 +4,11 @@
 
 #include "report/figure_private.h"
 #include "report/query_rows.h"
-#include "stats/correlation.h"
 
 #define LOG_FROM 30 /* values that differ by more than this factor get a logarithmic axis */
 #define KEY_ROOM 6  /* queries that it has room for above the plot */
 #define MOST_SPLIT 60
+#define SPLIT "row\telapsed_ns\tcpu_ns\tio_ns\tother_ns\tquery\tcardinality\tname"
 #define TIMES "cardinality\tmedian_ns\tlow_ns\thigh_ns\tkept\tplan_changes\tplan"
 
 static bool is_wanted(const struct query_row *row, uint32_t query)
@@ -149,13 +149,12 @@ int figure_split(struct figure *f, const struct query_view *v, uint32_t query, s
 {
 	struct query_rows rows;
 	double most = 0;
-	size_t shown = 0, left_out = 0;
+	size_t shown = 0, left_out = 0, cpu_of_partly = 0;
 	char name[2 * WORDS];
 	query_rows_of(v, &rows);
 	figure_say_run(f, "split", v->run, v->machine);
-	size_t block = figure_block(
-		f, "row\telapsed_ns\tcpu_ns\tio_ns\tother_ns\tquery\tcardinality\tname",
-		"medians of the executions kept");
+	size_t block = figure_block(f, SPLIT, "medians of the executions kept");
+	size_t partly = figure_block(f, SPLIT, "the same where CPU time or I/O is not known");
 	for (size_t i = 0; i < rows.list.count; i++) {
 		const struct query_row *row = &rows.list.items[i];
 		const struct ttp_figure *elapsed = &row->verdict->times[TTP_MEASURED];
@@ -165,17 +164,16 @@ int figure_split(struct figure *f, const struct query_view *v, uint32_t query, s
 			left_out++;
 			continue;
 		}
-		double cpu = row->cpu.present ? row->cpu.median_ns : 0;
-		double io = row->io.present ? row->io.median_ns : 0;
-		double values[] = { (double)shown,
-				    elapsed->median_ns,
-				    cpu,
-				    io,
-				    fmax(elapsed->median_ns - cpu - io, 0),
-				    row->at->query,
-				    (double)row->at->cardinality };
+		double cpu = row->cpu.present ? row->cpu.median_ns : NAN;
+		double io = row->io.present ? row->io.median_ns : NAN;
+		double other = elapsed->median_ns - cpu - io;
+		double values[] = {
+			(double)shown,	elapsed->median_ns,	     cpu, io, other < 0 ? 0 : other,
+			row->at->query, (double)row->at->cardinality
+		};
+		cpu_of_partly += isnan(other) && !isnan(cpu);
 		query_place(v->data, row->at->query, row->at->cardinality, name);
-		figure_row(f, block, values, 7, name);
+		figure_row(f, isnan(other) ? partly : block, values, 7, name);
 		figure_axis_tic(&f->y, (double)shown++, name);
 		most = fmax(most, fmax(elapsed->median_ns, cpu + io));
 	}
@@ -191,6 +189,12 @@ int figure_split(struct figure *f, const struct query_view *v, uint32_t query, s
 	figure_axis_rows(f, shown);
 	f->x.low = 0;
 	const struct figure_stack stack = { block, 3, "$1-0.35", "$1+0.35", true };
+	const struct figure_stack known = { partly, 3, "$1-0.35", "$1+0.35", true };
+	figure_layer(f, partly, "boxxyerror fs empty border lc rgb '#777777' lw 0.7",
+		     "not told apart", "(0):1:(0):($2/%g):($1-0.35):($1+0.35)", f->x.unit);
+	if (cpu_of_partly)
+		figure_stack_layer(f, &known, 3, figure_fills[0],
+				   f->blocks.items[block].count ? NULL : "CPU");
 	figure_stack_layer(f, &stack, 3, figure_fills[0], "CPU");
 	figure_stack_layer(f, &stack, 4, figure_fills[1], "own I/O");
 	figure_stack_layer(f, &stack, 5, figure_fills[7], "other");
@@ -199,21 +203,6 @@ int figure_split(struct figure *f, const struct query_view *v, uint32_t query, s
 }
 
 /* ---- the model ---- */
-
-/* The values of a measure in all executions that were kept; the caller frees. */
-static double *kept_values(const struct query_view *v, enum ttp_model_measure m, size_t *count)
-{
-	double *x = xcalloc(v->result->executions + 1, sizeof *x);
-	const uint32_t *fired = v->result->fired;
-	*count = 0;
-	for (size_t i = 0; i < v->data->at.count; i++) {
-		const struct query_at *at = &v->data->at.items[i];
-		for (size_t k = 0; k < at->executions.count; k++)
-			if (!*fired++ && !v->result->at[i].drop)
-				x[(*count)++] = ttp_model_value(&at->executions.items[k], m);
-	}
-	return x;
-}
 
 static const struct ttp_relation *relation_of(size_t a, size_t b)
 {
@@ -227,7 +216,7 @@ static const struct ttp_relation *relation_of(size_t a, size_t b)
 }
 
 /* Below the diagonal what was found, with what was predicted on it. */
-static void add_cells(struct figure *f, double *const values[TTP_MODEL_MEASURES], size_t n)
+static void add_cells(struct figure *f, double r[TTP_MODEL_MEASURES][TTP_MODEL_MEASURES])
 {
 	size_t cells =
 		figure_block(f, "column\trow\tr\tname", "Pearson's r over the executions kept");
@@ -235,16 +224,14 @@ static void add_cells(struct figure *f, double *const values[TTP_MODEL_MEASURES]
 				    "predicted levels (l, m, h); - before them: r is negative");
 	for (size_t a = 0; a < TTP_MODEL_MEASURES; a++)
 		for (size_t b = 0; b < a; b++) {
-			struct correlation c;
 			char name[WORDS];
 			const struct ttp_relation *told = relation_of(a, b);
-			correlate(values[a], values[b], n, &c);
-			double row[] = { (double)b, (double)a, c.r };
+			double row[] = { (double)b, (double)a, r[a][b] };
 			snprintf(name, sizeof name, "%s, %s",
 				 ttp_model_measure_name((enum ttp_model_measure)a),
 				 ttp_model_measure_name((enum ttp_model_measure)b));
 			figure_row(f, cells, row, 3, name);
-			bool negative = c.r <= -0.3;
+			bool negative = r[a][b] <= -0.3;
 			snprintf(name, sizeof name, "%s%.1s", negative ? "−" : "",
 				 told ? ttp_level_name(told->predicted) : "");
 			if (*name)
@@ -257,21 +244,20 @@ static void add_cells(struct figure *f, double *const values[TTP_MODEL_MEASURES]
 
 int figure_matrix(struct figure *f, const struct query_view *v, struct error *err)
 {
-	double *values[TTP_MODEL_MEASURES];
-	size_t n = 0;
+	double r[TTP_MODEL_MEASURES][TTP_MODEL_MEASURES];
+	size_t kept = 0;
+	for (size_t i = 0; i < v->data->at.count; i++)
+		kept += v->result->at[i].drop ? 0 : v->result->at[i].kept;
+	if (kept <= 2)
+		return figure_empty(err, "fewer than 3 executions of this run were kept");
 	figure_say_run(f, "matrix", v->run, v->machine);
 	for (size_t m = 0; m < TTP_MODEL_MEASURES; m++) {
 		const char *name = ttp_model_measure_name((enum ttp_model_measure)m);
-		values[m] = kept_values(v, (enum ttp_model_measure)m, &n);
 		figure_axis_tic(&f->x, (double)m, name);
 		figure_axis_tic(&f->y, (double)m, name);
 	}
-	if (n > 2)
-		add_cells(f, values, n);
-	for (size_t m = 0; m < TTP_MODEL_MEASURES; m++)
-		xfree(values[m]);
-	if (n <= 2)
-		return figure_empty(err, "fewer than 3 executions of this run were kept");
+	ttp_model_matrix(v->data, v->result, r);
+	add_cells(f, r);
 	f->x.sloping = true;
 	f->x.low = -0.5;
 	f->x.high = TTP_MODEL_MEASURES - 1.5;

@@ -6,19 +6,26 @@
 #include "base/text.h"
 #include "report/figure_private.h"
 #include "report/study.h"
+#include "report/times.h"
 #include "stats/density.h"
 
 #define MOST_POINTS 3000 /* above, points are small */
 
-/* As the protocol sees it: less the shell. */
 static bool value_of(const struct run_view *v, size_t i, enum emp_measure m, double *ns)
 {
-	const struct execution *x = &v->executions[i];
-	size_t grade = m == EMP_ET ? 0 : (size_t)m - EMP_PT_NET;
-	uint64_t raw = m == EMP_ET ? x->et_ns : x->pt_ns[grade];
-	uint64_t shell = m == EMP_ET ? v->run->shell_et_ns : v->run->shell_pt_ns[grade];
-	*ns = less_shell(raw, shell);
-	return raw != ABSENT_NS;
+	*ns = time_value(v, i, m);
+	return !isnan(*ns);
+}
+
+static bool is_measured(const struct run_view *v, size_t i)
+{
+	return rule_is_measured(v->result->verdicts[i].rule);
+}
+
+/* With a sign of its own: those that failed have one, though they count for nothing else. */
+static bool is_drawn(const struct run_view *v, size_t i)
+{
+	return v->result->verdicts[i].rule != EMP_WARMUP;
 }
 
 static enum emp_measure choose(const struct run_view *v, enum emp_measure asked)
@@ -28,15 +35,17 @@ static enum emp_measure choose(const struct run_view *v, enum emp_measure asked)
 
 static int check_measure(const struct run_view *v, enum emp_measure m, struct error *err)
 {
+	size_t measured = 0;
+	for (size_t i = 0; i < v->count; i++)
+		measured += is_measured(v, i);
+	if (!measured)
+		return error_set(err, EXIT_USAGE,
+				 "there is nothing to plot: no execution of run %lld was measured",
+				 (long long)v->run->id);
 	if (v->result->present[m])
 		return 0;
 	error_set(err, EXIT_USAGE, "run %lld has no %s", (long long)v->run->id, measure_title(m));
 	return error_hint(err, "'tare show %lld' tells what it has", (long long)v->run->id);
-}
-
-static bool is_measured(const struct run_view *v, size_t i)
-{
-	return v->result->verdicts[i].rule != EMP_WARMUP;
 }
 
 /* The values of what was measured; kept: only of those that count. The caller frees. */
@@ -87,7 +96,7 @@ static double begun_ns(const struct run_view *v)
 {
 	int64_t first = 0;
 	for (size_t i = 0; i < v->count; i++)
-		if (is_measured(v, i) && (!first || v->executions[i].started_at_ns < first))
+		if (is_drawn(v, i) && (!first || v->executions[i].started_at_ns < first))
 			first = v->executions[i].started_at_ns;
 	return (double)first;
 }
@@ -96,7 +105,7 @@ static double begun_ns(const struct run_view *v)
 static bool is_timed(const struct run_view *v)
 {
 	for (size_t i = 0; i < v->count; i++)
-		if (is_measured(v, i) && !v->executions[i].started_at_ns)
+		if (is_drawn(v, i) && !v->executions[i].started_at_ns)
 			return false;
 	return v->count > 1 &&
 	       v->executions[v->count - 1].started_at_ns > v->executions[0].started_at_ns;
@@ -128,11 +137,11 @@ int figure_samples(struct figure *f, const struct run_view *v, enum emp_measure 
 		blocks[k] = figure_block(f, "execution\tat_ns\tvalue_ns\twhy", signs[k].title);
 	for (size_t i = 0; i < v->count; i++) {
 		const struct execution *x = &v->executions[i];
-		double row[] = { x->number, (double)x->started_at_ns - begun, 0 };
+		double row[] = { x->number, timed ? (double)x->started_at_ns - begun : NAN, 0 };
 		if (!value_of(v, i, m, &row[2]))
 			continue;
-		last = is_measured(v, i) ? fmax(last, row[1]) : last;
-		dropped |= is_measured(v, i) && v->result->verdicts[i].rule != EMP_KEPT;
+		last = is_drawn(v, i) ? fmax(last, row[1]) : last;
+		dropped |= rule_is_drop(v->result->verdicts[i].rule);
 		figure_row(f, block_of(v, i, blocks), row, 3, v->result->verdicts[i].reason);
 	}
 	if (timed)
@@ -392,12 +401,12 @@ int figure_dual(struct figure *f, const struct run_view *v, enum emp_measure mea
 	figure_say_run(f, "dual", v->run, v->machine);
 	figure_say(f, "measure", measure_title(m));
 	size_t kept = figure_block(f, "first\tsecond\tfirst_ns\tsecond_ns", "pairs, both kept");
-	size_t dropped =
-		figure_block(f, "first\tsecond\tfirst_ns\tsecond_ns", "pairs with a dropped one");
+	size_t dropped = figure_block(f, "first\tsecond\tfirst_ns\tsecond_ns",
+				      "pairs with one that was dropped or failed");
 	for (size_t i = 0; i + 1 < v->count; i++) {
 		const struct execution *a = &v->executions[i], *b = &v->executions[i + 1];
 		double row[] = { a->number, b->number, 0, 0 };
-		if (!is_measured(v, i) || !is_measured(v, i + 1) || a->number % 2 == 0 ||
+		if (!is_drawn(v, i) || !is_drawn(v, i + 1) || a->number % 2 == 0 ||
 		    b->number != a->number + 1 || !value_of(v, i, m, &row[2]) ||
 		    !value_of(v, i + 1, m, &row[3]))
 			continue;
@@ -415,8 +424,9 @@ int figure_dual(struct figure *f, const struct run_view *v, enum emp_measure mea
 	figure_axis_time(&f->y, label, most);
 	const size_t blocks[] = { kept, dropped };
 	for (size_t k = 0; k < 2; k++)
-		figure_layer(f, blocks[k], signs[k].style, k ? "one of them dropped" : "both kept",
-			     "($3/%g):($4/%g)", f->x.unit, f->y.unit);
+		figure_layer(f, blocks[k], signs[k].style,
+			     k ? "one dropped or failed" : "both kept", "($3/%g):($4/%g)",
+			     f->x.unit, f->y.unit);
 	f->square = true;
 	f->height_cm = FIGURE_COLUMN_CM;
 	f->key = FIGURE_KEY_ABOVE;

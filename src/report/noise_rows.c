@@ -191,6 +191,11 @@ double noise_watched_ns(const struct noise_cpu *c)
 	return c->window_ns > c->unwatched_ns ? (double)(c->window_ns - c->unwatched_ns) : 0;
 }
 
+double noise_window_s(const struct noise_cpu *c)
+{
+	return (double)c->window_ns / 1e9;
+}
+
 static double per_window(const struct noise_cpu *c, double value)
 {
 	return c->window_ns ? value / (double)c->window_ns : NAN;
@@ -210,7 +215,7 @@ double noise_lost_share(const struct noise_cpu *c)
 
 double noise_detour_rate(const struct noise_cpu *c)
 {
-	return per_window(c, (double)c->total.count) * 1e9;
+	return c->window_ns ? (double)c->total.count / noise_window_s(c) : NAN;
 }
 
 bool noise_extremes(const struct noise_cpu *c, uint64_t *min_ns, uint64_t *max_ns)

@@ -41,6 +41,8 @@ bool noise_class_told(const struct noise *n, enum noise_class class);
 
 /* The window less what the loop needed for its notes. */
 double noise_watched_ns(const struct noise_cpu *c);
+/* What every rate per s is of; of all CPUs together their sum, so that rates are of one. */
+double noise_window_s(const struct noise_cpu *c);
 /* Of the time that passed, pauses between rounds included; NaN without a window. */
 double noise_duty(const struct noise *n, const struct noise_cpu *c);
 /* Of the window, the time looked at, as in the lab's views and in comparisons; NaN without one. */

@@ -1,6 +1,7 @@
 /* The document and the file around it. */
 #include "report/page.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -93,22 +94,63 @@ static json_t *machine_name(const struct machine *machine)
 	return json_string("a machine");
 }
 
+static bool is_fine(const json_t *finding)
+{
+	const char *severity = json_string_value(json_object_get(finding, "severity"));
+	return strcmp(severity, severity_name(SEVERITY_OK)) == 0;
+}
+
+/* In each run its state may be another: what was found must hold for all that share it. Of what is
+ * fine, figures may differ. */
+static bool is_same_machine(const json_t *a, const json_t *b)
+{
+	const json_t *of_a = json_object_get(a, "findings"), *of_b = json_object_get(b, "findings");
+	for (size_t i = 0; i < json_array_size(of_a); i++) {
+		const json_t *x = json_array_get(of_a, i), *y = json_array_get(of_b, i);
+		if (!json_equal(x, y) &&
+		    !(is_fine(x) && is_fine(y) &&
+		      json_equal(json_object_get(x, "id"), json_object_get(y, "id"))))
+			return false;
+	}
+	return json_equal(json_object_get(a, "fingerprint"), json_object_get(b, "fingerprint"));
+}
+
+/* What the other does not share is not told. */
+static void keep_common(json_t *machine, const json_t *other)
+{
+	json_t *facts = json_object_get(machine, "facts"), *value;
+	json_t *findings = json_object_get(machine, "findings");
+	const char *key;
+	void *next;
+	json_object_foreach_safe(facts, next, key, value)
+	{
+		if (!json_equal(value, json_object_get(json_object_get(other, "facts"), key)))
+			json_object_del(facts, key);
+	}
+	for (size_t i = 0; i < json_array_size(findings); i++) {
+		json_t *mine = json_array_get(findings, i);
+		if (!json_equal(mine, json_array_get(json_object_get(other, "findings"), i)))
+			json_object_set_new(mine, "condition",
+					    json_string("fine in each of these runs"));
+	}
+}
+
 json_t *page_machine(struct page *p, const struct machine *machine)
 {
 	if (!machine || !machine->facts.count)
 		return json_null();
 	json_t *o = json_machine(machine);
-	const char *fingerprint = json_string_value(json_object_get(o, "fingerprint"));
 	size_t count = json_array_size(p->machines);
+	json_object_set_new(o, "name", machine_name(machine));
+	json_object_set_new(o, "findings", findings_json(machine));
 	for (size_t i = 0; i < count; i++) {
-		json_t *known = json_object_get(json_array_get(p->machines, i), "fingerprint");
-		if (strcmp(json_string_value(known), fingerprint) == 0) {
+		json_t *known = json_array_get(p->machines, i);
+		if (is_same_machine(known, o)) {
+			keep_common(known, o);
 			json_decref(o);
 			return json_integer((json_int_t)i);
 		}
 	}
-	json_object_set_new(o, "name", machine_name(machine));
-	json_object_set_new(o, "findings", findings_json(machine));
 	json_array_append_new(p->machines, o);
 	return json_integer((json_int_t)count);
 }
@@ -205,6 +247,7 @@ static void put_escaped(const char *text, struct strbuf *out)
 static void put_page(const char *document, struct strbuf *out)
 {
 	const char *place = memmem(page_built, page_built_size, PLACE, strlen(PLACE));
+	assert(place); /* embed-page.sh sees to it */
 	const char *rest = place + strlen(PLACE);
 	strbuf_add(out, page_built, (size_t)(place - page_built));
 	put_escaped(document, out);

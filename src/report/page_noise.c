@@ -10,7 +10,6 @@
 
 #define GRID 400
 #define REACH 4 /* bandwidths on each side of the points */
-#define NS_PER_S 1e9
 
 /* ---- densities ---- */
 
@@ -26,7 +25,7 @@ static void lengths_of(const struct noise *n, struct lengths *out)
 	noise_together(n, &together);
 	noise_points_of(&together, false, &out->seen);
 	noise_points_of(&together, true, &out->told);
-	out->window_s = (double)together.window_ns / NS_PER_S;
+	out->window_s = noise_window_s(&together);
 	noise_cpu_release(&together);
 }
 
@@ -76,7 +75,7 @@ static json_t *cpu_curve(const struct noise_cpu *c, bool told, double bandwidth,
 	json_t *list = NULL;
 	noise_points_of(c, told, &points);
 	if (c->window_ns)
-		list = curve_json(&points, (double)c->window_ns / NS_PER_S, bandwidth, grid);
+		list = curve_json(&points, noise_window_s(c), bandwidth, grid);
 	noise_points_release(&points);
 	return list ? list : json_array();
 }
@@ -189,5 +188,5 @@ void page_compare_noise(struct page *p, size_t base, size_t run, const struct no
 	json_object_set_new(o, "base", json_integer((json_int_t)base));
 	json_object_set_new(o, "run", json_integer((json_int_t)run));
 	json_object_set_new(o, "diff", noise_diff_document(base_view, run_view, d));
-	json_array_append_new(p->comparisons, o);
+	page_compare(p, o);
 }

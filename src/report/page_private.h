@@ -28,7 +28,7 @@ void page_compare(struct page *p, json_t *comparison);
 /* Fewer digits, which is what a picture shows: 6. null where it is not finite. */
 json_t *page_real(double value);
 
-/* The index of a machine, added once; null without one. */
+/* The index of a machine, added once for each state that it was in; null without one. */
 json_t *page_machine(struct page *p, const struct machine *machine);
 
 /* docs/schema/study.schema.json, and a zoom level of it. */

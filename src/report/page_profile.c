@@ -205,7 +205,7 @@ void page_compare_profiles(struct page *p, size_t before, size_t after,
 	json_object_set_new(
 		o, "places",
 		page_profile_places(before_subject->profile, after_subject->profile, NODES_MOST));
-	json_array_append_new(p->comparisons, o);
+	page_compare(p, o);
 	if (d->rows.count > CHANGES_MOST) {
 		char text[160];
 		snprintf(text, sizeof text,

@@ -111,5 +111,5 @@ void page_compare_queries(struct page *p, size_t base, size_t other,
 	json_object_set_new(o, "base", json_integer((json_int_t)base));
 	json_object_set_new(o, "other", json_integer((json_int_t)other));
 	json_object_set_new(o, "diff", query_compare_document(base_view, other_view, c));
-	json_array_append_new(p->comparisons, o);
+	page_compare(p, o);
 }

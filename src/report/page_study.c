@@ -7,20 +7,6 @@
 #include "report/page_private.h"
 #include "stats/period.h"
 
-static bool has_number(const number_list *list, uint32_t number)
-{
-	for (size_t low = 0, high = list->count; low < high;) {
-		size_t middle = low + (high - low) / 2;
-		if (list->items[middle] == number)
-			return true;
-		if (list->items[middle] < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return false;
-}
-
 /* Since the first one began; null where one has no time. */
 static json_t *begins_json(const struct sedona_run *r)
 {
@@ -50,7 +36,7 @@ static json_t *samples_json(const struct page_samples *s, const struct study_run
 		json_array_append_new(et, json_integer((json_int_t)x->et_ns));
 		if (s->is_l && s->is_l[i])
 			json_array_append_new(l, json_integer((json_int_t)i));
-		if (has_number(&found->dropped, x->number))
+		if (number_list_has(&found->dropped, x->number))
 			json_array_append_new(dropped, json_integer((json_int_t)i));
 	}
 	json_object_set_new(o, "number", number);

@@ -33,15 +33,16 @@ json_t *section_name(struct time_section *t, const char *name)
 
 /* ---- columns ---- */
 
-/* When it began, in us since the run did; what was imported has no times: there one follows the
- * other. */
+/* When it began, in us since the run did; of what was imported some or all have no times: there one
+ * follows the other. */
 static json_t *begins_json(struct time_section *t)
 {
 	const struct run_view *v = t->view;
 	json_t *list = json_array();
-	int64_t known = 0, sum_ns = 0;
+	int64_t sum_ns = 0;
+	bool known = true;
 	for (size_t i = 0; i < v->count; i++)
-		known += v->executions[i].started_at_ns != 0;
+		known &= v->executions[i].started_at_ns != 0;
 	for (size_t i = 0; i < v->count; i++) {
 		const struct execution *x = &v->executions[i];
 		int64_t since = x->started_at_ns - v->run->started_at_ns;

@@ -3,16 +3,7 @@
 #define TARE_REPORT_PAGE_TIME_H
 
 #include "report/page_private.h"
-
-/* Measured: what rules (I) and (II) look at. */
-static inline bool rule_is_measured(enum emp_rule rule)
-{
-	return rule == EMP_KEPT || rule == EMP_CUTOFF || rule == EMP_OUTSIDE;
-}
-static inline bool rule_is_drop(enum emp_rule rule)
-{
-	return rule == EMP_FAILED || rule == EMP_CUTOFF || rule == EMP_OUTSIDE;
-}
+#include "report/times.h"
 
 struct ranked {
 	uint64_t et_ns;

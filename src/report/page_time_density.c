@@ -13,15 +13,6 @@
 
 typedef ARRAY(double) real_list;
 
-static double time_of(const struct run_view *v, size_t i, enum emp_measure m)
-{
-	const struct execution *x = &v->executions[i];
-	if (m == EMP_ET)
-		return less_shell(x->et_ns, v->run->shell_et_ns);
-	enum grade g = (enum grade)(m - EMP_PT_NET);
-	return x->pt_ns[g] == ABSENT_NS ? NAN : less_shell(x->pt_ns[g], v->run->shell_pt_ns[g]);
-}
-
 static int ascending(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -32,7 +23,7 @@ static void gather(const struct run_view *v, enum emp_measure m, bool all, real_
 {
 	for (size_t i = 0; i < v->count; i++) {
 		enum emp_rule rule = v->result->verdicts[i].rule;
-		double ns = time_of(v, i, m);
+		double ns = time_value(v, i, m);
 		if (!isnan(ns) && (rule == EMP_KEPT || (all && rule_is_measured(rule))))
 			array_push(into, ns);
 	}
@@ -44,7 +35,6 @@ static void gather(const struct run_view *v, enum emp_measure m, bool all, real_
 struct points {
 	double *x, *weight;
 	size_t count;
-	double bandwidth;
 };
 
 static void points_of(const real_list *list, struct points *out)
@@ -58,7 +48,13 @@ static void points_of(const real_list *list, struct points *out)
 			out->x[out->count] += list->items[i + k] / (double)most;
 		out->weight[out->count] = (double)most;
 	}
-	out->bandwidth = density_bandwidth(out->x, out->weight, out->count, 1);
+}
+
+/* One for both, or what differs would be the smoothing. */
+static double bandwidth_of(const struct points *all, const struct points *kept)
+{
+	const struct points *p = kept->count > 1 ? kept : all;
+	return density_bandwidth(p->x, p->weight, p->count, 1);
 }
 
 static void points_release(struct points *p)
@@ -75,6 +71,7 @@ static void put_reals(json_t *into, const double *values, size_t count)
 
 struct curves {
 	const struct points *all, *kept;
+	double bandwidth;
 	json_t *ns, *of_all, *of_kept;
 };
 
@@ -86,10 +83,10 @@ static void put_stretch(struct curves *c, double low, double high, size_t count)
 	double step = (high - low) / (double)count;
 	for (size_t i = 0; i < count; i++)
 		grid[i] = low + step * (double)i;
-	density_estimate(c->all->x, c->all->weight, c->all->count, fmax(c->all->bandwidth, step),
-			 grid, count, of_all);
-	density_estimate(c->kept->x, c->kept->weight, c->kept->count,
-			 fmax(c->kept->bandwidth, step), grid, count, of_kept);
+	double bandwidth = fmax(c->bandwidth, step);
+	density_estimate(c->all->x, c->all->weight, c->all->count, bandwidth, grid, count, of_all);
+	density_estimate(c->kept->x, c->kept->weight, c->kept->count, bandwidth, grid, count,
+			 of_kept);
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(c->ns, json_integer(llround(grid[i])));
 	put_reals(c->of_all, of_all, count);
@@ -108,13 +105,15 @@ static json_t *density_json(const struct run_view *v, enum emp_measure m)
 	}
 	points_of(&all, &of_all);
 	points_of(&kept, &of_kept);
-	struct curves c = { &of_all, &of_kept, json_array(), json_array(), json_array() };
+	double bandwidth = bandwidth_of(&of_all, &of_kept), reach = REACH * bandwidth;
+	struct curves c = {
+		&of_all, &of_kept, bandwidth, json_array(), json_array(), json_array()
+	};
 	const real_list *core = kept.count ? &kept : &all;
-	double reach = REACH * (kept.count ? of_kept.bandwidth : of_all.bandwidth);
 	double low = fmax(core->items[0] - reach, 0), high = core->items[core->count - 1] + reach;
 	/* the grid of the rest reaches as far as what it blurs */
 	double span = fmax(low - all.items[0], all.items[all.count - 1] - high);
-	double beyond = fmax(REACH * of_all.bandwidth, span * REACH / REST_POINTS);
+	double beyond = fmax(reach, span * REACH / REST_POINTS);
 	double least = fmax(all.items[0] - beyond, 0), most = all.items[all.count - 1] + beyond;
 	if (all.items[0] < low)
 		put_stretch(&c, least, low, REST_POINTS);

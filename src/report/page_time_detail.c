@@ -93,24 +93,26 @@ static json_t *wall_json(const struct time_section *t, const bool *chosen)
 	return wall;
 }
 
-/* Over the kept ones, whether they are on the page or not. */
+/* Over the kept ones, whether they are on the page or not; null: none of them has a ledger. */
 static json_t *means_json(const struct time_section *t)
 {
 	json_t *list = json_array();
-	for (size_t c = 0; c < LEDGER_CAUSES; c++) {
-		double n = 0, sum = 0;
-		if (!t->is_cause[c])
+	double sums[LEDGER_CAUSES] = { 0 }, n = 0;
+	for (size_t i = 0; i < t->view->count; i++) {
+		const struct ledger *l = &t->view->executions[i].ledger;
+		if (!l->present || t->view->result->verdicts[i].rule != EMP_KEPT)
 			continue;
-		for (size_t i = 0; i < t->view->count; i++) {
-			const struct ledger *l = &t->view->executions[i].ledger;
-			if (!l->present || t->view->result->verdicts[i].rule != EMP_KEPT)
-				continue;
-			n++;
-			sum += (double)l->wall_ns[c];
-		}
-		json_array_append_new(list, page_real(n > 0 ? sum / n : 0));
+		n++;
+		for (size_t c = 0; c < LEDGER_CAUSES; c++)
+			sums[c] += (double)l->wall_ns[c];
 	}
-	return list;
+	for (size_t c = 0; c < LEDGER_CAUSES && n > 0; c++)
+		if (t->is_cause[c])
+			json_array_append_new(list, page_real(sums[c] / n));
+	if (n > 0)
+		return list;
+	json_decref(list);
+	return json_null();
 }
 
 static json_t *index_json(const struct time_section *t, const bool *chosen, size_t count)

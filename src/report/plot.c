@@ -10,6 +10,7 @@
 #include "report/scatter.h"
 #include "report/shares.h"
 #include "report/study.h"
+#include "report/times.h"
 
 #define AROUND 7 /* lines that a scatter has beside its area, and the prompt */
 #define LEAST_LINES 5
@@ -142,26 +143,13 @@ static bool put_points(const struct points *p, struct scatter *plot, const struc
 	return scatter_text(plot, plot_width(s), area_lines(s), s->ascii, s->colour, out);
 }
 
-/* Less the shell; NaN: not seen. */
-static double value_of(const struct run_view *v, size_t i)
-{
-	const struct execution *x = &v->executions[i];
-	enum emp_measure m = v->result->headline;
-	if (m == EMP_ET)
-		return less_shell(x->et_ns, v->run->shell_et_ns);
-	size_t grade = (size_t)m - EMP_PT_NET;
-	return x->pt_ns[grade] == ABSENT_NS
-		       ? NAN
-		       : less_shell(x->pt_ns[grade], v->run->shell_pt_ns[grade]);
-}
-
 void plot_executions(const struct run_view *v, const struct plot_style *s, struct strbuf *out)
 {
 	struct points p = new_points(v->count);
 	char title[WORDS];
 	for (size_t i = 0; i < v->count; i++) {
 		enum emp_rule rule = v->result->verdicts[i].rule;
-		double ns = value_of(v, i);
+		double ns = time_value(v, i, v->result->headline);
 		if (rule == EMP_WARMUP || isnan(ns))
 			continue;
 		p.x[p.count] = v->executions[i].number;

@@ -77,7 +77,7 @@ is_picture() { # FILE
 	"$TARE" plot one two compare -o c.svg
 	is_picture c.svg
 	[ "$(grep -c "^# name" c.dat)" -eq 2 ]
-	"$TARE" plot one two sigma --measure et -o s.png
+	"$TARE" plot one two sigma -o s.png
 	is_picture s.png
 	# the first that fits
 	"$TARE" plot one -o first.svg
@@ -141,6 +141,7 @@ is_picture() { # FILE
 	is_picture periods.svg
 	[ "$(grep -c "cron$" periods.dat)" -ge 15 ]
 	refused 2 "zoom level" --daemons=1 zooms --zoom 99 -o x.pdf
+	refused 2 "--zoom does not go with 'periods'" --daemons=1 periods --zoom 1 -o x.pdf
 	refused 2 "no study 7" --daemons=7 -o x.pdf
 	refused 2 "has no long run" --daemons=1 --long -o x.pdf
 	refused 2 "is not a figure of a daemon study" --daemons=1 ledger -o x.pdf
@@ -203,8 +204,83 @@ is_picture() { # FILE
 	refused 2 "'tare plot --daemons zooms -o FILE' draws it" one zooms -o x.pdf
 	refused 2 "--zoom does not go with 'samples'" one --zoom 1 -o x.pdf
 	refused 2 "--query does not go with 'dual'" one dual --query 1 -o x.pdf
+	refused 2 "--measure does not go with 'sigma'" one two sigma --measure et -o x.pdf
+	refused 2 "--measure does not go with 'ledger'" one ledger --measure et -o x.pdf
+	refused 2 "--top does not go with 'samples'" one samples --top 3 -o x.pdf
+	queries q
+	refused 2 "--query does not go with 'matrix'" q matrix --query 1 -o x.pdf
 	refused 2 "disagree" one --format png -o x.pdf
 	[ ! -e x.pdf ] && [ ! -e x.dat ] && [ ! -e x.gp ]
+}
+
+@test "plot: nothing but failures" {
+	run "$TARE" time -N -w 0 -r 1 --style none -n failing false
+	[ "$status" -ne 0 ]
+	refused 2 "nothing to plot: no execution of run 1 was measured" failing -o x.pdf
+}
+
+@test "plot: I/O that is not known is not 0" {
+	needs_gnuplot
+	{
+		echo query,cardinality,execution,measured_ns,plan,query_user_ns,query_system_ns,query_process,query_processes
+		for x in $(seq 10); do echo "1,1000,$x,$((50000000 + x * 1000)),1,30000000,$((x * 1000000)),1,1"; done
+	} >queries.csv
+	"$TARE" query import --dbms sqlite -n partly queries.csv >/dev/null
+	"$TARE" plot partly split -o split.svg
+	is_picture split.svg
+	grep -q "^# block 0: the same where CPU time or I/O is not known" split.dat
+	[ "$(awk -F'\t' '/^[0-9]/ { print $3, $4, $5 }' split.dat)" = "35500000 NaN NaN" ]
+}
+
+@test "plot: for whoever typed sudo" {
+	needs_gnuplot
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	getent passwd 65534 >/dev/null || skip "needs a user 65534"
+	imported one
+	# where that user gets to
+	export TMPDIR=/tmp
+	dir=$(mktemp -d)
+	chown 65534:65534 "$dir"
+	SUDO_UID=65534 SUDO_GID=65534 run "$TARE" plot one samples -o "$dir/x.svg"
+	owners=$(stat -c %u "$dir"/x.*)
+	mkdir "$dir/bin"
+	printf '#!/bin/sh\nid -ru >&2\nid -u >&2\nid -G >&2\nexit 1\n' >"$dir/bin/gnuplot"
+	chmod -R a+rx "$dir/bin"
+	printf '%s\n' "$output"
+	[ "$status" -eq 0 ]
+	is_picture "$dir/x.svg"
+	[ "$owners" = $'65534\n65534\n65534' ]
+	PATH=$dir/bin:$PATH SUDO_UID=65534 SUDO_GID=65534 run "$TARE" plot one samples -o "$dir/y.svg"
+	rm -r "$dir"
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"gnuplot failed: 65534 65534 65534"* ]]
+}
+
+@test "plot: an end by a signal leaves nothing behind" {
+	imported one
+	mkdir bin
+	printf '#!/bin/sh\ntouch "%s/started"\nexec sleep 30\n' "$PWD" >bin/gnuplot
+	chmod +x bin/gnuplot
+	PATH=$PWD/bin:$PATH python3 -c '
+import os, signal, subprocess, sys, time
+p = subprocess.Popen(sys.argv[1:], start_new_session=True)
+while not os.path.exists("started") and p.poll() is None:
+    time.sleep(0.05)
+os.killpg(p.pid, signal.SIGINT)
+sys.exit(p.wait(20) != -signal.SIGINT)' "$TARE" plot one -o x.pdf
+	[ -z "$(ls "$TMPDIR")" ]
+	[ ! -e x.dat ] && [ ! -e x.pdf ]
+}
+
+@test "plot: any directory for temporary files, any name" {
+	needs_gnuplot
+	imported one
+	long=$TMPDIR
+	for i in 1 2 3; do long=$long/$(head -c 120 /dev/zero | tr '\0' d); done
+	mkdir -p "$long"
+	TMPDIR=$long "$TARE" plot one --format svg -o messages
+	grep -q "</svg>" messages
+	[ -z "$(ls "$long")" ]
 }
 
 @test "plot: a directory that is not there" {

@@ -113,6 +113,36 @@ static void ledger(void **state)
 	fixture_release(&f);
 }
 
+/* Those that failed are signs over time, and nothing else. */
+static void failed(void **state)
+{
+	(void)state;
+	struct fixture f;
+	struct error err = ERROR_INIT;
+	struct figure *over_time = figure_new(), *bins = figure_new(), *none = figure_new();
+	fixture_init(&f, "sort", 12, 20);
+	f.executions[3].et_ns = 900000000;
+	fixture_drop(&f, 3, EMP_FAILED, "exit code 1");
+	assert_int_equal(figure_samples(over_time, &f.view, EMP_ET, &err), 0);
+	char *data = data_of(over_time);
+	assert_has(data, "# block 1: failed\n");
+	assert_has(data, "\texit code 1\n");
+	free(data);
+	assert_int_equal(figure_histogram(bins, &f.view, EMP_ET, &err), 0);
+	data = data_of(bins);
+	assert_int_equal(lines_with(data, "900000000"), 0);
+	free(data);
+	for (size_t i = 1; i < f.view.count; i++)
+		fixture_drop(&f, i, EMP_FAILED, "exit code 1");
+	f.result.present[EMP_ET] = false;
+	assert_int_equal(figure_samples(none, &f.view, EMP_ET, &err), -1);
+	assert_has(err.text, "no execution of run");
+	figure_free(over_time);
+	figure_free(bins);
+	figure_free(none);
+	fixture_release(&f);
+}
+
 /* Nothing measured is an error, and so is a measure that there is none of. */
 static void nothing(void **state)
 {
@@ -158,8 +188,8 @@ static void bars(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples), cmocka_unit_test(names), cmocka_unit_test(ledger),
-		cmocka_unit_test(nothing), cmocka_unit_test(bars),
+		cmocka_unit_test(samples), cmocka_unit_test(names),   cmocka_unit_test(ledger),
+		cmocka_unit_test(failed),  cmocka_unit_test(nothing), cmocka_unit_test(bars),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "page-fixture.h"
+#include "report-fixture.h"
 
 #define MOST_BYTES (15u << 20) /* of a file with 100,000 executions */
 
@@ -181,6 +182,93 @@ static void test_trace(void **state)
 	json_decref(doc);
 }
 
+/* Only when each is known, else they would begin before the run did. */
+static void test_begins(void **state)
+{
+	(void)state;
+	struct fixture f;
+	fixture_init(&f, "sort", 12, 20);
+	f.executions[5].started_at_ns = 0;
+	struct page *p = page_new("some", false);
+	page_add_time(p, &f.view, 1, NULL);
+	json_t *doc = document_of(p), *section = at(of(doc, "sections"), 0);
+	json_t *at_us = of(of(section, "columns"), "at_us");
+	for (size_t i = 1; i < json_array_size(at_us); i++)
+		assert_true(number(at_us, i) > number(at_us, i - 1));
+	assert_int_equal(number(at_us, 0), 0);
+	assert_int_equal(json_array_size(of(section, "notes")), 1);
+	json_decref(doc);
+	page_free(p);
+	fixture_release(&f);
+}
+
+/* Where nothing was kept there is no mean of what was kept. */
+static void test_mean(void **state)
+{
+	(void)state;
+	struct fixture f;
+	fixture_init(&f, "sort", 12, 20);
+	fixture_ledger(&f, false);
+	for (size_t i = 1; i < f.view.count; i++)
+		fixture_drop(&f, i, EMP_FAILED, "it failed");
+	struct page *p = page_new("failed", false);
+	page_add_time(p, &f.view, 1, NULL);
+	json_t *doc = document_of(p), *ledger = of(at(of(doc, "sections"), 0), "ledger");
+	assert_true(json_is_null(of(ledger, "mean")));
+	assert_true(json_array_size(of(ledger, "wall")) > 0);
+	json_decref(doc);
+	page_free(p);
+	fixture_release(&f);
+}
+
+/* ---- machines ---- */
+
+static void add_moment(struct page *p, const char *load, const char *pressure)
+{
+	struct fixture f;
+	fixture_init(&f, "sort", 12, 20);
+	machine_set(&f.machine, "now.pressure.cpu.avg60", pressure);
+	machine_set(&f.machine, "now.x", load);
+	page_add_time(p, &f.view, 1, NULL);
+	fixture_release(&f);
+}
+
+static const char *condition_of(json_t *machine, const char *id)
+{
+	json_t *findings = of(machine, "findings");
+	for (size_t i = 0; i < json_array_size(findings); i++)
+		if (strcmp(json_string_value(of(at(findings, i), "id")), id) == 0)
+			return json_string_value(of(at(findings, i), "condition"));
+	return "";
+}
+
+/* A machine is one as long as what was found in its runs is the same. */
+static void test_machines(void **state)
+{
+	(void)state;
+	static const json_int_t expected[] = { 0, 0, 1, 1, 2 };
+	struct page *p = page_new("moments", false);
+	add_moment(p, "1", "0.5");
+	add_moment(p, "2", "0.7");
+	add_moment(p, "1", "50");
+	add_moment(p, "1", "50");
+	add_moment(p, "1", "60");
+	json_t *doc = document_of(p), *machines = of(doc, "machines");
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(json_integer_value(of(at(of(doc, "sections"), i), "machine")),
+				 expected[i]);
+	assert_int_equal(json_array_size(machines), 3);
+	assert_null(json_object_get(of(at(machines, 0), "facts"), "now.x"));
+	assert_non_null(json_object_get(of(at(machines, 0), "facts"), "cpu.model"));
+	assert_non_null(json_object_get(of(at(machines, 1), "facts"), "now.x"));
+	assert_string_equal(condition_of(at(machines, 0), "cpu_pressure"),
+			    "fine in each of these runs");
+	assert_non_null(strstr(condition_of(at(machines, 1), "cpu_pressure"), "50"));
+	assert_non_null(strstr(condition_of(at(machines, 2), "cpu_pressure"), "60"));
+	json_decref(doc);
+	page_free(p);
+}
+
 /* ---- studies ---- */
 
 /* Every occurrence lies near one that the phase and the period expect. */
@@ -307,8 +395,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_columns),	  cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_densities), cmocka_unit_test(test_trace),
-		cmocka_unit_test(test_study),	  cmocka_unit_test(test_escape),
-		cmocka_unit_test(test_big),
+		cmocka_unit_test(test_begins),	  cmocka_unit_test(test_mean),
+		cmocka_unit_test(test_machines),  cmocka_unit_test(test_study),
+		cmocka_unit_test(test_escape),	  cmocka_unit_test(test_big),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ export interface Doc {
 export interface Machine {
   name: string;
   fingerprint: string;
-  facts: Record<string, string>;
+  facts: Record<string, string>; // that hold for all sections of it
   findings: Finding[]; // of doctor, worst first, all of them
 }
 
@@ -92,7 +92,7 @@ export interface LedgerColumns {
   index: number[] | null; // the executions (positions in the columns) that have one here; null: all
   causes: string[]; // only those that occur
   wall: number[][]; // by cause, then execution: adds up to the execution's ET (the shell's share is left in)
-  mean: number[]; // by cause, over the kept ones
+  mean: number[] | null; // by cause, over the kept ones; null: none of them has a ledger
 }
 
 export interface Level {

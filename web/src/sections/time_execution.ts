@@ -14,7 +14,7 @@ const ROLES = ['subject', 'daemon', 'tare'] as const;
 interface Share {
   cause: string;
   ns: number;
-  mean: number;
+  mean: number | null; // of the kept
 }
 
 /** Its part of the ledger's columns, by cause; nothing where it has none here. */
@@ -23,7 +23,7 @@ function shares(time: Time, position: number): Share[] {
   if (!ledger) return [];
   const row = ledger.index ? ledger.index.indexOf(position) : position;
   if (row < 0) return [];
-  return ledger.causes.map((cause, c) => ({ cause, ns: ledger.wall[c]![row] ?? 0, mean: ledger.mean[c]! })).filter((s) => s.ns || s.mean).sort((a, b) => b.ns - a.ns);
+  return ledger.causes.map((cause, c) => ({ cause, ns: ledger.wall[c]![row] ?? 0, mean: ledger.mean?.[c] ?? null })).filter((s) => s.ns || s.mean).sort((a, b) => b.ns - a.ns);
 }
 
 /** Colours of what is marked with its cause. */
@@ -56,7 +56,7 @@ function ledgerPart(time: Time, position: number): HTMLElement | null {
         return h('span', {}, box, s.cause);
       } },
       { name: 'ns', title: 'time', kind: 'ns', of: (s) => s.ns }, { name: 'share', title: 'share', kind: 'percent', of: (s) => s.ns / total },
-      { name: 'mean_ns', title: 'mean of the kept', kind: 'ns', of: (s) => s.mean }, { name: 'more_ns', title: 'more', kind: 'ns', of: (s) => s.ns - s.mean },
+      { name: 'mean_ns', title: 'mean of the kept', kind: 'ns', of: (s) => s.mean }, { name: 'more_ns', title: 'more', kind: 'ns', of: (s) => (s.mean === null ? null : s.ns - s.mean) },
       { name: 'meaning', title: 'the subject was', kind: 'text', of: (s) => meaning(s.cause), most: 120 },
     ],
   });

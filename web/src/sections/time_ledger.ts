@@ -136,8 +136,9 @@ export function ledgerCard(time: Time): ChartHandle | null {
     for (let k = bar.from; k < bar.to; k++) if (et[at[order[k]!]!]! > et[worst]!) worst = at[order[k]!]!;
     time.open(worst);
   }
-  const total = ledger.mean.reduce((a, b) => a + b, 0);
-  const largest = ledger.causes.map((cause, c) => [cause, ledger.mean[c]!] as const).sort((a, b) => b[1] - a[1]).slice(0, 4);
+  const mean = ledger.mean ?? ledger.wall.map((of) => of.reduce((a, b) => a + b, 0) / (of.length || 1));
+  const total = mean.reduce((a, b) => a + b, 0);
+  const largest = ledger.causes.map((cause, c) => [cause, mean[c]!] as const).sort((a, b) => b[1] - a[1]).slice(0, 4);
   const handle: ChartHandle = chartCard<number>({
     name: `${section.anchor}-ledger`, title: 'The ledger of each execution', height: 380,
     about: `Elapsed time by cause, ${at.length > BARS ? 'means of neighbours until the zoom shows each alone; a' : 'a bar for each execution. A'} click opens the execution. A cause is hidden by its button.`,
@@ -174,10 +175,11 @@ export function ledgerCard(time: Time): ChartHandle | null {
 export function meanLedger(time: Time): HTMLElement | null {
   const { section } = time;
   const ledger = section.ledger;
-  if (!ledger || !ledger.causes.length) return null;
-  const total = ledger.mean.reduce((a, b) => a + b, 0);
+  const mean = ledger?.mean;
+  if (!ledger || !mean || !ledger.causes.length) return null;
+  const total = mean.reduce((a, b) => a + b, 0);
   type Row = { cause: string; ns: number };
-  const rows: Row[] = ledger.causes.map((cause, c) => ({ cause, ns: ledger.mean[c]! })).sort((a, b) => b.ns - a.ns);
+  const rows: Row[] = ledger.causes.map((cause, c) => ({ cause, ns: mean[c]! })).sort((a, b) => b.ns - a.ns);
   const shown = rows.filter((r) => r.ns > 0);
   const handle = chartCard<Row>({
     name: `${section.anchor}-mean-ledger`, title: 'The mean ledger', height: 64,
