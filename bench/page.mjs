@@ -16,7 +16,7 @@ const opened = [];
 const zoomed = [];
 for (let i = 0; i < rounds; i++) {
   const begun = performance.now();
-  const tab = await open(many);
+  const tab = await open(many, { fresh: true });
   await tab.page.waitForFunction(() => [...window.tare.charts.values()].some((handle) => handle.chart()));
   await painted(tab.page);
   opened.push(performance.now() - begun);
@@ -36,7 +36,7 @@ const flames = [];
 const flameOpened = [];
 for (let i = 0; i < rounds; i++) {
   const begun = performance.now();
-  const tab = await open(stacks);
+  const tab = await open(stacks, { fresh: true });
   await tab.page.waitForFunction(() => window.tare.flames?.size > 0);
   await painted(tab.page);
   flameOpened.push(performance.now() - begun);

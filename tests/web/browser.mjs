@@ -11,43 +11,55 @@ const need = createRequire(path.join(ROOT, 'web/package.json'));
 const { chromium } = need('playwright-core');
 const AXE = fs.readFileSync(need.resolve('axe-core/axe.min.js'), 'utf8');
 
-export const SHOTS = process.env.TARE_WEB_SHOTS ?? path.join(os.tmpdir(), 'tare-web-shots');
-fs.mkdirSync(SHOTS, { recursive: true });
 export const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'tare-web-'));
 process.on('exit', () => fs.rmSync(scratch, { recursive: true, force: true }));
+// Pictures for looking at are made when there is a place for them: they take as long as everything else.
+const LOOKED_AT = process.env.TARE_WEB_SHOTS;
+export const SHOTS = LOOKED_AT || scratch;
+fs.mkdirSync(SHOTS, { recursive: true });
 
 let browser = null;
+let context = null;
+let idle = []; // pages that were closed: a page that opens in one of them starts in half the time
 export async function start() {
   browser ??= await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--force-color-profile=srgb', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
   });
+  context ??= await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: 'light', acceptDownloads: true });
   return browser;
 }
 export async function stop() {
   await browser?.close();
-  browser = null;
+  browser = context = null;
+  idle = [];
 }
 
+let parts = null; // of the page: before its document, and after it
 /** The built page with this document in it, as src/report/page.c puts it there. */
 export function html(doc) {
-  const page = fs.readFileSync(path.join(ROOT, 'web/dist/page.html'), 'utf8');
-  const text = JSON.stringify(doc).replaceAll('<', '\\u003c');
-  assert.equal(page.split('TARE-DOCUMENT').length, 2, 'the page has one place for its document');
-  return page.replace('TARE-DOCUMENT', () => text);
+  parts ??= fs.readFileSync(path.join(ROOT, 'web/dist/page.html'), 'utf8').split('TARE-DOCUMENT');
+  assert.equal(parts.length, 2, 'the page has one place for its document');
+  return parts[0] + JSON.stringify(doc).replaceAll('<', '\\u003c') + parts[1];
 }
 
 let files = 0;
-/** A tab with the document (an object), the file (a path) or the address in it. Whatever it says on its console or asks the network for is kept. */
-export async function open(what, { width = 1280, height = 800, dark = false } = {}) {
+/** A tab with the document (an object), the file (a path) or the address in it. Whatever it says on its console or asks the network for is kept.
+ * fresh: nothing of an earlier one helps it, as bench wants it. */
+export async function open(what, { width = 1280, height = 800, dark = false, fresh = false } = {}) {
   await start();
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light', acceptDownloads: true });
-  const page = await context.newPage();
+  const page = fresh ? await browser.newPage({ viewport: { width, height } }) : idle.pop() ?? await context.newPage();
+  const now = page.viewportSize();
+  if (now.width !== width || now.height !== height) await page.setViewportSize({ width, height });
+  if (dark) await page.emulateMedia({ colorScheme: 'dark' });
   const said = [];
   const asked = [];
-  page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) said.push(`${message.type()}: ${message.text()}`); });
-  page.on('pageerror', (error) => said.push(`error: ${error.stack ?? error}`));
-  page.on('request', (request) => asked.push(request.url()));
+  const listeners = {
+    console: (message) => { if (['error', 'warning'].includes(message.type())) said.push(`${message.type()}: ${message.text()}`); },
+    pageerror: (error) => said.push(`error: ${error.stack ?? error}`),
+    request: (request) => asked.push(request.url()),
+  };
+  for (const [event, listener] of Object.entries(listeners)) page.on(event, listener);
   let url = what;
   if (typeof what === 'object') {
     const file = path.join(scratch, `${++files}.html`);
@@ -58,7 +70,21 @@ export async function open(what, { width = 1280, height = 800, dark = false } = 
   }
   const begun = Date.now();
   await page.goto(url, { waitUntil: 'load' });
-  return { page, context, said, asked, url, loaded_ms: Date.now() - begun, close: () => context.close() };
+  const loaded_ms = Date.now() - begun;
+  // the next one finds nothing of it: no storage, no listener, no size, no mouse over it
+  const close = async () => {
+    if (fresh) {
+      await page.close();
+      return;
+    }
+    for (const [event, listener] of Object.entries(listeners)) page.off(event, listener);
+    await page.evaluate(() => { localStorage.clear(); sessionStorage.clear(); });
+    await page.goto('about:blank');
+    await page.mouse.move(0, 0);
+    await page.emulateMedia({ media: null, colorScheme: 'light' });
+    idle.push(page);
+  };
+  return { page, context: page.context(), said, asked, url, loaded_ms, close };
 }
 
 /** Nothing on the console, nothing asked of anybody but the file itself. */
@@ -68,43 +94,58 @@ export function quiet(tab) {
   assert.deepEqual(others, [], 'no request leaves the file');
 }
 
-/** Every chart is drawn, with data, and has something on its canvas. Gives their names. */
+/** Every chart is drawn, with data, and loses something when its series are taken out: axes and legends are not enough. Gives their names. */
 export async function chartsDraw(tab, atLeast = 1) {
   const found = await tab.page.evaluate(() => {
     window.tare.drawAll();
     return [...window.tare.charts].map(([name, handle]) => {
       const chart = handle.chart();
-      const series = (chart?.getOption().series ?? []).map((s) => (s.data ?? []).length);
-      let colours = 0;
-      const canvas = handle.element.querySelector('canvas');
-      if (canvas?.width) {
-        const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-        const seen = new Set();
-        for (let i = 0; i < pixels.length && seen.size < 8; i += 4) if (pixels[i + 3]) seen.add((pixels[i] << 16) | (pixels[i + 1] << 8) | pixels[i + 2]);
-        colours = seen.size;
-      }
-      return { name, points: series.reduce((a, b) => a + b, 0), colours, ready: !!chart };
+      const canvases = [...handle.element.querySelectorAll('.chart canvas')];
+      const [width, height] = [canvases[0]?.width ?? 0, canvases[0]?.height ?? 0];
+      if (!chart || !width || !height) return { name, ready: false };
+      const points = (chart.getOption().series ?? []).reduce((sum, s) => sum + (s.data ?? []).length, 0);
+      // of a copy: Chromium warns about a canvas that is read again and again
+      const copy = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true });
+      const pixels = () => {
+        chart.getZr().flush();
+        copy.clearRect(0, 0, width, height);
+        for (const canvas of canvases) copy.drawImage(canvas, 0, 0);
+        return new Uint32Array(copy.getImageData(0, 0, width, height).data.buffer);
+      };
+      const groups = chart.getModel().getSeries().map((series) => chart.getViewOfSeriesModel(series).group);
+      const whole = pixels();
+      groups.forEach((group) => group.hide());
+      chart.getZr().refresh();
+      const without = pixels();
+      groups.forEach((group) => group.show());
+      chart.getZr().refresh();
+      let drawn = 0;
+      for (let i = 0; i < whole.length; i++) if (whole[i] !== without[i]) drawn++;
+      return { name, points, drawn, ready: true };
     });
   });
   assert.ok(found.length >= atLeast, `${found.length} charts of at least ${atLeast}`);
   for (const chart of found) {
     assert.ok(chart.ready, `${chart.name} is drawn`);
     assert.ok(chart.points > 0, `${chart.name} has data`);
-    assert.ok(chart.colours >= 2, `${chart.name} shows something`);
+    assert.ok(chart.drawn >= 20, `${chart.name} shows its data: ${chart.drawn} pixels`);
   }
   return found.map((chart) => chart.name);
 }
 
-/** axe finds nothing serious or critical. */
-export async function accessible(tab) {
-  await tab.page.evaluate(AXE);
-  const found = await tab.page.evaluate(async () => (await window.axe.run(document, { resultTypes: ['violations'] })).violations
-    .filter((v) => v.impact === 'serious' || v.impact === 'critical')
-    .map((v) => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map((n) => n.target.join(' ')).join(' | ')}`));
+/** axe finds nothing serious or critical: in all of the page, or within a selector; by all rules, or by some. */
+export async function accessible(tab, within = null, rules = null) {
+  if (!await tab.page.evaluate(() => !!window.axe)) await tab.page.evaluate(AXE);
+  const found = await tab.page.evaluate(async ([where, only]) => {
+    const options = { resultTypes: ['violations'], preload: false, ...(only ? { runOnly: only } : {}) };
+    return (await window.axe.run(where ? { include: where } : document, options)).violations
+      .filter((v) => v.impact === 'serious' || v.impact === 'critical')
+      .map((v) => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map((n) => n.target.join(' ')).join(' | ')}`);
+  }, [within, rules]);
   assert.deepEqual(found, [], 'axe finds nothing serious');
 }
 
-/** Tab reaches everything that can be used, and leaves it again. */
+/** Tab reaches everything that can be used. */
 export async function keyboardReaches(tab, most = 600) {
   const count = await tab.page.evaluate(() => {
     const all = [...document.querySelectorAll('a[href], button:not(:disabled), input:not(:disabled), select, textarea, summary, [tabindex="0"]')]
@@ -115,8 +156,14 @@ export async function keyboardReaches(tab, most = 600) {
     document.addEventListener('focusin', (event) => event.target.removeAttribute('data-unreached'));
     return all.length;
   });
-  for (let i = 0; i < Math.min(count + 10, most); i++) await tab.page.keyboard.press('Tab');
-  if (count + 10 > most) return;
+  assert.ok(count > 0 && count <= most, `${count} things to reach: give Tab a smaller page, or more than ${most}`);
+  // one key after the other, but not waiting for each
+  const keys = await tab.page.context().newCDPSession(tab.page);
+  const Tab = { key: 'Tab', code: 'Tab', windowsVirtualKeyCode: 9 };
+  for (let i = 0; i < count + 10; i += 20) {
+    await Promise.all(Array.from({ length: 20 }, () => [keys.send('Input.dispatchKeyEvent', { type: 'rawKeyDown', ...Tab }), keys.send('Input.dispatchKeyEvent', { type: 'keyUp', ...Tab })]).flat());
+  }
+  await keys.detach();
   const left = await tab.page.evaluate(() => [...document.querySelectorAll('[data-unreached]')].map((e) => e.outerHTML.slice(0, 120)));
   assert.deepEqual(left, [], 'Tab reaches everything');
 }
@@ -127,42 +174,87 @@ export async function fits(tab) {
   assert.ok(inner <= outer + 1, `${inner} px in a window of ${outer}`);
 }
 
-/** A picture of the whole page, for looking at. */
-export async function shot(tab, name) {
+/** A picture for looking at, where TARE_WEB_SHOTS is set: of the whole page, or of the window. */
+export async function shot(tab, name, fullPage = true) {
+  if (!LOOKED_AT) return;
   await tab.page.evaluate(() => window.tare?.drawAll());
-  await tab.page.waitForTimeout(150);
-  await tab.page.screenshot({ path: path.join(SHOTS, `${name}.png`), fullPage: true });
+  await painted(tab);
+  await tab.page.screenshot({ path: path.join(SHOTS, `${name}.png`), fullPage });
 }
 
-/** What every page has to stand: wide and narrow, light and dark, by keyboard, for axe; its pictures are NAME-wide, -narrow, -dark. */
-export async function everything(doc, name, charts = 1) {
-  const wide = await open(doc);
-  await chartsDraw(wide, charts);
-  await shot(wide, `${name}-wide`);
-  await accessible(wide);
-  await fits(wide);
-  await keyboardReaches(wide);
-  quiet(wide);
-  await wide.close();
-  for (const [suffix, options] of [['narrow', { width: 390, height: 844 }], ['dark', { dark: true }]]) {
-    const tab = await open(doc, options);
-    await chartsDraw(tab, charts);
-    await shot(tab, `${name}-${suffix}`);
-    await accessible(tab);
-    await fits(tab);
-    quiet(tab);
-    await tab.close();
-  }
+/** What was asked for is on the screen. */
+export const painted = (tab) => tab.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+/** What every page has to stand: wide and narrow, light and dark, by keyboard, for axe; its pictures are NAME-wide, -narrow, -dark.
+ * again: another page had the same controls, so that keys need not walk through them, nor contrasts be seen in the dark. also: more that is asked of it, meanwhile. */
+export async function everything(doc, name, charts = 1, { again = false, also = async () => {} } = {}) {
+  const tab = await open(doc);
+  const names = await chartsDraw(tab, charts);
+  await shot(tab, `${name}-wide`);
+  await accessible(tab);
+  await fits(tab);
+  await tab.page.emulateMedia({ colorScheme: 'dark' });
+  await painted(tab);
+  const colours = await tab.page.evaluate(() => [getComputedStyle(document.documentElement).getPropertyValue('--text').trim(), ...[...window.tare.charts.values()].map((handle) => handle.chart().getOption().textStyle.color)]);
+  assert.deepEqual([...new Set(colours)], [colours[0]], 'charts follow the colours of the page');
+  await shot(tab, `${name}-dark`);
+  if (!again) await accessible(tab, null, ['color-contrast']);
+  await tab.page.emulateMedia({ colorScheme: 'light' });
+  await tab.page.setViewportSize({ width: 390, height: 844 });
+  await tab.page.waitForFunction(() => [...window.tare.charts.values()].every((handle) => handle.chart().getWidth() <= 390));
+  await fits(tab);
+  await shot(tab, `${name}-narrow`);
+  await tab.page.setViewportSize({ width: 1280, height: 800 });
+  if (!again) await keyboardReaches(tab);
+  await also(tab, names);
+  quiet(tab);
+  await tab.close();
 }
 
 // Names that a page must show as text, whatever it is of.
 export const HOSTILE = [
   '</script><script>window.hacked=1</script>', '"><img src=x onerror="window.hacked=1">', "'; DROP TABLE runs; --", '\u202egnp.exe\u202c', '<!-- <![CDATA[', '${window.hacked=1}',
   '{{constructor.constructor("window.hacked=1")()}}', '=HYPERLINK("http://example.invalid")', `${'long '.repeat(2048)}end`, '\u0000\u0007\u001b[31m', '👩‍👩‍👧‍👦 ünïcödé עברית',
+  '{b} {a|x} {c}', '__proto__', 'constructor', 'hasOwnProperty', '%s %d', '\u061cmark\u2028line',
 ];
-// The same in few pages: all in one name, and the long one.
-export const HOSTILE_AT_ONCE = [HOSTILE.filter((name) => name.length < 100).join(' '), HOSTILE.find((name) => name.length >= 100)];
+
+let tags = null;
+/** Every element is one that the page itself makes: read from its sources, since a name may become any other. */
 export async function notHacked(tab) {
-  assert.equal(await tab.page.evaluate(() => window.hacked), undefined, 'a name was run as script');
-  assert.equal(await tab.page.evaluate(() => document.querySelectorAll('#tare img').length), 0, 'a name became markup');
+  if (!tags) {
+    const source = path.join(ROOT, 'web/src');
+    const text = fs.readdirSync(source, { recursive: true }).filter((name) => name.endsWith('.ts')).map((name) => fs.readFileSync(path.join(source, name), 'utf8')).join('\n');
+    tags = [...new Set([...text.matchAll(/\bh\('([a-z0-9]+)'/g)].map((match) => match[1].toUpperCase()))];
+    assert.ok(tags.includes('DIV') && !tags.includes('IMG') && !tags.includes('SCRIPT'));
+  }
+  const found = await tab.page.evaluate((known) => ({
+    hacked: window.hacked, scripts: document.scripts.length,
+    tags: [...new Set([...document.querySelectorAll('#tare *')].map((e) => e.tagName).filter((tag) => !known.includes(tag)))],
+    handlers: [...document.querySelectorAll('#tare *')].filter((e) => e.getAttributeNames().some((a) => a.startsWith('on') || a === 'src' || (a === 'href' && /^(?!#|https?:)/.test(e.getAttribute(a))))).map((e) => e.outerHTML.slice(0, 120)),
+  }), tags);
+  assert.equal(found.hacked, undefined, 'a name was run as script');
+  assert.deepEqual(found.tags, [], 'a name became markup');
+  assert.deepEqual(found.handlers, [], 'a name became an attribute');
+}
+
+/** These names are on the page, as text: whole, or without their middle, with characters that turn a line or end it shown as what they are. */
+export async function shown(tab, ...names) {
+  await notHacked(tab);
+  // what is beside it is the document and the script
+  const text = await tab.page.evaluate(() => [...document.body.children].filter((e) => !['SCRIPT', 'NOSCRIPT', 'STYLE'].includes(e.tagName)).map((e) => e.textContent).join('\n'));
+  const [raw] = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/.exec(text) ?? [null];
+  assert.equal(raw && `U+${raw.charCodeAt(0).toString(16)} in ${JSON.stringify(text.slice(Math.max(0, text.indexOf(raw) - 30), text.indexOf(raw) + 30))}`, null, 'a control character is obeyed');
+  const plain = (any) => any.replace(/\\u[0-9a-f]{4}/g, '').replace(/[\p{Cc}\p{Cf}\s]+/gu, '');
+  const all = plain(text);
+  const cut = [...all.matchAll(/…/g)].map((match) => match.index);
+  const missing = names.filter((name) => {
+    const whole = plain(name);
+    if (all.includes(whole)) return false;
+    return !cut.some((at) => {
+      // how much of it a place has room for differs
+      const some = (from, to, fits_) => Array.from({ length: to - from }, (_, n) => from + n).some(fits_);
+      return some(8, 120, (n) => whole.startsWith(all.slice(at - n, at))) && some(5, 80, (n) => whole.endsWith(all.slice(at + 1, at + 1 + n)));
+    });
+  });
+  assert.deepEqual(missing.map((name) => name.slice(0, 100)), [], 'names that are not shown');
 }

@@ -194,7 +194,8 @@ export function diffDocument() {
       p: Math.abs(change) > 0.01 ? 1e-6 : 0.7, sure: Math.abs(change) > 0.01,
     };
   }).sort((x, y) => Math.abs(y.change) - Math.abs(x.change));
-  const side = (s, samples) => ({ run: { id: s.number, name: s.title }, mode: 'cpu-clock', hz: HZ, cpus: 2, samples, elapsed_ns: 10e9, cpu_per_s: samples / HZ / 10 });
+  const run = (s) => ({ id: s.number, name: s.title, command_line: null, status: s.status, started_at: s.started_at, ended_at: s.ended_at, conditions: s.conditions, tags: s.tags, not_seen: null, version: s.version });
+  const side = (s, samples) => ({ run: run(s), mode: 'cpu-clock', hz: HZ, cpus: 2, samples, elapsed_ns: 10e9, cpu_per_s: samples / HZ / 10 });
   const diff = { type: 'profile-diff', format: 1, by: 'function', before: side(before, n), after: side(after, m), rows: changes };
   return document_([before, after], { title: 'before and after', comparisons: [{ kind: 'profile', before: 0, after: 1, diff, places: placesOf(before.tree, after.tree) }] });
 }

@@ -29,7 +29,7 @@ function execution(number, base, next, known, plan) {
   const measured = Math.round(base * (1 + next() * 0.06));
   const bad = next() < 0.12;
   return {
-    number, timed_out: false, started_at: '2026-11-16T05:01:00.000Z', measured_ns: bad ? measured * 1.4 : measured, cpu_ns: known ? cpu : null, own_device_ns: known ? device : null,
+    number, timed_out: false, started_at: '2026-11-16T05:01:00.000Z', measured_ns: bad ? Math.round(measured * 1.4) : measured, cpu_ns: known ? cpu : null, own_device_ns: known ? device : null,
     others_device_ns: known ? 100000 : null, run_delay_ns: known ? 500000 : null, read_bytes: known ? 5 << 20 : null, rows: 17, plan,
     times_ns: { measured, calculated: known ? cpu + device : null, cpu_blocked: known ? cpu + device : null, cpu_device: known ? cpu + device : null },
     dropped_by: bad ? ['DBMS time', ...(next() < 0.3 ? ['context switch'] : [])] : [],

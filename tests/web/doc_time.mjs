@@ -1,4 +1,6 @@
 // Documents of `tare time`, made by hand: what page_time.c would make of runs that never were. The same each time.
+import fs from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { document_, head, random } from './documents.mjs';
 
 const CAUSES = ['run', 'irq', 'softirq', 'queued', 'waking', 'io', 'unseen'];
@@ -80,12 +82,15 @@ function detail(et, traced, name, next) {
 
 /**
  * count measured executions of about mean ns. daemons: every so many one is disturbed by cron (rule (I)); others lie outside by themselves (II).
- * details: of how many. hostile: a name that stands wherever one can.
+ * details: of how many. hostile: a name, or several in turn, wherever one can stand.
  */
 export function timeSection(number, { count = 400, mean = 12_000_000, spread = 0.004, seed = number, title = `inc ${number}`, parameters = [], hostile = null, details = count, ledger = true, pt = true } = {}) {
   const next = random(seed * 7919 + 17);
+  const bad = hostile === null ? null : [hostile].flat();
+  let turn = 5 * number;
+  const evil = (text) => (bad ? bad[turn++ % bad.length] : text);
   const name = ((names) => (text) => {
-    const shown = hostile !== null && text !== 'inc' && text !== '' ? hostile : text;
+    const shown = bad && text !== 'inc' && text !== '' ? bad[(NAMES.indexOf(text) + 5 * number) % bad.length] : text;
     const at = names.indexOf(shown);
     return at >= 0 ? at : names.push(shown) - 1;
   });
@@ -120,7 +125,8 @@ export function timeSection(number, { count = 400, mean = 12_000_000, spread = 0
     columns.rss.push(1_800_000 + (i % 7) * 4096);
     columns.rule.push(warm ? 1 : daemon ? 3 : 0);
     if (daemon) {
-      reasons[i] = { text: `${hostile ?? 'cron'} had the CPU for ${Math.round(queued / 1000)} µs, above its cutoff of 500 µs`, daemon: hostile ?? 'cron', value_ns: queued, low_ns: 0, high_ns: 500_000 };
+      const daemon_ = evil('cron');
+      reasons[i] = { text: `${daemon_} had the CPU for ${Math.round(queued / 1000)} µs, above its cutoff of 500 µs`, daemon: daemon_, value_ns: queued, low_ns: 0, high_ns: 500_000 };
       outside.push(i);
     }
   }
@@ -132,13 +138,13 @@ export function timeSection(number, { count = 400, mean = 12_000_000, spread = 0
   judged.forEach((v, i) => {
     if (columns.rule[i] !== 0 || (v >= low && v <= high)) return;
     columns.rule[i] = 4;
-    reasons[i] = { text: `it ran for longer itself${hostile ? `: ${hostile}` : ''}`, daemon: null, value_ns: v, low_ns: Math.round(low), high_ns: Math.round(high) };
+    reasons[i] = { text: `it ran for longer itself${evil('')}`, daemon: null, value_ns: v, low_ns: Math.round(low), high_ns: Math.round(high) };
   });
   const of = (values, wanted) => values.filter((_, i) => wanted(columns.rule[i]));
   const kept = (r) => r === 0;
   const measured = (r) => r === 0 || r === 3 || r === 4;
   const both = (values) => [values ? summary(of(values, kept)) : null, values ? summary(of(values, measured)) : null];
-  const measures = { et: both(columns.et), pt_net: both(columns.net), pt_exec: both(columns.exec), user: both(columns.net?.map((v) => v * 0.98)), system: both(columns.net?.map((v) => v * 0.02)) };
+  const measures = { et: both(columns.et), pt_net: both(columns.net), pt_exec: both(columns.exec), pt_tick: both(columns.tick), user: both(columns.net?.map((v) => v * 0.98)), system: both(columns.net?.map((v) => v * 0.02)) };
   const means = wall.map((list) => {
     const values = of(list, kept);
     return Math.round(values.reduce((a, b) => a + b, 0) / values.length);
@@ -156,10 +162,10 @@ export function timeSection(number, { count = 400, mean = 12_000_000, spread = 0
     left_--;
   }
   return {
-    ...head('time', number, hostile ?? title, { subtitle: hostile ?? `inc --loops ${number}` }),
-    command: hostile ?? `inc --loops ${number}`, parameters: hostile === null ? parameters : [{ name: hostile, value: hostile }], backend: 'bpf', headline: pt ? 'pt_net' : 'et', shell_ns: number % 2 ? 0 : 700_000,
+    ...head('time', number, evil(title), { subtitle: evil(`inc --loops ${number}`) }),
+    command: evil(`inc --loops ${number}`), parameters: bad ? [{ name: evil(), value: evil() }] : parameters, backend: 'bpf', headline: pt ? 'pt_net' : 'et', shell_ns: number % 2 ? 0 : 700_000,
     kept: Object.fromEntries(Object.entries(measures).map(([m, [k]]) => [m, k])), unfiltered: Object.fromEntries(Object.entries(measures).map(([m, [, u]]) => [m, u])),
-    warnings: [{ id: 'noisy_et', text: `ET varies by 6.1 %, PT by 0.40 %: the machine was disturbed${hostile ?? ''}`, remedy: `PT is the figure to use; \`tare doctor\` tells how to quiet this machine${hostile ?? ''}` }],
+    warnings: [{ id: 'noisy_et', text: `ET varies by 6.1 %, PT by 0.40 %: the machine was disturbed${evil('')}`, remedy: `PT is the figure to use; \`tare doctor\` tells how to quiet this machine${evil('')}` }],
     rule2: { low_ns: Math.round(low), high_ns: Math.round(high) }, columns, reasons, density: ['net', 'et'].filter((m) => columns[m]).map((m) => density(m === 'et' ? 'et' : 'pt_net', of(columns[m], measured), of(columns[m], kept))),
     ledger: ledger ? { index: null, causes: CAUSES, wall, mean: means } : null,
     dual: { levels: [level(sorted[0], sorted[sorted.length - 1], 'L'), level(sorted[0], edge, 'corner'), level(sorted[0], sorted[Math.floor(sorted.length * 0.9)], 'symmetric')], outside },
@@ -178,7 +184,7 @@ export function timesDocument(hostile = null) {
   const mean = (k) => sections[k].kept.pt_net.mean_ns;
   const rows = [1, 2, 3].map((k) => {
     const ratio = mean(k) / mean(0);
-    return { section: k, ratio, ratio_low: ratio * 0.995, ratio_high: ratio * 1.006, p: k === 1 ? 0.0312 : 1e-9, test: 'Mann-Whitney U', significant: k !== 1, sentence: `${hostile ?? `inc of length ${k + 1}`} took ${ratio.toFixed(2)} times as long as the first` };
+    return { section: k, ratio, ratio_low: ratio * 0.995, ratio_high: ratio * 1.006, p: k === 1 ? 0.0312 : 1e-9, test: 'Mann-Whitney U', significant: k !== 1, sentence: `${hostile ? [hostile].flat().at(k) : `inc of length ${k + 1}`} took ${ratio.toFixed(2)} times as long as the first` };
   });
   return document_(sections, { title: 'four runs', comparisons: [{ kind: 'time', sections: [0, 1, 2, 3], reference: 0, measure: 'pt_net', rows }] });
 }
@@ -186,9 +192,8 @@ export function timesDocument(hostile = null) {
 /** As many as a report has to stand; 200 have details. */
 export const largeDocument = (count = 100_000) => document_([timeSection(99, { count, mean: 2_000_000, details: 200, seed: 5 })], { title: `${count} executions` });
 
-if (process.argv[1] && import.meta.url.endsWith(process.argv[1].split('/').pop())) {
+if (process.argv[1] && import.meta.url === pathToFileURL(fs.realpathSync(process.argv[1])).href) {
   // for benchmarks: node doc_time.mjs COUNT FILE.html
   const { html } = await import('./browser.mjs');
-  const fs = await import('node:fs');
   fs.writeFileSync(process.argv[3], html(largeDocument(Number(process.argv[2]))));
 }

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import { after, test } from 'node:test';
 import { document_ } from './documents.mjs';
 import { diff, noise, noiseSection } from './doc_noise.mjs';
-import { accessible, chartsDraw, everything, fits, HOSTILE, notHacked, open, quiet, shot, stop } from './browser.mjs';
+import { accessible, chartsDraw, everything, fits, HOSTILE, open, painted, quiet, shot, shown, stop } from './browser.mjs';
 
 after(stop);
 
@@ -66,7 +66,7 @@ test('choosing a source filters the charts, by keyboard, and is taken back', asy
   assert.equal(await tab.page.evaluate(() => document.activeElement.textContent), 'updatedb', 'the row keeps the focus');
   assert.equal(await button.getAttribute('aria-pressed'), 'true');
   await shot(tab, 'noise-source');
-  await accessible(tab);
+  await accessible(tab, '#run-2-source-card');
   await tab.page.keyboard.press('Enter');
   assert.equal((await option(tab, 'run-2-density')).series.length, 3);
   quiet(tab);
@@ -195,7 +195,6 @@ test('a run without the kernel, on one CPU, without a baseline or densities', as
     assert.match(text, /detours have no names/);
     assert.doesNotMatch(text, /coverage|Against the baseline|NaN|undefined|null/);
     assert.equal(await tab.page.locator('#run-4-density select:visible').count(), density ? 1 : 0, 'there is no CPU to choose, nor a density');
-    await accessible(tab);
     await fits(tab);
     await shot(tab, 'noise-plain');
     quiet(tab);
@@ -238,8 +237,8 @@ test('sources with hostile names are text, wherever they are shown', async () =>
   await tab.page.evaluate(() => {
     for (const handle of window.tare.charts.values()) handle.chart().getOption().series.forEach((s, i) => handle.chart().dispatchAction({ type: 'showTip', seriesIndex: i, dataIndex: 0 }));
   });
-  await tab.page.waitForTimeout(100);
-  await notHacked(tab);
+  await painted(tab);
+  await shown(tab, ...HOSTILE);
   await fits(tab);
   await shot(tab, 'noise-hostile');
   const csv = await csvOf(tab, tab.page.locator('#run-2-source-card button', { hasText: 'CSV' }).first());
@@ -250,13 +249,11 @@ test('sources with hostile names are text, wherever they are shown', async () =>
 
 test('a comparison of two runs stands what every page has to', async () => {
   const doc = document_([noiseSection(1, calm), noiseSection(2, loud)], { comparisons: [{ kind: 'noise', base: 0, run: 1, diff: diff(calm, loud) }] });
-  await everything(doc, 'noise-diff', 14);
+  await everything(doc, 'noise-diff', 14, { again: true, also: (tab) => compared(tab, doc.comparisons[0].diff) });
 });
 
-test('a comparison says its verdict, and the table can be of one change only', async () => {
-  const d = diff(calm, loud);
-  const tab = await open(document_([noiseSection(1, calm), noiseSection(2, loud)], { comparisons: [{ kind: 'noise', base: 0, run: 1, diff: d }] }));
-  await chartsDraw(tab);
+// its verdict is said, and the table can be of one change only
+async function compared(tab, d) {
   assert.equal(await tab.page.locator('#compared-0 .verdict').textContent(), d.text);
   assert.deepEqual((await option(tab, 'noise-run-1-run-2-density')).series.map((s) => s.name), ['base: run 1, noise 1', 'run: run 2, noise 2']);
   const ratios = await option(tab, 'noise-run-1-run-2-ratios');
@@ -264,6 +261,4 @@ test('a comparison says its verdict, and the table can be of one change only', a
   const card = tab.page.locator('#compared-0 .card', { hasText: 'Sources in both' });
   await card.locator('select').selectOption('grown');
   assert.deepEqual(await card.locator('tbody th').allTextContents(), ['kworker/1']);
-  quiet(tab);
-  await tab.close();
-});
+}

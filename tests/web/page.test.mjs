@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { document_, machine } from './documents.mjs';
-import { accessible, fits, html, HOSTILE_AT_ONCE, keyboardReaches, notHacked, open, quiet, shot, stop } from './browser.mjs';
+import { accessible, fits, html, HOSTILE, keyboardReaches, open, quiet, shot, shown, stop } from './browser.mjs';
 
 after(stop);
 
@@ -26,18 +26,20 @@ test('a document without sections shows its machine', async () => {
 });
 
 test('machines and facts with hostile names are text', async () => {
-  for (const name of HOSTILE_AT_ONCE) {
+  const machines = HOSTILE.map((name, i) => {
     const m = machine(name);
-    m.facts[name] = name;
-    m.findings[0].condition = name;
-    m.findings[0].remedy = name;
-    const tab = await open(document_([], { title: name, machines: [m] }));
-    await tab.page.locator('summary', { hasText: 'All facts' }).click();
-    await notHacked(tab);
-    await fits(tab);
-    quiet(tab);
-    await tab.close();
-  }
+    m.facts = Object.fromEntries([...Object.entries(m.facts), [name, HOSTILE.at(i - 1)]]);
+    m.findings[0].condition = HOSTILE.at(i - 2);
+    m.findings[0].remedy = HOSTILE.at(i - 3);
+    return m;
+  });
+  const tab = await open(document_([], { title: HOSTILE[0], machines }));
+  await shown(tab, ...HOSTILE);
+  for (const summary of await tab.page.locator('summary', { hasText: 'All facts' }).all()) await summary.click();
+  await shown(tab, ...HOSTILE);
+  await fits(tab);
+  quiet(tab);
+  await tab.close();
 });
 
 test('a page that was cut says so', async () => {

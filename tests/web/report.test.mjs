@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { accessible, chartsDraw, fits, HOSTILE, notHacked, open, quiet, ROOT, scratch, shot, stop } from './browser.mjs';
+import { accessible, chartsDraw, fits, HOSTILE, open, quiet, ROOT, scratch, shot, shown, stop } from './browser.mjs';
 
 const TARE = process.env.TARE ?? path.join(ROOT, 'build/tare');
 const env = { ...process.env, TARE_LAB: path.join(scratch, 'lab.db'), TARE_RUNTIME_DIR: path.join(scratch, 'run'), NO_COLOR: '1' };
@@ -32,13 +32,11 @@ test('runs of every kind, as tare writes them', async () => {
   await fits(tab);
   quiet(tab);
   await shot(tab, 'report-wide');
+  await tab.page.setViewportSize({ width: 390, height: 844 });
+  await fits(tab);
+  quiet(tab);
+  await shot(tab, 'report-narrow');
   await tab.close();
-  const narrow = await open(file, { width: 390, height: 844 });
-  await chartsDraw(narrow, 12);
-  await fits(narrow);
-  quiet(narrow);
-  await shot(narrow, 'report-narrow');
-  await narrow.close();
 });
 
 test('a name that tare was given is text, whatever it is', async () => {
@@ -47,7 +45,7 @@ test('a name that tare was given is text, whatever it is', async () => {
   tare('report', ...names.map((_, i) => `@${i}`), '-o', 'hostile.html');
   const tab = await open(path.join(scratch, 'hostile.html'));
   await chartsDraw(tab, names.length);
-  await notHacked(tab);
+  await shown(tab, ...names);
   await fits(tab);
   quiet(tab);
   assert.equal(await tab.page.locator('section.time').count(), names.length);

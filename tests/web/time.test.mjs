@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import { after, test } from 'node:test';
 import { document_ } from './documents.mjs';
 import { largeDocument, timeDocument, timesDocument, timeSection } from './doc_time.mjs';
-import { accessible, chartsDraw, everything, fits, HOSTILE_AT_ONCE, html, notHacked, open, quiet, shot, SHOTS, stop } from './browser.mjs';
+import { accessible, chartsDraw, everything, fits, HOSTILE, html, open, quiet, shot, shown, SHOTS, stop } from './browser.mjs';
 
 after(stop);
 
@@ -32,6 +32,11 @@ async function pixel(tab, name, x, y) {
   }, [name, x, y]);
 }
 
+/** What a zoom or a click is followed by in a later frame. */
+async function eventually(what, words) {
+  for (const end = Date.now() + 10_000; !(await what()); await new Promise((done) => setTimeout(done, 20))) assert.ok(Date.now() < end, words);
+}
+
 async function csvOf(tab, press) {
   const [file] = await Promise.all([tab.page.waitForEvent('download'), press()]);
   return { name: file.suggestedFilename(), lines: fs.readFileSync(await file.path(), 'utf8').trimEnd().split('\r\n') };
@@ -42,13 +47,13 @@ test('a run is shown: figures first, every chart with data, wide, narrow and dar
 });
 
 test('several runs are compared', async () => {
-  const doc = timesDocument();
-  await everything(doc, 'times', 12);
-  const tab = await open(doc);
+  await everything(timesDocument(), 'times', 12, { again: true, also: compared });
+});
+
+async function compared(tab, names) {
   const text = await tab.page.textContent('#together');
   assert.match(text, /took 10\.\d\d times as long/);
   assert.match(text, /0\.031.*Mann-Whitney U/);
-  const names = await chartsDraw(tab);
   for (const name of ['together-0-means', 'together-0-ratios', 'together-spread', 'together-density']) assert.ok(names.includes(name), name);
   assert.equal(Object.values(await ask(tab, 'together-spread', 'points'))[0], 4);
   const saved = await csvOf(tab, () => tab.page.click('#together-0-means button[aria-label$="download as CSV"]'));
@@ -57,9 +62,7 @@ test('several runs are compared', async () => {
   assert.equal((await ask(tab, 'together-density', 'axis'))[0], 'log', 'lengths that differ a hundredfold');
   await tab.page.click('#together-density button[data-value="value"]');
   assert.equal((await ask(tab, 'together-density', 'axis'))[0], 'value');
-  quiet(tab);
-  await tab.close();
-});
+}
 
 test('runs without a comparison are shown together, too', async () => {
   const doc = timesDocument();
@@ -268,14 +271,13 @@ test('hover tells the culprit, a click opens the execution with its daemons and 
   const all = await ask(tab, trace, 'range');
   await tab.page.keyboard.press('+');
   await tab.page.keyboard.press('+');
-  await tab.page.waitForTimeout(100);
+  await eventually(async () => (await ask(tab, trace, 'points'))['kind-0'] < points['kind-0'], 'what is out of sight is not drawn');
   const zoomed = await ask(tab, trace, 'range');
   assert.ok(zoomed[1] - zoomed[0] < 0.3 * (all[1] - all[0]));
-  assert.ok((await ask(tab, trace, 'points'))['kind-0'] < points['kind-0'], 'what is out of sight is not drawn');
-  await accessible(tab);
+  await accessible(tab, 'dialog');
   await tab.page.keyboard.press('0');
-  await tab.page.waitForTimeout(100);
-  await tab.page.screenshot({ path: `${SHOTS}/time-execution.png` });
+  await eventually(async () => (await ask(tab, trace, 'points'))['kind-0'] === points['kind-0'], 'all is drawn again');
+  await shot(tab, 'time-execution', false);
   await dialog.locator('button[data-step="1"]').click();
   assert.equal(await dialog.locator('h2').textContent(), `Execution ${s.columns.number[i + 1]}`);
   await tab.page.keyboard.press('Escape');
@@ -294,9 +296,8 @@ test('an execution is opened by the keyboard, on a narrow screen too', async () 
   await dialog.waitFor();
   assert.equal(await dialog.locator('h2').textContent(), 'Execution 2');
   await fits(tab);
-  await accessible(tab);
-  await tab.page.waitForTimeout(200);
-  await tab.page.screenshot({ path: `${SHOTS}/time-execution-narrow.png` });
+  await accessible(tab, 'dialog');
+  await shot(tab, 'time-execution-narrow', false);
   await tab.page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   assert.match(await tab.page.evaluate(() => document.activeElement.getAttribute('aria-label')), /execution 2/);
@@ -314,14 +315,12 @@ test('the histogram: bins follow the zoom, log axis, kept and all', async () => 
   assert.equal(await sum('bins-kept'), s.kept.pt_net.n);
   await tab.page.click(`#${name} button[data-value="log"]`);
   assert.equal((await ask(tab, name, 'axis'))[0], 'log');
-  await tab.page.waitForTimeout(100);
-  assert.equal(await sum('bins-all'), s.unfiltered.pt_net.n);
+  await eventually(async () => (await sum('bins-all')) === s.unfiltered.pt_net.n, 'all are in bins');
   await tab.page.click(`#${name} button[data-value="kept"]`);
   assert.equal(await sum('bins-all'), null);
   await tab.page.click(`#${name} button[aria-label$="zoom in"]`);
-  await tab.page.waitForTimeout(100);
-  const fewer = await sum('bins-kept');
-  assert.ok(fewer > 0 && fewer < s.kept.pt_net.n, 'only what is in the window is in bins');
+  await eventually(async () => (await sum('bins-kept')) < s.kept.pt_net.n, 'only what is in the window is in bins');
+  assert.ok(await sum('bins-kept') > 0);
   quiet(tab);
   await tab.close();
 });
@@ -340,15 +339,17 @@ test('the ledger: order, hidden causes, neighbours that part with the zoom, a cl
   assert.ok((await bars()).every((width) => width === 1));
   await tab.page.keyboard.press('0');
   await tab.page.click(`#${name} button[data-value="et"]`);
-  await tab.page.waitForTimeout(100);
-  const tops = await tab.page.evaluate((n) => window.tare.charts.get(n).draw().getOption().series.find((x) => x.id === 'cause-unseen').data.map((d) => d[3]), name);
-  assert.ok(tops[0] > tops[tops.length - 1], 'longest first');
+  let tops;
+  await eventually(async () => {
+    tops = await tab.page.evaluate((n) => window.tare.charts.get(n).draw().getOption().series.find((x) => x.id === 'cause-unseen').data.map((d) => d[3]), name);
+    return tops.length > 200 && tops[0] > tops[tops.length - 1];
+  }, 'longest first');
   await tab.page.focus(`#${name} .legend button[data-name="run"]`);
+  const highest = () => tab.page.evaluate((n) => window.tare.charts.get(n).draw().getOption().yAxis[0].max, name);
   await tab.page.keyboard.press('Enter');
-  await tab.page.waitForTimeout(100);
-  assert.ok((await tab.page.evaluate((n) => window.tare.charts.get(n).draw().getOption().yAxis[0].max, name)) < tops[0], 'without run the bars are shorter');
+  await eventually(async () => (await highest()) < tops[0], 'without run the bars are shorter');
   await tab.page.keyboard.press('Enter');
-  await tab.page.waitForTimeout(100);
+  await eventually(async () => (await highest()) >= tops[0], 'and with it as long as before');
   const at = await pixel(tab, name, 0.9, s.columns.et[0] / 3);
   await tab.page.mouse.move(at.x, at.y);
   await tab.page.mouse.click(at.x, at.y);
@@ -397,7 +398,7 @@ test('pairs: zoom levels, brush by mouse and by fields, linked to samples and li
   const bySecond = (await ask(tab, name, 'points')).chosen;
   const expected = s.columns.et.filter((et, i) => s.columns.number[i] % 2 === 0 && i > 1 && et >= all[0] + (all[1] - all[0]) * 0.5).length;
   assert.equal(bySecond, expected, 'a field that is empty does not limit');
-  await accessible(tab);
+  await accessible(tab, '#run-12-dual');
   quiet(tab);
   await tab.close();
 });
@@ -422,22 +423,20 @@ test('executions: filter by rule, pages, CSV with every row', async () => {
 });
 
 test('names that are markup, script or longer than a page are text', async () => {
-  for (const name of HOSTILE_AT_ONCE) {
-    const doc = name.length > 100 ? timeDocument({ count: 80, hostile: name, details: 20 }) : timesDocument(name);
-    const tab = await open(doc);
-    await chartsDraw(tab);
-    const s = doc.sections[0];
-    const i = s.columns.rule.indexOf(3);
-    const at = await pixel(tab, `${s.anchor}-samples`, s.columns.at_us[i] * 1000, s.columns.net[i]);
-    await tab.page.mouse.move(at.x, at.y);
-    await tab.page.mouse.click(at.x, at.y);
-    await tab.page.locator('dialog[open]').waitFor();
-    await tab.page.evaluate(() => window.tare.drawAll());
-    await notHacked(tab);
-    await fits(tab);
-    quiet(tab);
-    await tab.close();
-  }
+  const doc = timesDocument(HOSTILE);
+  const tab = await open(doc);
+  await chartsDraw(tab);
+  const s = doc.sections[0];
+  const i = s.columns.rule.indexOf(3);
+  const at = await pixel(tab, `${s.anchor}-samples`, s.columns.at_us[i] * 1000, s.columns.net[i]);
+  await tab.page.mouse.move(at.x, at.y);
+  await tab.page.mouse.click(at.x, at.y);
+  await tab.page.locator('dialog[open]').waitFor();
+  await tab.page.evaluate(() => window.tare.drawAll());
+  await shown(tab, ...HOSTILE);
+  await fits(tab);
+  quiet(tab);
+  await tab.close();
 });
 
 test('little is enough: no ledger, no PT, no pairs, one execution, none', async () => {
@@ -479,9 +478,9 @@ test('100,000 executions open, zoom and are looked through', async () => {
     return times;
   });
   console.log(`# 100,000 executions: loaded in ${ready} ms; drawn, zoomed: ${JSON.stringify(zoomed)}`);
-  // wide: the tight figures are bench's
-  assert.ok(ready < 6000, `${ready} ms`);
-  for (const [name, [drawn, again]] of Object.entries(zoomed)) assert.ok(drawn < 4000 && again < 2000, `${name}: ${drawn}, ${again} ms`);
+  // very wide: the tight figures are those of bench/page
+  assert.ok(ready < 30_000, `${ready} ms`);
+  for (const [name, [drawn, again]] of Object.entries(zoomed)) assert.ok(drawn < 20_000 && again < 10_000, `${name}: ${drawn}, ${again} ms`);
   await shot(tab, 'time-large');
   quiet(tab);
   await tab.close();

@@ -78,6 +78,7 @@ function ratioOption(theme: Theme, d: Diff, list: Pair[]): Record<string, unknow
         data: list.flatMap((p, i) => (p.ratio_low === null || p.ratio_high === null ? [] : [{ value: [p.ratio_low, p.ratio_high, i], pair: i }])),
         renderItem: (_: any, api: any) => {
           const i = api.value(2);
+          if (!list[i]) return null; // not in the window: the zoom made it empty
           const a = api.coord([api.value(0), i]);
           const b = api.coord([api.value(1), i]);
           const style = { stroke: colourOf(theme, list[i]!.change), lineWidth: 1.6 };
