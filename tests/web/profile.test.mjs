@@ -2,13 +2,8 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, test } from 'node:test';
-<<<<<<< HEAD
 import { deepDocument, diffDocument, emptyDocument, hostileDocument, largeDocument, smallDocument, stacklessDocument } from './doc_profile.mjs';
-import { accessible, chartsDraw, everything, fits, keyboardReaches, notHacked, open, quiet, shot, stop } from './browser.mjs';
-=======
-import { diffDocument, emptyDocument, hostileDocument, largeDocument, smallDocument, stacklessDocument } from './doc_profile.mjs';
 import { accessible, chartsDraw, everything, fits, HOSTILE, keyboardReaches, open, painted, quiet, shot, shown, stop } from './browser.mjs';
->>>>>>> f-tests
 
 after(stop);
 
