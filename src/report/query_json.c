@@ -350,10 +350,13 @@ static json_t *items_json(const struct query_view *v)
 	return list;
 }
 
+/* None where the run is not fit for a paper. */
 static json_t *paragraphs_json(const struct query_view *v)
 {
 	json_t *list = json_array();
 	struct strbuf text = { 0 };
+	if (query_unfit(v))
+		return list;
 	query_paragraphs(v, &text);
 	char *second = strstr(text.text, "\n\n");
 	text.text[text.length - 1] = '\0';
@@ -418,6 +421,7 @@ static json_t *head_json(const struct query_view *v, const struct query_rows *ro
 	set(root, "deviations", deviations_json(v));
 	set(root, "items", items_json(v));
 	set(root, "paragraphs", paragraphs_json(v));
+	set(root, "no_paragraphs", json_text(query_unfit(v)));
 	return root;
 }
 

@@ -584,6 +584,8 @@ static void json(void **state)
 	assert_string_equal(
 		json_string_value(json_object_get(json_object_get(root, "experiment"), "seed")),
 		"18446744073709551615");
+	assert_int_equal(json_array_size(json_object_get(root, "paragraphs")), 2);
+	assert_true(json_is_null(json_object_get(root, "no_paragraphs")));
 	json_decref(root);
 	query_fixture_release(&f);
 	strbuf_clear(&out);
@@ -600,6 +602,9 @@ static void json(void **state)
 	const json_t *missing = json_object_get(json_object_get(root, "checks"), "missing");
 	assert_int_equal(json_array_size(missing), 1);
 	assert_string_equal(json_string_value(json_array_get(missing, 0)), "query_user_ns");
+	assert_int_equal(json_array_size(json_object_get(root, "paragraphs")), 0);
+	assert_string_equal(json_string_value(json_object_get(root, "no_paragraphs")),
+			    "the run is not complete");
 	json_decref(root);
 	query_fixture_release(&f);
 	strbuf_clear(&out);

@@ -90,7 +90,7 @@ export function query({ number = 7, name = 'shop', names = ['scan', 'days', 'by-
     surroundings: { run_delay_share: known ? 0.012 : null, steal_share: known ? 0.001 : null, lost: 0 }, model,
     deviations: ['daemons of the operating system were left running', 'the checks are of the adapted form'],
     items: ['Protocol', 'Hardware', 'Software', 'Settings', 'Data', 'Queries', 'Executions', 'Checks', 'Times'].map((item) => ({ name: item, text: `what was done about ${item.toLowerCase()}` })),
-    paragraphs: ['Query times on PostgreSQL 15.6 were measured with the Tucson Timing Protocol Version 2 (TTPv2), by tare 0.1.0.', 'The run violated none of the experiment-wide sanity checks.'],
+    paragraphs: ['Query times on PostgreSQL 15.6 were measured with the Tucson Timing Protocol Version 2 (TTPv2), by tare 0.1.0.', 'The run violated none of the experiment-wide sanity checks.'], no_paragraphs: null,
   };
   return {
     ...head('query', number, name, { subtitle: 'tare query shop.yaml postgresql://localhost/shop' }), query: q, matrix: matrix ? { measures: MEASURES, r } : null,

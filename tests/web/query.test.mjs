@@ -190,6 +190,16 @@ test('a plan is a tree for keys', async () => {
   await tab.close();
 });
 
+test('a run that is not fit for a paper says why, and has nothing to copy', async () => {
+  const section = query();
+  Object.assign(section.query, { paragraphs: [], no_paragraphs: 'the run is not complete' });
+  const tab = await open(document_([section]));
+  assert.match(await text(tab, '.query-checks'), /No paragraphs for a paper, as the run is not complete\./);
+  assert.equal(await tab.page.getByRole('button', { name: 'copy the paragraphs' }).count(), 0);
+  quiet(tab);
+  await tab.close();
+});
+
 test('the paragraphs can be copied, or are selected where there is no clipboard', async () => {
   const tab = await open(queryDocument());
   await tab.page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (t) => { window.copied = t; } }, configurable: true }));

@@ -190,8 +190,10 @@ async function copy(text: string, place: HTMLElement, said: HTMLElement): Promis
 function paperCard(q: Query): HTMLElement {
   const text = h('div', { class: 'paper' }, ...q.paragraphs.map((p) => h('p', {}, h('bdi', {}, visible(p)))));
   const said = h('span', { role: 'status', class: 'muted' });
+  const fit = q.paragraphs.length > 0;
   return h('div', { class: 'card' }, h('h3', {}, 'For a paper'),
-    h('div', { class: 'tools' }, button('Copy', () => void copy(q.paragraphs.join('\n\n'), text, said), 'copy the paragraphs'), said), text,
+    fit ? h('div', { class: 'tools' }, button('Copy', () => void copy(q.paragraphs.join('\n\n'), text, said), 'copy the paragraphs'), said) : null,
+    fit ? text : h('p', {}, `No paragraphs for a paper, as ${q.no_paragraphs ?? 'the run is not fit for one'}.`),
     h('details', {}, h('summary', {}, `The ${q.items.length} items that the protocol asks for`),
       h('dl', { class: 'items' }, ...q.items.flatMap((item) => [h('dt', {}, foreign(item.name)), h('dd', {}, foreign(item.text, 4000))]))),
     h('details', {}, h('summary', {}, `Deviations from the protocol as printed (${q.deviations.length})`),

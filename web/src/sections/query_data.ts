@@ -49,7 +49,8 @@ export interface Query {
   model: Relation[] | null;
   deviations: string[];
   items: { name: string; text: string }[];
-  paragraphs: string[];
+  paragraphs: string[]; // none: no_paragraphs says why
+  no_paragraphs: string | null;
 }
 
 const DBMS: Record<string, string> = { postgresql: 'PostgreSQL', mariadb: 'MariaDB', mysql: 'MySQL', sqlite: 'SQLite' };
