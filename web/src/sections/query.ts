@@ -67,10 +67,15 @@ function panel(section: QuerySection, q: Query, at: At, close: () => void): HTML
     table({ name: `${section.anchor}-query-${at.query}-${at.cardinality ?? 'all'}`, caption: `Executions of ${atName(at, 60)}`, columns: EXECUTION, rows: at.executions, page: 15 }).element);
 }
 
+/** A row has one population: of a dropped Q@C all executions that ended, in parentheses. What is only known of those kept is not known of them. */
+const shownOf = (at: At, value: string): string => (at.dropped_by && value !== format.DASH ? `(${value})` : value);
+const keptMedian = (at: At, figure: At['cpu']): number | null => (at.dropped_by ? null : figure?.median_ns ?? null);
+
 interface AtTable { element: HTMLElement; open: (at: At) => void }
 
 function atTable(section: QuerySection, q: Query): AtTable {
   let opened: At | null = null;
+  const sigmaOf = (at: At) => (at.dropped_by ? at.unfiltered : at.times)[q.time]?.sigma_ns ?? null;
   const place = h('div');
   const list = table<At>({
     name: `${section.anchor}-at`, caption: 'Queries at cardinalities', rows: q.at, page: 20,
@@ -80,12 +85,12 @@ function atTable(section: QuerySection, q: Query): AtTable {
       { name: 'cardinality', title: 'cardinality', kind: 'number', of: (at) => at.cardinality },
       { name: 'plan', title: 'plan', kind: 'text', of: (at) => at.plan, show: (at) => (at.plan ? `${at.plan}${at.several_plans ? ' ▲ several' : ''}` : format.DASH) },
       { name: 'kept', title: 'kept', kind: 'number', of: (at) => at.kept, show: (at) => `${at.kept} / ${at.made}` },
-      { name: 'median_ns', title: TIME_TITLE[q.time], title_of: `${TIME_WORDS[q.time]}; in parentheses: dropped, of all that ended`, kind: 'ns', of: (at) => medianOf(at, q.time), show: (at) => (at.dropped_by ? `(${format.ns(medianOf(at, q.time))})` : format.ns(medianOf(at, q.time))) },
-      { name: 'sigma_ns', title: 'σ', kind: 'ns', of: (at) => (at.dropped_by ? at.unfiltered : at.times)[q.time]?.sigma_ns ?? null },
-      { name: 'measured_ns', title: 'elapsed', kind: 'ns', of: (at) => medianOf(at, 'measured') },
-      { name: 'cpu_ns', title: 'CPU', kind: 'ns', of: (at) => at.cpu?.median_ns ?? null, title_of: 'median of the executions kept' },
-      { name: 'own_device_ns', title: 'own I/O', kind: 'ns', of: (at) => at.own_device?.median_ns ?? null, title_of: 'median of the executions kept' },
-      { name: 'read_share', title: 'read', kind: 'percent', of: (at) => at.read_share, title_of: 'bytes read, of those of its tables' },
+      { name: 'median_ns', title: TIME_TITLE[q.time], title_of: `${TIME_WORDS[q.time]}; in parentheses: dropped, of all that ended`, kind: 'ns', of: (at) => medianOf(at, q.time), show: (at) => shownOf(at, format.ns(medianOf(at, q.time))) },
+      { name: 'sigma_ns', title: 'σ', kind: 'ns', of: sigmaOf, show: (at) => shownOf(at, format.ns(sigmaOf(at))) },
+      { name: 'measured_ns', title: 'elapsed', kind: 'ns', of: (at) => medianOf(at, 'measured'), show: (at) => shownOf(at, format.ns(medianOf(at, 'measured'))) },
+      { name: 'cpu_ns', title: 'CPU', kind: 'ns', of: (at) => keptMedian(at, at.cpu), title_of: 'median of the executions kept; none of a dropped Q@C' },
+      { name: 'own_device_ns', title: 'own I/O', kind: 'ns', of: (at) => keptMedian(at, at.own_device), title_of: 'median of the executions kept; none of a dropped Q@C' },
+      { name: 'read_share', title: 'read', kind: 'percent', of: (at) => at.read_share, show: (at) => shownOf(at, format.percent(at.read_share)), title_of: 'bytes read, of those of its tables: mean of all executions that ended, since caches have nothing to do with what is dropped' },
       { name: 'dropped_by', title: 'verdict', kind: 'text', of: (at) => at.dropped_by ?? 'kept', show: (at) => (at.dropped_by ? h('span', { class: 'bad one-line' }, `✖ ${at.dropped_by}`) : h('span', { class: 'ok' }, '✔ kept')) },
     ],
   });
@@ -106,7 +111,7 @@ function atTable(section: QuerySection, q: Query): AtTable {
     list.refresh();
     made.querySelector('h4')!.focus();
   }
-  return { element: h('div', { class: 'card', id: `${section.anchor}-at-card` }, h('h3', {}, 'Queries at cardinalities'), h('p', { class: 'muted' }, 'A query’s name opens its executions.'), list.element, place), open };
+  return { element: h('div', { class: 'card', id: `${section.anchor}-at-card` }, h('h3', {}, 'Queries at cardinalities'), h('p', { class: 'muted' }, 'A query’s name opens its executions. In parentheses: the Q@C is dropped, and its figures are of all executions that ended.'), list.element, place), open };
 }
 
 // ---- what was dropped, and by which checks ----
