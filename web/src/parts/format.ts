@@ -32,8 +32,11 @@ export function nsBetween(value: number, low: number, high: number): string {
   return (value / row[0]).toFixed(decimals).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '') + NBSP + row[1];
 }
 
+/** Never rounded to nothing or to all of it. */
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined || !Number.isFinite(share)) return DASH;
+  if (share >= 0.9995 && share < 1 - 1e-12) return `>99.9${NBSP}%`; // what sums of floats lack is not told
+  if (share > 0 && share < 1e-6) return `<0.0001${NBSP}%`;
   return digits(share * 100) + NBSP + '%';
 }
 
