@@ -58,6 +58,13 @@ export function visible(text: string): string {
   });
 }
 
+/** The same with what is between backticks as code; a backtick without another one stays. */
+export function codeText(text: string, most = 1000): HTMLElement {
+  const parts = short(text, most).split('`');
+  if (parts.length % 2 === 0) parts.push(parts.splice(-2).join('`'));
+  return h('bdi', { title: text.length > most ? visible(text).slice(0, 2000) : null }, ...parts.map((part, i) => (i % 2 ? h('code', {}, part) : part)));
+}
+
 /** An isolated piece of foreign text: whole on hover. */
 export function foreign(text: string, most = 80): HTMLElement {
   const shown = short(text, most);

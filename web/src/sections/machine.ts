@@ -1,6 +1,6 @@
 // The machine that it was measured on, and what doctor finds about it: what needs a hand first, what is well folded away.
 import type { Finding, Machine } from '../model';
-import { append, foreign, h, short } from '../parts/dom';
+import { append, codeText, foreign, h, short } from '../parts/dom';
 import { table } from '../parts/table';
 
 const SIGN: Record<Finding['severity'], string> = { bad: '✖', warn: '▲', note: '●', ok: '✔', unknown: '?' };
@@ -12,9 +12,9 @@ function findings(name: string, caption: string, rows: Finding[]): HTMLElement {
     columns: [
       { name: 'severity', title: 'severity', kind: 'text', of: (f) => f.severity, show: (f) => h('span', { class: `${f.severity} one-line` }, `${SIGN[f.severity]} ${f.severity}`) },
       { name: 'id', title: 'check', kind: 'text', of: (f) => f.id },
-      { name: 'condition', title: 'found', kind: 'text', of: (f) => f.condition, show: (f) => h('span', { class: 'wide-cell' }, foreign(f.condition, 300)) },
-      { name: 'effect', title: 'what it does', kind: 'text', of: (f) => f.effect || null, show: (f) => (f.effect ? h('span', { class: 'wide-cell' }, foreign(f.effect, 400)) : '–') },
-      { name: 'remedy', title: 'what mends it', kind: 'text', of: (f) => f.remedy || null, show: (f) => (f.remedy ? h(f.command ? 'code' : 'span', { class: 'wide-cell' }, foreign(f.remedy, 700)) : '–') },
+      { name: 'condition', title: 'found', kind: 'text', of: (f) => f.condition, show: (f) => h('span', { class: 'wide-cell' }, codeText(f.condition, 300)) },
+      { name: 'effect', title: 'what it does', kind: 'text', of: (f) => f.effect || null, show: (f) => (f.effect ? h('span', { class: 'wide-cell' }, codeText(f.effect, 400)) : '–') },
+      { name: 'remedy', title: 'what mends it', kind: 'text', of: (f) => f.remedy || null, show: (f) => (f.remedy ? h(f.command ? 'code' : 'span', { class: 'wide-cell' }, f.command ? foreign(f.remedy, 700) : codeText(f.remedy, 700)) : '–') },
       { name: 'source', title: 'asked by', kind: 'text', of: (f) => f.source },
     ],
   }).element;
