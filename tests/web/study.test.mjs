@@ -113,10 +113,12 @@ test('without samples the zooms are their counts', async () => {
 test('few samples have no zooms, and there may be no long run, no daemon', async () => {
   const few = study({ short: 5, long: 0, daemons: [], levels: false });
   const tab = await open(document_([studySection(3, few)]));
-  const names = await chartsDraw(tab, 2);
-  assert.deepEqual(names, ['study-3-short-samples', 'study-3-sigma']);
+  const names = await chartsDraw(tab, 1);
+  assert.deepEqual(names, ['study-3-short-samples']);
   const text = await tab.page.locator('#study-3').textContent();
   assert.match(text, /too few samples to zoom in/);
+  assert.match(text, /No daemon is long-running/);
+  assert.doesNotMatch(text, /left by the cutoffs|cutoffs drop|The frame/);
   assert.doesNotMatch(text, /NaN|undefined|null/);
   quiet(tab);
   await tab.close();
@@ -171,6 +173,29 @@ test('swap that is no number is not told', async () => {
     else assert.doesNotMatch(text, /swap/);
     await tab.close();
   }
+});
+
+test('daemons stand by their longest, and spreads are of the mean', async () => {
+  const tab = await open(document_([studySection(3, made)]));
+  await chartsDraw(tab);
+  assert.deepEqual(await tab.page.locator('#study-3-daemon-card tbody th').allTextContents(), ['updatedb', 'rhn_check', 'jbd2/sda1-8', 'sshd']);
+  const label = await tab.page.evaluate(() => window.tare.charts.get('study-3-sigma').chart().getOption().series[0].label.formatter({ dataIndex: 0 }));
+  assert.match(label, /^[\d.]+\s% \([\d.]+\sms\)$/);
+  quiet(tab);
+  await tab.close();
+});
+
+test('shares are never rounded to nothing or to all; backticks are code', async () => {
+  const one = study({ long: 0 });
+  Object.assign(one.study.runs.short, { sigma_ns: 1e6, sigma_kept_ns: 999_990 });
+  const doc = document_([studySection(3, one)]);
+  doc.machines[0].findings = [{ id: 'x', severity: 'warn', condition: 'run `tare doctor` as root`', effect: '', remedy: '', command: false, source: 'doctor' }];
+  const tab = await open(doc);
+  assert.match(await tab.page.locator('#study-3 .figures').textContent(), />99\.9\s% of it is left/);
+  assert.deepEqual(await tab.page.locator('#machine-0 td code').allTextContents(), ['tare doctor']);
+  assert.match(await tab.page.locator('#machine-0').textContent(), /run tare doctor as root`/);
+  quiet(tab);
+  await tab.close();
 });
 
 test('a steadied run says so', async () => {

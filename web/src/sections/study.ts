@@ -16,12 +16,12 @@ function figures(section: StudySection, runs: Run[]): HTMLElement {
   const long = study.daemons.filter((d) => d.long_running).length;
   const list = h('dl', { class: 'figures' },
     figure('long-running daemons', format.count(long), `of ${format.count(study.daemons.length)} that were seen`),
-    figure('cutoffs', format.count(study.cutoffs.length), study.cutoffs.some((c) => c.edited) ? 'some edited by hand' : null),
+    study.cutoffs.length ? figure('cutoffs', format.count(study.cutoffs.length), study.cutoffs.some((c) => c.edited) ? 'some edited by hand' : null) : null,
     figure('samples', runs.map(({ run }) => format.count(run.samples)).join(' + ') || '0', SOURCE[study.source] ?? study.source));
   for (const { which, run } of runs) {
     append(list,
-      figure(`${which} run: L-samples`, format.count(run.l_samples.length), `of ${format.count(run.samples)} of ${format.ns(run.length_ns)}; ${format.count(run.dropped.length)} dropped`),
-      figure(`${which} run: σ of ET`, `${format.ns(run.sigma_ns)} → ${format.ns(run.sigma_kept_ns)}`, run.sigma_ns && run.sigma_kept_ns !== null ? `${format.percent(run.sigma_kept_ns / run.sigma_ns)} of it is left by the cutoffs` : null));
+      figure(`${which} run: L-samples`, format.count(run.l_samples.length), `of ${format.count(run.samples)} of ${format.ns(run.length_ns)}${study.cutoffs.length ? `; ${format.count(run.dropped.length)} dropped` : ''}`),
+      !study.cutoffs.length ? figure(`${which} run: σ of ET`, format.ns(run.sigma_ns), run.sigma_ns !== null && run.mean_ns ? `${format.percent(run.sigma_ns / run.mean_ns)} of the mean` : null) : figure(`${which} run: σ of ET`, `${format.ns(run.sigma_ns)} → ${format.ns(run.sigma_kept_ns)}`, run.sigma_ns && run.sigma_kept_ns !== null ? `${format.percent(run.sigma_kept_ns / run.sigma_ns)} of it is left by the cutoffs` : null));
   }
   return list;
 }
@@ -31,13 +31,14 @@ function sigmaCard(section: StudySection, runs: Run[]): HTMLElement | null {
   if (!some.length) return null;
   // of the mean: runs of different lengths are beside each other
   const part = (sigma: number | null, mean: number | null) => (sigma === null || !mean ? null : sigma / mean);
+  const label = (sigma: number | null, mean: number | null) => (sigma === null || !mean ? '' : `${format.percent(sigma / mean)} (${format.ns(sigma)})`);
   return chartCard<Run>({
     name: `${section.anchor}-sigma`, title: 'Spread before and after the cutoffs', height: 120 + some.length * 70,
     about: 'Standard deviation of ET, as a share of the mean.',
     summary: some.map(({ which, run }) => `${which} run: σ ${format.ns(run.sigma_ns)} of all samples, ${format.ns(run.sigma_kept_ns)} without the ${run.dropped.length} dropped ones`).join('; ') + '.',
     option: (theme) => ({
       ...narrowLegend(theme),
-      grid: { left: 8, right: 64, top: 34, bottom: 12, containLabel: true },
+      grid: { left: 8, right: 124, top: 34, bottom: 12, containLabel: true },
       xAxis: axis(theme, '', { type: 'value', min: 0, axisLabel: { formatter: (v: number) => format.percent(v) } }),
       yAxis: axis(theme, '', { type: 'category', inverse: true, data: some.map(({ which, run }) => `${which}, ${format.ns(run.length_ns)}`), axisTick: { show: false } }),
       tooltip: {
@@ -48,8 +49,8 @@ function sigmaCard(section: StudySection, runs: Run[]): HTMLElement | null {
         },
       },
       series: [
-        { name: 'all samples', type: 'bar', barMaxWidth: 18, itemStyle: { color: theme.warm }, data: some.map(({ run }) => part(run.sigma_ns, run.mean_ns)), label: { show: true, position: 'right', color: theme.text, formatter: (p: { dataIndex: number }) => format.ns(some[p.dataIndex]!.run.sigma_ns) } },
-        { name: 'without dropped ones', type: 'bar', barMaxWidth: 18, itemStyle: { color: theme.kept }, data: some.map(({ run }) => part(run.sigma_kept_ns, run.mean_kept_ns)), label: { show: true, position: 'right', color: theme.text, formatter: (p: { dataIndex: number }) => format.ns(some[p.dataIndex]!.run.sigma_kept_ns) } },
+        { name: 'all samples', type: 'bar', barMaxWidth: 18, itemStyle: { color: theme.warm }, data: some.map(({ run }) => part(run.sigma_ns, run.mean_ns)), label: { show: true, position: 'right', color: theme.text, formatter: (p: { dataIndex: number }) => label(some[p.dataIndex]!.run.sigma_ns, some[p.dataIndex]!.run.mean_ns) } },
+        { name: 'without dropped ones', type: 'bar', barMaxWidth: 18, itemStyle: { color: theme.kept }, data: some.map(({ run }) => part(run.sigma_kept_ns, run.mean_kept_ns)), label: { show: true, position: 'right', color: theme.text, formatter: (p: { dataIndex: number }) => label(some[p.dataIndex]!.run.sigma_kept_ns, some[p.dataIndex]!.run.mean_kept_ns) } },
       ],
     }),
     data: {
@@ -72,8 +73,10 @@ function daemonCard(section: StudySection, chosen: Chosen): HTMLElement {
   const words = h('p', { 'aria-live': 'polite' });
   const none = button('Mark none', () => chosen.set(null), 'mark the samples of no daemon');
   const runs = (d: StudyDaemon) => [d.runs.short, d.runs.long] as const;
+  const longest = (d: StudyDaemon) => runs(d).reduce((most, r) => Math.max(most, r?.long_most_ns ?? 0, r?.cluster_max_ns ?? 0), 0);
+  const sorted = [...section.study.daemons].sort((a, b) => longest(b) - longest(a));
   const list = table<StudyDaemon>({
-    name: `${section.anchor}-daemons`, caption: 'Daemons', rows: section.study.daemons, page: 15,
+    name: `${section.anchor}-daemons`, caption: 'Daemons', rows: sorted, page: 15,
     columns: [
       { name: 'daemon', title: 'daemon', kind: 'text', of: (d) => d.name, most: 40 },
       { name: 'long_running', title: 'long-running', kind: 'text', of: (d) => (d.long_running ? 'yes' : 'no'), show: (d) => (d.long_running ? h('strong', {}, 'yes') : 'no') },
@@ -112,6 +115,9 @@ function range(c: { from_ns: number; below_ns: number | null }): string {
 
 function cutoffCard(section: StudySection): HTMLElement {
   type Cutoff = StudySection['study']['cutoffs'][number];
+  if (!section.study.cutoffs.length) {
+    return h('p', { class: 'card wide' }, section.study.daemons.some((d) => d.long_running) ? 'There are no cutoffs.' : 'No daemon is long-running: there are no cutoffs, and nothing is dropped.');
+  }
   return h('div', { class: 'card' }, h('h3', {}, 'Cutoffs'),
     h('p', { class: 'muted' }, 'An execution in which a daemon used more CPU time than its cutoff is dropped. A cutoff holds for programs of some lengths.'),
     table<Cutoff>({
@@ -138,9 +144,10 @@ export function studySection(_doc: Doc, section: StudySection): HTMLElement[] {
   if (said.length) out.push(h('ul', { class: 'notes' }, ...said.map((text) => h('li', {}, text))));
   const cards = h('div', { class: 'cards' });
   for (const run of runs) append(cards, ...wide(some([samplesCard(section, run, chosen)])));
-  append(cards, ...some(runs.map((run) => zoomCard(section, run))), daemonCard(section, chosen));
+  const zooms = some(runs.map((run) => zoomCard(section, run)));
+  append(cards, ...(zooms.length === 1 ? wide(zooms) : zooms), daemonCard(section, chosen));
   for (const run of runs) append(cards, ...wide(some([stripsCard(section, run, chosen)])));
-  append(cards, cutoffCard(section), ...some([sigmaCard(section, runs)]));
+  append(cards, cutoffCard(section), ...some([section.study.cutoffs.length ? sigmaCard(section, runs) : null]));
   out.push(cards);
   return out;
 }

@@ -139,7 +139,7 @@ export function zoomCard(section: StudySection, { which, run, samples }: Run): H
 
   handle = chartCard<Level>({
     name: `${section.anchor}-${which}-zooms`, title: `Zooms of the ${which} run`, height: 420,
-    about: `Samples 1 and 2, 3 and 4 and so on against each other. The frame is the next zoom: click in it, or choose one above.${run.steadied ? ' The zooms were found in an ET without the variation of the program itself; the points are ET as it was measured.' : ''}${points ? '' : ' The samples are not in this report: circles are the counts of pairs.'}`,
+    about: `Samples 1 and 2, 3 and 4 and so on against each other.${levels.length > 1 ? ' The frame is the next zoom: click in it, or choose one above.' : ''}${run.steadied ? ' The zooms were found in an ET without the variation of the program itself; the points are ET as it was measured.' : ''}${points ? '' : ' The samples are not in this report: circles are the counts of pairs.'}`,
     summary: `${levels.length} ${levels.length === 1 ? 'zoom' : 'zooms'} into pairs of samples of the ${which} run. ${levels.map((l, i) => `${i + 1}: ${l.shape}, ${l.first} first and ${l.second} second slow alone, ${l.both} both of ${format.figure(l.both_expected)} expected`).join('; ')}.`,
     option: (theme) => {
       const level = levels[at]!;
