@@ -5,10 +5,10 @@ import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } 
 import { append, button, foreign, h, short } from '../parts/dom';
 import * as format from '../parts/format';
 import { table } from '../parts/table';
-import { BIN, binned, logTicks, sourceKey, sourceName, tenTo, within, type Choice, type Combination, type Length, type Source } from './noise_model';
+import { BIN, binned, logTicks, sourceKey, sourceName, tenTo, within, type Choice, type Combination, type Cpu, type Length, type Source } from './noise_model';
 import { meter, narrowLegend } from './noise_parts';
 
-interface Curve { name: string; y: number[]; role: 'user' | 'master' | 'baseline' | 'source' }
+interface Curve { name: string; y: (number | null)[]; role: 'user' | 'master' | 'baseline' | 'source' }
 
 /** log10 of the lengths at which densities are drawn. */
 function gridOf(choice: Choice, density: NoiseSection['density']): number[] {
@@ -20,11 +20,23 @@ function gridOf(choice: Choice, density: NoiseSection['density']): number[] {
   return Array.from({ length: 400 }, (_, i) => low + ((high - low) * i) / 399);
 }
 
+/** log10 of the shortest that each curve is of: smoothing runs beyond it, but nothing shorter was seen. */
+function shortestOf(section: NoiseSection, cpu: Cpu): Record<Curve['role'], number> {
+  const least = (list: readonly Length[]) => Math.log10(Math.max(1, list.reduce((low, b) => Math.min(low, b.low_ns), Infinity)));
+  const base = (section.baseline?.diff as { base?: { threshold_ns: number } } | null | undefined)?.base;
+  return {
+    user: Math.log10(Math.max(1, cpu.detours.min_ns ?? cpu.threshold_ns)), master: least(cpu.buckets.filter((b) => b.master_count)),
+    baseline: Math.log10(Math.max(1, base?.threshold_ns ?? cpu.threshold_ns)), source: -Infinity,
+  };
+}
+
 export function densityCards(section: NoiseSection, choice: Choice): HTMLElement[] {
   const density = section.density;
   const grid = gridOf(choice, density);
   if (!grid.length) return [];
-  const lowest = grid[0]!;
+  const shortest = shortestOf(section, choice.noise.together);
+  const edge = Math.min(shortest.user, shortest.master, density?.baseline ? shortest.baseline : Infinity);
+  const lowest = Math.max(grid[0]!, Math.floor(edge / BIN) * BIN);
   const highest = grid[grid.length - 1]!;
   // bins of a histogram are steps between whole multiples of BIN
   const steps = Array.from({ length: Math.ceil((highest - lowest) / BIN) + 1 }, (_, i) => (Math.floor(lowest / BIN) + i + 0.5) * BIN);
@@ -51,6 +63,10 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
     const source = choice.chosen;
     // bins in either form: of single sources there are no densities
     if (source) list.push({ name: sourceName(source, 30), role: 'source', y: make(source.lengths) });
+    if (form === 'density') {
+      const from = shortestOf(section, shown);
+      for (const c of list) c.y = c.y.map((v, i) => (x[i]! < from[c.role] ? null : v));
+    }
     return { x, list };
   }
 
@@ -92,7 +108,7 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
         ...(baseOption(theme)['tooltip'] as object), trigger: 'axis',
         formatter: (params: { dataIndex: number }[]) => {
           const i = params[0]?.dataIndex ?? 0;
-          return tip([format.ns(10 ** x[i]!), ...list.map((c) => `${c.name}: ${format.figure(c.y[i] ?? null)} per s and decade`)]);
+          return tip([format.ns(10 ** x[i]!), ...list.map((c) => `${c.name}: ${format.figure(c.y[i] ?? null)} per s and decade${c.role === 'source' ? ', its occurrences' : ''}`)]);
         },
       },
       series: list.map((c) => {
@@ -102,7 +118,7 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
           name: c.name, type: 'line', symbol: 'none', step: form === 'histogram' || c.role === 'source' ? 'middle' : false, z: c.role === 'source' ? 4 : 2,
           lineStyle: { color: s.color, type: s.type, width: s.width, opacity: dim }, itemStyle: { color: s.color, opacity: dim },
           areaStyle: s.area ? { color: s.color, opacity: s.area * dim, origin: 'start' } : undefined,
-          data: x.map((v, i) => [v, c.y[i]! > 10 ** least ? Math.log10(c.y[i]!) : form === 'histogram' ? least : null]),
+          data: x.map((v, i) => [v, (c.y[i] ?? 0) > 10 ** least ? Math.log10(c.y[i]!) : form === 'histogram' ? least : null]),
         };
       }),
     };
@@ -111,7 +127,7 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
   const peak = density ? peakOf(grid, density.user) : peakOf(steps, binned(choice.noise.together.buckets, steps, choice.noise.together.window_ns));
   handle = chartCard<{ x: number; y: (number | null)[] }>({
     name: `${section.anchor}-density`, title: 'Lengths of detours', height: 380,
-    about: 'User level: as the loop saw them; master: as the kernel told them. Both axes are logarithmic. A chosen source is a histogram of its own. Zoom in (+ and −, Ctrl and the wheel) and the contributors beneath are those of the lengths in view; choose a source in the table to see it.',
+    about: `User level: as the loop saw them; master: as the kernel told them. Both axes are logarithmic.${density ? ` The densities have a bandwidth of ${format.figure(density.bandwidth)} decades, and begin at the shortest detour.` : ''} A chosen source is a histogram of the occurrences of the source, not of whole detours: it may stand above them. Zoom in (+ and −, Ctrl and the wheel) and the contributors beneath are those of the lengths in view; choose a source in the table to see it.`,
     summary: `Density of the lengths of ${format.count(choice.noise.together.detours.count)} detours, from ${format.ns(choice.noise.together.detours.min_ns)} to ${format.ns(choice.noise.together.detours.max_ns)}; most have about ${format.ns(peak)}.`
       + (kernel ? '' : " The kernel's side was not seen, so there is no master distribution.") + (density?.baseline ? " The baseline's density is drawn over it." : ''),
     option,
@@ -126,7 +142,7 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
       ],
       rows: () => {
         const { x, list } = curves();
-        return x.map((v, i) => ({ x: v, y: (['user', 'master', 'baseline', 'source'] as const).map((role) => list.find((c) => c.role === role)?.y[i] ?? null) }));
+        return x.flatMap((v, i) => (v < lowest ? [] : { x: v, y: (['user', 'master', 'baseline', 'source'] as const).map((role) => list.find((c) => c.role === role)?.y[i] ?? null) }));
       },
     },
     onReady: (chart: Chart) => {
@@ -277,7 +293,7 @@ export function sourceCard(section: NoiseSection, choice: Choice): HTMLElement {
     none.hidden = choice.source === null;
     words.replaceChildren();
     if (s) append(words, 'Chosen: ', foreign(sourceName(s, 60), 80), `: ${format.count(s.count)} times, ${format.ns(s.ns)}, ${format.percent(s.share)} of the time lost${s.period_ns === null ? '' : `, every ${format.ns(s.period_ns)}`}.`);
-    else append(words, choice.source === null ? 'Choose a source: lengths and time are shown of it.' : 'The chosen source does not occur on this CPU.');
+    else append(words, choice.source === null ? 'Choose a source: lengths and time are shown of its occurrences.' : 'The chosen source does not occur on this CPU.');
   }
   choice.onChange(show);
   show();
