@@ -117,7 +117,7 @@ export function partsCard(section: NoiseSection, choice: Choice): HTMLElement[] 
   ];
   const handle: ChartHandle = chartCard<PartRow>({
     name: `${section.anchor}-parts`, title: 'Time lost, over the run', height: 320,
-    about: 'The run in equal parts, split by class; of the chosen CPU and source alone, where one is. Shares of one CPU are about right: how long it was looked at is known of the whole run, not of each part. A gap: nothing was looked at.',
+    about: 'By part of the run, split by class: a part begins at the time beneath it, and parts need not be equally long. It is of the chosen CPU and source alone, where one is. Shares of one CPU are about right: how long it was looked at is known of the whole run, not of each part. A gap: nothing was looked at.',
     summary: `Share of the time lost in ${all.length} parts of the run${least && worst ? `: from ${format.percent(least.lost)} (at ${seconds(least.begin_ns)}) to ${format.percent(worst.lost)} (at ${seconds(worst.begin_ns)})` : ''}${known.length < all.length ? `; in ${all.length - known.length} nothing was looked at` : ''}.`,
     option: (theme) => {
       const rows = partRows(choice);
@@ -126,7 +126,7 @@ export function partsCard(section: NoiseSection, choice: Choice): HTMLElement[] 
       return {
         ...narrowLegend(theme),
         grid: { left: 40, right: 20, top: 40, bottom: 26, containLabel: true },
-        xAxis: axis(theme, 'time of the run', { type: 'category', data: rows.map((r) => format.ns(r.begin_ns)) }),
+        xAxis: axis(theme, 'part of the run, by its begin', { type: 'category', data: rows.map((r) => format.ns(r.begin_ns)) }),
         yAxis: axis(theme, choice.cpu < 0 ? 'of the time' : 'of the time, about', { type: 'value', nameGap: 58, axisLabel: { formatter: (v: number) => format.percent(v) } }),
         dataZoom: zoom(),
         tooltip: {
