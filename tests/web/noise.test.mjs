@@ -257,8 +257,56 @@ async function compared(tab, d) {
   assert.equal(await tab.page.locator('#compared-0 .verdict').textContent(), d.text);
   assert.deepEqual((await option(tab, 'noise-run-1-run-2-density')).series.map((s) => s.name), ['base: run 1, noise 1', 'run: run 2, noise 2']);
   const ratios = await option(tab, 'noise-run-1-run-2-ratios');
-  assert.deepEqual(ratios.series.map((s) => [s.name, s.points]), [['new', 1], ['grown', 1], ['shrunk', 1], ['gone', 1], ['same', 2], ['interval', 4]]);
-  const card = tab.page.locator('#compared-0 .card', { hasText: 'Sources in both' });
+  assert.deepEqual(ratios.series.map((s) => [s.name, s.points]), [['new', 1], ['grown', 1], ['shrunk', 1], ['gone', 1], ['seen in one only', 0], ['same', 3], ['interval', 4]]);
+  const card = tab.page.locator('#compared-0 .card', { hasText: 'Sources of either' });
   await card.locator('select').selectOption('grown');
   assert.deepEqual(await card.locator('tbody th').allTextContents(), ['kworker/1']);
 }
+
+test('what is not sure is neither new nor gone, and the largest come first', async () => {
+  const d = diff(calm, loud);
+  const few = d.sources.map((s) => ({ ...s, change: ['new', 'gone'].includes(s.change) ? s.change : 'same', ratio: null, ratio_low: null, ratio_high: null, p: 0.5 }));
+  const large = { ...few.find((s) => s.name === 'timer'), base_share: 0.02, run_share: 0.03 };
+  Object.assign(d, { sources: [...few.filter((s) => s.name !== 'timer'), large], total: { ...d.total, base_share: 0.01, run_share: 0.02, ratio: null, ratio_low: null, ratio_high: null, p: null } });
+  const tab = await open(document_([noiseSection(1, calm), noiseSection(2, loud)], { comparisons: [{ kind: 'noise', base: 0, run: 1, diff: d }] }));
+  await chartsDraw(tab);
+  const figures = (await tab.page.locator('#compared-0 .figures').textContent()).replaceAll('\u00a0', ' ');
+  assert.match(figures, /sourcesnone surely changed2 seen in one only, 5 same/);
+  assert.match(figures, /ratio2\.00×no interval/);
+  const card = tab.page.locator('#compared-0 .card', { hasText: 'Sources of either' });
+  assert.equal(await card.locator('tbody th').first().textContent(), 'timer');
+  assert.equal(await card.locator('tbody .bad, tbody .ok').count(), 0);
+  const { series } = await option(tab, 'noise-run-1-run-2-ratios');
+  assert.deepEqual(series.map((s) => [s.name, s.points]), [['new', 0], ['grown', 0], ['shrunk', 0], ['gone', 0], ['seen in one only', 2], ['same', 5], ['interval', 0]]);
+  assert.equal(series.find((s) => s.name === 'same').first[1], 0, 'the largest is in the first row');
+  await shot(tab, 'noise-unsure');
+  quiet(tab);
+  await tab.close();
+});
+
+test('a run that is the baseline of another is compared with it once, by number', async () => {
+  const d = diff(calm, loud);
+  const doc = document_([noiseSection(1, calm), noiseSection(2, loud, { baseline: calm })], { comparisons: [{ kind: 'noise', base: 0, run: 1, diff: d }] });
+  const tab = await open(doc);
+  assert.equal(await tab.page.locator('.verdict').count(), 1);
+  assert.match(await tab.page.locator('#compared-0').textContent(), /Noise: 1: noise of CPUs 0-1 → 2: noise of CPUs 0-1/);
+  assert.equal(await tab.page.locator('#run-2 a[href="#compared-0"]').count(), 1);
+  quiet(tab);
+  await tab.close();
+});
+
+test('a density is not drawn below the shortest detour, nor below the threshold', async () => {
+  // as smooth as a short run's: it would run to lengths that cannot be
+  const section = noiseSection(2, loud, { baseline: calm });
+  for (const key of ['user', 'master', 'baseline']) section.density[key] = section.density[key].map((v) => v + 5);
+  const d = diff(calm, loud);
+  for (const key of ['base', 'run']) d.density[key] = d.density[key].map((v) => v + 5);
+  const tab = await open(document_([noiseSection(1, calm), section], { comparisons: [{ kind: 'noise', base: 0, run: 1, diff: d }] }));
+  await chartsDraw(tab);
+  const [user] = (await option(tab, 'run-2-density')).series;
+  assert.ok(10 ** user.first[0] >= loud.together.detours.min_ns, `begins at ${10 ** user.first[0]} ns`);
+  for (const s of (await option(tab, 'noise-run-1-run-2-density')).series) assert.ok(10 ** s.first[0] >= 96, `begins at ${10 ** s.first[0]} ns`);
+  assert.match(await tab.page.locator('#run-2-density').textContent(), /bandwidth of 0\.050 decades/);
+  quiet(tab);
+  await tab.close();
+});

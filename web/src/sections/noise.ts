@@ -50,7 +50,12 @@ function remarks(noise: Noise): HTMLElement | null {
   return list.length ? h('ul', { class: 'notes' }, ...list.map((text) => h('li', {}, text))) : null;
 }
 
-export function noiseSection(_doc: Doc, section: NoiseSection): HTMLElement[] {
+/** Where the page holds this run against its baseline anyway; -1: nowhere. */
+function comparedAt(doc: Doc, section: NoiseSection): number {
+  return doc.comparisons.findIndex((c) => c.kind === 'noise' && doc.sections[c.run] === section && doc.sections[c.base]?.number === section.baseline?.number);
+}
+
+export function noiseSection(doc: Doc, section: NoiseSection): HTMLElement[] {
   const noise = noiseOf(section);
   if (!noise) return []; // its notes say why
   const choice = new Choice(noise);
@@ -70,8 +75,9 @@ export function noiseSection(_doc: Doc, section: NoiseSection): HTMLElement[] {
     ...wide(partsCard(section, choice)),
     ...heatCard(section, choice)));
   if (baseline) {
+    const compared = comparedAt(doc, section);
     out.push(h('h3', { class: 'beside' }, `Against the baseline, run ${baseline.number} `, foreign(baseline.name, 60)),
-      ...differences(`${section.anchor}-baseline`, baseline.diff, false));
+      ...(compared < 0 ? differences(`${section.anchor}-baseline`, baseline.diff, false) : [h('p', {}, 'Compared ', h('a', { href: `#compared-${compared}` }, 'above'), '.')]));
   }
   return out;
 }

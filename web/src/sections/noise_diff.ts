@@ -1,5 +1,5 @@
 // Two runs of noise held against each other: docs/schema/noise-diff.schema.json.
-import type { Comparison, Doc } from '../model';
+import type { Comparison, Doc, Section } from '../model';
 import { axis, baseOption, chartCard, tip, zoom } from '../parts/chart';
 import { foreign, h, short } from '../parts/dom';
 import * as format from '../parts/format';
@@ -24,12 +24,24 @@ interface Diff {
   density: { bandwidth: number; distance: number; ns: number[]; base: number[]; run: number[] };
 }
 
-const CHANGES: Change[] = ['new', 'grown', 'shrunk', 'gone', 'same'];
-const SIGN: Record<Change, string> = { new: '✚', grown: '▲', shrunk: '▼', gone: '✖', same: '=' };
-const SYMBOL: Record<Change, string> = { new: 'diamond', grown: 'circle', shrunk: 'rect', gone: 'emptyDiamond', same: 'emptyCircle' };
+/** What is said of a source: one that only one of the two has is new or gone where that is sure. */
+type Said = Change | 'seen in one only';
+const SAYINGS: Said[] = ['new', 'grown', 'shrunk', 'gone', 'seen in one only', 'same'];
+const SIGN: Record<Said, string> = { new: '✚', grown: '▲', shrunk: '▼', gone: '✖', 'seen in one only': '◇', same: '=' };
+const SYMBOL: Record<Said, string> = { new: 'diamond', grown: 'circle', shrunk: 'rect', gone: 'emptyDiamond', 'seen in one only': 'emptyRect', same: 'emptyCircle' };
 const ROWS = 40; // of the chart of ratios
+const TOP = 15; // sources by time lost that it shows in any case
+const SURE = 0.05; // as tare's own words have it
 
-const changeColour = (change: Change, theme: Theme): string => ({ new: theme.bad, grown: theme.bad, shrunk: theme.good, gone: theme.good, same: theme.muted })[change];
+const said = (s: DiffSource): Said => ((s.change === 'new' || s.change === 'gone') && !(s.p !== null && s.p < SURE) ? 'seen in one only' : s.change);
+const changed = (s: DiffSource): boolean => said(s) !== 'same' && said(s) !== 'seen in one only';
+const larger = (s: DiffSource): number => Math.max(s.base_share, s.run_share);
+const byTime = (list: readonly DiffSource[]): DiffSource[] => [...list].sort((a, b) => larger(b) - larger(a));
+const counted = (list: readonly DiffSource[], of: readonly Said[] = SAYINGS): string => of.map((c) => [c, list.filter((s) => said(s) === c).length] as const).filter(([, n]) => n).map(([c, n]) => `${n} ${c}`).join(', ');
+/** Of the shares, where there is no estimate with an interval. */
+const plain = (s: { ratio: number | null; base_share: number; run_share: number }): number | null => s.ratio ?? (s.base_share > 0 && s.run_share > 0 ? s.run_share / s.base_share : null);
+
+const changeColour = (change: Said, theme: Theme): string => ({ new: theme.bad, grown: theme.bad, shrunk: theme.good, gone: theme.good, 'seen in one only': theme.muted, same: theme.muted })[change];
 const times = (ratio: number | null): string => (ratio === null ? format.DASH : `${format.figure(ratio)}×`);
 const interval = (s: { ratio_low: number | null; ratio_high: number | null }): string => (s.ratio_low === null || s.ratio_high === null ? '' : `${times(s.ratio_low)} to ${times(s.ratio_high)}`);
 const side = (s: Side): string => `${s.run === null ? '' : `run ${s.run}, `}${short(s.name, 40)}`;
@@ -38,14 +50,15 @@ function densityCard(name: string, diff: Diff): HTMLElement[] {
   const d = diff.density;
   if (!d?.ns.length) return [];
   const x = d.ns.map((ns) => Math.log10(Math.max(ns, 1)));
-  const lowest = x[0]!;
+  // smoothing runs beyond the threshold, but nothing shorter is a detour
+  const lowest = Math.max(x[0]!, Math.log10(Math.max(1, Math.min(diff.base.threshold_ns, diff.run.threshold_ns))));
   const highest = x[x.length - 1]!;
   const window = Math.max(diff.base.window_ns, diff.run.window_ns) / 1e9;
   const least = Math.floor(Math.log10(0.2 / Math.max(1e-9, window)));
-  const points = (y: number[]) => x.map((v, i) => [v, y[i]! > 10 ** least ? Math.log10(y[i]!) : null]);
+  const points = (y: number[], s: Side) => x.map((v, i) => [v, d.ns[i]! >= s.threshold_ns && y[i]! > 10 ** least ? Math.log10(y[i]!) : null]);
   return [chartCard<number>({
     name: `${name}-density`, title: 'Lengths of detours in both', height: 340,
-    about: `Distance of the two: ${format.figure(d.distance)} (0: the same, 1: no length in common). Both axes are logarithmic.`,
+    about: `Distance of the two: ${format.figure(d.distance)} (0: the same, 1: no length in common). Both axes are logarithmic; the densities have a bandwidth of ${format.figure(d.bandwidth)} decades, and begin at the threshold.`,
     summary: `Densities of the lengths of detours in ${side(diff.base)} and in ${side(diff.run)}. Their distance is ${format.figure(d.distance)}, of 0 for the same to 1 for no length in common.`,
     option: (theme) => ({
       ...narrowLegend(theme),
@@ -61,8 +74,8 @@ function densityCard(name: string, diff: Diff): HTMLElement[] {
         },
       },
       series: [
-        { name: `base: ${side(diff.base)}`, type: 'line', symbol: 'none', lineStyle: { width: 2, type: 'dashed', color: theme.series[10] }, itemStyle: { color: theme.series[10] }, data: points(d.base) },
-        { name: `run: ${side(diff.run)}`, type: 'line', symbol: 'none', lineStyle: { width: 2, color: theme.series[0] }, itemStyle: { color: theme.series[0] }, areaStyle: { opacity: 0.12, color: theme.series[0], origin: 'start' }, data: points(d.run) },
+        { name: `base: ${side(diff.base)}`, type: 'line', symbol: 'none', lineStyle: { width: 2, type: 'dashed', color: theme.series[10] }, itemStyle: { color: theme.series[10] }, data: points(d.base, diff.base) },
+        { name: `run: ${side(diff.run)}`, type: 'line', symbol: 'none', lineStyle: { width: 2, color: theme.series[0] }, itemStyle: { color: theme.series[0] }, areaStyle: { opacity: 0.12, color: theme.series[0], origin: 'start' }, data: points(d.run, diff.run) },
       ],
     }),
     data: {
@@ -71,7 +84,7 @@ function densityCard(name: string, diff: Diff): HTMLElement[] {
         { name: 'base', title: 'base', kind: 'number', of: (i) => d.base[i] },
         { name: 'run', title: 'run', kind: 'number', of: (i) => d.run[i] },
       ],
-      rows: () => d.ns.map((_, i) => i),
+      rows: () => d.ns.flatMap((_, i) => (x[i]! < lowest ? [] : i)),
     },
     onReady: (chart) => chart.on('datazoom', () => {
       const z = (chart.getOption() as any).dataZoom[0];
@@ -83,13 +96,14 @@ function densityCard(name: string, diff: Diff): HTMLElement[] {
 
 /** Ratios of the time lost with their intervals; what only one has is at the edge. */
 function ratioCard(name: string, diff: Diff): HTMLElement[] {
-  const known = diff.sources.filter((s) => s.change === 'new' || s.change === 'gone' || s.ratio !== null);
-  const rows = [...known.filter((s) => s.change !== 'same'), ...known.filter((s) => s.change === 'same')].slice(0, ROWS);
+  const known = byTime(diff.sources).filter((s) => s.change === 'new' || s.change === 'gone' || plain(s) !== null);
+  const picked = new Set([...new Set([...known.slice(0, TOP), ...known.filter(changed), ...known])].slice(0, ROWS));
+  const rows = known.filter((s) => picked.has(s));
   if (!rows.length) return [];
   let low = -0.5;
   let high = 0.5;
   for (const s of rows) {
-    for (const value of [s.ratio, s.ratio_low, s.ratio_high]) {
+    for (const value of [plain(s), s.ratio_low, s.ratio_high]) {
       if (!value || !Number.isFinite(value)) continue;
       low = Math.max(-4, Math.min(low, Math.log10(value)));
       high = Math.min(4, Math.max(high, Math.log10(value)));
@@ -98,29 +112,29 @@ function ratioCard(name: string, diff: Diff): HTMLElement[] {
   low -= 0.35;
   high += 0.35;
   const inside = (ratio: number) => Math.min(high, Math.max(low, ratio > 0 ? Math.log10(ratio) : low));
-  const place = (s: DiffSource) => (s.change === 'new' ? high - 0.12 : s.change === 'gone' ? low + 0.12 : inside(s.ratio!));
-  const told = (s: DiffSource) => tip([`${SIGN[s.change]} ${s.change}: ${sourceName(s, 80)}`, s.ratio === null ? 'in one of the two only' : `time lost: ${times(s.ratio)}${interval(s) ? ` (${interval(s)})` : ''}`,
+  const place = (s: DiffSource) => (s.change === 'new' ? high - 0.12 : s.change === 'gone' ? low + 0.12 : inside(plain(s)!));
+  const told = (s: DiffSource) => tip([`${SIGN[said(s)]} ${said(s)}: ${sourceName(s, 80)}`, plain(s) === null ? 'in one of the two only' : `time lost: ${times(plain(s))} (${interval(s) || 'no interval'})`,
     `per s: ${format.figure(s.base_rate)} → ${format.figure(s.run_rate)}`, `of the time: ${format.percent(s.base_share)} → ${format.percent(s.run_share)}`, `p ${format.pValue(s.p)}`]);
   const left = known.length - rows.length;
   return [chartCard<DiffSource>({
     name: `${name}-ratios`, title: 'Sources, run against base', height: 92 + rows.length * 22,
-    about: `Time lost to each, run by base, with 95 % intervals; new ones are at the right edge, gone ones at the left.${left ? ` ${left} more that did not change are left to the table.` : ''}`,
-    summary: CHANGES.filter((c) => diff.counts[c]).map((c) => `${diff.counts[c]} ${c}`).join(', ') + '. ' + rows.filter((s) => s.change !== 'same').slice(0, 6).map((s) => `${sourceName(s, 30)} ${s.change}${s.ratio === null ? '' : ` ${times(s.ratio)}`}`).join('; '),
+    about: `Time lost to each, run by base, the largest first, with 95 % intervals where there were enough parts. What only the run has is at the right edge, what only the base has at the left; grey: too rare to be sure.${left ? ` ${left} more are left to the table.` : ''}`,
+    summary: `${counted(diff.sources)}. ${[...rows.filter(changed), ...rows.filter((s) => !changed(s))].slice(0, 6).map((s) => `${sourceName(s, 30)} ${said(s)}${plain(s) === null ? '' : ` ${times(plain(s))}`}`).join('; ')}.`,
     option: (theme) => ({
-      ...narrowLegend(theme, CHANGES.filter((c) => rows.some((s) => s.change === c))),
+      ...narrowLegend(theme, SAYINGS.filter((c) => rows.some((s) => said(s) === c))),
       grid: { left: 8, right: 20, top: 34, bottom: 26, containLabel: true },
       xAxis: axis(theme, 'time lost: run / base', { type: 'value', min: low, max: high, axisTick: { show: true, customValues: logTicks(low, high) }, axisLabel: { customValues: logTicks(low, high), formatter: (v: number) => times(10 ** v) } }),
-      yAxis: axis(theme, '', { type: 'category', inverse: true, data: rows.map((s) => `${short(s.name, 22)} ${SIGN[s.change]}`), axisTick: { show: false }, axisLabel: { interval: 0, fontSize: 11 } }),
+      yAxis: axis(theme, '', { type: 'category', inverse: true, data: rows.map((s) => `${short(s.name, 22)} ${SIGN[said(s)]}`), axisTick: { show: false }, axisLabel: { interval: 0, fontSize: 11 } }),
       tooltip: { ...(baseOption(theme)['tooltip'] as object), formatter: (p: { value: number[] }) => told(rows[p.value[1]!]!) },
       series: [
-        ...CHANGES.map((change, i) => ({
+        ...SAYINGS.map((change, i) => ({
           name: change, type: 'scatter', symbolSize: 10, ...sign(SYMBOL[change], changeColour(change, theme), theme),
-          data: rows.flatMap((s, y) => (s.change === change ? [[place(s), y]] : [])), z: 3,
+          data: rows.flatMap((s, y) => (said(s) === change ? [[place(s), y]] : [])), z: 3,
           ...(i === 0 ? { markLine: { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: theme.text, type: 'dashed', width: 1 }, data: [{ xAxis: 0 }] } } : {}),
         })),
         {
           name: 'interval', type: 'custom', silent: true, z: 2, legendHoverLink: false,
-          data: rows.flatMap((s, y) => (s.ratio_low === null || s.ratio_high === null ? [] : [[inside(s.ratio_low), y, inside(s.ratio_high), s.change]])),
+          data: rows.flatMap((s, y) => (s.ratio_low === null || s.ratio_high === null ? [] : [[inside(s.ratio_low), y, inside(s.ratio_high)]])),
           encode: { x: [0, 2], y: 1 },
           renderItem: (_: unknown, api: any) => {
             const [x1, y] = api.coord([api.value(0), api.value(1)]);
@@ -140,8 +154,8 @@ function sourceColumns(): Column<DiffSource>[] {
   return [
     { name: 'source', title: 'source', kind: 'text', of: (s) => s.name, most: 40 },
     { name: 'class', title: 'class', kind: 'text', of: (s) => s.class },
-    { name: 'change', title: 'change', kind: 'text', of: (s) => s.change, show: (s) => h('span', { class: `lines ${s.change === 'new' || s.change === 'grown' ? 'bad' : s.change === 'same' ? 'muted' : 'ok'}` }, `${SIGN[s.change]} ${s.change}`) },
-    { name: 'ratio', title: 'ratio', kind: 'number', of: (s) => s.ratio, show: (s) => times(s.ratio), title_of: 'of the time lost: run / base' },
+    { name: 'change', title: 'change', kind: 'text', of: said, show: (s) => h('span', { class: `lines ${!changed(s) ? 'muted' : s.change === 'new' || s.change === 'grown' ? 'bad' : 'ok'}` }, `${SIGN[said(s)]} ${said(s)}`) },
+    { name: 'ratio', title: 'ratio', kind: 'number', of: plain, show: (s) => times(plain(s)), title_of: 'of the time lost: run / base; without an interval it is just the quotient' },
     { name: 'ratio_low', title: 'from', kind: 'number', of: (s) => s.ratio_low, show: (s) => times(s.ratio_low), title_of: '95 % interval' },
     { name: 'ratio_high', title: 'to', kind: 'number', of: (s) => s.ratio_high, show: (s) => times(s.ratio_high) },
     { name: 'p', title: 'p', kind: 'p', of: (s) => s.p },
@@ -157,11 +171,12 @@ function sourceColumns(): Column<DiffSource>[] {
 }
 
 function sourcesCard(name: string, diff: Diff): HTMLElement {
-  const counts = CHANGES.map((c) => [c, diff.sources.filter((s) => s.change === c).length] as const).filter(([, n]) => n);
-  const list = table<DiffSource>({ name: `${name}-sources`, caption: 'Sources in both runs', rows: diff.sources, page: 15, columns: sourceColumns() });
-  const which = h('select', { 'aria-label': 'which changes are shown', onchange: () => list.set(which.value ? diff.sources.filter((s) => s.change === which.value) : diff.sources) },
-    h('option', { value: '' }, `all (${diff.sources.length})`), ...counts.map(([c, n]) => h('option', { value: c }, `${c} (${n})`)));
-  return h('div', { class: 'card wide' }, h('h3', {}, 'Sources in both'), h('div', { class: 'tools' }, which), list.element);
+  const counts = SAYINGS.map((c) => [c, diff.sources.filter((s) => said(s) === c).length] as const).filter(([, n]) => n);
+  const all = byTime(diff.sources);
+  const list = table<DiffSource>({ name: `${name}-sources`, caption: 'Sources of either run, by time lost', rows: all, page: 15, columns: sourceColumns() });
+  const which = h('select', { 'aria-label': 'which changes are shown', onchange: () => list.set(which.value ? all.filter((s) => said(s) === which.value) : all) },
+    h('option', { value: '' }, `all (${all.length})`), ...counts.map(([c, n]) => h('option', { value: c }, `${c} (${n})`)));
+  return h('div', { class: 'card wide' }, h('h3', {}, 'Sources of either'), h('div', { class: 'tools' }, which), list.element);
 }
 
 function peaksCard(name: string, diff: Diff): HTMLElement | null {
@@ -187,9 +202,9 @@ export function differences(name: string, given: unknown, overlay = true): HTMLE
     h('p', { class: 'verdict' }, foreign(diff.text, 1000)),
     h('dl', { class: 'figures' },
       figure('time lost', `${format.percent(total.base_share)} → ${format.percent(total.run_share)}`, `${side(diff.base)} → ${side(diff.run)}`),
-      figure('ratio', times(total.ratio), interval(total) || 'too few parts for an interval'),
+      figure('ratio', times(plain(total)), interval(total) || 'no interval: too few parts'),
       figure('p', format.pValue(total.p)),
-      figure('sources', CHANGES.filter((c) => c !== 'same' && diff.counts[c]).map((c) => `${diff.counts[c]} ${c}`).join(', ') || 'none changed', `${format.count(diff.counts.same)} the same`),
+      figure('sources', counted(diff.sources, ['new', 'grown', 'shrunk', 'gone']) || 'none surely changed', counted(diff.sources, ['seen in one only', 'same'])),
       figure('looked at', `${format.ns(diff.base.window_ns)} and ${format.ns(diff.run.window_ns)}`, `in ${diff.base.parts} and ${diff.run.parts} parts`)),
   ];
   if (diff.notes.length) out.push(h('ul', { class: 'notes' }, ...diff.notes.map((note) => h('li', {}, foreign(note, 1000)))));
@@ -203,8 +218,10 @@ export function differences(name: string, given: unknown, overlay = true): HTMLE
 
 export function noiseComparison(doc: Doc, comparison: Extract<Comparison, { kind: 'noise' }>): HTMLElement[] {
   const [base, run] = [doc.sections[comparison.base], doc.sections[comparison.run]];
+  // runs may have the same name
+  const link = (s: Section) => h('a', { href: `#${s.anchor}` }, s.number === null ? '' : `${s.number}: `, foreign(s.title, 60));
   return [
-    base && run ? h('p', { class: 'muted' }, 'Noise: ', h('a', { href: `#${base.anchor}` }, foreign(base.title, 60)), ' → ', h('a', { href: `#${run.anchor}` }, foreign(run.title, 60))) : h('p', {}),
+    base && run ? h('p', { class: 'muted' }, 'Noise: ', link(base), ' → ', link(run)) : h('p', {}),
     ...differences(`noise-${base?.anchor ?? comparison.base}-${run?.anchor ?? comparison.run}`, comparison.diff),
   ];
 }
