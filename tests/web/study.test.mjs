@@ -206,7 +206,7 @@ test('a steadied run says so', async () => {
 });
 
 test('daemons with hostile names are text', async () => {
-  const hostile = study({ daemons: HOSTILE.map((name, i) => [name, 23 + 6 * i, i + 1, 5e6 * (i + 1)]) });
+  const hostile = study({ daemons: HOSTILE.map((name, i) => [name, 23 + 6 * i, i + 1, 5e6 * (HOSTILE.length - i)]) });
   const tab = await open(document_([studySection(3, hostile)]));
   await chartsDraw(tab, 7);
   const rows = tab.page.locator('#study-3-daemon-card button.link');

@@ -62,7 +62,7 @@ export function visible(text: string): string {
 export function codeText(text: string, most = 1000): HTMLElement {
   const parts = short(text, most).split('`');
   if (parts.length % 2 === 0) parts.push(parts.splice(-2).join('`'));
-  return h('bdi', { title: text.length > most ? visible(text).slice(0, 2000) : null }, ...parts.map((part, i) => (i % 2 ? h('code', {}, part) : part)));
+  return h('bdi', { title: text.length > most ? headOf(visible(text), 2000) : null }, ...parts.map((part, i) => (i % 2 ? h('code', {}, part) : part)));
 }
 
 /** An isolated piece of foreign text: whole on hover. */
