@@ -288,6 +288,28 @@ test('hover tells the culprit, a click opens the execution with its daemons and 
   await tab.close();
 });
 
+test('hover tells who held up a kept execution, by name or by its ledger', async () => {
+  const doc = timeDocument();
+  const s = doc.sections[0];
+  const kept = s.columns.rule.flatMap((rule, i) => (rule === 0 ? [i] : []));
+  const [named, bare, delayed] = [kept[20], kept[60], kept[100]];
+  s.details[named].entries = [[3, s.names.indexOf('postgres'), 900, 16_200_000, 3], [3, s.names.indexOf('cron'), 812, 1_000, 1], [1, s.names.indexOf('local timer'), 0, 12_000, 4]];
+  s.details[delayed].entries = [];
+  s.details[delayed].others = [[s.names.indexOf('kworker/0:1'), 12, 9_000_000, 2, 9_000, 2_500_000, 0]];
+  delete s.details[bare];
+  s.ledger.wall[3][bare] = 3_200_000;
+  const tab = await open(doc);
+  for (const [i, words] of [[named, /queued 16.2.ms behind postgres.*irq 12.0.µs by local timer/s], [delayed, /queued 2.50.ms behind kworker/], [bare, /queued 3.20.ms: runnable, another task had its CPU/]]) {
+    const at = await pixel(tab, 'run-12-samples', s.columns.at_us[i] * 1000, s.columns.net[i]);
+    await tab.page.mouse.move(0, 0);
+    await tab.page.mouse.move(at.x, at.y);
+    await tab.page.waitForFunction((n) => document.querySelector('#run-12-samples .tip')?.textContent.startsWith(`execution ${n}`), s.columns.number[i]);
+    assert.match(await tab.page.textContent('#run-12-samples .tip'), words);
+  }
+  quiet(tab);
+  await tab.close();
+});
+
 test('an execution is opened by the keyboard, on a narrow screen too', async () => {
   const tab = await open(timeDocument(), { width: 390, height: 844 });
   await tab.page.locator('.time-executions tbody button').nth(3).focus();

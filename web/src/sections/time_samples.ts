@@ -10,6 +10,7 @@ import {
   type MeasureColumn, type Time,
 } from './time_common';
 import { executionColumns, positions } from './time_table';
+import { heldUp } from './time_who';
 
 const SIZE = [5, 7, 9, 10, 10];
 
@@ -132,7 +133,7 @@ export function samplesCard(time: Time): ChartHandle {
     return tip([
       executionName(time, i), ...time.columns.map((c) => `${c.name} ${format.ns(c.values[i] ?? null)}`), `began ${format.ns(section.columns.at_us[i]! * 1000)} into the run`,
       rule === KEPT ? 'kept' : `${RULE_WORDS[rule]}: ${RULE_MEANS[rule]}`, section.reasons[i]?.daemon ? `culprit: ${short(section.reasons[i]!.daemon!, 60)}` : null,
-      culprit(time, i) ? short(culprit(time, i)!, 300) : null,
+      culprit(time, i) ? short(culprit(time, i)!, 300) : null, ...heldUp(time, i),
     ]);
   }
   const handle: ChartHandle = chartCard({
