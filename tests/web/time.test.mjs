@@ -289,7 +289,7 @@ test('hover tells the culprit, a click opens the execution with its daemons and 
 });
 
 test('hover tells who held up a kept execution, by name or by its ledger', async () => {
-  const doc = timeDocument();
+  const doc = timeDocument({ details: 402 });
   const s = doc.sections[0];
   const kept = s.columns.rule.flatMap((rule, i) => (rule === 0 ? [i] : []));
   const [named, bare, delayed] = [kept[20], kept[60], kept[100]];
@@ -306,6 +306,25 @@ test('hover tells who held up a kept execution, by name or by its ledger', async
     await tab.page.waitForFunction((n) => document.querySelector('#run-12-samples .tip')?.textContent.startsWith(`execution ${n}`), s.columns.number[i]);
     assert.match(await tab.page.textContent('#run-12-samples .tip'), words);
   }
+  quiet(tab);
+  await tab.close();
+});
+
+test('who else ran is summed up over the executions that have details', async () => {
+  const doc = timeDocument({ count: 50, details: 0 });
+  const s = doc.sections[0];
+  const [cron, postgres] = ['cron', 'postgres'].map((n) => s.names.indexOf(n));
+  const detail = (entries, others) => ({ processes: [], entries, others, interrupts: [], trace: null });
+  s.details = {
+    0: detail([[3, cron, 1, 9e9, 1]], [[cron, 1, 9e9, 1, 9e9, 9e9, 0]]), // a warm-up
+    5: detail([[3, cron, 1, 1e6, 1], [3, postgres, 2, 3e6, 1]], [[cron, 1, 2e6, 1, 2e6, 1e6, 0], [cron, 7, 2e6, 1, 2e6, 1e6, 0]]),
+    6: detail([[3, cron, 1, 1e6, 1]], [[postgres, 2, 8e6, 1, 8e6, 6e6, 4e6]]),
+  };
+  const tab = await open(doc);
+  assert.match(await tab.page.textContent('.time-others'), /over the 2 of 50 executions/);
+  const saved = await csvOf(tab, () => tab.page.click('.time-others button[aria-label$="download as CSV"]'));
+  assert.deepEqual(saved.lines, ['name,mean_ns,mean_delayed_ns,mean_io_delayed_ns,executions', 'postgres,4000000,3000000,2000000,1', 'cron,2000000,1000000,0,1']);
+  assert.match(await tab.page.textContent('#run-12-mean-ledger tbody'), /queued.*postgres, cron/s);
   quiet(tab);
   await tab.close();
 });

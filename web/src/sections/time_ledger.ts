@@ -1,12 +1,13 @@
 // Where the time of each execution went: a stacked bar each, several in one where there are more than fit; and their mean.
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
-import { h } from '../parts/dom';
+import { foreign, h } from '../parts/dom';
 import * as format from '../parts/format';
 import { remember } from '../parts/remember';
 import { table } from '../parts/table';
 import { causeColour, current, onChange, type Theme } from '../parts/theme';
 import { calmly, choices, executionName, grid, keepZoom, KEPT, legend, RULE_WORDS, tick, visibleWithin, type Time } from './time_common';
 import { meaning } from './time_causes';
+import { namesByCause, overHowMany } from './time_who';
 
 const BARS = 240;
 
@@ -181,9 +182,10 @@ export function meanLedger(time: Time): HTMLElement | null {
   type Row = { cause: string; ns: number };
   const rows: Row[] = ledger.causes.map((cause, c) => ({ cause, ns: mean[c]! })).sort((a, b) => b.ns - a.ns);
   const shown = rows.filter((r) => r.ns > 0);
+  const names = namesByCause(time);
   const handle = chartCard<Row>({
     name: `${section.anchor}-mean-ledger`, title: 'The mean ledger', height: 64,
-    about: `Of the ${format.count(time.counts[KEPT])} kept: ${format.ns(total)}.`,
+    about: `Of the ${format.count(time.counts[KEPT])} kept: ${format.ns(total)}.${names.size ? ` Names: who took most of a cause, ${overHowMany(time)}.` : ''}`,
     summary: `One bar of ${format.ns(total)}: ${shown.map((r) => `${r.cause} ${format.ns(r.ns)}`).join(', ')}.`,
     option: (theme) => ({
       ...baseOption(theme), legend: { show: false }, grid: { left: 4, right: 12, top: 4, bottom: 4, containLabel: true },
@@ -204,6 +206,10 @@ export function meanLedger(time: Time): HTMLElement | null {
       { name: 'cause', title: 'cause', kind: 'text', of: (r) => r.cause, show: (r) => swatch(r.cause) },
       { name: 'mean_ns', title: 'mean', kind: 'ns', of: (r) => r.ns },
       { name: 'share', title: 'share', kind: 'percent', of: (r) => (total ? r.ns / total : null) },
+      ...(names.size ? [{
+        name: 'names', title: 'by', kind: 'text' as const, of: (r: Row) => names.get(r.cause)?.slice(0, 3).join(', ') ?? null,
+        show: (r: Row) => h('span', {}, ...(names.get(r.cause) ?? [format.DASH]).slice(0, 3).flatMap((name, i) => [i ? ', ' : '', foreign(name, 24)])),
+      }] : []),
       { name: 'meaning', title: 'the subject was', kind: 'text', of: (r) => meaning(r.cause), most: 120 },
     ],
   });
