@@ -81,6 +81,7 @@ test('figures, warnings and the dropped are told in words', async () => {
   const figures = await tab.page.textContent('.time-figures');
   assert.match(figures, new RegExp(`${s.kept.pt_net.n} kept of ${s.unfiltered.pt_net.n} measured`));
   assert.match(figures, /PT net.*ET/s);
+  assert.match(figures, new RegExp(`executions${s.kept.pt_net.n} of 400 keptdropped: 1 failed, .*2 warm-ups before`, 's'), 'warm-ups are no executions');
   assert.match(await tab.page.textContent('#run-12'), /What helps: PT is the figure to use/);
   const dropped = await tab.page.textContent('.time-dropped tbody');
   assert.match(dropped, /rule \(I\)/);

@@ -3,7 +3,7 @@ import type { Measure, Summary } from '../model';
 import { foreign, h } from '../parts/dom';
 import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
-import { CUTOFF, executionName, FAILED, interval, meanSigma, MEASURE_NAME, MEASURE_WORDS, OUTSIDE, precise, RULE_MEANS, RULE_WORDS, WARMUP, type Time } from './time_common';
+import { CUTOFF, executionName, FAILED, interval, KEPT, meanSigma, MEASURE_NAME, MEASURE_WORDS, OUTSIDE, precise, RULE_MEANS, RULE_WORDS, WARMUP, type Time } from './time_common';
 
 const ORDER: Measure[] = ['pt_net', 'pt_exec', 'pt_tick', 'et', 'user', 'system'];
 
@@ -48,11 +48,12 @@ export function figures(time: Time): HTMLElement {
       ns('mad_ns', 'MAD', (s) => s.mad_ns), ns('min_ns', 'least', (s) => s.min_ns), ns('max_ns', 'most', (s) => s.max_ns),
     ],
   });
-  const dropped = [WARMUP, FAILED, CUTOFF, OUTSIDE].filter((r) => time.counts[r]).map((r) => `${format.count(time.counts[r])} ${RULE_WORDS[r]}`);
+  const dropped = [FAILED, CUTOFF, OUTSIDE].filter((r) => time.counts[r]).map((r) => `${format.count(time.counts[r])} ${RULE_WORDS[r]}`);
   return h('div', { class: 'card wide time-figures' },
     h('dl', { class: 'figures' }, ...first.map((m) => headlineFigure(time, m)),
       h('div', {}, h('dt', {}, 'executions'),
-        h('dd', {}, format.count(time.count), h('small', {}, dropped.length ? `not counted: ${dropped.join(', ')}` : 'all of them count'),
+        h('dd', {}, `${format.count(time.counts[KEPT])} of ${format.count(time.count - time.counts[WARMUP]!)} kept`, dropped.length ? h('small', {}, `dropped: ${dropped.join(', ')}`) : null,
+          time.counts[WARMUP] ? h('small', {}, `${format.count(time.counts[WARMUP])} ${time.counts[WARMUP] === 1 ? 'warm-up' : 'warm-ups'} before`) : null,
           section.shell_ns ? h('small', {}, `${format.ns(section.shell_ns)} of the shell taken off each ET`) : null,
           h('small', {}, `measured by ${section.backend}`)))),
     section.parameters.length ? h('p', {}, 'With ', ...section.parameters.flatMap((p, i) => [i ? ', ' : '', foreign(p.name, 40), ' = ', h('code', {}, foreign(p.value, 80))]), '.') : null,

@@ -139,7 +139,7 @@ export function samplesCard(time: Time): ChartHandle {
   const handle: ChartHandle = chartCard({
     name: `${section.anchor}-samples`, title: 'Samples over time', height: 360,
     about: 'A point is an execution: hover tells who disturbed it, a click opens it. Ctrl and the wheel, or + and −, zoom.',
-    summary: `${format.count(time.count)} executions in the order in which they ran; ${column.name} of those kept is ${meanSigma(section.kept[section.headline])}. `
+    summary: `${format.count(time.count - time.counts[WARMUP]!)} executions in the order in which they ran; ${column.name} of those kept is ${meanSigma(section.kept[section.headline])}. `
       + (dropped.length ? `Marked: ${dropped.join(', ')}. ` : 'None was dropped. ')
       + (limits ? `Rule (II) keeps from ${format.ns(limits[0])} to ${format.ns(limits[1])}.` : ''),
     controls: [
