@@ -82,6 +82,9 @@ test('figures, warnings and the dropped are told in words', async () => {
   assert.match(figures, new RegExp(`${s.kept.pt_net.n} kept of ${s.unfiltered.pt_net.n} measured`));
   assert.match(figures, /PT net.*ET/s);
   assert.match(figures, new RegExp(`executions${s.kept.pt_net.n} of 400 keptdropped: 1 failed, .*2 warm-ups before`, 's'), 'warm-ups are no executions');
+  const measures = await csvOf(tab, () => tab.page.evaluate(() => document.querySelector('.time-figures button[aria-label="Every measure: download as CSV"]').click()));
+  assert.match(measures.lines.find((l) => l.startsWith('user,kept')), new RegExp(`^user,kept,${s.kept.user.n},[0-9.]+,,,,,,,,$`), 'the spread of a share is none');
+  assert.doesNotMatch(measures.lines.find((l) => l.startsWith('ET,kept')), /,,/);
   assert.match(await tab.page.textContent('#run-12'), /What helps: PT is the figure to use/);
   const dropped = await tab.page.textContent('.time-dropped tbody');
   assert.match(dropped, /rule \(I\)/);

@@ -31,6 +31,9 @@ export const MEASURE_WORDS: Record<Measure, string> = {
   system: 'in the kernel',
 };
 
+/** PT split by one share of all executions: how it spreads is PT's spread, not its own. */
+export const isShare = (measure: Measure) => measure === 'user' || measure === 'system';
+
 export interface MeasureColumn {
   measure: Measure;
   name: string;
