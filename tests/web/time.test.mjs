@@ -412,6 +412,8 @@ test('pairs: zoom levels, brush by mouse and by fields, linked to samples and li
   const points = await ask(tab, name, 'points');
   assert.equal(points.inside + points.outside, 199, 'the failed one has no pair');
   assert.ok(points.outside > 5);
+  const off = (i) => s.columns.rule[i] === 3 || s.columns.rule[i] === 4;
+  assert.equal(points.dropped, s.columns.number.filter((n, i) => i > 1 && n % 2 && i !== 40 && i + 1 !== 40 && (off(i) || off(i + 1))).length, 'the dropped have a sign');
   const all = await ask(tab, name, 'range');
   await tab.page.click(`#${name} .zooms button[data-level="2"]`);
   const level = await ask(tab, name, 'range');
