@@ -211,6 +211,16 @@ test('thirteen runs are told apart in one chart', async () => {
   await compared.close();
 });
 
+test('runs of one name are told apart by their numbers', async () => {
+  const make = (n, title) => timeSection(n, { count: 20, details: 0, ledger: false, title });
+  const tab = await open(document_([make(7, 'same'), make(8, 'same'), make(9, 'other')]));
+  const titles = ['7: same', '8: same', 'other'];
+  assert.deepEqual(await tab.page.locator('section.time h2').allTextContents(), titles);
+  assert.deepEqual((await tab.page.locator('nav a').allTextContents()).slice(1, 4), titles);
+  assert.deepEqual(await tab.page.locator('section.time').evaluateAll((list) => list.map((e) => e.getAttribute('aria-label'))), titles);
+  await tab.close();
+});
+
 test('a table keeps the focus and tells its rows; a filter waits for the typing', async () => {
   const tab = await open(timeDocument());
   const table = tab.page.locator('.time-executions .table');
