@@ -128,6 +128,21 @@ test('samples: measure, axis, range, bounds, zoom by key and button', async () =
   await tab.close();
 });
 
+test('figures have the digits that their spread leaves them', async () => {
+  const doc = timesDocument();
+  const s = doc.sections[0];
+  Object.assign(s.kept.pt_net, { mean_ns: 98.4e6, stddev_ns: 12.3e6, ci_low_ns: 95.71e6, ci_high_ns: 101.2e6 });
+  Object.assign(s.kept.et, { mean_ns: 12.0004e6, stddev_ns: 996, ci_low_ns: 12e6, ci_high_ns: 12.0008e6 });
+  Object.assign(doc.comparisons[0].rows[1], { ratio: 14.02, ratio_low: 13.68, ratio_high: 14.49 });
+  const tab = await open(doc);
+  const figures = await tab.page.textContent('#run-1 .time-figures');
+  assert.match(figures, /98 ± 12\u00a0ms/);
+  assert.match(figures, /95\.7 to 101\.2\u00a0ms/);
+  assert.match(figures, /12\.0004 ± 0\.0010\u00a0ms/);
+  assert.match(await tab.page.textContent('#together-0-ratios'), /14\.0 \(13\.7 to 14\.5\) times, p < 0\.001/);
+  await tab.close();
+});
+
 test('bounds of a rule that was not applied are not drawn', async () => {
   const doc = timeDocument({ count: 5, details: 0 });
   const s = doc.sections[0];

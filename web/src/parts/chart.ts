@@ -9,6 +9,7 @@ import { CanvasRenderer } from 'echarts/renderers';
 import type { EChartsCoreOption, EChartsType } from 'echarts/core';
 import { append, button, freshId, h } from './dom';
 import { download } from './csv';
+import { bare } from './format';
 import { tableCsv, table, type Column, type TableHandle } from './table';
 import { current, onChange, type Theme } from './theme';
 
@@ -62,7 +63,14 @@ export function baseOption(theme: Theme): EChartsCoreOption {
 
 /** The looks of an axis. */
 export function axis(theme: Theme, name: string, more: Record<string, unknown> = {}): Record<string, unknown> {
-  const label = (more['axisLabel'] ?? {}) as Record<string, unknown>;
+  const label = { ...(more['axisLabel'] ?? {}) } as Record<string, unknown>;
+  const formatter = label['formatter'];
+  if (typeof formatter === 'function' && more['type'] !== 'category') {
+    label['formatter'] = (...given: unknown[]) => {
+      const text: unknown = formatter(...given);
+      return typeof text === 'string' ? bare(text) : text;
+    };
+  }
   return {
     name, nameLocation: 'middle', nameGap: 30, nameTextStyle: { color: theme.muted },
     axisLine: { lineStyle: { color: theme.line } },

@@ -93,7 +93,7 @@ export function culprit(time: Time, position: number): string | null {
 
 export function meanSigma(s: Summary | null | undefined): string {
   if (!s || !s.n) return format.DASH;
-  return s.stddev_ns === null ? format.ns(s.mean_ns) : `${precise(s.mean_ns, s.stddev_ns)} ± ${format.ns(s.stddev_ns)}`;
+  return format.plusMinus(s.mean_ns, s.stddev_ns);
 }
 
 /** With as many digits as `about` leaves it. */
@@ -102,10 +102,8 @@ export function precise(value: number | null | undefined, about: number | null |
   return format.nsBetween(value, value - about / 2, value + about / 2);
 }
 
-/** "11.98 ms to 12.02 ms": its ends differ in what is shown of them. */
 export function interval(low: number | null, high: number | null): string {
-  if (low === null || high === null) return format.DASH;
-  return `${format.nsBetween(low, low, high)} to ${format.nsBetween(high, low, high)}`;
+  return low === null || high === null ? format.DASH : format.nsRange(low, high);
 }
 
 /** A tick of an axis: round already, so what is left of it is shown, in its unit. */

@@ -7,7 +7,7 @@ import * as format from '../parts/format';
 import { remember } from '../parts/remember';
 import { table } from '../parts/table';
 import { current, onChange, type Theme } from '../parts/theme';
-import { culprit, executionName, FAILED, grid, keepZoom, KEPT, RULE_WORDS, tick, WARMUP, type Time } from './time_common';
+import { culprit, executionName, FAILED, grid, keepZoom, KEPT, RULE_WORDS, tick, visibleX, WARMUP, type Time } from './time_common';
 
 const THUMB = 92;
 
@@ -207,7 +207,9 @@ export function dualCard(time: Time): HTMLElement | null {
           return;
         }
         const flat: [number, number, number, number] = [range[0][0], range[0][1], range[1][0], range[1][1]];
-        fields.forEach((f, i) => { f.value = String(Number((flat[i]! / unit!).toPrecision(7))); });
+        // as fine as a pixel or so
+        const step = Math.floor(Math.log10((visibleX(chart)[1] - visibleX(chart)[0]) / unit! / 500));
+        fields.forEach((f, i) => { f.value = String(Number((flat[i]! / unit!).toFixed(Math.max(0, Math.min(9, -step))))); });
         pick(flat);
       });
       chart.on('click', (p: any) => {

@@ -105,7 +105,7 @@ function meansCard(rows: Row[], measure: Measure, name: string): HTMLElement | n
         yAxis: nameAxis(theme, shown),
         tooltip: { ...base.tooltip, formatter: (p: any) => {
           const r = shown[p.value?.[4]];
-          return r ? tip([r.run.label, `mean ${format.ns(r.s.mean_ns)}, σ ${format.ns(r.s.stddev_ns)}`, `95 % interval ${interval(r.s.ci_low_ns, r.s.ci_high_ns)}`, `${format.count(r.s.n)} kept`, parameters(r.run.section) || null]) : tip([]);
+          return r ? tip([r.run.label, `mean ${format.plusMinus(r.s.mean_ns, r.s.stddev_ns)}`, `95 % interval ${interval(r.s.ci_low_ns, r.s.ci_high_ns)}`, `${format.count(r.s.n)} kept`, parameters(r.run.section) || null]) : tip([]);
         } },
         series: [intervalSeries(list)],
       };
@@ -122,7 +122,7 @@ function ratiosCard(rows: Row[], measure: Measure, reference: Run, name: string)
   return chartCard<Row>({
     name: `${name}-ratios`, title: 'Against the reference', height: 110 + 34 * shown.length,
     about: `${MEASURE_NAME[measure]} divided by that of ${reference.label}, with 95 % interval; hollow: no difference shown.`,
-    summary: shown.map(({ run, c }) => `${run.label}: ${format.figure(c.ratio)} times (${format.figure(low(c))} to ${format.figure(high(c))}), p ${format.pValue(c.p)}`).join('; '),
+    summary: shown.map(({ run, c }) => `${run.label}: ${ratioWords(c)} times, p ${format.pValue(c.p)}`).join('; '),
     option: (theme) => {
       const base = baseOption(theme) as any;
       const list = shown.map((r, i) => ({
@@ -136,7 +136,7 @@ function ratiosCard(rows: Row[], measure: Measure, reference: Run, name: string)
         yAxis: nameAxis(theme, shown),
         tooltip: { ...base.tooltip, formatter: (p: any) => {
           const r = shown[p.value?.[4]];
-          return r ? tip([r.run.label, short(r.c.sentence, 400), `ratio ${r.c.ratio!.toPrecision(4)}, ${low(r.c).toPrecision(4)} to ${high(r.c).toPrecision(4)}`, `p ${format.pValue(r.c.p)} (${short(r.c.test, 60)})`]) : tip([]);
+          return r ? tip([r.run.label, short(r.c.sentence, 400), `ratio ${ratioWords(r.c)}`, `p ${format.pValue(r.c.p)} (${short(r.c.test, 60)})`]) : tip([]);
         } },
         series: [series],
       };
@@ -145,17 +145,23 @@ function ratiosCard(rows: Row[], measure: Measure, reference: Run, name: string)
   }).element;
 }
 
+/** "14.0 (13.7 to 14.5)" */
+function ratioWords(c: TimeComparison): string {
+  const show = (v: number | null) => format.ratio(v, c.ratio_low, c.ratio_high);
+  return show(c.ratio) + (c.ratio_low === null || c.ratio_high === null ? '' : ` (${show(c.ratio_low)} to ${show(c.ratio_high)})`);
+}
+
 function columns(): Column<Row>[] {
-  const ratio = (v: number | null | undefined) => (v === null || v === undefined ? format.DASH : v.toPrecision(4));
+  const ratio = (c: TimeComparison | null, v: number | null | undefined) => format.ratio(v, c?.ratio_low, c?.ratio_high);
   return [
     { name: 'run', title: 'run', kind: 'text', of: (r) => r.run.section.title, show: (r) => h('a', { href: `#${r.run.section.anchor}` }, foreign(r.run.label, 80)) },
     { name: 'parameters', title: 'parameters', kind: 'text', of: (r) => parameters(r.run.section) || null },
     { name: 'n', title: 'n', kind: 'number', of: (r) => r.s?.n }, { name: 'mean_ns', title: 'mean', kind: 'ns', of: (r) => r.s?.mean_ns, show: (r) => precise(r.s?.mean_ns, r.s?.stddev_ns) },
     { name: 'stddev_ns', title: 'σ', kind: 'ns', of: (r) => r.s?.stddev_ns }, { name: 'ci_low_ns', title: '95 % from', kind: 'ns', of: (r) => r.s?.ci_low_ns, show: (r) => precise(r.s?.ci_low_ns, r.s?.stddev_ns) },
     { name: 'ci_high_ns', title: 'to', kind: 'ns', of: (r) => r.s?.ci_high_ns, show: (r) => precise(r.s?.ci_high_ns, r.s?.stddev_ns) },
-    { name: 'ratio', title: 'ratio', kind: 'number', of: (r) => (r.reference ? 1 : r.c?.ratio), show: (r) => (r.reference ? 'reference' : ratio(r.c?.ratio)) },
-    { name: 'ratio_low', title: '95 % from', kind: 'number', of: (r) => r.c?.ratio_low, show: (r) => ratio(r.c?.ratio_low) },
-    { name: 'ratio_high', title: 'to', kind: 'number', of: (r) => r.c?.ratio_high, show: (r) => ratio(r.c?.ratio_high) },
+    { name: 'ratio', title: 'ratio', kind: 'number', of: (r) => (r.reference ? 1 : r.c?.ratio), show: (r) => (r.reference ? 'reference' : ratio(r.c, r.c?.ratio)) },
+    { name: 'ratio_low', title: '95 % from', kind: 'number', of: (r) => r.c?.ratio_low, show: (r) => ratio(r.c, r.c?.ratio_low) },
+    { name: 'ratio_high', title: 'to', kind: 'number', of: (r) => r.c?.ratio_high, show: (r) => ratio(r.c, r.c?.ratio_high) },
     { name: 'p', title: 'p', kind: 'p', of: (r) => r.c?.p }, { name: 'test', title: 'test', kind: 'text', of: (r) => r.c?.test, most: 40 },
     { name: 'sentence', title: 'in words', kind: 'text', of: (r) => r.c?.sentence, most: 200 },
   ];
