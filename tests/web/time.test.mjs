@@ -265,6 +265,10 @@ test('on paper no chart is wider than its page', async () => {
   await tab.page.emulateMedia({ media: 'print' });
   await tab.page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
   for (const [name, width] of Object.entries(await widths())) assert.ok(width <= (182 / 25.4) * 96, `${name} is ${width} px wide`);
+  assert.ok(await tab.page.locator('.hint').count() > 2);
+  assert.equal(await tab.page.locator('.hint:visible').count(), 0, 'paper has no mouse');
+  const titles = await tab.page.evaluate(() => ['samples', 'histogram'].map((n) => window.tare.charts.get(`run-12-${n}`).chart().getOption().yAxis[0]).map((a) => [a.name, a.minInterval]));
+  assert.deepEqual(titles, [['PT net', titles[0][1]], ['executions', 1]]);
   await tab.page.setViewportSize({ width: 688, height: 970 }); // A4 within its margins
   await fits(tab);
   await tab.page.setViewportSize({ width: 1500, height: 900 });

@@ -23,6 +23,7 @@ export interface ChartSpec<Row = any> {
   title: string;
   summary: string; // what one would say who sees it: read by screen readers
   about?: string; // a sentence beneath the title
+  hint?: string; // how to use it: not printed
   height?: number;
   option: (theme: Theme) => EChartsCoreOption;
   data?: { columns: Column<Row>[]; rows: () => readonly Row[] }; // the same as a table and CSV
@@ -142,7 +143,7 @@ export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
   const words = h('p', { id: summary, class: 'visually-hidden' }, spec.summary);
   const tools = h('div', { class: 'tools' }, ...(spec.controls ?? []));
   const element = h('figure', { class: 'card', id: spec.name, 'data-chart': spec.name },
-    h('figcaption', {}, h('h3', {}, spec.title), spec.about ? h('p', { class: 'muted' }, spec.about) : null), tools, words, place);
+    h('figcaption', {}, h('h3', {}, spec.title), spec.about || spec.hint ? h('p', { class: 'muted' }, spec.about ?? null, spec.hint ? h('span', { class: 'hint' }, ` ${spec.hint}`) : null) : null), tools, words, place);
   const focus = h('div', { class: 'chart-focus', tabindex: 0, role: 'img', 'aria-label': spec.title, 'aria-describedby': summary });
   place.replaceWith(focus);
   focus.appendChild(place);

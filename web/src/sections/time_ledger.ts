@@ -142,7 +142,8 @@ export function ledgerCard(time: Time): ChartHandle | null {
   const largest = ledger.causes.map((cause, c) => [cause, mean[c]!] as const).sort((a, b) => b[1] - a[1]).slice(0, 4);
   const handle: ChartHandle = chartCard<number>({
     name: `${section.anchor}-ledger`, title: 'The ledger of each execution', height: 380,
-    about: `Elapsed time by cause, ${at.length > BARS ? 'means of neighbours until the zoom shows each alone; a' : 'a bar for each execution. A'} click opens the execution. A cause is hidden by its button.`,
+    about: `Elapsed time by cause, ${at.length > BARS ? 'a bar for some neighbours: their mean' : 'a bar for each execution'}.`,
+    hint: `${at.length > BARS ? 'The zoom shows each alone. ' : ''}A click opens the execution. A cause is hidden by its button.`,
     summary: `Stacked bars of ${format.count(at.length)} executions. On average ${largest.map(([cause, v]) => `${format.percent(v / total)} ${cause} (${meaning(cause)})`).join(', ')}.`,
     controls: [choices('order', [['number', 'in order'], ['et', 'longest first']], by.value, (v) => {
       by.value = v;

@@ -113,12 +113,12 @@ export function samplesCard(time: Time): ChartHandle {
     return {
       ...base,
       legend: { show: false },
-      grid: grid(14),
+      grid: grid(14, 30),
       dataZoom: keepZoom(handle.chart(), zoom()),
       xAxis: axis(theme, timed.value ? 'since the run began' : 'execution', {
         type: 'value', min: timed.value ? 0 : 'dataMin', max: 'dataMax', axisLabel: { showMinLabel: timed.value ? false : undefined, showMaxLabel: timed.value ? false : undefined, formatter: timed.value ? tick : (v: number) => (Number.isInteger(v) ? format.count(v) : '') },
       }),
-      yAxis: axis(theme, '', { type: 'value', scale: true, ...yRange(), axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
+      yAxis: axis(theme, column.name, { type: 'value', scale: true, ...yRange(), nameGap: 62, axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
       tooltip: { ...base.tooltip, formatter: (p: any) => about(p.seriesId, p.dataIndex) },
       series: [...list, ring(theme)],
     };
@@ -138,7 +138,7 @@ export function samplesCard(time: Time): ChartHandle {
   }
   const handle: ChartHandle = chartCard({
     name: `${section.anchor}-samples`, title: 'Samples over time', height: 360,
-    about: 'A point is an execution: hover tells who disturbed it, a click opens it. Ctrl and the wheel, or + and −, zoom.',
+    about: 'A point is an execution.', hint: 'Hover tells who disturbed it, a click opens it. Ctrl and the wheel, or + and −, zoom.',
     summary: `${format.count(time.count - time.counts[WARMUP]!)} executions in the order in which they ran; ${column.name} of those kept is ${meanSigma(section.kept[section.headline])}. `
       + (dropped.length ? `Marked: ${dropped.join(', ')}. ` : 'None was dropped. ')
       + (limits ? `Rule (II) keeps from ${format.ns(limits[0])} to ${format.ns(limits[1])}.` : ''),
