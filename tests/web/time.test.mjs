@@ -433,6 +433,23 @@ test('the ledger: order, hidden causes, neighbours that part with the zoom, a cl
   await tab.close();
 });
 
+test('the ledger names warm-ups as such, marks the dropped, and has its labels below the middle of bars', async () => {
+  const doc = timeDocument({ count: 30 });
+  const s = doc.sections[0];
+  const tab = await open(doc);
+  const seen = await tab.page.evaluate(() => {
+    const chart = window.tare.charts.get('run-12-ledger').draw();
+    const { xAxis: [x], series } = chart.getOption();
+    return { labels: [-0.5, 0, 1, 2, 3, 31.5].map(x.axisLabel.formatter), range: [x.min, x.max], marked: series.find((t) => t.id === 'dropped').data.map((d) => d.value[0]) };
+  });
+  assert.deepEqual(seen.labels, ['', 'w1', 'w2', '1', '2', '']);
+  assert.deepEqual(seen.range, [-0.5, 31.5]);
+  assert.deepEqual(seen.marked, s.columns.rule.flatMap((rule, i) => (rule > 1 ? [i] : [])));
+  await tab.page.locator('#run-12-ledger').screenshot({ path: `${SHOTS}/time-ledger.png` });
+  quiet(tab);
+  await tab.close();
+});
+
 test('pairs: zoom levels, brush by mouse and by fields, linked to samples and list', async () => {
   const doc = timeDocument();
   const s = doc.sections[0];

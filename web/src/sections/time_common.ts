@@ -21,6 +21,10 @@ export const CROSS = 'path://M2 0 L5 3 L8 0 L10 2 L7 5 L10 8 L8 10 L5 7 L2 10 L0
 export const RULE_SYMBOL = ['circle', 'emptyRect', CROSS, 'triangle', 'diamond'] as const;
 export const RULE_GLYPH = ['●', '□', '✖', '▲', '◆'] as const;
 
+export function ruleColour(rule: number, theme: Theme): string {
+  return [theme.kept, theme.muted, theme.text, theme.dropped, theme.series[1]!][rule] ?? theme.muted;
+}
+
 export const MEASURE_NAME: Record<Measure, string> = { et: 'ET', pt_net: 'PT net', pt_exec: 'PT exec', pt_tick: 'PT tick', user: 'user', system: 'system' };
 export const MEASURE_WORDS: Record<Measure, string> = {
   et: 'elapsed time',

@@ -6,17 +6,13 @@ import * as format from '../parts/format';
 import { remember } from '../parts/remember';
 import { current, type Theme } from '../parts/theme';
 import {
-  choices, columnOf, culprit, CUTOFF, executionName, FAILED, field, grid, keepZoom, KEPT, legend, meanSigma, OUTSIDE, RULE_GLYPH, RULE_MEANS, RULE_SYMBOL, RULE_WORDS, tick, WARMUP,
+  choices, columnOf, culprit, CUTOFF, executionName, FAILED, field, grid, keepZoom, KEPT, legend, meanSigma, OUTSIDE, RULE_GLYPH, ruleColour, RULE_MEANS, RULE_SYMBOL, RULE_WORDS, tick, WARMUP,
   type MeasureColumn, type Time,
 } from './time_common';
 import { executionColumns, positions } from './time_table';
 import { heldUp } from './time_who';
 
 const SIZE = [5, 7, 9, 10, 10];
-
-export function ruleColour(rule: number, theme: Theme): string {
-  return [theme.kept, theme.muted, theme.text, theme.dropped, theme.series[1]!][rule] ?? theme.muted;
-}
 
 interface Points {
   data: Float64Array; // x, y, x, y, ...
