@@ -10,6 +10,7 @@ import { current, onChange, type Theme } from '../parts/theme';
 import { culprit, executionName, FAILED, grid, keepZoom, KEPT, RULE_WORDS, tick, visibleX, WARMUP, type Time } from './time_common';
 
 const THUMB = 92;
+const FRAME = 'path://M5 0 L10 5 L5 10 L0 5 Z M5 1.6 L1.6 5 L5 8.4 L8.4 5 Z'; // around a point that is still seen: an empty symbol is filled
 
 interface Pairs {
   first: Int32Array; // positions; the second one follows
@@ -79,7 +80,7 @@ export function dualCard(time: Time): HTMLElement | null {
     const base = baseOption(theme) as any;
     const scatter = (id: string, name: string, list: ArrayLike<number>, symbol: string, size: number, colour: string, z: number) => ({
       id, name, type: 'scatter', dimensions: ['x', 'y'], data: data(list), symbol, symbolSize: size, large: true, largeThreshold: 3000, z,
-      itemStyle: { color: colour, opacity: id === 'inside' ? 0.6 : 1, borderWidth: id === 'chosen' ? 2 : id === 'dropped' ? 1.5 : 0, borderColor: colour }, emphasis: { disabled: true },
+      itemStyle: { color: colour, opacity: id === 'inside' ? 0.6 : 1, borderWidth: id === 'chosen' ? 2 : 0, borderColor: colour }, emphasis: { disabled: true },
     });
     const look = axis(theme, '', { type: 'value', min, max, axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } });
     const now = levels[level.value];
@@ -98,7 +99,7 @@ export function dualCard(time: Time): HTMLElement | null {
       series: [
         { ...inside, markLine: now ? { silent: true, symbol: 'none', lineStyle: { color: theme.muted, type: 'dashed' }, label: { show: false }, data: [{ xAxis: now.cut_ns }, { yAxis: now.cut_ns }] } : { data: [] } },
         scatter('outside', 'one lies outside of it', pairs.outside, 'triangle', 8, theme.dropped, 3),
-        scatter('dropped', 'one was dropped', pairs.dropped, 'emptyDiamond', 12, theme.series[1]!, 4),
+        scatter('dropped', 'one was dropped', pairs.dropped, FRAME, 13, theme.series[1]!, 4),
         scatter('chosen', 'selected', chosen, 'emptyCircle', 13, theme.accent, 5),
       ],
     };
