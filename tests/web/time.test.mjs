@@ -222,7 +222,7 @@ test('thirteen runs are told apart in one chart', async () => {
   assert.equal(new Set(looks).size, 13);
   await tab.close();
   const compared = await open(timesDocument());
-  assert.match(await compared.page.textContent('#together-0-means'), /hollow: the reference/);
+  assert.match(await compared.page.textContent('#together-0-means'), /diamond: the reference/);
   await compared.close();
 });
 

@@ -50,7 +50,7 @@ interface Row {
 }
 
 /** A point and its interval; where the interval is not known, the point alone. */
-function intervalSeries(rows: { at: number; value: number; low: number; high: number; colour: string; hollow: boolean }[]): Record<string, unknown> {
+function intervalSeries(rows: { at: number; value: number; low: number; high: number; colour: string; hollow?: boolean; diamond?: boolean }[]): Record<string, unknown> {
   return {
     type: 'custom', data: rows.map((r, i) => [r.value, r.at, r.low, r.high, i]), encode: { x: [0, 2, 3], y: 1 },
     renderItem: (_: unknown, api: any) => {
@@ -64,7 +64,10 @@ function intervalSeries(rows: { at: number; value: number; low: number; high: nu
         children: [
           { type: 'rect', shape: { x: a[0] - 6, y: p[1] - 10, width: b[0] - a[0] + 12, height: 20 }, style: { fill: 'rgba(0,0,0,0)' } }, // easier to hit
           line(a[0], p[1], b[0], p[1]), line(a[0], p[1] - 6, a[0], p[1] + 6), line(b[0], p[1] - 6, b[0], p[1] + 6),
-          { type: 'circle', shape: { cx: p[0], cy: p[1], r: 5 }, style: { fill: row.hollow ? 'rgba(0,0,0,0)' : row.colour, stroke: row.colour, lineWidth: 2 } },
+          {
+            ...(row.diamond ? { type: 'polygon', shape: { points: [[p[0], p[1] - 8], [p[0] + 8, p[1]], [p[0], p[1] + 8], [p[0] - 8, p[1]]] } } : { type: 'circle', shape: { cx: p[0], cy: p[1], r: 5 } }),
+            style: { fill: row.hollow ? 'rgba(0,0,0,0)' : row.colour, stroke: row.colour, lineWidth: 2 },
+          },
         ],
       };
     },
@@ -94,11 +97,11 @@ function meansCard(rows: Row[], measure: Measure, name: string): HTMLElement | n
   const shown = rows.filter((r): r is Row & { s: Summary } => !!r.s && r.s.n > 0);
   if (!shown.length) return null;
   return chartCard<Row>({
-    name: `${name}-means`, title: `Mean ${MEASURE_NAME[measure]} of each`, height: 110 + 34 * shown.length, about: `With its 95 % interval, of the executions kept${shown.some((r) => r.reference) ? '; hollow: the reference' : ''}.`,
+    name: `${name}-means`, title: `Mean ${MEASURE_NAME[measure]} of each`, height: 110 + 34 * shown.length, about: `With its 95 % interval, of the executions kept${shown.some((r) => r.reference) ? '; diamond: the reference' : ''}.`,
     summary: shown.map(({ run, s }) => `${run.label}: ${format.ns(s.mean_ns)}${s.ci_low_ns === null ? '' : `, ${interval(s.ci_low_ns, s.ci_high_ns)}`}`).join('; '),
     option: (theme) => {
       const base = baseOption(theme) as any;
-      const list = shown.map((r, i) => ({ at: i, value: r.s.mean_ns, low: r.s.ci_low_ns ?? r.s.mean_ns, high: r.s.ci_high_ns ?? r.s.mean_ns, colour: theme.series[i % 12]!, hollow: r.reference }));
+      const list = shown.map((r, i) => ({ at: i, value: r.s.mean_ns, low: r.s.ci_low_ns ?? r.s.mean_ns, high: r.s.ci_high_ns ?? r.s.mean_ns, colour: theme.series[i % 12]!, diamond: r.reference }));
       return {
         ...base, legend: { show: false }, grid: grid(8),
         xAxis: rangeAxis(theme, MEASURE_NAME[measure], list.flatMap((r) => [r.low, r.high]), tick),
@@ -224,7 +227,7 @@ function spreadCard(runs: Run[]): HTMLElement | null {
             name: MEASURE_NAME[measure], type: 'scatter', symbol: SYMBOLS[m % SYMBOLS.length], symbolSize: 11, itemStyle: { color: theme.series[[0, 1, 8, 3][m]!] }, z: 3,
             data: rows.map((r, i) => [r.mean, r.sigma, i] as const).filter(([, , i]) => rows[i]!.measure === measure).map((v) => [...v]),
             labelLayout: { hideOverlap: true, moveOverlap: 'shiftY' }, emphasis: { disabled: true },
-            label: { show: m === 0, position: 'right', color: theme.text, fontSize: 10, formatter: (p: any) => short(rows[p.value[2]]!.run.section.parameters.map((q) => q.value).join(', ') || rows[p.value[2]]!.run.label, 18) },
+            label: { show: m === 0, position: 'right', distance: 9, offset: [0, 9], color: theme.text, fontSize: 10, formatter: (p: any) => short(rows[p.value[2]]!.run.section.parameters.map((q) => q.value).join(', ') || rows[p.value[2]]!.run.label, 18) },
           })),
           ...[0.001, 0.01, 0.1].map((share) => ({
             name: `${share * 100} %`, type: 'line', silent: true, showSymbol: false, data: [[x.min, x.min * share], [x.max, x.max * share]], lineStyle: { color: theme.muted, width: 1, type: 'dotted' }, z: 1, clip: true, tooltip: { show: false },
@@ -274,7 +277,7 @@ function densitiesCard(runs: Run[]): HTMLElement | null {
         grid: grid(),
         dataZoom: keepZoom(card.chart(), zoom()),
         xAxis: axis(theme, MEASURE_NAME[measure], { type: scale.value, min: Math.min(...all), max: Math.max(...all), axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
-        yAxis: axis(theme, '', { type: 'value', min: 0, max: 1.05, axisLabel: { show: false }, splitLine: { show: false } }),
+        yAxis: axis(theme, '', { type: 'value', min: 0, max: 1.05, axisLabel: { show: false }, axisTick: { show: false }, splitLine: { show: false } }),
         tooltip: { ...base.tooltip, trigger: 'item', formatter: (p: any) => tip([p.seriesName, format.ns(p.value?.[0])]) },
         series: list.map(({ run, d, i }) => {
           const weight = (x: number, k: number) => d.kept[k]! * (scale.value === 'log' ? x : 1);
