@@ -64,6 +64,31 @@ async function compared(tab, names) {
   assert.equal((await ask(tab, 'together-density', 'axis'))[0], 'value');
 }
 
+test('runs together have any measure that all have; ratios stay those of what was compared', async () => {
+  const doc = timesDocument();
+  delete doc.sections[2].kept.pt_exec;
+  const tab = await open(doc);
+  const select = tab.page.locator('#together-0-means select');
+  assert.deepEqual(await select.locator('option').allTextContents(), ['PT net', 'ET', 'user', 'system']);
+  assert.doesNotMatch(await tab.page.textContent('#together'), /Ratios and p are of/);
+  const ratios = await tab.page.textContent('#together-0-ratios');
+  await select.selectOption('et');
+  assert.equal(await tab.page.textContent('#together-0-means h3'), 'Mean ET of each');
+  assert.match(await tab.page.textContent('#together'), /Runs by ETRatios and p are of PT net/);
+  assert.equal(await tab.page.textContent('#together-0-ratios'), ratios);
+  const saved = await csvOf(tab, () => tab.page.click('#together-0-means button[aria-label$="download as CSV"]'));
+  assert.equal(Number(saved.lines[1].split(',')[3 + (saved.lines[1].split(',').length - saved.lines[0].split(',').length)]), doc.sections[0].kept.et.mean_ns);
+  await chartsDraw(tab);
+  await tab.page.locator('#together').screenshot({ path: `${SHOTS}/times-together.png` });
+  await select.selectOption('user');
+  const share = await csvOf(tab, () => tab.page.click('#together-0-means button[aria-label$="download as CSV"]'));
+  assert.match(share.lines[1], /,,,,1,/, 'no spread of a share');
+  assert.ok(await tab.page.evaluate(() => document.activeElement.closest('#together-0-means')), 'the focus stays');
+  await accessible(tab);
+  quiet(tab);
+  await tab.close();
+});
+
 test('runs without a comparison are shown together, too', async () => {
   const doc = timesDocument();
   doc.comparisons = [];

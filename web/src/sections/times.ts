@@ -6,7 +6,7 @@ import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
 import { remember } from '../parts/remember';
 import type { Theme } from '../parts/theme';
-import { choices, field, grid, interval, keepZoom, MEASURE_NAME, precise, tick } from './time_common';
+import { choices, field, grid, interval, isShare, keepZoom, MEASURE_NAME, precise, tick } from './time_common';
 
 interface Run {
   section: TimeSection;
@@ -93,7 +93,7 @@ function rangeAxis(theme: Theme, name: string, values: number[], formatter: (val
   return axis(theme, name, { ...range, axisLabel: { formatter, showMinLabel: round, showMaxLabel: round } });
 }
 
-function meansCard(rows: Row[], measure: Measure, name: string): HTMLElement | null {
+function meansCard(rows: Row[], measure: Measure, name: string, control: HTMLElement | null): ChartHandle | null {
   const shown = rows.filter((r): r is Row & { s: Summary } => !!r.s && r.s.n > 0);
   if (!shown.length) return null;
   return chartCard<Row>({
@@ -113,8 +113,9 @@ function meansCard(rows: Row[], measure: Measure, name: string): HTMLElement | n
         series: [intervalSeries(list)],
       };
     },
+    controls: [control],
     data: { columns: columns(), rows: () => rows },
-  }).element;
+  });
 }
 
 function ratiosCard(rows: Row[], measure: Measure, reference: Run, name: string): HTMLElement | null {
@@ -170,21 +171,50 @@ function columns(): Column<Row>[] {
   ];
 }
 
+/** Those of which every run has a mean, the one that was compared first. */
+function measuresOf(runs: Run[], first: Measure): Measure[] {
+  const all = (Object.keys(MEASURE_NAME) as Measure[]).filter((m) => m !== first && runs.every((r) => summaryOf(r, m)?.n));
+  return [first, ...all];
+}
+
+/** Of a share only the mean is known. */
+function known(s: Summary | null, measure: Measure): Summary | null {
+  return s && isShare(measure) ? { ...s, stddev_ns: null, ci_low_ns: null, ci_high_ns: null } : s;
+}
+
 function compared(runs: Run[], comparison: TimeCompared | null, at: number): (HTMLElement | null)[] {
-  const measure = comparison?.measure ?? common(runs);
+  const judged = comparison?.measure ?? common(runs);
   const name = `together-${at}`;
   const of = (index: number) => runs.find((r) => r.index === index);
   const reference = comparison ? of(comparison.reference) ?? null : null;
   const list = comparison ? [...new Set([comparison.reference, ...comparison.sections])].map(of).filter((r) => r !== undefined) : runs;
-  const rows: Row[] = list.map((run) => ({
-    run, s: summaryOf(run, measure), c: comparison?.rows.find((c) => c.section === run.index && run !== reference) ?? null, reference: run === reference,
+  const measures = measuresOf(list, judged);
+  const asked = remember<Measure>(`${name}-measure`, judged);
+  const rowsOf = (measure: Measure): Row[] => list.map((run) => ({
+    run, s: known(summaryOf(run, measure), measure), c: comparison?.rows.find((c) => c.section === run.index && run !== reference) ?? null, reference: run === reference,
   }));
+  const rows = rowsOf(judged);
   const sentences = rows.filter((r) => r.c?.sentence);
+  const means = h('div', { class: 'one-of-cards' });
+  const tables = h('div', { class: 'card wide' });
+  let card: ChartHandle | null = null;
+  function show(measure: Measure): void {
+    const chosen = rowsOf(measure);
+    card?.dispose();
+    card = meansCard(chosen, measure, name, measures.length > 1 ? field('Measure', measures.map((m) => [m, MEASURE_NAME[m]] as [Measure, string]), measure, (m) => {
+      asked.value = m;
+      show(m);
+      means.querySelector('select')?.focus(); // the one that was used is gone
+    }) : null);
+    means.replaceChildren(...(card ? [card.element] : []));
+    tables.replaceChildren(h('h3', {}, `Runs by ${MEASURE_NAME[measure]}`),
+      ...(reference && measure !== judged ? [h('p', { class: 'muted' }, `Ratios and p are of ${MEASURE_NAME[judged]}: that is what was compared.`)] : []),
+      table<Row>({ name: `${name}-runs`, caption: 'Runs together', rows: chosen, columns: columns().filter((c) => c.name !== 'sentence'), page: 20 }).element);
+  }
+  show(measures.includes(asked.value) ? asked.value : judged);
   return [
     sentences.length ? h('div', { class: 'card wide compared' }, h('ul', { class: 'warnings' }, ...sentences.map((r) => h('li', {}, foreign(r.c!.sentence, 600))))) : null,
-    meansCard(rows, measure, name), reference ? ratiosCard(rows, measure, reference, name) : null,
-    h('div', { class: 'card wide' }, h('h3', {}, `Runs by ${MEASURE_NAME[measure]}`),
-      table<Row>({ name: `${name}-runs`, caption: 'Runs together', rows, columns: columns().filter((c) => c.name !== 'sentence'), page: 20 }).element),
+    means, reference ? ratiosCard(rows, judged, reference, name) : null, tables,
   ];
 }
 
