@@ -64,6 +64,31 @@ async function compared(tab, names) {
   assert.equal((await ask(tab, 'together-density', 'axis'))[0], 'value');
 }
 
+test('runs together have any measure that all have; ratios stay those of what was compared', async () => {
+  const doc = timesDocument();
+  delete doc.sections[2].kept.pt_exec;
+  const tab = await open(doc);
+  const select = tab.page.locator('#together-0-means select');
+  assert.deepEqual(await select.locator('option').allTextContents(), ['PT net', 'ET', 'user', 'system']);
+  assert.doesNotMatch(await tab.page.textContent('#together'), /Ratios and p are of/);
+  const ratios = await tab.page.textContent('#together-0-ratios');
+  await select.selectOption('et');
+  assert.equal(await tab.page.textContent('#together-0-means h3'), 'Mean ET of each');
+  assert.match(await tab.page.textContent('#together'), /Runs by ETRatios and p are of PT net/);
+  assert.equal(await tab.page.textContent('#together-0-ratios'), ratios);
+  const saved = await csvOf(tab, () => tab.page.click('#together-0-means button[aria-label$="download as CSV"]'));
+  assert.equal(Number(saved.lines[1].split(',')[3 + (saved.lines[1].split(',').length - saved.lines[0].split(',').length)]), doc.sections[0].kept.et.mean_ns);
+  await chartsDraw(tab);
+  await tab.page.locator('#together').screenshot({ path: `${SHOTS}/times-together.png` });
+  await select.selectOption('user');
+  const share = await csvOf(tab, () => tab.page.click('#together-0-means button[aria-label$="download as CSV"]'));
+  assert.match(share.lines[1], /,,,,1,/, 'no spread of a share');
+  assert.ok(await tab.page.evaluate(() => document.activeElement.closest('#together-0-means')), 'the focus stays');
+  await accessible(tab);
+  quiet(tab);
+  await tab.close();
+});
+
 test('runs without a comparison are shown together, too', async () => {
   const doc = timesDocument();
   doc.comparisons = [];
@@ -81,6 +106,10 @@ test('figures, warnings and the dropped are told in words', async () => {
   const figures = await tab.page.textContent('.time-figures');
   assert.match(figures, new RegExp(`${s.kept.pt_net.n} kept of ${s.unfiltered.pt_net.n} measured`));
   assert.match(figures, /PT net.*ET/s);
+  assert.match(figures, new RegExp(`executions${s.kept.pt_net.n} of 400 keptdropped: 1 failed, .*2 warm-ups before`, 's'), 'warm-ups are no executions');
+  const measures = await csvOf(tab, () => tab.page.evaluate(() => document.querySelector('.time-figures button[aria-label="Every measure: download as CSV"]').click()));
+  assert.match(measures.lines.find((l) => l.startsWith('user,kept')), new RegExp(`^user,kept,${s.kept.user.n},[0-9.]+,,,,,,,,$`), 'the spread of a share is none');
+  assert.doesNotMatch(measures.lines.find((l) => l.startsWith('ET,kept')), /,,/);
   assert.match(await tab.page.textContent('#run-12'), /What helps: PT is the figure to use/);
   const dropped = await tab.page.textContent('.time-dropped tbody');
   assert.match(dropped, /rule \(I\)/);
@@ -121,6 +150,21 @@ test('samples: measure, axis, range, bounds, zoom by key and button', async () =
   await tab.page.click(`#${name} button[aria-label$="show all"]`);
   assert.equal(Math.round((await ask(tab, name, 'range'))[1]), 400);
   quiet(tab);
+  await tab.close();
+});
+
+test('figures have the digits that their spread leaves them', async () => {
+  const doc = timesDocument();
+  const s = doc.sections[0];
+  Object.assign(s.kept.pt_net, { mean_ns: 98.4e6, stddev_ns: 12.3e6, ci_low_ns: 95.71e6, ci_high_ns: 101.2e6 });
+  Object.assign(s.kept.et, { mean_ns: 12.0004e6, stddev_ns: 996, ci_low_ns: 12e6, ci_high_ns: 12.0008e6 });
+  Object.assign(doc.comparisons[0].rows[1], { ratio: 14.02, ratio_low: 13.68, ratio_high: 14.49 });
+  const tab = await open(doc);
+  const figures = await tab.page.textContent('#run-1 .time-figures');
+  assert.match(figures, /98 ± 12\u00a0ms/);
+  assert.match(figures, /95\.7 to 101\.2\u00a0ms/);
+  assert.match(figures, /12\.0004 ± 0\.0010\u00a0ms/);
+  assert.match(await tab.page.textContent('#together-0-ratios'), /14\.0 \(13\.7 to 14\.5\) times, p < 0\.001/);
   await tab.close();
 });
 
@@ -203,8 +247,18 @@ test('thirteen runs are told apart in one chart', async () => {
   assert.equal(new Set(looks).size, 13);
   await tab.close();
   const compared = await open(timesDocument());
-  assert.match(await compared.page.textContent('#together-0-means'), /hollow: the reference/);
+  assert.match(await compared.page.textContent('#together-0-means'), /diamond: the reference/);
   await compared.close();
+});
+
+test('runs of one name are told apart by their numbers', async () => {
+  const make = (n, title) => timeSection(n, { count: 20, details: 0, ledger: false, title });
+  const tab = await open(document_([make(7, 'same'), make(8, 'same'), make(9, 'other')]));
+  const titles = ['7: same', '8: same', 'other'];
+  assert.deepEqual(await tab.page.locator('section.time h2').allTextContents(), titles);
+  assert.deepEqual((await tab.page.locator('nav a').allTextContents()).slice(1, 4), titles);
+  assert.deepEqual(await tab.page.locator('section.time').evaluateAll((list) => list.map((e) => e.getAttribute('aria-label'))), titles);
+  await tab.close();
 });
 
 test('a table keeps the focus and tells its rows; a filter waits for the typing', async () => {
@@ -236,6 +290,10 @@ test('on paper no chart is wider than its page', async () => {
   await tab.page.emulateMedia({ media: 'print' });
   await tab.page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
   for (const [name, width] of Object.entries(await widths())) assert.ok(width <= (182 / 25.4) * 96, `${name} is ${width} px wide`);
+  assert.ok(await tab.page.locator('.hint').count() > 2);
+  assert.equal(await tab.page.locator('.hint:visible').count(), 0, 'paper has no mouse');
+  const titles = await tab.page.evaluate(() => ['samples', 'histogram'].map((n) => window.tare.charts.get(`run-12-${n}`).chart().getOption().yAxis[0]).map((a) => [a.name, a.minInterval]));
+  assert.deepEqual(titles, [['PT net', titles[0][1]], ['executions', 1]]);
   await tab.page.setViewportSize({ width: 688, height: 970 }); // A4 within its margins
   await fits(tab);
   await tab.page.setViewportSize({ width: 1500, height: 900 });
@@ -284,6 +342,47 @@ test('hover tells the culprit, a click opens the execution with its daemons and 
   await dialog.waitFor({ state: 'detached' });
   assert.deepEqual(await tab.page.evaluate(() => [...window.tare.charts.keys()].filter((n) => n.includes('trace'))), []);
   await tab.page.selectOption('select[aria-label="colours"]', 'dark');
+  quiet(tab);
+  await tab.close();
+});
+
+test('hover tells who held up a kept execution, by name or by its ledger', async () => {
+  const doc = timeDocument({ details: 402 });
+  const s = doc.sections[0];
+  const kept = s.columns.rule.flatMap((rule, i) => (rule === 0 ? [i] : []));
+  const [named, bare, delayed] = [kept[20], kept[60], kept[100]];
+  s.details[named].entries = [[3, s.names.indexOf('postgres'), 900, 16_200_000, 3], [3, s.names.indexOf('cron'), 812, 1_000, 1], [1, s.names.indexOf('local timer'), 0, 12_000, 4]];
+  s.details[delayed].entries = [];
+  s.details[delayed].others = [[s.names.indexOf('kworker/0:1'), 12, 9_000_000, 2, 9_000, 2_500_000, 0]];
+  delete s.details[bare];
+  s.ledger.wall[3][bare] = 3_200_000;
+  const tab = await open(doc);
+  for (const [i, words] of [[named, /queued 16.2.ms behind postgres.*irq 12.0.µs by local timer/s], [delayed, /queued 2.50.ms behind kworker/], [bare, /queued 3.20.ms: runnable, another task had its CPU/]]) {
+    const at = await pixel(tab, 'run-12-samples', s.columns.at_us[i] * 1000, s.columns.net[i]);
+    await tab.page.mouse.move(0, 0);
+    await tab.page.mouse.move(at.x, at.y);
+    await tab.page.waitForFunction((n) => document.querySelector('#run-12-samples .tip')?.textContent.startsWith(`execution ${n}`), s.columns.number[i]);
+    assert.match(await tab.page.textContent('#run-12-samples .tip'), words);
+  }
+  quiet(tab);
+  await tab.close();
+});
+
+test('who else ran is summed up over the executions that have details', async () => {
+  const doc = timeDocument({ count: 50, details: 0 });
+  const s = doc.sections[0];
+  const [cron, postgres] = ['cron', 'postgres'].map((n) => s.names.indexOf(n));
+  const detail = (entries, others) => ({ processes: [], entries, others, interrupts: [], trace: null });
+  s.details = {
+    0: detail([[3, cron, 1, 9e9, 1]], [[cron, 1, 9e9, 1, 9e9, 9e9, 0]]), // a warm-up
+    5: detail([[3, cron, 1, 1e6, 1], [3, postgres, 2, 3e6, 1]], [[cron, 1, 2e6, 1, 2e6, 1e6, 0], [cron, 7, 2e6, 1, 2e6, 1e6, 0]]),
+    6: detail([[3, cron, 1, 1e6, 1]], [[postgres, 2, 8e6, 1, 8e6, 6e6, 4e6]]),
+  };
+  const tab = await open(doc);
+  assert.match(await tab.page.textContent('.time-others'), /over the 2 of 50 executions/);
+  const saved = await csvOf(tab, () => tab.page.click('.time-others button[aria-label$="download as CSV"]'));
+  assert.deepEqual(saved.lines, ['name,mean_ns,mean_delayed_ns,mean_io_delayed_ns,executions', 'postgres,4000000,3000000,2000000,1', 'cron,2000000,1000000,0,1']);
+  assert.match(await tab.page.textContent('#run-12-mean-ledger tbody'), /queued.*postgres, cron/s);
   quiet(tab);
   await tab.close();
 });
@@ -359,6 +458,23 @@ test('the ledger: order, hidden causes, neighbours that part with the zoom, a cl
   await tab.close();
 });
 
+test('the ledger names warm-ups as such, marks the dropped, and has its labels below the middle of bars', async () => {
+  const doc = timeDocument({ count: 30 });
+  const s = doc.sections[0];
+  const tab = await open(doc);
+  const seen = await tab.page.evaluate(() => {
+    const chart = window.tare.charts.get('run-12-ledger').draw();
+    const { xAxis: [x], series } = chart.getOption();
+    return { labels: [-0.5, 0, 1, 2, 3, 31.5].map(x.axisLabel.formatter), range: [x.min, x.max], marked: series.find((t) => t.id === 'dropped').data.map((d) => d.value[0]) };
+  });
+  assert.deepEqual(seen.labels, ['', 'w1', 'w2', '1', '2', '']);
+  assert.deepEqual(seen.range, [-0.5, 31.5]);
+  assert.deepEqual(seen.marked, s.columns.rule.flatMap((rule, i) => (rule > 1 ? [i] : [])));
+  await tab.page.locator('#run-12-ledger').screenshot({ path: `${SHOTS}/time-ledger.png` });
+  quiet(tab);
+  await tab.close();
+});
+
 test('pairs: zoom levels, brush by mouse and by fields, linked to samples and list', async () => {
   const doc = timeDocument();
   const s = doc.sections[0];
@@ -367,6 +483,8 @@ test('pairs: zoom levels, brush by mouse and by fields, linked to samples and li
   const points = await ask(tab, name, 'points');
   assert.equal(points.inside + points.outside, 199, 'the failed one has no pair');
   assert.ok(points.outside > 5);
+  const off = (i) => s.columns.rule[i] === 3 || s.columns.rule[i] === 4;
+  assert.equal(points.dropped, s.columns.number.filter((n, i) => i > 1 && n % 2 && i !== 40 && i + 1 !== 40 && (off(i) || off(i + 1))).length, 'the dropped have a sign');
   const all = await ask(tab, name, 'range');
   await tab.page.click(`#${name} .zooms button[data-level="2"]`);
   const level = await ask(tab, name, 'range');

@@ -53,7 +53,7 @@ class List {
       oninput: () => { clearTimeout(this.typing); this.typing = window.setTimeout(() => this.search(this.field.value), TYPING_MS); },
     });
     document.title = 'lab – tare';
-    const head = ['', 'run', 'command', 'tags', 'status', 'began', 'executions', 'mean ET', 'mean PT'];
+    const head = ['', 'run', 'command', 'tags', 'status', 'began', 'executions', 'mean ET, all', 'mean PT, all'];
     root.replaceChildren(
       h('a', { class: 'skip', href: '#main' }, 'to the content'),
       h('header', { class: 'top' }, h('span', { class: 'mark', 'aria-hidden': 'true' }, 'tare'), h('h1', {}, 'Lab'), h('span', { class: 'grow' }), themeField()),
@@ -197,8 +197,8 @@ class List {
       h('td', { 'data-title': 'status' }, run.status === 'complete' ? 'complete' : h('span', { class: `badge ${run.status}` }, run.status === 'going' ? '● going' : run.status)),
       h('td', { 'data-title': 'began', class: 'one-line' }, format.date(run.started_at).replace(/\.\d+ UTC$/, ' UTC')),
       h('td', { 'data-title': 'executions', class: 'number' }, format.count(run.executions)),
-      h('td', { 'data-title': 'mean ET', class: 'number' }, format.ns(run.mean_et_ns)),
-      h('td', { 'data-title': 'mean PT', class: 'number' }, format.ns(run.mean_pt_ns)));
+      h('td', { 'data-title': 'mean ET, all', class: 'number' }, format.ns(run.mean_et_ns)),
+      h('td', { 'data-title': 'mean PT, all', class: 'number' }, format.ns(run.mean_pt_ns)));
   }
 
   private edits(run: RunRow, what: Editing['what']): boolean {

@@ -30,13 +30,19 @@ function content(doc: Doc, section: Section): HTMLElement[] {
 
 const WORDS: Record<Section['kind'], string> = { time: 'time', study: 'daemon study', noise: 'noise', profile: 'profile', query: 'queries' };
 
+/** "7: noise of CPU 1" where another section is called the same. */
+function titleOf(doc: Doc, section: Section): string {
+  const twice = section.number !== null && doc.sections.some((other) => other !== section && other.title === section.title);
+  return twice ? `${section.number}: ${section.title}` : section.title;
+}
+
 function head(doc: Doc, section: Section): HTMLElement {
   const machine = section.machine === null ? null : doc.machines[section.machine];
   const bad = machine?.findings.filter((f) => f.severity === 'bad' || f.severity === 'warn').length ?? 0;
   return h('header', { class: 'section-head' },
     h('p', { class: 'kicker' }, WORDS[section.kind], section.number === null ? null : ` · ${section.kind === 'study' ? 'study' : 'run'} ${section.number}`,
       section.status === 'complete' ? null : h('span', { class: `badge ${section.status}` }, section.status)),
-    h('h2', {}, foreign(section.title, 120)),
+    h('h2', {}, foreign(titleOf(doc, section), 120)),
     section.subtitle && section.subtitle !== section.title ? h('p', { class: 'subtitle' }, h('code', {}, foreign(section.subtitle, 300))) : null,
     h('p', { class: 'muted' }, format.date(section.started_at),
       machine ? h('span', {}, ' · ', h('a', { href: `#machine-${section.machine}` }, foreign(machine.name, 60)), bad ? ` (${bad} ${bad === 1 ? 'finding' : 'findings'})` : '') : null,
@@ -84,8 +90,8 @@ export function showDocument(doc: Doc, root: HTMLElement, parts: PageParts = {})
     append(main, h('section', { id: `compared-${i}`, 'aria-label': 'comparison' }, h('header', { class: 'section-head' }, h('h2', {}, 'Compared')), ...made));
   });
   for (const section of doc.sections) {
-    links.push([section.anchor, section.title]);
-    append(main, h('section', { id: section.anchor, class: section.kind, 'aria-label': short(section.title, 80) },
+    links.push([section.anchor, titleOf(doc, section)]);
+    append(main, h('section', { id: section.anchor, class: section.kind, 'aria-label': short(titleOf(doc, section), 80) },
       head(doc, section), notes(section), ...content(doc, section)));
   }
   doc.machines.forEach((machine, i) => {

@@ -9,6 +9,7 @@ import { CanvasRenderer } from 'echarts/renderers';
 import type { EChartsCoreOption, EChartsType } from 'echarts/core';
 import { append, button, freshId, h } from './dom';
 import { download } from './csv';
+import { bare } from './format';
 import { tableCsv, table, type Column, type TableHandle } from './table';
 import { current, onChange, type Theme } from './theme';
 
@@ -22,6 +23,7 @@ export interface ChartSpec<Row = any> {
   title: string;
   summary: string; // what one would say who sees it: read by screen readers
   about?: string; // a sentence beneath the title
+  hint?: string; // how to use it: not printed
   height?: number;
   option: (theme: Theme) => EChartsCoreOption;
   data?: { columns: Column<Row>[]; rows: () => readonly Row[] }; // the same as a table and CSV
@@ -62,7 +64,14 @@ export function baseOption(theme: Theme): EChartsCoreOption {
 
 /** The looks of an axis. */
 export function axis(theme: Theme, name: string, more: Record<string, unknown> = {}): Record<string, unknown> {
-  const label = (more['axisLabel'] ?? {}) as Record<string, unknown>;
+  const label = { ...(more['axisLabel'] ?? {}) } as Record<string, unknown>;
+  const formatter = label['formatter'];
+  if (typeof formatter === 'function' && more['type'] !== 'category') {
+    label['formatter'] = (...given: unknown[]) => {
+      const text: unknown = formatter(...given);
+      return typeof text === 'string' ? bare(text) : text;
+    };
+  }
   return {
     name, nameLocation: 'middle', nameGap: 30, nameTextStyle: { color: theme.muted },
     axisLine: { lineStyle: { color: theme.line } },
@@ -134,7 +143,7 @@ export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
   const words = h('p', { id: summary, class: 'visually-hidden' }, spec.summary);
   const tools = h('div', { class: 'tools' }, ...(spec.controls ?? []));
   const element = h('figure', { class: 'card', id: spec.name, 'data-chart': spec.name },
-    h('figcaption', {}, h('h3', {}, spec.title), spec.about ? h('p', { class: 'muted' }, spec.about) : null), tools, words, place);
+    h('figcaption', {}, h('h3', {}, spec.title), spec.about || spec.hint ? h('p', { class: 'muted' }, spec.about ?? null, spec.hint ? h('span', { class: 'hint' }, ` ${spec.hint}`) : null) : null), tools, words, place);
   const focus = h('div', { class: 'chart-focus', tabindex: 0, role: 'img', 'aria-label': spec.title, 'aria-describedby': summary });
   place.replaceWith(focus);
   focus.appendChild(place);

@@ -32,6 +32,43 @@ export function nsBetween(value: number, low: number, high: number): string {
   return (value / row[0]).toFixed(decimals).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '') + NBSP + row[1];
 }
 
+/** Decimals that leave `digits` of a figure. */
+function decimalsOf(value: number, digits: number): number {
+  const size = Math.abs(Number(value.toPrecision(digits)));
+  return size > 0 ? Math.max(0, Math.min(9, digits - 1 - Math.floor(Math.log10(size)))) : 0;
+}
+
+function unitOf(size: number): [number, string] {
+  return UNITS.find(([scale], i) => i >= 2 && size >= scale * 0.9995) ?? UNITS[5]!;
+}
+
+/** "98 ± 12 ms": one unit, sigma with two digits. */
+export function plusMinus(value: number, sigma: number | null | undefined): string {
+  if (!sigma) return sigma === 0 ? `${ns(value)} ± 0` : ns(value);
+  const [scale, unit] = unitOf(Math.abs(value));
+  const decimals = decimalsOf(sigma / scale, 2);
+  return `${(value / scale).toFixed(decimals)} ± ${(sigma / scale).toFixed(decimals)}${NBSP}${unit}`;
+}
+
+/** "11.98 to 12.02 ms": one unit, as many digits as tell its ends apart. */
+export function nsRange(low: number, high: number): string {
+  const [scale, unit] = unitOf(Math.max(Math.abs(low), Math.abs(high)));
+  const decimals = decimalsOf((high - low) / scale, 2);
+  return high > low ? `${(low / scale).toFixed(decimals)} to ${(high / scale).toFixed(decimals)}${NBSP}${unit}` : ns(low);
+}
+
+/** One of a ratio and the ends of its interval, with as many digits as that supports. */
+export function ratio(value: number | null | undefined, low: number | null | undefined, high: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return DASH;
+  if (low === null || low === undefined || high === null || high === undefined || !(high > low)) return digits(value);
+  return value.toFixed(decimalsOf((high - low) / 2, 1));
+}
+
+/** A tick is round: "10 %", not "10.0 %". */
+export function bare(text: string): string {
+  return text.replace(/(\.\d*?)0+(?=\s|$)/, '$1').replace(/\.(?=\s|$)/, '');
+}
+
 /** Never rounded to nothing or to all of it. */
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined || !Number.isFinite(share)) return DASH;

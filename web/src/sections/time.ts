@@ -9,6 +9,7 @@ import { ledgerCard, meanLedger } from './time_ledger';
 import { dualCard } from './time_dual';
 import { executionsTable } from './time_table';
 import { executionDialog } from './time_execution';
+import { whoElse } from './time_who';
 
 export function timeSection(_doc: Doc, section: TimeSection): HTMLElement[] {
   const time = timeOf(section);
@@ -21,7 +22,7 @@ export function timeSection(_doc: Doc, section: TimeSection): HTMLElement[] {
   };
   return [
     h('div', { class: 'cards' }, ...first, wide(samplesCard(time).element), droppedTable(time),
-      histogramCard(time).element, meanLedger(time), wide(ledgerCard(time)?.element), wide(dualCard(time)), executionsTable(time)),
+      histogramCard(time).element, meanLedger(time), wide(ledgerCard(time)?.element), whoElse(time), wide(dualCard(time)), executionsTable(time)),
     dialog,
   ];
 }

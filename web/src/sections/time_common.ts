@@ -21,6 +21,10 @@ export const CROSS = 'path://M2 0 L5 3 L8 0 L10 2 L7 5 L10 8 L8 10 L5 7 L2 10 L0
 export const RULE_SYMBOL = ['circle', 'emptyRect', CROSS, 'triangle', 'diamond'] as const;
 export const RULE_GLYPH = ['●', '□', '✖', '▲', '◆'] as const;
 
+export function ruleColour(rule: number, theme: Theme): string {
+  return [theme.kept, theme.muted, theme.text, theme.dropped, theme.series[1]!][rule] ?? theme.muted;
+}
+
 export const MEASURE_NAME: Record<Measure, string> = { et: 'ET', pt_net: 'PT net', pt_exec: 'PT exec', pt_tick: 'PT tick', user: 'user', system: 'system' };
 export const MEASURE_WORDS: Record<Measure, string> = {
   et: 'elapsed time',
@@ -30,6 +34,9 @@ export const MEASURE_WORDS: Record<Measure, string> = {
   user: 'in user code',
   system: 'in the kernel',
 };
+
+/** PT split by one share of all executions: how it spreads is PT's spread, not its own. */
+export const isShare = (measure: Measure) => measure === 'user' || measure === 'system';
 
 export interface MeasureColumn {
   measure: Measure;
@@ -90,7 +97,7 @@ export function culprit(time: Time, position: number): string | null {
 
 export function meanSigma(s: Summary | null | undefined): string {
   if (!s || !s.n) return format.DASH;
-  return s.stddev_ns === null ? format.ns(s.mean_ns) : `${precise(s.mean_ns, s.stddev_ns)} ± ${format.ns(s.stddev_ns)}`;
+  return format.plusMinus(s.mean_ns, s.stddev_ns);
 }
 
 /** With as many digits as `about` leaves it. */
@@ -99,10 +106,8 @@ export function precise(value: number | null | undefined, about: number | null |
   return format.nsBetween(value, value - about / 2, value + about / 2);
 }
 
-/** "11.98 ms to 12.02 ms": its ends differ in what is shown of them. */
 export function interval(low: number | null, high: number | null): string {
-  if (low === null || high === null) return format.DASH;
-  return `${format.nsBetween(low, low, high)} to ${format.nsBetween(high, low, high)}`;
+  return low === null || high === null ? format.DASH : format.nsRange(low, high);
 }
 
 /** A tick of an axis: round already, so what is left of it is shown, in its unit. */

@@ -7,14 +7,16 @@ import * as format from '../parts/format';
 import { remember } from '../parts/remember';
 import { table } from '../parts/table';
 import { current, onChange, type Theme } from '../parts/theme';
-import { culprit, executionName, FAILED, grid, keepZoom, RULE_WORDS, tick, WARMUP, type Time } from './time_common';
+import { culprit, executionName, FAILED, grid, keepZoom, KEPT, RULE_WORDS, tick, visibleX, WARMUP, type Time } from './time_common';
 
 const THUMB = 92;
+const FRAME = 'path://M5 0 L10 5 L5 10 L0 5 Z M5 1.6 L1.6 5 L5 8.4 L8.4 5 Z'; // around a point that is still seen: an empty symbol is filled
 
 interface Pairs {
   first: Int32Array; // positions; the second one follows
   inside: Int32Array; // indexes of first
   outside: Int32Array;
+  dropped: Int32Array; // of both
   low: number;
   high: number;
 }
@@ -26,16 +28,18 @@ function pairsOf(time: Time): Pairs {
   const first: number[] = [];
   const inside: number[] = [];
   const outside: number[] = [];
+  const dropped: number[] = [];
   let low = Infinity;
   let high = -Infinity;
   for (let i = 0; i + 1 < time.count; i++) {
     if (number[i]! % 2 !== 1 || number[i + 1] !== number[i]! + 1 || !counts(i) || !counts(i + 1)) continue;
     (far.has(i) || far.has(i + 1) ? outside : inside).push(first.length);
+    if (rule[i] !== KEPT || rule[i + 1] !== KEPT) dropped.push(first.length);
     first.push(i);
     low = Math.min(low, et[i]!, et[i + 1]!);
     high = Math.max(high, et[i]!, et[i + 1]!);
   }
-  return { first: Int32Array.from(first), inside: Int32Array.from(inside), outside: Int32Array.from(outside), low, high };
+  return { first: Int32Array.from(first), inside: Int32Array.from(inside), outside: Int32Array.from(outside), dropped: Int32Array.from(dropped), low, high };
 }
 
 const SHAPE: Record<Level['shape'], string> = {
@@ -95,6 +99,7 @@ export function dualCard(time: Time): HTMLElement | null {
       series: [
         { ...inside, markLine: now ? { silent: true, symbol: 'none', lineStyle: { color: theme.muted, type: 'dashed' }, label: { show: false }, data: [{ xAxis: now.cut_ns }, { yAxis: now.cut_ns }] } : { data: [] } },
         scatter('outside', 'one lies outside of it', pairs.outside, 'triangle', 8, theme.dropped, 3),
+        scatter('dropped', 'one was dropped', pairs.dropped, FRAME, 13, theme.series[1]!, 4),
         scatter('chosen', 'selected', chosen, 'emptyCircle', 13, theme.accent, 5),
       ],
     };
@@ -106,7 +111,7 @@ export function dualCard(time: Time): HTMLElement | null {
     return zoom(true).map((z) => ({ ...z, start, end }));
   }
   function pairAt(id: string, index: number): number | undefined {
-    return id === 'inside' ? pairs.inside[index] : id === 'outside' ? pairs.outside[index] : chosen[index];
+    return id === 'inside' ? pairs.inside[index] : id === 'outside' ? pairs.outside[index] : id === 'dropped' ? pairs.dropped[index] : chosen[index];
   }
   function about(id: string, index: number): HTMLElement {
     const pair = pairAt(id, index);
@@ -152,7 +157,7 @@ export function dualCard(time: Time): HTMLElement | null {
     time.select(positions);
   }
   function say(): void {
-    const words = !levels[level.value] ? `${format.count(pairs.first.length)} pairs, ${pairs.outside.length ? format.count(pairs.outside.length) : 'none'} with one outside of the central cluster.` : levelWords(levels[level.value]!, level.value, levels.length);
+    const words = !levels[level.value] ? `${format.count(pairs.first.length)} pairs, ${pairs.outside.length ? format.count(pairs.outside.length) : 'none'} with one outside of the central cluster, ${pairs.dropped.length ? format.count(pairs.dropped.length) : 'none'} with one that was dropped.` : levelWords(levels[level.value]!, level.value, levels.length);
     said.textContent = window_ ? `${words} Selected: ${format.count(chosen.length)} ${chosen.length === 1 ? 'pair' : 'pairs'}, marked in the samples, too.` : words;
   }
   function fromFields(): void {
@@ -183,7 +188,7 @@ export function dualCard(time: Time): HTMLElement | null {
   const handle: ChartHandle = chartCard<number>({
     name: `${section.anchor}-dual`, title: 'Pairs of successive executions', height: 420,
     about: 'Each pair once: the odd execution to the right, the even one after it upwards. The small pictures are the zooms by which the cluster was found; the frame within one is the next.',
-    summary: `${format.count(pairs.first.length)} pairs, ${format.count(pairs.outside.length)} with an execution outside of the central cluster. ${levels.map((l, i) => levelWords(l, i, levels.length)).join(' ')}`,
+    summary: `${format.count(pairs.first.length)} pairs, ${format.count(pairs.outside.length)} with an execution outside of the central cluster, ${format.count(pairs.dropped.length)} with one that was dropped. ${levels.map((l, i) => levelWords(l, i, levels.length)).join(' ')}`,
     controls: [select, button('Clear', clear, 'clear the selection'), h('span', { class: 'window-fields', role: 'group', 'aria-label': `window of the selection, in ${unitName}` },
       'odd ', fields[0]!, '–', fields[1]!, ' even ', fields[2]!, '–', fields[3]!, ` ${unitName}`)],
     option,
@@ -203,7 +208,9 @@ export function dualCard(time: Time): HTMLElement | null {
           return;
         }
         const flat: [number, number, number, number] = [range[0][0], range[0][1], range[1][0], range[1][1]];
-        fields.forEach((f, i) => { f.value = String(Number((flat[i]! / unit!).toPrecision(7))); });
+        // as fine as a pixel or so
+        const step = Math.floor(Math.log10((visibleX(chart)[1] - visibleX(chart)[0]) / unit! / 500));
+        fields.forEach((f, i) => { f.value = String(Number((flat[i]! / unit!).toFixed(Math.max(0, Math.min(9, -step))))); });
         pick(flat);
       });
       chart.on('click', (p: any) => {

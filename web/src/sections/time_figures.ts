@@ -1,9 +1,9 @@
 // Figures first: means, what was dropped and why, what to beware of.
 import type { Measure, Summary } from '../model';
-import { foreign, h } from '../parts/dom';
+import { codeText, foreign, h } from '../parts/dom';
 import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
-import { CUTOFF, executionName, FAILED, interval, meanSigma, MEASURE_NAME, MEASURE_WORDS, OUTSIDE, precise, RULE_MEANS, RULE_WORDS, WARMUP, type Time } from './time_common';
+import { CUTOFF, executionName, FAILED, interval, isShare, KEPT, meanSigma, MEASURE_NAME, MEASURE_WORDS, OUTSIDE, precise, RULE_MEANS, RULE_WORDS, WARMUP, type Time } from './time_common';
 
 const ORDER: Measure[] = ['pt_net', 'pt_exec', 'pt_tick', 'et', 'user', 'system'];
 
@@ -30,11 +30,12 @@ export function figures(time: Time): HTMLElement {
   const list = present(time);
   const first = list.filter((m) => m === section.headline || m === 'et');
   const sum = list.map((m) => [m, section.kept[m] ?? null, section.unfiltered[m] ?? null] as const);
-  const of = (pick: (s: Summary) => number | null) => (s: Summary | null) => (s ? pick(s) : null);
   type Row = { measure: Measure; which: string; s: Summary | null };
+  const value = (r: Row, name: string, pick: (s: Summary) => number | null) => (r.s && (name === 'mean_ns' || !isShare(r.measure)) ? pick(r.s) : null);
   const rows: Row[] = sum.flatMap(([measure, kept, all]) => [{ measure, which: 'kept', s: kept }, { measure, which: 'unfiltered', s: all }]);
   const ns = (name: string, title: string, pick: (s: Summary) => number | null): Column<Row> => ({
-    name, title, kind: 'ns', of: (r) => of(pick)(r.s), show: (r) => (name === 'stddev_ns' || name === 'mad_ns' ? format.ns(of(pick)(r.s)) : precise(of(pick)(r.s), r.s?.stddev_ns)),
+    name, title, kind: 'ns', of: (r) => value(r, name, pick),
+    show: (r) => (name === 'stddev_ns' || name === 'mad_ns' ? format.ns(value(r, name, pick)) : precise(value(r, name, pick), isShare(r.measure) ? null : r.s?.stddev_ns)),
   });
   const measures = table<Row>({
     name: `${section.anchor}-measures`, caption: 'Every measure', rows, page: 20,
@@ -43,28 +44,30 @@ export function figures(time: Time): HTMLElement {
       { name: 'which', title: 'of', kind: 'text', of: (r) => r.which },
       { name: 'n', title: 'n', kind: 'number', of: (r) => r.s?.n },
       ns('mean_ns', 'mean', (s) => s.mean_ns), ns('stddev_ns', 'σ', (s) => s.stddev_ns),
-      { name: 'relative_error', title: 'σ / mean', kind: 'percent', of: (r) => r.s?.relative_error },
+      { name: 'relative_error', title: 'σ / mean', kind: 'percent', of: (r) => value(r, 'relative_error', (s) => s.relative_error) },
       ns('ci_low_ns', '95 % from', (s) => s.ci_low_ns), ns('ci_high_ns', 'to', (s) => s.ci_high_ns), ns('median_ns', 'median', (s) => s.median_ns),
       ns('mad_ns', 'MAD', (s) => s.mad_ns), ns('min_ns', 'least', (s) => s.min_ns), ns('max_ns', 'most', (s) => s.max_ns),
     ],
   });
-  const dropped = [WARMUP, FAILED, CUTOFF, OUTSIDE].filter((r) => time.counts[r]).map((r) => `${format.count(time.counts[r])} ${RULE_WORDS[r]}`);
+  const dropped = [FAILED, CUTOFF, OUTSIDE].filter((r) => time.counts[r]).map((r) => `${format.count(time.counts[r])} ${RULE_WORDS[r]}`);
   return h('div', { class: 'card wide time-figures' },
     h('dl', { class: 'figures' }, ...first.map((m) => headlineFigure(time, m)),
       h('div', {}, h('dt', {}, 'executions'),
-        h('dd', {}, format.count(time.count), h('small', {}, dropped.length ? `not counted: ${dropped.join(', ')}` : 'all of them count'),
+        h('dd', {}, `${format.count(time.counts[KEPT])} of ${format.count(time.count - time.counts[WARMUP]!)} kept`, dropped.length ? h('small', {}, `dropped: ${dropped.join(', ')}`) : null,
+          time.counts[WARMUP] ? h('small', {}, `${format.count(time.counts[WARMUP])} ${time.counts[WARMUP] === 1 ? 'warm-up' : 'warm-ups'} before`) : null,
           section.shell_ns ? h('small', {}, `${format.ns(section.shell_ns)} of the shell taken off each ET`) : null,
           h('small', {}, `measured by ${section.backend}`)))),
     section.parameters.length ? h('p', {}, 'With ', ...section.parameters.flatMap((p, i) => [i ? ', ' : '', foreign(p.name, 40), ' = ', h('code', {}, foreign(p.value, 80))]), '.') : null,
-    h('details', {}, h('summary', {}, 'Every measure, kept and unfiltered'), measures.element));
+    h('details', {}, h('summary', {}, 'Every measure, kept and unfiltered'), measures.element,
+      list.some(isShare) ? h('p', { class: 'muted' }, 'User and system are known as shares of the whole only, so they have a mean, and no spread of their own.') : null));
 }
 
 export function warnings(time: Time): HTMLElement | null {
   const list = time.section.warnings;
   if (!list.length) return null;
   return h('div', { class: 'card wide' }, h('h3', {}, list.length === 1 ? 'A warning' : `${list.length} warnings`),
-    h('ul', { class: 'warnings' }, ...list.map((w) => h('li', { 'data-warning': w.id }, h('p', { class: 'note' }, '▲ ', foreign(w.text, 1000)),
-      w.remedy ? h('p', { class: 'muted' }, 'What helps: ', foreign(w.remedy, 1000)) : null))));
+    h('ul', { class: 'warnings' }, ...list.map((w) => h('li', { 'data-warning': w.id }, h('p', { class: 'note' }, '▲ ', codeText(w.text)),
+      w.remedy ? h('p', { class: 'muted' }, 'What helps: ', codeText(w.remedy)) : null))));
 }
 
 export function droppedTable(time: Time): HTMLElement | null {

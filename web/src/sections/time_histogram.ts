@@ -115,10 +115,10 @@ export function histogramCard(time: Time): ChartHandle {
     return {
       ...base,
       legend: { ...base.legend, itemWidth: 16, itemHeight: 12 },
-      grid: grid(),
+      grid: grid(34, 26),
       dataZoom: keepZoom(handle.chart(), zoom()),
       xAxis: axis(theme, column.name, { type: scale.value, min, max, axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
-      yAxis: axis(theme, '', { type: 'value', min: 0, axisLabel: { formatter: (v: number) => format.count(v) } }),
+      yAxis: axis(theme, 'executions', { type: 'value', min: 0, minInterval: 1, nameGap: 44, axisLabel: { formatter: (v: number) => format.count(v) } }),
       tooltip: {
         ...base.tooltip,
         formatter: (p: any) => (Array.isArray(p.value) && p.value.length > 3
@@ -137,7 +137,7 @@ export function histogramCard(time: Time): ChartHandle {
   const median = section.kept[section.headline]?.median_ns;
   const handle: ChartHandle = chartCard<Bin>({
     name: `${section.anchor}-histogram`, title: 'How it is distributed', height: 320,
-    about: 'Executions a bin; the bins follow the zoom. The lines are densities in the same unit.',
+    about: 'Executions a bin. The lines are densities in the same unit.', hint: 'The bins follow the zoom.',
     summary: `Histogram and density of ${column.name}: ${meanSigma(section.kept[section.headline])} of those kept, median ${format.ns(median ?? null)}; `
       + `without rules ${meanSigma(section.unfiltered[section.headline])}.`,
     controls: [

@@ -1,12 +1,13 @@
 // Where the time of each execution went: a stacked bar each, several in one where there are more than fit; and their mean.
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
-import { h } from '../parts/dom';
+import { foreign, h } from '../parts/dom';
 import * as format from '../parts/format';
 import { remember } from '../parts/remember';
 import { table } from '../parts/table';
 import { causeColour, current, onChange, type Theme } from '../parts/theme';
-import { calmly, choices, executionName, grid, keepZoom, KEPT, legend, RULE_WORDS, tick, visibleWithin, type Time } from './time_common';
+import { calmly, choices, executionName, FAILED, grid, keepZoom, KEPT, legend, ruleColour, RULE_SYMBOL, RULE_WORDS, tick, visibleWithin, WARMUP, type Time } from './time_common';
 import { meaning } from './time_causes';
+import { namesByCause, overHowMany } from './time_who';
 
 const BARS = 240;
 
@@ -75,8 +76,8 @@ export function ledgerCard(time: Time): ChartHandle | null {
       return {
         id: `cause-${cause}`, name: cause, type: 'custom', data, encode: { x: [0, 1], y: [2, 3] }, clip: true, itemStyle: { color: causeColour(cause, theme) }, progressive: 0,
         renderItem: (_: unknown, api: any) => {
-          const a = api.coord([api.value(0), api.value(3)]);
-          const b = api.coord([api.value(1), api.value(2)]);
+          const a = api.coord([api.value(0) - 0.5, api.value(3)]);
+          const b = api.coord([api.value(1) - 0.5, api.value(2)]);
           const width = b[0] - a[0];
           const gap = width > 6 ? 2 : width > 3 ? 1 : 0;
           return { type: 'rect', shape: { x: a[0], y: a[1], width: Math.max(0.7, width - gap), height: Math.max(0, b[1] - a[1]) }, style: { fill: api.visual('color') } };
@@ -84,7 +85,32 @@ export function ledgerCard(time: Time): ChartHandle | null {
       };
     });
     top = base.reduce((most, v) => Math.max(most, v), 0);
-    return list;
+    return [...list, marks(theme, base)];
+  }
+  /** Above the bars with a dropped execution, the sign that it has among the samples; of bars with many it would be above each. */
+  function marks(theme: Theme, tops: Float64Array): Record<string, unknown> {
+    const data: Record<string, unknown>[] = [];
+    bars.forEach((bar, b) => {
+      if (bar.to - bar.from > 4) return;
+      for (let k = bar.from; k < bar.to; k++) {
+        const rule = section.columns.rule[at[order[k]!]!]!;
+        if (rule < FAILED) continue;
+        data.push({ value: [(bar.from + bar.to - 1) / 2, tops[b]!, 0, 0, b], symbol: RULE_SYMBOL[rule], itemStyle: { color: ruleColour(rule, theme) } });
+        break;
+      }
+    });
+    return { id: 'dropped', name: 'dropped', type: 'scatter', data, symbolSize: 8, symbolOffset: [0, -7], z: 4, emphasis: { disabled: true } };
+  }
+  /** The ranks that are in sight: a bar lies around its own. */
+  function inSight(chart: Chart | null): [number, number] {
+    const [low, high] = visibleWithin(chart, -0.5, at.length - 0.5);
+    return [low + 0.5, high + 0.5];
+  }
+  function label(v: number): string {
+    if (!Number.isInteger(v) || v < 0 || v >= at.length) return '';
+    if (order !== byNumber) return format.count(v + 1);
+    const position = at[v]!;
+    return `${section.columns.rule[position] === WARMUP ? 'w' : ''}${section.columns.number[position]}`;
   }
   function name(bar: Bar): string {
     const first = at[order[bar.from]!]!;
@@ -106,7 +132,7 @@ export function ledgerCard(time: Time): ChartHandle | null {
   }
   function option(theme: Theme) {
     const base = baseOption(theme) as any;
-    makeBars(...visibleWithin(handle.chart(), 0, at.length));
+    makeBars(...inSight(handle.chart()));
     const list = series(theme);
     return {
       ...base,
@@ -114,10 +140,9 @@ export function ledgerCard(time: Time): ChartHandle | null {
       grid: grid(14),
       dataZoom: keepZoom(handle.chart(), zoom()),
       xAxis: axis(theme, order === byNumber ? 'executions, in order' : 'executions, longest first', {
-        type: 'value', min: 0, max: at.length, minInterval: 1, splitLine: { show: false },
-        axisLabel: { formatter: (v: number) => (order !== byNumber ? format.count(v) : v >= at.length ? '' : String(section.columns.number[at[Math.floor(v)]!] ?? '')) },
+        type: 'value', min: -0.5, max: at.length - 0.5, minInterval: 1, splitLine: { show: false }, axisLabel: { formatter: label },
       }),
-      yAxis: axis(theme, '', { type: 'value', min: 0, max: top ? top * 1.04 : 1, axisLabel: { formatter: tick, showMaxLabel: false } }),
+      yAxis: axis(theme, '', { type: 'value', min: 0, max: top ? top * 1.06 : 1, axisLine: { show: false }, axisLabel: { formatter: tick, showMaxLabel: false } }),
       tooltip: { ...base.tooltip, formatter: (p: any) => about(bars[p.value?.[4]]) },
       series: list,
     };
@@ -125,9 +150,9 @@ export function ledgerCard(time: Time): ChartHandle | null {
   const update = calmly(() => {
     const chart = handle.chart();
     if (!chart || !themeNow) return;
-    makeBars(...visibleWithin(chart, 0, at.length));
+    makeBars(...inSight(chart));
     const list = series(themeNow);
-    chart.setOption({ series: list, yAxis: { max: top ? top * 1.04 : 1 } });
+    chart.setOption({ series: list, yAxis: { max: top ? top * 1.06 : 1 } });
   });
   function openBar(bar: Bar | undefined): void {
     if (!bar) return;
@@ -141,7 +166,8 @@ export function ledgerCard(time: Time): ChartHandle | null {
   const largest = ledger.causes.map((cause, c) => [cause, mean[c]!] as const).sort((a, b) => b[1] - a[1]).slice(0, 4);
   const handle: ChartHandle = chartCard<number>({
     name: `${section.anchor}-ledger`, title: 'The ledger of each execution', height: 380,
-    about: `Elapsed time by cause, ${at.length > BARS ? 'means of neighbours until the zoom shows each alone; a' : 'a bar for each execution. A'} click opens the execution. A cause is hidden by its button.`,
+    about: `Elapsed time by cause, ${at.length > BARS ? 'a bar for some neighbours: their mean' : 'a bar for each execution'}${section.columns.rule.some((rule) => rule >= FAILED) ? '; above it the sign of those that were dropped' : ''}.`,
+    hint: `${at.length > BARS ? 'The zoom shows each alone. ' : ''}A click opens the execution. A cause is hidden by its button.`,
     summary: `Stacked bars of ${format.count(at.length)} executions. On average ${largest.map(([cause, v]) => `${format.percent(v / total)} ${cause} (${meaning(cause)})`).join(', ')}.`,
     controls: [choices('order', [['number', 'in order'], ['et', 'longest first']], by.value, (v) => {
       by.value = v;
@@ -181,9 +207,10 @@ export function meanLedger(time: Time): HTMLElement | null {
   type Row = { cause: string; ns: number };
   const rows: Row[] = ledger.causes.map((cause, c) => ({ cause, ns: mean[c]! })).sort((a, b) => b.ns - a.ns);
   const shown = rows.filter((r) => r.ns > 0);
+  const names = namesByCause(time);
   const handle = chartCard<Row>({
     name: `${section.anchor}-mean-ledger`, title: 'The mean ledger', height: 64,
-    about: `Of the ${format.count(time.counts[KEPT])} kept: ${format.ns(total)}.`,
+    about: `Of the ${format.count(time.counts[KEPT])} kept: ${format.ns(total)}.${names.size ? ` Names: who took most of a cause, ${overHowMany(time)}.` : ''}`,
     summary: `One bar of ${format.ns(total)}: ${shown.map((r) => `${r.cause} ${format.ns(r.ns)}`).join(', ')}.`,
     option: (theme) => ({
       ...baseOption(theme), legend: { show: false }, grid: { left: 4, right: 12, top: 4, bottom: 4, containLabel: true },
@@ -204,6 +231,10 @@ export function meanLedger(time: Time): HTMLElement | null {
       { name: 'cause', title: 'cause', kind: 'text', of: (r) => r.cause, show: (r) => swatch(r.cause) },
       { name: 'mean_ns', title: 'mean', kind: 'ns', of: (r) => r.ns },
       { name: 'share', title: 'share', kind: 'percent', of: (r) => (total ? r.ns / total : null) },
+      ...(names.size ? [{
+        name: 'names', title: 'by', kind: 'text' as const, of: (r: Row) => names.get(r.cause)?.slice(0, 3).join(', ') ?? null,
+        show: (r: Row) => h('span', {}, ...(names.get(r.cause) ?? [format.DASH]).slice(0, 3).flatMap((name, i) => [i ? ', ' : '', foreign(name, 24)])),
+      }] : []),
       { name: 'meaning', title: 'the subject was', kind: 'text', of: (r) => meaning(r.cause), most: 120 },
     ],
   });

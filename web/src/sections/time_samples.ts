@@ -6,16 +6,13 @@ import * as format from '../parts/format';
 import { remember } from '../parts/remember';
 import { current, type Theme } from '../parts/theme';
 import {
-  choices, columnOf, culprit, CUTOFF, executionName, FAILED, field, grid, keepZoom, KEPT, legend, meanSigma, OUTSIDE, RULE_GLYPH, RULE_MEANS, RULE_SYMBOL, RULE_WORDS, tick, WARMUP,
+  choices, columnOf, culprit, CUTOFF, executionName, FAILED, field, grid, keepZoom, KEPT, legend, meanSigma, OUTSIDE, RULE_GLYPH, ruleColour, RULE_MEANS, RULE_SYMBOL, RULE_WORDS, tick, WARMUP,
   type MeasureColumn, type Time,
 } from './time_common';
 import { executionColumns, positions } from './time_table';
+import { heldUp } from './time_who';
 
 const SIZE = [5, 7, 9, 10, 10];
-
-export function ruleColour(rule: number, theme: Theme): string {
-  return [theme.kept, theme.muted, theme.text, theme.dropped, theme.series[1]!][rule] ?? theme.muted;
-}
 
 interface Points {
   data: Float64Array; // x, y, x, y, ...
@@ -112,12 +109,12 @@ export function samplesCard(time: Time): ChartHandle {
     return {
       ...base,
       legend: { show: false },
-      grid: grid(14),
+      grid: grid(14, 30),
       dataZoom: keepZoom(handle.chart(), zoom()),
       xAxis: axis(theme, timed.value ? 'since the run began' : 'execution', {
         type: 'value', min: timed.value ? 0 : 'dataMin', max: 'dataMax', axisLabel: { showMinLabel: timed.value ? false : undefined, showMaxLabel: timed.value ? false : undefined, formatter: timed.value ? tick : (v: number) => (Number.isInteger(v) ? format.count(v) : '') },
       }),
-      yAxis: axis(theme, '', { type: 'value', scale: true, ...yRange(), axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
+      yAxis: axis(theme, column.name, { type: 'value', scale: true, ...yRange(), nameGap: 62, axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
       tooltip: { ...base.tooltip, formatter: (p: any) => about(p.seriesId, p.dataIndex) },
       series: [...list, ring(theme)],
     };
@@ -132,13 +129,13 @@ export function samplesCard(time: Time): ChartHandle {
     return tip([
       executionName(time, i), ...time.columns.map((c) => `${c.name} ${format.ns(c.values[i] ?? null)}`), `began ${format.ns(section.columns.at_us[i]! * 1000)} into the run`,
       rule === KEPT ? 'kept' : `${RULE_WORDS[rule]}: ${RULE_MEANS[rule]}`, section.reasons[i]?.daemon ? `culprit: ${short(section.reasons[i]!.daemon!, 60)}` : null,
-      culprit(time, i) ? short(culprit(time, i)!, 300) : null,
+      culprit(time, i) ? short(culprit(time, i)!, 300) : null, ...heldUp(time, i),
     ]);
   }
   const handle: ChartHandle = chartCard({
     name: `${section.anchor}-samples`, title: 'Samples over time', height: 360,
-    about: 'A point is an execution: hover tells who disturbed it, a click opens it. Ctrl and the wheel, or + and −, zoom.',
-    summary: `${format.count(time.count)} executions in the order in which they ran; ${column.name} of those kept is ${meanSigma(section.kept[section.headline])}. `
+    about: 'A point is an execution.', hint: 'Hover tells who disturbed it, a click opens it. Ctrl and the wheel, or + and −, zoom.',
+    summary: `${format.count(time.count - time.counts[WARMUP]!)} executions in the order in which they ran; ${column.name} of those kept is ${meanSigma(section.kept[section.headline])}. `
       + (dropped.length ? `Marked: ${dropped.join(', ')}. ` : 'None was dropped. ')
       + (limits ? `Rule (II) keeps from ${format.ns(limits[0])} to ${format.ns(limits[1])}.` : ''),
     controls: [

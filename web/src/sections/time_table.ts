@@ -51,5 +51,5 @@ export function executionsTable(time: Time): HTMLElement {
   made.element.querySelector('.tools')?.prepend(field('Show', options, asked.value, (v) => { asked.value = v; made.set(rows()); }));
   time.onSelect(() => (asked.value === 'selected' ? made.set(rows()) : made.refresh()));
   return h('div', { class: 'card wide time-executions' }, h('h3', {}, 'Executions'),
-    h('p', { class: 'muted' }, 'The number of an execution opens it: its ledger, the daemons that ran, the interrupts.'), made.element);
+    h('p', { class: 'muted hint' }, 'The number of an execution opens it: its ledger, the daemons that ran, the interrupts.'), made.element);
 }

@@ -6,7 +6,7 @@ import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
 import { remember } from '../parts/remember';
 import type { Theme } from '../parts/theme';
-import { choices, field, grid, interval, keepZoom, MEASURE_NAME, precise, tick } from './time_common';
+import { choices, field, grid, interval, isShare, keepZoom, MEASURE_NAME, precise, tick } from './time_common';
 
 interface Run {
   section: TimeSection;
@@ -50,7 +50,7 @@ interface Row {
 }
 
 /** A point and its interval; where the interval is not known, the point alone. */
-function intervalSeries(rows: { at: number; value: number; low: number; high: number; colour: string; hollow: boolean }[]): Record<string, unknown> {
+function intervalSeries(rows: { at: number; value: number; low: number; high: number; colour: string; hollow?: boolean; diamond?: boolean }[]): Record<string, unknown> {
   return {
     type: 'custom', data: rows.map((r, i) => [r.value, r.at, r.low, r.high, i]), encode: { x: [0, 2, 3], y: 1 },
     renderItem: (_: unknown, api: any) => {
@@ -64,7 +64,10 @@ function intervalSeries(rows: { at: number; value: number; low: number; high: nu
         children: [
           { type: 'rect', shape: { x: a[0] - 6, y: p[1] - 10, width: b[0] - a[0] + 12, height: 20 }, style: { fill: 'rgba(0,0,0,0)' } }, // easier to hit
           line(a[0], p[1], b[0], p[1]), line(a[0], p[1] - 6, a[0], p[1] + 6), line(b[0], p[1] - 6, b[0], p[1] + 6),
-          { type: 'circle', shape: { cx: p[0], cy: p[1], r: 5 }, style: { fill: row.hollow ? 'rgba(0,0,0,0)' : row.colour, stroke: row.colour, lineWidth: 2 } },
+          {
+            ...(row.diamond ? { type: 'polygon', shape: { points: [[p[0], p[1] - 8], [p[0] + 8, p[1]], [p[0], p[1] + 8], [p[0] - 8, p[1]]] } } : { type: 'circle', shape: { cx: p[0], cy: p[1], r: 5 } }),
+            style: { fill: row.hollow ? 'rgba(0,0,0,0)' : row.colour, stroke: row.colour, lineWidth: 2 },
+          },
         ],
       };
     },
@@ -90,28 +93,29 @@ function rangeAxis(theme: Theme, name: string, values: number[], formatter: (val
   return axis(theme, name, { ...range, axisLabel: { formatter, showMinLabel: round, showMaxLabel: round } });
 }
 
-function meansCard(rows: Row[], measure: Measure, name: string): HTMLElement | null {
+function meansCard(rows: Row[], measure: Measure, name: string, control: HTMLElement | null): ChartHandle | null {
   const shown = rows.filter((r): r is Row & { s: Summary } => !!r.s && r.s.n > 0);
   if (!shown.length) return null;
   return chartCard<Row>({
-    name: `${name}-means`, title: `Mean ${MEASURE_NAME[measure]} of each`, height: 110 + 34 * shown.length, about: `With its 95 % interval, of the executions kept${shown.some((r) => r.reference) ? '; hollow: the reference' : ''}.`,
+    name: `${name}-means`, title: `Mean ${MEASURE_NAME[measure]} of each`, height: 110 + 34 * shown.length, about: `With its 95 % interval, of the executions kept${shown.some((r) => r.reference) ? '; diamond: the reference' : ''}.`,
     summary: shown.map(({ run, s }) => `${run.label}: ${format.ns(s.mean_ns)}${s.ci_low_ns === null ? '' : `, ${interval(s.ci_low_ns, s.ci_high_ns)}`}`).join('; '),
     option: (theme) => {
       const base = baseOption(theme) as any;
-      const list = shown.map((r, i) => ({ at: i, value: r.s.mean_ns, low: r.s.ci_low_ns ?? r.s.mean_ns, high: r.s.ci_high_ns ?? r.s.mean_ns, colour: theme.series[i % 12]!, hollow: r.reference }));
+      const list = shown.map((r, i) => ({ at: i, value: r.s.mean_ns, low: r.s.ci_low_ns ?? r.s.mean_ns, high: r.s.ci_high_ns ?? r.s.mean_ns, colour: theme.series[i % 12]!, diamond: r.reference }));
       return {
         ...base, legend: { show: false }, grid: grid(8),
         xAxis: rangeAxis(theme, MEASURE_NAME[measure], list.flatMap((r) => [r.low, r.high]), tick),
         yAxis: nameAxis(theme, shown),
         tooltip: { ...base.tooltip, formatter: (p: any) => {
           const r = shown[p.value?.[4]];
-          return r ? tip([r.run.label, `mean ${format.ns(r.s.mean_ns)}, σ ${format.ns(r.s.stddev_ns)}`, `95 % interval ${interval(r.s.ci_low_ns, r.s.ci_high_ns)}`, `${format.count(r.s.n)} kept`, parameters(r.run.section) || null]) : tip([]);
+          return r ? tip([r.run.label, `mean ${format.plusMinus(r.s.mean_ns, r.s.stddev_ns)}`, `95 % interval ${interval(r.s.ci_low_ns, r.s.ci_high_ns)}`, `${format.count(r.s.n)} kept`, parameters(r.run.section) || null]) : tip([]);
         } },
         series: [intervalSeries(list)],
       };
     },
+    controls: [control],
     data: { columns: columns(), rows: () => rows },
-  }).element;
+  });
 }
 
 function ratiosCard(rows: Row[], measure: Measure, reference: Run, name: string): HTMLElement | null {
@@ -122,7 +126,7 @@ function ratiosCard(rows: Row[], measure: Measure, reference: Run, name: string)
   return chartCard<Row>({
     name: `${name}-ratios`, title: 'Against the reference', height: 110 + 34 * shown.length,
     about: `${MEASURE_NAME[measure]} divided by that of ${reference.label}, with 95 % interval; hollow: no difference shown.`,
-    summary: shown.map(({ run, c }) => `${run.label}: ${format.figure(c.ratio)} times (${format.figure(low(c))} to ${format.figure(high(c))}), p ${format.pValue(c.p)}`).join('; '),
+    summary: shown.map(({ run, c }) => `${run.label}: ${ratioWords(c)} times, p ${format.pValue(c.p)}`).join('; '),
     option: (theme) => {
       const base = baseOption(theme) as any;
       const list = shown.map((r, i) => ({
@@ -136,7 +140,7 @@ function ratiosCard(rows: Row[], measure: Measure, reference: Run, name: string)
         yAxis: nameAxis(theme, shown),
         tooltip: { ...base.tooltip, formatter: (p: any) => {
           const r = shown[p.value?.[4]];
-          return r ? tip([r.run.label, short(r.c.sentence, 400), `ratio ${r.c.ratio!.toPrecision(4)}, ${low(r.c).toPrecision(4)} to ${high(r.c).toPrecision(4)}`, `p ${format.pValue(r.c.p)} (${short(r.c.test, 60)})`]) : tip([]);
+          return r ? tip([r.run.label, short(r.c.sentence, 400), `ratio ${ratioWords(r.c)}`, `p ${format.pValue(r.c.p)} (${short(r.c.test, 60)})`]) : tip([]);
         } },
         series: [series],
       };
@@ -145,37 +149,72 @@ function ratiosCard(rows: Row[], measure: Measure, reference: Run, name: string)
   }).element;
 }
 
+/** "14.0 (13.7 to 14.5)" */
+function ratioWords(c: TimeComparison): string {
+  const show = (v: number | null) => format.ratio(v, c.ratio_low, c.ratio_high);
+  return show(c.ratio) + (c.ratio_low === null || c.ratio_high === null ? '' : ` (${show(c.ratio_low)} to ${show(c.ratio_high)})`);
+}
+
 function columns(): Column<Row>[] {
-  const ratio = (v: number | null | undefined) => (v === null || v === undefined ? format.DASH : v.toPrecision(4));
+  const ratio = (c: TimeComparison | null, v: number | null | undefined) => format.ratio(v, c?.ratio_low, c?.ratio_high);
   return [
     { name: 'run', title: 'run', kind: 'text', of: (r) => r.run.section.title, show: (r) => h('a', { href: `#${r.run.section.anchor}` }, foreign(r.run.label, 80)) },
     { name: 'parameters', title: 'parameters', kind: 'text', of: (r) => parameters(r.run.section) || null },
     { name: 'n', title: 'n', kind: 'number', of: (r) => r.s?.n }, { name: 'mean_ns', title: 'mean', kind: 'ns', of: (r) => r.s?.mean_ns, show: (r) => precise(r.s?.mean_ns, r.s?.stddev_ns) },
     { name: 'stddev_ns', title: 'σ', kind: 'ns', of: (r) => r.s?.stddev_ns }, { name: 'ci_low_ns', title: '95 % from', kind: 'ns', of: (r) => r.s?.ci_low_ns, show: (r) => precise(r.s?.ci_low_ns, r.s?.stddev_ns) },
     { name: 'ci_high_ns', title: 'to', kind: 'ns', of: (r) => r.s?.ci_high_ns, show: (r) => precise(r.s?.ci_high_ns, r.s?.stddev_ns) },
-    { name: 'ratio', title: 'ratio', kind: 'number', of: (r) => (r.reference ? 1 : r.c?.ratio), show: (r) => (r.reference ? 'reference' : ratio(r.c?.ratio)) },
-    { name: 'ratio_low', title: '95 % from', kind: 'number', of: (r) => r.c?.ratio_low, show: (r) => ratio(r.c?.ratio_low) },
-    { name: 'ratio_high', title: 'to', kind: 'number', of: (r) => r.c?.ratio_high, show: (r) => ratio(r.c?.ratio_high) },
+    { name: 'ratio', title: 'ratio', kind: 'number', of: (r) => (r.reference ? 1 : r.c?.ratio), show: (r) => (r.reference ? 'reference' : ratio(r.c, r.c?.ratio)) },
+    { name: 'ratio_low', title: '95 % from', kind: 'number', of: (r) => r.c?.ratio_low, show: (r) => ratio(r.c, r.c?.ratio_low) },
+    { name: 'ratio_high', title: 'to', kind: 'number', of: (r) => r.c?.ratio_high, show: (r) => ratio(r.c, r.c?.ratio_high) },
     { name: 'p', title: 'p', kind: 'p', of: (r) => r.c?.p }, { name: 'test', title: 'test', kind: 'text', of: (r) => r.c?.test, most: 40 },
     { name: 'sentence', title: 'in words', kind: 'text', of: (r) => r.c?.sentence, most: 200 },
   ];
 }
 
+/** Those of which every run has a mean, the one that was compared first. */
+function measuresOf(runs: Run[], first: Measure): Measure[] {
+  const all = (Object.keys(MEASURE_NAME) as Measure[]).filter((m) => m !== first && runs.every((r) => summaryOf(r, m)?.n));
+  return [first, ...all];
+}
+
+/** Of a share only the mean is known. */
+function known(s: Summary | null, measure: Measure): Summary | null {
+  return s && isShare(measure) ? { ...s, stddev_ns: null, ci_low_ns: null, ci_high_ns: null } : s;
+}
+
 function compared(runs: Run[], comparison: TimeCompared | null, at: number): (HTMLElement | null)[] {
-  const measure = comparison?.measure ?? common(runs);
+  const judged = comparison?.measure ?? common(runs);
   const name = `together-${at}`;
   const of = (index: number) => runs.find((r) => r.index === index);
   const reference = comparison ? of(comparison.reference) ?? null : null;
   const list = comparison ? [...new Set([comparison.reference, ...comparison.sections])].map(of).filter((r) => r !== undefined) : runs;
-  const rows: Row[] = list.map((run) => ({
-    run, s: summaryOf(run, measure), c: comparison?.rows.find((c) => c.section === run.index && run !== reference) ?? null, reference: run === reference,
+  const measures = measuresOf(list, judged);
+  const asked = remember<Measure>(`${name}-measure`, judged);
+  const rowsOf = (measure: Measure): Row[] => list.map((run) => ({
+    run, s: known(summaryOf(run, measure), measure), c: comparison?.rows.find((c) => c.section === run.index && run !== reference) ?? null, reference: run === reference,
   }));
+  const rows = rowsOf(judged);
   const sentences = rows.filter((r) => r.c?.sentence);
+  const means = h('div', { class: 'one-of-cards' });
+  const tables = h('div', { class: 'card wide' });
+  let card: ChartHandle | null = null;
+  function show(measure: Measure): void {
+    const chosen = rowsOf(measure);
+    card?.dispose();
+    card = meansCard(chosen, measure, name, measures.length > 1 ? field('Measure', measures.map((m) => [m, MEASURE_NAME[m]] as [Measure, string]), measure, (m) => {
+      asked.value = m;
+      show(m);
+      means.querySelector('select')?.focus(); // the one that was used is gone
+    }) : null);
+    means.replaceChildren(...(card ? [card.element] : []));
+    tables.replaceChildren(h('h3', {}, `Runs by ${MEASURE_NAME[measure]}`),
+      ...(reference && measure !== judged ? [h('p', { class: 'muted' }, `Ratios and p are of ${MEASURE_NAME[judged]}: that is what was compared.`)] : []),
+      table<Row>({ name: `${name}-runs`, caption: 'Runs together', rows: chosen, columns: columns().filter((c) => c.name !== 'sentence'), page: 20 }).element);
+  }
+  show(measures.includes(asked.value) ? asked.value : judged);
   return [
     sentences.length ? h('div', { class: 'card wide compared' }, h('ul', { class: 'warnings' }, ...sentences.map((r) => h('li', {}, foreign(r.c!.sentence, 600))))) : null,
-    meansCard(rows, measure, name), reference ? ratiosCard(rows, measure, reference, name) : null,
-    h('div', { class: 'card wide' }, h('h3', {}, `Runs by ${MEASURE_NAME[measure]}`),
-      table<Row>({ name: `${name}-runs`, caption: 'Runs together', rows, columns: columns().filter((c) => c.name !== 'sentence'), page: 20 }).element),
+    means, reference ? ratiosCard(rows, judged, reference, name) : null, tables,
   ];
 }
 
@@ -218,7 +257,7 @@ function spreadCard(runs: Run[]): HTMLElement | null {
             name: MEASURE_NAME[measure], type: 'scatter', symbol: SYMBOLS[m % SYMBOLS.length], symbolSize: 11, itemStyle: { color: theme.series[[0, 1, 8, 3][m]!] }, z: 3,
             data: rows.map((r, i) => [r.mean, r.sigma, i] as const).filter(([, , i]) => rows[i]!.measure === measure).map((v) => [...v]),
             labelLayout: { hideOverlap: true, moveOverlap: 'shiftY' }, emphasis: { disabled: true },
-            label: { show: m === 0, position: 'right', color: theme.text, fontSize: 10, formatter: (p: any) => short(rows[p.value[2]]!.run.section.parameters.map((q) => q.value).join(', ') || rows[p.value[2]]!.run.label, 18) },
+            label: { show: m === 0, position: 'right', distance: 9, offset: [0, 9], color: theme.text, fontSize: 10, formatter: (p: any) => short(rows[p.value[2]]!.run.section.parameters.map((q) => q.value).join(', ') || rows[p.value[2]]!.run.label, 18) },
           })),
           ...[0.001, 0.01, 0.1].map((share) => ({
             name: `${share * 100} %`, type: 'line', silent: true, showSymbol: false, data: [[x.min, x.min * share], [x.max, x.max * share]], lineStyle: { color: theme.muted, width: 1, type: 'dotted' }, z: 1, clip: true, tooltip: { show: false },
@@ -268,7 +307,7 @@ function densitiesCard(runs: Run[]): HTMLElement | null {
         grid: grid(),
         dataZoom: keepZoom(card.chart(), zoom()),
         xAxis: axis(theme, MEASURE_NAME[measure], { type: scale.value, min: Math.min(...all), max: Math.max(...all), axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
-        yAxis: axis(theme, '', { type: 'value', min: 0, max: 1.05, axisLabel: { show: false }, splitLine: { show: false } }),
+        yAxis: axis(theme, '', { type: 'value', min: 0, max: 1.05, axisLabel: { show: false }, axisTick: { show: false }, splitLine: { show: false } }),
         tooltip: { ...base.tooltip, trigger: 'item', formatter: (p: any) => tip([p.seriesName, format.ns(p.value?.[0])]) },
         series: list.map(({ run, d, i }) => {
           const weight = (x: number, k: number) => d.kept[k]! * (scale.value === 'log' ? x : 1);
