@@ -10,6 +10,7 @@ import { current, onChange, type Theme } from '../parts/theme';
 import { culprit, executionName, FAILED, grid, keepZoom, KEPT, RULE_WORDS, tick, visibleX, WARMUP, type Time } from './time_common';
 
 const THUMB = 92;
+const MANY = 3000; // points, from which on they are drawn as one
 const FRAME = 'path://M5 0 L10 5 L5 10 L0 5 Z M5 1.6 L1.6 5 L5 8.4 L8.4 5 Z'; // around a point that is still seen: an empty symbol is filled
 
 interface Pairs {
@@ -78,13 +79,14 @@ export function dualCard(time: Time): HTMLElement | null {
   }
   function option(theme: Theme) {
     const base = baseOption(theme) as any;
+    // of many points ECharts makes one path, which takes minutes to fill unless they are so small that it draws squares
     const scatter = (id: string, name: string, list: ArrayLike<number>, symbol: string, size: number, colour: string, z: number) => ({
-      id, name, type: 'scatter', dimensions: ['x', 'y'], data: data(list), symbol, symbolSize: size, large: true, largeThreshold: 3000, z,
+      id, name, type: 'scatter', dimensions: ['x', 'y'], data: data(list), symbol, symbolSize: list.length < MANY ? size : 3, large: true, largeThreshold: MANY, z,
       itemStyle: { color: colour, opacity: id === 'inside' ? 0.6 : 1, borderWidth: id === 'chosen' ? 2 : 0, borderColor: colour }, emphasis: { disabled: true },
     });
     const look = axis(theme, '', { type: 'value', min, max, axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } });
     const now = levels[level.value];
-    const inside = scatter('inside', 'within the cluster', pairs.inside, 'circle', pairs.inside.length > 20_000 ? 3 : 5, theme.kept, 2);
+    const inside = scatter('inside', 'within the cluster', pairs.inside, 'circle', 5, theme.kept, 2);
     return {
       ...base,
       dataZoom: keepZoom(handle.chart(), zoomed(now)),
