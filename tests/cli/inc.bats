@@ -32,11 +32,14 @@ between() {
 # bats test_tags=slow
 @test "inc: twice the turns take twice the time" {
 	turns=$("$TARE" inc --print 60ms)
-	for round in 1 2 3 4 5; do
+	# the least of each is what the host let be: on one that changes its speed it may take more than five rounds to be seen
+	for round in {1..20}; do
 		cpu_ms --turns "$turns" >>once
 		cpu_ms --turns $((2 * turns)) >>twice
+		ratio=$(paste <(sort -g once | head -n 1) <(sort -g twice | head -n 1) | awk '{ print $2 / $1 }')
+		if [ "$round" -ge 5 ] && between 1.4 "$ratio" 2.9; then break; fi
 	done
-	between 1.4 "$(paste <(sort -g once | head -n 1) <(sort -g twice | head -n 1) | awk '{ print $2 / $1 }')" 2.9
+	between 1.4 "$ratio" 2.9
 }
 
 @test "inc: the same time is the same work, kept in the cache" {
