@@ -67,6 +67,7 @@ ODD=$'it\'s "q", 100%\n<b>\xff|é'
 	[[ "$("$TARE" show pear)" != *"  Tags"* ]]
 }
 
+# bats test_tags=slow
 @test "list, show: a narrow screen has fewer columns, not longer lines" {
 	screen=$BATS_TEST_DIRNAME/screen.py
 	measure a-name-of-some-length

@@ -157,6 +157,7 @@ api() {
 	stop
 }
 
+# bats test_tags=slow
 @test "serve: events tell of changes, and only of these" {
 	measure apple
 	measure banana
@@ -179,6 +180,7 @@ listed() {
 	api /api/runs | jq -e ".runs[0] | $1" >/dev/null
 }
 
+# bats test_tags=slow
 @test "serve: a run is seen to go on, and to be killed" {
 	measure apple
 	serve
