@@ -11,6 +11,7 @@
 #include "collect/collect.h"
 #include "protocol/doctor.h"
 #include "record/machine.h"
+#include "report/execution_json.h"
 
 #define SEVERITIES (SEVERITY_BAD + 1)
 
@@ -120,32 +121,11 @@ static void print_text(const finding_list *findings, bool all)
 	print_verdict(&t);
 }
 
-static json_t *json_text(const char *text)
-{
-	char *clean = text_utf8(text);
-	json_t *value = json_string(clean);
-	free(clean);
-	return value;
-}
-
 static json_t *json_header(const struct machine *m)
 {
 	char fingerprint[17];
 	machine_fingerprint(m, fingerprint);
 	return json_pack("{s:s, s:s}", "tare", TARE_VERSION, "fingerprint", fingerprint);
-}
-
-static json_t *json_finding(const struct finding *f)
-{
-	json_t *o = json_object();
-	json_object_set_new(o, "id", json_text(f->id));
-	json_object_set_new(o, "severity", json_text(severity_name(f->severity)));
-	json_object_set_new(o, "condition", json_text(f->condition));
-	json_object_set_new(o, "effect", json_text(f->effect));
-	json_object_set_new(o, "remedy", json_text(f->remedy));
-	json_object_set_new(o, "command", json_boolean(f->command));
-	json_object_set_new(o, "source", json_text(f->source));
-	return o;
 }
 
 static void print_json(json_t *root)

@@ -117,6 +117,19 @@ json_t *execution_json(const struct execution *x, const struct emp_verdict *verd
 	return o;
 }
 
+json_t *json_finding(const struct finding *f)
+{
+	json_t *o = json_object();
+	json_object_set_new(o, "id", json_text(f->id));
+	json_object_set_new(o, "severity", json_string(severity_name(f->severity)));
+	json_object_set_new(o, "condition", json_text(f->condition));
+	json_object_set_new(o, "effect", json_text(f->effect));
+	json_object_set_new(o, "remedy", json_text(f->remedy));
+	json_object_set_new(o, "command", json_boolean(f->command));
+	json_object_set_new(o, "source", json_text(f->source));
+	return o;
+}
+
 json_t *json_run(const struct run *run)
 {
 	if (!run)

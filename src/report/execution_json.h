@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "protocol/doctor.h"
 #include "report/time.h"
 
 /* New references, as jansson calls them. */
@@ -18,6 +19,7 @@ json_t *json_date(int64_t realtime_ns);
 json_t *json_id(int64_t id);			     /* 0 is null */
 json_t *json_summary(const struct summary *s);	     /* of nothing is null */
 json_t *json_machine(const struct machine *machine); /* NULL is null */
+json_t *json_finding(const struct finding *f);	     /* of doctor */
 json_t *json_run(const struct run *run);	     /* NULL is null */
 json_t *json_conditions(const char *conditions);     /* JSON text; null when it is none */
 

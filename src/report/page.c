@@ -65,18 +65,8 @@ static json_t *findings_json(const struct machine *machine)
 	finding_list findings = { 0 };
 	json_t *list = json_array();
 	doctor_judge(machine, &findings);
-	for (size_t i = 0; i < findings.count; i++) {
-		const struct finding *f = &findings.items[i];
-		json_t *o = json_object();
-		json_object_set_new(o, "id", json_text(f->id));
-		json_object_set_new(o, "severity", json_string(severity_name(f->severity)));
-		json_object_set_new(o, "condition", json_text(f->condition));
-		json_object_set_new(o, "effect", json_text(f->effect));
-		json_object_set_new(o, "remedy", json_text(f->remedy));
-		json_object_set_new(o, "command", json_boolean(f->command));
-		json_object_set_new(o, "source", json_text(f->source));
-		json_array_append_new(list, o);
-	}
+	for (size_t i = 0; i < findings.count; i++)
+		json_array_append_new(list, json_finding(&findings.items[i]));
 	array_release(&findings);
 	return list;
 }
