@@ -116,7 +116,7 @@ samples() {
 }
 
 # what sanitizers add to each execution blurs the ratio
-# bats test_tags=slow
+# bats test_tags=slow,alone
 @test "calibrate: the active study" {
 	run "$TARE" calibrate --short 20ms:7 --long 80ms:6 --cpu 0
 	echo "$output"

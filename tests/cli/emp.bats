@@ -127,7 +127,7 @@ measure() {
 }
 
 # Every execution meets a busy bee: it computes for 10 ms in each 50 ms.
-# bats test_tags=slow
+# bats test_tags=slow,alone
 @test "time: rule I drops what a daemon above its cutoff was in" {
 	needs_root
 	"$TARE" daemon --name busybee --period 50ms --work 10ms >/dev/null 2>&1 &
@@ -159,7 +159,7 @@ measure() {
 	"$TARE" emp --json | jq -e '.versions[5].dropped_cutoff == 2'
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,alone
 @test "time: a cutoff holds for its range of lengths, and only above it" {
 	needs_root
 	"$TARE" daemon --name busybee --period 100ms --work 10ms >/dev/null 2>&1 &

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # tare inc; the binary is $TARE.
+# bats file_tags=alone
 
 setup() {
 	: "${TARE:?set TARE to the binary under test}"

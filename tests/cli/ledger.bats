@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # What only a kept ledger can show, against a live kernel; the binary is $TARE.
+# bats file_tags=alone
 
 setup() {
 	: "${TARE:?set TARE to the binary under test}"

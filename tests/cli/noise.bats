@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # tare noise as a user types it, on CPU 1 (0 where only one may be used); the binary is $TARE.
+# bats file_tags=alone
 
 setup() {
 	: "${TARE:?set TARE to the binary under test}"

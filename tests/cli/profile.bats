@@ -245,7 +245,7 @@ gone() {
 	[ "$(sql "SELECT count(*) FROM runs")" -eq "$before" ]
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,alone
 @test "profile: for a while, of the whole system" {
 	needs_root
 	spin
@@ -859,7 +859,7 @@ except OSError:
 	"$TARE" profile stop -q
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,alone
 @test "profile selftest: finds what is known" {
 	needs_root
 	for rate in 997 tick; do

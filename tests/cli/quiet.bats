@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # tare quiet as a user types it: on a tree of files that stands for a machine, and on this one; the
 # binary is $TARE. Whatever a test changes here it puts back, and compares.
+# bats file_tags=alone
 
 setup() {
 	: "${TARE:?set TARE to the binary under test}"

@@ -98,6 +98,7 @@ teardown() {
 	done
 }
 
+# bats test_tags=alone
 @test "time: stops when precise enough" {
 	"$TARE" time -N --precision 50% -m 3 --json "sleep 0.01" >p.json
 	jq -e '.results[0].times | length >= 3 and length <= 20' p.json
@@ -263,7 +264,7 @@ teardown() {
 	[ "$(sort -u log)" = 0 ]
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,alone
 @test "time: a baseline and --fail-if-slower" {
 	"$TARE" time -N -r 10 -n quick --style none "$BURN loop 5ms"
 	run "$TARE" time -N -r 10 --baseline quick --fail-if-slower 10% "$BURN loop 10ms"
@@ -350,6 +351,7 @@ teardown() {
 	[ "$(stat -c %u "$home"/new/* | sort -u)" = 65534 ]
 }
 
+# bats test_tags=alone
 @test "time: every back end that can be used here gives the same process time" {
 	most=1.1
 	# the sanitizer's work at the end comes after the program's own reading

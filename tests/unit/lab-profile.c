@@ -411,7 +411,7 @@ static void the_old_becomes_coarser(void **state)
 	struct profile p, back = { 0 };
 	struct profile_slice before, after;
 	int64_t run = add_run(lab, SUBJECT_SYSTEM);
-	random_profile(&p, 10, 3 * 360); /* three hours */
+	random_profile(&p, 2, 3 * 360); /* three hours */
 	drop_code(&p);
 	ok(lab_add_slices(lab, run, &p, &err));
 	totals(&p, &before);
@@ -659,7 +659,7 @@ static void a_full_disk(void **state)
 	struct profile p, part, sum = { 0 };
 	int64_t run = add_run(lab, SUBJECT_SYSTEM);
 	uint32_t stored = 0;
-	random_profile(&p, 60, 40);
+	random_profile(&p, 30, 40);
 	drop_code(&p);
 	char limit[60];
 	snprintf(limit, sizeof limit, "PRAGMA max_page_count = %d",
