@@ -798,7 +798,7 @@ except OSError:
 	[ "$("$TARE" list --json | jq -r '.[0].status')" = complete ]
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,alone
 @test "profile start: bounded by --keep" {
 	needs_root
 	spin
@@ -815,8 +815,11 @@ except OSError:
 	busy >/dev/null 2>&1 3>&- &
 	busy=$!
 	until_true beyond
+	stored() {
+		"$TARE" profile status --json | jq -e '.error == null and .stored > 3'
+	}
+	until_true stored
 	# also while it goes, about: one slice may be more
-	"$TARE" profile status --json | jq -e '.error == null and .stored > 3'
 	[ "$(sql "$bytes")" -lt 2000000 ]
 	kill $busy
 	"$TARE" profile stop -q
