@@ -201,7 +201,7 @@ embedded() {
 	# it slept until a time
 	jq -e '.sections[0] | .names as $n | .details["1"].trace |
 		([.slices[] | select(.[3] == 0) | $n[.[4]]] | index("sleep") != null) and
-		([.waits[] | select(.[3] == 15) | .[2]] | add > 9e6) and
+		([.waits[] | select($n[.[3]] == "timer") | .[2]] | add > 9e6) and
 		([.slices[] | .[1] + .[2]] | max) <= .et_ns' doc.json >/dev/null
 	jq -e '.sections[0] | .ledger as $l | [range(.columns.et | length) | . as $i | ([$l.wall[][$i]] | add)] ==
 		[.columns.et[]]' doc.json >/dev/null
