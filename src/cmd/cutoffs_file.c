@@ -1,5 +1,6 @@
 /* tare cutoffs export and import: the cutoffs of a machine as a file, and whose they are. */
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "collect/collect.h"
 #include "protocol/doctor.h"
 #include "record/machine.h"
-#include "report/execution_json.h"
+#include "report/json_parts.h"
 
 #define SEVERITIES (SEVERITY_BAD + 1)
 

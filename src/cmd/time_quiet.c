@@ -1,5 +1,6 @@
 #include "cmd/time_quiet.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,10 @@
 /* docs/schema/study.schema.json */
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "report/daemons_style.h"
-#include "report/page_private.h"
+#include "report/documents.h"
+#include "report/json_parts.h"
 
 static void set(json_t *o, const char *key, json_t *value)
 {
@@ -172,10 +171,5 @@ json_t *daemons_document(const struct study *s, const struct machine *machine)
 
 void daemons_json(const struct study *s, const struct machine *machine, struct strbuf *out)
 {
-	json_t *root = daemons_document(s, machine);
-	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-	strbuf_puts(out, text);
-	strbuf_putc(out, '\n');
-	free(text);
-	json_decref(root);
+	put_json(daemons_document(s, machine), 1, out);
 }

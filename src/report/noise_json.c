@@ -1,8 +1,8 @@
 /* docs/schema/noise.schema.json */
 #include <math.h>
-#include <stdlib.h>
 
-#include "report/execution_json.h"
+#include "report/documents.h"
+#include "report/json_parts.h"
 #include "report/noise_rows.h"
 
 static json_t *count(uint64_t n)
@@ -304,10 +304,5 @@ json_t *noise_document(const struct noise_view *v)
 
 void noise_json(const struct noise_view *v, struct strbuf *out)
 {
-	json_t *root = noise_document(v);
-	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-	strbuf_puts(out, text);
-	strbuf_putc(out, '\n');
-	free(text);
-	json_decref(root);
+	put_json(noise_document(v), 1, out);
 }

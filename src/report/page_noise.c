@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/text.h"
+#include "report/documents.h"
 #include "report/noise_diff.h"
 #include "report/noise_rows.h"
 #include "report/page_private.h"

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "report/execution_json.h"
+#include "report/json_parts.h"
 #include "report/page.h"
 
 struct page {
@@ -30,10 +30,6 @@ json_t *page_real(double value);
 
 /* The index of a machine, added once for each state that it was in; null without one. */
 json_t *page_machine(struct page *p, const struct machine *machine);
-
-/* docs/schema/study.schema.json, and a zoom level of it. */
-json_t *daemons_document(const struct study *s, const struct machine *machine);
-json_t *json_level(const struct study_level *l);
 
 /* The built page, web/dist/page.html, within the program (page_html.c is generated). */
 extern const char page_built[];

@@ -1,6 +1,7 @@
 /* Queries. */
 #include <stdio.h>
 
+#include "report/documents.h"
 #include "report/page_private.h"
 #include "report/query_rows.h"
 

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/documents.h"
+#include "report/execution_json.h"
 #include "report/format.h"
 
 #define MOST_REASONS 6000

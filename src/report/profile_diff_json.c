@@ -1,7 +1,6 @@
 /* docs/schema/profile-diff.schema.json */
-#include <stdlib.h>
-
-#include "report/execution_json.h"
+#include "report/documents.h"
+#include "report/json_parts.h"
 #include "report/profile_rows.h"
 
 static void set_count(json_t *o, const char *key, uint64_t n)
@@ -71,10 +70,5 @@ json_t *profile_diff_document(const struct profile_subject *before,
 void profile_diff_json(const struct profile_subject *before, const struct profile_subject *after,
 		       const struct sleepy_diff *d, struct strbuf *out)
 {
-	json_t *root = profile_diff_document(before, after, d, SIZE_MAX);
-	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-	strbuf_puts(out, text);
-	strbuf_putc(out, '\n');
-	free(text);
-	json_decref(root);
+	put_json(profile_diff_document(before, after, d, SIZE_MAX), 1, out);
 }

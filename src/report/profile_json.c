@@ -3,9 +3,9 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "report/execution_json.h"
+#include "report/documents.h"
+#include "report/json_parts.h"
 #include "report/profile_fields.h"
 
 static void set_count(json_t *o, const char *key, uint64_t n)
@@ -23,15 +23,6 @@ static void set_hex(json_t *o, const char *key, uint64_t value)
 	char text[32];
 	snprintf(text, sizeof text, "0x%" PRIx64, value);
 	json_object_set_new(o, key, json_string(text));
-}
-
-static void put_json(json_t *root, struct strbuf *out)
-{
-	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-	strbuf_puts(out, text);
-	strbuf_putc(out, '\n');
-	free(text);
-	json_decref(root);
 }
 
 /* ---- head ---- */
@@ -172,7 +163,7 @@ void profile_json(const struct profile_subject *s, const struct sleepy_view *vie
 	struct profile_part *parts = xcalloc(count + 1, sizeof *parts);
 	for (size_t i = 0; i < count; i++)
 		parts[i] = (struct profile_part){ &views[i], style };
-	put_json(profile_document(s, parts, count), out);
+	put_json(profile_document(s, parts, count), 1, out);
 	xfree(parts);
 }
 
@@ -236,5 +227,5 @@ json_t *profile_listing_document(const struct profile_subject *s, const struct p
 void profile_listing_json(const struct profile_subject *s, const struct profile_listing *l,
 			  struct strbuf *out)
 {
-	put_json(profile_listing_document(s, l), out);
+	put_json(profile_listing_document(s, l), 1, out);
 }

@@ -1,9 +1,9 @@
 /* docs/schema/query-compare.schema.json */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "report/execution_json.h"
+#include "report/documents.h"
+#include "report/json_parts.h"
 #include "report/query_rows.h"
 
 static void set(json_t *o, const char *key, json_t *value)
@@ -98,10 +98,5 @@ json_t *query_compare_document(const struct query_view *base, const struct query
 void query_compare_json(const struct query_view *base, const struct query_view *other,
 			const struct ttp_comparison *c, struct strbuf *out)
 {
-	json_t *root = query_compare_document(base, other, c);
-	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-	strbuf_puts(out, text);
-	strbuf_putc(out, '\n');
-	free(text);
-	json_decref(root);
+	put_json(query_compare_document(base, other, c), 1, out);
 }
