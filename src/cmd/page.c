@@ -43,6 +43,33 @@ static int sort_runs(struct lab *lab, const id_list *runs, id_list by_kind[SUBJE
 	return 0;
 }
 
+/* The first stays loaded, since all others are compared with it. */
+int cmd_page_compared(struct page *p, struct lab *lab, const id_list *runs,
+		      const struct page_kind *kind, struct error *err)
+{
+	void *first = NULL;
+	size_t at = 0;
+	int failed = 0;
+	for (size_t i = 0; i < runs->count && !failed; i++) {
+		void *run = xcalloc(1, kind->size);
+		bool stored = false;
+		failed = kind->add(p, lab, runs->items[i], run, &stored, err);
+		if (!failed && stored && !first) {
+			first = run;
+			at = page_section_count(p) - 1;
+			continue;
+		}
+		if (!failed && stored)
+			kind->compare(p, at, first, run);
+		kind->release(run);
+		xfree(run);
+	}
+	if (first)
+		kind->release(first);
+	xfree(first);
+	return failed ? -1 : 0;
+}
+
 int cmd_make_page(struct lab *lab, const struct page_request *request, struct page **out,
 		  struct error *err)
 {

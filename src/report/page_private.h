@@ -19,8 +19,11 @@ json_t *page_head_plain(struct page *p, const char *kind, const char *anchor, co
  * the rest and hands it to page_add(). */
 json_t *page_head(struct page *p, const char *kind, const struct run *run,
 		  const struct machine *machine, const char *subtitle);
+/* The same of a run of which there may be nothing but itself: subtitle NULL, then a note says so.
+ */
+json_t *page_head_stored(struct page *p, const char *kind, const struct run *run,
+			 const struct machine *machine, struct strbuf *subtitle);
 void page_note(json_t *section, const char *text); /* one more sentence for its notes */
-#define PAGE_NOTHING "Nothing of this run is stored: it has just begun, or ended at once."
 void page_notef(json_t *section, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void page_add(struct page *p, json_t *section);
 void page_compare(struct page *p, json_t *comparison);
