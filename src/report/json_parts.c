@@ -1,6 +1,8 @@
 #include "report/json_parts.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/text.h"
@@ -9,6 +11,18 @@
 json_t *json_real_or_null(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *json_count(uint64_t n)
+{
+	return json_integer((json_int_t)n);
+}
+
+json_t *json_hash(uint64_t hash)
+{
+	char text[17];
+	snprintf(text, sizeof text, "%016" PRIx64, hash);
+	return hash ? json_string(text) : json_null();
 }
 
 json_t *json_text(const char *text)
@@ -111,6 +125,16 @@ json_t *json_run(const struct run *run)
 	json_object_set_new(o, "not_seen", json_text(run->not_seen));
 	json_object_set_new(o, "version", json_text(run->version));
 	return o;
+}
+
+void json_set_count(json_t *o, const char *key, uint64_t n)
+{
+	json_object_set_new(o, key, json_count(n));
+}
+
+void json_set_real(json_t *o, const char *key, double value)
+{
+	json_object_set_new(o, key, json_real_or_null(value));
 }
 
 void put_json(json_t *root, size_t indent, struct strbuf *out)
