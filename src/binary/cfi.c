@@ -17,6 +17,30 @@ bool cfi_pointer(const uint8_t *bytes, size_t size, size_t at, uint8_t encoding,
 	return !r.bad;
 }
 
+void cfi_section_clear(struct cfi_section *s)
+{
+	s->low = UINT64_MAX;
+	s->high = 0;
+}
+
+void cfi_section_cover(struct cfi_section *s, uint64_t address, uint64_t size)
+{
+	uint64_t end;
+	if (__builtin_add_overflow(address, size, &end))
+		return;
+	s->low = address < s->low ? address : s->low;
+	s->high = end > s->high ? end : s->high;
+}
+
+bool cfi_section_bound(struct cfi_section *s)
+{
+	if (s->high <= s->low)
+		return false;
+	if (s->high - s->low > UINT32_MAX)
+		s->high = s->low + UINT32_MAX;
+	return true;
+}
+
 typedef ARRAY(struct common) common_list;
 
 static bool read_augmentation(struct reader *r, struct common *c, const char *letters)

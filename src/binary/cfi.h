@@ -19,6 +19,12 @@ struct cfi_section {
 	bool terminated;    /* the size is not known: a length of 0 ends it */
 };
 
+/* Where code is, piece by piece: none at first, then what [low, high) has to cover, at last whether
+ * there is any, cut to what it may be. A piece beyond the last address is none. */
+void cfi_section_clear(struct cfi_section *s);
+void cfi_section_cover(struct cfi_section *s, uint64_t address, uint64_t size);
+bool cfi_section_bound(struct cfi_section *s);
+
 /* What one entry (FDE) covers, and its rows. */
 struct cfi_span {
 	uint32_t begin, end; /* from low */

@@ -11,21 +11,13 @@
 /* Where code may be. */
 static bool find_code(const struct elf_image *e, struct cfi_section *into)
 {
-	into->low = UINT64_MAX;
+	cfi_section_clear(into);
 	for (size_t i = 0; i < e->sections.count; i++) {
 		const struct elf_section *s = &e->sections.items[i];
-		uint64_t end;
-		if (!(s->flags & SHF_EXECINSTR) ||
-		    __builtin_add_overflow(s->address, s->size, &end))
-			continue;
-		into->low = s->address < into->low ? s->address : into->low;
-		into->high = end > into->high ? end : into->high;
+		if (s->flags & SHF_EXECINSTR)
+			cfi_section_cover(into, s->address, s->size);
 	}
-	if (into->high <= into->low)
-		return false;
-	if (into->high - into->low > UINT32_MAX)
-		into->high = into->low + UINT32_MAX;
-	return true;
+	return cfi_section_bound(into);
 }
 
 void symbol_table_read_pieces(struct symbol_table *t, const struct elf_image *e, const char *name)

@@ -50,21 +50,11 @@ static bool open_image(struct image *image)
 static bool find_code(const struct image *image, struct cfi_section *into)
 {
 	Elf64_Phdr segment;
-	into->low = UINT64_MAX;
-	into->high = 0;
-	for (size_t i = 0; segment_at(image, i, &segment); i++) {
-		uint64_t end;
-		if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X) ||
-		    __builtin_add_overflow(segment.p_vaddr, segment.p_memsz, &end))
-			continue;
-		into->low = segment.p_vaddr < into->low ? segment.p_vaddr : into->low;
-		into->high = end > into->high ? end : into->high;
-	}
-	if (into->high <= into->low)
-		return false;
-	if (into->high - into->low > UINT32_MAX)
-		into->high = into->low + UINT32_MAX;
-	return true;
+	cfi_section_clear(into);
+	for (size_t i = 0; segment_at(image, i, &segment); i++)
+		if (segment.p_type == PT_LOAD && segment.p_flags & PF_X)
+			cfi_section_cover(into, segment.p_vaddr, segment.p_memsz);
+	return cfi_section_bound(into);
 }
 
 static bool in_image(const struct image *image, uint64_t offset, uint64_t size)

@@ -8,6 +8,7 @@
 #include "cmd/calibrate.h"
 #include "cmd/cmd.h"
 #include "cmd/control.h"
+#include "report/json_parts.h"
 
 /* ---- what is on record ---- */
 
@@ -26,14 +27,13 @@ static json_t *record_json(const lab_watch_list *list)
 	json_t *all = json_array();
 	for (size_t i = 0; i < list->count; i++) {
 		const struct lab_watch_row *w = &list->items[i];
-		json_array_append_new(all, json_pack("{s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:b}",
-						     "watch", (json_int_t)w->id, "begun_at",
-						     control_moment(w->begun_at_ns), "ended_at",
-						     control_moment(w->ended_at_ns), "covered_ns",
-						     (json_int_t)w->covered_ns, "bursts",
-						     (json_int_t)w->bursts, "lost",
-						     (json_int_t)w->lost, "bytes",
-						     (json_int_t)w->bytes, "going", (int)w->going));
+		json_array_append_new(
+			all, json_pack("{s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:b}", "watch",
+				       (json_int_t)w->id, "begun_at", json_date(w->begun_at_ns),
+				       "ended_at", json_date(w->ended_at_ns), "covered_ns",
+				       (json_int_t)w->covered_ns, "bursts", (json_int_t)w->bursts,
+				       "lost", (json_int_t)w->lost, "bytes", (json_int_t)w->bytes,
+				       "going", (int)w->going));
 	}
 	return all;
 }

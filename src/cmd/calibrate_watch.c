@@ -16,6 +16,7 @@
 #include "collect/collect.h"
 #include "measure/interrupt.h"
 #include "measure/watch.h"
+#include "report/json_parts.h"
 
 #define HELD_MOST 2000000u /* bursts, 64 MB: what waits for a lab that cannot take it */
 #define LAST_TRIES 3
@@ -45,16 +46,12 @@ static char *status_text(const struct watching *w, const char *trouble, bool run
 	int64_t end = w->o->duration_ns ? w->since_ns + (int64_t)w->o->duration_ns : 0;
 	json_t *all = json_pack("{s:b, s:i, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "running",
 				(int)running, "pid", (int)getpid(), "watch", (json_int_t)w->watch,
-				"since", control_moment(w->since_ns), "until", control_moment(end),
-				"bursts", (json_int_t)w->bursts, "held",
-				(json_int_t)w->held.bursts.count, "dropped", (json_int_t)w->dropped,
-				"lost", (json_int_t)w->lost, "keep_bytes",
-				(json_int_t)w->o->keep_bytes);
-	control_set_text(all, "lab", lab_path(w->lab));
-	if (*trouble)
-		control_set_text(all, "error", trouble);
-	else
-		json_object_set_new(all, "error", json_null());
+				"since", json_date(w->since_ns), "until", json_date(end), "bursts",
+				(json_int_t)w->bursts, "held", (json_int_t)w->held.bursts.count,
+				"dropped", (json_int_t)w->dropped, "lost", (json_int_t)w->lost,
+				"keep_bytes", (json_int_t)w->o->keep_bytes);
+	json_object_set_new(all, "lab", json_text(lab_path(w->lab)));
+	json_object_set_new(all, "error", json_text(*trouble ? trouble : NULL));
 	char *text = json_dumps(all, JSON_COMPACT);
 	json_decref(all);
 	return text ? text : xstrdup("{}");

@@ -141,6 +141,24 @@ int cmd_load_run(struct lab *lab, int64_t id, struct run *run, struct machine *m
 	return 0;
 }
 
+int cmd_newest_run(struct lab *lab, enum subject_kind kind, bool settled, int64_t *id,
+		   struct error *err)
+{
+	run_list runs = { 0 };
+	int64_t going = 0;
+	*id = 0;
+	int failed = lab_list_runs(lab, NULL, 0, &runs, NULL, err);
+	for (size_t i = 0; i < runs.count; i++) {
+		int64_t *which = settled && runs.items[i].status == RUN_GOING ? &going : id;
+		if (!*which && runs.items[i].kind == kind)
+			*which = runs.items[i].id;
+		run_release(&runs.items[i]);
+	}
+	array_release(&runs);
+	*id = *id ? *id : going;
+	return failed;
+}
+
 bool cmd_run_is_of(enum subject_kind kind, const char *lab_file, const text_list *names,
 		   int64_t *id)
 {

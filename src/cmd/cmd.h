@@ -68,6 +68,10 @@ int cmd_parts(const struct subcommand *parts, bool takes_command, int argc, char
  * release, also after an error. */
 int cmd_load_run(struct lab *lab, int64_t id, struct run *run, struct machine *machine,
 		 struct error *err);
+/* The newest run of a kind; settled: one that is going only where there is no other. *id 0: there
+ * is none. */
+int cmd_newest_run(struct lab *lab, enum subject_kind kind, bool settled, int64_t *id,
+		   struct error *err);
 /* For `tare show` and `tare export`: whether the one run named, or the newest where none is, is of
  * this kind; then *id is it. An error is no answer: the caller will meet it, too. */
 bool cmd_run_is_of(enum subject_kind kind, const char *lab_file, const text_list *names,

@@ -66,7 +66,7 @@ static int compare(const loaded_list *list, const struct compare_options *o)
 		if (i == 1)
 			add_row(t, base, c.measure, NULL);
 		add_row(t, &list->items[i], c.measure, &c.result);
-		comparison_sentence(base, &list->items[i], &c, &words);
+		put_comparison(base, &list->items[i], &c, &words);
 		if (o->slower >= 0 && cmd_judge_slower(&c, o->slower))
 			slower = true;
 	}

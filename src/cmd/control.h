@@ -65,8 +65,6 @@ json_t *control_ask_lab(enum control_kind kind, const char *lab_file, const char
 /* Of an answer: 0 or "" where it has none. */
 long long control_number(const json_t *answer, const char *key);
 const char *control_text(const json_t *answer, const char *key);
-void control_set_text(json_t *object, const char *key, const char *text);
-json_t *control_moment(int64_t realtime_ns); /* ISO 8601; null of 0 */
 
 /* ---- its own side ---- */
 

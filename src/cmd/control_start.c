@@ -8,9 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "cmd/control.h"
-#include "report/format.h"
 
 #define STATUS_PATIENCE_S 30
 #define STOP_PATIENCE_S 300 /* what is held is made ready and stored */
@@ -139,22 +137,6 @@ const char *control_text(const json_t *answer, const char *key)
 {
 	const char *text = json_string_value(json_object_get(answer, key));
 	return text ? text : "";
-}
-
-void control_set_text(json_t *object, const char *key, const char *text)
-{
-	char *valid = text_utf8(text);
-	json_object_set_new(object, key, json_string(valid));
-	free(valid);
-}
-
-json_t *control_moment(int64_t realtime_ns)
-{
-	char text[WORDS];
-	if (!realtime_ns)
-		return json_null();
-	format_iso8601(realtime_ns, text);
-	return json_string(text);
 }
 
 /* Once it has answered, it has nothing left to do but to end. */

@@ -2,6 +2,7 @@
 #include "cmd/cutoffs.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

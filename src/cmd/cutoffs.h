@@ -3,10 +3,10 @@
 #ifndef TARE_CMD_CUTOFFS_H
 #define TARE_CMD_CUTOFFS_H
 
-#include <jansson.h>
-
 #include "lab/lab.h"
 #include "protocol/cutoffs_validity.h"
+
+struct json_t; /* of jansson */
 
 /* What has changed on this machine since they were made (cutoffs.c). That `tare quiet` stopped
  * daemons is no change. */
@@ -17,7 +17,7 @@ void cutoffs_changes_here(const struct lab_cutoffs *c, const struct machine *now
 
 /* docs/schema/cutoffs.schema.json: for `--json`, and the file that is exported. now: this machine,
  * which the cutoffs are for. */
-json_t *cutoffs_to_json(const struct lab_cutoffs *c, const struct machine *now);
+struct json_t *cutoffs_to_json(const struct lab_cutoffs *c, const struct machine *now);
 /* Reads such a text, whoever wrote it. identity: of its machine; host: a name for it, to be shown.
  * made_at_ns: 0 where it does not say. Whether the lab takes such cutoffs is not looked at.
  * EXIT_USAGE: it is none. */

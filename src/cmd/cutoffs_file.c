@@ -1,5 +1,6 @@
 /* tare cutoffs export and import: the cutoffs of a machine as a file, and whose they are. */
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "cmd/cutoffs.h"
 #include "collect/collect.h"
 #include "report/format.h"
+#include "report/json_parts.h"
 
 #define KIND "cutoffs"
 #define FORMAT 1
@@ -22,20 +24,10 @@
 
 /* ---- writing ---- */
 
-static json_t *text_or_null(const char *text)
-{
-	if (!text)
-		return json_null();
-	char *valid = text_utf8(text);
-	json_t *value = json_string(valid);
-	free(valid);
-	return value;
-}
-
 static json_t *cutoff_json(const struct cutoff *c)
 {
 	return json_pack("{s:I, s:o, s:I, s:o, s:I, s:b}", "id", (json_int_t)c->id, "daemon",
-			 text_or_null(c->daemon), "from_ns", (json_int_t)c->from_ns, "below_ns",
+			 json_text(c->daemon), "from_ns", (json_int_t)c->from_ns, "below_ns",
 			 c->below_ns ? json_integer((json_int_t)c->below_ns) : json_null(),
 			 "cutoff_ns", (json_int_t)c->cutoff_ns, "edited", (int)c->edited);
 }
@@ -45,11 +37,10 @@ static json_t *machine_json(const struct machine *now, const struct machine *the
 	char identity[17], fingerprint[17];
 	machine_identity(now, identity);
 	machine_fingerprint(then->facts.count ? then : now, fingerprint);
-	return json_pack(
-		"{s:s, s:s, s:o, s:o, s:o}", "identity", identity, "fingerprint", fingerprint,
-		"host", text_or_null(machine_get(now, "system.host")), "cpu",
-		text_or_null(machine_get(now, "cpu.model")), "kernel",
-		text_or_null(machine_get(then->facts.count ? then : now, "kernel.release")));
+	return json_pack("{s:s, s:s, s:o, s:o, s:o}", "identity", identity, "fingerprint",
+			 fingerprint, "host", json_text(machine_get(now, "system.host")), "cpu",
+			 json_text(machine_get(now, "cpu.model")), "kernel",
+			 json_text(machine_get(then->facts.count ? then : now, "kernel.release")));
 }
 
 static json_t *changes_json(const struct lab_cutoffs *c, const struct machine *now, bool *any)
@@ -61,8 +52,8 @@ static json_t *changes_json(const struct lab_cutoffs *c, const struct machine *n
 	for (size_t i = 0; i < changes.count; i++)
 		json_array_append_new(list,
 				      json_pack("{s:s, s:o, s:o}", "fact", changes.items[i].fact,
-						"then", text_or_null(changes.items[i].then), "now",
-						text_or_null(changes.items[i].now)));
+						"then", json_text(changes.items[i].then), "now",
+						json_text(changes.items[i].now)));
 	cutoffs_changes_release(&changes);
 	return list;
 }
@@ -70,17 +61,14 @@ static json_t *changes_json(const struct lab_cutoffs *c, const struct machine *n
 json_t *cutoffs_to_json(const struct lab_cutoffs *c, const struct machine *now)
 {
 	bool changed;
-	char made[WORDS];
 	json_t *list = json_array(), *changes = changes_json(c, now, &changed);
 	for (size_t i = 0; i < c->cutoffs.count; i++)
 		json_array_append_new(list, cutoff_json(&c->cutoffs.items[i]));
-	format_iso8601(c->made_at_ns, made);
 	int64_t days;
 	bool old = cutoffs_old(c->made_at_ns, clock_realtime_ns(), &days);
 	return json_pack("{s:i, s:s, s:o, s:o, s:o, s:b, s:o, s:o}", "format", FORMAT, "kind", KIND,
-			 "machine", machine_json(now, &c->machine), "study",
-			 c->study ? json_integer((json_int_t)c->study) : json_null(), "made_at",
-			 c->made_at_ns ? json_string(made) : json_null(), "valid",
+			 "machine", machine_json(now, &c->machine), "study", json_id(c->study),
+			 "made_at", json_date(c->made_at_ns), "valid",
 			 (int)(c->cutoffs.count && !changed && !old), "changed", changes, "cutoffs",
 			 list);
 }

@@ -11,7 +11,7 @@
 #include "collect/collect.h"
 #include "protocol/doctor.h"
 #include "record/machine.h"
-#include "report/execution_json.h"
+#include "report/json_parts.h"
 
 #define SEVERITIES (SEVERITY_BAD + 1)
 
@@ -155,13 +155,9 @@ static void print_findings_json(const struct machine *m, const finding_list *fin
 static void print_facts(const struct machine *m, bool json)
 {
 	if (json) {
-		json_t *root = json_header(m), *facts = json_object();
-		for (size_t i = 0; i < m->facts.count; i++) {
-			char *key = text_utf8(m->facts.items[i].key);
-			json_object_set_new(facts, key, json_text(m->facts.items[i].value));
-			free(key);
-		}
-		json_object_set_new(root, "facts", facts);
+		json_t *root = json_header(m), *machine = json_machine(m);
+		json_object_set(root, "facts", json_object_get(machine, "facts"));
+		json_decref(machine);
 		print_json(root);
 		return;
 	}

@@ -12,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "collect/collect.h"
 #include "record/imported.h"
+#include "report/json_parts.h"
 
 struct import_options {
 	const char *file, *name, *tag, *lab;
@@ -65,12 +66,10 @@ static char *name_run(const struct import_options *o, const imported_list *list,
 
 static char *conditions(const struct import_options *o, const char *own)
 {
-	char *file = text_utf8(o->file), *run = text_utf8(own);
-	json_t *object = json_pack("{s:b, s:s, s:s}", "imported", 1, "file", file, "run", run);
+	json_t *object = json_pack("{s:b, s:o, s:o}", "imported", 1, "file", json_text(o->file),
+				   "run", json_text(own));
 	char *text = json_dumps(object, JSON_COMPACT);
 	json_decref(object);
-	free(file);
-	free(run);
 	return text;
 }
 

@@ -38,18 +38,8 @@ struct noise_view noise_loaded_view(const struct noise_loaded *l)
 
 static int find_newest(struct lab *lab, int64_t *id, struct error *err)
 {
-	run_list runs = { 0 };
-	*id = 0;
-	int failed = lab_list_runs(lab, NULL, 0, &runs, NULL, err);
-	int64_t going = 0; /* there may be nothing of it in the lab yet */
-	for (size_t i = 0; i < runs.count; i++) {
-		int64_t *which = runs.items[i].status == RUN_GOING ? &going : id;
-		if (!*which && runs.items[i].kind == SUBJECT_CPU)
-			*which = runs.items[i].id;
-		run_release(&runs.items[i]);
-	}
-	*id = *id ? *id : going;
-	array_release(&runs);
+	/* of one that is going there may be nothing in the lab yet */
+	int failed = cmd_newest_run(lab, SUBJECT_CPU, true, id, err);
 	if (failed || *id)
 		return failed;
 	error_set(err, EXIT_USAGE, "there is no run of 'tare noise' in %s", lab_path(lab));

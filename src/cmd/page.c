@@ -1,13 +1,39 @@
 #include "cmd/page.h"
 
+#include <string.h>
+
+#include "base/options.h"
 #include "base/text.h"
 
-/* In the title of a page a name has little room. */
-static void put_name(struct strbuf *title, const char *name, bool another)
+#define TITLE_NAMES 3
+
+static size_t count_name(const word_list *names, size_t before, const char *name)
 {
-	char shown[64];
-	text_display(name ? name : "a run", shown, sizeof(shown));
-	strbuf_printf(title, "%s%s", another ? ", " : "", shown);
+	size_t n = 0;
+	for (size_t i = 0; i < before; i++)
+		n += strcmp(names->items[i], name) == 0;
+	return n;
+}
+
+/* "sort, 2 runs of inc and 4 more": a name is told once, and has little room. */
+static void put_title(const word_list *names, struct strbuf *title)
+{
+	size_t told = 0, shown = 0;
+	for (size_t i = 0; i < names->count && shown < TITLE_NAMES; i++) {
+		char name[64];
+		if (count_name(names, i, names->items[i]))
+			continue;
+		size_t same = count_name(names, names->count, names->items[i]);
+		text_display(names->items[i], name, sizeof name);
+		strbuf_puts(title, shown ? ", " : "");
+		if (same > 1)
+			strbuf_printf(title, "%zu runs of ", same);
+		strbuf_puts(title, name);
+		shown++;
+		told += same;
+	}
+	if (names->count > told)
+		strbuf_printf(title, " and %zu more", names->count - told);
 }
 
 static bool is_in(const id_list *list, int64_t id)
@@ -29,18 +55,47 @@ static void take_once(const id_list *given, id_list *into)
 static int sort_runs(struct lab *lab, const id_list *runs, id_list by_kind[SUBJECT_KINDS],
 		     struct strbuf *title, struct error *err)
 {
-	for (size_t i = 0; i < runs->count; i++) {
+	word_list names = { 0 };
+	int failed = 0;
+	for (size_t i = 0; i < runs->count && !failed; i++) {
 		struct run run = { 0 };
-		if (lab_get_run(lab, runs->items[i], &run, err))
-			return -1;
-		array_push(&by_kind[run.kind], runs->items[i]);
-		if (i < 3)
-			put_name(title, run.name, i > 0);
+		failed = lab_get_run(lab, runs->items[i], &run, err);
+		if (!failed) {
+			array_push(&by_kind[run.kind], runs->items[i]);
+			array_push(&names, xstrdup(run.name ? run.name : "a run"));
+		}
 		run_release(&run);
 	}
-	if (runs->count > 3)
-		strbuf_printf(title, " and %zu more", runs->count - 3);
-	return 0;
+	put_title(&names, title);
+	words_release(&names);
+	return failed;
+}
+
+/* The first stays loaded, since all others are compared with it. */
+int cmd_page_compared(struct page *p, struct lab *lab, const id_list *runs,
+		      const struct page_kind *kind, struct error *err)
+{
+	void *first = NULL;
+	size_t at = 0;
+	int failed = 0;
+	for (size_t i = 0; i < runs->count && !failed; i++) {
+		void *run = xcalloc(1, kind->size);
+		bool stored = false;
+		failed = kind->add(p, lab, runs->items[i], run, &stored, err);
+		if (!failed && stored && !first) {
+			first = run;
+			at = page_section_count(p) - 1;
+			continue;
+		}
+		if (!failed && stored)
+			kind->compare(p, at, first, run);
+		kind->release(run);
+		xfree(run);
+	}
+	if (first)
+		kind->release(first);
+	xfree(first);
+	return failed ? -1 : 0;
 }
 
 int cmd_make_page(struct lab *lab, const struct page_request *request, struct page **out,

@@ -7,7 +7,6 @@
 static int load(struct lab *lab, int64_t id, struct noise_loaded *into, bool *stored,
 		struct error *err)
 {
-	*into = (struct noise_loaded){ 0 };
 	if (lab_has_data(lab, id, stored, err))
 		return -1;
 	return *stored ? noise_load(into, lab, id, err)
@@ -36,8 +35,7 @@ static bool differ(const struct noise_loaded *base, const struct noise_loaded *r
 	return base->run.id && jitter_compare(&base->noise, &run->noise, d, &none) == 0;
 }
 
-static void compare(struct page *p, size_t first, const struct noise_loaded *base,
-		    const struct noise_loaded *run)
+static void compare(struct page *p, size_t first, const void *base, const void *run)
 {
 	struct jitter_diff d = { 0 };
 	if (differ(base, run, &d)) {
@@ -47,7 +45,8 @@ static void compare(struct page *p, size_t first, const struct noise_loaded *bas
 	}
 }
 
-static int add(struct page *p, struct lab *lab, const struct noise_loaded *run, struct error *err)
+static int add_stored(struct page *p, struct lab *lab, const struct noise_loaded *run,
+		      struct error *err)
 {
 	struct noise_loaded base;
 	struct jitter_diff d = { 0 };
@@ -69,27 +68,24 @@ static void add_nothing(struct page *p, const struct noise_loaded *run)
 	page_add_noise(p, &view, NULL, NULL);
 }
 
+static int add(struct page *p, struct lab *lab, int64_t id, void *into, bool *stored,
+	       struct error *err)
+{
+	if (load(lab, id, into, stored, err))
+		return -1;
+	if (*stored)
+		return add_stored(p, lab, into, err);
+	add_nothing(p, into);
+	return 0;
+}
+
+static void release(void *loaded)
+{
+	noise_loaded_release(loaded);
+}
+
 int cmd_page_noises(struct page *p, struct lab *lab, const id_list *runs, struct error *err)
 {
-	struct noise_loaded first = { 0 };
-	size_t at = 0;
-	int failed = 0;
-	for (size_t i = 0; i < runs->count && !failed; i++) {
-		struct noise_loaded run;
-		bool stored = false;
-		failed = load(lab, runs->items[i], &run, &stored, err) ||
-			 (stored && add(p, lab, &run, err));
-		if (!failed && !stored)
-			add_nothing(p, &run);
-		if (!failed && stored && first.run.id)
-			compare(p, at, &first, &run);
-		if (!failed && stored && !first.run.id) {
-			at = page_section_count(p) - 1;
-			first = run;
-		} else {
-			noise_loaded_release(&run);
-		}
-	}
-	noise_loaded_release(&first);
-	return failed ? -1 : 0;
+	static const struct page_kind kind = { sizeof(struct noise_loaded), add, compare, release };
+	return cmd_page_compared(p, lab, runs, &kind, err);
 }

@@ -59,15 +59,12 @@ static void listings_release(struct listings *l)
 	}
 }
 
-static void compare(struct page *p, size_t first, const struct profile_loaded *before,
-		    const struct profile_loaded *after)
+static void compare(struct page *p, size_t first, const void *before, const void *after)
 {
 	const struct profile_subject a = profile_loaded_subject(before),
 				     b = profile_loaded_subject(after);
 	struct sleepy_view of_a, of_b;
 	struct sleepy_diff d = { 0 };
-	if (!a.profile->slices.count || !b.profile->slices.count)
-		return;
 	sleepy_aggregate(a.profile, SLEEPY_FUNCTION, NULL, false, &of_a);
 	sleepy_aggregate(b.profile, SLEEPY_FUNCTION, NULL, false, &of_b);
 	sleepy_compare(&of_a, &of_b, a.profile->hz, b.profile->hz, &d);
@@ -84,7 +81,6 @@ static int load(struct profile_loaded *into, struct lab *lab, int64_t id, struct
 	const struct profile_filter_options with_code = { .function = "*",
 							  .instance = PROFILE_NOT_GIVEN };
 	uint64_t begin_ns, bytes;
-	*into = (struct profile_loaded){ 0 };
 	if (lab_measure_profile(lab, id, &begin_ns, &bytes, err))
 		return -1;
 	if (begin_ns || bytes)
@@ -92,36 +88,29 @@ static int load(struct profile_loaded *into, struct lab *lab, int64_t id, struct
 	return cmd_load_run(lab, id, &into->run, &into->machine, err);
 }
 
-static int add(struct page *p, struct lab *lab, int64_t id, struct profile_loaded *into,
+static int add(struct page *p, struct lab *lab, int64_t id, void *into, bool *stored,
 	       struct error *err)
 {
+	struct profile_loaded *l = into;
 	struct listings listings = { 0 };
-	if (load(into, lab, id, err)) {
-		profile_loaded_release(into);
+	if (load(l, lab, id, err))
 		return -1;
-	}
-	listings_make(&listings, &into->profile);
-	const struct profile_subject subject = profile_loaded_subject(into);
+	listings_make(&listings, &l->profile);
+	const struct profile_subject subject = profile_loaded_subject(l);
 	page_add_profile(p, &subject, listings.list, listings.count);
 	listings_release(&listings);
+	*stored = l->profile.slices.count;
 	return 0;
+}
+
+static void release(void *loaded)
+{
+	profile_loaded_release(loaded);
 }
 
 int cmd_page_profiles(struct page *p, struct lab *lab, const id_list *runs, struct error *err)
 {
-	struct profile_loaded first = { 0 };
-	const size_t at = page_section_count(p);
-	int failed = 0;
-	for (size_t i = 0; i < runs->count && !failed; i++) {
-		struct profile_loaded run = { 0 };
-		failed = add(p, lab, runs->items[i], &run, err);
-		if (!failed && i)
-			compare(p, at, &first, &run);
-		if (!failed && !i)
-			first = run;
-		else
-			profile_loaded_release(&run);
-	}
-	profile_loaded_release(&first);
-	return failed;
+	static const struct page_kind kind = { sizeof(struct profile_loaded), add, compare,
+					       release };
+	return cmd_page_compared(p, lab, runs, &kind, err);
 }

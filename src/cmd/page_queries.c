@@ -53,9 +53,9 @@ static int add_ledgers(struct lab *lab, const struct query_loaded *l, ledger_lis
 	return 0;
 }
 
-static void compare(struct page *p, size_t first, const struct query_loaded *base,
-		    const struct query_loaded *other)
+static void compare(struct page *p, size_t first, const void *of_first, const void *of_other)
 {
+	const struct query_loaded *base = of_first, *other = of_other;
 	const struct query_view a = query_loaded_view(base), b = query_loaded_view(other);
 	struct ttp_comparison c = { 0 };
 	ttp_compare(&base->data, &base->result, &other->data, &other->result, TTP_TIMES, &c);
@@ -63,8 +63,8 @@ static void compare(struct page *p, size_t first, const struct query_loaded *bas
 	ttp_comparison_release(&c);
 }
 
-static int add(struct page *p, struct lab *lab, int64_t id, struct query_loaded *into,
-	       struct error *err)
+static int add_stored(struct page *p, struct lab *lab, int64_t id, struct query_loaded *into,
+		      struct error *err)
 {
 	ledger_list ledgers = { 0 };
 	int failed = query_load(into, lab, id, false, err) || add_ledgers(lab, into, &ledgers, err);
@@ -88,25 +88,21 @@ static int add_nothing(struct page *p, struct lab *lab, int64_t id, struct query
 	return 0;
 }
 
+static int add(struct page *p, struct lab *lab, int64_t id, void *into, bool *stored,
+	       struct error *err)
+{
+	if (lab_has_data(lab, id, stored, err))
+		return -1;
+	return (*stored ? add_stored : add_nothing)(p, lab, id, into, err);
+}
+
+static void release(void *loaded)
+{
+	query_loaded_release(loaded);
+}
+
 int cmd_page_queries(struct page *p, struct lab *lab, const id_list *runs, struct error *err)
 {
-	struct query_loaded first = { 0 };
-	size_t at = 0;
-	int failed = 0;
-	for (size_t i = 0; i < runs->count && !failed; i++) {
-		struct query_loaded run = { 0 };
-		bool stored = false;
-		failed = lab_has_data(lab, runs->items[i], &stored, err) ||
-			 (stored ? add : add_nothing)(p, lab, runs->items[i], &run, err);
-		if (!failed && stored && first.run.id)
-			compare(p, at, &first, &run);
-		if (!failed && stored && !first.run.id) {
-			at = page_section_count(p) - 1;
-			first = run;
-		} else {
-			query_loaded_release(&run);
-		}
-	}
-	query_loaded_release(&first);
-	return failed ? -1 : 0;
+	static const struct page_kind kind = { sizeof(struct query_loaded), add, compare, release };
+	return cmd_page_compared(p, lab, runs, &kind, err);
 }

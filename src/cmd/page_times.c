@@ -1,5 +1,4 @@
 /* Runs of `tare time` on a page. */
-#include <ctype.h>
 #include <stdlib.h>
 
 #include "cmd/page.h"
@@ -75,21 +74,6 @@ static size_t find_reference(const loaded_list *list, int64_t wanted)
 	return 0;
 }
 
-/* On a terminal the sentence has lines. */
-static char *one_line(struct strbuf *words)
-{
-	char *text = strbuf_detach(words), *to = text;
-	for (const char *from = text; *from; from++)
-		if (!isspace((unsigned char)*from))
-			*to++ = *from;
-		else if (to > text && to[-1] != ' ')
-			*to++ = ' ';
-	while (to > text && to[-1] == ' ')
-		to--;
-	*to = '\0';
-	return text;
-}
-
 /* first: the section of the first of the list. */
 static int compare(struct page *p, const loaded_list *list, size_t first, int64_t wanted,
 		   struct error *err)
@@ -110,7 +94,7 @@ static int compare(struct page *p, const loaded_list *list, size_t first, int64_
 		if (failed)
 			break;
 		comparison_sentence(base, l, &c, &words);
-		array_push(&sentences, one_line(&words));
+		array_push(&sentences, strbuf_detach(&words));
 		array_push(&rows, (struct page_time_comparison){
 					  .section = first + i,
 					  .result = c.result,

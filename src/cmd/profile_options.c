@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/profile.h"
+#include "report/json_parts.h"
 
 #define SHORTEST_SLICE_NS 100000000u
 #define LONGEST_SLICE_NS 3600000000000u
@@ -298,11 +299,8 @@ char *profile_conditions(const struct profile_options *o)
 		json_object_set_new(all, "frequency", json_integer(s->hz));
 	if (o->cpus)
 		json_object_set_new(all, "cpus", json_string(strbuf_text(&cpus)));
-	if (o->cgroup) {
-		char *text = text_utf8(o->cgroup);
-		json_object_set_new(all, "cgroup", json_string(text));
-		free(text);
-	}
+	if (o->cgroup)
+		json_object_set_new(all, "cgroup", json_text(o->cgroup));
 	if (o->pids) {
 		json_t *pids = json_array();
 		for (size_t i = 0; i < o->processes.count; i++)

@@ -15,7 +15,7 @@
 #include "cmd/control.h"
 #include "cmd/profile.h"
 #include "measure/interrupt.h"
-#include "report/format.h"
+#include "report/json_parts.h"
 
 #define LAST_TRIES 3
 #define LAST_PAUSE_S 1
@@ -59,21 +59,17 @@ static int64_t lab_bytes(const char *path)
 static char *status_text(const struct collecting *c, const char *trouble, bool running)
 {
 	const struct profile_session *s = &c->session;
-	char since[WORDS];
-	format_iso8601(s->run.started_at_ns, since);
-	json_t *all = json_pack(
-		"{s:b, s:i, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "running",
-		(int)running, "pid", (int)getpid(), "run", (json_int_t)s->run.id, "since", since,
-		"samples", (json_int_t)s->taken, "lost", (json_int_t)s->lost, "slices",
-		(json_int_t)s->slices, "stored", (json_int_t)s->stored, "held",
-		(json_int_t)s->held.slices.count, "dropped", (json_int_t)s->dropped, "rss_bytes",
-		(json_int_t)resident_bytes(), "lab_bytes", (json_int_t)lab_bytes(lab_path(s->lab)));
-	control_set_text(all, "name", s->run.name);
-	control_set_text(all, "lab", lab_path(s->lab));
-	if (*trouble)
-		control_set_text(all, "error", trouble);
-	else
-		json_object_set_new(all, "error", json_null());
+	json_t *all = json_pack("{s:b, s:i, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+				"running", (int)running, "pid", (int)getpid(), "run",
+				(json_int_t)s->run.id, "since", json_date(s->run.started_at_ns),
+				"samples", (json_int_t)s->taken, "lost", (json_int_t)s->lost,
+				"slices", (json_int_t)s->slices, "stored", (json_int_t)s->stored,
+				"held", (json_int_t)s->held.slices.count, "dropped",
+				(json_int_t)s->dropped, "rss_bytes", (json_int_t)resident_bytes(),
+				"lab_bytes", (json_int_t)lab_bytes(lab_path(s->lab)));
+	json_object_set_new(all, "name", json_text(s->run.name));
+	json_object_set_new(all, "lab", json_text(lab_path(s->lab)));
+	json_object_set_new(all, "error", json_text(*trouble ? trouble : NULL));
 	char *text = json_dumps(all, JSON_COMPACT);
 	json_decref(all);
 	return text ? text : xstrdup("{}");

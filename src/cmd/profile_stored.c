@@ -64,15 +64,7 @@ struct profile_subject profile_loaded_subject(const struct profile_loaded *l)
 
 static int find_newest(struct lab *lab, int64_t *id, struct error *err)
 {
-	run_list runs = { 0 };
-	*id = 0;
-	int failed = lab_list_runs(lab, NULL, 0, &runs, NULL, err);
-	for (size_t i = 0; i < runs.count; i++) {
-		if (!*id && runs.items[i].kind == SUBJECT_SYSTEM)
-			*id = runs.items[i].id;
-		run_release(&runs.items[i]);
-	}
-	array_release(&runs);
+	int failed = cmd_newest_run(lab, SUBJECT_SYSTEM, false, id, err);
 	if (failed || *id)
 		return failed;
 	error_set(err, EXIT_USAGE, "there is no profile in %s", lab_path(lab));

@@ -12,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/query.h"
 #include "record/imported_queries.h"
+#include "report/json_parts.h"
 
 struct import_options {
 	const char *file, *name, *tag, *dbms, *lab;
@@ -53,8 +54,7 @@ static size_t count_executions(const struct query_run *q)
 static int store(const struct import_options *o, const struct query_run *q, struct lab *lab,
 		 char *line, struct error *err)
 {
-	char *file = text_utf8(o->file);
-	json_t *all = json_pack("{s:b, s:s}", "imported", 1, "file", file);
+	json_t *all = json_pack("{s:b, s:o}", "imported", 1, "file", json_text(o->file));
 	struct run run = { .kind = SUBJECT_QUERY,
 			   .name = xstrdup(o->name ? o->name : "imported queries"),
 			   .command = xstrdup(line),
@@ -66,7 +66,6 @@ static int store(const struct import_options *o, const struct query_run *q, stru
 			   .version = xstrdup(TARE_VERSION),
 			   .tags = o->tag ? xstrdup(o->tag) : NULL };
 	json_decref(all);
-	free(file);
 	int failed = lab_add_study(lab, line, &run.study, err) || lab_add_run(lab, &run, err);
 	if (!failed) {
 		struct error ignored = ERROR_INIT;

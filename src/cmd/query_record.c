@@ -20,6 +20,7 @@
 #include "measure/interrupt.h"
 #include "measure/query.h"
 #include "measure/quiet.h"
+#include "report/json_parts.h"
 
 #define NOT_GIVEN (-1)
 #define NO_LIMIT_GIVEN UINT64_MAX
@@ -105,11 +106,8 @@ static void on_progress(void *context, const struct query_progress *p)
 static char *text_of_statements(const text_list *statements)
 {
 	json_t *list = json_array();
-	for (size_t i = 0; i < statements->count; i++) {
-		char *clean = text_utf8(statements->items[i]);
-		json_array_append_new(list, json_string(clean));
-		free(clean);
-	}
+	for (size_t i = 0; i < statements->count; i++)
+		json_array_append_new(list, json_text(statements->items[i]));
 	char *queries = json_dumps(list, JSON_COMPACT);
 	struct strbuf text = { 0 };
 	strbuf_printf(&text, "name: statements\nqueries: %s\n", queries);

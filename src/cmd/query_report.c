@@ -116,17 +116,9 @@ void query_loaded_release(struct query_loaded *l)
 
 int query_find(struct lab *lab, const char *text, int64_t *id, struct error *err)
 {
-	run_list runs = { 0 };
 	if (text)
 		return lab_find_run(lab, text, id, err);
-	*id = 0;
-	int failed = lab_list_runs(lab, NULL, 0, &runs, NULL, err);
-	for (size_t i = 0; i < runs.count; i++) {
-		if (!*id && runs.items[i].kind == SUBJECT_QUERY)
-			*id = runs.items[i].id;
-		run_release(&runs.items[i]);
-	}
-	array_release(&runs);
+	int failed = cmd_newest_run(lab, SUBJECT_QUERY, false, id, err);
 	if (failed || *id)
 		return failed;
 	error_set(err, EXIT_USAGE, "there is no run of 'tare query' in %s", lab_path(lab));

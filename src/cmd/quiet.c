@@ -15,6 +15,7 @@
 #include "cmd/cmd.h"
 #include "measure/interrupt.h"
 #include "measure/quiet.h"
+#include "report/json_parts.h"
 #include "subject/command.h"
 
 #define END_PATIENCE_NS UINT64_C(5000000000)
@@ -80,25 +81,17 @@ static void print_counts(const quiet_list *items)
 	puts(*between ? "." : "Nothing to do.");
 }
 
-static json_t *json_or_null(const char *text)
-{
-	char *clean = text ? text_utf8(text) : NULL;
-	json_t *value = clean ? json_string(clean) : json_null();
-	free(clean);
-	return value;
-}
-
 static json_t *json_items(const quiet_list *items)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < items->count; i++) {
 		const struct quiet_item *item = &items->items[i];
 		json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:s, s:o}", "knob",
-						      item->knob, "what", json_or_null(item->what),
-						      "before", json_or_null(item->before), "after",
-						      json_or_null(item->after), "state",
+						      item->knob, "what", json_text(item->what),
+						      "before", json_text(item->before), "after",
+						      json_text(item->after), "state",
 						      quiet_state_name(item->state), "why",
-						      json_or_null(item->why)));
+						      json_text(item->why)));
 	}
 	return list;
 }

@@ -15,7 +15,7 @@
 #include "cmd/cmd.h"
 #include "cmd/page.h"
 #include "measure/interrupt.h"
-#include "report/execution_json.h"
+#include "report/json_parts.h"
 #include "serve/serve.h"
 
 #define PORT 8273

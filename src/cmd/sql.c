@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "lab/lab.h"
+#include "report/json_parts.h"
 #include "report/table.h"
 
 struct sql_options {
@@ -32,10 +33,7 @@ static json_t *json_cell(const char *text, enum lab_type type)
 		return json_integer(strtoll(text, NULL, 10));
 	if (type == LAB_REAL && isfinite(real))
 		return json_real(real);
-	char *clean = text_utf8(text);
-	json_t *cell = json_string(clean);
-	free(clean);
-	return cell;
+	return json_text(text);
 }
 
 /* The name of a column within a row's object: a, and a_2 for another of that name. */

@@ -281,7 +281,7 @@ static int judge_slower(struct session *s, struct error *err)
 			break;
 		}
 		struct strbuf words = { 0 };
-		comparison_sentence(against, &s->done.items[i], &c, &words);
+		put_comparison(against, &s->done.items[i], &c, &words);
 		if (s->baseline && !s->silent)
 			printf("%s", strbuf_text(&words));
 		if (s->o->slower >= 0 && cmd_judge_slower(&c, s->o->slower)) {

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "base/text.h"
 #include "cmd/time_plan.h"
 #include "lab/lab.h"
+#include "report/json_parts.h"
 
 static int make_space(const struct time_options *o, parameter_space *space, struct error *err)
 {
@@ -434,11 +436,8 @@ void time_plan_release(struct time_plan *p)
 
 static void set_text(json_t *o, const char *key, const char *value)
 {
-	if (!value)
-		return;
-	char *clean = text_utf8(value);
-	json_object_set_new(o, key, json_string(clean));
-	free(clean);
+	if (value)
+		json_object_set_new(o, key, json_text(value));
 }
 
 char *time_conditions(const struct time_options *o, const struct time_plan *p, json_t *quiet)

@@ -2,11 +2,11 @@
 #ifndef TARE_CMD_TIME_PLAN_H
 #define TARE_CMD_TIME_PLAN_H
 
-#include <jansson.h>
-
 #include "base/options.h"
 #include "measure/parameters.h"
 #include "measure/plan.h"
+
+struct json_t; /* of jansson */
 
 struct time_options {
 	long warmup, runs, min_runs, max_runs;
@@ -63,6 +63,7 @@ void time_plan_release(struct time_plan *p);
 
 /* Every option that shaped the run, as a JSON object; the caller frees. quiet: what was done to the
  * machine for it; a reference that is taken over, or NULL. */
-char *time_conditions(const struct time_options *o, const struct time_plan *p, json_t *quiet);
+char *time_conditions(const struct time_options *o, const struct time_plan *p,
+		      struct json_t *quiet);
 
 #endif

@@ -1,11 +1,12 @@
 #include "cmd/time_quiet.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "report/json_parts.h"
 
 typedef ARRAY(const char *) name_list;
 
@@ -66,13 +67,6 @@ int time_quiet_end(struct time_quiet *q, struct error *err)
 	return failed;
 }
 
-static void set_text(json_t *o, const char *key, const char *value)
-{
-	char *clean = value ? text_utf8(value) : NULL;
-	json_object_set_new(o, key, clean ? json_string(clean) : json_null());
-	xfree(clean);
-}
-
 json_t *time_quiet_json(const struct time_quiet *q)
 {
 	static const char *const states[QUIET_STATES] = { [QUIET_CHANGED] = "changed",
@@ -88,11 +82,11 @@ json_t *time_quiet_json(const struct time_quiet *q)
 		if (!states[item->state])
 			continue;
 		json_t *o = json_object();
-		set_text(o, "knob", item->knob);
-		set_text(o, "what", item->what);
-		set_text(o, "before", item->before);
-		set_text(o, "after", item->after);
-		set_text(o, "state", states[item->state]);
+		json_object_set_new(o, "knob", json_text(item->knob));
+		json_object_set_new(o, "what", json_text(item->what));
+		json_object_set_new(o, "before", json_text(item->before));
+		json_object_set_new(o, "after", json_text(item->after));
+		json_object_set_new(o, "state", json_text(states[item->state]));
 		json_array_append_new(list, o);
 	}
 	return list;

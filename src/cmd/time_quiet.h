@@ -2,8 +2,6 @@
 #ifndef TARE_CMD_TIME_QUIET_H
 #define TARE_CMD_TIME_QUIET_H
 
-#include <jansson.h>
-
 #include "cmd/time_plan.h"
 #include "measure/quiet.h"
 
@@ -22,6 +20,6 @@ int time_quiet_end(struct time_quiet *q, struct error *err);
 
 /* For the conditions of the run: what was changed, was as wanted or refused; a new reference. NULL:
  * it was not asked for. */
-json_t *time_quiet_json(const struct time_quiet *q);
+struct json_t *time_quiet_json(const struct time_quiet *q);
 
 #endif

@@ -7,6 +7,12 @@
 #include "cmd/cmd.h"
 #include "collect/collect.h"
 
+#ifdef TARE_SERVE
+static const char web_server[] = "in this build";
+#else
+static const char web_server[] = "not in this build";
+#endif
+
 int cmd_version(int argc, char **argv)
 {
 	(void)argc;
@@ -22,8 +28,10 @@ int cmd_version(int argc, char **argv)
 			       : "not in this build",
 		       built && !usable ? why : "");
 	}
-	printf("\nLabs:\n  sqlite   %s\n\nBuilt with: GSL %s, jansson %s, zstd %s\n"
+	printf("\nWeb server:\n  serve    %s\n\nLabs:\n  sqlite   %s\n\n"
+	       "Built with: GSL %s, jansson %s, zstd %s\n"
 	       "Licence GPL-3.0-or-later. No warranty.\n",
-	       sqlite3_libversion(), GSL_VERSION, JANSSON_VERSION, ZSTD_versionString());
+	       web_server, sqlite3_libversion(), GSL_VERSION, JANSSON_VERSION,
+	       ZSTD_versionString());
 	return EXIT_DONE;
 }

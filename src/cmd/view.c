@@ -8,6 +8,8 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cmd/cmd.h"
+#include "report/format.h"
 
 static void read_conditions(const char *json, struct loaded_conditions *c)
 {
@@ -239,18 +241,28 @@ void comparison_sentence(const struct loaded_run *base, const struct loaded_run 
 		strbuf_printf(out, "'%s' (run %lld) is %.3f times %s than '%s' (run %lld)", b,
 			      (long long)other->run.id, r->ratio >= 1 ? r->ratio : 1 / r->ratio,
 			      r->ratio >= 1 ? "slower" : "faster", a, (long long)base->run.id);
-	strbuf_printf(out, "\n  in %s: ratio %.4f, 95%% interval %.4f to %.4f,\n  ",
+	strbuf_printf(out, " in %s: ratio %.4f, 95%% interval %.4f to %.4f, ",
 		      measure_words(c->measure), r->ratio, r->ratio_low, r->ratio_high);
 	if (r->p < 0.0001)
 		strbuf_puts(out, "p < 0.0001");
 	else
 		strbuf_printf(out, "p = %.4f", r->p);
-	strbuf_printf(out, " (%s, %zu against %zu executions)\n", r->test, r->n_b, r->n_a);
+	strbuf_printf(out, " (%s, %zu against %zu executions)", r->test, r->n_b, r->n_a);
 	if (base->run.backend != other->run.backend)
 		strbuf_printf(
 			out,
-			"  measured by different back ends, %s and %s: part of it may be theirs\n",
+			", measured by different back ends, %s and %s: part of it may be theirs",
 			backend_name(other->run.backend), backend_name(base->run.backend));
+}
+
+void put_comparison(const struct loaded_run *base, const struct loaded_run *other,
+		    const struct run_comparison *c, struct strbuf *out)
+{
+	const struct paragraph p = { .width = (size_t)cmd_columns(), .indent = 2, .first = "" };
+	struct strbuf words = { 0 };
+	comparison_sentence(base, other, c, &words);
+	put_paragraph(out, &p, strbuf_text(&words));
+	strbuf_release(&words);
 }
 
 const enum emp_measure compared_measures[5] = { EMP_MEASURES, EMP_ET, EMP_PT_NET, EMP_PT_EXEC,

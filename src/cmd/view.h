@@ -62,6 +62,9 @@ int loaded_compare(const struct loaded_run *base, const struct loaded_run *other
 /* "'b' is 1.25 times slower than 'a' in process time (exec): ..." */
 void comparison_sentence(const struct loaded_run *base, const struct loaded_run *other,
 			 const struct run_comparison *c, struct strbuf *out);
+/* The same as lines that fit the terminal. */
+void put_comparison(const struct loaded_run *base, const struct loaded_run *other,
+		    const struct run_comparison *c, struct strbuf *out);
 /* What --measure chooses from; the best is EMP_MEASURES. */
 #define COMPARED_MEASURES "best|et|net|exec|tick"
 extern const enum emp_measure compared_measures[5];

@@ -353,6 +353,7 @@ static bool steal_told(const struct detours *d)
 #ifdef TARE_BPF
 	return d->kernel && detour_kernel_tells_steal(d->kernel);
 #else
+	(void)d;
 	return false;
 #endif
 }

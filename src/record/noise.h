@@ -155,8 +155,9 @@ struct noise_combination *noise_combination_get(struct noise_cpu *c, const char 
 
 /* ---- in time ---- */
 
-/* The run in up to NOISE_PARTS_MAX equal parts, for the spread of a rate: one round each at first;
- * when there are too many, two and two become one. Sums of all parts are the run's sums. */
+/* The run in up to NOISE_PARTS_MAX parts, for the spread of a rate: one round each at first; when
+ * there are too many, two and two become one. All but the last have as many rounds; pauses make
+ * them of unequal length. Sums of all parts are the run's sums. */
 #define NOISE_PARTS_MAX 128
 struct noise_share {
 	uint32_t cpu;	 /* index in noise.cpus */

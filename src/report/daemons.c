@@ -48,12 +48,7 @@ static void put_title(const struct study *s, const struct machine *machine,
 		text_date(s->made_at_ns, date, sizeof date);
 		strbuf_printf(&text, ", %s", date);
 	}
-	put_paragraph(out,
-		      &(struct paragraph){ .width = style->width,
-					   .first = "",
-					   .indent = 2,
-					   .colour = style->colour ? BOLD : NULL },
-		      strbuf_text(&text));
+	put_headline(out, style->width, style->colour, strbuf_text(&text));
 	strbuf_clear(&text);
 	if (model || kernel) {
 		strbuf_printf(&text, "%s%s%s%s", model ? model : "", model && kernel ? ", " : "",

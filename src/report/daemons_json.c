@@ -1,20 +1,14 @@
 /* docs/schema/study.schema.json */
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "report/daemons_style.h"
-#include "report/page_private.h"
+#include "report/documents.h"
+#include "report/json_parts.h"
 
 static void set(json_t *o, const char *key, json_t *value)
 {
 	json_object_set_new(o, key, value);
-}
-
-static void set_count(json_t *o, const char *key, uint64_t n)
-{
-	set(o, key, json_integer((json_int_t)n));
 }
 
 /* null where there is none. */
@@ -41,13 +35,13 @@ static json_t *numbers_json(const uint32_t *numbers, size_t count)
 json_t *json_level(const struct study_level *l)
 {
 	json_t *o = json_object();
-	set_count(o, "low_ns", l->low_ns);
-	set_count(o, "high_ns", l->high_ns);
-	set_count(o, "cut_ns", l->cut_ns);
-	set_count(o, "neither", l->neither);
-	set_count(o, "first", l->first);
-	set_count(o, "second", l->second);
-	set_count(o, "both", l->both);
+	json_set_count(o, "low_ns", l->low_ns);
+	json_set_count(o, "high_ns", l->high_ns);
+	json_set_count(o, "cut_ns", l->cut_ns);
+	json_set_count(o, "neither", l->neither);
+	json_set_count(o, "first", l->first);
+	json_set_count(o, "second", l->second);
+	json_set_count(o, "both", l->both);
 	set_real_if(o, "both_expected", true, l->both_expected);
 	set(o, "shape", json_string(study_shape_name(l->shape)));
 	return o;
@@ -62,9 +56,9 @@ static json_t *run_json(const struct study_run *r)
 	for (size_t i = 0; i < r->levels.count; i++)
 		json_array_append_new(levels, json_level(&r->levels.items[i]));
 	set(o, "run", json_id(r->run));
-	set_count(o, "length_ns", r->length_ns);
-	set_count(o, "samples", r->samples);
-	set_count(o, "cluster", r->cluster);
+	json_set_count(o, "length_ns", r->length_ns);
+	json_set_count(o, "samples", r->samples);
+	json_set_count(o, "cluster", r->cluster);
 	set_count_if(o, "cluster_low_ns", r->cluster, r->cluster_low_ns);
 	set_count_if(o, "cluster_high_ns", r->cluster, r->cluster_high_ns);
 	set(o, "steadied", json_boolean(r->steadied));
@@ -90,8 +84,8 @@ static json_t *period_json(const struct study_period *p)
 	if (!p->found)
 		return json_null();
 	json_t *o = json_object();
-	set_count(o, "ns", p->ns);
-	set_count(o, "error_ns", p->error_ns);
+	json_set_count(o, "ns", p->ns);
+	json_set_count(o, "error_ns", p->error_ns);
 	set_real_if(o, "samples", true, p->samples);
 	set(o, "uncertain", json_boolean(p->uncertain));
 	return o;
@@ -102,10 +96,10 @@ static json_t *seen_json(const struct study_run *r, const struct study_seen *s)
 	if (!r->present)
 		return json_null();
 	json_t *o = json_object();
-	set_count(o, "cluster_executions", s->cluster_executions);
+	json_set_count(o, "cluster_executions", s->cluster_executions);
 	set_count_if(o, "cluster_max_ns", s->cluster_executions, s->cluster_max_ns);
 	set_real_if(o, "cluster_sigma_ns", s->cluster_executions, s->cluster_sigma_ns);
-	set_count(o, "long_executions", s->long_executions);
+	json_set_count(o, "long_executions", s->long_executions);
 	set_count_if(o, "long_least_ns", s->long_executions, s->long_least_ns);
 	set_count_if(o, "long_most_ns", s->long_executions, s->long_most_ns);
 	set(o, "samples", numbers_json(s->samples.items, s->samples.count));
@@ -128,9 +122,9 @@ static json_t *cutoffs_json(const struct study *s, const char *daemon)
 			set(o, "id", json_id(c->id));
 			set(o, "daemon", json_text(c->daemon));
 		}
-		set_count(o, "from_ns", c->from_ns);
+		json_set_count(o, "from_ns", c->from_ns);
 		set_count_if(o, "below_ns", c->below_ns, c->below_ns);
-		set_count(o, "cutoff_ns", c->cutoff_ns);
+		json_set_count(o, "cutoff_ns", c->cutoff_ns);
 		set(o, "edited", json_boolean(c->edited));
 		json_array_append_new(list, o);
 	}
@@ -158,7 +152,7 @@ json_t *daemons_document(const struct study *s, const struct machine *machine)
 	for (size_t i = 0; i < s->daemons.count; i++)
 		json_array_append_new(daemons, daemon_json(s, &s->daemons.items[i]));
 	set(root, "type", json_string("study"));
-	set_count(root, "format", 1);
+	json_set_count(root, "format", 1);
 	set(root, "id", json_id(s->id));
 	set(root, "source", json_string(study_source_name(s->source)));
 	set(root, "made_at", s->made_at_ns ? json_date(s->made_at_ns) : json_null());
@@ -172,10 +166,5 @@ json_t *daemons_document(const struct study *s, const struct machine *machine)
 
 void daemons_json(const struct study *s, const struct machine *machine, struct strbuf *out)
 {
-	json_t *root = daemons_document(s, machine);
-	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-	strbuf_puts(out, text);
-	strbuf_putc(out, '\n');
-	free(text);
-	json_decref(root);
+	put_json(daemons_document(s, machine), 1, out);
 }

@@ -3,12 +3,11 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "report/execution_json.h"
 #include "report/format.h"
+#include "report/json_parts.h"
 #include "report/study.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -280,9 +279,5 @@ void emp_json(const struct run_view *view, const struct emp_versions *versions,
 		json_array_append_new(list, version_json(&versions->rows[v]));
 	json_object_set_new(root, "versions", list);
 	json_object_set_new(root, "sizes", sizes ? sizes_json(sizes) : json_null());
-	char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-	strbuf_puts(out, text);
-	strbuf_putc(out, '\n');
-	free(text);
-	json_decref(root);
+	put_json(root, 2, out);
 }

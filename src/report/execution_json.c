@@ -1,6 +1,6 @@
 #include "report/execution_json.h"
 
-#include "report/ledger.h"
+#include "report/json_parts.h"
 
 #define MOST_PROCESSES 10 /* of each role: the rest used less */
 
@@ -114,36 +114,5 @@ json_t *execution_json(const struct execution *x, const struct emp_verdict *verd
 	json_object_set_new(o, "self_ns", json_ns(x->self_ns));
 	json_object_set_new(o, "ledger", ledger_json(&x->ledger));
 	json_object_set_new(o, "verdict", verdict ? verdict_json(verdict) : json_null());
-	return o;
-}
-
-json_t *json_finding(const struct finding *f)
-{
-	json_t *o = json_object();
-	json_object_set_new(o, "id", json_text(f->id));
-	json_object_set_new(o, "severity", json_string(severity_name(f->severity)));
-	json_object_set_new(o, "condition", json_text(f->condition));
-	json_object_set_new(o, "effect", json_text(f->effect));
-	json_object_set_new(o, "remedy", json_text(f->remedy));
-	json_object_set_new(o, "command", json_boolean(f->command));
-	json_object_set_new(o, "source", json_text(f->source));
-	return o;
-}
-
-json_t *json_run(const struct run *run)
-{
-	if (!run)
-		return json_null();
-	json_t *o = json_object();
-	json_object_set_new(o, "id", json_id(run->id));
-	json_object_set_new(o, "name", json_text(run->name));
-	json_object_set_new(o, "command_line", json_text(run->command));
-	json_object_set_new(o, "status", json_string(run_status_name(run->status)));
-	json_object_set_new(o, "started_at", json_date(run->started_at_ns));
-	json_object_set_new(o, "ended_at", json_date(run->ended_at_ns));
-	json_object_set_new(o, "conditions", json_conditions(run->conditions));
-	json_object_set_new(o, "tags", json_text(run->tags));
-	json_object_set_new(o, "not_seen", json_text(run->not_seen));
-	json_object_set_new(o, "version", json_text(run->version));
 	return o;
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "report/execution_json.h"
 #include "report/format.h"
+#include "report/json_parts.h"
 #include "report/study.h"
 
 #define SMALL 0.01	/* of the difference: below it a cause is part of the remainder */
@@ -482,9 +482,5 @@ void explain_json(const struct run_view *view, const struct explanation *e, stru
 	for (size_t i = 0; i < e->list.count; i++)
 		json_array_append_new(list, explained_json(view, e, &e->list.items[i]));
 	json_object_set_new(root, "explained", list);
-	char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-	strbuf_puts(out, text);
-	strbuf_putc(out, '\n');
-	free(text);
-	json_decref(root);
+	put_json(root, 2, out);
 }

@@ -257,6 +257,14 @@ void put_paragraph(struct strbuf *out, const struct paragraph *p, const char *te
 	free(safe);
 }
 
+void put_headline(struct strbuf *out, size_t width, bool colour, const char *text)
+{
+	const struct paragraph p = {
+		.width = width, .indent = 2, .lines = 3, .first = "", .colour = colour ? BOLD : NULL
+	};
+	put_paragraph(out, &p, text);
+}
+
 struct time_style normal_style(const struct time_style *style)
 {
 	struct time_style s = style ? *style : (struct time_style){ 0 };

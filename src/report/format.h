@@ -60,6 +60,8 @@ struct paragraph {
 	const char *colour; /* of the text after `first`; NULL: none */
 };
 void put_paragraph(struct strbuf *out, const struct paragraph *p, const char *text);
+/* What a report begins with: bold, and not more than three lines of it. */
+void put_headline(struct strbuf *out, size_t width, bool colour, const char *text);
 
 /* The style with its defaults filled in; given may be NULL. */
 struct time_style normal_style(const struct time_style *given);

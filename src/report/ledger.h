@@ -2,8 +2,6 @@
 #ifndef TARE_REPORT_LEDGER_H
 #define TARE_REPORT_LEDGER_H
 
-#include <jansson.h>
-
 #include "base/array.h"
 #include "report/time.h"
 
@@ -62,8 +60,5 @@ void put_ledger_line(const struct ledger_sums *s, bool ascii, size_t columns, si
 /* What the ledgers lack, in a sentence; nothing when they lack nothing. said: what the kernel does
  * not tell is not repeated. */
 void put_ledger_note(const struct ledger_sums *s, bool said, struct strbuf *out);
-
-json_t *ledger_json(const struct ledger *l);		/* null when it was not kept */
-json_t *ledger_means_json(const struct run_view *view); /* null without any */
 
 #endif

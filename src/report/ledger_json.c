@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "report/execution_json.h"
+#include "report/json_parts.h"
 #include "report/ledger.h"
 
 #define MOST_OTHERS 20 /* of an execution: the rest did less */

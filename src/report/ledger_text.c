@@ -396,12 +396,7 @@ static void put_title(const struct run_view *view, size_t only, const struct led
 			      view->executions[only].warmup ? "warm-up" : "execution",
 			      view->executions[only].number, et);
 	strbuf_printf(&text, ": %s", run_title(view->run));
-	struct paragraph p = { .width = style->width,
-			       .first = "",
-			       .indent = 2,
-			       .lines = 3,
-			       .colour = style->colour ? BOLD : NULL };
-	put_paragraph(out, &p, strbuf_text(&text));
+	put_headline(out, style->width, style->colour, strbuf_text(&text));
 	strbuf_release(&text);
 }
 

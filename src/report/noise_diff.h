@@ -2,8 +2,6 @@
 #ifndef TARE_REPORT_NOISE_DIFF_H
 #define TARE_REPORT_NOISE_DIFF_H
 
-#include <jansson.h>
-
 #include "report/noise.h"
 
 #define CHANGES (JITTER_SHRUNK + 1)
@@ -22,9 +20,5 @@ void noise_diff_verdict(const struct noise *base, const struct noise *run,
 typedef ARRAY(char *) note_list;
 void noise_diff_notes(const struct noise_view *base, const struct noise_view *run, note_list *list);
 void noise_diff_notes_release(note_list *list);
-
-/* docs/schema/noise-diff.schema.json: a new reference. */
-json_t *noise_diff_document(const struct noise_view *base, const struct noise_view *run,
-			    const struct jitter_diff *d);
 
 #endif

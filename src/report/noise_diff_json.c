@@ -1,6 +1,5 @@
-#include <stdlib.h>
-
-#include "report/execution_json.h"
+#include "report/documents.h"
+#include "report/json_parts.h"
 #include "report/noise_diff.h"
 #include "report/study.h"
 
@@ -127,10 +126,5 @@ json_t *noise_diff_document(const struct noise_view *base, const struct noise_vi
 void noise_diff_json(const struct noise_view *base, const struct noise_view *run,
 		     const struct jitter_diff *d, struct strbuf *out)
 {
-	json_t *root = noise_diff_document(base, run, d);
-	char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-	strbuf_puts(out, text);
-	strbuf_putc(out, '\n');
-	free(text);
-	json_decref(root);
+	put_json(noise_diff_document(base, run, d), 2, out);
 }

@@ -2,8 +2,6 @@
 #ifndef TARE_REPORT_NOISE_ROWS_H
 #define TARE_REPORT_NOISE_ROWS_H
 
-#include <jansson.h>
-
 #include "report/format.h"
 #include "report/noise.h"
 
@@ -53,9 +51,6 @@ bool noise_extremes(const struct noise_cpu *c, uint64_t *min_ns, uint64_t *max_n
 /* The sum over [first, end) of the buckets. */
 struct noise_bucket noise_histogram_sum(const struct noise_histogram *h, unsigned first,
 					unsigned end);
-
-/* docs/schema/noise.schema.json: a new reference. */
-json_t *noise_document(const struct noise_view *v);
 
 /* Lengths as Parzen's method wants them: log10 of ns, each as often as its bucket has it. */
 struct noise_points {

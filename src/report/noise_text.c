@@ -65,13 +65,7 @@ static void put_title(const struct noise_view *v, const struct noise_style *styl
 		strbuf_printf(&text, ", run %lld", (long long)v->run->id);
 	if (v->run && v->run->name && *v->run->name)
 		strbuf_printf(&text, ": %s", v->run->name);
-	put_paragraph(out,
-		      &(struct paragraph){ .width = style->width,
-					   .first = "",
-					   .indent = 2,
-					   .lines = 3,
-					   .colour = style->colour ? BOLD : NULL },
-		      strbuf_text(&text));
+	put_headline(out, style->width, style->colour, strbuf_text(&text));
 	strbuf_clear(&text);
 	strbuf_puts(&text, v->run && v->run->tags ? v->run->tags : "");
 	if (text.length)

@@ -49,12 +49,7 @@ static void put_range_line(const struct noise_cpu *c, unsigned first, unsigned e
 			      time, share);
 	} else
 		strbuf_puts(&text, "none");
-	put_paragraph(out,
-		      &(struct paragraph){ .width = style->width,
-					   .first = "",
-					   .indent = 2,
-					   .colour = style->colour ? BOLD : NULL },
-		      strbuf_text(&text));
+	put_headline(out, style->width, style->colour, strbuf_text(&text));
 	strbuf_release(&text);
 }
 

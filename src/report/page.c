@@ -188,6 +188,15 @@ json_t *page_head(struct page *p, const char *kind, const struct run *run,
 	return o;
 }
 
+json_t *page_head_stored(struct page *p, const char *kind, const struct run *run,
+			 const struct machine *machine, struct strbuf *subtitle)
+{
+	json_t *o = page_head(p, kind, run, machine, subtitle ? strbuf_text(subtitle) : NULL);
+	if (!subtitle)
+		page_note(o, "Nothing of this run is stored: it has just begun, or ended at once.");
+	return o;
+}
+
 void page_note(json_t *section, const char *text)
 {
 	json_array_append_new(json_object_get(section, "notes"), json_text(text));

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/text.h"
+#include "report/documents.h"
 #include "report/noise_diff.h"
 #include "report/noise_rows.h"
 #include "report/page_private.h"
@@ -151,29 +152,16 @@ static json_t *baseline_json(const struct noise_view *v, const struct noise_view
 	return o;
 }
 
-static void add_nothing(struct page *p, const struct noise_view *v)
-{
-	json_t *o = page_head(p, "noise", v->run, v->machine, NULL);
-	json_object_set_new(o, "noise", json_null());
-	json_object_set_new(o, "density", json_null());
-	json_object_set_new(o, "baseline", json_null());
-	page_note(o, PAGE_NOTHING);
-	page_add(p, o);
-}
-
 void page_add_noise(struct page *p, const struct noise_view *v, const struct noise_view *baseline,
 		    const struct jitter_diff *diff)
 {
+	const struct noise *n = v->noise, *before = baseline ? baseline->noise : NULL;
 	struct strbuf subtitle = { 0 };
-	if (!v->noise) {
-		add_nothing(p, v);
-		return;
-	}
-	put_subtitle(v->noise, &subtitle);
-	json_t *o = page_head(p, "noise", v->run, v->machine, strbuf_text(&subtitle));
-	json_object_set_new(o, "noise", noise_document(v));
-	json_object_set_new(o, "density",
-			    density_json(v->noise, baseline ? baseline->noise : NULL));
+	if (n)
+		put_subtitle(n, &subtitle);
+	json_t *o = page_head_stored(p, "noise", v->run, v->machine, n ? &subtitle : NULL);
+	json_object_set_new(o, "noise", n ? noise_document(v) : json_null());
+	json_object_set_new(o, "density", n ? density_json(n, before) : json_null());
 	json_object_set_new(o, "baseline",
 			    baseline && diff ? baseline_json(v, baseline, diff) : json_null());
 	page_add(p, o);

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "report/execution_json.h"
+#include "report/json_parts.h"
 #include "report/page.h"
 
 struct page {
@@ -19,8 +19,11 @@ json_t *page_head_plain(struct page *p, const char *kind, const char *anchor, co
  * the rest and hands it to page_add(). */
 json_t *page_head(struct page *p, const char *kind, const struct run *run,
 		  const struct machine *machine, const char *subtitle);
+/* The same of a run of which there may be nothing but itself: subtitle NULL, then a note says so.
+ */
+json_t *page_head_stored(struct page *p, const char *kind, const struct run *run,
+			 const struct machine *machine, struct strbuf *subtitle);
 void page_note(json_t *section, const char *text); /* one more sentence for its notes */
-#define PAGE_NOTHING "Nothing of this run is stored: it has just begun, or ended at once."
 void page_notef(json_t *section, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void page_add(struct page *p, json_t *section);
 void page_compare(struct page *p, json_t *comparison);
@@ -30,10 +33,6 @@ json_t *page_real(double value);
 
 /* The index of a machine, added once for each state that it was in; null without one. */
 json_t *page_machine(struct page *p, const struct machine *machine);
-
-/* docs/schema/study.schema.json, and a zoom level of it. */
-json_t *daemons_document(const struct study *s, const struct machine *machine);
-json_t *json_level(const struct study_level *l);
 
 /* The built page, web/dist/page.html, within the program (page_html.c is generated). */
 extern const char page_built[];

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "report/documents.h"
 #include "report/page_private.h"
 #include "report/profile_rows.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "protocol/sleepy.h"
-#include "report/execution_json.h"
+#include "report/json_parts.h"
 
 #define KIND_BITS 3
 

@@ -1,6 +1,7 @@
 /* Queries. */
 #include <stdio.h>
 
+#include "report/documents.h"
 #include "report/page_private.h"
 #include "report/query_rows.h"
 
@@ -61,30 +62,17 @@ static void put_subtitle(const struct query_run *r, struct strbuf *out)
 		strbuf_printf(out, ", %s", r->scenario);
 }
 
-static void add_nothing(struct page *p, const struct query_view *v)
-{
-	json_t *o = page_head(p, "query", v->run, v->machine, NULL);
-	json_object_set_new(o, "query", json_null());
-	json_object_set_new(o, "matrix", json_null());
-	json_object_set_new(o, "ledgers", json_array());
-	page_note(o, PAGE_NOTHING);
-	page_add(p, o);
-}
-
 void page_add_query(struct page *p, const struct query_view *v,
 		    const struct page_query_ledger *ledgers, size_t count)
 {
-	if (!v->data) {
-		add_nothing(p, v);
-		return;
-	}
+	const bool stored = v->data, whole = !stored || v->result->executions <= EXECUTIONS_MOST;
 	struct strbuf subtitle = { 0 };
 	json_t *list = json_array();
-	bool whole = v->result->executions <= EXECUTIONS_MOST;
-	put_subtitle(v->data, &subtitle);
-	json_t *o = page_head(p, "query", v->run, v->machine, strbuf_text(&subtitle));
-	json_object_set_new(o, "query", query_document(v, whole));
-	json_object_set_new(o, "matrix", matrix_json(v));
+	if (stored)
+		put_subtitle(v->data, &subtitle);
+	json_t *o = page_head_stored(p, "query", v->run, v->machine, stored ? &subtitle : NULL);
+	json_object_set_new(o, "query", stored ? query_document(v, whole) : json_null());
+	json_object_set_new(o, "matrix", stored ? matrix_json(v) : json_null());
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(list, ledger_of(&ledgers[i]));
 	json_object_set_new(o, "ledgers", list);

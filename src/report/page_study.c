@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "report/documents.h"
 #include "report/format.h"
 #include "report/page_private.h"
 #include "stats/period.h"

@@ -6,15 +6,12 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/documents.h"
+#include "report/execution_json.h"
 #include "report/format.h"
 
 #define MOST_REASONS 6000
 #define MOST_SLICES 60000 /* of a page */
-
-json_t *page_count(uint64_t n)
-{
-	return json_integer((json_int_t)n);
-}
 
 json_t *section_name(struct time_section *t, const char *name)
 {
@@ -23,7 +20,7 @@ json_t *section_name(struct time_section *t, const char *name)
 	if (known) {
 		json_incref(known);
 	} else {
-		known = page_count(json_array_size(t->names));
+		known = json_count(json_array_size(t->names));
 		json_array_append_new(t->names, json_string(valid));
 		json_object_set(t->name_index, valid, known);
 	}
@@ -79,7 +76,7 @@ static json_t *memory_json(const struct run_view *v)
 	for (size_t i = 0; i < v->count; i++) {
 		uint64_t bytes = v->executions[i].totals.rss_peak_bytes;
 		known += bytes != 0;
-		json_array_append_new(list, bytes ? page_count(bytes) : json_null());
+		json_array_append_new(list, bytes ? json_count(bytes) : json_null());
 	}
 	if (known)
 		return list;
@@ -185,7 +182,7 @@ static json_t *outside_json(const struct run_view *v, const struct sedona_run *r
 		    !execution_succeeded(x, NULL, 0))
 			continue;
 		if (is_l[k++])
-			json_array_append_new(list, page_count(i));
+			json_array_append_new(list, json_count(i));
 	}
 	return list;
 }
@@ -255,7 +252,7 @@ static void set_parts(struct time_section *t, size_t share, const struct page_tr
 	json_object_set_new(o, "parameters", parameters_json(run));
 	json_object_set_new(o, "backend", json_string(backend_name(run->backend)));
 	json_object_set_new(o, "headline", json_string(emp_measure_name(v->result->headline)));
-	json_object_set_new(o, "shell_ns", page_count(shell_ns));
+	json_object_set_new(o, "shell_ns", json_count(shell_ns));
 	json_object_set_new(o, "kept", summaries_json(v->result, v->result->kept));
 	json_object_set_new(o, "unfiltered", summaries_json(v->result, v->result->unfiltered));
 	json_object_set_new(o, "rule2", bounds_json(&v->result->outside));
@@ -291,7 +288,7 @@ static json_t *comparison_json(const struct page_time_comparison *c)
 {
 	const struct emp_comparison *r = &c->result;
 	json_t *o = json_object();
-	json_object_set_new(o, "section", page_count(c->section));
+	json_object_set_new(o, "section", json_count(c->section));
 	json_object_set_new(o, "ratio", json_real_or_null(r->ratio));
 	json_object_set_new(o, "ratio_low", json_real_or_null(r->ratio_low));
 	json_object_set_new(o, "ratio_high", json_real_or_null(r->ratio_high));
@@ -309,17 +306,17 @@ void page_compare_times(struct page *p, size_t reference, enum emp_measure measu
 	bool placed = false;
 	for (size_t i = 0; i < count; i++) {
 		if (!placed && list[i].section > reference) {
-			json_array_append_new(sections, page_count(reference));
+			json_array_append_new(sections, json_count(reference));
 			placed = true;
 		}
-		json_array_append_new(sections, page_count(list[i].section));
+		json_array_append_new(sections, json_count(list[i].section));
 		json_array_append_new(rows, comparison_json(&list[i]));
 	}
 	if (!placed)
-		json_array_append_new(sections, page_count(reference));
+		json_array_append_new(sections, json_count(reference));
 	json_object_set_new(o, "kind", json_string("time"));
 	json_object_set_new(o, "sections", sections);
-	json_object_set_new(o, "reference", page_count(reference));
+	json_object_set_new(o, "reference", json_count(reference));
 	json_object_set_new(o, "measure", json_string(emp_measure_name(measure)));
 	json_object_set_new(o, "rows", rows);
 	page_compare(p, o);

@@ -22,7 +22,6 @@ struct time_section {
 	size_t slices_left;		/* of traces */
 };
 
-json_t *page_count(uint64_t n);
 /* The place of a name in the section's names, entered when it is new. */
 json_t *section_name(struct time_section *t, const char *name);
 

@@ -87,7 +87,7 @@ static json_t *wall_json(const struct time_section *t, const bool *chosen)
 		for (size_t i = 0; i < t->view->count; i++)
 			if (chosen[i])
 				json_array_append_new(
-					list, page_count(t->view->executions[i].ledger.wall_ns[c]));
+					list, json_count(t->view->executions[i].ledger.wall_ns[c]));
 		json_array_append_new(wall, list);
 	}
 	return wall;
@@ -122,7 +122,7 @@ static json_t *index_json(const struct time_section *t, const bool *chosen, size
 	json_t *list = json_array();
 	for (size_t i = 0; i < t->view->count; i++)
 		if (chosen[i])
-			json_array_append_new(list, page_count(i));
+			json_array_append_new(list, json_count(i));
 	return list;
 }
 
@@ -170,7 +170,7 @@ static json_t *processes_json(struct time_section *t, const struct execution *x)
 		uint64_t pt;
 		if (taken[p->role]++ >= MOST_PROCESSES)
 			continue;
-		json_t *pt_json = process_pt_ns(p, &pt) ? page_count(pt) : json_null();
+		json_t *pt_json = process_pt_ns(p, &pt) ? json_count(pt) : json_null();
 		json_array_append_new(list, json_pack("[o, i, i, o]", section_name(t, p->name),
 						      (int)p->role, (int)p->pid, pt_json));
 	}

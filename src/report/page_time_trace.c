@@ -411,14 +411,15 @@ static json_t *slices_json(struct time_section *t, const struct reader *r,
 	return list;
 }
 
-static json_t *waits_json(const struct reader *r)
+static json_t *waits_json(struct time_section *t, const struct reader *r)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < r->waits.count; i++) {
 		const struct span *w = &r->waits.items[i];
-		json_array_append_new(list, json_pack("[I, I, I, I]", (json_int_t)w->thread,
-						      (json_int_t)w->at_ns, (json_int_t)w->ns,
-						      (json_int_t)w->cause));
+		json_array_append_new(list,
+				      json_pack("[I, I, I, o]", (json_int_t)w->thread,
+						(json_int_t)w->at_ns, (json_int_t)w->ns,
+						section_name(t, ledger_causes[w->cause].name)));
 	}
 	return list;
 }
@@ -444,7 +445,7 @@ static json_t *cpus_json(const struct reader *r, int *index)
 		if (!index[i])
 			continue;
 		index[i] = (int)json_array_size(list);
-		json_array_append_new(list, page_count(i));
+		json_array_append_new(list, json_count(i));
 	}
 	return list;
 }
@@ -477,12 +478,12 @@ json_t *page_trace(struct time_section *t, const struct execution *x, struct tra
 	sort_spans(&r.slices);
 	sort_spans(&r.waits);
 	int *cpu_index = xcalloc(r.cpus.count + 1, sizeof *cpu_index);
-	json_object_set_new(o, "et_ns", page_count(x->et_ns));
+	json_object_set_new(o, "et_ns", json_count(x->et_ns));
 	json_object_set_new(o, "cpus", cpus_json(&r, cpu_index));
 	json_object_set_new(o, "slices", slices_json(t, &r, &names, cpu_index));
-	json_object_set_new(o, "waits", waits_json(&r));
+	json_object_set_new(o, "waits", waits_json(t, &r));
 	json_object_set_new(o, "threads", threads_json(t, &r));
-	json_object_set_new(o, "cut", page_count(gone));
+	json_object_set_new(o, "cut", json_count(gone));
 	xfree(cpu_index);
 	trace_names_release(&names);
 	array_release(&r.actors);

@@ -1,18 +1,7 @@
 /* docs/schema/profile-diff.schema.json */
-#include <stdlib.h>
-
-#include "report/execution_json.h"
+#include "report/documents.h"
+#include "report/json_parts.h"
 #include "report/profile_rows.h"
-
-static void set_count(json_t *o, const char *key, uint64_t n)
-{
-	json_object_set_new(o, key, json_integer((json_int_t)n));
-}
-
-static void set_real(json_t *o, const char *key, double value)
-{
-	json_object_set_new(o, key, json_real_or_null(value));
-}
 
 static json_t *side_json(const struct profile_subject *s, uint64_t samples, double hz,
 			 uint64_t elapsed_ns)
@@ -20,11 +9,11 @@ static json_t *side_json(const struct profile_subject *s, uint64_t samples, doub
 	json_t *o = json_object();
 	json_object_set_new(o, "run", json_run(s->run));
 	json_object_set_new(o, "mode", json_string(profile_mode_name(s->profile->mode)));
-	set_real(o, "hz", hz);
-	set_count(o, "cpus", s->profile->cpus);
-	set_count(o, "samples", samples);
-	set_count(o, "elapsed_ns", elapsed_ns);
-	set_real(o, "cpu_per_s", profile_cpu_per_s(samples, hz, elapsed_ns));
+	json_set_real(o, "hz", hz);
+	json_set_count(o, "cpus", s->profile->cpus);
+	json_set_count(o, "samples", samples);
+	json_set_count(o, "elapsed_ns", elapsed_ns);
+	json_set_real(o, "cpu_per_s", profile_cpu_per_s(samples, hz, elapsed_ns));
 	return o;
 }
 
@@ -34,18 +23,18 @@ static json_t *change_json(const struct sleepy_diff *d, const struct sleepy_chan
 	json_object_set_new(o, "name", json_text(c->name));
 	json_object_set_new(o, "object", json_text(c->where));
 	json_object_set_new(o, "kernel", json_boolean(c->kernel));
-	set_count(o, "before", c->before);
-	set_count(o, "after", c->after);
-	set_real(o, "before_share", c->before_share);
-	set_real(o, "after_share", c->after_share);
-	set_real(o, "before_cpu_per_s",
-		 profile_cpu_per_s(c->before, d->before_hz, d->before_elapsed_ns));
-	set_real(o, "after_cpu_per_s",
-		 profile_cpu_per_s(c->after, d->after_hz, d->after_elapsed_ns));
-	set_real(o, "change", c->change);
-	set_real(o, "change_low", c->low);
-	set_real(o, "change_high", c->high);
-	set_real(o, "p", c->p);
+	json_set_count(o, "before", c->before);
+	json_set_count(o, "after", c->after);
+	json_set_real(o, "before_share", c->before_share);
+	json_set_real(o, "after_share", c->after_share);
+	json_set_real(o, "before_cpu_per_s",
+		      profile_cpu_per_s(c->before, d->before_hz, d->before_elapsed_ns));
+	json_set_real(o, "after_cpu_per_s",
+		      profile_cpu_per_s(c->after, d->after_hz, d->after_elapsed_ns));
+	json_set_real(o, "change", c->change);
+	json_set_real(o, "change_low", c->low);
+	json_set_real(o, "change_high", c->high);
+	json_set_real(o, "p", c->p);
 	json_object_set_new(o, "sure", json_boolean(sleepy_change_sure(c)));
 	return o;
 }
@@ -71,10 +60,5 @@ json_t *profile_diff_document(const struct profile_subject *before,
 void profile_diff_json(const struct profile_subject *before, const struct profile_subject *after,
 		       const struct sleepy_diff *d, struct strbuf *out)
 {
-	json_t *root = profile_diff_document(before, after, d, SIZE_MAX);
-	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-	strbuf_puts(out, text);
-	strbuf_putc(out, '\n');
-	free(text);
-	json_decref(root);
+	put_json(profile_diff_document(before, after, d, SIZE_MAX), 1, out);
 }

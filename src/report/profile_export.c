@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/execution_json.h"
+#include "report/json_parts.h"
 
 /* ---- stacks and names ---- */
 

@@ -3,35 +3,16 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "report/execution_json.h"
+#include "report/documents.h"
+#include "report/json_parts.h"
 #include "report/profile_fields.h"
-
-static void set_count(json_t *o, const char *key, uint64_t n)
-{
-	json_object_set_new(o, key, json_integer((json_int_t)n));
-}
-
-static void set_real(json_t *o, const char *key, double value)
-{
-	json_object_set_new(o, key, json_real_or_null(value));
-}
 
 static void set_hex(json_t *o, const char *key, uint64_t value)
 {
 	char text[32];
 	snprintf(text, sizeof text, "0x%" PRIx64, value);
 	json_object_set_new(o, key, json_string(text));
-}
-
-static void put_json(json_t *root, struct strbuf *out)
-{
-	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-	strbuf_puts(out, text);
-	strbuf_putc(out, '\n');
-	free(text);
-	json_decref(root);
 }
 
 /* ---- head ---- */
@@ -41,8 +22,8 @@ static json_t *settings_json(const struct profile *p)
 	json_t *o = json_object();
 	json_object_set_new(o, "mode", json_string(profile_mode_name(p->mode)));
 	json_object_set_new(o, "stacks", json_string(profile_stacks_name(p->stacks)));
-	set_real(o, "hz", p->hz > 0 ? p->hz : NAN);
-	set_count(o, "cpus", p->cpus);
+	json_set_real(o, "hz", p->hz > 0 ? p->hz : NAN);
+	json_set_count(o, "cpus", p->cpus);
 	return o;
 }
 
@@ -50,7 +31,7 @@ static json_t *ends_json(const uint64_t ends[STACK_ENDS])
 {
 	json_t *o = json_object();
 	for (enum stack_end e = 0; e < STACK_ENDS; e++)
-		set_count(o, stack_end_name(e), ends[e]);
+		json_set_count(o, stack_end_name(e), ends[e]);
 	return o;
 }
 
@@ -58,19 +39,20 @@ static json_t *totals_json(const struct profile *p, const struct profile_totals 
 {
 	const struct profile_slice *sum = &sums->slice;
 	json_t *o = json_object();
-	set_count(o, "samples", sum->samples);
-	set_count(o, "user", sum->user);
-	set_count(o, "kernel", sum->kernel);
-	set_count(o, "idle", sum->idle);
-	set_count(o, "others", sum->others);
-	set_count(o, "lost", sum->lost);
-	set_count(o, "throttled", sum->throttled);
-	set_count(o, "untold", sum->untold);
-	set_count(o, "peak_used", sum->peak_used);
-	set_count(o, "peak_room", sum->peak_room);
-	set_count(o, "self_ns", sum->self_ns);
-	set_real(o, "self_share", sums->cpu_ns > 0 ? (double)sum->self_ns / sums->cpu_ns : NAN);
-	set_real(o, "cpu_ns", profile_ns(p, sum->samples));
+	json_set_count(o, "samples", sum->samples);
+	json_set_count(o, "user", sum->user);
+	json_set_count(o, "kernel", sum->kernel);
+	json_set_count(o, "idle", sum->idle);
+	json_set_count(o, "others", sum->others);
+	json_set_count(o, "lost", sum->lost);
+	json_set_count(o, "throttled", sum->throttled);
+	json_set_count(o, "untold", sum->untold);
+	json_set_count(o, "peak_used", sum->peak_used);
+	json_set_count(o, "peak_room", sum->peak_room);
+	json_set_count(o, "self_ns", sum->self_ns);
+	json_set_real(o, "self_share",
+		      sums->cpu_ns > 0 ? (double)sum->self_ns / sums->cpu_ns : NAN);
+	json_set_real(o, "cpu_ns", profile_ns(p, sum->samples));
 	json_object_set_new(o, "stack_ends", ends_json(sums->ends));
 	return o;
 }
@@ -123,12 +105,12 @@ static json_t *view_json(const struct profile *p, const struct sleepy_view *v,
 	for (size_t i = 0; i < list.count; i++)
 		json_array_append_new(rows, row_json(p, v, list.items[i].row));
 	json_object_set_new(o, "by", json_string(sleepy_by_name(v->by)));
-	set_count(o, "samples", v->samples);
-	set_count(o, "all", v->all);
-	set_count(o, "elapsed_ns", v->elapsed_ns);
-	set_count(o, "without_function", v->no_function);
+	json_set_count(o, "samples", v->samples);
+	json_set_count(o, "all", v->all);
+	json_set_count(o, "elapsed_ns", v->elapsed_ns);
+	json_set_count(o, "without_function", v->no_function);
 	json_object_set_new(o, "stack_ends", ends_json(v->ends));
-	set_count(o, "row_count", v->rows.count);
+	json_set_count(o, "row_count", v->rows.count);
 	json_object_set_new(o, "rows", rows);
 	array_release(&list);
 	return o;
@@ -157,8 +139,8 @@ json_t *profile_document(const struct profile_subject *s, const struct profile_p
 			    p->slices.count && p->realtime_ns
 				    ? json_date(p->realtime_ns + (int64_t)sums.slice.begin_ns)
 				    : json_null());
-	set_count(root, "elapsed_ns", sums.elapsed_ns);
-	set_count(root, "slices", p->slices.count);
+	json_set_count(root, "elapsed_ns", sums.elapsed_ns);
+	json_set_count(root, "slices", p->slices.count);
 	json_object_set_new(root, "totals", totals_json(p, &sums));
 	json_object_set_new(root, "views", list);
 	strbuf_release(&subject);
@@ -172,7 +154,7 @@ void profile_json(const struct profile_subject *s, const struct sleepy_view *vie
 	struct profile_part *parts = xcalloc(count + 1, sizeof *parts);
 	for (size_t i = 0; i < count; i++)
 		parts[i] = (struct profile_part){ &views[i], style };
-	put_json(profile_document(s, parts, count), out);
+	put_json(profile_document(s, parts, count), 1, out);
 	xfree(parts);
 }
 
@@ -190,7 +172,7 @@ static json_t *function_json(const struct profile *p, uint32_t function)
 	json_object_set_new(o, "object_kind", json_string(object_kind_name(object->kind)));
 	json_object_set_new(o, "build_id", *build_id ? json_string(build_id) : json_null());
 	set_hex(o, "address", f->address);
-	set_count(o, "size", f->size);
+	json_set_count(o, "size", f->size);
 	json_object_set_new(o, "file", json_text(f->file));
 	json_object_set_new(o, "line", f->line ? json_integer(f->line) : json_null());
 	return o;
@@ -202,10 +184,10 @@ static json_t *instruction_json(const struct profile_listing *l, const struct li
 	json_t *o = json_object();
 	bool read = l->source && i->file && i->line;
 	set_hex(o, "address", i->address);
-	set_count(o, "size", i->size);
+	json_set_count(o, "size", i->size);
 	json_object_set_new(o, "text", json_text(i->text));
-	set_count(o, "samples", line->self);
-	set_real(o, "share", l->samples ? (double)line->self / (double)l->samples : NAN);
+	json_set_count(o, "samples", line->self);
+	json_set_real(o, "share", l->samples ? (double)line->self / (double)l->samples : NAN);
 	json_object_set_new(o, "file", json_text(i->file));
 	json_object_set_new(o, "line", i->line ? json_integer(i->line) : json_null());
 	json_object_set_new(o, "source",
@@ -225,9 +207,9 @@ json_t *profile_listing_document(const struct profile_subject *s, const struct p
 	json_object_set_new(root, "run", json_run(s->run));
 	json_object_set_new(root, "settings", settings_json(s->profile));
 	json_object_set_new(root, "function", function_json(s->profile, l->function));
-	set_count(root, "samples", l->samples);
-	set_count(root, "self", lines.self);
-	set_count(root, "elsewhere", lines.elsewhere);
+	json_set_count(root, "samples", l->samples);
+	json_set_count(root, "self", lines.self);
+	json_set_count(root, "elsewhere", lines.elsewhere);
 	json_object_set_new(root, "instructions", list);
 	listing_release(&lines);
 	return root;
@@ -236,5 +218,5 @@ json_t *profile_listing_document(const struct profile_subject *s, const struct p
 void profile_listing_json(const struct profile_subject *s, const struct profile_listing *l,
 			  struct strbuf *out)
 {
-	put_json(profile_listing_document(s, l), out);
+	put_json(profile_listing_document(s, l), 1, out);
 }

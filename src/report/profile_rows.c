@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "report/execution_json.h"
+#include "report/json_parts.h"
 
 #define MOST_PIDS 5	 /* named */
 #define FOLDED_MOST 5000 /* bytes of a name: longer ones are only cut, for that takes no time */

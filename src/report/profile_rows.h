@@ -2,8 +2,6 @@
 #ifndef TARE_REPORT_PROFILE_ROWS_H
 #define TARE_REPORT_PROFILE_ROWS_H
 
-#include <jansson.h>
-
 #include "report/format.h"
 #include "report/profile.h"
 #include "stats/proportions.h"
@@ -70,21 +68,11 @@ struct listing {
 void listing_of(const struct profile_listing *l, struct listing *out);
 void listing_release(struct listing *l);
 
-/* ---- documents: new references ---- */
-
+/* What a document has of it (documents.h). */
 struct profile_part {
 	const struct sleepy_view *view;
 	struct profile_style style; /* which of its rows */
 };
-/* docs/schema/profile.schema.json */
-json_t *profile_document(const struct profile_subject *s, const struct profile_part *parts,
-			 size_t count);
-/* docs/schema/profile-listing.schema.json */
-json_t *profile_listing_document(const struct profile_subject *s, const struct profile_listing *l);
-/* docs/schema/profile-diff.schema.json; at most so many rows, those that changed most. */
-json_t *profile_diff_document(const struct profile_subject *before,
-			      const struct profile_subject *after, const struct sleepy_diff *d,
-			      size_t most);
 
 /* ---- text ---- */
 

@@ -65,13 +65,7 @@ static void put_title(const struct profile_subject *s, const struct profile_tota
 		if (profile_given_name(s->run))
 			strbuf_printf(&text, ": %s", profile_given_name(s->run));
 	}
-	put_paragraph(out,
-		      &(struct paragraph){ .width = profile_width(style),
-					   .first = "",
-					   .indent = 2,
-					   .lines = 3,
-					   .colour = style->colour ? BOLD : NULL },
-		      strbuf_text(&text));
+	put_headline(out, profile_width(style), style->colour, strbuf_text(&text));
 	strbuf_clear(&text);
 	strbuf_puts(&text, s->run && s->run->tags ? s->run->tags : "");
 	if (text.length)

@@ -41,13 +41,7 @@ static void put_title(const struct query_view *base, const struct query_view *ot
 	strbuf_puts(&text, " against ");
 	put_run(base, &text);
 	*text.text = *text.text == 'r' ? 'R' : 'A';
-	put_paragraph(out,
-		      &(struct paragraph){ .width = (size_t)style->width,
-					   .first = "",
-					   .indent = 2,
-					   .lines = 3,
-					   .colour = style->colour ? BOLD : NULL },
-		      strbuf_text(&text));
+	put_headline(out, (size_t)style->width, style->colour, strbuf_text(&text));
 	strbuf_release(&text);
 }
 

@@ -1,19 +1,14 @@
 /* docs/schema/query-compare.schema.json */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "report/execution_json.h"
+#include "report/documents.h"
+#include "report/json_parts.h"
 #include "report/query_rows.h"
 
 static void set(json_t *o, const char *key, json_t *value)
 {
 	json_object_set_new(o, key, value);
-}
-
-static void set_real(json_t *o, const char *key, double value)
-{
-	set(o, key, json_real_or_null(value));
 }
 
 static json_t *side_json(const struct query_view *v)
@@ -33,13 +28,6 @@ static uint64_t plan_of(const struct query_at *at)
 	return at && at->executions.count ? at->executions.items[0].plan : 0;
 }
 
-static json_t *hash_json(uint64_t hash)
-{
-	char text[32];
-	snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
-	return hash ? json_string(text) : json_null();
-}
-
 static json_t *pair_json(const struct query_view *base, const struct query_view *other,
 			 const struct ttp_pair *p)
 {
@@ -53,8 +41,8 @@ static json_t *pair_json(const struct query_view *base, const struct query_view 
 	    p->cardinality ? json_integer((json_int_t)p->cardinality) : json_null());
 	set(o, "change", json_string(query_change_name(p->change)));
 	set(o, "same_plan", json_boolean(p->same_plan));
-	set(o, "base_plan", hash_json(before));
-	set(o, "other_plan", hash_json(after));
+	set(o, "base_plan", json_hash(before));
+	set(o, "other_plan", json_hash(after));
 	if (p->same_plan)
 		set(o, "plan_change", json_null());
 	else {
@@ -64,12 +52,12 @@ static json_t *pair_json(const struct query_view *base, const struct query_view 
 		set(o, "plan_change", json_text(strbuf_text(&text)));
 		strbuf_release(&text);
 	}
-	set_real(o, "base_ns", p->base_ns);
-	set_real(o, "other_ns", p->other_ns);
-	set_real(o, "ratio", p->ratio);
-	set_real(o, "ratio_low", p->low);
-	set_real(o, "ratio_high", p->high);
-	set_real(o, "p", isfinite(p->ratio) ? p->p : NAN);
+	json_set_real(o, "base_ns", p->base_ns);
+	json_set_real(o, "other_ns", p->other_ns);
+	json_set_real(o, "ratio", p->ratio);
+	json_set_real(o, "ratio_low", p->low);
+	json_set_real(o, "ratio_high", p->high);
+	json_set_real(o, "p", isfinite(p->ratio) ? p->p : NAN);
 	return o;
 }
 
@@ -88,9 +76,9 @@ json_t *query_compare_document(const struct query_view *base, const struct query
 	set(root, "plan_changes", json_integer((json_int_t)c->plan_changes));
 	set(root, "slower", json_integer((json_int_t)c->slower));
 	set(root, "faster", json_integer((json_int_t)c->faster));
-	set_real(root, "ratio", c->ratio);
-	set_real(root, "ratio_low", c->ratio_low);
-	set_real(root, "ratio_high", c->ratio_high);
+	json_set_real(root, "ratio", c->ratio);
+	json_set_real(root, "ratio_low", c->ratio_low);
+	json_set_real(root, "ratio_high", c->ratio_high);
 	set(root, "pairs", pairs);
 	return root;
 }
@@ -98,10 +86,5 @@ json_t *query_compare_document(const struct query_view *base, const struct query
 void query_compare_json(const struct query_view *base, const struct query_view *other,
 			const struct ttp_comparison *c, struct strbuf *out)
 {
-	json_t *root = query_compare_document(base, other, c);
-	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-	strbuf_puts(out, text);
-	strbuf_putc(out, '\n');
-	free(text);
-	json_decref(root);
+	put_json(query_compare_document(base, other, c), 1, out);
 }

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/execution_json.h"
+#include "report/documents.h"
+#include "report/json_parts.h"
 #include "report/query_rows.h"
 
 static void set(json_t *o, const char *key, json_t *value)
@@ -12,22 +13,10 @@ static void set(json_t *o, const char *key, json_t *value)
 	json_object_set_new(o, key, value);
 }
 
-static void set_count(json_t *o, const char *key, uint64_t n)
-{
-	set(o, key, json_integer((json_int_t)n));
-}
-
 /* 0: not known. */
 static void set_count_if(json_t *o, const char *key, uint64_t n)
 {
 	set(o, key, n ? json_integer((json_int_t)n) : json_null());
-}
-
-static json_t *hash_json(uint64_t hash)
-{
-	char text[32];
-	snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
-	return hash ? json_string(text) : json_null();
 }
 
 /* ---- what was executed ---- */
@@ -37,7 +26,7 @@ static json_t *texts_json(const struct query_run *r)
 	json_t *list = json_array();
 	for (size_t i = 0; i < r->texts.count; i++) {
 		json_t *o = json_object();
-		set_count(o, "query", r->texts.items[i].query);
+		json_set_count(o, "query", r->texts.items[i].query);
 		set(o, "name", json_text(r->texts.items[i].name));
 		set(o, "sql", json_text(r->texts.items[i].sql));
 		json_array_append_new(list, o);
@@ -52,7 +41,7 @@ static json_t *plans_json(const struct query_run *r)
 		json_t *o = json_object();
 		const char *text = r->plans.items[i].json;
 		json_t *tree = text ? json_loads(text, 0, NULL) : NULL;
-		set(o, "hash", hash_json(r->plans.items[i].hash));
+		set(o, "hash", json_hash(r->plans.items[i].hash));
 		set(o, "plan", tree ? tree : json_null());
 		json_array_append_new(list, o);
 	}
@@ -69,8 +58,8 @@ static json_t *events_json(const struct query_run *r)
 		set(o, "at", e->at_ns ? json_date(e->at_ns) : json_null());
 		set_count_if(o, "query", e->query);
 		set_count_if(o, "cardinality", e->cardinality);
-		set(o, "plan", hash_json(e->plan));
-		set(o, "before", hash_json(e->before));
+		set(o, "plan", json_hash(e->plan));
+		set(o, "before", json_hash(e->before));
 		set(o, "text", json_text(e->text));
 		json_array_append_new(list, o);
 	}
@@ -84,7 +73,7 @@ static json_t *experiment_json(const struct query_run *r)
 	set(o, "name", json_text(r->experiment_name));
 	set(o, "text", json_text(r->experiment));
 	set(o, "scenario", json_text(r->scenario));
-	set_count(o, "queries", r->queries);
+	json_set_count(o, "queries", r->queries);
 	set_count_if(o, "executions", r->planned);
 	set(o, "cold", json_boolean(r->cold));
 	set(o, "imported", json_boolean(r->imported));
@@ -146,18 +135,18 @@ static json_t *execution_of(const struct query_run *r, const struct query_execut
 		bool known = ttp_time_means(r, t) && ttp_time_of(x, t, &ns);
 		set(times, ttp_time_name(t), json_real_or_null(known ? ns : NAN));
 	}
-	set_count(o, "number", x->number);
+	json_set_count(o, "number", x->number);
 	set(o, "timed_out", json_boolean(x->outcome == QUERY_TIMED_OUT));
 	set(o, "started_at", x->started_at_ns ? json_date(x->started_at_ns) : json_null());
-	set_count(o, "measured_ns", x->measured_ns);
+	json_set_count(o, "measured_ns", x->measured_ns);
 	set(o, "cpu_ns",
 	    lacks_cpu ? json_null() : json_integer((json_int_t)query_cpu_ns(x, QUERY_QUERY)));
 	set(o, "own_device_ns", json_ns(x->own_device_ns));
 	set(o, "others_device_ns", json_ns(x->others_device_ns));
 	set(o, "run_delay_ns", json_ns(x->run_delay_ns));
 	set(o, "read_bytes", json_ns(x->read_bytes));
-	set_count(o, "rows", x->rows);
-	set(o, "plan", hash_json(x->plan));
+	json_set_count(o, "rows", x->rows);
+	set(o, "plan", json_hash(x->plan));
 	set(o, "times_ns", times);
 	set(o, "dropped_by", checks_of(fired));
 	return o;
@@ -185,15 +174,15 @@ static json_t *row_json(const struct query_view *v, const struct query_row *row,
 			executions, execution_of(v->data, &at->executions.items[k], row->fired[k]));
 	query_name(v->data, at->query, text);
 	plan_letter(row->plan, letter);
-	set_count(o, "query", at->query);
+	json_set_count(o, "query", at->query);
 	set(o, "name", json_text(text));
 	set_count_if(o, "cardinality", at->cardinality);
 	set_count_if(o, "table_bytes", at->table_bytes);
 	set(o, "plan", row->plan < 0 ? json_null() : json_string(letter));
-	set(o, "plan_hash", hash_json(at->executions.count ? at->executions.items[0].plan : 0));
+	set(o, "plan_hash", json_hash(at->executions.count ? at->executions.items[0].plan : 0));
 	set(o, "several_plans", json_boolean(row->plans));
-	set_count(o, "made", at->executions.count);
-	set_count(o, "kept", row->verdict->kept);
+	json_set_count(o, "made", at->executions.count);
+	json_set_count(o, "kept", row->verdict->kept);
 	set(o, "dropped_by",
 	    row->verdict->drop ? json_string(ttp_drop_name(row->verdict->drop)) : json_null());
 	set(o, "fired", at_checks_of(row->verdict->fired));
@@ -214,8 +203,8 @@ static void add_check(json_t *list, const char *name, const struct ttp_count *c)
 {
 	json_t *o = json_object();
 	set(o, "name", json_string(name));
-	set_count(o, "fired", c->fired);
-	set_count(o, "of", c->of);
+	json_set_count(o, "fired", c->fired);
+	json_set_count(o, "of", c->of);
 	json_array_append_new(list, o);
 }
 
@@ -280,11 +269,11 @@ static json_t *reading_json(const struct query_rows *rows)
 	if (!r.known)
 		return json_null();
 	json_t *o = json_object();
-	set_count(o, "known", r.known);
-	set_count(o, "whole", r.whole);
-	set_count(o, "less", r.less);
-	set_count(o, "more", r.more);
-	set_count(o, "warm", r.warm);
+	json_set_count(o, "known", r.known);
+	json_set_count(o, "whole", r.whole);
+	json_set_count(o, "less", r.less);
+	json_set_count(o, "more", r.more);
+	json_set_count(o, "warm", r.warm);
 	return o;
 }
 
@@ -294,7 +283,7 @@ static json_t *surroundings_json(const struct query_run *r, const struct query_r
 	json_t *o = json_object();
 	set(o, "run_delay_share", json_real_or_null(s.run_delay));
 	set(o, "steal_share", json_real_or_null(s.steal));
-	set_count(o, "lost", s.lost);
+	json_set_count(o, "lost", s.lost);
 	return o;
 }
 
@@ -373,7 +362,7 @@ static json_t *options_json(const struct ttp_options *o)
 	json_t *options = json_object();
 	set(options, "form", json_string(o->form == TTP_PAPER ? "paper" : "adapted"));
 	set_count_if(options, "tick_ns", o->tick_ns);
-	set_count(options, "floor_ns", o->floor_ns);
+	json_set_count(options, "floor_ns", o->floor_ns);
 	return options;
 }
 
@@ -397,7 +386,7 @@ static json_t *head_json(const struct query_view *v, const struct query_rows *ro
 	json_t *root = json_object();
 	const struct ttp_result *r = v->result;
 	set(root, "type", json_string("query"));
-	set_count(root, "format", 1);
+	json_set_count(root, "format", 1);
 	set(root, "run", json_run(v->run));
 	set(root, "machine", json_machine(v->machine));
 	set_count_if(root, "cpus", v->data->cpus);
@@ -407,10 +396,10 @@ static json_t *head_json(const struct query_view *v, const struct query_rows *ro
 	set(root, "texts", texts_json(v->data));
 	set(root, "plans", plans_json(v->data));
 	set(root, "events", events_json(v->data));
-	set_count(root, "at_made", r->at_count);
-	set_count(root, "at_kept", r->at_kept);
-	set_count(root, "executions_made", r->executions);
-	set_count(root, "executions_kept", r->executions_kept);
+	json_set_count(root, "at_made", r->at_count);
+	json_set_count(root, "at_kept", r->at_kept);
+	json_set_count(root, "executions_made", r->executions);
+	json_set_count(root, "executions_kept", r->executions_kept);
 	set(root, "time", json_string(ttp_time_name(rows->time)));
 	set(root, "relative_error", json_real_or_null(rows->relative_error));
 	set(root, "checks", checks_json(r));

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "report/execution_json.h"
+#include "report/json_parts.h"
 #include "report/query_rows.h"
 
 #define MOST_STEAL 0.05 /* that of struct ttp_options */

@@ -1,5 +1,6 @@
 /* Trees of plans, and what changes between two of them. The shape of their JSON is described in
  * subject/dbms/plan.h. */
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 

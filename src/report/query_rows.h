@@ -2,8 +2,6 @@
 #ifndef TARE_REPORT_QUERY_ROWS_H
 #define TARE_REPORT_QUERY_ROWS_H
 
-#include <jansson.h>
-
 #include "report/noise_rows.h" /* format_ns(): three digits, a space that does not break */
 #include "report/query.h"
 
@@ -65,12 +63,6 @@ void put_query_fact(const char *label, const char *text, const struct query_styl
 		    struct strbuf *out);
 
 const char *query_change_name(enum ttp_change c); /* "same", "slower", ..., "only_base" */
-
-/* docs/schema/query.schema.json, a new reference; without them at[].executions are empty. */
-json_t *query_document(const struct query_view *v, bool with_executions);
-/* docs/schema/query-compare.schema.json, too. */
-json_t *query_compare_document(const struct query_view *base, const struct query_view *other,
-			       const struct ttp_comparison *c);
 
 /* ---- parts of the report ---- */
 

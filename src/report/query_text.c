@@ -43,13 +43,7 @@ static void put_title(const struct query_view *v, const struct query_style *styl
 	if (v->run && v->run->id > 0)
 		strbuf_printf(&text, ", run %lld", (long long)v->run->id);
 	strbuf_puts(&text, v->run ? states[v->run->status] : "");
-	put_paragraph(out,
-		      &(struct paragraph){ .width = (size_t)style->width,
-					   .first = "",
-					   .indent = 2,
-					   .lines = 3,
-					   .colour = style->colour ? BOLD : NULL },
-		      strbuf_text(&text));
+	put_headline(out, (size_t)style->width, style->colour, strbuf_text(&text));
 	strbuf_release(&text);
 }
 

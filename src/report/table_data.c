@@ -1,10 +1,10 @@
 /* Tables for programs: numbers in base units, nothing rounded. */
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "report/format.h"
+#include "report/json_parts.h"
 #include "report/table_private.h"
 
 static json_t *json_cell(const struct column *column, const struct cell *cell)
@@ -40,11 +40,7 @@ void table_render_json(const struct table *t, struct strbuf *out)
 		}
 		json_array_append_new(rows, row);
 	}
-	char *text = json_dumps(rows, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-	strbuf_puts(out, text);
-	strbuf_putc(out, '\n');
-	free(text);
-	json_decref(rows);
+	put_json(rows, 2, out);
 }
 
 static void put_raw(const struct column *column, const struct cell *cell, char out[WORDS])

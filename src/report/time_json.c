@@ -9,37 +9,8 @@
 #include "base/text.h"
 #include "report/execution_json.h"
 #include "report/format.h"
-#include "report/ledger.h"
+#include "report/json_parts.h"
 #include "report/study.h"
-
-json_t *json_real_or_null(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
-json_t *json_text(const char *text)
-{
-	if (!text)
-		return json_null();
-	char *valid = text_utf8(text);
-	json_t *value = json_string(valid);
-	xfree(valid);
-	return value;
-}
-
-json_t *json_ns(uint64_t ns)
-{
-	return ns == ABSENT_NS ? json_null() : json_integer((json_int_t)ns);
-}
-
-json_t *json_date(int64_t realtime_ns)
-{
-	char date[WORDS];
-	if (!realtime_ns)
-		return json_null();
-	format_iso8601(realtime_ns, date);
-	return json_string(date);
-}
 
 /* hyperfine has the code a shell would give; it knows no time limit. */
 static json_t *exit_code(const struct execution *x)
@@ -102,25 +73,6 @@ static void set_lists(json_t *object, const struct run_view *view)
 	json_object_set_new(object, "process_times", process_times);
 }
 
-json_t *json_summary(const struct summary *s)
-{
-	if (!s->n)
-		return json_null();
-	double spread = s->n > 1 ? 1 : NAN; /* one value has none */
-	json_t *o = json_object();
-	json_object_set_new(o, "n", json_integer((json_int_t)s->n));
-	json_object_set_new(o, "mean_ns", json_real(s->mean));
-	json_object_set_new(o, "stddev_ns", json_real_or_null(s->stddev * spread));
-	json_object_set_new(o, "relative_error", json_real_or_null(s->relative_error * spread));
-	json_object_set_new(o, "median_ns", json_real(s->median));
-	json_object_set_new(o, "mad_ns", json_real_or_null(s->mad * spread));
-	json_object_set_new(o, "min_ns", json_real(s->min));
-	json_object_set_new(o, "max_ns", json_real(s->max));
-	json_object_set_new(o, "ci_low_ns", json_real_or_null(s->ci_low * spread));
-	json_object_set_new(o, "ci_high_ns", json_real_or_null(s->ci_high * spread));
-	return o;
-}
-
 static json_t *drops_json(const struct run_view *view)
 {
 	json_t *drops = json_array();
@@ -179,23 +131,6 @@ static json_t *protocol_json(const struct run_view *view)
 	return o;
 }
 
-json_t *json_machine(const struct machine *machine)
-{
-	char fingerprint[17];
-	if (!machine)
-		return json_null();
-	json_t *o = json_object(), *facts = json_object();
-	machine_fingerprint(machine, fingerprint);
-	json_object_set_new(o, "fingerprint", json_string(fingerprint));
-	for (size_t i = 0; i < machine->facts.count; i++) {
-		char *key = text_utf8(machine->facts.items[i].key);
-		json_object_set_new(facts, key, json_text(machine->facts.items[i].value));
-		xfree(key);
-	}
-	json_object_set_new(o, "facts", facts);
-	return o;
-}
-
 static json_t *shell_json(const struct run *run)
 {
 	if (!run->shell)
@@ -207,17 +142,6 @@ static json_t *shell_json(const struct run *run)
 		json_object_set_new(pt, grade_name(g), json_ns(run->shell_pt_ns[g]));
 	json_object_set_new(o, "pt_ns", pt);
 	return o;
-}
-
-json_t *json_id(int64_t id)
-{
-	return id ? json_integer(id) : json_null();
-}
-
-json_t *json_conditions(const char *conditions)
-{
-	json_t *o = conditions ? json_loads(conditions, 0, NULL) : NULL;
-	return o ? o : json_null();
 }
 
 static json_t *tare_json(const struct run_view *view)
@@ -333,10 +257,5 @@ void time_json(const struct run_view *views, size_t count, const struct time_sty
 	json_object_set_new(tare, "comparisons", comparisons_json(views, count, style));
 	json_object_set_new(tare, "failed_runs", failed);
 	json_object_set_new(root, "tare", tare);
-	/* 15 digits hold a day in ns exactly, without the noise of a 17th digit */
-	char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-	strbuf_puts(out, text);
-	strbuf_putc(out, '\n');
-	free(text);
-	json_decref(root);
+	put_json(root, 2, out);
 }

@@ -82,8 +82,9 @@ ODD=$'it\'s "q", 100%\n<b>\xff|é'
 			for line in "${lines[@]}"; do [ "${#line}" -le $size ]; done
 		done
 	done
-	LC_ALL=C.UTF-8 run "$screen" 60x24 "$TARE" compare @0 @1
-	[[ "$output" == *another-of-that-* && "${#lines[1]}" -le 60 ]]
+	LC_ALL=C.UTF-8 NO_COLOR=1 run "$screen" 60x24 "$TARE" compare @0 @1
+	[[ "$output" == *another-of-that-* && "$output" == *" executions)"* ]]
+	for line in "${lines[@]}"; do [ "${#line}" -le 60 ]; done
 	LC_ALL=C.UTF-8 run "$screen" 60x24 "$TARE" list
 	[[ "$output" == *a-name-of-some-length* && "$output" == *Status* && "$output" != *Executions* ]]
 	LC_ALL=C.UTF-8 run "$screen" 80x24 "$TARE" list

@@ -1,27 +1,7 @@
 #!/usr/bin/env bats
 # tare report as a user types it; the binary is $TARE.
 
-setup() {
-	: "${TARE:?set TARE to the binary under test}"
-	cd "$BATS_TEST_TMPDIR" || return 1
-	export TARE_LAB=$BATS_TEST_TMPDIR/lab.db
-}
-
-HEADER=run,sample,et_ns,pt_ns,daemon,daemon_pt_ns
-
-# generate RUN SAMPLES: samples of a second; backup runs for 0.3 s in every twentieth
-generate() {
-	awk -v run="$1" -v samples="$2" 'BEGIN {
-		srand(1)
-		for (i = 1; i <= samples; i++) {
-			slow = i % 20 == 7
-			times = sprintf("%d,%d", 1e9 + 1e5 * rand() + 3e8 * slow, 999e6 + 1e4 * rand())
-			printf "%s,%d,%s,sshd,%d\n", run, i, times, 2e4 + 1e4 * rand()
-			if (slow)
-				printf "%s,%d,%s,backup,%d\n", run, i, times, 3e8
-		}
-	}'
-}
+load samples
 
 # refused CODE WORDS...: `tare report` with the rest as options exits with CODE, says WORDS, writes no out.html
 refused() {
@@ -29,7 +9,7 @@ refused() {
 	shift 2
 	run "$TARE" report "$@"
 	[ "$status" -eq "$code" ]
-	output=$(tr -s ' \n' ' ' <<<"$output")
+	flat
 	[[ "$output" == *"$words"* ]] || { echo "$output" && false; }
 	[ ! -e out.html ]
 }
@@ -77,6 +57,7 @@ embedded() {
 	"$TARE" import b.csv >/dev/null
 	"$TARE" report --json A B A >doc.json
 	[ "$(jq -c '[.sections[].title]' doc.json)" = '["A","B"]' ]
+	[ "$(jq -r .title doc.json)" = "A, B" ]
 	[ "$(jq -c '.comparisons | map([.kind, .sections, .reference, .measure])' doc.json)" = '[["time",[0,1],0,"pt_exec"]]' ]
 	[ "$(jq '.comparisons[0].rows[0] | .ratio < 1 and .significant and .section == 1' doc.json)" = true ]
 	[[ "$(jq -r '.comparisons[0].rows[0].sentence' doc.json)" == "'B' (run 2) is "*" times faster than 'A' (run 1) in process time (exec): "* ]]
@@ -86,6 +67,10 @@ embedded() {
 	refused 2 "run 1, the reference, is none of the runs given" --reference A B -o out.html
 	"$TARE" time -N -w 0 -r 2 --style none true "sleep 0.001" >/dev/null
 	[ "$("$TARE" report --json --study | jq -c '[.sections[].title]')" = '["true","sleep 0.001"]' ]
+	# runs of one name are counted in the page's title
+	"$TARE" import b.csv >/dev/null
+	[ "$("$TARE" report --json 5 2 | jq -r .title)" = "2 runs of B" ]
+	[ "$("$TARE" report --json 1 2 5 3 4 | jq -r .title)" = "A, 2 runs of B, true and 1 more" ]
 }
 
 @test "report: a study of daemons" {
@@ -201,7 +186,7 @@ embedded() {
 	# it slept until a time
 	jq -e '.sections[0] | .names as $n | .details["1"].trace |
 		([.slices[] | select(.[3] == 0) | $n[.[4]]] | index("sleep") != null) and
-		([.waits[] | select(.[3] == 15) | .[2]] | add > 9e6) and
+		([.waits[] | select($n[.[3]] == "timer") | .[2]] | add > 9e6) and
 		([.slices[] | .[1] + .[2]] | max) <= .et_ns' doc.json >/dev/null
 	jq -e '.sections[0] | .ledger as $l | [range(.columns.et | length) | . as $i | ([$l.wall[][$i]] | add)] ==
 		[.columns.et[]]' doc.json >/dev/null

@@ -1,14 +1,16 @@
 /* Prints a made-up page: what the schema check reads, and people who change the page.
- * usage: page-sample json|html [time|hostile|STUDY] */
+ * usage: page-sample json|html [time|hostile|STUDY|parts] */
 #include <stdio.h>
 #include <string.h>
 
 #include "page-fixture.h"
+#include "page-parts-fixture.h"
 
 int main(int argc, char **argv)
 {
 	struct strbuf out = { 0 };
-	struct page *p = page_fixture_make(argc > 2 ? argv[2] : "time");
+	const char *which = argc > 2 ? argv[2] : "time";
+	struct page *p = strcmp(which, "parts") == 0 ? parts_page() : page_fixture_make(which);
 	if (!p)
 		return 2;
 	if (argc > 1 && strcmp(argv[1], "html") == 0)

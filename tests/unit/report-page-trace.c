@@ -63,6 +63,19 @@ static uint64_t number(json_t *row, size_t i)
 	return (uint64_t)json_integer_value(json_array_get(row, i));
 }
 
+/* Whose name a wait has. */
+static size_t cause_of(json_t *doc, json_t *wait)
+{
+	json_t *section = json_array_get(json_object_get(doc, "sections"), 0);
+	json_t *name = json_array_get(json_object_get(section, "names"), number(wait, 3));
+	size_t c = 0;
+	assert_non_null(name);
+	while (c < LEDGER_CAUSES && strcmp(ledger_causes[c].name, json_string_value(name)) != 0)
+		c++;
+	assert_true(c < LEDGER_CAUSES);
+	return c;
+}
+
 static void test_books(void **state)
 {
 	static struct fixture f;
@@ -87,7 +100,7 @@ static void test_books(void **state)
 			interrupt_ns[0] += number(row, 2);
 	}
 	json_array_foreach(json_object_get(trace, "waits"), i, row)
-		wait_ns[number(row, 3)] += number(row, 2);
+		wait_ns[cause_of(doc, row)] += number(row, 2);
 	for (int k = 0; k < 3; k++)
 		interrupt_ns[1] += f.interrupt_ns[k];
 	assert_int_equal(interrupt_ns[0], interrupt_ns[1]);

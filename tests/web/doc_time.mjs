@@ -59,12 +59,12 @@ function trace(et, name, next) {
     if (at >= et) break;
     const away = Math.min(et - at, Math.round(et / 30));
     slices.push([0, at, away, next() < 0.5 ? 1 : 3, name(next() < 0.5 ? 'cron' : 'kworker/0:1')]);
-    waits.push([0, at, away, 5]);
+    waits.push([0, at, away, name('queued')]);
     at += away;
   }
   slices.push([1, 0, Math.round(et * 0.4), 1, name('postgres')], [1, Math.round(et * 0.45), Math.round(et * 0.1), 2, name('tare')], [1, Math.round(et * 0.5), 9_000, 6, name('local timer')],
     [1, Math.round(et * 0.6), Math.round(et * 0.3), 0, name('inc')]);
-  waits.push([1, 0, Math.round(et * 0.6), 12], [1, Math.round(et * 0.9), Math.round(et * 0.1), 8]);
+  waits.push([1, 0, Math.round(et * 0.6), name('futex')], [1, Math.round(et * 0.9), Math.round(et * 0.1), name('io')]);
   slices.sort((a, b) => a[1] - b[1]);
   return { et_ns: et, cpus: [0, 1], slices, waits, threads: [[name('inc'), 4711], [name('inc'), 4712]], cut: 7 };
 }

@@ -325,6 +325,8 @@ test('hover tells the culprit, a click opens the execution with its daemons and 
   const trace = `run-12-trace-${i}`;
   const points = await ask(tab, trace, 'points');
   assert.ok(points['kind-0'] > 3 && points['kind-4'] > 3 && points['kind-7'] > 3, JSON.stringify(points));
+  const { lines } = await csvOf(tab, () => tab.page.click(`#${trace} button[aria-label$="download as CSV"]`));
+  for (const cause of ['queued', 'futex', 'io']) assert.ok(lines.some((line) => line.endsWith(`,wait,${cause}`)), `a wait for ${cause}`);
   await tab.page.focus(`#${trace} .chart-focus`);
   const all = await ask(tab, trace, 'range');
   await tab.page.keyboard.press('+');

@@ -150,7 +150,7 @@ export interface Trace {
   et_ns: number;
   cpus: number[];
   slices: [cpu: number, at_ns: number, ns: number, kind: number, name: number][]; // cpu: index of cpus; by begin
-  waits: [thread: number, at_ns: number, ns: number, cause: number][]; // of the subject's threads, while off the CPU; cause: catalogue's number
+  waits: [thread: number, at_ns: number, ns: number, cause: number][]; // of the subject's threads, while off the CPU; cause: index of TimeSection.names
   threads: [name: number, tid: number][];
   cut: number; // slices that were left out, the shortest first
 }

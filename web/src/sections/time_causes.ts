@@ -1,5 +1,5 @@
-// The catalogue of causes (src/record/ledger.c), in its order: what a number in a trace means, and what a name means to people.
-export const CAUSES: [name: string, meaning: string][] = [
+// What the names of causes (src/record/ledger.c) mean to people.
+const meanings = new Map([
   ['run', 'on a CPU, in its own user or kernel code'],
   ['irq', 'its CPU served a hard interrupt'],
   ['softirq', 'its CPU served a soft interrupt'],
@@ -22,15 +22,9 @@ export const CAUSES: [name: string, meaning: string][] = [
   ['sleep', 'asleep on something else'],
   ['stopped', 'stopped by a signal, tracer or freezer'],
   ['unseen', 'alive, but not accounted for'],
-];
-
-const meanings = new Map(CAUSES);
+]);
 
 /** What a cause means; nothing where this page is older than the cause. */
 export function meaning(cause: string): string {
   return meanings.get(cause) ?? '';
-}
-
-export function causeName(number: number): string {
-  return CAUSES[number]?.[0] ?? `cause ${number}`;
 }

@@ -5,7 +5,7 @@ import { short } from '../parts/dom';
 import * as format from '../parts/format';
 import { causeColour, textOn, type Theme } from '../parts/theme';
 import { calmly, grid, gridRect, keepZoom, tick, visibleWithin, type Time } from './time_common';
-import { causeName, meaning } from './time_causes';
+import { meaning } from './time_causes';
 
 const KINDS = ['the subject', 'another process', 'tare', 'a kernel thread', 'hard interrupt', 'soft interrupt', 'NMI'] as const;
 const WAIT = 7; // of a rectangle: a wait, not a kind of slice
@@ -15,7 +15,7 @@ interface Rect {
   at: number;
   end: number;
   kind: number;
-  name: number; // index of names; of a wait its cause
+  name: number; // index of names: of a wait its cause
   merged: number; // slices in it
 }
 
@@ -69,9 +69,9 @@ export function traceCard(time: Time, position: number, detail: Detail): ChartHa
   if (!lanes.length) return null;
   let rects: Rect[] = [];
   let themeNow: Theme | null = null;
-  const colour = (rect: Rect, theme: Theme) => (rect.kind === WAIT ? causeColour(causeName(rect.name), theme)
+  const colour = (rect: Rect, theme: Theme) => (rect.kind === WAIT ? causeColour(names[rect.name] ?? '?', theme)
     : [theme.kept, theme.series[5]!, theme.muted, theme.series[7]!, theme.series[1]!, theme.series[2]!, theme.series[3]!][rect.kind] ?? theme.muted);
-  const who = (rect: Rect) => (rect.kind === WAIT ? causeName(rect.name) : rect.merged > 1 ? `${rect.merged}` : short(names[rect.name] ?? '?', 40));
+  const who = (rect: Rect) => (rect.kind !== WAIT && rect.merged > 1 ? `${rect.merged}` : short(names[rect.name] ?? '?', 40));
 
   function series(theme: Theme): Record<string, unknown>[] {
     const kinds = [...KINDS, 'waits'];
@@ -127,7 +127,7 @@ export function traceCard(time: Time, position: number, detail: Detail): ChartHa
           const rect = rects[p.value?.[3]];
           if (!rect) return tip([]);
           const wait = rect.kind === WAIT;
-          return tip([rect.merged > 1 ? `${rect.merged} short ones` : wait ? causeName(rect.name) : short(names[rect.name] ?? '?', 120), wait ? meaning(causeName(rect.name)) : KINDS[rect.kind],
+          return tip([rect.merged > 1 ? `${rect.merged} short ones` : short(names[rect.name] ?? '?', 120), wait ? meaning(names[rect.name] ?? '') : KINDS[rect.kind],
             `from ${format.ns(rect.at)}, for ${format.ns(rect.end - rect.at)}`]);
         },
       },
@@ -153,7 +153,7 @@ export function traceCard(time: Time, position: number, detail: Detail): ChartHa
         { name: 'lane', title: 'lane', kind: 'text', of: ([lane]) => lane },
         { name: 'at_ns', title: 'from', kind: 'ns', of: ([, r]) => r.at }, { name: 'ns', title: 'for', kind: 'ns', of: ([, r]) => r.end - r.at },
         { name: 'kind', title: 'kind', kind: 'text', of: ([, r]) => (r.kind === WAIT ? 'wait' : KINDS[r.kind] ?? '?') },
-        { name: 'name', title: 'who', kind: 'text', of: ([, r]) => (r.kind === WAIT ? causeName(r.name) : names[r.name] ?? '?') },
+        { name: 'name', title: 'who', kind: 'text', of: ([, r]) => names[r.name] ?? '?' },
       ],
       rows: () => lanes.flatMap((lane) => lane.rects.map((rect): Row => [lane.label, rect])),
     },
