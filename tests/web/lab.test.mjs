@@ -470,6 +470,8 @@ test('the list follows the lab', async () => {
   await until(async () => (await rows(tab).count()) === 2);
   assert.ok(await tab.page.getByRole('checkbox', { name: /tick run 1:/ }).isChecked());
   assert.match(await tab.page.textContent('.lab-runs'), /● going/);
+  s.runs[1].executions = 7777; // of which no event tells
+  await tab.page.getByText('7,777 executions').waitFor();
   await tab.close();
 });
 

@@ -13,6 +13,7 @@ const PAGE = 50;
 const MOST = 1000; // that the server gives at once
 const TOGETHER = 16; // in one report
 const TYPING_MS = 250;
+const GOING_MS = 5000;
 
 /** What is ticked, by "run=1" or "study=2": its kind. */
 export type Ticks = Map<string, string>;
@@ -32,6 +33,7 @@ class List {
   private asked = new AbortController();
   private typing = 0;
   private again = 0;
+  private later = 0;
   private fetching = false; // more
   private renewing = 0;
   private stale = false; // something changed while a field was open
@@ -63,8 +65,8 @@ class List {
       h('header', { class: 'top' }, h('span', { class: 'mark', 'aria-hidden': 'true' }, 'tare'), h('h1', {}, 'Lab'), h('span', { class: 'grow' }), themeField()),
       h('main', { id: 'main', tabindex: -1 },
         h('section', { 'aria-label': 'runs' }, h('div', { class: 'card' },
-          h('h2', { class: 'lab-title' }, 'Runs'), h('div', { class: 'tools' }, this.field, h('span', { class: 'lab-order' }, this.order, button('⇅', () => this.turn(), 'the other way round'))), this.actions, this.trouble, this.said,
-          h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'list of runs' }, h('table', { class: 'lab-runs' }, this.caption, h('thead', {}, this.head), this.body)),
+          h('h2', { class: 'lab-title' }, 'Runs'), h('div', { class: 'tools' }, this.field, h('span', { class: 'lab-order' }, this.order, button('⇅', () => this.turn(), 'the other way round')), this.said), this.actions, this.trouble,
+          h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'list of runs' }, h('table', { class: 'lab-list lab-runs' }, this.caption, h('thead', {}, this.head), this.body)),
           h('div', { class: 'tools' }, this.onward))),
         this.studyPlace));
     this.onward.hidden = true;
@@ -82,8 +84,7 @@ class List {
     this.unlisten();
     this.asked.abort();
     this.watch.disconnect();
-    clearTimeout(this.typing);
-    clearTimeout(this.again);
+    for (const timer of [this.typing, this.again, this.later]) clearTimeout(timer);
   }
 
   private fail(error: unknown): void {
@@ -198,7 +199,7 @@ class List {
     const mine = sort.replace(/^-/, '') === column.sort;
     const down = sort.startsWith('-');
     const next = !mine ? (column.down ? '-' : '') + column.sort : down === column.down ? (down ? '' : '-') + column.sort : '';
-    return h('th', { scope: 'col', class: column.number ? 'number' : null, 'aria-sort': !mine ? 'none' : down ? 'descending' : 'ascending' },
+    return h('th', { scope: 'col', class: `of-${column.sort}${column.number ? ' number' : ''}`, 'aria-sort': !mine ? 'none' : down ? 'descending' : 'ascending' },
       h('button', { type: 'button', title: `sort by ${column.about}`, 'data-focus': `sort-${column.sort}`, onclick: () => this.sortBy(next) }, column.title, mine ? (down ? ' ▾' : ' ▴') : ''));
   }
 
@@ -206,7 +207,7 @@ class List {
     const { sort } = this.asks;
     const focus = (document.activeElement as HTMLElement | null)?.dataset?.['focus'];
     const by = COLUMNS.find((column) => column.sort === sort.replace(/^-/, ''));
-    this.head.replaceChildren(h('th', { scope: 'col' }, h('span', { class: 'visually-hidden' }, 'ticked')), ...COLUMNS.map((column) => this.heading(column)));
+    this.head.replaceChildren(h('th', { scope: 'col', class: 'of-tick' }, h('span', { class: 'visually-hidden' }, 'ticked')), ...COLUMNS.map((column) => this.heading(column)));
     this.caption.textContent = by ? `Runs by ${by.title}, ${sort.startsWith('-') ? 'descending' : 'ascending'}` : 'Runs, the newest first';
     this.order.value = by ? (by.down ? '-' : '') + by.sort : '';
     if (focus?.startsWith('sort-')) this.focus(focus);
@@ -217,17 +218,27 @@ class List {
     const { like } = this.asks;
     const before = this.drawn;
     this.drawn = new Map();
-    // rows that are as they were stay: there may be thousands
-    this.body.replaceChildren(...this.runs.map((run) => {
+    const rows = this.runs.map((run) => {
       const text = this.editing?.run === run.id ? 'edited' : JSON.stringify(run);
       const was = before.get(run.id);
       const element = was?.text === text ? was.element : this.row(run);
       this.drawn.set(run.id, { text, element });
       return element;
-    }));
+    });
+    // those that are as they were stay, where they are: there may be thousands
+    const stay = new Set<Element>(rows);
+    for (const old of [...this.body.children]) if (!stay.has(old)) old.remove();
+    let at = this.body.firstElementChild;
+    for (const row of rows) {
+      if (row === at) at = at.nextElementSibling;
+      else this.body.insertBefore(row, at);
+    }
     if (!this.runs.length) this.body.replaceChildren(h('tr', {}, h('td', { colspan: COLUMNS.length + 1, class: 'muted' }, like ? 'no run matches' : "there are no runs yet: 'tare time COMMAND' makes one")));
     const going = this.runs.filter((run) => run.status === 'going').length;
-    this.said.textContent = `${format.count(this.runs.length)}${this.more ? ' and more' : ''} ${this.runs.length === 1 ? 'run' : 'runs'}${like ? ' that match' : ''}${going ? `, ${going} going on` : ''}`;
+    const said = `${format.count(this.runs.length)}${this.more ? ' and more' : ''} ${this.runs.length === 1 ? 'run' : 'runs'}${like ? ' that match' : ''}${going ? `, ${going} going on` : ''}`;
+    if (this.said.textContent !== said) this.said.textContent = said; // it is read aloud
+    clearInterval(this.later);
+    if (going) this.later = window.setInterval(() => { if (!document.hidden) this.renew(); }, GOING_MS); // its figures grow, of which nobody is told
     this.onward.hidden = !this.more;
     // still in sight: an observer tells of changes only
     this.watch.unobserve(this.onward);
@@ -260,11 +271,11 @@ class List {
     if (this.editing?.run === run.id) return h('tr', { class: 'lab-editing' }, tick, h('td', { colspan: COLUMNS.length }, this.editing.element));
     const came = result(run);
     return h('tr', {}, tick,
-      h('th', { scope: 'row' }, h('a', { href: `#run=${run.id}`, 'data-focus': `open-${run.id}` }, foreign(name, 50)), ' ', this.pencil(run), h('small', { class: 'muted' }, `run ${run.id} · ${run.kind}`)),
+      h('th', { scope: 'row' }, h('a', { href: `#run=${run.id}`, 'data-focus': `open-${run.id}` }, foreign(name, 50)), h('small', { class: 'muted' }, `run ${run.id} · ${run.kind}`, this.pencil(run))),
       h('td', { 'data-title': 'command' }, run.command ? h('code', {}, foreign(run.command, 70)) : format.DASH),
       this.tagCell(run),
       h('td', { 'data-title': 'status' }, run.status === 'complete' ? 'complete' : h('span', { class: `badge ${run.status}` }, run.status === 'going' ? '● going' : run.status)),
-      h('td', { 'data-title': 'began', class: 'one-line' }, format.date(run.started_at).replace(/\.\d+ UTC$/, ' UTC')),
+      h('td', { 'data-title': 'began, UTC', class: 'one-line' }, format.date(run.started_at).replace(/ UTC$/, '')),
       h('td', { 'data-title': 'measured', class: 'number' }, made(run)),
       ...(came === null ? [
         h('td', { 'data-title': 'mean ET', class: 'number' }, format.ns(run.mean_et_ns)),
@@ -311,12 +322,13 @@ class List {
     this.studyPlace.replaceChildren();
     if (!this.studies.length) return;
     append(this.studyPlace, h('section', { 'aria-label': 'studies' }, h('div', { class: 'card' }, h('h2', { class: 'lab-title' }, 'Studies of daemons'),
-      h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'list of studies' }, h('table', {}, h('caption', {}, 'Studies of daemons'),
+      h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'list of studies' }, h('table', { class: 'lab-list' }, h('caption', {}, 'Studies of daemons'),
         h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, h('span', { class: 'visually-hidden' }, 'ticked')), ...['study', 'made', 'from', 'daemons', 'cutoffs'].map((title, i) => h('th', { scope: 'col', class: i > 2 ? 'number' : null }, title)))),
         h('tbody', {}, ...this.studies.map((study) => h('tr', {},
           h('td', {}, this.tick(`study=${study.id}`, 'study', `tick study ${study.id}`)),
           h('th', { scope: 'row' }, h('a', { href: `#study=${study.id}`, 'data-focus': `study-${study.id}` }, `study ${study.id}`)),
-          h('td', {}, format.date(study.made_at)), h('td', {}, foreign(study.source ?? '', 30)), h('td', { class: 'number' }, format.count(study.daemons)), h('td', { class: 'number' }, format.count(study.cutoffs))))))))));
+          h('td', { 'data-title': 'made', class: 'one-line' }, format.date(study.made_at)), h('td', { 'data-title': 'from' }, foreign(study.source ?? '', 30)),
+          h('td', { 'data-title': 'daemons', class: 'number' }, format.count(study.daemons)), h('td', { 'data-title': 'cutoffs', class: 'number' }, format.count(study.cutoffs))))))))));
   }
 
   private drawActions(): void {
