@@ -8,11 +8,12 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	export TARE_LAB=$BATS_TEST_TMPDIR/lab.db
 	unset TARE_TOKEN
-	PID=
+	PID='' HOLDER=''
 }
 
 teardown() {
 	[ -z "$PID" ] || kill "$PID" 2>/dev/null || true
+	[ -z "$HOLDER" ] || kill "$HOLDER" 2>/dev/null || true
 }
 
 # flat: the output of the last `run` with errors as one line, not wrapped
@@ -163,12 +164,13 @@ time.sleep(60)' "$TARE_LAB" >held 3>&- &
 	[[ "$(cat refused)" == *"locked for 5 s"*"nothing was changed"*503 ]]
 	api /api/runs | jq -e '.runs[0] | .name == "apple" and .tags == null'
 	# of one that is done in time nothing is noticed
-	api /api/runs/1 -d '{"name":"pear","tags":"green"}' -w '%{http_code}' -m 20 >done 3>&- &
+	api /api/runs/1 -d '{"name":"pear","tags":"green"}' -w '%{http_code}' -m 20 >taken 3>&- &
 	asked=$!
 	sleep 0.5
 	kill "$HOLDER"
+	HOLDER=
 	wait "$asked"
-	[ "$(cat done)" = 204 ]
+	[ "$(cat taken)" = 204 ]
 	api /api/runs | jq -e '.runs[0] | .name == "pear" and .tags == "green"'
 	stop
 }
