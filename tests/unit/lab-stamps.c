@@ -1,10 +1,12 @@
 /* Names and tags, the search by them and the order of lists; what somebody who looks on while
  * others write is told by. */
 #include <signal.h>
+#include <sqlite3.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "lab-fixture.h"
 #include "lab-sample.h"
 
@@ -240,6 +242,30 @@ static void a_run_whose_tare_was_killed(void **state)
 	close(ready[1]);
 }
 
+/* To say what readers see anyway, nobody waits for whoever writes. */
+static void a_busy_lab_is_opened_at_once(void **state)
+{
+	(void)state;
+	static const char marked[] = "SELECT count(*) FROM runs WHERE status = 'interrupted'";
+	struct lab *lab = open_lab(LAB_WRITE);
+	add_run(lab, "apple");
+	add_run(lab, "pear");
+	lab_close(lab);
+	execute_sql("UPDATE run SET owner_boot = 'another'");
+	sqlite3 *other;
+	assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	uint64_t begin = clock_monotonic_ns();
+	lab = open_lab(LAB_EDIT);
+	assert_true(clock_monotonic_ns() - begin < UINT64_C(4000000000));
+	assert_int_equal(query(lab, marked), 0);
+	lab_close(lab);
+	sqlite3_close(other);
+	lab = open_lab(LAB_EDIT);
+	assert_int_equal(query(lab, marked), 2);
+	lab_close(lab);
+}
+
 static void the_list_knows_cutoffs_and_queries(void **state)
 {
 	(void)state;
@@ -276,6 +302,7 @@ int main(void)
 		TEST(lists_are_sorted),
 		TEST(stamps_tell_of_changes),
 		TEST(a_run_whose_tare_was_killed),
+		TEST(a_busy_lab_is_opened_at_once),
 		TEST(the_list_knows_cutoffs_and_queries),
 	};
 	return cmocka_run_group_tests_name("lab-stamps", tests, NULL, NULL);
