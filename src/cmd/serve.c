@@ -1,6 +1,4 @@
 #include <errno.h>
-#include <jansson.h>
-#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,8 +12,8 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/page.h"
+#include "cmd/serve_list.h"
 #include "measure/interrupt.h"
-#include "report/json_parts.h"
 #include "serve/serve.h"
 
 #define PORT 8273
@@ -93,87 +91,6 @@ static int no_such_study(int64_t id, struct error *err)
 	return 404;
 }
 
-/* ---- the list ---- */
-
-static const char *kind_name(enum subject_kind kind)
-{
-	static const char *const names[SUBJECT_KINDS] = { "time", "noise", "profile", "query" };
-	return names[kind];
-}
-
-static json_t *list_row(const struct run *run, const struct run_summary_row *count)
-{
-	json_t *o = json_object();
-	bool executes = run->kind == SUBJECT_COMMAND || run->kind == SUBJECT_QUERY;
-	json_object_set_new(o, "id", json_integer(run->id));
-	json_object_set_new(o, "kind", json_string(kind_name(run->kind)));
-	json_object_set_new(o, "name", json_text(run->name));
-	json_object_set_new(o, "command", json_text(run->command));
-	json_object_set_new(o, "tags", json_text(run->tags));
-	json_object_set_new(o, "status", json_string(run_status_name(run->status)));
-	json_object_set_new(o, "started_at", json_date(run->started_at_ns));
-	json_object_set_new(o, "ended_at",
-			    run->ended_at_ns ? json_date(run->ended_at_ns) : json_null());
-	json_object_set_new(o, "executions",
-			    executes ? json_integer(count->executions) : json_null());
-	json_object_set_new(o, "mean_et_ns", json_real_or_null(count->mean_et_ns));
-	json_object_set_new(o, "mean_pt_ns", json_real_or_null(count->mean_pt_exec_ns));
-	return o;
-}
-
-static json_t *list_study(const struct lab_study_row *s)
-{
-	json_t *o = json_object();
-	json_object_set_new(o, "id", json_integer(s->id));
-	json_object_set_new(o, "made_at", json_date(s->made_at_ns));
-	json_object_set_new(o, "source", json_string(study_source_name(s->source)));
-	json_object_set_new(o, "daemons", json_integer(s->daemons));
-	json_object_set_new(o, "cutoffs", json_integer(s->cutoffs));
-	return o;
-}
-
-static json_t *list_document(const run_list *runs, const run_count_list *counts,
-			     const lab_study_list *studies, uint32_t most)
-{
-	json_t *o = json_object(), *rows = json_array(), *of_daemons = json_array();
-	for (size_t i = 0; i < runs->count && i < most; i++)
-		json_array_append_new(rows, list_row(&runs->items[i], &counts->items[i]));
-	for (size_t i = 0; i < studies->count; i++)
-		json_array_append_new(of_daemons, list_study(&studies->items[i]));
-	json_object_set_new(o, "runs", rows);
-	json_object_set_new(o, "studies", of_daemons);
-	json_object_set_new(o, "more", json_boolean(runs->count > most));
-	return o;
-}
-
-static void dump(json_t *document, struct strbuf *out)
-{
-	char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(15));
-	strbuf_puts(out, text);
-	free(text);
-	json_decref(document);
-}
-
-static int answer_list(struct lab *lab, const struct request *r, struct strbuf *out,
-		       struct error *err)
-{
-	run_list runs = { 0 };
-	run_count_list counts = { 0 };
-	lab_study_list studies = { 0 };
-	/* one more than wanted says whether there are more */
-	struct lab_search search = { .like = r->like, .before = r->before, .most = r->most + 1 };
-	int failed = lab_search_runs(lab, &search, &runs, &counts, err) ||
-		     lab_list_studies_of_daemons(lab, &studies, err);
-	if (!failed)
-		dump(list_document(&runs, &counts, &studies, r->most), out);
-	for (size_t i = 0; i < runs.count; i++)
-		run_release(&runs.items[i]);
-	array_release(&runs);
-	array_release(&counts);
-	array_release(&studies);
-	return failed ? lab_status(err, 409) : 0;
-}
-
 /* ---- reports ---- */
 
 static int answer_report(struct lab *lab, const struct request *r, struct strbuf *out,
@@ -201,8 +118,10 @@ static int answer(void *context, const struct request *r, struct strbuf *out, st
 	int status = open_for_reading(context, &lab, err);
 	if (status)
 		return status;
-	status = r->route == ROUTE_REPORT ? answer_report(lab, r, out, err)
-					  : answer_list(lab, r, out, err);
+	if (r->route == ROUTE_REPORT)
+		status = answer_report(lab, r, out, err);
+	else if (serve_list(lab, r, out, err))
+		status = lab_status(err, 409);
 	lab_close(lab);
 	return status;
 }
@@ -268,9 +187,7 @@ static int edit(void *context, int64_t run, const struct request_edit *e, struct
 	if (lab_open(&lab, s->path, LAB_EDIT, err))
 		return lab_status(err, 409);
 	int status = lab_get_run(lab, run, &known, err) ? lab_status(err, 404) : 0;
-	/* each by itself: who is told that it failed asks for both again */
-	if (!status && ((e->name && lab_rename_run(lab, run, e->name, err)) ||
-			(e->tags && lab_tag_run(lab, run, e->tags, err))))
+	if (!status && lab_edit_run(lab, run, e->name, e->tags, err))
 		status = lab_status(err, 409);
 	run_release(&known);
 	lab_close(lab);

@@ -1,16 +1,52 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/relabel.h"
+
+#define BLANKS " \t\n"
+
+static void show_tag(const char *tag, size_t length)
+{
+	size_t room = 4 * length + 4; /* of a byte comes at most \xNN */
+	char *copy = xstrndup(tag, length), *shown = xmalloc(room);
+	text_display(copy, shown, room);
+	puts(shown);
+	free(copy);
+	free(shown);
+}
+
+/* One a line, as the page of tare serve shows them: between commas, without blanks around. Nothing
+ * that would be another line, or an order to the terminal, leaves as it is. */
+static void show_tags(const struct run *run)
+{
+	const char *at = run->tags ? run->tags : "";
+	while (*at) {
+		at += strspn(at, BLANKS ",");
+		size_t length = strcspn(at, ","), shown = length;
+		while (shown && strchr(BLANKS, at[shown - 1]))
+			shown--;
+		if (shown)
+			show_tag(at, shown);
+		at += length;
+	}
+}
 
 int cmd_tag(int argc, char **argv)
 {
 	static const struct relabel what = {
-		.usage = "tare tag [OPTIONS] RUN TEXT",
+		.usage = "tare tag [OPTIONS] RUN [TEXT]",
 		.about =
 			"Gives a run tags, in place of those it has; '' takes them away. TEXT is any\n"
-			"text. RUN is a number, a name, 'last' or @1, @2 ...\n",
-		.needed = "tag: a RUN and a TEXT are needed",
+			"text, with commas between several tags. Without TEXT it prints the tags that\n"
+			"the run has, one per line. RUN is a number, a name, 'last' or @1, @2 ...\n",
+		.needed = "tag: a RUN is needed, and one TEXT to change its tags",
 		.example = "'tare tag last \"paper, figure 3\"'",
 		.change = lab_tag_run,
+		.show = show_tags,
 		.now = "tagged ",
 		.noun = "tags",
 	};

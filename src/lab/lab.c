@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "lab/sqlite.h"
 
-#define BUSY_MS 5000
 #define SHOWN 300 /* characters of a path in an error */
 
 int lab_damaged(struct lab *lab, struct error *err, const char *what)
@@ -85,8 +84,11 @@ int lab_fail(struct lab *lab, struct error *err, const char *doing)
 	case SQLITE_LOCKED:
 		error_set(err, EXIT_ENVIRONMENT,
 			  "cannot %s lab %s: another program has kept it locked for %d s", doing,
-			  shown, BUSY_MS / 1000);
-		return error_hint(err, "try again when it is done, or use --lab FILE");
+			  shown, LAB_BUSY_MS / 1000);
+		/* whoever edits means a run of this lab */
+		return error_hint(err, lab->mode == LAB_EDIT
+					       ? "nothing was changed; try again when it is done"
+					       : "try again when it is done, or use --lab FILE");
 	case SQLITE_FULL:
 	case SQLITE_IOERR:
 		error_set(err, EXIT_ENVIRONMENT, "cannot %s lab %s: %s%s", doing, shown,
@@ -284,7 +286,7 @@ static int open_database(struct lab *lab, int flags, struct error *err)
 	free(name);
 	if (rc)
 		return lab_fail(lab, err, "open");
-	sqlite3_busy_timeout(lab->db, BUSY_MS);
+	sqlite3_busy_timeout(lab->db, LAB_BUSY_MS);
 	return 0;
 }
 
@@ -425,7 +427,7 @@ static int migrate(struct lab *lab, struct error *err)
  * (some network file systems) the lab works with a rollback journal, slower. */
 static int use_wal(struct lab *lab, struct error *err)
 {
-	for (int tries = 0; tries < BUSY_MS / 10; tries++) {
+	for (int tries = 0; tries < LAB_BUSY_MS / 10; tries++) {
 		int rc = sqlite3_exec(lab->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL) &
 			 0xff;
 		if (rc != SQLITE_BUSY && rc != SQLITE_LOCKED)

@@ -59,18 +59,40 @@ int lab_get_run(struct lab *lab, int64_t id, struct run *into, struct error *err
 int lab_find_run(struct lab *lab, const char *text, int64_t *id, struct error *err);
 
 typedef ARRAY(struct run) run_list;
+/* What came of a run, at a glance; NAN: not of this kind, or nothing was stored yet. */
 struct run_summary_row {
-	uint32_t executions, warmups;	    /* stored */
-	double mean_et_ns, mean_pt_exec_ns; /* less the shell, of all but warm-ups; NAN: none */
+	uint32_t executions, warmups;	    /* stored, of commands and queries */
+	double mean_et_ns, mean_pt_exec_ns; /* less the shell, of all but warm-ups */
+	uint32_t cpus;			    /* of noise */
+	double watched_ns, lost_share;	    /* of noise: of all CPUs together */
+	double samples, sampled_ns;	    /* of a profile: but idle ones, and the CPU time */
+	uint32_t queries, ats;		    /* of queries: to be executed; Q@Cs begun */
 };
-/* Newest first; like filters by substring of name, command or tags (NULL: all); most 0: no limit.
- * counts, when not NULL, gets an entry per run. The caller releases the runs. */
 typedef ARRAY(struct run_summary_row) run_count_list;
-struct lab_search {
-	const char *like;
-	int64_t before; /* only runs with a smaller id; 0: all */
-	uint32_t most;
+/* The last three: kind by kind, by what was made (executions, time watched, samples), and by what
+ * came of it: mean ET or PT, share lost, CPU time, Q@Cs. */
+enum lab_order {
+	LAB_BY_NUMBER,
+	LAB_BY_NAME,
+	LAB_BY_COMMAND,
+	LAB_BY_TAGS,
+	LAB_BY_STATUS,
+	LAB_BY_BEGIN,
+	LAB_BY_MADE,
+	LAB_BY_ET,
+	LAB_BY_PT,
+	LAB_ORDERS
 };
+struct lab_search {
+	const char *like; /* a part of name, command or tags; NULL: all */
+	int64_t before;	  /* only runs with a smaller id; 0: all */
+	uint32_t most;	  /* 0: no limit */
+	uint32_t skip;	  /* so many of the first */
+	enum lab_order order;
+	bool up; /* the least first. What is not known comes last in any case. */
+};
+/* By default the newest first. counts, when not NULL, gets an entry per run. The caller releases
+ * the runs. */
 int lab_search_runs(struct lab *lab, const struct lab_search *search, run_list *runs,
 		    run_count_list *counts, struct error *err);
 int lab_list_runs(struct lab *lab, const char *like, uint32_t most, run_list *runs,
@@ -233,6 +255,9 @@ int lab_get_query_ledger(struct lab *lab, int64_t run, uint32_t query, uint64_t 
 
 /* Names that lab_find_run() would read otherwise ("12", "last", "@1") and "" are refused. */
 int lab_check_name(const char *name, struct error *err);
+/* Name and tags in one transaction; NULL: stays as it is. */
+int lab_edit_run(struct lab *lab, int64_t run, const char *name, const char *tags,
+		 struct error *err);
 int lab_rename_run(struct lab *lab, int64_t run, const char *name, struct error *err);
 /* Free text in place of what there was; NULL or "": none. */
 int lab_tag_run(struct lab *lab, int64_t run, const char *tags, struct error *err);

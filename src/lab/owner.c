@@ -73,6 +73,22 @@ bool lab_owner_gone(sqlite3_stmt *stmt, int at)
 			  boot ? boot : "", space ? space : "");
 }
 
+static void owner_gone_sql(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	(void)count;
+	const char *boot = (const char *)sqlite3_value_text(values[2]);
+	const char *space = (const char *)sqlite3_value_text(values[3]);
+	sqlite3_result_int(context, owner_gone(sqlite3_value_int64(values[0]),
+					       sqlite3_value_int64(values[1]), boot ? boot : "",
+					       space ? space : ""));
+}
+
+void lab_add_owner_gone(struct lab *lab)
+{
+	sqlite3_create_function(lab->db, "owner_gone", 4, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL,
+				owner_gone_sql, NULL, NULL);
+}
+
 /* read: id and owner of what says going; change: one of them is no more. */
 static void mark(struct lab *lab, const char *read, const char *change)
 {
@@ -84,12 +100,15 @@ static void mark(struct lab *lab, const char *read, const char *change)
 		if (lab_owner_gone(stmt, 1))
 			array_push(&gone, sqlite3_column_int64(stmt, 0));
 	sqlite3_finalize(stmt);
-	/* readers derive the same, so nothing is lost where this cannot be written */
-	if (gone.count && !lab_prepare(lab, &update, change, "write", NULL))
-		for (size_t i = 0; i < gone.count; i++) {
-			sqlite3_bind_int64(update, 1, gone.items[i]);
-			lab_done(lab, update, "write", NULL);
-		}
+	/* readers derive the same, so nothing is lost where this cannot be written, and whoever
+	 * opened the lab need not wait for it */
+	sqlite3_busy_timeout(lab->db, 0);
+	int failed = gone.count ? lab_prepare(lab, &update, change, "write", NULL) : 0;
+	for (size_t i = 0; i < gone.count && !failed; i++) {
+		sqlite3_bind_int64(update, 1, gone.items[i]);
+		failed = lab_done(lab, update, "write", NULL);
+	}
+	sqlite3_busy_timeout(lab->db, LAB_BUSY_MS);
 	sqlite3_finalize(update);
 	array_release(&gone);
 }

@@ -245,45 +245,41 @@ int lab_end_run(struct lab *lab, int64_t run, enum run_status status, struct err
 	return 0;
 }
 
-/* Columns: id, run_fields, parameters_raw, LAB_OWNER, and what follows. */
-static char *select_runs(const char *more, const char *rest)
+/* Columns: id, run_fields, parameters_raw, LAB_OWNER. */
+char *lab_select_runs(const char *rest)
 {
-	struct strbuf sql = { 0 };
-	strbuf_puts(&sql, "id");
+	struct strbuf sql = { 0 }, all = { 0 };
+	strbuf_puts(&sql, "id"); /* the columns of the fields are appended with commas */
 	fields_columns(run_fields, false, &sql);
-	strbuf_printf(&sql, ", parameters_raw, " LAB_OWNER "%s FROM run %s", more, rest);
-	struct strbuf all = { 0 };
-	strbuf_printf(&all, "SELECT %s", sql.text);
+	strbuf_printf(&all, "SELECT %s, parameters_raw, " LAB_OWNER " FROM run %s", sql.text, rest);
 	strbuf_release(&sql);
 	return strbuf_detach(&all);
 }
 
-static int read_run(struct lab *lab, sqlite3_stmt *stmt, int *at, struct run *run,
-		    struct error *err)
+int lab_read_run(struct lab *lab, sqlite3_stmt *stmt, struct run *run, struct error *err)
 {
+	int at = 1;
 	*run = (struct run){ .id = sqlite3_column_int64(stmt, 0) };
-	*at = 1;
-	if (fields_read(stmt, at, run_fields, run) || read_parameters(stmt, *at, run)) {
+	if (fields_read(stmt, &at, run_fields, run) || read_parameters(stmt, at, run)) {
 		run_release(run);
 		return lab_damaged(lab, err, "a run has impossible values");
 	}
-	if (run->status == RUN_GOING && lab_owner_gone(stmt, *at + 1))
+	if (run->status == RUN_GOING && lab_owner_gone(stmt, at + 1))
 		run->status = RUN_INTERRUPTED;
-	*at += 5;
 	return 0;
 }
 
 int lab_get_run(struct lab *lab, int64_t id, struct run *into, struct error *err)
 {
-	char *sql = select_runs("", "WHERE id = ?");
+	char *sql = lab_select_runs("WHERE id = ?");
 	sqlite3_stmt *stmt = NULL;
-	int at, result = lab_prepare(lab, &stmt, sql, "read", err);
+	int result = lab_prepare(lab, &stmt, sql, "read", err);
 	free(sql);
 	if (result)
 		return -1;
 	sqlite3_bind_int64(stmt, 1, id);
 	int rc = sqlite3_step(stmt);
-	result = rc == SQLITE_ROW    ? read_run(lab, stmt, &at, into, err)
+	result = rc == SQLITE_ROW    ? lab_read_run(lab, stmt, into, err)
 		 : rc == SQLITE_DONE ? no_such_run(id, err)
 				     : lab_fail(lab, err, "read");
 	sqlite3_finalize(stmt);
@@ -333,95 +329,6 @@ int lab_resume_run(struct lab *lab, int64_t id, struct error *err)
 	lab_rollback(lab);
 	run_release(&run);
 	return result;
-}
-
-static double real_or_nan(sqlite3_stmt *stmt, int column)
-{
-	return sqlite3_column_type(stmt, column) == SQLITE_NULL
-		       ? (double)NAN
-		       : sqlite3_column_double(stmt, column);
-}
-
-/* Reads what the statement gives and finalizes it; on failure the lists are as before. */
-static int collect_runs(struct lab *lab, sqlite3_stmt *stmt, run_list *runs, run_count_list *counts,
-			struct error *err)
-{
-	size_t had = runs->count;
-	int rc, result = 0;
-	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-		struct run run;
-		int at;
-		if ((result = read_run(lab, stmt, &at, &run, err)))
-			break;
-		array_push(runs, run);
-		if (counts)
-			array_push(counts,
-				   (struct run_summary_row){
-					   (uint32_t)sqlite3_column_int64(stmt, at),
-					   (uint32_t)sqlite3_column_int64(stmt, at + 1),
-					   real_or_nan(stmt, at + 2), real_or_nan(stmt, at + 3) });
-	}
-	if (!result && rc != SQLITE_DONE)
-		result = lab_fail(lab, err, "read");
-	sqlite3_finalize(stmt);
-	while (result && runs->count > had)
-		run_release(&runs->items[--runs->count]);
-	return result;
-}
-
-int lab_search_runs(struct lab *lab, const struct lab_search *search, run_list *runs,
-		    run_count_list *counts, struct error *err)
-{
-	static const char rest[] =
-		"WHERE id < ?3 AND (?1 IS NULL"
-		" OR instr(lower(coalesce(name_text, CAST(name AS TEXT))), lower(?1))"
-		" OR instr(lower(coalesce(command_text, CAST(command AS TEXT))), lower(?1))"
-		" OR instr(lower(coalesce(tags_text, CAST(tags AS TEXT), '')), lower(?1)))"
-		" ORDER BY id DESC LIMIT ?2";
-	static const char more[] =
-		", iif(kind = 3, (SELECT count(*) FROM query_at a JOIN query_execution x"
-		"   ON x.at = a.id WHERE a.run = run.id),"
-		"   (SELECT count(*) FROM execution WHERE run = run.id AND NOT warmup))"
-		", (SELECT count(*) FROM execution WHERE run = run.id AND warmup)"
-		", (SELECT avg(max(et_ns - coalesce(run.shell_et_ns, 0), 0))"
-		"   FROM execution WHERE run = run.id AND NOT warmup AND kind <> 3)"
-		", (SELECT avg(max(pt_exec_ns - coalesce(run.shell_pt_exec_ns, 0), 0))"
-		"   FROM execution WHERE run = run.id AND NOT warmup AND kind <> 3)";
-	char *sql = select_runs(counts ? more : "", rest);
-	char *pattern = search->like && *search->like ? text_utf8(search->like) : NULL;
-	sqlite3_stmt *stmt = NULL;
-	size_t had = counts ? counts->count : 0;
-	int result = lab_prepare(lab, &stmt, sql, "read", err);
-	if (!result) {
-		sqlite3_bind_text(stmt, 1, pattern, -1, SQLITE_STATIC);
-		sqlite3_bind_int64(stmt, 2, search->most ? (int64_t)search->most : -1);
-		sqlite3_bind_int64(stmt, 3, search->before ? search->before : INT64_MAX);
-		result = collect_runs(lab, stmt, runs, counts, err);
-	}
-	if (result && counts)
-		counts->count = had;
-	free(pattern);
-	free(sql);
-	return result;
-}
-
-int lab_list_runs(struct lab *lab, const char *like, uint32_t most, run_list *runs,
-		  run_count_list *counts, struct error *err)
-{
-	struct lab_search search = { .like = like, .most = most };
-	return lab_search_runs(lab, &search, runs, counts, err);
-}
-
-int lab_study_runs(struct lab *lab, int64_t study, run_list *runs, struct error *err)
-{
-	char *sql = select_runs("", "WHERE study = ? ORDER BY id");
-	sqlite3_stmt *stmt = NULL;
-	int result = lab_prepare(lab, &stmt, sql, "read", err);
-	free(sql);
-	if (result)
-		return -1;
-	sqlite3_bind_int64(stmt, 1, study);
-	return collect_runs(lab, stmt, runs, NULL, err);
 }
 
 /* "@3" -> 3, "last" -> 0; -1 when it is no such thing. */
@@ -517,22 +424,42 @@ static int relabel_run(struct lab *lab, int64_t run, const char *sql, const char
 		return -1;
 	raw_bind(stmt, &at, text);
 	sqlite3_bind_int64(stmt, at, run);
-	return change_run(lab, stmt, run, doing, err);
+	int result = lab_done(lab, stmt, doing, err);
+	sqlite3_finalize(stmt);
+	return result || sqlite3_changes(lab->db) ? result : no_such_run(run, err);
+}
+
+int lab_edit_run(struct lab *lab, int64_t run, const char *name, const char *tags,
+		 struct error *err)
+{
+	const char *doing = !tags  ? "rename the run in"
+			    : name ? "change the run in"
+				   : "tag the run in";
+	if (name && lab_check_name(name, err))
+		return -1;
+	int result = lab_begin(lab, doing, err);
+	if (!result && name)
+		result = relabel_run(lab, run,
+				     "UPDATE run SET name = ?, name_text = ? WHERE id = ?", name,
+				     doing, err);
+	if (!result && tags)
+		result = relabel_run(lab, run,
+				     "UPDATE run SET tags = ?, tags_text = ? WHERE id = ?",
+				     *tags ? tags : NULL, doing, err);
+	if (!result)
+		result = lab_commit(lab, doing, err);
+	lab_rollback(lab);
+	return result;
 }
 
 int lab_rename_run(struct lab *lab, int64_t run, const char *name, struct error *err)
 {
-	static const char sql[] = "UPDATE run SET name = ?, name_text = ? WHERE id = ?";
-	return lab_check_name(name, err) ||
-			       relabel_run(lab, run, sql, name, "rename the run in", err)
-		       ? -1
-		       : 0;
+	return lab_edit_run(lab, run, name, NULL, err);
 }
 
 int lab_tag_run(struct lab *lab, int64_t run, const char *tags, struct error *err)
 {
-	static const char sql[] = "UPDATE run SET tags = ?, tags_text = ? WHERE id = ?";
-	return relabel_run(lab, run, sql, tags && *tags ? tags : NULL, "tag the run in", err);
+	return lab_edit_run(lab, run, NULL, tags ? tags : "", err);
 }
 
 static int delete_run(struct lab *lab, int64_t run, int64_t study, struct error *err)

@@ -9,6 +9,7 @@
 #include "lab/lab.h"
 
 #define LAB_APPLICATION_ID 0x74617265 /* "tare" */
+#define LAB_BUSY_MS 5000	      /* that others are waited for */
 
 /* schema/NNN.sql in order; user_version counts how many were applied. */
 extern const char *const lab_schema[];
@@ -114,11 +115,17 @@ struct execution *lab_next_execution(execution_list *list, size_t *from, int64_t
 /* Applies every schema file to an empty database: for the views' descriptions. */
 int lab_apply_schema(sqlite3 *db, int from_version);
 
+/* "SELECT ... FROM run" and the rest of the statement, for lab_read_run(); the caller frees. */
+char *lab_select_runs(const char *rest);
+int lab_read_run(struct lab *lab, sqlite3_stmt *stmt, struct run *run, struct error *err);
+
 /* Who makes a run or a watch: the columns, this process bound to them (at is moved on), and whether
  * the one in the columns from `at` on is no more. */
 #define LAB_OWNER "owner_pid, owner_start, owner_boot, owner_space"
 void lab_bind_owner(sqlite3_stmt *stmt, int *at);
 bool lab_owner_gone(sqlite3_stmt *stmt, int at);
+/* The same as a function in SQL: owner_gone(LAB_OWNER). */
+void lab_add_owner_gone(struct lab *lab);
 /* Sets runs and watches that say going but whose owner is gone to interrupted, as far as it may
  * write. */
 void lab_mark_abandoned(struct lab *lab);

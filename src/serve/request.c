@@ -94,6 +94,23 @@ static int add_id(request_ids *ids, const char *name, const char *value, struct 
 	return 0;
 }
 
+/* A name for the least first, with a - before it for the greatest. */
+static int set_sort(struct request *r, const char *value, struct error *err)
+{
+	static const char *const names[SORTS] = { "id",	   "name", "command", "tags", "status",
+						  "began", "made", "et",      "pt" };
+	r->up = *value != '-';
+	for (int i = 0; i < SORTS; i++) {
+		if (strcmp(value + !r->up, names[i]) == 0) {
+			r->sort = (enum request_sort)i;
+			return 0;
+		}
+	}
+	return request_refuse(400, err, "runs cannot be sorted by that",
+			      "id, name, command, tags, status, began, made, et or pt; with a - "
+			      "before it the other way round");
+}
+
 /* What is not known is not an error: a later page may ask with more. */
 static int set_parameter(struct request *r, const char *name, const char *value, struct error *err)
 {
@@ -116,6 +133,12 @@ static int set_parameter(struct request *r, const char *name, const char *value,
 		if (!id_parse(value, &number))
 			return bad_number(name, err);
 		r->most = (uint32_t)(number < REQUEST_LIST_MAX ? number : REQUEST_LIST_MAX);
+	} else if (strcmp(name, "skip") == 0 && runs) {
+		if (!id_parse(value, &number))
+			return bad_number(name, err);
+		r->skip = (uint32_t)(number < UINT32_MAX ? number : UINT32_MAX);
+	} else if (strcmp(name, "sort") == 0 && runs) {
+		return set_sort(r, value, err);
 	}
 	return 0;
 }
@@ -228,6 +251,7 @@ char *request_key(const struct request *r)
 {
 	struct strbuf key = { 0 };
 	strbuf_printf(&key, "%d %u %" PRId64, (int)r->route, r->most, r->before);
+	strbuf_printf(&key, " %u %d%c", r->skip, (int)r->sort, r->up ? '+' : '-');
 	for (size_t i = 0; i < r->runs.count; i++)
 		strbuf_printf(&key, " r%" PRId64, r->runs.items[i]);
 	for (size_t i = 0; i < r->studies.count; i++)

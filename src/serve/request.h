@@ -18,6 +18,20 @@
 
 enum request_route { ROUTE_PAGE, ROUTE_RUNS, ROUTE_REPORT, ROUTE_EVENTS, ROUTE_RUN };
 
+/* What a list may be sorted by: what a run is called and is, what was made, what came of it. */
+enum request_sort {
+	SORT_NUMBER,
+	SORT_NAME,
+	SORT_COMMAND,
+	SORT_TAGS,
+	SORT_STATUS,
+	SORT_BEGAN,
+	SORT_MADE,
+	SORT_ET,
+	SORT_PT,
+	SORTS
+};
+
 typedef ARRAY(int64_t) request_ids;
 
 struct request {
@@ -27,7 +41,9 @@ struct request {
 	request_ids studies;
 	char *like;	/* NULL: none */
 	int64_t before; /* 0: none */
-	uint32_t most;
+	uint32_t most, skip;
+	enum request_sort sort;
+	bool up;     /* the least first */
 	char *token; /* as in the URL; NULL: none */
 };
 

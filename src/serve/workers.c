@@ -25,6 +25,7 @@ struct workers {
 	struct work *first, **end;
 	ARRAY(struct kept) kept;
 	uint64_t clock;
+	bool editing; /* a thread is at it: it may wait long for the lab, and readers must not */
 	bool stopping;
 };
 
@@ -214,24 +215,40 @@ static void work(struct workers *all, struct work *w)
 
 /* ---- the threads ---- */
 
+/* The next that may be done now; under the lock. Of changes one at a time. */
+static struct work *take(struct workers *all)
+{
+	for (struct work **at = &all->first; *at; at = &(*at)->next) {
+		struct work *w = *at;
+		if (w->request.writes && all->editing && !all->stopping)
+			continue;
+		all->editing = all->editing || w->request.writes;
+		*at = w->next;
+		if (all->end == &w->next)
+			all->end = at;
+		return w;
+	}
+	return NULL;
+}
+
 static void *run_worker(void *context)
 {
 	struct workers *all = context;
 	pthread_mutex_lock(&all->lock);
 	for (;;) {
-		while (!all->first && !all->stopping)
+		struct work *w;
+		while (!(w = take(all)) && !all->stopping)
 			pthread_cond_wait(&all->more, &all->lock);
-		struct work *w = all->first;
 		if (!w)
 			break;
-		all->first = w->next;
-		if (!all->first)
-			all->end = &all->first;
-		bool stopping = all->stopping;
+		bool stopping = all->stopping, writes = w->request.writes;
 		pthread_mutex_unlock(&all->lock);
 		if (!skip(w, stopping))
 			work(all, w);
 		pthread_mutex_lock(&all->lock);
+		/* if another change waits, this thread is the next to look */
+		if (writes)
+			all->editing = false;
 	}
 	pthread_mutex_unlock(&all->lock);
 	return NULL;

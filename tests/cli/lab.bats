@@ -304,4 +304,7 @@ ODD=$'it\'s "q", 100%\n<b>\xff|é'
 	for option in --lab --output -o; do
 		[ -z "$(offered export "$option" '')" ]
 	done
+	"$TARE" tag apple "red, very round" >/dev/null
+	[ "$(offered tag '')" = "last 1 apple" ]
+	[ "$(offered tag apple '')" = red ]
 }

@@ -8,11 +8,12 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	export TARE_LAB=$BATS_TEST_TMPDIR/lab.db
 	unset TARE_TOKEN
-	PID=
+	PID='' HOLDER=''
 }
 
 teardown() {
 	[ -z "$PID" ] || kill "$PID" 2>/dev/null || true
+	[ -z "$HOLDER" ] || kill "$HOLDER" 2>/dev/null || true
 }
 
 # flat: the output of the last `run` with errors as one line, not wrapped
@@ -107,6 +108,10 @@ api() {
 	api "/api/runs?like=APP" | jq -e '[.runs[].name] == ["apple"]'
 	api "/api/runs?most=1" | jq -e '[.runs[].id] == [2] and .more'
 	api "/api/runs?most=1&before=2" | jq -e '[.runs[].id] == [1] and (.more | not)'
+	api "/api/runs?sort=name&most=1" | jq -e '[.runs[].name] == ["apple"] and .more'
+	api "/api/runs?sort=name&most=1&skip=1" | jq -e '[.runs[].name] == ["banana"] and (.more | not)'
+	api "/api/runs?sort=-made" | jq -e '[.runs[].executions] == [3, 2]'
+	[ "$(api "/api/runs?sort=no" -w '%{http_code}' -o /dev/null)" = 400 ]
 	api "/api/report?run=1&run=2" | jq -e '.type == "page" and .served'
 	api "/api/report?run=1&run=2" --compressed | jq -e .served
 	[ "$(api /api/runs/1 -d '{"name":"</script>\"","tags":"red, round"}' -w '%{http_code}')" = 204 ]
@@ -132,6 +137,41 @@ api() {
 	serve --read-only
 	[ "$(api /api/runs/1 -d '{"name":"x"}' -w '%{http_code}' -o /dev/null)" = 403 ]
 	"$TARE" list | grep -q apple
+	stop
+}
+
+# in_the_way: holds the lab for writing, in the background; sets HOLDER
+in_the_way() {
+	python3 -c 'import sqlite3, sys, time
+lab = sqlite3.connect(sys.argv[1], isolation_level=None)
+lab.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+time.sleep(60)' "$TARE_LAB" >held 3>&- &
+	HOLDER=$!
+	soon grep -q held held
+}
+
+# bats test_tags=slow
+@test "serve: a lab that is busy is waited for, then told, and nothing is lost" {
+	measure apple
+	serve
+	in_the_way
+	api /api/runs/1 -d '{"name":"pear","tags":"green"}' -w '%{http_code}' -m 20 >refused 3>&- &
+	asked=$!
+	# meanwhile it can be read
+	api /api/runs -m 3 | jq -e '.runs[0].name == "apple"'
+	wait "$asked"
+	[[ "$(cat refused)" == *"locked for 5 s"*"nothing was changed"*503 ]]
+	api /api/runs | jq -e '.runs[0] | .name == "apple" and .tags == null'
+	# of one that is done in time nothing is noticed
+	api /api/runs/1 -d '{"name":"pear","tags":"green"}' -w '%{http_code}' -m 20 >taken 3>&- &
+	asked=$!
+	sleep 0.5
+	kill "$HOLDER"
+	HOLDER=
+	wait "$asked"
+	[ "$(cat taken)" = 204 ]
+	api /api/runs | jq -e '.runs[0] | .name == "pear" and .tags == "green"'
 	stop
 }
 
@@ -240,12 +280,21 @@ stored() {
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"'red, round'"* ]]
 	"$TARE" list ROUND | grep -q apple
+	[ "$("$TARE" tag apple)" = $'red\nround' ]
+	"$TARE" tag 1 $' ,, a\tb\e[31m ,\xff, c,' >/dev/null
+	[ "$("$TARE" tag last)" = 'a\tb\x1b[31m
+\xff
+c' ]
 	"$TARE" tag apple green
 	[ "$("$TARE" list round 2>&1)" = "no runs" ]
 	"$TARE" tag 1 ''
 	[ "$("$TARE" list green 2>&1)" = "no runs" ]
-	run "$TARE" tag 7 x
-	[ "$status" -eq 2 ]
 	run "$TARE" tag last
-	[ "$status" -eq 2 ]
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	for operands in "7 x" 7 "" "1 a b"; do
+		# shellcheck disable=SC2086
+		run "$TARE" tag $operands
+		[ "$status" -eq 2 ]
+	done
 }

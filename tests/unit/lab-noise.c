@@ -1,6 +1,7 @@
 /* The noise of a run in the lab: it comes back as it was, in place of what was stored before; the
  * views say the same; a lab from before it is brought up to date. */
 #include <inttypes.h>
+#include <math.h>
 #include <setjmp.h>
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -280,6 +281,44 @@ static void noise_comes_back(void **state)
 		assert_int_equal(run.kind, SUBJECT_CPU);
 		run_release(&run);
 	}
+	lab_close(lab);
+}
+
+static void a_list_says_what_was_lost(void **state)
+{
+	(void)state;
+	struct lab *lab = open_lab(LAB_WRITE);
+	int64_t run = add_run(lab);
+	struct noise n;
+	run_list runs = { 0 };
+	run_count_list counts = { 0 };
+	uint64_t before, after;
+	add_run(lab); /* nothing is stored of it */
+	ok(lab_stamp_list(lab, true, &before, &err));
+	random_noise(&n, 3, 3, 3);
+	double lost = 0, watched = 0;
+	for (size_t i = 0; i < n.cpus.count; i++) {
+		struct noise_cpu *c = &n.cpus.items[i];
+		c->window_ns = 1000000 * (i + 1);
+		c->total.ns = 1000 * (i + 3);
+		watched += (double)c->window_ns;
+		lost += (double)c->total.ns;
+	}
+	ok(lab_put_noise(lab, run, &n, &err));
+	ok(lab_stamp_list(lab, true, &after, &err));
+	assert_true(before != after);
+	ok(lab_list_runs(lab, NULL, 0, &runs, &counts, &err));
+	assert_int_equal(counts.count, 2);
+	assert_int_equal(counts.items[1].cpus, n.cpus.count);
+	assert_true(counts.items[1].watched_ns == watched);
+	assert_true(fabs(counts.items[1].lost_share - lost / watched) < 1e-12);
+	assert_int_equal(counts.items[0].cpus, 0);
+	assert_true(isnan(counts.items[0].lost_share) && isnan(counts.items[0].watched_ns));
+	for (size_t i = 0; i < runs.count; i++)
+		run_release(&runs.items[i]);
+	array_release(&runs);
+	array_release(&counts);
+	noise_release(&n);
 	lab_close(lab);
 }
 
@@ -709,6 +748,7 @@ int main(void)
 	seed = 20261115;
 	const struct CMUnitTest tests[] = {
 		TEST(noise_comes_back),
+		TEST(a_list_says_what_was_lost),
 		TEST(the_largest_comes_back),
 		TEST(a_second_put_replaces_the_first),
 		TEST(a_removed_run_takes_all_with_it),

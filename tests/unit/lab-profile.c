@@ -1,6 +1,7 @@
 /* Profiles in the lab: they come back as they were however they were cut into slices, the old
  * becomes coarser and stays bounded, and the views say the same. */
 #include <inttypes.h>
+#include <math.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -259,6 +260,19 @@ static void the_fixture_comes_back(void **state)
 	fixture_profile(&p);
 	ok(lab_add_slices(lab, run, &p, &err));
 	comes_back(lab, run, &p);
+	/* and a list says how much there is of it */
+	run_list runs = { 0 };
+	run_count_list counts = { 0 };
+	double samples = 0;
+	for (size_t i = 0; i < p.slices.count; i++)
+		samples += (double)p.slices.items[i].samples;
+	ok(lab_list_runs(lab, NULL, 0, &runs, &counts, &err));
+	assert_true(samples > 0);
+	assert_true(counts.items[0].samples == samples);
+	assert_true(fabs(counts.items[0].sampled_ns - samples * 1e9 / p.hz) < 1);
+	run_release(&runs.items[0]);
+	array_release(&runs);
+	array_release(&counts);
 	profile_release(&p);
 	lab_close(lab);
 }

@@ -481,6 +481,8 @@ static void counted_by_its_queries(void **state)
 	assert_int_equal(runs.items[0].kind, SUBJECT_QUERY);
 	assert_int_equal(counts.items[0].executions, executions);
 	assert_true(counts.items[0].mean_et_ns != counts.items[0].mean_et_ns); /* NaN */
+	assert_int_equal(counts.items[0].queries, 3);
+	assert_int_equal(counts.items[0].ats, q.at.count);
 	assert_int_equal(counts.items[1].executions, 1);
 	assert_int_equal(query(lab, "SELECT executions FROM runs WHERE kind = 'query'"),
 			 executions);

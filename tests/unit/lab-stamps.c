@@ -1,9 +1,12 @@
-/* Tags and the search by them; what somebody who looks on while others write is told by. */
+/* Names and tags, the search by them and the order of lists; what somebody who looks on while
+ * others write is told by. */
 #include <signal.h>
+#include <sqlite3.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "lab-fixture.h"
 #include "lab-sample.h"
 
@@ -46,6 +49,98 @@ static void tags_are_set_and_found(void **state)
 	ok(lab_tag_run(lab, first, "", &err));
 	same_tags(lab, first, NULL);
 	assert_refused(lab_tag_run(lab, 1234, "x", &err), "there is no run 1234");
+	lab_close(lab);
+}
+
+static void name_and_tags_change_together(void **state)
+{
+	(void)state;
+	struct lab *lab = open_lab(LAB_WRITE);
+	int64_t run = add_run(lab, "apple"), id = 0;
+	ok(lab_edit_run(lab, run, "pear", "green", &err));
+	ok(lab_find_run(lab, "pear", &id, &err));
+	assert_int_equal(id, run);
+	same_tags(lab, run, "green");
+	/* what is not given stays */
+	ok(lab_edit_run(lab, run, NULL, "", &err));
+	same_tags(lab, run, NULL);
+	ok(lab_edit_run(lab, run, "plum", NULL, &err));
+	ok(lab_find_run(lab, "plum", &id, &err));
+	/* both or none: the tags cannot be stored, so the name is not */
+	execute_sql("CREATE TRIGGER no BEFORE UPDATE OF tags ON run BEGIN"
+		    " SELECT raise(ABORT, 'no'); END");
+	assert_int_equal(lab_edit_run(lab, run, "fig", "x", &err), -1);
+	execute_sql("DROP TRIGGER no");
+	assert_refused(lab_find_run(lab, "fig", &id, &err), "there is no run 'fig'");
+	assert_refused(lab_edit_run(lab, run, "12", "x", &err), "cannot be called");
+	same_tags(lab, run, NULL);
+	assert_refused(lab_edit_run(lab, 1234, "x", "y", &err), "there is no run 1234");
+	lab_close(lab);
+}
+
+/* The names of the runs in this order, joined. */
+static void in_order(struct lab *lab, enum lab_order order, bool up, const char *names)
+{
+	struct lab_search search = { .order = order, .up = up };
+	char said[64] = "";
+	for (uint32_t i = 0; i < 8; i++) { /* one by one: skipped are the ones before */
+		run_list runs = { 0 };
+		search.most = 1;
+		search.skip = i;
+		ok(lab_search_runs(lab, &search, &runs, NULL, &err));
+		if (runs.count)
+			strncat(said, runs.items[0].name, 3);
+		for (size_t k = 0; k < runs.count; k++)
+			run_release(&runs.items[k]);
+		array_release(&runs);
+	}
+	assert_string_equal(said, names);
+}
+
+static void lists_are_sorted(void **state)
+{
+	(void)state;
+	struct lab *lab = open_lab(LAB_WRITE);
+	static const char *const names[] = { "b", "A", "d", "C" };
+	for (int i = 0; i < 4; i++) {
+		int64_t run = add_run(lab, names[i]);
+		struct execution x;
+		/* of b one that takes 1009, of A three of about 1002, of d none */
+		for (uint32_t k = 1; k <= (i == 0 ? 1 : i == 1 ? 3 : i == 3 ? 2 : 0); k++) {
+			make_execution(&x, i == 0 ? 9 : k + (i == 3) * 3);
+			ok(lab_add_execution(lab, run, &x, &err));
+			execution_release(&x);
+		}
+	}
+	ok(lab_end_run(lab, 1, RUN_FAILED, &err));
+	ok(lab_end_run(lab, 3, RUN_COMPLETE, &err));
+	ok(lab_tag_run(lab, 2, "z", &err));
+	ok(lab_tag_run(lab, 4, "y", &err));
+	execute_sql("UPDATE run SET started_at_ns = -id * id * (id - 3)");
+	in_order(lab, LAB_BY_NUMBER, false, "CdAb");
+	in_order(lab, LAB_BY_NUMBER, true, "bAdC");
+	in_order(lab, LAB_BY_NAME, true, "AbCd");
+	in_order(lab, LAB_BY_NAME, false, "dCbA");
+	in_order(lab, LAB_BY_COMMAND, true, "CdAb"); /* all the same: the newest first */
+	in_order(lab, LAB_BY_TAGS, true, "CAdb");    /* without come last, */
+	in_order(lab, LAB_BY_TAGS, false, "ACdb");   /* whichever way */
+	in_order(lab, LAB_BY_STATUS, true, "CAdb");
+	in_order(lab, LAB_BY_BEGIN, true, "CdbA");
+	in_order(lab, LAB_BY_MADE, false, "ACbd");
+	in_order(lab, LAB_BY_ET, false, "bCAd");
+	in_order(lab, LAB_BY_ET, true, "ACbd");
+	in_order(lab, LAB_BY_PT, true, "ACbd");
+	/* of two that say going, one is not */
+	execute_sql("UPDATE run SET owner_boot = 'another' WHERE id = 4");
+	in_order(lab, LAB_BY_STATUS, true, "AdCb");
+	/* other kinds come after, by what they have */
+	execute_sql(
+		"UPDATE run SET kind = 3 WHERE id IN (1, 2);"
+		"INSERT INTO query_at VALUES (1, 1, 1, 10, 0), (2, 1, 1, 20, 0), (3, 2, 1, 10, 0);"
+		"INSERT INTO query_execution (at, execution) VALUES (3, 1)");
+	in_order(lab, LAB_BY_ET, false, "CdbA");
+	in_order(lab, LAB_BY_ET, true, "CdAb");
+	in_order(lab, LAB_BY_MADE, false, "CdAb");
 	lab_close(lab);
 }
 
@@ -147,6 +242,30 @@ static void a_run_whose_tare_was_killed(void **state)
 	close(ready[1]);
 }
 
+/* To say what readers see anyway, nobody waits for whoever writes. */
+static void a_busy_lab_is_opened_at_once(void **state)
+{
+	(void)state;
+	static const char marked[] = "SELECT count(*) FROM runs WHERE status = 'interrupted'";
+	struct lab *lab = open_lab(LAB_WRITE);
+	add_run(lab, "apple");
+	add_run(lab, "pear");
+	lab_close(lab);
+	execute_sql("UPDATE run SET owner_boot = 'another'");
+	sqlite3 *other;
+	assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	uint64_t begin = clock_monotonic_ns();
+	lab = open_lab(LAB_EDIT);
+	assert_true(clock_monotonic_ns() - begin < UINT64_C(4000000000));
+	assert_int_equal(query(lab, marked), 0);
+	lab_close(lab);
+	sqlite3_close(other);
+	lab = open_lab(LAB_EDIT);
+	assert_int_equal(query(lab, marked), 2);
+	lab_close(lab);
+}
+
 static void the_list_knows_cutoffs_and_queries(void **state)
 {
 	(void)state;
@@ -179,8 +298,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(tags_are_set_and_found),
+		TEST(name_and_tags_change_together),
+		TEST(lists_are_sorted),
 		TEST(stamps_tell_of_changes),
 		TEST(a_run_whose_tare_was_killed),
+		TEST(a_busy_lab_is_opened_at_once),
 		TEST(the_list_knows_cutoffs_and_queries),
 	};
 	return cmocka_run_group_tests_name("lab-stamps", tests, NULL, NULL);

@@ -241,6 +241,62 @@ static void unwanted_work_is_not_done(void **state)
 	workers_free(all);
 }
 
+static int edit_at_the_gate(void *context, int64_t run, const struct request_edit *e,
+			    struct error *err)
+{
+	struct strbuf none = { 0 };
+	(void)run, (void)e;
+	int failed = answer_at_the_gate(context, NULL, &none, err);
+	strbuf_release(&none);
+	return failed;
+}
+
+static int answer_at_once(void *context, const struct request *r, struct strbuf *out,
+			  struct error *err)
+{
+	(void)context, (void)r, (void)err;
+	strbuf_puts(out, "{}");
+	return 0;
+}
+
+static const struct serve_source busy = { .stamp = stamp_each,
+					  .answer = answer_at_once,
+					  .edit = edit_at_the_gate };
+
+/* A lab that is locked keeps the one who changes it waiting, and the others who would, in line. */
+static void readers_do_not_wait_for_changes(void **state)
+{
+	(void)state;
+	static int64_t run = 1;
+	struct work works[WORKS];
+	struct workers *all = workers_start(&busy);
+	open_gate = false;
+	begun = made = finished = refused = 0;
+	for (unsigned i = 0; i < WORKS; i++) {
+		bool writes = i < WORKS - 1;
+		works[i] = (struct work){ .done = note_done, .wanted = is_wanted };
+		works[i].request.route = writes ? ROUTE_RUN : ROUTE_RUNS;
+		works[i].request.writes = writes;
+		works[i].request.runs.items = &run;
+		works[i].request.runs.count = writes;
+		assert_true(workers_ask(all, &works[i]));
+	}
+	pthread_mutex_lock(&lock);
+	while (!finished)
+		pthread_cond_wait(&step, &lock);
+	assert_int_equal(made, 0);
+	assert_true(begun <= 1);
+	pthread_mutex_unlock(&lock);
+	open_it();
+	pthread_mutex_lock(&lock);
+	while (finished < WORKS)
+		pthread_cond_wait(&step, &lock);
+	pthread_mutex_unlock(&lock);
+	assert_int_equal(made, WORKS - 1);
+	workers_stop(all);
+	workers_free(all);
+}
+
 static void *stop(void *context)
 {
 	workers_stop(context);
@@ -280,6 +336,7 @@ int main(void)
 		cmocka_unit_test(who_hangs_up_makes_room),
 		cmocka_unit_test(all_are_resumed_at_the_end),
 		cmocka_unit_test(unwanted_work_is_not_done),
+		cmocka_unit_test(readers_do_not_wait_for_changes),
 		cmocka_unit_test(what_waits_is_refused_at_the_end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,13 +79,25 @@ static void parameters_are_checked(void **state)
 	(void)state;
 	struct request r;
 	assert_int_equal(request_parse(&r, "GET",
-				       "/api/runs?like=a%26b+c&most=7&before=12&&x=1&token=t",
+				       "/api/runs?like=a%26b+c&most=7&before=12&&x=1&token=t"
+				       "&sort=-et&skip=50",
 				       &err),
 			 0);
 	assert_string_equal(r.like, "a&b c");
 	assert_string_equal(r.token, "t");
 	assert_int_equal(r.most, 7);
 	assert_int_equal(r.before, 12);
+	assert_int_equal(r.skip, 50);
+	assert_int_equal(r.sort, SORT_ET);
+	assert_false(r.up);
+	request_release(&r);
+	assert_int_equal(request_parse(&r, "GET", "/api/runs?sort=name", &err), 0);
+	assert_int_equal(r.sort, SORT_NAME);
+	assert_true(r.up);
+	request_release(&r);
+	assert_int_equal(request_parse(&r, "GET", "/api/runs", &err), 0);
+	assert_int_equal(r.sort, SORT_NUMBER);
+	assert_false(r.up);
 	request_release(&r);
 	assert_int_equal(request_parse(&r, "GET", "/api/report?run=3&run=1&run=3&study=2", &err),
 			 0);
@@ -108,6 +120,11 @@ static void parameters_are_checked(void **state)
 		"/api/runs?like=%00",
 		"/api/runs?most=0",
 		"/api/runs?before=%31x",
+		"/api/runs?skip=-1",
+		"/api/runs?sort=",
+		"/api/runs?sort=-",
+		"/api/runs?sort=--et",
+		"/api/runs?sort=et;DROP",
 		"/?%00=1",
 		("/api/report?run=1&run=2&run=3&run=4&run=5&run=6&run=7&run=8&run=9&run=10&run=11"
 		 "&run=12&run=13&run=14&run=15&run=16&run=17"),
@@ -141,6 +158,18 @@ static void same_questions_have_one_key(void **state)
 	request_release(&a);
 	request_release(&b);
 	request_release(&c);
+	static const char *const lists[] = { "/api/runs", "/api/runs?sort=et", "/api/runs?sort=-et",
+					     "/api/runs?sort=-et&skip=1" };
+	char *keys[4];
+	for (int i = 0; i < 4; i++) {
+		request_parse(&a, "GET", lists[i], &err);
+		keys[i] = request_key(&a);
+		request_release(&a);
+		for (int k = 0; k < i; k++)
+			assert_string_not_equal(keys[i], keys[k]);
+	}
+	for (int i = 0; i < 4; i++)
+		free(keys[i]);
 }
 
 static void hosts_and_origins(void **state)

@@ -34,8 +34,12 @@ async function serve({ runs = Array.from({ length: 120 }, (_, i) => run(i + 1)),
       const like = url.searchParams.get('like') ?? '';
       const before = Number(url.searchParams.get('before') ?? Infinity);
       const most = Number(url.searchParams.get('most') ?? 50);
-      const found = s.runs.filter((r) => r.id < before && [r.name, r.command, r.tags].some((t) => (t ?? '').includes(like))).sort((a, b) => b.id - a.id);
-      json(res, 200, { runs: found.slice(0, most), studies: before === Infinity ? s.studies : [], more: found.length > most });
+      const sort = url.searchParams.get('sort') ?? '-id';
+      const skip = Number(url.searchParams.get('skip') ?? 0);
+      const key = { et: 'mean_et_ns', pt: 'mean_pt_ns', made: 'executions', began: 'started_at' }[sort.replace('-', '')] ?? sort.replace('-', '');
+      const order = (a, b) => (sort.startsWith('-') ? -1 : 1) * (a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0) || b.id - a.id;
+      const found = s.runs.filter((r) => r.id < before && [r.name, r.command, r.tags].some((t) => (t ?? '').includes(like))).sort(order).slice(skip);
+      json(res, 200, { runs: found.slice(0, most), studies: s.studies, more: found.length > most });
     } else if (url.pathname === '/api/report') {
       const made = s.report?.(url.searchParams.getAll('run').map(Number));
       if (made) json(res, 200, made);
@@ -50,7 +54,7 @@ async function serve({ runs = Array.from({ length: 120 }, (_, i) => run(i + 1)),
       let body = '';
       req.on('data', (piece) => { body += piece; });
       req.on('end', () => {
-        if (s.refuse) { json(res, 409, s.refuse); return; }
+        if (s.refuse) { json(res, 503, s.refuse); return; }
         const id = Number(url.pathname.split('/').pop());
         s.posts.push([id, JSON.parse(body)]);
         Object.assign(s.runs.find((r) => r.id === id), JSON.parse(body));
@@ -83,12 +87,25 @@ function queries(numbers, more = {}) {
   return document_(sections.map((s) => ({ ...s, ...more })), { title: numbers.join(' and '), served: true, comparisons: sections.length === 2 ? [compared(...sections)] : [] });
 }
 
+/** Runs of all kinds, as the server tells of them. */
+const OTHERS = [
+  run(1, { name: 'noise of 2 CPUs', command: 'tare noise', kind: 'noise', executions: null, mean_et_ns: null, mean_pt_ns: null, noise: { cpus: 2, watched_ns: 60e9, lost_share: 0.00031 } }),
+  run(2, { name: 'all of it', command: 'tare profile', kind: 'profile', executions: null, mean_et_ns: null, mean_pt_ns: null, profile: { samples: 12345, cpu_ns: 12.36e9 } }),
+  run(3, { name: 'quick', command: 'tare query', kind: 'query', executions: 480, mean_et_ns: null, mean_pt_ns: null, query: { queries: 10, ats: 48 } }),
+  run(4, { name: 'just begun', command: 'tare noise', kind: 'noise', executions: null, mean_et_ns: null, mean_pt_ns: null, status: 'going' }),
+];
+
 test('the list: newest first, more on demand, by keyboard, narrow and dark', async () => {
   const s = await serve();
   s.runs[119].status = 'going';
+  OTHERS.forEach((other, i) => { s.runs[115 + i] = { ...other, id: 116 + i }; });
   const tab = await open(s.url);
   await rows(tab).nth(49).waitFor();
   assert.match(await rows(tab).first().innerText(), /run number 120/);
+  const says = async (i) => (await rows(tab).nth(i).locator('td').allInnerTexts()).slice(-2).map((text) => text.replaceAll('\u00a0', ' '));
+  assert.match(await rows(tab).first().innerText(), /1,200 executions\s+120.ms\s+108.ms/);
+  assert.deepEqual([await says(4), await says(3), await says(2), await says(1)],
+    [['60.0 s of 2 CPUs', '0.031 % of time lost'], ['12,345 samples', '12.4 s of CPU time'], ['480 executions', '48 Q@Cs of 10 queries'], ['–', '–']]);
   await fits(tab);
   await accessible(tab);
   await shot(tab, 'lab-wide');
@@ -101,12 +118,24 @@ test('the list: newest first, more on demand, by keyboard, narrow and dark', asy
   await tab.page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
   await until(async () => (await rows(tab).count()) === 120);
   assert.ok(await tab.page.getByRole('button', { name: 'more runs' }).isHidden());
+  // what is not changed is not drawn anew
+  await tab.page.evaluate(() => document.querySelectorAll('.lab-runs tbody tr').forEach((row) => { row.dataset.old = ''; }));
+  s.runs[0].name = 'another name';
+  s.tell('runs', {});
+  await tab.page.getByRole('link', { name: 'another name' }).waitFor();
+  assert.equal(await tab.page.locator('tr[data-old]').count(), 119);
   assert.deepEqual(tab.said, []);
   await tab.close();
   const narrow = await open(s.url, { width: 390, height: 844 });
   await rows(narrow).nth(49).waitFor();
   await fits(narrow);
   await shot(narrow, 'lab-narrow');
+  // without headings there is a field
+  await narrow.page.getByRole('combobox', { name: 'order of runs' }).selectOption('by command');
+  await until(async () => /^sleep 1$/.test(await rows(narrow).first().locator('code').innerText()));
+  await narrow.page.getByRole('button', { name: 'the other way round' }).click();
+  await until(async () => /^tare/.test(await rows(narrow).first().locator('code').innerText()));
+  assert.match(narrow.page.url(), /#sort=-command$/);
   assert.deepEqual(narrow.said, []);
   await narrow.close();
   s.runs.splice(0, 110);
@@ -148,6 +177,47 @@ test('search waits until typing ends, and is kept in the address', async () => {
   await tab.close();
 });
 
+test('sorted by any column, by keyboard, more of it too, and kept in the address', async () => {
+  const s = await serve({ runs: Array.from({ length: 70 }, (_, i) => run(i + 1, { name: `run ${(i * 37) % 70}`, mean_et_ns: ((i * 11) % 70) * 1e6 })) });
+  const tab = await open(s.url);
+  await rows(tab).nth(49).waitFor();
+  const heading = (name) => tab.page.getByRole('columnheader', { name });
+  const times = async () => (await rows(tab).locator('td[data-title="mean ET"]').allInnerTexts()).map(parseFloat);
+  assert.equal(await heading('mean ET').getAttribute('aria-sort'), 'none');
+  await heading('mean ET').getByRole('button').focus();
+  await tab.page.keyboard.press('Enter');
+  await until(async () => (await times())[0] === 69);
+  assert.equal(await heading('mean ET').getAttribute('aria-sort'), 'descending');
+  assert.match(tab.page.url(), /#sort=-et$/);
+  await tab.page.getByRole('button', { name: 'more runs' }).scrollIntoViewIfNeeded();
+  await until(async () => (await rows(tab).count()) === 70);
+  assert.deepEqual(await times(), Array.from({ length: 70 }, (_, i) => 69 - i));
+  await tab.page.evaluate(() => window.scrollTo(0, 0));
+  assert.match(await tab.page.evaluate(() => document.activeElement.textContent), /mean ET/);
+  await tab.page.keyboard.press('Enter');
+  await until(async () => (await times())[0] === 0);
+  assert.equal(await heading('mean ET').getAttribute('aria-sort'), 'ascending');
+  await accessible(tab, '.lab-runs');
+  // with a search, over a report and back, and after a reload
+  await tab.page.getByRole('searchbox').fill('run 1');
+  await until(async () => (await rows(tab).count()) === 11);
+  assert.match(tab.page.url(), /#like=run%201&sort=et$/);
+  s.report = timed;
+  await rows(tab).first().getByRole('link').click();
+  await tab.page.getByRole('link', { name: '← runs' }).click();
+  await until(async () => (await rows(tab).count()) === 11);
+  await tab.page.reload();
+  await until(async () => (await rows(tab).count()) === 11);
+  const some = await times();
+  assert.deepEqual(some, [...some].sort((a, b) => a - b));
+  // the third time it is as it was
+  await heading('mean ET').getByRole('button').click();
+  await until(async () => /#like=run%201$/.test(tab.page.url()));
+  assert.equal(await tab.page.locator('th[aria-sort]:not([aria-sort="none"])').count(), 0);
+  assert.deepEqual(tab.said, []);
+  await tab.close();
+});
+
 test('tags: shown, clicked, changed; what the server refuses is said', async () => {
   const s = await serve({ runs: [run(1), run(2), run(3)] });
   const tab = await open(s.url);
@@ -157,27 +227,38 @@ test('tags: shown, clicked, changed; what the server refuses is said', async () 
   assert.equal(await tab.page.getByRole('searchbox').inputValue(), 'cold');
   await tab.page.getByRole('searchbox').fill('');
   await until(async () => (await rows(tab).count()) === 3);
-  await tab.page.getByRole('button', { name: 'tags of run 2: change' }).click();
+  const change = (id) => tab.page.getByRole('button', { name: `run ${id}: change name and tags` });
+  const focused = () => tab.page.evaluate(() => document.activeElement.getAttribute('aria-label'));
+  await change(2).click();
+  assert.equal(await focused(), 'name of run 2');
+  await tab.page.keyboard.type('second </b>');
+  await tab.page.keyboard.press('Tab');
   await tab.page.keyboard.type('mine, "quoted" </b>');
   s.refuse = { error: 'the lab is busy', hint: 'try again' };
   await tab.page.keyboard.press('Enter');
-  await tab.page.getByText('the lab is busy (try again)').waitFor();
+  await tab.page.getByText('not saved: the lab is busy (try again)').waitFor();
   await accessible(tab);
+  await shot(tab, 'lab-edit');
   s.refuse = null;
-  await tab.page.keyboard.press('Enter');
-  await tab.page.getByRole('button', { name: 'runs with mine' }).waitFor();
-  assert.deepEqual(s.posts, [[2, { tags: 'mine, "quoted" </b>' }]]);
-  assert.match(await tab.page.evaluate(() => document.activeElement.getAttribute('aria-label')), /tags of run 2/);
-  await tab.page.getByRole('button', { name: 'name of run 1: change' }).click();
-  await tab.page.keyboard.press('Control+A');
-  await tab.page.keyboard.type('first of all');
   s.tell('runs', {}); // what others do meanwhile does not end it
   await tab.page.waitForTimeout(200);
   await tab.page.keyboard.press('Enter');
+  await tab.page.getByRole('button', { name: 'runs with mine' }).waitFor();
+  await tab.page.getByRole('link', { name: 'second </b>' }).waitFor();
+  // both at once, and nothing but what was changed
+  assert.deepEqual(s.posts, [[2, { name: 'second </b>', tags: 'mine, "quoted" </b>' }]]);
+  assert.match(await focused(), /run 2: change/);
+  await change(1).click();
+  await tab.page.keyboard.type('first of all');
+  await tab.page.keyboard.press('Enter');
   await tab.page.getByRole('link', { name: 'first of all' }).waitFor();
-  await tab.page.getByRole('button', { name: 'name of run 1: change' }).click();
+  assert.deepEqual(s.posts[1], [1, { name: 'first of all' }]);
+  await change(1).click();
+  await tab.page.keyboard.press('Enter'); // nothing to store
+  await change(1).click();
   await tab.page.keyboard.type('not this');
   await tab.page.keyboard.press('Escape');
+  assert.match(await focused(), /run 1: change/);
   assert.equal(s.posts.length, 2);
   await tab.close();
 });
@@ -389,6 +470,8 @@ test('the list follows the lab', async () => {
   await until(async () => (await rows(tab).count()) === 2);
   assert.ok(await tab.page.getByRole('checkbox', { name: /tick run 1:/ }).isChecked());
   assert.match(await tab.page.textContent('.lab-runs'), /● going/);
+  s.runs[1].executions = 7777; // of which no event tells
+  await tab.page.getByText('7,777 executions').waitFor();
   await tab.close();
 });
 

@@ -1,17 +1,22 @@
-// `tare serve`: the runs of a lab, and the page of those that are chosen. The address says which: #run=1&run=2&study=3, or #like=TEXT of the list.
+// `tare serve`: the runs of a lab, and the page of those that are chosen. The address says which: #run=1&run=2&study=3, or #like=TEXT&sort=-et of the list.
 import { Api, takeToken } from './lab_api';
-import { showList, type Ticks } from './lab_list';
+import { showList, sortOf, type Asked, type Ticks } from './lab_list';
 import { showReport } from './lab_report';
 import { clearPage } from './page';
 import { h } from './parts/dom';
 import { forgetChoices } from './parts/remember';
 
-export interface Route { runs: number[]; studies: number[]; like: string }
+export interface Route { runs: number[]; studies: number[]; asked: Asked }
 
 export function readRoute(hash: string): Route {
   const given = new URLSearchParams(hash.replace(/^#/, ''));
   const numbers = (name: string) => [...new Set(given.getAll(name).filter((x) => /^\d{1,15}$/.test(x)).map(Number))];
-  return { runs: numbers('run'), studies: numbers('study'), like: given.get('like') ?? '' };
+  return { runs: numbers('run'), studies: numbers('study'), asked: { like: given.get('like') ?? '', sort: sortOf(given.get('sort')) } };
+}
+
+/** Where the list is, as it was last asked for. */
+function listAt({ like, sort }: Asked): string {
+  return [like && `like=${encodeURIComponent(like)}`, sort && `sort=${sort}`].filter(Boolean).join('&');
 }
 
 /** Links within a page move there and leave the address alone, which says what is shown. */
@@ -44,19 +49,19 @@ export function startLab(root: HTMLElement): void {
   const api = new Api(token);
   const ticks: Ticks = new Map();
   let leave = () => {};
-  let like = '';
+  let list = ''; // where it was
   const route = () => {
     leave();
     clearPage();
     forgetChoices();
     const to = readRoute(location.hash);
     if (to.runs.length || to.studies.length) {
-      leave = showReport(api, root, to, like ? `#like=${encodeURIComponent(like)}` : '#');
+      leave = showReport(api, root, to, `#${list}`);
     } else {
-      like = to.like;
-      leave = showList(api, root, to.like, ticks, (text) => {
-        like = text;
-        history.replaceState(null, '', text ? `#like=${encodeURIComponent(text)}` : location.pathname + location.search);
+      list = listAt(to.asked);
+      leave = showList(api, root, to.asked, ticks, (asked) => {
+        list = listAt(asked);
+        history.replaceState(null, '', list ? `#${list}` : location.pathname + location.search);
       });
     }
     window.scrollTo(0, 0);

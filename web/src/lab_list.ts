@@ -1,42 +1,49 @@
-// The runs of a lab: searched, tagged, ticked.
+// The runs of a lab: searched, sorted, tagged, ticked.
 import type { Api, RunList, RunRow, StudyRow } from './lab_api';
 import { ApiError } from './lab_api';
+import { editForm, errorWords, type Edit } from './lab_edit';
+import { COLUMNS, made, result, sortOf, type Column } from './lab_row';
 import { themeField } from './page';
 import { append, button, foreign, h, short } from './parts/dom';
 import * as format from './parts/format';
+
+export { errorWords, sortOf };
 
 const PAGE = 50;
 const MOST = 1000; // that the server gives at once
 const TOGETHER = 16; // in one report
 const TYPING_MS = 250;
+const GOING_MS = 5000;
 
 /** What is ticked, by "run=1" or "study=2": its kind. */
 export type Ticks = Map<string, string>;
+
+/** What the list shows: runs with this text, in this order ("-et"; "": the newest first). */
+export interface Asked { like: string; sort: string }
 
 export function tagsOf(tags: string | null): string[] {
   return (tags ?? '').split(',').map((tag) => tag.trim()).filter(Boolean);
 }
 
-/** An error as people read it. */
-export function errorWords(error: unknown): string {
-  if (!(error instanceof ApiError)) return String(error);
-  return error.hint ? `${error.message} (${error.hint})` : error.message;
-}
-
-interface Editing { run: number; what: 'name' | 'tags'; text: string }
-
 class List {
   private runs: RunRow[] = [];
   private studies: StudyRow[] = [];
   private more = false;
-  private editing: Editing | null = null;
+  private editing: Edit | null = null;
   private asked = new AbortController();
   private typing = 0;
   private again = 0;
+  private later = 0;
   private fetching = false; // more
+  private renewing = 0;
   private stale = false; // something changed while a field was open
   private unlisten = () => {};
+  private drawn = new Map<number, { text: string; element: HTMLElement }>(); // rows that may stay as they are
+  private readonly head = h('tr');
   private readonly body = h('tbody');
+  private readonly caption = h('caption');
+  private readonly order = h('select', { 'aria-label': 'order of runs', onchange: () => this.sortBy(this.order.value) },
+    h('option', { value: '' }, 'newest first'), ...COLUMNS.map((column) => h('option', { value: (column.down ? '-' : '') + column.sort }, `by ${column.title}`)));
   private readonly said = h('p', { class: 'muted', role: 'status' });
   private readonly trouble = h('p', { class: 'bad', role: 'alert', hidden: true });
   private readonly actions = h('div', { class: 'tools lab-actions' });
@@ -47,28 +54,26 @@ class List {
     if (seen.some((x) => x.isIntersecting) && this.more) void this.fetchMore();
   }, { rootMargin: '200px' });
 
-  constructor(private readonly api: Api, root: HTMLElement, private like: string, private readonly ticks: Ticks, private readonly liked: (text: string) => void) {
+  constructor(private readonly api: Api, root: HTMLElement, private asks: Asked, private readonly ticks: Ticks, private readonly changed: (asked: Asked) => void) {
     this.field = h('input', {
-      type: 'search', value: like, placeholder: 'name, command or tag', 'aria-label': 'search runs', class: 'lab-search',
+      type: 'search', value: asks.like, placeholder: 'name, command or tag', 'aria-label': 'search runs', class: 'lab-search',
       oninput: () => { clearTimeout(this.typing); this.typing = window.setTimeout(() => this.search(this.field.value), TYPING_MS); },
     });
     document.title = 'lab – tare';
-    const head = ['', 'run', 'command', 'tags', 'status', 'began', 'executions', 'mean ET, all', 'mean PT, all'];
     root.replaceChildren(
       h('a', { class: 'skip', href: '#main' }, 'to the content'),
       h('header', { class: 'top' }, h('span', { class: 'mark', 'aria-hidden': 'true' }, 'tare'), h('h1', {}, 'Lab'), h('span', { class: 'grow' }), themeField()),
       h('main', { id: 'main', tabindex: -1 },
         h('section', { 'aria-label': 'runs' }, h('div', { class: 'card' },
-          h('h2', { class: 'lab-title' }, 'Runs'), h('div', { class: 'tools' }, this.field), this.actions, this.trouble, this.said,
-          h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'list of runs' },
-            h('table', { class: 'lab-runs' }, h('caption', {}, 'Runs, the newest first'),
-              h('thead', {}, h('tr', {}, ...head.map((title, i) => h('th', { scope: 'col', class: i > 5 ? 'number' : null }, title || h('span', { class: 'visually-hidden' }, 'ticked'))))), this.body)),
+          h('h2', { class: 'lab-title' }, 'Runs'), h('div', { class: 'tools' }, this.field, h('span', { class: 'lab-order' }, this.order, button('⇅', () => this.turn(), 'the other way round')), this.said), this.actions, this.trouble,
+          h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'list of runs' }, h('table', { class: 'lab-list lab-runs' }, this.caption, h('thead', {}, this.head), this.body)),
           h('div', { class: 'tools' }, this.onward))),
         this.studyPlace));
     this.onward.hidden = true;
     this.watch.observe(this.onward);
     this.drawActions();
-    this.unlisten = api.listen('/api/events', (event) => { if (event === 'runs') this.changed(); }, (error) => {
+    this.drawHead();
+    this.unlisten = api.listen('/api/events', (event) => { if (event === 'runs') this.renew(); }, (error) => {
       if (error) this.fail(error);
       else if (!this.trouble.hidden) void this.fetch();
     });
@@ -79,8 +84,7 @@ class List {
     this.unlisten();
     this.asked.abort();
     this.watch.disconnect();
-    clearTimeout(this.typing);
-    clearTimeout(this.again);
+    for (const timer of [this.typing, this.again, this.later]) clearTimeout(timer);
   }
 
   private fail(error: unknown): void {
@@ -92,10 +96,12 @@ class List {
     if (later) this.again = window.setTimeout(() => void this.fetch(), 4000);
   }
 
-  private query(most: number, before?: number): string {
+  /** After those that are there. By number where that is the order: what is new meanwhile does not move it. */
+  private query(most: number, after: readonly RunRow[]): string {
     const asked = new URLSearchParams({ most: String(most) });
-    if (this.like) asked.set('like', this.like);
-    if (before !== undefined) asked.set('before', String(before));
+    if (this.asks.like) asked.set('like', this.asks.like);
+    if (this.asks.sort) asked.set('sort', this.asks.sort);
+    if (after.length) asked.set(...(this.asks.sort ? ['skip', String(after.length)] : ['before', String(after[after.length - 1]!.id)]) as [string, string]);
     return `/api/runs?${asked}`;
   }
 
@@ -113,58 +119,130 @@ class List {
     }
   }
 
+  /** As many as there were. */
   private async fetch(): Promise<void> {
-    const list = await this.ask(this.query(Math.min(MOST, Math.max(PAGE, this.runs.length))));
-    if (!list) return;
-    this.runs = [...list.runs].sort((a, b) => b.id - a.id);
-    this.studies = list.studies;
-    this.more = list.more;
+    this.renewing++;
+    const runs = await this.fetchAll(Math.max(PAGE, this.runs.length));
+    this.renewing--;
+    if (!runs) return;
+    this.runs = runs;
     this.draw();
+  }
+
+  private async fetchAll(wanted: number): Promise<RunRow[] | null> {
+    const runs: RunRow[] = [];
+    do {
+      const list = await this.ask(this.query(Math.min(MOST, wanted - runs.length), runs));
+      if (!list) return null;
+      this.studies = list.studies;
+      this.add(runs, list);
+    } while (this.more && runs.length < wanted);
+    return runs;
+  }
+
+  /** What moved between two answers is there once. */
+  private add(runs: RunRow[], list: RunList): void {
+    const had = new Set(runs.map((run) => run.id));
+    runs.push(...list.runs.filter((run) => !had.has(run.id)));
+    this.more = list.more && list.runs.length > 0;
   }
 
   private async fetchMore(): Promise<void> {
     const last = this.runs[this.runs.length - 1];
-    if (!last || this.fetching) return;
+    if (!last || this.fetching || this.renewing) return;
     this.fetching = true;
     this.onward.setAttribute('aria-disabled', 'true'); // :disabled would take the focus from it
-    const list = await this.ask(this.query(PAGE, last.id));
+    const list = await this.ask(this.query(PAGE, this.runs));
     this.fetching = false;
     this.onward.removeAttribute('aria-disabled');
     if (!list) return;
     const focused = document.activeElement === this.onward;
-    const had = new Set(this.runs.map((run) => run.id));
-    this.runs.push(...list.runs.filter((run) => !had.has(run.id)).sort((a, b) => b.id - a.id));
-    this.more = list.more && list.runs.length > 0;
+    this.add(this.runs, list);
     this.draw();
     if (focused && !this.more) this.focus(`open-${last.id}`); // the button goes
-    // still in sight: an observer tells of changes only
-    this.watch.unobserve(this.onward);
-    this.watch.observe(this.onward);
   }
 
-  private changed(): void {
-    if (this.editing) this.stale = true; // what is being written stays
+  private renew(): void {
+    if (this.editing?.element.isConnected) this.stale = true; // what is being written stays
     else void this.fetch();
   }
 
   private search(text: string): void {
     clearTimeout(this.typing);
-    this.like = text.trim();
     this.field.value = text;
+    this.show({ ...this.asks, like: text.trim() });
+  }
+
+  private sortBy(sort: string): void {
+    this.show({ ...this.asks, sort });
+    this.drawHead();
+  }
+
+  /** Of the newest first the oldest are the last. */
+  private turn(): void {
+    const { sort } = this.asks;
+    this.sortBy(!sort ? 'began' : sort.startsWith('-') ? sort.slice(1) : `-${sort}`);
+  }
+
+  private show(asks: Asked): void {
+    this.asks = asks;
     this.runs = [];
-    this.liked(this.like);
+    this.changed(asks);
     void this.fetch();
   }
 
   // ---- drawing ----
 
+  /** First as most want it, then the other way round, then the newest first again. */
+  private heading(column: Column): HTMLElement {
+    const { sort } = this.asks;
+    const mine = sort.replace(/^-/, '') === column.sort;
+    const down = sort.startsWith('-');
+    const next = !mine ? (column.down ? '-' : '') + column.sort : down === column.down ? (down ? '' : '-') + column.sort : '';
+    return h('th', { scope: 'col', class: `of-${column.sort}${column.number ? ' number' : ''}`, 'aria-sort': !mine ? 'none' : down ? 'descending' : 'ascending' },
+      h('button', { type: 'button', title: `sort by ${column.about}`, 'data-focus': `sort-${column.sort}`, onclick: () => this.sortBy(next) }, column.title, mine ? (down ? ' ▾' : ' ▴') : ''));
+  }
+
+  private drawHead(): void {
+    const { sort } = this.asks;
+    const focus = (document.activeElement as HTMLElement | null)?.dataset?.['focus'];
+    const by = COLUMNS.find((column) => column.sort === sort.replace(/^-/, ''));
+    this.head.replaceChildren(h('th', { scope: 'col', class: 'of-tick' }, h('span', { class: 'visually-hidden' }, 'ticked')), ...COLUMNS.map((column) => this.heading(column)));
+    this.caption.textContent = by ? `Runs by ${by.title}, ${sort.startsWith('-') ? 'descending' : 'ascending'}` : 'Runs, the newest first';
+    this.order.value = by ? (by.down ? '-' : '') + by.sort : '';
+    if (focus?.startsWith('sort-')) this.focus(focus);
+  }
+
   private draw(): void {
     const focus = (document.activeElement as HTMLElement | null)?.dataset?.['focus'];
-    this.body.replaceChildren(...this.runs.map((run) => this.row(run)));
-    if (!this.runs.length) this.body.replaceChildren(h('tr', {}, h('td', { colspan: 9, class: 'muted' }, this.like ? 'no run matches' : "there are no runs yet: 'tare time COMMAND' makes one")));
+    const { like } = this.asks;
+    const before = this.drawn;
+    this.drawn = new Map();
+    const rows = this.runs.map((run) => {
+      const text = this.editing?.run === run.id ? 'edited' : JSON.stringify(run);
+      const was = before.get(run.id);
+      const element = was?.text === text ? was.element : this.row(run);
+      this.drawn.set(run.id, { text, element });
+      return element;
+    });
+    // those that are as they were stay, where they are: there may be thousands
+    const stay = new Set<Element>(rows);
+    for (const old of [...this.body.children]) if (!stay.has(old)) old.remove();
+    let at = this.body.firstElementChild;
+    for (const row of rows) {
+      if (row === at) at = at.nextElementSibling;
+      else this.body.insertBefore(row, at);
+    }
+    if (!this.runs.length) this.body.replaceChildren(h('tr', {}, h('td', { colspan: COLUMNS.length + 1, class: 'muted' }, like ? 'no run matches' : "there are no runs yet: 'tare time COMMAND' makes one")));
     const going = this.runs.filter((run) => run.status === 'going').length;
-    this.said.textContent = `${format.count(this.runs.length)}${this.more ? ' and more' : ''} ${this.runs.length === 1 ? 'run' : 'runs'}${this.like ? ' that match' : ''}${going ? `, ${going} going on` : ''}`;
+    const said = `${format.count(this.runs.length)}${this.more ? ' and more' : ''} ${this.runs.length === 1 ? 'run' : 'runs'}${like ? ' that match' : ''}${going ? `, ${going} going on` : ''}`;
+    if (this.said.textContent !== said) this.said.textContent = said; // it is read aloud
+    clearInterval(this.later);
+    if (going) this.later = window.setInterval(() => { if (!document.hidden) this.renew(); }, GOING_MS); // its figures grow, of which nobody is told
     this.onward.hidden = !this.more;
+    // still in sight: an observer tells of changes only
+    this.watch.unobserve(this.onward);
+    this.watch.observe(this.onward);
     this.drawStudies();
     this.drawActions();
     if (focus) this.focus(focus);
@@ -189,96 +267,68 @@ class List {
 
   private row(run: RunRow): HTMLElement {
     const name = run.name || run.command || `run ${run.id}`;
-    return h('tr', {},
-      h('td', {}, this.tick(`run=${run.id}`, run.kind, `tick run ${run.id}: ${short(name, 60)}`)),
-      this.nameCell(run, name),
+    const tick = h('td', {}, this.tick(`run=${run.id}`, run.kind, `tick run ${run.id}: ${short(name, 60)}`));
+    if (this.editing?.run === run.id) return h('tr', { class: 'lab-editing' }, tick, h('td', { colspan: COLUMNS.length }, this.editing.element));
+    const came = result(run);
+    return h('tr', {}, tick,
+      h('th', { scope: 'row' }, h('a', { href: `#run=${run.id}`, 'data-focus': `open-${run.id}` }, foreign(name, 50)), h('small', { class: 'muted' }, `run ${run.id} · ${run.kind}`, this.pencil(run))),
       h('td', { 'data-title': 'command' }, run.command ? h('code', {}, foreign(run.command, 70)) : format.DASH),
       this.tagCell(run),
       h('td', { 'data-title': 'status' }, run.status === 'complete' ? 'complete' : h('span', { class: `badge ${run.status}` }, run.status === 'going' ? '● going' : run.status)),
-      h('td', { 'data-title': 'began', class: 'one-line' }, format.date(run.started_at).replace(/\.\d+ UTC$/, ' UTC')),
-      h('td', { 'data-title': 'executions', class: 'number' }, format.count(run.executions)),
-      h('td', { 'data-title': 'mean ET, all', class: 'number' }, format.ns(run.mean_et_ns)),
-      h('td', { 'data-title': 'mean PT, all', class: 'number' }, format.ns(run.mean_pt_ns)));
-  }
-
-  private edits(run: RunRow, what: Editing['what']): boolean {
-    return this.editing?.run === run.id && this.editing.what === what;
-  }
-
-  private nameCell(run: RunRow, name: string): HTMLElement {
-    if (this.edits(run, 'name')) return h('th', { scope: 'row' }, this.form(run, 'name'));
-    return h('th', { scope: 'row' }, h('a', { href: `#run=${run.id}`, 'data-focus': `open-${run.id}` }, foreign(name, 50)), ' ',
-      this.pencil(run, 'name', `name of run ${run.id}: change`), h('small', { class: 'muted' }, `run ${run.id} · ${run.kind}`));
+      h('td', { 'data-title': 'began, UTC', class: 'one-line' }, format.date(run.started_at).replace(/ UTC$/, '')),
+      h('td', { 'data-title': 'measured', class: 'number' }, made(run)),
+      ...(came === null ? [
+        h('td', { 'data-title': 'mean ET', class: 'number' }, format.ns(run.mean_et_ns)),
+        h('td', { 'data-title': 'mean PT', class: 'number' }, format.ns(run.mean_pt_ns))]
+        : [h('td', { 'data-title': 'result', class: 'number', colspan: 2 }, came)]));
   }
 
   private tagCell(run: RunRow): HTMLElement {
-    const cell = h('td', { 'data-title': 'tags' });
-    if (this.edits(run, 'tags')) {
-      append(cell, this.form(run, 'tags'));
-      return cell;
-    }
+    const cell = h('td', { 'data-title': 'tags', class: run.tags ? null : 'none' });
     for (const [i, tag] of tagsOf(run.tags).entries()) {
       const chip = h('button', { type: 'button', class: 'tag', 'aria-label': `runs with ${short(tag, 30)}`, 'data-focus': `tag-${run.id}-${i}`, onclick: () => this.search(tag) });
       append(chip, foreign(tag, 30));
       append(cell, chip, ' ');
     }
-    append(cell, this.pencil(run, 'tags', `tags of run ${run.id}: change`));
     return cell;
   }
 
-  private pencil(run: RunRow, what: Editing['what'], label: string): HTMLElement {
-    const open = button('✎', () => {
-      this.editing = { run: run.id, what, text: run[what] ?? '' };
-      this.draw();
-      this.focus(`field-${what}`);
-    }, label);
+  private pencil(run: RunRow): HTMLElement {
+    const open = button('✎', () => this.edit(run.id), `run ${run.id}: change name and tags`);
     open.className = 'pencil';
-    open.dataset['focus'] = `edit-${what}-${run.id}`;
+    open.dataset['focus'] = `edit-${run.id}`;
     return open;
   }
 
-  private form(run: RunRow, what: Editing['what']): HTMLElement {
-    const editing = this.editing!;
-    const field = h('input', {
-      type: 'text', value: editing.text, oninput: () => { editing.text = field.value; }, 'aria-label': `${what} of run ${run.id}${what === 'tags' ? ', with commas between' : ''}`, 'data-focus': `field-${what}`,
-    });
-    const wrong = h('small', { class: 'bad', role: 'alert' });
-    const close = () => {
+  private edit(id: number): void {
+    const run = this.runs.find((x) => x.id === id);
+    if (!run) return;
+    this.editing = editForm(this.api, run, (stored) => {
+      const now = this.runs.find((x) => x.id === id);
+      if (now && stored?.name !== undefined) now.name = stored.name;
+      if (now && stored?.tags !== undefined) now.tags = stored.tags || null;
       this.editing = null;
       this.draw();
-      this.focus(`edit-${what}-${run.id}`);
-      if (this.stale) {
-        this.stale = false;
-        void this.fetch();
-      }
-    };
-    const save = async () => {
-      try {
-        await this.api.edit(run.id, { [what]: field.value });
-        const now = this.runs.find((x) => x.id === run.id);
-        if (now) now[what] = field.value || null;
-        close();
-      } catch (error) {
-        wrong.textContent = errorWords(error);
-        field.focus();
-      }
-    };
-    return h('form', {
-      class: 'lab-edit', onsubmit: (event: Event) => { event.preventDefault(); void save(); },
-      onkeydown: (event: KeyboardEvent) => { if (event.key === 'Escape') close(); },
-    }, field, h('button', { type: 'submit' }, 'Save'), button('Cancel', close), wrong);
+      this.focus(`edit-${id}`);
+      if (!this.stale) return;
+      this.stale = false;
+      void this.fetch();
+    });
+    this.draw();
+    this.editing.focus();
   }
 
   private drawStudies(): void {
     this.studyPlace.replaceChildren();
     if (!this.studies.length) return;
     append(this.studyPlace, h('section', { 'aria-label': 'studies' }, h('div', { class: 'card' }, h('h2', { class: 'lab-title' }, 'Studies of daemons'),
-      h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'list of studies' }, h('table', {}, h('caption', {}, 'Studies of daemons'),
+      h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'list of studies' }, h('table', { class: 'lab-list' }, h('caption', {}, 'Studies of daemons'),
         h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, h('span', { class: 'visually-hidden' }, 'ticked')), ...['study', 'made', 'from', 'daemons', 'cutoffs'].map((title, i) => h('th', { scope: 'col', class: i > 2 ? 'number' : null }, title)))),
         h('tbody', {}, ...this.studies.map((study) => h('tr', {},
           h('td', {}, this.tick(`study=${study.id}`, 'study', `tick study ${study.id}`)),
           h('th', { scope: 'row' }, h('a', { href: `#study=${study.id}`, 'data-focus': `study-${study.id}` }, `study ${study.id}`)),
-          h('td', {}, format.date(study.made_at)), h('td', {}, foreign(study.source ?? '', 30)), h('td', { class: 'number' }, format.count(study.daemons)), h('td', { class: 'number' }, format.count(study.cutoffs))))))))));
+          h('td', { 'data-title': 'made', class: 'one-line' }, format.date(study.made_at)), h('td', { 'data-title': 'from' }, foreign(study.source ?? '', 30)),
+          h('td', { 'data-title': 'daemons', class: 'number' }, format.count(study.daemons)), h('td', { 'data-title': 'cutoffs', class: 'number' }, format.count(study.cutoffs))))))))));
   }
 
   private drawActions(): void {
@@ -289,7 +339,7 @@ class List {
       () => { location.hash = `#${[...this.ticks.keys()].join('&')}`; });
     open.dataset['focus'] = 'open';
     open.disabled = n === 0 || n > TOGETHER;
-    const clear = button('Clear', () => { this.ticks.clear(); this.draw(); }, 'clear the ticks');
+    const clear = button('Clear', () => { this.ticks.clear(); this.drawn.clear(); this.draw(); }, 'clear the ticks');
     clear.disabled = n === 0;
     this.actions.replaceChildren(open, clear, h('span', { class: 'muted' },
       n > TOGETHER ? `at most ${TOGETHER} in one report` : n ? `${n} ticked${n > 1 && kinds.size > 1 ? ': of several kinds, so they are shown one after another' : ''}` : 'tick one for its report, several to compare them'));
@@ -297,7 +347,7 @@ class List {
   }
 }
 
-export function showList(api: Api, root: HTMLElement, like: string, ticks: Ticks, liked: (text: string) => void): () => void {
-  const list = new List(api, root, like, ticks, liked);
+export function showList(api: Api, root: HTMLElement, asked: Asked, ticks: Ticks, changed: (asked: Asked) => void): () => void {
+  const list = new List(api, root, asked, ticks, changed);
   return () => list.leave();
 }
