@@ -520,7 +520,8 @@ static void put_layers(const struct figure *f, struct strbuf *out)
 	strbuf_putc(out, '\n');
 }
 
-static void put_key(const struct layout *l, enum figure_format format, struct strbuf *out)
+static void put_key(const struct layout *l, enum figure_format format, bool titled,
+		    struct strbuf *out)
 {
 	if (!l->key_rows) {
 		strbuf_puts(out, "unset key\n");
@@ -529,8 +530,8 @@ static void put_key(const struct layout *l, enum figure_format format, struct st
 	strbuf_printf(out,
 		      "set key at screen 0.5,screen %.4f center top vertical maxrows %zu Left "
 		      "reverse samplen 1.5 spacing %.2f noautotitle\nset tmargin at screen %.4f\n",
-		      1 - EDGE_CM / l->height, l->key_rows, format == FIGURE_SVG ? 0.78 : 0.95,
-		      1 - l->top_cm / l->height);
+		      1 - (EDGE_CM + (titled ? LABEL_CM : 0)) / l->height, l->key_rows,
+		      format == FIGURE_SVG ? 0.78 : 0.95, 1 - l->top_cm / l->height);
 }
 
 void figure_script(const struct figure *f, const struct figure_look *look, struct strbuf *out)
@@ -548,11 +549,11 @@ void figure_script(const struct figure *f, const struct figure_look *look, struc
 	put_pens(out);
 	strbuf_puts(out, "set border 3 lw 0.8\nset tics nomirror scale 0.6\n"
 			 "set grid xtics ytics lt 1 lc rgb '#dddddd' dt 1 lw 0.5\n");
-	put_key(&l, look->format, out);
+	put_key(&l, look->format, look->title != NULL, out);
 	if (look->title) {
 		strbuf_puts(out, "set title ");
 		put_gnuplot(out, look->title, TITLE_COLUMNS_MOST);
-		strbuf_putc(out, '\n');
+		strbuf_printf(out, " offset 0,%zu\n", l.key_rows); /* above the key */
 	}
 	if (f->square) /* in characters: it stays in the middle */
 		strbuf_printf(out, "set size square\nset rmargin %.1f\n",

@@ -33,7 +33,10 @@ void figure_axis_time(struct figure_axis *a, const char *label, double most_ns)
 	while (most_ns < units[i].from_ns)
 		i++;
 	a->unit = units[i].unit_ns;
-	snprintf(text, sizeof text, "%s (%s)", label, units[i].name);
+	a->unit_name = units[i].name;
+	/* "process time (net), ms" */
+	bool bracket = *label && label[strlen(label) - 1] == ')';
+	snprintf(text, sizeof text, bracket ? "%s, %s" : "%s (%s)", label, units[i].name);
 	figure_axis_label(a, text);
 }
 
@@ -146,14 +149,13 @@ static void figure_text(double value, double most, double step, char out[WORDS])
 		snprintf(out, WORDS, "%.*f%s", decimals, value / scale, suffix);
 }
 
-/* Of its own unit, whole where it has few digits: "1.25M". */
 void figure_count_text(double value, char out[WORDS])
 {
 	static const char *const suffixes[] = { "", "k", "M", "G", "T" };
 	size_t i = 0;
 	for (; i < 4 && value >= 999.5; i++)
 		value /= 1000;
-	snprintf(out, WORDS, "%.5g%s", value, suffixes[i]);
+	snprintf(out, WORDS, "%.4g%s", value, suffixes[i]);
 }
 
 static void log_text(const struct figure_axis *a, double value, char out[WORDS])
@@ -234,8 +236,7 @@ static void add_tic(figure_tics *t, double at, const char *label)
 	array_push(t, (struct figure_tic){ at, label ? xstrdup(label) : NULL });
 }
 
-#define MOST_ACROSS 8
-#define MOST_ABOVE 8
+#define MOST_NUMBERS 8
 
 static size_t add_linear(const struct figure_axis *a, double step, figure_tics *t)
 {
@@ -253,17 +254,17 @@ static size_t add_linear(const struct figure_axis *a, double step, figure_tics *
 
 static void linear_tics(const struct figure_axis *a, double cm, bool across, figure_tics *t)
 {
-	static const double steps[] = { 1, 2, 5 };
+	static const double steps[] = { 1, 2, 5, 10, 20, 50, 100, 200, 500 };
 	double range = a->high - a->low, decade = pow(10, floor(log10(range)) - 1);
-	for (size_t i = 0; i < 9; i++) {
-		double step = decade * steps[i % 3] * pow(10, (double)(i / 3));
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+		double step = decade * steps[i];
 		if (a->notation == FIGURE_COUNTS && step < 0.999)
 			continue;
 		if (range / step > 20)
 			continue;
 		figure_tics_release(t);
 		size_t count = add_linear(a, step, t);
-		if (count <= (across ? MOST_ACROSS : MOST_ABOVE) && is_loose(a, t, cm, across))
+		if (count <= MOST_NUMBERS && is_loose(a, t, cm, across))
 			return;
 	}
 }

@@ -24,8 +24,9 @@ enum figure_notation {
 };
 
 struct figure_axis {
-	char *label; /* our own words */
-	double unit; /* what its values are divided by; times are kept in ns */
+	char *label;	       /* our own words */
+	double unit;	       /* what its values are divided by; times are kept in ns */
+	const char *unit_name; /* "ms"; NULL: it has none */
 	enum figure_notation notation;
 	bool log;
 	double low, high; /* after that; NaN: as gnuplot chooses */

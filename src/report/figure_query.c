@@ -6,6 +6,7 @@
 #include "report/query_rows.h"
 
 #define LOG_FROM 30 /* values that differ by more than this factor get a logarithmic axis */
+#define PENS 8	    /* lines that can be told apart */
 #define NEAR 0.3    /* cardinalities above this share of the highest: without 0 */
 #define MOST_SPLIT 300
 #define SPLIT "row\telapsed_ns\tcpu_ns\tio_ns\tother_ns\tquery\tcardinality\tdropped\tname"
@@ -71,8 +72,15 @@ static bool is_change(const struct query_rows *rows, size_t i)
 	       row[-1].plan != row->plan;
 }
 
-static void add_times(struct figure *f, const struct query_rows *rows, size_t i, size_t block,
-		      struct drops *d, struct extent *e)
+/* The Q@Cs of a query. */
+struct line {
+	uint32_t query;
+	size_t block, changes;
+	struct drops drops;
+};
+
+static void add_times(struct figure *f, const struct query_rows *rows, size_t i, struct line *line,
+		      struct extent *e)
 {
 	const struct query_row *row = &rows->list.items[i];
 	const struct ttp_figure t = time_of(rows, row);
@@ -84,13 +92,14 @@ static void add_times(struct figure *f, const struct query_rows *rows, size_t i,
 			    (double)row->verdict->kept,	       is_change(rows, i) ? 1 : NAN,
 			    row->verdict->drop ? 1 : 0 };
 	plan_letter(row->plan, letter);
-	figure_row(f, block, values, 7, letter);
+	figure_row(f, line->block, values, 7, letter);
 	widen(e, values[0], values[1]);
 	e->top = fmax(e->top, values[3]);
 	if (values[2] > values[1] / 10) /* else a logarithmic axis would be of it alone */
 		e->bottom = fmin(e->bottom, values[2]);
-	d->all++;
-	d->dropped += row->verdict->drop != TTP_KEPT;
+	line->changes += is_change(rows, i);
+	line->drops.all++;
+	line->drops.dropped += row->verdict->drop != TTP_KEPT;
 }
 
 static void set_axes(struct figure *f, const struct extent *e, const char *time)
@@ -112,10 +121,12 @@ static void set_axes(struct figure *f, const struct extent *e, const char *time)
 	}
 }
 
-/* A line through all of a query's Q@Cs, points where they were kept. */
-static void times_layers(struct figure *f, size_t block, size_t query, const char *name)
+#define CROSS "points pt 2 ps 0.8 lc rgb '#000000'"
+
+/* A line through all of a query's Q@Cs, points where they were kept. gnuplot complains of layers in
+ * which nothing is to be seen. */
+static void times_layers(struct figure *f, const struct line *line, size_t pen, const char *name)
 {
-	enum { PENS = 8 };
 	static const char *const lines[PENS] = { "lines lt 1", "lines lt 2", "lines lt 3",
 						 "lines lt 4", "lines lt 5", "lines lt 6",
 						 "lines lt 7", "lines lt 8" };
@@ -127,33 +138,44 @@ static void times_layers(struct figure *f, size_t block, size_t query, const cha
 						"linespoints lt 5", "linespoints lt 6",
 						"linespoints lt 7", "linespoints lt 8" };
 	double unit = f->y.unit;
-	size_t pen = query % PENS;
+	size_t block = line->block;
+	if (!line->drops.all)
+		return;
 	figure_layer(f, block, "yerrorbars dt 1 pt 0 lc rgb '#777777' lw 0.7", NULL,
 		     "1:($2/%g):($3/%g):($4/%g)", unit, unit, unit);
 	figure_layer(f, block, lines[pen], NULL, "1:($2/%g)", unit);
-	figure_layer(f, block, points[pen], NULL, "1:($7>0?NaN:$2/%g)", unit);
-	if (f->blocks.items[block].count)
-		figure_layer(f, FIGURE_KEY_ONLY, both[pen], name, " ");
-	figure_layer(f, block, "points pt 2 ps 0.8 lc rgb '#000000'", NULL, "1:($7>0?$2/%g:NaN)",
-		     unit);
+	figure_layer(f, FIGURE_KEY_ONLY, both[pen], name, " ");
+	if (line->drops.dropped < line->drops.all)
+		figure_layer(f, block, points[pen], NULL, "1:($7>0?NaN:$2/%g)", unit);
+	if (line->drops.dropped)
+		figure_layer(f, block, CROSS, NULL, "1:($7>0?$2/%g:NaN)", unit);
+	if (!line->changes)
+		return;
 	figure_layer(f, block, "points pt 6 ps 1.6 lc rgb '#000000' lw 1", NULL,
 		     "1:($6>0?$2/%g:NaN)", unit);
 	/* letters are our own words */
 	figure_layer(f, block, "labels offset 0,0.8 font ',7'", NULL, "1:($6>0?$2/%g:NaN):8", unit);
 }
 
-static void draw_times(struct figure *f, const struct query_view *v, const size_t *blocks,
-		       const uint32_t *queries, size_t count, const struct drops *d)
+static void draw_times(struct figure *f, const struct query_view *v, const struct line *lines,
+		       size_t count)
 {
 	char name[WORDS];
+	struct drops all = { 0 };
 	for (size_t i = 0; i < count; i++) {
-		query_name(v->data, queries[i], name);
-		times_layers(f, blocks[i], i, name);
+		query_name(v->data, lines[i].query, name);
+		times_layers(f, &lines[i], i % PENS, name);
+		all.all += lines[i].drops.all;
+		all.dropped += lines[i].drops.dropped;
 	}
-	drops_title(d, name);
-	if (d->dropped)
-		figure_layer(f, FIGURE_KEY_ONLY, "points pt 2 ps 0.8 lc rgb '#000000'", name, " ");
-	note_drops(f, d);
+	drops_title(&all, name);
+	if (all.dropped)
+		figure_layer(f, FIGURE_KEY_ONLY, CROSS, name, " ");
+	note_drops(f, &all);
+	if (count > PENS)
+		strbuf_printf(&f->note,
+			      "%s%zu queries have %d kinds of lines: --query draws one of them",
+			      f->note.length ? "; " : "", count, PENS);
 	f->key = true;
 }
 
@@ -161,10 +183,7 @@ int figure_query(struct figure *f, const struct query_view *v, uint32_t query, s
 {
 	struct query_rows rows;
 	struct extent e = { .x_low = INFINITY, .y_low = INFINITY, .bottom = INFINITY };
-	struct drops d = { 0 };
-	ARRAY(size_t) blocks = { 0 };
-	ARRAY(uint32_t) queries = { 0 };
-	char name[WORDS];
+	ARRAY(struct line) lines = { 0 };
 	query_rows_of(v, &rows);
 	figure_say_run(f, "query", v->run, v->machine);
 	figure_say(f, "time", query_time_meaning(rows.time));
@@ -173,29 +192,27 @@ int figure_query(struct figure *f, const struct query_view *v, uint32_t query, s
 		const struct query_row *row = &rows.list.items[i];
 		if (!is_wanted(row, query))
 			continue;
-		if (!queries.count || queries.items[queries.count - 1] != row->at->query) {
+		if (!lines.count || lines.items[lines.count - 1].query != row->at->query) {
+			char name[WORDS];
 			query_name(v->data, row->at->query, name);
-			array_push(&queries, row->at->query);
-			array_push(&blocks, figure_block(f, TIMES, name));
+			array_push(&lines, (struct line){ .query = row->at->query,
+							  .block = figure_block(f, TIMES, name) });
 		}
-		add_times(f, &rows, i, blocks.items[blocks.count - 1], &d, &e);
+		add_times(f, &rows, i, &lines.items[lines.count - 1], &e);
 	}
 	char label[WORDS];
-	snprintf(label, sizeof label, "time (%s)", query_time_title(rows.time));
-	if (rows.time == TTP_MEASURED)
-		snprintf(label, sizeof label, "elapsed time");
+	snprintf(label, sizeof label, "%s time", query_time_title(rows.time));
 	int failed = 0;
-	if (!d.all)
+	if (!figure_rows(f))
 		failed = figure_empty(err, "no query of that number has a time");
 	else if (!(e.x_high > 0)) {
 		failed = figure_empty(err, "no table of this run varies in its cardinality");
 		error_hint(err, "'tare plot RUN split' shows the time of each query");
 	} else {
 		set_axes(f, &e, label);
-		draw_times(f, v, blocks.items, queries.items, blocks.count, &d);
+		draw_times(f, v, lines.items, lines.count);
 	}
-	array_release(&blocks);
-	array_release(&queries);
+	array_release(&lines);
 	query_rows_release(&rows);
 	return failed;
 }
@@ -230,7 +247,7 @@ static struct split split_of(const struct query_row *row)
 
 /* The blocks of figure_split(). */
 struct splits {
-	size_t whole, partly, shown, cpu_of_partly;
+	size_t whole, partly, shown, cpu_of_partly, dropped_partly;
 	double most;
 	struct drops drops;
 };
@@ -263,6 +280,7 @@ static void add_split(struct figure *f, const struct query_view *v, const struct
 			    (double)row->at->cardinality,
 			    row->verdict->drop ? 1 : 0 };
 	to->cpu_of_partly += isnan(s.other) && !isnan(s.cpu);
+	to->dropped_partly += isnan(s.other) && row->verdict->drop;
 	query_place(v->data, row->at->query, row->at->cardinality, name);
 	figure_row(f, isnan(s.other) ? to->partly : to->whole, values, 8, name);
 	/* digits of a cardinality must not be lost where the name is shortened */
@@ -290,14 +308,15 @@ static void split_layers(struct figure *f, const struct splits *s)
 	figure_stack_layer(f, &stack, 4, figure_fills[1], "own I/O");
 	figure_stack_layer(f, &stack, 5, figure_fills[7], "other");
 	/* where the bar ends; with a column that is not known there would be no point */
-	const char *cross = "points pt 2 ps 0.7 lc rgb '#000000'";
-	figure_layer(f, s->whole, cross, NULL, "($8>0?($3+$4>$2?$3+$4:$2)/%g+%g:NaN):1", f->x.unit,
-		     0.025 * f->x.high);
-	figure_layer(f, s->partly, cross, NULL, "($8>0?$2/%g+%g:NaN):1", f->x.unit,
-		     0.025 * f->x.high);
+	if (s->drops.dropped > s->dropped_partly)
+		figure_layer(f, s->whole, CROSS, NULL, "($8>0?($3+$4>$2?$3+$4:$2)/%g+%g:NaN):1",
+			     f->x.unit, 0.025 * f->x.high);
+	if (s->dropped_partly)
+		figure_layer(f, s->partly, CROSS, NULL, "($8>0?$2/%g+%g:NaN):1", f->x.unit,
+			     0.025 * f->x.high);
 	drops_title(&s->drops, title);
 	if (s->drops.dropped)
-		figure_layer(f, FIGURE_KEY_ONLY, cross, title, " ");
+		figure_layer(f, FIGURE_KEY_ONLY, CROSS, title, " ");
 }
 
 int figure_split(struct figure *f, const struct query_view *v, uint32_t query, struct error *err)

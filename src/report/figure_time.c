@@ -266,7 +266,7 @@ int figure_density(struct figure *f, const struct run_view *v, enum emp_measure 
 	f->x.low = low / unit;
 	f->x.high = high / unit;
 	char label[WORDS];
-	snprintf(label, sizeof label, "density (1/%s", strrchr(f->x.label, '(') + 1);
+	snprintf(label, sizeof label, "density (1/%s)", f->x.unit_name);
 	figure_axis_label(&f->y, label);
 	figure_axis_from_zero(&f->y, top * unit);
 	figure_layer(f, block, "lines lt 1 lw 2", n_kept < n ? "kept" : NULL, "($1/%g):($3*%g)",

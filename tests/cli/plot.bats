@@ -151,6 +151,8 @@ is_picture() { # FILE
 		[ "$status" -eq 0 ]
 		[ "$output" = "tare: all Q@Cs of this figure were dropped by the protocol: what is drawn is of all of their executions" ]
 		grep -q ">dropped (2 of 2)<" $kind.svg
+		run gnuplot $kind.gp
+		[ "$status" -eq 0 ] && [ -z "$output" ]
 	done
 }
 

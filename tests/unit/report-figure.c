@@ -1,4 +1,5 @@
 /* Figures: data and scripts; and plots in the terminal. */
+#include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -284,9 +285,9 @@ static void numbers_of_times(void **state)
 	static int (*const kinds[])(struct figure *, const struct run_view *, enum emp_measure,
 				    struct error *) = { figure_samples, figure_histogram,
 							figure_density, figure_dual };
-	for (double ms = 1e-4; ms < 3e7; ms *= 3.7) {
+	for (int i = -8; i < 15; i++) {
 		struct fixture f;
-		fixture_init(&f, "sort", 12, ms);
+		fixture_init(&f, "sort", 12, 1.3 * pow(3.7, i));
 		for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
 			struct error err = ERROR_INIT;
 			struct figure *figure = figure_new();
@@ -348,6 +349,30 @@ static void long_names(void **state)
 	free(data);
 	figure_free(figure);
 	sleepy_view_release(&v);
+	profile_case_release(&c);
+}
+
+/* What the page draws, and in the data all there is. */
+static void parts_of_system(void **state)
+{
+	(void)state;
+	struct profile_case c;
+	struct error err = ERROR_INIT;
+	struct figure *figure = figure_new();
+	profile_case_make(&c);
+	c.profile.slices.items[0].others = 7;
+	c.profile.slices.items[1].idle = 3;
+	assert_int_equal(figure_system(figure, &c.subject, &err), 0);
+	assert_fits_both(figure, false);
+	char *script = script_of(figure, "fig"), *data = data_of(figure);
+	assert_int_equal(lines_with(script, "title '"), 3);
+	assert_has(script, "title 'user'");
+	assert_has(script, "title 'kernel'");
+	assert_has(script, "title 'idle'");
+	assert_has(data, "\tidle_cpus\tothers_cpus\tlost_cpus\n");
+	free(script);
+	free(data);
+	figure_free(figure);
 	profile_case_release(&c);
 }
 
@@ -444,8 +469,8 @@ static void when(void **state)
 		f.executions[i].started_at_ns = 0;
 	assert_int_equal(figure_samples(untimed, &f.view, EMP_ET, &err), 0);
 	data = data_of(untimed);
-	snprintf(row, sizeof row, "\n2\t%llu\t",
-		 (unsigned long long)(f.executions[0].et_ns + f.executions[1].et_ns));
+	snprintf(row, sizeof row, "\n2\t%" PRIu64 "\t",
+		 f.executions[0].et_ns + f.executions[1].et_ns);
 	assert_has(data, row);
 	free(data);
 	figure_free(timed);
@@ -481,6 +506,7 @@ int main(void)
 		cmocka_unit_test(numbers_of_times),
 		cmocka_unit_test(numbers_of_noise),
 		cmocka_unit_test(long_names),
+		cmocka_unit_test(parts_of_system),
 		cmocka_unit_test(queries),
 		cmocka_unit_test(sigma),
 		cmocka_unit_test(when),
