@@ -546,6 +546,11 @@ void figure_script(const struct figure *f, const struct figure_look *look, struc
 	strbuf_puts(out, "\ndata = ");
 	put_file(out, look->data_name);
 	strbuf_puts(out, "\nset datafile separator \"\\t\"\nset datafile missing 'NaN'\n");
+	for (int points = 5; points < FONT_POINTS; points++) /* which SVG has in pixels */
+		strbuf_printf(out, "pt%d = ',%.1f'\n", points,
+			      look->format == FIGURE_SVG
+				      ? (double)points * SVG_DPI / POINTS_PER_INCH
+				      : points);
 	put_pens(out);
 	strbuf_puts(out, "set border 3 lw 0.8\nset tics nomirror scale 0.6\n"
 			 "set grid xtics ytics lt 1 lc rgb '#dddddd' dt 1 lw 0.5\n");
@@ -563,7 +568,7 @@ void figure_script(const struct figure *f, const struct figure_look *look, struc
 	if (l.left_cm > 0)
 		strbuf_printf(out, "set lmargin at screen %.4f\n", l.left_cm / l.width);
 	if (f->tic_points)
-		strbuf_printf(out, "set tics font ',%d'\n", f->tic_points);
+		strbuf_printf(out, "set tics font pt%d\n", f->tic_points);
 	put_axis(&f->x, 'x', &l.x, &l, f->tic_points, out);
 	put_axis(&f->y, 'y', &l.y, &l, f->tic_points, out);
 	strbuf_puts(out, strbuf_text(&f->extra));

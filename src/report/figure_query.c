@@ -154,7 +154,7 @@ static void times_layers(struct figure *f, const struct line *line, size_t pen, 
 	figure_layer(f, block, "points pt 6 ps 1.6 lc rgb '#000000' lw 1", NULL,
 		     "1:($6>0?$2/%g:NaN)", unit);
 	/* letters are our own words */
-	figure_layer(f, block, "labels offset 0,0.8 font ',7'", NULL, "1:($6>0?$2/%g:NaN):8", unit);
+	figure_layer(f, block, "labels offset 0,0.8 font pt7", NULL, "1:($6>0?$2/%g:NaN):8", unit);
 }
 
 static void draw_times(struct figure *f, const struct query_view *v, const struct line *lines,
@@ -384,7 +384,7 @@ static void add_cells(struct figure *f, double r[TTP_MODEL_MEASURES][TTP_MODEL_M
 		}
 	figure_layer(f, cells, "boxxyerror fs solid 1 noborder lc palette", NULL,
 		     "1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):3");
-	figure_layer(f, words, "labels font ',5'", NULL, "1:2:3");
+	figure_layer(f, words, "labels font pt5", NULL, "1:2:3");
 }
 
 int figure_matrix(struct figure *f, const struct query_view *v, struct error *err)
@@ -414,6 +414,6 @@ int figure_matrix(struct figure *f, const struct query_view *v, struct error *er
 		    "unset grid\nset palette defined (-1 '#2166ac', -0.5 '#92c5de', 0 '#f7f7f7', "
 		    "0.5 '#f4a582', 1 '#b2182b')\nset cbrange [-1:1]\nset cbtics 0.5\n"
 		    "set colorbox user origin 0.62,0.86 size 0.3,0.02 horizontal\n"
-		    "set cblabel 'r' offset 0,0.8\n");
+		    "set cblabel 'correlation (r)' offset 0,0.8\nset bmargin 4.2\n");
 	return 0;
 }

@@ -135,7 +135,7 @@ static void add_shares(struct figure *f)
 		figure_row(f, block, from, 2, "");
 		figure_row(f, block, to, 2, shares[i].name);
 		figure_layer(f, block, "lines dt (2,4) lc rgb '#777777' lw 0.8", NULL, "1:2");
-		figure_layer(f, block, "labels right offset -0.3,-0.5 font ',7' tc rgb '#555555'",
+		figure_layer(f, block, "labels right offset -0.3,-0.5 font pt7 tc rgb '#555555'",
 			     NULL, "1:2:3");
 	}
 }
