@@ -298,16 +298,16 @@ static void put_pens(struct strbuf *out)
 	strbuf_puts(out, "set linetype cycle 8\n");
 }
 
-/* Each of another lightness than the rest, and than its neighbours by much. Hatching would be
- * another one in each format, and nothing on a bar of 1 mm. */
+/* By lightness, the first ones far from each other: eight shades of grey cannot all be. Hatching
+ * would be another one in each format, and nothing on a bar of 1 mm. */
 const char *const figure_fills[FIGURE_FILLS] = {
-	"boxxyerror fs solid 1 noborder lc rgb '#6baed6'",
+	"boxxyerror fs solid 1 noborder lc rgb '#4292c6'",
+	"boxxyerror fs solid 1 noborder lc rgb '#fdd0a2'",
 	"boxxyerror fs solid 1 noborder lc rgb '#99000d'",
-	"boxxyerror fs solid 1 noborder lc rgb '#ffeda0'",
 	"boxxyerror fs solid 1 noborder lc rgb '#6a51a3'",
-	"boxxyerror fs solid 1 noborder lc rgb '#fdae61'",
+	"boxxyerror fs solid 1 noborder lc rgb '#ffeda0'",
 	"boxxyerror fs solid 1 noborder lc rgb '#000000'",
-	"boxxyerror fs solid 1 noborder lc rgb '#31a354'",
+	"boxxyerror fs solid 1 noborder lc rgb '#a1d99b'",
 	"boxxyerror fs solid 1 noborder lc rgb '#d0d0d0'",
 };
 

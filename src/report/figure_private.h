@@ -116,7 +116,7 @@ void figure_tics_release(figure_tics *t);
 /* 'text' as gnuplot reads it: quotes doubled, on one line, at most so many columns (0: any). */
 void put_gnuplot(struct strbuf *out, const char *text, size_t columns);
 
-/* Fills for what is stacked, told apart in grey, too. */
+/* Fills for what is stacked; the first ones are told apart in grey, too. The last is of a rest. */
 #define FIGURE_FILLS 8
 extern const char *const figure_fills[FIGURE_FILLS];
 

@@ -100,7 +100,7 @@ int figure_system(struct figure *f, const struct profile_subject *s, struct erro
 	/* as on the page: what was taken for others, or lost, stays blank */
 	const struct figure_stack stack = { block, 3, low, high, false };
 	static const char *const titles[PARTS] = { "user", "kernel", "idle" };
-	const char *const styles[PARTS] = { figure_fills[0], figure_fills[1], figure_fills[7] };
+	const char *const styles[PARTS] = { figure_fills[0], figure_fills[2], figure_fills[7] };
 	for (size_t k = 0; k < PARTS; k++)
 		if (any[k])
 			figure_stack_layer(f, &stack, 3 + k, styles[k], titles[k]);

@@ -305,7 +305,7 @@ static void split_layers(struct figure *f, const struct splits *s)
 		figure_stack_layer(f, &known, 3, figure_fills[0],
 				   f->blocks.items[s->whole].count ? NULL : "CPU");
 	figure_stack_layer(f, &stack, 3, figure_fills[0], "CPU");
-	figure_stack_layer(f, &stack, 4, figure_fills[1], "own I/O");
+	figure_stack_layer(f, &stack, 4, figure_fills[2], "own I/O");
 	figure_stack_layer(f, &stack, 5, figure_fills[7], "other");
 	/* where the bar ends; with a column that is not known there would be no point */
 	if (s->drops.dropped > s->dropped_partly)

@@ -288,6 +288,7 @@ int figure_density(struct figure *f, const struct run_view *v, enum emp_measure 
 struct ledger_bars {
 	ARRAY(size_t) with;		    /* executions, by index */
 	size_t causes[CAUSES_SHOWN], count; /* those shown, as in the catalogue */
+	size_t rank[LEDGER_CAUSES];	    /* by their sum: the largest are told apart best */
 	bool rest;
 };
 
@@ -319,6 +320,8 @@ static void choose_causes(const struct run_view *v, struct ledger_bars *bars)
 		if (sums[c] > 0)
 			order[used++] = c;
 	qsort_r(order, used, sizeof *order, by_sum, sums);
+	for (size_t i = 0; i < used; i++)
+		bars->rank[order[i]] = i;
 	bars->rest = used > CAUSES_SHOWN;
 	bars->count = used < CAUSES_SHOWN ? used : CAUSES_SHOWN;
 	qsort(order, bars->count, sizeof *order, by_number);
@@ -385,7 +388,7 @@ int figure_ledger(struct figure *f, const struct run_view *v, struct error *err)
 	const struct figure_stack stack = { block, 3, "$1-0.5", "$2+0.5", false };
 	for (size_t k = 0; k < bars.count + bars.rest; k++)
 		figure_stack_layer(f, &stack, 3 + k,
-				   k < bars.count ? figure_fills[k]
+				   k < bars.count ? figure_fills[bars.rank[bars.causes[k]]]
 						  : figure_fills[FIGURE_FILLS - 1],
 				   k < bars.count ? ledger_causes[bars.causes[k]].name : "other");
 	f->key = true;

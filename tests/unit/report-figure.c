@@ -116,8 +116,9 @@ static void ledger(void **state)
 	assert_int_equal(figure_ledger(figure, &f.view, &err), 0);
 	char *data = data_of(figure), *script = script_of(figure, "fig");
 	assert_has(data, "first\tlast\trun_ns\t");
-	assert_has(script, "title 'run'");
-	assert_has(script, "title 'queued'");
+	/* the two largest differ in lightness */
+	assert_has(script, "'#4292c6' title 'run'");
+	assert_has(script, "'#fdd0a2' title 'queued'");
 	assert_has(script, "set yrange [0:2"); /* ms, from 0 on */
 	free(data);
 	free(script);
