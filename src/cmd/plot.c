@@ -350,6 +350,22 @@ static int write_all(const struct target *t, const struct strbuf *data, const st
 	return failed;
 }
 
+/* "tare: wrote fig.pdf, fig.dat and fig.gp" */
+static void say_written(const struct target *t)
+{
+	const char *names[] = { t->picture_name, t->data_name, t->script_name };
+	static const char *const before[] = { "tare: wrote ", ", ", " and " };
+	if (!t->directory || !isatty(STDERR_FILENO))
+		return;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char *path = joined(t->directory, "", names[i]), *shown = text_shell_quoted(path);
+		fprintf(stderr, "%s%s", before[i], shown);
+		free(shown);
+		free(path);
+	}
+	fputc('\n', stderr);
+}
+
 static int plot(const struct plot_options *o, const struct plot_kind *asked, struct error *err)
 {
 	struct figure_look look = { .title = o->title };
@@ -368,6 +384,10 @@ static int plot(const struct plot_options *o, const struct plot_kind *asked, str
 		figure_data(f, &data);
 		figure_script(f, &look, &script);
 		failed = write_all(&t, &data, &script, err);
+		if (!failed && figure_note(f))
+			fprintf(stderr, "tare: %s\n", figure_note(f));
+		if (!failed)
+			say_written(&t);
 	}
 	strbuf_release(&data);
 	strbuf_release(&script);

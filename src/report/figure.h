@@ -68,6 +68,8 @@ struct figure_look {
 #define FIGURE_COLUMN_CM 8.5
 #define FIGURE_WIDE_CM 17.5
 
+/* What the reader of a figure should be told beside it; NULL: nothing. */
+const char *figure_note(const struct figure *f);
 void figure_data(const struct figure *f, struct strbuf *out);
 void figure_script(const struct figure *f, const struct figure_look *look, struct strbuf *out);
 

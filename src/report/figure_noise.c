@@ -77,12 +77,12 @@ static int draw(struct figure *f, const struct densities *run, const struct dens
 	if (base && base->window_s > 0)
 		most = fmax(most, add_curve(f, blocks[2], &base->seen, base->window_s, width, low,
 					    high, least));
-	figure_axis_log(&f->x, "length of a detour", pow(10, low), pow(10, high), true);
-	figure_axis_log(&f->y, "detours per s and decade", least, most, false);
+	figure_axis_log(&f->x, "length of a detour", pow(10, low), pow(10, high), FIGURE_TIMES);
+	figure_axis_log(&f->y, "detours per s and decade", least, most, FIGURE_POWERS);
 	figure_layer(f, blocks[2], "lines lt 8 lw 1.5", "baseline", "1:2");
 	figure_layer(f, blocks[0], "lines lt 1 lw 2", "seen (user level)", "1:2");
 	figure_layer(f, blocks[1], "lines lt 2 lw 1.5", "told (master)", "1:2");
-	f->key = FIGURE_KEY_ABOVE;
+	f->key = true;
 	return 0;
 }
 
@@ -131,16 +131,16 @@ int figure_sources(struct figure *f, const struct noise_view *v, size_t most, st
 		return figure_empty(err, "no detour was seen in this run");
 	figure_axis_time(&f->x, "time taken per s of a CPU", top);
 	figure_axis_rows(f, shown);
-	f->x.low = 0;
+	figure_axis_from_zero(&f->x, top);
 	const size_t blocks[] = { told, inferred };
 	const char *const titles[] = { "told by the kernel", "inferred, unexplained" };
 	const char *const styles[] = {
-		"boxxyerror fs solid 1 border lt -1 lc rgb '#9ecae1' lw 0.5",
-		"boxxyerror fs pattern 4 border lt -1 lc rgb '#b2182b' lw 0.5"
+		"boxxyerror fs solid 1 border lt -1 dt 1 lc rgb '#9ecae1' lw 0.5",
+		"boxxyerror fs solid 1 border lt -1 dt 1 lc rgb '#b2182b' lw 0.5"
 	};
 	for (size_t k = 0; k < 2; k++)
 		figure_layer(f, blocks[k], styles[k], titles[k],
 			     "(0):1:(0):($2/%g):($1-0.35):($1+0.35)", f->x.unit);
-	f->key = FIGURE_KEY_RIGHT;
+	f->key = true;
 	return 0;
 }

@@ -13,13 +13,25 @@ struct figure_tic {
 	char *label; /* any text; NULL: a small tic without one */
 };
 
+typedef ARRAY(struct figure_tic) figure_tics;
+
+/* How the numbers beside an axis are written: one way for all of them. */
+enum figure_notation {
+	FIGURE_FIGURES, /* 0.15, 20k */
+	FIGURE_COUNTS,	/* 12, 20k: none between 1 and 2 */
+	FIGURE_TIMES,	/* 10 µs: of logarithmic axes; of others the label has the unit */
+	FIGURE_POWERS,	/* 10⁻³, of logarithmic axes */
+};
+
 struct figure_axis {
-	char *label; /* our own words */
-	double unit; /* what its values are divided by; times are kept in ns */
+	char *label;	       /* our own words */
+	double unit;	       /* what its values are divided by; times are kept in ns */
+	const char *unit_name; /* "ms"; NULL: it has none */
+	enum figure_notation notation;
 	bool log;
-	double low, high;	       /* after that; NaN: as gnuplot chooses */
-	ARRAY(struct figure_tic) tics; /* none: as gnuplot chooses */
-	bool sloping;		       /* labels of the tics */
+	double low, high; /* after that; NaN: as gnuplot chooses */
+	figure_tics tics; /* names; none: numbers, as many as there is room for */
+	bool sloping;	  /* labels of the tics */
 };
 
 /* Rows of numbers, with a name at the end where there is one. */
@@ -30,6 +42,7 @@ struct figure_block {
 	size_t count;
 };
 
+#define FIGURE_KEY_ONLY SIZE_MAX /* a layer's block: it stands in the key alone */
 /* What gnuplot calls a plot. */
 struct figure_layer {
 	size_t block;
@@ -40,10 +53,11 @@ struct figure_layer {
 
 struct figure {
 	struct strbuf head, extra; /* comments of the data file; more lines of the script */
+	struct strbuf note;	   /* what whoever draws it should know */
 	struct figure_axis x, y;
 	ARRAY(struct figure_block) blocks;
 	ARRAY(struct figure_layer) layers;
-	const char *key; /* where it stands; NULL: there is none */
+	bool key; /* above it */
 	bool square;
 	int tic_points;	  /* size of the tics' names; 0: as the rest */
 	double height_cm; /* that fits what is in it */
@@ -76,24 +90,38 @@ void figure_stack_layer(struct figure *f, const struct figure_stack *s, size_t c
 /* Rows of all blocks. */
 size_t figure_rows(const struct figure *f);
 
+/* ---- axes: figure_axis.c ---- */
+
 void figure_axis_label(struct figure_axis *a, const char *label);
 /* "label (ms)", where the largest value is most_ns. */
 void figure_axis_time(struct figure_axis *a, const char *label, double most_ns);
-/* Logarithmic, decades from low to high named with units of time, or as powers of ten. */
-void figure_axis_log(struct figure_axis *a, const char *label, double low, double high, bool time);
+/* From low to high with a bit of room around; of values before they are divided by the unit. */
+void figure_axis_span(struct figure_axis *a, double low, double high);
+void figure_axis_from_zero(struct figure_axis *a, double high);
+/* Logarithmic, from low to high and on to 1, 2 or 5 of a power of ten. */
+void figure_axis_log(struct figure_axis *a, const char *label, double low, double high,
+		     enum figure_notation notation);
 void figure_axis_tic(struct figure_axis *a, double at, const char *label);
 /* A row for each of count names, the first on top: the y axis of bars that lie. */
 void figure_axis_rows(struct figure *f, size_t count);
 
+/* About how wide it is at 8 points, in DejaVu Sans: most fonts are narrower. */
+double figure_text_cm(const char *text);
+/* "450k", "1.25M" */
+void figure_count_text(double value, char out[WORDS]);
+/* The numbers beside an axis that is so long: as many as have room. */
+void figure_axis_tics(const struct figure_axis *a, double cm, bool across, figure_tics *t);
+void figure_tics_release(figure_tics *t);
+
 /* 'text' as gnuplot reads it: quotes doubled, on one line, at most so many columns (0: any). */
 void put_gnuplot(struct strbuf *out, const char *text, size_t columns);
 
-#define FIGURE_KEY_ABOVE "tmargin center horizontal"
-#define FIGURE_KEY_RIGHT "tmargin right horizontal" /* above bars whose names stand at the left */
-/* Fills for what is stacked, told apart in grey, too. */
+/* Fills for what is stacked; the first ones are told apart in grey, too. The last is of a rest. */
 #define FIGURE_FILLS 8
 extern const char *const figure_fills[FIGURE_FILLS];
 
 int figure_empty(struct error *err, const char *what);
+/* Whether there is something of this measure. */
+int figure_check_measure(const struct run_view *v, enum emp_measure m, struct error *err);
 
 #endif

@@ -38,12 +38,12 @@ int figure_functions(struct figure *f, const struct profile_subject *s, const st
 		return figure_empty(err, "there are no samples in this profile");
 	figure_axis_label(&f->x, "share of the samples (%)");
 	figure_axis_rows(f, shown);
-	f->x.low = 0;
-	f->x.high = fmin(ceil(top * 105), 100);
+	figure_axis_from_zero(&f->x, top * 100);
+	f->x.high = fmin(f->x.high, 100);
 	const char *const titles[] = { "user", "kernel" };
 	const char *const styles[] = {
-		"boxxyerror fs solid 1 border lt -1 lc rgb '#9ecae1' lw 0.5",
-		"boxxyerror fs solid 1 border lt -1 lc rgb '#d9a679' lw 0.5"
+		"boxxyerror fs solid 1 border lt -1 dt 1 lc rgb '#9ecae1' lw 0.5",
+		"boxxyerror fs solid 1 border lt -1 dt 1 lc rgb '#b35806' lw 0.5"
 	};
 	for (size_t k = 0; k < 2; k++)
 		figure_layer(f, blocks[k], styles[k], titles[k],
@@ -51,7 +51,7 @@ int figure_functions(struct figure *f, const struct profile_subject *s, const st
 	for (size_t k = 0; k < 2; k++)
 		figure_layer(f, blocks[k], "xerrorbars dt 1 pt 0 lc rgb '#000000' lw 1", NULL,
 			     "($2*100):1:($3*100):($4*100)");
-	f->key = FIGURE_KEY_RIGHT;
+	f->key = true;
 	return 0;
 }
 
@@ -61,12 +61,14 @@ int figure_system(struct figure *f, const struct profile_subject *s, struct erro
 	double end = 0;
 	say_profile(f, "system", s);
 	size_t block = figure_block(
-		f, "begin_ns\tend_ns\tuser_cpus\tkernel_cpus\tothers_cpus\tlost_cpus\tidle_cpus",
+		f, "begin_ns\tend_ns\tuser_cpus\tkernel_cpus\tidle_cpus\tothers_cpus\tlost_cpus",
 		"CPUs by what they did, a row for each slice");
 	uint64_t begin = s->begin_ns;
 	for (size_t i = 0; i < p->slices.count && !begin; i++)
 		begin = p->slices.items[i].begin_ns;
-	bool others = false, lost = false;
+	enum { PARTS = 3 };
+	double top = 0;
+	bool any[PARTS] = { false };
 	for (size_t i = 0; i < p->slices.count; i++) {
 		const struct profile_slice *c = &p->slices.items[i];
 		double samples = p->hz * (double)(c->end_ns - c->begin_ns) / 1e9;
@@ -74,14 +76,15 @@ int figure_system(struct figure *f, const struct profile_subject *s, struct erro
 				 (double)c->end_ns - (double)begin,
 				 (double)c->user / samples,
 				 (double)c->kernel / samples,
+				 (double)c->idle / samples,
 				 (double)c->others / samples,
-				 (double)c->lost / samples,
-				 (double)c->idle / samples };
+				 (double)c->lost / samples };
 		if (!(samples > 0))
 			continue;
 		end = fmax(end, row[1]);
-		others |= c->others > 0;
-		lost |= c->lost > 0;
+		top = fmax(top, row[2] + row[3] + row[4]);
+		for (size_t k = 0; k < PARTS; k++)
+			any[k] |= row[2 + k] > 0;
 		figure_row(f, block, row, 7, NULL);
 	}
 	if (!figure_rows(f))
@@ -90,22 +93,17 @@ int figure_system(struct figure *f, const struct profile_subject *s, struct erro
 	figure_axis_label(&f->y, "CPUs");
 	f->x.low = 0;
 	f->x.high = end / f->x.unit;
-	f->y.low = 0;
+	figure_axis_from_zero(&f->y, top);
 	char low[WORDS], high[WORDS];
 	snprintf(low, sizeof low, "$1/%g", f->x.unit);
 	snprintf(high, sizeof high, "$2/%g", f->x.unit);
+	/* as on the page: what was taken for others, or lost, stays blank */
 	const struct figure_stack stack = { block, 3, low, high, false };
-	const struct {
-		const char *title, *style;
-		bool any;
-	} parts[] = { { "user", figure_fills[0], true },
-		      { "kernel", figure_fills[3], true },
-		      { "others", figure_fills[4], others },
-		      { "lost", figure_fills[1], lost },
-		      { "idle", "boxxyerror fs solid 1 noborder lc rgb '#eeeeee'", true } };
-	for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-		if (parts[k].any)
-			figure_stack_layer(f, &stack, 3 + k, parts[k].style, parts[k].title);
-	f->key = FIGURE_KEY_ABOVE;
+	static const char *const titles[PARTS] = { "user", "kernel", "idle" };
+	const char *const styles[PARTS] = { figure_fills[0], figure_fills[2], figure_fills[7] };
+	for (size_t k = 0; k < PARTS; k++)
+		if (any[k])
+			figure_stack_layer(f, &stack, 3 + k, styles[k], titles[k]);
+	f->key = true;
 	return 0;
 }

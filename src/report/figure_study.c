@@ -76,9 +76,8 @@ int figure_zoom(struct figure *f, const struct study *s, enum study_length lengt
 		     "($3/%g):($4/%g)", f->x.unit, f->y.unit);
 	figure_layer(f, outside, "points pt 2 ps 0.8 lc rgb '#d55e00'", "with an L-sample",
 		     "($3/%g):($4/%g)", f->x.unit, f->y.unit);
-	f->key = FIGURE_KEY_ABOVE;
+	f->key = true;
 	f->square = true;
-	f->height_cm = FIGURE_COLUMN_CM;
 	return 0;
 }
 
@@ -127,6 +126,9 @@ int figure_periods(struct figure *f, const struct study *s, enum study_length le
 		figure_axis_time(&f->x, "time into the run", last);
 	else
 		figure_axis_label(&f->x, "sample");
+	f->x.notation = timed ? FIGURE_FIGURES : FIGURE_COUNTS;
+	figure_axis_from_zero(
+		&f->x, timed || !r->samples.count ? last : samples[r->samples.count - 1].number);
 	figure_axis_rows(f, rows);
 	figure_layer(f, block, "points pt 7 ps 0.6 lc rgb '#0072b2'", NULL, "($%d/%g):1",
 		     timed ? 3 : 2, f->x.unit);

@@ -33,7 +33,7 @@ static enum emp_measure choose(const struct run_view *v, enum emp_measure asked)
 	return asked == EMP_MEASURES ? v->result->headline : asked;
 }
 
-static int check_measure(const struct run_view *v, enum emp_measure m, struct error *err)
+int figure_check_measure(const struct run_view *v, enum emp_measure m, struct error *err)
 {
 	size_t measured = 0;
 	for (size_t i = 0; i < v->count; i++)
@@ -92,23 +92,13 @@ static const struct {
 };
 #define SIGNS (sizeof signs / sizeof *signs)
 
-static double begun_ns(const struct run_view *v)
-{
-	int64_t first = 0;
-	for (size_t i = 0; i < v->count; i++)
-		if (is_drawn(v, i) && (!first || v->executions[i].started_at_ns < first))
-			first = v->executions[i].started_at_ns;
-	return (double)first;
-}
-
 /* Imported ones may not know when they were made. */
 static bool is_timed(const struct run_view *v)
 {
 	for (size_t i = 0; i < v->count; i++)
-		if (is_drawn(v, i) && !v->executions[i].started_at_ns)
+		if (!v->executions[i].started_at_ns)
 			return false;
-	return v->count > 1 &&
-	       v->executions[v->count - 1].started_at_ns > v->executions[0].started_at_ns;
+	return true;
 }
 
 static size_t block_of(const struct run_view *v, size_t i, const size_t blocks[SIGNS])
@@ -123,40 +113,47 @@ int figure_samples(struct figure *f, const struct run_view *v, enum emp_measure 
 		   struct error *err)
 {
 	enum emp_measure m = choose(v, measure);
-	size_t blocks[SIGNS], n;
+	size_t blocks[SIGNS];
 	bool timed = is_timed(v), dropped = false;
-	double begun = begun_ns(v), last = 0;
-	if (check_measure(v, m, err))
+	double last = 0, so_far = 0, low = INFINITY, high = 0;
+	if (figure_check_measure(v, m, err))
 		return -1;
 	figure_say_run(f, "samples", v->run, v->machine);
 	figure_say(f, "measure", measure_title(m));
-	double *all = values_of(v, m, false, &n);
-	figure_axis_time(&f->y, measure_title(m), most_of(all, n));
-	xfree(all);
+	if (!timed)
+		figure_say(f, "at_ns",
+			   "when each began is not known: as if one followed the other");
 	for (size_t k = 0; k < SIGNS; k++)
 		blocks[k] = figure_block(f, "execution\tat_ns\tvalue_ns\twhy", signs[k].title);
 	for (size_t i = 0; i < v->count; i++) {
 		const struct execution *x = &v->executions[i];
-		double row[] = { x->number, timed ? (double)x->started_at_ns - begun : NAN, 0 };
+		double at = timed ? (double)(x->started_at_ns - v->run->started_at_ns) : so_far;
+		double row[] = { x->number, at, 0 };
+		so_far += (double)x->et_ns;
 		if (!value_of(v, i, m, &row[2]))
 			continue;
-		last = is_drawn(v, i) ? fmax(last, row[1]) : last;
-		dropped |= rule_is_drop(v->result->verdicts[i].rule);
 		figure_row(f, block_of(v, i, blocks), row, 3, v->result->verdicts[i].reason);
+		if (!is_drawn(v, i))
+			continue;
+		last = fmax(last, at);
+		low = fmin(low, row[2]);
+		high = fmax(high, row[2]);
+		dropped |= rule_is_drop(v->result->verdicts[i].rule);
 	}
-	if (timed)
-		figure_axis_time(&f->x, "time into the run", last);
-	else
-		figure_axis_label(&f->x, "execution");
+	if (!(high >= low))
+		return figure_empty(err, "no execution was measured");
+	figure_axis_time(&f->x, timed ? "time into the run" : "elapsed time so far", last);
+	figure_axis_from_zero(&f->x, last);
+	figure_axis_time(&f->y, measure_title(m), high);
+	figure_axis_span(&f->y, low, high);
 	for (size_t k = 0; k < SIGNS; k++)
 		if (signs[k].style)
 			figure_layer(f, blocks[k],
 				     signs[k].small && v->count > MOST_POINTS ? signs[k].small
 									      : signs[k].style,
-				     signs[k].title, "($%d/%g):($3/%g)", timed ? 2 : 1, f->x.unit,
-				     f->y.unit);
-	f->key = dropped ? FIGURE_KEY_ABOVE : NULL;
-	return n ? 0 : figure_empty(err, "no execution was measured");
+				     signs[k].title, "($2/%g):($3/%g)", f->x.unit, f->y.unit);
+	f->key = dropped;
+	return 0;
 }
 
 /* ---- histogram and density ---- */
@@ -187,8 +184,8 @@ int figure_histogram(struct figure *f, const struct run_view *v, enum emp_measur
 {
 	enum emp_measure m = choose(v, measure);
 	size_t n, n_kept;
-	double low, width;
-	if (check_measure(v, m, err))
+	double low, width, top = 0;
+	if (figure_check_measure(v, m, err))
 		return -1;
 	double *all = values_of(v, m, false, &n), *kept = values_of(v, m, true, &n_kept);
 	if (!n) {
@@ -209,18 +206,21 @@ int figure_histogram(struct figure *f, const struct run_view *v, enum emp_measur
 		double row[] = { low + (double)i * width, low + (double)(i + 1) * width,
 				 (double)counts[i], (double)counts[bins + i] };
 		figure_row(f, block, row, 4, NULL);
+		top = fmax(top, row[2]);
 	}
 	figure_axis_time(&f->x, measure_title(m), all[n - 1]);
+	figure_axis_span(&f->x, low, low + (double)bins * width);
 	figure_axis_label(&f->y, "executions");
-	f->y.low = 0;
+	f->y.notation = FIGURE_COUNTS;
+	figure_axis_from_zero(&f->y, top);
 	double unit = f->x.unit;
-	figure_layer(f, block, "boxxyerror fs pattern 4 border lc rgb '#d55e00' lw 0.5",
+	figure_layer(f, block, "boxxyerror fs solid 1 border lt -1 dt 1 lc rgb '#d55e00' lw 0.5",
 		     n_kept < n ? "all" : NULL, "(($1+$2)/2/%g):3:($1/%g):($2/%g):(0):3", unit,
 		     unit, unit);
-	figure_layer(f, block, "boxxyerror fs solid 1 border lt -1 lc rgb '#9ecae1' lw 0.5",
+	figure_layer(f, block, "boxxyerror fs solid 1 border lt -1 dt 1 lc rgb '#9ecae1' lw 0.5",
 		     n_kept < n ? "kept" : NULL, "(($1+$2)/2/%g):4:($1/%g):($2/%g):(0):4", unit,
 		     unit, unit);
-	f->key = n_kept < n ? FIGURE_KEY_ABOVE : NULL;
+	f->key = n_kept < n;
 	xfree(counts);
 	xfree(all);
 	xfree(kept);
@@ -235,8 +235,8 @@ int figure_density(struct figure *f, const struct run_view *v, enum emp_measure 
 {
 	enum emp_measure m = choose(v, measure);
 	size_t n, n_kept;
-	double grid[GRID], at_all[GRID], at_kept[GRID];
-	if (check_measure(v, m, err))
+	double grid[GRID], at_all[GRID], at_kept[GRID], top = 0;
+	if (figure_check_measure(v, m, err))
 		return -1;
 	double *all = values_of(v, m, false, &n), *kept = values_of(v, m, true, &n_kept);
 	double *weight = xcalloc(n + 1, sizeof *weight);
@@ -259,18 +259,21 @@ int figure_density(struct figure *f, const struct run_view *v, enum emp_measure 
 	for (size_t i = 0; i < GRID && n; i++) {
 		double row[] = { grid[i], at_all[i], n_kept ? at_kept[i] : NAN };
 		figure_row(f, block, row, 3, NULL);
+		top = fmax(top, fmax(row[1], row[2]));
 	}
 	figure_axis_time(&f->x, measure_title(m), high);
-	char label[WORDS];
-	snprintf(label, sizeof label, "density (1/%s", strrchr(f->x.label, '(') + 1);
-	figure_axis_label(&f->y, label);
-	f->y.low = 0;
 	double unit = f->x.unit;
+	f->x.low = low / unit;
+	f->x.high = high / unit;
+	char label[WORDS];
+	snprintf(label, sizeof label, "density (1/%s)", f->x.unit_name);
+	figure_axis_label(&f->y, label);
+	figure_axis_from_zero(&f->y, top * unit);
 	figure_layer(f, block, "lines lt 1 lw 2", n_kept < n ? "kept" : NULL, "($1/%g):($3*%g)",
 		     unit, unit);
 	if (n_kept < n)
 		figure_layer(f, block, "lines lt 2", "all", "($1/%g):($2*%g)", unit, unit);
-	f->key = n_kept < n ? FIGURE_KEY_ABOVE : NULL;
+	f->key = n_kept < n;
 	xfree(weight);
 	xfree(all);
 	xfree(kept);
@@ -285,6 +288,7 @@ int figure_density(struct figure *f, const struct run_view *v, enum emp_measure 
 struct ledger_bars {
 	ARRAY(size_t) with;		    /* executions, by index */
 	size_t causes[CAUSES_SHOWN], count; /* those shown, as in the catalogue */
+	size_t rank[LEDGER_CAUSES];	    /* by their sum: the largest are told apart best */
 	bool rest;
 };
 
@@ -316,6 +320,8 @@ static void choose_causes(const struct run_view *v, struct ledger_bars *bars)
 		if (sums[c] > 0)
 			order[used++] = c;
 	qsort_r(order, used, sizeof *order, by_sum, sums);
+	for (size_t i = 0; i < used; i++)
+		bars->rank[order[i]] = i;
 	bars->rest = used > CAUSES_SHOWN;
 	bars->count = used < CAUSES_SHOWN ? used : CAUSES_SHOWN;
 	qsort(order, bars->count, sizeof *order, by_number);
@@ -377,14 +383,15 @@ int figure_ledger(struct figure *f, const struct run_view *v, struct error *err)
 			  bin > 1 ? "execution (each bar the mean of several)" : "execution");
 	f->x.low = v->executions[bars.with.items[0]].number - 0.5;
 	f->x.high = v->executions[bars.with.items[bars.with.count - 1]].number + 0.5;
-	f->y.low = 0;
+	f->x.notation = FIGURE_COUNTS;
+	figure_axis_from_zero(&f->y, most);
 	const struct figure_stack stack = { block, 3, "$1-0.5", "$2+0.5", false };
 	for (size_t k = 0; k < bars.count + bars.rest; k++)
 		figure_stack_layer(f, &stack, 3 + k,
-				   k < bars.count ? figure_fills[k]
+				   k < bars.count ? figure_fills[bars.rank[bars.causes[k]]]
 						  : figure_fills[FIGURE_FILLS - 1],
 				   k < bars.count ? ledger_causes[bars.causes[k]].name : "other");
-	f->key = FIGURE_KEY_ABOVE;
+	f->key = true;
 	array_release(&bars.with);
 	return 0;
 }
@@ -395,8 +402,8 @@ int figure_dual(struct figure *f, const struct run_view *v, enum emp_measure mea
 		struct error *err)
 {
 	enum emp_measure m = measure == EMP_MEASURES ? EMP_ET : measure;
-	double most = 0;
-	if (check_measure(v, m, err))
+	double least = INFINITY, most = 0;
+	if (figure_check_measure(v, m, err))
 		return -1;
 	figure_say_run(f, "dual", v->run, v->machine);
 	figure_say(f, "measure", measure_title(m));
@@ -412,6 +419,7 @@ int figure_dual(struct figure *f, const struct run_view *v, enum emp_measure mea
 			continue;
 		bool both = v->result->verdicts[i].rule == EMP_KEPT &&
 			    v->result->verdicts[i + 1].rule == EMP_KEPT;
+		least = fmin(least, fmin(row[2], row[3]));
 		most = fmax(most, fmax(row[2], row[3]));
 		figure_row(f, both ? kept : dropped, row, 4, NULL);
 	}
@@ -422,99 +430,15 @@ int figure_dual(struct figure *f, const struct run_view *v, enum emp_measure mea
 	figure_axis_time(&f->x, label, most);
 	snprintf(label, sizeof label, "%s of the second", measure_title(m));
 	figure_axis_time(&f->y, label, most);
+	/* the same of both, or the diagonal would be none */
+	figure_axis_span(&f->x, least, most);
+	figure_axis_span(&f->y, least, most);
 	const size_t blocks[] = { kept, dropped };
 	for (size_t k = 0; k < 2; k++)
 		figure_layer(f, blocks[k], signs[k].style,
 			     k ? "one dropped or failed" : "both kept", "($3/%g):($4/%g)",
 			     f->x.unit, f->y.unit);
 	f->square = true;
-	f->height_cm = FIGURE_COLUMN_CM;
-	f->key = FIGURE_KEY_ABOVE;
-	return 0;
-}
-
-/* ---- several runs ---- */
-
-int figure_compare(struct figure *f, const struct run_view *views, size_t count,
-		   enum emp_measure measure, struct error *err)
-{
-	enum emp_measure m = measure == EMP_MEASURES ? study_measure(views, count) : measure;
-	double most = 0;
-	size_t block = figure_block(f,
-				    "row\tmean_ns\tci_low_ns\tci_high_ns\tstddev_ns\tn\trun\tname",
-				    "means with 95 % intervals");
-	for (size_t i = 0; i < count; i++) {
-		const struct summary *s = &views[i].result->kept[m];
-		double row[] = { (double)i,
-				 s->mean,
-				 s->ci_low,
-				 s->ci_high,
-				 s->stddev,
-				 (double)s->n,
-				 (double)views[i].run->id };
-		if (check_measure(&views[i], m, err))
-			return -1;
-		figure_say_run(f, i ? NULL : "compare", views[i].run, views[i].machine);
-		figure_axis_tic(&f->y, (double)i, run_title(views[i].run));
-		if (!s->n)
-			continue;
-		figure_row(f, block, row, sizeof row / sizeof *row, run_title(views[i].run));
-		most = fmax(most, s->ci_high);
-	}
-	figure_say(f, "measure", measure_title(m));
-	figure_axis_time(&f->x, measure_title(m), most);
-	figure_axis_rows(f, count);
-	f->x.low = 0;
-	double unit = f->x.unit;
-	figure_layer(f, block, "boxxyerror fs solid 1 border lt -1 lc rgb '#9ecae1' lw 0.5", NULL,
-		     "($2/%g):1:(0):($2/%g):($1-0.32):($1+0.32)", unit, unit);
-	figure_layer(f, block, "xerrorbars dt 1 pt 7 ps 0.4 lc rgb '#000000' lw 1", NULL,
-		     "($2/%g):1:($3/%g):($4/%g)", unit, unit, unit);
-	return figure_rows(f) ? 0 : figure_empty(err, "nothing of these runs was kept");
-}
-
-int figure_sigma(struct figure *f, const struct run_view *views, size_t count, struct error *err)
-{
-	enum { COLUMNS = 5 };
-	enum emp_measure pt = study_measure(views, count);
-	double(*rows)[COLUMNS] = xcalloc(count + 1, sizeof *rows);
-	double low = INFINITY, high = 0, x_low = INFINITY, x_high = 0;
-	size_t n = 0;
-	size_t block = figure_block(f, "length_ns\tet_all_ns\tet_kept_ns\tpt_kept_ns\trun",
-				    "standard deviations by the mean ET of what was kept");
-	for (size_t i = 0; i < count; i++) {
-		const struct emp_result *r = views[i].result;
-		figure_say_run(f, i ? NULL : "sigma", views[i].run, views[i].machine);
-		if (r->kept[EMP_ET].n < 2)
-			continue;
-		double *row = rows[n++];
-		row[0] = r->kept[EMP_ET].mean;
-		row[1] = r->unfiltered[EMP_ET].stddev;
-		row[2] = r->kept[EMP_ET].stddev;
-		row[3] = pt != EMP_ET && r->present[pt] ? r->kept[pt].stddev : NAN;
-		row[4] = (double)views[i].run->id;
-		x_low = fmin(x_low, row[0]);
-		x_high = fmax(x_high, row[0]);
-		for (size_t k = 1; k < 4; k++) {
-			row[k] = row[k] > 0 ? row[k] : NAN; /* there is no log of 0 */
-			low = fmin(low, row[k]);
-			high = fmax(high, row[k]);
-		}
-	}
-	qsort(rows, n, sizeof *rows, by_value); /* of the first column */
-	for (size_t i = 0; i < n; i++)
-		figure_row(f, block, rows[i], COLUMNS, NULL);
-	xfree(rows);
-	if (!n || !(x_low > 0) || !(high > 0))
-		return figure_empty(err, "no run has two executions that were kept");
-	figure_axis_log(&f->x, "task length (mean elapsed time)", x_low, x_high, true);
-	figure_axis_log(&f->y, "standard deviation", low, high, true);
-	char title[WORDS];
-	snprintf(title, sizeof title, "%s, kept", measure_title(pt));
-	figure_layer(f, block, "linespoints lt 2", "elapsed time, all", "1:2");
-	figure_layer(f, block, "linespoints lt 3", "elapsed time, kept", "1:3");
-	if (pt != EMP_ET)
-		figure_layer(f, block, "linespoints lt 1", title, "1:4");
-	f->key = FIGURE_KEY_ABOVE;
+	f->key = true;
 	return 0;
 }

@@ -104,6 +104,12 @@ is_picture() { # FILE
 	"$TARE" plot one -o - --format svg >out.svg
 	is_picture out.svg
 	[ ! -e figure.dat ]
+	# what was written is said where somebody reads it
+	mkdir "a b"
+	run "$screen" 80x24 "$TARE" plot one -o "a b/fig.svg"
+	[ "$output" = "tare: wrote 'a b/fig.svg', 'a b/fig.dat' and 'a b/fig.gp'" ]
+	run "$TARE" plot one -o fig.svg
+	[ -z "$output" ]
 }
 
 @test "plot: dropped executions are blocks of their own" {
@@ -128,6 +134,26 @@ is_picture() { # FILE
 	# a change of plan is marked
 	[ "$(awk -F'\t' '$6 == 1' two.dat | wc -l)" -eq 1 ]
 	refused 2 "has no query '9'" q query --query 9 -o x.pdf
+	# one notation, not 200000 beside 1e+06
+	grep -q "^set xtics nomirror ('0' 0, '2k' 2000, " two.gp
+}
+
+@test "plot: Q@Cs that were all dropped are drawn, and it is said" {
+	needs_gnuplot
+	{
+		echo query,cardinality,execution,measured_ns,plan,query_user_ns,query_system_ns,query_process,query_processes
+		for c in 1000 2000; do for x in 1 2 3; do echo "1,$c,$x,$((c * 50000 + x * 1000)),1,30000000,1000000,1,1"; done; done
+	} >queries.csv
+	"$TARE" query import --dbms sqlite -n few queries.csv >/dev/null
+	for kind in query split; do
+		run "$TARE" plot few $kind -o $kind.svg
+		echo "$output"
+		[ "$status" -eq 0 ]
+		[ "$output" = "tare: all Q@Cs of this figure were dropped by the protocol: what is drawn is of all of their executions" ]
+		grep -q ">dropped (2 of 2)<" $kind.svg
+		run gnuplot $kind.gp
+		[ "$status" -eq 0 ] && [ -z "$output" ]
+	done
 }
 
 @test "plot: a daemon study" {
@@ -201,6 +227,7 @@ is_picture() { # FILE
 	refused 2 "no size from" one --size big -o x.pdf
 	refused 2 "nothing to plot: no measured execution of this run has a ledger" one ledger -o x.pdf
 	refused 2 "has no process time (net)" one --measure net -o x.pdf
+	refused 2 "run 1 is one task length, 'sigma' is drawn over several give several runs, or --study" one sigma -o x.pdf
 	refused 2 "'tare plot --daemons zooms -o FILE' draws it" one zooms -o x.pdf
 	refused 2 "--zoom does not go with 'samples'" one --zoom 1 -o x.pdf
 	refused 2 "--query does not go with 'dual'" one dual --query 1 -o x.pdf

@@ -1,13 +1,20 @@
 /* Figures: data and scripts; and plots in the terminal. */
+#include <inttypes.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "base/text.h"
+#include "noise-fixture.h"
+#include "profile-report.h"
+#include "query-fixture.h"
 #include "report-fixture.h"
 #include "report/figure.h"
 #include "report/plot.h"
@@ -19,17 +26,23 @@ static char *data_of(const struct figure *f)
 	return strbuf_detach(&out);
 }
 
-static char *script_of(const struct figure *f, const char *name)
+static char *script_of_width(const struct figure *f, const char *name, double width_cm)
 {
 	struct strbuf out = { 0 }, data = { 0 }, picture = { 0 };
 	strbuf_printf(&data, "%s.dat", name);
 	strbuf_printf(&picture, "%s.pdf", name);
 	const struct figure_look look = { .data_name = strbuf_text(&data),
-					  .picture_name = strbuf_text(&picture) };
+					  .picture_name = strbuf_text(&picture),
+					  .width_cm = width_cm };
 	figure_script(f, &look, &out);
 	strbuf_release(&data);
 	strbuf_release(&picture);
 	return strbuf_detach(&out);
+}
+
+static char *script_of(const struct figure *f, const char *name)
+{
+	return script_of_width(f, name, 0);
 }
 
 static void assert_has(const char *text, const char *part)
@@ -103,9 +116,10 @@ static void ledger(void **state)
 	assert_int_equal(figure_ledger(figure, &f.view, &err), 0);
 	char *data = data_of(figure), *script = script_of(figure, "fig");
 	assert_has(data, "first\tlast\trun_ns\t");
-	assert_has(script, "title 'run'");
-	assert_has(script, "title 'queued'");
-	assert_has(script, "set yrange [0:*]");
+	/* the two largest differ in lightness */
+	assert_has(script, "'#4292c6' title 'run'");
+	assert_has(script, "'#fdd0a2' title 'queued'");
+	assert_has(script, "set yrange [0:2"); /* ms, from 0 on */
 	free(data);
 	free(script);
 	figure_free(figure);
@@ -168,6 +182,303 @@ static void nothing(void **state)
 	fixture_release(&f);
 }
 
+/* ---- numbers beside the axes ---- */
+
+#define DIGIT_CM 0.18 /* of the font that figures have here, at 8 points */
+
+struct numbers {
+	double low, high, at[64];
+	char label[64][64];
+	size_t count; /* of those with a label */
+	bool log;
+};
+
+/* As in "set xrange [low:high]" and "set xtics ... ('label' at, '' at 1, ...)". */
+static void read_axis(const char *script, char axis, struct numbers *n)
+{
+	char words[32];
+	*n = (struct numbers){ 0 };
+	snprintf(words, sizeof words, "set logscale %c\n", axis);
+	n->log = strstr(script, words) != NULL;
+	snprintf(words, sizeof words, "set %crange [", axis);
+	const char *range = strstr(script, words);
+	assert_non_null(range);
+	assert_int_equal(sscanf(range + strlen(words), "%lf:%lf", &n->low, &n->high), 2);
+	snprintf(words, sizeof words, "set %ctics ", axis);
+	const char *tics = strstr(script, words);
+	assert_non_null(tics);
+	for (const char *c = strchr(tics, '('); *c != '\n';) {
+		const char *begin = strchr(c, '\'') + 1, *end = strchr(begin, '\'');
+		char *after;
+		double at = strtod(end + 1, &after);
+		if (end > begin) {
+			assert_true(n->count < 64);
+			snprintf(n->label[n->count], 64, "%.*s", (int)(end - begin), begin);
+			n->at[n->count++] = at;
+		}
+		c = after + strcspn(after, ",)");
+		c += *c == ')' || *c == ',';
+	}
+}
+
+static double part_of(const struct numbers *n, double at)
+{
+	return n->log ? log(at / n->low) / log(n->high / n->low)
+		      : (at - n->low) / (n->high - n->low);
+}
+
+static double widest(const struct numbers *n)
+{
+	size_t most = 0;
+	for (size_t i = 0; i < n->count; i++)
+		most = text_width(n->label[i]) > most ? text_width(n->label[i]) : most;
+	return DIGIT_CM * (double)most;
+}
+
+/* What a label ends in: "k" of 20k, " ms" of 5 ms, nothing of 0.15. */
+static const char *ending(const char *label)
+{
+	const char *end = label + strspn(label, "0123456789.-");
+	return end;
+}
+
+/* There are some, none touches the next, and all are written one way. */
+static void assert_fits(const struct figure *f, double width_cm, bool names)
+{
+	char *script = script_of_width(f, "fig", width_cm);
+	struct numbers x, y;
+	read_axis(script, 'x', &x);
+	read_axis(script, 'y', &y);
+	double across = width_cm - 0.8 - widest(&y);
+	assert_true(across > width_cm / 3); /* names do not take it all */
+	assert_in_range(x.count, 2, 9);
+	for (size_t i = 1; i < x.count; i++) {
+		double cm = (part_of(&x, x.at[i]) - part_of(&x, x.at[i - 1])) * across;
+		double need = DIGIT_CM *
+			      (double)(text_width(x.label[i]) + text_width(x.label[i - 1])) / 2;
+		if (cm < need)
+			fail_msg("'%s' and '%s' are %.2f cm apart on %.1f cm in:\n%s",
+				 x.label[i - 1], x.label[i], cm, width_cm, script);
+	}
+	const struct numbers *axes[] = { &x, &y };
+	for (size_t a = 0; a < (names ? 1 : 2); a++) {
+		assert_in_range(axes[a]->count, 2, 9);
+		for (size_t i = 0; i < axes[a]->count && !axes[a]->log; i++) {
+			const char *last = axes[a]->label[axes[a]->count - 1];
+			assert_null(strchr(axes[a]->label[i], 'e'));
+			if (strcmp(axes[a]->label[i], "0") != 0)
+				assert_string_equal(ending(axes[a]->label[i]), ending(last));
+		}
+	}
+	free(script);
+}
+
+static void assert_fits_both(const struct figure *f, bool names)
+{
+	assert_fits(f, FIGURE_COLUMN_CM, names);
+	assert_fits(f, FIGURE_WIDE_CM, names);
+}
+
+/* Whatever the length of a task: from 100 ns to hours. */
+static void numbers_of_times(void **state)
+{
+	(void)state;
+	static int (*const kinds[])(struct figure *, const struct run_view *, enum emp_measure,
+				    struct error *) = { figure_samples, figure_histogram,
+							figure_density, figure_dual };
+	for (int i = -8; i < 15; i++) {
+		struct fixture f;
+		fixture_init(&f, "sort", 12, 1.3 * pow(3.7, i));
+		for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+			struct error err = ERROR_INIT;
+			struct figure *figure = figure_new();
+			assert_int_equal(kinds[k](figure, &f.view, EMP_ET, &err), 0);
+			assert_fits_both(figure, false);
+			figure_free(figure);
+		}
+		fixture_release(&f);
+	}
+}
+
+static void numbers_of_noise(void **state)
+{
+	(void)state;
+	struct noise_fixture f;
+	struct error err = ERROR_INIT;
+	struct figure *densities = figure_new(), *sources = figure_new();
+	noise_fixture_guest(&f);
+	assert_int_equal(figure_noise(densities, &f.view, NULL, &err), 0);
+	assert_fits_both(densities, false);
+	char *script = script_of(densities, "fig");
+	assert_has(script, "10⁰"); /* not 1 beside 10³ */
+	free(script);
+	assert_int_equal(figure_sources(sources, &f.view, 15, &err), 0);
+	assert_fits_both(sources, true);
+	figure_free(densities);
+	figure_free(sources);
+	noise_fixture_release(&f);
+}
+
+/* A long name is cut in its middle, more so where there is less room. */
+static void long_names(void **state)
+{
+	(void)state;
+	struct profile_case c;
+	struct sleepy_view v = { 0 };
+	const struct sleepy_filter all = SLEEPY_ALL;
+	struct error err = ERROR_INIT;
+	struct figure *figure = figure_new();
+	const char *name = "std::map<std::string, std::vector<int>>::insert_or_assign(int) const";
+	profile_case_make(&c);
+	sleepy_aggregate(&c.profile, SLEEPY_FUNCTION, &all, false, &v);
+	free(v.rows.items[0].name);
+	v.rows.items[0].name = strdup(name);
+	assert_int_equal(figure_functions(figure, &c.subject, &v, 15, &err), 0);
+	assert_fits_both(figure, true);
+	for (int wide = 0; wide < 2; wide++) {
+		char *script = script_of_width(figure, "fig", wide ? FIGURE_WIDE_CM : 8.5);
+		const char *tic = strstr(script, "('std::map"), *end = strchr(tic + 2, '\'');
+		char *label = strndup(tic + 2, (size_t)(end - tic - 2));
+		assert_has(label, "…");
+		assert_has(label, ") const");
+		assert_in_range(text_width(label), wide ? 30 : 15, wide ? 48 : 20);
+		free(label);
+		free(script);
+	}
+	char *data = data_of(figure);
+	assert_has(data, name);
+	free(data);
+	figure_free(figure);
+	sleepy_view_release(&v);
+	profile_case_release(&c);
+}
+
+/* What the page draws, and in the data all there is. */
+static void parts_of_system(void **state)
+{
+	(void)state;
+	struct profile_case c;
+	struct error err = ERROR_INIT;
+	struct figure *figure = figure_new();
+	profile_case_make(&c);
+	c.profile.slices.items[0].others = 7;
+	c.profile.slices.items[1].idle = 3;
+	assert_int_equal(figure_system(figure, &c.subject, &err), 0);
+	assert_fits_both(figure, false);
+	char *script = script_of(figure, "fig"), *data = data_of(figure);
+	assert_int_equal(lines_with(script, "title '"), 3);
+	assert_has(script, "title 'user'");
+	assert_has(script, "title 'kernel'");
+	assert_has(script, "title 'idle'");
+	assert_has(data, "\tidle_cpus\tothers_cpus\tlost_cpus\n");
+	free(script);
+	free(data);
+	figure_free(figure);
+	profile_case_release(&c);
+}
+
+/* ---- queries ---- */
+
+static void queries(void **state)
+{
+	(void)state;
+	for (const char *const *name = query_fixture_names; *name; name++) {
+		struct query_fixture f;
+		struct error err = ERROR_INIT;
+		struct figure *times = figure_new(), *split = figure_new();
+		assert_true(query_fixture_make(&f, *name));
+		f.view.run = &f.run;
+		bool empty = strcmp(*name, "empty") == 0, dropped = strcmp(*name, "dropped") == 0;
+		assert_int_equal(figure_split(split, &f.view, 0, &err), empty ? -1 : 0);
+		if (!empty)
+			assert_fits_both(split, true);
+		if (!figure_query(times, &f.view, 0, &err))
+			assert_fits_both(times, false);
+		else
+			assert_int_equal(err.code, EXIT_USAGE);
+		/* a page draws what was dropped, and so do we: with a cross and a word */
+		struct figure *both[] = { times, split };
+		for (size_t k = 0; k < 2 && dropped; k++) {
+			char *script = script_of(both[k], "fig"), *data = data_of(both[k]);
+			char title[64];
+			snprintf(title, sizeof title, "title 'dropped (%zu of %zu)'",
+				 f.result.at_count, f.result.at_count);
+			assert_has(script, title);
+			assert_non_null(figure_note(both[k]));
+			assert_has(figure_note(both[k]), "dropped");
+			assert_has(data, "# note: ");
+			free(script);
+			free(data);
+		}
+		if (!dropped)
+			assert_null(figure_note(times));
+		figure_free(times);
+		figure_free(split);
+		query_fixture_release(&f);
+	}
+}
+
+/* ---- sigma ---- */
+
+/* One run is one length. Of several, x is the mean of the same measure. */
+static void sigma(void **state)
+{
+	(void)state;
+	struct fixture f[3];
+	struct run_view views[3];
+	struct error err = ERROR_INIT;
+	struct figure *one = figure_new(), *three = figure_new();
+	for (size_t i = 0; i < 3; i++) {
+		fixture_init(&f[i], "inc", 12, pow(10, (double)i));
+		views[i] = f[i].view;
+	}
+	assert_int_equal(figure_sigma(one, views, 1, &err), -1);
+	assert_int_equal(err.code, EXIT_USAGE);
+	assert_has(err.text, "one task length");
+	assert_has(err.hint, "--study");
+	err = (struct error)ERROR_INIT;
+	assert_int_equal(figure_sigma(three, views, 3, &err), 0);
+	assert_fits_both(three, false);
+	char *data = data_of(three), row[128];
+	const struct summary *pt = &f[1].result.kept[EMP_PT_NET];
+	snprintf(row, sizeof row, "\n%.12g\t%.12g\t12\t7\n", pt->mean, pt->stddev);
+	assert_has(data, row);
+	free(data);
+	figure_free(one);
+	figure_free(three);
+	for (size_t i = 0; i < 3; i++)
+		fixture_release(&f[i]);
+}
+
+/* Times are since the run began; of imported ones one follows the other. */
+static void when(void **state)
+{
+	(void)state;
+	struct fixture f;
+	struct error err = ERROR_INIT;
+	struct figure *timed = figure_new(), *untimed = figure_new();
+	fixture_init(&f, "sort", 12, 20);
+	f.run.started_at_ns = f.executions[0].started_at_ns - 500000000;
+	assert_int_equal(figure_samples(timed, &f.view, EMP_ET, &err), 0);
+	char *data = data_of(timed), *script = script_of(timed, "fig"), row[64];
+	assert_has(data, "\n1\t2500000000\t");
+	assert_has(script, "set xlabel 'time into the run (s)'");
+	assert_has(script, "set xrange [0:");
+	free(data);
+	free(script);
+	for (size_t i = 0; i < f.view.count; i++)
+		f.executions[i].started_at_ns = 0;
+	assert_int_equal(figure_samples(untimed, &f.view, EMP_ET, &err), 0);
+	data = data_of(untimed);
+	snprintf(row, sizeof row, "\n2\t%" PRIu64 "\t",
+		 f.executions[0].et_ns + f.executions[1].et_ns);
+	assert_has(data, row);
+	free(data);
+	figure_free(timed);
+	figure_free(untimed);
+	fixture_release(&f);
+}
+
 static void bars(void **state)
 {
 	(void)state;
@@ -188,8 +499,19 @@ static void bars(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples), cmocka_unit_test(names),   cmocka_unit_test(ledger),
-		cmocka_unit_test(failed),  cmocka_unit_test(nothing), cmocka_unit_test(bars),
+		cmocka_unit_test(samples),
+		cmocka_unit_test(names),
+		cmocka_unit_test(ledger),
+		cmocka_unit_test(failed),
+		cmocka_unit_test(nothing),
+		cmocka_unit_test(numbers_of_times),
+		cmocka_unit_test(numbers_of_noise),
+		cmocka_unit_test(long_names),
+		cmocka_unit_test(parts_of_system),
+		cmocka_unit_test(queries),
+		cmocka_unit_test(sigma),
+		cmocka_unit_test(when),
+		cmocka_unit_test(bars),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
