@@ -289,8 +289,9 @@ test('a run that is the baseline of another is compared with it once, by number'
   const doc = document_([noiseSection(1, calm), noiseSection(2, loud, { baseline: calm })], { comparisons: [{ kind: 'noise', base: 0, run: 1, diff: d }] });
   const tab = await open(doc);
   assert.equal(await tab.page.locator('.verdict').count(), 1);
-  assert.match(await tab.page.locator('#compared-0').textContent(), /Noise: 1: noise of CPUs 0-1 → 2: noise of CPUs 0-1/);
+  assert.match(await tab.page.locator('#compared-0').textContent(), /Noise: noise of CPUs 0-1 \(run 1\) → noise of CPUs 0-1 \(run 2\)/);
   assert.equal(await tab.page.locator('#run-2 a[href="#compared-0"]').count(), 1);
+  for (const title of ['nav a[href="#compared-0"]', '#compared-0 h2']) assert.equal(await tab.page.textContent(title), 'Noise compared: run 2 with run 1');
   quiet(tab);
   await tab.close();
 });

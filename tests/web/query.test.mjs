@@ -239,6 +239,7 @@ test('SQL, names, plans and settings are text, whatever they hold', async () => 
   for (const summary of await tab.page.locator('summary').all()) await summary.click();
   await tab.page.locator('#run-7-at-card tbody button').first().click();
   await tab.page.selectOption('#run-7-cardinality select', '1');
+  for (const b of await tab.page.locator('#run-7 .legend button').all()) await b.click();
   // tooltips are made of the same names
   await tab.page.evaluate(() => { for (const [, handle] of window.tare.charts) handle.chart().dispatchAction({ type: 'showTip', seriesIndex: 0, dataIndex: 0 }); });
   await painted(tab);

@@ -165,6 +165,12 @@ test('figures have the digits that their spread leaves them', async () => {
   assert.match(figures, /95\.7 to 101\.2\u00a0ms/);
   assert.match(figures, /12\.0004 ± 0\.0010\u00a0ms/);
   assert.match(await tab.page.textContent('#together-0-ratios'), /14\.0 \(13\.7 to 14\.5\) times, p < 0\.001/);
+  // downwards, a column has one unit and one number of decimals
+  const cells = await tab.page.locator('#together .table tbody tr').evaluateAll((rows) => rows.map((row) => [...row.children].slice(3, 10).map((cell) => cell.textContent)));
+  for (let column = 0; column < 7; column++) {
+    const looks = cells.map((row) => row[column]).filter((text) => /\d/.test(text)).map((text) => text.replace(/^[\d]+/, '').replace(/\d/g, '0'));
+    assert.equal(new Set(looks).size, 1, `column ${column}: ${cells.map((row) => row[column])}`);
+  }
   await tab.close();
 });
 
@@ -254,10 +260,14 @@ test('thirteen runs are told apart in one chart', async () => {
 test('runs of one name are told apart by their numbers', async () => {
   const make = (n, title) => timeSection(n, { count: 20, details: 0, ledger: false, title });
   const tab = await open(document_([make(7, 'same'), make(8, 'same'), make(9, 'other')]));
-  const titles = ['7: same', '8: same', 'other'];
+  const titles = ['same (run 7)', 'same (run 8)', 'other'];
   assert.deepEqual(await tab.page.locator('section.time h2').allTextContents(), titles);
   assert.deepEqual((await tab.page.locator('nav a').allTextContents()).slice(1, 4), titles);
   assert.deepEqual(await tab.page.locator('section.time').evaluateAll((list) => list.map((e) => e.getAttribute('aria-label'))), titles);
+  assert.deepEqual(await tab.page.locator('#together tbody th').allTextContents(), titles);
+  assert.deepEqual(await tab.page.evaluate(() => window.tare.charts.get('together-0-means').draw().getOption().yAxis[0].data), titles);
+  await tab.page.evaluate(() => window.tare.charts.get('together-density').draw());
+  assert.deepEqual(await tab.page.locator('#together-density .legend button').allTextContents(), titles);
   await tab.close();
 });
 
@@ -280,16 +290,18 @@ test('a table keeps the focus and tells its rows; a filter waits for the typing'
 });
 
 test('on paper no chart is wider than its page', async () => {
-  const tab = await open(timeDocument(), { width: 1500, height: 900 });
+  const tab = await open(timeDocument({ count: 700, details: 0 }), { width: 1500, height: 900 });
   await chartsDraw(tab);
-  const widths = () => tab.page.evaluate(() => Object.fromEntries([...window.tare.charts].map(([n, c]) => [n, Math.round(c.element.querySelector('canvas').getBoundingClientRect().width)])));
+  const widths = () => tab.page.evaluate(() => Object.fromEntries([...window.tare.charts].map(([n, c]) => [n, Math.round(c.element.querySelector('.chart canvas').getBoundingClientRect().width)])));
   const before = await widths();
-  await tab.page.evaluate(() => window.addEventListener('beforeprint', () => { window.printed = document.querySelector('#run-12-samples canvas').getBoundingClientRect().width; }));
+  await tab.page.evaluate(() => window.addEventListener('beforeprint', () => { window.printed = document.querySelector('#run-12-samples .chart canvas').getBoundingClientRect().width; }));
   await tab.page.pdf({ path: `${SHOTS}/time.pdf`, format: 'A4', printBackground: true });
   assert.ok((await tab.page.evaluate(() => window.printed)) > 500, 'charts are drawn for the paper');
   await tab.page.emulateMedia({ media: 'print' });
   await tab.page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
   for (const [name, width] of Object.entries(await widths())) assert.ok(width <= (182 / 25.4) * 96, `${name} is ${width} px wide`);
+  assert.equal(await tab.page.locator('.time-executions tbody tr').count(), 500);
+  assert.match(await tab.page.textContent('.time-executions .beyond:visible'), /^202 more rows are in the CSV of this table and in the JSON of this page\.$/);
   assert.ok(await tab.page.locator('.hint').count() > 2);
   assert.equal(await tab.page.locator('.hint:visible').count(), 0, 'paper has no mouse');
   const titles = await tab.page.evaluate(() => ['samples', 'histogram'].map((n) => window.tare.charts.get(`run-12-${n}`).chart().getOption().yAxis[0]).map((a) => [a.name, a.minInterval]));
@@ -301,6 +313,8 @@ test('on paper no chart is wider than its page', async () => {
   await tab.page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
   await tab.page.waitForTimeout(100);
   assert.deepEqual(await widths(), before, 'and then they are as they were');
+  assert.equal(await tab.page.locator('.time-executions tbody tr').count(), 15);
+  assert.equal(await tab.page.locator('.beyond:visible').count(), 0);
   quiet(tab);
   await tab.close();
 });
@@ -507,6 +521,20 @@ test('pairs: zoom levels, brush by mouse and by fields, linked to samples and li
   assert.equal(await tab.page.locator('.selected-pairs tbody tr').count(), Math.min(8, chosen));
   assert.notEqual(await tab.page.inputValue('input[data-window="0"]'), '');
   await shot(tab, 'time-brush');
+  const looks = await tab.page.evaluate(() => ['dual', 'samples'].map((n) => window.tare.charts.get(`run-12-${n}`).chart().getOption().series.at(-1)).map((r) => [r.itemStyle.color, r.itemStyle.borderWidth]));
+  assert.deepEqual(looks, [['transparent', 2], ['transparent', 2]], 'rings leave their points in sight');
+  // the run goes on: what was selected is selected still, its frame, too; so it is in other colours
+  const frame = () => tab.page.evaluate(() => window.tare.charts.get('run-12-dual').draw().getModel().getComponent('brush').areas.map((a) => a.coordRange));
+  const [fields, framed] = [await tab.page.locator('input[data-window]').evaluateAll((list) => list.map((f) => f.value)), await frame()];
+  assert.equal(framed.length, 1);
+  await tab.page.evaluate((next) => window.tare.show(next), doc);
+  for (const colours of ['dark', 'light']) {
+    assert.deepEqual(await frame(), framed);
+    assert.deepEqual([(await ask(tab, name, 'points')).chosen, (await ask(tab, 'run-12-samples', 'points')).selected], [chosen, 2 * chosen]);
+    assert.deepEqual(await tab.page.locator('input[data-window]').evaluateAll((list) => list.map((f) => f.value)), fields);
+    assert.equal(await tab.page.getAttribute(`#${name} button[aria-label^="select pairs"]`, 'aria-pressed'), 'true');
+    await tab.page.selectOption('select[aria-label="colours"]', colours);
+  }
   await tab.page.selectOption('.time-executions select', 'selected');
   assert.equal(await tab.page.locator('.time-executions tbody tr').count(), Math.min(15, 2 * chosen));
   await tab.page.click(`#${name} button[aria-label="clear the selection"]`);
@@ -544,6 +572,8 @@ test('names that are markup, script or longer than a page are text', async () =>
   const doc = timesDocument(HOSTILE);
   const tab = await open(doc);
   await chartsDraw(tab);
+  // a name may be one that every object has
+  for (const b of await tab.page.locator('#together .legend button').all()) await b.click();
   const s = doc.sections[0];
   const i = s.columns.rule.indexOf(3);
   const at = await pixel(tab, `${s.anchor}-samples`, s.columns.at_us[i] * 1000, s.columns.net[i]);

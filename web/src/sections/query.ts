@@ -1,16 +1,13 @@
 // A run of `tare query`: what was kept, how long queries take at each cardinality, where that time went, and what the protocol says about it.
 import type { Doc, QuerySection } from '../model';
 import { append, button, foreign, h, visible } from '../parts/dom';
+import { figure } from '../parts/figures';
 import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
 import { ledgerChart, splitChart, timeByCardinality, timeByQuery } from './query_charts';
 import { atName, dataOf, dbmsName, medianOf, TIME_TITLE, TIME_WORDS, type At, type Check, type Execution, type Query } from './query_data';
 import { modelCards } from './query_model';
 import { planCard, sqlText } from './query_plans';
-
-function figure(title: string, value: string, more?: string | null): HTMLElement {
-  return h('div', {}, h('dt', {}, title), h('dd', {}, value, more ? h('small', {}, more) : null));
-}
 
 function share(part: number, all: number): string {
   return all ? format.percent(part / all) : format.DASH;

@@ -2,6 +2,7 @@
 import type { Detail } from '../model';
 import type { ChartHandle } from '../parts/chart';
 import { append, button, foreign, freshId, h } from '../parts/dom';
+import { figure } from '../parts/figures';
 import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
 import { causeColour, current, onChange } from '../parts/theme';
@@ -132,10 +133,10 @@ export function executionDialog(time: Time): HTMLElement {
       h('header', { class: 'execution-head' }, h('h2', { id: title, tabindex: -1 }, executionName(time, position).replace(/^./, (c) => c.toUpperCase())),
         h('span', { class: 'grow' }), step(-1, 'the execution before'), step(1, 'the execution after'), button('Close', () => dialog.close(), 'close (Escape)')),
       h('dl', { class: 'figures' },
-        ...time.columns.map((c) => h('div', {}, h('dt', {}, c.name), h('dd', {}, format.ns(c.values[position] ?? null)))),
-        columns.rss ? h('div', {}, h('dt', {}, 'peak RSS'), h('dd', {}, format.bytes(columns.rss[position] ?? null))) : null,
-        h('div', {}, h('dt', {}, 'began'), h('dd', {}, format.ns(columns.at_us[position]! * 1000))),
-        h('div', {}, h('dt', {}, 'counts'), h('dd', {}, rule === KEPT ? 'kept' : RULE_WORDS[rule]!))),
+        ...time.columns.map((c) => figure(c.name, format.ns(c.values[position] ?? null))),
+        columns.rss ? figure('peak RSS', format.bytes(columns.rss[position] ?? null)) : null,
+        figure('began', format.ns(columns.at_us[position]! * 1000)),
+        figure('counts', RULE_WORDS[rule]!)),
       rule === KEPT ? null : h('p', { class: 'note' }, `${RULE_WORDS[rule]}: ${RULE_MEANS[rule]}.`),
       reason?.text ? h('p', {}, foreign(reason.text, 1000)) : null,
       reason?.daemon ? h('p', {}, 'Culprit: ', h('strong', {}, foreign(reason.daemon, 120))) : null,
