@@ -183,8 +183,8 @@ export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
     size.observe(place);
     if (((chart.getOption() as any).dataZoom ?? []).length) {
       const act = (factor: number, shift: number) => () => void step(chart!, factor, shift);
-      append(tools, button('+', act(0.5, 0), `${spec.title}: zoom in`), button('−', act(2, 0), `${spec.title}: zoom out`),
-        button('⟲', act(Infinity, 0), `${spec.title}: show all`));
+      append(tools, h('span', { class: 'zoom-buttons' }, button('+', act(0.5, 0), `${spec.title}: zoom in`), button('−', act(2, 0), `${spec.title}: zoom out`),
+        button('⟲', act(Infinity, 0), `${spec.title}: show all`)));
       focus.addEventListener('keydown', (event) => {
         const move = KEYS[event.key];
         if (!move || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -225,7 +225,7 @@ export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
       toggle.setAttribute('aria-expanded', String(!!beside));
     }, `${spec.title}: as a table`);
     toggle.setAttribute('aria-expanded', 'false');
-    append(tools, toggle, button('CSV', () => download(`${spec.name}.csv`, 'text/csv', tableCsv(data.columns, data.rows())), `${spec.title}: download as CSV`));
+    append(tools, h('span', { class: 'zoom-buttons' }, toggle, button('CSV', () => download(`${spec.name}.csv`, 'text/csv', tableCsv(data.columns, data.rows())), `${spec.title}: download as CSV`)));
   }
   (element as any).drawChart = draw;
   seen.observe(element);

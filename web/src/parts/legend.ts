@@ -9,6 +9,7 @@ export interface Sign {
   edge?: string | undefined; // colour of a hollow one's edge
   line?: 'solid' | 'dashed' | 'dotted' | undefined; // it is one
   opacity?: number;
+  area?: number | undefined; // how much of its colour is beneath the line
   decal?: { symbol: string; rotation?: number; color: string } | undefined; // what is drawn upon it, for those who do not see its colour
 }
 
@@ -66,6 +67,11 @@ function paint(canvas: HTMLCanvasElement, sign: Sign): void {
   pen.globalAlpha = sign.opacity ?? 1;
   pen.fillStyle = pen.strokeStyle = sign.colour;
   pen.setLineDash([]);
+  if (sign.area) {
+    pen.globalAlpha = sign.area;
+    pen.fillRect(0, HEIGHT / 2, WIDTH, HEIGHT / 2);
+    pen.globalAlpha = 1;
+  }
   if (sign.line) {
     pen.lineWidth = 2;
     pen.setLineDash(DASHES[sign.line]);
@@ -98,7 +104,7 @@ function paint(canvas: HTMLCanvasElement, sign: Sign): void {
 function signOf(series: any): Sign {
   const { color, borderColor, opacity, decal } = series.itemStyle ?? {};
   const colour = color ?? series.color;
-  if (series.type === 'line') return { colour: series.lineStyle?.color ?? colour, line: series.lineStyle?.type ?? 'solid', symbol: series.symbol === 'none' || series.showSymbol === false ? undefined : series.symbol };
+  if (series.type === 'line') return { colour: series.lineStyle?.color ?? colour, line: series.lineStyle?.type ?? 'solid', area: series.areaStyle?.opacity, symbol: series.symbol === 'none' || series.showSymbol === false ? undefined : series.symbol };
   const size = Array.isArray(series.symbolSize) ? series.symbolSize : undefined;
   if (series.type === 'scatter') return { colour, symbol: series.symbol ?? 'circle', edge: borderColor === color ? undefined : borderColor, ...(size ? { size } : {}) };
   return { colour, opacity: opacity ?? 1, decal };

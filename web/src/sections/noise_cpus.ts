@@ -18,7 +18,7 @@ export function classCard(section: NoiseSection, choice: Choice): HTMLElement[] 
   const { together, cpus } = choice.noise;
   if (!together.detours.ns) return [];
   const most = [...cpus].sort((a, b) => (b.detours.lost_share ?? 0) - (a.detours.lost_share ?? 0)).slice(0, BARS).sort((a, b) => a.cpu! - b.cpu!);
-  const rows = cpus.length > 1 ? [together, ...most] : [together];
+  const rows = cpus.length > 1 ? [together, ...most] : cpus;
   const classes = classesOf([together.detours.class_ns, ...cpus.map((c) => c.detours.class_ns)]);
   const share = (c: Cpu, name: (typeof classes)[number]) => (c.window_ns ? (c.detours.class_ns[name] ?? 0) / c.window_ns : 0);
   const sorted = [...classes].sort((a, b) => share(together, b) - share(together, a));
@@ -46,7 +46,7 @@ export function classCard(section: NoiseSection, choice: Choice): HTMLElement[] 
         { name: 'lost_share', title: 'lost', kind: 'percent', of: (c) => c.detours.lost_share },
         ...classes.map((name): Column<Cpu> => ({ name: `${name.replace('-', '_')}_ns`, title: name, kind: 'ns', of: (c) => c.detours.class_ns[name] })),
       ],
-      rows: () => (cpus.length > 1 ? [together, ...cpus] : [together]),
+      rows: () => (cpus.length > 1 ? [together, ...cpus] : cpus),
     },
   }).element];
 }
@@ -59,7 +59,7 @@ function byLength(choice: Choice): Map2 {
   const bin = (l: Length) => Math.floor(Math.log10(Math.max(1, l.low_ns)) * DECADE + 1e-9);
   const first = together.buckets.reduce((least, b) => Math.min(least, bin(b)), Infinity);
   const last = together.buckets.reduce((most, b) => Math.max(most, bin(b)), -Infinity);
-  const columns = Number.isFinite(first) ? Array.from({ length: last - first + 1 }, (_, i) => format.ns(10 ** ((first + i) / DECADE))) : [];
+  const columns = Number.isFinite(first) ? Array.from({ length: last - first + 1 }, (_, i) => format.bare(format.ns(10 ** ((first + i) / DECADE)))) : [];
   const cells: Cell[] = [];
   cpus.forEach((c, cpu) => {
     const row = new Map<number, Cell>();

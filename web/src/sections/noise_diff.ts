@@ -30,7 +30,7 @@ interface Diff {
 /** What is said of a source: one that only one of the two has is new or gone where that is sure. */
 type Said = Change | 'seen in one only';
 const SAYINGS: Said[] = ['new', 'grown', 'shrunk', 'gone', 'seen in one only', 'same'];
-const SIGN: Record<Said, string> = { new: '✚', grown: '▲', shrunk: '▼', gone: '✖', 'seen in one only': '◇', same: '=' };
+const SIGN: Record<Said, string> = { new: '✚', grown: '▲', shrunk: '▼', gone: '✖', 'seen in one only': '□', same: '=' };
 const SYMBOL: Record<Said, string> = { new: 'diamond', grown: 'circle', shrunk: 'rect', gone: 'emptyDiamond', 'seen in one only': 'emptyRect', same: 'emptyCircle' };
 const ROWS = 40; // of the chart of ratios
 const TOP = 15; // sources by time lost that it shows in any case
@@ -126,7 +126,7 @@ function ratioCard(name: string, diff: Diff): HTMLElement[] {
     option: (theme) => ({
       ...baseOption(theme), legend: { data: SAYINGS.filter((c) => rows.some((s) => said(s) === c)) },
       grid: { left: 8, right: 20, top: 8, bottom: 26, containLabel: true },
-      xAxis: axis(theme, 'time lost: run / base', { type: 'value', min: low, max: high, axisTick: { show: true, customValues: logTicks(low, high) }, axisLabel: { customValues: logTicks(low, high), formatter: (v: number) => times(10 ** v) } }),
+      xAxis: axis(theme, 'time lost: run / base', { type: 'value', min: low, max: high, axisTick: { show: true, customValues: logTicks(low, high) }, axisLabel: { customValues: logTicks(low, high), formatter: (v: number) => `${format.bare(format.figure(10 ** v))}×` } }),
       yAxis: axis(theme, '', { type: 'category', inverse: true, data: rows.map((s) => `${short(s.name, 22)} ${SIGN[said(s)]}`), axisTick: { show: false }, axisLabel: { interval: 0, fontSize: 11 } }),
       tooltip: { ...(baseOption(theme)['tooltip'] as object), formatter: (p: { value: number[]; seriesName: string }) => told(rows[p.value[p.seriesName === 'interval' ? 0 : 1]!]!) },
       series: [
@@ -171,7 +171,8 @@ function sourcesCard(name: string, diff: Diff): HTMLElement {
   const list = table<DiffSource>({ name: `${name}-sources`, caption: 'Sources of either run, by time lost', rows: all, page: 15, columns: sourceColumns() });
   const which = select<Said | ''>('which changes are shown', [['', `all (${all.length})`], ...counts.map(([c, n]) => [c, `${c} (${n})`] as const)], '',
     (wanted) => list.set(wanted ? all.filter((s) => said(s) === wanted) : all));
-  return h('div', { class: 'card wide' }, h('h3', {}, 'Sources of either'), h('div', { class: 'tools' }, which), list.element);
+  list.element.querySelector('.tools')?.prepend(which);
+  return h('div', { class: 'card wide' }, h('h3', {}, 'Sources of either'), list.element);
 }
 
 function peaksCard(name: string, diff: Diff): HTMLElement | null {

@@ -116,7 +116,7 @@ export function logTicks(low: number, high: number): number[] {
   }
   const out: number[] = [];
   for (let decade = Math.floor(low); decade <= high; decade++) {
-    for (const m of span > 2.5 ? [1] : [1, 2, 5]) {
+    for (const m of span > 4 ? [1] : span > 2.5 ? [1, 3] : [1, 2, 5]) {
       const value = decade + Math.log10(m);
       if (value >= low && value <= high) out.push(value);
     }

@@ -126,7 +126,7 @@ export function partsCard(section: NoiseSection, choice: Choice): HTMLElement[] 
       return {
         ...baseOption(theme),
         grid: { left: 40, right: 20, top: 14, bottom: 26, containLabel: true },
-        xAxis: axis(theme, 'part of the run, by its begin', { type: 'category', data: rows.map((r) => format.ns(r.begin_ns)) }),
+        xAxis: axis(theme, 'part of the run, by its begin', { type: 'category', data: rows.map((r) => format.bare(format.ns(r.begin_ns))) }),
         yAxis: axis(theme, choice.cpu < 0 ? 'of the time' : 'of the time, about', { type: 'value', nameGap: 58, axisLabel: { formatter: (v: number) => format.percent(v) } }),
         dataZoom: zoom(),
         tooltip: {

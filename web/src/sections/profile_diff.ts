@@ -44,7 +44,7 @@ function changesTable(name: string, diff: Diff, onRow: (row: DiffRow) => void): 
       { name: 'change_low', title: '95 % interval', kind: 'number', of: (r) => r.change_low, show: (r) => (r.change_low === null ? format.DASH : `${points(r.change_low)} to ${points(r.change_high)}`) },
       { name: 'change_high', title: 'change, high', kind: 'number', of: (r) => r.change_high, exported: true },
       { name: 'p', title: 'p', kind: 'p', of: (r) => r.p, title_of: 'that equal shares differ so much by how samples fall, adjusted over all rows' },
-      { name: 'sure', title: 'sure', kind: 'text', of: (r) => r.sure, show: (r) => (r.sure ? '✔ sure' : format.DASH) },
+      { name: 'sure', title: 'sure', kind: 'text', of: (r) => r.sure, show: (r) => (r.sure ? h('span', { class: 'one-line' }, '✔ sure') : format.DASH) },
       { name: 'before_share', title: 'before', kind: 'percent', of: (r) => r.before_share, show: (r) => share(r.before_share) },
       { name: 'after_share', title: 'after', kind: 'percent', of: (r) => r.after_share, show: (r) => share(r.after_share) },
       { name: 'before', title: 'samples before', kind: 'number', of: (r) => r.before },

@@ -167,7 +167,7 @@ export function timeByQuery(section: QuerySection, q: Query, open: (at: At) => v
   let log = false;
   const drawn = () => list.filter((at) => medianOf(at, time) !== null);
   const handle: ChartHandle = chartCard<At>({
-    name: `${section.anchor}-queries`, title: 'Time by query', height: 380,
+    name: `${section.anchor}-queries`, title: 'Time by query', height: list.length > 2 ? 380 : 260,
     summary: `Median ${TIME_TITLE[time]} of each query. ${drawn().slice(0, 20).map((at) => `${short(at.name, 40)}: ${format.ns(medianOf(at, time))}`).join('; ')}.`,
     about: 'Medians; whiskers from the least to the most of the executions.',
     controls: [
@@ -215,7 +215,7 @@ function stackOption(theme: Theme, labels: string[], stacks: Stack[], wholes: nu
     legend: { formatter: (key: string) => names[stacks.findIndex((s) => s.name === key)] ?? key },
     tooltip: { ...(base as any).tooltip, trigger: 'axis', axisPointer: { type: 'shadow' }, formatter: (p: any) => tipOf(p[0].dataIndex) },
     dataZoom: labels.length > window ? [{ type: 'slider', yAxisIndex: 0, width: 16, right: 4, startValue: 0, endValue: window - 1, brushSelect: false, showDetail: false, borderColor: theme.line, filterMode: 'empty' }] : undefined,
-    xAxis: axis(theme, '', { type: 'value', max: share && !beyond ? 1 : undefined, splitNumber: 4, axisLabel: { formatter: (value: number) => (share ? format.percent(value) : format.ns(value)) } }),
+    xAxis: axis(theme, '', { type: 'value', ...(share && !beyond ? { max: 1, interval: 0.25 } : {}), splitNumber: 4, axisLabel: { formatter: (value: number) => (share ? format.percent(value) : format.ns(value)) } }),
     yAxis: axis(theme, '', { type: 'category', inverse: true, data: labels, axisLabel: { width: 160, overflow: 'truncate', hideOverlap: true, fontSize: 11 } }),
     series: stacks.map((s) => ({
       type: 'bar', name: s.name, stack: 'all', barMaxWidth: 22, itemStyle: { color: s.colour(theme), decal: s.decal }, data: s.values.map(part),

@@ -131,7 +131,7 @@ export function queryComparison(doc: Doc, comparison: Extract<Comparison, { kind
       option: (theme) => ratioOption(theme, d, list),
     }).element);
   }
-  parts.push(h('div', { class: 'card' }, h('h3', {}, 'Each Q@C'), table<Pair>({
+  parts.push(!d.pairs.length ? h('p', { class: 'card' }, 'No Q@C was kept in either run: there is nothing to compare.') : h('div', { class: 'card' }, h('h3', {}, 'Each Q@C'), table<Pair>({
     name: `${name}-pairs`, caption: 'Each Q@C of both runs', rows: d.pairs, page: 20,
     columns: [
       { name: 'query', title: 'query', kind: 'text', of: (p) => p.name, most: 30 },

@@ -101,7 +101,7 @@ export function meanSigma(s: Summary | null | undefined): string {
 /** With as many digits as `about` leaves it. */
 export function precise(value: number | null | undefined, about: number | null | undefined): string {
   if (value === null || value === undefined || !about) return format.ns(value);
-  return format.nsBetween(value, value - about / 2, value + about / 2);
+  return format.nsAlike([value], [about])(value);
 }
 
 export function interval(low: number | null, high: number | null): string {

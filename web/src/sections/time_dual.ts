@@ -200,7 +200,7 @@ export function dualCard(time: Time): HTMLElement | null {
     about: 'Each pair once: the odd execution to the right, the even one after it upwards. The small pictures are the zooms by which the cluster was found; the frame within one is the next.',
     summary: `${format.count(pairs.first.length)} pairs, ${format.count(pairs.outside.length)} with an execution outside of the central cluster, ${format.count(pairs.dropped.length)} with one that was dropped. ${levels.map((l, i) => levelWords(l, i, levels.length)).join(' ')}`,
     controls: [select, button('Clear', clear, 'clear the selection'), h('span', { class: 'window-fields', role: 'group', 'aria-label': `window of the selection, in ${unitName}` },
-      'odd ', fields[0]!, '–', fields[1]!, ' even ', fields[2]!, '–', fields[3]!, ` ${unitName}`)],
+      h('span', { class: 'one-line' }, 'odd ', fields[0]!, ' – ', fields[1]!), h('span', { class: 'one-line' }, 'even ', fields[2]!, ' – ', fields[3]!, ` ${unitName}`))],
     option,
     data: {
       columns: [

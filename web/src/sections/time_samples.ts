@@ -48,6 +48,7 @@ export function samplesCard(time: Time): ChartHandle {
   let drawn: Points[] = [];
   const present = RULE_WORDS.map((_, rule) => rule).filter((rule) => time.counts[rule]);
   const limits = section.rule2 ? [section.rule2.low_ns, section.rule2.high_ns] as const : null;
+  const bound = format.nsAlike(limits ?? [], [limits ? limits[1] - limits[0] : null]);
   // a warm-up that took far longer would flatten the rest
   function startRange(): 'all' | 'measured' {
     let [low, high, lowest, highest] = [Infinity, -Infinity, Infinity, -Infinity];
@@ -102,7 +103,7 @@ export function samplesCard(time: Time): ChartHandle {
     if (limits && list[0] && column.measure === section.headline) {
       (list[0] as any).markLine = {
         silent: true, symbol: 'none', lineStyle: { color: theme.series[1], type: 'dashed' }, label: { color: theme.text, textBorderColor: theme.card, textBorderWidth: 3 },
-        data: limits.map((y, i) => ({ yAxis: y, name: i ? 'upper bound' : 'lower bound', label: { position: i ? 'insideEndTop' : 'insideEndBottom', formatter: `rule (II): ${format.nsBetween(y, limits[0], limits[1])}` } })),
+        data: limits.map((y, i) => ({ yAxis: y, name: i ? 'upper bound' : 'lower bound', label: { position: i ? 'insideEndTop' : 'insideEndBottom', formatter: `rule (II): ${bound(y)}` } })),
       };
     }
     return {

@@ -162,7 +162,7 @@ function columns(rows: Row[]): Column<Row>[] {
   const ratio = format.ratioAlike(rows.map((r) => r.c?.ratio), rows.map((r) => (r.c && r.c.ratio_low !== null && r.c.ratio_high !== null ? (r.c.ratio_high - r.c.ratio_low) / 2 : null)));
   return [
     { name: 'run', title: 'run', kind: 'text', of: (r) => r.run.section.title, show: (r) => h('a', { href: `#${r.run.section.anchor}` }, foreign(r.run.label, 80)) },
-    { name: 'parameters', title: 'parameters', kind: 'text', of: (r) => parameters(r.run.section) || null },
+    { name: 'parameters', title: 'parameters', kind: 'text', exported: !rows.some((r) => r.run.section.parameters.length), of: (r) => parameters(r.run.section) || null },
     { name: 'n', title: 'n', kind: 'number', of: (r) => r.s?.n }, { name: 'mean_ns', title: 'mean', kind: 'ns', of: (r) => r.s?.mean_ns, show: (r) => ns(r.s?.mean_ns) },
     { name: 'stddev_ns', title: 'σ', kind: 'ns', of: (r) => r.s?.stddev_ns, show: (r) => ns(r.s?.stddev_ns) }, { name: 'ci_low_ns', title: '95 % from', kind: 'ns', of: (r) => r.s?.ci_low_ns, show: (r) => ns(r.s?.ci_low_ns) },
     { name: 'ci_high_ns', title: 'to', kind: 'ns', of: (r) => r.s?.ci_high_ns, show: (r) => ns(r.s?.ci_high_ns) },
@@ -260,7 +260,7 @@ function spreadCard(runs: Run[]): HTMLElement | null {
             name: MEASURE_NAME[measure], type: 'scatter', symbol: SYMBOLS[m % SYMBOLS.length], symbolSize: 11, itemStyle: { color: theme.series[[0, 1, 8, 3][m]!] }, z: 3,
             data: rows.map((r, i) => [r.mean, r.sigma, i] as const).filter(([, , i]) => rows[i]!.measure === measure).map((v) => [...v]),
             labelLayout: { hideOverlap: true, moveOverlap: 'shiftY' }, emphasis: { disabled: true },
-            label: { show: m === 0, position: 'right', distance: 9, offset: [0, 9], color: theme.text, fontSize: 10, formatter: (p: any) => short(rows[p.value[2]]!.run.section.parameters.map((q) => q.value).join(', ') || rows[p.value[2]]!.run.label, 18) },
+            label: { show: m === 0, position: 'right', distance: 9, color: theme.text, fontSize: 10, formatter: (p: any) => short(rows[p.value[2]]!.run.section.parameters.map((q) => q.value).join(', ') || rows[p.value[2]]!.run.label, 18) },
           })),
           ...[0.001, 0.01, 0.1].map((share) => ({
             name: `${share * 100} %`, type: 'line', silent: true, showSymbol: false, data: [[x.min, x.min * share], [x.max, x.max * share]], lineStyle: { color: theme.muted, width: 1, type: 'dotted' }, z: 1, clip: true, tooltip: { show: false },
