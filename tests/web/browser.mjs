@@ -87,6 +87,23 @@ export async function open(what, { width = 1280, height = 800, dark = false, fre
   return { page, context: page.context(), said, asked, url, loaded_ms, close };
 }
 
+/** One tab for several tests of the same document, drawn: each uses what no other does, or leaves it as it was. */
+export function shared(make) {
+  let tab = null;
+  return async () => {
+    if (!tab) {
+      tab = await open(make());
+      await chartsDraw(tab);
+    }
+    return tab;
+  };
+}
+
+/** Each of these buttons in turn, as they are by then: rows are made anew by a click. */
+export const clickEach = (tab, selector, most = 100) => tab.page.evaluate(([where, end]) => {
+  for (let i = 0; i < Math.min(end, document.querySelectorAll(where).length); i++) document.querySelectorAll(where)[i].click();
+}, [selector, most]);
+
 /** Nothing on the console, nothing asked of anybody but the file itself. */
 export function quiet(tab) {
   assert.deepEqual(tab.said, [], 'the console is silent');

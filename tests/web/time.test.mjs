@@ -4,9 +4,11 @@ import fs from 'node:fs';
 import { after, test } from 'node:test';
 import { document_ } from './documents.mjs';
 import { largeDocument, timeDocument, timesDocument, timeSection } from './doc_time.mjs';
-import { accessible, chartsDraw, everything, fits, HOSTILE, html, open, quiet, shot, shown, SHOTS, stop } from './browser.mjs';
+import { accessible, chartsDraw, everything, fits, HOSTILE, html, open, quiet, shared, shot, shown, SHOTS, stop } from './browser.mjs';
 
 after(stop);
+const common = timeDocument();
+const one = shared(() => common);
 
 /** Something about a chart, asked of ECharts itself. */
 const ask = (tab, name, what) => tab.page.evaluate(([n, w]) => {
@@ -100,9 +102,8 @@ test('runs without a comparison are shown together, too', async () => {
 });
 
 test('figures, warnings and the dropped are told in words', async () => {
-  const doc = timeDocument();
-  const s = doc.sections[0];
-  const tab = await open(doc);
+  const s = common.sections[0];
+  const tab = await one();
   const figures = await tab.page.textContent('.time-figures');
   assert.match(figures, new RegExp(`${s.kept.pt_net.n} kept of ${s.unfiltered.pt_net.n} measured`));
   assert.match(figures, /PT net.*ET/s);
@@ -115,13 +116,11 @@ test('figures, warnings and the dropped are told in words', async () => {
   assert.match(dropped, /rule \(I\)/);
   assert.match(dropped, /cron/);
   quiet(tab);
-  await tab.close();
 });
 
 test('samples: measure, axis, range, bounds, zoom by key and button', async () => {
-  const doc = timeDocument();
-  const s = doc.sections[0];
-  const tab = await open(doc);
+  const s = common.sections[0];
+  const tab = await one();
   const name = 'run-12-samples';
   const points = await ask(tab, name, 'points');
   for (let rule = 0; rule < 5; rule++) assert.equal(points[`rule-${rule}`], s.columns.rule.filter((r) => r === rule).length, `rule ${rule}`);
@@ -150,7 +149,6 @@ test('samples: measure, axis, range, bounds, zoom by key and button', async () =
   await tab.page.click(`#${name} button[aria-label$="show all"]`);
   assert.equal(Math.round((await ask(tab, name, 'range'))[1]), 400);
   quiet(tab);
-  await tab.close();
 });
 
 test('figures have the digits that their spread leaves them', async () => {
@@ -272,7 +270,7 @@ test('runs of one name are told apart by their numbers', async () => {
 });
 
 test('a table keeps the focus and tells its rows; a filter waits for the typing', async () => {
-  const tab = await open(timeDocument());
+  const tab = await one();
   const table = tab.page.locator('.time-executions .table');
   await table.getByRole('button', { name: 'Executions: rows after' }).focus();
   await tab.page.keyboard.press('Enter');
@@ -284,9 +282,10 @@ test('a table keeps the focus and tells its rows; a filter waits for the typing'
   assert.equal(await tab.page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Executions: rows before', 'at the end, too');
   await table.getByRole('searchbox').fill('warm-up');
   await tab.page.waitForFunction(() => document.querySelector('.time-executions [aria-live]').textContent === '2 rows');
-  await accessible(tab);
+  await accessible(tab, '.time-executions');
+  await table.getByRole('searchbox').fill('');
+  await tab.page.waitForFunction(() => document.querySelector('.time-executions [aria-live]').textContent === '1–15 of 402');
   quiet(tab);
-  await tab.close();
 });
 
 test('on paper no chart is wider than its page', async () => {
@@ -419,9 +418,8 @@ test('an execution is opened by the keyboard, on a narrow screen too', async () 
 });
 
 test('the histogram: bins follow the zoom, log axis, kept and all', async () => {
-  const doc = timeDocument();
-  const s = doc.sections[0];
-  const tab = await open(doc);
+  const s = common.sections[0];
+  const tab = await one();
   const name = 'run-12-histogram';
   const sum = (id) => tab.page.evaluate(([n, which]) => window.tare.charts.get(n).draw().getOption().series.find((x) => x.id === which)?.data.reduce((a, b) => a + b[2], 0) ?? null, [name, id]);
   assert.equal(await sum('bins-all'), s.unfiltered.pt_net.n);
@@ -435,7 +433,6 @@ test('the histogram: bins follow the zoom, log axis, kept and all', async () => 
   await eventually(async () => (await sum('bins-kept')) < s.kept.pt_net.n, 'only what is in the window is in bins');
   assert.ok(await sum('bins-kept') > 0);
   quiet(tab);
-  await tab.close();
 });
 
 test('the ledger: order, hidden causes, neighbours that part with the zoom, a click', async () => {
@@ -550,9 +547,8 @@ test('pairs: zoom levels, brush by mouse and by fields, linked to samples and li
 });
 
 test('executions: filter by rule, pages, CSV with every row', async () => {
-  const doc = timeDocument();
-  const s = doc.sections[0];
-  const tab = await open(doc);
+  const s = common.sections[0];
+  const tab = await one();
   const saved = await csvOf(tab, () => tab.page.click('.time-executions button[aria-label="Executions: download as CSV"]'));
   assert.equal(saved.name, 'run-12-executions.csv');
   assert.equal(saved.lines.length, 403);
@@ -565,7 +561,6 @@ test('executions: filter by rule, pages, CSV with every row', async () => {
   assert.equal(ledger.lines.length, 403);
   assert.match(ledger.lines[0], /^number,rule,et_ns,run_ns,irq_ns/);
   quiet(tab);
-  await tab.close();
 });
 
 test('names that are markup, script or longer than a page are text', async () => {
