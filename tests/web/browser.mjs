@@ -99,6 +99,12 @@ export function shared(make) {
   };
 }
 
+/** What a button saves: the file's name, and its lines. */
+export async function csvOf(tab, press) {
+  const [file] = await Promise.all([tab.page.waitForEvent('download'), press()]);
+  return { name: file.suggestedFilename(), lines: fs.readFileSync(await file.path(), 'utf8').trimEnd().split('\r\n') };
+}
+
 /** Each of these buttons in turn, as they are by then: rows are made anew by a click. */
 export const clickEach = (tab, selector, most = 100) => tab.page.evaluate(([where, end]) => {
   for (let i = 0; i < Math.min(end, document.querySelectorAll(where).length); i++) document.querySelectorAll(where)[i].click();

@@ -1,25 +1,19 @@
 // Pages of noise: what is drawn, what choosing and zooming do, and what a run may lack.
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
 import { after, test } from 'node:test';
 import { document_ } from './documents.mjs';
 import { diff, noise, noiseSection } from './doc_noise.mjs';
-import { accessible, chartsDraw, clickEach, everything, fits, HOSTILE, open, painted, quiet, shared, shot, shown, stop } from './browser.mjs';
+import { accessible, chartsDraw, clickEach, csvOf, everything, fits, HOSTILE, open, painted, quiet, shared, shot, shown, stop } from './browser.mjs';
 
 after(stop);
-const one = shared(() => document_([noiseSection(2, loud, { baseline: calm })]));
 
 const calm = noise({ seed: 3 });
 const loud = noise({ seed: 5, names: ['updatedb'] });
+const one = shared(() => document_([noiseSection(2, loud, { baseline: calm })]));
 const option = (tab, name) => tab.page.evaluate((n) => {
   const o = window.tare.charts.get(n).chart().getOption();
   return { series: o.series.map((s) => ({ name: s.name, type: s.type, points: s.data.length, first: s.data.find((d) => d && (d.value ?? d)[1] !== null) })), zoom: (o.dataZoom ?? []).map((z) => [z.start, z.end]) };
 }, name);
-
-async function csvOf(tab, button) {
-  const [file] = await Promise.all([tab.page.waitForEvent('download'), button.click()]);
-  return fs.readFileSync(await file.path(), 'utf8');
-}
 
 test('a page of noise stands what every page has to', async () => {
   await everything(document_([noiseSection(2, loud, { baseline: calm })]), 'noise', 7);
@@ -40,7 +34,7 @@ test('densities are of the loop, the kernel and the baseline; a histogram has th
   assert.deepEqual((await option(tab, 'run-2-density')).series.map((s) => s.name), ['user level', 'master', 'baseline']);
   await tab.page.locator('#run-2-density select').nth(1).selectOption('histogram');
   assert.deepEqual((await option(tab, 'run-2-density')).series.map((s) => s.name), ['user level', 'master', 'baseline']);
-  const rows = (await csvOf(tab, tab.page.locator('#run-2-density .tools button', { hasText: 'CSV' }).first())).trim().split('\r\n');
+  const rows = (await csvOf(tab, () => tab.page.locator('#run-2-density .tools button', { hasText: 'CSV' }).first().click())).lines;
   assert.equal(rows[0], 'length_ns,user,master,baseline,source');
   // per s and decade, of bins of 1/20 decade: their sum is all detours
   const seen = rows.slice(1).reduce((sum, row) => sum + Number(row.split(',')[1]), 0) * 0.05 * (loud.together.window_ns / 1e9);
@@ -90,7 +84,7 @@ test('zooming shows who contributed, and fields do the same', async () => {
   const names = await tab.page.locator('#run-2-range tbody').first().locator('th').allTextContents();
   assert.ok(names.includes('timer_systemd-journal') && !names.includes('timer'), names.join());
   const wanted = loud.together.combinations.find((c) => c.name === 'timer_systemd-journal').lengths.filter((l) => l.high_ns > 300e3 && l.low_ns < 1e6).reduce((a, l) => a + l.count, 0);
-  const csv = await csvOf(tab, tab.page.locator('#run-2-range button', { hasText: 'CSV' }).first());
+  const csv = (await csvOf(tab, () => tab.page.locator('#run-2-range button', { hasText: 'CSV' }).first().click())).lines.join('\n');
   assert.match(csv, new RegExp(`timer_systemd-journal,${wanted},`));
   await shot(tab, 'noise-zoomed');
   // the chart keeps its range when something else is chosen
@@ -167,7 +161,7 @@ test('the heat map is by length or by source, and a cell chooses', async () => {
 
 test('worst detours say what they were made of', async () => {
   const tab = await one();
-  const csv = (await csvOf(tab, tab.page.locator('#run-2-worst .tools button', { hasText: 'CSV' }).first())).trim().split('\r\n');
+  const csv = (await csvOf(tab, () => tab.page.locator('#run-2-worst .tools button', { hasText: 'CSV' }).first().click())).lines;
   assert.equal(csv.length, 21);
   assert.match(csv[0], /^begin_ns,cpu,ns,combination,/);
   assert.ok(csv[1].includes(String(loud.worst[0].ns)));
@@ -228,7 +222,7 @@ test('sources with hostile names are text, wherever they are shown', async () =>
   await shown(tab, ...HOSTILE);
   await fits(tab);
   await shot(tab, 'noise-hostile');
-  const csv = await csvOf(tab, tab.page.locator('#run-2-source-card button', { hasText: 'CSV' }).first());
+  const csv = (await csvOf(tab, () => tab.page.locator('#run-2-source-card button', { hasText: 'CSV' }).first().click())).lines.join('\n');
   assert.match(csv, /"'=HYPERLINK\(""http:\/\/example.invalid""\)"/, 'a formula is kept a text');
   quiet(tab);
   await tab.close();

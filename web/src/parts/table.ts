@@ -50,7 +50,8 @@ export const tables = new WeakMap<Element, TableHandle<any>>();
 
 const TYPING_MS = 120;
 const PAPER = 500; // rows; more are for a file
-const SMALLEST = 0.55; // of the type, where a table is wider than the paper
+const SMALL = 0.75; // of the type, where a table is wider than the paper; where that does not do, words are broken, too
+const SMALLEST = 0.55;
 const NUMERIC = new Set(['ns', 'number', 'percent', 'bytes', 'p']);
 
 function shown<Row>(column: Column<Row>, row: Row): Node | string {
@@ -226,8 +227,11 @@ export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
       printed = on;
       draw();
       sheet.style.removeProperty('zoom');
-      const room = view.clientWidth / sheet.offsetWidth;
-      if (on && room < 1) sheet.style.setProperty('zoom', String(Math.max(SMALLEST, Math.floor(room * 100) / 100)));
+      sheet.classList.remove('tight');
+      if (!on) return;
+      const room = () => Math.floor((100 * view.clientWidth) / sheet.offsetWidth) / 100;
+      sheet.classList.toggle('tight', room() < SMALL);
+      if (room() < 1) sheet.style.setProperty('zoom', String(Math.max(SMALLEST, room())));
     },
   };
   tables.set(element, handle);
