@@ -104,6 +104,8 @@ test('runs of one name are told apart by their numbers', async () => {
   assert.deepEqual(await tab.page.evaluate(() => window.tare.charts.get('together-0-means').draw().getOption().yAxis[0].data), titles);
   await tab.page.evaluate(() => window.tare.charts.get('together-density').draw());
   assert.deepEqual(await tab.page.locator('#together-density .legend button').allTextContents(), titles);
+  await tab.page.locator('#run-8 .time-executions tbody button').first().click();
+  assert.match(await tab.page.textContent('dialog[open] header'), /of same \(run 8\)/);
   await tab.close();
 });
 

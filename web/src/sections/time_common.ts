@@ -1,8 +1,10 @@
 // What the parts of a `time` section share: its columns by measure, who is selected, and small pieces of charts.
 import type { Measure, Summary, TimeSection } from '../model';
 import type { Chart } from '../parts/chart';
+import { h } from '../parts/dom';
+import { field } from '../parts/fields';
 import * as format from '../parts/format';
-import type { Theme } from '../parts/theme';
+import { causeColour, current, type Theme } from '../parts/theme';
 
 export const KEPT = 0;
 export const WARMUP = 1;
@@ -96,6 +98,18 @@ export function culprit(time: Time, position: number): string | null {
 export function meanSigma(s: Summary | null | undefined): string {
   if (!s || !s.n) return format.DASH;
   return format.plusMinus(s.mean_ns, s.stddev_ns);
+}
+
+/** To choose one of them; nothing where there is no choice. */
+export function measureField(measures: readonly Measure[], chosen: Measure, change: (measure: Measure) => void): HTMLElement | null {
+  return measures.length > 1 ? field('Measure', measures.map((m) => [m, MEASURE_NAME[m]] as const), chosen, change) : null;
+}
+
+/** A cause with its colour, which [data-cause] is found by when colours change. */
+export function causeSwatch(cause: string): HTMLElement {
+  const box = h('span', { class: 'swatch', 'aria-hidden': 'true', 'data-cause': cause });
+  box.style.background = causeColour(cause, current());
+  return h('span', {}, box, cause);
 }
 
 /** With as many digits as `about` leaves it. */

@@ -5,8 +5,8 @@ import { choices } from '../parts/fields';
 import * as format from '../parts/format';
 import { remember } from '../parts/remember';
 import { table } from '../parts/table';
-import { causeColour, current, onChange, type Theme } from '../parts/theme';
-import { calmly, executionName, FAILED, grid, keepZoom, KEPT, ruleColour, RULE_SYMBOL, RULE_WORDS, tick, visibleWithin, WARMUP, type Time } from './time_common';
+import { causeColour, onChange, type Theme } from '../parts/theme';
+import { calmly, causeSwatch, executionName, FAILED, grid, keepZoom, KEPT, ruleColour, RULE_SYMBOL, RULE_WORDS, tick, visibleWithin, WARMUP, type Time } from './time_common';
 import { meaning } from './time_causes';
 import { namesByCause, overHowMany } from './time_who';
 
@@ -220,15 +220,10 @@ export function meanLedger(time: Time): HTMLElement | null {
       series: shown.map((r) => ({ name: r.cause, type: 'bar', stack: 'mean', barWidth: 22, data: [r.ns], itemStyle: { color: causeColour(r.cause, theme), borderColor: theme.card, borderWidth: 0.5 } })),
     }),
   });
-  const swatch = (cause: string) => {
-    const box = h('span', { class: 'swatch', 'aria-hidden': 'true', 'data-cause': cause });
-    box.style.background = causeColour(cause, current());
-    return h('span', {}, box, cause);
-  };
   const made = table<Row>({
     name: `${section.anchor}-mean-ledger`, caption: 'The mean ledger', rows, page: 24, filter: false,
     columns: [
-      { name: 'cause', title: 'cause', kind: 'text', of: (r) => r.cause, show: (r) => swatch(r.cause) },
+      { name: 'cause', title: 'cause', kind: 'text', of: (r) => r.cause, show: (r) => causeSwatch(r.cause) },
       { name: 'mean_ns', title: 'mean', kind: 'ns', of: (r) => r.ns },
       { name: 'share', title: 'share', kind: 'percent', of: (r) => (total ? r.ns / total : null) },
       ...(names.size ? [{

@@ -2,13 +2,13 @@
 import type { Measure } from '../model';
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
 import { short } from '../parts/dom';
-import { choices, field } from '../parts/fields';
+import { choices } from '../parts/fields';
 import * as format from '../parts/format';
 import { ring } from '../parts/marks';
 import { remember } from '../parts/remember';
 import { current, type Theme } from '../parts/theme';
 import {
-  columnOf, culprit, CUTOFF, executionName, FAILED, grid, keepZoom, KEPT, meanSigma, OUTSIDE, ruleColour, RULE_MEANS, RULE_SYMBOL, RULE_WORDS, tick, WARMUP, type MeasureColumn, type Time,
+  columnOf, culprit, CUTOFF, executionName, FAILED, grid, keepZoom, KEPT, meanSigma, measureField, OUTSIDE, ruleColour, RULE_MEANS, RULE_SYMBOL, RULE_WORDS, tick, WARMUP, type MeasureColumn, type Time,
 } from './time_common';
 import { executionColumns, positions } from './time_table';
 import { heldUp } from './time_who';
@@ -102,7 +102,7 @@ export function samplesCard(time: Time): ChartHandle {
     const list = rules.map((rule) => series(theme, rule));
     if (limits && list[0] && column.measure === section.headline) {
       (list[0] as any).markLine = {
-        silent: true, symbol: 'none', lineStyle: { color: theme.series[1], type: 'dashed' }, label: { color: theme.text, textBorderColor: theme.card, textBorderWidth: 3 },
+        silent: true, symbol: 'none', z: 7, lineStyle: { color: theme.series[1], type: 'dashed' }, label: { color: theme.text, textBorderColor: theme.card, textBorderWidth: 3 },
         data: limits.map((y, i) => ({ yAxis: y, name: i ? 'upper bound' : 'lower bound', label: { position: i ? 'insideEndTop' : 'insideEndBottom', formatter: `rule (II): ${bound(y)}` } })),
       };
     }
@@ -138,11 +138,11 @@ export function samplesCard(time: Time): ChartHandle {
       + (dropped.length ? `Marked: ${dropped.join(', ')}. ` : 'None was dropped. ')
       + (limits ? `Rule (II) keeps from ${format.ns(limits[0])} to ${format.ns(limits[1])}.` : ''),
     controls: [
-      time.columns.length > 1 ? field('Measure', time.columns.map((c) => [c.measure, c.name] as [Measure, string]), column.measure, (m) => {
+      measureField(time.columns.map((c) => c.measure), column.measure, (m) => {
         measure.value = m;
         column = columnOf(time, m);
         handle.redraw();
-      }) : null,
+      }),
       choices('x axis', [['when', 'when'], ['number', 'number']], timed.value ? 'when' : 'number', (v) => { timed.value = v === 'when'; handle.redraw(); }),
       choices('what the y axis has to hold', [['all', 'all'], ['measured', 'measured'], ['kept', 'kept']], range.value, (v) => { range.value = v; handle.redraw(); }),
     ],

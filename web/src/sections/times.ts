@@ -2,14 +2,14 @@
 import type { Comparison, Doc, Measure, Summary, TimeComparison, TimeSection } from '../model';
 import { axis, baseOption, chartCard, tip, zoom, type ChartHandle } from '../parts/chart';
 import { foreign, h, short } from '../parts/dom';
-import { choices, field } from '../parts/fields';
+import { choices } from '../parts/fields';
 import * as format from '../parts/format';
 import { interval as whisker } from '../parts/marks';
 import { table, type Column } from '../parts/table';
 import { remember } from '../parts/remember';
 import type { Theme } from '../parts/theme';
 import { numbered, titleOf } from '../parts/titles';
-import { grid, interval, isShare, keepZoom, MEASURE_NAME, tick } from './time_common';
+import { grid, interval, isShare, keepZoom, MEASURE_NAME, measureField, tick } from './time_common';
 
 interface Run {
   section: TimeSection;
@@ -204,11 +204,11 @@ function compared(runs: Run[], comparison: TimeCompared | null, at: number): (HT
   function show(measure: Measure): void {
     const chosen = rowsOf(measure);
     card?.dispose();
-    card = meansCard(chosen, measure, name, measures.length > 1 ? field('Measure', measures.map((m) => [m, MEASURE_NAME[m]] as [Measure, string]), measure, (m) => {
+    card = meansCard(chosen, measure, name, measureField(measures, measure, (m) => {
       asked.value = m;
       show(m);
       means.querySelector('select')?.focus(); // the one that was used is gone
-    }) : null);
+    }));
     means.replaceChildren(...(card ? [card.element] : []));
     tables.replaceChildren(h('h3', {}, `Runs by ${MEASURE_NAME[measure]}`),
       ...(reference && measure !== judged ? [h('p', { class: 'muted' }, `Ratios and p are of ${MEASURE_NAME[judged]}: that is what was compared.`)] : []),
@@ -297,7 +297,7 @@ function densitiesCard(runs: Run[]): HTMLElement | null {
     name: 'together-density', title: 'Densities over each other', height: 340, about: 'Of those kept; each is as high as the others at its peak, so that short and long tasks can be seen together.',
     summary: `Densities of ${runs.length} runs: ${runs.map((r) => `${r.label} has its median at ${format.ns(r.section.kept[measure]?.median_ns ?? null)}`).join('; ')}.`,
     controls: [
-      measures.length > 1 ? field('Measure', measures.map((m) => [m, MEASURE_NAME[m]] as [Measure, string]), measure, (m) => { measure = asked.value = m; card.redraw(); }) : null,
+      measureField(measures, measure, (m) => { measure = asked.value = m; card.redraw(); }),
       choices('x axis', [['value', 'linear'], ['log', 'log']], scale.value, (v) => { scale.value = v as 'value' | 'log'; card.redraw(); }),
     ],
     option: (theme) => {
