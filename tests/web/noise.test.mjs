@@ -61,6 +61,15 @@ test('choosing a source filters the charts, by keyboard, and is taken back', asy
   await accessible(tab, '#run-2-source-card');
   await tab.page.keyboard.press('Enter');
   assert.equal((await option(tab, 'run-2-density')).series.length, 3);
+  // the run goes on: what was chosen is chosen still
+  await button.click();
+  await tab.page.evaluate((doc) => {
+    window.tare.show(doc);
+    window.tare.drawAll();
+  }, document_([noiseSection(2, loud, { baseline: calm })]));
+  assert.equal((await option(tab, 'run-2-density')).series.length, 4);
+  assert.equal(await button.getAttribute('aria-pressed'), 'true');
+  await button.click();
   quiet(tab);
 });
 
