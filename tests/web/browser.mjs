@@ -87,6 +87,29 @@ export async function open(what, { width = 1280, height = 800, dark = false, fre
   return { page, context: page.context(), said, asked, url, loaded_ms, close };
 }
 
+/** One tab for several tests of the same document, drawn: each uses what no other does, or leaves it as it was. */
+export function shared(make) {
+  let tab = null;
+  return async () => {
+    if (!tab) {
+      tab = await open(make());
+      await chartsDraw(tab);
+    }
+    return tab;
+  };
+}
+
+/** What a button saves: the file's name, and its lines. */
+export async function csvOf(tab, press) {
+  const [file] = await Promise.all([tab.page.waitForEvent('download'), press()]);
+  return { name: file.suggestedFilename(), lines: fs.readFileSync(await file.path(), 'utf8').trimEnd().split('\r\n') };
+}
+
+/** Each of these buttons in turn, as they are by then: rows are made anew by a click. */
+export const clickEach = (tab, selector, most = 100) => tab.page.evaluate(([where, end]) => {
+  for (let i = 0; i < Math.min(end, document.querySelectorAll(where).length); i++) document.querySelectorAll(where)[i].click();
+}, [selector, most]);
+
 /** Nothing on the console, nothing asked of anybody but the file itself. */
 export function quiet(tab) {
   assert.deepEqual(tab.said, [], 'the console is silent');
@@ -174,6 +197,61 @@ export async function fits(tab) {
   assert.ok(inner <= outer + 1, `${inner} px in a window of ${outer}`);
 }
 
+/** Legends by keys: Tab goes from the buttons above to the first, Space takes its series out of the drawing and brings it back, and the focus stays. */
+export async function legendsWork(tab) {
+  const names = await tab.page.evaluate(() => [...window.tare.charts].filter(([, handle]) => handle.element.querySelector('.legend button')).map(([name]) => name));
+  const drawn = (name) => tab.page.evaluate((n) => {
+    const list = [];
+    window.tare.charts.get(n).chart().getModel().eachSeries((series) => list.push(`${series.name}: ${series.getData().count()}`));
+    return list;
+  }, name);
+  for (const name of names) {
+    await tab.page.locator(`#${name} .legend button`).first().focus();
+    await tab.page.keyboard.press('Shift+Tab');
+    await tab.page.keyboard.press('Tab');
+    const first = await tab.page.evaluate((n) => {
+      const b = document.activeElement;
+      return b.closest('figure')?.id === n && b.closest('.legend') ? [b.getAttribute('aria-pressed'), b.textContent, getComputedStyle(b).outlineStyle] : null;
+    }, name);
+    assert.ok(first, `Tab reaches the legend of ${name}`);
+    assert.deepEqual([first[0], first[2]], ['true', 'solid'], `${name}: it is shown, and the focus is seen`);
+    const all = await drawn(name);
+    await tab.page.keyboard.press('Space');
+    const fewer = await drawn(name);
+    assert.notDeepEqual(fewer, all, `${name}: Space hides ${first[1]}`);
+    assert.equal(await tab.page.evaluate(() => document.activeElement.getAttribute('aria-pressed')), 'false', `${name}: it says so, and keeps the focus`);
+    await tab.page.keyboard.press('Space');
+    assert.deepEqual(await drawn(name), all, `${name}: Space brings ${first[1]} back`);
+  }
+  return names;
+}
+
+/** On paper: every row of a table up to 500, nothing wider than the sheet, nothing beneath the edge of a box that scrolls. */
+export async function prints(tab) {
+  const size = tab.page.viewportSize();
+  await tab.page.emulateMedia({ media: 'print' });
+  await tab.page.setViewportSize({ width: 688, height: 970 }); // A4 within its margins
+  await tab.page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+  const found = await tab.page.evaluate(() => {
+    const seen = (e) => e.checkVisibility();
+    const right = document.querySelector('main').getBoundingClientRect().right + 1;
+    return {
+      wide: [...document.querySelectorAll('main table, main canvas, main p, main dl, main pre')].filter(seen).filter((e) => e.getBoundingClientRect().right > right).map((e) => `${e.closest('[id]').id}: ${e.tagName} ends at ${Math.round(e.getBoundingClientRect().right)} of ${Math.round(right)}`),
+      cut: [...document.querySelectorAll('main .scroll')].filter(seen).filter((e) => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'visible').map((e) => e.getAttribute('aria-label')),
+      few: [...document.querySelectorAll('main .table')].filter(seen).map((e) => {
+        const told = /of ([\d,]+)$/.exec(e.querySelector('[aria-live]').textContent);
+        return told && e.querySelectorAll('tbody tr').length !== Math.min(500, Number(told[1].replaceAll(',', ''))) ? e.querySelector('caption').textContent : null;
+      }).filter(Boolean),
+      buttons: [...document.querySelectorAll('main .tools, main .pager')].filter(seen).length,
+    };
+  });
+  assert.deepEqual(found, { wide: [], cut: [], few: [], buttons: 0 });
+  await fits(tab);
+  await tab.page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
+  await tab.page.emulateMedia({ media: null });
+  await tab.page.setViewportSize(size);
+}
+
 /** A picture for looking at, where TARE_WEB_SHOTS is set: of the whole page, or of the window. */
 export async function shot(tab, name, fullPage = true) {
   if (!LOOKED_AT) return;
@@ -185,7 +263,7 @@ export async function shot(tab, name, fullPage = true) {
 /** What was asked for is on the screen. */
 export const painted = (tab) => tab.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
-/** What every page has to stand: wide and narrow, light and dark, by keyboard, for axe; its pictures are NAME-wide, -narrow, -dark.
+/** What every page has to stand: wide and narrow, light and dark, on paper, by keyboard, for axe; its pictures are NAME-wide, -narrow, -dark.
  * again: another page had the same controls, so that keys need not walk through them, nor contrasts be seen in the dark. also: more that is asked of it, meanwhile. */
 export async function everything(doc, name, charts = 1, { again = false, also = async () => {} } = {}) {
   const tab = await open(doc);
@@ -205,7 +283,11 @@ export async function everything(doc, name, charts = 1, { again = false, also = 
   await fits(tab);
   await shot(tab, `${name}-narrow`);
   await tab.page.setViewportSize({ width: 1280, height: 800 });
-  if (!again) await keyboardReaches(tab);
+  if (!again) {
+    await keyboardReaches(tab);
+    assert.ok((await legendsWork(tab)).length > 0, 'it has legends');
+  }
+  await prints(tab);
   await also(tab, names);
   quiet(tab);
   await tab.close();

@@ -1,58 +1,50 @@
 // Pages of noise: what is drawn, what choosing and zooming do, and what a run may lack.
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
 import { after, test } from 'node:test';
 import { document_ } from './documents.mjs';
 import { diff, noise, noiseSection } from './doc_noise.mjs';
-import { accessible, chartsDraw, everything, fits, HOSTILE, open, painted, quiet, shot, shown, stop } from './browser.mjs';
+import { accessible, chartsDraw, clickEach, csvOf, everything, fits, HOSTILE, open, painted, quiet, shared, shot, shown, stop } from './browser.mjs';
 
 after(stop);
 
 const calm = noise({ seed: 3 });
 const loud = noise({ seed: 5, names: ['updatedb'] });
+const one = shared(() => document_([noiseSection(2, loud, { baseline: calm })]));
 const option = (tab, name) => tab.page.evaluate((n) => {
   const o = window.tare.charts.get(n).chart().getOption();
   return { series: o.series.map((s) => ({ name: s.name, type: s.type, points: s.data.length, first: s.data.find((d) => d && (d.value ?? d)[1] !== null) })), zoom: (o.dataZoom ?? []).map((z) => [z.start, z.end]) };
 }, name);
-
-async function csvOf(tab, button) {
-  const [file] = await Promise.all([tab.page.waitForEvent('download'), button.click()]);
-  return fs.readFileSync(await file.path(), 'utf8');
-}
 
 test('a page of noise stands what every page has to', async () => {
   await everything(document_([noiseSection(2, loud, { baseline: calm })]), 'noise', 7);
 });
 
 test('figures come first, and are those of the run', async () => {
-  const tab = await open(document_([noiseSection(2, loud)]));
+  const tab = await one();
   const text = (await tab.page.locator('#run-2 .figures').first().textContent()).replaceAll('\u00a0', ' ');
   assert.match(text, /time lost1\.01 %/);
   assert.match(text, /detours530 per s/);
   assert.match(text, /threshold96\.0 ns/);
   assert.match(text, /duty cycle98\.3 %/);
   assert.match(text, /coverage: strict \/ by overlap\d/);
-  await tab.close();
 });
 
 test('densities are of the loop, the kernel and the baseline; a histogram has the same', async () => {
-  const tab = await open(document_([noiseSection(2, loud, { baseline: calm })]));
-  await chartsDraw(tab);
+  const tab = await one();
   assert.deepEqual((await option(tab, 'run-2-density')).series.map((s) => s.name), ['user level', 'master', 'baseline']);
   await tab.page.locator('#run-2-density select').nth(1).selectOption('histogram');
   assert.deepEqual((await option(tab, 'run-2-density')).series.map((s) => s.name), ['user level', 'master', 'baseline']);
-  const rows = (await csvOf(tab, tab.page.locator('#run-2-density .tools button', { hasText: 'CSV' }).first())).trim().split('\r\n');
+  const rows = (await csvOf(tab, () => tab.page.locator('#run-2-density .tools button', { hasText: 'CSV' }).first().click())).lines;
   assert.equal(rows[0], 'length_ns,user,master,baseline,source');
   // per s and decade, of bins of 1/20 decade: their sum is all detours
   const seen = rows.slice(1).reduce((sum, row) => sum + Number(row.split(',')[1]), 0) * 0.05 * (loud.together.window_ns / 1e9);
   assert.ok(Math.abs(seen - loud.together.detours.count) < 1, `${seen} of ${loud.together.detours.count}`);
+  await tab.page.locator('#run-2-density select').nth(1).selectOption('density');
   quiet(tab);
-  await tab.close();
 });
 
 test('choosing a source filters the charts, by keyboard, and is taken back', async () => {
-  const tab = await open(document_([noiseSection(2, loud, { baseline: calm })]));
-  await chartsDraw(tab);
+  const tab = await one();
   const button = tab.page.locator('#run-2-source-card button', { hasText: 'updatedb' });
   await button.focus();
   await tab.page.keyboard.press('Enter');
@@ -69,13 +61,20 @@ test('choosing a source filters the charts, by keyboard, and is taken back', asy
   await accessible(tab, '#run-2-source-card');
   await tab.page.keyboard.press('Enter');
   assert.equal((await option(tab, 'run-2-density')).series.length, 3);
+  // the run goes on: what was chosen is chosen still
+  await button.click();
+  await tab.page.evaluate((doc) => {
+    window.tare.show(doc);
+    window.tare.drawAll();
+  }, document_([noiseSection(2, loud, { baseline: calm })]));
+  assert.equal((await option(tab, 'run-2-density')).series.length, 4);
+  assert.equal(await button.getAttribute('aria-pressed'), 'true');
+  await button.click();
   quiet(tab);
-  await tab.close();
 });
 
 test('zooming shows who contributed, and fields do the same', async () => {
-  const tab = await open(document_([noiseSection(2, loud)]));
-  await chartsDraw(tab);
+  const tab = await one();
   const words = tab.page.locator('#run-2-range .range');
   const all = await words.textContent();
   assert.match(all, /10,603 detours of all lengths/);
@@ -94,7 +93,7 @@ test('zooming shows who contributed, and fields do the same', async () => {
   const names = await tab.page.locator('#run-2-range tbody').first().locator('th').allTextContents();
   assert.ok(names.includes('timer_systemd-journal') && !names.includes('timer'), names.join());
   const wanted = loud.together.combinations.find((c) => c.name === 'timer_systemd-journal').lengths.filter((l) => l.high_ns > 300e3 && l.low_ns < 1e6).reduce((a, l) => a + l.count, 0);
-  const csv = await csvOf(tab, tab.page.locator('#run-2-range button', { hasText: 'CSV' }).first());
+  const csv = (await csvOf(tab, () => tab.page.locator('#run-2-range button', { hasText: 'CSV' }).first().click())).lines.join('\n');
   assert.match(csv, new RegExp(`timer_systemd-journal,${wanted},`));
   await shot(tab, 'noise-zoomed');
   // the chart keeps its range when something else is chosen
@@ -103,13 +102,12 @@ test('zooming shows who contributed, and fields do the same', async () => {
   await tab.page.getByRole('button', { name: 'All lengths' }).click();
   assert.match(await words.textContent(), /of all lengths/);
   assert.deepEqual((await option(tab, 'run-2-density')).zoom, [[0, 100]]);
+  await tab.page.getByRole('button', { name: 'no source chosen' }).click();
   quiet(tab);
-  await tab.close();
 });
 
 test('one CPU of several can be looked at', async () => {
-  const tab = await open(document_([noiseSection(2, loud)]));
-  await chartsDraw(tab);
+  const tab = await one();
   await tab.page.locator('#run-2-density select').first().selectOption('1');
   assert.match(await tab.page.locator('#run-2-range .range').textContent(), new RegExp(`${loud.cpus[1].detours.count.toLocaleString('en-US')} detours of all lengths on CPU 1`));
   // its density is the one that tare made
@@ -117,8 +115,8 @@ test('one CPU of several can be looked at', async () => {
   const drawn = await tab.page.evaluate(() => window.tare.charts.get('run-2-density').chart().getOption().series[0].data.map((d) => d[1]));
   const best = (list) => list.reduce((most, v, i) => ((v ?? -99) > (list[most] ?? -99) ? i : most), 0);
   assert.equal(best(drawn), best(section.density.cpus[1].user));
+  await tab.page.locator('#run-2-density select').first().selectOption('-1');
   quiet(tab);
-  await tab.close();
 });
 
 test('a part that was not looked at is a gap, and one CPU has its own window', async () => {
@@ -151,8 +149,7 @@ test('a run of which nothing is stored yet has its head and a note', async () =>
 });
 
 test('the heat map is by length or by source, and a cell chooses', async () => {
-  const tab = await open(document_([noiseSection(2, loud)]));
-  await chartsDraw(tab);
+  const tab = await one();
   const lengths = await option(tab, 'run-2-heat');
   await tab.page.locator('#run-2-heat select').first().selectOption('source');
   const sources = await option(tab, 'run-2-heat');
@@ -169,19 +166,16 @@ test('the heat map is by length or by source, and a cell chooses', async () => {
   await tab.page.mouse.click(...at);
   assert.match(await tab.page.locator('#run-2-source-card .chosen').textContent(), /Chosen: timer/);
   quiet(tab);
-  await tab.close();
 });
 
 test('worst detours say what they were made of', async () => {
-  const tab = await open(document_([noiseSection(2, loud)]));
-  await chartsDraw(tab);
-  const csv = (await csvOf(tab, tab.page.locator('#run-2-worst .tools button', { hasText: 'CSV' }).first())).trim().split('\r\n');
+  const tab = await one();
+  const csv = (await csvOf(tab, () => tab.page.locator('#run-2-worst .tools button', { hasText: 'CSV' }).first().click())).lines;
   assert.equal(csv.length, 21);
   assert.match(csv[0], /^begin_ns,cpu,ns,combination,/);
   assert.ok(csv[1].includes(String(loud.worst[0].ns)));
   await tab.page.locator('#run-2-worst .tools button', { hasText: 'Table' }).click();
   assert.equal(await tab.page.locator('#run-2-worst tbody tr').count(), 20);
-  await tab.close();
 });
 
 test('a run without the kernel, on one CPU, without a baseline or densities', async () => {
@@ -228,11 +222,7 @@ test('sources with hostile names are text, wherever they are shown', async () =>
     { comparisons: [{ kind: 'noise', base: 1, run: 0, diff: { ...diff(calm, data, HOSTILE), text: HOSTILE[1], notes: HOSTILE } }] }));
   await chartsDraw(tab, 12);
   await tab.page.locator('#run-2-heat select').first().selectOption('source');
-  for (const card of ['#run-2-source-card', '#run-2-range']) {
-    const rows = tab.page.locator(`${card} tbody`).last().locator('button.link');
-    const count = await rows.count();
-    for (let i = 0; i < count; i++) await rows.nth(i).click();
-  }
+  for (const card of ['#run-2-source-card', '#run-2-range']) await clickEach(tab, `${card} tbody button.link`);
   // hover over everything that has a tooltip
   await tab.page.evaluate(() => {
     for (const handle of window.tare.charts.values()) handle.chart().getOption().series.forEach((s, i) => handle.chart().dispatchAction({ type: 'showTip', seriesIndex: i, dataIndex: 0 }));
@@ -241,7 +231,7 @@ test('sources with hostile names are text, wherever they are shown', async () =>
   await shown(tab, ...HOSTILE);
   await fits(tab);
   await shot(tab, 'noise-hostile');
-  const csv = await csvOf(tab, tab.page.locator('#run-2-source-card button', { hasText: 'CSV' }).first());
+  const csv = (await csvOf(tab, () => tab.page.locator('#run-2-source-card button', { hasText: 'CSV' }).first().click())).lines.join('\n');
   assert.match(csv, /"'=HYPERLINK\(""http:\/\/example.invalid""\)"/, 'a formula is kept a text');
   quiet(tab);
   await tab.close();
@@ -289,8 +279,9 @@ test('a run that is the baseline of another is compared with it once, by number'
   const doc = document_([noiseSection(1, calm), noiseSection(2, loud, { baseline: calm })], { comparisons: [{ kind: 'noise', base: 0, run: 1, diff: d }] });
   const tab = await open(doc);
   assert.equal(await tab.page.locator('.verdict').count(), 1);
-  assert.match(await tab.page.locator('#compared-0').textContent(), /Noise: 1: noise of CPUs 0-1 → 2: noise of CPUs 0-1/);
+  assert.match(await tab.page.locator('#compared-0').textContent(), /Noise: noise of CPUs 0-1 \(run 1\) → noise of CPUs 0-1 \(run 2\)/);
   assert.equal(await tab.page.locator('#run-2 a[href="#compared-0"]').count(), 1);
+  for (const title of ['nav a[href="#compared-0"]', '#compared-0 h2']) assert.equal(await tab.page.textContent(title), 'Noise compared: run 2 with run 1');
   quiet(tab);
   await tab.close();
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, test } from 'node:test';
 import { deepDocument, diffDocument, emptyDocument, hostileDocument, largeDocument, smallDocument, stacklessDocument } from './doc_profile.mjs';
-import { accessible, chartsDraw, everything, fits, HOSTILE, keyboardReaches, open, painted, quiet, shot, shown, stop } from './browser.mjs';
+import { accessible, chartsDraw, clickEach, everything, fits, HOSTILE, keyboardReaches, open, painted, quiet, shot, shown, stop } from './browser.mjs';
 
 after(stop);
 
@@ -402,8 +402,7 @@ test('symbols with hostile names are text', async () => {
   const y = await tab.page.evaluate((name) => window.tare.flames.get(name).rectangle(1).y, flame);
   for (let x = 10; x < 340; x += 30) await canvas.hover({ position: { x, y: y + 5 } });
   await shot(tab, 'profile-hostile-wide');
-  const count = await tab.page.locator('#run-1-functions tbody button').count();
-  for (let i = 0; i < Math.min(count, 12); i++) await tab.page.locator('#run-1-functions tbody button').nth(i).click();
+  await clickEach(tab, '#run-1-functions tbody button', 12);
   for (const by of ['app', 'instance', 'thread', 'object']) await tab.page.click(`#run-1-views button:text-is("${by}")`);
   await fits(tab);
   await shown(tab, ...HOSTILE);

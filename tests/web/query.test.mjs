@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { document_ } from './documents.mjs';
 import { compared, query, queryDocument } from './doc_query.mjs';
-import { accessible, chartsDraw, everything, fits, HOSTILE, open, painted, quiet, shot, shown, stop } from './browser.mjs';
+import { accessible, chartsDraw, everything, fits, HOSTILE, open, painted, quiet, shared, shot, shown, stop } from './browser.mjs';
 
 after(stop);
+const one = shared(queryDocument);
 const text = (tab, at) => tab.page.locator(at).innerText();
 
 test('a run of queries: wide, narrow, dark, by keyboard', async () => {
@@ -13,8 +14,8 @@ test('a run of queries: wide, narrow, dark, by keyboard', async () => {
 });
 
 test('every chart is there, with figures first', async () => {
-  const tab = await open(queryDocument());
-  const names = await chartsDraw(tab, 4);
+  const tab = await one();
+  const names = await tab.page.evaluate(() => [...window.tare.charts.keys()]);
   assert.deepEqual(names.sort(), ['run-7-cardinality', 'run-7-ledgers', 'run-7-model', 'run-7-split']);
   const figures = await text(tab, '#run-7 .figures');
   assert.match(figures, /15 of 16/);
@@ -23,12 +24,10 @@ test('every chart is there, with figures first', async () => {
   assert.match(figures, /cold/);
   assert.match(figures, /CPU \+ device/);
   quiet(tab);
-  await tab.close();
 });
 
 test('a query, its time and its scale can be chosen; plan changes are marked', async () => {
-  const tab = await open(queryDocument());
-  await chartsDraw(tab, 4);
+  const tab = await one();
   const option = () => tab.page.evaluate(() => {
     const o = window.tare.charts.get('run-7-cardinality').chart().getOption();
     return {
@@ -49,19 +48,16 @@ test('a query, its time and its scale can be chosen; plan changes are marked', a
   assert.deepEqual(now.letters, ['B', 'B', 'A', 'A']);
   await shot(tab, 'query-one');
   quiet(tab);
-  await tab.close();
 });
 
 test('bars show shares, too', async () => {
-  const tab = await open(queryDocument());
-  await chartsDraw(tab, 4);
+  const tab = await one();
   await tab.page.selectOption('#run-7-split select', 'share');
   const sum = await tab.page.evaluate(() => window.tare.charts.get('run-7-split').chart().getOption().series.reduce((n, s) => n + s.data[0], 0));
   assert.ok(Math.abs(sum - 1) < 1e-9);
   await tab.page.locator('#run-7-split button', { hasText: 'Table' }).click();
   assert.match(await text(tab, '#run-7-split table'), /own I\/O/);
   quiet(tab);
-  await tab.close();
 });
 
 test('own I/O that is not known is not other time', async () => {
@@ -117,7 +113,7 @@ test('a run of which nothing is stored yet has its head and a note', async () =>
 });
 
 test('a Q@C opens its executions, by keyboard', async () => {
-  const tab = await open(queryDocument());
+  const tab = await one();
   const first = tab.page.locator('#run-7-at-card tbody button').first();
   await first.focus();
   await tab.page.keyboard.press('Enter');
@@ -135,22 +131,19 @@ test('a Q@C opens its executions, by keyboard', async () => {
   await tab.page.locator('.opened button', { hasText: 'close' }).click();
   assert.equal(await tab.page.evaluate(() => document.activeElement.getAttribute('aria-label')), name);
   quiet(tab);
-  await tab.close();
 });
 
 test('checks and what was dropped are counted', async () => {
-  const tab = await open(queryDocument());
+  const tab = await one();
   const checks = await text(tab, '.query-checks');
   assert.match(checks, /excessive variation/);
   assert.match(checks, /DBMS time/);
   assert.match(checks, /strict monotonicity/);
   assert.match(checks, /4 of 29 checks fired/);
-  await tab.close();
 });
 
 test('the matrix shows levels that were predicted, and which are off', async () => {
-  const tab = await open(queryDocument());
-  await chartsDraw(tab, 4);
+  const tab = await one();
   const found = await tab.page.evaluate(() => {
     const o = window.tare.charts.get('run-7-model').chart().getOption();
     return { cells: o.series[0].data.length, framed: o.series[0].data.filter((d) => d.itemStyle?.borderWidth === 2).length, signs: o.series[1].data.map((d) => d.sign) };
@@ -159,11 +152,10 @@ test('the matrix shows levels that were predicted, and which are off', async () 
   assert.ok(found.framed > 10);
   assert.ok(found.signs.includes('●') && found.signs.includes('◐!') && found.signs.some((s) => s[0] === '○'));
   assert.match(await text(tab, '#run-7'), /predicted relations were observed/);
-  await tab.close();
 });
 
 test('a plan is a tree for keys', async () => {
-  const tab = await open(queryDocument());
+  const tab = await one();
   const tree = tab.page.getByRole('tree').first();
   const rows = tree.getByRole('treeitem');
   const seen = () => rows.evaluateAll((list) => list.filter((x) => !x.hidden).length);
@@ -190,7 +182,6 @@ test('a plan is a tree for keys', async () => {
   assert.match(await tab.page.getByRole('tree').first().innerText(), /Seq Scan on sales/);
   await accessible(tab, '[role=tree]');
   quiet(tab);
-  await tab.close();
 });
 
 test('a run that is not fit for a paper says why, and has nothing to copy', async () => {
@@ -204,7 +195,7 @@ test('a run that is not fit for a paper says why, and has nothing to copy', asyn
 });
 
 test('the paragraphs can be copied, or are selected where there is no clipboard', async () => {
-  const tab = await open(queryDocument());
+  const tab = await one();
   await tab.page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (t) => { window.copied = t; } }, configurable: true }));
   const copy = tab.page.getByRole('button', { name: 'copy the paragraphs' });
   await copy.click();
@@ -215,7 +206,6 @@ test('the paragraphs can be copied, or are selected where there is no clipboard'
   await tab.page.getByText('The text is selected').waitFor();
   assert.match(await tab.page.evaluate(() => getSelection().toString()), /Query times on PostgreSQL[\s\S]*sanity checks\./);
   quiet(tab);
-  await tab.close();
 });
 
 test('SQL, names, plans and settings are text, whatever they hold', async () => {
@@ -239,6 +229,7 @@ test('SQL, names, plans and settings are text, whatever they hold', async () => 
   for (const summary of await tab.page.locator('summary').all()) await summary.click();
   await tab.page.locator('#run-7-at-card tbody button').first().click();
   await tab.page.selectOption('#run-7-cardinality select', '1');
+  for (const b of await tab.page.locator('#run-7 .legend button').all()) await b.click();
   // tooltips are made of the same names
   await tab.page.evaluate(() => { for (const [, handle] of window.tare.charts) handle.chart().dispatchAction({ type: 'showTip', seriesIndex: 0, dataIndex: 0 }); });
   await painted(tab);

@@ -13,8 +13,8 @@ const tare = (...words) => execFileSync(TARE, words, { env, cwd: scratch, stdio:
 before(() => {
   fs.mkdirSync(env.TARE_RUNTIME_DIR, { mode: 0o700 });
   tare('time', '-N', '-w', '1', '-r', '12', '--trace', '-n', 'first', 'head -c 3000000 /dev/zero', '-n', 'second', 'head -c 9000000 /dev/zero');
-  tare('noise', 'record', '-d', '2s');
-  tare('profile', '-F', '199', '-g', '--', 'sh', '-c', 'gzip -9c "$0" >/dev/null', TARE);
+  tare('noise', 'record', '-d', '1s');
+  tare('profile', '-F', '199', '-g', '--', 'sh', '-c', 'gzip -6c "$0" >/dev/null', TARE);
   tare('query', '-e', 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000) SELECT sum(i) FROM n', 'sqlite::memory:');
 });
 after(stop);

@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, test } from 'node:test';
-import { document_ } from './documents.mjs';
+import { document_, machine } from './documents.mjs';
 import { DAEMONS, study, studySection } from './doc_study.mjs';
-import { accessible, chartsDraw, everything, fits, HOSTILE, open, painted, quiet, shot, shown, stop } from './browser.mjs';
+import { accessible, chartsDraw, clickEach, everything, fits, HOSTILE, open, painted, quiet, shared, shot, shown, stop } from './browser.mjs';
 
 after(stop);
 
 const made = study();
+const one = shared(() => document_([studySection(3, made)]));
 const series = (tab, name) => tab.page.evaluate((n) => window.tare.charts.get(n).chart().getOption().series.map((s) => [s.name, ArrayBuffer.isView(s.data) ? s.data.length / 2 : s.data.length]), name);
 const axisOf = (tab, name, which) => tab.page.evaluate(([n, a]) => { const o = window.tare.charts.get(n).chart().getOption()[a][0]; return [o.min, o.max]; }, [name, which]);
 
@@ -17,8 +18,7 @@ test('a page of a study stands what every page has to', async () => {
 });
 
 test('samples are marked: L, dropped, and those of a chosen daemon', async () => {
-  const tab = await open(document_([studySection(3, made)]));
-  await chartsDraw(tab);
+  const tab = await one();
   const { l, dropped } = made.samples.short;
   const groups = Object.fromEntries(await series(tab, 'study-3-short-samples'));
   assert.equal(groups['in the cluster'], 800 - l.length);
@@ -35,13 +35,12 @@ test('samples are marked: L, dropped, and those of a chosen daemon', async () =>
   assert.ok(close < far && close < 1.02e9, `${close} of ${far}`);
   await tab.page.locator('#study-3-short-samples select').first().selectOption('time');
   await shot(tab, 'study-chosen');
+  await tab.page.getByRole('button', { name: 'mark the samples of no daemon' }).click();
   quiet(tab);
-  await tab.close();
 });
 
 test('zooms are linked: by Enter, by buttons, by a click into the frame', async () => {
-  const tab = await open(document_([studySection(3, made)]));
-  await chartsDraw(tab);
+  const tab = await one();
   const levels = made.study.runs.short.levels;
   const card = tab.page.locator('#study-3-short-zooms');
   const words = card.locator('p[aria-live]');
@@ -72,12 +71,10 @@ test('zooms are linked: by Enter, by buttons, by a click into the frame', async 
   await shot(tab, 'study-zoomed');
   await accessible(tab, '#study-3-short-zooms');
   quiet(tab);
-  await tab.close();
 });
 
 test('strips have a mark for each long execution, and the grid of the period', async () => {
-  const tab = await open(document_([studySection(3, made)]));
-  await chartsDraw(tab);
+  const tab = await one();
   const daemons = made.study.daemons.filter((d) => d.long_running);
   const strips = Object.fromEntries(await series(tab, 'study-3-short-strips'));
   assert.equal(strips['ran long'], daemons.reduce((a, d) => a + d.runs.short.samples.length, 0));
@@ -85,17 +82,15 @@ test('strips have a mark for each long execution, and the grid of the period', a
   const wanted = made.study.daemons[0].runs.short.samples;
   assert.equal(expected.length, wanted.length);
   expected.forEach((x, i) => assert.ok(Math.abs(x - wanted[i]) < 0.01, `${x} beside ${wanted[i]}`));
-  await tab.close();
 });
 
 test('cutoffs by range of length, as CSV in full', async () => {
-  const tab = await open(document_([studySection(3, made)]));
+  const tab = await one();
   const [file] = await Promise.all([tab.page.waitForEvent('download'), tab.page.getByRole('button', { name: 'Cutoffs: download as CSV', exact: true }).click()]);
   const rows = fs.readFileSync(await file.path(), 'utf8').trim().split('\r\n');
   assert.equal(rows[0], 'daemon,from_ns,below_ns,cutoff_ns,edited');
   assert.equal(rows[1], `${DAEMONS[0][0]},0,2050000000,2750000,no`);
   assert.equal(rows.length, 7);
-  await tab.close();
 });
 
 test('without samples the zooms are their counts', async () => {
@@ -129,8 +124,7 @@ test('few samples have no zooms, and there may be no long run, no daemon', async
 });
 
 test('hovering names the sample and who ran long in it, whatever is chosen', async () => {
-  const tab = await open(document_([studySection(3, made)]));
-  await chartsDraw(tab);
+  const tab = await one();
   const tipOf = (name, series, index) => tab.page.evaluate(([n, s, i]) => {
     const o = window.tare.charts.get(n).chart().getOption();
     return o.tooltip[0].formatter({ seriesIndex: s, dataIndex: i, value: [] }).textContent;
@@ -149,13 +143,12 @@ test('hovering names the sample and who ran long in it, whatever is chosen', asy
   const fast = et.map((_, i) => i).filter((i) => i % 2 === 0 && et[i] <= level.cut_ns && et[i + 1] <= level.cut_ns);
   assert.match(await tipOf('study-3-short-zooms', 0, 3), new RegExp(`samples ${number[fast[3]]} and ${number[fast[3]] + 1}`));
   quiet(tab);
-  await tab.close();
 });
 
 test('a spread that is not known has no bar', async () => {
-  const one = study();
-  one.study.runs.short.sigma_kept_ns = null;
-  const tab = await open(document_([studySection(3, one)]));
+  const unknown = study();
+  unknown.study.runs.short.sigma_kept_ns = null;
+  const tab = await open(document_([studySection(3, unknown)]));
   await chartsDraw(tab);
   const kept = await tab.page.evaluate(() => window.tare.charts.get('study-3-sigma').chart().getOption().series[1].data);
   assert.equal(kept[0], null);
@@ -164,31 +157,27 @@ test('a spread that is not known has no bar', async () => {
 });
 
 test('swap that is no number is not told', async () => {
-  for (const [swap, words] of [['0', /no swap/], ['2048', /with swap/], ['unknown', null], ['', null]]) {
-    const doc = document_([studySection(3, made)]);
-    doc.machines[0].facts = { ...doc.machines[0].facts, 'memory.total_mib': '4096', 'memory.swap_mib': swap };
-    const tab = await open(doc);
-    const text = await tab.page.locator('.machine-figures').textContent();
-    if (words) assert.match(text, words);
-    else assert.doesNotMatch(text, /swap/);
-    await tab.close();
-  }
+  const said = [['0', /no swap/], ['2048', /with swap/], ['unknown', null], ['', null]];
+  const doc = document_([], { machines: said.map(([swap]) => ({ ...machine(), facts: { 'memory.total_mib': '4096', 'memory.swap_mib': swap } })) });
+  const tab = await open(doc);
+  const texts = await tab.page.locator('.machine-figures').allTextContents();
+  assert.equal(texts.length, said.length);
+  said.forEach(([, words], i) => (words ? assert.match(texts[i], words) : assert.doesNotMatch(texts[i], /swap/)));
+  await tab.close();
 });
 
 test('daemons stand by their longest, and spreads are of the mean', async () => {
-  const tab = await open(document_([studySection(3, made)]));
-  await chartsDraw(tab);
+  const tab = await one();
   assert.deepEqual(await tab.page.locator('#study-3-daemon-card tbody th').allTextContents(), ['updatedb', 'rhn_check', 'jbd2/sda1-8', 'sshd']);
   const label = await tab.page.evaluate(() => window.tare.charts.get('study-3-sigma').chart().getOption().series[0].label.formatter({ dataIndex: 0 }));
   assert.match(label, /^[\d.]+\s% \([\d.]+\sms\)$/);
   quiet(tab);
-  await tab.close();
 });
 
 test('shares are never rounded to nothing or to all; backticks are code', async () => {
-  const one = study({ long: 0 });
-  Object.assign(one.study.runs.short, { sigma_ns: 1e6, sigma_kept_ns: 999_990 });
-  const doc = document_([studySection(3, one)]);
+  const nearly = study({ long: 0 });
+  Object.assign(nearly.study.runs.short, { sigma_ns: 1e6, sigma_kept_ns: 999_990 });
+  const doc = document_([studySection(3, nearly)]);
   doc.machines[0].findings = [{ id: 'x', severity: 'warn', condition: 'run `tare doctor` as root`', effect: '', remedy: '', command: false, source: 'doctor' }];
   const tab = await open(doc);
   assert.match(await tab.page.locator('#study-3 .figures').textContent(), />99\.9\s% of it is left/);
@@ -211,7 +200,7 @@ test('daemons with hostile names are text', async () => {
   await chartsDraw(tab, 7);
   const rows = tab.page.locator('#study-3-daemon-card button.link');
   const count = await rows.count();
-  for (let i = 0; i < count; i++) await rows.nth(i).click();
+  await clickEach(tab, '#study-3-daemon-card tbody button.link');
   await shown(tab, ...HOSTILE.slice(0, count));
   await tab.page.locator('#study-3-daemon-card').getByRole('button', { name: 'rows after' }).click();
   await tab.page.evaluate(() => {

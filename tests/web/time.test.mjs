@@ -1,108 +1,22 @@
 // The page of `tare time`.
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
 import { after, test } from 'node:test';
+import { ask, eventually, pixel } from './charts.mjs';
 import { document_ } from './documents.mjs';
-import { largeDocument, timeDocument, timesDocument, timeSection } from './doc_time.mjs';
-import { accessible, chartsDraw, everything, fits, HOSTILE, html, open, quiet, shot, shown, SHOTS, stop } from './browser.mjs';
+import { largeDocument, timeDocument, timeSection } from './doc_time.mjs';
+import { accessible, chartsDraw, csvOf, everything, fits, html, open, quiet, shared, shot, SHOTS, stop } from './browser.mjs';
 
 after(stop);
-
-/** Something about a chart, asked of ECharts itself. */
-const ask = (tab, name, what) => tab.page.evaluate(([n, w]) => {
-  const chart = window.tare.charts.get(n).draw();
-  const option = chart.getOption();
-  const rect = chart.getModel().getComponent('grid', 0).coordinateSystem.getRect();
-  if (w === 'range') return [chart.convertFromPixel({ xAxisIndex: 0 }, rect.x), chart.convertFromPixel({ xAxisIndex: 0 }, rect.x + rect.width)];
-  if (w === 'points') return Object.fromEntries(option.series.filter(Boolean).map((s) => [s.id ?? s.name, (s.data?.length ?? 0) / (ArrayBuffer.isView(s.data) ? 2 : 1)]));
-  if (w === 'axis') return [option.xAxis[0].type, option.xAxis[0].name, option.yAxis[0].min ?? null];
-  if (w === 'lines') return option.series.flatMap((s) => (s.markLine?.data ?? []).map((d) => d.yAxis ?? d.xAxis));
-  return null;
-}, [name, what]);
-
-/** Where a value of a chart is on the screen. */
-async function pixel(tab, name, x, y) {
-  await tab.page.locator(`#${name}`).scrollIntoViewIfNeeded();
-  return tab.page.evaluate(([n, vx, vy]) => {
-    const handle = window.tare.charts.get(n);
-    handle.element.querySelector('.chart').scrollIntoView({ block: 'center' });
-    const box = handle.element.querySelector('.chart canvas').getBoundingClientRect();
-    const [px, py] = handle.draw().convertToPixel({ xAxisIndex: 0, yAxisIndex: 0 }, [vx, vy]);
-    return { x: box.x + px, y: box.y + py };
-  }, [name, x, y]);
-}
-
-/** What a zoom or a click is followed by in a later frame. */
-async function eventually(what, words) {
-  for (const end = Date.now() + 10_000; !(await what()); await new Promise((done) => setTimeout(done, 20))) assert.ok(Date.now() < end, words);
-}
-
-async function csvOf(tab, press) {
-  const [file] = await Promise.all([tab.page.waitForEvent('download'), press()]);
-  return { name: file.suggestedFilename(), lines: fs.readFileSync(await file.path(), 'utf8').trimEnd().split('\r\n') };
-}
+const common = timeDocument();
+const one = shared(() => common);
 
 test('a run is shown: figures first, every chart with data, wide, narrow and dark', async () => {
   await everything(timeDocument(), 'time', 5);
 });
 
-test('several runs are compared', async () => {
-  await everything(timesDocument(), 'times', 12, { again: true, also: compared });
-});
-
-async function compared(tab, names) {
-  const text = await tab.page.textContent('#together');
-  assert.match(text, /took 10\.\d\d times as long/);
-  assert.match(text, /0\.031.*Mann-Whitney U/);
-  for (const name of ['together-0-means', 'together-0-ratios', 'together-spread', 'together-density']) assert.ok(names.includes(name), name);
-  assert.equal(Object.values(await ask(tab, 'together-spread', 'points'))[0], 4);
-  const saved = await csvOf(tab, () => tab.page.click('#together-0-means button[aria-label$="download as CSV"]'));
-  assert.equal(saved.lines.length, 5);
-  assert.match(saved.lines[0], /^run,parameters,n,mean_ns,stddev_ns,ci_low_ns,ci_high_ns,ratio,ratio_low,ratio_high,p,test,sentence$/);
-  assert.equal((await ask(tab, 'together-density', 'axis'))[0], 'log', 'lengths that differ a hundredfold');
-  await tab.page.click('#together-density button[data-value="value"]');
-  assert.equal((await ask(tab, 'together-density', 'axis'))[0], 'value');
-}
-
-test('runs together have any measure that all have; ratios stay those of what was compared', async () => {
-  const doc = timesDocument();
-  delete doc.sections[2].kept.pt_exec;
-  const tab = await open(doc);
-  const select = tab.page.locator('#together-0-means select');
-  assert.deepEqual(await select.locator('option').allTextContents(), ['PT net', 'ET', 'user', 'system']);
-  assert.doesNotMatch(await tab.page.textContent('#together'), /Ratios and p are of/);
-  const ratios = await tab.page.textContent('#together-0-ratios');
-  await select.selectOption('et');
-  assert.equal(await tab.page.textContent('#together-0-means h3'), 'Mean ET of each');
-  assert.match(await tab.page.textContent('#together'), /Runs by ETRatios and p are of PT net/);
-  assert.equal(await tab.page.textContent('#together-0-ratios'), ratios);
-  const saved = await csvOf(tab, () => tab.page.click('#together-0-means button[aria-label$="download as CSV"]'));
-  assert.equal(Number(saved.lines[1].split(',')[3 + (saved.lines[1].split(',').length - saved.lines[0].split(',').length)]), doc.sections[0].kept.et.mean_ns);
-  await chartsDraw(tab);
-  await tab.page.locator('#together').screenshot({ path: `${SHOTS}/times-together.png` });
-  await select.selectOption('user');
-  const share = await csvOf(tab, () => tab.page.click('#together-0-means button[aria-label$="download as CSV"]'));
-  assert.match(share.lines[1], /,,,,1,/, 'no spread of a share');
-  assert.ok(await tab.page.evaluate(() => document.activeElement.closest('#together-0-means')), 'the focus stays');
-  await accessible(tab);
-  quiet(tab);
-  await tab.close();
-});
-
-test('runs without a comparison are shown together, too', async () => {
-  const doc = timesDocument();
-  doc.comparisons = [];
-  const tab = await open(doc);
-  const names = await chartsDraw(tab);
-  assert.ok(names.includes('together-0-means') && !names.includes('together-0-ratios'));
-  quiet(tab);
-  await tab.close();
-});
-
 test('figures, warnings and the dropped are told in words', async () => {
-  const doc = timeDocument();
-  const s = doc.sections[0];
-  const tab = await open(doc);
+  const s = common.sections[0];
+  const tab = await one();
   const figures = await tab.page.textContent('.time-figures');
   assert.match(figures, new RegExp(`${s.kept.pt_net.n} kept of ${s.unfiltered.pt_net.n} measured`));
   assert.match(figures, /PT net.*ET/s);
@@ -115,13 +29,11 @@ test('figures, warnings and the dropped are told in words', async () => {
   assert.match(dropped, /rule \(I\)/);
   assert.match(dropped, /cron/);
   quiet(tab);
-  await tab.close();
 });
 
 test('samples: measure, axis, range, bounds, zoom by key and button', async () => {
-  const doc = timeDocument();
-  const s = doc.sections[0];
-  const tab = await open(doc);
+  const s = common.sections[0];
+  const tab = await one();
   const name = 'run-12-samples';
   const points = await ask(tab, name, 'points');
   for (let rule = 0; rule < 5; rule++) assert.equal(points[`rule-${rule}`], s.columns.rule.filter((r) => r === rule).length, `rule ${rule}`);
@@ -150,22 +62,6 @@ test('samples: measure, axis, range, bounds, zoom by key and button', async () =
   await tab.page.click(`#${name} button[aria-label$="show all"]`);
   assert.equal(Math.round((await ask(tab, name, 'range'))[1]), 400);
   quiet(tab);
-  await tab.close();
-});
-
-test('figures have the digits that their spread leaves them', async () => {
-  const doc = timesDocument();
-  const s = doc.sections[0];
-  Object.assign(s.kept.pt_net, { mean_ns: 98.4e6, stddev_ns: 12.3e6, ci_low_ns: 95.71e6, ci_high_ns: 101.2e6 });
-  Object.assign(s.kept.et, { mean_ns: 12.0004e6, stddev_ns: 996, ci_low_ns: 12e6, ci_high_ns: 12.0008e6 });
-  Object.assign(doc.comparisons[0].rows[1], { ratio: 14.02, ratio_low: 13.68, ratio_high: 14.49 });
-  const tab = await open(doc);
-  const figures = await tab.page.textContent('#run-1 .time-figures');
-  assert.match(figures, /98 ± 12\u00a0ms/);
-  assert.match(figures, /95\.7 to 101\.2\u00a0ms/);
-  assert.match(figures, /12\.0004 ± 0\.0010\u00a0ms/);
-  assert.match(await tab.page.textContent('#together-0-ratios'), /14\.0 \(13\.7 to 14\.5\) times, p < 0\.001/);
-  await tab.close();
 });
 
 test('bounds of a rule that was not applied are not drawn', async () => {
@@ -240,29 +136,8 @@ test('keys move a chart along the axis that they point at', async () => {
   await tab.close();
 });
 
-test('thirteen runs are told apart in one chart', async () => {
-  const doc = document_(Array.from({ length: 13 }, (_, k) => timeSection(k + 1, { count: 20, details: 0, ledger: false })), { title: 'many' });
-  const tab = await open(doc);
-  const looks = await tab.page.evaluate(() => window.tare.charts.get('together-density').draw().getOption().series.map((s) => `${s.lineStyle.color} ${s.lineStyle.type}`));
-  assert.equal(new Set(looks).size, 13);
-  await tab.close();
-  const compared = await open(timesDocument());
-  assert.match(await compared.page.textContent('#together-0-means'), /diamond: the reference/);
-  await compared.close();
-});
-
-test('runs of one name are told apart by their numbers', async () => {
-  const make = (n, title) => timeSection(n, { count: 20, details: 0, ledger: false, title });
-  const tab = await open(document_([make(7, 'same'), make(8, 'same'), make(9, 'other')]));
-  const titles = ['7: same', '8: same', 'other'];
-  assert.deepEqual(await tab.page.locator('section.time h2').allTextContents(), titles);
-  assert.deepEqual((await tab.page.locator('nav a').allTextContents()).slice(1, 4), titles);
-  assert.deepEqual(await tab.page.locator('section.time').evaluateAll((list) => list.map((e) => e.getAttribute('aria-label'))), titles);
-  await tab.close();
-});
-
 test('a table keeps the focus and tells its rows; a filter waits for the typing', async () => {
-  const tab = await open(timeDocument());
+  const tab = await one();
   const table = tab.page.locator('.time-executions .table');
   await table.getByRole('button', { name: 'Executions: rows after' }).focus();
   await tab.page.keyboard.press('Enter');
@@ -274,22 +149,25 @@ test('a table keeps the focus and tells its rows; a filter waits for the typing'
   assert.equal(await tab.page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Executions: rows before', 'at the end, too');
   await table.getByRole('searchbox').fill('warm-up');
   await tab.page.waitForFunction(() => document.querySelector('.time-executions [aria-live]').textContent === '2 rows');
-  await accessible(tab);
+  await accessible(tab, '.time-executions');
+  await table.getByRole('searchbox').fill('');
+  await tab.page.waitForFunction(() => document.querySelector('.time-executions [aria-live]').textContent === '1–15 of 402');
   quiet(tab);
-  await tab.close();
 });
 
 test('on paper no chart is wider than its page', async () => {
-  const tab = await open(timeDocument(), { width: 1500, height: 900 });
+  const tab = await open(timeDocument({ count: 700, details: 0 }), { width: 1500, height: 900 });
   await chartsDraw(tab);
-  const widths = () => tab.page.evaluate(() => Object.fromEntries([...window.tare.charts].map(([n, c]) => [n, Math.round(c.element.querySelector('canvas').getBoundingClientRect().width)])));
+  const widths = () => tab.page.evaluate(() => Object.fromEntries([...window.tare.charts].map(([n, c]) => [n, Math.round(c.element.querySelector('.chart canvas').getBoundingClientRect().width)])));
   const before = await widths();
-  await tab.page.evaluate(() => window.addEventListener('beforeprint', () => { window.printed = document.querySelector('#run-12-samples canvas').getBoundingClientRect().width; }));
+  await tab.page.evaluate(() => window.addEventListener('beforeprint', () => { window.printed = document.querySelector('#run-12-samples .chart canvas').getBoundingClientRect().width; }));
   await tab.page.pdf({ path: `${SHOTS}/time.pdf`, format: 'A4', printBackground: true });
   assert.ok((await tab.page.evaluate(() => window.printed)) > 500, 'charts are drawn for the paper');
   await tab.page.emulateMedia({ media: 'print' });
   await tab.page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
   for (const [name, width] of Object.entries(await widths())) assert.ok(width <= (182 / 25.4) * 96, `${name} is ${width} px wide`);
+  assert.equal(await tab.page.locator('.time-executions tbody tr').count(), 500);
+  assert.match(await tab.page.textContent('.time-executions .beyond:visible'), /^202 more rows are in the CSV of this table and in the JSON of this page\.$/);
   assert.ok(await tab.page.locator('.hint').count() > 2);
   assert.equal(await tab.page.locator('.hint:visible').count(), 0, 'paper has no mouse');
   const titles = await tab.page.evaluate(() => ['samples', 'histogram'].map((n) => window.tare.charts.get(`run-12-${n}`).chart().getOption().yAxis[0]).map((a) => [a.name, a.minInterval]));
@@ -301,6 +179,8 @@ test('on paper no chart is wider than its page', async () => {
   await tab.page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
   await tab.page.waitForTimeout(100);
   assert.deepEqual(await widths(), before, 'and then they are as they were');
+  assert.equal(await tab.page.locator('.time-executions tbody tr').count(), 15);
+  assert.equal(await tab.page.locator('.beyond:visible').count(), 0);
   quiet(tab);
   await tab.close();
 });
@@ -407,9 +287,8 @@ test('an execution is opened by the keyboard, on a narrow screen too', async () 
 });
 
 test('the histogram: bins follow the zoom, log axis, kept and all', async () => {
-  const doc = timeDocument();
-  const s = doc.sections[0];
-  const tab = await open(doc);
+  const s = common.sections[0];
+  const tab = await one();
   const name = 'run-12-histogram';
   const sum = (id) => tab.page.evaluate(([n, which]) => window.tare.charts.get(n).draw().getOption().series.find((x) => x.id === which)?.data.reduce((a, b) => a + b[2], 0) ?? null, [name, id]);
   assert.equal(await sum('bins-all'), s.unfiltered.pt_net.n);
@@ -423,7 +302,6 @@ test('the histogram: bins follow the zoom, log axis, kept and all', async () => 
   await eventually(async () => (await sum('bins-kept')) < s.kept.pt_net.n, 'only what is in the window is in bins');
   assert.ok(await sum('bins-kept') > 0);
   quiet(tab);
-  await tab.close();
 });
 
 test('the ledger: order, hidden causes, neighbours that part with the zoom, a click', async () => {
@@ -509,6 +387,20 @@ test('pairs: zoom levels, brush by mouse and by fields, linked to samples and li
   assert.equal(await tab.page.locator('.selected-pairs tbody tr').count(), Math.min(8, chosen));
   assert.notEqual(await tab.page.inputValue('input[data-window="0"]'), '');
   await shot(tab, 'time-brush');
+  const looks = await tab.page.evaluate(() => ['dual', 'samples'].map((n) => window.tare.charts.get(`run-12-${n}`).chart().getOption().series.at(-1)).map((r) => [r.itemStyle.color, r.itemStyle.borderWidth]));
+  assert.deepEqual(looks, [['transparent', 2], ['transparent', 2]], 'rings leave their points in sight');
+  // the run goes on: what was selected is selected still, its frame, too; so it is in other colours
+  const frame = () => tab.page.evaluate(() => window.tare.charts.get('run-12-dual').draw().getModel().getComponent('brush').areas.map((a) => a.coordRange));
+  const [fields, framed] = [await tab.page.locator('input[data-window]').evaluateAll((list) => list.map((f) => f.value)), await frame()];
+  assert.equal(framed.length, 1);
+  await tab.page.evaluate((next) => window.tare.show(next), doc);
+  for (const colours of ['dark', 'light']) {
+    assert.deepEqual(await frame(), framed);
+    assert.deepEqual([(await ask(tab, name, 'points')).chosen, (await ask(tab, 'run-12-samples', 'points')).selected], [chosen, 2 * chosen]);
+    assert.deepEqual(await tab.page.locator('input[data-window]').evaluateAll((list) => list.map((f) => f.value)), fields);
+    assert.equal(await tab.page.getAttribute(`#${name} button[aria-label^="select pairs"]`, 'aria-pressed'), 'true');
+    await tab.page.selectOption('select[aria-label="colours"]', colours);
+  }
   await tab.page.selectOption('.time-executions select', 'selected');
   assert.equal(await tab.page.locator('.time-executions tbody tr').count(), Math.min(15, 2 * chosen));
   await tab.page.click(`#${name} button[aria-label="clear the selection"]`);
@@ -524,9 +416,8 @@ test('pairs: zoom levels, brush by mouse and by fields, linked to samples and li
 });
 
 test('executions: filter by rule, pages, CSV with every row', async () => {
-  const doc = timeDocument();
-  const s = doc.sections[0];
-  const tab = await open(doc);
+  const s = common.sections[0];
+  const tab = await one();
   const saved = await csvOf(tab, () => tab.page.click('.time-executions button[aria-label="Executions: download as CSV"]'));
   assert.equal(saved.name, 'run-12-executions.csv');
   assert.equal(saved.lines.length, 403);
@@ -539,24 +430,6 @@ test('executions: filter by rule, pages, CSV with every row', async () => {
   assert.equal(ledger.lines.length, 403);
   assert.match(ledger.lines[0], /^number,rule,et_ns,run_ns,irq_ns/);
   quiet(tab);
-  await tab.close();
-});
-
-test('names that are markup, script or longer than a page are text', async () => {
-  const doc = timesDocument(HOSTILE);
-  const tab = await open(doc);
-  await chartsDraw(tab);
-  const s = doc.sections[0];
-  const i = s.columns.rule.indexOf(3);
-  const at = await pixel(tab, `${s.anchor}-samples`, s.columns.at_us[i] * 1000, s.columns.net[i]);
-  await tab.page.mouse.move(at.x, at.y);
-  await tab.page.mouse.click(at.x, at.y);
-  await tab.page.locator('dialog[open]').waitFor();
-  await tab.page.evaluate(() => window.tare.drawAll());
-  await shown(tab, ...HOSTILE);
-  await fits(tab);
-  quiet(tab);
-  await tab.close();
 });
 
 test('little is enough: no ledger, no PT, no pairs, one execution, none', async () => {

@@ -13,9 +13,9 @@ const drawAll = () => {
   drawFlames();
 };
 window.addEventListener('beforeprint', drawAll);
-(window as any).tare = { charts, flames, drawAll }; // for tests
 
 const root = document.getElementById('tare')!;
+(window as any).tare = { charts, flames, drawAll, show: (doc: Doc) => showDocument(doc, root) }; // for tests
 const text = document.getElementById('tare-document')?.textContent ?? '';
 if (text.startsWith('{')) {
   let doc: Doc | null = null;

@@ -4,8 +4,10 @@ import { charts } from './parts/chart';
 import { flames } from './parts/flame';
 import { append, button, foreign, h, short } from './parts/dom';
 import { download } from './parts/csv';
+import { select } from './parts/fields';
 import * as format from './parts/format';
 import { choice, choose, newScope, type Choice } from './parts/theme';
+import { comparisonTitle, machineTitle, titleOf } from './parts/titles';
 import { timeSection } from './sections/time';
 import { timesTogether } from './sections/times';
 import { studySection } from './sections/study';
@@ -30,12 +32,6 @@ function content(doc: Doc, section: Section): HTMLElement[] {
 
 const WORDS: Record<Section['kind'], string> = { time: 'time', study: 'daemon study', noise: 'noise', profile: 'profile', query: 'queries' };
 
-/** "7: noise of CPU 1" where another section is called the same. */
-function titleOf(doc: Doc, section: Section): string {
-  const twice = section.number !== null && doc.sections.some((other) => other !== section && other.title === section.title);
-  return twice ? `${section.number}: ${section.title}` : section.title;
-}
-
 function head(doc: Doc, section: Section): HTMLElement {
   const machine = section.machine === null ? null : doc.machines[section.machine];
   const bad = machine?.findings.filter((f) => f.severity === 'bad' || f.severity === 'warn').length ?? 0;
@@ -45,7 +41,7 @@ function head(doc: Doc, section: Section): HTMLElement {
     h('h2', {}, foreign(titleOf(doc, section), 120)),
     section.subtitle && section.subtitle !== section.title ? h('p', { class: 'subtitle' }, h('code', {}, foreign(section.subtitle, 300))) : null,
     h('p', { class: 'muted' }, format.date(section.started_at),
-      machine ? h('span', {}, ' · ', h('a', { href: `#machine-${section.machine}` }, foreign(machine.name, 60)), bad ? ` (${bad} ${bad === 1 ? 'finding' : 'findings'})` : '') : null,
+      machine ? h('span', {}, ' · ', h('a', { href: `#machine-${section.machine}` }, foreign(machineTitle(doc, section.machine!), 60)), bad ? ` (${bad} ${bad === 1 ? 'finding' : 'findings'})` : '') : null,
       section.tags ? h('span', {}, ' · ', foreign(section.tags, 80)) : null));
 }
 
@@ -55,9 +51,7 @@ function notes(section: Section): HTMLElement | null {
 }
 
 export function themeField(): HTMLElement {
-  const field = h('select', { 'aria-label': 'colours', onchange: () => choose(field.value as Choice) },
-    ...(['auto', 'light', 'dark'] as const).map((c) => h('option', { value: c, selected: c === choice() }, c)));
-  return field;
+  return select<Choice>('colours', (['auto', 'light', 'dark'] as const).map((c) => [c, c] as const), choice(), choose);
 }
 
 export interface PageParts {
@@ -86,8 +80,9 @@ export function showDocument(doc: Doc, root: HTMLElement, parts: PageParts = {})
   doc.comparisons.forEach((comparison, i) => {
     if (comparison.kind === 'time') return;
     const made = comparison.kind === 'noise' ? noiseComparison(doc, comparison) : comparison.kind === 'profile' ? profileComparison(doc, comparison) : queryComparison(doc, comparison);
-    links.push([`compared-${i}`, 'Compared']);
-    append(main, h('section', { id: `compared-${i}`, 'aria-label': 'comparison' }, h('header', { class: 'section-head' }, h('h2', {}, 'Compared')), ...made));
+    const title = comparisonTitle(doc, comparison);
+    links.push([`compared-${i}`, title]);
+    append(main, h('section', { id: `compared-${i}`, 'aria-label': title }, h('header', { class: 'section-head' }, h('h2', {}, title)), ...made));
   });
   for (const section of doc.sections) {
     links.push([section.anchor, titleOf(doc, section)]);
@@ -95,8 +90,9 @@ export function showDocument(doc: Doc, root: HTMLElement, parts: PageParts = {})
       head(doc, section), notes(section), ...content(doc, section)));
   }
   doc.machines.forEach((machine, i) => {
-    links.push([`machine-${i}`, machine.name]);
-    append(main, h('section', { id: `machine-${i}`, 'aria-label': short(`machine ${machine.name}`, 80) }, ...machineSection(machine, doc.machines.length > 1 ? i + 1 : 0)));
+    const title = machineTitle(doc, i);
+    links.push([`machine-${i}`, title]);
+    append(main, h('section', { id: `machine-${i}`, 'aria-label': short(`machine ${title}`, 80) }, ...machineSection(machine, doc.machines.length > 1 ? i + 1 : 0)));
   });
   root.replaceChildren(
     h('a', { class: 'skip', href: '#main' }, 'to the content'),
@@ -105,7 +101,7 @@ export function showDocument(doc: Doc, root: HTMLElement, parts: PageParts = {})
       h('span', { class: 'grow' }),
       button('JSON', () => download('tare-report.json', 'application/json', JSON.stringify(doc)), 'download the data of this page as JSON'),
       button('Print', () => window.print(), 'print this page'), themeField()),
-    h('nav', { 'aria-label': 'contents' }, h('ul', {}, ...links.map(([anchor, title]) => h('li', {}, h('a', { href: `#${anchor}` }, foreign(title, 32)))))),
+    h('nav', { 'aria-label': 'contents' }, h('ul', {}, ...links.map(([anchor, title]) => h('li', {}, h('a', { href: `#${anchor}` }, foreign(title, 48)))))),
     main,
     h('footer', { class: 'muted' }, `Made ${format.date(doc.made_at)} by tare ${doc.tare}. Times are in ns in the data; what was not seen is not 0.`));
 }

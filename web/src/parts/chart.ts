@@ -10,6 +10,9 @@ import type { EChartsCoreOption, EChartsType } from 'echarts/core';
 import { append, button, freshId, h } from './dom';
 import { download } from './csv';
 import { bare } from './format';
+import { itemsOf, legend, type LegendItem } from './legend';
+import { onPaper } from './print';
+import { remember } from './remember';
 import { tableCsv, table, type Column, type TableHandle } from './table';
 import { current, onChange, type Theme } from './theme';
 
@@ -25,10 +28,12 @@ export interface ChartSpec<Row = any> {
   about?: string; // a sentence beneath the title
   hint?: string; // how to use it: not printed
   height?: number;
-  option: (theme: Theme) => EChartsCoreOption;
+  option: (theme: Theme, hidden: ReadonlySet<string>) => EChartsCoreOption; // its legend is drawn beside it, as buttons; hidden: series that were taken out there
+  legend?: (theme: Theme) => LegendItem[]; // where option() leaves out itself what is hidden
   data?: { columns: Column<Row>[]; rows: () => readonly Row[] }; // the same as a table and CSV
   controls?: (Node | null)[]; // of its own
   onReady?: (chart: EChartsType) => void; // once; listeners stay when it is redrawn
+  onDraw?: (chart: EChartsType) => void; // each time: what an option does not hold is gone
 }
 
 export interface ChartHandle {
@@ -56,9 +61,9 @@ export function baseOption(theme: Theme): EChartsCoreOption {
     animation: false,
     textStyle: { color: theme.text, fontFamily: 'system-ui, sans-serif' },
     color: theme.series,
-    grid: { left: 12, right: 20, top: 36, bottom: 12, containLabel: true },
+    grid: { left: 12, right: 20, top: 12, bottom: 12, containLabel: true },
     tooltip: { confine: true, backgroundColor: theme.card, borderColor: theme.line, textStyle: { color: theme.text, fontSize: 12 } },
-    legend: { top: 0, left: 0, type: 'scroll', textStyle: { color: theme.text }, pageTextStyle: { color: theme.text }, pageIconColor: theme.text },
+    legend: {}, // of all series; { show: false }: none
   };
 }
 
@@ -120,19 +125,12 @@ export function drawAll(): void {
   for (const handle of charts.values()) handle.draw();
 }
 
-// before the others that listen: what they draw is as wide as the paper
-window.addEventListener('beforeprint', () => {
-  document.documentElement.setAttribute('data-printing', '');
-  resizeAll();
-});
-window.addEventListener('afterprint', () => {
-  document.documentElement.removeAttribute('data-printing');
-  resizeAll();
-});
+// A legend comes with the drawing and is as high as it wraps: the next card of that name keeps the room, or what is read would move.
+const rooms = new Map<string, number>();
 
-function resizeAll(): void {
+onPaper(() => {
   for (const handle of charts.values()) handle.chart()?.resize();
-}
+});
 
 export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
   let chart: EChartsType | null = null;
@@ -142,25 +140,51 @@ export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
   place.style.height = `${spec.height ?? 320}px`;
   const words = h('p', { id: summary, class: 'visually-hidden' }, spec.summary);
   const tools = h('div', { class: 'tools' }, ...(spec.controls ?? []));
+  const hidden = remember<ReadonlySet<string>>(`${spec.name}-hidden`, new Set());
+  const signs = legend(`${spec.title}: what is shown`, () => hidden.value, (name, shown) => {
+    const next = new Set(hidden.value);
+    if (shown) next.delete(name);
+    else next.add(name);
+    hidden.value = next;
+    if (spec.legend) handle.redraw();
+    else chart?.dispatchAction({ type: shown ? 'legendSelect' : 'legendUnSelect', name });
+  });
+  const kept = rooms.get(spec.name);
+  if (spec.legend) {
+    signs.set(spec.legend(current()));
+  } else if (kept) {
+    signs.element.hidden = false;
+    signs.element.style.minHeight = `${kept}px`;
+  }
   const element = h('figure', { class: 'card', id: spec.name, 'data-chart': spec.name },
-    h('figcaption', {}, h('h3', {}, spec.title), spec.about || spec.hint ? h('p', { class: 'muted' }, spec.about ?? null, spec.hint ? h('span', { class: 'hint' }, ` ${spec.hint}`) : null) : null), tools, words, place);
+    h('figcaption', {}, h('h3', {}, spec.title), spec.about || spec.hint ? h('p', { class: 'muted' }, spec.about ?? null, spec.hint ? h('span', { class: 'hint' }, ` ${spec.hint}`) : null) : null), tools, words, signs.element, place);
   const focus = h('div', { class: 'chart-focus', tabindex: 0, role: 'img', 'aria-label': spec.title, 'aria-describedby': summary });
   place.replaceWith(focus);
   focus.appendChild(place);
 
   const size = new ResizeObserver(() => chart?.resize());
 
+  function put(on: EChartsType): void {
+    const theme = current();
+    const option = spec.option(theme, hidden.value);
+    signs.set(spec.legend?.(theme) ?? itemsOf(option));
+    signs.element.style.minHeight = '';
+    // the library's own is for the mouse alone, but it hides and shows
+    option['legend'] = { show: false, selected: Object.fromEntries([...(spec.legend ? [] : hidden.value)].map((name) => [name, false])) };
+    on.setOption(option, { notMerge: true });
+    spec.onDraw?.(on);
+  }
   function draw(): EChartsType {
     if (chart) return chart;
     seen.unobserve(element);
     chart = echarts.init(place, null, { renderer: 'canvas' });
-    chart.setOption(spec.option(current()));
+    put(chart);
     spec.onReady?.(chart);
     size.observe(place);
     if (((chart.getOption() as any).dataZoom ?? []).length) {
       const act = (factor: number, shift: number) => () => void step(chart!, factor, shift);
-      append(tools, button('+', act(0.5, 0), `${spec.title}: zoom in`), button('−', act(2, 0), `${spec.title}: zoom out`),
-        button('⟲', act(Infinity, 0), `${spec.title}: show all`));
+      append(tools, h('span', { class: 'zoom-buttons' }, button('+', act(0.5, 0), `${spec.title}: zoom in`), button('−', act(2, 0), `${spec.title}: zoom out`),
+        button('⟲', act(Infinity, 0), `${spec.title}: show all`)));
       focus.addEventListener('keydown', (event) => {
         const move = KEYS[event.key];
         if (!move || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -174,7 +198,7 @@ export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
     chart: () => chart,
     draw,
     redraw() {
-      if (chart) chart.setOption(spec.option(current()), { notMerge: true });
+      if (chart) put(chart);
       if (spec.data) beside?.set(spec.data.rows());
     },
     dispose() {
@@ -182,6 +206,7 @@ export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
       size.disconnect();
       seen.unobserve(element);
       if (charts.get(spec.name) === handle) charts.delete(spec.name);
+      if (chart && signs.element.offsetHeight) rooms.set(spec.name, signs.element.offsetHeight);
       chart?.dispose();
       chart = null;
     },
@@ -200,7 +225,7 @@ export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
       toggle.setAttribute('aria-expanded', String(!!beside));
     }, `${spec.title}: as a table`);
     toggle.setAttribute('aria-expanded', 'false');
-    append(tools, toggle, button('CSV', () => download(`${spec.name}.csv`, 'text/csv', tableCsv(data.columns, data.rows())), `${spec.title}: download as CSV`));
+    append(tools, h('span', { class: 'zoom-buttons' }, toggle, button('CSV', () => download(`${spec.name}.csv`, 'text/csv', tableCsv(data.columns, data.rows())), `${spec.title}: download as CSV`)));
   }
   (element as any).drawChart = draw;
   seen.observe(element);

@@ -4,7 +4,9 @@ import type { Places, Tree } from '../model';
 import { append, button, freshId, h, short, visible } from './dom';
 import { tip } from './chart';
 import { csv, download } from './csv';
+import { select } from './fields';
 import * as format from './format';
+import { onPaper } from './print';
 import { FlameTree, KINDS, matcher, type Matches, type Order } from './flame_tree';
 import { current, onChange, type Theme } from './theme';
 
@@ -48,8 +50,7 @@ export function drawFlames(): void {
   for (const flame of flames.values()) flame.draw();
 }
 
-window.addEventListener('beforeprint', () => flames.forEach((flame) => flame.print(true)));
-window.addEventListener('afterprint', () => flames.forEach((flame) => flame.print(false)));
+onPaper((printing) => flames.forEach((flame) => flame.print(printing)));
 onChange(() => flames.forEach((flame) => flame.redraw()));
 let ratio = window.devicePixelRatio;
 window.addEventListener('resize', () => {
@@ -198,8 +199,7 @@ class Flame implements FlameHandle {
       this.redraw();
     }, 'icicle: outermost on top');
     turned.setAttribute('aria-pressed', 'false');
-    const order = h('select', { 'aria-label': `${spec.title}: order`, onchange: () => { this.data.arrange(order.value as Order); this.redraw(); } },
-      h('option', { value: 'size' }, 'by size'), h('option', { value: 'name' }, 'by name'));
+    const order = select<Order>(`${spec.title}: order`, [['size', 'by size'], ['name', 'by name']], 'size', (v) => { this.data.arrange(v); this.redraw(); });
     this.element = h('figure', { class: 'card flame', id: spec.name, 'data-flame': spec.name },
       h('figcaption', {}, h('h3', {}, spec.title), spec.about ? h('p', { class: 'muted' }, spec.about) : null),
       h('div', { class: 'tools' }, ...(spec.controls ?? []), turned, order, this.up, this.all, this.field, ...this.nextButtons, this.found,

@@ -57,6 +57,33 @@ export function nsRange(low: number, high: number): string {
   return high > low ? `${(low / scale).toFixed(decimals)} to ${(high / scale).toFixed(decimals)}${NBSP}${unit}` : ns(low);
 }
 
+type Known = number | null | undefined;
+const positive = (list: readonly Known[]): number[] => list.filter((v): v is number => v !== null && v !== undefined && Number.isFinite(v) && v > 0);
+
+/** As many decimals as show two digits of the least spread, of figures that have not more than seven; where no spread is known, three digits of the least figure. */
+function decimalsAlike(figures: number[], spreads: number[], digits: number): number {
+  const most = Math.max(...figures);
+  const wanted = spreads.length ? decimalsOf(Math.min(...spreads), digits) : decimalsOf(Math.min(...figures), 3);
+  return Math.min(wanted, Math.max(0, 6 - Math.floor(Math.log10(most))));
+}
+
+/** How to write the times of a column: in one unit and with one number of decimals, so that they can be read downwards; each in its own where they lie too far apart. */
+export function nsAlike(values: readonly Known[], spreads: readonly Known[]): (value: Known) => string {
+  const known = positive(values);
+  if (!known.length || Math.max(...known) >= 1e4 * Math.min(...known)) return ns;
+  const [scale, unit] = unitOf(Math.min(...known));
+  const decimals = decimalsAlike(known.map((v) => v / scale), positive(spreads).map((v) => v / scale), 2);
+  return (value) => (value === null || value === undefined || !Number.isFinite(value) ? DASH : (value / scale).toFixed(decimals) + NBSP + unit);
+}
+
+/** The same of ratios; spreads: half the width of their intervals. */
+export function ratioAlike(values: readonly Known[], spreads: readonly Known[]): (value: Known) => string {
+  const known = positive(values);
+  if (!known.length || Math.max(...known) >= 1e4 * Math.min(...known)) return figure;
+  const decimals = decimalsAlike(known, positive(spreads), 1);
+  return (value) => (value === null || value === undefined || !Number.isFinite(value) ? DASH : value.toFixed(decimals));
+}
+
 /** One of a ratio and the ends of its interval, with as many digits as that supports. */
 export function ratio(value: number | null | undefined, low: number | null | undefined, high: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return DASH;

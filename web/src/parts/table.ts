@@ -1,7 +1,8 @@
 // A table that sorts, filters, turns pages and can be had as CSV.
-import { append, button, foreign, freshId, h } from './dom';
+import { append, button, foreign, freshId, h, visible } from './dom';
 import { csv, download } from './csv';
 import * as format from './format';
+import { onPaper } from './print';
 
 export type Cell = string | number | boolean | null | undefined;
 
@@ -35,6 +36,7 @@ export interface TableHandle<Row> {
   refresh(): void; // selected() says otherwise now
   state(): TableState;
   restore(state: TableState): void;
+  print(on: boolean): void; // paper has no pages to turn, and no edge to scroll beyond
 }
 
 export interface TableState {
@@ -47,6 +49,9 @@ export interface TableState {
 export const tables = new WeakMap<Element, TableHandle<any>>();
 
 const TYPING_MS = 120;
+const PAPER = 500; // rows; more are for a file
+const SMALL = 0.75; // of the type, where a table is wider than the paper; where that does not do, words are broken, too
+const SMALLEST = 0.55;
 const NUMERIC = new Set(['ns', 'number', 'percent', 'bytes', 'p']);
 
 function shown<Row>(column: Column<Row>, row: Row): Node | string {
@@ -78,8 +83,13 @@ export function tableCsv<Row>(columns: Column<Row>[], rows: Iterable<Row>): stri
   return csv(columns.map((column) => column.name), cells());
 }
 
+onPaper((printing) => {
+  for (const element of document.querySelectorAll('.table')) if (!printing || element.checkVisibility()) tables.get(element)?.print(printing);
+});
+
 export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
   const size = spec.page ?? 25;
+  let printed = false;
   const columns = spec.columns.filter((column) => !column.exported);
   let rows = spec.rows;
   let sort = spec.sort ?? null;
@@ -104,11 +114,10 @@ export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
   const tools = h('div', { class: 'tools' },
     field,
     button('CSV', () => download(`${spec.name}.csv`, 'text/csv', tableCsv(spec.columns, rows)), `${spec.caption}: download as CSV`));
-  const element = h('div', { class: 'table', id },
-    tools,
-    h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': spec.caption },
-      h('table', {}, h('caption', {}, spec.caption), h('thead', {}, head), body)),
-    pager);
+  const sheet = h('table', {}, h('caption', {}, spec.caption), h('thead', {}, head), body);
+  const view = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': spec.caption }, sheet);
+  const beyond = h('p', { class: 'beyond muted', hidden: true });
+  const element = h('div', { class: 'table', id }, tools, view, pager, beyond);
 
   function heading(column: Column<Row>): HTMLElement {
     const down = sort?.column === column.name ? sort.down : null;
@@ -164,7 +173,8 @@ export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
     at = Math.min(at, pages - 1);
     field.hidden = !(spec.filter ?? rows.length > size);
     head.replaceChildren(...columns.map(heading));
-    body.replaceChildren(...list.slice(at * size, at * size + size).map((row) => {
+    const [from, to] = printed ? [0, PAPER] : [at * size, at * size + size];
+    body.replaceChildren(...list.slice(from, to).map((row) => {
       const cells = columns.map((column, i) => {
         const content = shown(column, row);
         const cell = h(i === 0 ? 'th' : 'td', { class: NUMERIC.has(column.kind) ? 'number' : null, scope: i === 0 ? 'row' : null });
@@ -180,6 +190,9 @@ export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
       return h('tr', { class: spec.selected?.(row) ? 'selected' : null }, ...cells);
     }));
     if (!list.length) body.replaceChildren(h('tr', {}, h('td', { colspan: columns.length, class: 'muted' }, rows.length ? 'nothing matches' : 'none')));
+    const left = list.length - Math.min(list.length, PAPER);
+    beyond.textContent = [filter ? `Only rows with “${visible(filter)}”.` : '', left ? `${format.count(left)} more rows are in the CSV of this table and in the JSON of this page.` : ''].filter(Boolean).join(' ');
+    beyond.hidden = !printed || !beyond.textContent;
     const some = pages > 1;
     // told of what a filter left, seen or not; not :disabled, which would take the focus away
     pager.className = some ? 'pager' : 'visually-hidden';
@@ -209,6 +222,16 @@ export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
       at = state.at;
       list = null;
       draw();
+    },
+    print(on) {
+      printed = on;
+      draw();
+      sheet.style.removeProperty('zoom');
+      sheet.classList.remove('tight');
+      if (!on) return;
+      const room = () => Math.floor((100 * view.clientWidth) / sheet.offsetWidth) / 100;
+      sheet.classList.toggle('tight', room() < SMALL);
+      if (room() < 1) sheet.style.setProperty('zoom', String(Math.max(SMALLEST, room())));
     },
   };
   tables.set(element, handle);

@@ -1,12 +1,12 @@
 // The page of a run of noise: figures first, then lengths, sources, time and CPUs.
 import type { Doc, NoiseSection } from '../model';
 import { foreign, h } from '../parts/dom';
+import { figure, wide } from '../parts/figures';
 import * as format from '../parts/format';
 import { classCard, heatCard } from './noise_cpus';
 import { densityCards, sourceCard } from './noise_density';
 import { differences } from './noise_diff';
 import { Choice, noiseOf, type Cpu, type Noise } from './noise_model';
-import { figure, wide } from './noise_parts';
 import { partsCard, worstCards } from './noise_time';
 
 function coverageFigure(c: Cpu): HTMLElement | null {
@@ -58,7 +58,7 @@ function comparedAt(doc: Doc, section: NoiseSection): number {
 export function noiseSection(doc: Doc, section: NoiseSection): HTMLElement[] {
   const noise = noiseOf(section);
   if (!noise) return []; // its notes say why
-  const choice = new Choice(noise);
+  const choice = new Choice(noise, section.anchor);
   const out: HTMLElement[] = [figures(noise)];
   const said = remarks(noise);
   if (said) out.push(said);

@@ -1,12 +1,12 @@
 // CPUs beside each other: the time lost by class, and heat maps of lengths and sources.
 import type { NoiseSection } from '../model';
 import { axis, baseOption, chartCard, tip, type ChartHandle } from '../parts/chart';
-import { h, short } from '../parts/dom';
+import { short } from '../parts/dom';
+import { select } from '../parts/fields';
 import * as format from '../parts/format';
 import type { Column } from '../parts/table';
 import type { Theme } from '../parts/theme';
 import { classColour, classesOf, MEANING, sourceKey, sourceName, type Choice, type Cpu, type Length } from './noise_model';
-import { narrowLegend } from './noise_parts';
 
 const BARS = 16; // CPUs that have a bar of their own
 const SOURCES = 24;
@@ -18,17 +18,17 @@ export function classCard(section: NoiseSection, choice: Choice): HTMLElement[] 
   const { together, cpus } = choice.noise;
   if (!together.detours.ns) return [];
   const most = [...cpus].sort((a, b) => (b.detours.lost_share ?? 0) - (a.detours.lost_share ?? 0)).slice(0, BARS).sort((a, b) => a.cpu! - b.cpu!);
-  const rows = cpus.length > 1 ? [together, ...most] : [together];
+  const rows = cpus.length > 1 ? [together, ...most] : cpus;
   const classes = classesOf([together.detours.class_ns, ...cpus.map((c) => c.detours.class_ns)]);
   const share = (c: Cpu, name: (typeof classes)[number]) => (c.window_ns ? (c.detours.class_ns[name] ?? 0) / c.window_ns : 0);
   const sorted = [...classes].sort((a, b) => share(together, b) - share(together, a));
   return [chartCard<Cpu>({
-    name: `${section.anchor}-classes`, title: 'Who took the time', height: 84 + rows.length * 30,
+    name: `${section.anchor}-classes`, title: 'Who took the time', height: 52 + rows.length * 30,
     about: `Share of the time looked at${cpus.length > BARS ? `; the ${BARS} CPUs that lost most` : ''}. ${sorted.map((name) => `${name}: ${MEANING[name]}`).join('; ')}.`,
     summary: `Of ${format.ns(together.window_ns)} looked at, ${format.percent(together.detours.lost_share)} was lost: ${sorted.map((name) => `${name} ${format.percent(share(together, name))}`).join(', ')}.`,
     option: (theme) => ({
-      ...narrowLegend(theme),
-      grid: { left: 8, right: 24, top: 34, bottom: 8, containLabel: true },
+      ...baseOption(theme),
+      grid: { left: 8, right: 24, top: 8, bottom: 8, containLabel: true },
       xAxis: axis(theme, '', { type: 'value', axisLabel: { formatter: (v: number) => format.percent(v) } }),
       yAxis: axis(theme, '', { type: 'category', inverse: true, data: rows.map(cpuName), axisTick: { show: false } }),
       tooltip: {
@@ -46,7 +46,7 @@ export function classCard(section: NoiseSection, choice: Choice): HTMLElement[] 
         { name: 'lost_share', title: 'lost', kind: 'percent', of: (c) => c.detours.lost_share },
         ...classes.map((name): Column<Cpu> => ({ name: `${name.replace('-', '_')}_ns`, title: name, kind: 'ns', of: (c) => c.detours.class_ns[name] })),
       ],
-      rows: () => (cpus.length > 1 ? [together, ...cpus] : [together]),
+      rows: () => (cpus.length > 1 ? [together, ...cpus] : cpus),
     },
   }).element];
 }
@@ -59,7 +59,7 @@ function byLength(choice: Choice): Map2 {
   const bin = (l: Length) => Math.floor(Math.log10(Math.max(1, l.low_ns)) * DECADE + 1e-9);
   const first = together.buckets.reduce((least, b) => Math.min(least, bin(b)), Infinity);
   const last = together.buckets.reduce((most, b) => Math.max(most, bin(b)), -Infinity);
-  const columns = Number.isFinite(first) ? Array.from({ length: last - first + 1 }, (_, i) => format.ns(10 ** ((first + i) / DECADE))) : [];
+  const columns = Number.isFinite(first) ? Array.from({ length: last - first + 1 }, (_, i) => format.bare(format.ns(10 ** ((first + i) / DECADE)))) : [];
   const cells: Cell[] = [];
   cpus.forEach((c, cpu) => {
     const row = new Map<number, Cell>();
@@ -102,10 +102,8 @@ export function heatCard(section: NoiseSection, choice: Choice): HTMLElement[] {
   let value: 'share' | 'per_s' = 'share';
   const map = () => (of === 'length' ? byLength(choice) : bySource(choice));
   let handle: ChartHandle;
-  const columns = h('select', { 'aria-label': 'columns of the heat map', onchange: () => { of = columns.value as typeof of; handle.redraw(); } },
-    h('option', { value: 'length' }, 'by length'), h('option', { value: 'source' }, 'by source'));
-  const values = h('select', { 'aria-label': 'what the heat map shows', onchange: () => { value = values.value as typeof value; handle.redraw(); } },
-    h('option', { value: 'share' }, 'time lost'), h('option', { value: 'per_s' }, 'times per s'));
+  const columns = select<'length' | 'source'>('columns of the heat map', [['length', 'by length'], ['source', 'by source']], of, (v) => { of = v; handle.redraw(); });
+  const values = select<'share' | 'per_s'>('what the heat map shows', [['share', 'time lost'], ['per_s', 'times per s']], value, (v) => { value = v; handle.redraw(); });
   const words = (v: number) => (value === 'share' ? format.percent(v) : `${format.figure(v)} per s`);
   const most = cpus.reduce((a, b) => ((b.detours.lost_share ?? 0) > (a.detours.lost_share ?? 0) ? b : a));
 

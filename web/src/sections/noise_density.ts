@@ -3,10 +3,11 @@
 import type { NoiseSection } from '../model';
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
 import { append, button, foreign, h, short } from '../parts/dom';
+import { select } from '../parts/fields';
+import { meter } from '../parts/figures';
 import * as format from '../parts/format';
 import { table } from '../parts/table';
 import { BIN, binned, logTicks, sourceKey, sourceName, tenTo, within, type Choice, type Combination, type Cpu, type Length, type Source } from './noise_model';
-import { meter, narrowLegend } from './noise_parts';
 
 interface Curve { name: string; y: (number | null)[]; role: 'user' | 'master' | 'baseline' | 'source' }
 
@@ -74,12 +75,10 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
   let handle: ChartHandle;
   let telling = false; // the range is told to the chart, not by it
 
-  const cpu = h('select', { 'aria-label': 'CPU that the densities, sources and contributors are of', onchange: () => choice.set({ cpu: Number(cpu.value), source: choice.source }) },
-    h('option', { value: -1 }, choice.noise.cpus.length > 1 ? 'all CPUs' : 'the CPU'),
-    ...(choice.noise.cpus.length > 1 ? choice.noise.cpus.map((c, i) => h('option', { value: i }, `CPU ${c.cpu}`)) : []));
+  const cpu = select('CPU that the densities, sources and contributors are of', [['-1', 'all CPUs'], ...choice.noise.cpus.map((c, i) => [String(i), `CPU ${c.cpu}`] as const)],
+    String(choice.cpu), (v) => choice.set({ cpu: Number(v) }));
   cpu.hidden = choice.noise.cpus.length < 2;
-  const shape = h('select', { 'aria-label': 'how lengths are shown', onchange: () => { form = shape.value as typeof form; handle.redraw(); } },
-    h('option', { value: 'density' }, 'density'), h('option', { value: 'histogram' }, 'histogram'));
+  const shape = select<typeof form>('how lengths are shown', [['density', 'density'], ['histogram', 'histogram']], form, (v) => { form = v; handle.redraw(); });
   shape.hidden = !density;
 
   const ticks = () => {
@@ -99,8 +98,8 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
     };
     const [zoomed] = zoom();
     return {
-      ...narrowLegend(theme),
-      grid: { left: 44, right: 20, top: 40, bottom: 26, containLabel: true },
+      ...baseOption(theme),
+      grid: { left: 44, right: 20, top: 14, bottom: 26, containLabel: true },
       xAxis: axis(theme, 'length of a detour', { type: 'value', min: lowest, max: highest, ...ticks(), axisLabel: { ...ticks().axisLabel, formatter: (v: number) => format.ns(10 ** v) } }),
       yAxis: axis(theme, 'per s of a CPU and decade', { type: 'value', min: least, minInterval: 1, nameGap: 46, axisLabel: { formatter: tenTo } }),
       dataZoom: [{ ...zoomed, minSpan: 0.5, ...(choice.ranged ? { startValue: Math.max(lowest, Math.log10(Math.max(choice.low, 1))), endValue: Math.min(highest, Math.log10(choice.high)) } : {}) }],

@@ -2,11 +2,14 @@
 import type { Comparison, Doc, Section } from '../model';
 import { axis, baseOption, chartCard, tip, zoom } from '../parts/chart';
 import { foreign, h, short } from '../parts/dom';
+import { select } from '../parts/fields';
+import { figure, wide } from '../parts/figures';
 import * as format from '../parts/format';
+import { sign, whiskers } from '../parts/marks';
 import { table, type Column } from '../parts/table';
 import type { Theme } from '../parts/theme';
+import { titleOf } from '../parts/titles';
 import { logTicks, sourceName, tenTo, type Class } from './noise_model';
-import { figure, narrowLegend, sign, wide } from './noise_parts';
 
 type Change = 'new' | 'grown' | 'shrunk' | 'gone' | 'same';
 interface DiffSource {
@@ -27,7 +30,7 @@ interface Diff {
 /** What is said of a source: one that only one of the two has is new or gone where that is sure. */
 type Said = Change | 'seen in one only';
 const SAYINGS: Said[] = ['new', 'grown', 'shrunk', 'gone', 'seen in one only', 'same'];
-const SIGN: Record<Said, string> = { new: '✚', grown: '▲', shrunk: '▼', gone: '✖', 'seen in one only': '◇', same: '=' };
+const SIGN: Record<Said, string> = { new: '✚', grown: '▲', shrunk: '▼', gone: '✖', 'seen in one only': '□', same: '=' };
 const SYMBOL: Record<Said, string> = { new: 'diamond', grown: 'circle', shrunk: 'rect', gone: 'emptyDiamond', 'seen in one only': 'emptyRect', same: 'emptyCircle' };
 const ROWS = 40; // of the chart of ratios
 const TOP = 15; // sources by time lost that it shows in any case
@@ -61,8 +64,8 @@ function densityCard(name: string, diff: Diff): HTMLElement[] {
     about: `Distance of the two: ${format.figure(d.distance)} (0: the same, 1: no length in common). Both axes are logarithmic; the densities have a bandwidth of ${format.figure(d.bandwidth)} decades, and begin at the threshold.`,
     summary: `Densities of the lengths of detours in ${side(diff.base)} and in ${side(diff.run)}. Their distance is ${format.figure(d.distance)}, of 0 for the same to 1 for no length in common.`,
     option: (theme) => ({
-      ...narrowLegend(theme),
-      grid: { left: 44, right: 20, top: 40, bottom: 26, containLabel: true },
+      ...baseOption(theme),
+      grid: { left: 44, right: 20, top: 14, bottom: 26, containLabel: true },
       xAxis: axis(theme, 'length of a detour', { type: 'value', min: lowest, max: highest, axisTick: { show: true, customValues: logTicks(lowest, highest) }, axisLabel: { customValues: logTicks(lowest, highest), formatter: (v: number) => format.ns(10 ** v) } }),
       yAxis: axis(theme, 'per s of a CPU and decade', { type: 'value', min: least, minInterval: 1, nameGap: 46, axisLabel: { formatter: tenTo } }),
       dataZoom: zoom(),
@@ -117,15 +120,15 @@ function ratioCard(name: string, diff: Diff): HTMLElement[] {
     `per s: ${format.figure(s.base_rate)} → ${format.figure(s.run_rate)}`, `of the time: ${format.percent(s.base_share)} → ${format.percent(s.run_share)}`, `p ${format.pValue(s.p)}`]);
   const left = known.length - rows.length;
   return [chartCard<DiffSource>({
-    name: `${name}-ratios`, title: 'Sources, run against base', height: 92 + rows.length * 22,
+    name: `${name}-ratios`, title: 'Sources, run against base', height: 66 + rows.length * 22,
     about: `Time lost to each, run by base, the largest first, with 95 % intervals where there were enough parts. What only the run has is at the right edge, what only the base has at the left; grey: too rare to be sure.${left ? ` ${left} more are left to the table.` : ''}`,
     summary: `${counted(diff.sources)}. ${[...rows.filter(changed), ...rows.filter((s) => !changed(s))].slice(0, 6).map((s) => `${sourceName(s, 30)} ${said(s)}${plain(s) === null ? '' : ` ${times(plain(s))}`}`).join('; ')}.`,
     option: (theme) => ({
-      ...narrowLegend(theme, SAYINGS.filter((c) => rows.some((s) => said(s) === c))),
-      grid: { left: 8, right: 20, top: 34, bottom: 26, containLabel: true },
-      xAxis: axis(theme, 'time lost: run / base', { type: 'value', min: low, max: high, axisTick: { show: true, customValues: logTicks(low, high) }, axisLabel: { customValues: logTicks(low, high), formatter: (v: number) => times(10 ** v) } }),
+      ...baseOption(theme), legend: { data: SAYINGS.filter((c) => rows.some((s) => said(s) === c)) },
+      grid: { left: 8, right: 20, top: 8, bottom: 26, containLabel: true },
+      xAxis: axis(theme, 'time lost: run / base', { type: 'value', min: low, max: high, axisTick: { show: true, customValues: logTicks(low, high) }, axisLabel: { customValues: logTicks(low, high), formatter: (v: number) => `${format.bare(format.figure(10 ** v))}×` } }),
       yAxis: axis(theme, '', { type: 'category', inverse: true, data: rows.map((s) => `${short(s.name, 22)} ${SIGN[said(s)]}`), axisTick: { show: false }, axisLabel: { interval: 0, fontSize: 11 } }),
-      tooltip: { ...(baseOption(theme)['tooltip'] as object), formatter: (p: { value: number[] }) => told(rows[p.value[1]!]!) },
+      tooltip: { ...(baseOption(theme)['tooltip'] as object), formatter: (p: { value: number[]; seriesName: string }) => told(rows[p.value[p.seriesName === 'interval' ? 0 : 1]!]!) },
       series: [
         ...SAYINGS.map((change, i) => ({
           name: change, type: 'scatter', symbolSize: 10, ...sign(SYMBOL[change], changeColour(change, theme), theme),
@@ -133,16 +136,8 @@ function ratioCard(name: string, diff: Diff): HTMLElement[] {
           ...(i === 0 ? { markLine: { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: theme.text, type: 'dashed', width: 1 }, data: [{ xAxis: 0 }] } } : {}),
         })),
         {
-          name: 'interval', type: 'custom', silent: true, z: 2, legendHoverLink: false,
-          data: rows.flatMap((s, y) => (s.ratio_low === null || s.ratio_high === null ? [] : [[inside(s.ratio_low), y, inside(s.ratio_high)]])),
-          encode: { x: [0, 2], y: 1 },
-          renderItem: (_: unknown, api: any) => {
-            const [x1, y] = api.coord([api.value(0), api.value(1)]);
-            const [x2] = api.coord([api.value(2), api.value(1)]);
-            const style = { stroke: theme.muted, lineWidth: 1.5 };
-            const line = (a: number, b: number, c: number, d: number) => ({ type: 'line', shape: { x1: a, y1: b, x2: c, y2: d }, style });
-            return { type: 'group', children: [line(x1, y, x2, y), line(x1, y - 4, x1, y + 4), line(x2, y - 4, x2, y + 4)] };
-          },
+          ...whiskers('x', () => ({ style: { stroke: theme.muted, lineWidth: 1.5 } })), name: 'interval', silent: true, z: 2,
+          data: rows.flatMap((s, y) => (s.ratio_low === null || s.ratio_high === null ? [] : [[y, inside(s.ratio_low), inside(s.ratio_high)]])),
         },
       ],
     }),
@@ -174,9 +169,10 @@ function sourcesCard(name: string, diff: Diff): HTMLElement {
   const counts = SAYINGS.map((c) => [c, diff.sources.filter((s) => said(s) === c).length] as const).filter(([, n]) => n);
   const all = byTime(diff.sources);
   const list = table<DiffSource>({ name: `${name}-sources`, caption: 'Sources of either run, by time lost', rows: all, page: 15, columns: sourceColumns() });
-  const which = h('select', { 'aria-label': 'which changes are shown', onchange: () => list.set(which.value ? all.filter((s) => said(s) === which.value) : all) },
-    h('option', { value: '' }, `all (${all.length})`), ...counts.map(([c, n]) => h('option', { value: c }, `${c} (${n})`)));
-  return h('div', { class: 'card wide' }, h('h3', {}, 'Sources of either'), h('div', { class: 'tools' }, which), list.element);
+  const which = select<Said | ''>('which changes are shown', [['', `all (${all.length})`], ...counts.map(([c, n]) => [c, `${c} (${n})`] as const)], '',
+    (wanted) => list.set(wanted ? all.filter((s) => said(s) === wanted) : all));
+  list.element.querySelector('.tools')?.prepend(which);
+  return h('div', { class: 'card wide' }, h('h3', {}, 'Sources of either'), list.element);
 }
 
 function peaksCard(name: string, diff: Diff): HTMLElement | null {
@@ -218,8 +214,7 @@ export function differences(name: string, given: unknown, overlay = true): HTMLE
 
 export function noiseComparison(doc: Doc, comparison: Extract<Comparison, { kind: 'noise' }>): HTMLElement[] {
   const [base, run] = [doc.sections[comparison.base], doc.sections[comparison.run]];
-  // runs may have the same name
-  const link = (s: Section) => h('a', { href: `#${s.anchor}` }, s.number === null ? '' : `${s.number}: `, foreign(s.title, 60));
+  const link = (s: Section) => h('a', { href: `#${s.anchor}` }, foreign(titleOf(doc, s), 80));
   return [
     base && run ? h('p', { class: 'muted' }, 'Noise: ', link(base), ' → ', link(run)) : h('p', {}),
     ...differences(`noise-${base?.anchor ?? comparison.base}-${run?.anchor ?? comparison.run}`, comparison.diff),

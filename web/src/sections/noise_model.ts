@@ -2,6 +2,7 @@
 import type { NoiseSection } from '../model';
 import { short } from '../parts/dom';
 import * as format from '../parts/format';
+import { remember } from '../parts/remember';
 import type { Theme } from '../parts/theme';
 
 export const CLASSES = ['irq', 'softirq', 'nmi', 'thread', 'work', 'fault', 'throttled', 'delivery', 'steal', 'host-periodic', 'unexplained'] as const;
@@ -115,7 +116,7 @@ export function logTicks(low: number, high: number): number[] {
   }
   const out: number[] = [];
   for (let decade = Math.floor(low); decade <= high; decade++) {
-    for (const m of span > 2.5 ? [1] : [1, 2, 5]) {
+    for (const m of span > 4 ? [1] : span > 2.5 ? [1, 3] : [1, 2, 5]) {
       const value = decade + Math.log10(m);
       if (value >= low && value <= high) out.push(value);
     }
@@ -132,6 +133,8 @@ export function tenTo(power: number): string {
 
 export const seconds = (ns: number): string => `${(ns / 1e9).toFixed(3)} s`;
 
+type Chosen = Partial<Pick<Choice, 'cpu' | 'source' | 'low' | 'high'>>;
+
 /** What is chosen on the page of one run; whoever shows it is told when it changes. */
 export class Choice {
   cpu = -1; // index of cpus; -1: all together
@@ -139,7 +142,13 @@ export class Choice {
   low = 0;
   high = Infinity;
   private readonly listeners: (() => void)[] = [];
-  constructor(readonly noise: Noise) {}
+  private readonly kept: { value: Chosen };
+  /** name: whoever looks on while the run goes on keeps what was chosen by it. */
+  constructor(readonly noise: Noise, name: string) {
+    this.kept = remember<Chosen>(`${name}-choice`, {});
+    Object.assign(this, this.kept.value);
+    if (this.cpu >= noise.cpus.length) this.cpu = -1;
+  }
   get shown(): Cpu {
     return this.noise.cpus[this.cpu] ?? this.noise.together;
   }
@@ -152,8 +161,9 @@ export class Choice {
   onChange(listener: () => void): void {
     this.listeners.push(listener);
   }
-  set(what: Partial<Pick<Choice, 'cpu' | 'source' | 'low' | 'high'>>): void {
+  set(what: Chosen): void {
     Object.assign(this, what);
+    this.kept.value = { ...this.kept.value, ...what };
     for (const listener of this.listeners) listener();
   }
 }

@@ -3,9 +3,9 @@ import type { NoiseSection } from '../model';
 import { axis, baseOption, chartCard, tip, zoom, type ChartHandle } from '../parts/chart';
 import { short } from '../parts/dom';
 import * as format from '../parts/format';
+import { sign } from '../parts/marks';
 import type { Column } from '../parts/table';
 import { CLASSES, classColour, classesOf, classSymbol, logTicks, mainClass, seconds, sourceKey, sourceName, type Choice, type Class, type ClassNs, type Worst } from './noise_model';
-import { narrowLegend, sign } from './noise_parts';
 
 const BARS = 30; // of the longest, drawn each on its own
 
@@ -38,15 +38,15 @@ export function worstCards(section: NoiseSection, choice: Choice): HTMLElement[]
   const high = scaled(longest.ns);
   const margin = Math.max(logged ? 0.05 : 1, (high - low) * 0.08);
   const drawn = worst.slice(0, BARS);
-  const height = Math.max(260, 70 + drawn.length * 20);
+  const height = Math.max(240, 44 + drawn.length * 20);
 
   const timeline = chartCard<Worst>({
     name: `${section.anchor}-worst`, title: 'Worst detours', height,
     about: 'When the longest ones began, and how long they were. Shape and colour: the class that took most of them.',
     summary: `The ${worst.length} longest detours over the ${format.ns(choice.noise.elapsed_ns)} of the run. The longest took ${format.ns(longest.ns)} on CPU ${longest.cpu}, at ${seconds(longest.begin_ns)}: ${madeOf(longest.class_ns).join(', ')}.`,
     option: (theme) => ({
-      ...narrowLegend(theme),
-      grid: { left: 40, right: 20, top: 40, bottom: 26, containLabel: true },
+      ...baseOption(theme),
+      grid: { left: 40, right: 20, top: 14, bottom: 26, containLabel: true },
       xAxis: axis(theme, 'time of the run', { type: 'value', min: 0, max: choice.noise.elapsed_ns / 1e9, axisLabel: { formatter: (v: number) => format.ns(v * 1e9) } }),
       yAxis: axis(theme, 'length', { type: 'value', min: low - margin, max: high + margin, nameGap: 62, axisTick: logged ? { customValues: logTicks(low, high) } : {}, axisLabel: { ...(logged ? { customValues: logTicks(low, high) } : {}), showMinLabel: logged, showMaxLabel: logged, formatter: (v: number) => (logged ? format.ns(10 ** v) : format.nsBetween(v, low, high)) } }),
       dataZoom: zoom(),
@@ -65,8 +65,8 @@ export function worstCards(section: NoiseSection, choice: Choice): HTMLElement[]
     about: `The time of each by class, longest first${drawn.length < worst.length ? `; the ${drawn.length} longest of ${worst.length}` : ''}. Hover over one to see the sources that followed each other in it.`,
     summary: `Of each of the longest detours, the time by class. ${drawn.slice(0, 3).map((w) => `${format.ns(w.ns)}: ${madeOf(w.class_ns).slice(0, 2).join(', ')}`).join('; ')}.`,
     option: (theme) => ({
-      ...narrowLegend(theme),
-      grid: { left: 8, right: 20, top: 32, bottom: 8, containLabel: true },
+      ...baseOption(theme),
+      grid: { left: 8, right: 20, top: 8, bottom: 8, containLabel: true },
       xAxis: axis(theme, '', { type: 'value', axisLabel: { formatter: (v: number) => format.ns(v) } }),
       yAxis: axis(theme, '', { type: 'category', inverse: true, data: drawn.map((w) => `CPU ${w.cpu} · ${seconds(w.begin_ns)}`), axisTick: { show: false }, axisLabel: { interval: 0, fontSize: 11 } }),
       tooltip: { ...(baseOption(theme)['tooltip'] as object), trigger: 'axis', axisPointer: { type: 'shadow' }, formatter: (p: { dataIndex: number }[]) => told(drawn[p[0]?.dataIndex ?? 0]!) },
@@ -124,9 +124,9 @@ export function partsCard(section: NoiseSection, choice: Choice): HTMLElement[] 
       const source = choice.chosen;
       const used = CLASSES.filter((name) => rows.some((r) => r.of[name]));
       return {
-        ...narrowLegend(theme),
-        grid: { left: 40, right: 20, top: 40, bottom: 26, containLabel: true },
-        xAxis: axis(theme, 'part of the run, by its begin', { type: 'category', data: rows.map((r) => format.ns(r.begin_ns)) }),
+        ...baseOption(theme),
+        grid: { left: 40, right: 20, top: 14, bottom: 26, containLabel: true },
+        xAxis: axis(theme, 'part of the run, by its begin', { type: 'category', data: rows.map((r) => format.bare(format.ns(r.begin_ns))) }),
         yAxis: axis(theme, choice.cpu < 0 ? 'of the time' : 'of the time, about', { type: 'value', nameGap: 58, axisLabel: { formatter: (v: number) => format.percent(v) } }),
         dataZoom: zoom(),
         tooltip: {

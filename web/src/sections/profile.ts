@@ -2,15 +2,12 @@
 import type { Doc, ProfileSection } from '../model';
 import { axis, baseOption, chartCard, tip, zoom } from '../parts/chart';
 import { button, h } from '../parts/dom';
+import { figure } from '../parts/figures';
 import { flameCard } from '../parts/flame';
 import * as format from '../parts/format';
 import { listingCard } from './profile_listing';
 import type { By, Listing, Profile, Row, View } from './profile_model';
 import { functionLabel, functionName, viewTable, viewWords } from './profile_views';
-
-export function figure(title: string, value: string, small?: string | null): HTMLElement {
-  return h('div', {}, h('dt', {}, title), h('dd', {}, value, small ? h('small', {}, small) : null));
-}
 
 const MODES = { tick: 'by the tick', 'cpu-clock': 'by a timer', cycles: 'by the cycle counter' };
 
@@ -94,7 +91,7 @@ function overTime(section: ProfileSection, p: Profile): HTMLElement | null {
   const top = busy.indexOf(busy.reduce((a, b) => Math.max(a, b), 0));
   const unit = hz === null ? 'samples per s' : 'CPUs';
   return chartCard<Slice>({
-    name: `${section.anchor}-slices`, title: 'Samples over time', height: 240,
+    name: `${section.anchor}-slices`, title: 'Samples over time', height: 220,
     about: (hz === null ? 'Samples per second, by slice.' : 'How many CPUs were at what, by slice: samples over those that one busy CPU makes.')
       + (steps.length < s.at_ms.length ? ` The ${format.count(s.at_ms.length)} slices are put together into ${format.count(steps.length)} steps; the table has each.` : ''),
     summary: `${format.count(s.at_ms.length)} slices over ${format.ns(p.elapsed_ns)}: ${format.count(p.totals.user)} samples in user space, ${format.count(p.totals.kernel)} in the kernel, ${format.count(p.totals.idle)} idle. `
@@ -103,7 +100,7 @@ function overTime(section: ProfileSection, p: Profile): HTMLElement | null {
       const colour = { user: theme.series[2]!, kernel: theme.series[3]!, idle: theme.series[6]! };
       return {
         ...baseOption(theme),
-        grid: { left: 46, right: 20, top: 36, bottom: 46 },
+        grid: { left: 46, right: 20, top: 12, bottom: 46 },
         tooltip: {
           ...(baseOption(theme)['tooltip'] as object), trigger: 'axis',
           formatter: (points: any) => {

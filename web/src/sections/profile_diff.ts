@@ -2,10 +2,12 @@
 import type { Comparison, Doc, ProfileSection } from '../model';
 import { axis, baseOption, chartCard, tip } from '../parts/chart';
 import { button, foreign, h, short } from '../parts/dom';
+import { figure } from '../parts/figures';
 import { flameCard } from '../parts/flame';
 import * as format from '../parts/format';
+import { whiskers } from '../parts/marks';
 import { table } from '../parts/table';
-import { figure } from './profile';
+import { titleOf } from '../parts/titles';
 import type { Diff, DiffRow, Side } from './profile_model';
 import { share } from './profile_views';
 
@@ -42,7 +44,7 @@ function changesTable(name: string, diff: Diff, onRow: (row: DiffRow) => void): 
       { name: 'change_low', title: '95 % interval', kind: 'number', of: (r) => r.change_low, show: (r) => (r.change_low === null ? format.DASH : `${points(r.change_low)} to ${points(r.change_high)}`) },
       { name: 'change_high', title: 'change, high', kind: 'number', of: (r) => r.change_high, exported: true },
       { name: 'p', title: 'p', kind: 'p', of: (r) => r.p, title_of: 'that equal shares differ so much by how samples fall, adjusted over all rows' },
-      { name: 'sure', title: 'sure', kind: 'text', of: (r) => r.sure, show: (r) => (r.sure ? '✔ sure' : format.DASH) },
+      { name: 'sure', title: 'sure', kind: 'text', of: (r) => r.sure, show: (r) => (r.sure ? h('span', { class: 'one-line' }, '✔ sure') : format.DASH) },
       { name: 'before_share', title: 'before', kind: 'percent', of: (r) => r.before_share, show: (r) => share(r.before_share) },
       { name: 'after_share', title: 'after', kind: 'percent', of: (r) => r.after_share, show: (r) => share(r.after_share) },
       { name: 'before', title: 'samples before', kind: 'number', of: (r) => r.before },
@@ -85,13 +87,8 @@ function changesChart(name: string, diff: Diff): HTMLElement | null {
           })),
         },
         {
-          type: 'custom', silent: true, data: rows.map((r, i) => [(r.change_low ?? r.change!) * 100, i, (r.change_high ?? r.change!) * 100]), encode: { x: [0, 2], y: 1 },
-          renderItem: (_: any, api: any) => {
-            const low = api.coord([api.value(0), api.value(1)]);
-            const high = api.coord([api.value(2), api.value(1)]);
-            const line = (x1: number, y1: number, x2: number, y2: number) => ({ type: 'line', shape: { x1, y1, x2, y2 }, style: { stroke: theme.text, lineWidth: 1 } });
-            return { type: 'group', children: [line(low[0], low[1], high[0], high[1]), line(low[0], low[1] - 4, low[0], low[1] + 4), line(high[0], high[1] - 4, high[0], high[1] + 4)] };
-          },
+          ...whiskers('x', () => ({ style: { stroke: theme.text, lineWidth: 1 } })), silent: true,
+          data: rows.map((r, i) => [i, (r.change_low ?? r.change!) * 100, (r.change_high ?? r.change!) * 100]),
         },
       ],
     }),
@@ -105,8 +102,8 @@ export function profileComparison(doc: Doc, comparison: Extract<Comparison, { ki
   const name = `compared-${before?.anchor ?? comparison.before}-${after?.anchor ?? comparison.after}`;
   const sure = diff.rows.filter((r) => r.sure).length;
   const parts: (HTMLElement | null)[] = [
-    h('p', {}, 'After: ', after ? h('a', { href: `#${after.anchor}` }, foreign(after.title, 100)) : 'not in this page', ' · before: ',
-      before ? h('a', { href: `#${before.anchor}` }, foreign(before.title, 100)) : 'not in this page'),
+    h('p', {}, 'After: ', after ? h('a', { href: `#${after.anchor}` }, foreign(titleOf(doc, after), 100)) : 'not in this page', ' · before: ',
+      before ? h('a', { href: `#${before.anchor}` }, foreign(titleOf(doc, before), 100)) : 'not in this page'),
     h('dl', { class: 'figures' }, sideFigure('before', diff.before), sideFigure('after', diff.after),
       figure('sure changes', format.count(sure), `of ${format.count(diff.rows.length)}, by ${diff.by}`)),
   ];

@@ -1,6 +1,7 @@
 // A function's machine code with its samples, the lines of source between. Stretches without samples are folded.
 import { button, foreign, h, short } from '../parts/dom';
 import { csv, download } from '../parts/csv';
+import { select } from '../parts/fields';
 import * as format from '../parts/format';
 import type { Instruction, Listing } from './profile_model';
 
@@ -53,8 +54,7 @@ export function listingCard(name: string, listings: Listing[]): ListingHandle {
   const place = h('div', { class: 'listing-scroll', tabindex: 0, role: 'region', 'aria-label': 'machine code', onkeydown: key },
     h('table', { class: 'listing' }, h('caption', {}, 'machine code with its samples'),
       h('thead', {}, h('tr', {}, ...['samples', 'share', 'address', 'instruction'].map((title) => h('th', { scope: 'col' }, title)))), body));
-  const choose = h('select', { 'aria-label': 'function whose code is shown', onchange: () => open(listings[Number(choose.value)]!) },
-    ...listings.map((l, i) => h('option', { value: i }, `${short(l.function.name.slice(0, 500), 60)} (${format.count(l.self)})`)));
+  const choose = select('function whose code is shown', listings.map((l, i) => [String(i), `${short(l.function.name.slice(0, 500), 60)} (${format.count(l.self)})`] as const), '0', (i) => open(listings[Number(i)]!));
   const before = button('‹ hot', () => step(-1), 'hot instruction before (p)');
   const after = button('hot ›', () => step(1), 'next hot instruction (n)');
   const unfold = button('Unfold', () => { for (const open of folds) open(); }, 'unfold instructions without samples');

@@ -1,16 +1,13 @@
 // A run of `tare query`: what was kept, how long queries take at each cardinality, where that time went, and what the protocol says about it.
 import type { Doc, QuerySection } from '../model';
 import { append, button, foreign, h, visible } from '../parts/dom';
+import { figure } from '../parts/figures';
 import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
 import { ledgerChart, splitChart, timeByCardinality, timeByQuery } from './query_charts';
 import { atName, dataOf, dbmsName, medianOf, TIME_TITLE, TIME_WORDS, type At, type Check, type Execution, type Query } from './query_data';
 import { modelCards } from './query_model';
 import { planCard, sqlText } from './query_plans';
-
-function figure(title: string, value: string, more?: string | null): HTMLElement {
-  return h('div', {}, h('dt', {}, title), h('dd', {}, value, more ? h('small', {}, more) : null));
-}
 
 function share(part: number, all: number): string {
   return all ? format.percent(part / all) : format.DASH;
@@ -87,7 +84,7 @@ function atTable(section: QuerySection, q: Query): AtTable {
       { name: 'kept', title: 'kept', kind: 'number', of: (at) => at.kept, show: (at) => `${at.kept} / ${at.made}` },
       { name: 'median_ns', title: TIME_TITLE[q.time], title_of: `${TIME_WORDS[q.time]}; in parentheses: dropped, of all that ended`, kind: 'ns', of: (at) => medianOf(at, q.time), show: (at) => shownOf(at, format.ns(medianOf(at, q.time))) },
       { name: 'sigma_ns', title: 'σ', kind: 'ns', of: sigmaOf, show: (at) => shownOf(at, format.ns(sigmaOf(at))) },
-      { name: 'measured_ns', title: 'elapsed', kind: 'ns', of: (at) => medianOf(at, 'measured'), show: (at) => shownOf(at, format.ns(medianOf(at, 'measured'))) },
+      { name: 'measured_ns', title: 'elapsed', kind: 'ns', exported: q.time === 'measured', of: (at) => medianOf(at, 'measured'), show: (at) => shownOf(at, format.ns(medianOf(at, 'measured'))) },
       { name: 'cpu_ns', title: 'CPU', kind: 'ns', of: (at) => keptMedian(at, at.cpu), title_of: 'median of the executions kept; none of a dropped Q@C' },
       { name: 'own_device_ns', title: 'own I/O', kind: 'ns', of: (at) => keptMedian(at, at.own_device), title_of: 'median of the executions kept; none of a dropped Q@C' },
       { name: 'read_share', title: 'read', kind: 'percent', of: (at) => at.read_share, show: (at) => shownOf(at, format.percent(at.read_share)), title_of: 'bytes read, of those of its tables: mean of all executions that ended, since caches have nothing to do with what is dropped' },

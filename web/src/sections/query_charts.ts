@@ -1,7 +1,9 @@
 // Charts of queries: time by cardinality, where the time went.
 import { axis, baseOption, chartCard, tip, type ChartHandle, type Option } from '../parts/chart';
-import { h, short } from '../parts/dom';
+import { short } from '../parts/dom';
+import { select } from '../parts/fields';
 import * as format from '../parts/format';
+import { hollow, whiskers } from '../parts/marks';
 import { causeColour, type Theme } from '../parts/theme';
 import type { QuerySection } from '../model';
 import {
@@ -12,13 +14,6 @@ import {
 const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', 'path://M0,0 L10,0 L5,9 Z'];
 const CROWD = 12; // queries in one chart: of more the medians alone
 const LINES = ['solid', 'dashed', 'dotted'];
-
-/** A field to choose one of several. */
-export function choiceField(label: string, options: [value: string, text: string][], chosen: string, onchange: (value: string) => void): HTMLSelectElement {
-  const field = h('select', { 'aria-label': label, onchange: () => onchange(field.value) },
-    ...options.map(([value, text]) => h('option', { value, selected: value === chosen }, text)));
-  return field;
-}
 
 function known(list: At[], time: TimeName): boolean {
   return list.some((at) => medianOf(at, time) !== null);
@@ -31,21 +26,9 @@ function timeAxis(theme: Theme, log: boolean, name: string): Record<string, unkn
   });
 }
 
-/** Horizontal whiskers and such: [x, low, high] of a custom series, in the chart's own axes. */
-function whisker(colour: string) {
-  return (_: any, api: any) => {
-    const [x, low, high] = [api.value(0), api.value(1), api.value(2)];
-    const a = api.coord([x, low]);
-    const b = api.coord([x, high]);
-    const style = { stroke: colour, lineWidth: 1.2, opacity: 0.8 };
-    const line = (x1: number, y1: number, x2: number, y2: number) => ({ type: 'line', shape: { x1, y1, x2, y2 }, style });
-    return { type: 'group', children: [line(a[0], a[1], b[0], b[1]), line(a[0] - 4, a[1], a[0] + 4, a[1]), line(b[0] - 4, b[1], b[0] + 4, b[1])] };
-  };
-}
-
-/** ECharts' own empty symbols are white within, whatever they lie on. */
-function hollow(theme: Theme, colour: string): Record<string, unknown> {
-  return { color: theme.card, borderColor: colour, borderWidth: 2 };
+/** From the least to the most of the executions at an x. */
+function reaches(colour: string): Record<string, unknown> {
+  return whiskers('y', () => ({ style: { stroke: colour, lineWidth: 1.2, opacity: 0.8 } }));
 }
 
 function pointTip(at: At, time: TimeName): HTMLElement {
@@ -61,9 +44,9 @@ function lineOf(theme: Theme, one: OneQuery, i: number, time: TimeName, alone: b
   const changes = changesOf(one);
   const began = new Set(changes.map((c) => c.above));
   const list = one.at.filter((at) => medianOf(at, time) !== null);
-  const whiskers = crowded ? [] : list.flatMap((at) => {
-    const reach = spread(at, time);
-    return reach ? [{ value: [at.cardinality, reach[0], reach[1]], at }] : [];
+  const reach = crowded ? [] : list.flatMap((at) => {
+    const ends = spread(at, time);
+    return ends ? [{ value: [at.cardinality, ...ends], at }] : [];
   });
   const series: Record<string, unknown>[] = [{
     type: 'line', name: String(one.query), color: colour, symbol, symbolSize: 9, lineStyle: { type: LINES[Math.floor(i / theme.series.length) % LINES.length], width: 2 },
@@ -79,15 +62,15 @@ function lineOf(theme: Theme, one: OneQuery, i: number, time: TimeName, alone: b
       data: changes.map((c) => ({ name: `${c.below.plan} → ${c.above.plan}`, xAxis: ((c.below.cardinality ?? 0) + (c.above.cardinality ?? 0)) / 2 })),
     } : undefined,
   }];
-  if (whiskers.length) {
-    series.push({ type: 'custom', name: String(one.query), silent: !alone, color: colour, renderItem: whisker(colour), encode: { x: 0, y: [1, 2] }, data: whiskers, z: 1 });
+  if (reach.length) {
+    series.push({ ...reaches(colour), name: String(one.query), silent: !alone, color: colour, data: reach, z: 1 });
   }
   if (alone) {
     // beside the median, which would cover them
     const dots = (keptOnes: boolean) => list.flatMap((at) => at.executions.filter((x) => !x.dropped_by.length === keptOnes && x.times_ns[time] !== null)
       .map((x) => ({ value: [at.cardinality, x.times_ns[time]], execution: x, at })));
     series.push({ type: 'scatter', name: 'kept', symbolSize: 5, symbolOffset: [11, 0], itemStyle: { color: theme.kept, opacity: 0.6 }, data: dots(true), z: 1 },
-      { type: 'scatter', name: 'dropped', symbol: 'triangle', symbolSize: 7, symbolOffset: [19, 0], itemStyle: { ...hollow(theme, theme.dropped), borderWidth: 1.2 }, data: dots(false), z: 1 });
+      { type: 'scatter', name: 'dropped', symbol: 'triangle', symbolSize: 7, symbolOffset: [19, 0], itemStyle: hollow(theme, theme.dropped, 1.2), data: dots(false), z: 1 });
   }
   return series;
 }
@@ -97,9 +80,9 @@ function timeOption(theme: Theme, list: OneQuery[], all: OneQuery[], time: TimeN
   const base = baseOption(theme);
   return {
     ...base,
-    grid: { left: 24, right: 36, top: alone ? 76 : 62, bottom: 30, containLabel: true },
+    grid: { left: 24, right: 36, top: alone ? 46 : 32, bottom: 30, containLabel: true },
     legend: {
-      ...(base as any).legend, itemHeight: 10, itemWidth: 22, data: alone ? [String(list[0]!.query), 'kept', 'dropped'] : list.map((one) => String(one.query)),
+      data: alone ? [String(list[0]!.query), 'kept', 'dropped'] : list.map((one) => String(one.query)),
       formatter: (key: string) => (/^\d+$/.test(key) ? short(all.find((one) => one.query === Number(key))?.name ?? key, 20) : `execution ${key}`),
     },
     tooltip: {
@@ -163,10 +146,10 @@ export function timeByCardinality(section: QuerySection, q: Query, open: (at: At
     about: `Medians; whiskers from the least to the most of the executions${q.at_kept < q.at_made ? '; hollow points are Q@Cs that were dropped' : ''}. ${
       every.some((at) => at.plan) ? `Letters are plans, ${changed ? `which change in ${changed} of ${all.length} queries` : 'which never change'}.` : 'Plans are not known.'}`,
     controls: [
-      all.length > 1 ? choiceField('query of the chart', [['', 'all queries'], ...all.map((one): [string, string] => [String(one.query), `${short(one.name, 40)}${changesOf(one).length ? ' · plan changes' : ''}`])],
+      all.length > 1 ? select('query of the chart', [['', 'all queries'], ...all.map((one): [string, string] => [String(one.query), `${short(one.name, 40)}${changesOf(one).length ? ' · plan changes' : ''}`])],
         chosen, (value) => { chosen = value; handle.redraw(); }) : null,
-      times.length > 1 ? choiceField('time of the chart', times.map((t): [string, string] => [t, TIME_TITLE[t]]), time, (value) => { time = value as TimeName; handle.redraw(); }) : null,
-      choiceField('scale of the chart', [['linear', 'linear'], ['log', 'logarithmic']], 'linear', (value) => { log = value === 'log'; handle.redraw(); }),
+      times.length > 1 ? select('time of the chart', times.map((t): [string, string] => [t, TIME_TITLE[t]]), time, (value) => { time = value as TimeName; handle.redraw(); }) : null,
+      select('scale of the chart', [['linear', 'linear'], ['log', 'logarithmic']], 'linear', (value) => { log = value === 'log'; handle.redraw(); }),
     ],
     option: (theme) => timeOption(theme, list(), all, time, log),
     data: { columns: timeColumns(() => time), rows: () => list().flatMap((one) => one.at) },
@@ -184,19 +167,19 @@ export function timeByQuery(section: QuerySection, q: Query, open: (at: At) => v
   let log = false;
   const drawn = () => list.filter((at) => medianOf(at, time) !== null);
   const handle: ChartHandle = chartCard<At>({
-    name: `${section.anchor}-queries`, title: 'Time by query', height: 380,
+    name: `${section.anchor}-queries`, title: 'Time by query', height: list.length > 2 ? 380 : 260,
     summary: `Median ${TIME_TITLE[time]} of each query. ${drawn().slice(0, 20).map((at) => `${short(at.name, 40)}: ${format.ns(medianOf(at, time))}`).join('; ')}.`,
     about: 'Medians; whiskers from the least to the most of the executions.',
     controls: [
-      times.length > 1 ? choiceField('time of the chart', times.map((t): [string, string] => [t, TIME_TITLE[t]]), time, (value) => { time = value as TimeName; handle.redraw(); }) : null,
-      choiceField('scale of the chart', [['linear', 'linear'], ['log', 'logarithmic']], 'linear', (value) => { log = value === 'log'; handle.redraw(); }),
+      times.length > 1 ? select('time of the chart', times.map((t): [string, string] => [t, TIME_TITLE[t]]), time, (value) => { time = value as TimeName; handle.redraw(); }) : null,
+      select('scale of the chart', [['linear', 'linear'], ['log', 'logarithmic']], 'linear', (value) => { log = value === 'log'; handle.redraw(); }),
     ],
     option: (theme) => {
       const rowsOf = drawn();
       const base = baseOption(theme);
-      const whiskers = rowsOf.flatMap((at, i) => {
-        const reach = spread(at, time);
-        return reach ? [{ value: [i, reach[0], reach[1]], at }] : [];
+      const reach = rowsOf.flatMap((at, i) => {
+        const ends = spread(at, time);
+        return ends ? [{ value: [i, ...ends], at }] : [];
       });
       return {
         ...base, legend: undefined,
@@ -207,7 +190,7 @@ export function timeByQuery(section: QuerySection, q: Query, open: (at: At) => v
         yAxis: timeAxis(theme, log, TIME_TITLE[time]),
         series: [
           { type: 'scatter', symbolSize: 10, data: rowsOf.map((at, i) => ({ value: [i, medianOf(at, time)], at, itemStyle: at.dropped_by ? hollow(theme, theme.series[0]!) : undefined })) },
-          { type: 'custom', renderItem: whisker(theme.series[0]!), encode: { x: 0, y: [1, 2] }, data: whiskers, z: 1 },
+          { ...reaches(theme.series[0]!), data: reach, z: 1 },
         ],
       };
     },
@@ -228,11 +211,11 @@ function stackOption(theme: Theme, labels: string[], stacks: Stack[], wholes: nu
   const window = 30;
   return {
     ...base,
-    grid: { left: 12, right: labels.length > window ? 44 : 24, top: 40, bottom: 12, containLabel: true },
-    legend: { ...(base as any).legend, formatter: (key: string) => names[stacks.findIndex((s) => s.name === key)] ?? key },
+    grid: { left: 12, right: labels.length > window ? 44 : 24, top: 8, bottom: 12, containLabel: true },
+    legend: { formatter: (key: string) => names[stacks.findIndex((s) => s.name === key)] ?? key },
     tooltip: { ...(base as any).tooltip, trigger: 'axis', axisPointer: { type: 'shadow' }, formatter: (p: any) => tipOf(p[0].dataIndex) },
     dataZoom: labels.length > window ? [{ type: 'slider', yAxisIndex: 0, width: 16, right: 4, startValue: 0, endValue: window - 1, brushSelect: false, showDetail: false, borderColor: theme.line, filterMode: 'empty' }] : undefined,
-    xAxis: axis(theme, '', { type: 'value', max: share && !beyond ? 1 : undefined, splitNumber: 4, axisLabel: { formatter: (value: number) => (share ? format.percent(value) : format.ns(value)) } }),
+    xAxis: axis(theme, '', { type: 'value', ...(share && !beyond ? { max: 1, interval: 0.25 } : {}), splitNumber: 4, axisLabel: { formatter: (value: number) => (share ? format.percent(value) : format.ns(value)) } }),
     yAxis: axis(theme, '', { type: 'category', inverse: true, data: labels, axisLabel: { width: 160, overflow: 'truncate', hideOverlap: true, fontSize: 11 } }),
     series: stacks.map((s) => ({
       type: 'bar', name: s.name, stack: 'all', barMaxWidth: 22, itemStyle: { color: s.colour(theme), decal: s.decal }, data: s.values.map(part),
@@ -241,7 +224,7 @@ function stackOption(theme: Theme, labels: string[], stacks: Stack[], wholes: nu
 }
 
 function stackHeight(n: number): number {
-  return Math.min(30, Math.max(3, n)) * 19 + 80;
+  return Math.min(30, Math.max(3, n)) * 19 + 50;
 }
 
 function shortLabel(at: At): string {
@@ -264,7 +247,7 @@ export function splitChart(section: QuerySection, q: Query): ChartHandle | null 
     summary: `Elapsed time of each query at each cardinality, split. On average ${format.percent(mean((s) => s.cpu))} is CPU time of the query, ${format.percent(mean((s) => s.device))} its own I/O and ${format.percent(mean((s) => s.other))} anything else${unknown ? '; where its I/O is not known, what is not CPU is one part' : ''}.`,
     about: `Means of the executions kept (of dropped Q@Cs: of all that ended). Own I/O is the time that devices served the query; other is the rest of the elapsed time: waiting for a CPU, for others’ I/O, for locks. Shares are of the elapsed time${
       parallel ? `: in ${parallel} of ${list.length} Q@Cs CPU time and I/O are more than that, since several processes, or a process and its I/O, went on at once` : ''}.${unknown ? ' Where own I/O is not known, it is in what is not CPU.' : ''}`,
-    controls: [choiceField('what the bars show', [['time', 'time'], ['share', 'share']], 'time', (value) => { share = value === 'share'; handle.redraw(); })],
+    controls: [select('what the bars show', [['time', 'time'], ['share', 'share']], 'time', (value) => { share = value === 'share'; handle.redraw(); })],
     option: (theme) => stackOption(theme, list.map((s) => shortLabel(s.at)), [
       { name: 'CPU', colour: (t) => t.series[0]!, values: list.map((s) => s.cpu) },
       { name: 'own I/O', colour: (t) => t.series[8]!, decal: { symbol: 'rect', dashArrayX: [1, 0], dashArrayY: [2, 4], rotation: -Math.PI / 4, color: theme.card }, values: list.map((s) => s.device) },
@@ -310,9 +293,9 @@ export function ledgerChart(section: QuerySection, q: Query): ChartHandle | null
     name: `${section.anchor}-ledgers`, title: 'Ledgers of the queries', height: stackHeight(list.length),
     summary: `Wall time of each query at each cardinality by cause, mean over the executions kept. Most of it: ${biggest.map((c) => `${short(c, 30)} ${format.percent(sums.get(c)! / all)}`).join(', ')}.`,
     about: 'Every ns of the elapsed time has one cause; means over the executions kept.',
-    controls: [choiceField('what the bars show', [['share', 'share'], ['time', 'time']], 'share', (value) => { share = value === 'share'; handle.redraw(); })],
+    controls: [select('what the bars show', [['share', 'share'], ['time', 'time']], 'share', (value) => { share = value === 'share'; handle.redraw(); })],
     option: (theme) => stackOption(theme, list.map((l) => { const at = atOf(l); return at ? shortLabel(at) : atName(nameOf(l), 14); }),
-      causes.map((cause) => ({ name: cause, colour: (t: Theme) => causeColour(cause, t), values: list.map((l) => of(l, cause)) })), list.map((l) => l.mean.reduce((a, b) => a + b, 0)), share,
+      causes.map((cause, i) => ({ name: String(i), colour: (t: Theme) => causeColour(cause, t), values: list.map((l) => of(l, cause)) })), list.map((l) => l.mean.reduce((a, b) => a + b, 0)), share,
       (i) => {
         const l = list[i]!;
         const total = l.mean.reduce((a, b) => a + b, 0);

@@ -2,7 +2,9 @@
 import type { Comparison, Doc, QuerySection } from '../model';
 import { axis, baseOption, chartCard, tip } from '../parts/chart';
 import { append, foreign, h, short, visible } from '../parts/dom';
+import { figure } from '../parts/figures';
 import * as format from '../parts/format';
+import { whiskers } from '../parts/marks';
 import { table } from '../parts/table';
 import type { Theme } from '../parts/theme';
 import { compact } from './query_charts';
@@ -74,17 +76,8 @@ function ratioOption(theme: Theme, d: Diff, list: Pair[]): Record<string, unknow
         },
       },
       {
-        type: 'custom', encode: { x: [0, 1], y: 2 },
-        data: list.flatMap((p, i) => (p.ratio_low === null || p.ratio_high === null ? [] : [{ value: [p.ratio_low, p.ratio_high, i], pair: i }])),
-        renderItem: (_: any, api: any) => {
-          const i = api.value(2);
-          if (!list[i]) return null; // not in the window: the zoom made it empty
-          const a = api.coord([api.value(0), i]);
-          const b = api.coord([api.value(1), i]);
-          const style = { stroke: colourOf(theme, list[i]!.change), lineWidth: 1.6 };
-          const line = (x1: number, y1: number, x2: number, y2: number) => ({ type: 'line', shape: { x1, y1, x2, y2 }, style });
-          return { type: 'group', children: [line(a[0], a[1], b[0], b[1]), line(a[0], a[1] - 4, a[0], a[1] + 4), line(b[0], b[1] - 4, b[0], b[1] + 4)] };
-        },
+        ...whiskers('x', (i) => (list[i] ? { style: { stroke: colourOf(theme, list[i].change), lineWidth: 1.6 } } : null)),
+        data: list.flatMap((p, i) => (p.ratio_low === null || p.ratio_high === null ? [] : [{ value: [i, p.ratio_low, p.ratio_high], pair: i }])),
       },
     ],
   };
@@ -127,7 +120,7 @@ export function queryComparison(doc: Doc, comparison: Extract<Comparison, { kind
       ['other / base', ratio(d.ratio), d.ratio === null ? 'nothing to compare' : `geometric mean, ${interval(d.ratio_low, d.ratio_high)}`],
       ['Q@Cs compared', format.count(d.compared), `of ${format.count(d.pairs.length)}, by ${TIME_TITLE[d.time]}`],
       ['slower', format.count(d.slower), 'significantly'], ['faster', format.count(d.faster), 'significantly'], ['plans changed', format.count(d.plan_changes), ''],
-    ] as const).map(([title, value, more]) => h('div', {}, h('dt', {}, title), h('dd', {}, value, more ? h('small', {}, more) : null)))),
+    ] as const).map(([title, value, more]) => figure(title, value, more))),
   ];
   if (list.length) {
     const worst = [...list].sort((a, b) => Math.abs(Math.log(b.ratio!)) - Math.abs(Math.log(a.ratio!))).slice(0, 3);
@@ -138,7 +131,7 @@ export function queryComparison(doc: Doc, comparison: Extract<Comparison, { kind
       option: (theme) => ratioOption(theme, d, list),
     }).element);
   }
-  parts.push(h('div', { class: 'card' }, h('h3', {}, 'Each Q@C'), table<Pair>({
+  parts.push(!d.pairs.length ? h('p', { class: 'card' }, 'No Q@C was kept in either run: there is nothing to compare.') : h('div', { class: 'card' }, h('h3', {}, 'Each Q@C'), table<Pair>({
     name: `${name}-pairs`, caption: 'Each Q@C of both runs', rows: d.pairs, page: 20,
     columns: [
       { name: 'query', title: 'query', kind: 'text', of: (p) => p.name, most: 30 },

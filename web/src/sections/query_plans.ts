@@ -1,6 +1,6 @@
 // Plans as trees that fold, and what changes between two of them. The shape of a plan is described in src/subject/dbms/plan.h.
 import { append, button, foreign, h, short, visible } from '../parts/dom';
-import { choiceField } from './query_charts';
+import { select } from '../parts/fields';
 import { changesOf, queriesOf, rows, type At, type OneQuery, type PlanNode, type Query } from './query_data';
 
 const DEEP = 24; // levels that are indented: deeper ones would run out of the card
@@ -215,7 +215,7 @@ export function planCard(q: Query): HTMLElement | null {
   const card = h('div', { class: 'card' }, h('h3', {}, 'Plans'),
     h('p', { class: 'muted' }, `Letters are given within a query, from the highest cardinality down. ${all.filter((one) => changesOf(one).length).length} of ${all.length} queries change their plan with the cardinality.`));
   if (all.length > 1) {
-    append(card, h('div', { class: 'tools' }, choiceField('plans of which query',
+    append(card, h('div', { class: 'tools' }, select('plans of which query',
       all.map((one, i): [string, string] => [String(one.query), `${short(one.name, 40)} · ${counts[i]} ${counts[i] === 1 ? 'plan' : 'plans'}`]), String(first.query), show)));
   }
   append(card, said, place);

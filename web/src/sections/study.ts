@@ -2,9 +2,9 @@
 import type { Doc, StudyDaemon, StudySection } from '../model';
 import { axis, baseOption, chartCard, tip } from '../parts/chart';
 import { append, button, foreign, h, short } from '../parts/dom';
+import { figure, wide } from '../parts/figures';
 import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
-import { figure, narrowLegend, wide } from './noise_parts';
 import { periodText, runsOf, type Run } from './study_model';
 import { Chosen, samplesCard, stripsCard } from './study_samples';
 import { zoomCard } from './study_zoom';
@@ -33,12 +33,12 @@ function sigmaCard(section: StudySection, runs: Run[]): HTMLElement | null {
   const part = (sigma: number | null, mean: number | null) => (sigma === null || !mean ? null : sigma / mean);
   const label = (sigma: number | null, mean: number | null) => (sigma === null || !mean ? '' : `${format.percent(sigma / mean)} (${format.ns(sigma)})`);
   return chartCard<Run>({
-    name: `${section.anchor}-sigma`, title: 'Spread before and after the cutoffs', height: 120 + some.length * 70,
+    name: `${section.anchor}-sigma`, title: 'Spread before and after the cutoffs', height: 94 + some.length * 70,
     about: 'Standard deviation of ET, as a share of the mean.',
     summary: some.map(({ which, run }) => `${which} run: σ ${format.ns(run.sigma_ns)} of all samples, ${format.ns(run.sigma_kept_ns)} without the ${run.dropped.length} dropped ones`).join('; ') + '.',
     option: (theme) => ({
-      ...narrowLegend(theme),
-      grid: { left: 8, right: 124, top: 34, bottom: 12, containLabel: true },
+      ...baseOption(theme),
+      grid: { left: 8, right: 124, top: 8, bottom: 12, containLabel: true },
       xAxis: axis(theme, '', { type: 'value', min: 0, axisLabel: { formatter: (v: number) => format.percent(v) } }),
       yAxis: axis(theme, '', { type: 'category', inverse: true, data: some.map(({ which, run }) => `${which}, ${format.ns(run.length_ns)}`), axisTick: { show: false } }),
       tooltip: {

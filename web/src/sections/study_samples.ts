@@ -1,11 +1,12 @@
 // Samples over time, and when daemons ran long among them.
 import type { StudyDaemon, StudySection } from '../model';
 import { axis, baseOption, chartCard, tip, zoom, type ChartHandle } from '../parts/chart';
-import { h, short } from '../parts/dom';
+import { short } from '../parts/dom';
+import { select } from '../parts/fields';
 import * as format from '../parts/format';
+import { ring } from '../parts/marks';
 import type { Theme } from '../parts/theme';
 import { expected, periodText, seenIn, type Run } from './study_model';
-import { narrowLegend } from './noise_parts';
 
 const STRIPS = 30; // daemons
 
@@ -35,11 +36,9 @@ export function samplesCard(section: StudySection, { which, run, samples }: Run,
   let over: 'number' | 'time' = 'number';
   let near = false;
   let handle: ChartHandle;
-  const field = h('select', { 'aria-label': `x axis of the samples of the ${which} run`, onchange: () => { over = field.value as typeof over; handle.redraw(); } },
-    h('option', { value: 'number' }, 'by number'), h('option', { value: 'time' }, 'by time'));
+  const field = select<'number' | 'time'>(`x axis of the samples of the ${which} run`, [['number', 'by number'], ['time', 'by time']], over, (v) => { over = v; handle.redraw(); });
   field.hidden = !samples.at_us;
-  const range = h('select', { 'aria-label': `y axis of the samples of the ${which} run`, onchange: () => { near = range.value === 'near'; handle.redraw(); } },
-    h('option', { value: 'all' }, 'every ET'), h('option', { value: 'near' }, 'near the cluster'));
+  const range = select(`y axis of the samples of the ${which} run`, [['all', 'every ET'], ['near', 'near the cluster']], 'all', (v) => { near = v === 'near'; handle.redraw(); });
   range.hidden = run.cluster_low_ns === null || run.cluster_high_ns === null || !samples.l.length;
   const x = (i: number): number => (over === 'time' && samples.at_us ? samples.at_us[i]! / 1e6 : samples.number[i]!);
   const points = (list: readonly number[]): Float64Array => {
@@ -96,8 +95,8 @@ export function samplesCard(section: StudySection, { which, run, samples }: Run,
     const kinds = [0, 1, 2, 3].filter((kind) => kind === 0 || positions[kind]!.length);
     shown = [...kinds.map((kind) => positions[kind]!), long];
     return {
-      ...narrowLegend(theme),
-      grid: { left: 44, right: 20, top: 40, bottom: 26, containLabel: true },
+      ...baseOption(theme),
+      grid: { left: 44, right: 20, top: 14, bottom: 26, containLabel: true },
       xAxis: axis(theme, over === 'time' ? 'time of the run' : 'sample', { type: 'value', min: 'dataMin', max: 'dataMax', axisLabel: over === 'time' ? { formatter: (v: number) => format.ns(v * 1e9), showMinLabel: false, showMaxLabel: false } : { formatter: (v: number) => format.count(Math.round(v)) } }),
       yAxis: axis(theme, 'ET', { type: 'value', min: low - pad, max: high + pad, nameGap: 64, axisLabel: { showMinLabel: false, showMaxLabel: false, formatter: (v: number) => format.nsBetween(v, low, high) } }),
       dataZoom: zoom(),
@@ -112,7 +111,7 @@ export function samplesCard(section: StudySection, { which, run, samples }: Run,
       },
       series: [
         ...kinds.map((kind) => ({ name: KINDS[kind]!, type: 'scatter', dimensions: ['x', 'y'], symbol: looks[kind]!.symbol, symbolSize: looks[kind]!.symbolSize, clip: true, itemStyle: { color: looks[kind]!.color, opacity: kind ? 0.9 : 0.65 }, large: kind === 0, largeThreshold: 3000, data: pointsByKind()[kind]!, ...(kind === 0 ? { markArea: band } : {}) })),
-        ...(long.length ? [{ name: `${short(chosen.daemon!.name, 24)} ran long`, type: 'scatter', dimensions: ['x', 'y'], symbol: 'circle', symbolSize: 16, itemStyle: { color: 'transparent', borderColor: theme.text, borderWidth: 2 }, data: points(long), z: 5 }] : []),
+        ...(long.length ? [{ name: `${short(chosen.daemon!.name, 24)} ran long`, type: 'scatter', dimensions: ['x', 'y'], ...ring(theme.text, long.length), data: points(long), z: 5 }] : []),
       ],
     };
   }
@@ -153,12 +152,12 @@ export function stripsCard(section: StudySection, { which, run, samples }: Run, 
   if (!strips.length) return null;
   const drawn = strips.slice(0, STRIPS);
   const handle: ChartHandle = chartCard<{ strip: Strip; sample: number }>({
-    name: `${section.anchor}-${which}-strips`, title: `When daemons ran long, ${which} run`, height: 96 + drawn.length * 30,
+    name: `${section.anchor}-${which}-strips`, title: `When daemons ran long, ${which} run`, height: 70 + drawn.length * 30,
     about: `A strip for each long-running daemon: bars are samples in which it ran long, ticks beneath them where its period would have it.${strips.length > drawn.length ? ` ${drawn.length} of ${strips.length} daemons.` : ''}`,
     summary: drawn.slice(0, 10).map((s) => `${short(s.daemon.name, 24)} ran long in ${s.samples.length} ${s.samples.length === 1 ? 'sample' : 'samples'}${s.period ? `, about every ${format.figure(s.period)} samples` : ''}`).join('; ') + '.',
     option: (theme) => ({
-      ...narrowLegend(theme),
-      grid: { left: 8, right: 20, top: 34, bottom: 26, containLabel: true },
+      ...baseOption(theme),
+      grid: { left: 8, right: 20, top: 8, bottom: 26, containLabel: true },
       xAxis: axis(theme, 'sample', { type: 'value', min: first, max: Math.max(first + 1, last), axisLabel: { formatter: (v: number) => format.count(Math.round(v)) } }),
       yAxis: axis(theme, '', { type: 'category', inverse: true, data: drawn.map((s) => short(s.daemon.name, 18)), axisTick: { show: false }, axisLabel: { interval: 0 }, splitLine: { show: true, lineStyle: { color: theme.line, opacity: 0.6 } } }),
       dataZoom: zoom(),

@@ -6,7 +6,6 @@ import * as format from '../parts/format';
 import { pairsOf, SHAPE } from '../parts/pairs';
 import { current, onChange, type Theme } from '../parts/theme';
 import type { Run } from './study_model';
-import { narrowLegend } from './noise_parts';
 
 const SMALL = 104; // px
 
@@ -146,8 +145,8 @@ export function zoomCard(section: StudySection, { which, run, samples }: Run): H
       const pad = Math.max(1, (level.high_ns - level.low_ns) * 0.03);
       const label = { showMinLabel: false, showMaxLabel: false, formatter: (v: number) => format.nsBetween(v, level.low_ns, level.high_ns) };
       return {
-        ...narrowLegend(theme),
-        grid: { left: 40, right: 24, top: 40, bottom: 26, containLabel: true },
+        ...baseOption(theme),
+        grid: { left: 40, right: 24, top: 14, bottom: 26, containLabel: true },
         xAxis: axis(theme, 'first sample of a pair', { type: 'value', min: level.low_ns - pad, max: level.high_ns + pad, splitNumber: 4, axisLabel: label }),
         yAxis: axis(theme, 'second', { type: 'value', min: level.low_ns - pad, max: level.high_ns + pad, nameGap: 64, axisLabel: label }),
         dataZoom: zoom(true),

@@ -1,6 +1,8 @@
 // A run of `tare time`: figures, samples, distribution, ledger, pairs, executions.
 import type { Doc, TimeSection } from '../model';
 import { h } from '../parts/dom';
+import { wide } from '../parts/figures';
+import { titleOf } from '../parts/titles';
 import { timeOf } from './time_common';
 import { droppedTable, figures, warnings } from './time_figures';
 import { samplesCard } from './time_samples';
@@ -11,18 +13,14 @@ import { executionsTable } from './time_table';
 import { executionDialog } from './time_execution';
 import { whoElse } from './time_who';
 
-export function timeSection(_doc: Doc, section: TimeSection): HTMLElement[] {
+export function timeSection(doc: Doc, section: TimeSection): HTMLElement[] {
   const time = timeOf(section);
   const first = [figures(time), warnings(time)].filter((e) => e !== null);
   if (!time.count) return [h('div', { class: 'cards' }, ...first, h('p', { class: 'muted' }, 'No execution yet.'))];
-  const dialog = executionDialog(time);
-  const wide = (element: HTMLElement | null | undefined) => {
-    element?.classList.add('wide');
-    return element ?? null;
-  };
+  const dialog = executionDialog(time, doc.sections.length > 1 ? titleOf(doc, section) : null);
   return [
-    h('div', { class: 'cards' }, ...first, wide(samplesCard(time).element), droppedTable(time),
-      histogramCard(time).element, meanLedger(time), wide(ledgerCard(time)?.element), whoElse(time), wide(dualCard(time)), executionsTable(time)),
+    h('div', { class: 'cards' }, ...first, ...wide([samplesCard(time).element]), droppedTable(time),
+      histogramCard(time).element, meanLedger(time), ...wide([ledgerCard(time)?.element ?? null]), whoElse(time), ...wide([dualCard(time)]), executionsTable(time)),
     dialog,
   ];
 }

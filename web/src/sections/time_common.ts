@@ -1,9 +1,10 @@
 // What the parts of a `time` section share: its columns by measure, who is selected, and small pieces of charts.
 import type { Measure, Summary, TimeSection } from '../model';
 import type { Chart } from '../parts/chart';
-import { freshId, h } from '../parts/dom';
+import { h } from '../parts/dom';
+import { field } from '../parts/fields';
 import * as format from '../parts/format';
-import { current, onChange, type Theme } from '../parts/theme';
+import { causeColour, current, type Theme } from '../parts/theme';
 
 export const KEPT = 0;
 export const WARMUP = 1;
@@ -19,7 +20,6 @@ export const RULE_MEANS = [
 /** Every rule has a shape beside its colour. */
 export const CROSS = 'path://M2 0 L5 3 L8 0 L10 2 L7 5 L10 8 L8 10 L5 7 L2 10 L0 8 L3 5 L0 2 Z';
 export const RULE_SYMBOL = ['circle', 'emptyRect', CROSS, 'triangle', 'diamond'] as const;
-export const RULE_GLYPH = ['●', '□', '✖', '▲', '◆'] as const;
 
 export function ruleColour(rule: number, theme: Theme): string {
   return [theme.kept, theme.muted, theme.text, theme.dropped, theme.series[1]!][rule] ?? theme.muted;
@@ -100,10 +100,22 @@ export function meanSigma(s: Summary | null | undefined): string {
   return format.plusMinus(s.mean_ns, s.stddev_ns);
 }
 
+/** To choose one of them; nothing where there is no choice. */
+export function measureField(measures: readonly Measure[], chosen: Measure, change: (measure: Measure) => void): HTMLElement | null {
+  return measures.length > 1 ? field('Measure', measures.map((m) => [m, MEASURE_NAME[m]] as const), chosen, change) : null;
+}
+
+/** A cause with its colour, which [data-cause] is found by when colours change. */
+export function causeSwatch(cause: string): HTMLElement {
+  const box = h('span', { class: 'swatch', 'aria-hidden': 'true', 'data-cause': cause });
+  box.style.background = causeColour(cause, current());
+  return h('span', {}, box, cause);
+}
+
 /** With as many digits as `about` leaves it. */
 export function precise(value: number | null | undefined, about: number | null | undefined): string {
   if (value === null || value === undefined || !about) return format.ns(value);
-  return format.nsBetween(value, value - about / 2, value + about / 2);
+  return format.nsAlike([value], [about])(value);
 }
 
 export function interval(low: number | null, high: number | null): string {
@@ -117,49 +129,8 @@ export function tick(value: number): string {
   return size === 0 ? '0' : `${Number((value / (scale as number)).toPrecision(9))}\u00a0${unit}`;
 }
 
-export function field<T extends string>(label: string, options: readonly [value: T, words: string][], value: T, change: (value: T) => void): HTMLElement {
-  const id = freshId('field');
-  const select = h('select', { id, onchange: () => change(select.value as T) },
-    ...options.map(([v, words]) => h('option', { value: v, selected: v === value }, words)));
-  return h('span', { class: 'field' }, h('label', { for: id }, label), select);
-}
-
-/** Two or three choices as buttons, one of which is pressed. */
-export function choices<T extends string>(label: string, options: readonly [value: T, words: string][], value: T, change: (value: T) => void): HTMLElement {
-  const buttons = options.map(([v, words]) => h('button', {
-    type: 'button', 'aria-pressed': String(v === value), 'data-value': v,
-    onclick: () => {
-      for (const b of buttons) b.setAttribute('aria-pressed', String(b.dataset['value'] === v));
-      change(v);
-    },
-  }, words));
-  return h('span', { class: 'choices', role: 'group', 'aria-label': label }, ...buttons);
-}
-
-/** A legend that is used by keys as well: what is pressed is shown, the others are in `hidden`. Its signs say what the chart's symbols and colours mean. */
-export function legend(label: string, items: { name: string; glyph: string; colour: (theme: Theme) => string; title?: string }[], hidden: Set<string>, change: (hidden: Set<string>) => void): HTMLElement {
-  const signs: (() => void)[] = [];
-  const box = h('div', { class: 'legend', role: 'group', 'aria-label': label }, ...items.map((item) => {
-    const sign = h('span', { class: 'sign', 'aria-hidden': 'true' }, item.glyph);
-    signs.push(() => { sign.style.color = item.colour(current()); });
-    const b = h('button', {
-      type: 'button', 'aria-pressed': String(!hidden.has(item.name)), title: item.title, 'data-name': item.name,
-      onclick: () => {
-        if (!hidden.delete(item.name)) hidden.add(item.name);
-        b.setAttribute('aria-pressed', String(!hidden.has(item.name)));
-        change(hidden);
-      },
-    }, sign, item.name);
-    return b;
-  }));
-  const paint = () => signs.forEach((sign) => sign());
-  paint();
-  onChange(paint);
-  return box;
-}
-
-/** Room for the names of axes, which ECharts does not count in; a legend of its own needs none above. */
-export function grid(top = 34, left = 12): Record<string, unknown> {
+/** Room for the names of axes, which ECharts does not count in. */
+export function grid(top = 14, left = 12): Record<string, unknown> {
   return { left, right: 20, top, bottom: 32, containLabel: true };
 }
 

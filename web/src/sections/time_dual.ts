@@ -4,10 +4,18 @@ import type { Level } from '../model';
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
 import { append, button, freshId, h } from '../parts/dom';
 import * as format from '../parts/format';
+import { ring } from '../parts/marks';
+import { pairsOf, SHAPE } from '../parts/pairs';
 import { remember } from '../parts/remember';
 import { table } from '../parts/table';
 import { current, onChange, type Theme } from '../parts/theme';
 import { culprit, executionName, FAILED, grid, keepZoom, KEPT, RULE_WORDS, tick, visibleX, WARMUP, type Time } from './time_common';
+
+/** What is selected, and how it was written: who looks on while the run goes on keeps it. */
+interface Picked {
+  window: [number, number, number, number]; // ET of the odd one from, to, of the even one from, to
+  texts: string[];
+}
 
 const THUMB = 92;
 const MANY = 3000; // points, from which on they are drawn as one
@@ -22,30 +30,20 @@ interface Pairs {
   high: number;
 }
 
-function pairsOf(time: Time): Pairs {
+function sorted(time: Time): Pairs {
   const { number, rule, et } = time.section.columns;
   const far = new Set(time.section.dual!.outside);
-  const counts = (i: number) => rule[i] !== WARMUP && rule[i] !== FAILED;
-  const first: number[] = [];
-  const inside: number[] = [];
-  const outside: number[] = [];
-  const dropped: number[] = [];
+  const first = pairsOf(number, (i) => rule[i] !== WARMUP && rule[i] !== FAILED);
+  const those = (wanted: (i: number) => boolean) => Int32Array.from(first.keys()).filter((k) => wanted(first[k]!));
   let low = Infinity;
   let high = -Infinity;
-  for (let i = 0; i + 1 < time.count; i++) {
-    if (number[i]! % 2 !== 1 || number[i + 1] !== number[i]! + 1 || !counts(i) || !counts(i + 1)) continue;
-    (far.has(i) || far.has(i + 1) ? outside : inside).push(first.length);
-    if (rule[i] !== KEPT || rule[i + 1] !== KEPT) dropped.push(first.length);
-    first.push(i);
+  for (const i of first) {
     low = Math.min(low, et[i]!, et[i + 1]!);
     high = Math.max(high, et[i]!, et[i + 1]!);
   }
-  return { first: Int32Array.from(first), inside: Int32Array.from(inside), outside: Int32Array.from(outside), dropped: Int32Array.from(dropped), low, high };
+  const outside = (i: number) => far.has(i) || far.has(i + 1);
+  return { first, inside: those((i) => !outside(i)), outside: those(outside), dropped: those((i) => rule[i] !== KEPT || rule[i + 1] !== KEPT), low, high };
 }
-
-const SHAPE: Record<Level['shape'], string> = {
-  symmetric: 'symmetric: nothing stands apart', L: 'an L: what is far out is infrequent', corner: 'a filled corner: what is far out comes often',
-};
 
 function levelWords(level: Level, i: number, n: number): string {
   return `Zoom ${i + 1} of ${n}, ${format.ns(level.low_ns)} to ${format.ns(level.high_ns)}: ${SHAPE[level.shape]}. Above the cut at ${format.ns(level.cut_ns)}: `
@@ -57,16 +55,16 @@ export function dualCard(time: Time): HTMLElement | null {
   const { section } = time;
   const dual = section.dual;
   if (!dual) return null;
-  const pairs = pairsOf(time);
+  const pairs = sorted(time);
   if (!pairs.first.length) return null;
   const { et } = section.columns;
   const levels = dual.levels;
   const pad = (pairs.high - pairs.low || pairs.high * 0.01 || 1) * 0.03;
   const [min, max] = [pairs.low - pad, pairs.high + pad];
   const level = remember(`${section.anchor}-dual-level`, -1); // all
-  let brushing = false;
+  const brushing = remember(`${section.anchor}-dual-brushing`, false);
+  const picked = remember<Picked | null>(`${section.anchor}-dual-picked`, null);
   let chosen: number[] = []; // indexes of pairs
-  let window_: [number, number, number, number] | null = null;
 
   function data(list: ArrayLike<number>): Float64Array {
     const out = new Float64Array(2 * list.length);
@@ -82,7 +80,7 @@ export function dualCard(time: Time): HTMLElement | null {
     // of many points ECharts makes one path, which takes minutes to fill unless they are so small that it draws squares
     const scatter = (id: string, name: string, list: ArrayLike<number>, symbol: string, size: number, colour: string, z: number) => ({
       id, name, type: 'scatter', dimensions: ['x', 'y'], data: data(list), symbol, symbolSize: list.length < MANY ? size : 3, large: true, largeThreshold: MANY, z,
-      itemStyle: { color: colour, opacity: id === 'inside' ? 0.6 : 1, borderWidth: id === 'chosen' ? 2 : 0, borderColor: colour }, emphasis: { disabled: true },
+      itemStyle: { color: colour, opacity: id === 'inside' ? 0.6 : 1 }, emphasis: { disabled: true },
     });
     const look = axis(theme, '', { type: 'value', min, max, axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } });
     const now = levels[level.value];
@@ -95,16 +93,18 @@ export function dualCard(time: Time): HTMLElement | null {
       xAxis: { ...look, name: 'ET of the odd one' },
       yAxis: { ...look, name: 'ET of the even one after it', nameGap: 58 },
       toolbox: { show: false }, // the brush would bring one
-      legend: { ...base.legend, itemWidth: 12, itemHeight: 10 },
-      grid: grid(34, 30),
+      grid: grid(14, 30),
       tooltip: { ...base.tooltip, formatter: (p: any) => about(p.seriesId, p.dataIndex) },
       series: [
         { ...inside, markLine: now ? { silent: true, symbol: 'none', lineStyle: { color: theme.muted, type: 'dashed' }, label: { show: false }, data: [{ xAxis: now.cut_ns }, { yAxis: now.cut_ns }] } : { data: [] } },
         scatter('outside', 'one lies outside of it', pairs.outside, 'triangle', 8, theme.dropped, 3),
         scatter('dropped', 'one was dropped', pairs.dropped, FRAME, 13, theme.series[1]!, 4),
-        scatter('chosen', 'selected', chosen, 'emptyCircle', 13, theme.accent, 5),
+        rings(theme),
       ],
     };
+  }
+  function rings(theme: Theme): Record<string, unknown> {
+    return { id: 'chosen', name: 'selected', type: 'scatter', dimensions: ['x', 'y'], data: data(chosen), ...ring(theme.accent, chosen.length), z: 5, emphasis: { disabled: true } };
   }
   function zoomed(now: Level | undefined): Record<string, unknown>[] {
     const margin = now ? (now.high_ns - now.low_ns || 1) * 0.04 : 0;
@@ -141,8 +141,9 @@ export function dualCard(time: Time): HTMLElement | null {
     type: 'number', step: 'any', 'data-window': i, 'aria-label': `ET of the ${i < 2 ? 'odd' : 'even'} one ${i % 2 ? 'to' : 'from'}, in ${unitName}`, placeholder: label, onchange: () => fromFields(),
   }));
 
-  function pick(next: [number, number, number, number] | null): void {
-    window_ = next;
+  function pick(now: Picked | null): void {
+    picked.value = now;
+    const next = now?.window;
     chosen = [];
     if (next) {
       for (let k = 0; k < pairs.first.length; k++) {
@@ -150,7 +151,7 @@ export function dualCard(time: Time): HTMLElement | null {
         if (et[i]! >= next[0] && et[i]! <= next[1] && et[i + 1]! >= next[2] && et[i + 1]! <= next[3]) chosen.push(k);
       }
     }
-    handle.chart()?.setOption({ series: [{ id: 'chosen', data: data(chosen) }] });
+    handle.chart()?.setOption({ series: [rings(current())] });
     list.set(chosen);
     listBox.hidden = !next;
     say();
@@ -160,7 +161,7 @@ export function dualCard(time: Time): HTMLElement | null {
   }
   function say(): void {
     const words = !levels[level.value] ? `${format.count(pairs.first.length)} pairs, ${pairs.outside.length ? format.count(pairs.outside.length) : 'none'} with one outside of the central cluster, ${pairs.dropped.length ? format.count(pairs.dropped.length) : 'none'} with one that was dropped.` : levelWords(levels[level.value]!, level.value, levels.length);
-    said.textContent = window_ ? `${words} Selected: ${format.count(chosen.length)} ${chosen.length === 1 ? 'pair' : 'pairs'}, marked in the samples, too.` : words;
+    said.textContent = picked.value ? `${words} Selected: ${format.count(chosen.length)} ${chosen.length === 1 ? 'pair' : 'pairs'}, marked in the samples, too.` : words;
   }
   function fromFields(): void {
     const values = fields.map((f) => (f.value === '' ? NaN : Number(f.value) * unit!));
@@ -170,29 +171,36 @@ export function dualCard(time: Time): HTMLElement | null {
     }
     // what is left empty does not limit
     const next = values.map((v, i) => (Number.isNaN(v) ? (i % 2 ? Infinity : -Infinity) : v)) as [number, number, number, number];
+    pick({ window: next, texts: fields.map((f) => f.value) });
+    frame();
+  }
+  /** The rectangle, as it is written in the fields. */
+  function frame(): void {
+    const at = picked.value?.window;
     handle.chart()?.dispatchAction({
-      type: 'brush', areas: [{ brushType: 'rect', xAxisIndex: 0, yAxisIndex: 0, coordRange: [[Math.max(next[0], min), Math.min(next[1], max)], [Math.max(next[2], min), Math.min(next[3], max)]] }],
+      type: 'brush', areas: at ? [{ brushType: 'rect', xAxisIndex: 0, yAxisIndex: 0, coordRange: [[Math.max(at[0], min), Math.min(at[1], max)], [Math.max(at[2], min), Math.min(at[3], max)]] }] : [],
     });
-    pick(next);
   }
   function clear(): void {
     for (const f of fields) f.value = '';
-    handle.chart()?.dispatchAction({ type: 'brush', areas: [] });
     pick(null);
+    frame();
   }
-  const select = button('Select', () => setBrush(!brushing), 'select pairs by dragging a rectangle');
-  select.setAttribute('aria-pressed', 'false');
-  function setBrush(on: boolean): void {
-    brushing = on;
-    select.setAttribute('aria-pressed', String(on));
-    handle.draw().dispatchAction({ type: 'takeGlobalCursor', key: 'brush', brushOption: { brushType: on ? 'rect' : false, brushMode: 'single' } });
+  const select = button('Select', () => {
+    brushing.value = !brushing.value;
+    takeCursor(handle.draw());
+  }, 'select pairs by dragging a rectangle');
+  select.setAttribute('aria-pressed', String(brushing.value));
+  function takeCursor(chart: Chart): void {
+    select.setAttribute('aria-pressed', String(brushing.value));
+    chart.dispatchAction({ type: 'takeGlobalCursor', key: 'brush', brushOption: { brushType: brushing.value ? 'rect' : false, brushMode: 'single' } });
   }
   const handle: ChartHandle = chartCard<number>({
     name: `${section.anchor}-dual`, title: 'Pairs of successive executions', height: 420,
     about: 'Each pair once: the odd execution to the right, the even one after it upwards. The small pictures are the zooms by which the cluster was found; the frame within one is the next.',
     summary: `${format.count(pairs.first.length)} pairs, ${format.count(pairs.outside.length)} with an execution outside of the central cluster, ${format.count(pairs.dropped.length)} with one that was dropped. ${levels.map((l, i) => levelWords(l, i, levels.length)).join(' ')}`,
     controls: [select, button('Clear', clear, 'clear the selection'), h('span', { class: 'window-fields', role: 'group', 'aria-label': `window of the selection, in ${unitName}` },
-      'odd ', fields[0]!, '–', fields[1]!, ' even ', fields[2]!, '–', fields[3]!, ` ${unitName}`)],
+      h('span', { class: 'one-line' }, 'odd ', fields[0]!, ' – ', fields[1]!), h('span', { class: 'one-line' }, 'even ', fields[2]!, ' – ', fields[3]!, ` ${unitName}`))],
     option,
     data: {
       columns: [
@@ -201,6 +209,10 @@ export function dualCard(time: Time): HTMLElement | null {
         { name: 'second_et_ns', title: 'ET of the next', kind: 'ns', of: (k) => et[pairs.first[k]! + 1] },
       ],
       rows: () => Array.from(pairs.first, (_, k) => k),
+    },
+    onDraw(chart: Chart) {
+      takeCursor(chart);
+      frame();
     },
     onReady(chart: Chart) {
       chart.on('brushEnd', (event: any) => {
@@ -213,11 +225,11 @@ export function dualCard(time: Time): HTMLElement | null {
         // as fine as a pixel or so
         const step = Math.floor(Math.log10((visibleX(chart)[1] - visibleX(chart)[0]) / unit! / 500));
         fields.forEach((f, i) => { f.value = String(Number((flat[i]! / unit!).toFixed(Math.max(0, Math.min(9, -step))))); });
-        pick(flat);
+        pick({ window: flat, texts: fields.map((f) => f.value) });
       });
       chart.on('click', (p: any) => {
         const pair = p.seriesId && p.dataIndex != null ? pairAt(p.seriesId, p.dataIndex) : undefined;
-        if (pair === undefined || brushing) return;
+        if (pair === undefined || brushing.value) return;
         const i = pairs.first[pair]!;
         time.open(et[i]! >= et[i + 1]! ? i : i + 1);
       });
@@ -286,6 +298,10 @@ export function dualCard(time: Time): HTMLElement | null {
   const body = h('div', { class: 'dual' });
   focus.replaceWith(body);
   append(body, focus, h('div', { class: 'dual-side' }, strip, said, listBox));
+  if (picked.value) {
+    picked.value.texts.forEach((text, i) => { fields[i]!.value = text; });
+    pick(picked.value);
+  }
   say();
   return handle.element;
 }

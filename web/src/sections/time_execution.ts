@@ -2,10 +2,11 @@
 import type { Detail } from '../model';
 import type { ChartHandle } from '../parts/chart';
 import { append, button, foreign, freshId, h } from '../parts/dom';
+import { figure } from '../parts/figures';
 import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
 import { causeColour, current, onChange } from '../parts/theme';
-import { executionName, KEPT, RULE_MEANS, RULE_WORDS, type Time } from './time_common';
+import { causeSwatch, executionName, KEPT, RULE_MEANS, RULE_WORDS, type Time } from './time_common';
 import { meaning } from './time_causes';
 import { traceCard } from './time_trace';
 
@@ -50,11 +51,7 @@ function ledgerPart(time: Time, position: number): HTMLElement | null {
   const made = table<Share>({
     name: `${time.section.anchor}-${position + 1}-ledger`, caption: 'Its ledger', rows: list, page: 24, filter: false,
     columns: [
-      { name: 'cause', title: 'cause', kind: 'text', of: (s) => s.cause, show: (s) => {
-        const box = h('span', { class: 'swatch', 'aria-hidden': 'true', 'data-cause': s.cause });
-        box.style.background = causeColour(s.cause, current());
-        return h('span', {}, box, s.cause);
-      } },
+      { name: 'cause', title: 'cause', kind: 'text', of: (s) => s.cause, show: (s) => causeSwatch(s.cause) },
       { name: 'ns', title: 'time', kind: 'ns', of: (s) => s.ns }, { name: 'share', title: 'share', kind: 'percent', of: (s) => s.ns / total },
       { name: 'mean_ns', title: 'mean of the kept', kind: 'ns', of: (s) => s.mean }, { name: 'more_ns', title: 'more', kind: 'ns', of: (s) => (s.mean === null ? null : s.ns - s.mean) },
       { name: 'meaning', title: 'the subject was', kind: 'text', of: (s) => meaning(s.cause), most: 120 },
@@ -97,8 +94,8 @@ function tables(time: Time, position: number, detail: Detail): HTMLElement[] {
   return parts;
 }
 
-/** Sets what time.open() does; the element is to be put into the page. */
-export function executionDialog(time: Time): HTMLElement {
+/** Sets what time.open() does; the element is to be put into the page. run: of which, where there are several. */
+export function executionDialog(time: Time, run: string | null): HTMLElement {
   const { section } = time;
   const title = freshId('execution');
   const body = h('div', { class: 'execution' });
@@ -130,12 +127,13 @@ export function executionDialog(time: Time): HTMLElement {
     trace = detail ? traceCard(time, position, detail) : null;
     append(body,
       h('header', { class: 'execution-head' }, h('h2', { id: title, tabindex: -1 }, executionName(time, position).replace(/^./, (c) => c.toUpperCase())),
+        run === null ? null : h('span', { class: 'muted' }, 'of ', foreign(run, 60)),
         h('span', { class: 'grow' }), step(-1, 'the execution before'), step(1, 'the execution after'), button('Close', () => dialog.close(), 'close (Escape)')),
       h('dl', { class: 'figures' },
-        ...time.columns.map((c) => h('div', {}, h('dt', {}, c.name), h('dd', {}, format.ns(c.values[position] ?? null)))),
-        columns.rss ? h('div', {}, h('dt', {}, 'peak RSS'), h('dd', {}, format.bytes(columns.rss[position] ?? null))) : null,
-        h('div', {}, h('dt', {}, 'began'), h('dd', {}, format.ns(columns.at_us[position]! * 1000))),
-        h('div', {}, h('dt', {}, 'counts'), h('dd', {}, rule === KEPT ? 'kept' : RULE_WORDS[rule]!))),
+        ...time.columns.map((c) => figure(c.name, format.ns(c.values[position] ?? null))),
+        columns.rss ? figure('peak RSS', format.bytes(columns.rss[position] ?? null)) : null,
+        figure('began', format.ns(columns.at_us[position]! * 1000)),
+        figure('counts', RULE_WORDS[rule]!)),
       rule === KEPT ? null : h('p', { class: 'note' }, `${RULE_WORDS[rule]}: ${RULE_MEANS[rule]}.`),
       reason?.text ? h('p', {}, foreign(reason.text, 1000)) : null,
       reason?.daemon ? h('p', {}, 'Culprit: ', h('strong', {}, foreign(reason.daemon, 120))) : null,

@@ -33,9 +33,9 @@ export function figures(time: Time): HTMLElement {
   type Row = { measure: Measure; which: string; s: Summary | null };
   const value = (r: Row, name: string, pick: (s: Summary) => number | null) => (r.s && (name === 'mean_ns' || !isShare(r.measure)) ? pick(r.s) : null);
   const rows: Row[] = sum.flatMap(([measure, kept, all]) => [{ measure, which: 'kept', s: kept }, { measure, which: 'unfiltered', s: all }]);
+  const alike = format.nsAlike(rows.map((r) => r.s?.mean_ns), rows.map((r) => (isShare(r.measure) ? null : r.s?.stddev_ns)));
   const ns = (name: string, title: string, pick: (s: Summary) => number | null): Column<Row> => ({
-    name, title, kind: 'ns', of: (r) => value(r, name, pick),
-    show: (r) => (name === 'stddev_ns' || name === 'mad_ns' ? format.ns(value(r, name, pick)) : precise(value(r, name, pick), isShare(r.measure) ? null : r.s?.stddev_ns)),
+    name, title, kind: 'ns', of: (r) => value(r, name, pick), show: (r) => alike(value(r, name, pick)),
   });
   const measures = table<Row>({
     name: `${section.anchor}-measures`, caption: 'Every measure', rows, page: 20,

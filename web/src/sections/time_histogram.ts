@@ -1,10 +1,11 @@
 // How a measure is distributed: a histogram whose bins follow the zoom, and the density in the same units (executions a bin).
 import type { Measure } from '../model';
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
+import { choices } from '../parts/fields';
 import * as format from '../parts/format';
 import { remember } from '../parts/remember';
 import type { Theme } from '../parts/theme';
-import { calmly, choices, columnOf, FAILED, field, grid, keepZoom, KEPT, meanSigma, tick, visibleWithin, WARMUP, type MeasureColumn, type Time } from './time_common';
+import { calmly, columnOf, FAILED, grid, keepZoom, KEPT, meanSigma, measureField, tick, visibleWithin, WARMUP, type MeasureColumn, type Time } from './time_common';
 
 const BINS = 60;
 
@@ -114,8 +115,7 @@ export function histogramCard(time: Time): ChartHandle {
     makeBins(...visibleWithin(same ? handle.chart() : null, min, max));
     return {
       ...base,
-      legend: { ...base.legend, itemWidth: 16, itemHeight: 12 },
-      grid: grid(34, 26),
+      grid: grid(14, 26),
       dataZoom: keepZoom(handle.chart(), zoom()),
       xAxis: axis(theme, column.name, { type: scale.value, min, max, axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
       yAxis: axis(theme, 'executions', { type: 'value', min: 0, minInterval: 1, nameGap: 44, axisLabel: { formatter: (v: number) => format.count(v) } }),
@@ -141,12 +141,12 @@ export function histogramCard(time: Time): ChartHandle {
     summary: `Histogram and density of ${column.name}: ${meanSigma(section.kept[section.headline])} of those kept, median ${format.ns(median ?? null)}; `
       + `without rules ${meanSigma(section.unfiltered[section.headline])}.`,
     controls: [
-      time.columns.length > 1 ? field('Measure', time.columns.map((c) => [c.measure, c.name] as [Measure, string]), column.measure, (m) => {
+      measureField(time.columns.map((c) => c.measure), column.measure, (m) => {
         measure.value = m;
         column = columnOf(time, m);
         handle.redraw();
         rebin();
-      }) : null,
+      }),
       choices('x axis', [['value', 'linear'], ['log', 'log']], scale.value, (v) => { scale.value = v; handle.redraw(); rebin(); }),
       choices('which executions', [['both', 'both'], ['kept', 'kept'], ['all', 'all']], which.value, (v) => { which.value = v; handle.redraw(); rebin(); }),
     ],

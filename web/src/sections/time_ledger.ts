@@ -1,11 +1,12 @@
 // Where the time of each execution went: a stacked bar each, several in one where there are more than fit; and their mean.
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
 import { foreign, h } from '../parts/dom';
+import { choices } from '../parts/fields';
 import * as format from '../parts/format';
 import { remember } from '../parts/remember';
 import { table } from '../parts/table';
-import { causeColour, current, onChange, type Theme } from '../parts/theme';
-import { calmly, choices, executionName, FAILED, grid, keepZoom, KEPT, legend, ruleColour, RULE_SYMBOL, RULE_WORDS, tick, visibleWithin, WARMUP, type Time } from './time_common';
+import { causeColour, onChange, type Theme } from '../parts/theme';
+import { calmly, causeSwatch, executionName, FAILED, grid, keepZoom, KEPT, ruleColour, RULE_SYMBOL, RULE_WORDS, tick, visibleWithin, WARMUP, type Time } from './time_common';
 import { meaning } from './time_causes';
 import { namesByCause, overHowMany } from './time_who';
 
@@ -32,10 +33,10 @@ export function ledgerCard(time: Time): ChartHandle | null {
   const byNumber = Int32Array.from(at, (_, k) => k);
   let byEt: Int32Array | null = null;
   const by = remember<'number' | 'et'>(`${section.anchor}-ledger-order`, 'number');
-  const hidden = remember(`${section.anchor}-ledger-hidden`, new Set<string>());
   let order = ordered();
   let bars: Bar[] = [];
   let themeNow: Theme | null = null;
+  let hiddenNow: ReadonlySet<string> = new Set();
   let top = 0;
 
   function sortedByEt(): Int32Array {
@@ -66,7 +67,7 @@ export function ledgerCard(time: Time): ChartHandle | null {
     const base = new Float64Array(bars.length);
     const list = ledger!.causes.map((cause, c) => {
       const data: number[][] = [];
-      if (!hidden.value.has(cause)) {
+      if (!hiddenNow.has(cause)) {
         bars.forEach((bar, b) => {
           const part = bar.mean[c]!;
           if (part > 0) data.push([bar.from, bar.to, base[b]!, base[b]! + part, b]);
@@ -136,7 +137,6 @@ export function ledgerCard(time: Time): ChartHandle | null {
     const list = series(theme);
     return {
       ...base,
-      legend: { show: false },
       grid: grid(14),
       dataZoom: keepZoom(handle.chart(), zoom()),
       xAxis: axis(theme, order === byNumber ? 'executions, in order' : 'executions, longest first', {
@@ -175,7 +175,11 @@ export function ledgerCard(time: Time): ChartHandle | null {
       handle.redraw();
       update();
     })],
-    option: (theme) => option(themeNow = theme),
+    option: (theme, hidden) => {
+      hiddenNow = hidden;
+      return option(themeNow = theme);
+    },
+    legend: (theme) => ledger.causes.map((cause) => ({ name: cause, title: meaning(cause), sign: { colour: causeColour(cause, theme) } })),
     data: {
       columns: [
         { name: 'number', title: 'execution', kind: 'number', of: (k) => section.columns.number[at[k]!] },
@@ -190,10 +194,6 @@ export function ledgerCard(time: Time): ChartHandle | null {
       chart.on('click', (p: any) => openBar(bars[p.value?.[4]]));
     },
   });
-  handle.element.insertBefore(legend('causes', ledger.causes.map((cause) => ({ name: cause, glyph: '■', colour: (theme) => causeColour(cause, theme), title: meaning(cause) })), hidden.value, (next) => {
-    hidden.value = next;
-    update();
-  }), handle.element.querySelector('.chart-focus'));
   return handle;
 }
 
@@ -220,15 +220,10 @@ export function meanLedger(time: Time): HTMLElement | null {
       series: shown.map((r) => ({ name: r.cause, type: 'bar', stack: 'mean', barWidth: 22, data: [r.ns], itemStyle: { color: causeColour(r.cause, theme), borderColor: theme.card, borderWidth: 0.5 } })),
     }),
   });
-  const swatch = (cause: string) => {
-    const box = h('span', { class: 'swatch', 'aria-hidden': 'true', 'data-cause': cause });
-    box.style.background = causeColour(cause, current());
-    return h('span', {}, box, cause);
-  };
   const made = table<Row>({
     name: `${section.anchor}-mean-ledger`, caption: 'The mean ledger', rows, page: 24, filter: false,
     columns: [
-      { name: 'cause', title: 'cause', kind: 'text', of: (r) => r.cause, show: (r) => swatch(r.cause) },
+      { name: 'cause', title: 'cause', kind: 'text', of: (r) => r.cause, show: (r) => causeSwatch(r.cause) },
       { name: 'mean_ns', title: 'mean', kind: 'ns', of: (r) => r.ns },
       { name: 'share', title: 'share', kind: 'percent', of: (r) => (total ? r.ns / total : null) },
       ...(names.size ? [{

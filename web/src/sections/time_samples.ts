@@ -2,12 +2,13 @@
 import type { Measure } from '../model';
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
 import { short } from '../parts/dom';
+import { choices } from '../parts/fields';
 import * as format from '../parts/format';
+import { ring } from '../parts/marks';
 import { remember } from '../parts/remember';
 import { current, type Theme } from '../parts/theme';
 import {
-  choices, columnOf, culprit, CUTOFF, executionName, FAILED, field, grid, keepZoom, KEPT, legend, meanSigma, OUTSIDE, RULE_GLYPH, ruleColour, RULE_MEANS, RULE_SYMBOL, RULE_WORDS, tick, WARMUP,
-  type MeasureColumn, type Time,
+  columnOf, culprit, CUTOFF, executionName, FAILED, grid, keepZoom, KEPT, meanSigma, measureField, OUTSIDE, ruleColour, RULE_MEANS, RULE_SYMBOL, RULE_WORDS, tick, WARMUP, type MeasureColumn, type Time,
 } from './time_common';
 import { executionColumns, positions } from './time_table';
 import { heldUp } from './time_who';
@@ -44,10 +45,10 @@ export function samplesCard(time: Time): ChartHandle {
   let column = columnOf(time, measure.value);
   const timed = kept('timed', section.columns.at_us.length > 1 && section.columns.at_us[time.count - 1]! > 0);
   const range = kept<'all' | 'measured' | 'kept'>('range', startRange());
-  const hidden = kept('hidden', new Set<string>());
   let drawn: Points[] = [];
   const present = RULE_WORDS.map((_, rule) => rule).filter((rule) => time.counts[rule]);
   const limits = section.rule2 ? [section.rule2.low_ns, section.rule2.high_ns] as const : null;
+  const bound = format.nsAlike(limits ?? [], [limits ? limits[1] - limits[0] : null]);
   // a warm-up that took far longer would flatten the rest
   function startRange(): 'all' | 'measured' {
     let [low, high, lowest, highest] = [Infinity, -Infinity, Infinity, -Infinity];
@@ -74,12 +75,11 @@ export function samplesCard(time: Time): ChartHandle {
       itemStyle: { color: ruleColour(rule, theme), opacity: rule === KEPT ? (p.at.length > 2000 ? 0.6 : 0.85) : 1 }, emphasis: { disabled: true },
     };
   }
-  function ring(theme: Theme): Record<string, unknown> {
+  function selected(theme: Theme): Record<string, unknown> {
     const p = points(time, column, timed.value, [...time.selected].sort((a, b) => a - b));
     drawn[RULE_WORDS.length] = p;
     return {
-      id: 'selected', name: 'selected', type: 'scatter', dimensions: ['x', 'y'], data: p.data, symbol: 'emptyCircle', symbolSize: 13, z: 6,
-      itemStyle: { color: theme.accent, borderColor: theme.accent, borderWidth: 2 }, emphasis: { disabled: true }, large: true, largeThreshold: 3000,
+      id: 'selected', name: 'selected', type: 'scatter', dimensions: ['x', 'y'], data: p.data, ...ring(theme.accent, p.at.length), z: 6, emphasis: { disabled: true },
     };
   }
   /** What is to be seen, and the bounds. */
@@ -95,20 +95,19 @@ export function samplesCard(time: Time): ChartHandle {
     const pad = (high - low) * 0.05 || Math.abs(high) * 0.01 || 1;
     return low <= high ? { min: low >= 0 ? Math.max(0, low - pad) : low - pad, max: high + pad } : {};
   }
-  function option(theme: Theme) {
+  function option(theme: Theme, hidden: ReadonlySet<string>) {
     const base = baseOption(theme) as any;
     drawn = [];
-    const rules = present.filter((rule) => !hidden.value.has(RULE_WORDS[rule]!));
+    const rules = present.filter((rule) => !hidden.has(RULE_WORDS[rule]!));
     const list = rules.map((rule) => series(theme, rule));
     if (limits && list[0] && column.measure === section.headline) {
       (list[0] as any).markLine = {
-        silent: true, symbol: 'none', lineStyle: { color: theme.series[1], type: 'dashed' }, label: { color: theme.text, textBorderColor: theme.card, textBorderWidth: 3 },
-        data: limits.map((y, i) => ({ yAxis: y, name: i ? 'upper bound' : 'lower bound', label: { position: i ? 'insideEndTop' : 'insideEndBottom', formatter: `rule (II): ${format.nsBetween(y, limits[0], limits[1])}` } })),
+        silent: true, symbol: 'none', z: 7, lineStyle: { color: theme.series[1], type: 'dashed' }, label: { color: theme.text, textBorderColor: theme.card, textBorderWidth: 3 },
+        data: limits.map((y, i) => ({ yAxis: y, name: i ? 'upper bound' : 'lower bound', label: { position: i ? 'insideEndTop' : 'insideEndBottom', formatter: `rule (II): ${bound(y)}` } })),
       };
     }
     return {
       ...base,
-      legend: { show: false },
       grid: grid(14, 30),
       dataZoom: keepZoom(handle.chart(), zoom()),
       xAxis: axis(theme, timed.value ? 'since the run began' : 'execution', {
@@ -116,7 +115,7 @@ export function samplesCard(time: Time): ChartHandle {
       }),
       yAxis: axis(theme, column.name, { type: 'value', scale: true, ...yRange(), nameGap: 62, axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
       tooltip: { ...base.tooltip, formatter: (p: any) => about(p.seriesId, p.dataIndex) },
-      series: [...list, ring(theme)],
+      series: [...list, selected(theme)],
     };
   }
   function position(seriesId: string, index: number): number | undefined {
@@ -139,15 +138,16 @@ export function samplesCard(time: Time): ChartHandle {
       + (dropped.length ? `Marked: ${dropped.join(', ')}. ` : 'None was dropped. ')
       + (limits ? `Rule (II) keeps from ${format.ns(limits[0])} to ${format.ns(limits[1])}.` : ''),
     controls: [
-      time.columns.length > 1 ? field('Measure', time.columns.map((c) => [c.measure, c.name] as [Measure, string]), column.measure, (m) => {
+      measureField(time.columns.map((c) => c.measure), column.measure, (m) => {
         measure.value = m;
         column = columnOf(time, m);
         handle.redraw();
-      }) : null,
+      }),
       choices('x axis', [['when', 'when'], ['number', 'number']], timed.value ? 'when' : 'number', (v) => { timed.value = v === 'when'; handle.redraw(); }),
       choices('what the y axis has to hold', [['all', 'all'], ['measured', 'measured'], ['kept', 'kept']], range.value, (v) => { range.value = v; handle.redraw(); }),
     ],
     option,
+    legend: (theme) => present.map((rule) => ({ name: RULE_WORDS[rule]!, title: RULE_MEANS[rule]!, sign: { symbol: RULE_SYMBOL[rule]!, colour: ruleColour(rule, theme) } })),
     data: { columns: executionColumns(time), rows: () => positions(time) },
     onReady(chart: Chart) {
       chart.on('click', (p: any) => {
@@ -156,13 +156,7 @@ export function samplesCard(time: Time): ChartHandle {
       });
     },
   });
-  handle.element.insertBefore(legend('executions by rule', present.map((rule) => ({
-    name: RULE_WORDS[rule]!, glyph: RULE_GLYPH[rule]!, colour: (theme) => ruleColour(rule, theme), title: RULE_MEANS[rule]!,
-  })), hidden.value, (next) => {
-    hidden.value = next;
-    handle.redraw();
-  }), handle.element.querySelector('.chart-focus'));
   // the ring alone: the points are many
-  time.onSelect(() => handle.chart()?.setOption({ series: [ring(current())] }));
+  time.onSelect(() => handle.chart()?.setOption({ series: [selected(current())] }));
   return handle;
 }

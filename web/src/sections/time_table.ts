@@ -1,9 +1,10 @@
 // Every execution as a row: what all charts of a section are made of.
 import { h } from '../parts/dom';
+import { field } from '../parts/fields';
 import * as format from '../parts/format';
 import { remember } from '../parts/remember';
 import { table, type Column } from '../parts/table';
-import { executionName, field, MEASURE_WORDS, RULE_MEANS, RULE_WORDS, type Time } from './time_common';
+import { executionName, MEASURE_WORDS, RULE_MEANS, RULE_WORDS, type Time } from './time_common';
 
 /** A row is a position. */
 export function executionColumns(time: Time): Column<number>[] {

@@ -2,11 +2,14 @@
 import type { Comparison, Doc, Measure, Summary, TimeComparison, TimeSection } from '../model';
 import { axis, baseOption, chartCard, tip, zoom, type ChartHandle } from '../parts/chart';
 import { foreign, h, short } from '../parts/dom';
+import { choices } from '../parts/fields';
 import * as format from '../parts/format';
+import { interval as whisker } from '../parts/marks';
 import { table, type Column } from '../parts/table';
 import { remember } from '../parts/remember';
 import type { Theme } from '../parts/theme';
-import { choices, field, grid, interval, isShare, keepZoom, MEASURE_NAME, precise, tick } from './time_common';
+import { numbered, titleOf } from '../parts/titles';
+import { grid, interval, isShare, keepZoom, MEASURE_NAME, measureField, tick } from './time_common';
 
 interface Run {
   section: TimeSection;
@@ -26,10 +29,10 @@ function parameters(section: TimeSection, most = 40): string {
 function runsOf(doc: Doc): Run[] {
   const list = doc.sections.flatMap((section, index) => (section.kind === 'time' ? [{ section, index }] : []));
   return list.map(({ section, index }) => {
-    const words = section.parameters.length ? `${short(section.title, 28)} (${short(parameters(section), 28)})` : short(section.title, 36);
-    const twice = list.some((other) => other.index !== index && short(other.section.title, 36) === short(section.title, 36));
-    const number = twice && section.number !== null ? `${section.number}: ` : '';
-    return { section, index, label: number + words, lines: number + short(section.title, 22) + (section.parameters.length ? `\n${short(parameters(section), 22)}` : '') };
+    const given = parameters(section);
+    // its number, where it is of the same name as another, or where names differ only in what is cut out of them
+    const more = titleOf(doc, section).slice(section.title.length) || (list.some((other) => other.index !== index && short(other.section.title, 22) === short(section.title, 22)) ? ` (${numbered(doc, section)})` : '');
+    return { section, index, label: `${given ? `${short(section.title, 28)} (${short(given, 28)})` : short(section.title, 36)}${more}`, lines: [short(section.title, 22) + more, ...(given ? [short(given, 22)] : [])].join('\n') };
   });
 }
 
@@ -58,12 +61,11 @@ function intervalSeries(rows: { at: number; value: number; low: number; high: nu
       const p = api.coord([row.value, row.at]);
       const a = api.coord([row.low, row.at]);
       const b = api.coord([row.high, row.at]);
-      const line = (x1: number, y1: number, x2: number, y2: number) => ({ type: 'line', shape: { x1, y1, x2, y2 }, style: { stroke: row.colour, lineWidth: 2 } });
       return {
         type: 'group',
         children: [
           { type: 'rect', shape: { x: a[0] - 6, y: p[1] - 10, width: b[0] - a[0] + 12, height: 20 }, style: { fill: 'rgba(0,0,0,0)' } }, // easier to hit
-          line(a[0], p[1], b[0], p[1]), line(a[0], p[1] - 6, a[0], p[1] + 6), line(b[0], p[1] - 6, b[0], p[1] + 6),
+          ...whisker(a, b, { style: { stroke: row.colour, lineWidth: 2 }, cap: 6 }),
           {
             ...(row.diamond ? { type: 'polygon', shape: { points: [[p[0], p[1] - 8], [p[0] + 8, p[1]], [p[0], p[1] + 8], [p[0] - 8, p[1]]] } } : { type: 'circle', shape: { cx: p[0], cy: p[1], r: 5 } }),
             style: { fill: row.hollow ? 'rgba(0,0,0,0)' : row.colour, stroke: row.colour, lineWidth: 2 },
@@ -114,7 +116,7 @@ function meansCard(rows: Row[], measure: Measure, name: string, control: HTMLEle
       };
     },
     controls: [control],
-    data: { columns: columns(), rows: () => rows },
+    data: { columns: columns(rows), rows: () => rows },
   });
 }
 
@@ -145,7 +147,7 @@ function ratiosCard(rows: Row[], measure: Measure, reference: Run, name: string)
         series: [series],
       };
     },
-    data: { columns: columns(), rows: () => rows },
+    data: { columns: columns(rows), rows: () => rows },
   }).element;
 }
 
@@ -155,17 +157,18 @@ function ratioWords(c: TimeComparison): string {
   return show(c.ratio) + (c.ratio_low === null || c.ratio_high === null ? '' : ` (${show(c.ratio_low)} to ${show(c.ratio_high)})`);
 }
 
-function columns(): Column<Row>[] {
-  const ratio = (c: TimeComparison | null, v: number | null | undefined) => format.ratio(v, c?.ratio_low, c?.ratio_high);
+function columns(rows: Row[]): Column<Row>[] {
+  const ns = format.nsAlike(rows.map((r) => r.s?.mean_ns), rows.map((r) => r.s?.stddev_ns));
+  const ratio = format.ratioAlike(rows.map((r) => r.c?.ratio), rows.map((r) => (r.c && r.c.ratio_low !== null && r.c.ratio_high !== null ? (r.c.ratio_high - r.c.ratio_low) / 2 : null)));
   return [
     { name: 'run', title: 'run', kind: 'text', of: (r) => r.run.section.title, show: (r) => h('a', { href: `#${r.run.section.anchor}` }, foreign(r.run.label, 80)) },
-    { name: 'parameters', title: 'parameters', kind: 'text', of: (r) => parameters(r.run.section) || null },
-    { name: 'n', title: 'n', kind: 'number', of: (r) => r.s?.n }, { name: 'mean_ns', title: 'mean', kind: 'ns', of: (r) => r.s?.mean_ns, show: (r) => precise(r.s?.mean_ns, r.s?.stddev_ns) },
-    { name: 'stddev_ns', title: 'σ', kind: 'ns', of: (r) => r.s?.stddev_ns }, { name: 'ci_low_ns', title: '95 % from', kind: 'ns', of: (r) => r.s?.ci_low_ns, show: (r) => precise(r.s?.ci_low_ns, r.s?.stddev_ns) },
-    { name: 'ci_high_ns', title: 'to', kind: 'ns', of: (r) => r.s?.ci_high_ns, show: (r) => precise(r.s?.ci_high_ns, r.s?.stddev_ns) },
-    { name: 'ratio', title: 'ratio', kind: 'number', of: (r) => (r.reference ? 1 : r.c?.ratio), show: (r) => (r.reference ? 'reference' : ratio(r.c, r.c?.ratio)) },
-    { name: 'ratio_low', title: '95 % from', kind: 'number', of: (r) => r.c?.ratio_low, show: (r) => ratio(r.c, r.c?.ratio_low) },
-    { name: 'ratio_high', title: 'to', kind: 'number', of: (r) => r.c?.ratio_high, show: (r) => ratio(r.c, r.c?.ratio_high) },
+    { name: 'parameters', title: 'parameters', kind: 'text', exported: !rows.some((r) => r.run.section.parameters.length), of: (r) => parameters(r.run.section) || null },
+    { name: 'n', title: 'n', kind: 'number', of: (r) => r.s?.n }, { name: 'mean_ns', title: 'mean', kind: 'ns', of: (r) => r.s?.mean_ns, show: (r) => ns(r.s?.mean_ns) },
+    { name: 'stddev_ns', title: 'σ', kind: 'ns', of: (r) => r.s?.stddev_ns, show: (r) => ns(r.s?.stddev_ns) }, { name: 'ci_low_ns', title: '95 % from', kind: 'ns', of: (r) => r.s?.ci_low_ns, show: (r) => ns(r.s?.ci_low_ns) },
+    { name: 'ci_high_ns', title: 'to', kind: 'ns', of: (r) => r.s?.ci_high_ns, show: (r) => ns(r.s?.ci_high_ns) },
+    { name: 'ratio', title: 'ratio', kind: 'number', of: (r) => (r.reference ? 1 : r.c?.ratio), show: (r) => (r.reference ? 'reference' : ratio(r.c?.ratio)) },
+    { name: 'ratio_low', title: '95 % from', kind: 'number', of: (r) => r.c?.ratio_low, show: (r) => ratio(r.c?.ratio_low) },
+    { name: 'ratio_high', title: 'to', kind: 'number', of: (r) => r.c?.ratio_high, show: (r) => ratio(r.c?.ratio_high) },
     { name: 'p', title: 'p', kind: 'p', of: (r) => r.c?.p }, { name: 'test', title: 'test', kind: 'text', of: (r) => r.c?.test, most: 40 },
     { name: 'sentence', title: 'in words', kind: 'text', of: (r) => r.c?.sentence, most: 200 },
   ];
@@ -201,15 +204,15 @@ function compared(runs: Run[], comparison: TimeCompared | null, at: number): (HT
   function show(measure: Measure): void {
     const chosen = rowsOf(measure);
     card?.dispose();
-    card = meansCard(chosen, measure, name, measures.length > 1 ? field('Measure', measures.map((m) => [m, MEASURE_NAME[m]] as [Measure, string]), measure, (m) => {
+    card = meansCard(chosen, measure, name, measureField(measures, measure, (m) => {
       asked.value = m;
       show(m);
       means.querySelector('select')?.focus(); // the one that was used is gone
-    }) : null);
+    }));
     means.replaceChildren(...(card ? [card.element] : []));
     tables.replaceChildren(h('h3', {}, `Runs by ${MEASURE_NAME[measure]}`),
       ...(reference && measure !== judged ? [h('p', { class: 'muted' }, `Ratios and p are of ${MEASURE_NAME[judged]}: that is what was compared.`)] : []),
-      table<Row>({ name: `${name}-runs`, caption: 'Runs together', rows: chosen, columns: columns().filter((c) => c.name !== 'sentence'), page: 20 }).element);
+      table<Row>({ name: `${name}-runs`, caption: 'Runs together', rows: chosen, columns: columns(chosen).filter((c) => c.name !== 'sentence'), page: 20 }).element);
   }
   show(measures.includes(asked.value) ? asked.value : judged);
   return [
@@ -244,7 +247,7 @@ function spreadCard(runs: Run[]): HTMLElement | null {
       const y = limits(rows.map((r) => r.sigma));
       return {
         ...base,
-        grid: { ...grid(34, 34), right: 60 },
+        grid: { ...grid(14, 34), right: 60 },
         dataZoom: keepZoom(card.chart(), zoom(true)),
         xAxis: axis(theme, 'mean', { type: 'log', ...x, axisLabel: { formatter: tick } }),
         yAxis: axis(theme, 'σ', { type: 'log', ...y, axisLabel: { formatter: tick }, nameGap: 62 }),
@@ -257,13 +260,13 @@ function spreadCard(runs: Run[]): HTMLElement | null {
             name: MEASURE_NAME[measure], type: 'scatter', symbol: SYMBOLS[m % SYMBOLS.length], symbolSize: 11, itemStyle: { color: theme.series[[0, 1, 8, 3][m]!] }, z: 3,
             data: rows.map((r, i) => [r.mean, r.sigma, i] as const).filter(([, , i]) => rows[i]!.measure === measure).map((v) => [...v]),
             labelLayout: { hideOverlap: true, moveOverlap: 'shiftY' }, emphasis: { disabled: true },
-            label: { show: m === 0, position: 'right', distance: 9, offset: [0, 9], color: theme.text, fontSize: 10, formatter: (p: any) => short(rows[p.value[2]]!.run.section.parameters.map((q) => q.value).join(', ') || rows[p.value[2]]!.run.label, 18) },
+            label: { show: m === 0, position: 'right', distance: 9, color: theme.text, fontSize: 10, formatter: (p: any) => short(rows[p.value[2]]!.run.section.parameters.map((q) => q.value).join(', ') || rows[p.value[2]]!.run.label, 18) },
           })),
           ...[0.001, 0.01, 0.1].map((share) => ({
             name: `${share * 100} %`, type: 'line', silent: true, showSymbol: false, data: [[x.min, x.min * share], [x.max, x.max * share]], lineStyle: { color: theme.muted, width: 1, type: 'dotted' }, z: 1, clip: true, tooltip: { show: false },
           })),
         ],
-        legend: { ...base.legend, itemWidth: 12, itemHeight: 10, data: measures.map((m) => MEASURE_NAME[m]) },
+        legend: { data: measures.map((m) => MEASURE_NAME[m]) },
       };
     },
     data: {
@@ -294,7 +297,7 @@ function densitiesCard(runs: Run[]): HTMLElement | null {
     name: 'together-density', title: 'Densities over each other', height: 340, about: 'Of those kept; each is as high as the others at its peak, so that short and long tasks can be seen together.',
     summary: `Densities of ${runs.length} runs: ${runs.map((r) => `${r.label} has its median at ${format.ns(r.section.kept[measure]?.median_ns ?? null)}`).join('; ')}.`,
     controls: [
-      measures.length > 1 ? field('Measure', measures.map((m) => [m, MEASURE_NAME[m]] as [Measure, string]), measure, (m) => { measure = asked.value = m; card.redraw(); }) : null,
+      measureField(measures, measure, (m) => { measure = asked.value = m; card.redraw(); }),
       choices('x axis', [['value', 'linear'], ['log', 'log']], scale.value, (v) => { scale.value = v as 'value' | 'log'; card.redraw(); }),
     ],
     option: (theme) => {
@@ -303,17 +306,18 @@ function densitiesCard(runs: Run[]): HTMLElement | null {
       const all = list.flatMap(({ d }) => d.ns.filter((x) => scale.value === 'value' || x > 0));
       return {
         ...base,
-        legend: { ...base.legend, itemWidth: 16, itemHeight: 13 },
+        legend: { formatter: (key: string) => runs[Number(key)]!.label },
         grid: grid(),
         dataZoom: keepZoom(card.chart(), zoom()),
         xAxis: axis(theme, MEASURE_NAME[measure], { type: scale.value, min: Math.min(...all), max: Math.max(...all), axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
         yAxis: axis(theme, '', { type: 'value', min: 0, max: 1.05, axisLabel: { show: false }, axisTick: { show: false }, splitLine: { show: false } }),
-        tooltip: { ...base.tooltip, trigger: 'item', formatter: (p: any) => tip([p.seriesName, format.ns(p.value?.[0])]) },
-        series: list.map(({ run, d, i }) => {
+        tooltip: { ...base.tooltip, trigger: 'item', formatter: (p: any) => tip([runs[Number(p.seriesName)]?.label, format.ns(p.value?.[0])]) },
+        // not by their labels, which may be any text
+        series: list.map(({ d, i }) => {
           const weight = (x: number, k: number) => d.kept[k]! * (scale.value === 'log' ? x : 1);
           const most = d.ns.reduce((m, x, k) => Math.max(m, weight(x, k)), 0) || 1;
           return {
-            name: run.label, type: 'line', showSymbol: false, triggerLineEvent: true, data: d.ns.map((x, k) => [x, weight(x, k) / most]).filter(([x]) => scale.value === 'value' || x! > 0),
+            name: String(i), type: 'line', showSymbol: false, triggerLineEvent: true, data: d.ns.map((x, k) => [x, weight(x, k) / most]).filter(([x]) => scale.value === 'value' || x! > 0),
             lineStyle: { width: 2, color: theme.series[i % 12], type: (['solid', 'dashed', 'dotted'] as const)[Math.floor(i / 12) % 3] }, itemStyle: { color: theme.series[i % 12] }, areaStyle: { color: theme.series[i % 12], opacity: 0.08 },
           };
         }),

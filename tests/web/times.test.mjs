@@ -1,0 +1,129 @@
+// Several runs of `tare time` on one page.
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { ask, pixel } from './charts.mjs';
+import { document_ } from './documents.mjs';
+import { timesDocument, timeSection } from './doc_time.mjs';
+import { accessible, chartsDraw, csvOf, everything, fits, HOSTILE, open, quiet, shown, SHOTS, stop } from './browser.mjs';
+
+after(stop);
+
+test('several runs are compared', async () => {
+  await everything(timesDocument(), 'times', 12, { again: true, also: compared });
+});
+
+async function compared(tab, names) {
+  const text = await tab.page.textContent('#together');
+  assert.match(text, /took 10\.\d\d times as long/);
+  assert.match(text, /0\.031.*Mann-Whitney U/);
+  for (const name of ['together-0-means', 'together-0-ratios', 'together-spread', 'together-density']) assert.ok(names.includes(name), name);
+  assert.equal(Object.values(await ask(tab, 'together-spread', 'points'))[0], 4);
+  const saved = await csvOf(tab, () => tab.page.click('#together-0-means button[aria-label$="download as CSV"]'));
+  assert.equal(saved.lines.length, 5);
+  assert.match(saved.lines[0], /^run,parameters,n,mean_ns,stddev_ns,ci_low_ns,ci_high_ns,ratio,ratio_low,ratio_high,p,test,sentence$/);
+  assert.equal((await ask(tab, 'together-density', 'axis'))[0], 'log', 'lengths that differ a hundredfold');
+  await tab.page.click('#together-density button[data-value="value"]');
+  assert.equal((await ask(tab, 'together-density', 'axis'))[0], 'value');
+}
+
+test('runs together have any measure that all have; ratios stay those of what was compared', async () => {
+  const doc = timesDocument();
+  delete doc.sections[2].kept.pt_exec;
+  const tab = await open(doc);
+  const select = tab.page.locator('#together-0-means select');
+  assert.deepEqual(await select.locator('option').allTextContents(), ['PT net', 'ET', 'user', 'system']);
+  assert.doesNotMatch(await tab.page.textContent('#together'), /Ratios and p are of/);
+  const ratios = await tab.page.textContent('#together-0-ratios');
+  await select.selectOption('et');
+  assert.equal(await tab.page.textContent('#together-0-means h3'), 'Mean ET of each');
+  assert.match(await tab.page.textContent('#together'), /Runs by ETRatios and p are of PT net/);
+  assert.equal(await tab.page.textContent('#together-0-ratios'), ratios);
+  const saved = await csvOf(tab, () => tab.page.click('#together-0-means button[aria-label$="download as CSV"]'));
+  assert.equal(Number(saved.lines[1].split(',')[3 + (saved.lines[1].split(',').length - saved.lines[0].split(',').length)]), doc.sections[0].kept.et.mean_ns);
+  await chartsDraw(tab);
+  await tab.page.locator('#together').screenshot({ path: `${SHOTS}/times-together.png` });
+  await select.selectOption('user');
+  const share = await csvOf(tab, () => tab.page.click('#together-0-means button[aria-label$="download as CSV"]'));
+  assert.match(share.lines[1], /,,,,1,/, 'no spread of a share');
+  assert.ok(await tab.page.evaluate(() => document.activeElement.closest('#together-0-means')), 'the focus stays');
+  await accessible(tab);
+  quiet(tab);
+  await tab.close();
+});
+
+test('runs without a comparison are shown together, too', async () => {
+  const doc = timesDocument();
+  doc.comparisons = [];
+  const tab = await open(doc);
+  const names = await chartsDraw(tab);
+  assert.ok(names.includes('together-0-means') && !names.includes('together-0-ratios'));
+  quiet(tab);
+  await tab.close();
+});
+
+test('figures have the digits that their spread leaves them', async () => {
+  const doc = timesDocument();
+  const s = doc.sections[0];
+  Object.assign(s.kept.pt_net, { mean_ns: 98.4e6, stddev_ns: 12.3e6, ci_low_ns: 95.71e6, ci_high_ns: 101.2e6 });
+  Object.assign(s.kept.et, { mean_ns: 12.0004e6, stddev_ns: 996, ci_low_ns: 12e6, ci_high_ns: 12.0008e6 });
+  Object.assign(doc.comparisons[0].rows[1], { ratio: 14.02, ratio_low: 13.68, ratio_high: 14.49 });
+  const tab = await open(doc);
+  const figures = await tab.page.textContent('#run-1 .time-figures');
+  assert.match(figures, /98 ± 12\u00a0ms/);
+  assert.match(figures, /95\.7 to 101\.2\u00a0ms/);
+  assert.match(figures, /12\.0004 ± 0\.0010\u00a0ms/);
+  assert.match(await tab.page.textContent('#together-0-ratios'), /14\.0 \(13\.7 to 14\.5\) times, p < 0\.001/);
+  // downwards, a column has one unit and one number of decimals
+  const cells = await tab.page.locator('#together .table tbody tr').evaluateAll((rows) => rows.map((row) => [...row.children].slice(3, 10).map((cell) => cell.textContent)));
+  for (let column = 0; column < 7; column++) {
+    const looks = cells.map((row) => row[column]).filter((text) => /\d/.test(text)).map((text) => text.replace(/^[\d]+/, '').replace(/\d/g, '0'));
+    assert.equal(new Set(looks).size, 1, `column ${column}: ${cells.map((row) => row[column])}`);
+  }
+  await tab.close();
+});
+
+test('thirteen runs are told apart in one chart', async () => {
+  const doc = document_(Array.from({ length: 13 }, (_, k) => timeSection(k + 1, { count: 20, details: 0, ledger: false })), { title: 'many' });
+  const tab = await open(doc);
+  const looks = await tab.page.evaluate(() => window.tare.charts.get('together-density').draw().getOption().series.map((s) => `${s.lineStyle.color} ${s.lineStyle.type}`));
+  assert.equal(new Set(looks).size, 13);
+  await tab.close();
+  const compared = await open(timesDocument());
+  assert.match(await compared.page.textContent('#together-0-means'), /diamond: the reference/);
+  await compared.close();
+});
+
+test('runs of one name are told apart by their numbers', async () => {
+  const make = (n, title) => timeSection(n, { count: 20, details: 0, ledger: false, title });
+  const tab = await open(document_([make(7, 'same'), make(8, 'same'), make(9, 'other')]));
+  const titles = ['same (run 7)', 'same (run 8)', 'other'];
+  assert.deepEqual(await tab.page.locator('section.time h2').allTextContents(), titles);
+  assert.deepEqual((await tab.page.locator('nav a').allTextContents()).slice(1, 4), titles);
+  assert.deepEqual(await tab.page.locator('section.time').evaluateAll((list) => list.map((e) => e.getAttribute('aria-label'))), titles);
+  assert.deepEqual(await tab.page.locator('#together tbody th').allTextContents(), titles);
+  assert.deepEqual(await tab.page.evaluate(() => window.tare.charts.get('together-0-means').draw().getOption().yAxis[0].data), titles);
+  await tab.page.evaluate(() => window.tare.charts.get('together-density').draw());
+  assert.deepEqual(await tab.page.locator('#together-density .legend button').allTextContents(), titles);
+  await tab.page.locator('#run-8 .time-executions tbody button').first().click();
+  assert.match(await tab.page.textContent('dialog[open] header'), /of same \(run 8\)/);
+  await tab.close();
+});
+
+test('names that are markup, script or longer than a page are text', async () => {
+  const doc = timesDocument(HOSTILE);
+  const tab = await open(doc);
+  await chartsDraw(tab);
+  // a name may be one that every object has
+  for (const b of await tab.page.locator('#together .legend button').all()) await b.click();
+  const s = doc.sections[0];
+  const i = s.columns.rule.indexOf(3);
+  const at = await pixel(tab, `${s.anchor}-samples`, s.columns.at_us[i] * 1000, s.columns.net[i]);
+  await tab.page.mouse.move(at.x, at.y);
+  await tab.page.mouse.click(at.x, at.y);
+  await tab.page.locator('dialog[open]').waitFor();
+  await tab.page.evaluate(() => window.tare.drawAll());
+  await shown(tab, ...HOSTILE);
+  await fits(tab);
+  quiet(tab);
+  await tab.close();
+});
