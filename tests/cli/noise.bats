@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # tare noise as a user types it, on CPU 1 (0 where only one may be used); the binary is $TARE.
-# bats file_tags=alone
 
 setup() {
 	: "${TARE:?set TARE to the binary under test}"
@@ -286,7 +285,7 @@ teardown() {
 	[ "$status" -eq 3 ]
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,alone
 @test "noise: the sources of a CPU have names" {
 	needs_names
 	"$TARE" noise -c "$CPU" -d 2s >/dev/null
@@ -295,7 +294,7 @@ teardown() {
 	grep -qE '(^|,)delivery(,|$)' out.csv
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,alone
 @test "noise: a daemon is found by name, and is new against a baseline without it" {
 	needs_names
 	"$TARE" noise -c "$CPU" -d 2s -n before --baseline -q
@@ -318,7 +317,7 @@ teardown() {
 	"$TARE" noise diff --json before after | jq -e 'type == "object"'
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,alone
 @test "noise: a new source that came only once is caught" {
 	needs_names
 	"$TARE" noise -c "$CPU" -d 2s -n before --baseline -q
@@ -332,7 +331,7 @@ teardown() {
 	[[ "$output" == *"new source onlyonce"* ]]
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,alone
 @test "noise: a run does not differ from itself" {
 	"$TARE" noise -c "$CPU" -d 3s -q
 	run "$TARE" noise diff last last --fail-if-new 0
@@ -360,7 +359,7 @@ teardown() {
 	[ "$("$TARE" noise show)" = "$("$TARE" noise show 2)" ]
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,alone
 @test "noise: loops of the real-time class" {
 	needs_root
 	run "$TARE" noise -c "$CPU" -d 2s -P f:50
@@ -370,7 +369,7 @@ teardown() {
 	[ "$status" -eq 0 ]
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,alone
 @test "noise: selftest passes" {
 	needs_names
 	if [ "${TARE_TEST_SANITIZED:-0}" = 1 ]; then

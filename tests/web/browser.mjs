@@ -13,8 +13,9 @@ const AXE = fs.readFileSync(need.resolve('axe-core/axe.min.js'), 'utf8');
 
 export const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'tare-web-'));
 process.on('exit', () => fs.rmSync(scratch, { recursive: true, force: true }));
-// Pictures for looking at are made when there is a place for them: they take as long as everything else.
-const LOOKED_AT = process.env.TARE_WEB_SHOTS;
+// Pictures for looking at are made when there is a place for them. All of them take as long as everything else: those of each page, wide and narrow, do unless more are asked for.
+const LOOKED_AT = process.env.TARE_WEB_SHOTS_DIR;
+const EVERY = process.env.TARE_WEB_SHOTS === 'all';
 export const SHOTS = LOOKED_AT || scratch;
 fs.mkdirSync(SHOTS, { recursive: true });
 
@@ -252,9 +253,9 @@ export async function prints(tab) {
   await tab.page.setViewportSize(size);
 }
 
-/** A picture for looking at, where TARE_WEB_SHOTS is set: of the whole page, or of the window. */
+/** A picture for looking at: of the whole page, or of the window. */
 export async function shot(tab, name, fullPage = true) {
-  if (!LOOKED_AT) return;
+  if (!LOOKED_AT || (!EVERY && !/-(wide|narrow)$/.test(name))) return;
   await tab.page.evaluate(() => window.tare?.drawAll());
   await painted(tab);
   await tab.page.screenshot({ path: path.join(SHOTS, `${name}.png`), fullPage });
