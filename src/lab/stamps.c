@@ -122,8 +122,8 @@ int lab_stamp_list(struct lab *lab, bool counts, uint64_t *into, struct error *e
 		"SELECT max(id) FROM execution",
 		/* of a run that goes on any Q@C may be the one at work, and one that is begun again
 		 * has an event; at its end the run itself changes */
-		"SELECT id, (SELECT max(execution) FROM query_execution WHERE at = a.id)"
-		" FROM query_at a WHERE run IN (SELECT id FROM run WHERE status = 0) ORDER BY id",
+		("SELECT id, (SELECT max(execution) FROM query_execution WHERE at = a.id)"
+		 " FROM query_at a WHERE run IN (SELECT id FROM run WHERE status = 0) ORDER BY id"),
 		"SELECT max(rowid) FROM query_event",
 		"SELECT run, elapsed_ns FROM noise ORDER BY run",
 		"SELECT count(*), max(id), total(samples) FROM profile_slice",
