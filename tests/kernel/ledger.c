@@ -501,7 +501,7 @@ static void rival_reader(void **state)
 		.as_root = true, .iteration = -1, .policy = SCHED_FIFO, .rt_priority = 10
 	};
 	struct execute_options options = { .grace_ns = 2000000000u };
-	run_as(&launch, &options, ARGV(PROGRAM("reader"), "random", "own", file, block, "800"));
+	run_as(&launch, &options, ARGV(PROGRAM("reader"), "random", "own", file, block, "300"));
 	int code = stop_beside(pid);
 	unlink(file);
 	if (x.status == 3 || code == 3)
