@@ -25,6 +25,11 @@
 #define RING_BYTES_COPIES (4u << 20)
 #define RING_BYTES_LEAST (64u << 10)
 #define TICK_HZ 249 /* in place of the kernel's own 250, and not in step with it */
+#ifdef TARE_BPF
+#define NEEDED "needs root"
+#else
+#define NEEDED "needs a build with BPF programs"
+#endif
 #define BEAT_MOST_NS UINT64_C(1000000000)
 #define BEAT_LEAST_NS UINT64_C(10000000)
 
@@ -244,8 +249,7 @@ static void choose_mode(struct samples_perf *s, const struct samples_options *o)
 	s->stacks = o->stacks;
 	if (s->stacks == STACKS_EH_FRAME && !samples_perf_registers())
 		s->stacks = STACKS_POINTERS;
-	strbuf_puts(&s->not_seen,
-		    "samples of the kernel and of other users' processes: needs root");
+	strbuf_puts(&s->not_seen, "samples of the kernel and of other users' processes: " NEEDED);
 	if (o->mode == PROFILE_TICK)
 		strbuf_printf(&s->not_seen,
 			      "; the kernel's tick cannot be used without, so this is cpu-clock "
@@ -264,12 +268,23 @@ static int set_up(struct samples_perf *s, const struct samples_options *o, struc
 	return 0;
 }
 
+/* What only the other back end can do; here it may be missing altogether. */
+static int needs_bpf(struct error *err, const char *cannot, const char *instead)
+{
+#ifdef TARE_BPF
+	error_set(err, EXIT_ENVIRONMENT, "%s without root", cannot);
+	return error_hint(err, "run as root, or %s", instead);
+#else
+	error_set(err, EXIT_ENVIRONMENT, "%s: this build has no BPF programs", cannot);
+	return error_hint(err, "'make' in the source tree installs what it needs; or %s", instead);
+#endif
+}
+
 static int perf_open(void **state, const struct samples_options *options, struct error *err)
 {
-	if (options->cgroup) {
-		error_set(err, EXIT_ENVIRONMENT, "cannot sample a cgroup without root");
-		return error_hint(err, "run as root, or profile a command or a process of yours");
-	}
+	if (options->cgroup)
+		return needs_bpf(err, "cannot sample a cgroup",
+				 "profile a command or a process of yours");
 	struct samples_perf *s = xcalloc(1, sizeof *s);
 	s->sb = sideband_new();
 	s->appids = appids_new();
@@ -311,11 +326,9 @@ static void begin_slice(struct samples_perf *s)
 static int perf_start(void *state, struct error *err)
 {
 	struct samples_perf *s = state;
-	if (!s->followed.count) {
-		error_set(err, EXIT_ENVIRONMENT, "cannot sample the whole system without root");
-		return error_hint(err,
-				  "run as root, or profile a command: tare profile -- COMMAND");
-	}
+	if (!s->followed.count)
+		return needs_bpf(err, "cannot sample the whole system",
+				 "profile a command: tare profile -- COMMAND");
 	begin_slice(s);
 	for (size_t i = 0; i < s->events.count; i++)
 		if (ioctl(s->events.items[i], PERF_EVENT_IOC_ENABLE, 0) != 0)
