@@ -12,6 +12,12 @@ static const char *kind_name(enum subject_kind kind)
 	return names[kind];
 }
 
+/* Of a damaged lab it may be any number. */
+static json_t *count_or_real(double value)
+{
+	return fabs(value) < 0x1p53 ? json_integer((json_int_t)value) : json_real_or_null(value);
+}
+
 /* What came of it, in an object called as its kind; nothing while nothing is stored. */
 static void set_result(json_t *o, const struct run *run, const struct run_summary_row *s)
 {
@@ -23,7 +29,7 @@ static void set_result(json_t *o, const struct run *run, const struct run_summar
 		json_object_set_new(result, "lost_share", json_real_or_null(s->lost_share));
 	} else if (run->kind == SUBJECT_SYSTEM && isfinite(s->samples)) {
 		result = json_object();
-		json_object_set_new(result, "samples", json_integer((json_int_t)s->samples));
+		json_object_set_new(result, "samples", count_or_real(s->samples));
 		json_object_set_new(result, "cpu_ns", json_real_or_null(s->sampled_ns));
 	} else if (run->kind == SUBJECT_QUERY && s->ats) {
 		result = json_object();
@@ -90,13 +96,15 @@ static void dump(json_t *document, struct strbuf *out)
 
 int serve_list(struct lab *lab, const struct request *r, struct strbuf *out, struct error *err)
 {
-	static const enum lab_order orders[SORTS] = {
+	static const enum lab_order orders[] = {
 		[SORT_NUMBER] = LAB_BY_NUMBER,	 [SORT_NAME] = LAB_BY_NAME,
 		[SORT_COMMAND] = LAB_BY_COMMAND, [SORT_TAGS] = LAB_BY_TAGS,
 		[SORT_STATUS] = LAB_BY_STATUS,	 [SORT_BEGAN] = LAB_BY_BEGIN,
 		[SORT_MADE] = LAB_BY_MADE,	 [SORT_ET] = LAB_BY_ET,
 		[SORT_PT] = LAB_BY_PT,
 	};
+	_Static_assert(sizeof orders / sizeof *orders == SORTS && (int)SORTS == (int)LAB_ORDERS,
+		       "what may be asked for is what the lab can do");
 	run_list runs = { 0 };
 	run_count_list counts = { 0 };
 	lab_study_list studies = { 0 };

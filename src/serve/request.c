@@ -61,21 +61,27 @@ bad:
 	return NULL;
 }
 
-/* A number as it is written: digits, at least 1. */
-static bool id_parse(const char *text, int64_t *id)
+/* A number as it is written: digits, without zeros before them. */
+static bool number_parse(const char *text, int64_t *number)
 {
 	size_t digits = strspn(text, "0123456789");
-	if (!digits || digits > 18 || text[digits] || *text == '0')
+	if (!digits || digits > 18 || text[digits] || (*text == '0' && digits > 1))
 		return false;
-	*id = strtoll(text, NULL, 10);
+	*number = strtoll(text, NULL, 10);
 	return true;
+}
+
+/* The same, at least 1. */
+static bool id_parse(const char *text, int64_t *id)
+{
+	return number_parse(text, id) && *id;
 }
 
 /* ---- parameters ---- */
 
-static int bad_number(const char *name, struct error *err)
+static int bad_number(const char *name, int least, struct error *err)
 {
-	error_set(err, EXIT_USAGE, "%s is not a number from 1 on", name);
+	error_set(err, EXIT_USAGE, "%s is not a number from %d on", name, least);
 	return 400;
 }
 
@@ -83,7 +89,7 @@ static int add_id(request_ids *ids, const char *name, const char *value, struct 
 {
 	int64_t id;
 	if (!id_parse(value, &id))
-		return bad_number(name, err);
+		return bad_number(name, 1, err);
 	for (size_t i = 0; i < ids->count; i++)
 		if (ids->items[i] == id)
 			return 0;
@@ -97,8 +103,12 @@ static int add_id(request_ids *ids, const char *name, const char *value, struct 
 /* A name for the least first, with a - before it for the greatest. */
 static int set_sort(struct request *r, const char *value, struct error *err)
 {
-	static const char *const names[SORTS] = { "id",	   "name", "command", "tags", "status",
-						  "began", "made", "et",      "pt" };
+	static const char *const names[] = {
+		[SORT_NUMBER] = "id", [SORT_NAME] = "name",	[SORT_COMMAND] = "command",
+		[SORT_TAGS] = "tags", [SORT_STATUS] = "status", [SORT_BEGAN] = "began",
+		[SORT_MADE] = "made", [SORT_ET] = "et",		[SORT_PT] = "pt",
+	};
+	_Static_assert(sizeof names / sizeof *names == SORTS, "each has a name");
 	r->up = *value != '-';
 	for (int i = 0; i < SORTS; i++) {
 		if (strcmp(value + !r->up, names[i]) == 0) {
@@ -128,14 +138,14 @@ static int set_parameter(struct request *r, const char *name, const char *value,
 		r->like = xstrdup(value);
 	} else if (strcmp(name, "before") == 0 && runs) {
 		if (!id_parse(value, &r->before))
-			return bad_number(name, err);
+			return bad_number(name, 1, err);
 	} else if (strcmp(name, "most") == 0 && runs) {
 		if (!id_parse(value, &number))
-			return bad_number(name, err);
+			return bad_number(name, 1, err);
 		r->most = (uint32_t)(number < REQUEST_LIST_MAX ? number : REQUEST_LIST_MAX);
 	} else if (strcmp(name, "skip") == 0 && runs) {
-		if (!id_parse(value, &number))
-			return bad_number(name, err);
+		if (!number_parse(value, &number))
+			return bad_number(name, 0, err);
 		r->skip = (uint32_t)(number < UINT32_MAX ? number : UINT32_MAX);
 	} else if (strcmp(name, "sort") == 0 && runs) {
 		return set_sort(r, value, err);

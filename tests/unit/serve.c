@@ -91,7 +91,8 @@ static void parameters_are_checked(void **state)
 	assert_int_equal(r.sort, SORT_ET);
 	assert_false(r.up);
 	request_release(&r);
-	assert_int_equal(request_parse(&r, "GET", "/api/runs?sort=name", &err), 0);
+	assert_int_equal(request_parse(&r, "GET", "/api/runs?sort=name&skip=0", &err), 0);
+	assert_int_equal(r.skip, 0);
 	assert_int_equal(r.sort, SORT_NAME);
 	assert_true(r.up);
 	request_release(&r);
@@ -120,7 +121,9 @@ static void parameters_are_checked(void **state)
 		"/api/runs?like=%00",
 		"/api/runs?most=0",
 		"/api/runs?before=%31x",
+		"/api/runs?before=0",
 		"/api/runs?skip=-1",
+		"/api/runs?skip=00",
 		"/api/runs?sort=",
 		"/api/runs?sort=-",
 		"/api/runs?sort=--et",
