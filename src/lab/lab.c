@@ -87,7 +87,7 @@ int lab_fail(struct lab *lab, struct error *err, const char *doing)
 			  shown, LAB_BUSY_MS / 1000);
 		/* whoever edits means a run of this lab */
 		return error_hint(err, lab->mode == LAB_EDIT
-					       ? "nothing was changed; try again when it is done"
+					       ? "try again when it is done"
 					       : "try again when it is done, or use --lab FILE");
 	case SQLITE_FULL:
 	case SQLITE_IOERR:
@@ -590,6 +590,12 @@ void lab_close(struct lab *lab)
 	array_release(&lab->keys);
 	free(lab->path);
 	free(lab);
+}
+
+void lab_waited(struct lab *lab, uint64_t ns)
+{
+	uint64_t ms = ns / 1000000;
+	sqlite3_busy_timeout(lab->db, ms < LAB_BUSY_MS ? LAB_BUSY_MS - (int)ms : 0);
 }
 
 const char *lab_path(const struct lab *lab)

@@ -30,6 +30,8 @@ enum lab_mode {
 int lab_open(struct lab **out, const char *path, enum lab_mode mode, struct error *err);
 void lab_close(struct lab *lab);
 const char *lab_path(const struct lab *lab);
+/* Its user has waited for so long already: others who write are waited for that much less. */
+void lab_waited(struct lab *lab, uint64_t ns);
 
 /* Stores a machine once per distinct set of facts; gives its id. */
 int lab_add_machine(struct lab *lab, const struct machine *m, int64_t *id, struct error *err);
@@ -261,6 +263,10 @@ int lab_edit_run(struct lab *lab, int64_t run, const char *name, const char *tag
 int lab_rename_run(struct lab *lab, int64_t run, const char *name, struct error *err);
 /* Free text in place of what there was; NULL or "": none. */
 int lab_tag_run(struct lab *lab, int64_t run, const char *tags, struct error *err);
+/* Adds tags to those that the run has and takes away others first, in one transaction; each is a
+ * list with commas, NULL: none. *now is what it has then, "" for none; the caller frees. */
+int lab_change_tags(struct lab *lab, int64_t run, const char *add, const char *remove, char **now,
+		    struct error *err);
 /* Refuses a run that is going. The last run of a study takes the study with it. */
 int lab_remove_run(struct lab *lab, int64_t run, struct error *err);
 

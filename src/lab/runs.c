@@ -13,6 +13,7 @@
 #include "base/options.h"
 #include "base/text.h"
 #include "lab/sqlite.h"
+#include "record/tags.h"
 
 #define RUN(member, kind, name)                             \
 	{                                                   \
@@ -429,6 +430,24 @@ static int relabel_run(struct lab *lab, int64_t run, const char *sql, const char
 	return result || sqlite3_changes(lab->db) ? result : no_such_run(run, err);
 }
 
+static int retag_run(struct lab *lab, int64_t run, const char *tags, const char *doing,
+		     struct error *err)
+{
+	return relabel_run(lab, run, "UPDATE run SET tags = ?, tags_text = ? WHERE id = ?",
+			   *tags ? tags : NULL, doing, err);
+}
+
+/* Commits a change of a single transaction unless it failed; ends the transaction. */
+static int end_edit(struct lab *lab, int result, const char *doing, struct error *err)
+{
+	if (!result)
+		result = lab_commit(lab, doing, err);
+	if (result && (lab->failure == SQLITE_BUSY || lab->failure == SQLITE_LOCKED))
+		error_hint(err, "nothing was changed; try again when it is done");
+	lab_rollback(lab);
+	return result;
+}
+
 int lab_edit_run(struct lab *lab, int64_t run, const char *name, const char *tags,
 		 struct error *err)
 {
@@ -437,19 +456,15 @@ int lab_edit_run(struct lab *lab, int64_t run, const char *name, const char *tag
 				   : "tag the run in";
 	if (name && lab_check_name(name, err))
 		return -1;
+	lab->failure = 0;
 	int result = lab_begin(lab, doing, err);
 	if (!result && name)
 		result = relabel_run(lab, run,
 				     "UPDATE run SET name = ?, name_text = ? WHERE id = ?", name,
 				     doing, err);
 	if (!result && tags)
-		result = relabel_run(lab, run,
-				     "UPDATE run SET tags = ?, tags_text = ? WHERE id = ?",
-				     *tags ? tags : NULL, doing, err);
-	if (!result)
-		result = lab_commit(lab, doing, err);
-	lab_rollback(lab);
-	return result;
+		result = retag_run(lab, run, tags, doing, err);
+	return end_edit(lab, result, doing, err);
 }
 
 int lab_rename_run(struct lab *lab, int64_t run, const char *name, struct error *err)
@@ -460,6 +475,28 @@ int lab_rename_run(struct lab *lab, int64_t run, const char *name, struct error 
 int lab_tag_run(struct lab *lab, int64_t run, const char *tags, struct error *err)
 {
 	return lab_edit_run(lab, run, NULL, tags ? tags : "", err);
+}
+
+int lab_change_tags(struct lab *lab, int64_t run, const char *add, const char *remove, char **now,
+		    struct error *err)
+{
+	static const char doing[] = "tag the run in";
+	struct run known = { 0 };
+	lab->failure = 0;
+	/* of two that add at once the second one sees what the first one wrote */
+	int result = lab_begin(lab, doing, err);
+	if (!result)
+		result = lab_get_run(lab, run, &known, err);
+	char *tags = tags_change(known.tags, add, remove);
+	if (!result)
+		result = retag_run(lab, run, tags, doing, err);
+	result = end_edit(lab, result, doing, err);
+	run_release(&known);
+	if (result)
+		free(tags);
+	else
+		*now = tags;
+	return result;
 }
 
 static int delete_run(struct lab *lab, int64_t run, int64_t study, struct error *err)

@@ -2,6 +2,7 @@
  * others write is told by. */
 #include <signal.h>
 #include <sqlite3.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,6 +50,68 @@ static void tags_are_set_and_found(void **state)
 	ok(lab_tag_run(lab, first, "", &err));
 	same_tags(lab, first, NULL);
 	assert_refused(lab_tag_run(lab, 1234, "x", &err), "there is no run 1234");
+	lab_close(lab);
+}
+
+static void tags_become(struct lab *lab, const char *add, const char *remove, const char *tags)
+{
+	char *now = NULL;
+	ok(lab_change_tags(lab, 1, add, remove, &now, &err));
+	assert_string_equal(now, tags);
+	free(now);
+	same_tags(lab, 1, *tags ? tags : NULL);
+}
+
+static void single_tags_come_and_go(void **state)
+{
+	(void)state;
+	struct lab *lab = open_lab(LAB_WRITE);
+	char *now = NULL;
+	add_run(lab, "apple");
+	tags_become(lab, "checked", NULL, "checked");
+	tags_become(lab, " checked,, very round ,checked", "no", "checked, very round");
+	tags_become(lab, NULL, "very round,check", "checked");
+	tags_become(lab, "Checked", "checked", "Checked");
+	tags_become(lab, NULL, "Checked", "");
+	/* what needs no change is left as it was written */
+	ok(lab_tag_run(lab, 1, " a ,b\xff,\n", &err));
+	tags_become(lab, "a", "c", " a ,b\xff,\n");
+	tags_become(lab, "c", NULL, " a ,b\xff, c");
+	assert_refused(lab_change_tags(lab, 7, "x", NULL, &now, &err), "there is no run 7");
+	assert_null(now);
+	lab_close(lab);
+}
+
+/* A change of one transaction says so; of several nobody knows but who makes them. */
+static void a_busy_lab_says_what_was_not_changed(void **state)
+{
+	(void)state;
+	struct lab *lab = open_lab(LAB_WRITE);
+	int64_t run = add_run(lab, "apple");
+	char *now = NULL;
+	ok(lab_end_run(lab, run, RUN_COMPLETE, &err));
+	lab_close(lab);
+	sqlite3 *other;
+	assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	lab = open_lab(LAB_EDIT);
+	uint64_t begin = clock_monotonic_ns();
+	lab_waited(lab, UINT64_C(6000000000));
+	assert_int_equal(lab_remove_run(lab, run, &err), -1);
+	assert_string_equal(err.hint, "try again when it is done");
+	assert_int_equal(lab_edit_run(lab, run, "pear", NULL, &err), -1);
+	assert_string_equal(err.hint, "nothing was changed; try again when it is done");
+	err = (struct error)ERROR_INIT;
+	assert_int_equal(lab_change_tags(lab, run, "x", NULL, &now, &err), -1);
+	assert_string_equal(err.hint, "nothing was changed; try again when it is done");
+	assert_true(clock_monotonic_ns() - begin < UINT64_C(4000000000));
+	/* another failure is not that one */
+	sqlite3_close(other);
+	execute_sql("CREATE TRIGGER no BEFORE UPDATE OF tags ON run BEGIN"
+		    " SELECT raise(ABORT, 'no'); END");
+	err = (struct error)ERROR_INIT;
+	assert_int_equal(lab_edit_run(lab, run, NULL, "x", &err), -1);
+	assert_string_equal(err.hint, "");
 	lab_close(lab);
 }
 
@@ -298,6 +361,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(tags_are_set_and_found),
+		TEST(single_tags_come_and_go),
+		TEST(a_busy_lab_says_what_was_not_changed),
 		TEST(name_and_tags_change_together),
 		TEST(lists_are_sorted),
 		TEST(stamps_tell_of_changes),
