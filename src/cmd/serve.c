@@ -177,7 +177,8 @@ static void page(void *context, struct strbuf *out)
 
 /* ---- changes ---- */
 
-static int edit(void *context, int64_t run, const struct request_edit *e, struct error *err)
+static int edit(void *context, int64_t run, const struct request_edit *e, uint64_t waited_ns,
+		struct error *err)
 {
 	const struct served *s = context;
 	struct run known = { 0 };
@@ -186,6 +187,8 @@ static int edit(void *context, int64_t run, const struct request_edit *e, struct
 		return 400;
 	if (lab_open(&lab, s->path, LAB_EDIT, err))
 		return lab_status(err, 409);
+	/* else the last of those who want to change a lab that is locked waits for all of them */
+	lab_waited(lab, waited_ns);
 	int status = lab_get_run(lab, run, &known, err) ? lab_status(err, 404) : 0;
 	if (!status && lab_edit_run(lab, run, e->name, e->tags, err))
 		status = lab_status(err, 409);

@@ -29,8 +29,9 @@ struct serve_source {
 	int (*answer)(void *context, const struct request *r, struct strbuf *out,
 		      struct error *err);
 	int (*stamp)(void *context, const struct request *r, uint64_t *stamp, struct error *err);
-	/* NULL: stays as it is. */
-	int (*edit)(void *context, int64_t run, const struct request_edit *edit, struct error *err);
+	/* NULL: stays as it is. waited_ns: since it was asked for, while others had their turn. */
+	int (*edit)(void *context, int64_t run, const struct request_edit *edit, uint64_t waited_ns,
+		    struct error *err);
 	/* Fills in the states of these runs, and a stamp of the list of runs. */
 	int (*states)(void *context, struct serve_state *states, size_t count, uint64_t *list,
 		      struct error *err);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 #define THREADS 4
 #define KEPT 12			/* answers */
 #define KEPT_BYTES (64UL << 20) /* all of them */
@@ -153,8 +155,8 @@ static void edit_run(struct workers *all, struct work *w)
 {
 	struct error err = ERROR_INIT;
 	struct strbuf none = { 0 };
-	int status =
-		all->source->edit(all->source->context, w->request.runs.items[0], &w->edit, &err);
+	int status = all->source->edit(all->source->context, w->request.runs.items[0], &w->edit,
+				       clock_monotonic_ns() - w->asked_at_ns, &err);
 	finish(w, status ? answer_error((unsigned)status, &err) : answer_new(204, &none, false));
 }
 
@@ -273,6 +275,7 @@ bool workers_ask(struct workers *all, struct work *w)
 	bool taken = !all->stopping;
 	if (taken) {
 		w->next = NULL;
+		w->asked_at_ns = clock_monotonic_ns();
 		*all->end = w;
 		all->end = &w->next;
 		pthread_cond_signal(&all->more);

@@ -17,6 +17,7 @@ struct work {
 	struct answer *answer;	    /* then the owner's; NULL for ROUTE_EVENTS: `states` are */
 	struct serve_state *states; /* of ROUTE_EVENTS: an entry per run */
 	uint64_t list;
+	uint64_t asked_at_ns;
 	struct work *next;
 };
 

@@ -241,11 +241,15 @@ static void unwanted_work_is_not_done(void **state)
 	workers_free(all);
 }
 
+static uint64_t longest_ns; /* that a change had waited for its turn */
+
 static int edit_at_the_gate(void *context, int64_t run, const struct request_edit *e,
-			    struct error *err)
+			    uint64_t waited_ns, struct error *err)
 {
 	struct strbuf none = { 0 };
 	(void)run, (void)e;
+	/* one at a time */
+	longest_ns = waited_ns > longest_ns ? waited_ns : longest_ns;
 	int failed = answer_at_the_gate(context, NULL, &none, err);
 	strbuf_release(&none);
 	return failed;
@@ -287,12 +291,15 @@ static void readers_do_not_wait_for_changes(void **state)
 	assert_int_equal(made, 0);
 	assert_true(begun <= 1);
 	pthread_mutex_unlock(&lock);
+	uint64_t held_ns = 20000000;
+	usleep((useconds_t)(held_ns / 1000));
 	open_it();
 	pthread_mutex_lock(&lock);
 	while (finished < WORKS)
 		pthread_cond_wait(&step, &lock);
 	pthread_mutex_unlock(&lock);
 	assert_int_equal(made, WORKS - 1);
+	assert_in_range(longest_ns, held_ns, UINT64_C(60000000000));
 	workers_stop(all);
 	workers_free(all);
 }
