@@ -1,13 +1,11 @@
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/relabel.h"
-
-#define BLANKS " \t\n"
+#include "record/tags.h"
 
 static void show_tag(const char *tag, size_t length)
 {
@@ -23,29 +21,26 @@ static void show_tag(const char *tag, size_t length)
  * that would be another line, or an order to the terminal, leaves as it is. */
 static void show_tags(const struct run *run)
 {
-	const char *at = run->tags ? run->tags : "";
-	while (*at) {
-		at += strspn(at, BLANKS ",");
-		size_t length = strcspn(at, ","), shown = length;
-		while (shown && strchr(BLANKS, at[shown - 1]))
-			shown--;
-		if (shown)
-			show_tag(at, shown);
-		at += length;
-	}
+	const char *at = run->tags ? run->tags : "", *tag;
+	size_t length;
+	while ((tag = tags_next(&at, &length)))
+		show_tag(tag, length);
 }
 
 int cmd_tag(int argc, char **argv)
 {
 	static const struct relabel what = {
-		.usage = "tare tag [OPTIONS] RUN [TEXT]",
+		.usage = "tare tag [OPTIONS] RUN [TEXT]\n"
+			 "       tare tag --add TAG|--remove TAG [OPTIONS] RUN",
 		.about =
 			"Gives a run tags, in place of those it has; '' takes them away. TEXT is any\n"
-			"text, with commas between several tags. Without TEXT it prints the tags that\n"
-			"the run has, one per line. RUN is a number, a name, 'last' or @1, @2 ...\n",
+			"text, with commas between several tags. --add and --remove change single\n"
+			"ones. Without either it prints the tags that the run has, one per line. RUN is\n"
+			"a number, a name, 'last' or @1, @2 ...\n",
 		.needed = "tag: a RUN is needed, and one TEXT to change its tags",
 		.example = "'tare tag last \"paper, figure 3\"'",
 		.change = lab_tag_run,
+		.some = true,
 		.show = show_tags,
 		.now = "tagged ",
 		.noun = "tags",

@@ -307,4 +307,9 @@ ODD=$'it\'s "q", 100%\n<b>\xff|é'
 	"$TARE" tag apple "red, very round" >/dev/null
 	[ "$(offered tag '')" = "last 1 apple" ]
 	[ "$(offered tag apple '')" = red ]
+	[ "$(offered tag --lab x.db '')" = "last 1 apple" ]
+	[ "$(offered tag --lab = x.db apple '')" = red ]
+	[ -z "$(offered tag apple red '')" ]
+	[ "$(offered tag --add '')" = red ]
+	[ "$(offered tag --add red '')" = "last 1 apple" ]
 }

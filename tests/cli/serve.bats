@@ -158,10 +158,15 @@ time.sleep(60)' "$TARE_LAB" >held 3>&- &
 	in_the_way
 	api /api/runs/1 -d '{"name":"pear","tags":"green"}' -w '%{http_code}' -m 20 >refused 3>&- &
 	asked=$!
+	# the next in line waits no longer than that either
+	api /api/runs/1 -d '{"name":"plum"}' -w '%{http_code} %{time_total}' -m 20 >next 3>&- &
+	waiting=$!
 	# meanwhile it can be read
 	api /api/runs -m 3 | jq -e '.runs[0].name == "apple"'
 	wait "$asked"
 	[[ "$(cat refused)" == *"locked for 5 s"*"nothing was changed"*503 ]]
+	wait "$waiting"
+	[[ "$(cat next)" == *"locked for 5 s"*"503 "[4-8].* ]]
 	api /api/runs | jq -e '.runs[0] | .name == "apple" and .tags == null'
 	# of one that is done in time nothing is noticed
 	api /api/runs/1 -d '{"name":"pear","tags":"green"}' -w '%{http_code}' -m 20 >taken 3>&- &
@@ -292,7 +297,11 @@ c' ]
 	run "$TARE" tag last
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
-	for operands in "7 x" 7 "" "1 a b"; do
+	[ "$("$TARE" tag --add checked last)" = "run 1 is now tagged 'checked'" ]
+	[ "$("$TARE" tag --add red --add 'round, checked' 1)" = "run 1 is now tagged 'checked, red, round'" ]
+	[ "$("$TARE" tag --remove red,checked --add ripe 1)" = "run 1 is now tagged 'round, ripe'" ]
+	[ "$("$TARE" tag --remove round --remove ripe 1)" = "run 1 has no tags now" ]
+	for operands in "7 x" 7 "" "1 a b" "--add x" "--add x 1 y" "--add , 1" "--remove x 7"; do
 		# shellcheck disable=SC2086
 		run "$TARE" tag $operands
 		[ "$status" -eq 2 ]
