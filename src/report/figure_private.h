@@ -113,9 +113,6 @@ void figure_count_text(double value, char out[WORDS]);
 void figure_axis_tics(const struct figure_axis *a, double cm, bool across, figure_tics *t);
 void figure_tics_release(figure_tics *t);
 
-/* 'text' as gnuplot reads it: quotes doubled, on one line, at most so many columns (0: any). */
-void put_gnuplot(struct strbuf *out, const char *text, size_t columns);
-
 /* Fills for what is stacked; the first ones are told apart in grey, too. The last is of a rest. */
 #define FIGURE_FILLS 8
 extern const char *const figure_fills[FIGURE_FILLS];
