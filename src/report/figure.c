@@ -60,6 +60,12 @@ int figure_empty(struct error *err, const char *what)
 	return error_set(err, EXIT_USAGE, "there is nothing to plot: %s", what);
 }
 
+int figure_by_value(const void *a, const void *b)
+{
+	double p = *(const double *)a, q = *(const double *)b;
+	return p < q ? -1 : p > q;
+}
+
 /* ---- data ---- */
 
 void figure_say(struct figure *f, const char *label, const char *text)
@@ -113,6 +119,12 @@ size_t figure_block(struct figure *f, const char *columns, const char *title)
 	return f->blocks.count - 1;
 }
 
+void figure_number(double value, char out[WORDS])
+{
+	bool whole = value == floor(value) && fabs(value) < 1e19;
+	snprintf(out, WORDS, whole ? "%.0f" : "%.15g", value + 0.0); /* which is never -0 */
+}
+
 void figure_row(struct figure *f, size_t block, const double *values, size_t count,
 		const char *name)
 {
@@ -120,7 +132,7 @@ void figure_row(struct figure *f, size_t block, const double *values, size_t cou
 	for (size_t i = 0; i < count; i++) {
 		char text[WORDS] = "NaN";
 		if (isfinite(values[i]))
-			snprintf(text, sizeof text, "%.12g", values[i]);
+			figure_number(values[i], text);
 		strbuf_printf(&b->rows, "%s%s", i ? "\t" : "", text);
 	}
 	if (name) {

@@ -243,10 +243,10 @@ static void put_pens(struct strbuf *out)
 
 static void put_bound(double bound, struct strbuf *out)
 {
+	char text[WORDS] = "*";
 	if (isfinite(bound))
-		strbuf_printf(out, "%.12g", bound);
-	else
-		strbuf_putc(out, '*');
+		figure_number(bound, text);
+	strbuf_puts(out, text);
 }
 
 /* gnuplot counts blocks that have rows. */
@@ -265,9 +265,11 @@ static void put_tics(const figure_tics *tics, size_t columns, size_t each, struc
 	for (size_t i = 0; i < tics->count; i++) {
 		const struct figure_tic *t = &tics->items[i];
 		bool shown = t->label && i % each == 0;
+		char at[WORDS];
 		strbuf_puts(out, i ? ", " : "");
 		put_quoted(out, shown ? t->label : "", columns, true);
-		strbuf_printf(out, " %.12g%s", t->at, shown ? "" : " 1");
+		figure_number(t->at, at);
+		strbuf_printf(out, " %s%s", at, shown ? "" : " 1");
 	}
 	strbuf_puts(out, ")\n");
 }

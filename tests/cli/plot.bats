@@ -121,6 +121,40 @@ is_picture() { # FILE
 	[ "$(grep -c "rule II\|is above" fig.dat)" -ge 1 ]
 }
 
+@test "plot: values far from 0 and near each other, nothing but 0, one alone" {
+	needs_gnuplot
+	head=run,sample,et_ns,pt_ns,daemon,daemon_pt_ns
+	for values in "1000000000001 1000000000002" "1000000000000000 1000000000000001" "1000000000000000000 999999999999999872"; do
+		printf '%s\nfar,1,%s,0,,\nfar,2,%s,0,,\n' $head $values >far.csv
+		"$TARE" import far.csv >/dev/null
+		for kind in samples histogram density dual; do
+			timeout 10 "$TARE" plot last $kind --measure et -o far.svg
+			run gnuplot far.gp
+			echo "$values $kind: $output"
+			[ "$status" -eq 0 ] && [ -z "$output" ]
+		done
+		"$TARE" plot last --measure et -o far.svg
+		for value in $values; do grep -qP "\t$value\t" far.dat; done
+	done
+	"$TARE" plot last samples --measure exec -o zero.svg
+	grep -qF "set yrange [0:1]" zero.gp
+	printf '%s\none,1,1000000,1,,\n' $head >one.csv
+	"$TARE" import one.csv >/dev/null
+	"$TARE" plot one samples -o one.svg
+	grep -q "^set xlabel 'execution'" one.gp
+}
+
+@test "plot: the clock was set back" {
+	needs_gnuplot
+	"$TARE" time -N -w 0 -r 3 --style none -n back true >/dev/null
+	python3 -c 'import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as lab: lab.execute("UPDATE run SET started_at_ns = started_at_ns + 2000000000")' "$TARE_LAB"
+	"$TARE" plot back samples --measure et -o back.svg
+	grep -q "^# at_ns: since the earliest execution" back.dat
+	# each is within the axis
+	awk -F'\t' '/^[0-9]/ { n++; if ($2 < 0 || $2 > 2e9) exit 1; most = $2 > most ? $2 : most } END { exit n != 3 || most <= 0 }' back.dat
+}
+
 @test "plot: queries" {
 	needs_gnuplot
 	queries q
@@ -136,6 +170,20 @@ is_picture() { # FILE
 	refused 2 "has no query '9'" q query --query 9 -o x.pdf
 	# one notation, not 200000 beside 1e+06
 	grep -q "^set xtics nomirror ('0' 0, '2k' 2000, " two.gp
+	# one without a table that varies, beside cardinalities that are near each other
+	{
+		echo query,cardinality,execution,measured_ns,plan,query_user_ns,query_system_ns,query_process,query_processes
+		for at in 1,1000000 1,1000040 1,1000090 2,0; do for x in $(seq 10); do echo "$at,$x,$((50000000 + x * 1000)),1,30000000,$((x * 1000000)),1,1"; done; done
+	} >queries.csv
+	"$TARE" query import --dbms sqlite -n near queries.csv >/dev/null
+	run "$TARE" plot near query -o near.svg
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"1 Q@C without a table that varies is not drawn: 'split' shows it"* ]]
+	! grep -q "query 2" near.svg || false
+	"$TARE" plot near split -o near.svg
+	grep -o ">query 1.*M<" near.svg | sed 's/.*[^0-9.]\([0-9.]*M\)<$/\1/' >labels
+	[ "$(cat labels)" = $'1M\n1.00004M\n1.00009M' ]
 }
 
 @test "plot: Q@Cs that were all dropped are drawn, and it is said" {
