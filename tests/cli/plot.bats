@@ -121,38 +121,18 @@ is_picture() { # FILE
 	[ "$(grep -c "rule II\|is above" fig.dat)" -ge 1 ]
 }
 
-@test "plot: values far from 0 and near each other, nothing but 0, one alone" {
+@test "plot: values far from 0 and near each other" {
 	needs_gnuplot
-	head=run,sample,et_ns,pt_ns,daemon,daemon_pt_ns
-	for values in "1000000000001 1000000000002" "1000000000000000 1000000000000001" "1000000000000000000 999999999999999872"; do
-		printf '%s\nfar,1,%s,0,,\nfar,2,%s,0,,\n' $head $values >far.csv
-		"$TARE" import far.csv >/dev/null
-		for kind in samples histogram density dual; do
-			timeout 10 "$TARE" plot last $kind --measure et -o far.svg
-			run gnuplot far.gp
-			echo "$values $kind: $output"
-			[ "$status" -eq 0 ] && [ -z "$output" ]
-		done
-		"$TARE" plot last --measure et -o far.svg
-		for value in $values; do grep -qP "\t$value\t" far.dat; done
+	printf 'run,sample,et_ns,pt_ns,daemon,daemon_pt_ns\n%s\n%s\n' far,1,1000000000000000,0,, far,2,1000000000000001,0,, >far.csv
+	"$TARE" import far.csv >/dev/null
+	for kind in density samples; do
+		timeout 10 "$TARE" plot far $kind --measure et -o far.svg
+		is_picture far.svg
 	done
-	"$TARE" plot last samples --measure exec -o zero.svg
-	grep -qF "set yrange [0:1]" zero.gp
-	printf '%s\none,1,1000000,1,,\n' $head >one.csv
-	"$TARE" import one.csv >/dev/null
-	"$TARE" plot one samples -o one.svg
-	grep -q "^set xlabel 'execution'" one.gp
-}
-
-@test "plot: the clock was set back" {
-	needs_gnuplot
-	"$TARE" time -N -w 0 -r 3 --style none -n back true >/dev/null
-	python3 -c 'import sqlite3, sys
-with sqlite3.connect(sys.argv[1]) as lab: lab.execute("UPDATE run SET started_at_ns = started_at_ns + 2000000000")' "$TARE_LAB"
-	"$TARE" plot back samples --measure et -o back.svg
-	grep -q "^# at_ns: since the earliest execution" back.dat
-	# each is within the axis
-	awk -F'\t' '/^[0-9]/ { n++; if ($2 < 0 || $2 > 2e9) exit 1; most = $2 > most ? $2 : most } END { exit n != 3 || most <= 0 }' back.dat
+	grep -qP "\t1000000000000001\t" far.dat
+	# without a complaint of gnuplot's
+	run gnuplot far.gp
+	[ "$status" -eq 0 ] && [ -z "$output" ]
 }
 
 @test "plot: queries" {
