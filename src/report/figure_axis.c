@@ -30,7 +30,7 @@ void figure_axis_time(struct figure_axis *a, const char *label, double most_ns)
 		      { 0, 1, "ns" } };
 	char text[WORDS];
 	size_t i = 0;
-	while (most_ns < units[i].from_ns)
+	while (i + 1 < sizeof units / sizeof *units && most_ns < units[i].from_ns)
 		i++;
 	a->unit = units[i].unit_ns;
 	a->unit_name = units[i].name;
@@ -42,15 +42,20 @@ void figure_axis_time(struct figure_axis *a, const char *label, double most_ns)
 
 #define AROUND 0.04 /* of the range: room for a sign at the edge */
 
-void figure_axis_span(struct figure_axis *a, double low, double high)
+void figure_axis_range(struct figure_axis *a, double low, double high)
 {
-	double room = AROUND * (high - low);
-	if (!(high > low))
-		room = fmax(fabs(high) * 0.01, a->notation == FIGURE_COUNTS ? 1 : 1e-9);
-	a->low = (low - room) / a->unit;
-	a->high = (high + room) / a->unit;
+	double least = fmax(FIGURE_LEAST_PART * fmax(fabs(low), fabs(high)), 1);
+	double more = fmax((least - (high - low)) / 2, 0);
+	a->low = (low - more) / a->unit;
+	a->high = (high + more) / a->unit;
 	/* what is never negative has no axis that is */
 	a->low = low >= 0 && a->low < 0 ? 0 : a->low;
+}
+
+void figure_axis_span(struct figure_axis *a, double low, double high)
+{
+	double room = high > low ? AROUND * (high - low) : fmax(fabs(high) * 0.01, 1);
+	figure_axis_range(a, low >= 0 ? fmax(low - room, 0) : low - room, high + room);
 }
 
 void figure_axis_from_zero(struct figure_axis *a, double high)
@@ -59,9 +64,14 @@ void figure_axis_from_zero(struct figure_axis *a, double high)
 	a->high = high > 0 ? high * (1 + AROUND) / a->unit : 1;
 }
 
+static void add_tic(figure_tics *t, double at, const char *label)
+{
+	array_push(t, (struct figure_tic){ at, label ? xstrdup(label) : NULL });
+}
+
 void figure_axis_tic(struct figure_axis *a, double at, const char *label)
 {
-	array_push(&a->tics, (struct figure_tic){ at, label ? xstrdup(label) : NULL });
+	add_tic(&a->tics, at, label);
 }
 
 /* The nearest 1, 2 or 5 of a power of ten that is not above, or not below. */
@@ -149,26 +159,30 @@ static void figure_text(double value, double most, double step, char out[WORDS])
 		snprintf(out, WORDS, "%.*f%s", decimals, value / scale, suffix);
 }
 
-void figure_count_text(double value, char out[WORDS])
+void figure_count_text(double value, int digits, char out[WORDS])
 {
 	static const char *const suffixes[] = { "", "k", "M", "G", "T" };
+	double thousand = 1000 - 0.5 * pow(10, 3 - digits); /* what is rounded to it */
 	size_t i = 0;
-	for (; i < 4 && value >= 999.5; i++)
+	for (; i < 4 && value >= thousand; i++)
 		value /= 1000;
-	snprintf(out, WORDS, "%.4g%s", value, suffixes[i]);
+	snprintf(out, WORDS, "%.*g%s", digits, value, suffixes[i]);
 }
 
 static void log_text(const struct figure_axis *a, double value, char out[WORDS])
 {
 	switch (a->notation) {
 	case FIGURE_TIMES:
-		text_duration(value, 1, out, WORDS);
+		if (value < 0.95) /* text_duration() knows nothing below 1 ns */
+			snprintf(out, WORDS, "%.*f ns", (int)-floor(log10(value) + 1e-9), value);
+		else
+			text_duration(value, 1, out, WORDS);
 		break;
 	case FIGURE_POWERS:
 		power_text(value, out);
 		break;
 	default:
-		figure_count_text(value, out);
+		figure_count_text(value, 4, out);
 	}
 }
 
@@ -231,25 +245,23 @@ static bool is_loose(const struct figure_axis *a, const figure_tics *t, double c
 	return true;
 }
 
-static void add_tic(figure_tics *t, double at, const char *label)
-{
-	array_push(t, (struct figure_tic){ at, label ? xstrdup(label) : NULL });
-}
-
 #define MOST_NUMBERS 8
+#define MOST_STEPS 20
 
 static size_t add_linear(const struct figure_axis *a, double step, figure_tics *t)
 {
 	double most = fmax(fabs(a->low), fabs(a->high)), slack = (a->high - a->low) * 1e-9;
-	size_t count = 0;
-	for (double k = ceil((a->low - slack) / step); k * step <= a->high + slack; k++) {
+	double first = ceil((a->low - slack) / step);
+	/* counted by an integer: k + 1 is k for numbers that are large enough */
+	for (int i = 0; i <= MOST_STEPS; i++) {
 		char label[WORDS];
-		double at = k * step + 0.0; /* which is never -0 */
+		double at = (first + i) * step + 0.0; /* which is never -0 */
+		if (at > a->high + slack)
+			break;
 		figure_text(at, most, step, label);
 		add_tic(t, at, label);
-		count++;
 	}
-	return count;
+	return t->count;
 }
 
 static void linear_tics(const struct figure_axis *a, double cm, bool across, figure_tics *t)
@@ -260,7 +272,7 @@ static void linear_tics(const struct figure_axis *a, double cm, bool across, fig
 		double step = decade * steps[i];
 		if (a->notation == FIGURE_COUNTS && step < 0.999)
 			continue;
-		if (range / step > 20)
+		if (range / step > MOST_STEPS)
 			continue;
 		figure_tics_release(t);
 		size_t count = add_linear(a, step, t);
@@ -333,7 +345,8 @@ static void inner_tics(const struct figure_axis *a, double cm, bool across, figu
 
 void figure_axis_tics(const struct figure_axis *a, double cm, bool across, figure_tics *t)
 {
-	if (!isfinite(a->low) || !isfinite(a->high) || !(a->high > a->low))
+	if (!isfinite(a->low) || !isfinite(a->high) || !(a->high > a->low) ||
+	    (a->log && !(a->low > 0)))
 		return; /* gnuplot's own */
 	if (!a->log)
 		linear_tics(a, cm, across, t);

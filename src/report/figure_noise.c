@@ -29,22 +29,35 @@ static void densities_release(struct densities *d)
 	noise_points_release(&d->told);
 }
 
-/* Detours per s of a CPU and decade; what is less than `least` is no part of a plot on a
- * logarithmic axis. */
-static double add_curve(struct figure *f, size_t block, const struct noise_points *p,
-			double window_s, double width, double low, double high, double least)
+/* Detours per s of a CPU and decade, over log10 of their length in ns. */
+struct curve {
+	double grid[GRID], rate[GRID];
+	size_t count; /* of points; 0: there is no such detour */
+};
+
+/* Its highest rate. */
+static double curve_of(struct curve *c, const struct noise_points *p, double window_s, double width,
+		       double low, double high)
 {
-	double grid[GRID], at[GRID], most = 0;
+	double most = 0;
 	for (size_t i = 0; i < GRID; i++)
-		grid[i] = low + (high - low) * (double)i / (GRID - 1);
-	density_estimate(p->x, p->weight, p->n, width, grid, GRID, at);
-	for (size_t i = 0; i < GRID && p->n; i++) {
-		double rate = at[i] * p->total / window_s;
-		double row[] = { pow(10, grid[i]), rate >= least ? rate : NAN };
-		figure_row(f, block, row, 2, NULL);
-		most = fmax(most, rate);
+		c->grid[i] = low + (high - low) * (double)i / (GRID - 1);
+	density_estimate(p->x, p->weight, p->n, width, c->grid, GRID, c->rate);
+	for (size_t i = 0; i < GRID; i++) {
+		c->rate[i] *= p->total / window_s;
+		most = fmax(most, c->rate[i]);
 	}
+	c->count = p->n ? GRID : 0;
 	return most;
+}
+
+/* What is less than `least` is no part of a plot on a logarithmic axis. */
+static void add_curve(struct figure *f, size_t block, const struct curve *c, double least)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		double row[] = { pow(10, c->grid[i]), c->rate[i] >= least ? c->rate[i] : NAN };
+		figure_row(f, block, row, 2, NULL);
+	}
 }
 
 static int draw(struct figure *f, const struct densities *run, const struct densities *base,
@@ -62,7 +75,8 @@ static int draw(struct figure *f, const struct densities *run, const struct dens
 	/* one bandwidth for all, or what differs would be the smoothing */
 	double width =
 		density_bandwidth(run->seen.x, run->seen.weight, run->seen.n, NOISE_LEAST_WIDTH);
-	double least = 0.3 / run->window_s, most;
+	struct curve seen, told, other = { .count = 0 };
+	double most;
 	size_t blocks[] = { figure_block(f, columns, "seen by the loop (user level)"),
 			    figure_block(f, columns, "told by the kernel (master)"),
 			    figure_block(f, columns, "baseline, seen by the loop") };
@@ -71,12 +85,16 @@ static int draw(struct figure *f, const struct densities *run, const struct dens
 	figure_say(f, "estimate", words);
 	low = floor(low);
 	high = floor(high) + 1;
-	most = add_curve(f, blocks[0], &run->seen, run->window_s, width, low, high, least);
-	most = fmax(most,
-		    add_curve(f, blocks[1], &run->told, run->window_s, width, low, high, least));
+	most = curve_of(&seen, &run->seen, run->window_s, width, low, high);
+	/* a third of a detour in all of the time; of few that lie far apart there is less of each,
+	 * yet something is to be seen */
+	double least = fmin(0.3 / run->window_s, most / 10);
+	most = fmax(most, curve_of(&told, &run->told, run->window_s, width, low, high));
 	if (base && base->window_s > 0)
-		most = fmax(most, add_curve(f, blocks[2], &base->seen, base->window_s, width, low,
-					    high, least));
+		most = fmax(most, curve_of(&other, &base->seen, base->window_s, width, low, high));
+	add_curve(f, blocks[0], &seen, least);
+	add_curve(f, blocks[1], &told, least);
+	add_curve(f, blocks[2], &other, least);
 	figure_axis_log(&f->x, "length of a detour", pow(10, low), pow(10, high), FIGURE_TIMES);
 	figure_axis_log(&f->y, "detours per s and decade", least, most, FIGURE_POWERS);
 	figure_layer(f, blocks[2], "lines lt 8 lw 1.5", "baseline", "1:2");

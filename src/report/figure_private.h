@@ -72,6 +72,8 @@ void figure_say_machine(struct figure *f, const struct machine *machine);
 
 /* The number of the block. */
 size_t figure_block(struct figure *f, const char *columns, const char *title);
+/* As gnuplot reads it: ns to the last one, whatever their number. */
+void figure_number(double value, char out[WORDS]);
 /* NaN is missing; name NULL: no column of it. */
 void figure_row(struct figure *f, size_t block, const double *values, size_t count,
 		const char *name);
@@ -95,7 +97,12 @@ size_t figure_rows(const struct figure *f);
 void figure_axis_label(struct figure_axis *a, const char *label);
 /* "label (ms)", where the largest value is most_ns. */
 void figure_axis_time(struct figure_axis *a, const char *label, double most_ns);
-/* From low to high with a bit of room around; of values before they are divided by the unit. */
+/* A range that is less than this part of its values has no numbers that can be told apart. */
+#define FIGURE_LEAST_PART 1e-11
+/* From low to high, ns or counts before they are divided by the unit; more where that would be
+ * less than 1 of them or than FIGURE_LEAST_PART. */
+void figure_axis_range(struct figure_axis *a, double low, double high);
+/* The same with a bit of room around. */
 void figure_axis_span(struct figure_axis *a, double low, double high);
 void figure_axis_from_zero(struct figure_axis *a, double high);
 /* Logarithmic, from low to high and on to 1, 2 or 5 of a power of ten. */
@@ -107,18 +114,18 @@ void figure_axis_rows(struct figure *f, size_t count);
 
 /* About how wide it is at 8 points, in DejaVu Sans: most fonts are narrower. */
 double figure_text_cm(const char *text);
-/* "450k", "1.25M" */
-void figure_count_text(double value, char out[WORDS]);
+/* "450k", "1.25M", to so many digits */
+void figure_count_text(double value, int digits, char out[WORDS]);
 /* The numbers beside an axis that is so long: as many as have room. */
 void figure_axis_tics(const struct figure_axis *a, double cm, bool across, figure_tics *t);
 void figure_tics_release(figure_tics *t);
 
-/* 'text' as gnuplot reads it: quotes doubled, on one line, at most so many columns (0: any). */
-void put_gnuplot(struct strbuf *out, const char *text, size_t columns);
-
 /* Fills for what is stacked; the first ones are told apart in grey, too. The last is of a rest. */
 #define FIGURE_FILLS 8
 extern const char *const figure_fills[FIGURE_FILLS];
+
+/* For qsort(): doubles, or rows by their first. */
+int figure_by_value(const void *a, const void *b);
 
 int figure_empty(struct error *err, const char *what);
 /* Whether there is something of this measure. */

@@ -1,4 +1,5 @@
 /* Figures of runs of queries. */
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,7 +76,7 @@ static bool is_change(const struct query_rows *rows, size_t i)
 /* The Q@Cs of a query. */
 struct line {
 	uint32_t query;
-	size_t block, changes;
+	size_t block, aside, changes; /* aside: those without a table that varies */
 	struct drops drops;
 };
 
@@ -92,7 +93,9 @@ static void add_times(struct figure *f, const struct query_rows *rows, size_t i,
 			    (double)row->verdict->kept,	       is_change(rows, i) ? 1 : NAN,
 			    row->verdict->drop ? 1 : 0 };
 	plan_letter(row->plan, letter);
-	figure_row(f, line->block, values, 7, letter);
+	figure_row(f, row->at->cardinality ? line->block : line->aside, values, 7, letter);
+	if (!row->at->cardinality)
+		return; /* it has no place on the axis */
 	widen(e, values[0], values[1]);
 	e->top = fmax(e->top, values[3]);
 	if (values[2] > values[1] / 10) /* else a logarithmic axis would be of it alone */
@@ -172,11 +175,30 @@ static void draw_times(struct figure *f, const struct query_view *v, const struc
 	if (all.dropped)
 		figure_layer(f, FIGURE_KEY_ONLY, CROSS, name, " ");
 	note_drops(f, &all);
+	size_t aside = 0;
+	for (size_t i = 0; i < count; i++)
+		aside += f->blocks.items[lines[i].aside].count;
+	if (aside)
+		strbuf_printf(&f->note,
+			      "%s%zu Q@C%s without a table that varies %s not drawn: 'split' shows "
+			      "%s",
+			      f->note.length ? "; " : "", aside, aside == 1 ? "" : "s",
+			      aside == 1 ? "is" : "are", aside == 1 ? "it" : "them");
 	if (count > PENS)
 		strbuf_printf(&f->note,
 			      "%s%zu queries have %d kinds of lines: --query draws one of them",
 			      f->note.length ? "; " : "", count, PENS);
 	f->key = true;
+}
+
+static struct line line_of(struct figure *f, const struct query_run *r, uint32_t query)
+{
+	char name[WORDS], aside[2 * WORDS];
+	query_name(r, query, name);
+	snprintf(aside, sizeof aside, "%s, without a table that varies: not drawn", name);
+	return (struct line){ .query = query,
+			      .block = figure_block(f, TIMES, name),
+			      .aside = figure_block(f, TIMES, aside) };
 }
 
 int figure_query(struct figure *f, const struct query_view *v, uint32_t query, struct error *err)
@@ -193,10 +215,7 @@ int figure_query(struct figure *f, const struct query_view *v, uint32_t query, s
 		if (!is_wanted(row, query))
 			continue;
 		if (!lines.count || lines.items[lines.count - 1].query != row->at->query) {
-			char name[WORDS];
-			query_name(v->data, row->at->query, name);
-			array_push(&lines, (struct line){ .query = row->at->query,
-							  .block = figure_block(f, TIMES, name) });
+			array_push(&lines, line_of(f, v->data, row->at->query));
 		}
 		add_times(f, &rows, i, &lines.items[lines.count - 1], &e);
 	}
@@ -247,21 +266,41 @@ static struct split split_of(const struct query_row *row)
 
 /* The blocks of figure_split(). */
 struct splits {
+	int digits; /* of a cardinality */
 	size_t whole, partly, shown, cpu_of_partly, dropped_partly;
 	double most;
 	struct drops drops;
 };
 
 /* "join at 1.2M" */
-static void short_place(const struct query_run *r, const struct query_row *row, char out[2 * WORDS])
+static void short_place(const struct query_run *r, const struct query_row *row, int digits,
+			char out[2 * WORDS])
 {
 	char name[WORDS], rows[WORDS];
 	query_name(r, row->at->query, name);
-	figure_count_text((double)row->at->cardinality, rows);
+	figure_count_text((double)row->at->cardinality, digits, rows);
 	if (row->at->cardinality)
 		snprintf(out, 2 * (size_t)WORDS, "%s at %.40s", name, rows);
 	else
 		snprintf(out, 2 * (size_t)WORDS, "%s", name);
+}
+
+/* As many as tell the cardinalities of each query apart. */
+static int digits_of(const struct query_rows *rows)
+{
+	int digits = 4;
+	for (size_t i = 1; i < rows->list.count && digits < DBL_DIG; i++) {
+		const struct query_at *a = rows->list.items[i - 1].at, *b = rows->list.items[i].at;
+		char before[WORDS], text[WORDS];
+		figure_count_text((double)a->cardinality, digits, before);
+		figure_count_text((double)b->cardinality, digits, text);
+		if (a->query == b->query && a->cardinality != b->cardinality &&
+		    !strcmp(before, text)) {
+			digits++;
+			i--; /* once more */
+		}
+	}
+	return digits;
 }
 
 static void add_split(struct figure *f, const struct query_view *v, const struct query_row *row,
@@ -284,7 +323,7 @@ static void add_split(struct figure *f, const struct query_view *v, const struct
 	query_place(v->data, row->at->query, row->at->cardinality, name);
 	figure_row(f, isnan(s.other) ? to->partly : to->whole, values, 8, name);
 	/* digits of a cardinality must not be lost where the name is shortened */
-	short_place(v->data, row, name);
+	short_place(v->data, row, to->digits, name);
 	figure_axis_tic(&f->y, (double)to->shown++, name);
 	/* several processes at once use more than what elapsed */
 	to->most = fmax(to->most, fmax(s.elapsed, fmax(s.cpu, s.cpu + s.io)));
@@ -325,6 +364,7 @@ int figure_split(struct figure *f, const struct query_view *v, uint32_t query, s
 	struct splits s = { 0 };
 	query_rows_of(v, &rows);
 	figure_say_run(f, "split", v->run, v->machine);
+	s.digits = digits_of(&rows);
 	s.whole = figure_block(f, SPLIT, "means of the executions kept; dropped 1: of all");
 	s.partly = figure_block(f, SPLIT, "the same where CPU time or I/O is not known");
 	for (size_t i = 0; i < rows.list.count; i++)

@@ -22,10 +22,10 @@ static void say_study(struct figure *f, const char *kind, const struct study *s,
 static void zoom_axis(struct figure_axis *a, const char *label, const struct study_level *l)
 {
 	figure_axis_time(a, label, (double)l->high_ns);
+	double low = (double)l->low_ns, high = (double)l->high_ns;
 	/* a bit of room around what lies at the edges */
-	double room = 0.02 * (double)(l->high_ns - l->low_ns);
-	a->low = ((double)l->low_ns - room) / a->unit;
-	a->high = ((double)l->high_ns + room) / a->unit;
+	double room = 0.02 * (high - low);
+	figure_axis_range(a, low - room, high + room);
 }
 
 static void add_pairs(struct figure *f, const struct sedona_run *r, const bool *is_l,
@@ -81,12 +81,22 @@ int figure_zoom(struct figure *f, const struct study *s, enum study_length lengt
 	return 0;
 }
 
-/* When sample `number` began, since the first; by its number where that is not known. */
-static double time_of(const struct sedona_run *r, uint32_t number)
+/* Not that of the first, where the clock was set back. */
+static int64_t earliest(const struct sedona_run *r)
+{
+	int64_t first = INT64_MAX;
+	for (size_t i = 0; i < r->samples.count; i++)
+		if (r->samples.items[i].at_ns && r->samples.items[i].at_ns < first)
+			first = r->samples.items[i].at_ns;
+	return first;
+}
+
+/* When sample `number` began, since the earliest; NaN: not known. */
+static double time_of(const struct sedona_run *r, uint32_t number, int64_t origin)
 {
 	for (size_t i = 0; i < r->samples.count; i++)
-		if (r->samples.items[i].number == number)
-			return (double)(r->samples.items[i].at_ns - r->samples.items[0].at_ns);
+		if (r->samples.items[i].number == number && r->samples.items[i].at_ns)
+			return (double)(r->samples.items[i].at_ns - origin);
 	return NAN;
 }
 
@@ -98,6 +108,7 @@ int figure_periods(struct figure *f, const struct study *s, enum study_length le
 	const struct sedona_sample *samples = r->samples.items;
 	bool timed = r->samples.count > 1 && samples[0].at_ns &&
 		     samples[r->samples.count - 1].at_ns > samples[0].at_ns;
+	int64_t origin = earliest(r);
 	say_study(f, "periods", s, length, machine);
 	size_t block = figure_block(f, "row\tsample\tat_ns\tperiod_ns\tname",
 				    "long-running executions of daemons");
@@ -113,7 +124,7 @@ int figure_periods(struct figure *f, const struct study *s, enum study_length le
 			 seen->period.found ? ")" : "");
 		for (size_t k = 0; k < seen->samples.count; k++) {
 			double row[] = { (double)rows, seen->samples.items[k],
-					 timed ? time_of(r, seen->samples.items[k]) : NAN,
+					 timed ? time_of(r, seen->samples.items[k], origin) : NAN,
 					 seen->period.found ? (double)seen->period.ns : NAN };
 			figure_row(f, block, row, 4, d->name);
 			last = fmax(last, row[2]);

@@ -101,6 +101,47 @@ static bool is_timed(const struct run_view *v)
 	return true;
 }
 
+/* What times are since: the run's start, or what the clock showed after it was set back. */
+static int64_t origin_of(const struct run_view *v)
+{
+	int64_t origin = v->run->started_at_ns;
+	for (size_t i = 0; i < v->count; i++)
+		if (v->executions[i].started_at_ns < origin)
+			origin = v->executions[i].started_at_ns;
+	return origin;
+}
+
+static void say_origin(struct figure *f, const struct run_view *v, bool timed)
+{
+	if (!timed)
+		figure_say(f, "at_ns",
+			   "when each began is not known: as if one followed the other");
+	else if (origin_of(v) != v->run->started_at_ns)
+		figure_say(f, "at_ns",
+			   "since the earliest execution: the clock was set back during the run");
+}
+
+/* What a sign is at: its time, else its number. */
+struct places {
+	double last, first_number, last_number;
+};
+
+/* The column of it. */
+static int set_places(struct figure_axis *x, const struct places *p, bool timed)
+{
+	if (p->last > 0) {
+		figure_axis_time(x, timed ? "time into the run" : "elapsed time so far", p->last);
+		figure_axis_from_zero(x, p->last);
+		return 2;
+	}
+	/* all at once, as one alone is: there is no time to be shown */
+	x->notation = FIGURE_COUNTS;
+	figure_axis_label(x, "execution");
+	x->low = p->first_number - 0.5;
+	x->high = p->last_number + 0.5;
+	return 1;
+}
+
 static size_t block_of(const struct run_view *v, size_t i, const size_t blocks[SIGNS])
 {
 	for (size_t k = 0; k < SIGNS; k++)
@@ -115,19 +156,19 @@ int figure_samples(struct figure *f, const struct run_view *v, enum emp_measure 
 	enum emp_measure m = choose(v, measure);
 	size_t blocks[SIGNS];
 	bool timed = is_timed(v), dropped = false;
-	double last = 0, so_far = 0, low = INFINITY, high = 0;
+	struct places places = { .first_number = INFINITY };
+	double so_far = 0, low = INFINITY, high = 0;
+	int64_t origin = origin_of(v);
 	if (figure_check_measure(v, m, err))
 		return -1;
 	figure_say_run(f, "samples", v->run, v->machine);
 	figure_say(f, "measure", measure_title(m));
-	if (!timed)
-		figure_say(f, "at_ns",
-			   "when each began is not known: as if one followed the other");
+	say_origin(f, v, timed);
 	for (size_t k = 0; k < SIGNS; k++)
 		blocks[k] = figure_block(f, "execution\tat_ns\tvalue_ns\twhy", signs[k].title);
 	for (size_t i = 0; i < v->count; i++) {
 		const struct execution *x = &v->executions[i];
-		double at = timed ? (double)(x->started_at_ns - v->run->started_at_ns) : so_far;
+		double at = timed ? (double)(x->started_at_ns - origin) : so_far;
 		double row[] = { x->number, at, 0 };
 		so_far += (double)x->et_ns;
 		if (!value_of(v, i, m, &row[2]))
@@ -135,15 +176,16 @@ int figure_samples(struct figure *f, const struct run_view *v, enum emp_measure 
 		figure_row(f, block_of(v, i, blocks), row, 3, v->result->verdicts[i].reason);
 		if (!is_drawn(v, i))
 			continue;
-		last = fmax(last, at);
+		places.last = fmax(places.last, at);
+		places.first_number = fmin(places.first_number, row[0]);
+		places.last_number = fmax(places.last_number, row[0]);
 		low = fmin(low, row[2]);
 		high = fmax(high, row[2]);
 		dropped |= rule_is_drop(v->result->verdicts[i].rule);
 	}
 	if (!(high >= low))
 		return figure_empty(err, "no execution was measured");
-	figure_axis_time(&f->x, timed ? "time into the run" : "elapsed time so far", last);
-	figure_axis_from_zero(&f->x, last);
+	int column = set_places(&f->x, &places, timed);
 	figure_axis_time(&f->y, measure_title(m), high);
 	figure_axis_span(&f->y, low, high);
 	for (size_t k = 0; k < SIGNS; k++)
@@ -151,25 +193,20 @@ int figure_samples(struct figure *f, const struct run_view *v, enum emp_measure 
 			figure_layer(f, blocks[k],
 				     signs[k].small && v->count > MOST_POINTS ? signs[k].small
 									      : signs[k].style,
-				     signs[k].title, "($2/%g):($3/%g)", f->x.unit, f->y.unit);
+				     signs[k].title, "($%d/%g):($3/%g)", column, f->x.unit,
+				     f->y.unit);
 	f->key = dropped;
 	return 0;
 }
 
 /* ---- histogram and density ---- */
 
-static int by_value(const void *a, const void *b)
-{
-	double p = *(const double *)a, q = *(const double *)b;
-	return p < q ? -1 : p > q;
-}
-
 #define MOST_BINS 80
 
 /* Freedman and Diaconis; sorts x. */
 static size_t bins_of(double *x, size_t n, double *low, double *width)
 {
-	qsort(x, n, sizeof *x, by_value);
+	qsort(x, n, sizeof *x, figure_by_value);
 	double range = x[n - 1] - x[0], iqr = x[n * 3 / 4] - x[n / 4];
 	size_t bins = 1;
 	*low = x[0];
@@ -243,8 +280,9 @@ int figure_density(struct figure *f, const struct run_view *v, enum emp_measure 
 	for (size_t i = 0; i < n; i++)
 		weight[i] = 1;
 	/* one bandwidth for both, or what differs would be the smoothing */
-	double width = n_kept > 1 ? density_bandwidth(kept, weight, n_kept, 1)
-				  : density_bandwidth(all, weight, n, 1);
+	double least = fmax(1, FIGURE_LEAST_PART * most_of(all, n));
+	double width = n_kept > 1 ? density_bandwidth(kept, weight, n_kept, least)
+				  : density_bandwidth(all, weight, n, least);
 	double low = least_of(all, n) - BEYOND * width, high = most_of(all, n) + BEYOND * width;
 	for (size_t i = 0; i < GRID; i++)
 		grid[i] = low + (high - low) * (double)i / (GRID - 1);
@@ -263,8 +301,7 @@ int figure_density(struct figure *f, const struct run_view *v, enum emp_measure 
 	}
 	figure_axis_time(&f->x, measure_title(m), high);
 	double unit = f->x.unit;
-	f->x.low = low / unit;
-	f->x.high = high / unit;
+	figure_axis_range(&f->x, low, high);
 	char label[WORDS];
 	snprintf(label, sizeof label, "density (1/%s)", f->x.unit_name);
 	figure_axis_label(&f->y, label);

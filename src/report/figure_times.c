@@ -6,22 +6,30 @@
 #include "report/figure_private.h"
 #include "report/study.h"
 
-/* "sort (n = 3)", or with its number where another has its name. The caller frees. */
+/* "sort (n = 3)" */
+static void put_name(const struct run *run, struct strbuf *out)
+{
+	strbuf_puts(out, run_title(run));
+	for (size_t k = 0; k < run->parameters.count; k++)
+		strbuf_printf(out, "%s%s = %s", k ? ", " : " (", run->parameters.items[k].name,
+			      run->parameters.items[k].value);
+	strbuf_puts(out, run->parameters.count ? ")" : "");
+}
+
+/* With its number where another one has all of its name. The caller frees. */
 static char *name_of(const struct run_view *views, size_t count, size_t i)
 {
-	const struct run *run = views[i].run;
 	struct strbuf out = { 0 };
 	bool twice = false;
-	strbuf_puts(&out, run_title(run));
-	for (size_t k = 0; k < run->parameters.count; k++)
-		strbuf_printf(&out, "%s%s = %s", k ? ", " : " (", run->parameters.items[k].name,
-			      run->parameters.items[k].value);
-	for (size_t k = 0; k < count; k++)
-		twice |= k != i && !strcmp(run_title(views[k].run), run_title(run));
-	if (run->parameters.count)
-		strbuf_putc(&out, ')');
-	else if (twice)
-		strbuf_printf(&out, " (run %lld)", (long long)run->id);
+	put_name(views[i].run, &out);
+	for (size_t k = 0; k < count && !twice; k++) {
+		struct strbuf other = { 0 };
+		put_name(views[k].run, &other);
+		twice = k != i && !strcmp(strbuf_text(&other), strbuf_text(&out));
+		strbuf_release(&other);
+	}
+	if (twice)
+		strbuf_printf(&out, " (run %lld)", (long long)views[i].run->id);
 	return strbuf_detach(&out);
 }
 
@@ -66,12 +74,6 @@ int figure_compare(struct figure *f, const struct run_view *views, size_t count,
 	return figure_rows(f) ? 0 : figure_empty(err, "nothing of these runs was kept");
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double p = *(const double *)a, q = *(const double *)b;
-	return p < q ? -1 : p > q;
-}
-
 /* One of the curves of figure_sigma(): a point for each run with two executions, as on the page. */
 struct spread {
 	const char *title, *style;
@@ -109,7 +111,7 @@ static void add_spread(struct figure *f, const struct spread *s, const struct ru
 		e->y_low = fmin(e->y_low, row[1]);
 		e->y_high = fmax(e->y_high, row[1]);
 	}
-	qsort(rows, n, sizeof *rows, by_value); /* of the first column */
+	qsort(rows, n, sizeof *rows, figure_by_value); /* of the first column */
 	for (size_t i = 0; i < n; i++)
 		figure_row(f, block, rows[i], COLUMNS, NULL);
 	xfree(rows);

@@ -121,6 +121,20 @@ is_picture() { # FILE
 	[ "$(grep -c "rule II\|is above" fig.dat)" -ge 1 ]
 }
 
+@test "plot: values far from 0 and near each other" {
+	needs_gnuplot
+	printf 'run,sample,et_ns,pt_ns,daemon,daemon_pt_ns\n%s\n%s\n' far,1,1000000000000000,0,, far,2,1000000000000001,0,, >far.csv
+	"$TARE" import far.csv >/dev/null
+	for kind in density samples; do
+		timeout 10 "$TARE" plot far $kind --measure et -o far.svg
+		is_picture far.svg
+	done
+	grep -qP "\t1000000000000001\t" far.dat
+	# without a complaint of gnuplot's
+	run gnuplot far.gp
+	[ "$status" -eq 0 ] && [ -z "$output" ]
+}
+
 @test "plot: queries" {
 	needs_gnuplot
 	queries q
@@ -136,6 +150,20 @@ is_picture() { # FILE
 	refused 2 "has no query '9'" q query --query 9 -o x.pdf
 	# one notation, not 200000 beside 1e+06
 	grep -q "^set xtics nomirror ('0' 0, '2k' 2000, " two.gp
+	# one without a table that varies, beside cardinalities that are near each other
+	{
+		echo query,cardinality,execution,measured_ns,plan,query_user_ns,query_system_ns,query_process,query_processes
+		for at in 1,1000000 1,1000040 1,1000090 2,0; do for x in $(seq 10); do echo "$at,$x,$((50000000 + x * 1000)),1,30000000,$((x * 1000000)),1,1"; done; done
+	} >queries.csv
+	"$TARE" query import --dbms sqlite -n near queries.csv >/dev/null
+	run "$TARE" plot near query -o near.svg
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"1 Q@C without a table that varies is not drawn: 'split' shows it"* ]]
+	! grep -q "query 2" near.svg || false
+	"$TARE" plot near split -o near.svg
+	grep -o ">query 1.*M<" near.svg | sed 's/.*[^0-9.]\([0-9.]*M\)<$/\1/' >labels
+	[ "$(cat labels)" = $'1M\n1.00004M\n1.00009M' ]
 }
 
 @test "plot: Q@Cs that were all dropped are drawn, and it is said" {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -279,13 +280,14 @@ static void assert_fits_both(const struct figure *f, bool names)
 	assert_fits(f, FIGURE_WIDE_CM, names);
 }
 
+static int (*const kinds[])(struct figure *, const struct run_view *, enum emp_measure,
+			    struct error *) = { figure_samples, figure_histogram, figure_density,
+						figure_dual };
+
 /* Whatever the length of a task: from 100 ns to hours. */
 static void numbers_of_times(void **state)
 {
 	(void)state;
-	static int (*const kinds[])(struct figure *, const struct run_view *, enum emp_measure,
-				    struct error *) = { figure_samples, figure_histogram,
-							figure_density, figure_dual };
 	for (int i = -8; i < 15; i++) {
 		struct fixture f;
 		fixture_init(&f, "sort", 12, 1.3 * pow(3.7, i));
@@ -298,6 +300,71 @@ static void numbers_of_times(void **state)
 		}
 		fixture_release(&f);
 	}
+}
+
+/* Values so far from 0 that 1 ns more is hardly another number: there are few numbers beside the
+ * axes, no two the same, and in the data each ns. */
+static void numbers_far_from_zero(void **state)
+{
+	(void)state;
+	static const uint64_t values[][2] = { { 1000000000001, 1000000000002 },
+					      { 1000000000000000, 1000000000000001 },
+					      { 1000000000000000000, 999999999999999872 } };
+	alarm(20); /* a loop that takes memory must not go on until there is none */
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+		struct fixture f;
+		fixture_init(&f, "sort", 12, 20);
+		for (size_t k = 0; k < f.view.count; k++)
+			f.executions[k].et_ns = values[i][k % 2];
+		fixture_judge(&f);
+		for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+			struct error err = ERROR_INIT;
+			struct figure *figure = figure_new();
+			assert_int_equal(kinds[k](figure, &f.view, EMP_ET, &err), 0);
+			assert_fits(figure, FIGURE_WIDE_CM, false);
+			char *script = script_of(figure, "fig"), *data = data_of(figure), ns[32];
+			struct numbers n;
+			read_axis(script, k ? 'x' : 'y', &n);
+			assert_true(n.low < n.high);
+			assert_in_range(n.count, 1, 9); /* long ones on one column */
+			for (size_t j = 1; j < n.count; j++) {
+				assert_true(n.at[j - 1] < n.at[j]);
+				assert_string_not_equal(n.label[j - 1], n.label[j]);
+			}
+			snprintf(ns, sizeof ns, "\t%" PRIu64, values[i][1]);
+			if (kinds[k] == figure_samples || kinds[k] == figure_dual)
+				assert_has(data, ns);
+			free(script);
+			free(data);
+			figure_free(figure);
+		}
+		fixture_release(&f);
+	}
+	alarm(0);
+}
+
+/* Of nothing but 0 the axis is 1 ns long. */
+static void numbers_of_zero(void **state)
+{
+	(void)state;
+	struct fixture f;
+	fixture_init(&f, "true", 12, 20);
+	for (size_t i = 0; i < f.view.count; i++)
+		f.executions[i].pt_ns[GRADE_EXEC] = 0;
+	fixture_judge(&f);
+	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+		struct error err = ERROR_INIT;
+		struct figure *figure = figure_new();
+		assert_int_equal(kinds[k](figure, &f.view, EMP_PT_EXEC, &err), 0);
+		assert_fits_both(figure, false);
+		char *script = script_of(figure, "fig");
+		struct numbers n;
+		read_axis(script, k ? 'x' : 'y', &n);
+		assert_true(n.high >= 1);
+		free(script);
+		figure_free(figure);
+	}
+	fixture_release(&f);
 }
 
 static void numbers_of_noise(void **state)
@@ -316,6 +383,37 @@ static void numbers_of_noise(void **state)
 	assert_fits_both(sources, true);
 	figure_free(densities);
 	figure_free(sources);
+	noise_fixture_release(&f);
+}
+
+/* Two detours, a thousand times as long the one as the other: less than one per decade of each, and
+ * drawn all the same. */
+static void few_detours(void **state)
+{
+	(void)state;
+	static const struct noise_piece pieces[] = { { NOISE_IRQ, "timer", 300 },
+						     { NOISE_IRQ, "timer", 900000000 } };
+	struct noise_fixture f;
+	struct error err = ERROR_INIT;
+	struct figure *figure = figure_new();
+	noise_fixture_empty(&f, 1);
+	noise_fixture_detour(&f, 0, 1000, &pieces[0], 1);
+	noise_fixture_detour(&f, 0, 20000000, &pieces[1], 1);
+	assert_int_equal(figure_noise(figure, &f.view, NULL, &err), 0);
+	char *script = script_of(figure, "fig"), *data = data_of(figure);
+	struct numbers y;
+	size_t drawn = 0;
+	read_axis(script, 'y', &y);
+	for (const char *line = strstr(data, "\n# length_ns"); line;
+	     line = strchr(line + 1, '\n')) {
+		double ns, rate;
+		if (sscanf(line, "%lf %lf", &ns, &rate) == 2)
+			drawn += rate >= y.low && rate <= y.high;
+	}
+	assert_in_range(drawn, 100, 1600);
+	free(script);
+	free(data);
+	figure_free(figure);
 	noise_fixture_release(&f);
 }
 
@@ -418,6 +516,63 @@ static void queries(void **state)
 	}
 }
 
+/* A query of which no table varies has no place beside those of which one does. */
+static void unvaried(void **state)
+{
+	(void)state;
+	struct query_fixture f;
+	struct error err = ERROR_INIT;
+	struct figure *figure = figure_new();
+	assert_true(query_fixture_make(&f, "whole"));
+	f.view.run = &f.run;
+	for (size_t i = 0; i < f.data.at.count; i++) {
+		if (f.data.at.items[i].query == 1)
+			f.data.at.items[i].cardinality += 400000;
+		if (f.data.at.items[i].query == 4)
+			f.data.at.items[i].cardinality = 0;
+	}
+	query_fixture_judge(&f);
+	assert_int_equal(figure_query(figure, &f.view, 0, &err), 0);
+	char *script = script_of(figure, "fig"), *data = data_of(figure);
+	assert_non_null(figure_note(figure));
+	assert_has(figure_note(figure),
+		   "1 Q@C without a table that varies is not drawn: 'split' shows it");
+	assert_has(data, ": a query with a long name, without a table that varies: not drawn\n");
+	assert_has(script, "title 'join'");
+	assert_int_equal(lines_with(script, "title 'a query"), 0);
+	free(script);
+	free(data);
+	figure_free(figure);
+	query_fixture_release(&f);
+}
+
+/* As many digits of a cardinality as tell it from the next. */
+static void near_cardinalities(void **state)
+{
+	(void)state;
+	struct query_fixture f;
+	struct error err = ERROR_INIT;
+	struct figure *figure = figure_new(), *usual = figure_new();
+	assert_true(query_fixture_make(&f, "whole"));
+	f.view.run = &f.run;
+	assert_int_equal(figure_split(usual, &f.view, 0, &err), 0);
+	for (uint64_t i = 0; i < 3; i++) {
+		assert_int_equal(f.data.at.items[i].query, 1);
+		f.data.at.items[i].cardinality = 1000000 + i * 40;
+	}
+	query_fixture_judge(&f);
+	assert_int_equal(figure_split(figure, &f.view, 0, &err), 0);
+	char *script = script_of_width(figure, "fig", FIGURE_WIDE_CM);
+	assert_has(script, "('scan at 1M' 0, 'scan at 1.00004M' 1, 'scan at 1.00008M' 2, ");
+	free(script);
+	script = script_of_width(usual, "fig", FIGURE_WIDE_CM);
+	assert_has(script, "('scan at 100k' 0, 'scan at 500k' 1, 'scan at 1M' 2, ");
+	free(script);
+	figure_free(figure);
+	figure_free(usual);
+	query_fixture_release(&f);
+}
+
 /* ---- sigma ---- */
 
 /* One run is one length. Of several, x is the mean of the same measure. */
@@ -441,13 +596,109 @@ static void sigma(void **state)
 	assert_fits_both(three, false);
 	char *data = data_of(three), row[128];
 	const struct summary *pt = &f[1].result.kept[EMP_PT_NET];
-	snprintf(row, sizeof row, "\n%.12g\t%.12g\t12\t7\n", pt->mean, pt->stddev);
+	snprintf(row, sizeof row, "\n%.15g\t%.15g\t12\t7\n", pt->mean, pt->stddev);
 	assert_has(data, row);
 	free(data);
 	figure_free(one);
 	figure_free(three);
 	for (size_t i = 0; i < 3; i++)
 		fixture_release(&f[i]);
+}
+
+/* Below 1 ns, too, a label is no 0. */
+static void sigma_below_1_ns(void **state)
+{
+	(void)state;
+	struct fixture f[2];
+	struct run_view views[2];
+	struct error err = ERROR_INIT;
+	struct figure *figure = figure_new();
+	for (size_t i = 0; i < 2; i++) {
+		fixture_init(&f[i], "inc", 12, 20 + 10 * (double)i);
+		f[i].result.kept[EMP_ET].stddev = 0.02;
+		views[i] = f[i].view;
+	}
+	assert_int_equal(figure_sigma(figure, views, 2, &err), 0);
+	assert_fits_both(figure, false);
+	char *script = script_of_width(figure, "fig", FIGURE_WIDE_CM);
+	assert_has(script, "'0.1 ns' 0.1");
+	assert_int_equal(lines_with(script, "'0 ns'"), 0);
+	free(script);
+	figure_free(figure);
+	for (size_t i = 0; i < 2; i++)
+		fixture_release(&f[i]);
+}
+
+/* Runs of one name and one parameter are told apart by their number; others need none. */
+static void same_names(void **state)
+{
+	(void)state;
+	static const char *const values[] = { "3", "4", "3" };
+	struct fixture f[3];
+	struct run_view views[3];
+	struct error err = ERROR_INIT;
+	struct figure *figure = figure_new();
+	for (size_t i = 0; i < 3; i++) {
+		fixture_init(&f[i], "inc", 12, 20);
+		fixture_parameter(&f[i], "n", values[i]);
+		f[i].run.id = 7 + (int64_t)i;
+		views[i] = f[i].view;
+	}
+	assert_int_equal(figure_compare(figure, views, 3, EMP_ET, &err), 0);
+	char *script = script_of_width(figure, "fig", FIGURE_WIDE_CM);
+	assert_has(script, "('inc (n = 3) (run 7)' 0, 'inc (n = 4)' 1, 'inc (n = 3) (run 9)' 2)");
+	free(script);
+	figure_free(figure);
+	for (size_t i = 0; i < 3; i++)
+		fixture_release(&f[i]);
+}
+
+/* The clock was set back after the run began: what was measured is drawn. */
+static void set_back(void **state)
+{
+	(void)state;
+	struct fixture f;
+	struct error err = ERROR_INIT;
+	struct figure *figure = figure_new();
+	fixture_init(&f, "sort", 12, 20);
+	f.run.started_at_ns = f.executions[12].started_at_ns + 500000000;
+	f.executions[5].started_at_ns -= INT64_C(3600000000000);
+	assert_int_equal(figure_samples(figure, &f.view, EMP_ET, &err), 0);
+	char *script = script_of(figure, "fig"), *data = data_of(figure);
+	struct numbers x;
+	read_axis(script, 'x', &x);
+	assert_has(script, "set xlabel 'time into the run (min)'");
+	assert_true(x.low == 0 && x.high > 60 && x.high < 65);
+	assert_has(data, "# at_ns: since the earliest execution");
+	assert_has(data, "\n5\t0\t");
+	assert_int_equal(lines_with(data, "\t-"), 0);
+	free(script);
+	free(data);
+	figure_free(figure);
+	fixture_release(&f);
+}
+
+/* One that was imported has no time but its number. */
+static void alone(void **state)
+{
+	(void)state;
+	struct fixture f;
+	struct error err = ERROR_INIT;
+	struct figure *figure = figure_new();
+	fixture_init(&f, "sort", 1, 20);
+	f.view.executions = &f.executions[1]; /* without the warm-up */
+	f.verdicts[0] = f.verdicts[1];
+	f.view.count = 1;
+	f.executions[1].started_at_ns = 0;
+	assert_int_equal(figure_samples(figure, &f.view, EMP_ET, &err), 0);
+	char *script = script_of(figure, "fig");
+	assert_has(script, "set xlabel 'execution'");
+	assert_has(script, "set xrange [0.5:1.5]\nset xtics nomirror ('1' 1)\n");
+	assert_has(script, "using ($1/1):");
+	free(script);
+	figure_free(figure);
+	f.view.count = 2;
+	fixture_release(&f);
 }
 
 /* Times are since the run began; of imported ones one follows the other. */
@@ -505,11 +756,20 @@ int main(void)
 		cmocka_unit_test(failed),
 		cmocka_unit_test(nothing),
 		cmocka_unit_test(numbers_of_times),
+		cmocka_unit_test(numbers_far_from_zero),
+		cmocka_unit_test(numbers_of_zero),
 		cmocka_unit_test(numbers_of_noise),
+		cmocka_unit_test(few_detours),
 		cmocka_unit_test(long_names),
 		cmocka_unit_test(parts_of_system),
 		cmocka_unit_test(queries),
+		cmocka_unit_test(unvaried),
+		cmocka_unit_test(near_cardinalities),
 		cmocka_unit_test(sigma),
+		cmocka_unit_test(sigma_below_1_ns),
+		cmocka_unit_test(same_names),
+		cmocka_unit_test(set_back),
+		cmocka_unit_test(alone),
 		cmocka_unit_test(when),
 		cmocka_unit_test(bars),
 	};
