@@ -75,6 +75,9 @@ static int draw(struct figure *f, const struct densities *run, const struct dens
 	/* one bandwidth for all, or what differs would be the smoothing */
 	double width =
 		density_bandwidth(run->seen.x, run->seen.weight, run->seen.n, NOISE_LEAST_WIDTH);
+	if (base && base->seen.n) /* the wider, as in a page and in a comparison */
+		width = fmax(width, density_bandwidth(base->seen.x, base->seen.weight, base->seen.n,
+						      NOISE_LEAST_WIDTH));
 	struct curve seen, told, other = { .count = 0 };
 	double most;
 	size_t blocks[] = { figure_block(f, columns, "seen by the loop (user level)"),

@@ -1,4 +1,5 @@
 /* Figures of runs of queries. */
+#include <ctype.h>
 #include <float.h>
 #include <stdio.h>
 #include <string.h>
@@ -405,8 +406,8 @@ static void add_cells(struct figure *f, double r[TTP_MODEL_MEASURES][TTP_MODEL_M
 {
 	size_t cells =
 		figure_block(f, "column\trow\tr\tname", "Pearson's r over the executions kept");
-	size_t words = figure_block(f, "column\trow\tpredicted",
-				    "predicted levels (l, m, h); - before them: r is negative");
+	size_t words = figure_block(f, "column\trow\tpredicted", "predicted levels (L, M, H)");
+	size_t minus = figure_block(f, "column\trow", "where r is below -0.3");
 	for (size_t a = 0; a < TTP_MODEL_MEASURES; a++)
 		for (size_t b = 0; b < a; b++) {
 			char name[WORDS];
@@ -416,15 +417,19 @@ static void add_cells(struct figure *f, double r[TTP_MODEL_MEASURES][TTP_MODEL_M
 				 ttp_model_measure_name((enum ttp_model_measure)a),
 				 ttp_model_measure_name((enum ttp_model_measure)b));
 			figure_row(f, cells, row, 3, name);
-			bool negative = r[a][b] <= -0.3;
-			snprintf(name, sizeof name, "%s%.1s", negative ? "−" : "",
-				 told ? ttp_level_name(told->predicted) : "");
-			if (*name)
-				figure_row(f, words, row, 2, name);
+			char level[] = { told ? *ttp_level_name(told->predicted) : '\0', '\0' };
+			*level = (char)toupper((unsigned char)*level);
+			if (*level)
+				figure_row(f, words, row, 2, level);
+			if (r[a][b] <= -0.3)
+				figure_row(f, minus, row, 2, NULL);
 		}
 	figure_layer(f, cells, "boxxyerror fs solid 1 noborder lc palette", NULL,
 		     "1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):3");
 	figure_layer(f, words, "labels font pt5", NULL, "1:2:3");
+	/* in grey the sign cannot be seen, and beside a letter there is no room for one */
+	figure_layer(f, minus, "boxxyerror fs solid 1 noborder lc rgb '#000000'", NULL,
+		     "1:2:($1-0.3):($1+0.3):($2+0.36):($2+0.46)");
 }
 
 int figure_matrix(struct figure *f, const struct query_view *v, struct error *err)
@@ -451,8 +456,8 @@ int figure_matrix(struct figure *f, const struct query_view *v, struct error *er
 	f->height_cm = FIGURE_COLUMN_CM;
 	f->tic_points = 6;
 	strbuf_puts(&f->extra,
-		    "unset grid\nset palette defined (-1 '#2166ac', -0.5 '#92c5de', 0 '#f7f7f7', "
-		    "0.5 '#f4a582', 1 '#b2182b')\nset cbrange [-1:1]\nset cbtics 0.5\n"
+		    "unset grid\nset palette defined (-1 '#b35806', -0.5 '#fdb863', 0 '#f7f7f7', "
+		    "0.5 '#92c5de', 1 '#2166ac')\nset cbrange [-1:1]\nset cbtics 0.5\n"
 		    "set colorbox user origin 0.62,0.86 size 0.3,0.02 horizontal\n"
 		    "set cblabel 'correlation (r)' offset 0,0.8\nset bmargin 4.2\n");
 	return 0;

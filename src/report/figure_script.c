@@ -350,7 +350,7 @@ void figure_script(const struct figure *f, const struct figure_look *look, struc
 	put_file(out, look->picture_name);
 	strbuf_puts(out, "\ndata = ");
 	put_file(out, look->data_name);
-	strbuf_puts(out, "\nset datafile separator \"\\t\"\nset datafile missing 'NaN'\n");
+	strbuf_puts(out, "\nset datafile separator \"\\t\"\n");
 	for (int points = 5; points < FONT_POINTS; points++) /* which SVG has in pixels */
 		strbuf_printf(out, "pt%d = ',%.1f'\n", points,
 			      look->format == FIGURE_SVG

@@ -1,4 +1,5 @@
 /* Figures of runs of commands. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -356,6 +357,8 @@ static void choose_causes(const struct run_view *v, struct ledger_bars *bars)
 	for (size_t c = 0; c < LEDGER_CAUSES; c++)
 		if (sums[c] > 0)
 			order[used++] = c;
+	if (sums[LEDGER_RUN] > 0)
+		sums[LEDGER_RUN] = INFINITY; /* blue, as in a page */
 	qsort_r(order, used, sizeof *order, by_sum, sums);
 	for (size_t i = 0; i < used; i++)
 		bars->rank[order[i]] = i;

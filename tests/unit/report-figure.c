@@ -117,7 +117,7 @@ static void ledger(void **state)
 	assert_int_equal(figure_ledger(figure, &f.view, &err), 0);
 	char *data = data_of(figure), *script = script_of(figure, "fig");
 	assert_has(data, "first\tlast\trun_ns\t");
-	/* the two largest differ in lightness */
+	/* run is blue, also where it is not the largest; the two largest differ in lightness */
 	assert_has(script, "'#4292c6' title 'run'");
 	assert_has(script, "'#fdd0a2' title 'queued'");
 	assert_has(script, "set yrange [0:2"); /* ms, from 0 on */
@@ -378,6 +378,8 @@ static void numbers_of_noise(void **state)
 	assert_fits_both(densities, false);
 	char *script = script_of(densities, "fig");
 	assert_has(script, "10⁰"); /* not 1 beside 10³ */
+	/* a line would be drawn through what is missing, but not through NaN */
+	assert_null(strstr(script, "datafile missing"));
 	free(script);
 	assert_int_equal(figure_sources(sources, &f.view, 15, &err), 0);
 	assert_fits_both(sources, true);
