@@ -284,7 +284,8 @@ int noise_record(enum noise_live live, int argc, char **argv)
 		if (operands.count) {
 			error_set(&err, EXIT_USAGE, "%s takes no operands, but was given '%.100s'",
 				  argv[0], operands.items[0]);
-			error_hint(&err, "a subcommand comes first: 'tare noise show RUN'");
+			error_hint(&err, "of a stored run: 'tare noise show RUN%s'",
+				   live == NOISE_HIST ? " --histogram" : "");
 			code = cmd_fail(&err);
 		} else {
 			code = noise_options_check(&o, &err) ? cmd_fail(&err)

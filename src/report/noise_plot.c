@@ -202,9 +202,10 @@ void noise_points_release(struct noise_points *p)
 struct plot {
 	size_t columns;
 	double low, high;   /* of the x axis: log10 ns, whole decades */
-	double top, bottom; /* of the y axis: log10 of detours per decade */
+	double top, bottom; /* of the y axis: log10 of detours per s and decade */
+	double window_s;
 	double bandwidth;
-	double seen[PLOT_MOST], told[PLOT_MOST]; /* log10 of detours per decade */
+	double seen[PLOT_MOST], told[PLOT_MOST]; /* log10 of detours per s and decade */
 };
 
 /* The mean over each column: a peak narrower than one must not fall between two. */
@@ -219,7 +220,7 @@ static void estimate(struct plot *plot, const struct noise_points *p, double *ou
 		double sum = 0;
 		for (size_t k = 0; k < PLOT_FINE; k++)
 			sum += fine[i * PLOT_FINE + k];
-		out[i] = sum > 0 ? log10(sum / PLOT_FINE * p->total) : -INFINITY;
+		out[i] = sum > 0 ? log10(sum / PLOT_FINE * p->total / plot->window_s) : -INFINITY;
 		plot->top = fmax(plot->top, out[i]);
 	}
 }
@@ -278,20 +279,21 @@ void put_noise_density(const struct noise_cpu *c, const struct noise_style *styl
 		       struct strbuf *out)
 {
 	struct noise_points seen, told;
-	struct plot plot = { .columns = style->width - PLOT_LEFT, .bottom = 0 };
+	struct plot plot = { .columns = style->width - PLOT_LEFT, .window_s = noise_window_s(c) };
 	plot.columns = plot.columns > PLOT_MOST ? PLOT_MOST : plot.columns;
 	noise_points_of(c, false, &seen);
 	noise_points_of(c, true, &told);
 	plot.low = floor(fmin(seen.low, told.low));
 	plot.high = floor(fmax(seen.high, told.high)) + 1;
-	if (seen.n) {
+	if (seen.n && plot.window_s > 0) {
 		/* one bandwidth for both, or what differs would be the smoothing */
 		plot.bandwidth = density_bandwidth(seen.x, seen.weight, seen.n, NOISE_LEAST_WIDTH);
-		plot.top = 1;
+		plot.bottom = log10(1 / plot.window_s); /* one detour per decade */
+		plot.top = plot.bottom + 1;
 		estimate(&plot, &seen, plot.seen);
 		estimate(&plot, &told, plot.told);
 		strbuf_printf(out,
-			      "\nParzen density, detours per decade, bandwidth %.3f decades\n"
+			      "\nDetours per s and decade; Parzen, bandwidth %.3f decades\n"
 			      "%s seen by the loop  %s told by the kernel  %s both\n",
 			      plot.bandwidth, style->ascii ? ":" : "░", style->ascii ? "o" : "▒",
 			      style->ascii ? "#" : "█");

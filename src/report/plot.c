@@ -221,22 +221,20 @@ void plot_noise(const struct noise_view *v, const struct plot_style *s, struct s
 
 static char sign_of(size_t query)
 {
-	/* without x: in ASCII, what was dropped */
-	static const char signs[] = "123456789abcdefghijklmnopqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	static const char signs[] = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	return query < sizeof signs - 1 ? signs[query] : '+';
 }
 
-/* "●: 3 dropped (time of all); *: several queries; 1 join, 2 scan", on at most two lines. */
+/* "( ): 3 dropped (time of all); *: several; 1 join, 2 scan", on at most two lines. */
 static void put_signs(const struct query_view *v, const struct query_rows *rows, size_t dropped,
 		      bool shared, const struct plot_style *s, struct strbuf *out)
 {
 	struct strbuf names = { 0 };
 	size_t queries = 0;
 	if (dropped)
-		strbuf_printf(&names, "%s: %zu dropped (time of all); ", s->ascii ? "x" : "●",
-			      dropped);
+		strbuf_printf(&names, "( ): %zu dropped (time of all); ", dropped);
 	if (shared)
-		strbuf_puts(&names, "*: several queries; ");
+		strbuf_puts(&names, "*: several; ");
 	uint32_t last = 0;
 	for (size_t i = 0; i < rows->list.count; i++) {
 		uint32_t query = rows->list.items[i].at->query;

@@ -45,6 +45,36 @@ void put_cpu_seconds(struct strbuf *out, double ns)
 
 /* ---- head ---- */
 
+#define TITLE_LINES 3
+#define SUBJECT_LEAST 24
+
+/* A long command must not hide what comes after it. */
+static void put_title_text(const char *subject, const char *after,
+			   const struct profile_style *style, struct strbuf *out)
+{
+	const struct paragraph p = { .width = profile_width(style), .indent = 2, .first = "" };
+	char *safe = display_copy(subject);
+	size_t most = TITLE_LINES * p.width, columns = text_width(safe);
+	struct strbuf text = { 0 };
+	columns = columns < most ? columns : most;
+	for (bool fits = false; !fits; columns--) {
+		struct strbuf tried = { 0 };
+		size_t lines = 0;
+		strbuf_clear(&text);
+		strbuf_puts(&text, "Profile of ");
+		put_middle(&text, safe, columns);
+		strbuf_puts(&text, after);
+		put_paragraph(&tried, &p, strbuf_text(&text));
+		for (const char *c = strbuf_text(&tried); *c; c++)
+			lines += *c == '\n';
+		fits = lines <= TITLE_LINES || columns <= SUBJECT_LEAST;
+		strbuf_release(&tried);
+	}
+	put_headline(out, p.width, style->colour, strbuf_text(&text));
+	strbuf_release(&text);
+	xfree(safe);
+}
+
 static void put_title(const struct profile_subject *s, const struct profile_totals *sums,
 		      const struct profile_style *style, struct strbuf *out)
 {
@@ -52,11 +82,10 @@ static void put_title(const struct profile_subject *s, const struct profile_tota
 					      [RUN_COMPLETE] = "",
 					      [RUN_INTERRUPTED] = " (interrupted)",
 					      [RUN_FAILED] = " (failed)" };
-	struct strbuf text = { 0 };
+	struct strbuf subject = { 0 }, text = { 0 };
 	char elapsed[WORDS];
 	text_duration((double)sums->elapsed_ns, 3, elapsed, sizeof elapsed);
-	strbuf_puts(&text, "Profile of ");
-	put_profile_subject(s->run, &text);
+	put_profile_subject(s->run, &subject);
 	strbuf_printf(&text, " for %s", elapsed);
 	if (s->run) {
 		strbuf_puts(&text, states[s->run->status]);
@@ -65,7 +94,8 @@ static void put_title(const struct profile_subject *s, const struct profile_tota
 		if (profile_given_name(s->run))
 			strbuf_printf(&text, ": %s", profile_given_name(s->run));
 	}
-	put_headline(out, profile_width(style), style->colour, strbuf_text(&text));
+	put_title_text(strbuf_text(&subject), strbuf_text(&text), style, out);
+	strbuf_release(&subject);
 	strbuf_clear(&text);
 	strbuf_puts(&text, s->run && s->run->tags ? s->run->tags : "");
 	if (text.length)

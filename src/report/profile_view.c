@@ -10,12 +10,14 @@
 #define OWNER_COLUMNS 14   /* of an app's name */
 #define OBJECT_COLUMNS 16
 #define FUNCTION_COLUMNS 24
+#define FUNCTION_LEAST 16
 #define NAME_LEAST 20
 
 enum cell { TOTAL, SHARE, MARGIN, SAMPLES, PID, TID, FIRST, ADDRESS, NAME, OBJECT, OWNER, CELLS };
 
 struct layout {
 	bool shown[CELLS];
+	bool totals; /* there are some, shown or not */
 	profile_row_list rows;
 	uint64_t begin_ns;
 	int decimals;
@@ -38,7 +40,7 @@ static const char *title_of(const struct layout *l, enum sleepy_by by, enum cell
 	if (cell == NAME)
 		return names[by];
 	if (cell == SHARE)
-		return l->shown[TOTAL] ? "Self %" : "Share %";
+		return l->totals ? "Self %" : "Share %";
 	if (cell == OBJECT && by == SLEEPY_LINE)
 		return "Function";
 	if (cell == OWNER)
@@ -132,8 +134,9 @@ static void choose_cells(const struct profile *p, const struct sleepy_view *v,
 {
 	enum sleepy_by by = v->by;
 	bool place = by == SLEEPY_FUNCTION || by == SLEEPY_LINE || by == SLEEPY_INSTRUCTION;
-	l->shown[TOTAL] = style->totals &&
-			  (by == SLEEPY_OBJECT || by == SLEEPY_FUNCTION || by == SLEEPY_LINE);
+	l->totals = style->totals &&
+		    (by == SLEEPY_OBJECT || by == SLEEPY_FUNCTION || by == SLEEPY_LINE);
+	l->shown[TOTAL] = l->totals;
 	l->shown[SHARE] = l->shown[SAMPLES] = l->shown[NAME] = true;
 	l->shown[MARGIN] = v->samples < FEW_SAMPLES;
 	l->shown[PID] = by == SLEEPY_INSTANCE;
@@ -191,11 +194,17 @@ static size_t at_most(size_t width, size_t most)
 }
 
 /* Figures are never cut. The object and the owner take what they need up to a bound, the name the
- * rest; where that is too little for it, columns that say least go. */
+ * rest; where that is too little for it, columns that say least go. Of lines that are not known the
+ * function is the name: it only becomes narrower. */
 static void lay_out(const struct profile *p, const struct sleepy_view *v,
 		    const struct profile_style *style, struct layout *l)
 {
-	static const enum cell dispensable[] = { OWNER, FIRST, MARGIN, OBJECT };
+	bool line = v->by == SLEEPY_LINE;
+	/* what the rows are sorted by stays */
+	const enum cell dispensable[] = { OWNER, FIRST, MARGIN,
+					  !line		    ? OBJECT
+					  : style->by_total ? SAMPLES
+							    : TOTAL };
 	size_t widths[CELLS] = { 0 }, used = 0;
 	choose_cells(p, v, style, l);
 	if (!style->width)
@@ -205,8 +214,7 @@ static void lay_out(const struct profile *p, const struct sleepy_view *v,
 			continue;
 		widths[c] = cell_width(p, v, l, c);
 		if (c == OBJECT)
-			widths[c] = at_most(widths[c], v->by == SLEEPY_LINE ? FUNCTION_COLUMNS
-									    : OBJECT_COLUMNS);
+			widths[c] = at_most(widths[c], line ? FUNCTION_COLUMNS : OBJECT_COLUMNS);
 		else if (c == OWNER)
 			widths[c] = at_most(widths[c], OWNER_COLUMNS);
 		used += widths[c] + 2;
@@ -216,6 +224,10 @@ static void lay_out(const struct profile *p, const struct sleepy_view *v,
 			l->shown[dispensable[i]] = false;
 			used -= widths[dispensable[i]] + 2;
 		}
+	while (line && widths[OBJECT] > FUNCTION_LEAST && used + NAME_LEAST > style->width) {
+		widths[OBJECT]--;
+		used--;
+	}
 	l->object = widths[OBJECT];
 	l->owner = widths[OWNER];
 	l->name = style->width > used + NAME_LEAST ? style->width - used : NAME_LEAST;

@@ -16,6 +16,7 @@
 #define FINE_Y 4
 #define HOUR_NS 3600e9
 #define HOURS_FROM (10 * HOUR_NS) /* shorter times are read as s */
+#define SIGN_COLUMNS 4		  /* of a cell that may have parentheses: "(12)" */
 #define SEVERAL 2		  /* points in a cell of ASCII */
 #define MANY 10
 #define FEW 200		/* points, up to which they are • */
@@ -156,20 +157,35 @@ static size_t place(const struct axis *a, double value, size_t cells, int *beyon
 
 struct cell {
 	uint8_t dots;
-	char outside; /* its sign; 0: none */
-	char sign;
-	bool marked;
-	uint32_t points;
+	char outside;	   /* its sign; 0: none */
+	char sign, second; /* 0: none */
+	uint32_t points, marked;
 };
 
 struct area {
-	size_t columns, lines;
+	size_t columns, lines; /* of cells */
+	size_t wide;	       /* columns of the screen that a cell has */
 	struct axis x, y;
 	struct cell *cells; /* the top line first */
 	size_t drawn;
 	double middle; /* told on the y axis; NAN: not */
 	bool few;
 };
+
+static void add_sign(struct cell *c, char sign, bool marked, bool wide)
+{
+	bool mixed = c->points && marked != (c->marked > 0);
+	if (!c->points) {
+		c->sign = sign;
+	} else if (!mixed && (c->sign == sign || c->second == sign)) {
+		return;
+	} else if (!mixed && wide && c->sign != '*' && !c->second) {
+		c->second = sign;
+	} else {
+		c->sign = '*';
+		c->second = 0;
+	}
+}
 
 static void draw(struct area *a, double x, double y, bool marked, char sign)
 {
@@ -185,9 +201,10 @@ static void draw(struct area *a, double x, double y, bool marked, char sign)
 	size_t line = a->lines * FINE_Y - 1 - place(&a->y, y, a->lines * FINE_Y, &above);
 	struct cell *c = &a->cells[line / FINE_Y * a->columns + column / FINE_X];
 	c->dots |= bits[column % FINE_X][line % FINE_Y];
+	if (sign)
+		add_sign(c, sign, marked, a->wide > 1);
 	c->points++;
-	c->marked |= marked;
-	c->sign = c->sign && c->sign != sign ? '*' : sign;
+	c->marked += marked;
 	if (above)
 		c->outside = above > 0 ? '^' : 'v';
 	else if (right)
@@ -197,18 +214,22 @@ static void draw(struct area *a, double x, double y, bool marked, char sign)
 
 static bool is_shared(const struct cell *c)
 {
-	return c->sign == '*' && !c->outside && !c->marked;
+	return c->sign == '*' && !c->outside;
 }
 
-static void put_cell(const struct cell *c, bool few, bool ascii, bool colour, struct strbuf *out)
+static void put_cell(const struct cell *c, const struct area *a, bool ascii, bool colour,
+		     struct strbuf *out)
 {
 	char sign[4] = " ";
+	bool few = a->few, parentheses = a->wide > 1 && c->marked && c->marked == c->points;
+	size_t used = 1;
 	if (c->outside)
 		sign[0] = c->outside;
+	else if (c->sign)
+		used = (size_t)snprintf(sign, sizeof sign, c->second ? "%c%c" : "%c", c->sign,
+					c->second);
 	else if (c->marked)
 		snprintf(sign, sizeof sign, "%s", ascii ? "x" : "●");
-	else if (c->sign)
-		sign[0] = c->sign;
 	else if (c->points && ascii)
 		sign[0] = c->points >= MANY ? '#' : c->points >= SEVERAL ? ':' : few ? 'o' : '.';
 	else if (c->points && few)
@@ -218,7 +239,14 @@ static void put_cell(const struct cell *c, bool few, bool ascii, bool colour, st
 		sign[1] = (char)(0xa0 | c->dots >> 6);
 		sign[2] = (char)(0x80 | (c->dots & 0x3f));
 	}
-	put_coloured(out, colour && c->marked, RED, sign);
+	if (colour && c->marked)
+		strbuf_puts(out, RED);
+	strbuf_puts(out, a->wide == 1 ? "" : parentheses ? "(" : " ");
+	strbuf_puts(out, sign);
+	strbuf_puts(out, a->wide == 1 ? "" : parentheses ? ")" : " ");
+	if (colour && c->marked)
+		strbuf_puts(out, RESET);
+	strbuf_pad(out, ' ', a->wide == 1 ? 0 : a->wide - 2 - used);
 }
 
 /* ---- the whole ---- */
@@ -263,8 +291,8 @@ static void put_lines(const struct area *a, size_t left, bool ascii, bool colour
 			strbuf_puts(out, " no points");
 		} else
 			for (size_t column = 0; column < a->columns; column++)
-				put_cell(&a->cells[line * a->columns + column], a->few, ascii,
-					 colour, out);
+				put_cell(&a->cells[line * a->columns + column], a, ascii, colour,
+					 out);
 		end_line(out);
 	}
 }
@@ -285,12 +313,12 @@ static void put_x_axis(const struct area *a, size_t left, const char *name, bool
 	struct strbuf line = { 0 }, label = { 0 };
 	strbuf_pad(out, ' ', left + 1);
 	strbuf_puts(out, ascii ? "+" : "└");
-	for (size_t i = 0; i < a->columns; i++)
+	for (size_t i = 0; i < a->columns * a->wide; i++)
 		strbuf_puts(out, ascii ? "-" : "─");
 	strbuf_putc(out, '\n');
 	axis_text(&a->x, a->x.low, low);
 	axis_text(&a->x, a->x.high, high);
-	size_t begin = left + 2, end = begin + a->columns;
+	size_t begin = left + 2, end = begin + a->columns * a->wide;
 	size_t low_end = begin + text_width(low), high_begin = end - text_width(high);
 	put_at(&line, low_end > end ? end - text_width(low) : begin, low);
 	if (high_begin > low_end) {
@@ -322,7 +350,8 @@ static size_t label_columns(const struct axis *y, double middle)
 bool scatter_text(const struct scatter *s, size_t width, size_t height, bool ascii, bool colour,
 		  struct strbuf *out)
 {
-	struct area a = { .lines = height < LEAST_HEIGHT ? LEAST_HEIGHT : height,
+	struct area a = { .wide = 1,
+			  .lines = height < LEAST_HEIGHT ? LEAST_HEIGHT : height,
 			  .x = axis_of(s->x_low, s->x_high, s->times, s->log_x),
 			  .y = axis_of(s->y_low, s->y_high, s->times || s->times_y, s->log_y) };
 	bool shared = false;
@@ -330,7 +359,9 @@ bool scatter_text(const struct scatter *s, size_t width, size_t height, bool asc
 	a.few = s->count <= FEW;
 	size_t left = label_columns(&a.y, a.middle), from = out->length;
 	width = width < LEAST_WIDTH ? LEAST_WIDTH : width;
-	a.columns = width - left - 2; /* labels have MOST_DIGITS, a unit, and signs */
+	for (size_t i = 0; s->signs && s->marked && i < s->count; i++)
+		a.wide = s->marked[i] ? SIGN_COLUMNS : a.wide;
+	a.columns = (width - left - 2) / a.wide; /* labels have MOST_DIGITS, a unit, and signs */
 	a.cells = xcalloc(a.columns * a.lines, sizeof *a.cells);
 	for (size_t i = 0; i < s->count; i++)
 		draw(&a, s->x[i], s->y[i], s->marked && s->marked[i], s->signs ? s->signs[i] : 0);

@@ -9,7 +9,7 @@
 
 struct scatter {
 	const double *x, *y;
-	const bool *marked; /* NULL: none; marked points are drawn as a sign of their own */
+	const bool *marked; /* NULL: none; marked: a sign of their own, or theirs in parentheses */
 	size_t count;
 	double x_low, x_high, y_low, y_high;   /* points outside are drawn at the edge, as > or ^ */
 	const char *title, *x_label, *y_label; /* NULL: none */
@@ -22,7 +22,8 @@ struct scatter {
  * that are not finite are left out; bounds that are not finite are 0 and 1, of equal ones the value
  * is in the middle. Up to 200 points are • in place of dots: one dot is hard to see.
  * ASCII: . (few: o) one point, : several, # ten or more, x marked.
- * Where points of several signs meet, there is a *; returns whether there is one. */
+ * Where points of several signs meet, or marked and others, there is a *; returns whether there is
+ * one. With marks, signs stand in wider cells: parentheses have room there, and two signs. */
 bool scatter_text(const struct scatter *s, size_t width, size_t height, bool ascii, bool colour,
 		  struct strbuf *out);
 

@@ -113,6 +113,10 @@ teardown() {
 	[[ "$output" == *"write 50us"* ]]
 	run "$TARE" noise show --zoom 1us:20
 	[[ "$output" == *"write 20us"* ]]
+	run "$TARE" noise hist 4
+	[[ "$output" == *"of a stored run: 'tare noise show RUN --histogram'"* ]]
+	run "$TARE" noise top 4
+	[[ "$output" == *"of a stored run: 'tare noise show RUN'"* ]]
 }
 
 @test "noise: every subcommand has its help" {

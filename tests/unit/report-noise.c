@@ -170,6 +170,7 @@ static void other_forms(void **state)
 	for (const char *c = out.text; *c; c++)
 		assert_true((unsigned char)*c < 128);
 	assert_has(&out, "\nSources, in us\n");
+	assert_has(&out, "\nDetours per s and decade; Parzen, bandwidth ");
 
 	render(&(struct noise_style){ .per_cpu = true }, &out);
 	assert_has(&out, "\n\nCPU 0\n");
@@ -260,6 +261,10 @@ static void without_kernel(void **state)
 	noise_fixture_plain(&f);
 	f.run.status = RUN_INTERRUPTED;
 	render(&(struct noise_style){ .histograms = true, .density = true }, &out);
+	/* 4800 per decade at most, in 19.9 s */
+	assert_has(&out, "\n 1e+02 │");
+	assert_has(&out, "\n 1e-01 │");
+	assert_null(strstr(out.text, "\n 1e+03 │"));
 	assert_has(&out, " s (interrupted), SCHED_FIFO 95");
 	assert_has(&out, "\ntold by the kernel          -         -  not seen\n");
 	assert_has(&out, "\nsteal                       -         -  not seen\n");

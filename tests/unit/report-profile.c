@@ -62,6 +62,23 @@ static void head(void **state)
 		"  Cost      tare used 6.00 ms, 0.015 % of CPU time; fullest buffer 0.17 % full\n");
 }
 
+/* Its end is not what a long command hides. */
+static void head_of_a_long_command(void **state)
+{
+	(void)state;
+	struct strbuf out = { 0 };
+	c.run.name = (char *)"build-a";
+	c.run.conditions =
+		(char *)"{\"command\":\"sh -c 'for i in 1 2 3 4 5 6; do gcc -O2 "
+			"-I/work/main/src -D_GNU_SOURCE -c /work/main/src/report/table.c "
+			"-I/usr/include/with/a/long/name -o /dev/null; done'\"}";
+	profile_head_text(&c.subject, &(struct profile_style){ .width = 60 }, &out);
+	out.text[out.length = (size_t)(strstr(out.text, "  Sampled") - out.text)] = '\0';
+	check_text(&out, "Profile of sh -c 'for i in 1 2 3 4 5 6; do gcc -O2\n"
+			 "  -I/work/main/src -D…able.c -I/usr/include/with/a/long/name\n"
+			 "  -o /dev/null; done' for 20.0 s, run 7: build-a\n");
+}
+
 /* On the tick, of some processes, with all that can go wrong. */
 static void head_of_troubles(void **state)
 {
@@ -174,6 +191,30 @@ static void views(void **state)
 		   "   11.1  5.4       20  /src/btree.c:26  search                    btree\n"
 		   "    5.6  4.4       10  (not known)      [k] clear_page_erms       btree\n"
 		   "    2.8  3.6        5  (not known)      [k] finish_t…itch.isra.0  python3\n");
+	/* the function is what many a line is known by */
+	check_view(SLEEPY_LINE, &(struct profile_style){ .width = 60, .totals = true },
+		   "By line, of 180 samples (1.82 s)\n"
+		   "Self %  Samples  Line             Function\n"
+		   "  44.4       80  /src/btree.h:6   compare\n"
+		   "  22.2       40  (not known)      py::loop\n"
+		   "  13.9       25  (not known)      python3+0x5000\n"
+		   "  11.1       20  /src/btree.c:26  search\n"
+		   "   5.6       10  (not known)      [k] clear_page_erms\n"
+		   "   2.8        5  (not known)      [k] finish…tch.isra.0\n");
+	check_view(SLEEPY_LINE,
+		   &(struct profile_style){ .width = 60, .totals = true, .by_total = true },
+		   "By line, of 180 samples (1.82 s)\n"
+		   "Total %  Self %  Line             Function\n"
+		   "   61.1     0.0  /src/btree.c:97  main\n"
+		   "   61.1     0.0  (not known)      __libc_sta…_call_main\n"
+		   "   50.0    44.4  /src/btree.h:6   compare\n"
+		   "   50.0     0.0  /src/btree.c:24  search\n"
+		   "   36.1    13.9  (not known)      python3+0x5000\n"
+		   "   22.2    22.2  (not known)      py::loop\n"
+		   "   11.1    11.1  /src/btree.c:26  search\n"
+		   "    5.6     5.6  (not known)      [k] clear_page_erms\n"
+		   "    5.6     0.0  (not known)      [k] asm_ex…page_fault\n"
+		   "    2.8     2.8  (not known)      [k] finish…tch.isra.0\n");
 	check_view(
 		SLEEPY_INSTRUCTION, &plain,
 		"By instruction, of 180 samples (1.82 s); ± is 95 %, in points\n"
@@ -649,10 +690,23 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(head),	    TEST(head_of_troubles), TEST(subjects),   TEST(views),
-		TEST(whole_system), TEST(namesakes),	    TEST(some_rows),  TEST(filtered),
-		TEST(listing),	    TEST(folded),	    TEST(compared),   TEST(csv),
-		TEST(any_names),    TEST(any_code),	    TEST(long_names), TEST(nothing),
+		TEST(head),
+		TEST(head_of_troubles),
+		TEST(head_of_a_long_command),
+		TEST(subjects),
+		TEST(views),
+		TEST(whole_system),
+		TEST(namesakes),
+		TEST(some_rows),
+		TEST(filtered),
+		TEST(listing),
+		TEST(folded),
+		TEST(compared),
+		TEST(csv),
+		TEST(any_names),
+		TEST(any_code),
+		TEST(long_names),
+		TEST(nothing),
 	};
 	return cmocka_run_group_tests_name("report-profile", tests, NULL, NULL);
 }

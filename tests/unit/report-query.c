@@ -39,10 +39,10 @@ static void plotted(void **state)
 	struct strbuf out = { 0 };
 	assert_true(query_fixture_make(&f, "whole"));
 	render(&f, &(struct query_style){ .lines = 8 }, &out);
-	assert_non_null(strstr(strbuf_text(&out), "●: 3 dropped (time of all); "));
+	assert_non_null(strstr(strbuf_text(&out), "\n( ): 3 dropped (time of all); "));
 	assert_non_null(strstr(strbuf_text(&out), "1 scan, 2 join, "));
 	render(&f, &(struct query_style){ .lines = 8, .ascii = true }, &out);
-	assert_non_null(strstr(strbuf_text(&out), "x: 3 dropped (time of all); "));
+	assert_non_null(strstr(strbuf_text(&out), "\n( ): 3 dropped (time of all); "));
 	f.run.tags = (char *)"before; 'the' fix\n";
 	render(&f, &(struct query_style){ 0 }, &out);
 	assert_non_null(strstr(strbuf_text(&out), "\n  Tags        before; 'the' fix\\n\n"));

@@ -211,12 +211,14 @@ static void round_middle(void **state)
 		    "   1                         3\n");
 }
 
-/* A * where two meet, told to the caller; what is marked stands before it. */
+/* A * where two meet, told to the caller; what is marked keeps its sign, in parentheses. */
 static void signs(void **state)
 {
 	(void)state;
 	static const double x[] = { 0, 10, 10, 10 }, y[] = { 0, 10, 10, 0 };
 	static const bool dropped[] = { false, true, false, true };
+	static const double same[4];
+	static const bool all[] = { true, true, true, true };
 	struct scatter s = {
 		.x = x, .y = y, .count = 4, .x_high = 10, .y_high = 10, .signs = "1122"
 	};
@@ -228,11 +230,25 @@ static void signs(void **state)
 					       "    0                       10\n");
 	strbuf_clear(&out);
 	s.marked = dropped;
-	assert_false(scatter_text(&s, 30, 2, true, false, &out));
-	assert_string_equal(strbuf_text(&out), "10 +                         x\n"
-					       " 0 +1                        x\n"
-					       "   +--------------------------\n"
-					       "    0                       10\n");
+	assert_true(scatter_text(&s, 30, 2, true, false, &out));
+	assert_string_equal(strbuf_text(&out), "10 +                     *\n"
+					       " 0 + 1                  (2)\n"
+					       "   +------------------------\n"
+					       "    0                     10\n");
+	strbuf_clear(&out);
+	s.signs = "1222"; /* of one query, but not all of it dropped */
+	assert_true(scatter_text(&s, 30, 2, true, false, &out));
+	assert_non_null(strstr(strbuf_text(&out), " *\n"));
+	strbuf_clear(&out);
+	s.marked = all;
+	s.signs = "1232";
+	assert_false(scatter_text(&s, 30, 2, true, true, &out));
+	assert_non_null(strstr(strbuf_text(&out), "\033[31m(2)\033[0m\n"));
+	assert_non_null(strstr(strbuf_text(&out), "\033[31m(23)\033[0m\n"));
+	strbuf_clear(&out);
+	s.x = s.y = same; /* one and two are told, three are not */
+	assert_true(scatter_text(&s, 30, 2, true, false, &out));
+	assert_non_null(strstr(strbuf_text(&out), "(*)\n"));
 	strbuf_release(&out);
 }
 

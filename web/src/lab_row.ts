@@ -12,8 +12,8 @@ export const COLUMNS: readonly Column[] = [
   { sort: 'status', title: 'status', down: false, number: false, about: 'status' },
   { sort: 'began', title: 'began, UTC', down: true, number: false, about: 'begin' },
   { sort: 'made', title: 'measured', down: true, number: true, about: 'how much was measured, kind by kind' },
-  { sort: 'et', title: 'mean ET', down: true, number: true, about: 'mean elapsed time of all executions, or what came of it, kind by kind' },
-  { sort: 'pt', title: 'mean PT', down: true, number: true, about: 'mean process time of all executions, or what came of it, kind by kind' },
+  { sort: 'et', title: 'mean ET of all', down: true, number: true, about: 'mean elapsed time of all executions, or what came of it, kind by kind' },
+  { sort: 'pt', title: 'mean PT of all', down: true, number: true, about: 'mean process time of all executions, or what came of it, kind by kind' },
 ];
 
 /** "et", "-et" or, of anything else, "": the newest first. */
