@@ -1,8 +1,7 @@
 // The page of runs that were chosen, drawn again while one of them goes on.
 import type { Route } from './lab';
-import { Api, ApiError } from './lab_api';
+import { Api, ApiError, errorWords } from './lab_api';
 import { keep } from './lab_keep';
-import { errorWords } from './lab_list';
 import type { Doc } from './model';
 import { showDocument } from './page';
 import { button, h } from './parts/dom';
