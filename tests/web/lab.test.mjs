@@ -7,7 +7,7 @@ import { after, afterEach, test } from 'node:test';
 import { document_ } from './documents.mjs';
 import { compared, query } from './doc_query.mjs';
 import { timeSection } from './doc_time.mjs';
-import { accessible, chartsDraw, fits, HOSTILE, keyboardReaches, open, ROOT, shot, shown, stop } from './browser.mjs';
+import { accessible, chartsDraw, fits, HOSTILE, keyboardReaches, open, prints, ROOT, shot, shown, stop } from './browser.mjs';
 
 const TOKEN = 'secret-token-of-the-test';
 const servers = [];
@@ -23,11 +23,18 @@ function run(id, more = {}) {
 
 async function serve({ runs = Array.from({ length: 120 }, (_, i) => run(i + 1)), studies = [{ id: 3, made_at: '2026-11-15T05:00:00.000Z', source: 'active', daemons: 12, cutoffs: 4 }], port = 0 } = {}) {
   const page = fs.readFileSync(path.join(ROOT, 'web/dist/page.html'), 'utf8');
-  const s = { asked: [], refused: [], posts: [], streams: new Set(), runs, studies, report: null, refuse: null, port };
-  const json = (res, code, value) => { res.writeHead(code, { 'Content-Type': 'application/json' }); res.end(JSON.stringify(value)); };
+  const s = { asked: [], refused: [], posts: [], streams: new Set(), runs, studies, report: null, refuse: null, held: null, slow: 0, port };
+  const send = (res, code, value) => { res.writeHead(code, { 'Content-Type': 'application/json' }); res.end(JSON.stringify(value)); };
   const server = http.createServer((req, res) => {
     const url = new URL(req.url, 'http://x');
     s.asked.push(req.url);
+    const held = s.held && req.url.startsWith(s.held.path) ? s.held.gate : null;
+    // what it is by now, told later
+    const json = (to, code, value) => {
+      if (held) void held.then(() => send(to, code, value));
+      else if (s.slow && url.pathname === '/api/runs') setTimeout(send, s.slow, to, code, value);
+      else send(to, code, value);
+    };
     if (url.pathname === '/') { res.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }); res.end(page); return; }
     if (req.headers['x-tare-token'] !== TOKEN) { s.refused.push(req.url); json(res, 403, { error: 'the token is not the right one', hint: 'use the URL' }); return; }
     if (url.pathname === '/api/runs') {
@@ -58,8 +65,7 @@ async function serve({ runs = Array.from({ length: 120 }, (_, i) => run(i + 1)),
         const id = Number(url.pathname.split('/').pop());
         s.posts.push([id, JSON.parse(body)]);
         Object.assign(s.runs.find((r) => r.id === id), JSON.parse(body));
-        res.writeHead(204);
-        res.end();
+        void (held ?? Promise.resolve()).then(() => { res.writeHead(204); res.end(); });
       });
     } else {
       json(res, 404, { error: 'nothing' });
@@ -69,6 +75,13 @@ async function serve({ runs = Array.from({ length: 120 }, (_, i) => run(i + 1)),
   s.port = server.address().port;
   s.url = `http://127.0.0.1:${s.port}/?token=${TOKEN}`;
   s.tell = (event, data) => { for (const { res } of s.streams) { res.write(`event: ${event}\nda`); res.write(`ta: ${JSON.stringify(data)}\nid: 2\n\n`); } };
+  /** Answers to this wait until what it gives is called. */
+  s.hold = (path_) => {
+    let release;
+    s.held = { path: path_, gate: new Promise((resolve) => { release = resolve; }) };
+    return () => { s.held = null; release(); };
+  };
+  s.calls = (path_) => s.asked.filter((u) => u.startsWith(path_)).length;
   s.end = () => new Promise((resolve) => { server.close(resolve); server.closeAllConnections(); });
   servers.push(s);
   return s;
@@ -113,8 +126,20 @@ test('the list: newest first, more on demand, by keyboard, narrow and dark', asy
   await accessible(tab, null, ['color-contrast']);
   await shot(tab, 'lab-dark');
   await tab.page.emulateMedia({ colorScheme: 'light' });
+  await prints(tab);
+  await tab.page.evaluate(() => document.documentElement.setAttribute('data-printing', ''));
+  const widths = await tab.page.locator('.lab-runs thead th:not(.of-tick)').evaluateAll((list) => list.map((e) => e.getBoundingClientRect().width));
+  assert.ok(widths.length === 8 && widths.every((width) => width > 50), `columns on paper: ${widths.map(Math.round)} px`);
+  assert.equal(await tab.page.locator('.lab-list').locator('input, .pencil, .of-tick').locator('visible=true').count(), 0, 'nothing to press on paper');
+  await tab.page.evaluate(() => document.documentElement.removeAttribute('data-printing'));
+  // more comes while the lab changes all the time
+  s.slow = 200;
   await tab.page.getByRole('button', { name: 'more runs' }).scrollIntoViewIfNeeded();
-  await until(async () => (await rows(tab).count()) >= 100);
+  await until(async () => {
+    s.tell('runs', {});
+    return (await rows(tab).count()) >= 100;
+  });
+  s.slow = 0;
   await tab.page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
   await until(async () => (await rows(tab).count()) === 120);
   assert.ok(await tab.page.getByRole('button', { name: 'more runs' }).isHidden());
@@ -174,6 +199,33 @@ test('search waits until typing ends, and is kept in the address', async () => {
   assert.match(tab.page.url(), /#like=number%2077$/);
   await tab.page.getByRole('searchbox').fill('no such');
   await tab.page.getByText('no run matches').waitFor();
+  // until there is an answer the list is what it was, and can be used
+  await tab.page.getByRole('searchbox').fill('');
+  await until(async () => (await rows(tab).count()) === 50);
+  const focused = () => tab.page.evaluate(() => document.activeElement.getAttribute('aria-label'));
+  await tab.page.getByRole('checkbox').first().check();
+  await tab.page.getByRole('button', { name: 'clear the ticks' }).focus();
+  await tab.page.getByRole('checkbox').nth(1).evaluate((box) => box.click());
+  assert.equal(await focused(), 'clear the ticks');
+  const release = s.hold('/api/runs?');
+  await tab.page.getByRole('searchbox').fill('number 2');
+  await until(() => s.asked.at(-1).includes('number+2'));
+  await tab.page.getByRole('button', { name: 'run 119: change name and tags' }).click();
+  assert.equal(await focused(), 'name of run 119');
+  await tab.page.keyboard.type('a draft');
+  await tab.page.getByRole('button', { name: 'clear the ticks' }).focus();
+  await tab.page.keyboard.press('Enter');
+  assert.equal(await focused(), 'search runs');
+  assert.equal(await tab.page.locator('.lab-runs input:checked').count(), 0);
+  assert.equal(await rows(tab).count(), 50);
+  assert.equal(await tab.page.textContent('main .tools > [role=status]'), '50 and more runs');
+  release();
+  await until(async () => (await rows(tab).count()) === 11);
+  assert.equal(await tab.page.locator('form').count(), 0);
+  await tab.page.getByRole('searchbox').fill('number 119');
+  await tab.page.locator('form').waitFor();
+  assert.equal(await tab.page.getByLabel('name of run 119').inputValue(), 'a draft');
+  assert.deepEqual(tab.said, []);
   await tab.close();
 });
 
@@ -261,6 +313,46 @@ test('tags: shown, clicked, changed; what the server refuses is said', async () 
   await tab.page.keyboard.press('Escape');
   assert.match(await focused(), /run 1: change/);
   assert.equal(s.posts.length, 2);
+  // one that is stored late ends no other, nor does it take what is typed
+  const name = (id) => tab.page.getByLabel(`name of run ${id}`);
+  let release = s.hold('/api/runs/1');
+  await change(1).click();
+  await tab.page.keyboard.type('stored late');
+  await tab.page.keyboard.press('Enter');
+  await tab.page.getByText('saving…').waitFor();
+  await change(2).click();
+  await tab.page.keyboard.type('half wri');
+  release();
+  await tab.page.getByRole('link', { name: 'stored late' }).waitFor();
+  await tab.page.keyboard.type('tten');
+  assert.equal(await name(2).inputValue(), 'half written');
+  release = s.hold('/api/runs/1');
+  s.refuse = { error: 'the lab is busy' };
+  await change(1).click();
+  await tab.page.keyboard.type('not stored');
+  await tab.page.keyboard.press('Enter');
+  await tab.page.getByText('saving…').waitFor();
+  await name(2).focus();
+  release();
+  await tab.page.getByText('not saved: the lab is busy').waitFor();
+  assert.equal(await focused(), 'name of run 2');
+  assert.equal(await name(1).inputValue(), 'not stored');
+  s.refuse = null;
+  // nor does one that is given up; what changed meanwhile comes after the last
+  s.runs[2].name = 'changed by others';
+  s.tell('runs', {});
+  await change(3).click();
+  await tab.page.keyboard.press('Escape');
+  assert.deepEqual([await name(1).inputValue(), await name(2).inputValue(), await name(3).count()], ['not stored', 'half written', 0]);
+  await name(2).press('Escape');
+  assert.equal(await tab.page.getByText('changed by others').count(), 0);
+  release = s.hold('/api/runs/1');
+  await name(1).press('Enter');
+  await tab.page.getByText('saving…').waitFor();
+  release();
+  await tab.page.getByRole('link', { name: 'changed by others' }).waitFor();
+  assert.equal(s.posts.at(-1)[1].name, 'not stored');
+  assert.deepEqual(tab.said.filter((text) => !/503/.test(text)), []);
   await tab.close();
 });
 
@@ -443,19 +535,60 @@ test('an open execution stays while the run goes on', async () => {
   await tab.close();
 });
 
-test('a report that is drawn often leaves nothing behind', async () => {
-  const { tab, again } = await live();
+test('a report that is drawn often takes nothing from who writes or drags, and leaves nothing behind', async () => {
+  const { s, tab, again } = await live();
+  const p = tab.page;
+  // what is half written is not acted upon, but not lost either
+  const field = p.locator('input[data-window="0"]');
+  const ALL = /^(\d+) pairs.* Selected: \1 pairs/;
+  const says = () => p.textContent('#run-7-dual .dual-side > p');
+  await field.focus();
+  await p.keyboard.type('1');
+  await again();
+  assert.equal(await p.evaluate(() => document.activeElement.dataset.window), '0');
+  assert.equal(await field.inputValue(), '1');
+  assert.doesNotMatch(await says(), /Selected/);
+  await p.keyboard.press('Enter');
+  assert.match(await says(), ALL);
+  await p.keyboard.type('2.6');
+  await again();
+  assert.equal(await field.inputValue(), '12.6');
+  assert.match(await says(), ALL);
+  await p.keyboard.press('Tab');
+  assert.match(await says(), /Selected: \d/);
+  assert.doesNotMatch(await says(), ALL);
+  // a rectangle that is being dragged
+  await p.locator('#run-7-dual').getByRole('button', { name: 'select pairs' }).click();
+  await p.locator('#run-7-dual .chart').scrollIntoViewIfNeeded();
+  const box = await p.locator('#run-7-dual .chart').boundingBox();
+  const release = s.hold('/api/report');
+  const asked = s.calls('/api/report');
+  s.tell('change', { run: 7, status: 'going', stamp: 0 });
+  await until(() => s.calls('/api/report') > asked);
+  await p.mouse.move(box.x + 120, box.y + 60);
+  await p.mouse.down();
+  await p.mouse.move(box.x + 200, box.y + 150, { steps: 3 });
+  const title = await p.textContent('h1');
+  release();
+  await p.waitForTimeout(300);
+  assert.equal(await p.textContent('h1'), title);
+  await p.mouse.move(box.x + 300, box.y + 250, { steps: 3 });
+  await p.mouse.up();
+  const values = () => p.locator('input[data-window]').evaluateAll((list) => list.map((e) => Number(e.value)));
+  await until(async () => (await values()).every((v) => v > 0));
+  const dragged = await values();
+  await until(async () => (await p.textContent('h1')) !== title); // now
+  assert.deepEqual(await values(), dragged);
   const cdp = await tab.context.newCDPSession(tab.page);
   const nodes = async () => {
     await tab.page.evaluate(() => window.tare.drawAll());
     for (let i = 0; i < 3; i++) await cdp.send('HeapProfiler.collectGarbage');
     return (await cdp.send('Memory.getDOMCounters')).nodes;
   };
-  await again();
   const before = await nodes();
-  for (let i = 0; i < 5; i++) await again();
+  for (let i = 0; i < 3; i++) await again();
   const after_ = await nodes();
-  console.log(`# ${before} nodes, after 5 redraws ${after_}`);
+  console.log(`# ${before} nodes, after 3 more redraws ${after_}`);
   assert.ok(after_ < 1.3 * before, `${before} nodes, then ${after_}`);
   await tab.close();
 });
@@ -471,6 +604,25 @@ test('the list follows the lab', async () => {
   await until(async () => (await rows(tab).count()) === 2);
   assert.ok(await tab.page.getByRole('checkbox', { name: /tick run 1:/ }).isChecked());
   assert.match(await tab.page.textContent('.lab-runs'), /● going/);
+  // even one that changes all the time is shown, and how it was in the end
+  s.slow = 400;
+  s.runs.push(run(3));
+  await until(async () => {
+    s.tell('runs', {});
+    return (await rows(tab).count()) === 3;
+  }, 4000);
+  s.slow = 0;
+  await tab.page.waitForTimeout(500);
+  const asked = s.calls('/api/runs?');
+  const release = s.hold('/api/runs?');
+  s.tell('runs', {});
+  await until(() => s.calls('/api/runs?') > asked);
+  s.runs.push(run(4));
+  for (let i = 0; i < 5; i++) s.tell('runs', {});
+  await tab.page.waitForTimeout(100);
+  release();
+  await until(async () => (await rows(tab).count()) === 4, 2000);
+  assert.equal(s.calls('/api/runs?'), asked + 2);
   s.runs[1].executions = 7777; // of which no event tells
   await tab.page.getByText('7,777 executions').waitFor();
   await tab.close();

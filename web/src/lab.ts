@@ -1,7 +1,8 @@
 // `tare serve`: the runs of a lab, and the page of those that are chosen. The address says which: #run=1&run=2&study=3, or #like=TEXT&sort=-et of the list.
 import { Api, takeToken } from './lab_api';
-import { showList, sortOf, type Asked, type Ticks } from './lab_list';
+import { showList, type Asked, type Ticks } from './lab_list';
 import { showReport } from './lab_report';
+import { sortOf } from './lab_row';
 import { clearPage } from './page';
 import { h } from './parts/dom';
 import { forgetChoices } from './parts/remember';

@@ -18,6 +18,12 @@ export class ApiError extends Error {
   }
 }
 
+/** An error as people read it. */
+export function errorWords(error: unknown): string {
+  if (!(error instanceof ApiError)) return String(error);
+  return error.hint ? `${error.message} (${error.hint})` : error.message;
+}
+
 const KEY = 'tare-token';
 const SILENT_MS = 60_000; // the server says something more often than this
 const BACK_OFF_MS = 1_000;

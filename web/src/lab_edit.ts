@@ -1,14 +1,8 @@
 // The form for a run's name and tags: what is written stays until it is stored or given up.
-import { ApiError, type Api, type RunRow } from './lab_api';
+import { errorWords, type Api, type RunRow } from './lab_api';
 import { button, h } from './parts/dom';
 
-/** An error as people read it. */
-export function errorWords(error: unknown): string {
-  if (!(error instanceof ApiError)) return String(error);
-  return error.hint ? `${error.message} (${error.hint})` : error.message;
-}
-
-export interface Edit { run: number; element: HTMLElement; focus: () => void }
+export interface Edit { element: HTMLElement; focus: () => void }
 
 /** done: with what was stored, or null when it was given up. */
 export function editForm(api: Api, run: RunRow, done: (stored: { name?: string; tags?: string } | null) => void): Edit {
@@ -43,12 +37,12 @@ export function editForm(api: Api, run: RunRow, done: (stored: { name?: string; 
     } catch (error) {
       wait(false);
       wrong.textContent = `✖ not saved: ${errorWords(error)}`;
-      if (!element.contains(document.activeElement)) (change.name === undefined ? tags : name).focus();
+      if (document.activeElement === document.body) (change.name === undefined ? tags : name).focus();
     }
   };
   const element = h('form', {
     class: 'lab-edit', 'aria-label': `run ${run.id}`, onsubmit: (event: Event) => { event.preventDefault(); void save(); },
     onkeydown: (event: KeyboardEvent) => { if (event.key === 'Escape' && !busy) done(null); },
   }, h('label', {}, h('span', {}, 'name'), name), h('label', {}, h('span', {}, 'tags'), tags), submit, button('Cancel', () => { if (!busy) done(null); }), said, wrong);
-  return { run: run.id, element, focus: () => { name.focus(); name.select(); } };
+  return { element, focus: () => { name.focus(); name.select(); } };
 }

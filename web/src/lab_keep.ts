@@ -19,6 +19,18 @@ function names(root: HTMLElement, selector: string): Map<string, HTMLElement> {
 const FOCUSABLE = 'a[href], button, input, select, summary, [tabindex="0"]';
 const FIELDS = 'main select, main input:not(.table input)'; // a table keeps its own
 
+type Field = HTMLInputElement | HTMLSelectElement;
+const isField = (target: unknown): target is Field => target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
+
+const told = new WeakMap<Field, string>(); // what a field held when the page last heard of it: of what is written since it hears when it is left
+const rewritten = new WeakSet<Field>(); // fields in which the browser does not see what was written before
+for (const kind of ['focusin', 'change']) document.addEventListener(kind, ({ target }) => { if (isField(target)) told.set(target, target.value); }, true);
+function finish({ target }: Event): void {
+  if (isField(target) && rewritten.has(target) && told.get(target) !== target.value) target.dispatchEvent(new Event('change'));
+}
+document.addEventListener('focusout', finish, true);
+document.addEventListener('keyup', (event) => { if (event.key === 'Enter') finish(event); }, true);
+
 function keyOf(root: HTMLElement, selector: string, element: Element | null): string | null {
   for (const [key, other] of names(root, selector)) if (other === element) return key;
   return null;
@@ -30,7 +42,12 @@ export function keep(root: HTMLElement): () => void {
   const focus = keyOf(root, FOCUSABLE, document.activeElement);
   const caret = document.activeElement instanceof HTMLInputElement && document.activeElement.type === 'search' ? document.activeElement.selectionEnd : null;
   const folds = [...names(root, 'details')].map(([key, element]) => [key, (element as HTMLDetailsElement).open] as const);
-  const fields = [...names(root, FIELDS)].map(([key, element]) => [key, (element as HTMLInputElement).value] as const);
+  const fields = [...names(root, FIELDS)].map(([key, element]) => {
+    const { value } = element as Field;
+    const focused = element === document.activeElement;
+    if (focused) rewritten.delete(element as Field); // it goes, and is not left by anybody
+    return { key, value, known: focused ? told.get(element as Field) ?? value : value };
+  });
   const pressed = [...names(root, 'main button[aria-expanded]')].filter(([, element]) => element.getAttribute('aria-expanded') === 'true').map(([key]) => key);
   const lists = [...names(root, 'main .table')].flatMap(([key, element]) => {
     const state = tables.get(element)?.state();
@@ -57,11 +74,19 @@ export function keep(root: HTMLElement): () => void {
       if (element?.getAttribute('aria-expanded') === 'false') element.click();
     }
     const now = names(root, FIELDS);
-    for (const [key, value] of fields) {
-      const element = now.get(key) as HTMLInputElement | HTMLSelectElement | undefined;
-      if (!element || element.value === value) continue;
+    const back = fields.flatMap(({ key, value, known }) => {
+      const element = now.get(key) as Field | undefined;
+      return element && (element.value !== value || element.value !== known) ? [{ element, value, known }] : [];
+    });
+    // some listen to the one, some to the other; of what is half written those of 'change' do not hear yet, nor do they find it in another field
+    for (const { element, known } of back) {
+      if (element.value === known) continue;
+      element.value = known;
+      element.dispatchEvent(new Event('change'));
+    }
+    for (const { element, value } of back) {
       element.value = value;
-      for (const kind of ['input', 'change']) element.dispatchEvent(new Event(kind)); // some listen to the one, some to the other
+      element.dispatchEvent(new Event('input'));
     }
     const listed = names(root, 'main .table');
     for (const [key, state] of lists) {
@@ -75,6 +100,11 @@ export function keep(root: HTMLElement): () => void {
     }
     const target = focus === null ? null : names(root, FOCUSABLE).get(focus);
     target?.focus({ preventScroll: true });
+    for (const { element, value, known } of back) {
+      if (value === known) continue;
+      told.set(element, known);
+      rewritten.add(element);
+    }
     if (caret !== null && target instanceof HTMLInputElement) target.setSelectionRange(caret, caret);
     window.scrollTo(0, top);
   };

@@ -1,13 +1,11 @@
 // The runs of a lab: searched, sorted, tagged, ticked.
 import type { Api, RunList, RunRow, StudyRow } from './lab_api';
-import { ApiError } from './lab_api';
-import { editForm, errorWords, type Edit } from './lab_edit';
-import { COLUMNS, made, result, sortOf, type Column } from './lab_row';
+import { ApiError, errorWords } from './lab_api';
+import { editForm, type Edit } from './lab_edit';
+import { COLUMNS, made, result, type Column } from './lab_row';
 import { themeField } from './page';
 import { append, button, foreign, h, short } from './parts/dom';
 import * as format from './parts/format';
-
-export { errorWords, sortOf };
 
 const PAGE = 50;
 const MOST = 1000; // that the server gives at once
@@ -29,13 +27,15 @@ class List {
   private runs: RunRow[] = [];
   private studies: StudyRow[] = [];
   private more = false;
-  private editing: Edit | null = null;
+  private of: Asked | null = null; // what these were asked for by: another answer may be awaited
+  private readonly editing = new Map<number, Edit>(); // by run
   private asked = new AbortController();
   private typing = 0;
   private again = 0;
   private later = 0;
-  private fetching = false; // more
-  private renewing = 0;
+  private busy = false; // with an answer that is awaited
+  private changes = false; // since these were asked for
+  private further = false; // more of them are wanted
   private stale = false; // something changed while a field was open
   private unlisten = () => {};
   private drawn = new Map<number, { text: string; element: HTMLElement }>(); // rows that may stay as they are
@@ -46,12 +46,14 @@ class List {
     h('option', { value: '' }, 'newest first'), ...COLUMNS.map((column) => h('option', { value: (column.down ? '-' : '') + column.sort }, `by ${column.title}`)));
   private readonly said = h('p', { class: 'muted', role: 'status' });
   private readonly trouble = h('p', { class: 'bad', role: 'alert', hidden: true });
-  private readonly actions = h('div', { class: 'tools lab-actions' });
-  private readonly onward = button('More', () => void this.fetchMore(), 'more runs');
+  private readonly open = button('', () => { location.hash = `#${[...this.ticks.keys()].join('&')}`; });
+  private readonly clear = button('Clear', () => this.untick(), 'clear the ticks');
+  private readonly ticked = h('span', { class: 'muted' });
+  private readonly onward = button('More', () => this.fetchMore(), 'more runs');
   private readonly studyPlace = h('div');
   private readonly field: HTMLInputElement;
   private readonly watch = new IntersectionObserver((seen) => {
-    if (seen.some((x) => x.isIntersecting) && this.more) void this.fetchMore();
+    if (seen.some((x) => x.isIntersecting)) this.fetchMore();
   }, { rootMargin: '200px' });
 
   constructor(private readonly api: Api, root: HTMLElement, private asks: Asked, private readonly ticks: Ticks, private readonly changed: (asked: Asked) => void) {
@@ -65,7 +67,7 @@ class List {
       h('header', { class: 'top' }, h('span', { class: 'mark', 'aria-hidden': 'true' }, 'tare'), h('h1', {}, 'Lab'), h('span', { class: 'grow' }), themeField()),
       h('main', { id: 'main', tabindex: -1 },
         h('section', { 'aria-label': 'runs' }, h('div', { class: 'card' },
-          h('h2', { class: 'lab-title' }, 'Runs'), h('div', { class: 'tools' }, this.field, h('span', { class: 'lab-order' }, this.order, button('⇅', () => this.turn(), 'the other way round')), this.said), this.actions, this.trouble,
+          h('h2', { class: 'lab-title' }, 'Runs'), h('div', { class: 'tools' }, this.field, h('span', { class: 'lab-order' }, this.order, button('⇅', () => this.turn(), 'the other way round')), this.said), h('div', { class: 'tools lab-actions' }, this.open, this.clear, this.ticked), this.trouble,
           h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'list of runs' }, h('table', { class: 'lab-list lab-runs' }, this.caption, h('thead', {}, this.head), this.body)),
           h('div', { class: 'tools' }, this.onward))),
         this.studyPlace));
@@ -75,9 +77,9 @@ class List {
     this.drawHead();
     this.unlisten = api.listen('/api/events', (event) => { if (event === 'runs') this.renew(); }, (error) => {
       if (error) this.fail(error);
-      else if (!this.trouble.hidden) void this.fetch();
+      else if (!this.trouble.hidden) this.begin(); // what was awaited meanwhile may never come
     });
-    void this.fetch();
+    this.begin();
   }
 
   leave(): void {
@@ -93,7 +95,7 @@ class List {
     if (this.trouble.textContent !== words) this.trouble.textContent = words; // an alert is read aloud each time
     this.trouble.hidden = false;
     clearTimeout(this.again);
-    if (later) this.again = window.setTimeout(() => void this.fetch(), 4000);
+    if (later) this.again = window.setTimeout(() => this.fetch(), 4000);
   }
 
   /** After those that are there. By number where that is the order: what is new meanwhile does not move it. */
@@ -105,66 +107,96 @@ class List {
     return `/api/runs?${asked}`;
   }
 
-  private async ask(path: string): Promise<RunList | null> {
-    this.asked.abort();
-    const mine = this.asked = new AbortController();
+  private async ask(path: string, signal: AbortSignal): Promise<RunList | null> {
     try {
-      const list = await this.api.get<RunList>(path, mine.signal);
-      if (mine.signal.aborted) return null;
+      const list = await this.api.get<RunList>(path, signal);
+      if (signal.aborted) return null;
       this.trouble.hidden = true;
       return list;
     } catch (error) {
-      if (!mine.signal.aborted) this.fail(error);
+      if (!signal.aborted) this.fail(error);
       return null;
     }
   }
 
-  /** As many as there were. */
-  private async fetch(): Promise<void> {
-    this.renewing++;
-    const runs = await this.fetchAll(Math.max(PAGE, this.runs.length));
-    this.renewing--;
-    if (!runs) return;
-    this.runs = runs;
-    this.draw();
+  /** Whatever is awaited is for another search or order, or lost. */
+  private begin(): void {
+    this.asked.abort();
+    this.asked = new AbortController();
+    this.busy = this.further = false;
+    this.fetch();
   }
 
-  private async fetchAll(wanted: number): Promise<RunRow[] | null> {
-    const runs: RunRow[] = [];
-    do {
-      const list = await this.ask(this.query(Math.min(MOST, wanted - runs.length), runs));
-      if (!list) return null;
-      this.studies = list.studies;
-      this.add(runs, list);
-    } while (this.more && runs.length < wanted);
-    return runs;
+  private fetch(): void {
+    this.changes = true;
+    void this.work();
   }
 
-  /** What moved between two answers is there once. */
-  private add(runs: RunRow[], list: RunList): void {
-    const had = new Set(runs.map((run) => run.id));
-    runs.push(...list.runs.filter((run) => !had.has(run.id)));
-    this.more = list.more && list.runs.length > 0;
-  }
-
-  private async fetchMore(): Promise<void> {
-    const last = this.runs[this.runs.length - 1];
-    if (!last || this.fetching || this.renewing) return;
-    this.fetching = true;
-    this.onward.setAttribute('aria-disabled', 'true'); // :disabled would take the focus from it
-    const list = await this.ask(this.query(PAGE, this.runs));
-    this.fetching = false;
-    this.onward.removeAttribute('aria-disabled');
-    if (!list) return;
-    const focused = document.activeElement === this.onward;
-    this.add(this.runs, list);
-    this.draw();
-    if (focused && !this.more) this.focus(`open-${last.id}`); // the button goes
+  private fetchMore(): void {
+    if (!this.more || this.of !== this.asks) return;
+    this.further = true;
+    void this.work();
   }
 
   private renew(): void {
-    if (this.editing?.element.isConnected) this.stale = true; // what is being written stays
-    else void this.fetch();
+    if ([...this.editing.values()].some((edit) => edit.element.isConnected)) this.stale = true; // what is being written stays
+    else this.fetch();
+  }
+
+  /** One answer after the other: a lab that changes all the time would never be shown if each change gave up the answer that is awaited. */
+  private async work(): Promise<void> {
+    if (this.busy) return;
+    this.busy = true;
+    const { signal } = this.asked;
+    while (this.further || this.changes) {
+      const came = this.further ? await this.readOn(signal) : await this.readAll(signal);
+      if (signal.aborted) return; // another one works
+      if (!came) break; // fail() sees to it
+    }
+    this.busy = false;
+  }
+
+  /** As many as there were. */
+  private async readAll(signal: AbortSignal): Promise<boolean> {
+    this.changes = false;
+    const { asks } = this;
+    const wanted = Math.max(PAGE, this.of === asks ? this.runs.length : 0);
+    const runs: RunRow[] = [];
+    let list: RunList | null;
+    let more: boolean;
+    do {
+      list = await this.ask(this.query(Math.min(MOST, wanted - runs.length), runs), signal);
+      if (!list) return false;
+      more = this.add(runs, list);
+    } while (more && runs.length < wanted);
+    this.runs = runs;
+    this.studies = list.studies;
+    this.more = more;
+    this.of = asks;
+    this.draw();
+    return true;
+  }
+
+  private async readOn(signal: AbortSignal): Promise<boolean> {
+    this.further = false;
+    if (!this.more) return true; // no longer
+    const last = this.runs[this.runs.length - 1]!;
+    this.onward.setAttribute('aria-disabled', 'true'); // :disabled would take the focus from it
+    const list = await this.ask(this.query(PAGE, this.runs), signal);
+    this.onward.removeAttribute('aria-disabled');
+    if (!list) return false;
+    const focused = document.activeElement === this.onward;
+    this.more = this.add(this.runs, list);
+    this.draw();
+    if (focused && !this.more) this.focus(`open-${last.id}`); // the button goes
+    return true;
+  }
+
+  /** What moved between two answers is there once. Gives whether there are more. */
+  private add(runs: RunRow[], list: RunList): boolean {
+    const had = new Set(runs.map((run) => run.id));
+    runs.push(...list.runs.filter((run) => !had.has(run.id)));
+    return list.more && list.runs.length > 0;
   }
 
   private search(text: string): void {
@@ -186,9 +218,8 @@ class List {
 
   private show(asks: Asked): void {
     this.asks = asks;
-    this.runs = [];
     this.changed(asks);
-    void this.fetch();
+    this.begin();
   }
 
   // ---- drawing ----
@@ -215,11 +246,11 @@ class List {
 
   private draw(): void {
     const focus = (document.activeElement as HTMLElement | null)?.dataset?.['focus'];
-    const { like } = this.asks;
+    const like = this.of?.like;
     const before = this.drawn;
     this.drawn = new Map();
     const rows = this.runs.map((run) => {
-      const text = this.editing?.run === run.id ? 'edited' : JSON.stringify(run);
+      const text = this.editing.has(run.id) ? 'edited' : JSON.stringify(run);
       const was = before.get(run.id);
       const element = was?.text === text ? was.element : this.row(run);
       this.drawn.set(run.id, { text, element });
@@ -268,7 +299,8 @@ class List {
   private row(run: RunRow): HTMLElement {
     const name = run.name || run.command || `run ${run.id}`;
     const tick = h('td', {}, this.tick(`run=${run.id}`, run.kind, `tick run ${run.id}: ${short(name, 60)}`));
-    if (this.editing?.run === run.id) return h('tr', { class: 'lab-editing' }, tick, h('td', { colspan: COLUMNS.length }, this.editing.element));
+    const edit = this.editing.get(run.id);
+    if (edit) return h('tr', { class: 'lab-editing' }, tick, h('td', { colspan: COLUMNS.length }, edit.element));
     const came = result(run);
     return h('tr', {}, tick,
       h('th', { scope: 'row' }, h('a', { href: `#run=${run.id}`, 'data-focus': `open-${run.id}` }, foreign(name, 50)), h('small', { class: 'muted' }, `run ${run.id} · ${run.kind}`, this.pencil(run))),
@@ -303,19 +335,22 @@ class List {
   private edit(id: number): void {
     const run = this.runs.find((x) => x.id === id);
     if (!run) return;
-    this.editing = editForm(this.api, run, (stored) => {
+    const form = editForm(this.api, run, (stored) => {
+      this.editing.delete(id);
+      if (this.asked.signal.aborted) return; // the list was left meanwhile
       const now = this.runs.find((x) => x.id === id);
       if (now && stored?.name !== undefined) now.name = stored.name;
       if (now && stored?.tags !== undefined) now.tags = stored.tags || null;
-      this.editing = null;
+      const focused = document.activeElement === document.body || form.element.contains(document.activeElement); // or somebody writes elsewhere by now
       this.draw();
-      this.focus(`edit-${id}`);
+      if (focused) this.focus(`edit-${id}`);
       if (!this.stale) return;
       this.stale = false;
-      void this.fetch();
+      this.renew();
     });
+    this.editing.set(id, form);
     this.draw();
-    this.editing.focus();
+    form.focus();
   }
 
   private drawStudies(): void {
@@ -323,7 +358,7 @@ class List {
     if (!this.studies.length) return;
     append(this.studyPlace, h('section', { 'aria-label': 'studies' }, h('div', { class: 'card' }, h('h2', { class: 'lab-title' }, 'Studies of daemons'),
       h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'list of studies' }, h('table', { class: 'lab-list' }, h('caption', {}, 'Studies of daemons'),
-        h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, h('span', { class: 'visually-hidden' }, 'ticked')), ...['study', 'made', 'from', 'daemons', 'cutoffs'].map((title, i) => h('th', { scope: 'col', class: i > 2 ? 'number' : null }, title)))),
+        h('thead', {}, h('tr', {}, h('th', { scope: 'col', class: 'of-tick' }, h('span', { class: 'visually-hidden' }, 'ticked')), ...['study', 'made', 'from', 'daemons', 'cutoffs'].map((title, i) => h('th', { scope: 'col', class: i > 2 ? 'number' : null }, title)))),
         h('tbody', {}, ...this.studies.map((study) => h('tr', {},
           h('td', {}, this.tick(`study=${study.id}`, 'study', `tick study ${study.id}`)),
           h('th', { scope: 'row' }, h('a', { href: `#study=${study.id}`, 'data-focus': `study-${study.id}` }, `study ${study.id}`)),
@@ -334,16 +369,17 @@ class List {
   private drawActions(): void {
     const n = this.ticks.size;
     const kinds = new Set(this.ticks.values());
-    const focus = (document.activeElement as HTMLElement | null)?.dataset?.['focus'];
-    const open = button(n > 1 && kinds.size === 1 && !kinds.has('study') ? `Compare ${n}` : n > 1 ? `Report of ${n}` : 'Report',
-      () => { location.hash = `#${[...this.ticks.keys()].join('&')}`; });
-    open.dataset['focus'] = 'open';
-    open.disabled = n === 0 || n > TOGETHER;
-    const clear = button('Clear', () => { this.ticks.clear(); this.drawn.clear(); this.draw(); }, 'clear the ticks');
-    clear.disabled = n === 0;
-    this.actions.replaceChildren(open, clear, h('span', { class: 'muted' },
-      n > TOGETHER ? `at most ${TOGETHER} in one report` : n ? `${n} ticked${n > 1 && kinds.size > 1 ? ': of several kinds, so they are shown one after another' : ''}` : 'tick one for its report, several to compare them'));
-    if (focus === 'open') this.focus('open');
+    this.open.textContent = n > 1 && kinds.size === 1 && !kinds.has('study') ? `Compare ${n}` : n > 1 ? `Report of ${n}` : 'Report';
+    this.open.disabled = n === 0 || n > TOGETHER;
+    this.clear.disabled = n === 0;
+    this.ticked.textContent = n > TOGETHER ? `at most ${TOGETHER} in one report` : n ? `${n} ticked${n > 1 && kinds.size > 1 ? ': of several kinds, so they are shown one after another' : ''}` : 'tick one for its report, several to compare them';
+  }
+
+  private untick(): void {
+    this.ticks.clear();
+    for (const box of document.querySelectorAll<HTMLInputElement>('.tick input')) box.checked = false;
+    this.field.focus(); // a button that is disabled has it no more
+    this.drawActions();
   }
 }
 

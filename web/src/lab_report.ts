@@ -1,8 +1,7 @@
 // The page of runs that were chosen, drawn again while one of them goes on.
 import type { Route } from './lab';
-import { Api, ApiError } from './lab_api';
+import { Api, ApiError, errorWords } from './lab_api';
 import { keep } from './lab_keep';
-import { errorWords } from './lab_list';
 import type { Doc } from './model';
 import { showDocument } from './page';
 import { button, h } from './parts/dom';
@@ -25,6 +24,8 @@ export function showReport(api: Api, root: HTMLElement, route: Route, back: stri
   let down: ApiError | null = null; // the stream's
   let updated: Date | null = null;
   let waiting = false; // what is newer, for a dialog to be closed
+  let pressed = false; // a button of the pointer
+  let late = false; // what is newer, for it to be released
   const live = h('span', { class: 'live' });
   const alarm = h('span', { class: 'bad', role: 'alert' });
   const status = h('span', { class: 'lab-status' }, live, alarm);
@@ -52,10 +53,10 @@ export function showReport(api: Api, root: HTMLElement, route: Route, back: stri
     say(down);
   }
 
-  /** Who reads an execution keeps it: what is newer comes when it is closed. */
+  /** Who reads an execution keeps it, and so does who drags something: what is newer comes when it is closed, or released. */
   function held(): boolean {
     const dialog = root.querySelector('dialog[open]');
-    if (!dialog) return false;
+    if (!dialog) return late = pressed;
     if (!waiting) {
       waiting = true;
       dialog.addEventListener('close', () => {
@@ -102,7 +103,16 @@ export function showReport(api: Api, root: HTMLElement, route: Route, back: stri
     }, now ? 0 : Math.max(0, next - Date.now()));
   }
 
+  /** Each event says whether it is pressed: not every release is told of (a menu's, a scroll bar's). */
+  function press(event: PointerEvent): void {
+    pressed = event.type !== 'pointercancel' && (event.buttons & 1) === 1;
+    if (pressed || !late) return;
+    late = false;
+    schedule(true);
+  }
+
   first('Reading…');
+  for (const kind of ['pointerdown', 'pointermove', 'pointerup', 'pointercancel'] as const) window.addEventListener(kind, press, { capture: true, signal: asked.signal });
   // first the events, then the report: what changes between is told
   const listened = new URLSearchParams(route.runs.map((run) => ['run', String(run)]));
   const unlisten = route.runs.length ? api.listen(`/api/events?${listened}`, (event) => { if (event === 'change') schedule(); }, (error) => {
