@@ -120,6 +120,7 @@ export function samplesCard(section: StudySection, { which, run, samples }: Run,
     about: `The band is the central cluster${run.steadied ? ', which was found in an ET without the variation of the program itself, and is not drawn here' : ''}.${section.study.cutoffs.length ? ' Dropped ones held an execution of a daemon above its cutoff.' : ''}`,
     summary: `ET of ${format.count(samples.et.length)} samples: ${format.count(samples.l.length)} are L-samples, outside of the cluster${section.study.cutoffs.length ? `, and the cutoffs drop ${format.count(samples.dropped.length)}` : ''}. The longest is sample ${samples.number[longest]} with ${format.ns(samples.et[longest])}.`,
     option,
+    axes: () => over,
     controls: [field, range],
     data: {
       columns: [

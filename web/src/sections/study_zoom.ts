@@ -162,6 +162,7 @@ export function zoomCard(section: StudySection, { which, run, samples }: Run): H
         series: series(level, theme),
       };
     },
+    axes: () => String(at),
     data: {
       columns: [
         { name: 'zoom', title: 'zoom', kind: 'number', of: (l) => levels.indexOf(l) + 1 },
