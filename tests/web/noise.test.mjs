@@ -78,10 +78,12 @@ test('zooming shows who contributed, and fields do the same', async () => {
   const words = tab.page.locator('#run-2-range .range');
   const all = await words.textContent();
   assert.match(all, /10,603 detours of all lengths/);
+  await tab.page.evaluate(() => { window.tare.charts.get('run-2-parts').chart().getModel().same = true; });
   await tab.page.locator('#run-2-density .chart-focus').focus();
   await tab.page.keyboard.press('+');
   await tab.page.waitForFunction((before) => document.querySelector('#run-2-range .range').textContent !== before, all);
   assert.match(await words.textContent(), /detours from .* to /);
+  assert.ok(await tab.page.evaluate(() => window.tare.charts.get('run-2-parts').chart().getModel().same), 'what is of other lengths as well is not drawn anew');
   const [from, to] = [tab.page.locator('#run-2-range input[type=number]').nth(0), tab.page.locator('#run-2-range input[type=number]').nth(1)];
   assert.ok(Number(await from.inputValue()) > 0);
   // 300 µs to 1 ms: the journal's

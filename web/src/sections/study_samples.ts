@@ -5,6 +5,7 @@ import { short } from '../parts/dom';
 import { select } from '../parts/fields';
 import * as format from '../parts/format';
 import { ring } from '../parts/marks';
+import { remember } from '../parts/remember';
 import type { Theme } from '../parts/theme';
 import { expected, periodText, seenIn, type Run } from './study_model';
 
@@ -12,13 +13,19 @@ const STRIPS = 30; // daemons
 
 /** The daemon whose samples are marked; whoever marks them is told. */
 export class Chosen {
-  daemon: StudyDaemon | null = null;
+  daemon: StudyDaemon | null;
   private readonly listeners: (() => void)[] = [];
+  private readonly name: { value: string | null };
+  constructor(section: StudySection) {
+    this.name = remember<string | null>(`${section.anchor}-daemon`, null);
+    this.daemon = section.study.daemons.find((d) => d.name === this.name.value) ?? null;
+  }
   onChange(listener: () => void): void {
     this.listeners.push(listener);
   }
   set(daemon: StudyDaemon | null): void {
     this.daemon = daemon;
+    this.name.value = daemon?.name ?? null;
     for (const listener of this.listeners) listener();
   }
 }
