@@ -4,7 +4,7 @@ import { axis, baseOption, chartCard, tip, zoom, type ChartHandle } from '../par
 import { foreign, h, short } from '../parts/dom';
 import { choices } from '../parts/fields';
 import * as format from '../parts/format';
-import { interval as whisker } from '../parts/marks';
+import { whisker } from '../parts/marks';
 import { table, type Column } from '../parts/table';
 import { remember } from '../parts/remember';
 import type { Theme } from '../parts/theme';
