@@ -227,6 +227,22 @@ export async function legendsWork(tab) {
   return names;
 }
 
+/** Whatever is zoomed to is in sight afterwards, too. */
+export async function zoomsStay(tab, while_) {
+  const zooms = () => tab.page.evaluate(() => [...window.tare.charts].flatMap(([name, handle]) => (handle.chart().getOption().dataZoom ?? []).map((z, i) => [name, i, z.start, z.end])));
+  const zoom = async (list) => {
+    await tab.page.evaluate((all) => { for (const [name, dataZoomIndex, start, end] of all) window.tare.charts.get(name).chart().dispatchAction({ type: 'dataZoom', dataZoomIndex, start, end }); }, list);
+    await tab.page.waitForTimeout(120); // those that tell others do so a little later
+  };
+  const before = await zooms();
+  await zoom(before.map(([name, i]) => [name, i, 20, 60]));
+  const rounded = async () => (await zooms()).map(([name, i, start, end]) => `${name} ${i}: ${Math.round(start)} to ${Math.round(end)}`);
+  const near = await rounded();
+  await while_();
+  assert.deepEqual(await rounded(), near, 'zooms stay');
+  await zoom(before);
+}
+
 /** On paper: every row of a table up to 500, nothing wider than the sheet, nothing beneath the edge of a box that scrolls. */
 export async function prints(tab) {
   const size = tab.page.viewportSize();
@@ -288,7 +304,7 @@ export async function everything(doc, name, charts = 1, { again = false, also = 
     await keyboardReaches(tab);
     assert.ok((await legendsWork(tab)).length > 0, 'it has legends');
   }
-  await prints(tab);
+  await zoomsStay(tab, () => prints(tab));
   await also(tab, names);
   quiet(tab);
   await tab.close();

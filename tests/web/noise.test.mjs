@@ -1,6 +1,7 @@
 // Pages of noise: what is drawn, what choosing and zooming do, and what a run may lack.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { eventually } from './charts.mjs';
 import { document_ } from './documents.mjs';
 import { diff, noise, noiseSection } from './doc_noise.mjs';
 import { accessible, chartsDraw, clickEach, csvOf, everything, fits, HOSTILE, open, painted, quiet, shared, shot, shown, stop } from './browser.mjs';
@@ -31,6 +32,18 @@ test('figures come first, and are those of the run', async () => {
 
 test('densities are of the loop, the kernel and the baseline; a histogram has the same', async () => {
   const tab = await one();
+  // the first zoom of all
+  await tab.page.evaluate(() => { window.tare.charts.get('run-2-parts').chart().getModel().same = true; });
+  const range = () => tab.page.textContent('#run-2-range .range');
+  const whole = await range();
+  const zoom = async (key, until) => {
+    await tab.page.focus('#run-2-density .chart-focus');
+    await tab.page.keyboard.press(key);
+    await eventually(async () => until(await range()), 'the contributors follow');
+  };
+  await zoom('+', (now) => now !== whole);
+  assert.ok(await tab.page.evaluate(() => window.tare.charts.get('run-2-parts').chart().getModel().same), 'what is of other lengths as well is not drawn anew');
+  await zoom('0', (now) => now === whole);
   assert.deepEqual((await option(tab, 'run-2-density')).series.map((s) => s.name), ['user level', 'master', 'baseline']);
   await tab.page.locator('#run-2-density select').nth(1).selectOption('histogram');
   assert.deepEqual((await option(tab, 'run-2-density')).series.map((s) => s.name), ['user level', 'master', 'baseline']);

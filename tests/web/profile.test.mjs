@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, test } from 'node:test';
-import { deepDocument, diffDocument, emptyDocument, hostileDocument, largeDocument, smallDocument, stacklessDocument } from './doc_profile.mjs';
+import { document_ } from './documents.mjs';
+import { deepDocument, diffDocument, emptyDocument, hostileDocument, largeDocument, profileSection, smallDocument, stacklessDocument, stacks, treeOf } from './doc_profile.mjs';
 import { accessible, chartsDraw, clickEach, everything, fits, HOSTILE, keyboardReaches, open, painted, quiet, shot, shown, stop } from './browser.mjs';
 
 after(stop);
@@ -111,6 +112,12 @@ test('clicks, buttons and the path zoom', async () => {
   assert.equal((await state(tab, flame)).zoomed, 'execute');
   await tab.page.click(`#${flame} .crumbs button >> nth=1`);
   assert.equal((await state(tab, flame)).zoomed, 'database');
+  // the run goes on, and its frames have other numbers
+  await tab.page.click(`#${flame} button:text-is("Icicle")`);
+  await click('scan');
+  await tab.page.evaluate((next) => { window.tare.show(next); window.tare.drawAll(); }, document_([profileSection(1, 'a profile', treeOf(stacks().reverse()))]));
+  assert.deepEqual((await state(tab, flame)).crumbs.slice(-2), ['execute', 'scan']);
+  assert.equal(await tab.page.getAttribute(`#${flame} button:text-is("Icicle")`, 'aria-pressed'), 'true');
   await tab.page.click(`#${flame} button:text-is("All")`);
   assert.equal((await state(tab, flame)).zoomed, 'all');
   assert.ok(await tab.page.locator(`#${flame} button:text-is("Up")`).isDisabled());

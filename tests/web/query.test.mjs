@@ -122,6 +122,11 @@ test('a Q@C opens its executions, by keyboard', async () => {
   assert.equal(await panel.locator('tbody tr').count(), 10);
   assert.match(await panel.innerText(), /SUM\(amount\)/);
   await accessible(tab, '#run-7-at-card');
+  // the run goes on: it stays open, and takes no focus
+  await tab.page.evaluate((next) => window.tare.show(next), queryDocument());
+  await chartsDraw(tab);
+  assert.match(await panel.innerText(), /scan at 150,000/);
+  assert.equal(await tab.page.evaluate(() => document.activeElement.tagName), 'BODY');
   await tab.page.locator('.opened button', { hasText: 'close' }).click();
   assert.equal(await tab.page.locator('.opened').count(), 0);
   // the row that opened it has the focus again, not the first one
@@ -295,6 +300,13 @@ test('200 Q@Cs', async () => {
   await chartsDraw(tab, 4);
   await shot(tab, 'query-200');
   await fits(tab);
+  const legend = () => tab.page.locator('#run-7-cardinality .legend').evaluate((e) => [e.querySelectorAll('button').length, e.hidden, e.getBoundingClientRect().height <= 140]);
+  assert.deepEqual(await legend(), [20, false, true]);
+  await tab.page.setViewportSize({ width: 390, height: 844 });
+  assert.deepEqual(await legend(), [20, false, true], 'a chart is not pushed out of sight by it');
+  await tab.page.evaluate((next) => window.tare.show(next), queryDocument({ names: Array.from({ length: 40 }, (_, i) => `query number ${i + 1}`), ledgers: false, matrix: false }));
+  await tab.page.evaluate(() => window.tare.drawAll());
+  assert.deepEqual(await legend(), [0, true, true], 'of very many there is a list to choose one of');
   quiet(tab);
   await tab.close();
 });

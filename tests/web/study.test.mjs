@@ -24,7 +24,10 @@ test('samples are marked: L, dropped, and those of a chosen daemon', async () =>
   assert.equal(groups['in the cluster'], 800 - l.length);
   assert.equal(groups['L-sample'], l.length - dropped.length);
   assert.equal(groups['L-sample, dropped'], dropped.length);
+  const zoom = () => tab.page.evaluate(() => window.tare.charts.get('study-3-short-samples').chart().getOption().dataZoom.map((z) => [Math.round(z.start), Math.round(z.end)]));
+  await tab.page.evaluate(() => window.tare.charts.get('study-3-short-samples').chart().dispatchAction({ type: 'dataZoom', dataZoomIndex: 0, start: 20, end: 60 }));
   await tab.page.getByRole('button', { name: /rhn_check ran long/ }).click();
+  assert.deepEqual(await zoom(), [[20, 60]], 'choosing one leaves the window');
   const marked = (await series(tab, 'study-3-short-samples')).at(-1);
   assert.deepEqual(marked, ['rhn_check ran long', made.study.daemons[1].runs.short.samples.length]);
   assert.match(await tab.page.locator('#study-3-daemon-card').textContent(), /Marked: rhn_check, long in \d+ samples, period 97.0\ss ± 200\sms/);
@@ -34,6 +37,12 @@ test('samples are marked: L, dropped, and those of a chosen daemon', async () =>
   const [, close] = await axisOf(tab, 'study-3-short-samples', 'yAxis');
   assert.ok(close < far && close < 1.02e9, `${close} of ${far}`);
   await tab.page.locator('#study-3-short-samples select').first().selectOption('time');
+  assert.deepEqual(await zoom(), [[0, 100]], 'but it is of no use on another axis');
+  // the study goes on
+  await tab.page.evaluate((next) => window.tare.show(next), document_([studySection(3, made)]));
+  await chartsDraw(tab);
+  assert.match(await tab.page.locator('#study-3-daemon-card').textContent(), /Marked: rhn_check/);
+  assert.deepEqual((await series(tab, 'study-3-short-samples')).at(-1), marked);
   await shot(tab, 'study-chosen');
   await tab.page.getByRole('button', { name: 'mark the samples of no daemon' }).click();
   quiet(tab);
@@ -68,6 +77,11 @@ test('zooms are linked: by Enter, by buttons, by a click into the frame', async 
   }, levels[2]);
   await tab.page.mouse.click(...at);
   await covers(2);
+  await tab.page.evaluate((next) => window.tare.show(next), document_([studySection(3, made)]));
+  await chartsDraw(tab);
+  await covers(2);
+  assert.match(await words.textContent(), /Zoom 3 of 3/, 'a study that goes on');
+  assert.ok(await card.getByRole('button', { name: 'Zoom in: the next zoom' }).isDisabled());
   await shot(tab, 'study-zoomed');
   await accessible(tab, '#study-3-short-zooms');
   quiet(tab);

@@ -37,6 +37,11 @@ test('samples: measure, axis, range, bounds, zoom by key and button', async () =
   const name = 'run-12-samples';
   const points = await ask(tab, name, 'points');
   for (let rule = 0; rule < 5; rule++) assert.equal(points[`rule-${rule}`], s.columns.rule.filter((r) => r === rule).length, `rule ${rule}`);
+  const hollow = await tab.page.evaluate((n) => {
+    const { symbol, itemStyle } = window.tare.charts.get(n).chart().getOption().series.find((x) => x.id === 'rule-1');
+    return [symbol, itemStyle.color === getComputedStyle(document.documentElement).getPropertyValue('--card').trim()];
+  }, name);
+  assert.deepEqual(hollow, ['rect', true], 'a hollow sign is filled with what it lies on, which the library would fill white');
   assert.deepEqual(await ask(tab, name, 'lines'), [s.rule2.low_ns, s.rule2.high_ns]);
   const all = await ask(tab, name, 'range');
   await tab.page.focus(`#${name} .chart-focus`);
@@ -103,6 +108,17 @@ test('another colour, or the printer, leaves the window and what is drawn in it'
   await tab.page.selectOption('.time-executions select', '3');
   await tab.page.locator('.time-executions tbody button').first().click();
   const trace = `run-12-trace-${i}`;
+  const kinds = () => tab.page.locator(`#${trace} .legend button`).allTextContents();
+  await tab.page.evaluate((n) => window.tare.charts.get(n).draw(), trace);
+  const every = await kinds();
+  const looks = await tab.page.evaluate((n) => {
+    const style = getComputedStyle(document.documentElement);
+    const causes = [...Array.from({ length: 12 }, (_, k) => `series-${k}`), 'muted'].map((v) => style.getPropertyValue(`--${v}`).trim());
+    const series = window.tare.charts.get(n).chart().getOption().series.map((x) => [x.id, x.itemStyle.color]);
+    return { colours: series.map(([, colour]) => colour), shared: series.filter(([id, colour]) => ['kind-0', 'kind-1', 'kind-2', 'kind-3'].includes(id) && causes.includes(colour)) };
+  }, trace);
+  assert.equal(new Set(looks.colours).size, looks.colours.length, 'kinds are told apart');
+  assert.deepEqual(looks.shared, [], 'from waits, too');
   await tab.page.focus(`#${trace} .chart-focus`);
   for (const key of ['+', '+', '+']) await tab.page.keyboard.press(key);
   await tab.page.waitForTimeout(150);
@@ -112,6 +128,8 @@ test('another colour, or the printer, leaves the window and what is drawn in it'
   await tab.page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
   assert.deepEqual(Object.keys(await ask(tab, trace, 'points')), Object.keys(zoomed));
   assert.equal((await ask(tab, trace, 'points'))['kind-0'], zoomed['kind-0']);
+  assert.ok(Object.keys(zoomed).length < every.length, 'not every kind is in sight');
+  assert.deepEqual(await kinds(), every, 'the legend is of all of it');
   assert.notEqual(await colour(), dark, 'the bar of an open execution has the colours of the page');
   quiet(tab);
   await tab.close();
@@ -147,6 +165,17 @@ test('a table keeps the focus and tells its rows; a filter waits for the typing'
   for (let i = 0; i < 3; i++) await tab.page.keyboard.press('Enter');
   assert.match(await table.locator('[aria-live]').textContent(), /^1–15 of 402$/);
   assert.equal(await tab.page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Executions: rows before', 'at the end, too');
+  const focused = () => tab.page.evaluate(() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent);
+  await table.getByRole('button', { name: 'Executions: rows after' }).click();
+  for (const what of [table.locator('tbody button').nth(3), table.locator('thead button').nth(1)]) {
+    await what.focus();
+    const had = await focused();
+    for (const event of ['beforeprint', 'afterprint']) {
+      await tab.page.evaluate((name) => window.dispatchEvent(new Event(name)), event);
+      assert.equal(await focused(), had, event);
+    }
+  }
+  await table.getByRole('button', { name: 'Executions: rows before' }).click();
   await table.getByRole('searchbox').fill('warm-up');
   await tab.page.waitForFunction(() => document.querySelector('.time-executions [aria-live]').textContent === '2 rows');
   await accessible(tab, '.time-executions');
@@ -410,6 +439,36 @@ test('pairs: zoom levels, brush by mouse and by fields, linked to samples and li
   const bySecond = (await ask(tab, name, 'points')).chosen;
   const expected = s.columns.et.filter((et, i) => s.columns.number[i] % 2 === 0 && i > 1 && et >= all[0] + (all[1] - all[0]) * 0.5).length;
   assert.equal(bySecond, expected, 'a field that is empty does not limit');
+  // rings are around what is drawn
+  assert.deepEqual(await tab.page.locator(`#${name} .legend button`).allTextContents(), ['within the cluster', 'one lies outside of it', 'one was dropped']);
+  for (const b of await tab.page.locator(`#${name} .legend button`).all()) await b.click();
+  assert.equal((await ask(tab, name, 'points')).chosen, 0);
+  for (const b of await tab.page.locator(`#${name} .legend button`).all()) await b.click();
+  assert.equal((await ask(tab, name, 'points')).chosen, bySecond);
+  const rings = async () => (await ask(tab, 'run-12-samples', 'points')).selected;
+  const ringed = await rings();
+  await tab.page.click('#run-12-samples .legend button[data-name="kept"]');
+  assert.ok(await rings() < ringed);
+  await tab.page.click('#run-12-samples .legend button[data-name="kept"]');
+  assert.equal(await rings(), ringed);
+  // an execution takes longer than a second: what is written stays what it was; a zoom that is no more is none
+  await tab.page.click(`#${name} .zooms button[data-level="3"]`);
+  const written = () => tab.page.locator('input[data-window]').evaluateAll((list) => list.map((f) => [f.value, f.getAttribute('aria-label')]));
+  const had = await written();
+  assert.match(had[2][1], /in ms$/);
+  const longer = structuredClone(doc);
+  longer.sections[0].columns.et[50] = 1.5e9;
+  longer.sections[0].dual.levels.pop();
+  await tab.page.evaluate((next) => { window.tare.show(next); window.tare.drawAll(); }, longer);
+  assert.deepEqual(await written(), had);
+  assert.deepEqual(await tab.page.locator(`#${name} .zooms button[aria-pressed="true"]`).evaluateAll((list) => list.map((b) => b.dataset.level)), ['0']);
+  await tab.page.fill('input[data-window="3"]', '1000');
+  await tab.page.keyboard.press('Tab');
+  assert.equal((await ask(tab, name, 'points')).chosen, expected, 'of ms still');
+  await tab.page.fill('input[data-window="2"]', '5000');
+  await tab.page.fill('input[data-window="3"]', '6000');
+  await tab.page.keyboard.press('Tab');
+  assert.deepEqual(await frame(), [], 'nothing is framed beyond what is drawn');
   await accessible(tab, '#run-12-dual');
   quiet(tab);
   await tab.close();
@@ -441,8 +500,11 @@ test('little is enough: no ledger, no PT, no pairs, one execution, none', async 
   const single = structuredClone(none);
   Object.assign(single, { anchor: 'run-3', number: 3, columns: { ...none.columns, number: [1], at_us: [0], et: [5e6], rule: [0] }, status: 'interrupted' });
   single.kept.et = { n: 1, mean_ns: 5e6, median_ns: 5e6, min_ns: 5e6, max_ns: 5e6, stddev_ns: null, relative_error: null, mad_ns: null, ci_low_ns: null, ci_high_ns: null };
-  const tab = await open(document_([one, none, single]));
-  await chartsDraw(tab);
+  const warm = structuredClone(single);
+  Object.assign(warm, { anchor: 'run-4', number: 4, columns: { ...single.columns, rule: [1] }, kept: { et: null } });
+  const tab = await open(document_([one, none, single, warm]));
+  const names = await chartsDraw(tab);
+  assert.ok(names.includes('run-3-histogram') && names.includes('run-4-samples') && !names.includes('run-4-histogram'), 'of warm-ups alone there is no distribution');
   assert.match(await tab.page.textContent('#run-2'), /No execution yet/);
   await accessible(tab);
   await fits(tab);

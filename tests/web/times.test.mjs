@@ -24,6 +24,23 @@ async function compared(tab, names) {
   assert.equal((await ask(tab, 'together-density', 'axis'))[0], 'log', 'lengths that differ a hundredfold');
   await tab.page.click('#together-density button[data-value="value"]');
   assert.equal((await ask(tab, 'together-density', 'axis'))[0], 'value');
+  // a reference that is not the first, and one that failed: nothing of it was kept
+  const doc = timesDocument();
+  Object.assign(doc.comparisons[0], { reference: 2, sections: [0, 1, 2] });
+  const failed = doc.sections[3];
+  Object.assign(failed, { kept: { et: null }, unfiltered: { et: null }, density: [], dual: null });
+  await tab.page.evaluate((next) => { window.tare.show(next); window.tare.drawAll(); }, doc);
+  const colours = await tab.page.evaluate(() => {
+    const names = [...document.querySelectorAll('#together-density .legend button')].map((b) => b.textContent.split(' (')[0]);
+    const means = window.tare.charts.get('together-0-means').chart();
+    const drawn = [];
+    means.getViewOfSeriesModel(means.getModel().getSeriesByIndex(0)).group.eachChild((row) => drawn.push(row.children().at(-1).style.fill));
+    const lines = window.tare.charts.get('together-density').chart().getOption().series.map((s) => s.lineStyle.color);
+    return { means: means.getOption().yAxis[0].data.map((name, i) => [name.split('\n')[0], drawn[i]]).sort(), densities: names.map((name, i) => [name, lines[i]]).sort() };
+  });
+  assert.equal(colours.means.length, 3);
+  assert.deepEqual(colours.means, colours.densities, 'a run has one colour');
+  assert.equal((await ask(tab, 'together-density', 'axis'))[1], 'PT net', 'what was compared');
 }
 
 test('runs together have any measure that all have; ratios stay those of what was compared', async () => {
@@ -96,6 +113,13 @@ test('thirteen runs are told apart in one chart', async () => {
 test('runs of one name are told apart by their numbers', async () => {
   const make = (n, title) => timeSection(n, { count: 20, details: 0, ledger: false, title });
   const tab = await open(document_([make(7, 'same'), make(8, 'same'), make(9, 'other')]));
+  const saved = await csvOf(tab, () => tab.page.click('#together-0-means button[aria-label$="download as CSV"]'));
+  assert.deepEqual(saved.lines.slice(1).map((line) => line.split(',')[0]), ['same (run 7)', 'same (run 8)', 'other']);
+  const marks = await tab.page.evaluate(() => {
+    const { series } = window.tare.charts.get('together-spread').draw().getOption();
+    return series[0].data.map((value) => series[0].label.formatter({ value }));
+  });
+  assert.deepEqual(marks, ['same (run 7)', 'same (run 8)', 'other']);
   const titles = ['same (run 7)', 'same (run 8)', 'other'];
   assert.deepEqual(await tab.page.locator('section.time h2').allTextContents(), titles);
   assert.deepEqual((await tab.page.locator('nav a').allTextContents()).slice(1, 4), titles);
@@ -106,6 +130,26 @@ test('runs of one name are told apart by their numbers', async () => {
   assert.deepEqual(await tab.page.locator('#together-density .legend button').allTextContents(), titles);
   await tab.page.locator('#run-8 .time-executions tbody button').first().click();
   assert.match(await tab.page.textContent('dialog[open] header'), /of same \(run 8\)/);
+  // names that every object has: the library keeps by name what is hidden
+  const own = ['hasOwnProperty', '__proto__', 'constructor'];
+  await tab.page.evaluate((next) => { window.tare.show(next); window.tare.drawAll(); }, document_(own.map((title, i) => make(i + 1, title))));
+  assert.deepEqual(await tab.page.locator('#together-density .legend button').allTextContents(), own);
+  const lines = () => tab.page.evaluate(() => {
+    const list = [];
+    window.tare.charts.get('together-density').chart().getModel().eachSeries((series) => list.push(series.name));
+    return list.length;
+  });
+  for (let i = 0; i < own.length; i++) {
+    await tab.page.locator('#together-density .legend button').nth(i).evaluate((button) => button.click());
+    assert.equal(await lines(), own.length - 1 - i, `${own[i]} is hidden`);
+  }
+  quiet(tab);
+  // names that differ in what is cut out of them
+  const long = (x) => `/usr/bin/very/long/path/to/some/program --with-option=${x} --and-many-more-options-behind-it file`;
+  await tab.page.evaluate((next) => window.tare.show(next), document_([make(7, long('one')), make(8, long('two'))]));
+  const listed = (await tab.page.locator('nav a').allTextContents()).slice(1, 3);
+  assert.match(listed[0], /\(run 7\)$/);
+  assert.match(listed[1], /\(run 8\)$/);
   await tab.close();
 });
 
@@ -113,8 +157,6 @@ test('names that are markup, script or longer than a page are text', async () =>
   const doc = timesDocument(HOSTILE);
   const tab = await open(doc);
   await chartsDraw(tab);
-  // a name may be one that every object has
-  for (const b of await tab.page.locator('#together .legend button').all()) await b.click();
   const s = doc.sections[0];
   const i = s.columns.rule.indexOf(3);
   const at = await pixel(tab, `${s.anchor}-samples`, s.columns.at_us[i] * 1000, s.columns.net[i]);
@@ -124,6 +166,13 @@ test('names that are markup, script or longer than a page are text', async () =>
   await tab.page.evaluate(() => window.tare.drawAll());
   await shown(tab, ...HOSTILE);
   await fits(tab);
+  await tab.page.keyboard.press('Escape');
+  await tab.page.setViewportSize({ width: 320, height: 700 });
+  await tab.page.waitForFunction(() => [...window.tare.charts.values()].every((handle) => handle.chart().getWidth() <= 320));
+  await fits(tab);
+  const boxes = (what) => tab.page.locator(what).evaluateAll((list) => list.map((a) => a.getBoundingClientRect().toJSON()));
+  assert.ok((await boxes('nav a')).every((box) => box.right <= 320), 'contents');
+  assert.ok((await boxes('#together .table a')).every((box) => box.height >= 24), 'for fingers');
   quiet(tab);
   await tab.close();
 });

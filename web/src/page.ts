@@ -7,7 +7,7 @@ import { download } from './parts/csv';
 import { select } from './parts/fields';
 import * as format from './parts/format';
 import { choice, choose, newScope, type Choice } from './parts/theme';
-import { comparisonTitle, machineTitle, titleOf } from './parts/titles';
+import { comparisonTitle, LISTED, machineTitle, titleOf } from './parts/titles';
 import { timeSection } from './sections/time';
 import { timesTogether } from './sections/times';
 import { studySection } from './sections/study';
@@ -101,7 +101,7 @@ export function showDocument(doc: Doc, root: HTMLElement, parts: PageParts = {})
       h('span', { class: 'grow' }),
       button('JSON', () => download('tare-report.json', 'application/json', JSON.stringify(doc)), 'download the data of this page as JSON'),
       button('Print', () => window.print(), 'print this page'), themeField()),
-    h('nav', { 'aria-label': 'contents' }, h('ul', {}, ...links.map(([anchor, title]) => h('li', {}, h('a', { href: `#${anchor}` }, foreign(title, 48)))))),
+    h('nav', { 'aria-label': 'contents' }, h('ul', {}, ...links.map(([anchor, title]) => h('li', {}, h('a', { href: `#${anchor}` }, foreign(title, LISTED)))))),
     main,
     h('footer', { class: 'muted' }, `Made ${format.date(doc.made_at)} by tare ${doc.tare}. Times are in ns in the data; what was not seen is not 0.`));
 }

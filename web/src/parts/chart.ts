@@ -30,6 +30,7 @@ export interface ChartSpec<Row = any> {
   height?: number;
   option: (theme: Theme, hidden: ReadonlySet<string>) => EChartsCoreOption; // its legend is drawn beside it, as buttons; hidden: series that were taken out there
   legend?: (theme: Theme) => LegendItem[]; // where option() leaves out itself what is hidden
+  axes?: () => string; // where it says something else than before, the axes are of something else, and a zoom does not stay
   data?: { columns: Column<Row>[]; rows: () => readonly Row[] }; // the same as a table and CSV
   controls?: (Node | null)[]; // of its own
   onReady?: (chart: EChartsType) => void; // once; listeners stay when it is redrawn
@@ -113,6 +114,15 @@ function step(chart: EChartsType, factor: number, shift: number, along: Along = 
   return moved;
 }
 
+/** Where it has been zoomed to: what is drawn anew starts there. */
+function keepZoom(chart: EChartsType, option: EChartsCoreOption): void {
+  const had: [number, number][] = [];
+  (chart as any).getModel()?.eachComponent('dataZoom', (model: any, i: number) => { had[i] = model.getPercentRange(); });
+  const next = option['dataZoom'] as Record<string, unknown>[] | undefined;
+  if (!next || !had.length) return;
+  option['dataZoom'] = next.map((z, i) => (had[i] ? { ...z, startValue: undefined, endValue: undefined, start: had[i][0], end: had[i][1] } : z));
+}
+
 const KEYS: Record<string, [factor: number, shift: number, along?: Along]> = {
   '+': [0.5, 0], '=': [0.5, 0], '-': [2, 0], '0': [Infinity, 0], ArrowLeft: [1, -0.25, 'x'], ArrowRight: [1, 0.25, 'x'], ArrowDown: [1, -0.25, 'y'], ArrowUp: [1, 0.25, 'y'],
 };
@@ -163,6 +173,7 @@ export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
   focus.appendChild(place);
 
   const size = new ResizeObserver(() => chart?.resize());
+  let axesDrawn = '';
 
   function put(on: EChartsType): void {
     const theme = current();
@@ -171,6 +182,9 @@ export function chartCard<Row = any>(spec: ChartSpec<Row>): ChartHandle {
     signs.element.style.minHeight = '';
     // the library's own is for the mouse alone, but it hides and shows
     option['legend'] = { show: false, selected: Object.fromEntries([...(spec.legend ? [] : hidden.value)].map((name) => [name, false])) };
+    const axes = spec.axes?.() ?? '';
+    if (axes === axesDrawn) keepZoom(on, option);
+    axesDrawn = axes;
     on.setOption(option, { notMerge: true });
     spec.onDraw?.(on);
   }

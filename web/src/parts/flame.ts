@@ -7,6 +7,7 @@ import { csv, download } from './csv';
 import { select } from './fields';
 import * as format from './format';
 import { onPaper } from './print';
+import { remember } from './remember';
 import { FlameTree, KINDS, matcher, type Matches, type Order } from './flame_tree';
 import { current, onChange, type Theme } from './theme';
 
@@ -124,7 +125,8 @@ class Flame implements FlameHandle {
   private labels: string[] = []; // by name, made when they are drawn
   private query = '';
   private matches: Matches | null = null;
-  private icicle = false;
+  private readonly path: { value: string[] }; // to what is zoomed to, by names: numbers of frames are others in the next tree
+  private readonly turned: { value: boolean };
   private ready = false;
   private explained: boolean | null = null; // the legend is of this theme
   private wrong = ''; // with the query
@@ -157,6 +159,8 @@ class Flame implements FlameHandle {
 
   constructor(private readonly spec: FlameSpec) {
     this.other = spec.other ?? null;
+    this.path = remember<string[]>(`${spec.name}-path`, []);
+    this.turned = remember(`${spec.name}-icicle`, false);
     const help = freshId('help');
     const summary = freshId('summary');
     this.words = h('p', { id: summary, class: 'visually-hidden' });
@@ -193,12 +197,12 @@ class Flame implements FlameHandle {
     this.all = button('All', () => this.zoom(0), `${spec.title}: all`);
     this.nextButtons = [button('‹', () => this.jump(-1), 'match before'), button('›', () => this.jump(1), 'next match')];
     const turned = button('Icicle', () => {
-      this.icicle = !this.icicle;
+      this.turned.value = !this.icicle;
       turned.setAttribute('aria-pressed', String(this.icicle));
       this.reveal(this.zoomed, true);
       this.redraw();
     }, 'icicle: outermost on top');
-    turned.setAttribute('aria-pressed', 'false');
+    turned.setAttribute('aria-pressed', String(this.icicle));
     const order = select<Order>(`${spec.title}: order`, [['size', 'by size'], ['name', 'by name']], 'size', (v) => { this.data.arrange(v); this.redraw(); });
     this.element = h('figure', { class: 'card flame', id: spec.name, 'data-flame': spec.name },
       h('figcaption', {}, h('h3', {}, spec.title), spec.about ? h('p', { class: 'muted' }, spec.about) : null),
@@ -214,6 +218,10 @@ class Flame implements FlameHandle {
     flames.set(spec.name, this);
   }
 
+  private get icicle(): boolean {
+    return this.turned.value;
+  }
+
   get data(): FlameTree {
     this.made ??= new FlameTree(this.spec.tree);
     return this.made;
@@ -224,7 +232,8 @@ class Flame implements FlameHandle {
     this.ready = true;
     seen.unobserve(this.element);
     this.prepare();
-    this.reveal(0, true);
+    this.zoomed = this.focused = this.before();
+    this.reveal(this.zoomed, true);
     this.redraw();
     this.sizes.observe(this.area);
     this.sizes.observe(this.scroll);
@@ -245,6 +254,7 @@ class Flame implements FlameHandle {
     if (order !== 'size') this.made.arrange(order);
     this.other = other;
     this.zoomed = this.focused = 0;
+    this.path.value = [];
     this.labels = [];
     this.ready ? this.prepare() : this.draw();
     this.reveal(0, true);
@@ -252,9 +262,30 @@ class Flame implements FlameHandle {
     this.say();
   }
 
+  private nameOf(node: number): string {
+    return `${this.data.kind(node)} ${this.data.object(node)} ${this.data.text(node)}`;
+  }
+
+  private keepPath(): void {
+    this.path.value = this.data.path(this.zoomed).slice(1).map((node) => this.nameOf(node));
+  }
+
+  /** What was zoomed to before the page was drawn anew, or as much of it as there is. */
+  private before(): number {
+    const t = this.data;
+    let node = 0;
+    for (const name of this.path.value) {
+      const next = t.child.subarray(t.first[node]!, t.first[node + 1]!).find((child) => this.nameOf(child) === name);
+      if (next === undefined) break;
+      node = next;
+    }
+    return node;
+  }
+
   zoom(node: number): void {
     if (!(node >= 0 && node < this.data.size)) return;
     this.zoomed = node;
+    this.keepPath();
     this.focused = node;
     if (!this.ready) this.draw();
     this.reveal(node);
@@ -272,6 +303,7 @@ class Flame implements FlameHandle {
       let common = node;
       while (!t.within(this.zoomed, common)) common = t.parent[common]!;
       this.zoomed = common;
+      this.keepPath();
       this.redraw();
       this.count();
     }

@@ -32,6 +32,7 @@ const SHAPES: Record<string, string> = {
 const DASHES = { solid: [], dashed: [5, 3], dotted: [2, 2] };
 const WIDTH = 22;
 const HEIGHT = 14;
+const MANY = 16; // items, from which on they scroll: a chart is not to be pushed out of sight by them
 
 function shapeOf(symbol: string): { path: Path2D; hollow: boolean } {
   if (symbol.startsWith('path://')) return { path: new Path2D(symbol.slice(7)), hollow: false };
@@ -157,6 +158,7 @@ export function legend(label: string, hidden: () => ReadonlySet<string>, change:
         const focused = (document.activeElement as HTMLElement | null)?.closest('.legend') === element ? (document.activeElement as HTMLElement).dataset['name'] : undefined;
         element.replaceChildren(...items.map(make));
         element.hidden = !items.length;
+        element.classList.toggle('many', items.length > MANY);
         if (focused !== undefined) [...element.querySelectorAll('button')].find((b) => b.dataset['name'] === focused)?.focus();
       }
       items.forEach((item, i) => paint(signs[i]!, item.sign));

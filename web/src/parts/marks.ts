@@ -4,7 +4,7 @@ import type { Theme } from './theme';
 type Ends = { style: { stroke: string; lineWidth: number; opacity?: number }; cap?: number };
 
 /** The parts of an interval from one pixel to another, with a bar across at either end. */
-export function interval(a: readonly number[], b: readonly number[], { style, cap = 4 }: Ends): Record<string, unknown>[] {
+export function whisker(a: readonly number[], b: readonly number[], { style, cap = 4 }: Ends): Record<string, unknown>[] {
   const upright = a[0] === b[0];
   const line = (x1: number, y1: number, x2: number, y2: number) => ({ type: 'line', shape: { x1, y1, x2, y2 }, style });
   const across = ([x, y]: readonly number[]) => (upright ? line(x! - cap, y!, x! + cap, y!) : line(x!, y! - cap, x!, y! + cap));
@@ -18,7 +18,7 @@ export function whiskers(along: 'x' | 'y', look: (at: number) => Ends | null): R
     type: 'custom', encode: along === 'x' ? { x: [1, 2], y: 0 } : { x: 0, y: [1, 2] },
     renderItem: (_: unknown, api: any) => {
       const ends = look(api.value(0));
-      return ends && { type: 'group', children: interval(at(api, 1), at(api, 2), ends) }; // null: out of the window, the zoom made it empty
+      return ends && { type: 'group', children: whisker(at(api, 1), at(api, 2), ends) }; // null: out of the window, the zoom made it empty
     },
   };
 }

@@ -52,6 +52,7 @@ const TYPING_MS = 120;
 const PAPER = 500; // rows; more are for a file
 const SMALL = 0.75; // of the type, where a table is wider than the paper; where that does not do, words are broken, too
 const SMALLEST = 0.55;
+const USED = 'button, a[href]';
 const NUMERIC = new Set(['ns', 'number', 'percent', 'bytes', 'p']);
 
 function shown<Row>(column: Column<Row>, row: Row): Node | string {
@@ -96,6 +97,7 @@ export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
   let filter = '';
   let at = 0;
   let list: readonly Row[] | null = null; // what is filtered and sorted; null: to be done
+  let drawn: readonly Row[] = [];
   let typing = 0;
   const id = freshId('table');
   const head = h('tr');
@@ -174,7 +176,8 @@ export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
     field.hidden = !(spec.filter ?? rows.length > size);
     head.replaceChildren(...columns.map(heading));
     const [from, to] = printed ? [0, PAPER] : [at * size, at * size + size];
-    body.replaceChildren(...list.slice(from, to).map((row) => {
+    drawn = list.slice(from, to);
+    body.replaceChildren(...drawn.map((row) => {
       const cells = columns.map((column, i) => {
         const content = shown(column, row);
         const cell = h(i === 0 ? 'th' : 'td', { class: NUMERIC.has(column.kind) ? 'number' : null, scope: i === 0 ? 'row' : null });
@@ -204,15 +207,21 @@ export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
     if (count.textContent !== said) count.textContent = said;
   }
   draw();
+  /** Rows and headings are made anew: what has the focus keeps it, wherever its row is by then. */
+  function drawAgain(): void {
+    const active = document.activeElement;
+    const line = active?.closest('tr');
+    const place = line && (line === head || line.parentElement === body) ? [...line.querySelectorAll(USED)].indexOf(active!) : -1;
+    const row = place < 0 || line === head ? undefined : drawn[[...body.children].indexOf(line!)];
+    draw();
+    if (place < 0) return;
+    const next = line === head ? head : body.children[drawn.indexOf(row!)];
+    next?.querySelectorAll<HTMLElement>(USED)[place]?.focus({ preventScroll: true });
+  }
   const handle: TableHandle<Row> = {
     element,
     set(next) { rows = next; list = null; draw(); },
-    refresh() {
-      // rows are made anew: the one that has the focus keeps it
-      const row = [...body.querySelectorAll('button.link')].indexOf(document.activeElement!);
-      draw();
-      if (row >= 0) (body.querySelectorAll('button.link')[row] as HTMLElement | undefined)?.focus();
-    },
+    refresh: drawAgain,
     state: () => ({ sort, filter: field.value, at }),
     restore(state) {
       clearTimeout(typing);
@@ -225,7 +234,7 @@ export function table<Row>(spec: TableSpec<Row>): TableHandle<Row> {
     },
     print(on) {
       printed = on;
-      draw();
+      drawAgain();
       sheet.style.removeProperty('zoom');
       sheet.classList.remove('tight');
       if (!on) return;

@@ -130,6 +130,7 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
     summary: `Density of the lengths of ${format.count(choice.noise.together.detours.count)} detours, from ${format.ns(choice.noise.together.detours.min_ns)} to ${format.ns(choice.noise.together.detours.max_ns)}; most have about ${format.ns(peak)}.`
       + (kernel ? '' : " The kernel's side was not seen, so there is no master distribution.") + (density?.baseline ? " The baseline's density is drawn over it." : ''),
     option,
+    axes: () => `${choice.low} ${choice.high}`, // its zoom is what is chosen
     controls: [cpu, shape],
     data: {
       columns: [

@@ -1,6 +1,6 @@
 // Two runs of noise held against each other: docs/schema/noise-diff.schema.json.
 import type { Comparison, Doc, Section } from '../model';
-import { axis, baseOption, chartCard, tip, zoom } from '../parts/chart';
+import { axis, baseOption, chartCard, tip, zoom, type Chart } from '../parts/chart';
 import { foreign, h, short } from '../parts/dom';
 import { select } from '../parts/fields';
 import { figure, wide } from '../parts/figures';
@@ -58,6 +58,12 @@ function densityCard(name: string, diff: Diff): HTMLElement[] {
   const highest = x[x.length - 1]!;
   const window = Math.max(diff.base.window_ns, diff.run.window_ns) / 1e9;
   const least = Math.floor(Math.log10(0.2 / Math.max(1e-9, window)));
+  // of what is in sight
+  const ticks = (chart: Chart) => {
+    const z = (chart.getOption() as any).dataZoom[0];
+    const customValues = logTicks(lowest + ((highest - lowest) * z.start) / 100, lowest + ((highest - lowest) * z.end) / 100);
+    chart.setOption({ xAxis: { axisTick: { customValues }, axisLabel: { customValues } } });
+  };
   const points = (y: number[], s: Side) => x.map((v, i) => [v, d.ns[i]! >= s.threshold_ns && y[i]! > 10 ** least ? Math.log10(y[i]!) : null]);
   return [chartCard<number>({
     name: `${name}-density`, title: 'Lengths of detours in both', height: 340,
@@ -89,11 +95,8 @@ function densityCard(name: string, diff: Diff): HTMLElement[] {
       ],
       rows: () => d.ns.flatMap((_, i) => (x[i]! < lowest ? [] : i)),
     },
-    onReady: (chart) => chart.on('datazoom', () => {
-      const z = (chart.getOption() as any).dataZoom[0];
-      const customValues = logTicks(lowest + ((highest - lowest) * z.start) / 100, lowest + ((highest - lowest) * z.end) / 100);
-      setTimeout(() => chart.setOption({ xAxis: { axisTick: { customValues }, axisLabel: { customValues } } }));
-    }),
+    onReady: (chart) => chart.on('datazoom', () => { setTimeout(() => ticks(chart)); }),
+    onDraw: ticks,
   }).element];
 }
 

@@ -145,7 +145,7 @@ export function partsCard(section: NoiseSection, choice: Choice): HTMLElement[] 
     },
     data: { columns, rows: () => partRows(choice) },
   });
-  let before = '';
+  let before = `${choice.cpu} ${choice.source}`;
   choice.onChange(() => {
     const now = `${choice.cpu} ${choice.source}`;
     if (now !== before) handle.redraw();

@@ -3,6 +3,7 @@ import type { Doc, QuerySection } from '../model';
 import { append, button, foreign, h, visible } from '../parts/dom';
 import { figure } from '../parts/figures';
 import * as format from '../parts/format';
+import { remember } from '../parts/remember';
 import { table, type Column } from '../parts/table';
 import { ledgerChart, splitChart, timeByCardinality, timeByQuery } from './query_charts';
 import { atName, dataOf, dbmsName, medianOf, TIME_TITLE, TIME_WORDS, type At, type Check, type Execution, type Query } from './query_data';
@@ -72,6 +73,7 @@ interface AtTable { element: HTMLElement; open: (at: At) => void }
 
 function atTable(section: QuerySection, q: Query): AtTable {
   let opened: At | null = null;
+  const kept = remember<{ query: number; cardinality: number | null } | null>(`${section.anchor}-opened`, null);
   const sigmaOf = (at: At) => (at.dropped_by ? at.unfiltered : at.times)[q.time]?.sigma_ns ?? null;
   const place = h('div');
   const list = table<At>({
@@ -92,12 +94,13 @@ function atTable(section: QuerySection, q: Query): AtTable {
     ],
   });
   function close(): void {
-    opened = null;
+    opened = kept.value = null;
     place.replaceChildren();
     list.refresh();
   }
-  function open(at: At): void {
+  function show(at: At): HTMLElement {
     opened = at;
+    kept.value = { query: at.query, cardinality: at.cardinality };
     const made = panel(section, q, at, () => {
       // the row that opened it, which refresh() leaves the focus with; where another page of rows is shown, the table
       const row = list.element.querySelector<HTMLElement>('tbody button[aria-pressed="true"]') ?? list.element.querySelector<HTMLElement>('.scroll');
@@ -106,8 +109,11 @@ function atTable(section: QuerySection, q: Query): AtTable {
     });
     place.replaceChildren(made);
     list.refresh();
-    made.querySelector('h4')!.focus();
+    return made;
   }
+  const open = (at: At) => show(at).querySelector('h4')!.focus();
+  const again = kept.value && q.at.find((at) => at.query === kept.value!.query && at.cardinality === kept.value!.cardinality);
+  if (again) show(again);
   return { element: h('div', { class: 'card', id: `${section.anchor}-at-card` }, h('h3', {}, 'Queries at cardinalities'), h('p', { class: 'muted' }, 'A query’s name opens its executions. In parentheses: the Q@C is dropped, and its figures are of all executions that ended.'), list.element, place), open };
 }
 

@@ -12,6 +12,7 @@ import {
 } from './query_data';
 
 const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', 'path://M0,0 L10,0 L5,9 Z'];
+const NAMED = 32; // queries in one chart: of more there is no legend, but a list to choose one of
 const CROWD = 12; // queries in one chart: of more the medians alone
 const LINES = ['solid', 'dashed', 'dotted'];
 
@@ -81,7 +82,7 @@ function timeOption(theme: Theme, list: OneQuery[], all: OneQuery[], time: TimeN
   return {
     ...base,
     grid: { left: 24, right: 36, top: alone ? 46 : 32, bottom: 30, containLabel: true },
-    legend: {
+    legend: list.length > NAMED ? { show: false } : {
       data: alone ? [String(list[0]!.query), 'kept', 'dropped'] : list.map((one) => String(one.query)),
       formatter: (key: string) => (/^\d+$/.test(key) ? short(all.find((one) => one.query === Number(key))?.name ?? key, 20) : `execution ${key}`),
     },
@@ -145,6 +146,7 @@ export function timeByCardinality(section: QuerySection, q: Query, open: (at: At
     name: `${section.anchor}-cardinality`, title: 'Time by cardinality', height: 420, summary: timeWords(all, time),
     about: `Medians; whiskers from the least to the most of the executions${q.at_kept < q.at_made ? '; hollow points are Q@Cs that were dropped' : ''}. ${
       every.some((at) => at.plan) ? `Letters are plans, ${changed ? `which change in ${changed} of ${all.length} queries` : 'which never change'}.` : 'Plans are not known.'}`,
+    ...(all.length > NAMED ? { hint: 'Hover names a line; the list has a query alone.' } : {}),
     controls: [
       all.length > 1 ? select('query of the chart', [['', 'all queries'], ...all.map((one): [string, string] => [String(one.query), `${short(one.name, 40)}${changesOf(one).length ? ' · plan changes' : ''}`])],
         chosen, (value) => { chosen = value; handle.redraw(); }) : null,
@@ -152,6 +154,7 @@ export function timeByCardinality(section: QuerySection, q: Query, open: (at: At
       select('scale of the chart', [['linear', 'linear'], ['log', 'logarithmic']], 'linear', (value) => { log = value === 'log'; handle.redraw(); }),
     ],
     option: (theme) => timeOption(theme, list(), all, time, log),
+    axes: () => chosen,
     data: { columns: timeColumns(() => time), rows: () => list().flatMap((one) => one.at) },
     onReady: (chart) => chart.on('click', (p: any) => { if (p.data?.at) open(p.data.at); }),
   });
@@ -194,6 +197,7 @@ export function timeByQuery(section: QuerySection, q: Query, open: (at: At) => v
         ],
       };
     },
+    axes: () => time, // of which not every query has every one
     data: { columns: timeColumns(() => time), rows: () => list },
     onReady: (chart) => chart.on('click', (p: any) => { if (p.data?.at) open(p.data.at); }),
   });

@@ -134,7 +134,7 @@ function cutoffCard(section: StudySection): HTMLElement {
 
 export function studySection(_doc: Doc, section: StudySection): HTMLElement[] {
   const runs = runsOf(section);
-  const chosen = new Chosen();
+  const chosen = new Chosen(section);
   const out: HTMLElement[] = [figures(section, runs)];
   const said = runs.flatMap(({ which, run, samples }) => [
     samples ? null : `The samples of the ${which} run are not in this report.`,

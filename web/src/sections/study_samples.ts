@@ -5,6 +5,7 @@ import { short } from '../parts/dom';
 import { select } from '../parts/fields';
 import * as format from '../parts/format';
 import { ring } from '../parts/marks';
+import { remember } from '../parts/remember';
 import type { Theme } from '../parts/theme';
 import { expected, periodText, seenIn, type Run } from './study_model';
 
@@ -12,13 +13,19 @@ const STRIPS = 30; // daemons
 
 /** The daemon whose samples are marked; whoever marks them is told. */
 export class Chosen {
-  daemon: StudyDaemon | null = null;
+  daemon: StudyDaemon | null;
   private readonly listeners: (() => void)[] = [];
+  private readonly name: { value: string | null };
+  constructor(section: StudySection) {
+    this.name = remember<string | null>(`${section.anchor}-daemon`, null);
+    this.daemon = section.study.daemons.find((d) => d.name === this.name.value) ?? null;
+  }
   onChange(listener: () => void): void {
     this.listeners.push(listener);
   }
   set(daemon: StudyDaemon | null): void {
     this.daemon = daemon;
+    this.name.value = daemon?.name ?? null;
     for (const listener of this.listeners) listener();
   }
 }
@@ -120,6 +127,7 @@ export function samplesCard(section: StudySection, { which, run, samples }: Run,
     about: `The band is the central cluster${run.steadied ? ', which was found in an ET without the variation of the program itself, and is not drawn here' : ''}.${section.study.cutoffs.length ? ' Dropped ones held an execution of a daemon above its cutoff.' : ''}`,
     summary: `ET of ${format.count(samples.et.length)} samples: ${format.count(samples.l.length)} are L-samples, outside of the cluster${section.study.cutoffs.length ? `, and the cutoffs drop ${format.count(samples.dropped.length)}` : ''}. The longest is sample ${samples.number[longest]} with ${format.ns(samples.et[longest])}.`,
     option,
+    axes: () => over,
     controls: [field, range],
     data: {
       columns: [

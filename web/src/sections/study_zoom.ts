@@ -4,6 +4,7 @@ import { axis, baseOption, chartCard, tip, zoom, type ChartHandle } from '../par
 import { append, button, h } from '../parts/dom';
 import * as format from '../parts/format';
 import { pairsOf, SHAPE } from '../parts/pairs';
+import { remember } from '../parts/remember';
 import { current, onChange, type Theme } from '../parts/theme';
 import type { Run } from './study_model';
 
@@ -72,12 +73,13 @@ export function zoomCard(section: StudySection, { which, run, samples }: Run): H
   if (samples && points) pairs.forEach((a, i) => { points[2 * i] = samples.et[a]!; points[2 * i + 1] = samples.et[a + 1]!; });
   // of what is drawn: which pairs, by series
   let drawn: number[][] = [];
-  let at = 0;
+  const asked = remember(`${section.anchor}-${which}-zoom`, 0);
+  let at = Math.min(asked.value, levels.length - 1); // a run that goes on may have fewer by now
   let handle: ChartHandle;
   const minis = levels.map((level, i) => miniature(level, points, levels[i + 1]));
   const words = h('p', { 'aria-live': 'polite' });
   const buttons = levels.map((level, i) => {
-    const b = h('button', { type: 'button', class: 'level', 'aria-pressed': String(i === 0), onclick: () => show(i) },
+    const b = h('button', { type: 'button', class: 'level', 'aria-pressed': String(i === at), onclick: () => show(i) },
       minis[i]!.canvas, h('span', {}, `${i + 1}: ${level.shape}`), h('small', {}, `${format.count(level.first + level.second)} alone, ${format.count(level.both)} both`));
     return b;
   });
@@ -86,21 +88,19 @@ export function zoomCard(section: StudySection, { which, run, samples }: Run): H
 
   function describe(): void {
     const level = levels[at]!;
+    out.disabled = at === 0;
+    deeper.disabled = at === levels.length - 1;
     words.textContent = `Zoom ${at + 1} of ${levels.length}, ${format.nsBetween(level.low_ns, level.low_ns, level.high_ns)} to ${format.nsBetween(level.high_ns, level.low_ns, level.high_ns)}: of ${format.count(total(level))} pairs, `
       + `neither is slow in ${format.count(level.neither)}, the first in ${format.count(level.first)}, the second in ${format.count(level.second)}, both in ${format.count(level.both)} (expected: ${format.figure(level.both_expected)}). The shape is ${SHAPE[level.shape] ?? level.shape}.`;
   }
   function show(next: number): void {
-    at = Math.max(0, Math.min(levels.length - 1, next));
+    at = asked.value = Math.max(0, Math.min(levels.length - 1, next));
     buttons.forEach((b, i) => b.setAttribute('aria-pressed', String(i === at)));
-    out.disabled = at === 0;
-    deeper.disabled = at === levels.length - 1;
     describe();
     handle.redraw();
   }
   const out = button('Zoom out', () => show(at - 1), `Zoom out: the zoom before, ${which} run`);
   const deeper = button('Zoom in', () => show(at + 1), `Zoom in: the next zoom, ${which} run`);
-  out.disabled = true;
-  deeper.disabled = levels.length < 2;
 
   function series(level: Level, theme: Theme) {
     const next = levels[at + 1];
@@ -162,6 +162,7 @@ export function zoomCard(section: StudySection, { which, run, samples }: Run): H
         series: series(level, theme),
       };
     },
+    axes: () => String(at),
     data: {
       columns: [
         { name: 'zoom', title: 'zoom', kind: 'number', of: (l) => levels.indexOf(l) + 1 },

@@ -3,7 +3,7 @@ import type { Doc, TimeSection } from '../model';
 import { h } from '../parts/dom';
 import { wide } from '../parts/figures';
 import { titleOf } from '../parts/titles';
-import { timeOf } from './time_common';
+import { FAILED, timeOf, WARMUP } from './time_common';
 import { droppedTable, figures, warnings } from './time_figures';
 import { samplesCard } from './time_samples';
 import { histogramCard } from './time_histogram';
@@ -18,9 +18,10 @@ export function timeSection(doc: Doc, section: TimeSection): HTMLElement[] {
   const first = [figures(time), warnings(time)].filter((e) => e !== null);
   if (!time.count) return [h('div', { class: 'cards' }, ...first, h('p', { class: 'muted' }, 'No execution yet.'))];
   const dialog = executionDialog(time, doc.sections.length > 1 ? titleOf(doc, section) : null);
+  const measured = time.count - time.counts[WARMUP]! - time.counts[FAILED]!;
   return [
     h('div', { class: 'cards' }, ...first, ...wide([samplesCard(time).element]), droppedTable(time),
-      histogramCard(time).element, meanLedger(time), ...wide([ledgerCard(time)?.element ?? null]), whoElse(time), ...wide([dualCard(time)]), executionsTable(time)),
+      measured ? histogramCard(time).element : null, meanLedger(time), ...wide([ledgerCard(time)?.element ?? null]), whoElse(time), ...wide([dualCard(time)]), executionsTable(time)),
     dialog,
   ];
 }

@@ -134,12 +134,6 @@ export function grid(top = 14, left = 12): Record<string, unknown> {
   return { left, right: 20, top, bottom: 32, containLabel: true };
 }
 
-/** Where a chart has been zoomed to; an option that is drawn anew starts there. */
-export function keepZoom(chart: Chart | null, zooms: Record<string, unknown>[]): Record<string, unknown>[] {
-  const had = (chart?.getOption() as any)?.dataZoom as { start: number; end: number }[] | undefined;
-  return had ? zooms.map((z, i) => ({ ...z, start: had[i]?.start ?? 0, end: had[i]?.end ?? 100 })) : zooms;
-}
-
 /** What the x axis shows now, within these; all of it where nothing is drawn yet. */
 export function visibleWithin(chart: Chart | null, low: number, high: number): [number, number] {
   if (!(chart as any)?.getModel()) return [low, high];

@@ -9,13 +9,15 @@ import { pairsOf, SHAPE } from '../parts/pairs';
 import { remember } from '../parts/remember';
 import { table } from '../parts/table';
 import { current, onChange, type Theme } from '../parts/theme';
-import { culprit, executionName, FAILED, grid, keepZoom, KEPT, RULE_WORDS, tick, visibleX, WARMUP, type Time } from './time_common';
+import { culprit, executionName, FAILED, grid, KEPT, RULE_WORDS, tick, visibleX, WARMUP, type Time } from './time_common';
 
 /** What is selected, and how it was written: who looks on while the run goes on keeps it. */
 interface Picked {
   window: [number, number, number, number]; // ET of the odd one from, to, of the even one from, to
   texts: string[];
 }
+
+type Unit = readonly [ns: number, name: string];
 
 const THUMB = 92;
 const MANY = 3000; // points, from which on they are drawn as one
@@ -62,9 +64,14 @@ export function dualCard(time: Time): HTMLElement | null {
   const pad = (pairs.high - pairs.low || pairs.high * 0.01 || 1) * 0.03;
   const [min, max] = [pairs.low - pad, pairs.high + pad];
   const level = remember(`${section.anchor}-dual-level`, -1); // all
+  if (!levels[level.value]) level.value = -1;
   const brushing = remember(`${section.anchor}-dual-brushing`, false);
   const picked = remember<Picked | null>(`${section.anchor}-dual-picked`, null);
+  // what is written in a field stays in the unit that it was written in, however long executions become
+  const unit = remember<Unit>(`${section.anchor}-dual-unit`, pairs.high >= 1e9 ? [1e9, 's'] : pairs.high >= 1e6 ? [1e6, 'ms'] : [1e3, 'µs']);
+  const [scale, unitName] = unit.value;
   let chosen: number[] = []; // indexes of pairs
+  let windows = 0; // how often a level was asked for: each time it is all of it
 
   function data(list: ArrayLike<number>): Float64Array {
     const out = new Float64Array(2 * list.length);
@@ -75,19 +82,27 @@ export function dualCard(time: Time): HTMLElement | null {
     }
     return out;
   }
-  function option(theme: Theme) {
+  /** What the legend has: the rings around what is selected are no kind of their own. */
+  const kinds = (theme: Theme) => [
+    { id: 'inside', name: 'within the cluster', list: pairs.inside, symbol: 'circle', size: 5, colour: theme.kept },
+    { id: 'outside', name: 'one lies outside of it', list: pairs.outside, symbol: 'triangle', size: 8, colour: theme.dropped },
+    { id: 'dropped', name: 'one was dropped', list: pairs.dropped, symbol: FRAME, size: 13, colour: theme.series[1]! },
+  ].filter((kind) => kind.list.length);
+  let shown: Set<number> | null = null; // pairs; null: all
+  function option(theme: Theme, hidden: ReadonlySet<string>) {
     const base = baseOption(theme) as any;
+    const drawn = kinds(theme).filter((kind) => !hidden.has(kind.name));
+    shown = hidden.size ? new Set(drawn.flatMap((kind) => [...kind.list])) : null;
     // of many points ECharts makes one path, which takes minutes to fill unless they are so small that it draws squares
-    const scatter = (id: string, name: string, list: ArrayLike<number>, symbol: string, size: number, colour: string, z: number) => ({
-      id, name, type: 'scatter', dimensions: ['x', 'y'], data: data(list), symbol, symbolSize: list.length < MANY ? size : 3, large: true, largeThreshold: MANY, z,
+    const scatter = ({ id, name, list, symbol, size, colour }: ReturnType<typeof kinds>[number], i: number) => ({
+      id, name, type: 'scatter', dimensions: ['x', 'y'], data: data(list), symbol, symbolSize: list.length < MANY ? size : 3, large: true, largeThreshold: MANY, z: 2 + i,
       itemStyle: { color: colour, opacity: id === 'inside' ? 0.6 : 1 }, emphasis: { disabled: true },
     });
     const look = axis(theme, '', { type: 'value', min, max, axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } });
     const now = levels[level.value];
-    const inside = scatter('inside', 'within the cluster', pairs.inside, 'circle', 5, theme.kept, 2);
     return {
       ...base,
-      dataZoom: keepZoom(handle.chart(), zoomed(now)),
+      dataZoom: zoomed(now),
       brush: { xAxisIndex: 0, yAxisIndex: 0, seriesIndex: [], brushType: 'rect', brushMode: 'single', transformable: true, throttleType: 'debounce', throttleDelay: 100,
         brushStyle: { borderColor: theme.accent, borderWidth: 2, color: 'rgba(120,160,220,0.18)' } },
       xAxis: { ...look, name: 'ET of the odd one' },
@@ -96,15 +111,14 @@ export function dualCard(time: Time): HTMLElement | null {
       grid: grid(14, 30),
       tooltip: { ...base.tooltip, formatter: (p: any) => about(p.seriesId, p.dataIndex) },
       series: [
-        { ...inside, markLine: now ? { silent: true, symbol: 'none', lineStyle: { color: theme.muted, type: 'dashed' }, label: { show: false }, data: [{ xAxis: now.cut_ns }, { yAxis: now.cut_ns }] } : { data: [] } },
-        scatter('outside', 'one lies outside of it', pairs.outside, 'triangle', 8, theme.dropped, 3),
-        scatter('dropped', 'one was dropped', pairs.dropped, FRAME, 13, theme.series[1]!, 4),
-        rings(theme),
+        ...drawn.map(scatter),
+        { ...rings(theme), markLine: now ? { silent: true, symbol: 'none', lineStyle: { color: theme.muted, type: 'dashed' }, label: { show: false }, data: [{ xAxis: now.cut_ns }, { yAxis: now.cut_ns }] } : { data: [] } },
       ],
     };
   }
+  const ringed = () => (shown ? chosen.filter((k) => shown!.has(k)) : chosen);
   function rings(theme: Theme): Record<string, unknown> {
-    return { id: 'chosen', name: 'selected', type: 'scatter', dimensions: ['x', 'y'], data: data(chosen), ...ring(theme.accent, chosen.length), z: 5, emphasis: { disabled: true } };
+    return { id: 'chosen', name: 'selected', type: 'scatter', dimensions: ['x', 'y'], data: data(ringed()), ...ring(theme.accent, ringed().length), z: 5, emphasis: { disabled: true } };
   }
   function zoomed(now: Level | undefined): Record<string, unknown>[] {
     const margin = now ? (now.high_ns - now.low_ns || 1) * 0.04 : 0;
@@ -113,7 +127,7 @@ export function dualCard(time: Time): HTMLElement | null {
     return zoom(true).map((z) => ({ ...z, start, end }));
   }
   function pairAt(id: string, index: number): number | undefined {
-    return id === 'inside' ? pairs.inside[index] : id === 'outside' ? pairs.outside[index] : id === 'dropped' ? pairs.dropped[index] : chosen[index];
+    return id === 'inside' ? pairs.inside[index] : id === 'outside' ? pairs.outside[index] : id === 'dropped' ? pairs.dropped[index] : ringed()[index];
   }
   function about(id: string, index: number): HTMLElement {
     const pair = pairAt(id, index);
@@ -136,13 +150,16 @@ export function dualCard(time: Time): HTMLElement | null {
   });
   const listBox = h('div', { class: 'selected-pairs', hidden: true }, h('h4', {}, 'Selected pairs'), list.element);
   const said = h('p', { class: 'muted', 'aria-live': 'polite' });
-  const [unit, unitName] = pairs.high >= 1e9 ? [1e9, 's'] : pairs.high >= 1e6 ? [1e6, 'ms'] : [1e3, 'µs'];
   const fields = (['from', 'to', 'from', 'to'] as const).map((label, i) => h('input', {
-    type: 'number', step: 'any', 'data-window': i, 'aria-label': `ET of the ${i < 2 ? 'odd' : 'even'} one ${i % 2 ? 'to' : 'from'}, in ${unitName}`, placeholder: label, onchange: () => fromFields(),
+    type: 'number', step: 'any', 'data-window': i, 'aria-label': `ET of the ${i < 2 ? 'odd' : 'even'} one ${i % 2 ? 'to' : 'from'}, in ${unitName}`, placeholder: label, oninput: keepUnit, onchange: () => fromFields(),
   }));
 
+  function keepUnit(): void {
+    unit.value = [scale, unitName];
+  }
   function pick(now: Picked | null): void {
     picked.value = now;
+    keepUnit();
     const next = now?.window;
     chosen = [];
     if (next) {
@@ -164,7 +181,7 @@ export function dualCard(time: Time): HTMLElement | null {
     said.textContent = picked.value ? `${words} Selected: ${format.count(chosen.length)} ${chosen.length === 1 ? 'pair' : 'pairs'}, marked in the samples, too.` : words;
   }
   function fromFields(): void {
-    const values = fields.map((f) => (f.value === '' ? NaN : Number(f.value) * unit!));
+    const values = fields.map((f) => (f.value === '' ? NaN : Number(f.value) * scale));
     if (values.every(Number.isNaN)) {
       clear();
       return;
@@ -177,9 +194,10 @@ export function dualCard(time: Time): HTMLElement | null {
   /** The rectangle, as it is written in the fields. */
   function frame(): void {
     const at = picked.value?.window;
-    handle.chart()?.dispatchAction({
-      type: 'brush', areas: at ? [{ brushType: 'rect', xAxisIndex: 0, yAxisIndex: 0, coordRange: [[Math.max(at[0], min), Math.min(at[1], max)], [Math.max(at[2], min), Math.min(at[3], max)]] }] : [],
-    });
+    const within = at && [[Math.max(at[0], min), Math.min(at[1], max)], [Math.max(at[2], min), Math.min(at[3], max)]] as const;
+    // beyond what is drawn there is nothing to frame
+    const seen = within?.every(([low, high]) => low <= high);
+    handle.chart()?.dispatchAction({ type: 'brush', areas: seen ? [{ brushType: 'rect', xAxisIndex: 0, yAxisIndex: 0, coordRange: within }] : [] });
   }
   function clear(): void {
     for (const f of fields) f.value = '';
@@ -202,6 +220,8 @@ export function dualCard(time: Time): HTMLElement | null {
     controls: [select, button('Clear', clear, 'clear the selection'), h('span', { class: 'window-fields', role: 'group', 'aria-label': `window of the selection, in ${unitName}` },
       h('span', { class: 'one-line' }, 'odd ', fields[0]!, ' – ', fields[1]!), h('span', { class: 'one-line' }, 'even ', fields[2]!, ' – ', fields[3]!, ` ${unitName}`))],
     option,
+    axes: () => String(windows),
+    legend: (theme) => kinds(theme).map(({ name, symbol, colour }) => ({ name, sign: { symbol, colour } })),
     data: {
       columns: [
         { name: 'first', title: 'odd execution', kind: 'number', of: (k) => section.columns.number[pairs.first[k]!] },
@@ -223,8 +243,8 @@ export function dualCard(time: Time): HTMLElement | null {
         }
         const flat: [number, number, number, number] = [range[0][0], range[0][1], range[1][0], range[1][1]];
         // as fine as a pixel or so
-        const step = Math.floor(Math.log10((visibleX(chart)[1] - visibleX(chart)[0]) / unit! / 500));
-        fields.forEach((f, i) => { f.value = String(Number((flat[i]! / unit!).toFixed(Math.max(0, Math.min(9, -step))))); });
+        const step = Math.floor(Math.log10((visibleX(chart)[1] - visibleX(chart)[0]) / scale / 500));
+        fields.forEach((f, i) => { f.value = String(Number((flat[i]! / scale).toFixed(Math.max(0, Math.min(9, -step))))); });
         pick({ window: flat, texts: fields.map((f) => f.value) });
       });
       chart.on('click', (p: any) => {
@@ -287,8 +307,10 @@ export function dualCard(time: Time): HTMLElement | null {
       'aria-label': of < 0 ? 'all pairs' : `zoom ${of + 1}: ${levels[of]!.shape}, ${format.ns(levels[of]!.low_ns)} to ${format.ns(levels[of]!.high_ns)}`,
       onclick: () => {
         level.value = of;
+        windows++;
         for (const b of strip.querySelectorAll('button')) b.setAttribute('aria-pressed', String(b.id === id));
-        handle.draw().setOption({ dataZoom: zoomed(levels[of]), series: (option(current()) as any).series });
+        handle.redraw();
+        handle.draw();
         say();
       },
     }, canvas, h('span', {}, of < 0 ? 'all' : `${of + 1}: ${levels[of]!.shape}`)));

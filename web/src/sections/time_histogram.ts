@@ -5,7 +5,7 @@ import { choices } from '../parts/fields';
 import * as format from '../parts/format';
 import { remember } from '../parts/remember';
 import type { Theme } from '../parts/theme';
-import { calmly, columnOf, FAILED, grid, keepZoom, KEPT, meanSigma, measureField, tick, visibleWithin, WARMUP, type MeasureColumn, type Time } from './time_common';
+import { calmly, columnOf, FAILED, grid, KEPT, meanSigma, measureField, tick, visibleWithin, WARMUP, type MeasureColumn, type Time } from './time_common';
 
 const BINS = 60;
 
@@ -116,7 +116,7 @@ export function histogramCard(time: Time): ChartHandle {
     return {
       ...base,
       grid: grid(14, 26),
-      dataZoom: keepZoom(handle.chart(), zoom()),
+      dataZoom: zoom(),
       xAxis: axis(theme, column.name, { type: scale.value, min, max, axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
       yAxis: axis(theme, 'executions', { type: 'value', min: 0, minInterval: 1, nameGap: 44, axisLabel: { formatter: (v: number) => format.count(v) } }),
       tooltip: {

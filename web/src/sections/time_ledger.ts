@@ -6,7 +6,7 @@ import * as format from '../parts/format';
 import { remember } from '../parts/remember';
 import { table } from '../parts/table';
 import { causeColour, onChange, type Theme } from '../parts/theme';
-import { calmly, causeSwatch, executionName, FAILED, grid, keepZoom, KEPT, ruleColour, RULE_SYMBOL, RULE_WORDS, tick, visibleWithin, WARMUP, type Time } from './time_common';
+import { calmly, causeSwatch, executionName, FAILED, grid, KEPT, ruleColour, RULE_SYMBOL, RULE_WORDS, tick, visibleWithin, WARMUP, type Time } from './time_common';
 import { meaning } from './time_causes';
 import { namesByCause, overHowMany } from './time_who';
 
@@ -138,7 +138,7 @@ export function ledgerCard(time: Time): ChartHandle | null {
     return {
       ...base,
       grid: grid(14),
-      dataZoom: keepZoom(handle.chart(), zoom()),
+      dataZoom: zoom(),
       xAxis: axis(theme, order === byNumber ? 'executions, in order' : 'executions, longest first', {
         type: 'value', min: -0.5, max: at.length - 0.5, minInterval: 1, splitLine: { show: false }, axisLabel: { formatter: label },
       }),

@@ -4,16 +4,17 @@ import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } 
 import { short } from '../parts/dom';
 import { choices } from '../parts/fields';
 import * as format from '../parts/format';
-import { ring } from '../parts/marks';
+import { ring, sign } from '../parts/marks';
 import { remember } from '../parts/remember';
 import { current, type Theme } from '../parts/theme';
 import {
-  columnOf, culprit, CUTOFF, executionName, FAILED, grid, keepZoom, KEPT, meanSigma, measureField, OUTSIDE, ruleColour, RULE_MEANS, RULE_SYMBOL, RULE_WORDS, tick, WARMUP, type MeasureColumn, type Time,
+  columnOf, culprit, CUTOFF, executionName, FAILED, grid, KEPT, meanSigma, measureField, OUTSIDE, ruleColour, RULE_MEANS, RULE_SYMBOL, RULE_WORDS, tick, WARMUP, type MeasureColumn, type Time,
 } from './time_common';
 import { executionColumns, positions } from './time_table';
 import { heldUp } from './time_who';
 
 const SIZE = [5, 7, 9, 10, 10];
+const LARGE = 3000; // points, from which on the library draws them as one, without edges
 
 interface Points {
   data: Float64Array; // x, y, x, y, ...
@@ -46,6 +47,7 @@ export function samplesCard(time: Time): ChartHandle {
   const timed = kept('timed', section.columns.at_us.length > 1 && section.columns.at_us[time.count - 1]! > 0);
   const range = kept<'all' | 'measured' | 'kept'>('range', startRange());
   let drawn: Points[] = [];
+  let hiddenNow: ReadonlySet<string> = new Set();
   const present = RULE_WORDS.map((_, rule) => rule).filter((rule) => time.counts[rule]);
   const limits = section.rule2 ? [section.rule2.low_ns, section.rule2.high_ns] as const : null;
   const bound = format.nsAlike(limits ?? [], [limits ? limits[1] - limits[0] : null]);
@@ -70,13 +72,13 @@ export function samplesCard(time: Time): ChartHandle {
     const p = points(time, column, timed.value, ofRule(time, rule));
     drawn[rule] = p;
     return {
-      id: `rule-${rule}`, name: RULE_WORDS[rule], type: 'scatter', dimensions: ['x', 'y'], data: p.data, large: true, largeThreshold: 3000,
-      symbol: RULE_SYMBOL[rule], symbolSize: p.at.length > 20_000 ? 3 : p.at.length > 1000 ? SIZE[rule]! - 3 : SIZE[rule], z: rule === KEPT ? 2 : 4,
-      itemStyle: { color: ruleColour(rule, theme), opacity: rule === KEPT ? (p.at.length > 2000 ? 0.6 : 0.85) : 1 }, emphasis: { disabled: true },
+      id: `rule-${rule}`, name: RULE_WORDS[rule], type: 'scatter', dimensions: ['x', 'y'], data: p.data, large: true, largeThreshold: LARGE,
+      ...sign(p.at.length < LARGE ? RULE_SYMBOL[rule]! : 'circle', ruleColour(rule, theme), theme, rule === KEPT ? (p.at.length > 2000 ? 0.6 : 0.85) : 1), symbolSize: p.at.length > 20_000 ? 3 : p.at.length > 1000 ? SIZE[rule]! - 3 : SIZE[rule], z: rule === KEPT ? 2 : 4, emphasis: { disabled: true },
     };
   }
   function selected(theme: Theme): Record<string, unknown> {
-    const p = points(time, column, timed.value, [...time.selected].sort((a, b) => a - b));
+    // around what is drawn
+    const p = points(time, column, timed.value, [...time.selected].filter((i) => !hiddenNow.has(RULE_WORDS[section.columns.rule[i]!]!)).sort((a, b) => a - b));
     drawn[RULE_WORDS.length] = p;
     return {
       id: 'selected', name: 'selected', type: 'scatter', dimensions: ['x', 'y'], data: p.data, ...ring(theme.accent, p.at.length), z: 6, emphasis: { disabled: true },
@@ -98,6 +100,7 @@ export function samplesCard(time: Time): ChartHandle {
   function option(theme: Theme, hidden: ReadonlySet<string>) {
     const base = baseOption(theme) as any;
     drawn = [];
+    hiddenNow = hidden;
     const rules = present.filter((rule) => !hidden.has(RULE_WORDS[rule]!));
     const list = rules.map((rule) => series(theme, rule));
     if (limits && list[0] && column.measure === section.headline) {
@@ -109,7 +112,7 @@ export function samplesCard(time: Time): ChartHandle {
     return {
       ...base,
       grid: grid(14, 30),
-      dataZoom: keepZoom(handle.chart(), zoom()),
+      dataZoom: zoom(),
       xAxis: axis(theme, timed.value ? 'since the run began' : 'execution', {
         type: 'value', min: timed.value ? 0 : 'dataMin', max: 'dataMax', axisLabel: { showMinLabel: timed.value ? false : undefined, showMaxLabel: timed.value ? false : undefined, formatter: timed.value ? tick : (v: number) => (Number.isInteger(v) ? format.count(v) : '') },
       }),

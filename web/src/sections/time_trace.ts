@@ -4,11 +4,16 @@ import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } 
 import { short } from '../parts/dom';
 import * as format from '../parts/format';
 import { causeColour, textOn, type Theme } from '../parts/theme';
-import { calmly, grid, gridRect, keepZoom, tick, visibleWithin, type Time } from './time_common';
+import { calmly, grid, gridRect, tick, visibleWithin, type Time } from './time_common';
 import { meaning } from './time_causes';
 
 const KINDS = ['the subject', 'another process', 'tare', 'a kernel thread', 'hard interrupt', 'soft interrupt', 'NMI'] as const;
 const WAIT = 7; // of a rectangle: a wait, not a kind of slice
+
+/** Interrupts have the colours of their causes; the others none that a cause has, since waits beneath them are drawn in those. */
+const kindColours = (theme: Theme): string[] => [
+  theme.kept, theme.dark ? '#5fd35f' : '#2a8a2a', theme.text, theme.dark ? '#5ccbe8' : '#0e86a6', theme.series[1]!, theme.series[2]!, theme.series[3]!, theme.muted,
+];
 
 interface Rect {
   lane: number;
@@ -70,15 +75,16 @@ export function traceCard(time: Time, position: number, detail: Detail): ChartHa
   let rects: Rect[] = [];
   let themeNow: Theme | null = null;
   const colour = (rect: Rect, theme: Theme) => (rect.kind === WAIT ? causeColour(names[rect.name] ?? '?', theme)
-    : [theme.kept, theme.series[5]!, theme.muted, theme.series[7]!, theme.series[1]!, theme.series[2]!, theme.series[3]!][rect.kind] ?? theme.muted);
+    : kindColours(theme)[rect.kind] ?? theme.muted);
   const who = (rect: Rect) => (rect.kind !== WAIT && rect.merged > 1 ? `${rect.merged}` : short(names[rect.name] ?? '?', 40));
 
+  const kinds = [...KINDS, 'waits'];
+  let hiddenNow: ReadonlySet<string> = new Set();
   function series(theme: Theme): Record<string, unknown>[] {
-    const kinds = [...KINDS, 'waits'];
     return kinds.map((kind, k) => {
       const list = rects.map((rect, i) => [rect, i] as const).filter(([rect]) => rect.kind === k);
       return {
-        id: `kind-${k}`, name: kind, type: 'custom', clip: true, progressive: 0, encode: { x: [1, 2], y: 0 }, itemStyle: { color: k === WAIT ? theme.muted : colour({ kind: k } as Rect, theme) },
+        id: `kind-${k}`, name: kind, type: 'custom', clip: true, progressive: 0, encode: { x: [1, 2], y: 0 }, itemStyle: { color: kindColours(theme)[k] },
         data: list.map(([rect, i]) => [rect.lane, rect.at, rect.end, i]),
         renderItem: (_: unknown, api: any) => {
           const rect = rects[api.value(3)];
@@ -103,7 +109,7 @@ export function traceCard(time: Time, position: number, detail: Detail): ChartHa
           };
         },
       };
-    }).filter((s) => s.data.length);
+    }).filter((s) => s.data.length && !hiddenNow.has(s.name));
   }
   let range: [number, number] = [0, trace.et_ns];
   const low_ = () => range[0];
@@ -116,9 +122,8 @@ export function traceCard(time: Time, position: number, detail: Detail): ChartHa
     rects = visible(lanes, range[0], range[1], (range[1] - range[0]) / (chart?.getWidth() || 900));
     return {
       ...base,
-      legend: { ...base.legend, itemWidth: 14, itemHeight: 10 },
       grid: grid(),
-      dataZoom: keepZoom(chart, zoom()),
+      dataZoom: zoom(),
       xAxis: axis(theme, 'since the execution began', { type: 'value', min: 0, max: trace!.et_ns, axisLabel: { formatter: tick, showMaxLabel: false } }),
       yAxis: axis(theme, '', { type: 'category', inverse: true, data: lanes.map((lane) => lane.label), axisTick: { show: false }, splitLine: { show: true, lineStyle: { color: theme.line, opacity: 0.5 } }, axisLabel: { interval: 0, fontSize: 11 } }),
       tooltip: {
@@ -147,7 +152,12 @@ export function traceCard(time: Time, position: number, detail: Detail): ChartHa
     name: `${time.section.anchor}-trace-${position}`, title: 'Who had each CPU', height: 112 + row * lanes.length,
     about: trace.cut ? `${format.count(trace.cut)} of the shortest slices are left out.` : 'Interrupts stand above what they interrupted; beneath, what each thread waited for.',
     summary: `Timeline of ${format.ns(trace.et_ns)} on ${trace.cpus.length} CPUs: ${format.count(trace.slices.length)} slices, ${format.count(trace.waits.length)} waits of ${trace.threads.length} threads.`,
-    option: (theme) => option(themeNow = theme),
+    option: (theme, hidden) => {
+      hiddenNow = hidden;
+      return option(themeNow = theme);
+    },
+    // of the whole of it, however little is in sight
+    legend: (theme) => kinds.flatMap((name, k) => (lanes.some((lane) => lane.rects.some((rect) => rect.kind === k)) ? [{ name, sign: { colour: kindColours(theme)[k]! } }] : [])),
     data: {
       columns: [
         { name: 'lane', title: 'lane', kind: 'text', of: ([lane]) => lane },

@@ -4,17 +4,20 @@ import { axis, baseOption, chartCard, tip, zoom, type ChartHandle } from '../par
 import { foreign, h, short } from '../parts/dom';
 import { choices } from '../parts/fields';
 import * as format from '../parts/format';
-import { interval as whisker } from '../parts/marks';
+import { whisker } from '../parts/marks';
 import { table, type Column } from '../parts/table';
 import { remember } from '../parts/remember';
 import type { Theme } from '../parts/theme';
 import { numbered, titleOf } from '../parts/titles';
-import { grid, interval, isShare, keepZoom, MEASURE_NAME, measureField, tick } from './time_common';
+import { grid, interval, isShare, MEASURE_NAME, measureField, tick } from './time_common';
 
 interface Run {
   section: TimeSection;
   index: number; // of doc.sections
-  label: string; // told apart from the others
+  place: number; // among the runs: of its colour, in every chart
+  title: string; // whole, told apart from the others
+  label: string; // the same, shorter
+  mark: string; // the same, beside a point
   lines: string; // the same, for the narrow place beside an axis
 }
 
@@ -28,17 +31,23 @@ function parameters(section: TimeSection, most = 40): string {
 
 function runsOf(doc: Doc): Run[] {
   const list = doc.sections.flatMap((section, index) => (section.kind === 'time' ? [{ section, index }] : []));
-  return list.map(({ section, index }) => {
+  const marks = list.map(({ section }) => short(section.parameters.map((p) => p.value).join(', ') || section.title, 18));
+  return list.map(({ section, index }, place) => {
     const given = parameters(section);
     // its number, where it is of the same name as another, or where names differ only in what is cut out of them
     const more = titleOf(doc, section).slice(section.title.length) || (list.some((other) => other.index !== index && short(other.section.title, 22) === short(section.title, 22)) ? ` (${numbered(doc, section)})` : '');
-    return { section, index, label: `${given ? `${short(section.title, 28)} (${short(given, 28)})` : short(section.title, 36)}${more}`, lines: [short(section.title, 22) + more, ...(given ? [short(given, 22)] : [])].join('\n') };
+    const mark = marks[place]!;
+    return { section, index, place, title: section.title + more, mark: marks.some((other, i) => i !== place && other === mark) ? `${short(mark, 12)} (${numbered(doc, section)})` : mark, label: `${given ? `${short(section.title, 28)} (${short(given, 28)})` : short(section.title, 36)}${more}`, lines: [short(section.title, 22) + more, ...(given ? [short(given, 22)] : [])].join('\n') };
   });
 }
 
+/** Those of which something was kept: the others have no measure, whichever it is. */
+const measured = (runs: Run[]): Run[] => runs.filter((r) => Object.values(r.section.kept).some((s) => s?.n));
+
 /** The grade of process time that all have, else ET. */
 function common(runs: Run[]): Measure {
-  return (['pt_net', 'pt_exec', 'pt_tick'] as const).find((m) => runs.every((r) => r.section.kept[m])) ?? 'et';
+  const some = measured(runs);
+  return (some.length ? (['pt_net', 'pt_exec', 'pt_tick'] as const).find((m) => some.every((r) => r.section.kept[m])) : null) ?? 'et';
 }
 
 function summaryOf(run: Run, measure: Measure): Summary | null {
@@ -103,7 +112,7 @@ function meansCard(rows: Row[], measure: Measure, name: string, control: HTMLEle
     summary: shown.map(({ run, s }) => `${run.label}: ${format.ns(s.mean_ns)}${s.ci_low_ns === null ? '' : `, ${interval(s.ci_low_ns, s.ci_high_ns)}`}`).join('; '),
     option: (theme) => {
       const base = baseOption(theme) as any;
-      const list = shown.map((r, i) => ({ at: i, value: r.s.mean_ns, low: r.s.ci_low_ns ?? r.s.mean_ns, high: r.s.ci_high_ns ?? r.s.mean_ns, colour: theme.series[i % 12]!, diamond: r.reference }));
+      const list = shown.map((r, i) => ({ at: i, value: r.s.mean_ns, low: r.s.ci_low_ns ?? r.s.mean_ns, high: r.s.ci_high_ns ?? r.s.mean_ns, colour: theme.series[r.run.place % 12]!, diamond: r.reference }));
       return {
         ...base, legend: { show: false }, grid: grid(8),
         xAxis: rangeAxis(theme, MEASURE_NAME[measure], list.flatMap((r) => [r.low, r.high]), tick),
@@ -161,7 +170,7 @@ function columns(rows: Row[]): Column<Row>[] {
   const ns = format.nsAlike(rows.map((r) => r.s?.mean_ns), rows.map((r) => r.s?.stddev_ns));
   const ratio = format.ratioAlike(rows.map((r) => r.c?.ratio), rows.map((r) => (r.c && r.c.ratio_low !== null && r.c.ratio_high !== null ? (r.c.ratio_high - r.c.ratio_low) / 2 : null)));
   return [
-    { name: 'run', title: 'run', kind: 'text', of: (r) => r.run.section.title, show: (r) => h('a', { href: `#${r.run.section.anchor}` }, foreign(r.run.label, 80)) },
+    { name: 'run', title: 'run', kind: 'text', of: (r) => r.run.title, show: (r) => h('a', { href: `#${r.run.section.anchor}` }, foreign(r.run.label, 80)) },
     { name: 'parameters', title: 'parameters', kind: 'text', exported: !rows.some((r) => r.run.section.parameters.length), of: (r) => parameters(r.run.section) || null },
     { name: 'n', title: 'n', kind: 'number', of: (r) => r.s?.n }, { name: 'mean_ns', title: 'mean', kind: 'ns', of: (r) => r.s?.mean_ns, show: (r) => ns(r.s?.mean_ns) },
     { name: 'stddev_ns', title: 'σ', kind: 'ns', of: (r) => r.s?.stddev_ns, show: (r) => ns(r.s?.stddev_ns) }, { name: 'ci_low_ns', title: '95 % from', kind: 'ns', of: (r) => r.s?.ci_low_ns, show: (r) => ns(r.s?.ci_low_ns) },
@@ -174,9 +183,10 @@ function columns(rows: Row[]): Column<Row>[] {
   ];
 }
 
-/** Those of which every run has a mean, the one that was compared first. */
+/** Those of which every run that kept something has a mean, the one that was compared first. */
 function measuresOf(runs: Run[], first: Measure): Measure[] {
-  const all = (Object.keys(MEASURE_NAME) as Measure[]).filter((m) => m !== first && runs.every((r) => summaryOf(r, m)?.n));
+  const some = measured(runs);
+  const all = (Object.keys(MEASURE_NAME) as Measure[]).filter((m) => m !== first && some.every((r) => summaryOf(r, m)?.n));
   return [first, ...all];
 }
 
@@ -248,7 +258,7 @@ function spreadCard(runs: Run[]): HTMLElement | null {
       return {
         ...base,
         grid: { ...grid(14, 34), right: 60 },
-        dataZoom: keepZoom(card.chart(), zoom(true)),
+        dataZoom: zoom(true),
         xAxis: axis(theme, 'mean', { type: 'log', ...x, axisLabel: { formatter: tick } }),
         yAxis: axis(theme, 'σ', { type: 'log', ...y, axisLabel: { formatter: tick }, nameGap: 62 }),
         tooltip: { ...base.tooltip, formatter: (p: any) => {
@@ -260,7 +270,7 @@ function spreadCard(runs: Run[]): HTMLElement | null {
             name: MEASURE_NAME[measure], type: 'scatter', symbol: SYMBOLS[m % SYMBOLS.length], symbolSize: 11, itemStyle: { color: theme.series[[0, 1, 8, 3][m]!] }, z: 3,
             data: rows.map((r, i) => [r.mean, r.sigma, i] as const).filter(([, , i]) => rows[i]!.measure === measure).map((v) => [...v]),
             labelLayout: { hideOverlap: true, moveOverlap: 'shiftY' }, emphasis: { disabled: true },
-            label: { show: m === 0, position: 'right', distance: 9, color: theme.text, fontSize: 10, formatter: (p: any) => short(rows[p.value[2]]!.run.section.parameters.map((q) => q.value).join(', ') || rows[p.value[2]]!.run.label, 18) },
+            label: { show: m === 0, position: 'right', distance: 9, color: theme.text, fontSize: 10, formatter: (p: any) => rows[p.value[2]]!.run.mark },
           })),
           ...[0.001, 0.01, 0.1].map((share) => ({
             name: `${share * 100} %`, type: 'line', silent: true, showSymbol: false, data: [[x.min, x.min * share], [x.max, x.max * share]], lineStyle: { color: theme.muted, width: 1, type: 'dotted' }, z: 1, clip: true, tooltip: { show: false },
@@ -271,7 +281,7 @@ function spreadCard(runs: Run[]): HTMLElement | null {
     },
     data: {
       columns: [
-        { name: 'run', title: 'run', kind: 'text', of: (r) => r.run.section.title, show: (r) => foreign(r.run.label, 60) }, { name: 'parameters', title: 'parameters', kind: 'text', of: (r) => parameters(r.run.section) || null },
+        { name: 'run', title: 'run', kind: 'text', of: (r) => r.run.title, show: (r) => foreign(r.run.label, 60) }, { name: 'parameters', title: 'parameters', kind: 'text', of: (r) => parameters(r.run.section) || null },
         { name: 'measure', title: 'measure', kind: 'text', of: (r) => MEASURE_NAME[r.measure] }, { name: 'mean_ns', title: 'mean', kind: 'ns', of: (r) => r.mean },
         { name: 'stddev_ns', title: 'σ', kind: 'ns', of: (r) => r.sigma }, { name: 'share', title: 'σ / mean', kind: 'percent', of: (r) => r.sigma / r.mean },
       ],
@@ -281,16 +291,16 @@ function spreadCard(runs: Run[]): HTMLElement | null {
   return card.element;
 }
 
-function densitiesCard(runs: Run[]): HTMLElement | null {
+function densitiesCard(runs: Run[], first: Measure): HTMLElement | null {
   const measures = [...new Set(runs.flatMap((r) => r.section.density.map((d) => d.measure)))];
   if (!measures.length) return null;
-  const asked = remember<Measure>('together-density-measure', measures.includes(common(runs)) ? common(runs) : measures[0]!);
+  const asked = remember<Measure>('together-density-measure', measures.includes(first) ? first : measures[0]!);
   let measure = measures.includes(asked.value) ? asked.value : measures[0]!;
   const medians = runs.flatMap((r) => r.section.kept[measure]?.median_ns ?? []);
   const scale = remember<'value' | 'log'>('together-density-scale', Math.max(...medians) > 5 * Math.min(...medians) ? 'log' : 'value');
-  const shown = () => runs.flatMap((run, i) => {
+  const shown = () => runs.flatMap((run) => {
     const d = run.section.density.find((e) => e.measure === measure);
-    return d && d.ns.length > 1 ? [{ run, d, i }] : [];
+    return d && d.ns.length > 1 ? [{ run, d, i: run.place }] : [];
   });
   type Point = { run: string; ns: number; density: number };
   const card: ChartHandle = chartCard<Point>({
@@ -308,7 +318,7 @@ function densitiesCard(runs: Run[]): HTMLElement | null {
         ...base,
         legend: { formatter: (key: string) => runs[Number(key)]!.label },
         grid: grid(),
-        dataZoom: keepZoom(card.chart(), zoom()),
+        dataZoom: zoom(),
         xAxis: axis(theme, MEASURE_NAME[measure], { type: scale.value, min: Math.min(...all), max: Math.max(...all), axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
         yAxis: axis(theme, '', { type: 'value', min: 0, max: 1.05, axisLabel: { show: false }, axisTick: { show: false }, splitLine: { show: false } }),
         tooltip: { ...base.tooltip, trigger: 'item', formatter: (p: any) => tip([runs[Number(p.seriesName)]?.label, format.ns(p.value?.[0])]) },
@@ -340,5 +350,5 @@ export function timesTogether(doc: Doc): HTMLElement[] {
   if (runs.length < 2) return [];
   const comparisons = doc.comparisons.filter((c): c is TimeCompared => c.kind === 'time');
   const cards = (comparisons.length ? comparisons : [null]).flatMap((c, i) => compared(runs, c, i));
-  return [h('div', { class: 'cards' }, ...cards, spreadCard(runs), densitiesCard(runs))];
+  return [h('div', { class: 'cards' }, ...cards, spreadCard(runs), densitiesCard(runs, comparisons[0]?.measure ?? common(runs)))];
 }
