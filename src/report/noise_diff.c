@@ -377,7 +377,7 @@ static void put_sources(const struct jitter_diff *d, const struct noise_style *s
 	if (n) {
 		put_paragraph(out, &(struct paragraph){ .width = style->width, .first = "" },
 			      "For each source, before above after; per s of one CPU; p is "
-			      "adjusted for their number");
+			      "adjusted");
 		put_head(&l, out);
 	}
 	for (size_t i = 0; i < n; i++)

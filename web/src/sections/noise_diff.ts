@@ -129,7 +129,7 @@ function ratioCard(name: string, diff: Diff): HTMLElement[] {
   const left = known.length - rows.length;
   return [chartCard<DiffSource>({
     name: `${name}-ratios`, title: 'Sources, run against base', height: 66 + rows.length * 22,
-    about: `Time lost to each, run by base, the largest first, with 95 % intervals where there were enough parts; one that runs to the edge has no end there. A change is said where p, adjusted for the number of sources, is below ${SURE}: an interval, which is of one source alone, may lack 1 without that. What only the run has is at the right edge, what only the base has at the left; grey: too rare to be sure.${left ? ` ${left} more are left to the table.` : ''}`,
+    about: `Time lost to each, run by base, the largest first, with 95 % intervals where there were enough parts; one that runs into the edge goes on beyond it. A change is said where p, adjusted for the number of sources, is below ${SURE}: an interval, which is of one source alone, may lack 1 without that. What only the run has is at the right edge, what only the base has at the left; grey: too rare to be sure.${left ? ` ${left} more are left to the table.` : ''}`,
     summary: `${counted(diff.sources)}. ${[...rows.filter(changed), ...rows.filter((s) => !changed(s))].slice(0, 6).map((s) => `${sourceName(s, 30)} ${said(s)}${plain(s) === null ? '' : ` ${times(plain(s))}`}`).join('; ')}.`,
     option: (theme) => ({
       ...baseOption(theme), legend: { data: SAYINGS.filter((c) => rows.some((s) => said(s) === c)) },
@@ -144,8 +144,8 @@ function ratioCard(name: string, diff: Diff): HTMLElement[] {
           ...(i === 0 ? { markLine: { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: theme.text, type: 'dashed', width: 1 }, data: [{ xAxis: 0 }] } } : {}),
         })),
         {
-          ...whiskers('x', () => ({ style: { stroke: theme.muted, lineWidth: 1.5 } })), name: 'interval', silent: true, z: 2, clip: true, // what has no end runs out of the picture
-          data: rows.flatMap((s, y) => (hasInterval(s) ? [[y, s.ratio_low === null ? low - 1 : inside(s.ratio_low), s.ratio_high === null ? high + 1 : inside(s.ratio_high)]] : [])),
+          ...whiskers('x', () => ({ style: { stroke: theme.muted, lineWidth: 1.5 } })), name: 'interval', silent: true, z: 2, clip: true, // what ends beyond the picture, or not at all, runs out of it
+          data: rows.flatMap((s, y) => (hasInterval(s) ? [[y, s.ratio_low ? Math.log10(s.ratio_low) : low - 1, s.ratio_high === null ? high + 1 : s.ratio_high > 0 ? Math.log10(s.ratio_high) : low - 1]] : [])),
         },
       ],
     }),

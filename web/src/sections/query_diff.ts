@@ -39,7 +39,7 @@ function dropped(value: number | null, gone: boolean): string {
 }
 
 function sideWords(side: Side): string {
-  return [side.run === null ? null : `run ${side.run}`, side.name && short(side.name, 60), `${visible(dbmsName(side.dbms))} ${visible(side.version ?? '')}`.trim(), side.cold ? 'cold' : 'warm', `${side.kept} Q@Cs kept`].filter(Boolean).join(', ');
+  return [side.run === null ? null : `run ${side.run}`, side.name && short(side.name, 60), `${visible(dbmsName(side.dbms))} ${visible(side.version ?? '')}`.trim(), side.cold ? 'cold' : 'warm', `${side.kept} ${side.kept === 1 ? 'Q@C' : 'Q@Cs'} kept`].filter(Boolean).join(', ');
 }
 
 function colourOf(theme: Theme, change: Pair['change']): string {
