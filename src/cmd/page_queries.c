@@ -26,6 +26,7 @@ static int add_ledger(struct lab *lab, const struct query_loaded *l, const struc
 		if (x->ledger.present && is_kept(at, fired, x->started_at_ns)) {
 			for (int c = 0; c < LEDGER_CAUSES; c++)
 				mean.wall_ns[c] += x->ledger.wall_ns[c];
+			mean.et_ns += x->et_ns;
 			n++;
 		}
 		execution_release(&list.items[i]);
@@ -33,8 +34,10 @@ static int add_ledger(struct lab *lab, const struct query_loaded *l, const struc
 	array_release(&list);
 	for (int c = 0; n && c < LEDGER_CAUSES; c++)
 		mean.wall_ns[c] = (mean.wall_ns[c] + n / 2) / n;
-	if (n)
+	if (n) {
+		mean.et_ns = (mean.et_ns + n / 2) / n;
 		array_push(into, mean);
+	}
 	return failed;
 }
 

@@ -286,13 +286,21 @@ static const char *class_word(const struct jitter_source_diff *s)
 	return words[s->class] ? words[s->class] : noise_class_name(s->class);
 }
 
+/* What is not sure is not the same: that is where a difference is sure, but small. */
+static const char *change_word(const struct jitter_source_diff *s)
+{
+	return s->change == JITTER_SAME && !jitter_diff_sure(s) ? "unsure"
+								: jitter_change_name(s->change);
+}
+
 static void put_source(const struct layout *l, const struct jitter_source_diff *s,
 		       struct strbuf *out)
 {
 	char words[WORDS];
 	struct strbuf ratio = { 0 };
-	put_coloured(out, l->colour, change_colour(s->change), jitter_change_name(s->change));
-	strbuf_pad(out, ' ', CHANGE_COLUMNS - strlen(jitter_change_name(s->change)));
+	const char *change = change_word(s);
+	put_coloured(out, l->colour, change_colour(s->change), change);
+	strbuf_pad(out, ' ', CHANGE_COLUMNS - strlen(change));
 	put_cell(out, s->name, l->source);
 	put_figures(l, s->base_rate, s->base_share, s->base_max_ns, out);
 	strbuf_putc(out, '\n');
@@ -354,7 +362,7 @@ static struct lost lost_to(const struct jitter_diff *d, size_t first, size_t end
 	return lost;
 }
 
-/* Those that are the same come last. They are listed only when all are wanted. */
+/* Those that show no change come last. They are listed only when all are wanted. */
 static void put_sources(const struct jitter_diff *d, const struct noise_style *style,
 			struct strbuf *out)
 {
@@ -367,7 +375,9 @@ static void put_sources(const struct jitter_diff *d, const struct noise_style *s
 		return;
 	strbuf_putc(out, '\n');
 	if (n) {
-		strbuf_puts(out, "For each source, before above after; per s of one CPU\n");
+		put_paragraph(out, &(struct paragraph){ .width = style->width, .first = "" },
+			      "For each source, before above after; per s of one CPU; p is "
+			      "adjusted");
 		put_head(&l, out);
 	}
 	for (size_t i = 0; i < n; i++)
@@ -379,8 +389,14 @@ static void put_sources(const struct jitter_diff *d, const struct noise_style *s
 	}
 	if (style->most && changed < all) {
 		struct lost lost = lost_to(d, changed, all);
-		strbuf_printf(out, "%zu source%s the same (%s/s before, %s/s now)\n", all - changed,
-			      all - changed == 1 ? " is" : "s are", lost.before, lost.after);
+		struct strbuf text = { 0 };
+		strbuf_printf(&text,
+			      "%zu source%s not surely grown or shrunk (%s/s before, %s/s now)",
+			      all - changed, all - changed == 1 ? " has" : "s have", lost.before,
+			      lost.after);
+		put_paragraph(out, &(struct paragraph){ .width = style->width, .first = "" },
+			      strbuf_text(&text));
+		strbuf_release(&text);
 	}
 }
 

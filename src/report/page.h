@@ -45,11 +45,12 @@ void page_add_noise(struct page *p, const struct noise_view *v, const struct noi
 /* listings: of the functions with the most samples, for annotated code. */
 void page_add_profile(struct page *p, const struct profile_subject *s,
 		      const struct profile_listing *listings, size_t count);
-/* The mean ledger of a Q@C, over the executions kept. */
+/* The mean ledger of a Q@C, over the executions kept. It begins before the query is asked and ends
+ * after it: et_ns is what elapsed in the query itself. */
 #define PAGE_QUERY_LEDGERS 300 /* more are not worth their time and room */
 struct page_query_ledger {
 	uint32_t query;
-	uint64_t cardinality;
+	uint64_t cardinality, et_ns;
 	uint64_t wall_ns[LEDGER_CAUSES];
 };
 /* v->data NULL: nothing of the run is stored yet. */

@@ -1,6 +1,7 @@
 /* A profile. */
 #include "report/page_profile.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 #include "report/documents.h"
@@ -170,6 +171,14 @@ static void note_cut_rows(json_t *section)
 	}
 }
 
+static void note_sampling(json_t *section, const struct profile *p)
+{
+	const char *notes[PROFILE_NOTES];
+	size_t count = profile_notes_of(p, notes);
+	for (size_t i = 0; i < count; i++)
+		page_notef(section, "%c%s", toupper((unsigned char)*notes[i]), notes[i] + 1);
+}
+
 void page_add_profile(struct page *p, const struct profile_subject *s,
 		      const struct profile_listing *listings, size_t count)
 {
@@ -185,6 +194,7 @@ void page_add_profile(struct page *p, const struct profile_subject *s,
 				? "Nothing of this profile is stored yet: its first slice comes soon."
 				: "Nothing of this profile was stored.");
 	json_object_set_new(o, "profile", profile_json_of(s));
+	note_sampling(o, s->profile);
 	note_cut_rows(o);
 	add_tree(o, s->profile);
 	json_object_set_new(o, "slices", slices_json(s));

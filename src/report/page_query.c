@@ -41,6 +41,7 @@ static json_t *ledger_of(const struct page_query_ledger *l)
 	json_object_set_new(o, "cardinality",
 			    l->cardinality ? json_integer((json_int_t)l->cardinality)
 					   : json_null());
+	json_object_set_new(o, "elapsed_ns", json_ns(l->et_ns));
 	json_object_set_new(o, "causes", causes);
 	json_object_set_new(o, "mean", mean);
 	return o;

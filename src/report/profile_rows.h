@@ -53,6 +53,10 @@ void format_points(double share, int decimals, char out[WORDS]);
 /* The larger half of the 95 % interval, in percentage points. */
 double profile_margin(uint64_t hits, uint64_t n);
 
+/* What its way of sampling cannot tell, in sentences without their first capital. */
+#define PROFILE_NOTES 2
+size_t profile_notes_of(const struct profile *p, const char *notes[PROFILE_NOTES]);
+
 /* ---- listings ---- */
 
 struct listing_line {

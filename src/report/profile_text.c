@@ -230,23 +230,30 @@ static void put_note(const char *text, const struct profile_style *style, struct
 		      text);
 }
 
+size_t profile_notes_of(const struct profile *p, const char *notes[PROFILE_NOTES])
+{
+	struct profile_totals sums;
+	size_t count = 0;
+	profile_totals_of(p, &sums);
+	if (p->mode == PROFILE_TICK && sums.slice.samples)
+		notes[count++] = "a program that runs in step with the kernel's tick is seen "
+				 "always or never; with -F 997 it is not.";
+	if (sums.slice.kernel &&
+	    (double)sums.slice.kernel >= KERNEL_MANY * (double)sums.slice.samples &&
+	    p->mode != PROFILE_CYCLES)
+		notes[count++] = "kernel samples pile up where interrupts are enabled again: what "
+				 "ran with them disabled is counted there.";
+	return count;
+}
+
 void profile_notes_text(const struct profile_subject *s, const struct profile_style *given,
 			struct strbuf *out)
 {
 	struct profile_style style = profile_normal_style(given);
-	const struct profile *p = s->profile;
-	struct profile_totals sums;
-	profile_totals_of(p, &sums);
-	if (p->mode == PROFILE_TICK && sums.slice.samples)
-		put_note("a program that runs in step with the kernel's tick is seen always or "
-			 "never; with -F 997 it is not.",
-			 &style, out);
-	if (sums.slice.kernel &&
-	    (double)sums.slice.kernel >= KERNEL_MANY * (double)sums.slice.samples &&
-	    p->mode != PROFILE_CYCLES)
-		put_note("kernel samples pile up where interrupts are enabled again: what ran with "
-			 "them disabled is counted there.",
-			 &style, out);
+	const char *notes[PROFILE_NOTES];
+	size_t count = profile_notes_of(s->profile, notes);
+	for (size_t i = 0; i < count; i++)
+		put_note(notes[i], &style, out);
 	if (s->run && s->run->not_seen && *s->run->not_seen)
 		put_note(s->run->not_seen, &style, out);
 }

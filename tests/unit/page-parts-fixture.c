@@ -57,6 +57,7 @@ static void add_queries(struct page *p)
 	ledgers[0].wall_ns[LEDGER_RUN] = 40000000;
 	ledgers[0].wall_ns[LEDGER_IO] = 11000000;
 	ledgers[1].wall_ns[LEDGER_QUEUED] = 7;
+	ledgers[0].et_ns = 50000000;
 	page_add_query(p, &whole.view, ledgers, 2);
 	page_add_query(p, &slower.view, NULL, 0);
 	page_add_query(p, &empty.view, NULL, 0);

@@ -637,6 +637,7 @@ static void listings(void **state)
 		lists[i].instructions = &code[i];
 		lists[i].counts = &counts[i];
 	}
+	c.profile.mode = PROFILE_TICK;
 	struct page *page = page_new("listings", false);
 	page_add_profile(page, &c.subject, lists, 3);
 	json_t *root = document_of(page);
@@ -647,7 +648,11 @@ static void listings(void **state)
 	assert_int_equal(number(first, "self"), 2);
 	assert_int_equal(number(first, "elsewhere"), 0);
 	assert_int_equal(json_array_size(json_object_get(second, "instructions")), 4000);
-	assert_int_equal(json_array_size(json_object_get(s, "notes")), 2);
+	const json_t *notes = json_object_get(s, "notes");
+	assert_int_equal(json_array_size(notes), 3);
+	assert_string_equal(json_string_value(json_array_get(notes, 0)),
+			    "A program that runs in step with the kernel's tick is seen always or "
+			    "never; with -F 997 it is not.");
 	json_decref(root);
 	for (size_t i = 0; i < 3; i++) {
 		array_release(&code[i]);
@@ -704,6 +709,7 @@ static void query(void **state)
 	assert_string_equal(json_string_value(json_array_get(json_object_get(first, "causes"), 1)),
 			    "io");
 	assert_int_equal(item(first, "mean", 1), 11000000);
+	assert_int_equal(number(first, "elapsed_ns"), 50000000);
 	assert_true(json_is_null(json_object_get(second, "cardinality")));
 	assert_int_equal(item(second, "mean", 0), 7);
 	query_fixture_release(&whole);

@@ -252,6 +252,7 @@ test('sources with hostile names are text, wherever they are shown', async () =>
 
 test('a comparison of two runs stands what every page has to', async () => {
   const doc = document_([noiseSection(1, calm), noiseSection(2, loud)], { comparisons: [{ kind: 'noise', base: 0, run: 1, diff: diff(calm, loud) }] });
+  doc.comparisons[0].diff.sources.find((s) => s.name === 'steal').ratio_high = null;
   await everything(doc, 'noise-diff', 14, { again: true, also: (tab) => compared(tab, doc.comparisons[0].diff) });
 });
 
@@ -260,8 +261,18 @@ async function compared(tab, d) {
   assert.equal(await tab.page.locator('#compared-0 .verdict').textContent(), d.text);
   assert.deepEqual((await option(tab, 'noise-run-1-run-2-density')).series.map((s) => s.name), ['base: run 1, noise 1', 'run: run 2, noise 2']);
   const ratios = await option(tab, 'noise-run-1-run-2-ratios');
-  assert.deepEqual(ratios.series.map((s) => [s.name, s.points]), [['new', 1], ['grown', 1], ['shrunk', 1], ['gone', 1], ['seen in one only', 0], ['same', 3], ['interval', 4]]);
+  assert.deepEqual(ratios.series.map((s) => [s.name, s.points]), [['new', 1], ['grown', 1], ['shrunk', 1], ['gone', 1], ['seen in one only', 0], ['no difference shown', 3], ['same', 0], ['interval', 4]]);
   const card = tab.page.locator('#compared-0 .card', { hasText: 'Sources of either' });
+  // steal's interval has no upper end: it is drawn to the edge, and told
+  const [drawn, edge] = await tab.page.evaluate(() => {
+    const chart = window.tare.charts.get('noise-run-1-run-2-ratios').chart();
+    const o = chart.getOption();
+    return [Math.max(...o.series.at(-1).data.map((v) => v[2])), o.xAxis[0].max];
+  });
+  assert.ok(drawn > edge, `${drawn} beyond ${edge}`);
+  const steal = await card.locator('tbody tr', { hasText: 'steal' }).first().locator('td').allTextContents();
+  assert.deepEqual(steal.slice(1, 5), ['· no difference shown', '1.20×', '0.96×', '∞']);
+  assert.match(await tab.page.locator('#noise-run-1-run-2-ratios figcaption').textContent(), /p, adjusted for the number of sources/);
   await card.locator('select').selectOption('grown');
   assert.deepEqual(await card.locator('tbody th').allTextContents(), ['kworker/1']);
 }
@@ -274,14 +285,14 @@ test('what is not sure is neither new nor gone, and the largest come first', asy
   const tab = await open(document_([noiseSection(1, calm), noiseSection(2, loud)], { comparisons: [{ kind: 'noise', base: 0, run: 1, diff: d }] }));
   await chartsDraw(tab);
   const figures = (await tab.page.locator('#compared-0 .figures').textContent()).replaceAll('\u00a0', ' ');
-  assert.match(figures, /sourcesnone surely changed2 seen in one only, 5 same/);
+  assert.match(figures, /sourcesnone surely changed2 seen in one only, 5 no difference shown/);
   assert.match(figures, /ratio2\.00×no interval/);
   const card = tab.page.locator('#compared-0 .card', { hasText: 'Sources of either' });
   assert.equal(await card.locator('tbody th').first().textContent(), 'timer');
   assert.equal(await card.locator('tbody .bad, tbody .ok').count(), 0);
   const { series } = await option(tab, 'noise-run-1-run-2-ratios');
-  assert.deepEqual(series.map((s) => [s.name, s.points]), [['new', 0], ['grown', 0], ['shrunk', 0], ['gone', 0], ['seen in one only', 2], ['same', 5], ['interval', 0]]);
-  assert.equal(series.find((s) => s.name === 'same').first[1], 0, 'the largest is in the first row');
+  assert.deepEqual(series.map((s) => [s.name, s.points]), [['new', 0], ['grown', 0], ['shrunk', 0], ['gone', 0], ['seen in one only', 2], ['no difference shown', 5], ['same', 0], ['interval', 0]]);
+  assert.equal(series.find((s) => s.name === 'no difference shown').first[1], 0, 'the largest is in the first row');
   await shot(tab, 'noise-unsure');
   quiet(tab);
   await tab.close();

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { document_, machine } from './documents.mjs';
+import { noise, noiseSection } from './doc_noise.mjs';
 import { accessible, fits, html, HOSTILE, keyboardReaches, open, quiet, shot, shown, stop } from './browser.mjs';
 
 after(stop);
@@ -37,6 +38,30 @@ test('machines and facts with hostile names are text', async () => {
   await shown(tab, ...HOSTILE);
   for (const summary of await tab.page.locator('summary', { hasText: 'All facts' }).all()) await summary.click();
   await shown(tab, ...HOSTILE);
+  await fits(tab);
+  quiet(tab);
+  await tab.close();
+});
+
+test('one machine at several moments is one section, with what differs told by run', async () => {
+  const moments = [['0.5', 'warn'], ['9.5', 'warn'], ['0.1', 'ok']].map(([load, severity]) => ({
+    ...machine(), facts: { ...machine().facts, 'now.load.1': load },
+    findings: [...machine().findings, { id: 'load', severity, condition: `The load is ${load}`, effect: severity === 'ok' ? '' : 'waits', remedy: '', command: false, source: 'tare' }],
+  }));
+  const sections = [[3, 0], [4, 1], [5, 2], [6, 1]].map(([number, at]) => ({ ...noiseSection(number, noise({ cpus: 1 }), { notes: ['Nothing is stored.'], machine: at }), noise: null, density: null, baseline: null }));
+  const tab = await open(document_(sections, { machines: [...moments, { ...machine(), fingerprint: 'fedcba9876543210' }] }));
+  assert.deepEqual(await tab.page.locator('nav').first().locator('a[href^="#machine-"]').allTextContents(), ['testhost (machine 1)', 'testhost (machine 2)']);
+  assert.deepEqual(await tab.page.locator('.section-head a').evaluateAll((list) => list.map((a) => a.getAttribute('href'))), Array(4).fill('#machine-0'));
+  assert.deepEqual(await tab.page.locator('section[id^="machine-"]').evaluateAll((list) => list.map((s) => s.id)), ['machine-0', 'machine-3']);
+  const found = await tab.page.locator('#machine-0 .card tbody').first().locator('tr').allInnerTexts();
+  assert.equal(found.length, 3);
+  assert.match(found[0], /bad\s+turbo\s+turbo is on/, 'what holds always is said without a run');
+  assert.match(found[1], /load\s+run 3: The load is 0\.5\s+run 4, run 6: The load is 9\.5\s+waits/);
+  await tab.page.locator('#machine-0 summary', { hasText: 'no answer' }).click();
+  assert.match(await tab.page.locator('#machine-0 details').first().innerText(), /run 5: The load is 0\.1/);
+  await tab.page.locator('#machine-0 summary', { hasText: 'All facts (4, 1 of which were not always the same)' }).click();
+  const facts = (await tab.page.locator('#machine-0 > details tbody tr').allInnerTexts()).map((row) => row.trim().split(/\s*\t\s*/));
+  assert.deepEqual(facts.filter(([key]) => /load|release/.test(key)), [['kernel.release', '6.18', 'all'], ['now.load.1', '0.5', 'run 3'], ['now.load.1', '9.5', 'run 4, run 6'], ['now.load.1', '0.1', 'run 5']]);
   await fits(tab);
   quiet(tab);
   await tab.close();

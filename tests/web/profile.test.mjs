@@ -431,7 +431,9 @@ test('it follows the size of the window and the colours', async () => {
   await tab.page.waitForFunction(([name, was]) => window.tare.flames.get(name).rectangle(0).width < was - 300, [flame, width]);
   await tab.page.selectOption('select[aria-label="colours"]', 'dark');
   assert.notEqual((await colours(tab, flame, 1))[0], before[0]);
+  assert.match(await tab.page.locator('#run-1-functions').innerText(), /Choosing one marks it/);
   await tab.page.emulateMedia({ media: 'print' });
+  assert.doesNotMatch(await tab.page.locator('#run-1-functions').innerText(), /Choosing one marks it/);
   await fits(tab);
   quiet(tab);
   await tab.close();

@@ -57,6 +57,28 @@ test('bars show shares, too', async () => {
   assert.ok(Math.abs(sum - 1) < 1e-9);
   await tab.page.locator('#run-7-split button', { hasText: 'Table' }).click();
   assert.match(await text(tab, '#run-7-split table'), /own I\/O/);
+  // a ledger is longer than what elapsed in the query: both are said, in words, beside the bar and in the table
+  const ledger = query().ledgers[0];
+  const ms = (ns) => `${(ns / 1e6).toPrecision(3)}\u00a0ms`;
+  assert.match(await text(tab, '#run-7-ledgers figcaption'), /ledger of [\d.]+\sms, elapsed in the query itself [\d.]+\sms/);
+  assert.doesNotMatch(await text(tab, '#run-7-ledgers figcaption'), /Every ns of the elapsed time/);
+  assert.ok((await tab.page.evaluate(() => window.tare.charts.get('run-7-ledgers').chart().getOption().yAxis[0].data[0])).endsWith(`, ${ms(ledger.elapsed_ns)}`));
+  await tab.page.locator('#run-7-ledgers button', { hasText: 'Table' }).click();
+  assert.deepEqual((await tab.page.locator('#run-7-ledgers tbody tr').first().locator('td').allTextContents()).slice(1, 3), [ledger.elapsed_ns, ledger.mean.reduce((a, b) => a + b, 0)].map(ms));
+  // no label is left out for want of room
+  const ticks = () => tab.page.evaluate(() => {
+    const chart = window.tare.charts.get('run-7-split').chart();
+    chart.resize({ width: 340 });
+    const made = chart.getModel().getComponent('xAxis').axis.scale.getTicks().length;
+    const drawn = chart.getZr().storage.getDisplayList(true, false).filter((e) => e.type === 'text' || e.type === 'tspan').map((e) => e.style.text).filter((t) => / (s|µs|ms|%)$/.test(t.replace('\u00a0', ' '))).length;
+    chart.resize({ width: 'auto' });
+    return [made, drawn];
+  });
+  for (const shows of ['share', 'time']) {
+    await tab.page.selectOption('#run-7-split select', shows);
+    const [made, drawn] = await ticks();
+    assert.ok(made > 1 && drawn === made, `${shows}: ${drawn} labels of ${made} ticks`);
+  }
   quiet(tab);
 });
 
@@ -299,6 +321,28 @@ test('200 Q@Cs', async () => {
   const tab = await open(doc);
   await chartsDraw(tab, 4);
   await shot(tab, 'query-200');
+  const seen = () => tab.page.evaluate(() => {
+    const chart = window.tare.charts.get('run-7-split').chart();
+    const o = chart.getOption();
+    const [from, to] = chart.getModel().getComponent('yAxis').axis.scale.getExtent();
+    return [to - from + 1, o.dataZoom[0]?.show ?? null, chart.getHeight() / (to - from + 1) > 15, document.querySelector('#run-7-split .rows-seen').textContent];
+  });
+  const print = (what) => tab.page.evaluate((event) => void window.dispatchEvent(new Event(event)), what);
+  assert.deepEqual((await seen()).slice(0, 3), [30, true, true]);
+  assert.match((await seen())[3], /^30 of 200 rows.*slider/);
+  await print('beforeprint');
+  assert.deepEqual(await seen(), [40, false, true, 'The first 40 of 200 rows.']);
+  await print('afterprint');
+  assert.deepEqual((await seen()).slice(0, 3), [30, true, true]);
+  // where a sheet has room for all, paper has all
+  await tab.page.evaluate((fewer) => window.tare.show(fewer), queryDocument({ cardinalities: Array.from({ length: 9 }, (_, i) => (i + 1) * 100000) }));
+  await print('beforeprint');
+  assert.deepEqual(await seen(), [36, null, true, '']);
+  await tab.page.emulateMedia({ media: 'print' });
+  assert.doesNotMatch(await text(tab, '#run-7-at-card'), /opens its executions/);
+  assert.match(await text(tab, '#run-7-at-card'), /In parentheses/);
+  await tab.page.emulateMedia({ media: null });
+  await print('afterprint');
   await fits(tab);
   const legend = () => tab.page.locator('#run-7-cardinality .legend').evaluate((e) => [e.querySelectorAll('button').length, e.hidden, e.getBoundingClientRect().height <= 140]);
   assert.deepEqual(await legend(), [20, false, true]);
@@ -330,10 +374,17 @@ async function ratios(tab, names) {
 test('nothing in common between two runs', async () => {
   const [base, other] = [query({ number: 7 }), query({ number: 8, seed: 9 })];
   const diff = compared(base, other);
-  for (const pair of diff.diff.pairs) Object.assign(pair, { change: 'only_base', ratio: null, ratio_low: null, ratio_high: null, p: null });
+  diff.diff.pairs.splice(1);
+  for (const pair of diff.diff.pairs) Object.assign(pair, { change: 'only_base', base_ns: 2e6, other_ns: 3e6, ratio: null, ratio_low: null, ratio_high: null, p: null });
   Object.assign(diff.diff, { compared: 0, ratio: null, ratio_low: null, ratio_high: null });
   const tab = await open(document_([base, other], { comparisons: [diff] }));
-  assert.match(await text(tab, '#compared-0'), /nothing to compare/);
+  const said = (await text(tab, '#compared-0')).replaceAll('\u00a0', ' ');
+  assert.match(said, /nothing to compare/);
+  assert.match(said, /of 16, by elapsed/);
+  assert.match(said, /16 of 16 Q@Cs are not compared.*1 of them in one alone.*tare doctor/s);
+  const cells = (await tab.page.locator('#compared-0 tbody tr').first().locator('td').allTextContents()).map((cell) => cell.replaceAll('\u00a0', ' '));
+  assert.equal(cells[1], '− kept only in the base');
+  assert.deepEqual(cells.slice(6, 8), ['2.00 ms', '(3.00 ms)']);
   await chartsDraw(tab, 8);
   quiet(tab);
   await tab.close();

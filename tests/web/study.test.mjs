@@ -172,7 +172,7 @@ test('a spread that is not known has no bar', async () => {
 
 test('swap that is no number is not told', async () => {
   const said = [['0', /no swap/], ['2048', /with swap/], ['unknown', null], ['', null]];
-  const doc = document_([], { machines: said.map(([swap]) => ({ ...machine(), facts: { 'memory.total_mib': '4096', 'memory.swap_mib': swap } })) });
+  const doc = document_([], { machines: said.map(([swap], i) => ({ ...machine(), fingerprint: String(i), facts: { 'memory.total_mib': '4096', 'memory.swap_mib': swap } })) });
   const tab = await open(doc);
   const texts = await tab.page.locator('.machine-figures').allTextContents();
   assert.equal(texts.length, said.length);

@@ -262,7 +262,7 @@ export interface QuerySection extends Head {
   kind: 'query';
   query: any; // docs/schema/query.schema.json; sections/query.ts has its own type of what it reads; null: nothing is stored yet
   matrix: { measures: string[]; r: (number | null)[][] } | null; // every pair of the model's measures
-  ledgers: { query: number; cardinality: number | null; causes: string[]; mean: number[] }[]; // wall view, mean over executions kept
+  ledgers: { query: number; cardinality: number | null; elapsed_ns: number; causes: string[]; mean: number[] }[]; // wall view, means over executions kept; elapsed: in the query itself, which the ledger begins before and ends after
 }
 
 // ---- comparisons; sections by their index ----

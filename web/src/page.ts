@@ -7,7 +7,7 @@ import { download } from './parts/csv';
 import { select } from './parts/fields';
 import * as format from './parts/format';
 import { choice, choose, newScope, type Choice } from './parts/theme';
-import { comparisonTitle, LISTED, machineTitle, titleOf } from './parts/titles';
+import { comparisonTitle, LISTED, machineMoment, machinesApart, machineTitle, titleOf } from './parts/titles';
 import { timeSection } from './sections/time';
 import { timesTogether } from './sections/times';
 import { studySection } from './sections/study';
@@ -41,7 +41,7 @@ function head(doc: Doc, section: Section): HTMLElement {
     h('h2', {}, foreign(titleOf(doc, section), 120)),
     section.subtitle && section.subtitle !== section.title ? h('p', { class: 'subtitle' }, h('code', {}, foreign(section.subtitle, 300))) : null,
     h('p', { class: 'muted' }, format.date(section.started_at),
-      machine ? h('span', {}, ' · ', h('a', { href: `#machine-${section.machine}` }, foreign(machineTitle(doc, section.machine!), 60)), bad ? ` (${bad} ${bad === 1 ? 'finding' : 'findings'})` : '') : null,
+      machine ? h('span', {}, ' · ', h('a', { href: `#machine-${machinesApart(doc).find((places) => places.includes(section.machine!))![0]}` }, foreign(machineTitle(doc, section.machine!), 60)), bad ? ` (${bad} ${bad === 1 ? 'finding' : 'findings'})` : '') : null,
       section.tags ? h('span', {}, ' · ', foreign(section.tags, 80)) : null));
 }
 
@@ -89,10 +89,12 @@ export function showDocument(doc: Doc, root: HTMLElement, parts: PageParts = {})
     append(main, h('section', { id: section.anchor, class: section.kind, 'aria-label': short(titleOf(doc, section), 80) },
       head(doc, section), notes(section), ...content(doc, section)));
   }
-  doc.machines.forEach((machine, i) => {
-    const title = machineTitle(doc, i);
-    links.push([`machine-${i}`, title]);
-    append(main, h('section', { id: `machine-${i}`, 'aria-label': short(`machine ${title}`, 80) }, ...machineSection(machine, doc.machines.length > 1 ? i + 1 : 0)));
+  machinesApart(doc).forEach((places, i, all) => {
+    const first = places[0]!;
+    const title = machineTitle(doc, first);
+    links.push([`machine-${first}`, title]);
+    append(main, h('section', { id: `machine-${first}`, 'aria-label': short(`machine ${title}`, 80) },
+      ...machineSection(places.map((at) => ({ machine: doc.machines[at]!, when: machineMoment(doc, at) })), all.length > 1 ? i + 1 : 0)));
   });
   root.replaceChildren(
     h('a', { class: 'skip', href: '#main' }, 'to the content'),

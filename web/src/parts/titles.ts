@@ -17,10 +17,26 @@ export function titleOf(doc: Doc, section: Section): string {
   return doc.sections.some((other) => other !== section && same(other.title, section.title)) ? `${section.title} (${numbered(doc, section)})` : section.title;
 }
 
+/** Machines of the document by what they are, each with its places in the list: what it was doing at a run makes no other machine of it. */
+export function machinesApart(doc: Doc): number[][] {
+  const found = new Map<string, number[]>();
+  doc.machines.forEach(({ name, fingerprint }, i) => {
+    const key = `${fingerprint} ${name}`;
+    found.set(key, [...(found.get(key) ?? []), i]);
+  });
+  return [...found.values()];
+}
+
 /** Of the machine at this place. */
 export function machineTitle(doc: Doc, at: number): string {
   const { name } = doc.machines[at]!;
-  return doc.machines.some((other, i) => i !== at && same(other.name, name)) ? `${name} (machine ${at + 1})` : name;
+  const apart = machinesApart(doc);
+  return apart.filter((places) => same(doc.machines[places[0]!]!.name, name)).length > 1 ? `${name} (machine ${apart.findIndex((places) => places.includes(at)) + 1})` : name;
+}
+
+/** "run 7, run 9": the sections that found the machine at this place as it is there. */
+export function machineMoment(doc: Doc, at: number): string {
+  return doc.sections.filter((section) => section.machine === at).map((section) => numbered(doc, section)).join(', ') || `state ${at + 1}`;
 }
 
 const KINDS = { noise: 'Noise', profile: 'Profiles', query: 'Queries' };

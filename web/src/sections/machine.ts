@@ -6,13 +6,40 @@ import { table } from '../parts/table';
 const SIGN: Record<Finding['severity'], string> = { bad: '✖', warn: '▲', note: '●', ok: '✔', unknown: '?' };
 const ORDER = ['bad', 'warn', 'note', 'unknown', 'ok'] as const;
 
-function findings(name: string, caption: string, rows: Finding[]): HTMLElement {
-  return table<Finding>({
+/** The machine as some runs found it. */
+export interface Moment { machine: Machine; when: string }
+/** What was found, and where that was not found of all moments, or not in the same words, when. */
+interface Found extends Finding { told: { condition: string; when: string[] }[] }
+
+/** What holds at all moments is said once; of what does not, each moment has its own words. */
+function foundIn(moments: readonly Moment[]): Found[] {
+  const list = new Map<string, Found>();
+  for (const { machine, when } of moments) {
+    for (const f of machine.findings) {
+      const key = JSON.stringify([f.id, f.severity, f.effect, f.remedy]);
+      const found = list.get(key) ?? { ...f, told: [] };
+      const same = found.told.find((t) => t.condition === f.condition);
+      if (same) same.when.push(when);
+      else found.told.push({ condition: f.condition, when: [when] });
+      list.set(key, found);
+    }
+  }
+  for (const found of list.values()) {
+    for (const t of found.told) if (t.when.length === moments.length) t.when = [];
+    found.condition = found.told.map((t) => (t.when.length ? `${t.when.join(', ')}: ` : '') + t.condition).join('; ');
+  }
+  return [...list.values()];
+}
+
+const tell = (t: Found['told'][number]): HTMLElement => h('div', {}, t.when.length ? h('span', { class: 'muted' }, `${t.when.join(', ')}: `) : null, codeText(t.condition, 300));
+
+function findings(name: string, caption: string, rows: Found[]): HTMLElement {
+  return table<Found>({
     name, caption, rows, page: 12,
     columns: [
       { name: 'severity', title: 'severity', kind: 'text', of: (f) => f.severity, show: (f) => h('span', { class: `${f.severity} one-line` }, `${SIGN[f.severity]} ${f.severity}`) },
       { name: 'id', title: 'check', kind: 'text', of: (f) => f.id },
-      { name: 'condition', title: 'found', kind: 'text', of: (f) => f.condition, show: (f) => h('span', { class: 'wide-cell' }, codeText(f.condition, 300)) },
+      { name: 'condition', title: 'found', kind: 'text', of: (f) => f.condition, show: (f) => h('div', { class: 'wide-cell' }, ...f.told.map(tell)) },
       { name: 'effect', title: 'what it does', kind: 'text', of: (f) => f.effect || null, show: (f) => (f.effect ? h('span', { class: 'wide-cell' }, codeText(f.effect, 400)) : '–') },
       { name: 'remedy', title: 'what mends it', kind: 'text', of: (f) => f.remedy || null, show: (f) => (f.remedy ? h(f.command ? 'code' : 'span', { class: 'wide-cell' }, f.command ? foreign(f.remedy, 700) : codeText(f.remedy, 700)) : '–') },
       { name: 'source', title: 'asked by', kind: 'text', of: (f) => f.source },
@@ -36,10 +63,26 @@ function figures(facts: Record<string, string>): HTMLElement | null {
     ...shown.map(([title, value, more]) => h('div', {}, h('dt', {}, title), h('dd', {}, foreign(value!, 48), more ? h('small', {}, more) : null)))) : null;
 }
 
-export function machineSection(machine: Machine, number: number): HTMLElement[] {
-  const facts = Object.entries(machine.facts).sort(([a], [b]) => (a < b ? -1 : 1));
+interface Fact { key: string; value: string; when: string }
+
+/** By name; those that were others at another moment are told of each. */
+function factsOf(moments: readonly Moment[]): Fact[] {
+  const list: Fact[] = [];
+  for (const key of [...new Set(moments.flatMap(({ machine }) => Object.keys(machine.facts)))].sort()) {
+    const values = new Map<string, string[]>();
+    for (const { machine, when } of moments) if (Object.hasOwn(machine.facts, key)) values.set(machine.facts[key]!, [...(values.get(machine.facts[key]!) ?? []), when]);
+    for (const [value, when] of values) list.push({ key, value, when: when.length === moments.length ? '' : when.join(', ') });
+  }
+  return list;
+}
+
+/** moments: at least one, all of one machine. */
+export function machineSection(moments: readonly Moment[], number: number): HTMLElement[] {
+  const { machine } = moments[0]!;
+  const facts = factsOf(moments);
+  const varying = new Set(facts.filter((f) => f.when).map((f) => f.key)).size;
   const rank = (f: Finding) => ORDER.indexOf(f.severity);
-  const sorted = [...machine.findings].sort((a, b) => rank(a) - rank(b));
+  const sorted = foundIn(moments).sort((a, b) => rank(a) - rank(b));
   const counts = ORDER.map((s) => [s, sorted.filter((f) => f.severity === s).length] as const).filter(([, n]) => n);
   const open = sorted.filter((f) => f.severity === 'bad' || f.severity === 'warn' || f.severity === 'note');
   const rest = sorted.filter((f) => !open.includes(f));
@@ -50,19 +93,21 @@ export function machineSection(machine: Machine, number: number): HTMLElement[] 
     append(card, h('details', {}, h('summary', {}, `${rest.length} ${rest.length === 1 ? 'check that is well or has' : 'checks that are well or have'} no answer`),
       findings(`findings-${machine.fingerprint}-rest`, 'Checks that are well, or have no answer', rest)));
   }
-  const all = table<[string, string]>({
+  const all = table<Fact>({
     name: `machine-${machine.fingerprint}`, caption: 'Facts of the machine', rows: facts, page: 25, filter: facts.length > 8,
     columns: [
-      { name: 'fact', title: 'fact', kind: 'text', of: ([key]) => key },
-      { name: 'value', title: 'value', kind: 'text', of: ([, value]) => value, most: 300 },
+      { name: 'fact', title: 'fact', kind: 'text', of: (f) => f.key },
+      { name: 'value', title: 'value', kind: 'text', of: (f) => f.value, most: 300 },
+      ...(varying ? [{ name: 'when', title: 'at', kind: 'text' as const, of: (f: Fact) => f.when || null, show: (f: Fact) => f.when || 'all' }] : []),
     ],
   });
   return [
     h('header', { class: 'section-head' },
       h('p', { class: 'kicker' }, number ? `machine ${number}` : 'machine'),
       h('h2', {}, foreign(machine.name, 120)),
-      h('p', { class: 'muted' }, ...counts.map(([s, n], i) => h('span', {}, i ? ' · ' : '', h('span', { class: s }, SIGN[s]), ` ${n} ${s}`)))),
+      h('p', { class: 'muted' }, ...counts.map(([s, n], i) => h('span', {}, i ? ' · ' : '', h('span', { class: s }, SIGN[s]), ` ${n} ${s}`))),
+      moments.length > 1 ? h('p', { class: 'muted' }, `Runs found it in ${moments.length} states: what differs between them is told with the run.`) : null),
     figures(machine.facts), card,
-    h('details', { class: 'card' }, h('summary', {}, `All facts (${facts.length})`), all.element),
+    h('details', { class: 'card' }, h('summary', {}, `All facts (${new Set(facts.map((f) => f.key)).size}${varying ? `, ${varying} of which were not always the same` : ''})`), all.element),
   ].filter((x): x is HTMLElement => !!x);
 }

@@ -136,7 +136,8 @@ export function heatCard(section: NoiseSection, choice: Choice): HTMLElement[] {
   }
   handle = chartCard<Cell>({
     name: `${section.anchor}-heat`, title: cpus.length > 1 ? 'CPU by CPU' : 'The CPU', height: Math.min(900, 170 + Math.max(2, cpus.length) * (cpus.length > 32 ? 14 : 26)),
-    about: 'The darker (in dark colours: the brighter), the more; the scale is logarithmic. A click on a cell looks at its lengths, or chooses its source.',
+    about: 'The darker (in dark colours: the brighter), the more; the scale is logarithmic.',
+    hint: 'A click on a cell looks at its lengths, or chooses its source.',
     summary: `Heat map of ${cpus.length} ${cpus.length === 1 ? 'CPU' : 'CPUs'} by length of detour or by source. ${cpus.length > 1 ? `CPU ${most.cpu} lost most: ${format.percent(most.detours.lost_share)} of its time.` : ''}`,
     option,
     controls: [columns, values],

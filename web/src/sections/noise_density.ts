@@ -126,7 +126,8 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
   const peak = density ? peakOf(grid, density.user) : peakOf(steps, binned(choice.noise.together.buckets, steps, choice.noise.together.window_ns));
   handle = chartCard<{ x: number; y: (number | null)[] }>({
     name: `${section.anchor}-density`, title: 'Lengths of detours', height: 380,
-    about: `User level: as the loop saw them; master: as the kernel told them. Both axes are logarithmic.${density ? ` The densities have a bandwidth of ${format.figure(density.bandwidth)} decades, and begin at the shortest detour${density.baseline ? ', that of the baseline at its threshold' : ''}.` : ''} A chosen source is a histogram of the occurrences of the source, not of whole detours: it may stand above them. Zoom in (+ and −, Ctrl and the wheel) and the contributors beneath are those of the lengths in view; choose a source in the table to see it.`,
+    about: `User level: as the loop saw them; master: as the kernel told them. Both axes are logarithmic.${density ? ` The densities have a bandwidth of ${format.figure(density.bandwidth)} decades, and begin at the shortest detour${density.baseline ? ', that of the baseline at its threshold' : ''}.` : ''} A chosen source is a histogram of the occurrences of the source, not of whole detours: it may stand above them.`,
+    hint: `Zoom in (+ and −, Ctrl and the wheel) and the contributors beneath are those of the lengths in view; choose a source in the table to see it.`,
     summary: `Density of the lengths of ${format.count(choice.noise.together.detours.count)} detours, from ${format.ns(choice.noise.together.detours.min_ns)} to ${format.ns(choice.noise.together.detours.max_ns)}; most have about ${format.ns(peak)}.`
       + (kernel ? '' : " The kernel's side was not seen, so there is no master distribution.") + (density?.baseline ? " The baseline's density is drawn over it." : ''),
     option,

@@ -27,26 +27,34 @@ interface Diff {
   density: { bandwidth: number; distance: number; ns: number[]; base: number[]; run: number[] };
 }
 
-/** What is said of a source: one that only one of the two has is new or gone where that is sure. */
-type Said = Change | 'seen in one only';
-const SAYINGS: Said[] = ['new', 'grown', 'shrunk', 'gone', 'seen in one only', 'same'];
-const SIGN: Record<Said, string> = { new: '✚', grown: '▲', shrunk: '▼', gone: '✖', 'seen in one only': '□', same: '=' };
-const SYMBOL: Record<Said, string> = { new: 'diamond', grown: 'circle', shrunk: 'rect', gone: 'emptyDiamond', 'seen in one only': 'emptyRect', same: 'emptyCircle' };
+/** What is said of a source: one that only one of the two has is new or gone where that is sure; it is the same where a difference is sure, but small. */
+type Said = Change | 'seen in one only' | 'no difference shown';
+const SAYINGS: Said[] = ['new', 'grown', 'shrunk', 'gone', 'seen in one only', 'no difference shown', 'same'];
+const SIGN: Record<Said, string> = { new: '✚', grown: '▲', shrunk: '▼', gone: '✖', 'seen in one only': '□', 'no difference shown': '·', same: '=' };
+const SYMBOL: Record<Said, string> = { new: 'diamond', grown: 'circle', shrunk: 'rect', gone: 'emptyDiamond', 'seen in one only': 'emptyRect', 'no difference shown': 'emptyCircle', same: 'roundRect' };
 const ROWS = 40; // of the chart of ratios
 const TOP = 15; // sources by time lost that it shows in any case
 const SURE = 0.05; // as tare's own words have it
 
-const said = (s: DiffSource): Said => ((s.change === 'new' || s.change === 'gone') && !(s.p !== null && s.p < SURE) ? 'seen in one only' : s.change);
-const changed = (s: DiffSource): boolean => said(s) !== 'same' && said(s) !== 'seen in one only';
+const said = (s: DiffSource): Said => {
+  if (s.p !== null && s.p < SURE) return s.change;
+  return s.change === 'new' || s.change === 'gone' ? 'seen in one only' : 'no difference shown';
+};
+const changed = (s: DiffSource): boolean => said(s) === s.change && s.change !== 'same';
 const larger = (s: DiffSource): number => Math.max(s.base_share, s.run_share);
 const byTime = (list: readonly DiffSource[]): DiffSource[] => [...list].sort((a, b) => larger(b) - larger(a));
 const counted = (list: readonly DiffSource[], of: readonly Said[] = SAYINGS): string => of.map((c) => [c, list.filter((s) => said(s) === c).length] as const).filter(([, n]) => n).map(([c, n]) => `${n} ${c}`).join(', ');
 /** Of the shares, where there is no estimate with an interval. */
 const plain = (s: { ratio: number | null; base_share: number; run_share: number }): number | null => s.ratio ?? (s.base_share > 0 && s.run_share > 0 ? s.run_share / s.base_share : null);
 
-const changeColour = (change: Said, theme: Theme): string => ({ new: theme.bad, grown: theme.bad, shrunk: theme.good, gone: theme.good, 'seen in one only': theme.muted, same: theme.muted })[change];
+const changeColour = (change: Said, theme: Theme): string => ({ new: theme.bad, grown: theme.bad, shrunk: theme.good, gone: theme.good, 'seen in one only': theme.muted, 'no difference shown': theme.muted, same: theme.muted })[change];
 const times = (ratio: number | null): string => (ratio === null ? format.DASH : `${format.figure(ratio)}×`);
-const interval = (s: { ratio_low: number | null; ratio_high: number | null }): string => (s.ratio_low === null || s.ratio_high === null ? '' : `${times(s.ratio_low)} to ${times(s.ratio_high)}`);
+/** Of an interval with one end the other is without bound. */
+interface Interval { ratio: number | null; ratio_low: number | null; ratio_high: number | null }
+const hasInterval = (s: Interval): boolean => s.ratio !== null && (s.ratio_low !== null || s.ratio_high !== null);
+const lowEnd = (s: Interval): string => (hasInterval(s) && s.ratio_low === null ? '0×' : times(s.ratio_low));
+const highEnd = (s: Interval): string => (hasInterval(s) && s.ratio_high === null ? '∞' : times(s.ratio_high));
+const interval = (s: Interval): string => (hasInterval(s) ? `${lowEnd(s)} to ${highEnd(s)}` : '');
 const side = (s: Side): string => `${s.run === null ? '' : `run ${s.run}, `}${short(s.name, 40)}`;
 
 function densityCard(name: string, diff: Diff): HTMLElement[] {
@@ -120,11 +128,11 @@ function ratioCard(name: string, diff: Diff): HTMLElement[] {
   const inside = (ratio: number) => Math.min(high, Math.max(low, ratio > 0 ? Math.log10(ratio) : low));
   const place = (s: DiffSource) => (s.change === 'new' ? high - 0.12 : s.change === 'gone' ? low + 0.12 : inside(plain(s)!));
   const told = (s: DiffSource) => tip([`${SIGN[said(s)]} ${said(s)}: ${sourceName(s, 80)}`, plain(s) === null ? 'in one of the two only' : `time lost: ${times(plain(s))} (${interval(s) || 'no interval'})`,
-    `per s: ${format.figure(s.base_rate)} → ${format.figure(s.run_rate)}`, `of the time: ${format.percent(s.base_share)} → ${format.percent(s.run_share)}`, `p ${format.pValue(s.p)}`]);
+    `per s: ${format.figure(s.base_rate)} → ${format.figure(s.run_rate)}`, `of the time: ${format.percent(s.base_share)} → ${format.percent(s.run_share)}`, `p ${format.pValue(s.p)}, adjusted`]);
   const left = known.length - rows.length;
   return [chartCard<DiffSource>({
     name: `${name}-ratios`, title: 'Sources, run against base', height: 66 + rows.length * 22,
-    about: `Time lost to each, run by base, the largest first, with 95 % intervals where there were enough parts. What only the run has is at the right edge, what only the base has at the left; grey: too rare to be sure.${left ? ` ${left} more are left to the table.` : ''}`,
+    about: `Time lost to each, run by base, the largest first, with 95 % intervals where there were enough parts; one that runs into the edge goes on beyond it. A change is said where p, adjusted for the number of sources, is below ${SURE}: an interval, which is of one source alone, may lack 1 without that. What only the run has is at the right edge, what only the base has at the left; grey: too rare to be sure.${left ? ` ${left} more are left to the table.` : ''}`,
     summary: `${counted(diff.sources)}. ${[...rows.filter(changed), ...rows.filter((s) => !changed(s))].slice(0, 6).map((s) => `${sourceName(s, 30)} ${said(s)}${plain(s) === null ? '' : ` ${times(plain(s))}`}`).join('; ')}.`,
     option: (theme) => ({
       ...baseOption(theme), legend: { data: SAYINGS.filter((c) => rows.some((s) => said(s) === c)) },
@@ -139,8 +147,8 @@ function ratioCard(name: string, diff: Diff): HTMLElement[] {
           ...(i === 0 ? { markLine: { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: theme.text, type: 'dashed', width: 1 }, data: [{ xAxis: 0 }] } } : {}),
         })),
         {
-          ...whiskers('x', () => ({ style: { stroke: theme.muted, lineWidth: 1.5 } })), name: 'interval', silent: true, z: 2,
-          data: rows.flatMap((s, y) => (s.ratio_low === null || s.ratio_high === null ? [] : [[y, inside(s.ratio_low), inside(s.ratio_high)]])),
+          ...whiskers('x', () => ({ style: { stroke: theme.muted, lineWidth: 1.5 } })), name: 'interval', silent: true, z: 2, clip: true, // what ends beyond the picture, or not at all, runs out of it
+          data: rows.flatMap((s, y) => (hasInterval(s) ? [[y, s.ratio_low ? Math.log10(s.ratio_low) : low - 1, s.ratio_high === null ? high + 1 : s.ratio_high > 0 ? Math.log10(s.ratio_high) : low - 1]] : [])),
         },
       ],
     }),
@@ -154,9 +162,9 @@ function sourceColumns(): Column<DiffSource>[] {
     { name: 'class', title: 'class', kind: 'text', of: (s) => s.class },
     { name: 'change', title: 'change', kind: 'text', of: said, show: (s) => h('span', { class: `lines ${!changed(s) ? 'muted' : s.change === 'new' || s.change === 'grown' ? 'bad' : 'ok'}` }, `${SIGN[said(s)]} ${said(s)}`) },
     { name: 'ratio', title: 'ratio', kind: 'number', of: plain, show: (s) => times(plain(s)), title_of: 'of the time lost: run / base; without an interval it is just the quotient' },
-    { name: 'ratio_low', title: 'from', kind: 'number', of: (s) => s.ratio_low, show: (s) => times(s.ratio_low), title_of: '95 % interval' },
-    { name: 'ratio_high', title: 'to', kind: 'number', of: (s) => s.ratio_high, show: (s) => times(s.ratio_high) },
-    { name: 'p', title: 'p', kind: 'p', of: (s) => s.p },
+    { name: 'ratio_low', title: 'from', kind: 'number', of: (s) => s.ratio_low, show: lowEnd, title_of: '95 % interval' },
+    { name: 'ratio_high', title: 'to', kind: 'number', of: (s) => s.ratio_high, show: highEnd },
+    { name: 'p', title: 'p', kind: 'p', of: (s) => s.p, title_of: 'adjusted by Benjamini and Hochberg for the number of sources' },
     { name: 'base_share', title: 'of time, base', kind: 'percent', of: (s) => s.base_share },
     { name: 'run_share', title: 'run', kind: 'percent', of: (s) => s.run_share },
     { name: 'base_rate', title: 'per s, base', kind: 'number', of: (s) => s.base_rate, show: (s) => format.figure(s.base_rate) },
@@ -203,7 +211,7 @@ export function differences(name: string, given: unknown, overlay = true): HTMLE
       figure('time lost', `${format.percent(total.base_share)} → ${format.percent(total.run_share)}`, `${side(diff.base)} → ${side(diff.run)}`),
       figure('ratio', times(plain(total)), interval(total) || 'no interval: too few parts'),
       figure('p', format.pValue(total.p)),
-      figure('sources', counted(diff.sources, ['new', 'grown', 'shrunk', 'gone']) || 'none surely changed', counted(diff.sources, ['seen in one only', 'same'])),
+      figure('sources', counted(diff.sources, ['new', 'grown', 'shrunk', 'gone']) || 'none surely changed', counted(diff.sources, ['seen in one only', 'no difference shown', 'same'])),
       figure('looked at', `${format.ns(diff.base.window_ns)} and ${format.ns(diff.run.window_ns)}`, `in ${diff.base.parts} and ${diff.run.parts} parts`)),
   ];
   if (diff.notes.length) out.push(h('ul', { class: 'notes' }, ...diff.notes.map((note) => h('li', {}, foreign(note, 1000)))));

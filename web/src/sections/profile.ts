@@ -181,7 +181,7 @@ export function profileSection(_doc: Doc, section: ProfileSection): HTMLElement[
   return [
     figures(p),
     overTime(section, p), flame.element,
-    made ? h('div', { class: 'card', id: `${section.anchor}-functions` }, h('h3', {}, 'Functions'), h('p', { class: 'muted' }, 'Choosing one marks it in the flame graph and opens its machine code.'), made.element, said) : null,
+    made ? h('div', { class: 'card', id: `${section.anchor}-functions` }, h('h3', {}, 'Functions'), h('p', { class: 'muted hint' }, 'Choosing one marks it in the flame graph and opens its machine code.'), made.element, said) : null,
     listing?.element ?? null,
     otherViews(section, order.flatMap((by) => p.views.filter((view) => view.by === by)), stacks),
   ].filter((element): element is HTMLElement => !!element);

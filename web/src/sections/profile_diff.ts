@@ -126,7 +126,7 @@ export function profileComparison(doc: Doc, comparison: Extract<Comparison, { ki
   }
   parts.push(changesChart(`${name}-changes`, diff),
     h('div', { class: 'card', id: `${name}-table` }, h('h3', {}, `By ${diff.by}`),
-      h('p', { class: 'muted' }, 'Sure: p below 0.05, adjusted for the number of rows. Choosing one marks it in the flame graph.'),
+      h('p', { class: 'muted' }, 'Sure: p below 0.05, adjusted for the number of rows.', h('span', { class: 'hint' }, ' Choosing one marks it in the flame graph.')),
       changesTable(`${name}-table`, diff, (row) => mark(row))));
   return parts.filter((part): part is HTMLElement => !!part);
 }

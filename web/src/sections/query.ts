@@ -114,7 +114,7 @@ function atTable(section: QuerySection, q: Query): AtTable {
   const open = (at: At) => show(at).querySelector('h4')!.focus();
   const again = kept.value && q.at.find((at) => at.query === kept.value!.query && at.cardinality === kept.value!.cardinality);
   if (again) show(again);
-  return { element: h('div', { class: 'card', id: `${section.anchor}-at-card` }, h('h3', {}, 'Queries at cardinalities'), h('p', { class: 'muted' }, 'A query’s name opens its executions. In parentheses: the Q@C is dropped, and its figures are of all executions that ended.'), list.element, place), open };
+  return { element: h('div', { class: 'card', id: `${section.anchor}-at-card` }, h('h3', {}, 'Queries at cardinalities'), h('p', { class: 'muted' }, h('span', { class: 'hint' }, 'A query’s name opens its executions. '), 'In parentheses: the Q@C is dropped, and its figures are of all executions that ended.'), list.element, place), open };
 }
 
 // ---- what was dropped, and by which checks ----

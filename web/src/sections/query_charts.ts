@@ -10,6 +10,7 @@ import {
   atName, changesOf, medianOf, queriesOf, rows, splitOf, spread, TIME_TITLE, TIMES,
   type At, type OneQuery, type Query, type Split, type TimeName,
 } from './query_data';
+import { longChart, rowsRoom, rowsSeen, rowsZoom } from './query_rows';
 
 const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', 'path://M0,0 L10,0 L5,9 Z'];
 const NAMED = 32; // queries in one chart: of more there is no legend, but a list to choose one of
@@ -212,14 +213,15 @@ function stackOption(theme: Theme, labels: string[], stacks: Stack[], wholes: nu
   const part = (value: number | null, i: number) => (value === null ? null : share ? (wholes[i] ? value / wholes[i]! : null) : value);
   // parts may be more than the whole: what several processes do at once
   const beyond = labels.some((_, i) => stacks.reduce((sum, s) => sum + (s.values[i] ?? 0), 0) > wholes[i]! * 1.000001);
-  const window = 30;
   return {
     ...base,
-    grid: { left: 12, right: labels.length > window ? 44 : 24, top: 8, bottom: 12, containLabel: true },
+    grid: { left: 12, right: 24 + rowsRoom(labels.length), top: 8, bottom: 12, containLabel: true },
     legend: { formatter: (key: string) => names[stacks.findIndex((s) => s.name === key)] ?? key },
     tooltip: { ...(base as any).tooltip, trigger: 'axis', axisPointer: { type: 'shadow' }, formatter: (p: any) => tipOf(p[0].dataIndex) },
-    dataZoom: labels.length > window ? [{ type: 'slider', yAxisIndex: 0, width: 16, right: 4, startValue: 0, endValue: window - 1, brushSelect: false, showDetail: false, borderColor: theme.line, filterMode: 'empty' }] : undefined,
+    dataZoom: rowsZoom(theme, labels.length),
     xAxis: axis(theme, '', { type: 'value', ...(share && !beyond ? { max: 1, interval: 0.25 } : {}), splitNumber: 4, axisLabel: { formatter: (value: number) => (share ? format.percent(value) : format.ns(value)) } }),
+    // fewer ticks where there is no room for the labels of all of them
+    media: [{ query: { maxWidth: 480 }, option: { xAxis: share && !beyond ? { interval: 0.5 } : { splitNumber: 2 } } }, { option: { xAxis: share && !beyond ? { interval: 0.25 } : { splitNumber: 4 } } }],
     yAxis: axis(theme, '', { type: 'category', inverse: true, data: labels, axisLabel: { width: 160, overflow: 'truncate', hideOverlap: true, fontSize: 11 } }),
     series: stacks.map((s) => ({
       type: 'bar', name: s.name, stack: 'all', barMaxWidth: 22, itemStyle: { color: s.colour(theme), decal: s.decal }, data: s.values.map(part),
@@ -227,8 +229,8 @@ function stackOption(theme: Theme, labels: string[], stacks: Stack[], wholes: nu
   };
 }
 
-function stackHeight(n: number): number {
-  return Math.min(30, Math.max(3, n)) * 19 + 50;
+function stackHeight(rows: number): number {
+  return Math.max(3, rows) * 19 + 50;
 }
 
 function shortLabel(at: At): string {
@@ -247,7 +249,7 @@ export function splitChart(section: QuerySection, q: Query): ChartHandle | null 
     return some.length ? some.reduce((sum, s) => sum + of(s)! / s.measured, 0) / some.length : null;
   };
   const handle: ChartHandle = chartCard<Split>({
-    name: `${section.anchor}-split`, title: 'Where the time went', height: stackHeight(list.length),
+    name: `${section.anchor}-split`, title: 'Where the time went', height: stackHeight(rowsSeen(list.length)),
     summary: `Elapsed time of each query at each cardinality, split. On average ${format.percent(mean((s) => s.cpu))} is CPU time of the query, ${format.percent(mean((s) => s.device))} its own I/O and ${format.percent(mean((s) => s.other))} anything else${unknown ? '; where its I/O is not known, what is not CPU is one part' : ''}.`,
     about: `Means of the executions kept (of dropped Q@Cs: of all that ended). Own I/O is the time that devices served the query; other is the rest of the elapsed time: waiting for a CPU, for others’ I/O, for locks. Shares are of the elapsed time${
       parallel ? `: in ${parallel} of ${list.length} Q@Cs CPU time and I/O are more than that, since several processes, or a process and its I/O, went on at once` : ''}.${unknown ? ' Where own I/O is not known, it is in what is not CPU.' : ''}`,
@@ -277,7 +279,7 @@ export function splitChart(section: QuerySection, q: Query): ChartHandle | null 
       rows: () => list,
     },
   });
-  return handle;
+  return longChart(`${section.anchor}-split`, handle, list.length, stackHeight);
 }
 
 /** The ledgers of Q@Cs, by cause. */
@@ -292,28 +294,34 @@ export function ledgerChart(section: QuerySection, q: Query): ChartHandle | null
   const causes = [...sums.keys()].filter((cause) => sums.get(cause)! > 0);
   const of = (l: typeof list[number], cause: string) => l.mean[l.causes.indexOf(cause)] ?? 0;
   let share = true;
+  const spanOf = (l: typeof list[number]) => l.mean.reduce((a, b) => a + b, 0);
+  // what the ledger has beyond the query is most of it where the query is short
+  const furthest = list.reduce((a, b) => (spanOf(b) * a.elapsed_ns > spanOf(a) * b.elapsed_ns ? b : a));
+  const spans = `${list.length > 1 ? `furthest apart in ${atName(nameOf(furthest), 30)}: ` : ''}ledger of ${format.ns(spanOf(furthest))}, elapsed in the query itself ${format.ns(furthest.elapsed_ns)}`;
   const biggest = [...causes].sort((a, b) => sums.get(b)! - sums.get(a)!).slice(0, 4);
   const handle: ChartHandle = chartCard<typeof list[number]>({
-    name: `${section.anchor}-ledgers`, title: 'Ledgers of the queries', height: stackHeight(list.length),
-    summary: `Wall time of each query at each cardinality by cause, mean over the executions kept. Most of it: ${biggest.map((c) => `${short(c, 30)} ${format.percent(sums.get(c)! / all)}`).join(', ')}.`,
-    about: 'Every ns of the elapsed time has one cause; means over the executions kept.',
+    name: `${section.anchor}-ledgers`, title: 'Ledgers of the queries', height: stackHeight(rowsSeen(list.length)),
+    summary: `Time of the ledger of each query at each cardinality by cause, mean over the executions kept; ${spans}. Most of it: ${biggest.map((c) => `${short(c, 30)} ${format.percent(sums.get(c)! / all)}`).join(', ')}.`,
+    about: `A ledger begins before the query is asked and ends after it: its time is that of the process that executes the query, not the elapsed time alone. ${spans.charAt(0).toUpperCase()}${spans.slice(1)}. Beside each name stands what elapsed in the query itself. Every ns of the ledger has one cause; means over the executions kept.`,
     controls: [select('what the bars show', [['share', 'share'], ['time', 'time']], 'share', (value) => { share = value === 'share'; handle.redraw(); })],
-    option: (theme) => stackOption(theme, list.map((l) => { const at = atOf(l); return at ? shortLabel(at) : atName(nameOf(l), 14); }),
-      causes.map((cause, i) => ({ name: String(i), colour: (t: Theme) => causeColour(cause, t), values: list.map((l) => of(l, cause)) })), list.map((l) => l.mean.reduce((a, b) => a + b, 0)), share,
+    option: (theme) => stackOption(theme, list.map((l) => { const at = atOf(l); return `${at ? shortLabel(at) : atName(nameOf(l), 14)}, ${format.ns(l.elapsed_ns)}`; }),
+      causes.map((cause, i) => ({ name: String(i), colour: (t: Theme) => causeColour(cause, t), values: list.map((l) => of(l, cause)) })), list.map(spanOf), share,
       (i) => {
         const l = list[i]!;
-        const total = l.mean.reduce((a, b) => a + b, 0);
-        return tip([atName(nameOf(l), 60), ...[...causes].filter((c) => of(l, c) > 0).sort((a, b) => of(l, b) - of(l, a)).slice(0, 10)
+        const total = spanOf(l);
+        return tip([atName(nameOf(l), 60), `ledger of ${format.ns(total)}, elapsed in the query itself ${format.ns(l.elapsed_ns)}`, ...[...causes].filter((c) => of(l, c) > 0).sort((a, b) => of(l, b) - of(l, a)).slice(0, 10)
           .map((c) => `${short(c, 30)} ${format.ns(of(l, c))} (${format.percent(of(l, c) / total)})`)]);
       }, causes.map((c) => short(c, 30))),
     data: {
       columns: [
         { name: 'query', title: 'query', kind: 'text', of: (l) => nameOf(l).name },
         { name: 'cardinality', title: 'cardinality', kind: 'number', of: (l) => l.cardinality },
+        { name: 'elapsed_ns', title: 'elapsed in the query', kind: 'ns', of: (l) => l.elapsed_ns },
+        { name: 'ledger_ns', title: 'ledger', kind: 'ns', of: spanOf },
         ...causes.map((cause) => ({ name: `${cause}_ns`, title: short(cause, 30), kind: 'ns' as const, of: (l: typeof list[number]) => of(l, cause) })),
       ],
       rows: () => list,
     },
   });
-  return handle;
+  return longChart(`${section.anchor}-ledgers`, handle, list.length, stackHeight);
 }

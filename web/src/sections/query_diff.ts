@@ -10,6 +10,7 @@ import type { Theme } from '../parts/theme';
 import { compact } from './query_charts';
 import { atName, dataOf, dbmsName, TIME_TITLE, TIME_WORDS, type PlanNode, type TimeName } from './query_data';
 import { diffList } from './query_plans';
+import { longChart, rowsRoom, rowsSeen, rowsZoom } from './query_rows';
 
 interface Side { run: number | null; name: string | null; dbms: string; version: string | null; cold: boolean; kept: number }
 interface Pair {
@@ -22,7 +23,7 @@ interface Diff {
   ratio: number | null; ratio_low: number | null; ratio_high: number | null; pairs: Pair[];
 }
 
-const WORDS: Record<Pair['change'], string> = { same: '· no difference shown', slower: '▲ slower', faster: '▼ faster', only_base: '− only in the base', only_other: '+ only in the other' };
+const WORDS: Record<Pair['change'], string> = { same: '· no difference shown', slower: '▲ slower', faster: '▼ faster', only_base: '− kept only in the base', only_other: '+ kept only in the other' };
 const SYMBOL: Partial<Record<Pair['change'], string>> = { same: 'circle', slower: 'triangle', faster: 'path://M0,0 L10,0 L5,9 Z' };
 
 function ratio(value: number | null): string {
@@ -32,8 +33,13 @@ function interval(low: number | null, high: number | null): string {
   return low === null || high === null ? '' : `${low.toPrecision(3)} to ${high.toPrecision(3)}`;
 }
 
+/** Of a Q@C that its run did not keep: in parentheses. */
+function dropped(value: number | null, gone: boolean): string {
+  return gone && value !== null ? `(${format.ns(value)})` : format.ns(value);
+}
+
 function sideWords(side: Side): string {
-  return [side.run === null ? null : `run ${side.run}`, side.name && short(side.name, 60), `${visible(dbmsName(side.dbms))} ${visible(side.version ?? '')}`.trim(), side.cold ? 'cold' : 'warm', `${side.kept} Q@Cs kept`].filter(Boolean).join(', ');
+  return [side.run === null ? null : `run ${side.run}`, side.name && short(side.name, 60), `${visible(dbmsName(side.dbms))} ${visible(side.version ?? '')}`.trim(), side.cold ? 'cold' : 'warm', `${side.kept} ${side.kept === 1 ? 'Q@C' : 'Q@Cs'} kept`].filter(Boolean).join(', ');
 }
 
 function colourOf(theme: Theme, change: Pair['change']): string {
@@ -42,13 +48,12 @@ function colourOf(theme: Theme, change: Pair['change']): string {
 
 function ratioOption(theme: Theme, d: Diff, list: Pair[]): Record<string, unknown> {
   const base = baseOption(theme);
-  const many = list.length > 30;
   const ends = list.flatMap((p) => [p.ratio_low ?? p.ratio!, p.ratio_high ?? p.ratio!]).filter((x) => x > 0);
   const low = Math.min(0.97, ...ends) / 1.02;
   const high = Math.max(1.03, ...ends) * 1.02;
   return {
     ...base, legend: undefined,
-    grid: { left: 12, right: many ? 48 : 28, top: 26, bottom: 34, containLabel: true },
+    grid: { left: 12, right: 28 + rowsRoom(list.length), top: 26, bottom: 34, containLabel: true },
     tooltip: {
       ...(base as any).tooltip, trigger: 'item',
       formatter: (p: any) => {
@@ -57,7 +62,7 @@ function ratioOption(theme: Theme, d: Diff, list: Pair[]): Record<string, unknow
           !x.same_plan && `plan changed: ${short(x.plan_change ?? '', 200)}`]) : tip(['']);
       },
     },
-    dataZoom: many ? [{ type: 'slider', yAxisIndex: 0, width: 16, right: 4, startValue: 0, endValue: 29, brushSelect: false, showDetail: false, borderColor: theme.line, filterMode: 'empty' }] : undefined,
+    dataZoom: rowsZoom(theme, list.length),
     xAxis: axis(theme, 'other / base', {
       type: high / low > 3 ? 'log' : 'value', logBase: 2, min: low, max: high, axisLabel: { showMinLabel: false, showMaxLabel: false, formatter: (x: number) => `${Number(x.toPrecision(3))}×` },
     }),
@@ -114,22 +119,27 @@ export function queryComparison(doc: Doc, comparison: Extract<Comparison, { kind
   const d = comparison.diff as Diff;
   const name = `compared-${comparison.base}-${comparison.other}`;
   const list = d.pairs.filter((p) => p.ratio !== null && p.ratio > 0);
+  const madeIn = (index: number) => (doc.sections[index]?.kind === 'query' ? dataOf(doc.sections[index] as QuerySection)?.at_made : undefined) ?? 0;
+  const made = Math.max(madeIn(comparison.base), madeIn(comparison.other), d.pairs.length);
+  const one = d.pairs.filter((p) => p.change === 'only_base' || p.change === 'only_other').length;
   const parts: (HTMLElement | null)[] = [
     h('p', { class: 'muted' }, `Base: ${sideWords(d.base)}. Other: ${sideWords(d.other)}. Time is ${TIME_WORDS[d.time]}.`),
     h('dl', { class: 'figures' }, ...([
       ['other / base', ratio(d.ratio), d.ratio === null ? 'nothing to compare' : `geometric mean, ${interval(d.ratio_low, d.ratio_high)}`],
-      ['Q@Cs compared', format.count(d.compared), `of ${format.count(d.pairs.length)}, by ${TIME_TITLE[d.time]}`],
+      ['Q@Cs compared', format.count(d.compared), `of ${format.count(made)}, by ${TIME_TITLE[d.time]}`],
       ['slower', format.count(d.slower), 'significantly'], ['faster', format.count(d.faster), 'significantly'], ['plans changed', format.count(d.plan_changes), ''],
     ] as const).map(([title, value, more]) => figure(title, value, more))),
+    d.compared < made ? h('p', {}, `${format.count(made - d.compared)} of ${format.count(made)} Q@Cs are not compared, since they were not kept in both runs${one ? `, ${format.count(one)} of them in one alone` : ''}. More are kept where the machine is quiet (`, h('code', {}, 'tare doctor'), ' says what disturbs it) and where each query is executed more often.') : null,
   ];
   if (list.length) {
     const worst = [...list].sort((a, b) => Math.abs(Math.log(b.ratio!)) - Math.abs(Math.log(a.ratio!))).slice(0, 3);
-    parts.push(chartCard<Pair>({
-      name: `${name}-ratios`, title: 'Ratio of times', height: Math.min(30, Math.max(3, list.length)) * 20 + 90,
+    const height = (rows: number) => Math.max(3, rows) * 20 + 90;
+    parts.push(longChart(`${name}-ratios`, chartCard<Pair>({
+      name: `${name}-ratios`, title: 'Ratio of times', height: height(rowsSeen(list.length)),
       summary: `Time of the other run divided by that of the base, of ${list.length} Q@Cs with intervals of 95 %. Geometric mean ${ratio(d.ratio)}; ${d.slower} slower, ${d.faster} faster, ${d.plan_changes} with another plan. Furthest from equal: ${worst.map((p) => `${atName(p)} ${ratio(p.ratio)}`).join(', ')}.`,
       about: 'Right of 1 the other run takes longer. ▲ slower, ▼ faster, ● no difference shown; ⇄ and a ring: another plan. Bars are intervals of 95 %.',
       option: (theme) => ratioOption(theme, d, list),
-    }).element);
+    }), list.length, height).element);
   }
   parts.push(!d.pairs.length ? h('p', { class: 'card' }, 'No Q@C was kept in either run: there is nothing to compare.') : h('div', { class: 'card' }, h('h3', {}, 'Each Q@C'), table<Pair>({
     name: `${name}-pairs`, caption: 'Each Q@C of both runs', rows: d.pairs, page: 20,
@@ -141,8 +151,8 @@ export function queryComparison(doc: Doc, comparison: Extract<Comparison, { kind
       { name: 'ratio_low', title: 'from', kind: 'number', of: (p) => p.ratio_low, show: (p) => ratio(p.ratio_low) },
       { name: 'ratio_high', title: 'to', kind: 'number', of: (p) => p.ratio_high, show: (p) => ratio(p.ratio_high) },
       { name: 'p', title: 'p', kind: 'p', of: (p) => p.p, title_of: 'Mann-Whitney, corrected by Holm' },
-      { name: 'base_ns', title: 'base', kind: 'ns', of: (p) => p.base_ns },
-      { name: 'other_ns', title: 'other', kind: 'ns', of: (p) => p.other_ns },
+      { name: 'base_ns', title: 'base', kind: 'ns', of: (p) => p.base_ns, show: (p) => dropped(p.base_ns, p.change === 'only_other'), title_of: 'in parentheses: dropped, of all executions that ended' },
+      { name: 'other_ns', title: 'other', kind: 'ns', of: (p) => p.other_ns, show: (p) => dropped(p.other_ns, p.change === 'only_base'), title_of: 'in parentheses: dropped, of all executions that ended' },
       { name: 'plan_change', title: 'plan', kind: 'text', of: (p) => (p.same_plan ? null : p.plan_change ?? 'changed'), show: (p) => (p.same_plan ? format.DASH : h('span', { class: 'wide-cell' }, foreign(p.plan_change ?? 'changed', 120))) },
     ],
   }).element));
