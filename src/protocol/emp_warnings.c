@@ -348,12 +348,28 @@ static void say_kinds(const struct kind kinds[3], size_t failed, struct strbuf *
 	}
 }
 
+/* One that fails ends the run before anything was measured. */
+static void warn_of_failed_warmup(struct context *c, const struct execution *x)
+{
+	struct kind kinds[3] = { 0 };
+	struct strbuf text = { 0 };
+	count_kind(&kinds[x->outcome], x->status);
+	say_kinds(kinds, 1, &text);
+	struct emp_warning *w = add(c, "failures");
+	say(w->text, "warm-up %u failed: %s; nothing was measured", x->number, strbuf_text(&text));
+	say(w->remedy, "see what it says: --show-output; if that is as it should be: "
+		       "--ignore-failure");
+	strbuf_release(&text);
+}
+
 static void warn_of_failures(struct context *c)
 {
 	struct kind kinds[3] = { 0 };
+	const struct execution *last = NULL;
 	size_t measured = 0, failed = 0;
 	for (size_t i = 0; i < c->r->count; i++) {
 		const struct execution *x = &c->executions[i];
+		last = x;
 		if (x->warmup)
 			continue;
 		measured++;
@@ -362,6 +378,9 @@ static void warn_of_failures(struct context *c)
 		count_kind(&kinds[x->outcome], x->status);
 		failed++;
 	}
+	if (!measured && last && c->run->status == RUN_FAILED &&
+	    !execution_succeeded(last, c->options->expected_codes, c->options->expected_count))
+		warn_of_failed_warmup(c, last);
 	if (!failed)
 		return;
 	size_t late = kinds[OUTCOME_TIMED_OUT].count;

@@ -253,6 +253,7 @@ static void set_parts(struct time_section *t, size_t share, const struct page_tr
 	json_object_set_new(o, "backend", json_string(backend_name(run->backend)));
 	json_object_set_new(o, "headline", json_string(emp_measure_name(v->result->headline)));
 	json_object_set_new(o, "shell_ns", json_count(shell_ns));
+	json_object_set_new(o, "planned", json_id(run->planned));
 	json_object_set_new(o, "kept", summaries_json(v->result, v->result->kept));
 	json_object_set_new(o, "unfiltered", summaries_json(v->result, v->result->unfiltered));
 	json_object_set_new(o, "rule2", bounds_json(&v->result->outside));

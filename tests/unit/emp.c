@@ -87,6 +87,15 @@ static void outcomes(void **state)
 	assert_text(&r, "failures",
 		    "1 of 1 execution failed: killed by SIGSEGV; it counts as measured");
 	emp_result_release(&r);
+
+	emp_judge(&run, x, 1, &plain, &r);
+	assert_null(find(&r, "failures")); /* the run went on */
+	emp_result_release(&r);
+	run.status = RUN_FAILED;
+	x[0].number = 1;
+	emp_judge(&run, x, 1, &plain, &r);
+	assert_text(&r, "failures", "warm-up 1 failed: exit status 1; nothing was measured");
+	emp_result_release(&r);
 }
 
 static void nothing(void **state)

@@ -13,6 +13,32 @@ export const ask = (tab, name, what) => tab.page.evaluate(([n, w]) => {
   return null;
 }, [name, what]);
 
+/** The names of axes are whole, and upon no number, however wide those are. */
+export async function namesFit(tab) {
+  const found = await tab.page.evaluate(() => [...window.tare.charts].flatMap(([chartName, handle]) => {
+    const chart = handle.draw();
+    const option = chart.getOption();
+    const names = [...option.xAxis ?? [], ...option.yAxis ?? []].map((a) => a.name).filter(Boolean);
+    chart.getZr().flush();
+    const texts = chart.getZr().storage.getDisplayList(true).filter((e) => e.type === 'tspan' && !e.ignore).map((e) => {
+      const box = e.getBoundingRect().clone();
+      if (e.transform) box.applyTransform(e.transform);
+      return { text: e.style.text, box };
+    });
+    return names.map((name) => {
+      const own = texts.find((t) => t.text === name);
+      const { x, y, width, height } = own?.box ?? { x: -1, y: -1, width: 0, height: 0 };
+      const inside = x >= 0 && y >= 0 && x + width <= chart.getWidth() && y + height <= chart.getHeight();
+      return { name: `${chartName}: ${name}`, inside, upon: texts.filter((t) => t !== own && own?.box.intersect(t.box)).map((t) => t.text) };
+    });
+  }));
+  assert.ok(found.length);
+  assert.deepEqual(found.filter((n) => !n.inside || n.upon.length), []);
+}
+
+/** The numbers of the x axis, as they are written. */
+export const numbers = (tab, name) => tab.page.evaluate((n) => window.tare.charts.get(n).draw().getModel().getComponent('xAxis').axis.getViewLabels().map((l) => l.formattedLabel.replace('\u00a0', ' ')).filter(Boolean), name);
+
 /** Where a value of a chart is on the screen. */
 export async function pixel(tab, name, x, y) {
   await tab.page.locator(`#${name}`).scrollIntoViewIfNeeded();

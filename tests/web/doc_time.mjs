@@ -163,7 +163,7 @@ export function timeSection(number, { count = 400, mean = 12_000_000, spread = 0
   }
   return {
     ...head('time', number, evil(title), { subtitle: evil(`inc --loops ${number}`) }),
-    command: evil(`inc --loops ${number}`), parameters: bad ? [{ name: evil(), value: evil() }] : parameters, backend: 'bpf', headline: pt ? 'pt_net' : 'et', shell_ns: number % 2 ? 0 : 700_000,
+    command: evil(`inc --loops ${number}`), parameters: bad ? [{ name: evil(), value: evil() }] : parameters, backend: 'bpf', headline: pt ? 'pt_net' : 'et', shell_ns: number % 2 ? 0 : 700_000, planned: count,
     kept: Object.fromEntries(Object.entries(measures).map(([m, [k]]) => [m, k])), unfiltered: Object.fromEntries(Object.entries(measures).map(([m, [, u]]) => [m, u])),
     warnings: [{ id: 'noisy_et', text: `ET varies by 6.1 %, PT by 0.40 %: the machine was disturbed${evil('')}`, remedy: `PT is the figure to use; \`tare doctor\` tells how to quiet this machine${evil('')}` }],
     rule2: { low_ns: Math.round(low), high_ns: Math.round(high) }, columns, reasons, density: ['net', 'et'].filter((m) => columns[m]).map((m) => density(m === 'et' ? 'et' : 'pt_net', of(columns[m], measured), of(columns[m], kept))),

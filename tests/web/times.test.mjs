@@ -1,7 +1,7 @@
 // Several runs of `tare time` on one page.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { ask, pixel } from './charts.mjs';
+import { ask, namesFit, numbers, pixel } from './charts.mjs';
 import { document_ } from './documents.mjs';
 import { timesDocument, timeSection } from './doc_time.mjs';
 import { accessible, chartsDraw, csvOf, everything, fits, HOSTILE, open, quiet, shown, SHOTS, stop } from './browser.mjs';
@@ -22,6 +22,8 @@ async function compared(tab, names) {
   assert.equal(saved.lines.length, 5);
   assert.match(saved.lines[0], /^run,parameters,n,mean_ns,stddev_ns,ci_low_ns,ci_high_ns,ratio,ratio_low,ratio_high,p,test,sentence$/);
   assert.equal((await ask(tab, 'together-density', 'axis'))[0], 'log', 'lengths that differ a hundredfold');
+  assert.deepEqual(await numbers(tab, 'together-density'), ['20 ms', '50 ms', '100 ms', '200 ms', '500 ms', '1 s']);
+  await namesFit(tab);
   await tab.page.click('#together-density button[data-value="value"]');
   assert.equal((await ask(tab, 'together-density', 'axis'))[0], 'value');
   // a reference that is not the first, and one that failed: nothing of it was kept
@@ -84,12 +86,16 @@ test('figures have the digits that their spread leaves them', async () => {
   Object.assign(s.kept.pt_net, { mean_ns: 98.4e6, stddev_ns: 12.3e6, ci_low_ns: 95.71e6, ci_high_ns: 101.2e6 });
   Object.assign(s.kept.et, { mean_ns: 12.0004e6, stddev_ns: 996, ci_low_ns: 12e6, ci_high_ns: 12.0008e6 });
   Object.assign(doc.comparisons[0].rows[1], { ratio: 14.02, ratio_low: 13.68, ratio_high: 14.49 });
+  const dropped = s.columns.rule.findIndex((rule) => rule > 2);
+  Object.assign(s.reasons[dropped], { value_ns: 2334750, low_ns: 1775320, high_ns: 2333980 });
   const tab = await open(doc);
+  const row = await tab.page.locator('#run-1 .time-dropped tbody tr').first().textContent();
+  assert.match(row, /2\.33475.ms.*2\.33398.ms$/, 'what was judged is seen to lie above');
   const figures = await tab.page.textContent('#run-1 .time-figures');
   assert.match(figures, /98 ± 12\u00a0ms/);
   assert.match(figures, /95\.7 to 101\.2\u00a0ms/);
   assert.match(figures, /12\.0004 ± 0\.0010\u00a0ms/);
-  assert.match(await tab.page.textContent('#together-0-ratios'), /14\.0 \(13\.7 to 14\.5\) times, p < 0\.001/);
+  assert.match(await tab.page.textContent('#together-0-ratios'), /14\.02 \(13\.68 to 14\.49\) times, p < 0\.001/);
   // downwards, a column has one unit and one number of decimals
   const cells = await tab.page.locator('#together .table tbody tr').evaluateAll((rows) => rows.map((row) => [...row.children].slice(3, 10).map((cell) => cell.textContent)));
   for (let column = 0; column < 7; column++) {

@@ -114,6 +114,7 @@ export interface TimeSection extends Head {
   backend: 'plain' | 'netlink' | 'bpf';
   headline: Measure;
   shell_ns: number; // taken off each ET; 0: no shell
+  planned: number | null; // executions asked for, without warm-ups; null: as many as it takes
   kept: Partial<Record<Measure, Summary | null>>;
   unfiltered: Partial<Record<Measure, Summary | null>>;
   rule2: { low_ns: number; high_ns: number } | null; // what rule (II) keeps, of the headline; null: it was not applied

@@ -79,10 +79,11 @@ export function axis(theme: Theme, name: string, more: Record<string, unknown> =
     };
   }
   return {
-    name, nameLocation: 'middle', nameGap: 30, nameTextStyle: { color: theme.muted },
+    name, nameLocation: 'middle', nameGap: 30, nameMoveOverlap: true, nameTextStyle: { color: theme.muted },
     axisLine: { lineStyle: { color: theme.line } },
-    splitLine: { lineStyle: { color: theme.line, opacity: 0.6 } },
     ...more,
+    // an end that is not round has no number, so no line either
+    splitLine: { lineStyle: { color: theme.line, opacity: 0.6 }, showMinLine: label['showMinLabel'] !== false, showMaxLine: label['showMaxLabel'] !== false, ...(more['splitLine'] ?? {}) },
     axisLabel: { color: theme.muted, hideOverlap: true, ...label },
   };
 }

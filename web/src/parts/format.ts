@@ -80,7 +80,7 @@ export function nsAlike(values: readonly Known[], spreads: readonly Known[]): (v
 export function ratioAlike(values: readonly Known[], spreads: readonly Known[]): (value: Known) => string {
   const known = positive(values);
   if (!known.length || Math.max(...known) >= 1e4 * Math.min(...known)) return figure;
-  const decimals = decimalsAlike(known, positive(spreads), 1);
+  const decimals = decimalsAlike(known, positive(spreads), 2);
   return (value) => (value === null || value === undefined || !Number.isFinite(value) ? DASH : value.toFixed(decimals));
 }
 
@@ -88,7 +88,7 @@ export function ratioAlike(values: readonly Known[], spreads: readonly Known[]):
 export function ratio(value: number | null | undefined, low: number | null | undefined, high: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return DASH;
   if (low === null || low === undefined || high === null || high === undefined || !(high > low)) return digits(value);
-  return value.toFixed(decimalsOf((high - low) / 2, 1));
+  return value.toFixed(decimalsOf((high - low) / 2, 2));
 }
 
 /** A tick is round: "10 %", not "10.0 %". */

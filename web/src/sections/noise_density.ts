@@ -101,7 +101,7 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
       ...baseOption(theme),
       grid: { left: 44, right: 20, top: 14, bottom: 26, containLabel: true },
       xAxis: axis(theme, 'length of a detour', { type: 'value', min: lowest, max: highest, ...ticks(), axisLabel: { ...ticks().axisLabel, formatter: (v: number) => format.ns(10 ** v) } }),
-      yAxis: axis(theme, 'per s of a CPU and decade', { type: 'value', min: least, minInterval: 1, nameGap: 46, axisLabel: { formatter: tenTo } }),
+      yAxis: axis(theme, 'per s of a CPU and decade', { type: 'value', min: least, minInterval: 1, nameGap: 12, axisLabel: { formatter: tenTo } }),
       dataZoom: [{ ...zoomed, minSpan: 0.5, ...(choice.ranged ? { startValue: Math.max(lowest, Math.log10(Math.max(choice.low, 1))), endValue: Math.min(highest, Math.log10(choice.high)) } : {}) }],
       tooltip: {
         ...(baseOption(theme)['tooltip'] as object), trigger: 'axis',

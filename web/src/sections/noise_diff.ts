@@ -81,7 +81,7 @@ function densityCard(name: string, diff: Diff): HTMLElement[] {
       ...baseOption(theme),
       grid: { left: 44, right: 20, top: 14, bottom: 26, containLabel: true },
       xAxis: axis(theme, 'length of a detour', { type: 'value', min: lowest, max: highest, axisTick: { show: true, customValues: logTicks(lowest, highest) }, axisLabel: { customValues: logTicks(lowest, highest), formatter: (v: number) => format.ns(10 ** v) } }),
-      yAxis: axis(theme, 'per s of a CPU and decade', { type: 'value', min: least, minInterval: 1, nameGap: 46, axisLabel: { formatter: tenTo } }),
+      yAxis: axis(theme, 'per s of a CPU and decade', { type: 'value', min: least, minInterval: 1, nameGap: 12, axisLabel: { formatter: tenTo } }),
       dataZoom: zoom(),
       tooltip: {
         ...(baseOption(theme)['tooltip'] as object), trigger: 'axis',

@@ -48,7 +48,7 @@ export function worstCards(section: NoiseSection, choice: Choice): HTMLElement[]
       ...baseOption(theme),
       grid: { left: 40, right: 20, top: 14, bottom: 26, containLabel: true },
       xAxis: axis(theme, 'time of the run', { type: 'value', min: 0, max: choice.noise.elapsed_ns / 1e9, axisLabel: { formatter: (v: number) => format.ns(v * 1e9) } }),
-      yAxis: axis(theme, 'length', { type: 'value', min: low - margin, max: high + margin, nameGap: 62, axisTick: logged ? { customValues: logTicks(low, high) } : {}, axisLabel: { ...(logged ? { customValues: logTicks(low, high) } : {}), showMinLabel: logged, showMaxLabel: logged, formatter: (v: number) => (logged ? format.ns(10 ** v) : format.nsBetween(v, low, high)) } }),
+      yAxis: axis(theme, 'length', { type: 'value', min: low - margin, max: high + margin, nameGap: 12, axisTick: logged ? { customValues: logTicks(low, high) } : {}, axisLabel: { ...(logged ? { customValues: logTicks(low, high) } : {}), showMinLabel: logged, showMaxLabel: logged, formatter: (v: number) => (logged ? format.ns(10 ** v) : format.nsBetween(v, low, high)) } }),
       dataZoom: zoom(),
       tooltip: { ...(baseOption(theme)['tooltip'] as object), formatter: (p: { seriesIndex: number; dataIndex: number }) => told(groups[p.seriesIndex]!.list[p.dataIndex]!) },
       series: groups.map((g) => ({
@@ -127,7 +127,7 @@ export function partsCard(section: NoiseSection, choice: Choice): HTMLElement[] 
         ...baseOption(theme),
         grid: { left: 40, right: 20, top: 14, bottom: 26, containLabel: true },
         xAxis: axis(theme, 'part of the run, by its begin', { type: 'category', data: rows.map((r) => format.bare(format.ns(r.begin_ns))) }),
-        yAxis: axis(theme, choice.cpu < 0 ? 'of the time' : 'of the time, about', { type: 'value', nameGap: 58, axisLabel: { formatter: (v: number) => format.percent(v) } }),
+        yAxis: axis(theme, choice.cpu < 0 ? 'of the time' : 'of the time, about', { type: 'value', nameGap: 12, axisLabel: { formatter: (v: number) => format.percent(v) } }),
         dataZoom: zoom(),
         tooltip: {
           ...(baseOption(theme)['tooltip'] as object), trigger: 'axis', axisPointer: { type: 'shadow' },

@@ -100,7 +100,7 @@ function overTime(section: ProfileSection, p: Profile): HTMLElement | null {
       const colour = { user: theme.series[2]!, kernel: theme.series[3]!, idle: theme.series[6]! };
       return {
         ...baseOption(theme),
-        grid: { left: 46, right: 20, top: 12, bottom: 46 },
+        grid: { left: 28, right: 20, top: 12, bottom: 32, containLabel: true },
         tooltip: {
           ...(baseOption(theme)['tooltip'] as object), trigger: 'axis',
           formatter: (points: any) => {
@@ -111,7 +111,7 @@ function overTime(section: ProfileSection, p: Profile): HTMLElement | null {
           },
         },
         xAxis: axis(theme, 'time', { type: 'value', min: 0, max: 'dataMax', axisLabel: { formatter: (v: number) => format.ns(v * 1e9), showMaxLabel: false } }),
-        yAxis: axis(theme, unit, { type: 'value', min: 0, nameGap: 32 }),
+        yAxis: axis(theme, unit, { type: 'value', min: 0, nameGap: 12 }),
         dataZoom: zoom(),
         series: parts.map((part, k) => ({
           type: 'line', name: part, stack: 'all', data: data(part), symbol: 'none', step: 'end', lineStyle: { width: 1, type: (['solid', 'dashed', 'dotted'] as const)[k], color: colour[part] },

@@ -105,7 +105,7 @@ export function samplesCard(section: StudySection, { which, run, samples }: Run,
       ...baseOption(theme),
       grid: { left: 44, right: 20, top: 14, bottom: 26, containLabel: true },
       xAxis: axis(theme, over === 'time' ? 'time of the run' : 'sample', { type: 'value', min: 'dataMin', max: 'dataMax', axisLabel: over === 'time' ? { formatter: (v: number) => format.ns(v * 1e9), showMinLabel: false, showMaxLabel: false } : { formatter: (v: number) => format.count(Math.round(v)) } }),
-      yAxis: axis(theme, 'ET', { type: 'value', min: low - pad, max: high + pad, nameGap: 64, axisLabel: { showMinLabel: false, showMaxLabel: false, formatter: (v: number) => format.nsBetween(v, low, high) } }),
+      yAxis: axis(theme, 'ET', { type: 'value', min: low - pad, max: high + pad, nameGap: 12, axisLabel: { showMinLabel: false, showMaxLabel: false, formatter: (v: number) => format.nsBetween(v, low, high) } }),
       dataZoom: zoom(),
       tooltip: {
         ...(baseOption(theme)['tooltip'] as object),

@@ -148,7 +148,7 @@ export function zoomCard(section: StudySection, { which, run, samples }: Run): H
         ...baseOption(theme),
         grid: { left: 40, right: 24, top: 14, bottom: 26, containLabel: true },
         xAxis: axis(theme, 'first sample of a pair', { type: 'value', min: level.low_ns - pad, max: level.high_ns + pad, splitNumber: 4, axisLabel: label }),
-        yAxis: axis(theme, 'second', { type: 'value', min: level.low_ns - pad, max: level.high_ns + pad, nameGap: 64, axisLabel: label }),
+        yAxis: axis(theme, 'second', { type: 'value', min: level.low_ns - pad, max: level.high_ns + pad, nameGap: 12, axisLabel: label }),
         dataZoom: zoom(true),
         tooltip: {
           ...(baseOption(theme)['tooltip'] as object),

@@ -16,7 +16,7 @@ import { whoElse } from './time_who';
 export function timeSection(doc: Doc, section: TimeSection): HTMLElement[] {
   const time = timeOf(section);
   const first = [figures(time), warnings(time)].filter((e) => e !== null);
-  if (!time.count) return [h('div', { class: 'cards' }, ...first, h('p', { class: 'muted' }, 'No execution yet.'))];
+  if (!time.count) return [h('div', { class: 'cards' }, ...first, h('p', { class: 'muted' }, section.status === 'going' ? 'No execution yet.' : 'No execution.'))];
   const dialog = executionDialog(time, doc.sections.length > 1 ? titleOf(doc, section) : null);
   const measured = time.count - time.counts[WARMUP]! - time.counts[FAILED]!;
   return [

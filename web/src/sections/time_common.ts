@@ -5,6 +5,7 @@ import { h } from '../parts/dom';
 import { field } from '../parts/fields';
 import * as format from '../parts/format';
 import { causeColour, current, type Theme } from '../parts/theme';
+import { logTicks } from './noise_model';
 
 export const KEPT = 0;
 export const WARMUP = 1;
@@ -127,6 +128,13 @@ export function tick(value: number): string {
   const size = Math.abs(value);
   const [scale, unit] = size >= 1e9 ? [1e9, 's'] : size >= 1e6 ? [1e6, 'ms'] : size >= 1e3 ? [1e3, 'µs'] : [1, 'ns'];
   return size === 0 ? '0' : `${Number((value / (scale as number)).toPrecision(9))}\u00a0${unit}`;
+}
+
+/** Of an axis of times: where it has numbers. Of a logarithmic one the library knows decades alone. */
+export function ticks(type: 'value' | 'log', low: number, high: number): Record<string, Record<string, unknown>> {
+  if (type === 'value') return { axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } };
+  const customValues = logTicks(Math.log10(low), Math.log10(high)).map((v) => Number((10 ** v).toPrecision(12)));
+  return { axisTick: { customValues }, axisLabel: { customValues, formatter: tick } };
 }
 
 /** Room for the names of axes, which ECharts does not count in. */

@@ -106,7 +106,7 @@ export function dualCard(time: Time): HTMLElement | null {
       brush: { xAxisIndex: 0, yAxisIndex: 0, seriesIndex: [], brushType: 'rect', brushMode: 'single', transformable: true, throttleType: 'debounce', throttleDelay: 100,
         brushStyle: { borderColor: theme.accent, borderWidth: 2, color: 'rgba(120,160,220,0.18)' } },
       xAxis: { ...look, name: 'ET of the odd one' },
-      yAxis: { ...look, name: 'ET of the even one after it', nameGap: 58 },
+      yAxis: { ...look, name: 'ET of the even one after it', nameGap: 12 },
       toolbox: { show: false }, // the brush would bring one
       grid: grid(14, 30),
       tooltip: { ...base.tooltip, formatter: (p: any) => about(p.seriesId, p.dataIndex) },

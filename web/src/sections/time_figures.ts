@@ -49,14 +49,18 @@ export function figures(time: Time): HTMLElement {
       ns('mad_ns', 'MAD', (s) => s.mad_ns), ns('min_ns', 'least', (s) => s.min_ns), ns('max_ns', 'most', (s) => s.max_ns),
     ],
   });
+  const measured = time.count - time.counts[WARMUP]!;
+  const planned = section.planned ?? 0;
   const dropped = [FAILED, CUTOFF, OUTSIDE].filter((r) => time.counts[r]).map((r) => `${format.count(time.counts[r])} ${RULE_WORDS[r]}`);
   return h('div', { class: 'card wide time-figures' },
     h('dl', { class: 'figures' }, ...first.map((m) => headlineFigure(time, m)),
       h('div', {}, h('dt', {}, 'executions'),
-        h('dd', {}, `${format.count(time.counts[KEPT])} of ${format.count(time.count - time.counts[WARMUP]!)} kept`, dropped.length ? h('small', {}, `dropped: ${dropped.join(', ')}`) : null,
+        h('dd', {}, measured ? `${format.count(time.counts[KEPT])} of ${format.count(measured)} kept` : 'none measured', section.status !== 'complete' && planned > measured ? h('small', {}, `${format.count(planned)} ${planned === 1 ? 'was' : 'were'} planned`) : null, dropped.length ? h('small', {}, `dropped: ${dropped.join(', ')}`) : null,
           time.counts[WARMUP] ? h('small', {}, `${format.count(time.counts[WARMUP])} ${time.counts[WARMUP] === 1 ? 'warm-up' : 'warm-ups'} before`) : null,
           section.shell_ns ? h('small', {}, `${format.ns(section.shell_ns)} of the shell taken off each ET`) : null,
           h('small', {}, `measured by ${section.backend}`)))),
+    section.status === 'failed' && !section.warnings.some((w) => w.id === 'failures')
+      ? h('p', { class: 'note' }, 'The run failed, but no execution did: its command could not be started, or one of ', h('code', {}, '--setup'), ', ', h('code', {}, '--prepare'), ', ', h('code', {}, '--conclude'), ' and ', h('code', {}, '--cleanup'), ' failed. It is told when the run is repeated.') : null,
     section.parameters.length ? h('p', {}, 'With ', ...section.parameters.flatMap((p, i) => [i ? ', ' : '', foreign(p.name, 40), ' = ', h('code', {}, foreign(p.value, 80))]), '.') : null,
     h('details', {}, h('summary', {}, 'Every measure, kept and unfiltered'), measures.element,
       list.some(isShare) ? h('p', { class: 'muted' }, 'User and system are known as shares of the whole only, so they have a mean, and no spread of their own.') : null));
@@ -77,7 +81,11 @@ export function droppedTable(time: Time): HTMLElement | null {
   if (!rows.length) return null;
   const reason = (i: number) => section.reasons[i];
   // told apart from the bounds, which may be close
-  const near = (i: number, value: number | null | undefined) => precise(value, reason(i)?.low_ns ? reason(i)!.high_ns! - reason(i)!.low_ns! : null);
+  const near = (i: number, value: number | null | undefined) => {
+    const { value_ns: judged = null, low_ns: low = null, high_ns: high = null } = reason(i) ?? {};
+    const apart = [[low, high], [low, judged], [judged, high]].flatMap(([a, b]) => (a && b && a !== b ? [Math.abs(a - b)] : []));
+    return precise(value, apart.length ? Math.min(...apart) : null);
+  };
   const made = table<number>({
     name: `${section.anchor}-dropped`, caption: 'Dropped executions', rows, page: 8, onRow: (i) => time.open(i), rowLabel: (i) => `open ${executionName(time, i)}`,
     columns: [

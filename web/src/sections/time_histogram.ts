@@ -5,7 +5,7 @@ import { choices } from '../parts/fields';
 import * as format from '../parts/format';
 import { remember } from '../parts/remember';
 import type { Theme } from '../parts/theme';
-import { calmly, columnOf, FAILED, grid, KEPT, meanSigma, measureField, tick, visibleWithin, WARMUP, type MeasureColumn, type Time } from './time_common';
+import { calmly, columnOf, FAILED, grid, KEPT, meanSigma, measureField, ticks, visibleWithin, WARMUP, type MeasureColumn, type Time } from './time_common';
 
 const BINS = 60;
 
@@ -112,13 +112,14 @@ export function histogramCard(time: Time): ChartHandle {
     const [min, max] = axisRange();
     const same = drawn === `${loaded} ${scale.value}`;
     drawn = `${loaded} ${scale.value}`;
-    makeBins(...visibleWithin(same ? handle.chart() : null, min, max));
+    const window = visibleWithin(same ? handle.chart() : null, min, max);
+    makeBins(...window);
     return {
       ...base,
       grid: grid(14, 26),
       dataZoom: zoom(),
-      xAxis: axis(theme, column.name, { type: scale.value, min, max, axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
-      yAxis: axis(theme, 'executions', { type: 'value', min: 0, minInterval: 1, nameGap: 44, axisLabel: { formatter: (v: number) => format.count(v) } }),
+      xAxis: axis(theme, column.name, { type: scale.value, min, max, ...ticks(scale.value, ...window) }),
+      yAxis: axis(theme, 'executions', { type: 'value', min: 0, minInterval: 1, nameGap: 12, axisLabel: { formatter: (v: number) => format.count(v) } }),
       tooltip: {
         ...base.tooltip,
         formatter: (p: any) => (Array.isArray(p.value) && p.value.length > 3
@@ -131,8 +132,9 @@ export function histogramCard(time: Time): ChartHandle {
   const rebin = calmly(() => {
     const chart = handle.chart();
     if (!chart || !themeNow) return;
-    makeBins(...visibleWithin(chart, ...axisRange()));
-    chart.setOption({ series: series(themeNow) });
+    const window = visibleWithin(chart, ...axisRange());
+    makeBins(...window);
+    chart.setOption({ series: series(themeNow), ...(scale.value === 'log' ? { xAxis: ticks('log', ...window) } : {}) });
   });
   const median = section.kept[section.headline]?.median_ns;
   const handle: ChartHandle = chartCard<Bin>({

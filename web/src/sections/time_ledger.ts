@@ -142,7 +142,7 @@ export function ledgerCard(time: Time): ChartHandle | null {
       xAxis: axis(theme, order === byNumber ? 'executions, in order' : 'executions, longest first', {
         type: 'value', min: -0.5, max: at.length - 0.5, minInterval: 1, splitLine: { show: false }, axisLabel: { formatter: label },
       }),
-      yAxis: axis(theme, '', { type: 'value', min: 0, max: top ? top * 1.06 : 1, axisLine: { show: false }, axisLabel: { formatter: tick, showMaxLabel: false } }),
+      yAxis: axis(theme, '', { type: 'value', min: 0, max: top ? top * 1.06 : 1, axisLine: { show: false }, axisTick: { show: false }, axisLabel: { formatter: tick, showMaxLabel: false } }),
       tooltip: { ...base.tooltip, formatter: (p: any) => about(bars[p.value?.[4]]) },
       series: list,
     };

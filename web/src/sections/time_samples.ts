@@ -16,6 +16,11 @@ import { heldUp } from './time_who';
 const SIZE = [5, 7, 9, 10, 10];
 const LARGE = 3000; // points, from which on the library draws them as one, without edges
 
+interface Extent {
+  min: number;
+  max: number;
+}
+
 interface Points {
   data: Float64Array; // x, y, x, y, ...
   at: Int32Array; // positions
@@ -97,6 +102,16 @@ export function samplesCard(time: Time): ChartHandle {
     const pad = (high - low) * 0.05 || Math.abs(high) * 0.01 || 1;
     return low <= high ? { min: low >= 0 ? Math.max(0, low - pad) : low - pad, max: high + pad } : {};
   }
+  /** From the begin of the run or the first of them, with some room: no point lies on the frame. */
+  function xRange(): { min: (x: Extent) => number; max: (x: Extent) => number } {
+    const from = (x: Extent) => (timed.value ? Math.min(x.min, 0) : x.min);
+    const room = (x: Extent) => (x.max - from(x)) * 0.02 || 0.5;
+    return { min: (x) => from(x) - room(x), max: (x) => x.max + room(x) };
+  }
+  function numberAt(v: number): string {
+    if (!Number.isInteger(v) || v + time.counts[WARMUP]! < 1) return '';
+    return v < 1 ? `w${v + time.counts[WARMUP]!}` : format.count(v);
+  }
   function option(theme: Theme, hidden: ReadonlySet<string>) {
     const base = baseOption(theme) as any;
     drawn = [];
@@ -114,9 +129,9 @@ export function samplesCard(time: Time): ChartHandle {
       grid: grid(14, 30),
       dataZoom: zoom(),
       xAxis: axis(theme, timed.value ? 'since the run began' : 'execution', {
-        type: 'value', min: timed.value ? 0 : 'dataMin', max: 'dataMax', axisLabel: { showMinLabel: timed.value ? false : undefined, showMaxLabel: timed.value ? false : undefined, formatter: timed.value ? tick : (v: number) => (Number.isInteger(v) ? format.count(v) : '') },
+        type: 'value', ...xRange(), minInterval: timed.value ? undefined : 1, axisLabel: { showMinLabel: false, showMaxLabel: false, formatter: timed.value ? tick : numberAt },
       }),
-      yAxis: axis(theme, column.name, { type: 'value', scale: true, ...yRange(), nameGap: 62, axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
+      yAxis: axis(theme, column.name, { type: 'value', scale: true, ...yRange(), nameGap: 12, axisLine: { onZero: false, lineStyle: { color: theme.line } }, axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
       tooltip: { ...base.tooltip, formatter: (p: any) => about(p.seriesId, p.dataIndex) },
       series: [...list, selected(theme)],
     };

@@ -8,6 +8,7 @@ import { whisker } from '../parts/marks';
 import { table, type Column } from '../parts/table';
 import { remember } from '../parts/remember';
 import type { Theme } from '../parts/theme';
+import { calmly, ticks, visibleX } from './time_common';
 import { numbered, titleOf } from '../parts/titles';
 import { grid, interval, isShare, MEASURE_NAME, measureField, tick } from './time_common';
 
@@ -260,7 +261,7 @@ function spreadCard(runs: Run[]): HTMLElement | null {
         grid: { ...grid(14, 34), right: 60 },
         dataZoom: zoom(true),
         xAxis: axis(theme, 'mean', { type: 'log', ...x, axisLabel: { formatter: tick } }),
-        yAxis: axis(theme, 'σ', { type: 'log', ...y, axisLabel: { formatter: tick }, nameGap: 62 }),
+        yAxis: axis(theme, 'σ', { type: 'log', ...y, axisLabel: { formatter: tick }, nameGap: 12 }),
         tooltip: { ...base.tooltip, formatter: (p: any) => {
           const r = rows[p.value?.[2]];
           return r ? tip([r.run.label, MEASURE_NAME[r.measure], `mean ${format.ns(r.mean)}`, `σ ${format.ns(r.sigma)} (${format.percent(r.sigma / r.mean)})`, parameters(r.run.section) || null]) : tip([]);
@@ -303,6 +304,10 @@ function densitiesCard(runs: Run[], first: Measure): HTMLElement | null {
     return d && d.ns.length > 1 ? [{ run, d, i: run.place }] : [];
   });
   type Point = { run: string; ns: number; density: number };
+  const retick = calmly(() => {
+    const chart = card.chart();
+    if (chart && scale.value === 'log') chart.setOption({ xAxis: ticks('log', ...visibleX(chart)) });
+  });
   const card: ChartHandle = chartCard<Point>({
     name: 'together-density', title: 'Densities over each other', height: 340, about: 'Of those kept; each is as high as the others at its peak, so that short and long tasks can be seen together.',
     summary: `Densities of ${runs.length} runs: ${runs.map((r) => `${r.label} has its median at ${format.ns(r.section.kept[measure]?.median_ns ?? null)}`).join('; ')}.`,
@@ -314,12 +319,13 @@ function densitiesCard(runs: Run[], first: Measure): HTMLElement | null {
       const base = baseOption(theme) as any;
       const list = shown();
       const all = list.flatMap(({ d }) => d.ns.filter((x) => scale.value === 'value' || x > 0));
+      const range: [number, number] = [Math.min(...all), Math.max(...all)];
       return {
         ...base,
         legend: { formatter: (key: string) => runs[Number(key)]!.label },
         grid: grid(),
         dataZoom: zoom(),
-        xAxis: axis(theme, MEASURE_NAME[measure], { type: scale.value, min: Math.min(...all), max: Math.max(...all), axisLabel: { formatter: tick, showMinLabel: false, showMaxLabel: false } }),
+        xAxis: axis(theme, MEASURE_NAME[measure], { type: scale.value, min: range[0], max: range[1], ...ticks(scale.value, ...range) }),
         yAxis: axis(theme, '', { type: 'value', min: 0, max: 1.05, axisLabel: { show: false }, axisTick: { show: false }, splitLine: { show: false } }),
         tooltip: { ...base.tooltip, trigger: 'item', formatter: (p: any) => tip([runs[Number(p.seriesName)]?.label, format.ns(p.value?.[0])]) },
         // not by their labels, which may be any text
@@ -340,6 +346,8 @@ function densitiesCard(runs: Run[], first: Measure): HTMLElement | null {
       ],
       rows: () => shown().flatMap(({ run, d }) => d.ns.map((ns, k) => ({ run: run.label, ns, density: d.kept[k]! }))),
     },
+    onReady: (chart) => { chart.on('datazoom', retick); },
+    onDraw: retick, // where it is zoomed already
   });
   return card.element;
 }
