@@ -344,6 +344,8 @@ test('200 Q@Cs', async () => {
   await tab.page.emulateMedia({ media: null });
   await print('afterprint');
   await fits(tab);
+  await tab.page.evaluate((many) => window.tare.show(many), doc);
+  await tab.page.evaluate(() => window.tare.drawAll());
   const legend = () => tab.page.locator('#run-7-cardinality .legend').evaluate((e) => [e.querySelectorAll('button').length, e.hidden, e.getBoundingClientRect().height <= 140]);
   assert.deepEqual(await legend(), [20, false, true]);
   await tab.page.setViewportSize({ width: 390, height: 844 });

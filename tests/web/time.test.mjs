@@ -515,11 +515,11 @@ test('little is enough: no ledger, no PT, no pairs, one execution, none', async 
   await tab.close();
 
   // a run that failed at its warm-up, and one that failed before
-  const warm = structuredClone(single);
-  Object.assign(warm, { status: 'failed', planned: 15, kept: { et: null }, warnings: [{ id: 'failures', text: 'warm-up 1 failed: exit status 2; nothing was measured', remedy: 'see what it says: --show-output' }] });
-  warm.columns.rule = [1];
+  const ended = structuredClone(single);
+  Object.assign(ended, { status: 'failed', planned: 15, kept: { et: null }, warnings: [{ id: 'failures', text: 'warm-up 1 failed: exit status 2; nothing was measured', remedy: 'see what it says: --show-output' }] });
+  ended.columns.rule = [1];
   Object.assign(none, { status: 'failed', planned: 1 });
-  const failed = await open(document_([warm, none]));
+  const failed = await open(document_([ended, none]));
   assert.match(await failed.page.textContent('#run-3 .time-figures'), /none measured15 were planned1 warm-up before/);
   assert.doesNotMatch(await failed.page.textContent('#run-3'), /no execution did/);
   assert.match(await failed.page.textContent('#run-2'), /none measured1 was planned.*The run failed, but no execution did: its command could not be started/);

@@ -115,13 +115,20 @@ function step(chart: EChartsType, factor: number, shift: number, along: Along = 
   return moved;
 }
 
-/** Where it has been zoomed to: what is drawn anew starts there. */
+const zooms = new WeakMap<EChartsType, Map<string, [number, number]>>();
+
+/** Where it has been zoomed to: what is drawn anew starts there. A zoom with an id of its own, as that of paper, starts where that one was. */
 function keepZoom(chart: EChartsType, option: EChartsCoreOption): void {
-  const had: [number, number][] = [];
-  (chart as any).getModel()?.eachComponent('dataZoom', (model: any, i: number) => { had[i] = model.getPercentRange(); });
+  const had = zooms.get(chart) ?? new Map<string, [number, number]>();
+  zooms.set(chart, had);
+  const key = (zoom: any, i: number) => `${i} ${zoom.id ?? ''}`;
+  (chart as any).getModel()?.eachComponent('dataZoom', (model: any, i: number) => had.set(key(model.option, i), model.getPercentRange()));
   const next = option['dataZoom'] as Record<string, unknown>[] | undefined;
-  if (!next || !had.length) return;
-  option['dataZoom'] = next.map((z, i) => (had[i] ? { ...z, startValue: undefined, endValue: undefined, start: had[i][0], end: had[i][1] } : z));
+  if (!next) return;
+  option['dataZoom'] = next.map((zoom, i) => {
+    const range = had.get(key(zoom, i));
+    return range ? { ...zoom, startValue: undefined, endValue: undefined, start: range[0], end: range[1] } : zoom;
+  });
 }
 
 const KEYS: Record<string, [factor: number, shift: number, along?: Along]> = {

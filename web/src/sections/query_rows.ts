@@ -23,7 +23,7 @@ export function rowsRoom(n: number): number {
 export function rowsZoom(theme: Theme, n: number): Record<string, unknown>[] | undefined {
   const seen = rowsSeen(n);
   if (seen >= n) return undefined;
-  return [{ type: 'slider', show: !isPaper(), yAxisIndex: 0, width: 16, right: 4, startValue: 0, endValue: seen - 1, brushSelect: false, showDetail: false, borderColor: theme.line, filterMode: 'empty' }];
+  return [{ type: 'slider', id: isPaper() ? 'paper' : 'screen', show: !isPaper(), yAxisIndex: 0, width: 16, right: 4, startValue: 0, endValue: seen - 1, brushSelect: false, showDetail: false, borderColor: theme.line, filterMode: 'empty' }];
 }
 
 const long = new Map<string, () => void>();
