@@ -40,7 +40,7 @@ format:
 	@find src tests $(wildcard bench) -name '*.[ch]' -exec clang-format -i {} +
 
 tidy:
-	@tests/run tidy
+	@TARE_TIDY=further tests/run tidy
 
 clean:
 	@for d in $(B) build-check; do \

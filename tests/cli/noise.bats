@@ -386,7 +386,7 @@ teardown() {
 	fi
 	# The host may take the CPU away just where an activation is: that hides it. Not three times.
 	for _ in 1 2 3; do
-		run "$TARE" noise selftest -c "$CPU"
+		run "$TARE" noise selftest -c "$CPU" -d 3s
 		echo "$output"
 		[ "$status" -eq 1 ] || break
 	done
