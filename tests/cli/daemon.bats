@@ -22,7 +22,7 @@ in_ms() {
 	python3 -c "import time; print(time.monotonic_ns() + $1 * 10**6)"
 }
 
-# bats test_tags=alone
+# bats test_tags=slow,alone
 @test "daemon: keeps its period and the length of its work" {
 	"$TARE" daemon -p 50ms -w 2ms -n 10 --log log 2>said
 	[ "$(head -n 1 log)" = number,begin_ns,length_ns,cpu_ns ]
@@ -78,7 +78,7 @@ in_ms() {
 	[ "$lines" -ge 2 ] && [ "$lines" -le 5 ]
 }
 
-# bats test_tags=alone
+# bats test_tags=slow,alone
 @test "daemon: --start-at and --cpu" {
 	at=$(in_ms 1000)
 	cpu=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
@@ -95,7 +95,7 @@ periods() {
 	awk -F, 'NR > 2 { printf "%.0f\n", ($2 - last) / 1e6 } { last = $2 }' log
 }
 
-# bats test_tags=alone
+# bats test_tags=slow,alone
 @test "daemon: --jitter varies each period, by its seed" {
 	periods 1 50% >first
 	grep -q "works 200.0 µs every 40.00 ms ± 50 %" said

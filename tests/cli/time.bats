@@ -351,7 +351,7 @@ teardown() {
 	[ "$(stat -c %u "$home"/new/* | sort -u)" = 65534 ]
 }
 
-# bats test_tags=alone
+# bats test_tags=slow,alone
 @test "time: every back end that can be used here gives the same process time" {
 	most=1.1
 	# the sanitizer's work at the end comes after the program's own reading
