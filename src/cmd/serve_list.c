@@ -2,7 +2,6 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "report/json_parts.h"
 
@@ -86,14 +85,6 @@ static json_t *list_document(const run_list *runs, const run_count_list *counts,
 	return o;
 }
 
-static void dump(json_t *document, struct strbuf *out)
-{
-	char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(15));
-	strbuf_puts(out, text);
-	free(text);
-	json_decref(document);
-}
-
 int serve_list(struct lab *lab, const struct request *r, struct strbuf *out, struct error *err)
 {
 	static const enum lab_order orders[] = {
@@ -117,8 +108,11 @@ int serve_list(struct lab *lab, const struct request *r, struct strbuf *out, str
 				     .up = r->up };
 	int failed = lab_search_runs(lab, &search, &runs, &counts, err) ||
 		     lab_list_studies_of_daemons(lab, &studies, err);
-	if (!failed)
-		dump(list_document(&runs, &counts, &studies, r->most), out);
+	if (!failed) {
+		json_t *document = list_document(&runs, &counts, &studies, r->most);
+		put_compact_json(document, out);
+		json_decref(document);
+	}
 	for (size_t i = 0; i < runs.count; i++)
 		run_release(&runs.items[i]);
 	array_release(&runs);

@@ -137,12 +137,22 @@ void json_set_real(json_t *o, const char *key, double value)
 	json_object_set_new(o, key, json_real_or_null(value));
 }
 
+/* 15 digits hold a day in ns exactly, without the noise of a 17th digit */
+static void put_dump(const json_t *root, size_t flags, struct strbuf *out)
+{
+	char *text = json_dumps(root, flags | JSON_REAL_PRECISION(15));
+	strbuf_puts(out, text);
+	free(text);
+}
+
 void put_json(json_t *root, size_t indent, struct strbuf *out)
 {
-	/* 15 digits hold a day in ns exactly, without the noise of a 17th digit */
-	char *text = json_dumps(root, JSON_INDENT(indent) | JSON_REAL_PRECISION(15));
-	strbuf_puts(out, text);
+	put_dump(root, JSON_INDENT(indent), out);
 	strbuf_putc(out, '\n');
-	free(text);
 	json_decref(root);
+}
+
+void put_compact_json(const json_t *root, struct strbuf *out)
+{
+	put_dump(root, JSON_COMPACT, out);
 }

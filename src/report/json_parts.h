@@ -28,5 +28,7 @@ void json_set_real(json_t *o, const char *key, double value); /* what is not fin
 
 /* As the text of a command's output; takes the reference. */
 void put_json(json_t *root, size_t indent, struct strbuf *out);
+/* On one line, without an end of it, for what goes into a larger text; keeps the reference. */
+void put_compact_json(const json_t *root, struct strbuf *out);
 
 #endif

@@ -225,9 +225,7 @@ void page_add(struct page *p, json_t *section)
 
 void page_json(const struct page *p, struct strbuf *out)
 {
-	char *text = json_dumps(p->root, JSON_COMPACT | JSON_REAL_PRECISION(15));
-	strbuf_puts(out, text);
-	free(text);
+	put_compact_json(p->root, out);
 }
 
 /* In a script element only "<" could end it or begin a comment. */

@@ -372,9 +372,8 @@ static void put_rows(const struct query_view *v, const struct query_rows *rows, 
 	strbuf_puts(out, ",\n \"at\": [");
 	for (size_t i = 0; i < rows->list.count; i++) {
 		json_t *row = row_json(v, &rows->list.items[i], true);
-		char *text = json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(15));
-		strbuf_printf(out, "%s\n  %s", i ? "," : "", text);
-		free(text);
+		strbuf_puts(out, i ? ",\n  " : "\n  ");
+		put_compact_json(row, out);
 		json_decref(row);
 	}
 	strbuf_puts(out, "\n ]");
