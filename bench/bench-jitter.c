@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "protocol/jitter.h"
+#include "protocol/jitter/jitter.h"
 #include "stats/random.h"
 
 #define ROUND_DETOURS 2000

@@ -26,8 +26,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/interrupt.h"
 #include "measure/execute.h"
-#include "measure/interrupt.h"
 
 #define YIELDS 30000
 #define ROUND_TRIPS 15000

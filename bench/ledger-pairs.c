@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 
+#include "base/interrupt.h"
 #include "measure/execute.h"
-#include "measure/interrupt.h"
 
 #define WARM_UPS 2
 

@@ -17,8 +17,8 @@
 #include "base/clock.h"
 #include "base/cpus.h"
 #include "base/file.h"
+#include "base/interrupt.h"
 #include "measure/execute.h"
-#include "measure/interrupt.h"
 
 static void print_text(const char *key, const char *text)
 {

@@ -8,9 +8,9 @@
 #include <sys/prctl.h>
 
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "lab/lab.h"
 #include "measure/execute.h"
-#include "measure/interrupt.h"
 #include "record/machine.h"
 
 #define TIMED(type, name, parameters, arguments)              \

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "lab/lab.h"
-#include "protocol/ttp.h"
+#include "protocol/ttp/ttp.h"
 
 #define EXECUTIONS 555850
 #define PER_AT 10

@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "lab/lab.h"
-#include "report/plot.h"
-#include "report/table.h"
+#include "report/chart/plot.h"
+#include "report/core/table.h"
 
 struct subcommand {
 	const char *name;

@@ -9,9 +9,9 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "collect/collect.h"
-#include "protocol/doctor.h"
+#include "protocol/doctor/doctor.h"
 #include "record/machine.h"
-#include "report/json_parts.h"
+#include "report/core/json.h"
 
 #define SEVERITIES (SEVERITY_BAD + 1)
 

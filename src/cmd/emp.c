@@ -4,7 +4,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/view.h"
-#include "report/emp.h"
+#include "report/time/emp.h"
 
 struct emp_command {
 	const char *lab;

@@ -3,7 +3,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/view.h"
-#include "report/explain.h"
+#include "report/time/explain.h"
 
 #define MOST_TOLD 5
 

@@ -7,11 +7,11 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "cmd/noise.h"
-#include "cmd/profile.h"
-#include "cmd/query.h"
+#include "cmd/noise/noise.h"
+#include "cmd/profile/profile.h"
+#include "cmd/query/query.h"
 #include "cmd/view.h"
-#include "report/perfetto.h"
+#include "report/export/perfetto.h"
 
 #define NOT_GIVEN (-1)
 

@@ -11,8 +11,8 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "collect/collect.h"
-#include "record/imported.h"
-#include "report/json_parts.h"
+#include "import/executions.h"
+#include "report/core/json.h"
 
 struct import_options {
 	const char *file, *name, *tag, *lab;

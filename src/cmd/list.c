@@ -2,7 +2,7 @@
 
 #include "cmd/cmd.h"
 #include "lab/lab.h"
-#include "report/table.h"
+#include "report/core/table.h"
 
 struct list_options {
 	const char *lab;

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "measure/interrupt.h"
-#include "measure/quiet.h"
-#include "report/json_parts.h"
+#include "quiet/quiet.h"
+#include "report/core/json.h"
 #include "subject/command.h"
 
 #define END_PATIENCE_NS UINT64_C(5000000000)

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
-#include "cmd/noise.h"
-#include "cmd/profile.h"
-#include "cmd/query.h"
+#include "cmd/noise/noise.h"
+#include "cmd/profile/profile.h"
+#include "cmd/query/query.h"
 #include "cmd/view.h"
 
 struct show_options {

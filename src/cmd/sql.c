@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "lab/lab.h"
-#include "report/json_parts.h"
-#include "report/table.h"
+#include "report/core/json.h"
+#include "report/core/table.h"
 
 struct sql_options {
 	const char *lab;

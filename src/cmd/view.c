@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "report/format.h"
+#include "report/core/format.h"
 
 static void read_conditions(const char *json, struct loaded_conditions *c)
 {

@@ -5,8 +5,8 @@
 
 #include "base/options.h"
 #include "lab/lab.h"
-#include "protocol/emp.h"
-#include "report/time.h"
+#include "protocol/emp/emp.h"
+#include "report/time/report.h"
 
 /* Whether the cutoffs of the run's machine are applied. */
 enum cutoff_use {

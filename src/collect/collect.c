@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
-#include "collect/backend.h"
+#include "collect/backend/backend.h"
 
 struct collector {
 	const struct backend_ops *ops;

@@ -1,4 +1,4 @@
-/* What the files of lab/ share: the open lab, statements, and the mapping of structs to columns. */
+/* Private to lab/. The open lab, statements, and the mapping of structs to columns. */
 #ifndef TARE_LAB_SQLITE_H
 #define TARE_LAB_SQLITE_H
 

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "measure/interrupt.h"
+#include "base/interrupt.h"
 
 #define TERM_PATIENCE_NS 200000000u
 #define KILL_PATIENCE_NS 2000000000u

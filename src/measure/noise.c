@@ -1,7 +1,7 @@
 #include "measure/noise.h"
 
 #include "base/clock.h"
-#include "measure/interrupt.h"
+#include "base/interrupt.h"
 
 /* A rest shorter than this is not worth a round of its own: the loops need some of it to start. */
 #define SHORTEST_NS 1000000u

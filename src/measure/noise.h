@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "collect/detours.h"
+#include "collect/detours/detours.h"
 
 #define NOISE_ROUND_NS 1000000000u /* the default */
 

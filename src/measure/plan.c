@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "measure/interrupt.h"
+#include "base/interrupt.h"
 #include "stats/summary.h"
 
 #define PADDING_MAX 4096

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
-#include "measure/interrupt.h"
+#include "base/interrupt.h"
 
 #define TERM_PATIENCE_MS 2000
 #define SHORTEST_BEAT_NS 1000000u

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "collect/samples.h"
+#include "collect/samples/samples.h"
 #include "subject/command.h"
 
 #define PROFILE_SLICE_NS 10000000000u /* the default */

@@ -3,7 +3,7 @@
 #define TARE_MEASURE_QUERY_H
 
 #include "collect/collect.h"
-#include "collect/devices.h"
+#include "collect/devices/devices.h"
 #include "record/query.h"
 #include "subject/dbms/dbms.h"
 #include "subject/dbms/server.h"

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "measure/interrupt.h"
+#include "base/interrupt.h"
 #include "measure/query_tables.h"
 #include "subject/experiment_random.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "base/strbuf.h"
-#include "measure/interrupt.h"
 
 /* ---- whose they are ---- */
 

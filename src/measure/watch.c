@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "measure/interrupt.h"
+#include "base/interrupt.h"
 
 #define TAKE_NS UINT64_C(5000000000)
 #define CHUNK_NS UINT64_C(60000000000)

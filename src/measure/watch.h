@@ -2,7 +2,7 @@
 #ifndef TARE_MEASURE_WATCH_H
 #define TARE_MEASURE_WATCH_H
 
-#include "collect/bursts.h"
+#include "collect/bursts/bursts.h"
 
 enum watch_wish {
 	WATCH_GO_ON,

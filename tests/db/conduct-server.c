@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "measure/interrupt.h"
+#include "base/interrupt.h"
 #include "measure/query.h"
 
 static char directory[64], data[96];

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
-#include "measure/interrupt.h"
+#include "base/interrupt.h"
 #include "measure/query.h"
 
 struct made {

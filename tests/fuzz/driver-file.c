@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "subject/dbms/odbc_file.h"
+#include "subject/dbms/odbc/file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/imported_queries.h"
+#include "import/queries.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

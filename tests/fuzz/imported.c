@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/imported.h"
+#include "import/executions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,12 +7,12 @@
 #include "base/clock.h"
 #include "base/cpus.h"
 #include "base/text.h"
-#include "collect/overall.h"
-#include "collect/procfs.h"
+#include "collect/backend/overall.h"
+#include "collect/backend/procfs.h"
 #ifdef TARE_NETLINK
 #include <libmnl/libmnl.h>
 
-#include "collect/taskstats.h"
+#include "collect/backend/taskstats.h"
 #endif
 #include "measure/parameters.h"
 #include "record/execution.h"

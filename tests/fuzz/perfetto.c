@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../unit/perfetto-check.h"
-#include "report/perfetto.h"
+#include "report/export/perfetto.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

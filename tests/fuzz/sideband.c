@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "collect/sideband.h"
+#include "collect/samples/sideband.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "collect/bursts.h"
+#include "collect/bursts/bursts.h"
 #include "subject.h"
 
 #define MS UINT64_C(1000000)

@@ -18,9 +18,9 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "collect/cpus.h"
-#include "collect/detours.h"
-#include "protocol/jitter.h"
+#include "collect/detours/detours.h"
+#include "collect/machine/cpus.h"
+#include "protocol/jitter/jitter.h"
 #include "subject.h"
 
 #define MS UINT64_C(1000000)

@@ -21,7 +21,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "collect/devices.h"
+#include "collect/devices/devices.h"
 #include "subject.h"
 
 enum { BLOCK = 65536, BLOCKS = 256, ROUNDS = 8 };

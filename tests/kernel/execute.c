@@ -18,8 +18,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/interrupt.h"
 #include "measure/execute.h"
-#include "measure/interrupt.h"
 
 static const char *burn;
 static char log_path[64];

@@ -23,9 +23,9 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/interrupt.h"
 #include "closure.h"
 #include "measure/execute.h"
-#include "measure/interrupt.h"
 #include "subject.h"
 
 static char programs[4096]; /* their folder */

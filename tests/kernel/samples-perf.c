@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "collect/samples.h"
+#include "collect/samples/samples.h"
 #include "subject.h"
 
 #define NOBODY 65534

@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "collect/samples.h"
+#include "collect/samples/samples.h"
 #include "subject.h"
 
 #define MS UINT64_C(1000000)

@@ -23,7 +23,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "collect/sideband.h"
+#include "collect/samples/sideband.h"
 #include "subject.h"
 
 #define SHORT_LIVED 300

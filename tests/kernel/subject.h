@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "collect/backend.h"
+#include "collect/backend/backend.h"
 
 /* In memory shared by the test and its subject. */
 struct shared {

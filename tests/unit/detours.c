@@ -8,9 +8,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "collect/cpus.h"
-#include "collect/detour_loop.h"
-#include "collect/untold.h"
+#include "collect/detours/loop.h"
+#include "collect/detours/untold.h"
+#include "collect/machine/cpus.h"
 #include "record/execution.h"
 
 static size_t fill(uint32_t *into, uint32_t value, size_t count)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "collect/device_share.h"
+#include "collect/devices/share.h"
 
 #define DISK (254u << 20)
 #define LOOP (7u << 20)

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/strbuf.h"
-#include "protocol/doctor.h"
+#include "protocol/doctor/doctor.h"
 #include "record/noncritical.h"
 
 static void load(struct machine *m, const char *name)

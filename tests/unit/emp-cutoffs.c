@@ -12,7 +12,7 @@
 
 #include "emp-fixture.h"
 #include "near.h"
-#include "protocol/cutoffs_validity.h"
+#include "protocol/emp/cutoffs_validity.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 #define DAY_NS 86400000000000

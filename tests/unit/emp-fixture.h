@@ -2,7 +2,7 @@
 #ifndef TARE_TEST_EMP_FIXTURE_H
 #define TARE_TEST_EMP_FIXTURE_H
 
-#include "protocol/emp.h"
+#include "protocol/emp/emp.h"
 #include "stats/random.h"
 
 #define MS 1000000.0

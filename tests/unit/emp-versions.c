@@ -11,7 +11,7 @@
 
 #include "emp-fixture.h"
 #include "near.h"
-#include "protocol/emp_versions.h"
+#include "protocol/emp/versions.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 

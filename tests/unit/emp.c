@@ -12,7 +12,7 @@
 
 #include "emp-fixture.h"
 #include "near.h"
-#include "protocol/emp.h"
+#include "protocol/emp/emp.h"
 #include "stats/random.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))

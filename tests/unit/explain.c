@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "protocol/explain.h"
+#include "protocol/emp/explain.h"
 #include "stats/random.h"
 
 #define MS 1000000u

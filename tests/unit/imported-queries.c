@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/strbuf.h"
-#include "record/imported_queries.h"
+#include "import/queries.h"
 
 #define HEADER "query,cardinality,execution,measured_ns\n"
 

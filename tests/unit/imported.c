@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/csv.h"
-#include "record/imported.h"
+#include "import/executions.h"
 
 #define HEADER "run,sample,et_ns,pt_ns,daemon,daemon_pt_ns\n"
 

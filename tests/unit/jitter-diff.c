@@ -11,7 +11,7 @@
 
 #include "jitter-fixture.h"
 #include "near.h"
-#include "protocol/jitter_diff.h"
+#include "protocol/jitter/diff.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 

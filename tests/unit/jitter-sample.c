@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "jitter-fixture.h"
-#include "report/noise.h"
+#include "report/noise/report.h"
 
 static const struct made_source quiet[] = {
 	{ NOISE_IRQ, "timer", 250, 3000, 0.1 },

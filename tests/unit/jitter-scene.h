@@ -2,7 +2,7 @@
 #ifndef TARE_TESTS_JITTER_SCENE_H
 #define TARE_TESTS_JITTER_SCENE_H
 
-#include "protocol/jitter.h"
+#include "protocol/jitter/jitter.h"
 
 #define LOOP 100 /* tid */
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "collect/bpf/ledger.h"
-#include "collect/ledger_names.h"
+#include "collect/ledger/names.h"
 
 /* Lines as three machines have them. */
 static const char interrupts[] =

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "report-csv.h"
 #include "report-fixture.h"
-#include "report/explain.h"
+#include "report/time/explain.h"
 
 static void assert_has(const char *text, const char *part)
 {

@@ -14,9 +14,9 @@
 
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "collect/backend/overall.h"
 #include "collect/collect.h"
-#include "collect/facts.h"
-#include "collect/overall.h"
+#include "collect/machine/facts.h"
 
 /* A tree of files like a recorded machine's. */
 static char root[64];

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "subject/dbms/mariadb_url.h"
+#include "subject/dbms/mariadb/url.h"
 
 static void same(const char *got, const char *want)
 {

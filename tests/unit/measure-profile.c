@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "measure/interrupt.h"
+#include "base/interrupt.h"
 #include "measure/profile.h"
 
 #define MS 1000000u

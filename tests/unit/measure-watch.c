@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "measure/interrupt.h"
+#include "base/interrupt.h"
 #include "measure/watch.h"
 
 #define MS UINT64_C(1000000)

@@ -2,7 +2,7 @@
 #ifndef TARE_TEST_NOISE_FIXTURE_H
 #define TARE_TEST_NOISE_FIXTURE_H
 
-#include "report/noise.h"
+#include "report/noise/report.h"
 
 struct noise_fixture {
 	struct run run;

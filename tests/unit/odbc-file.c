@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "subject/dbms/odbc_file.h"
+#include "subject/dbms/odbc/file.h"
 
 static struct error err;
 

@@ -2,7 +2,7 @@
 #ifndef TARE_TEST_PAGE_FIXTURE_H
 #define TARE_TEST_PAGE_FIXTURE_H
 
-#include "report/page.h"
+#include "report/page/page.h"
 
 /* Names that a page must show as text, whatever is in them. */
 extern const char *const page_fixture_hostile[]; /* NULL at the end */

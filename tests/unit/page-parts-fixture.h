@@ -3,7 +3,7 @@
 #ifndef TARE_TESTS_PAGE_PARTS_FIXTURE_H
 #define TARE_TESTS_PAGE_PARTS_FIXTURE_H
 
-#include "report/page.h"
+#include "report/page/page.h"
 
 /* Sections: noise of a guest, with a baseline; noise that the kernel did not tell of; noise without
  * a detour; a profile with a listing; one of nothing; queries: whole, slower, empty. Comparisons:

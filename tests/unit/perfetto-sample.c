@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "perfetto-fixture.h"
-#include "report/perfetto.h"
+#include "report/export/perfetto.h"
 
 int main(int argc, char **argv)
 {

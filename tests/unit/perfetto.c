@@ -9,7 +9,7 @@
 
 #include "perfetto-check.h"
 #include "perfetto-fixture.h"
-#include "report/perfetto.h"
+#include "report/export/perfetto.h"
 
 static const struct perfetto_title title = { .run = "run\xff",
 					     .execution = "execution 1",

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "subject/dbms/plan_mariadb.h"
+#include "subject/dbms/mariadb/plan.h"
 
 static struct query_plan planned(const char *json, const char *written)
 {

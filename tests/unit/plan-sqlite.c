@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "subject/dbms/plan.h"
-#include "subject/dbms/sqlite_alias.h"
+#include "subject/dbms/sqlite/alias.h"
 
 static struct error err;
 

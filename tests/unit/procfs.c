@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "collect/procfs.h"
+#include "collect/backend/procfs.h"
 
 /* Linux 6.18; what follows the name of a PostgreSQL backend. */
 #define AFTER_NAME                                                                                 \

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "profile-fixture.h"
-#include "report/profile.h"
+#include "report/profile/report.h"
 
 #define HOSTILE "a;b\n\"c\\</script>\xff\xc3\xa9 12"
 

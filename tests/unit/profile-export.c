@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "profile-fixture.h"
-#include "report/profile.h"
+#include "report/profile/report.h"
 
 static const struct sleepy_filter all = SLEEPY_ALL;
 

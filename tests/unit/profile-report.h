@@ -3,7 +3,7 @@
 #define TARE_TESTS_PROFILE_REPORT_H
 
 #include "profile-fixture.h"
-#include "report/profile.h"
+#include "report/profile/report.h"
 
 struct profile_case {
 	struct profile profile;

@@ -2,7 +2,7 @@
 #ifndef TARE_TEST_QUERY_FIXTURE_H
 #define TARE_TEST_QUERY_FIXTURE_H
 
-#include "report/query.h"
+#include "report/query/report.h"
 
 struct query_fixture {
 	struct query_run data;

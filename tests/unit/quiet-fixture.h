@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "measure/quiet.h"
+#include "quiet/quiet.h"
 
 #define CPU "/sys/devices/system/cpu/"
 #define THP "/sys/kernel/mm/transparent_hugepage/"

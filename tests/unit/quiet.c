@@ -16,8 +16,8 @@
 
 #include "base/file.h"
 #include "base/strbuf.h"
-#include "measure/quiet.h"
 #include "quiet-fixture.h"
+#include "quiet/quiet.h"
 
 /* ---- plan, apply, restore ---- */
 

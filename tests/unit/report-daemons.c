@@ -13,7 +13,7 @@
 
 #include "near.h"
 #include "report-csv.h"
-#include "report/daemons.h"
+#include "report/study/report.h"
 #include "study-fixture.h"
 #include "text-lines.h"
 

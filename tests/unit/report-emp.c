@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "report-csv.h"
 #include "report-fixture.h"
-#include "report/emp.h"
+#include "report/time/emp.h"
 
 static struct summary summary_of(size_t n, double mean, double stddev)
 {

@@ -17,8 +17,8 @@
 #include "profile-report.h"
 #include "query-fixture.h"
 #include "report-fixture.h"
-#include "report/figure.h"
-#include "report/plot.h"
+#include "report/chart/figure.h"
+#include "report/chart/plot.h"
 
 static char *data_of(const struct figure *f)
 {

@@ -2,7 +2,7 @@
 #ifndef TARE_TEST_REPORT_FIXTURE_H
 #define TARE_TEST_REPORT_FIXTURE_H
 
-#include "report/time.h"
+#include "report/time/report.h"
 
 #define FIXTURE_MOST 64
 

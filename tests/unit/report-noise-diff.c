@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "jitter-fixture.h"
 #include "perfetto-check.h"
-#include "report/noise.h"
+#include "report/noise/report.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 

@@ -15,7 +15,7 @@
 #include "near.h"
 #include "noise-fixture.h"
 #include "report-csv.h"
-#include "report/noise_rows.h"
+#include "report/noise/rows.h"
 
 static struct noise_fixture f;
 

@@ -17,7 +17,7 @@
 #include "page-parts-fixture.h"
 #include "profile-report.h"
 #include "query-fixture.h"
-#include "report/page_profile.h"
+#include "report/page/profile_parts.h"
 #include "stats/random.h"
 
 static json_t *document_of(struct page *p)

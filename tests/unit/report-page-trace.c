@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "perfetto-fixture.h"
-#include "report/page.h"
+#include "report/page/page.h"
 
 #define SLICES_OF_ONE 20000
 

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "report-fixture.h"
-#include "report/emp.h"
-#include "report/explain.h"
+#include "report/time/emp.h"
+#include "report/time/explain.h"
 
 static void fill(struct fixture f[4])
 {

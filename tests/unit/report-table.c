@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "report-csv.h"
-#include "report/table.h"
+#include "report/core/table.h"
 
 static const struct column every[] = {
 	{ "name", "Name", COLUMN_TEXT },      { "seen", "Seen", COLUMN_COUNT },

@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "report-fixture.h"
-#include "report/format.h"
+#include "report/core/format.h"
 
 static void set_summary(struct fixture *f, enum emp_measure m, struct summary s)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "collect/samples.h"
+#include "collect/samples/samples.h"
 
 static void says_what_is_missing(const struct error *err)
 {

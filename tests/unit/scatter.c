@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "report/scatter.h"
+#include "report/chart/scatter.h"
 #include "text-lines.h"
 
 static void assert_plot(const struct scatter *s, size_t width, size_t height, bool ascii,

@@ -2,7 +2,7 @@
 #ifndef TARE_TESTS_SEDONA_MACHINE_H
 #define TARE_TESTS_SEDONA_MACHINE_H
 
-#include "protocol/sedona.h"
+#include "protocol/sedona/sedona.h"
 #include "stats/random.h"
 
 enum machine_noise { NOISE_GAUSSIAN, NOISE_LOGNORMAL, NOISE_COARSE, NOISES };

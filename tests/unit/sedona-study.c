@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "near.h"
-#include "protocol/windows.h"
+#include "protocol/sedona/windows.h"
 #include "sedona-machine.h"
 
 #define MS 1e6

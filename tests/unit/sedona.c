@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "near.h"
-#include "protocol/sedona_private.h"
+#include "protocol/sedona/private.h"
 #include "sedona-machine.h"
 
 #define MS 1000000u

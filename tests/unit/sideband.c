@@ -16,8 +16,8 @@
 #include <cmocka.h>
 
 #include "binary/build_id.h"
-#include "collect/appids.h"
-#include "collect/sideband.h"
+#include "collect/samples/appids.h"
+#include "collect/samples/sideband.h"
 
 /* Beyond any pid there is: nothing is to be found in /proc. */
 #define A 2000000001u

@@ -13,7 +13,7 @@
 
 #include "near.h"
 #include "profile-fixture.h"
-#include "protocol/sleepy.h"
+#include "protocol/sleepy/sleepy.h"
 
 static struct profile profile;
 

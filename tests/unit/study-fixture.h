@@ -2,7 +2,7 @@
 #ifndef TARE_TEST_STUDY_FIXTURE_H
 #define TARE_TEST_STUDY_FIXTURE_H
 
-#include "protocol/sedona.h"
+#include "protocol/sedona/sedona.h"
 #include "record/machine.h"
 
 struct study_fixture {

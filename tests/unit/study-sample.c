@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/daemons.h"
+#include "report/study/report.h"
 #include "study-fixture.h"
 
 int main(int argc, char **argv)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "collect/taskstats.h"
+#include "collect/backend/taskstats.h"
 
 static struct taskstats sample(void)
 {

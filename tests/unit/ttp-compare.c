@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "near.h"
-#include "protocol/ttp_compare.h"
+#include "protocol/ttp/compare.h"
 #include "stats/random.h"
 #include "stats/tests.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "near.h"
-#include "protocol/ttp.h"
+#include "protocol/ttp/ttp.h"
 #include "stats/correlation.h"
 #include "stats/random.h"
 

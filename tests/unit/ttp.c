@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "near.h"
-#include "protocol/ttp.h"
+#include "protocol/ttp/ttp.h"
 
 #define MS UINT64_C(1000000)
 #define TICK (10 * MS)

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "collect/unwound.h"
+#include "collect/samples/unwound.h"
 
 #define DEPTH 8
 #define FRAMES 64

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "near.h"
-#include "protocol/windows.h"
+#include "protocol/sedona/windows.h"
 #include "stats/random.h"
 
 #define MS UINT64_C(1000000)

@@ -1,6 +1,6 @@
 /* Where time is entered: under the threads, and by the wall clock. Part of ledger.bpf.c. */
-#ifndef TARE_COLLECT_BPF_LEDGER_ACCOUNT_H
-#define TARE_COLLECT_BPF_LEDGER_ACCOUNT_H
+#ifndef TARE_COLLECT_BPF_LEDGER_ACCOUNT_BPF_H
+#define TARE_COLLECT_BPF_LEDGER_ACCOUNT_BPF_H
 
 #include "collect/bpf/ledger_maps.bpf.h"
 

@@ -1,6 +1,6 @@
 /* Who has a CPU, and who waits for it. Part of ledger.bpf.c. */
-#ifndef TARE_COLLECT_BPF_LEDGER_CPU_H
-#define TARE_COLLECT_BPF_LEDGER_CPU_H
+#ifndef TARE_COLLECT_BPF_LEDGER_CPU_BPF_H
+#define TARE_COLLECT_BPF_LEDGER_CPU_BPF_H
 
 #include "collect/bpf/ledger_account.bpf.h"
 

@@ -1,6 +1,6 @@
 /* The maps of the ledger, and small things. Part of ledger.bpf.c. */
-#ifndef TARE_COLLECT_BPF_LEDGER_MAPS_H
-#define TARE_COLLECT_BPF_LEDGER_MAPS_H
+#ifndef TARE_COLLECT_BPF_LEDGER_MAPS_BPF_H
+#define TARE_COLLECT_BPF_LEDGER_MAPS_BPF_H
 
 #include "vmlinux.h"
 

@@ -1,6 +1,6 @@
 /* What a thread waits for: a device, or something else. Part of ledger.bpf.c. */
-#ifndef TARE_COLLECT_BPF_LEDGER_WAIT_H
-#define TARE_COLLECT_BPF_LEDGER_WAIT_H
+#ifndef TARE_COLLECT_BPF_LEDGER_WAIT_BPF_H
+#define TARE_COLLECT_BPF_LEDGER_WAIT_BPF_H
 
 #include "collect/bpf/ledger_cpu.bpf.h"
 #include "collect/bpf/request.bpf.h"

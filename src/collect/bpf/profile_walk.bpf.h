@@ -1,7 +1,7 @@
 /* Stacks: the kernel's own as it tells it, the user's by the rows of .eh_frame that tare put into a
  * map (binary/unwind.h), by frame pointers where there are none. Private to profile.bpf.c. */
-#ifndef TARE_COLLECT_BPF_PROFILE_WALK_H
-#define TARE_COLLECT_BPF_PROFILE_WALK_H
+#ifndef TARE_COLLECT_BPF_PROFILE_WALK_BPF_H
+#define TARE_COLLECT_BPF_PROFILE_WALK_BPF_H
 
 typedef u8 uint8_t;
 typedef u32 uint32_t;

@@ -1,6 +1,6 @@
 /* Which device a block request is for. */
-#ifndef TARE_COLLECT_BPF_REQUEST_H
-#define TARE_COLLECT_BPF_REQUEST_H
+#ifndef TARE_COLLECT_BPF_REQUEST_BPF_H
+#define TARE_COLLECT_BPF_REQUEST_BPF_H
 
 #include "vmlinux.h"
 

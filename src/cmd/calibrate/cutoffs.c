@@ -1,0 +1,377 @@
+/* tare cutoffs: what is in force on this machine, and editing it. */
+#include "cmd/calibrate/cutoffs.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "collect/collect.h"
+#include "quiet/quiet.h"
+#include "report/study/report.h"
+
+#define DAY_NS INT64_C(86400000000000)
+
+/* ---- what has changed since ---- */
+
+void cutoffs_changes_here(const struct lab_cutoffs *c, const struct machine *now,
+			  cutoffs_change_list *into)
+{
+	const struct quiet_options usual = { 0 };
+	struct quiet_status s;
+	bool quieted = quiet_is_journalled(&usual) && quiet_look(&usual, &s, NULL) == 0 &&
+		       s.quiet && !s.stale;
+	cutoffs_changes(&c->machine, now, quieted, into);
+}
+
+static void print_change(const struct cutoffs_change *c)
+{
+	char then[128], is[128];
+	if (c->name) {
+		text_display(c->then, then, sizeof then);
+		text_display(c->now, is, sizeof is);
+		printf("  %s: %s -> %s\n", c->fact, then, is);
+	}
+	if (c->come) {
+		text_display(c->come, is, sizeof is);
+		printf("  now runs %s\n", is);
+	}
+	if (c->gone) {
+		text_display(c->gone, then, sizeof then);
+		printf("  no longer runs %s\n", then);
+	}
+}
+
+static void print_changes(const struct lab_cutoffs *c, const struct machine *now)
+{
+	cutoffs_change_list changes = { 0 };
+	int64_t days;
+	cutoffs_changes_here(c, now, &changes);
+	if (changes.count)
+		puts("The machine has changed since:");
+	for (size_t i = 0; i < changes.count; i++)
+		print_change(&changes.items[i]);
+	bool old = cutoffs_old(c->made_at_ns, clock_realtime_ns(), &days);
+	if (old)
+		printf("They are %" PRId64 " days old.\n", days);
+	if (old || changes.count)
+		puts("'tare calibrate' makes a new study.");
+	cutoffs_changes_release(&changes);
+}
+
+/* ---- listing ---- */
+
+static void print_origin(const struct lab_cutoffs *c)
+{
+	char date[64], age[32];
+	text_date(c->made_at_ns, date, sizeof date);
+	int64_t days = (clock_realtime_ns() - c->made_at_ns) / DAY_NS;
+	if (days < 1)
+		snprintf(age, sizeof age, "today");
+	else
+		snprintf(age, sizeof age, "%" PRId64 " day%s ago", days, days == 1 ? "" : "s");
+	size_t edited = 0;
+	for (size_t i = 0; i < c->cutoffs.count; i++)
+		edited += c->cutoffs.items[i].edited;
+	if (!c->study)
+		printf("In force on this machine, by hand or imported, the oldest of %s (%s)\n",
+		       date, age);
+	else if (edited)
+		printf("In force on this machine: study %" PRId64 " of %s (%s), and %zu by hand or "
+		       "imported\n",
+		       c->study, date, age, edited);
+	else
+		printf("In force on this machine: study %" PRId64 " of %s (%s)\n", c->study, date,
+		       age);
+}
+
+static void print_table(const struct lab_cutoffs *c, enum table_format format)
+{
+	struct table *t = daemons_cutoffs(c->cutoffs.items, c->cutoffs.count);
+	cmd_print_table(t, format);
+	table_free(t);
+}
+
+static void print_json(const struct lab_cutoffs *c, const struct machine *now)
+{
+	json_t *all = cutoffs_to_json(c, now);
+	char *text = json_dumps(all, JSON_INDENT(2));
+	puts(text ? text : "{}");
+	free(text);
+	json_decref(all);
+}
+
+enum list_format { LIST_TEXT, LIST_JSON, LIST_CSV, LIST_MARKDOWN };
+
+static void print_list(const struct lab_cutoffs *c, const struct machine *now,
+		       enum list_format format)
+{
+	if (format == LIST_JSON) {
+		print_json(c, now);
+	} else if (format != LIST_TEXT) {
+		print_table(c, format == LIST_CSV ? TABLE_CSV : TABLE_MARKDOWN);
+	} else if (!c->cutoffs.count && !c->study) {
+		puts("No cutoffs are in force on this machine.\n"
+		     "'tare calibrate' finds its daemons and makes them.");
+	} else {
+		print_origin(c);
+		if (c->cutoffs.count)
+			print_table(c, TABLE_TEXT);
+		else
+			puts("It found no daemon that takes a cutoff.");
+		print_changes(c, now);
+	}
+}
+
+/* What a part needs: the lab, this machine, and its cutoffs. */
+struct in_force {
+	struct lab *lab;
+	struct machine machine;
+	struct lab_cutoffs now;
+};
+
+static int open_in_force(struct in_force *f, const char *lab_file, enum lab_mode mode,
+			 struct error *err)
+{
+	*f = (struct in_force){ 0 };
+	machine_read(&f->machine);
+	return lab_open(&f->lab, lab_file, mode, err) ||
+			       lab_get_cutoffs(f->lab, &f->machine, &f->now, err)
+		       ? -1
+		       : 0;
+}
+
+static void close_in_force(struct in_force *f)
+{
+	lab_cutoffs_release(&f->now);
+	machine_release(&f->machine);
+	lab_close(f->lab);
+}
+
+static int list(int argc, char **argv)
+{
+	const char *lab = NULL;
+	bool json = false, csv = false, markdown = false;
+	struct option_spec specs[] = {
+		{ 0, "json", OPTION_FLAG, &json, NULL, "as JSON, as 'export' writes it" },
+		{ 0, "csv", OPTION_FLAG, &csv, NULL, "as CSV" },
+		{ 0, "markdown", OPTION_FLAG, &markdown, NULL, "as a Markdown table" },
+		{ 0, "lab", OPTION_TEXT, &lab, "FILE", "the lab (default: your own)" },
+		{ 0 }
+	};
+	text_list operands = { 0 };
+	struct error err = ERROR_INIT;
+	int code;
+	if (cmd_options("tare cutoffs [list] [OPTIONS]\n"
+			"       tare cutoffs set DAEMON|ID CUTOFF [--from TIME] [--below TIME]\n"
+			"       tare cutoffs rm ID|DAEMON... | --all\n"
+			"       tare cutoffs export [FILE]\n"
+			"       tare cutoffs import FILE [--force]\n"
+			"       tare cutoffs studies\n"
+			"       tare cutoffs show [STUDY] [--plot]\n"
+			"       tare cutoffs rm-study STUDY...",
+			"The cutoffs in force on this machine: an execution in which a daemon used "
+			"more\nCPU time than its cutoff is dropped by 'tare time'.\n",
+			specs, argc, argv, &operands, &code)) {
+		struct in_force f = { 0 };
+		if (operands.count)
+			error_set(&err, EXIT_USAGE, "cutoffs: unexpected '%.64s'",
+				  operands.items[0]);
+		else if (json + csv + markdown > 1)
+			error_set(&err, EXIT_USAGE,
+				  "cutoffs: --json, --csv and --markdown contradict each other");
+		else if (open_in_force(&f, lab, LAB_READ, &err) == 0)
+			print_list(&f.now, &f.machine,
+				   json	      ? LIST_JSON
+				   : csv      ? LIST_CSV
+				   : markdown ? LIST_MARKDOWN
+					      : LIST_TEXT);
+		close_in_force(&f);
+		code = *err.text ? cmd_fail(&err) : EXIT_DONE;
+	}
+	array_release(&operands);
+	return code;
+}
+
+/* ---- editing ---- */
+
+struct wanted {
+	const char *from, *below;
+	struct cutoff cutoff;
+};
+
+static int parse_time(const char *what, const char *text, uint64_t *into, struct error *err)
+{
+	char shown[64];
+	if (duration_parse(text, into) && *into <= INT64_MAX)
+		return 0;
+	text_display(text, shown, sizeof shown);
+	return error_set(err, EXIT_USAGE, "cutoffs set: %s wants a time such as 250ms, not '%s'",
+			 what, shown);
+}
+
+static int parse_wanted(const text_list *operands, struct wanted *w, struct error *err)
+{
+	if (operands->count != 2) {
+		error_set(err, EXIT_USAGE, "cutoffs set takes a DAEMON and a CUTOFF");
+		return error_hint(err, "as in: tare cutoffs set rhn_check 281ms");
+	}
+	if (parse_time("the CUTOFF", operands->items[1], &w->cutoff.cutoff_ns, err) ||
+	    (w->from && parse_time("--from", w->from, &w->cutoff.from_ns, err)) ||
+	    (w->below && parse_time("--below", w->below, &w->cutoff.below_ns, err)))
+		return -1;
+	if (w->below && w->cutoff.below_ns <= w->cutoff.from_ns)
+		return error_set(err, EXIT_USAGE, "cutoffs set: --below is not above --from");
+	/* one that is cut off here is still too long for the lab */
+	snprintf(w->cutoff.daemon, sizeof w->cutoff.daemon, "%s", operands->items[0]);
+	return 0;
+}
+
+/* An existing one of that number or range is changed; without a range, the only one there is. */
+static int find_edited(const struct lab_cutoffs *now, struct wanted *w, struct error *err)
+{
+	const struct cutoff *only = NULL;
+	size_t ranges = 0;
+	long id = 0;
+	bool number = !w->from && !w->below && integer_parse(w->cutoff.daemon, 1, INT64_MAX, &id);
+	for (size_t i = 0; i < now->cutoffs.count; i++) {
+		const struct cutoff *c = &now->cutoffs.items[i];
+		if (number && c->id == id) {
+			uint64_t cutoff_ns = w->cutoff.cutoff_ns;
+			w->cutoff = *c;
+			w->cutoff.cutoff_ns = cutoff_ns;
+			return 0;
+		}
+		if (strcmp(c->daemon, w->cutoff.daemon) != 0)
+			continue;
+		ranges++;
+		only = c;
+		if (c->from_ns == w->cutoff.from_ns && c->below_ns == w->cutoff.below_ns &&
+		    (w->from || w->below || !c->below_ns)) {
+			w->cutoff.id = c->id;
+			return 0;
+		}
+	}
+	if (w->from || w->below || !only)
+		return 0;
+	if (ranges > 1) {
+		error_set(err, EXIT_USAGE, "%s has cutoffs for %zu ranges of program length",
+			  w->cutoff.daemon, ranges);
+		return error_hint(err, "say which by its ID, as 'tare cutoffs' lists them");
+	}
+	w->cutoff.id = only->id;
+	w->cutoff.from_ns = only->from_ns;
+	w->cutoff.below_ns = only->below_ns;
+	return 0;
+}
+
+static int set(int argc, char **argv)
+{
+	const char *lab = NULL;
+	struct wanted w = { 0 };
+	struct option_spec specs[] = { { 0, "from", OPTION_TEXT, &w.from, "TIME",
+					 "for programs that take TIME or longer (default: 0)" },
+				       { 0, "below", OPTION_TEXT, &w.below, "TIME",
+					 "for programs that take less (default: any)" },
+				       { 0, "lab", OPTION_TEXT, &lab, "FILE",
+					 "the lab (default: your own)" },
+				       { 0 } };
+	text_list operands = { 0 };
+	struct error err = ERROR_INIT;
+	int code;
+	if (cmd_options("tare cutoffs set [OPTIONS] DAEMON|ID CUTOFF",
+			"Executions in which DAEMON uses more CPU time than CUTOFF are dropped "
+			"from now\non.\n",
+			specs, argc, argv, &operands, &code)) {
+		struct in_force f = { 0 };
+		if (parse_wanted(&operands, &w, &err) == 0 &&
+		    open_in_force(&f, lab, LAB_WRITE, &err) == 0 &&
+		    find_edited(&f.now, &w, &err) == 0)
+			lab_put_cutoff(f.lab, &f.machine, &w.cutoff, &err);
+		close_in_force(&f);
+		code = *err.text ? cmd_fail(&err) : EXIT_DONE;
+	}
+	array_release(&operands);
+	return code;
+}
+
+/* "3", or all of a daemon. `remove`: else it is only looked for. */
+static int remove_named(struct in_force *f, const char *text, bool remove, struct error *err)
+{
+	long id = 0;
+	size_t found = 0;
+	bool number = integer_parse(text, 1, INT64_MAX, &id);
+	for (size_t i = 0; i < f->now.cutoffs.count; i++) {
+		const struct cutoff *c = &f->now.cutoffs.items[i];
+		if (number ? c->id != id : strcmp(c->daemon, text) != 0)
+			continue;
+		if (remove && lab_remove_cutoff(f->lab, &f->machine, c->id, err))
+			return -1;
+		found++;
+	}
+	if (found)
+		return 0;
+	char shown[64];
+	text_display(text, shown, sizeof shown);
+	error_set(err, EXIT_USAGE, "no cutoff in force on this machine is '%s'", shown);
+	return error_hint(err, "'tare cutoffs' lists them");
+}
+
+static int remove_cutoffs(struct in_force *f, const text_list *names, bool all, struct error *err)
+{
+	if (all && names->count)
+		return error_set(err, EXIT_USAGE, "cutoffs rm: --all leaves nothing to name");
+	if (!all && !names->count)
+		return error_set(err, EXIT_USAGE, "cutoffs rm takes a number, a DAEMON, or --all");
+	if (all)
+		return f->now.cutoffs.count ? lab_remove_cutoff(f->lab, &f->machine, 0, err) : 0;
+	/* none of them when one is wrong */
+	for (size_t i = 0; i < 2 * names->count; i++)
+		if (remove_named(f, names->items[i % names->count], i >= names->count, err))
+			return -1;
+	return 0;
+}
+
+static int rm(int argc, char **argv)
+{
+	const char *lab = NULL;
+	bool all = false;
+	struct option_spec specs[] = { { 0, "all", OPTION_FLAG, &all, NULL, "of this machine" },
+				       { 0, "lab", OPTION_TEXT, &lab, "FILE",
+					 "the lab (default: your own)" },
+				       { 0 } };
+	text_list operands = { 0 };
+	struct error err = ERROR_INIT;
+	int code;
+	if (cmd_options("tare cutoffs rm [OPTIONS] ID|DAEMON...",
+			"Removes cutoffs; the studies they come from stay.\n", specs, argc, argv,
+			&operands, &code)) {
+		struct in_force f = { 0 };
+		if (open_in_force(&f, lab, LAB_EDIT, &err) == 0)
+			remove_cutoffs(&f, &operands, all, &err);
+		close_in_force(&f);
+		code = *err.text ? cmd_fail(&err) : EXIT_DONE;
+	}
+	array_release(&operands);
+	return code;
+}
+
+int cmd_cutoffs(int argc, char **argv)
+{
+	static const struct subcommand parts[] = {
+		{ "list", list, NULL },
+		{ "set", set, NULL },
+		{ "rm", rm, NULL },
+		{ "export", cutoffs_export, NULL },
+		{ "import", cutoffs_import, NULL },
+		{ "studies", cutoffs_studies, NULL },
+		{ "show", cutoffs_show, NULL },
+		{ "rm-study", cutoffs_rm_study, NULL },
+		{ 0 },
+	};
+	return cmd_parts(parts, false, argc, argv);
+}

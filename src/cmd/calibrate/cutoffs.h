@@ -1,0 +1,46 @@
+/* Private to `tare cutoffs`: what is in force on this machine, as a file and as parts of the
+ * command. */
+#ifndef TARE_CMD_CALIBRATE_CUTOFFS_H
+#define TARE_CMD_CALIBRATE_CUTOFFS_H
+
+#include "lab/lab.h"
+#include "protocol/emp/cutoffs_validity.h"
+
+struct json_t; /* of jansson */
+
+/* What has changed on this machine since they were made (cutoffs.c). That `tare quiet` stopped
+ * daemons is no change. */
+void cutoffs_changes_here(const struct lab_cutoffs *c, const struct machine *now,
+			  cutoffs_change_list *into);
+
+/* ---- as JSON (cutoffs_file.c) ---- */
+
+/* docs/schema/cutoffs.schema.json: for `--json`, and the file that is exported. now: this machine,
+ * which the cutoffs are for. */
+struct json_t *cutoffs_to_json(const struct lab_cutoffs *c, const struct machine *now);
+/* Reads such a text, whoever wrote it. identity: of its machine; host: a name for it, to be shown.
+ * made_at_ns: 0 where it does not say. Whether the lab takes such cutoffs is not looked at.
+ * EXIT_USAGE: it is none. */
+struct cutoffs_file {
+	int64_t made_at_ns;
+	char identity[17], host[64];
+	cutoff_list cutoffs;
+};
+int cutoffs_from_json(const char *text, size_t length, struct cutoffs_file *into,
+		      struct error *err);
+
+/* ---- parts of the command; argv[0] is "cutoffs export" or the like ---- */
+
+int cutoffs_export(int argc, char **argv);
+int cutoffs_import(int argc, char **argv);
+int cutoffs_studies(int argc, char **argv); /* cutoffs_studies.c */
+int cutoffs_show(int argc, char **argv);
+int cutoffs_rm_study(int argc, char **argv);
+
+/* A study by its number. */
+int cutoffs_parse_study(const char *text, int64_t *id, struct error *err);
+/* id 0: the newest of this machine. Both are the caller's to release, also after an error. */
+int cutoffs_get_study(struct lab *lab, int64_t id, struct study *into, struct machine *machine,
+		      struct error *err);
+
+#endif

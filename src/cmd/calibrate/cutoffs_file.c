@@ -1,0 +1,300 @@
+/* tare cutoffs export and import: the cutoffs of a machine as a file, and whose they are. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cmd/calibrate/cutoffs.h"
+#include "cmd/cmd.h"
+#include "collect/collect.h"
+#include "report/core/format.h"
+#include "report/core/json.h"
+
+#define KIND "cutoffs"
+#define FORMAT 1
+#define FILE_MOST 4000000u
+#define CUTOFFS_MOST 10000u
+#define SECOND_NS INT64_C(1000000000)
+
+/* ---- writing ---- */
+
+static json_t *cutoff_json(const struct cutoff *c)
+{
+	return json_pack("{s:I, s:o, s:I, s:o, s:I, s:b}", "id", (json_int_t)c->id, "daemon",
+			 json_text(c->daemon), "from_ns", (json_int_t)c->from_ns, "below_ns",
+			 c->below_ns ? json_integer((json_int_t)c->below_ns) : json_null(),
+			 "cutoff_ns", (json_int_t)c->cutoff_ns, "edited", (int)c->edited);
+}
+
+static json_t *machine_json(const struct machine *now, const struct machine *then)
+{
+	char identity[17], fingerprint[17];
+	machine_identity(now, identity);
+	machine_fingerprint(then->facts.count ? then : now, fingerprint);
+	return json_pack("{s:s, s:s, s:o, s:o, s:o}", "identity", identity, "fingerprint",
+			 fingerprint, "host", json_text(machine_get(now, "system.host")), "cpu",
+			 json_text(machine_get(now, "cpu.model")), "kernel",
+			 json_text(machine_get(then->facts.count ? then : now, "kernel.release")));
+}
+
+static json_t *changes_json(const struct lab_cutoffs *c, const struct machine *now, bool *any)
+{
+	cutoffs_change_list changes = { 0 };
+	json_t *list = json_array();
+	cutoffs_changes_here(c, now, &changes);
+	*any = changes.count > 0;
+	for (size_t i = 0; i < changes.count; i++)
+		json_array_append_new(list,
+				      json_pack("{s:s, s:o, s:o}", "fact", changes.items[i].fact,
+						"then", json_text(changes.items[i].then), "now",
+						json_text(changes.items[i].now)));
+	cutoffs_changes_release(&changes);
+	return list;
+}
+
+json_t *cutoffs_to_json(const struct lab_cutoffs *c, const struct machine *now)
+{
+	bool changed;
+	json_t *list = json_array(), *changes = changes_json(c, now, &changed);
+	for (size_t i = 0; i < c->cutoffs.count; i++)
+		json_array_append_new(list, cutoff_json(&c->cutoffs.items[i]));
+	int64_t days;
+	bool old = cutoffs_old(c->made_at_ns, clock_realtime_ns(), &days);
+	return json_pack("{s:i, s:s, s:o, s:o, s:o, s:b, s:o, s:o}", "format", FORMAT, "kind", KIND,
+			 "machine", machine_json(now, &c->machine), "study", json_id(c->study),
+			 "made_at", json_date(c->made_at_ns), "valid",
+			 (int)(c->cutoffs.count && !changed && !old), "changed", changes, "cutoffs",
+			 list);
+}
+
+/* ---- reading ---- */
+
+static int bad(struct error *err, const char *what)
+{
+	return error_set(err, EXIT_USAGE, "these are no cutoffs of tare: %s", what);
+}
+
+static bool read_ns(const json_t *value, uint64_t *into)
+{
+	json_int_t n = json_integer_value(value);
+	if (!json_is_integer(value) || n < 0)
+		return false;
+	*into = (uint64_t)n;
+	return true;
+}
+
+static int read_one(const json_t *item, size_t index, cutoff_list *into, struct error *err)
+{
+	struct cutoff c = { 0 };
+	const json_t *name = json_object_get(item, "daemon");
+	const json_t *below = json_object_get(item, "below_ns");
+	const char *text = json_string_value(name);
+	/* a NUL in its midst would be a shorter name */
+	if (!text || strlen(text) != json_string_length(name))
+		return error_set(err, EXIT_USAGE, "cutoff %zu of the file has no name of a daemon",
+				 index + 1);
+	if (!read_ns(json_object_get(item, "from_ns"), &c.from_ns) ||
+	    !read_ns(json_object_get(item, "cutoff_ns"), &c.cutoff_ns) ||
+	    !(json_is_null(below) || (read_ns(below, &c.below_ns) && c.below_ns > c.from_ns)))
+		return error_set(err, EXIT_USAGE,
+				 "cutoff %zu of the file: from_ns, below_ns and cutoff_ns must be "
+				 "times in ns, below_ns above from_ns or null",
+				 index + 1);
+	/* one that is cut off here is still too long for the lab */
+	snprintf(c.daemon, sizeof c.daemon, "%s", text);
+	array_push(into, c);
+	return 0;
+}
+
+/* As format_iso8601() writes it; null where it is not known. */
+static int read_made_at(const json_t *value, struct cutoffs_file *into, struct error *err)
+{
+	struct tm date = { 0 };
+	if (!value || json_is_null(value))
+		return 0;
+	const char *text = json_string_value(value);
+	const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &date) : NULL;
+	time_t seconds = rest ? timegm(&date) : 0;
+	if (!rest || (*rest != '.' && *rest != 'Z') || seconds <= 0)
+		return bad(err, "its \"made_at\" is no date");
+	/* a clock that was ahead must not make them young for longer */
+	int64_t now = clock_realtime_ns();
+	into->made_at_ns = seconds > now / SECOND_NS ? now : seconds * SECOND_NS;
+	return 0;
+}
+
+static int read_machine(const json_t *machine, struct cutoffs_file *into, struct error *err)
+{
+	const char *identity = json_string_value(json_object_get(machine, "identity"));
+	const char *host = json_string_value(json_object_get(machine, "host"));
+	if (!identity || strlen(identity) != 16 ||
+	    strspn(identity, "0123456789abcdef") != strlen(identity))
+		return bad(err, "it does not say of which machine");
+	snprintf(into->identity, sizeof into->identity, "%s", identity);
+	text_display(host ? host : "its name is not known", into->host, sizeof into->host);
+	return 0;
+}
+
+static int read_all(const json_t *all, struct cutoffs_file *into, struct error *err)
+{
+	const char *kind = json_string_value(json_object_get(all, "kind"));
+	const json_t *list = json_object_get(all, "cutoffs");
+	if (!kind || strcmp(kind, KIND) != 0)
+		return bad(err, "its \"kind\" is not \"" KIND "\"");
+	if (json_integer_value(json_object_get(all, "format")) != FORMAT)
+		return bad(err, "its \"format\" is not known to this tare");
+	if (read_machine(json_object_get(all, "machine"), into, err) ||
+	    read_made_at(json_object_get(all, "made_at"), into, err))
+		return -1;
+	if (!json_is_array(list))
+		return bad(err, "\"cutoffs\" is no list");
+	if (json_array_size(list) > CUTOFFS_MOST)
+		return bad(err, "there are more than 10000");
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (read_one(json_array_get(list, i), i, &into->cutoffs, err))
+			return -1;
+	return 0;
+}
+
+int cutoffs_from_json(const char *text, size_t length, struct cutoffs_file *into, struct error *err)
+{
+	json_error_t why;
+	json_t *all = json_loadb(text, length, JSON_REJECT_DUPLICATES, &why);
+	if (!all) {
+		char shown[128];
+		text_display(why.text, shown, sizeof shown);
+		return error_set(err, EXIT_USAGE, "these are no cutoffs of tare: line %d: %s",
+				 why.line, shown);
+	}
+	int failed = read_all(all, into, err);
+	json_decref(all);
+	return failed;
+}
+
+/* ---- the commands ---- */
+
+static int export_to(const char *path, const char *lab_file, struct error *err)
+{
+	struct lab *lab = NULL;
+	struct machine now = { 0 };
+	struct lab_cutoffs c = { 0 };
+	machine_read(&now);
+	int failed = lab_open(&lab, lab_file, LAB_READ, err) || lab_get_cutoffs(lab, &now, &c, err);
+	if (!failed) {
+		json_t *all = cutoffs_to_json(&c, &now);
+		char *text = json_dumps(all, JSON_INDENT(2));
+		struct strbuf out = { 0 };
+		strbuf_printf(&out, "%s\n", text ? text : "{}");
+		failed = file_write(path, strbuf_text(&out), out.length, err);
+		strbuf_release(&out);
+		free(text);
+		json_decref(all);
+	}
+	lab_cutoffs_release(&c);
+	machine_release(&now);
+	lab_close(lab);
+	return failed;
+}
+
+int cutoffs_export(int argc, char **argv)
+{
+	const char *lab = NULL;
+	struct option_spec specs[] = {
+		{ 0, "lab", OPTION_TEXT, &lab, "FILE", "the lab (default: your own)" }, { 0 }
+	};
+	text_list operands = { 0 };
+	struct error err = ERROR_INIT;
+	int code;
+	if (cmd_options("tare cutoffs export [OPTIONS] [FILE]",
+			"Writes the cutoffs in force on this machine as JSON, with what machine it "
+			"is;\nto standard output without a FILE.\n",
+			specs, argc, argv, &operands, &code)) {
+		int failed =
+			operands.count > 1
+				? error_set(&err, EXIT_USAGE, "cutoffs export takes one FILE")
+				: export_to(operands.count ? operands.items[0] : "-", lab, &err);
+		code = failed ? cmd_fail(&err) : EXIT_DONE;
+	}
+	array_release(&operands);
+	return code;
+}
+
+static int read_input(const char *path, struct strbuf *into, struct error *err)
+{
+	char chunk[65536], shown[256];
+	FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+	text_display(path, shown, sizeof shown);
+	if (!in)
+		return error_set(err, EXIT_USAGE, "cannot read %s: %m", shown);
+	size_t n;
+	while (into->length <= FILE_MOST && (n = fread(chunk, 1, sizeof chunk, in)) > 0)
+		strbuf_add(into, chunk, n);
+	bool broken = ferror(in);
+	if (in != stdin)
+		fclose(in);
+	if (broken)
+		return error_set(err, EXIT_USAGE, "cannot read %s", shown);
+	if (into->length > FILE_MOST)
+		return error_set(err, EXIT_USAGE, "%s is too large to be cutoffs", shown);
+	return 0;
+}
+
+static int import_from(const char *path, const char *lab_file, bool force, struct error *err)
+{
+	struct lab *lab = NULL;
+	struct machine now = { 0 };
+	struct strbuf text = { 0 };
+	struct cutoffs_file file = { 0 };
+	char identity[17];
+	machine_read(&now);
+	machine_identity(&now, identity);
+	int failed = read_input(path, &text, err) ||
+		     cutoffs_from_json(strbuf_text(&text), text.length, &file, err);
+	if (!failed && !force && strcmp(file.identity, identity) != 0) {
+		error_set(err, EXIT_USAGE, "these cutoffs are of another machine (%s)", file.host);
+		failed = error_hint(err, "its daemons are not this one's; --force takes them all "
+					 "the same");
+	}
+	failed = failed || lab_open(&lab, lab_file, LAB_WRITE, err) ||
+		 lab_replace_cutoffs(lab, &now, file.cutoffs.items, file.cutoffs.count,
+				     file.made_at_ns, err);
+	if (!failed)
+		printf("%zu cutoff%s imported\n", file.cutoffs.count,
+		       file.cutoffs.count == 1 ? "" : "s");
+	lab_close(lab);
+	array_release(&file.cutoffs);
+	strbuf_release(&text);
+	machine_release(&now);
+	return failed ? -1 : 0;
+}
+
+int cutoffs_import(int argc, char **argv)
+{
+	const char *lab = NULL;
+	bool force = false;
+	struct option_spec specs[] = {
+		{ 0, "force", OPTION_FLAG, &force, NULL, "also those of another machine" },
+		{ 0, "lab", OPTION_TEXT, &lab, "FILE", "the lab (default: your own)" },
+		{ 0 }
+	};
+	text_list operands = { 0 };
+	struct error err = ERROR_INIT;
+	int code;
+	if (cmd_options("tare cutoffs import [OPTIONS] FILE",
+			"Takes cutoffs that 'tare cutoffs export' wrote; - is standard input. "
+			"Those of\nthe same daemons are replaced, others stay.\n",
+			specs, argc, argv, &operands, &code)) {
+		int failed = operands.count != 1
+				     ? error_set(&err, EXIT_USAGE, "cutoffs import takes one FILE")
+				     : import_from(operands.items[0], lab, force, &err);
+		code = failed ? cmd_fail(&err) : EXIT_DONE;
+	}
+	array_release(&operands);
+	return code;
+}

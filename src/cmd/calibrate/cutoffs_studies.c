@@ -1,0 +1,238 @@
+/* tare cutoffs studies, show and rm-study: the studies that cutoffs come from. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cmd/calibrate/calibrate.h"
+#include "cmd/calibrate/cutoffs.h"
+#include "cmd/cmd.h"
+#include "collect/collect.h"
+
+/* ---- listing ---- */
+
+static void add_length(struct table *t, uint64_t ns)
+{
+	if (ns)
+		table_add_number(t, (double)ns);
+	else
+		table_add_absent(t);
+}
+
+static struct table *studies_table(struct lab *lab, const lab_study_list *list)
+{
+	static const struct column columns[] = {
+		{ "study", "Study", COLUMN_COUNT },
+		{ "made_at", "Made", COLUMN_DATE },
+		{ "source", "Source", COLUMN_TEXT },
+		{ "short", "Short run", COLUMN_DURATION, .digits = 3 },
+		{ "long", "Long run", COLUMN_DURATION, .digits = 3 },
+		{ "daemons", "Daemons", COLUMN_COUNT },
+		{ "cutoffs", "Cutoffs", COLUMN_COUNT },
+		{ "machine", "Machine", COLUMN_TEXT },
+		{ "in_force", "In force", COLUMN_COUNT },
+	};
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct lab_study_row *s = &list->items[i];
+		struct machine m = { 0 };
+		struct error none = ERROR_INIT;
+		const char *host = s->machine && !lab_get_machine(lab, s->machine, &m, &none)
+					   ? machine_get(&m, "system.host")
+					   : NULL;
+		table_add_count(t, s->id);
+		table_add_date(t, s->made_at_ns);
+		table_add_text(t, study_source_name(s->source));
+		add_length(t, s->short_ns);
+		add_length(t, s->long_ns);
+		table_add_count(t, s->daemons);
+		table_add_count(t, s->cutoffs);
+		table_add_text(t, host);
+		table_add_count(t, s->in_force);
+		machine_release(&m);
+	}
+	return t;
+}
+
+static int list_studies(const char *lab_file, bool json, struct error *err)
+{
+	struct lab *lab = NULL;
+	lab_study_list list = { 0 };
+	if (lab_open(&lab, lab_file, LAB_READ, err))
+		return -1;
+	int failed = lab_list_studies_of_daemons(lab, &list, err);
+	if (!failed && !list.count && !json) {
+		puts("There is no study yet: 'tare calibrate' makes one.");
+	} else if (!failed) {
+		struct table *t = studies_table(lab, &list);
+		cmd_print_table(t, json ? TABLE_JSON : TABLE_TEXT);
+		table_free(t);
+	}
+	array_release(&list);
+	lab_close(lab);
+	return failed;
+}
+
+int cutoffs_studies(int argc, char **argv)
+{
+	const char *lab = NULL;
+	bool json = false;
+	struct option_spec specs[] = { { 0, "json", OPTION_FLAG, &json, NULL, "as JSON" },
+				       { 0, "lab", OPTION_TEXT, &lab, "FILE",
+					 "the lab (default: your own)" },
+				       { 0 } };
+	text_list operands = { 0 };
+	struct error err = ERROR_INIT;
+	int code;
+	if (cmd_options("tare cutoffs studies [OPTIONS]",
+			"Lists the studies of 'tare calibrate'.\n", specs, argc, argv, &operands,
+			&code)) {
+		int failed = operands.count ? error_set(&err, EXIT_USAGE,
+							"cutoffs studies takes no operands")
+					    : list_studies(lab, json, &err);
+		code = failed ? cmd_fail(&err) : EXIT_DONE;
+	}
+	array_release(&operands);
+	return code;
+}
+
+/* ---- one of them ---- */
+
+int cutoffs_parse_study(const char *text, int64_t *id, struct error *err)
+{
+	long number;
+	char shown[64];
+	if (integer_parse(text, 1, INT64_MAX, &number)) {
+		*id = number;
+		return 0;
+	}
+	text_display(text, shown, sizeof shown);
+	error_set(err, EXIT_USAGE, "a study has a number, unlike '%s'", shown);
+	return error_hint(err, "'tare cutoffs studies' lists them");
+}
+
+int cutoffs_get_study(struct lab *lab, int64_t id, struct study *into, struct machine *machine,
+		      struct error *err)
+{
+	struct machine now = { 0 };
+	bool found = false;
+	if (!id)
+		machine_read(&now);
+	int failed = lab_get_study_of_daemons(lab, &now, id, &found, into, err);
+	machine_release(&now);
+	if (failed)
+		return -1;
+	if (!found && id)
+		error_set(err, EXIT_USAGE, "there is no study %" PRId64, id);
+	else if (!found)
+		error_set(err, EXIT_USAGE, "there is no study of this machine yet");
+	if (!found)
+		return error_hint(err, id ? "'tare cutoffs studies' lists those there are"
+					  : "'tare calibrate' makes one");
+	return into->machine ? lab_get_machine(lab, into->machine, machine, err) : 0;
+}
+
+static int show(const char *lab_file, int64_t id, const struct calibrate_display *d,
+		struct error *err)
+{
+	struct lab *lab = NULL;
+	struct study s = { 0 };
+	struct machine m = { 0 };
+	struct calibrate_input in = { 0 };
+	bool *is_l[STUDY_LENGTHS] = { 0 };
+	int failed = lab_open(&lab, lab_file, LAB_READ, err) ||
+		     cutoffs_get_study(lab, id, &s, &m, err) ||
+		     (d->plot && calibrate_samples(lab, &s, &in, is_l, err));
+	if (!failed) {
+		calibrate_print(&s, s.machine ? &m : NULL, &in, is_l, d);
+		if (d->plot && !is_l[STUDY_SHORT] && !is_l[STUDY_LONG])
+			fputs("tare: no plots: the samples of this study are not in the lab\n",
+			      stderr);
+	}
+	for (int l = 0; l < STUDY_LENGTHS; l++)
+		free(is_l[l]);
+	calibrate_input_release(&in);
+	machine_release(&m);
+	study_release(&s);
+	lab_close(lab);
+	return failed ? -1 : 0;
+}
+
+int cutoffs_show(int argc, char **argv)
+{
+	const char *lab = NULL;
+	struct calibrate_display d = { 0 };
+	struct option_spec specs[] = {
+		{ 0, "plot", OPTION_FLAG, &d.plot, NULL, "with plots, where its runs are stored" },
+		{ 0, "json", OPTION_FLAG, &d.json, NULL, "as JSON" },
+		{ 0, "lab", OPTION_TEXT, &lab, "FILE", "the lab (default: your own)" },
+		{ 0 }
+	};
+	text_list operands = { 0 };
+	struct error err = ERROR_INIT;
+	int code;
+	int64_t id = 0;
+	if (cmd_options("tare cutoffs show [OPTIONS] [STUDY]",
+			"A stored study again, as 'tare calibrate' printed it; the newest of this "
+			"machine\nwithout a number.\n",
+			specs, argc, argv, &operands, &code)) {
+		if (operands.count > 1)
+			error_set(&err, EXIT_USAGE, "cutoffs show takes one STUDY");
+		else if (d.json && d.plot)
+			error_set(&err, EXIT_USAGE, "cutoffs show: --plot is no JSON");
+		else if (!operands.count || cutoffs_parse_study(operands.items[0], &id, &err) == 0)
+			show(lab, id, &d, &err);
+		code = *err.text ? cmd_fail(&err) : EXIT_DONE;
+	}
+	array_release(&operands);
+	return code;
+}
+
+static int remove_studies(const char *lab_file, const text_list *names, struct error *err)
+{
+	struct lab *lab = NULL;
+	int failed = 0;
+	for (size_t i = 0; i < names->count && !failed; i++) {
+		int64_t id;
+		failed = cutoffs_parse_study(names->items[i], &id, err);
+	}
+	failed = failed || lab_open(&lab, lab_file, LAB_EDIT, err);
+	/* none of them when one is wrong */
+	for (size_t i = 0; i < 2 * names->count && !failed; i++) {
+		int64_t id = 0;
+		bool found = true;
+		struct study s = { 0 };
+		failed = cutoffs_parse_study(names->items[i % names->count], &id, err);
+		if (!failed && i >= names->count)
+			failed = lab_remove_study_of_daemons(lab, id, err);
+		else if (!failed)
+			failed = lab_get_study_of_daemons(lab, NULL, id, &found, &s, err);
+		if (!failed && !found)
+			failed = error_set(err, EXIT_USAGE, "there is no study %" PRId64, id);
+		study_release(&s);
+	}
+	lab_close(lab);
+	return failed ? -1 : 0;
+}
+
+int cutoffs_rm_study(int argc, char **argv)
+{
+	const char *lab = NULL;
+	struct option_spec specs[] = {
+		{ 0, "lab", OPTION_TEXT, &lab, "FILE", "the lab (default: your own)" }, { 0 }
+	};
+	text_list operands = { 0 };
+	struct error err = ERROR_INIT;
+	int code;
+	if (cmd_options("tare cutoffs rm-study [OPTIONS] STUDY...",
+			"Removes studies with the cutoffs that come from them; their runs stay.\n",
+			specs, argc, argv, &operands, &code)) {
+		int failed = operands.count ? remove_studies(lab, &operands, &err)
+					    : error_set(&err, EXIT_USAGE,
+							"cutoffs rm-study takes a STUDY");
+		code = failed ? cmd_fail(&err) : EXIT_DONE;
+	}
+	array_release(&operands);
+	return code;
+}

@@ -1,0 +1,141 @@
+/* tare noise diff: what of a run's noise the baseline does not have. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "cmd/noise/noise.h"
+
+struct diff_options {
+	const char *lab, *new;
+	bool json, density;
+	long most;
+	uint64_t new_ns; /* of `new`; NOISE_NOT_GIVEN */
+	double grown;	 /* negative: not given */
+};
+
+/* The baseline is that of the machine that the run was made on. */
+static int load_both(const struct diff_options *o, const text_list *operands,
+		     struct noise_loaded *base, struct noise_loaded *run, struct error *err)
+{
+	struct lab *lab = NULL;
+	int64_t base_id, run_id;
+	size_t n = operands->count;
+	const char *base_name = n == 2 ? operands->items[0] : NULL;
+	int failed = lab_open(&lab, o->lab, LAB_READ, err) ||
+		     noise_find(lab, n ? operands->items[n - 1] : NULL, NULL, &run_id, err) ||
+		     noise_load(run, lab, run_id, err);
+	const struct machine *m = run->machine.facts.count ? &run->machine : NULL;
+	if (!failed)
+		failed = base_name ? noise_find(lab, base_name, m, &base_id, err)
+				   : noise_find_baseline(lab, m, &base_id, err);
+	if (!failed && !base_name && base_id == run_id) {
+		failed = error_set(err, EXIT_USAGE, "run %" PRId64 " is the baseline itself",
+				   run_id);
+		error_hint(err, "'tare noise' records another to be compared with it");
+	}
+	if (!failed)
+		failed = noise_load(base, lab, base_id, err);
+	lab_close(lab);
+	return failed;
+}
+
+/* True, said on stderr, when a source that the base lacks was once that long. */
+static bool judge_new(const struct jitter_diff *d, uint64_t limit_ns)
+{
+	bool bad = false;
+	char limit[32], longest[32], name[64];
+	text_duration((double)limit_ns, 3, limit, sizeof limit);
+	for (size_t i = 0; i < d->sources.count; i++) {
+		const struct jitter_source_diff *s = &d->sources.items[i];
+		if (s->change != JITTER_NEW || s->run_max_ns < limit_ns)
+			continue;
+		text_duration((double)s->run_max_ns, 3, longest, sizeof longest);
+		text_display(s->name, name, sizeof name);
+		fprintf(stderr, "tare: new source %s (%s): up to %s, at least %s\n", name,
+			noise_class_name(s->class), longest, limit);
+		bad = true;
+	}
+	return bad;
+}
+
+/* The same when the time lost grew by more than this share; also where that cannot be told. */
+static bool judge_grown(const struct jitter_diff *d, double share)
+{
+	if (isnan(d->ratio_low)) {
+		fprintf(stderr, "tare: whether the noise grew cannot be told: "
+				"one of the runs has too few rounds\n");
+		return true;
+	}
+	if (d->ratio_low <= 1 + share)
+		return false;
+	fprintf(stderr,
+		"tare: the noise grew by more than %.3g %%: %.3g times as much time lost "
+		"(95 %%: %.3g to %.3g)\n",
+		share * 100, d->ratio, d->ratio_low, d->ratio_high);
+	return true;
+}
+
+static int compare(const struct diff_options *o, const text_list *operands, bool *bad,
+		   struct error *err)
+{
+	struct noise_loaded base = { 0 }, run = { 0 };
+	struct jitter_diff d = { 0 };
+	struct strbuf out = { 0 };
+	int failed = load_both(o, operands, &base, &run, err) ||
+		     jitter_compare(&base.noise, &run.noise, &d, err);
+	if (!failed) {
+		struct noise_view a = noise_loaded_view(&base), b = noise_loaded_view(&run);
+		const struct noise_display display = { .most = o->most, .density = o->density };
+		struct noise_style style = noise_style_of(&display);
+		if (o->json)
+			noise_diff_json(&a, &b, &d, &out);
+		else
+			noise_diff_text(&a, &b, &d, &style, &out);
+		fputs(strbuf_text(&out), stdout);
+		fflush(stdout);
+		*bad = o->new_ns != NOISE_NOT_GIVEN && judge_new(&d, o->new_ns);
+		*bad |= o->grown >= 0 && judge_grown(&d, o->grown);
+		jitter_diff_release(&d);
+	}
+	strbuf_release(&out);
+	noise_loaded_release(&base);
+	noise_loaded_release(&run);
+	return failed;
+}
+
+int noise_diff(int argc, char **argv)
+{
+	struct diff_options o = { .new_ns = NOISE_NOT_GIVEN, .grown = -1, .most = NOISE_ROWS };
+	struct option_spec specs[] = {
+		{ 0, "fail-if-new", OPTION_TEXT, &o.new, "TIME",
+		  "exit with 1 if a new source once took so long, as 50us" },
+		{ 0, "fail-if-grown", OPTION_FRACTION, &o.grown, "SHARE",
+		  "exit with 1 if more time is lost, as 10%" },
+		{ 0, "most", OPTION_INTEGER, &o.most, "NUM", "rows (default: 20; 0: all)" },
+		{ 0, "density", OPTION_FLAG, &o.density, NULL, "with the densities, drawn" },
+		{ 0, "json", OPTION_FLAG, &o.json, NULL, "JSON on standard output" },
+		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab (default: your own)" },
+		{ 0 }
+	};
+	text_list operands = { 0 };
+	int code;
+	if (cmd_options(
+		    "tare noise diff [OPTIONS] [[BASE] RUN]",
+		    "Which sources of noise RUN has and BASE lacks, which grew, and how sure that is.\n"
+		    "Without BASE: the baseline of the machine; without RUN: the newest run of noise.\n",
+		    specs, argc, argv, &operands, &code)) {
+		struct error err = ERROR_INIT;
+		bool bad = false;
+		if (operands.count > 2)
+			error_set(&err, EXIT_USAGE, "noise diff: one BASE and one RUN");
+		else if (!o.new || !noise_time("fail-if-new", o.new, "0 or a time with its unit",
+					       &o.new_ns, &err))
+			compare(&o, &operands, &bad, &err);
+		code = *err.text ? cmd_fail(&err) : bad ? EXIT_CHECK : EXIT_DONE;
+	}
+	array_release(&operands);
+	return code;
+}

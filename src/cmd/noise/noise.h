@@ -1,0 +1,125 @@
+/* Private to `tare noise`: what its subcommands share. */
+#ifndef TARE_CMD_NOISE_NOISE_H
+#define TARE_CMD_NOISE_NOISE_H
+
+#include "base/options.h"
+#include "collect/detours/detours.h"
+#include "collect/machine/cpus.h"
+#include "lab/lab.h"
+#include "measure/noise.h"
+#include "protocol/jitter/jitter.h"
+#include "report/noise/report.h"
+
+#define NOISE_NOT_GIVEN UINT64_MAX
+#define NOISE_ROWS 20 /* of the source table, unless told otherwise */
+
+enum noise_live { NOISE_RECORD, NOISE_TOP, NOISE_HIST };
+
+/* How a run is shown, live or stored. */
+struct noise_display {
+	int mode; /* enum noise_mode */
+	bool per_cpu, histogram, density, json;
+	long most;
+	const char *zoom;
+	const char *export_json, *export_csv, *export_perfetto, *lab;
+	/* made by noise_display_check() */
+	uint64_t low_ns, high_ns; /* of the zoom; high 0: none */
+};
+
+struct noise_options {
+	enum noise_live live;
+	const char *cpus, *threshold, *priority, *name, *tag, *bucket;
+	uint64_t duration_ns, round_ns;
+	long worst, entries;
+	bool baseline, no_kernel, no_lab, quiet;
+	struct noise_display display;
+	/* made by noise_options_check() */
+	cpu_list chosen;
+	struct detours_options detours;
+	struct noise_plan plan;
+	uint64_t bucket_ns;
+};
+
+/* ---- options (options.c) ---- */
+
+void noise_record_specs(spec_list *into, struct noise_options *o);
+void noise_display_specs(spec_list *into, struct noise_display *d);
+void noise_specs_end(spec_list *into); /* after the last */
+
+int noise_options_check(struct noise_options *o, struct error *err);
+void noise_options_release(struct noise_options *o);
+int noise_display_check(struct noise_display *d, struct error *err);
+/* Those of the text, or where it is NULL all that this process may use but the first, where there
+ * are several: tare itself needs a place. */
+int noise_cpus(const char *text, cpu_list *into, struct error *err);
+/* A time with its unit. A number alone would be seconds here, and µs to who comes from rtla or
+ * oslat: it is refused unless it is 0. wanted: what the option wants, for the error. */
+int noise_time(const char *option, const char *text, const char *wanted, uint64_t *ns,
+	       struct error *err);
+/* Every option that shaped the run, as a JSON object; the caller frees. */
+char *noise_conditions(const struct noise_options *o);
+
+/* ---- a measurement (noise.c) ---- */
+
+struct noise_recording {
+	struct detours *detours;
+	struct noise noise; /* of all rounds until now */
+	struct jitter *jitter;
+};
+
+/* interrupt_watch() must have been called: the loops' threads must not be who gets the signals. */
+int noise_recording_open(struct noise_recording *r, const struct detours_options *options,
+			 uint32_t worst, struct error *err);
+void noise_recording_add(struct noise_recording *r, const struct detour_round *rounds,
+			 size_t count);
+void noise_recording_close(struct noise_recording *r); /* a zeroed one is fine */
+
+/* ---- stored runs (show.c) ---- */
+
+struct noise_loaded {
+	struct run run;
+	struct noise noise;
+	struct machine machine;
+};
+int noise_load(struct noise_loaded *into, struct lab *lab, int64_t run, struct error *err);
+void noise_loaded_release(struct noise_loaded *l);
+struct noise_view noise_loaded_view(const struct noise_loaded *l);
+
+/* As lab_find_run(), but "baseline" is that of the machine m (NULL: of this one), and NULL the
+ * newest run of noise. */
+int noise_find(struct lab *lab, const char *text, const struct machine *m, int64_t *id,
+	       struct error *err);
+/* The baseline of m (NULL: of this machine); an error where there is none. */
+int noise_find_baseline(struct lab *lab, const struct machine *m, int64_t *id, struct error *err);
+
+/* One of the exports, or --json, goes to standard output: nothing else may. */
+bool noise_to_stdout(const struct noise_display *d);
+struct noise_style noise_style_of(const struct noise_display *d);
+/* The report on stdout (unless quiet, or one of the exports goes there) and the exports. hist: what
+ * `tare noise hist` prints instead; NULL: the report. */
+int noise_print(const struct noise_loaded *l, const struct noise_display *d, bool quiet,
+		const struct noise_options *hist, struct error *err);
+
+/* For `tare show` and `tare export`. */
+int noise_show_stored(int64_t run, const struct noise_display *d, struct error *err);
+enum noise_export { NOISE_AS_JSON, NOISE_AS_CSV, NOISE_AS_PERFETTO };
+int noise_export(const char *lab_path, int64_t run, enum noise_export as, const char *path,
+		 struct error *err);
+
+/* ---- the screen of `tare noise top` (top.c) ---- */
+
+struct noise_screen;
+struct noise_screen *noise_screen_open(void);
+/* Whether the user asked for the end. */
+bool noise_screen_draw(struct noise_screen *s, const struct noise_view *v,
+		       const struct noise_display *d);
+void noise_screen_close(struct noise_screen *s); /* NULL is fine */
+
+/* ---- subcommands; argv[0] is "noise top" or the like ---- */
+
+int noise_record(enum noise_live live, int argc, char **argv);
+int noise_show(int argc, char **argv);
+int noise_diff(int argc, char **argv);
+int noise_selftest(int argc, char **argv);
+
+#endif

@@ -1,0 +1,259 @@
+#include "cmd/noise/noise.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/cpus.h"
+#include "base/text.h"
+#include "cmd/cmd.h"
+
+#define DURATION_NS 60000000000u
+#define SHORTEST_ROUND_NS 10000000u	    /* also of a run */
+#define LONGEST_THRESHOLD_NS 1000000000000u /* longer detours are not told apart */
+#define LONGEST_ROUND_NS 10000000000u	    /* so long an interruption may take */
+
+void noise_record_specs(spec_list *into, struct noise_options *o)
+{
+	bool top = o->live == NOISE_TOP;
+	const struct option_spec specs[] = {
+		{ 'c', "cpus", OPTION_TEXT, &o->cpus, "LIST",
+		  "CPUs, as 1,4-7 or all (default: all but one)" },
+		{ 'd', "duration", OPTION_DURATION, &o->duration_ns, "TIME",
+		  top ? "how long (default: until q or Ctrl-C)"
+		      : "how long, as 10s or 1h (default: 1m)" },
+		{ 't', "threshold", OPTION_TEXT, &o->threshold, "TIME",
+		  "shortest detour: auto, paper or as 500ns" },
+		{ 'P', "priority", OPTION_TEXT, &o->priority, "[f:]NUM",
+		  "loops in the real-time class FIFO" },
+		{ 0, "no-kernel", OPTION_FLAG, &o->no_kernel, NULL,
+		  "do not ask the kernel: detours without names" },
+		{ 0, "baseline", OPTION_FLAG, &o->baseline, NULL,
+		  "make it the baseline of this machine" },
+		{ 'n', "name", OPTION_TEXT, &o->name, "NAME", "name of the run" },
+		{ 'q', "quiet", OPTION_FLAG, &o->quiet, NULL, "no report, no progress" },
+		{ 0, "worst", OPTION_INTEGER, &o->worst, "NUM",
+		  "longest detours to keep with all their events (default: 20)", .max = 1000,
+		  .rare = true },
+		{ 0, "round", OPTION_DURATION, &o->round_ns, "TIME",
+		  "length of a round (default: 1s)", .rare = true },
+		{ 0, "no-lab", OPTION_FLAG, &o->no_lab, NULL, "keep nothing", .rare = true },
+		{ 0, "tag", OPTION_TEXT, &o->tag, "TEXT", "a note kept with the run",
+		  .rare = true },
+	};
+	const struct option_spec hist[] = {
+		{ 'b', "bucket-size", OPTION_TEXT, &o->bucket, "US",
+		  "width of a bucket, in µs or with a unit (default: 1)" },
+		{ 'E', "entries", OPTION_INTEGER, &o->entries, "NUM",
+		  "number of buckets (default: 256)", .min = 1, .max = 1000000 },
+	};
+	cmd_add_specs(into, specs, sizeof specs / sizeof *specs);
+	if (o->live == NOISE_HIST)
+		cmd_add_specs(into, hist, sizeof hist / sizeof *hist);
+}
+
+void noise_display_specs(spec_list *into, struct noise_display *d)
+{
+	const struct option_spec specs[] = {
+		{ 'm', "mode", OPTION_CHOICE, &d->mode, "source|succession",
+		  "by single source, or by sources in a row" },
+		{ 0, "per-cpu", OPTION_FLAG, &d->per_cpu, NULL, "each CPU on its own, too" },
+		{ 0, "most", OPTION_INTEGER, &d->most, "NUM", "rows (default: 20; 0: all)" },
+		{ 0, "histogram", OPTION_FLAG, &d->histogram, NULL, "with the histograms" },
+		{ 0, "density", OPTION_FLAG, &d->density, NULL, "with the densities, drawn" },
+		{ 0, "zoom", OPTION_TEXT, &d->zoom, "LOW:HIGH",
+		  "who makes the detours of 100us:110us" },
+		{ 0, "json", OPTION_FLAG, &d->json, NULL, "JSON on standard output, nothing else" },
+		{ 0, "export-json", OPTION_TEXT, &d->export_json, "FILE", "write JSON",
+		  .rare = true },
+		{ 0, "export-csv", OPTION_TEXT, &d->export_csv, "FILE", "write the sources as CSV",
+		  .rare = true },
+		{ 0, "export-perfetto", OPTION_TEXT, &d->export_perfetto, "FILE",
+		  "write the longest detours as a trace for ui.perfetto.dev", .rare = true },
+		{ 0, "lab", OPTION_TEXT, &d->lab, "FILE", "the lab (default: your own)" },
+	};
+	cmd_add_specs(into, specs, sizeof specs / sizeof *specs);
+}
+
+void noise_specs_end(spec_list *into)
+{
+	array_push(into, (struct option_spec){ 0 });
+}
+
+/* ---- judged ---- */
+
+static int refuse(struct error *err, const char *option, const char *value, const char *wanted)
+{
+	char shown[128];
+	text_display(value, shown, sizeof shown);
+	return error_set(err, EXIT_USAGE, "noise: --%s wants %s, not '%s'", option, wanted, shown);
+}
+
+static bool is_bare(const char *text)
+{
+	return *text && strspn(text, "0123456789. ") == strlen(text);
+}
+
+int noise_time(const char *option, const char *text, const char *wanted, uint64_t *ns,
+	       struct error *err)
+{
+	bool bare = is_bare(text);
+	if (duration_parse(text, ns) && !(bare && *ns))
+		return 0;
+	refuse(err, option, text, wanted);
+	if (bare)
+		error_hint(err, "a number alone has no unit: write %sus", text);
+	return -1;
+}
+
+static int check_threshold(struct noise_options *o, struct error *err)
+{
+	static const char wanted[] =
+		"'auto', 'paper' or a time with its unit, such as 500ns (at most 1000s)";
+	const char *text = o->threshold;
+	uint64_t ns;
+	if (!text || strcmp(text, "auto") == 0) {
+		o->detours.threshold = THRESHOLD_AUTO;
+		return 0;
+	}
+	if (strcmp(text, "paper") == 0) {
+		o->detours.threshold = THRESHOLD_PAPER;
+		return 0;
+	}
+	if (noise_time("threshold", text, wanted, &ns, err))
+		return -1;
+	if (!ns || ns > LONGEST_THRESHOLD_NS)
+		return refuse(err, "threshold", text, wanted);
+	o->detours.threshold = THRESHOLD_NS;
+	o->detours.threshold_ns = ns;
+	return 0;
+}
+
+static int check_priority(struct noise_options *o, struct error *err)
+{
+	long priority;
+	if (!o->priority)
+		return 0;
+	const char *digits = o->priority + (strncmp(o->priority, "f:", 2) == 0 ? 2 : 0);
+	if (!integer_parse(digits, 1, 99, &priority)) {
+		refuse(err, "priority", o->priority, "a FIFO priority from 1 to 99, such as f:50");
+		return error_hint(err, "without it the loops are of the ordinary class");
+	}
+	o->detours.priority = (int)priority;
+	return 0;
+}
+
+static int check_times(struct noise_options *o, struct error *err)
+{
+	if (o->duration_ns < SHORTEST_ROUND_NS) {
+		error_set(err, EXIT_USAGE, "noise: --duration is 10ms or more");
+		return error_hint(err, "'tare noise top' goes on until it is ended");
+	}
+	if (o->round_ns < SHORTEST_ROUND_NS || o->round_ns > LONGEST_ROUND_NS)
+		return error_set(err, EXIT_USAGE, "noise: --round is from 10ms to 10s");
+	o->plan.round_ns = o->round_ns;
+	if (o->duration_ns != NOISE_NOT_GIVEN)
+		o->plan.duration_ns = o->duration_ns;
+	else
+		o->plan.duration_ns = o->live == NOISE_TOP ? 0 : DURATION_NS;
+	return 0;
+}
+
+static int check_bucket(struct noise_options *o, struct error *err)
+{
+	long us;
+	o->bucket_ns = 1000;
+	if (!o->bucket)
+		return 0;
+	if (integer_parse(o->bucket, 1, 1000000000, &us))
+		o->bucket_ns = (uint64_t)us * 1000;
+	else if (!duration_parse(o->bucket, &o->bucket_ns) || !o->bucket_ns)
+		return refuse(err, "bucket-size", o->bucket, "a width in µs, such as 5");
+	return 0;
+}
+
+int noise_cpus(const char *text, cpu_list *into, struct error *err)
+{
+	if (text)
+		return cpus_choose(text, into, err);
+	cpu_set_t allowed;
+	CPU_ZERO(&allowed);
+	if (sched_getaffinity(0, sizeof allowed, &allowed) || !CPU_COUNT(&allowed))
+		return cpus_choose("all", into, err);
+	bool spare = CPU_COUNT(&allowed) > 1;
+	for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &allowed))
+			continue;
+		if (spare)
+			spare = false;
+		else
+			array_push(into, cpu);
+	}
+	return 0;
+}
+
+int noise_options_check(struct noise_options *o, struct error *err)
+{
+	if (o->baseline && o->no_lab)
+		return error_set(err, EXIT_USAGE,
+				 "noise: a --baseline is kept in the lab, --no-lab keeps nothing");
+	if ((o->name && lab_check_name(o->name, err)) || check_times(o, err) ||
+	    check_threshold(o, err) || check_priority(o, err) || check_bucket(o, err) ||
+	    noise_display_check(&o->display, err) || noise_cpus(o->cpus, &o->chosen, err))
+		return -1;
+	o->detours.cpus = o->chosen.items;
+	o->detours.count = o->chosen.count;
+	o->detours.kernel = !o->no_kernel;
+	return 0;
+}
+
+void noise_options_release(struct noise_options *o)
+{
+	array_release(&o->chosen);
+}
+
+int noise_display_check(struct noise_display *d, struct error *err)
+{
+	static const char wanted[] = "two times with their units, such as 100us:110us";
+	if (!d->zoom)
+		return 0;
+	const char *colon = strchr(d->zoom, ':');
+	if (!colon)
+		return refuse(err, "zoom", d->zoom, wanted);
+	char *low = xstrndup(d->zoom, (size_t)(colon - d->zoom));
+	int failed = noise_time("zoom", low, wanted, &d->low_ns, err) ||
+		     noise_time("zoom", colon + 1, wanted, &d->high_ns, err);
+	free(low);
+	if (failed)
+		return -1;
+	if (d->low_ns >= d->high_ns)
+		return refuse(err, "zoom", d->zoom, "the shorter time first, such as 100us:110us");
+	if (d->json)
+		return error_set(err, EXIT_USAGE, "noise: --zoom and --json exclude each other");
+	return 0;
+}
+
+char *noise_conditions(const struct noise_options *o)
+{
+	struct strbuf cpus = { 0 };
+	cpus_text(o->chosen.items, o->chosen.count, &cpus);
+	json_t *all = json_pack("{s:s, s:I, s:I, s:i, s:b, s:I}", "cpus", strbuf_text(&cpus),
+				"duration_ns", (json_int_t)o->plan.duration_ns, "round_ns",
+				(json_int_t)o->plan.round_ns, "priority", o->detours.priority,
+				"kernel", (int)o->detours.kernel, "worst", (json_int_t)o->worst);
+	if (o->detours.threshold == THRESHOLD_NS)
+		json_object_set_new(all, "threshold_ns",
+				    json_integer((json_int_t)o->detours.threshold_ns));
+	else
+		json_object_set_new(
+			all, "threshold",
+			json_string(o->detours.threshold == THRESHOLD_PAPER ? "paper" : "auto"));
+	char *text = json_dumps(all, JSON_COMPACT);
+	json_decref(all);
+	strbuf_release(&cpus);
+	return text;
+}

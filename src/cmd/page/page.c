@@ -1,0 +1,131 @@
+#include "cmd/page/page.h"
+
+#include <string.h>
+
+#include "base/options.h"
+#include "base/text.h"
+
+#define TITLE_NAMES 3
+
+static size_t count_name(const word_list *names, size_t before, const char *name)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < before; i++)
+		n += strcmp(names->items[i], name) == 0;
+	return n;
+}
+
+/* "sort, 2 runs of inc and 4 more": a name is told once, and has little room. */
+static void put_title(const word_list *names, struct strbuf *title)
+{
+	size_t told = 0, shown = 0;
+	for (size_t i = 0; i < names->count && shown < TITLE_NAMES; i++) {
+		char name[64];
+		if (count_name(names, i, names->items[i]))
+			continue;
+		size_t same = count_name(names, names->count, names->items[i]);
+		text_display(names->items[i], name, sizeof name);
+		strbuf_puts(title, shown ? ", " : "");
+		if (same > 1)
+			strbuf_printf(title, "%zu runs of ", same);
+		strbuf_puts(title, name);
+		shown++;
+		told += same;
+	}
+	if (names->count > told)
+		strbuf_printf(title, " and %zu more", names->count - told);
+}
+
+static bool is_in(const id_list *list, int64_t id)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i] == id)
+			return true;
+	return false;
+}
+
+/* Each once: an anchor is of one section. */
+static void take_once(const id_list *given, id_list *into)
+{
+	for (size_t i = 0; i < given->count; i++)
+		if (!is_in(into, given->items[i]))
+			array_push(into, given->items[i]);
+}
+
+static int sort_runs(struct lab *lab, const id_list *runs, id_list by_kind[SUBJECT_KINDS],
+		     struct strbuf *title, struct error *err)
+{
+	word_list names = { 0 };
+	int failed = 0;
+	for (size_t i = 0; i < runs->count && !failed; i++) {
+		struct run run = { 0 };
+		failed = lab_get_run(lab, runs->items[i], &run, err);
+		if (!failed) {
+			array_push(&by_kind[run.kind], runs->items[i]);
+			array_push(&names, xstrdup(run.name ? run.name : "a run"));
+		}
+		run_release(&run);
+	}
+	put_title(&names, title);
+	words_release(&names);
+	return failed;
+}
+
+/* The first stays loaded, since all others are compared with it. */
+int cmd_page_compared(struct page *p, struct lab *lab, const id_list *runs,
+		      const struct page_kind *kind, struct error *err)
+{
+	void *first = NULL;
+	size_t at = 0;
+	int failed = 0;
+	for (size_t i = 0; i < runs->count && !failed; i++) {
+		void *run = xcalloc(1, kind->size);
+		bool stored = false;
+		failed = kind->add(p, lab, runs->items[i], run, &stored, err);
+		if (!failed && stored && !first) {
+			first = run;
+			at = page_section_count(p) - 1;
+			continue;
+		}
+		if (!failed && stored)
+			kind->compare(p, at, first, run);
+		kind->release(run);
+		xfree(run);
+	}
+	if (first)
+		kind->release(first);
+	xfree(first);
+	return failed ? -1 : 0;
+}
+
+int cmd_make_page(struct lab *lab, const struct page_request *request, struct page **out,
+		  struct error *err)
+{
+	id_list by_kind[SUBJECT_KINDS] = { 0 }, runs = { 0 }, studies = { 0 };
+	struct strbuf title = { 0 };
+	struct page *p = NULL;
+	take_once(&request->runs, &runs);
+	take_once(&request->studies, &studies);
+	int failed = sort_runs(lab, &runs, by_kind, &title, err);
+	if (!failed) {
+		if (!runs.count)
+			strbuf_puts(&title, "daemons");
+		p = page_new(strbuf_text(&title), request->served);
+		failed = cmd_page_times(p, lab, request, &by_kind[SUBJECT_COMMAND], err) ||
+			 cmd_page_studies(p, lab, &studies, err) ||
+			 cmd_page_noises(p, lab, &by_kind[SUBJECT_CPU], err) ||
+			 cmd_page_profiles(p, lab, &by_kind[SUBJECT_SYSTEM], err) ||
+			 cmd_page_queries(p, lab, &by_kind[SUBJECT_QUERY], err);
+	}
+	for (size_t i = 0; i < SUBJECT_KINDS; i++)
+		array_release(&by_kind[i]);
+	array_release(&runs);
+	array_release(&studies);
+	strbuf_release(&title);
+	if (failed) {
+		page_free(p);
+		return -1;
+	}
+	*out = p;
+	return 0;
+}

@@ -1,0 +1,36 @@
+/* Private to `tare plot`: what is asked for, and the kinds of figures (plot_kinds.c). */
+#ifndef TARE_CMD_PAGE_PLOT_H
+#define TARE_CMD_PAGE_PLOT_H
+
+#include "base/options.h"
+#include "lab/lab.h"
+#include "report/chart/figure.h"
+
+struct plot_options {
+	const char *lab, *output, *size, *title, *query,
+		*daemons; /* daemons "": the newest study */
+	int format;	  /* enum figure_format; -1: by the name */
+	int measure;	  /* of compared_measures */
+	long top, zoom;	  /* 0: not given */
+	bool wide, study, long_run;
+	text_list runs;
+};
+
+struct plot_kind {
+	const char *name;
+	enum subject_kind of; /* SUBJECT_KINDS: of a daemon study */
+	bool several;	      /* runs may be given */
+	const char *about;
+	int (*make)(const struct plot_options *o, int which, struct figure *f, struct error *err);
+	int which;	  /* of those that it makes */
+	unsigned options; /* that it takes, beside those that all do */
+};
+extern const struct plot_kind plot_kinds[]; /* ends with a name of NULL; the first of a subject is
+					       its default, but for several runs */
+/* By name; NULL: there is none. */
+const struct plot_kind *plot_kind_find(const char *name);
+/* What fits these runs; asked NULL: the first that does. */
+int plot_kind_choose(const struct plot_options *o, const struct plot_kind *asked,
+		     const struct plot_kind **into, struct error *err);
+
+#endif

@@ -1,0 +1,412 @@
+/* The kinds of figures: what each is made from. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cmd/calibrate/calibrate.h"
+#include "cmd/calibrate/cutoffs.h"
+#include "cmd/cmd.h"
+#include "cmd/noise/noise.h"
+#include "cmd/page/plot.h"
+#include "cmd/profile/profile.h"
+#include "cmd/query/query.h"
+#include "cmd/view.h"
+
+#define DEFAULT_TOP 15
+
+/* ---- time ---- */
+
+enum time_figure { SAMPLES, HISTOGRAM, DENSITY, LEDGER, DUAL, COMPARE, SIGMA };
+
+static int make_time(const struct plot_options *o, int which, struct figure *f, struct error *err)
+{
+	enum emp_measure m = compared_measures[o->measure];
+	loaded_list list = { 0 };
+	int failed = cmd_load_runs(o->lab, &o->runs, which == LEDGER ? LAB_PROCESSES : LAB_ROWS,
+				   o->study, &list, err);
+	if (!failed) {
+		struct run_view *v = loaded_views(&list);
+		switch ((enum time_figure)which) {
+		case SAMPLES:
+			failed = figure_samples(f, v, m, err);
+			break;
+		case HISTOGRAM:
+			failed = figure_histogram(f, v, m, err);
+			break;
+		case DENSITY:
+			failed = figure_density(f, v, m, err);
+			break;
+		case LEDGER:
+			failed = figure_ledger(f, v, err);
+			break;
+		case DUAL:
+			failed = figure_dual(f, v, m, err);
+			break;
+		case COMPARE:
+			failed = figure_compare(f, v, list.count, m, err);
+			break;
+		case SIGMA:
+			failed = figure_sigma(f, v, list.count, err);
+			break;
+		}
+		free(v);
+	}
+	loaded_release(&list);
+	return failed;
+}
+
+/* ---- noise ---- */
+
+enum noise_figure { DETOURS, SOURCES };
+
+static const char *first_run(const struct plot_options *o)
+{
+	return o->runs.count ? o->runs.items[0] : "last";
+}
+
+static size_t top_of(const struct plot_options *o)
+{
+	return o->top ? (size_t)o->top : DEFAULT_TOP;
+}
+
+/* The second run, else the machine's baseline; 0: none, or it is the run itself. */
+static int find_base(struct lab *lab, const struct plot_options *o, const struct noise_loaded *l,
+		     int64_t *id, struct error *err)
+{
+	*id = 0;
+	if (o->runs.count > 2)
+		return error_set(err, EXIT_USAGE,
+				 "plot: a run of noise and one as its baseline, not %zu",
+				 o->runs.count);
+	if (o->runs.count > 1)
+		return noise_find(lab, o->runs.items[1], &l->machine, id, err);
+	if (l->machine.facts.count && lab_get_baseline(lab, &l->machine, id, err))
+		return -1;
+	*id = *id == l->run.id ? 0 : *id;
+	return 0;
+}
+
+static int load_noise(const struct plot_options *o, bool with_base, struct noise_loaded *l,
+		      struct noise_loaded *base, struct error *err)
+{
+	struct lab *lab = NULL;
+	int64_t id = 0;
+	int failed = lab_open(&lab, o->lab, LAB_READ, err) ||
+		     lab_find_run(lab, first_run(o), &id, err) || noise_load(l, lab, id, err);
+	if (!failed && with_base)
+		failed = find_base(lab, o, l, &id, err) || (id && noise_load(base, lab, id, err));
+	lab_close(lab);
+	return failed;
+}
+
+static int make_noise(const struct plot_options *o, int which, struct figure *f, struct error *err)
+{
+	struct noise_loaded l = { 0 }, base = { 0 };
+	int failed = load_noise(o, which == DETOURS, &l, &base, err);
+	if (!failed) {
+		struct noise_view v = noise_loaded_view(&l), b = noise_loaded_view(&base);
+		failed = which == DETOURS ? figure_noise(f, &v, base.run.id ? &b : NULL, err)
+					  : figure_sources(f, &v, top_of(o), err);
+	}
+	noise_loaded_release(&base);
+	noise_loaded_release(&l);
+	return failed;
+}
+
+/* ---- profiles ---- */
+
+enum profile_figure { FUNCTIONS, SYSTEM };
+
+static int draw_functions(const struct plot_options *o, const struct profile_loaded *l,
+			  struct figure *f, struct error *err)
+{
+	const struct sleepy_filter all = SLEEPY_ALL;
+	struct profile_subject s = profile_loaded_subject(l);
+	struct sleepy_view v = { 0 };
+	sleepy_aggregate(&l->profile, SLEEPY_FUNCTION, &all, false, &v);
+	int failed = figure_functions(f, &s, &v, top_of(o), err);
+	sleepy_view_release(&v);
+	return failed;
+}
+
+static int make_profile(const struct plot_options *o, int which, struct figure *f,
+			struct error *err)
+{
+	struct profile_loaded l = { 0 };
+	int failed = profile_load_named(&l, o->lab, first_run(o), NULL, err);
+	if (!failed && which == FUNCTIONS) {
+		failed = draw_functions(o, &l, f, err);
+	} else if (!failed) {
+		struct profile_subject s = profile_loaded_subject(&l);
+		failed = figure_system(f, &s, err);
+	}
+	profile_loaded_release(&l);
+	return failed;
+}
+
+/* ---- queries ---- */
+
+enum query_figure { TIMES, SPLIT, MATRIX };
+
+/* By number or name; *query 0: all. */
+static int choose_query(const struct plot_options *o, const struct query_run *q, uint32_t *query,
+			struct error *err)
+{
+	long number;
+	char shown[64];
+	*query = 0;
+	if (!o->query)
+		return 0;
+	for (size_t i = 0; i < q->texts.count && !*query; i++)
+		if (q->texts.items[i].name && strcmp(q->texts.items[i].name, o->query) == 0)
+			*query = q->texts.items[i].query;
+	if (!*query && integer_parse(o->query, 1, UINT32_MAX, &number))
+		for (size_t i = 0; i < q->at.count; i++)
+			if (q->at.items[i].query == (uint32_t)number)
+				*query = (uint32_t)number;
+	if (*query)
+		return 0;
+	text_display(o->query, shown, sizeof shown);
+	error_set(err, EXIT_USAGE, "plot: the run has no query '%s'", shown);
+	return error_hint(err, "a query's name or its number from 1 to %" PRIu32, q->queries);
+}
+
+static int make_query(const struct plot_options *o, int which, struct figure *f, struct error *err)
+{
+	struct lab *lab = NULL;
+	struct query_loaded l = { 0 };
+	int64_t id;
+	uint32_t query;
+	int failed = lab_open(&lab, o->lab, LAB_READ, err) ||
+		     lab_find_run(lab, first_run(o), &id, err) ||
+		     query_load(&l, lab, id, false, err) || choose_query(o, &l.data, &query, err);
+	if (!failed) {
+		struct query_view v = query_loaded_view(&l);
+		failed = which == TIMES	  ? figure_query(f, &v, query, err)
+			 : which == SPLIT ? figure_split(f, &v, query, err)
+					  : figure_matrix(f, &v, err);
+	}
+	query_loaded_release(&l);
+	lab_close(lab);
+	return failed;
+}
+
+/* ---- daemon studies ---- */
+
+enum study_figure { ZOOMS, PERIODS };
+
+static int find_study(struct lab *lab, const struct plot_options *o, struct study *s,
+		      struct machine *m, struct error *err)
+{
+	int64_t id = 0; /* the newest of this machine */
+	if (*o->daemons && cutoffs_parse_study(o->daemons, &id, err))
+		return -1;
+	return cutoffs_get_study(lab, id, s, m, err);
+}
+
+static int draw_study(const struct plot_options *o, int which, const struct study *s,
+		      const struct machine *m, const struct calibrate_input *in,
+		      bool *const is_l[STUDY_LENGTHS], struct figure *f, struct error *err)
+{
+	enum study_length l = o->long_run ? STUDY_LONG : STUDY_SHORT;
+	if (!s->runs[l].present)
+		return error_set(err, EXIT_USAGE, "study %" PRId64 " has no %s run", s->id,
+				 study_length_name(l));
+	if (!is_l[l])
+		return error_set(err, EXIT_USAGE,
+				 "the samples of study %" PRId64
+				 " are not in the lab: its run is gone, or it was cut from a watch",
+				 s->id);
+	return which == PERIODS
+		       ? figure_periods(f, s, l, m, &in->runs[l], err)
+		       : figure_zoom(f, s, l, m, &in->runs[l], is_l[l], (size_t)o->zoom, err);
+}
+
+static int make_study(const struct plot_options *o, int which, struct figure *f, struct error *err)
+{
+	struct lab *lab = NULL;
+	struct study s = { 0 };
+	struct machine m = { 0 };
+	struct calibrate_input in = { 0 };
+	bool *is_l[STUDY_LENGTHS] = { 0 };
+	int failed = lab_open(&lab, o->lab, LAB_READ, err) || find_study(lab, o, &s, &m, err) ||
+		     calibrate_samples(lab, &s, &in, is_l, err) ||
+		     draw_study(o, which, &s, &m, &in, is_l, f, err);
+	for (int l = 0; l < STUDY_LENGTHS; l++)
+		free(is_l[l]);
+	calibrate_input_release(&in);
+	machine_release(&m);
+	study_release(&s);
+	lab_close(lab);
+	return failed;
+}
+
+/* ---- all of them ---- */
+
+/* Options of a kind. */
+enum { MEASURE = 1, STUDY = 2, TOP = 4, QUERY = 8, LONG = 16, ZOOM = 32 };
+
+const struct plot_kind plot_kinds[] = {
+	{ "samples", SUBJECT_COMMAND, false, "executions over time, dropped ones marked", make_time,
+	  SAMPLES, MEASURE },
+	{ "histogram", SUBJECT_COMMAND, false, "how often which time", make_time, HISTOGRAM,
+	  MEASURE },
+	{ "density", SUBJECT_COMMAND, false, "the same as densities", make_time, DENSITY, MEASURE },
+	{ "ledger", SUBJECT_COMMAND, false, "where the time of each execution went", make_time,
+	  LEDGER, 0 },
+	{ "dual", SUBJECT_COMMAND, false, "each execution against the one before", make_time, DUAL,
+	  MEASURE },
+	{ "compare", SUBJECT_COMMAND, true, "means of several runs with intervals", make_time,
+	  COMPARE, MEASURE | STUDY },
+	{ "sigma", SUBJECT_COMMAND, true, "standard deviation against task length", make_time,
+	  SIGMA, STUDY },
+	{ "noise", SUBJECT_CPU, true, "densities of detours, beside the baseline", make_noise,
+	  DETOURS, 0 },
+	{ "sources", SUBJECT_CPU, false, "time taken by each source", make_noise, SOURCES, TOP },
+	{ "functions", SUBJECT_SYSTEM, false, "the functions with the most samples", make_profile,
+	  FUNCTIONS, TOP },
+	{ "system", SUBJECT_SYSTEM, false, "what the CPUs did over time", make_profile, SYSTEM, 0 },
+	{ "query", SUBJECT_QUERY, false, "time by cardinality, plan changes marked", make_query,
+	  TIMES, QUERY },
+	{ "split", SUBJECT_QUERY, false, "CPU, own I/O and other of each Q@C", make_query, SPLIT,
+	  QUERY },
+	{ "matrix", SUBJECT_QUERY, false, "correlations of the model's measures", make_query,
+	  MATRIX, 0 },
+	{ "zooms", SUBJECT_KINDS, false, "pairs of samples at a zoom level", make_study, ZOOMS,
+	  LONG | ZOOM },
+	{ "periods", SUBJECT_KINDS, false, "when each long-running daemon ran", make_study, PERIODS,
+	  LONG },
+	{ 0 },
+};
+
+const struct plot_kind *plot_kind_find(const char *name)
+{
+	for (const struct plot_kind *k = plot_kinds; k->name; k++)
+		if (strcmp(k->name, name) == 0)
+			return k;
+	return NULL;
+}
+
+static const char *subject_words(enum subject_kind of)
+{
+	static const char *const words[SUBJECT_KINDS + 1] = {
+		[SUBJECT_COMMAND] = "of 'tare time'",	[SUBJECT_CPU] = "of 'tare noise'",
+		[SUBJECT_SYSTEM] = "of 'tare profile'", [SUBJECT_QUERY] = "of 'tare query'",
+		[SUBJECT_KINDS] = "a daemon study",
+	};
+	return words[of];
+}
+
+static void hint_kinds(enum subject_kind of, struct error *err)
+{
+	struct strbuf names = { 0 };
+	for (const struct plot_kind *k = plot_kinds; k->name; k++)
+		if (k->of == of)
+			strbuf_printf(&names, "%s%s", names.length ? ", " : "", k->name);
+	error_hint(err, "what fits: %s", strbuf_text(&names));
+	strbuf_release(&names);
+}
+
+/* Neither a run nor a kind: which of the two was meant is told by where it stands. */
+static int unknown_word(const struct plot_options *o, const char *word, struct error *err)
+{
+	const char *names[sizeof plot_kinds / sizeof *plot_kinds] = { NULL };
+	char shown[64];
+	for (size_t i = 0; plot_kinds[i].name; i++)
+		names[i] = plot_kinds[i].name;
+	const char *near = nearest_word(word, names);
+	if (o->runs.count < 2 && !near)
+		return -1; /* there is no such run, as err says */
+	text_display(word, shown, sizeof shown);
+	error_set(err, EXIT_USAGE, "plot: '%s' is neither a run nor a kind of figure", shown);
+	if (near)
+		return error_hint(err, "did you mean '%s'?", near);
+	return error_hint(err, "'tare plot --help' lists the kinds");
+}
+
+/* The subject of all runs. */
+static int find_subject(const struct plot_options *o, enum subject_kind *of, int64_t *id,
+			struct error *err)
+{
+	struct lab *lab = NULL;
+	int failed = lab_open(&lab, o->lab, LAB_READ, err);
+	size_t count = o->runs.count ? o->runs.count : 1;
+	for (size_t i = 0; i < count && !failed; i++) {
+		const char *name = o->runs.count ? o->runs.items[i] : "last";
+		struct run run = { 0 };
+		int64_t found = 0;
+		failed = lab_find_run(lab, name, &found, err);
+		if (failed && i + 1 == o->runs.count)
+			unknown_word(o, name, err);
+		failed = failed || lab_get_run(lab, found, &run, err);
+		if (!failed && i && run.kind != *of) {
+			failed = error_set(err, EXIT_USAGE,
+					   "plot: run %" PRId64 " is one %s, run %" PRId64
+					   " one %s: no figure shows both",
+					   *id, subject_words(*of), found, subject_words(run.kind));
+		} else if (!failed && !i) {
+			*of = run.kind;
+			*id = found;
+		}
+		run_release(&run);
+	}
+	lab_close(lab);
+	return failed;
+}
+
+/* An option that does nothing would look as if it had done something. */
+static int check_options(const struct plot_options *o, const struct plot_kind *k, struct error *err)
+{
+	const struct {
+		const char *name;
+		bool given;
+		unsigned option;
+	} options[] = { { "--measure", o->measure != 0, MEASURE },
+			{ "--study", o->study, STUDY },
+			{ "--top", o->top != 0, TOP },
+			{ "--query", o->query != NULL, QUERY },
+			{ "--long", o->long_run, LONG },
+			{ "--zoom", o->zoom != 0, ZOOM } };
+	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+		if (options[i].given && !(k->options & options[i].option))
+			return error_set(err, EXIT_USAGE, "plot: %s does not go with '%s'",
+					 options[i].name, k->name);
+	return 0;
+}
+
+int plot_kind_choose(const struct plot_options *o, const struct plot_kind *asked,
+		     const struct plot_kind **into, struct error *err)
+{
+	enum subject_kind of = SUBJECT_KINDS;
+	int64_t id = 0;
+	const struct plot_kind *k = asked ? asked : plot_kinds;
+	bool several = o->study || o->runs.count > 1;
+	if (!o->daemons && (!asked || k->of != SUBJECT_KINDS) && find_subject(o, &of, &id, err))
+		return -1;
+	if (!o->daemons && asked && k->of == SUBJECT_KINDS) {
+		error_set(err, EXIT_USAGE, "plot: '%s' is of a daemon study, not of a run",
+			  k->name);
+		return error_hint(err, "'tare plot --daemons %s -o FILE' draws it", k->name);
+	}
+	while (!asked && k->of != of)
+		k++;
+	while (!asked && several && !k->several && k[1].of == of)
+		k++;
+	if (k->of != of && o->daemons)
+		error_set(err, EXIT_USAGE, "plot: '%s' is not a figure of a daemon study", k->name);
+	else if (k->of != of)
+		error_set(err, EXIT_USAGE,
+			  "plot: '%s' does not fit run %" PRId64 ", which is one %s", k->name, id,
+			  subject_words(of));
+	else if (several && !k->several)
+		error_set(err, EXIT_USAGE, "plot: '%s' shows one run, not several", k->name);
+	if (*err->text) {
+		hint_kinds(of, err);
+		return -1;
+	}
+	*into = k;
+	return check_options(o, k, err);
+}

@@ -1,0 +1,159 @@
+/* tare report: runs as one page for a browser. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cmd/calibrate/cutoffs.h"
+#include "cmd/cmd.h"
+#include "cmd/page/page.h"
+
+struct report_options {
+	const char *output; /* NULL: standard output */
+	const char *lab, *reference;
+	const char *daemons; /* NULL: none; "": the newest study of this machine */
+	bool study, json, no_cutoffs;
+};
+
+static bool is_listed(const id_list *list, int64_t id)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i] == id)
+			return true;
+	return false;
+}
+
+/* Each run is on the page once. */
+static void add_run(id_list *list, int64_t id)
+{
+	if (!is_listed(list, id))
+		array_push(list, id);
+}
+
+static int add_study(struct lab *lab, int64_t id, id_list *list, struct error *err)
+{
+	struct run run = { 0 };
+	run_list runs = { 0 };
+	int failed = lab_get_run(lab, id, &run, err) || lab_study_runs(lab, run.study, &runs, err);
+	for (size_t i = 0; i < runs.count; i++) {
+		add_run(list, runs.items[i].id);
+		run_release(&runs.items[i]);
+	}
+	array_release(&runs);
+	run_release(&run);
+	return failed;
+}
+
+static int add_named(struct lab *lab, const char *name, bool whole_study, id_list *list,
+		     struct error *err)
+{
+	int64_t id;
+	if (lab_find_run(lab, name, &id, err))
+		return -1;
+	if (whole_study)
+		return add_study(lab, id, list, err);
+	add_run(list, id);
+	return 0;
+}
+
+static int find_reference(struct lab *lab, const char *name, struct page_request *request,
+			  struct error *err)
+{
+	if (cmd_find_run(lab, name, &request->reference, err))
+		return -1;
+	if (is_listed(&request->runs, request->reference))
+		return 0;
+	error_set(err, EXIT_USAGE, "report: run %lld, the reference, is none of the runs given",
+		  (long long)request->reference);
+	return error_hint(err, "give it as a RUN, too");
+}
+
+static int make_request(struct lab *lab, const struct report_options *o, const text_list *names,
+			struct page_request *request, struct error *err)
+{
+	int64_t study = 0;
+	if (o->daemons && *o->daemons && cutoffs_parse_study(o->daemons, &study, err))
+		return -1;
+	if (o->daemons)
+		array_push(&request->studies, study);
+	if (!names->count && !o->daemons && add_named(lab, "last", o->study, &request->runs, err))
+		return -1;
+	for (size_t i = 0; i < names->count; i++)
+		if (add_named(lab, names->items[i], o->study, &request->runs, err))
+			return -1;
+	request->cutoffs = o->no_cutoffs ? CUTOFFS_NONE : CUTOFFS_OF_RUN;
+	return o->reference ? find_reference(lab, o->reference, request, err) : 0;
+}
+
+static int write_page(const struct report_options *o, const struct page *p, struct error *err)
+{
+	struct strbuf out = { 0 };
+	const char *to = o->output ? o->output : "-";
+	if (o->json) {
+		page_json(p, &out);
+		strbuf_putc(&out, '\n');
+	} else {
+		page_html(p, &out);
+	}
+	int failed = file_write(to, strbuf_text(&out), out.length, err);
+	if (!failed && strcmp(to, "-") != 0 && isatty(STDERR_FILENO)) {
+		char size[64], *shown = text_shell_quoted(to);
+		text_bytes((double)out.length, size, sizeof(size));
+		fprintf(stderr, "tare: wrote %s, %s\n", shown, size);
+		free(shown);
+	}
+	strbuf_release(&out);
+	return failed;
+}
+
+static int report(const struct report_options *o, const text_list *names, struct error *err)
+{
+	struct lab *lab = NULL;
+	struct page *p = NULL;
+	struct page_request request = { 0 };
+	bool on_terminal = !o->output || strcmp(o->output, "-") == 0;
+	if (on_terminal && !o->json && isatty(STDOUT_FILENO)) {
+		error_set(err, EXIT_USAGE, "report: a page is nothing for a terminal");
+		return error_hint(err, "'--output FILE.html' writes it to a file");
+	}
+	int failed = lab_open(&lab, o->lab, LAB_READ, err) ||
+		     make_request(lab, o, names, &request, err) ||
+		     cmd_make_page(lab, &request, &p, err) || write_page(o, p, err);
+	page_free(p);
+	array_release(&request.runs);
+	array_release(&request.studies);
+	lab_close(lab);
+	return failed;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct report_options o = { 0 };
+	struct option_spec specs[] = {
+		{ 'o', "output", OPTION_TEXT, &o.output, "FILE",
+		  "where to; '-': standard output, unless it is a terminal" },
+		{ 0, "study", OPTION_FLAG, &o.study, NULL, "all runs of the same command line" },
+		{ 0, "reference", OPTION_TEXT, &o.reference, "RUN",
+		  "the run the others are compared with (default: the first)" },
+		{ 0, "daemons", OPTION_OPTIONAL, &o.daemons, "STUDY",
+		  "a study of 'tare calibrate', by its number (default: this machine's newest)" },
+		{ 0, "no-cutoffs", OPTION_FLAG, &o.no_cutoffs, NULL, "do not apply rule (I)" },
+		{ 0, "json", OPTION_FLAG, &o.json, NULL, "what the page shows, as JSON" },
+		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab to read (default: your own)" },
+		{ 0 }
+	};
+	text_list names = { 0 };
+	int code = EXIT_DONE;
+	if (cmd_options("tare report [OPTIONS] -o FILE.html [RUN...]",
+			"Stored runs of any kind (default: the newest) as one page for a browser:\n"
+			"pictures, tables and data in one file that needs nothing else.\n",
+			specs, argc, argv, &names, &code)) {
+		struct error err = ERROR_INIT;
+		if (report(&o, &names, &err))
+			code = cmd_fail(&err);
+	}
+	array_release(&names);
+	return code;
+}

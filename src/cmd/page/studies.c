@@ -1,0 +1,36 @@
+/* Daemon studies on a page. */
+#include <stdlib.h>
+
+#include "cmd/calibrate/calibrate.h"
+#include "cmd/calibrate/cutoffs.h"
+#include "cmd/page/page.h"
+
+static int add_study(struct page *p, struct lab *lab, int64_t id, struct error *err)
+{
+	struct study s = { 0 };
+	struct machine machine = { 0 };
+	struct calibrate_input in = { 0 };
+	struct page_samples samples[STUDY_LENGTHS] = { 0 };
+	bool *is_l[STUDY_LENGTHS] = { 0 };
+	int failed = cutoffs_get_study(lab, id, &s, &machine, err) ||
+		     calibrate_samples(lab, &s, &in, is_l, err);
+	for (int l = 0; l < STUDY_LENGTHS; l++)
+		if (is_l[l])
+			samples[l] = (struct page_samples){ &in.runs[l], is_l[l] };
+	if (!failed)
+		page_add_study(p, &s, machine.facts.count ? &machine : NULL, samples);
+	for (int l = 0; l < STUDY_LENGTHS; l++)
+		free(is_l[l]);
+	calibrate_input_release(&in);
+	machine_release(&machine);
+	study_release(&s);
+	return failed ? -1 : 0;
+}
+
+int cmd_page_studies(struct page *p, struct lab *lab, const id_list *studies, struct error *err)
+{
+	for (size_t i = 0; i < studies->count; i++)
+		if (add_study(p, lab, studies->items[i], err))
+			return -1;
+	return 0;
+}

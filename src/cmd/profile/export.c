@@ -1,0 +1,80 @@
+/* tare profile export: for other programs. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cmd/cmd.h"
+#include "cmd/profile/profile.h"
+
+struct other_options {
+	int format; /* enum profile_format; PROFILE_NOT_GIVEN */
+	const char *output, *lab;
+	struct profile_filter_options filter;
+};
+
+static int export_run(const struct other_options *o, const char *name, struct error *err)
+{
+	struct profile_loaded l = { 0 };
+	struct strbuf out = { 0 };
+	int failed = profile_load_named(&l, o->lab, name, &o->filter, err);
+	if (!failed) {
+		const struct profile_subject subject = profile_loaded_subject(&l);
+		const struct sleepy_filter filter = profile_filter_make(&o->filter);
+		profile_export(&subject, &filter, (enum profile_format)o->format, &out);
+		failed = file_write(o->output, strbuf_text(&out), out.length, err);
+	}
+	strbuf_release(&out);
+	profile_loaded_release(&l);
+	return failed;
+}
+
+static int check(const struct other_options *o, const text_list *operands, struct error *err)
+{
+	if (operands->count > 1)
+		return error_set(err, EXIT_USAGE, "profile export: one RUN, not %zu",
+				 operands->count);
+	if (o->format == PROFILE_NOT_GIVEN) {
+		error_set(err, EXIT_USAGE, "profile export: which --format?");
+		return error_hint(err, "pprof, folded, speedscope or firefox");
+	}
+	if (o->format == PROFILE_PPROF && strcmp(o->output, "-") == 0 && isatty(STDOUT_FILENO)) {
+		error_set(err, EXIT_USAGE, "pprof's format is nothing for a terminal");
+		return error_hint(err, "'--output FILE' writes it to a file");
+	}
+	return profile_filter_check("profile export", &o->filter, err);
+}
+
+int profile_to_other(int argc, char **argv)
+{
+	struct other_options o = { .format = PROFILE_NOT_GIVEN,
+				   .output = "-",
+				   .filter.instance = PROFILE_NOT_GIVEN };
+	const struct option_spec own[] = {
+		{ 'f', "format", OPTION_CHOICE, &o.format, "pprof|folded|speedscope|firefox",
+		  "whose format" },
+		{ 'o', "output", OPTION_TEXT, &o.output, "FILE",
+		  "where to (default: standard output)" },
+		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab (default: your own)" },
+	};
+	spec_list specs = { 0 };
+	text_list operands = { 0 };
+	int code;
+	cmd_add_specs(&specs, own, sizeof own / sizeof *own);
+	profile_filter_specs(&specs, &o.filter);
+	array_push(&specs, (struct option_spec){ 0 });
+	if (cmd_options("tare profile export [OPTIONS] [RUN]",
+			"A stored profile for pprof, flamegraph.pl, speedscope or the Firefox\n"
+			"profiler; the default is the newest one.\n",
+			specs.items, argc, argv, &operands, &code)) {
+		struct error err = ERROR_INIT;
+		code = check(&o, &operands, &err) ||
+				       export_run(&o, operands.count ? operands.items[0] : NULL,
+						  &err)
+			       ? cmd_fail(&err)
+			       : EXIT_DONE;
+	}
+	array_release(&operands);
+	array_release(&specs);
+	return code;
+}

@@ -1,0 +1,316 @@
+/* What tare profile record and start are told. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "cmd/profile/profile.h"
+#include "report/core/json.h"
+
+#define SHORTEST_SLICE_NS 100000000u
+#define LONGEST_SLICE_NS 3600000000000u
+#define SHORTEST_NS 10000000u  /* of a duration */
+#define SMALLEST_KEEP 1000000u /* below, dictionaries alone would not fit */
+#define BACKGROUND_KEEP 500000000u
+#define EVENT_HZ 997 /* a prime: programs with periods of 1 ms are not in phase with it */
+
+enum event { EVENT_AUTO, EVENT_CLOCK, EVENT_CYCLES };
+static const enum profile_stacks stack_choices[] = { STACKS_EH_FRAME, STACKS_POINTERS,
+						     STACKS_NONE };
+
+void profile_options_init(struct profile_options *o)
+{
+	*o = (struct profile_options){ .event = PROFILE_NOT_GIVEN,
+				       .stacks = PROFILE_NOT_GIVEN,
+				       .slice_ns = PROFILE_SLICE_NS };
+}
+
+void profile_record_specs(spec_list *into, struct profile_options *o)
+{
+	const struct option_spec what[] = {
+		{ 'a', "all", OPTION_FLAG, &o->all, NULL, "the whole system (the default)" },
+		{ 'p', "pid", OPTION_TEXT, &o->pids, "PID[,PID]",
+		  "processes, and what they start" },
+		{ 0, "cgroup", OPTION_TEXT, &o->cgroup, "PATH", "what runs in a cgroup" },
+		{ 'c', "cpus", OPTION_TEXT, &o->cpus, "LIST", "CPUs, as 1,4-7 (default: all)" },
+		{ 'd', "duration", OPTION_DURATION, &o->duration_ns, "TIME",
+		  o->background ? "how long (default: until stopped)"
+				: "how long (default: until Ctrl-C or the end)" },
+		{ 'F', "frequency", OPTION_TEXT, &o->frequency, "HZ",
+		  "samples a second, tick or max (default: tick)" },
+		{ 0, "event", OPTION_CHOICE, &o->event, "auto|cpu-clock|cycles",
+		  "what samples at HZ (default: cpu-clock)" },
+		{ 'g', NULL, OPTION_FLAG, &o->callers, NULL, "with callers: --stacks eh_frame" },
+		{ 0, "stacks", OPTION_CHOICE, &o->stacks, "eh_frame|fp|none",
+		  "how callers are found (default: none)" },
+		{ 0, "user-only", OPTION_FLAG, &o->user_only, NULL, "nothing of the kernel" },
+		{ 0, "slice", OPTION_DURATION, &o->slice_ns, "TIME",
+		  "what is told apart in time (default: 10s)" },
+		{ 0, "keep", OPTION_TEXT, &o->keep, "SIZE",
+		  o->background ? "at most SIZE of this run (default: 500MB; 0: all)"
+				: "at most SIZE of this run, as 500MB (default: all)" },
+		{ 'n', "name", OPTION_TEXT, &o->name, "NAME", "name of the run" },
+	};
+	const struct option_spec rest[] = {
+		{ 0, "no-lines", OPTION_FLAG, &o->no_lines, NULL, "functions, no lines of source",
+		  .rare = true },
+		{ 0, "no-code", OPTION_FLAG, &o->no_code, NULL, "keep no machine code of functions",
+		  .rare = true },
+		{ 0, "unprivileged", OPTION_FLAG, &o->unprivileged, NULL,
+		  "as if this were not root", .rare = true },
+		{ 0, "tag", OPTION_TEXT, &o->tag, "TEXT", "a note kept with the run",
+		  .rare = true },
+		{ 0, "lab", OPTION_TEXT, &o->lab, "FILE", "the lab (default: your own)" },
+		{ 'q', "quiet", OPTION_FLAG, &o->quiet, NULL,
+		  o->background ? "say nothing" : "no report, no progress" },
+	};
+	const struct option_spec foreground[] = {
+		{ 0, "as-root", OPTION_FLAG, &o->as_root, NULL,
+		  "under sudo: not as the user who typed it", .rare = true },
+		{ 0, "no-lab", OPTION_FLAG, &o->no_lab, NULL, "keep nothing", .rare = true },
+	};
+	cmd_add_specs(into, what, sizeof what / sizeof *what);
+	cmd_add_specs(into, rest, sizeof rest / sizeof *rest);
+	if (!o->background)
+		cmd_add_specs(into, foreground, sizeof foreground / sizeof *foreground);
+}
+
+/* ---- judged ---- */
+
+static int refuse(struct error *err, const char *option, const char *value, const char *wanted)
+{
+	char shown[128];
+	text_display(value, shown, sizeof shown);
+	return error_set(err, EXIT_USAGE, "profile: --%s wants %s, not '%s'", option, wanted,
+			 shown);
+}
+
+bool profile_size_parse(const char *text, uint64_t *bytes)
+{
+	static const struct {
+		const char *unit;
+		double bytes;
+	} units[] = { { "", 1 },
+		      { "B", 1 },
+		      { "K", 1e3 },
+		      { "KB", 1e3 },
+		      { "M", 1e6 },
+		      { "MB", 1e6 },
+		      { "G", 1e9 },
+		      { "GB", 1e9 },
+		      { "T", 1e12 },
+		      { "TB", 1e12 },
+		      { "KiB", 1024. },
+		      { "MiB", 1024. * 1024 },
+		      { "GiB", 1024. * 1024 * 1024 },
+		      { "TiB", 1024. * 1024 * 1024 * 1024 } };
+	size_t digits = strspn(text, "0123456789.");
+	char number[32];
+	double value;
+	if (!digits || digits >= sizeof number)
+		return false;
+	memcpy(number, text, digits);
+	number[digits] = '\0';
+	const char *unit = text + digits + strspn(text + digits, " ");
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		if (strcasecmp(unit, units[i].unit) != 0)
+			continue;
+		if (!real_parse(number, &value) || value * units[i].bytes >= 1e18)
+			return false;
+		*bytes = (uint64_t)(value * units[i].bytes);
+		return true;
+	}
+	return false;
+}
+
+static int check_command(struct profile_options *o, const text_list *operands, int argc,
+			 char **argv, struct error *err)
+{
+	int dashes = 1;
+	while (dashes < argc && strcmp(argv[dashes], "--") != 0)
+		dashes++;
+	size_t after = dashes < argc ? (size_t)(argc - dashes - 1) : 0;
+	char shown[128];
+	if (operands->count > after) {
+		text_display(operands->items[0], shown, sizeof shown);
+		error_set(err, EXIT_USAGE, "%s: '%s' is neither an option nor after --", argv[0],
+			  shown);
+		return o->background ? error_hint(err, "it samples in the background, no command")
+				     : error_hint(err,
+						  "a COMMAND comes after --: "
+						  "'tare profile [OPTIONS] -- %s'",
+						  shown);
+	}
+	if (!operands->count)
+		return dashes < argc && !o->background
+			       ? error_set(err, EXIT_USAGE, "profile: no COMMAND after --")
+			       : 0;
+	if (o->background) {
+		error_set(err, EXIT_USAGE, "profile start takes no COMMAND");
+		return error_hint(err, "'tare profile -- COMMAND' profiles one");
+	}
+	o->command = operands->items;
+	o->command_words = operands->count;
+	return 0;
+}
+
+static int check_pids(struct profile_options *o, struct error *err)
+{
+	static const char wanted[] = "numbers of processes, such as 4711 or 4711,4712";
+	if (!o->pids)
+		return 0;
+	char *copy = xstrdup(o->pids), *at = copy, *word;
+	int failed = 0;
+	while (!failed && (word = strsep(&at, ","))) {
+		long pid;
+		if (integer_parse(word, 1, INT32_MAX, &pid))
+			array_push(&o->processes, (pid_t)pid);
+		else
+			failed = refuse(err, "pid", o->pids, wanted);
+	}
+	free(copy);
+	o->samples.pids = o->processes.items;
+	o->samples.pid_count = o->processes.count;
+	return failed;
+}
+
+static int check_subject(struct profile_options *o, struct error *err)
+{
+	if (o->all && (o->pids || o->cgroup))
+		return error_set(err, EXIT_USAGE,
+				 "profile: --all is the whole system; --pid and --cgroup are less");
+	if (o->command && (o->pids || o->cgroup))
+		return error_set(err, EXIT_USAGE,
+				 "profile: a COMMAND, or --pid and --cgroup, not both");
+	if (o->cgroup && !*o->cgroup)
+		return refuse(err, "cgroup", o->cgroup, "a path, such as /system.slice");
+	if (check_pids(o, err))
+		return -1;
+	o->samples.cgroup = o->cgroup;
+	if (!o->cpus)
+		return 0;
+	if (cpus_choose(o->cpus, &o->chosen, err))
+		return -1;
+	o->samples.cpus = o->chosen.items;
+	o->samples.cpu_count = o->chosen.count;
+	return 0;
+}
+
+static int check_rate(struct profile_options *o, struct error *err)
+{
+	static const char wanted[] = "samples a second, 'tick' or 'max'";
+	const char *text = o->frequency;
+	uint32_t limit = samples_max_hz();
+	bool timed = o->event == EVENT_CLOCK || o->event == EVENT_CYCLES;
+	long hz = limit && limit < EVENT_HZ ? (long)limit : EVENT_HZ;
+	if (text && strcmp(text, "tick") == 0 && timed)
+		return error_set(err, EXIT_USAGE,
+				 "profile: --frequency tick has no --event: the tick is the event");
+	if ((!text && !timed) || (text && strcmp(text, "tick") == 0)) {
+		o->samples.mode = PROFILE_TICK;
+		return 0;
+	}
+	if (text && strcmp(text, "max") == 0)
+		hz = limit ? (long)limit : hz;
+	else if (text && !integer_parse(text, 1, INT32_MAX, &hz))
+		return refuse(err, "frequency", text, wanted);
+	if (limit && hz > (long)limit) {
+		error_set(err, EXIT_USAGE,
+			  "profile: %ld samples a second are more than the %u "
+			  "that this kernel allows",
+			  hz, limit);
+		return error_hint(err, "'-F max' takes as many; root may raise the limit: sysctl "
+				       "kernel.perf_event_max_sample_rate");
+	}
+	o->samples.mode = o->event == EVENT_CYCLES ? PROFILE_CYCLES : PROFILE_CLOCK;
+	o->samples.hz = (uint32_t)hz;
+	return 0;
+}
+
+static int check_stacks(struct profile_options *o, struct error *err)
+{
+	enum profile_stacks stacks = o->stacks == PROFILE_NOT_GIVEN
+					     ? (o->callers ? STACKS_EH_FRAME : STACKS_NONE)
+					     : stack_choices[o->stacks];
+	if (o->callers && stacks == STACKS_NONE)
+		return error_set(err, EXIT_USAGE,
+				 "profile: -g is with callers, --stacks none without");
+	o->samples.stacks = stacks;
+	return 0;
+}
+
+static int check_bounds(struct profile_options *o, struct error *err)
+{
+	if (o->duration_ns && o->duration_ns < SHORTEST_NS)
+		return error_set(err, EXIT_USAGE, "profile: --duration is 10ms or more");
+	if (o->slice_ns < SHORTEST_SLICE_NS || o->slice_ns > LONGEST_SLICE_NS)
+		return error_set(err, EXIT_USAGE, "profile: --slice is from 100ms to 1h");
+	if (!o->keep) {
+		o->keep_bytes = o->background ? BACKGROUND_KEEP : 0;
+		return 0;
+	}
+	if (!profile_size_parse(o->keep, &o->keep_bytes))
+		return refuse(err, "keep", o->keep, "a size, such as 500MB");
+	if (o->keep_bytes && o->keep_bytes < SMALLEST_KEEP)
+		return refuse(err, "keep", o->keep, "1MB or more, or 0 for all");
+	if (o->no_lab)
+		return error_set(err, EXIT_USAGE,
+				 "profile: --keep bounds what is kept, --no-lab keeps nothing");
+	return 0;
+}
+
+int profile_options_check(struct profile_options *o, const text_list *operands, int argc,
+			  char **argv, struct error *err)
+{
+	if (check_command(o, operands, argc, argv, err) ||
+	    (o->name && lab_check_name(o->name, err)) || check_bounds(o, err) ||
+	    check_subject(o, err) || check_rate(o, err) || check_stacks(o, err))
+		return -1;
+	o->samples.no_kernel = o->user_only;
+	o->samples.unprivileged = o->unprivileged;
+	return 0;
+}
+
+void profile_options_release(struct profile_options *o)
+{
+	array_release(&o->chosen);
+	array_release(&o->processes);
+}
+
+char *profile_conditions(const struct profile_options *o)
+{
+	const struct samples_options *s = &o->samples;
+	struct strbuf cpus = { 0 };
+	if (o->cpus)
+		cpus_text(o->chosen.items, o->chosen.count, &cpus);
+	json_t *all = json_pack("{s:s, s:s, s:I, s:I, s:b, s:b, s:b, s:b}", "event",
+				profile_mode_name(s->mode), "stacks",
+				profile_stacks_name(s->stacks), "slice_ns", (json_int_t)o->slice_ns,
+				"duration_ns", (json_int_t)o->duration_ns, "user_only",
+				(int)s->no_kernel, "background", (int)o->background, "lines",
+				(int)!o->no_lines, "code", (int)!o->no_code);
+	if (s->hz)
+		json_object_set_new(all, "frequency", json_integer(s->hz));
+	if (o->cpus)
+		json_object_set_new(all, "cpus", json_string(strbuf_text(&cpus)));
+	if (o->cgroup)
+		json_object_set_new(all, "cgroup", json_text(o->cgroup));
+	if (o->pids) {
+		json_t *pids = json_array();
+		for (size_t i = 0; i < o->processes.count; i++)
+			json_array_append_new(pids, json_integer(o->processes.items[i]));
+		json_object_set_new(all, "pids", pids);
+	}
+	if (o->keep_bytes)
+		json_object_set_new(all, "keep_bytes", json_integer((json_int_t)o->keep_bytes));
+	char *text = json_dumps(all, JSON_COMPACT);
+	json_decref(all);
+	strbuf_release(&cpus);
+	return text;
+}

@@ -1,0 +1,171 @@
+/* Private to `tare profile`: what its subcommands share. */
+#ifndef TARE_CMD_PROFILE_PROFILE_H
+#define TARE_CMD_PROFILE_PROFILE_H
+
+#include "base/options.h"
+#include "base/progress.h"
+#include "binary/symbols.h"
+#include "collect/machine/cpus.h"
+#include "collect/samples/samples.h"
+#include "lab/lab.h"
+#include "measure/profile.h"
+#include "protocol/sleepy/sleepy.h"
+#include "report/profile/report.h"
+
+#define PROFILE_ROWS 20 /* of a view, unless told otherwise */
+#define PROFILE_NOT_GIVEN (-1)
+
+/* ---- options of record and start (options.c) ---- */
+
+struct profile_options {
+	bool background; /* of start: no command */
+	bool all, callers, user_only, no_lab, quiet, no_lines, no_code, unprivileged, as_root;
+	const char *pids, *cgroup, *cpus, *frequency, *keep, *name, *tag, *lab;
+	int event, stacks; /* PROFILE_NOT_GIVEN */
+	uint64_t duration_ns, slice_ns;
+	/* made by profile_options_check() */
+	const char *const *command; /* borrowed; NULL: none. command_words of them */
+	size_t command_words;
+	cpu_list chosen;
+	ARRAY(pid_t) processes;
+	uint64_t keep_bytes; /* 0: all is kept */
+	struct samples_options samples;
+};
+
+void profile_options_init(struct profile_options *o);
+void profile_record_specs(spec_list *into, struct profile_options *o);
+/* argv: to tell a COMMAND, which comes after "--", from other operands. */
+int profile_options_check(struct profile_options *o, const text_list *operands, int argc,
+			  char **argv, struct error *err);
+void profile_options_release(struct profile_options *o);
+/* "500MB", "2GiB", "1000000"; the units of 1000 and of 1024. */
+bool profile_size_parse(const char *text, uint64_t *bytes);
+/* Every option that shaped the run, as a JSON object; the caller frees. */
+char *profile_conditions(const struct profile_options *o);
+
+/* ---- a measurement (session.c) ---- */
+
+/* From the collector to the lab. Slices are held where symbolising them at once would disturb what
+ * is sampled, or where the lab could not take them. */
+struct profile_session {
+	const struct profile_options *o;
+	struct samples *samples;
+	struct symbols *symbols;
+	struct lab *lab;
+	struct machine machine;
+	struct run run;
+	struct profile held;
+	uint64_t held_since_ns; /* 0: nothing is */
+	uint64_t rolled_ns;	/* when the old was made coarser the last time */
+	uint64_t taken, lost;	/* samples */
+	uint32_t slices, stored, dropped;
+	struct error trouble; /* why the last attempt to store failed; text "": it did not */
+	struct error dropped_why;
+	uint64_t begun_ns;
+};
+
+/* interrupt_watch() must have been called. command_line: argv of tare. A session that failed to
+ * open is to be closed, too. */
+int profile_session_open(struct profile_session *s, const struct profile_options *o, int argc,
+			 char **argv, struct error *err);
+/* A profile_slice_fn's work. Never fails: what cannot be stored now is held. */
+void profile_session_add(struct profile_session *s, struct profile *slice);
+/* Stores what is held. */
+int profile_session_store(struct profile_session *s, struct error *err);
+/* Ends the run in the lab; one without a slice is removed. */
+int profile_session_end(struct profile_session *s, enum run_status status, struct error *err);
+/* -1: something of the run is missing in the lab, or more than --keep is there; err says what and
+ * why. */
+int profile_session_judge(const struct profile_session *s, struct error *err);
+void profile_session_close(struct profile_session *s);
+
+/* ---- stored runs (stored.c) ---- */
+
+/* Which samples of one. */
+struct profile_filter_options {
+	const char *app, *object, *function, *comm, *container;
+	long instance, pid, tid;
+	bool user, kernel;
+	uint64_t since_ns, until_ns; /* of the run's begin; until 0: its end */
+};
+
+struct profile_loaded {
+	struct run run;
+	struct profile profile;
+	struct machine machine;
+	uint64_t begin_ns; /* of its first slice, also when that is not here */
+};
+/* window: only what lies within its times is read; NULL: all. */
+int profile_load_run(struct profile_loaded *into, struct lab *lab, int64_t run,
+		     const struct profile_filter_options *window, struct error *err);
+void profile_loaded_release(struct profile_loaded *l);
+struct profile_subject profile_loaded_subject(const struct profile_loaded *l);
+/* The run named, NULL: the newest profile. One that is going is asked to store what it has. */
+int profile_load_named(struct profile_loaded *into, const char *lab_file, const char *name,
+		       const struct profile_filter_options *window, struct error *err);
+
+/* For `tare show` and `tare export`. */
+int profile_show_stored(const char *lab_file, int64_t run, bool json, struct error *err);
+int profile_export_stored(const char *lab_file, int64_t run, bool json, const char *path,
+			  struct error *err);
+
+/* ---- how it is shown (report.c) ---- */
+
+enum profile_output { PROFILE_AS_TEXT, PROFILE_AS_JSON, PROFILE_AS_CSV, PROFILE_AS_MARKDOWN };
+
+void profile_filter_specs(spec_list *into, struct profile_filter_options *f);
+int profile_filter_check(const char *command, const struct profile_filter_options *f,
+			 struct error *err);
+/* All but the times: a profile that was loaded has no others. */
+struct sleepy_filter profile_filter_make(const struct profile_filter_options *f);
+
+struct profile_display {
+	int by; /* enum sleepy_by; PROFILE_NOT_GIVEN: by app and by function */
+	long top;
+	double least;
+	bool merge_inlined;
+	int sort; /* 1: by total */
+	enum profile_output as;
+	struct profile_filter_options filter;
+};
+#define PROFILE_DISPLAY                                                                            \
+	{                                                                                          \
+		.by = PROFILE_NOT_GIVEN, .top = PROFILE_ROWS, .filter.instance = PROFILE_NOT_GIVEN \
+	}
+struct profile_style profile_style_of(const struct profile_display *d, const struct profile *p);
+/* Appends the report. */
+int profile_render(const struct profile_loaded *l, const struct profile_display *d,
+		   struct strbuf *out, struct error *err);
+/* One function by instruction (listing.c). */
+int profile_render_listing(const struct profile_loaded *l, const struct profile_display *d,
+			   struct strbuf *out, struct error *err);
+struct profile_sources;
+/* The machine code of a function with its lines of source; names of files are the profile's or the
+ * sources' own, which are good for one function. Code that was not stored is read from the file and
+ * added to the profile. */
+int profile_read_code(struct profile *p, uint32_t function, struct profile_sources *sources,
+		      instruction_list *list, struct error *err);
+
+/* ---- source text (source.c) ---- */
+
+struct profile_sources *profile_sources_new(void);
+void profile_sources_free(struct profile_sources *s);
+/* As profile_listing wants it; context: the sources. */
+const char *profile_source_line(void *context, const char *path, uint32_t line);
+/* Lines of all instructions of a function, from its file, where that is still what was sampled; the
+ * names are the sources' own. */
+void profile_sources_add_lines(struct profile_sources *s, const struct profile *p, uint32_t object,
+			       instruction_list *list);
+
+/* ---- subcommands; argv[0] is "profile report" or the like ---- */
+
+int profile_record(int argc, char **argv);
+int profile_start(int argc, char **argv);
+int profile_status(int argc, char **argv);
+int profile_stop(int argc, char **argv);
+int profile_report(int argc, char **argv);
+int profile_diff(int argc, char **argv);
+int profile_to_other(int argc, char **argv); /* export */
+int profile_selftest(int argc, char **argv);
+
+#endif

@@ -1,0 +1,408 @@
+/* tare profile report and diff: views of stored profiles. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "cmd/profile/profile.h"
+
+#define BY_CHOICES "system|app|instance|thread|object|function|line|instruction|container"
+
+/* ---- which samples ---- */
+
+void profile_filter_specs(spec_list *into, struct profile_filter_options *f)
+{
+	const struct option_spec specs[] = {
+		{ 0, "app", OPTION_TEXT, &f->app, "NAME",
+		  "of this program; * and ? as in a shell" },
+		{ 0, "instance", OPTION_INTEGER, &f->instance, "NUM",
+		  "of this instance of the program", .max = INT32_MAX },
+		{ 0, "pid", OPTION_INTEGER, &f->pid, "PID", "of this process", .min = 1,
+		  .max = INT32_MAX },
+		{ 0, "tid", OPTION_INTEGER, &f->tid, "TID", "of this thread", .min = 1,
+		  .max = INT32_MAX },
+		{ 0, "comm", OPTION_TEXT, &f->comm, "NAME", "of threads called so" },
+		{ 0, "container", OPTION_TEXT, &f->container, "ID", "of a container or cgroup" },
+		{ 0, "object", OPTION_TEXT, &f->object, "NAME", "in this file, as libc.so.6" },
+		{ 0, "function", OPTION_TEXT, &f->function, "NAME", "in this function" },
+		{ 0, "user", OPTION_FLAG, &f->user, NULL, "in user space" },
+		{ 0, "kernel", OPTION_FLAG, &f->kernel, NULL, "in the kernel" },
+		{ 0, "since", OPTION_DURATION, &f->since_ns, "TIME",
+		  "slices from TIME after the begin on" },
+		{ 0, "until", OPTION_DURATION, &f->until_ns, "TIME",
+		  "slices until TIME after the begin" },
+	};
+	cmd_add_specs(into, specs, sizeof specs / sizeof *specs);
+}
+
+int profile_filter_check(const char *command, const struct profile_filter_options *f,
+			 struct error *err)
+{
+	if (f->user && f->kernel)
+		return error_set(err, EXIT_USAGE, "%s: --user or --kernel; without, it is both",
+				 command);
+	if (f->until_ns && f->until_ns <= f->since_ns)
+		return error_set(err, EXIT_USAGE, "%s: --until lies before --since", command);
+	return 0;
+}
+
+struct sleepy_filter profile_filter_make(const struct profile_filter_options *f)
+{
+	return (struct sleepy_filter){ .app = f->app,
+				       .object = f->object,
+				       .function = f->function,
+				       .comm = f->comm,
+				       .container = f->container,
+				       .instance = f->instance,
+				       .pid = (uint32_t)f->pid,
+				       .tid = (uint32_t)f->tid,
+				       .space = f->user	    ? 1
+						: f->kernel ? 2
+							    : 0 };
+}
+
+/* ---- rendered ---- */
+
+struct profile_style profile_style_of(const struct profile_display *d, const struct profile *p)
+{
+	return (struct profile_style){ .width = (size_t)cmd_columns(),
+				       .colour = cmd_colour(),
+				       .most = (size_t)d->top,
+				       .least_share = d->least,
+				       .totals = p->stacks != STACKS_NONE,
+				       .by_total = p->stacks != STACKS_NONE && d->sort == 1,
+				       .all = !d->top };
+}
+
+#define VIEWS_MOST 3
+
+/* The views of a report in which none was asked for. */
+static size_t views_of(const struct profile_display *d, enum sleepy_by by[VIEWS_MOST])
+{
+	size_t count = 0;
+	if (d->by != PROFILE_NOT_GIVEN) {
+		by[count++] = (enum sleepy_by)d->by;
+		return count;
+	}
+	if (d->as == PROFILE_AS_JSON)
+		by[count++] = SLEEPY_SYSTEM;
+	if (d->as == PROFILE_AS_JSON || d->as == PROFILE_AS_TEXT)
+		by[count++] = SLEEPY_APP;
+	by[count++] = SLEEPY_FUNCTION;
+	return count;
+}
+
+static void render_text(const struct profile_subject *subject, const struct sleepy_view *views,
+			size_t count, const struct profile_style *style, struct strbuf *out)
+{
+	profile_head_text(subject, style, out);
+	for (size_t i = 0; i < count; i++) {
+		strbuf_putc(out, '\n');
+		profile_view_text(subject, &views[i], style, out);
+	}
+	struct strbuf notes = { 0 };
+	profile_notes_text(subject, style, &notes);
+	if (notes.length)
+		strbuf_printf(out, "\n%s", strbuf_text(&notes));
+	strbuf_release(&notes);
+}
+
+static void render_table(struct table *t, const struct profile_display *d, struct strbuf *out)
+{
+	table_render(t, d->as == PROFILE_AS_CSV ? TABLE_CSV : TABLE_MARKDOWN, NULL, out);
+	table_free(t);
+}
+
+/* ---- nothing of what was asked for ---- */
+
+static void put_text(struct strbuf *out, const char *option, const char *value)
+{
+	char shown[128];
+	if (!value)
+		return;
+	text_display(value, shown, sizeof shown);
+	strbuf_printf(out, " %s '%s'", option, shown);
+}
+
+static void put_number(struct strbuf *out, const char *option, long value, bool given)
+{
+	if (given)
+		strbuf_printf(out, " %s %ld", option, value);
+}
+
+/* The view that lists what could have been asked for. */
+static enum sleepy_by view_to_look_at(const struct profile_filter_options *f)
+{
+	return f->function		    ? SLEEPY_FUNCTION
+	       : f->object		    ? SLEEPY_OBJECT
+	       : f->tid || f->comm	    ? SLEEPY_THREAD
+	       : f->pid || f->instance >= 0 ? SLEEPY_INSTANCE
+	       : f->container		    ? SLEEPY_CONTAINER
+	       : f->app			    ? SLEEPY_APP
+					    : SLEEPY_SYSTEM;
+}
+
+/* A name that was mistyped must not look like a program that did nothing. */
+static int no_samples(const struct profile_filter_options *f, struct error *err)
+{
+	struct strbuf asked = { 0 };
+	put_text(&asked, "--app", f->app);
+	put_number(&asked, "--instance", f->instance, f->instance >= 0);
+	put_number(&asked, "--pid", f->pid, f->pid);
+	put_number(&asked, "--tid", f->tid, f->tid);
+	put_text(&asked, "--comm", f->comm);
+	put_text(&asked, "--container", f->container);
+	put_text(&asked, "--object", f->object);
+	put_text(&asked, "--function", f->function);
+	strbuf_puts(&asked, f->user ? " --user" : f->kernel ? " --kernel" : "");
+	strbuf_puts(&asked, f->since_ns ? " --since" : "");
+	strbuf_puts(&asked, f->until_ns ? " --until" : "");
+	error_set(err, EXIT_USAGE, "there are no samples of what was asked for:%s",
+		  strbuf_text(&asked));
+	strbuf_release(&asked);
+	if (view_to_look_at(f) == SLEEPY_SYSTEM)
+		return -1;
+	return error_hint(err, "'tare profile report --by %s' lists what there is",
+			  sleepy_by_name(view_to_look_at(f)));
+}
+
+/* An empty profile has nothing, whatever is asked for: that is no mistake. */
+static bool found_nothing(const struct profile_filter_options *f, const struct sleepy_view *v)
+{
+	return !v->samples && (v->all || f->since_ns || f->until_ns);
+}
+
+/* ---- one of them ---- */
+
+int profile_render(const struct profile_loaded *l, const struct profile_display *d,
+		   struct strbuf *out, struct error *err)
+{
+	if (d->by == SLEEPY_INSTRUCTION && d->filter.function)
+		return profile_render_listing(l, d, out, err);
+	enum sleepy_by by[VIEWS_MOST];
+	struct sleepy_view views[VIEWS_MOST];
+	size_t count = views_of(d, by);
+	const struct sleepy_filter filter = profile_filter_make(&d->filter);
+	const struct profile_subject subject = profile_loaded_subject(l);
+	const struct profile_style style = profile_style_of(d, &l->profile);
+	memset(views, 0, sizeof views);
+	for (size_t i = 0; i < count; i++)
+		sleepy_aggregate(&l->profile, by[i], &filter, d->merge_inlined, &views[i]);
+	int failed = found_nothing(&d->filter, &views[0]) ? no_samples(&d->filter, err) : 0;
+	if (!failed && d->as == PROFILE_AS_TEXT)
+		render_text(&subject, views, count, &style, out);
+	else if (!failed && d->as == PROFILE_AS_JSON)
+		profile_json(&subject, views, count, &style, out);
+	else if (!failed)
+		render_table(profile_view_table(&subject, &views[count - 1], &style), d, out);
+	for (size_t i = 0; i < count; i++)
+		sleepy_view_release(&views[i]);
+	return failed;
+}
+
+/* ---- two of them ---- */
+
+static int render_diff(const struct profile_loaded *a, const struct profile_loaded *b,
+		       const struct profile_display *d, struct strbuf *out, struct error *err)
+{
+	enum sleepy_by by = d->by == PROFILE_NOT_GIVEN ? SLEEPY_FUNCTION : (enum sleepy_by)d->by;
+	struct sleepy_view before = { 0 }, after = { 0 };
+	struct sleepy_diff diff = { 0 };
+	if (!a->profile.samples.count || !b->profile.samples.count)
+		return error_set(err, EXIT_USAGE, "run %" PRId64 " has no samples to compare",
+				 a->profile.samples.count ? b->run.id : a->run.id);
+	const struct sleepy_filter filter = profile_filter_make(&d->filter);
+	sleepy_aggregate(&a->profile, by, &filter, d->merge_inlined, &before);
+	sleepy_aggregate(&b->profile, by, &filter, d->merge_inlined, &after);
+	sleepy_compare(&before, &after, a->profile.hz, b->profile.hz, &diff);
+	const struct profile_subject sa = profile_loaded_subject(a), sb = profile_loaded_subject(b);
+	const struct profile_style style = profile_style_of(d, &b->profile);
+	int failed = found_nothing(&d->filter, &before) && found_nothing(&d->filter, &after)
+			     ? no_samples(&d->filter, err)
+			     : 0;
+	if (!failed && d->as == PROFILE_AS_TEXT)
+		profile_diff_text(&sa, &sb, &diff, &style, out);
+	else if (!failed && d->as == PROFILE_AS_JSON)
+		profile_diff_json(&sa, &sb, &diff, out);
+	else if (!failed)
+		render_table(profile_diff_table(&diff, &style), d, out);
+	sleepy_diff_release(&diff);
+	sleepy_view_release(&before);
+	sleepy_view_release(&after);
+	return failed;
+}
+
+static int diff_runs(const char *lab_file, const char *before, const char *after,
+		     const struct profile_display *d, struct strbuf *out, struct error *err)
+{
+	struct profile_loaded a = { 0 }, b = { 0 };
+	int failed = profile_load_named(&a, lab_file, before, &d->filter, err) ||
+		     profile_load_named(&b, lab_file, after, &d->filter, err) ||
+		     render_diff(&a, &b, d, out, err);
+	profile_loaded_release(&a);
+	profile_loaded_release(&b);
+	return failed;
+}
+
+/* ---- the commands ---- */
+
+struct report_options {
+	struct profile_display display;
+	bool json, csv, markdown;
+	const char *least;
+	const char *lab;
+	text_list diff;
+};
+
+static void display_specs(spec_list *into, struct report_options *o)
+{
+	struct profile_display *d = &o->display;
+	const struct option_spec specs[] = {
+		{ 0, "by", OPTION_CHOICE, &d->by, BY_CHOICES, "the view" },
+		{ 0, "top", OPTION_INTEGER, &d->top, "NUM", "rows (default: 20; 0: all)",
+		  .max = INT32_MAX },
+		{ 0, "percent-limit", OPTION_TEXT, &o->least, "SHARE",
+		  "only rows of at least this share, as 1% or 1" },
+		{ 0, "sort", OPTION_CHOICE, &d->sort, "self|total",
+		  "by its own samples, or with those of what it called" },
+		{ 0, "merge-inlined", OPTION_FLAG, &d->merge_inlined, NULL,
+		  "inlined functions count as their caller's" },
+		{ 0, "json", OPTION_FLAG, &o->json, NULL, "as JSON" },
+		{ 0, "csv", OPTION_FLAG, &o->csv, NULL, "as CSV" },
+		{ 0, "markdown", OPTION_FLAG, &o->markdown, NULL, "as a Markdown table" },
+		{ 0, "lab", OPTION_TEXT, &o->lab, "FILE", "the lab (default: your own)" },
+	};
+	cmd_add_specs(into, specs, sizeof specs / sizeof *specs);
+}
+
+/* Elsewhere 2 may be 2 % or 200 %; here, where others take per cent too, it can be but one. */
+static bool least_parse(const char *text, double *least)
+{
+	double percent;
+	if (fraction_parse(text, least))
+		return *least <= 1;
+	if (!real_parse(text, &percent) || percent < 1 || percent > 100)
+		return false;
+	*least = percent / 100;
+	return true;
+}
+
+static int check(const char *command, struct report_options *o, bool diff, struct error *err)
+{
+	struct profile_display *d = &o->display;
+	if (o->json + o->csv + o->markdown > 1)
+		return error_set(err, EXIT_USAGE,
+				 "%s: --json, --csv and --markdown exclude each other", command);
+	if (o->least && !least_parse(o->least, &d->least)) {
+		char shown[128];
+		text_display(o->least, shown, sizeof shown);
+		return error_set(err, EXIT_USAGE,
+				 "%s: --percent-limit wants a share such as 0.5%%, not '%s'",
+				 command, shown);
+	}
+	d->as = o->json	      ? PROFILE_AS_JSON
+		: o->csv      ? PROFILE_AS_CSV
+		: o->markdown ? PROFILE_AS_MARKDOWN
+			      : PROFILE_AS_TEXT;
+	if (diff && d->by == SLEEPY_INSTRUCTION)
+		return error_set(err, EXIT_USAGE,
+				 "%s: instructions of two profiles cannot be matched", command);
+	return profile_filter_check(command, &d->filter, err);
+}
+
+static int show(const char *name, const struct report_options *o, struct strbuf *out,
+		struct error *err)
+{
+	struct profile_loaded l = { 0 };
+	int failed = profile_load_named(&l, o->lab, name, &o->display.filter, err) ||
+		     profile_render(&l, &o->display, out, err);
+	profile_loaded_release(&l);
+	return failed;
+}
+
+static int run_report(struct report_options *o, const char *command, const text_list *operands,
+		      struct strbuf *out, struct error *err)
+{
+	if (check(command, o, o->diff.count, err))
+		return -1;
+	if (o->diff.count > 2 || (o->diff.count && operands->count))
+		return error_set(err, EXIT_USAGE, "%s: --diff takes two runs and is all", command);
+	if (o->diff.count)
+		return diff_runs(o->lab, o->diff.items[0], o->diff.items[1], &o->display, out, err);
+	if (operands->count > 1) {
+		error_set(err, EXIT_USAGE, "%s: one RUN, not %zu", command, operands->count);
+		return error_hint(err, "'tare profile diff A B' compares two");
+	}
+	return show(operands->count ? operands->items[0] : NULL, o, out, err);
+}
+
+static int print(struct strbuf *out, int failed, const struct error *err)
+{
+	if (!failed)
+		fputs(strbuf_text(out), stdout);
+	strbuf_release(out);
+	return failed ? cmd_fail(err) : EXIT_DONE;
+}
+
+int profile_report(int argc, char **argv)
+{
+	struct report_options o = { .display = PROFILE_DISPLAY };
+	spec_list specs = { 0 };
+	text_list operands = { 0 };
+	int code;
+	display_specs(&specs, &o);
+	profile_filter_specs(&specs, &o.display.filter);
+	array_push(&specs,
+		   (struct option_spec){ 0, "diff", OPTION_TEXTS, &o.diff, "A B",
+					 "compare two runs, as 'tare profile diff'", .arity = 2 });
+	array_push(&specs, (struct option_spec){ 0 });
+	if (cmd_options(
+		    "tare profile report [OPTIONS] [RUN]",
+		    "Where the time of a stored profile went; the default is the newest one, also\n"
+		    "while it is going. --by instruction --function NAME lists machine code.\n",
+		    specs.items, argc, argv, &operands, &code)) {
+		struct error err = ERROR_INIT;
+		struct strbuf out = { 0 };
+		code = print(&out, run_report(&o, argv[0], &operands, &out, &err), &err);
+	}
+	array_release(&o.diff);
+	array_release(&operands);
+	array_release(&specs);
+	return code;
+}
+
+int profile_diff(int argc, char **argv)
+{
+	struct report_options o = { .display = PROFILE_DISPLAY };
+	spec_list specs = { 0 };
+	text_list operands = { 0 };
+	int code;
+	display_specs(&specs, &o);
+	profile_filter_specs(&specs, &o.display.filter);
+	array_push(&specs, (struct option_spec){ 0 });
+	if (cmd_options("tare profile diff [OPTIONS] A B",
+			"What takes more, and what less, of the time in B than in A: by function,\n"
+			"unless --by says otherwise, with the interval of the difference.\n",
+			specs.items, argc, argv, &operands, &code)) {
+		struct error err = ERROR_INIT;
+		struct strbuf out = { 0 };
+		int failed = check(argv[0], &o, true, &err);
+		if (!failed && operands.count != 2) {
+			failed = error_set(&err, EXIT_USAGE, "profile diff: two runs, A and B");
+			error_hint(&err, "'tare profile diff @1 last', for example");
+		}
+		if (!failed)
+			failed = diff_runs(o.lab, operands.items[0], operands.items[1], &o.display,
+					   &out, &err);
+		code = print(&out, failed, &err);
+	}
+	array_release(&operands);
+	array_release(&specs);
+	return code;
+}

@@ -1,0 +1,162 @@
+/* tare profile status and stop: asking the collector in the background. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cmd/background/control.h"
+#include "cmd/cmd.h"
+#include "cmd/profile/profile.h"
+
+/* A run that is going although this user has no collector: another's, to whom it answers. */
+static void hint_at_others(const char *lab_file, struct error *err)
+{
+	struct lab *lab = NULL;
+	struct error none = ERROR_INIT;
+	run_list runs = { 0 };
+	if (lab_open(&lab, lab_file, LAB_READ, &none) == 0)
+		lab_list_runs(lab, NULL, 0, &runs, NULL, &none);
+	for (size_t i = 0; i < runs.count; i++) {
+		const struct run *run = &runs.items[i];
+		if (run->kind == SUBJECT_SYSTEM && run->status == RUN_GOING && geteuid() != 0)
+			error_hint(err,
+				   "run %" PRId64 " is going: a collector that root started "
+				   "answers root alone",
+				   run->id);
+		run_release(&runs.items[i]);
+	}
+	array_release(&runs);
+	lab_close(lab);
+}
+
+/* "3 samples" */
+static void print_count(long long count, const char *word)
+{
+	printf("%lld %s%s", count, word, count == 1 ? "" : "s");
+}
+
+static void print_status(const json_t *all)
+{
+	char name[128], rss[32], lab[32], path[256];
+	text_display(control_text(all, "name"), name, sizeof name);
+	text_display(control_text(all, "lab"), path, sizeof path);
+	text_bytes((double)control_number(all, "rss_bytes"), rss, sizeof rss);
+	text_bytes((double)control_number(all, "lab_bytes"), lab, sizeof lab);
+	printf("running: run %lld '%s', pid %lld, since %s\n", control_number(all, "run"), name,
+	       control_number(all, "pid"), control_text(all, "since"));
+	printf("  ");
+	print_count(control_number(all, "samples"), "sample");
+	printf(", %lld lost; ", control_number(all, "lost"));
+	print_count(control_number(all, "stored"), "slice");
+	printf(" stored");
+	if (control_number(all, "held"))
+		printf(", %lld held", control_number(all, "held"));
+	if (control_number(all, "dropped"))
+		printf(", %lld dropped", control_number(all, "dropped"));
+	printf("\n  memory %s; lab %s, %s\n", rss, lab, path);
+	if (*control_text(all, "error")) {
+		char error[512];
+		text_display(control_text(all, "error"), error, sizeof error);
+		printf("  could not store: %s\n", error);
+	}
+}
+
+static int status(const char *lab_file, bool json)
+{
+	struct error err = ERROR_INIT;
+	json_t *all = control_ask_lab(CONTROL_PROFILE, lab_file, "status", &err);
+	if (all) {
+		if (json) {
+			char *text = json_dumps(all, JSON_INDENT(2));
+			puts(text ? text : "{}");
+			free(text);
+		} else {
+			print_status(all);
+		}
+		json_decref(all);
+		return EXIT_DONE;
+	}
+	if (err.code == EXIT_CHECK)
+		hint_at_others(lab_file, &err);
+	if (json && err.code == EXIT_CHECK) {
+		puts("{\n  \"running\": false\n}");
+		return EXIT_CHECK;
+	}
+	return cmd_fail(&err);
+}
+
+static int stop(const char *lab_file, bool quiet)
+{
+	struct error err = ERROR_INIT;
+	json_t *all = control_ask_lab(CONTROL_PROFILE, lab_file, "stop", &err);
+	if (!all) {
+		if (err.code == EXIT_CHECK)
+			hint_at_others(lab_file, &err);
+		return cmd_fail(&err);
+	}
+	long long run = control_number(all, "run");
+	if (*control_text(all, "error")) {
+		error_set(&err, EXIT_ENVIRONMENT, "stopped; of run %lld not all is in the lab: %s",
+			  run, control_text(all, "error"));
+	} else if (!quiet) {
+		char name[128];
+		text_display(control_text(all, "name"), name, sizeof name);
+		printf("stopped: run %lld '%s', ", run, name);
+		print_count(control_number(all, "samples"), "sample");
+		printf(" in ");
+		print_count(control_number(all, "stored"), "slice");
+		printf("\n'tare profile report %lld' shows it\n", run);
+	}
+	json_decref(all);
+	return *err.text ? cmd_fail(&err) : EXIT_DONE;
+}
+
+static int no_operands(const char *command, const text_list *operands)
+{
+	struct error err = ERROR_INIT;
+	char shown[100];
+	text_display(operands->items[0], shown, sizeof shown);
+	error_set(&err, EXIT_USAGE, "%s takes no operands, but was given '%s'", command, shown);
+	return cmd_fail(&err);
+}
+
+int profile_status(int argc, char **argv)
+{
+	const char *lab = NULL;
+	bool json = false;
+	struct option_spec specs[] = { { 0, "json", OPTION_FLAG, &json, NULL, "as JSON" },
+				       { 0, "lab", OPTION_TEXT, &lab, "FILE",
+					 "its lab (default: your own)" },
+				       { 0 } };
+	text_list operands = { 0 };
+	int code;
+	if (cmd_options(
+		    "tare profile status [OPTIONS]",
+		    "Whether a collector is running, and what it has done. Exits with 1 when none\n"
+		    "is.\n",
+		    specs, argc, argv, &operands, &code))
+		code = operands.count ? no_operands(argv[0], &operands) : status(lab, json);
+	array_release(&operands);
+	return code;
+}
+
+int profile_stop(int argc, char **argv)
+{
+	const char *lab = NULL;
+	bool quiet = false;
+	struct option_spec specs[] = { { 'q', "quiet", OPTION_FLAG, &quiet, NULL, "say nothing" },
+				       { 0, "lab", OPTION_TEXT, &lab, "FILE",
+					 "its lab (default: your own)" },
+				       { 0 } };
+	text_list operands = { 0 };
+	int code;
+	if (cmd_options("tare profile stop [OPTIONS]",
+			"Ends the collector, when everything it has is stored.\n", specs, argc,
+			argv, &operands, &code))
+		code = operands.count ? no_operands(argv[0], &operands) : stop(lab, quiet);
+	array_release(&operands);
+	return code;
+}

@@ -1,0 +1,83 @@
+/* tare query check: whether an experiment's file is right, and what it would do. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "cmd/query/query.h"
+
+struct check_options {
+	const char *scale;
+	bool show, queries;
+};
+
+static void describe(const struct experiment *e)
+{
+	char limit[32];
+	size_t levels = e->cardinalities.count ? e->cardinalities.count : 1;
+	text_duration((double)e->time_limit_ns, 3, limit, sizeof limit);
+	printf("%s: %zu quer%s", e->name, e->queries.count, e->queries.count == 1 ? "y" : "ies");
+	if (e->cardinalities.count)
+		printf(" at %zu cardinalit%s from %" PRIu64 " down to %" PRIu64,
+		       e->cardinalities.count, e->cardinalities.count == 1 ? "y" : "ies",
+		       e->cardinalities.items[0],
+		       e->cardinalities.items[e->cardinalities.count - 1]);
+	printf(",\n%" PRIu32 " executions each, caches %s, at most %s an execution", e->executions,
+	       e->cold ? "cold" : "warm", limit);
+	printf("\n%s %zu executions in all%s\n", e->scenario == SCENARIO_ONEPASS ? "at most" : "so",
+	       levels * e->queries.count * e->executions,
+	       e->scenario == SCENARIO_ONEPASS ? " (onepass: only where the plan changes)" : "");
+	for (size_t i = 0; i < e->tables.count; i++)
+		printf("  table %s: %" PRIu64 " rows, %zu columns%s\n", e->tables.items[i].name,
+		       e->tables.items[i].rows, e->tables.items[i].columns.count,
+		       e->tables.items[i].varies ? ", varies" : "");
+}
+
+static int check(const char *name, const struct check_options *o, struct error *err)
+{
+	struct experiment e = { 0 };
+	double scale;
+	if (query_scale(o->scale, &scale, err) || query_experiment(name, scale, &e, err))
+		return -1;
+	if (o->show)
+		fputs(e.text, stdout);
+	else if (o->queries)
+		for (size_t i = 0; i < e.queries.count; i++)
+			printf("-- %zu: %s\n%s;\n", i + 1, e.queries.items[i].name,
+			       e.queries.items[i].sql);
+	else
+		describe(&e);
+	experiment_release(&e);
+	return 0;
+}
+
+int query_check(int argc, char **argv)
+{
+	struct check_options o = { 0 };
+	struct option_spec specs[] = {
+		{ 0, "show", OPTION_FLAG, &o.show, NULL,
+		  "print the file: of a built-in one, something to begin with" },
+		{ 0, "queries", OPTION_FLAG, &o.queries, NULL, "print the queries" },
+		{ 0, "scale", OPTION_TEXT, &o.scale, "SCALE",
+		  "of tpch: 1 is 6 million rows of lineitem (default: 0.01)" },
+		{ 0 }
+	};
+	text_list operands = { 0 };
+	int code = EXIT_DONE;
+	if (cmd_options(
+		    "tare query check [OPTIONS] EXPERIMENT",
+		    "Reads an experiment's file (or takes quick, onepass or tpch, which are built in)\n"
+		    "and says what it would do. Nothing is connected to.\n",
+		    specs, argc, argv, &operands, &code)) {
+		struct error err = ERROR_INIT;
+		if (operands.count != 1)
+			error_set(&err, EXIT_USAGE, "query check: one experiment, not %zu",
+				  operands.count);
+		else
+			check(operands.items[0], &o, &err);
+		if (*err.text)
+			code = cmd_fail(&err);
+	}
+	array_release(&operands);
+	return code;
+}

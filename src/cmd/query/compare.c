@@ -1,0 +1,87 @@
+/* tare query compare: two runs of the same queries, or two servers. */
+#include <stdio.h>
+
+#include "cmd/cmd.h"
+#include "cmd/query/query.h"
+
+static const enum ttp_time times[] = { TTP_TIMES, TTP_DEVICE, TTP_BLOCKED, TTP_CALC, TTP_MEASURED };
+
+struct compare_options {
+	const char *lab;
+	int time;
+	bool json, all, fail;
+};
+
+static void print(const struct query_loaded *base, const struct query_loaded *other,
+		  const struct ttp_comparison *c, const struct compare_options *o)
+{
+	const struct query_view a = query_loaded_view(base), b = query_loaded_view(other);
+	const struct query_style style = {
+		.width = cmd_columns(), .colour = cmd_colour(), .ascii = !cmd_utf8(), .all = o->all
+	};
+	struct strbuf out = { 0 };
+	if (o->json)
+		query_compare_json(&a, &b, c, &out);
+	else
+		query_compare_text(&a, &b, c, &style, &out);
+	fputs(strbuf_text(&out), stdout);
+	strbuf_release(&out);
+}
+
+static int compare(const text_list *names, const struct compare_options *o, int *code,
+		   struct error *err)
+{
+	struct lab *lab = NULL;
+	struct query_loaded base = { 0 }, other = { 0 };
+	struct ttp_comparison c = { 0 };
+	int64_t ids[2];
+	if (names->count != 2)
+		return error_set(err, EXIT_USAGE, "query compare: two runs, not %zu", names->count);
+	int failed = lab_open(&lab, o->lab, LAB_READ, err) ||
+		     lab_find_run(lab, names->items[0], &ids[0], err) ||
+		     lab_find_run(lab, names->items[1], &ids[1], err) ||
+		     query_load(&base, lab, ids[0], false, err) ||
+		     query_load(&other, lab, ids[1], false, err);
+	if (!failed) {
+		ttp_compare(&base.data, &base.result, &other.data, &other.result, times[o->time],
+			    &c);
+		print(&base, &other, &c, o);
+		*code = o->fail && (c.slower || c.plan_changes || !c.compared) ? EXIT_CHECK
+									       : EXIT_DONE;
+		if (o->fail && !c.compared)
+			fprintf(stderr, "tare: nothing could be compared\n");
+	}
+	ttp_comparison_release(&c);
+	query_loaded_release(&base);
+	query_loaded_release(&other);
+	lab_close(lab);
+	return failed;
+}
+
+int query_compare(int argc, char **argv)
+{
+	struct compare_options o = { 0 };
+	struct option_spec specs[] = {
+		{ 't', "time", OPTION_CHOICE, &o.time, "best|device|blocked|calculated|measured",
+		  "which time to compare (default: the best that both runs have)" },
+		{ 0, "json", OPTION_FLAG, &o.json, NULL, "JSON on standard output, nothing else" },
+		{ 'a', "all", OPTION_FLAG, &o.all, NULL, "also the Q@Cs that did not change" },
+		{ 0, "fail", OPTION_FLAG, &o.fail, NULL,
+		  "exit with 1 when a Q@C is slower or its plan changed" },
+		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab (default: your own)" },
+		{ 0 }
+	};
+	text_list operands = { 0 };
+	int code;
+	if (cmd_options(
+		    "tare query compare [OPTIONS] BASE RUN",
+		    "Two runs of the same queries: of one server at two times, or of two servers.\n"
+		    "Plans that changed, and times that changed by more than chance.\n",
+		    specs, argc, argv, &operands, &code)) {
+		struct error err = ERROR_INIT;
+		if (compare(&operands, &o, &code, &err))
+			code = cmd_fail(&err);
+	}
+	array_release(&operands);
+	return code;
+}

@@ -1,0 +1,137 @@
+/* tare query import: executions measured elsewhere become a run of the lab. */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "cmd/query/query.h"
+#include "import/queries.h"
+#include "report/core/json.h"
+
+struct import_options {
+	const char *file, *name, *tag, *dbms, *lab;
+	uint64_t tick_ns;
+	long cpus;
+	bool cold;
+};
+
+static int read_file(const struct import_options *o, struct query_run *q, struct error *err)
+{
+	char shown[200];
+	size_t length = 0;
+	bool standard = strcmp(o->file, "-") == 0;
+	char *text = file_read_bytes(standard ? "/dev/stdin" : o->file, &length);
+	text_display(standard ? "standard input" : o->file, shown, sizeof shown);
+	if (!text)
+		return error_set(err, EXIT_USAGE, "query import: cannot read %s: %s", shown,
+				 strerror(errno));
+	int failed = imported_queries_read(text, length, o->tick_ns, q, err);
+	free(text);
+	if (failed)
+		return error_prefix(err, "import of %s, nothing was stored", shown);
+	q->imported = true;
+	q->cold = o->cold;
+	q->cpus = (uint32_t)o->cpus;
+	q->tick_ns = o->tick_ns;
+	snprintf(q->dbms, sizeof q->dbms, "%s", o->dbms ? o->dbms : "?");
+	return 0;
+}
+
+static size_t count_executions(const struct query_run *q)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < q->at.count; i++)
+		count += q->at.items[i].executions.count;
+	return count;
+}
+
+static int store(const struct import_options *o, const struct query_run *q, struct lab *lab,
+		 char *line, struct error *err)
+{
+	json_t *all = json_pack("{s:b, s:o}", "imported", 1, "file", json_text(o->file));
+	struct run run = { .kind = SUBJECT_QUERY,
+			   .name = xstrdup(o->name ? o->name : "imported queries"),
+			   .command = xstrdup(line),
+			   .conditions = json_dumps(all, JSON_COMPACT),
+			   .backend = BACKEND_PLAIN,
+			   .not_seen = xstrdup("anything but what the imported file has."),
+			   .started_at_ns = clock_realtime_ns(),
+			   .planned = (uint32_t)count_executions(q),
+			   .version = xstrdup(TARE_VERSION),
+			   .tags = o->tag ? xstrdup(o->tag) : NULL };
+	json_decref(all);
+	int failed = lab_add_study(lab, line, &run.study, err) || lab_add_run(lab, &run, err);
+	if (!failed) {
+		struct error ignored = ERROR_INIT;
+		failed = lab_add_query_data(lab, run.id, q, err);
+		lab_end_run(lab, run.id, failed ? RUN_FAILED : RUN_COMPLETE, &ignored);
+		if (failed)
+			lab_remove_run(lab, run.id, &ignored);
+	}
+	if (!failed)
+		printf("run %" PRId64 ": %zu executions of %zu Q@Cs\n", run.id, count_executions(q),
+		       q->at.count);
+	run_release(&run);
+	return failed;
+}
+
+static int import(const struct import_options *o, int argc, char **argv, struct error *err)
+{
+	struct query_run q = { 0 };
+	struct lab *lab = NULL;
+	if (o->name && lab_check_name(o->name, err))
+		return -1;
+	char *line = cmd_line(argc, argv);
+	int failed = read_file(o, &q, err) || lab_open(&lab, o->lab, LAB_WRITE, err) ||
+		     store(o, &q, lab, line, err);
+	lab_close(lab);
+	query_run_release(&q);
+	free(line);
+	return failed;
+}
+
+int query_import(int argc, char **argv)
+{
+	struct import_options o = { .tick_ns = 10000000, .cpus = 1 };
+	struct option_spec specs[] = {
+		{ 'n', "name", OPTION_TEXT, &o.name, "NAME", "name of the run" },
+		{ 0, "dbms", OPTION_TEXT, &o.dbms, "NAME", "of which DBMS they are" },
+		{ 0, "cpus", OPTION_INTEGER, &o.cpus, "NUM", "of the machine (default: 1)",
+		  .min = 1, .max = 65536 },
+		{ 0, "tick", OPTION_DURATION, &o.tick_ns, "TIME",
+		  "length of a tick, for columns in ticks (default: 10ms)" },
+		{ 0, "cold", OPTION_FLAG, &o.cold, NULL,
+		  "caches were empty before each execution" },
+		{ 0, "tag", OPTION_TEXT, &o.tag, "TEXT", "a note kept with the run" },
+		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab (default: your own)" },
+		{ 0 }
+	};
+	text_list operands = { 0 };
+	int code = EXIT_DONE;
+	if (cmd_options(
+		    "tare query import [OPTIONS] FILE",
+		    "Executions of queries that were measured elsewhere, from CSV ('-': standard\n"
+		    "input): a row each, columns as 'tare query report --executions' prints them.\n",
+		    specs, argc, argv, &operands, &code)) {
+		struct error err = ERROR_INIT;
+		if (operands.count != 1)
+			error_set(&err, EXIT_USAGE, "query import: one file, not %zu",
+				  operands.count);
+		else if (!o.tick_ns)
+			error_set(&err, EXIT_USAGE, "query import: a tick is longer than nothing");
+		else
+			o.file = operands.items[0];
+		if (o.file)
+			import(&o, argc, argv, &err);
+		if (*err.text)
+			code = cmd_fail(&err);
+	}
+	array_release(&operands);
+	return code;
+}

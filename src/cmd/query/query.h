@@ -1,0 +1,54 @@
+/* What the parts of `tare query` share. */
+#ifndef TARE_CMD_QUERY_QUERY_H
+#define TARE_CMD_QUERY_QUERY_H
+
+#include "base/options.h"
+#include "lab/lab.h"
+#include "protocol/ttp/ttp.h"
+#include "report/query/report.h"
+#include "subject/experiment.h"
+
+/* How a stored run is printed. */
+struct query_display {
+	const char *lab;
+	bool json, csv, markdown, executions, paragraphs; /* one of them, on standard output */
+	bool all, plans, model, checks, paper;
+	bool silent;	    /* only what is exported */
+	const char *ledger; /* "3" or "3@20000" */
+	const char *export_json, *export_csv, *export_markdown, *export_executions;
+};
+void query_display_specs(spec_list *into, struct query_display *d);
+int query_display_check(const struct query_display *d, struct error *err);
+/* Nothing but what was asked for may be on standard output. */
+bool query_to_stdout(const struct query_display *d);
+
+struct query_loaded {
+	struct run run;
+	struct machine machine;
+	struct query_run data;
+	struct ttp_options options;
+	struct ttp_result result;
+};
+int query_load(struct query_loaded *into, struct lab *lab, int64_t run, bool paper,
+	       struct error *err);
+struct query_view query_loaded_view(const struct query_loaded *l);
+void query_loaded_release(struct query_loaded *l);
+/* NULL: the newest run of queries. */
+int query_find(struct lab *lab, const char *text, int64_t *id, struct error *err);
+int query_print(struct lab *lab, const struct query_loaded *l, const struct query_display *d,
+		bool quiet, struct error *err);
+/* For `tare show` and `tare export`. */
+int query_show_stored(int64_t run, const struct query_display *d, struct error *err);
+
+/* An experiment by a file's path or the name of a built-in one. */
+int query_scale(const char *text, double *scale, struct error *err); /* NULL: 0, the default */
+int query_experiment(const char *name, double scale, struct experiment *into, struct error *err);
+
+int query_record(int argc, char **argv);
+int query_resume(int argc, char **argv);
+int query_report(int argc, char **argv);
+int query_compare(int argc, char **argv);
+int query_check(int argc, char **argv);
+int query_import(int argc, char **argv);
+
+#endif

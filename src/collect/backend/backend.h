@@ -1,0 +1,57 @@
+/* What each back end implements for collect.c. Private to collect/. Functions mean what their
+ * namesakes in collect.h say. A NULL function: the back end cannot; collect.c answers as documented
+ * there. */
+#ifndef TARE_COLLECT_BACKEND_BACKEND_H
+#define TARE_COLLECT_BACKEND_BACKEND_H
+
+#include <sys/resource.h>
+
+#include "collect/collect.h"
+
+struct backend_ops {
+	enum backend backend;
+	const char *not_seen; /* NULL: everything is seen */
+	/* Instead of not_seen where that depends on what open() found; may be NULL. */
+	const char *(*explain)(void *state);
+	/* 0, or -1 with the reason in err when this process may not use it. self: tare's pid. */
+	int (*open)(void **state, struct error *err);
+	void (*close)(void *state);
+	int (*keep_ledger)(void *state, bool trace, struct error *err);
+	void (*take_ledger)(void *state, struct ledger *ledger, struct trace *trace);
+	int (*snapshot)(void *state, struct image *image, struct error *err);
+	void (*arm)(void *state);
+	int (*adopt)(void *state, pid_t root, struct error *err);
+	void (*listen)(void *state); /* never NULL; always before arm_running */
+	/* Flags of the thread and the process themselves are set by collect.c. */
+	int (*arm_running)(void *state, const struct collector_running *who, struct error *err);
+	void (*disarm)(void *state);
+	int (*fd)(void *state);
+	void (*drain)(void *state);
+	uint64_t (*root_end_ns)(void *state);
+	void (*members)(void *state, pid_list *pids);
+	void (*reaped)(void *state, pid_t pid, const struct rusage *usage);
+	void (*finish)(void *state, const struct totals *base, struct image *exits,
+		       struct totals *totals, uint64_t *lost);
+};
+
+extern const struct backend_ops plain_backend, netlink_backend, bpf_backend;
+
+/* The receive buffers of the netlink back end, in bytes: for tests of what happens when they fill.
+ */
+void netlink_set_buffers(void *state, int bytes);
+
+/* Adds a zeroed record at the end; the memory grows as needed. */
+struct task_record *image_add(struct image *image);
+
+/* Adds what a task used in all to the totals of its tree. */
+void totals_add(struct totals *totals, const struct task_record *task);
+/* Adds what wait4() said of a child and of all it had waited for: these measures only. */
+#define USAGE_MEASURES                                                                           \
+	(UINT64_C(1) << TASK_EXEC | UINT64_C(1) << TASK_USER | UINT64_C(1) << TASK_SYSTEM |      \
+	 UINT64_C(1) << TASK_MIN_FLT | UINT64_C(1) << TASK_MAJ_FLT | UINT64_C(1) << TASK_NVCSW | \
+	 UINT64_C(1) << TASK_NIVCSW)
+void totals_add_usage(struct totals *totals, const struct rusage *usage, bool is_root);
+/* Takes off what base has, measure by measure, down to 0 at most. base may be NULL. */
+void totals_subtract(struct totals *totals, const struct totals *base);
+
+#endif

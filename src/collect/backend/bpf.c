@@ -1,0 +1,379 @@
+/* The bpf back end: programs in bpf/tasks.bpf.c. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "collect/backend/backend.h"
+#include "collect/backend/kernel.h"
+#include "collect/bpf/tasks.h"
+#include "collect/ledger/ledger.h"
+#include "tasks.skel.h"
+
+_Static_assert(TASKS_CUMULATIVE == TASK_CUMULATIVE, "the kernel side sums other measures");
+
+#define END_PATIENCE_NS 20000000u
+
+struct bpf_state {
+	struct tasks_bpf *skel;
+	struct ring_buffer *ring;
+	struct image exits;
+	struct ledger_keeper *keeper; /* NULL: no ledger is kept */
+	bool running;		      /* the subject was there before */
+};
+
+static int on_exit_record(void *context, void *data, size_t size)
+{
+	struct bpf_state *s = context;
+	if (size >= sizeof(struct task_record))
+		memcpy(image_add(&s->exits), data, sizeof(struct task_record));
+	return 0;
+}
+
+static int load(struct bpf_state *s, struct error *err)
+{
+	s->skel = tasks_bpf__open();
+	if (!s->skel)
+		return error_set(err, EXIT_ENVIRONMENT, "cannot open the BPF programs: %s",
+				 strerror(errno));
+	s->skel->rodata->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
+	s->skel->rodata->self_tgid = getpid();
+	s->skel->rodata->ring_half = bpf_map__max_entries(s->skel->maps.exits) / 2;
+	bpf_program__set_autoattach(s->skel->progs.enlist, false);
+	int failed = tasks_bpf__load(s->skel);
+	if (failed)
+		return error_set(err, EXIT_ENVIRONMENT, "the kernel refused the BPF programs: %s",
+				 strerror(-failed));
+	failed = tasks_bpf__attach(s->skel);
+	if (failed)
+		return error_set(err, EXIT_ENVIRONMENT, "cannot attach the BPF programs: %s",
+				 strerror(-failed));
+	s->ring = ring_buffer__new(bpf_map__fd(s->skel->maps.exits), on_exit_record, s, NULL);
+	if (!s->ring)
+		return error_set(err, EXIT_ENVIRONMENT, "cannot map the BPF ring buffer: %s",
+				 strerror(errno));
+	return 0;
+}
+
+static void bpf_close(void *state)
+{
+	struct bpf_state *s = state;
+	if (!s)
+		return;
+	ring_buffer__free(s->ring);
+	ledger_keeper_close(s->keeper);
+	tasks_bpf__destroy(s->skel);
+	image_release(&s->exits);
+	free(s);
+}
+
+static int bpf_open(void **state, struct error *err)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
+		return error_set(err, EXIT_ENVIRONMENT,
+				 "this kernel has no BTF (/sys/kernel/btf/vmlinux)");
+	if (!kernel_tells_our_pids())
+		return error_set(err, EXIT_ENVIRONMENT,
+				 "this is a container: its pids are not the kernel's");
+	kernel_quiet();
+	struct bpf_state *s = xcalloc(1, sizeof *s);
+	if (load(s, err)) {
+		bpf_close(s);
+		return -1;
+	}
+	*state = s;
+	return 0;
+}
+
+static int bpf_snapshot(void *state, struct image *image, struct error *err)
+{
+	struct bpf_state *s = state;
+	image->count = 0;
+	image->begin_ns = clock_monotonic_ns();
+	int fd = bpf_iter_create(bpf_link__fd(s->skel->links.snapshot));
+	if (fd < 0)
+		return error_set(err, EXIT_ENVIRONMENT, "cannot read the tasks: %s",
+				 strerror(errno));
+	size_t used = 0, size = sizeof *image->tasks;
+	for (;;) {
+		image->tasks = array_grow(image->tasks, &image->capacity, used / size + 160, size);
+		ssize_t n = read(fd, (char *)image->tasks + used, image->capacity * size - used);
+		if (n == 0)
+			break;
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n < 0) {
+			int saved = errno;
+			close(fd);
+			return error_set(err, EXIT_ENVIRONMENT, "cannot read the tasks: %s",
+					 strerror(saved));
+		}
+		used += (size_t)n;
+	}
+	close(fd);
+	image->count = used / size;
+	image->end_ns = clock_monotonic_ns();
+	return 0;
+}
+
+static bool has_members(const struct bpf_state *s)
+{
+	return __atomic_load_n(&s->skel->bss->live_members, __ATOMIC_SEQ_CST) > 0;
+}
+
+static void forget_members(struct bpf_state *s)
+{
+	if (!has_members(s))
+		return;
+	int map = bpf_map__fd(s->skel->maps.members);
+	uint64_t key;
+	while (bpf_map_get_next_key(map, NULL, &key) == 0)
+		bpf_map_delete_elem(map, &key);
+	__atomic_store_n(&s->skel->bss->live_members, 0, __ATOMIC_SEQ_CST);
+}
+
+static void reset(struct bpf_state *s)
+{
+	ring_buffer__consume(s->ring);
+	s->exits.count = 0;
+	forget_members(s);
+	struct tasks_bpf__bss *b = s->skel->bss;
+	b->root_tgid = b->maker_tgid = b->enlisted_tgid = 0;
+	b->root_end_ns = 0;
+	b->lost = b->lost_members = 0;
+	memset(&b->totals, 0, sizeof b->totals);
+	s->running = false;
+}
+
+static void bpf_arm(void *state)
+{
+	struct bpf_state *s = state;
+	struct tasks_bpf__bss *b = s->skel->bss;
+	reset(s);
+	if (s->keeper)
+		ledger_keeper_arm(s->keeper);
+	__atomic_store_n(&b->armed, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&b->active, 1, __ATOMIC_SEQ_CST);
+}
+
+static void bpf_listen(void *state)
+{
+	struct bpf_state *s = state;
+	reset(s);
+	s->running = true;
+	__atomic_store_n(&s->skel->bss->active, 1, __ATOMIC_SEQ_CST);
+}
+
+/* The thread alone needs nothing here: its records are known by its id. */
+static int bpf_arm_running(void *state, const struct collector_running *who, struct error *err)
+{
+	struct bpf_state *s = state;
+	struct tasks_bpf__bss *b = s->skel->bss;
+	int failed = 0;
+	__atomic_store_n(&b->maker_tgid, who->maker, __ATOMIC_SEQ_CST);
+	b->enlisted_tgid = who->process;
+	if (who->process && kernel_visit_tasks(s->skel->progs.enlist, 0, who->process))
+		failed = error_set(err, EXIT_ENVIRONMENT, "cannot read the tasks: %s",
+				   strerror(errno));
+	else if (who->process && !has_members(s))
+		failed = error_set(err, EXIT_SUBJECT, "process %d is gone", (int)who->process);
+	else if (s->keeper)
+		failed = ledger_keeper_arm_running(s->keeper, who->thread, who->process, err);
+	if (failed)
+		__atomic_store_n(&b->active, 0, __ATOMIC_SEQ_CST);
+	return failed;
+}
+
+/* If this very thread is the subject, and came to its CPU by a switch that was not told (decision
+ * 012), nothing may have shown that since: naming itself does. */
+static void show_itself(void)
+{
+	char name[16];
+	if (prctl(PR_GET_NAME, name) == 0)
+		prctl(PR_SET_NAME, name);
+}
+
+static void bpf_disarm(void *state)
+{
+	struct bpf_state *s = state;
+	if (!s->keeper)
+		return;
+	show_itself();
+	ledger_keeper_stop(s->keeper);
+}
+
+static int bpf_adopt(void *state, pid_t root, struct error *err)
+{
+	struct bpf_state *s = state;
+	if (__atomic_load_n(&s->skel->bss->root_tgid, __ATOMIC_SEQ_CST) == root)
+		return 0;
+	return error_set(err, EXIT_ENVIRONMENT, "the BPF programs did not see process %d begin",
+			 (int)root);
+}
+
+static int bpf_fd(void *state)
+{
+	struct bpf_state *s = state;
+	return ring_buffer__epoll_fd(s->ring);
+}
+
+static void bpf_drain(void *state)
+{
+	struct bpf_state *s = state;
+	ring_buffer__consume(s->ring);
+}
+
+static uint64_t bpf_root_end_ns(void *state)
+{
+	struct bpf_state *s = state;
+	uint64_t until = clock_monotonic_ns() + END_PATIENCE_NS;
+	for (;;) {
+		uint64_t end = __atomic_load_n(&s->skel->bss->root_end_ns, __ATOMIC_SEQ_CST);
+		if (end || clock_monotonic_ns() > until)
+			return end;
+	}
+}
+
+static void bpf_members(void *state, pid_list *pids)
+{
+	struct bpf_state *s = state;
+	if (!has_members(s))
+		return;
+	int map = bpf_map__fd(s->skel->maps.members);
+	uint64_t key, *previous = NULL;
+	struct member m;
+	while (bpf_map_get_next_key(map, previous, &key) == 0) {
+		if (bpf_map_lookup_elem(map, &key, &m) == 0)
+			array_push(pids, (pid_t)m.tgid);
+		previous = &key;
+	}
+}
+
+/* Left-behind processes that were let live count with what they used until now. */
+static void add_living(struct bpf_state *s, struct totals *totals)
+{
+	struct image now = { 0 };
+	if (s->running || !has_members(s) || bpf_snapshot(s, &now, NULL) != 0)
+		return;
+	for (size_t i = 0; i < now.count; i++)
+		if (now.tasks[i].flags & TASK_IS_SUBJECT)
+			totals_add(totals, &now.tasks[i]);
+	image_release(&now);
+}
+
+static void bpf_finish(void *state, const struct totals *base, struct image *exits,
+		       struct totals *totals, uint64_t *lost)
+{
+	struct bpf_state *s = state;
+	struct tasks_bpf__bss *b = s->skel->bss;
+	struct totals living = { .present = UINT64_MAX };
+	add_living(s, &living);
+	__atomic_store_n(&b->active, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&b->armed, 0, __ATOMIC_SEQ_CST);
+	if (s->keeper)
+		ledger_keeper_stop(s->keeper);
+	ring_buffer__consume(s->ring);
+
+	uint64_t present = b->totals.threads ? b->totals.present : 0;
+	if (b->totals.without_blkio)
+		present &= ~(UINT64_C(1) << TASK_BLKIO_DELAY);
+	*totals = (struct totals){ .present = present & living.present,
+				   .rss_peak_bytes = b->totals.rss_peak_bytes,
+				   .processes = b->totals.processes,
+				   .threads = b->totals.threads };
+	for (int m = 0; m < TASK_CUMULATIVE; m++)
+		totals->value[m] = b->totals.value[m] + living.value[m];
+	totals_subtract(totals, base);
+	*lost = b->lost + b->lost_members;
+
+	/* hand the records over and keep the other buffer for the next execution */
+	struct image had = *exits;
+	*exits = s->exits;
+	s->exits = had;
+	s->exits.count = 0;
+}
+
+/* Has a child, as the subject, measure what the programs cost. */
+static void measure_cost(struct bpf_state *s)
+{
+	double *event_ns = mmap(NULL, LEDGER_EVENTS * sizeof *event_ns, PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (event_ns == MAP_FAILED)
+		return;
+	bpf_arm(s);
+	pid_t child = fork();
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_NAME, "tare-cost"); /* begins the ledger */
+		ledger_cost_measure(ledger_keeper_active(s->keeper), event_ns);
+		_exit(0);
+	}
+	if (child > 0)
+		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+			;
+	struct image exits = { 0 };
+	struct totals totals;
+	uint64_t lost;
+	bpf_finish(s, NULL, &exits, &totals, &lost);
+	image_release(&exits);
+	ledger_keeper_set_cost(s->keeper, event_ns);
+	munmap(event_ns, LEDGER_EVENTS * sizeof *event_ns);
+}
+
+static int bpf_keep_ledger(void *state, bool trace, struct error *err)
+{
+	struct bpf_state *s = state;
+	struct ledger_keeper *k = NULL;
+	enum ledger_attach how = getenv("TARE_LEDGER_RAW") ? LEDGER_ATTACH_RAW : LEDGER_ATTACH_BEST;
+	if (s->keeper)
+		return 0;
+	if (ledger_keeper_open(&k, bpf_map__fd(s->skel->maps.members), trace, how, err))
+		return -1;
+	if (ledger_keeper_attach(k, bpf_program__fd(s->skel->progs.on_switch),
+				 &s->skel->links.on_switch, err)) {
+		ledger_keeper_close(k);
+		return -1;
+	}
+	if (trace &&
+	    ring_buffer__add(s->ring, ledger_keeper_stream(k), ledger_keeper_on_event, k)) {
+		ledger_keeper_close(k);
+		return error_set(err, EXIT_ENVIRONMENT, "cannot map the ring buffer of the trace");
+	}
+	s->keeper = k;
+	measure_cost(s);
+	return 0;
+}
+
+static void bpf_take_ledger(void *state, struct ledger *ledger, struct trace *trace)
+{
+	struct bpf_state *s = state;
+	if (s->keeper)
+		ledger_keeper_take(s->keeper, ledger, trace);
+}
+
+const struct backend_ops bpf_backend = {
+	.backend = BACKEND_BPF,
+	.open = bpf_open,
+	.close = bpf_close,
+	.keep_ledger = bpf_keep_ledger,
+	.take_ledger = bpf_take_ledger,
+	.snapshot = bpf_snapshot,
+	.arm = bpf_arm,
+	.adopt = bpf_adopt,
+	.listen = bpf_listen,
+	.arm_running = bpf_arm_running,
+	.disarm = bpf_disarm,
+	.fd = bpf_fd,
+	.drain = bpf_drain,
+	.root_end_ns = bpf_root_end_ns,
+	.members = bpf_members,
+	.finish = bpf_finish,
+};

@@ -1,0 +1,471 @@
+#include "collect/backend/procfs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/file.h"
+
+enum {
+	FLAG_EXITING =
+		0x00000004, /* include/linux/sched.h, part of the ABI through /proc/PID/stat */
+	FLAG_KTHREAD = 0x00200000,
+	USER_TICK_NS = 10000000, /* USER_HZ is 100 on every architecture but alpha and ia64 */
+};
+
+struct procfs {
+	int proc;
+	pid_t self;
+	bool delays;
+	char *cgroup_mount; /* NULL: no v2 hierarchy */
+	/* the last path looked up: neighbours in /proc mostly share it */
+	char cgroup_path[512];
+	uint64_t cgroup_id;
+	char entries[16384];
+};
+
+/* Parsing */
+
+struct cursor {
+	const char *at, *end;
+};
+
+static void skip_blanks(struct cursor *c)
+{
+	while (c->at < c->end && (*c->at == ' ' || *c->at == '\t'))
+		c->at++;
+}
+
+/* A decimal integer; a negative one as its two's complement. */
+static bool take_number(struct cursor *c, uint64_t *value)
+{
+	skip_blanks(c);
+	bool negative = c->at < c->end && *c->at == '-';
+	c->at += negative;
+	const char *first = c->at;
+	uint64_t n = 0;
+	for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
+		if (__builtin_mul_overflow(n, 10u, &n) ||
+		    __builtin_add_overflow(n, (unsigned)(*c->at - '0'), &n))
+			return false;
+	*value = negative ? -n : n;
+	return c->at > first;
+}
+
+static void set(struct task_record *into, enum task_measure m, uint64_t value)
+{
+	into->value[m] = value;
+	into->present |= UINT64_C(1) << m;
+}
+
+/* Fields of /proc/PID/stat as proc(5) numbers them. */
+enum {
+	STAT_PPID = 4,
+	STAT_FLAGS = 9,
+	STAT_MIN_FLT = 10,
+	STAT_MAJ_FLT = 12,
+	STAT_UTIME = 14,
+	STAT_STIME = 15,
+	STAT_PRIORITY = 18,
+	STAT_THREADS = 20,
+	STAT_START = 22,
+	STAT_VSIZE = 23,
+	STAT_RSS = 24,
+	STAT_CPU = 39,
+	STAT_POLICY = 41,
+	STAT_BLKIO = 42,
+	STAT_FIELDS,
+};
+
+static void stat_fill(const uint64_t f[STAT_FIELDS], struct task_record *into)
+{
+	into->ppid = (int32_t)f[STAT_PPID];
+	into->start_ns = f[STAT_START] * USER_TICK_NS;
+	into->prio = (int32_t)f[STAT_PRIORITY] + 100; /* task_prio() takes MAX_RT_PRIO off */
+	into->policy = (int32_t)f[STAT_POLICY];
+	into->cpu = (int32_t)f[STAT_CPU];
+	set(into, TASK_MIN_FLT, f[STAT_MIN_FLT]);
+	set(into, TASK_MAJ_FLT, f[STAT_MAJ_FLT]);
+	set(into, TASK_USER, f[STAT_UTIME] * USER_TICK_NS);
+	set(into, TASK_SYSTEM, f[STAT_STIME] * USER_TICK_NS);
+	if (f[STAT_FLAGS] & FLAG_KTHREAD) {
+		into->flags |= TASK_IS_KERNEL;
+		return;
+	}
+	set(into, TASK_VM, f[STAT_VSIZE]);
+	set(into, TASK_RSS, f[STAT_RSS] * (uint64_t)sysconf(_SC_PAGESIZE));
+}
+
+bool stat_parse(const char *text, size_t length, struct task_record *into, struct stat_extra *extra)
+{
+	struct cursor c = { text, text + length };
+	uint64_t tid, f[STAT_FIELDS] = { 0 };
+	if (!take_number(&c, &tid) || c.end - c.at < 2 || c.at[0] != ' ' || c.at[1] != '(')
+		return false;
+	/* the name may hold anything, parentheses too; what follows it has none */
+	const char *name = c.at + 2, *close = memrchr(name, ')', (size_t)(c.end - name));
+	if (!close || c.end - close < 4)
+		return false;
+	size_t name_length = (size_t)(close - name);
+	memset(into->comm, 0, sizeof into->comm);
+	memcpy(into->comm, name,
+	       name_length < sizeof into->comm ? name_length : sizeof into->comm - 1);
+	extra->state = close[2];
+	c.at = close + 3;
+	int field = STAT_PPID;
+	while (field < STAT_FIELDS && take_number(&c, &f[field]))
+		field++;
+	if (field <= STAT_POLICY)
+		return false;
+	into->tid = (int32_t)tid;
+	stat_fill(f, into);
+	extra->flags = (uint32_t)f[STAT_FLAGS];
+	extra->threads = f[STAT_THREADS];
+	extra->has_blkio = field > STAT_BLKIO;
+	extra->blkio_ticks = f[STAT_BLKIO];
+	return true;
+}
+
+/* Lines "key: number", each of which may be in the table. True when any was. */
+struct line {
+	const char *key; /* with its colon */
+	enum task_measure measure;
+	unsigned scale;
+};
+
+static bool lines_parse(const char *text, size_t length, const struct line *table, size_t rows,
+			struct task_record *into)
+{
+	bool any = false;
+	const char *end = text + length;
+	for (const char *at = text; at < end;) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		/* a line cut short may show a cut number */
+		if (!newline)
+			break;
+		for (size_t i = 0; i < rows; i++) {
+			size_t key = strlen(table[i].key);
+			if ((size_t)(newline - at) <= key || memcmp(at, table[i].key, key) != 0)
+				continue;
+			struct cursor c = { at + key, newline };
+			uint64_t value;
+			if (take_number(&c, &value)) {
+				set(into, table[i].measure, value * table[i].scale);
+				any = true;
+			}
+			break;
+		}
+		at = newline + 1;
+	}
+	return any;
+}
+
+bool status_parse(const char *text, size_t length, struct task_record *into)
+{
+	static const struct line table[] = {
+		{ "VmSize:", TASK_VM, 1024 },
+		{ "VmHWM:", TASK_RSS_PEAK, 1024 },
+		{ "VmRSS:", TASK_RSS, 1024 },
+		{ "voluntary_ctxt_switches:", TASK_NVCSW, 1 },
+		{ "nonvoluntary_ctxt_switches:", TASK_NIVCSW, 1 },
+	};
+	return lines_parse(text, length, table, sizeof table / sizeof *table, into);
+}
+
+bool io_parse(const char *text, size_t length, struct task_record *into)
+{
+	static const struct line table[] = {
+		{ "rchar:", TASK_RCHAR, 1 },
+		{ "wchar:", TASK_WCHAR, 1 },
+		{ "syscr:", TASK_SYSCR, 1 },
+		{ "syscw:", TASK_SYSCW, 1 },
+		{ "read_bytes:", TASK_READ_BYTES, 1 },
+		{ "write_bytes:", TASK_WRITE_BYTES, 1 },
+		{ "cancelled_write_bytes:", TASK_CANCELLED_WRITE_BYTES, 1 },
+	};
+	return lines_parse(text, length, table, sizeof table / sizeof *table, into);
+}
+
+bool schedstat_parse(const char *text, size_t length, struct task_record *into)
+{
+	struct cursor c = { text, text + length };
+	uint64_t exec, delay, turns;
+	if (!take_number(&c, &exec) || !take_number(&c, &delay) || !take_number(&c, &turns) ||
+	    c.at == c.end)
+		return false;
+	/* a kernel without CONFIG_SCHED_INFO prints zeros for everyone; so does a task that has
+	 * never run, but that one has no ticks either */
+	if (!exec && !turns && (into->value[TASK_USER] || into->value[TASK_SYSTEM]))
+		return false;
+	set(into, TASK_EXEC, exec);
+	set(into, TASK_RUN_DELAY, delay);
+	return true;
+}
+
+const char *cgroup_parse(const char *text, size_t length, size_t *path_length)
+{
+	const char *end = text + length;
+	for (const char *at = text; at < end;) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		if (!newline)
+			break;
+		if (newline - at >= 4 && memcmp(at, "0::/", 4) == 0) {
+			*path_length = (size_t)(newline - at) - 3;
+			return at + 3;
+		}
+		at = newline + 1;
+	}
+	return NULL;
+}
+
+/* Reading */
+
+int procfs_open(struct procfs **out, struct error *err)
+{
+	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (proc < 0 || faccessat(proc, "self/stat", R_OK, 0) != 0) {
+		error_set(err, EXIT_ENVIRONMENT, "cannot read /proc: %s", strerror(errno));
+		if (proc >= 0)
+			close(proc);
+		return error_hint(err, "mount it: mount -t proc proc /proc");
+	}
+	struct procfs *p = xcalloc(1, sizeof *p);
+	p->proc = proc;
+	p->self = getpid();
+	if (access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0)
+		p->cgroup_mount = xstrdup("/sys/fs/cgroup");
+	else if (access("/sys/fs/cgroup/unified/cgroup.procs", F_OK) == 0)
+		p->cgroup_mount = xstrdup("/sys/fs/cgroup/unified");
+	procfs_delays_kept(p);
+	*out = p;
+	return 0;
+}
+
+void procfs_close(struct procfs *p)
+{
+	if (!p)
+		return;
+	close(p->proc);
+	free(p->cgroup_mount);
+	free(p);
+}
+
+bool procfs_delays_kept(struct procfs *p)
+{
+	char *text = file_read_line("/proc/sys/kernel/task_delayacct");
+	/* kernels before 5.14 have no such file, and keep delays unless booted with nodelayacct */
+	p->delays = text ? strcmp(text, "0") != 0 : errno == ENOENT;
+	free(text);
+	return p->delays;
+}
+
+bool procfs_is_gone(const struct stat_extra *extra)
+{
+	return extra->state == 'Z' || extra->state == 'X' || extra->state == 'x' ||
+	       (extra->flags & FLAG_EXITING);
+}
+
+/* The bytes of a small file; 0 when it cannot be read, -1 when its task is gone. */
+static ssize_t read_at(int directory, const char *name, char *buffer, size_t size)
+{
+	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT || errno == ESRCH ? -1 : 0;
+	ssize_t got = read(fd, buffer, size);
+	if (got < 0)
+		got = errno == ESRCH ? -1 : 0;
+	close(fd);
+	return got;
+}
+
+/* The id of a v2 cgroup is the inode number of its directory. */
+static uint64_t cgroup_id(struct procfs *p, const char *path, size_t length)
+{
+	if (!p->cgroup_mount || length >= sizeof p->cgroup_path)
+		return 0;
+	if (p->cgroup_id && strlen(p->cgroup_path) == length &&
+	    memcmp(p->cgroup_path, path, length) == 0)
+		return p->cgroup_id;
+	memcpy(p->cgroup_path, path, length);
+	p->cgroup_path[length] = '\0';
+	char full[1024];
+	struct stat st;
+	snprintf(full, sizeof full, "%s%s", p->cgroup_mount, p->cgroup_path);
+	p->cgroup_id = stat(full, &st) == 0 ? (uint64_t)st.st_ino : 0;
+	return p->cgroup_id;
+}
+
+static bool read_files(struct procfs *p, int task, unsigned files, struct task_record *into,
+		       struct stat_extra *extra)
+{
+	char text[8192];
+	ssize_t got = read_at(task, "stat", text, sizeof text);
+	if (got <= 0 || !stat_parse(text, (size_t)got, into, extra))
+		return false;
+	into->at_ns = clock_monotonic_ns();
+	if (p->delays && extra->has_blkio)
+		set(into, TASK_BLKIO_DELAY, extra->blkio_ticks * USER_TICK_NS);
+	if (files & PROCFS_SCHEDSTAT) {
+		if ((got = read_at(task, "schedstat", text, sizeof text)) > 0)
+			schedstat_parse(text, (size_t)got, into);
+	}
+	if (files & PROCFS_STATUS) {
+		if ((got = read_at(task, "status", text, sizeof text)) < 0)
+			return false;
+		status_parse(text, (size_t)got, into);
+	}
+	if (files & PROCFS_IO) {
+		if ((got = read_at(task, "io", text, sizeof text)) > 0)
+			io_parse(text, (size_t)got, into);
+	}
+	if (files & PROCFS_CGROUP) {
+		size_t length = 0;
+		got = read_at(task, "cgroup", text, sizeof text);
+		const char *path = got > 0 ? cgroup_parse(text, (size_t)got, &length) : NULL;
+		into->cgroup = path ? cgroup_id(p, path, length) : 0;
+	}
+	return true;
+}
+
+bool procfs_task(struct procfs *p, pid_t tgid, pid_t tid, unsigned files, struct task_record *into,
+		 struct stat_extra *extra)
+{
+	memset(into, 0, sizeof *into);
+	char path[64];
+	snprintf(path, sizeof path, "%d/task/%d", (int)tgid, (int)tid);
+	/* through one directory, so that all files are of the same task even if the id is reused */
+	int task = openat(p->proc, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (task < 0)
+		return false;
+	bool read = read_files(p, task, files, into, extra);
+	close(task);
+	into->tgid = tgid;
+	if (tgid == tid)
+		into->flags |= TASK_IS_LEADER;
+	if (tgid == p->self)
+		into->flags |= TASK_IS_SELF;
+	return read;
+}
+
+/* Appends the names in an open directory that are numbers. */
+static int list_numbers(struct procfs *p, int directory, procfs_pids *into)
+{
+	for (;;) {
+		ssize_t got = getdents64(directory, p->entries, sizeof p->entries);
+		if (got <= 0)
+			return (int)got;
+		for (ssize_t at = 0; at < got;) {
+			const struct dirent64 *entry = (const void *)(p->entries + at);
+			struct cursor c = { entry->d_name, entry->d_name + strlen(entry->d_name) };
+			uint64_t number;
+			if (*c.at != '-' && take_number(&c, &number) && c.at == c.end)
+				array_push(into, (pid_t)number);
+			at += entry->d_reclen;
+		}
+	}
+}
+
+void procfs_each_thread(struct procfs *p, pid_t tgid, unsigned files, procfs_visitor *each,
+			void *context)
+{
+	struct task_record leader, task;
+	struct stat_extra extra;
+	if (!procfs_task(p, tgid, tgid, files, &leader, &extra))
+		return;
+	uint64_t threads = extra.threads, cgroup = leader.cgroup;
+	each(context, &leader, &extra);
+	if (threads == 1)
+		return;
+	char path[32];
+	snprintf(path, sizeof path, "%d/task", (int)tgid);
+	int directory = openat(p->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (directory < 0)
+		return;
+	procfs_pids tids = { 0 };
+	list_numbers(p, directory, &tids);
+	close(directory);
+	for (size_t i = 0; i < tids.count; i++) {
+		/* threads are in their process's cgroup, threaded ones aside */
+		if (tids.items[i] == tgid ||
+		    !procfs_task(p, tgid, tids.items[i], files & ~(unsigned)PROCFS_CGROUP, &task,
+				 &extra))
+			continue;
+		task.cgroup = cgroup;
+		each(context, &task, &extra);
+	}
+	array_release(&tids);
+}
+
+static int list_processes(struct procfs *p, procfs_pids *pids, struct error *err)
+{
+	procfs_delays_kept(p);
+	if (lseek(p->proc, 0, SEEK_SET) != 0 || list_numbers(p, p->proc, pids) != 0)
+		return error_set(err, EXIT_ENVIRONMENT, "cannot list /proc: %s", strerror(errno));
+	return 0;
+}
+
+int procfs_each(struct procfs *p, unsigned files, procfs_visitor *each, void *context,
+		struct error *err)
+{
+	procfs_pids pids = { 0 };
+	int failed = list_processes(p, &pids, err);
+	for (size_t i = 0; i < pids.count; i++)
+		procfs_each_thread(p, pids.items[i], files, each, context);
+	array_release(&pids);
+	return failed;
+}
+
+int procfs_each_process(struct procfs *p, unsigned files, procfs_visitor *each, void *context,
+			struct error *err)
+{
+	procfs_pids pids = { 0 };
+	int failed = list_processes(p, &pids, err);
+	for (size_t i = 0; i < pids.count; i++) {
+		struct task_record leader;
+		struct stat_extra extra;
+		if (procfs_task(p, pids.items[i], pids.items[i], files, &leader, &extra))
+			each(context, &leader, &extra);
+	}
+	array_release(&pids);
+	return failed;
+}
+
+static void add_child(void *context, struct task_record *task, const struct stat_extra *extra)
+{
+	(void)extra;
+	if (task->ppid == getpid())
+		array_push((procfs_pids *)context, task->tgid);
+}
+
+void procfs_children(struct procfs *p, procfs_pids *into)
+{
+	procfs_pids threads = { 0 };
+	bool told = false;
+	int directory = openat(p->proc, "self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (directory >= 0)
+		list_numbers(p, directory, &threads);
+	for (size_t i = 0; i < threads.count; i++) {
+		char path[64];
+		snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)threads.items[i]);
+		char *text = file_read(path);
+		if (!text)
+			continue;
+		told = true;
+		struct cursor c = { text, text + strlen(text) };
+		for (uint64_t child; take_number(&c, &child);)
+			array_push(into, (pid_t)child);
+		free(text);
+	}
+	if (directory >= 0)
+		close(directory);
+	array_release(&threads);
+	if (!told) /* a kernel without CONFIG_PROC_CHILDREN */
+		procfs_each_process(p, PROCFS_STAT, add_child, into, NULL);
+}

@@ -1,0 +1,81 @@
+/* Tasks as /proc has them. Private to collect/.
+ *
+ * TASK_USER and TASK_SYSTEM of a /proc record are not the raw ticks: the kernel scales those so
+ * that their sum is TASK_EXEC, then rounds each down to 10 ms. They show a split; the grade `tick`
+ * may be claimed from BPF and taskstats records only. TASK_BLKIO_DELAY comes in steps of 10 ms too.
+ * start_ns is a multiple of 10 ms: the same in every /proc record of a task, not what BPF says. */
+#ifndef TARE_COLLECT_BACKEND_PROCFS_H
+#define TARE_COLLECT_BACKEND_PROCFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "record/task.h"
+
+struct procfs;
+
+/* Fails when /proc is not mounted. */
+int procfs_open(struct procfs **out, struct error *err);
+void procfs_close(struct procfs *p);
+
+enum procfs_files {
+	PROCFS_STAT = 0,   /* always read: identity, user, system, faults, memory, block delay */
+	PROCFS_STATUS = 1, /* context switches, peak memory */
+	PROCFS_IO = 2,
+	PROCFS_SCHEDSTAT = 4, /* exec, run_delay */
+	PROCFS_CGROUP = 8,
+	PROCFS_ALL = 15,
+};
+
+/* What /proc/PID/stat has beside the record. */
+struct stat_extra {
+	char state;
+	uint32_t flags; /* PF_* */
+	uint64_t threads;
+	uint64_t blkio_ticks;
+	bool has_blkio;
+};
+
+/* One task now. False, and *into unspecified, when it is gone. What may not be read is not present.
+ */
+bool procfs_task(struct procfs *p, pid_t tgid, pid_t tid, unsigned files, struct task_record *into,
+		 struct stat_extra *extra);
+
+/* Calls each with every task there is, a process's leader first. The record is the callee's to
+ * change, and gone when it returns. */
+typedef void procfs_visitor(void *context, struct task_record *task,
+			    const struct stat_extra *extra);
+int procfs_each(struct procfs *p, unsigned files, procfs_visitor *each, void *context,
+		struct error *err);
+/* The same for the threads of one process; nothing when it is gone. */
+void procfs_each_thread(struct procfs *p, pid_t tgid, unsigned files, procfs_visitor *each,
+			void *context);
+/* The same for the leaders only. */
+int procfs_each_process(struct procfs *p, unsigned files, procfs_visitor *each, void *context,
+			struct error *err);
+
+/* Appends the children of this process, zombies too. */
+typedef ARRAY(pid_t) procfs_pids;
+void procfs_children(struct procfs *p, procfs_pids *into);
+
+/* A zombie, or a task on its way there: what it used is final, or nearly so. */
+bool procfs_is_gone(const struct stat_extra *extra);
+
+/* Reads again whether the kernel keeps block-I/O delays (kernel.task_delayacct); the walks do so
+ * themselves. */
+bool procfs_delays_kept(struct procfs *p);
+
+/* The parsers, on text that need be neither well-formed nor end in NUL. False: not such a file;
+ * *into may have been changed. They set what they find and its presence. */
+bool stat_parse(const char *text, size_t length, struct task_record *into,
+		struct stat_extra *extra);
+bool status_parse(const char *text, size_t length, struct task_record *into);
+bool io_parse(const char *text, size_t length, struct task_record *into);
+bool schedstat_parse(const char *text, size_t length, struct task_record *into);
+/* The path in the v2 hierarchy, *path_length bytes within text; NULL when there is none. */
+const char *cgroup_parse(const char *text, size_t length, size_t *path_length);
+
+#endif

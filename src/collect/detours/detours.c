@@ -1,0 +1,467 @@
+#include "collect/detours/detours.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "collect/detours/loop.h"
+#include "collect/detours/untold.h"
+#ifdef TARE_BPF
+#include "collect/detours/kernel.h"
+#endif
+
+#define NOTES (64u << 10) /* detours of one CPU in a round */
+#define HUGE (2u << 20)
+/* A hypervisor takes longer to give a CPU to another and take it back. */
+#define STEAL_SHORTEST_NS 5000
+#define CALIBRATE_NS 50000000
+#define ROUND_LEAST_NS 10000000
+
+struct watcher { /* one CPU's */
+	struct detours *all;
+	uint32_t cpu;
+	pthread_t thread;
+	bool started;
+	int failed; /* errno of what it could not set up */
+	struct loop loop;
+	struct loop_turn turn;
+	uint64_t threshold_ns;
+	int32_t tid;
+	detour_list detours;
+};
+
+struct detours {
+	struct watcher *watchers;
+	size_t count;
+	int priority;
+	double ticks_per_ns;
+	/* futexes */
+	uint32_t round;	  /* counts up to begin one; odd values are not special */
+	uint32_t working; /* loops that have not ended their round, or set-up */
+	bool stopping;
+	uint64_t round_ns;
+	uint64_t most_ns; /* a round may last: less when events came near their room */
+	struct detour_round *rounds;
+	void *arena;
+	size_t arena_size;
+	cpu_set_t before; /* this thread's CPUs, to be restored */
+	bool moved;
+	char *interrupts; /* /proc/interrupts at the begin */
+	struct strbuf not_seen;
+	struct detour_kernel *kernel; /* NULL: no names */
+};
+
+/* ---- waiting ---- */
+
+static void futex_wait(uint32_t *word, uint32_t value)
+{
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+static void futex_wake(uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+static void wait_for_all(struct detours *d)
+{
+	uint32_t working;
+	while ((working = __atomic_load_n(&d->working, __ATOMIC_SEQ_CST)) > 0)
+		futex_wait(&d->working, working);
+}
+
+/* Only the last one wakes: a wake-up would disturb the loops that are still at it. */
+static void has_ended(struct detours *d)
+{
+	if (__atomic_sub_fetch(&d->working, 1, __ATOMIC_SEQ_CST) == 0)
+		futex_wake(&d->working);
+}
+
+/* ---- the thread of a CPU ---- */
+
+static int take_place(struct watcher *w)
+{
+	cpu_set_t one;
+	CPU_ZERO(&one);
+	CPU_SET(w->cpu, &one);
+	struct sched_param param = { .sched_priority = w->all->priority };
+	if (sched_setaffinity(0, sizeof one, &one) != 0 ||
+	    (w->all->priority && sched_setscheduler(0, SCHED_FIFO, &param) != 0))
+		return errno;
+	return 0;
+}
+
+static void *watch(void *argument)
+{
+	struct watcher *w = argument;
+	struct detours *d = w->all;
+	char name[16];
+	snprintf(name, sizeof name, "tare-loop/%u", w->cpu % 10000);
+	pthread_setname_np(pthread_self(), name);
+	w->tid = (int32_t)syscall(SYS_gettid);
+	w->failed = take_place(w);
+	if (!w->failed)
+		loop_calibrate(&w->loop, &w->turn);
+	has_ended(d);
+	for (uint32_t round = 0;;) {
+		while (__atomic_load_n(&d->round, __ATOMIC_SEQ_CST) == round)
+			futex_wait(&d->round, round);
+		round = __atomic_load_n(&d->round, __ATOMIC_SEQ_CST);
+		if (d->stopping)
+			return NULL;
+		loop_run(&w->loop, d->round_ns);
+		has_ended(d);
+	}
+}
+
+/* Signals are for the thread that started this one. */
+static int start_thread(struct watcher *w)
+{
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int failed = pthread_create(&w->thread, NULL, watch, w);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	w->started = failed == 0;
+	return failed;
+}
+
+/* ---- setting up ---- */
+
+static void measure_ticks(struct detours *d)
+{
+	struct loop_pair a = loop_pair_now();
+	struct timespec pause = { .tv_nsec = CALIBRATE_NS };
+	nanosleep(&pause, NULL);
+	struct loop_pair b = loop_pair_now();
+	d->ticks_per_ns = (double)(b.ticks - a.ticks) / (double)(b.ns - a.ns);
+}
+
+/* One piece for all notes, on huge pages where there are any, and never paged out: a loop that
+ * touches new memory would measure itself. */
+static int make_arena(struct detours *d, struct error *err)
+{
+	size_t each = NOTES * sizeof(struct detour_note);
+	d->arena_size = (each * d->count + HUGE - 1) / HUGE * HUGE + HUGE;
+	d->arena = mmap(NULL, d->arena_size, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (d->arena == MAP_FAILED) {
+		d->arena = NULL;
+		return error_set(err, EXIT_ENVIRONMENT, "cannot get memory for the detours: %s",
+				 strerror(errno));
+	}
+	char *aligned = (char *)d->arena + (HUGE - (uintptr_t)d->arena % HUGE) % HUGE;
+	madvise(aligned, d->arena_size - HUGE, MADV_HUGEPAGE);
+	memset(aligned, 0, each * d->count);
+	for (size_t i = 0; i < d->count; i++) {
+		d->watchers[i].loop.notes = (struct detour_note *)(aligned + each * i);
+		d->watchers[i].loop.room = NOTES;
+	}
+	return 0;
+}
+
+/* After the threads have their stacks. */
+static void lock_memory(struct detours *d)
+{
+	if (mlockall(MCL_CURRENT) != 0)
+		strbuf_printf(&d->not_seen,
+			      "%sThe memory could not be locked (%s): page faults of the loop are "
+			      "possible.",
+			      d->not_seen.length ? " " : "", strerror(errno));
+}
+
+/* tare itself works elsewhere, if there is an elsewhere. */
+static void step_aside(struct detours *d)
+{
+	if (sched_getaffinity(0, sizeof d->before, &d->before) != 0)
+		return;
+	cpu_set_t rest = d->before;
+	for (size_t i = 0; i < d->count; i++)
+		CPU_CLR(d->watchers[i].cpu, &rest);
+	d->moved = CPU_COUNT(&rest) > 0 && sched_setaffinity(0, sizeof rest, &rest) == 0;
+}
+
+static int start(struct detours *d, struct error *err)
+{
+	__atomic_store_n(&d->working, (uint32_t)d->count, __ATOMIC_SEQ_CST);
+	for (size_t i = 0; i < d->count; i++) {
+		int failed = start_thread(&d->watchers[i]);
+		if (failed) {
+			__atomic_sub_fetch(&d->working, (uint32_t)(d->count - i), __ATOMIC_SEQ_CST);
+			wait_for_all(d);
+			return error_set(err, EXIT_ENVIRONMENT, "cannot start a thread: %s",
+					 strerror(failed));
+		}
+	}
+	wait_for_all(d);
+	for (size_t i = 0; i < d->count; i++) {
+		const struct watcher *w = &d->watchers[i];
+		if (w->failed == EPERM && d->priority) {
+			error_set(err, EXIT_ENVIRONMENT, "the real-time class was refused: %s",
+				  strerror(w->failed));
+			return error_hint(err, "run it as root, or without --priority");
+		}
+		if (w->failed)
+			return error_set(err, EXIT_ENVIRONMENT, "cannot measure CPU %u: %s", w->cpu,
+					 strerror(w->failed));
+	}
+	return 0;
+}
+
+static uint64_t wanted_threshold(const struct watcher *w, const struct detours_options *o)
+{
+	double per_ns = w->all->ticks_per_ns;
+	double usual = 5 * (double)w->turn.p999, steps = 10 * w->turn.step;
+	switch (o->threshold) {
+	case THRESHOLD_PAPER:
+		return (uint64_t)(10 * (double)w->turn.least / per_ns);
+	case THRESHOLD_NS:
+		return o->threshold_ns;
+	case THRESHOLD_AUTO:
+		break;
+	}
+	return (uint64_t)((usual > steps ? usual : steps) / per_ns);
+}
+
+static int set_thresholds(struct detours *d, const struct detours_options *o, struct error *err)
+{
+	for (size_t i = 0; i < d->count; i++) {
+		struct watcher *w = &d->watchers[i];
+		w->threshold_ns = wanted_threshold(w, o);
+		double step_ns = w->turn.step / d->ticks_per_ns;
+		if ((double)w->threshold_ns < step_ns || !w->threshold_ns) {
+			char shown[32];
+			text_duration(step_ns, 3, shown, sizeof shown);
+			error_set(err, EXIT_USAGE,
+				  "the threshold of %llu ns is below the step of the clock, %s",
+				  (unsigned long long)w->threshold_ns, shown);
+			return error_hint(err, "'--threshold auto' finds one that fits");
+		}
+		w->loop.threshold = (uint64_t)((double)w->threshold_ns * d->ticks_per_ns);
+		w->loop.steal_after = (uint64_t)(STEAL_SHORTEST_NS * d->ticks_per_ns);
+	}
+	return 0;
+}
+
+static void no_names(struct detours *d, const char *why)
+{
+	strbuf_printf(&d->not_seen, "Who caused a detour, and time stolen by the hypervisor (%s).",
+		      why);
+}
+
+static void ask_kernel(struct detours *d, const struct detours_options *o)
+{
+	for (size_t i = 0; i < d->count; i++)
+		d->watchers[i].loop.here = -1;
+	if (!o->kernel) {
+		no_names(d, "not asked for");
+		return;
+	}
+#ifdef TARE_BPF
+	struct error why = ERROR_INIT;
+	struct strbuf lacks = { 0 };
+	if (detour_kernel_open(&d->kernel, o->cpus, o->count, &lacks, &why))
+		no_names(d, why.text);
+	else if (lacks.length)
+		strbuf_printf(&d->not_seen, "This kernel does not tell of %s.", lacks.text);
+	strbuf_release(&lacks);
+	for (size_t i = 0; d->kernel && i < d->count; i++) {
+		struct loop *l = &d->watchers[i].loop;
+		l->here = detour_kernel_here(d->kernel);
+		l->slot = detour_kernel_slot(d->kernel, i);
+	}
+#else
+	no_names(d, "this tare was built without BPF");
+#endif
+}
+
+int detours_open(struct detours **out, const struct detours_options *options, struct error *err)
+{
+	struct detours *d = xcalloc(1, sizeof *d);
+	d->count = options->count;
+	d->priority = options->priority;
+	d->most_ns = UINT64_MAX;
+	d->watchers = xcalloc(d->count, sizeof *d->watchers);
+	d->rounds = xcalloc(d->count, sizeof *d->rounds);
+	for (size_t i = 0; i < d->count; i++) {
+		d->watchers[i].all = d;
+		d->watchers[i].cpu = d->watchers[i].loop.cpu = options->cpus[i];
+	}
+	step_aside(d);
+	measure_ticks(d);
+	for (size_t i = 0; i < d->count; i++)
+		d->watchers[i].loop.ticks_per_ns = d->ticks_per_ns;
+	if (make_arena(d, err) || start(d, err) || set_thresholds(d, options, err)) {
+		detours_close(d);
+		return -1;
+	}
+	ask_kernel(d, options);
+	lock_memory(d);
+	d->interrupts = file_read("/proc/interrupts");
+	*out = d;
+	return 0;
+}
+
+void detours_close(struct detours *d)
+{
+	if (!d)
+		return;
+	__atomic_store_n(&d->stopping, true, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&d->round, 1, __ATOMIC_SEQ_CST);
+	futex_wake(&d->round);
+	for (size_t i = 0; i < d->count; i++) {
+		if (d->watchers[i].started)
+			pthread_join(d->watchers[i].thread, NULL);
+		array_release(&d->watchers[i].detours);
+	}
+#ifdef TARE_BPF
+	detour_kernel_close(d->kernel);
+#endif
+	if (d->moved)
+		sched_setaffinity(0, sizeof d->before, &d->before);
+	munlockall();
+	if (d->arena)
+		munmap(d->arena, d->arena_size);
+	free(d->interrupts);
+	free(d->watchers);
+	free(d->rounds);
+	strbuf_release(&d->not_seen);
+	free(d);
+}
+
+const char *detours_not_seen(const struct detours *d)
+{
+	return strbuf_text(&d->not_seen);
+}
+
+static bool steal_told(const struct detours *d)
+{
+#ifdef TARE_BPF
+	return d->kernel && detour_kernel_tells_steal(d->kernel);
+#else
+	(void)d;
+	return false;
+#endif
+}
+
+void detours_describe(const struct detours *d, struct noise *n)
+{
+	n->realtime = d->priority > 0;
+	n->priority = d->priority;
+	n->kernel = d->kernel != NULL;
+	n->steal_told = steal_told(d);
+	for (size_t i = 0; i < d->count && i < n->cpus.count; i++) {
+		const struct watcher *w = &d->watchers[i];
+		struct noise_cpu *c = &n->cpus.items[i];
+		c->threshold_ns = w->threshold_ns;
+		c->step_ns = w->turn.step / d->ticks_per_ns;
+		c->turn_ns = (double)w->turn.median / d->ticks_per_ns;
+		c->turn_p999_ns = (double)w->turn.p999 / d->ticks_per_ns;
+	}
+}
+
+/* ---- a round ---- */
+
+static void fill_round(struct detours *d, size_t index)
+{
+	struct watcher *w = &d->watchers[index];
+	const struct loop *l = &w->loop;
+	/* a short round gives no better figure than the one before all */
+	double per_ns = l->end.ns - l->begin.ns > CALIBRATE_NS
+				? (double)(l->end.ticks - l->begin.ticks) /
+					  (double)(l->end.ns - l->begin.ns)
+				: d->ticks_per_ns;
+	w->detours.count = 0;
+	detours_place(l->notes, l->count, per_ns, l->steal_before, &w->detours);
+	uint64_t unwatched = 0;
+	for (size_t i = 0; i < l->count; i++)
+		unwatched += l->notes[i].resumed - l->notes[i].after;
+	d->rounds[index] = (struct detour_round){
+		.cpu = w->cpu,
+		.tid = w->tid,
+		.realtime = d->priority > 0,
+		.kernel = d->kernel != NULL,
+		.begin_ns = l->begin.ns,
+		.end_ns = l->end.ns,
+		.turns = l->turns,
+		.unwatched_ns = (uint64_t)((double)unwatched / per_ns),
+		.detours = w->detours.items,
+		.detour_count = w->detours.count,
+	};
+}
+
+/* used: the share of the room for events that the last round needed. */
+static void fit_rounds(struct detours *d, double used)
+{
+	if (used > 0.5 && d->round_ns / 2 > ROUND_LEAST_NS)
+		d->most_ns = d->round_ns / 2;
+	else if (used < 0.1 && d->most_ns < UINT64_MAX / 2)
+		d->most_ns *= 2;
+}
+
+int detours_round(struct detours *d, uint64_t ns, const struct detour_round **rounds,
+		  struct error *err)
+{
+	d->round_ns = ns < d->most_ns ? ns : d->most_ns;
+	__atomic_store_n(&d->working, (uint32_t)d->count, __ATOMIC_SEQ_CST);
+#ifdef TARE_BPF
+	if (d->kernel)
+		detour_kernel_begin(d->kernel);
+#endif
+	__atomic_add_fetch(&d->round, 1, __ATOMIC_SEQ_CST);
+	futex_wake(&d->round);
+	wait_for_all(d);
+	double used = 0;
+#ifdef TARE_BPF
+	if (d->kernel)
+		detour_kernel_end(d->kernel);
+#endif
+	for (size_t i = 0; i < d->count; i++) {
+		fill_round(d, i);
+#ifdef TARE_BPF
+		if (d->kernel) {
+			/* in a container the kernel has another number for it */
+			d->rounds[i].tid = detour_kernel_slot(d->kernel, i)->tid;
+			used = fmax(used, detour_kernel_take(d->kernel, i, &d->rounds[i]));
+		}
+#endif
+	}
+#ifdef TARE_BPF
+	if (d->kernel)
+		detour_kernel_name(d->kernel, d->rounds, d->count);
+#endif
+	fit_rounds(d, used);
+	*rounds = d->rounds;
+	for (size_t i = 0; i < d->count; i++)
+		if (d->watchers[i].loop.moved) {
+			error_set(err, EXIT_ENVIRONMENT,
+				  "CPU %u could not be watched any longer: its loop was moved away",
+				  d->watchers[i].cpu);
+			return error_hint(err, "did it go offline, or its cpuset change?");
+		}
+	return 0;
+}
+
+void detours_untold(struct detours *d, struct noise *n)
+{
+	char *now = file_read("/proc/interrupts");
+	for (size_t i = 0; d->interrupts && now && i < n->cpus.count; i++) {
+		n->cpus.items[i].untold.count = 0;
+		untold_between(d->interrupts, now, &n->cpus.items[i]);
+	}
+	free(now);
+}

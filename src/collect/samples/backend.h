@@ -1,0 +1,32 @@
+/* What each back end implements for samples.c. Private to collect/. Functions mean what their
+ * namesakes in samples.h say; none may be NULL. */
+#ifndef TARE_COLLECT_SAMPLES_BACKEND_H
+#define TARE_COLLECT_SAMPLES_BACKEND_H
+
+#include "collect/samples/samples.h"
+
+struct samples_ops {
+	enum backend backend;
+	/* EXIT_ENVIRONMENT: this back end cannot be used here; the next one is tried. Any other
+	 * code: the user's mistake, which no other back end would mend. */
+	int (*open)(void **state, const struct samples_options *options, struct error *err);
+	void (*close)(void *state);
+	void (*describe)(const void *state, struct profile *into);
+	const char *(*not_seen)(const void *state);
+	int (*follow)(void *state, pid_t pid, struct error *err);
+	int (*start)(void *state, struct error *err);
+	void (*stop)(void *state);
+	uint64_t (*beat_ns)(const void *state);
+	int (*fd)(const void *state);
+	int (*beat)(void *state, struct error *err);
+	int (*take)(void *state, struct profile *into, struct error *err);
+	int (*object_fd)(void *state, const struct profile_object *o);
+	bool (*idle)(const void *state);
+};
+
+extern const struct samples_ops samples_perf_ops;
+#ifdef TARE_BPF
+extern const struct samples_ops samples_bpf_ops;
+#endif
+
+#endif

@@ -1,0 +1,590 @@
+/* The back end that sees everything: BPF programs count in the kernel, tare reads now and then. */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "collect/backend/kernel.h"
+#include "collect/bpf/profile.h"
+#include "collect/machine/cpus.h"
+#include "collect/samples/backend.h"
+#include "collect/samples/cgroups.h"
+#include "collect/samples/events.h"
+#include "collect/samples/idle.h"
+#include "collect/samples/spaces.h"
+#include "collect/samples/tally.h"
+#include "collect/samples/unwound.h"
+#include "profile.skel.h"
+
+#define DUMP_BYTES (16u << 20)	  /* a power of 2 */
+#define LOOK_MOST_NS 1000000000u  /* files of what ended since may be gone */
+#define DRAIN_MOST_NS 4000000000u /* images of what ended since are still known */
+#define FULL 4			  /* a part of the room: a beat more of the same fits, too */
+#define FORGET_NS 10000000000u
+#define FRAMES_TYPICAL 40
+#define BEAT_STACKS_NS 200000000u /* the kernel side is told of new programs this soon */
+
+struct sampler {
+	enum profile_mode mode;
+	enum profile_stacks stacks;
+	double hz;
+	cpu_list cpus;
+	struct profile_bpf *skel;
+	struct bpf_link *tick, *fork, *exec, *exit;
+	struct sample_events *events; /* NULL: on the tick */
+	struct sideband *sideband;
+	struct tally *tally;
+	struct spaces *spaces;	   /* NULL: no stacks by rows */
+	struct ring_buffer *dumps; /* likewise */
+	int epoll;
+	struct profile_cpu *counts;  /* by number of the CPU */
+	struct profile_words *words; /* NULL: no stacks */
+	size_t counts_size, words_size;
+	uint32_t room;		/* CPUs that may be */
+	bool followed;		/* processes were given */
+	ARRAY(uint32_t) pids;	/* these */
+	bool by_cgroup;		/* or a cgroup */
+	bool learning;		/* stacks were copied since the last look */
+	bool all_cpus;		/* also those that come online later, on the tick */
+	struct profile current; /* the slice that is not taken yet */
+	uint64_t self_ns;	/* CPU time of tare at its begin */
+	uint64_t idle_ns;	/* of the CPUs, then */
+	uint64_t drained_ns, told_ns;
+};
+
+/* ---- what to sample ---- */
+
+static int no_cgroup(const char *path, const char *why, struct error *err)
+{
+	return error_set(err, EXIT_USAGE, "no cgroup '%s': %s", path, why);
+}
+
+static int choose_cgroup(struct sampler *s, const char *path, struct error *err)
+{
+	char *mount = cgroup_mount();
+	if (!mount) {
+		error_set(err, EXIT_ENVIRONMENT, "cgroup v2 is not mounted");
+		return error_hint(err, "'mount -t cgroup2 none /sys/fs/cgroup/unified' does it");
+	}
+	size_t length = strlen(mount);
+	bool absolute = strncmp(path, mount, length) == 0;
+	char *whole = NULL, *real = NULL;
+	if (asprintf(&whole, "%s/%s", absolute ? "" : mount, path) >= 0)
+		real = realpath(whole, NULL);
+	struct stat st;
+	int failed = 0;
+	if (!real || stat(real, &st) != 0)
+		failed = no_cgroup(path, strerror(errno), err);
+	else if (strncmp(real, mount, length) != 0 || (real[length] && real[length] != '/') ||
+		 !S_ISDIR(st.st_mode))
+		failed = no_cgroup(path, "it is not in the hierarchy of cgroup v2", err);
+	if (!failed && real) {
+		for (const char *c = real + length; *c; c++)
+			s->skel->rodata->cgroup_level += *c == '/' && c[1] && c[1] != '/';
+		s->skel->rodata->cgroup_id = st.st_ino;
+		s->by_cgroup = true;
+	}
+	free(whole);
+	free(real);
+	xfree(mount);
+	return failed;
+}
+
+static int sampler_follow(void *state, pid_t pid, struct error *err)
+{
+	struct sampler *s = state;
+	uint32_t tgid = (uint32_t)pid, one = 1;
+	s->followed = true;
+	array_push(&s->pids, tgid);
+	s->skel->bss->control.filtered = 1;
+	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.wanted), &tgid, &one, BPF_NOEXIST) == 0)
+		__atomic_fetch_add(&s->skel->bss->control.following, 1, __ATOMIC_SEQ_CST);
+	else if (errno != EEXIST)
+		return error_set(err, EXIT_ENVIRONMENT, "cannot follow process %d: %s", (int)pid,
+				 strerror(errno));
+	return 0;
+}
+
+/* ---- loading ---- */
+
+static int no_tick(const char *why, struct error *err)
+{
+	error_set(err, EXIT_ENVIRONMENT, "this kernel's tick cannot be sampled: %s", why);
+	return error_hint(err, "'-F 249' uses a timer of its own");
+}
+
+static int choose_tick(struct sampler *s, const struct btf *btf, struct error *err)
+{
+	static const char *const names[] = { "tick_nohz_handler", "tick_sched_timer" };
+	uint64_t functions[2];
+	int64_t from_rq;
+	kernel_functions(names, functions, 2);
+	if (!functions[0] && !functions[1])
+		return no_tick("/proc/kallsyms does not tell where it is", err);
+	if (!kernel_from_rq(btf, "__irq_regs", &from_rq))
+		return no_tick("its BTF lacks __irq_regs", err);
+	s->skel->rodata->tick_functions[0] = functions[0] ? functions[0] : functions[1];
+	s->skel->rodata->tick_functions[1] = functions[1] ? functions[1] : functions[0];
+	s->skel->rodata->regs_from_rq = from_rq;
+	return 0;
+}
+
+static void choose_sizes(struct sampler *s)
+{
+	bool rows = s->stacks == STACKS_EH_FRAME;
+	s->skel->rodata->follow_stacks = s->stacks != STACKS_NONE;
+	s->skel->rodata->use_rows = rows;
+	s->skel->rodata->row_mask = rows ? SPACES_ROWS - 1 : 0;
+	s->skel->rodata->dump_room = DUMP_BYTES / 16;
+	bpf_map__set_max_entries(s->skel->maps.cpus, s->room);
+	bpf_map__set_max_entries(s->skel->maps.words, s->stacks != STACKS_NONE ? s->room : 1);
+	bpf_map__set_value_size(s->skel->maps.rows,
+				rows ? SPACES_ROWS * (uint32_t)sizeof(struct unwind_row) : 8);
+	bpf_map__set_max_entries(s->skel->maps.spaces, rows ? SPACES_TABLES : 1);
+	bpf_map__set_max_entries(s->skel->maps.space_of, rows ? SPACES_PROCESSES : 1);
+	bpf_map__set_max_entries(s->skel->maps.dumps, rows ? DUMP_BYTES : 4096);
+}
+
+static void choose_cpus(struct sampler *s)
+{
+	s->skel->rodata->any_cpu = s->all_cpus;
+	for (size_t i = 0; i < s->cpus.count; i++)
+		if (s->cpus.items[i] < PROFILE_CPUS)
+			s->skel->rodata->sampled_cpus[s->cpus.items[i]] = 1;
+}
+
+static int load(struct sampler *s, const struct samples_options *o, struct error *err)
+{
+	kernel_quiet();
+	struct btf *btf = btf__load_vmlinux_btf();
+	if (!btf)
+		return error_set(err, EXIT_ENVIRONMENT,
+				 "this kernel has no BTF (/sys/kernel/btf/vmlinux)");
+	s->skel = profile_bpf__open();
+	int failed = s->skel ? 0 : -1;
+	if (failed)
+		error_set(err, EXIT_ENVIRONMENT, "cannot open the BPF programs: %s",
+			  strerror(errno));
+	if (!failed && s->mode == PROFILE_TICK)
+		failed = choose_tick(s, btf, err);
+	if (!failed && o->cgroup)
+		failed = choose_cgroup(s, o->cgroup, err);
+	btf__free(btf);
+	if (failed)
+		return -1;
+	bpf_program__set_autoload(s->mode == PROFILE_TICK ? s->skel->progs.profile_event
+							  : s->skel->progs.profile_tick,
+				  false);
+	s->skel->rodata->user_only = o->no_kernel;
+	choose_sizes(s);
+	choose_cpus(s);
+	failed = profile_bpf__load(s->skel);
+	if (failed)
+		return error_set(err, EXIT_ENVIRONMENT, "the kernel refused the BPF programs: %s",
+				 strerror(-failed));
+	s->skel->bss->control.filtered = s->by_cgroup;
+	s->counts = kernel_map_memory(s->skel->maps.cpus, s->room * sizeof *s->counts, false,
+				      &s->counts_size);
+	if (s->counts && s->stacks != STACKS_NONE)
+		s->words = kernel_map_memory(s->skel->maps.words, s->room * sizeof *s->words, false,
+					     &s->words_size);
+	if (!s->counts || (s->stacks != STACKS_NONE && !s->words))
+		return error_set(err, EXIT_ENVIRONMENT, "cannot map the memory for samples: %s",
+				 strerror(errno));
+	return 0;
+}
+
+static int watch(struct sampler *s, int fd, struct error *err)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+	if (fd >= 0 && epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &e) != 0)
+		return error_set(err, EXIT_ENVIRONMENT, "cannot watch the kernel's buffers: %s",
+				 strerror(errno));
+	return 0;
+}
+
+static int take_dump(void *context, void *data, size_t size);
+
+static int prepare(struct sampler *s, struct error *err)
+{
+	struct sideband_options options = { .cpus = NULL };
+	if (sideband_open(&s->sideband, &options, err))
+		return -1;
+	s->tally = tally_new(s->sideband);
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll < 0 || watch(s, sideband_fd(s->sideband), err))
+		return -1;
+	if (s->stacks == STACKS_EH_FRAME) {
+		if (spaces_open(&s->spaces, s->skel, s->sideband, err))
+			return -1;
+		spaces_prepare(s->spaces);
+		s->dumps = ring_buffer__new(bpf_map__fd(s->skel->maps.dumps), take_dump, s, NULL);
+		if (!s->dumps)
+			return error_set(err, EXIT_ENVIRONMENT, "cannot map a ring buffer: %s",
+					 strerror(errno));
+		if (watch(s, ring_buffer__epoll_fd(s->dumps), err))
+			return -1;
+	}
+	return 0;
+}
+
+static void sampler_close(void *state)
+{
+	struct sampler *s = state;
+	bpf_link__destroy(s->tick);
+	bpf_link__destroy(s->fork);
+	bpf_link__destroy(s->exec);
+	bpf_link__destroy(s->exit);
+	sample_events_close(s->events);
+	ring_buffer__free(s->dumps);
+	spaces_close(s->spaces);
+	tally_free(s->tally);
+	if (s->sideband) {
+		unwound_release(s->sideband);
+		sideband_close(s->sideband);
+	}
+	if (s->counts)
+		munmap(s->counts, s->counts_size);
+	if (s->words)
+		munmap(s->words, s->words_size);
+	profile_bpf__destroy(s->skel);
+	if (s->epoll >= 0)
+		close(s->epoll);
+	profile_release(&s->current);
+	array_release(&s->cpus);
+	array_release(&s->pids);
+	xfree(s);
+}
+
+static int open_sampler(struct sampler *s, const struct samples_options *o, struct error *err)
+{
+	s->all_cpus = !o->cpus;
+	if (o->cpus)
+		for (size_t i = 0; i < o->cpu_count; i++)
+			array_push(&s->cpus, o->cpus[i]);
+	else if (cpus_online(&s->cpus, err))
+		return -1;
+	s->room = (uint32_t)libbpf_num_possible_cpus();
+	if (load(s, o, err) || prepare(s, err))
+		return -1;
+	if (s->mode == PROFILE_TICK)
+		s->hz = (double)s->skel->kconfig->CONFIG_HZ;
+	else
+		s->hz = o->hz;
+	if (s->hz < 1)
+		return no_tick("its configuration does not tell how often it comes", err);
+	if (s->mode != PROFILE_TICK &&
+	    sample_events_open(&s->events, s->mode, o->hz, s->cpus.items, s->cpus.count, err))
+		return -1;
+	for (size_t i = 0; i < o->pid_count; i++)
+		if (sampler_follow(s, o->pids[i], err))
+			return -1;
+	return 0;
+}
+
+static int sampler_open(void **state, const struct samples_options *o, struct error *err)
+{
+	struct sampler *s = xcalloc(1, sizeof *s);
+	s->mode = o->mode;
+	s->stacks = o->stacks;
+	s->epoll = -1;
+	if (open_sampler(s, o, err)) {
+		sampler_close(s);
+		return -1;
+	}
+	*state = s;
+	return 0;
+}
+
+/* ---- sampling ---- */
+
+static void begin_slice(struct sampler *s, uint64_t now)
+{
+	s->current = (struct profile){ .mode = s->mode, .stacks = s->stacks, .hz = s->hz };
+	array_push(&s->current.slices,
+		   (struct profile_slice){ .begin_ns = now, .peak_room = PROFILE_SLOTS });
+	tally_begin(s->tally, &s->current);
+	s->self_ns = clock_cpu_ns();
+	s->idle_ns = idle_ns(s->cpus.items, s->cpus.count);
+}
+
+static struct bpf_link *attached(struct bpf_program *program, bool *failed)
+{
+	struct bpf_link *link = bpf_program__attach(program);
+	*failed = *failed || !link;
+	return link;
+}
+
+/* Gone, or a zombie that nobody has buried yet. */
+static bool has_ended(uint32_t pid)
+{
+	char path[32];
+	snprintf(path, sizeof path, "/proc/%u/stat", pid);
+	char *stat = file_read_line(path);
+	const char *state = stat ? strrchr(stat, ')') : NULL;
+	bool ended = !state || state[1] != ' ' || state[2] == 'Z' || state[2] == 'X';
+	free(stat);
+	return ended;
+}
+
+/* Those that ended before their end would have been told. */
+static void forget_ended(struct sampler *s)
+{
+	int wanted = bpf_map__fd(s->skel->maps.wanted);
+	for (size_t i = 0; i < s->pids.count; i++) {
+		uint32_t tgid = s->pids.items[i];
+		if (has_ended(tgid) && bpf_map_delete_elem(wanted, &tgid) == 0)
+			__atomic_fetch_sub(&s->skel->bss->control.following, 1, __ATOMIC_SEQ_CST);
+	}
+}
+
+static int sampler_start(void *state, struct error *err)
+{
+	struct sampler *s = state;
+	bool failed = false;
+	s->fork = attached(s->skel->progs.profile_fork, &failed);
+	s->exec = attached(s->skel->progs.profile_exec, &failed);
+	s->exit = attached(s->skel->progs.profile_exit, &failed);
+	s->drained_ns = clock_monotonic_ns();
+	begin_slice(s, s->drained_ns);
+	if (!failed && s->events) {
+		forget_ended(s);
+		return sample_events_start(s->events, s->skel->progs.profile_event, err);
+	}
+	if (!failed)
+		s->tick = attached(s->skel->progs.profile_tick, &failed);
+	if (failed)
+		return error_set(err, EXIT_ENVIRONMENT, "cannot attach to a tracepoint: %s",
+				 strerror(errno));
+	forget_ended(s);
+	return 0;
+}
+
+static void sampler_stop(void *state)
+{
+	struct sampler *s = state;
+	if (s->events)
+		sample_events_stop(s->events);
+	bpf_link__destroy(s->tick);
+	s->tick = NULL;
+}
+
+/* Until samples that are all different have filled half of the room. */
+static uint64_t drain_ns(const struct sampler *s)
+{
+	double room = s->words ? PROFILE_WORDS / FRAMES_TYPICAL : PROFILE_SLOTS;
+	double until = room / 2 / s->hz * 1e9;
+	return until < (double)DRAIN_MOST_NS ? (uint64_t)until : DRAIN_MOST_NS;
+}
+
+static uint64_t sampler_beat_ns(const void *state)
+{
+	const struct sampler *s = state;
+	uint64_t most = s->spaces && s->learning ? BEAT_STACKS_NS : LOOK_MOST_NS;
+	uint64_t drain = drain_ns(s);
+	return drain < most ? drain : most;
+}
+
+static int sampler_fd(const void *state)
+{
+	return ((const struct sampler *)state)->epoll;
+}
+
+/* ---- reading ---- */
+
+static void read_sideband(struct sampler *s)
+{
+	s->told_ns = clock_monotonic_ns();
+	sideband_read(s->sideband);
+}
+
+static int take_dump(void *context, void *data, size_t size)
+{
+	struct sampler *s = context;
+	const struct profile_dump *d = data;
+	if (size < sizeof *d || d->size > size - sizeof *d)
+		return 0;
+	if (d->at_ns > s->told_ns) /* it came while others were looked at */
+		read_sideband(s);
+	struct image_of *image = sideband_find(s->sideband, d->identity.tgid, d->at_ns);
+	struct unwind_state from = { .ip = d->ip, .sp = d->sp, .bp = d->bp };
+	struct unwind_memory stack = { .begin = d->sp, .bytes = d->stack, .size = d->size };
+	uint64_t ips[PROFILE_DEPTH] = { d->ip };
+	enum stack_end end = STACK_BROKEN;
+	size_t count = 1;
+	if (image) {
+		count = unwound(s->sideband, image, from, &stack, ips, PROFILE_DEPTH, &end);
+		spaces_tell(s->spaces, &d->identity, image, d->flags & PROFILE_OUTSIDE);
+	}
+	tally_dump(s->tally, d, image, ips, count, end);
+	struct profile_slice *slice = &s->current.slices.items[0];
+	if (d->flags & PROFILE_IN_USER)
+		slice->user++;
+	else
+		slice->kernel++;
+	return 0;
+}
+
+static void read_half(struct sampler *s, uint32_t cpu, uint32_t which)
+{
+	struct profile_half *half = &s->counts[cpu].halves[which];
+	struct profile_slice *slice = &s->current.slices.items[0];
+	slice->user += half->user;
+	slice->kernel += half->kernel;
+	slice->others += half->others;
+	slice->lost += half->lost;
+	/* of slots or of words for stacks, whichever is fuller, in slots */
+	uint32_t full = half->words / (PROFILE_WORDS / PROFILE_SLOTS);
+	full = full > half->used ? full : half->used;
+	if (full > slice->peak_used)
+		slice->peak_used = full;
+	const __u64 *words = s->words ? s->words[cpu].halves[which] : NULL;
+	for (uint32_t i = 0; i < half->used && i < PROFILE_SLOTS; i++) {
+		uint32_t at = half->filled[i] % PROFILE_SLOTS;
+		struct profile_slot *slot = &half->slots[at];
+		if (slot->count > 0)
+			tally_slot(s->tally, slot, half->comms[at], words);
+		slot->count = 0;
+	}
+	if (half->words > 0)
+		memset(half->index, 0, sizeof half->index);
+	half->user = half->kernel = half->others = half->lost = 0;
+	half->used = half->words = 0;
+	half->css_set = 0;
+}
+
+static void take_told(struct sampler *s)
+{
+	read_sideband(s);
+	if (s->dumps) {
+		s->learning = ring_buffer__consume(s->dumps) > 0;
+		spaces_look_again(s->spaces);
+	}
+}
+
+/* The kernel goes on in the other half; this one is read. */
+static void drain(struct sampler *s)
+{
+	uint32_t which = s->skel->bss->control.half & 1;
+	__atomic_store_n(&s->skel->bss->control.half, which ^ 1, __ATOMIC_SEQ_CST);
+	kernel_wait_for_programs();
+	take_told(s);
+	/* also those that came online since */
+	for (uint32_t cpu = 0; cpu < s->room; cpu++)
+		read_half(s, cpu, which);
+	s->drained_ns = clock_monotonic_ns();
+}
+
+/* Stacks may be deeper than usual, and all different. */
+static bool fills_up(const struct sampler *s)
+{
+	uint32_t which = s->skel->bss->control.half & 1;
+	for (uint32_t cpu = 0; cpu < s->room; cpu++) {
+		const struct profile_half *half = &s->counts[cpu].halves[which];
+		if (__atomic_load_n(&half->used, __ATOMIC_RELAXED) > PROFILE_SLOTS / FULL ||
+		    __atomic_load_n(&half->words, __ATOMIC_RELAXED) > PROFILE_WORDS / FULL)
+			return true;
+	}
+	return false;
+}
+
+static int sampler_beat(void *state, struct error *err)
+{
+	struct sampler *s = state;
+	(void)err;
+	if (clock_monotonic_ns() - s->drained_ns + sampler_beat_ns(s) / 2 >= drain_ns(s) ||
+	    fills_up(s))
+		drain(s);
+	else
+		take_told(s);
+	return 0;
+}
+
+static void sampler_describe(const void *state, struct profile *into)
+{
+	const struct sampler *s = state;
+	into->mode = s->mode;
+	into->stacks = s->stacks;
+	into->hz = s->hz;
+	into->cpus = (uint32_t)s->cpus.count;
+	into->realtime_ns = clock_realtime_ns() - (int64_t)clock_monotonic_ns();
+}
+
+/* An idle CPU is not looked at, or it would not stay idle: as many as there would have been. */
+static uint64_t idle_samples(const struct sampler *s)
+{
+	uint64_t idle = idle_ns(s->cpus.items, s->cpus.count);
+	return idle > s->idle_ns ? (uint64_t)((double)(idle - s->idle_ns) / 1e9 * s->hz + 0.5) : 0;
+}
+
+static int sampler_take(void *state, struct profile *into, struct error *err)
+{
+	struct sampler *s = state;
+	(void)err;
+	drain(s);
+	uint64_t now = clock_monotonic_ns();
+	struct profile_slice *slice = &s->current.slices.items[0];
+	slice->end_ns = now;
+	slice->samples = slice->user + slice->kernel;
+	slice->idle = idle_samples(s);
+	slice->untold = sideband_lost(s->sideband);
+	slice->throttled = s->events ? sample_events_throttled(s->events) : 0;
+	slice->self_ns = clock_cpu_ns() - s->self_ns;
+	sampler_describe(s, &s->current);
+	profile_merge(into, &s->current);
+	profile_release(&s->current);
+	sideband_forget(s->sideband, now - FORGET_NS);
+	tally_forget(s->tally);
+	if (s->spaces)
+		spaces_forget(s->spaces);
+	begin_slice(s, now);
+	return 0;
+}
+
+static const char *sampler_not_seen(const void *state)
+{
+	(void)state;
+	return NULL;
+}
+
+static int sampler_object_fd(void *state, const struct profile_object *o)
+{
+	struct sampler *s = state;
+	uint32_t known = sideband_object_like(s->sideband, o);
+	int fd = known == PROFILE_NONE ? -1 : sideband_object_fd(s->sideband, known, 0);
+	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+}
+
+static bool sampler_idle(const void *state)
+{
+	const struct sampler *s = state;
+	return s->followed && !s->by_cgroup &&
+	       __atomic_load_n(&s->skel->bss->control.following, __ATOMIC_SEQ_CST) == 0;
+}
+
+const struct samples_ops samples_bpf_ops = {
+	.backend = BACKEND_BPF,
+	.open = sampler_open,
+	.close = sampler_close,
+	.describe = sampler_describe,
+	.not_seen = sampler_not_seen,
+	.follow = sampler_follow,
+	.start = sampler_start,
+	.stop = sampler_stop,
+	.beat_ns = sampler_beat_ns,
+	.fd = sampler_fd,
+	.beat = sampler_beat,
+	.take = sampler_take,
+	.object_fd = sampler_object_fd,
+	.idle = sampler_idle,
+};

@@ -1,0 +1,40 @@
+/* EMP's step 1 (versions 1-4) and TTPv2's step 0 as a judgement of a machine's facts: what about it
+ * will disturb a measurement, what that does, and what mends it. Pure: the facts may be another
+ * machine's, or old. */
+#ifndef TARE_PROTOCOL_DOCTOR_DOCTOR_H
+#define TARE_PROTOCOL_DOCTOR_DOCTOR_H
+
+#include <stdbool.h>
+
+#include "base/array.h"
+#include "record/machine.h"
+
+enum severity {
+	SEVERITY_UNKNOWN, /* a fact that the check needs is missing */
+	SEVERITY_OK,
+	SEVERITY_NOTE, /* a condition to report with the results */
+	SEVERITY_WARN, /* adds variance, or hides something */
+	SEVERITY_BAD,  /* measurements taken now will mislead */
+};
+const char *severity_name(enum severity severity); /* "unknown", "ok", "note", "warn", "bad" */
+
+struct finding {
+	const char *id;	    /* of the check: "turbo" */
+	const char *source; /* who asks for it: "EMP v3, TTP step 0 (b)" */
+	enum severity severity;
+	char condition[256]; /* what was found; for OK too */
+	char effect[384];    /* "" unless NOTE or worse */
+	char remedy[640];    /* likewise */
+	bool command;	     /* the remedy is a shell command, not a sentence */
+};
+
+typedef ARRAY(struct finding) finding_list;
+
+/* Appends one finding per check, worst first, in the order of the table among equals. out is
+ * released by array_release(). */
+void doctor_judge(const struct machine *m, finding_list *out);
+
+/* How many checks there are. */
+size_t doctor_check_count(void);
+
+#endif

@@ -1,0 +1,388 @@
+#include "protocol/emp/emp.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "protocol/emp/difference.h"
+#include "protocol/emp/warnings.h"
+#include "stats/tests.h"
+
+/* Rule (II) drops nothing when all values agree this closely: that is the clock, not the program.
+ */
+#define RESOLUTION_NS 1000.0
+#define RESOLUTION_RELATIVE 1e-6
+
+const char *emp_measure_name(enum emp_measure m)
+{
+	static const char *const names[] = {
+		"et", "pt_net", "pt_exec", "pt_tick", "user", "system"
+	};
+	return names[m];
+}
+
+const char *emp_rule_name(enum emp_rule rule)
+{
+	static const char *const names[] = { "kept", "warmup", "failed", "I", "II" };
+	return names[rule];
+}
+
+const char *emp_label(enum emp_measure m)
+{
+	static const char *const labels[] = { "ET", "PT", "PT", "PT", "user", "system" };
+	return labels[m];
+}
+
+/* What the measure is taken from: user and system from the PT that is shown. */
+static enum emp_measure source(const struct emp_result *r, enum emp_measure m)
+{
+	return m == EMP_USER || m == EMP_SYSTEM ? r->headline : m;
+}
+
+static uint64_t measured_ns(const struct execution *x, enum emp_measure m)
+{
+	switch (m) {
+	case EMP_PT_NET:
+		return x->pt_ns[GRADE_NET];
+	case EMP_PT_EXEC:
+		return x->pt_ns[GRADE_EXEC];
+	case EMP_PT_TICK:
+		return x->pt_ns[GRADE_TICK];
+	default:
+		return x->et_ns;
+	}
+}
+
+static uint64_t shell_ns(const struct run *run, enum emp_measure m)
+{
+	switch (m) {
+	case EMP_PT_NET:
+		return run->shell_pt_ns[GRADE_NET];
+	case EMP_PT_EXEC:
+		return run->shell_pt_ns[GRADE_EXEC];
+	case EMP_PT_TICK:
+		return run->shell_pt_ns[GRADE_TICK];
+	default:
+		return run->shell_et_ns;
+	}
+}
+
+/* The measure must have been seen. */
+static double value_ns(const struct run *run, const struct execution *x, const struct emp_result *r,
+		       enum emp_measure m)
+{
+	uint64_t value = measured_ns(x, source(r, m)), shell = shell_ns(run, source(r, m));
+	if (shell == ABSENT_NS) /* a shell that was not seen cannot be taken off */
+		shell = 0;
+	double part = m == EMP_USER ? r->user_share : m == EMP_SYSTEM ? 1 - r->user_share : 1;
+	return value > shell ? (double)(value - shell) * part : 0;
+}
+
+static void judge_alone(const struct execution *x, const struct emp_options *options,
+			struct emp_verdict *v)
+{
+	if (x->warmup) {
+		v->rule = EMP_WARMUP;
+		snprintf(v->reason, sizeof v->reason, "a warm-up");
+		return;
+	}
+	if (execution_succeeded(x, options->expected_codes, options->expected_count) ||
+	    (options->ignore_failure && x->outcome != OUTCOME_TIMED_OUT))
+		return;
+	v->rule = EMP_FAILED;
+	const char *signal;
+	switch (x->outcome) {
+	case OUTCOME_TIMED_OUT:
+		snprintf(v->reason, sizeof v->reason, "ended by tare at the time limit");
+		break;
+	case OUTCOME_SIGNALLED:
+		signal = sigabbrev_np(x->status);
+		snprintf(v->reason, sizeof v->reason, "killed by signal %d%s%s%s", x->status,
+			 signal ? " (SIG" : "", signal ? signal : "", signal ? ")" : "");
+		break;
+	default:
+		snprintf(v->reason, sizeof v->reason, "exit status %d", x->status);
+	}
+}
+
+/* The ticks of one short execution say nothing, those of all of them are a sample. */
+static double pooled_user_share(const struct execution *executions, const struct emp_result *r)
+{
+	double user = 0, both = 0;
+	for (size_t i = 0; i < r->count; i++) {
+		const struct execution *x = &executions[i];
+		if (r->verdicts[i].rule != EMP_KEPT || x->user_ns == ABSENT_NS ||
+		    x->system_ns == ABSENT_NS)
+			continue;
+		user += (double)x->user_ns;
+		both += (double)x->user_ns + (double)x->system_ns;
+	}
+	return both > 0 ? user / both : NAN;
+}
+
+/* A measure is there when every execution that counts has it; one mean over two grades would mean
+ * nothing. */
+static void find_present(const struct execution *executions, struct emp_result *r)
+{
+	size_t measured = 0;
+	for (enum emp_measure m = 0; m < EMP_MEASURES; m++)
+		r->present[m] = true;
+	for (size_t i = 0; i < r->count; i++) {
+		if (r->verdicts[i].rule != EMP_KEPT)
+			continue;
+		measured++;
+		for (enum emp_measure m = 0; m < EMP_MEASURES; m++)
+			r->present[m] &= measured_ns(&executions[i], m) != ABSENT_NS;
+	}
+	for (enum emp_measure m = 0; m < EMP_MEASURES; m++)
+		r->present[m] &= measured > 0;
+	r->headline = r->present[EMP_PT_NET]	? EMP_PT_NET
+		      : r->present[EMP_PT_EXEC] ? EMP_PT_EXEC
+		      : r->present[EMP_PT_TICK] ? EMP_PT_TICK
+						: EMP_ET;
+	bool split = r->headline != EMP_ET && !isnan(r->user_share);
+	r->present[EMP_USER] &= split;
+	r->present[EMP_SYSTEM] &= split;
+}
+
+double *emp_collect(const struct run *run, const struct execution *executions,
+		    const struct emp_result *r, enum emp_measure m, bool outside, size_t *count)
+{
+	double *values = xmalloc(r->count * sizeof *values);
+	*count = 0;
+	for (size_t i = 0; r->present[m] && i < r->count; i++) {
+		enum emp_rule rule = r->verdicts[i].rule;
+		if (rule == EMP_KEPT || (outside && rule == EMP_OUTSIDE))
+			values[(*count)++] = value_ns(run, &executions[i], r, m);
+	}
+	return values;
+}
+
+static void summarise_all(const struct run *run, const struct execution *executions,
+			  const struct emp_result *r, struct summary into[EMP_MEASURES])
+{
+	for (enum emp_measure m = 0; m < EMP_MEASURES; m++) {
+		size_t n;
+		double *values = emp_collect(run, executions, r, m, false, &n);
+		summarise(values, n, &into[m]);
+		xfree(values);
+	}
+}
+
+/* Enough of an execution's time to have made a difference. */
+static bool matters(uint64_t ns, const struct execution *x)
+{
+	return ns > x->et_ns / 100 || ns > 1000000;
+}
+
+/* The daemon that used the most CPU time, if that was enough to matter. */
+static const struct process *culprit(const struct execution *x)
+{
+	const struct process *busiest = NULL;
+	for (size_t i = 0; i < x->processes.count; i++) {
+		const struct process *p = &x->processes.items[i];
+		if (p->role == ROLE_DAEMON && p->present >> TASK_EXEC & 1 &&
+		    (!busiest || p->value[TASK_EXEC] > busiest->value[TASK_EXEC]))
+			busiest = p;
+	}
+	return busiest && matters(busiest->value[TASK_EXEC], x) ? busiest : NULL;
+}
+
+/* Of those that count and have a ledger, the one nearest to the median of the headline. */
+static const struct execution *usual(const struct run *run, const struct execution *executions,
+				     const struct emp_result *r)
+{
+	const struct execution *nearest = NULL;
+	double least = 0;
+	for (size_t i = 0; i < r->count; i++) {
+		const struct execution *x = &executions[i];
+		if (r->verdicts[i].rule != EMP_KEPT || !x->ledger.present)
+			continue;
+		double off = fabs(value_ns(run, x, r, r->headline) - r->kept[r->headline].median);
+		if (!nearest || off < least) {
+			nearest = x;
+			least = off;
+		}
+	}
+	return nearest;
+}
+
+/* Causes outside the subject's own code that the measure may hold: ET any, PT what its CPU did
+ * meanwhile, PT(net) none. */
+static bool may_hold(enum emp_measure m, enum ledger_cause c)
+{
+	return c != LEDGER_RUN && (m == EMP_ET || (m != EMP_PT_NET && ledger_on_cpu(c)));
+}
+
+/* The one of them that x has most of beyond the usual: for ET of the wall view, for PT summed over
+ * the threads. */
+static bool put_excess(const struct execution *x, const struct execution *base, enum emp_measure m,
+		       char *out, size_t size)
+{
+	if (!base || base == x || !x->ledger.present)
+		return false;
+	struct difference d;
+	const struct difference_cause *worst = NULL;
+	difference_of(x, base, m == EMP_ET ? DIFFERENCE_WALL : DIFFERENCE_ACCOUNT, &d);
+	for (size_t i = 0; i < d.causes.count; i++) {
+		const struct difference_cause *c = &d.causes.items[i];
+		if (may_hold(m, c->cause) && c->ns > 0 && (!worst || c->ns > worst->ns))
+			worst = c;
+	}
+	bool found = worst && matters((uint64_t)worst->ns, x);
+	if (found) {
+		char more[32], who[96] = "", name[64];
+		const struct difference_name *n = worst->names.items;
+		text_duration((double)worst->ns, 3, more, sizeof more);
+		if (worst->names.count && *n->name) {
+			text_display(n->name, name, sizeof name);
+			if (n->pid)
+				snprintf(who, sizeof who, ": %s (pid %d)", name, n->pid);
+			else
+				snprintf(who, sizeof who, ": %s", name);
+		}
+		snprintf(out, size, "; %s %s more than usual%s", ledger_causes[worst->cause].name,
+			 more, who);
+	}
+	difference_release(&d);
+	return found;
+}
+
+/* No cause stands out: who delayed it most, where a delay may be the reason. */
+static void explain_by_ledger(const struct execution *x, enum emp_measure m, char *out, size_t size)
+{
+	const struct ledger_other *most = NULL;
+	uint64_t most_ns = 0;
+	for (size_t i = 0; m == EMP_ET && i < x->ledger.others.count; i++) {
+		const struct ledger_other *o = &x->ledger.others.items[i];
+		uint64_t ns = o->delayed_ns + o->io_delayed_ns;
+		if (!o->self && ns > most_ns) {
+			most_ns = ns;
+			most = o;
+		}
+	}
+	if (most && matters(most_ns, x)) {
+		char delay[32], name[64];
+		text_duration((double)most_ns, 2, delay, sizeof delay);
+		text_display(most->name, name, sizeof name);
+		snprintf(out, size, "; %s delayed it by %s", name, delay);
+	} else if (m != EMP_ET) {
+		snprintf(out, size, "; it used more CPU itself");
+	}
+}
+
+static void explain_outside(const struct execution *x, const struct execution *base,
+			    enum emp_measure m, struct emp_verdict *v)
+{
+	bool above = v->value_ns > v->high_ns;
+	char value[32] = "", bound[32] = "", used[32];
+	/* as many digits as it takes to tell them apart */
+	for (int digits = 4; digits <= 9 && strcmp(value, bound) == 0; digits++) {
+		text_duration(v->value_ns, digits, value, sizeof value);
+		text_duration(above ? v->high_ns : v->low_ns, digits, bound, sizeof bound);
+	}
+	int used_bytes = snprintf(v->reason, sizeof v->reason, "%s %s is %s %s (mean %s 2 σ)",
+				  emp_label(m), value, above ? "above" : "below", bound,
+				  above ? "+" : "−");
+	if (!above || used_bytes < 0 || (size_t)used_bytes >= sizeof v->reason)
+		return;
+	char *rest = v->reason + used_bytes;
+	size_t room = sizeof v->reason - (size_t)used_bytes;
+	if (put_excess(x, base, m, rest, room))
+		return;
+	if (x->ledger.present) {
+		explain_by_ledger(x, m, rest, room);
+		return;
+	}
+	const struct process *p = culprit(x);
+	if (!p)
+		return;
+	text_duration((double)p->value[TASK_EXEC], 2, used, sizeof used);
+	snprintf(rest, room, "; %s ran %s meanwhile", p->name, used);
+}
+
+/* EMP section 5.2, rule (II): one pass over what rule (I) left (r->kept). Returns how many it
+ * dropped. */
+static size_t drop_outside(const struct run *run, const struct execution *executions,
+			   struct emp_result *r)
+{
+	const struct summary *s = &r->kept[r->headline];
+	double spread = s->max - s->min;
+	if (s->n < 3 || s->stddev <= 0 || spread < RESOLUTION_NS ||
+	    spread < RESOLUTION_RELATIVE * s->mean)
+		return 0;
+	size_t dropped = 0;
+	double low = s->mean - 2 * s->stddev, high = s->mean + 2 * s->stddev;
+	r->outside = (struct emp_bounds){ true, low, high };
+	const struct execution *base = usual(run, executions, r);
+	for (size_t i = 0; i < r->count; i++) {
+		struct emp_verdict *v = &r->verdicts[i];
+		if (v->rule != EMP_KEPT)
+			continue;
+		double value = value_ns(run, &executions[i], r, r->headline);
+		if (value >= low && value <= high)
+			continue;
+		v->rule = EMP_OUTSIDE;
+		v->value_ns = value;
+		v->low_ns = low;
+		v->high_ns = high;
+		explain_outside(&executions[i], base, r->headline, v);
+		dropped++;
+	}
+	return dropped;
+}
+
+void emp_judge(const struct run *run, const struct execution *executions, size_t count,
+	       const struct emp_options *options, struct emp_result *out)
+{
+	*out = (struct emp_result){ .count = count };
+	out->verdicts = xcalloc(count, sizeof *out->verdicts);
+	for (size_t i = 0; i < count; i++)
+		judge_alone(&executions[i], options, &out->verdicts[i]);
+	out->user_share = pooled_user_share(executions, out);
+	find_present(executions, out);
+	summarise_all(run, executions, out, out->unfiltered);
+	memcpy(out->kept, out->unfiltered, sizeof out->kept);
+	if (emp_drop_by_cutoffs(executions, options, out))
+		summarise_all(run, executions, out, out->kept);
+	if (!options->keep_outside && drop_outside(run, executions, out))
+		summarise_all(run, executions, out, out->kept);
+	for (size_t i = 0; i < count; i++)
+		if (out->verdicts[i].rule != EMP_KEPT)
+			out->dropped[out->verdicts[i].rule]++;
+	emp_warn(run, executions, options, out);
+}
+
+void emp_result_release(struct emp_result *r)
+{
+	xfree(r->verdicts);
+	array_release(&r->warnings);
+	*r = (struct emp_result){ 0 };
+}
+
+double *emp_values(const struct run *run, const struct execution *executions,
+		   const struct emp_result *r, enum emp_measure m, size_t *count)
+{
+	return emp_collect(run, executions, r, m, false, count);
+}
+
+void emp_compare(const double *a, size_t n_a, const double *b, size_t n_b,
+		 struct emp_comparison *out)
+{
+	struct ratio ratio;
+	struct mann_whitney test;
+	ratio_of_means(a, n_a, b, n_b, &ratio);
+	mann_whitney(a, n_a, b, n_b, &test);
+	*out = (struct emp_comparison){
+		.n_a = n_a,
+		.n_b = n_b,
+		.ratio = ratio.ratio,
+		.ratio_low = ratio.low,
+		.ratio_high = ratio.high,
+		.p = test.p,
+		.test = test.exact ? "Mann-Whitney U (exact)"
+				   : "Mann-Whitney U (normal approximation)",
+		.significant = test.p < 0.05 && (ratio.low > 1 || ratio.high < 1),
+	};
+}

@@ -1,0 +1,174 @@
+#include "protocol/emp/explain.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "stats/summary.h"
+
+#define SLOW_SIGMAS 3
+#define SLOW_MATTERS 0.02   /* of the median: less is not worth a reason */
+#define MAD_TO_SIGMA 1.4826 /* of a normal distribution */
+
+const char *explain_why_name(enum explain_why why)
+{
+	static const char *const names[] = { "asked", "slow", "slowest" };
+	return names[why];
+}
+
+struct candidate {
+	uint64_t et_ns;
+	size_t index;
+};
+
+typedef ARRAY(struct candidate) candidate_list;
+
+static int compare_candidates(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+	if (x->et_ns != y->et_ns)
+		return x->et_ns < y->et_ns ? -1 : 1;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Executions with a ledger that are neither warm-ups nor failed, by ET; on demand the kept ones
+ * only. */
+static void find_candidates(const struct execution *executions, size_t count,
+			    const struct emp_result *r, bool kept, candidate_list *out)
+{
+	for (size_t i = 0; i < count && i < r->count; i++) {
+		enum emp_rule rule = r->verdicts[i].rule;
+		if (executions[i].ledger.present &&
+		    (rule == EMP_KEPT || (!kept && (rule == EMP_CUTOFF || rule == EMP_OUTSIDE))))
+			array_push(out, (struct candidate){ executions[i].et_ns, i });
+	}
+	if (out->count)
+		qsort(out->items, out->count, sizeof *out->items, compare_candidates);
+}
+
+static void set_limit(const candidate_list *all, struct explanation *out)
+{
+	double *et = xmalloc(all->count * sizeof *et);
+	struct summary s;
+	for (size_t i = 0; i < all->count; i++)
+		et[i] = (double)all->items[i].et_ns;
+	summarise(et, all->count, &s);
+	xfree(et);
+	double spread = SLOW_SIGMAS * MAD_TO_SIGMA * s.mad;
+	out->median_ns = s.median;
+	out->limit_ns = s.median + fmax(spread, SLOW_MATTERS * s.median);
+}
+
+static void add(const struct execution *executions, size_t index, enum explain_why why,
+		struct explanation *out)
+{
+	const struct execution *x = &executions[index], *base = &executions[out->base];
+	struct explained e = { .index = index,
+			       .why = why,
+			       .threads = has_threads(x) || has_threads(base) };
+	difference_of(x, base, DIFFERENCE_WALL, &e.wall);
+	if (e.threads)
+		difference_of(x, base, DIFFERENCE_ACCOUNT, &e.account);
+	array_push(&out->list, e);
+}
+
+static bool is_slow(const struct candidate *c, uint64_t base_ns, const struct emp_result *r,
+		    const struct explanation *e)
+{
+	const struct emp_verdict *v = &r->verdicts[c->index];
+	bool high = (v->rule == EMP_CUTOFF || v->rule == EMP_OUTSIDE) && v->value_ns > v->high_ns;
+	return c->et_ns > base_ns && (high || (double)c->et_ns > e->limit_ns);
+}
+
+static void add_slow(const struct execution *executions, const struct emp_result *r,
+		     const candidate_list *all, struct explanation *out)
+{
+	uint64_t base = executions[out->base].et_ns;
+	for (size_t i = all->count; i-- > 0;)
+		if (is_slow(&all->items[i], base, r, out))
+			add(executions, all->items[i].index, EXPLAIN_SLOW, out);
+	size_t slowest = all->items[all->count - 1].index;
+	if (!out->list.count && slowest != out->base)
+		add(executions, slowest, EXPLAIN_SLOWEST, out);
+}
+
+static int no_ledger(const struct execution *executions, size_t count, struct error *err)
+{
+	bool any = false;
+	for (size_t i = 0; i < count; i++)
+		any |= executions[i].ledger.present;
+	if (any)
+		return error_set(err, EXIT_USAGE,
+				 "of the executions with a ledger none succeeded: there is none to "
+				 "compare with");
+	error_set(err, EXIT_ENVIRONMENT, "no ledger was kept, so nothing can be explained");
+	return error_hint(err, "measure again as root, where the bpf back end keeps one: "
+			       "sudo tare time --ledger ...");
+}
+
+/* The median one of those kept, or else of all. */
+static size_t base_of(const candidate_list *all, const candidate_list *kept)
+{
+	const candidate_list *from = kept->count ? kept : all;
+	return from->items[(from->count - 1) / 2].index;
+}
+
+bool explain_finds_slow(const struct execution *executions, size_t count,
+			const struct emp_result *result)
+{
+	candidate_list all = { 0 }, kept = { 0 };
+	struct explanation e = { 0 };
+	bool found = false;
+	find_candidates(executions, count, result, false, &all);
+	find_candidates(executions, count, result, true, &kept);
+	if (all.count > 1) {
+		e.base = base_of(&all, &kept);
+		set_limit(&all, &e);
+	}
+	for (size_t i = 0; all.count > 1 && i < all.count && !found; i++)
+		found = is_slow(&all.items[i], executions[e.base].et_ns, result, &e);
+	array_release(&all);
+	array_release(&kept);
+	return found;
+}
+
+int explain_run(const struct execution *executions, size_t count, const struct emp_result *result,
+		size_t asked, struct explanation *out, struct error *err)
+{
+	candidate_list all = { 0 }, kept = { 0 };
+	int failed = 0;
+	*out = (struct explanation){ 0 };
+	find_candidates(executions, count, result, false, &all);
+	find_candidates(executions, count, result, true, &kept);
+	if (!all.count) {
+		failed = no_ledger(executions, count, err);
+	} else if (asked != EXPLAIN_SLOW_ONES && !executions[asked].ledger.present) {
+		failed = error_set(err, EXIT_ENVIRONMENT,
+				   "no ledger was kept of this execution, so nothing can be "
+				   "explained");
+	} else if (asked == EXPLAIN_SLOW_ONES && all.count < 2) {
+		error_set(err, EXIT_USAGE,
+			  "one execution alone cannot be explained: there is none to compare with");
+		failed = error_hint(err, "--runs 10 and more tell what is usual");
+	} else {
+		out->compared = all.count;
+		out->base = base_of(&all, &kept);
+		set_limit(&all, out);
+		if (asked == EXPLAIN_SLOW_ONES)
+			add_slow(executions, result, &all, out);
+		else if (asked != out->base)
+			add(executions, asked, EXPLAIN_ASKED, out);
+	}
+	array_release(&all);
+	array_release(&kept);
+	return failed;
+}
+
+void explanation_release(struct explanation *e)
+{
+	for (size_t i = 0; i < e->list.count; i++) {
+		difference_release(&e->list.items[i].wall);
+		difference_release(&e->list.items[i].account);
+	}
+	array_release(&e->list);
+	*e = (struct explanation){ 0 };
+}

@@ -1,0 +1,484 @@
+#include "protocol/emp/warnings.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "protocol/emp/explain.h"
+#include "stats/dip.h"
+#include "stats/tests.h"
+
+/* A warning of a test is wrong about once in a hundred sound runs, over the measures it looks at
+ * together; and it must also matter: nobody acts on a drift of a thousandth. */
+#define FALSE_ALARMS 0.01
+#define DRIFT_MATTERS 0.01	     /* of the mean, over the run */
+#define MODES_MATTER 0.005	     /* relative error: two equal groups 1 % apart */
+#define AUTOCORRELATION_MATTERS 1e-3 /* relative error */
+#define FEW 10			     /* EMPv6: ten samples, before rule (II) */
+#define WAITING 0.5		     /* of ET: below it PT is not what the user waits for */
+
+#define MAD_TO_SIGMA 1.4826 /* of a normal distribution */
+/* hyperfine's threshold for a first run: Iglewicz & Hoaglin's modified z score, but high enough for
+ * skewed times. The first is one candidate; any other is one of many, so that is set higher. */
+#define FIRST_SIGMAS 10
+#define OUTLIER_SIGMAS 15
+#define OUTLIER_MATTERS 0.05 /* of the median */
+
+#define SHORT_SHELL_NS 5e6 /* hyperfine's too */
+#define SHORT_NS 1e5
+#define SHORT_TICK_NS 40e6 /* ten ticks of the usual 4 ms */
+
+struct series {
+	enum emp_measure m;
+	const struct summary *kept, *unfiltered;
+	double *values, *all; /* kept; with those rule (II) dropped */
+	size_t n, n_all;
+};
+
+struct context {
+	const struct run *run;
+	const struct execution *executions;
+	const struct emp_options *options;
+	struct emp_result *r;
+	struct series series[2]; /* the headline measure, then ET where that is another */
+	size_t series_count;
+};
+
+static struct emp_warning *add(struct context *c, const char *id)
+{
+	array_push(&c->r->warnings, (struct emp_warning){ .id = id });
+	return &c->r->warnings.items[c->r->warnings.count - 1];
+}
+
+__attribute__((format(printf, 2, 3))) static void say(char into[256], const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	vsnprintf(into, 256, fmt, args);
+	va_end(args);
+}
+
+struct shown {
+	char text[32];
+};
+
+static struct shown shown(double ns)
+{
+	struct shown s;
+	text_duration(ns, 3, s.text, sizeof s.text);
+	return s;
+}
+
+/* The run as `tare show` wants it. */
+static struct shown run_name(const struct run *run)
+{
+	struct shown s;
+	if (run->id > 0)
+		snprintf(s.text, sizeof s.text, "%lld", (long long)run->id);
+	else
+		snprintf(s.text, sizeof s.text, "RUN");
+	return s;
+}
+
+struct advice {
+	char text[64];
+};
+
+/* The command that tells what disturbed an execution. */
+static struct advice what_tells(const struct context *c)
+{
+	struct advice a;
+	bool explained = explain_finds_slow(c->executions, c->r->count, c->r);
+	snprintf(a.text, sizeof a.text, explained ? "tare explain %s" : "tare show %s --processes",
+		 run_name(c->run).text);
+	return a;
+}
+
+static bool counts(const struct emp_verdict *v)
+{
+	return v->rule != EMP_WARMUP && v->rule != EMP_FAILED;
+}
+
+static bool judge_drift(struct context *c, const struct series *s)
+{
+	struct trend t;
+	trend_test(s->values, s->n, &t);
+	double share = s->kept->mean > 0 ? t.change / s->kept->mean : 0;
+	if (t.p >= FALSE_ALARMS / (double)c->series_count || fabs(share) <= DRIFT_MATTERS)
+		return false;
+	struct emp_warning *w = add(c, "drift");
+	say(w->text,
+	    "%s %s by %s (%.1f %%) over the run (Mann-Kendall, p = %.2g): its mean says little",
+	    emp_label(s->m), share > 0 ? "rose" : "fell", shown(fabs(t.change)).text,
+	    100 * fabs(share), t.p);
+	if (share > 0)
+		say(w->remedy, "something builds up: heat (`tare doctor` judges the clock "
+			       "frequency), files or memory; reset it before each execution with "
+			       "--prepare CMD");
+	else
+		say(w->remedy, "it had not settled: --warmup N with more executions, or bring each "
+			       "to the same state with --prepare CMD");
+	return true;
+}
+
+static bool judge_modes(struct context *c, const struct series *s, double alpha)
+{
+	/* ticks look like modes */
+	if (s->n < FEW || s->m == EMP_PT_TICK || s->kept->relative_error < MODES_MATTER)
+		return false;
+	struct dip d;
+	dip_test(s->values, s->n, &d);
+	if (d.p >= alpha)
+		return false;
+	struct groups g;
+	two_groups(s->values, s->n, &g);
+	struct emp_warning *w = add(c, "bimodal");
+	say(w->text, "%s falls into groups: %zu around %s, %zu around %s (dip test, p %s %.2g)",
+	    emp_label(s->m), g.n_low, shown(g.mean_low).text, g.n_high, shown(g.mean_high).text,
+	    d.p > 0.001 ? "=" : "≤", d.p);
+	say(w->remedy,
+	    "find what switches between them: `tare show %s --processes`, CPUs of different speed "
+	    "(--cpu LIST), cold and warm caches (--warmup N, --prepare CMD)",
+	    run_name(c->run).text);
+	return true;
+}
+
+static bool judge_autocorrelation(struct context *c, const struct series *s)
+{
+	if (s->n < 20 || s->kept->relative_error < AUTOCORRELATION_MATTERS)
+		return false;
+	struct autocorrelation a;
+	autocorrelation_lag1(s->values, s->n, FALSE_ALARMS / (double)c->series_count, &a);
+	if (a.r1 >= a.low && a.r1 <= a.high)
+		return false;
+	struct emp_warning *w = add(c, "autocorrelated");
+	say(w->text,
+	    "one %s tells about the next (r = %.2f, chance gives %.2f to %.2f): they are no "
+	    "independent samples, and the interval is too %s",
+	    emp_label(s->m), a.r1, a.low, a.high, a.r1 > 0 ? "narrow" : "wide");
+	say(w->remedy, "bring each execution to the same state with --prepare CMD, keep it on one "
+		       "CPU with --cpu LIST, or take more of them with --runs N");
+	return true;
+}
+
+static void warn_of_tests(struct context *c)
+{
+	bool ticks = c->series[0].m == EMP_PT_TICK;
+	double modes_alpha = FALSE_ALARMS / (double)(ticks ? 1 : c->series_count);
+	bool drift = false, modes = false, related = false;
+	for (size_t i = 0; i < c->series_count; i++) {
+		drift = drift || judge_drift(c, &c->series[i]);
+		modes = modes || judge_modes(c, &c->series[i], modes_alpha);
+	}
+	/* a drift makes neighbours alike: one finding, not two */
+	for (size_t i = 0; !drift && !related && i < c->series_count; i++)
+		related = judge_autocorrelation(c, &c->series[i]);
+}
+
+static bool warn_of_slow_first(struct context *c, const struct series *et)
+{
+	if (et->n_all < 5)
+		return false;
+	struct summary rest;
+	summarise(et->all + 1, et->n_all - 1, &rest);
+	double first = et->all[0], excess = first - rest.median;
+	if (first <= rest.max || excess <= FIRST_SIGMAS * MAD_TO_SIGMA * rest.mad ||
+	    excess <= OUTLIER_MATTERS * rest.median)
+		return false;
+	struct emp_warning *w = add(c, "slow_first");
+	say(w->text, "the first execution took %s, the others %s in the median", shown(first).text,
+	    shown(rest.median).text);
+	say(w->remedy, "fill the caches first with --warmup N, or empty them before each execution "
+		       "with --prepare CMD");
+	return true;
+}
+
+static void warn_of_outliers(struct context *c, bool slow_first)
+{
+	for (size_t k = 0; k < c->series_count; k++) {
+		const struct series *s = &c->series[k];
+		const struct summary *u = s->unfiltered;
+		if (s->n_all < FEW || s->m == EMP_PT_TICK)
+			continue;
+		double limit =
+			fmax(OUTLIER_SIGMAS * MAD_TO_SIGMA * u->mad, OUTLIER_MATTERS * u->median);
+		double farthest = u->median;
+		size_t far = 0;
+		for (size_t i = slow_first ? 1 : 0; i < s->n_all; i++) {
+			double distance = fabs(s->all[i] - u->median);
+			far += distance > limit;
+			if (distance > fabs(farthest - u->median))
+				farthest = s->all[i];
+		}
+		if (!far)
+			continue;
+		struct emp_warning *w = add(c, "outliers");
+		say(w->text,
+		    "%zu of %zu executions lie%s far from the rest: %s %s at the farthest, %s in the median",
+		    far, s->n_all, far == 1 ? "s" : "", emp_label(s->m), shown(farthest).text,
+		    shown(u->median).text);
+		say(w->remedy,
+		    "`%s` names what ran then; `tare doctor` tells how to quiet this machine",
+		    what_tells(c).text);
+		return;
+	}
+}
+
+/* Whether PT is so small a part of ET that it says little. Not where one of them is too coarse to
+ * tell. */
+static bool warn_of_waiting(struct context *c)
+{
+	if (c->series_count < 2)
+		return false;
+	const struct summary *pt = c->series[0].kept, *et = c->series[1].kept;
+	double least = c->series[0].m == EMP_PT_TICK ? SHORT_TICK_NS
+		       : c->run->shell		     ? SHORT_SHELL_NS
+						     : SHORT_NS;
+	if (!et->n || !pt->n || et->mean < least || pt->mean >= WAITING * et->mean)
+		return false;
+	double share = 1 - pt->mean / et->mean;
+	struct emp_warning *w = add(c, "waiting");
+	say(w->text, "the command waited %s%.0f %% of its time: process time says little about it",
+	    share > 0.99 ? "over " : "", share > 0.99 ? 99.0 : 100 * share);
+	say(w->remedy, "--measure et judges by elapsed time");
+	return true;
+}
+
+static void warn_of_noisy_et(struct context *c, bool waiting)
+{
+	if (c->series_count < 2)
+		return;
+	const struct summary *pt = c->series[0].kept, *et = c->series[1].kept;
+	/* a PT in ticks is steady only because it is coarse */
+	if (et->n < 3 || pt->mean <= 0 || c->series[0].m == EMP_PT_TICK ||
+	    et->relative_error <= 0.01 || et->relative_error <= 10 * pt->relative_error)
+		return;
+	struct emp_warning *w = add(c, "noisy_et");
+	say(w->text,
+	    "ET varies by %.1f %%, PT by %.2f %%: the program waited, or the machine was disturbed",
+	    100 * et->relative_error, 100 * pt->relative_error);
+	say(w->remedy, "%s`tare doctor` tells how to quiet this machine, `%s` what ran",
+	    waiting ? "" : "PT is the figure to use; ", what_tells(c).text);
+}
+
+static void warn_of_too_short(struct context *c)
+{
+	const struct summary *et = &c->r->kept[EMP_ET], *headline = &c->r->kept[c->r->headline];
+	if (!et->n)
+		return;
+	if (c->run->shell && et->mean < SHORT_SHELL_NS) {
+		struct emp_warning *w = add(c, "too_short");
+		say(w->text,
+		    "ET is %s, after the shell's own %s was taken off: what is left is not exact",
+		    shown(et->mean).text, shown((double)c->run->shell_et_ns).text);
+		say(w->remedy, "start the program without a shell: -N");
+	} else if (et->mean < SHORT_NS) {
+		struct emp_warning *w = add(c, "too_short");
+		say(w->text, "ET is %s: little more than starting and ending a process takes",
+		    shown(et->mean).text);
+		say(w->remedy, "let one execution do the work many times over");
+	} else if (c->r->headline == EMP_PT_TICK && headline->mean < SHORT_TICK_NS) {
+		struct emp_warning *w = add(c, "too_short");
+		say(w->text,
+		    "PT is %s, counted in ticks of the kernel of 1 to 10 ms: too few of them",
+		    shown(headline->mean).text);
+		say(w->remedy, "run tare as root, where it reads PT in ns, or let one execution do "
+			       "more work");
+	}
+}
+
+static void warn_of_few(struct context *c)
+{
+	size_t n = c->r->kept[EMP_ET].n, measured = c->r->unfiltered[EMP_ET].n;
+	bool ended = c->run->status == RUN_FAILED || c->run->status == RUN_INTERRUPTED;
+	/* why there is none was said already; more executions are no remedy */
+	if (measured >= FEW || (!measured && (ended || c->r->dropped[EMP_FAILED])))
+		return;
+	struct emp_warning *w = add(c, "few");
+	if (measured)
+		say(w->text, "%zu execution%s: too few to rely on the interval", n,
+		    n == 1 ? "" : "s");
+	else
+		say(w->text, "no execution to take a mean of");
+	say(w->remedy, "--runs %d, or as many as a wanted precision takes: --precision 0.5%%", FEW);
+}
+
+/* The executions that ended in one way. */
+struct kind {
+	size_t count;
+	int status;  /* of the first */
+	bool differ; /* the others have another */
+};
+
+static void count_kind(struct kind *k, int status)
+{
+	k->differ = k->differ || (k->count && k->status != status);
+	k->status = k->count ? k->status : status;
+	k->count++;
+}
+
+/* "2 with exit status 3, 1 killed by SIGSEGV"; the figures are left out where there is one kind. */
+static void say_kinds(const struct kind kinds[3], size_t failed, struct strbuf *out)
+{
+	for (enum outcome o = OUTCOME_EXITED; o <= OUTCOME_TIMED_OUT; o++) {
+		const struct kind *k = &kinds[o];
+		bool all = k->count == failed;
+		if (!k->count)
+			continue;
+		strbuf_puts(out, out->length ? ", " : "");
+		if (!all)
+			strbuf_printf(out, "%zu %s", k->count, o == OUTCOME_EXITED ? "with " : "");
+		const char *signal = o == OUTCOME_SIGNALLED ? sigabbrev_np(k->status) : NULL;
+		if (o == OUTCOME_EXITED && k->differ)
+			strbuf_printf(out, "%s other than 0",
+				      all ? "exit statuses" : "an exit status");
+		else if (o == OUTCOME_EXITED)
+			strbuf_printf(out, "exit status %d", k->status);
+		else if (o == OUTCOME_TIMED_OUT)
+			strbuf_puts(out, "ended by tare at the time limit");
+		else if (k->differ)
+			strbuf_puts(out, "killed by signals");
+		else if (signal)
+			strbuf_printf(out, "killed by SIG%s", signal);
+		else
+			strbuf_printf(out, "killed by signal %d", k->status);
+	}
+}
+
+/* One that fails ends the run before anything was measured. */
+static void warn_of_failed_warmup(struct context *c, const struct execution *x)
+{
+	struct kind kinds[3] = { 0 };
+	struct strbuf text = { 0 };
+	count_kind(&kinds[x->outcome], x->status);
+	say_kinds(kinds, 1, &text);
+	struct emp_warning *w = add(c, "failures");
+	say(w->text, "warm-up %u failed: %s; nothing was measured", x->number, strbuf_text(&text));
+	say(w->remedy, "see what it says: --show-output; if that is as it should be: "
+		       "--ignore-failure");
+	strbuf_release(&text);
+}
+
+static void warn_of_failures(struct context *c)
+{
+	struct kind kinds[3] = { 0 };
+	const struct execution *last = NULL;
+	size_t measured = 0, failed = 0;
+	for (size_t i = 0; i < c->r->count; i++) {
+		const struct execution *x = &c->executions[i];
+		last = x;
+		if (x->warmup)
+			continue;
+		measured++;
+		if (execution_succeeded(x, c->options->expected_codes, c->options->expected_count))
+			continue;
+		count_kind(&kinds[x->outcome], x->status);
+		failed++;
+	}
+	if (!measured && last && c->run->status == RUN_FAILED &&
+	    !execution_succeeded(last, c->options->expected_codes, c->options->expected_count))
+		warn_of_failed_warmup(c, last);
+	if (!failed)
+		return;
+	size_t late = kinds[OUTCOME_TIMED_OUT].count;
+	struct strbuf text = { 0 };
+	say_kinds(kinds, failed, &text);
+	const char *fate = failed == 1 ? "it is not in the result" : "they are not in the result";
+	if (c->options->ignore_failure && !late)
+		fate = failed == 1 ? "it counts as measured (--ignore-failure)"
+				   : "they count as measured (--ignore-failure)";
+	else if (c->options->ignore_failure && late < failed)
+		fate = "those at the time limit are not in the result, the others are "
+		       "(--ignore-failure)";
+	struct emp_warning *w = add(c, "failures");
+	say(w->text, "%zu of %zu execution%s failed: %s; %s", failed, measured,
+	    measured == 1 ? "" : "s", strbuf_text(&text), fate);
+	strbuf_release(&text);
+	say(w->remedy, "see what it says: --show-output%s",
+	    c->options->ignore_failure ? "" : "; if that is as it should be: --ignore-failure");
+}
+
+/* What the collector could not do, over the executions that count. */
+static void warn_of_gaps(struct context *c)
+{
+	size_t measured = 0, leaving = 0;
+	unsigned long long left = 0, ended = 0, lost = 0, unseen = 0;
+	for (size_t i = 0; i < c->r->count; i++) {
+		const struct execution *x = &c->executions[i];
+		if (!counts(&c->r->verdicts[i]))
+			continue;
+		measured++;
+		leaving += x->left_behind > 0;
+		left += x->left_behind;
+		ended += x->ended;
+		lost += x->lost;
+		unseen += x->ephemeral > 0 ? (unsigned long long)x->ephemeral : 0;
+	}
+	const struct shown run = run_name(c->run);
+	if (leaving) {
+		struct emp_warning *w = add(c, "left_behind");
+		say(w->text,
+		    "%zu of %zu execution%s left processes behind (%llu in all, %llu ended by tare): "
+		    "what they did later is not in ET",
+		    leaving, measured, measured == 1 ? "" : "s", left, ended);
+		say(w->remedy,
+		    "`tare show %s --processes` names them; let the program wait for them",
+		    run.text);
+	}
+	if (lost) {
+		struct emp_warning *w = add(c, "lost");
+		say(w->text, "%llu event%s lost: processes and PT may lack something", lost,
+		    lost == 1 ? " was" : "s were");
+		say(w->remedy, "measure again on a quieter machine: `tare doctor` tells how");
+	}
+	if (unseen) {
+		struct emp_warning *w = add(c, "ephemeral");
+		const char *s = unseen == 1 ? "" : "s", *their = unseen == 1 ? "its" : "their";
+		if (c->run->backend == BACKEND_PLAIN) /* the kernel's sum at the end has them */
+			say(w->text,
+			    "%llu task%s came and went without being listed; %s time is in PT if %s "
+			    "the subject's thread%s or child%s that %s waited for",
+			    unseen, s, their, unseen == 1 ? "it was" : "they were", s,
+			    unseen == 1 ? "" : "ren", unseen == 1 ? "was" : "were");
+		else
+			say(w->text, "%llu task%s came and went unseen: %s time is in no PT",
+			    unseen, s, their);
+		say(w->remedy, "run tare as root on a kernel with BPF (`tare doctor` tells), where "
+			       "every task is seen");
+	}
+}
+
+static void series_init(struct context *c, enum emp_measure m)
+{
+	struct series *s = &c->series[c->series_count++];
+	s->m = m;
+	s->kept = &c->r->kept[m];
+	s->unfiltered = &c->r->unfiltered[m];
+	s->values = emp_collect(c->run, c->executions, c->r, m, false, &s->n);
+	s->all = emp_collect(c->run, c->executions, c->r, m, true, &s->n_all);
+}
+
+void emp_warn(const struct run *run, const struct execution *executions,
+	      const struct emp_options *options, struct emp_result *r)
+{
+	struct context c = { .run = run, .executions = executions, .options = options, .r = r };
+	series_init(&c, r->headline);
+	if (r->headline != EMP_ET)
+		series_init(&c, EMP_ET);
+	warn_of_failures(&c);
+	emp_warn_of_cutoffs(run, options, r);
+	warn_of_few(&c);
+	warn_of_too_short(&c);
+	bool slow_first = warn_of_slow_first(&c, &c.series[c.series_count - 1]);
+	warn_of_outliers(&c, slow_first);
+	warn_of_noisy_et(&c, warn_of_waiting(&c));
+	warn_of_tests(&c);
+	warn_of_gaps(&c);
+	for (size_t i = 0; i < c.series_count; i++) {
+		xfree(c.series[i].values);
+		xfree(c.series[i].all);
+	}
+}

@@ -1,0 +1,497 @@
+#include "protocol/jitter/diff.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/density.h"
+#include "stats/tests.h"
+
+#define ALPHA 0.05
+#define LEAST_OF_LONGEST 8 /* a part shorter than this share of the longest is left out */
+#define LEAST_PARTS 4	   /* for a test and an interval over them */
+#define LEAST_RATIO 1.1
+#define NS_PER_S 1e9
+/* The widest bucket in decades: lengths within one cannot be told apart. */
+#define BUCKET_DECADES 0.0087
+/* A peak ends where the difference, as time, is below this share of its top. It must be hard to
+ * have by chance, anywhere on the grid, and no mere ripple of a rate that is there in both. */
+#define PEAK_EDGE 0.05
+#define PEAK_RATIO 1.25
+#define PEAK_TRIES 60
+
+const char *jitter_change_name(enum jitter_change change)
+{
+	static const char *const names[] = {
+		[JITTER_SAME] = "same",	  [JITTER_NEW] = "new",	      [JITTER_GONE] = "gone",
+		[JITTER_GROWN] = "grown", [JITTER_SHRUNK] = "shrunk",
+	};
+	return names[change];
+}
+
+/* ---- the sources of both, by class and name ---- */
+
+typedef ARRAY(struct jitter_source_diff) source_list;
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct jitter_source_diff *x = a, *y = b;
+	if (x->class != y->class)
+		return x->class < y->class ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static struct jitter_source_diff key_of(const struct noise_source *s)
+{
+	struct jitter_source_diff key = { .class = s->class };
+	memcpy(key.name, s->name, sizeof key.name);
+	return key;
+}
+
+static void add_keys(source_list *list, const struct noise *n)
+{
+	for (size_t i = 0; i < n->cpus.count; i++)
+		for (size_t k = 0; k < n->cpus.items[i].sources.count; k++)
+			array_push(list, key_of(&n->cpus.items[i].sources.items[k]));
+}
+
+static void make_unique(source_list *list)
+{
+	size_t kept = 0;
+	if (list->count)
+		qsort(list->items, list->count, sizeof *list->items, compare_keys);
+	for (size_t i = 0; i < list->count; i++)
+		if (!kept || compare_keys(&list->items[kept - 1], &list->items[i]))
+			list->items[kept++] = list->items[i];
+	list->count = kept;
+}
+
+static size_t find_key(const source_list *list, const struct noise_source *s)
+{
+	struct jitter_source_diff key = key_of(s), *found;
+	if (!list->items) /* it has the sources of both, so it cannot be */
+		return 0;
+	found = bsearch(&key, list->items, list->count, sizeof key, compare_keys);
+	return (size_t)(found - list->items);
+}
+
+/* ---- one of the two runs ---- */
+
+struct side {
+	const struct noise *noise;
+	struct noise_cpu all;
+	double window_ns;
+	struct noise_spread *spreads; /* by source of the list */
+	/* Time lost per time, by part: of everything, then of each source. */
+	size_t parts;
+	double *totals, *shares;
+	size_t *present; /* by source: parts in which it was seen */
+};
+
+/* The last part may have hardly begun: its rate would count like that of a whole one. Others may be
+ * shorter than the longest, where rounds had to be. */
+static bool is_whole(const struct noise *n, const struct noise_part *p)
+{
+	uint64_t longest = 0;
+	for (size_t i = 0; i < n->parts.count; i++)
+		if (n->parts.items[i].window_ns > longest)
+			longest = n->parts.items[i].window_ns;
+	return p->window_ns && p->window_ns >= longest / LEAST_OF_LONGEST;
+}
+
+static void side_fill_parts(struct side *s, const source_list *list)
+{
+	const struct noise *n = s->noise;
+	s->totals = xcalloc(n->parts.count + 1, sizeof *s->totals);
+	s->shares = xcalloc((n->parts.count + 1) * (list->count + 1), sizeof *s->shares);
+	for (size_t i = 0; i < n->parts.count; i++) {
+		const struct noise_part *p = &n->parts.items[i];
+		if (!is_whole(n, p))
+			continue;
+		s->totals[s->parts] = (double)p->ns / (double)p->window_ns;
+		for (size_t k = 0; k < p->shares.count; k++) {
+			const struct noise_share *x = &p->shares.items[k];
+			if (x->cpu >= n->cpus.count ||
+			    x->source >= n->cpus.items[x->cpu].sources.count)
+				continue; /* of a lab that someone changed */
+			size_t at = find_key(list, &n->cpus.items[x->cpu].sources.items[x->source]);
+			double *share = &s->shares[at * n->parts.count + s->parts];
+			s->present[at] += x->count && *share <= 0;
+			*share += (double)x->ns / (double)p->window_ns;
+		}
+		s->parts++;
+	}
+}
+
+static void side_init(struct side *s, const struct noise *n, const source_list *list)
+{
+	*s = (struct side){ .noise = n };
+	noise_together(n, &s->all);
+	s->window_ns = (double)s->all.window_ns;
+	s->spreads = xcalloc(list->count + 1, sizeof *s->spreads);
+	s->present = xcalloc(list->count + 1, sizeof *s->present);
+	for (size_t i = 0; i < n->cpus.count; i++)
+		for (size_t k = 0; k < n->cpus.items[i].sources.count; k++) {
+			const struct noise_source *from = &n->cpus.items[i].sources.items[k];
+			noise_spread_merge(&s->spreads[find_key(list, from)], &from->spread);
+		}
+	side_fill_parts(s, list);
+}
+
+static void side_release(struct side *s)
+{
+	noise_cpu_release(&s->all);
+	xfree(s->spreads);
+	xfree(s->present);
+	xfree(s->totals);
+	xfree(s->shares);
+}
+
+static double per_second(const struct side *s, uint64_t count)
+{
+	return (double)count / s->window_ns * NS_PER_S;
+}
+
+/* ---- what changed ---- */
+
+static void compare_parts(const double *base, size_t n_base, const double *run, size_t n_run,
+			  double *p, struct ratio *ratio)
+{
+	*p = NAN;
+	*ratio = (struct ratio){ NAN, NAN, NAN };
+	if (n_base < LEAST_PARTS || n_run < LEAST_PARTS)
+		return;
+	/* both of the means, so that interval and p do not speak of different things */
+	ratio_of_means(base, n_base, run, n_run, ratio);
+	*p = permutation_test(base, n_base, run, n_run);
+}
+
+static void compare_source(struct jitter_source_diff *d, size_t index, const struct side *base,
+			   const struct side *run)
+{
+	const struct noise_spread *b = &base->spreads[index], *r = &run->spreads[index];
+	struct ratio ratio = { NAN, NAN, NAN };
+	double both_ns = base->window_ns + run->window_ns;
+	d->base_rate = per_second(base, b->count);
+	d->run_rate = per_second(run, r->count);
+	d->base_share = (double)b->ns / base->window_ns;
+	d->run_share = (double)r->ns / run->window_ns;
+	d->base_mean_ns = noise_spread_mean(b);
+	d->run_mean_ns = noise_spread_mean(r);
+	d->base_max_ns = b->max_ns;
+	d->run_max_ns = r->max_ns;
+	/* Appearances that know nothing of the two runs fall into one of them in the proportion of
+	 * the windows. A burst of occurrences is one appearance: hence parts. */
+	if (!b->count)
+		d->p = pow(run->window_ns / both_ns, fmax(1, (double)run->present[index]));
+	else if (!r->count)
+		d->p = pow(base->window_ns / both_ns, fmax(1, (double)base->present[index]));
+	else
+		compare_parts(base->shares + index * base->noise->parts.count, base->parts,
+			      run->shares + index * run->noise->parts.count, run->parts, &d->p,
+			      &ratio);
+	d->ratio = ratio.ratio;
+	d->ratio_low = ratio.low;
+	d->ratio_high = ratio.high;
+}
+
+static void adjust(source_list *list)
+{
+	double *p = xmalloc((list->count + 1) * sizeof *p);
+	size_t count = 0;
+	for (size_t i = 0; i < list->count; i++)
+		if (!isnan(list->items[i].p))
+			p[count++] = list->items[i].p;
+	adjust_p(p, count);
+	count = 0;
+	for (size_t i = 0; i < list->count; i++)
+		if (!isnan(list->items[i].p))
+			list->items[i].p = p[count++];
+	xfree(p);
+}
+
+bool jitter_diff_sure(const struct jitter_source_diff *d)
+{
+	return d->p < ALPHA;
+}
+
+static enum jitter_change change_of(const struct jitter_source_diff *d)
+{
+	if (d->base_rate <= 0)
+		return JITTER_NEW;
+	if (d->run_rate <= 0)
+		return JITTER_GONE;
+	if (!jitter_diff_sure(d))
+		return JITTER_SAME;
+	if (d->ratio_low > 1 && d->ratio >= LEAST_RATIO)
+		return JITTER_GROWN;
+	if (d->ratio_high < 1 && d->ratio <= 1 / LEAST_RATIO)
+		return JITTER_SHRUNK;
+	return JITTER_SAME;
+}
+
+/* What is not sure comes behind what is. */
+static int rank_of(const struct jitter_source_diff *d)
+{
+	static const int rank[] = {
+		[JITTER_NEW] = 0,  [JITTER_GROWN] = 1, [JITTER_SHRUNK] = 2,
+		[JITTER_GONE] = 3, [JITTER_SAME] = 8,
+	};
+	return rank[d->change] + (d->change != JITTER_SAME && !jitter_diff_sure(d) ? 4 : 0);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct jitter_source_diff *x = a, *y = b;
+	int rank_x = rank_of(x), rank_y = rank_of(y);
+	if (rank_x != rank_y)
+		return rank_x - rank_y;
+	double of_x = fmax(x->base_share, x->run_share), of_y = fmax(y->base_share, y->run_share);
+	return of_x > of_y ? -1 : of_x < of_y ? 1 : compare_keys(x, y);
+}
+
+/* ---- densities ---- */
+
+struct points {
+	double *x, *weight, low, high;
+	size_t count;
+};
+
+static void points_fill(struct points *p, const struct noise_cpu *all)
+{
+	*p = (struct points){ .low = INFINITY, .high = -INFINITY };
+	p->x = xmalloc(NOISE_BUCKETS * sizeof *p->x);
+	p->weight = xmalloc(NOISE_BUCKETS * sizeof *p->weight);
+	for (size_t i = 0; i < NOISE_BUCKETS; i++) {
+		const struct noise_detours *b = &all->buckets[i];
+		if (!b->count || !b->ns)
+			continue;
+		double x = log10((double)b->ns / (double)b->count);
+		p->x[p->count] = x;
+		p->weight[p->count++] = (double)b->count;
+		p->low = fmin(p->low, x);
+		p->high = fmax(p->high, x);
+	}
+}
+
+/* The wider one of the two: what is too fine for the sparser run would be noise there. Not finer
+ * than the grid either, or peaks would fall between its points. */
+static void lay_grid(const struct points *b, const struct points *r, double *grid,
+		     struct jitter_diff *out)
+{
+	double low = fmin(b->low, r->low), high = fmax(b->high, r->high);
+	double h = fmax(density_bandwidth(b->x, b->weight, b->count, BUCKET_DECADES),
+			density_bandwidth(r->x, r->weight, r->count, BUCKET_DECADES));
+	if (!(low <= high)) /* no detour at all */
+		low = 1, high = 9;
+	for (int i = 0; i < 3; i++)
+		h = fmax(h, (high - low + 8 * h) / (JITTER_GRID - 1));
+	low -= 4 * h;
+	high += 4 * h;
+	for (size_t i = 0; i < JITTER_GRID; i++) {
+		grid[i] = low + (high - low) * (double)i / (JITTER_GRID - 1);
+		out->grid_ns[i] = pow(10, grid[i]);
+	}
+	out->bandwidth = h;
+}
+
+static double distance_of(const double *b, const double *r, double step)
+{
+	double sum = 0;
+	for (size_t i = 0; i < JITTER_GRID; i++)
+		sum += fabs(r[i] - b[i]) * (i && i + 1 < JITTER_GRID ? 1 : 0.5);
+	return fmin(1, sum * step / 2);
+}
+
+static void compare_densities(const struct side *base, const struct side *run,
+			      struct jitter_diff *out)
+{
+	struct points b, r;
+	double grid[JITTER_GRID];
+	points_fill(&b, &base->all);
+	points_fill(&r, &run->all);
+	lay_grid(&b, &r, grid, out);
+	density_estimate(b.x, b.weight, b.count, out->bandwidth, grid, JITTER_GRID,
+			 out->base_density);
+	density_estimate(r.x, r.weight, r.count, out->bandwidth, grid, JITTER_GRID,
+			 out->run_density);
+	if (b.count && r.count)
+		out->distance = distance_of(out->base_density, out->run_density, grid[1] - grid[0]);
+	else
+		out->distance = b.count || r.count ? 1 : 0;
+	for (size_t i = 0; i < JITTER_GRID; i++) {
+		out->base_density[i] *= per_second(base, base->all.total.count);
+		out->run_density[i] *= per_second(run, run->all.total.count);
+	}
+	xfree(b.x);
+	xfree(b.weight);
+	xfree(r.x);
+	xfree(r.weight);
+}
+
+/* ---- peaks ---- */
+
+static uint64_t count_within(const struct noise_cpu *all, unsigned first, unsigned end)
+{
+	uint64_t count = 0;
+	for (unsigned i = first; i < end; i++)
+		count += all->buckets[i].count;
+	return count;
+}
+
+static uint64_t combined_within(const struct noise_combination *c, unsigned first, unsigned end)
+{
+	uint64_t count = 0;
+	for (unsigned i = first; c && i < end; i++)
+		count += noise_histogram_at(&c->seen_lengths, i).count;
+	return count;
+}
+
+static const struct noise_combination *find_combination(const struct noise_cpu *all,
+							const char *name)
+{
+	for (size_t i = 0; all->combinations.items && i < all->combinations.count; i++)
+		if (strcmp(all->combinations.items[i].name, name) == 0)
+			return &all->combinations.items[i];
+	return NULL;
+}
+
+/* Of those in `more`, the one whose rate in these buckets is most above that in `less`. */
+static void name_peak(const struct side *more, const struct side *less, unsigned first,
+		      unsigned end, char *name)
+{
+	double most = 0;
+	for (size_t i = 0; more->all.combinations.items && i < more->all.combinations.count; i++) {
+		const struct noise_combination *c = &more->all.combinations.items[i];
+		double had = per_second(more, combined_within(c, first, end));
+		if (had <= most)
+			continue;
+		double change =
+			had -
+			per_second(less, combined_within(find_combination(&less->all, c->name),
+							 first, end));
+		if (change > most) {
+			most = change;
+			memcpy(name, c->name, NOISE_COMBINED_SIZE);
+		}
+	}
+}
+
+/* That chance, which knows only the windows, put them as far apart as this: two-sided. */
+static double counts_p(uint64_t base, uint64_t run, double share_of_run)
+{
+	unsigned n = (unsigned)(base + run), k = (unsigned)run;
+	double below = gsl_cdf_binomial_P(k, share_of_run, n);
+	double above = k ? gsl_cdf_binomial_Q(k - 1, share_of_run, n) : 1;
+	return fmin(1, 2 * fmin(below, above));
+}
+
+static bool judge_peak(const struct side *base, const struct side *run, unsigned first,
+		       unsigned end, double alpha, struct jitter_peak *out)
+{
+	uint64_t b = count_within(&base->all, first, end), r = count_within(&run->all, first, end);
+	double share = run->window_ns / (base->window_ns + run->window_ns);
+	*out = (struct jitter_peak){ .low_ns = noise_bucket_low(first),
+				     .high_ns = noise_bucket_low(end),
+				     .base_rate = per_second(base, b),
+				     .run_rate = per_second(run, r) };
+	double larger = fmax(out->base_rate, out->run_rate);
+	if (larger < PEAK_RATIO * fmin(out->base_rate, out->run_rate))
+		return false;
+	/* beyond millions chance is out of the question */
+	if (b + r < UINT32_MAX / 2 && counts_p(b, r, share) >= alpha)
+		return false;
+	bool more = out->run_rate > out->base_rate;
+	name_peak(more ? run : base, more ? base : run, first, end, out->name);
+	return true;
+}
+
+/* Peaks of the difference as time lost, the largest first: one rare long detour more is no less
+ * than many short ones. */
+static void find_peaks(const struct side *base, const struct side *run, struct jitter_diff *out)
+{
+	double change[JITTER_GRID];
+	bool taken[JITTER_GRID] = { false };
+	/* Bonferroni's: so many places are a bandwidth apart, and the highest was picked */
+	double alpha =
+		ALPHA * out->bandwidth / log10(out->grid_ns[JITTER_GRID - 1] / out->grid_ns[0]);
+	for (size_t i = 0; i < JITTER_GRID; i++)
+		change[i] = (out->run_density[i] - out->base_density[i]) * out->grid_ns[i];
+	for (int tries = 0; tries < PEAK_TRIES && out->peak_count < 5; tries++) {
+		size_t top = JITTER_GRID;
+		for (size_t i = 0; i < JITTER_GRID; i++)
+			if (!taken[i] && fabs(change[i]) > 0 &&
+			    (top == JITTER_GRID || fabs(change[i]) > fabs(change[top])))
+				top = i;
+		if (top == JITTER_GRID)
+			return;
+		size_t first = top, last = top;
+		while (first > 0 && !taken[first - 1] &&
+		       change[first - 1] / change[top] > PEAK_EDGE)
+			first--;
+		while (last + 1 < JITTER_GRID && !taken[last + 1] &&
+		       change[last + 1] / change[top] > PEAK_EDGE)
+			last++;
+		for (size_t i = first; i <= last; i++)
+			taken[i] = true;
+		if (judge_peak(base, run, noise_bucket_of((uint64_t)out->grid_ns[first]),
+			       noise_bucket_of((uint64_t)out->grid_ns[last]) + 1, alpha,
+			       &out->peaks[out->peak_count]))
+			out->peak_count++;
+	}
+}
+
+/* ---- the whole ---- */
+
+static bool has_window(const struct noise *n)
+{
+	for (size_t i = 0; i < n->cpus.count; i++)
+		if (n->cpus.items[i].window_ns)
+			return true;
+	return false;
+}
+
+int jitter_compare(const struct noise *base, const struct noise *run, struct jitter_diff *out,
+		   struct error *err)
+{
+	if (!has_window(base) || !has_window(run))
+		return error_set(err, EXIT_USAGE,
+				 "%s ended before its first round: there is nothing to compare",
+				 has_window(base) ? "this run" : "the baseline");
+	source_list list = { 0 };
+	struct side b, r;
+	struct ratio ratio;
+	add_keys(&list, base);
+	add_keys(&list, run);
+	make_unique(&list);
+	side_init(&b, base, &list);
+	side_init(&r, run, &list);
+	*out = (struct jitter_diff){ .base_share = (double)b.all.total.ns / b.window_ns,
+				     .run_share = (double)r.all.total.ns / r.window_ns };
+	compare_parts(b.totals, b.parts, r.totals, r.parts, &out->p, &ratio);
+	out->ratio = ratio.ratio;
+	out->ratio_low = ratio.low;
+	out->ratio_high = ratio.high;
+	for (size_t i = 0; i < list.count; i++)
+		compare_source(&list.items[i], i, &b, &r);
+	adjust(&list);
+	for (size_t i = 0; i < list.count; i++)
+		list.items[i].change = change_of(&list.items[i]);
+	if (list.count)
+		qsort(list.items, list.count, sizeof *list.items, compare_places);
+	out->sources.items = list.items;
+	out->sources.count = list.count;
+	out->sources.capacity = list.capacity;
+	compare_densities(&b, &r, out);
+	find_peaks(&b, &r, out);
+	side_release(&b);
+	side_release(&r);
+	return 0;
+}
+
+void jitter_diff_release(struct jitter_diff *d)
+{
+	array_release(&d->sources);
+	*d = (struct jitter_diff){ 0 };
+}

@@ -1,0 +1,226 @@
+/* Steps 5 to 9: from the cluster and the L-samples of two runs to the cutoffs. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/sedona/private.h"
+
+#define SIGMAS 2
+#define PERIOD_SHARE 0.05 /* of the period: what is shorter than that rarely meets the daemon */
+#define NS_PER_S 1e9
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct sedona_cluster_row *)a)->name,
+		      ((const struct sedona_cluster_row *)b)->name);
+}
+
+void sedona_cluster(const struct sedona_run *r, const bool *is_l, sedona_cluster_list *out)
+{
+	size_t names = r->names.count;
+	struct sedona_cluster_row *rows = xcalloc(names + 1, sizeof *rows);
+	double *mean = xcalloc(names + 1, sizeof *mean),
+	       *squares = xcalloc(names + 1, sizeof *squares);
+	for (size_t i = 0; i < r->samples.count; i++) {
+		const struct sedona_sample *s = &r->samples.items[i];
+		for (size_t k = s->first; !is_l[i] && k < s->first + s->count; k++) {
+			const struct sedona_execution *x = &r->executions.items[k];
+			struct sedona_cluster_row *row = &rows[x->daemon];
+			double pt = (double)x->pt_ns, from = pt - mean[x->daemon];
+			mean[x->daemon] += from / ++row->executions;
+			squares[x->daemon] += from * (pt - mean[x->daemon]);
+			if (x->pt_ns > row->max_ns)
+				row->max_ns = x->pt_ns;
+		}
+	}
+	for (size_t d = 0; d < names; d++) {
+		if (!rows[d].executions)
+			continue;
+		memcpy(rows[d].name, r->names.items[d].text, sizeof rows[d].name);
+		if (rows[d].executions > 1)
+			rows[d].sigma_ns = sqrt(squares[d] / (rows[d].executions - 1));
+		array_push(out, rows[d]);
+	}
+	if (out->count)
+		qsort(out->items, out->count, sizeof *out->items, by_name);
+	xfree(rows);
+	xfree(mean);
+	xfree(squares);
+}
+
+static struct study_daemon *daemon_of(struct study *out, const char *name)
+{
+	for (size_t i = 0; i < out->daemons.count; i++)
+		if (strcmp(out->daemons.items[i].name, name) == 0)
+			return &out->daemons.items[i];
+	struct study_daemon d = { 0 };
+	strncpy(d.name, name, sizeof d.name - 1);
+	array_push(&out->daemons, d);
+	return &out->daemons.items[out->daemons.count - 1];
+}
+
+/* Step 6. The sample is `longer` times as long as those of the cluster. */
+static bool is_long_running(const struct study_seen *s, uint64_t pt_ns, double longer)
+{
+	double usual = (double)s->cluster_max_ns + SIGMAS * s->cluster_sigma_ns;
+	return !s->cluster_executions || (double)pt_ns > usual * longer;
+}
+
+static void note_long_running(struct study_seen *s, uint32_t number, uint64_t pt_ns)
+{
+	if (!s->long_executions || pt_ns < s->long_least_ns)
+		s->long_least_ns = pt_ns;
+	if (pt_ns > s->long_most_ns)
+		s->long_most_ns = pt_ns;
+	s->long_executions++;
+	if (!s->samples.count || s->samples.items[s->samples.count - 1] != number)
+		array_push(&s->samples, number);
+}
+
+static uint64_t rounded(double ns, uint64_t unit_ns)
+{
+	double unit = unit_ns ? (double)unit_ns : 1;
+	return (uint64_t)(floor(ns / unit + 0.5) * unit);
+}
+
+static int by_number(const void *key, const void *item)
+{
+	uint32_t number = *(const uint32_t *)key,
+		 other = ((const struct sedona_sample *)item)->number;
+	return number < other ? -1 : number > other;
+}
+
+/* Step 7 for one daemon. */
+static void find_period(const struct sedona_seen_run *run, struct study_seen *s)
+{
+	const struct sedona_run *r = run->l_samples;
+	struct sedona_occurrence *seen = xcalloc(s->samples.count + 1, sizeof *seen);
+	for (size_t i = 0; i < s->samples.count; i++) {
+		const struct sedona_sample *sample = bsearch(&s->samples.items[i], r->samples.items,
+							     r->samples.count,
+							     sizeof *r->samples.items, by_number);
+		seen[i].number = s->samples.items[i];
+		seen[i].at_ns = sample && run->spacing_ns ? sample->at_ns : 0;
+	}
+	sedona_period(seen, s->samples.count, run->total,
+		      run->spacing_ns ? run->spacing_ns : run->length_ns, &s->period);
+	xfree(seen);
+}
+
+/* Steps 5 to 7 of one run. */
+static void see(const struct sedona_seen_run *run, enum study_length length, struct study *out)
+{
+	const struct sedona_run *r = run->l_samples;
+	for (size_t i = 0; i < run->cluster_count; i++) {
+		const struct sedona_cluster_row *row = &run->cluster[i];
+		struct study_seen *s = &daemon_of(out, row->name)->seen[length];
+		/* a paper's table may not say how many */
+		s->cluster_executions = row->executions ? row->executions : 1;
+		s->cluster_max_ns = row->max_ns;
+		s->cluster_sigma_ns = row->sigma_ns;
+	}
+	size_t *where = xcalloc(r->names.count + 1, sizeof *where);
+	for (size_t i = 0; i < r->names.count; i++)
+		where[i] = (size_t)(daemon_of(out, r->names.items[i].text) - out->daemons.items);
+	for (size_t i = 0; i < r->samples.count; i++) {
+		const struct sedona_sample *sample = &r->samples.items[i];
+		double longer = 1;
+		if (run->cluster_high_ns && sample->et_ns > run->cluster_high_ns)
+			longer = (double)sample->et_ns / (double)run->cluster_high_ns;
+		for (size_t k = sample->first; k < sample->first + sample->count; k++) {
+			const struct sedona_execution *x = &r->executions.items[k];
+			struct study_seen *s = &out->daemons.items[where[x->daemon]].seen[length];
+			if (x->pt_ns >= run->least_ns && is_long_running(s, x->pt_ns, longer))
+				note_long_running(s, sample->number, x->pt_ns);
+		}
+	}
+	xfree(where);
+	for (size_t i = 0; i < out->daemons.count; i++)
+		if (out->daemons.items[i].seen[length].samples.count)
+			find_period(run, &out->daemons.items[i].seen[length]);
+}
+
+/* Step 9's cutoff of each run. */
+static void set_cutoffs(struct study_daemon *d, uint64_t unit_ns)
+{
+	for (int length = 0; length < STUDY_LENGTHS; length++) {
+		struct study_seen *s = &d->seen[length];
+		double max = (double)s->cluster_max_ns;
+		if (s->long_executions) {
+			s->has_cutoff = true;
+			s->cutoff_ns = rounded((max + (double)s->long_least_ns) / 2, unit_ns);
+		} else if (length == STUDY_LONG && d->seen[STUDY_SHORT].long_executions &&
+			   s->cluster_executions) {
+			s->has_cutoff = true;
+			s->cutoff_ns = rounded(max + SIGMAS * s->cluster_sigma_ns, unit_ns);
+		}
+	}
+	d->period = d->seen[STUDY_SHORT].period.found ? d->seen[STUDY_SHORT].period
+						      : d->seen[STUDY_LONG].period;
+}
+
+/* To two digits in h, min or s. */
+static double natural_period(double ns)
+{
+	double unit = ns >= 3600 * NS_PER_S ? 3600 * NS_PER_S
+		      : ns >= 60 * NS_PER_S ? 60 * NS_PER_S
+					    : NS_PER_S;
+	double in_units = ns / unit, digit = pow(10, floor(log10(in_units)) - 1);
+	return round(in_units / digit) * digit * unit;
+}
+
+static uint64_t divide_at(const struct study_daemon *d, const struct sedona_seen_run *short_run,
+			  const struct sedona_seen_run *long_run)
+{
+	double own = (double)short_run->length_ns,
+	       at = PERIOD_SHARE * natural_period((double)d->period.ns);
+	if (at <= own)
+		at = long_run && long_run->length_ns > short_run->length_ns
+			     ? sqrt(own * (double)long_run->length_ns)
+			     : 2 * own;
+	return (uint64_t)llround(at);
+}
+
+static void add_cutoff(struct study *out, const struct study_daemon *d, uint64_t from_ns,
+		       uint64_t below_ns, uint64_t cutoff_ns)
+{
+	struct cutoff c = { .from_ns = from_ns, .below_ns = below_ns, .cutoff_ns = cutoff_ns };
+	memcpy(c.daemon, d->name, sizeof c.daemon);
+	array_push(&out->cutoffs, c);
+}
+
+static int daemons_by_name(const void *a, const void *b)
+{
+	const struct study_daemon *p = a, *q = b;
+	bool long_p = p->seen[STUDY_SHORT].long_executions || p->seen[STUDY_LONG].long_executions;
+	bool long_q = q->seen[STUDY_SHORT].long_executions || q->seen[STUDY_LONG].long_executions;
+	return long_p != long_q ? long_q - long_p : strcmp(p->name, q->name);
+}
+
+void sedona_cutoffs(const struct sedona_seen_run *short_run, const struct sedona_seen_run *long_run,
+		    uint64_t unit_ns, struct study *out)
+{
+	see(short_run, STUDY_SHORT, out);
+	if (long_run)
+		see(long_run, STUDY_LONG, out);
+	if (out->daemons.count)
+		qsort(out->daemons.items, out->daemons.count, sizeof *out->daemons.items,
+		      daemons_by_name);
+	for (size_t i = 0; i < out->daemons.count; i++) {
+		struct study_daemon *d = &out->daemons.items[i];
+		set_cutoffs(d, unit_ns);
+		const struct study_seen *s = &d->seen[STUDY_SHORT], *l = &d->seen[STUDY_LONG];
+		if (!s->has_cutoff && !l->has_cutoff)
+			continue;
+		if (!d->period.found || !d->period.ns) {
+			add_cutoff(out, d, 0, 0,
+				   s->cutoff_ns > l->cutoff_ns ? s->cutoff_ns : l->cutoff_ns);
+			continue;
+		}
+		uint64_t at = divide_at(d, short_run, long_run);
+		if (s->has_cutoff)
+			add_cutoff(out, d, 0, at, s->cutoff_ns);
+		if (l->has_cutoff)
+			add_cutoff(out, d, at, 0, l->cutoff_ns);
+	}
+}

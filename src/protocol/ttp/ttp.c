@@ -1,0 +1,299 @@
+#include "protocol/ttp/ttp.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "protocol/ttp/private.h"
+
+#define SHORT_TICKS 2
+
+const char *ttp_drop_name(enum ttp_drop d)
+{
+	static const char *const names[TTP_DROPS] = {
+		"kept",
+		"excessive variation",
+		"possible result cache",
+		"another query process",
+		"too short to measure",
+		"fewer than 6 executions left",
+	};
+	return names[d];
+}
+
+const char *ttp_time_name(enum ttp_time t)
+{
+	static const char *const names[TTP_TIMES] = { "measured", "calculated", "cpu_blocked",
+						      "cpu_device" };
+	return names[t];
+}
+
+/* ---- step 4 ---- */
+
+double ttp_io_calc(double blkio, double iowait)
+{
+	return blkio - 0.5 * iowait;
+}
+
+double ttp_io_calc_of(double blkio_p, double iowait, double blkio_query, double blkio_utility,
+		      double blkio_daemon)
+{
+	double all = blkio_query + blkio_utility + blkio_daemon;
+	return all > 0 ? blkio_p - blkio_p * iowait / all : blkio_p;
+}
+
+bool ttp_time_of(const struct query_execution *x, enum ttp_time t, double *ns)
+{
+	const uint32_t cpu_bits = 1u << QUERY_USER_NS | 1u << QUERY_SYSTEM_NS;
+	const uint32_t missing = x->usage[QUERY_QUERY].missing;
+	bool has_cpu = !(missing & cpu_bits), has_blkio = !(missing >> QUERY_BLKIO_NS & 1);
+	double cpu = (double)query_cpu_ns(x, QUERY_QUERY);
+	double blkio = (double)x->usage[QUERY_QUERY].value[QUERY_BLKIO_NS];
+	if (x->outcome == QUERY_TIMED_OUT)
+		return false;
+	switch (t) {
+	case TTP_MEASURED:
+		*ns = (double)x->measured_ns;
+		return true;
+	case TTP_CALC:
+		*ns = cpu + ttp_io_calc(blkio, (double)x->overall_ns[OVERALL_IOWAIT]);
+		return has_cpu && has_blkio && !(x->overall_missing >> OVERALL_IOWAIT & 1);
+	case TTP_BLOCKED:
+		*ns = cpu + blkio;
+		return has_cpu && has_blkio;
+	case TTP_DEVICE:
+		*ns = cpu + (double)x->own_device_ns;
+		return has_cpu && x->own_device_ns != ABSENT_NS;
+	default:
+		return false;
+	}
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double p = *(const double *)a, q = *(const double *)b;
+	return p < q ? -1 : p > q;
+}
+
+struct ttp_figure ttp_figure_of(const struct query_at *q, const uint32_t *fired, enum ttp_time t)
+{
+	struct ttp_moments m = { 0 };
+	double *each = xcalloc(q->executions.count + 1, sizeof *each);
+	size_t n = 0;
+	bool known = true;
+	for (size_t k = 0; k < q->executions.count; k++) {
+		if (fired ? fired[k] != 0 : q->executions.items[k].outcome == QUERY_TIMED_OUT)
+			continue;
+		known = known && ttp_time_of(&q->executions.items[k], t, &each[n]);
+		ttp_add(&m, each[n++]);
+	}
+	struct ttp_figure f = { .present = known && n > 0 };
+	if (f.present) {
+		qsort(each, n, sizeof *each, by_value);
+		f.median_ns = (each[(n - 1) / 2] + each[n / 2]) / 2;
+		f.mean_ns = m.mean;
+		f.sigma_ns = ttp_sigma(&m);
+	}
+	xfree(each);
+	return f;
+}
+
+/* ---- step 3 ---- */
+
+static bool is_another(const struct query_at *q, const uint32_t *fired)
+{
+	uint64_t first = 0;
+	for (size_t k = 0; k < q->executions.count; k++) {
+		uint64_t process = q->executions.items[k].query_process;
+		if (fired[k])
+			continue;
+		if (!process || (first && process != first))
+			return true;
+		first = process;
+	}
+	return false;
+}
+
+static enum ttp_drop drop_of(const struct query_at *q, const uint32_t *fired,
+			     const struct ttp_options *o, const struct ttp_at *at)
+{
+	double floor = o->form == TTP_PAPER
+			       ? SHORT_TICKS * (double)(o->tick_ns ? o->tick_ns : TTP_TICK_NS)
+			       : (double)o->floor_ns;
+	if (at->fired >> TTP_VARIATION & 1)
+		return TTP_DROP_VARIATION;
+	if (at->fired >> TTP_RESULT_CACHE & 1)
+		return TTP_DROP_RESULT_CACHE;
+	if (is_another(q, fired))
+		return TTP_DROP_QUERY_PROCESS;
+	if (at->kept && at->times[TTP_MEASURED].mean_ns <= floor)
+		return TTP_DROP_SHORT;
+	return at->kept < TTP_LEAST_EXECUTIONS ? TTP_DROP_FEW : TTP_KEPT;
+}
+
+/* ---- monotonicity ---- */
+
+void ttp_monotonicity(const struct query_run *run, const struct ttp_level_time *times,
+		      struct ttp_count *strict, struct ttp_count *relaxed, uint32_t *bits)
+{
+	for (size_t i = 1; i < run->at.count; i++) {
+		const struct query_at *low = &run->at.items[i - 1], *high = low + 1;
+		if (low->query != high->query || times[i - 1].skip || times[i].skip ||
+		    !low->executions.count || !high->executions.count ||
+		    low->executions.items[0].plan != high->executions.items[0].plan)
+			continue;
+		strict->of++;
+		relaxed->of++;
+		if (times[i - 1].ns > times[i].ns) {
+			strict->fired++;
+			bits[i - 1] |= 1u << TTP_STRICT;
+		}
+		if (times[i - 1].ns - times[i - 1].sigma_ns / 2 >
+		    times[i].ns + times[i].sigma_ns / 2) {
+			relaxed->fired++;
+			bits[i - 1] |= 1u << TTP_RELAXED;
+		}
+	}
+}
+
+/* ---- step 5 ---- */
+
+static void find_constants(const struct query_run *run, struct ttp_post *post)
+{
+	const struct query_execution *first = NULL;
+	post->constant = (1u << TTP_MODEL_MEASURES) - 1;
+	for (size_t i = 0; i < run->at.count; i++)
+		for (size_t k = 0; k < run->at.items[i].executions.count; k++) {
+			const struct query_execution *x = &run->at.items[i].executions.items[k];
+			first = first ? first : x;
+			for (int m = 0; m < TTP_MODEL_MEASURES; m++)
+				if (ttp_model_value(x, (enum ttp_model_measure)m) !=
+				    ttp_model_value(first, (enum ttp_model_measure)m))
+					post->constant &= ~(1u << m);
+		}
+}
+
+static double mean_or_nan(const struct ttp_moments *m)
+{
+	return m->n > 0 ? m->mean : NAN;
+}
+
+/* Whatever calculated times are asked about once they are there. */
+static void check_after(const struct query_run *run, struct ttp_result *out)
+{
+	struct ttp_level_time *times = xcalloc(run->at.count + 1, sizeof *times);
+	uint32_t *bits = xcalloc(run->at.count + 1, sizeof *bits);
+	struct ttp_moments kept = { 0 }, dropped = { 0 }, errors = { 0 };
+	for (size_t i = 0; i < run->at.count; i++) {
+		struct ttp_at *at = &out->at[i];
+		const struct ttp_figure *calc = &at->times[TTP_CALC],
+					*measured = &at->times[TTP_MEASURED];
+		times[i] = (struct ttp_level_time){ at->drop || !calc->present, calc->median_ns,
+						    calc->sigma_ns };
+		if (calc->present && measured->median_ns > 0)
+			ttp_add(at->drop ? &dropped : &kept,
+				fabs(measured->median_ns - calc->median_ns) / measured->median_ns);
+		if (times[i].skip)
+			continue;
+		out->post.variation.of++;
+		if (calc->sigma_ns > TTP_MOST_VARIATION * calc->mean_ns) {
+			out->post.variation.fired++;
+			at->after |= 1u << TTP_VARIATION;
+		}
+		if (calc->mean_ns > 0)
+			ttp_add(&errors, calc->sigma_ns / calc->mean_ns);
+	}
+	ttp_monotonicity(run, times, &out->post.strict, &out->post.relaxed, bits);
+	for (size_t i = 0; i < run->at.count; i++)
+		out->at[i].after |= bits[i];
+	out->post.kept_difference = mean_or_nan(&kept);
+	out->post.dropped_difference = mean_or_nan(&dropped);
+	out->relative_error = mean_or_nan(&errors);
+	find_constants(run, &out->post);
+	xfree(times);
+	xfree(bits);
+}
+
+void ttp_judge(const struct query_run *run, const struct ttp_options *options,
+	       struct ttp_result *out)
+{
+	*out = (struct ttp_result){ .at_count = run->at.count };
+	for (size_t i = 0; i < run->at.count; i++)
+		out->executions += run->at.items[i].executions.count;
+	out->fired = xcalloc(out->executions + 1, sizeof *out->fired);
+	out->at = xcalloc(out->at_count + 1, sizeof *out->at);
+	ttp_check_all(run, options, out);
+	for (size_t i = 0, first = 0; i < run->at.count; i++) {
+		const struct query_at *q = &run->at.items[i];
+		const uint32_t *fired = out->fired + first;
+		struct ttp_at *at = &out->at[i];
+		for (size_t k = 0; k < q->executions.count; k++)
+			at->kept += !fired[k];
+		for (int t = 0; t < TTP_TIMES; t++) {
+			at->times[t] = ttp_figure_of(q, fired, (enum ttp_time)t);
+			at->unfiltered[t] = ttp_figure_of(q, NULL, (enum ttp_time)t);
+		}
+		at->drop = drop_of(q, fired, options, at);
+		if (at->drop)
+			out->dropped[at->drop]++;
+		else
+			out->at_kept++;
+		out->executions_kept += at->kept;
+		first += q->executions.count;
+	}
+	check_after(run, out);
+}
+
+void ttp_result_release(struct ttp_result *r)
+{
+	xfree(r->fired);
+	xfree(r->at);
+	*r = (struct ttp_result){ 0 };
+}
+
+bool ttp_time_means(const struct query_run *run, enum ttp_time t)
+{
+	return !run->io_by_process || t == TTP_MEASURED || t == TTP_DEVICE;
+}
+
+bool ttp_has_time(const struct query_run *run, const struct ttp_result *r, enum ttp_time t)
+{
+	size_t asked = 0;
+	if (!ttp_time_means(run, t))
+		return false;
+	for (size_t i = 0; i < r->at_count; i++) {
+		if (r->at_kept ? r->at[i].drop != TTP_KEPT : !r->at[i].kept)
+			continue;
+		if (!r->at[i].times[t].present)
+			return false;
+		asked++;
+	}
+	return asked > 0;
+}
+
+enum ttp_time ttp_best_time(const struct query_run *run, const struct ttp_result *r)
+{
+	return ttp_has_time(run, r, TTP_DEVICE)	   ? TTP_DEVICE
+	       : ttp_has_time(run, r, TTP_BLOCKED) ? TTP_BLOCKED
+						   : TTP_MEASURED;
+}
+
+/* ---- ephemeral processes ---- */
+
+static int by_id(const void *a, const void *b)
+{
+	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+	return p < q ? -1 : p > q;
+}
+
+static bool holds(struct ttp_set s, uint64_t id)
+{
+	return s.count && bsearch(&id, s.ids, s.count, sizeof id, by_id);
+}
+
+size_t ttp_ephemeral(struct ttp_set first, struct ttp_set second, struct ttp_set stopped)
+{
+	size_t found = 0;
+	for (size_t i = 0; i < first.count; i++)
+		found += !holds(stopped, first.ids[i]) && !holds(second, first.ids[i]);
+	return found;
+}

@@ -1,0 +1,230 @@
+/* The Tucson Timing Protocol, version 2 (Currim, Snodgrass, Suh, Zhang), steps 1 to 5, as a pure
+ * function of stored executions: sanity checks, executions and Q@Cs dropped by them, the time of
+ * what is left, and what that time is worth. And its causal model. */
+#ifndef TARE_PROTOCOL_TTP_TTP_H
+#define TARE_PROTOCOL_TTP_TTP_H
+
+#include "record/query.h"
+
+/* ---- step 1 ---- */
+
+/* Of the experiment: none may fire. */
+enum ttp_wide_check {
+	TTP_MISSING_QUERY,
+	TTP_UNIQUE_PLAN, /* Q@Cs with several */
+	TTP_UNDERLYING,	 /* executions with a measure that was not seen */
+	TTP_DERIVED,	 /* ... where ephemeral processes cannot be known */
+	TTP_STEAL,
+	TTP_GUEST,
+	TTP_OTHER_QUERY, /* processes of another server */
+	TTP_OTHER_UTILITY,
+	TTP_WIDE_CHECKS,
+};
+/* Of an execution, which is dropped. */
+enum ttp_check {
+	TTP_EPHEMERAL,
+	TTP_DBMS_TIME,
+	TTP_ZERO_TIME,
+	TTP_QUERY_TIME,
+	TTP_USER_TICKS,
+	TTP_OVERALL_CPU,
+	TTP_CPU,
+	TTP_BLKIO,
+	TTP_IOWAIT,
+	TTP_SWITCHES,
+	TTP_AMBIGUOUS,
+	TTP_NO_QUERY_PROCESS,
+	TTP_TIMED_OUT,
+	TTP_LOST, /* not the paper's: the collector lost events */
+	TTP_CHECKS,
+};
+/* Of a Q@C. */
+enum ttp_at_check {
+	TTP_VARIATION,
+	TTP_RESULT_CACHE,
+	TTP_STRICT,  /* monotonicity: at the lower of two cardinalities with one plan it took longer
+		      */
+	TTP_RELAXED, /* by more than half of both sigmas */
+	TTP_AT_CHECKS,
+};
+const char *ttp_wide_check_name(enum ttp_wide_check c); /* as the paper's tables have them */
+const char *ttp_check_name(enum ttp_check c);
+const char *ttp_at_check_name(enum ttp_at_check c);
+
+/* What the check of underlying measures missed in one execution or another, as bits. */
+struct ttp_missing {
+	uint32_t roles[QUERY_ROLES]; /* of enum query_measure */
+	uint32_t overall;	     /* of enum overall_measure */
+};
+
+/* How often a check fired, of how many it was asked. */
+struct ttp_count {
+	uint64_t fired, of;
+};
+
+enum ttp_form {
+	TTP_ADAPTED, /* to several CPUs, guests and clocks in ns; see ttp_form_note() */
+	TTP_PAPER,   /* word by word: one CPU, ticks */
+};
+
+struct ttp_options {
+	enum ttp_form form;
+	uint64_t tick_ns;  /* of the data; 0: 10 ms, the paper's. Adapted: the kernel's own */
+	uint64_t floor_ns; /* step 3 (iii), adapted: what is shorter cannot be measured */
+	double most_steal; /* adapted: share of CPUs x measured time; 0: 0.05 */
+};
+
+/* ---- steps 2 and 3 ---- */
+
+enum ttp_drop {
+	TTP_KEPT,
+	TTP_DROP_VARIATION,	/* (i) */
+	TTP_DROP_RESULT_CACHE,	/* (i) */
+	TTP_DROP_QUERY_PROCESS, /* (ii) not the same one in every execution */
+	TTP_DROP_SHORT,		/* (iii) */
+	TTP_DROP_FEW,		/* (iv) fewer than 6 executions left */
+	TTP_DROPS,
+};
+const char *ttp_drop_name(enum ttp_drop d);
+
+/* ---- step 4 ---- */
+
+enum ttp_time {
+	TTP_MEASURED, /* elapsed */
+	TTP_CALC,     /* the paper's: user + system + blocked, less half of IOWait */
+	TTP_BLOCKED,  /* user + system + blocked */
+	TTP_DEVICE,   /* user + system + time that devices served it */
+	TTP_TIMES,
+};
+const char *ttp_time_name(enum ttp_time t);
+
+struct ttp_figure {
+	bool present; /* known of every execution that was kept */
+	double median_ns, mean_ns, sigma_ns;
+};
+
+/* One per Q@C, in the run's order. */
+struct ttp_at {
+	enum ttp_drop drop;
+	uint32_t fired; /* bits of enum ttp_at_check, of step 1 */
+	uint32_t after; /* the same of step 5 */
+	size_t kept;	/* executions */
+	struct ttp_figure times[TTP_TIMES];
+	struct ttp_figure unfiltered[TTP_TIMES]; /* of all that ended, whatever fired */
+};
+
+/* IO_calc of the query's process. */
+double ttp_io_calc(double blkio, double iowait);
+/* Of a daemon, utility or user process p. */
+double ttp_io_calc_of(double blkio_p, double iowait, double blkio_query, double blkio_utility,
+		      double blkio_daemon);
+/* Of one execution, in ns; false: it is not known. */
+bool ttp_time_of(const struct query_execution *x, enum ttp_time t, double *ns);
+/* Whether it means anything in this run: what a server does in other threads than the query's is
+ * not in the query's blocked time. */
+bool ttp_time_means(const struct query_run *run, enum ttp_time t);
+
+/* ---- step 5, and all of it ---- */
+
+struct ttp_post {
+	struct ttp_count variation, strict, relaxed; /* of calculated times */
+	/* Of measured and calculated, relative; NaN: no calculated time is known. */
+	double kept_difference, dropped_difference;
+	uint32_t constant; /* bits of enum ttp_model_measure that never vary */
+};
+
+struct ttp_result {
+	struct ttp_count wide[TTP_WIDE_CHECKS], checks[TTP_CHECKS], at_checks[TTP_AT_CHECKS];
+	struct ttp_missing missing;
+	uint32_t *fired; /* bits of enum ttp_check, by execution, Q@C after Q@C */
+	size_t executions, executions_kept;
+	struct ttp_at *at;
+	size_t at_count, at_kept;
+	size_t dropped[TTP_DROPS]; /* Q@Cs by reason; [TTP_KEPT] stays 0 */
+	/* Mean of sigma / mean of calculated times of those kept; NaN: none is known. */
+	double relative_error;
+	struct ttp_post post;
+};
+void ttp_judge(const struct query_run *run, const struct ttp_options *options,
+	       struct ttp_result *out);
+void ttp_result_release(struct ttp_result *r);
+
+/* Means something and is known of every Q@C that was kept (when none was: of all that have
+ * executions). */
+bool ttp_has_time(const struct query_run *run, const struct ttp_result *r, enum ttp_time t);
+/* The best that it has: device, blocked, measured. */
+enum ttp_time ttp_best_time(const struct query_run *run, const struct ttp_result *r);
+
+/* How a check differs from the paper's in TTP_ADAPTED; NULL: it does not. */
+const char *ttp_form_note(enum ttp_check c);
+
+/* ---- ephemeral processes (Appendix B) ---- */
+
+/* Of sets of processes by id, each ascending: in the first snapshot, in the second, and those whose
+ * end was told. How many are in the first alone: Px. (The paper's Py and Pz are empty by
+ * construction, since what continues is defined as what is in the second and did not stop.) */
+struct ttp_set {
+	const uint64_t *ids;
+	size_t count;
+};
+size_t ttp_ephemeral(struct ttp_set first, struct ttp_set second, struct ttp_set stopped);
+
+/* ---- the causal model ---- */
+
+enum ttp_model_measure {
+	TTP_Q_USER,
+	TTP_Q_SYSTEM,
+	TTP_Q_BLKIO,
+	TTP_Q_READS,
+	TTP_Q_WRITES,
+	TTP_Q_NVCSW,
+	TTP_Q_NIVCSW,
+	TTP_U_USER,
+	TTP_U_SYSTEM,
+	TTP_U_BLKIO,
+	TTP_U_READS,
+	TTP_U_WRITES,
+	TTP_U_NVCSW,
+	TTP_U_NIVCSW,
+	TTP_D_USER,
+	TTP_D_SYSTEM,
+	TTP_D_BLKIO,
+	TTP_D_READS,
+	TTP_D_WRITES,
+	TTP_D_NVCSW,
+	TTP_D_NIVCSW,
+	TTP_O_USER,
+	TTP_O_SYSTEM,
+	TTP_O_SOFTIRQ,
+	TTP_O_IOWAIT,
+	TTP_MODEL_MEASURES,
+};
+const char *ttp_model_measure_name(enum ttp_model_measure m); /* "q.user" */
+double ttp_model_value(const struct query_execution *x, enum ttp_model_measure m);
+
+enum ttp_level { TTP_LOW, TTP_MEDIUM, TTP_HIGH }; /* r below 0.3, below 0.7, above */
+const char *ttp_level_name(enum ttp_level l);	  /* "low", "med", "high" */
+
+#define TTP_RELATIONS 73
+struct ttp_relation {
+	const char *id; /* "Ia" */
+	enum ttp_model_measure left, right;
+	enum ttp_level predicted;
+	double papers; /* r in the paper's confirmatory data */
+};
+extern const struct ttp_relation ttp_relations[TTP_RELATIONS];
+
+struct ttp_correlation {
+	double r, p; /* as in stats/correlation.h */
+	enum ttp_level level;
+	int off; /* levels from what was predicted: 0 match, 1 close, 2 off; -1: r is not known */
+};
+/* Over all executions of these runs (one for each DBMS, whose values are scaled by themselves) that
+ * are not dropped by the result beside them. */
+void ttp_model(const struct query_run *const *runs, const struct ttp_result *const *results,
+	       size_t count, struct ttp_correlation out[TTP_RELATIONS]);
+/* The same of every pair of measures: r, which is NaN where it is not known. */
+void ttp_model_matrix(const struct query_run *run, const struct ttp_result *result,
+		      double r[TTP_MODEL_MEASURES][TTP_MODEL_MEASURES]);
+
+#endif

@@ -1,0 +1,202 @@
+/* An isolated partition of CPUs: a cgroup (v2) that has them for itself. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "quiet/change.h"
+
+#define NAME "tare-quiet"
+
+/* Where cgroup v2 is, if it has cpusets to give; NULL: not here. */
+static const char *hierarchy(void)
+{
+	static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		char path[96];
+		snprintf(path, sizeof path, "%s/cgroup.controllers", places[i]);
+		char *text = file_read_line(path);
+		bool has = text && strstr(text, "cpuset");
+		free(text);
+		if (has)
+			return places[i];
+	}
+	return NULL;
+}
+
+/* A file of the cgroup at `directory`. */
+static char *read_of(const char *directory, const char *file)
+{
+	struct strbuf path = { 0 };
+	strbuf_printf(&path, "%s/%s", directory, file);
+	char *text = file_read_line(path.text);
+	strbuf_release(&path);
+	return text;
+}
+
+static int write_of(const char *directory, const char *file, const char *value, struct error *err)
+{
+	struct strbuf path = { 0 };
+	strbuf_printf(&path, "%s/%s", directory, file);
+	int fd = open(path.text, O_WRONLY | O_CLOEXEC);
+	size_t length = strlen(value);
+	int failed = fd < 0 || write(fd, value, length) != (ssize_t)length;
+	if (failed)
+		error_set(err, EXIT_ENVIRONMENT, "cannot write '%s' to %s: %s", value, path.text,
+			  strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	strbuf_release(&path);
+	return failed ? -1 : 0;
+}
+
+static char *parent_of(const char *directory)
+{
+	return xstrndup(directory, (size_t)(strrchr(directory, '/') - directory));
+}
+
+/* Where it is there: its CPUs and kind. A cgroup without cpusets has neither file. */
+static enum reading partition_now(const char *directory, char **value, struct error *err)
+{
+	static const char *const files[] = { "cpuset.cpus", "cpuset.cpus.partition" };
+	struct strbuf out = { 0 };
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		char *text = read_of(directory, files[i]);
+		if (!text && reading_of_errno(err) == READ_FAILED) {
+			strbuf_release(&out);
+			return READ_FAILED;
+		}
+		strbuf_printf(&out, "%s%s", i ? " " : "", text ? text : "");
+		free(text);
+	}
+	*value = strbuf_detach(&out);
+	return READ_VALUE;
+}
+
+/* It is never gone: not to be there is a value. */
+static enum reading cpuset_now(const struct quiet_options *o, const struct change *c, char **value,
+			       struct error *err)
+{
+	struct stat st;
+	(void)o;
+	*value = NULL;
+	if (stat(c->what, &st) == 0)
+		return partition_now(c->what, value, err);
+	if (reading_of_errno(err) == READ_FAILED)
+		return READ_FAILED;
+	char *parent = parent_of(c->what), *given = read_of(parent, "cgroup.subtree_control");
+	enum reading reading = given ? READ_VALUE : READ_FAILED;
+	if (given)
+		*value = xstrdup(strstr(given, "cpuset") ? "absent" : "absent -cpuset");
+	else
+		error_set(err, EXIT_ENVIRONMENT, "%s: %s", parent, strerror(errno));
+	free(parent);
+	free(given);
+	return reading;
+}
+
+/* Whoever is still in there goes to the parent: a cgroup with processes cannot be removed. */
+static void move_out(const char *directory, const char *parent)
+{
+	char *text = read_of(directory, "cgroup.procs"), *rest = text;
+	for (char *pid; rest && (pid = strsep(&rest, "\n"));)
+		if (*pid)
+			write_of(parent, "cgroup.procs", pid, NULL);
+	free(text);
+}
+
+static int cpuset_remove(const char *directory, const char *parent, bool controller,
+			 struct error *err)
+{
+	struct stat st;
+	if (stat(directory, &st) == 0) {
+		write_of(directory, "cpuset.cpus.partition", "member", NULL);
+		move_out(directory, parent);
+		if (rmdir(directory) && errno != ENOENT)
+			return error_set(err, EXIT_ENVIRONMENT, "cannot remove %s: %s", directory,
+					 strerror(errno));
+	}
+	return controller ? write_of(parent, "cgroup.subtree_control", "-cpuset", err) : 0;
+}
+
+/* value: "CPUS isolated" */
+static int cpuset_make(const char *directory, const char *parent, const char *value,
+		       struct error *err)
+{
+	char *cpus = xstrndup(value, strcspn(value, " "));
+	int failed = write_of(parent, "cgroup.subtree_control", "+cpuset", err);
+	if (!failed && mkdir(directory, 0755) && errno != EEXIST)
+		failed = error_set(err, EXIT_ENVIRONMENT, "cannot make %s: %s", directory,
+				   strerror(errno));
+	if (!failed)
+		failed = write_of(directory, "cpuset.cpus", cpus, err) ||
+			 write_of(directory, "cpuset.cpus.partition", "isolated", err);
+	/* the kernel takes the write and says in the file why it cannot be */
+	char *kind = failed ? NULL : read_of(directory, "cpuset.cpus.partition");
+	if (kind && strcmp(kind, "isolated") != 0)
+		failed = error_set(err, EXIT_ENVIRONMENT, "the kernel says '%s'", kind);
+	free(kind);
+	free(cpus);
+	return failed ? -1 : 0;
+}
+
+static int cpuset_put(const struct quiet_options *o, const struct change *c, const char *value,
+		      struct error *err)
+{
+	char *parent = parent_of(c->what);
+	bool controller = strstr(c->before, "-cpuset");
+	int failed;
+	(void)o;
+	if (strncmp(value, "absent", 6) == 0) {
+		failed = cpuset_remove(c->what, parent, controller, err);
+	} else {
+		failed = cpuset_make(c->what, parent, value, err);
+		if (failed) /* half of one is of no use */
+			cpuset_remove(c->what, parent, controller, NULL);
+	}
+	free(parent);
+	return failed;
+}
+
+const struct change_ops cpuset_ops = { cpuset_now, cpuset_put };
+
+int plan_cpuset(const struct quiet_options *o, const struct quiet_knob *k, change_list *out,
+		struct error *err)
+{
+	struct strbuf path = { 0 }, wanted = { 0 };
+	struct error why = ERROR_INIT;
+	(void)err;
+	if (strcmp(k->name, "cpuset") != 0 || !quiet_is_machine(o))
+		return 0;
+	const char *where = hierarchy();
+	strbuf_printf(&path, "%s/" NAME, where ? where : "/sys/fs/cgroup");
+	cpus_text(o->isolate, o->isolate_count, &wanted);
+	strbuf_puts(&wanted, " isolated");
+	struct change *c = change_add(out, CHANGE_CPUSET, k->name, path.text, NULL, wanted.text);
+	if (!where)
+		change_judge(c, QUIET_ABSENT, "cgroup v2 has no cpusets here");
+	else if (cpuset_now(o, c, &c->before, &why) != READ_VALUE)
+		change_judge(c, QUIET_REFUSED, "it cannot be read: %s", why.text);
+	strbuf_release(&path);
+	strbuf_release(&wanted);
+	return 0;
+}
+
+int quiet_enter(const struct quiet_options *o, int pid, struct error *err)
+{
+	const char *where = quiet_is_machine(o) ? hierarchy() : NULL;
+	struct strbuf path = { 0 };
+	char number[16];
+	struct stat st;
+	strbuf_printf(&path, "%s/" NAME, where ? where : "");
+	snprintf(number, sizeof number, "%d", pid);
+	int failed = where && stat(path.text, &st) == 0
+			     ? write_of(path.text, "cgroup.procs", number, err)
+			     : 0;
+	strbuf_release(&path);
+	return failed;
+}

@@ -1,0 +1,473 @@
+#include "quiet/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+
+#define TITLE "tare-quiet 1"
+#define FIELDS 6
+
+void journal_release(struct journal *j)
+{
+	if (j->fd >= 0)
+		close(j->fd);
+	free(j->path);
+	changes_release(&j->changes);
+	*j = (struct journal)JOURNAL_INIT;
+}
+
+static char *boot_id(void)
+{
+	char *id = file_read_line("/proc/sys/kernel/random/boot_id");
+	return id ? id : xstrdup("unknown");
+}
+
+/* ---- the place ---- */
+
+static char *journal_path(const struct quiet_options *o, struct error *err)
+{
+	const char *directory = quiet_is_machine(o) ? runtime_directory() : "/run/tare";
+	struct strbuf path = { 0 };
+	if (o->journal)
+		return xstrdup(o->journal);
+	if (!directory) {
+		error_set(err, EXIT_USAGE,
+			  "cannot tell where the journal is: TARE_RUNTIME_DIR is no full path");
+		return NULL;
+	}
+	strbuf_printf(&path, "%s%s/quiet.journal", o->root ? o->root : "", directory);
+	return strbuf_detach(&path);
+}
+
+bool quiet_is_journalled(const struct quiet_options *o)
+{
+	if (quiet_is_machine(o) && geteuid() != 0)
+		return false;
+	char *path = journal_path(o, NULL);
+	bool is = path && access(path, F_OK) == 0;
+	free(path);
+	return is;
+}
+
+static char *directory_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash > path ? xstrndup(path, (size_t)(slash - path))
+				     : xstrdup(slash ? "/" : ".");
+}
+
+static int directory_make(const char *directory, struct error *err)
+{
+	char *above = directory_of(directory);
+	if (mkdir(above, 0755) && errno != EEXIST) {
+		/* the next mkdir says what is wrong */
+	}
+	free(above);
+	/* nobody else may put a journal there: root would believe it */
+	if (directory_own(directory))
+		return 0;
+	if (access(directory, F_OK) == 0)
+		error_set(err, EXIT_ENVIRONMENT,
+			  "cannot keep the journal in %s: it is another's, or open to others",
+			  directory);
+	else
+		error_set(err, EXIT_ENVIRONMENT, "cannot make %s for the journal: %s", directory,
+			  strerror(errno));
+	return error_hint(err, "nothing was changed; set TARE_RUNTIME_DIR to a directory of "
+			       "your own");
+}
+
+/* ---- writing ---- */
+
+static void put_field(struct strbuf *out, const char *text)
+{
+	strbuf_putc(out, '\t');
+	for (; *text; text++) {
+		const char *plain = strchr("\\\t\n", *text);
+		if (plain)
+			strbuf_putc(out, '\\');
+		strbuf_putc(out, *text == '\t' ? 't' : *text == '\n' ? 'n' : *text);
+	}
+}
+
+static void put_header(struct strbuf *out, const struct journal *j)
+{
+	char *boot = boot_id();
+	strbuf_printf(out, TITLE "\nboot\t%s\nowner\t%d\t%llu\nsince\t%" PRId64 "\n", boot,
+		      j->owner, j->owner_start, j->since_ns);
+	free(boot);
+	for (size_t i = 0; i < j->changes.count; i++) {
+		const struct change *c = &j->changes.items[i];
+		strbuf_printf(out, "change\t%d\t%s", (int)c->kind, c->knob);
+		put_field(out, c->what);
+		put_field(out, c->before);
+		put_field(out, c->wanted);
+		strbuf_putc(out, '\n');
+	}
+	strbuf_puts(out, "begin\n");
+}
+
+/* All of it or nothing: what comes next must not continue half a line. */
+static int append(struct journal *j, const char *text, size_t length)
+{
+	off_t end = lseek(j->fd, 0, SEEK_END);
+	ssize_t n;
+	do
+		n = write(j->fd, text, length);
+	while (n < 0 && errno == EINTR);
+	if (n >= 0 && (size_t)n == length)
+		return 0;
+	int reason = n < 0 ? errno : ENOSPC;
+	if (end >= 0 && ftruncate(j->fd, end))
+		reason = errno;
+	errno = reason;
+	return -1;
+}
+
+static int sync_directory(const char *path)
+{
+	char *directory = directory_of(path);
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int failed = fd < 0 || fsync(fd);
+	if (fd >= 0)
+		close(fd);
+	free(directory);
+	return failed ? -1 : 0;
+}
+
+/* Under another name until it is whole and on disk: there is never half a journal. */
+static int write_whole(struct journal *j, const char *beside)
+{
+	struct strbuf text = { 0 };
+	put_header(&text, j);
+	unlink(beside);
+	j->fd = open(beside, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int failed = j->fd < 0 || flock(j->fd, LOCK_EX | LOCK_NB) ||
+		     append(j, text.text, text.length) || fsync(j->fd) || link(beside, j->path);
+	int saved = errno;
+	unlink(beside);
+	strbuf_release(&text);
+	errno = saved;
+	if (!failed && sync_directory(j->path)) {
+		saved = errno;
+		unlink(j->path);
+		errno = saved;
+		failed = -1;
+	}
+	return failed ? -1 : 0;
+}
+
+int journal_create(struct journal *j, const struct quiet_options *o, int owner, struct error *err)
+{
+	char *path = journal_path(o, err), state;
+	struct strbuf beside = { 0 };
+	if (!path)
+		return -1;
+	char *directory = directory_of(path);
+	j->path = path;
+	j->owner = owner;
+	j->since_ns = clock_realtime_ns();
+	strbuf_printf(&beside, "%s.%d", path, (int)getpid());
+	int failed = directory_make(directory, err);
+	if (!failed && !process_start(owner, &j->owner_start, &state))
+		failed = error_set(err, EXIT_USAGE, "there is no process %d", owner);
+	if (!failed && write_whole(j, beside.text)) {
+		if (errno == EEXIST)
+			failed = error_set(err, EXIT_USAGE,
+					   "the machine is being made quiet by "
+					   "another process already");
+		else
+			failed = error_set(err, EXIT_ENVIRONMENT,
+					   "cannot write the journal %s: %s: nothing was changed",
+					   path, strerror(errno));
+	}
+	if (failed && j->fd >= 0) {
+		close(j->fd);
+		j->fd = -1;
+	}
+	free(directory);
+	strbuf_release(&beside);
+	return failed;
+}
+
+static int add_line(struct journal *j, struct strbuf *line, struct error *err)
+{
+	strbuf_putc(line, '\n');
+	int failed = append(j, line->text, line->length);
+	strbuf_release(line);
+	return failed ? error_set(err, EXIT_ENVIRONMENT, "cannot write the journal %s: %s", j->path,
+				  strerror(errno))
+		      : 0;
+}
+
+int journal_made(struct journal *j, size_t number, const char *after, struct error *err)
+{
+	struct strbuf line = { 0 };
+	strbuf_printf(&line, "made\t%zu", number);
+	if (after)
+		put_field(&line, after);
+	return add_line(j, &line, err);
+}
+
+int journal_refused(struct journal *j, size_t number, struct error *err)
+{
+	struct strbuf line = { 0 };
+	strbuf_printf(&line, "refused\t%zu", number);
+	return add_line(j, &line, err);
+}
+
+int journal_keep(struct journal *j, struct error *err)
+{
+	struct strbuf line = { 0 };
+	strbuf_puts(&line, "keep");
+	return add_line(j, &line, err);
+}
+
+int journal_restoring(struct journal *j, struct error *err)
+{
+	struct strbuf line = { 0 };
+	unsigned long long start = 0;
+	char state;
+	if (ftruncate(j->fd, j->whole))
+		return error_set(err, EXIT_ENVIRONMENT, "cannot write the journal %s: %s", j->path,
+				 strerror(errno));
+	process_start((int)getpid(), &start, &state);
+	strbuf_printf(&line, "restoring\t%d\t%llu", (int)getpid(), start);
+	return add_line(j, &line, err);
+}
+
+int journal_finished(struct journal *j, size_t number, struct error *err)
+{
+	struct strbuf line = { 0 };
+	strbuf_printf(&line, "finished\t%zu", number);
+	return add_line(j, &line, err);
+}
+
+int journal_remove(struct journal *j, struct error *err)
+{
+	if (unlink(j->path) && errno != ENOENT)
+		return error_set(err, EXIT_ENVIRONMENT, "cannot remove the journal %s: %s", j->path,
+				 strerror(errno));
+	return 0;
+}
+
+/* ---- reading ---- */
+
+/* Cuts the line at its tabs and undoes put_field() in place. */
+static size_t split(char *line, char *fields[FIELDS])
+{
+	size_t count = 0;
+	for (char *next = line; next && count < FIELDS;) {
+		char *from = strsep(&next, "\t"), *to = from;
+		fields[count++] = from;
+		for (; *from; from++) {
+			if (*from == '\\' && from[1]) {
+				from++;
+				*to++ = *from == 't' ? '\t' : *from == 'n' ? '\n' : *from;
+			} else {
+				*to++ = *from;
+			}
+		}
+		*to = '\0';
+	}
+	return count;
+}
+
+static bool read_change(struct journal *j, size_t count, char **f)
+{
+	long kind;
+	const struct quiet_knob *k = count == 6 ? quiet_knob_find(f[2]) : NULL;
+	if (!k || !integer_parse(f[1], 0, CHANGE_KINDS - 1, &kind))
+		return false;
+	/* whatever else a file says: root writes to these only */
+	if (kind == CHANGE_FILE &&
+	    ((strncmp(f[3], "/sys/", 5) != 0 && strncmp(f[3], "/proc/", 6) != 0) ||
+	     strstr(f[3], "/../")))
+		return false;
+	change_add(&j->changes, (enum change_kind)kind, k->name, f[3], f[4], f[5]);
+	return true;
+}
+
+static bool read_owner(struct journal *j, size_t count, char **f)
+{
+	long pid;
+	if (count != 3 || !integer_parse(f[1], 1, INT32_MAX, &pid))
+		return false;
+	j->owner = (int)pid;
+	j->owner_start = strtoull(f[2], NULL, 10);
+	return true;
+}
+
+static bool read_mark(struct journal *j, size_t count, char **f)
+{
+	long number;
+	if (count < 2 || !integer_parse(f[1], 0, (long)j->changes.count - 1, &number))
+		return false;
+	struct change *c = &j->changes.items[number];
+	if (strcmp(f[0], "finished") == 0) {
+		c->finished = true;
+		return true;
+	}
+	c->begun = true;
+	if (strcmp(f[0], "refused") == 0) {
+		c->finished = true;
+		return true;
+	}
+	free(c->after);
+	c->after = count == 3 ? xstrdup(f[2]) : NULL;
+	return count <= 3;
+}
+
+static bool read_line(struct journal *j, char *line, bool *begun)
+{
+	char *f[FIELDS] = { line };
+	size_t count = split(line, f);
+	if (strcmp(f[0], "boot") == 0 && count == 2) {
+		char *boot = boot_id();
+		j->stale = strcmp(boot, f[1]) != 0;
+		free(boot);
+		return true;
+	}
+	if (strcmp(f[0], "owner") == 0 || strcmp(f[0], "restoring") == 0)
+		return read_owner(j, count, f);
+	if (strcmp(f[0], "since") == 0 && count == 2) {
+		j->since_ns = strtoll(f[1], NULL, 10);
+		return true;
+	}
+	if (strcmp(f[0], "change") == 0)
+		return read_change(j, count, f);
+	if (strcmp(f[0], "begin") == 0)
+		return *begun = true;
+	if (strcmp(f[0], "keep") == 0) {
+		j->owner = 0;
+		return true;
+	}
+	if (strcmp(f[0], "made") == 0 || strcmp(f[0], "refused") == 0 ||
+	    strcmp(f[0], "finished") == 0)
+		return read_mark(j, count, f);
+	return false;
+}
+
+/* The first change that is neither made nor refused may have been made by one that was killed
+ * then. */
+static void mark_last(struct journal *j)
+{
+	for (size_t i = 0; i < j->changes.count; i++)
+		if (!j->changes.items[i].begun) {
+			j->changes.items[i].begun = true;
+			return;
+		}
+}
+
+static int read_text(struct journal *j, char *text, struct error *err)
+{
+	bool begun = false, titled = false;
+	size_t number = 0;
+	char *end = strrchr(text, '\n');
+	j->whole = end ? end + 1 - text : 0;
+	if (end)
+		end[1] = '\0';
+	for (char *line; end && *text;) {
+		line = strsep(&text, "\n");
+		number++;
+		if (!titled ? strcmp(line, TITLE) == 0 : read_line(j, line, &begun)) {
+			titled = true;
+			continue;
+		}
+		error_set(err, EXIT_ENVIRONMENT, "cannot understand line %zu of the journal %s",
+			  number, j->path);
+		return error_hint(err, "put back by hand what it tells of, then remove it");
+	}
+	if (!begun) {
+		error_set(err, EXIT_ENVIRONMENT, "the journal %s is not whole", j->path);
+		return error_hint(err, "nothing was changed by its writer: remove it");
+	}
+	mark_last(j);
+	return 0;
+}
+
+/* j->fd < 0: there is none. */
+static int open_file(struct journal *j, const struct quiet_options *o, struct error *err)
+{
+	struct stat st;
+	j->path = journal_path(o, err);
+	if (!j->path)
+		return -1;
+	j->fd = open(j->path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+	if (j->fd < 0 && errno == EACCES)
+		j->fd = open(j->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (j->fd < 0) {
+		if (errno == ENOENT || errno == ENOTDIR)
+			return 0;
+		bool denied = errno == EACCES;
+		error_set(err, EXIT_ENVIRONMENT, "cannot open the journal %s: %s", j->path,
+			  strerror(errno));
+		return denied ? error_hint(err, "that takes root") : -1;
+	}
+	if (fstat(j->fd, &st) || !S_ISREG(st.st_mode) ||
+	    (st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & (S_IWGRP | S_IWOTH))) {
+		error_set(err, EXIT_ENVIRONMENT,
+			  "the journal %s is another's, or others may write it: not believed",
+			  j->path);
+		return error_hint(err, "look at it, then remove it");
+	}
+	return 0;
+}
+
+/* From what is open: by its name it could be another's by now. */
+static int read_file(struct journal *j, struct error *err)
+{
+	char *text = file_read_from(j->fd);
+	int failed = text ? read_text(j, text, err)
+			  : error_set(err, EXIT_ENVIRONMENT, "cannot read the journal %s: %s",
+				      j->path, strerror(errno));
+	free(text);
+	return failed;
+}
+
+int journal_open(struct journal *j, const struct quiet_options *o, struct error *err)
+{
+	if (open_file(j, o, err))
+		return -1;
+	return j->fd >= 0 ? read_file(j, err) : 0;
+}
+
+/* False: another process has it, or it was removed meanwhile. */
+static bool lock_file(const struct journal *j)
+{
+	struct stat here, there;
+	return flock(j->fd, LOCK_EX | LOCK_NB) == 0 && fstat(j->fd, &here) == 0 &&
+	       stat(j->path, &there) == 0 && here.st_ino == there.st_ino &&
+	       here.st_dev == there.st_dev;
+}
+
+int journal_take(struct journal *j, const struct quiet_options *o, struct error *err)
+{
+	if (open_file(j, o, err))
+		return -1;
+	if (j->fd >= 0 && lock_file(j))
+		return read_file(j, err);
+	journal_release(j);
+	return 0;
+}
+
+bool journal_is_abandoned(const struct journal *j)
+{
+	unsigned long long start;
+	char state;
+	if (!j->owner)
+		return false;
+	errno = 0;
+	if (!process_start(j->owner, &start, &state))
+		return process_is_gone(errno);
+	return start != j->owner_start || state == 'Z';
+}

@@ -1,0 +1,526 @@
+/* Plan, apply, restore: the same for every kind of change. */
+#include "quiet/quiet.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/options.h"
+#include "base/text.h"
+#include "quiet/journal.h"
+
+static const struct change_ops *const ops[CHANGE_KINDS] = {
+	[CHANGE_FILE] = &file_ops,   [CHANGE_UNIT] = &unit_ops, [CHANGE_SYSV] = &sysv_ops,
+	[CHANGE_PAUSE] = &pause_ops, [CHANGE_SWAP] = &swap_ops, [CHANGE_CPUSET] = &cpuset_ops,
+};
+
+const char *quiet_state_name(enum quiet_state s)
+{
+	static const char *const names[QUIET_STATES] = {
+		[QUIET_WOULD_CHANGE] = "would change",
+		[QUIET_CHANGED] = "changed",
+		[QUIET_ALREADY] = "as wanted",
+		[QUIET_ABSENT] = "absent",
+		[QUIET_REFUSED] = "refused",
+		[QUIET_RESTORED] = "restored",
+		[QUIET_LEFT] = "left",
+	};
+	return names[s];
+}
+
+/* ---- changes and items ---- */
+
+void changes_release(change_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct change *c = &list->items[i];
+		free(c->what);
+		free(c->before);
+		free(c->wanted);
+		free(c->why);
+		free(c->after);
+	}
+	array_release(list);
+}
+
+static char *copy(const char *text)
+{
+	return text ? xstrdup(text) : NULL;
+}
+
+struct change *change_add(change_list *list, enum change_kind kind, const char *knob,
+			  const char *what, const char *before, const char *wanted)
+{
+	array_push(list, (struct change){ .kind = kind,
+					  .knob = knob,
+					  .what = xstrdup(what),
+					  .before = copy(before),
+					  .wanted = copy(wanted) });
+	return &list->items[list->count - 1];
+}
+
+void change_judge(struct change *c, enum quiet_state state, const char *fmt, ...)
+{
+	struct strbuf why = { 0 };
+	va_list args;
+	va_start(args, fmt);
+	strbuf_vprintf(&why, fmt, args);
+	va_end(args);
+	free(c->why);
+	c->why = strbuf_detach(&why);
+	c->state = state;
+}
+
+void quiet_list_release(quiet_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		free(list->items[i].what);
+		free(list->items[i].before);
+		free(list->items[i].after);
+		free(list->items[i].why);
+	}
+	array_release(list);
+}
+
+/* What people call it: a unit's, a process's or a device's name says little alone. */
+static char *title_of(const struct change *c)
+{
+	static const char *const lead[CHANGE_KINDS] = { [CHANGE_UNIT] = "service ",
+							[CHANGE_SYSV] = "service ",
+							[CHANGE_PAUSE] = "process ",
+							[CHANGE_SWAP] = "swap " };
+	struct strbuf out = { 0 };
+	strbuf_printf(&out, "%s%s", lead[c->kind] ? lead[c->kind] : "", c->what);
+	return strbuf_detach(&out);
+}
+
+static void add_item(quiet_list *out, const struct change *c)
+{
+	array_push(out, (struct quiet_item){ .knob = c->knob,
+					     .what = title_of(c),
+					     .before = c->before ? value_word(c->before) : NULL,
+					     .after = c->after	  ? value_word(c->after)
+						      : c->wanted ? value_word(c->wanted)
+								  : NULL,
+					     .state = c->state,
+					     .why = copy(c->why) });
+}
+
+/* ---- the options ---- */
+
+bool quiet_is_machine(const struct quiet_options *o)
+{
+	return !o->root || !*o->root;
+}
+
+char *quiet_path(const struct quiet_options *o, const char *path)
+{
+	struct strbuf full = { 0 };
+	strbuf_printf(&full, "%s%s", o->root ? o->root : "", path);
+	return strbuf_detach(&full);
+}
+
+static bool is_named(const char *const *names, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+static bool is_chosen(const struct quiet_options *o, const struct quiet_knob *k)
+{
+	if (is_named(o->except, o->except_count, k->name))
+		return false;
+	bool chosen = !o->only_count ? k->by_default
+				     : is_named(o->only, o->only_count, k->name) ||
+					       (k->by_default &&
+						is_named(o->only, o->only_count, "default"));
+	return chosen && (!k->isolates || o->isolate_count);
+}
+
+static int check_names(const char *const *names, size_t count, struct error *err)
+{
+	text_list known = { 0 };
+	for (const struct quiet_knob *k = quiet_knobs; k->name; k++)
+		array_push(&known, k->name);
+	array_push(&known, NULL);
+	int failed = 0;
+	for (size_t i = 0; !failed && i < count; i++) {
+		char shown[64];
+		if (quiet_knob_find(names[i]) || strcmp(names[i], "default") == 0)
+			continue;
+		text_display(names[i], shown, sizeof shown);
+		failed = error_set(err, EXIT_USAGE, "there is no knob '%s'", shown);
+		const char *near = nearest_word(names[i], known.items);
+		if (near)
+			error_hint(err, "did you mean '%s'?", near);
+		else
+			error_hint(err, "`tare quiet --list` names them");
+	}
+	array_release(&known);
+	return failed;
+}
+
+static int check_cpus(const struct quiet_options *o, struct error *err)
+{
+	char *path = quiet_path(o, "/sys/devices/system/cpu/online"),
+	     *online = file_read_line(path);
+	cpu_set_t set;
+	int failed = 0;
+	if (!online || !cpus_parse(online, &set))
+		failed = error_set(err, EXIT_ENVIRONMENT,
+				   "cannot tell which CPUs there are to isolate from %s", path);
+	for (size_t i = 0; !failed && i < o->isolate_count; i++) {
+		if (o->isolate[i] >= CPU_SETSIZE || !CPU_ISSET(o->isolate[i], &set))
+			failed = error_set(err, EXIT_USAGE,
+					   "cannot isolate CPU %u: the CPUs online are %s",
+					   o->isolate[i], online);
+		else
+			CPU_CLR(o->isolate[i], &set);
+	}
+	if (!failed && CPU_COUNT(&set) == 0) {
+		failed = error_set(err, EXIT_USAGE, "cannot isolate all CPUs (%s)", online);
+		error_hint(err, "everything else needs at least one");
+	}
+	free(path);
+	free(online);
+	return failed;
+}
+
+static int check_services(const struct quiet_options *o, struct error *err)
+{
+	if (o->service_count && !is_chosen(o, quiet_knob_find("services"))) {
+		error_set(err, EXIT_USAGE, "cannot stop '%.64s' without the knob 'services'",
+			  o->services[0]);
+		return error_hint(err, "add it to the ones chosen");
+	}
+	for (size_t i = 0; i < o->service_count; i++) {
+		const char *why = quiet_kept(o->services[i]);
+		char shown[64];
+		text_display(o->services[i], shown, sizeof shown);
+		if (why)
+			return error_set(err, EXIT_USAGE, "'%s' is never stopped: it %s", shown,
+					 why);
+	}
+	return 0;
+}
+
+static int check(const struct quiet_options *o, struct error *err)
+{
+	if (check_names(o->only, o->only_count, err) ||
+	    check_names(o->except, o->except_count, err) || check_services(o, err))
+		return -1;
+	for (size_t i = 0; !o->isolate_count && i < o->only_count; i++) {
+		const struct quiet_knob *k = quiet_knob_find(o->only[i]);
+		if (k && k->isolates) {
+			error_set(err, EXIT_USAGE, "the knob '%s' needs CPUs to isolate", k->name);
+			return error_hint(err, "name them: --isolate CPUS");
+		}
+	}
+	return o->isolate_count ? check_cpus(o, err) : 0;
+}
+
+/* ---- planning ---- */
+
+static int plan(const struct quiet_options *o, change_list *out, struct error *err)
+{
+	static int (*const planners[])(const struct quiet_options *, const struct quiet_knob *,
+				       change_list *, struct error *) = { plan_services, plan_files,
+									  plan_swap, plan_cpuset };
+	if (check(o, err))
+		return -1;
+	for (const struct quiet_knob *k = quiet_knobs; k->name; k++) {
+		size_t before = out->count;
+		if (!is_chosen(o, k))
+			continue;
+		for (size_t i = 0; i < sizeof planners / sizeof *planners; i++)
+			if (planners[i](o, k, out, err))
+				return -1;
+		if (out->count == before)
+			change_add(out, CHANGE_FILE, k->name, "-", NULL, NULL)->state =
+				QUIET_ABSENT;
+	}
+	return 0;
+}
+
+int quiet_plan(const struct quiet_options *o, quiet_list *out, struct error *err)
+{
+	change_list changes = { 0 };
+	int failed = plan(o, &changes, err);
+	for (size_t i = 0; !failed && i < changes.count; i++)
+		add_item(out, &changes.items[i]);
+	changes_release(&changes);
+	return failed;
+}
+
+/* ---- changing ---- */
+
+static void step(const struct quiet_options *o)
+{
+	if (o->step)
+		o->step(o->context);
+}
+
+/* Sees what came of it. What was interrupted, failed half-way or cannot be read may be made yet: it
+ * counts as made, and how it will read is not known. */
+static void judge_made(const struct quiet_options *o, struct change *c, const struct error *failure)
+{
+	struct error unread = ERROR_INIT;
+	char *now = NULL;
+	enum reading reading = failure && interrupted() ? READ_FAILED
+							: ops[c->kind]->now(o, c, &now, &unread);
+	bool same = now && value_equal(now, c->before);
+	if (reading == READ_GONE || (failure && same))
+		change_judge(c, QUIET_REFUSED, "%s", failure ? failure->text : "it is gone");
+	else if (same)
+		change_judge(c, QUIET_REFUSED, "it was written, and is what it was");
+	else if (failure)
+		change_judge(c, QUIET_CHANGED, "perhaps: %s", failure->text);
+	else if (reading == READ_FAILED)
+		change_judge(c, QUIET_CHANGED, "it cannot be read back: %s", unread.text);
+	else
+		c->state = QUIET_CHANGED;
+	if (c->state == QUIET_CHANGED && !failure) {
+		c->after = now;
+		now = NULL;
+	}
+	free(now);
+}
+
+static void make(const struct quiet_options *o, struct change *c)
+{
+	struct error why = ERROR_INIT;
+	step(o);
+	int failed = ops[c->kind]->put(o, c, c->wanted, &why);
+	judge_made(o, c, failed ? &why : NULL);
+	step(o);
+}
+
+static int mark(struct journal *j, size_t number, struct error *err)
+{
+	const struct change *c = &j->changes.items[number];
+	return c->state == QUIET_CHANGED ? journal_made(j, number, c->after, err)
+					 : journal_refused(j, number, err);
+}
+
+static int check_free(const struct quiet_options *o, struct error *err)
+{
+	struct quiet_status status;
+	char since[32];
+	if (quiet_look(o, &status, err))
+		return -1;
+	if (!status.quiet)
+		return 0;
+	if (status.stale) {
+		quiet_list none = { 0 };
+		int failed = quiet_restore_abandoned(o, &none, err);
+		quiet_list_release(&none);
+		return failed;
+	}
+	text_date(status.since_ns, since, sizeof since);
+	if (status.owner)
+		error_set(err, EXIT_USAGE,
+			  "the machine is quiet already, since %s, by process %d%s", since,
+			  status.owner, status.abandoned ? ", which is gone" : "");
+	else
+		error_set(err, EXIT_USAGE, "the machine is quiet already, since %s", since);
+	return error_hint(err, "`tare quiet --restore` puts everything back");
+}
+
+static int check_root(const struct quiet_options *o, const char *to_do, struct error *err)
+{
+	if (!quiet_is_machine(o) || geteuid() == 0)
+		return 0;
+	error_set(err, EXIT_ENVIRONMENT, "cannot %s: that takes root", to_do);
+	return error_hint(err, "sudo tare quiet; --dry-run and --list work for everyone");
+}
+
+/* What is to be changed goes to the journal, in order; the rest is told only. */
+static void divide(change_list *all, change_list *changes, quiet_list *out)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		if (all->items[i].state != QUIET_WOULD_CHANGE) {
+			add_item(out, &all->items[i]);
+			continue;
+		}
+		array_push(changes, all->items[i]);
+		all->items[i] = (struct change){ 0 };
+	}
+}
+
+static int make_all(const struct quiet_options *o, struct journal *j, int owner, quiet_list *out,
+		    struct error *err)
+{
+	int failed = journal_create(j, o, owner ? owner : (int)getpid(), err);
+	/* a service may take long to stop: who does not want to wait puts back what was changed */
+	for (size_t i = 0; !failed && i < j->changes.count && !interrupted(); i++) {
+		make(o, &j->changes.items[i]);
+		failed = mark(j, i, err);
+		add_item(out, &j->changes.items[i]);
+	}
+	return failed || (!owner && journal_keep(j, err)) ? -1 : 0;
+}
+
+int quiet_apply(const struct quiet_options *o, int owner, quiet_list *out, struct error *err)
+{
+	struct journal j = JOURNAL_INIT;
+	change_list all = { 0 };
+	int failed = check_root(o, "make the machine quiet", err) || check_free(o, err) ||
+		     plan(o, &all, err);
+	if (!failed) {
+		divide(&all, &j.changes, out);
+		failed = j.changes.count && make_all(o, &j, owner, out, err);
+	}
+	bool half = failed && j.fd >= 0;
+	changes_release(&all);
+	journal_release(&j);
+	if (half) {
+		quiet_list undone = { 0 };
+		quiet_restore_own(o, owner ? owner : (int)getpid(), &undone, NULL);
+		quiet_list_release(&undone);
+	}
+	return failed ? -1 : 0;
+}
+
+/* ---- restoring ---- */
+
+static void put_back(const struct quiet_options *o, struct change *c)
+{
+	struct error why = ERROR_INIT, unread = ERROR_INIT;
+	char *now;
+	int failed = ops[c->kind]->put(o, c, c->before, &why);
+	enum reading reading = ops[c->kind]->now(o, c, &now, &unread);
+	if (now && strcmp(now, c->before) == 0)
+		c->state = QUIET_RESTORED;
+	else if (failed || reading == READ_FAILED)
+		change_judge(c, QUIET_REFUSED, "%s", failed ? why.text : unread.text);
+	else
+		change_judge(c, QUIET_REFUSED, "it was written, and is something else");
+	free(now);
+}
+
+/* A cgroup that was made is removed in any case. */
+static bool is_own(const struct change *c)
+{
+	return c->kind == CHANGE_CPUSET;
+}
+
+/* A stop that was begun and not waited for may come after the service was seen to run: only a
+ * start calls it off. */
+static bool may_come(const struct change *c)
+{
+	return !c->after && (c->kind == CHANGE_UNIT || c->kind == CHANGE_SYSV);
+}
+
+static void undo(const struct quiet_options *o, struct change *c)
+{
+	struct error why = ERROR_INIT;
+	char *now;
+	enum reading reading = ops[c->kind]->now(o, c, &now, &why);
+	step(o);
+	if (reading == READ_FAILED) {
+		change_judge(c, QUIET_REFUSED, "it cannot be read: %s", why.text);
+	} else if (!now) {
+		change_judge(c, QUIET_LEFT, "it is gone");
+	} else if (strcmp(now, c->before) == 0 && !may_come(c)) {
+		c->state = QUIET_RESTORED;
+	} else if (c->after && strcmp(now, c->after) != 0 && !o->force && !is_own(c)) {
+		char *is = value_word(now), *was = value_word(c->before);
+		change_judge(c, QUIET_LEFT, "somebody made it '%s' meanwhile; it was '%s'", is,
+			     was);
+		free(is);
+		free(was);
+	} else {
+		put_back(o, c);
+	}
+	step(o);
+	free(now);
+}
+
+static int undo_all(const struct quiet_options *o, struct journal *j, quiet_list *out,
+		    struct error *err)
+{
+	size_t refused = 0;
+	/* where the disk is full it is undone all the same: the notes only spare doing it again */
+	journal_restoring(j, NULL);
+	for (size_t i = j->changes.count; i--;) {
+		struct change *c = &j->changes.items[i];
+		if (!c->begun || c->finished)
+			continue;
+		undo(o, c);
+		add_item(out, c);
+		if (c->state == QUIET_REFUSED)
+			refused++;
+		else
+			journal_finished(j, i, NULL);
+	}
+	if (!refused)
+		return journal_remove(j, err);
+	error_set(err, EXIT_ENVIRONMENT, "%zu of %zu changes could not be put back", refused,
+		  j->changes.count);
+	return error_hint(err, "they stay in %s; `tare quiet --restore` tries again", j->path);
+}
+
+/* Whose journal is undone. */
+enum whose {
+	ANYBODYS,
+	ONES_OWN,
+	ABANDONED,
+};
+
+static bool is_whose(const struct journal *j, enum whose whose, int owner)
+{
+	bool abandoned = j->stale || journal_is_abandoned(j);
+	return whose == ANYBODYS ||
+	       (whose == ABANDONED ? abandoned : !abandoned && j->owner == owner);
+}
+
+static int restore(const struct quiet_options *o, enum whose whose, int owner, quiet_list *out,
+		   struct error *err)
+{
+	struct journal j = JOURNAL_INIT;
+	int failed = check_root(o, "put the machine's settings back", err) ||
+		     journal_take(&j, o, err);
+	if (!failed && j.fd >= 0 && is_whose(&j, whose, owner))
+		failed = j.stale ? journal_remove(&j, err) : undo_all(o, &j, out, err);
+	journal_release(&j);
+	return failed ? -1 : 0;
+}
+
+int quiet_restore(const struct quiet_options *o, quiet_list *out, struct error *err)
+{
+	return restore(o, ANYBODYS, 0, out, err);
+}
+
+int quiet_restore_own(const struct quiet_options *o, int owner, quiet_list *out, struct error *err)
+{
+	return restore(o, ONES_OWN, owner, out, err);
+}
+
+int quiet_restore_abandoned(const struct quiet_options *o, quiet_list *out, struct error *err)
+{
+	return restore(o, ABANDONED, 0, out, err);
+}
+
+int quiet_look(const struct quiet_options *o, struct quiet_status *out, struct error *err)
+{
+	struct journal j = JOURNAL_INIT;
+	*out = (struct quiet_status){ 0 };
+	int failed = journal_open(&j, o, err);
+	if (!failed && j.fd >= 0) {
+		*out = (struct quiet_status){ .quiet = true,
+					      .abandoned = journal_is_abandoned(&j),
+					      .stale = j.stale,
+					      .owner = j.owner,
+					      .since_ns = j.since_ns };
+		for (size_t i = 0; i < j.changes.count; i++)
+			out->changes += j.changes.items[i].begun && !j.changes.items[i].finished;
+	}
+	journal_release(&j);
+	return failed ? -1 : 0;
+}

@@ -1,0 +1,384 @@
+#include "report/chart/scatter.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/array.h"
+#include "base/text.h"
+#include "report/noise/rows.h"
+
+#define LEAST_WIDTH 30
+#define LEAST_HEIGHT 2
+#define MOST_DECIMALS 9
+#define MOST_DIGITS 12
+#define FINE_X 2 /* dots of a cell */
+#define FINE_Y 4
+#define HOUR_NS 3600e9
+#define HOURS_FROM (10 * HOUR_NS) /* shorter times are read as s */
+#define SIGN_COLUMNS 4		  /* of a cell that may have parentheses: "(12)" */
+#define SEVERAL 2		  /* points in a cell of ASCII */
+#define MANY 10
+#define FEW 200		/* points, up to which they are • */
+#define MIDDLE_FROM 0.3 /* of the axis: between these the value in its middle is told */
+#define MIDDLE_TO 0.7
+
+/* ---- axes ---- */
+
+struct axis {
+	double low, high; /* high > low */
+	double unit;
+	const char *suffix; /* " ms"; "" */
+	int decimals;
+	bool log, time; /* low and high are logarithms then */
+};
+
+static int exponent(double x)
+{
+	return (int)floor(log10(x) + 1e-9);
+}
+
+static struct axis log_axis(double low, double high, bool time)
+{
+	struct axis a = { .log = true, .time = time, .low = 0, .high = 1 };
+	if (low > 0 && isfinite(high) && high >= low) {
+		a.low = log10(low);
+		a.high = fmax(log10(high), a.low + 1e-3);
+	}
+	return a;
+}
+
+/* Three digits of what lies between the ends. */
+static struct axis axis_of(double low, double high, bool time, bool log)
+{
+	struct axis a = { .low = low, .high = high, .unit = 1, .suffix = "" };
+	if (log)
+		return log_axis(low, high, time);
+	if (!isfinite(high - low)) {
+		a.low = 0;
+		a.high = 1;
+	}
+	if (!(a.high > a.low)) { /* one value: in the middle */
+		double around = fmax(fabs(a.low) * 1e-3, 1);
+		a.high = a.low + around;
+		a.low -= around;
+	}
+	double most = fmax(fabs(a.low), fabs(a.high)), digits = time ? 2 : 0;
+	if (time && most >= HOURS_FROM) {
+		a.unit = HOUR_NS;
+		a.suffix = " h";
+	} else if (time) {
+		static const char *const suffixes[] = { " ns", " µs", " ms", " s" };
+		int power = exponent(fmax(most, 1)) / 3;
+		power = power > 3 ? 3 : power;
+		a.unit = pow(10, 3 * power);
+		a.suffix = suffixes[power];
+		digits = power ? digits : 0;
+	}
+	int decimals = (int)digits - exponent((a.high - a.low) / a.unit);
+	int room = MOST_DIGITS - 1 - exponent(fmax(most / a.unit, 1));
+	room = room > MOST_DECIMALS ? MOST_DECIMALS : room;
+	decimals = decimals > room ? room : decimals;
+	a.decimals = decimals < 0 ? 0 : decimals;
+	return a;
+}
+
+static void axis_text(const struct axis *a, double value, char out[WORDS])
+{
+	if (a->log && a->time) {
+		text_duration(pow(10, value), 3, out, WORDS);
+		return;
+	}
+	if (a->log) {
+		snprintf(out, WORDS, "%.*f", value < 3 ? 2 - (int)floor(fmax(value, 0)) : 0,
+			 pow(10, value));
+		return;
+	}
+	value /= a->unit;
+	if (fabs(value) < 0.5 * pow(10, -a->decimals))
+		value = 0; /* not -0 */
+	if (fabs(value) < pow(10, MOST_DIGITS))
+		snprintf(out, WORDS, "%.*f%s", a->decimals, value, a->suffix);
+	else
+		snprintf(out, WORDS, "%.3g%s", value, a->suffix);
+}
+
+/* The multiple of step within [low, high] that is nearest to the middle; NAN: there is none. */
+static double multiple_within(double low, double high, double step)
+{
+	double value = round((low + high) / 2 / step) * step;
+	if (value < low)
+		value = ceil(low / step) * step;
+	if (value > high)
+		value = floor(high / step) * step;
+	return value >= low && value <= high ? value : NAN;
+}
+
+/* The one with the fewest digits, of `decimals` at most. */
+static double round_within(double low, double high, int decimals)
+{
+	static const double steps[] = { 5, 2, 1 };
+	if (!(high > low))
+		return NAN;
+	int least = exponent(high - low) - 1;
+	least = least < -decimals ? -decimals : least;
+	for (int power = exponent(fmax(fabs(low), fabs(high))) + 1; power >= least; power--)
+		for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+			double value = multiple_within(low, high, steps[i] * pow(10, power));
+			if (!isnan(value))
+				return value;
+		}
+	return NAN;
+}
+
+/* A round value about the middle of the axis, as the axis has it; NAN: there is none. */
+static double middle_of(const struct axis *a)
+{
+	double low = a->low + MIDDLE_FROM * (a->high - a->low);
+	double high = a->low + MIDDLE_TO * (a->high - a->low);
+	if (!a->log)
+		return round_within(low / a->unit, high / a->unit, a->decimals) * a->unit;
+	double decade = multiple_within(low, high, 1);
+	return isnan(decade) ? log10(round_within(pow(10, low), pow(10, high), MOST_DECIMALS))
+			     : decade;
+}
+
+/* The cell of a value, 0 … cells - 1; `beyond` says on which side it lies outside. */
+static size_t place(const struct axis *a, double value, size_t cells, int *beyond)
+{
+	*beyond = value < a->low ? -1 : value > a->high ? 1 : 0;
+	double at = (value - a->low) / (a->high - a->low) * (double)cells;
+	if (!(at > 0))
+		return 0;
+	return at < (double)cells ? (size_t)at : cells - 1;
+}
+
+/* ---- the area within them ---- */
+
+struct cell {
+	uint8_t dots;
+	char outside;	   /* its sign; 0: none */
+	char sign, second; /* 0: none */
+	uint32_t points, marked;
+};
+
+struct area {
+	size_t columns, lines; /* of cells */
+	size_t wide;	       /* columns of the screen that a cell has */
+	struct axis x, y;
+	struct cell *cells; /* the top line first */
+	size_t drawn;
+	double middle; /* told on the y axis; NAN: not */
+	bool few;
+};
+
+static void add_sign(struct cell *c, char sign, bool marked, bool wide)
+{
+	bool mixed = c->points && marked != (c->marked > 0);
+	if (!c->points) {
+		c->sign = sign;
+	} else if (!mixed && (c->sign == sign || c->second == sign)) {
+		return;
+	} else if (!mixed && wide && c->sign != '*' && !c->second) {
+		c->second = sign;
+	} else {
+		c->sign = '*';
+		c->second = 0;
+	}
+}
+
+static void draw(struct area *a, double x, double y, bool marked, char sign)
+{
+	/* of the left and the right column of a cell, from its top */
+	static const uint8_t bits[FINE_X][FINE_Y] = { { 0x01, 0x02, 0x04, 0x40 },
+						      { 0x08, 0x10, 0x20, 0x80 } };
+	int right, above;
+	x = a->x.log ? log10(x) : x;
+	y = a->y.log ? log10(y) : y;
+	if (!isfinite(x) || !isfinite(y))
+		return;
+	size_t column = place(&a->x, x, a->columns * FINE_X, &right);
+	size_t line = a->lines * FINE_Y - 1 - place(&a->y, y, a->lines * FINE_Y, &above);
+	struct cell *c = &a->cells[line / FINE_Y * a->columns + column / FINE_X];
+	c->dots |= bits[column % FINE_X][line % FINE_Y];
+	if (sign)
+		add_sign(c, sign, marked, a->wide > 1);
+	c->points++;
+	c->marked += marked;
+	if (above)
+		c->outside = above > 0 ? '^' : 'v';
+	else if (right)
+		c->outside = right > 0 ? '>' : '<';
+	a->drawn++;
+}
+
+static bool is_shared(const struct cell *c)
+{
+	return c->sign == '*' && !c->outside;
+}
+
+static void put_cell(const struct cell *c, const struct area *a, bool ascii, bool colour,
+		     struct strbuf *out)
+{
+	char sign[4] = " ";
+	bool few = a->few, parentheses = a->wide > 1 && c->marked && c->marked == c->points;
+	size_t used = 1;
+	if (c->outside)
+		sign[0] = c->outside;
+	else if (c->sign)
+		used = (size_t)snprintf(sign, sizeof sign, c->second ? "%c%c" : "%c", c->sign,
+					c->second);
+	else if (c->marked)
+		snprintf(sign, sizeof sign, "%s", ascii ? "x" : "●");
+	else if (c->points && ascii)
+		sign[0] = c->points >= MANY ? '#' : c->points >= SEVERAL ? ':' : few ? 'o' : '.';
+	else if (c->points && few)
+		snprintf(sign, sizeof sign, "•");
+	else if (c->points) { /* U+2800 and the dots */
+		sign[0] = (char)0xe2;
+		sign[1] = (char)(0xa0 | c->dots >> 6);
+		sign[2] = (char)(0x80 | (c->dots & 0x3f));
+	}
+	if (colour && c->marked)
+		strbuf_puts(out, RED);
+	strbuf_puts(out, a->wide == 1 ? "" : parentheses ? "(" : " ");
+	strbuf_puts(out, sign);
+	strbuf_puts(out, a->wide == 1 ? "" : parentheses ? ")" : " ");
+	if (colour && c->marked)
+		strbuf_puts(out, RESET);
+	strbuf_pad(out, ' ', a->wide == 1 ? 0 : a->wide - 2 - used);
+}
+
+/* ---- the whole ---- */
+
+static void end_line(struct strbuf *out)
+{
+	while (out->length && out->text[out->length - 1] == ' ')
+		out->text[--out->length] = '\0';
+	strbuf_putc(out, '\n');
+}
+
+static void put_right(const char *text, size_t columns, struct strbuf *out)
+{
+	size_t width = text_width(text);
+	strbuf_pad(out, ' ', width < columns ? columns - width : 0);
+	strbuf_puts(out, text);
+}
+
+static size_t line_of(const struct area *a, double y)
+{
+	int ignored;
+	return (a->lines * FINE_Y - 1 - place(&a->y, y, a->lines * FINE_Y, &ignored)) / FINE_Y;
+}
+
+/* Values at the top, about the middle and at the bottom. */
+static void put_lines(const struct area *a, size_t left, bool ascii, bool colour,
+		      struct strbuf *out)
+{
+	static const char *const ticks[] = { "┤", "│" };
+	bool has_middle = a->lines >= 5 && !isnan(a->middle);
+	size_t middle = has_middle ? line_of(a, a->middle) : a->lines / 2;
+	for (size_t line = 0; line < a->lines; line++) {
+		bool told = !line || line + 1 == a->lines || (has_middle && line == middle);
+		double value = !line ? a->y.high : line + 1 == a->lines ? a->y.low : a->middle;
+		char label[WORDS] = "";
+		if (told)
+			axis_text(&a->y, value, label);
+		put_right(label, left, out);
+		strbuf_putc(out, ' ');
+		strbuf_puts(out, ascii ? (told ? "+" : "|") : ticks[!told]);
+		if (!a->drawn && line == middle) {
+			strbuf_puts(out, " no points");
+		} else
+			for (size_t column = 0; column < a->columns; column++)
+				put_cell(&a->cells[line * a->columns + column], a, ascii, colour,
+					 out);
+		end_line(out);
+	}
+}
+
+/* text so that it begins at a column of the line, as far as that is still to come. */
+static void put_at(struct strbuf *line, size_t column, const char *text)
+{
+	size_t used = text_width(strbuf_text(line));
+	strbuf_pad(line, ' ', column > used ? column - used : 0);
+	strbuf_puts(line, text);
+}
+
+/* The ends at the ends, and what it is between them, as far as there is room. */
+static void put_x_axis(const struct area *a, size_t left, const char *name, bool ascii,
+		       struct strbuf *out)
+{
+	char low[WORDS], high[WORDS];
+	struct strbuf line = { 0 }, label = { 0 };
+	strbuf_pad(out, ' ', left + 1);
+	strbuf_puts(out, ascii ? "+" : "└");
+	for (size_t i = 0; i < a->columns * a->wide; i++)
+		strbuf_puts(out, ascii ? "-" : "─");
+	strbuf_putc(out, '\n');
+	axis_text(&a->x, a->x.low, low);
+	axis_text(&a->x, a->x.high, high);
+	size_t begin = left + 2, end = begin + a->columns * a->wide;
+	size_t low_end = begin + text_width(low), high_begin = end - text_width(high);
+	put_at(&line, low_end > end ? end - text_width(low) : begin, low);
+	if (high_begin > low_end) {
+		size_t room = high_begin - low_end > 4 ? high_begin - low_end - 4 : 0;
+		put_fitted(&label, name ? name : "", room);
+		size_t spare = room - text_width(strbuf_text(&label));
+		if (label.length)
+			put_at(&line, low_end + 2 + spare / 2, strbuf_text(&label));
+		put_at(&line, high_begin, high);
+	}
+	strbuf_puts(out, strbuf_text(&line));
+	strbuf_putc(out, '\n');
+	strbuf_release(&line);
+	strbuf_release(&label);
+}
+
+static size_t label_columns(const struct axis *y, double middle)
+{
+	const double values[] = { y->low, isnan(middle) ? y->low : middle, y->high };
+	size_t most = 0;
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+		char text[WORDS];
+		axis_text(y, values[i], text);
+		most = text_width(text) > most ? text_width(text) : most;
+	}
+	return most;
+}
+
+bool scatter_text(const struct scatter *s, size_t width, size_t height, bool ascii, bool colour,
+		  struct strbuf *out)
+{
+	struct area a = { .wide = 1,
+			  .lines = height < LEAST_HEIGHT ? LEAST_HEIGHT : height,
+			  .x = axis_of(s->x_low, s->x_high, s->times, s->log_x),
+			  .y = axis_of(s->y_low, s->y_high, s->times || s->times_y, s->log_y) };
+	bool shared = false;
+	a.middle = middle_of(&a.y);
+	a.few = s->count <= FEW;
+	size_t left = label_columns(&a.y, a.middle), from = out->length;
+	width = width < LEAST_WIDTH ? LEAST_WIDTH : width;
+	for (size_t i = 0; s->signs && s->marked && i < s->count; i++)
+		a.wide = s->marked[i] ? SIGN_COLUMNS : a.wide;
+	a.columns = (width - left - 2) / a.wide; /* labels have MOST_DIGITS, a unit, and signs */
+	a.cells = xcalloc(a.columns * a.lines, sizeof *a.cells);
+	for (size_t i = 0; i < s->count; i++)
+		draw(&a, s->x[i], s->y[i], s->marked && s->marked[i], s->signs ? s->signs[i] : 0);
+	const char *const heads[] = { s->title, s->y_label };
+	for (size_t i = 0; i < 2; i++)
+		if (heads[i]) {
+			struct strbuf head = { 0 };
+			put_fitted(&head, heads[i], width);
+			put_coloured(out, colour && !i, BOLD, strbuf_text(&head));
+			strbuf_putc(out, '\n');
+			strbuf_release(&head);
+		}
+	put_lines(&a, left, ascii, colour, out);
+	put_x_axis(&a, left, s->x_label, ascii, out);
+	noise_finish(&(struct noise_style){ .ascii = ascii }, out, from);
+	for (size_t i = 0; i < a.columns * a.lines; i++)
+		shared |= is_shared(&a.cells[i]);
+	xfree(a.cells);
+	return shared;
+}

@@ -1,0 +1,82 @@
+/* How the reports write numbers and lines. */
+#ifndef TARE_REPORT_CORE_FORMAT_H
+#define TARE_REPORT_CORE_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+#include "report/time/report.h"
+#include "stats/summary.h"
+
+#define WORDS 160 /* room for any formatted number or pair of numbers */
+
+/* One unit and one number of decimals for figures that stand beside each other. */
+struct scale {
+	double ns;	  /* ns in one unit */
+	const char *unit; /* "ms" */
+	int decimals;
+};
+
+enum time_unit natural_unit(double ns);
+/* The unit asked for, or the natural one of a time this long; enough decimals for three digits. */
+struct scale scale_for(double ns, enum time_unit unit);
+/* The same, with the decimals that the standard error of the mean supports: one significant digit
+ * of it, two when that digit is 1. */
+struct scale scale_of_summary(const struct summary *s, enum time_unit unit);
+
+/* "1.002 s" */
+void format_time(double ns, const struct scale *scale, char out[WORDS]);
+/* "1.002" */
+void format_figure(double ns, const struct scale *scale, char out[WORDS]);
+/* A time to three digits in its own unit, or in the one asked for. */
+void format_short(double ns, enum time_unit unit, char out[WORDS]);
+/* "0.10 %" of a fraction: two significant digits. */
+void format_percent(double fraction, char out[WORDS]);
+/* "p = 0.008", "p < 0.001" */
+void format_p(double p, char out[WORDS]);
+/* A ratio with as many digits as its spread supports; 2 decimals without one. */
+int ratio_decimals(double spread);
+/* The shortest decimal that reads back as the same double. */
+void format_exact(double value, char out[WORDS]);
+/* ISO 8601 in UTC with milliseconds: "2026-11-15T09:12:33.123Z". */
+void format_iso8601(int64_t realtime_ns, char out[WORDS]);
+
+/* A copy that prints on one line, whatever the bytes (text_display() without a limit); the caller
+ * frees. */
+char *display_copy(const char *s);
+/* s (valid UTF-8) cut to `columns` with "…" at its end, or in its middle where both ends matter. */
+void put_fitted(struct strbuf *out, const char *s, size_t columns);
+void put_middle(struct strbuf *out, const char *s, size_t columns);
+void put_columns(struct strbuf *out, const char *s, size_t columns); /* padded with spaces */
+
+/* `first` then the words of text, in lines of at most `width` columns; later lines begin with
+ * `indent` spaces. A word longer than a line is broken. Ends with a newline. At most `lines` lines
+ * (0: any number), the last then ends with "…". */
+struct paragraph {
+	size_t width, indent, lines;
+	const char *first;
+	const char *colour; /* of the text after `first`; NULL: none */
+};
+void put_paragraph(struct strbuf *out, const struct paragraph *p, const char *text);
+/* What a report begins with: bold, and not more than three lines of it. */
+void put_headline(struct strbuf *out, size_t width, bool colour, const char *text);
+
+/* The style with its defaults filled in; given may be NULL. */
+struct time_style normal_style(const struct time_style *given);
+
+/* Times as the protocol sees them: the shell's own cost taken off, never below 0. */
+double less_shell(uint64_t ns, uint64_t shell_ns);
+
+#define BOLD "\033[1m"
+#define DIM "\033[2m"
+#define GREEN "\033[1;32m"
+#define CYAN "\033[36m"
+#define YELLOW "\033[33m"
+#define RED "\033[31m"
+#define RESET "\033[0m"
+/* text between colour and RESET when on. */
+void put_coloured(struct strbuf *out, bool on, const char *colour, const char *text);
+
+#endif

@@ -1,0 +1,158 @@
+#include "report/core/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "report/core/format.h"
+
+json_t *json_real_or_null(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *json_count(uint64_t n)
+{
+	return json_integer((json_int_t)n);
+}
+
+json_t *json_hash(uint64_t hash)
+{
+	char text[17];
+	snprintf(text, sizeof text, "%016" PRIx64, hash);
+	return hash ? json_string(text) : json_null();
+}
+
+json_t *json_text(const char *text)
+{
+	if (!text)
+		return json_null();
+	char *valid = text_utf8(text);
+	json_t *value = json_string(valid);
+	xfree(valid);
+	return value;
+}
+
+json_t *json_ns(uint64_t ns)
+{
+	return ns == ABSENT_NS ? json_null() : json_integer((json_int_t)ns);
+}
+
+json_t *json_date(int64_t realtime_ns)
+{
+	char date[WORDS];
+	if (!realtime_ns)
+		return json_null();
+	format_iso8601(realtime_ns, date);
+	return json_string(date);
+}
+
+json_t *json_id(int64_t id)
+{
+	return id ? json_integer(id) : json_null();
+}
+
+json_t *json_summary(const struct summary *s)
+{
+	if (!s->n)
+		return json_null();
+	double spread = s->n > 1 ? 1 : NAN; /* one value has none */
+	json_t *o = json_object();
+	json_object_set_new(o, "n", json_integer((json_int_t)s->n));
+	json_object_set_new(o, "mean_ns", json_real(s->mean));
+	json_object_set_new(o, "stddev_ns", json_real_or_null(s->stddev * spread));
+	json_object_set_new(o, "relative_error", json_real_or_null(s->relative_error * spread));
+	json_object_set_new(o, "median_ns", json_real(s->median));
+	json_object_set_new(o, "mad_ns", json_real_or_null(s->mad * spread));
+	json_object_set_new(o, "min_ns", json_real(s->min));
+	json_object_set_new(o, "max_ns", json_real(s->max));
+	json_object_set_new(o, "ci_low_ns", json_real_or_null(s->ci_low * spread));
+	json_object_set_new(o, "ci_high_ns", json_real_or_null(s->ci_high * spread));
+	return o;
+}
+
+json_t *json_machine(const struct machine *machine)
+{
+	char fingerprint[17];
+	if (!machine)
+		return json_null();
+	json_t *o = json_object(), *facts = json_object();
+	machine_fingerprint(machine, fingerprint);
+	json_object_set_new(o, "fingerprint", json_string(fingerprint));
+	for (size_t i = 0; i < machine->facts.count; i++) {
+		char *key = text_utf8(machine->facts.items[i].key);
+		json_object_set_new(facts, key, json_text(machine->facts.items[i].value));
+		xfree(key);
+	}
+	json_object_set_new(o, "facts", facts);
+	return o;
+}
+
+json_t *json_conditions(const char *conditions)
+{
+	json_t *o = conditions ? json_loads(conditions, 0, NULL) : NULL;
+	return o ? o : json_null();
+}
+
+json_t *json_finding(const struct finding *f)
+{
+	json_t *o = json_object();
+	json_object_set_new(o, "id", json_text(f->id));
+	json_object_set_new(o, "severity", json_string(severity_name(f->severity)));
+	json_object_set_new(o, "condition", json_text(f->condition));
+	json_object_set_new(o, "effect", json_text(f->effect));
+	json_object_set_new(o, "remedy", json_text(f->remedy));
+	json_object_set_new(o, "command", json_boolean(f->command));
+	json_object_set_new(o, "source", json_text(f->source));
+	return o;
+}
+
+json_t *json_run(const struct run *run)
+{
+	if (!run)
+		return json_null();
+	json_t *o = json_object();
+	json_object_set_new(o, "id", json_id(run->id));
+	json_object_set_new(o, "name", json_text(run->name));
+	json_object_set_new(o, "command_line", json_text(run->command));
+	json_object_set_new(o, "status", json_string(run_status_name(run->status)));
+	json_object_set_new(o, "started_at", json_date(run->started_at_ns));
+	json_object_set_new(o, "ended_at", json_date(run->ended_at_ns));
+	json_object_set_new(o, "conditions", json_conditions(run->conditions));
+	json_object_set_new(o, "tags", json_text(run->tags));
+	json_object_set_new(o, "not_seen", json_text(run->not_seen));
+	json_object_set_new(o, "version", json_text(run->version));
+	return o;
+}
+
+void json_set_count(json_t *o, const char *key, uint64_t n)
+{
+	json_object_set_new(o, key, json_count(n));
+}
+
+void json_set_real(json_t *o, const char *key, double value)
+{
+	json_object_set_new(o, key, json_real_or_null(value));
+}
+
+/* 15 digits hold a day in ns exactly, without the noise of a 17th digit */
+static void put_dump(const json_t *root, size_t flags, struct strbuf *out)
+{
+	char *text = json_dumps(root, flags | JSON_REAL_PRECISION(15));
+	strbuf_puts(out, text);
+	free(text);
+}
+
+void put_json(json_t *root, size_t indent, struct strbuf *out)
+{
+	put_dump(root, JSON_INDENT(indent), out);
+	strbuf_putc(out, '\n');
+	json_decref(root);
+}
+
+void put_compact_json(const json_t *root, struct strbuf *out)
+{
+	put_dump(root, JSON_COMPACT, out);
+}

@@ -1,0 +1,34 @@
+/* What JSON texts of tare have in common: the reports', and those that commands make themselves. */
+#ifndef TARE_REPORT_CORE_JSON_H
+#define TARE_REPORT_CORE_JSON_H
+
+#include <jansson.h>
+
+#include "base/strbuf.h"
+#include "protocol/doctor/doctor.h"
+#include "record/execution.h"
+#include "stats/summary.h"
+
+/* New references, as jansson calls them. */
+json_t *json_real_or_null(double value); /* what is not finite is null */
+json_t *json_count(uint64_t n);
+json_t *json_hash(uint64_t hash);		     /* 16 digits; 0 is null */
+json_t *json_text(const char *text);		     /* any bytes; NULL is null */
+json_t *json_ns(uint64_t ns);			     /* ABSENT_NS is null */
+json_t *json_date(int64_t realtime_ns);		     /* ISO 8601; 0 is null */
+json_t *json_id(int64_t id);			     /* 0 is null */
+json_t *json_summary(const struct summary *s);	     /* of nothing is null */
+json_t *json_machine(const struct machine *machine); /* NULL is null */
+json_t *json_conditions(const char *conditions);     /* JSON text; null when it is none */
+json_t *json_finding(const struct finding *f);	     /* of doctor */
+json_t *json_run(const struct run *run);	     /* NULL is null */
+
+void json_set_count(json_t *o, const char *key, uint64_t n);
+void json_set_real(json_t *o, const char *key, double value); /* what is not finite is null */
+
+/* As the text of a command's output; takes the reference. */
+void put_json(json_t *root, size_t indent, struct strbuf *out);
+/* On one line, without an end of it, for what goes into a larger text; keeps the reference. */
+void put_compact_json(const json_t *root, struct strbuf *out);
+
+#endif

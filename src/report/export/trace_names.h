@@ -1,0 +1,18 @@
+/* What stands behind the sources of a trace's events: private to report/. */
+#ifndef TARE_REPORT_EXPORT_TRACE_NAMES_H
+#define TARE_REPORT_EXPORT_TRACE_NAMES_H
+
+#include "record/trace.h"
+
+struct trace_names {
+	struct trace_name *items; /* sorted */
+	size_t count;
+};
+
+void trace_names_of(const struct trace *t, struct trace_names *out);
+void trace_names_release(struct trace_names *names);
+/* Its name, else its number ("8:16" of a device). */
+void trace_source(const struct trace_names *names, uint32_t cause, uint32_t source, char *out,
+		  size_t size);
+
+#endif

@@ -1,0 +1,319 @@
+#include "report/noise/rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpus.h"
+#include "base/text.h"
+
+/* ---- the period of a source ---- */
+
+#define PERIOD_LEAST 8	   /* intervals: fewer have no period */
+#define PERIOD_HOLDS 0.6   /* of them: at random times about a tenth would fit */
+#define PERIOD_FIRST 0.25  /* of those that fit: else half of a period would fit as well */
+#define PERIOD_MULTIPLES 4 /* some occurrences are in no detour */
+#define PERIOD_OFF 0.05
+#define PERIOD_CANDIDATE                                                        \
+	50 /* a bucket with one in so many of the intervals may be the period's \
+	    */
+
+/* How many intervals are within the tolerance of multiple k of the period, by whole buckets. */
+static uint64_t near_multiple(const uint64_t *below, double period, int k)
+{
+	double at = period * k;
+	return below[noise_bucket_of((uint64_t)(at * (1 + PERIOD_OFF))) + 1] -
+	       below[noise_bucket_of((uint64_t)(at * (1 - PERIOD_OFF)))];
+}
+
+/* The candidate that most intervals fit: of a period and its half, the one more often met itself.
+ */
+static double best_candidate(const struct noise_histogram *h, const uint64_t *below)
+{
+	uint64_t all = below[NOISE_BUCKETS], most = 0, most_first = 0;
+	double best = 0;
+	for (unsigned i = 0; i < NOISE_BUCKETS; i++) {
+		struct noise_bucket b = noise_histogram_at(h, i);
+		if (!b.count || b.count < all / PERIOD_CANDIDATE)
+			continue;
+		double period = (double)b.ns / (double)b.count;
+		uint64_t first = near_multiple(below, period, 1), fit = first;
+		for (int k = 2; k <= PERIOD_MULTIPLES; k++)
+			fit += near_multiple(below, period, k);
+		if (fit > most || (fit == most && first > most_first)) {
+			most = fit;
+			most_first = first;
+			best = period;
+		}
+	}
+	return best;
+}
+
+struct fit {
+	uint64_t count, first;
+	double ns, periods; /* of those that fit: their sum, and how many periods that is */
+};
+
+static struct fit fit_of(const struct noise_histogram *h, double period)
+{
+	struct fit f = { 0 };
+	for (unsigned i = 0; i < NOISE_BUCKETS; i++) {
+		struct noise_bucket b = noise_histogram_at(h, i);
+		if (!b.count)
+			continue;
+		double mean = (double)b.ns / (double)b.count, k = round(mean / period);
+		if (k < 1 || k > PERIOD_MULTIPLES ||
+		    fabs(mean - k * period) > PERIOD_OFF * k * period)
+			continue;
+		f.count += b.count;
+		f.first += k == 1 ? b.count : 0;
+		f.ns += (double)b.ns;
+		f.periods += k * (double)b.count;
+	}
+	return f;
+}
+
+double noise_source_period(const struct noise_source *s, double *share)
+{
+	uint64_t *below = xcalloc(NOISE_BUCKETS + 1, sizeof *below);
+	for (unsigned i = 0; i < NOISE_BUCKETS; i++)
+		below[i + 1] = below[i] + noise_histogram_at(&s->intervals, i).count;
+	uint64_t all = below[NOISE_BUCKETS];
+	double period = all >= PERIOD_LEAST ? best_candidate(&s->intervals, below) : 0;
+	xfree(below);
+	if (share)
+		*share = 0;
+	if (!(period > 0))
+		return 0;
+	struct fit f = fit_of(&s->intervals, period);
+	if (f.periods > 0) { /* from one bucket's mean to that of all that fit */
+		period = f.ns / f.periods;
+		f = fit_of(&s->intervals, period);
+	}
+	double fitting = (double)f.count / (double)all;
+	if (fitting < PERIOD_HOLDS || (double)f.first < PERIOD_FIRST * (double)f.count)
+		return 0;
+	if (share)
+		*share = fitting;
+	return period;
+}
+
+/* ---- rows ---- */
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct noise_row *x = a, *y = b;
+	if (x->spread->ns != y->spread->ns)
+		return x->spread->ns > y->spread->ns ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static void add_sources(const struct noise_cpu *c, struct noise_rows *out)
+{
+	for (size_t i = 0; i < c->sources.count; i++) {
+		const struct noise_source *s = &c->sources.items[i];
+		struct noise_row row = { .name = s->name,
+					 .source = s,
+					 .spread = &s->spread,
+					 .lengths = &s->lengths,
+					 .period_ns = NAN,
+					 .period_share = NAN };
+		if (!s->spread.count)
+			continue;
+		double share, period = noise_source_period(s, &share);
+		if (period > 0) {
+			row.period_ns = period;
+			row.period_share = share;
+		}
+		array_push(&out->list, row);
+	}
+}
+
+void noise_rows_of(const struct noise_cpu *c, enum noise_mode mode, struct noise_rows *out)
+{
+	*out = (struct noise_rows){ .ns = c->total.ns };
+	if (mode == NOISE_BY_SOURCE)
+		add_sources(c, out);
+	else
+		for (size_t i = 0; i < c->combinations.count; i++) {
+			const struct noise_combination *x = &c->combinations.items[i];
+			if (x->seen.count)
+				array_push(&out->list,
+					   (struct noise_row){ .name = x->name,
+							       .combination = x,
+							       .spread = &x->seen,
+							       .lengths = &x->seen_lengths,
+							       .period_ns = NAN,
+							       .period_share = NAN });
+		}
+	if (out->list.count)
+		qsort(out->list.items, out->list.count, sizeof *out->list.items, compare_rows);
+}
+
+void noise_rows_release(struct noise_rows *rows)
+{
+	array_release(&rows->list);
+}
+
+/* ---- sums ---- */
+
+bool noise_class_told(const struct noise *n, enum noise_class class)
+{
+	if (class == NOISE_STEAL)
+		return n->steal_told;
+	return class > NOISE_DELIVERY || n->kernel;
+}
+
+void noise_coverage_of(const struct noise *n, const struct noise_cpu *c, uint64_t from_ns,
+		       struct noise_coverage *out)
+{
+	uint64_t unexplained = 0, strict = 0, overlap = 0;
+	*out = (struct noise_coverage){ .from_ns = from_ns };
+	for (unsigned i = noise_bucket_of(from_ns); i < NOISE_BUCKETS; i++) {
+		const struct noise_detours *d = &c->buckets[i];
+		uint64_t throttled = d->class_ns[NOISE_THROTTLED];
+		out->count += d->count;
+		out->ns += d->ns - throttled;
+		unexplained += d->class_ns[NOISE_UNEXPLAINED];
+		overlap += d->overlap_ns - throttled; /* it was told of */
+		for (enum noise_class class = 0; class < NOISE_THROTTLED; class ++)
+			strict += d->class_ns[class];
+	}
+	double all = out->ns ? (double)out->ns : NAN, told = n->kernel ? all : NAN;
+	out->named = (all - (double)unexplained) / all;
+	out->strict = (double)strict / told;
+	out->overlap = (double)overlap / told;
+}
+
+double noise_watched_ns(const struct noise_cpu *c)
+{
+	return c->window_ns > c->unwatched_ns ? (double)(c->window_ns - c->unwatched_ns) : 0;
+}
+
+double noise_window_s(const struct noise_cpu *c)
+{
+	return (double)c->window_ns / 1e9;
+}
+
+static double per_window(const struct noise_cpu *c, double value)
+{
+	return c->window_ns ? value / (double)c->window_ns : NAN;
+}
+
+double noise_duty(const struct noise *n, const struct noise_cpu *c)
+{
+	double cpus = c->cpu == UINT32_MAX ? (double)n->cpus.count : 1;
+	double all = cpus * (double)n->elapsed_ns;
+	return c->window_ns && all > 0 ? fmin(noise_watched_ns(c) / all, 1) : NAN;
+}
+
+double noise_lost_share(const struct noise_cpu *c)
+{
+	return per_window(c, (double)c->total.ns);
+}
+
+double noise_detour_rate(const struct noise_cpu *c)
+{
+	return c->window_ns ? (double)c->total.count / noise_window_s(c) : NAN;
+}
+
+bool noise_extremes(const struct noise_cpu *c, uint64_t *min_ns, uint64_t *max_ns)
+{
+	struct noise_spread all = { 0 };
+	for (size_t i = 0; i < c->combinations.count; i++)
+		noise_spread_merge(&all, &c->combinations.items[i].seen);
+	*min_ns = all.min_ns;
+	*max_ns = all.max_ns;
+	return all.count;
+}
+
+struct noise_bucket noise_histogram_sum(const struct noise_histogram *h, unsigned first,
+					unsigned end)
+{
+	struct noise_bucket sum = { 0 };
+	for (unsigned i = first; i < end; i++) {
+		struct noise_bucket b = noise_histogram_at(h, i);
+		sum.count += b.count;
+		sum.ns += b.ns;
+	}
+	return sum;
+}
+
+/* ---- text ---- */
+
+struct noise_style noise_normal_style(const struct noise_style *given)
+{
+	struct noise_style s = given ? *given : (struct noise_style){ 0 };
+	s.width = !s.width ? 80 : s.width < 60 ? 60 : s.width;
+	return s;
+}
+
+void put_cpus(const struct noise *n, struct strbuf *out)
+{
+	ARRAY(uint32_t) cpus = { 0 };
+	for (size_t i = 0; i < n->cpus.count; i++)
+		array_push(&cpus, n->cpus.items[i].cpu);
+	strbuf_puts(out, cpus.count == 1 ? "CPU " : "CPUs ");
+	cpus_text(cpus.items, cpus.count, out);
+	array_release(&cpus);
+}
+
+void put_scheduling(const struct noise *n, struct strbuf *out)
+{
+	if (n->realtime)
+		strbuf_printf(out, "SCHED_FIFO %d", n->priority);
+	else
+		strbuf_puts(out, "ordinary scheduling");
+}
+
+#define NO_BREAK "\u00a0"
+
+void format_share(double fraction, char out[WORDS])
+{
+	double percent = fraction * 100;
+	if (!isfinite(fraction))
+		snprintf(out, WORDS, "-");
+	else if (percent > 0 && percent < 0.005)
+		snprintf(out, WORDS, "<0.01" NO_BREAK "%%");
+	else if (percent < 100 && percent >= 99.995)
+		snprintf(out, WORDS, ">99.99" NO_BREAK "%%");
+	else
+		snprintf(out, WORDS, "%.2f" NO_BREAK "%%", percent);
+}
+
+void format_ns(double ns, char out[WORDS])
+{
+	char text[WORDS / 2];
+	text_duration(ns, 3, text, sizeof text);
+	char *space = strchr(text, ' ');
+	if (space)
+		*space = '\0';
+	snprintf(out, WORDS, "%s%s%s", text, space ? NO_BREAK : "", space ? space + 1 : "");
+}
+
+void noise_finish(const struct noise_style *style, struct strbuf *out, size_t from)
+{
+	static const struct {
+		const char *from;
+		char to;
+		bool ascii; /* only then */
+	} changes[] = { { NO_BREAK, ' ', false }, { "µ", 'u', true }, { "…", '~', true } };
+	if (!out->text)
+		return;
+	char *to = out->text + from;
+	for (const char *at = to; *at;) {
+		size_t length = 0;
+		for (size_t i = 0; i < sizeof changes / sizeof *changes && !length; i++)
+			if ((style->ascii || !changes[i].ascii) &&
+			    !strncmp(at, changes[i].from, strlen(changes[i].from))) {
+				length = strlen(changes[i].from);
+				*to++ = changes[i].to;
+			}
+		if (!length)
+			*to++ = *at;
+		at += length ? length : 1;
+	}
+	*to = '\0';
+	out->length = (size_t)(to - out->text);
+}

@@ -1,0 +1,533 @@
+/* The report of `tare noise` for people. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/noise/rows.h"
+
+#define LABEL 14       /* columns of "  Time lost   " */
+#define MOST_NAMES 3   /* of a class */
+#define NAME_SMALL 0.1 /* of a class: a name with less is not worth a word */
+#define MOST_WORST 5
+#define MOST_PERIODS 6
+#define MOST_UNTOLD 4
+#define REMAINDER_NS 1000 /* shorter ones have other causes: caches, the core's other thread */
+
+static void put_labelled_line(const char *label, const struct strbuf *text,
+			      const struct noise_style *style, struct strbuf *out)
+{
+	char first[LABEL + 1];
+	snprintf(first, sizeof first, "  %-*s", LABEL - 2, label);
+	put_paragraph(out,
+		      &(struct paragraph){ .width = style->width, .indent = LABEL, .first = first },
+		      strbuf_text(text));
+}
+
+static void put_sentence(const char *first, const char *text, const struct noise_style *style,
+			 struct strbuf *out)
+{
+	put_paragraph(out,
+		      &(struct paragraph){ .width = style->width, .indent = 2, .first = first },
+		      text);
+}
+
+static void put_heading(const char *text, struct strbuf *out)
+{
+	strbuf_printf(out, "\n%s\n", text);
+}
+
+static void render(struct table *t, const struct noise_style *style, struct strbuf *out)
+{
+	table_render(t, TABLE_TEXT,
+		     &(struct table_style){ .width = style->width, .colour = style->colour }, out);
+	table_free(t);
+}
+
+/* ---- what was measured ---- */
+
+static void put_title(const struct noise_view *v, const struct noise_style *style,
+		      struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	char elapsed[WORDS];
+	static const char *const states[] = { [RUN_GOING] = " (still going)",
+					      [RUN_COMPLETE] = "",
+					      [RUN_INTERRUPTED] = " (interrupted)",
+					      [RUN_FAILED] = " (failed)" };
+	format_ns((double)v->noise->elapsed_ns, elapsed);
+	strbuf_puts(&text, "Noise on ");
+	put_cpus(v->noise, &text);
+	strbuf_printf(&text, " for %s%s, ", elapsed, v->run ? states[v->run->status] : "");
+	put_scheduling(v->noise, &text);
+	if (v->run && v->run->id > 0)
+		strbuf_printf(&text, ", run %lld", (long long)v->run->id);
+	if (v->run && v->run->name && *v->run->name)
+		strbuf_printf(&text, ": %s", v->run->name);
+	put_headline(out, style->width, style->colour, strbuf_text(&text));
+	strbuf_clear(&text);
+	strbuf_puts(&text, v->run && v->run->tags ? v->run->tags : "");
+	if (text.length)
+		put_labelled_line("Tags", &text, style, out);
+	strbuf_release(&text);
+}
+
+static void put_loop(const struct noise_cpu *c, const struct noise_style *style, struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	char turn[WORDS], p999[WORDS], step[WORDS], threshold[WORDS];
+	format_ns(c->turn_ns, turn);
+	format_ns(c->turn_p999_ns, p999);
+	format_ns(c->step_ns, step);
+	format_ns((double)c->threshold_ns, threshold);
+	strbuf_printf(&text, "%s a turn (99.9 %%: %s), clock step %s, threshold %s", turn, p999,
+		      step, threshold);
+	put_labelled_line("Loop", &text, style, out);
+	strbuf_release(&text);
+}
+
+static void put_watched(const struct noise *n, const struct noise_cpu *c,
+			const struct noise_style *style, struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	char window[WORDS], all[WORDS], duty[WORDS];
+	double cpus = c->cpu == UINT32_MAX ? (double)n->cpus.count : 1;
+	format_ns(noise_watched_ns(c), window);
+	format_ns(cpus * (double)n->elapsed_ns, all);
+	format_share(noise_duty(n, c), duty);
+	strbuf_printf(&text, "%s of %s of CPU time, %u round%s, duty cycle %s", window, all,
+		      c->rounds, c->rounds == 1 ? "" : "s", duty);
+	put_labelled_line("Watched", &text, style, out);
+	strbuf_release(&text);
+}
+
+static void put_rate(double rate, struct strbuf *out)
+{
+	if (isfinite(rate))
+		strbuf_printf(out, "%.*f", rate < 10 ? 2 : rate < 100 ? 1 : 0, rate);
+	else
+		strbuf_putc(out, '-');
+}
+
+static void put_lost(const struct noise_cpu *c, const struct noise_style *style, struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	uint64_t min, max;
+	char low[WORDS], high[WORDS], lost[WORDS], share[WORDS], per_s[WORDS] = "-";
+	if (!c->total.count) {
+		strbuf_puts(&text, "none above the threshold");
+		put_labelled_line("Detours", &text, style, out);
+		strbuf_release(&text);
+		return;
+	}
+	format_ns((double)c->total.ns, lost);
+	format_share(noise_lost_share(c), share);
+	if (isfinite(noise_lost_share(c)))
+		format_ns(noise_lost_share(c) * 1e9, per_s);
+	strbuf_printf(&text, "%llu, ", (unsigned long long)c->total.count);
+	put_rate(noise_detour_rate(c), &text);
+	strbuf_printf(&text, " per s%s", c->cpu == UINT32_MAX ? " and CPU" : "");
+	if (noise_extremes(c, &min, &max)) {
+		format_ns((double)min, low);
+		format_ns((double)max, high);
+		strbuf_printf(&text, ", from %s to %s", low, high);
+	}
+	put_labelled_line("Detours", &text, style, out);
+	strbuf_clear(&text);
+	strbuf_printf(&text, "%s, %s of the time looked at: %s per s", lost, share, per_s);
+	if (c->total.class_ns[NOISE_THROTTLED]) {
+		format_ns((double)c->total.class_ns[NOISE_THROTTLED], lost);
+		strbuf_printf(&text, "; of it %s throttled: the price of --priority, not noise",
+			      lost);
+	}
+	put_labelled_line("Time lost", &text, style, out);
+	strbuf_release(&text);
+}
+
+/* ---- who took it ---- */
+
+/* Where the table has no column for them. An inferred class has a sentence of its own, or none. */
+static void put_periods(const struct noise_rows *rows, const struct noise_style *style,
+			struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	size_t found = 0, more = 0;
+	for (size_t i = 0; i < rows->list.count; i++) {
+		const struct noise_row *row = &rows->list.items[i];
+		char period[WORDS];
+		if (!isfinite(row->period_ns) || !noise_class_strict(row->source->class))
+			continue;
+		if (found++ >= MOST_PERIODS) {
+			more++;
+			continue;
+		}
+		format_ns(row->period_ns, period);
+		strbuf_printf(&text, "%s%s every %s", found > 1 ? ", " : "", row->name, period);
+		if (row->period_share < 0.995)
+			strbuf_printf(&text, " (%.0f\u00a0%% of its intervals)",
+				      row->period_share * 100);
+	}
+	if (more)
+		strbuf_printf(&text, ", and %zu more", more);
+	if (found)
+		put_sentence("Periodic: ", strbuf_text(&text), style, out);
+	strbuf_release(&text);
+}
+
+static void put_sources(const struct noise_cpu *c, const struct noise_style *style,
+			struct strbuf *out)
+{
+	struct noise_rows rows;
+	const char *us = style->ascii ? "us" : "µs";
+	noise_rows_of(c, style->mode, &rows);
+	if (style->mode == NOISE_BY_SOURCE)
+		strbuf_printf(out, "\nSources, in %s\n", us);
+	else
+		strbuf_printf(out, "\nSources that followed each other in a detour, in %s\n", us);
+	put_noise_sources(&rows, style->most, style, out);
+	if (style->width < NOISE_WIDE)
+		put_periods(&rows, style, out);
+	noise_rows_release(&rows);
+}
+
+/* ---- where the time went ---- */
+
+/* Names that hold much of their class; of classes that are inferred, what they mean. */
+static void put_mostly(const struct noise_rows *rows, enum noise_class class, uint64_t ns,
+		       struct strbuf *out)
+{
+	static const char *const meanings[NOISE_CLASSES] = {
+		[NOISE_DELIVERY] = "on the way into and out of these",
+		[NOISE_STEAL] = "another guest ran, by the steal clock",
+		[NOISE_HOST] = "in phase with a period of the host",
+		[NOISE_UNEXPLAINED] = "",
+	};
+	size_t shown = 0;
+	if (meanings[class]) {
+		strbuf_puts(out, meanings[class]);
+		return;
+	}
+	for (size_t i = 0; i < rows->list.count && shown < MOST_NAMES; i++) {
+		const struct noise_row *row = &rows->list.items[i];
+		if (row->source->class != class ||
+		    (shown && (double)row->spread->ns < NAME_SMALL * (double)ns))
+			continue;
+		strbuf_printf(out, "%s%s", shown++ ? ", " : "", row->name);
+	}
+}
+
+static void add_class(struct table *t, const char *name, double ns, uint64_t all,
+		      const char *mostly)
+{
+	char share[WORDS];
+	format_share(ns / (double)all, share);
+	table_add_text(t, name);
+	table_add_number(t, ns);
+	table_add_text(t, share);
+	table_add_text(t, mostly);
+}
+
+static void put_classes(const struct noise *n, const struct noise_cpu *c,
+			const struct noise_style *style, struct strbuf *out)
+{
+	static const struct column columns[] = {
+		{ "class", "Where the time went", COLUMN_TEXT },
+		{ "time", "Time", COLUMN_DURATION, .digits = 4 },
+		{ "share", "Share", COLUMN_TEXT, .right = true },
+		{ "mostly", "", COLUMN_TEXT },
+	};
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	struct noise_rows rows;
+	uint64_t strict = 0;
+	noise_rows_of(c, NOISE_BY_SOURCE, &rows);
+	for (enum noise_class class = 0; class < NOISE_CLASSES; class ++) {
+		struct strbuf mostly = { 0 };
+		uint64_t ns = c->total.class_ns[class];
+		strict += noise_class_strict(class) ? ns : 0;
+		if (class == NOISE_DELIVERY)
+			add_class(t, "told by the kernel", n->kernel ? (double)strict : NAN,
+				  c->total.ns,
+				  n->kernel ? "strict: the sum of the above" : "not seen");
+		put_mostly(&rows, class, ns, &mostly);
+		if (class == NOISE_STEAL && !n->steal_told)
+			add_class(t, noise_class_name(class), NAN, c->total.ns, "not seen");
+		else if (noise_class_told(n, class) && (ns || class == NOISE_UNEXPLAINED))
+			add_class(t, noise_class_name(class), (double)ns, c->total.ns,
+				  strbuf_text(&mostly));
+		strbuf_release(&mostly);
+	}
+	add_class(t, "all", (double)c->total.ns, c->total.ns, "");
+	strbuf_putc(out, '\n');
+	render(t, style, out);
+	noise_rows_release(&rows);
+}
+
+/* ---- how much of it has a name ---- */
+
+static void add_coverage(struct table *t, const char *name, const struct noise_coverage *coverage)
+{
+	const double shares[] = { coverage->named, coverage->strict, coverage->overlap };
+	table_add_text(t, name);
+	table_add_count(t, (int64_t)coverage->count);
+	table_add_number(t, (double)coverage->ns);
+	for (size_t i = 0; i < 3; i++) {
+		char share[WORDS];
+		format_share(shares[i], share);
+		table_add_text(t, share);
+	}
+}
+
+static void put_coverage(const struct noise *n, const struct noise_cpu *c,
+			 const struct noise_style *style, struct strbuf *out)
+{
+	static const struct column columns[] = {
+		{ "detours", "Explained", COLUMN_TEXT },
+		{ "count", "Detours", COLUMN_COUNT },
+		{ "time", "Time", COLUMN_DURATION, .digits = 4 },
+		{ "named", "Named", COLUMN_TEXT, .right = true },
+		{ "strict", "Strict", COLUMN_TEXT, .right = true },
+		{ "overlap", "By overlap", COLUMN_TEXT, .right = true },
+	};
+	static const struct {
+		uint64_t from_ns;
+		const char *name;
+	} lines[] = { { 0, "all" }, { 1000, "over 1 µs" }, { 8000, "over 8 µs" } };
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		struct noise_coverage coverage;
+		noise_coverage_of(n, c, lines[i].from_ns, &coverage);
+		add_coverage(t, lines[i].name, &coverage);
+	}
+	strbuf_putc(out, '\n');
+	render(t, style, out);
+	put_paragraph(out, &(struct paragraph){ .width = style->width, .first = "" },
+		      "Shares of the time. Named: in any class but unexplained. Strict: inside "
+		      "what the kernel told of. By overlap: whole detours in which it told of "
+		      "anything.");
+	if (c->total.class_ns[NOISE_THROTTLED])
+		strbuf_puts(out, "Throttled time is in none of them.\n");
+}
+
+/* ---- what else there is to say ---- */
+
+static void put_host(const struct noise_cpu *c, const struct noise_style *style, struct strbuf *out)
+{
+	const struct noise_host *h = &c->host;
+	struct strbuf text = { 0 };
+	char chance[WORDS];
+	if (!h->fitted || !(h->period_ns > 0))
+		return;
+	format_percent(h->chance, chance);
+	strbuf_printf(&text,
+		      "an inference: %llu of %llu otherwise unexplained detours are in phase with "
+		      "%.2f Hz (fitted in %u of %u rounds); %s would be by chance.",
+		      (unsigned long long)h->in_phase, (unsigned long long)h->looked_at,
+		      1e9 / h->period_ns, h->fitted, h->rounds, chance);
+	put_sentence("host-periodic: ", strbuf_text(&text), style, out);
+	strbuf_release(&text);
+}
+
+/* What can be said of the remainder without naming it. */
+static void put_unexplained(const struct noise *n, const struct noise_cpu *c,
+			    const struct noise_style *style, struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	uint64_t all = 0, alone = 0;
+	char time[WORDS], share[WORDS];
+	for (unsigned i = noise_bucket_of(REMAINDER_NS); i < NOISE_BUCKETS; i++)
+		all += c->buckets[i].class_ns[NOISE_UNEXPLAINED];
+	for (size_t i = 0; i < c->combinations.count; i++)
+		if (strcmp(c->combinations.items[i].name, noise_class_name(NOISE_UNEXPLAINED)) == 0)
+			alone = noise_histogram_sum(&c->combinations.items[i].seen_lengths,
+						    noise_bucket_of(REMAINDER_NS), NOISE_BUCKETS)
+					.ns;
+	if (!n->kernel || !all || !alone)
+		return;
+	format_ns((double)all, time);
+	format_share(fmin((double)alone / (double)all, 1), share);
+	strbuf_printf(&text,
+		      "of the %s in detours over 1 µs, %s in ones in which this kernel told of "
+		      "nothing at all: likely a hypervisor, its host or firmware.",
+		      time, share);
+	put_sentence("unexplained: ", strbuf_text(&text), style, out);
+	strbuf_release(&text);
+}
+
+static void put_untold(const struct noise_cpu *c, const struct noise_style *style,
+		       struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	size_t shown = 0, more = 0;
+	for (size_t i = 0; i < c->untold.count; i++) {
+		const struct noise_untold *u = &c->untold.items[i];
+		if (shown >= MOST_UNTOLD) {
+			more++;
+			continue;
+		}
+		strbuf_printf(&text, "%s%s (%llu)", shown++ ? ", " : "", u->name,
+			      (unsigned long long)u->count);
+	}
+	if (more)
+		strbuf_printf(&text, " and %zu more", more);
+	strbuf_puts(&text, ". /proc/interrupts counts them, no tracepoint tells of them: the time "
+			   "they took is under other names or unexplained.");
+	if (shown)
+		put_sentence("Untold interrupts: ", strbuf_text(&text), style, out);
+	strbuf_release(&text);
+}
+
+static void put_outside(const struct noise *n, const struct noise_cpu *c,
+			const struct noise_style *style, struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	char time[WORDS];
+	if (!n->kernel || !c->outside)
+		return;
+	format_ns((double)c->outside_ns, time);
+	strbuf_printf(&text,
+		      "%llu occurrence%s, %s together: shorter than the threshold, or while the "
+		      "loop made its notes.",
+		      (unsigned long long)c->outside, c->outside == 1 ? "" : "s", time);
+	put_sentence("In no detour: ", strbuf_text(&text), style, out);
+	strbuf_release(&text);
+}
+
+static void put_lost_events(const struct noise_cpu *c, const struct noise_style *style,
+			    struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	uint64_t all = c->events + c->lost;
+	if (!c->lost)
+		return;
+	strbuf_printf(&text,
+		      "%llu of %llu events of the kernel found no room: some of what is "
+		      "unexplained had a name.",
+		      (unsigned long long)c->lost, (unsigned long long)all);
+	put_sentence("Lost: ", strbuf_text(&text), style, out);
+	strbuf_release(&text);
+}
+
+static void put_not_seen(const struct noise_view *v, const struct noise_style *style,
+			 struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	if (v->run && v->run->not_seen)
+		strbuf_puts(&text, v->run->not_seen);
+	while (text.length && text.text[text.length - 1] == ' ')
+		text.text[--text.length] = '\0';
+	if (!text.length && !v->noise->kernel)
+		strbuf_puts(&text, "who caused a detour.");
+	/* the first of its sentences goes on after the colon; an acronym stays what it is */
+	if (text.length > 1 && islower((unsigned char)text.text[1]))
+		text.text[0] = (char)tolower((unsigned char)text.text[0]);
+	if (text.length)
+		put_sentence("Not seen: ", strbuf_text(&text), style, out);
+	strbuf_release(&text);
+}
+
+/* ---- the longest ---- */
+
+/* "timer_steal: steal 3.71 ms" */
+static void add_what(struct table *t, const struct noise_worst *w)
+{
+	struct strbuf text = { 0 };
+	char time[WORDS];
+	enum noise_class most = 0;
+	for (enum noise_class class = 0; class < NOISE_CLASSES; class ++)
+		if (w->class_ns[class] > w->class_ns[most])
+			most = class;
+	strbuf_puts(&text, w->name);
+	if (w->class_ns[most] && strcmp(w->name, noise_class_name(most)) != 0) {
+		format_ns((double)w->class_ns[most], time);
+		strbuf_printf(&text, " (%s %s)", noise_class_name(most), time);
+	}
+	table_add_text(t, strbuf_text(&text));
+	strbuf_release(&text);
+}
+
+static void put_worst(const struct noise *n, const struct noise_style *style, struct strbuf *out)
+{
+	static const struct column columns[] = {
+		{ "into", "Longest: at", COLUMN_TEXT, .right = true },
+		{ "cpu", "CPU", COLUMN_COUNT },
+		{ "length", "Length", COLUMN_DURATION, .digits = 3 },
+		{ "what", "What", COLUMN_TEXT },
+	};
+	if (!n->worst.count)
+		return;
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	for (size_t i = 0; i < n->worst.count && i < MOST_WORST; i++) {
+		const struct noise_worst *w = &n->worst.items[i];
+		char at[WORDS];
+		double into = w->begin_ns > n->begin_ns ? (double)(w->begin_ns - n->begin_ns) : 0;
+		snprintf(at, sizeof at, "%.3f s", into / 1e9);
+		table_add_text(t, at);
+		table_add_count(t, w->cpu);
+		table_add_number(t, (double)w->ns);
+		add_what(t, w);
+	}
+	strbuf_putc(out, '\n');
+	render(t, style, out);
+}
+
+/* ---- all of it ---- */
+
+static void put_block(const struct noise_view *v, const struct noise_cpu *c,
+		      const struct noise_style *style, struct strbuf *notes, struct strbuf *out)
+{
+	put_loop(c, style, out);
+	put_watched(v->noise, c, style, out);
+	put_lost(c, style, out);
+	if (c->total.count) {
+		put_sources(c, style, out);
+		put_classes(v->noise, c, style, out);
+		put_coverage(v->noise, c, style, out);
+	}
+	put_host(c, style, notes);
+	put_unexplained(v->noise, c, style, notes);
+	put_untold(c, style, notes);
+	put_outside(v->noise, c, style, notes);
+	put_lost_events(c, style, notes);
+}
+
+static void put_notes(struct strbuf *notes, struct strbuf *out)
+{
+	if (notes->length) {
+		strbuf_putc(out, '\n');
+		strbuf_puts(out, strbuf_text(notes));
+	}
+	strbuf_clear(notes);
+}
+
+void noise_text(const struct noise_view *v, const struct noise_style *given, struct strbuf *out)
+{
+	struct noise_style style = noise_normal_style(given);
+	const struct noise *n = v->noise;
+	struct noise_cpu together;
+	struct strbuf notes = { 0 };
+	size_t from = out->length;
+	bool blocks = style.per_cpu && n->cpus.count > 1;
+	put_title(v, &style, out);
+	for (size_t i = 0; blocks && i < n->cpus.count; i++) {
+		char heading[32];
+		snprintf(heading, sizeof heading, "CPU %u", n->cpus.items[i].cpu);
+		put_heading(heading, out);
+		put_block(v, &n->cpus.items[i], &style, &notes, out);
+		put_notes(&notes, out);
+	}
+	if (blocks)
+		put_heading("All CPUs together", out);
+	noise_together(n, &together);
+	put_block(v, &together, &style, &notes, out);
+	put_not_seen(v, &style, &notes);
+	put_notes(&notes, out);
+	if (style.histograms && together.total.count)
+		put_noise_histograms(&together, &style, out);
+	if (style.density && together.total.count)
+		put_noise_density(&together, &style, out);
+	put_worst(n, &style, out);
+	noise_cpu_release(&together);
+	strbuf_release(&notes);
+	noise_finish(&style, out, from);
+}

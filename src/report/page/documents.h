@@ -1,0 +1,36 @@
+/* The documents of docs/schema/ that a page embeds, each made by its NAME_json.c: private to
+ * report/. New references, as jansson calls them. */
+#ifndef TARE_REPORT_PAGE_DOCUMENTS_H
+#define TARE_REPORT_PAGE_DOCUMENTS_H
+
+#include <jansson.h>
+
+#include "report/noise/report.h"
+#include "report/profile/report.h"
+#include "report/query/report.h"
+#include "report/study/report.h"
+
+struct profile_part; /* profile_rows.h */
+
+/* study.schema.json, and a zoom level of it. */
+json_t *daemons_document(const struct study *s, const struct machine *machine);
+json_t *json_level(const struct study_level *l);
+
+json_t *noise_document(const struct noise_view *v);
+json_t *noise_diff_document(const struct noise_view *base, const struct noise_view *run,
+			    const struct jitter_diff *d);
+
+json_t *profile_document(const struct profile_subject *s, const struct profile_part *parts,
+			 size_t count);
+json_t *profile_listing_document(const struct profile_subject *s, const struct profile_listing *l);
+/* At most so many rows, those that changed most. */
+json_t *profile_diff_document(const struct profile_subject *before,
+			      const struct profile_subject *after, const struct sleepy_diff *d,
+			      size_t most);
+
+/* Without them at[].executions are empty. */
+json_t *query_document(const struct query_view *v, bool with_executions);
+json_t *query_compare_document(const struct query_view *base, const struct query_view *other,
+			       const struct ttp_comparison *c);
+
+#endif

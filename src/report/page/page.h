@@ -1,0 +1,86 @@
+/* A page for a browser: runs, studies and comparisons as one document (web/src/model.ts says what
+ * is in it, docs/schema/page.schema.json for others), alone as JSON or within a self-contained HTML
+ * file. */
+#ifndef TARE_REPORT_PAGE_PAGE_H
+#define TARE_REPORT_PAGE_PAGE_H
+
+#include "base/strbuf.h"
+#include "protocol/sedona/sedona.h"
+#include "protocol/sleepy/sleepy.h"
+#include "report/noise/report.h"
+#include "report/profile/report.h"
+#include "report/query/report.h"
+#include "report/time/report.h"
+
+struct page;
+
+/* served: by `tare serve`, which has the lab at hand. */
+struct page *page_new(const char *title, bool served);
+void page_free(struct page *p);
+size_t page_section_count(const struct page *p);
+
+/* Sections, in the order in which they are added; what is given is borrowed for the call. */
+
+/* Where the trace of an execution comes from. False: it has none, or it cannot be read, which is
+ * the caller's to tell. */
+struct page_traces {
+	bool (*load)(void *context, const struct execution *x, struct trace *into);
+	void *context;
+};
+/* What is told of single executions is bounded; `share` runs have that room together. traces may be
+ * NULL. */
+void page_add_time(struct page *p, const struct run_view *view, size_t share,
+		   const struct page_traces *traces);
+/* run NULL: its samples are not known. is_l: of each of them. */
+struct page_samples {
+	const struct sedona_run *run;
+	const bool *is_l;
+};
+void page_add_study(struct page *p, const struct study *s, const struct machine *machine,
+		    const struct page_samples samples[STUDY_LENGTHS]);
+/* v->noise NULL: nothing of the run is stored yet. baseline and diff NULL: there is none, or it is
+ * the run itself. */
+void page_add_noise(struct page *p, const struct noise_view *v, const struct noise_view *baseline,
+		    const struct jitter_diff *diff);
+/* listings: of the functions with the most samples, for annotated code. */
+void page_add_profile(struct page *p, const struct profile_subject *s,
+		      const struct profile_listing *listings, size_t count);
+/* The mean ledger of a Q@C, over the executions kept. It begins before the query is asked and ends
+ * after it: et_ns is what elapsed in the query itself. */
+#define PAGE_QUERY_LEDGERS 300 /* more are not worth their time and room */
+struct page_query_ledger {
+	uint32_t query;
+	uint64_t cardinality, et_ns;
+	uint64_t wall_ns[LEDGER_CAUSES];
+};
+/* v->data NULL: nothing of the run is stored yet. */
+void page_add_query(struct page *p, const struct query_view *v,
+		    const struct page_query_ledger *ledgers, size_t count);
+
+/* Comparisons of sections that were added, by their index. */
+
+struct page_time_comparison {
+	size_t section;
+	struct emp_comparison result;
+	const char *sentence;
+};
+void page_compare_times(struct page *p, size_t reference, enum emp_measure measure,
+			const struct page_time_comparison *list, size_t count);
+void page_compare_noise(struct page *p, size_t base, size_t run, const struct noise_view *base_view,
+			const struct noise_view *run_view, const struct jitter_diff *d);
+void page_compare_profiles(struct page *p, size_t before, size_t after,
+			   const struct profile_subject *before_subject,
+			   const struct profile_subject *after_subject,
+			   const struct sleepy_diff *d);
+void page_compare_queries(struct page *p, size_t base, size_t other,
+			  const struct query_view *base_view, const struct query_view *other_view,
+			  const struct ttp_comparison *c);
+
+/* The document alone; on one line. */
+void page_json(const struct page *p, struct strbuf *out);
+/* The whole file. */
+void page_html(const struct page *p, struct strbuf *out);
+/* The page without a document: what `tare serve` answers with. */
+void page_empty(struct strbuf *out);
+
+#endif

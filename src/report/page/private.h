@@ -1,0 +1,41 @@
+/* What the parts of a page share: private to report/page/. */
+#ifndef TARE_REPORT_PAGE_PRIVATE_H
+#define TARE_REPORT_PAGE_PRIVATE_H
+
+#include <jansson.h>
+
+#include "report/core/json.h"
+#include "report/page/page.h"
+
+struct page {
+	json_t *root, *machines, *sections, *comparisons;
+};
+
+/* A section of nothing that ran: what page_head() fills in from a run is null, its status
+ * "complete". anchor: "study-3". */
+json_t *page_head_plain(struct page *p, const char *kind, const char *anchor, const char *title,
+			const char *subtitle, const struct machine *machine);
+/* A section with what all have in common; subtitle NULL: the run's command. The caller fills in
+ * the rest and hands it to page_add(). */
+json_t *page_head(struct page *p, const char *kind, const struct run *run,
+		  const struct machine *machine, const char *subtitle);
+/* The same of a run of which there may be nothing but itself: subtitle NULL, then a note says so.
+ */
+json_t *page_head_stored(struct page *p, const char *kind, const struct run *run,
+			 const struct machine *machine, struct strbuf *subtitle);
+void page_note(json_t *section, const char *text); /* one more sentence for its notes */
+void page_notef(json_t *section, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void page_add(struct page *p, json_t *section);
+void page_compare(struct page *p, json_t *comparison);
+
+/* Fewer digits, which is what a picture shows: 6. null where it is not finite. */
+json_t *page_real(double value);
+
+/* The index of a machine, added once for each state that it was in; null without one. */
+json_t *page_machine(struct page *p, const struct machine *machine);
+
+/* The built page, web/dist/page.html, within the program (page_html.c is generated). */
+extern const char page_built[];
+extern const size_t page_built_size;
+
+#endif

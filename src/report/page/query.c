@@ -1,0 +1,104 @@
+/* Queries. */
+#include <stdio.h>
+
+#include "report/page/documents.h"
+#include "report/page/private.h"
+#include "report/query/rows.h"
+
+#define EXECUTIONS_MOST 30000 /* one takes 340 bytes */
+
+/* NULL where nothing was kept: no r is known. */
+static json_t *matrix_json(const struct query_view *v)
+{
+	double r[TTP_MODEL_MEASURES][TTP_MODEL_MEASURES];
+	if (!v->result->executions_kept)
+		return json_null();
+	ttp_model_matrix(v->data, v->result, r);
+	json_t *o = json_object(), *measures = json_array(), *rows = json_array();
+	for (int i = 0; i < TTP_MODEL_MEASURES; i++) {
+		const char *name = ttp_model_measure_name((enum ttp_model_measure)i);
+		json_t *row = json_array();
+		for (int k = 0; k < TTP_MODEL_MEASURES; k++)
+			json_array_append_new(row, page_real(r[i][k]));
+		json_array_append_new(measures, json_string(name));
+		json_array_append_new(rows, row);
+	}
+	json_object_set_new(o, "measures", measures);
+	json_object_set_new(o, "r", rows);
+	return o;
+}
+
+static json_t *ledger_of(const struct page_query_ledger *l)
+{
+	json_t *o = json_object(), *causes = json_array(), *mean = json_array();
+	for (int c = 0; c < LEDGER_CAUSES; c++) {
+		if (!l->wall_ns[c])
+			continue;
+		json_array_append_new(causes, json_string(ledger_causes[c].name));
+		json_array_append_new(mean, json_integer((json_int_t)l->wall_ns[c]));
+	}
+	json_object_set_new(o, "query", json_integer(l->query));
+	json_object_set_new(o, "cardinality",
+			    l->cardinality ? json_integer((json_int_t)l->cardinality)
+					   : json_null());
+	json_object_set_new(o, "elapsed_ns", json_ns(l->et_ns));
+	json_object_set_new(o, "causes", causes);
+	json_object_set_new(o, "mean", mean);
+	return o;
+}
+
+/* "four on PostgreSQL 15.8, cold, exhaustive" */
+static void put_subtitle(const struct query_run *r, struct strbuf *out)
+{
+	char server[WORDS];
+	query_server(r, server);
+	if (r->experiment_name && *r->experiment_name)
+		strbuf_printf(out, "%s on ", r->experiment_name);
+	strbuf_puts(out, server);
+	if (r->imported)
+		strbuf_puts(out, ", imported");
+	else
+		strbuf_puts(out, r->cold ? ", cold" : ", warm");
+	if (r->scenario)
+		strbuf_printf(out, ", %s", r->scenario);
+}
+
+void page_add_query(struct page *p, const struct query_view *v,
+		    const struct page_query_ledger *ledgers, size_t count)
+{
+	const bool stored = v->data, whole = !stored || v->result->executions <= EXECUTIONS_MOST;
+	struct strbuf subtitle = { 0 };
+	json_t *list = json_array();
+	if (stored)
+		put_subtitle(v->data, &subtitle);
+	json_t *o = page_head_stored(p, "query", v->run, v->machine, stored ? &subtitle : NULL);
+	json_object_set_new(o, "query", stored ? query_document(v, whole) : json_null());
+	json_object_set_new(o, "matrix", stored ? matrix_json(v) : json_null());
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, ledger_of(&ledgers[i]));
+	json_object_set_new(o, "ledgers", list);
+	if (!whole) {
+		char text[160];
+		snprintf(text, sizeof text,
+			 "The %zu executions are not in this page one by one: 'tare query report "
+			 "--executions' lists them.",
+			 v->result->executions);
+		page_note(o, text);
+	}
+	if (count && count >= PAGE_QUERY_LEDGERS && v->data->at.count > count)
+		page_note(o, "Ledgers: only those of the first Q@Cs are in this page.");
+	page_add(p, o);
+	strbuf_release(&subtitle);
+}
+
+void page_compare_queries(struct page *p, size_t base, size_t other,
+			  const struct query_view *base_view, const struct query_view *other_view,
+			  const struct ttp_comparison *c)
+{
+	json_t *o = json_object();
+	json_object_set_new(o, "kind", json_string("query"));
+	json_object_set_new(o, "base", json_integer((json_int_t)base));
+	json_object_set_new(o, "other", json_integer((json_int_t)other));
+	json_object_set_new(o, "diff", query_compare_document(base_view, other_view, c));
+	page_compare(p, o);
+}

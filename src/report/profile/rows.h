@@ -1,0 +1,95 @@
+/* What the reports of a profile have in common: private to report/. */
+#ifndef TARE_REPORT_PROFILE_ROWS_H
+#define TARE_REPORT_PROFILE_ROWS_H
+
+#include "report/core/format.h"
+#include "report/profile/report.h"
+#include "stats/proportions.h"
+
+struct profile_style profile_normal_style(const struct profile_style *given);
+
+/* Over all slices: their sums, begin of the first, end of the last, the fullest buffer. */
+struct profile_totals {
+	struct profile_slice slice;
+	uint64_t elapsed_ns; /* gaps between slices are not in it */
+	double cpu_ns;	     /* CPUs * elapsed */
+	/* By enum stack_end, of samples with a user part. */
+	uint64_t ends[STACK_ENDS], user_stacks;
+};
+void profile_totals_of(const struct profile *p, struct profile_totals *out);
+
+/* ns of CPU time that so many samples stand for; NaN when the rate is not known. */
+double profile_ns(const struct profile *p, uint64_t samples);
+
+/* CPU time per time: so many samples in elapsed_ns; NaN when one is not known. */
+double profile_cpu_per_s(uint64_t samples, double hz, uint64_t elapsed_ns);
+
+/* Of a row of a view by system: of CPUs * elapsed; NaN without one. */
+double profile_cpu_share(const struct profile *p, const struct sleepy_view *v, uint64_t samples);
+
+/* "the whole system", "python3 x.py", "PIDs 12, 13", "cgroup /x" */
+void put_profile_subject(const struct run *run, struct strbuf *out);
+const char *profile_given_name(const struct run *run); /* by the user; NULL: none */
+/* "on the kernel's tick, 250 Hz" */
+void put_profile_mode(const struct profile *p, struct strbuf *out);
+
+/* Rows of a view that are shown, by style->most and least_share: by what they are without their
+ * callees, or with totals by what they are with them. Of a system: all. Borrowed, without marks. */
+typedef ARRAY(struct sleepy_shown) profile_row_list;
+void profile_rows_of(const struct sleepy_view *v, const struct profile_style *style,
+		     profile_row_list *out);
+/* It is code of the kernel. */
+bool profile_row_kernel(const struct profile *p, const struct sleepy_view *v,
+			const struct sleepy_row *row);
+/* The function was inlined where it was sampled. */
+bool profile_row_inlined(const struct profile *p, const struct sleepy_row *row);
+/* "function", plural "functions" */
+const char *profile_row_word(enum sleepy_by by, size_t count);
+
+/* Shares of a view stand below each other: one number of decimals, as n samples support. */
+int profile_decimals(uint64_t n);
+/* "46.1", "<0.1"; in per cent. */
+void format_points(double share, int decimals, char out[WORDS]);
+/* The larger half of the 95 % interval, in percentage points. */
+double profile_margin(uint64_t hits, uint64_t n);
+
+/* What its way of sampling cannot tell, in sentences without their first capital. */
+#define PROFILE_NOTES 2
+size_t profile_notes_of(const struct profile *p, const char *notes[PROFILE_NOTES]);
+
+/* ---- listings ---- */
+
+struct listing_line {
+	const struct instruction *instruction;
+	uint64_t self;
+};
+struct listing {
+	ARRAY(struct listing_line) list;
+	uint64_t self;	    /* all of the function's samples */
+	uint64_t elsewhere; /* of them, at addresses where no instruction of the list begins */
+	uint64_t most;	    /* of one instruction */
+};
+void listing_of(const struct profile_listing *l, struct listing *out);
+void listing_release(struct listing *l);
+
+/* What a document has of it (documents.h). */
+struct profile_part {
+	const struct sleepy_view *view;
+	struct profile_style style; /* which of its rows */
+};
+
+/* ---- text ---- */
+
+size_t profile_width(const struct profile_style *style);		      /* of a paragraph */
+void put_samples_count(struct strbuf *out, uint64_t count, const char *word); /* "3 samples" */
+void put_cpu_seconds(struct strbuf *out, double ns);			      /* "1.23 s" */
+void put_profile_system(const struct profile_subject *s, const struct sleepy_view *v,
+			const struct profile_style *style, struct strbuf *out);
+/* A cell of at most so many columns (0: any), cut in the middle; safe to show. */
+void table_add_fitted(struct table *t, const char *text, size_t columns);
+/* The same of a function's name, with something before and after it; what is between its brackets
+ * goes first. */
+void table_add_symbol(struct table *t, const char *before, const char *name, const char *after,
+		      size_t columns);
+
+#endif

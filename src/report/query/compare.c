@@ -1,0 +1,329 @@
+/* Two runs of queries side by side: plans that changed first, then times, then the rest. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/query/rows.h"
+#include "stats/tests.h"
+
+#define MOST 20
+#define ALPHA 0.05
+#define ENOUGH 64 /* executions to find any difference with */
+
+const char *query_change_name(enum ttp_change c)
+{
+	static const char *const names[] = { "same", "slower", "faster", "only_base",
+					     "only_other" };
+	return names[c];
+}
+
+static void put_run(const struct query_view *v, struct strbuf *out)
+{
+	char server[WORDS];
+	query_server(v->data, server);
+	if (v->run && v->run->id > 0)
+		strbuf_printf(out, "run %lld (%s", (long long)v->run->id, server);
+	else
+		strbuf_printf(out, "a run (%s", server);
+	if (v->run && v->run->name && *v->run->name) {
+		char *name = display_copy(v->run->name);
+		strbuf_printf(out, ", %s", name);
+		xfree(name);
+	}
+	strbuf_putc(out, ')');
+}
+
+static void put_title(const struct query_view *base, const struct query_view *other,
+		      const struct query_style *style, struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	put_run(other, &text);
+	strbuf_puts(&text, " against ");
+	put_run(base, &text);
+	*text.text = *text.text == 'r' ? 'R' : 'A';
+	put_headline(out, (size_t)style->width, style->colour, strbuf_text(&text));
+	strbuf_release(&text);
+}
+
+/* As many digits as the interval supports. */
+static void format_ratio(double ratio, double low, double high, char out[WORDS])
+{
+	if (!isfinite(ratio))
+		snprintf(out, WORDS, "-");
+	else
+		snprintf(out, WORDS, "%.*f", ratio_decimals((high - low) / 4), ratio);
+}
+
+static void format_interval(double low, double high, char out[WORDS])
+{
+	int decimals = ratio_decimals((high - low) / 4);
+	if (!isfinite(low) || !isfinite(high))
+		snprintf(out, WORDS, "-");
+	else
+		snprintf(out, WORDS, "%.*f to %.*f", decimals, low, decimals, high);
+}
+
+/* ---- in short ---- */
+
+static size_t count_of(const struct ttp_comparison *c, enum ttp_change change)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < c->pairs.count; i++)
+		n += c->pairs.items[i].change == change;
+	return n;
+}
+
+static bool is_compared(const struct ttp_pair *p)
+{
+	return (p->change == TTP_SAME && !isnan(p->base_ns) && !isnan(p->other_ns)) ||
+	       p->change == TTP_SLOWER || p->change == TTP_FASTER;
+}
+
+static void put_summary(const struct query_view *base, const struct query_view *other,
+			const struct ttp_comparison *c, const struct query_style *style,
+			struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	char ratio[WORDS], interval[WORDS];
+	size_t only_base = count_of(c, TTP_ONLY_BASE), only_other = count_of(c, TTP_ONLY_OTHER);
+	size_t unknown = 0;
+	for (size_t i = 0; i < c->pairs.count; i++)
+		unknown += c->pairs.items[i].change == TTP_SAME && !is_compared(&c->pairs.items[i]);
+	strbuf_printf(&text, "%zu Q@C%s by %s", c->compared, c->compared == 1 ? "" : "s",
+		      query_time_title(c->time));
+	if (only_base)
+		strbuf_printf(&text, "; %zu kept in the base alone", only_base);
+	if (only_other)
+		strbuf_printf(&text, "; %zu kept in the other alone", only_other);
+	if (unknown)
+		strbuf_printf(&text, "; %zu of which it is not known", unknown);
+	put_query_fact("Compared", strbuf_text(&text), style, out);
+	strbuf_clear(&text);
+	strbuf_printf(&text, "%zu of %zu Q@Cs of the base, %zu of %zu of the other",
+		      base->result->at_kept, base->result->at_count, other->result->at_kept,
+		      other->result->at_count);
+	put_query_fact("Kept", strbuf_text(&text), style, out);
+	if (!c->compared) {
+		strbuf_release(&text);
+		return;
+	}
+	strbuf_clear(&text);
+	format_ratio(c->ratio, c->ratio_low, c->ratio_high, ratio);
+	format_interval(c->ratio_low, c->ratio_high, interval);
+	strbuf_printf(&text, "%s times the base's time (geometric mean; 95 %%: %s)", ratio,
+		      interval);
+	put_query_fact("Overall", strbuf_text(&text), style, out);
+	strbuf_clear(&text);
+	strbuf_printf(&text, "%zu slower, %zu faster, %zu without a significant difference",
+		      c->slower, c->faster, c->compared - c->slower - c->faster);
+	put_query_fact("Times", strbuf_text(&text), style, out);
+	strbuf_clear(&text);
+	if (strcmp(base->data->dbms, other->data->dbms) != 0)
+		strbuf_puts(&text, "not compared: they are of two DBMSs");
+	else
+		strbuf_printf(&text, "%zu changed", c->plan_changes);
+	put_query_fact("Plans", strbuf_text(&text), style, out);
+	strbuf_release(&text);
+}
+
+static size_t kept_of(const struct query_view *v, const struct query_at *at)
+{
+	return v->result->at[at - v->data->at.items].kept;
+}
+
+/* The p of so many, all of which are below all of the others. */
+static double least_p(size_t n_a, size_t n_b)
+{
+	double a[ENOUGH], b[ENOUGH];
+	struct mann_whitney test;
+	n_a = n_a < ENOUGH ? n_a : ENOUGH;
+	n_b = n_b < ENOUGH ? n_b : ENOUGH;
+	for (size_t i = 0; i < n_a; i++)
+		a[i] = (double)i;
+	for (size_t i = 0; i < n_b; i++)
+		b[i] = (double)(n_a + i);
+	mann_whitney(a, n_a, b, n_b, &test);
+	return test.p;
+}
+
+/* With few executions and many Q@Cs no difference, however large, is significant. */
+static void put_power(const struct query_view *base, const struct query_view *other,
+		      const struct ttp_comparison *c, const struct query_style *style,
+		      struct strbuf *out)
+{
+	double least = 1;
+	for (size_t i = 0; i < c->pairs.count && least * (double)c->compared >= ALPHA; i++) {
+		const struct ttp_pair *p = &c->pairs.items[i];
+		if (is_compared(p))
+			least = fmin(least,
+				     least_p(kept_of(base, p->base), kept_of(other, p->other)));
+	}
+	if (c->compared && least * (double)c->compared >= ALPHA)
+		put_query_text("Note: ",
+			       "there are so few executions for so many Q@Cs that not even a large "
+			       "difference can be significant.",
+			       style, out);
+}
+
+/* ---- plans ---- */
+
+static uint64_t plan_of(const struct query_at *at)
+{
+	return at && at->executions.count ? at->executions.items[0].plan : 0;
+}
+
+static void put_plan_pair(const struct query_view *base, const struct query_view *other,
+			  const struct ttp_pair *p, const struct query_style *style,
+			  struct strbuf *out)
+{
+	const struct query_plan *from = query_plan_of(base->data, plan_of(p->base));
+	const struct query_plan *to = query_plan_of(other->data, plan_of(p->other));
+	struct strbuf text = { 0 };
+	char place[2 * WORDS], ratio[WORDS];
+	query_place(p->base ? base->data : other->data, p->query, p->cardinality, place);
+	strbuf_printf(&text, "%s", place);
+	if (p->ratio > 0) {
+		format_ratio(p->ratio, p->low, p->high, ratio);
+		strbuf_printf(&text, " (%s times as long)", ratio);
+	}
+	strbuf_puts(&text, ": ");
+	if (from && to)
+		put_plan_change(from, to, style->ascii, &text);
+	else
+		strbuf_puts(&text, "its plan is not stored");
+	put_query_text("  ", strbuf_text(&text), style, out);
+	strbuf_release(&text);
+}
+
+static void put_plans(const struct query_view *base, const struct query_view *other,
+		      const struct ttp_comparison *c, const struct query_style *style,
+		      struct strbuf *out)
+{
+	size_t shown = 0;
+	for (size_t i = 0; i < c->pairs.count; i++) {
+		if (c->pairs.items[i].same_plan)
+			continue;
+		if (!shown)
+			strbuf_puts(out, "\nPlans that changed\n");
+		if (style->all || shown < MOST)
+			put_plan_pair(base, other, &c->pairs.items[i], style, out);
+		shown++;
+	}
+	if (!style->all && shown > MOST)
+		strbuf_printf(out, "  and %zu more\n", shown - MOST);
+}
+
+/* ---- times ---- */
+
+static struct table *pairs_table(void)
+{
+	static const struct column columns[] = {
+		{ "query", "Query", COLUMN_TEXT },
+		{ "cardinality", "Rows", COLUMN_TEXT, .right = true },
+		{ "base", "Base", COLUMN_TEXT, .right = true },
+		{ "other", "Other", COLUMN_TEXT, .right = true },
+		{ "ratio", "Ratio", COLUMN_TEXT, .right = true },
+		{ "interval", "95 %", COLUMN_TEXT },
+		{ "p", "p (Holm)", COLUMN_TEXT },
+		{ "change", "", COLUMN_TEXT },
+	};
+	return table_new(columns, sizeof columns / sizeof *columns);
+}
+
+static void add_ns(struct table *t, double ns)
+{
+	char text[WORDS] = "-";
+	if (isfinite(ns))
+		format_ns(ns, text);
+	table_add_text(t, text);
+}
+
+static void add_pair(struct table *t, const struct query_view *base, const struct query_view *other,
+		     const struct ttp_pair *p)
+{
+	static const char *const words[] = { "", "slower", "faster", "only base", "only other" };
+	char text[WORDS];
+	query_name(p->base ? base->data : other->data, p->query, text);
+	table_add_text(t, text);
+	format_thousands(p->cardinality, text);
+	table_add_text(t, p->cardinality ? text : "-");
+	add_ns(t, p->base_ns);
+	add_ns(t, p->other_ns);
+	format_ratio(p->ratio, p->low, p->high, text);
+	table_add_text(t, text);
+	format_interval(p->low, p->high, text);
+	table_add_text(t, text);
+	if (isfinite(p->ratio)) {
+		format_p(p->p, text);
+		table_add_text(t, text + 2); /* "p = ": the column says so */
+	} else
+		table_add_text(t, "-");
+	snprintf(text, sizeof text, "%s%s%s", words[p->change],
+		 p->same_plan || !*words[p->change] ? "" : ", ", p->same_plan ? "" : "plan");
+	table_add_text(t, text);
+}
+
+static void put_changed(const struct query_view *base, const struct query_view *other,
+			const struct ttp_comparison *c, const struct query_style *style,
+			struct strbuf *out)
+{
+	struct table *t = pairs_table();
+	size_t shown = 0;
+	for (size_t i = 0; i < c->pairs.count; i++) {
+		const struct ttp_pair *p = &c->pairs.items[i];
+		if (!style->all && p->change != TTP_SLOWER && p->change != TTP_FASTER)
+			continue;
+		if (style->all || shown < MOST)
+			add_pair(t, base, other, p);
+		shown++;
+	}
+	if (!shown) {
+		table_free(t);
+		return;
+	}
+	strbuf_puts(out, style->all ? "\nEvery Q@C\n" : "\nTimes that changed\n");
+	query_render(t, style, out);
+	if (!style->all && shown > MOST)
+		strbuf_printf(out, "and %zu more\n", shown - MOST);
+}
+
+static void put_rest(const struct ttp_comparison *c, const struct query_style *style,
+		     struct strbuf *out)
+{
+	double low = INFINITY, high = 0, widest = 0;
+	size_t n = 0;
+	char text[2 * WORDS], range[WORDS];
+	for (size_t i = 0; i < c->pairs.count; i++) {
+		const struct ttp_pair *p = &c->pairs.items[i];
+		if (p->change != TTP_SAME || !(p->ratio > 0))
+			continue;
+		low = fmin(low, p->ratio);
+		high = fmax(high, p->ratio);
+		widest = fmax(widest, fmax(p->high, 1 / p->low) - 1);
+		n++;
+	}
+	if (!n)
+		return;
+	snprintf(range, sizeof range, "%.3f to %.3f", low, high);
+	snprintf(text, sizeof text,
+		 "%zu Q@C%s, ratios %.60s. Each one's 95 %% interval ends within %.2g %% of no "
+		 "difference.",
+		 n, n == 1 ? "" : "s", range, ceil(widest * 1000) / 10);
+	strbuf_putc(out, '\n');
+	put_query_text("No significant difference: ", text, style, out);
+}
+
+void query_compare_text(const struct query_view *base, const struct query_view *other,
+			const struct ttp_comparison *c, const struct query_style *given,
+			struct strbuf *out)
+{
+	struct query_style style = query_normal_style(given);
+	size_t from = out->length;
+	put_title(base, other, &style, out);
+	put_summary(base, other, c, &style, out);
+	put_power(base, other, c, &style, out);
+	put_plans(base, other, c, &style, out);
+	put_changed(base, other, c, &style, out);
+	put_rest(c, &style, out);
+	query_finish(&style, out, from);
+}

@@ -1,0 +1,351 @@
+/* The part of the report of `tare query` that says what was dropped and why, and what the times are
+ * worth. */
+#include <math.h>
+#include <stdio.h>
+
+#include "record/measure.h"
+#include "report/query/rows.h"
+
+/* ---- what was dropped ---- */
+
+/* Places one after the other, of which so many are named. */
+struct naming {
+	const struct query_view *view;
+	const struct query_style *style;
+	struct strbuf *out;
+	size_t count;
+};
+
+/* True: it is one of those, and what there is to say of it may follow. */
+static bool name_at(struct naming *n, const struct query_row *row)
+{
+	char place[2 * WORDS];
+	if (n->count++ >= query_most(n->style, QUERY_MOST_NAMED))
+		return false;
+	query_place(n->view->data, row->at->query, row->at->cardinality, place);
+	strbuf_printf(n->out, "%s%s", n->count > 1 ? ", " : "", place);
+	return true;
+}
+
+static void end_naming(const struct naming *n)
+{
+	if (n->count > query_most(n->style, QUERY_MOST_NAMED))
+		strbuf_printf(n->out, " and %zu more", n->count - QUERY_MOST_NAMED);
+}
+
+static void put_dropped_at(const struct query_view *v, const struct query_rows *rows,
+			   const struct query_style *style, struct strbuf *out)
+{
+	for (enum ttp_drop d = TTP_KEPT + 1; d < TTP_DROPS; d++) {
+		struct strbuf text = { 0 };
+		struct naming n = { v, style, &text, 0 };
+		char first[WORDS];
+		for (size_t i = 0; i < rows->list.count; i++)
+			if (rows->list.items[i].verdict->drop == d)
+				name_at(&n, &rows->list.items[i]);
+		end_naming(&n);
+		snprintf(first, sizeof first, "Dropped, %s: ", ttp_drop_name(d));
+		if (n.count)
+			put_query_text(first, strbuf_text(&text), style, out);
+		strbuf_release(&text);
+	}
+}
+
+/* "Dropped, DBMS time: 12 executions (5.0 %) of 5 Q@Cs, most of scan at 80,000" */
+static void put_dropped_by(const struct query_view *v, const struct query_rows *rows,
+			   enum ttp_check check, const struct query_style *style,
+			   struct strbuf *out)
+{
+	size_t executions = 0, ats = 0, most = 0;
+	const struct query_at *worst = NULL;
+	for (size_t i = 0; i < rows->list.count; i++) {
+		const struct query_row *row = &rows->list.items[i];
+		size_t fired = 0;
+		for (size_t k = 0; k < row->at->executions.count; k++)
+			fired += row->fired[k] >> check & 1;
+		executions += fired;
+		ats += fired > 0;
+		if (fired > most) {
+			most = fired;
+			worst = row->at;
+		}
+	}
+	if (!worst)
+		return;
+	struct strbuf text = { 0 };
+	char first[WORDS], number[WORDS], share[WORDS], place[2 * WORDS];
+	format_thousands(executions, number);
+	format_percent((double)executions / (double)v->result->executions, share);
+	query_place(v->data, worst->query, worst->cardinality, place);
+	strbuf_printf(&text, "%s execution%s (%s) of ", number, executions == 1 ? "" : "s", share);
+	if (ats > 1)
+		strbuf_printf(&text, "%zu Q@Cs, most of ", ats);
+	strbuf_puts(&text, place);
+	snprintf(first, sizeof first, "Dropped, %s: ", ttp_check_name(check));
+	put_query_text(first, strbuf_text(&text), style, out);
+	strbuf_release(&text);
+}
+
+static void put_each_dropped(const struct query_view *v, const struct query_rows *rows,
+			     const struct query_style *style, struct strbuf *out)
+{
+	static const struct column columns[] = {
+		{ "query", "Dropped execution", COLUMN_TEXT },
+		{ "number", "No.", COLUMN_COUNT },
+		{ "elapsed", "Elapsed", COLUMN_TEXT, .right = true },
+		{ "checks", "By", COLUMN_TEXT },
+	};
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	for (size_t i = 0; i < rows->list.count; i++) {
+		const struct query_row *row = &rows->list.items[i];
+		for (size_t k = 0; k < row->at->executions.count; k++) {
+			const struct query_execution *x = &row->at->executions.items[k];
+			struct strbuf names = { 0 };
+			char place[2 * WORDS], time[WORDS];
+			if (!row->fired[k])
+				continue;
+			query_place(v->data, row->at->query, row->at->cardinality, place);
+			format_ns((double)x->measured_ns, time);
+			put_checks(row->fired[k], ", ", &names);
+			table_add_text(t, place);
+			table_add_count(t, x->number);
+			table_add_text(t, time);
+			table_add_text(t, strbuf_text(&names));
+			strbuf_release(&names);
+		}
+	}
+	if (table_rows(t)) {
+		strbuf_putc(out, '\n');
+		query_render(t, style, out);
+	} else
+		table_free(t);
+}
+
+/* ---- what it is worth ---- */
+
+static void put_bits(uint32_t bits, const char *(*name)(int), const char *whose, struct strbuf *out)
+{
+	const char *between = out->length ? "; " : "";
+	for (int i = 0; bits >> i; i++)
+		if (bits >> i & 1) {
+			strbuf_printf(out, "%s%s", between, name(i));
+			between = ", ";
+		}
+	if (bits)
+		strbuf_printf(out, " of %s", whose);
+}
+
+static const char *of_processes(int measure)
+{
+	return query_measure_name((enum query_measure)measure);
+}
+
+static const char *of_cpus(int measure)
+{
+	return overall_measures[measure].name;
+}
+
+/* Which measures the check of them did not find. */
+static void put_missing(const struct query_view *v, const struct query_style *style,
+			struct strbuf *out)
+{
+	const struct ttp_missing *m = &v->result->missing;
+	struct strbuf text = { 0 };
+	for (enum query_role role = 0; role < QUERY_ROLES; role++) {
+		char whose[WORDS];
+		snprintf(whose, sizeof whose, "%s processes", query_role_name(role));
+		put_bits(m->roles[role], of_processes, role == QUERY_OWN ? "tare itself" : whose,
+			 &text);
+	}
+	put_bits(m->overall, of_cpus, "the CPUs", &text);
+	if (text.length)
+		put_query_text("Underlying measures that are missing: ", strbuf_text(&text), style,
+			       out);
+	strbuf_release(&text);
+}
+
+static void put_sanity(const struct query_view *v, const struct query_style *style,
+		       struct strbuf *out)
+{
+	/* those that drop something were named with it */
+	struct table *t =
+		query_checks_table(v, style->checks ? QUERY_ALL_CHECKS : QUERY_OTHER_CHECKS);
+	struct table *fired = query_checks_table(v, QUERY_FIRED_CHECKS);
+	strbuf_putc(out, '\n');
+	if (t)
+		query_render(t, style, out);
+	else if (!fired)
+		strbuf_puts(out, "No sanity check fired.\n");
+	table_free(fired);
+	put_missing(v, style, out);
+}
+
+static void put_post(const struct query_view *v, const struct query_style *style,
+		     struct strbuf *out)
+{
+	const struct ttp_result *r = v->result;
+	struct strbuf text = { 0 };
+	char kept[WORDS], dropped[WORDS], error[WORDS];
+	size_t said = 0;
+	if (!ttp_time_means(v->data, TTP_CALC)) {
+		put_query_text(
+			"Refused: ",
+			"this server reads in threads other than the query's, so the query's "
+			"blocked time, and with it CPU + blocked and TTPv2's Time_calc, mean "
+			"nothing.",
+			style, out);
+		return;
+	}
+	format_percent(r->post.kept_difference, kept);
+	format_percent(r->post.dropped_difference, dropped);
+	format_percent(r->relative_error, error);
+	strbuf_printf(&text, "Time_calc of TTPv2 differs from elapsed by %s in Q@Cs kept", kept);
+	if (isfinite(r->post.dropped_difference))
+		strbuf_printf(&text, ", by %s in those dropped", dropped);
+	strbuf_printf(&text, "; its relative error is %s.", error);
+	if (isfinite(r->post.kept_difference))
+		put_query_text("Step 5: ", strbuf_text(&text), style, out);
+	else if (r->at_kept)
+		put_query_text(
+			"Step 5: ",
+			"not asked, as TTPv2's Time_calc rests on measures that were not seen.",
+			style, out);
+	strbuf_clear(&text);
+	for (enum ttp_model_measure m = 0; m < TTP_MODEL_MEASURES; m++)
+		if (r->post.constant >> m & 1)
+			strbuf_printf(&text, "%s%s", said++ ? ", " : "", ttp_model_measure_name(m));
+	if (said && r->executions > 1 && style->checks)
+		put_query_text("Never varied: ", strbuf_text(&text), style, out);
+	strbuf_release(&text);
+}
+
+/* Calculated times of a Q@C and the next higher one, whose plan is the same. */
+static void put_monotonicity(const struct query_view *v, const struct query_rows *rows,
+			     const struct query_style *style, struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	size_t said = 0;
+	if (!ttp_time_means(v->data, TTP_CALC))
+		return;
+	for (size_t i = 0; i + 1 < rows->list.count; i++) {
+		const struct query_row *row = &rows->list.items[i], *next = row + 1;
+		char place[2 * WORDS], higher[WORDS], time[WORDS], against[WORDS];
+		if (!(row->verdict->after >> TTP_STRICT & 1) ||
+		    said++ >= query_most(style, QUERY_MOST_NAMED))
+			continue;
+		query_place(v->data, row->at->query, row->at->cardinality, place);
+		format_thousands(next->at->cardinality, higher);
+		format_ns(row->verdict->times[TTP_CALC].median_ns, time);
+		format_ns(next->verdict->times[TTP_CALC].median_ns, against);
+		strbuf_printf(&text, "%s%s took %s, at %s %s%s", said > 1 ? "; " : "", place, time,
+			      higher, against,
+			      row->verdict->after >> TTP_RELAXED & 1 ? " (relaxed, too)" : "");
+	}
+	if (said > query_most(style, QUERY_MOST_NAMED))
+		strbuf_printf(&text, "; and %zu more", said - QUERY_MOST_NAMED);
+	if (said)
+		put_query_text("Not monotone: ", strbuf_text(&text), style, out);
+	strbuf_release(&text);
+}
+
+/* Those that read otherwise than cold or warm caches let expect. */
+static void put_otherwise(const struct query_view *v, const struct query_rows *rows,
+			  const struct query_style *style, struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	struct naming n = { v, style, &text, 0 };
+	for (size_t i = 0; i < rows->list.count; i++) {
+		double share = rows->list.items[i].read_share;
+		char percent[WORDS];
+		if (isnan(share) || query_reads_as(share, v->data->cold))
+			continue;
+		format_percent(share, percent);
+		if (name_at(&n, &rows->list.items[i]))
+			strbuf_printf(&text, " (%s)", percent);
+	}
+	end_naming(&n);
+	if (n.count)
+		strbuf_printf(out, "; others: %s", strbuf_text(&text));
+	strbuf_release(&text);
+}
+
+static void put_reading(const struct query_view *v, const struct query_rows *rows,
+			const struct query_style *style, struct strbuf *out)
+{
+	struct query_reading r = query_reading_of(rows);
+	struct strbuf text = { 0 };
+	if (!r.known)
+		return;
+	if (v->data->cold)
+		strbuf_printf(&text, "%zu of %zu Q@Cs read what their tables have, within 3 %%",
+			      r.whole, r.known);
+	else
+		strbuf_printf(&text, "%zu of %zu Q@Cs read less than 1 %% of their tables", r.warm,
+			      r.known);
+	put_otherwise(v, rows, style, &text);
+	strbuf_putc(&text, '.');
+	if (v->data->cold && r.less)
+		strbuf_puts(&text, " Less: by an index, or a cache was not empty.");
+	put_query_text(v->data->cold ? "Cold: " : "Warm: ", strbuf_text(&text), style, out);
+	strbuf_release(&text);
+}
+
+/* What the paper's machine did not have, or could not see. */
+static void put_surroundings(const struct query_view *v, const struct query_rows *rows,
+			     const struct query_style *style, struct strbuf *out)
+{
+	struct query_surroundings s = query_surroundings_of(v->data, rows);
+	struct strbuf text = { 0 };
+	char share[WORDS];
+	if (isfinite(s.run_delay)) {
+		format_percent(s.run_delay, share);
+		strbuf_printf(&text, "%s waited %s of the time for a CPU",
+			      s.several ? "the query's threads each" : "the query", share);
+	}
+	if (isfinite(s.steal)) {
+		format_percent(s.steal, share);
+		strbuf_printf(&text, "%ssteal was %s", text.length ? ", " : "", share);
+	}
+	if (s.lost)
+		strbuf_printf(&text, "%sevents were lost in %zu execution%s, %s",
+			      text.length ? ", " : "", s.lost, s.lost == 1 ? "" : "s",
+			      v->options->form == TTP_ADAPTED ? "dropped for that"
+							      : "without a device time");
+	strbuf_putc(&text, '.');
+	if (text.length > 1)
+		put_query_text("Meanwhile: ", strbuf_text(&text), style, out);
+	strbuf_release(&text);
+}
+
+void put_query_deviations(const struct query_view *v, const struct query_style *style,
+			  struct strbuf *out)
+{
+	sentence_list list = { 0 };
+	char text[WORDS];
+	query_deviations(v, false, &list);
+	strbuf_putc(out, '\n');
+	snprintf(text, sizeof text, "%zu, listed by --checks.", list.count);
+	if (!style->checks || !list.count)
+		put_query_text("Deviations from the protocol as printed: ",
+			       list.count ? text : "none.", style, out);
+	else
+		strbuf_puts(out, "Deviations from the protocol as printed\n");
+	for (size_t i = 0; style->checks && i < list.count; i++)
+		put_query_text("- ", list.items[i], style, out);
+	sentences_release(&list);
+}
+
+void put_query_findings(const struct query_view *v, const struct query_rows *rows,
+			const struct query_style *style, struct strbuf *out)
+{
+	put_dropped_at(v, rows, style, out);
+	for (enum ttp_check c = 0; c < TTP_CHECKS; c++)
+		put_dropped_by(v, rows, c, style, out);
+	if (style->all)
+		put_each_dropped(v, rows, style, out);
+	put_sanity(v, style, out);
+	put_post(v, style, out);
+	put_monotonicity(v, rows, style, out);
+	put_reading(v, rows, style, out);
+	put_surroundings(v, rows, style, out);
+}

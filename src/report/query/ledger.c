@@ -1,0 +1,196 @@
+/* Where the time of a query went: its executions' ledgers, by what a DBA would do about it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/query/rows.h"
+#include "report/time/ledger.h"
+
+#define MOST_NAMES 3
+#define NAME_SMALL 0.02 /* of a group: a name with less is not worth a word */
+#define WORTH_SAYING 0.01
+
+struct group {
+	const char *title; /* of its row */
+	const char *verb;  /* "it ... 12 %" */
+	uint32_t causes;   /* bits */
+};
+
+#define CAUSE(name) (1u << LEDGER_##name)
+
+/* Every cause is in one of them. */
+static const struct group groups[] = {
+	{ "CPU", "computed", CAUSE(RUN) },
+	{ "own I/O", "waited for its own I/O", CAUSE(IO) | CAUSE(FAULT) },
+	{ "others' I/O", "waited for the I/O of others", CAUSE(IO_OTHER) },
+	{ "I/O, device idle", "was blocked on I/O with no request at the device", CAUSE(IO_IDLE) },
+	{ "locks", "waited for locks", CAUSE(FUTEX) | CAUSE(LOCK) },
+	{ "client, sockets", "waited for its client or another process",
+	  CAUSE(SOCKET) | CAUSE(PIPE) | CAUSE(POLL) },
+	{ "preempted", "was kept off the CPU by others", CAUSE(QUEUED) | CAUSE(THROTTLED) },
+	{ "CPU waking up", "waited for an idle CPU to wake up", CAUSE(WAKING) },
+	{ "interrupts", "was interrupted", CAUSE(IRQ) | CAUSE(SOFTIRQ) | CAUSE(NMI) },
+	{ "steal", "was stolen by the hypervisor", CAUSE(STEAL) },
+	{ "asleep", "slept", CAUSE(TIMER) | CAUSE(CHILD) | CAUSE(SLEEP) | CAUSE(STOPPED) },
+	{ "not seen", "was not seen", CAUSE(UNSEEN) },
+};
+#define GROUPS (sizeof groups / sizeof *groups)
+
+static uint64_t sum_of(const uint64_t ns[LEDGER_CAUSES], uint32_t causes)
+{
+	uint64_t sum = 0;
+	for (int c = 0; c < LEDGER_CAUSES; c++)
+		sum += causes >> c & 1 ? ns[c] : 0;
+	return sum;
+}
+
+/* Who stood behind it: the biggest names of its causes. */
+static void put_names(const struct ledger_sums *s, uint32_t causes, struct strbuf *out)
+{
+	uint64_t all = sum_of(s->subject.ns, causes);
+	const struct ledger_sum *said[MOST_NAMES];
+	for (size_t n = 0; n < MOST_NAMES; n++) {
+		const struct ledger_sum *best = NULL;
+		for (size_t i = 0; i < s->list.count; i++) {
+			const struct ledger_sum *x = &s->list.items[i];
+			bool seen = x->kind != SUM_ENTRY || !(causes >> x->cause & 1) || !*x->name;
+			for (size_t k = 0; k < n && !seen; k++)
+				seen = said[k] == x;
+			if (!seen && (!best || x->ns > best->ns))
+				best = x;
+		}
+		if (!best || (double)best->ns < NAME_SMALL * (double)all)
+			return;
+		char share[WORDS];
+		format_percent((double)best->ns / (double)all, share);
+		strbuf_printf(out, "%s%s%s %s", n ? ", " : "", best->name,
+			      best->cause == LEDGER_SOFTIRQ ? " (soft)" : "", share);
+		said[n] = best;
+	}
+}
+
+static void add_row(struct table *t, const struct ledger_sums *s, const char *title, double wall,
+		    double threads, const char *mostly)
+{
+	char share[WORDS] = "", time[WORDS] = "", summed[WORDS] = "";
+	double n = (double)s->n;
+	if (isfinite(wall)) {
+		format_ns(wall / n, time);
+		format_percent(wall / (double)s->wall_total_ns, share);
+	}
+	format_ns(threads / n, summed);
+	table_add_text(t, title);
+	table_add_text(t, time);
+	table_add_text(t, share);
+	if (s->threads)
+		table_add_text(t, summed);
+	table_add_text(t, mostly);
+}
+
+/* User and kernel in the proportion of ticks, which are of all threads. */
+static void add_split(struct table *t, const struct ledger_sums *s)
+{
+	uint64_t user = ledger_account_user_ns(&s->subject), run = s->subject.ns[LEDGER_RUN];
+	if (user == UINT64_MAX || !run)
+		return;
+	double share = (double)user / (double)run, wall = (double)s->wall_ns[LEDGER_RUN];
+	add_row(t, s, "  user", wall * share, (double)user, "sampled");
+	add_row(t, s, "  kernel", wall * (1 - share), (double)(run - user), "sampled");
+}
+
+static struct table *groups_table(const struct ledger_sums *s)
+{
+	static const struct column columns[] = {
+		{ "where", "Where the time went", COLUMN_TEXT },
+		{ "time", "Elapsed", COLUMN_TEXT, .right = true },
+		{ "share", "Share", COLUMN_TEXT, .right = true },
+		{ "threads", "Threads", COLUMN_TEXT, .right = true },
+		{ "mostly", "By", COLUMN_TEXT },
+	};
+	struct column chosen[5];
+	size_t n = 0;
+	for (size_t i = 0; i < 5; i++)
+		if (s->threads || i != 3)
+			chosen[n++] = columns[i];
+	struct table *t = table_new(chosen, n);
+	for (size_t i = 0; i < GROUPS; i++) {
+		uint64_t wall = sum_of(s->wall_ns, groups[i].causes);
+		uint64_t threads = sum_of(s->subject.ns, groups[i].causes);
+		struct strbuf mostly = { 0 };
+		if (!wall && !threads)
+			continue;
+		put_names(s, groups[i].causes, &mostly);
+		add_row(t, s, groups[i].title, (double)wall, (double)threads, strbuf_text(&mostly));
+		if (groups[i].causes == CAUSE(RUN))
+			add_split(t, s);
+		strbuf_release(&mostly);
+	}
+	return t;
+}
+
+/* "In 123 ms, the mean of 10 executions (elapsed in the query itself: 121 ms), the query computed
+ * 80 %, ...": the ledger is armed a little before the query is asked. */
+static void put_sentence(const struct ledger_sums *s, const struct query_style *style,
+			 struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	char time[WORDS], share[WORDS], query[WORDS];
+	bool told[GROUPS] = { false };
+	size_t said = 0;
+	format_ns((double)s->wall_total_ns / (double)s->n, time);
+	format_ns((double)s->et_ns / (double)s->n, query);
+	if (s->n > 1)
+		strbuf_printf(&text, "In %s, the mean of %zu executions", time, s->n);
+	else
+		strbuf_printf(&text, "In the %s of one execution", time);
+	strbuf_printf(&text, " (elapsed in the query itself: %s), the query ", query);
+	for (;;) {
+		size_t next = GROUPS;
+		for (size_t i = 0; i < GROUPS; i++)
+			if (!told[i] &&
+			    (next == GROUPS || sum_of(s->wall_ns, groups[i].causes) >
+						       sum_of(s->wall_ns, groups[next].causes)))
+				next = i;
+		double part = next == GROUPS ? 0
+					     : (double)sum_of(s->wall_ns, groups[next].causes) /
+						       (double)s->wall_total_ns;
+		if (part < WORTH_SAYING)
+			break;
+		told[next] = true;
+		format_percent(part, share);
+		strbuf_printf(&text, "%s%s %s%s", said ? ", " : "", groups[next].verb, share,
+			      said ? "" : " of the time");
+		said++;
+	}
+	strbuf_putc(&text, '.');
+	put_query_text("", strbuf_text(&text), style, out);
+	strbuf_release(&text);
+}
+
+void query_ledger_text(const struct execution *const *executions, size_t count,
+		       const struct query_style *given, struct strbuf *out)
+{
+	struct query_style style = query_normal_style(given);
+	struct ledger_sums s;
+	struct strbuf note = { 0 };
+	size_t from = out->length;
+	ledger_sums_of_executions(executions, count, &s);
+	if (s.n && s.wall_total_ns) {
+		put_sentence(&s, &style, out);
+		strbuf_putc(out, '\n');
+		query_render(groups_table(&s), &style, out);
+		if (s.threads)
+			put_query_text("",
+				       "Elapsed: when any of its threads ran, or else what all of "
+				       "them waited for. Threads: summed over them, as are the "
+				       "shares of names.",
+				       &style, out);
+		put_ledger_note(&s, false, &note);
+		if (note.length)
+			put_query_text("Note: ", strbuf_text(&note), &style, out);
+	} else
+		strbuf_puts(out, "No ledger was kept of these executions.\n");
+	strbuf_release(&note);
+	ledger_sums_release(&s);
+	query_finish(&style, out, from);
+}

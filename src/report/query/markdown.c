@@ -1,0 +1,205 @@
+/* The report of `tare query` as Markdown, for a repository or an appendix. */
+#include <math.h>
+#include <string.h>
+
+#include "report/query/rows.h"
+
+static void put_table(struct table *t, struct strbuf *out)
+{
+	table_render(t, TABLE_MARKDOWN, NULL, out);
+	table_free(t);
+	strbuf_putc(out, '\n');
+}
+
+/* What Markdown would read as its own. */
+static void put_escaped(const char *text, struct strbuf *out)
+{
+	for (; *text; text++) {
+		if (strchr("\\`*_[]<>|~#&", *text))
+			strbuf_putc(out, '\\');
+		strbuf_putc(out, *text);
+	}
+}
+
+static void put_paragraphs(const struct query_view *v, struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	if (query_unfit(v))
+		strbuf_printf(&text, "No paragraphs for a paper, as %s.\n", query_unfit(v));
+	else
+		query_paragraphs(v, &text);
+	put_escaped(strbuf_text(&text), out);
+	strbuf_putc(out, '\n');
+	strbuf_release(&text);
+}
+
+static void put_items(const struct query_view *v, struct strbuf *out)
+{
+	struct query_item items[QUERY_ITEMS];
+	query_items(v, items);
+	strbuf_puts(out, "## What to report\n\n");
+	for (size_t i = 0; i < QUERY_ITEMS; i++) {
+		strbuf_printf(out, "%zu. **%s**: ", i + 1, items[i].name);
+		put_escaped(items[i].text, out);
+		strbuf_putc(out, '\n');
+	}
+	query_items_release(items);
+}
+
+/* Those of the run's own order that people read: a hash is for programs. */
+static void put_times(const struct query_view *v, const struct query_style *style,
+		      struct strbuf *out)
+{
+	static const struct column columns[] = {
+		{ "query", "Query", COLUMN_TEXT },
+		{ "cardinality", "Rows", COLUMN_TEXT, .right = true },
+		{ "plan", "Plan", COLUMN_TEXT },
+		{ "kept", "Kept", COLUMN_COUNT },
+		{ "made", "Made", COLUMN_COUNT },
+		{ "time", "Time", COLUMN_DURATION, .digits = 3 },
+		{ "sigma", "σ", COLUMN_DURATION, .digits = 2 },
+		{ "cpu", "CPU", COLUMN_DURATION, .digits = 3 },
+		{ "io", "I/O", COLUMN_DURATION, .digits = 3 },
+		{ "elapsed", "Elapsed", COLUMN_DURATION, .digits = 3 },
+		{ "calculated", "Time_calc", COLUMN_DURATION, .digits = 3 },
+		{ "time_of_all", "Time of all", COLUMN_DURATION, .digits = 3 },
+		{ "elapsed_of_all", "Elapsed of all", COLUMN_DURATION, .digits = 3 },
+		{ "read", "Read", COLUMN_PERCENT },
+		{ "dropped", "Dropped by", COLUMN_TEXT },
+	};
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	struct query_rows rows;
+	size_t most = query_most(style, QUERY_MOST_AT);
+	bool calc = ttp_time_means(v->data, TTP_CALC);
+	query_rows_of(v, &rows);
+	for (size_t i = 0; i < rows.list.count && i < most; i++) {
+		const struct query_row *row = &rows.list.items[i];
+		const struct ttp_figure *times = row->verdict->times,
+					*all = row->verdict->unfiltered;
+		const struct ttp_figure figures[] = {
+			row->cpu,	 row->io,	 times[TTP_MEASURED],
+			times[TTP_CALC], all[rows.time], all[TTP_MEASURED]
+		};
+		char text[WORDS], letter[16];
+		double sigma;
+		query_name(v->data, row->at->query, text);
+		table_add_text(t, text);
+		format_thousands(row->at->cardinality, text);
+		table_add_text(t, row->at->cardinality ? text : NULL);
+		plan_letter(row->plan, letter);
+		table_add_text(t, letter);
+		table_add_count(t, (int64_t)row->verdict->kept);
+		table_add_count(t, (int64_t)row->at->executions.count);
+		table_add_number(t, row->time.present ? row->time.median_ns : NAN);
+		table_add_number(t,
+				 query_sigma(&row->time, row->verdict->kept, &sigma) ? sigma : NAN);
+		for (size_t k = 0; k < sizeof figures / sizeof *figures; k++)
+			table_add_number(t, figures[k].present && (k != 3 || calc)
+						    ? figures[k].median_ns
+						    : NAN);
+		table_add_number(t, row->read_share);
+		table_add_text(t, row->verdict->drop ? ttp_drop_name(row->verdict->drop) : "");
+	}
+	strbuf_printf(out,
+		      "\n## Times\n\nTime: %s; median over the executions kept. Of all: over "
+		      "all that ended, dropped or not. Read: bytes from devices, of those of its "
+		      "tables, by these.\n\n",
+		      query_time_meaning(rows.time));
+	put_table(t, out);
+	if (rows.list.count > most)
+		strbuf_printf(out, "And %zu more.\n\n", rows.list.count - most);
+	query_rows_release(&rows);
+}
+
+static void put_dropped(const struct query_view *v, struct strbuf *out)
+{
+	static const struct column columns[] = {
+		{ "query", "Query", COLUMN_TEXT },
+		{ "execution", "Execution", COLUMN_COUNT },
+		{ "elapsed", "Elapsed", COLUMN_DURATION, .digits = 3 },
+		{ "checks", "Dropped by", COLUMN_TEXT },
+	};
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	const uint32_t *fired = v->result->fired;
+	for (size_t i = 0; i < v->data->at.count; i++) {
+		const struct query_at *at = &v->data->at.items[i];
+		for (size_t k = 0; k < at->executions.count; k++, fired++) {
+			struct strbuf names = { 0 };
+			char place[2 * WORDS];
+			if (!*fired)
+				continue;
+			query_place(v->data, at->query, at->cardinality, place);
+			put_checks(*fired, ", ", &names);
+			table_add_text(t, place);
+			table_add_count(t, at->executions.items[k].number);
+			table_add_number(t, (double)at->executions.items[k].measured_ns);
+			table_add_text(t, strbuf_text(&names));
+			strbuf_release(&names);
+		}
+	}
+	if (!table_rows(t)) {
+		table_free(t);
+		return;
+	}
+	strbuf_puts(out, "## Executions dropped\n\n");
+	put_table(t, out);
+}
+
+static void put_checks_asked(const struct query_view *v, bool all, struct strbuf *out)
+{
+	struct table *t = query_checks_table(v, all ? QUERY_ALL_CHECKS : QUERY_FIRED_CHECKS);
+	strbuf_puts(out, "## Sanity checks\n\n");
+	if (t)
+		put_table(t, out);
+	else
+		strbuf_puts(out, "None fired.\n\n");
+}
+
+static void put_plans(const struct query_view *v, struct strbuf *out)
+{
+	struct query_rows rows;
+	query_rows_of(v, &rows);
+	strbuf_puts(out, "## Plans\n\n```text");
+	struct strbuf text = { 0 };
+	put_query_plans(v, &rows, &(struct query_style){ .width = 100 }, &text);
+	/* its own heading is the section's; a fence within it would end the block */
+	const char *at = strchr(strbuf_text(&text) + (text.length > 0), '\n');
+	for (; at && *at; at++)
+		strbuf_putc(out, (char)(*at == '`' ? '\'' : *at));
+	strbuf_puts(out, "```\n\n");
+	strbuf_release(&text);
+	query_rows_release(&rows);
+}
+
+static void put_model(const struct query_view *v, struct strbuf *out)
+{
+	struct ttp_correlation found[TTP_RELATIONS];
+	query_model_of(v, found);
+	strbuf_puts(out, "## The causal model\n\n");
+	put_table(query_model_table(found), out);
+	put_model_summary(found, out);
+	strbuf_putc(out, '\n');
+}
+
+void query_markdown(const struct query_view *v, const struct query_style *given, struct strbuf *out)
+{
+	struct query_style style = query_normal_style(given);
+	size_t from = out->length;
+	char server[WORDS];
+	query_server(v->data, server);
+	strbuf_puts(out, "# Query times: ");
+	put_escaped(v->data->experiment_name ? v->data->experiment_name : "queries", out);
+	strbuf_puts(out, " on ");
+	put_escaped(server, out);
+	strbuf_puts(out, "\n\n");
+	put_paragraphs(v, out);
+	put_items(v, out);
+	put_times(v, &style, out);
+	put_dropped(v, out);
+	put_checks_asked(v, style.checks, out);
+	if (style.plans)
+		put_plans(v, out);
+	if (style.model)
+		put_model(v, out);
+	query_finish(&(struct query_style){ 0 }, out, from);
+}

@@ -1,0 +1,147 @@
+/* What the reports of queries have in common: private to report/. */
+#ifndef TARE_REPORT_QUERY_ROWS_H
+#define TARE_REPORT_QUERY_ROWS_H
+
+#include "report/noise/rows.h" /* format_ns(): three digits, a space that does not break */
+#include "report/query/report.h"
+
+/* A Q@C with the figures of its kept executions. Borrowed from the view. */
+struct query_row {
+	const struct query_at *at;
+	const struct ttp_at *verdict;
+	const uint32_t *fired; /* by execution, bits of enum ttp_check */
+	int plan;	       /* in the order of plan_letter(); -1: not known */
+	bool plans;	       /* its executions had several */
+	struct ttp_figure time, cpu, io, device, blocked;
+	/* Mean bytes read by executions that ended, dropped or not, of those of its tables; NaN:
+	 * not known. */
+	double read_share;
+};
+
+struct query_rows {
+	ARRAY(struct query_row) list; /* as in the run */
+	enum ttp_time time;	      /* the headline: of each row.time and row.io */
+	double relative_error;	      /* mean of sigma / mean of it, of the Q@Cs kept; NaN: none */
+};
+void query_rows_of(const struct query_view *v, struct query_rows *out);
+void query_rows_release(struct query_rows *r);
+
+/* "CPU + device", "CPU + blocked", "elapsed", "TTPv2's Time_calc" */
+const char *query_time_title(enum ttp_time t);
+/* "CPU + own device time", with what it is made of. */
+const char *query_time_meaning(enum ttp_time t);
+
+/* Plans are lettered within each query, as they come from its highest cardinality down: A, B, ...,
+ * Z, AA; "-" for -1. */
+void plan_letter(int plan, char out[16]);
+const struct query_plan *query_plan_of(const struct query_run *r, uint64_t hash); /* or NULL */
+
+/* Its name, or "query 3". */
+void query_name(const struct query_run *r, uint32_t query, char out[WORDS]);
+/* "join at 1,000,000"; without a cardinality the name alone. */
+void query_place(const struct query_run *r, uint32_t query, uint64_t cardinality,
+		 char out[2 * WORDS]);
+void format_thousands(uint64_t n, char out[WORDS]);
+/* "3 h 12 min", "2 min 5 s"; below a minute as format_ns(). */
+void format_span(double ns, char out[WORDS]);
+/* "12 of 120 Q@Cs (10 %)" */
+void format_count(uint64_t n, uint64_t of, const char *what, char out[WORDS]);
+/* "PostgreSQL 15.8" */
+void query_server(const struct query_run *r, char out[WORDS]);
+/* Names of the checks in bits, with this between them. */
+void put_checks(uint32_t bits, const char *between, struct strbuf *out);
+
+struct query_style query_normal_style(const struct query_style *given);
+/* What was written since `from`: plain spaces, and with style->ascii no µ and no …. */
+void query_finish(const struct query_style *style, struct strbuf *out, size_t from);
+void query_render(struct table *t, const struct query_style *style,
+		  struct strbuf *out); /* and frees it */
+void put_query_text(const char *first, const char *text, const struct query_style *style,
+		    struct strbuf *out);
+/* "  label       text" */
+void put_query_fact(const char *label, const char *text, const struct query_style *style,
+		    struct strbuf *out);
+
+const char *query_change_name(enum ttp_change c); /* "same", "slower", ..., "only_base" */
+
+/* ---- parts of the report ---- */
+
+/* Rows of the result, of a list, and names in a sentence, unless all are asked for. */
+#define QUERY_MOST_AT 60
+#define QUERY_MOST 20
+#define QUERY_MOST_NAMED 5
+size_t query_most(const struct query_style *style, size_t most);
+/* "and 3 more Q@Cs": of count at most so many were shown. */
+void put_more(size_t count, size_t most, const char *what, const struct query_style *style,
+	      struct strbuf *out);
+
+/* σ of so many executions, to two digits; false: there is none. */
+bool query_sigma(const struct ttp_figure *f, size_t executions, double *ns);
+
+/* Executions asked for of each Q@C; where that is not known, the most that one has. */
+uint32_t query_planned(const struct query_run *r);
+/* Of the Q@Cs that were begun: how many executions they lack. */
+uint64_t query_missing(const struct query_run *r);
+
+/* How many of the Q@Cs whose bytes are known read what their tables have (within 3 %), less, more;
+ * and fewer than 1 % of that. */
+struct query_reading {
+	size_t known, whole, less, more, warm;
+};
+/* Whether it read as cold or as warm caches let expect. */
+bool query_reads_as(double share, bool cold);
+struct query_reading query_reading_of(const struct query_rows *rows);
+
+/* Shares over the executions kept; NaN: not seen. */
+struct query_surroundings {
+	double run_delay; /* of the time between the snapshots, of each of the query's tasks */
+	bool several;	  /* tasks, in one execution or another */
+	double steal;	  /* of the CPUs' time */
+	size_t lost;	  /* executions of all in which events were lost */
+};
+struct query_surroundings query_surroundings_of(const struct query_run *r,
+						const struct query_rows *rows);
+
+/* Each a sentence. brief: the forms of the sanity checks are one. */
+typedef ARRAY(char *) sentence_list;
+void query_deviations(const struct query_view *v, bool brief, sentence_list *into);
+void sentences_release(sentence_list *s);
+/* Section 9: nine names and what there is to say. */
+struct query_item {
+	const char *name;
+	char *text;
+};
+#define QUERY_ITEMS 9
+void query_items(const struct query_view *v, struct query_item out[QUERY_ITEMS]);
+void query_items_release(struct query_item items[QUERY_ITEMS]);
+/* Why this run is nothing to write a paper about; NULL: it may be. */
+const char *query_unfit(const struct query_view *v);
+
+/* What was dropped, and what the times are worth. */
+void put_query_findings(const struct query_view *v, const struct query_rows *rows,
+			const struct query_style *style, struct strbuf *out);
+/* The list of deviations from the protocol, or how many there are. */
+void put_query_deviations(const struct query_view *v, const struct query_style *style,
+			  struct strbuf *out);
+
+/* Trees of plans by query, and how they change with the cardinality. */
+void put_query_plans(const struct query_view *v, const struct query_rows *rows,
+		     const struct query_style *style, struct strbuf *out);
+/* What changes from one plan to the other: "Seq Scan on t → Index Scan using t_a on t". */
+void put_plan_change(const struct query_plan *from, const struct query_plan *to, bool ascii,
+		     struct strbuf *out);
+
+/* NULL: there is none to show. Columns scope, check, fired, of, share. */
+enum query_checks {
+	QUERY_ALL_CHECKS,
+	QUERY_FIRED_CHECKS,
+	QUERY_OTHER_CHECKS, /* fired, and drop nothing */
+};
+struct table *query_checks_table(const struct query_view *v, enum query_checks which);
+/* The causal model: a row for each relation. */
+struct table *query_model_table(const struct ttp_correlation found[TTP_RELATIONS]);
+void query_model_of(const struct query_view *v, struct ttp_correlation out[TTP_RELATIONS]);
+/* "40 of 73 as predicted, ..." */
+void put_model_summary(const struct ttp_correlation found[TTP_RELATIONS], struct strbuf *out);
+
+#endif

@@ -1,0 +1,196 @@
+/* The table of long-running daemons: what they usually take, what they took, how often, and above
+ * which process time a sample is spoilt. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/study/style.h"
+
+#define MOST_NUMBERS 8
+#define HOUR_NS 3600e9
+#define HOURS_FROM (2 * HOUR_NS)
+
+/* As many digits as the error supports, four at most; "?" after an uncertain one. */
+static void format_period(const struct study_period *p, const struct daemons_style *style,
+			  char out[WORDS])
+{
+	struct scale scale = scale_for((double)p->ns, TIME_UNIT_AUTO);
+	char value[WORDS], error[WORDS] = "";
+	if (!p->found) {
+		snprintf(out, WORDS, "none");
+		return;
+	}
+	if ((double)p->ns >= HOURS_FROM)
+		scale = (struct scale){ HOUR_NS, "h", 1 };
+	double figure = (double)p->ns / scale.ns;
+	int most = 3 - (int)floor(log10(fmax(figure, 1)));
+	int decimals = p->error_ns ? ratio_decimals((double)p->error_ns / scale.ns) : most - 1;
+	scale.decimals = decimals > most ? most : decimals;
+	scale.decimals = scale.decimals < 0 ? 0 : scale.decimals;
+	format_figure((double)p->ns, &scale, value);
+	/* an error too small for these digits is not worth more of them */
+	if (style->width >= NARROW &&
+	    (double)p->error_ns / scale.ns * pow(10, scale.decimals) >= 0.5)
+		format_figure((double)p->error_ns, &scale, error);
+	snprintf(out, WORDS, "%.40s%s%.40s\u00a0%s%s", value,
+		 *error ? (style->ascii ? "+-" : "±") : "", error, scale.unit,
+		 p->uncertain ? "?" : "");
+}
+
+/* "64.0 ms <3600 s" */
+static void format_cutoff(const struct cutoff *c, bool ascii, char out[WORDS])
+{
+	char cutoff[WORDS], from[WORDS], below[WORDS];
+	format_ns((double)c->cutoff_ns, cutoff);
+	format_ns((double)c->from_ns, from);
+	format_ns((double)c->below_ns, below);
+	const char *least = ascii ? ">=" : "≥";
+	if (!c->from_ns && !c->below_ns)
+		snprintf(out, WORDS, "%.40s any", cutoff);
+	else if (!c->from_ns)
+		snprintf(out, WORDS, "%.40s <%.40s", cutoff, below);
+	else if (!c->below_ns)
+		snprintf(out, WORDS, "%.40s %s%.40s", cutoff, least, from);
+	else
+		snprintf(out, WORDS, "%.40s %s%.40s <%.40s", cutoff, least, from, below);
+}
+
+/* The cutoff number n of a daemon; NULL: it has no so many. */
+static const struct cutoff *cutoff_of(const struct study *s, const char *daemon, size_t n)
+{
+	for (size_t i = 0; i < s->cutoffs.count; i++)
+		if (!strcmp(s->cutoffs.items[i].daemon, daemon) && !n--)
+			return &s->cutoffs.items[i];
+	return NULL;
+}
+
+static void add_times(struct table *t, const struct study_seen *seen, size_t width)
+{
+	char count[WORDS] = "-";
+	daemons_add_ns(t, seen->cluster_executions, (double)seen->cluster_max_ns);
+	if (width >= NARROW)
+		daemons_add_ns(t, seen->cluster_executions, seen->cluster_sigma_ns);
+	daemons_add_ns(t, seen->long_executions, (double)seen->long_least_ns);
+	if (width >= WIDE)
+		daemons_add_ns(t, seen->long_executions, (double)seen->long_most_ns);
+	if (seen->long_executions)
+		snprintf(count, sizeof count, "%u", seen->long_executions);
+	if (width >= NARROW)
+		table_add_text(t, count);
+}
+
+static void add_blank(struct table *t, size_t width)
+{
+	size_t cells = width >= WIDE ? 5 : width >= NARROW ? 4 : 2;
+	for (size_t i = 0; i < cells; i++)
+		table_add_text(t, "");
+}
+
+static bool is_seen(const struct study_seen *seen)
+{
+	return seen->cluster_executions || seen->long_executions;
+}
+
+/* A line for each run and for each cutoff: the short run's beside the cutoff of short programs. */
+static void add_daemon(struct table *t, const struct study *s, const struct study_daemon *d,
+		       const struct daemons_style *style)
+{
+	const struct study_seen *seen[STUDY_LENGTHS] = { NULL };
+	size_t runs = 0;
+	for (enum study_length k = 0; k < STUDY_LENGTHS; k++)
+		if (s->runs[k].present && (!runs || is_seen(&d->seen[k])))
+			seen[runs++] = &d->seen[k];
+	for (size_t line = 0; line < runs || cutoff_of(s, d->name, line); line++) {
+		const struct cutoff *c = cutoff_of(s, d->name, line);
+		char period[WORDS] = "", cutoff[WORDS] = "";
+		table_add_text(t, !line ? d->name : line < runs ? "  long run" : "");
+		if (line < runs)
+			add_times(t, seen[line], style->width);
+		else
+			add_blank(t, style->width);
+		if (!line)
+			format_period(&d->period, style, period);
+		if (c)
+			format_cutoff(c, style->ascii, cutoff);
+		else if (!line)
+			snprintf(cutoff, sizeof cutoff, "none");
+		table_add_text(t, period);
+		table_add_text(t, cutoff);
+		if (style->width >= WIDE) {
+			struct strbuf numbers = { 0 };
+			if (line < runs)
+				put_sample_numbers(seen[line]->samples.items,
+						   seen[line]->samples.count, MOST_NUMBERS,
+						   &numbers);
+			table_add_text(t, strbuf_text(&numbers));
+			strbuf_release(&numbers);
+		}
+	}
+}
+
+static struct table *long_running_table(const struct daemons_style *style)
+{
+	const struct daemons_column columns[] = {
+		{ { "daemon", "Daemon", COLUMN_TEXT }, 0 },
+		{ { "cluster_max", "Usual", COLUMN_TEXT, .right = true }, 0 },
+		{ { "cluster_sigma", style->ascii ? "sigma" : "σ", COLUMN_TEXT, .right = true },
+		  NARROW },
+		{ { "long_least", "Long", COLUMN_TEXT, .right = true }, 0 },
+		{ { "long_most", "Longest", COLUMN_TEXT, .right = true }, WIDE },
+		{ { "long_executions", "No.", COLUMN_TEXT, .right = true }, NARROW },
+		{ { "period", "Period", COLUMN_TEXT, .right = true }, 0 },
+		{ { "cutoff", "Cutoff", COLUMN_TEXT }, 0 },
+		{ { "samples", "In samples", COLUMN_TEXT }, WIDE },
+	};
+	return daemons_table(columns, sizeof columns / sizeof *columns, style->width);
+}
+
+/* Whether a daemon has a cutoff for short programs and none for longer ones. */
+static bool lacks_long(const struct study *s)
+{
+	for (size_t i = 0; i < s->cutoffs.count; i++) {
+		const struct cutoff *c = &s->cutoffs.items[i];
+		if (c->below_ns &&
+		    !cutoff_find(s->cutoffs.items, s->cutoffs.count, c->daemon, c->below_ns))
+			return true;
+	}
+	return false;
+}
+
+bool put_long_running(const struct study *s, const struct daemons_style *style, struct strbuf *out)
+{
+	bool uncertain = false;
+	struct strbuf text = { 0 };
+	struct table *t = long_running_table(style);
+	for (size_t i = 0; i < s->daemons.count; i++) {
+		const struct study_daemon *d = &s->daemons.items[i];
+		if (!daemon_is_long_running(d))
+			continue;
+		uncertain |= d->period.found && d->period.uncertain;
+		add_daemon(t, s, d, style);
+	}
+	if (!table_rows(t)) {
+		table_free(t);
+		return false;
+	}
+	strbuf_putc(out, '\n');
+	put_coloured(out, style->colour, BOLD, "Long-running daemons, process time in a sample");
+	strbuf_putc(out, '\n');
+	daemons_render(t, style, out);
+	strbuf_printf(
+		&text,
+		"Usual: the most in the cluster%s. Long: the least of the long-running ones%s. "
+		"A sample with more than the cutoff is dropped; %s and < say for programs of "
+		"which elapsed time.",
+		style->width < NARROW ? ""
+		: style->ascii	      ? ", with its sigma"
+				      : ", with its σ",
+		style->width < NARROW ? "" : ", No.: how many", style->ascii ? ">=" : "≥");
+	if (uncertain)
+		strbuf_puts(&text, " ?: a period that rests on two occurrences.");
+	if (lacks_long(s) && !s->runs[STUDY_LONG].present)
+		strbuf_puts(&text, " What holds for longer programs a long run would tell.");
+	put_daemons_text(strbuf_text(&text), style, out);
+	strbuf_release(&text);
+	return true;
+}

@@ -1,0 +1,178 @@
+/* Cutoffs and zoom levels of a daemon study, row by row. */
+#include <math.h>
+#include <stdio.h>
+
+#include "report/study/style.h"
+
+struct daemons_style daemons_normal_style(const struct daemons_style *given)
+{
+	struct daemons_style s = given ? *given : (struct daemons_style){ 0 };
+	s.width = !s.width ? 80 : s.width < 60 ? 60 : s.width;
+	return s;
+}
+
+void daemons_finish(const struct daemons_style *style, struct strbuf *out, size_t from)
+{
+	noise_finish(&(struct noise_style){ .ascii = style->ascii }, out, from);
+}
+
+struct table *daemons_table(const struct daemons_column *columns, size_t count, size_t width)
+{
+	struct column *chosen = xcalloc(count, sizeof *chosen);
+	size_t n = 0;
+	for (size_t i = 0; i < count; i++)
+		if (width >= columns[i].from)
+			chosen[n++] = columns[i].column;
+	struct table *t = table_new(chosen, n);
+	xfree(chosen);
+	return t;
+}
+
+void daemons_render(struct table *t, const struct daemons_style *style, struct strbuf *out)
+{
+	table_render(t, TABLE_TEXT,
+		     &(struct table_style){ .width = style->width, .colour = style->colour }, out);
+	table_free(t);
+}
+
+void daemons_add_ns(struct table *t, bool known, double ns)
+{
+	char text[WORDS] = "-";
+	if (known && isfinite(ns))
+		format_ns(ns, text);
+	table_add_text(t, text);
+}
+
+void put_daemons_text(const char *text, const struct daemons_style *style, struct strbuf *out)
+{
+	put_paragraph(out, &(struct paragraph){ .width = style->width, .first = "", .indent = 2 },
+		      text);
+}
+
+void put_sample_numbers(const uint32_t *numbers, size_t count, size_t most, struct strbuf *out)
+{
+	for (size_t i = 0; i < count && i < most; i++)
+		strbuf_printf(out, "%s%u", i ? ", " : "", numbers[i]);
+	if (count > most)
+		strbuf_printf(out, " and %zu more", count - most);
+}
+
+bool daemon_is_long_running(const struct study_daemon *d)
+{
+	return d->seen[STUDY_SHORT].long_executions || d->seen[STUDY_LONG].long_executions;
+}
+
+/* ---- cutoffs ---- */
+
+struct table *daemons_cutoffs(const struct cutoff *cutoffs, size_t count)
+{
+	static const struct column columns[] = {
+		{ "id", "ID", COLUMN_COUNT },
+		{ "daemon", "Daemon", COLUMN_TEXT, .code = true },
+		{ "from", "Programs from", COLUMN_DURATION },
+		{ "below", "Below", COLUMN_DURATION },
+		{ "cutoff", "Cutoff", COLUMN_DURATION },
+		{ "edited", "Edited", COLUMN_COUNT },
+	};
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	for (size_t i = 0; i < count; i++) {
+		const struct cutoff *c = &cutoffs[i];
+		if (c->id > 0)
+			table_add_count(t, c->id);
+		else
+			table_add_absent(t);
+		table_add_text(t, c->daemon);
+		table_add_number(t, (double)c->from_ns);
+		table_add_number(t, c->below_ns ? (double)c->below_ns : NAN);
+		table_add_number(t, (double)c->cutoff_ns);
+		table_add_count(t, c->edited);
+	}
+	return t;
+}
+
+/* ---- zooms ---- */
+
+#define MOST_DECIMALS 9 /* ns */
+
+struct scale daemons_scale(uint64_t low_ns, uint64_t high_ns)
+{
+	struct scale s = scale_for((double)high_ns, TIME_UNIT_AUTO);
+	if (high_ns > low_ns) {
+		double apart = (double)(high_ns - low_ns) / s.ns;
+		int decimals = 1 - (int)floor(log10(apart)), most = (int)round(log10(s.ns));
+		s.decimals = decimals > s.decimals ? decimals : s.decimals;
+		s.decimals = s.decimals > most ? most : s.decimals;
+	}
+	s.decimals = s.decimals > MOST_DECIMALS ? MOST_DECIMALS : s.decimals;
+	return s;
+}
+
+void format_expected(double count, char out[WORDS])
+{
+	if (!isfinite(count))
+		snprintf(out, WORDS, "-");
+	else if (count > 0 && count < 0.005)
+		snprintf(out, WORDS, "<0.01");
+	else
+		snprintf(out, WORDS, "%.*f", count < 1 ? 2 : count < 100 ? 1 : 0, count);
+}
+
+static void add_level(struct table *t, const struct study_level *l, size_t number,
+		      const struct scale *scale, size_t width)
+{
+	const uint32_t counts[] = { l->neither, l->first, l->second, l->both };
+	char text[WORDS];
+	if (width >= NARROW)
+		table_add_count(t, (int64_t)number);
+	format_time((double)l->high_ns, scale, text);
+	table_add_text(t, text);
+	format_time((double)l->cut_ns, scale, text);
+	if (width >= NARROW)
+		table_add_text(t, text);
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+		table_add_count(t, counts[i]);
+	format_expected(l->both_expected, text);
+	table_add_text(t, text);
+	table_add_text(t, study_shape_name(l->shape));
+}
+
+static void put_levels(const struct study_run *r, const char *name,
+		       const struct daemons_style *style, struct strbuf *out)
+{
+	static const struct daemons_column columns[] = {
+		{ { "zoom", "#", COLUMN_COUNT }, NARROW },
+		{ { "high", "ET up to", COLUMN_TEXT, .right = true }, 0 },
+		{ { "cut", "Slow above", COLUMN_TEXT, .right = true }, NARROW },
+		{ { "neither", "Neither", COLUMN_COUNT }, 0 },
+		{ { "first", "First", COLUMN_COUNT }, 0 },
+		{ { "second", "Second", COLUMN_COUNT }, 0 },
+		{ { "both", "Both", COLUMN_COUNT }, 0 },
+		{ { "both_expected", "Chance", COLUMN_TEXT, .right = true }, 0 },
+		{ { "shape", "Shape", COLUMN_TEXT }, 0 },
+	};
+	const struct study_level *last = &r->levels.items[r->levels.count - 1];
+	struct scale scale = daemons_scale(last->low_ns, last->high_ns);
+	struct table *t = daemons_table(columns, sizeof columns / sizeof *columns, style->width);
+	for (size_t i = 0; i < r->levels.count; i++)
+		add_level(t, &r->levels.items[i], i + 1, &scale, style->width);
+	strbuf_printf(out, "\nZooms of the %s run: which samples of a pair are slow\n", name);
+	daemons_render(t, style, out);
+}
+
+void put_daemons_zooms(const struct study *s, const struct daemons_style *style, struct strbuf *out)
+{
+	bool any = false;
+	for (enum study_length k = 0; k < STUDY_LENGTHS; k++) {
+		const struct study_run *r = &s->runs[k];
+		if (!r->present || !r->levels.count)
+			continue;
+		put_levels(r, study_length_name(k), style, out);
+		any = true;
+	}
+	if (any)
+		put_daemons_text(
+			"Chance: both, if slow samples came independently of each other. L: rare "
+			"daemons, never in both. Corner: a frequent one, or two bands. Symmetric: "
+			"nothing stands out, the central cluster.",
+			style, out);
+}

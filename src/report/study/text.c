@@ -1,0 +1,331 @@
+/* A daemon study for people, in the order of what is asked first: what dropping gains, who it was,
+ * who else was seen, and how the central cluster was found. */
+#include "report/study/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/study/style.h"
+
+#define LEAST_SAMPLES 6 /* fewer have no cluster: protocol/sedona.h */
+#define MOST_SEEN 5
+#define MOST_NUMBERS 30
+
+static size_t runs_present(const struct study *s)
+{
+	size_t n = 0;
+	for (enum study_length k = 0; k < STUDY_LENGTHS; k++)
+		n += s->runs[k].present;
+	return n;
+}
+
+/* ---- what was studied ---- */
+
+static void put_title(const struct study *s, const struct machine *machine,
+		      const struct daemons_style *style, struct strbuf *out)
+{
+	static const char *const sources[] = { [STUDY_ACTIVE] = "executions of inc",
+					       [STUDY_WATCH] = "windows of a watch",
+					       [STUDY_RUNS] = "stored runs" };
+	struct strbuf text = { 0 };
+	const char *model = machine ? machine_get(machine, "cpu.model") : NULL;
+	const char *kernel = machine ? machine_get(machine, "kernel.release") : NULL;
+	const int64_t runs[] = { s->runs[STUDY_SHORT].run, s->runs[STUDY_LONG].run };
+	strbuf_puts(&text, "Daemon study");
+	if (s->id > 0)
+		strbuf_printf(&text, " %lld", (long long)s->id);
+	strbuf_printf(&text, " of %s", sources[s->source]);
+	if (runs[0] > 0 && runs[1] > 0)
+		strbuf_printf(&text, " (runs %lld and %lld)", (long long)runs[0],
+			      (long long)runs[1]);
+	else if (runs[0] > 0 || runs[1] > 0)
+		strbuf_printf(&text, " (run %lld)", (long long)(runs[0] > 0 ? runs[0] : runs[1]));
+	if (s->made_at_ns) {
+		char date[WORDS];
+		text_date(s->made_at_ns, date, sizeof date);
+		strbuf_printf(&text, ", %s", date);
+	}
+	put_headline(out, style->width, style->colour, strbuf_text(&text));
+	strbuf_clear(&text);
+	if (model || kernel) {
+		strbuf_printf(&text, "%s%s%s%s", model ? model : "", model && kernel ? ", " : "",
+			      kernel ? "Linux " : "", kernel ? kernel : "");
+		put_daemons_text(strbuf_text(&text), style, out);
+	}
+	strbuf_release(&text);
+}
+
+/* ---- the runs ---- */
+
+/* "1/906" of what became much smaller, "0.93" of what did not; "-" without a spread. */
+static void format_ratio(const struct study_run *r, char out[WORDS])
+{
+	double ratio = r->sigma_ns > 0 ? r->sigma_kept_ns / r->sigma_ns : NAN;
+	if (!isfinite(ratio))
+		snprintf(out, WORDS, "-");
+	else if (ratio > 0.1)
+		snprintf(out, WORDS, "%.2f", ratio);
+	else if (ratio > 0)
+		snprintf(out, WORDS, "1/%.0f", 1 / ratio);
+	else
+		snprintf(out, WORDS, "0");
+}
+
+/* ET differ in their last digits: as many as its standard error supports. */
+static void add_mean(struct table *t, size_t n, double mean_ns, double sigma_ns)
+{
+	const struct summary summary = { .n = n, .mean = mean_ns, .stddev = sigma_ns };
+	struct scale scale = scale_of_summary(&summary, TIME_UNIT_AUTO);
+	char text[WORDS] = "-";
+	if (n)
+		format_time(mean_ns, &scale, text);
+	table_add_text(t, text);
+}
+
+static void add_run(struct table *t, const struct study_run *r, const char *name, size_t width)
+{
+	char ratio[WORDS];
+	size_t kept = r->samples > r->dropped.count ? r->samples - r->dropped.count : 0;
+	table_add_text(t, name);
+	daemons_add_ns(t, r->length_ns, (double)r->length_ns);
+	table_add_count(t, r->samples);
+	if (width >= NARROW) {
+		table_add_count(t, r->cluster);
+		table_add_count(t, (int64_t)r->l_samples.count);
+	}
+	table_add_count(t, (int64_t)r->dropped.count);
+	daemons_add_ns(t, r->samples > 1, r->sigma_ns);
+	daemons_add_ns(t, kept > 1, r->sigma_kept_ns);
+	format_ratio(r, ratio);
+	table_add_text(t, kept > 1 ? ratio : "-");
+	if (width >= WIDE) {
+		add_mean(t, r->samples, r->mean_ns, r->sigma_ns);
+		add_mean(t, kept, r->mean_kept_ns, r->sigma_kept_ns);
+	}
+}
+
+static void put_runs(const struct study *s, const struct daemons_style *style, struct strbuf *out)
+{
+	const struct daemons_column columns[] = {
+		{ { "run", "Run", COLUMN_TEXT }, 0 },
+		{ { "length", "Length", COLUMN_TEXT, .right = true }, 0 },
+		{ { "samples", "Samples", COLUMN_COUNT }, 0 },
+		{ { "cluster", "Cluster", COLUMN_COUNT }, NARROW },
+		{ { "l_samples", "L-samples", COLUMN_COUNT }, NARROW },
+		{ { "dropped", "Dropped", COLUMN_COUNT }, 0 },
+		{ { "sigma", style->ascii ? "Sigma" : "σ of ET", COLUMN_TEXT, .right = true }, 0 },
+		{ { "kept", style->ascii ? "kept" : "σ kept", COLUMN_TEXT, .right = true }, 0 },
+		{ { "ratio", "Ratio", COLUMN_TEXT, .right = true }, 0 },
+		{ { "mean", "Mean ET", COLUMN_TEXT, .right = true }, WIDE },
+		{ { "mean_kept", "Mean kept", COLUMN_TEXT, .right = true }, WIDE },
+	};
+	struct table *t = daemons_table(columns, sizeof columns / sizeof *columns, style->width);
+	for (enum study_length k = 0; k < STUDY_LENGTHS; k++)
+		if (s->runs[k].present)
+			add_run(t, &s->runs[k], study_length_name(k), style->width);
+	strbuf_putc(out, '\n');
+	daemons_render(t, style, out);
+}
+
+static void put_listed(const char *first, const number_list *numbers,
+		       const struct daemons_style *style, struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	put_sample_numbers(numbers->items, numbers->count, MOST_NUMBERS, &text);
+	put_paragraph(out,
+		      &(struct paragraph){ .width = style->width, .first = first, .indent = 2 },
+		      strbuf_text(&text));
+	strbuf_release(&text);
+}
+
+/* What is dropped, and the L-samples that are not. */
+static void put_dropped(const struct study_run *r, const char *name,
+			const struct daemons_style *style, struct strbuf *out)
+{
+	number_list stay = { 0 };
+	char first[WORDS], share[WORDS];
+	for (size_t i = 0, at = 0; i < r->l_samples.count; i++) { /* both ascend */
+		uint32_t number = r->l_samples.items[i];
+		while (at < r->dropped.count && r->dropped.items[at] < number)
+			at++;
+		if (at == r->dropped.count || r->dropped.items[at] != number)
+			array_push(&stay, number);
+	}
+	if (r->dropped.count) {
+		format_percent((double)r->dropped.count / (double)r->samples, share);
+		snprintf(first, sizeof first, "Dropped of the %s run (%.40s): ", name, share);
+		put_listed(first, &r->dropped, style, out);
+	}
+	if (stay.count) {
+		snprintf(first, sizeof first,
+			 "L-sample%s that stay%s, no daemon above its cutoff: ",
+			 stay.count == 1 ? "" : "s", stay.count == 1 ? "s" : "");
+		put_listed(first, &stay, style, out);
+	}
+	array_release(&stay);
+}
+
+/* ---- in words ---- */
+
+/* What there is to say of a run that has no L-samples. */
+static void put_quiet(const struct study_run *r, const char *name,
+		      const struct daemons_style *style, struct strbuf *out)
+{
+	char text[2 * WORDS], time[WORDS];
+	format_ns((double)r->cluster_low_ns, time);
+	if (!r->samples)
+		snprintf(text, sizeof text, "The %s run has no samples.", name);
+	else if (r->samples < LEAST_SAMPLES)
+		snprintf(text, sizeof text,
+			 "The %s run has %u sample%s: too few to tell slow ones from usual ones. "
+			 "It takes %d at least, a hundred or more to see rare daemons.",
+			 name, r->samples, r->samples == 1 ? "" : "s", LEAST_SAMPLES);
+	else if (r->cluster_low_ns == r->cluster_high_ns)
+		snprintf(text, sizeof text,
+			 "All samples of the %s run took the same time, %s: none is slow.", name,
+			 time);
+	else
+		snprintf(text, sizeof text, "No sample of the %s run stands out: nothing to drop.",
+			 name);
+	put_daemons_text(text, style, out);
+}
+
+static void put_steadied(const struct study_run *r, const char *name,
+			 const struct daemons_style *style, struct strbuf *out)
+{
+	char text[3 * WORDS], all[WORDS], kept[WORDS];
+	if (!r->steadied)
+		return;
+	format_ns(r->steady_sigma_ns, all);
+	format_ns(r->steady_sigma_kept_ns, kept);
+	snprintf(text, sizeof text,
+		 "The program's own process time varies in the %s run, which hides what daemons "
+		 "take: samples are compared by ET with the median process time in place of their "
+		 "own. Its %s is %.40s of all and %.40s of those kept.",
+		 name, style->ascii ? "sigma" : "σ", all, kept);
+	put_daemons_text(text, style, out);
+}
+
+static void put_corner(const struct study_run *r, const char *name,
+		       const struct daemons_style *style, struct strbuf *out)
+{
+	char text[2 * WORDS];
+	for (size_t i = 0; i < r->levels.count; i++)
+		if (r->levels.items[i].shape == STUDY_CORNER) {
+			snprintf(text, sizeof text,
+				 "In the %s run both of a pair are slow as often as chance makes "
+				 "it: a frequent daemon, or two bands. They stay in the cluster; "
+				 "no cutoff removes them.",
+				 name);
+			put_daemons_text(text, style, out);
+			return;
+		}
+}
+
+/* No daemon to show: why not. */
+static void put_none(const struct study *s, const struct daemons_style *style, struct strbuf *out)
+{
+	size_t samples = 0, l_samples = 0;
+	for (enum study_length k = 0; k < STUDY_LENGTHS; k++) {
+		samples += s->runs[k].samples;
+		l_samples += s->runs[k].l_samples.count;
+	}
+	if (!samples)
+		return;
+	strbuf_putc(out, '\n');
+	if (!s->daemons.count)
+		put_daemons_text("No daemon was seen in any sample.", style, out);
+	else
+		put_daemons_text("No daemon is long-running: there is no cutoff.", style, out);
+	if (l_samples)
+		put_daemons_text(
+			"The slow samples have another cause, which no daemon's process time "
+			"shows: interrupts, the hypervisor, the clock frequency, or the program "
+			"itself (tare explain tells).",
+			style, out);
+}
+
+static void put_words(const struct study *s, const struct daemons_style *style, struct strbuf *out)
+{
+	if (!runs_present(s)) {
+		put_daemons_text("There is no run in it: nothing was studied.", style, out);
+		return;
+	}
+	for (enum study_length k = 0; k < STUDY_LENGTHS; k++) {
+		const struct study_run *r = &s->runs[k];
+		if (!r->present)
+			continue;
+		if (r->l_samples.count || r->dropped.count)
+			put_dropped(r, study_length_name(k), style, out);
+		else
+			put_quiet(r, study_length_name(k), style, out);
+		put_steadied(r, study_length_name(k), style, out);
+		put_corner(r, study_length_name(k), style, out);
+	}
+}
+
+/* ---- the others ---- */
+
+struct other {
+	const char *name;
+	uint64_t usual_ns; /* the most in a cluster */
+};
+
+static int compare_others(const void *a, const void *b)
+{
+	const struct other *x = a, *y = b;
+	if (x->usual_ns != y->usual_ns)
+		return x->usual_ns > y->usual_ns ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static void put_others(const struct study *s, const struct daemons_style *style, struct strbuf *out)
+{
+	ARRAY(struct other) others = { 0 };
+	struct strbuf text = { 0 };
+	for (size_t i = 0; i < s->daemons.count; i++) {
+		const struct study_daemon *d = &s->daemons.items[i];
+		uint64_t a = d->seen[STUDY_SHORT].cluster_max_ns,
+			 b = d->seen[STUDY_LONG].cluster_max_ns;
+		if (!daemon_is_long_running(d))
+			array_push(&others, (struct other){ d->name, a > b ? a : b });
+	}
+	if (!others.count)
+		return;
+	qsort(others.items, others.count, sizeof *others.items, compare_others);
+	for (size_t i = 0; i < others.count && i < MOST_SEEN; i++) {
+		char time[WORDS];
+		format_ns((double)others.items[i].usual_ns, time);
+		strbuf_printf(&text, "%s%s (%s%s)", i ? ", " : "", others.items[i].name,
+			      i ? "" : "at most ", time);
+	}
+	if (others.count > MOST_SEEN)
+		strbuf_printf(&text, " and %zu more", others.count - MOST_SEEN);
+	strbuf_putc(out, '\n');
+	put_paragraph(out,
+		      &(struct paragraph){ .width = style->width,
+					   .indent = 2,
+					   .first = "Seen, but not long-running: " },
+		      strbuf_text(&text));
+	strbuf_release(&text);
+	array_release(&others);
+}
+
+void daemons_text(const struct study *s, const struct machine *machine,
+		  const struct daemons_style *given, struct strbuf *out)
+{
+	struct daemons_style style = daemons_normal_style(given);
+	size_t from = out->length;
+	put_title(s, machine, &style, out);
+	if (runs_present(s))
+		put_runs(s, &style, out);
+	put_words(s, &style, out);
+	if (!put_long_running(s, &style, out))
+		put_none(s, &style, out);
+	put_others(s, &style, out);
+	put_daemons_zooms(s, &style, out);
+	daemons_finish(&style, out, from);
+}

@@ -1,0 +1,14 @@
+/* The report of `tare explain`. */
+#ifndef TARE_REPORT_TIME_EXPLAIN_H
+#define TARE_REPORT_TIME_EXPLAIN_H
+
+#include "protocol/emp/explain.h"
+#include "report/time/report.h"
+
+/* For people; of the executions explained at most so many (0: all). */
+void explain_text(const struct run_view *view, const struct explanation *e, size_t most,
+		  const struct time_style *style, struct strbuf *out);
+/* docs/schema/explain.schema.json */
+void explain_json(const struct run_view *view, const struct explanation *e, struct strbuf *out);
+
+#endif

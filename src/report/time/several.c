@@ -1,0 +1,104 @@
+#include "report/time/several.h"
+
+#include <math.h>
+
+#include "base/array.h"
+#include "report/core/format.h"
+
+enum emp_measure study_measure(const struct run_view *views, size_t count)
+{
+	for (enum emp_measure m = EMP_PT_NET; m <= EMP_PT_TICK; m++) {
+		size_t runs = 0, have = 0;
+		for (size_t i = 0; i < count; i++) {
+			const struct emp_result *r = views[i].result;
+			runs += r->kept[EMP_ET].n > 0;
+			have += r->present[m] && r->kept[m].n > 0;
+		}
+		if (runs && have == runs)
+			return m;
+	}
+	return EMP_ET;
+}
+
+const char *measure_title(enum emp_measure m)
+{
+	static const char *const titles[EMP_MEASURES] = {
+		[EMP_ET] = "elapsed time",
+		[EMP_PT_NET] = "process time (net)",
+		[EMP_PT_EXEC] = "process time (exec)",
+		[EMP_PT_TICK] = "process time (tick)",
+		[EMP_USER] = "user time",
+		[EMP_SYSTEM] = "system time",
+	};
+	return titles[m];
+}
+
+const char *run_title(const struct run *run)
+{
+	return run->name && *run->name ? run->name : run->command ? run->command : "";
+}
+
+bool has_measured(const struct run_view *view)
+{
+	for (size_t i = 0; i < view->count; i++)
+		if (!view->executions[i].warmup)
+			return true;
+	return false;
+}
+
+double *measured_et(const struct run_view *view, size_t *count)
+{
+	double *times = xcalloc(view->count, sizeof *times);
+	*count = 0;
+	for (size_t i = 0; i < view->count; i++)
+		if (!view->executions[i].warmup)
+			times[(*count)++] =
+				less_shell(view->executions[i].et_ns, view->run->shell_et_ns);
+	return times;
+}
+
+void measured_user_system(const struct run_view *view, double *user_ns, double *system_ns)
+{
+	double pt = 0, share = view->result->user_share;
+	size_t n = 0;
+	enum emp_measure headline = view->result->headline;
+	enum grade grade = headline == EMP_ET ? GRADE_EXEC : (enum grade)(headline - EMP_PT_NET);
+	for (size_t i = 0; i < view->count; i++) {
+		const struct execution *x = &view->executions[i];
+		if (x->warmup || x->pt_ns[grade] == ABSENT_NS)
+			continue;
+		pt += less_shell(x->pt_ns[grade], view->run->shell_pt_ns[grade]);
+		n++;
+	}
+	double mean = n ? pt / (double)n : NAN;
+	*user_ns = mean * share;
+	*system_ns = mean * (1 - share);
+}
+
+size_t fastest(const struct run_view *views, size_t count, enum emp_measure m)
+{
+	size_t best = count;
+	for (size_t i = 0; i < count; i++) {
+		const struct summary *s = &views[i].result->kept[m];
+		if (views[i].result->present[m] && s->n &&
+		    (best == count || s->mean < views[best].result->kept[m].mean))
+			best = i;
+	}
+	return best;
+}
+
+size_t reference_run(const struct run_view *views, size_t count, enum emp_measure m,
+		     const struct time_style *style)
+{
+	size_t wanted = style ? style->reference : 0;
+	if (wanted && wanted <= count && views[wanted - 1].result->kept[m].n)
+		return wanted - 1;
+	return fastest(views, count, m);
+}
+
+double ratio_sigma(const struct summary *a, const struct summary *b)
+{
+	if (a->mean <= 0 || b->mean <= 0)
+		return 0;
+	return b->mean / a->mean * hypot(a->stddev / a->mean, b->stddev / b->mean);
+}

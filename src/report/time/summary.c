@@ -1,0 +1,137 @@
+/* How the runs of a study compare: hyperfine's summary, with intervals and a test behind it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/core/format.h"
+#include "report/time/several.h"
+
+static void put_title(struct strbuf *out, const struct time_style *style, const struct run *run,
+		      size_t columns)
+{
+	char *safe = display_copy(run_title(run));
+	struct strbuf cut = { 0 };
+	put_middle(&cut, safe, columns);
+	put_coloured(out, style->colour, CYAN, strbuf_text(&cut));
+	strbuf_release(&cut);
+	xfree(safe);
+}
+
+/* The ratio is turned so that it is never below 1: nobody reads "0.8 times faster". */
+struct relation {
+	bool slower; /* the reference is the slower one */
+	double ratio, low, high, sigma;
+};
+
+static void relate(const struct summary *a, const struct summary *b, const struct emp_comparison *c,
+		   struct relation *out)
+{
+	bool slower = c->ratio < 1 && c->ratio > 0;
+	out->slower = slower;
+	out->ratio = slower ? 1 / c->ratio : c->ratio;
+	out->low = slower ? 1 / c->ratio_high : c->ratio_low;
+	out->high = slower ? 1 / c->ratio_low : c->ratio_high;
+	out->sigma = slower ? ratio_sigma(b, a) : ratio_sigma(a, b);
+}
+
+static void put_relation(const struct run_view *a, const struct run_view *b, enum emp_measure m,
+			 const struct time_style *style, struct strbuf *out)
+{
+	size_t n_a = 0, n_b = 0;
+	double *x = emp_values(a->run, a->executions, a->result, m, &n_a);
+	double *y = emp_values(b->run, b->executions, b->result, m, &n_b);
+	struct emp_comparison c = { 0 };
+	struct relation r;
+	emp_compare(x, n_a, y, n_b, &c);
+	relate(&a->result->kept[m], &b->result->kept[m], &c, &r);
+	free(x);
+	free(y);
+
+	struct strbuf line = { 0 };
+	if (!isfinite(r.ratio)) {
+		strbuf_puts(out, "    no ratio to ");
+		put_title(out, style, b->run, style->width - 16 - 30);
+		strbuf_puts(out, ": no time above the shell's\n");
+		return;
+	}
+	bool spread = n_a > 1 && n_b > 1 && isfinite(r.sigma) && r.sigma > 0;
+	int decimals = ratio_decimals(spread ? r.sigma : 0);
+	if (r.ratio >= 1e6)
+		strbuf_printf(&line, "    %.1e", r.ratio);
+	else
+		strbuf_printf(&line, "    %.*f", decimals, r.ratio);
+	if (spread && r.ratio < 1e6)
+		strbuf_printf(&line, " ± %.*f", decimals, r.sigma);
+	strbuf_printf(&line, " times %s than ", r.slower ? "slower" : "faster");
+	size_t used = text_width(strbuf_text(&line));
+	strbuf_puts(out, strbuf_text(&line));
+	put_title(out, style, b->run, style->width - used);
+	strbuf_putc(out, '\n');
+	strbuf_release(&line);
+	if (n_a < 2 || n_b < 2 || !isfinite(c.p))
+		return;
+	char p[WORDS];
+	int finer = ratio_decimals((r.high - r.low) / 4);
+	format_p(c.p, p);
+	strbuf_puts(&line, c.significant ? "" : "not significant: ");
+	if (r.ratio < 1e6)
+		strbuf_printf(&line, "95%% [%.*f, %.*f], ", finer, r.low, finer, r.high);
+	strbuf_printf(&line, "%s, %s", p, c.test ? c.test : "?");
+	struct paragraph paragraph = {
+		.width = style->width, .indent = 6, .first = "      ", .colour = NULL
+	};
+	put_paragraph(out, &paragraph, strbuf_text(&line));
+	strbuf_release(&line);
+}
+
+/* Where process time and elapsed time name different runs, and not by a hair. */
+static void put_fastest_by_et(const struct run_view *views, size_t count, size_t best,
+			      const struct time_style *style, struct strbuf *out)
+{
+	size_t by_et = fastest(views, count, EMP_ET);
+	if (by_et == count || by_et == best)
+		return;
+	double least = views[by_et].result->kept[EMP_ET].mean;
+	double other = views[best].result->kept[EMP_ET].mean;
+	if (!(other > 1.05 * least))
+		return;
+	char a[WORDS], b[WORDS];
+	struct strbuf end = { 0 };
+	format_short(least, style->unit, a);
+	format_short(other, style->unit, b);
+	strbuf_printf(&end, " is fastest: %s against %s", a, b);
+	size_t used = strlen("  By elapsed time ") + text_width(strbuf_text(&end));
+	strbuf_puts(out, "  By elapsed time ");
+	put_title(out, style, views[by_et].run, style->width > used + 8 ? style->width - used : 8);
+	strbuf_printf(out, "%s\n", strbuf_text(&end));
+	strbuf_release(&end);
+}
+
+void time_text_summary(const struct run_view *views, size_t count, const struct time_style *given,
+		       struct strbuf *out)
+{
+	struct time_style style = normal_style(given);
+	enum emp_measure m = study_measure(views, count);
+	size_t best = fastest(views, count, m), reference = reference_run(views, count, m, &style);
+	put_coloured(out, style.colour, BOLD, "Summary");
+	strbuf_printf(out, ": %s\n", measure_title(m));
+	if (best == count) {
+		strbuf_puts(out, "  No execution was kept: nothing to compare.\n");
+		return;
+	}
+	strbuf_puts(out, "  ");
+	put_title(out, &style, views[reference].run, style.width - 20);
+	strbuf_puts(out, reference == best ? " was fastest\n" : " ran\n");
+	for (size_t i = 0; i < count; i++)
+		if (i != reference && views[i].result->kept[m].n)
+			put_relation(&views[reference], &views[i], m, &style, out);
+	for (size_t i = 0; i < count; i++)
+		if (!views[i].result->kept[m].n) {
+			strbuf_puts(out, "  ");
+			put_title(out, &style, views[i].run, style.width - 25);
+			strbuf_puts(out, ": no execution kept\n");
+		}
+	put_fastest_by_et(views, count, best, &style, out);
+}

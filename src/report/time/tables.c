@@ -1,0 +1,484 @@
+/* Tables of runs, executions and processes. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/text.h"
+#include "report/core/format.h"
+#include "report/time/several.h"
+#include "report/time/shares.h"
+
+/* Columns whose names are put together: "pt_exec" "_" "mean". */
+struct columns {
+	ARRAY(struct column) list;
+	ARRAY(char *) names;
+};
+
+static void column_add(struct columns *c, enum column_type type, const char *prefix,
+		       const char *name)
+{
+	struct strbuf sb = { 0 };
+	strbuf_printf(&sb, "%s%s", prefix, name);
+	array_push(&c->names, strbuf_detach(&sb));
+	const char *whole = c->names.items[c->names.count - 1];
+	array_push(&c->list, (struct column){ .name = whole, .title = whole, .type = type });
+}
+
+static struct table *columns_table(struct columns *c)
+{
+	struct table *t = table_new(c->list.items, c->list.count);
+	for (size_t i = 0; i < c->names.count; i++)
+		xfree(c->names.items[i]);
+	array_release(&c->names);
+	array_release(&c->list);
+	return t;
+}
+
+static void add_ns(struct table *t, uint64_t ns)
+{
+	table_add_number(t, ns == ABSENT_NS ? NAN : (double)ns);
+}
+
+/* Where 0 says that it is not known. */
+static void add_nonzero(struct table *t, int64_t count)
+{
+	if (count)
+		table_add_count(t, count);
+	else
+		table_add_absent(t);
+}
+
+static const char *const hyperfine_columns[] = { "mean",   "stddev", "median", "user",
+						 "system", "min",    "max" };
+static const char *const statistics[] = { "_mean",   "_stddev", "_ci_low", "_ci_high",
+					  "_median", "_mad",	"_min",	   "_max" };
+static const enum emp_measure summarised[] = { EMP_ET, EMP_PT_NET, EMP_PT_EXEC, EMP_PT_TICK };
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* The names of all runs' parameters, each once, borrowed. */
+typedef ARRAY(const char *) parameter_names;
+
+static void parameters_of(const struct run_view *views, size_t count, parameter_names *names)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < views[i].run->parameters.count; j++) {
+			const char *name = views[i].run->parameters.items[j].name;
+			size_t k = 0;
+			while (k < names->count && strcmp(names->items[k], name) != 0)
+				k++;
+			if (k == names->count)
+				array_push(names, name);
+		}
+}
+
+static const char *parameter_value(const struct run *run, const char *name)
+{
+	for (size_t i = 0; i < run->parameters.count; i++)
+		if (!strcmp(run->parameters.items[i].name, name))
+			return run->parameters.items[i].value;
+	return NULL;
+}
+
+static struct table *runs_table(const parameter_names *parameters)
+{
+	struct columns c = { 0 };
+	column_add(&c, COLUMN_TEXT, "", "command");
+	for (size_t i = 0; i < COUNT(hyperfine_columns); i++)
+		column_add(&c, COLUMN_REAL, "", hyperfine_columns[i]);
+	for (size_t i = 0; i < parameters->count; i++)
+		column_add(&c, COLUMN_TEXT, "parameter_", parameters->items[i]);
+	column_add(&c, COLUMN_COUNT, "", "run");
+	column_add(&c, COLUMN_TEXT, "", "status");
+	column_add(&c, COLUMN_TEXT, "", "backend");
+	column_add(&c, COLUMN_TEXT, "", "headline");
+	column_add(&c, COLUMN_COUNT, "", "measured");
+	column_add(&c, COLUMN_COUNT, "", "kept");
+	column_add(&c, COLUMN_COUNT, "dropped_", "failed");
+	column_add(&c, COLUMN_COUNT, "dropped_", "cutoff");
+	column_add(&c, COLUMN_COUNT, "dropped_", "outside");
+	for (size_t i = 0; i < COUNT(summarised); i++)
+		for (size_t j = 0; j < COUNT(statistics); j++)
+			column_add(&c, COLUMN_DURATION, emp_measure_name(summarised[i]),
+				   statistics[j]);
+	return columns_table(&c);
+}
+
+static void add_summary(struct table *t, const struct summary *s, bool present)
+{
+	double any = present && s->n ? 1 : NAN, spread = present && s->n > 1 ? 1 : NAN;
+	table_add_number(t, s->mean * any);
+	table_add_number(t, s->stddev * spread);
+	table_add_number(t, s->ci_low * spread);
+	table_add_number(t, s->ci_high * spread);
+	table_add_number(t, s->median * any);
+	table_add_number(t, s->mad * spread);
+	table_add_number(t, s->min * any);
+	table_add_number(t, s->max * any);
+}
+
+/* hyperfine writes a standard deviation of 0 for one execution; here it is absent, since it is not
+ * known to be 0. */
+static void add_hyperfine(struct table *t, const struct run_view *view)
+{
+	size_t n = 0;
+	double *times = measured_et(view, &n), user, system;
+	struct summary s = { 0 };
+	if (n)
+		summarise(times, n, &s);
+	xfree(times);
+	double second = n ? 1e9 : NAN;
+	measured_user_system(view, &user, &system);
+	table_add_text(t, run_title(view->run));
+	table_add_number(t, s.mean / second);
+	table_add_number(t, n > 1 ? s.stddev / 1e9 : NAN);
+	table_add_number(t, s.median / second);
+	table_add_number(t, user / 1e9);
+	table_add_number(t, system / 1e9);
+	table_add_number(t, s.min / second);
+	table_add_number(t, s.max / second);
+}
+
+void time_csv(const struct run_view *views, size_t count, struct strbuf *out)
+{
+	parameter_names parameters = { 0 };
+	parameters_of(views, count, &parameters);
+	struct table *t = runs_table(&parameters);
+	for (size_t i = 0; i < count; i++) {
+		const struct emp_result *r = views[i].result;
+		const struct run *run = views[i].run;
+		if (!has_measured(&views[i]))
+			continue;
+		add_hyperfine(t, &views[i]);
+		for (size_t j = 0; j < parameters.count; j++)
+			table_add_text(t, parameter_value(run, parameters.items[j]));
+		add_nonzero(t, run->id);
+		table_add_text(t, run_status_name(run->status));
+		table_add_text(t, backend_name(run->backend));
+		table_add_text(t, emp_measure_name(r->headline));
+		table_add_count(t, (int64_t)(r->count - r->dropped[EMP_WARMUP]));
+		table_add_count(t, (int64_t)r->kept[EMP_ET].n);
+		table_add_count(t, (int64_t)r->dropped[EMP_FAILED]);
+		table_add_count(t, (int64_t)r->dropped[EMP_CUTOFF]);
+		table_add_count(t, (int64_t)r->dropped[EMP_OUTSIDE]);
+		for (size_t j = 0; j < COUNT(summarised); j++)
+			add_summary(t, &r->kept[summarised[j]], r->present[summarised[j]]);
+	}
+	table_render(t, TABLE_CSV, NULL, out);
+	table_free(t);
+	array_release(&parameters);
+}
+
+/* "11.02 ± 0.13": a mean with its spread, in the column's unit. */
+static void add_mean(struct table *t, const struct summary *s, const struct scale *unit)
+{
+	char cell[WORDS];
+	if (!s->n) {
+		table_add_absent(t);
+		return;
+	}
+	if (s->n > 1)
+		snprintf(cell, sizeof cell, "%.*f ± %.*f", unit->decimals, s->mean / unit->ns,
+			 unit->decimals, s->stddev / unit->ns);
+	else
+		format_figure(s->mean, unit, cell);
+	table_add_text(t, cell);
+}
+
+static void add_figure(struct table *t, const struct summary *s, double ns,
+		       const struct scale *unit)
+{
+	char cell[WORDS];
+	format_figure(ns, unit, cell);
+	table_add_text(t, s->n ? cell : NULL);
+}
+
+static void add_relative(struct table *t, const struct summary *reference, const struct summary *s)
+{
+	char cell[WORDS];
+	double sigma = reference && s->n > 1 && reference->n > 1 ? ratio_sigma(reference, s) : 0;
+	int decimals = ratio_decimals(sigma);
+	if (!s->n || !reference || reference->mean <= 0) {
+		table_add_absent(t);
+		return;
+	}
+	if (reference == s)
+		snprintf(cell, sizeof cell, "1.00");
+	else if (sigma > 0)
+		snprintf(cell, sizeof cell, "%.*f ± %.*f", decimals, s->mean / reference->mean,
+			 decimals, sigma);
+	else
+		snprintf(cell, sizeof cell, "%.2f", s->mean / reference->mean);
+	table_add_text(t, cell);
+}
+
+/* The unit of a whole column is that of its first run, as in hyperfine; the decimals are each
+ * run's own. */
+static enum time_unit column_unit(const struct summary *all, size_t count,
+				  const struct time_style *style)
+{
+	if (style && style->unit != TIME_UNIT_AUTO)
+		return style->unit;
+	for (size_t i = 0; i < count; i++)
+		if (all[i].n)
+			return natural_unit(all[i].mean);
+	return TIME_UNIT_SECOND;
+}
+
+/* hyperfine's columns and, where the runs have it, process time. */
+static struct table *markup_table(enum time_unit unit, enum time_unit pt_unit, enum emp_measure pt)
+{
+	struct column columns[] = {
+		{ "command", "Command", COLUMN_TEXT, .code = true },
+		{ "mean", "Mean", COLUMN_TEXT, .right = true },
+		{ "min", "Min", COLUMN_TEXT, .right = true },
+		{ "max", "Max", COLUMN_TEXT, .right = true },
+		{ "relative", "Relative", COLUMN_TEXT, .right = true },
+		{ "pt_mean", NULL, COLUMN_TEXT, .right = true },
+		{ "pt_relative", "PT relative", COLUMN_TEXT, .right = true },
+	};
+	char titles[6][WORDS];
+	for (size_t i = 1; i <= 3; i++) {
+		snprintf(titles[i], WORDS, "%s [%s]", columns[i].title, scale_for(0, unit).unit);
+		columns[i].title = titles[i];
+	}
+	if (pt == EMP_ET)
+		return table_new(columns, 5);
+	snprintf(titles[5], WORDS, "PT %s [%s]", grade_name((enum grade)(pt - EMP_PT_NET)),
+		 scale_for(0, pt_unit).unit);
+	columns[5].title = titles[5];
+	return table_new(columns, 7);
+}
+
+void time_markup(const struct run_view *views, size_t count, const struct time_style *style,
+		 enum table_format format, struct strbuf *out)
+{
+	enum emp_measure m = study_measure(views, count);
+	struct summary *et = xcalloc(count, sizeof *et), *pt = xcalloc(count, sizeof *pt);
+	size_t best = count;
+	for (size_t i = 0; i < count; i++) {
+		size_t n = 0;
+		double *times = measured_et(&views[i], &n);
+		if (n)
+			summarise(times, n, &et[i]);
+		xfree(times);
+		pt[i] = views[i].result->kept[m];
+		if (views[i].result->kept[EMP_ET].n && n &&
+		    (best == count || et[i].mean < et[best].mean))
+			best = i;
+	}
+	if (style && style->reference && style->reference <= count && et[style->reference - 1].n)
+		best = style->reference - 1;
+	size_t pt_best = reference_run(views, count, m, style);
+	enum time_unit unit = column_unit(et, count, style);
+	enum time_unit pt_unit = column_unit(pt, count, style);
+	struct table *t = markup_table(unit, pt_unit, m);
+	for (size_t i = 0; i < count; i++) {
+		if (!et[i].n)
+			continue;
+		struct scale scale = scale_of_summary(&et[i], unit);
+		table_add_text(t, run_title(views[i].run));
+		add_mean(t, &et[i], &scale);
+		add_figure(t, &et[i], et[i].min, &scale);
+		add_figure(t, &et[i], et[i].max, &scale);
+		add_relative(t, best < count ? &et[best] : NULL, &et[i]);
+		if (m == EMP_ET)
+			continue;
+		scale = scale_of_summary(&pt[i], pt_unit);
+		add_mean(t, &pt[i], &scale);
+		add_relative(t, pt_best < count ? &pt[pt_best] : NULL, &pt[i]);
+	}
+	struct table_style table_style = { 0 };
+	if (style)
+		table_style = (struct table_style){ style->width, style->colour };
+	table_render(t, format, &table_style, out);
+	table_free(t);
+	xfree(et);
+	xfree(pt);
+}
+
+static enum column_type measure_column(enum unit unit)
+{
+	return unit == UNIT_NS ? COLUMN_DURATION : unit == UNIT_BYTES ? COLUMN_BYTES : COLUMN_COUNT;
+}
+
+static bool has_ledger(const struct run_view *views, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < views[i].count; j++)
+			if (views[i].executions[j].ledger.present)
+				return true;
+	return false;
+}
+
+static struct table *executions_table(bool ledger)
+{
+	struct columns c = { 0 };
+	column_add(&c, COLUMN_COUNT, "", "run");
+	column_add(&c, COLUMN_TEXT, "", "command");
+	column_add(&c, COLUMN_COUNT, "", "number");
+	column_add(&c, COLUMN_COUNT, "", "warmup");
+	column_add(&c, COLUMN_TEXT, "", "outcome");
+	column_add(&c, COLUMN_COUNT, "", "status");
+	column_add(&c, COLUMN_DATE, "", "started_at");
+	static const char *const times[] = { "et",	     "wait",	"tree",
+					     "pt_net",	     "pt_exec", "pt_tick",
+					     "user",	     "system",	"et_less_shell",
+					     "pt_less_shell" };
+	for (size_t i = 0; i < COUNT(times); i++)
+		column_add(&c, COLUMN_DURATION, "", times[i]);
+	for (size_t m = 0; m < TASK_CUMULATIVE; m++)
+		column_add(&c, measure_column(task_measures[m].unit), "totals_",
+			   task_measures[m].name);
+	column_add(&c, COLUMN_BYTES, "totals_", "rss_peak");
+	static const char *const counts[] = { "processes", "threads", "left_behind",
+					      "ended",	   "lost",    "ephemeral" };
+	for (size_t i = 0; i < COUNT(counts); i++)
+		column_add(&c, COLUMN_COUNT, "", counts[i]);
+	column_add(&c, COLUMN_DURATION, "", "self");
+	column_add(&c, COLUMN_TEXT, "", "rule");
+	column_add(&c, COLUMN_TEXT, "", "reason");
+	for (size_t i = 0; ledger && i < LEDGER_CAUSES; i++)
+		column_add(&c, COLUMN_DURATION, "wall_", ledger_causes[i].name);
+	return columns_table(&c);
+}
+
+/* Process time at the grade the result uses, the shell taken off; NAN where it was not seen. */
+static double headline_pt(const struct run_view *view, const struct execution *x)
+{
+	enum emp_measure headline = view->result->headline;
+	if (headline < EMP_PT_NET || headline > EMP_PT_TICK)
+		return NAN;
+	enum grade g = (enum grade)(headline - EMP_PT_NET);
+	return x->pt_ns[g] == ABSENT_NS ? NAN : less_shell(x->pt_ns[g], view->run->shell_pt_ns[g]);
+}
+
+static void add_times(struct table *t, const struct run_view *view, const struct execution *x)
+{
+	const struct run *run = view->run;
+	add_ns(t, x->et_ns);
+	add_ns(t, x->wait_ns);
+	add_ns(t, x->tree_ns);
+	for (enum grade g = 0; g < GRADES; g++)
+		add_ns(t, x->pt_ns[g]);
+	add_ns(t, x->user_ns);
+	add_ns(t, x->system_ns);
+	table_add_number(t, less_shell(x->et_ns, run->shell_et_ns));
+	table_add_number(t, headline_pt(view, x));
+}
+
+static void add_totals(struct table *t, const struct totals *totals)
+{
+	for (size_t m = 0; m < TASK_CUMULATIVE; m++) {
+		if (!(totals->present >> m & 1))
+			table_add_absent(t);
+		else if (measure_column(task_measures[m].unit) == COLUMN_COUNT)
+			table_add_count(t, (int64_t)totals->value[m]);
+		else
+			table_add_number(t, (double)totals->value[m]);
+	}
+	table_add_number(t, totals->rss_peak_bytes ? (double)totals->rss_peak_bytes : NAN);
+	add_nonzero(t, totals->processes);
+	add_nonzero(t, totals->threads);
+}
+
+struct table *time_executions(const struct run_view *views, size_t count)
+{
+	bool ledger = has_ledger(views, count);
+	struct table *t = executions_table(ledger);
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < views[i].count; j++) {
+			const struct execution *x = &views[i].executions[j];
+			const struct emp_verdict *v =
+				j < views[i].result->count ? &views[i].result->verdicts[j] : NULL;
+			add_nonzero(t, views[i].run->id);
+			table_add_text(t, run_title(views[i].run));
+			table_add_count(t, x->number);
+			table_add_count(t, x->warmup);
+			table_add_text(t, outcome_name(x->outcome));
+			table_add_count(t, x->status);
+			table_add_date(t, x->started_at_ns);
+			add_times(t, &views[i], x);
+			add_totals(t, &x->totals);
+			table_add_count(t, x->left_behind);
+			table_add_count(t, x->ended);
+			table_add_count(t, (int64_t)x->lost);
+			if (x->ephemeral < 0)
+				table_add_absent(t);
+			else
+				table_add_count(t, x->ephemeral);
+			add_ns(t, x->self_ns);
+			table_add_text(t, v ? emp_rule_name(v->rule) : NULL);
+			table_add_text(t, v && *v->reason ? v->reason : NULL);
+			for (size_t k = 0; ledger && k < LEDGER_CAUSES; k++)
+				table_add_number(t, x->ledger.present ? (double)x->ledger.wall_ns[k]
+								      : NAN);
+		}
+	return t;
+}
+
+struct table *time_executions_brief(const struct run_view *view)
+{
+	static const struct column columns[] = {
+		{ "number", "#", COLUMN_COUNT },
+		{ "et", "Elapsed", COLUMN_DURATION, .digits = 5 },
+		{ "pt", "Process", COLUMN_DURATION, .digits = 5 },
+		{ "rss_peak", "Memory", COLUMN_BYTES, .spare = 1 },
+		{ "nivcsw", "Forced", COLUMN_COUNT, .spare = 2 },
+		{ "rule", "Rule", COLUMN_TEXT },
+		{ "reason", "Reason", COLUMN_TEXT },
+	};
+	struct table *t = table_new(columns, COUNT(columns));
+	const struct run *run = view->run;
+	for (size_t i = 0; i < view->count; i++) {
+		const struct execution *x = &view->executions[i];
+		const struct emp_verdict *v = i < view->result->count ? &view->result->verdicts[i]
+								      : NULL;
+		table_add_count(t, x->number);
+		table_add_number(t, less_shell(x->et_ns, run->shell_et_ns));
+		table_add_number(t, headline_pt(view, x));
+		table_add_number(t,
+				 x->totals.rss_peak_bytes ? (double)x->totals.rss_peak_bytes : NAN);
+		if (x->totals.present >> TASK_NIVCSW & 1)
+			table_add_count(t, (int64_t)x->totals.value[TASK_NIVCSW]);
+		else
+			table_add_absent(t);
+		table_add_text(t, v ? emp_rule_name(v->rule) : NULL);
+		table_add_text(t, v ? v->reason : NULL);
+	}
+	return t;
+}
+
+struct table *time_processes(const struct run_view *view)
+{
+	static const struct column columns[] = {
+		{ "name", "Process", COLUMN_TEXT },
+		{ "role", "Role", COLUMN_TEXT },
+		{ "executions", "Seen", COLUMN_COUNT, .spare = 2 },
+		{ "exec_total", "Total", COLUMN_DURATION, .digits = 3 },
+		{ "exec_mean", "Mean", COLUMN_DURATION, .digits = 3, .spare = 1 },
+		{ "exec_max", "Max", COLUMN_DURATION, .digits = 3, .spare = 3 },
+		{ "share_of_et", "Share", COLUMN_PERCENT },
+		{ "started", "Start", COLUMN_COUNT, .spare = 4 },
+		{ "ended", "End", COLUMN_COUNT, .spare = 5 },
+	};
+	struct table *t = table_new(columns, COUNT(columns));
+	struct shares shares;
+	shares_of(view, &shares);
+	for (size_t i = 0; i < shares.list.count; i++) {
+		const struct share *s = &shares.list.items[i];
+		double exec = s->exec_seen ? (double)s->exec_ns : NAN;
+		table_add_text(t, s->name);
+		table_add_text(t, role_name(s->role));
+		table_add_count(t, (int64_t)s->executions);
+		table_add_number(t, exec);
+		table_add_number(t, exec / (double)shares.executions);
+		table_add_number(t, s->exec_seen ? (double)s->exec_max_ns : NAN);
+		table_add_number(t, shares.window_ns ? exec / (double)shares.window_ns : NAN);
+		table_add_count(t, (int64_t)s->started);
+		table_add_count(t, (int64_t)s->ended);
+	}
+	shares_release(&shares);
+	return t;
+}

@@ -1,0 +1,471 @@
+/* Any DBMS that has an ODBC driver; what ODBC has no call for is asked by the statements of a
+ * driver file (file.h). Queries run in a thread of their own, since only that lets them be
+ * cancelled: SQLExecute() blocks. */
+#include <ctype.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "subject/dbms/driver.h"
+#include "subject/dbms/odbc/call.h"
+#include "subject/dbms/odbc/file.h"
+#include "subject/dbms/odbc/load.h"
+#include "subject/dbms/plan.h"
+#include "subject/dbms/worker.h"
+
+struct odbc {
+	char *text; /* of the connection: "DSN=..." */
+	struct odbc_file file;
+	struct odbc_link link;
+	struct worker *worker;
+	char *sql;	    /* the query; NULL: none */
+	SQLHSTMT statement; /* it, prepared; NULL: has to be, again */
+};
+
+/* ---- the connection ---- */
+
+static void close_driver(void *state);
+
+static int open_driver(void **state, const char *url, const struct dbms_options *options,
+		       struct error *err)
+{
+	const char *text = strchr(url, ':') + 1;
+	if (!strchr(text, '=')) {
+		error_set(err, EXIT_USAGE, "'odbc:' is followed by no connection");
+		return error_hint(err, "odbc:DSN=NAME;UID=...;PWD=..., or odbc:Driver=NAME;...");
+	}
+	struct odbc *o = xcalloc(1, sizeof *o);
+	o->text = xstrdup(text);
+	o->file.cold = DBMS_COLD_RESTART;
+	o->link.library = odbc_library(err);
+	if (!o->link.library ||
+	    (options->driver_file && odbc_file_read(options->driver_file, &o->file, err))) {
+		close_driver(o);
+		return -1;
+	}
+	*state = o;
+	return 0;
+}
+
+static void drop_statement(struct odbc *o)
+{
+	odbc_statement_free(&o->link, o->statement);
+	o->statement = NULL;
+}
+
+static void forget_statement(struct odbc *o)
+{
+	drop_statement(o);
+	xfree(o->sql);
+	o->sql = NULL;
+}
+
+static void disconnect(void *state)
+{
+	struct odbc *o = state;
+	if (!o->link.library)
+		return;
+	forget_statement(o);
+	odbc_link_close(&o->link);
+	worker_stop(o->worker);
+	o->worker = NULL;
+}
+
+static void close_driver(void *state)
+{
+	struct odbc *o = state;
+	disconnect(o);
+	odbc_file_release(&o->file);
+	xfree(o->text);
+	xfree(o);
+}
+
+static int run(void *state, const char *sql, struct error *err)
+{
+	return odbc_run(&((struct odbc *)state)->link, sql, NULL, err);
+}
+
+static int run_each(struct odbc *o, const word_list *statements, const char *key, struct error *err)
+{
+	for (size_t i = 0; i < statements->count; i++)
+		if (run(o, statements->items[i], err))
+			return error_prefix(err, "%s of the driver file", key);
+	return 0;
+}
+
+static int connect_driver(void *state, struct error *err)
+{
+	struct odbc *o = state;
+	if (odbc_link_open(&o->link, o->text, err))
+		return -1;
+	if (worker_start(&o->worker, "tare-odbc", err) ||
+	    run_each(o, &o->file.session, "session", err)) {
+		disconnect(o);
+		return -1;
+	}
+	return 0;
+}
+
+static bool lost(const void *state)
+{
+	const struct odbc *o = state;
+	return o->link.lost || !o->link.connection;
+}
+
+/* ---- what it is ---- */
+
+static const char *own_name(const void *state)
+{
+	const struct odbc *o = state;
+	return o->file.name ? o->file.name : "odbc";
+}
+
+static enum dbms_cold own_cold(const void *state)
+{
+	return ((const struct odbc *)state)->file.cold;
+}
+
+/* The first line that the statement gives; the caller frees. */
+static int first_line(struct odbc *o, const char *sql, char **line, struct error *err)
+{
+	struct strbuf text = { 0 };
+	if (odbc_run(&o->link, sql, &text, err)) {
+		strbuf_release(&text);
+		return -1;
+	}
+	*line = xstrndup(strbuf_text(&text), strcspn(strbuf_text(&text), "\n"));
+	strbuf_release(&text);
+	return 0;
+}
+
+static char *info(struct odbc *o, SQLUSMALLINT what)
+{
+	char text[256] = "";
+	SQLSMALLINT length;
+	if (!odbc_good(o->link.library->SQLGetInfo(o->link.connection, what, text, sizeof text,
+						   &length)))
+		*text = '\0';
+	return text_utf8(text);
+}
+
+static int describe(void *state, char **version, char **settings, struct error *err)
+{
+	static const struct {
+		const char *key;
+		SQLUSMALLINT what;
+	} facts[] = {
+		{ "dbms", SQL_DBMS_NAME },
+		{ "odbc_driver", SQL_DRIVER_NAME },
+		{ "odbc_driver_version", SQL_DRIVER_VER },
+	};
+	struct odbc *o = state;
+	if (o->file.version) {
+		if (first_line(o, o->file.version, version, err))
+			return error_prefix(err, "version of the driver file");
+	} else {
+		*version = info(o, SQL_DBMS_VER);
+	}
+	json_t *object = json_object();
+	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+		char *text = info(o, facts[i].what);
+		json_object_set_new(object, facts[i].key, json_string(text));
+		xfree(text);
+	}
+	*settings = json_dumps(object, JSON_COMPACT);
+	json_decref(object);
+	return 0;
+}
+
+static const char *type(const void *state, enum column_kind kind, uint32_t length, char out[64])
+{
+	static const char *const standard[] = { "INTEGER",	    "BIGINT", "DECIMAL(15,2)",
+						"DOUBLE PRECISION", NULL,     "DATE" };
+	const struct odbc *o = state;
+	char number[16];
+	snprintf(number, sizeof number, "%u", length ? length : 255);
+	const char *pattern = o->file.types[kind] ? o->file.types[kind]
+			      : kind == KIND_TEXT ? "VARCHAR({length})"
+						  : standard[kind];
+	char *filled = odbc_file_fill(pattern, "{length}", number);
+	snprintf(out, 64, "%s", filled);
+	xfree(filled);
+	return out;
+}
+
+/* ---- tables ---- */
+
+static int number(void *state, const char *sql, int64_t *value, struct error *err)
+{
+	char *line, *end;
+	if (first_line(state, sql, &line, err))
+		return -1;
+	errno = 0;
+	long long found = strtoll(line, &end, 10);
+	bool fine = end != line && !errno && (!*end || *end == '.' || isspace((unsigned char)*end));
+	xfree(line);
+	if (!fine)
+		return error_set(err, EXIT_USAGE, "'%.200s' gives no number", sql);
+	*value = found;
+	return 0;
+}
+
+/* SQLTables() knows names only as the DBMS folds them to upper or lower case; a query does it. */
+static int table_exists(void *state, const char *table, bool *exists, struct error *err)
+{
+	struct odbc *o = state;
+	struct strbuf sql = { 0 };
+	strbuf_printf(&sql, "SELECT 1 FROM %s WHERE 1 = 0", table);
+	int failed = run(o, strbuf_text(&sql), err);
+	strbuf_release(&sql);
+	if (failed && (o->link.lost || !o->link.connection))
+		return -1;
+	*exists = !failed;
+	return 0;
+}
+
+static int load(void *state, const char *table, size_t columns, dbms_row_fn next, void *context,
+		struct error *err)
+{
+	return odbc_load(&((struct odbc *)state)->link, table, columns, next, context, err);
+}
+
+static int settle(void *state, const char *const *tables, size_t count, struct error *err)
+{
+	struct odbc *o = state;
+	for (size_t i = 0; i < count && o->file.analyze; i++) {
+		char *sql = odbc_file_fill(o->file.analyze, "{table}", tables[i]);
+		int failed = run(o, sql, err);
+		xfree(sql);
+		if (failed)
+			return error_prefix(err, "analyze of the driver file");
+	}
+	return run_each(o, &o->file.settle, "settle", err);
+}
+
+static int table_bytes(void *state, const char *table, uint64_t *bytes, struct error *err)
+{
+	struct odbc *o = state;
+	int64_t value = 0;
+	*bytes = 0;
+	if (!o->file.table_bytes)
+		return 0;
+	char *sql = odbc_file_fill(o->file.table_bytes, "{table}", table);
+	int failed = number(o, sql, &value, err);
+	xfree(sql);
+	if (failed)
+		return error_prefix(err, "table_bytes of the driver file");
+	*bytes = value > 0 ? (uint64_t)value : 0;
+	return 0;
+}
+
+/* ---- a query ---- */
+
+static int need_statement(struct odbc *o, struct error *err)
+{
+	SQLSMALLINT columns;
+	if (!o->sql)
+		return error_set(err, EXIT_USAGE, "there is no prepared statement");
+	if (o->statement)
+		return 0;
+	o->statement = odbc_statement(&o->link, err);
+	if (!o->statement)
+		return -1;
+	/* some drivers do not ask the server before they have to know the columns */
+	if (odbc_good(o->link.library->SQLPrepare(o->statement, odbc_text(o->sql), SQL_NTS)) &&
+	    odbc_good(o->link.library->SQLNumResultCols(o->statement, &columns)))
+		return 0;
+	odbc_fail(&o->link, SQL_HANDLE_STMT, o->statement, "SQL", err);
+	drop_statement(o);
+	return -1;
+}
+
+static int prepare(void *state, const char *sql, struct error *err)
+{
+	struct odbc *o = state;
+	if (!sql[strspn(sql, " \t\r\n;")])
+		return error_set(err, EXIT_USAGE, "SQL: there is no statement");
+	forget_statement(o);
+	o->sql = xstrdup(sql);
+	if (!need_statement(o, err))
+		return 0;
+	forget_statement(o);
+	return -1;
+}
+
+static int plan(void *state, struct query_plan *into, struct error *err)
+{
+	struct odbc *o = state;
+	struct strbuf text = { 0 };
+	if (need_statement(o, err))
+		return -1;
+	if (!o->file.plan)
+		return plan_of_text("not known", into, err);
+	char *sql = odbc_file_fill(o->file.plan, "{sql}", o->sql);
+	int failed = odbc_run(&o->link, sql, &text, err);
+	xfree(sql);
+	if (!failed && o->file.plan_after) {
+		strbuf_clear(&text);
+		failed = odbc_run(&o->link, o->file.plan_after, &text, err);
+	}
+	if (!failed && o->file.drop_numbers && text.text)
+		plan_drop_numbers(text.text);
+	if (!failed)
+		failed = plan_of_text(strbuf_text(&text), into, err);
+	strbuf_release(&text);
+	return failed ? error_prefix(err, "plan of the driver file") : 0;
+}
+
+struct query {
+	struct odbc *o;
+	struct dbms_execution x;
+	SQLRETURN rc;
+	atomic_bool cancelled;
+};
+
+static void query_work(void *context)
+{
+	struct query *q = context;
+	struct odbc_link *l = &q->o->link;
+	q->x.begin_ns = clock_monotonic_ns();
+	q->rc = l->library->SQLExecute(q->o->statement);
+	if (odbc_good(q->rc))
+		q->rc = odbc_fetch_all(l, q->o->statement, &q->cancelled, &q->x.rows, NULL);
+	q->x.end_ns = clock_monotonic_ns();
+}
+
+/* The driver may have all rows already: then it is the fetching that has to end. */
+static void query_cancel(void *context)
+{
+	struct query *q = context;
+	atomic_store_explicit(&q->cancelled, true, memory_order_relaxed);
+	q->o->link.library->SQLCancel(q->o->statement);
+}
+
+static int execute(void *state, const struct dbms_wait *wait, struct dbms_execution *x,
+		   struct error *err)
+{
+	struct odbc *o = state;
+	if (need_statement(o, err))
+		return -1;
+	struct query q = { .o = o };
+	enum worker_end end = worker_run(o->worker, query_work, query_cancel, &q, wait);
+	bool bad = q.rc != SQL_NO_DATA && !odbc_good(q.rc);
+	bool cut = end == WORKER_LIMIT &&
+		   (bad ? odbc_was_cancelled(&o->link, o->statement) : q.rc != SQL_NO_DATA);
+	int failed = bad && !cut ? odbc_fail(&o->link, SQL_HANDLE_STMT, o->statement, "SQL", err)
+				 : 0;
+	if (end == WORKER_STOPPED)
+		failed = error_set(err, EXIT_INTERRUPTED, "the query was interrupted");
+	q.x.timed_out = cut;
+	o->link.library->SQLFreeStmt(o->statement, SQL_CLOSE);
+	/* a cancelled one may be half alive inside the ODBC driver (SQLite's then interrupts those
+	 * after it) */
+	if (end != WORKER_DONE)
+		drop_statement(o);
+	if (!failed)
+		*x = q.x;
+	return failed;
+}
+
+/* ---- who evaluates ---- */
+
+struct proc_status {
+	pid_t parent, group; /* group: the process that a thread is of */
+	char name[16];
+};
+
+static bool read_process(pid_t pid, struct proc_status *into)
+{
+	char path[64];
+	int parent = 0, group = 0;
+	snprintf(path, sizeof path, "/proc/%d/status", pid);
+	char *text = file_read(path);
+	const char *tgid = text ? strstr(text, "\nTgid:") : NULL;
+	const char *ppid = text ? strstr(text, "\nPPid:") : NULL;
+	bool fine = tgid && ppid && sscanf(text, "Name: %15[^\n]", into->name) == 1 &&
+		    sscanf(tgid, "\nTgid: %d", &group) == 1 &&
+		    sscanf(ppid, "\nPPid: %d", &parent) == 1;
+	xfree(text);
+	into->parent = parent;
+	into->group = group;
+	return fine;
+}
+
+/* The process that all others of this name descend from. */
+static pid_t server_of(pid_t pid, const char *name)
+{
+	struct proc_status p, above;
+	while (read_process(pid, &p) && p.parent > 1 && read_process(p.parent, &above) &&
+	       strcmp(above.name, name) == 0)
+		pid = p.parent;
+	return pid;
+}
+
+static int tasks(void *state, struct dbms_tasks *into, struct error *err)
+{
+	struct odbc *o = state;
+	struct dbms_tasks t = { .guessed = true };
+	struct proc_status p, whole;
+	int64_t id;
+	if (o->file.process_name)
+		snprintf(t.name, sizeof t.name, "%s", o->file.process_name);
+	if (!o->file.session_id) {
+		*into = t;
+		return 0;
+	}
+	if (number(o, o->file.session_id, &id, err))
+		return error_prefix(err, "session_id of the driver file");
+	if (id <= 0 || id > INT32_MAX || !read_process((pid_t)id, &p) ||
+	    !read_process(p.group, &whole) || (*t.name && strcmp(t.name, whole.name) != 0)) {
+		error_set(err, EXIT_ENVIRONMENT, "no process %lld%s%s evaluates queries here",
+			  (long long)id, *t.name ? " named " : "", t.name);
+		return error_hint(err, "tare measures servers on its own machine only");
+	}
+	snprintf(t.name, sizeof t.name, "%s", whole.name);
+	t.guessed = false;
+	t.process = p.group;
+	t.thread = o->file.session_is_thread ? (pid_t)id : 0;
+	t.server = server_of(p.group, whole.name);
+	*into = t;
+	return 0;
+}
+
+static int forget(void *state, struct error *err)
+{
+	struct odbc *o = state;
+	return run_each(o, &o->file.flush, "flush", err);
+}
+
+static const char *const schemes[] = { "odbc", NULL };
+
+const struct dbms_driver odbc_driver = {
+	.name = "odbc",
+	.schemes = schemes,
+	.cold = DBMS_COLD_RESTART,
+	.own_cold = own_cold,
+	.open = open_driver,
+	.close = close_driver,
+	.own_name = own_name,
+	.describe = describe,
+	.lost = lost,
+	.disconnect = disconnect,
+	.connect = connect_driver,
+	.run = run,
+	.number = number,
+	.table_exists = table_exists,
+	.type = type,
+	.load = load,
+	.settle = settle,
+	.table_bytes = table_bytes,
+	.prepare = prepare,
+	.plan = plan,
+	.execute = execute,
+	.tasks = tasks,
+	.forget = forget,
+};
