@@ -1,7 +1,7 @@
-/* What storing an execution costs: snapshots of this machine's tasks, read from /proc, go through
- * lab_add_execution(). Prints the cost per execution (median and worst), the bytes per execution
- * and the cost of reading 10,000 of them back. Then the same of a watch of a million bursts. Not a
- * test: it judges nothing. */
+/* What storing an execution costs: snapshots of this machine's tasks, read from /proc, are made
+ * into processes and these go through lab_add_execution(). Prints the cost per execution (median
+ * and worst), the bytes per execution and the cost of reading 10,000 of them back. Then the same of
+ * a watch of a million bursts. Not a test: it judges nothing. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
@@ -187,7 +187,7 @@ static void add_many(struct lab *lab, int64_t run, const struct image *frames,
 static void get_many(struct lab *lab, int64_t run)
 {
 	struct error err = ERROR_INIT;
-	for (int detail = LAB_ROWS; detail <= LAB_IMAGES; detail++) {
+	for (int detail = LAB_ROWS; detail <= LAB_THREADS; detail++) {
 		execution_list list = { 0 };
 		uint64_t begin = clock_monotonic_ns();
 		if (lab_get_executions(lab, run, (enum lab_detail)detail, &list, &err))

@@ -59,8 +59,6 @@ static const struct field process_fields[] = {
 _Static_assert(OUTCOME_EXITED == 0 && OUTCOME_SIGNALLED == 1 && OUTCOME_TIMED_OUT == 2, "");
 _Static_assert(ROLE_SUBJECT == 0 && ROLE_DAEMON == 1 && ROLE_SELF == 2, "");
 
-enum image_kind { IMAGE_BEFORE, IMAGE_AFTER, IMAGE_EXITS, IMAGE_KINDS };
-
 static const char storing[] = "store an execution in";
 
 static void measure_columns(const struct measure *measures, int count, const char *prefix,
@@ -109,7 +107,7 @@ static uint64_t measures_read(sqlite3_stmt *stmt, int *at, uint64_t *values, int
 
 static int prepare_inserts(struct lab *lab, struct error *err)
 {
-	if (lab->add_image)
+	if (lab->add_process)
 		return 0;
 	struct strbuf execution = { 0 }, process = { 0 };
 	execution_columns(&execution);
@@ -118,15 +116,11 @@ static int prepare_inserts(struct lab *lab, struct error *err)
 	strbuf_puts(&process, ", execution, position");
 	char *add_execution = sql_insert("execution", execution.text);
 	char *add_process = sql_insert("process", process.text);
-	char *add_image = sql_insert("image", "id, base, version, count, begin_ns, end_ns, data");
 	int result = lab_prepare(lab, &lab->add_execution, add_execution, storing, err);
 	if (!result)
 		result = lab_prepare(lab, &lab->add_process, add_process, storing, err);
-	if (!result)
-		result = lab_prepare(lab, &lab->add_image, add_image, storing, err);
 	free(add_execution);
 	free(add_process);
-	free(add_image);
 	strbuf_release(&execution);
 	strbuf_release(&process);
 	return result;
@@ -165,114 +159,12 @@ static int insert_processes(struct lab *lab, int64_t id, const struct execution 
 	return 0;
 }
 
-static int insert_image(struct lab *lab, int64_t id, int64_t base, const struct image *image,
-			const void *bytes, size_t length, struct error *err)
-{
-	sqlite3_stmt *stmt = lab->add_image;
-	sqlite3_bind_int64(stmt, 1, id);
-	if (base)
-		sqlite3_bind_int64(stmt, 2, base);
-	else
-		sqlite3_bind_null(stmt, 2);
-	sqlite3_bind_int(stmt, 3, TASK_RECORD_VERSION);
-	sqlite3_bind_int64(stmt, 4, (int64_t)image->count);
-	sqlite3_bind_int64(stmt, 5, (int64_t)image->begin_ns);
-	sqlite3_bind_int64(stmt, 6, (int64_t)image->end_ns);
-	sqlite3_bind_blob64(stmt, 7, bytes, length, SQLITE_STATIC);
-	return lab_done(lab, stmt, storing, err);
-}
-
-/* An image without tasks that was taken nevertheless is kept as such. */
-static bool image_taken(const struct image *image)
-{
-	return image->count || image->begin_ns || image->end_ns;
-}
-
-static struct lab_key *find_key(struct lab *lab, int64_t run)
-{
-	for (size_t i = 0; i < lab->keys.count; i++)
-		if (lab->keys.items[i].group.run == run)
-			return &lab->keys.items[i];
-	return NULL;
-}
-
-/* The first `before` image of a run is coded by itself, the later ones of its group against it:
- * between executions most tasks of a system sleep. When that no longer pays the image becomes the
- * new key. *key_length is that of a new key, 0 when there is none. */
-static int insert_before(struct lab *lab, struct lab_group group, int64_t id,
-			 const struct image *image, size_t *key_length, struct error *err)
-{
-	const struct lab_key *key = find_key(lab, group.run);
-	if (key && key->group.at != group.at)
-		key = NULL;
-	const void *bytes;
-	size_t length;
-	*key_length = 0;
-	if (image_encode(lab->codec, image, key ? &key->copy : NULL, &bytes, &length, err))
-		return -1;
-	if (key && length > 1024 && length > key->length / 2) {
-		key = NULL;
-		if (image_encode(lab->codec, image, NULL, &bytes, &length, err))
-			return -1;
-	}
-	if (!key)
-		*key_length = length;
-	return insert_image(lab, id, key ? key->image : 0, image, bytes, length, err);
-}
-
-static int insert_images(struct lab *lab, struct lab_group group, int64_t id,
-			 const struct execution *x, size_t *key_length, struct error *err)
-{
-	const struct image *before = &x->tasks_before, *rest[] = { &x->tasks_after, &x->exits };
-	*key_length = 0;
-	if (image_taken(before) &&
-	    insert_before(lab, group, 4 * id + IMAGE_BEFORE, before, key_length, err))
-		return -1;
-	for (int i = 0; i < 2; i++) {
-		const void *bytes;
-		size_t length;
-		bool based = image_taken(before);
-		if (!image_taken(rest[i]))
-			continue;
-		if (image_encode(lab->codec, rest[i], based ? before : NULL, &bytes, &length,
-				 err) ||
-		    insert_image(lab, 4 * id + IMAGE_AFTER + i, based ? 4 * id + IMAGE_BEFORE : 0,
-				 rest[i], bytes, length, err))
-			return -1;
-	}
-	return 0;
-}
-
-void lab_remember_key(struct lab *lab, struct lab_group group, const struct execution *x,
-		      size_t length)
-{
-	const struct image *before = &x->tasks_before;
-	struct lab_key *key = find_key(lab, group.run);
-	if (!key) {
-		array_push(&lab->keys, (struct lab_key){ 0 });
-		key = &lab->keys.items[lab->keys.count - 1];
-	}
-	key->group = group;
-	if (key->copy.capacity < before->count || !key->copy.tasks) {
-		image_release(&key->copy);
-		key->copy.tasks = xcalloc(before->count, sizeof *before->tasks);
-		key->copy.capacity = before->count;
-	}
-	if (before->count)
-		memcpy(key->copy.tasks, before->tasks, before->count * sizeof *before->tasks);
-	key->copy.count = before->count;
-	key->image = 4 * x->id + IMAGE_BEFORE;
-	key->length = length;
-}
-
-int lab_insert_execution(struct lab *lab, struct lab_group group, struct execution *x,
-			 size_t *key_length, struct error *err)
+int lab_insert_execution(struct lab *lab, int64_t run, struct execution *x, struct error *err)
 {
 	int64_t id = 0;
-	if (prepare_inserts(lab, err) || insert_execution(lab, group.run, x, &id, err) ||
+	if (prepare_inserts(lab, err) || insert_execution(lab, run, x, &id, err) ||
 	    insert_processes(lab, id, x, err) || lab_insert_ledger(lab, id, &x->ledger, err) ||
-	    lab_insert_trace(lab, id, &x->trace, err) ||
-	    insert_images(lab, group, id, x, key_length, err))
+	    lab_insert_trace(lab, id, &x->trace, err))
 		return -1;
 	x->id = id;
 	return 0;
@@ -281,30 +173,19 @@ int lab_insert_execution(struct lab *lab, struct lab_group group, struct executi
 int lab_add_executions(struct lab *lab, int64_t run, struct execution *x, size_t count,
 		       struct error *err)
 {
-	struct lab_group group = { .run = run };
-	size_t key = 0, newest_length = 0; /* of the last new key */
 	if (lab_begin(lab, storing, err))
 		return -1;
 	int result = 0;
-	for (size_t i = 0; !result && i < count; i++) {
-		size_t key_length = 0;
-		result = lab_insert_execution(lab, group, &x[i], &key_length, err);
-		if (!result && key_length) {
-			key = i;
-			newest_length = key_length;
-		}
-	}
+	for (size_t i = 0; !result && i < count; i++)
+		result = lab_insert_execution(lab, run, &x[i], err);
 	if (!result)
 		result = lab_commit(lab, storing, err);
 	if (result) {
 		lab_rollback(lab);
 		for (size_t i = 0; i < count; i++)
 			x[i].id = 0;
-		return -1;
 	}
-	if (newest_length)
-		lab_remember_key(lab, group, &x[key], newest_length);
-	return 0;
+	return result;
 }
 
 int lab_add_execution(struct lab *lab, int64_t run, struct execution *x, struct error *err)
@@ -387,73 +268,6 @@ static int read_processes(struct lab *lab, const struct lab_some *some, executio
 	return result;
 }
 
-static int compare_id(const void *key, const void *item)
-{
-	int64_t id = *(const int64_t *)key, other = ((const struct execution *)item)->id;
-	return (id > other) - (id < other);
-}
-
-/* Bases are `before` images of the same run, stored and so read earlier. */
-static const struct image *base_image(execution_list *list, int64_t id)
-{
-	int64_t execution = id / 4;
-	const struct execution *x = id % 4 != IMAGE_BEFORE
-					    ? NULL
-					    : bsearch(&execution, list->items, list->count,
-						      sizeof *list->items, compare_id);
-	return x ? &x->tasks_before : NULL;
-}
-
-static int read_image(struct lab *lab, sqlite3_stmt *stmt, execution_list *list, size_t *from,
-		      struct error *err)
-{
-	int64_t id = sqlite3_column_int64(stmt, 0), count = sqlite3_column_int64(stmt, 3);
-	struct execution *x = lab_next_execution(list, from, id / 4);
-	if (!x)
-		return 0;
-	struct image *images[IMAGE_KINDS] = { &x->tasks_before, &x->tasks_after, &x->exits };
-	struct image *into = id % 4 < IMAGE_KINDS ? images[id % 4] : NULL;
-	bool based = sqlite3_column_type(stmt, 1) != SQLITE_NULL;
-	const struct image *base = based ? base_image(list, sqlite3_column_int64(stmt, 1)) : NULL;
-	if (!into || count < 0 || (based && (!base || base == into)))
-		return lab_damaged(lab, err, "an image has impossible values");
-	if (sqlite3_column_int(stmt, 2) != TASK_RECORD_VERSION)
-		return lab_damaged(lab, err, "an image has an unknown version");
-	struct error why = ERROR_INIT;
-	if (image_decode(lab->codec, sqlite3_column_blob(stmt, 6),
-			 (size_t)sqlite3_column_bytes(stmt, 6), (size_t)count, base, into, &why)) {
-		char what[256];
-		snprintf(what, sizeof what, "execution %" PRId64 ": %.200s", x->id, why.text);
-		return lab_damaged(lab, err, what);
-	}
-	into->begin_ns = (uint64_t)sqlite3_column_int64(stmt, 4);
-	into->end_ns = (uint64_t)sqlite3_column_int64(stmt, 5);
-	return 0;
-}
-
-static int read_images(struct lab *lab, const struct lab_some *some, execution_list *into,
-		       struct error *err)
-{
-	struct strbuf sql = { 0 };
-	strbuf_printf(&sql,
-		      "SELECT i.id, i.base, i.version, i.count, i.begin_ns, i.end_ns, i.data "
-		      "FROM (SELECT id FROM execution WHERE %s) e CROSS JOIN image i "
-		      "ON i.id BETWEEN 4 * e.id AND 4 * e.id + 3 ORDER BY e.id, i.id",
-		      some->where);
-	sqlite3_stmt *stmt = NULL;
-	size_t from = 0;
-	int rc = SQLITE_DONE, result = lab_prepare(lab, &stmt, sql.text, "read", err);
-	strbuf_release(&sql);
-	if (!result)
-		sqlite3_bind_int64(stmt, 1, some->id);
-	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
-		result = read_image(lab, stmt, into, &from, err);
-	if (!result && rc != SQLITE_DONE)
-		result = lab_fail(lab, err, "read");
-	sqlite3_finalize(stmt);
-	return result;
-}
-
 /* 100,000 executions with room for 16 of everything each would be too much. */
 static void fit(execution_list *list)
 {
@@ -477,8 +291,6 @@ int lab_read_some(struct lab *lab, const struct lab_some *some, enum lab_detail 
 	if (!result && detail >= LAB_PROCESSES)
 		result = lab_read_ledgers(lab, some, detail, &list, err);
 	fit(&list);
-	if (!result && detail >= LAB_IMAGES)
-		result = read_images(lab, some, &list, err);
 	if (result) {
 		for (size_t i = 0; i < list.count; i++)
 			execution_release(&list.items[i]);

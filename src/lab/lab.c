@@ -157,18 +157,6 @@ void lab_rollback(struct lab *lab)
 		sqlite3_exec(lab->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
-void lab_forget_keys(struct lab *lab, int64_t run)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < lab->keys.count; i++) {
-		if (lab->keys.items[i].group.run == run)
-			image_release(&lab->keys.items[i].copy);
-		else
-			lab->keys.items[kept++] = lab->keys.items[i];
-	}
-	lab->keys.count = kept;
-}
-
 /* Under sudo a home that is not there would be made by root, and be root's. */
 static int need_home(const struct invoker *who, struct error *err)
 {
@@ -563,7 +551,6 @@ int lab_open(struct lab **out, const char *path, enum lab_mode mode, struct erro
 		lab_close(lab);
 		return -1;
 	}
-	lab->codec = image_codec_new();
 	*out = lab;
 	return 0;
 }
@@ -576,7 +563,6 @@ void lab_close(struct lab *lab)
 	sqlite3_finalize(lab->commit);
 	sqlite3_finalize(lab->add_execution);
 	sqlite3_finalize(lab->add_process);
-	sqlite3_finalize(lab->add_image);
 	for (int i = 0; i < LAB_LEDGER_PARTS; i++)
 		sqlite3_finalize(lab->add_ledger[i]);
 	sqlite3_finalize(lab->add_trace);
@@ -584,10 +570,6 @@ void lab_close(struct lab *lab)
 		sqlite3_finalize(lab->queries[i]);
 	lab_close_profile(lab);
 	close_database(lab);
-	image_codec_free(lab->codec);
-	for (size_t i = 0; i < lab->keys.count; i++)
-		image_release(&lab->keys.items[i].copy);
-	array_release(&lab->keys);
 	free(lab->path);
 	free(lab);
 }

@@ -5,7 +5,6 @@
 #include <sqlite3.h>
 
 #include "base/strbuf.h"
-#include "lab/image.h"
 #include "lab/lab.h"
 
 #define LAB_APPLICATION_ID 0x74617265 /* "tare" */
@@ -14,21 +13,6 @@
 /* schema/NNN.sql in order; user_version counts how many were applied. */
 extern const char *const lab_schema[];
 extern const int lab_schema_version;
-
-/* Executions whose images may be coded against each other, since they go together: those of a run,
- * or of one of its Q@Cs. */
-struct lab_group {
-	int64_t run, at; /* id of the Q@C; 0: none */
-};
-
-/* The `before` image that the later ones of its group are coded against, the last group of a run.
- */
-struct lab_key {
-	struct lab_group group;
-	int64_t image;
-	size_t length; /* encoded */
-	struct image copy;
-};
 
 /* What a ledger is stored in (ledger.c). */
 #define LAB_LEDGER_PARTS 6
@@ -43,11 +27,9 @@ struct lab {
 	bool absent, fresh; /* there was no file; it holds no lab yet */
 	int failure;	    /* of SQLite, the last one told */
 	/* kept prepared: an execution of a 1 ms program must not pay for parsing SQL */
-	sqlite3_stmt *begin, *commit, *add_execution, *add_process, *add_image;
+	sqlite3_stmt *begin, *commit, *add_execution, *add_process;
 	sqlite3_stmt *add_ledger[LAB_LEDGER_PARTS], *add_trace;
 	sqlite3_stmt *queries[LAB_QUERY_STATEMENTS];
-	struct image_codec *codec;
-	ARRAY(struct lab_key) keys;
 	struct profile_store *profile; /* profile_rows.h; NULL: no slice was stored or read yet */
 };
 
@@ -71,19 +53,12 @@ int lab_begin(struct lab *lab, const char *doing, struct error *err);
 int lab_commit(struct lab *lab, const char *doing, struct error *err);
 void lab_rollback(struct lab *lab); /* leaves no transaction behind, whatever happened */
 
-/* Forgets the key images of a run. */
-void lab_forget_keys(struct lab *lab, int64_t run);
 /* Forgets what is known of stored profiles; all that is kept for them. */
 void lab_forget_profile(struct lab *lab);
 void lab_close_profile(struct lab *lab);
 
-/* Stores an execution and all of its own within a transaction; fills in x->id. Once that is
- * committed, and only then, others may be coded against its image: *key_length, unless it is 0, is
- * for lab_remember_key(). */
-int lab_insert_execution(struct lab *lab, struct lab_group group, struct execution *x,
-			 size_t *key_length, struct error *err);
-void lab_remember_key(struct lab *lab, struct lab_group group, const struct execution *x,
-		      size_t length);
+/* Stores an execution and all of its own within a transaction; fills in x->id. */
+int lab_insert_execution(struct lab *lab, int64_t run, struct execution *x, struct error *err);
 
 /* Some executions: a condition on the rows of the table execution, with one parameter. */
 struct lab_some {

@@ -86,7 +86,7 @@ struct execution {
 	struct overall before, after;
 	ARRAY(struct process)
 	processes; /* everything that ran, the subject's first, then by exec */
-	/* Raw images, kept as they came. Empty where the back end has none. */
+	/* What the processes are derived from; not stored. Empty where the back end has none. */
 	struct image tasks_before, tasks_after, exits;
 	struct ledger ledger; /* .present: it was kept */
 	struct trace trace;   /* .present: it was asked for */

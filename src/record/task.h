@@ -1,6 +1,5 @@
-/* One task (a thread) as the kernel had it at one instant. The same bytes are what the BPF programs
- * write, what an image holds and what the lab stores compressed; so the layout is fixed:
- * add fields at the end and raise TASK_RECORD_VERSION. */
+/* One task (a thread) as the kernel had it at one instant. The BPF programs write these bytes and
+ * an image holds them. */
 #ifndef TARE_RECORD_TASK_H
 #define TARE_RECORD_TASK_H
 
@@ -8,7 +7,6 @@
 #include <linux/types.h>
 #endif
 
-#define TASK_RECORD_VERSION 1
 #define TASK_RECORD_MEASURES 19 /* == TASK_MEASURES, which BPF programs cannot include */
 
 enum task_flag {
@@ -41,7 +39,6 @@ struct task_record {
 #include "record/measure.h"
 
 _Static_assert(TASK_MEASURES == TASK_RECORD_MEASURES, "catalogue and record disagree");
-_Static_assert(sizeof(struct task_record) == 232, "the stored layout must not change");
 
 /* Every task at one instant, or the exits of one execution. Sorted by nothing in particular. */
 struct image {

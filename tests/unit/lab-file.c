@@ -231,7 +231,6 @@ static int write_200(void)
 	for (uint32_t i = 1; i <= 200; i++) {
 		struct execution x;
 		make_execution(&x, i);
-		x.tasks_before = make_image(10);
 		if (lab_add_execution(lab, run.id, &x, &err)) {
 			fprintf(stderr, "%s\n", err.text);
 			return 2;
@@ -260,7 +259,7 @@ static void processes_write_at_once(void **state)
 	struct lab *lab = open_lab(LAB_READ);
 	assert_int_equal(query(lab, "SELECT count(*) FROM runs WHERE status = 'complete'"), 4);
 	for (int64_t run = 1; run <= 4; run++)
-		assert_int_equal(count_executions(lab, run, LAB_IMAGES), 200);
+		assert_int_equal(count_executions(lab, run, LAB_THREADS), 200);
 	lab_close(lab);
 }
 
@@ -335,7 +334,7 @@ static void a_killed_writer_loses_nothing(void **state)
 	ok(lab_get_run(lab, 1, &run, &err));
 	assert_int_equal(run.status, RUN_INTERRUPTED);
 	run_release(&run);
-	size_t kept = count_executions(lab, 1, LAB_IMAGES);
+	size_t kept = count_executions(lab, 1, LAB_THREADS);
 	assert_true(kept == committed || kept == committed + 1);
 	assert_int_equal(query(lab, "SELECT count(*) FROM runs WHERE status = 'going'"), 1);
 	lab_close(lab);
@@ -370,7 +369,6 @@ static int fill_up(enum fullness how)
 	for (uint32_t i = 1; i < 100000; i++) {
 		struct execution x;
 		make_execution(&x, i);
-		x.tasks_before = make_image(20);
 		int failed = lab_add_execution(lab, run.id, &x, &err);
 		execution_release(&x);
 		if (failed)
@@ -381,7 +379,7 @@ static int fill_up(enum fullness how)
 	    !strstr(err.text, "what was stored before is kept"))
 		return 3;
 	execution_list list = { 0 };
-	if (lab_get_executions(lab, run.id, LAB_IMAGES, &list, &err) || list.count != stored)
+	if (lab_get_executions(lab, run.id, LAB_THREADS, &list, &err) || list.count != stored)
 		return 4;
 	release_executions(&list);
 	lab_close(lab);
@@ -389,7 +387,7 @@ static int fill_up(enum fullness how)
 	if (limited && setrlimit(RLIMIT_FSIZE, &limit))
 		return 5;
 	if (lab_open(&lab, path, LAB_READ, &err) ||
-	    lab_get_executions(lab, run.id, LAB_IMAGES, &list, &err) || list.count != stored)
+	    lab_get_executions(lab, run.id, LAB_THREADS, &list, &err) || list.count != stored)
 		return 6;
 	release_executions(&list);
 	lab_close(lab);
