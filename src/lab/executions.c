@@ -5,114 +5,20 @@
 
 #include "lab/sqlite.h"
 
-#define X(member, kind, name)                                     \
-	{                                                         \
-		name, kind, 0, offsetof(struct execution, member) \
-	}
-#define P(member, kind, name)                                   \
-	{                                                       \
-		name, kind, 0, offsetof(struct process, member) \
-	}
-
-static const struct field execution_fields[] = {
-	X(number, FIELD_U32, "number"),
-	X(warmup, FIELD_BOOL, "warmup"),
-	{ "outcome", FIELD_ENUM, OUTCOME_TIMED_OUT + 1, offsetof(struct execution, outcome) },
-	X(status, FIELD_I32, "status"),
-	X(started_at_ns, FIELD_I64, "started_at_ns"),
-	X(et_ns, FIELD_NS, "et_ns"),
-	X(wait_ns, FIELD_NS, "wait_ns"),
-	X(tree_ns, FIELD_NS, "tree_ns"),
-	X(pt_ns[GRADE_NET], FIELD_NS, "pt_net_ns"),
-	X(pt_ns[GRADE_EXEC], FIELD_NS, "pt_exec_ns"),
-	X(pt_ns[GRADE_TICK], FIELD_NS, "pt_tick_ns"),
-	X(user_ns, FIELD_NS, "user_ns"),
-	X(system_ns, FIELD_NS, "system_ns"),
-	X(self_ns, FIELD_NS, "self_ns"),
-	X(left_behind, FIELD_U32, "left_behind"),
-	X(ended, FIELD_U32, "ended"),
-	X(lost, FIELD_U64, "lost"),
-	X(ephemeral, FIELD_KNOWN, "ephemeral"),
-	X(totals.processes, FIELD_U32, "processes"),
-	X(totals.threads, FIELD_U32, "threads"),
-	X(totals.rss_peak_bytes, FIELD_U64, "rss_peak"),
-	X(totals.present, FIELD_U64, "present"),
-	{ 0 },
-};
-
-static const struct field process_fields[] = {
-	{ "role", FIELD_ENUM, ROLE_SELF + 1, offsetof(struct process, role) },
-	P(kernel, FIELD_BOOL, "kernel"),
-	P(started, FIELD_BOOL, "started"),
-	P(ended, FIELD_BOOL, "ended"),
-	P(pid, FIELD_I32, "pid"),
-	P(ppid, FIELD_I32, "ppid"),
-	P(start_ns, FIELD_U64, "start_ns"),
-	P(threads, FIELD_U32, "threads"),
-	{ "name", FIELD_NAME, sizeof(((struct process *)0)->name), offsetof(struct process, name) },
-	P(rss_peak_bytes, FIELD_U64, "rss_peak"),
-	P(present, FIELD_U64, "present"),
-	{ 0 },
-};
-
 /* The numbers in the schema's views. */
 _Static_assert(OUTCOME_EXITED == 0 && OUTCOME_SIGNALLED == 1 && OUTCOME_TIMED_OUT == 2, "");
 _Static_assert(ROLE_SUBJECT == 0 && ROLE_DAEMON == 1 && ROLE_SELF == 2, "");
 
 static const char storing[] = "store an execution in";
 
-static void measure_columns(const struct measure *measures, int count, const char *prefix,
-			    struct strbuf *out)
-{
-	for (int m = 0; m < count; m++)
-		strbuf_printf(out, ", %s%s", prefix, measures[m].name);
-}
-
-static void execution_columns(struct strbuf *out)
-{
-	fields_columns(execution_fields, true, out);
-	measure_columns(task_measures, TASK_CUMULATIVE, "", out);
-	measure_columns(overall_measures, OVERALL_MEASURES, "before_", out);
-	measure_columns(overall_measures, OVERALL_MEASURES, "after_", out);
-}
-
-static void process_columns(struct strbuf *out)
-{
-	fields_columns(process_fields, true, out);
-	measure_columns(task_measures, TASK_CUMULATIVE, "", out);
-}
-
-static void measures_bind(sqlite3_stmt *stmt, int *at, uint64_t present, const uint64_t *values,
-			  int count)
-{
-	for (int m = 0; m < count; m++, (*at)++) {
-		if (present >> m & 1)
-			sqlite3_bind_int64(stmt, *at, (int64_t)values[m]);
-		else
-			sqlite3_bind_null(stmt, *at);
-	}
-}
-
-/* Gives the measures that are not NULL, as bits. */
-static uint64_t measures_read(sqlite3_stmt *stmt, int *at, uint64_t *values, int count)
-{
-	uint64_t present = 0;
-	for (int m = 0; m < count; m++, (*at)++) {
-		values[m] = (uint64_t)sqlite3_column_int64(stmt, *at);
-		if (values[m] || sqlite3_column_type(stmt, *at) != SQLITE_NULL)
-			present |= UINT64_C(1) << m;
-	}
-	return present;
-}
-
 static int prepare_inserts(struct lab *lab, struct error *err)
 {
 	if (lab->add_process)
 		return 0;
 	struct strbuf execution = { 0 }, process = { 0 };
-	execution_columns(&execution);
+	fields_columns(execution_fields, true, &execution);
 	strbuf_puts(&execution, ", run");
-	process_columns(&process);
+	fields_columns(process_fields, true, &process);
 	strbuf_puts(&process, ", execution, position");
 	char *add_execution = sql_insert("execution", execution.text);
 	char *add_process = sql_insert("process", process.text);
@@ -132,9 +38,6 @@ static int insert_execution(struct lab *lab, int64_t run, const struct execution
 	sqlite3_stmt *stmt = lab->add_execution;
 	int at = 1;
 	fields_bind(stmt, &at, execution_fields, x);
-	measures_bind(stmt, &at, x->totals.present, x->totals.value, TASK_CUMULATIVE);
-	measures_bind(stmt, &at, x->before.present, x->before.value, OVERALL_MEASURES);
-	measures_bind(stmt, &at, x->after.present, x->after.value, OVERALL_MEASURES);
 	sqlite3_bind_int64(stmt, at, run);
 	if (lab_done(lab, stmt, storing, err))
 		return -1;
@@ -150,7 +53,6 @@ static int insert_processes(struct lab *lab, int64_t id, const struct execution 
 		const struct process *p = &x->processes.items[i];
 		int at = 1;
 		fields_bind(stmt, &at, process_fields, p);
-		measures_bind(stmt, &at, p->present, p->value, TASK_CUMULATIVE);
 		sqlite3_bind_int64(stmt, at++, id);
 		sqlite3_bind_int64(stmt, at, (int64_t)i);
 		if (lab_done(lab, stmt, storing, err))
@@ -196,14 +98,13 @@ int lab_add_execution(struct lab *lab, int64_t run, struct execution *x, struct 
 static int read_executions(struct lab *lab, const struct lab_some *some, execution_list *into,
 			   struct error *err)
 {
-	struct strbuf sql = { 0 };
-	execution_columns(&sql);
-	char *columns = strbuf_detach(&sql);
-	strbuf_printf(&sql, "SELECT %s, id FROM execution WHERE %s ORDER BY id", columns,
+	struct strbuf columns = { 0 }, sql = { 0 };
+	lab_readable_columns(lab, &lab_growing[LAB_EXECUTION], &columns);
+	strbuf_printf(&sql, "SELECT %s, id FROM execution WHERE %s ORDER BY id", columns.text,
 		      some->where);
 	sqlite3_stmt *stmt = NULL;
 	int rc = SQLITE_DONE, result = lab_prepare(lab, &stmt, sql.text, "read", err);
-	free(columns);
+	strbuf_release(&columns);
 	strbuf_release(&sql);
 	if (!result)
 		sqlite3_bind_int64(stmt, 1, some->id);
@@ -214,9 +115,6 @@ static int read_executions(struct lab *lab, const struct lab_some *some, executi
 			result = lab_damaged(lab, err, "an execution has impossible values");
 			break;
 		}
-		measures_read(stmt, &at, x.totals.value, TASK_CUMULATIVE);
-		x.before.present = measures_read(stmt, &at, x.before.value, OVERALL_MEASURES);
-		x.after.present = measures_read(stmt, &at, x.after.value, OVERALL_MEASURES);
 		x.id = sqlite3_column_int64(stmt, at);
 		array_push(into, x);
 	}
@@ -237,7 +135,7 @@ static int read_processes(struct lab *lab, const struct lab_some *some, executio
 			  struct error *err)
 {
 	struct strbuf columns = { 0 }, sql = { 0 };
-	process_columns(&columns);
+	lab_readable_columns(lab, &lab_growing[LAB_PROCESS], &columns);
 	strbuf_printf(&sql,
 		      "SELECT %s, execution FROM process WHERE execution IN "
 		      "(SELECT id FROM execution WHERE %s) ORDER BY execution, position",
@@ -256,7 +154,6 @@ static int read_processes(struct lab *lab, const struct lab_some *some, executio
 			result = lab_damaged(lab, err, "a process has impossible values");
 			break;
 		}
-		measures_read(stmt, &at, p.value, TASK_CUMULATIVE);
 		struct execution *x =
 			lab_next_execution(into, &from, sqlite3_column_int64(stmt, at));
 		if (x) /* else another tare stored it since */

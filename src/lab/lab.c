@@ -388,7 +388,8 @@ int lab_apply_schema(sqlite3 *db, int from_version)
 	}
 	snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
 		 LAB_APPLICATION_ID, lab_schema_version);
-	return sqlite3_exec(db, sql, NULL, NULL, NULL);
+	int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+	return rc ? rc : lab_grow(db);
 }
 
 /* Two tares may come here at once: the second waits for the first and then has nothing to do. */
@@ -399,7 +400,8 @@ static int migrate(struct lab *lab, struct error *err)
 	if (lab_begin(lab, doing, err))
 		return -1;
 	if (query_number(lab->db, "PRAGMA user_version", &version) ||
-	    (version < lab_schema_version && lab_apply_schema(lab->db, version))) {
+	    (version < lab_schema_version && lab_apply_schema(lab->db, version)) ||
+	    (version == lab_schema_version && lab_grow(lab->db))) {
 		lab_fail(lab, err, doing);
 		lab_rollback(lab);
 		return -1;
@@ -454,7 +456,7 @@ static int settle(struct lab *lab, struct error *err)
 		error_set(err, EXIT_ENVIRONMENT, "cannot write lab %s: permission denied", shown);
 		return error_hint(err, "check who owns it, or use --lab FILE");
 	}
-	if (version < lab_schema_version && migrate(lab, err))
+	if ((version < lab_schema_version || lab_lacks_columns(lab->db)) && migrate(lab, err))
 		return -1;
 	if (use_wal(lab, err))
 		return -1;

@@ -108,38 +108,30 @@ void lab_mark_abandoned(struct lab *lab);
 /* Pages once used stay in the file to be used again, until most of it is such: then it shrinks. */
 void lab_give_space_back(struct lab *lab);
 
-/* Columns of a struct's plain members, so that writing and reading cannot disagree. */
-enum field_kind {
-	FIELD_END,
-	FIELD_BOOL,  /* bool */
-	FIELD_ENUM,  /* an enum, below `limit` */
-	FIELD_I32,   /* int32_t */
-	FIELD_U32,   /* uint32_t */
-	FIELD_I64,   /* int64_t */
-	FIELD_ID,    /* int64_t; 0 is NULL */
-	FIELD_KNOWN, /* int64_t; -1 is NULL */
-	FIELD_U64,   /* uint64_t */
-	FIELD_NS,    /* uint64_t; ABSENT_NS is NULL */
-	FIELD_TEXT,  /* char *: our own, made valid UTF-8; NULL is NULL */
-	FIELD_RAW,   /* char *: the user's bytes, in NAME, and repaired in NAME_text where needed */
-	FIELD_NAME,  /* char[limit]: its bytes as they are */
-	FIELD_REAL,  /* double; NaN is NULL */
-	FIELD_CAUSES, /* uint64_t[LEDGER_CAUSES]: a column per cause, called CAUSE and the name */
-};
-
-struct field {
-	const char *name;
-	enum field_kind kind;
-	unsigned limit; /* of an enum; size of a FIELD_NAME */
-	size_t offset;
-};
-
-/* Appends ", "-separated column names (all of them for writing; without *_text for reading). */
+/* Columns of a struct by its table of fields (record/field.h), so that writing and reading cannot
+ * disagree. Appends
+ * ", "-separated column names: all of them for writing; without *_text for reading. */
 void fields_columns(const struct field *fields, bool writing, struct strbuf *out);
 /* From parameter or column *at on, which is moved on. Text is bound until the statement is reset
  * or bound again. fields_read: -1 when a value is out of its range. */
 void fields_bind(sqlite3_stmt *stmt, int *at, const struct field *fields, const void *object);
 int fields_read(sqlite3_stmt *stmt, int *at, const struct field *fields, void *object);
+
+/* A table to which a newer tare may add columns, by rows of the catalogue, and the view that shows
+ * them. */
+struct lab_growing {
+	const char *table, *view;
+	char alias; /* of the table in the view */
+	const struct field *fields;
+};
+enum { LAB_EXECUTION, LAB_PROCESS, LAB_GROWING };
+extern const struct lab_growing lab_growing[LAB_GROWING];
+/* Adds the columns that the catalogue has and a table or view lacks. */
+int lab_grow(sqlite3 *db);
+bool lab_lacks_columns(sqlite3 *db);
+/* The columns to read of a growing table: NULL for those that a lab lacks which was opened for
+ * reading. */
+void lab_readable_columns(struct lab *lab, const struct lab_growing *g, struct strbuf *out);
 
 /* "INSERT INTO table (columns) VALUES (?, ...)". */
 char *sql_insert(const char *table, const char *columns);

@@ -3,16 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const backend_names[] = { "plain", "netlink", "bpf" };
+
 const char *backend_name(enum backend backend)
 {
-	static const char *const names[] = { "plain", "netlink", "bpf" };
-	return backend < BACKENDS ? names[backend] : "auto";
+	return backend < BACKENDS ? backend_names[backend] : "auto";
 }
+
+static const char *const outcome_names[] = { "exited", "signalled", "timed out" };
 
 const char *outcome_name(enum outcome outcome)
 {
-	static const char *const names[] = { "exited", "signalled", "timed out" };
-	return names[outcome];
+	return outcome_names[outcome];
 }
 
 const char *grade_name(enum grade grade)
@@ -21,16 +23,18 @@ const char *grade_name(enum grade grade)
 	return grade < GRADES ? names[grade] : "none";
 }
 
+static const char *const role_names[] = { "subject", "daemon", "self" };
+
 const char *role_name(enum role role)
 {
-	static const char *const names[] = { "subject", "daemon", "self" };
-	return names[role];
+	return role_names[role];
 }
+
+static const char *const run_status_names[] = { "going", "complete", "interrupted", "failed" };
 
 const char *run_status_name(enum run_status status)
 {
-	static const char *const names[] = { "going", "complete", "interrupted", "failed" };
-	return names[status];
+	return run_status_names[status];
 }
 
 const char *subject_kind_name(enum subject_kind kind)
@@ -38,6 +42,99 @@ const char *subject_kind_name(enum subject_kind kind)
 	static const char *const names[SUBJECT_KINDS] = { "command", "cpu", "system", "query" };
 	return names[kind];
 }
+
+#define X(member, ...) FACT(struct execution, member, __VA_ARGS__)
+
+/* JSON and CSV have the rows in this order. A view of the lab gets what it lacks at its end. */
+const struct field execution_fields[] = {
+	X(number, "number", FIELD_U32, "from 1 within the run; warm-ups count on their own",
+	  .more = "\"minimum\": 1"),
+	X(warmup, "warmup", FIELD_BOOL, "thrown away by EMP's first rule"),
+	X(outcome, "outcome", FIELD_ENUM, "exited, signalled or timed out",
+	  .limit = OUTCOME_TIMED_OUT + 1, .names = outcome_names),
+	X(status, "status", FIELD_I32, "exit code or signal"),
+	X(started_at_ns, "started_at_ns", FIELD_DATE, "UTC", .json = "started_at",
+	  .csv = "started_at"),
+	X(et_ns, "et_ns", FIELD_NS, "elapsed time: the first process from its exec to its end"),
+	X(wait_ns, "wait_ns", FIELD_NS, "the same up to when tare, waiting, was told"),
+	X(tree_ns, "tree_ns", FIELD_NS, "up to the end of the last process of the tree"),
+	X(pt_ns[GRADE_NET], "pt_net_ns", FIELD_NS, "process time at grade net",
+	  .json = "pt_ns.net"),
+	X(pt_ns[GRADE_EXEC], "pt_exec_ns", FIELD_NS, "process time at grade exec",
+	  .json = "pt_ns.exec"),
+	X(pt_ns[GRADE_TICK], "pt_tick_ns", FIELD_NS, "process time at grade tick",
+	  .json = "pt_ns.tick"),
+	X(user_ns, "user_ns", FIELD_NS,
+	  "this execution's exec in the proportion of its ticks, noise below about 100 ms; absent "
+	  "where no tick fell on it"),
+	X(system_ns, "system_ns", FIELD_NS, "the rest of its exec, likewise"),
+	X(totals.value, "", FIELD_MEASURES, "summed over the subject's tree", .csv = "totals_",
+	  .json = "totals.", .limit = TASK_CUMULATIVE, .measures = task_measures,
+	  .bits = offsetof(struct execution, totals.present)),
+	X(totals.rss_peak_bytes, "rss_peak", FIELD_U64, "bytes, of the largest process",
+	  .unit = UNIT_BYTES, .flags = FIELD_ZERO_ABSENT, .csv = "totals_rss_peak",
+	  .json = "totals.rss_peak"),
+	X(totals.processes, "processes", FIELD_U32, "of the subject", .flags = FIELD_ZERO_ABSENT,
+	  .json = "totals.processes"),
+	X(totals.threads, "threads", FIELD_U32, "of the subject, first threads included",
+	  .flags = FIELD_ZERO_ABSENT, .json = "totals.threads"),
+	X(totals.present, "present", FIELD_U64, "struct totals", .flags = FIELD_ONLY_SQL),
+	X(before.value, "before_", FIELD_MEASURES, "", .flags = FIELD_ONLY_SQL,
+	  .limit = OVERALL_MEASURES, .measures = overall_measures,
+	  .bits = offsetof(struct execution, before.present)),
+	X(after.value, "after_", FIELD_MEASURES, "", .flags = FIELD_ONLY_SQL,
+	  .limit = OVERALL_MEASURES, .measures = overall_measures,
+	  .bits = offsetof(struct execution, after.present)),
+	{ "overall", FIELD_OBJECT, .shape = &overall_shape,
+	  .flags = FIELD_ONLY_JSON | FIELD_BY_HAND,
+	  .meaning = "What the counters of the whole system grew by." },
+	{ "processes", FIELD_LIST, .shape = &process_shape, .flags = FIELD_ONLY_JSON | FIELD_MAYBE,
+	  .meaning = "What ran during it: up to 10 of each role, by time on a CPU." },
+	X(left_behind, "left_behind", FIELD_U32, "processes alive when the first one ended"),
+	X(ended, "ended", FIELD_U32, "of those, ended by tare"),
+	X(lost, "lost", FIELD_U64, "events the collector lost"),
+	X(ephemeral, "ephemeral", FIELD_KNOWN,
+	  "tasks made but never seen; absent where it cannot be known"),
+	X(self_ns, "self_ns", FIELD_NS, "CPU time of tare within the timed window"),
+	{ 0 },
+};
+
+#undef X
+#define X(member, ...) FACT(struct process, member, __VA_ARGS__)
+
+const struct field process_fields[] = {
+	X(name, "name", FIELD_NAME, "stable across instances: kworker/0, not kworker/0:1-events",
+	  .limit = sizeof((struct process){ 0 }.name)),
+	X(role, "role", FIELD_ENUM, "subject, daemon or self (tare)", .limit = ROLE_SELF + 1,
+	  .names = role_names),
+	X(pid, "pid", FIELD_I32, "process id"),
+	X(ppid, "ppid", FIELD_I32, "of its parent"),
+	X(kernel, "kernel", FIELD_BOOL, "a kernel thread"),
+	X(started, "started", FIELD_BOOL, "began within the execution"),
+	X(ended, "ended", FIELD_BOOL, "ended within the execution"),
+	X(start_ns, "start_ns", FIELD_U64, "CLOCK_BOOTTIME; with pid, its identity",
+	  .flags = FIELD_ONLY_SQL),
+	X(threads, "threads", FIELD_U32, "threads seen"),
+	X(rss_peak_bytes, "rss_peak", FIELD_U64, "bytes", .unit = UNIT_BYTES,
+	  .flags = FIELD_ZERO_ABSENT),
+	X(present, "present", FIELD_U64, "struct totals", .flags = FIELD_ONLY_SQL),
+	X(value, "", FIELD_MEASURES, "", .json = "totals.", .limit = TASK_CUMULATIVE,
+	  .measures = task_measures, .bits = offsetof(struct process, present)),
+	{ 0 },
+};
+
+const struct shape process_shape = { "process", NULL, process_fields };
+const struct shape execution_shape = { "execution", NULL, execution_fields };
+
+/* A difference of two values means something for these only. */
+static const struct field overall_fields[] = {
+	{ "", FIELD_MEASURES, OVERALL_BOOT_TIME, .measures = overall_measures, .item = FIELD_I64,
+	  .flags = FIELD_MAYBE },
+	{ "forks", FIELD_I64, .meaning = "processes and threads made", .flags = FIELD_MAYBE },
+	{ 0 },
+};
+const struct shape overall_shape = { "overall", "What the counters of the whole system grew by.",
+				     overall_fields };
 
 bool process_pt_ns(const struct process *p, uint64_t *ns)
 {
