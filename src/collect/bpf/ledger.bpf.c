@@ -55,7 +55,7 @@ int BPF_PROG(ledger_begin, struct task_struct *t)
 {
 	if (!control.active)
 		return 0;
-	u64 signal = (u64)GET(t, signal), now = bpf_ktime_get_ns();
+	u64 signal = (u64)BPF_CORE_READ(t, signal), now = bpf_ktime_get_ns();
 	if (!bpf_map_lookup_elem(&members, &signal))
 		return 0;
 	s32 tgid = GET(t, tgid);
