@@ -318,7 +318,7 @@ ONCE int catch_up(struct ledger_cpu *c, u64 now)
 		return 0;
 	if (bpf_core_field_exists(t->sched_info.last_arrival) && control.clock_at_ns)
 		at = BPF_CORE_READ(t, sched_info.last_arrival) + control.clock_ns;
-	u32 came = occupant_of(c, t);
+	u32 came = occupant_now(c);
 	struct ledger_slot *n = is_subject(came) ? slot_of(came) : 0;
 	/* the scheduler's clock drifts from ours: nobody arrives before the wait that ends with it
 	 */
@@ -328,8 +328,7 @@ ONCE int catch_up(struct ledger_cpu *c, u64 now)
 		at = now;
 	if (at < c->mark_ns)
 		at = c->mark_ns;
-	advance(c, at, true, 0);
-	end_turn(c, at);
+	close_turn(c, at);
 	u32 left = c->occupant, to = LEDGER_CAUSES, from = LEDGER_CAUSES;
 	struct ledger_slot *s = is_subject(left) ? slot_of(left) : 0;
 	/* it is not known why; it may long run elsewhere */

@@ -180,6 +180,15 @@ static __always_inline void end_turn(struct ledger_cpu *c, u64 now)
 		o->longest_ns = end - begin;
 }
 
+ONCE int close_turn(struct ledger_cpu *c, u64 now)
+{
+	if (!c)
+		return 0;
+	advance(c, now, true, 0);
+	end_turn(c, now);
+	return 0;
+}
+
 /* ---- queued ---- */
 
 ONCE int enter_queue(struct ledger_slot *t, u32 occupant, u64 ns)

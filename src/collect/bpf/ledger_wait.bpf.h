@@ -55,8 +55,10 @@ ONCE u32 device_index(u32 number)
 	return LEDGER_DEVICES;
 }
 
-static __always_inline u32 claim_owner(struct ledger_device *d, u32 occupant)
+ONCE u32 claim_owner(struct ledger_device *d, u32 occupant)
 {
+	if (!d)
+		return LEDGER_OWNERS;
 	for (u32 i = 0; i < LEDGER_OWNERS; i++)
 		if (d->owners[i].occupant == occupant)
 			return i;
