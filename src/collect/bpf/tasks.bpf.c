@@ -81,16 +81,6 @@ static __always_inline struct member *member_of(struct task_struct *t)
 	return bpf_map_lookup_elem(&members, &key);
 }
 
-static __always_inline u32 cpu_of(struct task_struct *t)
-{
-	struct task_struct___before_5_16 *old = (void *)t;
-	if (bpf_core_field_exists(t->thread_info.cpu))
-		return t->thread_info.cpu;
-	if (bpf_core_field_exists(old->cpu))
-		return BPF_CORE_READ(old, cpu);
-	return 0;
-}
-
 /* MM_FILEPAGES, MM_ANONPAGES, MM_SHMEMPAGES; 2 is swap. The kernel's own approximate sums: each CPU
  * may hold back some 32 pages. */
 static __always_inline s64 resident_pages(struct mm_struct *mm)
@@ -147,7 +137,7 @@ static __always_inline void fill_delays(struct task_record *r, struct task_struc
 		/* Only tasks forked while delay accounting was on have one. With delayed dequeue
 		 * the kernel sometimes takes the uptime for a delay: more than the task's life
 		 * cannot be. */
-		if (blkio <= bpf_ktime_get_boot_ns() - t->start_boottime) {
+		if (!blkio || (~blkio && blkio <= bpf_ktime_get_boot_ns() - t->start_boottime)) {
 			r->value[BLKIO_DELAY] = blkio;
 			r->present |= 1ull << BLKIO_DELAY;
 		}
@@ -164,11 +154,6 @@ static __always_inline void fill(struct task_record *r, struct task_struct *t, b
 	r->tid = t->pid;
 	r->tgid = t->tgid;
 	r->ppid = directly ? t->real_parent->tgid : BPF_CORE_READ(t, real_parent, tgid);
-	r->prio = t->prio;
-	r->policy = (s32)t->policy;
-	r->cpu = (s32)cpu_of(t);
-	r->cgroup = directly ? t->cgroups->dfl_cgrp->kn->id
-			     : BPF_CORE_READ(t, cgroups, dfl_cgrp, kn, id);
 	r->value[EXEC] = t->se.sum_exec_runtime;
 	r->value[USER] = t->utime;
 	r->value[SYSTEM] = t->stime;
@@ -201,7 +186,7 @@ int snapshot(struct bpf_iter__task *ctx)
 	if (mm)
 		fill_memory(&r, mm);
 	/* members that were let live stay in the map until tare is armed again */
-	if (live_members && member_of(t))
+	if (live_members && !(r.flags & TASK_IS_KERNEL) && member_of(t))
 		r.flags |= TASK_IS_SUBJECT;
 	bpf_seq_write(ctx->meta->seq, &r, sizeof r);
 	return 0;
@@ -317,7 +302,6 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev)
 	}
 	fill(&local, prev, false);
 	local.flags |= TASK_HAS_EXITED;
-	local.exit_code = prev->exit_code;
 	u64 maxrss = BPF_CORE_READ(prev, signal, maxrss);
 	if (m) {
 		local.flags |= TASK_IS_SUBJECT;
