@@ -49,8 +49,6 @@ static bool read_task(int pid, struct task_record *t)
 		t->value[TASK_SYSTEM] = v[15] * 10000000;
 		t->value[TASK_VM] = v[23];
 		t->value[TASK_RSS] = v[24] * 4096;
-		t->prio = (int)v[18];
-		t->cpu = (int)v[39];
 		unsigned long long exec, delay;
 		if (sscanf(sched, "%llu %llu", &exec, &delay) == 2) {
 			t->value[TASK_EXEC] = exec;
@@ -60,7 +58,6 @@ static bool read_task(int pid, struct task_record *t)
 		t->value[TASK_NVCSW] = vol ? strtoull(strchr(vol, ':') + 1, NULL, 10) : 0;
 		t->value[TASK_NIVCSW] = non ? strtoull(strchr(non, ':') + 1, NULL, 10) : 0;
 		t->flags = TASK_IS_LEADER;
-		t->cgroup = 77;
 		char *name = strchr(stat, '(') + 1, *end = strrchr(stat, ')');
 		memcpy(t->comm, name, (size_t)(end - name) < 16 ? (size_t)(end - name) : 15);
 	}

@@ -381,11 +381,11 @@ static int examine(struct lab *lab, struct error *err)
 int lab_apply_schema(sqlite3 *db, int from_version)
 {
 	char sql[96];
-	for (int v = from_version; v < lab_schema_version; v++) {
-		int rc = sqlite3_exec(db, lab_schema[v], NULL, NULL, NULL);
-		if (rc)
-			return rc;
-	}
+	int rc = from_version ? 0 : sqlite3_exec(db, lab_schema_whole, NULL, NULL, NULL);
+	for (int v = from_version; v && v < lab_schema_version && !rc; v++)
+		rc = sqlite3_exec(db, lab_schema[v], NULL, NULL, NULL);
+	if (rc)
+		return rc;
 	snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
 		 LAB_APPLICATION_ID, lab_schema_version);
 	int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);

@@ -13,6 +13,8 @@
 /* schema/NNN.sql in order; user_version counts how many were applied. */
 extern const char *const lab_schema[];
 extern const int lab_schema_version;
+/* What all of them make, in one. */
+extern const char *const lab_schema_whole;
 
 /* What a ledger is stored in (ledger.c). */
 #define LAB_LEDGER_PARTS 6

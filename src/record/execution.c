@@ -214,33 +214,37 @@ void run_release(struct run *run)
  * pid comes after all of them. */
 struct entry {
 	const struct task_record *task;
+	uint64_t start_ns; /* a copy, like tgid and tid: sorting is done in every execution */
+	int32_t tgid, tid;
 	int stage; /* 0 before, 1 after, 2 exit */
 };
 
 static int compare_entries(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
-	if (x->task->tgid != y->task->tgid)
-		return x->task->tgid < y->task->tgid ? -1 : 1;
-	if (x->task->start_ns != y->task->start_ns)
-		return x->task->start_ns < y->task->start_ns ? -1 : 1;
-	int leader = (x->task->tid == x->task->tgid) - (y->task->tid == y->task->tgid);
+	if (x->tgid != y->tgid)
+		return x->tgid < y->tgid ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	int leader = (x->tid == x->tgid) - (y->tid == y->tgid);
 	if (leader)
 		return -leader;
-	if (x->task->tid != y->task->tid)
-		return x->task->tid < y->task->tid ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
 	return x->stage - y->stage;
 }
 
-static bool same_task(const struct task_record *a, const struct task_record *b)
+static bool same_task(const struct entry *a, const struct entry *b)
 {
 	return a->tgid == b->tgid && a->tid == b->tid && a->start_ns == b->start_ns;
 }
 
 static void add_entries(const struct image *image, int stage, struct entry *into, size_t *count)
 {
-	for (size_t i = 0; i < image->count; i++)
-		into[(*count)++] = (struct entry){ &image->tasks[i], stage };
+	for (size_t i = 0; i < image->count; i++) {
+		const struct task_record *t = &image->tasks[i];
+		into[(*count)++] = (struct entry){ t, t->start_ns, t->tgid, t->tid, stage };
+	}
 }
 
 static enum role role_of(const struct task_record *t, int32_t self)
@@ -282,12 +286,6 @@ static int compare_processes(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-static void keep_process(const struct process *p, struct execution *into)
-{
-	if (p->role == ROLE_SUBJECT || !did_nothing(p))
-		array_push(&into->processes, *p);
-}
-
 void tasks_between(const struct image *before, const struct image *after, const struct image *exits,
 		   task_between_fn each, void *context)
 {
@@ -300,7 +298,7 @@ void tasks_between(const struct image *before, const struct image *after, const 
 		qsort(entries, count, sizeof *entries, compare_entries);
 	for (size_t i = 0, j; i < count; i = j) {
 		const struct task_record *first = entries[i].stage == 0 ? entries[i].task : NULL;
-		for (j = i + 1; j < count && same_task(entries[i].task, entries[j].task);)
+		for (j = i + 1; j < count && same_task(&entries[i], &entries[j]);)
 			j++;
 		const struct task_record *last = entries[j - 1].task;
 		if (!last)
@@ -320,11 +318,20 @@ void tasks_between(const struct image *before, const struct image *after, const 
 
 struct gathering {
 	struct process p;
+	const char *comm; /* of p */
 	bool open, led;
 	uint64_t made;
 	int32_t self;
 	struct execution *into;
 };
+
+static void keep_process(struct gathering *g)
+{
+	if (g->p.role != ROLE_SUBJECT && did_nothing(&g->p))
+		return;
+	daemon_name(g->comm, g->p.name);
+	array_push(&g->into->processes, g->p);
+}
 
 static void gather(void *context, const struct task_record *first, const struct task_record *last,
 		   enum task_stay stay)
@@ -336,7 +343,7 @@ static void gather(void *context, const struct task_record *first, const struct 
 	}
 	bool leads = last->flags & TASK_IS_LEADER;
 	if (g->open && (g->p.pid != last->tgid || (leads && g->led))) {
-		keep_process(&g->p, g->into);
+		keep_process(g);
 		g->open = false;
 	}
 	if (!g->open) {
@@ -352,7 +359,7 @@ static void gather(void *context, const struct task_record *first, const struct 
 		g->p.kernel = last->flags & TASK_IS_KERNEL;
 		g->p.started = !first;
 		g->p.ended = stay == TASK_ENDED;
-		daemon_name(last->comm, g->p.name);
+		g->comm = last->comm;
 	}
 	g->led |= leads;
 	add_task(&g->p, first, last);
@@ -365,7 +372,7 @@ void processes_between(const struct image *before, const struct image *after,
 	struct gathering g = { .self = self, .into = into };
 	tasks_between(before, after, exits, gather, &g);
 	if (g.open)
-		keep_process(&g.p, into);
+		keep_process(&g);
 	into->ephemeral = -1;
 	if (into->before.present & into->after.present & 1u << OVERALL_FORKS) {
 		uint64_t forks =

@@ -22,13 +22,9 @@ struct task_record {
 	__u64 at_ns;			   /* CLOCK_MONOTONIC when this was taken */
 	__u64 start_ns;			   /* CLOCK_BOOTTIME of its start; with tid, its identity */
 	__u64 value[TASK_RECORD_MEASURES]; /* by enum task_measure, in the unit of the catalogue */
-	__u64 cgroup;			   /* id in the v2 hierarchy, 0 unknown */
 	__s32 tid, tgid, ppid;		   /* ppid: tgid of the parent */
 	__u32 flags;			   /* enum task_flag */
-	__s32 prio, policy; /* kernel priority (120 = nice 0, < 100 real-time), SCHED_* */
-	__s32 cpu;	    /* last CPU */
-	__s32 exit_code;    /* as wait(2) has it; exit records only */
-	char comm[16];	    /* as the kernel has it, not necessarily UTF-8 */
+	char comm[16];			   /* as the kernel has it, not necessarily UTF-8 */
 };
 
 #ifndef __bpf__

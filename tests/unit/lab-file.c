@@ -217,6 +217,43 @@ static void reading_changes_nothing(void **state)
 	xfree(now);
 }
 
+/* A new lab is made at once, an old one step by step: both must end up as the same. */
+static char *text_of(sqlite3 *db, const char *sql)
+{
+	sqlite3_stmt *stmt;
+	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+	char *text = xstrdup((const char *)sqlite3_column_text(stmt, 0));
+	sqlite3_finalize(stmt);
+	return text;
+}
+
+static void a_new_lab_is_what_an_old_one_becomes(void **state)
+{
+	(void)state;
+	static const char *const same[] = {
+		"SELECT group_concat(type || name || tbl_name || sql, ' ')"
+		" FROM (SELECT * FROM sqlite_schema WHERE sql NOT NULL ORDER BY rowid)",
+		"SELECT group_concat(id || name) FROM ledger_cause",
+		"SELECT group_concat(id || name || strict) FROM noise_class",
+	};
+	sqlite3 *made, *grown;
+	lab_close(open_lab(LAB_WRITE));
+	assert_int_equal(sqlite3_open(path, &made), SQLITE_OK);
+	assert_int_equal(sqlite3_open(":memory:", &grown), SQLITE_OK);
+	for (int i = 0; i < lab_schema_version; i++)
+		assert_int_equal(sqlite3_exec(grown, lab_schema[i], NULL, NULL, NULL), SQLITE_OK);
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+		char *a = text_of(made, same[i]), *b = text_of(grown, same[i]);
+		assert_true(strlen(a) > 100);
+		assert_string_equal(a, b);
+		xfree(a);
+		xfree(b);
+	}
+	sqlite3_close(made);
+	sqlite3_close(grown);
+}
+
 /* ---- several processes ---- */
 
 static int write_200(void)
@@ -516,6 +553,7 @@ int main(void)
 	seed = 20261115;
 	const struct CMUnitTest tests[] = {
 		TEST(an_empty_file_becomes_a_lab),
+		TEST(a_new_lab_is_what_an_old_one_becomes),
 		TEST(a_missing_directory_is_made),
 		TEST(other_files_are_left_alone),
 		TEST(newer_and_damaged_labs_are_refused),
