@@ -38,13 +38,11 @@ int recorder_begin(struct recorder *r, struct run *run, struct error *err)
 	return lab_add_run(r->lab, run, err);
 }
 
-int recorder_end(struct recorder *r, struct run *run, enum run_status status, bool keep,
+int recorder_end(struct recorder *r, const struct run *run, enum run_status status, bool keep,
 		 struct error *err)
 {
-	int64_t id = run->id;
-	if (!keep)
-		run->id = 0;
-	return lab_end_run(r->lab, id, status, err) || (!keep && lab_remove_run(r->lab, id, err))
+	return lab_end_run(r->lab, run->id, status, err) ||
+			       (!keep && lab_remove_run(r->lab, run->id, err))
 		       ? -1
 		       : 0;
 }

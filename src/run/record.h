@@ -28,8 +28,8 @@ int recorder_add_machine(struct recorder *r, struct error *err);
 /* Stores the run and fills in what runs of one command line share: machine, study, directory,
  * version of tare, and the time of its begin. */
 int recorder_begin(struct recorder *r, struct run *run, struct error *err);
-/* Ends the run in the lab. One that is not worth keeping is removed, and its id is 0 then. */
-int recorder_end(struct recorder *r, struct run *run, enum run_status status, bool keep,
+/* Ends the run in the lab. One that is not worth keeping is removed. */
+int recorder_end(struct recorder *r, const struct run *run, enum run_status status, bool keep,
 		 struct error *err);
 void recorder_close(struct recorder *r);
 

@@ -73,7 +73,7 @@ static int end_run(struct time_recording *t, size_t item, enum run_status status
 	/* one that could not be started has nothing to keep */
 	if (recorder_end(&t->to, run, status, t->stored[item], err))
 		return -1;
-	return run->id ? t->ended(t->context, run, err) : 0;
+	return t->stored[item] ? t->ended(t->context, run, err) : 0;
 }
 
 static int on_begun(void *context, size_t item, struct error *err)
