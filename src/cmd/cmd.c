@@ -1,5 +1,6 @@
 #include "cmd/cmd.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,10 +111,12 @@ static int unknown_part(const struct subcommand *parts, bool takes_command, cons
 	return cmd_fail(&err);
 }
 
-int cmd_parts(const struct subcommand *parts, bool takes_command, int argc, char **argv)
+int cmd_parts(const struct subcommand *parts, bool takes_command, struct cmd_lab *lab, int argc,
+	      char **argv)
 {
+	lab->need = parts->lab;
 	if (argc < 2 || argv[1][0] == '-')
-		return parts->run(argc, argv);
+		return parts->run(lab, argc, argv);
 	for (const struct subcommand *s = parts; s->name; s++) {
 		char title[64], *was = argv[1];
 		if (strcmp(was, s->name) != 0)
@@ -121,11 +124,31 @@ int cmd_parts(const struct subcommand *parts, bool takes_command, int argc, char
 		/* messages name a command by its first word */
 		snprintf(title, sizeof title, "%s %s", argv[0], s->name);
 		argv[1] = title;
-		int code = s->run(argc - 1, argv + 1);
+		lab->need = s->lab;
+		int code = s->run(lab, argc - 1, argv + 1);
 		argv[1] = was;
 		return code;
 	}
 	return unknown_part(parts, takes_command, argv[0], argv[1]);
+}
+
+/* ---- the lab ---- */
+
+struct lab *cmd_lab_open(struct cmd_lab *lab, struct error *err)
+{
+	static const enum lab_mode modes[] = {
+		[READS_LAB] = LAB_READ, [EDITS_LAB] = LAB_EDIT, [WRITES_LAB] = LAB_WRITE
+	};
+	assert(lab->need == READS_LAB || lab->need == EDITS_LAB || lab->need == WRITES_LAB);
+	if (!lab->open && lab_open(&lab->open, lab->file, modes[lab->need], err))
+		return NULL;
+	return lab->open;
+}
+
+void cmd_lab_close(struct cmd_lab *lab)
+{
+	lab_close(lab->open);
+	lab->open = NULL;
 }
 
 /* ---- stored runs ---- */
@@ -159,17 +182,14 @@ int cmd_newest_run(struct lab *lab, enum subject_kind kind, bool settled, int64_
 	return failed;
 }
 
-bool cmd_run_is_of(enum subject_kind kind, const char *lab_file, const text_list *names,
-		   int64_t *id)
+bool cmd_run_is_of(enum subject_kind kind, struct lab *lab, const text_list *names, int64_t *id)
 {
 	struct error none = ERROR_INIT;
-	struct lab *lab = NULL;
 	struct run run = { 0 };
-	bool is_of = names->count <= 1 && !lab_open(&lab, lab_file, LAB_READ, &none) &&
+	bool is_of = names->count <= 1 &&
 		     !lab_find_run(lab, names->count ? names->items[0] : "last", id, &none) &&
 		     !lab_get_run(lab, *id, &run, &none) && run.kind == kind;
 	run_release(&run);
-	lab_close(lab);
 	return is_of;
 }
 

@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "lab/lab.h"
+#include "cmd/cmd.h"
 
 #define ANSWER_MOST 65536
 #define WORD_MOST 32
@@ -124,21 +124,18 @@ int control_place_of(struct control_place *into, enum control_kind kind, const c
 	return 0;
 }
 
-int control_place_find(struct control_place *into, enum control_kind kind, const char *lab_file,
-		       bool make, struct error *err)
+int control_place_find(struct control_place *into, enum control_kind kind, struct cmd_lab *lab,
+		       struct error *err)
 {
-	struct lab *lab = NULL;
+	bool make = lab->need == WRITES_LAB;
 	struct error why = ERROR_INIT;
-	if (lab_open(&lab, lab_file, make ? LAB_WRITE : LAB_READ, &why)) {
-		if (!make)
-			return error_set(err, EXIT_CHECK, "no %s is running: %s", kinds[kind].word,
-					 why.text);
-		*err = why;
-		return -1;
-	}
-	int failed = control_place_of(into, kind, lab_path(lab), make, err);
-	lab_close(lab);
-	return failed;
+	if (cmd_lab_open(lab, &why))
+		return control_place_of(into, kind, lab_path(lab->open), make, err);
+	if (!make)
+		return error_set(err, EXIT_CHECK, "no %s is running: %s", kinds[kind].word,
+				 why.text);
+	*err = why;
+	return -1;
 }
 
 /* ---- the lock ---- */

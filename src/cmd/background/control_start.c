@@ -146,12 +146,12 @@ static void await_end(const struct control_place *p)
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 }
 
-json_t *control_ask_lab(enum control_kind kind, const char *lab_file, const char *word,
+json_t *control_ask_lab(enum control_kind kind, struct cmd_lab *lab, const char *word,
 			struct error *err)
 {
 	struct control_place place;
 	bool stop = strcmp(word, "stop") == 0;
-	if (control_place_find(&place, kind, lab_file, false, err))
+	if (control_place_find(&place, kind, lab, err))
 		return NULL;
 	char *text = control_ask(&place, word, stop ? STOP_PATIENCE_S : STATUS_PATIENCE_S, err);
 	if (!text)

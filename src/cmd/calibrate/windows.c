@@ -218,9 +218,8 @@ int calibrate_from_watch(const struct calibrate_options *o, struct error *err)
 	uint64_t lengths[STUDY_LENGTHS] = { 0 };
 	int cpu = pinned_cpu(o);
 	machine_read(&m);
-	int failed = lab_open(&lab, o->lab, o->no_store ? LAB_READ : LAB_EDIT, err) ||
-		     load_record(o, lab, &m, &record, err) || check_cpu(&record, cpu, err) ||
-		     find_machine(o, lab, &m, &in.machine, err);
+	int failed = !(lab = cmd_lab_open(o->lab, err)) || load_record(o, lab, &m, &record, err) ||
+		     check_cpu(&record, cpu, err) || find_machine(o, lab, &m, &in.machine, err);
 	if (!failed) {
 		choose_lengths(o, &record, lengths);
 		failed = cut(&record, lengths, &cpu, &in, err);
@@ -232,6 +231,5 @@ int calibrate_from_watch(const struct calibrate_options *o, struct error *err)
 	calibrate_input_release(&in);
 	release_record(&record);
 	machine_release(&m);
-	lab_close(lab);
 	return failed ? -1 : 0;
 }

@@ -126,7 +126,10 @@ static void describe_run(struct session *s, int argc, char **argv)
 static int open_lab(struct session *s, struct error *err)
 {
 	const struct noise_options *o = s->o;
-	if (lab_open(&s->lab, o->no_lab ? LAB_IN_MEMORY : o->display.lab, LAB_WRITE, err)) {
+	if (o->no_lab)
+		o->display.lab->file = LAB_IN_MEMORY;
+	s->lab = cmd_lab_open(o->display.lab, err);
+	if (!s->lab) {
 		if (!*err->hint)
 			error_hint(err,
 				   "--lab FILE keeps the run elsewhere, --no-lab keeps nothing");
@@ -242,7 +245,6 @@ static int run_session(const struct noise_options *o, int argc, char **argv)
 	noise_recording_close(&s.recording);
 	run_release(&s.run);
 	machine_release(&s.machine);
-	lab_close(s.lab);
 	return code;
 }
 
@@ -265,9 +267,10 @@ static const char *const abouts[] = {
 	 "-c, -d, -P, -b and -E are those of rtla.\n"),
 };
 
-int noise_record(enum noise_live live, int argc, char **argv)
+int noise_record(enum noise_live live, struct cmd_lab *lab, int argc, char **argv)
 {
 	struct noise_options o = { .live = live,
+				   .display.lab = lab,
 				   .duration_ns = NOISE_NOT_GIVEN,
 				   .round_ns = NOISE_ROUND_NS,
 				   .worst = NOISE_WORST_DEFAULT,

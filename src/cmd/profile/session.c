@@ -171,7 +171,10 @@ static void describe_run(struct profile_session *s, int argc, char **argv)
 
 static int open_lab(struct profile_session *s, struct error *err)
 {
-	if (lab_open(&s->lab, s->o->no_lab ? LAB_IN_MEMORY : s->o->lab, LAB_WRITE, err)) {
+	if (s->o->no_lab)
+		s->o->lab->file = LAB_IN_MEMORY;
+	s->lab = cmd_lab_open(s->o->lab, err);
+	if (!s->lab) {
 		if (!*err->hint)
 			error_hint(err, s->o->background ? "--lab FILE keeps the run elsewhere"
 							 : "--lab FILE keeps the run elsewhere, "
@@ -243,6 +246,7 @@ void profile_session_close(struct profile_session *s)
 	samples_close(s->samples);
 	run_release(&s->run);
 	machine_release(&s->machine);
-	lab_close(s->lab);
+	if (s->lab)
+		cmd_lab_close(s->o->lab);
 	*s = (struct profile_session){ 0 };
 }

@@ -200,8 +200,10 @@ static int start(const struct profile_options *o, int argc, char **argv, struct 
 	struct collecting c = { .o = o, .server.fd = -1, .argc = argc, .argv = argv };
 	pid_t pid;
 	int64_t run = 0;
-	if (control_place_find(&c.place, CONTROL_PROFILE, o->lab, true, err) ||
-	    control_start(&c.place, collect, &c, &pid, &run, err))
+	if (control_place_find(&c.place, CONTROL_PROFILE, o->lab, err))
+		return -1;
+	cmd_lab_close(o->lab); /* SQLite must not be carried through a fork */
+	if (control_start(&c.place, collect, &c, &pid, &run, err))
 		return -1;
 	if (!o->quiet)
 		printf("collecting: run %" PRId64 ", pid %d\n"
@@ -211,13 +213,14 @@ static int start(const struct profile_options *o, int argc, char **argv, struct 
 	return 0;
 }
 
-int profile_start(int argc, char **argv)
+int profile_start(struct cmd_lab *lab, int argc, char **argv)
 {
 	struct profile_options o;
 	spec_list specs = { 0 };
 	text_list operands = { 0 };
 	int code;
 	profile_options_init(&o);
+	o.lab = lab;
 	o.background = true;
 	profile_record_specs(&specs, &o);
 	array_push(&specs, (struct option_spec){ 0 });

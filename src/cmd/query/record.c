@@ -348,7 +348,10 @@ static int describe_queries(struct session *s, struct query_run *q, struct error
 static int open_lab(struct session *s, struct error *err)
 {
 	const struct record_options *o = s->o;
-	if (lab_open(&s->lab, o->no_lab ? LAB_IN_MEMORY : o->display.lab, LAB_WRITE, err)) {
+	if (o->no_lab)
+		o->display.lab->file = LAB_IN_MEMORY;
+	s->lab = cmd_lab_open(o->display.lab, err);
+	if (!s->lab) {
 		if (!*err->hint)
 			error_hint(err,
 				   "--lab FILE keeps the run elsewhere, --no-lab keeps nothing");
@@ -498,7 +501,6 @@ static void release(struct session *s)
 	free(s->no_delays);
 	free(s->beside);
 	free(s->driver_file);
-	lab_close(s->lab);
 }
 
 static int run_new(struct record_options *o, const text_list *operands, int argc, char **argv)
@@ -573,7 +575,7 @@ static int resume(struct session *s, const text_list *operands, struct error *er
 		return error_set(err, EXIT_USAGE, "query resume: a run, and perhaps a database");
 	if (operands->count == 2)
 		s->o->url = operands->items[1];
-	if (lab_open(&s->lab, s->o->display.lab, LAB_EDIT, err) ||
+	if (!(s->lab = cmd_lab_open(s->o->display.lab, err)) ||
 	    query_find(s->lab, operands->count ? operands->items[0] : NULL, &id, err) ||
 	    lab_get_query_run(s->lab, id, &s->done, err) ||
 	    cmd_load_run(s->lab, id, &s->run, &s->machine, err))
@@ -652,9 +654,11 @@ static void record_specs(spec_list *specs, struct record_options *o)
 	"       tare query check EXPERIMENT\n"               \
 	"       tare query import FILE"
 
-int query_record(int argc, char **argv)
+int query_record(struct cmd_lab *lab, int argc, char **argv)
 {
-	struct record_options o = { .seed = -1, .scenario = NOT_GIVEN, .limit_ns = NO_LIMIT_GIVEN };
+	struct record_options o = {
+		.display.lab = lab, .seed = -1, .scenario = NOT_GIVEN, .limit_ns = NO_LIMIT_GIVEN
+	};
 	spec_list specs = { 0 };
 	text_list operands = { 0 };
 	int code;
@@ -672,9 +676,11 @@ int query_record(int argc, char **argv)
 	return code;
 }
 
-int query_resume(int argc, char **argv)
+int query_resume(struct cmd_lab *lab, int argc, char **argv)
 {
-	struct record_options o = { .seed = -1, .scenario = NOT_GIVEN, .limit_ns = NO_LIMIT_GIVEN };
+	struct record_options o = {
+		.display.lab = lab, .seed = -1, .scenario = NOT_GIVEN, .limit_ns = NO_LIMIT_GIVEN
+	};
 	spec_list specs = { 0 };
 	text_list operands = { 0 };
 	int code;

@@ -181,8 +181,10 @@ static int keep_ledger(struct session *s, struct error *err)
 
 static int open_everything(struct session *s, int argc, char **argv, struct error *err)
 {
-	const char *path = s->o->no_lab ? LAB_IN_MEMORY : s->o->lab;
-	if (lab_open(&s->lab, path, LAB_WRITE, err)) {
+	if (s->o->no_lab)
+		s->o->lab->file = LAB_IN_MEMORY;
+	s->lab = cmd_lab_open(s->o->lab, err);
+	if (!s->lab) {
 		if (!*err->hint)
 			error_hint(err,
 				   "--lab FILE keeps the run elsewhere, --no-lab keeps nothing");
@@ -354,7 +356,6 @@ static void release_session(struct session *s)
 	free(s->directory);
 	loaded_release(&s->done);
 	collector_close(s->collector);
-	lab_close(s->lab);
 }
 
 static int run_session(const struct time_options *o, struct time_plan *p, int argc, char **argv)
@@ -392,9 +393,10 @@ static int run_session(const struct time_options *o, struct time_plan *p, int ar
 	"whole tree, exact to the ns, its elapsed time, and what else ran. Options mean\n"  \
 	"what they mean in hyperfine.\n"
 
-int cmd_time(int argc, char **argv)
+int cmd_time(struct cmd_lab *lab, int argc, char **argv)
 {
-	struct time_options o = { .warmup = 1,
+	struct time_options o = { .lab = lab,
+				  .warmup = 1,
 				  .min_time_ns = 3000000000u,
 				  .grace_ns = 1000000000u,
 				  .nice_level = LONG_MIN,
@@ -496,7 +498,7 @@ int cmd_time(int argc, char **argv)
 		  "write an org-mode table", .rare = true },
 		{ 0, "backend", OPTION_CHOICE, &o.backend, "auto|bpf|netlink|plain",
 		  "how to read the kernel", .rare = true },
-		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "keep the run in this lab" },
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "keep the run in this lab" },
 		{ 0, "no-lab", OPTION_FLAG, &o.no_lab, NULL, "keep nothing", .rare = true },
 		{ 0, "tag", OPTION_TEXT, &o.tag, "TEXT", "a note kept with the run", .rare = true },
 		{ 0 }
