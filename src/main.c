@@ -88,9 +88,9 @@ static int run(int argc, char **argv)
 	for (const struct subcommand *c = commands; c->name; c++) {
 		if (strcmp(name, c->name) != 0)
 			continue;
-		struct cmd_lab lab = { .need = c->lab };
+		struct lab_access lab = { .need = c->lab };
 		int code = help ? c->run(&lab, 2, asked) : c->run(&lab, argc - 1, argv + 1);
-		cmd_lab_close(&lab);
+		lab_access_close(&lab);
 		return code;
 	}
 	return unknown(name);

@@ -1,6 +1,5 @@
 #include "cmd/cmd.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +110,7 @@ static int unknown_part(const struct subcommand *parts, bool takes_command, cons
 	return cmd_fail(&err);
 }
 
-int cmd_parts(const struct subcommand *parts, bool takes_command, struct cmd_lab *lab, int argc,
+int cmd_parts(const struct subcommand *parts, bool takes_command, struct lab_access *lab, int argc,
 	      char **argv)
 {
 	lab->need = parts->lab;
@@ -130,25 +129,6 @@ int cmd_parts(const struct subcommand *parts, bool takes_command, struct cmd_lab
 		return code;
 	}
 	return unknown_part(parts, takes_command, argv[0], argv[1]);
-}
-
-/* ---- the lab ---- */
-
-struct lab *cmd_lab_open(struct cmd_lab *lab, struct error *err)
-{
-	static const enum lab_mode modes[] = {
-		[READS_LAB] = LAB_READ, [EDITS_LAB] = LAB_EDIT, [WRITES_LAB] = LAB_WRITE
-	};
-	assert(lab->need == READS_LAB || lab->need == EDITS_LAB || lab->need == WRITES_LAB);
-	if (!lab->open && lab_open(&lab->open, lab->file, modes[lab->need], err))
-		return NULL;
-	return lab->open;
-}
-
-void cmd_lab_close(struct cmd_lab *lab)
-{
-	lab_close(lab->open);
-	lab->open = NULL;
 }
 
 /* ---- stored runs ---- */

@@ -1,4 +1,5 @@
-/* The commands. To add one: write cmd/NAME.c with `int cmd_NAME(struct cmd_lab *lab, int argc, char
+/* The commands. To add one: write cmd/NAME.c with `int cmd_NAME(struct lab_access *lab, int argc,
+ * char
  * **argv)`, declare it here, give it a row in the table of main.c, which says what it needs, a man
  * page docs/man/tare-NAME.1.scd and a test tests/cli/NAME.bats. argv[0] is the command's name. The
  * value returned is the exit code (base/error.h). */
@@ -13,58 +14,37 @@
 #include "report/chart/plot.h"
 #include "report/core/table.h"
 
-/* What a command does with the lab. */
-enum lab_need {
-	NO_LAB,
-	READS_LAB,
-	EDITS_LAB,   /* it must exist */
-	WRITES_LAB,  /* it is made when it does not exist */
-	LAB_BY_PART, /* the part that is run says it (cmd_parts()), or an option */
-};
-
-/* The lab that a command is given: opened at most once, when it is first asked for, since --lab is
- * among the command's own options. Whoever called the command closes it. */
-struct cmd_lab {
-	enum lab_need need;
-	const char *file; /* of --lab; NULL: the user's own */
-	struct lab *open; /* NULL: not yet */
-};
-/* NULL is an error. */
-struct lab *cmd_lab_open(struct cmd_lab *lab, struct error *err);
-/* Earlier than the command's end: before a fork, or before others are told. */
-void cmd_lab_close(struct cmd_lab *lab);
-
 struct subcommand {
 	const char *name;
-	int (*run)(struct cmd_lab *lab, int argc, char **argv);
+	int (*run)(struct lab_access *lab, int argc, char **argv);
 	enum lab_need lab;
 	const char *summary; /* one line for `tare --help`; NULL for a part of a command */
 };
 
-int cmd_calibrate(struct cmd_lab *lab, int argc, char **argv);
-int cmd_compare(struct cmd_lab *lab, int argc, char **argv);
-int cmd_cutoffs(struct cmd_lab *lab, int argc, char **argv);
-int cmd_daemon(struct cmd_lab *lab, int argc, char **argv);
-int cmd_doctor(struct cmd_lab *lab, int argc, char **argv);
-int cmd_emp(struct cmd_lab *lab, int argc, char **argv);
-int cmd_explain(struct cmd_lab *lab, int argc, char **argv);
-int cmd_export(struct cmd_lab *lab, int argc, char **argv);
-int cmd_import(struct cmd_lab *lab, int argc, char **argv);
-int cmd_inc(struct cmd_lab *lab, int argc, char **argv);
-int cmd_list(struct cmd_lab *lab, int argc, char **argv);
-int cmd_noise(struct cmd_lab *lab, int argc, char **argv);
-int cmd_plot(struct cmd_lab *lab, int argc, char **argv);
-int cmd_profile(struct cmd_lab *lab, int argc, char **argv);
-int cmd_query(struct cmd_lab *lab, int argc, char **argv);
-int cmd_quiet(struct cmd_lab *lab, int argc, char **argv);
-int cmd_rename(struct cmd_lab *lab, int argc, char **argv);
-int cmd_report(struct cmd_lab *lab, int argc, char **argv);
-int cmd_rm(struct cmd_lab *lab, int argc, char **argv);
-int cmd_serve(struct cmd_lab *lab, int argc, char **argv);
-int cmd_show(struct cmd_lab *lab, int argc, char **argv);
-int cmd_sql(struct cmd_lab *lab, int argc, char **argv);
-int cmd_tag(struct cmd_lab *lab, int argc, char **argv);
-int cmd_time(struct cmd_lab *lab, int argc, char **argv);
+int cmd_calibrate(struct lab_access *lab, int argc, char **argv);
+int cmd_compare(struct lab_access *lab, int argc, char **argv);
+int cmd_cutoffs(struct lab_access *lab, int argc, char **argv);
+int cmd_daemon(struct lab_access *lab, int argc, char **argv);
+int cmd_doctor(struct lab_access *lab, int argc, char **argv);
+int cmd_emp(struct lab_access *lab, int argc, char **argv);
+int cmd_explain(struct lab_access *lab, int argc, char **argv);
+int cmd_export(struct lab_access *lab, int argc, char **argv);
+int cmd_import(struct lab_access *lab, int argc, char **argv);
+int cmd_inc(struct lab_access *lab, int argc, char **argv);
+int cmd_list(struct lab_access *lab, int argc, char **argv);
+int cmd_noise(struct lab_access *lab, int argc, char **argv);
+int cmd_plot(struct lab_access *lab, int argc, char **argv);
+int cmd_profile(struct lab_access *lab, int argc, char **argv);
+int cmd_query(struct lab_access *lab, int argc, char **argv);
+int cmd_quiet(struct lab_access *lab, int argc, char **argv);
+int cmd_rename(struct lab_access *lab, int argc, char **argv);
+int cmd_report(struct lab_access *lab, int argc, char **argv);
+int cmd_rm(struct lab_access *lab, int argc, char **argv);
+int cmd_serve(struct lab_access *lab, int argc, char **argv);
+int cmd_show(struct lab_access *lab, int argc, char **argv);
+int cmd_sql(struct lab_access *lab, int argc, char **argv);
+int cmd_tag(struct lab_access *lab, int argc, char **argv);
+int cmd_time(struct lab_access *lab, int argc, char **argv);
 int cmd_version(void);
 
 /* Puts back what a tare that was killed had changed (measure/quiet.h), and says so; costs one call
@@ -84,7 +64,7 @@ void cmd_add_specs(spec_list *into, const struct option_spec *specs, size_t coun
 /* Runs the part of a command that argv[1] names; the first where it names none. Its argv[0] is both
  * names, as "noise show". parts end with a name of NULL. takes_command: a COMMAND may come after
  * "--", and may have been forgotten there. */
-int cmd_parts(const struct subcommand *parts, bool takes_command, struct cmd_lab *lab, int argc,
+int cmd_parts(const struct subcommand *parts, bool takes_command, struct lab_access *lab, int argc,
 	      char **argv);
 
 /* A stored run and its machine, which has no facts where none is known. Both are the caller's to

@@ -5,7 +5,7 @@
 #include "cmd/view.h"
 
 struct compare_options {
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	int format, measure;
 	double slower;
 };
@@ -82,7 +82,7 @@ static int compare(const loaded_list *list, const struct compare_options *o)
 	return code;
 }
 
-int cmd_compare(struct cmd_lab *lab, int argc, char **argv)
+int cmd_compare(struct lab_access *lab, int argc, char **argv)
 {
 	struct compare_options o = { .lab = lab, .slower = -1 };
 	struct option_spec specs[] = {

@@ -151,7 +151,7 @@ static int fill_plan(struct daemon_options *o, const text_list *operands, struct
 	return 0;
 }
 
-int cmd_daemon(struct cmd_lab *lab, int argc, char **argv)
+int cmd_daemon(struct lab_access *lab, int argc, char **argv)
 {
 	(void)lab;
 	struct daemon_options o = {

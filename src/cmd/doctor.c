@@ -203,7 +203,7 @@ static int report(const struct doctor *o, const struct machine *m)
 									     : EXIT_DONE;
 }
 
-int cmd_doctor(struct cmd_lab *lab, int argc, char **argv)
+int cmd_doctor(struct lab_access *lab, int argc, char **argv)
 {
 	(void)lab;
 	struct doctor o = { .fail_if = -1 };

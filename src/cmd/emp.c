@@ -7,7 +7,7 @@
 #include "report/time/emp.h"
 
 struct emp_command {
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	bool sizes, json, csv, markdown, no_cutoffs;
 	int unit;
 };
@@ -53,7 +53,7 @@ static void report(const loaded_list *list, const struct emp_command *o)
 	array_release(&sizes);
 }
 
-int cmd_emp(struct cmd_lab *lab, int argc, char **argv)
+int cmd_emp(struct lab_access *lab, int argc, char **argv)
 {
 	struct emp_command o = { .lab = lab };
 	struct option_spec specs[] = {

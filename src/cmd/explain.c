@@ -8,7 +8,7 @@
 #define MOST_TOLD 5
 
 struct explain_options {
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	bool json, all;
 	int unit;
 };
@@ -47,7 +47,7 @@ static int explain(const struct loaded_run *l, const struct run_view *view, cons
 	return 0;
 }
 
-int cmd_explain(struct cmd_lab *lab, int argc, char **argv)
+int cmd_explain(struct lab_access *lab, int argc, char **argv)
 {
 	struct explain_options o = { .lab = lab };
 	struct option_spec specs[] = { { 'a', "all", OPTION_FLAG, &o.all, NULL,

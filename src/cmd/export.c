@@ -19,7 +19,7 @@ enum export_format { AS_JSON, AS_CSV, AS_MARKDOWN, AS_ASCIIDOC, AS_ORGMODE, AS_T
 #define EXPORT_FORMATS "json|csv|markdown|asciidoc|orgmode|tsv"
 
 struct export_options {
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	const char *output;
 	int format, unit; /* NOT_GIVEN */
 	bool executions, study, perfetto;
@@ -180,7 +180,7 @@ static int export_trace(const struct export_options *o, const text_list *operand
 	const struct execution *x = NULL;
 	int64_t id;
 	const char *named = operands->count > 1 ? operands->items[1] : NULL;
-	int failed = check_perfetto(o, operands, err) || !(lab = cmd_lab_open(o->lab, err)) ||
+	int failed = check_perfetto(o, operands, err) || !(lab = lab_access_open(o->lab, err)) ||
 		     cmd_find_run(lab, operands->count ? operands->items[0] : "last", &id, err) ||
 		     lab_get_run(lab, id, &run, err) ||
 		     lab_get_executions(lab, id, LAB_PROCESSES, &list, err) ||
@@ -250,7 +250,7 @@ static int export_query(const struct export_options *o, int64_t run, struct erro
 	return error_hint(err, "'tare query report %lld' has options of its own", (long long)run);
 }
 
-int cmd_export(struct cmd_lab *lab, int argc, char **argv)
+int cmd_export(struct lab_access *lab, int argc, char **argv)
 {
 	struct export_options o = {
 		.lab = lab, .output = "-", .format = NOT_GIVEN, .unit = NOT_GIVEN
@@ -279,7 +279,7 @@ int cmd_export(struct cmd_lab *lab, int argc, char **argv)
 		    specs, argc, argv, &operands, &code)) {
 		struct error err = ERROR_INIT;
 		int64_t noise, profile, query;
-		if (!cmd_lab_open(lab, &err) ||
+		if (!lab_access_open(lab, &err) ||
 		    (cmd_run_is_of(SUBJECT_CPU, lab->open, &operands, &noise)
 			     ? export_noise(&o, &operands, noise, &err)
 		     : cmd_run_is_of(SUBJECT_SYSTEM, lab->open, &operands, &profile)

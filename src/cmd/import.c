@@ -16,7 +16,7 @@
 
 struct import_options {
 	const char *file, *name, *tag;
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	bool here;
 };
 
@@ -155,7 +155,7 @@ static int import(const struct import_options *o, int argc, char **argv, struct 
 	if (read_file(o->file, &list, err))
 		return -1;
 	char *line = cmd_line(argc, argv);
-	int failed = !(s.lab = cmd_lab_open(o->lab, err)) || store(&s, &list, line, err);
+	int failed = !(s.lab = lab_access_open(o->lab, err)) || store(&s, &list, line, err);
 	if (!failed)
 		say_stored(&s, &list);
 	array_release(&s.added);
@@ -164,7 +164,7 @@ static int import(const struct import_options *o, int argc, char **argv, struct 
 	return failed;
 }
 
-int cmd_import(struct cmd_lab *lab, int argc, char **argv)
+int cmd_import(struct lab_access *lab, int argc, char **argv)
 {
 	struct import_options o = { .lab = lab };
 	struct option_spec specs[] = {

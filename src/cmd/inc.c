@@ -47,7 +47,7 @@ static void compute(uint64_t turns, bool verbose)
 	fprintf(stderr, "tare: %" PRIu64 " turns in %s of CPU time\n", made, used);
 }
 
-int cmd_inc(struct cmd_lab *lab, int argc, char **argv)
+int cmd_inc(struct lab_access *lab, int argc, char **argv)
 {
 	(void)lab;
 	struct inc_options o = { 0 };

@@ -5,7 +5,7 @@
 #include "report/core/table.h"
 
 struct list_options {
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	long most;
 	bool json;
 };
@@ -131,7 +131,7 @@ static void print_runs(const run_list *runs, const run_count_list *counts, bool 
 static int list(const struct list_options *o, const char *pattern)
 {
 	struct error err = ERROR_INIT;
-	struct lab *lab = cmd_lab_open(o->lab, &err);
+	struct lab *lab = lab_access_open(o->lab, &err);
 	if (!lab)
 		return cmd_fail(&err);
 	run_list runs = { 0 };
@@ -146,7 +146,7 @@ static int list(const struct list_options *o, const char *pattern)
 	return failed ? cmd_fail(&err) : EXIT_DONE;
 }
 
-int cmd_list(struct cmd_lab *lab, int argc, char **argv)
+int cmd_list(struct lab_access *lab, int argc, char **argv)
 {
 	struct list_options o = { .lab = lab };
 	struct option_spec specs[] = { { 'n', "number", OPTION_INTEGER, &o.most, "NUM",

@@ -430,7 +430,7 @@ static void release(struct quiet *q)
 	array_release(&q->cpus);
 }
 
-int cmd_quiet(struct cmd_lab *lab, int argc, char **argv)
+int cmd_quiet(struct lab_access *lab, int argc, char **argv)
 {
 	(void)lab;
 	struct quiet q = { 0 };

@@ -9,7 +9,7 @@
 #include "record/tags.h"
 
 struct relabel_options {
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	text_list add, remove;
 };
 
@@ -39,7 +39,7 @@ static int relabel_run(const struct relabel *what, const struct relabel_options 
 		       const char *which, const char *text)
 {
 	struct error err = ERROR_INIT;
-	struct lab *lab = cmd_lab_open(o->lab, &err);
+	struct lab *lab = lab_access_open(o->lab, &err);
 	char *now = NULL;
 	int64_t id;
 	if (!lab)
@@ -61,11 +61,11 @@ static int relabel_run(const struct relabel *what, const struct relabel_options 
 	return EXIT_DONE;
 }
 
-static int show_run(const struct relabel *what, struct cmd_lab *in, const char *which)
+static int show_run(const struct relabel *what, struct lab_access *in, const char *which)
 {
 	struct error err = ERROR_INIT;
 	in->need = READS_LAB;
-	struct lab *lab = cmd_lab_open(in, &err);
+	struct lab *lab = lab_access_open(in, &err);
 	struct run run = { 0 };
 	int64_t id;
 	if (!lab)
@@ -112,7 +112,7 @@ static int act(const struct relabel *what, const struct relabel_options *o,
 	return cmd_fail(&err);
 }
 
-int cmd_relabel(const struct relabel *what, struct cmd_lab *lab, int argc, char **argv)
+int cmd_relabel(const struct relabel *what, struct lab_access *lab, int argc, char **argv)
 {
 	struct relabel_options o = { .lab = lab };
 	struct option_spec specs[] = {

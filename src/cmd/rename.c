@@ -1,7 +1,7 @@
 #include "cmd/cmd.h"
 #include "cmd/relabel.h"
 
-int cmd_rename(struct cmd_lab *lab, int argc, char **argv)
+int cmd_rename(struct lab_access *lab, int argc, char **argv)
 {
 	static const struct relabel what = {
 		.usage = "tare rename [OPTIONS] RUN NAME",

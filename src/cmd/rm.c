@@ -55,10 +55,10 @@ static int remove_runs(struct lab *lab, const text_list *names, bool study, run_
 	return 0;
 }
 
-static int rm(struct cmd_lab *in, const text_list *names, bool study)
+static int rm(struct lab_access *in, const text_list *names, bool study)
 {
 	struct error err = ERROR_INIT;
-	struct lab *lab = cmd_lab_open(in, &err);
+	struct lab *lab = lab_access_open(in, &err);
 	run_list runs = { 0 };
 	if (!lab)
 		return cmd_fail(&err);
@@ -69,7 +69,7 @@ static int rm(struct cmd_lab *in, const text_list *names, bool study)
 	return failed ? cmd_fail(&err) : EXIT_DONE;
 }
 
-int cmd_rm(struct cmd_lab *lab, int argc, char **argv)
+int cmd_rm(struct lab_access *lab, int argc, char **argv)
 {
 	bool study = false;
 	struct option_spec specs[] = { { 0, "study", OPTION_FLAG, &study, NULL,

@@ -8,7 +8,7 @@
 #include "cmd/view.h"
 
 struct show_options {
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	const char *execution; /* NULL: all of them */
 	bool json, processes, executions, all, study, facts, ledger, no_cutoffs;
 	int unit;
@@ -125,7 +125,7 @@ static int show_query(int64_t run, const struct show_options *o, struct error *e
 	return error_hint(err, "'tare query report %lld' has options of its own", (long long)run);
 }
 
-int cmd_show(struct cmd_lab *lab, int argc, char **argv)
+int cmd_show(struct lab_access *lab, int argc, char **argv)
 {
 	struct show_options o = { .lab = lab };
 	struct option_spec specs[] = {
@@ -169,7 +169,7 @@ int cmd_show(struct cmd_lab *lab, int argc, char **argv)
 		else if (o.execution && (!o.ledger || o.json))
 			error_set(&err, EXIT_USAGE,
 				  "show: --execution goes with --ledger, and not with --json");
-		else if (!cmd_lab_open(lab, &err))
+		else if (!lab_access_open(lab, &err))
 			; /* said below */
 		else if (cmd_run_is_of(SUBJECT_CPU, lab->open, &names, &noise))
 			show_noise(noise, &o, &err);

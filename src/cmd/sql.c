@@ -13,7 +13,7 @@
 #include "report/core/table.h"
 
 struct sql_options {
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	bool csv, tsv, json;
 };
 
@@ -117,7 +117,7 @@ static void rows_release(struct rows *rows)
 static int query(const struct sql_options *o, const char *statement)
 {
 	struct error err = ERROR_INIT;
-	struct lab *lab = cmd_lab_open(o->lab, &err);
+	struct lab *lab = lab_access_open(o->lab, &err);
 	if (!lab)
 		return cmd_fail(&err);
 	struct rows rows = { .json = o->json, .array = json_array() };
@@ -208,7 +208,7 @@ static int describe(const struct sql_options *o)
 	return failed ? cmd_fail(&err) : EXIT_DONE;
 }
 
-int cmd_sql(struct cmd_lab *lab, int argc, char **argv)
+int cmd_sql(struct lab_access *lab, int argc, char **argv)
 {
 	struct sql_options o = { .lab = lab };
 	struct option_spec specs[] = {

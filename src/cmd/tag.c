@@ -27,7 +27,7 @@ static void show_tags(const struct run *run)
 		show_tag(tag, length);
 }
 
-int cmd_tag(struct cmd_lab *lab, int argc, char **argv)
+int cmd_tag(struct lab_access *lab, int argc, char **argv)
 {
 	static const struct relabel what = {
 		.usage = "tare tag [OPTIONS] RUN [TEXT]\n"

@@ -333,10 +333,10 @@ static int add_found(loaded_list *list, struct lab *lab, const char *name, enum 
 	return failed;
 }
 
-int cmd_load_runs_by(struct cmd_lab *in, const text_list *names, enum lab_detail detail,
+int cmd_load_runs_by(struct lab_access *in, const text_list *names, enum lab_detail detail,
 		     bool whole_study, enum cutoff_use use, loaded_list *list, struct error *err)
 {
-	struct lab *lab = cmd_lab_open(in, err);
+	struct lab *lab = lab_access_open(in, err);
 	if (!lab)
 		return -1;
 	int failed = 0;
@@ -347,7 +347,7 @@ int cmd_load_runs_by(struct cmd_lab *in, const text_list *names, enum lab_detail
 	return failed;
 }
 
-int cmd_load_runs(struct cmd_lab *in, const text_list *names, enum lab_detail detail,
+int cmd_load_runs(struct lab_access *in, const text_list *names, enum lab_detail detail,
 		  bool whole_study, loaded_list *list, struct error *err)
 {
 	return cmd_load_runs_by(in, names, detail, whole_study, CUTOFFS_OF_RUN, list, err);

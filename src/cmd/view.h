@@ -4,7 +4,6 @@
 #define TARE_CMD_VIEW_H
 
 #include "base/options.h"
-#include "cmd/cmd.h"
 #include "lab/lab.h"
 #include "protocol/emp/emp.h"
 #include "report/time/report.h"
@@ -79,9 +78,9 @@ bool cmd_judge_slower(const struct run_comparison *c, double share);
 int cmd_find_run(struct lab *lab, const char *text, int64_t *id, struct error *err);
 
 /* Opens the lab for reading and finds the runs named; with no name, the newest. */
-int cmd_load_runs(struct cmd_lab *in, const text_list *names, enum lab_detail detail,
+int cmd_load_runs(struct lab_access *in, const text_list *names, enum lab_detail detail,
 		  bool whole_study, loaded_list *list, struct error *err);
-int cmd_load_runs_by(struct cmd_lab *in, const text_list *names, enum lab_detail detail,
+int cmd_load_runs_by(struct lab_access *in, const text_list *names, enum lab_detail detail,
 		     bool whole_study, enum cutoff_use use, loaded_list *list, struct error *err);
 
 #endif

@@ -17,7 +17,6 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "cmd/cmd.h"
 
 #define ANSWER_MOST 65536
 #define WORD_MOST 32
@@ -124,12 +123,12 @@ int control_place_of(struct control_place *into, enum control_kind kind, const c
 	return 0;
 }
 
-int control_place_find(struct control_place *into, enum control_kind kind, struct cmd_lab *lab,
+int control_place_find(struct control_place *into, enum control_kind kind, struct lab_access *lab,
 		       struct error *err)
 {
 	bool make = lab->need == WRITES_LAB;
 	struct error why = ERROR_INIT;
-	if (cmd_lab_open(lab, &why))
+	if (lab_access_open(lab, &why))
 		return control_place_of(into, kind, lab_path(lab->open), make, err);
 	if (!make)
 		return error_set(err, EXIT_CHECK, "no %s is running: %s", kinds[kind].word,

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "lab/lab.h"
 
 #define CONTROL_PATH 104 /* of a socket's name there is room for 107 */
 
@@ -27,8 +28,7 @@ int control_place_of(struct control_place *into, enum control_kind kind, const c
 		     bool make, struct error *err);
 /* Like control_place_of(), for the lab of a command, which is opened. Unless that makes labs, an
  * error is EXIT_CHECK: no collector can be there. */
-struct cmd_lab;
-int control_place_find(struct control_place *into, enum control_kind kind, struct cmd_lab *lab,
+int control_place_find(struct control_place *into, enum control_kind kind, struct lab_access *lab,
 		       struct error *err);
 /* Takes the lock until this process ends; its pid is in the file. *holder: who has it when this
  * fails; 0: that is not the reason. */
@@ -61,7 +61,7 @@ char *control_ask(const struct control_place *p, const char *word, int patience_
 		  struct error *err);
 /* Asks the one of a command's lab and reads the answer. After "stop" it has ended. NULL: an error.
  */
-json_t *control_ask_lab(enum control_kind kind, struct cmd_lab *lab, const char *word,
+json_t *control_ask_lab(enum control_kind kind, struct lab_access *lab, const char *word,
 			struct error *err);
 /* Of an answer: 0 or "" where it has none. */
 long long control_number(const json_t *answer, const char *key);

@@ -146,7 +146,7 @@ static void await_end(const struct control_place *p)
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 }
 
-json_t *control_ask_lab(enum control_kind kind, struct cmd_lab *lab, const char *word,
+json_t *control_ask_lab(enum control_kind kind, struct lab_access *lab, const char *word,
 			struct error *err)
 {
 	struct control_place place;

@@ -391,7 +391,7 @@ static int open_everything(struct active *a, struct error *err)
 	bool anew = a->o->mode == CALIBRATE_ACTIVE;
 	struct machine m = { 0 };
 	struct error none = ERROR_INIT;
-	if (!(a->lab = cmd_lab_open(a->o->lab, err)) ||
+	if (!(a->lab = lab_access_open(a->o->lab, err)) ||
 	    collector_open(&a->collector, wanted[a->o->backend], err))
 		return -1;
 	/* for 'tare explain' of a sample; a study needs none */

@@ -280,7 +280,7 @@ static int dispatch(const struct calibrate_options *o, int argc, char **argv, st
 	"Finds this machine's long-running daemons, their periods, and the cutoffs by\n" \
 	"which 'tare time' drops the executions that they disturbed.\n"
 
-int cmd_calibrate(struct cmd_lab *lab, int argc, char **argv)
+int cmd_calibrate(struct lab_access *lab, int argc, char **argv)
 {
 	struct calibrate_options o = { .lab = lab };
 	struct option_spec specs[] = {

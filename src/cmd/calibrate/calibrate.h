@@ -5,7 +5,6 @@
 #include <sched.h>
 
 #include "base/options.h"
-#include "cmd/cmd.h"
 #include "lab/lab.h"
 #include "protocol/sedona/sedona.h"
 
@@ -34,7 +33,7 @@ struct calibrate_options {
 	bool active, watch_status, watch_stop, from_watch, foreground, plot, json, quiet, no_store;
 	const char *resume, *watch; /* "" when given without a value */
 	const char *watch_rm, *from, *short_run, *long_run, *cpus, *keep, *since, *until;
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	text_list lengths;
 	int backend;
 	/* made by the check */

@@ -134,11 +134,11 @@ struct in_force {
 	struct lab_cutoffs now;
 };
 
-static int open_in_force(struct in_force *f, struct cmd_lab *lab, struct error *err)
+static int open_in_force(struct in_force *f, struct lab_access *lab, struct error *err)
 {
 	*f = (struct in_force){ 0 };
 	machine_read(&f->machine);
-	return !(f->lab = cmd_lab_open(lab, err)) ||
+	return !(f->lab = lab_access_open(lab, err)) ||
 			       lab_get_cutoffs(f->lab, &f->machine, &f->now, err)
 		       ? -1
 		       : 0;
@@ -150,7 +150,7 @@ static void close_in_force(struct in_force *f)
 	machine_release(&f->machine);
 }
 
-static int list(struct cmd_lab *lab, int argc, char **argv)
+static int list(struct lab_access *lab, int argc, char **argv)
 {
 	bool json = false, csv = false, markdown = false;
 	struct option_spec specs[] = {
@@ -266,7 +266,7 @@ static int find_edited(const struct lab_cutoffs *now, struct wanted *w, struct e
 	return 0;
 }
 
-static int set(struct cmd_lab *lab, int argc, char **argv)
+static int set(struct lab_access *lab, int argc, char **argv)
 {
 	struct wanted w = { 0 };
 	struct option_spec specs[] = { { 0, "from", OPTION_TEXT, &w.from, "TIME",
@@ -331,7 +331,7 @@ static int remove_cutoffs(struct in_force *f, const text_list *names, bool all, 
 	return 0;
 }
 
-static int rm(struct cmd_lab *lab, int argc, char **argv)
+static int rm(struct lab_access *lab, int argc, char **argv)
 {
 	bool all = false;
 	struct option_spec specs[] = { { 0, "all", OPTION_FLAG, &all, NULL, "of this machine" },
@@ -354,7 +354,7 @@ static int rm(struct cmd_lab *lab, int argc, char **argv)
 	return code;
 }
 
-int cmd_cutoffs(struct cmd_lab *lab, int argc, char **argv)
+int cmd_cutoffs(struct lab_access *lab, int argc, char **argv)
 {
 	static const struct subcommand parts[] = {
 		{ "list", list, READS_LAB },

@@ -179,13 +179,13 @@ int cutoffs_from_json(const char *text, size_t length, struct cutoffs_file *into
 
 /* ---- the commands ---- */
 
-static int export_to(const char *path, struct cmd_lab *from, struct error *err)
+static int export_to(const char *path, struct lab_access *from, struct error *err)
 {
 	struct lab *lab;
 	struct machine now = { 0 };
 	struct lab_cutoffs c = { 0 };
 	machine_read(&now);
-	int failed = !(lab = cmd_lab_open(from, err)) || lab_get_cutoffs(lab, &now, &c, err);
+	int failed = !(lab = lab_access_open(from, err)) || lab_get_cutoffs(lab, &now, &c, err);
 	if (!failed) {
 		json_t *all = cutoffs_to_json(&c, &now);
 		char *text = json_dumps(all, JSON_INDENT(2));
@@ -201,7 +201,7 @@ static int export_to(const char *path, struct cmd_lab *from, struct error *err)
 	return failed;
 }
 
-int cutoffs_export(struct cmd_lab *lab, int argc, char **argv)
+int cutoffs_export(struct lab_access *lab, int argc, char **argv)
 {
 	struct option_spec specs[] = {
 		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" }, { 0 }
@@ -243,7 +243,7 @@ static int read_input(const char *path, struct strbuf *into, struct error *err)
 	return 0;
 }
 
-static int import_from(const char *path, struct cmd_lab *into, bool force, struct error *err)
+static int import_from(const char *path, struct lab_access *into, bool force, struct error *err)
 {
 	struct lab *lab;
 	struct machine now = { 0 };
@@ -259,7 +259,7 @@ static int import_from(const char *path, struct cmd_lab *into, bool force, struc
 		failed = error_hint(err, "its daemons are not this one's; --force takes them all "
 					 "the same");
 	}
-	failed = failed || !(lab = cmd_lab_open(into, err)) ||
+	failed = failed || !(lab = lab_access_open(into, err)) ||
 		 lab_replace_cutoffs(lab, &now, file.cutoffs.items, file.cutoffs.count,
 				     file.made_at_ns, err);
 	if (!failed)
@@ -271,7 +271,7 @@ static int import_from(const char *path, struct cmd_lab *into, bool force, struc
 	return failed ? -1 : 0;
 }
 
-int cutoffs_import(struct cmd_lab *lab, int argc, char **argv)
+int cutoffs_import(struct lab_access *lab, int argc, char **argv)
 {
 	bool force = false;
 	struct option_spec specs[] = {

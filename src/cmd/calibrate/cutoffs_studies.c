@@ -55,9 +55,9 @@ static struct table *studies_table(struct lab *lab, const lab_study_list *list)
 	return t;
 }
 
-static int list_studies(struct cmd_lab *in, bool json, struct error *err)
+static int list_studies(struct lab_access *in, bool json, struct error *err)
 {
-	struct lab *lab = cmd_lab_open(in, err);
+	struct lab *lab = lab_access_open(in, err);
 	lab_study_list list = { 0 };
 	if (!lab)
 		return -1;
@@ -73,7 +73,7 @@ static int list_studies(struct cmd_lab *in, bool json, struct error *err)
 	return failed;
 }
 
-int cutoffs_studies(struct cmd_lab *lab, int argc, char **argv)
+int cutoffs_studies(struct lab_access *lab, int argc, char **argv)
 {
 	bool json = false;
 	struct option_spec specs[] = { { 0, "json", OPTION_FLAG, &json, NULL, "as JSON" },
@@ -131,7 +131,7 @@ int cutoffs_get_study(struct lab *lab, int64_t id, struct study *into, struct ma
 	return into->machine ? lab_get_machine(lab, into->machine, machine, err) : 0;
 }
 
-static int show(struct cmd_lab *from, int64_t id, const struct calibrate_display *d,
+static int show(struct lab_access *from, int64_t id, const struct calibrate_display *d,
 		struct error *err)
 {
 	struct lab *lab = NULL;
@@ -139,7 +139,8 @@ static int show(struct cmd_lab *from, int64_t id, const struct calibrate_display
 	struct machine m = { 0 };
 	struct calibrate_input in = { 0 };
 	bool *is_l[STUDY_LENGTHS] = { 0 };
-	int failed = !(lab = cmd_lab_open(from, err)) || cutoffs_get_study(lab, id, &s, &m, err) ||
+	int failed = !(lab = lab_access_open(from, err)) ||
+		     cutoffs_get_study(lab, id, &s, &m, err) ||
 		     (d->plot && calibrate_samples(lab, &s, &in, is_l, err));
 	if (!failed) {
 		calibrate_print(&s, s.machine ? &m : NULL, &in, is_l, d);
@@ -155,7 +156,7 @@ static int show(struct cmd_lab *from, int64_t id, const struct calibrate_display
 	return failed ? -1 : 0;
 }
 
-int cutoffs_show(struct cmd_lab *lab, int argc, char **argv)
+int cutoffs_show(struct lab_access *lab, int argc, char **argv)
 {
 	struct calibrate_display d = { 0 };
 	struct option_spec specs[] = {
@@ -184,7 +185,7 @@ int cutoffs_show(struct cmd_lab *lab, int argc, char **argv)
 	return code;
 }
 
-static int remove_studies(struct cmd_lab *from, const text_list *names, struct error *err)
+static int remove_studies(struct lab_access *from, const text_list *names, struct error *err)
 {
 	struct lab *lab = NULL;
 	int failed = 0;
@@ -192,7 +193,7 @@ static int remove_studies(struct cmd_lab *from, const text_list *names, struct e
 		int64_t id;
 		failed = cutoffs_parse_study(names->items[i], &id, err);
 	}
-	failed = failed || !(lab = cmd_lab_open(from, err));
+	failed = failed || !(lab = lab_access_open(from, err));
 	/* none of them when one is wrong */
 	for (size_t i = 0; i < 2 * names->count && !failed; i++) {
 		int64_t id = 0;
@@ -210,7 +211,7 @@ static int remove_studies(struct cmd_lab *from, const text_list *names, struct e
 	return failed ? -1 : 0;
 }
 
-int cutoffs_rm_study(struct cmd_lab *lab, int argc, char **argv)
+int cutoffs_rm_study(struct lab_access *lab, int argc, char **argv)
 {
 	struct option_spec specs[] = {
 		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" }, { 0 }

@@ -13,10 +13,10 @@
 /* ---- what is on record ---- */
 
 /* A lab that is not there has nothing on record. */
-static void list_watches(struct cmd_lab *in, lab_watch_list *into)
+static void list_watches(struct lab_access *in, lab_watch_list *into)
 {
 	struct error none = ERROR_INIT;
-	struct lab *lab = cmd_lab_open(in, &none);
+	struct lab *lab = lab_access_open(in, &none);
 	if (lab)
 		lab_list_watches(lab, into, &none);
 }
@@ -160,7 +160,8 @@ int calibrate_watch_stop(const struct calibrate_options *o, struct error *err)
 int calibrate_watch_remove(const struct calibrate_options *o, struct error *err)
 {
 	struct lab *lab = NULL;
-	int failed = !(lab = cmd_lab_open(o->lab, err)) || lab_remove_watch(lab, o->removed, err);
+	int failed = !(lab = lab_access_open(o->lab, err)) ||
+		     lab_remove_watch(lab, o->removed, err);
 	if (!failed && !o->quiet)
 		printf("removed: watch %" PRId64 "\n", o->removed);
 	return failed ? -1 : 0;

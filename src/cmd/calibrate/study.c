@@ -142,7 +142,7 @@ int calibrate_from(const struct calibrate_options *o, struct error *err)
 {
 	struct lab *lab = NULL;
 	struct calibrate_input in = { .source = STUDY_RUNS };
-	int failed = !(lab = cmd_lab_open(o->lab, err)) || load_both(o, lab, &in, err) ||
+	int failed = !(lab = lab_access_open(o->lab, err)) || load_both(o, lab, &in, err) ||
 		     calibrate_conclude(o, lab, &in, err);
 	calibrate_input_release(&in);
 	return failed ? -1 : 0;

@@ -148,7 +148,7 @@ static int open_everything(struct watching *w, struct error *err)
 	if (control_lock(&w->place, &holder, err))
 		return holder ? control_running_already(&w->place, holder, err) : -1;
 	machine_read(&m);
-	int failed = !(w->lab = cmd_lab_open(w->o->lab, err)) ||
+	int failed = !(w->lab = lab_access_open(w->o->lab, err)) ||
 		     lab_add_machine(w->lab, &m, &machine, err) ||
 		     control_listen(&w->server, &w->place, err) ||
 		     burst_collector_open(&w->collector, err) ||
@@ -194,7 +194,7 @@ static void close_everything(struct watching *w, struct error *late)
 	if (text)
 		control_answer_flushing(&w->server, text);
 	burst_collector_close(w->collector);
-	cmd_lab_close(w->o->lab);
+	lab_access_close(w->o->lab);
 	control_close(&w->server, &w->place);
 	if (text)
 		control_answer_stopping(&w->server, text);
@@ -256,7 +256,7 @@ int calibrate_watch(const struct calibrate_options *o, struct error *err)
 		return -1;
 	if (o->foreground)
 		return watch_here(&w, err);
-	cmd_lab_close(o->lab); /* SQLite must not be carried through a fork */
+	lab_access_close(o->lab); /* SQLite must not be carried through a fork */
 	if (control_start(&w.place, watch_in_background, &w, &pid, &watch, err))
 		return -1;
 	if (!o->quiet)

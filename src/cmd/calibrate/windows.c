@@ -218,8 +218,9 @@ int calibrate_from_watch(const struct calibrate_options *o, struct error *err)
 	uint64_t lengths[STUDY_LENGTHS] = { 0 };
 	int cpu = pinned_cpu(o);
 	machine_read(&m);
-	int failed = !(lab = cmd_lab_open(o->lab, err)) || load_record(o, lab, &m, &record, err) ||
-		     check_cpu(&record, cpu, err) || find_machine(o, lab, &m, &in.machine, err);
+	int failed = !(lab = lab_access_open(o->lab, err)) ||
+		     load_record(o, lab, &m, &record, err) || check_cpu(&record, cpu, err) ||
+		     find_machine(o, lab, &m, &in.machine, err);
 	if (!failed) {
 		choose_lengths(o, &record, lengths);
 		failed = cut(&record, lengths, &cpu, &in, err);

@@ -9,7 +9,7 @@
 #include "cmd/noise/noise.h"
 
 struct diff_options {
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	const char *new;
 	bool json, density;
 	long most;
@@ -21,7 +21,7 @@ struct diff_options {
 static int load_both(const struct diff_options *o, const text_list *operands,
 		     struct noise_loaded *base, struct noise_loaded *run, struct error *err)
 {
-	struct lab *lab = cmd_lab_open(o->lab, err);
+	struct lab *lab = lab_access_open(o->lab, err);
 	int64_t base_id, run_id;
 	size_t n = operands->count;
 	const char *base_name = n == 2 ? operands->items[0] : NULL;
@@ -106,7 +106,7 @@ static int compare(const struct diff_options *o, const text_list *operands, bool
 	return failed;
 }
 
-int noise_diff(struct cmd_lab *lab, int argc, char **argv)
+int noise_diff(struct lab_access *lab, int argc, char **argv)
 {
 	struct diff_options o = {
 		.lab = lab, .new_ns = NOISE_NOT_GIVEN, .grown = -1, .most = NOISE_ROWS

@@ -7,22 +7,22 @@
 
 #include "cmd/cmd.h"
 
-static int run_record(struct cmd_lab *lab, int argc, char **argv)
+static int run_record(struct lab_access *lab, int argc, char **argv)
 {
 	return noise_record(NOISE_RECORD, lab, argc, argv);
 }
 
-static int run_top(struct cmd_lab *lab, int argc, char **argv)
+static int run_top(struct lab_access *lab, int argc, char **argv)
 {
 	return noise_record(NOISE_TOP, lab, argc, argv);
 }
 
-static int run_hist(struct cmd_lab *lab, int argc, char **argv)
+static int run_hist(struct lab_access *lab, int argc, char **argv)
 {
 	return noise_record(NOISE_HIST, lab, argc, argv);
 }
 
-int cmd_noise(struct cmd_lab *lab, int argc, char **argv)
+int cmd_noise(struct lab_access *lab, int argc, char **argv)
 {
 	static const struct subcommand parts[] = {
 		{ "record", run_record, WRITES_LAB },

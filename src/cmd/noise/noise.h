@@ -22,7 +22,7 @@ struct noise_display {
 	long most;
 	const char *zoom;
 	const char *export_json, *export_csv, *export_perfetto;
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	/* made by noise_display_check() */
 	uint64_t low_ns, high_ns; /* of the zoom; high 0: none */
 };
@@ -119,9 +119,9 @@ void noise_screen_close(struct noise_screen *s); /* NULL is fine */
 
 /* ---- subcommands; argv[0] is "noise top" or the like ---- */
 
-int noise_record(enum noise_live live, struct cmd_lab *lab, int argc, char **argv);
-int noise_show(struct cmd_lab *lab, int argc, char **argv);
-int noise_diff(struct cmd_lab *lab, int argc, char **argv);
-int noise_selftest(struct cmd_lab *lab, int argc, char **argv);
+int noise_record(enum noise_live live, struct lab_access *lab, int argc, char **argv);
+int noise_show(struct lab_access *lab, int argc, char **argv);
+int noise_diff(struct lab_access *lab, int argc, char **argv);
+int noise_selftest(struct lab_access *lab, int argc, char **argv);
 
 #endif

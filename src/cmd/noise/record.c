@@ -128,7 +128,7 @@ static int open_lab(struct session *s, struct error *err)
 	const struct noise_options *o = s->o;
 	if (o->no_lab)
 		o->display.lab->file = LAB_IN_MEMORY;
-	s->lab = cmd_lab_open(o->display.lab, err);
+	s->lab = lab_access_open(o->display.lab, err);
 	if (!s->lab) {
 		if (!*err->hint)
 			error_hint(err,
@@ -267,7 +267,7 @@ static const char *const abouts[] = {
 	 "-c, -d, -P, -b and -E are those of rtla.\n"),
 };
 
-int noise_record(enum noise_live live, struct cmd_lab *lab, int argc, char **argv)
+int noise_record(enum noise_live live, struct lab_access *lab, int argc, char **argv)
 {
 	struct noise_options o = { .live = live,
 				   .display.lab = lab,

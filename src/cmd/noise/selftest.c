@@ -422,7 +422,7 @@ static int selftest(struct selftest_options *o, struct verdict *v, struct error 
 	return 0;
 }
 
-int noise_selftest(struct cmd_lab *lab, int argc, char **argv)
+int noise_selftest(struct lab_access *lab, int argc, char **argv)
 {
 	(void)lab;
 	struct selftest_options o = { .duration_ns = NOISE_NOT_GIVEN };

@@ -204,7 +204,7 @@ int noise_export(struct lab *lab, int64_t run, enum noise_export as, const char 
 
 static int show(const char *name, const struct noise_display *d, struct error *err)
 {
-	struct lab *lab = cmd_lab_open(d->lab, err);
+	struct lab *lab = lab_access_open(d->lab, err);
 	struct noise_loaded l = { 0 };
 	int64_t id;
 	int failed = !lab || noise_find(lab, name, NULL, &id, err) ||
@@ -213,7 +213,7 @@ static int show(const char *name, const struct noise_display *d, struct error *e
 	return failed;
 }
 
-int noise_show(struct cmd_lab *lab, int argc, char **argv)
+int noise_show(struct lab_access *lab, int argc, char **argv)
 {
 	struct noise_display d = { .most = NOISE_ROWS, .lab = lab };
 	spec_list specs = { 0 };

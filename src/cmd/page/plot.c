@@ -430,7 +430,7 @@ static const struct plot_kind *take_kind(const text_list *operands, struct plot_
 	return k;
 }
 
-int cmd_plot(struct cmd_lab *lab, int argc, char **argv)
+int cmd_plot(struct lab_access *lab, int argc, char **argv)
 {
 	struct plot_options o = { .lab = lab, .format = -1 };
 	struct option_spec specs[] = {

@@ -7,7 +7,7 @@
 #include "report/chart/figure.h"
 
 struct plot_options {
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	const char *output, *size, *title, *query, *daemons; /* daemons "": the newest study */
 	int format;	/* enum figure_format; -1: by the name */
 	int measure;	/* of compared_measures */

@@ -12,7 +12,7 @@
 
 struct report_options {
 	const char *output; /* NULL: standard output */
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	const char *reference;
 	const char *daemons; /* NULL: none; "": the newest study of this machine */
 	bool study, json, no_cutoffs;
@@ -119,7 +119,7 @@ static int report(const struct report_options *o, const text_list *names, struct
 		error_set(err, EXIT_USAGE, "report: a page is nothing for a terminal");
 		return error_hint(err, "'--output FILE.html' writes it to a file");
 	}
-	int failed = !(lab = cmd_lab_open(o->lab, err)) ||
+	int failed = !(lab = lab_access_open(o->lab, err)) ||
 		     make_request(lab, o, names, &request, err) ||
 		     cmd_make_page(lab, &request, &p, err) || write_page(o, p, err);
 	page_free(p);
@@ -128,7 +128,7 @@ static int report(const struct report_options *o, const text_list *names, struct
 	return failed;
 }
 
-int cmd_report(struct cmd_lab *lab, int argc, char **argv)
+int cmd_report(struct lab_access *lab, int argc, char **argv)
 {
 	struct report_options o = { .lab = lab };
 	struct option_spec specs[] = {

@@ -246,7 +246,7 @@ static bool changed(void *context)
 /* ---- the command ---- */
 
 struct serve_command {
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	const char *listen, *token_file;
 	long port;
 	bool read_only;
@@ -362,13 +362,13 @@ static int serve_lab(const struct serve_command *c)
 {
 	struct error err = ERROR_INIT;
 	struct served s = { .lock = PTHREAD_MUTEX_INITIALIZER };
-	struct lab *lab = cmd_lab_open(c->lab, &err);
+	struct lab *lab = lab_access_open(c->lab, &err);
 	if (!lab)
 		return cmd_fail(&err);
 	/* the same file whatever becomes of the environment */
 	char *full = realpath(lab_path(lab), NULL);
 	s.path = full ? full : xstrdup(lab_path(lab));
-	cmd_lab_close(c->lab); /* each answer opens it for itself */
+	lab_access_close(c->lab); /* each answer opens it for itself */
 	int failed = serve(c, &s, &err);
 	lab_close(s.watched);
 	close_idle(&s);
@@ -376,7 +376,7 @@ static int serve_lab(const struct serve_command *c)
 	return failed ? cmd_fail(&err) : EXIT_DONE;
 }
 
-int cmd_serve(struct cmd_lab *lab, int argc, char **argv)
+int cmd_serve(struct lab_access *lab, int argc, char **argv)
 {
 	struct serve_command c = { .lab = lab, .port = PORT };
 	struct option_spec specs[] = {

@@ -9,7 +9,7 @@
 
 struct other_options {
 	int format; /* enum profile_format; PROFILE_NOT_GIVEN */
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	const char *output;
 	struct profile_filter_options filter;
 };
@@ -18,7 +18,7 @@ static int export_run(const struct other_options *o, const char *name, struct er
 {
 	struct profile_loaded l = { 0 };
 	struct strbuf out = { 0 };
-	struct lab *lab = cmd_lab_open(o->lab, err);
+	struct lab *lab = lab_access_open(o->lab, err);
 	int failed = !lab || profile_load_named(&l, lab, name, &o->filter, err);
 	if (!failed) {
 		const struct profile_subject subject = profile_loaded_subject(&l);
@@ -47,7 +47,7 @@ static int check(const struct other_options *o, const text_list *operands, struc
 	return profile_filter_check("profile export", &o->filter, err);
 }
 
-int profile_to_other(struct cmd_lab *lab, int argc, char **argv)
+int profile_to_other(struct lab_access *lab, int argc, char **argv)
 {
 	struct other_options o = { .format = PROFILE_NOT_GIVEN,
 				   .output = "-",

@@ -3,7 +3,7 @@
 
 #include "cmd/cmd.h"
 
-int cmd_profile(struct cmd_lab *lab, int argc, char **argv)
+int cmd_profile(struct lab_access *lab, int argc, char **argv)
 {
 	static const struct subcommand parts[] = {
 		{ "record", profile_record, WRITES_LAB },

@@ -21,7 +21,7 @@ struct profile_options {
 	bool background; /* of start: no command */
 	bool all, callers, user_only, no_lab, quiet, no_lines, no_code, unprivileged, as_root;
 	const char *pids, *cgroup, *cpus, *frequency, *keep, *name, *tag;
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	int event, stacks; /* PROFILE_NOT_GIVEN */
 	uint64_t duration_ns, slice_ns;
 	/* made by profile_options_check() */
@@ -160,13 +160,13 @@ void profile_sources_add_lines(struct profile_sources *s, const struct profile *
 
 /* ---- subcommands; argv[0] is "profile report" or the like ---- */
 
-int profile_record(struct cmd_lab *lab, int argc, char **argv);
-int profile_start(struct cmd_lab *lab, int argc, char **argv);
-int profile_status(struct cmd_lab *lab, int argc, char **argv);
-int profile_stop(struct cmd_lab *lab, int argc, char **argv);
-int profile_report(struct cmd_lab *lab, int argc, char **argv);
-int profile_diff(struct cmd_lab *lab, int argc, char **argv);
-int profile_to_other(struct cmd_lab *lab, int argc, char **argv); /* export */
-int profile_selftest(struct cmd_lab *lab, int argc, char **argv);
+int profile_record(struct lab_access *lab, int argc, char **argv);
+int profile_start(struct lab_access *lab, int argc, char **argv);
+int profile_status(struct lab_access *lab, int argc, char **argv);
+int profile_stop(struct lab_access *lab, int argc, char **argv);
+int profile_report(struct lab_access *lab, int argc, char **argv);
+int profile_diff(struct lab_access *lab, int argc, char **argv);
+int profile_to_other(struct lab_access *lab, int argc, char **argv); /* export */
+int profile_selftest(struct lab_access *lab, int argc, char **argv);
 
 #endif

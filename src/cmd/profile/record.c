@@ -222,7 +222,7 @@ static int run_recording(const struct profile_options *o, int argc, char **argv)
 	return code;
 }
 
-int profile_record(struct cmd_lab *lab, int argc, char **argv)
+int profile_record(struct lab_access *lab, int argc, char **argv)
 {
 	struct profile_options o;
 	spec_list specs = { 0 };

@@ -238,11 +238,11 @@ static int render_diff(const struct profile_loaded *a, const struct profile_load
 	return failed;
 }
 
-static int diff_runs(struct cmd_lab *in, const char *before, const char *after,
+static int diff_runs(struct lab_access *in, const char *before, const char *after,
 		     const struct profile_display *d, struct strbuf *out, struct error *err)
 {
 	struct profile_loaded a = { 0 }, b = { 0 };
-	struct lab *lab = cmd_lab_open(in, err);
+	struct lab *lab = lab_access_open(in, err);
 	int failed = !lab || profile_load_named(&a, lab, before, &d->filter, err) ||
 		     profile_load_named(&b, lab, after, &d->filter, err) ||
 		     render_diff(&a, &b, d, out, err);
@@ -257,7 +257,7 @@ struct report_options {
 	struct profile_display display;
 	bool json, csv, markdown;
 	const char *least;
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	text_list diff;
 };
 
@@ -321,7 +321,7 @@ static int show(const char *name, const struct report_options *o, struct strbuf 
 		struct error *err)
 {
 	struct profile_loaded l = { 0 };
-	struct lab *lab = cmd_lab_open(o->lab, err);
+	struct lab *lab = lab_access_open(o->lab, err);
 	int failed = !lab || profile_load_named(&l, lab, name, &o->display.filter, err) ||
 		     profile_render(&l, &o->display, out, err);
 	profile_loaded_release(&l);
@@ -352,7 +352,7 @@ static int print(struct strbuf *out, int failed, const struct error *err)
 	return failed ? cmd_fail(err) : EXIT_DONE;
 }
 
-int profile_report(struct cmd_lab *lab, int argc, char **argv)
+int profile_report(struct lab_access *lab, int argc, char **argv)
 {
 	struct report_options o = { .display = PROFILE_DISPLAY, .lab = lab };
 	spec_list specs = { 0 };
@@ -379,7 +379,7 @@ int profile_report(struct cmd_lab *lab, int argc, char **argv)
 	return code;
 }
 
-int profile_diff(struct cmd_lab *lab, int argc, char **argv)
+int profile_diff(struct lab_access *lab, int argc, char **argv)
 {
 	struct report_options o = { .display = PROFILE_DISPLAY, .lab = lab };
 	spec_list specs = { 0 };

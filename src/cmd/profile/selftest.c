@@ -318,7 +318,7 @@ static int choose_rate(const char *text, struct samples_options *into, struct er
 	return 0;
 }
 
-int profile_selftest(struct cmd_lab *lab, int argc, char **argv)
+int profile_selftest(struct lab_access *lab, int argc, char **argv)
 {
 	(void)lab;
 	bool working = false;

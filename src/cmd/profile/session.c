@@ -173,7 +173,7 @@ static int open_lab(struct profile_session *s, struct error *err)
 {
 	if (s->o->no_lab)
 		s->o->lab->file = LAB_IN_MEMORY;
-	s->lab = cmd_lab_open(s->o->lab, err);
+	s->lab = lab_access_open(s->o->lab, err);
 	if (!s->lab) {
 		if (!*err->hint)
 			error_hint(err, s->o->background ? "--lab FILE keeps the run elsewhere"
@@ -247,6 +247,6 @@ void profile_session_close(struct profile_session *s)
 	run_release(&s->run);
 	machine_release(&s->machine);
 	if (s->lab)
-		cmd_lab_close(s->o->lab);
+		lab_access_close(s->o->lab);
 	*s = (struct profile_session){ 0 };
 }

@@ -202,7 +202,7 @@ static int start(const struct profile_options *o, int argc, char **argv, struct 
 	int64_t run = 0;
 	if (control_place_find(&c.place, CONTROL_PROFILE, o->lab, err))
 		return -1;
-	cmd_lab_close(o->lab); /* SQLite must not be carried through a fork */
+	lab_access_close(o->lab); /* SQLite must not be carried through a fork */
 	if (control_start(&c.place, collect, &c, &pid, &run, err))
 		return -1;
 	if (!o->quiet)
@@ -213,7 +213,7 @@ static int start(const struct profile_options *o, int argc, char **argv, struct 
 	return 0;
 }
 
-int profile_start(struct cmd_lab *lab, int argc, char **argv)
+int profile_start(struct lab_access *lab, int argc, char **argv)
 {
 	struct profile_options o;
 	spec_list specs = { 0 };

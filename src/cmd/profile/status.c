@@ -12,10 +12,10 @@
 #include "cmd/profile/profile.h"
 
 /* A run that is going although this user has no collector: another's, to whom it answers. */
-static void hint_at_others(struct cmd_lab *in, struct error *err)
+static void hint_at_others(struct lab_access *in, struct error *err)
 {
 	struct error none = ERROR_INIT;
-	struct lab *lab = cmd_lab_open(in, &none);
+	struct lab *lab = lab_access_open(in, &none);
 	run_list runs = { 0 };
 	if (lab)
 		lab_list_runs(lab, NULL, 0, &runs, NULL, &none);
@@ -63,7 +63,7 @@ static void print_status(const json_t *all)
 	}
 }
 
-static int status(struct cmd_lab *lab, bool json)
+static int status(struct lab_access *lab, bool json)
 {
 	struct error err = ERROR_INIT;
 	json_t *all = control_ask_lab(CONTROL_PROFILE, lab, "status", &err);
@@ -87,7 +87,7 @@ static int status(struct cmd_lab *lab, bool json)
 	return cmd_fail(&err);
 }
 
-static int stop(struct cmd_lab *lab, bool quiet)
+static int stop(struct lab_access *lab, bool quiet)
 {
 	struct error err = ERROR_INIT;
 	json_t *all = control_ask_lab(CONTROL_PROFILE, lab, "stop", &err);
@@ -122,7 +122,7 @@ static int no_operands(const char *command, const text_list *operands)
 	return cmd_fail(&err);
 }
 
-int profile_status(struct cmd_lab *lab, int argc, char **argv)
+int profile_status(struct lab_access *lab, int argc, char **argv)
 {
 	bool json = false;
 	struct option_spec specs[] = { { 0, "json", OPTION_FLAG, &json, NULL, "as JSON" },
@@ -141,7 +141,7 @@ int profile_status(struct cmd_lab *lab, int argc, char **argv)
 	return code;
 }
 
-int profile_stop(struct cmd_lab *lab, int argc, char **argv)
+int profile_stop(struct lab_access *lab, int argc, char **argv)
 {
 	bool quiet = false;
 	struct option_spec specs[] = { { 'q', "quiet", OPTION_FLAG, &quiet, NULL, "say nothing" },

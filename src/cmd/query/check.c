@@ -51,7 +51,7 @@ static int check(const char *name, const struct check_options *o, struct error *
 	return 0;
 }
 
-int query_check(struct cmd_lab *lab, int argc, char **argv)
+int query_check(struct lab_access *lab, int argc, char **argv)
 {
 	(void)lab;
 	struct check_options o = { 0 };

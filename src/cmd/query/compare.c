@@ -7,7 +7,7 @@
 static const enum ttp_time times[] = { TTP_TIMES, TTP_DEVICE, TTP_BLOCKED, TTP_CALC, TTP_MEASURED };
 
 struct compare_options {
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	int time;
 	bool json, all, fail;
 };
@@ -37,7 +37,7 @@ static int compare(const text_list *names, const struct compare_options *o, int 
 	int64_t ids[2];
 	if (names->count != 2)
 		return error_set(err, EXIT_USAGE, "query compare: two runs, not %zu", names->count);
-	int failed = !(lab = cmd_lab_open(o->lab, err)) ||
+	int failed = !(lab = lab_access_open(o->lab, err)) ||
 		     lab_find_run(lab, names->items[0], &ids[0], err) ||
 		     lab_find_run(lab, names->items[1], &ids[1], err) ||
 		     query_load(&base, lab, ids[0], false, err) ||
@@ -57,7 +57,7 @@ static int compare(const text_list *names, const struct compare_options *o, int 
 	return failed;
 }
 
-int query_compare(struct cmd_lab *lab, int argc, char **argv)
+int query_compare(struct lab_access *lab, int argc, char **argv)
 {
 	struct compare_options o = { .lab = lab };
 	struct option_spec specs[] = {

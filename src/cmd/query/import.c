@@ -16,7 +16,7 @@
 
 struct import_options {
 	const char *file, *name, *tag, *dbms;
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	uint64_t tick_ns;
 	long cpus;
 	bool cold;
@@ -89,14 +89,14 @@ static int import(const struct import_options *o, int argc, char **argv, struct 
 	if (o->name && lab_check_name(o->name, err))
 		return -1;
 	char *line = cmd_line(argc, argv);
-	int failed = read_file(o, &q, err) || !(lab = cmd_lab_open(o->lab, err)) ||
+	int failed = read_file(o, &q, err) || !(lab = lab_access_open(o->lab, err)) ||
 		     store(o, &q, lab, line, err);
 	query_run_release(&q);
 	free(line);
 	return failed;
 }
 
-int query_import(struct cmd_lab *lab, int argc, char **argv)
+int query_import(struct lab_access *lab, int argc, char **argv)
 {
 	struct import_options o = { .lab = lab, .tick_ns = 10000000, .cpus = 1 };
 	struct option_spec specs[] = {

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 
-int cmd_query(struct cmd_lab *lab, int argc, char **argv)
+int cmd_query(struct lab_access *lab, int argc, char **argv)
 {
 	static const struct subcommand parts[] = {
 		{ "run", query_record, WRITES_LAB },

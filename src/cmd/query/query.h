@@ -10,7 +10,7 @@
 
 /* How a stored run is printed. */
 struct query_display {
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	bool json, csv, markdown, executions, paragraphs; /* one of them, on standard output */
 	bool all, plans, model, checks, paper;
 	bool silent;	    /* only what is exported */
@@ -45,11 +45,11 @@ int query_show_stored(struct lab *lab, int64_t run, const struct query_display *
 int query_scale(const char *text, double *scale, struct error *err); /* NULL: 0, the default */
 int query_experiment(const char *name, double scale, struct experiment *into, struct error *err);
 
-int query_record(struct cmd_lab *lab, int argc, char **argv);
-int query_resume(struct cmd_lab *lab, int argc, char **argv);
-int query_report(struct cmd_lab *lab, int argc, char **argv);
-int query_compare(struct cmd_lab *lab, int argc, char **argv);
-int query_check(struct cmd_lab *lab, int argc, char **argv);
-int query_import(struct cmd_lab *lab, int argc, char **argv);
+int query_record(struct lab_access *lab, int argc, char **argv);
+int query_resume(struct lab_access *lab, int argc, char **argv);
+int query_report(struct lab_access *lab, int argc, char **argv);
+int query_compare(struct lab_access *lab, int argc, char **argv);
+int query_check(struct lab_access *lab, int argc, char **argv);
+int query_import(struct lab_access *lab, int argc, char **argv);
 
 #endif

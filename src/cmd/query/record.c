@@ -350,7 +350,7 @@ static int open_lab(struct session *s, struct error *err)
 	const struct record_options *o = s->o;
 	if (o->no_lab)
 		o->display.lab->file = LAB_IN_MEMORY;
-	s->lab = cmd_lab_open(o->display.lab, err);
+	s->lab = lab_access_open(o->display.lab, err);
 	if (!s->lab) {
 		if (!*err->hint)
 			error_hint(err,
@@ -575,7 +575,7 @@ static int resume(struct session *s, const text_list *operands, struct error *er
 		return error_set(err, EXIT_USAGE, "query resume: a run, and perhaps a database");
 	if (operands->count == 2)
 		s->o->url = operands->items[1];
-	if (!(s->lab = cmd_lab_open(s->o->display.lab, err)) ||
+	if (!(s->lab = lab_access_open(s->o->display.lab, err)) ||
 	    query_find(s->lab, operands->count ? operands->items[0] : NULL, &id, err) ||
 	    lab_get_query_run(s->lab, id, &s->done, err) ||
 	    cmd_load_run(s->lab, id, &s->run, &s->machine, err))
@@ -654,7 +654,7 @@ static void record_specs(spec_list *specs, struct record_options *o)
 	"       tare query check EXPERIMENT\n"               \
 	"       tare query import FILE"
 
-int query_record(struct cmd_lab *lab, int argc, char **argv)
+int query_record(struct lab_access *lab, int argc, char **argv)
 {
 	struct record_options o = {
 		.display.lab = lab, .seed = -1, .scenario = NOT_GIVEN, .limit_ns = NO_LIMIT_GIVEN
@@ -676,7 +676,7 @@ int query_record(struct cmd_lab *lab, int argc, char **argv)
 	return code;
 }
 
-int query_resume(struct cmd_lab *lab, int argc, char **argv)
+int query_resume(struct lab_access *lab, int argc, char **argv)
 {
 	struct record_options o = {
 		.display.lab = lab, .seed = -1, .scenario = NOT_GIVEN, .limit_ns = NO_LIMIT_GIVEN

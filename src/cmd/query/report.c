@@ -294,14 +294,14 @@ static int report(const text_list *operands, const struct query_display *d, stru
 	if (operands->count > 1)
 		return error_set(err, EXIT_USAGE, "query report: one run, not %zu",
 				 operands->count);
-	lab = cmd_lab_open(d->lab, err);
+	lab = lab_access_open(d->lab, err);
 	return !lab || query_find(lab, operands->count ? operands->items[0] : NULL, &id, err) ||
 			       query_show_stored(lab, id, d, err)
 		       ? -1
 		       : 0;
 }
 
-int query_report(struct cmd_lab *lab, int argc, char **argv)
+int query_report(struct lab_access *lab, int argc, char **argv)
 {
 	struct query_display d = { .lab = lab };
 	spec_list specs = { 0 };

@@ -10,7 +10,6 @@
 #include "base/cpus.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "cmd/cmd.h"
 #include "cmd/time/plan.h"
 #include "lab/lab.h"
 #include "report/core/json.h"

@@ -21,7 +21,7 @@ struct time_options {
 	int order, backend, orphans, unit, style, measure;
 	uint64_t time_limit_ns, grace_ns, min_time_ns;
 	const char *cpus, *sched, *tag, *baseline;
-	struct cmd_lab *lab;
+	struct lab_access *lab;
 	long nice_level, seed;
 	double slower;
 	const char *export_json, *export_csv, *export_markdown, *export_asciidoc, *export_orgmode;

@@ -183,7 +183,7 @@ static int open_everything(struct session *s, int argc, char **argv, struct erro
 {
 	if (s->o->no_lab)
 		s->o->lab->file = LAB_IN_MEMORY;
-	s->lab = cmd_lab_open(s->o->lab, err);
+	s->lab = lab_access_open(s->o->lab, err);
 	if (!s->lab) {
 		if (!*err->hint)
 			error_hint(err,
@@ -393,7 +393,7 @@ static int run_session(const struct time_options *o, struct time_plan *p, int ar
 	"whole tree, exact to the ns, its elapsed time, and what else ran. Options mean\n"  \
 	"what they mean in hyperfine.\n"
 
-int cmd_time(struct cmd_lab *lab, int argc, char **argv)
+int cmd_time(struct lab_access *lab, int argc, char **argv)
 {
 	struct time_options o = { .lab = lab,
 				  .warmup = 1,
