@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "cmd/background/control.h"
 #include "cmd/calibrate/calibrate.h"
 #include "cmd/cmd.h"
 #include "report/core/json.h"
+#include "run/control.h"
 
 /* ---- what is on record ---- */
 

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cmd/background/control.h"
 #include "cmd/calibrate/calibrate.h"
 #include "collect/collect.h"
 #include "protocol/sedona/windows.h"
+#include "run/control.h"
 
 #define FLUSH_PATIENCE_S 30
 #define DEFAULT_SHORT_NS UINT64_C(1000000000)

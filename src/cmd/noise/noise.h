@@ -6,9 +6,8 @@
 #include "collect/detours/detours.h"
 #include "collect/machine/cpus.h"
 #include "lab/lab.h"
-#include "measure/noise.h"
-#include "protocol/jitter/jitter.h"
 #include "report/noise/report.h"
+#include "run/record_noise.h"
 
 #define NOISE_NOT_GIVEN UINT64_MAX
 #define NOISE_ROWS 20 /* of the source table, unless told otherwise */
@@ -59,21 +58,6 @@ int noise_time(const char *option, const char *text, const char *wanted, uint64_
 	       struct error *err);
 /* Every option that shaped the run, as a JSON object; the caller frees. */
 char *noise_conditions(const struct noise_options *o);
-
-/* ---- a measurement (noise.c) ---- */
-
-struct noise_recording {
-	struct detours *detours;
-	struct noise noise; /* of all rounds until now */
-	struct jitter *jitter;
-};
-
-/* interrupt_watch() must have been called: the loops' threads must not be who gets the signals. */
-int noise_recording_open(struct noise_recording *r, const struct detours_options *options,
-			 uint32_t worst, struct error *err);
-void noise_recording_add(struct noise_recording *r, const struct detour_round *rounds,
-			 size_t count);
-void noise_recording_close(struct noise_recording *r); /* a zeroed one is fine */
 
 /* ---- stored runs (show.c) ---- */
 

@@ -4,13 +4,11 @@
 
 #include "base/options.h"
 #include "base/progress.h"
-#include "binary/symbols.h"
 #include "collect/machine/cpus.h"
-#include "collect/samples/samples.h"
 #include "lab/lab.h"
-#include "measure/profile.h"
 #include "protocol/sleepy/sleepy.h"
 #include "report/profile/report.h"
+#include "run/record_profile.h"
 
 #define PROFILE_ROWS 20 /* of a view, unless told otherwise */
 #define PROFILE_NOT_GIVEN (-1)
@@ -41,44 +39,9 @@ int profile_options_check(struct profile_options *o, const text_list *operands, 
 void profile_options_release(struct profile_options *o);
 /* "500MB", "2GiB", "1000000"; the units of 1000 and of 1024. */
 bool profile_size_parse(const char *text, uint64_t *bytes);
-/* Every option that shaped the run, as a JSON object; the caller frees. */
-char *profile_conditions(const struct profile_options *o);
-
-/* ---- a measurement (session.c) ---- */
-
-/* From the collector to the lab. Slices are held where symbolising them at once would disturb what
- * is sampled, or where the lab could not take them. */
-struct profile_session {
-	const struct profile_options *o;
-	struct samples *samples;
-	struct symbols *symbols;
-	struct lab *lab;
-	struct machine machine;
-	struct run run;
-	struct profile held;
-	uint64_t held_since_ns; /* 0: nothing is */
-	uint64_t rolled_ns;	/* when the old was made coarser the last time */
-	uint64_t taken, lost;	/* samples */
-	uint32_t slices, stored, dropped;
-	struct error trouble; /* why the last attempt to store failed; text "": it did not */
-	struct error dropped_why;
-	uint64_t begun_ns;
-};
-
-/* interrupt_watch() must have been called. command_line: argv of tare. A session that failed to
- * open is to be closed, too. */
-int profile_session_open(struct profile_session *s, const struct profile_options *o, int argc,
-			 char **argv, struct error *err);
-/* A profile_slice_fn's work. Never fails: what cannot be stored now is held. */
-void profile_session_add(struct profile_session *s, struct profile *slice);
-/* Stores what is held. */
-int profile_session_store(struct profile_session *s, struct error *err);
-/* Ends the run in the lab; one without a slice is removed. */
-int profile_session_end(struct profile_session *s, enum run_status status, struct error *err);
-/* -1: something of the run is missing in the lab, or more than --keep is there; err says what and
- * why. */
-int profile_session_judge(const struct profile_session *s, struct error *err);
-void profile_session_close(struct profile_session *s);
+/* The recording that they ask for, not opened yet; it borrows from them. */
+struct profile_recording profile_options_recording(const struct profile_options *o, int argc,
+						   char **argv);
 
 /* ---- stored runs (stored.c) ---- */
 

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "cmd/background/control.h"
 #include "cmd/cmd.h"
 #include "cmd/profile/profile.h"
+#include "run/control.h"
 
 /* A run that is going although this user has no collector: another's, to whom it answers. */
 static void hint_at_others(struct lab_access *in, struct error *err)

@@ -6,9 +6,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cmd/background/control.h"
 #include "cmd/cmd.h"
 #include "cmd/profile/profile.h"
+#include "run/control.h"
 
 #define FLUSH_PATIENCE_S 30
 

@@ -1,6 +1,6 @@
 /* A lock, a log and a socket in a directory that is the user's alone, named by the lab and by what
  * is there. */
-#include "cmd/background/control.h"
+#include "run/control.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,19 +23,13 @@
 #define WORD_MOST 32
 #define WORD_PATIENCE_MS 200 /* for a client's word: it sends it at once */
 #define END_PATIENCE_MS 2000
+#define STATUS_PATIENCE_S 30
+#define STOP_PATIENCE_S 300 /* what is held is made ready and stored */
+#define STOPPED_PATIENCE_MS 5000
 #define CONNECT_PATIENCE_NS 5000000000u
 #define BACKLOG 16
 
 /* ---- the place ---- */
-
-/* FNV-1a */
-static uint64_t hash(const char *text)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	for (; *text; text++)
-		h = (h ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
-	return h;
-}
 
 #define DIRECTORY_MOST (CONTROL_PATH - 32) /* the names within are shorter */
 
@@ -43,36 +38,30 @@ static bool settle(const char *path, bool make)
 	return make ? directory_own(path) : directory_is_own(path);
 }
 
-/* Below the directory that the system gives a user, which goes when the user logs out: a collector
- * that stays longer is root's. */
-static bool find_of_user(char out[DIRECTORY_MOST], bool make)
-{
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	unsigned int uid = (unsigned int)geteuid();
-	char parent[DIRECTORY_MOST];
-	if (runtime && *runtime == '/' && strlen(runtime) + 6 < DIRECTORY_MOST &&
-	    directory_is_own(runtime)) {
-		snprintf(out, DIRECTORY_MOST, "%.*s/tare", DIRECTORY_MOST - 6, runtime);
-		if (settle(out, make))
-			return true;
-	}
-	snprintf(parent, sizeof parent, "/run/user/%u", uid);
-	if (directory_is_own(parent)) {
-		snprintf(out, DIRECTORY_MOST, "/run/user/%u/tare", uid);
-		if (settle(out, make))
-			return true;
-	}
-	snprintf(out, DIRECTORY_MOST, "/tmp/tare-%u", uid);
-	return settle(out, make);
-}
-
+/* For root the system's; else below the directory that the system gives a user, which goes when the
+ * user logs out: a collector that stays longer is root's. */
 static bool find_directory(char out[DIRECTORY_MOST], bool make)
 {
-	const char *told = getenv("TARE_RUNTIME_DIR"), *runtime = runtime_directory();
-	if ((!told || !*told) && geteuid() != 0)
-		return find_of_user(out, make);
-	snprintf(out, DIRECTORY_MOST, "%s", runtime ? runtime : told);
-	return runtime && strlen(runtime) < DIRECTORY_MOST && settle(out, make);
+	const char *told = getenv("TARE_RUNTIME_DIR");
+	if ((told && *told) || geteuid() == 0) {
+		const char *runtime = runtime_directory();
+		snprintf(out, DIRECTORY_MOST, "%s", runtime ? runtime : told);
+		return runtime && strlen(runtime) < DIRECTORY_MOST && settle(out, make);
+	}
+	char of_system[32];
+	snprintf(of_system, sizeof of_system, "/run/user/%u", (unsigned int)geteuid());
+	const char *const parents[] = { getenv("XDG_RUNTIME_DIR"), of_system };
+	for (size_t i = 0; i < 2; i++) {
+		const char *parent = parents[i];
+		if (!parent || *parent != '/' || strlen(parent) + 6 >= DIRECTORY_MOST ||
+		    !directory_is_own(parent))
+			continue;
+		snprintf(out, DIRECTORY_MOST, "%.*s/tare", DIRECTORY_MOST - 6, parent);
+		if (settle(out, make))
+			return true;
+	}
+	snprintf(out, DIRECTORY_MOST, "/tmp/tare-%u", (unsigned int)geteuid());
+	return settle(out, make);
 }
 
 static const struct {
@@ -83,11 +72,6 @@ static const struct {
 	[CONTROL_PROFILE] = { "collector", "", "tare profile stop" },
 	[CONTROL_WATCH] = { "watch", ".watch", "tare calibrate --watch-stop" },
 };
-
-const char *control_word(enum control_kind kind)
-{
-	return kinds[kind].word;
-}
 
 const char *control_stop_line(enum control_kind kind)
 {
@@ -113,7 +97,9 @@ int control_place_of(struct control_place *into, enum control_kind kind, const c
 		return error_hint(err, "set TARE_RUNTIME_DIR to a directory of your own");
 	}
 	char *real = realpath(lab_file, NULL);
-	uint64_t number = hash(real ? real : lab_file);
+	uint64_t number = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+	for (const char *c = real ? real : lab_file; *c; c++)
+		number = (number ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
 	free(real);
 	const char *suffix = kinds[kind].suffix;
 	into->kind = kind;
@@ -249,7 +235,6 @@ char *control_ask(const struct control_place *p, const char *word, int patience_
 int control_listen(struct control_server *c, const struct control_place *p, struct error *err)
 {
 	const struct sockaddr_un address = address_of(p);
-	*c = (struct control_server){ .fd = -1 };
 	unlink(p->socket); /* of a collector that was killed: the lock is ours */
 	c->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (c->fd >= 0 && bind(c->fd, (const void *)&address, sizeof address) == 0 &&
@@ -267,61 +252,59 @@ static void answer(int fd, const char *text)
 	close(fd);
 }
 
-/* Who may: the collector's own user, and root. */
-static bool may_ask(int fd)
-{
-	struct ucred peer;
-	socklen_t size = sizeof peer;
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-	       (peer.uid == geteuid() || peer.uid == 0);
-}
-
-static void serve_one(struct control_server *c, int fd, control_status_fn status, void *context,
-		      struct control_wishes *wishes)
+static enum control_wish serve_one(struct control_server *c, int fd, const char *trouble)
 {
 	char word[WORD_MOST] = "";
 	struct pollfd come = { .fd = fd, .events = POLLIN };
-	if (!may_ask(fd)) {
-		close(fd);
-		return;
-	}
-	if (poll(&come, 1, WORD_PATIENCE_MS) != 1 || recv(fd, word, sizeof word - 1, 0) <= 0) {
+	struct ucred peer;
+	socklen_t size = sizeof peer;
+	/* who may: the collector's own user, and root */
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) ||
+	    (peer.uid != geteuid() && peer.uid != 0) || poll(&come, 1, WORD_PATIENCE_MS) != 1 ||
+	    recv(fd, word, sizeof word - 1, 0) <= 0) {
 		close(fd);
 	} else if (strcmp(word, "status") == 0) {
-		char *text = status(context);
+		char *text = c->status(c->context, trouble, true);
 		answer(fd, text);
 		free(text);
 	} else if (strcmp(word, "flush") == 0) {
 		array_push(&c->flushing, fd);
-		wishes->flush = true;
+		return CONTROL_FLUSH;
 	} else if (strcmp(word, "stop") == 0) {
 		array_push(&c->stopping, fd);
-		wishes->stop = true;
+		return CONTROL_STOP;
 	} else {
 		answer(fd, "{\"error\": \"what is asked is not known\"}");
 	}
+	return CONTROL_NOTHING;
 }
 
-void control_serve(struct control_server *c, control_status_fn status, void *context,
-		   struct control_wishes *wishes)
+enum control_wish control_serve(struct control_server *c, const char *trouble)
 {
+	enum control_wish most = CONTROL_NOTHING;
 	int fd;
-	while ((fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC)) >= 0)
-		serve_one(c, fd, status, context, wishes);
+	while ((fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+		enum control_wish wish = serve_one(c, fd, trouble);
+		most = wish > most ? wish : most;
+	}
+	return most;
 }
 
-void control_answer_flushing(struct control_server *c, const char *text)
+void control_flushed(struct control_server *c, const char *trouble)
 {
+	char *text = c->flushing.count ? c->status(c->context, trouble, true) : NULL;
 	for (size_t i = 0; i < c->flushing.count; i++)
 		answer(c->flushing.items[i], text);
 	c->flushing.count = 0;
+	free(text);
 }
 
-void control_answer_stopping(struct control_server *c, const char *text)
+void control_ended(struct control_server *c, const char *trouble)
 {
-	for (size_t i = 0; i < c->stopping.count; i++)
-		answer(c->stopping.items[i], text);
-	c->stopping.count = 0;
+	c->last = c->status(c->context, trouble, false);
+	for (size_t i = 0; i < c->flushing.count; i++)
+		answer(c->flushing.items[i], c->last);
+	c->flushing.count = 0;
 }
 
 void control_close(struct control_server *c, const struct control_place *p)
@@ -337,4 +320,154 @@ void control_close(struct control_server *c, const struct control_place *p)
 	(void)emptied;
 	if (stat(p->log, &log) == 0 && log.st_size == 0)
 		unlink(p->log);
+	for (size_t i = 0; i < c->stopping.count; i++)
+		answer(c->stopping.items[i], c->last ? c->last : "{}");
+	array_release(&c->flushing);
+	array_release(&c->stopping);
+	free(c->last);
+	c->last = NULL;
+}
+
+/* ---- starting it ---- */
+
+/* What the collector tells who started it, once. */
+struct news {
+	int64_t id;
+	struct error err; /* text "": it collects */
+};
+
+void control_tell(struct control_teller *t, int64_t id, const struct error *err)
+{
+	struct news news = { .id = id };
+	if (err)
+		news.err = *err;
+	if (t->fd < 0)
+		return;
+	ssize_t n = write(t->fd, &news, sizeof news);
+	(void)n; /* who started it may be gone: it collects all the same */
+	close(t->fd);
+	t->fd = -1;
+}
+
+/* A copy that is none of the standard streams, which may have been closed before. */
+static int beyond_streams(int fd)
+{
+	return fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+}
+
+/* No terminal, no descriptor of who started it. */
+static void detach(const struct control_place *p, struct control_teller *t)
+{
+	const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
+	int news = beyond_streams(t->fd);
+	int null = beyond_streams(open("/dev/null", O_RDWR | O_CLOEXEC));
+	int log = beyond_streams(open(p->log, flags, 0600));
+	setsid();
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	dup2(log >= 0 ? log : null, STDERR_FILENO);
+	t->fd = STDERR_FILENO + 1;
+	dup2(news, t->fd);
+	fcntl(t->fd, F_SETFD, FD_CLOEXEC);
+	close_range((unsigned int)t->fd + 1, ~0U, 0);
+}
+
+int control_running_already(const struct control_place *p, pid_t holder, struct error *err)
+{
+	struct error none = ERROR_INIT;
+	const char *word = kinds[p->kind].word;
+	char *text = control_ask(p, "status", 5, &none);
+	json_t *all = text ? json_loads(text, 0, NULL) : NULL;
+	long long run = control_number(all, "run");
+	if (run)
+		error_set(err, EXIT_USAGE, "a %s is running already, pid %d, run %lld", word,
+			  (int)holder, run);
+	else
+		error_set(err, EXIT_USAGE, "a %s is running already, pid %d", word, (int)holder);
+	json_decref(all);
+	free(text);
+	return error_hint(err, "'%s' ends it", kinds[p->kind].stop);
+}
+
+/* Waits until it collects, or for its error. */
+static int await_news(int fd, pid_t pid, const struct control_place *p, int64_t *id,
+		      struct error *err)
+{
+	struct news news = { 0 };
+	ssize_t n;
+	while ((n = read(fd, &news, sizeof news)) < 0 && errno == EINTR)
+		;
+	if (n != (ssize_t)sizeof news) {
+		waitpid(pid, NULL, WNOHANG);
+		error_set(err, EXIT_ENVIRONMENT, "the %s ended before it began to collect",
+			  kinds[p->kind].word);
+		return error_hint(err, "its log is %s", p->log);
+	}
+	*id = news.id;
+	if (!*news.err.text)
+		return 0;
+	*err = news.err;
+	return -1;
+}
+
+int control_start(const struct control_place *p, control_body body, void *context, pid_t *pid,
+		  int64_t *id, struct error *err)
+{
+	int fds[2];
+	pid_t holder = control_holder(p);
+	if (holder)
+		return control_running_already(p, holder, err);
+	if (pipe2(fds, O_CLOEXEC))
+		return error_set(err, EXIT_ENVIRONMENT, "cannot make a pipe: %s", strerror(errno));
+	fflush(NULL);
+	*pid = fork();
+	if (*pid == 0) {
+		struct control_teller t = { .fd = fds[1] };
+		detach(p, &t);
+		_exit(body(context, &t));
+	}
+	close(fds[1]);
+	int failed = *pid < 0 ? error_set(err, EXIT_ENVIRONMENT, "cannot start a process: %s",
+					  strerror(errno))
+			      : await_news(fds[0], *pid, p, id, err);
+	close(fds[0]);
+	/* two that started at once: the lock let one through */
+	if (failed && *pid > 0 && err->code == EXIT_USAGE && (holder = control_holder(p)) &&
+	    holder != *pid)
+		return control_running_already(p, holder, err);
+	return failed;
+}
+
+/* ---- who asks it later ---- */
+
+long long control_number(const json_t *answer, const char *key)
+{
+	return (long long)json_integer_value(json_object_get(answer, key));
+}
+
+const char *control_text(const json_t *answer, const char *key)
+{
+	const char *text = json_string_value(json_object_get(answer, key));
+	return text ? text : "";
+}
+
+json_t *control_ask_lab(enum control_kind kind, struct lab_access *lab, const char *word,
+			struct error *err)
+{
+	struct control_place place;
+	bool stop = strcmp(word, "stop") == 0;
+	if (control_place_find(&place, kind, lab, err))
+		return NULL;
+	char *text = control_ask(&place, word, stop ? STOP_PATIENCE_S : STATUS_PATIENCE_S, err);
+	if (!text)
+		return NULL;
+	/* Once it has answered, it has nothing left to do but to end. */
+	for (int i = 0; stop && i < STOPPED_PATIENCE_MS && control_holder(&place); i++)
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	json_t *all = json_loads(text, 0, NULL);
+	free(text);
+	if (!all)
+		error_set(err, EXIT_ENVIRONMENT, "the %s's answer cannot be read",
+			  kinds[kind].word);
+	return all;
 }
