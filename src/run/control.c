@@ -18,7 +18,6 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "lab/lab.h"
 
 #define ANSWER_MOST 65536
 #define WORD_MOST 32
@@ -110,21 +109,18 @@ int control_place_of(struct control_place *into, enum control_kind kind, const c
 	return 0;
 }
 
-int control_place_find(struct control_place *into, enum control_kind kind, const char *lab_file,
-		       bool make, struct error *err)
+int control_place_find(struct control_place *into, enum control_kind kind, struct lab_access *lab,
+		       struct error *err)
 {
-	struct lab *lab = NULL;
+	bool make = lab->need == WRITES_LAB;
 	struct error why = ERROR_INIT;
-	if (lab_open(&lab, lab_file, make ? LAB_WRITE : LAB_READ, &why)) {
-		if (!make)
-			return error_set(err, EXIT_CHECK, "no %s is running: %s", kinds[kind].word,
-					 why.text);
-		*err = why;
-		return -1;
-	}
-	int failed = control_place_of(into, kind, lab_path(lab), make, err);
-	lab_close(lab);
-	return failed;
+	if (lab_access_open(lab, &why))
+		return control_place_of(into, kind, lab_path(lab->open), make, err);
+	if (!make)
+		return error_set(err, EXIT_CHECK, "no %s is running: %s", kinds[kind].word,
+				 why.text);
+	*err = why;
+	return -1;
 }
 
 /* ---- the lock ---- */
@@ -455,12 +451,12 @@ const char *control_text(const json_t *answer, const char *key)
 	return text ? text : "";
 }
 
-json_t *control_ask_lab(enum control_kind kind, const char *lab_file, const char *word,
+json_t *control_ask_lab(enum control_kind kind, struct lab_access *lab, const char *word,
 			struct error *err)
 {
 	struct control_place place;
 	bool stop = strcmp(word, "stop") == 0;
-	if (control_place_find(&place, kind, lab_file, false, err))
+	if (control_place_find(&place, kind, lab, err))
 		return NULL;
 	char *text = control_ask(&place, word, stop ? STOP_PATIENCE_S : STATUS_PATIENCE_S, err);
 	if (!text)

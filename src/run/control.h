@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "lab/lab.h"
 
 #define CONTROL_PATH 104 /* of a socket's name there is room for 107 */
 
@@ -24,10 +25,10 @@ struct control_place {
 /* Makes the directory when `make`. lab_file: that of an open lab. */
 int control_place_of(struct control_place *into, enum control_kind kind, const char *lab_file,
 		     bool make, struct error *err);
-/* The same of a lab as the user names it; NULL: the default. With `make` it is made; without, an
+/* Like control_place_of(), for the lab of a command, which is opened. Unless that makes labs, an
  * error is EXIT_CHECK: no collector can be there. */
-int control_place_find(struct control_place *into, enum control_kind kind, const char *lab_file,
-		       bool make, struct error *err);
+int control_place_find(struct control_place *into, enum control_kind kind, struct lab_access *lab,
+		       struct error *err);
 /* Takes the lock until this process ends; its pid is in the file. *holder: who has it when this
  * fails; 0: that is not the reason. */
 int control_lock(const struct control_place *p, pid_t *holder, struct error *err);
@@ -57,9 +58,9 @@ int control_running_already(const struct control_place *p, pid_t holder, struct 
  * running. */
 char *control_ask(const struct control_place *p, const char *word, int patience_s,
 		  struct error *err);
-/* The same of a lab as the user names it, the answer read. After "stop" it has ended. NULL: an
- * error. */
-json_t *control_ask_lab(enum control_kind kind, const char *lab_file, const char *word,
+/* Asks the one of a command's lab and reads the answer. After "stop" it has ended. NULL: an error.
+ */
+json_t *control_ask_lab(enum control_kind kind, struct lab_access *lab, const char *word,
 			struct error *err);
 /* Of an answer: 0 or "" where it has none. */
 long long control_number(const json_t *answer, const char *key);

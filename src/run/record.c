@@ -7,9 +7,14 @@
 #include "base/clock.h"
 #include "collect/collect.h"
 
-int recorder_open(struct recorder *r, const char *lab, enum recorder_lab which, struct error *err)
+int recorder_open(struct recorder *r, struct lab_access *lab, enum recorder_lab which,
+		  struct error *err)
 {
-	if (lab_open(&r->lab, which == RECORD_IN_MEMORY ? LAB_IN_MEMORY : lab, LAB_WRITE, err) == 0)
+	if (which == RECORD_IN_MEMORY)
+		lab->file = LAB_IN_MEMORY;
+	r->access = lab;
+	r->lab = lab_access_open(lab, err);
+	if (r->lab)
 		return 0;
 	if (!*err->hint)
 		error_hint(err, "--lab FILE keeps the run elsewhere%s",
@@ -51,7 +56,8 @@ void recorder_close(struct recorder *r)
 {
 	machine_release(&r->machine);
 	free(r->command_line);
-	lab_close(r->lab);
+	if (r->access)
+		lab_access_close(r->access);
 	*r = (struct recorder){ 0 };
 }
 

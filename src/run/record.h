@@ -10,6 +10,7 @@
 
 /* One command line that records runs. */
 struct recorder {
+	struct lab_access *access;
 	struct lab *lab;
 	char *command_line; /* owned */
 	struct machine machine;
@@ -21,8 +22,9 @@ enum recorder_lab {
 	RECORD_IN_LAB,	  /* the user may choose --no-lab */
 	RECORD_IN_MEMORY, /* --no-lab was chosen: nothing is kept */
 };
-/* lab: a file, NULL for the user's own. A recorder that failed to open is to be closed, too. */
-int recorder_open(struct recorder *r, const char *lab, enum recorder_lab which, struct error *err);
+/* A recorder that failed to open is to be closed, too. */
+int recorder_open(struct recorder *r, struct lab_access *lab, enum recorder_lab which,
+		  struct error *err);
 /* Stores the machine as it is now. recorder_begin() does so where it was not done before. */
 int recorder_add_machine(struct recorder *r, struct error *err);
 /* Stores the run and fills in what runs of one command line share: machine, study, directory,

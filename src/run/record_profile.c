@@ -143,7 +143,7 @@ static int spawn(struct profile_recording *r, struct error *err)
 	return 0;
 }
 
-static int begin(struct profile_recording *r, const char *lab, enum recorder_lab which,
+static int begin(struct profile_recording *r, struct lab_access *lab, enum recorder_lab which,
 		 struct error *err)
 {
 	/* what is wrong with the options is found out before a lab is made */
@@ -169,8 +169,8 @@ static int begin(struct profile_recording *r, const char *lab, enum recorder_lab
 	       (r->words && r->follow && samples_follow(r->samples, r->command.pid, err));
 }
 
-int profile_recording_open(struct profile_recording *r, const char *lab, enum recorder_lab which,
-			   struct error *err)
+int profile_recording_open(struct profile_recording *r, struct lab_access *lab,
+			   enum recorder_lab which, struct error *err)
 {
 	r->begun_ns = r->rolled_ns = clock_monotonic_ns();
 	if (r->words && spawn(r, err))

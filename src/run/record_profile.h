@@ -39,8 +39,8 @@ struct profile_recording {
 
 /* Starts the command up to its gate, opens what samples, and begins the run. interrupt_watch() must
  * have been called. One that failed to open is to be closed, too. */
-int profile_recording_open(struct profile_recording *r, const char *lab, enum recorder_lab which,
-			   struct error *err);
+int profile_recording_open(struct profile_recording *r, struct lab_access *lab,
+			   enum recorder_lab which, struct error *err);
 /* A profile_slice_fn's work. Never fails: what cannot be stored now is held. */
 void profile_recording_add(struct profile_recording *r, struct profile *slice);
 /* Stores what is held and ends the run in the lab; one without a slice is removed. */

@@ -139,7 +139,7 @@ static int open_everything(struct watching *w, struct error *err)
 	if (control_lock(&w->place, &holder, err))
 		return holder ? control_running_already(&w->place, holder, err) : -1;
 	machine_read(&m);
-	int failed = lab_open(&w->lab, w->o->lab, LAB_WRITE, err) ||
+	int failed = !(w->lab = lab_access_open(w->o->lab, err)) ||
 		     lab_add_machine(w->lab, &m, &machine, err) ||
 		     control_listen(&w->server, &w->place, err) ||
 		     burst_collector_open(&w->collector, err) ||
@@ -184,7 +184,7 @@ static void close_everything(struct watching *w, struct error *late)
 	if (w->lab)
 		control_ended(&w->server, late->text);
 	burst_collector_close(w->collector);
-	lab_close(w->lab);
+	lab_access_close(w->o->lab);
 	control_close(&w->server, &w->place);
 }
 
@@ -238,10 +238,11 @@ int calibrate_watch(const struct calibrate_options *o, struct error *err)
 			      .server = { .fd = -1, .status = status_text, .context = &w } };
 	pid_t pid;
 	int64_t watch = 0;
-	if (control_place_find(&w.place, CONTROL_WATCH, o->lab, true, err))
+	if (control_place_find(&w.place, CONTROL_WATCH, o->lab, err))
 		return -1;
 	if (o->foreground)
 		return watch_here(&w, err);
+	lab_access_close(o->lab); /* SQLite must not be carried through a fork */
 	if (control_start(&w.place, watch_in_background, &w, &pid, &watch, err))
 		return -1;
 	if (!o->quiet)

@@ -3,31 +3,31 @@
 
 #include "cmd/cmd.h"
 
-static int run_record(int argc, char **argv)
+static int run_record(struct lab_access *lab, int argc, char **argv)
 {
-	return noise_record(NOISE_RECORD, argc, argv);
+	return noise_record(NOISE_RECORD, lab, argc, argv);
 }
 
-static int run_top(int argc, char **argv)
+static int run_top(struct lab_access *lab, int argc, char **argv)
 {
-	return noise_record(NOISE_TOP, argc, argv);
+	return noise_record(NOISE_TOP, lab, argc, argv);
 }
 
-static int run_hist(int argc, char **argv)
+static int run_hist(struct lab_access *lab, int argc, char **argv)
 {
-	return noise_record(NOISE_HIST, argc, argv);
+	return noise_record(NOISE_HIST, lab, argc, argv);
 }
 
-int cmd_noise(int argc, char **argv)
+int cmd_noise(struct lab_access *lab, int argc, char **argv)
 {
 	static const struct subcommand parts[] = {
-		{ "record", run_record, NULL },
-		{ "top", run_top, NULL },
-		{ "hist", run_hist, NULL },
-		{ "show", noise_show, NULL },
-		{ "diff", noise_diff, NULL },
-		{ "selftest", noise_selftest, NULL },
+		{ "record", run_record, WRITES_LAB },
+		{ "top", run_top, WRITES_LAB },
+		{ "hist", run_hist, WRITES_LAB },
+		{ "show", noise_show, READS_LAB },
+		{ "diff", noise_diff, READS_LAB },
+		{ "selftest", noise_selftest, NO_LAB },
 		{ 0 },
 	};
-	return cmd_parts(parts, false, argc, argv);
+	return cmd_parts(parts, false, lab, argc, argv);
 }

@@ -166,9 +166,10 @@ static const char *const abouts[] = {
 	 "-c, -d, -P, -b and -E are those of rtla.\n"),
 };
 
-int noise_record(enum noise_live live, int argc, char **argv)
+int noise_record(enum noise_live live, struct lab_access *lab, int argc, char **argv)
 {
 	struct noise_options o = { .live = live,
+				   .display.lab = lab,
 				   .duration_ns = NOISE_NOT_GIVEN,
 				   .round_ns = NOISE_ROUND_NS,
 				   .worst = NOISE_WORST_DEFAULT,

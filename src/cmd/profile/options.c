@@ -66,7 +66,7 @@ void profile_record_specs(spec_list *into, struct profile_options *o)
 		  "as if this were not root", .rare = true },
 		{ 0, "tag", OPTION_TEXT, &o->tag, "TEXT", "a note kept with the run",
 		  .rare = true },
-		{ 0, "lab", OPTION_TEXT, &o->lab, "FILE", "the lab (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &o->lab->file, "FILE", "the lab (default: your own)" },
 		{ 'q', "quiet", OPTION_FLAG, &o->quiet, NULL,
 		  o->background ? "say nothing" : "no report, no progress" },
 	};

@@ -18,7 +18,8 @@
 struct profile_options {
 	bool background; /* of start: no command */
 	bool all, callers, user_only, no_lab, quiet, no_lines, no_code, unprivileged, as_root;
-	const char *pids, *cgroup, *cpus, *frequency, *keep, *name, *tag, *lab;
+	const char *pids, *cgroup, *cpus, *frequency, *keep, *name, *tag;
+	struct lab_access *lab;
 	int event, stacks; /* PROFILE_NOT_GIVEN */
 	uint64_t duration_ns, slice_ns;
 	/* made by profile_options_check() */
@@ -64,12 +65,12 @@ int profile_load_run(struct profile_loaded *into, struct lab *lab, int64_t run,
 void profile_loaded_release(struct profile_loaded *l);
 struct profile_subject profile_loaded_subject(const struct profile_loaded *l);
 /* The run named, NULL: the newest profile. One that is going is asked to store what it has. */
-int profile_load_named(struct profile_loaded *into, const char *lab_file, const char *name,
+int profile_load_named(struct profile_loaded *into, struct lab *lab, const char *name,
 		       const struct profile_filter_options *window, struct error *err);
 
 /* For `tare show` and `tare export`. */
-int profile_show_stored(const char *lab_file, int64_t run, bool json, struct error *err);
-int profile_export_stored(const char *lab_file, int64_t run, bool json, const char *path,
+int profile_show_stored(struct lab *lab, int64_t run, bool json, struct error *err);
+int profile_export_stored(struct lab *lab, int64_t run, bool json, const char *path,
 			  struct error *err);
 
 /* ---- how it is shown (report.c) ---- */
@@ -122,13 +123,13 @@ void profile_sources_add_lines(struct profile_sources *s, const struct profile *
 
 /* ---- subcommands; argv[0] is "profile report" or the like ---- */
 
-int profile_record(int argc, char **argv);
-int profile_start(int argc, char **argv);
-int profile_status(int argc, char **argv);
-int profile_stop(int argc, char **argv);
-int profile_report(int argc, char **argv);
-int profile_diff(int argc, char **argv);
-int profile_to_other(int argc, char **argv); /* export */
-int profile_selftest(int argc, char **argv);
+int profile_record(struct lab_access *lab, int argc, char **argv);
+int profile_start(struct lab_access *lab, int argc, char **argv);
+int profile_status(struct lab_access *lab, int argc, char **argv);
+int profile_stop(struct lab_access *lab, int argc, char **argv);
+int profile_report(struct lab_access *lab, int argc, char **argv);
+int profile_diff(struct lab_access *lab, int argc, char **argv);
+int profile_to_other(struct lab_access *lab, int argc, char **argv); /* export */
+int profile_selftest(struct lab_access *lab, int argc, char **argv);
 
 #endif

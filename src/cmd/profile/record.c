@@ -144,13 +144,14 @@ static int run_session(const struct profile_options *o, int argc, char **argv)
 	return code;
 }
 
-int profile_record(int argc, char **argv)
+int profile_record(struct lab_access *lab, int argc, char **argv)
 {
 	struct profile_options o;
 	spec_list specs = { 0 };
 	text_list operands = { 0 };
 	int code;
 	profile_options_init(&o);
+	o.lab = lab;
 	profile_record_specs(&specs, &o);
 	array_push(&specs, (struct option_spec){ 0 });
 	if (cmd_options("tare profile [record] [OPTIONS] [-- COMMAND...]\n"

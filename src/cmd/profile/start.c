@@ -161,8 +161,10 @@ static int start(const struct profile_options *o, int argc, char **argv, struct 
 				.recording = profile_options_recording(o, argc, argv) };
 	pid_t pid;
 	int64_t run = 0;
-	int failed = control_place_find(&c.place, CONTROL_PROFILE, o->lab, true, err) ||
-		     control_start(&c.place, collect, &c, &pid, &run, err);
+	int failed = control_place_find(&c.place, CONTROL_PROFILE, o->lab, err);
+	lab_access_close(o->lab); /* SQLite must not be carried through a fork */
+	if (!failed)
+		failed = control_start(&c.place, collect, &c, &pid, &run, err);
 	profile_recording_close(&c.recording);
 	if (failed)
 		return -1;
@@ -174,13 +176,14 @@ static int start(const struct profile_options *o, int argc, char **argv, struct 
 	return 0;
 }
 
-int profile_start(int argc, char **argv)
+int profile_start(struct lab_access *lab, int argc, char **argv)
 {
 	struct profile_options o;
 	spec_list specs = { 0 };
 	text_list operands = { 0 };
 	int code;
 	profile_options_init(&o);
+	o.lab = lab;
 	o.background = true;
 	profile_record_specs(&specs, &o);
 	array_push(&specs, (struct option_spec){ 0 });

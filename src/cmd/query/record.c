@@ -207,7 +207,8 @@ static int resume(struct session *s, const text_list *operands, struct error *er
 		return error_set(err, EXIT_USAGE, "query resume: a run, and perhaps a database");
 	if (operands->count == 2)
 		q->url = operands->items[1];
-	return lab_open(&q->to.lab, s->o->display.lab, LAB_EDIT, err) ||
+	q->to.lab = lab_access_open(s->o->display.lab, err);
+	return !q->to.lab ||
 	       query_find(q->to.lab, operands->count ? operands->items[0] : NULL, &id, err) ||
 	       query_recording_resume(q, id, err);
 }
@@ -336,9 +337,11 @@ static void record_specs(spec_list *specs, struct record_options *o)
 	"       tare query check EXPERIMENT\n"               \
 	"       tare query import FILE"
 
-int query_record(int argc, char **argv)
+int query_record(struct lab_access *lab, int argc, char **argv)
 {
-	struct record_options o = { .seed = -1, .scenario = NOT_GIVEN, .limit_ns = NO_LIMIT_GIVEN };
+	struct record_options o = {
+		.display.lab = lab, .seed = -1, .scenario = NOT_GIVEN, .limit_ns = NO_LIMIT_GIVEN
+	};
 	spec_list specs = { 0 };
 	text_list operands = { 0 };
 	int code;
@@ -356,9 +359,11 @@ int query_record(int argc, char **argv)
 	return code;
 }
 
-int query_resume(int argc, char **argv)
+int query_resume(struct lab_access *lab, int argc, char **argv)
 {
-	struct record_options o = { .seed = -1, .scenario = NOT_GIVEN, .limit_ns = NO_LIMIT_GIVEN };
+	struct record_options o = {
+		.display.lab = lab, .seed = -1, .scenario = NOT_GIVEN, .limit_ns = NO_LIMIT_GIVEN
+	};
 	spec_list specs = { 0 };
 	text_list operands = { 0 };
 	int code;

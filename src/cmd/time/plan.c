@@ -326,7 +326,7 @@ static int check_options(const struct time_options *o, struct error *err)
 	if (o->json && o->show_output)
 		return error_set(err, EXIT_USAGE,
 				 "time: --json and --show-output would mix on standard output");
-	if (o->no_lab && o->lab)
+	if (o->no_lab && o->lab->file)
 		return error_set(err, EXIT_USAGE, "time: --lab and --no-lab contradict each other");
 	if (o->no_lab && o->baseline)
 		return error_set(err, EXIT_USAGE, "time: --baseline needs the lab it is in");

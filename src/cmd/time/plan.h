@@ -17,7 +17,8 @@ struct time_options {
 	const char *ignore; /* NULL not given, "" or "all-non-zero", or a list of codes */
 	int order, backend, orphans, unit, style, measure;
 	uint64_t time_limit_ns, grace_ns, min_time_ns;
-	const char *cpus, *sched, *lab, *tag, *baseline;
+	const char *cpus, *sched, *tag, *baseline;
+	struct lab_access *lab;
 	long nice_level, seed;
 	double slower;
 	const char *export_json, *export_csv, *export_markdown, *export_asciidoc, *export_orgmode;

@@ -231,9 +231,10 @@ static int run_session(const struct time_options *o, struct time_plan *p, int ar
 	"whole tree, exact to the ns, its elapsed time, and what else ran. Options mean\n"  \
 	"what they mean in hyperfine.\n"
 
-int cmd_time(int argc, char **argv)
+int cmd_time(struct lab_access *lab, int argc, char **argv)
 {
-	struct time_options o = { .warmup = 1,
+	struct time_options o = { .lab = lab,
+				  .warmup = 1,
 				  .min_time_ns = 3000000000u,
 				  .grace_ns = 1000000000u,
 				  .nice_level = LONG_MIN,
@@ -335,7 +336,7 @@ int cmd_time(int argc, char **argv)
 		  "write an org-mode table", .rare = true },
 		{ 0, "backend", OPTION_CHOICE, &o.backend, "auto|bpf|netlink|plain",
 		  "how to read the kernel", .rare = true },
-		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "keep the run in this lab" },
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "keep the run in this lab" },
 		{ 0, "no-lab", OPTION_FLAG, &o.no_lab, NULL, "keep nothing", .rare = true },
 		{ 0, "tag", OPTION_TEXT, &o.tag, "TEXT", "a note kept with the run", .rare = true },
 		{ 0 }
