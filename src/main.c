@@ -7,30 +7,35 @@
 #include "cmd/cmd.h"
 
 static const struct subcommand commands[] = {
-	{ "time", cmd_time, "measure how long commands take" },
-	{ "query", cmd_query, "how long database queries take, by the Tucson Timing Protocol" },
-	{ "noise", cmd_noise, "who takes a CPU away, how often, for how long" },
-	{ "profile", cmd_profile, "where the whole system spends its time" },
-	{ "calibrate", cmd_calibrate, "this machine's daemons, their periods and cutoffs" },
-	{ "cutoffs", cmd_cutoffs, "the cutoffs in force: list, edit, export, import" },
-	{ "quiet", cmd_quiet, "make the machine quiet, and put everything back" },
-	{ "doctor", cmd_doctor, "what on this machine spoils a measurement, and how to mend it" },
-	{ "list", cmd_list, "the runs in the lab" },
-	{ "show", cmd_show, "the result of a stored run" },
-	{ "report", cmd_report, "stored runs as a page for a browser: pictures, in one file" },
-	{ "serve", cmd_serve, "the lab in a web browser, also while a run goes on" },
-	{ "explain", cmd_explain, "why the slow executions of a run were slow" },
-	{ "compare", cmd_compare, "stored runs against each other" },
-	{ "emp", cmd_emp, "a run by version of EMP, and by sample size" },
-	{ "plot", cmd_plot, "a figure for a paper, drawn by gnuplot" },
-	{ "import", cmd_import, "data measured elsewhere, as a run in the lab" },
-	{ "export", cmd_export, "stored runs as JSON, CSV or Markdown; traces for Perfetto" },
-	{ "rename", cmd_rename, "give a run another name" },
-	{ "tag", cmd_tag, "give a run tags" },
-	{ "rm", cmd_rm, "remove runs" },
-	{ "sql", cmd_sql, "ask the lab in SQL" },
-	{ "inc", cmd_inc, "the papers' compute-bound program: a loop of known length" },
-	{ "daemon", cmd_daemon, "a disturbance of known size, to check what is found" },
+	{ "time", cmd_time, WRITES_LAB, "measure how long commands take" },
+	{ "query", cmd_query, LAB_BY_PART,
+	  "how long database queries take, by the Tucson Timing Protocol" },
+	{ "noise", cmd_noise, LAB_BY_PART, "who takes a CPU away, how often, for how long" },
+	{ "profile", cmd_profile, LAB_BY_PART, "where the whole system spends its time" },
+	{ "calibrate", cmd_calibrate, LAB_BY_PART,
+	  "this machine's daemons, their periods and cutoffs" },
+	{ "cutoffs", cmd_cutoffs, LAB_BY_PART, "the cutoffs in force: list, edit, export, import" },
+	{ "quiet", cmd_quiet, NO_LAB, "make the machine quiet, and put everything back" },
+	{ "doctor", cmd_doctor, NO_LAB,
+	  "what on this machine spoils a measurement, and how to mend it" },
+	{ "list", cmd_list, READS_LAB, "the runs in the lab" },
+	{ "show", cmd_show, READS_LAB, "the result of a stored run" },
+	{ "report", cmd_report, READS_LAB,
+	  "stored runs as a page for a browser: pictures, in one file" },
+	{ "serve", cmd_serve, READS_LAB, "the lab in a web browser, also while a run goes on" },
+	{ "explain", cmd_explain, READS_LAB, "why the slow executions of a run were slow" },
+	{ "compare", cmd_compare, READS_LAB, "stored runs against each other" },
+	{ "emp", cmd_emp, READS_LAB, "a run by version of EMP, and by sample size" },
+	{ "plot", cmd_plot, READS_LAB, "a figure for a paper, drawn by gnuplot" },
+	{ "import", cmd_import, WRITES_LAB, "data measured elsewhere, as a run in the lab" },
+	{ "export", cmd_export, READS_LAB,
+	  "stored runs as JSON, CSV or Markdown; traces for Perfetto" },
+	{ "rename", cmd_rename, EDITS_LAB, "give a run another name" },
+	{ "tag", cmd_tag, EDITS_LAB, "give a run tags" },
+	{ "rm", cmd_rm, EDITS_LAB, "remove runs" },
+	{ "sql", cmd_sql, READS_LAB, "ask the lab in SQL" },
+	{ "inc", cmd_inc, NO_LAB, "the papers' compute-bound program: a loop of known length" },
+	{ "daemon", cmd_daemon, NO_LAB, "a disturbance of known size, to check what is found" },
 	{ 0 },
 };
 
@@ -72,7 +77,7 @@ static int run(int argc, char **argv)
 		return EXIT_DONE;
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
-		return cmd_version(argc - 1, argv + 1);
+		return cmd_version();
 	bool help = strcmp(argv[1], "help") == 0;
 	if (help && argc == 2) {
 		usage(stdout);
@@ -80,9 +85,14 @@ static int run(int argc, char **argv)
 	}
 	const char *name = argv[help ? 2 : 1];
 	char *asked[] = { (char *)name, (char *)"--help", NULL };
-	for (const struct subcommand *c = commands; c->name; c++)
-		if (strcmp(name, c->name) == 0)
-			return help ? c->run(2, asked) : c->run(argc - 1, argv + 1);
+	for (const struct subcommand *c = commands; c->name; c++) {
+		if (strcmp(name, c->name) != 0)
+			continue;
+		struct lab_access lab = { .need = c->lab };
+		int code = help ? c->run(&lab, 2, asked) : c->run(&lab, argc - 1, argv + 1);
+		lab_access_close(&lab);
+		return code;
+	}
 	return unknown(name);
 }
 

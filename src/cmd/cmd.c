@@ -110,10 +110,12 @@ static int unknown_part(const struct subcommand *parts, bool takes_command, cons
 	return cmd_fail(&err);
 }
 
-int cmd_parts(const struct subcommand *parts, bool takes_command, int argc, char **argv)
+int cmd_parts(const struct subcommand *parts, bool takes_command, struct lab_access *lab, int argc,
+	      char **argv)
 {
+	lab->need = parts->lab;
 	if (argc < 2 || argv[1][0] == '-')
-		return parts->run(argc, argv);
+		return parts->run(lab, argc, argv);
 	for (const struct subcommand *s = parts; s->name; s++) {
 		char title[64], *was = argv[1];
 		if (strcmp(was, s->name) != 0)
@@ -121,7 +123,8 @@ int cmd_parts(const struct subcommand *parts, bool takes_command, int argc, char
 		/* messages name a command by its first word */
 		snprintf(title, sizeof title, "%s %s", argv[0], s->name);
 		argv[1] = title;
-		int code = s->run(argc - 1, argv + 1);
+		lab->need = s->lab;
+		int code = s->run(lab, argc - 1, argv + 1);
 		argv[1] = was;
 		return code;
 	}
@@ -159,17 +162,14 @@ int cmd_newest_run(struct lab *lab, enum subject_kind kind, bool settled, int64_
 	return failed;
 }
 
-bool cmd_run_is_of(enum subject_kind kind, const char *lab_file, const text_list *names,
-		   int64_t *id)
+bool cmd_run_is_of(enum subject_kind kind, struct lab *lab, const text_list *names, int64_t *id)
 {
 	struct error none = ERROR_INIT;
-	struct lab *lab = NULL;
 	struct run run = { 0 };
-	bool is_of = names->count <= 1 && !lab_open(&lab, lab_file, LAB_READ, &none) &&
+	bool is_of = names->count <= 1 &&
 		     !lab_find_run(lab, names->count ? names->items[0] : "last", id, &none) &&
 		     !lab_get_run(lab, *id, &run, &none) && run.kind == kind;
 	run_release(&run);
-	lab_close(lab);
 	return is_of;
 }
 

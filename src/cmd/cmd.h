@@ -1,7 +1,8 @@
-/* The commands. To add one: write cmd/NAME.c with `int cmd_NAME(int argc, char **argv)`, declare it
- * here, give it a row in the table of main.c, a man page docs/man/tare-NAME.1.scd and a test
- * tests/cli/NAME.bats. argv[0] is the command's name. The value returned is the exit code
- * (base/error.h). */
+/* The commands. To add one: write cmd/NAME.c with `int cmd_NAME(struct lab_access *lab, int argc,
+ * char
+ * **argv)`, declare it here, give it a row in the table of main.c, which says what it needs, a man
+ * page docs/man/tare-NAME.1.scd and a test tests/cli/NAME.bats. argv[0] is the command's name. The
+ * value returned is the exit code (base/error.h). */
 #ifndef TARE_CMD_CMD_H
 #define TARE_CMD_CMD_H
 
@@ -15,35 +16,36 @@
 
 struct subcommand {
 	const char *name;
-	int (*run)(int argc, char **argv);
+	int (*run)(struct lab_access *lab, int argc, char **argv);
+	enum lab_need lab;
 	const char *summary; /* one line for `tare --help`; NULL for a part of a command */
 };
 
-int cmd_calibrate(int argc, char **argv);
-int cmd_compare(int argc, char **argv);
-int cmd_cutoffs(int argc, char **argv);
-int cmd_daemon(int argc, char **argv);
-int cmd_doctor(int argc, char **argv);
-int cmd_emp(int argc, char **argv);
-int cmd_explain(int argc, char **argv);
-int cmd_export(int argc, char **argv);
-int cmd_import(int argc, char **argv);
-int cmd_inc(int argc, char **argv);
-int cmd_list(int argc, char **argv);
-int cmd_noise(int argc, char **argv);
-int cmd_plot(int argc, char **argv);
-int cmd_profile(int argc, char **argv);
-int cmd_query(int argc, char **argv);
-int cmd_quiet(int argc, char **argv);
-int cmd_rename(int argc, char **argv);
-int cmd_report(int argc, char **argv);
-int cmd_rm(int argc, char **argv);
-int cmd_serve(int argc, char **argv);
-int cmd_show(int argc, char **argv);
-int cmd_sql(int argc, char **argv);
-int cmd_tag(int argc, char **argv);
-int cmd_time(int argc, char **argv);
-int cmd_version(int argc, char **argv);
+int cmd_calibrate(struct lab_access *lab, int argc, char **argv);
+int cmd_compare(struct lab_access *lab, int argc, char **argv);
+int cmd_cutoffs(struct lab_access *lab, int argc, char **argv);
+int cmd_daemon(struct lab_access *lab, int argc, char **argv);
+int cmd_doctor(struct lab_access *lab, int argc, char **argv);
+int cmd_emp(struct lab_access *lab, int argc, char **argv);
+int cmd_explain(struct lab_access *lab, int argc, char **argv);
+int cmd_export(struct lab_access *lab, int argc, char **argv);
+int cmd_import(struct lab_access *lab, int argc, char **argv);
+int cmd_inc(struct lab_access *lab, int argc, char **argv);
+int cmd_list(struct lab_access *lab, int argc, char **argv);
+int cmd_noise(struct lab_access *lab, int argc, char **argv);
+int cmd_plot(struct lab_access *lab, int argc, char **argv);
+int cmd_profile(struct lab_access *lab, int argc, char **argv);
+int cmd_query(struct lab_access *lab, int argc, char **argv);
+int cmd_quiet(struct lab_access *lab, int argc, char **argv);
+int cmd_rename(struct lab_access *lab, int argc, char **argv);
+int cmd_report(struct lab_access *lab, int argc, char **argv);
+int cmd_rm(struct lab_access *lab, int argc, char **argv);
+int cmd_serve(struct lab_access *lab, int argc, char **argv);
+int cmd_show(struct lab_access *lab, int argc, char **argv);
+int cmd_sql(struct lab_access *lab, int argc, char **argv);
+int cmd_tag(struct lab_access *lab, int argc, char **argv);
+int cmd_time(struct lab_access *lab, int argc, char **argv);
+int cmd_version(void);
 
 /* Puts back what a tare that was killed had changed (measure/quiet.h), and says so; costs one call
  * of the kernel where there is nothing. Before any command. */
@@ -62,7 +64,8 @@ void cmd_add_specs(spec_list *into, const struct option_spec *specs, size_t coun
 /* Runs the part of a command that argv[1] names; the first where it names none. Its argv[0] is both
  * names, as "noise show". parts end with a name of NULL. takes_command: a COMMAND may come after
  * "--", and may have been forgotten there. */
-int cmd_parts(const struct subcommand *parts, bool takes_command, int argc, char **argv);
+int cmd_parts(const struct subcommand *parts, bool takes_command, struct lab_access *lab, int argc,
+	      char **argv);
 
 /* A stored run and its machine, which has no facts where none is known. Both are the caller's to
  * release, also after an error. */
@@ -74,8 +77,7 @@ int cmd_newest_run(struct lab *lab, enum subject_kind kind, bool settled, int64_
 		   struct error *err);
 /* For `tare show` and `tare export`: whether the one run named, or the newest where none is, is of
  * this kind; then *id is it. An error is no answer: the caller will meet it, too. */
-bool cmd_run_is_of(enum subject_kind kind, const char *lab_file, const text_list *names,
-		   int64_t *id);
+bool cmd_run_is_of(enum subject_kind kind, struct lab *lab, const text_list *names, int64_t *id);
 
 /* Whether to colour stdout: a terminal, and neither NO_COLOR nor TERM=dumb. */
 bool cmd_colour(void);

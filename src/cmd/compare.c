@@ -5,7 +5,7 @@
 #include "cmd/view.h"
 
 struct compare_options {
-	const char *lab;
+	struct lab_access *lab;
 	int format, measure;
 	double slower;
 };
@@ -82,9 +82,9 @@ static int compare(const loaded_list *list, const struct compare_options *o)
 	return code;
 }
 
-int cmd_compare(int argc, char **argv)
+int cmd_compare(struct lab_access *lab, int argc, char **argv)
 {
-	struct compare_options o = { .slower = -1 };
+	struct compare_options o = { .lab = lab, .slower = -1 };
 	struct option_spec specs[] = {
 		{ 'm', "measure", OPTION_CHOICE, &o.measure, COMPARED_MEASURES,
 		  "what to compare (default: the best grade of process time both have)" },
@@ -92,7 +92,8 @@ int cmd_compare(int argc, char **argv)
 		  "exit with 1 if a run is significantly slower than the first by more than this" },
 		{ 'f', "format", OPTION_CHOICE, &o.format, "text|json|csv|markdown",
 		  "output format" },
-		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab to read (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE",
+		  "the lab to read (default: your own)" },
 		{ 0 }
 	};
 	text_list names = { 0 };

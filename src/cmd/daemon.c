@@ -151,8 +151,9 @@ static int fill_plan(struct daemon_options *o, const text_list *operands, struct
 	return 0;
 }
 
-int cmd_daemon(int argc, char **argv)
+int cmd_daemon(struct lab_access *lab, int argc, char **argv)
 {
+	(void)lab;
 	struct daemon_options o = {
 		.plan = { .name = "dummydaemon1", .period_ns = 10000000000u, .work_ns = 2500000 },
 		.class = NOT_GIVEN,

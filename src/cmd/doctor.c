@@ -203,8 +203,9 @@ static int report(const struct doctor *o, const struct machine *m)
 									     : EXIT_DONE;
 }
 
-int cmd_doctor(int argc, char **argv)
+int cmd_doctor(struct lab_access *lab, int argc, char **argv)
 {
+	(void)lab;
 	struct doctor o = { .fail_if = -1 };
 	struct option_spec specs[] = {
 		{ 'a', "all", OPTION_FLAG, &o.all, NULL,

@@ -7,7 +7,7 @@
 #include "report/time/emp.h"
 
 struct emp_command {
-	const char *lab;
+	struct lab_access *lab;
 	bool sizes, json, csv, markdown, no_cutoffs;
 	int unit;
 };
@@ -53,9 +53,9 @@ static void report(const loaded_list *list, const struct emp_command *o)
 	array_release(&sizes);
 }
 
-int cmd_emp(int argc, char **argv)
+int cmd_emp(struct lab_access *lab, int argc, char **argv)
 {
-	struct emp_command o = { 0 };
+	struct emp_command o = { .lab = lab };
 	struct option_spec specs[] = {
 		{ 's', "sizes", OPTION_FLAG, &o.sizes, NULL,
 		  "how many samples it takes: v5 of the first half, quarter, ..." },
@@ -66,7 +66,8 @@ int cmd_emp(int argc, char **argv)
 		{ 0, "markdown", OPTION_FLAG, &o.markdown, NULL, "the same as a Markdown table" },
 		{ 'u', "time-unit", OPTION_CHOICE, &o.unit, TIME_UNIT_CHOICES,
 		  "unit of the times" },
-		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab to read (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE",
+		  "the lab to read (default: your own)" },
 		{ 0 }
 	};
 	text_list names = { 0 };

@@ -8,7 +8,7 @@
 #define MOST_TOLD 5
 
 struct explain_options {
-	const char *lab;
+	struct lab_access *lab;
 	bool json, all;
 	int unit;
 };
@@ -47,18 +47,18 @@ static int explain(const struct loaded_run *l, const struct run_view *view, cons
 	return 0;
 }
 
-int cmd_explain(int argc, char **argv)
+int cmd_explain(struct lab_access *lab, int argc, char **argv)
 {
-	struct explain_options o = { 0 };
-	struct option_spec specs[] = {
-		{ 'a', "all", OPTION_FLAG, &o.all, NULL,
-		  "every slow execution, not only the slowest 5" },
-		{ 0, "json", OPTION_FLAG, &o.json, NULL, "everything, as JSON" },
-		{ 'u', "time-unit", OPTION_CHOICE, &o.unit, TIME_UNIT_CHOICES,
-		  "unit of the times" },
-		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab to read (default: your own)" },
-		{ 0 }
-	};
+	struct explain_options o = { .lab = lab };
+	struct option_spec specs[] = { { 'a', "all", OPTION_FLAG, &o.all, NULL,
+					 "every slow execution, not only the slowest 5" },
+				       { 0, "json", OPTION_FLAG, &o.json, NULL,
+					 "everything, as JSON" },
+				       { 'u', "time-unit", OPTION_CHOICE, &o.unit,
+					 TIME_UNIT_CHOICES, "unit of the times" },
+				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
+					 "the lab to read (default: your own)" },
+				       { 0 } };
 	text_list operands = { 0 }, names = { 0 };
 	loaded_list list = { 0 };
 	struct strbuf out = { 0 };

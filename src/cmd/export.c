@@ -19,7 +19,8 @@ enum export_format { AS_JSON, AS_CSV, AS_MARKDOWN, AS_ASCIIDOC, AS_ORGMODE, AS_T
 #define EXPORT_FORMATS "json|csv|markdown|asciidoc|orgmode|tsv"
 
 struct export_options {
-	const char *lab, *output;
+	struct lab_access *lab;
+	const char *output;
 	int format, unit; /* NOT_GIVEN */
 	bool executions, study, perfetto;
 };
@@ -179,7 +180,7 @@ static int export_trace(const struct export_options *o, const text_list *operand
 	const struct execution *x = NULL;
 	int64_t id;
 	const char *named = operands->count > 1 ? operands->items[1] : NULL;
-	int failed = check_perfetto(o, operands, err) || lab_open(&lab, o->lab, LAB_READ, err) ||
+	int failed = check_perfetto(o, operands, err) || !(lab = lab_access_open(o->lab, err)) ||
 		     cmd_find_run(lab, operands->count ? operands->items[0] : "last", &id, err) ||
 		     lab_get_run(lab, id, &run, err) ||
 		     lab_get_executions(lab, id, LAB_PROCESSES, &list, err) ||
@@ -190,7 +191,6 @@ static int export_trace(const struct export_options *o, const text_list *operand
 	array_release(&list);
 	trace_release(&t);
 	run_release(&run);
-	lab_close(lab);
 	return failed;
 }
 
@@ -208,7 +208,7 @@ static int export_noise(const struct export_options *o, const text_list *operand
 			(long long)run);
 		return error_hint(err, "of the other options, only --output and --lab go with it");
 	}
-	return noise_export(o->lab, run,
+	return noise_export(o->lab->open, run,
 			    o->perfetto ? NOISE_AS_PERFETTO
 			    : json	? NOISE_AS_JSON
 					: NOISE_AS_CSV,
@@ -226,7 +226,7 @@ static int export_profile(const struct export_options *o, int64_t run, struct er
 		return error_hint(err, "'tare profile export %lld' has formats of its own",
 				  (long long)run);
 	}
-	return profile_export_stored(o->lab, run, json, o->output, err);
+	return profile_export_stored(o->lab->open, run, json, o->output, err);
 }
 
 /* Queries: their own JSON, or a row per Q@C (or execution) as CSV. */
@@ -235,7 +235,6 @@ static int export_query(const struct export_options *o, int64_t run, struct erro
 	bool json = o->format == AS_JSON || o->format == NOT_GIVEN, csv = o->format == AS_CSV;
 	bool markdown = o->format == AS_MARKDOWN;
 	const struct query_display d = {
-		.lab = o->lab,
 		.silent = true,
 		.export_json = json ? o->output : NULL,
 		.export_csv = csv && !o->executions ? o->output : NULL,
@@ -244,31 +243,33 @@ static int export_query(const struct export_options *o, int64_t run, struct erro
 	};
 	if (!o->perfetto && (json || csv || markdown) && o->unit == NOT_GIVEN && !o->study &&
 	    (!o->executions || csv))
-		return query_show_stored(run, &d, err);
+		return query_show_stored(o->lab->open, run, &d, err);
 	error_set(err, EXIT_USAGE,
 		  "run %lld is one of 'tare query': it goes out as JSON, CSV or Markdown",
 		  (long long)run);
 	return error_hint(err, "'tare query report %lld' has options of its own", (long long)run);
 }
 
-int cmd_export(int argc, char **argv)
+int cmd_export(struct lab_access *lab, int argc, char **argv)
 {
-	struct export_options o = { .output = "-", .format = NOT_GIVEN, .unit = NOT_GIVEN };
-	struct option_spec specs[] = {
-		{ 'f', "format", OPTION_CHOICE, &o.format, EXPORT_FORMATS,
-		  "the format (default: json)" },
-		{ 'o', "output", OPTION_TEXT, &o.output, "FILE",
-		  "where to (default: standard output)" },
-		{ 'x', "executions", OPTION_FLAG, &o.executions, NULL,
-		  "a row for each execution instead of one for each run" },
-		{ 0, "study", OPTION_FLAG, &o.study, NULL, "all runs of the same command line" },
-		{ 'u', "time-unit", OPTION_CHOICE, &o.unit, TIME_UNIT_CHOICES,
-		  "unit of the times in tables" },
-		{ 0, "perfetto", OPTION_FLAG, &o.perfetto, NULL,
-		  "the trace of one execution, for ui.perfetto.dev" },
-		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab to read (default: your own)" },
-		{ 0 }
+	struct export_options o = {
+		.lab = lab, .output = "-", .format = NOT_GIVEN, .unit = NOT_GIVEN
 	};
+	struct option_spec specs[] = { { 'f', "format", OPTION_CHOICE, &o.format, EXPORT_FORMATS,
+					 "the format (default: json)" },
+				       { 'o', "output", OPTION_TEXT, &o.output, "FILE",
+					 "where to (default: standard output)" },
+				       { 'x', "executions", OPTION_FLAG, &o.executions, NULL,
+					 "a row for each execution instead of one for each run" },
+				       { 0, "study", OPTION_FLAG, &o.study, NULL,
+					 "all runs of the same command line" },
+				       { 'u', "time-unit", OPTION_CHOICE, &o.unit,
+					 TIME_UNIT_CHOICES, "unit of the times in tables" },
+				       { 0, "perfetto", OPTION_FLAG, &o.perfetto, NULL,
+					 "the trace of one execution, for ui.perfetto.dev" },
+				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
+					 "the lab to read (default: your own)" },
+				       { 0 } };
 	text_list operands = { 0 };
 	int code = EXIT_DONE;
 	if (cmd_options(
@@ -278,14 +279,15 @@ int cmd_export(int argc, char **argv)
 		    specs, argc, argv, &operands, &code)) {
 		struct error err = ERROR_INIT;
 		int64_t noise, profile, query;
-		if (cmd_run_is_of(SUBJECT_CPU, o.lab, &operands, &noise)
-			    ? export_noise(&o, &operands, noise, &err)
-		    : cmd_run_is_of(SUBJECT_SYSTEM, o.lab, &operands, &profile)
-			    ? export_profile(&o, profile, &err)
-		    : cmd_run_is_of(SUBJECT_QUERY, o.lab, &operands, &query)
-			    ? export_query(&o, query, &err)
-		    : o.perfetto ? export_trace(&o, &operands, &err)
-				 : export_runs(&o, &operands, &err))
+		if (!lab_access_open(lab, &err) ||
+		    (cmd_run_is_of(SUBJECT_CPU, lab->open, &operands, &noise)
+			     ? export_noise(&o, &operands, noise, &err)
+		     : cmd_run_is_of(SUBJECT_SYSTEM, lab->open, &operands, &profile)
+			     ? export_profile(&o, profile, &err)
+		     : cmd_run_is_of(SUBJECT_QUERY, lab->open, &operands, &query)
+			     ? export_query(&o, query, &err)
+		     : o.perfetto ? export_trace(&o, &operands, &err)
+				  : export_runs(&o, &operands, &err)))
 			code = cmd_fail(&err);
 	}
 	array_release(&operands);

@@ -15,7 +15,8 @@
 #include "report/core/json.h"
 
 struct import_options {
-	const char *file, *name, *tag, *lab;
+	const char *file, *name, *tag;
+	struct lab_access *lab;
 	bool here;
 };
 
@@ -154,25 +155,24 @@ static int import(const struct import_options *o, int argc, char **argv, struct 
 	if (read_file(o->file, &list, err))
 		return -1;
 	char *line = cmd_line(argc, argv);
-	int failed = lab_open(&s.lab, o->lab, LAB_WRITE, err) || store(&s, &list, line, err);
+	int failed = !(s.lab = lab_access_open(o->lab, err)) || store(&s, &list, line, err);
 	if (!failed)
 		say_stored(&s, &list);
-	lab_close(s.lab);
 	array_release(&s.added);
 	imported_release(&list);
 	free(line);
 	return failed;
 }
 
-int cmd_import(int argc, char **argv)
+int cmd_import(struct lab_access *lab, int argc, char **argv)
 {
-	struct import_options o = { 0 };
+	struct import_options o = { .lab = lab };
 	struct option_spec specs[] = {
 		{ 'n', "name", OPTION_TEXT, &o.name, "NAME",
 		  "name of the run; of several, what their names begin with" },
 		{ 0, "tag", OPTION_TEXT, &o.tag, "TEXT", "a note kept with each run" },
 		{ 0, "here", OPTION_FLAG, &o.here, NULL, "it was measured on this machine" },
-		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE",
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE",
 		  "the lab to store in (default: your own)" },
 		{ 0 }
 	};

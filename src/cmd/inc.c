@@ -47,8 +47,9 @@ static void compute(uint64_t turns, bool verbose)
 	fprintf(stderr, "tare: %" PRIu64 " turns in %s of CPU time\n", made, used);
 }
 
-int cmd_inc(int argc, char **argv)
+int cmd_inc(struct lab_access *lab, int argc, char **argv)
 {
+	(void)lab;
 	struct inc_options o = { 0 };
 	struct option_spec specs[] = { { 0, "turns", OPTION_INTEGER, &o.turns, "NUM",
 					 "exactly NUM turns of the loop", .min = 1,

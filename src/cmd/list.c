@@ -5,7 +5,7 @@
 #include "report/core/table.h"
 
 struct list_options {
-	const char *lab;
+	struct lab_access *lab;
 	long most;
 	bool json;
 };
@@ -131,8 +131,8 @@ static void print_runs(const run_list *runs, const run_count_list *counts, bool 
 static int list(const struct list_options *o, const char *pattern)
 {
 	struct error err = ERROR_INIT;
-	struct lab *lab;
-	if (lab_open(&lab, o->lab, LAB_READ, &err))
+	struct lab *lab = lab_access_open(o->lab, &err);
+	if (!lab)
 		return cmd_fail(&err);
 	run_list runs = { 0 };
 	run_count_list counts = { 0 };
@@ -143,17 +143,16 @@ static int list(const struct list_options *o, const char *pattern)
 		run_release(&runs.items[i]);
 	array_release(&runs);
 	array_release(&counts);
-	lab_close(lab);
 	return failed ? cmd_fail(&err) : EXIT_DONE;
 }
 
-int cmd_list(int argc, char **argv)
+int cmd_list(struct lab_access *lab, int argc, char **argv)
 {
-	struct list_options o = { 0 };
+	struct list_options o = { .lab = lab };
 	struct option_spec specs[] = { { 'n', "number", OPTION_INTEGER, &o.most, "NUM",
 					 "only the newest NUM", .min = 1, .max = INT32_MAX },
 				       { 0, "json", OPTION_FLAG, &o.json, NULL, "as JSON" },
-				       { 0, "lab", OPTION_TEXT, &o.lab, "FILE",
+				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
 					 "the lab to read (default: your own)" },
 				       { 0 } };
 	text_list operands = { 0 };

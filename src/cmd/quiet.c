@@ -430,8 +430,9 @@ static void release(struct quiet *q)
 	array_release(&q->cpus);
 }
 
-int cmd_quiet(int argc, char **argv)
+int cmd_quiet(struct lab_access *lab, int argc, char **argv)
 {
+	(void)lab;
 	struct quiet q = { 0 };
 	struct option_spec specs[] = {
 		{ 'n', "dry-run", OPTION_FLAG, &q.dry_run, NULL,

@@ -9,7 +9,7 @@
 #include "record/tags.h"
 
 struct relabel_options {
-	const char *lab;
+	struct lab_access *lab;
 	text_list add, remove;
 };
 
@@ -39,16 +39,15 @@ static int relabel_run(const struct relabel *what, const struct relabel_options 
 		       const char *which, const char *text)
 {
 	struct error err = ERROR_INIT;
-	struct lab *lab;
+	struct lab *lab = lab_access_open(o->lab, &err);
 	char *now = NULL;
 	int64_t id;
-	if (lab_open(&lab, o->lab, LAB_EDIT, &err))
+	if (!lab)
 		return cmd_fail(&err);
 	int failed = lab_find_run(lab, which, &id, &err);
 	if (!failed)
 		failed = text ? what->change(lab, id, text, &err)
 			      : change_some(lab, id, o, &now, &err);
-	lab_close(lab);
 	if (failed)
 		return cmd_fail(&err);
 	char shown[200];
@@ -62,16 +61,16 @@ static int relabel_run(const struct relabel *what, const struct relabel_options 
 	return EXIT_DONE;
 }
 
-static int show_run(const struct relabel *what, const char *path, const char *which)
+static int show_run(const struct relabel *what, struct lab_access *in, const char *which)
 {
 	struct error err = ERROR_INIT;
-	struct lab *lab;
+	in->need = READS_LAB;
+	struct lab *lab = lab_access_open(in, &err);
 	struct run run = { 0 };
 	int64_t id;
-	if (lab_open(&lab, path, LAB_READ, &err))
+	if (!lab)
 		return cmd_fail(&err);
 	int failed = lab_find_run(lab, which, &id, &err) || lab_get_run(lab, id, &run, &err);
-	lab_close(lab);
 	if (!failed)
 		what->show(&run);
 	run_release(&run);
@@ -113,11 +112,12 @@ static int act(const struct relabel *what, const struct relabel_options *o,
 	return cmd_fail(&err);
 }
 
-int cmd_relabel(const struct relabel *what, int argc, char **argv)
+int cmd_relabel(const struct relabel *what, struct lab_access *lab, int argc, char **argv)
 {
-	struct relabel_options o = { 0 };
+	struct relabel_options o = { .lab = lab };
 	struct option_spec specs[] = {
-		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab it is in (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE",
+		  "the lab it is in (default: your own)" },
 		{ 0, "add", OPTION_TEXTS, &o.add, "TAG", "add it to those that the run has" },
 		{ 0, "remove", OPTION_TEXTS, &o.remove, "TAG", "take it away from them" },
 		{ 0 }

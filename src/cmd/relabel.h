@@ -13,6 +13,6 @@ struct relabel {
 	const char *now, *noun; /* "run 1 is now [now]'text'", "run 1 has no [noun] now" */
 };
 
-int cmd_relabel(const struct relabel *what, int argc, char **argv);
+int cmd_relabel(const struct relabel *what, struct lab_access *lab, int argc, char **argv);
 
 #endif

@@ -1,7 +1,7 @@
 #include "cmd/cmd.h"
 #include "cmd/relabel.h"
 
-int cmd_rename(int argc, char **argv)
+int cmd_rename(struct lab_access *lab, int argc, char **argv)
 {
 	static const struct relabel what = {
 		.usage = "tare rename [OPTIONS] RUN NAME",
@@ -13,5 +13,5 @@ int cmd_rename(int argc, char **argv)
 		.now = "",
 		.noun = "name",
 	};
-	return cmd_relabel(&what, argc, argv);
+	return cmd_relabel(&what, lab, argc, argv);
 }

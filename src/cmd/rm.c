@@ -55,28 +55,26 @@ static int remove_runs(struct lab *lab, const text_list *names, bool study, run_
 	return 0;
 }
 
-static int rm(const char *path, const text_list *names, bool study)
+static int rm(struct lab_access *in, const text_list *names, bool study)
 {
 	struct error err = ERROR_INIT;
-	struct lab *lab;
+	struct lab *lab = lab_access_open(in, &err);
 	run_list runs = { 0 };
-	if (lab_open(&lab, path, LAB_EDIT, &err))
+	if (!lab)
 		return cmd_fail(&err);
 	int failed = remove_runs(lab, names, study, &runs, &err);
 	for (size_t i = 0; i < runs.count; i++)
 		run_release(&runs.items[i]);
 	array_release(&runs);
-	lab_close(lab);
 	return failed ? cmd_fail(&err) : EXIT_DONE;
 }
 
-int cmd_rm(int argc, char **argv)
+int cmd_rm(struct lab_access *lab, int argc, char **argv)
 {
-	const char *lab = NULL;
 	bool study = false;
 	struct option_spec specs[] = { { 0, "study", OPTION_FLAG, &study, NULL,
 					 "all runs of the same command line as each RUN" },
-				       { 0, "lab", OPTION_TEXT, &lab, "FILE",
+				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
 					 "the lab to change (default: your own)" },
 				       { 0 } };
 	text_list operands = { 0 };

@@ -8,7 +8,7 @@
 #include "cmd/view.h"
 
 struct show_options {
-	const char *lab;
+	struct lab_access *lab;
 	const char *execution; /* NULL: all of them */
 	bool json, processes, executions, all, study, facts, ledger, no_cutoffs;
 	int unit;
@@ -91,9 +91,9 @@ static bool is_plain(const struct show_options *o)
 /* A run of `tare noise` has no executions: it has a report of its own. */
 static int show_noise(int64_t run, const struct show_options *o, struct error *err)
 {
-	const struct noise_display d = { .most = NOISE_ROWS, .json = o->json, .lab = o->lab };
+	const struct noise_display d = { .most = NOISE_ROWS, .json = o->json };
 	if (is_plain(o))
-		return noise_show_stored(run, &d, err);
+		return noise_show_stored(o->lab->open, run, &d, err);
 	error_set(
 		err, EXIT_USAGE,
 		"run %lld is one of 'tare noise': of show's options, only --json and --lab go with it",
@@ -105,7 +105,7 @@ static int show_noise(int64_t run, const struct show_options *o, struct error *e
 static int show_profile(int64_t run, const struct show_options *o, struct error *err)
 {
 	if (is_plain(o))
-		return profile_show_stored(o->lab, run, o->json, err);
+		return profile_show_stored(o->lab->open, run, o->json, err);
 	error_set(err, EXIT_USAGE,
 		  "run %lld is a profile: of show's options, only --json and --lab go with it",
 		  (long long)run);
@@ -115,9 +115,9 @@ static int show_profile(int64_t run, const struct show_options *o, struct error 
 /* The same of queries. */
 static int show_query(int64_t run, const struct show_options *o, struct error *err)
 {
-	const struct query_display d = { .json = o->json, .lab = o->lab };
+	const struct query_display d = { .json = o->json };
 	if (is_plain(o))
-		return query_show_stored(run, &d, err);
+		return query_show_stored(o->lab->open, run, &d, err);
 	error_set(
 		err, EXIT_USAGE,
 		"run %lld is one of 'tare query': of show's options, only --json and --lab go with it",
@@ -125,9 +125,9 @@ static int show_query(int64_t run, const struct show_options *o, struct error *e
 	return error_hint(err, "'tare query report %lld' has options of its own", (long long)run);
 }
 
-int cmd_show(int argc, char **argv)
+int cmd_show(struct lab_access *lab, int argc, char **argv)
 {
-	struct show_options o = { 0 };
+	struct show_options o = { .lab = lab };
 	struct option_spec specs[] = {
 		{ 0, "study", OPTION_FLAG, &o.study, NULL,
 		  "all runs of the same command line, compared" },
@@ -145,7 +145,8 @@ int cmd_show(int argc, char **argv)
 		{ 0, "json", OPTION_FLAG, &o.json, NULL, "everything, as JSON" },
 		{ 'u', "time-unit", OPTION_CHOICE, &o.unit, TIME_UNIT_CHOICES,
 		  "unit of the times" },
-		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab to read (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE",
+		  "the lab to read (default: your own)" },
 		{ 0 }
 	};
 	text_list names = { 0 };
@@ -168,11 +169,13 @@ int cmd_show(int argc, char **argv)
 		else if (o.execution && (!o.ledger || o.json))
 			error_set(&err, EXIT_USAGE,
 				  "show: --execution goes with --ledger, and not with --json");
-		else if (cmd_run_is_of(SUBJECT_CPU, o.lab, &names, &noise))
+		else if (!lab_access_open(lab, &err))
+			; /* said below */
+		else if (cmd_run_is_of(SUBJECT_CPU, lab->open, &names, &noise))
 			show_noise(noise, &o, &err);
-		else if (cmd_run_is_of(SUBJECT_SYSTEM, o.lab, &names, &profile))
+		else if (cmd_run_is_of(SUBJECT_SYSTEM, lab->open, &names, &profile))
 			show_profile(profile, &o, &err);
-		else if (cmd_run_is_of(SUBJECT_QUERY, o.lab, &names, &query))
+		else if (cmd_run_is_of(SUBJECT_QUERY, lab->open, &names, &query))
 			show_query(query, &o, &err);
 		else if (!cmd_load_runs_by(o.lab, &names, o.ledger ? LAB_THREADS : LAB_PROCESSES,
 					   o.study, o.no_cutoffs ? CUTOFFS_NONE : CUTOFFS_OF_RUN,

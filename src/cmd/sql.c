@@ -13,7 +13,7 @@
 #include "report/core/table.h"
 
 struct sql_options {
-	const char *lab;
+	struct lab_access *lab;
 	bool csv, tsv, json;
 };
 
@@ -117,12 +117,11 @@ static void rows_release(struct rows *rows)
 static int query(const struct sql_options *o, const char *statement)
 {
 	struct error err = ERROR_INIT;
-	struct lab *lab;
-	if (lab_open(&lab, o->lab, LAB_READ, &err))
+	struct lab *lab = lab_access_open(o->lab, &err);
+	if (!lab)
 		return cmd_fail(&err);
 	struct rows rows = { .json = o->json, .array = json_array() };
 	int failed = lab_sql(lab, statement, add_row, &rows, &err);
-	lab_close(lab);
 	if (!failed)
 		print_rows(&rows, o);
 	rows_release(&rows);
@@ -209,14 +208,15 @@ static int describe(const struct sql_options *o)
 	return failed ? cmd_fail(&err) : EXIT_DONE;
 }
 
-int cmd_sql(int argc, char **argv)
+int cmd_sql(struct lab_access *lab, int argc, char **argv)
 {
-	struct sql_options o = { 0 };
+	struct sql_options o = { .lab = lab };
 	struct option_spec specs[] = {
 		{ 0, "csv", OPTION_FLAG, &o.csv, NULL, "as CSV" },
 		{ 0, "tsv", OPTION_FLAG, &o.tsv, NULL, "as tab-separated values" },
 		{ 0, "json", OPTION_FLAG, &o.json, NULL, "as JSON: an object for each row" },
-		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab to read (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE",
+		  "the lab to read (default: your own)" },
 		{ 0 }
 	};
 	text_list operands = { 0 };

@@ -27,7 +27,7 @@ static void show_tags(const struct run *run)
 		show_tag(tag, length);
 }
 
-int cmd_tag(int argc, char **argv)
+int cmd_tag(struct lab_access *lab, int argc, char **argv)
 {
 	static const struct relabel what = {
 		.usage = "tare tag [OPTIONS] RUN [TEXT]\n"
@@ -45,5 +45,5 @@ int cmd_tag(int argc, char **argv)
 		.now = "tagged ",
 		.noun = "tags",
 	};
-	return cmd_relabel(&what, argc, argv);
+	return cmd_relabel(&what, lab, argc, argv);
 }

@@ -13,10 +13,8 @@ static const char web_server[] = "in this build";
 static const char web_server[] = "not in this build";
 #endif
 
-int cmd_version(int argc, char **argv)
+int cmd_version(void)
 {
-	(void)argc;
-	(void)argv;
 	printf("tare %s\n\nBack ends (best first):\n", TARE_VERSION);
 	for (int b = BACKENDS - 1; b >= 0; b--) {
 		bool built, usable;

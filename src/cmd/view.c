@@ -333,23 +333,22 @@ static int add_found(loaded_list *list, struct lab *lab, const char *name, enum 
 	return failed;
 }
 
-int cmd_load_runs_by(const char *lab_path, const text_list *names, enum lab_detail detail,
+int cmd_load_runs_by(struct lab_access *in, const text_list *names, enum lab_detail detail,
 		     bool whole_study, enum cutoff_use use, loaded_list *list, struct error *err)
 {
-	struct lab *lab;
-	if (lab_open(&lab, lab_path, LAB_READ, err))
+	struct lab *lab = lab_access_open(in, err);
+	if (!lab)
 		return -1;
 	int failed = 0;
 	if (!names->count)
 		failed = add_found(list, lab, "last", detail, whole_study, use, err);
 	for (size_t i = 0; i < names->count && !failed; i++)
 		failed = add_found(list, lab, names->items[i], detail, whole_study, use, err);
-	lab_close(lab);
 	return failed;
 }
 
-int cmd_load_runs(const char *lab_path, const text_list *names, enum lab_detail detail,
+int cmd_load_runs(struct lab_access *in, const text_list *names, enum lab_detail detail,
 		  bool whole_study, loaded_list *list, struct error *err)
 {
-	return cmd_load_runs_by(lab_path, names, detail, whole_study, CUTOFFS_OF_RUN, list, err);
+	return cmd_load_runs_by(in, names, detail, whole_study, CUTOFFS_OF_RUN, list, err);
 }

@@ -78,9 +78,9 @@ bool cmd_judge_slower(const struct run_comparison *c, double share);
 int cmd_find_run(struct lab *lab, const char *text, int64_t *id, struct error *err);
 
 /* Opens the lab for reading and finds the runs named; with no name, the newest. */
-int cmd_load_runs(const char *lab_path, const text_list *names, enum lab_detail detail,
+int cmd_load_runs(struct lab_access *in, const text_list *names, enum lab_detail detail,
 		  bool whole_study, loaded_list *list, struct error *err);
-int cmd_load_runs_by(const char *lab_path, const text_list *names, enum lab_detail detail,
+int cmd_load_runs_by(struct lab_access *in, const text_list *names, enum lab_detail detail,
 		     bool whole_study, enum cutoff_use use, loaded_list *list, struct error *err);
 
 #endif

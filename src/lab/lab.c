@@ -1,5 +1,6 @@
 #include "lab/lab.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -574,6 +575,23 @@ void lab_close(struct lab *lab)
 	close_database(lab);
 	free(lab->path);
 	free(lab);
+}
+
+struct lab *lab_access_open(struct lab_access *a, struct error *err)
+{
+	static const enum lab_mode modes[] = {
+		[READS_LAB] = LAB_READ, [EDITS_LAB] = LAB_EDIT, [WRITES_LAB] = LAB_WRITE
+	};
+	assert(a->need == READS_LAB || a->need == EDITS_LAB || a->need == WRITES_LAB);
+	if (!a->open && lab_open(&a->open, a->file, modes[a->need], err))
+		return NULL;
+	return a->open;
+}
+
+void lab_access_close(struct lab_access *a)
+{
+	lab_close(a->open);
+	a->open = NULL;
 }
 
 void lab_waited(struct lab *lab, uint64_t ns)

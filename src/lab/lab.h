@@ -30,6 +30,24 @@ enum lab_mode {
 int lab_open(struct lab **out, const char *path, enum lab_mode mode, struct error *err);
 void lab_close(struct lab *lab);
 const char *lab_path(const struct lab *lab);
+/* What a command does with its lab. */
+enum lab_need {
+	NO_LAB,
+	READS_LAB,
+	EDITS_LAB,   /* it must exist */
+	WRITES_LAB,  /* it is made when it does not exist */
+	LAB_BY_PART, /* the part of the command that is run says it, or an option does */
+};
+/* The lab that a command is given by whoever called it, who closes it. It is opened at most once,
+ * when it is first asked for, since --lab is among the command's own options. */
+struct lab_access {
+	enum lab_need need;
+	const char *file; /* as lab_open() takes it */
+	struct lab *open; /* NULL: not yet */
+};
+struct lab *lab_access_open(struct lab_access *a, struct error *err); /* NULL: an error */
+/* Earlier than the command's end: before a fork, or before others are told. */
+void lab_access_close(struct lab_access *a);
 /* Its user has waited for so long already: others who write are waited for that much less. */
 void lab_waited(struct lab *lab, uint64_t ns);
 

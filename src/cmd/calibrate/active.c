@@ -391,7 +391,7 @@ static int open_everything(struct active *a, struct error *err)
 	bool anew = a->o->mode == CALIBRATE_ACTIVE;
 	struct machine m = { 0 };
 	struct error none = ERROR_INIT;
-	if (lab_open(&a->lab, a->o->lab, anew ? LAB_WRITE : LAB_EDIT, err) ||
+	if (!(a->lab = lab_access_open(a->o->lab, err)) ||
 	    collector_open(&a->collector, wanted[a->o->backend], err))
 		return -1;
 	/* for 'tare explain' of a sample; a study needs none */
@@ -543,7 +543,6 @@ int calibrate_active(const struct calibrate_options *o, int argc, char **argv, s
 	struct active a = { .o = o, .command_line = cmd_line(argc, argv) };
 	int failed = open_everything(&a, err) || measure(&a, err) || conclude(&a, err);
 	collector_close(a.collector);
-	lab_close(a.lab);
 	free(a.command_line);
 	free(a.cpus);
 	return failed ? -1 : 0;

@@ -246,6 +246,14 @@ static int check(struct calibrate_options *o, const text_list *operands, struct 
 
 static int dispatch(const struct calibrate_options *o, int argc, char **argv, struct error *err)
 {
+	static const enum lab_need needs[] = {
+		[CALIBRATE_ACTIVE] = WRITES_LAB,    [CALIBRATE_CONTINUE] = EDITS_LAB,
+		[CALIBRATE_WATCH] = WRITES_LAB,	    [CALIBRATE_STATUS] = READS_LAB,
+		[CALIBRATE_STOP] = READS_LAB,	    [CALIBRATE_REMOVE] = EDITS_LAB,
+		[CALIBRATE_FROM_WATCH] = EDITS_LAB, [CALIBRATE_FROM] = EDITS_LAB,
+	};
+	bool from = o->mode == CALIBRATE_FROM || o->mode == CALIBRATE_FROM_WATCH;
+	o->lab->need = from && o->no_store ? READS_LAB : needs[o->mode];
 	switch (o->mode) {
 	case CALIBRATE_WATCH:
 		return calibrate_watch(o, err);
@@ -272,9 +280,9 @@ static int dispatch(const struct calibrate_options *o, int argc, char **argv, st
 	"Finds this machine's long-running daemons, their periods, and the cutoffs by\n" \
 	"which 'tare time' drops the executions that they disturbed.\n"
 
-int cmd_calibrate(int argc, char **argv)
+int cmd_calibrate(struct lab_access *lab, int argc, char **argv)
 {
-	struct calibrate_options o = { 0 };
+	struct calibrate_options o = { .lab = lab };
 	struct option_spec specs[] = {
 		{ 0, "active", OPTION_FLAG, &o.active, NULL,
 		  "study by executions of 'tare inc' (the default)", .rare = true },
@@ -312,7 +320,7 @@ int cmd_calibrate(int argc, char **argv)
 		{ 'q', "quiet", OPTION_FLAG, &o.quiet, NULL, "no text, no progress", .rare = true },
 		{ 0, "backend", OPTION_CHOICE, &o.backend, "auto|bpf|netlink|plain",
 		  "how to read the kernel", .rare = true },
-		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
 		{ 0 }
 	};
 	text_list operands = { 0 };

@@ -32,7 +32,8 @@ struct calibrate_part {
 struct calibrate_options {
 	bool active, watch_status, watch_stop, from_watch, foreground, plot, json, quiet, no_store;
 	const char *resume, *watch; /* "" when given without a value */
-	const char *watch_rm, *from, *short_run, *long_run, *cpus, *keep, *since, *until, *lab;
+	const char *watch_rm, *from, *short_run, *long_run, *cpus, *keep, *since, *until;
+	struct lab_access *lab;
 	text_list lengths;
 	int backend;
 	/* made by the check */

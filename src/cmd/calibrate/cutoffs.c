@@ -134,12 +134,11 @@ struct in_force {
 	struct lab_cutoffs now;
 };
 
-static int open_in_force(struct in_force *f, const char *lab_file, enum lab_mode mode,
-			 struct error *err)
+static int open_in_force(struct in_force *f, struct lab_access *lab, struct error *err)
 {
 	*f = (struct in_force){ 0 };
 	machine_read(&f->machine);
-	return lab_open(&f->lab, lab_file, mode, err) ||
+	return !(f->lab = lab_access_open(lab, err)) ||
 			       lab_get_cutoffs(f->lab, &f->machine, &f->now, err)
 		       ? -1
 		       : 0;
@@ -149,18 +148,16 @@ static void close_in_force(struct in_force *f)
 {
 	lab_cutoffs_release(&f->now);
 	machine_release(&f->machine);
-	lab_close(f->lab);
 }
 
-static int list(int argc, char **argv)
+static int list(struct lab_access *lab, int argc, char **argv)
 {
-	const char *lab = NULL;
 	bool json = false, csv = false, markdown = false;
 	struct option_spec specs[] = {
 		{ 0, "json", OPTION_FLAG, &json, NULL, "as JSON, as 'export' writes it" },
 		{ 0, "csv", OPTION_FLAG, &csv, NULL, "as CSV" },
 		{ 0, "markdown", OPTION_FLAG, &markdown, NULL, "as a Markdown table" },
-		{ 0, "lab", OPTION_TEXT, &lab, "FILE", "the lab (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
 		{ 0 }
 	};
 	text_list operands = { 0 };
@@ -184,7 +181,7 @@ static int list(int argc, char **argv)
 		else if (json + csv + markdown > 1)
 			error_set(&err, EXIT_USAGE,
 				  "cutoffs: --json, --csv and --markdown contradict each other");
-		else if (open_in_force(&f, lab, LAB_READ, &err) == 0)
+		else if (open_in_force(&f, lab, &err) == 0)
 			print_list(&f.now, &f.machine,
 				   json	      ? LIST_JSON
 				   : csv      ? LIST_CSV
@@ -269,15 +266,14 @@ static int find_edited(const struct lab_cutoffs *now, struct wanted *w, struct e
 	return 0;
 }
 
-static int set(int argc, char **argv)
+static int set(struct lab_access *lab, int argc, char **argv)
 {
-	const char *lab = NULL;
 	struct wanted w = { 0 };
 	struct option_spec specs[] = { { 0, "from", OPTION_TEXT, &w.from, "TIME",
 					 "for programs that take TIME or longer (default: 0)" },
 				       { 0, "below", OPTION_TEXT, &w.below, "TIME",
 					 "for programs that take less (default: any)" },
-				       { 0, "lab", OPTION_TEXT, &lab, "FILE",
+				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
 					 "the lab (default: your own)" },
 				       { 0 } };
 	text_list operands = { 0 };
@@ -288,8 +284,7 @@ static int set(int argc, char **argv)
 			"from now\non.\n",
 			specs, argc, argv, &operands, &code)) {
 		struct in_force f = { 0 };
-		if (parse_wanted(&operands, &w, &err) == 0 &&
-		    open_in_force(&f, lab, LAB_WRITE, &err) == 0 &&
+		if (parse_wanted(&operands, &w, &err) == 0 && open_in_force(&f, lab, &err) == 0 &&
 		    find_edited(&f.now, &w, &err) == 0)
 			lab_put_cutoff(f.lab, &f.machine, &w.cutoff, &err);
 		close_in_force(&f);
@@ -336,12 +331,11 @@ static int remove_cutoffs(struct in_force *f, const text_list *names, bool all, 
 	return 0;
 }
 
-static int rm(int argc, char **argv)
+static int rm(struct lab_access *lab, int argc, char **argv)
 {
-	const char *lab = NULL;
 	bool all = false;
 	struct option_spec specs[] = { { 0, "all", OPTION_FLAG, &all, NULL, "of this machine" },
-				       { 0, "lab", OPTION_TEXT, &lab, "FILE",
+				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
 					 "the lab (default: your own)" },
 				       { 0 } };
 	text_list operands = { 0 };
@@ -351,7 +345,7 @@ static int rm(int argc, char **argv)
 			"Removes cutoffs; the studies they come from stay.\n", specs, argc, argv,
 			&operands, &code)) {
 		struct in_force f = { 0 };
-		if (open_in_force(&f, lab, LAB_EDIT, &err) == 0)
+		if (open_in_force(&f, lab, &err) == 0)
 			remove_cutoffs(&f, &operands, all, &err);
 		close_in_force(&f);
 		code = *err.text ? cmd_fail(&err) : EXIT_DONE;
@@ -360,18 +354,18 @@ static int rm(int argc, char **argv)
 	return code;
 }
 
-int cmd_cutoffs(int argc, char **argv)
+int cmd_cutoffs(struct lab_access *lab, int argc, char **argv)
 {
 	static const struct subcommand parts[] = {
-		{ "list", list, NULL },
-		{ "set", set, NULL },
-		{ "rm", rm, NULL },
-		{ "export", cutoffs_export, NULL },
-		{ "import", cutoffs_import, NULL },
-		{ "studies", cutoffs_studies, NULL },
-		{ "show", cutoffs_show, NULL },
-		{ "rm-study", cutoffs_rm_study, NULL },
+		{ "list", list, READS_LAB },
+		{ "set", set, WRITES_LAB },
+		{ "rm", rm, EDITS_LAB },
+		{ "export", cutoffs_export, READS_LAB },
+		{ "import", cutoffs_import, WRITES_LAB },
+		{ "studies", cutoffs_studies, READS_LAB },
+		{ "show", cutoffs_show, READS_LAB },
+		{ "rm-study", cutoffs_rm_study, EDITS_LAB },
 		{ 0 },
 	};
-	return cmd_parts(parts, false, argc, argv);
+	return cmd_parts(parts, false, lab, argc, argv);
 }

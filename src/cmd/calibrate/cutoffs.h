@@ -31,11 +31,11 @@ int cutoffs_from_json(const char *text, size_t length, struct cutoffs_file *into
 
 /* ---- parts of the command; argv[0] is "cutoffs export" or the like ---- */
 
-int cutoffs_export(int argc, char **argv);
-int cutoffs_import(int argc, char **argv);
-int cutoffs_studies(int argc, char **argv); /* cutoffs_studies.c */
-int cutoffs_show(int argc, char **argv);
-int cutoffs_rm_study(int argc, char **argv);
+int cutoffs_export(struct lab_access *lab, int argc, char **argv);
+int cutoffs_import(struct lab_access *lab, int argc, char **argv);
+int cutoffs_studies(struct lab_access *lab, int argc, char **argv); /* cutoffs_studies.c */
+int cutoffs_show(struct lab_access *lab, int argc, char **argv);
+int cutoffs_rm_study(struct lab_access *lab, int argc, char **argv);
 
 /* A study by its number. */
 int cutoffs_parse_study(const char *text, int64_t *id, struct error *err);

@@ -179,13 +179,13 @@ int cutoffs_from_json(const char *text, size_t length, struct cutoffs_file *into
 
 /* ---- the commands ---- */
 
-static int export_to(const char *path, const char *lab_file, struct error *err)
+static int export_to(const char *path, struct lab_access *from, struct error *err)
 {
-	struct lab *lab = NULL;
+	struct lab *lab;
 	struct machine now = { 0 };
 	struct lab_cutoffs c = { 0 };
 	machine_read(&now);
-	int failed = lab_open(&lab, lab_file, LAB_READ, err) || lab_get_cutoffs(lab, &now, &c, err);
+	int failed = !(lab = lab_access_open(from, err)) || lab_get_cutoffs(lab, &now, &c, err);
 	if (!failed) {
 		json_t *all = cutoffs_to_json(&c, &now);
 		char *text = json_dumps(all, JSON_INDENT(2));
@@ -198,15 +198,13 @@ static int export_to(const char *path, const char *lab_file, struct error *err)
 	}
 	lab_cutoffs_release(&c);
 	machine_release(&now);
-	lab_close(lab);
 	return failed;
 }
 
-int cutoffs_export(int argc, char **argv)
+int cutoffs_export(struct lab_access *lab, int argc, char **argv)
 {
-	const char *lab = NULL;
 	struct option_spec specs[] = {
-		{ 0, "lab", OPTION_TEXT, &lab, "FILE", "the lab (default: your own)" }, { 0 }
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" }, { 0 }
 	};
 	text_list operands = { 0 };
 	struct error err = ERROR_INIT;
@@ -245,9 +243,9 @@ static int read_input(const char *path, struct strbuf *into, struct error *err)
 	return 0;
 }
 
-static int import_from(const char *path, const char *lab_file, bool force, struct error *err)
+static int import_from(const char *path, struct lab_access *into, bool force, struct error *err)
 {
-	struct lab *lab = NULL;
+	struct lab *lab;
 	struct machine now = { 0 };
 	struct strbuf text = { 0 };
 	struct cutoffs_file file = { 0 };
@@ -261,26 +259,24 @@ static int import_from(const char *path, const char *lab_file, bool force, struc
 		failed = error_hint(err, "its daemons are not this one's; --force takes them all "
 					 "the same");
 	}
-	failed = failed || lab_open(&lab, lab_file, LAB_WRITE, err) ||
+	failed = failed || !(lab = lab_access_open(into, err)) ||
 		 lab_replace_cutoffs(lab, &now, file.cutoffs.items, file.cutoffs.count,
 				     file.made_at_ns, err);
 	if (!failed)
 		printf("%zu cutoff%s imported\n", file.cutoffs.count,
 		       file.cutoffs.count == 1 ? "" : "s");
-	lab_close(lab);
 	array_release(&file.cutoffs);
 	strbuf_release(&text);
 	machine_release(&now);
 	return failed ? -1 : 0;
 }
 
-int cutoffs_import(int argc, char **argv)
+int cutoffs_import(struct lab_access *lab, int argc, char **argv)
 {
-	const char *lab = NULL;
 	bool force = false;
 	struct option_spec specs[] = {
 		{ 0, "force", OPTION_FLAG, &force, NULL, "also those of another machine" },
-		{ 0, "lab", OPTION_TEXT, &lab, "FILE", "the lab (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
 		{ 0 }
 	};
 	text_list operands = { 0 };

@@ -55,11 +55,11 @@ static struct table *studies_table(struct lab *lab, const lab_study_list *list)
 	return t;
 }
 
-static int list_studies(const char *lab_file, bool json, struct error *err)
+static int list_studies(struct lab_access *in, bool json, struct error *err)
 {
-	struct lab *lab = NULL;
+	struct lab *lab = lab_access_open(in, err);
 	lab_study_list list = { 0 };
-	if (lab_open(&lab, lab_file, LAB_READ, err))
+	if (!lab)
 		return -1;
 	int failed = lab_list_studies_of_daemons(lab, &list, err);
 	if (!failed && !list.count && !json) {
@@ -70,16 +70,14 @@ static int list_studies(const char *lab_file, bool json, struct error *err)
 		table_free(t);
 	}
 	array_release(&list);
-	lab_close(lab);
 	return failed;
 }
 
-int cutoffs_studies(int argc, char **argv)
+int cutoffs_studies(struct lab_access *lab, int argc, char **argv)
 {
-	const char *lab = NULL;
 	bool json = false;
 	struct option_spec specs[] = { { 0, "json", OPTION_FLAG, &json, NULL, "as JSON" },
-				       { 0, "lab", OPTION_TEXT, &lab, "FILE",
+				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
 					 "the lab (default: your own)" },
 				       { 0 } };
 	text_list operands = { 0 };
@@ -133,7 +131,7 @@ int cutoffs_get_study(struct lab *lab, int64_t id, struct study *into, struct ma
 	return into->machine ? lab_get_machine(lab, into->machine, machine, err) : 0;
 }
 
-static int show(const char *lab_file, int64_t id, const struct calibrate_display *d,
+static int show(struct lab_access *from, int64_t id, const struct calibrate_display *d,
 		struct error *err)
 {
 	struct lab *lab = NULL;
@@ -141,7 +139,7 @@ static int show(const char *lab_file, int64_t id, const struct calibrate_display
 	struct machine m = { 0 };
 	struct calibrate_input in = { 0 };
 	bool *is_l[STUDY_LENGTHS] = { 0 };
-	int failed = lab_open(&lab, lab_file, LAB_READ, err) ||
+	int failed = !(lab = lab_access_open(from, err)) ||
 		     cutoffs_get_study(lab, id, &s, &m, err) ||
 		     (d->plot && calibrate_samples(lab, &s, &in, is_l, err));
 	if (!failed) {
@@ -155,18 +153,16 @@ static int show(const char *lab_file, int64_t id, const struct calibrate_display
 	calibrate_input_release(&in);
 	machine_release(&m);
 	study_release(&s);
-	lab_close(lab);
 	return failed ? -1 : 0;
 }
 
-int cutoffs_show(int argc, char **argv)
+int cutoffs_show(struct lab_access *lab, int argc, char **argv)
 {
-	const char *lab = NULL;
 	struct calibrate_display d = { 0 };
 	struct option_spec specs[] = {
 		{ 0, "plot", OPTION_FLAG, &d.plot, NULL, "with plots, where its runs are stored" },
 		{ 0, "json", OPTION_FLAG, &d.json, NULL, "as JSON" },
-		{ 0, "lab", OPTION_TEXT, &lab, "FILE", "the lab (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
 		{ 0 }
 	};
 	text_list operands = { 0 };
@@ -189,7 +185,7 @@ int cutoffs_show(int argc, char **argv)
 	return code;
 }
 
-static int remove_studies(const char *lab_file, const text_list *names, struct error *err)
+static int remove_studies(struct lab_access *from, const text_list *names, struct error *err)
 {
 	struct lab *lab = NULL;
 	int failed = 0;
@@ -197,7 +193,7 @@ static int remove_studies(const char *lab_file, const text_list *names, struct e
 		int64_t id;
 		failed = cutoffs_parse_study(names->items[i], &id, err);
 	}
-	failed = failed || lab_open(&lab, lab_file, LAB_EDIT, err);
+	failed = failed || !(lab = lab_access_open(from, err));
 	/* none of them when one is wrong */
 	for (size_t i = 0; i < 2 * names->count && !failed; i++) {
 		int64_t id = 0;
@@ -212,15 +208,13 @@ static int remove_studies(const char *lab_file, const text_list *names, struct e
 			failed = error_set(err, EXIT_USAGE, "there is no study %" PRId64, id);
 		study_release(&s);
 	}
-	lab_close(lab);
 	return failed ? -1 : 0;
 }
 
-int cutoffs_rm_study(int argc, char **argv)
+int cutoffs_rm_study(struct lab_access *lab, int argc, char **argv)
 {
-	const char *lab = NULL;
 	struct option_spec specs[] = {
-		{ 0, "lab", OPTION_TEXT, &lab, "FILE", "the lab (default: your own)" }, { 0 }
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" }, { 0 }
 	};
 	text_list operands = { 0 };
 	struct error err = ERROR_INIT;

@@ -5,21 +5,20 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "cmd/background/control.h"
 #include "cmd/calibrate/calibrate.h"
 #include "cmd/cmd.h"
 #include "report/core/json.h"
+#include "run/control.h"
 
 /* ---- what is on record ---- */
 
 /* A lab that is not there has nothing on record. */
-static void list_watches(const char *lab_file, lab_watch_list *into)
+static void list_watches(struct lab_access *in, lab_watch_list *into)
 {
 	struct error none = ERROR_INIT;
-	struct lab *lab = NULL;
-	if (lab_open(&lab, lab_file, LAB_READ, &none) == 0)
+	struct lab *lab = lab_access_open(in, &none);
+	if (lab)
 		lab_list_watches(lab, into, &none);
-	lab_close(lab);
 }
 
 static json_t *record_json(const lab_watch_list *list)
@@ -161,10 +160,9 @@ int calibrate_watch_stop(const struct calibrate_options *o, struct error *err)
 int calibrate_watch_remove(const struct calibrate_options *o, struct error *err)
 {
 	struct lab *lab = NULL;
-	int failed = lab_open(&lab, o->lab, LAB_EDIT, err) ||
+	int failed = !(lab = lab_access_open(o->lab, err)) ||
 		     lab_remove_watch(lab, o->removed, err);
 	if (!failed && !o->quiet)
 		printf("removed: watch %" PRId64 "\n", o->removed);
-	lab_close(lab);
 	return failed ? -1 : 0;
 }

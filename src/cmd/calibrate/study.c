@@ -142,10 +142,9 @@ int calibrate_from(const struct calibrate_options *o, struct error *err)
 {
 	struct lab *lab = NULL;
 	struct calibrate_input in = { .source = STUDY_RUNS };
-	int failed = lab_open(&lab, o->lab, o->no_store ? LAB_READ : LAB_EDIT, err) ||
-		     load_both(o, lab, &in, err) || calibrate_conclude(o, lab, &in, err);
+	int failed = !(lab = lab_access_open(o->lab, err)) || load_both(o, lab, &in, err) ||
+		     calibrate_conclude(o, lab, &in, err);
 	calibrate_input_release(&in);
-	lab_close(lab);
 	return failed ? -1 : 0;
 }
 

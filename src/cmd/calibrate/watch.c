@@ -11,12 +11,12 @@
 #include "base/interrupt.h"
 #include "base/progress.h"
 #include "base/text.h"
-#include "cmd/background/control.h"
 #include "cmd/calibrate/calibrate.h"
 #include "cmd/cmd.h"
 #include "collect/collect.h"
 #include "measure/watch.h"
 #include "report/core/json.h"
+#include "run/control.h"
 
 #define HELD_MOST 2000000u /* bursts, 64 MB: what waits for a lab that cannot take it */
 #define LAST_TRIES 3
@@ -41,8 +41,9 @@ struct watching {
 
 /* ---- what it says of itself ---- */
 
-static char *status_text(const struct watching *w, const char *trouble, bool running)
+static char *status_text(void *context, const char *trouble, bool running)
 {
+	const struct watching *w = context;
 	int64_t end = w->o->duration_ns ? w->since_ns + (int64_t)w->o->duration_ns : 0;
 	json_t *all = json_pack("{s:b, s:i, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "running",
 				(int)running, "pid", (int)getpid(), "watch", (json_int_t)w->watch,
@@ -55,12 +56,6 @@ static char *status_text(const struct watching *w, const char *trouble, bool run
 	char *text = json_dumps(all, JSON_COMPACT);
 	json_decref(all);
 	return text ? text : xstrdup("{}");
-}
-
-static char *status_now(void *context)
-{
-	const struct watching *w = context;
-	return status_text(w, w->trouble.text, true);
 }
 
 /* In the log, once each. */
@@ -111,22 +106,18 @@ static int on_chunk(void *context, const struct bursts *chunk, struct error *err
 			bursts_release(&w->held);
 		}
 	}
-	char *text = status_now(w);
-	control_answer_flushing(&w->server, text);
-	free(text);
+	control_flushed(&w->server, w->trouble.text);
 	return 0;
 }
 
 static int on_control(void *context, enum watch_wish *wish, struct error *err)
 {
+	static const enum watch_wish wishes[] = { [CONTROL_NOTHING] = WATCH_GO_ON,
+						  [CONTROL_FLUSH] = WATCH_CUT,
+						  [CONTROL_STOP] = WATCH_END };
 	struct watching *w = context;
-	struct control_wishes wishes = { 0 };
 	(void)err;
-	control_serve(&w->server, status_now, w, &wishes);
-	if (wishes.stop)
-		*wish = WATCH_END;
-	else if (wishes.flush)
-		*wish = WATCH_CUT;
+	*wish = wishes[control_serve(&w->server, w->trouble.text)];
 	return 0;
 }
 
@@ -148,7 +139,7 @@ static int open_everything(struct watching *w, struct error *err)
 	if (control_lock(&w->place, &holder, err))
 		return holder ? control_running_already(&w->place, holder, err) : -1;
 	machine_read(&m);
-	int failed = lab_open(&w->lab, w->o->lab, LAB_WRITE, err) ||
+	int failed = !(w->lab = lab_access_open(w->o->lab, err)) ||
 		     lab_add_machine(w->lab, &m, &machine, err) ||
 		     control_listen(&w->server, &w->place, err) ||
 		     burst_collector_open(&w->collector, err) ||
@@ -190,17 +181,11 @@ static void close_everything(struct watching *w, struct error *late)
 {
 	if (w->began)
 		end_watch(w, late);
-	char *text = w->lab ? status_text(w, late->text, false) : NULL;
-	if (text)
-		control_answer_flushing(&w->server, text);
+	if (w->lab)
+		control_ended(&w->server, late->text);
 	burst_collector_close(w->collector);
-	lab_close(w->lab);
+	lab_access_close(w->o->lab);
 	control_close(&w->server, &w->place);
-	if (text)
-		control_answer_stopping(&w->server, text);
-	free(text);
-	array_release(&w->server.flushing);
-	array_release(&w->server.stopping);
 }
 
 static int watch_in_background(void *context, struct control_teller *teller)
@@ -249,13 +234,15 @@ static int watch_here(struct watching *w, struct error *err)
 
 int calibrate_watch(const struct calibrate_options *o, struct error *err)
 {
-	struct watching w = { .o = o, .server.fd = -1 };
+	struct watching w = { .o = o,
+			      .server = { .fd = -1, .status = status_text, .context = &w } };
 	pid_t pid;
 	int64_t watch = 0;
-	if (control_place_find(&w.place, CONTROL_WATCH, o->lab, true, err))
+	if (control_place_find(&w.place, CONTROL_WATCH, o->lab, err))
 		return -1;
 	if (o->foreground)
 		return watch_here(&w, err);
+	lab_access_close(o->lab); /* SQLite must not be carried through a fork */
 	if (control_start(&w.place, watch_in_background, &w, &pid, &watch, err))
 		return -1;
 	if (!o->quiet)

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cmd/background/control.h"
 #include "cmd/calibrate/calibrate.h"
 #include "collect/collect.h"
 #include "protocol/sedona/windows.h"
+#include "run/control.h"
 
 #define FLUSH_PATIENCE_S 30
 #define DEFAULT_SHORT_NS UINT64_C(1000000000)
@@ -218,7 +218,7 @@ int calibrate_from_watch(const struct calibrate_options *o, struct error *err)
 	uint64_t lengths[STUDY_LENGTHS] = { 0 };
 	int cpu = pinned_cpu(o);
 	machine_read(&m);
-	int failed = lab_open(&lab, o->lab, o->no_store ? LAB_READ : LAB_EDIT, err) ||
+	int failed = !(lab = lab_access_open(o->lab, err)) ||
 		     load_record(o, lab, &m, &record, err) || check_cpu(&record, cpu, err) ||
 		     find_machine(o, lab, &m, &in.machine, err);
 	if (!failed) {
@@ -232,6 +232,5 @@ int calibrate_from_watch(const struct calibrate_options *o, struct error *err)
 	calibrate_input_release(&in);
 	release_record(&record);
 	machine_release(&m);
-	lab_close(lab);
 	return failed ? -1 : 0;
 }

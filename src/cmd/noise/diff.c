@@ -9,7 +9,8 @@
 #include "cmd/noise/noise.h"
 
 struct diff_options {
-	const char *lab, *new;
+	struct lab_access *lab;
+	const char *new;
 	bool json, density;
 	long most;
 	uint64_t new_ns; /* of `new`; NOISE_NOT_GIVEN */
@@ -20,11 +21,11 @@ struct diff_options {
 static int load_both(const struct diff_options *o, const text_list *operands,
 		     struct noise_loaded *base, struct noise_loaded *run, struct error *err)
 {
-	struct lab *lab = NULL;
+	struct lab *lab = lab_access_open(o->lab, err);
 	int64_t base_id, run_id;
 	size_t n = operands->count;
 	const char *base_name = n == 2 ? operands->items[0] : NULL;
-	int failed = lab_open(&lab, o->lab, LAB_READ, err) ||
+	int failed = !lab ||
 		     noise_find(lab, n ? operands->items[n - 1] : NULL, NULL, &run_id, err) ||
 		     noise_load(run, lab, run_id, err);
 	const struct machine *m = run->machine.facts.count ? &run->machine : NULL;
@@ -38,7 +39,6 @@ static int load_both(const struct diff_options *o, const text_list *operands,
 	}
 	if (!failed)
 		failed = noise_load(base, lab, base_id, err);
-	lab_close(lab);
 	return failed;
 }
 
@@ -106,9 +106,11 @@ static int compare(const struct diff_options *o, const text_list *operands, bool
 	return failed;
 }
 
-int noise_diff(int argc, char **argv)
+int noise_diff(struct lab_access *lab, int argc, char **argv)
 {
-	struct diff_options o = { .new_ns = NOISE_NOT_GIVEN, .grown = -1, .most = NOISE_ROWS };
+	struct diff_options o = {
+		.lab = lab, .new_ns = NOISE_NOT_GIVEN, .grown = -1, .most = NOISE_ROWS
+	};
 	struct option_spec specs[] = {
 		{ 0, "fail-if-new", OPTION_TEXT, &o.new, "TIME",
 		  "exit with 1 if a new source once took so long, as 50us" },
@@ -117,7 +119,7 @@ int noise_diff(int argc, char **argv)
 		{ 0, "most", OPTION_INTEGER, &o.most, "NUM", "rows (default: 20; 0: all)" },
 		{ 0, "density", OPTION_FLAG, &o.density, NULL, "with the densities, drawn" },
 		{ 0, "json", OPTION_FLAG, &o.json, NULL, "JSON on standard output" },
-		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
 		{ 0 }
 	};
 	text_list operands = { 0 };

@@ -6,9 +6,8 @@
 #include "collect/detours/detours.h"
 #include "collect/machine/cpus.h"
 #include "lab/lab.h"
-#include "measure/noise.h"
-#include "protocol/jitter/jitter.h"
 #include "report/noise/report.h"
+#include "run/record_noise.h"
 
 #define NOISE_NOT_GIVEN UINT64_MAX
 #define NOISE_ROWS 20 /* of the source table, unless told otherwise */
@@ -21,7 +20,8 @@ struct noise_display {
 	bool per_cpu, histogram, density, json;
 	long most;
 	const char *zoom;
-	const char *export_json, *export_csv, *export_perfetto, *lab;
+	const char *export_json, *export_csv, *export_perfetto;
+	struct lab_access *lab;
 	/* made by noise_display_check() */
 	uint64_t low_ns, high_ns; /* of the zoom; high 0: none */
 };
@@ -59,21 +59,6 @@ int noise_time(const char *option, const char *text, const char *wanted, uint64_
 /* Every option that shaped the run, as a JSON object; the caller frees. */
 char *noise_conditions(const struct noise_options *o);
 
-/* ---- a measurement (noise.c) ---- */
-
-struct noise_recording {
-	struct detours *detours;
-	struct noise noise; /* of all rounds until now */
-	struct jitter *jitter;
-};
-
-/* interrupt_watch() must have been called: the loops' threads must not be who gets the signals. */
-int noise_recording_open(struct noise_recording *r, const struct detours_options *options,
-			 uint32_t worst, struct error *err);
-void noise_recording_add(struct noise_recording *r, const struct detour_round *rounds,
-			 size_t count);
-void noise_recording_close(struct noise_recording *r); /* a zeroed one is fine */
-
 /* ---- stored runs (show.c) ---- */
 
 struct noise_loaded {
@@ -101,9 +86,10 @@ int noise_print(const struct noise_loaded *l, const struct noise_display *d, boo
 		const struct noise_options *hist, struct error *err);
 
 /* For `tare show` and `tare export`. */
-int noise_show_stored(int64_t run, const struct noise_display *d, struct error *err);
+int noise_show_stored(struct lab *lab, int64_t run, const struct noise_display *d,
+		      struct error *err);
 enum noise_export { NOISE_AS_JSON, NOISE_AS_CSV, NOISE_AS_PERFETTO };
-int noise_export(const char *lab_path, int64_t run, enum noise_export as, const char *path,
+int noise_export(struct lab *lab, int64_t run, enum noise_export as, const char *path,
 		 struct error *err);
 
 /* ---- the screen of `tare noise top` (top.c) ---- */
@@ -117,9 +103,9 @@ void noise_screen_close(struct noise_screen *s); /* NULL is fine */
 
 /* ---- subcommands; argv[0] is "noise top" or the like ---- */
 
-int noise_record(enum noise_live live, int argc, char **argv);
-int noise_show(int argc, char **argv);
-int noise_diff(int argc, char **argv);
-int noise_selftest(int argc, char **argv);
+int noise_record(enum noise_live live, struct lab_access *lab, int argc, char **argv);
+int noise_show(struct lab_access *lab, int argc, char **argv);
+int noise_diff(struct lab_access *lab, int argc, char **argv);
+int noise_selftest(struct lab_access *lab, int argc, char **argv);
 
 #endif

@@ -74,7 +74,7 @@ void noise_display_specs(spec_list *into, struct noise_display *d)
 		  .rare = true },
 		{ 0, "export-perfetto", OPTION_TEXT, &d->export_perfetto, "FILE",
 		  "write the longest detours as a trace for ui.perfetto.dev", .rare = true },
-		{ 0, "lab", OPTION_TEXT, &d->lab, "FILE", "the lab (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &d->lab->file, "FILE", "the lab (default: your own)" },
 	};
 	cmd_add_specs(into, specs, sizeof specs / sizeof *specs);
 }

@@ -2,9 +2,6 @@
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/cpus.h"
@@ -13,46 +10,29 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/noise/noise.h"
-#include "collect/collect.h"
-
-/* A run of days is stored now and then; that costs at most 1/50 of its time. */
-#define STORE_EVERY_NS 60000000000u
-#define STORE_SHARE 50
 
 struct session {
 	const struct noise_options *o;
 	bool quiet; /* no text on stdout, no progress */
 	struct noise_recording recording;
-	struct lab *lab;
-	struct machine machine;
-	struct run run;
-	bool seen; /* a round is in the recording */
-	uint64_t store_at_ns;
 	uint64_t begun_ns;
 	struct progress progress;
 	char label[40];
 	struct noise_screen *screen;
 };
 
-/* ---- while it goes ---- */
-
-static int store(struct session *s, struct error *err)
+static bool on_round(void *context, const struct noise_recording *r)
 {
-	uint64_t begin = clock_monotonic_ns();
-	if (lab_put_noise(s->lab, s->run.id, &s->recording.noise, err))
-		return -1;
-	uint64_t end = clock_monotonic_ns(), pause = (end - begin) * STORE_SHARE;
-	s->store_at_ns = end + (pause > STORE_EVERY_NS ? pause : STORE_EVERY_NS);
-	return 0;
-}
-
-static void tell_progress(struct session *s)
-{
-	const struct noise *n = &s->recording.noise;
+	struct session *s = context;
+	const struct noise *n = &r->noise;
+	if (s->screen) {
+		const struct noise_view view = { &r->run, n, &r->to.machine };
+		return noise_screen_draw(s->screen, &view, &s->o->display);
+	}
 	char longest[32] = "none", note[96];
 	uint64_t count = 0;
 	if (!progress_due(&s->progress))
-		return;
+		return false;
 	for (size_t i = 0; i < n->cpus.count; i++)
 		count += n->cpus.items[i].total.count;
 	if (n->worst.count)
@@ -60,82 +40,7 @@ static void tell_progress(struct session *s)
 	snprintf(note, sizeof note, "%" PRIu64 " detours, longest %s", count, longest);
 	progress_update(&s->progress, (clock_monotonic_ns() - s->begun_ns) / 1000000000u,
 			s->o->plan.duration_ns / 1000000000u, note);
-}
-
-static int on_round(void *context, const struct detour_round *rounds, size_t count, bool *enough,
-		    struct error *err)
-{
-	struct session *s = context;
-	noise_recording_add(&s->recording, rounds, count);
-	s->seen = true;
-	if (s->screen) {
-		const struct noise_view view = { &s->run, &s->recording.noise, &s->machine };
-		*enough = noise_screen_draw(s->screen, &view, &s->o->display);
-	} else {
-		tell_progress(s);
-	}
-	/* a lab that cannot be written to now may be later: only the last time counts */
-	if (clock_monotonic_ns() >= s->store_at_ns && store(s, err)) {
-		*err = (struct error)ERROR_INIT;
-		s->store_at_ns = clock_monotonic_ns() + STORE_EVERY_NS;
-	}
-	return 0;
-}
-
-/* ---- before ---- */
-
-static char *default_name(const struct noise_options *o)
-{
-	struct strbuf name = { 0 };
-	strbuf_printf(&name, "noise of CPU%s ", o->chosen.count > 1 ? "s" : "");
-	cpus_text(o->chosen.items, o->chosen.count, &name);
-	return strbuf_detach(&name);
-}
-
-/* What could not be seen, and how it could; NULL: nothing. */
-static char *not_seen(const struct session *s)
-{
-	struct strbuf text = { 0 };
-	strbuf_puts(&text, detours_not_seen(s->recording.detours));
-	while (text.length && text.text[text.length - 1] == ' ')
-		text.text[--text.length] = '\0';
-	if (!s->recording.noise.kernel && !s->o->no_kernel && geteuid() != 0)
-		strbuf_printf(&text, "%sRun as root to have names.", text.length ? " " : "");
-	char *all = text.length ? xstrdup(text.text) : NULL;
-	strbuf_release(&text);
-	return all;
-}
-
-static void describe_run(struct session *s, int argc, char **argv)
-{
-	const struct noise_options *o = s->o;
-	s->run = (struct run){ .kind = SUBJECT_CPU,
-			       .name = o->name ? xstrdup(o->name) : default_name(o),
-			       .command = cmd_line(argc, argv),
-			       .directory = getcwd(NULL, 0),
-			       .conditions = noise_conditions(o),
-			       .backend = s->recording.noise.kernel ? BACKEND_BPF : BACKEND_PLAIN,
-			       .not_seen = not_seen(s),
-			       .started_at_ns = clock_realtime_ns(),
-			       .version = xstrdup(TARE_VERSION),
-			       .tags = o->tag ? xstrdup(o->tag) : NULL };
-	if (!s->run.directory)
-		s->run.directory = xstrdup("?");
-}
-
-static int open_lab(struct session *s, struct error *err)
-{
-	const struct noise_options *o = s->o;
-	if (lab_open(&s->lab, o->no_lab ? LAB_IN_MEMORY : o->display.lab, LAB_WRITE, err)) {
-		if (!*err->hint)
-			error_hint(err,
-				   "--lab FILE keeps the run elsewhere, --no-lab keeps nothing");
-		return -1;
-	}
-	machine_read(&s->machine);
-	return lab_add_machine(s->lab, &s->machine, &s->run.machine, err) ||
-	       lab_add_study(s->lab, s->run.command, &s->run.study, err) ||
-	       lab_add_run(s->lab, &s->run, err);
+	return false;
 }
 
 /* Whether this process may use a CPU that is not measured. */
@@ -153,67 +58,72 @@ static bool has_a_place(const struct noise_options *o)
 static int open_everything(struct session *s, int argc, char **argv, struct error *err)
 {
 	const struct noise_options *o = s->o;
+	struct noise_recording *r = &s->recording;
 	/* bad CPUs and thresholds are found out before a lab is made */
-	if (noise_recording_open(&s->recording, &o->detours, (uint32_t)o->worst, err)) {
+	if (noise_recording_open(r, &o->detours, (uint32_t)o->worst, err)) {
 		if (err->code == EXIT_ENVIRONMENT && o->detours.priority && !*err->hint)
 			error_hint(err, "run it as root, or leave out --priority");
 		return -1;
 	}
-	describe_run(s, argc, argv);
-	if (!o->cpus && !s->quiet) {
-		struct strbuf cpus = { 0 };
-		cpus_text(o->chosen.items, o->chosen.count, &cpus);
-		fprintf(stderr, "tare: measuring CPU%s %s; -c chooses others\n",
-			o->chosen.count > 1 ? "s" : "", strbuf_text(&cpus));
-		strbuf_release(&cpus);
-	}
+	struct strbuf cpus = { 0 }, name = { 0 };
+	const char *plural = o->chosen.count > 1 ? "s" : "";
+	cpus_text(o->chosen.items, o->chosen.count, &cpus);
+	if (!o->cpus && !s->quiet)
+		fprintf(stderr, "tare: measuring CPU%s %s; -c chooses others\n", plural,
+			strbuf_text(&cpus));
 	if (!has_a_place(o) && !s->quiet)
 		fprintf(stderr, "tare: no CPU is left for tare itself: it works between the "
 				"rounds, on the measured ones\n");
-	return open_lab(s, err);
-}
-
-/* ---- after ---- */
-
-/* Everything that was seen is stored; a run that saw nothing is not kept. */
-static int end_run(struct session *s, enum run_status status, struct error *err)
-{
-	if (!s->seen)
-		return lab_end_run(s->lab, s->run.id, status, err) ||
-		       lab_remove_run(s->lab, s->run.id, err);
-	detours_untold(s->recording.detours, &s->recording.noise);
-	if (store(s, err) || lab_end_run(s->lab, s->run.id, status, err))
-		return -1;
-	if (!s->o->baseline)
-		return 0;
-	if (status == RUN_COMPLETE)
-		return lab_set_baseline(s->lab, s->run.id, err);
-	fprintf(stderr, "tare: it did not come to its end: the baseline stays what it was\n");
-	return 0;
-}
-
-static int report(struct session *s, struct error *err)
-{
-	struct noise_loaded l = { 0 };
-	int failed = noise_load(&l, s->lab, s->run.id, err) ||
-		     noise_print(&l, &s->o->display, s->quiet,
-				 s->o->live == NOISE_HIST ? s->o : NULL, err);
-	noise_loaded_release(&l);
-	return failed;
+	if (o->name)
+		strbuf_puts(&name, o->name);
+	else
+		strbuf_printf(&name, "noise of CPU%s %s", plural, strbuf_text(&cpus));
+	strbuf_release(&cpus);
+	r->to.command_line = cmd_line(argc, argv);
+	r->run = (struct run){ .kind = SUBJECT_CPU,
+			       .name = strbuf_detach(&name),
+			       .command = xstrdup(r->to.command_line),
+			       .conditions = noise_conditions(o),
+			       .backend = r->noise.kernel ? BACKEND_BPF : BACKEND_PLAIN,
+			       .not_seen = noise_recording_not_seen(r, !o->no_kernel),
+			       .tags = recorded_text(o->tag) };
+	return recorder_open(&r->to, o->display.lab, o->no_lab ? RECORD_IN_MEMORY : RECORD_IN_LAB,
+			     err) ||
+	       recorder_begin(&r->to, &r->run, err);
 }
 
 static int measure(struct session *s, struct error *err)
 {
 	const struct noise_options *o = s->o;
-	text_display(s->run.name, s->label, sizeof s->label);
+	text_display(s->recording.run.name, s->label, sizeof s->label);
 	progress_init(&s->progress, s->label, !s->quiet);
 	s->begun_ns = clock_monotonic_ns();
 	if (o->live == NOISE_TOP && !s->quiet)
 		s->screen = noise_screen_open();
-	int failed = noise_run(s->recording.detours, o->chosen.count, &o->plan, on_round, s, err);
+	int failed = noise_recording_run(&s->recording, &o->plan, on_round, s, err);
 	noise_screen_close(s->screen);
-	s->screen = NULL;
 	progress_clear(&s->progress);
+	return failed;
+}
+
+/* Ends the run, reads it back and prints it. */
+static int conclude(struct session *s, enum run_status status, struct error *err)
+{
+	struct noise_recording *r = &s->recording;
+	if (noise_recording_end(r, status, err))
+		return -1;
+	if (!r->seen)
+		return 0;
+	if (s->o->baseline && status != RUN_COMPLETE)
+		fprintf(stderr,
+			"tare: it did not come to its end: the baseline stays what it was\n");
+	else if (s->o->baseline && lab_set_baseline(r->to.lab, r->run.id, err))
+		return -1;
+	struct noise_loaded l = { 0 };
+	int failed = noise_load(&l, r->to.lab, r->run.id, err) ||
+		     noise_print(&l, &s->o->display, s->quiet,
+				 s->o->live == NOISE_HIST ? s->o : NULL, err);
+	noise_loaded_release(&l);
 	return failed;
 }
 
@@ -223,26 +133,17 @@ static int run_session(const struct noise_options *o, int argc, char **argv)
 	struct session s = { .o = o, .quiet = o->quiet || noise_to_stdout(&o->display) };
 	interrupt_watch();
 	int failed = open_everything(&s, argc, argv, &err) || measure(&s, &err);
-	bool cut = failed && err.code == EXIT_INTERRUPTED;
-	if (cut)
+	if (failed && err.code == EXIT_INTERRUPTED)
 		error_set(&err, EXIT_INTERRUPTED,
-			  s.seen ? "interrupted: this is what was seen until then"
-				 : "interrupted before anything was seen");
+			  s.recording.seen ? "interrupted: this is what was seen until then"
+					   : "interrupted before anything was seen");
 	int code = failed ? cmd_fail(&err) : EXIT_DONE;
-	if (s.run.id && (end_run(&s,
-				 cut	  ? RUN_INTERRUPTED
-				 : failed ? RUN_FAILED
-					  : RUN_COMPLETE,
-				 &late) ||
-			 (s.seen && report(&s, &late)))) {
+	if (s.recording.run.id && conclude(&s, recorded_status(failed, &err), &late)) {
 		cmd_fail(&late);
 		if (!failed)
 			code = late.code;
 	}
 	noise_recording_close(&s.recording);
-	run_release(&s.run);
-	machine_release(&s.machine);
-	lab_close(s.lab);
 	return code;
 }
 
@@ -265,9 +166,10 @@ static const char *const abouts[] = {
 	 "-c, -d, -P, -b and -E are those of rtla.\n"),
 };
 
-int noise_record(enum noise_live live, int argc, char **argv)
+int noise_record(enum noise_live live, struct lab_access *lab, int argc, char **argv)
 {
 	struct noise_options o = { .live = live,
+				   .display.lab = lab,
 				   .duration_ns = NOISE_NOT_GIVEN,
 				   .round_ns = NOISE_ROUND_NS,
 				   .worst = NOISE_WORST_DEFAULT,

@@ -422,8 +422,9 @@ static int selftest(struct selftest_options *o, struct verdict *v, struct error 
 	return 0;
 }
 
-int noise_selftest(int argc, char **argv)
+int noise_selftest(struct lab_access *lab, int argc, char **argv)
 {
+	(void)lab;
 	struct selftest_options o = { .duration_ns = NOISE_NOT_GIVEN };
 	struct option_spec specs[] = { { 'c', "cpus", OPTION_TEXT, &o.cpus, "CPU",
 					 "the CPU to measure (default: the second)" },

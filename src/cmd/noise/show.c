@@ -177,28 +177,21 @@ int noise_print(const struct noise_loaded *l, const struct noise_display *d, boo
 
 /* ---- for the other commands ---- */
 
-static int load_stored(const char *path, int64_t run, struct noise_loaded *l, struct error *err)
-{
-	struct lab *lab = NULL;
-	int failed = lab_open(&lab, path, LAB_READ, err) || noise_load(l, lab, run, err);
-	lab_close(lab);
-	return failed;
-}
-
-int noise_show_stored(int64_t run, const struct noise_display *d, struct error *err)
+int noise_show_stored(struct lab *lab, int64_t run, const struct noise_display *d,
+		      struct error *err)
 {
 	struct noise_loaded l = { 0 };
-	int failed = load_stored(d->lab, run, &l, err) || noise_print(&l, d, false, NULL, err);
+	int failed = noise_load(&l, lab, run, err) || noise_print(&l, d, false, NULL, err);
 	noise_loaded_release(&l);
 	return failed;
 }
 
-int noise_export(const char *lab_path, int64_t run, enum noise_export as, const char *path,
+int noise_export(struct lab *lab, int64_t run, enum noise_export as, const char *path,
 		 struct error *err)
 {
 	struct noise_loaded l = { 0 };
 	const struct noise_style style = { 0 };
-	int failed = load_stored(lab_path, run, &l, err);
+	int failed = noise_load(&l, lab, run, err);
 	if (!failed) {
 		struct noise_view view = noise_loaded_view(&l);
 		failed = write_as(&view, as, path, &style, err);
@@ -211,20 +204,18 @@ int noise_export(const char *lab_path, int64_t run, enum noise_export as, const 
 
 static int show(const char *name, const struct noise_display *d, struct error *err)
 {
-	struct lab *lab = NULL;
+	struct lab *lab = lab_access_open(d->lab, err);
 	struct noise_loaded l = { 0 };
 	int64_t id;
-	int failed = lab_open(&lab, d->lab, LAB_READ, err) ||
-		     noise_find(lab, name, NULL, &id, err) || noise_load(&l, lab, id, err) ||
-		     noise_print(&l, d, false, NULL, err);
+	int failed = !lab || noise_find(lab, name, NULL, &id, err) ||
+		     noise_load(&l, lab, id, err) || noise_print(&l, d, false, NULL, err);
 	noise_loaded_release(&l);
-	lab_close(lab);
 	return failed;
 }
 
-int noise_show(int argc, char **argv)
+int noise_show(struct lab_access *lab, int argc, char **argv)
 {
-	struct noise_display d = { .most = NOISE_ROWS };
+	struct noise_display d = { .most = NOISE_ROWS, .lab = lab };
 	spec_list specs = { 0 };
 	text_list operands = { 0 };
 	int code;

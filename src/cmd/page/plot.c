@@ -430,9 +430,9 @@ static const struct plot_kind *take_kind(const text_list *operands, struct plot_
 	return k;
 }
 
-int cmd_plot(int argc, char **argv)
+int cmd_plot(struct lab_access *lab, int argc, char **argv)
 {
-	struct plot_options o = { .format = -1 };
+	struct plot_options o = { .lab = lab, .format = -1 };
 	struct option_spec specs[] = {
 		{ 'o', "output", OPTION_TEXT, &o.output, "FILE",
 		  "NAME.pdf, NAME.svg or NAME.png; - is standard output" },
@@ -454,7 +454,8 @@ int cmd_plot(int argc, char **argv)
 		{ 0, "long", OPTION_FLAG, &o.long_run, NULL, "its long run, not the short one" },
 		{ 0, "zoom", OPTION_INTEGER, &o.zoom, "NUM",
 		  "its zoom level, from 1 (default: the last)", .min = 1 },
-		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab to read (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE",
+		  "the lab to read (default: your own)" },
 		{ 0 }
 	};
 	struct strbuf about = { 0 };

@@ -7,11 +7,11 @@
 #include "report/chart/figure.h"
 
 struct plot_options {
-	const char *lab, *output, *size, *title, *query,
-		*daemons; /* daemons "": the newest study */
-	int format;	  /* enum figure_format; -1: by the name */
-	int measure;	  /* of compared_measures */
-	long top, zoom;	  /* 0: not given */
+	struct lab_access *lab;
+	const char *output, *size, *title, *query, *daemons; /* daemons "": the newest study */
+	int format;	/* enum figure_format; -1: by the name */
+	int measure;	/* of compared_measures */
+	long top, zoom; /* 0: not given */
 	bool wide, study, long_run;
 	text_list runs;
 };

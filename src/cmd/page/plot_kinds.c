@@ -94,11 +94,10 @@ static int load_noise(const struct plot_options *o, bool with_base, struct noise
 {
 	struct lab *lab = NULL;
 	int64_t id = 0;
-	int failed = lab_open(&lab, o->lab, LAB_READ, err) ||
+	int failed = !(lab = lab_access_open(o->lab, err)) ||
 		     lab_find_run(lab, first_run(o), &id, err) || noise_load(l, lab, id, err);
 	if (!failed && with_base)
 		failed = find_base(lab, o, l, &id, err) || (id && noise_load(base, lab, id, err));
-	lab_close(lab);
 	return failed;
 }
 
@@ -136,7 +135,8 @@ static int make_profile(const struct plot_options *o, int which, struct figure *
 			struct error *err)
 {
 	struct profile_loaded l = { 0 };
-	int failed = profile_load_named(&l, o->lab, first_run(o), NULL, err);
+	struct lab *lab = lab_access_open(o->lab, err);
+	int failed = !lab || profile_load_named(&l, lab, first_run(o), NULL, err);
 	if (!failed && which == FUNCTIONS) {
 		failed = draw_functions(o, &l, f, err);
 	} else if (!failed) {
@@ -180,7 +180,7 @@ static int make_query(const struct plot_options *o, int which, struct figure *f,
 	struct query_loaded l = { 0 };
 	int64_t id;
 	uint32_t query;
-	int failed = lab_open(&lab, o->lab, LAB_READ, err) ||
+	int failed = !(lab = lab_access_open(o->lab, err)) ||
 		     lab_find_run(lab, first_run(o), &id, err) ||
 		     query_load(&l, lab, id, false, err) || choose_query(o, &l.data, &query, err);
 	if (!failed) {
@@ -190,7 +190,6 @@ static int make_query(const struct plot_options *o, int which, struct figure *f,
 					  : figure_matrix(f, &v, err);
 	}
 	query_loaded_release(&l);
-	lab_close(lab);
 	return failed;
 }
 
@@ -232,7 +231,7 @@ static int make_study(const struct plot_options *o, int which, struct figure *f,
 	struct machine m = { 0 };
 	struct calibrate_input in = { 0 };
 	bool *is_l[STUDY_LENGTHS] = { 0 };
-	int failed = lab_open(&lab, o->lab, LAB_READ, err) || find_study(lab, o, &s, &m, err) ||
+	int failed = !(lab = lab_access_open(o->lab, err)) || find_study(lab, o, &s, &m, err) ||
 		     calibrate_samples(lab, &s, &in, is_l, err) ||
 		     draw_study(o, which, &s, &m, &in, is_l, f, err);
 	for (int l = 0; l < STUDY_LENGTHS; l++)
@@ -240,7 +239,6 @@ static int make_study(const struct plot_options *o, int which, struct figure *f,
 	calibrate_input_release(&in);
 	machine_release(&m);
 	study_release(&s);
-	lab_close(lab);
 	return failed;
 }
 
@@ -332,7 +330,7 @@ static int find_subject(const struct plot_options *o, enum subject_kind *of, int
 			struct error *err)
 {
 	struct lab *lab = NULL;
-	int failed = lab_open(&lab, o->lab, LAB_READ, err);
+	int failed = !(lab = lab_access_open(o->lab, err));
 	size_t count = o->runs.count ? o->runs.count : 1;
 	for (size_t i = 0; i < count && !failed; i++) {
 		const char *name = o->runs.count ? o->runs.items[i] : "last";
@@ -353,7 +351,6 @@ static int find_subject(const struct plot_options *o, enum subject_kind *of, int
 		}
 		run_release(&run);
 	}
-	lab_close(lab);
 	return failed;
 }
 

@@ -12,7 +12,8 @@
 
 struct report_options {
 	const char *output; /* NULL: standard output */
-	const char *lab, *reference;
+	struct lab_access *lab;
+	const char *reference;
 	const char *daemons; /* NULL: none; "": the newest study of this machine */
 	bool study, json, no_cutoffs;
 };
@@ -118,19 +119,18 @@ static int report(const struct report_options *o, const text_list *names, struct
 		error_set(err, EXIT_USAGE, "report: a page is nothing for a terminal");
 		return error_hint(err, "'--output FILE.html' writes it to a file");
 	}
-	int failed = lab_open(&lab, o->lab, LAB_READ, err) ||
+	int failed = !(lab = lab_access_open(o->lab, err)) ||
 		     make_request(lab, o, names, &request, err) ||
 		     cmd_make_page(lab, &request, &p, err) || write_page(o, p, err);
 	page_free(p);
 	array_release(&request.runs);
 	array_release(&request.studies);
-	lab_close(lab);
 	return failed;
 }
 
-int cmd_report(int argc, char **argv)
+int cmd_report(struct lab_access *lab, int argc, char **argv)
 {
-	struct report_options o = { 0 };
+	struct report_options o = { .lab = lab };
 	struct option_spec specs[] = {
 		{ 'o', "output", OPTION_TEXT, &o.output, "FILE",
 		  "where to; '-': standard output, unless it is a terminal" },
@@ -141,7 +141,8 @@ int cmd_report(int argc, char **argv)
 		  "a study of 'tare calibrate', by its number (default: this machine's newest)" },
 		{ 0, "no-cutoffs", OPTION_FLAG, &o.no_cutoffs, NULL, "do not apply rule (I)" },
 		{ 0, "json", OPTION_FLAG, &o.json, NULL, "what the page shows, as JSON" },
-		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab to read (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE",
+		  "the lab to read (default: your own)" },
 		{ 0 }
 	};
 	text_list names = { 0 };

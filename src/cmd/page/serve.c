@@ -246,7 +246,8 @@ static bool changed(void *context)
 /* ---- the command ---- */
 
 struct serve_command {
-	const char *lab, *listen, *token_file;
+	struct lab_access *lab;
+	const char *listen, *token_file;
 	long port;
 	bool read_only;
 };
@@ -361,13 +362,13 @@ static int serve_lab(const struct serve_command *c)
 {
 	struct error err = ERROR_INIT;
 	struct served s = { .lock = PTHREAD_MUTEX_INITIALIZER };
-	struct lab *lab;
-	if (lab_open(&lab, c->lab, LAB_READ, &err))
+	struct lab *lab = lab_access_open(c->lab, &err);
+	if (!lab)
 		return cmd_fail(&err);
 	/* the same file whatever becomes of the environment */
 	char *full = realpath(lab_path(lab), NULL);
 	s.path = full ? full : xstrdup(lab_path(lab));
-	lab_close(lab);
+	lab_access_close(c->lab); /* each answer opens it for itself */
 	int failed = serve(c, &s, &err);
 	lab_close(s.watched);
 	close_idle(&s);
@@ -375,9 +376,9 @@ static int serve_lab(const struct serve_command *c)
 	return failed ? cmd_fail(&err) : EXIT_DONE;
 }
 
-int cmd_serve(int argc, char **argv)
+int cmd_serve(struct lab_access *lab, int argc, char **argv)
 {
-	struct serve_command c = { .port = PORT };
+	struct serve_command c = { .lab = lab, .port = PORT };
 	struct option_spec specs[] = {
 		{ 'p', "port", OPTION_INTEGER, &c.port, "NUM",
 		  "the port (default 8273; 0: any free one)", .min = 0, .max = 65535 },
@@ -387,7 +388,8 @@ int cmd_serve(int argc, char **argv)
 		  "names and tags cannot be changed" },
 		{ 0, "token-file", OPTION_TEXT, &c.token_file, "FILE",
 		  "the token is in FILE (default: $TARE_TOKEN, else drawn)" },
-		{ 0, "lab", OPTION_TEXT, &c.lab, "FILE", "the lab to serve (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE",
+		  "the lab to serve (default: your own)" },
 		{ 0 }
 	};
 	text_list operands = { 0 };

@@ -9,7 +9,8 @@
 
 struct other_options {
 	int format; /* enum profile_format; PROFILE_NOT_GIVEN */
-	const char *output, *lab;
+	struct lab_access *lab;
+	const char *output;
 	struct profile_filter_options filter;
 };
 
@@ -17,7 +18,8 @@ static int export_run(const struct other_options *o, const char *name, struct er
 {
 	struct profile_loaded l = { 0 };
 	struct strbuf out = { 0 };
-	int failed = profile_load_named(&l, o->lab, name, &o->filter, err);
+	struct lab *lab = lab_access_open(o->lab, err);
+	int failed = !lab || profile_load_named(&l, lab, name, &o->filter, err);
 	if (!failed) {
 		const struct profile_subject subject = profile_loaded_subject(&l);
 		const struct sleepy_filter filter = profile_filter_make(&o->filter);
@@ -45,17 +47,18 @@ static int check(const struct other_options *o, const text_list *operands, struc
 	return profile_filter_check("profile export", &o->filter, err);
 }
 
-int profile_to_other(int argc, char **argv)
+int profile_to_other(struct lab_access *lab, int argc, char **argv)
 {
 	struct other_options o = { .format = PROFILE_NOT_GIVEN,
 				   .output = "-",
+				   .lab = lab,
 				   .filter.instance = PROFILE_NOT_GIVEN };
 	const struct option_spec own[] = {
 		{ 'f', "format", OPTION_CHOICE, &o.format, "pprof|folded|speedscope|firefox",
 		  "whose format" },
 		{ 'o', "output", OPTION_TEXT, &o.output, "FILE",
 		  "where to (default: standard output)" },
-		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
 	};
 	spec_list specs = { 0 };
 	text_list operands = { 0 };

@@ -66,7 +66,7 @@ void profile_record_specs(spec_list *into, struct profile_options *o)
 		  "as if this were not root", .rare = true },
 		{ 0, "tag", OPTION_TEXT, &o->tag, "TEXT", "a note kept with the run",
 		  .rare = true },
-		{ 0, "lab", OPTION_TEXT, &o->lab, "FILE", "the lab (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &o->lab->file, "FILE", "the lab (default: your own)" },
 		{ 'q', "quiet", OPTION_FLAG, &o->quiet, NULL,
 		  o->background ? "say nothing" : "no report, no progress" },
 	};
@@ -283,7 +283,8 @@ void profile_options_release(struct profile_options *o)
 	array_release(&o->processes);
 }
 
-char *profile_conditions(const struct profile_options *o)
+/* Every option that shaped the run, as a JSON object; the caller frees. */
+static char *conditions_of(const struct profile_options *o)
 {
 	const struct samples_options *s = &o->samples;
 	struct strbuf cpus = { 0 };
@@ -313,4 +314,36 @@ char *profile_conditions(const struct profile_options *o)
 	json_decref(all);
 	strbuf_release(&cpus);
 	return text;
+}
+
+struct profile_recording profile_options_recording(const struct profile_options *o, int argc,
+						   char **argv)
+{
+	struct strbuf name = { 0 };
+	if (o->name) {
+		strbuf_puts(&name, o->name);
+	} else if (o->command) {
+		const char *slash = strrchr(o->command[0], '/');
+		strbuf_printf(&name, "profile of %s", slash ? slash + 1 : o->command[0]);
+	} else if (o->pids) {
+		strbuf_printf(&name, "profile of process%s %s", o->processes.count > 1 ? "es" : "",
+			      o->pids);
+	} else if (o->cgroup) {
+		strbuf_printf(&name, "profile of cgroup %s", o->cgroup);
+	} else {
+		strbuf_puts(&name, "profile of the whole system");
+	}
+	return (struct profile_recording){ .how = o->samples,
+					   .words = o->command,
+					   .word_count = o->command_words,
+					   .follow = !o->all,
+					   .as_root = o->as_root,
+					   .background = o->background,
+					   .no_lines = o->no_lines,
+					   .no_code = o->no_code,
+					   .keep_bytes = o->keep_bytes,
+					   .to.command_line = cmd_line(argc, argv),
+					   .run = { .name = strbuf_detach(&name),
+						    .conditions = conditions_of(o),
+						    .tags = recorded_text(o->tag) } };
 }

@@ -3,18 +3,18 @@
 
 #include "cmd/cmd.h"
 
-int cmd_profile(int argc, char **argv)
+int cmd_profile(struct lab_access *lab, int argc, char **argv)
 {
 	static const struct subcommand parts[] = {
-		{ "record", profile_record, NULL },
-		{ "start", profile_start, NULL },
-		{ "status", profile_status, NULL },
-		{ "stop", profile_stop, NULL },
-		{ "report", profile_report, NULL },
-		{ "diff", profile_diff, NULL },
-		{ "export", profile_to_other, NULL },
-		{ "selftest", profile_selftest, NULL },
+		{ "record", profile_record, WRITES_LAB },
+		{ "start", profile_start, WRITES_LAB },
+		{ "status", profile_status, READS_LAB },
+		{ "stop", profile_stop, READS_LAB },
+		{ "report", profile_report, READS_LAB },
+		{ "diff", profile_diff, READS_LAB },
+		{ "export", profile_to_other, READS_LAB },
+		{ "selftest", profile_selftest, NO_LAB },
 		{ 0 },
 	};
-	return cmd_parts(parts, true, argc, argv);
+	return cmd_parts(parts, true, lab, argc, argv);
 }

@@ -4,13 +4,11 @@
 
 #include "base/options.h"
 #include "base/progress.h"
-#include "binary/symbols.h"
 #include "collect/machine/cpus.h"
-#include "collect/samples/samples.h"
 #include "lab/lab.h"
-#include "measure/profile.h"
 #include "protocol/sleepy/sleepy.h"
 #include "report/profile/report.h"
+#include "run/record_profile.h"
 
 #define PROFILE_ROWS 20 /* of a view, unless told otherwise */
 #define PROFILE_NOT_GIVEN (-1)
@@ -20,7 +18,8 @@
 struct profile_options {
 	bool background; /* of start: no command */
 	bool all, callers, user_only, no_lab, quiet, no_lines, no_code, unprivileged, as_root;
-	const char *pids, *cgroup, *cpus, *frequency, *keep, *name, *tag, *lab;
+	const char *pids, *cgroup, *cpus, *frequency, *keep, *name, *tag;
+	struct lab_access *lab;
 	int event, stacks; /* PROFILE_NOT_GIVEN */
 	uint64_t duration_ns, slice_ns;
 	/* made by profile_options_check() */
@@ -40,44 +39,9 @@ int profile_options_check(struct profile_options *o, const text_list *operands, 
 void profile_options_release(struct profile_options *o);
 /* "500MB", "2GiB", "1000000"; the units of 1000 and of 1024. */
 bool profile_size_parse(const char *text, uint64_t *bytes);
-/* Every option that shaped the run, as a JSON object; the caller frees. */
-char *profile_conditions(const struct profile_options *o);
-
-/* ---- a measurement (session.c) ---- */
-
-/* From the collector to the lab. Slices are held where symbolising them at once would disturb what
- * is sampled, or where the lab could not take them. */
-struct profile_session {
-	const struct profile_options *o;
-	struct samples *samples;
-	struct symbols *symbols;
-	struct lab *lab;
-	struct machine machine;
-	struct run run;
-	struct profile held;
-	uint64_t held_since_ns; /* 0: nothing is */
-	uint64_t rolled_ns;	/* when the old was made coarser the last time */
-	uint64_t taken, lost;	/* samples */
-	uint32_t slices, stored, dropped;
-	struct error trouble; /* why the last attempt to store failed; text "": it did not */
-	struct error dropped_why;
-	uint64_t begun_ns;
-};
-
-/* interrupt_watch() must have been called. command_line: argv of tare. A session that failed to
- * open is to be closed, too. */
-int profile_session_open(struct profile_session *s, const struct profile_options *o, int argc,
-			 char **argv, struct error *err);
-/* A profile_slice_fn's work. Never fails: what cannot be stored now is held. */
-void profile_session_add(struct profile_session *s, struct profile *slice);
-/* Stores what is held. */
-int profile_session_store(struct profile_session *s, struct error *err);
-/* Ends the run in the lab; one without a slice is removed. */
-int profile_session_end(struct profile_session *s, enum run_status status, struct error *err);
-/* -1: something of the run is missing in the lab, or more than --keep is there; err says what and
- * why. */
-int profile_session_judge(const struct profile_session *s, struct error *err);
-void profile_session_close(struct profile_session *s);
+/* The recording that they ask for, not opened yet; it borrows from them. */
+struct profile_recording profile_options_recording(const struct profile_options *o, int argc,
+						   char **argv);
 
 /* ---- stored runs (stored.c) ---- */
 
@@ -101,12 +65,12 @@ int profile_load_run(struct profile_loaded *into, struct lab *lab, int64_t run,
 void profile_loaded_release(struct profile_loaded *l);
 struct profile_subject profile_loaded_subject(const struct profile_loaded *l);
 /* The run named, NULL: the newest profile. One that is going is asked to store what it has. */
-int profile_load_named(struct profile_loaded *into, const char *lab_file, const char *name,
+int profile_load_named(struct profile_loaded *into, struct lab *lab, const char *name,
 		       const struct profile_filter_options *window, struct error *err);
 
 /* For `tare show` and `tare export`. */
-int profile_show_stored(const char *lab_file, int64_t run, bool json, struct error *err);
-int profile_export_stored(const char *lab_file, int64_t run, bool json, const char *path,
+int profile_show_stored(struct lab *lab, int64_t run, bool json, struct error *err);
+int profile_export_stored(struct lab *lab, int64_t run, bool json, const char *path,
 			  struct error *err);
 
 /* ---- how it is shown (report.c) ---- */
@@ -159,13 +123,13 @@ void profile_sources_add_lines(struct profile_sources *s, const struct profile *
 
 /* ---- subcommands; argv[0] is "profile report" or the like ---- */
 
-int profile_record(int argc, char **argv);
-int profile_start(int argc, char **argv);
-int profile_status(int argc, char **argv);
-int profile_stop(int argc, char **argv);
-int profile_report(int argc, char **argv);
-int profile_diff(int argc, char **argv);
-int profile_to_other(int argc, char **argv); /* export */
-int profile_selftest(int argc, char **argv);
+int profile_record(struct lab_access *lab, int argc, char **argv);
+int profile_start(struct lab_access *lab, int argc, char **argv);
+int profile_status(struct lab_access *lab, int argc, char **argv);
+int profile_stop(struct lab_access *lab, int argc, char **argv);
+int profile_report(struct lab_access *lab, int argc, char **argv);
+int profile_diff(struct lab_access *lab, int argc, char **argv);
+int profile_to_other(struct lab_access *lab, int argc, char **argv); /* export */
+int profile_selftest(struct lab_access *lab, int argc, char **argv);
 
 #endif

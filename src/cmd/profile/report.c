@@ -238,12 +238,13 @@ static int render_diff(const struct profile_loaded *a, const struct profile_load
 	return failed;
 }
 
-static int diff_runs(const char *lab_file, const char *before, const char *after,
+static int diff_runs(struct lab_access *in, const char *before, const char *after,
 		     const struct profile_display *d, struct strbuf *out, struct error *err)
 {
 	struct profile_loaded a = { 0 }, b = { 0 };
-	int failed = profile_load_named(&a, lab_file, before, &d->filter, err) ||
-		     profile_load_named(&b, lab_file, after, &d->filter, err) ||
+	struct lab *lab = lab_access_open(in, err);
+	int failed = !lab || profile_load_named(&a, lab, before, &d->filter, err) ||
+		     profile_load_named(&b, lab, after, &d->filter, err) ||
 		     render_diff(&a, &b, d, out, err);
 	profile_loaded_release(&a);
 	profile_loaded_release(&b);
@@ -256,7 +257,7 @@ struct report_options {
 	struct profile_display display;
 	bool json, csv, markdown;
 	const char *least;
-	const char *lab;
+	struct lab_access *lab;
 	text_list diff;
 };
 
@@ -276,7 +277,7 @@ static void display_specs(spec_list *into, struct report_options *o)
 		{ 0, "json", OPTION_FLAG, &o->json, NULL, "as JSON" },
 		{ 0, "csv", OPTION_FLAG, &o->csv, NULL, "as CSV" },
 		{ 0, "markdown", OPTION_FLAG, &o->markdown, NULL, "as a Markdown table" },
-		{ 0, "lab", OPTION_TEXT, &o->lab, "FILE", "the lab (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &o->lab->file, "FILE", "the lab (default: your own)" },
 	};
 	cmd_add_specs(into, specs, sizeof specs / sizeof *specs);
 }
@@ -320,7 +321,8 @@ static int show(const char *name, const struct report_options *o, struct strbuf 
 		struct error *err)
 {
 	struct profile_loaded l = { 0 };
-	int failed = profile_load_named(&l, o->lab, name, &o->display.filter, err) ||
+	struct lab *lab = lab_access_open(o->lab, err);
+	int failed = !lab || profile_load_named(&l, lab, name, &o->display.filter, err) ||
 		     profile_render(&l, &o->display, out, err);
 	profile_loaded_release(&l);
 	return failed;
@@ -350,9 +352,9 @@ static int print(struct strbuf *out, int failed, const struct error *err)
 	return failed ? cmd_fail(err) : EXIT_DONE;
 }
 
-int profile_report(int argc, char **argv)
+int profile_report(struct lab_access *lab, int argc, char **argv)
 {
-	struct report_options o = { .display = PROFILE_DISPLAY };
+	struct report_options o = { .display = PROFILE_DISPLAY, .lab = lab };
 	spec_list specs = { 0 };
 	text_list operands = { 0 };
 	int code;
@@ -377,9 +379,9 @@ int profile_report(int argc, char **argv)
 	return code;
 }
 
-int profile_diff(int argc, char **argv)
+int profile_diff(struct lab_access *lab, int argc, char **argv)
 {
-	struct report_options o = { .display = PROFILE_DISPLAY };
+	struct report_options o = { .display = PROFILE_DISPLAY, .lab = lab };
 	spec_list specs = { 0 };
 	text_list operands = { 0 };
 	int code;

@@ -318,8 +318,9 @@ static int choose_rate(const char *text, struct samples_options *into, struct er
 	return 0;
 }
 
-int profile_selftest(int argc, char **argv)
+int profile_selftest(struct lab_access *lab, int argc, char **argv)
 {
+	(void)lab;
 	bool working = false;
 	const char *frequency = NULL;
 	struct option_spec specs[] = { { 'F', "frequency", OPTION_TEXT, &frequency, "HZ",

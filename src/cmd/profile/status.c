@@ -7,17 +7,17 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "cmd/background/control.h"
 #include "cmd/cmd.h"
 #include "cmd/profile/profile.h"
+#include "run/control.h"
 
 /* A run that is going although this user has no collector: another's, to whom it answers. */
-static void hint_at_others(const char *lab_file, struct error *err)
+static void hint_at_others(struct lab_access *in, struct error *err)
 {
-	struct lab *lab = NULL;
 	struct error none = ERROR_INIT;
+	struct lab *lab = lab_access_open(in, &none);
 	run_list runs = { 0 };
-	if (lab_open(&lab, lab_file, LAB_READ, &none) == 0)
+	if (lab)
 		lab_list_runs(lab, NULL, 0, &runs, NULL, &none);
 	for (size_t i = 0; i < runs.count; i++) {
 		const struct run *run = &runs.items[i];
@@ -29,7 +29,6 @@ static void hint_at_others(const char *lab_file, struct error *err)
 		run_release(&runs.items[i]);
 	}
 	array_release(&runs);
-	lab_close(lab);
 }
 
 /* "3 samples" */
@@ -64,10 +63,10 @@ static void print_status(const json_t *all)
 	}
 }
 
-static int status(const char *lab_file, bool json)
+static int status(struct lab_access *lab, bool json)
 {
 	struct error err = ERROR_INIT;
-	json_t *all = control_ask_lab(CONTROL_PROFILE, lab_file, "status", &err);
+	json_t *all = control_ask_lab(CONTROL_PROFILE, lab, "status", &err);
 	if (all) {
 		if (json) {
 			char *text = json_dumps(all, JSON_INDENT(2));
@@ -80,7 +79,7 @@ static int status(const char *lab_file, bool json)
 		return EXIT_DONE;
 	}
 	if (err.code == EXIT_CHECK)
-		hint_at_others(lab_file, &err);
+		hint_at_others(lab, &err);
 	if (json && err.code == EXIT_CHECK) {
 		puts("{\n  \"running\": false\n}");
 		return EXIT_CHECK;
@@ -88,13 +87,13 @@ static int status(const char *lab_file, bool json)
 	return cmd_fail(&err);
 }
 
-static int stop(const char *lab_file, bool quiet)
+static int stop(struct lab_access *lab, bool quiet)
 {
 	struct error err = ERROR_INIT;
-	json_t *all = control_ask_lab(CONTROL_PROFILE, lab_file, "stop", &err);
+	json_t *all = control_ask_lab(CONTROL_PROFILE, lab, "stop", &err);
 	if (!all) {
 		if (err.code == EXIT_CHECK)
-			hint_at_others(lab_file, &err);
+			hint_at_others(lab, &err);
 		return cmd_fail(&err);
 	}
 	long long run = control_number(all, "run");
@@ -123,12 +122,11 @@ static int no_operands(const char *command, const text_list *operands)
 	return cmd_fail(&err);
 }
 
-int profile_status(int argc, char **argv)
+int profile_status(struct lab_access *lab, int argc, char **argv)
 {
-	const char *lab = NULL;
 	bool json = false;
 	struct option_spec specs[] = { { 0, "json", OPTION_FLAG, &json, NULL, "as JSON" },
-				       { 0, "lab", OPTION_TEXT, &lab, "FILE",
+				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
 					 "its lab (default: your own)" },
 				       { 0 } };
 	text_list operands = { 0 };
@@ -143,12 +141,11 @@ int profile_status(int argc, char **argv)
 	return code;
 }
 
-int profile_stop(int argc, char **argv)
+int profile_stop(struct lab_access *lab, int argc, char **argv)
 {
-	const char *lab = NULL;
 	bool quiet = false;
 	struct option_spec specs[] = { { 'q', "quiet", OPTION_FLAG, &quiet, NULL, "say nothing" },
-				       { 0, "lab", OPTION_TEXT, &lab, "FILE",
+				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
 					 "its lab (default: your own)" },
 				       { 0 } };
 	text_list operands = { 0 };

@@ -6,9 +6,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cmd/background/control.h"
 #include "cmd/cmd.h"
 #include "cmd/profile/profile.h"
+#include "run/control.h"
 
 #define FLUSH_PATIENCE_S 30
 
@@ -102,30 +102,26 @@ static void flush_if_going(struct lab *lab, int64_t id)
 	run_release(&run);
 }
 
-int profile_load_named(struct profile_loaded *into, const char *lab_file, const char *name,
+int profile_load_named(struct profile_loaded *into, struct lab *lab, const char *name,
 		       const struct profile_filter_options *window, struct error *err)
 {
-	struct lab *lab = NULL;
 	int64_t id;
-	int failed = lab_open(&lab, lab_file, LAB_READ, err) || find(lab, name, &id, err);
-	if (!failed) {
-		flush_if_going(lab, id);
-		failed = profile_load_run(into, lab, id, window, err);
-	}
-	lab_close(lab);
-	return failed ? -1 : 0;
+	if (find(lab, name, &id, err))
+		return -1;
+	flush_if_going(lab, id);
+	return profile_load_run(into, lab, id, window, err);
 }
 
 /* ---- for the other commands ---- */
 
-static int write_stored(const char *lab_file, int64_t run, const struct profile_display *d,
+static int write_stored(struct lab *lab, int64_t run, const struct profile_display *d,
 			const char *path, struct error *err)
 {
 	struct profile_loaded l = { 0 };
 	struct strbuf out = { 0 };
 	char name[32];
 	snprintf(name, sizeof name, "%" PRId64, run);
-	int failed = profile_load_named(&l, lab_file, name, &d->filter, err) ||
+	int failed = profile_load_named(&l, lab, name, &d->filter, err) ||
 		     profile_render(&l, d, &out, err) ||
 		     file_write(path, strbuf_text(&out), out.length, err);
 	strbuf_release(&out);
@@ -133,18 +129,18 @@ static int write_stored(const char *lab_file, int64_t run, const struct profile_
 	return failed;
 }
 
-int profile_show_stored(const char *lab_file, int64_t run, bool json, struct error *err)
+int profile_show_stored(struct lab *lab, int64_t run, bool json, struct error *err)
 {
 	struct profile_display d = PROFILE_DISPLAY;
 	d.as = json ? PROFILE_AS_JSON : PROFILE_AS_TEXT;
-	return write_stored(lab_file, run, &d, "-", err);
+	return write_stored(lab, run, &d, "-", err);
 }
 
-int profile_export_stored(const char *lab_file, int64_t run, bool json, const char *path,
+int profile_export_stored(struct lab *lab, int64_t run, bool json, const char *path,
 			  struct error *err)
 {
 	struct profile_display d = PROFILE_DISPLAY;
 	d.as = json ? PROFILE_AS_JSON : PROFILE_AS_CSV;
 	d.top = 0; /* for programs: all rows, whatever people see */
-	return write_stored(lab_file, run, &d, path, err);
+	return write_stored(lab, run, &d, path, err);
 }

@@ -51,8 +51,9 @@ static int check(const char *name, const struct check_options *o, struct error *
 	return 0;
 }
 
-int query_check(int argc, char **argv)
+int query_check(struct lab_access *lab, int argc, char **argv)
 {
+	(void)lab;
 	struct check_options o = { 0 };
 	struct option_spec specs[] = {
 		{ 0, "show", OPTION_FLAG, &o.show, NULL,

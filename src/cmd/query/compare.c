@@ -7,7 +7,7 @@
 static const enum ttp_time times[] = { TTP_TIMES, TTP_DEVICE, TTP_BLOCKED, TTP_CALC, TTP_MEASURED };
 
 struct compare_options {
-	const char *lab;
+	struct lab_access *lab;
 	int time;
 	bool json, all, fail;
 };
@@ -37,7 +37,7 @@ static int compare(const text_list *names, const struct compare_options *o, int 
 	int64_t ids[2];
 	if (names->count != 2)
 		return error_set(err, EXIT_USAGE, "query compare: two runs, not %zu", names->count);
-	int failed = lab_open(&lab, o->lab, LAB_READ, err) ||
+	int failed = !(lab = lab_access_open(o->lab, err)) ||
 		     lab_find_run(lab, names->items[0], &ids[0], err) ||
 		     lab_find_run(lab, names->items[1], &ids[1], err) ||
 		     query_load(&base, lab, ids[0], false, err) ||
@@ -54,13 +54,12 @@ static int compare(const text_list *names, const struct compare_options *o, int 
 	ttp_comparison_release(&c);
 	query_loaded_release(&base);
 	query_loaded_release(&other);
-	lab_close(lab);
 	return failed;
 }
 
-int query_compare(int argc, char **argv)
+int query_compare(struct lab_access *lab, int argc, char **argv)
 {
-	struct compare_options o = { 0 };
+	struct compare_options o = { .lab = lab };
 	struct option_spec specs[] = {
 		{ 't', "time", OPTION_CHOICE, &o.time, "best|device|blocked|calculated|measured",
 		  "which time to compare (default: the best that both runs have)" },
@@ -68,7 +67,7 @@ int query_compare(int argc, char **argv)
 		{ 'a', "all", OPTION_FLAG, &o.all, NULL, "also the Q@Cs that did not change" },
 		{ 0, "fail", OPTION_FLAG, &o.fail, NULL,
 		  "exit with 1 when a Q@C is slower or its plan changed" },
-		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
 		{ 0 }
 	};
 	text_list operands = { 0 };

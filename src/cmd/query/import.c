@@ -15,7 +15,8 @@
 #include "report/core/json.h"
 
 struct import_options {
-	const char *file, *name, *tag, *dbms, *lab;
+	const char *file, *name, *tag, *dbms;
+	struct lab_access *lab;
 	uint64_t tick_ns;
 	long cpus;
 	bool cold;
@@ -88,17 +89,16 @@ static int import(const struct import_options *o, int argc, char **argv, struct 
 	if (o->name && lab_check_name(o->name, err))
 		return -1;
 	char *line = cmd_line(argc, argv);
-	int failed = read_file(o, &q, err) || lab_open(&lab, o->lab, LAB_WRITE, err) ||
+	int failed = read_file(o, &q, err) || !(lab = lab_access_open(o->lab, err)) ||
 		     store(o, &q, lab, line, err);
-	lab_close(lab);
 	query_run_release(&q);
 	free(line);
 	return failed;
 }
 
-int query_import(int argc, char **argv)
+int query_import(struct lab_access *lab, int argc, char **argv)
 {
-	struct import_options o = { .tick_ns = 10000000, .cpus = 1 };
+	struct import_options o = { .lab = lab, .tick_ns = 10000000, .cpus = 1 };
 	struct option_spec specs[] = {
 		{ 'n', "name", OPTION_TEXT, &o.name, "NAME", "name of the run" },
 		{ 0, "dbms", OPTION_TEXT, &o.dbms, "NAME", "of which DBMS they are" },
@@ -109,7 +109,7 @@ int query_import(int argc, char **argv)
 		{ 0, "cold", OPTION_FLAG, &o.cold, NULL,
 		  "caches were empty before each execution" },
 		{ 0, "tag", OPTION_TEXT, &o.tag, "TEXT", "a note kept with the run" },
-		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "the lab (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
 		{ 0 }
 	};
 	text_list operands = { 0 };

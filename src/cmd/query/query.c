@@ -11,22 +11,24 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 
-int cmd_query(int argc, char **argv)
+int cmd_query(struct lab_access *lab, int argc, char **argv)
 {
 	static const struct subcommand parts[] = {
-		{ "run", query_record, NULL },
-		{ "resume", query_resume, NULL },
-		{ "report", query_report, NULL },
-		{ "compare", query_compare, NULL },
-		{ "check", query_check, NULL },
-		{ "import", query_import, NULL },
+		{ "run", query_record, WRITES_LAB },
+		{ "resume", query_resume, EDITS_LAB },
+		{ "report", query_report, READS_LAB },
+		{ "compare", query_compare, READS_LAB },
+		{ "check", query_check, NO_LAB },
+		{ "import", query_import, WRITES_LAB },
 		{ 0 },
 	};
 	bool named = false;
 	for (const struct subcommand *p = parts; argc > 1 && p->name; p++)
 		named |= strcmp(argv[1], p->name) == 0;
-	/* anything else is an experiment */
-	return named ? cmd_parts(parts, false, argc, argv) : query_record(argc, argv);
+	if (named)
+		return cmd_parts(parts, false, lab, argc, argv);
+	lab->need = WRITES_LAB;
+	return query_record(lab, argc, argv); /* anything else is an experiment */
 }
 
 /* At most so much of it, whatever it is: a device, or a pipe, has no end. NULL with errno. */

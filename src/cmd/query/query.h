@@ -10,7 +10,7 @@
 
 /* How a stored run is printed. */
 struct query_display {
-	const char *lab;
+	struct lab_access *lab;
 	bool json, csv, markdown, executions, paragraphs; /* one of them, on standard output */
 	bool all, plans, model, checks, paper;
 	bool silent;	    /* only what is exported */
@@ -38,17 +38,18 @@ int query_find(struct lab *lab, const char *text, int64_t *id, struct error *err
 int query_print(struct lab *lab, const struct query_loaded *l, const struct query_display *d,
 		bool quiet, struct error *err);
 /* For `tare show` and `tare export`. */
-int query_show_stored(int64_t run, const struct query_display *d, struct error *err);
+int query_show_stored(struct lab *lab, int64_t run, const struct query_display *d,
+		      struct error *err);
 
 /* An experiment by a file's path or the name of a built-in one. */
 int query_scale(const char *text, double *scale, struct error *err); /* NULL: 0, the default */
 int query_experiment(const char *name, double scale, struct experiment *into, struct error *err);
 
-int query_record(int argc, char **argv);
-int query_resume(int argc, char **argv);
-int query_report(int argc, char **argv);
-int query_compare(int argc, char **argv);
-int query_check(int argc, char **argv);
-int query_import(int argc, char **argv);
+int query_record(struct lab_access *lab, int argc, char **argv);
+int query_resume(struct lab_access *lab, int argc, char **argv);
+int query_report(struct lab_access *lab, int argc, char **argv);
+int query_compare(struct lab_access *lab, int argc, char **argv);
+int query_check(struct lab_access *lab, int argc, char **argv);
+int query_import(struct lab_access *lab, int argc, char **argv);
 
 #endif

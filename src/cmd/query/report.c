@@ -41,7 +41,7 @@ void query_display_specs(spec_list *into, struct query_display *d)
 		  .rare = true },
 		{ 0, "export-executions", OPTION_TEXT, &d->export_executions, "FILE",
 		  "write CSV, a row per execution", .rare = true },
-		{ 0, "lab", OPTION_TEXT, &d->lab, "FILE", "the lab (default: your own)" },
+		{ 0, "lab", OPTION_TEXT, &d->lab->file, "FILE", "the lab (default: your own)" },
 	};
 	cmd_add_specs(into, specs, sizeof specs / sizeof *specs);
 }
@@ -276,35 +276,34 @@ int query_print(struct lab *lab, const struct query_loaded *l, const struct quer
 	return write_exports(&view, d, &style, err);
 }
 
-int query_show_stored(int64_t run, const struct query_display *d, struct error *err)
+int query_show_stored(struct lab *lab, int64_t run, const struct query_display *d,
+		      struct error *err)
 {
-	struct lab *lab = NULL;
 	struct query_loaded l = { 0 };
-	int failed = lab_open(&lab, d->lab, LAB_READ, err) ||
-		     query_load(&l, lab, run, d->paper, err) || query_print(lab, &l, d, false, err);
+	int failed = query_load(&l, lab, run, d->paper, err) || query_print(lab, &l, d, false, err);
 	query_loaded_release(&l);
-	lab_close(lab);
 	return failed;
 }
 
 static int report(const text_list *operands, const struct query_display *d, struct error *err)
 {
-	struct lab *lab = NULL;
+	struct lab *lab;
 	int64_t id;
 	if (query_display_check(d, err))
 		return -1;
 	if (operands->count > 1)
 		return error_set(err, EXIT_USAGE, "query report: one run, not %zu",
 				 operands->count);
-	int failed = lab_open(&lab, d->lab, LAB_READ, err) ||
-		     query_find(lab, operands->count ? operands->items[0] : NULL, &id, err);
-	lab_close(lab);
-	return failed ? -1 : query_show_stored(id, d, err);
+	lab = lab_access_open(d->lab, err);
+	return !lab || query_find(lab, operands->count ? operands->items[0] : NULL, &id, err) ||
+			       query_show_stored(lab, id, d, err)
+		       ? -1
+		       : 0;
 }
 
-int query_report(int argc, char **argv)
+int query_report(struct lab_access *lab, int argc, char **argv)
 {
-	struct query_display d = { 0 };
+	struct query_display d = { .lab = lab };
 	spec_list specs = { 0 };
 	text_list operands = { 0 };
 	int code = EXIT_DONE;

@@ -294,20 +294,6 @@ static int check_exports(const struct time_options *o, struct error *err)
 	return 0;
 }
 
-/* Whom the subject runs as, judged before a lab is made for the wrong one; and names that could not
- * be asked for. */
-static int check_people_and_names(const struct time_options *o, struct error *err)
-{
-	struct invoker user;
-	invoker_get(&user);
-	if (!o->as_root && invoker_check(&user, err))
-		return -1;
-	for (size_t i = 0; i < o->names.count; i++)
-		if (lab_check_name(o->names.items[i], err))
-			return error_prefix(err, "time: --command-name");
-	return 0;
-}
-
 #define EMP_RULES 5   /* the first version with rules (I) and (II) */
 #define EMP_SAMPLES 6 /* the first with a fixed number of samples */
 
@@ -325,17 +311,6 @@ int time_apply_emp(struct time_options *o, struct error *err)
 	return 0;
 }
 
-static int check_quiet(const struct time_options *o, struct error *err)
-{
-	if ((!o->quiet && !o->emp) || geteuid() == 0 || getenv("TARE_QUIET_ROOT"))
-		return 0;
-	error_set(err, EXIT_ENVIRONMENT,
-		  "time: --%s changes settings of the machine, which takes root",
-		  o->quiet ? "quiet" : "emp");
-	return error_hint(err, "sudo tare time ... ('tare quiet --dry-run' shows what it changes), "
-			       "or leave the option out");
-}
-
 static int check_options(const struct time_options *o, struct error *err)
 {
 	if (o->runs && (o->min_runs || o->max_runs))
@@ -351,7 +326,7 @@ static int check_options(const struct time_options *o, struct error *err)
 	if (o->json && o->show_output)
 		return error_set(err, EXIT_USAGE,
 				 "time: --json and --show-output would mix on standard output");
-	if (o->no_lab && o->lab)
+	if (o->no_lab && o->lab->file)
 		return error_set(err, EXIT_USAGE, "time: --lab and --no-lab contradict each other");
 	if (o->no_lab && o->baseline)
 		return error_set(err, EXIT_USAGE, "time: --baseline needs the lab it is in");
@@ -361,25 +336,22 @@ static int check_options(const struct time_options *o, struct error *err)
 				 o->ledger ? "ledger" : "trace");
 	if (o->no_lab && o->trace)
 		return error_set(err, EXIT_USAGE, "time: --trace needs a lab to be kept in");
-	if (check_quiet(o, err))
-		return -1;
-	return check_people_and_names(o, err) || check_exports(o, err) ? -1 : 0;
-}
-
-static void fill_items(struct time_plan *p)
-{
-	p->items = xcalloc(p->commands.count, sizeof *p->items);
-	for (size_t i = 0; i < p->commands.count; i++) {
-		struct time_command *c = &p->commands.items[i];
-		p->items[i] = (struct plan_item){ .argv = c->argv.items,
-						  .setup = c->setup.items,
-						  .prepare = c->prepare.items,
-						  .conclude = c->conclude.items,
-						  .cleanup = c->cleanup.items,
-						  .output = c->output };
+	if ((o->quiet || o->emp) && geteuid() != 0 && !getenv("TARE_QUIET_ROOT")) {
+		error_set(err, EXIT_ENVIRONMENT,
+			  "time: --%s changes settings of the machine, which takes root",
+			  o->quiet ? "quiet" : "emp");
+		return error_hint(err, "sudo tare time ... ('tare quiet --dry-run' shows what it "
+				       "changes), or leave the option out");
 	}
-	p->plan.items = p->items;
-	p->plan.count = p->commands.count;
+	/* whom the subject runs as is judged before a lab is made for the wrong one */
+	struct invoker user;
+	invoker_get(&user);
+	if (!o->as_root && invoker_check(&user, err))
+		return -1;
+	for (size_t i = 0; i < o->names.count; i++)
+		if (lab_check_name(o->names.items[i], err))
+			return error_prefix(err, "time: --command-name");
+	return check_exports(o, err);
 }
 
 int time_plan_make(const struct time_options *o, const text_list *operands, struct time_plan *out,
@@ -410,28 +382,19 @@ int time_plan_make(const struct time_options *o, const text_list *operands, stru
 	plan->execute = (struct execute_options){ .time_limit_ns = o->time_limit_ns,
 						  .orphans = (enum orphans)o->orphans,
 						  .grace_ns = o->grace_ns };
-	fill_items(out);
-	return 0;
-}
-
-void time_plan_release(struct time_plan *p)
-{
-	for (size_t i = 0; i < p->commands.count; i++) {
-		struct time_command *c = &p->commands.items[i];
-		free(c->text);
-		free(c->name);
-		free(c->output);
-		words_release(&c->argv);
-		words_release(&c->setup);
-		words_release(&c->prepare);
-		words_release(&c->conclude);
-		words_release(&c->cleanup);
+	out->items = xcalloc(out->commands.count, sizeof *out->items);
+	for (size_t i = 0; i < out->commands.count; i++) {
+		struct time_command *c = &out->commands.items[i];
+		out->items[i] = (struct plan_item){ .argv = c->argv.items,
+						    .setup = c->setup.items,
+						    .prepare = c->prepare.items,
+						    .conclude = c->conclude.items,
+						    .cleanup = c->cleanup.items,
+						    .output = c->output };
 	}
-	array_release(&p->commands);
-	words_release(&p->shell);
-	array_release(&p->codes);
-	parameter_space_release(&p->space);
-	free(p->items);
+	plan->items = out->items;
+	plan->count = out->commands.count;
+	return 0;
 }
 
 static void set_text(json_t *o, const char *key, const char *value)
@@ -440,7 +403,32 @@ static void set_text(json_t *o, const char *key, const char *value)
 		json_object_set_new(o, key, json_text(value));
 }
 
-char *time_conditions(const struct time_options *o, const struct time_plan *p, json_t *quiet)
+/* What was changed, was as wanted or refused. */
+static json_t *quiet_json(const struct run_quiet *q)
+{
+	static const char *const states[QUIET_STATES] = { [QUIET_CHANGED] = "changed",
+							  [QUIET_ALREADY] = "as wanted",
+							  [QUIET_REFUSED] = "refused" };
+	if (q->standing)
+		return json_string("standing");
+	json_t *list = json_array();
+	for (size_t i = 0; i < q->changes.count; i++) {
+		const struct quiet_item *item = &q->changes.items[i];
+		if (!states[item->state])
+			continue;
+		json_t *o = json_object();
+		json_object_set_new(o, "knob", json_text(item->knob));
+		json_object_set_new(o, "what", json_text(item->what));
+		json_object_set_new(o, "before", json_text(item->before));
+		json_object_set_new(o, "after", json_text(item->after));
+		json_object_set_new(o, "state", json_text(states[item->state]));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+char *time_conditions(const struct time_options *o, const struct time_plan *p,
+		      const struct run_quiet *quiet)
 {
 	static const char *const orders[] = { "sequential", "interleaved", "random" };
 	static const char *const orphans[] = { "end", "leave" };
@@ -464,8 +452,8 @@ char *time_conditions(const struct time_options *o, const struct time_plan *p, j
 	json_object_set_new(all, "cutoffs", json_boolean(!o->no_cutoffs));
 	if (o->emp)
 		json_object_set_new(all, "emp", json_sprintf("v%d", o->emp));
-	if (quiet)
-		json_object_set_new(all, "quiet", quiet);
+	if (o->quiet || o->emp)
+		json_object_set_new(all, "quiet", quiet_json(quiet));
 	json_object_set_new(all, "time_limit_ns", json_integer((json_int_t)o->time_limit_ns));
 	json_object_set_new(all, "ledger", json_boolean(!o->no_ledger));
 	json_object_set_new(all, "trace", json_boolean(o->trace));

@@ -1,94 +1,55 @@
 #include "cmd/time/plan.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/interrupt.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "cmd/time/quiet.h"
 #include "cmd/view.h"
-
-#define SHELL_CALIBRATION_RUNS 30
 
 struct session {
 	const struct time_options *o;
-	struct time_plan *p;
-	struct lab *lab;
-	struct collector *collector;
-	int64_t machine, study, baseline;
-	char *conditions, *directory, *command_line;
-	char *no_ledger;  /* why there is none although there could be; NULL: it is kept */
-	struct run *runs; /* one per command; id 0 until begun */
-	bool *stored;	  /* an execution of it is in the lab */
+	struct time_recording recording;
+	int64_t baseline;
 	loaded_list done; /* the runs that ended, in order */
 	bool silent;	  /* no text on stdout */
-	struct time_quiet quiet;
 	struct time_style style;
 	struct progress progress;
 	char label[40];
-	double sum_ns;
-	size_t summed;
 };
 
-/* ---- what the plan tells ---- */
-
-static void describe_run(struct session *s, size_t item, struct run *run)
+static void on_begun(void *context, const struct run *run)
 {
-	const struct time_command *c = &s->p->commands.items[item];
-	*run = (struct run){ .study = s->study,
-			     .name = xstrdup(c->name),
-			     .command = xstrdup(c->text),
-			     .shell = s->p->shell.count ? xstrdup(s->o->shell ? s->o->shell : "sh")
-							: NULL,
-			     .directory = xstrdup(s->directory),
-			     .conditions = xstrdup(s->conditions),
-			     .backend = collector_backend(s->collector),
-			     .started_at_ns = clock_realtime_ns(),
-			     .planned = s->p->plan.runs,
-			     .machine = s->machine,
-			     .version = xstrdup(TARE_VERSION),
-			     .tags = s->o->tag ? xstrdup(s->o->tag) : NULL };
-	const char *not_seen = collector_not_seen(s->collector);
-	struct strbuf text = { 0 };
-	strbuf_puts(&text, not_seen ? not_seen : "");
-	if (s->no_ledger)
-		strbuf_printf(&text, "%sthe ledger (%s).", not_seen ? " Nor " : "", s->no_ledger);
-	run->not_seen = text.length ? strbuf_detach(&text) : NULL;
-	strbuf_release(&text);
-	for (size_t i = 0; c->combination != SIZE_MAX && i < s->p->space.count; i++) {
-		const char *value = parameter_value(&s->p->space, c->combination, i);
-		array_push(&run->parameters, (struct parameter){ xstrdup(s->p->space.items[i].name),
-								 xstrdup(value) });
-	}
-	if (run->shell) {
-		run->shell_et_ns = s->p->plan.shell.et_ns;
-		memcpy(run->shell_pt_ns, s->p->plan.shell.pt_ns, sizeof run->shell_pt_ns);
-	}
+	struct session *s = context;
+	text_display(run->name, s->label, sizeof s->label);
+	progress_init(&s->progress, s->label, !s->silent && s->o->style != STYLE_BASIC);
 }
 
-/* Ends the run in the lab, reads it back and prints its block: the same path as `tare show`. */
-static int finish_run(struct session *s, size_t item, enum run_status status, struct error *err)
+static void on_progress(void *context, uint32_t done, uint32_t planned, double mean_ns)
 {
-	struct run *run = &s->runs[item];
-	if (!run->id || run->ended_at_ns)
-		return 0;
+	struct session *s = context;
+	char mean[32] = "", note[64];
+	if (!progress_due(&s->progress))
+		return;
+	if (!isnan(mean_ns))
+		text_duration(mean_ns, 4, mean, sizeof mean);
+	snprintf(note, sizeof note, "mean %s", mean);
+	progress_update(&s->progress, done, s->o->precision > 0 ? 0 : planned, note);
+}
+
+/* Reads the run back and prints its block: the same path as `tare show`. */
+static int on_ended(void *context, const struct run *run, struct error *err)
+{
+	struct session *s = context;
 	progress_clear(&s->progress);
-	if (!s->stored[item]) { /* it could not be started: there is nothing to keep */
-		int64_t id = run->id;
-		run->id = 0;
-		return lab_end_run(s->lab, id, status, err) || lab_remove_run(s->lab, id, err);
-	}
-	run->ended_at_ns = clock_realtime_ns();
-	if (lab_end_run(s->lab, run->id, status, err) ||
-	    loaded_add(&s->done, s->lab, run->id, s->o->ledger ? LAB_THREADS : LAB_PROCESSES, err))
+	if (loaded_add(&s->done, s->recording.to.lab, run->id,
+		       s->o->ledger ? LAB_THREADS : LAB_PROCESSES, err))
 		return -1;
 	if (s->silent)
 		return 0;
@@ -115,121 +76,6 @@ static int finish_run(struct session *s, size_t item, enum run_status status, st
 	strbuf_release(&out);
 	free(views);
 	return 0;
-}
-
-static int on_begun(void *context, size_t item, struct error *err)
-{
-	struct session *s = context;
-	if (s->p->plan.order == ORDER_SEQUENTIAL && item > 0 &&
-	    finish_run(s, item - 1, RUN_COMPLETE, err))
-		return -1;
-	if (!s->study && lab_add_study(s->lab, s->command_line, &s->study, err))
-		return -1;
-	describe_run(s, item, &s->runs[item]);
-	text_display(s->runs[item].name, s->label, sizeof s->label);
-	progress_init(&s->progress, s->label, !s->silent && s->o->style != STYLE_BASIC);
-	s->sum_ns = 0;
-	s->summed = 0;
-	return lab_add_run(s->lab, &s->runs[item], err);
-}
-
-static int on_executed(void *context, size_t item, struct execution *x, struct error *err)
-{
-	struct session *s = context;
-	enum grade g = execution_grade(x);
-	s->sum_ns += (double)(g < GRADES ? x->pt_ns[g] : x->et_ns);
-	s->summed++;
-	if (lab_add_execution(s->lab, s->runs[item].id, x, err))
-		return -1;
-	s->stored[item] = true;
-	return 0;
-}
-
-static void on_progress(void *context, size_t item, uint32_t done, uint32_t planned)
-{
-	struct session *s = context;
-	(void)item;
-	if (!progress_due(&s->progress))
-		return;
-	char mean[32] = "", note[64];
-	if (s->summed)
-		text_duration(s->sum_ns / (double)s->summed, 4, mean, sizeof mean);
-	snprintf(note, sizeof note, "mean %s", mean);
-	progress_update(&s->progress, done, s->o->precision > 0 ? 0 : planned, note);
-}
-
-/* ---- before and after ---- */
-
-/* Kept wherever it can be; that it cannot is an error only to who asked for it. */
-static int keep_ledger(struct session *s, struct error *err)
-{
-	struct error why = ERROR_INIT;
-	if (s->o->no_ledger || collector_keep_ledger(s->collector, s->o->trace, &why) == 0)
-		return 0;
-	if (s->o->ledger || s->o->trace) {
-		error_set(err, EXIT_ENVIRONMENT, "no ledger can be kept: %s", why.text);
-		return error_hint(err, "%s",
-				  *why.hint ? why.hint
-					    : "leave out --ledger and --trace, "
-					      "or run as root with the bpf back end");
-	}
-	/* the other back ends say themselves what they do not see */
-	if (collector_backend(s->collector) == BACKEND_BPF)
-		s->no_ledger = xstrdup(why.text);
-	return 0;
-}
-
-static int open_everything(struct session *s, int argc, char **argv, struct error *err)
-{
-	const char *path = s->o->no_lab ? LAB_IN_MEMORY : s->o->lab;
-	if (lab_open(&s->lab, path, LAB_WRITE, err)) {
-		if (!*err->hint)
-			error_hint(err,
-				   "--lab FILE keeps the run elsewhere, --no-lab keeps nothing");
-		return -1;
-	}
-	if (s->o->baseline && cmd_find_run(s->lab, s->o->baseline, &s->baseline, err))
-		return -1;
-	static const enum backend wanted[] = { BACKENDS, BACKEND_BPF, BACKEND_NETLINK,
-					       BACKEND_PLAIN };
-	if (collector_open(&s->collector, wanted[s->o->backend], err) || keep_ledger(s, err))
-		return -1;
-	interrupt_watch();
-	if (time_quiet_begin(s->o, &s->quiet, err))
-		return -1;
-	struct machine m = { 0 };
-	machine_read(&m);
-	struct strbuf line = { 0 };
-	strbuf_puts(&line, "tare");
-	for (int i = 0; i < argc; i++) {
-		char *quoted = text_shell_quoted(argv[i]);
-		strbuf_printf(&line, " %s", quoted);
-		free(quoted);
-	}
-	int failed = lab_add_machine(s->lab, &m, &s->machine, err);
-	s->command_line = strbuf_detach(&line);
-	machine_release(&m);
-	s->directory = getcwd(NULL, 0);
-	if (!s->directory)
-		s->directory = xstrdup("?");
-	s->conditions = time_conditions(s->o, s->p, time_quiet_json(&s->quiet));
-	return failed;
-}
-
-static int calibrate_shell(struct session *s, struct error *err)
-{
-	if (!s->p->shell.count)
-		return 0;
-	word_list argv = { 0 };
-	for (size_t i = 0; i < s->p->shell.count; i++)
-		array_push(&argv, s->p->shell.items[i]);
-	array_push(&argv, (char *)"-c");
-	array_push(&argv, (char *)"");
-	array_push(&argv, NULL);
-	int failed = shell_calibrate(s->collector, &s->p->plan, argv.items, SHELL_CALIBRATION_RUNS,
-				     &s->p->plan.shell, err);
-	array_release(&argv);
-	return failed;
 }
 
 static int write_exports(const struct session *s, const struct run_view *views, struct error *err)
@@ -268,7 +114,7 @@ static int judge_slower(struct session *s, struct error *err)
 	size_t first = 1;
 	int verdict = 0;
 	if (s->baseline) {
-		if (loaded_add(&base, s->lab, s->baseline, LAB_ROWS, err))
+		if (loaded_add(&base, s->recording.to.lab, s->baseline, LAB_ROWS, err))
 			return -1;
 		against = base.items;
 		first = 0;
@@ -320,60 +166,52 @@ static int conclude(struct session *s, struct error *err)
 
 static int measure(struct session *s, struct error *err)
 {
-	/* orphans of a subject become tare's children, so that none escapes unseen */
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (calibrate_shell(s, err))
+	const struct time_options *o = s->o;
+	struct time_recording *t = &s->recording;
+	if (recorder_open(&t->to, o->lab, o->no_lab ? RECORD_IN_MEMORY : RECORD_IN_LAB, err) ||
+	    (o->baseline && cmd_find_run(t->to.lab, o->baseline, &s->baseline, err)) ||
+	    time_recording_open(t, err))
 		return -1;
-	struct plan_events events = {
-		.context = s, .begun = on_begun, .executed = on_executed, .progress = on_progress
-	};
-	size_t at;
-	int failed = plan_run(s->collector, &s->p->plan, &events, &at, err);
-	enum run_status bad = failed && err->code == EXIT_INTERRUPTED ? RUN_INTERRUPTED
-								      : RUN_FAILED;
-	for (size_t i = 0; i < s->p->plan.count; i++) {
-		/* in rounds an interruption ends every run short of its count, an error only one */
-		bool cut = failed && (i == at || (bad == RUN_INTERRUPTED &&
-						  s->p->plan.order != ORDER_SEQUENTIAL));
-		struct error ending = ERROR_INIT;
-		if (finish_run(s, i, cut ? bad : RUN_COMPLETE, failed ? &ending : err))
-			failed = -1;
-	}
+	t->conditions = time_conditions(o, t->p, &t->quiet);
+	int failed = time_recording_run(t, err);
+	progress_clear(&s->progress);
 	return failed;
-}
-
-static void release_session(struct session *s)
-{
-	for (size_t i = 0; s->runs && i < s->p->plan.count; i++)
-		run_release(&s->runs[i]);
-	free(s->runs);
-	free(s->stored);
-	free(s->conditions);
-	free(s->no_ledger);
-	free(s->command_line);
-	free(s->directory);
-	loaded_release(&s->done);
-	collector_close(s->collector);
-	lab_close(s->lab);
 }
 
 static int run_session(const struct time_options *o, struct time_plan *p, int argc, char **argv)
 {
+	static const enum backend wanted[] = { BACKENDS, BACKEND_BPF, BACKEND_NETLINK,
+					       BACKEND_PLAIN };
 	struct error err = ERROR_INIT;
-	struct session s = { .o = o, .p = p };
-	s.silent = o->json || o->style == STYLE_NONE ||
-		   (o->export_json && strcmp(o->export_json, "-") == 0);
-	s.style = (struct time_style){ .width = (size_t)cmd_columns(),
-				       .unit = (enum time_unit)o->unit,
-				       .reference = o->reference ? 1 : 0 };
-	s.style.colour = o->style == STYLE_COLOR || o->style == STYLE_FULL ||
-			 (o->style == STYLE_AUTO && cmd_colour());
-	s.runs = xcalloc(p->plan.count, sizeof *s.runs);
-	s.stored = xcalloc(p->plan.count, sizeof *s.stored);
-	int failed = open_everything(&s, argc, argv, &err) || measure(&s, &err);
+	struct session s = { .o = o,
+			     .silent = o->json || o->style == STYLE_NONE ||
+				       (o->export_json && strcmp(o->export_json, "-") == 0),
+			     .style = { .width = (size_t)cmd_columns(),
+					.unit = (enum time_unit)o->unit,
+					.reference = o->reference ? 1 : 0,
+					.colour = o->style == STYLE_COLOR ||
+						  o->style == STYLE_FULL ||
+						  (o->style == STYLE_AUTO && cmd_colour()) } };
+	s.recording = (struct time_recording){ .p = p,
+					       .backend = wanted[o->backend],
+					       .no_ledger = o->no_ledger,
+					       .must_have_ledger = o->ledger || o->trace,
+					       .trace = o->trace,
+					       .make_quiet = o->quiet || o->emp,
+					       .emp = o->quiet ? 0 : o->emp,
+					       .tags = o->tag,
+					       .shell_name = o->shell ? o->shell : "sh",
+					       .context = &s,
+					       .begun = on_begun,
+					       .progress = on_progress,
+					       .ended = on_ended,
+					       .to.command_line = cmd_line(argc, argv) };
+	int failed = measure(&s, &err);
 	int code = failed ? cmd_fail(&err) : EXIT_DONE;
 	struct error restoring = ERROR_INIT, late = ERROR_INIT;
-	if (time_quiet_end(&s.quiet, &restoring)) {
+	if (run_quiet_end(&s.recording.quiet, &restoring)) {
+		if (!*restoring.hint)
+			error_hint(&restoring, "'tare quiet --restore' tries again");
 		int left = cmd_fail(&restoring);
 		code = failed ? code : left;
 		failed = -1;
@@ -383,7 +221,8 @@ static int run_session(const struct time_options *o, struct time_plan *p, int ar
 		code = verdict;
 	if (*late.text)
 		cmd_fail(&late);
-	release_session(&s);
+	loaded_release(&s.done);
+	time_recording_close(&s.recording);
 	return code;
 }
 
@@ -392,9 +231,10 @@ static int run_session(const struct time_options *o, struct time_plan *p, int ar
 	"whole tree, exact to the ns, its elapsed time, and what else ran. Options mean\n"  \
 	"what they mean in hyperfine.\n"
 
-int cmd_time(int argc, char **argv)
+int cmd_time(struct lab_access *lab, int argc, char **argv)
 {
-	struct time_options o = { .warmup = 1,
+	struct time_options o = { .lab = lab,
+				  .warmup = 1,
 				  .min_time_ns = 3000000000u,
 				  .grace_ns = 1000000000u,
 				  .nice_level = LONG_MIN,
@@ -496,7 +336,7 @@ int cmd_time(int argc, char **argv)
 		  "write an org-mode table", .rare = true },
 		{ 0, "backend", OPTION_CHOICE, &o.backend, "auto|bpf|netlink|plain",
 		  "how to read the kernel", .rare = true },
-		{ 0, "lab", OPTION_TEXT, &o.lab, "FILE", "keep the run in this lab" },
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "keep the run in this lab" },
 		{ 0, "no-lab", OPTION_FLAG, &o.no_lab, NULL, "keep nothing", .rare = true },
 		{ 0, "tag", OPTION_TEXT, &o.tag, "TEXT", "a note kept with the run", .rare = true },
 		{ 0 }

@@ -1,4 +1,4 @@
-#include "cmd/query/place.h"
+#include "run/query_place.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,37 +7,29 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
-#include "cmd/cmd.h"
 
 /* ---- what is shown ---- */
 
-/* Of odbc:DSN=...;PWD={sec;ret};..., where a key's value ends. */
-static size_t value_length(const char *at)
-{
-	size_t length = strcspn(at, ";{");
-	if (at[length] != '{')
-		return length;
-	const char *end = at + length + 1;
-	while (*end && !(*end == '}' && end[1] != '}'))
-		end += *end == '}' ? 2 : 1; /* a brace in braces is doubled */
-	return (size_t)(end - at) + (*end == '}');
-}
-
+/* odbc:DSN=...;PWD={sec;ret};... */
 static char *without_pwd(const char *url)
 {
 	struct strbuf out = { 0 };
 	const char *at = strchr(url, ':') + 1;
 	strbuf_add(&out, url, (size_t)(at - url));
 	while (*at) {
-		const char *key = at + strspn(at, " \t");
+		const char *key = at + strspn(at, " \t"), *end = at + strcspn(at, ";{");
 		bool secret = strncasecmp(key, "PWD", 3) == 0 ||
 			      strncasecmp(key, "PASSWORD", 8) == 0;
-		size_t length = value_length(at);
-		length += strcspn(at + length, ";");
-		length += at[length] == ';';
+		if (*end == '{') {
+			end++;
+			while (*end && !(*end == '}' && end[1] != '}'))
+				end += *end == '}' ? 2 : 1; /* a brace in braces is doubled */
+			end += strcspn(end, ";");
+		}
+		end += *end == ';';
 		if (!secret)
-			strbuf_add(&out, at, length);
-		at += length;
+			strbuf_add(&out, at, (size_t)(end - at));
+		at = end;
 	}
 	return strbuf_detach(&out);
 }
@@ -89,43 +81,7 @@ int query_text_shown(const char *text, const char *url, char **shown, struct err
 	return 0;
 }
 
-char *query_command_line(int argc, char **argv)
-{
-	char **shown = xcalloc((size_t)argc + 1, sizeof *shown);
-	for (int i = 0; i < argc; i++) {
-		bool is_url = strstr(argv[i], "://") || strncmp(argv[i], "odbc:", 5) == 0;
-		shown[i] = is_url ? query_url_shown(argv[i]) : xstrdup(argv[i]);
-	}
-	char *line = cmd_line(argc, shown);
-	for (int i = 0; i < argc; i++)
-		free(shown[i]);
-	free(shown);
-	return line;
-}
-
 /* ---- opened ---- */
-
-static bool is_described(const struct experiment_server *s)
-{
-	return s->data || s->start;
-}
-
-static int start_server(const struct experiment *e, struct query_rig *rig, struct error *err)
-{
-	const struct experiment_server *s = &e->server;
-	const struct server_description description = {
-		.dbms = e->dbms,
-		.data = s->data,
-		.make = s->make,
-		.start = s->start,
-		.stop = s->stop,
-		.url = e->url,
-		.settings = (const char *const *)s->settings,
-		.user = s->user,
-	};
-	return server_open(&rig->server, &description, err) || server_start(rig->server, err) ? -1
-											      : 0;
-}
 
 static int own_file(struct query_place *p, struct error *err)
 {
@@ -144,18 +100,6 @@ static int own_file(struct query_place *p, struct error *err)
 	p->url = strbuf_detach(&path);
 	p->own_file = true;
 	return 0;
-}
-
-/* The file of tare's own that a resumed run had, as long as it is there. */
-static bool recall_file(struct query_place *p, const char *url)
-{
-	const char *path = strchr(url, ':');
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	if (!p->own_file || !slash || access(path + 1, R_OK | W_OK) != 0)
-		return false;
-	p->directory = xstrndup(path + 1, (size_t)(slash - path - 1));
-	p->url = xstrdup(url);
-	return true;
 }
 
 /* A file is found again from another directory. */
@@ -180,16 +124,22 @@ static int choose(struct query_place *p, const struct experiment *e, const char 
 {
 	const char *own = rig->server ? server_url(rig->server) : NULL;
 	bool recalled = p->recalled && url == p->recalled;
-	if (recalled && p->own_file && recall_file(p, url))
-		return 0;
-	if (recalled && p->own_file)
+	if (recalled && p->own_file) {
+		/* the file of tare's own that a resumed run had, as long as it is there */
+		const char *path = strchr(url, ':'), *slash = path ? strrchr(path, '/') : NULL;
+		if (slash && access(path + 1, R_OK | W_OK) == 0) {
+			p->directory = xstrndup(path + 1, (size_t)(slash - path - 1));
+			p->url = xstrdup(url);
+			return 0;
+		}
 		url = NULL;
+	}
 	/* where the socket of tare's own server is may differ from time to time */
 	if (own && (!url || recalled))
 		url = own;
 	if (!url)
 		url = e->url;
-	if (!url && is_described(&e->server))
+	if (!url && (e->server.data || e->server.start))
 		return error_set(err, EXIT_USAGE,
 				 "the experiment's server is started by commands: its 'dbms' says "
 				 "where to connect to");
@@ -213,8 +163,20 @@ int query_place_open(struct query_place *p, const struct experiment *e, const ch
 		.must_exist = !e->tables.count, /* a name with a slip in it makes no file */
 		.driver_file = driver_file ? driver_file : e->driver_file,
 	};
+	const struct experiment_server *s = &e->server;
+	const struct server_description description = {
+		.dbms = e->dbms,
+		.data = s->data,
+		.make = s->make,
+		.start = s->start,
+		.stop = s->stop,
+		.url = e->url,
+		.settings = (const char *const *)s->settings,
+		.user = s->user,
+	};
 	bool elsewhere = url && (!p->recalled || url != p->recalled);
-	if (!elsewhere && is_described(&e->server) && start_server(e, rig, err))
+	if (!elsewhere && (s->data || s->start) &&
+	    (server_open(&rig->server, &description, err) || server_start(rig->server, err)))
 		return -1;
 	if (choose(p, e, url, rig, err))
 		return -1;

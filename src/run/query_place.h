@@ -1,6 +1,6 @@
 /* Where queries are executed: the database of an experiment, and its server where tare runs it. */
-#ifndef TARE_CMD_QUERY_PLACE_H
-#define TARE_CMD_QUERY_PLACE_H
+#ifndef TARE_RUN_QUERY_PLACE_H
+#define TARE_RUN_QUERY_PLACE_H
 
 #include "measure/query.h"
 
@@ -23,7 +23,5 @@ char *query_url_shown(const char *url);
 /* The text of an experiment's file without the password in its URL (NULL: it has none); the caller
  * frees. */
 int query_text_shown(const char *text, const char *url, char **shown, struct error *err);
-/* As cmd_line(), without passwords in URLs. */
-char *query_command_line(int argc, char **argv);
 
 #endif
