@@ -1476,9 +1476,21 @@ export interface Doc {
   made_at: string;
   title: string;
   served: boolean; // By 'tare serve': there is a lab to go back to.
+  colours: Colours; // One colour for each cause and class, wherever it is drawn.
   machines: PageMachine[];
-  sections: (PageTime | PageStudy | PageNoise | PageProfile | PageQuery)[];
-  comparisons: (ComparisonTime | ComparisonNoise | ComparisonProfile | ComparisonQuery)[];
+  sections: (TimeSection | StudySection | NoiseSection | ProfileSection | QuerySection)[];
+  comparisons: (TimeComparison | NoiseComparison | ProfileComparison | QueryComparison)[];
+}
+
+export interface Colours {
+  causes: Record<string, Colour>; // Of the ledger.
+  classes: Record<string, Colour>; // Of noise.
+}
+
+export interface Colour {
+  light: string;
+  dark: string;
+  meaning?: string;
 }
 
 export interface PageMachine {
@@ -1498,7 +1510,7 @@ export interface PageFinding {
   source: string;
 }
 
-export interface PageTime {
+export interface TimeSection {
   kind: 'time';
   anchor: string; // Unique within the document.
   number: number | null; // In the lab; null: not stored.
@@ -1512,23 +1524,37 @@ export interface PageTime {
   conditions: Record<string, unknown> | null; // Every option that shaped the run.
   machine: number | null; // Index of machines; null: not known.
   notes: string[]; // What was not seen, what was left out of the page and why: sentences.
+  charts: Record<string, Chart>; // density_et and that of the headline: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns.
   command: string;
   parameters: Parameter[];
   backend: 'plain' | 'netlink' | 'bpf';
   headline: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system'; // The best there is.
   shell_ns: number; // Taken off each ET; 0: no shell.
   planned: number | null; // Executions asked for, without warm-ups; null: as many as it takes.
-  kept: Kept; // null: not seen, or of nothing.
-  unfiltered: Kept; // null: not seen, or of nothing.
+  kept: Summaries; // null: not seen, or of nothing.
+  unfiltered: Summaries; // null: not seen, or of nothing.
   rule2: Rule2 | null; // What rule (II) keeps, of the headline; null: it was not applied.
   warnings: Warning[];
   columns: Columns; // Parallel: a row for each execution, in order.
   reasons: Record<string, Reason>; // Of dropped executions, by position in the columns.
-  density: PageDensity[];
-  ledger: PageLedger | null; // null: no execution has one.
+  ledger: LedgerColumns | null; // null: no execution has one.
   dual: Dual | null; // Pairs of successive measured executions; null: there are fewer than two.
   names: string[]; // What details refer to; any text.
   details: Record<string, Detail>; // By position; of many executions only the remarkable ones have one.
+}
+
+export interface Chart {
+  x: Axis;
+  y: Axis;
+  bandwidth: number | null; // Of densities; of lengths of detours in decades.
+  blocks: unknown[];
+}
+
+export interface Axis {
+  name: string | null;
+  log: boolean;
+  low: number | null;
+  high: number | null;
 }
 
 export interface Parameter {
@@ -1536,7 +1562,7 @@ export interface Parameter {
   value: string;
 }
 
-export interface Kept {
+export interface Summaries {
   et: PageSummary | null;
   pt_net: PageSummary | null;
   pt_exec: PageSummary | null;
@@ -1582,14 +1608,7 @@ export interface Reason {
   high_ns: number | null;
 }
 
-export interface PageDensity {
-  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system';
-  ns: number[]; // The grid, ascending; coarser outside of what was kept.
-  all: number[]; // Per ns, of every measured execution.
-  kept: number[]; // The same of the kept ones.
-}
-
-export interface PageLedger {
+export interface LedgerColumns {
   index: number[] | null; // The executions (positions in the columns) that have one here; null: all.
   causes: string[]; // Those that occur, in the order of the catalogue in tare(1).
   wall: number[][]; // By cause, then execution: adds up to the execution's ET, the shell's share included.
@@ -1618,7 +1637,7 @@ export interface Trace {
   cut: number; // Slices and waits that were left out, the shortest first.
 }
 
-export interface PageStudy {
+export interface StudySection {
   kind: 'study';
   anchor: string; // Unique within the document.
   number: number | null; // In the lab; null: not stored.
@@ -1632,6 +1651,7 @@ export interface PageStudy {
   conditions: Record<string, unknown> | null; // Every option that shaped the run.
   machine: number | null; // Index of machines; null: not known.
   notes: string[]; // What was not seen, what was left out of the page and why: sentences.
+  charts: Record<string, Chart>;
   study: Study;
   samples: Samples;
   phases: Phases;
@@ -1655,7 +1675,7 @@ export interface Phases {
   long: (number | null)[]; // Of each daemon of the study: its period in this run is expected at the phase, and every so many samples after it, by number; null: it has none.
 }
 
-export interface PageNoise {
+export interface NoiseSection {
   kind: 'noise';
   anchor: string; // Unique within the document.
   number: number | null; // In the lab; null: not stored.
@@ -1669,23 +1689,9 @@ export interface PageNoise {
   conditions: Record<string, unknown> | null; // Every option that shaped the run.
   machine: number | null; // Index of machines; null: not known.
   notes: string[]; // What was not seen, what was left out of the page and why: sentences.
+  charts: Record<string, Chart>; // noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline. Where there are several CPUs, a block of seen and told for each of them follows.
   noise: Noise | null; // null: nothing of the run is stored yet.
-  density: PageDensity2 | null; // Detours per s of a CPU and decade of length.
   baseline: Baseline | null; // This against the machine's baseline.
-}
-
-export interface PageDensity2 {
-  bandwidth: number;
-  ns: number[];
-  user: number[];
-  master: number[];
-  baseline: number[] | null; // null: there is none.
-  cpus: PageCpu[]; // Each alone, in the order of the noise's; empty where there is but one.
-}
-
-export interface PageCpu {
-  user: number[];
-  master: number[];
 }
 
 export interface Baseline {
@@ -1694,7 +1700,7 @@ export interface Baseline {
   diff: NoiseDiff;
 }
 
-export interface PageProfile {
+export interface ProfileSection {
   kind: 'profile';
   anchor: string; // Unique within the document.
   number: number | null; // In the lab; null: not stored.
@@ -1708,6 +1714,7 @@ export interface PageProfile {
   conditions: Record<string, unknown> | null; // Every option that shaped the run.
   machine: number | null; // Index of machines; null: not known.
   notes: string[]; // What was not seen, what was left out of the page and why: sentences.
+  charts: Record<string, Chart>;
   profile: Profile;
   tree: Tree; // Calls: node 0 is everything, its children the apps, then outermost function to innermost.
   slices: Slices; // Samples over time.
@@ -1732,7 +1739,7 @@ export interface Slices {
   idle: number[];
 }
 
-export interface PageQuery {
+export interface QuerySection {
   kind: 'query';
   anchor: string; // Unique within the document.
   number: number | null; // In the lab; null: not stored.
@@ -1746,9 +1753,10 @@ export interface PageQuery {
   conditions: Record<string, unknown> | null; // Every option that shaped the run.
   machine: number | null; // Index of machines; null: not known.
   notes: string[]; // What was not seen, what was left out of the page and why: sentences.
+  charts: Record<string, Chart>; // split: means of each Q@C; in the second block where CPU time or I/O is not known.
   query: Query | null; // null: nothing of the run is stored yet.
   matrix: Matrix | null; // Every pair of the model's measures.
-  ledgers: PageLedger2[]; // Wall view, mean over executions kept.
+  ledgers: QueryLedger[]; // Wall view, mean over executions kept.
 }
 
 export interface Matrix {
@@ -1756,7 +1764,7 @@ export interface Matrix {
   r: ((number | null)[])[];
 }
 
-export interface PageLedger2 {
+export interface QueryLedger {
   query: number;
   cardinality: number | null;
   elapsed_ns: number; // In the query itself: the ledger begins before it is asked and ends after it.
@@ -1764,15 +1772,15 @@ export interface PageLedger2 {
   mean: number[];
 }
 
-export interface ComparisonTime {
+export interface TimeComparison {
   kind: 'time';
   sections: number[]; // Those compared, the reference included.
   reference: number;
   measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system';
-  rows: PageRow[];
+  rows: TimeComparisonRow[];
 }
 
-export interface PageRow {
+export interface TimeComparisonRow {
   section: number;
   ratio: number | null; // Of the means.
   ratio_low: number | null;
@@ -1783,14 +1791,14 @@ export interface PageRow {
   sentence: string;
 }
 
-export interface ComparisonNoise {
+export interface NoiseComparison {
   kind: 'noise';
   base: number;
   run: number;
   diff: NoiseDiff;
 }
 
-export interface ComparisonProfile {
+export interface ProfileComparison {
   kind: 'profile';
   before: number;
   after: number;
@@ -1799,17 +1807,17 @@ export interface ComparisonProfile {
 }
 
 export interface Places {
-  before: Before; // Columns by node of the tree before.
-  after: Before; // Columns by node of the tree after.
+  before: ProfileComparisonSide; // Columns by node of the tree before.
+  after: ProfileComparisonSide; // Columns by node of the tree after.
 }
 
-export interface Before {
+export interface ProfileComparisonSide {
   here: number[]; // Samples of this path of names in this profile.
   other: number[]; // Samples of this path of names in the other profile.
   sure: number[]; // 1: the shares differ by more than how samples fall: p < 0.05, adjusted for the number of paths.
 }
 
-export interface ComparisonQuery {
+export interface QueryComparison {
   kind: 'query';
   base: number;
   other: number;

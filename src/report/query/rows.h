@@ -36,6 +36,8 @@ const char *query_time_meaning(enum ttp_time t);
 void plan_letter(int plan, char out[16]);
 const struct query_plan *query_plan_of(const struct query_run *r, uint64_t hash); /* or NULL */
 
+/* Of the query in this place, in the terminal: 1 to 9, a to z, A to Z, + for the rest. */
+char query_sign(size_t query);
 /* Its name, or "query 3". */
 void query_name(const struct query_run *r, uint32_t query, char out[WORDS]);
 /* "join at 1,000,000"; without a cardinality the name alone. */
