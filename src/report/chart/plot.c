@@ -125,7 +125,7 @@ void plot_noise(const struct noise_view *v, const struct plot_style *s, struct s
 	struct noise_style style = noise_normal_style(&given);
 	size_t from = out->length;
 	put_noise_density(v, &style, out);
-	noise_finish(&style, out, from);
+	style_finish(&(struct style){ .ascii = s->ascii }, out, from);
 }
 
 /* ---- queries ---- */

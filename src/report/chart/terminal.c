@@ -418,7 +418,7 @@ bool chart_points_text(const struct chart *c, const struct chart_screen *s, stru
 		}
 	put_lines(&a, left, s->ascii, s->colour, out);
 	put_x_axis(&a, left, c->x.name, s->ascii, out);
-	noise_finish(&(struct noise_style){ .ascii = s->ascii }, out, from);
+	style_finish(&(struct style){ .ascii = s->ascii }, out, from);
 	for (size_t i = 0; i < a.columns * a.lines; i++)
 		shared |= is_shared(&a.cells[i]);
 	xfree(a.cells);
@@ -549,7 +549,7 @@ void chart_bars_text(const struct chart *c, const struct chart_screen *s, struct
 		strbuf_release(&fitted);
 		xfree(name);
 	}
-	noise_finish(&(struct noise_style){ .ascii = s->ascii }, out, from);
+	style_finish(&(struct style){ .ascii = s->ascii }, out, from);
 }
 
 void put_spark(const size_t *counts, size_t count, bool ascii, struct strbuf *out)
