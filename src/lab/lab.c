@@ -389,7 +389,7 @@ int lab_apply_schema(sqlite3 *db, int from_version)
 		return rc;
 	snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
 		 LAB_APPLICATION_ID, lab_schema_version);
-	int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+	rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
 	return rc ? rc : lab_grow(db);
 }
 

@@ -108,8 +108,14 @@ void columns_add_fields(struct columns *c, const struct field *fields)
 {
 	struct field_cursor cursor = { .fields = fields };
 	while (field_next(&cursor))
-		if (!(cursor.leaf.flags & FIELD_NOT_CSV))
-			columns_add(c, field_column(&cursor.leaf), "", cursor.leaf.csv);
+		if (!(cursor.leaf.flags & FIELD_NOT_CSV)) {
+			/* the column adds the unit to its name itself */
+			const char *name = cursor.leaf.csv, *unit = strstr(name, "_ns");
+			char *plain = xstrndup(name, unit && !unit[3] ? (size_t)(unit - name)
+								      : strlen(name));
+			columns_add(c, field_column(&cursor.leaf), "", plain);
+			xfree(plain);
+		}
 }
 
 struct table *table_of(struct columns *c)
