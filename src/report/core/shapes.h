@@ -28,11 +28,10 @@ extern const struct shape profile_settings_shape, stack_ends_shape, profile_tota
 	row_shape, profile_diff_shape, profile_listing_function_shape,
 	profile_listing_instruction_shape, profile_listing_shape;
 /* query */
-extern const struct shape experiment_shape, server_shape, options_shape, text_shape, plan_shape,
-	event_shape, measured_shape, times_shape, times_ns_shape, query_judged_shape, at_shape,
-	query_experiment_shape, query_execution2_shape, query_at_shape, checks_shape, post_shape,
-	reading_shape, surroundings_shape, model_shape, item_shape, query_shape,
-	query_compare_base_shape, pair_shape, query_compare_shape;
+extern const struct shape query_options_shape, query_figure_shape, query_judged_shape,
+	query_row_shape, query_wide_check_shape, query_check_shape, query_at_check_shape,
+	query_post_shape, query_reading_shape, query_surroundings_shape, query_relation_shape,
+	query_item_shape, query_shape, query_side_shape, query_pair_shape, query_compare_shape;
 /* study */
 extern const struct shape study_run_shape, runs_shape, period_shape, cutoff_shape, seen_shape,
 	study_runs_shape, daemon_shape, study_cutoff_shape, study_shape, cutoffs_machine_shape,

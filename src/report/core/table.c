@@ -144,10 +144,8 @@ struct table *table_of(struct columns *c)
 
 void table_add_fields(struct table *t, const struct field *fields, const void *object)
 {
-	struct field_cursor c = { .fields = fields };
+	struct field_cursor c = { .fields = fields, .without = FIELD_NOT_CSV, .unnamed = true };
 	while (field_next(&c)) {
-		if (c.leaf.flags & FIELD_NOT_CSV)
-			continue;
 		struct value v = field_value(&c, object);
 		enum column_type type = next_type(t);
 		char hash[17];

@@ -267,7 +267,7 @@ static struct split split_of(const struct query_row *row)
 	for (size_t k = 0; k < row->at->executions.count; k++) {
 		const struct query_execution *x = &row->at->executions.items[k];
 		uint32_t cpu = 1u << QUERY_USER_NS | 1u << QUERY_SYSTEM_NS;
-		if (row->verdict->drop ? x->outcome == QUERY_TIMED_OUT : row->fired[k] != 0)
+		if (row->verdict->drop ? x->timed_out : row->fired[k] != 0)
 			continue;
 		s.elapsed += (double)x->measured_ns;
 		s.cpu += x->usage[QUERY_QUERY].missing & cpu ? NAN
