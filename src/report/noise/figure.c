@@ -139,9 +139,9 @@ int figure_sources(struct figure *f, const struct noise_view *v, size_t most, st
 	size_t shown = rows.list.count < most ? rows.list.count : most;
 	for (size_t i = 0; i < shown && window_s > 0; i++) {
 		const struct noise_row *r = &rows.list.items[i];
-		double row[] = { (double)i, (double)r->spread->ns / window_s,
-				 (double)r->spread->count, (double)r->spread->ns };
-		bool strict = r->source && noise_class_strict(r->source->class);
+		double row[] = { (double)i, (double)r->seen.ns / window_s, (double)r->seen.count,
+				 (double)r->seen.ns };
+		bool strict = noise_class_strict(r->class);
 		figure_row(f, strict ? told : inferred, row, 4, r->name);
 		figure_axis_tic(&f->y, (double)i, r->name);
 		top = fmax(top, row[1]);
