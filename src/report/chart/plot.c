@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "report/chart/scatter.h"
+#include "report/noise/rows.h"
 #include "report/query/rows.h"
 #include "report/time/several.h"
 #include "report/time/shares.h"
@@ -98,7 +99,7 @@ void plot_bars(const struct plot_bar *bars, size_t count, const char *title,
 		strbuf_release(&fitted);
 		xfree(name);
 	}
-	noise_finish(&(struct noise_style){ .ascii = s->ascii }, out, from);
+	style_finish(&(struct style){ .ascii = s->ascii }, out, from);
 }
 
 /* ---- points ---- */
@@ -213,7 +214,7 @@ void plot_noise(const struct noise_view *v, const struct plot_style *s, struct s
 	size_t from = out->length;
 	noise_together(v->noise, &all);
 	put_noise_density(&all, &style, out);
-	noise_finish(&style, out, from);
+	style_finish(&(struct style){ .ascii = s->ascii }, out, from);
 	noise_cpu_release(&all);
 }
 

@@ -376,7 +376,7 @@ bool scatter_text(const struct scatter *s, size_t width, size_t height, bool asc
 		}
 	put_lines(&a, left, ascii, colour, out);
 	put_x_axis(&a, left, s->x_label, ascii, out);
-	noise_finish(&(struct noise_style){ .ascii = ascii }, out, from);
+	style_finish(&(struct style){ .ascii = ascii }, out, from);
 	for (size_t i = 0; i < a.columns * a.lines; i++)
 		shared |= is_shared(&a.cells[i]);
 	xfree(a.cells);

@@ -81,11 +81,6 @@ struct noise_style noise_normal_style(const struct noise_style *given);
 void put_cpus(const struct noise *n, struct strbuf *out);
 /* "ordinary scheduling", "SCHED_FIFO 95" */
 void put_scheduling(const struct noise *n, struct strbuf *out);
-/* A percentage with two decimals, "-" for NaN; 100 only when nothing is left. Its space and that of
- * format_ns() do not break lines: noise_finish() makes plain ones of them. */
-void format_share(double fraction, char out[WORDS]);
-/* Three digits in its natural unit. */
-void format_ns(double ns, char out[WORDS]);
 #define NOISE_WIDE 104 /* columns from which on a source's class and period have one */
 /* The table of the first `most` rows (0: all), and a line on the others. */
 void put_noise_sources(const struct noise_rows *rows, size_t most, const struct noise_style *style,
@@ -95,8 +90,4 @@ void put_noise_histograms(const struct noise_cpu *c, const struct noise_style *s
 			  struct strbuf *out);
 void put_noise_density(const struct noise_cpu *c, const struct noise_style *style,
 		       struct strbuf *out);
-/* What was written since `from`, made ready: plain spaces; with style->ascii without µ and …, which
- * the formats of report/ bring along. Columns stay where they are. */
-void noise_finish(const struct noise_style *style, struct strbuf *out, size_t from);
-
 #endif

@@ -155,13 +155,13 @@ void put_noise_sources(const struct noise_rows *rows, size_t most, const struct 
 	struct table *t = shown_table(&l, style);
 	for (size_t i = 0; i < l.rows; i++)
 		add_shown(t, &rows->list.items[i], &l);
-	table_render(t, TABLE_TEXT, &(struct table_style){ .colour = style->colour }, out);
+	table_render(t, TABLE_TEXT, &(struct style){ .colour = style->colour }, out);
 	table_free(t);
 	if (l.rows == rows->list.count)
 		return;
 	for (size_t i = l.rows; i < rows->list.count; i++)
 		rest += rows->list.items[i].seen.ns;
-	format_share(share_of(rows, rest), share);
+	format_share(share_of(rows, rest), 2, share);
 	strbuf_printf(out, "%s and %zu more (%s)\n", style->ascii ? "..." : "…",
 		      rows->list.count - l.rows, share);
 }
