@@ -478,12 +478,12 @@ export interface Noise {
   format: 1; // Raised when a field changes its meaning.
   run: NoiseRun | null;
   machine: Machine | null;
-  settings: Settings;
+  settings: NoiseSettings;
   elapsed_ns: number; // From the first round to the last, pauses included.
-  together: Cpu;
-  cpus: Cpu[];
-  parts: Part[]; // The run in parts of so many rounds: pauses make them of unequal length.
-  worst: Worst[]; // The longest detours, longest first.
+  together: NoiseCpu;
+  cpus: NoiseCpu[];
+  parts: NoisePart[]; // The run in parts of so many rounds: pauses make them of unequal length.
+  worst: NoiseWorst[]; // The longest detours, longest first.
 }
 
 export interface NoiseRun {
@@ -499,7 +499,7 @@ export interface NoiseRun {
   version: string | null; // Of tare.
 }
 
-export interface Settings {
+export interface NoiseSettings {
   cpus: number[];
   realtime: boolean; // The loop ran under SCHED_FIFO.
   priority: number | null;
@@ -508,7 +508,7 @@ export interface Settings {
   part_rounds: number; // Rounds in a part.
 }
 
-export interface Cpu {
+export interface NoiseCpu {
   cpu: number | null; // null: all of them together. Then times are sums; thresholds, steps and turns the largest.
   rounds: number;
   window_ns: number; // Looked at, in all rounds.
@@ -519,31 +519,20 @@ export interface Cpu {
   step_ns: number; // Of the clock.
   turn_ns: number; // Of the loop, median.
   turn_p999_ns: number;
-  detours: Detours;
-  coverage: Coverage[];
-  host: Host; // A period of the host in what is otherwise unexplained: an inference.
-  untold: Untold[]; // Vectors that /proc/interrupts counts and no tracepoint tells.
+  detours: { count: number; ns: number; min_ns: number | null; max_ns: number | null; per_s: number | null; lost_share: number | null; class_ns: NoiseClassNs; overlap_ns: number | null; };
+  coverage: NoiseCoverage[];
+  host: { rounds: number; fitted: number; period_ns: number | null; width_ns: number | null; chance: number | null; in_phase: number; looked_at: number; };
+  untold: NoiseUntold[]; // Vectors that /proc/interrupts counts and no tracepoint tells.
   events: number | null; // Told by the kernel.
   lost: number | null; // That found no room.
   outside: number | null; // Occurrences in no detour.
   outside_ns: number | null;
-  sources: Source[];
-  combinations: Combination[];
-  buckets: Bucket[]; // Empty ones left out.
+  sources: NoiseSource[];
+  combinations: NoiseCombination[];
+  buckets: NoiseBucket[]; // Empty ones left out.
 }
 
-export interface Detours {
-  count: number;
-  ns: number;
-  min_ns: number | null;
-  max_ns: number | null;
-  per_s: number | null; // And CPU, of the time looked at: window_ns.
-  lost_share: number | null; // ns, of the time looked at: window_ns.
-  class_ns: ClassNs; // They add up to ns. null: this run could not know.
-  overlap_ns: number | null; // Whole detours in which the kernel told of anything.
-}
-
-export interface ClassNs {
+export interface NoiseClassNs {
   irq: number | null;
   softirq: number | null;
   nmi: number | null;
@@ -557,7 +546,7 @@ export interface ClassNs {
   unexplained: number | null;
 }
 
-export interface Coverage {
+export interface NoiseCoverage {
   from_ns: number; // Of detours this long or longer.
   count: number;
   ns: number; // Their time but that in class throttled: it is the price of the real-time class, and in none of these.
@@ -566,22 +555,12 @@ export interface Coverage {
   overlap: number | null; // In detours in which it told of anything.
 }
 
-export interface Host {
-  rounds: number; // Looked at.
-  fitted: number; // In which a period was found.
-  period_ns: number | null;
-  width_ns: number | null; // Half the width of the window around the phase.
-  chance: number | null; // Of detours at random times, those that would fall into it.
-  in_phase: number;
-  looked_at: number; // Detours with something left to explain.
-}
-
-export interface Untold {
+export interface NoiseUntold {
   name: string;
   count: number;
 }
 
-export interface Source {
+export interface NoiseSource {
   class: 'irq' | 'softirq' | 'nmi' | 'thread' | 'work' | 'fault' | 'throttled' | 'delivery' | 'steal' | 'host-periodic' | 'unexplained'; // irq to throttled: inside what the kernel told of (strict). delivery, steal, host-periodic: named, but inferred.
   name: string;
   count: number;
@@ -593,17 +572,17 @@ export interface Source {
   share: number | null; // Of all time lost on this CPU.
   period_ns: number | null; // From one occurrence to the next; null: none that holds.
   period_share: number | null; // Of its intervals, those within 5 % of it or of a multiple up to 4.
-  lengths: Length[]; // Buckets 1 to 2 % wide, empty ones left out.
+  lengths: NoiseLength[]; // Buckets 1 to 2 % wide, empty ones left out.
 }
 
-export interface Length {
+export interface NoiseLength {
   low_ns: number;
   high_ns: number; // Not in it.
   count: number;
   ns: number;
 }
 
-export interface Combination {
+export interface NoiseCombination {
   name: string; // Sources that followed each other in a detour, joined by '_'.
   count: number;
   ns: number; // Their sum.
@@ -612,68 +591,68 @@ export interface Combination {
   mean_ns: number | null;
   sigma_ns: number | null; // Of the population; null for fewer than two.
   share: number | null; // Of all time lost on this CPU.
-  lengths: Length[]; // Buckets 1 to 2 % wide, empty ones left out.
-  told: Told | null; // Strict time in these detours, where there was any; null: the kernel's side was not seen.
+  lengths: NoiseLength[]; // Buckets 1 to 2 % wide, empty ones left out.
+  told: NoiseTold | null; // Strict time in these detours, where there was any; null: the kernel's side was not seen.
 }
 
-export interface Told {
+export interface NoiseTold {
   count: number;
   ns: number; // Their sum.
   min_ns: number | null;
   max_ns: number | null;
   mean_ns: number | null;
   sigma_ns: number | null; // Of the population; null for fewer than two.
-  lengths: Length[]; // Buckets 1 to 2 % wide, empty ones left out.
+  lengths: NoiseLength[]; // Buckets 1 to 2 % wide, empty ones left out.
 }
 
-export interface Bucket {
+export interface NoiseBucket {
   low_ns: number;
   high_ns: number; // Not in it.
   count: number; // Detours of this length: the user-level histogram.
   ns: number;
-  class_ns: ClassNs; // They add up to ns. null: this run could not know.
+  class_ns: NoiseClassNs; // They add up to ns. null: this run could not know.
   overlap_ns: number | null; // Whole detours in which the kernel told of anything.
   master_count: number | null; // Detours with so much strict time: the master histogram.
   master_ns: number | null;
 }
 
-export interface Part {
+export interface NoisePart {
   begin_ns: number; // Since the begin of the run.
   window_ns: number; // Summed over the CPUs.
   count: number; // Detours of all CPUs.
   ns: number;
-  shares: Share[];
+  shares: NoiseShare[];
 }
 
-export interface Share {
+export interface NoiseShare {
   cpu: number; // Index in cpus.
   source: number; // Index in its sources.
   count: number;
   ns: number;
 }
 
-export interface Worst {
+export interface NoiseWorst {
   cpu: number;
-  begin_ns: number; // Since the begin of the run.
+  begin_ns: number; // Since the begin of the run; in the lab, of the clock.
   ns: number;
   name: string; // Its combination.
-  class_ns: ClassNs; // They add up to ns. null: this run could not know.
+  class_ns: NoiseClassNs; // They add up to ns. null: this run could not know.
 }
 
 export interface NoiseDiff {
   format: 1; // Raised when a field changes its meaning.
   text: string; // The verdict as a sentence.
   notes: string[]; // What makes a difference that no source made: other CPUs, thresholds, no names.
-  base: Base; // The baseline.
-  run: Base; // What is compared with it.
-  total: Total;
-  counts: Counts; // Sources by change.
+  base: NoiseDiffSide; // The baseline.
+  run: NoiseDiffSide; // What is compared with it.
+  total: NoiseDiffTotal;
+  counts: NoiseDiffCounts; // Sources by change.
   sources: NoiseDiffSource[]; // All CPUs together. New first, then grown, shrunk, gone, those in one only that are not sure, same; each by the larger share.
-  peaks: Peak[]; // Lengths that became more or less frequent, by the time lost.
-  density: Density; // By Parzen's method over log10 of the lengths, with a Gaussian kernel.
+  peaks: NoiseDiffPeak[]; // Lengths that became more or less frequent, by the time lost.
+  density: NoiseDiffDensity; // By Parzen's method over log10 of the lengths, with a Gaussian kernel.
 }
 
-export interface Base {
+export interface NoiseDiffSide {
   run: number | null; // Its number in the lab; null: not stored.
   name: string;
   cpus: number[];
@@ -685,7 +664,7 @@ export interface Base {
   realtime: boolean; // The loop was of the real-time class.
 }
 
-export interface Total {
+export interface NoiseDiffTotal {
   base_share: number; // Time lost per time, all sources.
   run_share: number;
   ratio: number | null; // Of the time lost: run / base. null: one of them lacks it, has too few parts, or lost none.
@@ -694,7 +673,7 @@ export interface Total {
   p: number | null; // Mann-Whitney's over the parts; not adjusted.
 }
 
-export interface Counts {
+export interface NoiseDiffCounts {
   same: number;
   new: number;
   gone: number;
@@ -705,7 +684,7 @@ export interface Counts {
 export interface NoiseDiffSource {
   class: 'irq' | 'softirq' | 'nmi' | 'thread' | 'work' | 'fault' | 'throttled' | 'delivery' | 'steal' | 'host-periodic' | 'unexplained';
   name: string;
-  change: 'new' | 'grown' | 'shrunk' | 'gone' | 'same'; // New and gone: one of the two lacks it, which is sure where p is below 0.05. Grown and shrunk have such a p, by 1.1 times at least, with an interval that excludes 1.
+  change: 'same' | 'new' | 'gone' | 'grown' | 'shrunk'; // New and gone: one of the two lacks it, which is sure where p is below 0.05. Grown and shrunk have such a p, by 1.1 times at least, with an interval that excludes 1.
   base_rate: number; // Occurrences per s of a CPU.
   run_rate: number;
   base_share: number; // Time lost to it per time.
@@ -720,7 +699,7 @@ export interface NoiseDiffSource {
   p: number | null; // In one of the two only: that all occurrences fell there by chance; else Mann-Whitney's over the parts. Adjusted over all sources by Benjamini and Hochberg. null: too few parts.
 }
 
-export interface Peak {
+export interface NoiseDiffPeak {
   low_ns: number;
   high_ns: number; // Not included.
   base_rate: number; // Detours of these lengths per s of a CPU.
@@ -728,7 +707,7 @@ export interface Peak {
   name: string; // The combination of sources that changed most there; "": none is known.
 }
 
-export interface Density {
+export interface NoiseDiffDensity {
   bandwidth: number; // Decades, the same for both.
   distance: number; // Half of the integral of |run - base|, both normalised.
   ns: number[]; // Lengths.

@@ -20,13 +20,14 @@
 #define PEAK_RATIO 1.25
 #define PEAK_TRIES 60
 
+const char *const jitter_change_names[JITTER_CHANGES] = {
+	[JITTER_SAME] = "same",	  [JITTER_NEW] = "new",	      [JITTER_GONE] = "gone",
+	[JITTER_GROWN] = "grown", [JITTER_SHRUNK] = "shrunk",
+};
+
 const char *jitter_change_name(enum jitter_change change)
 {
-	static const char *const names[] = {
-		[JITTER_SAME] = "same",	  [JITTER_NEW] = "new",	      [JITTER_GONE] = "gone",
-		[JITTER_GROWN] = "grown", [JITTER_SHRUNK] = "shrunk",
-	};
-	return names[change];
+	return jitter_change_names[change];
 }
 
 /* ---- the sources of both, by class and name ---- */

@@ -17,10 +17,9 @@ extern const struct shape grades_shape, shell_shape, summary_shape, et_shape, me
 	tare_shape, time_shape, version_shape, size_shape, emp_shape, median_shape, name_shape,
 	contribution_shape, explain_thread_shape, explained_shape, explain_shape;
 /* noise */
-extern const struct shape settings_shape, class_ns_shape, detours_shape, coverage_shape, host_shape,
-	untold_shape, length_shape, source_shape, told_shape, combination_shape, bucket_shape,
-	cpu_shape, share_shape, part_shape, worst_shape, noise_shape, base_shape, total_shape,
-	counts_shape, noise_diff_source_shape, peak_shape, density_shape, noise_diff_shape;
+extern const struct shape noise_source_shape, noise_told_shape, noise_combination_shape,
+	noise_cpu_report_shape, noise_shape, noise_diff_side_shape, noise_diff_counts_shape,
+	noise_diff_source_shape, noise_diff_peak_shape, noise_diff_shape;
 /* profile */
 extern const struct shape profile_settings_shape, stack_ends_shape, profile_totals_shape,
 	system_shape, app_shape, instance_shape, profile_thread_shape, object_shape, function_shape,

@@ -54,7 +54,7 @@ static void put_interval(double low, double high, struct strbuf *out)
 /* Those that are sure; how many are not. */
 static void put_changes(const struct jitter_diff *d, struct strbuf *out)
 {
-	size_t counts[CHANGES] = { 0 }, unsure = 0;
+	size_t counts[JITTER_CHANGES] = { 0 }, unsure = 0;
 	for (size_t i = 0; i < d->sources.count; i++) {
 		const struct jitter_source_diff *s = &d->sources.items[i];
 		counts[s->change] += jitter_diff_sure(s);

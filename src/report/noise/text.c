@@ -152,7 +152,7 @@ static void put_periods(const struct noise_rows *rows, const struct noise_style 
 	for (size_t i = 0; i < rows->list.count; i++) {
 		const struct noise_row *row = &rows->list.items[i];
 		char period[WORDS];
-		if (!isfinite(row->period_ns) || !noise_class_strict(row->source->class))
+		if (!isfinite(row->period_ns) || !noise_class_strict(row->class))
 			continue;
 		if (found++ >= MOST_PERIODS) {
 			more++;
@@ -206,8 +206,8 @@ static void put_mostly(const struct noise_rows *rows, enum noise_class class, ui
 	}
 	for (size_t i = 0; i < rows->list.count && shown < MOST_NAMES; i++) {
 		const struct noise_row *row = &rows->list.items[i];
-		if (row->source->class != class ||
-		    (shown && (double)row->spread->ns < NAME_SMALL * (double)ns))
+		if (row->class != class ||
+		    (shown && (double)row->seen.ns < NAME_SMALL * (double)ns))
 			continue;
 		strbuf_printf(out, "%s%s", shown++ ? ", " : "", row->name);
 	}

@@ -68,7 +68,7 @@ static void add_cpu(struct table *t, const struct noise *n, const struct noise_c
 	noise_rows_of(c, NOISE_BY_SOURCE, &rows);
 	if (rows.list.count && rows.ns)
 		snprintf(mostly, sizeof mostly, "%s %.0f %%", rows.list.items[0].name,
-			 100 * (double)rows.list.items[0].spread->ns / (double)rows.ns);
+			 100 * rows.list.items[0].share);
 	noise_rows_release(&rows);
 	table_add_count(t, c->cpu);
 	table_add_text(t, rate);

@@ -25,13 +25,12 @@ static const struct field figure_fields[] = {
 };
 const struct shape query_figure_shape = { "query_figure", NULL, figure_fields };
 
-static const struct shape execution_shape = { "query_execution_facts", NULL,
-					      query_execution_fields };
+static const struct shape facts_shape = { "query_execution_facts", NULL, query_execution_fields };
 
 #undef X
 #define X(member, ...) FACT(struct query_judged, member, __VA_ARGS__)
 static const struct field judged_fields[] = {
-	X(x, "", FIELD_SPLICE, NULL, .shape = &execution_shape),
+	X(x, "", FIELD_SPLICE, NULL, .shape = &facts_shape),
 	X(cpu_ns, "cpu_ns", FIELD_NS,
 	  "User + system of the query's processes; null: one of them was not seen."),
 	X(times[TTP_MEASURED], "times_ns.measured", FIELD_REAL, NULL),
@@ -121,13 +120,13 @@ const struct shape query_row_shape = { "query_at", NULL, query_row_fields };
 
 #undef X
 #define X(member, ...) FACT(struct query_check, member, __VA_ARGS__)
-#define CHECKS(name, of, count_)                                                      \
-	static const struct field name##_fields[] = {                                 \
-		X(check, "name", FIELD_ENUM, NULL, .limit = (count_), .names = (of)), \
-		X(count.fired, "fired", FIELD_U64, NULL),                             \
-		X(count.of, "of", FIELD_U64, NULL),                                   \
-		{ 0 },                                                                \
-	};                                                                            \
+#define CHECKS(name, names_, count_)                                                      \
+	static const struct field name##_fields[] = {                                     \
+		X(check, "name", FIELD_ENUM, NULL, .limit = (count_), .names = (names_)), \
+		X(count.fired, "fired", FIELD_U64, NULL),                                 \
+		X(count.of, "of", FIELD_U64, NULL),                                       \
+		{ 0 },                                                                    \
+	};                                                                                \
 	const struct shape query_##name##_shape = { "query_" #name, NULL, name##_fields }
 CHECKS(wide_check, ttp_wide_check_names, TTP_WIDE_CHECKS);
 CHECKS(check, ttp_check_names, TTP_CHECKS);
