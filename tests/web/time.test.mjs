@@ -497,7 +497,7 @@ test('little is enough: no ledger, no PT, no pairs, one execution, none', async 
   const one = timeSection(1, { count: 60, ledger: false, pt: false, details: 0 });
   one.dual = null;
   const none = timeSection(2, { count: 60, ledger: false, pt: false, details: 0 });
-  Object.assign(none, { dual: null, reasons: {}, density: [], kept: { et: null }, unfiltered: { et: null }, status: 'going', warnings: [] });
+  Object.assign(none, { dual: null, reasons: {}, charts: {}, kept: { et: null }, unfiltered: { et: null }, status: 'going', warnings: [] });
   none.columns = { number: [], at_us: [], et: [], net: null, exec: null, tick: null, rss: null, rule: [] };
   const single = structuredClone(none);
   Object.assign(single, { anchor: 'run-3', number: 3, columns: { ...none.columns, number: [1], at_us: [0], et: [5e6], rule: [0] }, status: 'interrupted' });

@@ -105,7 +105,8 @@ struct chart_series {
 	unsigned x, y;		/* columns, from 0; of bars: the value is y, or x where they lie */
 	unsigned low, high;	/* columns: ends of intervals, sides of bars */
 	double half;		/* more on each side of a bar */
-	unsigned stacked_on;	/* a bar stands on the sum of so many columns before its own */
+	bool stacked;		/* bars that stand on each other */
+	unsigned stacked_on;	/* this one on the sum of so many columns before its own */
 	unsigned where, unless; /* only rows in which this column is above 0, or is not; 0: all */
 	char sign;		/* of its points in the terminal; 0: dots */
 };

@@ -435,10 +435,8 @@ static void put_style(const struct chart *c, const struct chart_series *s, struc
 	case CHART_BARS:
 		strbuf_printf(out, "boxxyerror fs %s lc rgb '%s' lw 0.5",
 			      s->role == CHART_FRAME ? "empty border"
-			      : s->role == CHART_CROSS || s->role >= CHART_CAUSE ||
-					      s->role == CHART_REST
-				      ? "solid 1 noborder"
-				      : "solid 1 border lt -1 dt 1",
+			      : s->stacked	     ? "solid 1 noborder"
+						     : "solid 1 border lt -1 dt 1",
 			      colour);
 		break;
 	case CHART_INTERVALS:

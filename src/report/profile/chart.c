@@ -108,6 +108,7 @@ int chart_system(struct chart *c, const struct profile_subject *s, struct error 
 							    .role = roles[k],
 							    .title = titles[k],
 							    .y = 2 + k,
+							    .stacked = true,
 							    .stacked_on = k,
 							    .high = 1 });
 	c->key = true;

@@ -386,6 +386,7 @@ static void split_series(struct chart *c, const struct splits *s)
 						    .role = parts[k].role,
 						    .title = parts[k].title,
 						    .x = 2 + k,
+						    .stacked = true,
 						    .stacked_on = k,
 						    .half = 0.35 });
 	chart_add(c,
@@ -477,6 +478,7 @@ static void add_cells(struct chart *c, double r[TTP_MODEL_MEASURES][TTP_MODEL_ME
 					    .shape = CHART_BARS,
 					    .role = CHART_CROSS,
 					    .y = 3,
+					    .stacked = true,
 					    .stacked_on = 1,
 					    .high = 1 });
 }

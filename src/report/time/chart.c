@@ -344,6 +344,7 @@ int chart_ledger(struct chart *c, const struct run_view *v, struct error *err)
 						  : CHART_CAUSE + (unsigned)bars.causes[k],
 				     .title = rest ? "other" : ledger_causes[bars.causes[k]].name,
 				     .y = 2 + k,
+				     .stacked = true,
 				     .stacked_on = k,
 				     .high = 1,
 				     .half = 0.5 });
