@@ -270,7 +270,7 @@ test('hover tells who held up a kept execution, by name or by its ledger', async
   delete s.details[bare];
   s.ledger.wall[3][bare] = 3_200_000;
   const tab = await open(doc);
-  for (const [i, words] of [[named, /queued 16.2.ms behind postgres.*irq 12.0.µs by local timer/s], [delayed, /queued 2.50.ms behind kworker/], [bare, /queued 3.20.ms: runnable, another task had its CPU/]]) {
+  for (const [i, words] of [[named, /queued 16.2.ms behind postgres.*irq 12.0.µs by local timer/s], [delayed, /queued 2.50.ms behind kworker/], [bare, /queued 3.20.ms: what queued is/]]) {
     const at = await pixel(tab, 'run-12-samples', s.columns.at_us[i] * 1000, s.columns.net[i]);
     await tab.page.mouse.move(0, 0);
     await tab.page.mouse.move(at.x, at.y);
