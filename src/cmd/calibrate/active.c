@@ -16,6 +16,7 @@
 #include "cmd/calibrate/calibrate.h"
 #include "cmd/cmd.h"
 #include "measure/plan.h"
+#include "run/find.h"
 #include "subject/inc.h"
 
 #define GRACE_NS 1000000000u
@@ -84,7 +85,7 @@ static int add_run(struct active *a, struct error *err)
 	struct run run = { .study = a->study,
 			   .name = xstrdup(text),
 			   .directory = directory ? directory : xstrdup("?"),
-			   .conditions = conditions_of(a),
+			   .conditions = conditions_take(conditions_of(a)),
 			   .backend = collector_backend(a->collector),
 			   .not_seen = not_seen ? xstrdup(not_seen) : NULL,
 			   .started_at_ns = clock_realtime_ns(),
@@ -184,9 +185,8 @@ static uint64_t whole(const json_t *o, const char *key, uint64_t most)
 }
 
 /* The plan that a run of a study carries; false: it is no such run. */
-static bool read_plan(const char *conditions, struct active *a, enum study_length *which)
+static bool read_plan(const json_t *all, struct active *a, enum study_length *which)
 {
-	json_t *all = conditions ? json_loads(conditions, 0, NULL) : NULL;
 	const json_t *plan = json_object_get(all, "calibrate");
 	const char *part = json_string_value(json_object_get(plan, "part"));
 	const char *cpus = json_string_value(json_object_get(all, "cpu"));
@@ -202,7 +202,6 @@ static bool read_plan(const char *conditions, struct active *a, enum study_lengt
 	}
 	if (good && cpus && !a->cpus && cpus_parse(cpus, &a->cpu_set))
 		a->cpus = xstrdup(cpus);
-	json_decref(all);
 	return good;
 }
 
@@ -212,10 +211,10 @@ static int find_resumed(struct active *a, struct run *into, struct error *err)
 	enum study_length which;
 	if (*a->o->resume) {
 		int64_t id;
-		if (lab_find_run(a->lab, a->o->resume, &id, err) ||
+		if (run_find(a->lab, a->o->resume, LAB_OF(SUBJECT_COMMAND), &id, err) ||
 		    lab_get_run(a->lab, id, into, err))
 			return -1;
-		if (read_plan(into->conditions, a, &which))
+		if (read_plan(into->conditions.all, a, &which))
 			return 0;
 		return error_set(err, EXIT_USAGE, "run %" PRId64 " is none of 'tare calibrate'",
 				 id);
@@ -224,7 +223,7 @@ static int find_resumed(struct active *a, struct run *into, struct error *err)
 	bool found = false;
 	int failed = lab_list_runs(a->lab, NULL, 0, &runs, NULL, err);
 	for (size_t i = 0; i < runs.count; i++) {
-		if (!failed && !found && read_plan(runs.items[i].conditions, a, &which)) {
+		if (!failed && !found && read_plan(runs.items[i].conditions.all, a, &which)) {
 			*into = runs.items[i];
 			found = true;
 		} else {
@@ -256,7 +255,7 @@ static int count_executions(struct active *a, struct part *p, struct error *err)
 static int take_up_run(struct active *a, const struct run *run, struct error *err)
 {
 	enum study_length which;
-	if (!read_plan(run->conditions, a, &which))
+	if (!read_plan(run->conditions.all, a, &which))
 		return 0;
 	a->parts[which].run = run->id;
 	a->parts[which].ended = run->status == RUN_COMPLETE;

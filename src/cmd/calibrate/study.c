@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/view.h"
 #include "report/study/report.h"
+#include "run/find.h"
 
 void calibrate_input_release(struct calibrate_input *in)
 {
@@ -103,7 +104,7 @@ static int load_named(struct lab *lab, const char *name, struct sedona_run *into
 {
 	int64_t id;
 	enum backend seen;
-	return cmd_find_run(lab, name, &id, err) ||
+	return run_find(lab, name, LAB_OF(SUBJECT_COMMAND), &id, err) ||
 	       calibrate_load(lab, id, into, machine, &seen, err);
 }
 

@@ -21,6 +21,7 @@
 #include "measure/query.h"
 #include "quiet/quiet.h"
 #include "report/core/json.h"
+#include "run/find.h"
 
 #define NOT_GIVEN (-1)
 #define NO_LIMIT_GIVEN UINT64_MAX
@@ -299,7 +300,7 @@ static void describe_run(struct session *s, int argc, char **argv)
 			       .name = xstrdup(name),
 			       .command = query_command_line(argc, argv),
 			       .directory = getcwd(NULL, 0),
-			       .conditions = conditions(s),
+			       .conditions = conditions_take(conditions(s)),
 			       .backend = collector_backend(s->rig.collector),
 			       .not_seen = s->not_seen ? xstrdup(s->not_seen) : NULL,
 			       .started_at_ns = clock_realtime_ns(),
@@ -431,10 +432,11 @@ static int end_run(struct session *s, enum run_status status, struct error *err)
 
 static int print_end(struct session *s, struct error *err)
 {
-	struct query_loaded l = { 0 };
-	int failed = query_load(&l, s->lab, s->run.id, s->o->display.paper, err) ||
+	struct loaded_run l = { 0 };
+	const struct load_options how = { .paper = s->o->display.paper };
+	int failed = run_load(&l, s->lab, s->run.id, &how, err) ||
 		     query_print(s->lab, &l, &s->o->display, s->quiet, err);
-	query_loaded_release(&l);
+	loaded_run_release(&l);
 	return failed;
 }
 
@@ -523,9 +525,8 @@ static int run_new(struct record_options *o, const text_list *operands, int argc
 /* ---- resumed ---- */
 
 /* The options that the run was begun with. */
-static void recall(struct session *s, const char *text)
+static void recall(struct session *s, const json_t *all)
 {
-	json_t *all = json_loads(text ? text : "{}", 0, NULL);
 	struct record_options *o = s->o;
 	const char *url = json_string_value(json_object_get(all, "url"));
 	const char *beside = json_string_value(json_object_get(all, "beside"));
@@ -547,7 +548,6 @@ static void recall(struct session *s, const char *text)
 	} else if (url) {
 		o->url = s->place.recalled = xstrdup(url);
 	}
-	json_decref(all);
 }
 
 /* Queries are those that were executed, whatever their files say now. */
@@ -576,11 +576,12 @@ static int resume(struct session *s, const text_list *operands, struct error *er
 	if (operands->count == 2)
 		s->o->url = operands->items[1];
 	if (!(s->lab = lab_access_open(s->o->display.lab, err)) ||
-	    query_find(s->lab, operands->count ? operands->items[0] : NULL, &id, err) ||
-	    lab_get_query_run(s->lab, id, &s->done, err) ||
-	    cmd_load_run(s->lab, id, &s->run, &s->machine, err))
+	    run_find(s->lab, operands->count ? operands->items[0] : "last", LAB_OF(SUBJECT_QUERY),
+		     &id, err) ||
+	    lab_get_query_run(s->lab, id, &s->done, err) || lab_get_run(s->lab, id, &s->run, err) ||
+	    (s->run.machine && lab_get_machine(s->lab, s->run.machine, &s->machine, err)))
 		return -1;
-	recall(s, s->run.conditions);
+	recall(s, s->run.conditions.all);
 	if (recall_experiment(s, err) || lab_resume_run(s->lab, id, err)) {
 		s->run.id = 0; /* not this process's to end */
 		return -1;

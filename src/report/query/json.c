@@ -88,7 +88,8 @@ static json_t *server_json(const struct query_run *r)
 	json_t *o = json_object();
 	set(o, "dbms", json_text(r->dbms));
 	set(o, "version", json_text(r->version));
-	set(o, "settings", json_conditions(r->settings));
+	json_t *settings = r->settings ? json_loads(r->settings, 0, NULL) : NULL;
+	set(o, "settings", settings ? settings : json_null());
 	set(o, "io_by_process", json_boolean(r->io_by_process));
 	return o;
 }
