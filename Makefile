@@ -36,6 +36,10 @@ page:
 	npm --prefix web ci --ignore-scripts
 	npm --prefix web run build
 
+generated: all
+	@ninja -C $(B) catalogue
+	@scripts/generate $(B)/catalogue
+
 format:
 	@find src tests $(wildcard bench) -name '*.[ch]' -exec clang-format -i {} +
 
@@ -54,8 +58,9 @@ help:
 	@echo "make setup      install what a build needs (Debian; elsewhere: list it)"
 	@echo "make bench      compare with the peers"
 	@echo "make page       build web/dist/page.html, which is in the program, from web/src (needs Node)"
+	@echo "make generated  make the schemas, the page's types and docs/lab.md again from the catalogue"
 	@echo "make format     format the C sources (clang-format 14)"
 	@echo "make tidy       run clang-tidy over the sources"
 	@echo "make clean      remove what was built"
 
-.PHONY: all setup demo check install bench page format tidy clean help
+.PHONY: all setup demo check install bench page generated format tidy clean help

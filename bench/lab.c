@@ -1,7 +1,7 @@
-/* What storing an execution costs: snapshots of this machine's tasks, read from /proc, go through
- * lab_add_execution(). Prints the cost per execution (median and worst), the bytes per execution
- * and the cost of reading 10,000 of them back. Then the same of a watch of a million bursts. Not a
- * test: it judges nothing. */
+/* What storing an execution costs: snapshots of this machine's tasks, read from /proc, are made
+ * into processes and these go through lab_add_execution(). Prints the cost per execution (median
+ * and worst), the bytes per execution and the cost of reading 10,000 of them back. Then the same of
+ * a watch of a million bursts. Not a test: it judges nothing. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
@@ -49,8 +49,6 @@ static bool read_task(int pid, struct task_record *t)
 		t->value[TASK_SYSTEM] = v[15] * 10000000;
 		t->value[TASK_VM] = v[23];
 		t->value[TASK_RSS] = v[24] * 4096;
-		t->prio = (int)v[18];
-		t->cpu = (int)v[39];
 		unsigned long long exec, delay;
 		if (sscanf(sched, "%llu %llu", &exec, &delay) == 2) {
 			t->value[TASK_EXEC] = exec;
@@ -60,7 +58,6 @@ static bool read_task(int pid, struct task_record *t)
 		t->value[TASK_NVCSW] = vol ? strtoull(strchr(vol, ':') + 1, NULL, 10) : 0;
 		t->value[TASK_NIVCSW] = non ? strtoull(strchr(non, ':') + 1, NULL, 10) : 0;
 		t->flags = TASK_IS_LEADER;
-		t->cgroup = 77;
 		char *name = strchr(stat, '(') + 1, *end = strrchr(stat, ')');
 		memcpy(t->comm, name, (size_t)(end - name) < 16 ? (size_t)(end - name) : 15);
 	}
@@ -187,7 +184,7 @@ static void add_many(struct lab *lab, int64_t run, const struct image *frames,
 static void get_many(struct lab *lab, int64_t run)
 {
 	struct error err = ERROR_INIT;
-	for (int detail = LAB_ROWS; detail <= LAB_IMAGES; detail++) {
+	for (int detail = LAB_ROWS; detail <= LAB_THREADS; detail++) {
 		execution_list list = { 0 };
 		uint64_t begin = clock_monotonic_ns();
 		if (lab_get_executions(lab, run, (enum lab_detail)detail, &list, &err))

@@ -47,6 +47,13 @@ TIMED_VOID(processes_between,
 	   (const struct image *before, const struct image *after, const struct image *exits,
 	    int32_t self, struct execution *into),
 	   (before, after, exits, self, into))
+TIMED_VOID(collector_arm, (struct collector * c), (c))
+TIMED_VOID(collector_finish,
+	   (struct collector * c, const struct totals *base, struct image *exits,
+	    struct totals *totals, uint64_t *lost),
+	   (c, base, exits, totals, lost))
+TIMED_VOID(collector_take_ledger,
+	   (struct collector * c, struct ledger *ledger, struct trace *trace), (c, ledger, trace))
 TIMED(int, lab_add_execution,
       (struct lab * lab, int64_t run, struct execution *x, struct error *err), (lab, run, x, err))
 
@@ -81,6 +88,7 @@ int main(int argc, char **argv)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	interrupt_watch();
 	int failed = collector_open(&c, BACKEND_BPF, &err) ||
+		     (!getenv("NO_LEDGER") && collector_keep_ledger(c, false, &err)) ||
 		     lab_open(&lab, argv[1], LAB_WRITE, &err) || make_run(lab, &run, &err) ||
 		     launcher_new(&l, &launch, &err);
 	uint64_t begun_ns = clock_monotonic_ns(), et_ns = 0;
@@ -95,12 +103,15 @@ int main(int argc, char **argv)
 		return err.code;
 	}
 	double per = 1e3 * (double)count;
-	printf("%ld executions: %.0f us each, %.0f us of it from exec to exit; start %.0f us, gate %.0f us, two "
-	       "snapshots %.0f us, two readings of /proc %.0f us, matching %.0f us, storing %.0f us\n",
+	printf("%ld executions: %.0f us each, %.0f us of it from exec to exit; arming %.0f us, start %.0f us, gate "
+	       "%.0f us, two snapshots %.0f us, two readings of /proc %.0f us, totals %.0f us, ledger %.0f us, matching "
+	       "%.0f us, storing %.0f us\n",
 	       count, (double)(clock_monotonic_ns() - begun_ns) / per, (double)et_ns / per,
-	       (double)command_spawn_ns / per, (double)command_start_ns / per,
-	       (double)collector_snapshot_ns / per, (double)overall_read_ns / per,
-	       (double)processes_between_ns / per, (double)lab_add_execution_ns / per);
+	       (double)collector_arm_ns / per, (double)command_spawn_ns / per,
+	       (double)command_start_ns / per, (double)collector_snapshot_ns / per,
+	       (double)overall_read_ns / per, (double)collector_finish_ns / per,
+	       (double)collector_take_ledger_ns / per, (double)processes_between_ns / per,
+	       (double)lab_add_execution_ns / per);
 	execution_release(&x);
 	launcher_free(l);
 	lab_close(lab);

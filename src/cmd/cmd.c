@@ -1,11 +1,13 @@
 #include "cmd/cmd.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 
 #define FAIL_WIDTH 80
@@ -52,6 +54,27 @@ int cmd_fail(const struct error *err)
 	fputs(strbuf_text(&out), stderr);
 	strbuf_release(&out);
 	return err->code;
+}
+
+void cmd_notice(const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	fputs("tare: ", stderr);
+	vfprintf(stderr, fmt, args);
+	fputc('\n', stderr);
+	va_end(args);
+}
+
+void cmd_log_trouble(char said[ERROR_TEXT], const char *trouble, const char *over)
+{
+	char when[64];
+	if (strcmp(trouble, said) == 0)
+		return;
+	snprintf(said, ERROR_TEXT, "%s", trouble);
+	text_date(clock_realtime_ns(), when, sizeof when);
+	fprintf(stderr, "%s %s\n", when, *trouble ? trouble : over);
+	fflush(stderr);
 }
 
 bool cmd_options(const char *usage, const char *about, const struct option_spec *specs, int argc,

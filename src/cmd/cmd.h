@@ -54,6 +54,12 @@ void cmd_quiet_recover(void);
 /* Prints "tare: text" and the hint on stderr; gives the exit code. */
 int cmd_fail(const struct error *err);
 
+/* Prints "tare: text" on stderr: what is no error. */
+void cmd_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* For the log of what runs in the background, which is its stderr: the trouble, and that it is
+ * over, once each. said: the last one. */
+void cmd_log_trouble(char said[ERROR_TEXT], const char *trouble, const char *over);
+
 /* Parses; true when the command should go on. When false, *code is what to return: help was printed
  * or the error reported. usage: the "Usage:" lines, about: what stands above the options. */
 bool cmd_options(const char *usage, const char *about, const struct option_spec *specs, int argc,

@@ -5,128 +5,28 @@
 
 #include "lab/sqlite.h"
 
-#define X(member, kind, name)                                     \
-	{                                                         \
-		name, kind, 0, offsetof(struct execution, member) \
-	}
-#define P(member, kind, name)                                   \
-	{                                                       \
-		name, kind, 0, offsetof(struct process, member) \
-	}
-
-static const struct field execution_fields[] = {
-	X(number, FIELD_U32, "number"),
-	X(warmup, FIELD_BOOL, "warmup"),
-	{ "outcome", FIELD_ENUM, OUTCOME_TIMED_OUT + 1, offsetof(struct execution, outcome) },
-	X(status, FIELD_I32, "status"),
-	X(started_at_ns, FIELD_I64, "started_at_ns"),
-	X(et_ns, FIELD_NS, "et_ns"),
-	X(wait_ns, FIELD_NS, "wait_ns"),
-	X(tree_ns, FIELD_NS, "tree_ns"),
-	X(pt_ns[GRADE_NET], FIELD_NS, "pt_net_ns"),
-	X(pt_ns[GRADE_EXEC], FIELD_NS, "pt_exec_ns"),
-	X(pt_ns[GRADE_TICK], FIELD_NS, "pt_tick_ns"),
-	X(user_ns, FIELD_NS, "user_ns"),
-	X(system_ns, FIELD_NS, "system_ns"),
-	X(self_ns, FIELD_NS, "self_ns"),
-	X(left_behind, FIELD_U32, "left_behind"),
-	X(ended, FIELD_U32, "ended"),
-	X(lost, FIELD_U64, "lost"),
-	X(ephemeral, FIELD_KNOWN, "ephemeral"),
-	X(totals.processes, FIELD_U32, "processes"),
-	X(totals.threads, FIELD_U32, "threads"),
-	X(totals.rss_peak_bytes, FIELD_U64, "rss_peak"),
-	X(totals.present, FIELD_U64, "present"),
-	{ 0 },
-};
-
-static const struct field process_fields[] = {
-	{ "role", FIELD_ENUM, ROLE_SELF + 1, offsetof(struct process, role) },
-	P(kernel, FIELD_BOOL, "kernel"),
-	P(started, FIELD_BOOL, "started"),
-	P(ended, FIELD_BOOL, "ended"),
-	P(pid, FIELD_I32, "pid"),
-	P(ppid, FIELD_I32, "ppid"),
-	P(start_ns, FIELD_U64, "start_ns"),
-	P(threads, FIELD_U32, "threads"),
-	{ "name", FIELD_NAME, sizeof(((struct process *)0)->name), offsetof(struct process, name) },
-	P(rss_peak_bytes, FIELD_U64, "rss_peak"),
-	P(present, FIELD_U64, "present"),
-	{ 0 },
-};
-
 /* The numbers in the schema's views. */
 _Static_assert(OUTCOME_EXITED == 0 && OUTCOME_SIGNALLED == 1 && OUTCOME_TIMED_OUT == 2, "");
 _Static_assert(ROLE_SUBJECT == 0 && ROLE_DAEMON == 1 && ROLE_SELF == 2, "");
 
-enum image_kind { IMAGE_BEFORE, IMAGE_AFTER, IMAGE_EXITS, IMAGE_KINDS };
-
 static const char storing[] = "store an execution in";
-
-static void measure_columns(const struct measure *measures, int count, const char *prefix,
-			    struct strbuf *out)
-{
-	for (int m = 0; m < count; m++)
-		strbuf_printf(out, ", %s%s", prefix, measures[m].name);
-}
-
-static void execution_columns(struct strbuf *out)
-{
-	fields_columns(execution_fields, true, out);
-	measure_columns(task_measures, TASK_CUMULATIVE, "", out);
-	measure_columns(overall_measures, OVERALL_MEASURES, "before_", out);
-	measure_columns(overall_measures, OVERALL_MEASURES, "after_", out);
-}
-
-static void process_columns(struct strbuf *out)
-{
-	fields_columns(process_fields, true, out);
-	measure_columns(task_measures, TASK_CUMULATIVE, "", out);
-}
-
-static void measures_bind(sqlite3_stmt *stmt, int *at, uint64_t present, const uint64_t *values,
-			  int count)
-{
-	for (int m = 0; m < count; m++, (*at)++) {
-		if (present >> m & 1)
-			sqlite3_bind_int64(stmt, *at, (int64_t)values[m]);
-		else
-			sqlite3_bind_null(stmt, *at);
-	}
-}
-
-/* Gives the measures that are not NULL, as bits. */
-static uint64_t measures_read(sqlite3_stmt *stmt, int *at, uint64_t *values, int count)
-{
-	uint64_t present = 0;
-	for (int m = 0; m < count; m++, (*at)++) {
-		values[m] = (uint64_t)sqlite3_column_int64(stmt, *at);
-		if (values[m] || sqlite3_column_type(stmt, *at) != SQLITE_NULL)
-			present |= UINT64_C(1) << m;
-	}
-	return present;
-}
 
 static int prepare_inserts(struct lab *lab, struct error *err)
 {
-	if (lab->add_image)
+	if (lab->add_process)
 		return 0;
 	struct strbuf execution = { 0 }, process = { 0 };
-	execution_columns(&execution);
+	fields_columns(execution_fields, true, &execution);
 	strbuf_puts(&execution, ", run");
-	process_columns(&process);
+	fields_columns(process_fields, true, &process);
 	strbuf_puts(&process, ", execution, position");
 	char *add_execution = sql_insert("execution", execution.text);
 	char *add_process = sql_insert("process", process.text);
-	char *add_image = sql_insert("image", "id, base, version, count, begin_ns, end_ns, data");
 	int result = lab_prepare(lab, &lab->add_execution, add_execution, storing, err);
 	if (!result)
 		result = lab_prepare(lab, &lab->add_process, add_process, storing, err);
-	if (!result)
-		result = lab_prepare(lab, &lab->add_image, add_image, storing, err);
 	free(add_execution);
 	free(add_process);
-	free(add_image);
 	strbuf_release(&execution);
 	strbuf_release(&process);
 	return result;
@@ -138,9 +38,6 @@ static int insert_execution(struct lab *lab, int64_t run, const struct execution
 	sqlite3_stmt *stmt = lab->add_execution;
 	int at = 1;
 	fields_bind(stmt, &at, execution_fields, x);
-	measures_bind(stmt, &at, x->totals.present, x->totals.value, TASK_CUMULATIVE);
-	measures_bind(stmt, &at, x->before.present, x->before.value, OVERALL_MEASURES);
-	measures_bind(stmt, &at, x->after.present, x->after.value, OVERALL_MEASURES);
 	sqlite3_bind_int64(stmt, at, run);
 	if (lab_done(lab, stmt, storing, err))
 		return -1;
@@ -156,7 +53,6 @@ static int insert_processes(struct lab *lab, int64_t id, const struct execution 
 		const struct process *p = &x->processes.items[i];
 		int at = 1;
 		fields_bind(stmt, &at, process_fields, p);
-		measures_bind(stmt, &at, p->present, p->value, TASK_CUMULATIVE);
 		sqlite3_bind_int64(stmt, at++, id);
 		sqlite3_bind_int64(stmt, at, (int64_t)i);
 		if (lab_done(lab, stmt, storing, err))
@@ -165,114 +61,12 @@ static int insert_processes(struct lab *lab, int64_t id, const struct execution 
 	return 0;
 }
 
-static int insert_image(struct lab *lab, int64_t id, int64_t base, const struct image *image,
-			const void *bytes, size_t length, struct error *err)
-{
-	sqlite3_stmt *stmt = lab->add_image;
-	sqlite3_bind_int64(stmt, 1, id);
-	if (base)
-		sqlite3_bind_int64(stmt, 2, base);
-	else
-		sqlite3_bind_null(stmt, 2);
-	sqlite3_bind_int(stmt, 3, TASK_RECORD_VERSION);
-	sqlite3_bind_int64(stmt, 4, (int64_t)image->count);
-	sqlite3_bind_int64(stmt, 5, (int64_t)image->begin_ns);
-	sqlite3_bind_int64(stmt, 6, (int64_t)image->end_ns);
-	sqlite3_bind_blob64(stmt, 7, bytes, length, SQLITE_STATIC);
-	return lab_done(lab, stmt, storing, err);
-}
-
-/* An image without tasks that was taken nevertheless is kept as such. */
-static bool image_taken(const struct image *image)
-{
-	return image->count || image->begin_ns || image->end_ns;
-}
-
-static struct lab_key *find_key(struct lab *lab, int64_t run)
-{
-	for (size_t i = 0; i < lab->keys.count; i++)
-		if (lab->keys.items[i].group.run == run)
-			return &lab->keys.items[i];
-	return NULL;
-}
-
-/* The first `before` image of a run is coded by itself, the later ones of its group against it:
- * between executions most tasks of a system sleep. When that no longer pays the image becomes the
- * new key. *key_length is that of a new key, 0 when there is none. */
-static int insert_before(struct lab *lab, struct lab_group group, int64_t id,
-			 const struct image *image, size_t *key_length, struct error *err)
-{
-	const struct lab_key *key = find_key(lab, group.run);
-	if (key && key->group.at != group.at)
-		key = NULL;
-	const void *bytes;
-	size_t length;
-	*key_length = 0;
-	if (image_encode(lab->codec, image, key ? &key->copy : NULL, &bytes, &length, err))
-		return -1;
-	if (key && length > 1024 && length > key->length / 2) {
-		key = NULL;
-		if (image_encode(lab->codec, image, NULL, &bytes, &length, err))
-			return -1;
-	}
-	if (!key)
-		*key_length = length;
-	return insert_image(lab, id, key ? key->image : 0, image, bytes, length, err);
-}
-
-static int insert_images(struct lab *lab, struct lab_group group, int64_t id,
-			 const struct execution *x, size_t *key_length, struct error *err)
-{
-	const struct image *before = &x->tasks_before, *rest[] = { &x->tasks_after, &x->exits };
-	*key_length = 0;
-	if (image_taken(before) &&
-	    insert_before(lab, group, 4 * id + IMAGE_BEFORE, before, key_length, err))
-		return -1;
-	for (int i = 0; i < 2; i++) {
-		const void *bytes;
-		size_t length;
-		bool based = image_taken(before);
-		if (!image_taken(rest[i]))
-			continue;
-		if (image_encode(lab->codec, rest[i], based ? before : NULL, &bytes, &length,
-				 err) ||
-		    insert_image(lab, 4 * id + IMAGE_AFTER + i, based ? 4 * id + IMAGE_BEFORE : 0,
-				 rest[i], bytes, length, err))
-			return -1;
-	}
-	return 0;
-}
-
-void lab_remember_key(struct lab *lab, struct lab_group group, const struct execution *x,
-		      size_t length)
-{
-	const struct image *before = &x->tasks_before;
-	struct lab_key *key = find_key(lab, group.run);
-	if (!key) {
-		array_push(&lab->keys, (struct lab_key){ 0 });
-		key = &lab->keys.items[lab->keys.count - 1];
-	}
-	key->group = group;
-	if (key->copy.capacity < before->count || !key->copy.tasks) {
-		image_release(&key->copy);
-		key->copy.tasks = xcalloc(before->count, sizeof *before->tasks);
-		key->copy.capacity = before->count;
-	}
-	if (before->count)
-		memcpy(key->copy.tasks, before->tasks, before->count * sizeof *before->tasks);
-	key->copy.count = before->count;
-	key->image = 4 * x->id + IMAGE_BEFORE;
-	key->length = length;
-}
-
-int lab_insert_execution(struct lab *lab, struct lab_group group, struct execution *x,
-			 size_t *key_length, struct error *err)
+int lab_insert_execution(struct lab *lab, int64_t run, struct execution *x, struct error *err)
 {
 	int64_t id = 0;
-	if (prepare_inserts(lab, err) || insert_execution(lab, group.run, x, &id, err) ||
+	if (prepare_inserts(lab, err) || insert_execution(lab, run, x, &id, err) ||
 	    insert_processes(lab, id, x, err) || lab_insert_ledger(lab, id, &x->ledger, err) ||
-	    lab_insert_trace(lab, id, &x->trace, err) ||
-	    insert_images(lab, group, id, x, key_length, err))
+	    lab_insert_trace(lab, id, &x->trace, err))
 		return -1;
 	x->id = id;
 	return 0;
@@ -281,30 +75,19 @@ int lab_insert_execution(struct lab *lab, struct lab_group group, struct executi
 int lab_add_executions(struct lab *lab, int64_t run, struct execution *x, size_t count,
 		       struct error *err)
 {
-	struct lab_group group = { .run = run };
-	size_t key = 0, newest_length = 0; /* of the last new key */
 	if (lab_begin(lab, storing, err))
 		return -1;
 	int result = 0;
-	for (size_t i = 0; !result && i < count; i++) {
-		size_t key_length = 0;
-		result = lab_insert_execution(lab, group, &x[i], &key_length, err);
-		if (!result && key_length) {
-			key = i;
-			newest_length = key_length;
-		}
-	}
+	for (size_t i = 0; !result && i < count; i++)
+		result = lab_insert_execution(lab, run, &x[i], err);
 	if (!result)
 		result = lab_commit(lab, storing, err);
 	if (result) {
 		lab_rollback(lab);
 		for (size_t i = 0; i < count; i++)
 			x[i].id = 0;
-		return -1;
 	}
-	if (newest_length)
-		lab_remember_key(lab, group, &x[key], newest_length);
-	return 0;
+	return result;
 }
 
 int lab_add_execution(struct lab *lab, int64_t run, struct execution *x, struct error *err)
@@ -315,14 +98,13 @@ int lab_add_execution(struct lab *lab, int64_t run, struct execution *x, struct 
 static int read_executions(struct lab *lab, const struct lab_some *some, execution_list *into,
 			   struct error *err)
 {
-	struct strbuf sql = { 0 };
-	execution_columns(&sql);
-	char *columns = strbuf_detach(&sql);
-	strbuf_printf(&sql, "SELECT %s, id FROM execution WHERE %s ORDER BY id", columns,
+	struct strbuf columns = { 0 }, sql = { 0 };
+	lab_readable_columns(lab, &lab_growing[LAB_EXECUTION], &columns);
+	strbuf_printf(&sql, "SELECT %s, id FROM execution WHERE %s ORDER BY id", columns.text,
 		      some->where);
 	sqlite3_stmt *stmt = NULL;
 	int rc = SQLITE_DONE, result = lab_prepare(lab, &stmt, sql.text, "read", err);
-	free(columns);
+	strbuf_release(&columns);
 	strbuf_release(&sql);
 	if (!result)
 		sqlite3_bind_int64(stmt, 1, some->id);
@@ -333,9 +115,6 @@ static int read_executions(struct lab *lab, const struct lab_some *some, executi
 			result = lab_damaged(lab, err, "an execution has impossible values");
 			break;
 		}
-		measures_read(stmt, &at, x.totals.value, TASK_CUMULATIVE);
-		x.before.present = measures_read(stmt, &at, x.before.value, OVERALL_MEASURES);
-		x.after.present = measures_read(stmt, &at, x.after.value, OVERALL_MEASURES);
 		x.id = sqlite3_column_int64(stmt, at);
 		array_push(into, x);
 	}
@@ -356,7 +135,7 @@ static int read_processes(struct lab *lab, const struct lab_some *some, executio
 			  struct error *err)
 {
 	struct strbuf columns = { 0 }, sql = { 0 };
-	process_columns(&columns);
+	lab_readable_columns(lab, &lab_growing[LAB_PROCESS], &columns);
 	strbuf_printf(&sql,
 		      "SELECT %s, execution FROM process WHERE execution IN "
 		      "(SELECT id FROM execution WHERE %s) ORDER BY execution, position",
@@ -375,79 +154,11 @@ static int read_processes(struct lab *lab, const struct lab_some *some, executio
 			result = lab_damaged(lab, err, "a process has impossible values");
 			break;
 		}
-		measures_read(stmt, &at, p.value, TASK_CUMULATIVE);
 		struct execution *x =
 			lab_next_execution(into, &from, sqlite3_column_int64(stmt, at));
 		if (x) /* else another tare stored it since */
 			array_push(&x->processes, p);
 	}
-	if (!result && rc != SQLITE_DONE)
-		result = lab_fail(lab, err, "read");
-	sqlite3_finalize(stmt);
-	return result;
-}
-
-static int compare_id(const void *key, const void *item)
-{
-	int64_t id = *(const int64_t *)key, other = ((const struct execution *)item)->id;
-	return (id > other) - (id < other);
-}
-
-/* Bases are `before` images of the same run, stored and so read earlier. */
-static const struct image *base_image(execution_list *list, int64_t id)
-{
-	int64_t execution = id / 4;
-	const struct execution *x = id % 4 != IMAGE_BEFORE
-					    ? NULL
-					    : bsearch(&execution, list->items, list->count,
-						      sizeof *list->items, compare_id);
-	return x ? &x->tasks_before : NULL;
-}
-
-static int read_image(struct lab *lab, sqlite3_stmt *stmt, execution_list *list, size_t *from,
-		      struct error *err)
-{
-	int64_t id = sqlite3_column_int64(stmt, 0), count = sqlite3_column_int64(stmt, 3);
-	struct execution *x = lab_next_execution(list, from, id / 4);
-	if (!x)
-		return 0;
-	struct image *images[IMAGE_KINDS] = { &x->tasks_before, &x->tasks_after, &x->exits };
-	struct image *into = id % 4 < IMAGE_KINDS ? images[id % 4] : NULL;
-	bool based = sqlite3_column_type(stmt, 1) != SQLITE_NULL;
-	const struct image *base = based ? base_image(list, sqlite3_column_int64(stmt, 1)) : NULL;
-	if (!into || count < 0 || (based && (!base || base == into)))
-		return lab_damaged(lab, err, "an image has impossible values");
-	if (sqlite3_column_int(stmt, 2) != TASK_RECORD_VERSION)
-		return lab_damaged(lab, err, "an image has an unknown version");
-	struct error why = ERROR_INIT;
-	if (image_decode(lab->codec, sqlite3_column_blob(stmt, 6),
-			 (size_t)sqlite3_column_bytes(stmt, 6), (size_t)count, base, into, &why)) {
-		char what[256];
-		snprintf(what, sizeof what, "execution %" PRId64 ": %.200s", x->id, why.text);
-		return lab_damaged(lab, err, what);
-	}
-	into->begin_ns = (uint64_t)sqlite3_column_int64(stmt, 4);
-	into->end_ns = (uint64_t)sqlite3_column_int64(stmt, 5);
-	return 0;
-}
-
-static int read_images(struct lab *lab, const struct lab_some *some, execution_list *into,
-		       struct error *err)
-{
-	struct strbuf sql = { 0 };
-	strbuf_printf(&sql,
-		      "SELECT i.id, i.base, i.version, i.count, i.begin_ns, i.end_ns, i.data "
-		      "FROM (SELECT id FROM execution WHERE %s) e CROSS JOIN image i "
-		      "ON i.id BETWEEN 4 * e.id AND 4 * e.id + 3 ORDER BY e.id, i.id",
-		      some->where);
-	sqlite3_stmt *stmt = NULL;
-	size_t from = 0;
-	int rc = SQLITE_DONE, result = lab_prepare(lab, &stmt, sql.text, "read", err);
-	strbuf_release(&sql);
-	if (!result)
-		sqlite3_bind_int64(stmt, 1, some->id);
-	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
-		result = read_image(lab, stmt, into, &from, err);
 	if (!result && rc != SQLITE_DONE)
 		result = lab_fail(lab, err, "read");
 	sqlite3_finalize(stmt);
@@ -477,8 +188,6 @@ int lab_read_some(struct lab *lab, const struct lab_some *some, enum lab_detail 
 	if (!result && detail >= LAB_PROCESSES)
 		result = lab_read_ledgers(lab, some, detail, &list, err);
 	fit(&list);
-	if (!result && detail >= LAB_IMAGES)
-		result = read_images(lab, some, &list, err);
 	if (result) {
 		for (size_t i = 0; i < list.count; i++)
 			execution_release(&list.items[i]);

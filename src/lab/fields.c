@@ -13,17 +13,14 @@ static void comma(struct strbuf *out)
 
 void fields_columns(const struct field *f, bool writing, struct strbuf *out)
 {
-	for (; f->kind; f++) {
-		for (int c = 0; f->kind == FIELD_CAUSES && c < LEDGER_CAUSES; c++) {
-			comma(out);
-			strbuf_printf(out, "%s%s", ledger_causes[c].name, f->name);
-		}
-		if (f->kind == FIELD_CAUSES)
+	struct field_cursor c = { .fields = f };
+	while (field_next(&c)) {
+		if (c.leaf.flags & FIELD_NOT_SQL)
 			continue;
 		comma(out);
-		strbuf_puts(out, f->name);
-		if (writing && f->kind == FIELD_RAW)
-			strbuf_printf(out, ", %s_text", f->name);
+		strbuf_puts(out, c.leaf.name);
+		if (writing && c.leaf.kind == FIELD_RAW)
+			strbuf_printf(out, ", %s_text", c.leaf.name);
 	}
 }
 
@@ -87,6 +84,9 @@ void fields_bind(sqlite3_stmt *stmt, int *at, const struct field *f, const void 
 	for (; f->kind; f++) {
 		const void *p = (const char *)object + f->offset;
 		int64_t i64;
+		uint64_t bits;
+		if (f->flags & FIELD_NOT_SQL)
+			continue;
 		switch (f->kind) {
 		case FIELD_BOOL:
 			sqlite3_bind_int(stmt, (*at)++, *(const bool *)p);
@@ -103,6 +103,8 @@ void fields_bind(sqlite3_stmt *stmt, int *at, const struct field *f, const void 
 		case FIELD_KNOWN:
 		case FIELD_U64:
 		case FIELD_NS:
+		case FIELD_DATE:
+		case FIELD_HASH:
 			memcpy(&i64, p, sizeof i64);
 			bind_unless(stmt, (*at)++, i64,
 				    (f->kind == FIELD_ID && i64 == 0) ||
@@ -126,7 +128,13 @@ void fields_bind(sqlite3_stmt *stmt, int *at, const struct field *f, const void 
 			for (int c = 0; c < LEDGER_CAUSES; c++)
 				sqlite3_bind_int64(stmt, (*at)++, ((const int64_t *)p)[c]);
 			break;
-		case FIELD_END:
+		case FIELD_MEASURES:
+			memcpy(&bits, (const char *)object + f->bits, sizeof bits);
+			for (unsigned m = 0; m < f->limit; m++)
+				bind_unless(stmt, (*at)++, ((const int64_t *)p)[m],
+					    !(bits >> m & 1));
+			break;
+		default: /* only in JSON */
 			break;
 		}
 	}
@@ -170,6 +178,19 @@ int fields_read(sqlite3_stmt *stmt, int *at, const struct field *f, void *object
 {
 	for (; f->kind; f++) {
 		void *p = (char *)object + f->offset;
+		if (f->flags & FIELD_NOT_SQL)
+			continue;
+		if (f->kind == FIELD_MEASURES) {
+			uint64_t bits = 0;
+			for (unsigned m = 0; m < f->limit; m++, (*at)++) {
+				uint64_t value = (uint64_t)sqlite3_column_int64(stmt, *at);
+				((uint64_t *)p)[m] = value;
+				if (value || sqlite3_column_type(stmt, *at) != SQLITE_NULL)
+					bits |= UINT64_C(1) << m;
+			}
+			*(uint64_t *)((char *)object + f->bits) |= bits;
+			continue;
+		}
 		if (f->kind == FIELD_CAUSES) {
 			for (int c = 0; c < LEDGER_CAUSES; c++)
 				((int64_t *)p)[c] = sqlite3_column_int64(stmt, (*at)++);

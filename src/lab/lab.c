@@ -158,18 +158,6 @@ void lab_rollback(struct lab *lab)
 		sqlite3_exec(lab->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
-void lab_forget_keys(struct lab *lab, int64_t run)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < lab->keys.count; i++) {
-		if (lab->keys.items[i].group.run == run)
-			image_release(&lab->keys.items[i].copy);
-		else
-			lab->keys.items[kept++] = lab->keys.items[i];
-	}
-	lab->keys.count = kept;
-}
-
 /* Under sudo a home that is not there would be made by root, and be root's. */
 static int need_home(const struct invoker *who, struct error *err)
 {
@@ -394,14 +382,15 @@ static int examine(struct lab *lab, struct error *err)
 int lab_apply_schema(sqlite3 *db, int from_version)
 {
 	char sql[96];
-	for (int v = from_version; v < lab_schema_version; v++) {
-		int rc = sqlite3_exec(db, lab_schema[v], NULL, NULL, NULL);
-		if (rc)
-			return rc;
-	}
+	int rc = from_version ? 0 : sqlite3_exec(db, lab_schema_whole, NULL, NULL, NULL);
+	for (int v = from_version; v && v < lab_schema_version && !rc; v++)
+		rc = sqlite3_exec(db, lab_schema[v], NULL, NULL, NULL);
+	if (rc)
+		return rc;
 	snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
 		 LAB_APPLICATION_ID, lab_schema_version);
-	return sqlite3_exec(db, sql, NULL, NULL, NULL);
+	rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+	return rc ? rc : lab_grow(db);
 }
 
 /* Two tares may come here at once: the second waits for the first and then has nothing to do. */
@@ -412,7 +401,8 @@ static int migrate(struct lab *lab, struct error *err)
 	if (lab_begin(lab, doing, err))
 		return -1;
 	if (query_number(lab->db, "PRAGMA user_version", &version) ||
-	    (version < lab_schema_version && lab_apply_schema(lab->db, version))) {
+	    (version < lab_schema_version && lab_apply_schema(lab->db, version)) ||
+	    (version == lab_schema_version && lab_grow(lab->db))) {
 		lab_fail(lab, err, doing);
 		lab_rollback(lab);
 		return -1;
@@ -467,7 +457,7 @@ static int settle(struct lab *lab, struct error *err)
 		error_set(err, EXIT_ENVIRONMENT, "cannot write lab %s: permission denied", shown);
 		return error_hint(err, "check who owns it, or use --lab FILE");
 	}
-	if (version < lab_schema_version && migrate(lab, err))
+	if ((version < lab_schema_version || lab_lacks_columns(lab->db)) && migrate(lab, err))
 		return -1;
 	if (use_wal(lab, err))
 		return -1;
@@ -564,7 +554,6 @@ int lab_open(struct lab **out, const char *path, enum lab_mode mode, struct erro
 		lab_close(lab);
 		return -1;
 	}
-	lab->codec = image_codec_new();
 	*out = lab;
 	return 0;
 }
@@ -577,7 +566,6 @@ void lab_close(struct lab *lab)
 	sqlite3_finalize(lab->commit);
 	sqlite3_finalize(lab->add_execution);
 	sqlite3_finalize(lab->add_process);
-	sqlite3_finalize(lab->add_image);
 	for (int i = 0; i < LAB_LEDGER_PARTS; i++)
 		sqlite3_finalize(lab->add_ledger[i]);
 	sqlite3_finalize(lab->add_trace);
@@ -585,10 +573,6 @@ void lab_close(struct lab *lab)
 		sqlite3_finalize(lab->queries[i]);
 	lab_close_profile(lab);
 	close_database(lab);
-	image_codec_free(lab->codec);
-	for (size_t i = 0; i < lab->keys.count; i++)
-		image_release(&lab->keys.items[i].copy);
-	array_release(&lab->keys);
 	free(lab->path);
 	free(lab);
 }

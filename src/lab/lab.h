@@ -64,8 +64,8 @@ int lab_end_run(struct lab *lab, int64_t run, enum run_status status, struct err
  * going, so that of several that ask at once one gets it, and one that is complete. */
 int lab_resume_run(struct lab *lab, int64_t run, struct error *err);
 
-/* One transaction: the execution, its processes, its ledger, its raw images and trace (zstd). Fills
- * in x->id. */
+/* Stores the execution, its processes, ledger and trace in one transaction and fills in x->id. The
+ * images of tasks are not stored (decision 026). */
 int lab_add_execution(struct lab *lab, int64_t run, struct execution *x, struct error *err);
 /* The same of many, all in one transaction. */
 int lab_add_executions(struct lab *lab, int64_t run, struct execution *x, size_t count,
@@ -131,7 +131,6 @@ enum lab_detail {
 	LAB_ROWS,      /* the execution rows alone */
 	LAB_PROCESSES, /* and the processes that ran, and the ledger but for its threads */
 	LAB_THREADS,   /* and the ledger's threads and details */
-	LAB_IMAGES,    /* and the raw images */
 };
 int lab_get_executions(struct lab *lab, int64_t run, enum lab_detail detail, execution_list *into,
 		       struct error *err);
@@ -262,8 +261,8 @@ int lab_add_query_at(struct lab *lab, int64_t run, const struct query_at *at, st
 int lab_add_query_plan(struct lab *lab, int64_t run, const struct query_plan *p, struct error *err);
 int lab_add_query_event(struct lab *lab, int64_t run, const struct query_event *e,
 			struct error *err);
-/* One execution of a Q@C and, unless raw is NULL, its processes, ledger and raw images as an
- * execution of the run, in one transaction. Refuses (EXIT_USAGE) a number that is there. Fills in
+/* One execution of a Q@C and, unless raw is NULL, its processes and ledger as an execution of
+ * the run, in one transaction. Refuses (EXIT_USAGE) a number that is there. Fills in
  * raw->id and raw->number (counted over the run). */
 int lab_add_query_execution(struct lab *lab, int64_t run, uint32_t query, uint64_t cardinality,
 			    const struct query_execution *q, struct execution *raw,

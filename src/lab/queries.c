@@ -285,47 +285,43 @@ int lab_add_query_data(struct lab *lab, int64_t run, const struct query_run *q, 
 	return finish(lab, insert_data(lab, run, q, err), err);
 }
 
-static int insert_raw(struct lab *lab, struct lab_group group, struct execution *raw,
-		      size_t *key_length, struct error *err)
+static int insert_raw(struct lab *lab, int64_t run, struct execution *raw, struct error *err)
 {
 	sqlite3_stmt *stmt = statement(lab, LAST_NUMBER, err);
 	int64_t last = 0;
 	if (!stmt)
 		return -1;
-	sqlite3_bind_int64(stmt, 1, group.run);
+	sqlite3_bind_int64(stmt, 1, run);
 	if (number_of(lab, stmt, &last, err))
 		return -1;
 	raw->number = (uint32_t)last + 1;
-	return lab_insert_execution(lab, group, raw, key_length, err);
+	return lab_insert_execution(lab, run, raw, err);
 }
 
 int lab_add_query_execution(struct lab *lab, int64_t run, uint32_t query, uint64_t cardinality,
 			    const struct query_execution *q, struct execution *raw,
 			    struct error *err)
 {
-	struct lab_group group = { .run = run };
-	size_t key_length = 0;
+	int64_t at = 0;
 	if (lab_begin(lab, storing, err))
 		return -1;
-	int result = lab_find_query_at(lab, run, query, cardinality, &group.at, err);
+	int result = lab_find_query_at(lab, run, query, cardinality, &at, err);
 	if (!result && raw)
-		result = insert_raw(lab, group, raw, &key_length, err);
+		result = insert_raw(lab, run, raw, err);
 	if (!result)
-		result = insert_execution(lab, group.at, q, raw ? raw->id : 0, err);
+		result = insert_execution(lab, at, q, raw ? raw->id : 0, err);
 	result = finish(lab, result, err);
 	if (result && raw)
 		raw->id = raw->number = 0;
-	else if (key_length)
-		lab_remember_key(lab, group, raw, key_length);
 	return result;
 }
 
 /* ---- a restart ---- */
 
-/* Images of other Q@Cs do not rest on these (struct lab_group). */
 static int delete_executions(struct lab *lab, int64_t at, struct error *err)
 {
 	static const char *const steps[] = {
+		/* runs begun before decision 026 have images */
 		("DELETE FROM image WHERE id IN (SELECT 4 * x.raw + k.column1 FROM"
 		 " query_execution x, (VALUES (0), (1), (2)) k WHERE x.at = ?)"),
 		/* processes, ledger and trace go with it */
@@ -356,6 +352,5 @@ int lab_restart_query_at(struct lab *lab, int64_t run, const struct query_event 
 		result = delete_executions(lab, at, err);
 	if (!result)
 		result = insert_row(lab, QUERIES_EVENT, run, why, err);
-	lab_forget_keys(lab, run);
 	return finish(lab, result, err);
 }

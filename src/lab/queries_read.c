@@ -66,8 +66,9 @@ static int read_table(struct reader *r, enum queries_table t, int64_t run)
 
 /* ---- executions ---- */
 
-/* Behind the Q@C's id come its own three columns, then those of an execution. */
-enum { AT_ID, AT_QUERY, AT_CARDINALITY, AT_BYTES, FIRST };
+/* Behind the Q@C's id come its own three columns, then those of an execution, then which one that
+ * is. */
+enum { AT_ID, AT_QUERY, AT_CARDINALITY, AT_BYTES, FIRST, RAW = FIRST + QUERY_COLUMNS };
 
 static int read_execution(sqlite3_stmt *stmt, struct query_execution *x)
 {
@@ -82,6 +83,7 @@ static int read_execution(sqlite3_stmt *stmt, struct query_execution *x)
 			return -1;
 		query_column_set(c, x, value);
 	}
+	x->raw = sqlite3_column_int64(stmt, RAW);
 	return 0;
 }
 
@@ -132,7 +134,7 @@ static int read_ats(struct reader *r, int64_t run)
 	struct strbuf sql = { 0 };
 	strbuf_puts(&sql, "SELECT a.id, a.query, a.cardinality, a.table_bytes, ");
 	queries_columns("x.", &sql);
-	strbuf_puts(&sql, " FROM query_at a LEFT JOIN query_execution x ON x.at = a.id"
+	strbuf_puts(&sql, ", x.raw FROM query_at a LEFT JOIN query_execution x ON x.at = a.id"
 			  " WHERE a.run = ? ORDER BY a.query, a.cardinality, x.execution");
 	sqlite3_stmt *stmt = NULL;
 	int result = lab_prepare(r->lab, &stmt, sql.text, "read", r->err);

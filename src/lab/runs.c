@@ -240,7 +240,6 @@ int lab_end_run(struct lab *lab, int64_t run, enum run_status status, struct err
 	sqlite3_bind_int64(stmt, 3, run);
 	if (change_run(lab, stmt, run, "end the run in", err))
 		return -1;
-	lab_forget_keys(lab, run);
 	/* now nobody is being measured; what cannot be moved stays in the -wal file */
 	sqlite3_wal_checkpoint_v2(lab->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 	return 0;
@@ -524,6 +523,7 @@ static int delete_run(struct lab *lab, int64_t run, int64_t study, struct error 
 {
 	static const char doing[] = "remove the run from";
 	static const char *const steps[] = {
+		/* labs made before decision 026 have images */
 		"DELETE FROM image WHERE id IN (SELECT 4 * e.id + k.column1 FROM execution e, "
 		"(VALUES (0), (1), (2)) k WHERE e.run = ?1)",
 		"DELETE FROM run WHERE id = ?1", /* executions and all of theirs go with it */
@@ -573,7 +573,6 @@ int lab_remove_run(struct lab *lab, int64_t id, struct error *err)
 		result = lab_commit(lab, doing, err);
 	lab_rollback(lab);
 	if (!result) {
-		lab_forget_keys(lab, id);
 		lab_forget_profile(lab);
 		lab_give_space_back(lab);
 	}

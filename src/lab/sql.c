@@ -209,9 +209,10 @@ int lab_views(lab_view_fn each, void *context, struct error *err)
 {
 	sqlite3 *db = NULL;
 	sqlite3_stmt *stmt = NULL;
-	/* runs was made anew by a later schema, and is still what to begin with */
-	static const char sql[] = "SELECT name, sql FROM sqlite_schema WHERE type = 'view' "
-				  "ORDER BY name <> 'runs', rowid";
+	/* some were made again since, and are still what to begin with */
+	static const char sql[] =
+		"SELECT name, sql FROM sqlite_schema WHERE type = 'view' "
+		"ORDER BY name <> 'runs', name <> 'executions', name <> 'processes', rowid";
 	if (sqlite3_open(":memory:", &db) || lab_apply_schema(db, 0) ||
 	    sqlite3_prepare_v2(db, sql, -1, &stmt, NULL)) {
 		error_set(err, EXIT_ENVIRONMENT, "cannot make the schema of a lab: %s",

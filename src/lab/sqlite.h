@@ -5,7 +5,6 @@
 #include <sqlite3.h>
 
 #include "base/strbuf.h"
-#include "lab/image.h"
 #include "lab/lab.h"
 
 #define LAB_APPLICATION_ID 0x74617265 /* "tare" */
@@ -14,21 +13,8 @@
 /* schema/NNN.sql in order; user_version counts how many were applied. */
 extern const char *const lab_schema[];
 extern const int lab_schema_version;
-
-/* Executions whose images may be coded against each other, since they go together: those of a run,
- * or of one of its Q@Cs. */
-struct lab_group {
-	int64_t run, at; /* id of the Q@C; 0: none */
-};
-
-/* The `before` image that the later ones of its group are coded against, the last group of a run.
- */
-struct lab_key {
-	struct lab_group group;
-	int64_t image;
-	size_t length; /* encoded */
-	struct image copy;
-};
+/* What all of them make, in one. */
+extern const char *const lab_schema_whole;
 
 /* What a ledger is stored in (ledger.c). */
 #define LAB_LEDGER_PARTS 6
@@ -43,11 +29,9 @@ struct lab {
 	bool absent, fresh; /* there was no file; it holds no lab yet */
 	int failure;	    /* of SQLite, the last one told */
 	/* kept prepared: an execution of a 1 ms program must not pay for parsing SQL */
-	sqlite3_stmt *begin, *commit, *add_execution, *add_process, *add_image;
+	sqlite3_stmt *begin, *commit, *add_execution, *add_process;
 	sqlite3_stmt *add_ledger[LAB_LEDGER_PARTS], *add_trace;
 	sqlite3_stmt *queries[LAB_QUERY_STATEMENTS];
-	struct image_codec *codec;
-	ARRAY(struct lab_key) keys;
 	struct profile_store *profile; /* profile_rows.h; NULL: no slice was stored or read yet */
 };
 
@@ -71,19 +55,12 @@ int lab_begin(struct lab *lab, const char *doing, struct error *err);
 int lab_commit(struct lab *lab, const char *doing, struct error *err);
 void lab_rollback(struct lab *lab); /* leaves no transaction behind, whatever happened */
 
-/* Forgets the key images of a run. */
-void lab_forget_keys(struct lab *lab, int64_t run);
 /* Forgets what is known of stored profiles; all that is kept for them. */
 void lab_forget_profile(struct lab *lab);
 void lab_close_profile(struct lab *lab);
 
-/* Stores an execution and all of its own within a transaction; fills in x->id. Once that is
- * committed, and only then, others may be coded against its image: *key_length, unless it is 0, is
- * for lab_remember_key(). */
-int lab_insert_execution(struct lab *lab, struct lab_group group, struct execution *x,
-			 size_t *key_length, struct error *err);
-void lab_remember_key(struct lab *lab, struct lab_group group, const struct execution *x,
-		      size_t length);
+/* Stores an execution and all of its own within a transaction; fills in x->id. */
+int lab_insert_execution(struct lab *lab, int64_t run, struct execution *x, struct error *err);
 
 /* Some executions: a condition on the rows of the table execution, with one parameter. */
 struct lab_some {
@@ -133,38 +110,30 @@ void lab_mark_abandoned(struct lab *lab);
 /* Pages once used stay in the file to be used again, until most of it is such: then it shrinks. */
 void lab_give_space_back(struct lab *lab);
 
-/* Columns of a struct's plain members, so that writing and reading cannot disagree. */
-enum field_kind {
-	FIELD_END,
-	FIELD_BOOL,  /* bool */
-	FIELD_ENUM,  /* an enum, below `limit` */
-	FIELD_I32,   /* int32_t */
-	FIELD_U32,   /* uint32_t */
-	FIELD_I64,   /* int64_t */
-	FIELD_ID,    /* int64_t; 0 is NULL */
-	FIELD_KNOWN, /* int64_t; -1 is NULL */
-	FIELD_U64,   /* uint64_t */
-	FIELD_NS,    /* uint64_t; ABSENT_NS is NULL */
-	FIELD_TEXT,  /* char *: our own, made valid UTF-8; NULL is NULL */
-	FIELD_RAW,   /* char *: the user's bytes, in NAME, and repaired in NAME_text where needed */
-	FIELD_NAME,  /* char[limit]: its bytes as they are */
-	FIELD_REAL,  /* double; NaN is NULL */
-	FIELD_CAUSES, /* uint64_t[LEDGER_CAUSES]: a column per cause, called CAUSE and the name */
-};
-
-struct field {
-	const char *name;
-	enum field_kind kind;
-	unsigned limit; /* of an enum; size of a FIELD_NAME */
-	size_t offset;
-};
-
-/* Appends ", "-separated column names (all of them for writing; without *_text for reading). */
+/* Columns of a struct by its table of fields (record/field.h), so that writing and reading cannot
+ * disagree. Appends
+ * ", "-separated column names: all of them for writing; without *_text for reading. */
 void fields_columns(const struct field *fields, bool writing, struct strbuf *out);
 /* From parameter or column *at on, which is moved on. Text is bound until the statement is reset
  * or bound again. fields_read: -1 when a value is out of its range. */
 void fields_bind(sqlite3_stmt *stmt, int *at, const struct field *fields, const void *object);
 int fields_read(sqlite3_stmt *stmt, int *at, const struct field *fields, void *object);
+
+/* A table to which a newer tare may add columns, by rows of the catalogue, and the view that shows
+ * them. */
+struct lab_growing {
+	const char *table, *view;
+	char alias; /* of the table in the view */
+	const struct field *fields;
+};
+enum { LAB_EXECUTION, LAB_PROCESS, LAB_GROWING };
+extern const struct lab_growing lab_growing[LAB_GROWING];
+/* Adds the columns that the catalogue has and a table or view lacks. */
+int lab_grow(sqlite3 *db);
+bool lab_lacks_columns(sqlite3 *db);
+/* The columns to read of a growing table: NULL for those that a lab lacks which was opened for
+ * reading. */
+void lab_readable_columns(struct lab *lab, const struct lab_growing *g, struct strbuf *out);
 
 /* "INSERT INTO table (columns) VALUES (?, ...)". */
 char *sql_insert(const char *table, const char *columns);

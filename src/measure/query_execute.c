@@ -68,7 +68,7 @@ static void note_devices(struct query_rig *r, const struct dbms_tasks *tasks,
 	array_release(&processes);
 }
 
-/* The execution as any other: what the reports of ledgers and images need. */
+/* The execution as any other: what the reports of ledgers need. */
 static void describe_raw(const struct dbms_execution *x, const struct query_execution *q,
 			 struct execution *raw)
 {

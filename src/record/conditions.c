@@ -38,6 +38,7 @@ struct conditions conditions_take(char *text)
 	c.emp = json_string_value(json_object_get(c.all, "emp"));
 	c.quieted = quiet;
 	c.quieted_before = json_is_string(quiet);
+	c.quieted_for_it = json_is_array(quiet);
 	read_knobs(quiet, &c);
 	for (size_t i = 0; i < json_array_size(pids); i++)
 		array_push(&c.pids, (int64_t)json_integer_value(json_array_get(pids, i)));

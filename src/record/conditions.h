@@ -20,8 +20,9 @@ struct conditions {
 	/* of commands */
 	bool ignore_failure, keep_outliers, no_cutoffs, no_ledger;
 	ARRAY(int) expected_codes;
-	const char *emp;	      /* the version it was made by, as "v5"; NULL: none */
-	bool quieted, quieted_before; /* by whatever; by an earlier 'tare quiet' */
+	const char *emp; /* the version it was made by, as "v5"; NULL: none */
+	/* by whatever; by an earlier 'tare quiet'; for the run, by what is in quiet */
+	bool quieted, quieted_before, quieted_for_it;
 	ARRAY(struct knob_changes) quiet;
 	/* of profiles: what was sampled; NULL or empty: not this */
 	ARRAY(int64_t) pids;

@@ -3,16 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const backend_names[] = { "plain", "netlink", "bpf" };
+
 const char *backend_name(enum backend backend)
 {
-	static const char *const names[] = { "plain", "netlink", "bpf" };
-	return backend < BACKENDS ? names[backend] : "auto";
+	return backend < BACKENDS ? backend_names[backend] : "auto";
 }
+
+static const char *const outcome_names[] = { "exited", "signalled", "timed out" };
 
 const char *outcome_name(enum outcome outcome)
 {
-	static const char *const names[] = { "exited", "signalled", "timed out" };
-	return names[outcome];
+	return outcome_names[outcome];
 }
 
 const char *grade_name(enum grade grade)
@@ -21,16 +23,18 @@ const char *grade_name(enum grade grade)
 	return grade < GRADES ? names[grade] : "none";
 }
 
+static const char *const role_names[] = { "subject", "daemon", "self" };
+
 const char *role_name(enum role role)
 {
-	static const char *const names[] = { "subject", "daemon", "self" };
-	return names[role];
+	return role_names[role];
 }
+
+static const char *const run_status_names[] = { "going", "complete", "interrupted", "failed" };
 
 const char *run_status_name(enum run_status status)
 {
-	static const char *const names[] = { "going", "complete", "interrupted", "failed" };
-	return names[status];
+	return run_status_names[status];
 }
 
 const char *subject_kind_name(enum subject_kind kind)
@@ -38,6 +42,99 @@ const char *subject_kind_name(enum subject_kind kind)
 	static const char *const names[SUBJECT_KINDS] = { "command", "cpu", "system", "query" };
 	return names[kind];
 }
+
+#define X(member, ...) FACT(struct execution, member, __VA_ARGS__)
+
+/* JSON and CSV have the rows in this order. A view of the lab gets what it lacks at its end. */
+const struct field execution_fields[] = {
+	X(number, "number", FIELD_U32, "from 1 within the run; warm-ups count on their own",
+	  .more = "\"minimum\": 1"),
+	X(warmup, "warmup", FIELD_BOOL, "thrown away by EMP's first rule"),
+	X(outcome, "outcome", FIELD_ENUM, "exited, signalled or timed out",
+	  .limit = OUTCOME_TIMED_OUT + 1, .names = outcome_names),
+	X(status, "status", FIELD_I32, "exit code or signal"),
+	X(started_at_ns, "started_at_ns", FIELD_DATE, "UTC", .json = "started_at",
+	  .csv = "started_at"),
+	X(et_ns, "et_ns", FIELD_NS, "elapsed time: the first process from its exec to its end"),
+	X(wait_ns, "wait_ns", FIELD_NS, "the same up to when tare, waiting, was told"),
+	X(tree_ns, "tree_ns", FIELD_NS, "up to the end of the last process of the tree"),
+	X(pt_ns[GRADE_NET], "pt_net_ns", FIELD_NS, "process time at grade net",
+	  .json = "pt_ns.net"),
+	X(pt_ns[GRADE_EXEC], "pt_exec_ns", FIELD_NS, "process time at grade exec",
+	  .json = "pt_ns.exec"),
+	X(pt_ns[GRADE_TICK], "pt_tick_ns", FIELD_NS, "process time at grade tick",
+	  .json = "pt_ns.tick"),
+	X(user_ns, "user_ns", FIELD_NS,
+	  "this execution's exec in the proportion of its ticks, noise below about 100 ms; absent "
+	  "where no tick fell on it"),
+	X(system_ns, "system_ns", FIELD_NS, "the rest of its exec, likewise"),
+	X(totals.value, "", FIELD_MEASURES, "summed over the subject's tree", .csv = "totals_",
+	  .json = "totals.", .limit = TASK_CUMULATIVE, .measures = task_measures,
+	  .bits = offsetof(struct execution, totals.present)),
+	X(totals.rss_peak_bytes, "rss_peak", FIELD_U64, "bytes, of the largest process",
+	  .unit = UNIT_BYTES, .flags = FIELD_ZERO_ABSENT, .csv = "totals_rss_peak",
+	  .json = "totals.rss_peak"),
+	X(totals.processes, "processes", FIELD_U32, "of the subject", .flags = FIELD_ZERO_ABSENT,
+	  .json = "totals.processes"),
+	X(totals.threads, "threads", FIELD_U32, "of the subject, first threads included",
+	  .flags = FIELD_ZERO_ABSENT, .json = "totals.threads"),
+	X(totals.present, "present", FIELD_U64, "struct totals", .flags = FIELD_ONLY_SQL),
+	X(before.value, "before_", FIELD_MEASURES, "", .flags = FIELD_ONLY_SQL,
+	  .limit = OVERALL_MEASURES, .measures = overall_measures,
+	  .bits = offsetof(struct execution, before.present)),
+	X(after.value, "after_", FIELD_MEASURES, "", .flags = FIELD_ONLY_SQL,
+	  .limit = OVERALL_MEASURES, .measures = overall_measures,
+	  .bits = offsetof(struct execution, after.present)),
+	{ "overall", FIELD_OBJECT, .shape = &overall_shape,
+	  .flags = FIELD_ONLY_JSON | FIELD_BY_HAND,
+	  .meaning = "What the counters of the whole system grew by." },
+	{ "processes", FIELD_LIST, .shape = &process_shape, .flags = FIELD_ONLY_JSON | FIELD_MAYBE,
+	  .meaning = "What ran during it: up to 10 of each role, by time on a CPU." },
+	X(left_behind, "left_behind", FIELD_U32, "processes alive when the first one ended"),
+	X(ended, "ended", FIELD_U32, "of those, ended by tare"),
+	X(lost, "lost", FIELD_U64, "events the collector lost"),
+	X(ephemeral, "ephemeral", FIELD_KNOWN,
+	  "tasks made but never seen; absent where it cannot be known"),
+	X(self_ns, "self_ns", FIELD_NS, "CPU time of tare within the timed window"),
+	{ 0 },
+};
+
+#undef X
+#define X(member, ...) FACT(struct process, member, __VA_ARGS__)
+
+const struct field process_fields[] = {
+	X(name, "name", FIELD_NAME, "stable across instances: kworker/0, not kworker/0:1-events",
+	  .limit = sizeof((struct process){ 0 }.name)),
+	X(role, "role", FIELD_ENUM, "subject, daemon or self (tare)", .limit = ROLE_SELF + 1,
+	  .names = role_names),
+	X(pid, "pid", FIELD_I32, "process id"),
+	X(ppid, "ppid", FIELD_I32, "of its parent"),
+	X(kernel, "kernel", FIELD_BOOL, "a kernel thread"),
+	X(started, "started", FIELD_BOOL, "began within the execution"),
+	X(ended, "ended", FIELD_BOOL, "ended within the execution"),
+	X(start_ns, "start_ns", FIELD_U64, "CLOCK_BOOTTIME; with pid, its identity",
+	  .flags = FIELD_ONLY_SQL),
+	X(threads, "threads", FIELD_U32, "threads seen"),
+	X(rss_peak_bytes, "rss_peak", FIELD_U64, "bytes", .unit = UNIT_BYTES,
+	  .flags = FIELD_ZERO_ABSENT),
+	X(present, "present", FIELD_U64, "struct totals", .flags = FIELD_ONLY_SQL),
+	X(value, "", FIELD_MEASURES, "", .json = "totals.", .limit = TASK_CUMULATIVE,
+	  .measures = task_measures, .bits = offsetof(struct process, present)),
+	{ 0 },
+};
+
+const struct shape process_shape = { "process", NULL, process_fields };
+const struct shape execution_shape = { "execution", NULL, execution_fields };
+
+/* A difference of two values means something for these only. */
+static const struct field overall_fields[] = {
+	{ "", FIELD_MEASURES, OVERALL_BOOT_TIME, .measures = overall_measures, .item = FIELD_I64,
+	  .flags = FIELD_MAYBE },
+	{ "forks", FIELD_I64, .meaning = "processes and threads made", .flags = FIELD_MAYBE },
+	{ 0 },
+};
+const struct shape overall_shape = { "overall", "What the counters of the whole system grew by.",
+				     overall_fields };
 
 bool process_pt_ns(const struct process *p, uint64_t *ns)
 {
@@ -117,33 +214,37 @@ void run_release(struct run *run)
  * pid comes after all of them. */
 struct entry {
 	const struct task_record *task;
+	uint64_t start_ns; /* a copy, like tgid and tid: sorting is done in every execution */
+	int32_t tgid, tid;
 	int stage; /* 0 before, 1 after, 2 exit */
 };
 
 static int compare_entries(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
-	if (x->task->tgid != y->task->tgid)
-		return x->task->tgid < y->task->tgid ? -1 : 1;
-	if (x->task->start_ns != y->task->start_ns)
-		return x->task->start_ns < y->task->start_ns ? -1 : 1;
-	int leader = (x->task->tid == x->task->tgid) - (y->task->tid == y->task->tgid);
+	if (x->tgid != y->tgid)
+		return x->tgid < y->tgid ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	int leader = (x->tid == x->tgid) - (y->tid == y->tgid);
 	if (leader)
 		return -leader;
-	if (x->task->tid != y->task->tid)
-		return x->task->tid < y->task->tid ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
 	return x->stage - y->stage;
 }
 
-static bool same_task(const struct task_record *a, const struct task_record *b)
+static bool same_task(const struct entry *a, const struct entry *b)
 {
 	return a->tgid == b->tgid && a->tid == b->tid && a->start_ns == b->start_ns;
 }
 
 static void add_entries(const struct image *image, int stage, struct entry *into, size_t *count)
 {
-	for (size_t i = 0; i < image->count; i++)
-		into[(*count)++] = (struct entry){ &image->tasks[i], stage };
+	for (size_t i = 0; i < image->count; i++) {
+		const struct task_record *t = &image->tasks[i];
+		into[(*count)++] = (struct entry){ t, t->start_ns, t->tgid, t->tid, stage };
+	}
 }
 
 static enum role role_of(const struct task_record *t, int32_t self)
@@ -185,12 +286,6 @@ static int compare_processes(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-static void keep_process(const struct process *p, struct execution *into)
-{
-	if (p->role == ROLE_SUBJECT || !did_nothing(p))
-		array_push(&into->processes, *p);
-}
-
 void tasks_between(const struct image *before, const struct image *after, const struct image *exits,
 		   task_between_fn each, void *context)
 {
@@ -203,7 +298,7 @@ void tasks_between(const struct image *before, const struct image *after, const 
 		qsort(entries, count, sizeof *entries, compare_entries);
 	for (size_t i = 0, j; i < count; i = j) {
 		const struct task_record *first = entries[i].stage == 0 ? entries[i].task : NULL;
-		for (j = i + 1; j < count && same_task(entries[i].task, entries[j].task);)
+		for (j = i + 1; j < count && same_task(&entries[i], &entries[j]);)
 			j++;
 		const struct task_record *last = entries[j - 1].task;
 		if (!last)
@@ -223,11 +318,20 @@ void tasks_between(const struct image *before, const struct image *after, const 
 
 struct gathering {
 	struct process p;
+	const char *comm; /* of p */
 	bool open, led;
 	uint64_t made;
 	int32_t self;
 	struct execution *into;
 };
+
+static void keep_process(struct gathering *g)
+{
+	if (g->p.role != ROLE_SUBJECT && did_nothing(&g->p))
+		return;
+	daemon_name(g->comm, g->p.name);
+	array_push(&g->into->processes, g->p);
+}
 
 static void gather(void *context, const struct task_record *first, const struct task_record *last,
 		   enum task_stay stay)
@@ -239,7 +343,7 @@ static void gather(void *context, const struct task_record *first, const struct 
 	}
 	bool leads = last->flags & TASK_IS_LEADER;
 	if (g->open && (g->p.pid != last->tgid || (leads && g->led))) {
-		keep_process(&g->p, g->into);
+		keep_process(g);
 		g->open = false;
 	}
 	if (!g->open) {
@@ -255,7 +359,7 @@ static void gather(void *context, const struct task_record *first, const struct 
 		g->p.kernel = last->flags & TASK_IS_KERNEL;
 		g->p.started = !first;
 		g->p.ended = stay == TASK_ENDED;
-		daemon_name(last->comm, g->p.name);
+		g->comm = last->comm;
 	}
 	g->led |= leads;
 	add_task(&g->p, first, last);
@@ -268,7 +372,7 @@ void processes_between(const struct image *before, const struct image *after,
 	struct gathering g = { .self = self, .into = into };
 	tasks_between(before, after, exits, gather, &g);
 	if (g.open)
-		keep_process(&g.p, into);
+		keep_process(&g);
 	into->ephemeral = -1;
 	if (into->before.present & into->after.present & 1u << OVERALL_FORKS) {
 		uint64_t forks =

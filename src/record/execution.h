@@ -8,11 +8,10 @@
 
 #include "base/array.h"
 #include "record/conditions.h"
+#include "record/field.h"
 #include "record/ledger.h"
 #include "record/task.h"
 #include "record/trace.h"
-
-#define ABSENT_NS UINT64_MAX /* a time that was not seen: unavailable is never zero */
 
 enum backend { BACKEND_PLAIN, BACKEND_NETLINK, BACKEND_BPF, BACKENDS };
 const char *backend_name(enum backend backend);
@@ -87,11 +86,14 @@ struct execution {
 	struct overall before, after;
 	ARRAY(struct process)
 	processes; /* everything that ran, the subject's first, then by exec */
-	/* Raw images, kept as they came. Empty where the back end has none. */
+	/* What the processes are derived from; not stored. Empty where the back end has none. */
 	struct image tasks_before, tasks_after, exits;
 	struct ledger ledger; /* .present: it was kept */
 	struct trace trace;   /* .present: it was asked for */
 };
+
+extern const struct field execution_fields[], process_fields[];
+extern const struct shape execution_shape, process_shape, overall_shape;
 
 void execution_release(struct execution *x);
 /* Forgets it and keeps its memory, for the next one. */

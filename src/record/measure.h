@@ -3,11 +3,7 @@
 #ifndef TARE_RECORD_MEASURE_H
 #define TARE_RECORD_MEASURE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-enum unit { UNIT_NS, UNIT_BYTES, UNIT_COUNT, UNIT_TICKS, UNIT_ID };
+#include "record/field.h"
 
 /* Measures of one task. The value of each is its bit in task_record.present. */
 enum task_measure {
@@ -66,6 +62,8 @@ struct measure {
 	enum unit unit;
 	const char *source; /* where the kernel keeps it */
 	const char *meaning;
+	const char
+		*title; /* a heading for people; NULL: not among the columns that they are shown */
 };
 
 extern const struct measure task_measures[TASK_MEASURES];

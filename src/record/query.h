@@ -67,6 +67,8 @@ struct query_execution {
 	uint64_t read_bytes;   /* from devices, for it; ABSENT_NS: not seen */
 	uint64_t run_delay_ns; /* its tasks waited so long for a CPU; ABSENT_NS: not seen */
 	uint32_t lost;	       /* events that the collector lost */
+	int64_t raw; /* the id in the lab of its processes and ledger, an execution; 0: there are
+			none */
 };
 
 /* A query at a cardinality. */

@@ -1,4 +1,4 @@
-/* From the raw images of an execution to what each role used: who is who among the processes. */
+/* From the images of an execution to what each role used: who is who among the processes. */
 #ifndef TARE_RECORD_QUERY_USAGE_H
 #define TARE_RECORD_QUERY_USAGE_H
 

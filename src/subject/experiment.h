@@ -82,6 +82,9 @@ struct experiment {
  * directory of paths in it. */
 int experiment_parse(const char *text, size_t length, const char *relative, struct experiment *into,
 		     struct error *err);
+/* Of statements alone, on tables that are there. Those without SQL are refused. */
+int experiment_of_statements(const char *const *sql, size_t count, struct experiment *into,
+			     struct error *err);
 /* "quick", "onepass", "tpch" (scale: 1 is 6 M rows of lineitem; 0: 0.01). NULL-terminated names. */
 extern const char *const experiment_names[];
 int experiment_builtin(const char *name, double scale, struct experiment *into, struct error *err);

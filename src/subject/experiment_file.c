@@ -2,6 +2,7 @@
  * of what is wrong. */
 #include <ctype.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,7 +22,10 @@
 #include "subject/experiment_random.h"
 #include "subject/experiment_schema.h"
 
-#define MINUTE_NS 60000000000u
+/* unless it says otherwise */
+#define TIME_LIMIT_NS (20ul * 60000000000u)
+#define EXECUTIONS 10
+#define SEED 1
 #define EXECUTIONS_MOST 1000000
 #define CARDINALITIES_MOST 1000
 #define QUERIES_MOST 10000
@@ -80,11 +84,11 @@ static int read_execution(struct reader *r)
 	e->scenario = (enum experiment_scenario)raw->scenario;
 	e->order = (enum experiment_order)raw->order;
 	e->cold = raw->cache == 1;
-	e->seed = given(r, "seed") ? raw->seed : 1;
-	e->executions = given(r, "executions") ? raw->executions : 10;
+	e->seed = given(r, "seed") ? raw->seed : SEED;
+	e->executions = given(r, "executions") ? raw->executions : EXECUTIONS;
 	if (!e->executions || e->executions > EXECUTIONS_MOST)
 		return fail(r, "executions", "it must be from 1 to %d", EXECUTIONS_MOST);
-	e->time_limit_ns = 20ul * MINUTE_NS;
+	e->time_limit_ns = TIME_LIMIT_NS;
 	if (raw->time_limit &&
 	    (!duration_parse(raw->time_limit, &e->time_limit_ns) || !e->time_limit_ns)) {
 		char shown[64];
@@ -476,4 +480,40 @@ int experiment_parse(const char *text, size_t length, const char *relative, stru
 	else
 		*into = e;
 	return failed ? -1 : 0;
+}
+
+int experiment_of_statements(const char *const *sql, size_t count, struct experiment *into,
+			     struct error *err)
+{
+	struct experiment e = { .name = xstrdup("statements"),
+				.executions = EXECUTIONS,
+				.time_limit_ns = TIME_LIMIT_NS,
+				.seed = SEED };
+	json_t *list = json_array();
+	int failed =
+		count > QUERIES_MOST
+			? error_set(err, EXIT_USAGE, "there are more than %d queries", QUERIES_MOST)
+			: 0;
+	for (size_t i = 0; i < count && !failed; i++) {
+		char name[24], *text = text_utf8(sql[i]);
+		snprintf(name, sizeof name, "q%zu", i + 1);
+		array_push(&e.queries,
+			   (struct experiment_query){ xstrdup(name), statement(sql[i]) });
+		json_array_append_new(list, json_string(text));
+		free(text);
+		if (!*e.queries.items[i].sql)
+			failed = error_set(err, EXIT_USAGE, "there is no SQL in '%.60s'", sql[i]);
+	}
+	/* as a file would have it: what is stored, and what a resumed run reads */
+	char *queries = json_dumps(list, JSON_COMPACT);
+	struct strbuf text = { 0 };
+	strbuf_printf(&text, "name: %s\nqueries: %s\n", e.name, queries);
+	e.text = strbuf_detach(&text);
+	free(queries);
+	json_decref(list);
+	if (failed)
+		experiment_release(&e);
+	else
+		*into = e;
+	return failed;
 }

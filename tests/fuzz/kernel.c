@@ -25,7 +25,6 @@ static void parse_proc(unsigned which, const char *text, size_t length)
 {
 	struct task_record t = { 0 };
 	struct stat_extra extra;
-	size_t path;
 	switch (which) {
 	case 0:
 		stat_parse(text, length, &t, &extra);
@@ -36,11 +35,8 @@ static void parse_proc(unsigned which, const char *text, size_t length)
 	case 2:
 		io_parse(text, length, &t);
 		break;
-	case 3:
-		schedstat_parse(text, length, &t);
-		break;
 	default:
-		cgroup_parse(text, length, &path);
+		schedstat_parse(text, length, &t);
 	}
 }
 

@@ -217,6 +217,43 @@ static void reading_changes_nothing(void **state)
 	xfree(now);
 }
 
+/* A new lab is made at once, an old one step by step: both must end up as the same. */
+static char *text_of(sqlite3 *db, const char *sql)
+{
+	sqlite3_stmt *stmt;
+	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+	char *text = xstrdup((const char *)sqlite3_column_text(stmt, 0));
+	sqlite3_finalize(stmt);
+	return text;
+}
+
+static void a_new_lab_is_what_an_old_one_becomes(void **state)
+{
+	(void)state;
+	static const char *const same[] = {
+		("SELECT group_concat(type || name || tbl_name || sql, ' ')"
+		 " FROM (SELECT * FROM sqlite_schema WHERE sql NOT NULL ORDER BY rowid)"),
+		"SELECT group_concat(id || name) FROM ledger_cause",
+		"SELECT group_concat(id || name || strict) FROM noise_class",
+	};
+	sqlite3 *made, *grown;
+	lab_close(open_lab(LAB_WRITE));
+	assert_int_equal(sqlite3_open(path, &made), SQLITE_OK);
+	assert_int_equal(sqlite3_open(":memory:", &grown), SQLITE_OK);
+	for (int i = 0; i < lab_schema_version; i++)
+		assert_int_equal(sqlite3_exec(grown, lab_schema[i], NULL, NULL, NULL), SQLITE_OK);
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+		char *a = text_of(made, same[i]), *b = text_of(grown, same[i]);
+		assert_true(strlen(a) > 100);
+		assert_string_equal(a, b);
+		xfree(a);
+		xfree(b);
+	}
+	sqlite3_close(made);
+	sqlite3_close(grown);
+}
+
 /* ---- several processes ---- */
 
 static int write_200(void)
@@ -231,7 +268,6 @@ static int write_200(void)
 	for (uint32_t i = 1; i <= 200; i++) {
 		struct execution x;
 		make_execution(&x, i);
-		x.tasks_before = make_image(10);
 		if (lab_add_execution(lab, run.id, &x, &err)) {
 			fprintf(stderr, "%s\n", err.text);
 			return 2;
@@ -260,7 +296,7 @@ static void processes_write_at_once(void **state)
 	struct lab *lab = open_lab(LAB_READ);
 	assert_int_equal(query(lab, "SELECT count(*) FROM runs WHERE status = 'complete'"), 4);
 	for (int64_t run = 1; run <= 4; run++)
-		assert_int_equal(count_executions(lab, run, LAB_IMAGES), 200);
+		assert_int_equal(count_executions(lab, run, LAB_THREADS), 200);
 	lab_close(lab);
 }
 
@@ -335,7 +371,7 @@ static void a_killed_writer_loses_nothing(void **state)
 	ok(lab_get_run(lab, 1, &run, &err));
 	assert_int_equal(run.status, RUN_INTERRUPTED);
 	run_release(&run);
-	size_t kept = count_executions(lab, 1, LAB_IMAGES);
+	size_t kept = count_executions(lab, 1, LAB_THREADS);
 	assert_true(kept == committed || kept == committed + 1);
 	assert_int_equal(query(lab, "SELECT count(*) FROM runs WHERE status = 'going'"), 1);
 	lab_close(lab);
@@ -370,7 +406,6 @@ static int fill_up(enum fullness how)
 	for (uint32_t i = 1; i < 100000; i++) {
 		struct execution x;
 		make_execution(&x, i);
-		x.tasks_before = make_image(20);
 		int failed = lab_add_execution(lab, run.id, &x, &err);
 		execution_release(&x);
 		if (failed)
@@ -381,7 +416,7 @@ static int fill_up(enum fullness how)
 	    !strstr(err.text, "what was stored before is kept"))
 		return 3;
 	execution_list list = { 0 };
-	if (lab_get_executions(lab, run.id, LAB_IMAGES, &list, &err) || list.count != stored)
+	if (lab_get_executions(lab, run.id, LAB_THREADS, &list, &err) || list.count != stored)
 		return 4;
 	release_executions(&list);
 	lab_close(lab);
@@ -389,7 +424,7 @@ static int fill_up(enum fullness how)
 	if (limited && setrlimit(RLIMIT_FSIZE, &limit))
 		return 5;
 	if (lab_open(&lab, path, LAB_READ, &err) ||
-	    lab_get_executions(lab, run.id, LAB_IMAGES, &list, &err) || list.count != stored)
+	    lab_get_executions(lab, run.id, LAB_THREADS, &list, &err) || list.count != stored)
 		return 6;
 	release_executions(&list);
 	lab_close(lab);
@@ -518,6 +553,7 @@ int main(void)
 	seed = 20261115;
 	const struct CMUnitTest tests[] = {
 		TEST(an_empty_file_becomes_a_lab),
+		TEST(a_new_lab_is_what_an_old_one_becomes),
 		TEST(a_missing_directory_is_made),
 		TEST(other_files_are_left_alone),
 		TEST(newer_and_damaged_labs_are_refused),

@@ -251,7 +251,7 @@ static void ledgers_come_back(void **state)
 		trace_release(&t);
 	}
 	for (int side = 0; side < 2; side++)
-		for (enum lab_detail detail = LAB_ROWS; detail <= LAB_IMAGES; detail++) {
+		for (enum lab_detail detail = LAB_ROWS; detail <= LAB_THREADS; detail++) {
 			static const struct ledger none;
 			execution_list list = { 0 };
 			ok(lab_get_executions(lab, runs[side], detail, &list, &err));
@@ -359,7 +359,7 @@ static void an_older_lab_is_brought_up_to_date(void **state)
 	lab = open_lab(LAB_WRITE);
 	assert_int_equal(query(lab, "PRAGMA user_version"), lab_schema_version);
 	execution_list list = { 0 };
-	ok(lab_get_executions(lab, 1, LAB_IMAGES, &list, &err));
+	ok(lab_get_executions(lab, 1, LAB_THREADS, &list, &err));
 	assert_int_equal(list.count, 1);
 	assert_false(list.items[0].ledger.present);
 	release_executions(&list);

@@ -483,7 +483,7 @@ static void kinds_are_told_apart(void **state)
 	refused(lab_get_noise(lab, 9, &none, &err), "no run 9", "");
 	assert_null(none.cpus.items);
 	ok(lab_put_noise(lab, run, &n, &err));
-	ok(lab_get_executions(lab, run, LAB_IMAGES, &list, &err));
+	ok(lab_get_executions(lab, run, LAB_THREADS, &list, &err));
 	assert_int_equal(list.count, 0);
 	assert_int_equal(query(lab, "SELECT group_concat(kind) = 'command,cpu' FROM runs"), 1);
 	lab_close(lab);

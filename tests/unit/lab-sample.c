@@ -7,54 +7,6 @@
 #include "base/clock.h"
 #include "lab-fixture.h"
 
-struct image make_image(size_t count)
-{
-	struct image image = { .begin_ns = random_value(),
-			       .end_ns = random_value(),
-			       .count = count };
-	image.capacity = count;
-	image.tasks = xcalloc(count + 1, sizeof *image.tasks);
-	for (size_t i = 0; i < count; i++) {
-		struct task_record *t = &image.tasks[i];
-		t->present = random_value();
-		t->at_ns = i * 500 + random_number() % 100;
-		t->start_ns = random_value();
-		for (int m = 0; m < TASK_MEASURES; m++)
-			t->value[m] = random_value();
-		t->tid = t->tgid = (int32_t)(i * 7);
-		t->exit_code = (int32_t)random_number();
-		memcpy(t->comm, "kworker\xff/0:1-ev", 16);
-	}
-	return image;
-}
-
-struct image later_image(const struct image *image)
-{
-	struct image later = { .begin_ns = image->end_ns, .end_ns = image->end_ns + 1 };
-	later.capacity = image->count + 3;
-	later.tasks = xcalloc(later.capacity, sizeof *later.tasks);
-	for (size_t i = 0; i < image->count; i++) {
-		struct task_record t = image->tasks[i];
-		if (random_number() % 10 == 0)
-			continue;
-		t.at_ns += 1000000 + random_number() % 50;
-		if (random_number() % 8 == 0)
-			t.value[random_number() % TASK_MEASURES] += random_number() % 10000;
-		later.tasks[later.count++] = t;
-	}
-	for (int i = 0; i < 3; i++) {
-		later.tasks[later.count] = (struct task_record){ .tid = 90000 + i, .start_ns = 5 };
-		later.count++;
-	}
-	for (size_t i = 0; later.count > 4 && i < 2; i++) {
-		size_t a = random_number() % later.count, b = random_number() % later.count;
-		struct task_record t = later.tasks[a];
-		later.tasks[a] = later.tasks[b];
-		later.tasks[b] = t;
-	}
-	return later;
-}
-
 void make_run(struct run *run, const char *name)
 {
 	*run = (struct run){ .name = xstrdup(name),
@@ -119,15 +71,6 @@ void make_execution(struct execution *x, uint32_t number)
 	}
 }
 
-void same_image(const struct image *a, const struct image *b)
-{
-	assert_int_equal(a->count, b->count);
-	assert_int_equal(a->begin_ns, b->begin_ns);
-	assert_int_equal(a->end_ns, b->end_ns);
-	if (a->count)
-		assert_memory_equal(a->tasks, b->tasks, a->count * sizeof *a->tasks);
-}
-
 void same_execution(const struct execution *a, const struct execution *b)
 {
 	struct execution x = *a, y = *b;
@@ -144,9 +87,6 @@ void same_execution(const struct execution *a, const struct execution *b)
 		assert_int_equal(p->rss_peak_bytes, q->rss_peak_bytes);
 		assert_memory_equal(p->value, q->value, sizeof p->value);
 	}
-	same_image(&a->tasks_before, &b->tasks_before);
-	same_image(&a->tasks_after, &b->tasks_after);
-	same_image(&a->exits, &b->exits);
 	/* the rest is plain numbers; padding is zero in both */
 	memset(&x.processes, 0, sizeof x - offsetof(struct execution, processes));
 	memset(&y.processes, 0, sizeof y - offsetof(struct execution, processes));

@@ -13,7 +13,6 @@
 
 #include "lab-fixture.h"
 #include "lab-sample.h"
-#include "lab/image.h"
 #include "lab/lab.h"
 #include "lab/sqlite.h"
 
@@ -96,23 +95,10 @@ static void executions_come_back(void **state)
 	struct execution stored[COUNT];
 	struct lab *lab = open_lab(LAB_WRITE);
 	int64_t a = add_run(lab, "a"), b = add_run(lab, "b");
-	struct image last = make_image(90);
 	for (uint32_t i = 0; i < COUNT; i++) {
 		struct execution *x = &stored[i];
 		make_execution(x, i + 1);
 		x->warmup = i == 0;
-		if (i == 5) { /* taken but empty, and not taken */
-			x->tasks_before.begin_ns = 1;
-		} else if (i == 7) {
-			x->tasks_before = make_image(70); /* nothing in common: a new key */
-			x->exits = make_image(2);
-		} else {
-			x->tasks_before = later_image(&last);
-			x->tasks_after = later_image(&x->tasks_before);
-			x->exits = make_image(i % 3);
-			x->exits.begin_ns = i % 3 ? x->exits.begin_ns : 0;
-			x->exits.end_ns = i % 3 ? x->exits.end_ns : 0;
-		}
 		ok(lab_add_execution(lab, i % 2 ? b : a, x, &err));
 		assert_true(x->id > 0);
 	}
@@ -120,14 +106,13 @@ static void executions_come_back(void **state)
 	lab = open_lab(LAB_READ);
 	for (int side = 0; side < 2; side++) {
 		execution_list list = { 0 };
-		ok(lab_get_executions(lab, side ? b : a, LAB_IMAGES, &list, &err));
+		ok(lab_get_executions(lab, side ? b : a, LAB_THREADS, &list, &err));
 		assert_int_equal(list.count, COUNT / 2);
 		for (size_t i = 0; i < list.count; i++)
 			same_execution(&list.items[i], &stored[2 * i + (size_t)side]);
 		release_executions(&list);
 		ok(lab_get_executions(lab, side ? b : a, LAB_ROWS, &list, &err));
 		assert_int_equal(list.items[0].processes.count, 0);
-		assert_null(list.items[0].tasks_before.tasks);
 		release_executions(&list);
 	}
 	run_list runs = { 0 };
@@ -147,7 +132,6 @@ static void executions_come_back(void **state)
 	lab_close(lab);
 	for (int i = 0; i < COUNT; i++)
 		execution_release(&stored[i]);
-	image_release(&last);
 }
 
 static void many_executions_are_stored_or_none(void **state)
@@ -159,24 +143,19 @@ static void many_executions_are_stored_or_none(void **state)
 	for (uint32_t i = 0; i < 4; i++) {
 		make_execution(&x[i], i + 1);
 		x[i].id = 0;
-		x[i].tasks_before = i ? later_image(&x[0].tasks_before) : make_image(50);
-		x[i].tasks_after = later_image(&x[i].tasks_before);
 	}
 	enum outcome outcome = x[2].outcome;
 	x[2].outcome = (enum outcome)7;
 	assert_int_equal(lab_add_executions(lab, run, x, 3, &err), -1);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(x[i].id, 0);
-	assert_int_equal(count_executions(lab, run, LAB_IMAGES), 0);
+	assert_int_equal(count_executions(lab, run, LAB_THREADS), 0);
 	x[2].outcome = outcome;
 	ok(lab_add_executions(lab, run, x, 3, &err));
 	ok(lab_add_executions(lab, run, x, 0, &err));
-	ok(lab_add_execution(lab, run, &x[3], &err)); /* coded against one of the three */
-	assert_int_equal(query(lab, "SELECT count(*) FROM image WHERE kind = 0 AND base IS NOT "
-				    "NULL"),
-			 1);
+	ok(lab_add_execution(lab, run, &x[3], &err));
 	execution_list list = { 0 };
-	ok(lab_get_executions(lab, run, LAB_IMAGES, &list, &err));
+	ok(lab_get_executions(lab, run, LAB_THREADS, &list, &err));
 	assert_int_equal(list.count, 4);
 	for (size_t i = 0; i < 4; i++) {
 		same_execution(&list.items[i], &x[i]);
@@ -251,14 +230,14 @@ static void runs_are_removed(void **state)
 		run_release(&run);
 		struct execution x;
 		make_execution(&x, 1);
-		x.tasks_before = make_image(50);
-		x.tasks_after = later_image(&x.tasks_before);
 		ok(lab_add_execution(lab, ids[i], &x, &err));
 		execution_release(&x);
 	}
 	assert_int_equal(lab_remove_run(lab, ids[0], &err), -1);
 	assert_non_null(strstr(err.text, "is going"));
-	assert_int_equal(count_executions(lab, ids[0], LAB_IMAGES), 1);
+	assert_int_equal(count_executions(lab, ids[0], LAB_THREADS), 1);
+	execute_sql(OLD_IMAGES);
+	assert_int_equal(query(lab, "SELECT count(*) FROM image"), 4);
 	ok(lab_end_run(lab, ids[0], RUN_COMPLETE, &err));
 	ok(lab_end_run(lab, ids[1], RUN_FAILED, &err));
 	ok(lab_remove_run(lab, ids[0], &err));
@@ -266,7 +245,7 @@ static void runs_are_removed(void **state)
 	assert_int_equal(query(lab, "SELECT count(*) FROM study"), 1);
 	assert_int_equal(query(lab, "SELECT count(*) FROM image"), 2);
 	assert_int_equal(query(lab, "SELECT count(*) FROM process"), 5);
-	assert_int_equal(count_executions(lab, ids[1], LAB_IMAGES), 1);
+	assert_int_equal(count_executions(lab, ids[1], LAB_THREADS), 1);
 	ok(lab_remove_run(lab, ids[1], &err));
 	assert_int_equal(query(lab, "SELECT (SELECT count(*) FROM study) + (SELECT count(*) FROM "
 				    "image) + (SELECT count(*) FROM process) + (SELECT count(*) "
@@ -284,20 +263,12 @@ static void damaged_rows_are_an_error(void **state)
 	int64_t run = add_run(lab, "x");
 	struct execution x;
 	make_execution(&x, 1);
-	x.tasks_before = make_image(20);
 	ok(lab_add_execution(lab, run, &x, &err));
 	execution_release(&x);
 	lab_close(lab);
 	static const struct {
 		const char *sql, *back;
 	} cases[] = {
-		{ "UPDATE image SET data = zeroblob(50)", NULL },
-		{ "UPDATE image SET base = id", "UPDATE image SET base = NULL" },
-		{ "UPDATE image SET base = 4000", "UPDATE image SET base = NULL" },
-		{ "UPDATE image SET count = -1", "UPDATE image SET count = 20" },
-		{ "UPDATE image SET count = 19", "UPDATE image SET count = 20" },
-		{ "UPDATE image SET version = 2", "UPDATE image SET version = 1" },
-		{ "UPDATE image SET data = x''", NULL },
 		{ "UPDATE process SET pid = 1 << 40", "UPDATE process SET pid = 1" },
 		{ "PRAGMA ignore_check_constraints = 1; UPDATE process SET role = 3",
 		  "UPDATE process SET role = 1" },
@@ -305,21 +276,17 @@ static void damaged_rows_are_an_error(void **state)
 		  "UPDATE execution SET outcome = 1" },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		execute_sql("CREATE TABLE keep AS SELECT id, data FROM image");
 		execute_sql(cases[i].sql);
 		lab = open_lab(LAB_READ);
 		execution_list list = { 0 };
-		assert_int_equal(lab_get_executions(lab, run, LAB_IMAGES, &list, &err), -1);
+		assert_int_equal(lab_get_executions(lab, run, LAB_THREADS, &list, &err), -1);
 		assert_int_equal(list.count, 0);
 		assert_int_equal(err.code, EXIT_USAGE);
 		assert_non_null(strstr(err.text, "is damaged"));
 		lab_close(lab);
-		execute_sql("UPDATE image SET data = (SELECT data FROM keep WHERE keep.id = "
-			    "image.id); DROP TABLE keep");
-		if (cases[i].back)
-			execute_sql(cases[i].back);
+		execute_sql(cases[i].back);
 		lab = open_lab(LAB_READ);
-		assert_int_equal(count_executions(lab, run, LAB_IMAGES), 1);
+		assert_int_equal(count_executions(lab, run, LAB_THREADS), 1);
 		lab_close(lab);
 	}
 	execute_sql("PRAGMA ignore_check_constraints = 1; UPDATE run SET status = 200");
@@ -340,7 +307,7 @@ static void in_memory(void **state)
 	make_execution(&x, 1);
 	ok(lab_add_execution(lab, run, &x, &err));
 	ok(lab_end_run(lab, run, RUN_COMPLETE, &err));
-	assert_int_equal(count_executions(lab, run, LAB_IMAGES), 1);
+	assert_int_equal(count_executions(lab, run, LAB_THREADS), 1);
 	execution_release(&x);
 	lab_close(lab);
 	assert_int_equal(access(":memory:", F_OK), -1);
@@ -491,107 +458,6 @@ static void views_are_described(void **state)
 	lab_close(d.lab);
 }
 
-/* ---- the codec ---- */
-
-static void images_survive_coding(void **state)
-{
-	(void)state;
-	struct image_codec *codec = image_codec_new();
-	static const size_t sizes[] = { 0, 1, 2, 3, 100, 3000 };
-	for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-		struct image a = make_image(sizes[s]), b = later_image(&a);
-		if (sizes[s] > 2)
-			a.tasks[2] = a.tasks[1]; /* the same task twice */
-		const struct image *pairs[][2] = {
-			{ &a, NULL }, { &b, &a }, { &a, &b }, { &a, &a }
-		};
-		for (int i = 0; i < 4; i++) {
-			const void *bytes;
-			size_t length;
-			ok(image_encode(codec, pairs[i][0], pairs[i][1], &bytes, &length, &err));
-			if (sizes[s] == 100 && i == 3)
-				assert_true(length < 300); /* only at_ns differs */
-			void *copy = xmalloc(length);
-			memcpy(copy, bytes, length);
-			struct image back = { 0 };
-			ok(image_decode(codec, copy, length, pairs[i][0]->count, pairs[i][1], &back,
-					&err));
-			back.begin_ns = pairs[i][0]->begin_ns;
-			back.end_ns = pairs[i][0]->end_ns;
-			same_image(&back, pairs[i][0]);
-			image_release(&back);
-			xfree(copy);
-		}
-		image_release(&a);
-		image_release(&b);
-	}
-	image_codec_free(codec);
-}
-
-/* Whatever is done to the bytes: an error, or the very same records. */
-static void damaged_images_are_an_error(void **state)
-{
-	(void)state;
-	struct image_codec *codec = image_codec_new();
-	struct image base = make_image(40), image = later_image(&base);
-	const void *bytes;
-	size_t length;
-	int survived = 0;
-	for (int pass = 0; pass < 2; pass++) { /* compressed, and too small for that */
-		if (pass)
-			image.count = 1;
-		ok(image_encode(codec, &image, &base, &bytes, &length, &err));
-		unsigned char *good = xmalloc(length), *bad = xmalloc(length + 8);
-		memcpy(good, bytes, length);
-		for (int i = 0; i < 20000; i++) {
-			size_t now = length, count = image.count;
-			memcpy(bad, good, length);
-			switch (random_number() % 5) {
-			case 0:
-				now = random_number() % length;
-				break;
-			case 1:
-				now = length + 1 + random_number() % 8;
-				memset(bad + length, (int)random_number(), now - length);
-				break;
-			case 2:
-				count = random_number() % 5000;
-				break;
-			default:
-				for (uint64_t k = random_number() % 3 + 1; k; k--)
-					bad[random_number() % length] ^=
-						(unsigned char)(1 << random_number() % 8);
-			}
-			struct image back = { 0 };
-			if (image_decode(codec, bad, now, count, &base, &back, &err)) {
-				assert_int_equal(err.code, EXIT_USAGE);
-				assert_non_null(strstr(err.text, "damaged"));
-				assert_null(back.tasks);
-				continue;
-			}
-			survived++;
-			assert_int_equal(back.count, image.count);
-			assert_memory_equal(back.tasks, image.tasks,
-					    image.count * sizeof *image.tasks);
-			image_release(&back);
-		}
-		/* the wrong base is noticed as well */
-		struct image back = { 0 };
-		base.tasks[0].value[TASK_EXEC]++;
-		int wrong = image_decode(codec, good, length, image.count, &base, &back, &err);
-		base.tasks[0].value[TASK_EXEC]--;
-		if (!pass)
-			assert_int_equal(wrong, -1);
-		image_release(&back);
-		xfree(good);
-		xfree(bad);
-	}
-	assert_true(survived < 40000 / 4);
-	image_release(&base);
-	image_release(&image);
-	image_codec_free(codec);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -607,8 +473,6 @@ int main(void)
 		TEST(in_memory),
 		TEST(sql_only_reads),
 		TEST(views_are_described),
-		TEST(images_survive_coding),
-		TEST(damaged_images_are_an_error),
 	};
 	return cmocka_run_group_tests_name("lab", tests, NULL, NULL);
 }

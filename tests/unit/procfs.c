@@ -29,9 +29,6 @@ static void assert_fields(const struct task_record *t, const struct stat_extra *
 	assert_int_equal(t->value[TASK_SYSTEM], 670000000);
 	assert_int_equal(t->value[TASK_VM], 230838272);
 	assert_int_equal(t->value[TASK_RSS], 4821 * sysconf(_SC_PAGESIZE));
-	assert_int_equal(t->prio, 120);
-	assert_int_equal(t->policy, 0);
-	assert_int_equal(t->cpu, 1);
 	assert_false(t->flags & TASK_IS_KERNEL);
 	assert_int_equal(extra->state, 'S');
 	assert_int_equal(extra->threads, 3);
@@ -82,8 +79,6 @@ static void kernel_threads_and_real_time(void **state)
 	assert_true(t.flags & TASK_IS_KERNEL);
 	assert_false(task_has(&t, TASK_RSS));
 	assert_false(task_has(&t, TASK_VM));
-	assert_int_equal(t.prio, 0);
-	assert_int_equal(t.policy, 1);
 	assert_false(procfs_is_gone(&extra));
 }
 
@@ -113,8 +108,6 @@ static void cut_text(void **state)
 		status_parse(tight, length, &t);
 		io_parse(tight, length, &t);
 		schedstat_parse(tight, length, &t);
-		size_t path;
-		cgroup_parse(tight, length, &path);
 		free(tight);
 	}
 }
@@ -140,13 +133,11 @@ static void garbage(void **state)
 	};
 	struct task_record t = { 0 };
 	struct stat_extra extra;
-	size_t length;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		assert_false(stat_parse(bad[i], strlen(bad[i]), &t, &extra));
 		assert_false(status_parse(bad[i], strlen(bad[i]), &t));
 		assert_false(io_parse(bad[i], strlen(bad[i]), &t));
 		assert_false(schedstat_parse(bad[i], strlen(bad[i]), &t));
-		assert_null(cgroup_parse(bad[i], strlen(bad[i]), &length));
 	}
 	unsigned seed = 1;
 	static const char alphabet[] = "0123456789 ()-:\n\tSVmRSk\xff";
@@ -159,7 +150,6 @@ static void garbage(void **state)
 		status_parse(text, n, &t);
 		io_parse(text, n, &t);
 		schedstat_parse(text, n, &t);
-		cgroup_parse(text, n, &length);
 	}
 }
 
@@ -210,18 +200,6 @@ static void schedstat_line(void **state)
 					     does not count */
 	assert_false(schedstat_parse("0 0 0\n", 6, &busy));
 	assert_false(task_has(&busy, TASK_EXEC));
-}
-
-static void cgroup_lines(void **state)
-{
-	(void)state;
-	static const char text[] = "9:name=systemd:/\n4:memory:/x\n0::/user.slice/a b\n";
-	size_t length = 0;
-	const char *path = cgroup_parse(text, strlen(text), &length);
-	assert_non_null(path);
-	assert_int_equal(length, strlen("/user.slice/a b"));
-	assert_memory_equal(path, "/user.slice/a b", length);
-	assert_null(cgroup_parse("1:cpu:/\n", 8, &length));
 }
 
 static struct procfs *proc;
@@ -286,7 +264,6 @@ int main(void)
 		cmocka_unit_test(status_lines),
 		cmocka_unit_test(io_lines),
 		cmocka_unit_test(schedstat_line),
-		cmocka_unit_test(cgroup_lines),
 		cmocka_unit_test(this_process),
 		cmocka_unit_test(walks),
 	};

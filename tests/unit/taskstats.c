@@ -48,8 +48,6 @@ static void fields(void **state)
 	assert_int_equal(a.task.tgid, 41);
 	assert_int_equal(a.task.ppid, 7);
 	assert_int_equal(a.task.flags, 0);
-	assert_int_equal(a.task.prio, 115);
-	assert_int_equal(a.task.exit_code, 256);
 	assert_string_equal(a.task.comm, "a) \nb");
 	assert_int_equal(a.task.value[TASK_EXEC], 12345678);
 	assert_int_equal(a.task.value[TASK_USER], 8000000);

@@ -46,7 +46,7 @@ static int parse_part(const char *option, const char *text, struct calibrate_par
 		return refuse(err, option, text, "a time and a count, such as " SHORT_DEFAULT);
 	if (into->length_ns < SHORTEST_NS || into->length_ns > LONGEST_NS)
 		return refuse(err, option, text, "a time from 1ms to 30 days");
-	if (samples < CALIBRATE_LEAST || samples > CALIBRATE_MOST)
+	if (samples < STUDY_LEAST || samples > STUDY_MOST)
 		return refuse(err, option, text, "a count from 6 to 100000");
 	into->samples = (uint32_t)samples;
 	return 0;

@@ -137,11 +137,11 @@ static int show(struct lab_access *from, int64_t id, const struct calibrate_disp
 	struct lab *lab = NULL;
 	struct study s = { 0 };
 	struct machine m = { 0 };
-	struct calibrate_input in = { 0 };
+	struct study_input in = { .notice = cmd_notice };
 	bool *is_l[STUDY_LENGTHS] = { 0 };
 	int failed = !(lab = lab_access_open(from, err)) ||
 		     cutoffs_get_study(lab, id, &s, &m, err) ||
-		     (d->plot && calibrate_samples(lab, &s, &in, is_l, err));
+		     (d->plot && study_load_samples(lab, &s, &in, is_l, err));
 	if (!failed) {
 		calibrate_print(&s, s.machine ? &m : NULL, &in, is_l, d);
 		if (d->plot && !is_l[STUDY_SHORT] && !is_l[STUDY_LONG])
@@ -150,7 +150,7 @@ static int show(struct lab_access *from, int64_t id, const struct calibrate_disp
 	}
 	for (int l = 0; l < STUDY_LENGTHS; l++)
 		free(is_l[l]);
-	calibrate_input_release(&in);
+	study_input_release(&in);
 	machine_release(&m);
 	study_release(&s);
 	return failed ? -1 : 0;

@@ -211,7 +211,7 @@ static int find_study(struct lab *lab, const struct plot_options *o, struct stud
 }
 
 static int draw_study(const struct plot_options *o, int which, const struct study *s,
-		      const struct machine *m, const struct calibrate_input *in,
+		      const struct machine *m, const struct study_input *in,
 		      bool *const is_l[STUDY_LENGTHS], struct figure *f, struct error *err)
 {
 	enum study_length l = o->long_run ? STUDY_LONG : STUDY_SHORT;
@@ -233,14 +233,14 @@ static int make_study(const struct plot_options *o, int which, struct figure *f,
 	struct lab *lab = NULL;
 	struct study s = { 0 };
 	struct machine m = { 0 };
-	struct calibrate_input in = { 0 };
+	struct study_input in = { .notice = cmd_notice };
 	bool *is_l[STUDY_LENGTHS] = { 0 };
 	int failed = !(lab = lab_access_open(o->lab, err)) || find_study(lab, o, &s, &m, err) ||
-		     calibrate_samples(lab, &s, &in, is_l, err) ||
+		     study_load_samples(lab, &s, &in, is_l, err) ||
 		     draw_study(o, which, &s, &m, &in, is_l, f, err);
 	for (int l = 0; l < STUDY_LENGTHS; l++)
 		free(is_l[l]);
-	calibrate_input_release(&in);
+	study_input_release(&in);
 	machine_release(&m);
 	study_release(&s);
 	return failed;

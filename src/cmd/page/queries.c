@@ -5,11 +5,11 @@
 
 typedef ARRAY(struct page_query_ledger) ledger_list;
 
-/* Whether the execution that began then is one of those kept. */
-static bool is_kept(const struct query_at *at, const uint32_t *fired, int64_t started_at_ns)
+/* Whether it is one of those kept. */
+static bool is_kept(const struct query_at *at, const uint32_t *fired, int64_t execution)
 {
 	for (size_t i = 0; i < at->executions.count; i++)
-		if (at->executions.items[i].started_at_ns == started_at_ns)
+		if (at->executions.items[i].raw == execution)
 			return !fired[i];
 	return false;
 }
@@ -23,7 +23,7 @@ static int add_ledger(struct lab *lab, const struct loaded_run *l, const struct 
 	int failed = lab_get_query_ledger(lab, l->run.id, at->query, at->cardinality, &list, err);
 	for (size_t i = 0; i < list.count; i++) {
 		const struct execution *x = &list.items[i];
-		if (x->ledger.present && is_kept(at, fired, x->started_at_ns)) {
+		if (x->ledger.present && is_kept(at, fired, x->id)) {
 			for (int c = 0; c < LEDGER_CAUSES; c++)
 				mean.wall_ns[c] += x->ledger.wall_ns[c];
 			mean.et_ns += x->et_ns;

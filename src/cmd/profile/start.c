@@ -23,7 +23,7 @@ struct collecting {
 	struct control_server server;
 	struct profile_recording recording;
 	struct control_teller *teller;
-	char said[sizeof((struct error *)0)->text]; /* the trouble that is in the log */
+	char said[ERROR_TEXT]; /* the trouble that is in the log */
 };
 
 /* ---- what it says of itself ---- */
@@ -83,15 +83,9 @@ static int on_slice(void *context, struct profile *slice, struct error *err)
 {
 	struct collecting *c = context;
 	const char *trouble = c->recording.trouble.text;
-	char when[64];
 	(void)err;
 	profile_recording_add(&c->recording, slice);
-	if (strcmp(trouble, c->said) != 0) { /* in the log, once each */
-		snprintf(c->said, sizeof c->said, "%s", trouble);
-		text_date(clock_realtime_ns(), when, sizeof when);
-		fprintf(stderr, "%s %s\n", when, *trouble ? trouble : "slices are stored again");
-		fflush(stderr);
-	}
+	cmd_log_trouble(c->said, trouble, "slices are stored again");
 	control_flushed(&c->server, trouble);
 	return 0;
 }

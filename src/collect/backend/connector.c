@@ -84,7 +84,6 @@ static void check_number(struct connector *c, const struct proc_event *event, ui
 
 static bool understand(const struct proc_event *event, struct connector_event *into)
 {
-	into->cpu = event->cpu;
 	into->at_ns = event->timestamp_ns;
 	into->parent = 0;
 	switch (event->what) {

@@ -23,7 +23,6 @@ enum connector_kind { CONNECTOR_FORK, CONNECTOR_EXEC, CONNECTOR_EXIT };
 
 struct connector_event {
 	enum connector_kind kind;
-	uint32_t cpu;
 	uint64_t at_ns;	   /* CLOCK_MONOTONIC */
 	int32_t tid, tgid; /* of a fork: the child */
 	int32_t parent;	   /* tgid; of a new thread: its process's parent */

@@ -38,7 +38,6 @@ struct slot {
 	bool member, alive; /* of the subject's tree; alive only means something for members */
 	uint32_t living;    /* threads of the process; in the slot of a leader */
 	uint32_t owed;	    /* exit events whose record has not come */
-	uint32_t owed_cpu;
 	uint64_t owed_ns;
 	uint64_t ended_ns;    /* last exit event of a thread of the process; in a leader's slot */
 	uint32_t first, last; /* records that wait for their exit event: index + 1, 0 none */
@@ -151,13 +150,11 @@ static void member_begin(struct netlink *n, int32_t tid, int32_t tgid)
 }
 
 /* The task of this record ended at that time. */
-static void bind_record(struct netlink *n, size_t index, const struct slot *s, uint64_t at_ns,
-			uint32_t cpu)
+static void bind_record(struct netlink *n, size_t index, const struct slot *s, uint64_t at_ns)
 {
 	struct task_record *t = &n->exits.tasks[index];
 	n->notes.items[index].waiting = false;
 	t->at_ns = at_ns;
-	t->cpu = (int32_t)cpu;
 	if (!s->member)
 		return;
 	t->flags |= TASK_IS_SUBJECT;
@@ -166,7 +163,7 @@ static void bind_record(struct netlink *n, size_t index, const struct slot *s, u
 	n->recorded++;
 }
 
-static bool bind_waiting(struct netlink *n, struct slot *s, uint64_t at_ns, uint32_t cpu)
+static bool bind_waiting(struct netlink *n, struct slot *s, uint64_t at_ns)
 {
 	if (!s->first)
 		return false;
@@ -174,7 +171,7 @@ static bool bind_waiting(struct netlink *n, struct slot *s, uint64_t at_ns, uint
 	s->first = n->notes.items[index].next;
 	if (!s->first)
 		s->last = 0;
-	bind_record(n, index, s, at_ns, cpu);
+	bind_record(n, index, s, at_ns);
 	return true;
 }
 
@@ -215,7 +212,7 @@ static void take_exit(void *context, struct taskstats_answer *answer)
 	array_push(&n->notes, note);
 	if (s->owed) {
 		s->owed--;
-		bind_record(n, index, s, s->owed_ns, s->owed_cpu);
+		bind_record(n, index, s, s->owed_ns);
 		return;
 	}
 	n->notes.items[index].waiting = true;
@@ -246,17 +243,16 @@ static void take_end(struct netlink *n, const struct connector_event *e)
 	if (!s)
 		return;
 	if (!s->member) {
-		bind_waiting(n, s, e->at_ns, e->cpu);
+		bind_waiting(n, s, e->at_ns);
 		return;
 	}
 	if (!s->alive)
 		return;
 	s->alive = false;
 	n->ended++;
-	if (!bind_waiting(n, s, e->at_ns, e->cpu)) {
+	if (!bind_waiting(n, s, e->at_ns)) {
 		s->owed++;
 		s->owed_ns = e->at_ns;
-		s->owed_cpu = e->cpu;
 	}
 	struct slot *leader = slot_find(n, s->tgid);
 	if (!leader)
@@ -472,7 +468,7 @@ static int netlink_snapshot(void *state, struct image *image, struct error *err)
 	netlink_drain(n);
 	image->count = 0;
 	image->begin_ns = clock_monotonic_ns();
-	if (procfs_each(n->proc, PROCFS_STAT | PROCFS_CGROUP, add_task, image, err) != 0)
+	if (procfs_each(n->proc, PROCFS_STAT, add_task, image, err) != 0)
 		return -1;
 	n->delays = procfs_delays_kept(n->proc);
 	complete(n, image);
@@ -623,7 +619,7 @@ static void settle_waiting(struct netlink *n)
 	for (size_t i = 0; i < n->exits.count; i++) {
 		const struct slot *s = slot_find(n, n->exits.tasks[i].tid);
 		if (n->notes.items[i].waiting && s && s->member)
-			bind_record(n, i, s, n->exits.tasks[i].at_ns, UINT32_MAX);
+			bind_record(n, i, s, n->exits.tasks[i].at_ns);
 	}
 }
 

@@ -24,10 +24,6 @@ struct procfs {
 	int proc;
 	pid_t self;
 	bool delays;
-	char *cgroup_mount; /* NULL: no v2 hierarchy */
-	/* the last path looked up: neighbours in /proc mostly share it */
-	char cgroup_path[512];
-	uint64_t cgroup_id;
 	char entries[16384];
 };
 
@@ -73,13 +69,11 @@ enum {
 	STAT_MAJ_FLT = 12,
 	STAT_UTIME = 14,
 	STAT_STIME = 15,
-	STAT_PRIORITY = 18,
 	STAT_THREADS = 20,
 	STAT_START = 22,
 	STAT_VSIZE = 23,
 	STAT_RSS = 24,
-	STAT_CPU = 39,
-	STAT_POLICY = 41,
+	STAT_POLICY = 41, /* the last that every kernel has */
 	STAT_BLKIO = 42,
 	STAT_FIELDS,
 };
@@ -88,9 +82,6 @@ static void stat_fill(const uint64_t f[STAT_FIELDS], struct task_record *into)
 {
 	into->ppid = (int32_t)f[STAT_PPID];
 	into->start_ns = f[STAT_START] * USER_TICK_NS;
-	into->prio = (int32_t)f[STAT_PRIORITY] + 100; /* task_prio() takes MAX_RT_PRIO off */
-	into->policy = (int32_t)f[STAT_POLICY];
-	into->cpu = (int32_t)f[STAT_CPU];
 	set(into, TASK_MIN_FLT, f[STAT_MIN_FLT]);
 	set(into, TASK_MAJ_FLT, f[STAT_MAJ_FLT]);
 	set(into, TASK_USER, f[STAT_UTIME] * USER_TICK_NS);
@@ -209,22 +200,6 @@ bool schedstat_parse(const char *text, size_t length, struct task_record *into)
 	return true;
 }
 
-const char *cgroup_parse(const char *text, size_t length, size_t *path_length)
-{
-	const char *end = text + length;
-	for (const char *at = text; at < end;) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		if (!newline)
-			break;
-		if (newline - at >= 4 && memcmp(at, "0::/", 4) == 0) {
-			*path_length = (size_t)(newline - at) - 3;
-			return at + 3;
-		}
-		at = newline + 1;
-	}
-	return NULL;
-}
-
 /* Reading */
 
 int procfs_open(struct procfs **out, struct error *err)
@@ -239,10 +214,6 @@ int procfs_open(struct procfs **out, struct error *err)
 	struct procfs *p = xcalloc(1, sizeof *p);
 	p->proc = proc;
 	p->self = getpid();
-	if (access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0)
-		p->cgroup_mount = xstrdup("/sys/fs/cgroup");
-	else if (access("/sys/fs/cgroup/unified/cgroup.procs", F_OK) == 0)
-		p->cgroup_mount = xstrdup("/sys/fs/cgroup/unified");
 	procfs_delays_kept(p);
 	*out = p;
 	return 0;
@@ -253,7 +224,6 @@ void procfs_close(struct procfs *p)
 	if (!p)
 		return;
 	close(p->proc);
-	free(p->cgroup_mount);
 	free(p);
 }
 
@@ -285,23 +255,6 @@ static ssize_t read_at(int directory, const char *name, char *buffer, size_t siz
 	return got;
 }
 
-/* The id of a v2 cgroup is the inode number of its directory. */
-static uint64_t cgroup_id(struct procfs *p, const char *path, size_t length)
-{
-	if (!p->cgroup_mount || length >= sizeof p->cgroup_path)
-		return 0;
-	if (p->cgroup_id && strlen(p->cgroup_path) == length &&
-	    memcmp(p->cgroup_path, path, length) == 0)
-		return p->cgroup_id;
-	memcpy(p->cgroup_path, path, length);
-	p->cgroup_path[length] = '\0';
-	char full[1024];
-	struct stat st;
-	snprintf(full, sizeof full, "%s%s", p->cgroup_mount, p->cgroup_path);
-	p->cgroup_id = stat(full, &st) == 0 ? (uint64_t)st.st_ino : 0;
-	return p->cgroup_id;
-}
-
 static bool read_files(struct procfs *p, int task, unsigned files, struct task_record *into,
 		       struct stat_extra *extra)
 {
@@ -324,12 +277,6 @@ static bool read_files(struct procfs *p, int task, unsigned files, struct task_r
 	if (files & PROCFS_IO) {
 		if ((got = read_at(task, "io", text, sizeof text)) > 0)
 			io_parse(text, (size_t)got, into);
-	}
-	if (files & PROCFS_CGROUP) {
-		size_t length = 0;
-		got = read_at(task, "cgroup", text, sizeof text);
-		const char *path = got > 0 ? cgroup_parse(text, (size_t)got, &length) : NULL;
-		into->cgroup = path ? cgroup_id(p, path, length) : 0;
 	}
 	return true;
 }
@@ -379,7 +326,7 @@ void procfs_each_thread(struct procfs *p, pid_t tgid, unsigned files, procfs_vis
 	struct stat_extra extra;
 	if (!procfs_task(p, tgid, tgid, files, &leader, &extra))
 		return;
-	uint64_t threads = extra.threads, cgroup = leader.cgroup;
+	uint64_t threads = extra.threads;
 	each(context, &leader, &extra);
 	if (threads == 1)
 		return;
@@ -392,13 +339,9 @@ void procfs_each_thread(struct procfs *p, pid_t tgid, unsigned files, procfs_vis
 	list_numbers(p, directory, &tids);
 	close(directory);
 	for (size_t i = 0; i < tids.count; i++) {
-		/* threads are in their process's cgroup, threaded ones aside */
-		if (tids.items[i] == tgid ||
-		    !procfs_task(p, tgid, tids.items[i], files & ~(unsigned)PROCFS_CGROUP, &task,
-				 &extra))
-			continue;
-		task.cgroup = cgroup;
-		each(context, &task, &extra);
+		if (tids.items[i] != tgid &&
+		    procfs_task(p, tgid, tids.items[i], files, &task, &extra))
+			each(context, &task, &extra);
 	}
 	array_release(&tids);
 }

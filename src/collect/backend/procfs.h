@@ -26,8 +26,7 @@ enum procfs_files {
 	PROCFS_STATUS = 1, /* context switches, peak memory */
 	PROCFS_IO = 2,
 	PROCFS_SCHEDSTAT = 4, /* exec, run_delay */
-	PROCFS_CGROUP = 8,
-	PROCFS_ALL = 15,
+	PROCFS_ALL = 7,
 };
 
 /* What /proc/PID/stat has beside the record. */
@@ -75,7 +74,5 @@ bool stat_parse(const char *text, size_t length, struct task_record *into,
 bool status_parse(const char *text, size_t length, struct task_record *into);
 bool io_parse(const char *text, size_t length, struct task_record *into);
 bool schedstat_parse(const char *text, size_t length, struct task_record *into);
-/* The path in the v2 hierarchy, *path_length bytes within text; NULL when there is none. */
-const char *cgroup_parse(const char *text, size_t length, size_t *path_length);
 
 #endif

@@ -74,12 +74,6 @@ bool taskstats_decode(const void *bytes, size_t length, bool delays, struct task
 		t->tgid = (int32_t)s.ac_tgid;
 	if (t->tgid == t->tid)
 		t->flags |= TASK_IS_LEADER;
-	t->policy = s.ac_sched;
-	t->prio = s.ac_sched == SCHED_OTHER || s.ac_sched == SCHED_BATCH || s.ac_sched == SCHED_IDLE
-			  ? 120 + (int8_t)s.ac_nice
-			  : -1;
-	t->cpu = -1;
-	t->exit_code = (int32_t)s.ac_exitcode;
 	memcpy(t->comm, s.ac_comm, sizeof t->comm - 1);
 	into->lived_ns = s.ac_etime * 1000;
 	decode_measures(&s, delays, into);

@@ -55,7 +55,7 @@ int BPF_PROG(ledger_begin, struct task_struct *t)
 {
 	if (!control.active)
 		return 0;
-	u64 signal = (u64)GET(t, signal), now = bpf_ktime_get_ns();
+	u64 signal = (u64)BPF_CORE_READ(t, signal), now = bpf_ktime_get_ns();
 	if (!bpf_map_lookup_elem(&members, &signal))
 		return 0;
 	s32 tgid = GET(t, tgid);
@@ -224,26 +224,29 @@ ONCE int end_thread(struct ledger_slot *s, u32 index, u64 now)
 	return 0;
 }
 
-/* CLOCK_MONOTONIC, from the scheduler's record; 0 unknown. */
-static __always_inline u64 queued_since(struct task_struct *t)
+/* Of a thread that gets a CPU although it was not seen to be woken: CLOCK_MONOTONIC, from the
+ * scheduler's record; 0 unknown. */
+static __always_inline u64 queued_since(struct ledger_slot *s, struct task_struct *t)
 {
-	if (!bpf_core_field_exists(t->sched_info.last_queued) || !control.clock_at_ns)
+	if (s->state == LEDGER_RUN || waits_for_cpu(s->state) || !control.clock_at_ns ||
+	    !bpf_core_field_exists(t->sched_info.last_queued))
 		return 0;
 	u64 at = BPF_CORE_READ(t, sched_info.last_queued);
 	return at ? at + control.clock_ns : 0;
 }
 
-/* A thread gets a CPU; its state before. When all of the subject waited for that, the stretch is
- * divided as this thread's own wait was: another task had the CPU, or it was waking up. */
-static __always_inline u32 arrive(struct ledger_slot *s, struct ledger_cpu *c,
-				  struct task_struct *t, u64 now)
+/* A thread gets a CPU; its state before. queued: queued_since(). When all of the subject waited for
+ * that, the stretch is divided as this thread's own wait was: another task had the CPU, or it was
+ * waking up. */
+ONCE u32 arrive(struct ledger_slot *s, struct ledger_cpu *c, u64 queued, u64 now)
 {
+	if (!s || !c)
+		return LEDGER_RUN;
 	u32 from = s->state;
 	s->cpu = bpf_get_smp_processor_id();
 	if (from != LEDGER_RUN && !waits_for_cpu(from)) {
 		/* its wake-up crossed its switch away, and was not seen as one: the scheduler knows
 		 * since when it was queued */
-		u64 queued = queued_since(t);
 		if (queued > s->since_ns && queued < now) {
 			settle_sleep(s, queued);
 			change_state(from, LEDGER_QUEUED, queued);
@@ -315,7 +318,7 @@ ONCE int catch_up(struct ledger_cpu *c, u64 now)
 		return 0;
 	if (bpf_core_field_exists(t->sched_info.last_arrival) && control.clock_at_ns)
 		at = BPF_CORE_READ(t, sched_info.last_arrival) + control.clock_ns;
-	u32 came = occupant_of(c, t);
+	u32 came = occupant_now(c);
 	struct ledger_slot *n = is_subject(came) ? slot_of(came) : 0;
 	/* the scheduler's clock drifts from ours: nobody arrives before the wait that ends with it
 	 */
@@ -325,8 +328,7 @@ ONCE int catch_up(struct ledger_cpu *c, u64 now)
 		at = now;
 	if (at < c->mark_ns)
 		at = c->mark_ns;
-	advance(c, at, true, 0);
-	end_turn(c, at);
+	close_turn(c, at);
 	u32 left = c->occupant, to = LEDGER_CAUSES, from = LEDGER_CAUSES;
 	struct ledger_slot *s = is_subject(left) ? slot_of(left) : 0;
 	/* it is not known why; it may long run elsewhere */
@@ -340,7 +342,7 @@ ONCE int catch_up(struct ledger_cpu *c, u64 now)
 	c->occupant = came;
 	c->turn_ns = at;
 	if (n) {
-		from = arrive(n, c, t, at);
+		from = arrive(n, c, queued_since(n, t), at);
 		if (control.window && from != LEDGER_RUN)
 			change_state(from, LEDGER_RUN, at);
 	}
@@ -352,7 +354,7 @@ ONCE int catch_up(struct ledger_cpu *c, u64 now)
 /* This CPU's state, brought up to date. */
 static __always_inline struct ledger_cpu *here(u64 now)
 {
-	struct ledger_cpu *c = this_cpu(now);
+	struct ledger_cpu *c = this_cpu();
 	if (c && c->task != bpf_get_current_task())
 		catch_up(c, now);
 	return c;
@@ -377,9 +379,16 @@ int BPF_PROG(ledger_rename, struct task_struct *t, const char *comm)
 		return 0;
 	u64 now = bpf_ktime_get_ns();
 	bpf_probe_read_kernel_str(s->comm, sizeof s->comm, comm);
-	struct ledger_cpu *c = here(now);
-	if (c && !control.begin_ns && (occupant & OCCUPANT_INDEX) == control.root_slot)
+	struct ledger_cpu *c = this_cpu();
+	if (c && !control.begin_ns && (occupant & OCCUPANT_INDEX) == control.root_slot) {
+		if (c->task != (u64)t) { /* by a switch that was not told; so far nothing counts */
+			end_turn(c, now);
+			c->task = (u64)t;
+			c->occupant = occupant;
+			c->turn_ns = now;
+		}
 		now = begin_window(s, c);
+	}
 	if (tracing) {
 		struct trace_event *e = begin_event(now, TRACE_RENAME);
 		if (!e)
@@ -453,9 +462,8 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 			leave_other(left & OCCUPANT_INDEX);
 	}
 	struct ledger_slot *n = is_subject(came) ? slot_of(came) : 0;
-	if (n) {
-		from = arrive(n, c, next, now);
-	}
+	if (n)
+		from = arrive(n, c, queued_since(n, next), now);
 	if (control.window) {
 		if (to < LEDGER_CAUSES && from < LEDGER_CAUSES) {
 			__sync_fetch_and_add(&control.in_state[to], 1);
@@ -601,7 +609,7 @@ int BPF_PROG(ledger_io_start, struct request *rq)
 		return 0;
 	u64 now = bpf_ktime_get_ns(), key = (u64)rq;
 	u32 number = number_of(rq);
-	struct ledger_cpu *c = here(now);
+	struct ledger_cpu *c = this_cpu();
 	if (!c || !number)
 		return 0;
 	count_event(c, LEDGER_BLOCKS);
@@ -610,11 +618,12 @@ int BPF_PROG(ledger_io_start, struct request *rq)
 	struct ledger_device *d = device_at(index);
 	if (!d)
 		return lose();
-	u32 occupant = c->occupant;
+	struct task_struct *current = (void *)bpf_get_current_task();
+	/* who came by a switch that was not told is caught up with at the next event */
+	u32 occupant = c->task == (u64)current ? c->occupant : occupant_now(c);
 	bool own = is_subject(occupant) || occupant == OCCUPANT_UNLISTED;
 	advance_device(d, now);
 	u32 owner = claim_owner(d, own ? OCCUPANT_SUBJECT : occupant);
-	struct task_struct *current = (void *)bpf_get_current_task();
 	struct in_flight f = { .generation = control.generation,
 			       .device = (u16)index,
 			       .owner = (u16)owner,
@@ -652,7 +661,7 @@ int BPF_PROG(ledger_io_done, struct request *rq)
 	if (!control.active)
 		return 0;
 	u64 now = bpf_ktime_get_ns();
-	struct ledger_cpu *c = here(now);
+	struct ledger_cpu *c = this_cpu();
 	if (c)
 		count_event(c, LEDGER_BLOCKS);
 	end_request(rq, now, true);
@@ -669,27 +678,44 @@ int BPF_PROG(ledger_io_merged, struct request *rq)
 
 /* ---- interrupts ---- */
 
-/* An interrupt begins or ends: this CPU with its time entered up to now; 0 when nobody looks. */
-static __always_inline struct ledger_cpu *at_edge(u32 source, u64 *now, u32 ended)
-{
-	if (!control.active)
-		return 0;
-	*now = bpf_ktime_get_ns();
-	struct ledger_cpu *c = here(*now);
-	if (!c)
-		return 0;
-	count_event(c, LEDGER_INTERRUPTS);
-	advance(c, *now, source < SOURCE_TIMER, ended);
-	return c;
-}
+/* Every interrupt comes here at its begin and its end. The programs of the tracepoints only say
+ * which it is and hand on, so that the kernel has to verify the work once, not for each of them.
+ * They are raw in both builds: programs for tp_btf hand on only to those of a tracepoint with the
+ * same arguments. */
+#define EDGE(name) SEC("raw_tp/" #name)
+#define EDGE_ENDS 0x10000
+#define EDGE_IS_HARD 0x20000
 
-static __always_inline int enter(u32 source)
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} edges SEC(".maps");
+
+EDGE(irq_handler_entry)
+int ledger_edge(void *ctx)
 {
-	u64 now;
-	struct ledger_cpu *c = at_edge(source, &now, 0);
+	u64 now = bpf_ktime_get_ns();
+	struct ledger_cpu *c = here(now);
 	if (!c)
 		return 0;
-	source &= LEDGER_SOURCES - 1;
+	/* a hard interrupt may come between a soft one's hand-over and here, not the other way */
+	u32 edge = c->hard_edge;
+	if (edge)
+		c->hard_edge = 0;
+	else
+		edge = c->soft_edge;
+	u32 source = edge & (LEDGER_SOURCES - 1), ends = (edge & EDGE_ENDS) != 0;
+	count_event(c, LEDGER_INTERRUPTS);
+	advance(c, now, source < SOURCE_TIMER, ends);
+	if (tracing)
+		trace_interrupt(now, ends ? TRACE_LEAVE : TRACE_ENTER, source);
+	if (ends) {
+		if (c->depth)
+			c->depth--;
+		return 0;
+	}
 	if (control.window) {
 		c->sources[source].count++;
 		if (is_subject(c->occupant))
@@ -698,96 +724,58 @@ static __always_inline int enter(u32 source)
 	u32 depth = c->depth;
 	c->stack[depth & (LEDGER_DEPTH - 1)] = (u16)source;
 	c->depth = depth < LEDGER_DEPTH ? depth + 1 : depth;
-	if (tracing)
-		trace_interrupt(now, TRACE_ENTER, source);
 	return 0;
 }
 
-static __always_inline int leave(u32 source)
-{
-	u64 now;
-	struct ledger_cpu *c = at_edge(source, &now, 1);
-	if (!c)
-		return 0;
-	if (c->depth)
-		c->depth--;
-	if (tracing)
-		trace_interrupt(now, TRACE_LEAVE, source);
-	return 0;
-}
+#define HAND_ON(which, what)                                                      \
+	do {                                                                      \
+		struct ledger_cpu *c;                                             \
+		if (!control.active || !(c = cpu_at(bpf_get_smp_processor_id()))) \
+			return 0;                                                 \
+		c->which = what;                                                  \
+		bpf_tail_call(ctx, &edges, 0);                                    \
+		return 0;                                                         \
+	} while (0)
 
 static __always_inline u32 source_of_irq(int irq)
 {
 	return irq >= 0 && irq < SOURCE_HIGH - SOURCE_IRQS ? SOURCE_IRQS + (u32)irq : SOURCE_HIGH;
 }
 
-TP(irq_handler_entry)
+EDGE(irq_handler_entry)
 int BPF_PROG(ledger_irq_entry, int irq)
 {
-	return enter(source_of_irq(irq));
+	HAND_ON(hard_edge, EDGE_IS_HARD | source_of_irq(irq));
 }
 
-TP(irq_handler_exit)
+EDGE(irq_handler_exit)
 int BPF_PROG(ledger_irq_exit, int irq)
 {
-	return leave(source_of_irq(irq));
+	HAND_ON(hard_edge, EDGE_IS_HARD | EDGE_ENDS | source_of_irq(irq));
 }
 
-TP(softirq_entry)
+EDGE(softirq_entry)
 int BPF_PROG(ledger_softirq_entry, unsigned int number)
 {
-	return enter(SOURCE_SOFTIRQS + (number & 15));
+	HAND_ON(soft_edge, SOURCE_SOFTIRQS + (number & 15));
 }
 
-TP(softirq_exit)
+EDGE(softirq_exit)
 int BPF_PROG(ledger_softirq_exit, unsigned int number)
 {
-	return leave(SOURCE_SOFTIRQS + (number & 15));
+	HAND_ON(soft_edge, EDGE_ENDS | (SOURCE_SOFTIRQS + (number & 15)));
 }
 
-/* The programs of the vectors only say which it is and hand on: so the kernel has to verify the
- * rest for two programs, not for twenty-two. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, 2);
-	__type(key, u32);
-	__type(value, u32);
-} vectors SEC(".maps");
-
-TP(local_timer_entry)
-int BPF_PROG(ledger_vector_enter)
-{
-	struct ledger_cpu *c = cpu_at(bpf_get_smp_processor_id());
-	return c ? enter(c->vector) : 0;
-}
-
-TP(local_timer_exit)
-int BPF_PROG(ledger_vector_leave)
-{
-	struct ledger_cpu *c = cpu_at(bpf_get_smp_processor_id());
-	return c ? leave(c->vector) : 0;
-}
-
-#define HAND_ON(source, to)                                                       \
-	do {                                                                      \
-		struct ledger_cpu *c;                                             \
-		if (!control.active || !(c = cpu_at(bpf_get_smp_processor_id()))) \
-			return 0;                                                 \
-		c->vector = source;                                               \
-		bpf_tail_call(ctx, &vectors, to);                                 \
-		return 0;                                                         \
-	} while (0)
-
-#define VECTOR(name, source)                \
-	TP(name##_entry)                    \
-	int BPF_PROG(ledger_##name##_entry) \
-	{                                   \
-		HAND_ON(source, 0);         \
-	}                                   \
-	TP(name##_exit)                     \
-	int BPF_PROG(ledger_##name##_exit)  \
-	{                                   \
-		HAND_ON(source, 1);         \
+#define VECTOR(name, source)                                             \
+	EDGE(name##_entry)                                               \
+	int BPF_PROG(ledger_##name##_entry)                              \
+	{                                                                \
+		HAND_ON(hard_edge, EDGE_IS_HARD | (source));             \
+	}                                                                \
+	EDGE(name##_exit)                                                \
+	int BPF_PROG(ledger_##name##_exit)                               \
+	{                                                                \
+		HAND_ON(hard_edge, EDGE_IS_HARD | EDGE_ENDS | (source)); \
 	}
 EACH_VECTOR(VECTOR)
 

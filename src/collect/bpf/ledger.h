@@ -149,8 +149,8 @@ struct ledger_cpu {
 	__u32 occupant;
 	__u32 generation; /* of the above */
 	__u32 depth;
-	__u32 vector; /* that is being handed on */
-	__u32 head;   /* of bursts: where the next goes */
+	__u32 hard_edge, soft_edge; /* of an interrupt, that is being handed on */
+	__u32 head;		    /* of bursts: where the next goes */
 	__u16 stack[LEDGER_DEPTH];
 	__u64 events[LEDGER_EVENTS], subject_events;
 	/* interrupts and steal while no other thread of the subject had a CPU */

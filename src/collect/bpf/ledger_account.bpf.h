@@ -146,16 +146,17 @@ static __always_inline void enter_wall_part(u32 cause, u64 ns)
 	__sync_fetch_and_add(&control.wall_ns[cause], ns);
 }
 
-static __always_inline void change_state(u32 from, u32 to, u64 now)
+ONCE int change_state(u32 from, u32 to, u64 now)
 {
 	if (!control.window || from == to || from >= LEDGER_CAUSES || to >= LEDGER_CAUSES)
-		return;
+		return 0;
 	if (from == LEDGER_RUN)
 		enter_wall(LEDGER_RUN, now);
 	else if (control.in_state[LEDGER_RUN] <= 0)
 		enter_wall(waits_for(), now);
 	__sync_fetch_and_add(&control.in_state[to], 1);
 	__sync_fetch_and_add(&control.in_state[from], -1);
+	return 0;
 }
 
 #endif

@@ -115,17 +115,21 @@ static __always_inline u32 occupant_of(struct ledger_cpu *c, struct task_struct 
 	return occupant;
 }
 
+/* Of the current task. */
+ONCE u32 occupant_now(struct ledger_cpu *c)
+{
+	return c ? occupant_of(c, bpf_get_current_task_btf()) : OCCUPANT_IDLE;
+}
+
 static __always_inline struct ledger_cpu *cpu_at(u32 number)
 {
 	return bpf_map_lookup_elem(&cpus, &number);
 }
 
-/* This CPU's state; at its first event in an execution not even who has it is known. */
-static __always_inline struct ledger_cpu *this_cpu(u64 now)
+ONCE int begin_cpu(struct ledger_cpu *c)
 {
-	struct ledger_cpu *c = cpu_at(bpf_get_smp_processor_id());
-	if (!c || c->generation == control.generation)
-		return c;
+	if (!c)
+		return 0;
 	c->generation = control.generation;
 	c->task = 0;
 	c->occupant = OCCUPANT_MANY;
@@ -139,6 +143,15 @@ static __always_inline struct ledger_cpu *this_cpu(u64 now)
 		c->bursts[i].begin_ns = 0;
 	if (steal_known)
 		c->steal_ns = read_steal(c);
+	return 0;
+}
+
+/* This CPU's state; at its first event in an execution not even who has it is known. */
+static __always_inline struct ledger_cpu *this_cpu(void)
+{
+	struct ledger_cpu *c = cpu_at(bpf_get_smp_processor_id());
+	if (c && c->generation != control.generation)
+		begin_cpu(c);
 	return c;
 }
 
@@ -167,6 +180,15 @@ static __always_inline void end_turn(struct ledger_cpu *c, u64 now)
 		o->longest_ns = end - begin;
 }
 
+ONCE int close_turn(struct ledger_cpu *c, u64 now)
+{
+	if (!c)
+		return 0;
+	advance(c, now, true, 0);
+	end_turn(c, now);
+	return 0;
+}
+
 /* ---- queued ---- */
 
 ONCE int enter_queue(struct ledger_slot *t, u32 occupant, u64 ns)
@@ -189,6 +211,22 @@ ONCE int enter_queue(struct ledger_slot *t, u32 occupant, u64 ns)
 	return 0;
 }
 
+/* The part of the wait before `until` that falls into one burst, counted back from the last one.
+ * Returns what it goes back to, 0 where no burst is known. */
+ONCE u64 enter_burst(struct ledger_slot *t, struct ledger_cpu *c, u32 back, u64 until)
+{
+	if (!t || !c)
+		return 0;
+	struct ledger_burst *b = &c->bursts[(c->head - back) & (LEDGER_BURSTS - 1)];
+	if (!b->begin_ns)
+		return 0;
+	u64 begin = later(b->begin_ns, t->since_ns);
+	if (begin >= until)
+		return until;
+	enter_queue(t, b->occupant, until - begin);
+	return begin;
+}
+
 /* A thread has been queued on CPU c until now: under the names of those who had the CPU, the last
  * first. */
 ONCE int settle_queue(struct ledger_slot *t, struct ledger_cpu *c, u64 now, bool turn_goes_on)
@@ -209,13 +247,9 @@ ONCE int settle_queue(struct ledger_slot *t, struct ledger_cpu *c, u64 now, bool
 		}
 	}
 	for (u32 i = 1; i <= LEDGER_BURSTS && until > from; i++) {
-		struct ledger_burst *b = &c->bursts[(c->head - i) & (LEDGER_BURSTS - 1)];
-		if (!b->begin_ns)
+		u64 begin = enter_burst(t, c, i, until);
+		if (!begin)
 			break;
-		u64 begin = later(b->begin_ns, from);
-		if (begin >= until)
-			continue;
-		enter_queue(t, b->occupant, until - begin);
 		until = begin;
 	}
 	if (until > from)

@@ -201,7 +201,7 @@ static __always_inline u32 cpu_of(struct task_struct *t)
 	return BPF_CORE_READ(old, cpu);
 }
 
-ONCE int lose(void)
+static __always_inline int lose(void)
 {
 	__sync_fetch_and_add(&control.lost, 1);
 	return 0;

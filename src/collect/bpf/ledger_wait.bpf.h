@@ -55,8 +55,10 @@ ONCE u32 device_index(u32 number)
 	return LEDGER_DEVICES;
 }
 
-static __always_inline u32 claim_owner(struct ledger_device *d, u32 occupant)
+ONCE u32 claim_owner(struct ledger_device *d, u32 occupant)
 {
+	if (!d)
+		return LEDGER_OWNERS;
 	for (u32 i = 0; i < LEDGER_OWNERS; i++)
 		if (d->owners[i].occupant == occupant)
 			return i;
@@ -193,19 +195,21 @@ static __always_inline bool is_throttled(struct task_struct *t)
 }
 
 /* Ends a sleep, whatever it was. */
-static __always_inline void settle_sleep(struct ledger_slot *t, u64 now)
+ONCE int settle_sleep(struct ledger_slot *t, u64 now)
 {
+	if (!t)
+		return 0;
 	u32 state = t->state;
 	if (state == LEDGER_IO || state == LEDGER_FAULT) {
-		settle_block(t, now);
-		return;
+		return settle_block(t, now);
 	}
 	if (state >= LEDGER_CAUSES)
-		return;
+		return 0;
 	t->ns[state] += now - t->since_ns;
 	t->count[state]++;
 	if (state != LEDGER_STOPPED)
 		enter_name(t, NAME_KEY(state, t->call), now - t->since_ns, 1);
+	return 0;
 }
 
 static __always_inline bool waits_for_cpu(u32 state)

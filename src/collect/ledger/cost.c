@@ -14,8 +14,8 @@
 #include "base/clock.h"
 #include "collect/ledger/ledger.h"
 
-#define PAIRS 15
-#define PER_BATCH 100
+#define PAIRS 9
+#define PER_BATCH 40
 
 /* One batch of an action: its ns per action, negative when it did not work. */
 typedef double (*batch_fn)(void *context);

@@ -251,24 +251,21 @@ int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum
 	return 0;
 }
 
-/* Programs that others hand on to are not attached themselves. */
-static const char *const handed_to[] = { "ledger_vector_enter", "ledger_vector_leave" };
-
+/* The program that those of interrupts hand on to is not attached itself. */
 static bool is_handed_to(const struct bpf_program *p)
 {
-	return strcmp(bpf_program__name(p), handed_to[0]) == 0 ||
-	       strcmp(bpf_program__name(p), handed_to[1]) == 0;
+	return strcmp(bpf_program__name(p), "ledger_edge") == 0;
 }
 
-static void connect_vectors(struct ledger_keeper *k)
+static void connect_edges(struct ledger_keeper *k)
 {
-	int map = bpf_map__fd(map_of(k, "vectors"));
-	for (uint32_t i = 0; i < 2; i++) {
-		struct bpf_program *p = bpf_object__find_program_by_name(k->object, handed_to[i]);
-		int fd = p && bpf_program__autoload(p) ? bpf_program__fd(p) : -1;
-		if (fd >= 0 && bpf_map_update_elem(map, &i, &fd, BPF_ANY) != 0)
-			note_lack(k, "local_timer_entry");
-	}
+	const struct bpf_program *p = bpf_object__find_program_by_name(k->object, "ledger_edge");
+	uint32_t first = 0;
+	int fd = bpf_program__fd(p);
+	if (fd < 0 || bpf_map_update_elem(bpf_map__fd(map_of(k, "edges")), &first, &fd, BPF_ANY))
+		for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
+			if (lacks[i].net)
+				note_unseen(k, lacks[i].what, true);
 }
 
 int ledger_keeper_attach(struct ledger_keeper *k, int ends, struct bpf_link **link,
@@ -276,7 +273,7 @@ int ledger_keeper_attach(struct ledger_keeper *k, int ends, struct bpf_link **li
 {
 	struct bpf_program *p;
 	uint32_t first = 0;
-	connect_vectors(k);
+	connect_edges(k);
 	bpf_object__for_each_program(p, k->object)
 	{
 		if (!bpf_program__autoload(p) || k->link_count == LINKS || is_handed_to(p) ||

@@ -4,9 +4,75 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "report/core/format.h"
+
+/* "pt_ns.net" is the member net of the object pt_ns, which is made where it is not there yet. */
+static void set_at(json_t *o, const char *path, json_t *value)
+{
+	const char *dot = strchr(path, '.');
+	if (!dot) {
+		json_object_set_new(o, path, value);
+		return;
+	}
+	char *outer = xstrndup(path, (size_t)(dot - path));
+	json_t *inner = json_object_get(o, outer);
+	if (!inner)
+		json_object_set_new(o, outer, inner = json_object());
+	json_object_set_new(inner, dot + 1, value);
+	xfree(outer);
+}
+
+static json_t *leaf_json(const struct field_cursor *c, const void *object)
+{
+	const struct field *f = &c->leaf;
+	const void *p = (const char *)object + f->offset;
+	if (f->flags & (FIELD_BY_HAND | FIELD_MAYBE) || f->kind == FIELD_ANY ||
+	    f->kind == FIELD_MAP)
+		return json_null();
+	if (f->kind == FIELD_OBJECT)
+		return json_shape(f->shape, p);
+	if (f->kind == FIELD_LIST) {
+		const ARRAY(char) *list = p;
+		return json_shapes(f->shape, list->items, list->count, f->limit);
+	}
+	struct value v = field_value(c, object);
+	switch (v.type) {
+	case IS_ABSENT:
+		return json_null();
+	case IS_BOOL:
+		return json_boolean(v.integer);
+	case IS_REAL:
+		return json_real(v.real);
+	case IS_TEXT:
+		return json_text(v.text);
+	case IS_INTEGER:
+		break;
+	}
+	return f->kind == FIELD_DATE   ? json_date(v.integer)
+	       : f->kind == FIELD_HASH ? json_hash((uint64_t)v.integer)
+				       : json_integer(v.integer);
+}
+
+json_t *json_shape(const struct shape *shape, const void *object)
+{
+	json_t *o = json_object();
+	struct field_cursor c = { .fields = shape->fields };
+	while (field_next(&c))
+		if (!(c.leaf.flags & (FIELD_NOT_JSON | FIELD_OPTIONAL)))
+			set_at(o, c.leaf.json, leaf_json(&c, object));
+	return o;
+}
+
+json_t *json_shapes(const struct shape *shape, const void *items, size_t count, size_t size)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, json_shape(shape, (const char *)items + i * size));
+	return list;
+}
 
 json_t *json_real_or_null(double value)
 {

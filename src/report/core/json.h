@@ -7,7 +7,14 @@
 #include "base/strbuf.h"
 #include "protocol/doctor/doctor.h"
 #include "record/execution.h"
+#include "record/field.h"
 #include "stats/summary.h"
+
+/* The struct as the catalogue describes it. Rows that are filled in by hand are null until the
+ * caller sets them, so that members stay in the order of the rows. */
+json_t *json_shape(const struct shape *shape, const void *object);
+/* The same for the items of a plain array; at most so many. */
+json_t *json_shapes(const struct shape *shape, const void *items, size_t count, size_t size);
 
 /* New references, as jansson calls them. */
 json_t *json_real_or_null(double value); /* what is not finite is null */

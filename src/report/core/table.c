@@ -75,6 +75,84 @@ void table_add_absent(struct table *t)
 	array_push(&t->cells, (struct cell){ .present = false });
 }
 
+void columns_add(struct columns *c, enum column_type type, const char *prefix, const char *name)
+{
+	struct strbuf sb = { 0 };
+	strbuf_printf(&sb, "%s%s", prefix, name);
+	array_push(&c->list, (struct column){ .name = sb.text, .title = sb.text, .type = type });
+}
+
+static enum column_type field_column(const struct field *f)
+{
+	switch (f->kind) {
+	case FIELD_ENUM:
+	case FIELD_TEXT:
+	case FIELD_RAW:
+	case FIELD_NAME:
+	case FIELD_HASH:
+		return COLUMN_TEXT;
+	case FIELD_DATE:
+		return COLUMN_DATE;
+	case FIELD_REAL:
+		return f->unit == UNIT_NS      ? COLUMN_DURATION
+		       : f->unit == UNIT_SHARE ? COLUMN_PERCENT
+					       : COLUMN_REAL;
+	default:
+		return f->kind == FIELD_NS || f->unit == UNIT_NS ? COLUMN_DURATION
+		       : f->unit == UNIT_BYTES			 ? COLUMN_BYTES
+								 : COLUMN_COUNT;
+	}
+}
+
+void columns_add_fields(struct columns *c, const struct field *fields)
+{
+	struct field_cursor cursor = { .fields = fields };
+	while (field_next(&cursor))
+		if (!(cursor.leaf.flags & FIELD_NOT_CSV)) {
+			/* the column adds the unit to its name itself */
+			const char *name = cursor.leaf.csv, *unit = strstr(name, "_ns");
+			char *plain = xstrndup(name, unit && !unit[3] ? (size_t)(unit - name)
+								      : strlen(name));
+			columns_add(c, field_column(&cursor.leaf), "", plain);
+			xfree(plain);
+		}
+}
+
+struct table *table_of(struct columns *c)
+{
+	struct table *t = table_new(c->list.items, c->list.count);
+	for (size_t i = 0; i < c->list.count; i++)
+		xfree((char *)c->list.items[i].name);
+	array_release(&c->list);
+	return t;
+}
+
+void table_add_fields(struct table *t, const struct field *fields, const void *object)
+{
+	struct field_cursor c = { .fields = fields };
+	while (field_next(&c)) {
+		if (c.leaf.flags & FIELD_NOT_CSV)
+			continue;
+		struct value v = field_value(&c, object);
+		enum column_type type = next_type(t);
+		char hash[17];
+		if (v.type == IS_ABSENT) {
+			table_add_absent(t);
+		} else if (c.leaf.kind == FIELD_HASH) {
+			snprintf(hash, sizeof hash, "%016llx", (unsigned long long)v.integer);
+			table_add_text(t, hash);
+		} else if (type == COLUMN_TEXT) {
+			table_add_text(t, v.text);
+		} else if (type == COLUMN_COUNT) {
+			table_add_count(t, v.integer);
+		} else if (type == COLUMN_DATE) {
+			table_add_date(t, v.integer);
+		} else {
+			table_add_number(t, v.type == IS_REAL ? v.real : (double)v.integer);
+		}
+	}
+}
+
 size_t table_rows(const struct table *t)
 {
 	return t->width ? t->cells.count / t->width : 0;

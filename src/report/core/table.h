@@ -7,7 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/array.h"
 #include "base/strbuf.h"
+#include "record/field.h"
 
 enum column_type {
 	COLUMN_TEXT,	 /* any bytes: made valid UTF-8 by every renderer */
@@ -60,6 +62,18 @@ void table_add_count(struct table *t, int64_t count);
 void table_add_number(struct table *t, double value); /* DURATION … REAL; not finite: absent */
 void table_add_date(struct table *t, int64_t realtime_ns);
 void table_add_absent(struct table *t); /* "-" for people, null in JSON, empty in CSV and TSV */
+
+/* The next cells: a struct by its rows of the catalogue, of which `columns` were made for it. */
+void table_add_fields(struct table *t, const struct field *fields, const void *object);
+
+/* Columns that are put together one by one; table_of() takes them and leaves them empty. Names are
+ * copied. */
+struct columns {
+	ARRAY(struct column) list;
+};
+void columns_add(struct columns *c, enum column_type type, const char *prefix, const char *name);
+void columns_add_fields(struct columns *c, const struct field *fields);
+struct table *table_of(struct columns *c);
 
 size_t table_rows(const struct table *t);
 

@@ -63,7 +63,7 @@ static json_t *value_json(enum profile_field field, const struct profile_value *
 {
 	if (!value->present)
 		return json_null();
-	if (field == FIELD_INLINED)
+	if (field == ROW_INLINED)
 		return json_boolean(value->count);
 	switch (profile_columns[field].type) {
 	case COLUMN_TEXT:

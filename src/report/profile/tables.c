@@ -7,35 +7,35 @@
 #include <string.h>
 
 const struct column profile_columns[PROFILE_FIELDS] = {
-	[FIELD_NAME] = { "name", "Name", COLUMN_TEXT },
-	[FIELD_SAMPLES] = { "samples", "Samples", COLUMN_COUNT },
-	[FIELD_SHARE] = { "share", "Share", COLUMN_PERCENT },
-	[FIELD_SHARE_LOW] = { "share_low", "From", COLUMN_PERCENT },
-	[FIELD_SHARE_HIGH] = { "share_high", "To", COLUMN_PERCENT },
-	[FIELD_TIME] = { "cpu", "CPU time", COLUMN_DURATION },
-	[FIELD_TOTAL_SAMPLES] = { "total_samples", "Total samples", COLUMN_COUNT },
-	[FIELD_TOTAL_SHARE] = { "total_share", "Total", COLUMN_PERCENT },
-	[FIELD_USER] = { "user", "User", COLUMN_COUNT },
-	[FIELD_KERNEL] = { "kernel", "Kernel", COLUMN_COUNT },
-	[FIELD_CPU_SHARE] = { "cpu_share", "Of CPU time", COLUMN_PERCENT },
-	[FIELD_APP] = { "app", "App", COLUMN_TEXT },
-	[FIELD_NUMBER] = { "instance", "Instance", COLUMN_COUNT },
-	[FIELD_PID] = { "pid", "PID", COLUMN_COUNT },
-	[FIELD_TID] = { "tid", "TID", COLUMN_COUNT },
-	[FIELD_COMM] = { "comm", "Command", COLUMN_TEXT },
-	[FIELD_STARTED] = { "start_boottime", "Started", COLUMN_DURATION },
-	[FIELD_FIRST] = { "first_sample", "First sample", COLUMN_DATE },
-	[FIELD_CONTAINER] = { "container", "Container", COLUMN_TEXT },
-	[FIELD_CGROUP] = { "cgroup", "Cgroup", COLUMN_TEXT },
-	[FIELD_FUNCTION] = { "function", "Function", COLUMN_TEXT, .code = true },
-	[FIELD_INLINED] = { "inlined", "Inlined", COLUMN_COUNT },
-	[FIELD_OFFSET] = { "offset", "Offset", COLUMN_TEXT },
-	[FIELD_ADDRESS] = { "address", "Address", COLUMN_TEXT },
-	[FIELD_OBJECT] = { "object", "Object", COLUMN_TEXT },
-	[FIELD_OBJECT_KIND] = { "object_kind", "Kind", COLUMN_TEXT },
-	[FIELD_BUILD_ID] = { "build_id", "Build id", COLUMN_TEXT },
-	[FIELD_FILE] = { "file", "File", COLUMN_TEXT },
-	[FIELD_LINE] = { "line", "Line", COLUMN_COUNT },
+	[ROW_NAME] = { "name", "Name", COLUMN_TEXT },
+	[ROW_SAMPLES] = { "samples", "Samples", COLUMN_COUNT },
+	[ROW_SHARE] = { "share", "Share", COLUMN_PERCENT },
+	[ROW_SHARE_LOW] = { "share_low", "From", COLUMN_PERCENT },
+	[ROW_SHARE_HIGH] = { "share_high", "To", COLUMN_PERCENT },
+	[ROW_TIME] = { "cpu", "CPU time", COLUMN_DURATION },
+	[ROW_TOTAL_SAMPLES] = { "total_samples", "Total samples", COLUMN_COUNT },
+	[ROW_TOTAL_SHARE] = { "total_share", "Total", COLUMN_PERCENT },
+	[ROW_USER] = { "user", "User", COLUMN_COUNT },
+	[ROW_KERNEL] = { "kernel", "Kernel", COLUMN_COUNT },
+	[ROW_CPU_SHARE] = { "cpu_share", "Of CPU time", COLUMN_PERCENT },
+	[ROW_APP] = { "app", "App", COLUMN_TEXT },
+	[ROW_NUMBER] = { "instance", "Instance", COLUMN_COUNT },
+	[ROW_PID] = { "pid", "PID", COLUMN_COUNT },
+	[ROW_TID] = { "tid", "TID", COLUMN_COUNT },
+	[ROW_COMM] = { "comm", "Command", COLUMN_TEXT },
+	[ROW_STARTED] = { "start_boottime", "Started", COLUMN_DURATION },
+	[ROW_FIRST] = { "first_sample", "First sample", COLUMN_DATE },
+	[ROW_CONTAINER] = { "container", "Container", COLUMN_TEXT },
+	[ROW_CGROUP] = { "cgroup", "Cgroup", COLUMN_TEXT },
+	[ROW_FUNCTION] = { "function", "Function", COLUMN_TEXT, .code = true },
+	[ROW_INLINED] = { "inlined", "Inlined", COLUMN_COUNT },
+	[ROW_OFFSET] = { "offset", "Offset", COLUMN_TEXT },
+	[ROW_ADDRESS] = { "address", "Address", COLUMN_TEXT },
+	[ROW_OBJECT] = { "object", "Object", COLUMN_TEXT },
+	[ROW_OBJECT_KIND] = { "object_kind", "Kind", COLUMN_TEXT },
+	[ROW_BUILD_ID] = { "build_id", "Build id", COLUMN_TEXT },
+	[ROW_FILE] = { "file", "File", COLUMN_TEXT },
+	[ROW_LINE] = { "line", "Line", COLUMN_COUNT },
 };
 
 #define BIT(by) (1u << SLEEPY_##by)
@@ -45,35 +45,35 @@ bool profile_has_field(enum sleepy_by by, enum profile_field field)
 {
 	static const unsigned rows = (1u << SLEEPY_VIEWS) - 1 - BIT(SYSTEM);
 	static const unsigned views[PROFILE_FIELDS] = {
-		[FIELD_NAME] = rows | BIT(SYSTEM),
-		[FIELD_SAMPLES] = rows | BIT(SYSTEM),
-		[FIELD_SHARE] = rows,
-		[FIELD_SHARE_LOW] = rows,
-		[FIELD_SHARE_HIGH] = rows,
-		[FIELD_TIME] = rows | BIT(SYSTEM),
-		[FIELD_TOTAL_SAMPLES] = BIT(OBJECT) | BIT(FUNCTION) | BIT(LINE),
-		[FIELD_TOTAL_SHARE] = BIT(OBJECT) | BIT(FUNCTION) | BIT(LINE),
-		[FIELD_USER] = rows,
-		[FIELD_KERNEL] = rows,
-		[FIELD_CPU_SHARE] = BIT(SYSTEM),
-		[FIELD_APP] = rows,
-		[FIELD_NUMBER] = BIT(INSTANCE) | BIT(THREAD),
-		[FIELD_PID] = BIT(INSTANCE) | BIT(THREAD),
-		[FIELD_TID] = BIT(THREAD),
-		[FIELD_COMM] = BIT(INSTANCE) | BIT(THREAD),
-		[FIELD_STARTED] = BIT(INSTANCE),
-		[FIELD_FIRST] = BIT(INSTANCE),
-		[FIELD_CONTAINER] = BIT(INSTANCE) | BIT(CONTAINER),
-		[FIELD_CGROUP] = BIT(INSTANCE),
-		[FIELD_FUNCTION] = BY_PLACE,
-		[FIELD_INLINED] = BIT(FUNCTION) | BIT(LINE),
-		[FIELD_OFFSET] = BIT(INSTRUCTION),
-		[FIELD_ADDRESS] = BY_PLACE - BIT(LINE),
-		[FIELD_OBJECT] = BY_PLACE | BIT(OBJECT) | BIT(APP),
-		[FIELD_OBJECT_KIND] = BY_PLACE | BIT(OBJECT),
-		[FIELD_BUILD_ID] = BY_PLACE | BIT(OBJECT) | BIT(APP),
-		[FIELD_FILE] = BIT(FUNCTION) | BIT(LINE),
-		[FIELD_LINE] = BIT(FUNCTION) | BIT(LINE),
+		[ROW_NAME] = rows | BIT(SYSTEM),
+		[ROW_SAMPLES] = rows | BIT(SYSTEM),
+		[ROW_SHARE] = rows,
+		[ROW_SHARE_LOW] = rows,
+		[ROW_SHARE_HIGH] = rows,
+		[ROW_TIME] = rows | BIT(SYSTEM),
+		[ROW_TOTAL_SAMPLES] = BIT(OBJECT) | BIT(FUNCTION) | BIT(LINE),
+		[ROW_TOTAL_SHARE] = BIT(OBJECT) | BIT(FUNCTION) | BIT(LINE),
+		[ROW_USER] = rows,
+		[ROW_KERNEL] = rows,
+		[ROW_CPU_SHARE] = BIT(SYSTEM),
+		[ROW_APP] = rows,
+		[ROW_NUMBER] = BIT(INSTANCE) | BIT(THREAD),
+		[ROW_PID] = BIT(INSTANCE) | BIT(THREAD),
+		[ROW_TID] = BIT(THREAD),
+		[ROW_COMM] = BIT(INSTANCE) | BIT(THREAD),
+		[ROW_STARTED] = BIT(INSTANCE),
+		[ROW_FIRST] = BIT(INSTANCE),
+		[ROW_CONTAINER] = BIT(INSTANCE) | BIT(CONTAINER),
+		[ROW_CGROUP] = BIT(INSTANCE),
+		[ROW_FUNCTION] = BY_PLACE,
+		[ROW_INLINED] = BIT(FUNCTION) | BIT(LINE),
+		[ROW_OFFSET] = BIT(INSTRUCTION),
+		[ROW_ADDRESS] = BY_PLACE - BIT(LINE),
+		[ROW_OBJECT] = BY_PLACE | BIT(OBJECT) | BIT(APP),
+		[ROW_OBJECT_KIND] = BY_PLACE | BIT(OBJECT),
+		[ROW_BUILD_ID] = BY_PLACE | BIT(OBJECT) | BIT(APP),
+		[ROW_FILE] = BIT(FUNCTION) | BIT(LINE),
+		[ROW_LINE] = BIT(FUNCTION) | BIT(LINE),
 	};
 	return views[field] >> by & 1;
 }
@@ -110,25 +110,25 @@ static void set_figure(const struct profile *p, const struct sleepy_view *v,
 {
 	struct proportion share;
 	proportion_of(row->self, v->samples, &share);
-	if (field == FIELD_SAMPLES)
+	if (field == ROW_SAMPLES)
 		set_count(out, row->self);
-	else if (field == FIELD_SHARE)
+	else if (field == ROW_SHARE)
 		set_number(out, share.share);
-	else if (field == FIELD_SHARE_LOW)
+	else if (field == ROW_SHARE_LOW)
 		set_number(out, v->samples ? share.low : NAN);
-	else if (field == FIELD_SHARE_HIGH)
+	else if (field == ROW_SHARE_HIGH)
 		set_number(out, v->samples ? share.high : NAN);
-	else if (field == FIELD_TIME)
+	else if (field == ROW_TIME)
 		set_number(out, profile_ns(p, row->self));
-	else if (field == FIELD_TOTAL_SAMPLES)
+	else if (field == ROW_TOTAL_SAMPLES)
 		set_count(out, row->total);
-	else if (field == FIELD_TOTAL_SHARE)
+	else if (field == ROW_TOTAL_SHARE)
 		set_number(out, v->samples ? (double)row->total / (double)v->samples : NAN);
-	else if (field == FIELD_USER)
+	else if (field == ROW_USER)
 		set_count(out, row->user);
-	else if (field == FIELD_KERNEL)
+	else if (field == ROW_KERNEL)
 		set_count(out, row->kernel);
-	else if (field == FIELD_CPU_SHARE)
+	else if (field == ROW_CPU_SHARE)
 		set_number(out, profile_cpu_share(p, v, row->self));
 }
 
@@ -139,23 +139,23 @@ static void set_owner(const struct profile *p, const struct sleepy_row *row,
 		row->instance == PROFILE_NONE ? NULL : &p->instances.items[row->instance];
 	const struct profile_thread *thread =
 		row->thread == PROFILE_NONE ? NULL : &p->threads.items[row->thread];
-	if (field == FIELD_APP && row->app != PROFILE_NONE)
+	if (field == ROW_APP && row->app != PROFILE_NONE)
 		set_text(out, p->apps.items[row->app].name);
-	else if (field == FIELD_NUMBER && i)
+	else if (field == ROW_NUMBER && i)
 		set_count(out, i->number);
-	else if (field == FIELD_PID && i)
+	else if (field == ROW_PID && i)
 		set_count(out, i->pid);
-	else if (field == FIELD_TID && thread)
+	else if (field == ROW_TID && thread)
 		set_count(out, thread->tid);
-	else if (field == FIELD_COMM && (thread || i))
+	else if (field == ROW_COMM && (thread || i))
 		set_text(out, thread ? thread->comm : i->comm);
-	else if (field == FIELD_STARTED && i)
+	else if (field == ROW_STARTED && i)
 		set_number(out, (double)i->start_ns);
-	else if (field == FIELD_FIRST && i && i->first_ns)
+	else if (field == ROW_FIRST && i && i->first_ns)
 		set_count(out, (uint64_t)(p->realtime_ns + (int64_t)i->first_ns));
-	else if (field == FIELD_CONTAINER)
+	else if (field == ROW_CONTAINER)
 		set_text(out, i ? i->container : row->container);
-	else if (field == FIELD_CGROUP && i)
+	else if (field == ROW_CGROUP && i)
 		set_text(out, i->cgroup);
 }
 
@@ -176,26 +176,26 @@ static void set_place(const struct profile *p, const struct sleepy_view *v,
 	const struct profile_function *f =
 		row->function == PROFILE_NONE ? NULL : &p->functions.items[row->function];
 	bool line = v->by == SLEEPY_LINE;
-	if (field == FIELD_FUNCTION && f)
+	if (field == ROW_FUNCTION && f)
 		set_text(out, f->name);
-	else if (field == FIELD_INLINED && f)
+	else if (field == ROW_INLINED && f)
 		set_count(out, profile_row_inlined(p, row));
-	else if (field == FIELD_OFFSET && f)
+	else if (field == ROW_OFFSET && f)
 		set_hex(out, row->address - f->address);
-	else if (field == FIELD_ADDRESS && row->location != PROFILE_NONE)
+	else if (field == ROW_ADDRESS && row->location != PROFILE_NONE)
 		set_hex(out, row->address);
-	else if (field == FIELD_ADDRESS && f && f->address)
+	else if (field == ROW_ADDRESS && f && f->address)
 		set_hex(out, f->address);
-	else if (field == FIELD_OBJECT && o)
+	else if (field == ROW_OBJECT && o)
 		set_text(out, o->path);
-	else if (field == FIELD_OBJECT_KIND && o)
+	else if (field == ROW_OBJECT_KIND && o)
 		set_text(out, object_kind_name(o->kind));
-	else if (field == FIELD_BUILD_ID && o && o->build_id_size) {
+	else if (field == ROW_BUILD_ID && o && o->build_id_size) {
 		build_id_text(o, out->room);
 		set_text(out, out->room);
-	} else if (field == FIELD_FILE)
+	} else if (field == ROW_FILE)
 		set_text(out, line ? row->file : f ? f->file : NULL);
-	else if (field == FIELD_LINE && (line ? row->line : f ? f->line : 0))
+	else if (field == ROW_LINE && (line ? row->line : f ? f->line : 0))
 		set_count(out, line ? row->line : f->line);
 }
 
@@ -204,11 +204,11 @@ void profile_field_of(const struct profile *p, const struct sleepy_view *v,
 		      struct profile_value *out)
 {
 	*out = (struct profile_value){ 0 };
-	if (field == FIELD_NAME)
+	if (field == ROW_NAME)
 		set_text(out, row->name);
-	else if (field < FIELD_APP)
+	else if (field < ROW_APP)
 		set_figure(p, v, row, field, out);
-	else if (field < FIELD_FUNCTION)
+	else if (field < ROW_FUNCTION)
 		set_owner(p, row, field, out);
 	else
 		set_place(p, v, row, field, out);

@@ -90,14 +90,13 @@ void put_quiet(const struct run_view *view, const struct time_style *style, stru
 {
 	const struct conditions *c = &view->run->conditions;
 	struct strbuf text = { 0 };
-	if (!c->quieted)
-		return;
 	if (c->quieted_before) {
 		strbuf_puts(&text, "by an earlier 'tare quiet'");
-	} else {
+	} else if (c->quieted_for_it) {
 		put_knobs(&text, c, false);
 		put_knobs(&text, c, true);
 	}
-	put_labelled(out, style, "  Quiet", NULL, strbuf_text(&text));
+	if (text.length)
+		put_labelled(out, style, "  Quiet", NULL, strbuf_text(&text));
 	strbuf_release(&text);
 }

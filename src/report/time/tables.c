@@ -9,37 +9,6 @@
 #include "report/time/several.h"
 #include "report/time/shares.h"
 
-/* Columns whose names are put together: "pt_exec" "_" "mean". */
-struct columns {
-	ARRAY(struct column) list;
-	ARRAY(char *) names;
-};
-
-static void column_add(struct columns *c, enum column_type type, const char *prefix,
-		       const char *name)
-{
-	struct strbuf sb = { 0 };
-	strbuf_printf(&sb, "%s%s", prefix, name);
-	array_push(&c->names, strbuf_detach(&sb));
-	const char *whole = c->names.items[c->names.count - 1];
-	array_push(&c->list, (struct column){ .name = whole, .title = whole, .type = type });
-}
-
-static struct table *columns_table(struct columns *c)
-{
-	struct table *t = table_new(c->list.items, c->list.count);
-	for (size_t i = 0; i < c->names.count; i++)
-		xfree(c->names.items[i]);
-	array_release(&c->names);
-	array_release(&c->list);
-	return t;
-}
-
-static void add_ns(struct table *t, uint64_t ns)
-{
-	table_add_number(t, ns == ABSENT_NS ? NAN : (double)ns);
-}
-
 /* Where 0 says that it is not known. */
 static void add_nonzero(struct table *t, int64_t count)
 {
@@ -84,25 +53,25 @@ static const char *parameter_value(const struct run *run, const char *name)
 static struct table *runs_table(const parameter_names *parameters)
 {
 	struct columns c = { 0 };
-	column_add(&c, COLUMN_TEXT, "", "command");
+	columns_add(&c, COLUMN_TEXT, "", "command");
 	for (size_t i = 0; i < COUNT(hyperfine_columns); i++)
-		column_add(&c, COLUMN_REAL, "", hyperfine_columns[i]);
+		columns_add(&c, COLUMN_REAL, "", hyperfine_columns[i]);
 	for (size_t i = 0; i < parameters->count; i++)
-		column_add(&c, COLUMN_TEXT, "parameter_", parameters->items[i]);
-	column_add(&c, COLUMN_COUNT, "", "run");
-	column_add(&c, COLUMN_TEXT, "", "status");
-	column_add(&c, COLUMN_TEXT, "", "backend");
-	column_add(&c, COLUMN_TEXT, "", "headline");
-	column_add(&c, COLUMN_COUNT, "", "measured");
-	column_add(&c, COLUMN_COUNT, "", "kept");
-	column_add(&c, COLUMN_COUNT, "dropped_", "failed");
-	column_add(&c, COLUMN_COUNT, "dropped_", "cutoff");
-	column_add(&c, COLUMN_COUNT, "dropped_", "outside");
+		columns_add(&c, COLUMN_TEXT, "parameter_", parameters->items[i]);
+	columns_add(&c, COLUMN_COUNT, "", "run");
+	columns_add(&c, COLUMN_TEXT, "", "status");
+	columns_add(&c, COLUMN_TEXT, "", "backend");
+	columns_add(&c, COLUMN_TEXT, "", "headline");
+	columns_add(&c, COLUMN_COUNT, "", "measured");
+	columns_add(&c, COLUMN_COUNT, "", "kept");
+	columns_add(&c, COLUMN_COUNT, "dropped_", "failed");
+	columns_add(&c, COLUMN_COUNT, "dropped_", "cutoff");
+	columns_add(&c, COLUMN_COUNT, "dropped_", "outside");
 	for (size_t i = 0; i < COUNT(summarised); i++)
 		for (size_t j = 0; j < COUNT(statistics); j++)
-			column_add(&c, COLUMN_DURATION, emp_measure_name(summarised[i]),
-				   statistics[j]);
-	return columns_table(&c);
+			columns_add(&c, COLUMN_DURATION, emp_measure_name(summarised[i]),
+				    statistics[j]);
+	return table_of(&c);
 }
 
 static void add_summary(struct table *t, const struct summary *s, bool present)
@@ -298,11 +267,6 @@ void time_markup(const struct run_view *views, size_t count, const struct time_s
 	xfree(pt);
 }
 
-static enum column_type measure_column(enum unit unit)
-{
-	return unit == UNIT_NS ? COLUMN_DURATION : unit == UNIT_BYTES ? COLUMN_BYTES : COLUMN_COUNT;
-}
-
 static bool has_ledger(const struct run_view *views, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -310,38 +274,6 @@ static bool has_ledger(const struct run_view *views, size_t count)
 			if (views[i].executions[j].ledger.present)
 				return true;
 	return false;
-}
-
-static struct table *executions_table(bool ledger)
-{
-	struct columns c = { 0 };
-	column_add(&c, COLUMN_COUNT, "", "run");
-	column_add(&c, COLUMN_TEXT, "", "command");
-	column_add(&c, COLUMN_COUNT, "", "number");
-	column_add(&c, COLUMN_COUNT, "", "warmup");
-	column_add(&c, COLUMN_TEXT, "", "outcome");
-	column_add(&c, COLUMN_COUNT, "", "status");
-	column_add(&c, COLUMN_DATE, "", "started_at");
-	static const char *const times[] = { "et",	     "wait",	"tree",
-					     "pt_net",	     "pt_exec", "pt_tick",
-					     "user",	     "system",	"et_less_shell",
-					     "pt_less_shell" };
-	for (size_t i = 0; i < COUNT(times); i++)
-		column_add(&c, COLUMN_DURATION, "", times[i]);
-	for (size_t m = 0; m < TASK_CUMULATIVE; m++)
-		column_add(&c, measure_column(task_measures[m].unit), "totals_",
-			   task_measures[m].name);
-	column_add(&c, COLUMN_BYTES, "totals_", "rss_peak");
-	static const char *const counts[] = { "processes", "threads", "left_behind",
-					      "ended",	   "lost",    "ephemeral" };
-	for (size_t i = 0; i < COUNT(counts); i++)
-		column_add(&c, COLUMN_COUNT, "", counts[i]);
-	column_add(&c, COLUMN_DURATION, "", "self");
-	column_add(&c, COLUMN_TEXT, "", "rule");
-	column_add(&c, COLUMN_TEXT, "", "reason");
-	for (size_t i = 0; ledger && i < LEDGER_CAUSES; i++)
-		column_add(&c, COLUMN_DURATION, "wall_", ledger_causes[i].name);
-	return columns_table(&c);
 }
 
 /* Process time at the grade the result uses, the shell taken off; NAN where it was not seen. */
@@ -354,39 +286,20 @@ static double headline_pt(const struct run_view *view, const struct execution *x
 	return x->pt_ns[g] == ABSENT_NS ? NAN : less_shell(x->pt_ns[g], view->run->shell_pt_ns[g]);
 }
 
-static void add_times(struct table *t, const struct run_view *view, const struct execution *x)
-{
-	const struct run *run = view->run;
-	add_ns(t, x->et_ns);
-	add_ns(t, x->wait_ns);
-	add_ns(t, x->tree_ns);
-	for (enum grade g = 0; g < GRADES; g++)
-		add_ns(t, x->pt_ns[g]);
-	add_ns(t, x->user_ns);
-	add_ns(t, x->system_ns);
-	table_add_number(t, less_shell(x->et_ns, run->shell_et_ns));
-	table_add_number(t, headline_pt(view, x));
-}
-
-static void add_totals(struct table *t, const struct totals *totals)
-{
-	for (size_t m = 0; m < TASK_CUMULATIVE; m++) {
-		if (!(totals->present >> m & 1))
-			table_add_absent(t);
-		else if (measure_column(task_measures[m].unit) == COLUMN_COUNT)
-			table_add_count(t, (int64_t)totals->value[m]);
-		else
-			table_add_number(t, (double)totals->value[m]);
-	}
-	table_add_number(t, totals->rss_peak_bytes ? (double)totals->rss_peak_bytes : NAN);
-	add_nonzero(t, totals->processes);
-	add_nonzero(t, totals->threads);
-}
-
 struct table *time_executions(const struct run_view *views, size_t count)
 {
 	bool ledger = has_ledger(views, count);
-	struct table *t = executions_table(ledger);
+	struct columns c = { 0 };
+	columns_add(&c, COLUMN_COUNT, "", "run");
+	columns_add(&c, COLUMN_TEXT, "", "command");
+	columns_add_fields(&c, execution_fields);
+	columns_add(&c, COLUMN_DURATION, "", "et_less_shell");
+	columns_add(&c, COLUMN_DURATION, "", "pt_less_shell");
+	columns_add(&c, COLUMN_TEXT, "", "rule");
+	columns_add(&c, COLUMN_TEXT, "", "reason");
+	for (size_t i = 0; ledger && i < LEDGER_CAUSES; i++)
+		columns_add(&c, COLUMN_DURATION, "wall_", ledger_causes[i].name);
+	struct table *t = table_of(&c);
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < views[i].count; j++) {
 			const struct execution *x = &views[i].executions[j];
@@ -394,21 +307,9 @@ struct table *time_executions(const struct run_view *views, size_t count)
 				j < views[i].result->count ? &views[i].result->verdicts[j] : NULL;
 			add_nonzero(t, views[i].run->id);
 			table_add_text(t, run_title(views[i].run));
-			table_add_count(t, x->number);
-			table_add_count(t, x->warmup);
-			table_add_text(t, outcome_name(x->outcome));
-			table_add_count(t, x->status);
-			table_add_date(t, x->started_at_ns);
-			add_times(t, &views[i], x);
-			add_totals(t, &x->totals);
-			table_add_count(t, x->left_behind);
-			table_add_count(t, x->ended);
-			table_add_count(t, (int64_t)x->lost);
-			if (x->ephemeral < 0)
-				table_add_absent(t);
-			else
-				table_add_count(t, x->ephemeral);
-			add_ns(t, x->self_ns);
+			table_add_fields(t, execution_fields, x);
+			table_add_number(t, less_shell(x->et_ns, views[i].run->shell_et_ns));
+			table_add_number(t, headline_pt(&views[i], x));
 			table_add_text(t, v ? emp_rule_name(v->rule) : NULL);
 			table_add_text(t, v && *v->reason ? v->reason : NULL);
 			for (size_t k = 0; ledger && k < LEDGER_CAUSES; k++)

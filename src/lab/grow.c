@@ -1,0 +1,131 @@
+/* The tables and views that grow with the catalogue. A column that was added needs no new version
+ * of the schema: an older tare does not ask for it, and a newer one reads NULL where a lab lacks
+ * it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/sqlite.h"
+
+const struct lab_growing lab_growing[LAB_GROWING] = {
+	[LAB_EXECUTION] = { "execution", "executions", 'e', execution_fields },
+	[LAB_PROCESS] = { "process", "processes", 'p', process_fields },
+};
+
+/* The names of the columns, each between commas. */
+static char *columns_of(sqlite3 *db, const char *table)
+{
+	struct strbuf names = { 0 };
+	sqlite3_stmt *stmt = NULL;
+	strbuf_puts(&names, ",");
+	sqlite3_prepare_v2(db, "SELECT name FROM pragma_table_info(?)", -1, &stmt, NULL);
+	sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
+	while (sqlite3_step(stmt) == SQLITE_ROW)
+		strbuf_printf(&names, "%s,", (const char *)sqlite3_column_text(stmt, 0));
+	sqlite3_finalize(stmt);
+	return strbuf_detach(&names);
+}
+
+static bool has_column(const char *columns, const char *name)
+{
+	struct strbuf wanted = { 0 };
+	strbuf_printf(&wanted, ",%s,", name);
+	bool found = strstr(columns, wanted.text);
+	strbuf_release(&wanted);
+	return found;
+}
+
+static const char *type_of(enum field_kind kind)
+{
+	return kind == FIELD_REAL					       ? "REAL"
+	       : kind == FIELD_TEXT || kind == FIELD_RAW || kind == FIELD_NAME ? "TEXT"
+									       : "INTEGER";
+}
+
+bool lab_lacks_columns(sqlite3 *db)
+{
+	bool lacks = false;
+	for (int i = 0; i < LAB_GROWING; i++) {
+		char *columns = columns_of(db, lab_growing[i].table);
+		struct field_cursor c = { .fields = lab_growing[i].fields };
+		while (!lacks && field_next(&c))
+			lacks = !(c.leaf.flags & FIELD_NOT_SQL) &&
+				!has_column(columns, c.leaf.name);
+		free(columns);
+	}
+	return lacks;
+}
+
+static int grow_table(sqlite3 *db, const struct lab_growing *g)
+{
+	char *columns = columns_of(db, g->table);
+	struct field_cursor c = { .fields = g->fields };
+	int rc = SQLITE_OK;
+	while (!rc && field_next(&c)) {
+		if (c.leaf.flags & FIELD_NOT_SQL || has_column(columns, c.leaf.name))
+			continue;
+		struct strbuf sql = { 0 };
+		strbuf_printf(&sql, "ALTER TABLE %s ADD COLUMN %s %s", g->table, c.leaf.name,
+			      type_of(c.leaf.kind));
+		rc = sqlite3_exec(db, sql.text, NULL, NULL, NULL);
+		strbuf_release(&sql);
+	}
+	free(columns);
+	return rc;
+}
+
+/* A view is made again with its own text and, before its FROM, the columns that it lacks. The comma
+ * comes first, since behind the last column there may be a comment. */
+static int grow_view(sqlite3 *db, const struct lab_growing *g)
+{
+	char *columns = columns_of(db, g->view);
+	struct field_cursor c = { .fields = g->fields };
+	struct strbuf more = { 0 };
+	while (field_next(&c))
+		if (!(c.leaf.flags & FIELD_NOT_SQL) && !(c.leaf.flags & FIELD_NOT_JSON) &&
+		    !has_column(columns, c.leaf.name) && c.leaf.kind != FIELD_DATE)
+			strbuf_printf(&more, "\n  , %c.%s AS %s -- %s", g->alias, c.leaf.name,
+				      c.leaf.name, c.leaf.meaning);
+	free(columns);
+	if (!more.length)
+		return SQLITE_OK;
+	struct strbuf sql = { 0 };
+	sqlite3_stmt *stmt = NULL;
+	int rc = sqlite3_prepare_v2(db, "SELECT sql FROM sqlite_schema WHERE name = ?", -1, &stmt,
+				    NULL);
+	sqlite3_bind_text(stmt, 1, g->view, -1, SQLITE_STATIC);
+	if (!rc && sqlite3_step(stmt) == SQLITE_ROW) {
+		const char *text = (const char *)sqlite3_column_text(stmt, 0);
+		const char *from = strstr(text, "\nFROM ");
+		if (from)
+			strbuf_printf(&sql, "DROP VIEW %s; %.*s%s%s", g->view, (int)(from - text),
+				      text, more.text, from);
+	}
+	sqlite3_finalize(stmt);
+	if (sql.length)
+		rc = sqlite3_exec(db, sql.text, NULL, NULL, NULL);
+	strbuf_release(&sql);
+	strbuf_release(&more);
+	return rc;
+}
+
+int lab_grow(sqlite3 *db)
+{
+	int rc = SQLITE_OK;
+	for (int i = 0; !rc && i < LAB_GROWING; i++) {
+		rc = grow_table(db, &lab_growing[i]);
+		if (!rc)
+			rc = grow_view(db, &lab_growing[i]);
+	}
+	return rc;
+}
+
+void lab_readable_columns(struct lab *lab, const struct lab_growing *g, struct strbuf *out)
+{
+	char *columns = columns_of(lab->db, g->table);
+	struct field_cursor c = { .fields = g->fields };
+	while (field_next(&c))
+		if (!(c.leaf.flags & FIELD_NOT_SQL))
+			strbuf_printf(out, "%s%s", out->length ? ", " : "",
+				      has_column(columns, c.leaf.name) ? c.leaf.name : "NULL");
+	free(columns);
+}

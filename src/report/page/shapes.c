@@ -1,0 +1,598 @@
+/* What the documents of this folder are made of: docs/schema/ comes from it. */
+#include "report/core/shapes.h"
+
+static const char *const severity_names[] = { "unknown", "ok", "note", "warn", "bad" };
+static const char *const measure_names[] = {
+	"et", "pt_net", "pt_exec", "pt_tick", "user", "system"
+};
+static const char *const kind_names[] = { "time" };
+static const char *const status_names[] = { "going", "complete", "interrupted", "failed" };
+static const char *const backend_names[] = { "plain", "netlink", "bpf" };
+static const char *const page_study_kind_names[] = { "study" };
+static const char *const page_noise_kind_names[] = { "noise" };
+static const char *const page_profile_kind_names[] = { "profile" };
+static const char *const page_query_kind_names[] = { "query" };
+static const char *const type_names[] = { "page" };
+
+static const struct field page_finding_fields[] = {
+	{ "id", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	{ "severity", FIELD_ENUM, .limit = 5, .names = severity_names },
+	{ "condition", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	{ "effect", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	{ "remedy", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	{ "command", FIELD_BOOL, .meaning = "The remedy is one for a shell." },
+	{ "source", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	{ 0 },
+};
+const struct shape page_finding_shape = { "page_finding", NULL, page_finding_fields };
+
+static const struct field page_machine_fields[] = {
+	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	{ "fingerprint", FIELD_HASH, .flags = FIELD_ALWAYS },
+	{ "facts", FIELD_MAP, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
+	{ "findings", FIELD_LIST, .shape = &page_finding_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "Of doctor, worst first, all of them." },
+	{ 0 },
+};
+const struct shape page_machine_shape = { "page_machine", NULL, page_machine_fields };
+
+static const struct field parameter_fields[] = {
+	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	{ "value", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	{ 0 },
+};
+const struct shape parameter_shape = { "parameter", NULL, parameter_fields };
+
+static const struct field page_summary_fields[] = {
+	{ "n", FIELD_I64, .more = "\"minimum\": 1" },
+	{ "mean_ns", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
+	{ "stddev_ns", FIELD_REAL, .meaning = "null: of one value.", .more = "\"minimum\": 0" },
+	{ "relative_error", FIELD_REAL, .more = "\"minimum\": 0" },
+	{ "median_ns", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
+	{ "mad_ns", FIELD_REAL, .more = "\"minimum\": 0" },
+	{ "min_ns", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
+	{ "max_ns", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
+	{ "ci_low_ns", FIELD_REAL, .more = "\"minimum\": 0" },
+	{ "ci_high_ns", FIELD_REAL, .more = "\"minimum\": 0" },
+	{ 0 },
+};
+const struct shape page_summary_shape = { "page_summary", NULL, page_summary_fields };
+
+static const struct field kept_fields[] = {
+	{ "et", FIELD_OBJECT, .shape = &page_summary_shape, .flags = FIELD_MAYBE },
+	{ "pt_net", FIELD_OBJECT, .shape = &page_summary_shape, .flags = FIELD_MAYBE },
+	{ "pt_exec", FIELD_OBJECT, .shape = &page_summary_shape, .flags = FIELD_MAYBE },
+	{ "pt_tick", FIELD_OBJECT, .shape = &page_summary_shape, .flags = FIELD_MAYBE },
+	{ "user", FIELD_OBJECT, .shape = &page_summary_shape, .flags = FIELD_MAYBE },
+	{ "system", FIELD_OBJECT, .shape = &page_summary_shape, .flags = FIELD_MAYBE },
+	{ 0 },
+};
+const struct shape kept_shape = { "kept", "null: not seen, or of nothing.", kept_fields };
+
+static const struct field rule2_fields[] = {
+	{ "low_ns", FIELD_REAL, .flags = FIELD_ALWAYS },
+	{ "high_ns", FIELD_REAL, .flags = FIELD_ALWAYS },
+	{ 0 },
+};
+const struct shape rule2_shape = {
+	"rule2", "What rule (II) keeps, of the headline; null: it was not applied.", rule2_fields
+};
+
+static const struct field columns_fields[] = {
+	{ "number", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .meaning = "From 1 within the run; warm-ups count on their own.",
+	  .more = "\"items\": {\"type\": \"integer\", \"minimum\": 1}" },
+	{ "at_us", FIELD_LIST, .item = FIELD_I64, .flags = FIELD_BY_HAND,
+	  .meaning =
+		  "When it began, in us since the run did; where that is not known, one follows the other." },
+	{ "et", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
+	  .meaning = "Like the others: less the shell, as the protocol sees it." },
+	{ "net", FIELD_LIST, .item = FIELD_KNOWN, .flags = FIELD_MAYBE,
+	  .meaning = "A column that nobody has is null." },
+	{ "exec", FIELD_LIST, .item = FIELD_KNOWN, .flags = FIELD_MAYBE, .meaning = "As net." },
+	{ "tick", FIELD_LIST, .item = FIELD_KNOWN, .flags = FIELD_MAYBE, .meaning = "As net." },
+	{ "rss", FIELD_LIST, .item = FIELD_KNOWN, .flags = FIELD_MAYBE,
+	  .meaning = "Peak memory, bytes." },
+	{ "rule", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .meaning = "0 kept, 1 warm-up, 2 failed, 3 dropped by rule (I), 4 by rule (II).",
+	  .more = "\"items\": {\"enum\": [0, 1, 2, 3, 4]}" },
+	{ 0 },
+};
+const struct shape columns_shape = { "columns", "Parallel: a row for each execution, in order.",
+				     columns_fields };
+
+static const struct field reason_fields[] = {
+	{ "text", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	{ "daemon", FIELD_TEXT },
+	{ "value_ns", FIELD_REAL },
+	{ "low_ns", FIELD_REAL },
+	{ "high_ns", FIELD_REAL },
+	{ 0 },
+};
+const struct shape reason_shape = { "reason", NULL, reason_fields };
+
+static const struct field page_density_fields[] = {
+	{ "measure", FIELD_ENUM, .limit = 6, .names = measure_names },
+	{ "ns", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
+	  .meaning = "The grid, ascending; coarser outside of what was kept.",
+	  .more = "\"maxItems\": 512" },
+	{ "all", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .meaning = "Per ns, of every measured execution.",
+	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
+	{ "kept", FIELD_LIST, .flags = FIELD_BY_HAND, .meaning = "The same of the kept ones.",
+	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
+	{ 0 },
+};
+const struct shape page_density_shape = { "page_density", NULL, page_density_fields };
+
+static const struct field page_ledger_fields[] = {
+	{ "index", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_MAYBE,
+	  .meaning = "The executions (positions in the columns) that have one here; null: all." },
+	{ "causes", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
+	  .meaning = "Those that occur, in the order of the catalogue in tare(1)." },
+	{ "wall", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .meaning =
+		  "By cause, then execution: adds up to the execution's ET, the shell's share included.",
+	  .more = "\"items\": {\"type\": \"array\", \"items\": {\"type\": \"integer\", \"minimum\": 0}}" },
+	{ "mean", FIELD_LIST, .flags = FIELD_MAYBE,
+	  .meaning = "By cause, over all kept executions; null: none of them has a ledger.",
+	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
+	{ 0 },
+};
+const struct shape page_ledger_shape = { "page_ledger", NULL, page_ledger_fields };
+
+static const struct field dual_fields[] = {
+	{ "levels", FIELD_LIST, .shape = &level_shape, .flags = FIELD_BY_HAND },
+	{ "outside", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
+	  .meaning = "Positions of executions beyond the central cluster." },
+	{ 0 },
+};
+const struct shape dual_shape = { "dual", NULL, dual_fields };
+
+static const struct field trace_fields[] = {
+	{ "et_ns", FIELD_U64 },
+	{ "cpus", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
+	  .meaning = "Their numbers." },
+	{ "slices", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .meaning =
+		  "Who had each CPU, by begin. Idle is left out; interrupts lie above what they interrupt.",
+	  .more = "\"items\": {\"type\": \"array\", \"prefixItems\": [{\"type\": \"integer\", \"minimum\": 0, \"description\": \"Index of cpus.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"Begin, since the execution's.\"}, {\"type\": \"integer\", \"minimum\": 1, \"description\": \"Length.\"}, {\"enum\": [0, 1, 2, 3, 4, 5, 6], \"description\": \"0 subject, 1 another process, 2 tare, 3 kernel thread, 4 hard interrupt, 5 soft interrupt, 6 NMI.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"Index of names.\"}], \"minItems\": 5, \"maxItems\": 5}" },
+	{ "waits", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .meaning = "Of the subject's threads, while off the CPU.",
+	  .more = "\"items\": {\"type\": \"array\", \"prefixItems\": [{\"type\": \"integer\", \"minimum\": 0, \"description\": \"Index of threads.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"Begin.\"}, {\"type\": \"integer\", \"minimum\": 1, \"description\": \"Length.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"Index of names: the cause.\"}], \"minItems\": 4, \"maxItems\": 4}" },
+	{ "threads", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .more = "\"items\": {\"type\": \"array\", \"prefixItems\": [{\"type\": \"integer\", \"minimum\": 0, \"description\": \"Index of names.\"}, {\"type\": \"integer\", \"description\": \"tid.\"}], \"minItems\": 2, \"maxItems\": 2}" },
+	{ "cut", FIELD_U64, .meaning = "Slices and waits that were left out, the shortest first." },
+	{ 0 },
+};
+const struct shape trace_shape = { "trace", NULL, trace_fields };
+
+static const struct
+	field
+		detail_fields
+			[] = {
+				{ "processes", FIELD_LIST, .flags = FIELD_BY_HAND,
+				  .meaning = "By time, at most 10 of each role.",
+				  .more = "\"items\": {\"type\": \"array\", \"prefixItems\": [{\"type\": \"integer\", \"minimum\": 0, \"description\": \"Index of names.\"}, {\"enum\": [0, 1, 2], \"description\": \"0 subject, 1 daemon, 2 tare.\"}, {\"type\": \"integer\", \"description\": \"pid.\"}, {\"type\": [\"integer\", \"null\"], \"minimum\": 0, \"description\": \"PT.\"}], \"minItems\": 4, \"maxItems\": 4}" },
+				{ "entries", FIELD_LIST, .flags = FIELD_BY_HAND,
+				  .meaning =
+					  "The subject's account by cause and name, the largest first.",
+				  .more = "\"items\": {\"type\": \"array\", \"prefixItems\": [{\"type\": \"integer\", \"minimum\": 0, \"description\": \"Index of the ledger's causes.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"Index of names.\"}, {\"type\": \"integer\", \"description\": \"pid; 0: none or several.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"ns.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"Count.\"}], \"minItems\": 5, \"maxItems\": 5}" },
+				{ "others", FIELD_LIST, .flags = FIELD_BY_HAND, .meaning = "Processes outside of the subject.", .more = "\"items\": {\"type\": \"array\", \"prefixItems\": [{\"type\": \"integer\", \"minimum\": 0, \"description\": \"Index of names.\"}, {\"type\": \"integer\", \"description\": \"pid.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"ns on a CPU.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"Bursts.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"The longest.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"ns that it delayed the subject.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"The same at a device.\"}], \"minItems\": 7, \"maxItems\": 7}" },
+				{ "interrupts", FIELD_LIST, .flags = FIELD_BY_HAND,
+				  .more = "\"items\": {\"type\": \"array\", \"prefixItems\": [{\"type\": \"integer\", \"minimum\": 0, \"description\": \"Index of the ledger's causes.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"Index of names.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"Count.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"ns.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"Of those, on a CPU that the subject had.\"}], \"minItems\": 5, \"maxItems\": 5}" },
+				{ "trace", FIELD_OBJECT, .shape = &trace_shape,
+				  .flags = FIELD_MAYBE },
+				{ 0 },
+			};
+const struct shape detail_shape = { "detail", NULL, detail_fields };
+
+static const struct field page_time_fields[] = {
+	{ "kind", FIELD_ENUM, .limit = 1, .names = kind_names },
+	{ "anchor", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Unique within the document.",
+	  .more = "\"pattern\": \"^(run|study|section)-[0-9]+$\"" },
+	{ "number", FIELD_ID, .meaning = "In the lab; null: not stored.",
+	  .more = "\"minimum\": 1" },
+	{ "title", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Its name; any text." },
+	{ "subtitle", FIELD_TEXT, .flags = FIELD_ALWAYS,
+	  .meaning = "One line: the command, what was sampled; any text." },
+	{ "status", FIELD_ENUM, .limit = 4, .names = status_names },
+	{ "started_at", FIELD_TEXT, .meaning = "Of a study: when it was made.",
+	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
+	{ "ended_at", FIELD_TEXT,
+	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
+	{ "tags", FIELD_TEXT },
+	{ "version", FIELD_TEXT, .meaning = "Of the tare that measured." },
+	{ "conditions", FIELD_MAP, .flags = FIELD_MAYBE,
+	  .meaning = "Every option that shaped the run." },
+	{ "machine", FIELD_KNOWN, .meaning = "Index of machines; null: not known." },
+	{ "notes", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
+	  .meaning = "What was not seen, what was left out of the page and why: sentences." },
+	{ "command", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	{ "parameters", FIELD_LIST, .shape = &parameter_shape, .flags = FIELD_BY_HAND },
+	{ "backend", FIELD_ENUM, .limit = 3, .names = backend_names },
+	{ "headline", FIELD_ENUM, .limit = 6, .names = measure_names,
+	  .meaning = "The best there is." },
+	{ "shell_ns", FIELD_U64, .meaning = "Taken off each ET; 0: no shell." },
+	{ "planned", FIELD_ID,
+	  .meaning = "Executions asked for, without warm-ups; null: as many as it takes.",
+	  .more = "\"minimum\": 1" },
+	{ "kept", FIELD_OBJECT, .shape = &kept_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "null: not seen, or of nothing." },
+	{ "unfiltered", FIELD_OBJECT, .shape = &kept_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "null: not seen, or of nothing." },
+	{ "rule2", FIELD_OBJECT, .shape = &rule2_shape, .flags = FIELD_MAYBE,
+	  .meaning = "What rule (II) keeps, of the headline; null: it was not applied." },
+	{ "warnings", FIELD_LIST, .shape = &warning_shape, .flags = FIELD_BY_HAND },
+	{ "columns", FIELD_OBJECT, .shape = &columns_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "Parallel: a row for each execution, in order." },
+	{ "reasons", FIELD_MAP, .shape = &reason_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "Of dropped executions, by position in the columns." },
+	{ "density", FIELD_LIST, .shape = &page_density_shape, .flags = FIELD_BY_HAND },
+	{ "ledger", FIELD_OBJECT, .shape = &page_ledger_shape, .flags = FIELD_MAYBE,
+	  .meaning = "null: no execution has one." },
+	{ "dual", FIELD_OBJECT, .shape = &dual_shape, .flags = FIELD_MAYBE,
+	  .meaning = "Pairs of successive measured executions; null: there are fewer than two." },
+	{ "names", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
+	  .meaning = "What details refer to; any text." },
+	{ "details", FIELD_MAP, .shape = &detail_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "By position; of many executions only the remarkable ones have one." },
+	{ 0 },
+};
+const struct shape page_time_shape = { "page_time", NULL, page_time_fields };
+
+static const struct field page_samples_fields[] = {
+	{ "number", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .more = "\"items\": {\"type\": \"integer\", \"minimum\": 1}" },
+	{ "at_us", FIELD_LIST, .item = FIELD_I64, .flags = FIELD_MAYBE,
+	  .meaning = "Since the first; null: not known." },
+	{ "et", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND },
+	{ "l", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
+	  .meaning = "Positions outside of the cluster." },
+	{ "dropped", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
+	  .meaning = "Positions." },
+	{ 0 },
+};
+const struct shape page_samples_shape = { "page_samples", NULL, page_samples_fields };
+
+static const struct field samples_fields[] = {
+	{ "short", FIELD_OBJECT, .shape = &page_samples_shape, .flags = FIELD_MAYBE,
+	  .meaning = "null: the run is gone, or was cut from a watch." },
+	{ "long", FIELD_OBJECT, .shape = &page_samples_shape, .flags = FIELD_MAYBE,
+	  .meaning = "null: the run is gone, or was cut from a watch." },
+	{ 0 },
+};
+const struct shape samples_shape = { "samples", NULL, samples_fields };
+
+static const struct field phases_fields[] = {
+	{ "short", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .meaning =
+		  "Of each daemon of the study: its period in this run is expected at the phase, and every so many samples after it, by number; null: it has none.",
+	  .more = "\"items\": {\"type\": [\"number\", \"null\"], \"minimum\": 0}" },
+	{ "long", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .meaning =
+		  "Of each daemon of the study: its period in this run is expected at the phase, and every so many samples after it, by number; null: it has none.",
+	  .more = "\"items\": {\"type\": [\"number\", \"null\"], \"minimum\": 0}" },
+	{ 0 },
+};
+const struct shape phases_shape = { "phases", NULL, phases_fields };
+
+static const struct field page_study_fields[] = {
+	{ "kind", FIELD_ENUM, .limit = 1, .names = page_study_kind_names },
+	{ "anchor", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Unique within the document.",
+	  .more = "\"pattern\": \"^(run|study|section)-[0-9]+$\"" },
+	{ "number", FIELD_ID, .meaning = "In the lab; null: not stored.",
+	  .more = "\"minimum\": 1" },
+	{ "title", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Its name; any text." },
+	{ "subtitle", FIELD_TEXT, .flags = FIELD_ALWAYS,
+	  .meaning = "One line: the command, what was sampled; any text." },
+	{ "status", FIELD_ENUM, .limit = 4, .names = status_names },
+	{ "started_at", FIELD_TEXT, .meaning = "Of a study: when it was made.",
+	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
+	{ "ended_at", FIELD_TEXT,
+	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
+	{ "tags", FIELD_TEXT },
+	{ "version", FIELD_TEXT, .meaning = "Of the tare that measured." },
+	{ "conditions", FIELD_MAP, .flags = FIELD_MAYBE,
+	  .meaning = "Every option that shaped the run." },
+	{ "machine", FIELD_KNOWN, .meaning = "Index of machines; null: not known." },
+	{ "notes", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
+	  .meaning = "What was not seen, what was left out of the page and why: sentences." },
+	{ "study", FIELD_ANY, .more = "\"$ref\": \"study.schema.json\"" },
+	{ "samples", FIELD_OBJECT, .shape = &samples_shape, .flags = FIELD_BY_HAND },
+	{ "phases", FIELD_OBJECT, .shape = &phases_shape, .flags = FIELD_BY_HAND },
+	{ 0 },
+};
+const struct shape page_study_shape = { "page_study", NULL, page_study_fields };
+
+static const struct field page_cpu_fields[] = {
+	{ "user", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
+	{ "master", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
+	{ 0 },
+};
+const struct shape page_cpu_shape = { "page_cpu", NULL, page_cpu_fields };
+
+static const struct field page_density2_fields[] = {
+	{ "bandwidth", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
+	{ "ns", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
+	{ "user", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
+	{ "master", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
+	{ "baseline", FIELD_LIST, .flags = FIELD_MAYBE, .meaning = "null: there is none.",
+	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
+	{ "cpus", FIELD_LIST, .shape = &page_cpu_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "Each alone, in the order of the noise's; empty where there is but one." },
+	{ 0 },
+};
+const struct shape page_density2_shape = { "page_density2", NULL, page_density2_fields };
+
+static const struct field baseline_fields[] = {
+	{ "number", FIELD_I64, .more = "\"minimum\": 1" },
+	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	{ "diff", FIELD_ANY, .more = "\"$ref\": \"noise-diff.schema.json\"" },
+	{ 0 },
+};
+const struct shape baseline_shape = { "baseline", NULL, baseline_fields };
+
+static const struct field page_noise_fields[] = {
+	{ "kind", FIELD_ENUM, .limit = 1, .names = page_noise_kind_names },
+	{ "anchor", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Unique within the document.",
+	  .more = "\"pattern\": \"^(run|study|section)-[0-9]+$\"" },
+	{ "number", FIELD_ID, .meaning = "In the lab; null: not stored.",
+	  .more = "\"minimum\": 1" },
+	{ "title", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Its name; any text." },
+	{ "subtitle", FIELD_TEXT, .flags = FIELD_ALWAYS,
+	  .meaning = "One line: the command, what was sampled; any text." },
+	{ "status", FIELD_ENUM, .limit = 4, .names = status_names },
+	{ "started_at", FIELD_TEXT, .meaning = "Of a study: when it was made.",
+	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
+	{ "ended_at", FIELD_TEXT,
+	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
+	{ "tags", FIELD_TEXT },
+	{ "version", FIELD_TEXT, .meaning = "Of the tare that measured." },
+	{ "conditions", FIELD_MAP, .flags = FIELD_MAYBE,
+	  .meaning = "Every option that shaped the run." },
+	{ "machine", FIELD_KNOWN, .meaning = "Index of machines; null: not known." },
+	{ "notes", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
+	  .meaning = "What was not seen, what was left out of the page and why: sentences." },
+	{ "noise", FIELD_ANY, .flags = FIELD_MAYBE,
+	  .meaning = "null: nothing of the run is stored yet.",
+	  .more = "\"$ref\": \"noise.schema.json\"" },
+	{ "density", FIELD_OBJECT, .shape = &page_density2_shape, .flags = FIELD_MAYBE,
+	  .meaning = "Detours per s of a CPU and decade of length." },
+	{ "baseline", FIELD_OBJECT, .shape = &baseline_shape, .flags = FIELD_MAYBE,
+	  .meaning = "This against the machine's baseline." },
+	{ 0 },
+};
+const struct shape page_noise_shape = { "page_noise", NULL, page_noise_fields };
+
+static const struct field tree_fields[] = {
+	{ "names", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
+	  .meaning = "Of functions and apps; any text." },
+	{ "where", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
+	  .meaning = "Objects." },
+	{ "name", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
+	  .meaning = "Of each node, index of names." },
+	{ "object", FIELD_LIST, .flags = FIELD_BY_HAND, .meaning = "Index of where; -1: none.",
+	  .more = "\"items\": {\"type\": \"integer\", \"minimum\": -1}" },
+	{ "parent", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .meaning = "-1: of the root. Parents come before children.",
+	  .more = "\"items\": {\"type\": \"integer\", \"minimum\": -1}" },
+	{ "self", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
+	  .meaning = "Samples that end here." },
+	{ "kind", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .meaning = "0 root, 1 app, 2 user, 3 kernel, 4 inlined, 5 unknown.",
+	  .more = "\"items\": {\"enum\": [0, 1, 2, 3, 4, 5]}" },
+	{ 0 },
+};
+const struct shape tree_shape = {
+	"tree",
+	"Calls: node 0 is everything, its children the apps, then outermost function to innermost.",
+	tree_fields
+};
+
+static const struct field slices_fields[] = {
+	{ "at_ms", FIELD_LIST, .item = FIELD_REAL, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
+	{ "ms", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
+	{ "user", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND },
+	{ "kernel", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND },
+	{ "idle", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND },
+	{ 0 },
+};
+const struct shape slices_shape = { "slices", "Samples over time.", slices_fields };
+
+static const struct field page_profile_fields[] = {
+	{ "kind", FIELD_ENUM, .limit = 1, .names = page_profile_kind_names },
+	{ "anchor", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Unique within the document.",
+	  .more = "\"pattern\": \"^(run|study|section)-[0-9]+$\"" },
+	{ "number", FIELD_ID, .meaning = "In the lab; null: not stored.",
+	  .more = "\"minimum\": 1" },
+	{ "title", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Its name; any text." },
+	{ "subtitle", FIELD_TEXT, .flags = FIELD_ALWAYS,
+	  .meaning = "One line: the command, what was sampled; any text." },
+	{ "status", FIELD_ENUM, .limit = 4, .names = status_names },
+	{ "started_at", FIELD_TEXT, .meaning = "Of a study: when it was made.",
+	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
+	{ "ended_at", FIELD_TEXT,
+	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
+	{ "tags", FIELD_TEXT },
+	{ "version", FIELD_TEXT, .meaning = "Of the tare that measured." },
+	{ "conditions", FIELD_MAP, .flags = FIELD_MAYBE,
+	  .meaning = "Every option that shaped the run." },
+	{ "machine", FIELD_KNOWN, .meaning = "Index of machines; null: not known." },
+	{ "notes", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
+	  .meaning = "What was not seen, what was left out of the page and why: sentences." },
+	{ "profile", FIELD_ANY, .more = "\"$ref\": \"profile.schema.json\"" },
+	{ "tree", FIELD_OBJECT, .shape = &tree_shape, .flags = FIELD_BY_HAND,
+	  .meaning =
+		  "Calls: node 0 is everything, its children the apps, then outermost function to innermost." },
+	{ "slices", FIELD_OBJECT, .shape = &slices_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "Samples over time." },
+	{ "listings", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .meaning = "Of the functions with the most samples.",
+	  .more = "\"items\": {\"$ref\": \"profile-listing.schema.json\"}" },
+	{ 0 },
+};
+const struct shape page_profile_shape = { "page_profile", NULL, page_profile_fields };
+
+static const struct field matrix_fields[] = {
+	{ "measures", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
+	{ "r", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .more = "\"items\": {\"type\": \"array\", \"items\": {\"type\": [\"number\", \"null\"]}}" },
+	{ 0 },
+};
+const struct shape matrix_shape = { "matrix", NULL, matrix_fields };
+
+static const struct field page_ledger2_fields[] = {
+	{ "query", FIELD_U64 },
+	{ "cardinality", FIELD_KNOWN },
+	{ "elapsed_ns", FIELD_U64,
+	  .meaning =
+		  "In the query itself: the ledger begins before it is asked and ends after it." },
+	{ "causes", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
+	{ "mean", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
+	{ 0 },
+};
+const struct shape page_ledger2_shape = { "page_ledger2", NULL, page_ledger2_fields };
+
+static const struct field page_query_fields[] = {
+	{ "kind", FIELD_ENUM, .limit = 1, .names = page_query_kind_names },
+	{ "anchor", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Unique within the document.",
+	  .more = "\"pattern\": \"^(run|study|section)-[0-9]+$\"" },
+	{ "number", FIELD_ID, .meaning = "In the lab; null: not stored.",
+	  .more = "\"minimum\": 1" },
+	{ "title", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Its name; any text." },
+	{ "subtitle", FIELD_TEXT, .flags = FIELD_ALWAYS,
+	  .meaning = "One line: the command, what was sampled; any text." },
+	{ "status", FIELD_ENUM, .limit = 4, .names = status_names },
+	{ "started_at", FIELD_TEXT, .meaning = "Of a study: when it was made.",
+	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
+	{ "ended_at", FIELD_TEXT,
+	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
+	{ "tags", FIELD_TEXT },
+	{ "version", FIELD_TEXT, .meaning = "Of the tare that measured." },
+	{ "conditions", FIELD_MAP, .flags = FIELD_MAYBE,
+	  .meaning = "Every option that shaped the run." },
+	{ "machine", FIELD_KNOWN, .meaning = "Index of machines; null: not known." },
+	{ "notes", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
+	  .meaning = "What was not seen, what was left out of the page and why: sentences." },
+	{ "query", FIELD_ANY, .flags = FIELD_MAYBE,
+	  .meaning = "null: nothing of the run is stored yet.",
+	  .more = "\"$ref\": \"query.schema.json\"" },
+	{ "matrix", FIELD_OBJECT, .shape = &matrix_shape, .flags = FIELD_MAYBE,
+	  .meaning = "Every pair of the model's measures." },
+	{ "ledgers", FIELD_LIST, .shape = &page_ledger2_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "Wall view, mean over executions kept." },
+	{ 0 },
+};
+const struct shape page_query_shape = { "page_query", NULL, page_query_fields };
+
+static const struct field page_row_fields[] = {
+	{ "section", FIELD_U64 },
+	{ "ratio", FIELD_REAL, .meaning = "Of the means.", .more = "\"minimum\": 0" },
+	{ "ratio_low", FIELD_REAL, .more = "\"minimum\": 0" },
+	{ "ratio_high", FIELD_REAL, .more = "\"minimum\": 0" },
+	{ "p", FIELD_REAL, .more = "\"minimum\": 0, \"maximum\": 1" },
+	{ "test", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	{ "significant", FIELD_BOOL },
+	{ "sentence", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	{ 0 },
+};
+const struct shape page_row_shape = { "page_row", NULL, page_row_fields };
+
+static const struct field comparison_time_fields[] = {
+	{ "kind", FIELD_ENUM, .limit = 1, .names = kind_names },
+	{ "sections", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
+	  .meaning = "Those compared, the reference included." },
+	{ "reference", FIELD_U64 },
+	{ "measure", FIELD_ENUM, .limit = 6, .names = measure_names },
+	{ "rows", FIELD_LIST, .shape = &page_row_shape, .flags = FIELD_BY_HAND },
+	{ 0 },
+};
+const struct shape comparison_time_shape = { "comparison_time", NULL, comparison_time_fields };
+
+static const struct field comparison_noise_fields[] = {
+	{ "kind", FIELD_ENUM, .limit = 1, .names = page_noise_kind_names },
+	{ "base", FIELD_U64 },
+	{ "run", FIELD_U64 },
+	{ "diff", FIELD_ANY, .more = "\"$ref\": \"noise-diff.schema.json\"" },
+	{ 0 },
+};
+const struct shape comparison_noise_shape = { "comparison_noise", NULL, comparison_noise_fields };
+
+static const struct field before_fields[] = {
+	{ "here", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
+	  .meaning = "Samples of this path of names in this profile." },
+	{ "other", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
+	  .meaning = "Samples of this path of names in the other profile." },
+	{ "sure", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .meaning =
+		  "1: the shares differ by more than how samples fall: p < 0.05, adjusted for the number of paths.",
+	  .more = "\"items\": {\"type\": \"integer\", \"minimum\": 0, \"maximum\": 1}" },
+	{ 0 },
+};
+const struct shape before_shape = { "before", "Columns by node of the tree before.",
+				    before_fields };
+
+static const struct field places_fields[] = {
+	{ "before", FIELD_OBJECT, .shape = &before_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "Columns by node of the tree before." },
+	{ "after", FIELD_OBJECT, .shape = &before_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "Columns by node of the tree after." },
+	{ 0 },
+};
+const struct shape places_shape = { "places", "What changed, by path of names.", places_fields };
+
+static const struct field comparison_profile_fields[] = {
+	{ "kind", FIELD_ENUM, .limit = 1, .names = page_profile_kind_names },
+	{ "before", FIELD_U64 },
+	{ "after", FIELD_U64 },
+	{ "diff", FIELD_ANY, .more = "\"$ref\": \"profile-diff.schema.json\"" },
+	{ "places", FIELD_OBJECT, .shape = &places_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "What changed, by path of names." },
+	{ 0 },
+};
+const struct shape comparison_profile_shape = { "comparison_profile", NULL,
+						comparison_profile_fields };
+
+static const struct field comparison_query_fields[] = {
+	{ "kind", FIELD_ENUM, .limit = 1, .names = page_query_kind_names },
+	{ "base", FIELD_U64 },
+	{ "other", FIELD_U64 },
+	{ "diff", FIELD_ANY, .more = "\"$ref\": \"query-compare.schema.json\"" },
+	{ 0 },
+};
+const struct shape comparison_query_shape = { "comparison_query", NULL, comparison_query_fields };
+
+static const struct shape *const doc_sections_either[] = { &page_time_shape,  &page_study_shape,
+							   &page_noise_shape, &page_profile_shape,
+							   &page_query_shape, NULL };
+static const struct shape *const doc_comparisons_either[] = { &comparison_time_shape,
+							      &comparison_noise_shape,
+							      &comparison_profile_shape,
+							      &comparison_query_shape, NULL };
+static const struct field doc_fields[] = {
+	{ "type", FIELD_ENUM, .limit = 1, .names = type_names },
+	{ "format", FIELD_U64, .meaning = "Raised when a field changes its meaning.",
+	  .more = "\"const\": 1" },
+	{ "tare", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "The version that made it." },
+	{ "made_at", FIELD_TEXT, .flags = FIELD_ALWAYS,
+	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
+	{ "title", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	{ "served", FIELD_BOOL, .meaning = "By 'tare serve': there is a lab to go back to." },
+	{ "machines", FIELD_LIST, .shape = &page_machine_shape, .flags = FIELD_BY_HAND },
+	{ "sections", FIELD_LIST, .either = doc_sections_either, .flags = FIELD_BY_HAND },
+	{ "comparisons", FIELD_LIST, .either = doc_comparisons_either, .flags = FIELD_BY_HAND },
+	{ 0 },
+};
+const struct shape doc_shape = {
+	"doc",
+	"What a page shows: 'tare report --json', and the JSON within its HTML. Times are in ns unless a name says otherwise. null: not known, never the same as 0. Columns are parallel arrays.",
+	doc_fields
+};
