@@ -51,7 +51,7 @@ static void every_field_has_its_column(void **state)
 static void columns_are_the_members(void **state)
 {
 	(void)state;
-	struct query_execution x = { .outcome = QUERY_TIMED_OUT, .plan = UINT64_MAX, .rows = 9 };
+	struct query_execution x = { .timed_out = true, .plan = UINT64_MAX, .rows = 9 };
 	uint64_t value;
 	for (int role = 0; role < QUERY_ROLES; role++)
 		for (int m = 0; m < QUERY_MEASURES; m++) {
@@ -140,9 +140,9 @@ static void the_least_there_is(void **state)
 	assert_true(at[2].query == 3 && at[2].cardinality == 20 && at[2].executions.count == 2);
 	const struct query_execution *x = at[2].executions.items;
 	assert_true(x[0].number == 1 && x[0].measured_ns == 400 && x[0].plan == 0 &&
-		    x[0].outcome == QUERY_TIMED_OUT);
+		    x[0].timed_out);
 	assert_true(x[1].number == 2 && x[1].measured_ns == 500 && x[1].plan == 0xff &&
-		    x[1].outcome == QUERY_DONE);
+		    !x[1].timed_out);
 	/* nothing else is known */
 	assert_int_equal(x[1].usage[QUERY_QUERY].missing, (1u << QUERY_MEASURES) - 1);
 	assert_int_equal(x[1].overall_missing, (1u << (OVERALL_GUEST + 1)) - 1);

@@ -527,7 +527,7 @@ static void dropped_by(void **state)
 	struct csv csv;
 	assert_true(query_fixture_make(&f, "whole"));
 	f.data.at.items[0].executions.items[1].ephemeral = 2;
-	f.data.at.items[0].executions.items[1].outcome = QUERY_TIMED_OUT;
+	f.data.at.items[0].executions.items[1].timed_out = true;
 	query_fixture_judge(&f);
 	struct table *t = query_executions_table(&f.view);
 	table_render(t, TABLE_CSV, NULL, &out);
