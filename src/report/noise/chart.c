@@ -28,11 +28,7 @@ static int draw(struct chart *c, const struct jitter_lengths of[CURVES],
 			continue;
 		low = fmin(low, floor(of[k].low));
 		high = fmax(high, floor(of[k].high) + 1);
-		chart_add(c, (struct chart_series){ .block = block,
-						    .shape = CHART_LINE,
-						    .role = pens[k],
-						    .title = titles[k],
-						    .y = 1 + k });
+		chart_add(c, block, CHART_LINE, pens[k], titles[k], 0, 1 + k);
 	}
 	for (size_t i = 0; i < CHART_NOISE_GRID; i++) {
 		double row[1 + CURVES] = { pow(10, grid[i]) };
@@ -112,13 +108,8 @@ int chart_sources(struct chart *c, const struct noise_view *v, size_t most, stru
 	chart_axis_rows(c, shown);
 	chart_axis_from_zero(&c->x, top);
 	for (unsigned k = 0; k < 2; k++)
-		chart_add(c, (struct chart_series){ .block = k ? inferred : told,
-						    .shape = CHART_BARS,
-						    .role = k ? CHART_INFERRED : CHART_BAR,
-						    .title = k ? "inferred, unexplained"
-							       : "told by the kernel",
-						    .x = 1,
-						    .half = 0.35 });
+		chart_add(c, k ? inferred : told, CHART_BARS, k ? CHART_INFERRED : CHART_BAR,
+			  k ? "inferred, unexplained" : "told by the kernel", 1, 0);
 	c->key = true;
 	return 0;
 }
