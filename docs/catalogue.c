@@ -16,7 +16,7 @@ static const char *const kinds[] = {
 	[FIELD_REAL] = "real",	 [FIELD_DATE] = "date",	     [FIELD_HASH] = "hash",
 	[FIELD_CAUSES] = NULL,	 [FIELD_MEASURES] = "count", [FIELD_OBJECT] = "object",
 	[FIELD_LIST] = "list",	 [FIELD_MAP] = "map",	     [FIELD_ANY] = "any",
-	[FIELD_SPLICE] = NULL,
+	[FIELD_SPLICE] = NULL,	 [FIELD_EACH] = NULL,	     [FIELD_CONST] = "count",
 };
 
 static json_t *shapes;

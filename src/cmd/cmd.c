@@ -218,8 +218,8 @@ bool cmd_utf8(void)
 void cmd_print_table(const struct table *t, enum table_format format)
 {
 	struct strbuf out = { 0 };
-	struct table_style style = { .width = isatty(STDOUT_FILENO) ? (size_t)cmd_columns() : 0,
-				     .colour = cmd_colour() };
+	struct style style = { .width = isatty(STDOUT_FILENO) ? (size_t)cmd_columns() : 0,
+			       .colour = cmd_colour() };
 	table_render(t, format, &style, &out);
 	fputs(strbuf_text(&out), stdout);
 	strbuf_release(&out);

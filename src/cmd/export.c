@@ -30,18 +30,18 @@ static void render(const loaded_list *list, const struct export_options *o, stru
 	static const enum table_format formats[] = { TABLE_JSON,     TABLE_CSV,	    TABLE_MARKDOWN,
 						     TABLE_ASCIIDOC, TABLE_ORGMODE, TABLE_TSV };
 	struct run_view *views = loaded_views(list);
-	struct time_style style = { .unit = o->unit == NOT_GIVEN ? 0 : (enum time_unit)o->unit };
+	struct style style = { .unit = o->unit == NOT_GIVEN ? 0 : (enum time_unit)o->unit };
 	int format = o->format == NOT_GIVEN ? AS_JSON : o->format;
 	if (o->executions) {
 		struct table *t = time_executions(views, list->count);
 		table_render(t, formats[format], NULL, out);
 		table_free(t);
 	} else if (format == AS_JSON) {
-		time_json(views, list->count, &style, out);
+		time_json(views, list->count, 0, out);
 	} else if (format == AS_CSV) {
 		time_csv(views, list->count, out);
 	} else {
-		time_markup(views, list->count, &style, formats[format], out);
+		time_markup(views, list->count, 0, &style, formats[format], out);
 	}
 	free(views);
 }

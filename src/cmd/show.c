@@ -37,8 +37,8 @@ static void print_facts(const struct machine *m)
 }
 
 static int show_ledger(const struct loaded_run *l, const struct run_view *view,
-		       const struct show_options *o, const struct time_style *style,
-		       struct strbuf *out, struct error *err)
+		       const struct show_options *o, const struct style *style, struct strbuf *out,
+		       struct error *err)
 {
 	size_t only = LEDGER_OF_KEPT;
 	if (o->execution && loaded_find_execution(l, "show", o->execution, &only, err))
@@ -50,12 +50,12 @@ static int show(const loaded_list *list, const struct show_options *o, struct er
 {
 	int failed = 0;
 	struct run_view *views = loaded_views(list);
-	struct time_style style = { .width = (size_t)cmd_columns(),
-				    .colour = cmd_colour(),
-				    .unit = (enum time_unit)o->unit };
+	struct style style = { .width = (size_t)cmd_columns(),
+			       .colour = cmd_colour(),
+			       .unit = (enum time_unit)o->unit };
 	struct strbuf out = { 0 };
 	if (o->json) {
-		time_json(views, list->count, &style, &out);
+		time_json(views, list->count, 0, &out);
 	} else if (o->ledger) {
 		for (size_t i = 0; i < list->count && !failed; i++) {
 			if (i)
@@ -72,7 +72,7 @@ static int show(const loaded_list *list, const struct show_options *o, struct er
 	} else if (o->facts) {
 		print_facts(&list->items[0].machine);
 	} else {
-		time_text(views, list->count, &style, &out);
+		time_text(views, list->count, 0, &style, &out);
 	}
 	if (!failed)
 		fputs(strbuf_text(&out), stdout);

@@ -79,6 +79,11 @@ static void bind_unless(sqlite3_stmt *stmt, int at, int64_t value, bool absent)
 		sqlite3_bind_int64(stmt, at, value);
 }
 
+static unsigned numbers_of(const struct field *f)
+{
+	return f->kind == FIELD_CAUSES ? LEDGER_CAUSES : f->limit;
+}
+
 void fields_bind(sqlite3_stmt *stmt, int *at, const struct field *f, const void *object)
 {
 	for (; f->kind; f++) {
@@ -125,8 +130,9 @@ void fields_bind(sqlite3_stmt *stmt, int *at, const struct field *f, const void 
 			sqlite3_bind_double(stmt, (*at)++, *(const double *)p);
 			break;
 		case FIELD_CAUSES:
-			for (int c = 0; c < LEDGER_CAUSES; c++)
-				sqlite3_bind_int64(stmt, (*at)++, ((const int64_t *)p)[c]);
+		case FIELD_EACH:
+			for (unsigned i = 0; i < numbers_of(f); i++)
+				sqlite3_bind_int64(stmt, (*at)++, ((const int64_t *)p)[i]);
 			break;
 		case FIELD_MEASURES:
 			if (f->flags & FIELD_MISSING)
@@ -162,9 +168,9 @@ int fields_read(sqlite3_stmt *stmt, int *at, const struct field *f, void *object
 			}
 			continue;
 		}
-		if (f->kind == FIELD_CAUSES) {
-			for (int c = 0; c < LEDGER_CAUSES; c++)
-				((int64_t *)p)[c] = sqlite3_column_int64(stmt, (*at)++);
+		if (f->kind == FIELD_CAUSES || f->kind == FIELD_EACH) {
+			for (unsigned i = 0; i < numbers_of(f); i++)
+				((int64_t *)p)[i] = sqlite3_column_int64(stmt, (*at)++);
 			continue;
 		}
 		int column = (*at)++;

@@ -67,6 +67,13 @@ bool field_next(struct field_cursor *c)
 				return true;
 			}
 			break;
+		case FIELD_EACH:
+			if (c->next < f->limit) {
+				take_apart(c, f, f->names[c->next], false);
+				c->leaf.kind = f->item;
+				return true;
+			}
+			break;
 		default:
 			c->leaf = *f;
 			c->leaf.offset += c->base;
@@ -118,15 +125,18 @@ struct value field_value(const struct field_cursor *c, const void *object)
 	case FIELD_BOOL:
 		return (struct value){ IS_BOOL, .integer = *(const bool *)p };
 	case FIELD_ENUM:
-		return text(f->names[*(const uint32_t *)p]);
+		return text(f->names[f->limit == 1 ? 0 : *(const uint32_t *)p]);
+	case FIELD_CONST:
+		return integer(f->limit, false);
 	case FIELD_I32:
 		return integer(*(const int32_t *)p, zero_absent && !*(const int32_t *)p);
 	case FIELD_U32:
 		return integer(*(const uint32_t *)p, zero_absent && !*(const uint32_t *)p);
 	case FIELD_REAL:
 		memcpy(&real, p, sizeof real);
-		return isfinite(real) ? (struct value){ IS_REAL, .real = real }
-				      : (struct value){ IS_ABSENT };
+		return isfinite(real) && !(zero_absent && real == 0)
+			       ? (struct value){ IS_REAL, .real = real }
+			       : (struct value){ IS_ABSENT };
 	case FIELD_TEXT:
 	case FIELD_RAW:
 		return text(*(char *const *)p);

@@ -29,7 +29,7 @@ enum unit {
 enum field_kind {
 	FIELD_END,
 	FIELD_BOOL,  /* bool */
-	FIELD_ENUM,  /* an enum below `limit`, called names[value] */
+	FIELD_ENUM,  /* an enum below `limit`, called names[value]; of limit 1: always names[0] */
 	FIELD_I32,   /* int32_t */
 	FIELD_U32,   /* uint32_t */
 	FIELD_I64,   /* int64_t */
@@ -51,7 +51,10 @@ enum field_kind {
 	FIELD_MEASURES, /* uint64_t[limit]: a column per row of `measures`, called by the name and
 			   then the measure; absent where its bit is clear in the uint64_t at `bits`
 			 */
+	FIELD_EACH,	/* uint64_t[limit]: a column per name in `names`, called that and then the
+			   name; each of kind `item` */
 	/* Only in JSON. */
+	FIELD_CONST,  /* the number `limit` */
 	FIELD_OBJECT, /* a struct, described by `shape` */
 	FIELD_LIST, /* an ARRAY of structs, described by `shape`, of `limit` bytes each; or of plain
 		       values: `item` */

@@ -19,7 +19,8 @@ struct session {
 	int64_t baseline;
 	loaded_list done; /* the runs that ended, in order */
 	bool silent;	  /* no text on stdout */
-	struct time_style style;
+	struct style style;
+	size_t reference; /* the run (from 1) that the others are compared with; 0: the fastest */
 	struct progress progress;
 	char label[40];
 };
@@ -57,8 +58,9 @@ static int on_ended(void *context, const struct run *run, struct error *err)
 	struct strbuf out = { 0 };
 	if (s->done.count > 1)
 		strbuf_putc(&out, '\n');
-	time_text_run(&views[s->done.count - 1], s->done.count, &s->style, &out);
-	s->style.not_seen_said = s->style.ledger_said = true;
+	time_text_run(&views[s->done.count - 1], s->done.count,
+		      s->done.count > 1 ? TIME_NOT_SEEN_SAID | TIME_LEDGER_SAID : 0, &s->style,
+		      &out);
 	bool lacks = false;
 	if (s->o->ledger) {
 		struct strbuf ledger = { 0 };
@@ -95,11 +97,12 @@ static int write_exports(const struct session *s, const struct run_view *views, 
 			continue;
 		struct strbuf out = { 0 };
 		if (exports[i].format == TABLE_JSON)
-			time_json(views, s->done.count, &s->style, &out);
+			time_json(views, s->done.count, s->reference, &out);
 		else if (exports[i].format == TABLE_CSV)
 			time_csv(views, s->done.count, &out);
 		else
-			time_markup(views, s->done.count, &s->style, exports[i].format, &out);
+			time_markup(views, s->done.count, s->reference, &s->style,
+				    exports[i].format, &out);
 		failed = file_write(exports[i].path, strbuf_text(&out), out.length, err);
 		strbuf_release(&out);
 	}
@@ -149,7 +152,7 @@ static int conclude(struct session *s, struct error *err)
 	if (!s->silent && s->done.count > 1) {
 		struct strbuf out = { 0 };
 		strbuf_putc(&out, '\n');
-		time_text_summary(views, s->done.count, &s->style, &out);
+		time_text_summary(views, s->done.count, s->reference, &s->style, &out);
 		fputs(strbuf_text(&out), stdout);
 		strbuf_release(&out);
 	}
@@ -186,9 +189,9 @@ static int run_session(const struct time_options *o, struct time_plan *p, int ar
 	struct session s = { .o = o,
 			     .silent = o->json || o->style == STYLE_NONE ||
 				       (o->export_json && strcmp(o->export_json, "-") == 0),
+			     .reference = o->reference ? 1 : 0,
 			     .style = { .width = (size_t)cmd_columns(),
 					.unit = (enum time_unit)o->unit,
-					.reference = o->reference ? 1 : 0,
 					.colour = o->style == STYLE_COLOR ||
 						  o->style == STYLE_FULL ||
 						  (o->style == STYLE_AUTO && cmd_colour()) } };

@@ -54,7 +54,7 @@ static void put_interval(double low, double high, struct strbuf *out)
 /* Those that are sure; how many are not. */
 static void put_changes(const struct jitter_diff *d, struct strbuf *out)
 {
-	size_t counts[CHANGES] = { 0 }, unsure = 0;
+	size_t counts[JITTER_CHANGES] = { 0 }, unsure = 0;
 	for (size_t i = 0; i < d->sources.count; i++) {
 		const struct jitter_source_diff *s = &d->sources.items[i];
 		counts[s->change] += jitter_diff_sure(s);
@@ -117,7 +117,7 @@ static void put_run(const struct noise_view *v, struct strbuf *out)
 	strbuf_puts(out, run_title(v->run));
 	if (v->run->id)
 		strbuf_printf(out, " (run %lld)", (long long)v->run->id);
-	format_short(cpus ? a.window_ns / (double)cpus : 0, TIME_UNIT_AUTO, time);
+	format_duration(cpus ? a.window_ns / (double)cpus : 0, 3, TIME_UNIT_AUTO, time);
 	strbuf_printf(out, ", %s on %zu CPU%s", time, cpus, cpus == 1 ? "" : "s");
 }
 
@@ -185,8 +185,8 @@ void noise_diff_notes(const struct noise_view *of_base, const struct noise_view 
 		add_note(list, "They are of different CPUs.");
 	if (before > after + after / 4 || after > before + before / 4) {
 		char was[WORDS], is[WORDS];
-		format_short((double)before, TIME_UNIT_AUTO, was);
-		format_short((double)after, TIME_UNIT_AUTO, is);
+		format_duration((double)before, 3, TIME_UNIT_AUTO, was);
+		format_duration((double)after, 3, TIME_UNIT_AUTO, is);
 		snprintf(text, sizeof text,
 			 "The thresholds differ, %s before and %s now: detours between them are "
 			 "in one of the two only.",
@@ -257,12 +257,12 @@ static void put_figures(const struct layout *l, double rate, double share, uint6
 		format_rate(rate, words);
 	put_right(out, words, RATE_COLUMNS);
 	if (rate > 0)
-		format_short(share * NS_PER_S, TIME_UNIT_AUTO, words);
+		format_duration(share * NS_PER_S, 3, TIME_UNIT_AUTO, words);
 	put_right(out, words, TIME_COLUMNS);
 	if (!l->longest)
 		return;
 	if (rate > 0)
-		format_short((double)longest_ns, TIME_UNIT_AUTO, words);
+		format_duration((double)longest_ns, 3, TIME_UNIT_AUTO, words);
 	put_right(out, words, TIME_COLUMNS);
 }
 
@@ -357,8 +357,8 @@ static struct lost lost_to(const struct jitter_diff *d, size_t first, size_t end
 		base += d->sources.items[i].base_share;
 		run += d->sources.items[i].run_share;
 	}
-	format_short(base * NS_PER_S, TIME_UNIT_AUTO, lost.before);
-	format_short(run * NS_PER_S, TIME_UNIT_AUTO, lost.after);
+	format_duration(base * NS_PER_S, 3, TIME_UNIT_AUTO, lost.before);
+	format_duration(run * NS_PER_S, 3, TIME_UNIT_AUTO, lost.after);
 	return lost;
 }
 
@@ -572,8 +572,8 @@ void noise_diff_text(const struct noise_view *base, const struct noise_view *run
 	put_paragraph(out, &p, strbuf_text(&text));
 	p = (struct paragraph){ .width = style.width, .indent = 10, .first = "Baseline  " };
 	strbuf_clear(&text);
-	format_short(d->base_share * NS_PER_S, TIME_UNIT_AUTO, before);
-	format_short(d->run_share * NS_PER_S, TIME_UNIT_AUTO, after);
+	format_duration(d->base_share * NS_PER_S, 3, TIME_UNIT_AUTO, before);
+	format_duration(d->run_share * NS_PER_S, 3, TIME_UNIT_AUTO, after);
 	put_run(base, &text);
 	strbuf_printf(&text, "; %s lost per s of a CPU", before);
 	put_paragraph(out, &p, strbuf_text(&text));

@@ -240,7 +240,7 @@ static void add_pair(struct table *t, const struct query_view *base, const struc
 	char text[WORDS];
 	query_name(p->base ? base->data : other->data, p->query, text);
 	table_add_text(t, text);
-	format_thousands(p->cardinality, text);
+	format_count(p->cardinality, text);
 	table_add_text(t, p->cardinality ? text : "-");
 	add_ns(t, p->base_ns);
 	add_ns(t, p->other_ns);

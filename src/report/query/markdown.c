@@ -83,7 +83,7 @@ static void put_times(const struct query_view *v, const struct query_style *styl
 		char text[WORDS], letter[16];
 		query_name(v->data, row->at->query, text);
 		table_add_text(t, text);
-		format_thousands(row->at->cardinality, text);
+		format_count(row->at->cardinality, text);
 		table_add_text(t, row->at->cardinality ? text : NULL);
 		plan_letter(row->plan, letter);
 		table_add_text(t, letter);

@@ -218,25 +218,12 @@ void query_name(const struct query_run *r, uint32_t query, char out[WORDS])
 	snprintf(out, WORDS, "query %u", query);
 }
 
-void format_thousands(uint64_t n, char out[WORDS])
-{
-	char digits[32];
-	size_t length = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
-	size_t to = 0;
-	for (size_t i = 0; i < length; i++) {
-		if (i && (length - i) % 3 == 0)
-			out[to++] = ',';
-		out[to++] = digits[i];
-	}
-	out[to] = '\0';
-}
-
 void query_place(const struct query_run *r, uint32_t query, uint64_t cardinality,
 		 char out[2 * WORDS])
 {
 	char name[WORDS], rows[WORDS];
 	query_name(r, query, name);
-	format_thousands(cardinality, rows);
+	format_count(cardinality, rows);
 	if (cardinality)
 		snprintf(out, 2 * (size_t)WORDS, "%s at %.40s", name, rows);
 	else
@@ -254,11 +241,11 @@ void format_span(double ns, char out[WORDS])
 		snprintf(out, WORDS, "%llu h %llu min", s / 3600, s % 3600 / 60);
 }
 
-void format_count(uint64_t n, uint64_t of, const char *what, char out[WORDS])
+void format_part(uint64_t n, uint64_t of, const char *what, char out[WORDS])
 {
 	char number[WORDS], all[WORDS], share[WORDS];
-	format_thousands(n, number);
-	format_thousands(of, all);
+	format_count(n, number);
+	format_count(of, all);
 	format_percent(of ? (double)n / (double)of : 0, share);
 	snprintf(out, WORDS, "%.30s of %.30s %s (%.30s)", number, all, what, share);
 }
@@ -304,15 +291,14 @@ struct query_style query_normal_style(const struct query_style *given)
 
 void query_finish(const struct query_style *style, struct strbuf *out, size_t from)
 {
-	noise_finish(&(struct noise_style){ .ascii = style->ascii }, out, from);
+	style_finish(&(struct style){ .ascii = style->ascii }, out, from);
 }
 
 void query_render(struct table *t, const struct query_style *style, struct strbuf *out)
 {
-	table_render(
-		t, TABLE_TEXT,
-		&(struct table_style){ .width = (size_t)style->width, .colour = style->colour },
-		out);
+	table_render(t, TABLE_TEXT,
+		     &(struct style){ .width = (size_t)style->width, .colour = style->colour },
+		     out);
 	table_free(t);
 }
 

@@ -2,7 +2,7 @@
 #ifndef TARE_REPORT_QUERY_ROWS_H
 #define TARE_REPORT_QUERY_ROWS_H
 
-#include "report/noise/rows.h" /* format_ns(): three digits, a space that does not break */
+#include "report/core/format.h"
 #include "report/query/report.h"
 
 /* A Q@C as every report has it. at, verdict and fired are borrowed from the view. */
@@ -46,16 +46,17 @@ const char *query_time_meaning(enum ttp_time t);
 void plan_letter(int plan, char out[16]);
 const struct query_plan *query_plan_of(const struct query_run *r, uint64_t hash); /* or NULL */
 
+/* Of the query in this place, in the terminal: 1 to 9, a to z, A to Z, + for the rest. */
+char query_sign(size_t query);
 /* Its name, or "query 3". */
 void query_name(const struct query_run *r, uint32_t query, char out[WORDS]);
 /* "join at 1,000,000"; without a cardinality the name alone. */
 void query_place(const struct query_run *r, uint32_t query, uint64_t cardinality,
 		 char out[2 * WORDS]);
-void format_thousands(uint64_t n, char out[WORDS]);
 /* "3 h 12 min", "2 min 5 s"; below a minute as format_ns(). */
 void format_span(double ns, char out[WORDS]);
 /* "12 of 120 Q@Cs (10 %)" */
-void format_count(uint64_t n, uint64_t of, const char *what, char out[WORDS]);
+void format_part(uint64_t n, uint64_t of, const char *what, char out[WORDS]);
 /* "PostgreSQL 15.8" */
 void query_server(const struct query_run *r, char out[WORDS]);
 /* Names of the checks in bits, with this between them. */

@@ -83,8 +83,8 @@ static void add_check(struct table *t, bool all, const char *scope, const char *
 	if (!c->fired && !all)
 		return;
 	format_percent(c->of ? (double)c->fired / (double)c->of : 0, share);
-	format_thousands(c->fired, fired);
-	format_thousands(c->of, of);
+	format_count(c->fired, fired);
+	format_count(c->of, of);
 	table_add_text(t, scope);
 	table_add_text(t, name);
 	table_add_text(t, fired);

@@ -21,10 +21,6 @@
 static void put_title(const struct query_view *v, const struct query_style *style,
 		      struct strbuf *out)
 {
-	static const char *const states[] = { [RUN_GOING] = " (still going)",
-					      [RUN_COMPLETE] = "",
-					      [RUN_INTERRUPTED] = " (interrupted)",
-					      [RUN_FAILED] = " (failed)" };
 	const struct query_run *r = v->data;
 	struct strbuf text = { 0 };
 	char server[WORDS];
@@ -42,7 +38,7 @@ static void put_title(const struct query_view *v, const struct query_style *styl
 		strbuf_printf(&text, ", %s", r->scenario);
 	if (v->run && v->run->id > 0)
 		strbuf_printf(&text, ", run %lld", (long long)v->run->id);
-	strbuf_puts(&text, v->run ? states[v->run->status] : "");
+	strbuf_puts(&text, run_state_words(v->run));
 	put_headline(out, (size_t)style->width, style->colour, strbuf_text(&text));
 	strbuf_release(&text);
 }
@@ -73,16 +69,16 @@ static void put_shape(const struct query_view *v, const struct query_style *styl
 		least = n < least ? n : least;
 		most = n > most ? n : most;
 	}
-	format_thousands(r->at.count, number);
+	format_count(r->at.count, number);
 	strbuf_printf(&text, "%u, %s Q@C%s", r->queries, number, r->at.count == 1 ? "" : "s");
-	format_thousands(least, low);
-	format_thousands(most, high);
+	format_count(least, low);
+	format_count(most, high);
 	if (r->at.count && most)
 		strbuf_printf(&text, least < most ? " at cardinalities from %s to %s" : " at %s",
 			      low, high);
 	put_query_fact("Queries", strbuf_text(&text), style, out);
 	strbuf_clear(&text);
-	format_thousands(v->result->executions, number);
+	format_count(v->result->executions, number);
 	strbuf_puts(&text, number);
 	if (r->planned)
 		strbuf_printf(&text, ", %u of each Q@C asked for", r->planned);
@@ -126,8 +122,8 @@ static void put_kept(const struct query_view *v, const struct query_rows *rows,
 	const struct ttp_result *r = v->result;
 	struct strbuf text = { 0 };
 	char at[WORDS], executions[WORDS], error[WORDS];
-	format_count(r->at_kept, r->at_count, "Q@Cs", at);
-	format_count(r->executions_kept, r->executions, "executions", executions);
+	format_part(r->at_kept, r->at_count, "Q@Cs", at);
+	format_part(r->executions_kept, r->executions, "executions", executions);
 	strbuf_printf(&text, "%s, %s", at, executions);
 	put_query_fact("Kept", strbuf_text(&text), style, out);
 	strbuf_clear(&text);
@@ -227,7 +223,7 @@ static void add_row(struct table *t, const struct query_view *v, const struct qu
 	calc.present = calc.present && ttp_time_means(v->data, TTP_CALC);
 	query_name(v->data, row->at->query, text);
 	table_add_text(t, text);
-	format_thousands(row->at->cardinality, text);
+	format_count(row->at->cardinality, text);
 	table_add_text(t, row->at->cardinality ? text : "-");
 	plan_letter(row->plan, letter);
 	snprintf(text, sizeof text, "%s%s", letter, row->plans ? "+" : "");

@@ -10,14 +10,14 @@
 #include "report/core/rows.h"
 #include "report/time/parts.h"
 
-void put_cutoffs(const struct run_view *view, const struct time_style *style, struct strbuf *out)
+void put_cutoffs(const struct run_view *view, const struct style *style, struct strbuf *out)
 {
 	const struct emp_cutoffs *c = &view->result->cutoffs;
 	struct strbuf text = { 0 };
 	char length[WORDS], date[WORDS];
 	if (!c->count)
 		return;
-	format_short(c->program_ns, style->unit, length);
+	format_duration(c->program_ns, 3, style->unit, length);
 	if (!c->hold)
 		strbuf_printf(&text, "none of %zu is for a program of %s", c->count, length);
 	else if (!c->seen)
@@ -45,8 +45,7 @@ static enum emp_version version_of(const json_t *conditions)
 	return EMP_V0;
 }
 
-void put_emp_version(const struct run_view *view, const struct time_style *style,
-		     struct strbuf *out)
+void put_emp_version(const struct run_view *view, const struct style *style, struct strbuf *out)
 {
 	json_t *all = view->run->conditions ? json_loads(view->run->conditions, 0, NULL) : NULL;
 	enum emp_version version = version_of(all);
@@ -119,7 +118,7 @@ static void put_knobs(struct strbuf *text, const knob_list *knobs, bool refused)
 		strbuf_puts(text, "nothing had to be changed");
 }
 
-void put_quiet(const struct run_view *view, const struct time_style *style, struct strbuf *out)
+void put_quiet(const struct run_view *view, const struct style *style, struct strbuf *out)
 {
 	json_t *all = view->run->conditions ? json_loads(view->run->conditions, 0, NULL) : NULL;
 	const json_t *quiet = json_object_get(all, "quiet");
