@@ -84,18 +84,6 @@ void cmd_add_specs(spec_list *into, const struct option_spec *specs, size_t coun
 int cmd_parts(const struct subcommand *parts, bool takes_command, struct lab_access *lab, int argc,
 	      char **argv);
 
-/* A stored run and its machine, which has no facts where none is known. Both are the caller's to
- * release, also after an error. */
-int cmd_load_run(struct lab *lab, int64_t id, struct run *run, struct machine *machine,
-		 struct error *err);
-/* The newest run of a kind; settled: one that is going only where there is no other. *id 0: there
- * is none. */
-int cmd_newest_run(struct lab *lab, enum subject_kind kind, bool settled, int64_t *id,
-		   struct error *err);
-/* For `tare show` and `tare export`: whether the one run named, or the newest where none is, is of
- * this kind; then *id is it. An error is no answer: the caller will meet it, too. */
-bool cmd_run_is_of(enum subject_kind kind, struct lab *lab, const text_list *names, int64_t *id);
-
 /* Whether to colour stdout: a terminal, and neither NO_COLOR nor TERM=dumb. */
 bool cmd_colour(void);
 bool cmd_utf8(void); /* by the locale; without one, yes */

@@ -101,7 +101,8 @@ static struct place place_of(const struct reader *r, const char *name)
 		const char *plain = r->columns[c].name;
 		if (!ticks && strcmp(name, plain) == 0)
 			return (struct place){ .column = c };
-		if (ticks && r->columns[c].of.leaf.unit == UNIT_NS && strlen(plain) == length - 3 &&
+		if (ticks && r->columns[c].of.leaf.unit == UNIT_NS &&
+		    r->columns[c].of.leaf.kind != FIELD_ID && strlen(plain) == length - 3 &&
 		    strncmp(name, plain, length - 5) == 0)
 			return (struct place){ .column = c, .ticks = true };
 	}

@@ -158,8 +158,10 @@ int fields_read(sqlite3_stmt *stmt, int *at, const struct field *f, void *object
 			continue;
 		if (f->kind == FIELD_MEASURES) {
 			for (unsigned m = 0; m < f->limit; m++, (*at)++) {
-				uint64_t value = (uint64_t)sqlite3_column_int64(stmt, *at);
-				((uint64_t *)p)[m] = value;
+				int64_t value = sqlite3_column_int64(stmt, *at);
+				if (value < 0 && f->flags & FIELD_MISSING)
+					return -1;
+				((int64_t *)p)[m] = value;
 				field_put_bit(f, object, m,
 					      value || sqlite3_column_type(stmt, *at) !=
 							       SQLITE_NULL);

@@ -59,7 +59,7 @@ static sqlite3_stmt *statement(struct lab *lab, int which, struct error *err)
 	char *sql = which == FIND_AT	   ? xstrdup(find_at)
 		    : which == LAST_NUMBER ? xstrdup(last_number)
 		    : which == ADD_EXECUTION
-			    ? insert_of("query_execution", query_execution_fields, ", at, raw", "")
+			    ? insert_of("query_execution", query_execution_fields, ", at", "")
 			    : insert_of(spec->name, spec->fields, ", run", spec->there);
 	lab_prepare(lab, &lab->queries[which], sql, storing, err);
 	free(sql);
@@ -109,25 +109,23 @@ static int insert_row(struct lab *lab, enum queries_table t, int64_t run, const 
 	return lab_done(lab, stmt, storing, err);
 }
 
-static int insert_execution(struct lab *lab, int64_t at, const struct query_execution *x,
-			    int64_t raw, struct error *err)
+/* raw: 0 where only it is kept. */
+static int insert_execution(struct lab *lab, int64_t at, struct query_execution x, int64_t raw,
+			    struct error *err)
 {
 	sqlite3_stmt *stmt = statement(lab, ADD_EXECUTION, err);
 	int column = 1, result = 0;
 	if (!stmt)
 		return -1;
-	fields_bind(stmt, &column, query_execution_fields, x);
-	sqlite3_bind_int64(stmt, column++, at);
-	if (raw)
-		sqlite3_bind_int64(stmt, column, raw);
-	else
-		sqlite3_bind_null(stmt, column);
+	x.raw = raw;
+	fields_bind(stmt, &column, query_execution_fields, &x);
+	sqlite3_bind_int64(stmt, column, at);
 	if (sqlite3_step(stmt) != SQLITE_DONE)
 		result = sqlite3_extended_errcode(lab->db) == SQLITE_CONSTRAINT_PRIMARYKEY
 				 ? error_set(err, EXIT_USAGE,
 					     "execution %" PRIu32 " of this query and cardinality "
 					     "is stored already",
-					     x->number)
+					     x.number)
 				 : lab_fail(lab, err, storing);
 	sqlite3_reset(stmt);
 	return result;
@@ -198,7 +196,7 @@ int lab_add_query_data(struct lab *lab, int64_t run, const struct query_run *q, 
 		if (!result)
 			result = lab_find_query_at(lab, run, at->query, at->cardinality, &id, err);
 		for (size_t k = 0; k < at->executions.count && !result; k++)
-			result = insert_execution(lab, id, &at->executions.items[k], 0, err);
+			result = insert_execution(lab, id, at->executions.items[k], 0, err);
 	}
 	return finish(lab, result, err);
 }
@@ -221,7 +219,7 @@ int lab_add_query_execution(struct lab *lab, int64_t run, uint32_t query, uint64
 			result = lab_insert_execution(lab, run, raw, err);
 	}
 	if (!result)
-		result = insert_execution(lab, at, q, raw ? raw->id : 0, err);
+		result = insert_execution(lab, at, *q, raw ? raw->id : 0, err);
 	result = finish(lab, result, err);
 	if (result && raw)
 		raw->id = raw->number = 0;

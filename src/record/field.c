@@ -171,7 +171,9 @@ int field_put(const struct field *f, void *member, bool known, int64_t value)
 {
 	switch (f->kind) {
 	case FIELD_BOOL:
-		*(bool *)member = value != 0;
+		if (value < 0 || value > 1)
+			return -1;
+		*(bool *)member = value;
 		return 0;
 	case FIELD_ENUM:
 		if (!known || value < 0 || value >= f->limit)
@@ -195,6 +197,8 @@ int field_put(const struct field *f, void *member, bool known, int64_t value)
 		value = known ? value : (int64_t)ABSENT_NS;
 		break;
 	default:
+		if (value < 0 && f->unit == UNIT_NS)
+			return -1;
 		break;
 	}
 	memcpy(member, &value, sizeof value);

@@ -103,7 +103,8 @@ static const struct measure overall_times[OVERALL_GUEST + 1] = {
 const struct field query_execution_fields[] = {
 	X(number, "execution", FIELD_U32, "from 1 within its Q@C", .json = "number",
 	  .more = "\"minimum\": 1"),
-	X(started_at_ns, "started_at_ns", FIELD_ID, "since 1970", .flags = FIELD_NOT_JSON),
+	X(started_at_ns, "started_at_ns", FIELD_ID, "since 1970", .unit = UNIT_NS,
+	  .flags = FIELD_NOT_JSON),
 	X(timed_out, "timed_out", FIELD_BOOL, "it was cancelled at the time limit"),
 	X(started_at_ns, "started_at", FIELD_DATE, "UTC", .flags = FIELD_ONLY_JSON),
 	X(measured_ns, "measured_ns", FIELD_U64, "from asking to the last row", .unit = UNIT_NS),
@@ -143,6 +144,7 @@ const struct field query_execution_fields[] = {
 	X(run_delay_ns, "run_delay_ns", FIELD_NS, "its tasks waited so long for a CPU",
 	  .unit = UNIT_NS),
 	X(lost, "lost", FIELD_U32, "events the collector lost", .flags = FIELD_NOT_JSON),
+	X(raw, "raw", FIELD_ID, "id of its processes and ledger", .flags = FIELD_ONLY_SQL),
 	{ 0 },
 };
 
@@ -152,9 +154,9 @@ const struct field query_execution_fields[] = {
 const struct field query_at_fields[] = {
 	X(query, "query", FIELD_U32, "", .more = "\"minimum\": 1"),
 	X(cardinality, "cardinality", FIELD_U64, "Of the table that varies; null: none does.",
-	  .flags = FIELD_ZERO_ABSENT),
+	  .flags = FIELD_ZERO_ABSENT, .more = "\"minimum\": 1"),
 	X(table_bytes, "table_bytes", FIELD_U64, "of the tables it reads, as the server says",
-	  .flags = FIELD_ZERO_ABSENT),
+	  .flags = FIELD_ZERO_ABSENT, .more = "\"minimum\": 1"),
 	{ 0 },
 };
 
@@ -188,8 +190,9 @@ const struct shape query_plan_shape = { "query_plan", NULL, query_plan_fields };
 const struct field query_event_fields[] = {
 	X(kind, "kind", FIELD_ENUM, NULL, .limit = QUERY_EVENTS, .names = event_names),
 	X(at_ns, "at_ns", FIELD_DATE, NULL, .json = "at"),
-	X(query, "query", FIELD_U32, NULL, .flags = FIELD_ZERO_ABSENT),
-	X(cardinality, "cardinality", FIELD_U64, NULL, .flags = FIELD_ZERO_ABSENT),
+	X(query, "query", FIELD_U32, NULL, .flags = FIELD_ZERO_ABSENT, .more = "\"minimum\": 1"),
+	X(cardinality, "cardinality", FIELD_U64, NULL, .flags = FIELD_ZERO_ABSENT,
+	  .more = "\"minimum\": 1"),
 	X(plan, "plan", FIELD_HASH, NULL),
 	X(before, "before", FIELD_HASH, NULL),
 	X(text, "text", FIELD_TEXT, NULL),
@@ -201,17 +204,17 @@ const struct shape query_event_shape = { "query_event", NULL, query_event_fields
 #define X(member, ...) FACT(struct query_run, member, __VA_ARGS__)
 
 const struct field query_run_fields[] = {
-	X(cpus, "cpus", FIELD_U32, "Online.", .flags = FIELD_ZERO_ABSENT),
+	X(cpus, "cpus", FIELD_U32, "Online.", .flags = FIELD_ZERO_ABSENT, .more = "\"minimum\": 1"),
 	X(experiment_name, "experiment_name", FIELD_TEXT, NULL, .json = "experiment.name"),
 	X(experiment, "experiment", FIELD_RAW, "Of its file.", .json = "experiment.text"),
 	X(scenario, "scenario", FIELD_TEXT, NULL, .json = "experiment.scenario"),
 	X(queries, "queries", FIELD_U32, "That were to be executed.", .json = "experiment.queries"),
 	X(planned, "planned", FIELD_U32, "Of each Q@C.", .json = "experiment.executions",
-	  .flags = FIELD_ZERO_ABSENT),
+	  .flags = FIELD_ZERO_ABSENT, .more = "\"minimum\": 1"),
 	X(cold, "cold", FIELD_BOOL, NULL, .json = "experiment.cold"),
 	X(imported, "imported", FIELD_BOOL, "Measured elsewhere.", .json = "experiment.imported"),
 	X(time_limit_ns, "time_limit_ns", FIELD_U64, NULL, .json = "experiment.time_limit_ns",
-	  .flags = FIELD_ZERO_ABSENT),
+	  .flags = FIELD_ZERO_ABSENT, .more = "\"minimum\": 1"),
 	X(seed, "seed", FIELD_U64, NULL, .flags = FIELD_ONLY_SQL),
 	{ "experiment.seed", FIELD_TEXT, .flags = FIELD_ONLY_JSON | FIELD_MAYBE,
 	  .meaning = "Of 64 bits, more than a number holds everywhere.",

@@ -994,67 +994,48 @@ export interface Query {
   run: NoiseRun | null;
   machine: Machine | null;
   cpus: number | null; // Online.
-  experiment: Experiment;
-  server: Server;
-  options: Options;
-  texts: Text[];
-  plans: Plan[];
-  events: Event[];
+  experiment: { name: string | null; text: string | null; scenario: string | null; queries: number; executions: number | null; cold: boolean; imported: boolean; time_limit_ns: number | null; seed: string | null; };
+  server: { dbms: string; version: string | null; settings: Record<string, unknown> | null; io_by_process: boolean; };
+  options: QueryOptions;
+  texts: QueryText[];
+  plans: QueryPlan[];
+  events: QueryEvent[];
   at_made: number;
   at_kept: number;
   executions_made: number;
   executions_kept: number;
   time: 'measured' | 'calculated' | 'cpu_blocked' | 'cpu_device'; // The best that every Q@C has: of the headline.
   relative_error: number | null; // Of the headline: mean of sigma / mean over the Q@Cs kept.
-  at: At[]; // By query, then cardinality.
-  checks: Checks; // Step 1: how often each fired, of how often it was asked.
-  post: Post | null; // Step 5, on calculated times; null: refused.
-  reading: Reading | null; // How many Q@Cs; null: bytes are not known.
-  surroundings: Surroundings; // Shares are over the executions kept.
-  model: Model[]; // The causal model's correlations.
+  checks: { experiment: QueryWideCheck[]; execution: QueryCheck[]; at: QueryAtCheck[]; missing: string[]; };
+  post: QueryPost | null; // Step 5, on calculated times; null: refused.
+  reading: QueryReading | null; // How many Q@Cs; null: bytes are not known.
+  surroundings: QuerySurroundings; // Shares are over the executions kept.
+  model: QueryRelation[]; // The causal model's correlations.
   deviations: string[]; // From the protocol as printed.
-  items: Item[]; // Section 9 of the paper.
+  items: QueryItem[]; // Section 9 of the paper.
   paragraphs: string[]; // The same, ready to paste; none where no_paragraphs says why.
   no_paragraphs: string | null; // Why the run is not fit for a paper: "the run is not complete", "nothing was kept".
+  at: QueryAt[]; // By query, then cardinality.
 }
 
-export interface Experiment {
-  name: string | null;
-  text: string | null; // Of its file.
-  scenario: string | null;
-  queries: number; // That were to be executed.
-  executions: number | null; // Of each Q@C.
-  cold: boolean;
-  imported: boolean; // Measured elsewhere.
-  time_limit_ns: number | null;
-  seed: string | null; // Of 64 bits, more than a number holds everywhere.
-}
-
-export interface Server {
-  dbms: string;
-  version: string | null;
-  settings: Record<string, unknown> | null;
-  io_by_process: boolean; // It reads in threads other than the query's: what rests on the query's blocked time is refused.
-}
-
-export interface Options {
+export interface QueryOptions {
   form: 'adapted' | 'paper';
   tick_ns: number | null;
   floor_ns: number; // What is shorter cannot be measured.
 }
 
-export interface Text {
-  query: number;
+export interface QueryText {
+  query: number; // its number
   name: string | null;
   sql: string | null;
 }
 
-export interface Plan {
+export interface QueryPlan {
   hash: string;
   plan: Record<string, unknown> | null; // A tree of nodes: node, relation, alias, index, join, conditions, details, children.
 }
 
-export interface Event {
+export interface QueryEvent {
   kind: 'restarted' | 'backed off' | 'paused' | 'resumed' | 'same plan' | 'made table' | 'gave up';
   at: string | null;
   query: number | null;
@@ -1064,98 +1045,33 @@ export interface Event {
   text: string | null;
 }
 
-export interface At {
-  query: number;
-  name: string;
-  cardinality: number | null; // Of the table that varies; null: none does.
-  table_bytes: number | null;
-  plan: string | null; // Lettered within the query, from the highest cardinality down.
-  plan_hash: string | null;
-  several_plans: boolean;
-  made: number;
-  kept: number; // Executions.
-  dropped_by: 'excessive variation' | 'possible result cache' | 'another query process' | 'too short to measure' | 'fewer than 6 executions left' | null; // Step 3; null: it is kept.
-  fired: ('excessive variation in query computation time' | 'possible query result cache' | 'strict monotonicity' | 'relaxed monotonicity')[]; // Step 1.
-  fired_afterwards: ('excessive variation in query computation time' | 'possible query result cache' | 'strict monotonicity' | 'relaxed monotonicity')[]; // Step 5.
-  times: Times; // Over the executions kept. null: not known of each of them, or it means nothing with this server.
-  unfiltered: Times; // The same of all executions that ended, dropped or not.
-  cpu: Measured | null;
-  own_device: Measured | null;
-  blocked: Measured | null;
-  read_share: number | null; // Mean of bytes read by executions that ended, dropped or not, of those of its tables.
-  executions: QueryExecution[];
-}
-
-export interface Times {
-  measured: Measured | null;
-  calculated: Measured | null;
-  cpu_blocked: Measured | null;
-  cpu_device: Measured | null;
-}
-
-export interface Measured {
-  median_ns: number;
-  mean_ns: number;
-  sigma_ns: number;
-}
-
-export interface QueryExecution {
-  number: number;
-  timed_out: boolean;
-  started_at: string | null;
-  measured_ns: number; // From asking to the last row.
-  cpu_ns: number | null; // User + system of the query's processes; null: one of them was not seen.
-  own_device_ns: number | null; // The time that devices served it.
-  others_device_ns: number | null;
-  run_delay_ns: number | null; // It waited so long for a CPU.
-  read_bytes: number | null;
-  rows: number;
-  plan: string | null;
-  times_ns: TimesNs;
-  dropped_by: ('ephemeral process' | 'DBMS time' | 'zero query time' | 'query time' | 'query user tick' | 'overall computation time' | 'computation time' | 'BlockIO delay time' | 'IOWait time' | 'context switch' | 'ambiguous query process' | 'no query process' | 'timed-out' | 'lost events')[]; // Sanity checks that it did not pass; empty: it is kept.
-}
-
-export interface TimesNs {
-  measured: number | null;
-  calculated: number | null;
-  cpu_blocked: number | null;
-  cpu_device: number | null;
-}
-
-export interface Checks {
-  missing: string[]; // What the check of underlying measures did not find in one execution or another: columns of the executions' CSV.
-  experiment: QueryExperiment[];
-  execution: QueryExecution2[];
-  at: QueryAt[];
-}
-
-export interface QueryExperiment {
+export interface QueryWideCheck {
   name: 'missing queries' | 'unique plan' | 'underlying measure' | 'derived measure' | 'steal time' | 'guest time' | 'other query process' | 'other utility process';
   fired: number;
   of: number;
 }
 
-export interface QueryExecution2 {
+export interface QueryCheck {
   name: 'ephemeral process' | 'DBMS time' | 'zero query time' | 'query time' | 'query user tick' | 'overall computation time' | 'computation time' | 'BlockIO delay time' | 'IOWait time' | 'context switch' | 'ambiguous query process' | 'no query process' | 'timed-out' | 'lost events';
   fired: number;
   of: number;
 }
 
-export interface QueryAt {
+export interface QueryAtCheck {
   name: 'excessive variation in query computation time' | 'possible query result cache' | 'strict monotonicity' | 'relaxed monotonicity';
   fired: number;
   of: number;
 }
 
-export interface Post {
-  checks: QueryAt[];
+export interface QueryPost {
+  checks: QueryAtCheck[];
   kept_difference: number | null; // Of measured and calculated time, relative to measured: the Q@Cs kept.
   dropped_difference: number | null;
   relative_error: number | null; // Of calculated times.
   constant: string[]; // Measures of the model that never vary.
 }
 
-export interface Reading {
+export interface QueryReading {
   known: number;
   whole: number; // Read what their tables have, within 3 %.
   less: number;
@@ -1163,13 +1079,13 @@ export interface Reading {
   warm: number; // Read less than 1 % of that.
 }
 
-export interface Surroundings {
+export interface QuerySurroundings {
   run_delay_share: number | null; // That each of the query's threads waited for a CPU, of the time between the snapshots.
   steal_share: number | null; // Of the CPUs' time.
   lost: number; // Executions, of all, in which events were lost.
 }
 
-export interface Model {
+export interface QueryRelation {
   id: string;
   left: string;
   right: string;
@@ -1181,16 +1097,60 @@ export interface Model {
   off: number | null; // Levels from what was predicted.
 }
 
-export interface Item {
+export interface QueryItem {
   name: string;
   text: string;
+}
+
+export interface QueryAt {
+  query: number;
+  name: string;
+  cardinality: number | null; // Of the table that varies; null: none does.
+  table_bytes: number | null;
+  plan: string | null; // Lettered within the query, from the highest cardinality down.
+  plan_hash: string | null;
+  several_plans: boolean;
+  kept: number; // Executions.
+  made: number;
+  dropped_by: 'excessive variation' | 'possible result cache' | 'another query process' | 'too short to measure' | 'fewer than 6 executions left' | null; // Step 3; null: it is kept.
+  fired: ('excessive variation in query computation time' | 'possible query result cache' | 'strict monotonicity' | 'relaxed monotonicity')[]; // Step 1.
+  fired_afterwards: ('excessive variation in query computation time' | 'possible query result cache' | 'strict monotonicity' | 'relaxed monotonicity')[]; // Step 5.
+  times: { measured: QueryFigure | null; calculated: QueryFigure | null; cpu_blocked: QueryFigure | null; cpu_device: QueryFigure | null; };
+  unfiltered: { measured: QueryFigure | null; calculated: QueryFigure | null; cpu_blocked: QueryFigure | null; cpu_device: QueryFigure | null; };
+  cpu: QueryFigure | null;
+  own_device: QueryFigure | null;
+  blocked: QueryFigure | null;
+  read_share: number | null; // Mean of bytes read by executions that ended, dropped or not, of those of its tables.
+  executions: QueryExecution[];
+}
+
+export interface QueryFigure {
+  median_ns: number;
+  mean_ns: number;
+  sigma_ns: number;
+}
+
+export interface QueryExecution {
+  number: number; // from 1 within its Q@C
+  timed_out: boolean; // it was cancelled at the time limit
+  started_at: string | null; // UTC
+  measured_ns: number; // from asking to the last row
+  plan: string | null; // hash of its plan
+  own_device_ns: number | null; // time that devices served it
+  others_device_ns: number | null; // time that devices served everybody else meanwhile
+  rows: number; // fetched
+  read_bytes: number | null; // read from devices for it
+  run_delay_ns: number | null; // its tasks waited so long for a CPU
+  cpu_ns: number | null; // User + system of the query's processes; null: one of them was not seen.
+  times_ns: { measured: number | null; calculated: number | null; cpu_blocked: number | null; cpu_device: number | null; };
+  dropped_by: ('ephemeral process' | 'DBMS time' | 'zero query time' | 'query time' | 'query user tick' | 'overall computation time' | 'computation time' | 'BlockIO delay time' | 'IOWait time' | 'context switch' | 'ambiguous query process' | 'no query process' | 'timed-out' | 'lost events')[]; // Sanity checks that it did not pass; empty: it is kept.
 }
 
 export interface QueryCompare {
   type: 'query-compare';
   format: 1; // Raised when a field changes its meaning.
-  base: QueryCompareBase;
-  other: QueryCompareBase;
+  base: QuerySide;
+  other: QuerySide;
   time: 'measured' | 'calculated' | 'cpu_blocked' | 'cpu_device'; // What is compared: the best that both have.
   compared: number; // Q@Cs kept in both.
   plan_changes: number;
@@ -1199,10 +1159,10 @@ export interface QueryCompare {
   ratio: number | null; // Other / base: geometric mean over the Q@Cs compared.
   ratio_low: number | null;
   ratio_high: number | null;
-  pairs: Pair[];
+  pairs: QueryPair[];
 }
 
-export interface QueryCompareBase {
+export interface QuerySide {
   run: number | null;
   name: string | null;
   dbms: string;
@@ -1211,7 +1171,7 @@ export interface QueryCompareBase {
   kept: number; // Q@Cs.
 }
 
-export interface Pair {
+export interface QueryPair {
   query: number; // The base's number, or where it has none, the other's.
   name: string;
   cardinality: number | null;

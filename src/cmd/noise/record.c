@@ -83,7 +83,7 @@ static int open_everything(struct session *s, const struct cmd_args *args, struc
 	r->run = (struct run){ .kind = SUBJECT_CPU,
 			       .name = strbuf_detach(&name),
 			       .command = xstrdup(r->to.command_line),
-			       .conditions = noise_conditions(o),
+			       .conditions = conditions_take(noise_conditions(o)),
 			       .backend = r->noise.kernel ? BACKEND_BPF : BACKEND_PLAIN,
 			       .not_seen = noise_recording_not_seen(r, !o->no_kernel),
 			       .tags = recorded_text(o->tag) };
@@ -119,11 +119,11 @@ static int conclude(struct session *s, enum run_status status, struct error *err
 			"tare: it did not come to its end: the baseline stays what it was\n");
 	else if (s->o->baseline && lab_set_baseline(r->to.lab, r->run.id, err))
 		return -1;
-	struct noise_loaded l = { 0 };
-	int failed = noise_load(&l, r->to.lab, r->run.id, err) ||
+	struct loaded_run l = { 0 };
+	int failed = run_load(&l, r->to.lab, r->run.id, NULL, err) ||
 		     noise_print(&l, &s->o->display, s->quiet,
 				 s->o->live == NOISE_HIST ? s->o : NULL, err);
-	noise_loaded_release(&l);
+	loaded_run_release(&l);
 	return failed;
 }
 

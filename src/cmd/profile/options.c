@@ -345,6 +345,6 @@ struct profile_recording profile_options_recording(const struct profile_options 
 					   .keep_bytes = o->keep_bytes,
 					   .to.command_line = cmd_line(args->argc, args->argv),
 					   .run = { .name = strbuf_detach(&name),
-						    .conditions = conditions_of(o),
+						    .conditions = conditions_take(conditions_of(o)),
 						    .tags = recorded_text(o->tag) } };
 }

@@ -3,6 +3,7 @@
 #define TARE_CMD_PROFILE_PROFILE_H
 
 #include "base/options.h"
+#include "cmd/view.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
 #include "collect/machine/cpus.h"
@@ -53,25 +54,11 @@ struct profile_filter_options {
 	uint64_t since_ns, until_ns; /* of the run's begin; until 0: its end */
 };
 
-struct profile_loaded {
-	struct run run;
-	struct profile profile;
-	struct machine machine;
-	uint64_t begin_ns; /* of its first slice, also when that is not here */
-};
-/* window: only what lies within its times is read; NULL: all. */
-int profile_load_run(struct profile_loaded *into, struct lab *lab, int64_t run,
-		     const struct profile_filter_options *window, struct error *err);
-void profile_loaded_release(struct profile_loaded *l);
-struct profile_subject profile_loaded_subject(const struct profile_loaded *l);
-/* The run named, NULL: the newest profile. One that is going is asked to store what it has. */
-int profile_load_named(struct profile_loaded *into, struct lab *lab, const char *name,
+/* The run named, NULL: the newest profile. window: only what lies within its times is read. */
+int profile_load_named(struct loaded_run *into, struct lab *lab, const char *name,
 		       const struct profile_filter_options *window, struct error *err);
-
-/* For `tare show` and `tare export`. */
-int profile_show_stored(struct lab *lab, int64_t run, bool json, struct error *err);
-int profile_export_stored(struct lab *lab, int64_t run, bool json, const char *path,
-			  struct error *err);
+/* One that is going is asked to store what it has. */
+void profile_flush(struct lab *lab, int64_t id);
 
 /* ---- how it is shown (report.c) ---- */
 
@@ -98,10 +85,10 @@ struct profile_display {
 	}
 struct profile_style profile_style_of(const struct profile_display *d, const struct profile *p);
 /* Appends the report. */
-int profile_render(const struct profile_loaded *l, const struct profile_display *d,
-		   struct strbuf *out, struct error *err);
+int profile_render(const struct loaded_run *l, const struct profile_display *d, struct strbuf *out,
+		   struct error *err);
 /* One function by instruction (listing.c). */
-int profile_render_listing(const struct profile_loaded *l, const struct profile_display *d,
+int profile_render_listing(const struct loaded_run *l, const struct profile_display *d,
 			   struct strbuf *out, struct error *err);
 struct profile_sources;
 /* The machine code of a function with its lines of source; names of files are the profile's or the

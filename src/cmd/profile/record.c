@@ -74,17 +74,17 @@ static int report(struct session *s, bool stored, struct error *err)
 {
 	const struct profile_recording *r = &s->recording;
 	struct profile_display d = PROFILE_DISPLAY;
-	struct profile_loaded l = { 0 };
+	struct loaded_run l = { 0 };
 	struct strbuf out = { 0 };
 	int failed = 0;
 	if (stored) {
-		failed = profile_load_run(&l, r->to.lab, r->run.id, NULL, err) ||
+		failed = run_load(&l, r->to.lab, r->run.id, NULL, err) ||
 			 profile_render(&l, &d, &out, err);
-		profile_loaded_release(&l);
+		loaded_run_release(&l);
 	} else {
-		const struct profile_loaded held = { .run = r->run,
-						     .profile = r->held,
-						     .machine = r->to.machine };
+		const struct loaded_run held = {
+			.run = r->run, .stored = true, .profile = r->held, .machine = r->to.machine
+		};
 		failed = profile_render(&held, &d, &out, err);
 	}
 	fputs(strbuf_text(&out), stdout);

@@ -59,7 +59,7 @@ static int store(const struct import_options *o, const struct query_run *q, stru
 	struct run run = { .kind = SUBJECT_QUERY,
 			   .name = xstrdup(o->name ? o->name : "imported queries"),
 			   .command = xstrdup(line),
-			   .conditions = json_dumps(all, JSON_COMPACT),
+			   .conditions = conditions_take(json_dumps(all, JSON_COMPACT)),
 			   .backend = BACKEND_PLAIN,
 			   .not_seen = xstrdup("anything but what the imported file has."),
 			   .started_at_ns = clock_realtime_ns(),

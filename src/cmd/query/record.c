@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/query/query.h"
+#include "run/find.h"
 #include "run/record_query.h"
 
 #define NOT_GIVEN (-1)
@@ -213,17 +214,19 @@ static int resume(struct session *s, const text_list *operands, struct error *er
 		q->url = operands->items[1];
 	q->to.lab = lab_access_open(s->o->display.lab, err);
 	return !q->to.lab ||
-	       query_find(q->to.lab, operands->count ? operands->items[0] : NULL, &id, err) ||
+	       run_find(q->to.lab, operands->count ? operands->items[0] : "last",
+			LAB_OF(SUBJECT_QUERY), &id, err) ||
 	       query_recording_resume(q, id, err);
 }
 
 static int print_end(struct session *s, struct error *err)
 {
-	struct query_loaded l = { 0 };
+	const struct load_options how = { .paper = s->o->display.paper };
+	struct loaded_run l = { 0 };
 	struct lab *lab = s->recording.to.lab;
-	int failed = query_load(&l, lab, s->recording.run.id, s->o->display.paper, err) ||
+	int failed = run_load(&l, lab, s->recording.run.id, &how, err) ||
 		     query_print(lab, &l, &s->o->display, s->quiet, err);
-	query_loaded_release(&l);
+	loaded_run_release(&l);
 	return failed;
 }
 

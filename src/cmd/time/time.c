@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/view.h"
+#include "run/find.h"
 
 struct session {
 	const struct time_options *o;
@@ -49,8 +50,8 @@ static int on_ended(void *context, const struct run *run, struct error *err)
 {
 	struct session *s = context;
 	progress_clear(&s->progress);
-	if (loaded_add(&s->done, s->recording.to.lab, run->id,
-		       s->o->ledger ? LAB_THREADS : LAB_PROCESSES, err))
+	const struct load_options how = { .detail = s->o->ledger ? LAB_THREADS : LAB_PROCESSES };
+	if (loaded_add(&s->done, s->recording.to.lab, run->id, &how, err))
 		return -1;
 	if (s->silent)
 		return 0;
@@ -117,7 +118,7 @@ static int judge_slower(struct session *s, struct error *err)
 	size_t first = 1;
 	int verdict = 0;
 	if (s->baseline) {
-		if (loaded_add(&base, s->recording.to.lab, s->baseline, LAB_ROWS, err))
+		if (loaded_add(&base, s->recording.to.lab, s->baseline, NULL, err))
 			return -1;
 		against = base.items;
 		first = 0;
@@ -172,7 +173,8 @@ static int measure(struct session *s, struct error *err)
 	const struct time_options *o = s->o;
 	struct time_recording *t = &s->recording;
 	if (recorder_open(&t->to, o->lab, o->no_lab ? RECORD_IN_MEMORY : RECORD_IN_LAB, err) ||
-	    (o->baseline && cmd_find_run(t->to.lab, o->baseline, &s->baseline, err)) ||
+	    (o->baseline &&
+	     run_find(t->to.lab, o->baseline, LAB_OF(SUBJECT_COMMAND), &s->baseline, err)) ||
 	    time_recording_open(t, err))
 		return -1;
 	t->conditions = time_conditions(o, t->p, &t->quiet);

@@ -94,7 +94,8 @@ int chart_sources(struct chart *c, const struct noise_view *v, size_t most, stru
 	size_t shown = rows.list.count < most ? rows.list.count : most;
 	for (size_t i = 0; i < shown && window_s > 0; i++) {
 		const struct noise_row *r = &rows.list.items[i];
-		double row[] = { (double)i, r->seen.ns / window_s, r->seen.count, r->seen.ns };
+		double row[] = { (double)i, (double)r->seen.ns / window_s, (double)r->seen.count,
+				 (double)r->seen.ns };
 		bool strict = r->class < NOISE_CLASSES && noise_class_strict(r->class);
 		chart_row(c, strict ? told : inferred, row, 4, r->name);
 		chart_axis_tick(&c->y, (double)i, r->name);

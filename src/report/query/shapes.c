@@ -9,7 +9,8 @@ static const char *const query_compare_type[] = { "query-compare" };
 #define X(member, ...) FACT(struct ttp_options, member, __VA_ARGS__)
 static const struct field options_fields[] = {
 	X(form, "form", FIELD_ENUM, NULL, .limit = TTP_PAPER + 1, .names = form_names),
-	X(tick_ns, "tick_ns", FIELD_U64, NULL, .flags = FIELD_ZERO_ABSENT),
+	X(tick_ns, "tick_ns", FIELD_U64, NULL, .flags = FIELD_ZERO_ABSENT,
+	  .more = "\"minimum\": 1"),
 	X(floor_ns, "floor_ns", FIELD_U64, "What is shorter cannot be measured."),
 	{ 0 },
 };
@@ -66,9 +67,9 @@ const struct field query_row_fields[] = {
 	X(query, "query", FIELD_U32, NULL, .more = "\"minimum\": 1"),
 	X(name, "name", FIELD_NAME, NULL, .limit = WORDS),
 	X(cardinality, "cardinality", FIELD_U64, "Of the table that varies; null: none does.",
-	  .flags = FIELD_ZERO_ABSENT),
-	X(table_bytes, "table_bytes", FIELD_U64, NULL,
-	  .flags = FIELD_ONLY_JSON | FIELD_ZERO_ABSENT),
+	  .flags = FIELD_ZERO_ABSENT, .more = "\"minimum\": 1"),
+	X(table_bytes, "table_bytes", FIELD_U64, NULL, .flags = FIELD_ONLY_JSON | FIELD_ZERO_ABSENT,
+	  .more = "\"minimum\": 1"),
 	X(letter, "plan", FIELD_NAME,
 	  "Lettered within the query, from the highest cardinality down.",
 	  .flags = FIELD_ZERO_ABSENT, .limit = sizeof(((struct query_row *)NULL)->letter),
@@ -120,13 +121,13 @@ const struct shape query_row_shape = { "query_at", NULL, query_row_fields };
 
 #undef X
 #define X(member, ...) FACT(struct query_check, member, __VA_ARGS__)
-#define CHECKS(name, names_, count_)                                                      \
-	static const struct field name##_fields[] = {                                     \
-		X(check, "name", FIELD_ENUM, NULL, .limit = (count_), .names = (names_)), \
-		X(count.fired, "fired", FIELD_U64, NULL),                                 \
-		X(count.of, "of", FIELD_U64, NULL),                                       \
-		{ 0 },                                                                    \
-	};                                                                                \
+#define CHECKS(name, words, most)                                                      \
+	static const struct field name##_fields[] = {                                  \
+		X(check, "name", FIELD_ENUM, NULL, .limit = (most), .names = (words)), \
+		X(count.fired, "fired", FIELD_U64, NULL),                              \
+		X(count.of, "of", FIELD_U64, NULL),                                    \
+		{ 0 },                                                                 \
+	};                                                                             \
 	const struct shape query_##name##_shape = { "query_" #name, NULL, name##_fields }
 CHECKS(wide_check, ttp_wide_check_names, TTP_WIDE_CHECKS);
 CHECKS(check, ttp_check_names, TTP_CHECKS);
@@ -279,7 +280,8 @@ static const struct field pair_fields[] = {
 	X(pair.query, "query", FIELD_U32, "The base's number, or where it has none, the other's.",
 	  .more = "\"minimum\": 1"),
 	X(name, "name", FIELD_NAME, NULL, .limit = WORDS),
-	X(pair.cardinality, "cardinality", FIELD_U64, NULL, .flags = FIELD_ZERO_ABSENT),
+	X(pair.cardinality, "cardinality", FIELD_U64, NULL, .flags = FIELD_ZERO_ABSENT,
+	  .more = "\"minimum\": 1"),
 	X(pair.change, "change", FIELD_ENUM,
 	  "slower and faster: the other, significantly. only_: it is there, or was kept, in one "
 	  "of them alone.",
