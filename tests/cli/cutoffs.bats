@@ -208,7 +208,8 @@ row() {
 			schema, document = (json.load(open(name)) for name in sys.argv[1:])
 			jsonschema.Draft202012Validator(schema).validate(document)
 			assert set(document) == set(schema["properties"]), document
-			assert set(document["cutoffs"][0]) == set(schema["properties"]["cutoffs"]["items"]["properties"])
+			cutoff = schema["$defs"][schema["properties"]["cutoffs"]["items"]["$ref"].rsplit("/", 1)[1]]
+			assert set(document["cutoffs"][0]) == set(cutoff["properties"])
 		END
 	done
 }

@@ -178,17 +178,6 @@ static bool wait_daemons(struct trial *t, uint64_t ns)
 	}
 }
 
-/* However the trial ended: none of them outlives it. */
-static void end_daemons(struct trial *t)
-{
-	for (size_t i = 0; i < DAEMONS; i++)
-		if (t->daemons[i].pid)
-			kill(t->daemons[i].pid, SIGKILL);
-	for (size_t i = 0; i < DAEMONS; i++)
-		if (t->daemons[i].pid)
-			waitpid(t->daemons[i].pid, NULL, 0);
-}
-
 /* As `tare daemon --log` writes it: number,begin_ns,length_ns,cpu_ns. */
 static int read_log(struct daemon *d, struct error *err)
 {
@@ -258,8 +247,13 @@ static int trial_run(struct trial *t, struct error *err)
 
 static void trial_close(struct trial *t)
 {
-	end_daemons(t);
+	/* however the trial ended, no daemon outlives it */
+	for (size_t i = 0; i < DAEMONS; i++)
+		if (t->daemons[i].pid)
+			kill(t->daemons[i].pid, SIGKILL);
 	for (size_t i = 0; i < DAEMONS; i++) {
+		if (t->daemons[i].pid)
+			waitpid(t->daemons[i].pid, NULL, 0);
 		if (*t->daemons[i].log)
 			unlink(t->daemons[i].log);
 		array_release(&t->daemons[i].activations);
@@ -315,21 +309,16 @@ static struct logged logged_of(const struct trial *t, const struct daemon *d)
 	return l;
 }
 
-static const struct noise_source *source_of(const struct trial *t, const char *name)
-{
-	const struct noise_cpu *c = &t->recording.noise.cpus.items[0];
-	for (size_t i = 0; i < c->sources.count; i++)
-		if (c->sources.items[i].class == NOISE_THREAD &&
-		    strcmp(c->sources.items[i].name, name) == 0)
-			return &c->sources.items[i];
-	return NULL;
-}
-
 /* Frequency domain: each daemon is a source of its own, all of it found, as long as it was. */
 static void judge_daemon(const struct trial *t, const struct daemon *d, struct verdict *v)
 {
 	struct logged l = logged_of(t, d);
-	const struct noise_source *s = source_of(t, d->name);
+	const struct noise_cpu *c = &t->recording.noise.cpus.items[0];
+	const struct noise_source *s = NULL;
+	for (size_t i = 0; i < c->sources.count && !s; i++)
+		if (c->sources.items[i].class == NOISE_THREAD &&
+		    strcmp(c->sources.items[i].name, d->name) == 0)
+			s = &c->sources.items[i];
 	uint64_t found = s ? s->spread.count : 0;
 	double total = s ? (double)s->spread.ns : 0, n = (double)(l.inside ? l.inside : 1);
 	char seen[32], by_clock[32], by_cpu[32];
@@ -400,8 +389,12 @@ static int run_experiment(const struct selftest_options *o, const struct experim
 	return failed;
 }
 
-static int selftest(struct selftest_options *o, struct verdict *v, struct error *err)
+static int selftest(void *options, const struct cmd_args *args, struct error *err)
 {
+	struct selftest_options *o = options;
+	struct verdict v = { 0 };
+	if (args->operands.count)
+		return error_set(err, EXIT_USAGE, "noise selftest takes no operands");
 	if (noise_cpus(o->cpus, &o->chosen, err))
 		return -1;
 	if (o->cpus && o->chosen.count != 1)
@@ -417,9 +410,13 @@ static int selftest(struct selftest_options *o, struct verdict *v, struct error 
 	}
 	interrupt_watch();
 	for (size_t i = 0; i < sizeof experiments / sizeof *experiments; i++)
-		if (run_experiment(o, &experiments[i], v, err))
+		if (run_experiment(o, &experiments[i], &v, err))
 			return -1;
-	return 0;
+	if (v.failed)
+		printf("%zu of %zu checks failed.\n", v.failed, v.checks);
+	else
+		printf("All %zu checks passed.\n", v.checks);
+	return v.failed ? EXIT_CHECK : EXIT_DONE;
 }
 
 int noise_selftest(struct lab_access *lab, int argc, char **argv)
@@ -433,24 +430,11 @@ int noise_selftest(struct lab_access *lab, int argc, char **argv)
 				       { 0, "full", OPTION_FLAG, &o.full, NULL,
 					 "the paper's periods: 10 s and 10.5 s instead of 0.5 s" },
 				       { 0 } };
-	text_list operands = { 0 };
-	int code;
-	if (cmd_options(
-		    "tare noise selftest [OPTIONS]",
-		    "Whether this installation finds and names synthetic daemons: the experiments 2.1\n"
-		    "to 2.3 of De, Kothari and Mann. Exits with 1 when a check fails.\n",
-		    specs, argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		struct verdict v = { 0 };
-		if (operands.count)
-			error_set(&err, EXIT_USAGE, "noise selftest takes no operands");
-		else if (selftest(&o, &v, &err) == 0 && v.failed)
-			printf("%zu of %zu checks failed.\n", v.failed, v.checks);
-		else if (!*err.text)
-			printf("All %zu checks passed.\n", v.checks);
-		code = *err.text ? cmd_fail(&err) : v.failed ? EXIT_CHECK : EXIT_DONE;
-	}
+	int code = cmd_run(
+		"tare noise selftest [OPTIONS]",
+		"Whether this installation finds and names synthetic daemons: the experiments 2.1\n"
+		"to 2.3 of De, Kothari and Mann. Exits with 1 when a check fails.\n",
+		specs, argc, argv, selftest, &o);
 	array_release(&o.chosen);
-	array_release(&operands);
 	return code;
 }

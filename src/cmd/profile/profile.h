@@ -3,9 +3,9 @@
 #define TARE_CMD_PROFILE_PROFILE_H
 
 #include "base/options.h"
-#include "cmd/view.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
+#include "cmd/view.h"
 #include "collect/machine/cpus.h"
 #include "lab/lab.h"
 #include "protocol/sleepy/sleepy.h"

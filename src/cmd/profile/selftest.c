@@ -274,17 +274,40 @@ static int code_of(uint64_t (*function)(uint64_t), uint64_t address, instruction
 	return disassemble(address, code, CODE_SIZE, into, err);
 }
 
-static int test(const struct samples_options *options)
+struct selftest_options {
+	const char *frequency;
+	bool working;
+};
+
+static int test(void *options, const struct cmd_args *args, struct error *err)
 {
-	struct error err = ERROR_INIT;
+	const struct selftest_options *o = options;
+	struct samples_options how = { .mode = PROFILE_CLOCK };
 	struct profile p = { 0 };
 	struct verdict v = { 0 };
 	struct tally t = { .heavy_at = address_in_file(selftest_heavy),
 			   .light_at = address_in_file(selftest_light) };
+	long hz = SELFTEST_HZ;
+	if (args->operands.count)
+		return error_set(err, EXIT_USAGE, "profile selftest takes no operands");
+	if (o->working)
+		return work();
+	if (o->frequency && strcmp(o->frequency, "tick") == 0) {
+		how.mode = PROFILE_TICK;
+	} else if (o->frequency && !integer_parse(o->frequency, 1, INT32_MAX, &hz)) {
+		char shown[64];
+		text_display(o->frequency, shown, sizeof shown);
+		return error_set(err, EXIT_USAGE,
+				 "profile selftest: --frequency wants samples a second or 'tick', "
+				 "not '%s'",
+				 shown);
+	} else {
+		how.hz = (uint32_t)hz;
+	}
 	interrupt_watch();
-	int failed = code_of(selftest_heavy, t.heavy_at, &t.heavy_code, &err) ||
-		     code_of(selftest_light, t.light_at, &t.light_code, &err) ||
-		     collect(options, &p, &err);
+	int failed = code_of(selftest_heavy, t.heavy_at, &t.heavy_code, err) ||
+		     code_of(selftest_light, t.light_at, &t.light_code, err) ||
+		     collect(&how, &p, err);
 	if (!failed) {
 		tally_up(&p, &t);
 		judge_shares(&v, &t);
@@ -294,54 +317,20 @@ static int test(const struct samples_options *options)
 	array_release(&t.heavy_code);
 	array_release(&t.light_code);
 	profile_release(&p);
-	if (failed)
-		return cmd_fail(&err);
-	return v.failed ? EXIT_CHECK : EXIT_DONE;
-}
-
-static int choose_rate(const char *text, struct samples_options *into, struct error *err)
-{
-	long hz = SELFTEST_HZ;
-	char shown[64];
-	if (text && strcmp(text, "tick") == 0) {
-		into->mode = PROFILE_TICK;
-		return 0;
-	}
-	if (text && !integer_parse(text, 1, INT32_MAX, &hz)) {
-		text_display(text, shown, sizeof shown);
-		return error_set(err, EXIT_USAGE,
-				 "profile selftest: --frequency wants samples a second or 'tick', "
-				 "not '%s'",
-				 shown);
-	}
-	into->hz = (uint32_t)hz;
-	return 0;
+	return failed ? -1 : v.failed ? EXIT_CHECK : EXIT_DONE;
 }
 
 int profile_selftest(struct lab_access *lab, int argc, char **argv)
 {
 	(void)lab;
-	bool working = false;
-	const char *frequency = NULL;
-	struct option_spec specs[] = { { 'F', "frequency", OPTION_TEXT, &frequency, "HZ",
+	struct selftest_options o = { 0 };
+	struct option_spec specs[] = { { 'F', "frequency", OPTION_TEXT, &o.frequency, "HZ",
 					 "samples a second, or tick (default: 997)" },
-				       { 0, "work", OPTION_FLAG, &working, NULL,
+				       { 0, "work", OPTION_FLAG, &o.working, NULL,
 					 "be what is sampled", .hidden = true },
 				       { 0 } };
-	text_list operands = { 0 };
-	int code;
-	if (cmd_options("tare profile selftest [OPTIONS]",
-			"Samples two loops, one called three times as often as the other, in two\n"
-			"processes, and checks what is found. Takes about 5 s.\n",
-			specs, argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		struct samples_options options = { .mode = PROFILE_CLOCK };
-		if (operands.count)
-			error_set(&err, EXIT_USAGE, "profile selftest takes no operands");
-		else if (!working)
-			choose_rate(frequency, &options, &err);
-		code = *err.text ? cmd_fail(&err) : working ? work() : test(&options);
-	}
-	array_release(&operands);
-	return code;
+	return cmd_run("tare profile selftest [OPTIONS]",
+		       "Samples two loops, one called three times as often as the other, in two\n"
+		       "processes, and checks what is found. Takes about 5 s.\n",
+		       specs, argc, argv, test, &o);
 }

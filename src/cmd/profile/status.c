@@ -63,44 +63,60 @@ static void print_status(const json_t *all)
 	}
 }
 
-static int status(struct lab_access *lab, bool json)
+struct ask_options {
+	struct lab_access *lab;
+	bool json, quiet;
+};
+
+/* NULL: an error. */
+static json_t *ask(const struct ask_options *o, const char *word, const struct cmd_args *args,
+		   struct error *err)
 {
-	struct error err = ERROR_INIT;
-	json_t *all = control_ask_lab(CONTROL_PROFILE, lab, "status", &err);
-	if (all) {
-		if (json) {
-			char *text = json_dumps(all, JSON_INDENT(2));
-			puts(text ? text : "{}");
-			free(text);
-		} else {
-			print_status(all);
-		}
-		json_decref(all);
-		return EXIT_DONE;
+	char shown[100];
+	if (args->operands.count) {
+		text_display(args->operands.items[0], shown, sizeof shown);
+		error_set(err, EXIT_USAGE, "%s takes no operands, but was given '%s'",
+			  args->argv[0], shown);
+		return NULL;
 	}
-	if (err.code == EXIT_CHECK)
-		hint_at_others(lab, &err);
-	if (json && err.code == EXIT_CHECK) {
+	json_t *all = control_ask_lab(CONTROL_PROFILE, o->lab, word, err);
+	if (!all && err->code == EXIT_CHECK)
+		hint_at_others(o->lab, err);
+	return all;
+}
+
+static int status(void *options, const struct cmd_args *args, struct error *err)
+{
+	const struct ask_options *o = options;
+	json_t *all = ask(o, "status", args, err);
+	if (!all && o->json && err->code == EXIT_CHECK) {
 		puts("{\n  \"running\": false\n}");
 		return EXIT_CHECK;
 	}
-	return cmd_fail(&err);
+	if (!all)
+		return -1;
+	if (o->json) {
+		char *text = json_dumps(all, JSON_INDENT(2));
+		puts(text ? text : "{}");
+		free(text);
+	} else {
+		print_status(all);
+	}
+	json_decref(all);
+	return EXIT_DONE;
 }
 
-static int stop(struct lab_access *lab, bool quiet)
+static int stop(void *options, const struct cmd_args *args, struct error *err)
 {
-	struct error err = ERROR_INIT;
-	json_t *all = control_ask_lab(CONTROL_PROFILE, lab, "stop", &err);
-	if (!all) {
-		if (err.code == EXIT_CHECK)
-			hint_at_others(lab, &err);
-		return cmd_fail(&err);
-	}
+	const struct ask_options *o = options;
+	json_t *all = ask(o, "stop", args, err);
+	if (!all)
+		return -1;
 	long long run = control_number(all, "run");
 	if (*control_text(all, "error")) {
-		error_set(&err, EXIT_ENVIRONMENT, "stopped; of run %lld not all is in the lab: %s",
+		error_set(err, EXIT_ENVIRONMENT, "stopped; of run %lld not all is in the lab: %s",
 			  run, control_text(all, "error"));
-	} else if (!quiet) {
+	} else if (!o->quiet) {
 		char name[128];
 		text_display(control_text(all, "name"), name, sizeof name);
 		printf("stopped: run %lld '%s', ", run, name);
@@ -110,50 +126,31 @@ static int stop(struct lab_access *lab, bool quiet)
 		printf("\n'tare profile report %lld' shows it\n", run);
 	}
 	json_decref(all);
-	return *err.text ? cmd_fail(&err) : EXIT_DONE;
-}
-
-static int no_operands(const char *command, const text_list *operands)
-{
-	struct error err = ERROR_INIT;
-	char shown[100];
-	text_display(operands->items[0], shown, sizeof shown);
-	error_set(&err, EXIT_USAGE, "%s takes no operands, but was given '%s'", command, shown);
-	return cmd_fail(&err);
+	return *err->text ? -1 : EXIT_DONE;
 }
 
 int profile_status(struct lab_access *lab, int argc, char **argv)
 {
-	bool json = false;
-	struct option_spec specs[] = { { 0, "json", OPTION_FLAG, &json, NULL, "as JSON" },
+	struct ask_options o = { .lab = lab };
+	struct option_spec specs[] = { { 0, "json", OPTION_FLAG, &o.json, NULL, "as JSON" },
 				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
 					 "its lab (default: your own)" },
 				       { 0 } };
-	text_list operands = { 0 };
-	int code;
-	if (cmd_options(
-		    "tare profile status [OPTIONS]",
-		    "Whether a collector is running, and what it has done. Exits with 1 when none\n"
-		    "is.\n",
-		    specs, argc, argv, &operands, &code))
-		code = operands.count ? no_operands(argv[0], &operands) : status(lab, json);
-	array_release(&operands);
-	return code;
+	return cmd_run(
+		"tare profile status [OPTIONS]",
+		"Whether a collector is running, and what it has done. Exits with 1 when none\n"
+		"is.\n",
+		specs, argc, argv, status, &o);
 }
 
 int profile_stop(struct lab_access *lab, int argc, char **argv)
 {
-	bool quiet = false;
-	struct option_spec specs[] = { { 'q', "quiet", OPTION_FLAG, &quiet, NULL, "say nothing" },
+	struct ask_options o = { .lab = lab };
+	struct option_spec specs[] = { { 'q', "quiet", OPTION_FLAG, &o.quiet, NULL, "say nothing" },
 				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
 					 "its lab (default: your own)" },
 				       { 0 } };
-	text_list operands = { 0 };
-	int code;
-	if (cmd_options("tare profile stop [OPTIONS]",
-			"Ends the collector, when everything it has is stored.\n", specs, argc,
-			argv, &operands, &code))
-		code = operands.count ? no_operands(argv[0], &operands) : stop(lab, quiet);
-	array_release(&operands);
-	return code;
+	return cmd_run("tare profile stop [OPTIONS]",
+		       "Ends the collector, when everything it has is stored.\n", specs, argc, argv,
+		       stop, &o);
 }

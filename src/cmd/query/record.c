@@ -116,6 +116,8 @@ static int read_experiment(struct session *s, const text_list *operands, struct 
 		return -1;
 	if (o->statements.count) {
 		failed = experiment_of_statements(o->statements.items, o->statements.count, e, err);
+		if (failed)
+			return error_prefix(err, "query");
 	} else if (operands->count) {
 		q->beside = directory_of(operands->items[next]);
 		failed = query_experiment(operands->items[next++], q->scale, e, err);
