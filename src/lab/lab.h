@@ -224,12 +224,7 @@ int lab_begin_watch(struct lab *lab, int64_t machine, int64_t *watch, struct err
 int lab_add_bursts(struct lab *lab, int64_t watch, const struct bursts *b, uint64_t keep_bytes,
 		   struct error *err);
 int lab_end_watch(struct lab *lab, int64_t watch, struct error *err);
-struct lab_watch_row {
-	int64_t id, machine, begun_at_ns, ended_at_ns; /* CLOCK_REALTIME; of what is kept */
-	uint64_t covered_ns, bytes, bursts, lost;
-	bool going;
-};
-typedef ARRAY(struct lab_watch_row) lab_watch_list;
+typedef ARRAY(struct watch_row) lab_watch_list;
 /* Newest first. */
 int lab_list_watches(struct lab *lab, lab_watch_list *into, struct error *err);
 /* The stretches of this machine's watches (m NULL: of any), oldest first, watch by watch; chunks of

@@ -5,6 +5,13 @@
 #include "report/core/format.h"
 #include "report/study/report.h"
 
+/* What study.schema.json begins with; a copy, whose memory stays the study's. */
+struct study_head {
+	uint32_t type;
+	uint64_t format;
+	struct study study;
+};
+
 /* With its defaults filled in; given may be NULL. */
 struct daemons_style daemons_normal_style(const struct daemons_style *given);
 /* style_finish() for this style. */
