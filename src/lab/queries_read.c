@@ -79,7 +79,7 @@ static void keep_executions(struct reader *r)
 	r->executions.count = 0;
 }
 
-/* The Q@C's id, its own columns, then those of an execution. */
+/* The Q@C's id, its own columns, then those of an execution, then which raw one that is. */
 static int read_joined(void *context, sqlite3_stmt *stmt)
 {
 	struct reader *r = context;
@@ -98,7 +98,10 @@ static int read_joined(void *context, sqlite3_stmt *stmt)
 	array_reserve(&r->executions, 1);
 	struct query_execution *x = &r->executions.items[r->executions.count++];
 	*x = (struct query_execution){ 0 };
-	return fields_read(stmt, &column, query_execution_fields, x) ? impossible(r) : 0;
+	if (fields_read(stmt, &column, query_execution_fields, x))
+		return impossible(r);
+	x->raw = sqlite3_column_int64(stmt, column);
+	return 0;
 }
 
 /* One statement, whose order is that of the two tables' own keys: nothing is sorted. */
@@ -107,10 +110,11 @@ static int read_ats(struct reader *r, int64_t run)
 	struct strbuf at = { 0 }, columns = { 0 }, sql = { 0 };
 	fields_columns(query_at_fields, false, &at);
 	lab_readable_columns(r->lab, &lab_growing[LAB_QUERY_EXECUTION], &columns);
-	strbuf_printf(&sql,
-		      "SELECT id, %s, %s FROM query_at a LEFT JOIN query_execution x ON x.at = a.id"
-		      " WHERE run = ? ORDER BY query, cardinality, execution",
-		      at.text, columns.text);
+	strbuf_printf(
+		&sql,
+		"SELECT id, %s, %s, raw FROM query_at a LEFT JOIN query_execution x ON x.at = a.id"
+		" WHERE run = ? ORDER BY query, cardinality, execution",
+		at.text, columns.text);
 	sqlite3_stmt *stmt = NULL;
 	int result = lab_prepare(r->lab, &stmt, sql.text, "read", r->err);
 	strbuf_release(&at);

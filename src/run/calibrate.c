@@ -10,6 +10,7 @@
 
 #include "base/cpus.h"
 #include "base/interrupt.h"
+#include "run/find.h"
 #include "subject/inc.h"
 
 #define GRACE_NS 1000000000u
@@ -53,7 +54,7 @@ static int add_run(struct calibration *c, enum study_length which, struct error 
 	snprintf(command, sizeof command, "tare inc --turns %" PRIu64, p->turns);
 	p->run = (struct run){ .name = xstrdup(name),
 			       .command = xstrdup(command),
-			       .conditions = conditions_of(c, which),
+			       .conditions = conditions_take(conditions_of(c, which)),
 			       .backend = collector_backend(c->collector),
 			       .not_seen = recorded_text(collector_not_seen(c->collector)),
 			       .planned = p->want.samples };
@@ -67,9 +68,8 @@ static uint64_t whole(const json_t *o, const char *key, uint64_t most)
 }
 
 /* The plan that a run of a study carries; false: it is no such run. */
-static bool read_plan(const char *conditions, struct calibration *c, enum study_length *which)
+static bool read_plan(const json_t *all, struct calibration *c, enum study_length *which)
 {
-	json_t *all = conditions ? json_loads(conditions, 0, NULL) : NULL;
 	const json_t *plan = json_object_get(all, "calibrate");
 	const char *part = json_string_value(json_object_get(plan, "part"));
 	const char *cpus = json_string_value(json_object_get(all, "cpu"));
@@ -85,7 +85,6 @@ static bool read_plan(const char *conditions, struct calibration *c, enum study_
 	}
 	if (good && cpus && !c->cpus && cpus_parse(cpus, &c->cpu_set))
 		c->cpus = xstrdup(cpus);
-	json_decref(all);
 	return good;
 }
 
@@ -97,10 +96,10 @@ static int find_resumed(struct calibration *c, struct run *into, struct error *e
 	enum study_length which;
 	if (*c->resume) {
 		int64_t id;
-		if (lab_find_run(c->to.lab, c->resume, &id, err) ||
+		if (run_find(c->to.lab, c->resume, LAB_OF(SUBJECT_COMMAND), &id, err) ||
 		    lab_get_run(c->to.lab, id, into, err))
 			return -1;
-		if (read_plan(into->conditions, c, &which))
+		if (read_plan(into->conditions.all, c, &which))
 			return 0;
 		return error_set(err, EXIT_USAGE, "run %" PRId64 " is none of 'tare calibrate'",
 				 id);
@@ -109,7 +108,7 @@ static int find_resumed(struct calibration *c, struct run *into, struct error *e
 	bool found = false;
 	int failed = lab_list_runs(c->to.lab, NULL, 0, &runs, NULL, err);
 	for (size_t i = 0; i < runs.count; i++) {
-		if (!failed && !found && read_plan(runs.items[i].conditions, c, &which)) {
+		if (!failed && !found && read_plan(runs.items[i].conditions.all, c, &which)) {
 			*into = runs.items[i];
 			found = true;
 		} else {
@@ -163,7 +162,7 @@ static int take_up_run(struct calibration *c, struct run *run, struct error *err
 {
 	enum study_length which;
 	execution_list list = { 0 };
-	if (!read_plan(run->conditions, c, &which)) {
+	if (!read_plan(run->conditions.all, c, &which)) {
 		run_release(run);
 		return 0;
 	}

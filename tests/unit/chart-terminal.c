@@ -42,11 +42,9 @@ static bool scatter_text(const struct scatter *s, size_t width, size_t height, b
 	for (size_t i = 0; i < s->count; i++) {
 		size_t block = chart_block(c, "x\ty", "a point");
 		chart_row(c, block, (double[]){ s->x[i], s->y[i] }, 2, NULL);
-		chart_add(c, (struct chart_series){ .block = block,
-						    .role = s->marked && s->marked[i] ? CHART_CROSS
-										      : CHART_KEPT,
-						    .y = 1,
-						    .sign = s->signs ? s->signs[i] : 0 });
+		chart_add(c, block, CHART_POINTS,
+			  s->marked && s->marked[i] ? CHART_CROSS : CHART_KEPT, NULL, 0, 1)
+			->sign = s->signs ? s->signs[i] : 0;
 	}
 	bool shared = chart_points_text(c, &screen, out);
 	chart_free(c);
@@ -393,7 +391,7 @@ static void bars(void **state)
 		chart_row(c, block, (double[]){ (double)i, 4 - 2 * (double)i }, 2, texts[i]);
 		chart_axis_tick(&c->y, (double)i, names[i]);
 	}
-	chart_add(c, (struct chart_series){ .block = block, .shape = CHART_BARS, .x = 1 });
+	chart_add(c, block, CHART_BARS, CHART_KEPT, NULL, 1, 0);
 	chart_bars_text(c, &screen, &out);
 	assert_string_equal(strbuf_text(&out), "Three\n"
 					       "a                        4 ##########\n"

@@ -13,6 +13,7 @@
 #include "cmd/view.h"
 #include "protocol/sedona/windows.h"
 #include "report/study/report.h"
+#include "run/find.h"
 
 void calibrate_print(const struct study *s, const struct machine *m, const struct study_input *in,
 		     bool *const is_l[STUDY_LENGTHS], const struct calibrate_display *d)
@@ -76,8 +77,8 @@ int calibrate_from(const struct calibrate_options *o, struct error *err)
 	struct lab *lab = lab_access_open(o->lab, err);
 	struct study_input in = { .notice = cmd_notice, .source = STUDY_RUNS };
 	int64_t first, second = 0;
-	if (!lab || cmd_find_run(lab, o->from, &first, err) ||
-	    (o->second && cmd_find_run(lab, o->second, &second, err)))
+	if (!lab || run_find(lab, o->from, LAB_OF(SUBJECT_COMMAND), &first, err) ||
+	    (o->second && run_find(lab, o->second, LAB_OF(SUBJECT_COMMAND), &second, err)))
 		return -1;
 	if (study_load_pair(lab, first, second, &in, err) == 0)
 		return conclude(o, lab, &in, err);
@@ -180,7 +181,8 @@ static void on_ended(void *context)
 	a->progress.label = NULL;
 }
 
-int calibrate_active(const struct calibrate_options *o, int argc, char **argv, struct error *err)
+int calibrate_active(const struct calibrate_options *o, const struct cmd_args *args,
+		     struct error *err)
 {
 	static const enum backend wanted[] = { BACKENDS, BACKEND_BPF, BACKEND_NETLINK,
 					       BACKEND_PLAIN };
@@ -199,7 +201,8 @@ int calibrate_active(const struct calibrate_options *o, int argc, char **argv, s
 				 .begun = on_begun,
 				 .progress = on_progress,
 				 .ended = on_ended,
-				 .to = { .lab = lab, .command_line = cmd_line(argc, argv) } };
+				 .to = { .lab = lab,
+					 .command_line = cmd_line(args->argc, args->argv) } };
 	int failed = calibration_run(&c, &in, err);
 	calibration_close(&c);
 	if (failed) {

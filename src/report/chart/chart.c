@@ -38,7 +38,7 @@ void chart_free(struct chart *c)
 		array_release(&b->names);
 	}
 	for (size_t i = 0; i < c->series.count; i++)
-		xfree((char *)c->series.items[i].title);
+		xfree(c->series.items[i].title);
 	array_release(&c->blocks);
 	array_release(&c->series);
 	strbuf_release(&c->head);
@@ -135,10 +135,16 @@ size_t chart_rows(const struct chart *c)
 	return rows;
 }
 
-void chart_add(struct chart *c, struct chart_series s)
+struct chart_series *chart_add(struct chart *c, size_t block, enum chart_shape shape, unsigned role,
+			       const char *title, unsigned x, unsigned y)
 {
-	s.title = s.title ? xstrdup(s.title) : NULL;
-	array_push(&c->series, s);
+	array_push(&c->series, (struct chart_series){ .block = block,
+						      .shape = shape,
+						      .role = role,
+						      .title = title ? xstrdup(title) : NULL,
+						      .x = x,
+						      .y = y });
+	return &c->series.items[c->series.count - 1];
 }
 
 bool chart_has(const struct chart *c, const struct chart_series *s, size_t row)

@@ -90,24 +90,25 @@ enum chart_shape {
 	CHART_POINTS,
 	CHART_LINE,
 	CHART_LINE_POINTS,
-	CHART_BARS,	 /* upright; in a chart of rows they lie */
-	CHART_INTERVALS, /* from low to high, along the values */
+	/* From 0 to its value, upright between its first two columns; in a chart of rows the value
+	 * is x, and it lies at y. */
+	CHART_BARS,
+	CHART_INTERVALS, /* along the values; the two columns after the value are its ends */
 	CHART_NAMES,	 /* the names of rows, beside their point */
-	CHART_CELLS,	 /* squares of 1 by 1 */
+	CHART_CELLS,	 /* squares of 1 by 1; the column after y is what is shown */
+	CHART_SPANS,	 /* from x to the next column: signs beneath the x axis, in the terminal */
 };
 
 #define CHART_KEY_ONLY SIZE_MAX /* a series' block: it stands in the key alone */
 struct chart_series {
 	size_t block;
 	enum chart_shape shape;
-	unsigned role;		/* enum chart_role */
-	const char *title;	/* in the key, any text; NULL: not there. chart_add() copies it */
-	unsigned x, y;		/* columns, from 0; of bars: the value is y, or x where they lie */
-	unsigned low, high;	/* columns: ends of intervals, sides of bars */
-	double half;		/* more on each side of a bar */
-	unsigned stacked_on;	/* a bar stands on the sum of so many columns before its own */
+	unsigned role;	     /* enum chart_role */
+	char *title;	     /* in the key, any text; NULL: not there */
+	unsigned x, y;	     /* columns, from 0 */
+	unsigned stack_from; /* a bar stands on the sum of the columns from this on; 0: on none */
 	unsigned where, unless; /* only rows in which this column is above 0, or is not; 0: all */
-	char sign;		/* of its points in the terminal; 0: dots */
+	char sign;		/* in the terminal; 0: dots */
 };
 
 struct chart {
@@ -142,8 +143,9 @@ void chart_say_machine(struct chart *c, const struct machine *machine);
 size_t chart_block(struct chart *c, const char *columns, const char *title);
 /* All rows of a block have as many values; name NULL: no column of it. */
 void chart_row(struct chart *c, size_t block, const double *values, size_t count, const char *name);
-/* A series of a block without rows is left out. */
-void chart_add(struct chart *c, struct chart_series s);
+/* A series of a block without rows is left out. What is returned holds until the next one. */
+struct chart_series *chart_add(struct chart *c, size_t block, enum chart_shape shape, unsigned role,
+			       const char *title, unsigned x, unsigned y);
 size_t chart_rows(const struct chart *c); /* of all blocks */
 /* Whether a row is in a series: see where and unless. */
 bool chart_has(const struct chart *c, const struct chart_series *s, size_t row);

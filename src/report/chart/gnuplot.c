@@ -341,49 +341,30 @@ static void put_axis(const struct chart_axis *a, char name, const chart_ticks *n
 	put_ticks(ticks, l->columns, each, out);
 }
 
-/* The sum of `more` columns before this one and it, divided by the unit. */
-static void put_sum(unsigned column, unsigned more, double unit, struct strbuf *out)
+/* The sum of the columns [first, end), divided by the unit. */
+static void put_sum(unsigned first, unsigned end, double unit, struct strbuf *out)
 {
-	strbuf_puts(out, "((");
-	for (unsigned k = column - more; k <= column; k++)
-		strbuf_printf(out, "%s$%u", k > column - more ? "+" : "", k + 1);
+	strbuf_puts(out, "((0");
+	for (unsigned k = first; k < end; k++)
+		strbuf_printf(out, "+$%u", k + 1);
 	strbuf_printf(out, ")/%g)", unit);
-}
-
-static void put_side(const struct chart_series *s, bool high, double unit, struct strbuf *out)
-{
-	strbuf_printf(out, "($%u/%g%s%g)", (high ? s->high : s->low) + 1, unit, high ? "+" : "-",
-		      s->half);
-}
-
-/* boxxyerror: x, y, x low, x high, y low, y high. */
-static void put_bar_columns(const struct chart *c, const struct chart_series *s, struct strbuf *out)
-{
-	double along = c->rows ? c->x.unit : c->y.unit, across = c->rows ? c->y.unit : c->x.unit;
-	unsigned value = c->rows ? s->x : s->y;
-	strbuf_puts(out, "(0):(0):");
-	for (int part = 0; part < 2; part++) {
-		if (part)
-			strbuf_putc(out, ':');
-		if (part != c->rows) {
-			if (s->stacked_on)
-				put_sum(value - 1, s->stacked_on - 1, along, out);
-			else
-				strbuf_puts(out, "(0)");
-			strbuf_putc(out, ':');
-			put_sum(value, s->stacked_on, along, out);
-		} else {
-			put_side(s, false, across, out);
-			strbuf_putc(out, ':');
-			put_side(s, true, across, out);
-		}
-	}
 }
 
 static void put_columns_of(const struct chart *c, const struct chart_series *s, struct strbuf *out)
 {
-	if (s->shape == CHART_BARS) {
-		put_bar_columns(c, s, out);
+	double along = c->rows ? c->x.unit : c->y.unit;
+	unsigned value = c->rows ? s->x : s->y, first = s->stack_from ? s->stack_from : value;
+	if (s->shape == CHART_BARS) { /* x, y, x low, x high, y low, y high */
+		double more = c->x.notation == CHART_COUNTS ? 0.5 : 0; /* each count is 1 wide */
+		strbuf_puts(out, "(0):(0):");
+		if (!c->rows)
+			strbuf_printf(out, "($1/%g-%g):($2/%g+%g):", c->x.unit, more, c->x.unit,
+				      more);
+		put_sum(first, value, along, out);
+		strbuf_putc(out, ':');
+		put_sum(first, value + 1, along, out);
+		if (c->rows)
+			strbuf_printf(out, ":($%u-0.35):($%u+0.35)", s->y + 1, s->y + 1);
 		return;
 	}
 	strbuf_printf(out, "($%u/%g):(", s->x + 1, c->x.unit);
@@ -391,14 +372,13 @@ static void put_columns_of(const struct chart *c, const struct chart_series *s, 
 		strbuf_printf(out, s->where ? "$%u>0?" : "$%u>0?NaN:",
 			      (s->where ? s->where : s->unless) + 1);
 	strbuf_printf(out, "$%u/%g%s)", s->y + 1, c->y.unit, s->where ? ":NaN" : "");
-	double along = c->rows ? c->x.unit : c->y.unit;
 	if (s->shape == CHART_INTERVALS)
-		strbuf_printf(out, ":($%u/%g):($%u/%g)", s->low + 1, along, s->high + 1, along);
+		strbuf_printf(out, ":($%u/%g):($%u/%g)", value + 2, along, value + 3, along);
 	else if (s->shape == CHART_NAMES)
 		strbuf_printf(out, ":%zu", c->blocks.items[s->block].width + 1);
 	else if (s->shape == CHART_CELLS)
 		strbuf_printf(out, ":($%u-0.5):($%u+0.5):($%u-0.5):($%u+0.5):%u", s->x + 1,
-			      s->x + 1, s->y + 1, s->y + 1, s->high + 1);
+			      s->x + 1, s->y + 1, s->y + 1, s->y + 2);
 }
 
 #define MOST_POINTS 3000 /* above, points are small */
@@ -435,10 +415,8 @@ static void put_style(const struct chart *c, const struct chart_series *s, struc
 	case CHART_BARS:
 		strbuf_printf(out, "boxxyerror fs %s lc rgb '%s' lw 0.5",
 			      s->role == CHART_FRAME ? "empty border"
-			      : s->role == CHART_CROSS || s->role >= CHART_CAUSE ||
-					      s->role == CHART_REST
-				      ? "solid 1 noborder"
-				      : "solid 1 border lt -1 dt 1",
+			      : s->stack_from	     ? "solid 1 noborder"
+						     : "solid 1 border lt -1 dt 1",
 			      colour);
 		break;
 	case CHART_INTERVALS:
@@ -451,7 +429,7 @@ static void put_style(const struct chart *c, const struct chart_series *s, struc
 				 : s->role == CHART_VALUE ? "labels font pt5"
 							  : "labels offset 0,0.8 font pt7");
 		break;
-	case CHART_CELLS:
+	default:
 		strbuf_puts(out, "boxxyerror fs solid 1 noborder lc palette");
 		break;
 	}

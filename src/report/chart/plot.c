@@ -110,7 +110,7 @@ void plot_processes(const struct run_view *v, const struct plot_style *s, struct
 		strbuf_release(&text);
 		x->exec_seen = false; /* taken */
 	}
-	chart_add(c, (struct chart_series){ .block = block, .shape = CHART_BARS, .x = 1 });
+	chart_add(c, block, CHART_BARS, CHART_KEPT, NULL, 1, 0);
 	chart_bars_text(c, &screen, out);
 	plot_rows_line(rows, "rows", s, out);
 	chart_free(c);
@@ -171,11 +171,9 @@ static void draw_by_place(struct chart *c)
 			double row[] = { ++place, chart_at(c, b, i, 1) };
 			size_t block = chart_block(c, "place\tmedian_ns", "");
 			chart_row(c, block, row, 2, NULL);
-			chart_add(c,
-				  (struct chart_series){ .block = block,
-							 .role = dropped ? CHART_CROSS : CHART_PEN,
-							 .y = 1,
-							 .sign = query_sign(b / 2) });
+			chart_add(c, block, CHART_POINTS, dropped ? CHART_CROSS : CHART_PEN, NULL,
+				  0, 1)
+				->sign = query_sign(b / 2);
 		}
 }
 

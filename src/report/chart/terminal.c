@@ -476,6 +476,32 @@ static void put_decades(int first, int last, size_t columns, bool ascii, struct 
 	strbuf_release(&labels);
 }
 
+static void put_spans(const struct chart *c, double low, double high, size_t columns,
+		      struct strbuf *out)
+{
+	char signs[AREA_MOST + 1] = "";
+	bool any = false;
+	memset(signs, ' ', columns);
+	for (size_t k = 0; k < c->series.count; k++) {
+		const struct chart_series *s = &c->series.items[k];
+		size_t rows = s->shape == CHART_SPANS ? c->blocks.items[s->block].count : 0;
+		for (size_t i = 0; i < rows * columns; i++) {
+			double at = low +
+				    (high - low) * ((double)(i % columns) + 0.5) / (double)columns;
+			if (pow(10, at) < chart_at(c, s->block, i / columns, s->x) ||
+			    pow(10, at) >= chart_at(c, s->block, i / columns, s->x + 1))
+				continue;
+			signs[i % columns] = s->sign;
+			any = true;
+		}
+	}
+	if (!any)
+		return;
+	strbuf_pad(out, ' ', AREA_LEFT);
+	strbuf_puts(out, signs);
+	end_line(out);
+}
+
 void chart_areas_text(const struct chart *c, const struct chart_screen *s, struct strbuf *out)
 {
 	static const char *const marks[2][4] = { { " ", ":", "o", "#" }, { " ", "░", "▒", "█" } };
@@ -505,6 +531,7 @@ void chart_areas_text(const struct chart *c, const struct chart_screen *s, struc
 							  2 * (means[1][i] >= level)]);
 		end_line(out);
 	}
+	put_spans(c, low, high, columns, out);
 	put_decades((int)lround(low), (int)lround(high), columns, s->ascii, out);
 }
 

@@ -162,10 +162,15 @@ json_t *json_machine(const struct machine *machine)
 	return o;
 }
 
-json_t *json_conditions(const char *conditions)
+json_t *json_parsed(const char *text)
 {
-	json_t *o = conditions ? json_loads(conditions, 0, NULL) : NULL;
+	json_t *o = text ? json_loads(text, 0, NULL) : NULL;
 	return o ? o : json_null();
+}
+
+json_t *json_conditions(const struct conditions *c)
+{
+	return c->all ? json_incref(c->all) : json_null();
 }
 
 json_t *json_finding(const struct finding *f)
@@ -192,7 +197,7 @@ json_t *json_run(const struct run *run)
 	json_object_set_new(o, "status", json_string(run_status_name(run->status)));
 	json_object_set_new(o, "started_at", json_date(run->started_at_ns));
 	json_object_set_new(o, "ended_at", json_date(run->ended_at_ns));
-	json_object_set_new(o, "conditions", json_conditions(run->conditions));
+	json_object_set_new(o, "conditions", json_conditions(&run->conditions));
 	json_object_set_new(o, "tags", json_text(run->tags));
 	json_object_set_new(o, "not_seen", json_text(run->not_seen));
 	json_object_set_new(o, "version", json_text(run->version));

@@ -28,11 +28,7 @@ static int draw(struct chart *c, const struct jitter_lengths of[CURVES],
 			continue;
 		low = fmin(low, floor(of[k].low));
 		high = fmax(high, floor(of[k].high) + 1);
-		chart_add(c, (struct chart_series){ .block = block,
-						    .shape = CHART_LINE,
-						    .role = pens[k],
-						    .title = titles[k],
-						    .y = 1 + k });
+		chart_add(c, block, CHART_LINE, pens[k], titles[k], 0, 1 + k);
 	}
 	for (size_t i = 0; i < CHART_NOISE_GRID; i++) {
 		double row[1 + CURVES] = { pow(10, grid[i]) };
@@ -98,7 +94,8 @@ int chart_sources(struct chart *c, const struct noise_view *v, size_t most, stru
 	size_t shown = rows.list.count < most ? rows.list.count : most;
 	for (size_t i = 0; i < shown && window_s > 0; i++) {
 		const struct noise_row *r = &rows.list.items[i];
-		double row[] = { (double)i, r->seen.ns / window_s, r->seen.count, r->seen.ns };
+		double row[] = { (double)i, (double)r->seen.ns / window_s, (double)r->seen.count,
+				 (double)r->seen.ns };
 		bool strict = r->class < NOISE_CLASSES && noise_class_strict(r->class);
 		chart_row(c, strict ? told : inferred, row, 4, r->name);
 		chart_axis_tick(&c->y, (double)i, r->name);
@@ -112,13 +109,8 @@ int chart_sources(struct chart *c, const struct noise_view *v, size_t most, stru
 	chart_axis_rows(c, shown);
 	chart_axis_from_zero(&c->x, top);
 	for (unsigned k = 0; k < 2; k++)
-		chart_add(c, (struct chart_series){ .block = k ? inferred : told,
-						    .shape = CHART_BARS,
-						    .role = k ? CHART_INFERRED : CHART_BAR,
-						    .title = k ? "inferred, unexplained"
-							       : "told by the kernel",
-						    .x = 1,
-						    .half = 0.35 });
+		chart_add(c, k ? inferred : told, CHART_BARS, k ? CHART_INFERRED : CHART_BAR,
+			  k ? "inferred, unexplained" : "told by the kernel", 1, 0);
 	c->key = true;
 	return 0;
 }

@@ -175,7 +175,7 @@ json_t *page_head(struct page *p, const char *kind, const struct run *run,
 	json_object_set_new(o, "ended_at", json_date(run->ended_at_ns));
 	json_object_set_new(o, "tags", json_text(run->tags));
 	json_object_set_new(o, "version", json_text(run->version));
-	json_object_set_new(o, "conditions", json_conditions(run->conditions));
+	json_object_set_new(o, "conditions", json_conditions(&run->conditions));
 	if (run->not_seen && *run->not_seen)
 		page_notef(o, "Not seen: %s", run->not_seen);
 	return o;

@@ -42,19 +42,10 @@ int chart_functions(struct chart *c, const struct profile_subject *s, const stru
 	chart_axis_from_zero(&c->x, top);
 	c->x.high = fmin(c->x.high, 100);
 	for (unsigned k = 0; k < 2; k++)
-		chart_add(c, (struct chart_series){ .block = blocks[k],
-						    .shape = CHART_BARS,
-						    .role = k ? CHART_KERNEL : CHART_BAR,
-						    .title = k ? "kernel" : "user",
-						    .x = 1,
-						    .half = 0.35 });
+		chart_add(c, blocks[k], CHART_BARS, k ? CHART_KERNEL : CHART_BAR,
+			  k ? "kernel" : "user", 1, 0);
 	for (unsigned k = 0; k < 2; k++)
-		chart_add(c, (struct chart_series){ .block = blocks[k],
-						    .shape = CHART_INTERVALS,
-						    .role = CHART_INTERVAL,
-						    .x = 1,
-						    .low = 2,
-						    .high = 3 });
+		chart_add(c, blocks[k], CHART_INTERVALS, CHART_INTERVAL, NULL, 1, 0);
 	c->key = true;
 	return 0;
 }
@@ -103,13 +94,8 @@ int chart_system(struct chart *c, const struct profile_subject *s, struct error 
 	static const enum chart_role roles[PARTS] = { CHART_BAR, CHART_KERNEL, CHART_REST };
 	for (unsigned k = 0; k < PARTS; k++)
 		if (any[k])
-			chart_add(c, (struct chart_series){ .block = block,
-							    .shape = CHART_BARS,
-							    .role = roles[k],
-							    .title = titles[k],
-							    .y = 2 + k,
-							    .stacked_on = k,
-							    .high = 1 });
+			chart_add(c, block, CHART_BARS, roles[k], titles[k], 0, 2 + k)->stack_from =
+				2;
 	c->key = true;
 	return 0;
 }

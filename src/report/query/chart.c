@@ -40,8 +40,7 @@ static void drops_title(const struct drops *d, char out[WORDS])
 
 static void add_cross_key(struct chart *c, const char *title)
 {
-	chart_add(c, (struct chart_series){
-			     .block = CHART_KEY_ONLY, .role = CHART_CROSS, .title = title });
+	chart_add(c, CHART_KEY_ONLY, CHART_POINTS, CHART_CROSS, title, 0, 0);
 }
 
 static void note_drops(struct chart *c, const struct drops *d)
@@ -144,36 +143,27 @@ char query_sign(size_t query)
 static void times_series(struct chart *c, const struct line *line, size_t number, const char *name)
 {
 	unsigned pen = CHART_PEN + (unsigned)(number % CHART_PENS);
-	struct chart_series s = { .block = line->block, .y = 1, .sign = query_sign(number) };
-	struct chart_series spread = s, through = s, dropped = s, ring = s;
+	size_t block = line->block;
 	if (!line->drops.all)
 		return;
-	spread.shape = CHART_INTERVALS;
-	spread.role = CHART_SPREAD;
-	spread.low = 2;
-	spread.high = 3;
-	chart_add(c, spread);
-	through.shape = CHART_LINE;
-	through.role = pen;
-	chart_add(c, through);
-	chart_add(c, (struct chart_series){ .block = CHART_KEY_ONLY,
-					    .shape = CHART_LINE_POINTS,
-					    .role = pen,
-					    .title = name });
-	s.role = pen;
-	s.unless = DROPPED;
-	if (line->drops.dropped < line->drops.all)
-		chart_add(c, s);
-	dropped.role = CHART_CROSS;
-	dropped.where = DROPPED;
-	if (line->drops.dropped)
-		chart_add(c, dropped);
-	ring.role = CHART_RING;
-	ring.where = CHANGED;
+	chart_add(c, block, CHART_INTERVALS, CHART_SPREAD, NULL, 0, 1);
+	chart_add(c, block, CHART_LINE, pen, NULL, 0, 1);
+	chart_add(c, CHART_KEY_ONLY, CHART_LINE_POINTS, pen, name, 0, 0);
+	if (line->drops.dropped < line->drops.all) {
+		struct chart_series *kept = chart_add(c, block, CHART_POINTS, pen, NULL, 0, 1);
+		kept->unless = DROPPED;
+		kept->sign = query_sign(number);
+	}
+	if (line->drops.dropped) {
+		struct chart_series *cross =
+			chart_add(c, block, CHART_POINTS, CHART_CROSS, NULL, 0, 1);
+		cross->where = DROPPED;
+		cross->sign = query_sign(number);
+	}
 	if (line->changes) {
-		chart_add(c, ring);
-		ring.shape = CHART_NAMES; /* letters are our own words */
-		chart_add(c, ring);
+		chart_add(c, block, CHART_POINTS, CHART_RING, NULL, 0, 1)->where = CHANGED;
+		/* letters are our own words */
+		chart_add(c, block, CHART_NAMES, CHART_RING, NULL, 0, 1)->where = CHANGED;
 	}
 }
 
@@ -365,31 +355,15 @@ static void split_series(struct chart *c, const struct splits *s)
 		      { "other", CHART_REST } };
 	const struct chart_block *whole = &c->blocks.items[s->whole];
 	const struct chart_block *partly = &c->blocks.items[s->partly];
-	chart_add(c, (struct chart_series){ .block = s->partly,
-					    .shape = CHART_BARS,
-					    .role = CHART_FRAME,
-					    .title = s->cpu_of_partly == partly->count
-							     ? "not CPU"
-							     : "not told apart",
-					    .x = 1,
-					    .half = 0.35 });
+	chart_add(c, s->partly, CHART_BARS, CHART_FRAME,
+		  s->cpu_of_partly == partly->count ? "not CPU" : "not told apart", 1, 0);
 	if (s->cpu_of_partly)
-		chart_add(c, (struct chart_series){ .block = s->partly,
-						    .shape = CHART_BARS,
-						    .role = parts[0].role,
-						    .title = whole->count ? NULL : "CPU",
-						    .x = 2,
-						    .half = 0.35 });
+		chart_add(c, s->partly, CHART_BARS, parts[0].role, whole->count ? NULL : "CPU", 2,
+			  0);
 	for (unsigned k = 0; k < 3; k++)
-		chart_add(c, (struct chart_series){ .block = s->whole,
-						    .shape = CHART_BARS,
-						    .role = parts[k].role,
-						    .title = parts[k].title,
-						    .x = 2 + k,
-						    .stacked_on = k,
-						    .half = 0.35 });
-	chart_add(c,
-		  (struct chart_series){ .block = s->ends, .role = CHART_CROSS, .x = 1, .y = 0 });
+		chart_add(c, s->whole, CHART_BARS, parts[k].role, parts[k].title, 2 + k, 0)
+			->stack_from = 2;
+	chart_add(c, s->ends, CHART_POINTS, CHART_CROSS, NULL, 1, 0);
 	if (s->drops.dropped) {
 		char title[WORDS];
 		drops_title(&s->drops, title);
@@ -465,20 +439,10 @@ static void add_cells(struct chart *c, double r[TTP_MODEL_MEASURES][TTP_MODEL_ME
 						      0.1 },
 					  4, NULL);
 		}
-	chart_add(c, (struct chart_series){ .block = cells,
-					    .shape = CHART_CELLS,
-					    .role = CHART_VALUE,
-					    .y = 1,
-					    .high = 2 });
-	chart_add(c, (struct chart_series){
-			     .block = words, .shape = CHART_NAMES, .role = CHART_VALUE, .y = 1 });
+	chart_add(c, cells, CHART_CELLS, CHART_VALUE, NULL, 0, 1);
+	chart_add(c, words, CHART_NAMES, CHART_VALUE, NULL, 0, 1);
 	/* in grey the sign cannot be seen, and beside a letter there is no room for one */
-	chart_add(c, (struct chart_series){ .block = minus,
-					    .shape = CHART_BARS,
-					    .role = CHART_CROSS,
-					    .y = 3,
-					    .stacked_on = 1,
-					    .high = 1 });
+	chart_add(c, minus, CHART_BARS, CHART_CROSS, NULL, 0, 3)->stack_from = 2;
 }
 
 int chart_matrix(struct chart *c, const struct query_view *v, struct error *err)

@@ -157,10 +157,10 @@ static json_t *head_json(const struct query_view *v, const struct query_rows *ro
 	set(root, "run", json_run(v->run));
 	set(root, "machine", json_machine(v->machine));
 	set(json_object_get(root, "experiment"), "seed", json_text(v->data->seed ? seed : NULL));
-	set(json_object_get(root, "server"), "settings", json_conditions(v->data->settings));
+	set(json_object_get(root, "server"), "settings", json_parsed(v->data->settings));
 	for (size_t i = 0; i < v->data->plans.count; i++)
 		set(json_array_get(json_object_get(root, "plans"), i), "plan",
-		    json_conditions(v->data->plans.items[i].json));
+		    json_parsed(v->data->plans.items[i].json));
 	set(checks, "experiment", checks_of(&query_wide_check_shape, r->wide, TTP_WIDE_CHECKS));
 	set(checks, "execution", checks_of(&query_check_shape, r->checks, TTP_CHECKS));
 	set(checks, "at", checks_of(&query_at_check_shape, r->at_checks, TTP_AT_CHECKS));

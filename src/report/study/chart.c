@@ -38,12 +38,8 @@ void chart_pairs(struct chart *c, const struct sedona_run *r, const bool *is_l,
 	for (size_t k = 0; k < 2; k++) {
 		blocks[k] = chart_block(c, "first\tsecond\tfirst_ns\tsecond_ns",
 					k ? "pairs with an L-sample" : "pairs of the cluster");
-		chart_add(c, (struct chart_series){ .block = blocks[k],
-						    .role = k ? CHART_OUTSIDE : CHART_KEPT,
-						    .title = k ? "with an L-sample"
-							       : "central cluster",
-						    .x = 2,
-						    .y = 3 });
+		chart_add(c, blocks[k], CHART_POINTS, k ? CHART_OUTSIDE : CHART_KEPT,
+			  k ? "with an L-sample" : "central cluster", 2, 3);
 	}
 	for (size_t i = 0; i + 1 < r->samples.count; i++) {
 		if (s[i].number % 2 == 0 || s[i + 1].number != s[i].number + 1)
@@ -144,6 +140,6 @@ int chart_periods(struct chart *c, const struct study *s, enum study_length leng
 	chart_axis_from_zero(
 		&c->x, timed || !r->samples.count ? last : samples[r->samples.count - 1].number);
 	chart_axis_rows(c, rows);
-	chart_add(c, (struct chart_series){ .block = block, .x = timed ? 2 : 1, .y = 0 });
+	chart_add(c, block, CHART_POINTS, CHART_KEPT, NULL, timed ? 2 : 1, 0);
 	return 0;
 }

@@ -46,9 +46,7 @@ static void put_over_time(const struct sedona_run *r, const bool *is_l,
 	char title[WORDS];
 	for (size_t k = 0; k < 2; k++) {
 		blocks[k] = chart_block(c, "at\tet_ns", k ? "L-samples" : "samples");
-		chart_add(c, (struct chart_series){ .block = blocks[k],
-						    .role = k ? CHART_OUTSIDE : CHART_KEPT,
-						    .y = 1 });
+		chart_add(c, blocks[k], CHART_POINTS, k ? CHART_OUTSIDE : CHART_KEPT, NULL, 0, 1);
 	}
 	for (size_t i = 0; i < count; i++) {
 		double row[] = { timed ? (double)(s[i].at_ns - s[0].at_ns) : s[i].number,

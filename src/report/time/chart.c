@@ -117,11 +117,8 @@ int chart_samples(struct chart *c, const struct run_view *v, enum emp_measure me
 	chart_axis_span(&c->y, low, high);
 	for (size_t k = 0; k < SIGNS; k++)
 		if (signs[k].role != CHART_ROLES)
-			chart_add(c, (struct chart_series){ .block = blocks[k],
-							    .role = signs[k].role,
-							    .title = signs[k].title,
-							    .x = last > 0 ? 1 : 0,
-							    .y = 2 });
+			chart_add(c, blocks[k], CHART_POINTS, signs[k].role, signs[k].title,
+				  last > 0 ? 1 : 0, 2);
 	return 0;
 }
 
@@ -173,14 +170,11 @@ int chart_histogram(struct chart *c, const struct run_view *v, enum emp_measure 
 	chart_axis_from_zero(&c->y, top);
 	c->key = n_kept < n;
 	for (unsigned k = 0; k < 2; k++)
-		chart_add(c, (struct chart_series){ .block = block,
-						    .shape = CHART_BARS,
-						    .role = k ? CHART_BAR : CHART_OUTSIDE,
-						    .title = !c->key ? NULL
-							     : k     ? "kept"
-								     : "all",
-						    .y = 2 + k,
-						    .high = 1 });
+		chart_add(c, block, CHART_BARS, k ? CHART_BAR : CHART_OUTSIDE,
+			  !c->key ? NULL
+			  : k	  ? "kept"
+				  : "all",
+			  0, 2 + k);
 	xfree(all);
 	xfree(kept);
 	return n ? 0 : chart_empty(err, "no execution was measured");
@@ -220,17 +214,9 @@ int chart_density(struct chart *c, const struct run_view *v, enum emp_measure me
 	c->y.unit = 1 / c->x.unit;
 	chart_axis_from_zero(&c->y, top);
 	c->key = n_kept < n;
-	chart_add(c, (struct chart_series){ .block = block,
-					    .shape = CHART_LINE,
-					    .role = CHART_PEN,
-					    .title = c->key ? "kept" : NULL,
-					    .y = 2 });
+	chart_add(c, block, CHART_LINE, CHART_PEN, c->key ? "kept" : NULL, 0, 2);
 	if (c->key)
-		chart_add(c, (struct chart_series){ .block = block,
-						    .shape = CHART_LINE,
-						    .role = CHART_PEN + 1,
-						    .title = "all",
-						    .y = 1 });
+		chart_add(c, block, CHART_LINE, CHART_PEN + 1, "all", 0, 1);
 	return 0;
 }
 
@@ -337,16 +323,10 @@ int chart_ledger(struct chart *c, const struct run_view *v, struct error *err)
 	chart_axis_from_zero(&c->y, most);
 	for (unsigned k = 0; k < bars.count + bars.rest; k++) {
 		bool rest = k == bars.count;
-		chart_add(c, (struct chart_series){
-				     .block = block,
-				     .shape = CHART_BARS,
-				     .role = rest ? CHART_REST
-						  : CHART_CAUSE + (unsigned)bars.causes[k],
-				     .title = rest ? "other" : ledger_causes[bars.causes[k]].name,
-				     .y = 2 + k,
-				     .stacked_on = k,
-				     .high = 1,
-				     .half = 0.5 });
+		chart_add(c, block, CHART_BARS,
+			  rest ? CHART_REST : CHART_CAUSE + (unsigned)bars.causes[k],
+			  rest ? "other" : ledger_causes[bars.causes[k]].name, 0, 2 + k)
+			->stack_from = 2;
 	}
 	c->key = true;
 	array_release(&bars.with);
@@ -390,12 +370,8 @@ int chart_dual(struct chart *c, const struct run_view *v, enum emp_measure measu
 	/* the same of both, or the diagonal would be none */
 	chart_axis_span(&c->x, least, most);
 	chart_axis_span(&c->y, least, most);
-	chart_add(c, (struct chart_series){ .block = kept, .title = "both kept", .x = 2, .y = 3 });
-	chart_add(c, (struct chart_series){ .block = dropped,
-					    .role = CHART_OUTSIDE,
-					    .title = "one dropped or failed",
-					    .x = 2,
-					    .y = 3 });
+	chart_add(c, kept, CHART_POINTS, CHART_KEPT, "both kept", 2, 3);
+	chart_add(c, dropped, CHART_POINTS, CHART_OUTSIDE, "one dropped or failed", 2, 3);
 	c->square = true;
 	c->key = true;
 	return 0;

@@ -67,17 +67,8 @@ int chart_compare(struct chart *c, const struct run_view *views, size_t count,
 	chart_axis_time(&c->x, measure_title(m), most);
 	chart_axis_rows(c, count);
 	chart_axis_from_zero(&c->x, most);
-	chart_add(c, (struct chart_series){ .block = block,
-					    .shape = CHART_BARS,
-					    .role = CHART_BAR,
-					    .x = 1,
-					    .half = 0.32 });
-	chart_add(c, (struct chart_series){ .block = block,
-					    .shape = CHART_INTERVALS,
-					    .role = CHART_INTERVAL,
-					    .x = 1,
-					    .low = 2,
-					    .high = 3 });
+	chart_add(c, block, CHART_BARS, CHART_BAR, NULL, 1, 0);
+	chart_add(c, block, CHART_INTERVALS, CHART_INTERVAL, NULL, 1, 0);
 	return chart_rows(c) ? 0 : chart_empty(err, "nothing of these runs was kept");
 }
 
@@ -123,11 +114,7 @@ static void add_spread(struct chart *c, const struct spread *s, const struct run
 	for (size_t i = 0; i < n; i++)
 		chart_row(c, block, rows[i], COLUMNS, NULL);
 	xfree(rows);
-	chart_add(c, (struct chart_series){ .block = block,
-					    .shape = CHART_LINE_POINTS,
-					    .role = CHART_PEN + s->pen,
-					    .title = s->title,
-					    .y = 1 });
+	chart_add(c, block, CHART_LINE_POINTS, CHART_PEN + s->pen, s->title, 0, 1);
 }
 
 /* Thin lines where sigma is 0.1, 1 and 10 % of the mean. */
@@ -148,14 +135,8 @@ static void add_shares(struct chart *c)
 		double to[] = { end, end * shares[i].share };
 		chart_row(c, block, from, 2, "");
 		chart_row(c, block, to, 2, shares[i].name);
-		chart_add(c, (struct chart_series){ .block = block,
-						    .shape = CHART_LINE,
-						    .role = CHART_GUIDE,
-						    .y = 1 });
-		chart_add(c, (struct chart_series){ .block = block,
-						    .shape = CHART_NAMES,
-						    .role = CHART_GUIDE,
-						    .y = 1 });
+		chart_add(c, block, CHART_LINE, CHART_GUIDE, NULL, 0, 1);
+		chart_add(c, block, CHART_NAMES, CHART_GUIDE, NULL, 0, 1);
 	}
 }
 
