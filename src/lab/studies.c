@@ -124,7 +124,7 @@ static int add_all(struct writer *w, const struct study *s, const char *identity
 	       add_cutoffs(w, s, ids);
 }
 
-int lab_add_study_of_daemons(struct lab *lab, struct study *s, struct error *err)
+int lab_add_study(struct lab *lab, struct study *s, struct error *err)
 {
 	struct writer w = { .lab = lab, .err = err };
 	char identity[17];
@@ -183,7 +183,7 @@ static int list_study(void *context, sqlite3_stmt *stmt)
 	return 0;
 }
 
-int lab_list_studies_of_daemons(struct lab *lab, lab_study_list *into, struct error *err)
+int lab_list_studies(struct lab *lab, lab_study_list *into, struct error *err)
 {
 	static const char sql[] =
 		"SELECT s.id, s.machine, s.made_at_ns, s.source,"
@@ -211,7 +211,7 @@ static int reinstate(struct lab *lab, int64_t study, const char *identity, struc
 	struct study s = { 0 };
 	bool found = false;
 	sqlite3_stmt *stmt = NULL;
-	if (lab_get_study_of_daemons(lab, NULL, study, &found, &s, err))
+	if (lab_get_study(lab, NULL, study, &found, &s, err))
 		return -1;
 	int64_t *ids = xcalloc(s.cutoffs.count + 1, sizeof *ids);
 	int result = lab_put_in_force(lab, identity, study, s.cutoffs.items, s.cutoffs.count,
@@ -276,7 +276,7 @@ static int delete_study(struct lab *lab, int64_t id, struct error *err)
 	return before ? reinstate(lab, before, identity, err) : 0;
 }
 
-int lab_remove_study_of_daemons(struct lab *lab, int64_t id, struct error *err)
+int lab_remove_study(struct lab *lab, int64_t id, struct error *err)
 {
 	static const char doing[] = "remove the study from";
 	if (lab_begin(lab, doing, err))

@@ -155,8 +155,8 @@ static int read_all(struct reader *r, const struct machine *m, int64_t id)
 	return result;
 }
 
-int lab_get_study_of_daemons(struct lab *lab, const struct machine *m, int64_t id, bool *found,
-			     struct study *into, struct error *err)
+int lab_get_study(struct lab *lab, const struct machine *m, int64_t id, bool *found,
+		  struct study *into, struct error *err)
 {
 	struct reader r = { .lab = lab, .err = err };
 	/* all tables as of one moment: it may be removed meanwhile */

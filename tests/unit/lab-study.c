@@ -206,7 +206,7 @@ void comes_back(struct lab *lab, const struct machine *m, int64_t id, const stru
 {
 	struct study back = { 0 };
 	bool found = false;
-	ok(lab_get_study_of_daemons(lab, m, id, &found, &back, &err));
+	ok(lab_get_study(lab, m, id, &found, &back, &err));
 	assert_true(found);
 	same_study(expected, &back);
 	study_release(&back);
