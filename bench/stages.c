@@ -62,7 +62,7 @@ static int make_run(struct lab *lab, struct run *run, struct error *err)
 	struct machine m = { 0 };
 	machine_set(&m, "bench", "stages");
 	int failed = lab_add_machine(lab, &m, &run->machine, err) ||
-		     lab_add_study(lab, "bench-stages", &run->study, err) ||
+		     lab_add_invocation(lab, "bench-stages", &run->invocation, err) ||
 		     lab_add_run(lab, run, err);
 	machine_release(&m);
 	return failed;

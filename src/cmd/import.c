@@ -77,7 +77,7 @@ static char *conditions(const struct import_options *o, const char *own)
 struct session {
 	const struct import_options *o;
 	struct lab *lab;
-	int64_t study, machine;
+	int64_t invocation, machine;
 	ARRAY(int64_t) added;
 };
 
@@ -85,7 +85,7 @@ static int store_run(struct session *s, imported_list *list, size_t which, struc
 {
 	struct imported_run *from = &list->items[which];
 	struct run run = { .kind = SUBJECT_COMMAND,
-			   .study = s->study,
+			   .invocation = s->invocation,
 			   .machine = s->machine,
 			   .name = name_run(s->o, list, which),
 			   .command = xstrdup(from->name),
@@ -133,7 +133,7 @@ static int add_machine(struct session *s, struct error *err)
 /* All of them, or none. */
 static int store(struct session *s, imported_list *list, const char *line, struct error *err)
 {
-	int failed = lab_add_study(s->lab, line, &s->study, err);
+	int failed = lab_add_invocation(s->lab, line, &s->invocation, err);
 	if (!failed && s->o->here)
 		failed = add_machine(s, err);
 	for (size_t i = 0; !failed && i < list->count; i++)

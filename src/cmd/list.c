@@ -111,7 +111,7 @@ static struct table *json_table(const run_list *runs, const run_count_list *coun
 		table_add_number(t, count->mean_et_ns);
 		table_add_number(t, count->mean_pt_exec_ns);
 		table_add_text(t, backend_name(run->backend));
-		add_count(t, run->study, run->study);
+		add_count(t, run->invocation, run->invocation);
 		table_add_text(t, subject_kind_name(run->kind));
 		table_add_text(t, run->tags);
 	}

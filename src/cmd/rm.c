@@ -16,7 +16,7 @@ static void add_once(run_list *runs, struct run *run)
 	*run = (struct run){ 0 };
 }
 
-/* The run, or all runs of its study. */
+/* The run, or all runs of its invocation of tare. */
 static int add_found(struct lab *lab, const char *which, bool study, run_list *runs,
 		     struct error *err)
 {
@@ -25,7 +25,8 @@ static int add_found(struct lab *lab, const char *which, bool study, run_list *r
 	if (run_find(lab, which, LAB_ALL_KINDS, &id, err) || lab_get_run(lab, id, &run, err))
 		return -1;
 	run_list found = { 0 };
-	int failed = study && run.study ? lab_study_runs(lab, run.study, &found, err) : 0;
+	int failed = study && run.invocation ? lab_invocation_runs(lab, run.invocation, &found, err)
+					     : 0;
 	for (size_t i = 0; i < found.count; i++)
 		add_once(runs, &found.items[i]);
 	add_once(runs, &run);

@@ -181,7 +181,8 @@ int cmd_add_run(loaded_list *list, struct lab *lab, int64_t id, bool whole_study
 		return loaded_add(list, lab, id, how, err);
 	struct run run = { 0 };
 	run_list runs = { 0 };
-	int failed = lab_get_run(lab, id, &run, err) || lab_study_runs(lab, run.study, &runs, err);
+	int failed = lab_get_run(lab, id, &run, err) ||
+		     lab_invocation_runs(lab, run.invocation, &runs, err);
 	for (size_t i = 0; i < runs.count; i++) {
 		if (!failed)
 			failed = loaded_add(list, lab, runs.items[i].id, how, err);

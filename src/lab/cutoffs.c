@@ -8,20 +8,6 @@
 #include "base/text.h"
 #include "lab/studies_rows.h"
 
-#define C(member, kind)                                           \
-	{                                                         \
-#member, kind, 0, offsetof(struct cutoff, member) \
-	}
-const struct field cutoff_fields[] = {
-	{ "daemon", FIELD_NAME, DAEMON_NAME, offsetof(struct cutoff, daemon) },
-	C(from_ns, FIELD_U64),
-	C(below_ns, FIELD_ID),
-	C(cutoff_ns, FIELD_U64),
-	C(edited, FIELD_BOOL),
-	{ 0 },
-};
-#undef C
-
 static const char changing[] = "change the cutoffs in";
 
 int lab_read_identity(struct lab *lab, int64_t machine, char identity[17], struct error *err)

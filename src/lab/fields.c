@@ -1,3 +1,5 @@
+#include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +86,18 @@ static unsigned numbers_of(const struct field *f)
 	return f->kind == FIELD_CAUSES ? LEDGER_CAUSES : f->limit;
 }
 
+/* A list of numbers: "[1,2]". */
+static void bind_list(sqlite3_stmt *stmt, int at, const number_list *list)
+{
+	struct strbuf text = { 0 };
+	strbuf_putc(&text, '[');
+	for (size_t i = 0; i < list->count; i++)
+		strbuf_printf(&text, "%s%" PRIu32, i ? "," : "", list->items[i]);
+	strbuf_putc(&text, ']');
+	sqlite3_bind_text64(stmt, at, text.text, text.length, SQLITE_TRANSIENT, SQLITE_UTF8);
+	strbuf_release(&text);
+}
+
 void fields_bind(sqlite3_stmt *stmt, int *at, const struct field *f, const void *object)
 {
 	for (; f->kind; f++) {
@@ -144,9 +158,36 @@ void fields_bind(sqlite3_stmt *stmt, int *at, const struct field *f, const void 
 				bind_unless(stmt, (*at)++, ((const int64_t *)p)[m],
 					    !(bits >> m & 1));
 			break;
+		case FIELD_LIST:
+			bind_list(stmt, (*at)++, p);
+			break;
 		default: /* only in JSON */
 			break;
 		}
+	}
+}
+
+static int read_list(sqlite3_stmt *stmt, int column, number_list *into)
+{
+	const char *text = (const char *)sqlite3_column_text(stmt, column);
+	if (!text || *text++ != '[')
+		return -1;
+	if (strcmp(text, "]") == 0)
+		return 0;
+	for (;; text++) {
+		char *end;
+		if (*text < '0' || *text > '9')
+			return -1;
+		errno = 0;
+		unsigned long value = strtoul(text, &end, 10);
+		if (errno || value > UINT32_MAX)
+			return -1;
+		array_push(into, (uint32_t)value);
+		text = end;
+		if (strcmp(text, "]") == 0)
+			return 0;
+		if (*text != ',')
+			return -1;
 	}
 }
 
@@ -188,6 +229,11 @@ int fields_read(sqlite3_stmt *stmt, int *at, const struct field *f, void *object
 			size_t length = text ? strnlen(text, f->limit - 1) : 0;
 			memcpy(p, text ? text : "", length);
 			((char *)p)[length] = '\0';
+			continue;
+		}
+		if (f->kind == FIELD_LIST) {
+			if (read_list(stmt, column, p))
+				return -1;
 			continue;
 		}
 		int64_t value = sqlite3_column_int64(stmt, column);

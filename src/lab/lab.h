@@ -55,8 +55,8 @@ void lab_waited(struct lab *lab, uint64_t ns);
 int lab_add_machine(struct lab *lab, const struct machine *m, int64_t *id, struct error *err);
 int lab_get_machine(struct lab *lab, int64_t id, struct machine *into, struct error *err);
 
-/* A study groups the runs of one command line. */
-int lab_add_study(struct lab *lab, const char *command_line, int64_t *id, struct error *err);
+/* An invocation of tare: its command line, which groups its runs. SQL and JSON call it study. */
+int lab_add_invocation(struct lab *lab, const char *command_line, int64_t *id, struct error *err);
 /* Stores the run and fills in run->id; it is RUN_GOING, owned by this process. */
 int lab_add_run(struct lab *lab, struct run *run, struct error *err);
 int lab_end_run(struct lab *lab, int64_t run, enum run_status status, struct error *err);
@@ -124,7 +124,7 @@ int lab_search_runs(struct lab *lab, const struct lab_search *search, run_list *
 		    run_count_list *counts, struct error *err);
 int lab_list_runs(struct lab *lab, const char *like, uint32_t most, run_list *runs,
 		  run_count_list *counts, struct error *err);
-int lab_study_runs(struct lab *lab, int64_t study, run_list *runs, struct error *err);
+int lab_invocation_runs(struct lab *lab, int64_t invocation, run_list *runs, struct error *err);
 
 typedef ARRAY(struct execution) execution_list;
 enum lab_detail {
@@ -183,12 +183,12 @@ int lab_roll_slices(struct lab *lab, int64_t run, const struct lab_roll *roll, u
 /* Stores a study (s->machine must be set) in one transaction; fills in s->id and the ids of its
  * cutoffs. Its cutoffs become those of its machine (by identity) in place of the ones before;
  * edited ones whose daemon and range it has no cutoff for stay. */
-int lab_add_study_of_daemons(struct lab *lab, struct study *s, struct error *err);
+int lab_add_study(struct lab *lab, struct study *s, struct error *err);
 /* id 0: the newest of this machine (by identity), else that one of any (m may be NULL). *found is
  * false when there is none. Its cutoffs have the ids of those in force; 0: edited or replaced
  * since. A run removed since is 0. */
-int lab_get_study_of_daemons(struct lab *lab, const struct machine *m, int64_t id, bool *found,
-			     struct study *into, struct error *err);
+int lab_get_study(struct lab *lab, const struct machine *m, int64_t id, bool *found,
+		  struct study *into, struct error *err);
 struct lab_study_row {
 	int64_t id, machine, made_at_ns;
 	enum study_source source;
@@ -198,9 +198,9 @@ struct lab_study_row {
 };
 typedef ARRAY(struct lab_study_row) lab_study_list;
 /* Newest first. */
-int lab_list_studies_of_daemons(struct lab *lab, lab_study_list *into, struct error *err);
+int lab_list_studies(struct lab *lab, lab_study_list *into, struct error *err);
 /* The cutoffs that come from it go, too; those of the study before it hold again. */
-int lab_remove_study_of_daemons(struct lab *lab, int64_t id, struct error *err);
+int lab_remove_study(struct lab *lab, int64_t id, struct error *err);
 
 /* The cutoffs in force on this machine (by identity), and where they come from. */
 struct lab_cutoffs {
@@ -231,12 +231,7 @@ int lab_begin_watch(struct lab *lab, int64_t machine, int64_t *watch, struct err
 int lab_add_bursts(struct lab *lab, int64_t watch, const struct bursts *b, uint64_t keep_bytes,
 		   struct error *err);
 int lab_end_watch(struct lab *lab, int64_t watch, struct error *err);
-struct lab_watch_row {
-	int64_t id, machine, begun_at_ns, ended_at_ns; /* CLOCK_REALTIME; of what is kept */
-	uint64_t covered_ns, bytes, bursts, lost;
-	bool going;
-};
-typedef ARRAY(struct lab_watch_row) lab_watch_list;
+typedef ARRAY(struct watch_row) lab_watch_list;
 /* Newest first. */
 int lab_list_watches(struct lab *lab, lab_watch_list *into, struct error *err);
 /* The stretches of this machine's watches (m NULL: of any), oldest first, watch by watch; chunks of
@@ -291,7 +286,7 @@ int lab_tag_run(struct lab *lab, int64_t run, const char *tags, struct error *er
  * list with commas, NULL: none. *now is what it has then, "" for none; the caller frees. */
 int lab_change_tags(struct lab *lab, int64_t run, const char *add, const char *remove, char **now,
 		    struct error *err);
-/* Refuses a run that is going. The last run of a study takes the study with it. */
+/* Refuses a run that is going. The last run of an invocation takes that with it. */
 int lab_remove_run(struct lab *lab, int64_t run, struct error *err);
 
 /* ---- for whoever looks on while others write ---- */

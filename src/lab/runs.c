@@ -22,7 +22,7 @@
 
 static const struct field run_fields[] = {
 	{ "kind", FIELD_ENUM, SUBJECT_KINDS, offsetof(struct run, kind) },
-	RUN(study, FIELD_ID, "study"),
+	RUN(invocation, FIELD_ID, "study"),
 	RUN(machine, FIELD_ID, "machine"),
 	{ "status", FIELD_ENUM, RUN_FAILED + 1, offsetof(struct run, status) },
 	{ "backend", FIELD_ENUM, BACKENDS, offsetof(struct run, backend) },
@@ -112,7 +112,7 @@ int lab_get_machine(struct lab *lab, int64_t id, struct machine *into, struct er
 	return result;
 }
 
-int lab_add_study(struct lab *lab, const char *command_line, int64_t *id, struct error *err)
+int lab_add_invocation(struct lab *lab, const char *command_line, int64_t *id, struct error *err)
 {
 	static const char doing[] = "store the study in";
 	sqlite3_stmt *stmt = NULL;
@@ -519,7 +519,7 @@ int lab_change_tags(struct lab *lab, int64_t run, const char *add, const char *r
 	return result;
 }
 
-static int delete_run(struct lab *lab, int64_t run, int64_t study, struct error *err)
+static int delete_run(struct lab *lab, int64_t run, int64_t invocation, struct error *err)
 {
 	static const char doing[] = "remove the run from";
 	static const char *const steps[] = {
@@ -536,7 +536,7 @@ static int delete_run(struct lab *lab, int64_t run, int64_t study, struct error 
 			return -1;
 		sqlite3_bind_int64(stmt, 1, run);
 		if (sqlite3_bind_parameter_count(stmt) > 1)
-			sqlite3_bind_int64(stmt, 2, study);
+			sqlite3_bind_int64(stmt, 2, invocation);
 		int result = lab_done(lab, stmt, doing, err);
 		sqlite3_finalize(stmt);
 		if (result)
@@ -568,7 +568,7 @@ int lab_remove_run(struct lab *lab, int64_t id, struct error *err)
 	if (!result)
 		result = refuse_going(&run, err);
 	if (!result)
-		result = delete_run(lab, id, run.study, err);
+		result = delete_run(lab, id, run.invocation, err);
 	if (!result)
 		result = lab_commit(lab, doing, err);
 	lab_rollback(lab);

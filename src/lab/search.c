@@ -215,7 +215,7 @@ int lab_list_runs(struct lab *lab, const char *like, uint32_t most, run_list *ru
 	return lab_search_runs(lab, &search, runs, counts, err);
 }
 
-int lab_study_runs(struct lab *lab, int64_t study, run_list *runs, struct error *err)
+int lab_invocation_runs(struct lab *lab, int64_t invocation, run_list *runs, struct error *err)
 {
 	char *sql = lab_select_runs("WHERE study = ? ORDER BY id");
 	sqlite3_stmt *stmt = NULL;
@@ -223,6 +223,6 @@ int lab_study_runs(struct lab *lab, int64_t study, run_list *runs, struct error 
 	free(sql);
 	if (result)
 		return -1;
-	sqlite3_bind_int64(stmt, 1, study);
+	sqlite3_bind_int64(stmt, 1, invocation);
 	return collect_runs(lab, stmt, runs, NULL, err);
 }

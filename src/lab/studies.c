@@ -5,89 +5,12 @@
 
 #include "lab/studies_rows.h"
 
-#define F(type, member, kind, name)                          \
-	{                                                    \
-		name, kind, 0, offsetof(struct type, member) \
-	}
-/* A struct study_period within: `at` is its offset. */
-#define P(at, member, kind, name)                                           \
-	{                                                                   \
-		name, kind, 0, (at) + offsetof(struct study_period, member) \
-	}
-#define PERIOD(at)                                                                               \
-	P(at, found, FIELD_BOOL, "period_found"),                                                \
-		P(at, uncertain, FIELD_BOOL, "period_uncertain"),                                \
-		P(at, samples, FIELD_REAL, "period_samples"), P(at, ns, FIELD_U64, "period_ns"), \
-		P(at, error_ns, FIELD_U64, "period_error_ns")
-
-static const struct field row_fields[] = {
-	{ "source", FIELD_ENUM, STUDY_SOURCES, offsetof(struct study, source) },
-	F(study, made_at_ns, FIELD_I64, "made_at_ns"),
-	F(study, machine, FIELD_I64, "machine"),
-	{ 0 },
-};
-
-#define R(member, kind) F(study_run, member, kind, #member)
-static const struct field run_fields[] = {
-	R(run, FIELD_ID),
-	R(length_ns, FIELD_U64),
-	R(samples, FIELD_U32),
-	R(cluster, FIELD_U32),
-	R(cluster_low_ns, FIELD_U64),
-	R(cluster_high_ns, FIELD_U64),
-	R(sigma_ns, FIELD_REAL),
-	R(sigma_kept_ns, FIELD_REAL),
-	R(mean_ns, FIELD_REAL),
-	R(mean_kept_ns, FIELD_REAL),
-	R(steadied, FIELD_BOOL),
-	R(steady_sigma_ns, FIELD_REAL),
-	R(steady_sigma_kept_ns, FIELD_REAL),
-	{ 0 },
-};
-#undef R
-
-#define L(member, kind) F(study_level, member, kind, #member)
-static const struct field level_fields[] = {
-	L(low_ns, FIELD_U64),
-	L(high_ns, FIELD_U64),
-	L(cut_ns, FIELD_U64),
-	L(neither, FIELD_U32),
-	L(first, FIELD_U32),
-	L(second, FIELD_U32),
-	L(both, FIELD_U32),
-	L(both_expected, FIELD_REAL),
-	{ "shape", FIELD_ENUM, STUDY_SHAPES, offsetof(struct study_level, shape) },
-	{ 0 },
-};
-#undef L
-
-static const struct field daemon_fields[] = {
-	{ "name", FIELD_NAME, DAEMON_NAME, offsetof(struct study_daemon, name) },
-	PERIOD(offsetof(struct study_daemon, period)),
-	{ 0 },
-};
-
-#define S(member, kind) F(study_seen, member, kind, #member)
-static const struct field seen_fields[] = {
-	S(cluster_executions, FIELD_U32),
-	S(cluster_max_ns, FIELD_U64),
-	S(cluster_sigma_ns, FIELD_REAL),
-	S(long_executions, FIELD_U32),
-	S(long_least_ns, FIELD_U64),
-	S(long_most_ns, FIELD_U64),
-	PERIOD(offsetof(struct study_seen, period)),
-	S(has_cutoff, FIELD_BOOL),
-	S(cutoff_ns, FIELD_U64),
-	{ 0 },
-};
-#undef S
-
 const struct study_table_spec study_tables[STUDY_TABLES] = {
-	[STUDY_ROW] = { "daemon_study", row_fields, "identity" },
-	[STUDY_RUN] = { "daemon_study_run", run_fields, "study, length, l_samples, dropped" },
-	[STUDY_LEVEL] = { "daemon_study_level", level_fields, "study, length, position" },
-	[STUDY_DAEMON] = { "daemon_study_daemon", daemon_fields, "study, position" },
-	[STUDY_SEEN] = { "daemon_study_seen", seen_fields, "study, daemon, length, samples" },
+	[STUDY_ROW] = { "daemon_study", study_fields, "identity" },
+	[STUDY_RUN] = { "daemon_study_run", study_run_fields, "study, length" },
+	[STUDY_LEVEL] = { "daemon_study_level", study_level_fields, "study, length, position" },
+	[STUDY_DAEMON] = { "daemon_study_daemon", study_daemon_fields, "study, position" },
+	[STUDY_SEEN] = { "daemon_study_seen", study_seen_fields, "study, daemon, length" },
 	[STUDY_CUTOFF] = { "daemon_study_cutoff", cutoff_fields, "study, position, cutoff" },
 };
 
@@ -136,21 +59,10 @@ static int done(struct writer *w, enum study_table t)
 	return lab_done(w->lab, w->stmts[t], storing, w->err);
 }
 
-static void bind_list(sqlite3_stmt *stmt, int at, const uint32_t *numbers, size_t count)
-{
-	struct strbuf text = { 0 };
-	strbuf_putc(&text, '[');
-	for (size_t i = 0; i < count; i++)
-		strbuf_printf(&text, "%s%" PRIu32, i ? "," : "", numbers[i]);
-	strbuf_putc(&text, ']');
-	sqlite3_bind_text64(stmt, at, text.text, text.length, SQLITE_TRANSIENT, SQLITE_UTF8);
-	strbuf_release(&text);
-}
-
 static int add_row(struct writer *w, const struct study *s, const char *identity)
 {
 	int at = 1;
-	fields_bind(w->stmts[STUDY_ROW], &at, row_fields, s);
+	fields_bind(w->stmts[STUDY_ROW], &at, study_fields, s);
 	sqlite3_bind_text(w->stmts[STUDY_ROW], at, identity, -1, SQLITE_STATIC);
 	if (done(w, STUDY_ROW))
 		return -1;
@@ -160,13 +72,11 @@ static int add_row(struct writer *w, const struct study *s, const char *identity
 
 static int add_run(struct writer *w, size_t length, const struct study_run *r)
 {
-	int at = bind_row(w, STUDY_RUN, r, length);
-	bind_list(w->stmts[STUDY_RUN], at, r->l_samples.items, r->l_samples.count);
-	bind_list(w->stmts[STUDY_RUN], at + 1, r->dropped.items, r->dropped.count);
+	bind_row(w, STUDY_RUN, r, length);
 	if (done(w, STUDY_RUN))
 		return -1;
 	for (size_t i = 0; i < r->levels.count; i++) {
-		at = bind_row(w, STUDY_LEVEL, &r->levels.items[i], length);
+		int at = bind_row(w, STUDY_LEVEL, &r->levels.items[i], length);
 		sqlite3_bind_int64(w->stmts[STUDY_LEVEL], at, (int64_t)i);
 		if (done(w, STUDY_LEVEL))
 			return -1;
@@ -180,10 +90,8 @@ static int add_daemon(struct writer *w, size_t position, const struct study_daem
 	if (done(w, STUDY_DAEMON))
 		return -1;
 	for (int length = 0; length < STUDY_LENGTHS; length++) {
-		const struct study_seen *seen = &d->seen[length];
-		int at = bind_row(w, STUDY_SEEN, seen, position);
+		int at = bind_row(w, STUDY_SEEN, &d->seen[length], position);
 		sqlite3_bind_int(w->stmts[STUDY_SEEN], at, length);
-		bind_list(w->stmts[STUDY_SEEN], at + 1, seen->samples.items, seen->samples.count);
 		if (done(w, STUDY_SEEN))
 			return -1;
 	}
@@ -216,7 +124,7 @@ static int add_all(struct writer *w, const struct study *s, const char *identity
 	       add_cutoffs(w, s, ids);
 }
 
-int lab_add_study_of_daemons(struct lab *lab, struct study *s, struct error *err)
+int lab_add_study(struct lab *lab, struct study *s, struct error *err)
 {
 	struct writer w = { .lab = lab, .err = err };
 	char identity[17];
@@ -244,16 +152,17 @@ int lab_add_study_of_daemons(struct lab *lab, struct study *s, struct error *err
 
 #define NEWER "SELECT 1 FROM daemon_study n WHERE n.identity = s.identity AND n.id > s.id"
 
+#define X(member, name, kind, ...) FACT(struct lab_study_row, member, name, kind, NULL, __VA_ARGS__)
 static const struct field list_fields[] = {
-	F(lab_study_row, id, FIELD_I64, "id"),
-	F(lab_study_row, machine, FIELD_I64, "machine"),
-	F(lab_study_row, made_at_ns, FIELD_I64, "made_at_ns"),
-	{ "source", FIELD_ENUM, STUDY_SOURCES, offsetof(struct lab_study_row, source) },
-	F(lab_study_row, short_ns, FIELD_U64, "short"),
-	F(lab_study_row, long_ns, FIELD_U64, "long"),
-	F(lab_study_row, daemons, FIELD_U32, "daemons"),
-	F(lab_study_row, cutoffs, FIELD_U32, "cutoffs"),
-	F(lab_study_row, in_force, FIELD_BOOL, "in_force"),
+	X(id, "id", FIELD_I64),
+	X(machine, "machine", FIELD_I64),
+	X(made_at_ns, "made_at_ns", FIELD_I64),
+	X(source, "source", FIELD_ENUM, .limit = STUDY_SOURCES),
+	X(short_ns, "short", FIELD_U64),
+	X(long_ns, "long", FIELD_U64),
+	X(daemons, "daemons", FIELD_U32),
+	X(cutoffs, "cutoffs", FIELD_U32),
+	X(in_force, "in_force", FIELD_BOOL),
 	{ 0 },
 };
 
@@ -274,7 +183,7 @@ static int list_study(void *context, sqlite3_stmt *stmt)
 	return 0;
 }
 
-int lab_list_studies_of_daemons(struct lab *lab, lab_study_list *into, struct error *err)
+int lab_list_studies(struct lab *lab, lab_study_list *into, struct error *err)
 {
 	static const char sql[] =
 		"SELECT s.id, s.machine, s.made_at_ns, s.source,"
@@ -302,7 +211,7 @@ static int reinstate(struct lab *lab, int64_t study, const char *identity, struc
 	struct study s = { 0 };
 	bool found = false;
 	sqlite3_stmt *stmt = NULL;
-	if (lab_get_study_of_daemons(lab, NULL, study, &found, &s, err))
+	if (lab_get_study(lab, NULL, study, &found, &s, err))
 		return -1;
 	int64_t *ids = xcalloc(s.cutoffs.count + 1, sizeof *ids);
 	int result = lab_put_in_force(lab, identity, study, s.cutoffs.items, s.cutoffs.count,
@@ -367,7 +276,7 @@ static int delete_study(struct lab *lab, int64_t id, struct error *err)
 	return before ? reinstate(lab, before, identity, err) : 0;
 }
 
-int lab_remove_study_of_daemons(struct lab *lab, int64_t id, struct error *err)
+int lab_remove_study(struct lab *lab, int64_t id, struct error *err)
 {
 	static const char doing[] = "remove the study from";
 	if (lab_begin(lab, doing, err))

@@ -1,8 +1,5 @@
 /* Studies of daemons out of their tables. What is out of its bounds, or refers to what is not
  * there, is damage. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lab/studies_rows.h"
 
@@ -17,30 +14,6 @@ struct reader {
 static int impossible(struct reader *r)
 {
 	return lab_damaged(r->lab, r->err, "a study has impossible values");
-}
-
-static int read_list(sqlite3_stmt *stmt, int column, number_list *into)
-{
-	const char *text = (const char *)sqlite3_column_text(stmt, column);
-	if (!text || *text++ != '[')
-		return -1;
-	if (strcmp(text, "]") == 0)
-		return 0;
-	for (;; text++) {
-		char *end;
-		if (*text < '0' || *text > '9')
-			return -1;
-		errno = 0;
-		unsigned long value = strtoul(text, &end, 10);
-		if (errno || value > UINT32_MAX)
-			return -1;
-		array_push(into, (uint32_t)value);
-		text = end;
-		if (strcmp(text, "]") == 0)
-			return 0;
-		if (*text != ',')
-			return -1;
-	}
 }
 
 /* STUDY_LENGTHS: none of them. */
@@ -65,8 +38,7 @@ static int read_run(struct reader *r, sqlite3_stmt *stmt)
 	struct study_run run = { .present = true };
 	int failed = fields_read(stmt, &at, study_tables[STUDY_RUN].fields, &run);
 	enum study_length length = length_in(stmt, at + 1);
-	if (failed || length == STUDY_LENGTHS || read_list(stmt, at + 2, &run.l_samples) ||
-	    read_list(stmt, at + 3, &run.dropped)) {
+	if (failed || length == STUDY_LENGTHS) {
 		array_release(&run.l_samples);
 		array_release(&run.dropped);
 		return impossible(r);
@@ -106,19 +78,14 @@ static int read_seen(struct reader *r, sqlite3_stmt *stmt)
 {
 	int at = 0;
 	struct study_seen seen = { 0 };
-	number_list samples = { 0 };
 	int failed = fields_read(stmt, &at, study_tables[STUDY_SEEN].fields, &seen);
 	size_t daemon = r->seen / STUDY_LENGTHS, length = r->seen % STUDY_LENGTHS;
 	if (failed || daemon >= r->study.daemons.count ||
 	    sqlite3_column_int64(stmt, at + 1) != (int64_t)daemon ||
-	    sqlite3_column_int64(stmt, at + 2) != (int64_t)length ||
-	    read_list(stmt, at + 3, &samples)) {
-		array_release(&samples);
+	    sqlite3_column_int64(stmt, at + 2) != (int64_t)length) {
+		array_release(&seen.samples);
 		return impossible(r);
 	}
-	seen.samples.items = samples.items;
-	seen.samples.count = samples.count;
-	seen.samples.capacity = samples.capacity;
 	r->study.daemons.items[daemon].seen[length] = seen;
 	r->seen++;
 	return 0;
@@ -188,8 +155,8 @@ static int read_all(struct reader *r, const struct machine *m, int64_t id)
 	return result;
 }
 
-int lab_get_study_of_daemons(struct lab *lab, const struct machine *m, int64_t id, bool *found,
-			     struct study *into, struct error *err)
+int lab_get_study(struct lab *lab, const struct machine *m, int64_t id, bool *found,
+		  struct study *into, struct error *err)
 {
 	struct reader r = { .lab = lab, .err = err };
 	/* all tables as of one moment: it may be removed meanwhile */

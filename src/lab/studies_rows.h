@@ -16,12 +16,9 @@ enum study_table {
 struct study_table_spec {
 	const char *name;
 	const struct field *fields;
-	const char *more; /* columns behind the fields: keys, then lists of samples */
+	const char *more; /* columns behind the fields: keys */
 };
 extern const struct study_table_spec study_tables[STUDY_TABLES];
-
-/* The columns of a cutoff but for its id. */
-extern const struct field cutoff_fields[];
 
 /* The identity of a stored machine. */
 int lab_read_identity(struct lab *lab, int64_t machine, char identity[17], struct error *err);

@@ -215,19 +215,6 @@ int lab_remove_watch(struct lab *lab, int64_t watch, struct error *err)
 	return result;
 }
 
-#define W(member, kind)                                                  \
-	{                                                                \
-#member, kind, 0, offsetof(struct lab_watch_row, member) \
-	}
-static const struct field watch_fields[] = {
-	W(id, FIELD_I64),	   W(machine, FIELD_I64),
-	W(begun_at_ns, FIELD_I64), W(ended_at_ns, FIELD_I64),
-	W(covered_ns, FIELD_U64),  W(bytes, FIELD_U64),
-	W(bursts, FIELD_U64),	   W(lost, FIELD_U64),
-	W(going, FIELD_BOOL),	   { 0 },
-};
-#undef W
-
 struct lister {
 	struct lab *lab;
 	lab_watch_list *into;
@@ -237,9 +224,9 @@ struct lister {
 static int list_watch(void *context, sqlite3_stmt *stmt)
 {
 	struct lister *l = context;
-	struct lab_watch_row row = { 0 };
+	struct watch_row row = { 0 };
 	int at = 0;
-	if (fields_read(stmt, &at, watch_fields, &row))
+	if (fields_read(stmt, &at, watch_row_fields, &row))
 		return lab_damaged(l->lab, l->err, "a watch has impossible values");
 	row.going = row.going && !lab_owner_gone(stmt, at);
 	array_push(l->into, row);
@@ -251,8 +238,8 @@ int lab_list_watches(struct lab *lab, lab_watch_list *into, struct error *err)
 	static const char sql[] =
 		"SELECT w.id, w.machine, coalesce(min(c.realtime_ns), w.begun_at_ns),"
 		" coalesce(max(c.realtime_ns + c.end_ns - c.begin_ns), w.begun_at_ns),"
-		" coalesce(sum(c.end_ns - c.begin_ns), 0), coalesce(sum(c.bytes), 0),"
-		" coalesce(sum(c.bursts), 0), coalesce(sum(c.lost), 0), w.status = 0, " LAB_OWNER
+		" coalesce(sum(c.end_ns - c.begin_ns), 0), coalesce(sum(c.bursts), 0),"
+		" coalesce(sum(c.lost), 0), coalesce(sum(c.bytes), 0), w.status = 0, " LAB_OWNER
 		" FROM watch w LEFT JOIN watch_chunk c ON c.watch = w.id GROUP BY w.id"
 		" ORDER BY w.id DESC";
 	sqlite3_stmt *stmt = NULL;

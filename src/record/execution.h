@@ -125,10 +125,10 @@ const char *subject_kind_name(enum subject_kind kind); /* "command", "cpu", "sys
 struct run {
 	int64_t id; /* in the lab */
 	enum subject_kind kind;
-	int64_t study; /* runs of one command line belong to one study */
-	char *name;    /* what the user called it, or the command */
-	char *command; /* as given, parameters filled in; bytes, not necessarily UTF-8 */
-	char *shell;   /* NULL: started without one */
+	int64_t invocation; /* of tare: the runs of one command line have one */
+	char *name;	    /* what the user called it, or the command */
+	char *command;	    /* as given, parameters filled in; bytes, not necessarily UTF-8 */
+	char *shell;	    /* NULL: started without one */
 	char *directory;
 	struct conditions conditions;
 	ARRAY(struct parameter) parameters;

@@ -8,6 +8,9 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "record/field.h"
+
+typedef ARRAY(uint32_t) number_list;
 
 #define DAEMON_NAME 17 /* of daemon_name(), with its NUL */
 
@@ -57,7 +60,7 @@ struct study_seen {
 	double cluster_sigma_ns;
 	uint32_t long_executions; /* long-running ones, in L-samples; 0: none */
 	uint64_t long_least_ns, long_most_ns;
-	ARRAY(uint32_t) samples; /* that hold those, by number, ascending, each once */
+	number_list samples; /* that hold those, by number, ascending, each once */
 	struct study_period period;
 	bool has_cutoff;
 	uint64_t cutoff_ns;
@@ -80,7 +83,6 @@ struct cutoff {
 };
 typedef ARRAY(struct cutoff) cutoff_list;
 
-typedef ARRAY(uint32_t) number_list;
 bool number_list_has(const number_list *list, uint32_t number); /* of an ascending one */
 
 struct study_run {
@@ -111,6 +113,18 @@ struct study {
 };
 
 void study_release(struct study *s); /* and zeroes it */
+
+/* A watch as the lab lists it. */
+struct watch_row {
+	int64_t id, machine, begun_at_ns, ended_at_ns; /* CLOCK_REALTIME; of what is kept */
+	uint64_t covered_ns, bytes, bursts, lost;
+	bool going;
+};
+
+extern const struct field study_fields[], study_run_fields[], study_level_fields[],
+	study_daemon_fields[], study_seen_fields[], cutoff_fields[], watch_row_fields[];
+extern const struct shape study_run_shape, study_level_shape, study_period_shape,
+	study_daemon_shape, study_seen_shape, cutoff_shape, cutoff_range_shape, watch_row_shape;
 
 /* That holds for a program of this ET; NULL: none. */
 const struct cutoff *cutoff_find(const struct cutoff *list, size_t count, const char *daemon,

@@ -196,12 +196,11 @@ static int check_unfinished(struct calibration *c, struct error *err)
 	for (int l = 0; l < STUDY_LENGTHS; l++)
 		if (c->parts[l].done < c->parts[l].want.samples)
 			return 0;
-	int failed = lab_list_studies_of_daemons(c->to.lab, &list, err);
+	int failed = lab_list_studies(c->to.lab, &list, err);
 	for (size_t i = 0; i < list.count && !failed && !studied; i++) {
 		struct study s = { 0 };
 		bool found;
-		failed = lab_get_study_of_daemons(c->to.lab, &none, list.items[i].id, &found, &s,
-						  err);
+		failed = lab_get_study(c->to.lab, &none, list.items[i].id, &found, &s, err);
 		studied = !failed && found && s.source == STUDY_ACTIVE &&
 			  s.runs[STUDY_SHORT].run == first;
 		study_release(&s);
@@ -219,8 +218,8 @@ static int resume(struct calibration *c, struct error *err)
 	struct run run = { 0 };
 	run_list runs = { 0 };
 	int failed = find_resumed(c, &run, err) || check_same(c, &run, err) ||
-		     lab_study_runs(c->to.lab, run.study, &runs, err);
-	c->to.study = run.study;
+		     lab_invocation_runs(c->to.lab, run.invocation, &runs, err);
+	c->to.invocation = run.invocation;
 	for (size_t i = 0; i < runs.count; i++) {
 		if (failed)
 			run_release(&runs.items[i]);

@@ -31,10 +31,10 @@ int recorder_add_machine(struct recorder *r, struct error *err)
 int recorder_begin(struct recorder *r, struct run *run, struct error *err)
 {
 	if ((!r->machine_id && recorder_add_machine(r, err)) ||
-	    (!r->study && lab_add_study(r->lab, r->command_line, &r->study, err)))
+	    (!r->invocation && lab_add_invocation(r->lab, r->command_line, &r->invocation, err)))
 		return -1;
 	run->machine = r->machine_id;
-	run->study = r->study;
+	run->invocation = r->invocation;
 	run->directory = getcwd(NULL, 0);
 	if (!run->directory)
 		run->directory = xstrdup("?");

@@ -18,7 +18,7 @@ struct recorder {
 	struct lab *lab;
 	char *command_line; /* owned */
 	struct machine machine;
-	int64_t machine_id, study; /* in the lab; 0: not stored yet */
+	int64_t machine_id, invocation; /* in the lab; 0: not stored yet */
 };
 
 enum recorder_lab {
@@ -31,7 +31,7 @@ int recorder_open(struct recorder *r, struct lab_access *lab, enum recorder_lab 
 		  struct error *err);
 /* Stores the machine as it is now. recorder_begin() does so where it was not done before. */
 int recorder_add_machine(struct recorder *r, struct error *err);
-/* Stores the run and fills in what runs of one command line share: machine, study, directory,
+/* Stores the run and fills in what runs of one command line share: machine, invocation, directory,
  * version of tare, and the time of its begin. */
 int recorder_begin(struct recorder *r, struct run *run, struct error *err);
 /* Ends the run in the lab. One that is not worth keeping is removed. */

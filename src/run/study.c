@@ -173,7 +173,7 @@ static int store_study(struct lab *lab, struct study_made *m, struct error *err)
 	for (size_t i = 0; i < before.cutoffs.count; i++)
 		m->replaced_cutoffs += !before.cutoffs.items[i].edited;
 	lab_cutoffs_release(&before);
-	return failed || lab_add_study_of_daemons(lab, &m->study, err);
+	return failed || lab_add_study(lab, &m->study, err);
 }
 
 int study_make(struct lab *lab, const struct study_input *in, bool store, struct study_made *out,

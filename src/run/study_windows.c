@@ -56,7 +56,7 @@ static int find_machine(struct lab *lab, const struct machine *m, const struct s
 	machine_identity(m, here);
 	int failed = lab_list_watches(lab, &list, err);
 	for (size_t i = 0; i < list.count && !failed; i++) {
-		const struct lab_watch_row *row = &list.items[i];
+		const struct watch_row *row = &list.items[i];
 		struct machine then = { 0 };
 		bool used = row->covered_ns && row->ended_at_ns > w->since_ns &&
 			    (!w->until_ns || row->begun_at_ns < w->until_ns);

@@ -15,7 +15,7 @@ static void add_one(struct lab *lab, int64_t machine, const char *daemon, uint64
 		    uint64_t end)
 {
 	struct study s = one_cutoff(machine, daemon, from, end);
-	ok(lab_add_study_of_daemons(lab, &s, &err));
+	ok(lab_add_study(lab, &s, &err));
 	study_release(&s);
 }
 
@@ -39,23 +39,23 @@ static void a_study_replaces_cutoffs(void **state)
 	in_force(lab, &m, 3, "cron:4-50=5 cron:50-100=2* sshd:0-0=7*");
 	/* a study that found nothing */
 	struct study none = { .machine = machine };
-	ok(lab_add_study_of_daemons(lab, &none, &err));
+	ok(lab_add_study(lab, &none, &err));
 	in_force(lab, &m, 0, "cron:50-100=2* sshd:0-0=7*"); /* none is the study's */
 	in_force(lab, &other, 0, "cron:0-0=9*");
 	/* removed again: the one before holds, but for what is edited */
 	put_new(lab, &m, "cron", 0, 5, 8);
-	ok(lab_remove_study_of_daemons(lab, 4, &err));
+	ok(lab_remove_study(lab, 4, &err));
 	in_force(lab, &m, 0, "cron:0-5=8* cron:50-100=2* sshd:0-0=7*");
-	ok(lab_remove_study_of_daemons(lab, 1, &err)); /* not in force */
+	ok(lab_remove_study(lab, 1, &err)); /* not in force */
 	in_force(lab, &m, 0, "cron:0-5=8* cron:50-100=2* sshd:0-0=7*");
-	ok(lab_remove_study_of_daemons(lab, 3, &err));
+	ok(lab_remove_study(lab, 3, &err));
 	in_force(lab, &m, 2, "atd:0-10=5 cron:0-5=8* cron:50-100=2* sshd:0-0=7*");
 	struct study expected = one_cutoff(machine, "atd", 0, 10);
 	expected.id = 2;
 	expected.cutoffs.items[0].id = query(lab, "SELECT id FROM cutoffs WHERE daemon = 'atd'");
 	comes_back(lab, &m, 0, &expected); /* it knows which cutoff its own is now */
 	study_release(&expected);
-	ok(lab_remove_study_of_daemons(lab, 2, &err));
+	ok(lab_remove_study(lab, 2, &err));
 	in_force(lab, &m, 0, "cron:0-5=8* cron:50-100=2* sshd:0-0=7*");
 	struct lab_cutoffs got = { 0 };
 	ok(lab_get_cutoffs(lab, &m, &got, &err));
@@ -78,7 +78,7 @@ static void cutoffs_are_edited(void **state)
 	add_host(lab, "there", "6.1", &other);
 	struct study s = one_cutoff(machine, "cron", 10, 20);
 	add_cutoff(&s, "cron", 20, 0, 6);
-	ok(lab_add_study_of_daemons(lab, &s, &err));
+	ok(lab_add_study(lab, &s, &err));
 	int64_t id = s.cutoffs.items[0].id, second = s.cutoffs.items[1].id, none = 0;
 	ok(put_cutoff(lab, &m, &id, "cron", 5, 20, 99));
 	assert_int_equal(id, s.cutoffs.items[0].id);
@@ -205,16 +205,16 @@ static void impossible_studies_are_refused(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct study s = one_cutoff(machine, "atd", 0, 0);
 		add_cutoff(&s, cases[i].daemon, cases[i].from, cases[i].end, 1);
-		assert_refused(lab_add_study_of_daemons(lab, &s, &err), cases[i].text);
+		assert_refused(lab_add_study(lab, &s, &err), cases[i].text);
 		assert_true(s.id == 0 && s.cutoffs.items[0].id == 0);
 		study_release(&s);
 	}
 	struct study s = one_cutoff(0, "atd", 0, 0);
-	assert_refused(lab_add_study_of_daemons(lab, &s, &err), "no machine 0");
+	assert_refused(lab_add_study(lab, &s, &err), "no machine 0");
 	s.machine = machine;
 	s.runs[0].present = true;
 	s.runs[0].run = 99; /* there is no such run */
-	assert_int_equal(lab_add_study_of_daemons(lab, &s, &err), -1);
+	assert_int_equal(lab_add_study(lab, &s, &err), -1);
 	assert_int_equal(s.id, 0);
 	study_release(&s);
 	in_force(lab, &m, 1, "cron:0-10=5"); /* and nothing changed */

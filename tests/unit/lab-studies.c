@@ -31,7 +31,7 @@ static bool exists(struct lab *lab, const struct machine *m, int64_t id)
 {
 	struct study back = { 0 };
 	bool found = true;
-	ok(lab_get_study_of_daemons(lab, m, id, &found, &back, &err));
+	ok(lab_get_study(lab, m, id, &found, &back, &err));
 	study_release(&back);
 	return found;
 }
@@ -53,7 +53,7 @@ static void studies_come_back(void **state)
 		for (int k = 0; k < STUDY_LENGTHS; k++)
 			if (stored[i].runs[k].present && random_number() % 2)
 				stored[i].runs[k].run = add_run(lab);
-		ok(lab_add_study_of_daemons(lab, &stored[i], &err));
+		ok(lab_add_study(lab, &stored[i], &err));
 		assert_int_equal(stored[i].id, i + 1);
 		for (size_t k = 0; k < stored[i].cutoffs.count; k++)
 			assert_true(stored[i].cutoffs.items[k].id > 0);
@@ -82,15 +82,15 @@ static void the_newest_of_a_machine(void **state)
 	random_study(&a, one, 40);
 	random_study(&b, two, 40);
 	random_study(&c, three, 40);
-	ok(lab_add_study_of_daemons(lab, &a, &err));
-	ok(lab_add_study_of_daemons(lab, &b, &err));
-	ok(lab_add_study_of_daemons(lab, &c, &err));
+	ok(lab_add_study(lab, &a, &err));
+	ok(lab_add_study(lab, &b, &err));
+	ok(lab_add_study(lab, &c, &err));
 	comes_back(lab, &here, 0, &b);
 	comes_back(lab, &updated, 0, &b);
 	comes_back(lab, &there, 0, &c);
 	assert_false(exists(lab, &nowhere, 0));
 	lab_study_list rows = { 0 };
-	ok(lab_list_studies_of_daemons(lab, &rows, &err));
+	ok(lab_list_studies(lab, &rows, &err));
 	assert_int_equal(rows.count, 3);
 	assert_true(rows.items[0].id == c.id && rows.items[0].in_force);
 	assert_true(rows.items[1].id == b.id && rows.items[1].in_force);
@@ -143,7 +143,7 @@ static void a_removed_run_leaves_the_study(void **state)
 		s.runs[i].present = true;
 		s.runs[i].run = add_run(lab);
 	}
-	ok(lab_add_study_of_daemons(lab, &s, &err));
+	ok(lab_add_study(lab, &s, &err));
 	ok(lab_remove_run(lab, s.runs[STUDY_SHORT].run, &err));
 	s.runs[STUDY_SHORT].run = 0;
 	comes_back(lab, &m, 0, &s);
@@ -178,17 +178,17 @@ static void a_removed_study_takes_all_with_it(void **state)
 	do
 		random_study(&s, add_host(lab, "here", "6.1", &m), 200);
 	while (!s.runs[0].levels.count && (study_release(&s), machine_release(&m), true));
-	ok(lab_add_study_of_daemons(lab, &s, &err));
+	ok(lab_add_study(lab, &s, &err));
 	for (size_t i = 0; i < TABLES; i++)
 		assert_true(rows_in(lab, i) > 0);
-	assert_refused(lab_remove_study_of_daemons(lab, 7, &err), "no study 7");
-	ok(lab_remove_study_of_daemons(lab, s.id, &err));
+	assert_refused(lab_remove_study(lab, 7, &err), "no study 7");
+	ok(lab_remove_study(lab, s.id, &err));
 	for (size_t i = 0; i < TABLES; i++)
 		assert_int_equal(rows_in(lab, i), 0);
-	assert_refused(lab_remove_study_of_daemons(lab, s.id, &err), "no study 1");
+	assert_refused(lab_remove_study(lab, s.id, &err), "no study 1");
 	in_force(lab, &m, 0, "");
 	int64_t before = s.id;
-	ok(lab_add_study_of_daemons(lab, &s, &err));
+	ok(lab_add_study(lab, &s, &err));
 	assert_true(s.id > before); /* numbers are not given twice */
 	study_release(&s);
 	lab_close(lab);
@@ -246,7 +246,7 @@ static void damage_is_an_error(void **state)
 		s.runs[k].present = true;
 		array_push(&s.runs[k].levels, ((struct study_level){ 0 }));
 	}
-	ok(lab_add_study_of_daemons(lab, &s, &err));
+	ok(lab_add_study(lab, &s, &err));
 	sqlite3_exec(lab->db, "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = 1",
 		     NULL, NULL, NULL);
 	for (size_t i = 0; i < count + more; i++) {
@@ -257,7 +257,7 @@ static void damage_is_an_error(void **state)
 		sqlite3_exec(lab->db, "BEGIN", NULL, NULL, NULL);
 		if (sqlite3_exec(lab->db, damage, NULL, NULL, NULL))
 			fail_msg("%s: %s", damage, sqlite3_errmsg(lab->db));
-		int failed = i < count ? lab_get_study_of_daemons(lab, &m, 0, &found, &back, &err)
+		int failed = i < count ? lab_get_study(lab, &m, 0, &found, &back, &err)
 				       : lab_get_cutoffs(lab, &m, &got, &err);
 		if (failed != -1)
 			fail_msg("not seen: %s", damage);
@@ -286,7 +286,7 @@ static void a_full_disk(void **state)
 	assert_int_equal(sqlite3_exec(lab->db, limit, NULL, NULL, NULL), SQLITE_OK);
 	for (; stored < 200; stored++) {
 		random_study(&next, machine, 100);
-		if (lab_add_study_of_daemons(lab, &next, &err))
+		if (lab_add_study(lab, &next, &err))
 			break;
 		study_release(&last);
 		last = next;
@@ -296,7 +296,7 @@ static void a_full_disk(void **state)
 	assert_non_null(strstr(err.text, "what was stored before is kept"));
 	comes_back(lab, &m, 0, &last); /* its cutoffs are in force, still */
 	sqlite3_exec(lab->db, "PRAGMA max_page_count = 100000", NULL, NULL, NULL);
-	ok(lab_add_study_of_daemons(lab, &next, &err)); /* with room it goes on */
+	ok(lab_add_study(lab, &next, &err)); /* with room it goes on */
 	comes_back(lab, &m, 0, &next);
 	study_release(&last);
 	study_release(&next);
@@ -319,7 +319,7 @@ static void a_study_of_version_5_is_read(void **state)
 	struct lab *lab = open_lab(LAB_WRITE);
 	struct study s = { 0 };
 	bool found = false;
-	ok(lab_get_study_of_daemons(lab, NULL, 1, &found, &s, &err));
+	ok(lab_get_study(lab, NULL, 1, &found, &s, &err));
 	assert_true(found);
 	assert_true(s.runs[STUDY_SHORT].present && s.runs[STUDY_SHORT].samples == 9);
 	assert_false(s.runs[STUDY_SHORT].steadied);
@@ -349,7 +349,7 @@ static void a_lab_before_studies_is_brought_up_to_date(void **state)
 	assert_int_equal(query(lab, "PRAGMA user_version"), lab_schema_version);
 	struct run old = { 0 };
 	ok(lab_get_run(lab, 1, &old, &err));
-	assert_true(old.study == 1 && old.machine == 1 && strcmp(old.name, "o") == 0);
+	assert_true(old.invocation == 1 && old.machine == 1 && strcmp(old.name, "o") == 0);
 	run_release(&old);
 	struct machine m = { 0 };
 	struct study s;
@@ -358,7 +358,7 @@ static void a_lab_before_studies_is_brought_up_to_date(void **state)
 	random_study(&s, 1, 60);
 	s.runs[STUDY_LONG].present = true;
 	s.runs[STUDY_LONG].run = 1;
-	ok(lab_add_study_of_daemons(lab, &s, &err));
+	ok(lab_add_study(lab, &s, &err));
 	comes_back(lab, &m, 0, &s);
 	study_release(&s);
 	ok(lab_begin_watch(lab, 1, &watch, &err));
@@ -405,7 +405,7 @@ static void views_say_the_same(void **state)
 	array_push(&s.daemons, ((struct study_daemon){ .name = "cron" }));
 	add_cutoff(&s, "flush-9:0", 0, 64 * SECOND, 10);
 	add_cutoff(&s, "flush-9:0", 64 * SECOND, 0, 12);
-	ok(lab_add_study_of_daemons(lab, &s, &err));
+	ok(lab_add_study(lab, &s, &err));
 	put_new(lab, &m, "cron", 0, 0, 8);
 	static const char *const truths[] = {
 		"SELECT id = 1 AND source = 'runs' AND made_at = '2023-11-14T22:13:20.500Z' AND "

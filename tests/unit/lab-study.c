@@ -35,8 +35,8 @@ static void random_run(struct study_run *r, size_t size)
 	r->length_ns = random_value();
 	r->samples = (uint32_t)random_number();
 	r->cluster = (uint32_t)random_number();
-	r->cluster_low_ns = random_value();
-	r->cluster_high_ns = random_value();
+	r->cluster_low_ns = random_value() >> 1;  /* never absent */
+	r->cluster_high_ns = random_value() >> 1; /* never absent */
 	r->sigma_ns = random_real();
 	r->sigma_kept_ns = random_real();
 	r->mean_ns = random_real();
@@ -63,11 +63,11 @@ static void random_run(struct study_run *r, size_t size)
 static void random_seen(struct study_seen *s, size_t size)
 {
 	s->cluster_executions = (uint32_t)random_number();
-	s->cluster_max_ns = random_value();
+	s->cluster_max_ns = random_value() >> 1; /* never absent */
 	s->cluster_sigma_ns = random_real();
 	s->long_executions = below(3);
-	s->long_least_ns = random_value();
-	s->long_most_ns = random_value();
+	s->long_least_ns = random_value() >> 1; /* never absent */
+	s->long_most_ns = random_value() >> 1;	/* never absent */
 	for (size_t i = 0; i < below(size + 1); i++)
 		array_push(&s->samples, (uint32_t)random_number());
 	random_period(&s->period);
@@ -206,7 +206,7 @@ void comes_back(struct lab *lab, const struct machine *m, int64_t id, const stru
 {
 	struct study back = { 0 };
 	bool found = false;
-	ok(lab_get_study_of_daemons(lab, m, id, &found, &back, &err));
+	ok(lab_get_study(lab, m, id, &found, &back, &err));
 	assert_true(found);
 	same_study(expected, &back);
 	study_release(&back);

@@ -27,14 +27,14 @@ static void runs_come_back(void **state)
 	struct machine m = { 0 }, back = { 0 };
 	machine_set(&m, "cpu.model", "odd\n\xff=\\");
 	machine_set(&m, "now.load", "0.5");
-	int64_t machine, again, study;
+	int64_t machine, again, invocation;
 	ok(lab_add_machine(lab, &m, &machine, &err));
 	ok(lab_add_machine(lab, &m, &again, &err));
 	assert_int_equal(machine, again);
 	ok(lab_get_machine(lab, machine, &back, &err));
 	assert_string_equal(machine_get(&back, "cpu.model"), "odd\n\xff=\\");
-	ok(lab_add_study(lab, ODD, &study, &err));
-	struct run run = { .study = study,
+	ok(lab_add_invocation(lab, ODD, &invocation, &err));
+	struct run run = { .invocation = invocation,
 			   .machine = machine,
 			   .name = xstrdup(ODD),
 			   .command = xstrdup("\xff" ODD),
@@ -72,7 +72,7 @@ static void runs_come_back(void **state)
 	assert_string_equal(got.not_seen, "é");
 	assert_string_equal(got.version, "1");
 	assert_string_equal(got.tags, "");
-	assert_int_equal(got.study, study);
+	assert_int_equal(got.invocation, invocation);
 	assert_int_equal(got.machine, machine);
 	assert_int_equal(got.planned, 3);
 	assert_true(got.started_at_ns == 5 && got.ended_at_ns == 0 && got.shell_et_ns == 99);
@@ -219,12 +219,12 @@ static void runs_are_removed(void **state)
 {
 	(void)state;
 	struct lab *lab = open_lab(LAB_WRITE);
-	int64_t ids[2], study;
-	ok(lab_add_study(lab, "tare", &study, &err));
+	int64_t ids[2], invocation;
+	ok(lab_add_invocation(lab, "tare", &invocation, &err));
 	for (int i = 0; i < 2; i++) {
 		struct run run;
 		make_run(&run, "x");
-		run.study = study;
+		run.invocation = invocation;
 		ok(lab_add_run(lab, &run, &err));
 		ids[i] = run.id;
 		run_release(&run);

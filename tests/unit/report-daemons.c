@@ -19,7 +19,7 @@
 
 static struct study_fixture f;
 
-static void render(const struct daemons_style *style, struct strbuf *out)
+static void render(const struct style *style, struct strbuf *out)
 {
 	strbuf_clear(out);
 	daemons_text(&f.study, f.machine.facts.count ? &f.machine : NULL, style, out);
@@ -33,7 +33,7 @@ static void whole(void **state)
 	(void)state;
 	struct strbuf out = { 0 };
 	assert_true(study_fixture_make(&f, "paper"));
-	render(&(struct daemons_style){ 0 }, &out);
+	render(&(struct style){ 0 }, &out);
 	const char *head =
 		"Daemon study 3 of executions of inc (runs 12 and 13), 2026-09-15 08:13:20\n"
 		"Intel(R) Core(TM) i7-870, Linux 6.1.0-18-amd64\n"
@@ -77,7 +77,7 @@ static void short_only(void **state)
 	(void)state;
 	struct strbuf out = { 0 };
 	assert_true(study_fixture_make(&f, "live"));
-	render(&(struct daemons_style){ 0 }, &out);
+	render(&(struct style){ 0 }, &out);
 	assert_has(&out, "Daemon study of windows of a watch\n\n");
 	assert_has(&out, "\nshort  1.00 s      120      112          8        8   143 ms");
 	assert_has(&out, "\ntare-a      -  -  299 ms    6  20.01±0.04 s  150 ms <1.00 s\n");
@@ -89,7 +89,7 @@ static void short_only(void **state)
 	f.study.runs[STUDY_SHORT].steadied = true;
 	f.study.runs[STUDY_SHORT].steady_sigma_ns = 140e6;
 	f.study.runs[STUDY_SHORT].steady_sigma_kept_ns = 2.5e6;
-	render(&(struct daemons_style){ .width = 1000 }, &out);
+	render(&(struct style){ .width = 1000 }, &out);
 	assert_has(&out, "own process time varies in the short run");
 	assert_has(&out, "is 140 ms of all and 2.50 ms of those kept.");
 	strbuf_release(&out);
@@ -125,7 +125,7 @@ static void in_words(void **state)
 	struct strbuf out = { 0 };
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		assert_true(study_fixture_make(&f, cases[i].which));
-		render(&(struct daemons_style){ 0 }, &out);
+		render(&(struct style){ 0 }, &out);
 		assert_has(&out, cases[i].said);
 		assert_has_not(&out, cases[i].not_said);
 		assert_has_not(&out, "Long-running daemons");
@@ -143,7 +143,7 @@ static void every_width(void **state)
 		assert_true(study_fixture_make(&f, study_fixture_names[i]));
 		for (size_t width = 60; width <= 160; width += 10)
 			for (int ascii = 0; ascii < 2; ascii++) {
-				struct daemons_style style = { .width = width, .ascii = ascii };
+				struct style style = { .width = width, .ascii = ascii };
 				render(&style, &out);
 				strbuf_clear(&out);
 				daemons_plots(&f.runs[0], f.is_l[0], &f.study.runs[0], &style,
@@ -164,16 +164,16 @@ static void long_names(void **state)
 	strcpy(f.study.daemons.items[1].name, "rhsmcertd-worke"); /* it was flush-9:0 */
 	for (size_t i = 1; i < 3; i++)
 		strcpy(f.study.cutoffs.items[i].daemon, "rhsmcertd-worke");
-	render(&(struct daemons_style){ 0 }, &out);
+	render(&(struct style){ 0 }, &out);
 	assert_has(&out,
 		   "\nrhsmcertd-worke  1.00 ms     0 ns   126 ms    2  19.88±0.05 h?  64.0 ms "
 		   "<3600 s\n");
-	render(&(struct daemons_style){ .width = 120 }, &out);
+	render(&(struct style){ .width = 120 }, &out);
 	assert_has(&out, "  Longest  ");
 	assert_has(&out, "  In samples\n");
 	assert_has(&out, "  75, 186, 298, 410");
 	assert_has(&out, "  128.0064 s\n"); /* the mean of what is kept */
-	render(&(struct daemons_style){ .width = 60 }, &out);
+	render(&(struct style){ .width = 60 }, &out);
 	assert_has(&out, "64.0 ms <3600 s\n");
 	strbuf_release(&out);
 	study_fixture_release(&f);
@@ -187,13 +187,13 @@ static void cutoffs_without_run(void **state)
 	assert_true(study_fixture_make(&f, "paper"));
 	struct study_seen *seen = &f.study.daemons.items[1].seen[STUDY_LONG];
 	seen->cluster_executions = seen->long_executions = 0;
-	render(&(struct daemons_style){ 0 }, &out);
+	render(&(struct style){ 0 }, &out);
 	assert_has(&out, "  64.0 ms <3600 s\n           ");
 	assert_has(&out, "   48.0 ms ≥3600 s\nrhn_check ");
-	render(&(struct daemons_style){ .width = 60 }, &out);
+	render(&(struct style){ .width = 60 }, &out);
 	assert_has(&out, " 48.0 ms ≥3600 s\nrhn_check ");
 	f.study.cutoffs.items[2].below_ns = 7000000000000;
-	render(&(struct daemons_style){ .width = 140, .ascii = true }, &out);
+	render(&(struct style){ .width = 140, .ascii = true }, &out);
 	assert_has(&out, " 48.0 ms >=3600 s <7000 s\nrhn_check ");
 	strbuf_release(&out);
 	study_fixture_release(&f);
@@ -221,7 +221,7 @@ static void hostile(void **state)
 		array_push(&f.study.daemons.items[1].seen[0].samples, i);
 	}
 	for (size_t width = 60; width <= 200; width += 20) {
-		render(&(struct daemons_style){ .width = width }, &out);
+		render(&(struct style){ .width = width }, &out);
 		assert_has(&out, "\\n\\x1b[1m\"%s");
 		assert_has(&out, " and 33052 more\n");
 		assert_has(&out, "stays, no daemon above its cutoff: 451\n");
@@ -241,10 +241,10 @@ static void colour(void **state)
 	(void)state;
 	struct strbuf out = { 0 };
 	assert_true(study_fixture_make(&f, "live"));
-	daemons_text(&f.study, NULL, &(struct daemons_style){ .colour = true }, &out);
+	daemons_text(&f.study, NULL, &(struct style){ .colour = true }, &out);
 	assert_has(&out, "\033[1mDaemon study of windows of a watch\033[0m\n");
-	daemons_plots(&f.runs[0], f.is_l[0], &f.study.runs[0],
-		      &(struct daemons_style){ .colour = true }, &out);
+	daemons_plots(&f.runs[0], f.is_l[0], &f.study.runs[0], &(struct style){ .colour = true },
+		      &out);
 	assert_has(&out, "\033[31m●\033[0m");
 	strbuf_release(&out);
 	study_fixture_release(&f);
@@ -265,8 +265,8 @@ static void plots(void **state)
 	(void)state;
 	struct strbuf out = { 0 };
 	assert_true(study_fixture_make(&f, "live"));
-	daemons_plots(&f.runs[0], f.is_l[0], &f.study.runs[0],
-		      &(struct daemons_style){ .ascii = true }, &out);
+	daemons_plots(&f.runs[0], f.is_l[0], &f.study.runs[0], &(struct style){ .ascii = true },
+		      &out);
 	assert_has(&out, "\n120 samples over time, 8 of them L-samples (x)\n");
 	assert_has(&out, "\n2.00 s +                 x                                x\n");
 	assert_has(&out, "time into the run");
@@ -297,7 +297,7 @@ static void pairs(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
-	const struct daemons_style style = { .ascii = true };
+	const struct style style = { .ascii = true };
 	assert_true(study_fixture_make(&f, "live"));
 	f.runs[0].samples.count = 2;
 	daemons_plots(&f.runs[0], f.is_l[0], &f.study.runs[0], &style, &out);

@@ -166,7 +166,7 @@ static void null_is_not_zero(void **state)
 	static struct fixture f;
 	fixture_init(&f, "\xff\"\n", 1, 100);
 	fixture_plain(&f);
-	f.run.id = f.run.study = 0;
+	f.run.id = f.run.invocation = 0;
 	f.view.machine = NULL;
 	json_t *root = json_of(&f.view, 1);
 	static const char *const nulls[] = {

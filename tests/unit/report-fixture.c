@@ -101,7 +101,7 @@ void fixture_init(struct fixture *f, const char *command, size_t n, double mean_
 {
 	*f = (struct fixture){ 0 };
 	f->run = (struct run){ .id = 7,
-			       .study = 3,
+			       .invocation = 3,
 			       .command = strdup(command),
 			       .name = strdup(command),
 			       .directory = strdup("/tmp"),

@@ -31,8 +31,8 @@ static void runs_of_one_command_line_share_study_machine_and_directory(void **st
 	struct lab_access lab = { .need = WRITES_LAB, .file = path };
 	struct recorder r = open_recorder(&lab, RECORD_IN_LAB);
 	struct run a = begin_run(&r, "a"), b = begin_run(&r, "b"), stored = { 0 };
-	assert_true(a.id && b.id && a.id != b.id && a.study && a.machine);
-	assert_true(a.study == b.study && a.machine == b.machine);
+	assert_true(a.id && b.id && a.id != b.id && a.invocation && a.machine);
+	assert_true(a.invocation == b.invocation && a.machine == b.machine);
 	ok(lab_get_run(r.lab, b.id, &stored, &err));
 	assert_int_equal(stored.status, RUN_GOING);
 	assert_string_equal(stored.directory, b.directory);

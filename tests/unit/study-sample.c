@@ -14,9 +14,9 @@ int main(int argc, char **argv)
 	struct study_fixture f;
 	struct strbuf out = { 0 };
 	const char *form = argc > 1 ? argv[1] : "text";
-	struct daemons_style style = { .width = argc > 3 ? (size_t)atoi(argv[3]) : 0,
-				       .colour = isatty(1),
-				       .ascii = argc > 4 };
+	struct style style = { .width = argc > 3 ? (size_t)atoi(argv[3]) : 0,
+			       .colour = isatty(1),
+			       .ascii = argc > 4 };
 	if (!study_fixture_make(&f, argc > 2 ? argv[2] : "paper"))
 		return 2;
 	const struct machine *machine = f.machine.facts.count ? &f.machine : NULL;

@@ -1196,14 +1196,9 @@ export interface Study {
   made_at: string | null;
   machine_id: number | null; // In the lab.
   machine: Machine | null;
-  runs: Runs; // null: there was none.
-  daemons: Daemon[]; // Long-running ones first, then by name.
-  cutoffs: StudyCutoff[]; // All of them, by daemon and from_ns.
-}
-
-export interface Runs {
-  short: StudyRun | null;
-  long: StudyRun | null;
+  runs: { short: StudyRun | null; long: StudyRun | null; };
+  daemons: StudyDaemon[]; // Long-running ones first, then by name.
+  cutoffs: Cutoff[]; // All of them, by daemon and from_ns.
 }
 
 export interface StudyRun {
@@ -1213,7 +1208,8 @@ export interface StudyRun {
   cluster: number; // Samples in the central cluster.
   cluster_low_ns: number | null; // ET of those; null: there are none.
   cluster_high_ns: number | null;
-  levels: Level[]; // The zooms, outermost first; the last is the cluster. Empty: too few samples.
+  steadied: boolean; // Samples were compared by an ET without the variation of the program's own process time: cluster_low_ns, cluster_high_ns and levels are of that.
+  levels: StudyLevel[]; // The zooms, outermost first; the last is the cluster. Empty: too few samples.
   l_samples: number[]; // Samples outside of the cluster, by number.
   dropped: number[]; // Samples with an execution of a daemon above the cutoff that holds for length_ns.
   mean_ns: number | null; // Of ET.
@@ -1221,12 +1217,11 @@ export interface StudyRun {
   sigma_ns: number | null; // Of ET; null: fewer than two.
   sigma_kept_ns: number | null; // Without the dropped ones.
   sigma_ratio: number | null; // sigma_kept_ns / sigma_ns; null: there is no spread.
-  steadied: boolean; // Samples were compared by an ET without the variation of the program's own process time: cluster_low_ns, cluster_high_ns and levels are of that.
   steady_sigma_ns: number | null; // Of that ET; null: not steadied.
   steady_sigma_kept_ns: number | null; // Without the dropped ones.
 }
 
-export interface Level {
+export interface StudyLevel {
   low_ns: number; // The window of ET.
   high_ns: number;
   cut_ns: number; // Longer ones are slow.
@@ -1238,34 +1233,29 @@ export interface Level {
   shape: 'symmetric' | 'L' | 'corner'; // symmetric: nothing stands out, the central cluster. L: infrequent daemons. corner: a frequent one, or two bands.
 }
 
-export interface Daemon {
+export interface StudyDaemon {
   name: string;
   long_running: boolean; // In one of the runs.
-  period: Period | null; // null: it has none.
-  cutoffs: Cutoff[]; // By range of program length, the shortest first.
-  runs: StudyRuns; // What each run says of it.
+  period: StudyPeriod | null; // null: it has none.
+  cutoffs: CutoffRange[]; // By range of program length, the shortest first.
+  runs: { short: StudySeen | null; long: StudySeen | null; };
 }
 
-export interface Period {
+export interface StudyPeriod {
   ns: number; // From one occurrence to the next.
   error_ns: number; // +-, a standard error.
   samples: number; // The same, in samples.
   uncertain: boolean; // Rests on two occurrences.
 }
 
-export interface Cutoff {
+export interface CutoffRange {
   from_ns: number; // Holds for programs whose ET is from this on.
   below_ns: number | null; // And below this; null: without end.
   cutoff_ns: number; // Executions above it spoil a sample.
   edited: boolean; // By hand.
 }
 
-export interface StudyRuns {
-  short: Seen | null;
-  long: Seen | null;
-}
-
-export interface Seen {
+export interface StudySeen {
   cluster_executions: number; // In samples of the cluster.
   cluster_max_ns: number | null; // Their largest process time; null: it does not occur there.
   cluster_sigma_ns: number | null;
@@ -1273,11 +1263,11 @@ export interface Seen {
   long_least_ns: number | null; // The smallest process time of those; null: there are none.
   long_most_ns: number | null;
   samples: number[]; // That hold long-running ones, by number.
-  period: Period | null; // null: it has none.
+  period: StudyPeriod | null; // null: it has none.
   cutoff_ns: number | null; // Of this run alone; null: it gives none.
 }
 
-export interface StudyCutoff {
+export interface Cutoff {
   id: number | null; // In the lab; null: not stored.
   daemon: string;
   from_ns: number; // Holds for programs whose ET is from this on.
@@ -1334,10 +1324,10 @@ export interface WatchStatus {
   keep_bytes?: number; // 0: all is kept.
   lab?: string;
   error?: string | null; // Why the last attempt to store failed; null: it did not.
-  record: Record[]; // The watches in the lab.
+  record: WatchRow[]; // The watches in the lab.
 }
 
-export interface Record {
+export interface WatchRow {
   watch: number;
   begun_at: string | null;
   ended_at: string | null;
@@ -1555,7 +1545,7 @@ export interface LedgerColumns {
 }
 
 export interface Dual {
-  levels: Level[];
+  levels: StudyLevel[];
   outside: number[]; // Positions of executions beyond the central cluster.
 }
 

@@ -67,7 +67,7 @@ static int list_studies(void *options, const struct cmd_args *args, struct error
 	if (args->operands.count)
 		return error_set(err, EXIT_USAGE, "cutoffs studies takes no operands");
 	struct lab *lab = lab_access_open(o->lab, err);
-	int failed = !lab || lab_list_studies_of_daemons(lab, &list, err);
+	int failed = !lab || lab_list_studies(lab, &list, err);
 	if (!failed && !list.count && !o->d.json) {
 		puts("There is no study yet: 'tare calibrate' makes one.");
 	} else if (!failed) {
@@ -112,7 +112,7 @@ int cutoffs_get_study(struct lab *lab, int64_t id, struct study *into, struct ma
 	bool found = false;
 	if (!id)
 		machine_read(&now);
-	int failed = lab_get_study_of_daemons(lab, &now, id, &found, into, err);
+	int failed = lab_get_study(lab, &now, id, &found, into, err);
 	machine_release(&now);
 	if (failed)
 		return -1;
@@ -189,9 +189,9 @@ static int remove_studies(void *options, const struct cmd_args *args, struct err
 		struct study s = { 0 };
 		failed = cutoffs_parse_study(names->items[i % names->count], &id, err);
 		if (!failed && i >= names->count)
-			failed = lab_remove_study_of_daemons(lab, id, err);
+			failed = lab_remove_study(lab, id, err);
 		else if (!failed)
-			failed = lab_get_study_of_daemons(lab, NULL, id, &found, &s, err);
+			failed = lab_get_study(lab, NULL, id, &found, &s, err);
 		if (!failed && !found)
 			failed = error_set(err, EXIT_USAGE, "there is no study %" PRId64, id);
 		study_release(&s);

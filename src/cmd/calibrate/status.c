@@ -21,22 +21,6 @@ static void list_watches(struct lab_access *in, lab_watch_list *into)
 		lab_list_watches(lab, into, &none);
 }
 
-static json_t *record_json(const lab_watch_list *list)
-{
-	json_t *all = json_array();
-	for (size_t i = 0; i < list->count; i++) {
-		const struct lab_watch_row *w = &list->items[i];
-		json_array_append_new(
-			all, json_pack("{s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:b}", "watch",
-				       (json_int_t)w->id, "begun_at", json_date(w->begun_at_ns),
-				       "ended_at", json_date(w->ended_at_ns), "covered_ns",
-				       (json_int_t)w->covered_ns, "bursts", (json_int_t)w->bursts,
-				       "lost", (json_int_t)w->lost, "bytes", (json_int_t)w->bytes,
-				       "going", (int)w->going));
-	}
-	return all;
-}
-
 static void print_record(const lab_watch_list *list)
 {
 	static const struct column columns[] = {
@@ -48,7 +32,7 @@ static void print_record(const lab_watch_list *list)
 		return;
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < list->count; i++) {
-		const struct lab_watch_row *w = &list->items[i];
+		const struct watch_row *w = &list->items[i];
 		table_add_count(t, w->id);
 		table_add_date(t, w->begun_at_ns);
 		table_add_number(t, (double)w->covered_ns);
@@ -102,7 +86,9 @@ static void hint_at_others(const lab_watch_list *list, struct error *err)
 static void print_json(json_t *all, const lab_watch_list *list)
 {
 	json_object_set_new(all, "format", json_integer(1));
-	json_object_set_new(all, "record", record_json(list));
+	json_object_set_new(
+		all, "record",
+		json_shapes(&watch_row_shape, list->items, list->count, sizeof *list->items));
 	char *text = json_dumps(all, JSON_INDENT(2));
 	puts(text ? text : "{}");
 	free(text);

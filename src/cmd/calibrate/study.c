@@ -19,9 +19,9 @@ void calibrate_print(const struct study *s, const struct machine *m, const struc
 		     bool *const is_l[STUDY_LENGTHS], const struct calibrate_display *d)
 {
 	struct strbuf out = { 0 };
-	const struct daemons_style style = { .width = (size_t)cmd_columns(),
-					     .colour = cmd_colour(),
-					     .ascii = !cmd_utf8() };
+	const struct style style = { .width = (size_t)cmd_columns(),
+				     .colour = cmd_colour(),
+				     .ascii = !cmd_utf8() };
 	if (d->json)
 		daemons_json(s, m, &out);
 	else

@@ -38,7 +38,8 @@ static int add_study(struct lab *lab, int64_t id, id_list *list, struct error *e
 {
 	struct run run = { 0 };
 	run_list runs = { 0 };
-	int failed = lab_get_run(lab, id, &run, err) || lab_study_runs(lab, run.study, &runs, err);
+	int failed = lab_get_run(lab, id, &run, err) ||
+		     lab_invocation_runs(lab, run.invocation, &runs, err);
 	for (size_t i = 0; i < runs.count; i++) {
 		add_run(list, runs.items[i].id);
 		run_release(&runs.items[i]);

@@ -107,7 +107,7 @@ int serve_list(struct lab *lab, const struct request *r, struct strbuf *out, str
 				     .order = orders[r->sort],
 				     .up = r->up };
 	int failed = lab_search_runs(lab, &search, &runs, &counts, err) ||
-		     lab_list_studies_of_daemons(lab, &studies, err);
+		     lab_list_studies(lab, &studies, err);
 	if (!failed) {
 		json_t *document = list_document(&runs, &counts, &studies, r->most);
 		put_compact_json(document, out);

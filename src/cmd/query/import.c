@@ -67,7 +67,8 @@ static int store(const struct import_options *o, const struct query_run *q, stru
 			   .version = xstrdup(TARE_VERSION),
 			   .tags = o->tag ? xstrdup(o->tag) : NULL };
 	json_decref(all);
-	int failed = lab_add_study(lab, line, &run.study, err) || lab_add_run(lab, &run, err);
+	int failed = lab_add_invocation(lab, line, &run.invocation, err) ||
+		     lab_add_run(lab, &run, err);
 	if (!failed) {
 		struct error ignored = ERROR_INIT;
 		failed = lab_add_query_data(lab, run.id, q, err);

@@ -2,7 +2,6 @@
 #include "report/core/shapes.h"
 
 static const char *const status_names[] = { "going", "complete", "interrupted", "failed" };
-static const char *const shape_names[] = { "symmetric", "L", "corner" };
 static const char *const severity_names[] = { "unknown", "ok", "note", "warn", "bad" };
 static const char *const verdict_names[] = { "ok", "note", "warn", "bad" };
 static const char *const state_names[] = { "would change", "changed",  "as wanted", "absent",
@@ -38,25 +37,6 @@ static const struct field noise_run_fields[] = {
 	{ 0 },
 };
 const struct shape noise_run_shape = { "noise_run", NULL, noise_run_fields };
-
-static const struct field level_fields[] = {
-	{ "low_ns", FIELD_U64, .meaning = "The window of ET." },
-	{ "high_ns", FIELD_U64 },
-	{ "cut_ns", FIELD_U64, .meaning = "Longer ones are slow." },
-	{ "neither", FIELD_U64,
-	  .meaning =
-		  "Pairs of an odd and an even sample, both within the window, by which of them is slow." },
-	{ "first", FIELD_U64 },
-	{ "second", FIELD_U64 },
-	{ "both", FIELD_U64 },
-	{ "both_expected", FIELD_REAL, .flags = FIELD_ALWAYS,
-	  .meaning = "If slow samples were independent of each other.", .more = "\"minimum\": 0" },
-	{ "shape", FIELD_ENUM, .limit = 3, .names = shape_names,
-	  .meaning =
-		  "symmetric: nothing stands out, the central cluster. L: infrequent daemons. corner: a frequent one, or two bands." },
-	{ 0 },
-};
-const struct shape level_shape = { "level", NULL, level_fields };
 
 static const struct field doctor_counts_fields[] = {
 	{ "unknown", FIELD_U64 }, { "ok", FIELD_U64 },	{ "note", FIELD_U64 },

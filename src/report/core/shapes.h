@@ -5,9 +5,8 @@
 #include "record/field.h"
 
 /* core */
-extern const struct shape machine_shape, warning_shape, noise_run_shape, level_shape,
-	doctor_counts_shape, finding_shape, doctor_shape, change_shape, knob_shape, status_shape,
-	quiet_shape;
+extern const struct shape machine_shape, warning_shape, noise_run_shape, doctor_counts_shape,
+	finding_shape, doctor_shape, change_shape, knob_shape, status_shape, quiet_shape;
 /* time */
 extern const struct shape grades_shape, shell_shape, summary_shape, et_shape, measures_shape,
 	cutoffs_shape, drop_shape, protocol_shape, mean_causes_shape, entrie_shape, other_shape,
@@ -32,10 +31,8 @@ extern const struct shape query_options_shape, query_figure_shape, query_judged_
 	query_post_shape, query_reading_shape, query_surroundings_shape, query_relation_shape,
 	query_item_shape, query_shape, query_side_shape, query_pair_shape, query_compare_shape;
 /* study */
-extern const struct shape study_run_shape, runs_shape, period_shape, cutoff_shape, seen_shape,
-	study_runs_shape, daemon_shape, study_cutoff_shape, study_shape, cutoffs_machine_shape,
-	changed_shape, cutoffs_cutoff_shape, cutoffs_cutoffs_shape, record_shape,
-	watch_status_shape;
+extern const struct shape study_shape, cutoffs_machine_shape, changed_shape, cutoffs_cutoff_shape,
+	cutoffs_cutoffs_shape, watch_status_shape;
 /* page */
 extern const struct shape colour_shape, colours_shape, page_finding_shape, page_machine_shape,
 	axis_shape, chart_shape, parameter_shape, page_summary_shape, summaries_shape, rule2_shape,

@@ -12,9 +12,8 @@
 
 struct profile_part; /* profile_rows.h */
 
-/* study.schema.json, and a zoom level of it. */
+/* study.schema.json */
 json_t *daemons_document(const struct study *s, const struct machine *machine);
-json_t *json_level(const struct study_level *l);
 
 json_t *noise_document(const struct noise_view *v);
 json_t *noise_diff_document(const struct noise_view *base, const struct noise_view *run,

@@ -1,4 +1,5 @@
 /* What the documents of this folder are made of: docs/schema/ comes from it. */
+#include "record/study.h"
 #include "report/core/shapes.h"
 
 static const char *const severity_names[] = { "unknown", "ok", "note", "warn", "bad" };
@@ -167,7 +168,7 @@ static const struct field ledger_columns_fields[] = {
 const struct shape ledger_columns_shape = { "ledger_columns", NULL, ledger_columns_fields };
 
 static const struct field dual_fields[] = {
-	{ "levels", FIELD_LIST, .shape = &level_shape, .flags = FIELD_BY_HAND },
+	{ "levels", FIELD_LIST, .shape = &study_level_shape, .flags = FIELD_BY_HAND },
 	{ "outside", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
 	  .meaning = "Positions of executions beyond the central cluster." },
 	{ 0 },

@@ -204,12 +204,11 @@ static json_t *dual_json(const struct run_view *v)
 	json_t *o = json_null();
 	if (samples.samples.count > 1) {
 		bool *is_l = xcalloc(samples.samples.count, sizeof *is_l);
-		json_t *levels = json_array();
 		sedona_split(&samples, is_l, &found);
-		for (size_t i = 0; i < found.levels.count; i++)
-			json_array_append_new(levels, json_level(&found.levels.items[i]));
 		o = json_object();
-		json_object_set_new(o, "levels", levels);
+		json_object_set_new(o, "levels",
+				    json_shapes(&study_level_shape, found.levels.items,
+						found.levels.count, sizeof *found.levels.items));
 		json_object_set_new(o, "outside", outside_json(v, &samples, is_l));
 		xfree(is_l);
 	}

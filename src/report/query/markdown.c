@@ -52,7 +52,7 @@ static void put_times(const struct query_view *v, const struct query_style *styl
 {
 	static const struct column columns[] = {
 		{ "query", "Query", COLUMN_TEXT },
-		{ "cardinality", "Rows", COLUMN_TEXT, .right = true },
+		{ "cardinality", "Rows", COLUMN_COUNT, .thousands = true },
 		{ "plan", "Plan", COLUMN_TEXT },
 		{ "kept", "Kept", COLUMN_COUNT },
 		{ "made", "Made", COLUMN_COUNT },
@@ -70,33 +70,31 @@ static void put_times(const struct query_view *v, const struct query_style *styl
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	struct query_rows rows;
 	size_t most = query_most(style, QUERY_MOST_AT);
-	bool calc = ttp_time_means(v->data, TTP_CALC);
 	query_rows_of(v, &rows);
 	for (size_t i = 0; i < rows.list.count && i < most; i++) {
 		const struct query_row *row = &rows.list.items[i];
-		const struct ttp_figure *times = row->verdict->times,
-					*all = row->verdict->unfiltered;
-		const struct ttp_figure figures[] = {
-			row->cpu,	 row->io,	 times[TTP_MEASURED],
-			times[TTP_CALC], all[rows.time], all[TTP_MEASURED]
+		const struct ttp_figure *const figures[] = {
+			&row->cpu,
+			&row->io,
+			&row->times[TTP_MEASURED],
+			&row->times[TTP_CALC],
+			&row->unfiltered[rows.time],
+			&row->unfiltered[TTP_MEASURED],
 		};
-		char text[WORDS], letter[16];
-		query_name(v->data, row->at->query, text);
-		table_add_text(t, text);
-		format_count(row->at->cardinality, text);
-		table_add_text(t, row->at->cardinality ? text : NULL);
-		plan_letter(row->plan, letter);
-		table_add_text(t, letter);
-		table_add_count(t, (int64_t)row->verdict->kept);
-		table_add_count(t, (int64_t)row->at->executions.count);
+		table_add_text(t, row->name);
+		if (row->cardinality)
+			table_add_count(t, (int64_t)row->cardinality);
+		else
+			table_add_absent(t);
+		table_add_text(t, *row->letter ? row->letter : NULL);
+		table_add_count(t, (int64_t)row->kept);
+		table_add_count(t, (int64_t)row->made);
 		table_add_number(t, row->time.present ? row->time.median_ns : NAN);
 		table_add_number(t, row->sigma_ns);
 		for (size_t k = 0; k < sizeof figures / sizeof *figures; k++)
-			table_add_number(t, figures[k].present && (k != 3 || calc)
-						    ? figures[k].median_ns
-						    : NAN);
+			table_add_number(t, figures[k]->present ? figures[k]->median_ns : NAN);
 		table_add_number(t, row->read_share);
-		table_add_text(t, row->verdict->drop ? ttp_drop_name(row->verdict->drop) : "");
+		table_add_text(t, row->dropped_by ? row->dropped_by : "");
 	}
 	strbuf_printf(out,
 		      "\n## Times\n\nTime: %s; median over the executions kept. Of all: over "

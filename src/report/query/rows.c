@@ -297,7 +297,9 @@ void query_finish(const struct query_style *style, struct strbuf *out, size_t fr
 void query_render(struct table *t, const struct query_style *style, struct strbuf *out)
 {
 	table_render(t, TABLE_TEXT,
-		     &(struct style){ .width = (size_t)style->width, .colour = style->colour },
+		     &(struct style){ .width = (size_t)style->width,
+				      .colour = style->colour,
+				      .ascii = style->ascii },
 		     out);
 	table_free(t);
 }

@@ -138,115 +138,72 @@ static void put_kept(const struct query_view *v, const struct query_rows *rows,
 
 /* ---- times ---- */
 
-struct place {
-	struct column column;
-	int from; /* columns of the terminal */
-	bool no;
-};
-
-/* Without the column of what was read, which cold runs have. */
-static int width_for(const struct query_view *v, const struct query_style *style)
+static double median_of(const struct ttp_figure *f)
 {
-	return style->width - (v->data->cold ? FOR_READ : 0);
+	return f->present ? f->median_ns : NAN;
 }
 
-static struct table *times_table(const struct query_view *v, const struct query_rows *rows,
-				 const struct query_style *style)
+static void add_row(struct table *t, const struct query_row *row, enum ttp_time time, bool cold)
 {
+	const struct ttp_figure *all = row->unfiltered;
+	char text[WORDS], shown[WORDS];
+	table_add_text(t, row->name);
+	if (row->cardinality)
+		table_add_count(t, (int64_t)row->cardinality);
+	else
+		table_add_absent(t);
+	snprintf(text, sizeof text, "%s%s", *row->letter ? row->letter : "-",
+		 row->plans ? "+" : "");
+	table_add_text(t, text);
+	snprintf(text, sizeof text, "%zu/%zu", row->kept, row->made);
+	table_add_text(t, text);
+	if (row->dropped_by) { /* by all of its executions */
+		format_ns(all[time].median_ns, text);
+		snprintf(shown, sizeof shown, "(%.60s)", text);
+		table_add_shown(t, NAN, all[time].present ? shown : "dropped");
+	} else
+		table_add_number(t, median_of(&row->time));
+	table_add_number(t, row->sigma_ns);
+	table_add_number(t, median_of(&row->cpu));
+	table_add_number(t, median_of(&row->io));
+	if (cold)
+		table_add_number(t, row->read_share);
+	table_add_number(t, median_of(&row->times[TTP_MEASURED]));
+	table_add_number(t, median_of(&all[TTP_MEASURED]));
+	table_add_number(t, median_of(&row->times[TTP_CALC]));
+	table_add_text(t, row->dropped_by ? row->dropped_by : "");
+}
+
+/* Cold runs have a column more, of what was read. */
+static struct table *times_table(const struct query_view *v, const struct query_rows *rows)
+{
+	const bool cold = v->data->cold;
+	const size_t more = cold ? FOR_READ : 0;
 	const char *title = rows->time == TTP_MEASURED	? "Time"
 			    : rows->time == TTP_BLOCKED ? "CPU+blkd"
 							: "CPU+device";
-	const struct place places[] = {
-		{ { "query", "Query", COLUMN_TEXT }, 0 },
-		{ { "cardinality", "Rows", COLUMN_TEXT, .right = true }, 0 },
-		{ { "plan", "Plan", COLUMN_TEXT }, 0 },
-		{ { "kept", "Kept", COLUMN_TEXT, .right = true }, 0 },
-		{ { "time", title, COLUMN_TEXT, .right = true }, 0 },
-		{ { "sigma", style->ascii ? "Sigma" : "σ", COLUMN_TEXT, .right = true }, 0 },
-		{ { "cpu", "CPU", COLUMN_TEXT, .right = true }, FOR_CPU },
-		{ { "io", "I/O", COLUMN_TEXT, .right = true }, FOR_IO },
-		{ { "read", "Read", COLUMN_TEXT, .right = true }, 0, .no = !v->data->cold },
-		{ { "elapsed", "Elapsed", COLUMN_TEXT, .right = true }, 0 },
-		{ { "all", "Of all", COLUMN_TEXT, .right = true }, 0 },
-		{ { "calculated", "Time_calc", COLUMN_TEXT, .right = true }, FOR_CALC },
-		{ { "dropped", "Dropped by", COLUMN_TEXT }, FOR_REASON },
+	const struct column all[] = {
+		{ "query", "Query", COLUMN_TEXT, .least = 4 },
+		{ "cardinality", "Rows", COLUMN_COUNT, .thousands = true },
+		{ "plan", "Plan", COLUMN_TEXT },
+		{ "kept", "Kept", COLUMN_TEXT, .right = true },
+		{ "time", title, COLUMN_DURATION, .digits = 3 },
+		{ "sigma", "σ", COLUMN_DURATION, .digits = 2, .ascii = "Sigma", .spare = 1 },
+		{ "cpu", "CPU", COLUMN_DURATION, .digits = 3, .from = FOR_CPU + more },
+		{ "io", "I/O", COLUMN_DURATION, .digits = 3, .from = FOR_IO + more },
+		{ "read", "Read", COLUMN_PERCENT, .spare = 2 },
+		{ "elapsed", "Elapsed", COLUMN_DURATION, .digits = 3 },
+		{ "all", "Of all", COLUMN_DURATION, .digits = 3 },
+		{ "calculated", "Time_calc", COLUMN_DURATION, .digits = 3,
+		  .from = FOR_CALC + more },
+		{ "dropped", "Dropped by", COLUMN_TEXT, .from = FOR_REASON + more },
 	};
-	struct column columns[sizeof places / sizeof *places];
+	struct column columns[sizeof all / sizeof *all];
 	size_t n = 0;
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-		if (!places[i].no && width_for(v, style) >= places[i].from)
-			columns[n++] = places[i].column;
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (cold || strcmp(all[i].name, "read") != 0)
+			columns[n++] = all[i];
 	return table_new(columns, n);
-}
-
-static void add_ns(struct table *t, const struct ttp_figure *f, double ns)
-{
-	char text[WORDS] = "-";
-	if (f->present)
-		format_ns(ns, text);
-	table_add_text(t, text);
-}
-
-static void add_sigma(struct table *t, const struct query_row *row)
-{
-	char text[WORDS] = "-";
-	if (isfinite(row->sigma_ns))
-		text_duration(row->sigma_ns, 2, text, sizeof text);
-	table_add_text(t, text);
-}
-
-static void add_share(struct table *t, double share)
-{
-	char text[WORDS] = "-";
-	if (isfinite(share))
-		format_percent(share, text);
-	table_add_text(t, text);
-}
-
-/* Of a Q@C that was dropped, by all of its executions. */
-static void add_unfiltered(struct table *t, const struct ttp_figure *f)
-{
-	char text[WORDS], time[WORDS];
-	format_ns(f->median_ns, time);
-	snprintf(text, sizeof text, "(%.60s)", time);
-	table_add_text(t, f->present ? text : "dropped");
-}
-
-static void add_row(struct table *t, const struct query_view *v, const struct query_row *row,
-		    enum ttp_time time, const struct query_style *style)
-{
-	char text[WORDS], letter[16];
-	int width = width_for(v, style);
-	struct ttp_figure calc = row->verdict->times[TTP_CALC];
-	const struct ttp_figure *measured = &row->verdict->times[TTP_MEASURED],
-				*all = row->verdict->unfiltered;
-	calc.present = calc.present && ttp_time_means(v->data, TTP_CALC);
-	query_name(v->data, row->at->query, text);
-	table_add_text(t, text);
-	format_count(row->at->cardinality, text);
-	table_add_text(t, row->at->cardinality ? text : "-");
-	plan_letter(row->plan, letter);
-	snprintf(text, sizeof text, "%s%s", letter, row->plans ? "+" : "");
-	table_add_text(t, text);
-	snprintf(text, sizeof text, "%zu/%zu", row->verdict->kept, row->at->executions.count);
-	table_add_text(t, text);
-	if (row->verdict->drop)
-		add_unfiltered(t, &all[time]);
-	else
-		add_ns(t, &row->time, row->time.median_ns);
-	add_sigma(t, row);
-	if (width >= FOR_CPU)
-		add_ns(t, &row->cpu, row->cpu.median_ns);
-	if (width >= FOR_IO)
-		add_ns(t, &row->io, row->io.median_ns);
-	if (v->data->cold)
-		add_share(t, row->read_share);
-	add_ns(t, measured, measured->median_ns);
-	add_ns(t, &all[TTP_MEASURED], all[TTP_MEASURED].median_ns);
-	if (width >= FOR_CALC)
-		add_ns(t, &calc, calc.median_ns);
-	if (width >= FOR_REASON)
-		table_add_text(t, row->verdict->drop ? ttp_drop_name(row->verdict->drop) : "");
 }
 
 static void put_times(const struct query_view *v, const struct query_rows *rows,
@@ -258,11 +215,11 @@ static void put_times(const struct query_view *v, const struct query_rows *rows,
 		plot_queries(v, rows, &screen, out);
 		return;
 	}
-	struct table *t = times_table(v, rows, style);
+	struct table *t = times_table(v, rows);
 	size_t most = query_most(style, QUERY_MOST_AT);
 	bool several = false;
 	for (size_t i = 0; i < rows->list.count && i < most; i++) {
-		add_row(t, v, &rows->list.items[i], rows->time, style);
+		add_row(t, &rows->list.items[i], rows->time, v->data->cold);
 		several |= rows->list.items[i].plans;
 	}
 	strbuf_putc(out, '\n');

@@ -6,13 +6,13 @@
 
 #include "report/study/style.h"
 
+#define TIMES 5 /* columns of add_times() */
 #define MOST_NUMBERS 8
 #define HOUR_NS 3600e9
 #define HOURS_FROM (2 * HOUR_NS)
 
 /* As many digits as the error supports, four at most; "?" after an uncertain one. */
-static void format_period(const struct study_period *p, const struct daemons_style *style,
-			  char out[WORDS])
+static void format_period(const struct study_period *p, const struct style *style, char out[WORDS])
 {
 	struct scale scale = scale_for((double)p->ns, TIME_UNIT_AUTO);
 	char value[WORDS], error[WORDS] = "";
@@ -64,26 +64,21 @@ static const struct cutoff *cutoff_of(const struct study *s, const char *daemon,
 	return NULL;
 }
 
-static void add_times(struct table *t, const struct study_seen *seen, size_t width)
+static void add_ns(struct table *t, bool known, double ns)
 {
-	char count[WORDS] = "-";
-	daemons_add_ns(t, seen->cluster_executions, (double)seen->cluster_max_ns);
-	if (width >= NARROW)
-		daemons_add_ns(t, seen->cluster_executions, seen->cluster_sigma_ns);
-	daemons_add_ns(t, seen->long_executions, (double)seen->long_least_ns);
-	if (width >= WIDE)
-		daemons_add_ns(t, seen->long_executions, (double)seen->long_most_ns);
-	if (seen->long_executions)
-		snprintf(count, sizeof count, "%u", seen->long_executions);
-	if (width >= NARROW)
-		table_add_text(t, count);
+	table_add_number(t, known ? ns : NAN);
 }
 
-static void add_blank(struct table *t, size_t width)
+static void add_times(struct table *t, const struct study_seen *seen)
 {
-	size_t cells = width >= WIDE ? 5 : width >= NARROW ? 4 : 2;
-	for (size_t i = 0; i < cells; i++)
-		table_add_text(t, "");
+	add_ns(t, seen->cluster_executions, (double)seen->cluster_max_ns);
+	add_ns(t, seen->cluster_executions, seen->cluster_sigma_ns);
+	add_ns(t, seen->long_executions, (double)seen->long_least_ns);
+	add_ns(t, seen->long_executions, (double)seen->long_most_ns);
+	if (seen->long_executions)
+		table_add_count(t, seen->long_executions);
+	else
+		table_add_absent(t);
 }
 
 static bool is_seen(const struct study_seen *seen)
@@ -93,7 +88,7 @@ static bool is_seen(const struct study_seen *seen)
 
 /* A line for each run and for each cutoff: the short run's beside the cutoff of short programs. */
 static void add_daemon(struct table *t, const struct study *s, const struct study_daemon *d,
-		       const struct daemons_style *style)
+		       const struct style *style)
 {
 	const struct study_seen *seen[STUDY_LENGTHS] = { NULL };
 	size_t runs = 0;
@@ -105,9 +100,9 @@ static void add_daemon(struct table *t, const struct study *s, const struct stud
 		char period[WORDS] = "", cutoff[WORDS] = "";
 		table_add_text(t, !line ? d->name : line < runs ? "  long run" : "");
 		if (line < runs)
-			add_times(t, seen[line], style->width);
-		else
-			add_blank(t, style->width);
+			add_times(t, seen[line]);
+		for (size_t i = 0; i < TIMES && line >= runs; i++)
+			table_add_shown(t, NAN, "");
 		if (!line)
 			format_period(&d->period, style, period);
 		if (c)
@@ -116,33 +111,13 @@ static void add_daemon(struct table *t, const struct study *s, const struct stud
 			snprintf(cutoff, sizeof cutoff, "none");
 		table_add_text(t, period);
 		table_add_text(t, cutoff);
-		if (style->width >= WIDE) {
-			struct strbuf numbers = { 0 };
-			if (line < runs)
-				put_sample_numbers(seen[line]->samples.items,
-						   seen[line]->samples.count, MOST_NUMBERS,
-						   &numbers);
-			table_add_text(t, strbuf_text(&numbers));
-			strbuf_release(&numbers);
-		}
+		struct strbuf numbers = { 0 };
+		if (line < runs)
+			put_sample_numbers(seen[line]->samples.items, seen[line]->samples.count,
+					   MOST_NUMBERS, &numbers);
+		table_add_text(t, strbuf_text(&numbers));
+		strbuf_release(&numbers);
 	}
-}
-
-static struct table *long_running_table(const struct daemons_style *style)
-{
-	const struct daemons_column columns[] = {
-		{ { "daemon", "Daemon", COLUMN_TEXT }, 0 },
-		{ { "cluster_max", "Usual", COLUMN_TEXT, .right = true }, 0 },
-		{ { "cluster_sigma", style->ascii ? "sigma" : "σ", COLUMN_TEXT, .right = true },
-		  NARROW },
-		{ { "long_least", "Long", COLUMN_TEXT, .right = true }, 0 },
-		{ { "long_most", "Longest", COLUMN_TEXT, .right = true }, WIDE },
-		{ { "long_executions", "No.", COLUMN_TEXT, .right = true }, NARROW },
-		{ { "period", "Period", COLUMN_TEXT, .right = true }, 0 },
-		{ { "cutoff", "Cutoff", COLUMN_TEXT }, 0 },
-		{ { "samples", "In samples", COLUMN_TEXT }, WIDE },
-	};
-	return daemons_table(columns, sizeof columns / sizeof *columns, style->width);
 }
 
 /* Whether a daemon has a cutoff for short programs and none for longer ones. */
@@ -157,11 +132,23 @@ static bool lacks_long(const struct study *s)
 	return false;
 }
 
-bool put_long_running(const struct study *s, const struct daemons_style *style, struct strbuf *out)
+bool put_long_running(const struct study *s, const struct style *style, struct strbuf *out)
 {
+	static const struct column columns[] = {
+		{ "daemon", "Daemon", COLUMN_TEXT },
+		{ "cluster_max", "Usual", COLUMN_DURATION, .digits = 3 },
+		{ "cluster_sigma", "σ", COLUMN_DURATION, .digits = 3, .ascii = "sigma",
+		  .from = NARROW },
+		{ "long_least", "Long", COLUMN_DURATION, .digits = 3 },
+		{ "long_most", "Longest", COLUMN_DURATION, .digits = 3, .from = WIDE },
+		{ "long_executions", "No.", COLUMN_COUNT, .from = NARROW },
+		{ "period", "Period", COLUMN_TEXT, .right = true },
+		{ "cutoff", "Cutoff", COLUMN_TEXT },
+		{ "samples", "In samples", COLUMN_TEXT, .from = WIDE },
+	};
 	bool uncertain = false;
 	struct strbuf text = { 0 };
-	struct table *t = long_running_table(style);
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < s->daemons.count; i++) {
 		const struct study_daemon *d = &s->daemons.items[i];
 		if (!daemon_is_long_running(d))
@@ -176,7 +163,7 @@ bool put_long_running(const struct study *s, const struct daemons_style *style, 
 	strbuf_putc(out, '\n');
 	put_coloured(out, style->colour, BOLD, "Long-running daemons, process time in a sample");
 	strbuf_putc(out, '\n');
-	daemons_render(t, style, out);
+	table_put(t, style, out);
 	strbuf_printf(
 		&text,
 		"Usual: the most in the cluster%s. Long: the least of the long-running ones%s. "

@@ -8,7 +8,7 @@
 #define PLOT_LINES 16
 
 static void put_plot(const struct chart *c, const char *title, const char *y_label,
-		     const struct daemons_style *style, struct strbuf *out)
+		     const struct style *style, struct strbuf *out)
 {
 	const struct chart_screen screen = { .width = style->width < PLOT_WIDTH ? style->width
 										: PLOT_WIDTH,
@@ -21,7 +21,7 @@ static void put_plot(const struct chart *c, const char *title, const char *y_lab
 	chart_points_text(c, &screen, out);
 }
 
-static const char *mark(const struct daemons_style *style)
+static const char *mark(const struct style *style)
 {
 	return style->ascii ? "x" : "●";
 }
@@ -36,8 +36,8 @@ static bool is_timed(const struct sedona_run *r)
 	return r->samples.count > 1 && s[r->samples.count - 1].at_ns > s[0].at_ns;
 }
 
-static void put_over_time(const struct sedona_run *r, const bool *is_l,
-			  const struct daemons_style *style, struct strbuf *out)
+static void put_over_time(const struct sedona_run *r, const bool *is_l, const struct style *style,
+			  struct strbuf *out)
 {
 	struct chart *c = chart_new();
 	const struct sedona_sample *s = r->samples.items;
@@ -68,9 +68,9 @@ static void put_over_time(const struct sedona_run *r, const bool *is_l,
 }
 
 void daemons_plots(const struct sedona_run *r, const bool *is_l, const struct study_run *found,
-		   const struct daemons_style *given, struct strbuf *out)
+		   const struct style *given, struct strbuf *out)
 {
-	struct daemons_style style = daemons_normal_style(given);
+	struct style style = style_normal(given);
 	struct sedona_run steady;
 	bool steadied = found && found->steadied && sedona_steady(r, &steady);
 	size_t from = out->length, levels = found ? found->levels.count : 0;
@@ -99,7 +99,7 @@ void daemons_plots(const struct sedona_run *r, const bool *is_l, const struct st
 				      .width = style.width, .first = mark(&style), .indent = 2 },
 			      ": one of the pair is an L-sample. > and ^: beyond the window. In "
 			      "brackets: both slow by chance.");
-	daemons_finish(&style, out, from);
+	style_finish(&style, out, from);
 	if (steadied)
 		array_release(&steady.samples);
 }

@@ -9,14 +9,9 @@
 #include "record/study.h"
 #include "report/core/table.h"
 
-struct daemons_style {
-	size_t width; /* columns; 0 means 80 */
-	bool colour, ascii;
-};
-
 /* The study; machine may be NULL. */
-void daemons_text(const struct study *s, const struct machine *machine,
-		  const struct daemons_style *style, struct strbuf *out);
+void daemons_text(const struct study *s, const struct machine *machine, const struct style *style,
+		  struct strbuf *out);
 /* docs/schema/study.schema.json */
 void daemons_json(const struct study *s, const struct machine *machine, struct strbuf *out);
 /* A row per cutoff; the caller renders and frees. */
@@ -25,6 +20,6 @@ struct table *daemons_cutoffs(const struct cutoff *cutoffs, size_t count);
 /* Samples over time, then the dual-execution scatter at each zoom level, L-samples marked: in
  * braille, or in ASCII. */
 void daemons_plots(const struct sedona_run *r, const bool *is_l, const struct study_run *found,
-		   const struct daemons_style *style, struct strbuf *out);
+		   const struct style *style, struct strbuf *out);
 
 #endif

@@ -4,46 +4,7 @@
 
 #include "report/study/style.h"
 
-struct daemons_style daemons_normal_style(const struct daemons_style *given)
-{
-	struct daemons_style s = given ? *given : (struct daemons_style){ 0 };
-	s.width = !s.width ? 80 : s.width < 60 ? 60 : s.width;
-	return s;
-}
-
-void daemons_finish(const struct daemons_style *style, struct strbuf *out, size_t from)
-{
-	style_finish(&(struct style){ .ascii = style->ascii }, out, from);
-}
-
-struct table *daemons_table(const struct daemons_column *columns, size_t count, size_t width)
-{
-	struct column *chosen = xcalloc(count, sizeof *chosen);
-	size_t n = 0;
-	for (size_t i = 0; i < count; i++)
-		if (width >= columns[i].from)
-			chosen[n++] = columns[i].column;
-	struct table *t = table_new(chosen, n);
-	xfree(chosen);
-	return t;
-}
-
-void daemons_render(struct table *t, const struct daemons_style *style, struct strbuf *out)
-{
-	table_render(t, TABLE_TEXT,
-		     &(struct style){ .width = style->width, .colour = style->colour }, out);
-	table_free(t);
-}
-
-void daemons_add_ns(struct table *t, bool known, double ns)
-{
-	char text[WORDS] = "-";
-	if (known && isfinite(ns))
-		format_ns(ns, text);
-	table_add_text(t, text);
-}
-
-void put_daemons_text(const char *text, const struct daemons_style *style, struct strbuf *out)
+void put_daemons_text(const char *text, const struct style *style, struct strbuf *out)
 {
 	put_paragraph(out, &(struct paragraph){ .width = style->width, .first = "", .indent = 2 },
 		      text);
@@ -118,48 +79,44 @@ void format_expected(double count, char out[WORDS])
 }
 
 static void add_level(struct table *t, const struct study_level *l, size_t number,
-		      const struct scale *scale, size_t width)
+		      const struct scale *scale)
 {
 	const uint32_t counts[] = { l->neither, l->first, l->second, l->both };
 	char text[WORDS];
-	if (width >= NARROW)
-		table_add_count(t, (int64_t)number);
-	format_time((double)l->high_ns, scale, text);
-	table_add_text(t, text);
-	format_time((double)l->cut_ns, scale, text);
-	if (width >= NARROW)
-		table_add_text(t, text);
+	table_add_count(t, (int64_t)number);
+	table_add_scaled(t, (double)l->high_ns, scale);
+	table_add_scaled(t, (double)l->cut_ns, scale);
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
 		table_add_count(t, counts[i]);
 	format_expected(l->both_expected, text);
-	table_add_text(t, text);
+	table_add_shown(t, l->both_expected, text);
 	table_add_text(t, study_shape_name(l->shape));
 }
 
-static void put_levels(const struct study_run *r, const char *name,
-		       const struct daemons_style *style, struct strbuf *out)
+static void put_levels(const struct study_run *r, const char *name, const struct style *style,
+		       struct strbuf *out)
 {
-	static const struct daemons_column columns[] = {
-		{ { "zoom", "#", COLUMN_COUNT }, NARROW },
-		{ { "high", "ET up to", COLUMN_TEXT, .right = true }, 0 },
-		{ { "cut", "Slow above", COLUMN_TEXT, .right = true }, NARROW },
-		{ { "neither", "Neither", COLUMN_COUNT }, 0 },
-		{ { "first", "First", COLUMN_COUNT }, 0 },
-		{ { "second", "Second", COLUMN_COUNT }, 0 },
-		{ { "both", "Both", COLUMN_COUNT }, 0 },
-		{ { "both_expected", "Chance", COLUMN_TEXT, .right = true }, 0 },
-		{ { "shape", "Shape", COLUMN_TEXT }, 0 },
+	static const struct column columns[] = {
+		{ "zoom", "#", COLUMN_COUNT, .from = NARROW },
+		{ "high", "ET up to", COLUMN_DURATION },
+		{ "cut", "Slow above", COLUMN_DURATION, .from = NARROW },
+		{ "neither", "Neither", COLUMN_COUNT },
+		{ "first", "First", COLUMN_COUNT },
+		{ "second", "Second", COLUMN_COUNT },
+		{ "both", "Both", COLUMN_COUNT },
+		{ "both_expected", "Chance", COLUMN_REAL },
+		{ "shape", "Shape", COLUMN_TEXT },
 	};
 	const struct study_level *last = &r->levels.items[r->levels.count - 1];
 	struct scale scale = daemons_scale(last->low_ns, last->high_ns);
-	struct table *t = daemons_table(columns, sizeof columns / sizeof *columns, style->width);
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < r->levels.count; i++)
-		add_level(t, &r->levels.items[i], i + 1, &scale, style->width);
+		add_level(t, &r->levels.items[i], i + 1, &scale);
 	strbuf_printf(out, "\nZooms of the %s run: which samples of a pair are slow\n", name);
-	daemons_render(t, style, out);
+	table_put(t, style, out);
 }
 
-void put_daemons_zooms(const struct study *s, const struct daemons_style *style, struct strbuf *out)
+void put_daemons_zooms(const struct study *s, const struct style *style, struct strbuf *out)
 {
 	bool any = false;
 	for (enum study_length k = 0; k < STUDY_LENGTHS; k++) {

@@ -25,7 +25,7 @@ static size_t runs_present(const struct study *s)
 /* ---- what was studied ---- */
 
 static void put_title(const struct study *s, const struct machine *machine,
-		      const struct daemons_style *style, struct strbuf *out)
+		      const struct style *style, struct strbuf *out)
 {
 	static const char *const sources[] = { [STUDY_ACTIVE] = "executions of inc",
 					       [STUDY_WATCH] = "windows of a watch",
@@ -79,59 +79,52 @@ static void add_mean(struct table *t, size_t n, double mean_ns, double sigma_ns)
 {
 	const struct summary summary = { .n = n, .mean = mean_ns, .stddev = sigma_ns };
 	struct scale scale = scale_of_summary(&summary, TIME_UNIT_AUTO);
-	char text[WORDS] = "-";
-	if (n)
-		format_time(mean_ns, &scale, text);
-	table_add_text(t, text);
+	table_add_scaled(t, n ? mean_ns : NAN, &scale);
 }
 
-static void add_run(struct table *t, const struct study_run *r, const char *name, size_t width)
+static void add_run(struct table *t, const struct study_run *r, const char *name)
 {
 	char ratio[WORDS];
 	size_t kept = r->samples > r->dropped.count ? r->samples - r->dropped.count : 0;
 	table_add_text(t, name);
-	daemons_add_ns(t, r->length_ns, (double)r->length_ns);
+	table_add_number(t, r->length_ns ? (double)r->length_ns : NAN);
 	table_add_count(t, r->samples);
-	if (width >= NARROW) {
-		table_add_count(t, r->cluster);
-		table_add_count(t, (int64_t)r->l_samples.count);
-	}
+	table_add_count(t, r->cluster);
+	table_add_count(t, (int64_t)r->l_samples.count);
 	table_add_count(t, (int64_t)r->dropped.count);
-	daemons_add_ns(t, r->samples > 1, r->sigma_ns);
-	daemons_add_ns(t, kept > 1, r->sigma_kept_ns);
+	table_add_number(t, r->samples > 1 ? r->sigma_ns : NAN);
+	table_add_number(t, kept > 1 ? r->sigma_kept_ns : NAN);
 	format_ratio(r, ratio);
-	table_add_text(t, kept > 1 ? ratio : "-");
-	if (width >= WIDE) {
-		add_mean(t, r->samples, r->mean_ns, r->sigma_ns);
-		add_mean(t, kept, r->mean_kept_ns, r->sigma_kept_ns);
-	}
+	table_add_text(t, kept > 1 ? ratio : NULL);
+	add_mean(t, r->samples, r->mean_ns, r->sigma_ns);
+	add_mean(t, kept, r->mean_kept_ns, r->sigma_kept_ns);
 }
 
-static void put_runs(const struct study *s, const struct daemons_style *style, struct strbuf *out)
+static void put_runs(const struct study *s, const struct style *style, struct strbuf *out)
 {
-	const struct daemons_column columns[] = {
-		{ { "run", "Run", COLUMN_TEXT }, 0 },
-		{ { "length", "Length", COLUMN_TEXT, .right = true }, 0 },
-		{ { "samples", "Samples", COLUMN_COUNT }, 0 },
-		{ { "cluster", "Cluster", COLUMN_COUNT }, NARROW },
-		{ { "l_samples", "L-samples", COLUMN_COUNT }, NARROW },
-		{ { "dropped", "Dropped", COLUMN_COUNT }, 0 },
-		{ { "sigma", style->ascii ? "Sigma" : "σ of ET", COLUMN_TEXT, .right = true }, 0 },
-		{ { "kept", style->ascii ? "kept" : "σ kept", COLUMN_TEXT, .right = true }, 0 },
-		{ { "ratio", "Ratio", COLUMN_TEXT, .right = true }, 0 },
-		{ { "mean", "Mean ET", COLUMN_TEXT, .right = true }, WIDE },
-		{ { "mean_kept", "Mean kept", COLUMN_TEXT, .right = true }, WIDE },
+	static const struct column columns[] = {
+		{ "run", "Run", COLUMN_TEXT },
+		{ "length", "Length", COLUMN_DURATION, .digits = 3 },
+		{ "samples", "Samples", COLUMN_COUNT },
+		{ "cluster", "Cluster", COLUMN_COUNT, .from = NARROW },
+		{ "l_samples", "L-samples", COLUMN_COUNT, .from = NARROW },
+		{ "dropped", "Dropped", COLUMN_COUNT },
+		{ "sigma", "σ of ET", COLUMN_DURATION, .digits = 3, .ascii = "Sigma" },
+		{ "kept", "σ kept", COLUMN_DURATION, .digits = 3, .ascii = "kept" },
+		{ "ratio", "Ratio", COLUMN_TEXT, .right = true },
+		{ "mean", "Mean ET", COLUMN_DURATION, .from = WIDE },
+		{ "mean_kept", "Mean kept", COLUMN_DURATION, .from = WIDE },
 	};
-	struct table *t = daemons_table(columns, sizeof columns / sizeof *columns, style->width);
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	for (enum study_length k = 0; k < STUDY_LENGTHS; k++)
 		if (s->runs[k].present)
-			add_run(t, &s->runs[k], study_length_name(k), style->width);
+			add_run(t, &s->runs[k], study_length_name(k));
 	strbuf_putc(out, '\n');
-	daemons_render(t, style, out);
+	table_put(t, style, out);
 }
 
-static void put_listed(const char *first, const number_list *numbers,
-		       const struct daemons_style *style, struct strbuf *out)
+static void put_listed(const char *first, const number_list *numbers, const struct style *style,
+		       struct strbuf *out)
 {
 	struct strbuf text = { 0 };
 	put_sample_numbers(numbers->items, numbers->count, MOST_NUMBERS, &text);
@@ -142,8 +135,8 @@ static void put_listed(const char *first, const number_list *numbers,
 }
 
 /* What is dropped, and the L-samples that are not. */
-static void put_dropped(const struct study_run *r, const char *name,
-			const struct daemons_style *style, struct strbuf *out)
+static void put_dropped(const struct study_run *r, const char *name, const struct style *style,
+			struct strbuf *out)
 {
 	number_list stay = { 0 };
 	char first[WORDS], share[WORDS];
@@ -171,8 +164,8 @@ static void put_dropped(const struct study_run *r, const char *name,
 /* ---- in words ---- */
 
 /* What there is to say of a run that has no L-samples. */
-static void put_quiet(const struct study_run *r, const char *name,
-		      const struct daemons_style *style, struct strbuf *out)
+static void put_quiet(const struct study_run *r, const char *name, const struct style *style,
+		      struct strbuf *out)
 {
 	char text[2 * WORDS], time[WORDS];
 	format_ns((double)r->cluster_low_ns, time);
@@ -193,8 +186,8 @@ static void put_quiet(const struct study_run *r, const char *name,
 	put_daemons_text(text, style, out);
 }
 
-static void put_steadied(const struct study_run *r, const char *name,
-			 const struct daemons_style *style, struct strbuf *out)
+static void put_steadied(const struct study_run *r, const char *name, const struct style *style,
+			 struct strbuf *out)
 {
 	char text[3 * WORDS], all[WORDS], kept[WORDS];
 	if (!r->steadied)
@@ -209,8 +202,8 @@ static void put_steadied(const struct study_run *r, const char *name,
 	put_daemons_text(text, style, out);
 }
 
-static void put_corner(const struct study_run *r, const char *name,
-		       const struct daemons_style *style, struct strbuf *out)
+static void put_corner(const struct study_run *r, const char *name, const struct style *style,
+		       struct strbuf *out)
 {
 	char text[2 * WORDS];
 	for (size_t i = 0; i < r->levels.count; i++)
@@ -226,7 +219,7 @@ static void put_corner(const struct study_run *r, const char *name,
 }
 
 /* No daemon to show: why not. */
-static void put_none(const struct study *s, const struct daemons_style *style, struct strbuf *out)
+static void put_none(const struct study *s, const struct style *style, struct strbuf *out)
 {
 	size_t samples = 0, l_samples = 0;
 	for (enum study_length k = 0; k < STUDY_LENGTHS; k++) {
@@ -248,7 +241,7 @@ static void put_none(const struct study *s, const struct daemons_style *style, s
 			style, out);
 }
 
-static void put_words(const struct study *s, const struct daemons_style *style, struct strbuf *out)
+static void put_words(const struct study *s, const struct style *style, struct strbuf *out)
 {
 	if (!runs_present(s)) {
 		put_daemons_text("There is no run in it: nothing was studied.", style, out);
@@ -282,7 +275,7 @@ static int compare_others(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void put_others(const struct study *s, const struct daemons_style *style, struct strbuf *out)
+static void put_others(const struct study *s, const struct style *style, struct strbuf *out)
 {
 	ARRAY(struct other) others = { 0 };
 	struct strbuf text = { 0 };
@@ -314,10 +307,10 @@ static void put_others(const struct study *s, const struct daemons_style *style,
 	array_release(&others);
 }
 
-void daemons_text(const struct study *s, const struct machine *machine,
-		  const struct daemons_style *given, struct strbuf *out)
+void daemons_text(const struct study *s, const struct machine *machine, const struct style *given,
+		  struct strbuf *out)
 {
-	struct daemons_style style = daemons_normal_style(given);
+	struct style style = style_normal(given);
 	size_t from = out->length;
 	put_title(s, machine, &style, out);
 	if (runs_present(s))
@@ -327,5 +320,5 @@ void daemons_text(const struct study *s, const struct machine *machine,
 		put_none(s, &style, out);
 	put_others(s, &style, out);
 	put_daemons_zooms(s, &style, out);
-	daemons_finish(&style, out, from);
+	style_finish(&style, out, from);
 }

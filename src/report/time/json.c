@@ -151,7 +151,7 @@ static json_t *tare_json(const struct run_view *view)
 	json_t *o = json_object(), *executions = json_array();
 	json_object_set_new(o, "version", json_text(run->version));
 	json_object_set_new(o, "run", json_id(run->id));
-	json_object_set_new(o, "study", json_id(run->study));
+	json_object_set_new(o, "study", json_id(run->invocation));
 	json_object_set_new(o, "status", json_string(run_status_name(run->status)));
 	json_object_set_new(o, "command_line", json_text(run->command));
 	json_object_set_new(o, "directory", json_text(run->directory));
@@ -235,7 +235,7 @@ static json_t *comparison_json(const struct run_view *views, size_t a, size_t b,
 static json_t *comparisons_json(const struct run_view *views, size_t count, size_t wanted)
 {
 	json_t *list = json_array();
-	enum emp_measure m = study_measure(views, count);
+	enum emp_measure m = several_measure(views, count);
 	size_t reference = reference_run(views, count, m, wanted);
 	for (size_t i = 0; i < count && reference < count; i++)
 		if (i != reference && views[i].result->kept[m].n)

@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "report/core/format.h"
 
-enum emp_measure study_measure(const struct run_view *views, size_t count)
+enum emp_measure several_measure(const struct run_view *views, size_t count)
 {
 	for (enum emp_measure m = EMP_PT_NET; m <= EMP_PT_TICK; m++) {
 		size_t runs = 0, have = 0;

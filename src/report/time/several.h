@@ -5,7 +5,7 @@
 #include "report/time/report.h"
 
 /* The study's measure: the best PT that every run with a kept execution has, else ET. */
-enum emp_measure study_measure(const struct run_view *views, size_t count);
+enum emp_measure several_measure(const struct run_view *views, size_t count);
 /* "process time (exec)", "elapsed time" */
 const char *measure_title(enum emp_measure m);
 /* What to call a run: its name, or its command. */

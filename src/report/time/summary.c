@@ -113,7 +113,7 @@ void time_text_summary(const struct run_view *views, size_t count, size_t wanted
 		       const struct style *given, struct strbuf *out)
 {
 	struct style style = style_normal(given);
-	enum emp_measure m = study_measure(views, count);
+	enum emp_measure m = several_measure(views, count);
 	size_t best = fastest(views, count, m), reference = reference_run(views, count, m, wanted);
 	put_coloured(out, style.colour, BOLD, "Summary");
 	strbuf_printf(out, ": %s\n", measure_title(m));

@@ -223,7 +223,7 @@ static struct table *markup_table(enum time_unit unit, enum time_unit pt_unit, e
 void time_markup(const struct run_view *views, size_t count, size_t reference,
 		 const struct style *style, enum table_format format, struct strbuf *out)
 {
-	enum emp_measure m = study_measure(views, count);
+	enum emp_measure m = several_measure(views, count);
 	struct summary *et = xcalloc(count, sizeof *et), *pt = xcalloc(count, sizeof *pt);
 	size_t best = count;
 	for (size_t i = 0; i < count; i++) {
