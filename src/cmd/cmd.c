@@ -99,6 +99,21 @@ bool cmd_options(const char *usage, const char *about, const struct option_spec 
 	return false;
 }
 
+int cmd_run(const char *usage, const char *about, const struct option_spec *specs, int argc,
+	    char **argv, cmd_body body, void *options)
+{
+	struct cmd_args args = { .argc = argc, .argv = argv };
+	struct error err = ERROR_INIT;
+	int code;
+	if (cmd_options(usage, about, specs, argc, argv, &args.operands, &code)) {
+		code = body(options, &args, &err);
+		if (code < 0)
+			code = *err.text ? cmd_fail(&err) : (int)err.code;
+	}
+	array_release(&args.operands);
+	return code;
+}
+
 void cmd_add_specs(spec_list *into, const struct option_spec *specs, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -176,8 +191,8 @@ bool cmd_utf8(void)
 void cmd_print_table(const struct table *t, enum table_format format)
 {
 	struct strbuf out = { 0 };
-	struct table_style style = { .width = isatty(STDOUT_FILENO) ? (size_t)cmd_columns() : 0,
-				     .colour = cmd_colour() };
+	struct style style = { .width = isatty(STDOUT_FILENO) ? (size_t)cmd_columns() : 0,
+			       .colour = cmd_colour() };
 	table_render(t, format, &style, &out);
 	fputs(strbuf_text(&out), stdout);
 	strbuf_release(&out);

@@ -65,6 +65,17 @@ void cmd_log_trouble(char said[ERROR_TEXT], const char *trouble, const char *ove
 bool cmd_options(const char *usage, const char *about, const struct option_spec *specs, int argc,
 		 char **argv, text_list *operands, int *code);
 
+/* Parses, and does the command: body gives its exit code, or -1 with the error, which is then
+ * printed unless it has no text. options: what specs and body share. */
+struct cmd_args {
+	int argc;
+	char **argv;
+	text_list operands;
+};
+typedef int (*cmd_body)(void *options, const struct cmd_args *args, struct error *err);
+int cmd_run(const char *usage, const char *about, const struct option_spec *specs, int argc,
+	    char **argv, cmd_body body, void *options);
+
 void cmd_add_specs(spec_list *into, const struct option_spec *specs, size_t count);
 
 /* Runs the part of a command that argv[1] names; the first where it names none. Its argv[0] is both

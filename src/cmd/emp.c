@@ -21,9 +21,9 @@ static void print_report(const loaded_list *list, const struct emp_command *o,
 			 const struct emp_versions *versions, const emp_size_list *sizes)
 {
 	struct run_view *views = loaded_views(list);
-	struct time_style style = { .width = (size_t)cmd_columns(),
-				    .colour = cmd_colour(),
-				    .unit = (enum time_unit)o->unit };
+	struct style style = { .width = (size_t)cmd_columns(),
+			       .colour = cmd_colour(),
+			       .unit = (enum time_unit)o->unit };
 	struct strbuf out = { 0 };
 	if (o->json)
 		emp_json(&views[0], versions, sizes, &out);

@@ -35,9 +35,9 @@ static int explain(const struct loaded_run *l, const struct run_view *view, cons
 		return error_hint(err, "'tare show --ledger -e %s %lld' tells where its time went",
 				  execution, (long long)l->run.id);
 	}
-	struct time_style style = { .width = (size_t)cmd_columns(),
-				    .colour = cmd_colour(),
-				    .unit = (enum time_unit)o->unit };
+	struct style style = { .width = (size_t)cmd_columns(),
+			       .colour = cmd_colour(),
+			       .unit = (enum time_unit)o->unit };
 	if (o->json)
 		explain_json(view, &e, out);
 	else

@@ -28,19 +28,19 @@ static void render_commands(const loaded_list *runs, const struct run_form *form
 		[RUN_TSV] = TABLE_TSV,
 	};
 	struct run_view *views = loaded_views(runs);
-	const struct time_style style = { .width = (size_t)cmd_columns(),
-					  .colour = form->as == RUN_TEXT && cmd_colour(),
-					  .unit = (enum time_unit)form->unit };
+	const struct style style = { .width = (size_t)cmd_columns(),
+				     .colour = form->as == RUN_TEXT && cmd_colour(),
+				     .unit = (enum time_unit)form->unit };
 	if (form->executions)
 		put_table(time_executions(views, runs->count), formats[form->as], out);
 	else if (form->as == RUN_TEXT)
-		time_text(views, runs->count, &style, out);
+		time_text(views, runs->count, 0, &style, out);
 	else if (form->as == RUN_JSON)
-		time_json(views, runs->count, &style, out);
+		time_json(views, runs->count, 0, out);
 	else if (form->as == RUN_CSV)
 		time_csv(views, runs->count, out);
 	else
-		time_markup(views, runs->count, &style, formats[form->as], out);
+		time_markup(views, runs->count, 0, &style, formats[form->as], out);
 	free(views);
 }
 

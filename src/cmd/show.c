@@ -36,8 +36,8 @@ static void print_facts(const struct machine *m)
 }
 
 static int show_ledger(const struct loaded_run *l, const struct run_view *view,
-		       const struct show_options *o, const struct time_style *style,
-		       struct strbuf *out, struct error *err)
+		       const struct show_options *o, const struct style *style, struct strbuf *out,
+		       struct error *err)
 {
 	size_t only = LEDGER_OF_KEPT;
 	if (o->execution && loaded_find_execution(l, "show", o->execution, &only, err))
@@ -50,9 +50,9 @@ static int show_details(const loaded_list *list, const struct show_options *o, s
 {
 	int failed = 0;
 	struct run_view *views = loaded_views(list);
-	struct time_style style = { .width = (size_t)cmd_columns(),
-				    .colour = cmd_colour(),
-				    .unit = (enum time_unit)o->unit };
+	struct style style = { .width = (size_t)cmd_columns(),
+			       .colour = cmd_colour(),
+			       .unit = (enum time_unit)o->unit };
 	struct strbuf out = { 0 };
 	if (o->ledger) {
 		for (size_t i = 0; i < list->count && !failed; i++) {

@@ -5,141 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIELD(type, member, kind, name)               \
-	{                                             \
-		name, kind, 0, offsetof(type, member) \
-	}
-#define NAME(type, member)                                                              \
-	{                                                                               \
-		"name", FIELD_NAME, sizeof(((type *)0)->member), offsetof(type, member) \
-	}
-/* Structs within: `at` is their offset. */
-#define AT(offset, kind, name)        \
-	{                             \
-		name, kind, 0, offset \
-	}
-#define CLASS(at, class, name) AT((at) + (class) * sizeof(uint64_t), FIELD_U64, name)
-#define CLASSES(at)                                                                           \
-	CLASS(at, NOISE_IRQ, "irq_ns"), CLASS(at, NOISE_SOFTIRQ, "softirq_ns"),               \
-		CLASS(at, NOISE_NMI, "nmi_ns"), CLASS(at, NOISE_THREAD, "thread_ns"),         \
-		CLASS(at, NOISE_WORK, "work_ns"), CLASS(at, NOISE_FAULT, "fault_ns"),         \
-		CLASS(at, NOISE_THROTTLED, "throttled_ns"),                                   \
-		CLASS(at, NOISE_DELIVERY, "delivery_ns"), CLASS(at, NOISE_STEAL, "steal_ns"), \
-		CLASS(at, NOISE_HOST, "host_ns"), CLASS(at, NOISE_UNEXPLAINED, "unexplained_ns")
-_Static_assert(NOISE_CLASSES == 11, "a new class is a new row of noise_class and new columns");
-#define D(at, member, name) AT((at) + offsetof(struct noise_detours, member), FIELD_U64, name)
-#define DETOURS(at)                                                       \
-	D(at, count, "count"), D(at, ns, "ns"),                           \
-		CLASSES((at) + offsetof(struct noise_detours, class_ns)), \
-		D(at, overlap_ns, "overlap_ns")
-#define S(at, member, kind, name) AT((at) + offsetof(struct noise_spread, member), kind, name)
-#define SPREAD(at, prefix)                                                          \
-	S(at, count, FIELD_U64, prefix "count"), S(at, ns, FIELD_U64, prefix "ns"), \
-		S(at, min_ns, FIELD_U64, prefix "min_ns"),                          \
-		S(at, max_ns, FIELD_U64, prefix "max_ns"),                          \
-		S(at, squares, FIELD_REAL, prefix "squares")
-
-#define N(member, kind) FIELD(struct noise, member, kind, #member)
-static const struct field run_fields[] = {
-	N(realtime, FIELD_BOOL),   N(priority, FIELD_I32),  N(kernel, FIELD_BOOL),
-	N(steal_told, FIELD_BOOL), N(begin_ns, FIELD_U64),  N(elapsed_ns, FIELD_U64),
-	N(part_rounds, FIELD_U32), N(worst_max, FIELD_U32), { 0 },
-};
-#undef N
-
-#define C(member, kind) FIELD(struct noise_cpu, member, kind, #member)
-#define H(member, kind)                                                                  \
-	AT(offsetof(struct noise_cpu, host) + offsetof(struct noise_host, member), kind, \
-	   "host_" #member)
-static const struct field cpu_fields[] = {
-	C(cpu, FIELD_U32),	     C(rounds, FIELD_U32),
-	C(window_ns, FIELD_U64),     C(unwatched_ns, FIELD_U64),
-	C(turns, FIELD_U64),	     C(threshold_ns, FIELD_U64),
-	C(step_ns, FIELD_REAL),	     C(turn_ns, FIELD_REAL),
-	C(turn_p999_ns, FIELD_REAL), DETOURS(offsetof(struct noise_cpu, total)),
-	H(rounds, FIELD_U32),	     H(fitted, FIELD_U32),
-	H(period_ns, FIELD_REAL),    H(width_ns, FIELD_REAL),
-	H(chance, FIELD_REAL),	     H(in_phase, FIELD_U64),
-	H(looked_at, FIELD_U64),     C(events, FIELD_U64),
-	C(lost, FIELD_U64),	     C(outside, FIELD_U64),
-	C(outside_ns, FIELD_U64),    { 0 },
-};
-#undef C
-#undef H
-
-static const struct field bucket_fields[] = {
-	FIELD(struct bucket_row, bucket, FIELD_U32, "bucket"),
-	FIELD(struct bucket_row, low_ns, FIELD_U64, "low_ns"),
-	FIELD(struct bucket_row, high_ns, FIELD_U64, "high_ns"),
-	DETOURS(offsetof(struct bucket_row, detours)),
-	FIELD(struct bucket_row, master.count, FIELD_U64, "master_count"),
-	FIELD(struct bucket_row, master.ns, FIELD_U64, "master_ns"),
-	{ 0 },
-};
-
-static const struct field source_fields[] = {
-	{ "class", FIELD_ENUM, NOISE_CLASSES, offsetof(struct noise_source, class) },
-	NAME(struct noise_source, name),
-	SPREAD(offsetof(struct noise_source, spread), ""),
-	FIELD(struct noise_source, last_ns, FIELD_U64, "last_ns"),
-	{ 0 },
-};
-
-static const struct field combination_fields[] = {
-	NAME(struct noise_combination, name),
-	SPREAD(offsetof(struct noise_combination, seen), "seen_"),
-	SPREAD(offsetof(struct noise_combination, told), "told_"),
-	{ 0 },
-};
-
-static const struct field vector_fields[] = {
-	NAME(struct noise_untold, name),
-	FIELD(struct noise_untold, count, FIELD_U64, "count"),
-	{ 0 },
-};
-
-#define P(member) FIELD(struct noise_part, member, FIELD_U64, #member)
-static const struct field part_fields[] = { P(begin_ns), P(window_ns), P(count), P(ns), { 0 } };
-#undef P
-
-static const struct field longest_fields[] = {
-	FIELD(struct noise_worst, cpu, FIELD_U32, "cpu"),
-	FIELD(struct noise_worst, begin_ns, FIELD_U64, "begin_ns"),
-	FIELD(struct noise_worst, ns, FIELD_U64, "ns"),
-	CLASSES(offsetof(struct noise_worst, class_ns)),
-	NAME(struct noise_worst, name),
-	{ 0 },
-};
-
-static const struct field share_fields[] = {
-	FIELD(struct noise_share, cpu, FIELD_U32, "cpu"),
-	FIELD(struct noise_share, source, FIELD_U32, "source"),
-	FIELD(struct noise_share, count, FIELD_U64, "count"),
-	FIELD(struct noise_share, ns, FIELD_U64, "ns"),
-	{ 0 },
-};
-
-static const struct field length_fields[] = {
-	FIELD(struct length_row, low_ns, FIELD_U64, "low_ns"),
-	FIELD(struct length_row, high_ns, FIELD_U64, "high_ns"),
-	FIELD(struct length_row, in.count, FIELD_U64, "count"),
-	FIELD(struct length_row, in.ns, FIELD_U64, "ns"),
-	{ 0 },
-};
-
 const struct noise_table_spec noise_tables[NOISE_TABLES] = {
-	[NOISE_RUN] = { "noise", run_fields, "run", NULL },
-	[NOISE_CPU] = { "noise_cpu", cpu_fields, "run, position", NULL },
-	[NOISE_BUCKET] = { "noise_bucket", bucket_fields, "run, cpu", NULL },
-	[NOISE_SOURCE] = { "noise_source", source_fields, "run, cpu, position", "sigma_ns" },
-	[NOISE_COMBINATION] = { "noise_combination", combination_fields, "run, cpu, position",
+	[NOISE_RUN] = { "noise", noise_settings_fields, "run", NULL },
+	[NOISE_CPU] = { "noise_cpu", noise_cpu_fields, "run, position", NULL },
+	[NOISE_BUCKET] = { "noise_bucket", noise_bucket_fields, "run, cpu", NULL },
+	[NOISE_SOURCE] = { "noise_source", noise_source_fields, "run, cpu, position", "sigma_ns" },
+	[NOISE_COMBINATION] = { "noise_combination", noise_combination_fields, "run, cpu, position",
 				"seen_sigma_ns, told_sigma_ns" },
-	[NOISE_VECTOR] = { "noise_vector", vector_fields, "run, cpu, position", NULL },
-	[NOISE_PART] = { "noise_part", part_fields, "run, position", NULL },
-	[NOISE_LONGEST] = { "noise_longest", longest_fields, "run, position",
+	[NOISE_VECTOR] = { "noise_vector", noise_untold_fields, "run, cpu, position", NULL },
+	[NOISE_PART] = { "noise_part", noise_part_fields, "run, position", NULL },
+	[NOISE_LONGEST] = { "noise_longest", noise_worst_fields, "run, position",
 			    "version, events, names, lost, data" },
-	[NOISE_SHARE] = { "noise_share", share_fields, "id", NULL },
-	[NOISE_LENGTH] = { "noise_length", length_fields, "id", NULL },
+	[NOISE_SHARE] = { "noise_share", noise_share_fields, "id", NULL },
+	[NOISE_LENGTH] = { "noise_length", noise_length_fields, "id", NULL },
 };
 
 /* The numbers in the schema. */
@@ -219,12 +97,9 @@ static int add_lengths(struct writer *w, size_t cpu, enum length_kind kind, size
 	for (unsigned chunk = 0; chunk < NOISE_CHUNKS; chunk++) {
 		unsigned bucket = chunk * NOISE_CHUNK_BUCKETS;
 		for (unsigned i = 0; h->chunks[chunk] && i < NOISE_CHUNK_BUCKETS; i++, bucket++) {
-			struct length_row row = { .in = h->chunks[chunk][i] };
-			if (!row.in.count && !row.in.ns)
-				continue;
-			row.low_ns = noise_bucket_low(bucket);
-			row.high_ns = noise_bucket_low(bucket + 1);
-			if (add_row(w, NOISE_LENGTH, &row, id | bucket, 0))
+			struct noise_length_row row;
+			if (noise_length_row_of(h, bucket, &row) &&
+			    add_row(w, NOISE_LENGTH, &row, id | bucket, 0))
 				return -1;
 		}
 	}
@@ -235,16 +110,11 @@ static int add_buckets(struct writer *w, size_t cpu, const struct noise_cpu *c)
 {
 	static const struct noise_detours none;
 	for (unsigned i = 0; i < NOISE_BUCKETS; i++) {
-		struct bucket_row row = { .bucket = i,
-					  .master = noise_histogram_at(&c->master, i) };
-		if (c->buckets)
-			row.detours = c->buckets[i];
-		if (!row.master.count && !row.master.ns &&
-		    memcmp(&row.detours, &none, sizeof none) == 0)
-			continue;
-		row.low_ns = noise_bucket_low(i);
-		row.high_ns = noise_bucket_low(i + 1);
-		if (add_row(w, NOISE_BUCKET, &row, cpu, 0))
+		struct noise_bucket_row row;
+		noise_bucket_row_of(c, i, &row);
+		if ((row.master.count || row.master.ns ||
+		     memcmp(&row.detours, &none, sizeof none) != 0) &&
+		    add_row(w, NOISE_BUCKET, &row, cpu, 0))
 			return -1;
 	}
 	return 0;

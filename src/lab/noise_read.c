@@ -53,7 +53,7 @@ static int read_cpu(struct reader *r, sqlite3_stmt *stmt)
 static int read_bucket(struct reader *r, sqlite3_stmt *stmt)
 {
 	int at = 0;
-	struct bucket_row row = { 0 };
+	struct noise_bucket_row row = { 0 };
 	int failed = fields_read(stmt, &at, noise_tables[NOISE_BUCKET].fields, &row);
 	struct noise_cpu *c = cpu_at(r, sqlite3_column_int64(stmt, at + 1));
 	if (failed || !c || row.bucket >= NOISE_BUCKETS)
@@ -177,7 +177,7 @@ static struct noise_histogram *histogram_of(struct noise_cpu *c, enum length_kin
 static int read_length(struct reader *r, sqlite3_stmt *stmt)
 {
 	int at = 0;
-	struct length_row row = { 0 };
+	struct noise_length_row row = { 0 };
 	int failed = fields_read(stmt, &at, noise_tables[NOISE_LENGTH].fields, &row);
 	uint64_t id = (uint64_t)sqlite3_column_int64(stmt, at);
 	struct noise_cpu *c = cpu_at(r, id >> NOISE_CPU_SHIFT & (NOISE_CPU_LIMIT - 1));

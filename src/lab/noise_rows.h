@@ -40,18 +40,6 @@ extern const struct noise_table_spec noise_tables[NOISE_TABLES];
 
 enum length_kind { LENGTH_SOURCE, LENGTH_INTERVAL, LENGTH_SEEN, LENGTH_TOLD };
 
-/* Rows that are no struct of record/. */
-struct bucket_row {
-	uint32_t bucket;
-	uint64_t low_ns, high_ns;
-	struct noise_detours detours;
-	struct noise_bucket master;
-};
-struct length_row {
-	uint64_t low_ns, high_ns;
-	struct noise_bucket in;
-};
-
 /* The run must be there and be one of noise. */
 int lab_need_noise(struct lab *lab, int64_t run, struct error *err);
 

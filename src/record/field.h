@@ -29,7 +29,7 @@ enum unit {
 enum field_kind {
 	FIELD_END,
 	FIELD_BOOL,  /* bool */
-	FIELD_ENUM,  /* an enum below `limit`, called names[value] */
+	FIELD_ENUM,  /* an enum below `limit`, called names[value]; of limit 1: always names[0] */
 	FIELD_I32,   /* int32_t */
 	FIELD_U32,   /* uint32_t */
 	FIELD_I64,   /* int64_t */
@@ -51,7 +51,10 @@ enum field_kind {
 	FIELD_MEASURES, /* uint64_t[limit]: a column per row of `measures`, called by the name and
 			   then the measure; absent where its bit is clear in the uint64_t at `bits`
 			 */
+	FIELD_EACH,	/* uint64_t[limit]: a column per name in `names`, called that and then the
+			   name; each of kind `item` */
 	/* Only in JSON. */
+	FIELD_CONST,  /* the number `limit` */
 	FIELD_OBJECT, /* a struct, described by `shape` */
 	FIELD_LIST, /* an ARRAY of structs, described by `shape`, of `limit` bytes each; or of plain
 		       values: `item` */
@@ -72,6 +75,8 @@ enum field_flag {
 	FIELD_MAYBE = 32,  /* filled in by hand, and null where it is not known */
 	FIELD_ALWAYS = 64, /* its kind could be absent, but here it never is */
 	FIELD_OPTIONAL = 128, /* the JSON may leave it out */
+	FIELD_GIVEN = 512,    /* in JSON and CSV: absent unless the bool at `bits` is true */
+	FIELD_MISSING = 256,  /* of measures: `bits` is a uint32_t of those that are not known */
 };
 
 struct measure;
@@ -91,7 +96,8 @@ struct field {
 	const char *csv;
 	const char *const *names;
 	const struct shape *shape;
-	const struct shape *const *either; /* of a list: its items have one of these shapes; ended by NULL */
+	const struct shape *const
+		*either; /* of a list: its items have one of these shapes; ended by NULL */
 	enum field_kind item;
 	const struct measure *measures;
 	size_t bits;
@@ -125,6 +131,8 @@ struct document {
  * until the next call. */
 struct field_cursor {
 	const struct field *fields;
+	unsigned without; /* rows with one of these flags are left out */
+	bool unnamed;	  /* the names are not needed, which is quicker */
 	struct field leaf;
 	unsigned bit; /* of a leaf that stands for a measure: its bit at leaf.bits */
 	/* private */
@@ -144,5 +152,15 @@ struct value {
 	const char *text;
 };
 struct value field_value(const struct field_cursor *c, const void *object);
+/* False: it is filled in by hand, or the struct says that it is not there. */
+bool field_given(const struct field_cursor *c, const void *object);
+
+/* The other way, for leaves that are integers. What cannot say that it is not known becomes 0. -1:
+ * the value is out of its bounds; field_most() is the highest that may be. */
+int field_set(const struct field_cursor *c, void *object, bool known, int64_t value);
+uint64_t field_most(const struct field *f);
+/* The same for the member itself, the bits of measures apart. */
+int field_put(const struct field *f, void *member, bool known, int64_t value);
+void field_put_bit(const struct field *f, void *object, unsigned bit, bool known);
 
 #endif

@@ -5,23 +5,247 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const noise_class_names[] = {
+	[NOISE_IRQ] = "irq",
+	[NOISE_SOFTIRQ] = "softirq",
+	[NOISE_NMI] = "nmi",
+	[NOISE_THREAD] = "thread",
+	[NOISE_WORK] = "work",
+	[NOISE_FAULT] = "fault",
+	[NOISE_THROTTLED] = "throttled",
+	[NOISE_DELIVERY] = "delivery",
+	[NOISE_STEAL] = "steal",
+	[NOISE_HOST] = "host-periodic",
+	[NOISE_UNEXPLAINED] = "unexplained",
+};
+
 const char *noise_class_name(enum noise_class class)
 {
-	static const char *const names[] = {
-		[NOISE_IRQ] = "irq",
-		[NOISE_SOFTIRQ] = "softirq",
-		[NOISE_NMI] = "nmi",
-		[NOISE_THREAD] = "thread",
-		[NOISE_WORK] = "work",
-		[NOISE_FAULT] = "fault",
-		[NOISE_THROTTLED] = "throttled",
-		[NOISE_DELIVERY] = "delivery",
-		[NOISE_STEAL] = "steal",
-		[NOISE_HOST] = "host-periodic",
-		[NOISE_UNEXPLAINED] = "unexplained",
-	};
-	return names[class];
+	return noise_class_names[class];
 }
+
+/* ---- the catalogue ---- */
+
+static const char *const class_columns[] = { "irq",   "softirq", "nmi",	       "thread",
+					     "work",  "fault",	 "throttled",  "delivery",
+					     "steal", "host",	 "unexplained" };
+_Static_assert(sizeof class_columns / sizeof *class_columns == NOISE_CLASSES,
+	       "a new class is a new row of noise_class and new columns");
+
+#define SHARE "\"minimum\": 0, \"maximum\": 1"
+#define NOT_NEGATIVE "\"minimum\": 0"
+
+static const struct field class_ns_fields[] = {
+	{ "", FIELD_EACH, NOISE_CLASSES, .names = noise_class_names, .item = FIELD_NS },
+	{ 0 },
+};
+static const struct shape class_ns_shape = { "noise_class_ns",
+					     "They add up to ns. null: this run could not know.",
+					     class_ns_fields };
+/* Time by class: columns in the lab, an object in JSON. */
+#define CLASSES(type, member, path)                                                               \
+	FACT(type, member, "_ns", FIELD_EACH, "", .limit = NOISE_CLASSES, .names = class_columns, \
+	     .item = FIELD_NS, .flags = FIELD_ONLY_SQL),                                          \
+		FACT(type, member, "class_ns", FIELD_OBJECT,                                      \
+		     "They add up to ns. null: this run could not know.", .json = path,           \
+		     .shape = &class_ns_shape, .flags = FIELD_ONLY_JSON)
+#define OVERLAP "Whole detours in which the kernel told of anything."
+
+#define X(member, ...) FACT(struct noise, member, __VA_ARGS__)
+const struct field noise_settings_fields[] = {
+	{ "cpus", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_ONLY_JSON | FIELD_BY_HAND },
+	X(realtime, "realtime", FIELD_BOOL, "The loop ran under SCHED_FIFO."),
+	X(priority, "priority", FIELD_I32, NULL, .flags = FIELD_ZERO_ABSENT,
+	  .more = "\"minimum\": 1, \"maximum\": 99"),
+	X(kernel, "kernel", FIELD_BOOL, "The kernel's side was seen: sources have names."),
+	X(steal_told, "steal_told", FIELD_BOOL, NULL),
+	X(part_rounds, "part_rounds", FIELD_U32, "Rounds in a part.", .more = "\"minimum\": 1"),
+	X(begin_ns, "begin_ns", FIELD_U64, NULL, .flags = FIELD_ONLY_SQL),
+	X(elapsed_ns, "elapsed_ns", FIELD_U64, NULL, .flags = FIELD_ONLY_SQL),
+	X(worst_max, "worst_max", FIELD_U32, NULL, .flags = FIELD_ONLY_SQL),
+	{ 0 },
+};
+const struct shape noise_settings_shape = { "noise_settings", NULL, noise_settings_fields };
+#undef X
+
+#define X(member, ...) FACT(struct noise_coverage, member, __VA_ARGS__)
+static const struct field coverage_fields[] = {
+	X(from_ns, "from_ns", FIELD_U64, "Of detours this long or longer."),
+	X(count, "count", FIELD_U64, NULL),
+	X(ns, "ns", FIELD_U64,
+	  "Their time but that in class throttled: it is the price of the real-time class, and in "
+	  "none of these."),
+	X(named, "named", FIELD_REAL, "Of their time, in any class but unexplained.",
+	  .more = SHARE),
+	X(strict, "strict", FIELD_REAL, "Inside what the kernel told of.", .more = SHARE),
+	X(overlap, "overlap", FIELD_REAL, "In detours in which it told of anything.",
+	  .more = SHARE),
+	{ 0 },
+};
+const struct shape noise_coverage_shape = { "noise_coverage", NULL, coverage_fields };
+#undef X
+
+#define X(member, ...) FACT(struct noise_untold, member, __VA_ARGS__)
+const struct field noise_untold_fields[] = {
+	X(name, "name", FIELD_NAME, NULL, .limit = NOISE_NAME_SIZE),
+	X(count, "count", FIELD_U64, NULL),
+	{ 0 },
+};
+static const struct shape untold_shape = { "noise_untold", NULL, noise_untold_fields };
+#undef X
+
+#define X(member, ...) FACT(struct noise_cpu, member, __VA_ARGS__)
+/* Members of "detours" that are derived; cpu and these are filled in by hand. */
+#define DERIVED(name_, kind_, ...)                                                    \
+	{                                                                             \
+		.name = name_, .kind = kind_, .flags = FIELD_ONLY_JSON | FIELD_MAYBE, \
+		.json = "detours." name_, __VA_ARGS__                                 \
+	}
+const struct field noise_cpu_fields[] = {
+	X(cpu, "cpu", FIELD_U32,
+	  "null: all of them together. Then times are sums; thresholds, steps and turns the "
+	  "largest.",
+	  .flags = FIELD_MAYBE),
+	X(rounds, "rounds", FIELD_U32, NULL),
+	X(window_ns, "window_ns", FIELD_U64, "Looked at, in all rounds."),
+	X(unwatched_ns, "unwatched_ns", FIELD_U64, "Of it, the loop's own notes."),
+	{ "duty_cycle", FIELD_REAL, .flags = FIELD_ONLY_JSON | FIELD_MAYBE, .more = SHARE,
+	  .meaning = "(window_ns - unwatched_ns) of the time that passed, pauses between rounds "
+		     "included." },
+	X(turns, "turns", FIELD_U64, "Of the loop."),
+	X(threshold_ns, "threshold_ns", FIELD_U64, "A gap above it is a detour."),
+	X(step_ns, "step_ns", FIELD_REAL, "Of the clock.", .flags = FIELD_ALWAYS,
+	  .more = NOT_NEGATIVE),
+	X(turn_ns, "turn_ns", FIELD_REAL, "Of the loop, median.", .flags = FIELD_ALWAYS,
+	  .more = NOT_NEGATIVE),
+	X(turn_p999_ns, "turn_p999_ns", FIELD_REAL, NULL, .flags = FIELD_ALWAYS,
+	  .more = NOT_NEGATIVE),
+	X(total.count, "count", FIELD_U64, NULL, .json = "detours.count"),
+	X(total.ns, "ns", FIELD_U64, NULL, .json = "detours.ns"),
+	DERIVED("min_ns", FIELD_NS),
+	DERIVED("max_ns", FIELD_NS),
+	DERIVED("per_s", FIELD_REAL, .meaning = "And CPU, of the time looked at: window_ns.",
+		.more = NOT_NEGATIVE),
+	DERIVED("lost_share", FIELD_REAL, .meaning = "ns, of the time looked at: window_ns.",
+		.more = SHARE),
+	CLASSES(struct noise_cpu, total.class_ns, "detours.class_ns"),
+	X(total.overlap_ns, "overlap_ns", FIELD_NS, OVERLAP, .json = "detours.overlap_ns"),
+	{ "coverage", FIELD_LIST, .shape = &noise_coverage_shape,
+	  .flags = FIELD_ONLY_JSON | FIELD_BY_HAND },
+	X(host.rounds, "host_rounds", FIELD_U32, "Looked at.", .json = "host.rounds"),
+	X(host.fitted, "host_fitted", FIELD_U32, "In which a period was found.",
+	  .json = "host.fitted"),
+	X(host.period_ns, "host_period_ns", FIELD_REAL,
+	  "Of the host, in what is otherwise unexplained: an inference.", .json = "host.period_ns",
+	  .more = NOT_NEGATIVE),
+	X(host.width_ns, "host_width_ns", FIELD_REAL,
+	  "Half the width of the window around the phase.", .json = "host.width_ns",
+	  .more = NOT_NEGATIVE),
+	X(host.chance, "host_chance", FIELD_REAL,
+	  "Of detours at random times, those that would fall into it.", .json = "host.chance",
+	  .more = SHARE),
+	X(host.in_phase, "host_in_phase", FIELD_U64, NULL, .json = "host.in_phase"),
+	X(host.looked_at, "host_looked_at", FIELD_U64, "Detours with something left to explain.",
+	  .json = "host.looked_at"),
+	X(untold, "untold", FIELD_LIST,
+	  "Vectors that /proc/interrupts counts and no tracepoint tells.",
+	  .limit = sizeof(struct noise_untold), .shape = &untold_shape, .flags = FIELD_ONLY_JSON),
+	X(events, "events", FIELD_KNOWN, "Told by the kernel."),
+	X(lost, "lost", FIELD_KNOWN, "That found no room."),
+	X(outside, "outside", FIELD_KNOWN, "Occurrences in no detour."),
+	X(outside_ns, "outside_ns", FIELD_NS, NULL),
+	{ 0 },
+};
+const struct shape noise_cpu_shape = { "noise_cpu_sums", NULL, noise_cpu_fields };
+#undef X
+
+#define EDGES(type)                                    \
+	FACT(type, low_ns, "low_ns", FIELD_U64, NULL), \
+		FACT(type, high_ns, "high_ns", FIELD_U64, "Not in it.")
+#define X(member, ...) FACT(struct noise_bucket_row, member, __VA_ARGS__)
+const struct field noise_bucket_fields[] = {
+	X(bucket, "bucket", FIELD_U32, NULL, .flags = FIELD_ONLY_SQL),
+	EDGES(struct noise_bucket_row),
+	X(detours.count, "count", FIELD_U64, "Detours of this length: the user-level histogram."),
+	X(detours.ns, "ns", FIELD_U64, NULL),
+	CLASSES(struct noise_bucket_row, detours.class_ns, "class_ns"),
+	X(detours.overlap_ns, "overlap_ns", FIELD_NS, OVERLAP),
+	X(master.count, "master_count", FIELD_KNOWN,
+	  "Detours with so much strict time: the master histogram."),
+	X(master.ns, "master_ns", FIELD_NS, NULL),
+	{ 0 },
+};
+const struct shape noise_bucket_shape = { "noise_bucket", NULL, noise_bucket_fields };
+#undef X
+
+#define X(member, ...) FACT(struct noise_length_row, member, __VA_ARGS__)
+const struct field noise_length_fields[] = {
+	EDGES(struct noise_length_row),
+	X(in.count, "count", FIELD_U64, NULL, .more = "\"minimum\": 1"),
+	X(in.ns, "ns", FIELD_U64, NULL),
+	{ 0 },
+};
+const struct shape noise_length_shape = { "noise_length", NULL, noise_length_fields };
+#undef X
+
+/* As they are stored; reports derive figures of them. */
+#define SPREAD(type, member, prefix)                                         \
+	FACT(type, member.count, prefix "count", FIELD_U64, NULL),           \
+		FACT(type, member.ns, prefix "ns", FIELD_U64, NULL),         \
+		FACT(type, member.min_ns, prefix "min_ns", FIELD_U64, NULL), \
+		FACT(type, member.max_ns, prefix "max_ns", FIELD_U64, NULL), \
+		FACT(type, member.squares, prefix "squares", FIELD_REAL, NULL)
+const struct field noise_source_fields[] = {
+	FACT(struct noise_source, class, "class", FIELD_ENUM, NULL, .limit = NOISE_CLASSES,
+	     .names = noise_class_names),
+	FACT(struct noise_source, name, "name", FIELD_NAME, NULL, .limit = NOISE_NAME_SIZE),
+	SPREAD(struct noise_source, spread, ""),
+	FACT(struct noise_source, last_ns, "last_ns", FIELD_U64, NULL),
+	{ 0 },
+};
+const struct field noise_combination_fields[] = {
+	FACT(struct noise_combination, name, "name", FIELD_NAME, NULL,
+	     .limit = NOISE_COMBINED_SIZE),
+	SPREAD(struct noise_combination, seen, "seen_"),
+	SPREAD(struct noise_combination, told, "told_"),
+	{ 0 },
+};
+
+#define X(member, ...) FACT(struct noise_share, member, __VA_ARGS__)
+const struct field noise_share_fields[] = {
+	X(cpu, "cpu", FIELD_U32, "Index in cpus."),
+	X(source, "source", FIELD_U32, "Index in its sources."),
+	X(count, "count", FIELD_U64, NULL),
+	X(ns, "ns", FIELD_U64, NULL),
+	{ 0 },
+};
+static const struct shape share_shape = { "noise_share", NULL, noise_share_fields };
+#undef X
+
+#define X(member, ...) FACT(struct noise_part, member, __VA_ARGS__)
+const struct field noise_part_fields[] = {
+	X(begin_ns, "begin_ns", FIELD_U64, "Since the begin of the run."),
+	X(window_ns, "window_ns", FIELD_U64, "Summed over the CPUs."),
+	X(count, "count", FIELD_U64, "Detours of all CPUs."),
+	X(ns, "ns", FIELD_U64, NULL),
+	X(shares, "shares", FIELD_LIST, NULL, .limit = sizeof(struct noise_share),
+	  .shape = &share_shape, .flags = FIELD_ONLY_JSON),
+	{ 0 },
+};
+const struct shape noise_part_shape = { "noise_part", NULL, noise_part_fields };
+#undef X
+
+#define X(member, ...) FACT(struct noise_worst, member, __VA_ARGS__)
+const struct field noise_worst_fields[] = {
+	X(cpu, "cpu", FIELD_U32, NULL),
+	X(begin_ns, "begin_ns", FIELD_U64, "Since the begin of the run; in the lab, of the clock."),
+	X(ns, "ns", FIELD_U64, NULL),
+	X(name, "name", FIELD_NAME, "Its combination.", .limit = NOISE_COMBINED_SIZE),
+	CLASSES(struct noise_worst, class_ns, "class_ns"),
+	{ 0 },
+};
+const struct shape noise_worst_shape = { "noise_worst", NULL, noise_worst_fields };
+#undef X
 
 /* ---- buckets ---- */
 
@@ -76,6 +300,15 @@ void noise_histogram_add(struct noise_histogram *h, unsigned bucket, uint64_t co
 	struct noise_bucket *b = &(*chunk)[bucket % NOISE_CHUNK_BUCKETS];
 	b->count += count;
 	b->ns += ns;
+}
+
+bool noise_length_row_of(const struct noise_histogram *h, unsigned bucket,
+			 struct noise_length_row *row)
+{
+	*row = (struct noise_length_row){ .low_ns = noise_bucket_low(bucket),
+					  .high_ns = noise_bucket_low(bucket + 1),
+					  .in = noise_histogram_at(h, bucket) };
+	return row->in.count || row->in.ns;
 }
 
 struct noise_bucket noise_histogram_at(const struct noise_histogram *h, unsigned bucket)
@@ -252,6 +485,16 @@ void noise_cpu_release(struct noise_cpu *c)
 	xfree(c->source_index);
 	xfree(c->combination_index);
 	*c = (struct noise_cpu){ 0 };
+}
+
+void noise_bucket_row_of(const struct noise_cpu *c, unsigned bucket, struct noise_bucket_row *row)
+{
+	*row = (struct noise_bucket_row){ .bucket = bucket,
+					  .low_ns = noise_bucket_low(bucket),
+					  .high_ns = noise_bucket_low(bucket + 1),
+					  .master = noise_histogram_at(&c->master, bucket) };
+	if (c->buckets)
+		row->detours = c->buckets[bucket];
 }
 
 void noise_release(struct noise *n)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "record/field.h"
 #include "record/trace.h"
 
 /* What a source is. The first seven are named by the kernel: time inside an interval that it told
@@ -27,6 +28,7 @@ enum noise_class {
 	NOISE_UNEXPLAINED,
 	NOISE_CLASSES
 };
+extern const char *const noise_class_names[];
 const char *noise_class_name(enum noise_class class); /* "irq", ..., "host-periodic", ... */
 static inline bool noise_class_strict(enum noise_class class)
 {
@@ -56,6 +58,13 @@ struct noise_histogram {
 };
 void noise_histogram_add(struct noise_histogram *h, unsigned bucket, uint64_t count, uint64_t ns);
 struct noise_bucket noise_histogram_at(const struct noise_histogram *h, unsigned bucket);
+/* One of its rows, as the lab and reports have it; false: it is empty. */
+struct noise_length_row {
+	uint64_t low_ns, high_ns;
+	struct noise_bucket in;
+};
+bool noise_length_row_of(const struct noise_histogram *h, unsigned bucket,
+			 struct noise_length_row *row);
 void noise_histogram_merge(struct noise_histogram *into, const struct noise_histogram *from);
 void noise_histogram_release(struct noise_histogram *h);
 
@@ -147,6 +156,24 @@ struct noise_cpu {
 	uint16_t *source_index, *combination_index; /* by hash; private */
 };
 
+/* A row of its histograms. */
+struct noise_bucket_row {
+	uint32_t bucket;
+	uint64_t low_ns, high_ns;
+	struct noise_detours detours;
+	struct noise_bucket master;
+};
+void noise_bucket_row_of(const struct noise_cpu *c, unsigned bucket, struct noise_bucket_row *row);
+
+/* Of detours from from_ns on. Time in class throttled is the price of the real-time class, not
+ * noise: it is in none of these. Shares of ns; NaN: there is none, or it was not told. */
+struct noise_coverage {
+	uint64_t from_ns, count, ns;
+	double named;	/* in any class but unexplained */
+	double strict;	/* in intervals that the kernel told of */
+	double overlap; /* in detours in which it told of anything */
+};
+
 /* The source of this class and name, added where it is new; the others' one when there is no room.
  * The pointer is good until the next call. Fast: by a hash of the name. */
 struct noise_source *noise_source_get(struct noise_cpu *c, enum noise_class class,
@@ -201,5 +228,13 @@ void noise_release(struct noise *n);
  * combinations by name. Released by the caller. */
 void noise_together(const struct noise *n, struct noise_cpu *into);
 void noise_cpu_release(struct noise_cpu *c);
+
+/* ---- the catalogue ---- */
+
+extern const struct field noise_settings_fields[], noise_cpu_fields[], noise_bucket_fields[],
+	noise_source_fields[], noise_combination_fields[], noise_untold_fields[],
+	noise_part_fields[], noise_worst_fields[], noise_share_fields[], noise_length_fields[];
+extern const struct shape noise_settings_shape, noise_coverage_shape, noise_cpu_shape,
+	noise_bucket_shape, noise_length_shape, noise_part_shape, noise_worst_shape;
 
 #endif

@@ -44,13 +44,13 @@ static void one_line(void **state)
 	(void)state;
 	static struct fixture f;
 	struct strbuf out = { 0 };
-	struct time_style style = { 0 };
+	struct style style = { 0 };
 	fixture_init(&f, "./prog", 10, 100);
-	time_text(&f.view, 1, &style, &out);
+	time_text(&f.view, 1, 0, &style, &out);
 	assert_lacks(out.text, "Ledger");
 	strbuf_clear(&out);
 	fixture_ledger(&f, false);
-	time_text(&f.view, 1, &style, &out);
+	time_text(&f.view, 1, 0, &style, &out);
 	assert_has(
 		out.text,
 		"\n  Ledger                run 97.1 % · queued 1.9 % postgres · irq 0.6 % timer ·\n"
@@ -58,14 +58,14 @@ static void one_line(void **state)
 	assert_lacks(out.text, "Ledger note");
 	check_lines(&out, 80);
 	style.ascii = true;
-	time_text(&f.view, 1, &style, &out);
+	time_text(&f.view, 1, 0, &style, &out);
 	assert_has(out.text,
 		   "\n  Ledger                run 97.1 %, queued 1.9 % postgres, irq 0.6 % timer,\n"
 		   "                        steal 0.4 %\n");
 	check_lines(&out, 80);
 	style.width = 60;
 	style.ascii = false;
-	time_text(&f.view, 1, &style, &out);
+	time_text(&f.view, 1, 0, &style, &out);
 	assert_has(out.text, "\n  Ledger                run 97.1 % · queued 1.9 % postgres ·\n"
 			     "                        irq 0.6 % timer · steal 0.4 %\n");
 	check_lines(&out, 60);
@@ -73,7 +73,7 @@ static void one_line(void **state)
 	for (size_t i = 2; i < f.view.count; i++)
 		f.executions[i].ledger.present = false;
 	fixture_drop(&f, 1, EMP_FAILED, "exited with 1");
-	time_text(&f.view, 1, &style, &out);
+	time_text(&f.view, 1, 0, &style, &out);
 	assert_lacks(out.text, "Ledger");
 	strbuf_release(&out);
 	fixture_release(&f);
@@ -94,8 +94,8 @@ static void odd_names(void **state)
 		l->lost = 3;
 	}
 	for (size_t width = 60; width < 100; width += 13) {
-		struct time_style style = { .width = width };
-		time_text(&f.view, 1, &style, &out);
+		struct style style = { .width = width };
+		time_text(&f.view, 1, 0, &style, &out);
 		assert_has(out.text, "Ledger note");
 		assert_has(out.text, width < 70 ? "; 9\n" : "9 facts");
 		check_lines(&out, width);

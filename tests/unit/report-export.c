@@ -20,7 +20,7 @@ static json_t *json_of(const struct run_view *views, size_t count)
 {
 	struct strbuf out = { 0 };
 	json_error_t error;
-	time_json(views, count, NULL, &out);
+	time_json(views, count, 0, &out);
 	json_t *root = json_loads(strbuf_text(&out), 0, &error);
 	if (!root)
 		fail_msg("%s at line %d", error.text, error.line);
@@ -283,7 +283,7 @@ static void check_markup(const struct run_view *views, size_t count, enum time_u
 			 const char *expected)
 {
 	struct strbuf out = { 0 };
-	time_markup(views, count, &(struct time_style){ .unit = unit }, TABLE_MARKDOWN, &out);
+	time_markup(views, count, 0, &(struct style){ .unit = unit }, TABLE_MARKDOWN, &out);
 	assert_string_equal(strbuf_text(&out), expected);
 	strbuf_release(&out);
 }
@@ -352,7 +352,7 @@ static void tables(void **state)
 	csv_release(&csv);
 	strbuf_clear(&out);
 	t = time_executions_brief(&f.view);
-	table_render(t, TABLE_TEXT, &(struct table_style){ .width = 80 }, &out);
+	table_render(t, TABLE_TEXT, &(struct style){ .width = 80 }, &out);
 	assert_string_equal(out.text,
 			    "#    Elapsed    Process    Memory  Forced  Rule    Reason\n"
 			    "1  101.31 ms  99.930 ms  12.0 MiB      12  warmup\n"
@@ -373,7 +373,7 @@ static void tables(void **state)
 	assert_string_equal(csv_at(&csv, 1, "started"), "2");
 	csv_release(&csv);
 	strbuf_clear(&out);
-	table_render(t, TABLE_TEXT, &(struct table_style){ .width = 80 }, &out);
+	table_render(t, TABLE_TEXT, &(struct style){ .width = 80 }, &out);
 	for (char *save, *line = strtok_r(out.text, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save))
 		assert_true(strlen(line) <= 82); /* µ has two bytes */

@@ -111,10 +111,10 @@ static void classes_add_up(void **state)
 			uint64_t ns = 0;
 			noise_rows_of(c, (enum noise_mode)mode, &rows);
 			for (size_t k = 0; k < rows.list.count; k++) {
-				ns += rows.list.items[k].spread->ns;
+				ns += rows.list.items[k].seen.ns;
 				if (k)
-					assert_true(rows.list.items[k].spread->ns <=
-						    rows.list.items[k - 1].spread->ns);
+					assert_true(rows.list.items[k].seen.ns <=
+						    rows.list.items[k - 1].seen.ns);
 			}
 			assert_true(ns == c->total.ns);
 			noise_rows_release(&rows);

@@ -47,8 +47,8 @@ static void fill(struct fixture f[4])
 	f[3].run.status = RUN_INTERRUPTED;
 }
 
-static void explain(const struct run_view *view, size_t asked, bool json,
-		    const struct time_style *style, struct strbuf *out)
+static void explain(const struct run_view *view, size_t asked, bool json, const struct style *style,
+		    struct strbuf *out)
 {
 	struct explanation e;
 	struct error err = ERROR_INIT;
@@ -67,7 +67,7 @@ static void explain(const struct run_view *view, size_t asked, bool json,
 }
 
 /* In the last two executions sshd is above its cutoff. */
-static void emp(const struct run_view *view, bool json, const struct time_style *style,
+static void emp(const struct run_view *view, bool json, const struct style *style,
 		struct strbuf *out)
 {
 	static const struct cutoff cutoff = { .daemon = "sshd", .cutoff_ns = 410500 };
@@ -91,16 +91,16 @@ int main(int argc, char **argv)
 {
 	static struct fixture f[4];
 	const char *format = argc > 1 ? argv[1] : "text";
-	struct time_style style = { .colour = isatty(1) };
+	struct style style = { .colour = isatty(1) };
 	struct strbuf out = { 0 };
 	fill(f);
 	struct run_view views[4] = { f[0].view, f[1].view, f[2].view, f[3].view };
 	if (!strcmp(format, "json"))
-		time_json(views, 4, &style, &out);
+		time_json(views, 4, 0, &out);
 	else if (!strcmp(format, "csv"))
 		time_csv(views, 4, &out);
 	else if (!strcmp(format, "markdown"))
-		time_markup(views, 4, &style, TABLE_MARKDOWN, &out);
+		time_markup(views, 4, 0, &style, TABLE_MARKDOWN, &out);
 	else if (!strcmp(format, "executions") || !strcmp(format, "processes")) {
 		bool all = !strcmp(format, "executions");
 		struct table *t = all ? time_executions(views, 4) : time_processes(&views[0]);
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
 		table_free(t);
 	} else if (!strcmp(format, "brief")) {
 		struct table *t = time_executions_brief(&views[0]);
-		table_render(t, TABLE_TEXT, &(struct table_style){ .width = 80 }, &out);
+		table_render(t, TABLE_TEXT, &(struct style){ .width = 80 }, &out);
 		table_free(t);
 	} else if (!strcmp(format, "ledger")) {
 		time_ledger(&views[0], LEDGER_OF_KEPT, &style, &out);
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
 		for (size_t i = 0; i < 4; i++)
 			emp(&views[i], !strcmp(format, "emp-json"), &style, &out);
 	} else
-		time_text(views, 4, &style, &out);
+		time_text(views, 4, 0, &style, &out);
 	fputs(strbuf_text(&out), stdout);
 	strbuf_release(&out);
 	for (size_t i = 0; i < 4; i++)

@@ -182,7 +182,7 @@ static void fits(void **state)
 		strbuf_puts(&long_text, i % 2 ? "語" : "a");
 	for (size_t width = 72; width < 100; width++) {
 		struct table *t = every_type(strbuf_text(&long_text));
-		struct table_style style = { .width = width };
+		struct style style = { .width = width };
 		struct strbuf out = { 0 };
 		table_render(t, TABLE_TEXT, &style, &out);
 		size_t widest = 0;
@@ -233,10 +233,10 @@ static void spares(void **state)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct strbuf out = { 0 };
-		table_render(t, TABLE_TEXT, &(struct table_style){ .width = cases[i].width }, &out);
+		table_render(t, TABLE_TEXT, &(struct style){ .width = cases[i].width }, &out);
 		assert_string_equal(strbuf_text(&out), cases[i].text);
 		strbuf_clear(&out);
-		table_render(t, TABLE_CSV, &(struct table_style){ .width = cases[i].width }, &out);
+		table_render(t, TABLE_CSV, &(struct style){ .width = cases[i].width }, &out);
 		assert_string_equal(strbuf_text(&out), "run,name,seen,note\n"
 						       "1,twenty-columns-wide,2,of-ten-col\n");
 		strbuf_release(&out);
@@ -248,7 +248,7 @@ static void empty_and_bold(void **state)
 {
 	(void)state;
 	struct table *t = table_new(every, 2);
-	struct table_style style = { .colour = true };
+	struct style style = { .colour = true };
 	struct strbuf out = { 0 };
 	check(t, TABLE_JSON, "[]\n");
 	check(t, TABLE_CSV, "name,seen\n");

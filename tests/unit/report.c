@@ -40,7 +40,7 @@ static void whole_block(void **state)
 							    6e5, 9e8,	  1.1e9, 1.001e9, 1.005e9 };
 	f.result.unfiltered[EMP_ET] = f.result.kept[EMP_ET];
 	struct strbuf out = { 0 };
-	time_text(&f.view, 1, NULL, &out);
+	time_text(&f.view, 1, 0, NULL, &out);
 	char *bars = strstr(out.text, "▕");
 	assert_non_null(bars);
 	const char *expected =
@@ -169,18 +169,17 @@ static void fits_every_width(void **state)
 				vary(&f[0], i + c, counts[c]);
 				struct run_view views[] = { f[0].view, f[1].view };
 				for (size_t w = 0; w < 4; w++) {
-					struct time_style style = {
+					struct style style = {
 						.width = widths[w],
 						.colour = w % 2,
 						.ascii = m % 2,
 						.unit = (enum time_unit)(w + 1) % 5,
-						.reference = w
 					};
 					struct strbuf out = { 0 };
 					/* nobody wants a year in ns */
 					if (m == 5 || m == 0)
 						style.unit = TIME_UNIT_AUTO;
-					time_text(views, 2, &style, &out);
+					time_text(views, 2, w, &style, &out);
 					check_lines(&out, widths[w] ? widths[w] : 80);
 					strbuf_release(&out);
 				}
@@ -189,10 +188,10 @@ static void fits_every_width(void **state)
 			}
 }
 
-static bool says(const struct fixture *f, const struct time_style *style, const char *text)
+static bool says(const struct fixture *f, const struct style *style, const char *text)
 {
 	struct strbuf out = { 0 };
-	time_text_run(&f->view, 1, style, &out);
+	time_text_run(&f->view, 1, 0, style, &out);
 	bool found = strstr(strbuf_text(&out), text);
 	strbuf_release(&out);
 	return found;
@@ -367,7 +366,7 @@ static void shares_of_what_was_seen(void **state)
 		x->totals.value[TASK_NIVCSW] = x->totals.value[TASK_MAJ_FLT] = 1;
 	}
 	assert_true(says(&f, NULL, "kworker/0 1.20 ms (10 %)"));
-	assert_true(says(&f, &(struct time_style){ .width = 200 },
+	assert_true(says(&f, &(struct style){ .width = 200 },
 			 "3.00 ms waiting for a CPU (75 % of its time on or for one), 1 forced "
 			 "switch, 80.0 ms waiting for block I/O, 1 major fault\n"));
 	for (size_t i = 0; i < f.view.count; i++)
@@ -419,7 +418,7 @@ static void unknown_split(void **state)
 	f.result.present[EMP_USER] = f.result.present[EMP_SYSTEM] = false;
 	f.result.user_share = NAN;
 	fixture_judge(&f);
-	time_text(&f.view, 1, NULL, &out);
+	time_text(&f.view, 1, 0, NULL, &out);
 	assert_non_null(strstr(out.text, "  User, system          not known: no tick was seen\n"));
 	strbuf_release(&out);
 	fixture_release(&f);
@@ -430,13 +429,13 @@ static void styles(void **state)
 	(void)state;
 	static struct fixture f;
 	fixture_init(&f, "./prog", 10, 100);
-	assert_true(says(&f, &(struct time_style){ .unit = TIME_UNIT_SECOND }, "0.102"));
-	assert_true(says(&f, &(struct time_style){ .unit = TIME_UNIT_MICROSECOND }, " µs ± "));
-	assert_true(says(&f, &(struct time_style){ .colour = true }, "\033[1m./prog\033[0m"));
+	assert_true(says(&f, &(struct style){ .unit = TIME_UNIT_SECOND }, "0.102"));
+	assert_true(says(&f, &(struct style){ .unit = TIME_UNIT_MICROSECOND }, " µs ± "));
+	assert_true(says(&f, &(struct style){ .colour = true }, "\033[1m./prog\033[0m"));
 	assert_false(says(&f, NULL, "\033"));
 	assert_true(says(&f, NULL, "█"));
-	assert_false(says(&f, &(struct time_style){ .ascii = true }, "█"));
-	assert_true(says(&f, &(struct time_style){ .ascii = true }, "#"));
+	assert_false(says(&f, &(struct style){ .ascii = true }, "█"));
+	assert_true(says(&f, &(struct style){ .ascii = true }, "#"));
 	fixture_release(&f);
 }
 
@@ -473,9 +472,9 @@ static void digits(void **state)
 		format_percent(percents[i].fraction, out);
 		assert_string_equal(out, percents[i].text);
 	}
-	format_short(99.97e6, TIME_UNIT_AUTO, out);
+	format_duration(99.97e6, 3, TIME_UNIT_AUTO, out);
 	assert_string_equal(out, "100 ms");
-	format_short(999.9e3, TIME_UNIT_AUTO, out);
+	format_duration(999.9e3, 3, TIME_UNIT_AUTO, out);
 	assert_string_equal(out, "1.00 ms");
 	format_p(0.0004, out);
 	assert_string_equal(out, "p < 0.001");
@@ -491,7 +490,7 @@ static char *summary_of(struct fixture *f, size_t count, size_t reference)
 	struct strbuf out = { 0 };
 	for (size_t i = 0; i < count; i++)
 		views[i] = f[i].view;
-	time_text_summary(views, count, &(struct time_style){ .reference = reference }, &out);
+	time_text_summary(views, count, reference, NULL, &out);
 	return strbuf_detach(&out);
 }
 

@@ -3,6 +3,7 @@
 #define TARE_CMD_CALIBRATE_CALIBRATE_H
 
 #include "base/options.h"
+#include "cmd/cmd.h"
 #include "run/calibrate.h"
 
 enum calibrate_mode {
@@ -37,7 +38,8 @@ struct calibrate_options {
 
 /* ---- the ways to a study (study.c) ---- */
 
-int calibrate_active(const struct calibrate_options *o, int argc, char **argv, struct error *err);
+int calibrate_active(const struct calibrate_options *o, const struct cmd_args *args,
+		     struct error *err);
 int calibrate_from(const struct calibrate_options *o, struct error *err);
 int calibrate_from_watch(const struct calibrate_options *o, struct error *err);
 

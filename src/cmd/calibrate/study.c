@@ -181,7 +181,8 @@ static void on_ended(void *context)
 	a->progress.label = NULL;
 }
 
-int calibrate_active(const struct calibrate_options *o, int argc, char **argv, struct error *err)
+int calibrate_active(const struct calibrate_options *o, const struct cmd_args *args,
+		     struct error *err)
 {
 	static const enum backend wanted[] = { BACKENDS, BACKEND_BPF, BACKEND_NETLINK,
 					       BACKEND_PLAIN };
@@ -200,7 +201,8 @@ int calibrate_active(const struct calibrate_options *o, int argc, char **argv, s
 				 .begun = on_begun,
 				 .progress = on_progress,
 				 .ended = on_ended,
-				 .to = { .lab = lab, .command_line = cmd_line(argc, argv) } };
+				 .to = { .lab = lab,
+					 .command_line = cmd_line(args->argc, args->argv) } };
 	int failed = calibration_run(&c, &in, err);
 	calibration_close(&c);
 	if (failed) {

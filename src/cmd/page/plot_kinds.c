@@ -17,12 +17,13 @@
 #include "run/find.h"
 
 #define DEFAULT_TOP 15
+#define MOST_ROWS 300 /* of a figure on paper */
 
 /* ---- time ---- */
 
 enum time_figure { SAMPLES, HISTOGRAM, DENSITY, LEDGER, DUAL, COMPARE, SIGMA };
 
-static int make_time(const struct plot_options *o, int which, struct figure *f, struct error *err)
+static int make_time(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
 	enum emp_measure m = compared_measures[o->measure];
 	loaded_list list = { 0 };
@@ -32,25 +33,25 @@ static int make_time(const struct plot_options *o, int which, struct figure *f, 
 		struct run_view *v = loaded_views(&list);
 		switch ((enum time_figure)which) {
 		case SAMPLES:
-			failed = figure_samples(f, v, m, err);
+			failed = chart_samples(c, v, m, err);
 			break;
 		case HISTOGRAM:
-			failed = figure_histogram(f, v, m, err);
+			failed = chart_histogram(c, v, m, err);
 			break;
 		case DENSITY:
-			failed = figure_density(f, v, m, err);
+			failed = chart_density(c, v, m, err);
 			break;
 		case LEDGER:
-			failed = figure_ledger(f, v, err);
+			failed = chart_ledger(c, v, err);
 			break;
 		case DUAL:
-			failed = figure_dual(f, v, m, err);
+			failed = chart_dual(c, v, m, err);
 			break;
 		case COMPARE:
-			failed = figure_compare(f, v, list.count, m, err);
+			failed = chart_compare(c, v, list.count, m, err);
 			break;
 		case SIGMA:
-			failed = figure_sigma(f, v, list.count, err);
+			failed = chart_sigma(c, v, list.count, err);
 			break;
 		}
 		free(v);
@@ -104,14 +105,14 @@ static int load_noise(const struct plot_options *o, bool with_base, struct loade
 	return failed;
 }
 
-static int make_noise(const struct plot_options *o, int which, struct figure *f, struct error *err)
+static int make_noise(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
 	struct loaded_run l = { 0 }, base = { 0 };
 	int failed = load_noise(o, which == DETOURS, &l, &base, err);
 	if (!failed) {
 		struct noise_view v = loaded_noise(&l), b = loaded_noise(&base);
-		failed = which == DETOURS ? figure_noise(f, &v, base.run.id ? &b : NULL, err)
-					  : figure_sources(f, &v, top_of(o), err);
+		failed = which == DETOURS ? chart_noise(c, &v, base.run.id ? &b : NULL, err)
+					  : chart_sources(c, &v, top_of(o), err);
 	}
 	loaded_run_release(&base);
 	loaded_run_release(&l);
@@ -122,30 +123,29 @@ static int make_noise(const struct plot_options *o, int which, struct figure *f,
 
 enum profile_figure { FUNCTIONS, SYSTEM };
 
-static int draw_functions(const struct plot_options *o, const struct loaded_run *l,
-			  struct figure *f, struct error *err)
+static int draw_functions(const struct plot_options *o, const struct loaded_run *l, struct chart *c,
+			  struct error *err)
 {
 	const struct sleepy_filter all = SLEEPY_ALL;
 	struct profile_subject s = loaded_profile(l);
 	struct sleepy_view v = { 0 };
 	sleepy_aggregate(&l->profile, SLEEPY_FUNCTION, &all, false, &v);
-	int failed = figure_functions(f, &s, &v, top_of(o), err);
+	int failed = chart_functions(c, &s, &v, top_of(o), err);
 	sleepy_view_release(&v);
 	return failed;
 }
 
-static int make_profile(const struct plot_options *o, int which, struct figure *f,
-			struct error *err)
+static int make_profile(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
 	struct loaded_run l = { 0 };
 	const struct profile_filter_options all = { 0 };
 	struct lab *lab = lab_access_open(o->lab, err);
 	int failed = !lab || profile_load_named(&l, lab, first_run(o), &all, err);
 	if (!failed && which == FUNCTIONS) {
-		failed = draw_functions(o, &l, f, err);
+		failed = draw_functions(o, &l, c, err);
 	} else if (!failed) {
 		struct profile_subject s = loaded_profile(&l);
-		failed = figure_system(f, &s, err);
+		failed = chart_system(c, &s, err);
 	}
 	loaded_run_release(&l);
 	return failed;
@@ -178,7 +178,7 @@ static int choose_query(const struct plot_options *o, const struct query_run *q,
 	return error_hint(err, "a query's name or its number from 1 to %" PRIu32, q->queries);
 }
 
-static int make_query(const struct plot_options *o, int which, struct figure *f, struct error *err)
+static int make_query(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
 	struct lab *lab = NULL;
 	struct loaded_run l = { 0 };
@@ -189,9 +189,14 @@ static int make_query(const struct plot_options *o, int which, struct figure *f,
 		     run_load(&l, lab, id, NULL, err) || choose_query(o, &l.queries, &query, err);
 	if (!failed) {
 		struct query_view v = loaded_queries(&l);
-		failed = which == TIMES	  ? figure_query(f, &v, query, err)
-			 : which == SPLIT ? figure_split(f, &v, query, err)
-					  : figure_matrix(f, &v, err);
+		failed = which == TIMES	  ? chart_query(c, &v, query, err)
+			 : which == SPLIT ? chart_split(c, &v, query, err)
+					  : chart_matrix(c, &v, err);
+		if (!failed && which == SPLIT && c->y.ticks.count > MOST_ROWS) {
+			failed = error_set(err, EXIT_USAGE, "%zu Q@Cs are too many for one figure",
+					   c->y.ticks.count);
+			error_hint(err, "--query NUM shows those of one query");
+		}
 	}
 	loaded_run_release(&l);
 	return failed;
@@ -212,7 +217,7 @@ static int find_study(struct lab *lab, const struct plot_options *o, struct stud
 
 static int draw_study(const struct plot_options *o, int which, const struct study *s,
 		      const struct machine *m, const struct study_input *in,
-		      bool *const is_l[STUDY_LENGTHS], struct figure *f, struct error *err)
+		      bool *const is_l[STUDY_LENGTHS], struct chart *c, struct error *err)
 {
 	enum study_length l = o->long_run ? STUDY_LONG : STUDY_SHORT;
 	if (!s->runs[l].present)
@@ -224,11 +229,11 @@ static int draw_study(const struct plot_options *o, int which, const struct stud
 				 " are not in the lab: its run is gone, or it was cut from a watch",
 				 s->id);
 	return which == PERIODS
-		       ? figure_periods(f, s, l, m, &in->runs[l], err)
-		       : figure_zoom(f, s, l, m, &in->runs[l], is_l[l], (size_t)o->zoom, err);
+		       ? chart_periods(c, s, l, m, &in->runs[l], err)
+		       : chart_zoom(c, s, l, m, &in->runs[l], is_l[l], (size_t)o->zoom, err);
 }
 
-static int make_study(const struct plot_options *o, int which, struct figure *f, struct error *err)
+static int make_study(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
 	struct lab *lab = NULL;
 	struct study s = { 0 };
@@ -237,7 +242,7 @@ static int make_study(const struct plot_options *o, int which, struct figure *f,
 	bool *is_l[STUDY_LENGTHS] = { 0 };
 	int failed = !(lab = lab_access_open(o->lab, err)) || find_study(lab, o, &s, &m, err) ||
 		     study_load_samples(lab, &s, &in, is_l, err) ||
-		     draw_study(o, which, &s, &m, &in, is_l, f, err);
+		     draw_study(o, which, &s, &m, &in, is_l, c, err);
 	for (int l = 0; l < STUDY_LENGTHS; l++)
 		free(is_l[l]);
 	study_input_release(&in);

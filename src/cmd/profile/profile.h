@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "cmd/view.h"
 #include "base/progress.h"
+#include "cmd/cmd.h"
 #include "collect/machine/cpus.h"
 #include "lab/lab.h"
 #include "protocol/sleepy/sleepy.h"
@@ -34,15 +35,14 @@ struct profile_options {
 
 void profile_options_init(struct profile_options *o);
 void profile_record_specs(spec_list *into, struct profile_options *o);
-/* argv: to tell a COMMAND, which comes after "--", from other operands. */
-int profile_options_check(struct profile_options *o, const text_list *operands, int argc,
-			  char **argv, struct error *err);
+int profile_options_check(struct profile_options *o, const struct cmd_args *args,
+			  struct error *err);
 void profile_options_release(struct profile_options *o);
 /* "500MB", "2GiB", "1000000"; the units of 1000 and of 1024. */
 bool profile_size_parse(const char *text, uint64_t *bytes);
 /* The recording that they ask for, not opened yet; it borrows from them. */
-struct profile_recording profile_options_recording(const struct profile_options *o, int argc,
-						   char **argv);
+struct profile_recording profile_options_recording(const struct profile_options *o,
+						   const struct cmd_args *args);
 
 /* ---- stored runs (stored.c) ---- */
 

@@ -20,7 +20,8 @@ struct session {
 	int64_t baseline;
 	loaded_list done; /* the runs that ended, in order */
 	bool silent;	  /* no text on stdout */
-	struct time_style style;
+	struct style style;
+	size_t reference; /* the run (from 1) that the others are compared with; 0: the fastest */
 	struct progress progress;
 	char label[40];
 };
@@ -58,8 +59,9 @@ static int on_ended(void *context, const struct run *run, struct error *err)
 	struct strbuf out = { 0 };
 	if (s->done.count > 1)
 		strbuf_putc(&out, '\n');
-	time_text_run(&views[s->done.count - 1], s->done.count, &s->style, &out);
-	s->style.not_seen_said = s->style.ledger_said = true;
+	time_text_run(&views[s->done.count - 1], s->done.count,
+		      s->done.count > 1 ? TIME_NOT_SEEN_SAID | TIME_LEDGER_SAID : 0, &s->style,
+		      &out);
 	bool lacks = false;
 	if (s->o->ledger) {
 		struct strbuf ledger = { 0 };
@@ -96,11 +98,12 @@ static int write_exports(const struct session *s, const struct run_view *views, 
 			continue;
 		struct strbuf out = { 0 };
 		if (exports[i].format == TABLE_JSON)
-			time_json(views, s->done.count, &s->style, &out);
+			time_json(views, s->done.count, s->reference, &out);
 		else if (exports[i].format == TABLE_CSV)
 			time_csv(views, s->done.count, &out);
 		else
-			time_markup(views, s->done.count, &s->style, exports[i].format, &out);
+			time_markup(views, s->done.count, s->reference, &s->style,
+				    exports[i].format, &out);
 		failed = file_write(exports[i].path, strbuf_text(&out), out.length, err);
 		strbuf_release(&out);
 	}
@@ -150,7 +153,7 @@ static int conclude(struct session *s, struct error *err)
 	if (!s->silent && s->done.count > 1) {
 		struct strbuf out = { 0 };
 		strbuf_putc(&out, '\n');
-		time_text_summary(views, s->done.count, &s->style, &out);
+		time_text_summary(views, s->done.count, s->reference, &s->style, &out);
 		fputs(strbuf_text(&out), stdout);
 		strbuf_release(&out);
 	}
@@ -180,36 +183,42 @@ static int measure(struct session *s, struct error *err)
 	return failed;
 }
 
-static int run_session(const struct time_options *o, struct time_plan *p, int argc, char **argv)
+static int run_session(void *options, const struct cmd_args *args, struct error *err)
 {
+	struct time_options *o = options;
+	struct time_plan p = { 0 };
+	if (time_apply_emp(o, err) || time_plan_make(o, &args->operands, &p, err)) {
+		time_plan_release(&p);
+		return -1;
+	}
 	static const enum backend wanted[] = { BACKENDS, BACKEND_BPF, BACKEND_NETLINK,
 					       BACKEND_PLAIN };
-	struct error err = ERROR_INIT;
 	struct session s = { .o = o,
 			     .silent = o->json || o->style == STYLE_NONE ||
 				       (o->export_json && strcmp(o->export_json, "-") == 0),
+			     .reference = o->reference ? 1 : 0,
 			     .style = { .width = (size_t)cmd_columns(),
 					.unit = (enum time_unit)o->unit,
-					.reference = o->reference ? 1 : 0,
 					.colour = o->style == STYLE_COLOR ||
 						  o->style == STYLE_FULL ||
 						  (o->style == STYLE_AUTO && cmd_colour()) } };
-	s.recording = (struct time_recording){ .p = p,
-					       .backend = wanted[o->backend],
-					       .no_ledger = o->no_ledger,
-					       .must_have_ledger = o->ledger || o->trace,
-					       .trace = o->trace,
-					       .make_quiet = o->quiet || o->emp,
-					       .emp = o->quiet ? 0 : o->emp,
-					       .tags = o->tag,
-					       .shell_name = o->shell ? o->shell : "sh",
-					       .context = &s,
-					       .begun = on_begun,
-					       .progress = on_progress,
-					       .ended = on_ended,
-					       .to.command_line = cmd_line(argc, argv) };
-	int failed = measure(&s, &err);
-	int code = failed ? cmd_fail(&err) : EXIT_DONE;
+	s.recording =
+		(struct time_recording){ .p = &p,
+					 .backend = wanted[o->backend],
+					 .no_ledger = o->no_ledger,
+					 .must_have_ledger = o->ledger || o->trace,
+					 .trace = o->trace,
+					 .make_quiet = o->quiet || o->emp,
+					 .emp = o->quiet ? 0 : o->emp,
+					 .tags = o->tag,
+					 .shell_name = o->shell ? o->shell : "sh",
+					 .context = &s,
+					 .begun = on_begun,
+					 .progress = on_progress,
+					 .ended = on_ended,
+					 .to.command_line = cmd_line(args->argc, args->argv) };
+	int failed = measure(&s, err);
+	int code = failed ? cmd_fail(err) : EXIT_DONE;
 	struct error restoring = ERROR_INIT, late = ERROR_INIT;
 	if (run_quiet_end(&s.recording.quiet, &restoring)) {
 		if (!*restoring.hint)
@@ -225,6 +234,7 @@ static int run_session(const struct time_options *o, struct time_plan *p, int ar
 		cmd_fail(&late);
 	loaded_release(&s.done);
 	time_recording_close(&s.recording);
+	time_plan_release(&p);
 	return code;
 }
 
@@ -343,19 +353,8 @@ int cmd_time(struct lab_access *lab, int argc, char **argv)
 		{ 0, "tag", OPTION_TEXT, &o.tag, "TEXT", "a note kept with the run", .rare = true },
 		{ 0 }
 	};
-	text_list operands = { 0 };
-	int code;
-	if (cmd_options("tare time [OPTIONS] COMMAND...", ABOUT, specs, argc, argv, &operands,
-			&code)) {
-		struct error err = ERROR_INIT;
-		struct time_plan p = { 0 };
-		if (time_apply_emp(&o, &err) || time_plan_make(&o, &operands, &p, &err))
-			code = cmd_fail(&err);
-		else
-			code = run_session(&o, &p, argc, argv);
-		time_plan_release(&p);
-	}
-	array_release(&operands);
+	int code = cmd_run("tare time [OPTIONS] COMMAND...", ABOUT, specs, argc, argv, run_session,
+			   &o);
 	array_release(&o.prepare);
 	array_release(&o.conclude);
 	array_release(&o.names);

@@ -6,7 +6,15 @@
 #include "base/error.h"
 #include "record/noise.h"
 
-enum jitter_change { JITTER_SAME, JITTER_NEW, JITTER_GONE, JITTER_GROWN, JITTER_SHRUNK };
+enum jitter_change {
+	JITTER_SAME,
+	JITTER_NEW,
+	JITTER_GONE,
+	JITTER_GROWN,
+	JITTER_SHRUNK,
+	JITTER_CHANGES
+};
+extern const char *const jitter_change_names[JITTER_CHANGES];
 const char *jitter_change_name(enum jitter_change change);
 
 /* Rates are per second of window of one CPU. */

@@ -76,10 +76,23 @@ void format_time(double ns, const struct scale *scale, char out[WORDS])
 	snprintf(out, WORDS, "%.*f %s", scale->decimals, ns / scale->ns, scale->unit);
 }
 
-void format_short(double ns, enum time_unit unit, char out[WORDS])
+void format_duration(double ns, int digits, enum time_unit unit, char out[WORDS])
 {
 	struct scale s = scale_for(ns, unit);
-	format_time(ns, &s, out);
+	if (unit == TIME_UNIT_AUTO)
+		text_duration(ns, digits, out, WORDS);
+	else
+		format_time(ns, &s, out);
+}
+
+void format_ns(double ns, char out[WORDS])
+{
+	char text[WORDS / 2];
+	text_duration(ns, 3, text, sizeof text);
+	char *space = strchr(text, ' ');
+	if (space)
+		*space = '\0';
+	snprintf(out, WORDS, "%s%s%s", text, space ? NO_BREAK : "", space ? space + 1 : "");
 }
 
 void format_percent(double fraction, char out[WORDS])
@@ -93,6 +106,43 @@ void format_percent(double fraction, char out[WORDS])
 		snprintf(out, WORDS, "%.*f %%", decimals > 0 ? decimals : 0, percent);
 	} else
 		snprintf(out, WORDS, "%.0f %%", percent);
+}
+
+void format_points(double fraction, int decimals, char out[WORDS])
+{
+	double percent = fraction * 100, least = pow(10, -decimals);
+	if (!isfinite(fraction))
+		snprintf(out, WORDS, "-");
+	else if (percent > 0 && percent < least / 2)
+		snprintf(out, WORDS, "<%.*f", decimals, least);
+	else
+		snprintf(out, WORDS, "%.*f", decimals, percent);
+}
+
+void format_share(double fraction, int decimals, char out[WORDS])
+{
+	double percent = fraction * 100, least = pow(10, -decimals);
+	char points[WORDS / 2];
+	format_points(fraction, decimals, out);
+	if (!isfinite(fraction))
+		return;
+	if (percent < 100 && percent >= 100 - least / 2)
+		snprintf(out, WORDS, ">%.*f", decimals, 100 - least);
+	snprintf(points, sizeof points, "%s", out);
+	snprintf(out, WORDS, "%s" NO_BREAK "%%", points);
+}
+
+void format_count(uint64_t n, char out[WORDS])
+{
+	char digits[32];
+	size_t length = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
+	size_t to = 0;
+	for (size_t i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			out[to++] = ',';
+		out[to++] = digits[i];
+	}
+	out[to] = '\0';
 }
 
 void format_p(double p, char out[WORDS])
@@ -201,15 +251,6 @@ void put_columns(struct strbuf *out, const char *s, size_t columns)
 	strbuf_pad(out, ' ', width < columns ? columns - width : 0);
 }
 
-void put_coloured(struct strbuf *out, bool on, const char *colour, const char *text)
-{
-	if (on)
-		strbuf_puts(out, colour);
-	strbuf_puts(out, text);
-	if (on)
-		strbuf_puts(out, RESET);
-}
-
 /* How much of text goes on a line of so many columns: up to the last space that fits, or as many
  * characters as fit when there is none. At least one character, so that it always ends. */
 static size_t line_bytes(const char *text, size_t columns)
@@ -265,11 +306,13 @@ void put_headline(struct strbuf *out, size_t width, bool colour, const char *tex
 	put_paragraph(out, &p, text);
 }
 
-struct time_style normal_style(const struct time_style *style)
+const char *run_state_words(const struct run *run)
 {
-	struct time_style s = style ? *style : (struct time_style){ 0 };
-	s.width = !s.width ? 80 : s.width < 60 ? 60 : s.width;
-	return s;
+	static const char *const words[] = { [RUN_GOING] = " (still going)",
+					     [RUN_COMPLETE] = "",
+					     [RUN_INTERRUPTED] = " (interrupted)",
+					     [RUN_FAILED] = " (failed)" };
+	return run ? words[run->status] : "";
 }
 
 double less_shell(uint64_t ns, uint64_t shell_ns)

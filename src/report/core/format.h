@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 #include "base/strbuf.h"
-#include "report/time/report.h"
+#include "record/execution.h"
+#include "report/core/style.h"
 #include "stats/summary.h"
 
 #define WORDS 160 /* room for any formatted number or pair of numbers */
@@ -30,10 +31,20 @@ struct scale scale_of_summary(const struct summary *s, enum time_unit unit);
 void format_time(double ns, const struct scale *scale, char out[WORDS]);
 /* "1.002" */
 void format_figure(double ns, const struct scale *scale, char out[WORDS]);
-/* A time to three digits in its own unit, or in the one asked for. */
-void format_short(double ns, enum time_unit unit, char out[WORDS]);
+/* "1.23 ms": so many significant digits in its own unit, or three in the one asked for. */
+void format_duration(double ns, int digits, enum time_unit unit, char out[WORDS]);
+/* A duration to three digits whose space does not break lines; for texts that end with
+ * style_finish(). */
+void format_ns(double ns, char out[WORDS]);
 /* "0.10 %" of a fraction: two significant digits. */
 void format_percent(double fraction, char out[WORDS]);
+/* "12.34 %" of a fraction: so many decimals; "<0.01 %" rather than 0, ">99.99 %" rather than 100
+ * while anything is left; "-" for NaN. Its space does not break lines. */
+void format_share(double fraction, int decimals, char out[WORDS]);
+/* "12.3": percent or points without their sign, "<0.1" rather than 0; "-" for NaN. */
+void format_points(double fraction, int decimals, char out[WORDS]);
+/* "12,345" */
+void format_count(uint64_t n, char out[WORDS]);
 /* "p = 0.008", "p < 0.001" */
 void format_p(double p, char out[WORDS]);
 /* A ratio with as many digits as its spread supports; 2 decimals without one. */
@@ -62,21 +73,10 @@ struct paragraph {
 void put_paragraph(struct strbuf *out, const struct paragraph *p, const char *text);
 /* What a report begins with: bold, and not more than three lines of it. */
 void put_headline(struct strbuf *out, size_t width, bool colour, const char *text);
-
-/* The style with its defaults filled in; given may be NULL. */
-struct time_style normal_style(const struct time_style *given);
+/* " (interrupted)", for a headline; "" for a run that is complete or NULL. */
+const char *run_state_words(const struct run *run);
 
 /* Times as the protocol sees them: the shell's own cost taken off, never below 0. */
 double less_shell(uint64_t ns, uint64_t shell_ns);
-
-#define BOLD "\033[1m"
-#define DIM "\033[2m"
-#define GREEN "\033[1;32m"
-#define CYAN "\033[36m"
-#define YELLOW "\033[33m"
-#define RED "\033[31m"
-#define RESET "\033[0m"
-/* text between colour and RESET when on. */
-void put_coloured(struct strbuf *out, bool on, const char *colour, const char *text);
 
 #endif

@@ -12,7 +12,7 @@ struct row *rows_add(struct rows *rows, const char *label)
 	return row;
 }
 
-void rows_put(struct rows *rows, const struct time_style *style, struct strbuf *out)
+void rows_put(struct rows *rows, const struct style *style, struct strbuf *out)
 {
 	size_t widest = 0;
 	for (size_t i = 0; i < rows->list.count; i++) {
@@ -41,7 +41,7 @@ void rows_put(struct rows *rows, const struct time_style *style, struct strbuf *
 	array_release(&rows->list);
 }
 
-void put_labelled(struct strbuf *out, const struct time_style *style, const char *label,
+void put_labelled(struct strbuf *out, const struct style *style, const char *label,
 		  const char *colour, const char *text)
 {
 	struct strbuf first = { 0 };

@@ -22,10 +22,10 @@ struct rows {
 struct row *rows_add(struct rows *rows, const char *label);
 /* Writes and empties them. The third column begins where the widest figure of the second ends; a
  * figure that does not fit there goes to a line of its own. */
-void rows_put(struct rows *rows, const struct time_style *style, struct strbuf *out);
+void rows_put(struct rows *rows, const struct style *style, struct strbuf *out);
 
 /* "  label      text", wrapped within the second column on. */
-void put_labelled(struct strbuf *out, const struct time_style *style, const char *label,
+void put_labelled(struct strbuf *out, const struct style *style, const char *label,
 		  const char *colour, const char *text);
 
 #endif

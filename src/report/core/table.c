@@ -64,6 +64,21 @@ void table_add_number(struct table *t, double value)
 	array_push(&t->cells, (struct cell){ .present = isfinite(value), .number = value });
 }
 
+void table_add_scaled(struct table *t, double value, const struct scale *scale)
+{
+	table_add_number(t, value);
+	t->cells.items[t->cells.count - 1].scale = *scale;
+}
+
+void table_add_shown(struct table *t, double value, const char *shown)
+{
+	bool present = isfinite(value);
+	array_push(&t->cells, (struct cell){ .present = present,
+					     .text = text_utf8(shown),
+					     .integer = present ? (int64_t)value : 0,
+					     .number = value });
+}
+
 void table_add_date(struct table *t, int64_t realtime_ns)
 {
 	assert(next_type(t) == COLUMN_DATE);
@@ -129,10 +144,8 @@ struct table *table_of(struct columns *c)
 
 void table_add_fields(struct table *t, const struct field *fields, const void *object)
 {
-	struct field_cursor c = { .fields = fields };
+	struct field_cursor c = { .fields = fields, .without = FIELD_NOT_CSV, .unnamed = true };
 	while (field_next(&c)) {
-		if (c.leaf.flags & FIELD_NOT_CSV)
-			continue;
 		struct value v = field_value(&c, object);
 		enum column_type type = next_type(t);
 		char hash[17];
@@ -183,42 +196,137 @@ bool table_right(const struct column *c)
 	return c->right || (c->type != COLUMN_TEXT && c->type != COLUMN_DATE);
 }
 
-char *table_display(const struct table *t, size_t row, size_t column)
+/* A figure and, where there is one, its spread: "1.20", "1.20 ± 0.03". */
+static void put_figure(double value, double spread, int decimals, const char *between,
+		       char out[WORDS])
+{
+	int length = snprintf(out, WORDS, "%.*f", decimals, value);
+	if (isfinite(spread))
+		snprintf(out + length, WORDS - (size_t)length, " %s %.*f", between, decimals,
+			 spread);
+}
+
+static void put_number(const struct column *c, const struct cell *cell, const char *between,
+		       char out[WORDS])
+{
+	double value = c->sign ? fabs(cell->number) : cell->number;
+	int decimals = cell->scale.ns ? cell->scale.decimals : c->decimals - 1;
+	struct scale scale = cell->scale;
+	switch (c->type) {
+	case COLUMN_DURATION:
+		if (!scale.ns && c->decimals) {
+			scale = scale_for(value, c->unit);
+			scale.decimals = decimals;
+		}
+		if (!scale.ns) {
+			format_duration(value, c->digits ? c->digits : 4, c->unit, out);
+			break;
+		}
+		put_figure(value / scale.ns, cell->spread / scale.ns, scale.decimals, between, out);
+		if (!c->bare) {
+			size_t length = strlen(out);
+			snprintf(out + length, WORDS - length, " %s", scale.unit);
+		}
+		break;
+	case COLUMN_BYTES:
+		text_bytes(value, out, WORDS);
+		break;
+	case COLUMN_PERCENT:
+		if (decimals < 0)
+			format_percent(value, out);
+		else if (c->bare)
+			format_points(value, decimals, out);
+		else
+			format_share(value, decimals, out);
+		break;
+	case COLUMN_RATIO:
+		put_figure(value, cell->spread, decimals < 0 ? 2 : decimals, between, out);
+		break;
+	default:
+		if (decimals < 0)
+			snprintf(out, WORDS, "%.*g", c->digits ? c->digits : 4, value);
+		else
+			put_figure(value, cell->spread, decimals, between, out);
+	}
+	if (c->sign && *out != '<' && value > 0) {
+		char figure[WORDS - 1];
+		snprintf(figure, sizeof figure, "%s", out);
+		snprintf(out, WORDS, "%c%s", cell->number > 0 ? '+' : '-', figure);
+	}
+}
+
+char *table_display(const struct table *t, size_t row, size_t column, const struct style *style)
 {
 	const struct cell *cell = table_cell(t, row, column);
 	const struct column *spec = &t->columns[column];
 	char out[WORDS] = "-";
-	if (cell->present)
-		switch (spec->type) {
-		case COLUMN_TEXT:
-			return display_copy(cell->text);
-		case COLUMN_COUNT:
-			snprintf(out, sizeof out, "%lld", (long long)cell->integer);
-			break;
-		case COLUMN_DURATION:
-			if (spec->unit != TIME_UNIT_AUTO)
-				format_short(cell->number, (enum time_unit)spec->unit, out);
-			else
-				text_duration(cell->number, spec->digits ? spec->digits : 4, out,
-					      sizeof out);
-			break;
-		case COLUMN_BYTES:
-			text_bytes(cell->number, out, sizeof out);
-			break;
-		case COLUMN_PERCENT:
-			format_percent(cell->number, out);
-			break;
-		case COLUMN_RATIO:
-			snprintf(out, sizeof out, "%.2f", cell->number);
-			break;
-		case COLUMN_REAL:
-			snprintf(out, sizeof out, "%.4g", cell->number);
-			break;
-		case COLUMN_DATE:
-			text_date(cell->integer, out, sizeof out);
-			break;
-		}
+	if (cell->text)
+		return display_copy(cell->text);
+	if (!cell->present)
+		return xstrdup(out);
+	if (spec->type == COLUMN_DATE)
+		text_date(cell->integer, out, sizeof out);
+	else if (spec->type != COLUMN_COUNT)
+		put_number(spec, cell, style && style->ascii ? "+-" : "±", out);
+	else if (spec->thousands)
+		format_count((uint64_t)cell->integer, out);
+	else
+		snprintf(out, sizeof out, spec->sign ? "%+lld" : "%lld", (long long)cell->integer);
 	return xstrdup(out);
+}
+
+static bool is_empty(const struct table *t, size_t column)
+{
+	for (size_t r = 0; r < table_rows(t); r++) {
+		const struct cell *cell = table_cell(t, r, column);
+		if (cell->text ? *cell->text : cell->present)
+			return false;
+	}
+	return true;
+}
+
+/* All of the column with the same decimals, so that its figures can be compared by eye. */
+static int common_decimals(const struct table *t, size_t column)
+{
+	double unit = t->columns[column].unit ? scale_for(0, t->columns[column].unit).ns : 1;
+	double largest = 0;
+	for (size_t r = 0; r < table_rows(t); r++)
+		if (table_cell(t, r, column)->present)
+			largest = fmax(largest, fabs(table_cell(t, r, column)->number) / unit);
+	return largest < 1e4 ? 2 : largest < 1e6 ? 1 : 0;
+}
+
+/* The columns that these readers see, of the same cells. */
+static struct table chosen(const struct table *t, enum audience readers, const struct style *style)
+{
+	struct table out = { .columns = xcalloc(t->width + 1, sizeof *out.columns) };
+	size_t *places = xcalloc(t->width + 1, sizeof *places);
+	for (size_t c = 0; c < t->width; c++) {
+		const struct column *column = &t->columns[c];
+		bool people = readers == FOR_PEOPLE;
+		if ((column->only && column->only != readers) ||
+		    (people && column->if_any && is_empty(t, c)) ||
+		    (people && style && style->width && style->width < column->from) ||
+		    (people && c && t->columns[c - 1].spread))
+			continue;
+		places[out.width] = c;
+		out.columns[out.width] = *column;
+		if (column->common)
+			out.columns[out.width].decimals = DECIMALS(common_decimals(t, c));
+		if (style && style->ascii && column->ascii)
+			out.columns[out.width].title = column->ascii;
+		out.width++;
+	}
+	for (size_t r = 0; r < table_rows(t); r++)
+		for (size_t c = 0; c < out.width; c++) {
+			struct cell cell = *table_cell(t, r, places[c]);
+			cell.spread = NAN;
+			if (out.columns[c].spread && table_cell(t, r, places[c] + 1)->present)
+				cell.spread = table_cell(t, r, places[c] + 1)->number;
+			array_push(&out.cells, cell);
+		}
+	xfree(places);
+	return out;
 }
 
 static bool is_left_out(const size_t *widths, size_t column)
@@ -226,40 +334,52 @@ static bool is_left_out(const size_t *widths, size_t column)
 	return !widths[column];
 }
 
-/* What the columns need at least to be read, with the space between them. */
-static size_t readable_width(const struct table *t, const size_t *widths)
+static size_t least_width(const struct column *c)
+{
+	return c->least ? c->least : READABLE;
+}
+
+/* What the columns need at least to be read, with the space between them, while columns of this
+ * spare can still be left out. */
+static size_t readable_width(const struct table *t, const size_t *widths, int spare)
 {
 	size_t total = 0;
-	for (size_t c = 0; c < t->width; c++)
+	for (size_t c = 0; c < t->width; c++) {
+		const struct column *column = &t->columns[c];
+		bool cut = column->type == COLUMN_TEXT && widths[c] > least_width(column) &&
+			   !(column->whole && spare >= column->whole);
 		if (!is_left_out(widths, c))
-			total += 2 + (t->columns[c].type == COLUMN_TEXT && widths[c] > READABLE
-					      ? READABLE
-					      : widths[c]);
+			total += 2 + (cut ? least_width(column) : widths[c]);
+	}
 	return total ? total - 2 : 0;
 }
 
 static void leave_out(const struct table *t, size_t width, size_t *widths)
 {
-	while (width && readable_width(t, widths) > width) {
+	while (width) {
 		size_t least = t->width;
 		for (size_t c = 0; c < t->width; c++)
 			if (!is_left_out(widths, c) && t->columns[c].spare &&
 			    (least == t->width || t->columns[c].spare > t->columns[least].spare))
 				least = c;
-		if (least == t->width)
+		if (least == t->width ||
+		    readable_width(t, widths, t->columns[least].spare) <= width)
 			return;
 		widths[least] = 0;
 	}
 }
 
-/* The widths that fit: the widest text column gives way, one column at a time, down to 4. */
+/* The widths that fit: the widest text column gives way, one column at a time, down to 4 or what
+ * it asks for. */
 static void fit_widths(const struct table *t, size_t width, size_t *widths)
 {
 	for (;;) {
 		size_t total = 0, widest = t->width;
 		for (size_t c = 0; c < t->width; c++) {
+			const struct column *column = &t->columns[c];
 			total += is_left_out(widths, c) ? 0 : widths[c] + 2;
-			if (t->columns[c].type == COLUMN_TEXT && widths[c] > 4 &&
+			if (column->type == COLUMN_TEXT &&
+			    widths[c] > (column->least ? column->least : 4) &&
 			    (widest == t->width || widths[c] > widths[widest]))
 				widest = c;
 		}
@@ -276,7 +396,7 @@ static void put_row(const struct table *t, char *const *row, const size_t *width
 		struct strbuf cell = { 0 };
 		if (is_left_out(widths, c))
 			continue;
-		put_fitted(&cell, row[c], widths[c]);
+		(t->columns[c].middle ? put_middle : put_fitted)(&cell, row[c], widths[c]);
 		size_t gap = widths[c] - text_width(strbuf_text(&cell));
 		bool last = c + 1 == t->width;
 		if (table_right(&t->columns[c]))
@@ -290,7 +410,7 @@ static void put_row(const struct table *t, char *const *row, const size_t *width
 		out->text[--out->length] = '\0';
 }
 
-void table_render_text(const struct table *t, const struct table_style *style, struct strbuf *out)
+void table_render_text(const struct table *t, const struct style *style, struct strbuf *out)
 {
 	size_t rows = table_rows(t);
 	size_t *widths = xcalloc(t->width, sizeof *widths);
@@ -298,7 +418,8 @@ void table_render_text(const struct table *t, const struct table_style *style, s
 	for (size_t r = 0; r <= rows; r++)
 		for (size_t c = 0; c < t->width; c++) {
 			char **cell = &text[r * t->width + c];
-			*cell = r ? table_display(t, r - 1, c) : display_copy(t->columns[c].title);
+			*cell = r ? table_display(t, r - 1, c, style)
+				  : display_copy(t->columns[c].title);
 			size_t width = text_width(*cell);
 			widths[c] = width > widths[c] ? width : widths[c];
 		}
@@ -317,30 +438,33 @@ void table_render_text(const struct table *t, const struct table_style *style, s
 	xfree(widths);
 }
 
-void table_render(const struct table *t, enum table_format format, const struct table_style *style,
+void table_render(const struct table *t, enum table_format format, const struct style *style,
 		  struct strbuf *out)
 {
-	switch (format) {
-	case TABLE_TEXT:
-		table_render_text(t, style, out);
-		break;
-	case TABLE_JSON:
-		table_render_json(t, out);
-		break;
-	case TABLE_CSV:
-		table_render_csv(t, out);
-		break;
-	case TABLE_TSV:
-		table_render_tsv(t, out);
-		break;
-	case TABLE_MARKDOWN:
-		table_render_markdown(t, out);
-		break;
-	case TABLE_ASCIIDOC:
-		table_render_asciidoc(t, out);
-		break;
-	case TABLE_ORGMODE:
-		table_render_orgmode(t, out);
-		break;
-	}
+	static const struct {
+		enum audience readers;
+		void (*render)(const struct table *t, struct strbuf *out);
+	} renderers[] = {
+		[TABLE_TEXT] = { FOR_PEOPLE, NULL },
+		[TABLE_JSON] = { FOR_DATA, table_render_json },
+		[TABLE_CSV] = { FOR_DATA, table_render_csv },
+		[TABLE_TSV] = { FOR_DATA, table_render_tsv },
+		[TABLE_MARKDOWN] = { FOR_PEOPLE, table_render_markdown },
+		[TABLE_ASCIIDOC] = { FOR_PEOPLE, table_render_asciidoc },
+		[TABLE_ORGMODE] = { FOR_PEOPLE, table_render_orgmode },
+	};
+	struct table seen =
+		chosen(t, renderers[format].readers, format == TABLE_TEXT ? style : NULL);
+	if (format == TABLE_TEXT)
+		table_render_text(&seen, style, out);
+	else
+		renderers[format].render(&seen, out);
+	array_release(&seen.cells);
+	xfree(seen.columns);
+}
+
+void table_put(struct table *t, const struct style *style, struct strbuf *out)
+{
+	table_render(t, TABLE_TEXT, style, out);
+	table_free(t);
 }

@@ -1,5 +1,8 @@
 /* One typed table, many renderers. Cells are added row by row, from left to right; a row is
- * complete when its last cell is added. Only complete rows are rendered. */
+ * complete when its last cell is added. Only complete rows are rendered.
+ *
+ * A row is filled once, for people and for programs: what a column is called, who sees it, from
+ * which width on, and with how many digits is said by the column. */
 #ifndef TARE_REPORT_CORE_TABLE_H
 #define TARE_REPORT_CORE_TABLE_H
 
@@ -10,6 +13,8 @@
 #include "base/array.h"
 #include "base/strbuf.h"
 #include "record/field.h"
+#include "report/core/format.h"
+#include "report/core/style.h"
 
 enum column_type {
 	COLUMN_TEXT,	 /* any bytes: made valid UTF-8 by every renderer */
@@ -22,16 +27,40 @@ enum column_type {
 	COLUMN_DATE, /* CLOCK_REALTIME ns */
 };
 
+enum audience {
+	FOR_ALL,
+	FOR_PEOPLE, /* text, Markdown, AsciiDoc, Org mode */
+	FOR_DATA,   /* JSON, CSV, TSV */
+};
+
 struct column {
 	const char *name;  /* snake_case, for machines; the unit is added to it */
 	const char *title; /* for people */
 	enum column_type type;
-	bool code;  /* text: marked up as code where the format has that */
-	bool right; /* text: aligned like numbers */
-	int digits; /* duration: significant digits for people; 0: 4 */
-	int unit;   /* duration: for people in this enum time_unit (report/time.h); 0: as fits */
-	int spare;  /* text: left out where there is no room, the highest first; 0: never */
+	enum audience only;
+	bool code;   /* text: marked up as code where the format has that */
+	bool right;  /* text: aligned like numbers */
+	bool if_any; /* people do not see it where no row has anything in it */
+
+	/* How figures look for people. */
+	int digits;	     /* significant ones; 0: 4, of a share 2 */
+	int decimals;	     /* DECIMALS(n): exactly so many; 0: as the digits say */
+	enum time_unit unit; /* duration: always in this one; auto: as fits */
+	bool common; /* one number of decimals for all rows: 2, from 10,000 on 1, from 10^6 none */
+	bool bare;   /* without unit or % */
+	bool sign;   /* a change: "+3" */
+	bool thousands; /* count: "12,345" */
+	bool spread;	/* "12.3 ± 0.4": the next column is the spread, and only data on its own */
+
+	/* What fits into a terminal. */
+	const char *ascii; /* the title in ASCII, where it is another */
+	size_t from;	   /* not there in narrower terminals */
+	int spare;	   /* left out where there is no room, the highest first; 0: never */
+	size_t least;	   /* text: columns that still say what it is; 0: 16 */
+	int whole;	   /* text: it is cut only when no column of this spare or more is left */
+	bool middle;	   /* text: cut in the middle, as both ends matter */
 };
+#define DECIMALS(n) ((n) + 1)
 
 enum table_format {
 	TABLE_TEXT,
@@ -41,13 +70,6 @@ enum table_format {
 	TABLE_MARKDOWN,
 	TABLE_ASCIIDOC,
 	TABLE_ORGMODE,
-};
-
-struct table_style {
-	/* text: columns to fit into; 0: any. Columns with a `spare` are left out before text
-	 * becomes unreadable; then text columns give way, figures never. */
-	size_t width;
-	bool colour; /* text: a bold header */
 };
 
 struct table;
@@ -62,6 +84,10 @@ void table_add_count(struct table *t, int64_t count);
 void table_add_number(struct table *t, double value); /* DURATION … REAL; not finite: absent */
 void table_add_date(struct table *t, int64_t realtime_ns);
 void table_add_absent(struct table *t); /* "-" for people, null in JSON, empty in CSV and TSV */
+/* Figures that people see in a way of their own: in a unit and decimals that the row chooses, or
+ * as any text ("10 of 20", "none", "(1.2 ms)"). A value that is not finite is absent as data. */
+void table_add_scaled(struct table *t, double value, const struct scale *scale);
+void table_add_shown(struct table *t, double value, const char *shown);
 
 /* The next cells: a struct by its rows of the catalogue, of which `columns` were made for it. */
 void table_add_fields(struct table *t, const struct field *fields, const void *object);
@@ -77,8 +103,12 @@ struct table *table_of(struct columns *c);
 
 size_t table_rows(const struct table *t);
 
-/* style may be NULL (any width, no colour). Every line ends with a newline. */
-void table_render(const struct table *t, enum table_format format, const struct table_style *style,
+/* Every line ends with a newline. style may be NULL: any width, no colour. In a text, columns with
+ * a `spare` are left out before text becomes unreadable; then text columns give way, figures never.
+ */
+void table_render(const struct table *t, enum table_format format, const struct style *style,
 		  struct strbuf *out);
+/* As text; frees it. */
+void table_put(struct table *t, const struct style *style, struct strbuf *out);
 
 #endif

@@ -119,7 +119,8 @@ static void render_lines(const struct table *t, char separator,
 				strbuf_putc(out, separator);
 			if (cell->present && t->columns[c].type != COLUMN_TEXT)
 				put_raw(&t->columns[c], cell, raw);
-			put(out, cell->text ? cell->text : raw);
+			put(out,
+			    t->columns[c].type == COLUMN_TEXT && cell->text ? cell->text : raw);
 		}
 		strbuf_putc(out, '\n');
 	}

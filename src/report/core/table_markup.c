@@ -56,7 +56,7 @@ void table_render_markdown(const struct table *t, struct strbuf *out)
 	strbuf_putc(out, '\n');
 	for (size_t r = 0; r < table_rows(t); r++) {
 		for (size_t c = 0; c < t->width; c++) {
-			char *text = table_display(t, r, c);
+			char *text = table_display(t, r, c, NULL);
 			strbuf_puts(out, c ? " | " : "| ");
 			put_markdown(out, text, is_code(t, r, c));
 			xfree(text);
@@ -79,7 +79,7 @@ void table_render_asciidoc(const struct table *t, struct strbuf *out)
 	for (size_t r = 0; r < table_rows(t); r++) {
 		strbuf_putc(out, '\n');
 		for (size_t c = 0; c < t->width; c++) {
-			char *text = table_display(t, r, c);
+			char *text = table_display(t, r, c, NULL);
 			const char *mark = is_code(t, r, c) ? "`" : "";
 			strbuf_printf(out, "| %s", mark);
 			put_escaped(out, text, "|");
@@ -112,7 +112,7 @@ void table_render_orgmode(const struct table *t, struct strbuf *out)
 	strbuf_puts(out, "|\n");
 	for (size_t r = 0; r < table_rows(t); r++) {
 		for (size_t c = 0; c < t->width; c++) {
-			char *text = table_display(t, r, c);
+			char *text = table_display(t, r, c, NULL);
 			const char *mark = is_code(t, r, c) ? "=" : "";
 			strbuf_printf(out, "%s%s", c ? " | " : "| ", mark);
 			put_org(out, text);

@@ -7,9 +7,10 @@
 
 struct cell {
 	bool present;
-	char *text; /* COLUMN_TEXT, valid UTF-8 */
+	char *text; /* COLUMN_TEXT, or what people see of a figure; valid UTF-8 */
 	int64_t integer;
-	double number;
+	double number, spread; /* spread: NaN: none */
+	struct scale scale;    /* its own; ns 0: none */
 };
 
 struct table {
@@ -22,11 +23,11 @@ struct table {
 const struct cell *table_cell(const struct table *t, size_t row, size_t column);
 /* The column's name with its unit; the caller frees. */
 char *table_key(const struct column *c);
-/* A cell as people read it, on one line; the caller frees. */
-char *table_display(const struct table *t, size_t row, size_t column);
+/* A cell as people read it, on one line; the caller frees. style may be NULL. */
+char *table_display(const struct table *t, size_t row, size_t column, const struct style *style);
 bool table_right(const struct column *c);
 
-void table_render_text(const struct table *t, const struct table_style *style, struct strbuf *out);
+void table_render_text(const struct table *t, const struct style *style, struct strbuf *out);
 void table_render_json(const struct table *t, struct strbuf *out);
 void table_render_csv(const struct table *t, struct strbuf *out);
 void table_render_tsv(const struct table *t, struct strbuf *out);

@@ -4,8 +4,6 @@
 
 #include "report/noise/report.h"
 
-#define CHANGES (JITTER_SHRUNK + 1)
-
 struct noise_amount { /* what was looked at */
 	double window_ns;
 	uint64_t threshold_ns; /* the largest */

@@ -104,49 +104,68 @@ double noise_source_period(const struct noise_source *s, double *share)
 static int compare_rows(const void *a, const void *b)
 {
 	const struct noise_row *x = a, *y = b;
-	if (x->spread->ns != y->spread->ns)
-		return x->spread->ns > y->spread->ns ? -1 : 1;
+	if (x->seen.ns != y->seen.ns)
+		return x->seen.ns > y->seen.ns ? -1 : 1;
 	return strcmp(x->name, y->name);
 }
 
-static void add_sources(const struct noise_cpu *c, struct noise_rows *out)
+void noise_figures_of(const struct noise_spread *s, struct noise_figures *out)
 {
-	for (size_t i = 0; i < c->sources.count; i++) {
-		const struct noise_source *s = &c->sources.items[i];
-		struct noise_row row = { .name = s->name,
-					 .source = s,
-					 .spread = &s->spread,
-					 .lengths = &s->lengths,
-					 .period_ns = NAN,
-					 .period_share = NAN };
-		if (!s->spread.count)
-			continue;
-		double share, period = noise_source_period(s, &share);
-		if (period > 0) {
-			row.period_ns = period;
-			row.period_share = share;
-		}
-		array_push(&out->list, row);
-	}
+	*out = (struct noise_figures){
+		.count = s->count,
+		.ns = s->ns,
+		.min_ns = s->count ? s->min_ns : ABSENT_NS,
+		.max_ns = s->count ? s->max_ns : ABSENT_NS,
+		.mean_ns = s->count ? noise_spread_mean(s) : NAN,
+		.sigma_ns = s->count > 1 ? noise_spread_sigma(s) : NAN,
+	};
+}
+
+static double share_of(const struct noise_cpu *c, uint64_t ns)
+{
+	return c->total.ns ? (double)ns / (double)c->total.ns : NAN;
+}
+
+void noise_row_of_source(const struct noise_cpu *c, const struct noise_source *s,
+			 struct noise_row *row)
+{
+	double share, period = noise_source_period(s, &share);
+	*row = (struct noise_row){ .name = s->name,
+				   .class = s->class,
+				   .share = share_of(c, s->spread.ns),
+				   .period_ns = period > 0 ? period : NAN,
+				   .period_share = period > 0 ? share : NAN,
+				   .lengths = &s->lengths };
+	noise_figures_of(&s->spread, &row->seen);
+}
+
+void noise_row_of_combination(const struct noise_cpu *c, const struct noise_combination *x,
+			      struct noise_row *row)
+{
+	*row = (struct noise_row){ .name = x->name,
+				   .class = NOISE_CLASSES,
+				   .share = share_of(c, x->seen.ns),
+				   .period_ns = NAN,
+				   .period_share = NAN,
+				   .lengths = &x->seen_lengths };
+	noise_figures_of(&x->seen, &row->seen);
+	noise_figures_of(&x->told, &row->told);
 }
 
 void noise_rows_of(const struct noise_cpu *c, enum noise_mode mode, struct noise_rows *out)
 {
+	bool sources = mode == NOISE_BY_SOURCE;
+	size_t count = sources ? c->sources.count : c->combinations.count;
 	*out = (struct noise_rows){ .ns = c->total.ns };
-	if (mode == NOISE_BY_SOURCE)
-		add_sources(c, out);
-	else
-		for (size_t i = 0; i < c->combinations.count; i++) {
-			const struct noise_combination *x = &c->combinations.items[i];
-			if (x->seen.count)
-				array_push(&out->list,
-					   (struct noise_row){ .name = x->name,
-							       .combination = x,
-							       .spread = &x->seen,
-							       .lengths = &x->seen_lengths,
-							       .period_ns = NAN,
-							       .period_share = NAN });
-		}
+	for (size_t i = 0; i < count; i++) {
+		struct noise_row row;
+		if (sources)
+			noise_row_of_source(c, &c->sources.items[i], &row);
+		else
+			noise_row_of_combination(c, &c->combinations.items[i], &row);
+		if (row.seen.count)
+			array_push(&out->list, row);
+	}
 	if (out->list.count)
 		qsort(out->list.items, out->list.count, sizeof *out->list.items, compare_rows);
 }
@@ -163,6 +182,13 @@ bool noise_class_told(const struct noise *n, enum noise_class class)
 	if (class == NOISE_STEAL)
 		return n->steal_told;
 	return class > NOISE_DELIVERY || n->kernel;
+}
+
+void noise_hide_untold(const struct noise *n, uint64_t class_ns[NOISE_CLASSES])
+{
+	for (enum noise_class class = 0; class < NOISE_CLASSES; class ++)
+		if (!noise_class_told(n, class))
+			class_ns[class] = ABSENT_NS;
 }
 
 void noise_coverage_of(const struct noise *n, const struct noise_cpu *c, uint64_t from_ns,
@@ -265,55 +291,4 @@ void put_scheduling(const struct noise *n, struct strbuf *out)
 		strbuf_printf(out, "SCHED_FIFO %d", n->priority);
 	else
 		strbuf_puts(out, "ordinary scheduling");
-}
-
-#define NO_BREAK "\u00a0"
-
-void format_share(double fraction, char out[WORDS])
-{
-	double percent = fraction * 100;
-	if (!isfinite(fraction))
-		snprintf(out, WORDS, "-");
-	else if (percent > 0 && percent < 0.005)
-		snprintf(out, WORDS, "<0.01" NO_BREAK "%%");
-	else if (percent < 100 && percent >= 99.995)
-		snprintf(out, WORDS, ">99.99" NO_BREAK "%%");
-	else
-		snprintf(out, WORDS, "%.2f" NO_BREAK "%%", percent);
-}
-
-void format_ns(double ns, char out[WORDS])
-{
-	char text[WORDS / 2];
-	text_duration(ns, 3, text, sizeof text);
-	char *space = strchr(text, ' ');
-	if (space)
-		*space = '\0';
-	snprintf(out, WORDS, "%s%s%s", text, space ? NO_BREAK : "", space ? space + 1 : "");
-}
-
-void noise_finish(const struct noise_style *style, struct strbuf *out, size_t from)
-{
-	static const struct {
-		const char *from;
-		char to;
-		bool ascii; /* only then */
-	} changes[] = { { NO_BREAK, ' ', false }, { "µ", 'u', true }, { "…", '~', true } };
-	if (!out->text)
-		return;
-	char *to = out->text + from;
-	for (const char *at = to; *at;) {
-		size_t length = 0;
-		for (size_t i = 0; i < sizeof changes / sizeof *changes && !length; i++)
-			if ((style->ascii || !changes[i].ascii) &&
-			    !strncmp(at, changes[i].from, strlen(changes[i].from))) {
-				length = strlen(changes[i].from);
-				*to++ = changes[i].to;
-			}
-		if (!length)
-			*to++ = *at;
-		at += length ? length : 1;
-	}
-	*to = '\0';
-	out->length = (size_t)(to - out->text);
 }

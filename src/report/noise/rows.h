@@ -2,18 +2,32 @@
 #ifndef TARE_REPORT_NOISE_ROWS_H
 #define TARE_REPORT_NOISE_ROWS_H
 
+#include <jansson.h>
+
 #include "report/core/format.h"
 #include "report/noise/report.h"
+
+/* A spread as it is read: one of nothing has no extremes, one of one has no sigma. */
+struct noise_figures {
+	uint64_t count, ns;
+	uint64_t min_ns, max_ns;  /* ABSENT_NS: none */
+	double mean_ns, sigma_ns; /* NaN: none */
+};
+void noise_figures_of(const struct noise_spread *s, struct noise_figures *out);
 
 /* A source, or a combination in the time domain. Borrowed from the CPU it was made of. */
 struct noise_row {
 	const char *name;
-	const struct noise_source *source;	     /* NULL: a combination */
-	const struct noise_combination *combination; /* NULL: a source */
-	const struct noise_spread *spread;
+	enum noise_class class;		 /* NOISE_CLASSES: a combination */
+	struct noise_figures seen, told; /* told: of a combination */
+	double share;			 /* of all time lost on the CPU; NaN: there is none */
+	double period_ns, period_share;	 /* NaN: none */
 	const struct noise_histogram *lengths;
-	double period_ns, period_share; /* NaN: none */
 };
+void noise_row_of_source(const struct noise_cpu *c, const struct noise_source *s,
+			 struct noise_row *row);
+void noise_row_of_combination(const struct noise_cpu *c, const struct noise_combination *x,
+			      struct noise_row *row);
 
 struct noise_rows {
 	ARRAY(struct noise_row) list; /* by time, the most first */
@@ -24,18 +38,12 @@ struct noise_rows {
 void noise_rows_of(const struct noise_cpu *c, enum noise_mode mode, struct noise_rows *out);
 void noise_rows_release(struct noise_rows *rows);
 
-/* Of detours from from_ns on. Time in class throttled is the price of the real-time class, not
- * noise: it is in none of these. Shares of ns; NaN: there is none, or it was not told. */
-struct noise_coverage {
-	uint64_t from_ns, count, ns;
-	double named;	/* in any class but unexplained */
-	double strict;	/* in intervals that the kernel told of */
-	double overlap; /* in detours in which it told of anything */
-};
 void noise_coverage_of(const struct noise *n, const struct noise_cpu *c, uint64_t from_ns,
 		       struct noise_coverage *out);
 /* Whether this run could know of the class. */
 bool noise_class_told(const struct noise *n, enum noise_class class);
+/* Makes absent what it could not know. */
+void noise_hide_untold(const struct noise *n, uint64_t class_ns[NOISE_CLASSES]);
 
 /* The window less what the loop needed for its notes. */
 double noise_watched_ns(const struct noise_cpu *c);
@@ -52,17 +60,7 @@ bool noise_extremes(const struct noise_cpu *c, uint64_t *min_ns, uint64_t *max_n
 struct noise_bucket noise_histogram_sum(const struct noise_histogram *h, unsigned first,
 					unsigned end);
 
-/* Lengths as Parzen's method wants them: log10 of ns, each as often as its bucket has it. */
-struct noise_points {
-	double *x, *weight;
-	size_t n;
-	double total;	  /* of the weights */
-	double low, high; /* of x; high < low: there are none */
-};
-/* Of the detours as the loop saw them, or as the kernel told of them (the master histogram). */
-void noise_points_of(const struct noise_cpu *c, bool told, struct noise_points *out);
-void noise_points_release(struct noise_points *p);
-#define NOISE_LEAST_WIDTH 0.0086 /* log10(1.02): a fine bucket */
+json_t *noise_cpus_json(const struct noise *n);
 
 /* ---- text ---- */
 
@@ -71,22 +69,13 @@ struct noise_style noise_normal_style(const struct noise_style *given);
 void put_cpus(const struct noise *n, struct strbuf *out);
 /* "ordinary scheduling", "SCHED_FIFO 95" */
 void put_scheduling(const struct noise *n, struct strbuf *out);
-/* A percentage with two decimals, "-" for NaN; 100 only when nothing is left. Its space and that of
- * format_ns() do not break lines: noise_finish() makes plain ones of them. */
-void format_share(double fraction, char out[WORDS]);
-/* Three digits in its natural unit. */
-void format_ns(double ns, char out[WORDS]);
 #define NOISE_WIDE 104 /* columns from which on a source's class and period have one */
 /* The table of the first `most` rows (0: all), and a line on the others. */
 void put_noise_sources(const struct noise_rows *rows, size_t most, const struct noise_style *style,
 		       struct strbuf *out);
-/* Histograms, densities of one CPU or of all together. */
+/* Histograms of one CPU or of all together, densities of all. */
 void put_noise_histograms(const struct noise_cpu *c, const struct noise_style *style,
 			  struct strbuf *out);
-void put_noise_density(const struct noise_cpu *c, const struct noise_style *style,
+void put_noise_density(const struct noise_view *v, const struct noise_style *style,
 		       struct strbuf *out);
-/* What was written since `from`, made ready: plain spaces; with style->ascii without µ and …, which
- * the formats of report/ bring along. Columns stay where they are. */
-void noise_finish(const struct noise_style *style, struct strbuf *out, size_t from);
-
 #endif

@@ -24,7 +24,7 @@ struct layout {
 	size_t rows, name; /* how many rows; columns of the name */
 };
 
-static double figure_ns(const struct noise_spread *s, enum figure f)
+static double figure_ns(const struct noise_figures *s, enum figure f)
 {
 	switch (f) {
 	case LOWEST:
@@ -32,11 +32,11 @@ static double figure_ns(const struct noise_spread *s, enum figure f)
 	case HIGHEST:
 		return (double)s->max_ns;
 	case MEAN:
-		return noise_spread_mean(s);
+		return s->mean_ns;
 	case TOTAL:
 		return (double)s->ns;
 	case SIGMA:
-		return s->count > 1 ? noise_spread_sigma(s) : NAN;
+		return s->sigma_ns;
 	default:
 		return NAN;
 	}
@@ -47,16 +47,14 @@ static double share_of(const struct noise_rows *rows, uint64_t ns)
 	return rows->ns ? (double)ns / (double)rows->ns : NAN;
 }
 
-static void format_cell(const struct noise_rows *rows, const struct noise_row *row, enum figure f,
-			int decimals, char out[WORDS])
+static void format_cell(const struct noise_row *row, enum figure f, int decimals, char out[WORDS])
 {
-	double value = f == SHARE ? share_of(rows, row->spread->ns) * 100
-				  : figure_ns(row->spread, f) / 1e3;
+	double value = f == SHARE ? row->share * 100 : figure_ns(&row->seen, f) / 1e3;
 	snprintf(out, WORDS, "-");
 	if (f == COUNT)
-		snprintf(out, WORDS, "%llu", (unsigned long long)row->spread->count);
-	else if (f == CLASS && row->source)
-		snprintf(out, WORDS, "%s", noise_class_name(row->source->class));
+		snprintf(out, WORDS, "%llu", (unsigned long long)row->seen.count);
+	else if (f == CLASS && row->class < NOISE_CLASSES)
+		snprintf(out, WORDS, "%s", noise_class_name(row->class));
 	else if (f == PERIOD && isfinite(row->period_ns))
 		text_duration(row->period_ns, 3, out, WORDS);
 	else if (isfinite(value))
@@ -68,7 +66,7 @@ static int decimals_for(const struct noise_rows *rows, size_t shown, enum figure
 {
 	double largest = 0;
 	for (size_t i = 0; i < shown; i++)
-		largest = fmax(largest, figure_ns(rows->list.items[i].spread, f) / 1e3);
+		largest = fmax(largest, figure_ns(&rows->list.items[i].seen, f) / 1e3);
 	return f == SHARE || largest < 1e4 ? 2 : largest < 1e6 ? 1 : 0;
 }
 
@@ -97,7 +95,7 @@ static void lay_out(const struct noise_rows *rows, const struct noise_style *sty
 		l->decimals[f] = decimals_for(rows, l->rows, f);
 		widths[f] = f == SIGMA && style->ascii ? strlen("Sigma") : text_width(titles[f]);
 		for (size_t i = 0; i < l->rows; i++) {
-			format_cell(rows, &rows->list.items[i], f, l->decimals[f], cell);
+			format_cell(&rows->list.items[i], f, l->decimals[f], cell);
 			if (text_width(cell) > widths[f])
 				widths[f] = text_width(cell);
 		}
@@ -129,8 +127,7 @@ static struct table *shown_table(const struct layout *l, const struct noise_styl
 	return table_new(columns, n);
 }
 
-static void add_shown(struct table *t, const struct noise_rows *rows, const struct noise_row *row,
-		      const struct layout *l)
+static void add_shown(struct table *t, const struct noise_row *row, const struct layout *l)
 {
 	struct strbuf name = { 0 };
 	char *display = display_copy(row->name);
@@ -140,7 +137,7 @@ static void add_shown(struct table *t, const struct noise_rows *rows, const stru
 	xfree(display);
 	for (enum figure f = 0; f < FIGURES; f++) {
 		char cell[WORDS];
-		format_cell(rows, row, f, l->decimals[f], cell);
+		format_cell(row, f, l->decimals[f], cell);
 		if (l->shown[f])
 			table_add_text(t, cell);
 	}
@@ -157,14 +154,14 @@ void put_noise_sources(const struct noise_rows *rows, size_t most, const struct 
 	lay_out(rows, style, &l);
 	struct table *t = shown_table(&l, style);
 	for (size_t i = 0; i < l.rows; i++)
-		add_shown(t, rows, &rows->list.items[i], &l);
-	table_render(t, TABLE_TEXT, &(struct table_style){ .colour = style->colour }, out);
+		add_shown(t, &rows->list.items[i], &l);
+	table_render(t, TABLE_TEXT, &(struct style){ .colour = style->colour }, out);
 	table_free(t);
 	if (l.rows == rows->list.count)
 		return;
 	for (size_t i = l.rows; i < rows->list.count; i++)
-		rest += rows->list.items[i].spread->ns;
-	format_share(share_of(rows, rest), share);
+		rest += rows->list.items[i].seen.ns;
+	format_share(share_of(rows, rest), 2, share);
 	strbuf_printf(out, "%s and %zu more (%s)\n", style->ascii ? "..." : "…",
 		      rows->list.count - l.rows, share);
 }
@@ -200,27 +197,25 @@ static const struct column combination_columns[] = {
 	{ "told_total", "Told total", COLUMN_DURATION },
 };
 
-static void add_data(struct table *t, const struct noise_rows *rows, const struct noise_row *row,
-		     bool kernel)
+static void add_data(struct table *t, const struct noise_row *row, bool kernel)
 {
-	const struct noise_spread *s = row->spread;
+	const struct noise_figures *s = &row->seen;
 	table_add_text(t, row->name);
-	if (row->source)
-		table_add_text(t, noise_class_name(row->source->class));
+	if (row->class < NOISE_CLASSES)
+		table_add_text(t, noise_class_name(row->class));
 	table_add_number(t, (double)s->min_ns);
 	table_add_number(t, (double)s->max_ns);
 	table_add_count(t, (int64_t)s->count);
-	table_add_number(t, noise_spread_mean(s));
+	table_add_number(t, s->mean_ns);
 	table_add_number(t, (double)s->ns);
-	table_add_number(t, s->count > 1 ? noise_spread_sigma(s) : NAN);
-	table_add_number(t, share_of(rows, s->ns));
-	if (row->source) {
+	table_add_number(t, s->sigma_ns);
+	table_add_number(t, row->share);
+	if (row->class < NOISE_CLASSES) {
 		table_add_number(t, row->period_ns);
 		table_add_number(t, row->period_share);
 	} else {
-		const struct noise_spread *told = &row->combination->told;
-		table_add_number(t, told->count ? noise_spread_mean(told) : NAN);
-		table_add_number(t, kernel ? (double)told->ns : NAN);
+		table_add_number(t, row->told.mean_ns);
+		table_add_number(t, kernel ? (double)row->told.ns : NAN);
 	}
 }
 
@@ -232,7 +227,7 @@ static void add_cpu(struct table *t, const struct noise *n, const struct noise_c
 	for (size_t i = 0; i < rows.list.count; i++) {
 		if (c->cpu != UINT32_MAX)
 			table_add_count(t, c->cpu);
-		add_data(t, &rows, &rows.list.items[i], n->kernel);
+		add_data(t, &rows.list.items[i], n->kernel);
 	}
 	noise_rows_release(&rows);
 }

@@ -41,7 +41,7 @@ static void put_heading(const char *text, struct strbuf *out)
 static void render(struct table *t, const struct noise_style *style, struct strbuf *out)
 {
 	table_render(t, TABLE_TEXT,
-		     &(struct table_style){ .width = style->width, .colour = style->colour }, out);
+		     &(struct style){ .width = style->width, .colour = style->colour }, out);
 	table_free(t);
 }
 
@@ -52,14 +52,10 @@ static void put_title(const struct noise_view *v, const struct noise_style *styl
 {
 	struct strbuf text = { 0 };
 	char elapsed[WORDS];
-	static const char *const states[] = { [RUN_GOING] = " (still going)",
-					      [RUN_COMPLETE] = "",
-					      [RUN_INTERRUPTED] = " (interrupted)",
-					      [RUN_FAILED] = " (failed)" };
 	format_ns((double)v->noise->elapsed_ns, elapsed);
 	strbuf_puts(&text, "Noise on ");
 	put_cpus(v->noise, &text);
-	strbuf_printf(&text, " for %s%s, ", elapsed, v->run ? states[v->run->status] : "");
+	strbuf_printf(&text, " for %s%s, ", elapsed, run_state_words(v->run));
 	put_scheduling(v->noise, &text);
 	if (v->run && v->run->id > 0)
 		strbuf_printf(&text, ", run %lld", (long long)v->run->id);
@@ -95,7 +91,7 @@ static void put_watched(const struct noise *n, const struct noise_cpu *c,
 	double cpus = c->cpu == UINT32_MAX ? (double)n->cpus.count : 1;
 	format_ns(noise_watched_ns(c), window);
 	format_ns(cpus * (double)n->elapsed_ns, all);
-	format_share(noise_duty(n, c), duty);
+	format_share(noise_duty(n, c), 2, duty);
 	strbuf_printf(&text, "%s of %s of CPU time, %u round%s, duty cycle %s", window, all,
 		      c->rounds, c->rounds == 1 ? "" : "s", duty);
 	put_labelled_line("Watched", &text, style, out);
@@ -122,7 +118,7 @@ static void put_lost(const struct noise_cpu *c, const struct noise_style *style,
 		return;
 	}
 	format_ns((double)c->total.ns, lost);
-	format_share(noise_lost_share(c), share);
+	format_share(noise_lost_share(c), 2, share);
 	if (isfinite(noise_lost_share(c)))
 		format_ns(noise_lost_share(c) * 1e9, per_s);
 	strbuf_printf(&text, "%llu, ", (unsigned long long)c->total.count);
@@ -156,7 +152,7 @@ static void put_periods(const struct noise_rows *rows, const struct noise_style 
 	for (size_t i = 0; i < rows->list.count; i++) {
 		const struct noise_row *row = &rows->list.items[i];
 		char period[WORDS];
-		if (!isfinite(row->period_ns) || !noise_class_strict(row->source->class))
+		if (!isfinite(row->period_ns) || !noise_class_strict(row->class))
 			continue;
 		if (found++ >= MOST_PERIODS) {
 			more++;
@@ -210,8 +206,8 @@ static void put_mostly(const struct noise_rows *rows, enum noise_class class, ui
 	}
 	for (size_t i = 0; i < rows->list.count && shown < MOST_NAMES; i++) {
 		const struct noise_row *row = &rows->list.items[i];
-		if (row->source->class != class ||
-		    (shown && (double)row->spread->ns < NAME_SMALL * (double)ns))
+		if (row->class != class ||
+		    (shown && (double)row->seen.ns < NAME_SMALL * (double)ns))
 			continue;
 		strbuf_printf(out, "%s%s", shown++ ? ", " : "", row->name);
 	}
@@ -221,7 +217,7 @@ static void add_class(struct table *t, const char *name, double ns, uint64_t all
 		      const char *mostly)
 {
 	char share[WORDS];
-	format_share(ns / (double)all, share);
+	format_share(ns / (double)all, 2, share);
 	table_add_text(t, name);
 	table_add_number(t, ns);
 	table_add_text(t, share);
@@ -273,7 +269,7 @@ static void add_coverage(struct table *t, const char *name, const struct noise_c
 	table_add_number(t, (double)coverage->ns);
 	for (size_t i = 0; i < 3; i++) {
 		char share[WORDS];
-		format_share(shares[i], share);
+		format_share(shares[i], 2, share);
 		table_add_text(t, share);
 	}
 }
@@ -345,7 +341,7 @@ static void put_unexplained(const struct noise *n, const struct noise_cpu *c,
 	if (!n->kernel || !all || !alone)
 		return;
 	format_ns((double)all, time);
-	format_share(fmin((double)alone / (double)all, 1), share);
+	format_share(fmin((double)alone / (double)all, 1), 2, share);
 	strbuf_printf(&text,
 		      "of the %s in detours over 1 µs, %s in ones in which this kernel told of "
 		      "nothing at all: likely a hypervisor, its host or firmware.",
@@ -525,9 +521,9 @@ void noise_text(const struct noise_view *v, const struct noise_style *given, str
 	if (style.histograms && together.total.count)
 		put_noise_histograms(&together, &style, out);
 	if (style.density && together.total.count)
-		put_noise_density(&together, &style, out);
+		put_noise_density(v, &style, out);
 	put_worst(n, &style, out);
 	noise_cpu_release(&together);
 	strbuf_release(&notes);
-	noise_finish(&style, out, from);
+	style_finish(&(struct style){ .ascii = style.ascii }, out, from);
 }

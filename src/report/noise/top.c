@@ -27,10 +27,10 @@ static void put_header(const struct noise *n, const struct noise_cpu *all,
 	uint64_t s = n->elapsed_ns / 1000000000;
 	char duty[WORDS], lost[WORDS], named[WORDS], strict[WORDS], threshold[WORDS];
 	noise_coverage_of(n, all, EXPLAINED_NS, &coverage);
-	format_share(noise_duty(n, all), duty);
-	format_share(noise_lost_share(all), lost);
-	format_share(coverage.named, named);
-	format_share(coverage.strict, strict);
+	format_share(noise_duty(n, all), 2, duty);
+	format_share(noise_lost_share(all), 2, lost);
+	format_share(coverage.named, 2, named);
+	format_share(coverage.strict, 2, strict);
 	format_ns((double)all->threshold_ns, threshold);
 	strbuf_printf(&text, "tare noise  %llu:%02llu:%02llu  ", (unsigned long long)(s / 3600),
 		      (unsigned long long)(s / 60 % 60), (unsigned long long)(s % 60));
@@ -61,14 +61,14 @@ static void add_cpu(struct table *t, const struct noise *n, const struct noise_c
 	char lost[WORDS], named[WORDS], rate[WORDS] = "-", mostly[WORDS] = "";
 	bool any = noise_extremes(c, &min, &max);
 	noise_coverage_of(n, c, EXPLAINED_NS, &coverage);
-	format_share(noise_lost_share(c), lost);
-	format_share(coverage.named, named);
+	format_share(noise_lost_share(c), 2, lost);
+	format_share(coverage.named, 2, named);
 	if (isfinite(noise_detour_rate(c)))
 		snprintf(rate, sizeof rate, "%.0f", noise_detour_rate(c));
 	noise_rows_of(c, NOISE_BY_SOURCE, &rows);
 	if (rows.list.count && rows.ns)
 		snprintf(mostly, sizeof mostly, "%s %.0f %%", rows.list.items[0].name,
-			 100 * (double)rows.list.items[0].spread->ns / (double)rows.ns);
+			 100 * rows.list.items[0].share);
 	noise_rows_release(&rows);
 	table_add_count(t, c->cpu);
 	table_add_text(t, rate);
@@ -93,7 +93,7 @@ static void put_cpu_lines(const struct noise *n, const struct noise_style *style
 	for (size_t i = 0; i < n->cpus.count; i++)
 		add_cpu(t, n, &n->cpus.items[i]);
 	table_render(t, TABLE_TEXT,
-		     &(struct table_style){ .width = style->width, .colour = style->colour }, out);
+		     &(struct style){ .width = style->width, .colour = style->colour }, out);
 	table_free(t);
 	strbuf_putc(out, '\n');
 }
@@ -144,5 +144,5 @@ void noise_top(const struct noise_view *v, size_t lines, const struct noise_styl
 	put_top_sources(&all, lines > used ? lines - used : 0, &style, out);
 	cut_lines(out, from, lines);
 	noise_cpu_release(&all);
-	noise_finish(&style, out, from);
+	style_finish(&(struct style){ .ascii = style.ascii }, out, from);
 }

@@ -44,7 +44,7 @@ static void put_range_line(const struct noise_cpu *c, unsigned first, unsigned e
 		strbuf_printf(&text, "to %s: ", high);
 	if (count) {
 		format_ns((double)ns, time);
-		format_share((double)ns / (double)c->total.ns, share);
+		format_share((double)ns / (double)c->total.ns, 2, share);
 		strbuf_printf(&text, "%llu, %s (%s of all time lost)", (unsigned long long)count,
 			      time, share);
 	} else
@@ -71,18 +71,18 @@ static void put_parts(const struct part *parts, size_t count, const char *title,
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	char share[WORDS];
 	for (size_t i = 0; i < shown; i++) {
-		format_share((double)parts[i].sum.ns / (double)all, share);
+		format_share((double)parts[i].sum.ns / (double)all, 2, share);
 		table_add_text(t, parts[i].row->name);
 		table_add_count(t, (int64_t)parts[i].sum.count);
 		table_add_number(t, (double)parts[i].sum.ns);
 		table_add_text(t, share);
 	}
 	table_render(t, TABLE_TEXT,
-		     &(struct table_style){ .width = style->width, .colour = style->colour }, out);
+		     &(struct style){ .width = style->width, .colour = style->colour }, out);
 	table_free(t);
 	if (shown == count)
 		return;
-	format_share((double)rest / (double)all, share);
+	format_share((double)rest / (double)all, 2, share);
 	strbuf_printf(out, "%s and %zu more (%s)\n", style->ascii ? "..." : "…", count - shown,
 		      share);
 }
@@ -146,5 +146,5 @@ void noise_zoom(const struct noise_view *v, uint64_t low_ns, uint64_t high_ns,
 	noise_together(v->noise, &together);
 	zoom_cpu(&together, first, end, &style, out);
 	noise_cpu_release(&together);
-	noise_finish(&style, out, from);
+	style_finish(&(struct style){ .ascii = style.ascii }, out, from);
 }

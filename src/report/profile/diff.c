@@ -200,7 +200,7 @@ static size_t put_changes(const struct sleepy_diff *d, const struct profile_styl
 				   style->width ? room : 0);
 			count++;
 		}
-	table_render(t, TABLE_TEXT, &(struct table_style){ .colour = style->colour }, out);
+	table_render(t, TABLE_TEXT, &(struct style){ .colour = style->colour }, out);
 	table_free(t);
 	return count;
 }

@@ -187,18 +187,6 @@ int profile_decimals(uint64_t n)
 	return n < 100 ? 0 : n < 100000 ? 1 : 2;
 }
 
-void format_points(double share, int decimals, char out[WORDS])
-{
-	static const double least[] = { 1, 0.1, 0.01 };
-	double percent = share * 100;
-	if (isnan(percent))
-		snprintf(out, WORDS, "-");
-	else if (percent > 0 && percent < least[decimals] / 2)
-		snprintf(out, WORDS, "<%.*f", decimals, least[decimals]);
-	else
-		snprintf(out, WORDS, "%.*f", decimals, percent);
-}
-
 double profile_margin(uint64_t hits, uint64_t n)
 {
 	struct proportion p;

@@ -48,8 +48,6 @@ const char *profile_row_word(enum sleepy_by by, size_t count);
 
 /* Shares of a view stand below each other: one number of decimals, as n samples support. */
 int profile_decimals(uint64_t n);
-/* "46.1", "<0.1"; in per cent. */
-void format_points(double share, int decimals, char out[WORDS]);
 /* The larger half of the 95 % interval, in percentage points. */
 double profile_margin(uint64_t hits, uint64_t n);
 

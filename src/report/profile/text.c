@@ -78,17 +78,13 @@ static void put_title_text(const char *subject, const char *after,
 static void put_title(const struct profile_subject *s, const struct profile_totals *sums,
 		      const struct profile_style *style, struct strbuf *out)
 {
-	static const char *const states[] = { [RUN_GOING] = " (still going)",
-					      [RUN_COMPLETE] = "",
-					      [RUN_INTERRUPTED] = " (interrupted)",
-					      [RUN_FAILED] = " (failed)" };
 	struct strbuf subject = { 0 }, text = { 0 };
 	char elapsed[WORDS];
 	text_duration((double)sums->elapsed_ns, 3, elapsed, sizeof elapsed);
 	put_profile_subject(s->run, &subject);
 	strbuf_printf(&text, " for %s", elapsed);
 	if (s->run) {
-		strbuf_puts(&text, states[s->run->status]);
+		strbuf_puts(&text, run_state_words(s->run));
 		if (s->run->id > 0)
 			strbuf_printf(&text, ", run %lld", (long long)s->run->id);
 		if (profile_given_name(s->run))
@@ -303,6 +299,6 @@ void put_profile_system(const struct profile_subject *s, const struct sleepy_vie
 		strbuf_release(&text);
 	}
 	table_render(t, TABLE_TEXT,
-		     &(struct table_style){ .width = style->width, .colour = style->colour }, out);
+		     &(struct style){ .width = style->width, .colour = style->colour }, out);
 	table_free(t);
 }

@@ -267,7 +267,7 @@ static void put_rows(const struct profile *p, const struct sleepy_view *v,
 	struct table *t = table_new(columns, count);
 	for (size_t i = 0; i < l->rows.count; i++)
 		add_row(t, p, v, i, l);
-	table_render(t, TABLE_TEXT, &(struct table_style){ .colour = style->colour }, out);
+	table_render(t, TABLE_TEXT, &(struct style){ .colour = style->colour }, out);
 	table_free(t);
 }
 

@@ -10,12 +10,7 @@
 #define ALPHA 0.05
 #define ENOUGH 64 /* executions to find any difference with */
 
-const char *query_change_name(enum ttp_change c)
-{
-	static const char *const names[] = { "same", "slower", "faster", "only_base",
-					     "only_other" };
-	return names[c];
-}
+const char *const query_change_names[] = { "same", "slower", "faster", "only_base", "only_other" };
 
 static void put_run(const struct query_view *v, struct strbuf *out)
 {
@@ -245,7 +240,7 @@ static void add_pair(struct table *t, const struct query_view *base, const struc
 	char text[WORDS];
 	query_name(p->base ? base->data : other->data, p->query, text);
 	table_add_text(t, text);
-	format_thousands(p->cardinality, text);
+	format_count(p->cardinality, text);
 	table_add_text(t, p->cardinality ? text : "-");
 	add_ns(t, p->base_ns);
 	add_ns(t, p->other_ns);

@@ -74,7 +74,7 @@ static void put_dropped_by(const struct query_view *v, const struct query_rows *
 		return;
 	struct strbuf text = { 0 };
 	char first[WORDS], number[WORDS], share[WORDS], place[2 * WORDS];
-	format_thousands(executions, number);
+	format_count(executions, number);
 	format_percent((double)executions / (double)v->result->executions, share);
 	query_place(v->data, worst->query, worst->cardinality, place);
 	strbuf_printf(&text, "%s execution%s (%s) of ", number, executions == 1 ? "" : "s", share);
@@ -234,7 +234,7 @@ static void put_monotonicity(const struct query_view *v, const struct query_rows
 		    said++ >= query_most(style, QUERY_MOST_NAMED))
 			continue;
 		query_place(v->data, row->at->query, row->at->cardinality, place);
-		format_thousands(next->at->cardinality, higher);
+		format_count(next->at->cardinality, higher);
 		format_ns(row->verdict->times[TTP_CALC].median_ns, time);
 		format_ns(next->verdict->times[TTP_CALC].median_ns, against);
 		strbuf_printf(&text, "%s%s took %s, at %s %s%s", said > 1 ? "; " : "", place, time,

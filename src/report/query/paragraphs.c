@@ -13,7 +13,7 @@
 
 static void say(sentence_list *list, struct strbuf *text)
 {
-	noise_finish(&(struct noise_style){ 0 }, text, 0);
+	style_finish(&(struct style){ 0 }, text, 0);
 	array_push(list, strbuf_detach(text));
 }
 
@@ -203,7 +203,7 @@ static void put_missing(const struct query_view *v, struct strbuf *out)
 	char text[WORDS];
 	if (!missing)
 		return;
-	format_count(missing, (uint64_t)v->data->planned * v->data->at.count, "executions", text);
+	format_part(missing, (uint64_t)v->data->planned * v->data->at.count, "executions", text);
 	strbuf_printf(out, "%s of the Q@Cs begun %s missing", text, missing == 1 ? "is" : "are");
 }
 
@@ -243,11 +243,11 @@ static void put_wide(const struct query_view *v, struct strbuf *out)
 		char text[WORDS];
 		if (!count->fired)
 			continue;
-		format_count(count->fired, count->of,
-			     c == TTP_MISSING_QUERY ? "queries"
-			     : c == TTP_UNIQUE_PLAN ? "Q@Cs"
-						    : "executions",
-			     text);
+		format_part(count->fired, count->of,
+			    c == TTP_MISSING_QUERY ? "queries"
+			    : c == TTP_UNIQUE_PLAN ? "Q@Cs"
+						   : "executions",
+			    text);
 		strbuf_printf(out, "%s%s: %s", said++ ? ", " : "", ttp_wide_check_name(c), text);
 	}
 }

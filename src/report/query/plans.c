@@ -256,8 +256,8 @@ static void put_range(const struct query_row *first, const struct query_row *las
 		      struct strbuf *out)
 {
 	char high[WORDS], low[WORDS];
-	format_thousands(first->at->cardinality, high);
-	format_thousands(last->at->cardinality, low);
+	format_count(first->at->cardinality, high);
+	format_count(last->at->cardinality, low);
 	if (!first->at->cardinality)
 		return;
 	if (only)

@@ -21,10 +21,6 @@
 static void put_title(const struct query_view *v, const struct query_style *style,
 		      struct strbuf *out)
 {
-	static const char *const states[] = { [RUN_GOING] = " (still going)",
-					      [RUN_COMPLETE] = "",
-					      [RUN_INTERRUPTED] = " (interrupted)",
-					      [RUN_FAILED] = " (failed)" };
 	const struct query_run *r = v->data;
 	struct strbuf text = { 0 };
 	char server[WORDS];
@@ -42,7 +38,7 @@ static void put_title(const struct query_view *v, const struct query_style *styl
 		strbuf_printf(&text, ", %s", r->scenario);
 	if (v->run && v->run->id > 0)
 		strbuf_printf(&text, ", run %lld", (long long)v->run->id);
-	strbuf_puts(&text, v->run ? states[v->run->status] : "");
+	strbuf_puts(&text, run_state_words(v->run));
 	put_headline(out, (size_t)style->width, style->colour, strbuf_text(&text));
 	strbuf_release(&text);
 }
@@ -73,16 +69,16 @@ static void put_shape(const struct query_view *v, const struct query_style *styl
 		least = n < least ? n : least;
 		most = n > most ? n : most;
 	}
-	format_thousands(r->at.count, number);
+	format_count(r->at.count, number);
 	strbuf_printf(&text, "%u, %s Q@C%s", r->queries, number, r->at.count == 1 ? "" : "s");
-	format_thousands(least, low);
-	format_thousands(most, high);
+	format_count(least, low);
+	format_count(most, high);
 	if (r->at.count && most)
 		strbuf_printf(&text, least < most ? " at cardinalities from %s to %s" : " at %s",
 			      low, high);
 	put_query_fact("Queries", strbuf_text(&text), style, out);
 	strbuf_clear(&text);
-	format_thousands(v->result->executions, number);
+	format_count(v->result->executions, number);
 	strbuf_puts(&text, number);
 	if (r->planned)
 		strbuf_printf(&text, ", %u of each Q@C asked for", r->planned);
@@ -126,8 +122,8 @@ static void put_kept(const struct query_view *v, const struct query_rows *rows,
 	const struct ttp_result *r = v->result;
 	struct strbuf text = { 0 };
 	char at[WORDS], executions[WORDS], error[WORDS];
-	format_count(r->at_kept, r->at_count, "Q@Cs", at);
-	format_count(r->executions_kept, r->executions, "executions", executions);
+	format_part(r->at_kept, r->at_count, "Q@Cs", at);
+	format_part(r->executions_kept, r->executions, "executions", executions);
 	strbuf_printf(&text, "%s, %s", at, executions);
 	put_query_fact("Kept", strbuf_text(&text), style, out);
 	strbuf_clear(&text);
@@ -194,9 +190,8 @@ static void add_ns(struct table *t, const struct ttp_figure *f, double ns)
 static void add_sigma(struct table *t, const struct query_row *row)
 {
 	char text[WORDS] = "-";
-	double ns;
-	if (query_sigma(&row->time, row->verdict->kept, &ns))
-		text_duration(ns, 2, text, sizeof text);
+	if (isfinite(row->sigma_ns))
+		text_duration(row->sigma_ns, 2, text, sizeof text);
 	table_add_text(t, text);
 }
 
@@ -228,7 +223,7 @@ static void add_row(struct table *t, const struct query_view *v, const struct qu
 	calc.present = calc.present && ttp_time_means(v->data, TTP_CALC);
 	query_name(v->data, row->at->query, text);
 	table_add_text(t, text);
-	format_thousands(row->at->cardinality, text);
+	format_count(row->at->cardinality, text);
 	table_add_text(t, row->at->cardinality ? text : "-");
 	plan_letter(row->plan, letter);
 	snprintf(text, sizeof text, "%s%s", letter, row->plans ? "+" : "");
@@ -354,12 +349,12 @@ static void put_events(const struct query_view *v, const struct query_style *sty
 static void put_model(const struct query_view *v, const struct query_style *style,
 		      struct strbuf *out)
 {
-	struct ttp_correlation found[TTP_RELATIONS];
+	struct query_relation model[TTP_RELATIONS];
 	struct strbuf text = { 0 };
-	query_model_of(v, found);
+	query_model_of(v, model);
 	strbuf_puts(out, "\nThe causal model\n");
-	query_render(query_model_table(found), style, out);
-	put_model_summary(found, &text);
+	query_render(query_model_table(model), style, out);
+	put_model_summary(model, &text);
 	put_query_text("", strbuf_text(&text), style, out);
 	put_query_text("",
 		       "q: query, u: utility, d: daemon processes, o: overall; each scaled from 0 "

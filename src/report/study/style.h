@@ -2,12 +2,12 @@
 #ifndef TARE_REPORT_STUDY_STYLE_H
 #define TARE_REPORT_STUDY_STYLE_H
 
-#include "report/noise/rows.h" /* format_ns(): three digits, a space that does not break */
+#include "report/core/format.h"
 #include "report/study/report.h"
 
 /* With its defaults filled in; given may be NULL. */
 struct daemons_style daemons_normal_style(const struct daemons_style *given);
-/* noise_finish() for this style. */
+/* style_finish() for this style. */
 void daemons_finish(const struct daemons_style *style, struct strbuf *out, size_t from);
 
 /* A column that is there in terminals of so many columns or more. */

@@ -13,7 +13,7 @@ struct daemons_style daemons_normal_style(const struct daemons_style *given)
 
 void daemons_finish(const struct daemons_style *style, struct strbuf *out, size_t from)
 {
-	noise_finish(&(struct noise_style){ .ascii = style->ascii }, out, from);
+	style_finish(&(struct style){ .ascii = style->ascii }, out, from);
 }
 
 struct table *daemons_table(const struct daemons_column *columns, size_t count, size_t width)
@@ -31,7 +31,7 @@ struct table *daemons_table(const struct daemons_column *columns, size_t count, 
 void daemons_render(struct table *t, const struct daemons_style *style, struct strbuf *out)
 {
 	table_render(t, TABLE_TEXT,
-		     &(struct table_style){ .width = style->width, .colour = style->colour }, out);
+		     &(struct style){ .width = style->width, .colour = style->colour }, out);
 	table_free(t);
 }
 

@@ -9,14 +9,14 @@
 #include "report/core/rows.h"
 #include "report/time/parts.h"
 
-void put_cutoffs(const struct run_view *view, const struct time_style *style, struct strbuf *out)
+void put_cutoffs(const struct run_view *view, const struct style *style, struct strbuf *out)
 {
 	const struct emp_cutoffs *c = &view->result->cutoffs;
 	struct strbuf text = { 0 };
 	char length[WORDS], date[WORDS];
 	if (!c->count)
 		return;
-	format_short(c->program_ns, style->unit, length);
+	format_duration(c->program_ns, 3, style->unit, length);
 	if (!c->hold)
 		strbuf_printf(&text, "none of %zu is for a program of %s", c->count, length);
 	else if (!c->seen)
@@ -34,8 +34,7 @@ void put_cutoffs(const struct run_view *view, const struct time_style *style, st
 	strbuf_release(&text);
 }
 
-void put_emp_version(const struct run_view *view, const struct time_style *style,
-		     struct strbuf *out)
+void put_emp_version(const struct run_view *view, const struct style *style, struct strbuf *out)
 {
 	const char *name = view->run->conditions.emp;
 	enum emp_version version = EMP_V0; /* by none */
@@ -86,7 +85,7 @@ static void put_knobs(struct strbuf *text, const struct conditions *c, bool refu
 		strbuf_puts(text, "nothing had to be changed");
 }
 
-void put_quiet(const struct run_view *view, const struct time_style *style, struct strbuf *out)
+void put_quiet(const struct run_view *view, const struct style *style, struct strbuf *out)
 {
 	const struct conditions *c = &view->run->conditions;
 	struct strbuf text = { 0 };

@@ -64,7 +64,7 @@ static size_t worst_drops(const struct run_view *view, enum emp_rule rule,
 	return n;
 }
 
-static void put_more_drops(const struct run_view *view, size_t more, const struct time_style *style,
+static void put_more_drops(const struct run_view *view, size_t more, const struct style *style,
 			   struct strbuf *out)
 {
 	struct strbuf text = { 0 };
@@ -80,8 +80,8 @@ static void put_more_drops(const struct run_view *view, size_t more, const struc
 	strbuf_release(&text);
 }
 
-static void put_drops(const struct run_view *view, enum emp_rule rule,
-		      const struct time_style *style, struct strbuf *out)
+static void put_drops(const struct run_view *view, enum emp_rule rule, const struct style *style,
+		      struct strbuf *out)
 {
 	static const char *const labels[] = { [EMP_FAILED] = "    dropped, failed",
 					      [EMP_CUTOFF] = "    dropped, rule I",
@@ -107,7 +107,7 @@ static void put_drops(const struct run_view *view, enum emp_rule rule,
 		put_more_drops(view, more, style, out);
 }
 
-void put_executions(const struct run_view *view, const struct time_style *style, struct strbuf *out)
+void put_executions(const struct run_view *view, const struct style *style, struct strbuf *out)
 {
 	const struct emp_result *r = view->result;
 	const struct run *run = view->run;

@@ -96,7 +96,7 @@ struct table *emp_sizes_table(const emp_size_list *sizes)
 /* ---- for people ---- */
 
 /* The figures that both tables have: the best process time, then elapsed time. */
-static struct table *brief_table(const char *first, const char *second, const struct time_style *s)
+static struct table *brief_table(const char *first, const char *second, const struct style *s)
 {
 	const struct column columns[] = {
 		{ "first", first, COLUMN_TEXT, .right = true },
@@ -125,14 +125,14 @@ static void add_brief(struct table *t, size_t cutoff, size_t outside, const stru
 	add_summary(t, et, false);
 }
 
-static void put_table(struct table *t, const struct time_style *style, struct strbuf *out)
+static void put_table(struct table *t, const struct style *style, struct strbuf *out)
 {
-	struct table_style s = { .width = style->width, .colour = style->colour };
+	struct style s = { .width = style->width, .colour = style->colour };
 	table_render(t, TABLE_TEXT, &s, out);
 	table_free(t);
 }
 
-static void put_versions(const struct emp_versions *versions, const struct time_style *style,
+static void put_versions(const struct emp_versions *versions, const struct style *style,
 			 struct strbuf *out)
 {
 	struct table *t = brief_table("EMP", "Met", style);
@@ -159,8 +159,7 @@ static void put_versions(const struct emp_versions *versions, const struct time_
 	}
 }
 
-static void put_advice(const emp_size_list *sizes, const struct time_style *style,
-		       struct strbuf *out)
+static void put_advice(const emp_size_list *sizes, const struct style *style, struct strbuf *out)
 {
 	struct paragraph p = { .width = style->width, .first = "" };
 	size_t whole = sizes->count ? sizes->items[0].n : 0, enough = 0;
@@ -185,7 +184,7 @@ static void put_advice(const emp_size_list *sizes, const struct time_style *styl
 }
 
 static void put_sizes(const emp_size_list *sizes, enum emp_measure measure,
-		      const struct time_style *style, struct strbuf *out)
+		      const struct style *style, struct strbuf *out)
 {
 	struct table *t = brief_table("n", "", style);
 	for (size_t i = 0; i < sizes->count; i++) {
@@ -205,9 +204,9 @@ static void put_sizes(const emp_size_list *sizes, enum emp_measure measure,
 }
 
 void emp_text(const struct run_view *view, const struct emp_versions *versions,
-	      const emp_size_list *sizes, const struct time_style *given, struct strbuf *out)
+	      const emp_size_list *sizes, const struct style *given, struct strbuf *out)
 {
-	struct time_style style = normal_style(given);
+	struct style style = style_normal(given);
 	enum emp_measure measure = versions->rows[EMP_V5].measure;
 	struct strbuf text = { 0 };
 	struct paragraph p = { .width = style.width, .indent = 2, .first = "", .lines = 3 };

@@ -7,7 +7,7 @@
 
 /* sizes may be NULL: not asked for. */
 void emp_text(const struct run_view *view, const struct emp_versions *versions,
-	      const emp_size_list *sizes, const struct time_style *style, struct strbuf *out);
+	      const emp_size_list *sizes, const struct style *style, struct strbuf *out);
 /* docs/schema/emp.schema.json */
 void emp_json(const struct run_view *view, const struct emp_versions *versions,
 	      const emp_size_list *sizes, struct strbuf *out);

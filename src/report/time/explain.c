@@ -44,18 +44,10 @@ static const char *const sentences[LEDGER_CAUSES] = {
 };
 
 /* In the unit asked for, else with so many digits. */
-static void put_time(double ns, int digits, const struct time_style *style, char out[WORDS])
-{
-	if (style->unit == TIME_UNIT_AUTO)
-		text_duration(ns, digits, out, WORDS);
-	else
-		format_short(ns, style->unit, out);
-}
-
 /* What is known of the task behind a name, in the execution that has more of it. It may have run
  * where it delayed nobody: bursts longer than the delay say nothing about it. */
 static void put_bursts(const struct ledger *l, const struct difference_name *n,
-		       const struct time_style *style, struct strbuf *out)
+		       const struct style *style, struct strbuf *out)
 {
 	uint64_t bursts = 0, longest = 0;
 	char time[WORDS];
@@ -69,7 +61,7 @@ static void put_bursts(const struct ledger *l, const struct difference_name *n,
 	double delay = fabs((double)n->ns);
 	if (!bursts || (double)longest > delay || (double)bursts * (double)longest < delay)
 		return;
-	put_time((double)longest, 2, style, time);
+	format_duration((double)longest, 2, style->unit, time);
 	if (bursts == 1)
 		strbuf_printf(out, ", in one burst of %s", time);
 	else
@@ -79,8 +71,7 @@ static void put_bursts(const struct ledger *l, const struct difference_name *n,
 
 /* The time only where the cause has other names, too. */
 static void put_name(const struct ledger *l, const struct difference_cause *c,
-		     const struct difference_name *n, const struct time_style *style,
-		     struct strbuf *out)
+		     const struct difference_name *n, const struct style *style, struct strbuf *out)
 {
 	bool itself = strcmp(n->name, "itself") == 0;
 	strbuf_puts(out, itself ? "another thread of the subject" : n->name);
@@ -88,7 +79,7 @@ static void put_name(const struct ledger *l, const struct difference_cause *c,
 		strbuf_printf(out, " (pid %d)", n->pid);
 	if ((double)n->ns / (double)c->ns < 1 - NAME_SMALL) {
 		char time[WORDS];
-		put_time(fabs((double)n->ns), 3, style, time);
+		format_duration(fabs((double)n->ns), 3, style->unit, time);
 		strbuf_printf(out, " %s", time);
 	}
 	if (c->cause == LEDGER_QUEUED)
@@ -100,7 +91,7 @@ static void put_name(const struct ledger *l, const struct difference_cause *c,
 
 /* "stress (pid 1234) 50.1 ms, in 12 bursts ...; kworker/0:1 8.2 ms; others 0.6 ms" */
 static void put_names(const struct ledger *l, const struct difference_cause *c,
-		      const struct time_style *style, struct strbuf *out)
+		      const struct style *style, struct strbuf *out)
 {
 	int64_t told = 0;
 	size_t shown = 0;
@@ -115,14 +106,13 @@ static void put_names(const struct ledger *l, const struct difference_cause *c,
 	double rest = 1 - (double)told / (double)c->ns;
 	if (shown && rest >= NAME_SMALL) {
 		char time[WORDS];
-		put_time(rest * fabs((double)c->ns), 2, style, time);
+		format_duration(rest * fabs((double)c->ns), 2, style->unit, time);
 		strbuf_printf(out, "; others %s", time);
 	}
 }
 
 /* What it ran for longer, and why: its own work, or less of it at once. */
-static void put_run(const struct difference_cause *c, const struct time_style *style,
-		    struct strbuf *out)
+static void put_run(const struct difference_cause *c, const struct style *style, struct strbuf *out)
 {
 	bool more = c->ns > 0;
 	double least = SMALL * fabs((double)c->ns), own = (double)(c->ns - c->unexplained_ns);
@@ -140,7 +130,7 @@ static void put_run(const struct difference_cause *c, const struct time_style *s
 			      more ? "longer" : "less time");
 	if (fabs(own) >= least) {
 		char time[WORDS];
-		put_time(fabs(own), 3, style, time);
+		format_duration(fabs(own), 3, style->unit, time);
 		strbuf_printf(out, ", and for %s %s in its own code", time,
 			      more ? "longer" : "less");
 	}
@@ -153,7 +143,7 @@ static bool is_parallel(const struct difference_cause *c)
 }
 
 static void put_sentence(const struct execution *x, const struct execution *base,
-			 const struct difference_cause *c, const struct time_style *style,
+			 const struct difference_cause *c, const struct style *style,
 			 struct strbuf *out)
 {
 	bool more = c->ns > 0;
@@ -174,11 +164,11 @@ static const char *sign(double ns, bool ascii)
 	return ns >= 0 ? "+" : ascii ? "-" : "−";
 }
 
-static void put_figures(double ns, double of, const struct time_style *style, struct strbuf *out)
+static void put_figures(double ns, double of, const struct style *style, struct strbuf *out)
 {
 	char time[WORDS], share[WORDS];
 	struct strbuf figure = { 0 };
-	format_short(fabs(ns), style->unit, time);
+	format_duration(fabs(ns), 3, style->unit, time);
 	strbuf_printf(&figure, "  %s%s", sign(ns, style->ascii), time);
 	put_columns(out, strbuf_text(&figure), 12);
 	strbuf_release(&figure);
@@ -198,7 +188,7 @@ static void put_figures(double ns, double of, const struct time_style *style, st
 	strbuf_release(&figure);
 }
 
-static void put_line(double ns, double of, const char *text, const struct time_style *style,
+static void put_line(double ns, double of, const char *text, const struct style *style,
 		     struct strbuf *out)
 {
 	struct strbuf first = { 0 };
@@ -210,7 +200,7 @@ static void put_line(double ns, double of, const char *text, const struct time_s
 	strbuf_release(&first);
 }
 
-static void put_plain(const char *text, const char *colour, const struct time_style *style,
+static void put_plain(const char *text, const char *colour, const struct style *style,
 		      struct strbuf *out)
 {
 	struct paragraph p = { .width = style->width,
@@ -227,15 +217,15 @@ static const char *kind(const struct execution *x)
 
 /* "Execution 7 took 412.3 ms, 61.2 ms (17 %) longer than the median execution (3)." */
 static void put_head(const struct run_view *view, const struct explanation *e,
-		     const struct explained *d, const struct time_style *style, struct strbuf *out)
+		     const struct explained *d, const struct style *style, struct strbuf *out)
 {
 	const struct execution *x = &view->executions[d->index];
 	const struct execution *base = &view->executions[e->base];
 	double took = less_shell(x->et_ns, view->run->shell_et_ns);
 	double usual = less_shell(base->et_ns, view->run->shell_et_ns);
 	char et[WORDS], more[WORDS], share[WORDS] = "";
-	put_time(took, 4, style, et);
-	put_time(fabs((double)d->wall.ns), 3, style, more);
+	format_duration(took, 4, style->unit, et);
+	format_duration(fabs((double)d->wall.ns), 3, style->unit, more);
 	strbuf_printf(out, "%s %u took %s, ", kind(x), x->number, et);
 	if (!d->wall.ns) {
 		strbuf_printf(out, "as long as the median execution (%u).", base->number);
@@ -252,8 +242,7 @@ static void put_head(const struct run_view *view, const struct explanation *e,
 
 /* What the threads had more of in sum: a wait of one does not show in the wall view while another
  * runs. */
-static void put_threads(const struct explained *d, const struct time_style *style,
-			struct strbuf *out)
+static void put_threads(const struct explained *d, const struct style *style, struct strbuf *out)
 {
 	size_t shown = 0;
 	for (int down = 0; down < 2 && !shown; down++)
@@ -263,7 +252,7 @@ static void put_threads(const struct explained *d, const struct time_style *styl
 			if (c->cause == LEDGER_RUN || (c->ns < 0) != down ||
 			    fabs((double)c->ns) < SMALL * fabs((double)d->wall.ns))
 				continue;
-			put_time(fabs((double)c->ns), 3, style, time);
+			format_duration(fabs((double)c->ns), 3, style->unit, time);
 			strbuf_printf(out, "%s%s %s %s", shown++ ? ", " : "", time,
 				      down ? "less" : "more", ledger_causes[c->cause].name);
 			if (c->names.count && *c->names.items[0].name)
@@ -291,7 +280,7 @@ static bool is_told(const struct difference *d, const struct difference_cause *c
 }
 
 static void put_notes(const struct run_view *view, const struct explanation *e,
-		      const struct explained *d, const struct time_style *style, struct strbuf *out)
+		      const struct explained *d, const struct style *style, struct strbuf *out)
 {
 	struct strbuf text = { 0 };
 	if (d->threads) {
@@ -312,8 +301,7 @@ static void put_notes(const struct run_view *view, const struct explanation *e,
 }
 
 static void put_explained(const struct run_view *view, const struct explanation *e,
-			  const struct explained *d, const struct time_style *style,
-			  struct strbuf *out)
+			  const struct explained *d, const struct style *style, struct strbuf *out)
 {
 	const struct execution *x = &view->executions[d->index];
 	const struct execution *base = &view->executions[e->base];
@@ -351,14 +339,14 @@ static void put_explained(const struct run_view *view, const struct explanation 
 }
 
 static void put_overview(const struct run_view *view, const struct explanation *e,
-			 const struct time_style *style, struct strbuf *out)
+			 const struct style *style, struct strbuf *out)
 {
 	const struct execution *base = &view->executions[e->base];
 	double shell = (double)(view->run->shell_et_ns == ABSENT_NS ? 0 : view->run->shell_et_ns);
 	struct strbuf text = { 0 };
 	char median[WORDS], limit[WORDS];
-	put_time(less_shell(base->et_ns, view->run->shell_et_ns), 4, style, median);
-	put_time(fmax(e->limit_ns - shell, 0), 4, style, limit);
+	format_duration(less_shell(base->et_ns, view->run->shell_et_ns), 4, style->unit, median);
+	format_duration(fmax(e->limit_ns - shell, 0), 4, style->unit, limit);
 	if (view->run->id > 0)
 		strbuf_printf(&text, "Run %lld: ", (long long)view->run->id);
 	strbuf_printf(&text, "%s", run_title(view->run));
@@ -382,9 +370,9 @@ static void put_overview(const struct run_view *view, const struct explanation *
 }
 
 void explain_text(const struct run_view *view, const struct explanation *e, size_t most,
-		  const struct time_style *given, struct strbuf *out)
+		  const struct style *given, struct strbuf *out)
 {
-	struct time_style style = normal_style(given);
+	struct style style = style_normal(given);
 	size_t n = most && e->list.count > most ? most : e->list.count;
 	put_overview(view, e, &style, out);
 	for (size_t i = 0; i < n; i++) {
@@ -433,7 +421,7 @@ static json_t *causes_json(const struct run_view *view, const struct explanation
 		if (of == &d->wall) {
 			struct strbuf text = { 0 };
 			put_sentence(&view->executions[d->index], &view->executions[e->base], c,
-				     &(struct time_style){ 0 }, &text);
+				     &(struct style){ 0 }, &text);
 			json_object_set_new(o, "text", json_text(strbuf_text(&text)));
 			strbuf_release(&text);
 		}
@@ -448,7 +436,7 @@ static json_t *explained_json(const struct run_view *view, const struct explanat
 	const struct execution *x = &view->executions[d->index];
 	struct strbuf text = { 0 }, lacks = { 0 };
 	json_t *o = json_object();
-	put_head(view, e, d, &(struct time_style){ 0 }, &text);
+	put_head(view, e, d, &(struct style){ 0 }, &text);
 	put_lacks(x, &view->executions[e->base], &lacks);
 	json_object_set_new(o, "number", json_integer(x->number));
 	json_object_set_new(o, "warmup", json_boolean(x->warmup));

@@ -7,7 +7,7 @@
 
 /* For people; of the executions explained at most so many (0: all). */
 void explain_text(const struct run_view *view, const struct explanation *e, size_t most,
-		  const struct time_style *style, struct strbuf *out);
+		  const struct style *style, struct strbuf *out);
 /* docs/schema/explain.schema.json */
 void explain_json(const struct run_view *view, const struct explanation *e, struct strbuf *out);
 

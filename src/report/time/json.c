@@ -232,20 +232,18 @@ static json_t *comparison_json(const struct run_view *views, size_t a, size_t b,
 	return o;
 }
 
-static json_t *comparisons_json(const struct run_view *views, size_t count,
-				const struct time_style *style)
+static json_t *comparisons_json(const struct run_view *views, size_t count, size_t wanted)
 {
 	json_t *list = json_array();
 	enum emp_measure m = study_measure(views, count);
-	size_t reference = reference_run(views, count, m, style);
+	size_t reference = reference_run(views, count, m, wanted);
 	for (size_t i = 0; i < count && reference < count; i++)
 		if (i != reference && views[i].result->kept[m].n)
 			json_array_append_new(list, comparison_json(views, reference, i, m));
 	return list;
 }
 
-void time_json(const struct run_view *views, size_t count, const struct time_style *style,
-	       struct strbuf *out)
+void time_json(const struct run_view *views, size_t count, size_t reference, struct strbuf *out)
 {
 	json_t *root = json_object(), *tare = json_object();
 	json_t *results = json_array(), *failed = json_array();
@@ -254,7 +252,7 @@ void time_json(const struct run_view *views, size_t count, const struct time_sty
 				      result_json(&views[i]));
 	json_object_set_new(root, "results", results);
 	json_object_set_new(tare, "format", json_integer(1));
-	json_object_set_new(tare, "comparisons", comparisons_json(views, count, style));
+	json_object_set_new(tare, "comparisons", comparisons_json(views, count, reference));
 	json_object_set_new(tare, "failed_runs", failed);
 	json_object_set_new(root, "tare", tare);
 	put_json(root, 2, out);

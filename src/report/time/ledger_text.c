@@ -15,10 +15,10 @@
 #define WIDE 96		/* columns from which on a thread's interrupts have one */
 #define NAME_SHARE 1e-4 /* of the threads' time: a name with less is not worth a line */
 
-static void render(struct table *t, const struct time_style *style, struct strbuf *out)
+static void render(struct table *t, const struct style *style, struct strbuf *out)
 {
 	table_render(t, TABLE_TEXT,
-		     &(struct table_style){ .width = style->width, .colour = style->colour }, out);
+		     &(struct style){ .width = style->width, .colour = style->colour }, out);
 	table_free(t);
 }
 
@@ -32,7 +32,7 @@ static void put_more(size_t more, const char *what, struct strbuf *out)
 
 /* Its durations in the unit asked for. */
 static struct table *new_table(const struct column *columns, size_t count,
-			       const struct time_style *style)
+			       const struct style *style)
 {
 	struct column own[MOST_COLUMNS];
 	for (size_t i = 0; i < count; i++) {
@@ -42,17 +42,9 @@ static struct table *new_table(const struct column *columns, size_t count,
 	return table_new(own, count);
 }
 
-static void put_footnote(const char *text, const struct time_style *style, struct strbuf *out)
+static void put_footnote(const char *text, const struct style *style, struct strbuf *out)
 {
 	put_paragraph(out, &(struct paragraph){ .width = style->width, .first = "" }, text);
-}
-
-static void put_time(double ns, int digits, const struct time_style *style, char out[WORDS])
-{
-	if (style->unit == TIME_UNIT_AUTO)
-		text_duration(ns, digits, out, WORDS);
-	else
-		format_short(ns, style->unit, out);
 }
 
 /* The sums of one kind lie together. */
@@ -70,7 +62,7 @@ static const struct ledger_sum *sums_of(const struct ledger_sums *s, enum sum_ki
 
 /* ---- causes ---- */
 
-static struct table *causes_table(const struct ledger_sums *s, const struct time_style *style)
+static struct table *causes_table(const struct ledger_sums *s, const struct style *style)
 {
 	struct column columns[MOST_COLUMNS] = { { "cause", "Cause", COLUMN_TEXT },
 						{ "name", "Name", COLUMN_TEXT } };
@@ -159,8 +151,7 @@ static void add_split(const struct ledger_sums *s, struct table *t)
 	}
 }
 
-static void put_causes(const struct ledger_sums *s, const struct time_style *style,
-		       struct strbuf *out)
+static void put_causes(const struct ledger_sums *s, const struct style *style, struct strbuf *out)
 {
 	struct table *t = causes_table(s, style);
 	bool told[LEDGER_CAUSES] = { false };
@@ -194,7 +185,7 @@ static void put_causes(const struct ledger_sums *s, const struct time_style *sty
 
 /* ---- processes, threads, others ---- */
 
-static void put_processes(const struct ledger_sums *s, const struct time_style *style,
+static void put_processes(const struct ledger_sums *s, const struct style *style,
 			  struct strbuf *out)
 {
 	static const struct column columns[] = {
@@ -243,7 +234,7 @@ static int compare_threads(const void *a, const void *b)
 
 /* What it waited for most, off the CPU and not for one: "futex 12.3 ms". */
 static void add_wait(struct table *t, const struct ledger *l, size_t thread,
-		     const struct time_style *style)
+		     const struct style *style)
 {
 	const struct ledger_account *a = &l->threads.items[thread].account;
 	enum ledger_cause most = LEDGER_WAKING;
@@ -264,13 +255,13 @@ static void add_wait(struct table *t, const struct ledger *l, size_t thread,
 			name = e->name;
 		}
 	}
-	put_time((double)a->ns[most], 3, style, time);
+	format_duration((double)a->ns[most], 3, style->unit, time);
 	snprintf(text, sizeof text, "%s %s%s%s", ledger_causes[most].name, time, *name ? " " : "",
 		 name);
 	table_add_text(t, text);
 }
 
-static void put_threads(const struct ledger *l, const struct time_style *style, struct strbuf *out)
+static void put_threads(const struct ledger *l, const struct style *style, struct strbuf *out)
 {
 	bool wide = style->width >= WIDE;
 	size_t n = 0;
@@ -313,8 +304,7 @@ static void put_threads(const struct ledger *l, const struct time_style *style, 
 	xfree(ranked);
 }
 
-static void put_others(const struct ledger_sums *s, const struct time_style *style,
-		       struct strbuf *out)
+static void put_others(const struct ledger_sums *s, const struct style *style, struct strbuf *out)
 {
 	static const struct column columns[] = {
 		{ "name", "Process", COLUMN_TEXT },
@@ -351,16 +341,15 @@ static void put_others(const struct ledger_sums *s, const struct time_style *sty
 		put_footnote("Delays are summed over the subject's threads.", style, out);
 }
 
-static void put_cost(const struct ledger_sums *s, const struct time_style *style,
-		     struct strbuf *out)
+static void put_cost(const struct ledger_sums *s, const struct style *style, struct strbuf *out)
 {
 	double n = (double)s->n, events = 0;
 	char cost[WORDS], each[WORDS], subject[WORDS], share[WORDS], self[WORDS];
 	for (int e = 0; e < LEDGER_EVENTS; e++)
 		events += (double)s->events[e];
-	format_short(s->cost_ns / n, style->unit, cost);
-	format_short(events > 0 ? s->cost_ns / events : 0, TIME_UNIT_NANOSECOND, each);
-	format_short(s->subject_cost_ns / n, style->unit, subject);
+	format_duration(s->cost_ns / n, 3, style->unit, cost);
+	format_duration(events > 0 ? s->cost_ns / events : 0, 3, TIME_UNIT_NANOSECOND, each);
+	format_duration(s->subject_cost_ns / n, 3, style->unit, subject);
 	format_percent(s->subject_cost_ns / (double)s->wall_total_ns, share);
 	struct strbuf text = { 0 };
 	strbuf_printf(&text,
@@ -368,7 +357,7 @@ static void put_cost(const struct ledger_sums *s, const struct time_style *style
 		      "where the subject ran",
 		      events / n, each, cost, subject, share);
 	if (s->self_ns != ABSENT_NS) {
-		format_short((double)s->self_ns / n, style->unit, self);
+		format_duration((double)s->self_ns / n, 3, style->unit, self);
 		strbuf_printf(&text, "; tare itself used %s of CPU meanwhile", self);
 	}
 	strbuf_puts(&text, ". Nothing is taken off for it.");
@@ -379,7 +368,7 @@ static void put_cost(const struct ledger_sums *s, const struct time_style *style
 }
 
 static void put_title(const struct run_view *view, size_t only, const struct ledger_sums *s,
-		      const struct time_style *style, struct strbuf *out)
+		      const struct style *style, struct strbuf *out)
 {
 	struct strbuf text = { 0 };
 	char et[WORDS];
@@ -387,7 +376,7 @@ static void put_title(const struct run_view *view, size_t only, const struct led
 		strbuf_printf(&text, "Ledger of run %lld, ", (long long)view->run->id);
 	else
 		strbuf_puts(&text, "Ledger, ");
-	put_time((double)s->et_ns / (double)s->n, 4, style, et);
+	format_duration((double)s->et_ns / (double)s->n, 4, style->unit, et);
 	if (only == LEDGER_OF_KEPT)
 		strbuf_printf(&text, "%s%zu execution%s, %s", s->n == 1 ? "" : "mean of ", s->n,
 			      s->n == 1 ? "" : "s", et);
@@ -400,10 +389,10 @@ static void put_title(const struct run_view *view, size_t only, const struct led
 	strbuf_release(&text);
 }
 
-bool time_ledger(const struct run_view *view, size_t only, const struct time_style *given,
+bool time_ledger(const struct run_view *view, size_t only, const struct style *given,
 		 struct strbuf *out)
 {
-	struct time_style style = normal_style(given);
+	struct style style = style_normal(given);
 	const struct run *run = view->run;
 	struct ledger_sums s;
 	ledger_sums_of(view, only, &s);

@@ -5,15 +5,13 @@
 #include "report/time/report.h"
 
 /* How many were measured and kept, and those dropped with their reasons. */
-void put_executions(const struct run_view *view, const struct time_style *style,
-		    struct strbuf *out);
+void put_executions(const struct run_view *view, const struct style *style, struct strbuf *out);
 
 /* What rule (I) went by; nothing where the machine has no cutoffs. */
-void put_cutoffs(const struct run_view *view, const struct time_style *style, struct strbuf *out);
+void put_cutoffs(const struct run_view *view, const struct style *style, struct strbuf *out);
 /* Whether the conditions of the version of EMP that was asked for were met. */
-void put_emp_version(const struct run_view *view, const struct time_style *style,
-		     struct strbuf *out);
+void put_emp_version(const struct run_view *view, const struct style *style, struct strbuf *out);
 /* What was made quiet for the run. */
-void put_quiet(const struct run_view *view, const struct time_style *style, struct strbuf *out);
+void put_quiet(const struct run_view *view, const struct style *style, struct strbuf *out);
 
 #endif

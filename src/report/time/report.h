@@ -22,53 +22,38 @@ struct run_view {
 	const struct machine *machine;	 /* may be NULL */
 };
 
-/* In the order of `-u auto|nanosecond|microsecond|millisecond|second` (OPTION_CHOICE). */
-enum time_unit {
-	TIME_UNIT_AUTO,
-	TIME_UNIT_NANOSECOND,
-	TIME_UNIT_MICROSECOND,
-	TIME_UNIT_MILLISECOND,
-	TIME_UNIT_SECOND,
-};
-#define TIME_UNIT_CHOICES "auto|nanosecond|microsecond|millisecond|second"
-
-struct time_style {
-	size_t width; /* columns of text; 0 means 80, less than 60 means 60 */
-	bool colour;
-	bool ascii; /* histograms without Unicode blocks */
-	enum time_unit unit;
-	bool not_seen_said; /* by the block before: what this back end does not see is not repeated
-			     */
-	bool ledger_said;   /* the same of what the kernel does not tell the ledger */
-	size_t reference;   /* the run (from 1) the others are compared with; 0: the fastest */
-};
+/* Where several runs are compared, `reference` is the one (from 1) that the others are compared
+ * with; 0: the fastest. */
 
 /* For people: a block for each run, then, for two runs or more, the summary. */
-void time_text(const struct run_view *views, size_t count, const struct time_style *style,
-	       struct strbuf *out);
+void time_text(const struct run_view *views, size_t count, size_t reference,
+	       const struct style *style, struct strbuf *out);
 /* The parts of it, for printing each block when its run ends; number counts from 1. */
-void time_text_run(const struct run_view *view, size_t number, const struct time_style *style,
-		   struct strbuf *out);
-void time_text_summary(const struct run_view *views, size_t count, const struct time_style *style,
-		       struct strbuf *out);
+enum time_said {			 /* by the block before, and not repeated */
+		 TIME_NOT_SEEN_SAID = 1, /* what this back end does not see */
+		 TIME_LEDGER_SAID = 2,	 /* what the kernel does not tell the ledger */
+};
+void time_text_run(const struct run_view *view, size_t number, unsigned said,
+		   const struct style *style, struct strbuf *out);
+void time_text_summary(const struct run_view *views, size_t count, size_t reference,
+		       const struct style *style, struct strbuf *out);
 
 /* `--ledger`: the mean over the kept executions, or that of the execution with index `only`, with
  * its threads where they are loaded. False, and nothing added, when there is none. */
 #define LEDGER_OF_KEPT SIZE_MAX
-bool time_ledger(const struct run_view *view, size_t only, const struct time_style *style,
+bool time_ledger(const struct run_view *view, size_t only, const struct style *style,
 		 struct strbuf *out);
 
 /* The exports below leave out runs without any measured execution, which have no figures; JSON has
  * them under tare.failed_runs. */
 /* A superset of hyperfine's export; docs/schema/time.schema.json. */
-void time_json(const struct run_view *views, size_t count, const struct time_style *style,
-	       struct strbuf *out);
+void time_json(const struct run_view *views, size_t count, size_t reference, struct strbuf *out);
 /* hyperfine's columns (seconds, over every measured execution), then tare's (ns, kept ones). */
 void time_csv(const struct run_view *views, size_t count, struct strbuf *out);
 /* hyperfine's table with columns of process time beside it: TABLE_MARKDOWN, _ASCIIDOC, _ORGMODE or
  * _TEXT. */
-void time_markup(const struct run_view *views, size_t count, const struct time_style *style,
-		 enum table_format format, struct strbuf *out);
+void time_markup(const struct run_view *views, size_t count, size_t reference,
+		 const struct style *style, enum table_format format, struct strbuf *out);
 
 /* One row for each execution, for `tare export`; the caller renders and frees. Times are as
  * recorded; et_less_shell_ns and pt_less_shell_ns are what the protocol summarises. Where one of

@@ -87,10 +87,8 @@ size_t fastest(const struct run_view *views, size_t count, enum emp_measure m)
 	return best;
 }
 
-size_t reference_run(const struct run_view *views, size_t count, enum emp_measure m,
-		     const struct time_style *style)
+size_t reference_run(const struct run_view *views, size_t count, enum emp_measure m, size_t wanted)
 {
-	size_t wanted = style ? style->reference : 0;
 	if (wanted && wanted <= count && views[wanted - 1].result->kept[m].n)
 		return wanted - 1;
 	return fastest(views, count, m);

@@ -21,9 +21,8 @@ double *measured_et(const struct run_view *view, size_t *count);
 void measured_user_system(const struct run_view *view, double *user_ns, double *system_ns);
 /* The run with the smallest mean of m among those that have one; count when none has. */
 size_t fastest(const struct run_view *views, size_t count, enum emp_measure m);
-/* The run the others are compared with: the style's (may be NULL), or else the fastest. */
-size_t reference_run(const struct run_view *views, size_t count, enum emp_measure m,
-		     const struct time_style *style);
+/* The run the others are compared with: the one wanted (from 1), or else the fastest. */
+size_t reference_run(const struct run_view *views, size_t count, enum emp_measure m, size_t wanted);
 /* sigma of mean(b) / mean(a), as hyperfine propagates it. */
 double ratio_sigma(const struct summary *a, const struct summary *b);
 

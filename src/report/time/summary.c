@@ -8,7 +8,7 @@
 #include "report/core/format.h"
 #include "report/time/several.h"
 
-static void put_title(struct strbuf *out, const struct time_style *style, const struct run *run,
+static void put_title(struct strbuf *out, const struct style *style, const struct run *run,
 		      size_t columns)
 {
 	char *safe = display_copy(run_title(run));
@@ -37,7 +37,7 @@ static void relate(const struct summary *a, const struct summary *b, const struc
 }
 
 static void put_relation(const struct run_view *a, const struct run_view *b, enum emp_measure m,
-			 const struct time_style *style, struct strbuf *out)
+			 const struct style *style, struct strbuf *out)
 {
 	size_t n_a = 0, n_b = 0;
 	double *x = emp_values(a->run, a->executions, a->result, m, &n_a);
@@ -88,7 +88,7 @@ static void put_relation(const struct run_view *a, const struct run_view *b, enu
 
 /* Where process time and elapsed time name different runs, and not by a hair. */
 static void put_fastest_by_et(const struct run_view *views, size_t count, size_t best,
-			      const struct time_style *style, struct strbuf *out)
+			      const struct style *style, struct strbuf *out)
 {
 	size_t by_et = fastest(views, count, EMP_ET);
 	if (by_et == count || by_et == best)
@@ -99,8 +99,8 @@ static void put_fastest_by_et(const struct run_view *views, size_t count, size_t
 		return;
 	char a[WORDS], b[WORDS];
 	struct strbuf end = { 0 };
-	format_short(least, style->unit, a);
-	format_short(other, style->unit, b);
+	format_duration(least, 3, style->unit, a);
+	format_duration(other, 3, style->unit, b);
 	strbuf_printf(&end, " is fastest: %s against %s", a, b);
 	size_t used = strlen("  By elapsed time ") + text_width(strbuf_text(&end));
 	strbuf_puts(out, "  By elapsed time ");
@@ -109,12 +109,12 @@ static void put_fastest_by_et(const struct run_view *views, size_t count, size_t
 	strbuf_release(&end);
 }
 
-void time_text_summary(const struct run_view *views, size_t count, const struct time_style *given,
-		       struct strbuf *out)
+void time_text_summary(const struct run_view *views, size_t count, size_t wanted,
+		       const struct style *given, struct strbuf *out)
 {
-	struct time_style style = normal_style(given);
+	struct style style = style_normal(given);
 	enum emp_measure m = study_measure(views, count);
-	size_t best = fastest(views, count, m), reference = reference_run(views, count, m, &style);
+	size_t best = fastest(views, count, m), reference = reference_run(views, count, m, wanted);
 	put_coloured(out, style.colour, BOLD, "Summary");
 	strbuf_printf(out, ": %s\n", measure_title(m));
 	if (best == count) {

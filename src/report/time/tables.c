@@ -185,7 +185,7 @@ static void add_relative(struct table *t, const struct summary *reference, const
 /* The unit of a whole column is that of its first run, as in hyperfine; the decimals are each
  * run's own. */
 static enum time_unit column_unit(const struct summary *all, size_t count,
-				  const struct time_style *style)
+				  const struct style *style)
 {
 	if (style && style->unit != TIME_UNIT_AUTO)
 		return style->unit;
@@ -220,8 +220,8 @@ static struct table *markup_table(enum time_unit unit, enum time_unit pt_unit, e
 	return table_new(columns, 7);
 }
 
-void time_markup(const struct run_view *views, size_t count, const struct time_style *style,
-		 enum table_format format, struct strbuf *out)
+void time_markup(const struct run_view *views, size_t count, size_t reference,
+		 const struct style *style, enum table_format format, struct strbuf *out)
 {
 	enum emp_measure m = study_measure(views, count);
 	struct summary *et = xcalloc(count, sizeof *et), *pt = xcalloc(count, sizeof *pt);
@@ -237,9 +237,9 @@ void time_markup(const struct run_view *views, size_t count, const struct time_s
 		    (best == count || et[i].mean < et[best].mean))
 			best = i;
 	}
-	if (style && style->reference && style->reference <= count && et[style->reference - 1].n)
-		best = style->reference - 1;
-	size_t pt_best = reference_run(views, count, m, style);
+	if (reference && reference <= count && et[reference - 1].n)
+		best = reference - 1;
+	size_t pt_best = reference_run(views, count, m, reference);
 	enum time_unit unit = column_unit(et, count, style);
 	enum time_unit pt_unit = column_unit(pt, count, style);
 	struct table *t = markup_table(unit, pt_unit, m);
@@ -258,10 +258,7 @@ void time_markup(const struct run_view *views, size_t count, const struct time_s
 		add_mean(t, &pt[i], &scale);
 		add_relative(t, pt_best < count ? &pt[pt_best] : NULL, &pt[i]);
 	}
-	struct table_style table_style = { 0 };
-	if (style)
-		table_style = (struct table_style){ style->width, style->colour };
-	table_render(t, format, &table_style, out);
+	table_render(t, format, style, out);
 	table_free(t);
 	xfree(et);
 	xfree(pt);

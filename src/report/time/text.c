@@ -6,13 +6,17 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/chart/chart.h"
 #include "report/core/rows.h"
 #include "report/time/ledger.h"
 #include "report/time/parts.h"
 #include "report/time/several.h"
 #include "report/time/shares.h"
+#include "stats/bins.h"
 
-static void put_heading(const struct run_view *view, size_t number, const struct time_style *style,
+#define MOST_BINS 40 /* columns that a histogram has */
+
+static void put_heading(const struct run_view *view, size_t number, const struct style *style,
 			struct strbuf *out)
 {
 	char first[WORDS];
@@ -31,29 +35,16 @@ static void put_heading(const struct run_view *view, size_t number, const struct
 
 /* One character a bin, its height the bin's count. */
 static void put_histogram(const struct run_view *view, enum emp_measure m,
-			  const struct time_style *style, struct row *row)
+			  const struct style *style, struct row *row)
 {
-	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-	static const char *const ascii[] = { " ", ".", ":", "-", "=", "+", "*", "%", "#" };
-	size_t counts[40] = { 0 }, n = 0, highest = 0;
+	size_t counts[MOST_BINS] = { 0 }, n = 0;
 	double *values = emp_values(view->run, view->executions, view->result, m, &n);
-	const struct summary *s = &view->result->kept[m];
-	/* twice sqrt(n) leaves gaps visible in ten values and shape in a thousand */
-	size_t bins = (size_t)ceil(2 * sqrt((double)n)) + 4;
-	bins = bins > 40 ? 40 : bins;
-	for (size_t i = 0; i < n; i++) {
-		double at = (values[i] - s->min) / (s->max - s->min) * (double)bins;
-		size_t bin = at < 0 ? 0 : at >= (double)bins ? bins - 1 : (size_t)at;
-		counts[bin]++;
-		highest = counts[bin] > highest ? counts[bin] : highest;
-	}
+	qsort(values, n, sizeof *values, chart_by_value);
+	const double low = values[0], high = values[n - 1];
+	size_t bins = bins_of(values, n, low, high, MOST_BINS);
+	bins_count(values, n, low, high, bins, counts);
 	struct strbuf bars = { 0 };
-	strbuf_puts(&bars, style->ascii ? "|" : "▕");
-	for (size_t i = 0; i < bins; i++) {
-		size_t level = highest ? (counts[i] * 8 + highest - 1) / highest : 0;
-		strbuf_puts(&bars, style->ascii ? ascii[level] : blocks[level]);
-	}
-	strbuf_puts(&bars, style->ascii ? "|" : "▏");
+	put_spark(counts, bins, style->ascii, &bars);
 	snprintf(row->left, sizeof row->left, "%s", strbuf_text(&bars));
 	strbuf_release(&bars);
 	free(values);
@@ -90,7 +81,7 @@ static void spread_row(const struct summary *s, const struct scale *scale, struc
 
 /* PT stands in ET's unit, so that the two compare at a glance, unless it is far smaller. */
 static enum time_unit figure_unit(const struct emp_result *r, const struct summary *s,
-				  const struct time_style *style)
+				  const struct style *style)
 {
 	enum time_unit et = natural_unit(r->kept[EMP_ET].mean);
 	if (style->unit != TIME_UNIT_AUTO)
@@ -105,8 +96,8 @@ static const char *without_rules(const struct emp_result *r)
 					  : "    without rules I, II";
 }
 
-static void measure_rows(const struct run_view *view, enum emp_measure m,
-			 const struct time_style *style, struct rows *rows)
+static void measure_rows(const struct run_view *view, enum emp_measure m, const struct style *style,
+			 struct rows *rows)
 {
 	const struct emp_result *r = view->result;
 	const struct summary *s = &r->kept[m];
@@ -133,8 +124,7 @@ static void measure_rows(const struct run_view *view, enum emp_measure m,
 	}
 }
 
-static void put_figures(const struct run_view *view, const struct time_style *style,
-			struct strbuf *out)
+static void put_figures(const struct run_view *view, const struct style *style, struct strbuf *out)
 {
 	const struct emp_result *r = view->result;
 	struct rows rows = { 0 };
@@ -144,8 +134,8 @@ static void put_figures(const struct run_view *view, const struct time_style *st
 	if (r->present[EMP_USER] && r->present[EMP_SYSTEM] && r->kept[EMP_USER].n) {
 		struct row *row = rows_add(&rows, "  User, system");
 		char a[WORDS], b[WORDS];
-		format_short(r->kept[EMP_USER].mean, style->unit, a);
-		format_short(r->kept[EMP_SYSTEM].mean, style->unit, b);
+		format_duration(r->kept[EMP_USER].mean, 3, style->unit, a);
+		format_duration(r->kept[EMP_SYSTEM].mean, 3, style->unit, b);
 		snprintf(row->left, sizeof row->left, "%.70s, %.70s", a, b);
 	} else if (r->headline != EMP_ET && isnan(r->user_share)) {
 		struct row *row = rows_add(&rows, "  User, system");
@@ -169,8 +159,7 @@ static void put_range(struct strbuf *out, uint32_t low, uint32_t high, const cha
 		strbuf_printf(out, "%u … %u %s", low, high, many);
 }
 
-static void put_subject(const struct run_view *view, const struct time_style *style,
-			struct strbuf *out)
+static void put_subject(const struct run_view *view, const struct style *style, struct strbuf *out)
 {
 	uint32_t processes[2] = { UINT32_MAX, 0 }, threads[2] = { UINT32_MAX, 0 };
 	uint64_t rss = 0;
@@ -243,8 +232,7 @@ static double own_delay(const struct run_view *view)
 
 /* Only what is worth a look: a wait of 1 % of what the tree was ready for, a page read from disk.
  * The waits are of every task of the tree, so the elapsed time is no measure for them. */
-static void put_delays(const struct run_view *view, const struct time_style *style,
-		       struct strbuf *out)
+static void put_delays(const struct run_view *view, const struct style *style, struct strbuf *out)
 {
 	struct strbuf text = { 0 };
 	char time[WORDS], share[WORDS];
@@ -252,14 +240,14 @@ static void put_delays(const struct run_view *view, const struct time_style *sty
 	double ready = kept_mean(view, TASK_EXEC) + delay;
 	delay = fmax(delay - own_delay(view), 0);
 	if (ready > 0 && delay > 0.01 * ready) {
-		format_short(delay, style->unit, time);
+		format_duration(delay, 3, style->unit, time);
 		format_percent(delay / ready, share);
 		strbuf_printf(&text, "%s waiting for a CPU (%s of its time on or for one)", time,
 			      share);
 		put_count(&text, kept_mean(view, TASK_NIVCSW), "forced switch", "forced switches");
 	}
 	if (block > 0 && !(block <= 0.01 * (ready + block))) {
-		format_short(block, style->unit, time);
+		format_duration(block, 3, style->unit, time);
 		strbuf_printf(&text, "%s%s waiting for block I/O", text.length ? ", " : "", time);
 	}
 	put_count(&text, kept_mean(view, TASK_MAJ_FLT), "major fault", "major faults");
@@ -270,8 +258,7 @@ static void put_delays(const struct run_view *view, const struct time_style *sty
 
 /* By the ledgers: what others had of the CPUs within the executions, to the ns. False when one of
  * them has no ledger. */
-static bool put_others(const struct run_view *view, const struct time_style *style,
-		       struct strbuf *out)
+static bool put_others(const struct run_view *view, const struct style *style, struct strbuf *out)
 {
 	const struct ledger_sum *told[3] = { NULL };
 	struct strbuf text = { 0 };
@@ -291,7 +278,7 @@ static bool put_others(const struct run_view *view, const struct time_style *sty
 		if (!told[k])
 			break;
 		char time[WORDS], share[WORDS];
-		format_short((double)told[k]->ns / (double)s.n, style->unit, time);
+		format_duration((double)told[k]->ns / (double)s.n, 3, style->unit, time);
 		format_percent(s.et_ns ? (double)told[k]->ns / (double)s.et_ns : 0, share);
 		strbuf_printf(&text, "%s%s %s (%s)", k ? ", " : "per execution: ", told[k]->name,
 			      time, share);
@@ -303,8 +290,7 @@ static bool put_others(const struct run_view *view, const struct time_style *sty
 	return all;
 }
 
-static void put_daemons(const struct run_view *view, const struct time_style *style,
-			struct strbuf *out)
+static void put_daemons(const struct run_view *view, const struct style *style, struct strbuf *out)
 {
 	if (put_others(view, style, out))
 		return;
@@ -317,7 +303,8 @@ static void put_daemons(const struct run_view *view, const struct time_style *st
 		char time[WORDS], share[WORDS];
 		if (s->role != ROLE_DAEMON || !s->exec_ns)
 			continue;
-		format_short((double)s->exec_ns / (double)shares.executions, style->unit, time);
+		format_duration((double)s->exec_ns / (double)shares.executions, 3, style->unit,
+				time);
 		format_percent(shares.window_ns ? (double)s->exec_ns / (double)shares.window_ns : 0,
 			       share);
 		strbuf_printf(&text, "%s%s %s (%s)", shown++ ? ", " : "per execution: ", s->name,
@@ -329,8 +316,7 @@ static void put_daemons(const struct run_view *view, const struct time_style *st
 	shares_release(&shares);
 }
 
-static void put_shell(const struct run_view *view, const struct time_style *style,
-		      struct strbuf *out)
+static void put_shell(const struct run_view *view, const struct style *style, struct strbuf *out)
 {
 	const struct run *run = view->run;
 	enum grade grade = (enum grade)(view->result->headline - EMP_PT_NET);
@@ -338,10 +324,10 @@ static void put_shell(const struct run_view *view, const struct time_style *styl
 	if (!run->shell || !run->shell_et_ns || run->shell_et_ns == ABSENT_NS)
 		return;
 	struct strbuf text = { 0 };
-	format_short((double)run->shell_et_ns, style->unit, et);
+	format_duration((double)run->shell_et_ns, 3, style->unit, et);
 	strbuf_printf(&text, "%s; its own %s elapsed", run->shell, et);
 	if (view->result->headline != EMP_ET && run->shell_pt_ns[grade] != ABSENT_NS) {
-		format_short((double)run->shell_pt_ns[grade], style->unit, pt);
+		format_duration((double)run->shell_pt_ns[grade], 3, style->unit, pt);
 		strbuf_printf(&text, " and %s process time", pt);
 	}
 	strbuf_puts(&text, " taken off");
@@ -354,7 +340,7 @@ static void put_shell(const struct run_view *view, const struct time_style *styl
 	strbuf_release(&text);
 }
 
-static void put_left_behind(const struct run_view *view, const struct time_style *style,
+static void put_left_behind(const struct run_view *view, const struct style *style,
 			    struct strbuf *out)
 {
 	size_t in = 0, measured = 0;
@@ -394,7 +380,7 @@ static void put_left_behind(const struct run_view *view, const struct time_style
 	strbuf_release(&text);
 }
 
-static void put_source(const struct run_view *view, const struct time_style *style,
+static void put_source(const struct run_view *view, unsigned said, const struct style *style,
 		       struct strbuf *out)
 {
 	static const char *const grades[EMP_MEASURES] = {
@@ -406,7 +392,7 @@ static void put_source(const struct run_view *view, const struct time_style *sty
 	struct strbuf text = { 0 };
 	strbuf_printf(&text, "%s back end; %s.", backend_name(view->run->backend),
 		      grades[view->result->headline] ? grades[view->result->headline] : "");
-	if (style->not_seen_said && view->run->not_seen)
+	if (said & TIME_NOT_SEEN_SAID && view->run->not_seen)
 		strbuf_puts(&text, " Not seen: as above.");
 	else if (view->run->not_seen && *view->run->not_seen)
 		strbuf_printf(&text, " Not seen: %s", view->run->not_seen);
@@ -414,7 +400,7 @@ static void put_source(const struct run_view *view, const struct time_style *sty
 	strbuf_release(&text);
 }
 
-static void put_ledger(const struct run_view *view, const struct time_style *style,
+static void put_ledger(const struct run_view *view, unsigned said, const struct style *style,
 		       struct strbuf *out)
 {
 	struct ledger_sums s;
@@ -424,7 +410,7 @@ static void put_ledger(const struct run_view *view, const struct time_style *sty
 		put_columns(out, "  Ledger", LABEL_COLUMNS);
 		put_ledger_line(&s, style->ascii, style->width - LABEL_COLUMNS, LABEL_COLUMNS, out);
 		strbuf_putc(out, '\n');
-		put_ledger_note(&s, style->ledger_said, &note);
+		put_ledger_note(&s, said & TIME_LEDGER_SAID, &note);
 		if (note.length)
 			put_labelled(out, style, "  Ledger note", DIM, strbuf_text(&note));
 		strbuf_release(&note);
@@ -432,15 +418,15 @@ static void put_ledger(const struct run_view *view, const struct time_style *sty
 	ledger_sums_release(&s);
 }
 
-void time_text_run(const struct run_view *view, size_t number, const struct time_style *given,
-		   struct strbuf *out)
+void time_text_run(const struct run_view *view, size_t number, unsigned said,
+		   const struct style *given, struct strbuf *out)
 {
-	struct time_style style = normal_style(given);
+	struct style style = style_normal(given);
 	const struct emp_result *r = view->result;
 	put_heading(view, number, &style, out);
 	if (r->kept[EMP_ET].n) {
 		put_figures(view, &style, out);
-		put_ledger(view, &style, out);
+		put_ledger(view, said, &style, out);
 		put_subject(view, &style, out);
 		put_delays(view, &style, out);
 	}
@@ -451,7 +437,7 @@ void time_text_run(const struct run_view *view, size_t number, const struct time
 	put_emp_version(view, &style, out);
 	put_quiet(view, &style, out);
 	put_shell(view, &style, out);
-	put_source(view, &style, out);
+	put_source(view, said, &style, out);
 	for (size_t i = 0; i < r->warnings.count; i++) {
 		const struct emp_warning *w = &r->warnings.items[i];
 		put_labelled(out, &style, "  Warning", YELLOW, w->text);
@@ -469,22 +455,21 @@ static const char *ledger_not_seen(const struct run_view *view)
 	return "";
 }
 
-void time_text(const struct run_view *views, size_t count, const struct time_style *given,
-	       struct strbuf *out)
+void time_text(const struct run_view *views, size_t count, size_t reference,
+	       const struct style *style, struct strbuf *out)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct time_style style = given ? *given : (struct time_style){ 0 };
-		const char *said = i ? views[i - 1].run->not_seen : NULL;
+		const char *before = i ? views[i - 1].run->not_seen : NULL;
 		const char *now = views[i].run->not_seen;
-		style.not_seen_said = said && now && strcmp(said, now) == 0;
-		style.ledger_said =
-			i && !strcmp(ledger_not_seen(&views[i - 1]), ledger_not_seen(&views[i]));
+		unsigned said = before && now && !strcmp(before, now) ? TIME_NOT_SEEN_SAID : 0;
+		if (i && !strcmp(ledger_not_seen(&views[i - 1]), ledger_not_seen(&views[i])))
+			said |= TIME_LEDGER_SAID;
 		if (i)
 			strbuf_putc(out, '\n');
-		time_text_run(&views[i], i + 1, &style, out);
+		time_text_run(&views[i], i + 1, said, style, out);
 	}
 	if (count > 1) {
 		strbuf_putc(out, '\n');
-		time_text_summary(views, count, given, out);
+		time_text_summary(views, count, reference, style, out);
 	}
 }

@@ -1,11 +1,10 @@
-#include "report/chart/scatter.h"
-
-#include <math.h>
+/* Charts in the terminal. */
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "base/array.h"
 #include "base/text.h"
+#include "report/chart/chart.h"
 #include "report/noise/rows.h"
 
 #define LEAST_WIDTH 30
@@ -347,38 +346,248 @@ static size_t label_columns(const struct axis *y, double middle)
 	return most;
 }
 
-bool scatter_text(const struct scatter *s, size_t width, size_t height, bool ascii, bool colour,
-		  struct strbuf *out)
+/* Points alone; a ring would hide the point within. */
+static bool is_drawn(const struct chart_series *s)
+{
+	return s->block != CHART_KEY_ONLY && s->shape == CHART_POINTS && s->role != CHART_RING;
+}
+
+static bool is_marked(const struct chart_series *s)
+{
+	return s->role > CHART_KEPT && s->role <= CHART_CROSS;
+}
+
+/* The window of an axis, else from the least to the most of its points. */
+static struct axis axis_for(const struct chart *c, bool across)
+{
+	const struct chart_axis *a = across ? &c->x : &c->y;
+	double low = INFINITY, high = -INFINITY;
+	for (size_t k = 0; k < c->series.count; k++) {
+		const struct chart_series *s = &c->series.items[k];
+		size_t rows = is_drawn(s) ? c->blocks.items[s->block].count : 0;
+		for (size_t i = 0; i < rows; i++) {
+			double value = chart_at(c, s->block, i, across ? s->x : s->y);
+			if (!chart_has(c, s, i) || (a->log && !(value > 0)))
+				continue;
+			low = fmin(low, value);
+			high = fmax(high, value);
+		}
+	}
+	return axis_of(isnan(a->from) ? low : a->from, isnan(a->to) ? high : a->to,
+		       a->unit_name || a->notation == CHART_TIMES, a->log);
+}
+
+bool chart_points_text(const struct chart *c, const struct chart_screen *s, struct strbuf *out)
 {
 	struct area a = { .wide = 1,
-			  .lines = height < LEAST_HEIGHT ? LEAST_HEIGHT : height,
-			  .x = axis_of(s->x_low, s->x_high, s->times, s->log_x),
-			  .y = axis_of(s->y_low, s->y_high, s->times || s->times_y, s->log_y) };
+			  .lines = s->height < LEAST_HEIGHT ? LEAST_HEIGHT : s->height,
+			  .x = axis_for(c, true),
+			  .y = axis_for(c, false) };
+	size_t count = 0, width = s->width < LEAST_WIDTH ? LEAST_WIDTH : s->width;
 	bool shared = false;
+	for (size_t k = 0; k < c->series.count; k++) {
+		const struct chart_series *of = &c->series.items[k];
+		size_t rows = is_drawn(of) ? c->blocks.items[of->block].count : 0;
+		for (size_t i = 0; i < rows; i++)
+			if (chart_has(c, of, i)) {
+				count++;
+				a.wide = of->sign && is_marked(of) ? SIGN_COLUMNS : a.wide;
+			}
+	}
+	a.few = count <= FEW;
 	a.middle = middle_of(&a.y);
-	a.few = s->count <= FEW;
 	size_t left = label_columns(&a.y, a.middle), from = out->length;
-	width = width < LEAST_WIDTH ? LEAST_WIDTH : width;
-	for (size_t i = 0; s->signs && s->marked && i < s->count; i++)
-		a.wide = s->marked[i] ? SIGN_COLUMNS : a.wide;
 	a.columns = (width - left - 2) / a.wide; /* labels have MOST_DIGITS, a unit, and signs */
 	a.cells = xcalloc(a.columns * a.lines, sizeof *a.cells);
-	for (size_t i = 0; i < s->count; i++)
-		draw(&a, s->x[i], s->y[i], s->marked && s->marked[i], s->signs ? s->signs[i] : 0);
+	for (size_t k = 0; k < c->series.count; k++) {
+		const struct chart_series *of = &c->series.items[k];
+		size_t rows = is_drawn(of) ? c->blocks.items[of->block].count : 0;
+		for (size_t i = 0; i < rows; i++)
+			if (chart_has(c, of, i))
+				draw(&a, chart_at(c, of->block, i, of->x),
+				     chart_at(c, of->block, i, of->y), is_marked(of), of->sign);
+	}
 	const char *const heads[] = { s->title, s->y_label };
 	for (size_t i = 0; i < 2; i++)
 		if (heads[i]) {
 			struct strbuf head = { 0 };
 			put_fitted(&head, heads[i], width);
-			put_coloured(out, colour && !i, BOLD, strbuf_text(&head));
+			put_coloured(out, s->colour && !i, BOLD, strbuf_text(&head));
 			strbuf_putc(out, '\n');
 			strbuf_release(&head);
 		}
-	put_lines(&a, left, ascii, colour, out);
-	put_x_axis(&a, left, s->x_label, ascii, out);
-	noise_finish(&(struct noise_style){ .ascii = ascii }, out, from);
+	put_lines(&a, left, s->ascii, s->colour, out);
+	put_x_axis(&a, left, c->x.name, s->ascii, out);
+	style_finish(&(struct style){ .ascii = s->ascii }, out, from);
 	for (size_t i = 0; i < a.columns * a.lines; i++)
 		shared |= is_shared(&a.cells[i]);
 	xfree(a.cells);
 	return shared;
+}
+
+/* ---- areas ---- */
+
+#define AREA_LINES 12
+#define AREA_LEFT 8 /* columns of the axis */
+#define AREA_MOST 160
+
+/* log10 of the mean over each column: a peak narrower than one must not fall between two. */
+static void column_means(const struct chart *c, const struct chart_series *s, double low,
+			 double high, size_t columns, double *out)
+{
+	size_t counts[AREA_MOST] = { 0 };
+	double sums[AREA_MOST] = { 0 };
+	for (size_t i = 0; i < c->blocks.items[s->block].count; i++) {
+		double x = log10(chart_at(c, s->block, i, s->x));
+		double y = chart_at(c, s->block, i, s->y);
+		double at = floor((x - low) / (high - low) * (double)columns);
+		if (at < 0 || at >= (double)columns)
+			continue;
+		counts[(size_t)at]++;
+		sums[(size_t)at] += y > 0 ? y : 0;
+	}
+	for (size_t i = 0; i < columns; i++)
+		out[i] = sums[i] > 0 ? log10(sums[i] / (double)counts[i]) : -INFINITY;
+}
+
+static void put_decades(int first, int last, size_t columns, bool ascii, struct strbuf *out)
+{
+	struct strbuf labels = { 0 };
+	size_t at = AREA_LEFT, tick = 0;
+	strbuf_pad(out, ' ', AREA_LEFT - 1);
+	strbuf_puts(out, ascii ? "+" : "└");
+	for (int decade = first; decade <= last; decade++) {
+		char name[WORDS];
+		size_t column = (size_t)(decade - first) * columns / (size_t)(last - first);
+		for (; tick < column && tick < columns; tick++)
+			strbuf_puts(out, ascii ? "-" : "─");
+		if (column < columns && tick++ == column)
+			strbuf_puts(out, ascii ? "+" : "┬");
+		text_duration(pow(10, decade), 1, name, sizeof name);
+		size_t width = text_width(name), begin = AREA_LEFT + column;
+		if (begin + width > AREA_LEFT + columns)
+			begin = AREA_LEFT + columns - width;
+		if (begin < at)
+			continue;
+		put_at(&labels, begin, name);
+		at = begin + width + 1;
+	}
+	strbuf_printf(out, "\n%s\n", strbuf_text(&labels));
+	strbuf_release(&labels);
+}
+
+static void put_spans(const struct chart *c, double low, double high, size_t columns,
+		      struct strbuf *out)
+{
+	char signs[AREA_MOST + 1] = "";
+	bool any = false;
+	memset(signs, ' ', columns);
+	for (size_t k = 0; k < c->series.count; k++) {
+		const struct chart_series *s = &c->series.items[k];
+		size_t rows = s->shape == CHART_SPANS ? c->blocks.items[s->block].count : 0;
+		for (size_t i = 0; i < rows * columns; i++) {
+			double at = low +
+				    (high - low) * ((double)(i % columns) + 0.5) / (double)columns;
+			if (pow(10, at) < chart_at(c, s->block, i / columns, s->x) ||
+			    pow(10, at) >= chart_at(c, s->block, i / columns, s->x + 1))
+				continue;
+			signs[i % columns] = s->sign;
+			any = true;
+		}
+	}
+	if (!any)
+		return;
+	strbuf_pad(out, ' ', AREA_LEFT);
+	strbuf_puts(out, signs);
+	end_line(out);
+}
+
+void chart_areas_text(const struct chart *c, const struct chart_screen *s, struct strbuf *out)
+{
+	static const char *const marks[2][4] = { { " ", ":", "o", "#" }, { " ", "░", "▒", "█" } };
+	double means[2][AREA_MOST], top = log10(c->y.from) + 1, bottom = log10(c->y.from);
+	double low = log10(c->x.from), high = log10(c->x.to);
+	size_t columns = s->width - AREA_LEFT < AREA_MOST ? s->width - AREA_LEFT : AREA_MOST;
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; i < columns; i++) {
+			if (!i && k < c->series.count)
+				column_means(c, &c->series.items[k], low, high, columns, means[k]);
+			else if (k >= c->series.count)
+				means[k][i] = -INFINITY;
+			top = fmax(top, means[k][i]);
+		}
+	double step = (top - bottom) / AREA_LINES;
+	for (size_t line = 0; line < AREA_LINES; line++) {
+		double level = bottom + step * (double)(AREA_LINES - 1 - line);
+		double decade = ceil(level - 1e-9);
+		/* a decade is named on the line in which it begins */
+		if (decade < level + step - 1e-9)
+			strbuf_printf(out, "%*.0e ", AREA_LEFT - 2, pow(10, decade));
+		else
+			strbuf_pad(out, ' ', AREA_LEFT - 1);
+		strbuf_puts(out, s->ascii ? "|" : "│");
+		for (size_t i = 0; i < columns; i++)
+			strbuf_puts(out, marks[!s->ascii][(means[0][i] >= level) +
+							  2 * (means[1][i] >= level)]);
+		end_line(out);
+	}
+	put_spans(c, low, high, columns, out);
+	put_decades((int)lround(low), (int)lround(high), columns, s->ascii, out);
+}
+
+/* ---- bars ---- */
+
+#define NAME_COLUMNS 24
+
+void put_bar(double share, size_t columns, bool ascii, struct strbuf *out)
+{
+	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	size_t length = share > 0 ? (size_t)lround(share * (double)columns * 8) : 0;
+	size_t whole = ascii ? (length + 4) / 8 : length / 8;
+	for (size_t i = 0; i < whole; i++)
+		strbuf_puts(out, ascii ? "#" : "█");
+	strbuf_puts(out, ascii ? "" : eighths[length % 8]);
+}
+
+void chart_bars_text(const struct chart *c, const struct chart_screen *s, struct strbuf *out)
+{
+	const struct chart_block *b = &c->blocks.items[0];
+	unsigned column = c->series.items[0].x;
+	size_t from = out->length, text = 0;
+	double most = 0;
+	for (size_t i = 0; i < b->count; i++) {
+		most = fmax(most, chart_at(c, 0, i, column));
+		text = text_width(b->names.items[i]) > text ? text_width(b->names.items[i]) : text;
+	}
+	size_t used = NAME_COLUMNS + 2 + text + 1;
+	put_coloured(out, s->colour, BOLD, s->title);
+	strbuf_putc(out, '\n');
+	for (size_t i = 0; i < b->count; i++) {
+		char *name = display_copy(c->y.ticks.items[i].label);
+		struct strbuf fitted = { 0 };
+		put_middle(&fitted, name, NAME_COLUMNS);
+		put_columns(out, strbuf_text(&fitted), NAME_COLUMNS);
+		strbuf_pad(out, ' ', 1 + text - text_width(b->names.items[i]));
+		strbuf_puts(out, b->names.items[i]);
+		strbuf_putc(out, ' ');
+		put_bar(most > 0 ? chart_at(c, 0, i, column) / most : 0,
+			s->width > used ? s->width - used : 1, s->ascii, out);
+		strbuf_putc(out, '\n');
+		strbuf_release(&fitted);
+		xfree(name);
+	}
+	style_finish(&(struct style){ .ascii = s->ascii }, out, from);
+}
+
+void put_spark(const size_t *counts, size_t count, bool ascii, struct strbuf *out)
+{
+	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	static const char *const plain[] = { " ", ".", ":", "-", "=", "+", "*", "%", "#" };
+	size_t highest = 1;
+	for (size_t i = 0; i < count; i++)
+		highest = counts[i] > highest ? counts[i] : highest;
+	strbuf_puts(out, ascii ? "|" : "▕");
+	for (size_t i = 0; i < count; i++)
+		strbuf_puts(out, (ascii ? plain : blocks)[(counts[i] * 8 + highest - 1) / highest]);
+	strbuf_puts(out, ascii ? "|" : "▏");
 }

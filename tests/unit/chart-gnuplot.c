@@ -1,4 +1,4 @@
-/* Figures: data and scripts; and plots in the terminal. */
+/* Charts for gnuplot: data and scripts. */
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
@@ -17,31 +17,30 @@
 #include "profile-report.h"
 #include "query-fixture.h"
 #include "report-fixture.h"
-#include "report/chart/figure.h"
-#include "report/chart/plot.h"
+#include "report/chart/charts.h"
 
-static char *data_of(const struct figure *f)
+static char *data_of(const struct chart *f)
 {
 	struct strbuf out = { 0 };
-	figure_data(f, &out);
+	chart_data(f, &out);
 	return strbuf_detach(&out);
 }
 
-static char *script_of_width(const struct figure *f, const char *name, double width_cm)
+static char *script_of_width(const struct chart *f, const char *name, double width_cm)
 {
 	struct strbuf out = { 0 }, data = { 0 }, picture = { 0 };
 	strbuf_printf(&data, "%s.dat", name);
 	strbuf_printf(&picture, "%s.pdf", name);
-	const struct figure_look look = { .data_name = strbuf_text(&data),
-					  .picture_name = strbuf_text(&picture),
-					  .width_cm = width_cm };
-	figure_script(f, &look, &out);
+	const struct chart_look look = { .data_name = strbuf_text(&data),
+					 .picture_name = strbuf_text(&picture),
+					 .width_cm = width_cm };
+	chart_script(f, &look, &out);
 	strbuf_release(&data);
 	strbuf_release(&picture);
 	return strbuf_detach(&out);
 }
 
-static char *script_of(const struct figure *f, const char *name)
+static char *script_of(const struct chart *f, const char *name)
 {
 	return script_of_width(f, name, 0);
 }
@@ -65,10 +64,10 @@ static void samples(void **state)
 	(void)state;
 	struct fixture f;
 	struct error err = ERROR_INIT;
-	struct figure *figure = figure_new();
+	struct chart *figure = chart_new();
 	fixture_init(&f, "sort big", 12, 20);
 	fixture_drop(&f, 3, EMP_OUTSIDE, "too\tlong\nby far");
-	assert_int_equal(figure_samples(figure, &f.view, EMP_ET, &err), 0);
+	assert_int_equal(chart_samples(figure, &f.view, EMP_ET, &err), 0);
 	char *data = data_of(figure), *script = script_of(figure, "fig");
 	assert_has(data, "# figure: samples\n");
 	assert_has(data, "# block 0: kept\n# execution\tat_ns\tvalue_ns\twhy\n");
@@ -80,7 +79,7 @@ static void samples(void **state)
 	assert_int_equal(lines_with(script, "with points"), 2); /* of blocks with rows */
 	free(data);
 	free(script);
-	figure_free(figure);
+	chart_free(figure);
 	fixture_release(&f);
 }
 
@@ -90,17 +89,17 @@ static void names(void **state)
 	(void)state;
 	struct fixture f;
 	struct error err = ERROR_INIT;
-	struct figure *figure = figure_new();
+	struct chart *figure = chart_new();
 	fixture_init(&f, "it's `id` 100%\nsystem(\"x\")", 12, 20);
 	free(f.run.name);
 	f.run.name = strdup("it's `id` 5%\n\"x\"");
-	assert_int_equal(figure_compare(figure, &f.view, 1, EMP_ET, &err), 0);
+	assert_int_equal(chart_compare(figure, &f.view, 1, EMP_ET, &err), 0);
 	char *script = script_of(figure, "<it's");
 	assert_has(script, "('it''s `id` 5%%\\n\"x\"' 0)");
 	assert_has(script, "data = './<it''s.dat'\n");
 	assert_int_equal(lines_with(script, "\nsystem"), 0);
 	free(script);
-	figure_free(figure);
+	chart_free(figure);
 	fixture_release(&f);
 }
 
@@ -109,22 +108,22 @@ static void ledger(void **state)
 	(void)state;
 	struct fixture f;
 	struct error err = ERROR_INIT;
-	struct figure *figure = figure_new(), *none = figure_new();
+	struct chart *figure = chart_new(), *none = chart_new();
 	fixture_init(&f, "sort", 12, 20);
-	assert_int_equal(figure_ledger(none, &f.view, &err), -1);
+	assert_int_equal(chart_ledger(none, &f.view, &err), -1);
 	assert_int_equal(err.code, EXIT_USAGE);
 	fixture_ledger(&f, false);
-	assert_int_equal(figure_ledger(figure, &f.view, &err), 0);
+	assert_int_equal(chart_ledger(figure, &f.view, &err), 0);
 	char *data = data_of(figure), *script = script_of(figure, "fig");
 	assert_has(data, "first\tlast\trun_ns\t");
-	/* run is blue, also where it is not the largest; the two largest differ in lightness */
-	assert_has(script, "'#4292c6' title 'run'");
-	assert_has(script, "'#fdd0a2' title 'queued'");
+	/* a cause has its one colour */
+	assert_has(script, "'#2f6db3' lw 0.5 title 'run'");
+	assert_has(script, "'#c2508f' lw 0.5 title 'queued'");
 	assert_has(script, "set yrange [0:2"); /* ms, from 0 on */
 	free(data);
 	free(script);
-	figure_free(figure);
-	figure_free(none);
+	chart_free(figure);
+	chart_free(none);
 	fixture_release(&f);
 }
 
@@ -134,27 +133,27 @@ static void failed(void **state)
 	(void)state;
 	struct fixture f;
 	struct error err = ERROR_INIT;
-	struct figure *over_time = figure_new(), *bins = figure_new(), *none = figure_new();
+	struct chart *over_time = chart_new(), *bins = chart_new(), *none = chart_new();
 	fixture_init(&f, "sort", 12, 20);
 	f.executions[3].et_ns = 900000000;
 	fixture_drop(&f, 3, EMP_FAILED, "exit code 1");
-	assert_int_equal(figure_samples(over_time, &f.view, EMP_ET, &err), 0);
+	assert_int_equal(chart_samples(over_time, &f.view, EMP_ET, &err), 0);
 	char *data = data_of(over_time);
 	assert_has(data, "# block 1: failed\n");
 	assert_has(data, "\texit code 1\n");
 	free(data);
-	assert_int_equal(figure_histogram(bins, &f.view, EMP_ET, &err), 0);
+	assert_int_equal(chart_histogram(bins, &f.view, EMP_ET, &err), 0);
 	data = data_of(bins);
 	assert_int_equal(lines_with(data, "900000000"), 0);
 	free(data);
 	for (size_t i = 1; i < f.view.count; i++)
 		fixture_drop(&f, i, EMP_FAILED, "exit code 1");
 	f.result.present[EMP_ET] = false;
-	assert_int_equal(figure_samples(none, &f.view, EMP_ET, &err), -1);
+	assert_int_equal(chart_samples(none, &f.view, EMP_ET, &err), -1);
 	assert_has(err.text, "no execution of run");
-	figure_free(over_time);
-	figure_free(bins);
-	figure_free(none);
+	chart_free(over_time);
+	chart_free(bins);
+	chart_free(none);
 	fixture_release(&f);
 }
 
@@ -164,22 +163,22 @@ static void nothing(void **state)
 	(void)state;
 	struct fixture f;
 	struct error err = ERROR_INIT;
-	struct figure *figure = figure_new();
+	struct chart *figure = chart_new();
 	fixture_init(&f, "sort", 12, 20);
 	fixture_plain(&f);
-	assert_int_equal(figure_samples(figure, &f.view, EMP_PT_NET, &err), -1);
+	assert_int_equal(chart_samples(figure, &f.view, EMP_PT_NET, &err), -1);
 	assert_int_equal(err.code, EXIT_USAGE);
-	figure_free(figure);
+	chart_free(figure);
 	f.view.count = 1; /* the warm-up */
-	figure = figure_new();
-	assert_int_equal(figure_density(figure, &f.view, EMP_ET, &err), -1);
-	figure_free(figure);
-	figure = figure_new();
-	assert_int_equal(figure_histogram(figure, &f.view, EMP_ET, &err), -1);
-	figure_free(figure);
-	figure = figure_new();
-	assert_int_equal(figure_dual(figure, &f.view, EMP_ET, &err), -1);
-	figure_free(figure);
+	figure = chart_new();
+	assert_int_equal(chart_density(figure, &f.view, EMP_ET, &err), -1);
+	chart_free(figure);
+	figure = chart_new();
+	assert_int_equal(chart_histogram(figure, &f.view, EMP_ET, &err), -1);
+	chart_free(figure);
+	figure = chart_new();
+	assert_int_equal(chart_dual(figure, &f.view, EMP_ET, &err), -1);
+	chart_free(figure);
 	fixture_release(&f);
 }
 
@@ -244,7 +243,7 @@ static const char *ending(const char *label)
 }
 
 /* There are some, none touches the next, and all are written one way. */
-static void assert_fits(const struct figure *f, double width_cm, bool names)
+static void assert_fits(const struct chart *f, double width_cm, bool names)
 {
 	char *script = script_of_width(f, "fig", width_cm);
 	struct numbers x, y;
@@ -274,15 +273,15 @@ static void assert_fits(const struct figure *f, double width_cm, bool names)
 	free(script);
 }
 
-static void assert_fits_both(const struct figure *f, bool names)
+static void assert_fits_both(const struct chart *f, bool names)
 {
-	assert_fits(f, FIGURE_COLUMN_CM, names);
-	assert_fits(f, FIGURE_WIDE_CM, names);
+	assert_fits(f, CHART_COLUMN_CM, names);
+	assert_fits(f, CHART_WIDE_CM, names);
 }
 
-static int (*const kinds[])(struct figure *, const struct run_view *, enum emp_measure,
-			    struct error *) = { figure_samples, figure_histogram, figure_density,
-						figure_dual };
+static int (*const kinds[])(struct chart *, const struct run_view *, enum emp_measure,
+			    struct error *) = { chart_samples, chart_histogram, chart_density,
+						chart_dual };
 
 /* Whatever the length of a task: from 100 ns to hours. */
 static void numbers_of_times(void **state)
@@ -293,10 +292,10 @@ static void numbers_of_times(void **state)
 		fixture_init(&f, "sort", 12, 1.3 * pow(3.7, i));
 		for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
 			struct error err = ERROR_INIT;
-			struct figure *figure = figure_new();
+			struct chart *figure = chart_new();
 			assert_int_equal(kinds[k](figure, &f.view, EMP_ET, &err), 0);
 			assert_fits_both(figure, false);
-			figure_free(figure);
+			chart_free(figure);
 		}
 		fixture_release(&f);
 	}
@@ -319,9 +318,9 @@ static void numbers_far_from_zero(void **state)
 		fixture_judge(&f);
 		for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
 			struct error err = ERROR_INIT;
-			struct figure *figure = figure_new();
+			struct chart *figure = chart_new();
 			assert_int_equal(kinds[k](figure, &f.view, EMP_ET, &err), 0);
-			assert_fits(figure, FIGURE_WIDE_CM, false);
+			assert_fits(figure, CHART_WIDE_CM, false);
 			char *script = script_of(figure, "fig"), *data = data_of(figure), ns[32];
 			struct numbers n;
 			read_axis(script, k ? 'x' : 'y', &n);
@@ -332,11 +331,11 @@ static void numbers_far_from_zero(void **state)
 				assert_string_not_equal(n.label[j - 1], n.label[j]);
 			}
 			snprintf(ns, sizeof ns, "\t%" PRIu64, values[i][1]);
-			if (kinds[k] == figure_samples || kinds[k] == figure_dual)
+			if (kinds[k] == chart_samples || kinds[k] == chart_dual)
 				assert_has(data, ns);
 			free(script);
 			free(data);
-			figure_free(figure);
+			chart_free(figure);
 		}
 		fixture_release(&f);
 	}
@@ -354,7 +353,7 @@ static void numbers_of_zero(void **state)
 	fixture_judge(&f);
 	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
 		struct error err = ERROR_INIT;
-		struct figure *figure = figure_new();
+		struct chart *figure = chart_new();
 		assert_int_equal(kinds[k](figure, &f.view, EMP_PT_EXEC, &err), 0);
 		assert_fits_both(figure, false);
 		char *script = script_of(figure, "fig");
@@ -362,7 +361,7 @@ static void numbers_of_zero(void **state)
 		read_axis(script, k ? 'x' : 'y', &n);
 		assert_true(n.high >= 1);
 		free(script);
-		figure_free(figure);
+		chart_free(figure);
 	}
 	fixture_release(&f);
 }
@@ -372,19 +371,19 @@ static void numbers_of_noise(void **state)
 	(void)state;
 	struct noise_fixture f;
 	struct error err = ERROR_INIT;
-	struct figure *densities = figure_new(), *sources = figure_new();
+	struct chart *densities = chart_new(), *sources = chart_new();
 	noise_fixture_guest(&f);
-	assert_int_equal(figure_noise(densities, &f.view, NULL, &err), 0);
+	assert_int_equal(chart_noise(densities, &f.view, NULL, &err), 0);
 	assert_fits_both(densities, false);
 	char *script = script_of(densities, "fig");
 	assert_has(script, "10⁰"); /* not 1 beside 10³ */
 	/* a line would be drawn through what is missing, but not through NaN */
 	assert_null(strstr(script, "datafile missing"));
 	free(script);
-	assert_int_equal(figure_sources(sources, &f.view, 15, &err), 0);
+	assert_int_equal(chart_sources(sources, &f.view, 15, &err), 0);
 	assert_fits_both(sources, true);
-	figure_free(densities);
-	figure_free(sources);
+	chart_free(densities);
+	chart_free(sources);
 	noise_fixture_release(&f);
 }
 
@@ -397,11 +396,11 @@ static void few_detours(void **state)
 						     { NOISE_IRQ, "timer", 900000000 } };
 	struct noise_fixture f;
 	struct error err = ERROR_INIT;
-	struct figure *figure = figure_new();
+	struct chart *figure = chart_new();
 	noise_fixture_empty(&f, 1);
 	noise_fixture_detour(&f, 0, 1000, &pieces[0], 1);
 	noise_fixture_detour(&f, 0, 20000000, &pieces[1], 1);
-	assert_int_equal(figure_noise(figure, &f.view, NULL, &err), 0);
+	assert_int_equal(chart_noise(figure, &f.view, NULL, &err), 0);
 	char *script = script_of(figure, "fig"), *data = data_of(figure);
 	struct numbers y;
 	size_t drawn = 0;
@@ -415,7 +414,7 @@ static void few_detours(void **state)
 	assert_in_range(drawn, 100, 1600);
 	free(script);
 	free(data);
-	figure_free(figure);
+	chart_free(figure);
 	noise_fixture_release(&f);
 }
 
@@ -427,16 +426,16 @@ static void long_names(void **state)
 	struct sleepy_view v = { 0 };
 	const struct sleepy_filter all = SLEEPY_ALL;
 	struct error err = ERROR_INIT;
-	struct figure *figure = figure_new();
+	struct chart *figure = chart_new();
 	const char *name = "std::map<std::string, std::vector<int>>::insert_or_assign(int) const";
 	profile_case_make(&c);
 	sleepy_aggregate(&c.profile, SLEEPY_FUNCTION, &all, false, &v);
 	free(v.rows.items[0].name);
 	v.rows.items[0].name = strdup(name);
-	assert_int_equal(figure_functions(figure, &c.subject, &v, 15, &err), 0);
+	assert_int_equal(chart_functions(figure, &c.subject, &v, 15, &err), 0);
 	assert_fits_both(figure, true);
 	for (int wide = 0; wide < 2; wide++) {
-		char *script = script_of_width(figure, "fig", wide ? FIGURE_WIDE_CM : 8.5);
+		char *script = script_of_width(figure, "fig", wide ? CHART_WIDE_CM : 8.5);
 		const char *tic = strstr(script, "('std::map"), *end = strchr(tic + 2, '\'');
 		char *label = strndup(tic + 2, (size_t)(end - tic - 2));
 		assert_has(label, "…");
@@ -448,7 +447,7 @@ static void long_names(void **state)
 	char *data = data_of(figure);
 	assert_has(data, name);
 	free(data);
-	figure_free(figure);
+	chart_free(figure);
 	sleepy_view_release(&v);
 	profile_case_release(&c);
 }
@@ -459,11 +458,11 @@ static void parts_of_system(void **state)
 	(void)state;
 	struct profile_case c;
 	struct error err = ERROR_INIT;
-	struct figure *figure = figure_new();
+	struct chart *figure = chart_new();
 	profile_case_make(&c);
 	c.profile.slices.items[0].others = 7;
 	c.profile.slices.items[1].idle = 3;
-	assert_int_equal(figure_system(figure, &c.subject, &err), 0);
+	assert_int_equal(chart_system(figure, &c.subject, &err), 0);
 	assert_fits_both(figure, false);
 	char *script = script_of(figure, "fig"), *data = data_of(figure);
 	assert_int_equal(lines_with(script, "title '"), 3);
@@ -473,7 +472,7 @@ static void parts_of_system(void **state)
 	assert_has(data, "\tidle_cpus\tothers_cpus\tlost_cpus\n");
 	free(script);
 	free(data);
-	figure_free(figure);
+	chart_free(figure);
 	profile_case_release(&c);
 }
 
@@ -485,35 +484,35 @@ static void queries(void **state)
 	for (const char *const *name = query_fixture_names; *name; name++) {
 		struct query_fixture f;
 		struct error err = ERROR_INIT;
-		struct figure *times = figure_new(), *split = figure_new();
+		struct chart *times = chart_new(), *split = chart_new();
 		assert_true(query_fixture_make(&f, *name));
 		f.view.run = &f.run;
 		bool empty = strcmp(*name, "empty") == 0, dropped = strcmp(*name, "dropped") == 0;
-		assert_int_equal(figure_split(split, &f.view, 0, &err), empty ? -1 : 0);
+		assert_int_equal(chart_split(split, &f.view, 0, &err), empty ? -1 : 0);
 		if (!empty)
 			assert_fits_both(split, true);
-		if (!figure_query(times, &f.view, 0, &err))
+		if (!chart_query(times, &f.view, 0, &err))
 			assert_fits_both(times, false);
 		else
 			assert_int_equal(err.code, EXIT_USAGE);
 		/* a page draws what was dropped, and so do we: with a cross and a word */
-		struct figure *both[] = { times, split };
+		struct chart *both[] = { times, split };
 		for (size_t k = 0; k < 2 && dropped; k++) {
 			char *script = script_of(both[k], "fig"), *data = data_of(both[k]);
 			char title[64];
 			snprintf(title, sizeof title, "title 'dropped (%zu of %zu)'",
 				 f.result.at_count, f.result.at_count);
 			assert_has(script, title);
-			assert_non_null(figure_note(both[k]));
-			assert_has(figure_note(both[k]), "dropped");
+			assert_non_null(chart_note(both[k]));
+			assert_has(chart_note(both[k]), "dropped");
 			assert_has(data, "# note: ");
 			free(script);
 			free(data);
 		}
 		if (!dropped)
-			assert_null(figure_note(times));
-		figure_free(times);
-		figure_free(split);
+			assert_null(chart_note(times));
+		chart_free(times);
+		chart_free(split);
 		query_fixture_release(&f);
 	}
 }
@@ -524,7 +523,7 @@ static void unvaried(void **state)
 	(void)state;
 	struct query_fixture f;
 	struct error err = ERROR_INIT;
-	struct figure *figure = figure_new();
+	struct chart *figure = chart_new();
 	assert_true(query_fixture_make(&f, "whole"));
 	f.view.run = &f.run;
 	for (size_t i = 0; i < f.data.at.count; i++) {
@@ -534,17 +533,17 @@ static void unvaried(void **state)
 			f.data.at.items[i].cardinality = 0;
 	}
 	query_fixture_judge(&f);
-	assert_int_equal(figure_query(figure, &f.view, 0, &err), 0);
+	assert_int_equal(chart_query(figure, &f.view, 0, &err), 0);
 	char *script = script_of(figure, "fig"), *data = data_of(figure);
-	assert_non_null(figure_note(figure));
-	assert_has(figure_note(figure),
+	assert_non_null(chart_note(figure));
+	assert_has(chart_note(figure),
 		   "1 Q@C without a table that varies is not drawn: 'split' shows it");
 	assert_has(data, ": a query with a long name, without a table that varies: not drawn\n");
 	assert_has(script, "title 'join'");
 	assert_int_equal(lines_with(script, "title 'a query"), 0);
 	free(script);
 	free(data);
-	figure_free(figure);
+	chart_free(figure);
 	query_fixture_release(&f);
 }
 
@@ -554,24 +553,24 @@ static void near_cardinalities(void **state)
 	(void)state;
 	struct query_fixture f;
 	struct error err = ERROR_INIT;
-	struct figure *figure = figure_new(), *usual = figure_new();
+	struct chart *figure = chart_new(), *usual = chart_new();
 	assert_true(query_fixture_make(&f, "whole"));
 	f.view.run = &f.run;
-	assert_int_equal(figure_split(usual, &f.view, 0, &err), 0);
+	assert_int_equal(chart_split(usual, &f.view, 0, &err), 0);
 	for (uint64_t i = 0; i < 3; i++) {
 		assert_int_equal(f.data.at.items[i].query, 1);
 		f.data.at.items[i].cardinality = 1000000 + i * 40;
 	}
 	query_fixture_judge(&f);
-	assert_int_equal(figure_split(figure, &f.view, 0, &err), 0);
-	char *script = script_of_width(figure, "fig", FIGURE_WIDE_CM);
+	assert_int_equal(chart_split(figure, &f.view, 0, &err), 0);
+	char *script = script_of_width(figure, "fig", CHART_WIDE_CM);
 	assert_has(script, "('scan at 1M' 0, 'scan at 1.00004M' 1, 'scan at 1.00008M' 2, ");
 	free(script);
-	script = script_of_width(usual, "fig", FIGURE_WIDE_CM);
+	script = script_of_width(usual, "fig", CHART_WIDE_CM);
 	assert_has(script, "('scan at 100k' 0, 'scan at 500k' 1, 'scan at 1M' 2, ");
 	free(script);
-	figure_free(figure);
-	figure_free(usual);
+	chart_free(figure);
+	chart_free(usual);
 	query_fixture_release(&f);
 }
 
@@ -584,25 +583,25 @@ static void sigma(void **state)
 	struct fixture f[3];
 	struct run_view views[3];
 	struct error err = ERROR_INIT;
-	struct figure *one = figure_new(), *three = figure_new();
+	struct chart *one = chart_new(), *three = chart_new();
 	for (size_t i = 0; i < 3; i++) {
 		fixture_init(&f[i], "inc", 12, pow(10, (double)i));
 		views[i] = f[i].view;
 	}
-	assert_int_equal(figure_sigma(one, views, 1, &err), -1);
+	assert_int_equal(chart_sigma(one, views, 1, &err), -1);
 	assert_int_equal(err.code, EXIT_USAGE);
 	assert_has(err.text, "one task length");
 	assert_has(err.hint, "--study");
 	err = (struct error)ERROR_INIT;
-	assert_int_equal(figure_sigma(three, views, 3, &err), 0);
+	assert_int_equal(chart_sigma(three, views, 3, &err), 0);
 	assert_fits_both(three, false);
 	char *data = data_of(three), row[128];
 	const struct summary *pt = &f[1].result.kept[EMP_PT_NET];
 	snprintf(row, sizeof row, "\n%.15g\t%.15g\t12\t7\n", pt->mean, pt->stddev);
 	assert_has(data, row);
 	free(data);
-	figure_free(one);
-	figure_free(three);
+	chart_free(one);
+	chart_free(three);
 	for (size_t i = 0; i < 3; i++)
 		fixture_release(&f[i]);
 }
@@ -614,19 +613,19 @@ static void sigma_below_1_ns(void **state)
 	struct fixture f[2];
 	struct run_view views[2];
 	struct error err = ERROR_INIT;
-	struct figure *figure = figure_new();
+	struct chart *figure = chart_new();
 	for (size_t i = 0; i < 2; i++) {
 		fixture_init(&f[i], "inc", 12, 20 + 10 * (double)i);
 		f[i].result.kept[EMP_ET].stddev = 0.02;
 		views[i] = f[i].view;
 	}
-	assert_int_equal(figure_sigma(figure, views, 2, &err), 0);
+	assert_int_equal(chart_sigma(figure, views, 2, &err), 0);
 	assert_fits_both(figure, false);
-	char *script = script_of_width(figure, "fig", FIGURE_WIDE_CM);
+	char *script = script_of_width(figure, "fig", CHART_WIDE_CM);
 	assert_has(script, "'0.1 ns' 0.1");
 	assert_int_equal(lines_with(script, "'0 ns'"), 0);
 	free(script);
-	figure_free(figure);
+	chart_free(figure);
 	for (size_t i = 0; i < 2; i++)
 		fixture_release(&f[i]);
 }
@@ -639,18 +638,18 @@ static void same_names(void **state)
 	struct fixture f[3];
 	struct run_view views[3];
 	struct error err = ERROR_INIT;
-	struct figure *figure = figure_new();
+	struct chart *figure = chart_new();
 	for (size_t i = 0; i < 3; i++) {
 		fixture_init(&f[i], "inc", 12, 20);
 		fixture_parameter(&f[i], "n", values[i]);
 		f[i].run.id = 7 + (int64_t)i;
 		views[i] = f[i].view;
 	}
-	assert_int_equal(figure_compare(figure, views, 3, EMP_ET, &err), 0);
-	char *script = script_of_width(figure, "fig", FIGURE_WIDE_CM);
+	assert_int_equal(chart_compare(figure, views, 3, EMP_ET, &err), 0);
+	char *script = script_of_width(figure, "fig", CHART_WIDE_CM);
 	assert_has(script, "('inc (n = 3) (run 7)' 0, 'inc (n = 4)' 1, 'inc (n = 3) (run 9)' 2)");
 	free(script);
-	figure_free(figure);
+	chart_free(figure);
 	for (size_t i = 0; i < 3; i++)
 		fixture_release(&f[i]);
 }
@@ -661,11 +660,11 @@ static void set_back(void **state)
 	(void)state;
 	struct fixture f;
 	struct error err = ERROR_INIT;
-	struct figure *figure = figure_new();
+	struct chart *figure = chart_new();
 	fixture_init(&f, "sort", 12, 20);
 	f.run.started_at_ns = f.executions[12].started_at_ns + 500000000;
 	f.executions[5].started_at_ns -= INT64_C(3600000000000);
-	assert_int_equal(figure_samples(figure, &f.view, EMP_ET, &err), 0);
+	assert_int_equal(chart_samples(figure, &f.view, EMP_ET, &err), 0);
 	char *script = script_of(figure, "fig"), *data = data_of(figure);
 	struct numbers x;
 	read_axis(script, 'x', &x);
@@ -676,7 +675,7 @@ static void set_back(void **state)
 	assert_int_equal(lines_with(data, "\t-"), 0);
 	free(script);
 	free(data);
-	figure_free(figure);
+	chart_free(figure);
 	fixture_release(&f);
 }
 
@@ -686,19 +685,19 @@ static void alone(void **state)
 	(void)state;
 	struct fixture f;
 	struct error err = ERROR_INIT;
-	struct figure *figure = figure_new();
+	struct chart *figure = chart_new();
 	fixture_init(&f, "sort", 1, 20);
 	f.view.executions = &f.executions[1]; /* without the warm-up */
 	f.verdicts[0] = f.verdicts[1];
 	f.view.count = 1;
 	f.executions[1].started_at_ns = 0;
-	assert_int_equal(figure_samples(figure, &f.view, EMP_ET, &err), 0);
+	assert_int_equal(chart_samples(figure, &f.view, EMP_ET, &err), 0);
 	char *script = script_of(figure, "fig");
 	assert_has(script, "set xlabel 'execution'");
 	assert_has(script, "set xrange [0.5:1.5]\nset xtics nomirror ('1' 1)\n");
 	assert_has(script, "using ($1/1):");
 	free(script);
-	figure_free(figure);
+	chart_free(figure);
 	f.view.count = 2;
 	fixture_release(&f);
 }
@@ -709,10 +708,10 @@ static void when(void **state)
 	(void)state;
 	struct fixture f;
 	struct error err = ERROR_INIT;
-	struct figure *timed = figure_new(), *untimed = figure_new();
+	struct chart *timed = chart_new(), *untimed = chart_new();
 	fixture_init(&f, "sort", 12, 20);
 	f.run.started_at_ns = f.executions[0].started_at_ns - 500000000;
-	assert_int_equal(figure_samples(timed, &f.view, EMP_ET, &err), 0);
+	assert_int_equal(chart_samples(timed, &f.view, EMP_ET, &err), 0);
 	char *data = data_of(timed), *script = script_of(timed, "fig"), row[64];
 	assert_has(data, "\n1\t2500000000\t");
 	assert_has(script, "set xlabel 'time into the run (s)'");
@@ -721,32 +720,15 @@ static void when(void **state)
 	free(script);
 	for (size_t i = 0; i < f.view.count; i++)
 		f.executions[i].started_at_ns = 0;
-	assert_int_equal(figure_samples(untimed, &f.view, EMP_ET, &err), 0);
+	assert_int_equal(chart_samples(untimed, &f.view, EMP_ET, &err), 0);
 	data = data_of(untimed);
 	snprintf(row, sizeof row, "\n2\t%" PRIu64 "\t",
 		 f.executions[0].et_ns + f.executions[1].et_ns);
 	assert_has(data, row);
 	free(data);
-	figure_free(timed);
-	figure_free(untimed);
+	chart_free(timed);
+	chart_free(untimed);
 	fixture_release(&f);
-}
-
-static void bars(void **state)
-{
-	(void)state;
-	const struct plot_bar list[] = { { "a", 4, "4" }, { "b\n", 2, "2" }, { "c", 0, "0" } };
-	const struct plot_style style = { .width = 38, .lines = 24, .ascii = true };
-	struct strbuf out = { 0 };
-	plot_bars(list, 3, "Three", &style, &out);
-	assert_string_equal(strbuf_text(&out), "Three\n"
-					       "a                        4 ##########\n"
-					       "b\\n                      2 #####\n"
-					       "c                        0 \n");
-	strbuf_release(&out);
-	assert_false(plot_wanted(&style, 23));
-	assert_true(plot_wanted(&style, 24));
-	assert_false(plot_wanted(&(struct plot_style){ 0 }, 1000));
 }
 
 int main(void)
@@ -773,7 +755,6 @@ int main(void)
 		cmocka_unit_test(set_back),
 		cmocka_unit_test(alone),
 		cmocka_unit_test(when),
-		cmocka_unit_test(bars),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

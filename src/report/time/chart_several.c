@@ -1,10 +1,11 @@
-/* Figures of several runs of commands together. */
+/* Charts of several runs of commands together. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/chart/figure_private.h"
+#include "report/chart/charts.h"
 #include "report/time/several.h"
+#include "report/time/times.h"
 
 /* "sort (n = 3)" */
 static void put_name(const struct run *run, struct strbuf *out)
@@ -33,14 +34,14 @@ static char *name_of(const struct run_view *views, size_t count, size_t i)
 	return strbuf_detach(&out);
 }
 
-int figure_compare(struct figure *f, const struct run_view *views, size_t count,
-		   enum emp_measure measure, struct error *err)
+int chart_compare(struct chart *c, const struct run_view *views, size_t count,
+		  enum emp_measure measure, struct error *err)
 {
 	enum emp_measure m = measure == EMP_MEASURES ? study_measure(views, count) : measure;
 	double most = 0;
-	size_t block = figure_block(f,
-				    "row\tmean_ns\tci_low_ns\tci_high_ns\tstddev_ns\tn\trun\tname",
-				    "means with 95 % intervals");
+	size_t block = chart_block(c,
+				   "row\tmean_ns\tci_low_ns\tci_high_ns\tstddev_ns\tn\trun\tname",
+				   "means with 95 % intervals");
 	for (size_t i = 0; i < count; i++) {
 		const struct summary *s = &views[i].result->kept[m];
 		double row[] = { (double)i,
@@ -50,33 +51,31 @@ int figure_compare(struct figure *f, const struct run_view *views, size_t count,
 				 s->stddev,
 				 (double)s->n,
 				 (double)views[i].run->id };
-		if (figure_check_measure(&views[i], m, err))
+		if (time_check_measure(&views[i], m, err))
 			return -1;
-		figure_say_run(f, i ? NULL : "compare", views[i].run, views[i].machine);
+		chart_say_run(c, i ? NULL : "compare", views[i].run, views[i].machine);
 		char *name = name_of(views, count, i);
-		figure_axis_tic(&f->y, (double)i, name);
+		chart_axis_tick(&c->y, (double)i, name);
 		if (s->n)
-			figure_row(f, block, row, sizeof row / sizeof *row, name);
+			chart_row(c, block, row, sizeof row / sizeof *row, name);
 		xfree(name);
 		if (!s->n)
 			continue;
 		most = fmax(most, s->ci_high);
 	}
-	figure_say(f, "measure", measure_title(m));
-	figure_axis_time(&f->x, measure_title(m), most);
-	figure_axis_rows(f, count);
-	figure_axis_from_zero(&f->x, most);
-	double unit = f->x.unit;
-	figure_layer(f, block, "boxxyerror fs solid 1 border lt -1 dt 1 lc rgb '#9ecae1' lw 0.5",
-		     NULL, "($2/%g):1:(0):($2/%g):($1-0.32):($1+0.32)", unit, unit);
-	figure_layer(f, block, "xerrorbars dt 1 pt 7 ps 0.4 lc rgb '#000000' lw 1", NULL,
-		     "($2/%g):1:($3/%g):($4/%g)", unit, unit, unit);
-	return figure_rows(f) ? 0 : figure_empty(err, "nothing of these runs was kept");
+	chart_say(c, "measure", measure_title(m));
+	chart_axis_time(&c->x, measure_title(m), most);
+	chart_axis_rows(c, count);
+	chart_axis_from_zero(&c->x, most);
+	chart_add(c, block, CHART_BARS, CHART_BAR, NULL, 1, 0);
+	chart_add(c, block, CHART_INTERVALS, CHART_INTERVAL, NULL, 1, 0);
+	return chart_rows(c) ? 0 : chart_empty(err, "nothing of these runs was kept");
 }
 
-/* One of the curves of figure_sigma(): a point for each run with two executions, as on the page. */
+/* One of the curves of chart_sigma(): a point for each run with two executions, as on the page. */
 struct spread {
-	const char *title, *style;
+	const char *title;
+	unsigned pen;
 	enum emp_measure measure;
 	bool all; /* dropped ones, too */
 };
@@ -93,12 +92,12 @@ struct extent {
 	double x_low, x_high, y_low, y_high;
 };
 
-static void add_spread(struct figure *f, const struct spread *s, const struct run_view *views,
+static void add_spread(struct chart *c, const struct spread *s, const struct run_view *views,
 		       size_t count, struct extent *e)
 {
 	enum { COLUMNS = 4 };
 	double(*rows)[COLUMNS] = xcalloc(count + 1, sizeof *rows);
-	size_t n = 0, block = figure_block(f, "mean_ns\tstddev_ns\tn\trun", s->title);
+	size_t n = 0, block = chart_block(c, "mean_ns\tstddev_ns\tn\trun", s->title);
 	for (size_t i = 0; i < count; i++) {
 		const struct summary *of = spread_of(s, &views[i]);
 		if (!of)
@@ -111,51 +110,50 @@ static void add_spread(struct figure *f, const struct spread *s, const struct ru
 		e->y_low = fmin(e->y_low, row[1]);
 		e->y_high = fmax(e->y_high, row[1]);
 	}
-	qsort(rows, n, sizeof *rows, figure_by_value); /* of the first column */
+	qsort(rows, n, sizeof *rows, chart_by_value); /* of the first column */
 	for (size_t i = 0; i < n; i++)
-		figure_row(f, block, rows[i], COLUMNS, NULL);
+		chart_row(c, block, rows[i], COLUMNS, NULL);
 	xfree(rows);
-	figure_layer(f, block, s->style, s->title, "1:2");
+	chart_add(c, block, CHART_LINE_POINTS, CHART_PEN + s->pen, s->title, 0, 1);
 }
 
 /* Thin lines where sigma is 0.1, 1 and 10 % of the mean. */
-static void add_shares(struct figure *f)
+static void add_shares(struct chart *c)
 {
 	static const struct {
 		double share;
 		const char *name;
 	} shares[] = { { 0.001, "0.1 %" }, { 0.01, "1 %" }, { 0.1, "10 %" } };
 	for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
-		double end = fmin(f->x.high, f->y.high / shares[i].share);
-		double begin = fmax(f->x.low, f->y.low / shares[i].share);
+		double end = fmin(c->x.high, c->y.high / shares[i].share);
+		double begin = fmax(c->x.low, c->y.low / shares[i].share);
 		if (begin >= end / 2)
 			continue;
-		size_t block = figure_block(f, "mean_ns\tstddev_ns\tname",
-					    "where it is this share of the mean");
+		size_t block = chart_block(c, "mean_ns\tstddev_ns\tname",
+					   "where it is this share of the mean");
 		double from[] = { begin, begin * shares[i].share };
 		double to[] = { end, end * shares[i].share };
-		figure_row(f, block, from, 2, "");
-		figure_row(f, block, to, 2, shares[i].name);
-		figure_layer(f, block, "lines dt (2,4) lc rgb '#777777' lw 0.8", NULL, "1:2");
-		figure_layer(f, block, "labels right offset -0.3,-0.5 font pt7 tc rgb '#555555'",
-			     NULL, "1:2:3");
+		chart_row(c, block, from, 2, "");
+		chart_row(c, block, to, 2, shares[i].name);
+		chart_add(c, block, CHART_LINE, CHART_GUIDE, NULL, 0, 1);
+		chart_add(c, block, CHART_NAMES, CHART_GUIDE, NULL, 0, 1);
 	}
 }
 
-int figure_sigma(struct figure *f, const struct run_view *views, size_t count, struct error *err)
+int chart_sigma(struct chart *c, const struct run_view *views, size_t count, struct error *err)
 {
 	enum emp_measure pt = study_measure(views, count);
 	struct extent e = { .x_low = INFINITY, .y_low = INFINITY };
 	char title[WORDS];
 	snprintf(title, sizeof title, "%s, kept", measure_title(pt));
 	const struct spread spreads[] = {
-		{ "elapsed time, all", "linespoints lt 2", EMP_ET, true },
-		{ "elapsed time, kept", "linespoints lt 3", EMP_ET, false },
-		{ title, "linespoints lt 1", pt, false },
+		{ "elapsed time, all", 1, EMP_ET, true },
+		{ "elapsed time, kept", 2, EMP_ET, false },
+		{ title, 0, pt, false },
 	};
 	size_t with = 0;
 	for (size_t i = 0; i < count; i++) {
-		figure_say_run(f, i ? NULL : "sigma", views[i].run, views[i].machine);
+		chart_say_run(c, i ? NULL : "sigma", views[i].run, views[i].machine);
 		with += spread_of(&spreads[1], &views[i]) != NULL;
 	}
 	if (with < 2) {
@@ -165,18 +163,17 @@ int figure_sigma(struct figure *f, const struct run_view *views, size_t count, s
 				  "is drawn over several",
 				  (long long)views[0].run->id);
 		else
-			figure_empty(err,
-				     "no two of these runs have two executions that were kept");
+			chart_empty(err, "no two of these runs have two executions that were kept");
 		return error_hint(err, "give several runs, or --study for all of a command line "
 				       "such as 'tare time -L n 10ms,100ms,1s COMMAND'");
 	}
-	figure_say(f, "x", "the mean of the same measure, as on the page");
+	chart_say(c, "x", "the mean of the same measure, as on the page");
 	for (size_t k = 0; k < (pt == EMP_ET ? 2 : 3); k++)
-		add_spread(f, &spreads[k], views, count, &e);
-	figure_axis_log(&f->x, "task length (mean of the same measure)", e.x_low, e.x_high,
-			FIGURE_TIMES);
-	figure_axis_log(&f->y, "standard deviation", e.y_low, e.y_high, FIGURE_TIMES);
-	add_shares(f);
-	f->key = true;
+		add_spread(c, &spreads[k], views, count, &e);
+	chart_axis_log(&c->x, "task length (mean of the same measure)", e.x_low, e.x_high,
+		       CHART_TIMES);
+	chart_axis_log(&c->y, "standard deviation", e.y_low, e.y_high, CHART_TIMES);
+	add_shares(c);
+	c->key = true;
 	return 0;
 }

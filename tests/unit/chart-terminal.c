@@ -9,8 +9,47 @@
 
 #include <cmocka.h>
 
-#include "report/chart/scatter.h"
+#include "report/chart/chart.h"
+#include "report/chart/plot.h"
 #include "text-lines.h"
+
+/* A chart of points, in few words. */
+struct scatter {
+	const double *x, *y;
+	const bool *marked; /* NULL: none */
+	size_t count;
+	double x_low, x_high, y_low, y_high;
+	const char *title, *x_label, *y_label;
+	bool times, times_y; /* both axes, or y alone */
+	bool log_y;
+	const char *signs; /* of each point; NULL: dots */
+};
+
+static bool scatter_text(const struct scatter *s, size_t width, size_t height, bool ascii,
+			 bool colour, struct strbuf *out)
+{
+	struct chart *c = chart_new();
+	const struct chart_screen screen = { width, height, ascii, colour, s->title, s->y_label };
+	if (s->x_label)
+		chart_axis_label(&c->x, s->x_label);
+	c->x.unit_name = s->times ? "ns" : NULL;
+	c->y.unit_name = s->times || s->times_y ? "ns" : NULL;
+	c->y.log = s->log_y;
+	c->x.from = s->x_low;
+	c->x.to = s->x_high;
+	c->y.from = s->y_low;
+	c->y.to = s->y_high;
+	for (size_t i = 0; i < s->count; i++) {
+		size_t block = chart_block(c, "x\ty", "a point");
+		chart_row(c, block, (double[]){ s->x[i], s->y[i] }, 2, NULL);
+		chart_add(c, block, CHART_POINTS,
+			  s->marked && s->marked[i] ? CHART_CROSS : CHART_KEPT, NULL, 0, 1)
+			->sign = s->signs ? s->signs[i] : 0;
+	}
+	bool shared = chart_points_text(c, &screen, out);
+	chart_free(c);
+	return shared;
+}
 
 static void assert_plot(const struct scatter *s, size_t width, size_t height, bool ascii,
 			const char *expected)
@@ -340,6 +379,32 @@ static void every_dot(void **state)
 	strbuf_release(&out);
 }
 
+static void bars(void **state)
+{
+	(void)state;
+	static const char *const names[] = { "a", "b\n", "c" }, *const texts[] = { "4", "2", "0" };
+	const struct chart_screen screen = { .width = 38, .ascii = true, .title = "Three" };
+	struct chart *c = chart_new();
+	struct strbuf out = { 0 };
+	size_t block = chart_block(c, "row\tvalue\ttext", "bars");
+	for (size_t i = 0; i < 3; i++) {
+		chart_row(c, block, (double[]){ (double)i, 4 - 2 * (double)i }, 2, texts[i]);
+		chart_axis_tick(&c->y, (double)i, names[i]);
+	}
+	chart_add(c, block, CHART_BARS, CHART_KEPT, NULL, 1, 0);
+	chart_bars_text(c, &screen, &out);
+	assert_string_equal(strbuf_text(&out), "Three\n"
+					       "a                        4 ##########\n"
+					       "b\\n                      2 #####\n"
+					       "c                        0 \n");
+	strbuf_release(&out);
+	chart_free(c);
+	const struct plot_style style = { .width = 38, .lines = 24 };
+	assert_false(plot_wanted(&style, 23));
+	assert_true(plot_wanted(&style, 24));
+	assert_false(plot_wanted(&(struct plot_style){ 0 }, 1000));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,7 +413,7 @@ int main(void)
 		cmocka_unit_test(marked),    cmocka_unit_test(outside),
 		cmocka_unit_test(times),     cmocka_unit_test(nothing),
 		cmocka_unit_test(one_value), cmocka_unit_test(every_dot),
-		cmocka_unit_test(hostile),
+		cmocka_unit_test(hostile),   cmocka_unit_test(bars),
 	};
-	return cmocka_run_group_tests_name("scatter", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("chart-terminal", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Axes of figures: what they hold, and the numbers beside them. Those are chosen here and not by
+/* Axes of charts: what they hold, and the numbers beside them. Those are chosen here and not by
  * gnuplot, whose own run into each other on a figure one column wide and change their notation
  * within an axis. */
 #include <stdio.h>
@@ -6,17 +6,19 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "report/chart/figure_private.h"
+#include "report/chart/chart.h"
 
 /* ---- what they hold ---- */
 
-void figure_axis_label(struct figure_axis *a, const char *label)
+void chart_axis_label(struct chart_axis *a, const char *label)
 {
+	xfree(a->name);
 	xfree(a->label);
+	a->name = xstrdup(label);
 	a->label = xstrdup(label);
 }
 
-void figure_axis_time(struct figure_axis *a, const char *label, double most_ns)
+void chart_axis_time(struct chart_axis *a, const char *label, double most_ns)
 {
 	static const struct {
 		double from_ns, unit_ns;
@@ -37,14 +39,16 @@ void figure_axis_time(struct figure_axis *a, const char *label, double most_ns)
 	/* "process time (net), ms" */
 	bool bracket = *label && label[strlen(label) - 1] == ')';
 	snprintf(text, sizeof text, bracket ? "%s, %s" : "%s (%s)", label, units[i].name);
-	figure_axis_label(a, text);
+	chart_axis_label(a, label);
+	xfree(a->label);
+	a->label = xstrdup(text);
 }
 
 #define AROUND 0.04 /* of the range: room for a sign at the edge */
 
-void figure_axis_range(struct figure_axis *a, double low, double high)
+void chart_axis_range(struct chart_axis *a, double low, double high)
 {
-	double least = fmax(FIGURE_LEAST_PART * fmax(fabs(low), fabs(high)), 1);
+	double least = fmax(CHART_LEAST_PART * fmax(fabs(low), fabs(high)), 1);
 	double more = fmax((least - (high - low)) / 2, 0);
 	a->low = (low - more) / a->unit;
 	a->high = (high + more) / a->unit;
@@ -52,26 +56,26 @@ void figure_axis_range(struct figure_axis *a, double low, double high)
 	a->low = low >= 0 && a->low < 0 ? 0 : a->low;
 }
 
-void figure_axis_span(struct figure_axis *a, double low, double high)
+void chart_axis_span(struct chart_axis *a, double low, double high)
 {
 	double room = high > low ? AROUND * (high - low) : fmax(fabs(high) * 0.01, 1);
-	figure_axis_range(a, low >= 0 ? fmax(low - room, 0) : low - room, high + room);
+	chart_axis_range(a, low >= 0 ? fmax(low - room, 0) : low - room, high + room);
 }
 
-void figure_axis_from_zero(struct figure_axis *a, double high)
+void chart_axis_from_zero(struct chart_axis *a, double high)
 {
 	a->low = 0;
 	a->high = high > 0 ? high * (1 + AROUND) / a->unit : 1;
 }
 
-static void add_tic(figure_tics *t, double at, const char *label)
+static void add_tick(chart_ticks *t, double at, const char *label)
 {
-	array_push(t, (struct figure_tic){ at, label ? xstrdup(label) : NULL });
+	array_push(t, (struct chart_tick){ at, label ? xstrdup(label) : NULL });
 }
 
-void figure_axis_tic(struct figure_axis *a, double at, const char *label)
+void chart_axis_tick(struct chart_axis *a, double at, const char *label)
 {
-	add_tic(&a->tics, at, label);
+	add_tick(&a->ticks, at, label);
 }
 
 /* The nearest 1, 2 or 5 of a power of ten that is not above, or not below. */
@@ -85,8 +89,8 @@ static double round_log(double x, bool up)
 	return decade * steps[i];
 }
 
-void figure_axis_log(struct figure_axis *a, const char *label, double low, double high,
-		     enum figure_notation notation)
+void chart_axis_log(struct chart_axis *a, const char *label, double low, double high,
+		    enum chart_notation notation)
 {
 	low = round_log(low, false);
 	high = round_log(high, true);
@@ -96,10 +100,10 @@ void figure_axis_log(struct figure_axis *a, const char *label, double low, doubl
 	}
 	a->log = true;
 	a->notation = notation;
-	/* a tic at the very end would be left out by how it is rounded */
+	/* a tick at the very end would be left out by how it is rounded */
 	a->low = low * 0.9999;
 	a->high = high * 1.0001;
-	figure_axis_label(a, label);
+	chart_axis_label(a, label);
 }
 
 #define ROW_CM 0.38
@@ -107,14 +111,15 @@ void figure_axis_log(struct figure_axis *a, const char *label, double low, doubl
 #define MOST_ROWS_CM 22 /* a page */
 #define ROWS_AROUND_CM 1.6
 
-void figure_axis_rows(struct figure *f, size_t count)
+void chart_axis_rows(struct chart *c, size_t count)
 {
 	double rows = ROW_CM * (double)count;
 	if (rows > MOST_ROWS_CM)
 		rows = fmax(MOST_ROWS_CM, LEAST_ROW_CM * (double)count);
-	f->y.low = (double)count - 0.4;
-	f->y.high = -0.6;
-	f->height_cm = fmax(ROWS_AROUND_CM + rows, 3.5);
+	c->y.low = (double)count - 0.4;
+	c->y.high = -0.6;
+	c->rows = true;
+	c->height_cm = fmax(ROWS_AROUND_CM + rows, 3.5);
 }
 
 /* ---- the numbers beside them ---- */
@@ -137,7 +142,7 @@ static void power_text(double value, char out[WORDS])
 }
 
 /* "200k": thousands, millions and so on where the largest has that many. step: to which digit. */
-static void figure_text(double value, double most, double step, char out[WORDS])
+static void number_text(double value, double most, double step, char out[WORDS])
 {
 	static const struct {
 		double from, scale;
@@ -159,7 +164,7 @@ static void figure_text(double value, double most, double step, char out[WORDS])
 		snprintf(out, WORDS, "%.*f%s", decimals, value / scale, suffix);
 }
 
-void figure_count_text(double value, int digits, char out[WORDS])
+void chart_count_text(double value, int digits, char out[WORDS])
 {
 	static const char *const suffixes[] = { "", "k", "M", "G", "T" };
 	double thousand = 1000 - 0.5 * pow(10, 3 - digits); /* what is rounded to it */
@@ -169,26 +174,26 @@ void figure_count_text(double value, int digits, char out[WORDS])
 	snprintf(out, WORDS, "%.*g%s", digits, value, suffixes[i]);
 }
 
-static void log_text(const struct figure_axis *a, double value, char out[WORDS])
+static void log_text(const struct chart_axis *a, double value, char out[WORDS])
 {
 	switch (a->notation) {
-	case FIGURE_TIMES:
+	case CHART_TIMES:
 		if (value < 0.95) /* text_duration() knows nothing below 1 ns */
 			snprintf(out, WORDS, "%.*f ns", (int)-floor(log10(value) + 1e-9), value);
 		else
 			text_duration(value, 1, out, WORDS);
 		break;
-	case FIGURE_POWERS:
+	case CHART_POWERS:
 		power_text(value, out);
 		break;
 	default:
-		figure_count_text(value, 4, out);
+		chart_count_text(value, 4, out);
 	}
 }
 
 #define EM_CM 0.282 /* 8 points */
 
-double figure_text_cm(const char *text)
+double chart_text_cm(const char *text)
 {
 	static const struct {
 		const char *characters;
@@ -210,14 +215,14 @@ double figure_text_cm(const char *text)
 	return em * EM_CM;
 }
 
-void figure_tics_release(figure_tics *t)
+void chart_ticks_release(chart_ticks *t)
 {
 	for (size_t i = 0; i < t->count; i++)
 		xfree(t->items[i].label);
 	array_release(t);
 }
 
-static double place_cm(const struct figure_axis *a, double at, double cm)
+static double place_cm(const struct chart_axis *a, double at, double cm)
 {
 	double low = a->log ? log10(a->low) : a->low, high = a->log ? log10(a->high) : a->high;
 	return ((a->log ? log10(at) : at) - low) / (high - low) * cm;
@@ -227,20 +232,20 @@ static double place_cm(const struct figure_axis *a, double at, double cm)
 #define LINE_CM 0.45 /* from one to the next where they are above each other */
 
 /* No two labels touch each other. */
-static bool is_loose(const struct figure_axis *a, const figure_tics *t, double cm, bool across)
+static bool is_loose(const struct chart_axis *a, const chart_ticks *t, double cm, bool across)
 {
-	const struct figure_tic *before = NULL;
+	const struct chart_tick *before = NULL;
 	for (size_t i = 0; i < t->count; i++) {
-		const struct figure_tic *tic = &t->items[i];
-		if (!tic->label)
+		const struct chart_tick *tick = &t->items[i];
+		if (!tick->label)
 			continue;
 		double need = LINE_CM;
 		if (before && across)
 			need = GAP_CM +
-			       (figure_text_cm(before->label) + figure_text_cm(tic->label)) / 2;
-		if (before && place_cm(a, tic->at, cm) - place_cm(a, before->at, cm) < need)
+			       (chart_text_cm(before->label) + chart_text_cm(tick->label)) / 2;
+		if (before && place_cm(a, tick->at, cm) - place_cm(a, before->at, cm) < need)
 			return false;
-		before = tic;
+		before = tick;
 	}
 	return true;
 }
@@ -248,7 +253,7 @@ static bool is_loose(const struct figure_axis *a, const figure_tics *t, double c
 #define MOST_NUMBERS 8
 #define MOST_STEPS 20
 
-static size_t add_linear(const struct figure_axis *a, double step, figure_tics *t)
+static size_t add_linear(const struct chart_axis *a, double step, chart_ticks *t)
 {
 	double most = fmax(fabs(a->low), fabs(a->high)), slack = (a->high - a->low) * 1e-9;
 	double first = ceil((a->low - slack) / step);
@@ -258,23 +263,23 @@ static size_t add_linear(const struct figure_axis *a, double step, figure_tics *
 		double at = (first + i) * step + 0.0; /* which is never -0 */
 		if (at > a->high + slack)
 			break;
-		figure_text(at, most, step, label);
-		add_tic(t, at, label);
+		number_text(at, most, step, label);
+		add_tick(t, at, label);
 	}
 	return t->count;
 }
 
-static void linear_tics(const struct figure_axis *a, double cm, bool across, figure_tics *t)
+static void linear_ticks(const struct chart_axis *a, double cm, bool across, chart_ticks *t)
 {
 	static const double steps[] = { 1, 2, 5, 10, 20, 50, 100, 200, 500 };
 	double range = a->high - a->low, decade = pow(10, floor(log10(range)) - 1);
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
 		double step = decade * steps[i];
-		if (a->notation == FIGURE_COUNTS && step < 0.999)
+		if (a->notation == CHART_COUNTS && step < 0.999)
 			continue;
 		if (range / step > MOST_STEPS)
 			continue;
-		figure_tics_release(t);
+		chart_ticks_release(t);
 		size_t count = add_linear(a, step, t);
 		if (count <= MOST_NUMBERS && is_loose(a, t, cm, across))
 			return;
@@ -284,28 +289,28 @@ static void linear_tics(const struct figure_axis *a, double cm, bool across, fig
 /* Small ones between decades, where they are no grey bar. */
 #define SMALL_FROM_CM 0.45
 
-static void add_decade(const struct figure_axis *a, int power, bool labelled, bool small,
-		       figure_tics *t)
+static void add_decade(const struct chart_axis *a, int power, bool labelled, bool small,
+		       chart_ticks *t)
 {
 	char label[WORDS];
 	double at = pow(10, power);
 	if (at >= a->low && at <= a->high) {
 		log_text(a, at, label);
-		add_tic(t, at, labelled ? label : NULL);
+		add_tick(t, at, labelled ? label : NULL);
 	}
 	for (int i = 2; i < 10 && small; i++)
 		if (i * at >= a->low && i * at <= a->high)
-			add_tic(t, i * at, NULL);
+			add_tick(t, i * at, NULL);
 }
 
 /* Decades with labels; false: there are none, or too few. */
-static bool decade_tics(const struct figure_axis *a, double cm, bool across, figure_tics *t)
+static bool decade_ticks(const struct chart_axis *a, double cm, bool across, chart_ticks *t)
 {
 	int first = (int)floor(log10(a->low) + 1e-3), last = (int)floor(log10(a->high));
 	bool small = cm / log10(a->high / a->low) >= SMALL_FROM_CM;
 	for (int each = 1; each <= 12; each++) {
 		size_t labelled = 0;
-		figure_tics_release(t);
+		chart_ticks_release(t);
 		for (int power = first; power <= last; power++) {
 			bool named = (power % each + each) % each == 0;
 			add_decade(a, power, named, small, t);
@@ -320,13 +325,13 @@ static bool decade_tics(const struct figure_axis *a, double cm, bool across, fig
 }
 
 /* Within a decade or two: 1, 2, 5, else 1, 3, have labels. */
-static void inner_tics(const struct figure_axis *a, double cm, bool across, figure_tics *t)
+static void inner_ticks(const struct chart_axis *a, double cm, bool across, chart_ticks *t)
 {
 	static const char *const named[] = { "1 2 5", "1 3", "1 5", "2", "1" };
 	int first = (int)floor(log10(a->low)), last = (int)floor(log10(a->high));
 	for (size_t k = 0; k < sizeof named / sizeof *named; k++) {
 		size_t labelled = 0;
-		figure_tics_release(t);
+		chart_ticks_release(t);
 		for (int power = first; power <= last; power++)
 			for (int i = 1; i < 10; i++) {
 				char label[WORDS];
@@ -335,7 +340,7 @@ static void inner_tics(const struct figure_axis *a, double cm, bool across, figu
 				if (at < a->low || at > a->high)
 					continue;
 				log_text(a, at, label);
-				add_tic(t, at, is_named ? label : NULL);
+				add_tick(t, at, is_named ? label : NULL);
 				labelled += is_named;
 			}
 		if (labelled && is_loose(a, t, cm, across))
@@ -343,13 +348,13 @@ static void inner_tics(const struct figure_axis *a, double cm, bool across, figu
 	}
 }
 
-void figure_axis_tics(const struct figure_axis *a, double cm, bool across, figure_tics *t)
+void chart_axis_ticks(const struct chart_axis *a, double cm, bool across, chart_ticks *t)
 {
 	if (!isfinite(a->low) || !isfinite(a->high) || !(a->high > a->low) ||
 	    (a->log && !(a->low > 0)))
 		return; /* gnuplot's own */
 	if (!a->log)
-		linear_tics(a, cm, across, t);
-	else if (!decade_tics(a, cm, across, t))
-		inner_tics(a, cm, across, t);
+		linear_ticks(a, cm, across, t);
+	else if (!decade_ticks(a, cm, across, t))
+		inner_ticks(a, cm, across, t);
 }
