@@ -224,5 +224,9 @@ int lab_study_runs(struct lab *lab, int64_t study, run_list *runs, struct error 
 	if (result)
 		return -1;
 	sqlite3_bind_int64(stmt, 1, study);
-	return collect_runs(lab, stmt, runs, NULL, err);
+	size_t had = runs->count;
+	result = collect_runs(lab, stmt, runs, NULL, err);
+	for (size_t i = had; i < runs->count; i++)
+		runs->items[i].conditions = conditions_take(runs->items[i].conditions.text);
+	return result;
 }
