@@ -27,8 +27,8 @@ static struct table *text_table(const run_list *runs, const run_count_list *coun
 		{ "name", "Name", COLUMN_TEXT },
 		{ "executions", "Executions", COLUMN_TEXT, .right = true, .spare = 5 },
 		{ "status", "Status", COLUMN_TEXT, .spare = 1 },
-		{ "mean_et", "Mean ET", COLUMN_DURATION, .spare = 4 },
-		{ "mean_pt_exec", "Mean PT", COLUMN_DURATION, .spare = 2 },
+		{ "mean_et_of_all", "ET of all", COLUMN_DURATION, .spare = 4 },
+		{ "mean_pt_exec_of_all", "PT of all", COLUMN_DURATION, .spare = 2 },
 		{ "tags", "Tags", COLUMN_TEXT, .spare = 3 },
 	};
 	bool tags = has_tags(runs);
@@ -87,8 +87,8 @@ static struct table *json_table(const run_list *runs, const run_count_list *coun
 		{ "executions", "", COLUMN_COUNT },
 		{ "warmups", "", COLUMN_COUNT },
 		{ "planned", "", COLUMN_COUNT },
-		{ "mean_et", "", COLUMN_DURATION },
-		{ "mean_pt_exec", "", COLUMN_DURATION },
+		{ "mean_et_of_all", "", COLUMN_DURATION },
+		{ "mean_pt_exec_of_all", "", COLUMN_DURATION },
 		{ "backend", "", COLUMN_TEXT },
 		{ "study", "", COLUMN_COUNT },
 		{ "kind", "", COLUMN_TEXT },
@@ -160,7 +160,8 @@ int cmd_list(struct lab_access *lab, int argc, char **argv)
 	if (cmd_options(
 		    "tare list [OPTIONS] [PATTERN]",
 		    "The runs in the lab, newest first; with PATTERN those with it in their name,\n"
-		    "command or tags. Means are over all executions but warm-ups.\n",
+		    "command or tags. Means are over all executions but warm-ups; 'tare show' has\n"
+		    "those of the kept ones.\n",
 		    specs, argc, argv, &operands, &code)) {
 		struct error err = ERROR_INIT;
 		if (operands.count > 1) {

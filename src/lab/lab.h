@@ -119,7 +119,7 @@ struct lab_search {
 	bool up; /* the least first. What is not known comes last in any case. */
 };
 /* By default the newest first. counts, when not NULL, gets an entry per run. The caller releases
- * the runs. */
+ * the runs. Of their conditions lists have the text alone, since reading it takes the longest. */
 int lab_search_runs(struct lab *lab, const struct lab_search *search, run_list *runs,
 		    run_count_list *counts, struct error *err);
 int lab_list_runs(struct lab *lab, const char *like, uint32_t most, run_list *runs,

@@ -264,7 +264,6 @@ int lab_read_run(struct lab *lab, sqlite3_stmt *stmt, struct run *run, struct er
 		run_release(run);
 		return lab_damaged(lab, err, "a run has impossible values");
 	}
-	run->conditions = conditions_take(run->conditions.text);
 	if (run->status == RUN_GOING && lab_owner_gone(stmt, at + 1))
 		run->status = RUN_INTERRUPTED;
 	return 0;
@@ -284,6 +283,8 @@ int lab_get_run(struct lab *lab, int64_t id, struct run *into, struct error *err
 		 : rc == SQLITE_DONE ? no_such_run(id, err)
 				     : lab_fail(lab, err, "read");
 	sqlite3_finalize(stmt);
+	if (!result)
+		into->conditions = conditions_take(into->conditions.text);
 	return result;
 }
 

@@ -224,5 +224,9 @@ int lab_invocation_runs(struct lab *lab, int64_t invocation, run_list *runs, str
 	if (result)
 		return -1;
 	sqlite3_bind_int64(stmt, 1, invocation);
-	return collect_runs(lab, stmt, runs, NULL, err);
+	size_t had = runs->count;
+	result = collect_runs(lab, stmt, runs, NULL, err);
+	for (size_t i = had; i < runs->count; i++)
+		runs->items[i].conditions = conditions_take(runs->items[i].conditions.text);
+	return result;
 }

@@ -108,12 +108,14 @@ static int find_resumed(struct calibration *c, struct run *into, struct error *e
 	bool found = false;
 	int failed = lab_list_runs(c->to.lab, NULL, 0, &runs, NULL, err);
 	for (size_t i = 0; i < runs.count; i++) {
-		if (!failed && !found && read_plan(runs.items[i].conditions.all, c, &which)) {
-			*into = runs.items[i];
-			found = true;
-		} else {
-			run_release(&runs.items[i]);
+		struct run *run = &runs.items[i];
+		if (!failed && !found) {
+			run->conditions = conditions_take(run->conditions.text);
+			found = read_plan(run->conditions.all, c, &which);
+			*into = found ? *run : *into;
 		}
+		if (!found || into->id != run->id)
+			run_release(run);
 	}
 	array_release(&runs);
 	if (failed || found)

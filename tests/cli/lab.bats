@@ -95,7 +95,7 @@ ODD=$'it\'s "q", 100%\n<b>\xff|é'
 	measure apple 3
 	"$TARE" list --json >out.json
 	jq -e 'length == 1 and (.[0] | .id == 1 and .name == "apple" and .command == "true"
-		and .executions == 3 and .planned == 3 and .status == "complete" and .mean_et_ns > 0
+		and .executions == 3 and .planned == 3 and .status == "complete" and .mean_et_of_all_ns > 0
 		and (.started_at | test("^20.*Z$")))' out.json
 	"$TARE" list --json nothing-like-it | jq -e '. == []'
 }
@@ -125,7 +125,7 @@ ODD=$'it\'s "q", 100%\n<b>\xff|é'
 		INSERT INTO query_execution (at, execution, measured_ns) VALUES (1, 1, 5), (1, 2, 6), (1, 3, 7)"
 	run "$TARE" list
 	[[ "$output" == *"query 3/40"* ]]
-	"$TARE" list --json | jq -e '.[0] | .kind == "query" and .executions == 3 and .planned == 40 and .mean_et_ns == null'
+	"$TARE" list --json | jq -e '.[0] | .kind == "query" and .executions == 3 and .planned == 40 and .mean_et_of_all_ns == null'
 	run "$TARE" explain 1
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"'tare query report 1' shows it"* ]]
@@ -312,4 +312,111 @@ ODD=$'it\'s "q", 100%\n<b>\xff|é'
 	[ -z "$(offered tag apple red '')" ]
 	[ "$(offered tag --add '')" = red ]
 	[ "$(offered tag --add red '')" = "last 1 apple" ]
+}
+
+# four_kinds: runs 1 and 2 of time, 3 of noise, 4 a profile, 5 of queries, the latter without data,
+# made by sqlite3 out of runs of time
+four_kinds() {
+	command -v sqlite3 >/dev/null || skip "needs sqlite3"
+	for name in one two five six seven; do
+		measure "$name"
+	done
+	sqlite3 "$TARE_LAB" "UPDATE run SET kind = 1 WHERE id = 3;
+		UPDATE run SET kind = 2 WHERE id = 4; UPDATE run SET kind = 3 WHERE id = 5"
+}
+
+# takes KIND COMMAND...: the run that 'last' is to the command is of this kind, or is missed
+takes() {
+	local kind=$1
+	shift
+	run "$TARE" "$@"
+	flat
+	echo "$*: $output"
+	[[ "$output" != *"is one of 'tare"* && "$output" != *"is a profile"* && "$output" != *"there is no"* ]] || return 1
+	case $kind in
+	time) [ "$status" -eq 0 ] && [[ "$output" == *two* || "$output" == *'"two"'* || "$output" == *"run 2"* ]] ;;
+	noise) [[ "$output" == *"run 3"* ]] ;;
+	profile) [[ "$output" == *"run 4"* ]] ;;
+	query) [[ "$output" == *"run 5"* ]] ;;
+	esac
+}
+
+@test "last: the newest run that the command can take" {
+	four_kinds
+	takes time emp last
+	takes time emp
+	run "$TARE" show -x last
+	[[ "$status" -eq 0 && "$output" == *kept* ]]
+	run "$TARE" show --machine
+	[[ "$status" -eq 0 && "$output" == *cpu.* ]]
+	takes time compare one last
+	takes time export -x -f json last
+	takes time export -f asciidoc
+	takes noise noise show last
+	takes noise noise show
+	takes profile profile report last
+	takes profile profile report
+	takes profile profile export --format folded
+	takes query query report last
+	takes query query report
+	takes query query compare last last
+	# anything: the newest of all
+	run "$TARE" tag last
+	[ "$status" -eq 0 ]
+	"$TARE" rename last newest
+	[ "$("$TARE" sql --csv "SELECT name FROM runs WHERE id = 5" | tail -1)" = newest ]
+	run "$TARE" show last
+	[[ "$output" == *"run 5"* ]]
+	# places are counted among what the command takes
+	run "$TARE" emp @1
+	[[ "$output" == *one* ]]
+	run "$TARE" emp @2
+	[ "$status" -eq 2 ]
+	"$TARE" rm last
+	[ "$("$TARE" sql --csv "SELECT max(id) FROM runs" | tail -1)" = 4 ]
+}
+
+@test "last: a run of another kind says what it is and which command shows it" {
+	four_kinds
+	for named in "emp 3|'tare noise show 3' shows it" "emp 4|'tare profile report 4' shows it" \
+		"explain 5|'tare query report 5' shows it" "compare 1 3|is one of 'tare noise': it has no executions" \
+		"noise show 1|run 1 is one of 'tare time', not one of 'tare noise' 'tare show 1' shows it" \
+		"profile report 5|run 5 is one of 'tare query', not a profile" \
+		"query report 4|run 4 is a profile, not one of 'tare query'" "query compare 1 5|'tare show 1' shows it" \
+		"show -x 3|only --json and --lab go with it" "export -x 4|it goes out as JSON or as CSV"; do
+		# shellcheck disable=SC2086
+		run "$TARE" ${named%%|*}
+		[ "$status" -eq 2 ]
+		flat
+		echo "$named: $output"
+		[[ "$output" == *"${named#*|}"* ]]
+	done
+}
+
+@test "last: there is none that the command can take" {
+	command -v sqlite3 >/dev/null || skip "needs sqlite3"
+	measure only
+	for missed in "noise show|run of 'tare noise'" "profile report|profile" "query report|run of 'tare query'"; do
+		# shellcheck disable=SC2086
+		run "$TARE" ${missed%%|*}
+		[ "$status" -eq 2 ]
+		flat
+		[[ "$output" == *"there is no ${missed#*|} in $TARE_LAB"* ]]
+	done
+	sqlite3 "$TARE_LAB" "UPDATE run SET kind = 1"
+	for command in emp explain "show -x" "export -x"; do
+		# shellcheck disable=SC2086
+		run "$TARE" $command
+		[ "$status" -eq 2 ]
+		flat
+		echo "$command: $output"
+		[[ "$output" == *"there is no run"* ]]
+	done
+}
+
+@test "show: the lab is opened once" {
+	command -v strace >/dev/null || skip "needs strace"
+	measure once
+	strace -f -o trace -e trace=openat "$TARE" show last >/dev/null || skip "strace cannot be used here"
+	[ "$(grep -c 'lab.db", O_RDWR' trace)" -eq 1 ]
 }

@@ -191,7 +191,7 @@ teardown() {
 	[ "$(awk -F, 'NR > 1 { n += $3 } END { print n }' histogram.csv)" -eq "$(jq .together.detours.count a.json)" ]
 	"$TARE" export --perfetto -o b.pftrace
 	cmp a.pftrace b.pftrace
-	for bad in "export -f markdown" "export -x" "export --perfetto 1 1" "show --ledger" "show -p" "explain"; do
+	for bad in "export -f markdown 1" "export -x 1" "export --perfetto 1 1" "show --ledger 1" "show -p 1" "explain 1"; do
 		# shellcheck disable=SC2086
 		run "$TARE" $bad
 		[ "$status" -eq 2 ]

@@ -49,7 +49,7 @@ static void add_queries(struct page *p)
 {
 	struct query_fixture whole, slower, empty;
 	struct ttp_comparison c = { 0 };
-	struct page_query_ledger ledgers[] = { { .query = 1, .cardinality = 100000 },
+	struct ttp_ledger ledgers[] = { { .query = 1, .cardinality = 100000 },
 					       { .query = 2 } };
 	query_fixture_make(&whole, "whole");
 	query_fixture_make(&slower, "slower");

@@ -156,24 +156,27 @@ static int print_ledger(struct lab *lab, const struct loaded_run *l, const struc
 	if (find_at(&l->queries, d->ledger, &at, err) ||
 	    lab_get_query_ledger(lab, l->run.id, at->query, at->cardinality, &list, err))
 		return -1;
-	ARRAY(const struct execution *) kept = { 0 };
+	const struct execution **kept = xcalloc(list.count + 1, sizeof *kept);
+	size_t n = ttp_kept_ledgers(&l->queries, &l->ttp, (size_t)(at - l->queries.at.items),
+				    list.items, list.count, kept);
+	bool any = false;
 	for (size_t i = 0; i < list.count; i++)
-		if (list.items[i].ledger.present)
-			/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
-			array_push(&kept, &list.items[i]);
-	bool any = kept.count > 0;
-	if (any)
-		query_ledger_text(kept.items, kept.count, &style, &out);
+		any |= list.items[i].ledger.present;
+	if (n)
+		query_ledger_text(kept, n, &style, &out);
 	else
-		error_set(err, EXIT_ENVIRONMENT, "run %" PRId64 " has no ledger of query %" PRIu32,
-			  l->run.id, at->query);
+		error_set(err, EXIT_ENVIRONMENT,
+			  "run %" PRId64 " has no ledger of query %" PRIu32 "%s", l->run.id,
+			  at->query, any ? " that was kept" : "");
+	if (any && !n)
+		error_hint(err, "'tare query report --all' tells what was dropped, and why");
 	fputs(strbuf_text(&out), stdout);
 	strbuf_release(&out);
-	array_release(&kept);
+	free(kept);
 	for (size_t i = 0; i < list.count; i++)
 		execution_release(&list.items[i]);
 	array_release(&list);
-	return any ? 0 : -1;
+	return n ? 0 : -1;
 }
 
 int query_print(struct lab *lab, const struct loaded_run *l, const struct query_display *d,

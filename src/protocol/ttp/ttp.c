@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "protocol/ttp/private.h"
 
@@ -332,4 +333,36 @@ size_t ttp_ephemeral(struct ttp_set first, struct ttp_set second, struct ttp_set
 	for (size_t i = 0; i < first.count; i++)
 		found += !holds(stopped, first.ids[i]) && !holds(second, first.ids[i]);
 	return found;
+}
+
+size_t ttp_kept_ledgers(const struct query_run *q, const struct ttp_result *r, size_t at,
+			const struct execution *list, size_t count, const struct execution **kept)
+{
+	const struct query_at *all = &q->at.items[at];
+	const uint32_t *fired = r->fired;
+	size_t n = 0;
+	for (size_t i = 0; i < at; i++)
+		fired += q->at.items[i].executions.count;
+	for (size_t i = 0; i < count && !r->at[at].drop; i++)
+		for (size_t k = 0; k < all->executions.count && list[i].ledger.present; k++)
+			if (all->executions.items[k].raw == list[i].id) {
+				if (!fired[k])
+					kept[n++] = &list[i];
+				break;
+			}
+	return n;
+}
+
+void ttp_mean_ledger(const struct execution *const *kept, size_t count, struct ttp_ledger *mean)
+{
+	mean->et_ns = 0;
+	memset(mean->wall_ns, 0, sizeof mean->wall_ns);
+	for (size_t i = 0; i < count; i++) {
+		mean->et_ns += kept[i]->et_ns;
+		for (int c = 0; c < LEDGER_CAUSES; c++)
+			mean->wall_ns[c] += kept[i]->ledger.wall_ns[c];
+	}
+	mean->et_ns = (mean->et_ns + count / 2) / count;
+	for (int c = 0; c < LEDGER_CAUSES; c++)
+		mean->wall_ns[c] = (mean->wall_ns[c] + count / 2) / count;
 }

@@ -236,6 +236,20 @@ struct ttp_correlation {
 	enum ttp_level level;
 	int off; /* levels from what was predicted: 0 match, 1 close, 2 off; -1: r is not known */
 };
+/* The mean ledger of a Q@C, over the executions kept. It begins before the query is asked and ends
+ * after it: et_ns is what elapsed in the query itself. */
+struct ttp_ledger {
+	uint32_t query;
+	uint64_t cardinality, et_ns;
+	uint64_t wall_ns[LEDGER_CAUSES];
+};
+/* Which of these executions, as they were stored of the Q@C with that index, are kept and have a
+ * ledger; `kept` has room for all. None where the whole Q@C is dropped. */
+size_t ttp_kept_ledgers(const struct query_run *q, const struct ttp_result *r, size_t at,
+			const struct execution *list, size_t count, const struct execution **kept);
+/* count is not 0. */
+void ttp_mean_ledger(const struct execution *const *kept, size_t count, struct ttp_ledger *mean);
+
 /* Over all executions of these runs (one for each DBMS, whose values are scaled by themselves) that
  * are not dropped by the result beside them. */
 void ttp_model(const struct query_run *const *runs, const struct ttp_result *const *results,

@@ -45,17 +45,10 @@ void page_add_noise(struct page *p, const struct noise_view *v, const struct noi
 /* listings: of the functions with the most samples, for annotated code. */
 void page_add_profile(struct page *p, const struct profile_subject *s,
 		      const struct profile_listing *listings, size_t count);
-/* The mean ledger of a Q@C, over the executions kept. It begins before the query is asked and ends
- * after it: et_ns is what elapsed in the query itself. */
 #define PAGE_QUERY_LEDGERS 300 /* more are not worth their time and room */
-struct page_query_ledger {
-	uint32_t query;
-	uint64_t cardinality, et_ns;
-	uint64_t wall_ns[LEDGER_CAUSES];
-};
-/* v->data NULL: nothing of the run is stored yet. */
-void page_add_query(struct page *p, const struct query_view *v,
-		    const struct page_query_ledger *ledgers, size_t count);
+/* The mean ledgers of Q@Cs. v->data NULL: nothing of the run is stored yet. */
+void page_add_query(struct page *p, const struct query_view *v, const struct ttp_ledger *ledgers,
+		    size_t count);
 
 /* Comparisons of sections that were added, by their index. */
 

@@ -28,7 +28,7 @@ static json_t *matrix_json(const struct query_view *v)
 	return o;
 }
 
-static json_t *ledger_of(const struct page_query_ledger *l)
+static json_t *ledger_of(const struct ttp_ledger *l)
 {
 	json_t *o = json_object(), *causes = json_array(), *mean = json_array();
 	for (int c = 0; c < LEDGER_CAUSES; c++) {
@@ -63,8 +63,8 @@ static void put_subtitle(const struct query_run *r, struct strbuf *out)
 		strbuf_printf(out, ", %s", r->scenario);
 }
 
-void page_add_query(struct page *p, const struct query_view *v,
-		    const struct page_query_ledger *ledgers, size_t count)
+void page_add_query(struct page *p, const struct query_view *v, const struct ttp_ledger *ledgers,
+		    size_t count)
 {
 	const bool stored = v->data, whole = !stored || v->result->executions <= EXECUTIONS_MOST;
 	struct strbuf subtitle = { 0 };
