@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 	struct run run = { .name = (char *)"stages",
 			   .command = (char *)"stages",
 			   .directory = (char *)".",
-			   .conditions = (char *)"{}",
+			   .conditions = { .text = (char *)"{}" },
 			   .version = (char *)"0" };
 	long count = argc > 3 ? atol(argv[2]) : 0;
 	if (count < 1)

@@ -142,7 +142,8 @@ static void judge(const char *file)
 	struct ttp_correlation model[TTP_RELATIONS];
 	int64_t run = 0;
 	uint64_t begin = clock_monotonic_ns();
-	if (lab_open(&lab, file, LAB_READ, &err) || lab_find_run(lab, "last", &run, &err) ||
+	if (lab_open(&lab, file, LAB_READ, &err) ||
+	    lab_find_run(lab, "last", LAB_ALL_KINDS, &run, NULL, &err) ||
 	    lab_get_query_run(lab, run, &q, &err))
 		die(&err);
 	lab_close(lab);

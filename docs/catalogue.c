@@ -9,15 +9,15 @@
 #include "report/core/shapes.h"
 
 static const char *const kinds[] = {
-	[FIELD_BOOL] = "bool",	     [FIELD_ENUM] = "enum",	  [FIELD_I32] = "integer",
-	[FIELD_U32] = "count",	     [FIELD_I64] = "integer",	  [FIELD_ID] = "integer",
-	[FIELD_KNOWN] = "count",     [FIELD_U64] = "count",	  [FIELD_NS] = "count",
-	[FIELD_TEXT] = "text",	     [FIELD_RAW] = "text",	  [FIELD_NAME] = "text",
-	[FIELD_REAL] = "real",	     [FIELD_DATE] = "date",	  [FIELD_HASH] = "hash",
-	[FIELD_CAUSES] = NULL,	     [FIELD_MEASURES] = "count",  [FIELD_OBJECT] = "object",
-	[FIELD_LIST] = "list",	     [FIELD_MAP] = "map",	  [FIELD_ANY] = "any",
-	[FIELD_SPLICE] = NULL,	     [FIELD_EACH] = NULL,	  [FIELD_CONST] = "count",
-	[FIELD_ADDRESS] = "address", [FIELD_MAYBE_BOOL] = "bool",
+	[FIELD_BOOL] = "bool",	     [FIELD_ENUM] = "enum",	 [FIELD_I32] = "integer",
+	[FIELD_U32] = "count",	     [FIELD_I64] = "integer",	 [FIELD_ID] = "integer",
+	[FIELD_KNOWN] = "count",     [FIELD_U64] = "count",	 [FIELD_NS] = "count",
+	[FIELD_TEXT] = "text",	     [FIELD_RAW] = "text",	 [FIELD_NAME] = "text",
+	[FIELD_REAL] = "real",	     [FIELD_DATE] = "date",	 [FIELD_HASH] = "hash",
+	[FIELD_CAUSES] = NULL,	     [FIELD_MEASURES] = "count", [FIELD_OBJECT] = "object",
+	[FIELD_LIST] = "list",	     [FIELD_MAP] = "map",	 [FIELD_ANY] = "any",
+	[FIELD_SPLICE] = NULL,	     [FIELD_EACH] = NULL,	 [FIELD_CONST] = "count",
+	[FIELD_ADDRESS] = "address",
 };
 
 static json_t *shapes;
@@ -30,7 +30,7 @@ static bool nullable(const struct field *f)
 	if (f->flags & FIELD_ALWAYS && f->kind != FIELD_LIST &&
 	    f->kind != FIELD_MAP) /* there it is about items */
 		return false;
-	if (f->flags & (FIELD_MAYBE | FIELD_ZERO_ABSENT))
+	if (f->flags & (FIELD_MAYBE | FIELD_ZERO_ABSENT | FIELD_GIVEN))
 		return true;
 	switch (f->kind) {
 	case FIELD_ID:
@@ -42,7 +42,6 @@ static bool nullable(const struct field *f)
 	case FIELD_DATE:
 	case FIELD_HASH:
 	case FIELD_ADDRESS:
-	case FIELD_MAYBE_BOOL:
 	case FIELD_MEASURES:
 		return true;
 	default:
@@ -59,7 +58,7 @@ static json_t *describe(const struct field *f)
 			      (f->flags & FIELD_OPTIONAL) != 0, "item_null", nullable(&item),
 			      "meaning", f->meaning, "more", f->more, "item",
 			      f->item ? kinds[f->item] : NULL);
-	if (f->kind == FIELD_ENUM) {
+	if (f->kind == FIELD_ENUM || f->item == FIELD_ENUM) {
 		json_t *names = json_array();
 		for (unsigned i = 0; i < f->limit; i++)
 			json_array_append_new(names, json_string(f->names[i]));

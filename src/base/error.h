@@ -12,9 +12,11 @@ enum exit_code {
 	EXIT_INTERRUPTED = 130,
 };
 
+#define ERROR_TEXT 1024 /* bytes */
+
 struct error {
 	enum exit_code code; /* what the process should exit with */
-	char text[1024];
+	char text[ERROR_TEXT];
 	char hint[512]; /* may be empty */
 };
 

@@ -1,11 +1,13 @@
 #include "cmd/cmd.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 
 #define FAIL_WIDTH 80
@@ -54,6 +56,27 @@ int cmd_fail(const struct error *err)
 	return err->code;
 }
 
+void cmd_notice(const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	fputs("tare: ", stderr);
+	vfprintf(stderr, fmt, args);
+	fputc('\n', stderr);
+	va_end(args);
+}
+
+void cmd_log_trouble(char said[ERROR_TEXT], const char *trouble, const char *over)
+{
+	char when[64];
+	if (strcmp(trouble, said) == 0)
+		return;
+	snprintf(said, ERROR_TEXT, "%s", trouble);
+	text_date(clock_realtime_ns(), when, sizeof when);
+	fprintf(stderr, "%s %s\n", when, *trouble ? trouble : over);
+	fflush(stderr);
+}
+
 bool cmd_options(const char *usage, const char *about, const struct option_spec *specs, int argc,
 		 char **argv, text_list *operands, int *code)
 {
@@ -74,6 +97,21 @@ bool cmd_options(const char *usage, const char *about, const struct option_spec 
 	strbuf_release(&out);
 	*code = EXIT_DONE;
 	return false;
+}
+
+int cmd_run(const char *usage, const char *about, const struct option_spec *specs, int argc,
+	    char **argv, cmd_body body, void *options)
+{
+	struct cmd_args args = { .argc = argc, .argv = argv };
+	struct error err = ERROR_INIT;
+	int code;
+	if (cmd_options(usage, about, specs, argc, argv, &args.operands, &code)) {
+		code = body(options, &args, &err);
+		if (code < 0)
+			code = *err.text ? cmd_fail(&err) : (int)err.code;
+	}
+	array_release(&args.operands);
+	return code;
 }
 
 void cmd_add_specs(spec_list *into, const struct option_spec *specs, size_t count)
@@ -129,48 +167,6 @@ int cmd_parts(const struct subcommand *parts, bool takes_command, struct lab_acc
 		return code;
 	}
 	return unknown_part(parts, takes_command, argv[0], argv[1]);
-}
-
-/* ---- stored runs ---- */
-
-int cmd_load_run(struct lab *lab, int64_t id, struct run *run, struct machine *machine,
-		 struct error *err)
-{
-	if (lab_get_run(lab, id, run, err) ||
-	    (run->machine && lab_get_machine(lab, run->machine, machine, err)))
-		return -1;
-	if (strcmp(lab_path(lab), LAB_IN_MEMORY) == 0)
-		run->id = 0; /* nobody can look at it later: no advice may name it */
-	return 0;
-}
-
-int cmd_newest_run(struct lab *lab, enum subject_kind kind, bool settled, int64_t *id,
-		   struct error *err)
-{
-	run_list runs = { 0 };
-	int64_t going = 0;
-	*id = 0;
-	int failed = lab_list_runs(lab, NULL, 0, &runs, NULL, err);
-	for (size_t i = 0; i < runs.count; i++) {
-		int64_t *which = settled && runs.items[i].status == RUN_GOING ? &going : id;
-		if (!*which && runs.items[i].kind == kind)
-			*which = runs.items[i].id;
-		run_release(&runs.items[i]);
-	}
-	array_release(&runs);
-	*id = *id ? *id : going;
-	return failed;
-}
-
-bool cmd_run_is_of(enum subject_kind kind, struct lab *lab, const text_list *names, int64_t *id)
-{
-	struct error none = ERROR_INIT;
-	struct run run = { 0 };
-	bool is_of = names->count <= 1 &&
-		     !lab_find_run(lab, names->count ? names->items[0] : "last", id, &none) &&
-		     !lab_get_run(lab, *id, &run, &none) && run.kind == kind;
-	run_release(&run);
-	return is_of;
 }
 
 /* ---- the terminal ---- */

@@ -54,10 +54,27 @@ void cmd_quiet_recover(void);
 /* Prints "tare: text" and the hint on stderr; gives the exit code. */
 int cmd_fail(const struct error *err);
 
+/* Prints "tare: text" on stderr: what is no error. */
+void cmd_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* For the log of what runs in the background, which is its stderr: the trouble, and that it is
+ * over, once each. said: the last one. */
+void cmd_log_trouble(char said[ERROR_TEXT], const char *trouble, const char *over);
+
 /* Parses; true when the command should go on. When false, *code is what to return: help was printed
  * or the error reported. usage: the "Usage:" lines, about: what stands above the options. */
 bool cmd_options(const char *usage, const char *about, const struct option_spec *specs, int argc,
 		 char **argv, text_list *operands, int *code);
+
+/* Parses, and does the command: body gives its exit code, or -1 with the error, which is then
+ * printed unless it has no text. options: what specs and body share. */
+struct cmd_args {
+	int argc;
+	char **argv;
+	text_list operands;
+};
+typedef int (*cmd_body)(void *options, const struct cmd_args *args, struct error *err);
+int cmd_run(const char *usage, const char *about, const struct option_spec *specs, int argc,
+	    char **argv, cmd_body body, void *options);
 
 void cmd_add_specs(spec_list *into, const struct option_spec *specs, size_t count);
 
@@ -66,18 +83,6 @@ void cmd_add_specs(spec_list *into, const struct option_spec *specs, size_t coun
  * "--", and may have been forgotten there. */
 int cmd_parts(const struct subcommand *parts, bool takes_command, struct lab_access *lab, int argc,
 	      char **argv);
-
-/* A stored run and its machine, which has no facts where none is known. Both are the caller's to
- * release, also after an error. */
-int cmd_load_run(struct lab *lab, int64_t id, struct run *run, struct machine *machine,
-		 struct error *err);
-/* The newest run of a kind; settled: one that is going only where there is no other. *id 0: there
- * is none. */
-int cmd_newest_run(struct lab *lab, enum subject_kind kind, bool settled, int64_t *id,
-		   struct error *err);
-/* For `tare show` and `tare export`: whether the one run named, or the newest where none is, is of
- * this kind; then *id is it. An error is no answer: the caller will meet it, too. */
-bool cmd_run_is_of(enum subject_kind kind, struct lab *lab, const text_list *names, int64_t *id);
 
 /* Whether to colour stdout: a terminal, and neither NO_COLOR nor TERM=dumb. */
 bool cmd_colour(void);

@@ -5,7 +5,6 @@
 #include "cmd/view.h"
 
 struct compare_options {
-	struct lab_access *lab;
 	int format, measure;
 	double slower;
 };
@@ -84,7 +83,7 @@ static int compare(const loaded_list *list, const struct compare_options *o)
 
 int cmd_compare(struct lab_access *lab, int argc, char **argv)
 {
-	struct compare_options o = { .lab = lab, .slower = -1 };
+	struct compare_options o = { .slower = -1 };
 	struct option_spec specs[] = {
 		{ 'm', "measure", OPTION_CHOICE, &o.measure, COMPARED_MEASURES,
 		  "what to compare (default: the best grade of process time both have)" },
@@ -108,7 +107,7 @@ int cmd_compare(struct lab_access *lab, int argc, char **argv)
 			error_set(&err, EXIT_USAGE, "compare: needs two runs or more");
 			error_hint(&err, "'tare list' shows them");
 			code = cmd_fail(&err);
-		} else if (cmd_load_runs(o.lab, &names, LAB_ROWS, false, &list, &err)) {
+		} else if (cmd_load_runs(lab, &names, false, NULL, &list, &err)) {
 			code = cmd_fail(&err);
 		} else {
 			code = compare(&list, &o);

@@ -7,7 +7,6 @@
 #include "report/time/emp.h"
 
 struct emp_command {
-	struct lab_access *lab;
 	bool sizes, json, csv, markdown, no_cutoffs;
 	int unit;
 };
@@ -55,7 +54,7 @@ static void report(const loaded_list *list, const struct emp_command *o)
 
 int cmd_emp(struct lab_access *lab, int argc, char **argv)
 {
-	struct emp_command o = { .lab = lab };
+	struct emp_command o = { 0 };
 	struct option_spec specs[] = {
 		{ 's', "sizes", OPTION_FLAG, &o.sizes, NULL,
 		  "how many samples it takes: v5 of the first half, quarter, ..." },
@@ -84,8 +83,10 @@ int cmd_emp(struct lab_access *lab, int argc, char **argv)
 		else if (o.json + o.csv + o.markdown > 1)
 			error_set(&err, EXIT_USAGE,
 				  "emp: --json, --csv and --markdown exclude each other");
-		else if (!cmd_load_runs_by(o.lab, &names, LAB_PROCESSES, false,
-					   o.no_cutoffs ? CUTOFFS_NONE : CUTOFFS_ALL, &list, &err))
+		const struct load_options how = { .detail = LAB_PROCESSES,
+						  .cutoffs = o.no_cutoffs ? CUTOFFS_NONE
+									  : CUTOFFS_ALL };
+		if (!*err.text && !cmd_load_runs(lab, &names, false, &how, &list, &err))
 			report(&list, &o);
 		if (*err.text)
 			code = cmd_fail(&err);

@@ -8,7 +8,6 @@
 #define MOST_TOLD 5
 
 struct explain_options {
-	struct lab_access *lab;
 	bool json, all;
 	int unit;
 };
@@ -49,7 +48,7 @@ static int explain(const struct loaded_run *l, const struct run_view *view, cons
 
 int cmd_explain(struct lab_access *lab, int argc, char **argv)
 {
-	struct explain_options o = { .lab = lab };
+	struct explain_options o = { 0 };
 	struct option_spec specs[] = { { 'a', "all", OPTION_FLAG, &o.all, NULL,
 					 "every slow execution, not only the slowest 5" },
 				       { 0, "json", OPTION_FLAG, &o.json, NULL,
@@ -77,7 +76,9 @@ int cmd_explain(struct lab_access *lab, int argc, char **argv)
 					   "explain: at most a run and an execution, not %zu words",
 					   operands.count);
 		if (!failed)
-			failed = cmd_load_runs(o.lab, &names, LAB_PROCESSES, false, &list, &err);
+			failed = cmd_load_runs(lab, &names, false,
+					       &(struct load_options){ .detail = LAB_PROCESSES },
+					       &list, &err);
 		if (!failed) {
 			struct run_view *views = loaded_views(&list);
 			failed = explain(&list.items[0], &views[0],

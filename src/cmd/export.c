@@ -7,15 +7,15 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "cmd/noise/noise.h"
-#include "cmd/profile/profile.h"
-#include "cmd/query/query.h"
+#include "cmd/kinds.h"
 #include "cmd/view.h"
 #include "report/export/perfetto.h"
+#include "run/find.h"
 
 #define NOT_GIVEN (-1)
 
-enum export_format { AS_JSON, AS_CSV, AS_MARKDOWN, AS_ASCIIDOC, AS_ORGMODE, AS_TSV };
+static const enum run_form_as forms[] = { RUN_JSON,	RUN_CSV,     RUN_MARKDOWN,
+					  RUN_ASCIIDOC, RUN_ORGMODE, RUN_TSV };
 #define EXPORT_FORMATS "json|csv|markdown|asciidoc|orgmode|tsv"
 
 struct export_options {
@@ -24,41 +24,6 @@ struct export_options {
 	int format, unit; /* NOT_GIVEN */
 	bool executions, study, perfetto;
 };
-
-static void render(const loaded_list *list, const struct export_options *o, struct strbuf *out)
-{
-	static const enum table_format formats[] = { TABLE_JSON,     TABLE_CSV,	    TABLE_MARKDOWN,
-						     TABLE_ASCIIDOC, TABLE_ORGMODE, TABLE_TSV };
-	struct run_view *views = loaded_views(list);
-	struct style style = { .unit = o->unit == NOT_GIVEN ? 0 : (enum time_unit)o->unit };
-	int format = o->format == NOT_GIVEN ? AS_JSON : o->format;
-	if (o->executions) {
-		struct table *t = time_executions(views, list->count);
-		table_render(t, formats[format], NULL, out);
-		table_free(t);
-	} else if (format == AS_JSON) {
-		time_json(views, list->count, 0, out);
-	} else if (format == AS_CSV) {
-		time_csv(views, list->count, out);
-	} else {
-		time_markup(views, list->count, 0, &style, formats[format], out);
-	}
-	free(views);
-}
-
-static int export_runs(const struct export_options *o, const text_list *names, struct error *err)
-{
-	loaded_list list = { 0 };
-	struct strbuf out = { 0 };
-	int failed = cmd_load_runs(o->lab, names, LAB_PROCESSES, o->study, &list, err);
-	if (!failed) {
-		render(&list, o, &out);
-		failed = file_write(o->output, strbuf_text(&out), out.length, err);
-	}
-	strbuf_release(&out);
-	loaded_release(&list);
-	return failed;
-}
 
 static int check_perfetto(const struct export_options *o, const text_list *operands,
 			  struct error *err)
@@ -83,19 +48,6 @@ static void execution_title(const struct execution *x, char *out, size_t size)
 	snprintf(out, size, "%s %" PRIu32, x->warmup ? "warm-up" : "execution", x->number);
 }
 
-/* "3", or "w1" for a warm-up. */
-static const struct execution *find_execution(const execution_list *list, const char *text)
-{
-	bool warmup = *text == 'w';
-	char *end;
-	const char *digits = text + warmup;
-	unsigned long number = *digits >= '0' && *digits <= '9' ? strtoul(digits, &end, 10) : 0;
-	for (size_t i = 0; number && !*end && i < list->count; i++)
-		if (list->items[i].number == number && list->items[i].warmup == warmup)
-			return &list->items[i];
-	return NULL;
-}
-
 /* An execution that has no trace; "": none of the run has. */
 static void no_trace(const struct run *run, const char *execution, struct error *err)
 {
@@ -106,32 +58,26 @@ static void no_trace(const struct run *run, const char *execution, struct error 
 
 /* The execution named, with its trace; or else the first that has one, measured ones first. NULL:
  * an error. */
-static const struct execution *find_trace(struct lab *lab, const struct run *run,
-					  const execution_list *list, const char *named,
-					  struct trace *t, struct error *err)
+static const struct execution *find_trace(struct lab *lab, const struct loaded_run *l,
+					  const char *named, struct trace *t, struct error *err)
 {
 	char shown[64];
+	size_t index;
 	if (named) {
-		const struct execution *x = find_execution(list, named);
-		if (!x) {
-			text_display(named, shown, sizeof shown);
-			error_set(err, EXIT_USAGE, "run %lld has no execution '%s'",
-				  (long long)run->id, shown);
-			error_hint(err, "'tare show --executions %lld' lists them",
-				   (long long)run->id);
+		if (loaded_find_execution(l, "export", named, &index, err))
 			return NULL;
-		}
+		const struct execution *x = &l->executions.items[index];
 		if (lab_get_trace(lab, x->id, t, err))
 			return NULL;
 		if (t->present)
 			return x;
 		execution_title(x, shown, sizeof shown);
-		no_trace(run, shown, err);
+		no_trace(&l->run, shown, err);
 		return NULL;
 	}
 	for (int warmup = 0; warmup < 2; warmup++)
-		for (size_t i = 0; i < list->count; i++) {
-			const struct execution *x = &list->items[i];
+		for (size_t i = 0; i < l->executions.count; i++) {
+			const struct execution *x = &l->executions.items[i];
 			if (x->warmup != warmup)
 				continue;
 			if (lab_get_trace(lab, x->id, t, err))
@@ -139,7 +85,7 @@ static const struct execution *find_trace(struct lab *lab, const struct run *run
 			if (t->present)
 				return x;
 		}
-	no_trace(run, "", err);
+	no_trace(&l->run, "", err);
 	return NULL;
 }
 
@@ -170,84 +116,88 @@ static int write_trace(const struct export_options *o, const struct run *run,
 	return 0;
 }
 
-static int export_trace(const struct export_options *o, const text_list *operands,
-			struct error *err)
+static int export_trace(const struct export_options *o, struct lab *lab, const char *run,
+			const char *named, struct error *err)
 {
-	struct lab *lab = NULL;
-	struct run run = { 0 };
+	const struct load_options how = { .detail = LAB_PROCESSES };
+	struct loaded_run l = { 0 };
 	struct trace t = { 0 };
-	execution_list list = { 0 };
 	const struct execution *x = NULL;
 	int64_t id;
-	const char *named = operands->count > 1 ? operands->items[1] : NULL;
-	int failed = check_perfetto(o, operands, err) || !(lab = lab_access_open(o->lab, err)) ||
-		     cmd_find_run(lab, operands->count ? operands->items[0] : "last", &id, err) ||
-		     lab_get_run(lab, id, &run, err) ||
-		     lab_get_executions(lab, id, LAB_PROCESSES, &list, err) ||
-		     !(x = find_trace(lab, &run, &list, named, &t, err)) ||
-		     write_trace(o, &run, x, &t, named, err);
-	for (size_t i = 0; i < list.count; i++)
-		execution_release(&list.items[i]);
-	array_release(&list);
+	int failed = run_find(lab, run, LAB_OF(SUBJECT_COMMAND), &id, err) ||
+		     run_load(&l, lab, id, &how, err) ||
+		     !(x = find_trace(lab, &l, named, &t, err)) ||
+		     write_trace(o, &l.run, x, &t, named, err);
 	trace_release(&t);
-	run_release(&run);
+	loaded_run_release(&l);
 	return failed;
 }
 
-/* A run of `tare noise`: its own JSON, its sources as CSV, its longest detours as a trace. */
-static int export_noise(const struct export_options *o, const text_list *operands, int64_t run,
-			struct error *err)
+/* Whether what was asked for is among what its kind has. */
+static int check_kind(const struct export_options *o, const struct run_form *form,
+		      enum subject_kind kind, int64_t id, struct error *err)
 {
-	bool json = o->format == AS_JSON || o->format == NOT_GIVEN;
+	const struct run_kind *k = &run_kinds[kind];
+	unsigned has = o->executions ? k->of_executions : k->exports;
+	bool of_commands = o->unit != NOT_GIVEN || o->study;
+	if (kind == SUBJECT_COMMAND || (has & (1u << form->as) && !of_commands))
+		return 0;
+	error_set(err, EXIT_USAGE, "run %lld is %s: it goes out %s", (long long)id,
+		  run_kind_words(kind), k->goes_out);
+	if (kind == SUBJECT_CPU)
+		return error_hint(err, "of the other options, only --output and --lab go with it");
+	return error_hint(err, "'tare %s %lld' has %s of its own",
+			  kind == SUBJECT_SYSTEM ? "profile export" : run_kind_shower(kind),
+			  (long long)id, kind == SUBJECT_SYSTEM ? "formats" : "options");
+}
+
+/* The kinds that have what was asked for. */
+static unsigned kinds_of(const struct export_options *o, const struct run_form *form)
+{
+	unsigned kinds = LAB_OF(SUBJECT_COMMAND);
+	for (int k = 0; k < SUBJECT_KINDS && o->unit == NOT_GIVEN && !o->study; k++)
+		if ((o->executions ? run_kinds[k].of_executions : run_kinds[k].exports) &
+		    (1u << form->as))
+			kinds |= LAB_OF(k);
+	return kinds;
+}
+
+static int export_runs(const struct export_options *o, const text_list *operands, struct error *err)
+{
+	const struct run_form form = { .as = o->perfetto	      ? RUN_PERFETTO
+					     : o->format == NOT_GIVEN ? RUN_JSON
+								      : forms[o->format],
+				       .executions = o->executions,
+				       .exported = true,
+				       .unit = o->unit == NOT_GIVEN ? 0 : o->unit };
+	const struct load_options how = { .detail = LAB_PROCESSES };
+	const char *first = operands->count ? operands->items[0] : "last";
+	enum subject_kind kind = SUBJECT_COMMAND;
+	int64_t id = 0;
 	if (o->perfetto && check_perfetto(o, operands, err))
 		return -1;
-	if ((!json && o->format != AS_CSV) || o->unit != NOT_GIVEN || o->executions || o->study) {
-		error_set(
-			err, EXIT_USAGE,
-			"run %lld is one of 'tare noise': it goes out as JSON, as CSV or with --perfetto",
-			(long long)run);
-		return error_hint(err, "of the other options, only --output and --lab go with it");
+	struct lab *lab = lab_access_open(o->lab, err);
+	if (!lab || (operands->count <= 1 &&
+		     (run_find_any(lab, first, kinds_of(o, &form), &id, &kind, err) ||
+		      check_kind(o, &form, kind, id, err))))
+		return -1;
+	if (o->perfetto && kind == SUBJECT_COMMAND)
+		return export_trace(o, lab, first, operands->count > 1 ? operands->items[1] : NULL,
+				    err);
+	loaded_list list = { 0 };
+	struct strbuf out = { 0 };
+	if (run_kinds[kind].prepare)
+		run_kinds[kind].prepare(lab, id);
+	int failed = operands->count > 1
+			     ? cmd_load_runs(o->lab, operands, o->study, &how, &list, err)
+			     : cmd_add_run(&list, lab, id, o->study, &how, err);
+	if (!failed) {
+		run_kinds[kind].render(&list, &form, &out);
+		failed = file_write(o->output, strbuf_text(&out), out.length, err);
 	}
-	return noise_export(o->lab->open, run,
-			    o->perfetto ? NOISE_AS_PERFETTO
-			    : json	? NOISE_AS_JSON
-					: NOISE_AS_CSV,
-			    o->output, err);
-}
-
-/* A profile: its own JSON, or its functions as CSV. */
-static int export_profile(const struct export_options *o, int64_t run, struct error *err)
-{
-	bool json = o->format == AS_JSON || o->format == NOT_GIVEN;
-	if (o->perfetto || (!json && o->format != AS_CSV) || o->unit != NOT_GIVEN ||
-	    o->executions || o->study) {
-		error_set(err, EXIT_USAGE, "run %lld is a profile: it goes out as JSON or as CSV",
-			  (long long)run);
-		return error_hint(err, "'tare profile export %lld' has formats of its own",
-				  (long long)run);
-	}
-	return profile_export_stored(o->lab->open, run, json, o->output, err);
-}
-
-/* Queries: their own JSON, or a row per Q@C (or execution) as CSV. */
-static int export_query(const struct export_options *o, int64_t run, struct error *err)
-{
-	bool json = o->format == AS_JSON || o->format == NOT_GIVEN, csv = o->format == AS_CSV;
-	bool markdown = o->format == AS_MARKDOWN;
-	const struct query_display d = {
-		.silent = true,
-		.export_json = json ? o->output : NULL,
-		.export_csv = csv && !o->executions ? o->output : NULL,
-		.export_executions = csv && o->executions ? o->output : NULL,
-		.export_markdown = markdown ? o->output : NULL,
-	};
-	if (!o->perfetto && (json || csv || markdown) && o->unit == NOT_GIVEN && !o->study &&
-	    (!o->executions || csv))
-		return query_show_stored(o->lab->open, run, &d, err);
-	error_set(err, EXIT_USAGE,
-		  "run %lld is one of 'tare query': it goes out as JSON, CSV or Markdown",
-		  (long long)run);
-	return error_hint(err, "'tare query report %lld' has options of its own", (long long)run);
+	strbuf_release(&out);
+	loaded_release(&list);
+	return failed;
 }
 
 int cmd_export(struct lab_access *lab, int argc, char **argv)
@@ -278,16 +228,7 @@ int cmd_export(struct lab_access *lab, int argc, char **argv)
 		    "Stored runs for other programs; JSON and CSV are supersets of hyperfine's.\n",
 		    specs, argc, argv, &operands, &code)) {
 		struct error err = ERROR_INIT;
-		int64_t noise, profile, query;
-		if (!lab_access_open(lab, &err) ||
-		    (cmd_run_is_of(SUBJECT_CPU, lab->open, &operands, &noise)
-			     ? export_noise(&o, &operands, noise, &err)
-		     : cmd_run_is_of(SUBJECT_SYSTEM, lab->open, &operands, &profile)
-			     ? export_profile(&o, profile, &err)
-		     : cmd_run_is_of(SUBJECT_QUERY, lab->open, &operands, &query)
-			     ? export_query(&o, query, &err)
-		     : o.perfetto ? export_trace(&o, &operands, &err)
-				  : export_runs(&o, &operands, &err)))
+		if (export_runs(&o, &operands, &err))
 			code = cmd_fail(&err);
 	}
 	array_release(&operands);

@@ -89,7 +89,7 @@ static int store_run(struct session *s, imported_list *list, size_t which, struc
 			   .machine = s->machine,
 			   .name = name_run(s->o, list, which),
 			   .command = xstrdup(from->name),
-			   .conditions = conditions(s->o, from->name),
+			   .conditions = conditions_take(conditions(s->o, from->name)),
 			   .backend = BACKEND_PLAIN,
 			   .not_seen = xstrdup(not_seen),
 			   .started_at_ns = clock_realtime_ns(),

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "record/tags.h"
+#include "run/find.h"
 
 struct relabel_options {
 	struct lab_access *lab;
@@ -44,7 +45,7 @@ static int relabel_run(const struct relabel *what, const struct relabel_options 
 	int64_t id;
 	if (!lab)
 		return cmd_fail(&err);
-	int failed = lab_find_run(lab, which, &id, &err);
+	int failed = run_find(lab, which, LAB_ALL_KINDS, &id, &err);
 	if (!failed)
 		failed = text ? what->change(lab, id, text, &err)
 			      : change_some(lab, id, o, &now, &err);
@@ -70,7 +71,8 @@ static int show_run(const struct relabel *what, struct lab_access *in, const cha
 	int64_t id;
 	if (!lab)
 		return cmd_fail(&err);
-	int failed = lab_find_run(lab, which, &id, &err) || lab_get_run(lab, id, &run, &err);
+	int failed = run_find(lab, which, LAB_ALL_KINDS, &id, &err) ||
+		     lab_get_run(lab, id, &run, &err);
 	if (!failed)
 		what->show(&run);
 	run_release(&run);

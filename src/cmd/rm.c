@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "lab/lab.h"
+#include "run/find.h"
 
 static void add_once(run_list *runs, struct run *run)
 {
@@ -21,7 +22,7 @@ static int add_found(struct lab *lab, const char *which, bool study, run_list *r
 {
 	int64_t id;
 	struct run run = { 0 };
-	if (lab_find_run(lab, which, &id, err) || lab_get_run(lab, id, &run, err))
+	if (run_find(lab, which, LAB_ALL_KINDS, &id, err) || lab_get_run(lab, id, &run, err))
 		return -1;
 	run_list found = { 0 };
 	int failed = study && run.study ? lab_study_runs(lab, run.study, &found, err) : 0;

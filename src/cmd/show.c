@@ -2,10 +2,9 @@
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
-#include "cmd/noise/noise.h"
-#include "cmd/profile/profile.h"
-#include "cmd/query/query.h"
+#include "cmd/kinds.h"
 #include "cmd/view.h"
+#include "run/find.h"
 
 struct show_options {
 	struct lab_access *lab;
@@ -46,7 +45,8 @@ static int show_ledger(const struct loaded_run *l, const struct run_view *view,
 	return time_ledger(view, only, style, out) ? 0 : loaded_no_ledger(l, only, err);
 }
 
-static int show(const loaded_list *list, const struct show_options *o, struct error *err)
+/* What of a run is more than its report. */
+static int show_details(const loaded_list *list, const struct show_options *o, struct error *err)
 {
 	int failed = 0;
 	struct run_view *views = loaded_views(list);
@@ -54,9 +54,7 @@ static int show(const loaded_list *list, const struct show_options *o, struct er
 			       .colour = cmd_colour(),
 			       .unit = (enum time_unit)o->unit };
 	struct strbuf out = { 0 };
-	if (o->json) {
-		time_json(views, list->count, 0, &out);
-	} else if (o->ledger) {
+	if (o->ledger) {
 		for (size_t i = 0; i < list->count && !failed; i++) {
 			if (i)
 				strbuf_putc(&out, '\n');
@@ -69,10 +67,8 @@ static int show(const loaded_list *list, const struct show_options *o, struct er
 		for (size_t i = 0; i < list->count; i++)
 			print_table(time_executions_brief(&views[i]), &views[i], plot_executions,
 				    o->all);
-	} else if (o->facts) {
-		print_facts(&list->items[0].machine);
 	} else {
-		time_text(views, list->count, 0, &style, &out);
+		print_facts(&list->items[0].machine);
 	}
 	if (!failed)
 		fputs(strbuf_text(&out), stdout);
@@ -81,48 +77,49 @@ static int show(const loaded_list *list, const struct show_options *o, struct er
 	return failed;
 }
 
-/* No option that is about executions. */
-static bool is_plain(const struct show_options *o)
+/* The run or runs, of whatever kind. */
+static int show_runs(const struct show_options *o, const text_list *names, struct error *err)
 {
-	return !o->processes && !o->executions && !o->study && !o->ledger && !o->facts &&
-	       !o->no_cutoffs;
-}
-
-/* A run of `tare noise` has no executions: it has a report of its own. */
-static int show_noise(int64_t run, const struct show_options *o, struct error *err)
-{
-	const struct noise_display d = { .most = NOISE_ROWS, .json = o->json };
-	if (is_plain(o))
-		return noise_show_stored(o->lab->open, run, &d, err);
-	error_set(
-		err, EXIT_USAGE,
-		"run %lld is one of 'tare noise': of show's options, only --json and --lab go with it",
-		(long long)run);
-	return error_hint(err, "'tare noise show %lld' has options of its own", (long long)run);
-}
-
-/* The same of a profile. */
-static int show_profile(int64_t run, const struct show_options *o, struct error *err)
-{
-	if (is_plain(o))
-		return profile_show_stored(o->lab->open, run, o->json, err);
-	error_set(err, EXIT_USAGE,
-		  "run %lld is a profile: of show's options, only --json and --lab go with it",
-		  (long long)run);
-	return error_hint(err, "'tare profile report %lld' has options of its own", (long long)run);
-}
-
-/* The same of queries. */
-static int show_query(int64_t run, const struct show_options *o, struct error *err)
-{
-	const struct query_display d = { .json = o->json };
-	if (is_plain(o))
-		return query_show_stored(o->lab->open, run, &d, err);
-	error_set(
-		err, EXIT_USAGE,
-		"run %lld is one of 'tare query': of show's options, only --json and --lab go with it",
-		(long long)run);
-	return error_hint(err, "'tare query report %lld' has options of its own", (long long)run);
+	/* no option that is about executions */
+	const bool plain = !o->processes && !o->executions && !o->study && !o->ledger &&
+			   !o->facts && !o->no_cutoffs;
+	const struct load_options how = { .detail = o->ledger ? LAB_THREADS : LAB_PROCESSES,
+					  .cutoffs = o->no_cutoffs ? CUTOFFS_NONE
+								   : CUTOFFS_OF_RUN };
+	const struct run_form form = { .as = o->json ? RUN_JSON : RUN_TEXT, .unit = o->unit };
+	enum subject_kind kind = SUBJECT_COMMAND;
+	struct lab *lab = lab_access_open(o->lab, err);
+	loaded_list list = { 0 };
+	struct strbuf out = { 0 };
+	int64_t id = 0;
+	int failed = !lab;
+	if (!failed && names->count <= 1)
+		failed = run_find_any(lab, names->count ? names->items[0] : "last",
+				      plain ? LAB_ALL_KINDS : LAB_OF(SUBJECT_COMMAND), &id, &kind,
+				      err);
+	const struct run_kind *k = &run_kinds[kind];
+	if (!failed && kind != SUBJECT_COMMAND && !plain) {
+		failed = error_set(
+			err, EXIT_USAGE,
+			"run %lld is %s: of show's options, only --json and --lab go with it",
+			(long long)id, run_kind_words(kind));
+		error_hint(err, "'tare %s %lld' has options of its own", run_kind_shower(kind),
+			   (long long)id);
+	} else if (!failed && names->count > 1) {
+		failed = cmd_load_runs(o->lab, names, o->study, &how, &list, err);
+	} else if (!failed) {
+		if (k->prepare)
+			k->prepare(lab, id);
+		failed = cmd_add_run(&list, lab, id, o->study, &how, err);
+	}
+	if (!failed && (o->ledger || o->processes || o->executions || o->facts) && !o->json)
+		failed = show_details(&list, o, err);
+	else if (!failed)
+		k->render(&list, &form, &out);
+	fputs(strbuf_text(&out), stdout);
+	strbuf_release(&out);
+	loaded_release(&list);
+	return failed;
 }
 
 int cmd_show(struct lab_access *lab, int argc, char **argv)
@@ -150,14 +147,12 @@ int cmd_show(struct lab_access *lab, int argc, char **argv)
 		{ 0 }
 	};
 	text_list names = { 0 };
-	loaded_list list = { 0 };
 	int code = EXIT_DONE;
 	if (cmd_options(
 		    "tare show [OPTIONS] [RUN...]",
 		    "The result of a stored run: a number, a name, 'last' (the default) or @1, @2 ...\n",
 		    specs, argc, argv, &names, &code)) {
 		struct error err = ERROR_INIT;
-		int64_t noise, profile, query;
 		/* the JSON has the ledger, with its threads when it is asked for */
 		if ((o.json || o.ledger) + o.processes + o.executions + o.facts > 1)
 			error_set(&err, EXIT_USAGE,
@@ -169,22 +164,11 @@ int cmd_show(struct lab_access *lab, int argc, char **argv)
 		else if (o.execution && (!o.ledger || o.json))
 			error_set(&err, EXIT_USAGE,
 				  "show: --execution goes with --ledger, and not with --json");
-		else if (!lab_access_open(lab, &err))
-			; /* said below */
-		else if (cmd_run_is_of(SUBJECT_CPU, lab->open, &names, &noise))
-			show_noise(noise, &o, &err);
-		else if (cmd_run_is_of(SUBJECT_SYSTEM, lab->open, &names, &profile))
-			show_profile(profile, &o, &err);
-		else if (cmd_run_is_of(SUBJECT_QUERY, lab->open, &names, &query))
-			show_query(query, &o, &err);
-		else if (!cmd_load_runs_by(o.lab, &names, o.ledger ? LAB_THREADS : LAB_PROCESSES,
-					   o.study, o.no_cutoffs ? CUTOFFS_NONE : CUTOFFS_OF_RUN,
-					   &list, &err))
-			show(&list, &o, &err);
+		else
+			show_runs(&o, &names, &err);
 		if (*err.text)
 			code = cmd_fail(&err);
 	}
-	loaded_release(&list);
 	array_release(&names);
 	return code;
 }

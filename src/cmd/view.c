@@ -1,6 +1,5 @@
 #include "cmd/view.h"
 
-#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,95 +9,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "report/core/format.h"
-
-static void read_conditions(const char *json, struct loaded_conditions *c)
-{
-	json_t *all = json ? json_loads(json, 0, NULL) : NULL;
-	c->ignore_failure = json_is_true(json_object_get(all, "ignore_failure"));
-	c->keep_outliers = json_is_true(json_object_get(all, "keep_outliers"));
-	c->no_cutoffs = json_is_false(json_object_get(all, "cutoffs"));
-	c->quieted = json_object_get(all, "quiet") != NULL;
-	json_t *codes = json_object_get(all, "expected_codes");
-	for (size_t i = 0; i < json_array_size(codes); i++)
-		array_push(&c->codes, (int)json_integer_value(json_array_get(codes, i)));
-	json_decref(all);
-}
-
-static void release_one(struct loaded_run *l)
-{
-	for (size_t i = 0; i < l->executions.count; i++)
-		execution_release(&l->executions.items[i]);
-	array_release(&l->executions);
-	array_release(&l->conditions.codes);
-	lab_cutoffs_release(&l->cutoffs);
-	run_release(&l->run);
-	machine_release(&l->machine);
-	emp_result_release(&l->result);
-}
-
-struct emp_options loaded_options(const struct loaded_run *l)
-{
-	const struct lab_cutoffs *c = &l->cutoffs;
-	return (struct emp_options){
-		.keep_outside = l->conditions.keep_outliers,
-		.ignore_failure = l->conditions.ignore_failure,
-		.expected_codes = l->conditions.codes.items,
-		.expected_count = l->conditions.codes.count,
-		.cutoffs = c->cutoffs.items,
-		.cutoff_count = c->cutoffs.count,
-		.origin = { .study = c->study,
-			    .made_at_ns = c->made_at_ns,
-			    .then = c->machine.facts.count ? &c->machine : NULL,
-			    .now = l->machine.facts.count ? &l->machine : NULL,
-			    .quieted = l->conditions.quieted },
-	};
-}
-
-/* The run, its machine and the cutoffs that apply, then its executions. */
-static int load(struct lab *lab, int64_t run, enum lab_detail detail, enum cutoff_use use,
-		struct loaded_run *l, struct error *err)
-{
-	if (lab_get_run(lab, run, &l->run, err) ||
-	    (l->run.machine && lab_get_machine(lab, l->run.machine, &l->machine, err)))
-		return -1;
-	read_conditions(l->run.conditions, &l->conditions);
-	bool wanted = use == CUTOFFS_ALL || (use == CUTOFFS_OF_RUN && !l->conditions.no_cutoffs);
-	if (wanted && l->machine.facts.count && lab_get_cutoffs(lab, &l->machine, &l->cutoffs, err))
-		return -1;
-	/* cutoffs are about processes */
-	if (l->cutoffs.cutoffs.count && detail < LAB_PROCESSES)
-		detail = LAB_PROCESSES;
-	return lab_get_executions(lab, run, detail, &l->executions, err);
-}
-
-int loaded_add_by(loaded_list *list, struct lab *lab, int64_t run, enum lab_detail detail,
-		  enum cutoff_use use, struct error *err)
-{
-	struct loaded_run l = { 0 };
-	if (load(lab, run, detail, use, &l, err)) {
-		release_one(&l);
-		return -1;
-	}
-	if (strcmp(lab_path(lab), LAB_IN_MEMORY) == 0)
-		l.run.id = 0; /* nobody can look at it later: no advice may name it */
-	struct emp_options options = loaded_options(&l);
-	emp_judge(&l.run, l.executions.items, l.executions.count, &options, &l.result);
-	array_push(list, l);
-	return 0;
-}
-
-int loaded_add(loaded_list *list, struct lab *lab, int64_t run, enum lab_detail detail,
-	       struct error *err)
-{
-	return loaded_add_by(list, lab, run, detail, CUTOFFS_OF_RUN, err);
-}
-
-void loaded_release(loaded_list *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		release_one(&list->items[i]);
-	array_release(list);
-}
+#include "run/find.h"
 
 int loaded_find_execution(const struct loaded_run *l, const char *command, const char *text,
 			  size_t *index, struct error *err)
@@ -134,15 +45,12 @@ int loaded_find_execution(const struct loaded_run *l, const char *command, const
 int loaded_no_ledger(const struct loaded_run *l, size_t only, struct error *err)
 {
 	const char *of = only == LEDGER_OF_KEPT ? "" : " of this execution";
-	json_t *all = l->run.conditions ? json_loads(l->run.conditions, 0, NULL) : NULL;
-	bool declined = json_is_false(json_object_get(all, "ledger"));
 	size_t measured = 0, with = 0;
-	json_decref(all);
 	for (size_t i = 0; i < l->executions.count; i++) {
 		measured += !l->executions.items[i].warmup;
 		with += l->executions.items[i].ledger.present;
 	}
-	if (declined)
+	if (l->run.conditions.no_ledger)
 		error_set(err, EXIT_ENVIRONMENT, "no ledger was kept%s: --no-ledger was given", of);
 	else if (l->run.backend != BACKEND_BPF)
 		error_set(err, EXIT_ENVIRONMENT, "no ledger was kept%s: the %s back end keeps none",
@@ -179,51 +87,28 @@ struct run_view *loaded_views(const loaded_list *list)
 	return views;
 }
 
-static bool both_have(const struct loaded_run *a, const struct loaded_run *b, enum emp_measure m)
+struct noise_view loaded_noise(const struct loaded_run *l)
 {
-	return a->result.present[m] && b->result.present[m] && a->result.kept[m].n &&
-	       b->result.kept[m].n;
+	return (struct noise_view){ .run = &l->run,
+				    .noise = l->stored ? &l->noise : NULL,
+				    .machine = l->machine.facts.count ? &l->machine : NULL };
 }
 
-static const char *measure_words(enum emp_measure m)
+struct profile_subject loaded_profile(const struct loaded_run *l)
 {
-	switch (m) {
-	case EMP_ET:
-		return "elapsed time";
-	case EMP_PT_NET:
-		return "process time (net)";
-	case EMP_PT_EXEC:
-		return "process time (exec)";
-	case EMP_PT_TICK:
-		return "process time (tick)";
-	default:
-		return emp_measure_name(m);
-	}
+	return (struct profile_subject){ .run = &l->run,
+					 .machine = l->machine.facts.count ? &l->machine : NULL,
+					 .profile = &l->profile,
+					 .begin_ns = l->begin_ns };
 }
 
-int loaded_compare(const struct loaded_run *base, const struct loaded_run *other,
-		   enum emp_measure measure, struct run_comparison *out, struct error *err)
+struct query_view loaded_queries(const struct loaded_run *l)
 {
-	static const enum emp_measure best[] = { EMP_PT_NET, EMP_PT_EXEC, EMP_PT_TICK, EMP_ET };
-	for (size_t i = 0; measure == EMP_MEASURES && i < sizeof best / sizeof *best; i++)
-		if (both_have(base, other, best[i]))
-			measure = best[i];
-	if (measure == EMP_MEASURES || !both_have(base, other, measure)) {
-		error_set(err, EXIT_USAGE, "run %lld and run %lld do not both have %s",
-			  (long long)base->run.id, (long long)other->run.id,
-			  measure == EMP_MEASURES ? "a measured execution"
-						  : measure_words(measure));
-		return error_hint(err, "'tare show %lld' tells what it holds",
-				  (long long)other->run.id);
-	}
-	size_t n_a, n_b;
-	double *a = emp_values(&base->run, base->executions.items, &base->result, measure, &n_a);
-	double *b = emp_values(&other->run, other->executions.items, &other->result, measure, &n_b);
-	out->measure = measure;
-	emp_compare(a, n_a, b, n_b, &out->result);
-	free(a);
-	free(b);
-	return 0;
+	return (struct query_view){ .run = &l->run,
+				    .machine = l->machine.facts.count ? &l->machine : NULL,
+				    .data = l->stored ? &l->queries : NULL,
+				    .options = &l->ttp_options,
+				    .result = &l->ttp };
 }
 
 void comparison_sentence(const struct loaded_run *base, const struct loaded_run *other,
@@ -242,7 +127,7 @@ void comparison_sentence(const struct loaded_run *base, const struct loaded_run 
 			      (long long)other->run.id, r->ratio >= 1 ? r->ratio : 1 / r->ratio,
 			      r->ratio >= 1 ? "slower" : "faster", a, (long long)base->run.id);
 	strbuf_printf(out, " in %s: ratio %.4f, 95%% interval %.4f to %.4f, ",
-		      measure_words(c->measure), r->ratio, r->ratio_low, r->ratio_high);
+		      loaded_measure_words(c->measure), r->ratio, r->ratio_low, r->ratio_high);
 	if (r->p < 0.0001)
 		strbuf_puts(out, "p < 0.0001");
 	else
@@ -289,43 +174,17 @@ bool cmd_judge_slower(const struct run_comparison *c, double share)
 	return true;
 }
 
-int cmd_find_run(struct lab *lab, const char *text, int64_t *id, struct error *err)
+int cmd_add_run(loaded_list *list, struct lab *lab, int64_t id, bool whole_study,
+		const struct load_options *how, struct error *err)
 {
-	struct run run = { 0 };
-	if (lab_find_run(lab, text, id, err) || lab_get_run(lab, *id, &run, err))
-		return -1;
-	enum subject_kind kind = run.kind;
-	run_release(&run);
-	if (kind == SUBJECT_COMMAND)
-		return 0;
-	if (kind == SUBJECT_SYSTEM) {
-		error_set(err, EXIT_USAGE, "run %lld is a profile: it has no executions",
-			  (long long)*id);
-		return error_hint(err, "'tare profile report %lld' shows it", (long long)*id);
-	}
-	if (kind == SUBJECT_QUERY) {
-		error_set(err, EXIT_USAGE, "run %lld is one of 'tare query'", (long long)*id);
-		return error_hint(err, "'tare query report %lld' shows it", (long long)*id);
-	}
-	error_set(err, EXIT_USAGE, "run %lld is one of 'tare noise': it has no executions",
-		  (long long)*id);
-	return error_hint(err, "'tare noise show %lld' shows it", (long long)*id);
-}
-
-static int add_found(loaded_list *list, struct lab *lab, const char *name, enum lab_detail detail,
-		     bool whole_study, enum cutoff_use use, struct error *err)
-{
-	int64_t id;
-	if (cmd_find_run(lab, name, &id, err))
-		return -1;
 	if (!whole_study)
-		return loaded_add_by(list, lab, id, detail, use, err);
+		return loaded_add(list, lab, id, how, err);
 	struct run run = { 0 };
 	run_list runs = { 0 };
 	int failed = lab_get_run(lab, id, &run, err) || lab_study_runs(lab, run.study, &runs, err);
 	for (size_t i = 0; i < runs.count; i++) {
 		if (!failed)
-			failed = loaded_add_by(list, lab, runs.items[i].id, detail, use, err);
+			failed = loaded_add(list, lab, runs.items[i].id, how, err);
 		run_release(&runs.items[i]);
 	}
 	array_release(&runs);
@@ -333,22 +192,16 @@ static int add_found(loaded_list *list, struct lab *lab, const char *name, enum 
 	return failed;
 }
 
-int cmd_load_runs_by(struct lab_access *in, const text_list *names, enum lab_detail detail,
-		     bool whole_study, enum cutoff_use use, loaded_list *list, struct error *err)
+int cmd_load_runs(struct lab_access *in, const text_list *names, bool whole_study,
+		  const struct load_options *how, loaded_list *list, struct error *err)
 {
 	struct lab *lab = lab_access_open(in, err);
-	if (!lab)
-		return -1;
-	int failed = 0;
-	if (!names->count)
-		failed = add_found(list, lab, "last", detail, whole_study, use, err);
-	for (size_t i = 0; i < names->count && !failed; i++)
-		failed = add_found(list, lab, names->items[i], detail, whole_study, use, err);
+	int failed = lab ? 0 : -1;
+	for (size_t i = 0; !failed && (i < names->count || !i); i++) {
+		int64_t id;
+		failed = run_find(lab, names->count ? names->items[i] : "last",
+				  LAB_OF(SUBJECT_COMMAND), &id, err) ||
+			 cmd_add_run(list, lab, id, whole_study, how, err);
+	}
 	return failed;
-}
-
-int cmd_load_runs(struct lab_access *in, const text_list *names, enum lab_detail detail,
-		  bool whole_study, loaded_list *list, struct error *err)
-{
-	return cmd_load_runs_by(in, names, detail, whole_study, CUTOFFS_OF_RUN, list, err);
 }

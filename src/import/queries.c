@@ -12,11 +12,17 @@
 #define SHOWN 64
 #define NAME 32
 
-/* What a field of a record is. */
-enum { QUERY = QUERY_COLUMNS, CARDINALITY, KNOWN, IGNORED = KNOWN };
+/* What a field of a record is: which Q@C it is of, or a column from FIRST on. */
+enum { QUERY, CARDINALITY, FIRST, IGNORED = -1 };
+#define MOST_COLUMNS 96
+
+struct column {
+	char name[NAME];
+	struct field_cursor of; /* its leaf, but for the name */
+};
 
 struct place {
-	int column; /* of query_columns[], or one of the above */
+	int column;
 	bool ticks;
 };
 
@@ -31,34 +37,40 @@ struct key {
 struct reader {
 	struct csv csv;
 	uint64_t tick_ns;
-	ARRAY(struct place) places; /* by field */
-	size_t fields[KNOWN];	    /* by column; SIZE_MAX: it is absent */
+	struct column columns[MOST_COLUMNS];
+	int known;		     /* columns */
+	ARRAY(struct place) places;  /* by field */
+	size_t fields[MOST_COLUMNS]; /* by column; SIZE_MAX: it is absent */
 	ARRAY(struct key) keys;
 	struct query_execution **executions; /* by record */
 	struct query_run run;
 };
 
-static const char *column_name(int column)
+static void list_columns(struct reader *r)
 {
-	return column == QUERY	       ? "query"
-	       : column == CARDINALITY ? "cardinality"
-				       : query_columns[column].name;
+	struct field_cursor c = { .fields = query_execution_fields, .without = FIELD_NOT_CSV };
+	snprintf(r->columns[QUERY].name, NAME, "query");
+	snprintf(r->columns[CARDINALITY].name, NAME, "cardinality");
+	for (r->known = FIRST; r->known < MOST_COLUMNS && field_next(&c); r->known++) {
+		snprintf(r->columns[r->known].name, NAME, "%s", c.leaf.csv);
+		r->columns[r->known].of = c;
+	}
 }
 
 /* The one of this member of struct query_execution. */
-#define COLUMN_OF(member) column_at(offsetof(struct query_execution, member))
-static int column_at(size_t offset)
+#define COLUMN_OF(r, member) column_at(r, offsetof(struct query_execution, member))
+static int column_at(const struct reader *r, size_t offset)
 {
-	int c = 0;
-	while (c < QUERY_COLUMNS - 1 && query_columns[c].offset != offset)
+	int c = FIRST;
+	while (c < r->known - 1 && r->columns[c].of.leaf.offset != offset)
 		c++;
 	return c;
 }
 
 /* As the header has it. */
-static const char *name_of(const struct place *p, char name[NAME])
+static const char *name_of(const struct reader *r, const struct place *p, char name[NAME])
 {
-	const char *plain = column_name(p->column);
+	const char *plain = r->columns[p->column].name;
 	int length = (int)strlen(plain) - (p->ticks ? (int)strlen("ns") : 0);
 	snprintf(name, NAME, "%.*s%s", length, plain, p->ticks ? "ticks" : "");
 	return name;
@@ -69,10 +81,9 @@ static const char *name_of(const struct place *p, char name[NAME])
 static int bad_header(const struct reader *r, const char *what, const char *name, struct error *err)
 {
 	char shown[SHOWN];
-	const char *names[KNOWN + 1];
-	for (int c = 0; c < KNOWN; c++)
-		names[c] = column_name(c);
-	names[KNOWN] = NULL;
+	const char *names[MOST_COLUMNS + 1] = { NULL };
+	for (int c = 0; c < r->known; c++)
+		names[c] = r->columns[c].name;
 	const char *near = nearest_word(name, names);
 	text_display(name, shown, sizeof shown);
 	error_set(err, EXIT_USAGE, "line %" PRIu64 ": %s '%s'", r->csv.line, what, shown);
@@ -82,17 +93,17 @@ static int bad_header(const struct reader *r, const char *what, const char *name
 					 "cardinality, execution and measured_ns");
 }
 
-/* KNOWN: there is no such one. */
-static struct place place_of(const char *name)
+static struct place place_of(const struct reader *r, const char *name)
 {
 	size_t length = strlen(name);
 	bool ticks = length > strlen("_ticks") && strcmp(name + length - 6, "_ticks") == 0;
-	for (int c = 0; c < KNOWN; c++) {
-		const char *plain = column_name(c);
+	for (int c = 0; c < r->known; c++) {
+		const char *plain = r->columns[c].name;
 		if (!ticks && strcmp(name, plain) == 0)
 			return (struct place){ .column = c };
-		if (ticks && c < QUERY_COLUMNS && query_columns[c].kind == QUERY_DURATION &&
-		    strlen(plain) == length - 3 && strncmp(name, plain, length - 5) == 0)
+		if (ticks && r->columns[c].of.leaf.unit == UNIT_NS &&
+		    r->columns[c].of.leaf.kind != FIELD_ID && strlen(plain) == length - 3 &&
+		    strncmp(name, plain, length - 5) == 0)
 			return (struct place){ .column = c, .ticks = true };
 	}
 	return (struct place){ .column = IGNORED };
@@ -100,28 +111,30 @@ static struct place place_of(const char *name)
 
 static int read_header(struct reader *r, struct error *err)
 {
-	const int needed[] = { QUERY, CARDINALITY, COLUMN_OF(number), COLUMN_OF(measured_ns) };
+	const int needed[] = { QUERY, CARDINALITY, COLUMN_OF(r, number),
+			       COLUMN_OF(r, measured_ns) };
 	int got = csv_next(&r->csv, err);
 	if (got < 0)
 		return -1;
 	if (!got)
 		return error_set(err, EXIT_USAGE, "there is nothing in it");
-	for (int c = 0; c < KNOWN; c++)
+	for (int c = 0; c < r->known; c++)
 		r->fields[c] = SIZE_MAX;
 	for (size_t i = 0; i < r->csv.fields.count; i++) {
 		const char *name = r->csv.fields.items[i];
-		struct place p = place_of(name);
+		struct place p = place_of(r, name);
 		if (p.column == IGNORED && strcmp(name, "dropped_by") != 0)
 			return bad_header(r, "there is no column", name, err);
 		if (p.column != IGNORED && r->fields[p.column] != SIZE_MAX)
-			return bad_header(r, "two columns are of", column_name(p.column), err);
+			return bad_header(r, "two columns are of", r->columns[p.column].name, err);
 		if (p.column != IGNORED)
 			r->fields[p.column] = i;
 		array_push(&r->places, p);
 	}
 	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
 		if (r->fields[needed[i]] == SIZE_MAX)
-			return bad_header(r, "it lacks the column", column_name(needed[i]), err);
+			return bad_header(r, "it lacks the column", r->columns[needed[i]].name,
+					  err);
 	return 0;
 }
 
@@ -132,7 +145,7 @@ static int bad(const struct reader *r, size_t field, const char *wanted, struct 
 	char shown[SHOWN], name[NAME];
 	text_display(r->csv.fields.items[field], shown, sizeof shown);
 	return error_set(err, EXIT_USAGE, "line %" PRIu64 ", column %s: '%s' is not %s",
-			 r->csv.line, name_of(&r->places.items[field], name), shown, wanted);
+			 r->csv.line, name_of(r, &r->places.items[field], name), shown, wanted);
 }
 
 static bool number_in(const char *text, unsigned base, uint64_t most, uint64_t *value)
@@ -152,34 +165,28 @@ static bool number_in(const char *text, unsigned base, uint64_t most, uint64_t *
 	return true;
 }
 
-static const char *wanted_of(const struct query_column *c, bool ticks)
+static const char *wanted_of(const struct field *f, bool ticks)
 {
-	switch (c->kind) {
-	case QUERY_FLAG:
-		return "0 or 1";
-	case QUERY_HASH:
-		return "a hash of up to 16 hexadecimal digits";
-	case QUERY_DURATION:
-		return ticks ? "a number of ticks from 0 on" : "a number of ns from 0 on";
-	case QUERY_MOMENT:
-		return "a number of ns since 1970";
-	default:
-		return "a number from 0 on";
-	}
+	return f->kind == FIELD_BOOL   ? "0 or 1"
+	       : f->kind == FIELD_HASH ? "a hash of up to 16 hexadecimal digits"
+	       : f->kind == FIELD_ID   ? "a number of ns since 1970"
+	       : ticks		       ? "a number of ticks from 0 on"
+	       : f->unit == UNIT_NS    ? "a number of ns from 0 on"
+				       : "a number from 0 on";
 }
 
 static int read_field(struct reader *r, size_t field, struct query_execution *x, struct error *err)
 {
 	const struct place *p = &r->places.items[field];
-	const struct query_column *c = &query_columns[p->column];
+	const struct field_cursor *c = &r->columns[p->column].of;
 	const char *text = r->csv.fields.items[field];
 	uint64_t value, unit = p->ticks ? r->tick_ns : 1;
-	if (!*text && p->column != COLUMN_OF(measured_ns))
+	if (!*text && p->column != COLUMN_OF(r, measured_ns))
 		return 0; /* it is missing already */
-	if (!number_in(text, c->kind == QUERY_HASH ? 16 : 10, query_column_most(c) / unit, &value))
-		return bad(r, field, wanted_of(c, p->ticks), err);
-	query_column_set(c, x, value * unit);
-	return 0;
+	if (!number_in(text, c->leaf.kind == FIELD_HASH ? 16 : 10, field_most(&c->leaf) / unit,
+		       &value))
+		return bad(r, field, wanted_of(&c->leaf, p->ticks), err);
+	return field_set(c, x, true, (int64_t)(value * unit));
 }
 
 /* ---- records, first for their keys ---- */
@@ -189,7 +196,7 @@ static int read_key(struct reader *r, struct error *err)
 	uint64_t query, number;
 	struct key k = { .line = r->csv.line, .record = r->keys.count };
 	const size_t *fields = r->fields;
-	size_t execution = fields[COLUMN_OF(number)];
+	size_t execution = fields[COLUMN_OF(r, number)];
 	const char *const *cells = r->csv.fields.items;
 	if (r->csv.fields.count != r->places.count)
 		return error_set(err, EXIT_USAGE,
@@ -276,18 +283,18 @@ static void complete(const struct reader *r, struct query_execution *x)
 {
 	const uint32_t all = (1u << QUERY_MEASURES) - 1;
 	for (int role = 0; role < QUERY_ROLES; role++)
-		if (!is_given(r, COLUMN_OF(usage[role].processes)))
+		if (!is_given(r, COLUMN_OF(r, usage[role].processes)))
 			x->usage[role].processes = x->usage[role].missing != all;
-	if (!is_given(r, COLUMN_OF(query_process)))
+	if (!is_given(r, COLUMN_OF(r, query_process)))
 		x->query_process = x->usage[QUERY_QUERY].processes > 0;
 }
 
 static int read_execution(struct reader *r, struct query_execution *x, struct error *err)
 {
-	for (int c = 0; c < QUERY_COLUMNS; c++)
-		query_column_clear(&query_columns[c], x);
+	for (int c = FIRST; c < r->known; c++)
+		field_set(&r->columns[c].of, x, false, 0);
 	for (size_t i = 0; i < r->places.count; i++)
-		if (r->places.items[i].column < QUERY_COLUMNS && read_field(r, i, x, err))
+		if (r->places.items[i].column >= FIRST && read_field(r, i, x, err))
 			return -1;
 	complete(r, x);
 	return 0;
@@ -316,6 +323,7 @@ int imported_queries_read(const char *text, size_t length, uint64_t tick_ns, str
 			  struct error *err)
 {
 	struct reader r = { .tick_ns = tick_ns ? tick_ns : TICK_NS };
+	list_columns(&r);
 	csv_begin(&r.csv, text, length);
 	int result = read_keys(&r, err) || make_ats(&r, err) ? -1 : 0;
 	if (!result) {

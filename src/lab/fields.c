@@ -113,7 +113,7 @@ void fields_bind(sqlite3_stmt *stmt, int *at, const struct field *f, const void 
 		case FIELD_ADDRESS:
 			memcpy(&i64, p, sizeof i64);
 			bind_unless(stmt, (*at)++, i64,
-				    (f->kind == FIELD_ID && i64 == 0) ||
+				    ((f->kind == FIELD_ID || f->kind == FIELD_HASH) && i64 == 0) ||
 					    (f->kind == FIELD_KNOWN && i64 == -1) ||
 					    (f->kind == FIELD_NS && (uint64_t)i64 == ABSENT_NS));
 			break;
@@ -136,7 +136,11 @@ void fields_bind(sqlite3_stmt *stmt, int *at, const struct field *f, const void 
 				sqlite3_bind_int64(stmt, (*at)++, ((const int64_t *)p)[i]);
 			break;
 		case FIELD_MEASURES:
-			memcpy(&bits, (const char *)object + f->bits, sizeof bits);
+			if (f->flags & FIELD_MISSING)
+				bits = ~(uint64_t) *
+				       (const uint32_t *)((const char *)object + f->bits);
+			else
+				memcpy(&bits, (const char *)object + f->bits, sizeof bits);
 			for (unsigned m = 0; m < f->limit; m++)
 				bind_unless(stmt, (*at)++, ((const int64_t *)p)[m],
 					    !(bits >> m & 1));
@@ -147,40 +151,6 @@ void fields_bind(sqlite3_stmt *stmt, int *at, const struct field *f, const void 
 	}
 }
 
-static int read_integer(const struct field *f, int64_t value, bool null, void *p)
-{
-	switch (f->kind) {
-	case FIELD_BOOL:
-		*(bool *)p = value != 0;
-		return 0;
-	case FIELD_ENUM:
-		if (null || value < 0 || value >= f->limit)
-			return -1;
-		*(uint32_t *)p = (uint32_t)value;
-		return 0;
-	case FIELD_U32:
-		if (value < 0 || value > UINT32_MAX)
-			return -1;
-		*(uint32_t *)p = (uint32_t)value;
-		return 0;
-	case FIELD_I32:
-		if (value < INT32_MIN || value > INT32_MAX)
-			return -1;
-		*(int32_t *)p = (int32_t)value;
-		return 0;
-	case FIELD_KNOWN:
-		value = null ? -1 : value;
-		break;
-	case FIELD_NS:
-		value = null ? (int64_t)ABSENT_NS : value;
-		break;
-	default:
-		break;
-	}
-	memcpy(p, &value, sizeof value);
-	return 0;
-}
-
 int fields_read(sqlite3_stmt *stmt, int *at, const struct field *f, void *object)
 {
 	for (; f->kind; f++) {
@@ -188,14 +158,15 @@ int fields_read(sqlite3_stmt *stmt, int *at, const struct field *f, void *object
 		if (f->flags & FIELD_NOT_SQL)
 			continue;
 		if (f->kind == FIELD_MEASURES) {
-			uint64_t bits = 0;
 			for (unsigned m = 0; m < f->limit; m++, (*at)++) {
-				uint64_t value = (uint64_t)sqlite3_column_int64(stmt, *at);
-				((uint64_t *)p)[m] = value;
-				if (value || sqlite3_column_type(stmt, *at) != SQLITE_NULL)
-					bits |= UINT64_C(1) << m;
+				int64_t value = sqlite3_column_int64(stmt, *at);
+				if (value < 0 && f->flags & FIELD_MISSING)
+					return -1;
+				((int64_t *)p)[m] = value;
+				field_put_bit(f, object, m,
+					      value || sqlite3_column_type(stmt, *at) !=
+							       SQLITE_NULL);
 			}
-			*(uint64_t *)((char *)object + f->bits) |= bits;
 			continue;
 		}
 		if (f->kind == FIELD_CAUSES || f->kind == FIELD_EACH) {
@@ -222,7 +193,7 @@ int fields_read(sqlite3_stmt *stmt, int *at, const struct field *f, void *object
 		}
 		int64_t value = sqlite3_column_int64(stmt, column);
 		bool null = value == 0 && sqlite3_column_type(stmt, column) == SQLITE_NULL;
-		if (read_integer(f, value, null, p))
+		if (field_put(f, p, !null, value))
 			return -1;
 	}
 	return 0;

@@ -9,6 +9,8 @@
 const struct lab_growing lab_growing[LAB_GROWING] = {
 	[LAB_EXECUTION] = { "execution", "executions", 'e', execution_fields },
 	[LAB_PROCESS] = { "process", "processes", 'p', process_fields },
+	[LAB_QUERY_EXECUTION] = { "query_execution", "query_executions", 'x',
+				  query_execution_fields },
 };
 
 /* The names of the columns, each between commas. */

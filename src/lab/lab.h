@@ -74,9 +74,16 @@ int lab_add_executions(struct lab *lab, int64_t run, struct execution *x, size_t
 /* A run that says it is going although its tare is gone is given as RUN_INTERRUPTED. */
 int lab_get_run(struct lab *lab, int64_t id, struct run *into, struct error *err);
 
+/* Sets of kinds of runs. */
+#define LAB_OF(kind) (1u << (kind))
+#define LAB_ALL_KINDS (LAB_OF(SUBJECT_KINDS) - 1)
+#define LAB_SETTLED LAB_OF(SUBJECT_KINDS) /* one that is going comes after all others */
 /* A run by id ("12"), by name (the newest of that name), "last" (or "@0"), "@1" the one before it,
- * ... Nothing matches: an error that says what there is. */
-int lab_find_run(struct lab *lab, const char *text, int64_t *id, struct error *err);
+ * ... Only runs of these kinds are counted back, and of a name the newest of them is preferred.
+ * kind, when not NULL, gets that of the run, which may be another one where it was named. Nothing
+ * matches: an error that says what there is; but *id is 0 where 'last' has none of these kinds. */
+int lab_find_run(struct lab *lab, const char *text, unsigned kinds, int64_t *id,
+		 enum subject_kind *kind, struct error *err);
 
 typedef ARRAY(struct run) run_list;
 /* What came of a run, at a glance; NAN: not of this kind, or nothing was stored yet. */

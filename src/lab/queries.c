@@ -4,69 +4,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define F(type, member, kind)                                   \
-	{                                                       \
-#member, kind, 0, offsetof(struct type, member) \
-	}
-
-static const struct field run_fields[] = {
-	{ "dbms", FIELD_NAME, sizeof(((struct query_run *)0)->dbms),
-	  offsetof(struct query_run, dbms) },
-	F(query_run, cpus, FIELD_U32),
-	F(query_run, queries, FIELD_U32),
-	F(query_run, version, FIELD_TEXT),
-	F(query_run, settings, FIELD_TEXT),
-	F(query_run, experiment_name, FIELD_TEXT),
-	F(query_run, experiment, FIELD_RAW),
-	F(query_run, scenario, FIELD_TEXT),
-	F(query_run, cold, FIELD_BOOL),
-	F(query_run, imported, FIELD_BOOL),
-	F(query_run, io_by_process, FIELD_BOOL),
-	F(query_run, planned, FIELD_U32),
-	F(query_run, time_limit_ns, FIELD_U64),
-	F(query_run, tick_ns, FIELD_U64),
-	F(query_run, seed, FIELD_U64),
-	{ 0 },
-};
-
-static const struct field text_fields[] = {
-	F(query_text, query, FIELD_U32),
-	F(query_text, name, FIELD_RAW),
-	F(query_text, sql, FIELD_RAW),
-	{ 0 },
-};
-
-static const struct field plan_fields[] = {
-	F(query_plan, hash, FIELD_U64),
-	F(query_plan, json, FIELD_TEXT),
-	{ 0 },
-};
-
-static const struct field event_fields[] = {
-	{ "kind", FIELD_ENUM, QUERY_EVENTS, offsetof(struct query_event, kind) },
-	F(query_event, at_ns, FIELD_I64),
-	F(query_event, query, FIELD_U32),
-	F(query_event, cardinality, FIELD_U64),
-	F(query_event, plan, FIELD_ID),
-	F(query_event, before, FIELD_ID),
-	F(query_event, text, FIELD_TEXT),
-	{ 0 },
-};
-
-static const struct field at_fields[] = {
-	F(query_at, query, FIELD_U32),
-	F(query_at, cardinality, FIELD_U64),
-	F(query_at, table_bytes, FIELD_U64),
-	{ 0 },
-};
-
 const struct queries_table_spec queries_tables[QUERIES_TABLES] = {
-	[QUERIES_RUN] = { "query_run", run_fields, "", "run" },
-	[QUERIES_TEXT] = { "query_text", text_fields, "", "query" },
+	[QUERIES_RUN] = { "query_run", query_run_fields, "", "run" },
+	[QUERIES_TEXT] = { "query_text", query_text_fields, "", "query" },
 	/* by hash, which is unsigned */
-	[QUERIES_PLAN] = { "query_plan", plan_fields, " ON CONFLICT DO NOTHING", "hash < 0, hash" },
-	[QUERIES_EVENT] = { "query_event", event_fields, "", "id" },
-	[QUERIES_AT] = { "query_at", at_fields,
+	[QUERIES_PLAN] = { "query_plan", query_plan_fields, " ON CONFLICT DO NOTHING",
+			   "hash < 0, hash" },
+	[QUERIES_EVENT] = { "query_event", query_event_fields, "", "id" },
+	[QUERIES_AT] = { "query_at", query_at_fields,
 			 " ON CONFLICT (run, query, cardinality)"
 			 " DO UPDATE SET table_bytes = excluded.table_bytes",
 			 "query, cardinality" },
@@ -78,12 +23,6 @@ _Static_assert(QUERY_RESTARTED == 0 && QUERY_BACKED_OFF == 1 && QUERY_PAUSED == 
 		       QUERY_GAVE_UP == 6 && QUERY_EVENTS == 7,
 	       "");
 
-void queries_columns(const char *prefix, struct strbuf *out)
-{
-	for (int c = 0; c < QUERY_COLUMNS; c++)
-		strbuf_printf(out, "%s%s%s", c ? ", " : "", prefix, query_columns[c].name);
-}
-
 /* ---- statements, kept prepared ---- */
 
 /* Behind an insert for each table. */
@@ -92,26 +31,17 @@ _Static_assert(STATEMENTS == LAB_QUERY_STATEMENTS, "");
 
 static const char storing[] = "store executions of queries in";
 
-static char *insert_of(const struct queries_table_spec *spec)
+static char *insert_of(const char *table, const struct field *fields, const char *more,
+		       const char *there)
 {
 	struct strbuf columns = { 0 }, sql = { 0 };
-	fields_columns(spec->fields, true, &columns);
-	strbuf_puts(&columns, ", run");
-	char *insert = sql_insert(spec->name, columns.text);
-	strbuf_printf(&sql, "%s%s", insert, spec->there);
+	fields_columns(fields, true, &columns);
+	strbuf_puts(&columns, more);
+	char *insert = sql_insert(table, columns.text);
+	strbuf_printf(&sql, "%s%s", insert, there);
 	strbuf_release(&columns);
 	free(insert);
 	return strbuf_detach(&sql);
-}
-
-static char *insert_of_execution(void)
-{
-	struct strbuf columns = { 0 };
-	queries_columns("", &columns);
-	strbuf_puts(&columns, ", at, raw");
-	char *sql = sql_insert("query_execution", columns.text);
-	strbuf_release(&columns);
-	return sql;
 }
 
 /* NULL: it cannot be prepared, and err says why. */
@@ -124,10 +54,13 @@ static sqlite3_stmt *statement(struct lab *lab, int which, struct error *err)
 		"SELECT number FROM execution WHERE run = ? ORDER BY id DESC LIMIT 1";
 	if (lab->queries[which])
 		return lab->queries[which];
-	char *sql = which == FIND_AT	     ? xstrdup(find_at)
-		    : which == LAST_NUMBER   ? xstrdup(last_number)
-		    : which == ADD_EXECUTION ? insert_of_execution()
-					     : insert_of(&queries_tables[which]);
+	const struct queries_table_spec *spec = which < QUERIES_TABLES ? &queries_tables[which]
+								       : NULL;
+	char *sql = which == FIND_AT	   ? xstrdup(find_at)
+		    : which == LAST_NUMBER ? xstrdup(last_number)
+		    : which == ADD_EXECUTION
+			    ? insert_of("query_execution", query_execution_fields, ", at", "")
+			    : insert_of(spec->name, spec->fields, ", run", spec->there);
 	lab_prepare(lab, &lab->queries[which], sql, storing, err);
 	free(sql);
 	return lab->queries[which];
@@ -176,31 +109,23 @@ static int insert_row(struct lab *lab, enum queries_table t, int64_t run, const 
 	return lab_done(lab, stmt, storing, err);
 }
 
-static int insert_execution(struct lab *lab, int64_t at, const struct query_execution *x,
-			    int64_t raw, struct error *err)
+/* raw: 0 where only it is kept. */
+static int insert_execution(struct lab *lab, int64_t at, struct query_execution x, int64_t raw,
+			    struct error *err)
 {
 	sqlite3_stmt *stmt = statement(lab, ADD_EXECUTION, err);
+	int column = 1, result = 0;
 	if (!stmt)
 		return -1;
-	for (int c = 0; c < QUERY_COLUMNS; c++) {
-		uint64_t value;
-		if (query_column_get(&query_columns[c], x, &value))
-			sqlite3_bind_int64(stmt, c + 1, (int64_t)value);
-		else
-			sqlite3_bind_null(stmt, c + 1);
-	}
-	sqlite3_bind_int64(stmt, QUERY_COLUMNS + 1, at);
-	if (raw)
-		sqlite3_bind_int64(stmt, QUERY_COLUMNS + 2, raw);
-	else
-		sqlite3_bind_null(stmt, QUERY_COLUMNS + 2);
-	int result = 0;
+	x.raw = raw;
+	fields_bind(stmt, &column, query_execution_fields, &x);
+	sqlite3_bind_int64(stmt, column, at);
 	if (sqlite3_step(stmt) != SQLITE_DONE)
 		result = sqlite3_extended_errcode(lab->db) == SQLITE_CONSTRAINT_PRIMARYKEY
 				 ? error_set(err, EXIT_USAGE,
 					     "execution %" PRIu32 " of this query and cardinality "
 					     "is stored already",
-					     x->number)
+					     x.number)
 				 : lab_fail(lab, err, storing);
 	sqlite3_reset(stmt);
 	return result;
@@ -211,29 +136,6 @@ static int insert_run(struct lab *lab, int64_t run, const struct query_run *q, s
 	int result = insert_row(lab, QUERIES_RUN, run, q, err);
 	for (size_t i = 0; i < q->texts.count && !result; i++)
 		result = insert_row(lab, QUERIES_TEXT, run, &q->texts.items[i], err);
-	return result;
-}
-
-static int insert_at(struct lab *lab, int64_t run, const struct query_at *at, struct error *err)
-{
-	int64_t id = 0;
-	int result = insert_row(lab, QUERIES_AT, run, at, err);
-	if (!result)
-		result = lab_find_query_at(lab, run, at->query, at->cardinality, &id, err);
-	for (size_t i = 0; i < at->executions.count && !result; i++)
-		result = insert_execution(lab, id, &at->executions.items[i], 0, err);
-	return result;
-}
-
-static int insert_data(struct lab *lab, int64_t run, const struct query_run *q, struct error *err)
-{
-	int result = insert_run(lab, run, q, err);
-	for (size_t i = 0; i < q->plans.count && !result; i++)
-		result = insert_row(lab, QUERIES_PLAN, run, &q->plans.items[i], err);
-	for (size_t i = 0; i < q->events.count && !result; i++)
-		result = insert_row(lab, QUERIES_EVENT, run, &q->events.items[i], err);
-	for (size_t i = 0; i < q->at.count && !result; i++)
-		result = insert_at(lab, run, &q->at.items[i], err);
 	return result;
 }
 
@@ -282,34 +184,42 @@ int lab_add_query_data(struct lab *lab, int64_t run, const struct query_run *q, 
 {
 	if (lab_begin(lab, storing, err))
 		return -1;
-	return finish(lab, insert_data(lab, run, q, err), err);
-}
-
-static int insert_raw(struct lab *lab, int64_t run, struct execution *raw, struct error *err)
-{
-	sqlite3_stmt *stmt = statement(lab, LAST_NUMBER, err);
-	int64_t last = 0;
-	if (!stmt)
-		return -1;
-	sqlite3_bind_int64(stmt, 1, run);
-	if (number_of(lab, stmt, &last, err))
-		return -1;
-	raw->number = (uint32_t)last + 1;
-	return lab_insert_execution(lab, run, raw, err);
+	int result = insert_run(lab, run, q, err);
+	for (size_t i = 0; i < q->plans.count && !result; i++)
+		result = insert_row(lab, QUERIES_PLAN, run, &q->plans.items[i], err);
+	for (size_t i = 0; i < q->events.count && !result; i++)
+		result = insert_row(lab, QUERIES_EVENT, run, &q->events.items[i], err);
+	for (size_t i = 0; i < q->at.count && !result; i++) {
+		const struct query_at *at = &q->at.items[i];
+		int64_t id = 0;
+		result = insert_row(lab, QUERIES_AT, run, at, err);
+		if (!result)
+			result = lab_find_query_at(lab, run, at->query, at->cardinality, &id, err);
+		for (size_t k = 0; k < at->executions.count && !result; k++)
+			result = insert_execution(lab, id, at->executions.items[k], 0, err);
+	}
+	return finish(lab, result, err);
 }
 
 int lab_add_query_execution(struct lab *lab, int64_t run, uint32_t query, uint64_t cardinality,
 			    const struct query_execution *q, struct execution *raw,
 			    struct error *err)
 {
-	int64_t at = 0;
+	int64_t at = 0, last = 0;
 	if (lab_begin(lab, storing, err))
 		return -1;
 	int result = lab_find_query_at(lab, run, query, cardinality, &at, err);
-	if (!result && raw)
-		result = insert_raw(lab, run, raw, err);
+	sqlite3_stmt *stmt = !result && raw ? statement(lab, LAST_NUMBER, err) : NULL;
+	if (!result && raw) {
+		if (stmt)
+			sqlite3_bind_int64(stmt, 1, run);
+		result = !stmt || number_of(lab, stmt, &last, err) ? -1 : 0;
+		raw->number = (uint32_t)last + 1;
+		if (!result)
+			result = lab_insert_execution(lab, run, raw, err);
+	}
 	if (!result)
-		result = insert_execution(lab, at, q, raw ? raw->id : 0, err);
+		result = insert_execution(lab, at, *q, raw ? raw->id : 0, err);
 	result = finish(lab, result, err);
 	if (result && raw)
 		raw->id = raw->number = 0;
@@ -318,7 +228,8 @@ int lab_add_query_execution(struct lab *lab, int64_t run, uint32_t query, uint64
 
 /* ---- a restart ---- */
 
-static int delete_executions(struct lab *lab, int64_t at, struct error *err)
+int lab_restart_query_at(struct lab *lab, int64_t run, const struct query_event *why,
+			 struct error *err)
 {
 	static const char *const steps[] = {
 		/* runs begun before decision 026 have images */
@@ -328,28 +239,12 @@ static int delete_executions(struct lab *lab, int64_t at, struct error *err)
 		"DELETE FROM execution WHERE id IN (SELECT raw FROM query_execution WHERE at = ?)",
 		"DELETE FROM query_execution WHERE at = ?",
 	};
-	int result = 0;
-	for (size_t i = 0; i < sizeof steps / sizeof *steps && !result; i++) {
-		sqlite3_stmt *stmt = NULL;
-		result = lab_prepare(lab, &stmt, steps[i], storing, err);
-		if (!result) {
-			sqlite3_bind_int64(stmt, 1, at);
-			result = lab_done(lab, stmt, storing, err);
-		}
-		sqlite3_finalize(stmt);
-	}
-	return result;
-}
-
-int lab_restart_query_at(struct lab *lab, int64_t run, const struct query_event *why,
-			 struct error *err)
-{
 	int64_t at = 0;
 	if (lab_begin(lab, storing, err))
 		return -1;
 	int result = lab_find_query_at(lab, run, why->query, why->cardinality, &at, err);
-	if (!result)
-		result = delete_executions(lab, at, err);
+	for (size_t i = 0; i < sizeof steps / sizeof *steps && !result; i++)
+		result = lab_change(lab, steps[i], at, storing, err);
 	if (!result)
 		result = insert_row(lab, QUERIES_EVENT, run, why, err);
 	return finish(lab, result, err);

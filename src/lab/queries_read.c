@@ -66,27 +66,6 @@ static int read_table(struct reader *r, enum queries_table t, int64_t run)
 
 /* ---- executions ---- */
 
-/* Behind the Q@C's id come its own three columns, then those of an execution, then which one that
- * is. */
-enum { AT_ID, AT_QUERY, AT_CARDINALITY, AT_BYTES, FIRST, RAW = FIRST + QUERY_COLUMNS };
-
-static int read_execution(sqlite3_stmt *stmt, struct query_execution *x)
-{
-	for (int i = 0; i < QUERY_COLUMNS; i++) {
-		const struct query_column *c = &query_columns[i];
-		uint64_t value = (uint64_t)sqlite3_column_int64(stmt, FIRST + i);
-		if (!value && sqlite3_column_type(stmt, FIRST + i) == SQLITE_NULL) {
-			query_column_clear(c, x);
-			continue;
-		}
-		if (value > query_column_most(c))
-			return -1;
-		query_column_set(c, x, value);
-	}
-	x->raw = sqlite3_column_int64(stmt, RAW);
-	return 0;
-}
-
 /* Those of the last Q@C, in memory as large as they are. */
 static void keep_executions(struct reader *r)
 {
@@ -100,44 +79,46 @@ static void keep_executions(struct reader *r)
 	r->executions.count = 0;
 }
 
-static int read_at(struct reader *r, sqlite3_stmt *stmt)
-{
-	int64_t query = sqlite3_column_int64(stmt, AT_QUERY);
-	keep_executions(r);
-	if (query < 0 || query > UINT32_MAX)
-		return impossible(r);
-	array_push(&r->run.at,
-		   ((struct query_at){
-			   .query = (uint32_t)query,
-			   .cardinality = (uint64_t)sqlite3_column_int64(stmt, AT_CARDINALITY),
-			   .table_bytes = (uint64_t)sqlite3_column_int64(stmt, AT_BYTES) }));
-	r->at = sqlite3_column_int64(stmt, AT_ID);
-	return 0;
-}
-
+/* The Q@C's id, its own columns, then those of an execution, then which raw one that is. */
 static int read_joined(void *context, sqlite3_stmt *stmt)
 {
 	struct reader *r = context;
-	if ((!r->run.at.count || sqlite3_column_int64(stmt, AT_ID) != r->at) && read_at(r, stmt))
-		return -1;
-	if (sqlite3_column_type(stmt, FIRST) == SQLITE_NULL) /* none was made yet */
+	struct query_at at = { 0 };
+	int64_t id = sqlite3_column_int64(stmt, 0);
+	int column = 1;
+	if (fields_read(stmt, &column, query_at_fields, &at))
+		return impossible(r);
+	if (!r->run.at.count || id != r->at) {
+		keep_executions(r);
+		array_push(&r->run.at, at);
+		r->at = id;
+	}
+	if (sqlite3_column_type(stmt, column) == SQLITE_NULL) /* none was made yet */
 		return 0;
 	array_reserve(&r->executions, 1);
 	struct query_execution *x = &r->executions.items[r->executions.count++];
 	*x = (struct query_execution){ 0 };
-	return read_execution(stmt, x) ? impossible(r) : 0;
+	if (fields_read(stmt, &column, query_execution_fields, x))
+		return impossible(r);
+	x->raw = sqlite3_column_int64(stmt, column);
+	return 0;
 }
 
 /* One statement, whose order is that of the two tables' own keys: nothing is sorted. */
 static int read_ats(struct reader *r, int64_t run)
 {
-	struct strbuf sql = { 0 };
-	strbuf_puts(&sql, "SELECT a.id, a.query, a.cardinality, a.table_bytes, ");
-	queries_columns("x.", &sql);
-	strbuf_puts(&sql, ", x.raw FROM query_at a LEFT JOIN query_execution x ON x.at = a.id"
-			  " WHERE a.run = ? ORDER BY a.query, a.cardinality, x.execution");
+	struct strbuf at = { 0 }, columns = { 0 }, sql = { 0 };
+	fields_columns(query_at_fields, false, &at);
+	lab_readable_columns(r->lab, &lab_growing[LAB_QUERY_EXECUTION], &columns);
+	strbuf_printf(
+		&sql,
+		"SELECT id, %s, %s, raw FROM query_at a LEFT JOIN query_execution x ON x.at = a.id"
+		" WHERE run = ? ORDER BY query, cardinality, execution",
+		at.text, columns.text);
 	sqlite3_stmt *stmt = NULL;
 	int result = lab_prepare(r->lab, &stmt, sql.text, "read", r->err);
+	strbuf_release(&at);
+	strbuf_release(&columns);
 	strbuf_release(&sql);
 	if (result)
 		return -1;

@@ -20,9 +20,6 @@ struct queries_table_spec {
 };
 extern const struct queries_table_spec queries_tables[QUERIES_TABLES];
 
-/* Appends the names of query_columns[], each behind the prefix and separated by ", ". */
-void queries_columns(const char *prefix, struct strbuf *out);
-
 /* The id of a Q@C; EXIT_USAGE when the run has no such one. */
 int lab_find_query_at(struct lab *lab, int64_t run, uint32_t query, uint64_t cardinality,
 		      int64_t *id, struct error *err);

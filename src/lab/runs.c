@@ -31,7 +31,7 @@ static const struct field run_fields[] = {
 	RUN(shell, FIELD_RAW, "shell"),
 	RUN(directory, FIELD_RAW, "directory"),
 	RUN(tags, FIELD_RAW, "tags"),
-	RUN(conditions, FIELD_TEXT, "conditions"),
+	RUN(conditions.text, FIELD_TEXT, "conditions"),
 	RUN(not_seen, FIELD_TEXT, "not_seen"),
 	RUN(version, FIELD_TEXT, "version"),
 	RUN(started_at_ns, FIELD_I64, "started_at_ns"),
@@ -264,6 +264,7 @@ int lab_read_run(struct lab *lab, sqlite3_stmt *stmt, struct run *run, struct er
 		run_release(run);
 		return lab_damaged(lab, err, "a run has impossible values");
 	}
+	run->conditions = conditions_take(run->conditions.text);
 	if (run->status == RUN_GOING && lab_owner_gone(stmt, at + 1))
 		run->status = RUN_INTERRUPTED;
 	return 0;
@@ -379,27 +380,47 @@ static int nothing_found(struct lab *lab, const char *text, struct error *err)
 	return -1;
 }
 
-int lab_find_run(struct lab *lab, const char *text, int64_t *id, struct error *err)
+int lab_find_run(struct lab *lab, const char *text, unsigned kinds, int64_t *id,
+		 enum subject_kind *kind, struct error *err)
 {
 	long number = -1, back = counted_back(text);
 	bool numbered = run_number(text, &number);
-	static const char by_place[] = "SELECT id FROM run ORDER BY id DESC LIMIT 1 OFFSET ?1";
+	static const char by_place[] = "SELECT id, kind FROM run WHERE (1 << kind) & ?2"
+				       " ORDER BY id DESC LIMIT 1 OFFSET ?1";
+	static const char settled_first[] = "SELECT id, kind FROM run WHERE (1 << kind) & ?2"
+					    " ORDER BY status = 0 AND NOT owner_gone(" LAB_OWNER
+					    "), id DESC LIMIT 1 OFFSET ?1";
 	/* a number is an id before it is a name */
-	static const char by_name[] = "SELECT id FROM run WHERE id = ?1 OR name = ?2"
-				      " ORDER BY id = ?1 DESC, id DESC LIMIT 1";
+	static const char by_name[] =
+		"SELECT id, kind FROM run WHERE id = ?1 OR name = ?3"
+		" ORDER BY id = ?1 DESC, (1 << kind) & ?2 = 0, id DESC LIMIT 1";
 	sqlite3_stmt *stmt = NULL;
-	if (lab_prepare(lab, &stmt, back >= 0 ? by_place : by_name, "read", err))
+	if (kinds & LAB_SETTLED)
+		lab_add_owner_gone(lab);
+	if (lab_prepare(lab, &stmt,
+			back < 0	      ? by_name
+			: kinds & LAB_SETTLED ? settled_first
+					      : by_place,
+			"read", err))
 		return -1;
 	sqlite3_bind_int64(stmt, 1, back >= 0 ? back : numbered ? number : -1);
+	sqlite3_bind_int64(stmt, 2, kinds);
 	if (back < 0)
-		sqlite3_bind_blob64(stmt, 2, text, strlen(text), SQLITE_STATIC);
+		sqlite3_bind_blob64(stmt, 3, text, strlen(text), SQLITE_STATIC);
 	int rc = sqlite3_step(stmt), result = 0;
-	if (rc == SQLITE_ROW)
+	if (rc == SQLITE_ROW) {
 		*id = sqlite3_column_int64(stmt, 0);
-	else if (rc != SQLITE_DONE)
+		if (kind)
+			*kind = (enum subject_kind)sqlite3_column_int(stmt, 1);
+	} else if (rc != SQLITE_DONE) {
 		result = lab_fail(lab, err, "read");
+	} else if (back == 0 && (kinds & LAB_ALL_KINDS) != LAB_ALL_KINDS) {
+		*id = 0;
+	} else {
+		result = nothing_found(lab, text, err);
+	}
 	sqlite3_finalize(stmt);
-	return rc == SQLITE_DONE ? nothing_found(lab, text, err) : result;
+	return result;
 }
 
 int lab_check_name(const char *name, struct error *err)

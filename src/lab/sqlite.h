@@ -45,6 +45,13 @@ int lab_prepare(struct lab *lab, sqlite3_stmt **out, const char *sql, const char
 /* Steps a statement that gives no rows and resets it. */
 int lab_done(struct lab *lab, sqlite3_stmt *stmt, const char *doing, struct error *err);
 
+/* Does what gives no rows, with the id as its parameter, if it has one. */
+int lab_change(struct lab *lab, const char *sql, int64_t id, const char *doing, struct error *err);
+/* The integer that the statement gives, with the text as its parameter (NULL: it has none); 0 when
+ * there is no row, or NULL. */
+int lab_number(struct lab *lab, const char *sql, const char *text, int64_t *value,
+	       struct error *err);
+
 /* Gives each row to the function, until that returns something else than 0, and finalizes the
  * statement. */
 typedef int (*lab_read_fn)(void *context, sqlite3_stmt *stmt);
@@ -126,7 +133,7 @@ struct lab_growing {
 	char alias; /* of the table in the view */
 	const struct field *fields;
 };
-enum { LAB_EXECUTION, LAB_PROCESS, LAB_GROWING };
+enum { LAB_EXECUTION, LAB_PROCESS, LAB_QUERY_EXECUTION, LAB_GROWING };
 extern const struct lab_growing lab_growing[LAB_GROWING];
 /* Adds the columns that the catalogue has and a table or view lacks. */
 int lab_grow(sqlite3 *db);

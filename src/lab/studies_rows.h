@@ -26,13 +26,6 @@ extern const struct field cutoff_fields[];
 /* The identity of a stored machine. */
 int lab_read_identity(struct lab *lab, int64_t machine, char identity[17], struct error *err);
 
-/* Does what gives no rows, with the id as its parameter, if it has one. */
-int lab_change(struct lab *lab, const char *sql, int64_t id, const char *doing, struct error *err);
-/* The integer that the statement gives, with the text as its parameter (NULL: it has none); 0 when
- * there is no row, or NULL. */
-int lab_number(struct lab *lab, const char *sql, const char *text, int64_t *value,
-	       struct error *err);
-
 /* EXIT_USAGE when a cutoff is of nobody or for no program, or two overlap. */
 int lab_check_cutoffs(const struct cutoff *list, size_t count, struct error *err);
 /* Within a transaction: makes the cutoffs of a study those in force on the machine, and gives their

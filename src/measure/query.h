@@ -19,7 +19,7 @@ struct query_rig {
 
 /* One execution of what is prepared, in the paper's order: all tasks, /proc/stat, clock, query,
  * clock, /proc/stat, what ended, all tasks. Fills in q but for number and plan, and raw, whose
- * memory is reused. Over its limit (0: none) it is cancelled and QUERY_TIMED_OUT, no error. */
+ * memory is reused. Over its limit (0: none) it is cancelled and timed_out, which is no error. */
 int query_execute(struct query_rig *r, uint64_t limit_ns, struct query_execution *q,
 		  struct execution *raw, struct error *err);
 

@@ -128,7 +128,7 @@ static void describe(struct query_rig *r, const struct dbms_tasks *tasks,
 				       .workers = workers,
 				       .name = tasks->name,
 				       .is_user = is_user };
-	q->outcome = x->timed_out ? QUERY_TIMED_OUT : QUERY_DONE;
+	q->timed_out = x->timed_out;
 	q->rows = x->rows;
 	q->measured_ns = x->end_ns - x->begin_ns;
 	/* tasks used what they used between the images, of which the query took this much less */

@@ -197,7 +197,7 @@ void run_release(struct run *run)
 	free(run->command);
 	free(run->shell);
 	free(run->directory);
-	free(run->conditions);
+	conditions_release(&run->conditions);
 	free(run->not_seen);
 	free(run->version);
 	free(run->tags);

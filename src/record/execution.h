@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "record/conditions.h"
 #include "record/field.h"
 #include "record/ledger.h"
 #include "record/task.h"
@@ -129,7 +130,7 @@ struct run {
 	char *command; /* as given, parameters filled in; bytes, not necessarily UTF-8 */
 	char *shell;   /* NULL: started without one */
 	char *directory;
-	char *conditions; /* JSON object of every option that shaped the run */
+	struct conditions conditions;
 	ARRAY(struct parameter) parameters;
 	enum backend backend;
 	char *not_seen; /* one sentence on what this back end could not see, or NULL */

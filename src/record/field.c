@@ -12,9 +12,12 @@
 static void take_apart(struct field_cursor *c, const struct field *f, const char *name, bool before)
 {
 	const char *json = f->json ? f->json : "", *csv = f->csv ? f->csv : f->name;
-	snprintf(c->name, sizeof c->name, "%s%s", before ? f->name : name, before ? name : f->name);
-	snprintf(c->csv, sizeof c->csv, "%s%s", before ? csv : name, before ? name : csv);
-	snprintf(c->json, sizeof c->json, "%s%s", json, f->json ? name : c->name);
+	if (!c->unnamed) {
+		snprintf(c->name, sizeof c->name, "%s%s", before ? f->name : name,
+			 before ? name : f->name);
+		snprintf(c->csv, sizeof c->csv, "%s%s", before ? csv : name, before ? name : csv);
+		snprintf(c->json, sizeof c->json, "%s%s", json, f->json ? name : c->name);
+	}
 	c->leaf = *f;
 	c->leaf.name = c->name;
 	c->leaf.json = c->json;
@@ -34,6 +37,10 @@ bool field_next(struct field_cursor *c)
 			c->spliced = NULL;
 			c->base = 0;
 			c->fields++;
+			continue;
+		}
+		if (f->flags & c->without) {
+			(*rows)++;
 			continue;
 		}
 		switch (f->kind) {
@@ -70,6 +77,7 @@ bool field_next(struct field_cursor *c)
 		default:
 			c->leaf = *f;
 			c->leaf.offset += c->base;
+			c->leaf.bits += c->base;
 			c->leaf.json = f->json ? f->json : f->name;
 			c->leaf.csv = f->csv ? f->csv : f->name;
 			(*rows)++;
@@ -90,6 +98,20 @@ static struct value text(const char *s)
 	return s ? (struct value){ IS_TEXT, .text = s } : (struct value){ IS_ABSENT };
 }
 
+bool field_given(const struct field_cursor *c, const void *object)
+{
+	const struct field *f = &c->leaf;
+	return !(f->flags & (FIELD_BY_HAND | FIELD_MAYBE)) &&
+	       (!(f->flags & FIELD_GIVEN) || *((const bool *)object + f->bits));
+}
+
+static bool has_bit(const struct field_cursor *c, const void *object)
+{
+	const void *bits = (const char *)object + c->leaf.bits;
+	return c->leaf.flags & FIELD_MISSING ? !(*(const uint32_t *)bits >> c->bit & 1)
+					     : *(const uint64_t *)bits >> c->bit & 1;
+}
+
 struct value field_value(const struct field_cursor *c, const void *object)
 {
 	const struct field *f = &c->leaf;
@@ -97,15 +119,11 @@ struct value field_value(const struct field_cursor *c, const void *object)
 	bool zero_absent = f->flags & FIELD_ZERO_ABSENT;
 	int64_t i64;
 	double real;
-	if (f->flags & (FIELD_BY_HAND | FIELD_MAYBE))
+	if (!field_given(c, object))
 		return (struct value){ IS_ABSENT };
 	switch (f->kind) {
 	case FIELD_BOOL:
 		return (struct value){ IS_BOOL, .integer = *(const bool *)p };
-	case FIELD_MAYBE_BOOL:
-		return *(const int32_t *)p < 0
-			       ? (struct value){ IS_ABSENT }
-			       : (struct value){ IS_BOOL, .integer = *(const int32_t *)p };
 	case FIELD_ENUM:
 		if (f->limit == 1)
 			return text(f->names[0]);
@@ -128,8 +146,7 @@ struct value field_value(const struct field_cursor *c, const void *object)
 	case FIELD_NAME:
 		return text(zero_absent && !*(const char *)p ? NULL : p);
 	case FIELD_MEASURES:
-		memcpy(&i64, (const char *)object + f->bits, sizeof i64);
-		if (!((uint64_t)i64 >> c->bit & 1))
+		if (!has_bit(c, object))
 			return (struct value){ IS_ABSENT };
 		memcpy(&i64, p, sizeof i64);
 		return integer(i64, false);
@@ -142,4 +159,70 @@ struct value field_value(const struct field_cursor *c, const void *object)
 				       (!i64 && (zero_absent || f->kind == FIELD_ID ||
 						 f->kind == FIELD_DATE || f->kind == FIELD_HASH)));
 	}
+}
+
+uint64_t field_most(const struct field *f)
+{
+	return f->kind == FIELD_BOOL			     ? 1
+	       : f->kind == FIELD_ENUM			     ? f->limit - 1
+	       : f->kind == FIELD_I32			     ? INT32_MAX
+	       : f->kind == FIELD_U32			     ? UINT32_MAX
+	       : f->kind == FIELD_HASH || f->unit == UNIT_ID ? UINT64_MAX
+							     : INT64_MAX;
+}
+
+int field_put(const struct field *f, void *member, bool known, int64_t value)
+{
+	switch (f->kind) {
+	case FIELD_BOOL:
+		if (value < 0 || value > 1)
+			return -1;
+		*(bool *)member = value;
+		return 0;
+	case FIELD_ENUM:
+		if (!known || value < 0 || value >= f->limit)
+			return -1;
+		*(uint32_t *)member = (uint32_t)value;
+		return 0;
+	case FIELD_U32:
+		if (value < 0 || value > UINT32_MAX)
+			return -1;
+		*(uint32_t *)member = (uint32_t)value;
+		return 0;
+	case FIELD_I32:
+		if (value < INT32_MIN || value > INT32_MAX)
+			return -1;
+		*(int32_t *)member = (int32_t)value;
+		return 0;
+	case FIELD_KNOWN:
+		value = known ? value : -1;
+		break;
+	case FIELD_NS:
+		value = known ? value : (int64_t)ABSENT_NS;
+		break;
+	default:
+		if (value < 0 && f->unit == UNIT_NS)
+			return -1;
+		break;
+	}
+	memcpy(member, &value, sizeof value);
+	return 0;
+}
+
+void field_put_bit(const struct field *f, void *object, unsigned bit, bool known)
+{
+	void *bits = (char *)object + f->bits;
+	if (!(f->flags & FIELD_MISSING))
+		*(uint64_t *)bits |= (uint64_t)known << bit;
+	else if (known)
+		*(uint32_t *)bits &= ~(1u << bit);
+	else
+		*(uint32_t *)bits |= 1u << bit;
+}
+
+int field_set(const struct field_cursor *c, void *object, bool known, int64_t value)
+{
+	if (c->leaf.kind == FIELD_MEASURES)
+		field_put_bit(&c->leaf, object, c->bit, known);
+	return field_put(&c->leaf, (char *)object + c->leaf.offset, known, value);
 }

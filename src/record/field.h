@@ -28,8 +28,7 @@ enum unit {
 /* What a member is, and which of its values mean that nothing is known. */
 enum field_kind {
 	FIELD_END,
-	FIELD_BOOL,	  /* bool */
-	FIELD_MAYBE_BOOL, /* int32_t: 0, 1, or -1, which is absent */
+	FIELD_BOOL,    /* bool */
 	FIELD_ENUM,    /* an enum below `limit`, called names[value]; of limit 1: always names[0] */
 	FIELD_I32,     /* int32_t */
 	FIELD_U32,     /* uint32_t */
@@ -78,7 +77,9 @@ enum field_flag {
 	FIELD_MAYBE = 32,  /* filled in by hand, and null where it is not known */
 	FIELD_ALWAYS = 64, /* its kind could be absent, but here it never is */
 	FIELD_OPTIONAL = 128, /* the JSON may leave it out */
-	FIELD_CODE = 256,     /* marked up as code where a table has that */
+	FIELD_GIVEN = 512,    /* in JSON and CSV: absent unless the bool at `bits` is true */
+	FIELD_MISSING = 256,  /* of measures: `bits` is a uint32_t of those that are not known */
+	FIELD_CODE = 1024,    /* marked up as code where a table has that */
 };
 
 struct measure;
@@ -133,6 +134,8 @@ struct document {
  * until the next call. */
 struct field_cursor {
 	const struct field *fields;
+	unsigned without; /* rows with one of these flags are left out */
+	bool unnamed;	  /* the names are not needed, which is quicker */
 	struct field leaf;
 	unsigned bit; /* of a leaf that stands for a measure: its bit at leaf.bits */
 	/* private */
@@ -152,5 +155,15 @@ struct value {
 	const char *text;
 };
 struct value field_value(const struct field_cursor *c, const void *object);
+/* False: it is filled in by hand, or the struct says that it is not there. */
+bool field_given(const struct field_cursor *c, const void *object);
+
+/* The other way, for leaves that are integers. What cannot say that it is not known becomes 0. -1:
+ * the value is out of its bounds; field_most() is the highest that may be. */
+int field_set(const struct field_cursor *c, void *object, bool known, int64_t value);
+uint64_t field_most(const struct field *f);
+/* The same for the member itself, the bits of measures apart. */
+int field_put(const struct field *f, void *member, bool known, int64_t value);
+void field_put_bit(const struct field *f, void *object, unsigned bit, bool known);
 
 #endif

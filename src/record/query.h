@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "record/execution.h"
+#include "record/field.h"
 
 enum query_role {
 	QUERY_QUERY,   /* evaluates it: the server's process, its parallel workers */
@@ -41,11 +42,9 @@ struct query_usage {
 	uint32_t processes; /* 0: there was none */
 };
 
-enum query_outcome { QUERY_DONE, QUERY_TIMED_OUT };
-
 struct query_execution {
 	uint32_t number; /* from 1 within its Q@C */
-	enum query_outcome outcome;
+	bool timed_out;
 	uint64_t measured_ns; /* from asking to the last row */
 	uint64_t snapshot_ns; /* from snapshot to snapshot, less the measured time */
 	uint64_t plan;	      /* its hash */
@@ -132,41 +131,11 @@ struct query_run {
 };
 void query_run_release(struct query_run *r);
 
-/* ---- an execution as a row of a table ---- */
-
-/* Numbers in decimal, but for QUERY_HASH: 16 hexadecimal digits. */
-enum query_column_kind {
-	QUERY_FLAG,	/* 0 or 1 */
-	QUERY_NUMBER,	/* from 0 on */
-	QUERY_IDENTITY, /* any 64 bits */
-	QUERY_HASH,
-	QUERY_MOMENT,	/* in ns, CLOCK_REALTIME */
-	QUERY_DURATION, /* in ns; its name ends with _ns */
-};
-
-/* One field of struct query_execution, as the CSV of executions has it, after the columns query and
+/* The rows of query_execution_fields are also the columns of the CSV of executions, after query and
  * cardinality. */
-struct query_column {
-	const char *name; /* "query_user_ns" */
-	enum query_column_kind kind;
-	uint8_t bytes;	      /* 4 or 8 */
-	uint8_t absence;      /* how the field says that it is not known; see query.c */
-	uint16_t offset;      /* of the field */
-	uint16_t bits_offset; /* of the bits of what is missing, where it has one there */
-	uint16_t bit;
-};
-#define QUERY_COLUMNS (6 + QUERY_ROLES * (QUERY_MEASURES + 1) + OVERALL_GUEST + 1 + 13)
-extern const struct query_column query_columns[QUERY_COLUMNS];
-
-/* False: it is not known, and *value is 0. */
-bool query_column_get(const struct query_column *c, const struct query_execution *x,
-		      uint64_t *value);
-/* The largest value: what fits into c->bytes, and into 63 bits but for an identity or a hash. */
-uint64_t query_column_most(const struct query_column *c);
-/* value is at most that. */
-void query_column_set(const struct query_column *c, struct query_execution *x, uint64_t value);
-/* It is not known; where a field cannot say so, it is 0. */
-void query_column_clear(const struct query_column *c, struct query_execution *x);
+extern const struct field query_execution_fields[], query_at_fields[], query_text_fields[],
+	query_plan_fields[], query_event_fields[], query_run_fields[];
+extern const struct shape query_text_shape, query_plan_shape, query_event_shape, query_run_shape;
 
 /* User + system. */
 uint64_t query_cpu_ns(const struct query_execution *x, enum query_role role);

@@ -8,6 +8,10 @@
 
 #include "lab/lab.h"
 
+/* Tells the user something that is no error. Lines after the first are indented by the text itself.
+ */
+typedef void (*notice_fn)(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 /* One command line that records runs. */
 struct recorder {
 	struct lab_access *access;

@@ -171,7 +171,7 @@ int query_recording_begin(struct query_recording *q, struct error *err)
 	if (!failed) {
 		q->run.kind = SUBJECT_QUERY;
 		q->run.command = xstrdup(q->to.command_line);
-		q->run.conditions = conditions_of(q);
+		q->run.conditions = conditions_take(conditions_of(q));
 		q->run.backend = collector_backend(q->rig.collector);
 		q->run.not_seen = recorded_text(q->not_seen);
 		q->run.planned = (uint32_t)(levels * e->queries.count * e->executions);
@@ -189,7 +189,7 @@ int query_recording_begin(struct query_recording *q, struct error *err)
 static int recall(struct query_recording *q, struct error *err)
 {
 	const struct query_run *r = &q->done;
-	json_t *all = json_loads(q->run.conditions ? q->run.conditions : "{}", 0, NULL);
+	const json_t *all = q->run.conditions.all;
 	const char *url = json_string_value(json_object_get(all, "url"));
 	q->beside = recorded_text(json_string_value(json_object_get(all, "beside")));
 	q->driver_file = recorded_text(json_string_value(json_object_get(all, "driver_file")));
@@ -202,7 +202,6 @@ static int recall(struct query_recording *q, struct error *err)
 	} else if (url) {
 		q->url = q->place.recalled = xstrdup(url);
 	}
-	json_decref(all);
 	if (!r->experiment || r->imported)
 		return error_set(err, EXIT_USAGE, "query resume: run %" PRId64 " was not made here",
 				 q->run.id);

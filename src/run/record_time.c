@@ -43,7 +43,7 @@ static void describe_run(struct time_recording *t, size_t item, struct run *run)
 	*run = (struct run){ .name = xstrdup(c->name),
 			     .command = xstrdup(c->text),
 			     .shell = t->p->shell.count ? xstrdup(t->shell_name) : NULL,
-			     .conditions = xstrdup(t->conditions),
+			     .conditions = conditions_take(xstrdup(t->conditions)),
 			     .backend = collector_backend(t->collector),
 			     .planned = t->p->plan.runs,
 			     .tags = recorded_text(t->tags) };

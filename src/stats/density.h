@@ -14,4 +14,23 @@ double density_bandwidth(const double *x, const double *weight, size_t n, double
 void density_estimate(const double *x, const double *weight, size_t n, double bandwidth,
 		      const double *grid, size_t grid_count, double *out);
 
+/* An even grid for points from low to high that reaches 4 bandwidths beyond them. Returns the
+ * bandwidth, made wider where a peak would fall between two points of the grid. */
+double density_lay(double low, double high, double bandwidth, double *grid, size_t grid_count);
+
+/* The densities of sorted values and of those among them that count, on one grid and with one
+ * bandwidth: else what differs would be the smoothing. The grid is fine where those lie that count,
+ * and coarse from there to the outermost. */
+#define DENSITY_FINE 384
+#define DENSITY_COARSE 64
+#define DENSITY_POINTS (DENSITY_FINE + 2 * DENSITY_COARSE)
+struct density_pair {
+	double grid[DENSITY_POINTS], all[DENSITY_POINTS], kept[DENSITY_POINTS];
+	size_t count; /* of points; 0 without values */
+	double bandwidth;
+};
+/* least: of the bandwidth. */
+void density_pair_of(const double *all, size_t n, const double *kept, size_t n_kept, double least,
+		     struct density_pair *out);
+
 #endif

@@ -23,8 +23,10 @@ refused() {
 	refused "run 1 has no trace 'tare time --trace' records one" --perfetto -o out
 	refused "execution 2 of run 1 has no trace" --perfetto -o out last 2
 	refused "warm-up 1 of run 1 has no trace" --perfetto -o out last w1
-	for name in 3 0 -1 w2 w 1x '' 99999999999999999999; do
-		refused "run 1 has no execution '$name'" --perfetto -o out -- last "$name"
+	refused "run 1 has no execution 3" --perfetto -o out last 3
+	refused "run 1 has no warm-up 2" --perfetto -o out last w2
+	for name in 0 -1 w 1x '' 99999999999999999999; do
+		refused "'$name' is not the number of an execution" --perfetto -o out -- last "$name"
 	done
 	refused "there is no run 'nothing'" --perfetto -o out nothing
 	refused "one run and one execution" --perfetto -o out last 1 2

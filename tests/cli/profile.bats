@@ -543,7 +543,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 		# shellcheck disable=SC2086
 		run "$TARE" profile $what 1
 		[ "$status" -eq 2 ]
-		[[ "$output" == *"is no profile"* ]]
+		[[ "$output" == *"not a profile"* ]]
 	done
 	loop_profile loop
 	for what in explain compare "show --ledger"; do

@@ -181,7 +181,7 @@ static void every_execution_once(void **state)
 		assert_int_equal(m->q.number, i % 3 + 1);
 		assert_int_equal(m->q.rows, m->query == 1 ? m->cardinality : 1);
 		assert_true(m->q.measured_ns > 0);
-		assert_int_equal(m->q.outcome, QUERY_DONE);
+		assert_false(m->q.timed_out);
 		assert_true(m->q.plan == told.made.items[i / 3 % 2 * 3].q.plan);
 		assert_int_equal(m->q.usage[QUERY_QUERY].processes, 1);
 	}
@@ -317,8 +317,8 @@ static void over_the_limit(void **state)
 		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n");
 	ok(conduct(TABLES_NEW, NULL));
 	assert_int_equal(told.made.count, 3);
-	assert_int_equal(told.made.items[2].q.outcome, QUERY_TIMED_OUT);
-	assert_int_equal(told.made.items[1].q.outcome, QUERY_DONE);
+	assert_true(told.made.items[2].q.timed_out);
+	assert_false(told.made.items[1].q.timed_out);
 }
 
 static void a_bad_statement_ends_it(void **state)

@@ -576,6 +576,32 @@ static void test_numbered(void **state)
 	experiment_release(&e);
 }
 
+static void statements_make_the_experiment_that_their_text_is(void **state)
+{
+	(void)state;
+	static const char *const sql[] = { " SELECT 'a\n\"b\"';; ", "VALUES (1)" };
+	struct experiment e;
+	struct error err = ERROR_INIT;
+	assert_int_equal(experiment_of_statements(sql, 2, &e, &err), 0);
+	struct experiment read = fixture_parse(e.text);
+	assert_string_equal(e.name, read.name);
+	assert_string_equal(e.text, read.text);
+	assert_int_equal(e.executions, read.executions);
+	assert_int_equal(e.time_limit_ns, read.time_limit_ns);
+	assert_int_equal(e.seed, read.seed);
+	assert_true(e.scenario == read.scenario && e.order == read.order && e.cold == read.cold);
+	assert_int_equal(e.queries.count, 2);
+	assert_int_equal(read.queries.count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		assert_string_equal(e.queries.items[i].name, read.queries.items[i].name);
+		assert_string_equal(e.queries.items[i].sql, read.queries.items[i].sql);
+	}
+	experiment_release(&e);
+	experiment_release(&read);
+	assert_int_equal(experiment_of_statements((const char *const[]){ " ; " }, 1, &e, &err), -1);
+	assert_non_null(strstr(err.text, "there is no SQL"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -593,6 +619,7 @@ int main(void)
 		cmocka_unit_test(test_manual),
 		cmocka_unit_test(test_too_many_queries),
 		cmocka_unit_test(test_numbered),
+		cmocka_unit_test(statements_make_the_experiment_that_their_text_is),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,14 +10,18 @@
 
 #include "base/strbuf.h"
 #include "import/queries.h"
+#include "query-columns.h"
 
 #define HEADER "query,cardinality,execution,measured_ns\n"
 
-static const struct query_column *column(const char *name)
+/* Its names are valid until the next call. */
+static const struct field_cursor *column(const char *name)
 {
-	for (int c = 0; c < QUERY_COLUMNS; c++)
-		if (strcmp(query_columns[c].name, name) == 0)
-			return &query_columns[c];
+	static struct field_cursor found;
+	found = (struct field_cursor){ .fields = query_execution_fields, .without = FIELD_NOT_CSV };
+	while (field_next(&found))
+		if (strcmp(found.leaf.csv, name) == 0)
+			return &found;
 	fail_msg("no column %s", name);
 	return NULL;
 }
@@ -29,21 +33,23 @@ static void every_field_has_its_column(void **state)
 	(void)state;
 	struct query_execution x;
 	memset(&x, 0, sizeof x);
-	size_t bytes = 0;
-	for (int c = 0; c < QUERY_COLUMNS; c++) {
+	int64_t n = 0;
+	EACH_COLUMN(c)
+	{
 		uint64_t value;
-		for (int other = 0; other < c; other++) {
-			assert_string_not_equal(query_columns[c].name, query_columns[other].name);
-			assert_int_not_equal(query_columns[c].offset, query_columns[other].offset);
+		size_t same = 0;
+		EACH_COLUMN(other)
+		{
+			same += strcmp(other.leaf.csv, c.leaf.csv) == 0;
+			same += other.leaf.offset == c.leaf.offset;
 		}
-		query_column_set(&query_columns[c], &x, (uint64_t)c + 1);
-		assert_true(query_column_get(&query_columns[c], &x, &value));
-		assert_int_equal(value, c + 1);
-		bytes += query_columns[c].bytes;
+		assert_int_equal(same, 2);
+		n++;
+		assert_int_equal(field_set(&c, &x, true, c.leaf.kind == FIELD_BOOL ? 1 : n), 0);
+		assert_true(column_get(&c, &x, &value));
+		assert_int_equal(value, c.leaf.kind == FIELD_BOOL ? 1 : n);
 	}
-	/* all but the bits of what is missing, and the hole before 8 bytes */
-	size_t bits = (QUERY_ROLES + 1) * sizeof(uint32_t);
-	assert_in_range(sizeof x, bytes + bits, bytes + bits + 3 * 8);
+	assert_int_equal(n, 6 + QUERY_ROLES * (QUERY_MEASURES + 1) + OVERALL_GUEST + 1 + 13);
 	assert_int_equal(x.number, 1);
 	assert_int_equal(x.usage[QUERY_OWN].missing | x.overall_missing, 0);
 }
@@ -51,7 +57,7 @@ static void every_field_has_its_column(void **state)
 static void columns_are_the_members(void **state)
 {
 	(void)state;
-	struct query_execution x = { .outcome = QUERY_TIMED_OUT, .plan = UINT64_MAX, .rows = 9 };
+	struct query_execution x = { .timed_out = true, .plan = UINT64_MAX, .rows = 9 };
 	uint64_t value;
 	for (int role = 0; role < QUERY_ROLES; role++)
 		for (int m = 0; m < QUERY_MEASURES; m++) {
@@ -61,20 +67,20 @@ static void columns_are_the_members(void **state)
 			if (m <= QUERY_BLKIO_NS || m == QUERY_GUEST_NS)
 				strbuf_puts(&name, "_ns");
 			x.usage[role].value[m] = (uint64_t)(role * 100 + m);
-			assert_true(query_column_get(column(name.text), &x, &value));
+			assert_true(column_get(column(name.text), &x, &value));
 			assert_int_equal(value, role * 100 + m);
 			strbuf_release(&name);
 		}
 	for (int m = 0; m <= OVERALL_GUEST; m++) {
 		struct strbuf name = { 0 };
 		strbuf_printf(&name, "overall_%s_ns", overall_measures[m].name);
-		query_column_set(column(name.text), &x, (uint64_t)m + 7);
+		field_set(column(name.text), &x, true, m + 7);
 		assert_int_equal(x.overall_ns[m], m + 7);
 		strbuf_release(&name);
 	}
-	assert_true(query_column_get(column("timed_out"), &x, &value) && value == 1);
-	assert_true(query_column_get(column("plan"), &x, &value) && value == UINT64_MAX);
-	assert_true(query_column_get(column("rows"), &x, &value) && value == 9);
+	assert_true(column_get(column("timed_out"), &x, &value) && value == 1);
+	assert_true(column_get(column("plan"), &x, &value) && value == UINT64_MAX);
+	assert_true(column_get(column("rows"), &x, &value) && value == 9);
 }
 
 static void what_is_missing_says_so(void **state)
@@ -82,20 +88,20 @@ static void what_is_missing_says_so(void **state)
 	(void)state;
 	struct query_execution x = { 0 };
 	uint64_t value = 5;
-	query_column_clear(column("daemon_blkio_ns"), &x);
+	field_set(column("daemon_blkio_ns"), &x, false, 0);
 	assert_int_equal(x.usage[QUERY_DAEMON].missing, 1u << QUERY_BLKIO_NS);
-	assert_false(query_column_get(column("daemon_blkio_ns"), &x, &value));
+	assert_false(column_get(column("daemon_blkio_ns"), &x, &value));
 	assert_int_equal(value, 0);
-	query_column_set(column("daemon_blkio_ns"), &x, 0);
+	field_set(column("daemon_blkio_ns"), &x, true, 0);
 	assert_int_equal(x.usage[QUERY_DAEMON].missing, 0);
-	query_column_clear(column("overall_steal_ns"), &x);
+	field_set(column("overall_steal_ns"), &x, false, 0);
 	assert_int_equal(x.overall_missing, 1u << OVERALL_STEAL);
-	query_column_clear(column("own_device_ns"), &x);
+	field_set(column("own_device_ns"), &x, false, 0);
 	assert_true(x.own_device_ns == ABSENT_NS);
-	query_column_clear(column("ephemeral"), &x);
+	field_set(column("ephemeral"), &x, false, 0);
 	assert_int_equal(x.ephemeral, -1);
-	assert_false(query_column_get(column("started_at_ns"), &x, &value));
-	assert_true(query_column_get(column("query_process"), &x, &value)); /* there was none */
+	assert_false(column_get(column("started_at_ns"), &x, &value));
+	assert_true(column_get(column("query_process"), &x, &value)); /* there was none */
 }
 
 /* ---- CSV ---- */
@@ -140,9 +146,9 @@ static void the_least_there_is(void **state)
 	assert_true(at[2].query == 3 && at[2].cardinality == 20 && at[2].executions.count == 2);
 	const struct query_execution *x = at[2].executions.items;
 	assert_true(x[0].number == 1 && x[0].measured_ns == 400 && x[0].plan == 0 &&
-		    x[0].outcome == QUERY_TIMED_OUT);
+		    x[0].timed_out);
 	assert_true(x[1].number == 2 && x[1].measured_ns == 500 && x[1].plan == 0xff &&
-		    x[1].outcome == QUERY_DONE);
+		    !x[1].timed_out);
 	/* nothing else is known */
 	assert_int_equal(x[1].usage[QUERY_QUERY].missing, (1u << QUERY_MEASURES) - 1);
 	assert_int_equal(x[1].overall_missing, (1u << (OVERALL_GUEST + 1)) - 1);
@@ -203,11 +209,12 @@ static uint64_t next(void)
 static void put_execution(struct strbuf *out, uint32_t query, const struct query_execution *x)
 {
 	strbuf_printf(out, "%u,%u", query, query * 10);
-	for (int c = 0; c < QUERY_COLUMNS; c++) {
+	EACH_COLUMN(c)
+	{
 		uint64_t value;
-		bool known = query_column_get(&query_columns[c], x, &value);
+		bool known = column_get(&c, x, &value);
 		strbuf_puts(out, ",");
-		if (known && query_columns[c].kind == QUERY_HASH)
+		if (known && c.leaf.kind == FIELD_HASH)
 			strbuf_printf(out, "%016llx", (unsigned long long)value);
 		else if (known)
 			strbuf_printf(out, "%llu", (unsigned long long)value);
@@ -223,19 +230,16 @@ static void what_is_exported_comes_back(void **state)
 	struct query_execution made[COUNT];
 	struct strbuf text = { 0 };
 	strbuf_puts(&text, "query,cardinality");
-	for (int c = 0; c < QUERY_COLUMNS; c++)
-		strbuf_printf(&text, ",%s", query_columns[c].name);
+	EACH_COLUMN(c)
+	strbuf_printf(&text, ",%s", c.leaf.csv);
 	strbuf_puts(&text, "\n");
 	memset(made, 0, sizeof made);
 	for (size_t i = 0; i < COUNT; i++) {
 		struct query_execution *x = &made[i];
-		for (int c = 0; c < QUERY_COLUMNS; c++) {
-			const struct query_column *of = &query_columns[c];
-			uint64_t value = of->bytes == 4 ? next() & UINT32_MAX : next();
-			if (next() % 4)
-				query_column_set(of, x, of->kind == QUERY_FLAG ? value & 1 : value);
-			else
-				query_column_clear(of, x);
+		EACH_COLUMN(c)
+		{
+			uint64_t value = next() & field_most(&c.leaf);
+			field_set(&c, x, next() % 4 != 0, (int64_t)value);
 		}
 		x->number = (uint32_t)(i * 7 % COUNT / 3 + 1);
 		put_execution(&text, (uint32_t)(i * 7 % 3 + 1), x);
@@ -246,11 +250,12 @@ static void what_is_exported_comes_back(void **state)
 	for (size_t i = 0; i < COUNT; i++) {
 		const struct query_at *at = &run.at.items[i * 7 % 3];
 		const struct query_execution *x = &at->executions.items[made[i].number - 1];
-		for (int c = 0; c < QUERY_COLUMNS; c++) {
+		EACH_COLUMN(c)
+		{
 			uint64_t a, b;
-			bool known = query_column_get(&query_columns[c], &made[i], &a);
-			if (known != query_column_get(&query_columns[c], x, &b) || a != b)
-				fail_msg("%s differs", query_columns[c].name);
+			bool known = column_get(&c, &made[i], &a);
+			if (known != column_get(&c, x, &b) || a != b)
+				fail_msg("%s differs", c.leaf.csv);
 		}
 	}
 	query_run_release(&run);

@@ -232,8 +232,8 @@ static void a_new_lab_is_what_an_old_one_becomes(void **state)
 {
 	(void)state;
 	static const char *const same[] = {
-		"SELECT group_concat(type || name || tbl_name || sql, ' ')"
-		" FROM (SELECT * FROM sqlite_schema WHERE sql NOT NULL ORDER BY rowid)",
+		("SELECT group_concat(type || name || tbl_name || sql, ' ')"
+		 " FROM (SELECT * FROM sqlite_schema WHERE sql NOT NULL ORDER BY rowid)"),
 		"SELECT group_concat(id || name) FROM ledger_cause",
 		"SELECT group_concat(id || name || strict) FROM noise_class",
 	};

@@ -16,6 +16,7 @@
 #include "lab-sample.h"
 #include "lab/lab.h"
 #include "lab/sqlite.h"
+#include "query-columns.h"
 
 /* ---- runs of queries ---- */
 
@@ -34,13 +35,10 @@ static int64_t add_query_run(struct lab *lab)
 static struct query_execution random_execution(uint32_t number)
 {
 	struct query_execution x = { 0 };
-	for (int c = 0; c < QUERY_COLUMNS; c++) {
-		const struct query_column *column = &query_columns[c];
-		uint64_t value = random_value() & query_column_most(column);
-		if (random_number() % 5 == 0)
-			query_column_clear(column, &x);
-		else
-			query_column_set(column, &x, value);
+	EACH_COLUMN(c)
+	{
+		uint64_t value = random_value() & field_most(&c.leaf);
+		field_set(&c, &x, random_number() % 5 != 0, (int64_t)value);
 	}
 	x.number = number;
 	return x;
@@ -94,11 +92,12 @@ static void same_text(const char *a, const char *b)
 
 static void same_query_execution(const struct query_execution *a, const struct query_execution *b)
 {
-	for (int c = 0; c < QUERY_COLUMNS; c++) {
+	EACH_COLUMN(c)
+	{
 		uint64_t p, q;
-		bool known = query_column_get(&query_columns[c], a, &p);
-		if (known != query_column_get(&query_columns[c], b, &q) || p != q)
-			fail_msg("%s differs", query_columns[c].name);
+		bool known = column_get(&c, a, &p);
+		if (known != column_get(&c, b, &q) || p != q)
+			fail_msg("%s differs", c.leaf.csv);
 	}
 }
 
@@ -480,11 +479,12 @@ static void views_have_every_column(void **state)
 	at.executions.items[2].plan = q.plans.items[0].hash;
 	struct lab *lab = open_lab(LAB_WRITE);
 	ok(lab_add_query_data(lab, add_query_run(lab), &q, &err));
-	for (int c = 0; c < QUERY_COLUMNS; c++) {
+	EACH_COLUMN(c)
+	{
 		char sql[200];
 		uint64_t value;
-		bool known = query_column_get(&query_columns[c], &at.executions.items[2], &value);
-		if (query_columns[c].kind == QUERY_HASH)
+		bool known = column_get(&c, &at.executions.items[2], &value);
+		if (c.leaf.kind == FIELD_HASH)
 			continue;
 		char wanted[24] = "NULL";
 		if (known)
@@ -492,7 +492,7 @@ static void views_have_every_column(void **state)
 		snprintf(sql, sizeof sql,
 			 "SELECT %s IS %s FROM query_executions WHERE execution = 3"
 			 " AND query = 1 AND cardinality = 7",
-			 query_columns[c].name, wanted);
+			 c.leaf.name, wanted);
 		if (query(lab, sql) != 1)
 			fail_msg("%s", sql);
 	}

@@ -121,20 +121,21 @@ static void name_and_tags_change_together(void **state)
 	struct lab *lab = open_lab(LAB_WRITE);
 	int64_t run = add_run(lab, "apple"), id = 0;
 	ok(lab_edit_run(lab, run, "pear", "green", &err));
-	ok(lab_find_run(lab, "pear", &id, &err));
+	ok(lab_find_run(lab, "pear", LAB_ALL_KINDS, &id, NULL, &err));
 	assert_int_equal(id, run);
 	same_tags(lab, run, "green");
 	/* what is not given stays */
 	ok(lab_edit_run(lab, run, NULL, "", &err));
 	same_tags(lab, run, NULL);
 	ok(lab_edit_run(lab, run, "plum", NULL, &err));
-	ok(lab_find_run(lab, "plum", &id, &err));
+	ok(lab_find_run(lab, "plum", LAB_ALL_KINDS, &id, NULL, &err));
 	/* both or none: the tags cannot be stored, so the name is not */
 	execute_sql("CREATE TRIGGER no BEFORE UPDATE OF tags ON run BEGIN"
 		    " SELECT raise(ABORT, 'no'); END");
 	assert_int_equal(lab_edit_run(lab, run, "fig", "x", &err), -1);
 	execute_sql("DROP TRIGGER no");
-	assert_refused(lab_find_run(lab, "fig", &id, &err), "there is no run 'fig'");
+	assert_refused(lab_find_run(lab, "fig", LAB_ALL_KINDS, &id, NULL, &err),
+		       "there is no run 'fig'");
 	assert_refused(lab_edit_run(lab, run, "12", "x", &err), "cannot be called");
 	same_tags(lab, run, NULL);
 	assert_refused(lab_edit_run(lab, 1234, "x", "y", &err), "there is no run 1234");

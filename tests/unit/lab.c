@@ -40,7 +40,7 @@ static void runs_come_back(void **state)
 			   .command = xstrdup("\xff" ODD),
 			   .shell = xstrdup("/bin/\xfe"),
 			   .directory = xstrdup("/\n"),
-			   .conditions = xstrdup("{\"runs\":3}"),
+			   .conditions = conditions_take(xstrdup("{\"runs\":3}")),
 			   .backend = BACKEND_BPF,
 			   .not_seen = xstrdup("é"),
 			   .started_at_ns = 5,
@@ -68,7 +68,7 @@ static void runs_come_back(void **state)
 	assert_string_equal(got.command, "\xff" ODD);
 	assert_string_equal(got.shell, "/bin/\xfe");
 	assert_string_equal(got.directory, "/\n");
-	assert_string_equal(got.conditions, "{\"runs\":3}");
+	assert_string_equal(got.conditions.text, "{\"runs\":3}");
 	assert_string_equal(got.not_seen, "é");
 	assert_string_equal(got.version, "1");
 	assert_string_equal(got.tags, "");
@@ -170,7 +170,7 @@ static void runs_are_found(void **state)
 	(void)state;
 	struct lab *lab = open_lab(LAB_WRITE);
 	int64_t id = 77;
-	assert_int_equal(lab_find_run(lab, "last", &id, &err), -1);
+	assert_int_equal(lab_find_run(lab, "last", LAB_ALL_KINDS, &id, NULL, &err), -1);
 	assert_non_null(strstr(err.hint, "no runs yet"));
 	int64_t one = add_run(lab, "sort"), two = add_run(lab, "100% 'odd'\n\xff"),
 		three = add_run(lab, "sort"), four = add_run(lab, "1");
@@ -178,21 +178,21 @@ static void runs_are_found(void **state)
 		"@4", "99", "@", "@-1", "", "SORT", "99999999999999999999"
 	};
 	for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
-		assert_int_equal(lab_find_run(lab, unknown[i], &id, &err), -1);
+		assert_int_equal(lab_find_run(lab, unknown[i], LAB_ALL_KINDS, &id, NULL, &err), -1);
 		assert_int_equal(err.code, EXIT_USAGE);
 		assert_int_equal(id, 77);
 	}
-	assert_int_equal(lab_find_run(lab, "srot", &id, &err), -1);
+	assert_int_equal(lab_find_run(lab, "srot", LAB_ALL_KINDS, &id, NULL, &err), -1);
 	assert_non_null(strstr(err.hint, "'sort'"));
-	ok(lab_find_run(lab, "sort", &id, &err));
+	ok(lab_find_run(lab, "sort", LAB_ALL_KINDS, &id, NULL, &err));
 	assert_int_equal(id, three);
-	ok(lab_find_run(lab, "1", &id, &err)); /* a number is an id first */
+	ok(lab_find_run(lab, "1", LAB_ALL_KINDS, &id, NULL, &err)); /* a number is an id first */
 	assert_int_equal(id, one);
-	ok(lab_find_run(lab, "last", &id, &err));
+	ok(lab_find_run(lab, "last", LAB_ALL_KINDS, &id, NULL, &err));
 	assert_int_equal(id, four);
-	ok(lab_find_run(lab, "@2", &id, &err));
+	ok(lab_find_run(lab, "@2", LAB_ALL_KINDS, &id, NULL, &err));
 	assert_int_equal(id, two);
-	ok(lab_find_run(lab, "100% 'odd'\n\xff", &id, &err));
+	ok(lab_find_run(lab, "100% 'odd'\n\xff", LAB_ALL_KINDS, &id, NULL, &err));
 	assert_int_equal(id, two);
 	run_list runs = { 0 };
 	ok(lab_list_runs(lab, "% 'ODD", 0, &runs, NULL, &err));
@@ -209,7 +209,7 @@ static void runs_are_found(void **state)
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(lab_rename_run(lab, one, refused[i], &err), -1);
 	ok(lab_rename_run(lab, one, ODD, &err));
-	ok(lab_find_run(lab, ODD, &id, &err));
+	ok(lab_find_run(lab, ODD, LAB_ALL_KINDS, &id, NULL, &err));
 	assert_int_equal(id, one);
 	assert_int_equal(lab_rename_run(lab, 1234, "x", &err), -1);
 	lab_close(lab);

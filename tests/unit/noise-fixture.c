@@ -46,7 +46,8 @@ void noise_fixture_empty(struct noise_fixture *f, size_t cpus)
 			       .kind = SUBJECT_CPU,
 			       .name = strdup("quiet guest"),
 			       .command = strdup("tare noise --duration 10"),
-			       .conditions = strdup("{\"duration_ns\": 10000000000}"),
+			       .conditions =
+				       conditions_take(strdup("{\"duration_ns\": 10000000000}")),
 			       .status = RUN_COMPLETE,
 			       .started_at_ns = 1789460000123000000,
 			       .ended_at_ns = 1789460010163000000,

@@ -50,7 +50,8 @@ void profile_case_make(struct profile_case *c)
 					     .kind = SUBJECT_SYSTEM,
 					     .name = (char *)"profile of the whole system",
 					     .command = (char *)"tare profile -F 99 -g -d 20s",
-					     .conditions = (char *)"{\"event\":\"cpu-clock\"}",
+					     .conditions = conditions_take(
+						     strdup("{\"event\":\"cpu-clock\"}")),
 					     .status = RUN_COMPLETE,
 					     .started_at_ns = 1700001000000000000,
 					     .ended_at_ns = 1700001020000000000,
@@ -68,6 +69,7 @@ void profile_case_make(struct profile_case *c)
 
 void profile_case_release(struct profile_case *c)
 {
+	conditions_release(&c->run.conditions);
 	profile_release(&c->profile);
 	array_release(&c->instructions);
 	array_release(&c->counts);

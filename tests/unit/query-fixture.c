@@ -133,7 +133,7 @@ static void make_whole(struct query_fixture *f, bool slower)
 	add_at(f, 1, 1000000, 400, SCAN);
 	add_at(f, 2, 500000, 900, slower ? SORTED : JOIN); /* longer than at the higher one */
 	at = add_at(f, 2, 1000000, 800, JOIN);
-	at->executions.items[3].outcome = QUERY_TIMED_OUT;
+	at->executions.items[3].timed_out = true;
 	at->executions.items[6].utility_most_ns = UINT64_C(900000000000);
 	at = add_at(f, 3, 500000, 150, SCAN);
 	for (size_t k = 0; k < 5; k++)

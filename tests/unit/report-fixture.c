@@ -105,7 +105,7 @@ void fixture_init(struct fixture *f, const char *command, size_t n, double mean_
 			       .command = strdup(command),
 			       .name = strdup(command),
 			       .directory = strdup("/tmp"),
-			       .conditions = strdup("{\"runs\": 10}"),
+			       .conditions = conditions_take(strdup("{\"runs\": 10}")),
 			       .version = strdup("0.1.0"),
 			       .backend = BACKEND_BPF,
 			       .status = RUN_COMPLETE,

@@ -57,9 +57,17 @@ static json_int_t item(const json_t *o, const char *key, size_t i)
 
 /* ---- noise ---- */
 
-static double integral(const json_t *density, const char *key)
+/* Block 0 is of all CPUs together, and has the grid. */
+static const json_t *block(const json_t *noise_section, size_t i)
 {
-	const json_t *ns = json_object_get(density, "ns"), *y = json_object_get(density, key);
+	const json_t *chart = json_object_get(json_object_get(noise_section, "charts"), "noise");
+	return json_array_get(json_object_get(chart, "blocks"), i);
+}
+
+static double integral(const json_t *noise_section, size_t which, const char *key)
+{
+	const json_t *ns = json_object_get(block(noise_section, 0), "length_ns");
+	const json_t *y = json_object_get(block(noise_section, which), key);
 	size_t n = json_array_size(ns);
 	double sum = 0;
 	assert_int_equal(json_array_size(y), n);
@@ -97,20 +105,13 @@ static double rate_of(const json_t *noise_section, const char *key)
 static void check_cpus(const json_t *noise_section)
 {
 	const json_t *cpus = json_object_get(json_object_get(noise_section, "noise"), "cpus");
-	const json_t *density = json_object_get(noise_section, "density");
-	const json_t *curves = json_object_get(density, "cpus"), *curve;
-	size_t i;
-	assert_int_equal(json_array_size(curves), json_array_size(cpus));
-	json_array_foreach(curves, i, curve)
-	{
-		json_t *alone = json_pack("{s:O, s:O, s:O}", "ns", json_object_get(density, "ns"),
-					  "user", json_object_get(curve, "user"), "master",
-					  json_object_get(curve, "master"));
-		assert_close(integral(alone, "user"), rate_on(json_array_get(cpus, i), "count"));
-		assert_close(integral(alone, "master"),
+	for (size_t i = 0; i < json_array_size(cpus); i++) {
+		assert_close(integral(noise_section, 1 + i, "seen"),
+			     rate_on(json_array_get(cpus, i), "count"));
+		assert_close(integral(noise_section, 1 + i, "told"),
 			     rate_on(json_array_get(cpus, i), "master_count"));
-		json_decref(alone);
 	}
+	assert_null(block(noise_section, 1 + json_array_size(cpus)));
 }
 
 static void nothing_stored(void **state)
@@ -140,26 +141,26 @@ static void noise(void **state)
 	(void)state;
 	json_t *root = document_of(parts_page());
 	const json_t *guest = section(root, PARTS_GUEST), *plain = section(root, PARTS_PLAIN);
-	const json_t *density = json_object_get(guest, "density");
 	assert_string_equal(text(guest, "kind"), "noise");
 	assert_string_equal(text(guest, "anchor"), "run-12");
 	assert_string_equal(text(guest, "subtitle"), "CPUs 0-1, ordinary scheduling, for 10.0 s");
-	assert_true(json_array_size(json_object_get(density, "ns")) <= 400);
-	assert_close(integral(density, "user"), rate_of(guest, "count"));
-	assert_close(integral(density, "master"), rate_of(guest, "master_count"));
-	assert_close(integral(density, "baseline"), rate_of(plain, "count"));
+	assert_true(json_array_size(json_object_get(block(guest, 0), "length_ns")) <= 512);
+	assert_close(integral(guest, 0, "seen"), rate_of(guest, "count"));
+	assert_close(integral(guest, 0, "told"), rate_of(guest, "master_count"));
+	assert_close(integral(guest, 0, "baseline"), rate_of(plain, "count"));
 	check_cpus(guest);
 	const json_t *baseline = json_object_get(guest, "baseline");
 	assert_int_equal(number(baseline, "number"), 12);
 	assert_string_equal(text(baseline, "name"), "quiet guest");
 	assert_true(json_is_object(json_object_get(baseline, "diff")));
 	/* of what the kernel did not tell nothing is known */
-	density = json_object_get(plain, "density");
-	assert_close(integral(density, "user"), rate_of(plain, "count"));
-	assert_int_equal(json_array_size(json_object_get(density, "master")), 0);
-	assert_true(json_is_null(json_object_get(density, "baseline")));
+	assert_close(integral(plain, 0, "seen"), rate_of(plain, "count"));
+	static const char *const unknown[] = { "told", "baseline" };
+	for (size_t i = 0; i < 2; i++)
+		assert_true(json_is_null(
+			json_array_get(json_object_get(block(plain, 0), unknown[i]), 0)));
 	assert_true(json_is_null(json_object_get(plain, "baseline")));
-	assert_true(json_is_null(json_object_get(section(root, PARTS_QUIET), "density")));
+	assert_null(block(section(root, PARTS_QUIET), 0));
 	json_decref(root);
 }
 

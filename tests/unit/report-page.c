@@ -141,14 +141,17 @@ static void test_reasons(void **state)
 static void test_densities(void **state)
 {
 	(void)state;
-	json_t *doc = document("time"), *list = of(at(of(doc, "sections"), 0), "density");
-	assert_int_equal(json_array_size(list), 2);
-	for (size_t i = 0; i < 2; i++) {
-		json_t *d = at(list, i), *ns = of(d, "ns"), *kept = of(d, "kept");
+	json_t *doc = document("time"), *charts = of(at(of(doc, "sections"), 0), "charts"), *chart;
+	const char *name;
+	assert_int_equal(json_object_size(charts), 2);
+	json_object_foreach(charts, name, chart)
+	{
+		json_t *d = at(of(chart, "blocks"), 0), *ns = of(d, "value_ns"),
+		       *kept = of(d, "kept_per_ns");
 		double sum = 0;
 		size_t count = json_array_size(ns);
 		assert_in_range(count, 100, 512);
-		assert_int_equal(json_array_size(of(d, "all")), count);
+		assert_int_equal(json_array_size(of(d, "all_per_ns")), count);
 		assert_int_equal(json_array_size(kept), count);
 		for (size_t k = 1; k < count; k++) {
 			double step = (double)(number(ns, k) - number(ns, k - 1));

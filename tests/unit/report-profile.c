@@ -62,16 +62,21 @@ static void head(void **state)
 		"  Cost      tare used 6.00 ms, 0.015 % of CPU time; fullest buffer 0.17 % full\n");
 }
 
+static void made_under(const char *conditions)
+{
+	conditions_release(&c.run.conditions);
+	c.run.conditions = conditions_take(conditions ? strdup(conditions) : NULL);
+}
+
 /* Its end is not what a long command hides. */
 static void head_of_a_long_command(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
 	c.run.name = (char *)"build-a";
-	c.run.conditions =
-		(char *)"{\"command\":\"sh -c 'for i in 1 2 3 4 5 6; do gcc -O2 "
-			"-I/work/main/src -D_GNU_SOURCE -c /work/main/src/report/table.c "
-			"-I/usr/include/with/a/long/name -o /dev/null; done'\"}";
+	made_under("{\"command\":\"sh -c 'for i in 1 2 3 4 5 6; do gcc -O2 "
+		   "-I/work/main/src -D_GNU_SOURCE -c /work/main/src/report/table.c "
+		   "-I/usr/include/with/a/long/name -o /dev/null; done'\"}");
 	profile_head_text(&c.subject, &(struct profile_style){ .width = 60 }, &out);
 	out.text[out.length = (size_t)(strstr(out.text, "  Sampled") - out.text)] = '\0';
 	check_text(&out, "Profile of sh -c 'for i in 1 2 3 4 5 6; do gcc -O2\n"
@@ -94,7 +99,7 @@ static void head_of_troubles(void **state)
 	s->user = 40;
 	c.run.name = (char *)"nightly \033[31m";
 	c.run.status = RUN_INTERRUPTED;
-	c.run.conditions = (char *)"{\"pids\":[1,2,3,4,5,6,7]}";
+	made_under("{\"pids\":[1,2,3,4,5,6,7]}");
 	profile_head_text(&c.subject, &plain, &out);
 	strbuf_putc(&out, '\n');
 	profile_notes_text(&c.subject, &plain, &out);
@@ -139,10 +144,11 @@ static void subjects(void **state)
 	};
 	for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
 		struct strbuf out = { 0 };
+		conditions_release(&c.run.conditions);
 		c.run = (struct run){ .name = (char *)runs[i].name,
 				      .command = (char *)runs[i].command,
-				      .conditions = (char *)runs[i].conditions,
 				      .status = RUN_COMPLETE };
+		made_under(runs[i].conditions);
 		profile_head_text(&c.subject, &plain, &out);
 		*strchr(out.text, '\n') = 0;
 		check_text(&out, runs[i].title);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "near.h"
+#include "query-columns.h"
 #include "query-fixture.h"
 #include "report-csv.h"
 #include "report-fixture.h"
@@ -498,17 +499,21 @@ static void by_execution(void **state)
 		table_render(t, TABLE_CSV, NULL, &out);
 		table_free(t);
 		csv_parse(out.text, &csv);
-		assert_int_equal(csv.columns, QUERY_COLUMNS + 3);
+		size_t columns = 3;
+		EACH_COLUMN(c)
+		columns++;
+		assert_int_equal(csv.columns, columns);
 		assert_int_equal(csv.rows, f.result.executions + 1);
 		for (size_t k = 0; k < f.data.at.count; k++)
 			for (size_t n = 0; n < f.data.at.items[k].executions.count; n++, row++) {
 				const struct query_execution *x =
 					&f.data.at.items[k].executions.items[n];
-				for (size_t c = 0; c < QUERY_COLUMNS; c++) {
+				EACH_COLUMN(c)
+				{
 					uint64_t value;
-					const char *cell = csv_at(&csv, row, query_columns[c].name);
-					bool known = query_column_get(&query_columns[c], x, &value);
-					int base = query_columns[c].kind == QUERY_HASH ? 16 : 10;
+					const char *cell = csv_at(&csv, row, c.leaf.csv);
+					bool known = column_get(&c, x, &value);
+					int base = c.leaf.kind == FIELD_HASH ? 16 : 10;
 					assert_int_equal(known, *cell != '\0');
 					assert_true(!known || strtoull(cell, NULL, base) == value);
 				}
@@ -527,7 +532,7 @@ static void dropped_by(void **state)
 	struct csv csv;
 	assert_true(query_fixture_make(&f, "whole"));
 	f.data.at.items[0].executions.items[1].ephemeral = 2;
-	f.data.at.items[0].executions.items[1].outcome = QUERY_TIMED_OUT;
+	f.data.at.items[0].executions.items[1].timed_out = true;
 	query_fixture_judge(&f);
 	struct table *t = query_executions_table(&f.view);
 	table_render(t, TABLE_CSV, NULL, &out);

@@ -299,8 +299,8 @@ static void cutoffs(void **state)
 
 static void made_under(struct fixture *f, const char *conditions)
 {
-	free(f->run.conditions);
-	f->run.conditions = strdup(conditions);
+	conditions_release(&f->run.conditions);
+	f->run.conditions = conditions_take(strdup(conditions));
 }
 
 static void conditions(void **state)

@@ -130,7 +130,7 @@ static void known(void **state)
 	add_at(&other, &r, 2, 2000, 400, 5); /* another plan, which is not slower */
 	add_at(&other, &r, 3, 2000, 100, 9);
 	for (size_t k = 0; k < 6; k++)
-		other.at.items[4].executions.items[k].outcome = QUERY_TIMED_OUT;
+		other.at.items[4].executions.items[k].timed_out = true;
 	add_at(&other, &r, 4, 1000, 100, 9);
 	compare(&base, &other, TTP_TIMES, look_at_changes);
 }

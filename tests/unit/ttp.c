@@ -106,7 +106,7 @@ static void golden_example(void **state)
 		/* the fourth and the seventh are dropped in step 2; the paper does not say by which
 		 */
 		if (isnan(user[i]))
-			x.outcome = QUERY_TIMED_OUT;
+			x.timed_out = true;
 		else {
 			x.usage[QUERY_QUERY].value[QUERY_USER_NS] = (uint64_t)user[i] * TICK;
 			x.usage[QUERY_QUERY].value[QUERY_SYSTEM_NS] = (uint64_t)system[i] * TICK;
@@ -274,7 +274,7 @@ static void checks_by_paper(void **state)
 	assert_int_equal(fired_of(x, &by_paper), 1 << TTP_NO_QUERY_PROCESS);
 
 	x = sound(3);
-	x.outcome = QUERY_TIMED_OUT;
+	x.timed_out = true;
 	assert_int_equal(fired_of(x, &by_paper), 1 << TTP_TIMED_OUT);
 }
 
@@ -712,7 +712,7 @@ static void lost_and_unfiltered(void **state)
 		q->executions.items[i].ephemeral = 1;
 		q->executions.items[i].measured_ns += i * MS;
 	}
-	q->executions.items[9].outcome = QUERY_TIMED_OUT;
+	q->executions.items[9].timed_out = true;
 	ttp_judge(&run, &adapted, &r);
 	assert_int_equal(r.executions_kept, 0);
 	assert_false(r.at[0].times[TTP_MEASURED].present);

@@ -1,5 +1,5 @@
 // Documents of noise made by hand: lengths are sums of a few bells, and figures add up as tare's do.
-import { head, random } from './documents.mjs';
+import { chart, head, random } from './documents.mjs';
 
 export const CLASSES = ['irq', 'softirq', 'nmi', 'thread', 'work', 'fault', 'throttled', 'delivery', 'steal', 'host-periodic', 'unexplained'];
 const EDGE = 1.02;
@@ -172,10 +172,13 @@ export function diff(base, run, names = []) {
 
 export function noiseSection(number, data, { baseline = null, names = [], title = 'noise of CPUs 0-1', ...more } = {}) {
   const told = data.together.buckets.filter((b) => b.master_count).map((b) => ({ ...b, count: b.master_count }));
+  const blocks = [
+    { length_ns: GRID, seen: density(data.together.buckets, GRID, data.together.window_ns), told: density(told, GRID, data.together.window_ns),
+      baseline: GRID.map((_, i) => (baseline ? density(baseline.together.buckets, [GRID[i]], baseline.together.window_ns)[0] : null)) },
+    ...(data.cpus.length > 1 ? data.cpus.map((c) => ({ seen: density(c.buckets, GRID, c.window_ns), told: density(c.buckets.filter((b) => b.master_count).map((b) => ({ ...b, count: b.master_count })), GRID, c.window_ns) })) : []),
+  ];
   return {
-    ...head('noise', number, title, more), noise: data,
-    density: { bandwidth: 0.05, ns: GRID, user: density(data.together.buckets, GRID, data.together.window_ns), master: density(told, GRID, data.together.window_ns), baseline: baseline ? density(baseline.together.buckets, GRID, baseline.together.window_ns) : null,
-      cpus: data.cpus.length > 1 ? data.cpus.map((c) => ({ user: density(c.buckets, GRID, c.window_ns), master: density(c.buckets.filter((b) => b.master_count).map((b) => ({ ...b, count: b.master_count })), GRID, c.window_ns) })) : [] },
+    ...head('noise', number, title, more), noise: data, charts: { noise: chart(blocks, { log: true, bandwidth: 0.05 }) },
     baseline: baseline ? { number: 1, name: 'a quiet evening', diff: diff(baseline, data, names) } : null,
   };
 }

@@ -1,5 +1,5 @@
 // Queries by hand: documents as docs/schema/query.schema.json has them.
-import { document_, head, random } from './documents.mjs';
+import { chart, document_, head, random } from './documents.mjs';
 
 const TIMES = ['measured', 'calculated', 'cpu_blocked', 'cpu_device'];
 export const MEASURES = [...['q', 'u', 'd'].flatMap((who) => ['user', 'system', 'blkio', 'reads', 'writes', 'nvcsw', 'nivcsw'].map((what) => `${who}.${what}`)), 'o.user', 'o.system', 'o.softirq', 'o.iowait'];
@@ -37,6 +37,21 @@ function execution(number, base, next, known, plan) {
 }
 
 /** known: CPU and devices were seen; plans: they were asked for; varying: the table varies. */
+/** Means of the executions that count; in the second block where CPU time or I/O is not known. */
+export function splits(at) {
+  const blocks = [0, 1].map(() => ({ row: [], elapsed_ns: [], cpu_ns: [], io_ns: [], other_ns: [], query: [], cardinality: [], dropped: [], executions: [], run_delay_ns: [], name: [] }));
+  at.forEach((a, row) => {
+    const list = a.executions.filter((x) => (a.dropped_by ? !x.timed_out : !x.dropped_by.length));
+    const mean = (key) => (list.some((x) => x[key] === null) ? null : list.reduce((sum, x) => sum + x[key], 0) / list.length);
+    if (!list.length) return;
+    const [elapsed_ns, cpu_ns, io_ns] = ['measured_ns', 'cpu_ns', 'own_device_ns'].map(mean);
+    const known = cpu_ns !== null && io_ns !== null;
+    const values = { row, elapsed_ns, cpu_ns, io_ns, other_ns: known ? Math.max(0, elapsed_ns - cpu_ns - io_ns) : null, query: a.query, cardinality: a.cardinality ?? 0, dropped: a.dropped_by ? 1 : 0, executions: list.length, run_delay_ns: mean('run_delay_ns'), name: a.name };
+    for (const [key, value] of Object.entries(values)) blocks[known ? 0 : 1][key].push(value);
+  });
+  return chart(blocks);
+}
+
 export function query({ number = 7, name = 'shop', names = ['scan', 'days', 'by-shop', 'north'], cardinalities = [150000, 300000, 450000, 600000], seed = 3, known = true, plans = true, varying = true, faster = 1, matrix = true, ledgers = true, sql = null } = {}) {
   const next = random(seed);
   const at = [];
@@ -93,7 +108,7 @@ export function query({ number = 7, name = 'shop', names = ['scan', 'days', 'by-
     paragraphs: ['Query times on PostgreSQL 15.6 were measured with the Tucson Timing Protocol Version 2 (TTPv2), by tare 0.1.0.', 'The run violated none of the experiment-wide sanity checks.'], no_paragraphs: null,
   };
   return {
-    ...head('query', number, name, { subtitle: 'tare query shop.yaml postgresql://localhost/shop' }), query: q, matrix: matrix ? { measures: MEASURES, r } : null,
+    ...head('query', number, name, { subtitle: 'tare query shop.yaml postgresql://localhost/shop' }), query: q, charts: { split: splits(at) }, matrix: matrix ? { measures: MEASURES, r } : null,
     ledgers: ledgers && known ? at.map((x) => ({ query: x.query, cardinality: x.cardinality, elapsed_ns: Math.round(x.unfiltered.measured.mean_ns * 0.9), causes: ['run', 'io', 'io_other', 'queued', 'irq', 'socket'], mean: [0.55, 0.25, 0.05, 0.08, 0.01, 0.06].map((s) => s * x.unfiltered.measured.mean_ns) })) : [],
   };
 }

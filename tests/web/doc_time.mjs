@@ -1,7 +1,7 @@
 // Documents of `tare time`, made by hand: what page_time.c would make of runs that never were. The same each time.
 import fs from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { document_, head, random } from './documents.mjs';
+import { chart, document_, head, random } from './documents.mjs';
 
 const CAUSES = ['run', 'irq', 'softirq', 'queued', 'waking', 'io', 'unseen'];
 const NAMES = ['inc', 'kworker/0:1', 'postgres', 'cron', 'tare', 'local timer', 'virtio0-input', 'net_rx', 'timer', 'ksoftirqd/0', 'vda', 'jbd2/vda1-8'];
@@ -26,7 +26,7 @@ export function summary(values) {
 }
 
 /** A kernel density on a grid of 200; of a sample, since a test has time for no more. */
-function density(measure, all, kept) {
+function density(all, kept) {
   const [low, high] = [all.reduce((a, b) => Math.min(a, b)), all.reduce((a, b) => Math.max(a, b))];
   const pad = (high - low) * 0.05;
   const ns = Array.from({ length: 200 }, (_, i) => Math.round(low - pad + ((high - low + 2 * pad) * i) / 199));
@@ -43,7 +43,7 @@ function density(measure, all, kept) {
       return Number((sum / (some.length * width * 2.5066282746)).toPrecision(6));
     });
   };
-  return { measure, ns, all: of(all), kept: of(kept) };
+  return chart([{ value_ns: ns, all_per_ns: of(all), kept_per_ns: of(kept) }]);
 }
 
 /** A trace: the subject on CPU 0, cron in between, ticks above, two threads that wait. */
@@ -166,7 +166,7 @@ export function timeSection(number, { count = 400, mean = 12_000_000, spread = 0
     command: evil(`inc --loops ${number}`), parameters: bad ? [{ name: evil(), value: evil() }] : parameters, backend: 'bpf', headline: pt ? 'pt_net' : 'et', shell_ns: number % 2 ? 0 : 700_000, planned: count,
     kept: Object.fromEntries(Object.entries(measures).map(([m, [k]]) => [m, k])), unfiltered: Object.fromEntries(Object.entries(measures).map(([m, [, u]]) => [m, u])),
     warnings: [{ id: 'noisy_et', text: `ET varies by 6.1 %, PT by 0.40 %: the machine was disturbed${evil('')}`, remedy: `PT is the figure to use; \`tare doctor\` tells how to quiet this machine${evil('')}` }],
-    rule2: { low_ns: Math.round(low), high_ns: Math.round(high) }, columns, reasons, density: ['net', 'et'].filter((m) => columns[m]).map((m) => density(m === 'et' ? 'et' : 'pt_net', of(columns[m], measured), of(columns[m], kept))),
+    rule2: { low_ns: Math.round(low), high_ns: Math.round(high) }, columns, reasons, charts: Object.fromEntries(['net', 'et'].filter((m) => columns[m]).map((m) => [m === 'et' ? 'density_et' : 'density_pt_net', density(of(columns[m], measured), of(columns[m], kept))])),
     ledger: ledger ? { index: null, causes: CAUSES, wall, mean: means } : null,
     dual: { levels: [level(sorted[0], sorted[sorted.length - 1], 'L'), level(sorted[0], edge, 'corner'), level(sorted[0], sorted[Math.floor(sorted.length * 0.9)], 'symmetric')], outside },
     names, details: remarkable,

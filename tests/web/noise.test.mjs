@@ -127,7 +127,7 @@ test('one CPU of several can be looked at', async () => {
   const section = noiseSection(2, loud);
   const drawn = await tab.page.evaluate(() => window.tare.charts.get('run-2-density').chart().getOption().series[0].data.map((d) => d[1]));
   const best = (list) => list.reduce((most, v, i) => ((v ?? -99) > (list[most] ?? -99) ? i : most), 0);
-  assert.equal(best(drawn), best(section.density.cpus[1].user));
+  assert.equal(best(drawn), best(section.charts.noise.blocks[2].seen));
   await tab.page.locator('#run-2-density select').first().selectOption('-1');
   quiet(tab);
 });
@@ -155,7 +155,7 @@ test('a part that was not looked at is a gap, and one CPU has its own window', a
 });
 
 test('a run of which nothing is stored yet has its head and a note', async () => {
-  const tab = await open(document_([{ ...noiseSection(2, loud, { status: 'going', notes: ['Nothing of this run is stored yet.'] }), noise: null, density: null, baseline: null }]));
+  const tab = await open(document_([{ ...noiseSection(2, loud, { status: 'going', notes: ['Nothing of this run is stored yet.'] }), noise: null, charts: {}, baseline: null }]));
   assert.match(await tab.page.locator('#run-2').textContent(), /going.*Nothing of this run is stored yet/s);
   quiet(tab);
   await tab.close();
@@ -194,8 +194,8 @@ test('worst detours say what they were made of', async () => {
 test('a run without the kernel, on one CPU, without a baseline or densities', async () => {
   const data = noise({ cpus: 1, kernel: false });
   const section = noiseSection(4, data);
-  for (const density of [section.density, null]) {
-    const tab = await open(document_([{ ...section, density }]));
+  for (const density of [true, false]) {
+    const tab = await open(document_([density ? section : { ...section, charts: {} }]));
     await chartsDraw(tab, 6);
     assert.deepEqual((await option(tab, 'run-4-density')).series.map((s) => s.name), ['user level']);
     const text = await tab.page.locator('#run-4').textContent();
@@ -212,7 +212,7 @@ test('a run without the kernel, on one CPU, without a baseline or densities', as
 test('a run without a detour', async () => {
   const data = noise({ cpus: 1 });
   const none = { ...data.cpus[0], sources: [], combinations: [], buckets: [], detours: { ...data.cpus[0].detours, count: 0, ns: 0, min_ns: null, max_ns: null, per_s: 0, lost_share: 0 }, coverage: [], untold: [] };
-  const tab = await open(document_([{ ...noiseSection(4, data), noise: { ...data, together: { ...none, cpu: null }, cpus: [none], parts: [], worst: [] }, density: null }]));
+  const tab = await open(document_([{ ...noiseSection(4, data), noise: { ...data, together: { ...none, cpu: null }, cpus: [none], parts: [], worst: [] }, charts: {} }]));
   assert.match(await tab.page.locator('#run-4').textContent(), /No detour was seen/);
   quiet(tab);
   await tab.close();
@@ -313,7 +313,8 @@ test('a run that is the baseline of another is compared with it once, by number'
 test('a density is not drawn below the shortest detour, nor below the threshold', async () => {
   // as smooth as a short run's: it would run to lengths that cannot be
   const section = noiseSection(2, loud, { baseline: calm });
-  for (const key of ['user', 'master', 'baseline']) section.density[key] = section.density[key].map((v) => v + 5);
+  const [block] = section.charts.noise.blocks;
+  for (const key of ['seen', 'told', 'baseline']) block[key] = block[key].map((v) => v + 5);
   const d = diff(calm, loud);
   for (const key of ['base', 'run']) d.density[key] = d.density[key].map((v) => v + 5);
   const tab = await open(document_([noiseSection(1, calm), section], { comparisons: [{ kind: 'noise', base: 0, run: 1, diff: d }] }));

@@ -48,7 +48,7 @@ test('one machine at several moments is one section, with what differs told by r
     ...machine(), facts: { ...machine().facts, 'now.load.1': load },
     findings: [...machine().findings, { id: 'load', severity, condition: `The load is ${load}`, effect: severity === 'ok' ? '' : 'waits', remedy: '', command: false, source: 'tare' }],
   }));
-  const sections = [[3, 0], [4, 1], [5, 2], [6, 1]].map(([number, at]) => ({ ...noiseSection(number, noise({ cpus: 1 }), { notes: ['Nothing is stored.'], machine: at }), noise: null, density: null, baseline: null }));
+  const sections = [[3, 0], [4, 1], [5, 2], [6, 1]].map(([number, at]) => ({ ...noiseSection(number, noise({ cpus: 1 }), { notes: ['Nothing is stored.'], machine: at }), noise: null, charts: {}, baseline: null }));
   const tab = await open(document_(sections, { machines: [...moments, { ...machine(), fingerprint: 'fedcba9876543210' }] }));
   assert.deepEqual(await tab.page.locator('nav').first().locator('a[href^="#machine-"]').allTextContents(), ['testhost (machine 1)', 'testhost (machine 2)']);
   assert.deepEqual(await tab.page.locator('.section-head a').evaluateAll((list) => list.map((a) => a.getAttribute('href'))), Array(4).fill('#machine-0'));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { document_ } from './documents.mjs';
-import { compared, query, queryDocument } from './doc_query.mjs';
+import { compared, query, queryDocument, splits } from './doc_query.mjs';
 import { accessible, chartsDraw, everything, fits, HOSTILE, open, painted, quiet, shared, shot, shown, stop } from './browser.mjs';
 
 after(stop);
@@ -85,6 +85,7 @@ test('bars show shares, too', async () => {
 test('own I/O that is not known is not other time', async () => {
   const section = query();
   for (const x of section.query.at[0].executions) x.own_device_ns = null;
+  section.charts.split = splits(section.query.at);
   const tab = await open(document_([section]));
   await chartsDraw(tab, 4);
   const bars = await tab.page.evaluate(() => Object.fromEntries(window.tare.charts.get('run-7-split').chart().getOption().series.map((s) => [s.name, s.data.slice(0, 2)])));
@@ -100,6 +101,7 @@ test('own I/O that is not known is not other time', async () => {
 test('shares are of the elapsed time, also where workers go on at once', async () => {
   const section = query();
   for (const x of section.query.at[0].executions) Object.assign(x, { measured_ns: 1e9, cpu_ns: 2.5e9, own_device_ns: 0 });
+  section.charts.split = splits(section.query.at);
   const tab = await open(document_([section]));
   await chartsDraw(tab, 4);
   await tab.page.selectOption('#run-7-split select', 'share');

@@ -270,7 +270,7 @@ test('hover tells who held up a kept execution, by name or by its ledger', async
   delete s.details[bare];
   s.ledger.wall[3][bare] = 3_200_000;
   const tab = await open(doc);
-  for (const [i, words] of [[named, /queued 16.2.ms behind postgres.*irq 12.0.µs by local timer/s], [delayed, /queued 2.50.ms behind kworker/], [bare, /queued 3.20.ms: runnable, another task had its CPU/]]) {
+  for (const [i, words] of [[named, /queued 16.2.ms behind postgres.*irq 12.0.µs by local timer/s], [delayed, /queued 2.50.ms behind kworker/], [bare, /queued 3.20.ms: what queued is/]]) {
     const at = await pixel(tab, 'run-12-samples', s.columns.at_us[i] * 1000, s.columns.net[i]);
     await tab.page.mouse.move(0, 0);
     await tab.page.mouse.move(at.x, at.y);
@@ -497,7 +497,7 @@ test('little is enough: no ledger, no PT, no pairs, one execution, none', async 
   const one = timeSection(1, { count: 60, ledger: false, pt: false, details: 0 });
   one.dual = null;
   const none = timeSection(2, { count: 60, ledger: false, pt: false, details: 0 });
-  Object.assign(none, { dual: null, reasons: {}, density: [], kept: { et: null }, unfiltered: { et: null }, status: 'going', warnings: [] });
+  Object.assign(none, { dual: null, reasons: {}, charts: {}, kept: { et: null }, unfiltered: { et: null }, status: 'going', warnings: [] });
   none.columns = { number: [], at_us: [], et: [], net: null, exec: null, tick: null, rss: null, rule: [] };
   const single = structuredClone(none);
   Object.assign(single, { anchor: 'run-3', number: 3, columns: { ...none.columns, number: [1], at_us: [0], et: [5e6], rule: [0] }, status: 'interrupted' });

@@ -30,7 +30,7 @@ async function compared(tab, names) {
   const doc = timesDocument();
   Object.assign(doc.comparisons[0], { reference: 2, sections: [0, 1, 2] });
   const failed = doc.sections[3];
-  Object.assign(failed, { kept: { et: null }, unfiltered: { et: null }, density: [], dual: null });
+  Object.assign(failed, { kept: { et: null }, unfiltered: { et: null }, charts: {}, dual: null });
   await tab.page.evaluate((next) => { window.tare.show(next); window.tare.drawAll(); }, doc);
   const colours = await tab.page.evaluate(() => {
     const names = [...document.querySelectorAll('#together-density .legend button')].map((b) => b.textContent.split(' (')[0]);

@@ -9,9 +9,30 @@ export interface Doc {
   made_at: string; // ISO 8601
   title: string;
   served: boolean; // by `tare serve`: there is a lab to go back to
+  colours: { causes: Record<string, Colour>; classes: Record<string, Colour> }; // of the ledger's causes and the classes of noise
   machines: Machine[];
   sections: Section[];
   comparisons: Comparison[];
+}
+
+export interface Colour {
+  light: string; // "#rrggbb"
+  dark: string;
+  meaning?: string; // of a cause
+}
+
+// A chart as tare made it, for figures and the terminal, too: axes, and blocks of columns by name.
+export interface Given {
+  x: GivenAxis;
+  y: GivenAxis;
+  bandwidth: number | null; // of densities
+  blocks: Record<string, (number | null)[]>[];
+}
+export interface GivenAxis {
+  name: string | null;
+  log: boolean;
+  low: number | null;
+  high: number | null;
 }
 
 export interface Machine {
@@ -46,6 +67,7 @@ export interface Head {
   conditions: Record<string, unknown> | null;
   machine: number | null; // index of machines
   notes: string[]; // what was not seen, what was left out of the page and why: sentences
+  charts: Record<string, Given>; // time: density_et, density_pt_net, ...; noise: noise; query: split
 }
 
 export type Section = TimeSection | StudySection | NoiseSection | ProfileSection | QuerySection;
@@ -78,13 +100,6 @@ export interface Columns {
   tick: (number | null)[] | null;
   rss: (number | null)[] | null; // peak, bytes
   rule: number[]; // index of RULES
-}
-
-export interface Density {
-  measure: Measure;
-  ns: number[]; // the grid
-  all: number[]; // per ns, of every measured execution
-  kept: number[];
 }
 
 // Causes are the names of the ledger's catalogue, in its order.
@@ -121,7 +136,6 @@ export interface TimeSection extends Head {
   warnings: { id: string; text: string; remedy: string }[];
   columns: Columns;
   reasons: Record<string, Reason>; // of dropped ones, by position
-  density: Density[];
   ledger: LedgerColumns | null;
   dual: { levels: Level[]; outside: number[] } | null; // pairs of successive measured executions; outside: positions beyond the cluster
   names: string[]; // that details refer to
@@ -225,7 +239,6 @@ export interface StudyDaemon {
 export interface NoiseSection extends Head {
   kind: 'noise';
   noise: any; // docs/schema/noise.schema.json; sections/noise.ts has its own type of what it reads; null: nothing is stored yet
-  density: { bandwidth: number; ns: number[]; user: number[]; master: number[]; baseline: number[] | null; cpus: { user: number[]; master: number[] }[] } | null; // detours per s of a CPU and decade of length; cpus: each alone, where there are several
   baseline: { number: number; name: string; diff: any } | null; // docs/schema/noise-diff.schema.json: this against the machine's baseline
 }
 

@@ -6,7 +6,7 @@ import { append, button, foreign, h, short } from './parts/dom';
 import { download } from './parts/csv';
 import { select } from './parts/fields';
 import * as format from './parts/format';
-import { choice, choose, newScope, type Choice } from './parts/theme';
+import { choice, choose, newScope, setColours, type Choice } from './parts/theme';
 import { comparisonTitle, LISTED, machineMoment, machinesApart, machineTitle, titleOf } from './parts/titles';
 import { timeSection } from './sections/time';
 import { timesTogether } from './sections/times';
@@ -69,6 +69,7 @@ export function clearPage(): void {
 
 export function showDocument(doc: Doc, root: HTMLElement, parts: PageParts = {}): void {
   clearPage();
+  setColours(doc.colours);
   document.title = `${doc.title} – tare`;
   const main = h('main', { id: 'main', tabindex: -1 });
   const links: [string, string][] = [];

@@ -994,67 +994,48 @@ export interface Query {
   run: NoiseRun | null;
   machine: Machine | null;
   cpus: number | null; // Online.
-  experiment: Experiment;
-  server: Server;
-  options: Options;
-  texts: Text[];
-  plans: Plan[];
-  events: Event[];
+  experiment: { name: string | null; text: string | null; scenario: string | null; queries: number; executions: number | null; cold: boolean; imported: boolean; time_limit_ns: number | null; seed: string | null; };
+  server: { dbms: string; version: string | null; settings: Record<string, unknown> | null; io_by_process: boolean; };
+  options: QueryOptions;
+  texts: QueryText[];
+  plans: QueryPlan[];
+  events: QueryEvent[];
   at_made: number;
   at_kept: number;
   executions_made: number;
   executions_kept: number;
   time: 'measured' | 'calculated' | 'cpu_blocked' | 'cpu_device'; // The best that every Q@C has: of the headline.
   relative_error: number | null; // Of the headline: mean of sigma / mean over the Q@Cs kept.
-  at: At[]; // By query, then cardinality.
-  checks: Checks; // Step 1: how often each fired, of how often it was asked.
-  post: Post | null; // Step 5, on calculated times; null: refused.
-  reading: Reading | null; // How many Q@Cs; null: bytes are not known.
-  surroundings: Surroundings; // Shares are over the executions kept.
-  model: Model[]; // The causal model's correlations.
+  checks: { experiment: QueryWideCheck[]; execution: QueryCheck[]; at: QueryAtCheck[]; missing: string[]; };
+  post: QueryPost | null; // Step 5, on calculated times; null: refused.
+  reading: QueryReading | null; // How many Q@Cs; null: bytes are not known.
+  surroundings: QuerySurroundings; // Shares are over the executions kept.
+  model: QueryRelation[]; // The causal model's correlations.
   deviations: string[]; // From the protocol as printed.
-  items: Item[]; // Section 9 of the paper.
+  items: QueryItem[]; // Section 9 of the paper.
   paragraphs: string[]; // The same, ready to paste; none where no_paragraphs says why.
   no_paragraphs: string | null; // Why the run is not fit for a paper: "the run is not complete", "nothing was kept".
+  at: QueryAt[]; // By query, then cardinality.
 }
 
-export interface Experiment {
-  name: string | null;
-  text: string | null; // Of its file.
-  scenario: string | null;
-  queries: number; // That were to be executed.
-  executions: number | null; // Of each Q@C.
-  cold: boolean;
-  imported: boolean; // Measured elsewhere.
-  time_limit_ns: number | null;
-  seed: string | null; // Of 64 bits, more than a number holds everywhere.
-}
-
-export interface Server {
-  dbms: string;
-  version: string | null;
-  settings: Record<string, unknown> | null;
-  io_by_process: boolean; // It reads in threads other than the query's: what rests on the query's blocked time is refused.
-}
-
-export interface Options {
+export interface QueryOptions {
   form: 'adapted' | 'paper';
   tick_ns: number | null;
   floor_ns: number; // What is shorter cannot be measured.
 }
 
-export interface Text {
-  query: number;
+export interface QueryText {
+  query: number; // its number
   name: string | null;
   sql: string | null;
 }
 
-export interface Plan {
+export interface QueryPlan {
   hash: string;
   plan: Record<string, unknown> | null; // A tree of nodes: node, relation, alias, index, join, conditions, details, children.
 }
 
-export interface Event {
+export interface QueryEvent {
   kind: 'restarted' | 'backed off' | 'paused' | 'resumed' | 'same plan' | 'made table' | 'gave up';
   at: string | null;
   query: number | null;
@@ -1064,98 +1045,33 @@ export interface Event {
   text: string | null;
 }
 
-export interface At {
-  query: number;
-  name: string;
-  cardinality: number | null; // Of the table that varies; null: none does.
-  table_bytes: number | null;
-  plan: string | null; // Lettered within the query, from the highest cardinality down.
-  plan_hash: string | null;
-  several_plans: boolean;
-  made: number;
-  kept: number; // Executions.
-  dropped_by: 'excessive variation' | 'possible result cache' | 'another query process' | 'too short to measure' | 'fewer than 6 executions left' | null; // Step 3; null: it is kept.
-  fired: ('excessive variation in query computation time' | 'possible query result cache' | 'strict monotonicity' | 'relaxed monotonicity')[]; // Step 1.
-  fired_afterwards: ('excessive variation in query computation time' | 'possible query result cache' | 'strict monotonicity' | 'relaxed monotonicity')[]; // Step 5.
-  times: Times; // Over the executions kept. null: not known of each of them, or it means nothing with this server.
-  unfiltered: Times; // The same of all executions that ended, dropped or not.
-  cpu: Measured | null;
-  own_device: Measured | null;
-  blocked: Measured | null;
-  read_share: number | null; // Mean of bytes read by executions that ended, dropped or not, of those of its tables.
-  executions: QueryExecution[];
-}
-
-export interface Times {
-  measured: Measured | null;
-  calculated: Measured | null;
-  cpu_blocked: Measured | null;
-  cpu_device: Measured | null;
-}
-
-export interface Measured {
-  median_ns: number;
-  mean_ns: number;
-  sigma_ns: number;
-}
-
-export interface QueryExecution {
-  number: number;
-  timed_out: boolean;
-  started_at: string | null;
-  measured_ns: number; // From asking to the last row.
-  cpu_ns: number | null; // User + system of the query's processes; null: one of them was not seen.
-  own_device_ns: number | null; // The time that devices served it.
-  others_device_ns: number | null;
-  run_delay_ns: number | null; // It waited so long for a CPU.
-  read_bytes: number | null;
-  rows: number;
-  plan: string | null;
-  times_ns: TimesNs;
-  dropped_by: ('ephemeral process' | 'DBMS time' | 'zero query time' | 'query time' | 'query user tick' | 'overall computation time' | 'computation time' | 'BlockIO delay time' | 'IOWait time' | 'context switch' | 'ambiguous query process' | 'no query process' | 'timed-out' | 'lost events')[]; // Sanity checks that it did not pass; empty: it is kept.
-}
-
-export interface TimesNs {
-  measured: number | null;
-  calculated: number | null;
-  cpu_blocked: number | null;
-  cpu_device: number | null;
-}
-
-export interface Checks {
-  missing: string[]; // What the check of underlying measures did not find in one execution or another: columns of the executions' CSV.
-  experiment: QueryExperiment[];
-  execution: QueryExecution2[];
-  at: QueryAt[];
-}
-
-export interface QueryExperiment {
+export interface QueryWideCheck {
   name: 'missing queries' | 'unique plan' | 'underlying measure' | 'derived measure' | 'steal time' | 'guest time' | 'other query process' | 'other utility process';
   fired: number;
   of: number;
 }
 
-export interface QueryExecution2 {
+export interface QueryCheck {
   name: 'ephemeral process' | 'DBMS time' | 'zero query time' | 'query time' | 'query user tick' | 'overall computation time' | 'computation time' | 'BlockIO delay time' | 'IOWait time' | 'context switch' | 'ambiguous query process' | 'no query process' | 'timed-out' | 'lost events';
   fired: number;
   of: number;
 }
 
-export interface QueryAt {
+export interface QueryAtCheck {
   name: 'excessive variation in query computation time' | 'possible query result cache' | 'strict monotonicity' | 'relaxed monotonicity';
   fired: number;
   of: number;
 }
 
-export interface Post {
-  checks: QueryAt[];
+export interface QueryPost {
+  checks: QueryAtCheck[];
   kept_difference: number | null; // Of measured and calculated time, relative to measured: the Q@Cs kept.
   dropped_difference: number | null;
   relative_error: number | null; // Of calculated times.
   constant: string[]; // Measures of the model that never vary.
 }
 
-export interface Reading {
+export interface QueryReading {
   known: number;
   whole: number; // Read what their tables have, within 3 %.
   less: number;
@@ -1163,13 +1079,13 @@ export interface Reading {
   warm: number; // Read less than 1 % of that.
 }
 
-export interface Surroundings {
+export interface QuerySurroundings {
   run_delay_share: number | null; // That each of the query's threads waited for a CPU, of the time between the snapshots.
   steal_share: number | null; // Of the CPUs' time.
   lost: number; // Executions, of all, in which events were lost.
 }
 
-export interface Model {
+export interface QueryRelation {
   id: string;
   left: string;
   right: string;
@@ -1181,16 +1097,60 @@ export interface Model {
   off: number | null; // Levels from what was predicted.
 }
 
-export interface Item {
+export interface QueryItem {
   name: string;
   text: string;
+}
+
+export interface QueryAt {
+  query: number;
+  name: string;
+  cardinality: number | null; // Of the table that varies; null: none does.
+  table_bytes: number | null;
+  plan: string | null; // Lettered within the query, from the highest cardinality down.
+  plan_hash: string | null;
+  several_plans: boolean;
+  kept: number; // Executions.
+  made: number;
+  dropped_by: 'excessive variation' | 'possible result cache' | 'another query process' | 'too short to measure' | 'fewer than 6 executions left' | null; // Step 3; null: it is kept.
+  fired: ('excessive variation in query computation time' | 'possible query result cache' | 'strict monotonicity' | 'relaxed monotonicity')[]; // Step 1.
+  fired_afterwards: ('excessive variation in query computation time' | 'possible query result cache' | 'strict monotonicity' | 'relaxed monotonicity')[]; // Step 5.
+  times: { measured: QueryFigure | null; calculated: QueryFigure | null; cpu_blocked: QueryFigure | null; cpu_device: QueryFigure | null; };
+  unfiltered: { measured: QueryFigure | null; calculated: QueryFigure | null; cpu_blocked: QueryFigure | null; cpu_device: QueryFigure | null; };
+  cpu: QueryFigure | null;
+  own_device: QueryFigure | null;
+  blocked: QueryFigure | null;
+  read_share: number | null; // Mean of bytes read by executions that ended, dropped or not, of those of its tables.
+  executions: QueryExecution[];
+}
+
+export interface QueryFigure {
+  median_ns: number;
+  mean_ns: number;
+  sigma_ns: number;
+}
+
+export interface QueryExecution {
+  number: number; // from 1 within its Q@C
+  timed_out: boolean; // it was cancelled at the time limit
+  started_at: string | null; // UTC
+  measured_ns: number; // from asking to the last row
+  plan: string | null; // hash of its plan
+  own_device_ns: number | null; // time that devices served it
+  others_device_ns: number | null; // time that devices served everybody else meanwhile
+  rows: number; // fetched
+  read_bytes: number | null; // read from devices for it
+  run_delay_ns: number | null; // its tasks waited so long for a CPU
+  cpu_ns: number | null; // User + system of the query's processes; null: one of them was not seen.
+  times_ns: { measured: number | null; calculated: number | null; cpu_blocked: number | null; cpu_device: number | null; };
+  dropped_by: ('ephemeral process' | 'DBMS time' | 'zero query time' | 'query time' | 'query user tick' | 'overall computation time' | 'computation time' | 'BlockIO delay time' | 'IOWait time' | 'context switch' | 'ambiguous query process' | 'no query process' | 'timed-out' | 'lost events')[]; // Sanity checks that it did not pass; empty: it is kept.
 }
 
 export interface QueryCompare {
   type: 'query-compare';
   format: 1; // Raised when a field changes its meaning.
-  base: QueryCompareBase;
-  other: QueryCompareBase;
+  base: QuerySide;
+  other: QuerySide;
   time: 'measured' | 'calculated' | 'cpu_blocked' | 'cpu_device'; // What is compared: the best that both have.
   compared: number; // Q@Cs kept in both.
   plan_changes: number;
@@ -1199,10 +1159,10 @@ export interface QueryCompare {
   ratio: number | null; // Other / base: geometric mean over the Q@Cs compared.
   ratio_low: number | null;
   ratio_high: number | null;
-  pairs: Pair[];
+  pairs: QueryPair[];
 }
 
-export interface QueryCompareBase {
+export interface QuerySide {
   run: number | null;
   name: string | null;
   dbms: string;
@@ -1211,7 +1171,7 @@ export interface QueryCompareBase {
   kept: number; // Q@Cs.
 }
 
-export interface Pair {
+export interface QueryPair {
   query: number; // The base's number, or where it has none, the other's.
   name: string;
   cardinality: number | null;
@@ -1455,9 +1415,21 @@ export interface Doc {
   made_at: string;
   title: string;
   served: boolean; // By 'tare serve': there is a lab to go back to.
+  colours: Colours; // One colour for each cause and class, wherever it is drawn.
   machines: PageMachine[];
-  sections: (PageTime | PageStudy | PageNoise | PageProfile | PageQuery)[];
-  comparisons: (ComparisonTime | ComparisonNoise | ComparisonProfile | ComparisonQuery)[];
+  sections: (TimeSection | StudySection | NoiseSection | ProfileSection | QuerySection)[];
+  comparisons: (TimeComparison | NoiseComparison | ProfileComparison | QueryComparison)[];
+}
+
+export interface Colours {
+  causes: Record<string, Colour>; // Of the ledger.
+  classes: Record<string, Colour>; // Of noise.
+}
+
+export interface Colour {
+  light: string;
+  dark: string;
+  meaning?: string;
 }
 
 export interface PageMachine {
@@ -1477,7 +1449,7 @@ export interface PageFinding {
   source: string;
 }
 
-export interface PageTime {
+export interface TimeSection {
   kind: 'time';
   anchor: string; // Unique within the document.
   number: number | null; // In the lab; null: not stored.
@@ -1491,23 +1463,37 @@ export interface PageTime {
   conditions: Record<string, unknown> | null; // Every option that shaped the run.
   machine: number | null; // Index of machines; null: not known.
   notes: string[]; // What was not seen, what was left out of the page and why: sentences.
+  charts: Record<string, Chart>; // density_et and that of the headline: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns.
   command: string;
   parameters: Parameter[];
   backend: 'plain' | 'netlink' | 'bpf';
   headline: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system'; // The best there is.
   shell_ns: number; // Taken off each ET; 0: no shell.
   planned: number | null; // Executions asked for, without warm-ups; null: as many as it takes.
-  kept: Kept; // null: not seen, or of nothing.
-  unfiltered: Kept; // null: not seen, or of nothing.
+  kept: Summaries; // null: not seen, or of nothing.
+  unfiltered: Summaries; // null: not seen, or of nothing.
   rule2: Rule2 | null; // What rule (II) keeps, of the headline; null: it was not applied.
   warnings: Warning[];
   columns: Columns; // Parallel: a row for each execution, in order.
   reasons: Record<string, Reason>; // Of dropped executions, by position in the columns.
-  density: PageDensity[];
-  ledger: PageLedger | null; // null: no execution has one.
+  ledger: LedgerColumns | null; // null: no execution has one.
   dual: Dual | null; // Pairs of successive measured executions; null: there are fewer than two.
   names: string[]; // What details refer to; any text.
   details: Record<string, Detail>; // By position; of many executions only the remarkable ones have one.
+}
+
+export interface Chart {
+  x: Axis;
+  y: Axis;
+  bandwidth: number | null; // Of densities; of lengths of detours in decades.
+  blocks: unknown[];
+}
+
+export interface Axis {
+  name: string | null;
+  log: boolean;
+  low: number | null;
+  high: number | null;
 }
 
 export interface Parameter {
@@ -1515,7 +1501,7 @@ export interface Parameter {
   value: string;
 }
 
-export interface Kept {
+export interface Summaries {
   et: PageSummary | null;
   pt_net: PageSummary | null;
   pt_exec: PageSummary | null;
@@ -1561,14 +1547,7 @@ export interface Reason {
   high_ns: number | null;
 }
 
-export interface PageDensity {
-  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system';
-  ns: number[]; // The grid, ascending; coarser outside of what was kept.
-  all: number[]; // Per ns, of every measured execution.
-  kept: number[]; // The same of the kept ones.
-}
-
-export interface PageLedger {
+export interface LedgerColumns {
   index: number[] | null; // The executions (positions in the columns) that have one here; null: all.
   causes: string[]; // Those that occur, in the order of the catalogue in tare(1).
   wall: number[][]; // By cause, then execution: adds up to the execution's ET, the shell's share included.
@@ -1597,7 +1576,7 @@ export interface Trace {
   cut: number; // Slices and waits that were left out, the shortest first.
 }
 
-export interface PageStudy {
+export interface StudySection {
   kind: 'study';
   anchor: string; // Unique within the document.
   number: number | null; // In the lab; null: not stored.
@@ -1611,6 +1590,7 @@ export interface PageStudy {
   conditions: Record<string, unknown> | null; // Every option that shaped the run.
   machine: number | null; // Index of machines; null: not known.
   notes: string[]; // What was not seen, what was left out of the page and why: sentences.
+  charts: Record<string, Chart>;
   study: Study;
   samples: Samples;
   phases: Phases;
@@ -1634,7 +1614,7 @@ export interface Phases {
   long: (number | null)[]; // Of each daemon of the study: its period in this run is expected at the phase, and every so many samples after it, by number; null: it has none.
 }
 
-export interface PageNoise {
+export interface NoiseSection {
   kind: 'noise';
   anchor: string; // Unique within the document.
   number: number | null; // In the lab; null: not stored.
@@ -1648,23 +1628,9 @@ export interface PageNoise {
   conditions: Record<string, unknown> | null; // Every option that shaped the run.
   machine: number | null; // Index of machines; null: not known.
   notes: string[]; // What was not seen, what was left out of the page and why: sentences.
+  charts: Record<string, Chart>; // noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline. Where there are several CPUs, a block of seen and told for each of them follows.
   noise: Noise | null; // null: nothing of the run is stored yet.
-  density: PageDensity2 | null; // Detours per s of a CPU and decade of length.
   baseline: Baseline | null; // This against the machine's baseline.
-}
-
-export interface PageDensity2 {
-  bandwidth: number;
-  ns: number[];
-  user: number[];
-  master: number[];
-  baseline: number[] | null; // null: there is none.
-  cpus: PageCpu[]; // Each alone, in the order of the noise's; empty where there is but one.
-}
-
-export interface PageCpu {
-  user: number[];
-  master: number[];
 }
 
 export interface Baseline {
@@ -1673,7 +1639,7 @@ export interface Baseline {
   diff: NoiseDiff;
 }
 
-export interface PageProfile {
+export interface ProfileSection {
   kind: 'profile';
   anchor: string; // Unique within the document.
   number: number | null; // In the lab; null: not stored.
@@ -1687,6 +1653,7 @@ export interface PageProfile {
   conditions: Record<string, unknown> | null; // Every option that shaped the run.
   machine: number | null; // Index of machines; null: not known.
   notes: string[]; // What was not seen, what was left out of the page and why: sentences.
+  charts: Record<string, Chart>;
   profile: Profile;
   tree: Tree; // Calls: node 0 is everything, its children the apps, then outermost function to innermost.
   slices: Slices; // Samples over time.
@@ -1711,7 +1678,7 @@ export interface Slices {
   idle: number[];
 }
 
-export interface PageQuery {
+export interface QuerySection {
   kind: 'query';
   anchor: string; // Unique within the document.
   number: number | null; // In the lab; null: not stored.
@@ -1725,9 +1692,10 @@ export interface PageQuery {
   conditions: Record<string, unknown> | null; // Every option that shaped the run.
   machine: number | null; // Index of machines; null: not known.
   notes: string[]; // What was not seen, what was left out of the page and why: sentences.
+  charts: Record<string, Chart>; // split: means of each Q@C; in the second block where CPU time or I/O is not known.
   query: Query | null; // null: nothing of the run is stored yet.
   matrix: Matrix | null; // Every pair of the model's measures.
-  ledgers: PageLedger2[]; // Wall view, mean over executions kept.
+  ledgers: QueryLedger[]; // Wall view, mean over executions kept.
 }
 
 export interface Matrix {
@@ -1735,7 +1703,7 @@ export interface Matrix {
   r: ((number | null)[])[];
 }
 
-export interface PageLedger2 {
+export interface QueryLedger {
   query: number;
   cardinality: number | null;
   elapsed_ns: number; // In the query itself: the ledger begins before it is asked and ends after it.
@@ -1743,15 +1711,15 @@ export interface PageLedger2 {
   mean: number[];
 }
 
-export interface ComparisonTime {
+export interface TimeComparison {
   kind: 'time';
   sections: number[]; // Those compared, the reference included.
   reference: number;
   measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system';
-  rows: PageRow[];
+  rows: TimeComparisonRow[];
 }
 
-export interface PageRow {
+export interface TimeComparisonRow {
   section: number;
   ratio: number | null; // Of the means.
   ratio_low: number | null;
@@ -1762,14 +1730,14 @@ export interface PageRow {
   sentence: string;
 }
 
-export interface ComparisonNoise {
+export interface NoiseComparison {
   kind: 'noise';
   base: number;
   run: number;
   diff: NoiseDiff;
 }
 
-export interface ComparisonProfile {
+export interface ProfileComparison {
   kind: 'profile';
   before: number;
   after: number;
@@ -1778,17 +1746,17 @@ export interface ComparisonProfile {
 }
 
 export interface Places {
-  before: Before; // Columns by node of the tree before.
-  after: Before; // Columns by node of the tree after.
+  before: ProfileComparisonSide; // Columns by node of the tree before.
+  after: ProfileComparisonSide; // Columns by node of the tree after.
 }
 
-export interface Before {
+export interface ProfileComparisonSide {
   here: number[]; // Samples of this path of names in this profile.
   other: number[]; // Samples of this path of names in the other profile.
   sure: number[]; // 1: the shares differ by more than how samples fall: p < 0.05, adjusted for the number of paths.
 }
 
-export interface ComparisonQuery {
+export interface QueryComparison {
   kind: 'query';
   base: number;
   other: number;

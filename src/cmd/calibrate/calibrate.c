@@ -46,7 +46,7 @@ static int parse_part(const char *option, const char *text, struct calibrate_par
 		return refuse(err, option, text, "a time and a count, such as " SHORT_DEFAULT);
 	if (into->length_ns < SHORTEST_NS || into->length_ns > LONGEST_NS)
 		return refuse(err, option, text, "a time from 1ms to 30 days");
-	if (samples < CALIBRATE_LEAST || samples > CALIBRATE_MOST)
+	if (samples < STUDY_LEAST || samples > STUDY_MOST)
 		return refuse(err, option, text, "a count from 6 to 100000");
 	into->samples = (uint32_t)samples;
 	return 0;
@@ -113,28 +113,6 @@ static int parse_active(struct calibrate_options *o, struct error *err)
 	return 0;
 }
 
-static int parse_watch(struct calibrate_options *o, struct error *err)
-{
-	if (*o->watch && (!duration_parse(o->watch, &o->duration_ns) || !o->duration_ns))
-		return refuse(err, "watch", o->watch, "how long, such as 8h");
-	const char *keep = o->keep ? o->keep : KEEP_DEFAULT;
-	if (!profile_size_parse(keep, &o->keep_bytes) ||
-	    (o->keep_bytes && o->keep_bytes < SMALLEST_KEEP))
-		return refuse(err, "keep", keep, "a size of 1MB or more, or 0 for all");
-	return 0;
-}
-
-static int parse_removed(struct calibrate_options *o, struct error *err)
-{
-	long number;
-	if (!integer_parse(o->watch_rm, 1, INT64_MAX, &number)) {
-		refuse(err, "watch-rm", o->watch_rm, "the number of a watch");
-		return error_hint(err, "'tare calibrate --watch-status' lists them");
-	}
-	o->removed = number;
-	return 0;
-}
-
 static int parse_values(struct calibrate_options *o, struct error *err)
 {
 	if (o->cpus && !cpus_parse(o->cpus, &o->cpu_set))
@@ -151,11 +129,24 @@ static int parse_values(struct calibrate_options *o, struct error *err)
 		return error_set(err, EXIT_USAGE, "calibrate: --since is not before --until");
 	if (o->mode == CALIBRATE_ACTIVE || o->mode == CALIBRATE_CONTINUE)
 		return parse_active(o, err);
-	if (o->mode == CALIBRATE_WATCH)
-		return parse_watch(o, err);
-	if (o->mode == CALIBRATE_REMOVE)
-		return parse_removed(o, err);
-	return parse_lengths(o, err);
+	if (o->mode == CALIBRATE_WATCH) {
+		const char *keep = o->keep ? o->keep : KEEP_DEFAULT;
+		if (*o->watch && (!duration_parse(o->watch, &o->duration_ns) || !o->duration_ns))
+			return refuse(err, "watch", o->watch, "how long, such as 8h");
+		if (!profile_size_parse(keep, &o->keep_bytes) ||
+		    (o->keep_bytes && o->keep_bytes < SMALLEST_KEEP))
+			return refuse(err, "keep", keep, "a size of 1MB or more, or 0 for all");
+		return 0;
+	}
+	long number;
+	if (o->mode != CALIBRATE_REMOVE)
+		return parse_lengths(o, err);
+	if (!integer_parse(o->watch_rm, 1, INT64_MAX, &number)) {
+		refuse(err, "watch-rm", o->watch_rm, "the number of a watch");
+		return error_hint(err, "'tare calibrate --watch-status' lists them");
+	}
+	o->removed = number;
+	return 0;
 }
 
 /* ---- which way ---- */
@@ -238,13 +229,7 @@ static int take_operands(struct calibrate_options *o, const text_list *operands,
 		       : -1;
 }
 
-static int check(struct calibrate_options *o, const text_list *operands, struct error *err)
-{
-	return choose_mode(o, err) || take_operands(o, operands, err) || check_belonging(o, err) ||
-	       parse_values(o, err);
-}
-
-static int dispatch(const struct calibrate_options *o, int argc, char **argv, struct error *err)
+static int run(void *options, const struct cmd_args *args, struct error *err)
 {
 	static const enum lab_need needs[] = {
 		[CALIBRATE_ACTIVE] = WRITES_LAB,    [CALIBRATE_CONTINUE] = EDITS_LAB,
@@ -252,24 +237,36 @@ static int dispatch(const struct calibrate_options *o, int argc, char **argv, st
 		[CALIBRATE_STOP] = READS_LAB,	    [CALIBRATE_REMOVE] = EDITS_LAB,
 		[CALIBRATE_FROM_WATCH] = EDITS_LAB, [CALIBRATE_FROM] = EDITS_LAB,
 	};
+	struct calibrate_options *o = options;
+	if (choose_mode(o, err) || take_operands(o, &args->operands, err) ||
+	    check_belonging(o, err) || parse_values(o, err))
+		return -1;
 	bool from = o->mode == CALIBRATE_FROM || o->mode == CALIBRATE_FROM_WATCH;
 	o->lab->need = from && o->no_store ? READS_LAB : needs[o->mode];
+	int failed;
 	switch (o->mode) {
 	case CALIBRATE_WATCH:
-		return calibrate_watch(o, err);
+		failed = calibrate_watch(o, err);
+		break;
 	case CALIBRATE_STATUS:
-		return calibrate_watch_status(o, err);
+		failed = calibrate_watch_status(o, err);
+		break;
 	case CALIBRATE_STOP:
-		return calibrate_watch_stop(o, err);
+		failed = calibrate_watch_stop(o, err);
+		break;
 	case CALIBRATE_REMOVE:
-		return calibrate_watch_remove(o, err);
+		failed = calibrate_watch_remove(o, err);
+		break;
 	case CALIBRATE_FROM_WATCH:
-		return calibrate_from_watch(o, err);
+		failed = calibrate_from_watch(o, err);
+		break;
 	case CALIBRATE_FROM:
-		return calibrate_from(o, err);
+		failed = calibrate_from(o, err);
+		break;
 	default:
-		return calibrate_active(o, argc, argv, err);
+		failed = calibrate_active(o, args, err);
 	}
+	return failed ? -1 : EXIT_DONE;
 }
 
 #define USAGE                                                                    \
@@ -323,13 +320,7 @@ int cmd_calibrate(struct lab_access *lab, int argc, char **argv)
 		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
 		{ 0 }
 	};
-	text_list operands = { 0 };
-	struct error err = ERROR_INIT;
-	int code = EXIT_DONE;
-	if (cmd_options(USAGE, ABOUT, specs, argc, argv, &operands, &code) &&
-	    (check(&o, &operands, &err) || dispatch(&o, argc, argv, &err)))
-		code = *err.text ? cmd_fail(&err) : (int)err.code;
-	array_release(&operands);
+	int code = cmd_run(USAGE, ABOUT, specs, argc, argv, run, &o);
 	array_release(&o.lengths);
 	return code;
 }

@@ -2,14 +2,9 @@
 #ifndef TARE_CMD_CALIBRATE_CALIBRATE_H
 #define TARE_CMD_CALIBRATE_CALIBRATE_H
 
-#include <sched.h>
-
 #include "base/options.h"
-#include "lab/lab.h"
-#include "protocol/sedona/sedona.h"
-
-#define CALIBRATE_LEAST 6     /* samples of a run, below which there is no cluster to find */
-#define CALIBRATE_MOST 100000 /* samples of a run */
+#include "cmd/cmd.h"
+#include "run/calibrate.h"
 
 enum calibrate_mode {
 	CALIBRATE_ACTIVE,
@@ -21,12 +16,6 @@ enum calibrate_mode {
 	CALIBRATE_FROM_WATCH,
 	CALIBRATE_FROM,
 	CALIBRATE_MODES,
-};
-
-/* What one of the runs shall be. */
-struct calibrate_part {
-	uint64_t length_ns; /* 0: there is none */
-	uint32_t samples;
 };
 
 struct calibrate_options {
@@ -47,40 +36,20 @@ struct calibrate_options {
 	cpu_set_t cpu_set;
 };
 
-/* ---- the samples of a study, and what is made of them (study.c) ---- */
+/* ---- the ways to a study (study.c) ---- */
 
-struct calibrate_input {
-	enum study_source source;
-	int64_t machine; /* id in the lab; 0: not known, then nothing is stored */
-	bool has_long;
-	struct sedona_run runs[STUDY_LENGTHS];
-};
-void calibrate_input_release(struct calibrate_input *in);
+int calibrate_active(const struct calibrate_options *o, const struct cmd_args *args,
+		     struct error *err);
+int calibrate_from(const struct calibrate_options *o, struct error *err);
+int calibrate_from_watch(const struct calibrate_options *o, struct error *err);
 
-/* A stored run as samples. *machine is its own; *seen: how it was measured. */
-int calibrate_load(struct lab *lab, int64_t run, struct sedona_run *into, int64_t *machine,
-		   enum backend *seen, struct error *err);
-/* The samples of a stored study, for its plots; of a run that is gone, or was cut from a watch,
- * there are none, and its is_l stays NULL. The caller frees is_l, also after an error. */
-int calibrate_samples(struct lab *lab, const struct study *s, struct calibrate_input *in,
-		      bool *is_l[STUDY_LENGTHS], struct error *err);
-/* Steps 3 to 10, stored and printed. */
-int calibrate_conclude(const struct calibrate_options *o, struct lab *lab,
-		       struct calibrate_input *in, struct error *err);
-/* The study as text or JSON on standard output, with plots where wanted and possible. in: NULL
- * where its samples are not at hand; is_l: an array per run. */
+/* The study as text or JSON on standard output, with plots where wanted and possible. in: its
+ * samples, where they are at hand; is_l: an array per run. */
 struct calibrate_display {
 	bool json, plot;
 };
-void calibrate_print(const struct study *s, const struct machine *m,
-		     const struct calibrate_input *in, bool *const is_l[STUDY_LENGTHS],
-		     const struct calibrate_display *d);
-
-/* ---- ways to them ---- */
-
-int calibrate_active(const struct calibrate_options *o, int argc, char **argv, struct error *err);
-int calibrate_from(const struct calibrate_options *o, struct error *err);
-int calibrate_from_watch(const struct calibrate_options *o, struct error *err);
+void calibrate_print(const struct study *s, const struct machine *m, const struct study_input *in,
+		     bool *const is_l[STUDY_LENGTHS], const struct calibrate_display *d);
 
 /* ---- the watch (watch.c) ---- */
 

@@ -96,24 +96,48 @@ static void print_table(const struct lab_cutoffs *c, enum table_format format)
 	table_free(t);
 }
 
-static void print_json(const struct lab_cutoffs *c, const struct machine *now)
+/* What a part needs: the lab, this machine, and its cutoffs; and its options. */
+struct in_force {
+	struct lab_access *access;
+	bool json, csv, markdown, all;
+	struct lab *lab;
+	struct machine machine;
+	struct lab_cutoffs now;
+};
+
+static int open_in_force(struct in_force *f, struct error *err)
 {
-	json_t *all = cutoffs_to_json(c, now);
-	char *text = json_dumps(all, JSON_INDENT(2));
-	puts(text ? text : "{}");
-	free(text);
-	json_decref(all);
+	machine_read(&f->machine);
+	f->lab = lab_access_open(f->access, err);
+	return f->lab ? lab_get_cutoffs(f->lab, &f->machine, &f->now, err) : -1;
 }
 
-enum list_format { LIST_TEXT, LIST_JSON, LIST_CSV, LIST_MARKDOWN };
-
-static void print_list(const struct lab_cutoffs *c, const struct machine *now,
-		       enum list_format format)
+static void close_in_force(struct in_force *f)
 {
-	if (format == LIST_JSON) {
-		print_json(c, now);
-	} else if (format != LIST_TEXT) {
-		print_table(c, format == LIST_CSV ? TABLE_CSV : TABLE_MARKDOWN);
+	lab_cutoffs_release(&f->now);
+	machine_release(&f->machine);
+}
+
+static int print_list(void *options, const struct cmd_args *args, struct error *err)
+{
+	struct in_force *f = options;
+	const struct lab_cutoffs *c = &f->now;
+	if (args->operands.count)
+		return error_set(err, EXIT_USAGE, "cutoffs: unexpected '%.64s'",
+				 args->operands.items[0]);
+	if (f->json + f->csv + f->markdown > 1)
+		return error_set(err, EXIT_USAGE,
+				 "cutoffs: --json, --csv and --markdown contradict each other");
+	if (open_in_force(f, err))
+		return -1;
+	if (f->json) {
+		json_t *all = cutoffs_to_json(c, &f->machine);
+		char *text = json_dumps(all, JSON_INDENT(2));
+		puts(text ? text : "{}");
+		free(text);
+		json_decref(all);
+	} else if (f->csv || f->markdown) {
+		print_table(c, f->csv ? TABLE_CSV : TABLE_MARKDOWN);
 	} else if (!c->cutoffs.count && !c->study) {
 		puts("No cutoffs are in force on this machine.\n"
 		     "'tare calibrate' finds its daemons and makes them.");
@@ -123,80 +147,40 @@ static void print_list(const struct lab_cutoffs *c, const struct machine *now,
 			print_table(c, TABLE_TEXT);
 		else
 			puts("It found no daemon that takes a cutoff.");
-		print_changes(c, now);
+		print_changes(c, &f->machine);
 	}
-}
-
-/* What a part needs: the lab, this machine, and its cutoffs. */
-struct in_force {
-	struct lab *lab;
-	struct machine machine;
-	struct lab_cutoffs now;
-};
-
-static int open_in_force(struct in_force *f, struct lab_access *lab, struct error *err)
-{
-	*f = (struct in_force){ 0 };
-	machine_read(&f->machine);
-	return !(f->lab = lab_access_open(lab, err)) ||
-			       lab_get_cutoffs(f->lab, &f->machine, &f->now, err)
-		       ? -1
-		       : 0;
-}
-
-static void close_in_force(struct in_force *f)
-{
-	lab_cutoffs_release(&f->now);
-	machine_release(&f->machine);
+	return EXIT_DONE;
 }
 
 static int list(struct lab_access *lab, int argc, char **argv)
 {
-	bool json = false, csv = false, markdown = false;
+	struct in_force f = { .access = lab };
 	struct option_spec specs[] = {
-		{ 0, "json", OPTION_FLAG, &json, NULL, "as JSON, as 'export' writes it" },
-		{ 0, "csv", OPTION_FLAG, &csv, NULL, "as CSV" },
-		{ 0, "markdown", OPTION_FLAG, &markdown, NULL, "as a Markdown table" },
+		{ 0, "json", OPTION_FLAG, &f.json, NULL, "as JSON, as 'export' writes it" },
+		{ 0, "csv", OPTION_FLAG, &f.csv, NULL, "as CSV" },
+		{ 0, "markdown", OPTION_FLAG, &f.markdown, NULL, "as a Markdown table" },
 		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
 		{ 0 }
 	};
-	text_list operands = { 0 };
-	struct error err = ERROR_INIT;
-	int code;
-	if (cmd_options("tare cutoffs [list] [OPTIONS]\n"
-			"       tare cutoffs set DAEMON|ID CUTOFF [--from TIME] [--below TIME]\n"
-			"       tare cutoffs rm ID|DAEMON... | --all\n"
-			"       tare cutoffs export [FILE]\n"
-			"       tare cutoffs import FILE [--force]\n"
-			"       tare cutoffs studies\n"
-			"       tare cutoffs show [STUDY] [--plot]\n"
-			"       tare cutoffs rm-study STUDY...",
-			"The cutoffs in force on this machine: an execution in which a daemon used "
-			"more\nCPU time than its cutoff is dropped by 'tare time'.\n",
-			specs, argc, argv, &operands, &code)) {
-		struct in_force f = { 0 };
-		if (operands.count)
-			error_set(&err, EXIT_USAGE, "cutoffs: unexpected '%.64s'",
-				  operands.items[0]);
-		else if (json + csv + markdown > 1)
-			error_set(&err, EXIT_USAGE,
-				  "cutoffs: --json, --csv and --markdown contradict each other");
-		else if (open_in_force(&f, lab, &err) == 0)
-			print_list(&f.now, &f.machine,
-				   json	      ? LIST_JSON
-				   : csv      ? LIST_CSV
-				   : markdown ? LIST_MARKDOWN
-					      : LIST_TEXT);
-		close_in_force(&f);
-		code = *err.text ? cmd_fail(&err) : EXIT_DONE;
-	}
-	array_release(&operands);
+	int code = cmd_run("tare cutoffs [list] [OPTIONS]\n"
+			   "       tare cutoffs set DAEMON|ID CUTOFF [--from TIME] [--below TIME]\n"
+			   "       tare cutoffs rm ID|DAEMON... | --all\n"
+			   "       tare cutoffs export [FILE]\n"
+			   "       tare cutoffs import FILE [--force]\n"
+			   "       tare cutoffs studies\n"
+			   "       tare cutoffs show [STUDY] [--plot]\n"
+			   "       tare cutoffs rm-study STUDY...",
+			   "The cutoffs in force on this machine: an execution in which a daemon "
+			   "used more\nCPU time than its cutoff is dropped by 'tare time'.\n",
+			   specs, argc, argv, print_list, &f);
+	close_in_force(&f);
 	return code;
 }
 
 /* ---- editing ---- */
 
 struct wanted {
+	struct in_force f;
 	const char *from, *below;
 	struct cutoff cutoff;
 };
@@ -266,9 +250,18 @@ static int find_edited(const struct lab_cutoffs *now, struct wanted *w, struct e
 	return 0;
 }
 
+static int put_wanted(void *options, const struct cmd_args *args, struct error *err)
+{
+	struct wanted *w = options;
+	return parse_wanted(&args->operands, w, err) || open_in_force(&w->f, err) ||
+			       find_edited(&w->f.now, w, err)
+		       ? -1
+		       : lab_put_cutoff(w->f.lab, &w->f.machine, &w->cutoff, err);
+}
+
 static int set(struct lab_access *lab, int argc, char **argv)
 {
-	struct wanted w = { 0 };
+	struct wanted w = { .f.access = lab };
 	struct option_spec specs[] = { { 0, "from", OPTION_TEXT, &w.from, "TIME",
 					 "for programs that take TIME or longer (default: 0)" },
 				       { 0, "below", OPTION_TEXT, &w.below, "TIME",
@@ -276,21 +269,11 @@ static int set(struct lab_access *lab, int argc, char **argv)
 				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
 					 "the lab (default: your own)" },
 				       { 0 } };
-	text_list operands = { 0 };
-	struct error err = ERROR_INIT;
-	int code;
-	if (cmd_options("tare cutoffs set [OPTIONS] DAEMON|ID CUTOFF",
-			"Executions in which DAEMON uses more CPU time than CUTOFF are dropped "
-			"from now\non.\n",
-			specs, argc, argv, &operands, &code)) {
-		struct in_force f = { 0 };
-		if (parse_wanted(&operands, &w, &err) == 0 && open_in_force(&f, lab, &err) == 0 &&
-		    find_edited(&f.now, &w, &err) == 0)
-			lab_put_cutoff(f.lab, &f.machine, &w.cutoff, &err);
-		close_in_force(&f);
-		code = *err.text ? cmd_fail(&err) : EXIT_DONE;
-	}
-	array_release(&operands);
+	int code = cmd_run("tare cutoffs set [OPTIONS] DAEMON|ID CUTOFF",
+			   "Executions in which DAEMON uses more CPU time than CUTOFF are dropped "
+			   "from now\non.\n",
+			   specs, argc, argv, put_wanted, &w);
+	close_in_force(&w.f);
 	return code;
 }
 
@@ -316,13 +299,17 @@ static int remove_named(struct in_force *f, const char *text, bool remove, struc
 	return error_hint(err, "'tare cutoffs' lists them");
 }
 
-static int remove_cutoffs(struct in_force *f, const text_list *names, bool all, struct error *err)
+static int remove_cutoffs(void *options, const struct cmd_args *args, struct error *err)
 {
-	if (all && names->count)
+	struct in_force *f = options;
+	const text_list *names = &args->operands;
+	if (open_in_force(f, err))
+		return -1;
+	if (f->all && names->count)
 		return error_set(err, EXIT_USAGE, "cutoffs rm: --all leaves nothing to name");
-	if (!all && !names->count)
+	if (!f->all && !names->count)
 		return error_set(err, EXIT_USAGE, "cutoffs rm takes a number, a DAEMON, or --all");
-	if (all)
+	if (f->all)
 		return f->now.cutoffs.count ? lab_remove_cutoff(f->lab, &f->machine, 0, err) : 0;
 	/* none of them when one is wrong */
 	for (size_t i = 0; i < 2 * names->count; i++)
@@ -333,24 +320,15 @@ static int remove_cutoffs(struct in_force *f, const text_list *names, bool all, 
 
 static int rm(struct lab_access *lab, int argc, char **argv)
 {
-	bool all = false;
-	struct option_spec specs[] = { { 0, "all", OPTION_FLAG, &all, NULL, "of this machine" },
+	struct in_force f = { .access = lab };
+	struct option_spec specs[] = { { 0, "all", OPTION_FLAG, &f.all, NULL, "of this machine" },
 				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
 					 "the lab (default: your own)" },
 				       { 0 } };
-	text_list operands = { 0 };
-	struct error err = ERROR_INIT;
-	int code;
-	if (cmd_options("tare cutoffs rm [OPTIONS] ID|DAEMON...",
-			"Removes cutoffs; the studies they come from stay.\n", specs, argc, argv,
-			&operands, &code)) {
-		struct in_force f = { 0 };
-		if (open_in_force(&f, lab, &err) == 0)
-			remove_cutoffs(&f, &operands, all, &err);
-		close_in_force(&f);
-		code = *err.text ? cmd_fail(&err) : EXIT_DONE;
-	}
-	array_release(&operands);
+	int code = cmd_run("tare cutoffs rm [OPTIONS] ID|DAEMON...",
+			   "Removes cutoffs; the studies they come from stay.\n", specs, argc, argv,
+			   remove_cutoffs, &f);
+	close_in_force(&f);
 	return code;
 }
 

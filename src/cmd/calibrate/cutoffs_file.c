@@ -179,26 +179,29 @@ int cutoffs_from_json(const char *text, size_t length, struct cutoffs_file *into
 
 /* ---- the commands ---- */
 
-static int export_to(const char *path, struct lab_access *from, struct error *err)
+static int export_cutoffs(void *options, const struct cmd_args *args, struct error *err)
 {
-	struct lab *lab;
 	struct machine now = { 0 };
 	struct lab_cutoffs c = { 0 };
+	if (args->operands.count > 1)
+		return error_set(err, EXIT_USAGE, "cutoffs export takes one FILE");
 	machine_read(&now);
-	int failed = !(lab = lab_access_open(from, err)) || lab_get_cutoffs(lab, &now, &c, err);
+	struct lab *lab = lab_access_open(options, err);
+	int failed = !lab || lab_get_cutoffs(lab, &now, &c, err);
 	if (!failed) {
 		json_t *all = cutoffs_to_json(&c, &now);
 		char *text = json_dumps(all, JSON_INDENT(2));
 		struct strbuf out = { 0 };
 		strbuf_printf(&out, "%s\n", text ? text : "{}");
-		failed = file_write(path, strbuf_text(&out), out.length, err);
+		failed = file_write(args->operands.count ? args->operands.items[0] : "-",
+				    strbuf_text(&out), out.length, err);
 		strbuf_release(&out);
 		free(text);
 		json_decref(all);
 	}
 	lab_cutoffs_release(&c);
 	machine_release(&now);
-	return failed;
+	return failed ? -1 : EXIT_DONE;
 }
 
 int cutoffs_export(struct lab_access *lab, int argc, char **argv)
@@ -206,21 +209,10 @@ int cutoffs_export(struct lab_access *lab, int argc, char **argv)
 	struct option_spec specs[] = {
 		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" }, { 0 }
 	};
-	text_list operands = { 0 };
-	struct error err = ERROR_INIT;
-	int code;
-	if (cmd_options("tare cutoffs export [OPTIONS] [FILE]",
-			"Writes the cutoffs in force on this machine as JSON, with what machine it "
-			"is;\nto standard output without a FILE.\n",
-			specs, argc, argv, &operands, &code)) {
-		int failed =
-			operands.count > 1
-				? error_set(&err, EXIT_USAGE, "cutoffs export takes one FILE")
-				: export_to(operands.count ? operands.items[0] : "-", lab, &err);
-		code = failed ? cmd_fail(&err) : EXIT_DONE;
-	}
-	array_release(&operands);
-	return code;
+	return cmd_run("tare cutoffs export [OPTIONS] [FILE]",
+		       "Writes the cutoffs in force on this machine as JSON, with what machine it "
+		       "is;\nto standard output without a FILE.\n",
+		       specs, argc, argv, export_cutoffs, lab);
 }
 
 static int read_input(const char *path, struct strbuf *into, struct error *err)
@@ -243,23 +235,31 @@ static int read_input(const char *path, struct strbuf *into, struct error *err)
 	return 0;
 }
 
-static int import_from(const char *path, struct lab_access *into, bool force, struct error *err)
+struct import_options {
+	struct lab_access *lab;
+	bool force;
+};
+
+static int import_cutoffs(void *options, const struct cmd_args *args, struct error *err)
 {
+	const struct import_options *o = options;
 	struct lab *lab;
 	struct machine now = { 0 };
 	struct strbuf text = { 0 };
 	struct cutoffs_file file = { 0 };
 	char identity[17];
+	if (args->operands.count != 1)
+		return error_set(err, EXIT_USAGE, "cutoffs import takes one FILE");
 	machine_read(&now);
 	machine_identity(&now, identity);
-	int failed = read_input(path, &text, err) ||
+	int failed = read_input(args->operands.items[0], &text, err) ||
 		     cutoffs_from_json(strbuf_text(&text), text.length, &file, err);
-	if (!failed && !force && strcmp(file.identity, identity) != 0) {
+	if (!failed && !o->force && strcmp(file.identity, identity) != 0) {
 		error_set(err, EXIT_USAGE, "these cutoffs are of another machine (%s)", file.host);
 		failed = error_hint(err, "its daemons are not this one's; --force takes them all "
 					 "the same");
 	}
-	failed = failed || !(lab = lab_access_open(into, err)) ||
+	failed = failed || !(lab = lab_access_open(o->lab, err)) ||
 		 lab_replace_cutoffs(lab, &now, file.cutoffs.items, file.cutoffs.count,
 				     file.made_at_ns, err);
 	if (!failed)
@@ -268,29 +268,19 @@ static int import_from(const char *path, struct lab_access *into, bool force, st
 	array_release(&file.cutoffs);
 	strbuf_release(&text);
 	machine_release(&now);
-	return failed ? -1 : 0;
+	return failed ? -1 : EXIT_DONE;
 }
 
 int cutoffs_import(struct lab_access *lab, int argc, char **argv)
 {
-	bool force = false;
+	struct import_options o = { .lab = lab };
 	struct option_spec specs[] = {
-		{ 0, "force", OPTION_FLAG, &force, NULL, "also those of another machine" },
+		{ 0, "force", OPTION_FLAG, &o.force, NULL, "also those of another machine" },
 		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
 		{ 0 }
 	};
-	text_list operands = { 0 };
-	struct error err = ERROR_INIT;
-	int code;
-	if (cmd_options("tare cutoffs import [OPTIONS] FILE",
-			"Takes cutoffs that 'tare cutoffs export' wrote; - is standard input. "
-			"Those of\nthe same daemons are replaced, others stay.\n",
-			specs, argc, argv, &operands, &code)) {
-		int failed = operands.count != 1
-				     ? error_set(&err, EXIT_USAGE, "cutoffs import takes one FILE")
-				     : import_from(operands.items[0], lab, force, &err);
-		code = failed ? cmd_fail(&err) : EXIT_DONE;
-	}
-	array_release(&operands);
-	return code;
+	return cmd_run("tare cutoffs import [OPTIONS] FILE",
+		       "Takes cutoffs that 'tare cutoffs export' wrote; - is standard input. "
+		       "Those of\nthe same daemons are replaced, others stay.\n",
+		       specs, argc, argv, import_cutoffs, &o);
 }

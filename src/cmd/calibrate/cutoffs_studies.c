@@ -55,44 +55,39 @@ static struct table *studies_table(struct lab *lab, const lab_study_list *list)
 	return t;
 }
 
-static int list_studies(struct lab_access *in, bool json, struct error *err)
+struct studies_options {
+	struct lab_access *lab;
+	struct calibrate_display d;
+};
+
+static int list_studies(void *options, const struct cmd_args *args, struct error *err)
 {
-	struct lab *lab = lab_access_open(in, err);
+	const struct studies_options *o = options;
 	lab_study_list list = { 0 };
-	if (!lab)
-		return -1;
-	int failed = lab_list_studies_of_daemons(lab, &list, err);
-	if (!failed && !list.count && !json) {
+	if (args->operands.count)
+		return error_set(err, EXIT_USAGE, "cutoffs studies takes no operands");
+	struct lab *lab = lab_access_open(o->lab, err);
+	int failed = !lab || lab_list_studies_of_daemons(lab, &list, err);
+	if (!failed && !list.count && !o->d.json) {
 		puts("There is no study yet: 'tare calibrate' makes one.");
 	} else if (!failed) {
 		struct table *t = studies_table(lab, &list);
-		cmd_print_table(t, json ? TABLE_JSON : TABLE_TEXT);
+		cmd_print_table(t, o->d.json ? TABLE_JSON : TABLE_TEXT);
 		table_free(t);
 	}
 	array_release(&list);
-	return failed;
+	return failed ? -1 : EXIT_DONE;
 }
 
 int cutoffs_studies(struct lab_access *lab, int argc, char **argv)
 {
-	bool json = false;
-	struct option_spec specs[] = { { 0, "json", OPTION_FLAG, &json, NULL, "as JSON" },
+	struct studies_options o = { .lab = lab };
+	struct option_spec specs[] = { { 0, "json", OPTION_FLAG, &o.d.json, NULL, "as JSON" },
 				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
 					 "the lab (default: your own)" },
 				       { 0 } };
-	text_list operands = { 0 };
-	struct error err = ERROR_INIT;
-	int code;
-	if (cmd_options("tare cutoffs studies [OPTIONS]",
-			"Lists the studies of 'tare calibrate'.\n", specs, argc, argv, &operands,
-			&code)) {
-		int failed = operands.count ? error_set(&err, EXIT_USAGE,
-							"cutoffs studies takes no operands")
-					    : list_studies(lab, json, &err);
-		code = failed ? cmd_fail(&err) : EXIT_DONE;
-	}
-	array_release(&operands);
-	return code;
+	return cmd_run("tare cutoffs studies [OPTIONS]", "Lists the studies of 'tare calibrate'.\n",
+		       specs, argc, argv, list_studies, &o);
 }
 
 /* ---- one of them ---- */
@@ -131,72 +126,65 @@ int cutoffs_get_study(struct lab *lab, int64_t id, struct study *into, struct ma
 	return into->machine ? lab_get_machine(lab, into->machine, machine, err) : 0;
 }
 
-static int show(struct lab_access *from, int64_t id, const struct calibrate_display *d,
-		struct error *err)
+static int show(void *options, const struct cmd_args *args, struct error *err)
 {
-	struct lab *lab = NULL;
+	const struct studies_options *o = options;
+	const text_list *operands = &args->operands;
+	int64_t id = 0;
 	struct study s = { 0 };
 	struct machine m = { 0 };
-	struct calibrate_input in = { 0 };
+	struct study_input in = { .notice = cmd_notice };
 	bool *is_l[STUDY_LENGTHS] = { 0 };
-	int failed = !(lab = lab_access_open(from, err)) ||
-		     cutoffs_get_study(lab, id, &s, &m, err) ||
-		     (d->plot && calibrate_samples(lab, &s, &in, is_l, err));
+	if (operands->count > 1)
+		return error_set(err, EXIT_USAGE, "cutoffs show takes one STUDY");
+	if (o->d.json && o->d.plot)
+		return error_set(err, EXIT_USAGE, "cutoffs show: --plot is no JSON");
+	if (operands->count && cutoffs_parse_study(operands->items[0], &id, err))
+		return -1;
+	struct lab *lab = lab_access_open(o->lab, err);
+	int failed = !lab || cutoffs_get_study(lab, id, &s, &m, err) ||
+		     (o->d.plot && study_load_samples(lab, &s, &in, is_l, err));
 	if (!failed) {
-		calibrate_print(&s, s.machine ? &m : NULL, &in, is_l, d);
-		if (d->plot && !is_l[STUDY_SHORT] && !is_l[STUDY_LONG])
-			fputs("tare: no plots: the samples of this study are not in the lab\n",
-			      stderr);
+		calibrate_print(&s, s.machine ? &m : NULL, &in, is_l, &o->d);
+		if (o->d.plot && !is_l[STUDY_SHORT] && !is_l[STUDY_LONG])
+			cmd_notice("no plots: the samples of this study are not in the lab");
 	}
 	for (int l = 0; l < STUDY_LENGTHS; l++)
 		free(is_l[l]);
-	calibrate_input_release(&in);
+	study_input_release(&in);
 	machine_release(&m);
 	study_release(&s);
-	return failed ? -1 : 0;
+	return failed ? -1 : EXIT_DONE;
 }
 
 int cutoffs_show(struct lab_access *lab, int argc, char **argv)
 {
-	struct calibrate_display d = { 0 };
-	struct option_spec specs[] = {
-		{ 0, "plot", OPTION_FLAG, &d.plot, NULL, "with plots, where its runs are stored" },
-		{ 0, "json", OPTION_FLAG, &d.json, NULL, "as JSON" },
-		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
-		{ 0 }
-	};
-	text_list operands = { 0 };
-	struct error err = ERROR_INIT;
-	int code;
-	int64_t id = 0;
-	if (cmd_options("tare cutoffs show [OPTIONS] [STUDY]",
-			"A stored study again, as 'tare calibrate' printed it; the newest of this "
-			"machine\nwithout a number.\n",
-			specs, argc, argv, &operands, &code)) {
-		if (operands.count > 1)
-			error_set(&err, EXIT_USAGE, "cutoffs show takes one STUDY");
-		else if (d.json && d.plot)
-			error_set(&err, EXIT_USAGE, "cutoffs show: --plot is no JSON");
-		else if (!operands.count || cutoffs_parse_study(operands.items[0], &id, &err) == 0)
-			show(lab, id, &d, &err);
-		code = *err.text ? cmd_fail(&err) : EXIT_DONE;
-	}
-	array_release(&operands);
-	return code;
+	struct studies_options o = { .lab = lab };
+	struct option_spec specs[] = { { 0, "plot", OPTION_FLAG, &o.d.plot, NULL,
+					 "with plots, where its runs are stored" },
+				       { 0, "json", OPTION_FLAG, &o.d.json, NULL, "as JSON" },
+				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
+					 "the lab (default: your own)" },
+				       { 0 } };
+	return cmd_run("tare cutoffs show [OPTIONS] [STUDY]",
+		       "A stored study again, as 'tare calibrate' printed it; the newest of this "
+		       "machine\nwithout a number.\n",
+		       specs, argc, argv, show, &o);
 }
 
-static int remove_studies(struct lab_access *from, const text_list *names, struct error *err)
+static int remove_studies(void *options, const struct cmd_args *args, struct error *err)
 {
+	const text_list *names = &args->operands;
 	struct lab *lab = NULL;
-	int failed = 0;
-	for (size_t i = 0; i < names->count && !failed; i++) {
-		int64_t id;
-		failed = cutoffs_parse_study(names->items[i], &id, err);
-	}
-	failed = failed || !(lab = lab_access_open(from, err));
+	int64_t id;
+	if (!names->count)
+		return error_set(err, EXIT_USAGE, "cutoffs rm-study takes a STUDY");
+	for (size_t i = 0; i < names->count; i++)
+		if (cutoffs_parse_study(names->items[i], &id, err))
+			return -1;
+	int failed = !(lab = lab_access_open(options, err));
 	/* none of them when one is wrong */
 	for (size_t i = 0; i < 2 * names->count && !failed; i++) {
-		int64_t id = 0;
 		bool found = true;
 		struct study s = { 0 };
 		failed = cutoffs_parse_study(names->items[i % names->count], &id, err);
@@ -208,7 +196,7 @@ static int remove_studies(struct lab_access *from, const text_list *names, struc
 			failed = error_set(err, EXIT_USAGE, "there is no study %" PRId64, id);
 		study_release(&s);
 	}
-	return failed ? -1 : 0;
+	return failed ? -1 : EXIT_DONE;
 }
 
 int cutoffs_rm_study(struct lab_access *lab, int argc, char **argv)
@@ -216,17 +204,7 @@ int cutoffs_rm_study(struct lab_access *lab, int argc, char **argv)
 	struct option_spec specs[] = {
 		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" }, { 0 }
 	};
-	text_list operands = { 0 };
-	struct error err = ERROR_INIT;
-	int code;
-	if (cmd_options("tare cutoffs rm-study [OPTIONS] STUDY...",
-			"Removes studies with the cutoffs that come from them; their runs stay.\n",
-			specs, argc, argv, &operands, &code)) {
-		int failed = operands.count ? remove_studies(lab, &operands, &err)
-					    : error_set(&err, EXIT_USAGE,
-							"cutoffs rm-study takes a STUDY");
-		code = failed ? cmd_fail(&err) : EXIT_DONE;
-	}
-	array_release(&operands);
-	return code;
+	return cmd_run("tare cutoffs rm-study [OPTIONS] STUDY...",
+		       "Removes studies with the cutoffs that come from them; their runs stay.\n",
+		       specs, argc, argv, remove_studies, lab);
 }

@@ -19,15 +19,15 @@ struct diff_options {
 
 /* The baseline is that of the machine that the run was made on. */
 static int load_both(const struct diff_options *o, const text_list *operands,
-		     struct noise_loaded *base, struct noise_loaded *run, struct error *err)
+		     struct loaded_run *base, struct loaded_run *run, struct error *err)
 {
 	struct lab *lab = lab_access_open(o->lab, err);
 	int64_t base_id, run_id;
 	size_t n = operands->count;
 	const char *base_name = n == 2 ? operands->items[0] : NULL;
 	int failed = !lab ||
-		     noise_find(lab, n ? operands->items[n - 1] : NULL, NULL, &run_id, err) ||
-		     noise_load(run, lab, run_id, err);
+		     noise_find(lab, n ? operands->items[n - 1] : "last", NULL, &run_id, err) ||
+		     run_load(run, lab, run_id, NULL, err);
 	const struct machine *m = run->machine.facts.count ? &run->machine : NULL;
 	if (!failed)
 		failed = base_name ? noise_find(lab, base_name, m, &base_id, err)
@@ -38,7 +38,7 @@ static int load_both(const struct diff_options *o, const text_list *operands,
 		error_hint(err, "'tare noise' records another to be compared with it");
 	}
 	if (!failed)
-		failed = noise_load(base, lab, base_id, err);
+		failed = run_load(base, lab, base_id, NULL, err);
 	return failed;
 }
 
@@ -81,13 +81,13 @@ static bool judge_grown(const struct jitter_diff *d, double share)
 static int compare(const struct diff_options *o, const text_list *operands, bool *bad,
 		   struct error *err)
 {
-	struct noise_loaded base = { 0 }, run = { 0 };
+	struct loaded_run base = { 0 }, run = { 0 };
 	struct jitter_diff d = { 0 };
 	struct strbuf out = { 0 };
 	int failed = load_both(o, operands, &base, &run, err) ||
 		     jitter_compare(&base.noise, &run.noise, &d, err);
 	if (!failed) {
-		struct noise_view a = noise_loaded_view(&base), b = noise_loaded_view(&run);
+		struct noise_view a = loaded_noise(&base), b = loaded_noise(&run);
 		const struct noise_display display = { .most = o->most, .density = o->density };
 		struct noise_style style = noise_style_of(&display);
 		if (o->json)
@@ -101,8 +101,8 @@ static int compare(const struct diff_options *o, const text_list *operands, bool
 		jitter_diff_release(&d);
 	}
 	strbuf_release(&out);
-	noise_loaded_release(&base);
-	noise_loaded_release(&run);
+	loaded_run_release(&base);
+	loaded_run_release(&run);
 	return failed;
 }
 

@@ -3,6 +3,8 @@
 #define TARE_CMD_NOISE_NOISE_H
 
 #include "base/options.h"
+#include "cmd/kinds.h"
+#include "cmd/view.h"
 #include "collect/detours/detours.h"
 #include "collect/machine/cpus.h"
 #include "lab/lab.h"
@@ -61,17 +63,7 @@ char *noise_conditions(const struct noise_options *o);
 
 /* ---- stored runs (show.c) ---- */
 
-struct noise_loaded {
-	struct run run;
-	struct noise noise;
-	struct machine machine;
-};
-int noise_load(struct noise_loaded *into, struct lab *lab, int64_t run, struct error *err);
-void noise_loaded_release(struct noise_loaded *l);
-struct noise_view noise_loaded_view(const struct noise_loaded *l);
-
-/* As lab_find_run(), but "baseline" is that of the machine m (NULL: of this one), and NULL the
- * newest run of noise. */
+/* As run_find() of noise, but "baseline" is that of the machine m (NULL: of this one). */
 int noise_find(struct lab *lab, const char *text, const struct machine *m, int64_t *id,
 	       struct error *err);
 /* The baseline of m (NULL: of this machine); an error where there is none. */
@@ -82,15 +74,12 @@ bool noise_to_stdout(const struct noise_display *d);
 struct noise_style noise_style_of(const struct noise_display *d);
 /* The report on stdout (unless quiet, or one of the exports goes there) and the exports. hist: what
  * `tare noise hist` prints instead; NULL: the report. */
-int noise_print(const struct noise_loaded *l, const struct noise_display *d, bool quiet,
+int noise_print(const struct loaded_run *l, const struct noise_display *d, bool quiet,
 		const struct noise_options *hist, struct error *err);
 
-/* For `tare show` and `tare export`. */
-int noise_show_stored(struct lab *lab, int64_t run, const struct noise_display *d,
-		      struct error *err);
-enum noise_export { NOISE_AS_JSON, NOISE_AS_CSV, NOISE_AS_PERFETTO };
-int noise_export(struct lab *lab, int64_t run, enum noise_export as, const char *path,
-		 struct error *err);
+/* As the display says; of text all of the report. */
+void noise_render(const struct loaded_run *l, enum run_form_as as, const struct noise_display *d,
+		  struct strbuf *out);
 
 /* ---- the screen of `tare noise top` (top.c) ---- */
 

@@ -93,15 +93,10 @@ static int refuse(struct error *err, const char *option, const char *value, cons
 	return error_set(err, EXIT_USAGE, "noise: --%s wants %s, not '%s'", option, wanted, shown);
 }
 
-static bool is_bare(const char *text)
-{
-	return *text && strspn(text, "0123456789. ") == strlen(text);
-}
-
 int noise_time(const char *option, const char *text, const char *wanted, uint64_t *ns,
 	       struct error *err)
 {
-	bool bare = is_bare(text);
+	bool bare = *text && strspn(text, "0123456789. ") == strlen(text);
 	if (duration_parse(text, ns) && !(bare && *ns))
 		return 0;
 	refuse(err, option, text, wanted);
@@ -116,12 +111,9 @@ static int check_threshold(struct noise_options *o, struct error *err)
 		"'auto', 'paper' or a time with its unit, such as 500ns (at most 1000s)";
 	const char *text = o->threshold;
 	uint64_t ns;
-	if (!text || strcmp(text, "auto") == 0) {
-		o->detours.threshold = THRESHOLD_AUTO;
-		return 0;
-	}
-	if (strcmp(text, "paper") == 0) {
-		o->detours.threshold = THRESHOLD_PAPER;
+	bool paper = text && strcmp(text, "paper") == 0;
+	if (!text || paper || strcmp(text, "auto") == 0) {
+		o->detours.threshold = paper ? THRESHOLD_PAPER : THRESHOLD_AUTO;
 		return 0;
 	}
 	if (noise_time("threshold", text, wanted, &ns, err))
@@ -144,35 +136,6 @@ static int check_priority(struct noise_options *o, struct error *err)
 		return error_hint(err, "without it the loops are of the ordinary class");
 	}
 	o->detours.priority = (int)priority;
-	return 0;
-}
-
-static int check_times(struct noise_options *o, struct error *err)
-{
-	if (o->duration_ns < SHORTEST_ROUND_NS) {
-		error_set(err, EXIT_USAGE, "noise: --duration is 10ms or more");
-		return error_hint(err, "'tare noise top' goes on until it is ended");
-	}
-	if (o->round_ns < SHORTEST_ROUND_NS || o->round_ns > LONGEST_ROUND_NS)
-		return error_set(err, EXIT_USAGE, "noise: --round is from 10ms to 10s");
-	o->plan.round_ns = o->round_ns;
-	if (o->duration_ns != NOISE_NOT_GIVEN)
-		o->plan.duration_ns = o->duration_ns;
-	else
-		o->plan.duration_ns = o->live == NOISE_TOP ? 0 : DURATION_NS;
-	return 0;
-}
-
-static int check_bucket(struct noise_options *o, struct error *err)
-{
-	long us;
-	o->bucket_ns = 1000;
-	if (!o->bucket)
-		return 0;
-	if (integer_parse(o->bucket, 1, 1000000000, &us))
-		o->bucket_ns = (uint64_t)us * 1000;
-	else if (!duration_parse(o->bucket, &o->bucket_ns) || !o->bucket_ns)
-		return refuse(err, "bucket-size", o->bucket, "a width in µs, such as 5");
 	return 0;
 }
 
@@ -201,9 +164,28 @@ int noise_options_check(struct noise_options *o, struct error *err)
 	if (o->baseline && o->no_lab)
 		return error_set(err, EXIT_USAGE,
 				 "noise: a --baseline is kept in the lab, --no-lab keeps nothing");
-	if ((o->name && lab_check_name(o->name, err)) || check_times(o, err) ||
-	    check_threshold(o, err) || check_priority(o, err) || check_bucket(o, err) ||
-	    noise_display_check(&o->display, err) || noise_cpus(o->cpus, &o->chosen, err))
+	if (o->name && lab_check_name(o->name, err))
+		return -1;
+	if (o->duration_ns < SHORTEST_ROUND_NS) {
+		error_set(err, EXIT_USAGE, "noise: --duration is 10ms or more");
+		return error_hint(err, "'tare noise top' goes on until it is ended");
+	}
+	if (o->round_ns < SHORTEST_ROUND_NS || o->round_ns > LONGEST_ROUND_NS)
+		return error_set(err, EXIT_USAGE, "noise: --round is from 10ms to 10s");
+	o->plan.round_ns = o->round_ns;
+	if (o->duration_ns != NOISE_NOT_GIVEN)
+		o->plan.duration_ns = o->duration_ns;
+	else
+		o->plan.duration_ns = o->live == NOISE_TOP ? 0 : DURATION_NS;
+	if (check_threshold(o, err) || check_priority(o, err))
+		return -1;
+	long us = 1;
+	if (o->bucket && !integer_parse(o->bucket, 1, 1000000000, &us) &&
+	    (!duration_parse(o->bucket, &o->bucket_ns) || !o->bucket_ns))
+		return refuse(err, "bucket-size", o->bucket, "a width in µs, such as 5");
+	if (!o->bucket_ns)
+		o->bucket_ns = (uint64_t)us * 1000;
+	if (noise_display_check(&o->display, err) || noise_cpus(o->cpus, &o->chosen, err))
 		return -1;
 	o->detours.cpus = o->chosen.items;
 	o->detours.count = o->chosen.count;

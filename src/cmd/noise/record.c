@@ -55,7 +55,7 @@ static bool has_a_place(const struct noise_options *o)
 	return CPU_COUNT(&rest) > 0;
 }
 
-static int open_everything(struct session *s, int argc, char **argv, struct error *err)
+static int open_everything(struct session *s, const struct cmd_args *args, struct error *err)
 {
 	const struct noise_options *o = s->o;
 	struct noise_recording *r = &s->recording;
@@ -79,11 +79,11 @@ static int open_everything(struct session *s, int argc, char **argv, struct erro
 	else
 		strbuf_printf(&name, "noise of CPU%s %s", plural, strbuf_text(&cpus));
 	strbuf_release(&cpus);
-	r->to.command_line = cmd_line(argc, argv);
+	r->to.command_line = cmd_line(args->argc, args->argv);
 	r->run = (struct run){ .kind = SUBJECT_CPU,
 			       .name = strbuf_detach(&name),
 			       .command = xstrdup(r->to.command_line),
-			       .conditions = noise_conditions(o),
+			       .conditions = conditions_take(noise_conditions(o)),
 			       .backend = r->noise.kernel ? BACKEND_BPF : BACKEND_PLAIN,
 			       .not_seen = noise_recording_not_seen(r, !o->no_kernel),
 			       .tags = recorded_text(o->tag) };
@@ -119,26 +119,35 @@ static int conclude(struct session *s, enum run_status status, struct error *err
 			"tare: it did not come to its end: the baseline stays what it was\n");
 	else if (s->o->baseline && lab_set_baseline(r->to.lab, r->run.id, err))
 		return -1;
-	struct noise_loaded l = { 0 };
-	int failed = noise_load(&l, r->to.lab, r->run.id, err) ||
+	struct loaded_run l = { 0 };
+	int failed = run_load(&l, r->to.lab, r->run.id, NULL, err) ||
 		     noise_print(&l, &s->o->display, s->quiet,
 				 s->o->live == NOISE_HIST ? s->o : NULL, err);
-	noise_loaded_release(&l);
+	loaded_run_release(&l);
 	return failed;
 }
 
-static int run_session(const struct noise_options *o, int argc, char **argv)
+static int run_session(void *options, const struct cmd_args *args, struct error *err)
 {
-	struct error err = ERROR_INIT, late = ERROR_INIT;
+	struct noise_options *o = options;
+	struct error late = ERROR_INIT;
+	if (args->operands.count) {
+		error_set(err, EXIT_USAGE, "%s takes no operands, but was given '%.100s'",
+			  args->argv[0], args->operands.items[0]);
+		return error_hint(err, "of a stored run: 'tare noise show RUN%s'",
+				  o->live == NOISE_HIST ? " --histogram" : "");
+	}
+	if (noise_options_check(o, err))
+		return -1;
 	struct session s = { .o = o, .quiet = o->quiet || noise_to_stdout(&o->display) };
 	interrupt_watch();
-	int failed = open_everything(&s, argc, argv, &err) || measure(&s, &err);
-	if (failed && err.code == EXIT_INTERRUPTED)
-		error_set(&err, EXIT_INTERRUPTED,
+	int failed = open_everything(&s, args, err) || measure(&s, err);
+	if (failed && err->code == EXIT_INTERRUPTED)
+		error_set(err, EXIT_INTERRUPTED,
 			  s.recording.seen ? "interrupted: this is what was seen until then"
 					   : "interrupted before anything was seen");
-	int code = failed ? cmd_fail(&err) : EXIT_DONE;
-	if (s.recording.run.id && conclude(&s, recorded_status(failed, &err), &late)) {
+	int code = failed ? cmd_fail(err) : EXIT_DONE;
+	if (s.recording.run.id && conclude(&s, recorded_status(failed, err), &late)) {
 		cmd_fail(&late);
 		if (!failed)
 			code = late.code;
@@ -176,26 +185,11 @@ int noise_record(enum noise_live live, struct lab_access *lab, int argc, char **
 				   .entries = 256,
 				   .display.most = NOISE_ROWS };
 	spec_list specs = { 0 };
-	text_list operands = { 0 };
-	int code;
 	noise_record_specs(&specs, &o);
 	noise_display_specs(&specs, &o.display);
 	noise_specs_end(&specs);
-	if (cmd_options(usages[live], abouts[live], specs.items, argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		if (operands.count) {
-			error_set(&err, EXIT_USAGE, "%s takes no operands, but was given '%.100s'",
-				  argv[0], operands.items[0]);
-			error_hint(&err, "of a stored run: 'tare noise show RUN%s'",
-				   live == NOISE_HIST ? " --histogram" : "");
-			code = cmd_fail(&err);
-		} else {
-			code = noise_options_check(&o, &err) ? cmd_fail(&err)
-							     : run_session(&o, argc, argv);
-		}
-	}
+	int code = cmd_run(usages[live], abouts[live], specs.items, argc, argv, run_session, &o);
 	noise_options_release(&o);
-	array_release(&operands);
 	array_release(&specs);
 	return code;
 }

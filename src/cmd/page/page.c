@@ -4,6 +4,7 @@
 
 #include "base/options.h"
 #include "base/text.h"
+#include "cmd/kinds.h"
 
 #define TITLE_NAMES 3
 
@@ -71,30 +72,46 @@ static int sort_runs(struct lab *lab, const id_list *runs, id_list by_kind[SUBJE
 	return failed;
 }
 
-/* The first stays loaded, since all others are compared with it. */
-int cmd_page_compared(struct page *p, struct lab *lab, const id_list *runs,
-		      const struct page_kind *kind, struct error *err)
+/* Runs of commands stay loaded, without their details: all of them are compared at the end. */
+static int add_commands(struct page *p, struct lab *lab, const struct page_request *request,
+			const id_list *runs, struct error *err)
 {
-	void *first = NULL;
+	struct load_options how = run_kinds[SUBJECT_COMMAND].page_options;
+	loaded_list list = { 0 };
+	size_t first = page_section_count(p);
+	int failed = 0;
+	how.cutoffs = request->cutoffs;
+	for (size_t i = 0; i < runs->count && !failed; i++)
+		failed = loaded_add(&list, lab, runs->items[i], &how, err) ||
+			 page_times_add(p, lab, &list.items[i], runs->count, err);
+	if (!failed && list.count > 1)
+		failed = page_times_compare(p, &list, first, request->reference, err);
+	loaded_release(&list);
+	return failed;
+}
+
+/* The first that has anything stays loaded, since all others are compared with it. */
+static int add_runs(struct page *p, struct lab *lab, enum subject_kind kind, const id_list *runs,
+		    struct error *err)
+{
+	const struct run_kind *k = &run_kinds[kind];
+	struct loaded_run first = { 0 };
 	size_t at = 0;
 	int failed = 0;
 	for (size_t i = 0; i < runs->count && !failed; i++) {
-		void *run = xcalloc(1, kind->size);
-		bool stored = false;
-		failed = kind->add(p, lab, runs->items[i], run, &stored, err);
-		if (!failed && stored && !first) {
+		struct loaded_run run = { 0 };
+		failed = run_load(&run, lab, runs->items[i], &k->page_options, err) ||
+			 k->add_to_page(p, lab, &run, runs->count, err);
+		if (!failed && run.stored && !first.stored) {
 			first = run;
 			at = page_section_count(p) - 1;
 			continue;
 		}
-		if (!failed && stored)
-			kind->compare(p, at, first, run);
-		kind->release(run);
-		xfree(run);
+		if (!failed && run.stored)
+			k->compare_on_page(p, at, &first, &run);
+		loaded_run_release(&run);
 	}
-	if (first)
-		kind->release(first);
-	xfree(first);
+	loaded_run_release(&first);
 	return failed ? -1 : 0;
 }
 
@@ -111,11 +128,10 @@ int cmd_make_page(struct lab *lab, const struct page_request *request, struct pa
 		if (!runs.count)
 			strbuf_puts(&title, "daemons");
 		p = page_new(strbuf_text(&title), request->served);
-		failed = cmd_page_times(p, lab, request, &by_kind[SUBJECT_COMMAND], err) ||
-			 cmd_page_studies(p, lab, &studies, err) ||
-			 cmd_page_noises(p, lab, &by_kind[SUBJECT_CPU], err) ||
-			 cmd_page_profiles(p, lab, &by_kind[SUBJECT_SYSTEM], err) ||
-			 cmd_page_queries(p, lab, &by_kind[SUBJECT_QUERY], err);
+		failed = add_commands(p, lab, request, &by_kind[SUBJECT_COMMAND], err) ||
+			 cmd_page_studies(p, lab, &studies, err);
+		for (int k = SUBJECT_COMMAND + 1; k < SUBJECT_KINDS && !failed; k++)
+			failed = add_runs(p, lab, (enum subject_kind)k, &by_kind[k], err);
 	}
 	for (size_t i = 0; i < SUBJECT_KINDS; i++)
 		array_release(&by_kind[i]);

@@ -4,9 +4,9 @@
 #define TARE_CMD_PAGE_PAGE_H
 
 #include "base/array.h"
-#include "cmd/view.h"
 #include "lab/lab.h"
 #include "report/page/page.h"
+#include "run/load.h"
 
 typedef ARRAY(int64_t) id_list;
 
@@ -23,26 +23,6 @@ struct page_request {
 int cmd_make_page(struct lab *lab, const struct page_request *request, struct page **out,
 		  struct error *err);
 
-/* A part each: everything of one kind, and its comparisons. */
-int cmd_page_times(struct page *p, struct lab *lab, const struct page_request *request,
-		   const id_list *runs, struct error *err);
 int cmd_page_studies(struct page *p, struct lab *lab, const id_list *studies, struct error *err);
-int cmd_page_noises(struct page *p, struct lab *lab, const id_list *runs, struct error *err);
-int cmd_page_profiles(struct page *p, struct lab *lab, const id_list *runs, struct error *err);
-int cmd_page_queries(struct page *p, struct lab *lab, const id_list *runs, struct error *err);
-
-/* How runs of a kind become sections, of which each is compared with the first. */
-struct page_kind {
-	size_t size; /* of what a run is loaded into, which is all zero then */
-	/* Loads a run and adds its section. *stored false: there is nothing to compare yet. What
-	 * was loaded is released by the caller, also after an error. */
-	int (*add)(struct page *p, struct lab *lab, int64_t id, void *into, bool *stored,
-		   struct error *err);
-	/* The last section with that at `first`. */
-	void (*compare)(struct page *p, size_t first, const void *base, const void *run);
-	void (*release)(void *loaded);
-};
-int cmd_page_compared(struct page *p, struct lab *lab, const id_list *runs,
-		      const struct page_kind *kind, struct error *err);
 
 #endif

@@ -25,7 +25,7 @@
 /* ---- options ---- */
 
 /* "8.5x6", "8.5x6cm", "4x3in". */
-static int parse_size(const char *text, struct figure_look *look, struct error *err)
+static int parse_size(const char *text, struct chart_look *look, struct error *err)
 {
 	double width, height, unit = 1;
 	char a[32], b[32], shown[64];
@@ -59,7 +59,7 @@ static int parse_size(const char *text, struct figure_look *look, struct error *
 struct target {
 	char *directory, *stem; /* "." and "fig" of fig.pdf; both NULL: standard output */
 	char *data_name, *script_name, *picture_name;
-	enum figure_format format;
+	enum chart_format format;
 };
 
 static void target_release(struct target *t)
@@ -85,9 +85,9 @@ static int find_format(const struct plot_options *o, size_t *stem, struct target
 	const char *dot = strrchr(name, '.');
 	char shown[128];
 	*stem = strlen(name);
-	for (int i = 0; dot && dot > name && i < FIGURE_FORMATS; i++)
-		if (strcasecmp(dot + 1, figure_extension((enum figure_format)i)) == 0) {
-			t->format = (enum figure_format)i;
+	for (int i = 0; dot && dot > name && i < CHART_FORMATS; i++)
+		if (strcasecmp(dot + 1, chart_extension((enum chart_format)i)) == 0) {
+			t->format = (enum chart_format)i;
 			*stem = (size_t)(dot - name);
 			if (o->format >= 0 && o->format != i)
 				return error_set(
@@ -96,7 +96,7 @@ static int find_format(const struct plot_options *o, size_t *stem, struct target
 			return 0;
 		}
 	if (o->format >= 0) {
-		t->format = (enum figure_format)o->format;
+		t->format = (enum chart_format)o->format;
 		return 0;
 	}
 	text_display(o->output, shown, sizeof shown);
@@ -368,30 +368,30 @@ static void say_written(const struct target *t)
 
 static int plot(const struct plot_options *o, const struct plot_kind *asked, struct error *err)
 {
-	struct figure_look look = { .title = o->title };
+	struct chart_look look = { .title = o->title };
 	struct target t = { 0 };
 	const struct plot_kind *kind = NULL;
-	struct figure *f = figure_new();
+	struct chart *c = chart_new();
 	struct strbuf data = { 0 }, script = { 0 };
 	if (o->wide)
-		look.width_cm = FIGURE_WIDE_CM;
+		look.width_cm = CHART_WIDE_CM;
 	int failed = (o->size && parse_size(o->size, &look, err)) || choose_target(o, &t, err) ||
-		     plot_kind_choose(o, asked, &kind, err) || kind->make(o, kind->which, f, err);
+		     plot_kind_choose(o, asked, &kind, err) || kind->make(o, kind->which, c, err);
 	if (!failed) {
 		look.format = t.format;
 		look.data_name = t.data_name;
 		look.picture_name = t.picture_name;
-		figure_data(f, &data);
-		figure_script(f, &look, &script);
+		chart_data(c, &data);
+		chart_script(c, &look, &script);
 		failed = write_all(&t, &data, &script, err);
-		if (!failed && figure_note(f))
-			fprintf(stderr, "tare: %s\n", figure_note(f));
+		if (!failed && chart_note(c))
+			fprintf(stderr, "tare: %s\n", chart_note(c));
 		if (!failed)
 			say_written(&t);
 	}
 	strbuf_release(&data);
 	strbuf_release(&script);
-	figure_free(f);
+	chart_free(c);
 	target_release(&t);
 	return failed;
 }

@@ -4,12 +4,12 @@
 
 #include "base/options.h"
 #include "lab/lab.h"
-#include "report/chart/figure.h"
+#include "report/chart/charts.h"
 
 struct plot_options {
 	struct lab_access *lab;
 	const char *output, *size, *title, *query, *daemons; /* daemons "": the newest study */
-	int format;	/* enum figure_format; -1: by the name */
+	int format;	/* enum chart_format; -1: by the name */
 	int measure;	/* of compared_measures */
 	long top, zoom; /* 0: not given */
 	bool wide, study, long_run;
@@ -21,7 +21,7 @@ struct plot_kind {
 	enum subject_kind of; /* SUBJECT_KINDS: of a daemon study */
 	bool several;	      /* runs may be given */
 	const char *about;
-	int (*make)(const struct plot_options *o, int which, struct figure *f, struct error *err);
+	int (*make)(const struct plot_options *o, int which, struct chart *c, struct error *err);
 	int which;	  /* of those that it makes */
 	unsigned options; /* that it takes, beside those that all do */
 };

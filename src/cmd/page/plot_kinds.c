@@ -14,42 +14,44 @@
 #include "cmd/profile/profile.h"
 #include "cmd/query/query.h"
 #include "cmd/view.h"
+#include "run/find.h"
 
 #define DEFAULT_TOP 15
+#define MOST_ROWS 300 /* of a figure on paper */
 
 /* ---- time ---- */
 
 enum time_figure { SAMPLES, HISTOGRAM, DENSITY, LEDGER, DUAL, COMPARE, SIGMA };
 
-static int make_time(const struct plot_options *o, int which, struct figure *f, struct error *err)
+static int make_time(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
 	enum emp_measure m = compared_measures[o->measure];
 	loaded_list list = { 0 };
-	int failed = cmd_load_runs(o->lab, &o->runs, which == LEDGER ? LAB_PROCESSES : LAB_ROWS,
-				   o->study, &list, err);
+	const struct load_options how = { .detail = which == LEDGER ? LAB_PROCESSES : LAB_ROWS };
+	int failed = cmd_load_runs(o->lab, &o->runs, o->study, &how, &list, err);
 	if (!failed) {
 		struct run_view *v = loaded_views(&list);
 		switch ((enum time_figure)which) {
 		case SAMPLES:
-			failed = figure_samples(f, v, m, err);
+			failed = chart_samples(c, v, m, err);
 			break;
 		case HISTOGRAM:
-			failed = figure_histogram(f, v, m, err);
+			failed = chart_histogram(c, v, m, err);
 			break;
 		case DENSITY:
-			failed = figure_density(f, v, m, err);
+			failed = chart_density(c, v, m, err);
 			break;
 		case LEDGER:
-			failed = figure_ledger(f, v, err);
+			failed = chart_ledger(c, v, err);
 			break;
 		case DUAL:
-			failed = figure_dual(f, v, m, err);
+			failed = chart_dual(c, v, m, err);
 			break;
 		case COMPARE:
-			failed = figure_compare(f, v, list.count, m, err);
+			failed = chart_compare(c, v, list.count, m, err);
 			break;
 		case SIGMA:
-			failed = figure_sigma(f, v, list.count, err);
+			failed = chart_sigma(c, v, list.count, err);
 			break;
 		}
 		free(v);
@@ -73,7 +75,7 @@ static size_t top_of(const struct plot_options *o)
 }
 
 /* The second run, else the machine's baseline; 0: none, or it is the run itself. */
-static int find_base(struct lab *lab, const struct plot_options *o, const struct noise_loaded *l,
+static int find_base(struct lab *lab, const struct plot_options *o, const struct loaded_run *l,
 		     int64_t *id, struct error *err)
 {
 	*id = 0;
@@ -89,29 +91,31 @@ static int find_base(struct lab *lab, const struct plot_options *o, const struct
 	return 0;
 }
 
-static int load_noise(const struct plot_options *o, bool with_base, struct noise_loaded *l,
-		      struct noise_loaded *base, struct error *err)
+static int load_noise(const struct plot_options *o, bool with_base, struct loaded_run *l,
+		      struct loaded_run *base, struct error *err)
 {
 	struct lab *lab = NULL;
 	int64_t id = 0;
 	int failed = !(lab = lab_access_open(o->lab, err)) ||
-		     lab_find_run(lab, first_run(o), &id, err) || noise_load(l, lab, id, err);
+		     noise_find(lab, first_run(o), NULL, &id, err) ||
+		     run_load(l, lab, id, NULL, err);
 	if (!failed && with_base)
-		failed = find_base(lab, o, l, &id, err) || (id && noise_load(base, lab, id, err));
+		failed = find_base(lab, o, l, &id, err) ||
+			 (id && run_load(base, lab, id, NULL, err));
 	return failed;
 }
 
-static int make_noise(const struct plot_options *o, int which, struct figure *f, struct error *err)
+static int make_noise(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
-	struct noise_loaded l = { 0 }, base = { 0 };
+	struct loaded_run l = { 0 }, base = { 0 };
 	int failed = load_noise(o, which == DETOURS, &l, &base, err);
 	if (!failed) {
-		struct noise_view v = noise_loaded_view(&l), b = noise_loaded_view(&base);
-		failed = which == DETOURS ? figure_noise(f, &v, base.run.id ? &b : NULL, err)
-					  : figure_sources(f, &v, top_of(o), err);
+		struct noise_view v = loaded_noise(&l), b = loaded_noise(&base);
+		failed = which == DETOURS ? chart_noise(c, &v, base.run.id ? &b : NULL, err)
+					  : chart_sources(c, &v, top_of(o), err);
 	}
-	noise_loaded_release(&base);
-	noise_loaded_release(&l);
+	loaded_run_release(&base);
+	loaded_run_release(&l);
 	return failed;
 }
 
@@ -119,31 +123,31 @@ static int make_noise(const struct plot_options *o, int which, struct figure *f,
 
 enum profile_figure { FUNCTIONS, SYSTEM };
 
-static int draw_functions(const struct plot_options *o, const struct profile_loaded *l,
-			  struct figure *f, struct error *err)
+static int draw_functions(const struct plot_options *o, const struct loaded_run *l, struct chart *c,
+			  struct error *err)
 {
 	const struct sleepy_filter all = SLEEPY_ALL;
-	struct profile_subject s = profile_loaded_subject(l);
+	struct profile_subject s = loaded_profile(l);
 	struct sleepy_view v = { 0 };
 	sleepy_aggregate(&l->profile, SLEEPY_FUNCTION, &all, false, &v);
-	int failed = figure_functions(f, &s, &v, top_of(o), err);
+	int failed = chart_functions(c, &s, &v, top_of(o), err);
 	sleepy_view_release(&v);
 	return failed;
 }
 
-static int make_profile(const struct plot_options *o, int which, struct figure *f,
-			struct error *err)
+static int make_profile(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
-	struct profile_loaded l = { 0 };
+	struct loaded_run l = { 0 };
+	const struct profile_filter_options all = { 0 };
 	struct lab *lab = lab_access_open(o->lab, err);
-	int failed = !lab || profile_load_named(&l, lab, first_run(o), NULL, err);
+	int failed = !lab || profile_load_named(&l, lab, first_run(o), &all, err);
 	if (!failed && which == FUNCTIONS) {
-		failed = draw_functions(o, &l, f, err);
+		failed = draw_functions(o, &l, c, err);
 	} else if (!failed) {
-		struct profile_subject s = profile_loaded_subject(&l);
-		failed = figure_system(f, &s, err);
+		struct profile_subject s = loaded_profile(&l);
+		failed = chart_system(c, &s, err);
 	}
-	profile_loaded_release(&l);
+	loaded_run_release(&l);
 	return failed;
 }
 
@@ -174,22 +178,27 @@ static int choose_query(const struct plot_options *o, const struct query_run *q,
 	return error_hint(err, "a query's name or its number from 1 to %" PRIu32, q->queries);
 }
 
-static int make_query(const struct plot_options *o, int which, struct figure *f, struct error *err)
+static int make_query(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
 	struct lab *lab = NULL;
-	struct query_loaded l = { 0 };
+	struct loaded_run l = { 0 };
 	int64_t id;
 	uint32_t query;
 	int failed = !(lab = lab_access_open(o->lab, err)) ||
-		     lab_find_run(lab, first_run(o), &id, err) ||
-		     query_load(&l, lab, id, false, err) || choose_query(o, &l.data, &query, err);
+		     run_find(lab, first_run(o), LAB_OF(SUBJECT_QUERY), &id, err) ||
+		     run_load(&l, lab, id, NULL, err) || choose_query(o, &l.queries, &query, err);
 	if (!failed) {
-		struct query_view v = query_loaded_view(&l);
-		failed = which == TIMES	  ? figure_query(f, &v, query, err)
-			 : which == SPLIT ? figure_split(f, &v, query, err)
-					  : figure_matrix(f, &v, err);
+		struct query_view v = loaded_queries(&l);
+		failed = which == TIMES	  ? chart_query(c, &v, query, err)
+			 : which == SPLIT ? chart_split(c, &v, query, err)
+					  : chart_matrix(c, &v, err);
+		if (!failed && which == SPLIT && c->y.ticks.count > MOST_ROWS) {
+			failed = error_set(err, EXIT_USAGE, "%zu Q@Cs are too many for one figure",
+					   c->y.ticks.count);
+			error_hint(err, "--query NUM shows those of one query");
+		}
 	}
-	query_loaded_release(&l);
+	loaded_run_release(&l);
 	return failed;
 }
 
@@ -207,8 +216,8 @@ static int find_study(struct lab *lab, const struct plot_options *o, struct stud
 }
 
 static int draw_study(const struct plot_options *o, int which, const struct study *s,
-		      const struct machine *m, const struct calibrate_input *in,
-		      bool *const is_l[STUDY_LENGTHS], struct figure *f, struct error *err)
+		      const struct machine *m, const struct study_input *in,
+		      bool *const is_l[STUDY_LENGTHS], struct chart *c, struct error *err)
 {
 	enum study_length l = o->long_run ? STUDY_LONG : STUDY_SHORT;
 	if (!s->runs[l].present)
@@ -220,23 +229,23 @@ static int draw_study(const struct plot_options *o, int which, const struct stud
 				 " are not in the lab: its run is gone, or it was cut from a watch",
 				 s->id);
 	return which == PERIODS
-		       ? figure_periods(f, s, l, m, &in->runs[l], err)
-		       : figure_zoom(f, s, l, m, &in->runs[l], is_l[l], (size_t)o->zoom, err);
+		       ? chart_periods(c, s, l, m, &in->runs[l], err)
+		       : chart_zoom(c, s, l, m, &in->runs[l], is_l[l], (size_t)o->zoom, err);
 }
 
-static int make_study(const struct plot_options *o, int which, struct figure *f, struct error *err)
+static int make_study(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
 	struct lab *lab = NULL;
 	struct study s = { 0 };
 	struct machine m = { 0 };
-	struct calibrate_input in = { 0 };
+	struct study_input in = { .notice = cmd_notice };
 	bool *is_l[STUDY_LENGTHS] = { 0 };
 	int failed = !(lab = lab_access_open(o->lab, err)) || find_study(lab, o, &s, &m, err) ||
-		     calibrate_samples(lab, &s, &in, is_l, err) ||
-		     draw_study(o, which, &s, &m, &in, is_l, f, err);
+		     study_load_samples(lab, &s, &in, is_l, err) ||
+		     draw_study(o, which, &s, &m, &in, is_l, c, err);
 	for (int l = 0; l < STUDY_LENGTHS; l++)
 		free(is_l[l]);
-	calibrate_input_release(&in);
+	study_input_release(&in);
 	machine_release(&m);
 	study_release(&s);
 	return failed;
@@ -325,31 +334,32 @@ static int unknown_word(const struct plot_options *o, const char *word, struct e
 	return error_hint(err, "'tare plot --help' lists the kinds");
 }
 
-/* The subject of all runs. */
-static int find_subject(const struct plot_options *o, enum subject_kind *of, int64_t *id,
-			struct error *err)
+/* The subject of all runs. 'last' is the newest that `asked` can be drawn of. */
+static int find_subject(const struct plot_options *o, const struct plot_kind *asked,
+			enum subject_kind *of, int64_t *id, struct error *err)
 {
+	const unsigned kinds = asked ? LAB_OF(asked->of) : LAB_ALL_KINDS;
 	struct lab *lab = NULL;
 	int failed = !(lab = lab_access_open(o->lab, err));
 	size_t count = o->runs.count ? o->runs.count : 1;
 	for (size_t i = 0; i < count && !failed; i++) {
 		const char *name = o->runs.count ? o->runs.items[i] : "last";
-		struct run run = { 0 };
 		int64_t found = 0;
-		failed = lab_find_run(lab, name, &found, err);
+		enum subject_kind kind = SUBJECT_COMMAND;
+		failed = lab_find_run(lab, name, kinds, &found, &kind, err);
 		if (failed && i + 1 == o->runs.count)
 			unknown_word(o, name, err);
-		failed = failed || lab_get_run(lab, found, &run, err);
-		if (!failed && i && run.kind != *of) {
+		if (!failed && !found) /* says that there is none */
+			failed = run_find(lab, name, kinds, &found, err);
+		if (!failed && i && kind != *of) {
 			failed = error_set(err, EXIT_USAGE,
 					   "plot: run %" PRId64 " is one %s, run %" PRId64
 					   " one %s: no figure shows both",
-					   *id, subject_words(*of), found, subject_words(run.kind));
+					   *id, subject_words(*of), found, subject_words(kind));
 		} else if (!failed && !i) {
-			*of = run.kind;
+			*of = kind;
 			*id = found;
 		}
-		run_release(&run);
 	}
 	return failed;
 }
@@ -381,7 +391,8 @@ int plot_kind_choose(const struct plot_options *o, const struct plot_kind *asked
 	int64_t id = 0;
 	const struct plot_kind *k = asked ? asked : plot_kinds;
 	bool several = o->study || o->runs.count > 1;
-	if (!o->daemons && (!asked || k->of != SUBJECT_KINDS) && find_subject(o, &of, &id, err))
+	if (!o->daemons && (!asked || k->of != SUBJECT_KINDS) &&
+	    find_subject(o, asked, &of, &id, err))
 		return -1;
 	if (!o->daemons && asked && k->of == SUBJECT_KINDS) {
 		error_set(err, EXIT_USAGE, "plot: '%s' is of a daemon study, not of a run",

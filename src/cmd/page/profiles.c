@@ -1,6 +1,5 @@
 /* Profiles, with the code of the functions that have the most samples. */
-#include "cmd/cmd.h"
-#include "cmd/page/page.h"
+#include "cmd/kinds.h"
 #include "cmd/profile/profile.h"
 
 #define LISTINGS_MOST 40
@@ -59,10 +58,10 @@ static void listings_release(struct listings *l)
 	}
 }
 
-static void compare(struct page *p, size_t first, const void *before, const void *after)
+void page_profile_compare(struct page *p, size_t first, const struct loaded_run *before,
+			  const struct loaded_run *after)
 {
-	const struct profile_subject a = profile_loaded_subject(before),
-				     b = profile_loaded_subject(after);
+	const struct profile_subject a = loaded_profile(before), b = loaded_profile(after);
 	struct sleepy_view of_a, of_b;
 	struct sleepy_diff d = { 0 };
 	sleepy_aggregate(a.profile, SLEEPY_FUNCTION, NULL, false, &of_a);
@@ -74,43 +73,16 @@ static void compare(struct page *p, size_t first, const void *before, const void
 	sleepy_view_release(&of_b);
 }
 
-/* One that is going may have stored no slice yet: that is no error of the page. */
-static int load(struct profile_loaded *into, struct lab *lab, int64_t id, struct error *err)
+int page_profile_add(struct page *p, struct lab *lab, struct loaded_run *l, size_t runs,
+		     struct error *err)
 {
-	/* a function is asked for where code is wanted, too */
-	const struct profile_filter_options with_code = { .function = "*",
-							  .instance = PROFILE_NOT_GIVEN };
-	uint64_t begin_ns, bytes;
-	if (lab_measure_profile(lab, id, &begin_ns, &bytes, err))
-		return -1;
-	if (begin_ns || bytes)
-		return profile_load_run(into, lab, id, &with_code, err);
-	return cmd_load_run(lab, id, &into->run, &into->machine, err);
-}
-
-static int add(struct page *p, struct lab *lab, int64_t id, void *into, bool *stored,
-	       struct error *err)
-{
-	struct profile_loaded *l = into;
 	struct listings listings = { 0 };
-	if (load(l, lab, id, err))
-		return -1;
+	(void)lab;
+	(void)runs;
+	(void)err;
 	listings_make(&listings, &l->profile);
-	const struct profile_subject subject = profile_loaded_subject(l);
+	const struct profile_subject subject = loaded_profile(l);
 	page_add_profile(p, &subject, listings.list, listings.count);
 	listings_release(&listings);
-	*stored = l->profile.slices.count;
 	return 0;
-}
-
-static void release(void *loaded)
-{
-	profile_loaded_release(loaded);
-}
-
-int cmd_page_profiles(struct page *p, struct lab *lab, const id_list *runs, struct error *err)
-{
-	static const struct page_kind kind = { sizeof(struct profile_loaded), add, compare,
-					       release };
-	return cmd_page_compared(p, lab, runs, &kind, err);
 }

@@ -9,6 +9,7 @@
 #include "cmd/calibrate/cutoffs.h"
 #include "cmd/cmd.h"
 #include "cmd/page/page.h"
+#include "run/find.h"
 
 struct report_options {
 	const char *output; /* NULL: standard output */
@@ -51,7 +52,7 @@ static int add_named(struct lab *lab, const char *name, bool whole_study, id_lis
 		     struct error *err)
 {
 	int64_t id;
-	if (lab_find_run(lab, name, &id, err))
+	if (run_find(lab, name, LAB_ALL_KINDS, &id, err))
 		return -1;
 	if (whole_study)
 		return add_study(lab, id, list, err);
@@ -62,7 +63,7 @@ static int add_named(struct lab *lab, const char *name, bool whole_study, id_lis
 static int find_reference(struct lab *lab, const char *name, struct page_request *request,
 			  struct error *err)
 {
-	if (cmd_find_run(lab, name, &request->reference, err))
+	if (run_find(lab, name, LAB_OF(SUBJECT_COMMAND), &request->reference, err))
 		return -1;
 	if (is_listed(&request->runs, request->reference))
 		return 0;

@@ -3,17 +3,18 @@
 
 #include "cmd/calibrate/calibrate.h"
 #include "cmd/calibrate/cutoffs.h"
+#include "cmd/cmd.h"
 #include "cmd/page/page.h"
 
 static int add_study(struct page *p, struct lab *lab, int64_t id, struct error *err)
 {
 	struct study s = { 0 };
 	struct machine machine = { 0 };
-	struct calibrate_input in = { 0 };
+	struct study_input in = { .notice = cmd_notice };
 	struct page_samples samples[STUDY_LENGTHS] = { 0 };
 	bool *is_l[STUDY_LENGTHS] = { 0 };
 	int failed = cutoffs_get_study(lab, id, &s, &machine, err) ||
-		     calibrate_samples(lab, &s, &in, is_l, err);
+		     study_load_samples(lab, &s, &in, is_l, err);
 	for (int l = 0; l < STUDY_LENGTHS; l++)
 		if (is_l[l])
 			samples[l] = (struct page_samples){ &in.runs[l], is_l[l] };
@@ -21,7 +22,7 @@ static int add_study(struct page *p, struct lab *lab, int64_t id, struct error *
 		page_add_study(p, &s, machine.facts.count ? &machine : NULL, samples);
 	for (int l = 0; l < STUDY_LENGTHS; l++)
 		free(is_l[l]);
-	calibrate_input_release(&in);
+	study_input_release(&in);
 	machine_release(&machine);
 	study_release(&s);
 	return failed ? -1 : 0;

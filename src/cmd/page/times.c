@@ -1,7 +1,8 @@
 /* Runs of `tare time` on a page. */
 #include <stdlib.h>
 
-#include "cmd/page/page.h"
+#include "cmd/kinds.h"
+#include "cmd/view.h"
 
 struct loading {
 	struct lab *lab;
@@ -18,31 +19,20 @@ static bool load_trace(void *context, const struct execution *x, struct trace *i
 	return !l->failed;
 }
 
-/* What comparisons do not need: of many runs it is much. */
-static void forget_details(struct loaded_run *l)
+int page_times_add(struct page *p, struct lab *lab, struct loaded_run *l, size_t runs,
+		   struct error *err)
 {
+	struct loading loading = { .lab = lab, .err = err };
+	const struct page_traces traces = { .load = load_trace, .context = &loading };
+	struct run_view *view = loaded_views(&(loaded_list){ .items = l, .count = 1 });
+	page_add_time(p, view, runs, &traces);
+	free(view);
+	/* what comparisons do not need is much of many runs */
 	for (size_t i = 0; i < l->executions.count; i++) {
 		array_release(&l->executions.items[i].processes);
 		ledger_release(&l->executions.items[i].ledger);
 	}
-}
-
-static int add_runs(struct page *p, struct lab *lab, const struct page_request *request,
-		    const id_list *runs, loaded_list *list, struct error *err)
-{
-	struct loading loading = { .lab = lab, .err = err };
-	const struct page_traces traces = { .load = load_trace, .context = &loading };
-	for (size_t i = 0; i < runs->count; i++) {
-		if (loaded_add_by(list, lab, runs->items[i], LAB_PROCESSES, request->cutoffs, err))
-			return -1;
-		struct run_view *views = loaded_views(list);
-		page_add_time(p, &views[i], runs->count, &traces);
-		free(views);
-		if (loading.failed)
-			return -1;
-		forget_details(&list->items[i]);
-	}
-	return 0;
+	return loading.failed ? -1 : 0;
 }
 
 /* ---- comparisons ---- */
@@ -74,9 +64,8 @@ static size_t find_reference(const loaded_list *list, int64_t wanted)
 	return 0;
 }
 
-/* first: the section of the first of the list. */
-static int compare(struct page *p, const loaded_list *list, size_t first, int64_t wanted,
-		   struct error *err)
+int page_times_compare(struct page *p, const loaded_list *list, size_t first, int64_t wanted,
+		       struct error *err)
 {
 	size_t reference = find_reference(list, wanted);
 	const struct loaded_run *base = &list->items[reference];
@@ -106,17 +95,5 @@ static int compare(struct page *p, const loaded_list *list, size_t first, int64_
 		free(sentences.items[i]);
 	array_release(&sentences);
 	array_release(&rows);
-	return failed;
-}
-
-int cmd_page_times(struct page *p, struct lab *lab, const struct page_request *request,
-		   const id_list *runs, struct error *err)
-{
-	loaded_list list = { 0 };
-	size_t first = page_section_count(p);
-	int failed = add_runs(p, lab, request, runs, &list, err);
-	if (!failed && list.count > 1)
-		failed = compare(p, &list, first, request->reference, err);
-	loaded_release(&list);
 	return failed;
 }

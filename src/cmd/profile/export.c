@@ -16,18 +16,18 @@ struct other_options {
 
 static int export_run(const struct other_options *o, const char *name, struct error *err)
 {
-	struct profile_loaded l = { 0 };
+	struct loaded_run l = { 0 };
 	struct strbuf out = { 0 };
 	struct lab *lab = lab_access_open(o->lab, err);
 	int failed = !lab || profile_load_named(&l, lab, name, &o->filter, err);
 	if (!failed) {
-		const struct profile_subject subject = profile_loaded_subject(&l);
+		const struct profile_subject subject = loaded_profile(&l);
 		const struct sleepy_filter filter = profile_filter_make(&o->filter);
 		profile_export(&subject, &filter, (enum profile_format)o->format, &out);
 		failed = file_write(o->output, strbuf_text(&out), out.length, err);
 	}
 	strbuf_release(&out);
-	profile_loaded_release(&l);
+	loaded_run_release(&l);
 	return failed;
 }
 

@@ -102,10 +102,10 @@ static const struct profile_code *find_code(struct profile *p, uint32_t function
 	return profile_find_code(p, function);
 }
 
-static void render(const struct profile_loaded *l, const struct profile_listing *listing,
+static void render(const struct loaded_run *l, const struct profile_listing *listing,
 		   const struct profile_display *d, struct strbuf *out)
 {
-	const struct profile_subject subject = profile_loaded_subject(l);
+	const struct profile_subject subject = loaded_profile(l);
 	const struct profile_style style = profile_style_of(d, &l->profile);
 	if (d->as == PROFILE_AS_TEXT) {
 		profile_listing_text(&subject, listing, &style, out);
@@ -161,11 +161,11 @@ int profile_read_code(struct profile *p, uint32_t function, struct profile_sourc
 	return 0;
 }
 
-int profile_render_listing(const struct profile_loaded *l, const struct profile_display *d,
+int profile_render_listing(const struct loaded_run *l, const struct profile_display *d,
 			   struct strbuf *out, struct error *err)
 {
 	/* code that is found is added: to a profile that is this function's alone to change */
-	struct profile_loaded own = *l;
+	struct loaded_run own = *l;
 	struct profile *p = &own.profile;
 	*p = (struct profile){ 0 };
 	profile_merge(p, &l->profile);

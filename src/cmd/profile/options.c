@@ -129,10 +129,12 @@ bool profile_size_parse(const char *text, uint64_t *bytes)
 	return false;
 }
 
-static int check_command(struct profile_options *o, const text_list *operands, int argc,
-			 char **argv, struct error *err)
+/* A COMMAND comes after "--"; other operands do not. */
+static int check_command(struct profile_options *o, const struct cmd_args *args, struct error *err)
 {
-	int dashes = 1;
+	const text_list *operands = &args->operands;
+	int dashes = 1, argc = args->argc;
+	char **argv = args->argv;
 	while (dashes < argc && strcmp(argv[dashes], "--") != 0)
 		dashes++;
 	size_t after = dashes < argc ? (size_t)(argc - dashes - 1) : 0;
@@ -265,12 +267,11 @@ static int check_bounds(struct profile_options *o, struct error *err)
 	return 0;
 }
 
-int profile_options_check(struct profile_options *o, const text_list *operands, int argc,
-			  char **argv, struct error *err)
+int profile_options_check(struct profile_options *o, const struct cmd_args *args, struct error *err)
 {
-	if (check_command(o, operands, argc, argv, err) ||
-	    (o->name && lab_check_name(o->name, err)) || check_bounds(o, err) ||
-	    check_subject(o, err) || check_rate(o, err) || check_stacks(o, err))
+	if (check_command(o, args, err) || (o->name && lab_check_name(o->name, err)) ||
+	    check_bounds(o, err) || check_subject(o, err) || check_rate(o, err) ||
+	    check_stacks(o, err))
 		return -1;
 	o->samples.no_kernel = o->user_only;
 	o->samples.unprivileged = o->unprivileged;
@@ -316,8 +317,8 @@ static char *conditions_of(const struct profile_options *o)
 	return text;
 }
 
-struct profile_recording profile_options_recording(const struct profile_options *o, int argc,
-						   char **argv)
+struct profile_recording profile_options_recording(const struct profile_options *o,
+						   const struct cmd_args *args)
 {
 	struct strbuf name = { 0 };
 	if (o->name) {
@@ -342,8 +343,8 @@ struct profile_recording profile_options_recording(const struct profile_options 
 					   .no_lines = o->no_lines,
 					   .no_code = o->no_code,
 					   .keep_bytes = o->keep_bytes,
-					   .to.command_line = cmd_line(argc, argv),
+					   .to.command_line = cmd_line(args->argc, args->argv),
 					   .run = { .name = strbuf_detach(&name),
-						    .conditions = conditions_of(o),
+						    .conditions = conditions_take(conditions_of(o)),
 						    .tags = recorded_text(o->tag) } };
 }

@@ -3,7 +3,9 @@
 #define TARE_CMD_PROFILE_PROFILE_H
 
 #include "base/options.h"
+#include "cmd/view.h"
 #include "base/progress.h"
+#include "cmd/cmd.h"
 #include "collect/machine/cpus.h"
 #include "lab/lab.h"
 #include "protocol/sleepy/sleepy.h"
@@ -33,15 +35,14 @@ struct profile_options {
 
 void profile_options_init(struct profile_options *o);
 void profile_record_specs(spec_list *into, struct profile_options *o);
-/* argv: to tell a COMMAND, which comes after "--", from other operands. */
-int profile_options_check(struct profile_options *o, const text_list *operands, int argc,
-			  char **argv, struct error *err);
+int profile_options_check(struct profile_options *o, const struct cmd_args *args,
+			  struct error *err);
 void profile_options_release(struct profile_options *o);
 /* "500MB", "2GiB", "1000000"; the units of 1000 and of 1024. */
 bool profile_size_parse(const char *text, uint64_t *bytes);
 /* The recording that they ask for, not opened yet; it borrows from them. */
-struct profile_recording profile_options_recording(const struct profile_options *o, int argc,
-						   char **argv);
+struct profile_recording profile_options_recording(const struct profile_options *o,
+						   const struct cmd_args *args);
 
 /* ---- stored runs (stored.c) ---- */
 
@@ -53,25 +54,11 @@ struct profile_filter_options {
 	uint64_t since_ns, until_ns; /* of the run's begin; until 0: its end */
 };
 
-struct profile_loaded {
-	struct run run;
-	struct profile profile;
-	struct machine machine;
-	uint64_t begin_ns; /* of its first slice, also when that is not here */
-};
-/* window: only what lies within its times is read; NULL: all. */
-int profile_load_run(struct profile_loaded *into, struct lab *lab, int64_t run,
-		     const struct profile_filter_options *window, struct error *err);
-void profile_loaded_release(struct profile_loaded *l);
-struct profile_subject profile_loaded_subject(const struct profile_loaded *l);
-/* The run named, NULL: the newest profile. One that is going is asked to store what it has. */
-int profile_load_named(struct profile_loaded *into, struct lab *lab, const char *name,
+/* The run named, NULL: the newest profile. window: only what lies within its times is read. */
+int profile_load_named(struct loaded_run *into, struct lab *lab, const char *name,
 		       const struct profile_filter_options *window, struct error *err);
-
-/* For `tare show` and `tare export`. */
-int profile_show_stored(struct lab *lab, int64_t run, bool json, struct error *err);
-int profile_export_stored(struct lab *lab, int64_t run, bool json, const char *path,
-			  struct error *err);
+/* One that is going is asked to store what it has. */
+void profile_flush(struct lab *lab, int64_t id);
 
 /* ---- how it is shown (report.c) ---- */
 
@@ -98,10 +85,10 @@ struct profile_display {
 	}
 struct profile_style profile_style_of(const struct profile_display *d, const struct profile *p);
 /* Appends the report. */
-int profile_render(const struct profile_loaded *l, const struct profile_display *d,
-		   struct strbuf *out, struct error *err);
+int profile_render(const struct loaded_run *l, const struct profile_display *d, struct strbuf *out,
+		   struct error *err);
 /* One function by instruction (listing.c). */
-int profile_render_listing(const struct profile_loaded *l, const struct profile_display *d,
+int profile_render_listing(const struct loaded_run *l, const struct profile_display *d,
 			   struct strbuf *out, struct error *err);
 struct profile_sources;
 /* The machine code of a function with its lines of source; names of files are the profile's or the

@@ -74,17 +74,17 @@ static int report(struct session *s, bool stored, struct error *err)
 {
 	const struct profile_recording *r = &s->recording;
 	struct profile_display d = PROFILE_DISPLAY;
-	struct profile_loaded l = { 0 };
+	struct loaded_run l = { 0 };
 	struct strbuf out = { 0 };
 	int failed = 0;
 	if (stored) {
-		failed = profile_load_run(&l, r->to.lab, r->run.id, NULL, err) ||
+		failed = run_load(&l, r->to.lab, r->run.id, NULL, err) ||
 			 profile_render(&l, &d, &out, err);
-		profile_loaded_release(&l);
+		loaded_run_release(&l);
 	} else {
-		const struct profile_loaded held = { .run = r->run,
-						     .profile = r->held,
-						     .machine = r->to.machine };
+		const struct loaded_run held = {
+			.run = r->run, .stored = true, .profile = r->held, .machine = r->to.machine
+		};
 		failed = profile_render(&held, &d, &out, err);
 	}
 	fputs(strbuf_text(&out), stdout);
@@ -127,18 +127,18 @@ static int conclude(struct session *s, int failed, struct error *err)
 	return *bad.text ? fail_too(code, &bad) : code;
 }
 
-static int run_session(const struct profile_options *o, int argc, char **argv)
+static int run_session(void *options, const struct cmd_args *args, struct error *err)
 {
-	struct error err = ERROR_INIT;
-	struct session s = { .o = o, .recording = profile_options_recording(o, argc, argv) };
-	enum recorder_lab which = o->no_lab ? RECORD_IN_MEMORY : RECORD_IN_LAB;
-	int code;
+	struct profile_options *o = options;
+	int code = -1;
+	if (profile_options_check(o, args, err))
+		return -1;
+	struct session s = { .o = o, .recording = profile_options_recording(o, args) };
 	interrupt_watch();
-	if (profile_recording_open(&s.recording, o->lab, which, &err)) {
-		code = cmd_fail(&err);
-	} else {
-		int failed = measure(&s, &err);
-		code = conclude(&s, failed, &err);
+	if (profile_recording_open(&s.recording, o->lab,
+				   o->no_lab ? RECORD_IN_MEMORY : RECORD_IN_LAB, err) == 0) {
+		int failed = measure(&s, err);
+		code = conclude(&s, failed, err);
 	}
 	profile_recording_close(&s.recording);
 	return code;
@@ -148,13 +148,12 @@ int profile_record(struct lab_access *lab, int argc, char **argv)
 {
 	struct profile_options o;
 	spec_list specs = { 0 };
-	text_list operands = { 0 };
-	int code;
 	profile_options_init(&o);
 	o.lab = lab;
 	profile_record_specs(&specs, &o);
 	array_push(&specs, (struct option_spec){ 0 });
-	if (cmd_options("tare profile [record] [OPTIONS] [-- COMMAND...]\n"
+	int code =
+		cmd_run("tare profile [record] [OPTIONS] [-- COMMAND...]\n"
 			"       tare profile start [OPTIONS]\n"
 			"       tare profile status\n"
 			"       tare profile stop\n"
@@ -164,14 +163,8 @@ int profile_record(struct lab_access *lab, int argc, char **argv)
 			"       tare profile selftest",
 			"Samples what the CPUs execute and says where the time goes: by program,\n"
 			"function, line, instruction. -a, -p, -F and -g are those of perf.\n",
-			specs.items, argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		code = profile_options_check(&o, &operands, argc, argv, &err)
-			       ? cmd_fail(&err)
-			       : run_session(&o, argc, argv);
-	}
+			specs.items, argc, argv, run_session, &o);
 	profile_options_release(&o);
-	array_release(&operands);
 	array_release(&specs);
 	return code;
 }

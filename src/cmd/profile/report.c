@@ -180,8 +180,8 @@ static bool found_nothing(const struct profile_filter_options *f, const struct s
 
 /* ---- one of them ---- */
 
-int profile_render(const struct profile_loaded *l, const struct profile_display *d,
-		   struct strbuf *out, struct error *err)
+int profile_render(const struct loaded_run *l, const struct profile_display *d, struct strbuf *out,
+		   struct error *err)
 {
 	if (d->by == SLEEPY_INSTRUCTION && d->filter.function)
 		return profile_render_listing(l, d, out, err);
@@ -189,7 +189,7 @@ int profile_render(const struct profile_loaded *l, const struct profile_display 
 	struct sleepy_view views[VIEWS_MOST];
 	size_t count = views_of(d, by);
 	const struct sleepy_filter filter = profile_filter_make(&d->filter);
-	const struct profile_subject subject = profile_loaded_subject(l);
+	const struct profile_subject subject = loaded_profile(l);
 	const struct profile_style style = profile_style_of(d, &l->profile);
 	memset(views, 0, sizeof views);
 	for (size_t i = 0; i < count; i++)
@@ -208,7 +208,7 @@ int profile_render(const struct profile_loaded *l, const struct profile_display 
 
 /* ---- two of them ---- */
 
-static int render_diff(const struct profile_loaded *a, const struct profile_loaded *b,
+static int render_diff(const struct loaded_run *a, const struct loaded_run *b,
 		       const struct profile_display *d, struct strbuf *out, struct error *err)
 {
 	enum sleepy_by by = d->by == PROFILE_NOT_GIVEN ? SLEEPY_FUNCTION : (enum sleepy_by)d->by;
@@ -221,7 +221,7 @@ static int render_diff(const struct profile_loaded *a, const struct profile_load
 	sleepy_aggregate(&a->profile, by, &filter, d->merge_inlined, &before);
 	sleepy_aggregate(&b->profile, by, &filter, d->merge_inlined, &after);
 	sleepy_compare(&before, &after, a->profile.hz, b->profile.hz, &diff);
-	const struct profile_subject sa = profile_loaded_subject(a), sb = profile_loaded_subject(b);
+	const struct profile_subject sa = loaded_profile(a), sb = loaded_profile(b);
 	const struct profile_style style = profile_style_of(d, &b->profile);
 	int failed = found_nothing(&d->filter, &before) && found_nothing(&d->filter, &after)
 			     ? no_samples(&d->filter, err)
@@ -241,13 +241,13 @@ static int render_diff(const struct profile_loaded *a, const struct profile_load
 static int diff_runs(struct lab_access *in, const char *before, const char *after,
 		     const struct profile_display *d, struct strbuf *out, struct error *err)
 {
-	struct profile_loaded a = { 0 }, b = { 0 };
+	struct loaded_run a = { 0 }, b = { 0 };
 	struct lab *lab = lab_access_open(in, err);
 	int failed = !lab || profile_load_named(&a, lab, before, &d->filter, err) ||
 		     profile_load_named(&b, lab, after, &d->filter, err) ||
 		     render_diff(&a, &b, d, out, err);
-	profile_loaded_release(&a);
-	profile_loaded_release(&b);
+	loaded_run_release(&a);
+	loaded_run_release(&b);
 	return failed;
 }
 
@@ -320,11 +320,11 @@ static int check(const char *command, struct report_options *o, bool diff, struc
 static int show(const char *name, const struct report_options *o, struct strbuf *out,
 		struct error *err)
 {
-	struct profile_loaded l = { 0 };
+	struct loaded_run l = { 0 };
 	struct lab *lab = lab_access_open(o->lab, err);
 	int failed = !lab || profile_load_named(&l, lab, name, &o->display.filter, err) ||
 		     profile_render(&l, &o->display, out, err);
-	profile_loaded_release(&l);
+	loaded_run_release(&l);
 	return failed;
 }
 

@@ -23,7 +23,7 @@ struct collecting {
 	struct control_server server;
 	struct profile_recording recording;
 	struct control_teller *teller;
-	char said[sizeof((struct error *)0)->text]; /* the trouble that is in the log */
+	char said[ERROR_TEXT]; /* the trouble that is in the log */
 };
 
 /* ---- what it says of itself ---- */
@@ -83,15 +83,9 @@ static int on_slice(void *context, struct profile *slice, struct error *err)
 {
 	struct collecting *c = context;
 	const char *trouble = c->recording.trouble.text;
-	char when[64];
 	(void)err;
 	profile_recording_add(&c->recording, slice);
-	if (strcmp(trouble, c->said) != 0) { /* in the log, once each */
-		snprintf(c->said, sizeof c->said, "%s", trouble);
-		text_date(clock_realtime_ns(), when, sizeof when);
-		fprintf(stderr, "%s %s\n", when, *trouble ? trouble : "slices are stored again");
-		fflush(stderr);
-	}
+	cmd_log_trouble(c->said, trouble, "slices are stored again");
 	control_flushed(&c->server, trouble);
 	return 0;
 }
@@ -154,11 +148,14 @@ static int collect(void *context, struct control_teller *teller)
 
 /* ---- who starts it ---- */
 
-static int start(const struct profile_options *o, int argc, char **argv, struct error *err)
+static int start(void *options, const struct cmd_args *args, struct error *err)
 {
+	struct profile_options *o = options;
+	if (profile_options_check(o, args, err))
+		return -1;
 	struct collecting c = { .o = o,
 				.server = { .fd = -1, .status = status_text, .context = &c },
-				.recording = profile_options_recording(o, argc, argv) };
+				.recording = profile_options_recording(o, args) };
 	pid_t pid;
 	int64_t run = 0;
 	int failed = control_place_find(&c.place, CONTROL_PROFILE, o->lab, err);
@@ -180,26 +177,17 @@ int profile_start(struct lab_access *lab, int argc, char **argv)
 {
 	struct profile_options o;
 	spec_list specs = { 0 };
-	text_list operands = { 0 };
-	int code;
 	profile_options_init(&o);
 	o.lab = lab;
 	o.background = true;
 	profile_record_specs(&specs, &o);
 	array_push(&specs, (struct option_spec){ 0 });
-	if (cmd_options(
-		    "tare profile start [OPTIONS]",
-		    "Samples in the background until 'tare profile stop': one collector for each\n"
-		    "user and lab.\n",
-		    specs.items, argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		code = profile_options_check(&o, &operands, argc, argv, &err) ||
-				       start(&o, argc, argv, &err)
-			       ? cmd_fail(&err)
-			       : EXIT_DONE;
-	}
+	int code = cmd_run(
+		"tare profile start [OPTIONS]",
+		"Samples in the background until 'tare profile stop': one collector for each\n"
+		"user and lab.\n",
+		specs.items, argc, argv, start, &o);
 	profile_options_release(&o);
-	array_release(&operands);
 	array_release(&specs);
 	return code;
 }

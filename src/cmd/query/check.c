@@ -33,11 +33,16 @@ static void describe(const struct experiment *e)
 		       e->tables.items[i].varies ? ", varies" : "");
 }
 
-static int check(const char *name, const struct check_options *o, struct error *err)
+static int check(void *options, const struct cmd_args *args, struct error *err)
 {
+	const struct check_options *o = options;
 	struct experiment e = { 0 };
 	double scale;
-	if (query_scale(o->scale, &scale, err) || query_experiment(name, scale, &e, err))
+	if (args->operands.count != 1)
+		return error_set(err, EXIT_USAGE, "query check: one experiment, not %zu",
+				 args->operands.count);
+	if (query_scale(o->scale, &scale, err) ||
+	    query_experiment(args->operands.items[0], scale, &e, err))
 		return -1;
 	if (o->show)
 		fputs(e.text, stdout);
@@ -48,7 +53,7 @@ static int check(const char *name, const struct check_options *o, struct error *
 	else
 		describe(&e);
 	experiment_release(&e);
-	return 0;
+	return EXIT_DONE;
 }
 
 int query_check(struct lab_access *lab, int argc, char **argv)
@@ -63,22 +68,9 @@ int query_check(struct lab_access *lab, int argc, char **argv)
 		  "of tpch: 1 is 6 million rows of lineitem (default: 0.01)" },
 		{ 0 }
 	};
-	text_list operands = { 0 };
-	int code = EXIT_DONE;
-	if (cmd_options(
-		    "tare query check [OPTIONS] EXPERIMENT",
-		    "Reads an experiment's file (or takes quick, onepass or tpch, which are built in)\n"
-		    "and says what it would do. Nothing is connected to.\n",
-		    specs, argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		if (operands.count != 1)
-			error_set(&err, EXIT_USAGE, "query check: one experiment, not %zu",
-				  operands.count);
-		else
-			check(operands.items[0], &o, &err);
-		if (*err.text)
-			code = cmd_fail(&err);
-	}
-	array_release(&operands);
-	return code;
+	return cmd_run(
+		"tare query check [OPTIONS] EXPERIMENT",
+		"Reads an experiment's file (or takes quick, onepass or tpch, which are built in)\n"
+		"and says what it would do. Nothing is connected to.\n",
+		specs, argc, argv, check, &o);
 }

@@ -3,6 +3,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/query/query.h"
+#include "run/find.h"
 
 static const enum ttp_time times[] = { TTP_TIMES, TTP_DEVICE, TTP_BLOCKED, TTP_CALC, TTP_MEASURED };
 
@@ -12,10 +13,10 @@ struct compare_options {
 	bool json, all, fail;
 };
 
-static void print(const struct query_loaded *base, const struct query_loaded *other,
+static void print(const struct loaded_run *base, const struct loaded_run *other,
 		  const struct ttp_comparison *c, const struct compare_options *o)
 {
-	const struct query_view a = query_loaded_view(base), b = query_loaded_view(other);
+	const struct query_view a = loaded_queries(base), b = loaded_queries(other);
 	const struct query_style style = {
 		.width = cmd_columns(), .colour = cmd_colour(), .ascii = !cmd_utf8(), .all = o->all
 	};
@@ -32,18 +33,18 @@ static int compare(const text_list *names, const struct compare_options *o, int 
 		   struct error *err)
 {
 	struct lab *lab = NULL;
-	struct query_loaded base = { 0 }, other = { 0 };
+	struct loaded_run base = { 0 }, other = { 0 };
 	struct ttp_comparison c = { 0 };
 	int64_t ids[2];
 	if (names->count != 2)
 		return error_set(err, EXIT_USAGE, "query compare: two runs, not %zu", names->count);
 	int failed = !(lab = lab_access_open(o->lab, err)) ||
-		     lab_find_run(lab, names->items[0], &ids[0], err) ||
-		     lab_find_run(lab, names->items[1], &ids[1], err) ||
-		     query_load(&base, lab, ids[0], false, err) ||
-		     query_load(&other, lab, ids[1], false, err);
+		     run_find(lab, names->items[0], LAB_OF(SUBJECT_QUERY), &ids[0], err) ||
+		     run_find(lab, names->items[1], LAB_OF(SUBJECT_QUERY), &ids[1], err) ||
+		     run_load(&base, lab, ids[0], NULL, err) ||
+		     run_load(&other, lab, ids[1], NULL, err);
 	if (!failed) {
-		ttp_compare(&base.data, &base.result, &other.data, &other.result, times[o->time],
+		ttp_compare(&base.queries, &base.ttp, &other.queries, &other.ttp, times[o->time],
 			    &c);
 		print(&base, &other, &c, o);
 		*code = o->fail && (c.slower || c.plan_changes || !c.compared) ? EXIT_CHECK
@@ -52,8 +53,8 @@ static int compare(const text_list *names, const struct compare_options *o, int 
 			fprintf(stderr, "tare: nothing could be compared\n");
 	}
 	ttp_comparison_release(&c);
-	query_loaded_release(&base);
-	query_loaded_release(&other);
+	loaded_run_release(&base);
+	loaded_run_release(&other);
 	return failed;
 }
 

@@ -59,7 +59,7 @@ static int store(const struct import_options *o, const struct query_run *q, stru
 	struct run run = { .kind = SUBJECT_QUERY,
 			   .name = xstrdup(o->name ? o->name : "imported queries"),
 			   .command = xstrdup(line),
-			   .conditions = json_dumps(all, JSON_COMPACT),
+			   .conditions = conditions_take(json_dumps(all, JSON_COMPACT)),
 			   .backend = BACKEND_PLAIN,
 			   .not_seen = xstrdup("anything but what the imported file has."),
 			   .started_at_ns = clock_realtime_ns(),
@@ -82,18 +82,25 @@ static int store(const struct import_options *o, const struct query_run *q, stru
 	return failed;
 }
 
-static int import(const struct import_options *o, int argc, char **argv, struct error *err)
+static int import(void *options, const struct cmd_args *args, struct error *err)
 {
+	struct import_options *o = options;
 	struct query_run q = { 0 };
 	struct lab *lab = NULL;
+	if (args->operands.count != 1)
+		return error_set(err, EXIT_USAGE, "query import: one file, not %zu",
+				 args->operands.count);
+	if (!o->tick_ns)
+		return error_set(err, EXIT_USAGE, "query import: a tick is longer than nothing");
 	if (o->name && lab_check_name(o->name, err))
 		return -1;
-	char *line = cmd_line(argc, argv);
+	o->file = args->operands.items[0];
+	char *line = cmd_line(args->argc, args->argv);
 	int failed = read_file(o, &q, err) || !(lab = lab_access_open(o->lab, err)) ||
 		     store(o, &q, lab, line, err);
 	query_run_release(&q);
 	free(line);
-	return failed;
+	return failed ? -1 : EXIT_DONE;
 }
 
 int query_import(struct lab_access *lab, int argc, char **argv)
@@ -112,26 +119,9 @@ int query_import(struct lab_access *lab, int argc, char **argv)
 		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
 		{ 0 }
 	};
-	text_list operands = { 0 };
-	int code = EXIT_DONE;
-	if (cmd_options(
-		    "tare query import [OPTIONS] FILE",
-		    "Executions of queries that were measured elsewhere, from CSV ('-': standard\n"
-		    "input): a row each, columns as 'tare query report --executions' prints them.\n",
-		    specs, argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		if (operands.count != 1)
-			error_set(&err, EXIT_USAGE, "query import: one file, not %zu",
-				  operands.count);
-		else if (!o.tick_ns)
-			error_set(&err, EXIT_USAGE, "query import: a tick is longer than nothing");
-		else
-			o.file = operands.items[0];
-		if (o.file)
-			import(&o, argc, argv, &err);
-		if (*err.text)
-			code = cmd_fail(&err);
-	}
-	array_release(&operands);
-	return code;
+	return cmd_run(
+		"tare query import [OPTIONS] FILE",
+		"Executions of queries that were measured elsewhere, from CSV ('-': standard\n"
+		"input): a row each, columns as 'tare query report --executions' prints them.\n",
+		specs, argc, argv, import, &o);
 }

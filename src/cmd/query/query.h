@@ -3,6 +3,7 @@
 #define TARE_CMD_QUERY_QUERY_H
 
 #include "base/options.h"
+#include "cmd/view.h"
 #include "lab/lab.h"
 #include "protocol/ttp/ttp.h"
 #include "report/query/report.h"
@@ -13,7 +14,6 @@ struct query_display {
 	struct lab_access *lab;
 	bool json, csv, markdown, executions, paragraphs; /* one of them, on standard output */
 	bool all, plans, model, checks, paper;
-	bool silent;	    /* only what is exported */
 	const char *ledger; /* "3" or "3@20000" */
 	const char *export_json, *export_csv, *export_markdown, *export_executions;
 };
@@ -22,24 +22,18 @@ int query_display_check(const struct query_display *d, struct error *err);
 /* Nothing but what was asked for may be on standard output. */
 bool query_to_stdout(const struct query_display *d);
 
-struct query_loaded {
-	struct run run;
-	struct machine machine;
-	struct query_run data;
-	struct ttp_options options;
-	struct ttp_result result;
-};
-int query_load(struct query_loaded *into, struct lab *lab, int64_t run, bool paper,
-	       struct error *err);
-struct query_view query_loaded_view(const struct query_loaded *l);
-void query_loaded_release(struct query_loaded *l);
-/* NULL: the newest run of queries. */
-int query_find(struct lab *lab, const char *text, int64_t *id, struct error *err);
-int query_print(struct lab *lab, const struct query_loaded *l, const struct query_display *d,
+int query_print(struct lab *lab, const struct loaded_run *l, const struct query_display *d,
 		bool quiet, struct error *err);
-/* For `tare show` and `tare export`. */
-int query_show_stored(struct lab *lab, int64_t run, const struct query_display *d,
-		      struct error *err);
+enum query_as {
+	QUERY_AS_TEXT,
+	QUERY_AS_JSON,
+	QUERY_AS_CSV,
+	QUERY_AS_EXECUTIONS,
+	QUERY_AS_MARKDOWN,
+	QUERY_AS_PARAGRAPHS
+};
+void query_put(const struct loaded_run *l, enum query_as as, const struct query_display *d,
+	       struct strbuf *out);
 
 /* An experiment by a file's path or the name of a built-in one. */
 int query_scale(const char *text, double *scale, struct error *err); /* NULL: 0, the default */

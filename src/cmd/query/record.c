@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/query/query.h"
+#include "run/find.h"
 #include "run/record_query.h"
 
 #define NOT_GIVEN (-1)
@@ -25,6 +26,7 @@ struct record_options {
 	int scenario; /* enum experiment_scenario; NOT_GIVEN */
 	uint64_t limit_ns, back_off_ns;
 	bool cold, warm, force, reuse, writes, quiet, no_lab, no_ledger;
+	bool resume; /* a stored run; its options are that one's own */
 };
 
 struct session {
@@ -160,8 +162,10 @@ static int check_options(const struct record_options *o, struct error *err)
 }
 
 /* As cmd_line(), without passwords in URLs. */
-static char *command_line(int argc, char **argv)
+static char *command_line(const struct cmd_args *args)
 {
+	int argc = args->argc;
+	char **argv = args->argv;
 	char **shown = xcalloc((size_t)argc + 1, sizeof *shown);
 	for (int i = 0; i < argc; i++) {
 		bool is_url = strstr(argv[i], "://") || strncmp(argv[i], "odbc:", 5) == 0;
@@ -176,20 +180,19 @@ static char *command_line(int argc, char **argv)
 
 /* ---- the run ---- */
 
-static int begin(struct session *s, const text_list *operands, int argc, char **argv,
-		 struct error *err)
+static int begin(struct session *s, const struct cmd_args *args, struct error *err)
 {
 	const struct record_options *o = s->o;
 	struct query_recording *q = &s->recording;
 	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error as a full disk is */
-	if (check_options(o, err) || read_experiment(s, operands, err) ||
+	if (check_options(o, err) || read_experiment(s, &args->operands, err) ||
 	    recorder_open(&q->to, o->display.lab, o->no_lab ? RECORD_IN_MEMORY : RECORD_IN_LAB,
 			  err))
 		return -1;
 	q->driver = o->driver_file;
 	q->no_lab = o->no_lab;
 	q->tables = o->force ? TABLES_FORCE : o->reuse ? TABLES_REUSE : TABLES_NEW;
-	q->to.command_line = command_line(argc, argv);
+	q->to.command_line = command_line(args);
 	q->run.name = xstrdup(o->name		    ? o->name
 			      : o->statements.count ? o->statements.items[0]
 						    : q->e.name);
@@ -209,17 +212,19 @@ static int resume(struct session *s, const text_list *operands, struct error *er
 		q->url = operands->items[1];
 	q->to.lab = lab_access_open(s->o->display.lab, err);
 	return !q->to.lab ||
-	       query_find(q->to.lab, operands->count ? operands->items[0] : NULL, &id, err) ||
+	       run_find(q->to.lab, operands->count ? operands->items[0] : "last",
+			LAB_OF(SUBJECT_QUERY), &id, err) ||
 	       query_recording_resume(q, id, err);
 }
 
 static int print_end(struct session *s, struct error *err)
 {
-	struct query_loaded l = { 0 };
+	const struct load_options how = { .paper = s->o->display.paper };
+	struct loaded_run l = { 0 };
 	struct lab *lab = s->recording.to.lab;
-	int failed = query_load(&l, lab, s->recording.run.id, s->o->display.paper, err) ||
+	int failed = run_load(&l, lab, s->recording.run.id, &how, err) ||
 		     query_print(lab, &l, &s->o->display, s->quiet, err);
-	query_loaded_release(&l);
+	loaded_run_release(&l);
 	return failed;
 }
 
@@ -255,10 +260,9 @@ static int finish(struct session *s, int failed, struct error *err)
 	return code;
 }
 
-/* argv NULL: a run is resumed. */
-static int run_session(struct record_options *o, const text_list *operands, int argc, char **argv)
+static int run_session(void *options, const struct cmd_args *args, struct error *err)
 {
-	struct error err = ERROR_INIT;
+	struct record_options *o = options;
 	struct session s = { .o = o,
 			     .quiet = o->quiet || query_to_stdout(&o->display),
 			     .recording = { .no_ledger = o->no_ledger,
@@ -267,14 +271,14 @@ static int run_session(struct record_options *o, const text_list *operands, int 
 					    .progress = on_progress,
 					    .backed_off = on_backed_off } };
 	interrupt_watch();
-	int failed = argv ? begin(&s, operands, argc, argv, &err) : resume(&s, operands, &err);
+	int failed = o->resume ? resume(&s, &args->operands, err) : begin(&s, args, err);
 	if (!failed) {
 		text_display(s.recording.run.name, s.label, sizeof s.label);
 		progress_init(&s.progress, s.label, !s.quiet);
-		failed = query_recording_run(&s.recording, &err);
+		failed = query_recording_run(&s.recording, err);
 		progress_clear(&s.progress);
 	}
-	int code = finish(&s, failed, &err);
+	int code = finish(&s, failed, err);
 	query_recording_close(&s.recording);
 	return code;
 }
@@ -343,38 +347,28 @@ int query_record(struct lab_access *lab, int argc, char **argv)
 		.display.lab = lab, .seed = -1, .scenario = NOT_GIVEN, .limit_ns = NO_LIMIT_GIVEN
 	};
 	spec_list specs = { 0 };
-	text_list operands = { 0 };
-	int code;
 	record_specs(&specs, &o);
-	if (cmd_options(
-		    RECORD_USAGE,
-		    "How long queries really take: CPU, own I/O and the rest, checked by the Tucson\n"
-		    "Timing Protocol. EXPERIMENT is a file, or quick, onepass or tpch. DATABASE is\n"
-		    "sqlite:FILE, postgresql://..., mariadb://... or odbc:DSN=...\n",
-		    specs.items, argc, argv, &operands, &code))
-		code = run_session(&o, &operands, argc, argv);
+	int code = cmd_run(
+		RECORD_USAGE,
+		"How long queries really take: CPU, own I/O and the rest, checked by the Tucson\n"
+		"Timing Protocol. EXPERIMENT is a file, or quick, onepass or tpch. DATABASE is\n"
+		"sqlite:FILE, postgresql://..., mariadb://... or odbc:DSN=...\n",
+		specs.items, argc, argv, run_session, &o);
 	array_release(&o.statements);
-	array_release(&operands);
 	array_release(&specs);
 	return code;
 }
 
 int query_resume(struct lab_access *lab, int argc, char **argv)
 {
-	struct record_options o = {
-		.display.lab = lab, .seed = -1, .scenario = NOT_GIVEN, .limit_ns = NO_LIMIT_GIVEN
-	};
+	struct record_options o = { .display.lab = lab, .resume = true };
 	spec_list specs = { 0 };
-	text_list operands = { 0 };
-	int code;
 	common_specs(&specs, &o);
-	if (cmd_options(
-		    "tare query resume [OPTIONS] [RUN] [DATABASE]",
-		    "Goes on with a run that was interrupted, killed or paused (default: the newest):\n"
-		    "what is stored is not executed again. DATABASE where it needs a password.\n",
-		    specs.items, argc, argv, &operands, &code))
-		code = run_session(&o, &operands, 0, NULL);
-	array_release(&operands);
+	int code = cmd_run(
+		"tare query resume [OPTIONS] [RUN] [DATABASE]",
+		"Goes on with a run that was interrupted, killed or paused (default: the newest):\n"
+		"what is stored is not executed again. DATABASE where it needs a password.\n",
+		specs.items, argc, argv, run_session, &o);
 	array_release(&specs);
 	return code;
 }

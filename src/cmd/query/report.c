@@ -9,9 +9,7 @@
 #include "base/file.h"
 #include "cmd/cmd.h"
 #include "cmd/query/query.h"
-
-#define FLOOR_NS 100000u /* what is shorter is to a large part the way to the server and back */
-#define FLOOR_TICKS 2	 /* of data in ticks: the paper's */
+#include "run/find.h"
 
 void query_display_specs(spec_list *into, struct query_display *d)
 {
@@ -66,121 +64,7 @@ bool query_to_stdout(const struct query_display *d)
 	return d->json || d->csv || d->executions || d->markdown || d->paragraphs;
 }
 
-/* ---- loaded ---- */
-
-/* Measured elsewhere, with a clock that has no more than ticks. */
-static bool is_in_ticks(const struct query_run *q)
-{
-	bool ticks = q->imported && q->tick_ns;
-	for (size_t i = 0; ticks && i < q->at.count; i++)
-		for (size_t k = 0; ticks && k < q->at.items[i].executions.count; k++)
-			ticks = q->at.items[i].executions.items[k].measured_ns % q->tick_ns == 0;
-	return ticks;
-}
-
-int query_load(struct query_loaded *into, struct lab *lab, int64_t run, bool paper,
-	       struct error *err)
-{
-	*into = (struct query_loaded){ 0 };
-	if (cmd_load_run(lab, run, &into->run, &into->machine, err) ||
-	    lab_get_query_run(lab, run, &into->data, err)) {
-		query_loaded_release(into);
-		return -1;
-	}
-	into->options = (struct ttp_options){ .form = paper ? TTP_PAPER : TTP_ADAPTED,
-					      .tick_ns = into->data.tick_ns,
-					      .floor_ns = is_in_ticks(&into->data)
-								  ? FLOOR_TICKS * into->data.tick_ns
-								  : FLOOR_NS };
-	ttp_judge(&into->data, &into->options, &into->result);
-	return 0;
-}
-
-struct query_view query_loaded_view(const struct query_loaded *l)
-{
-	return (struct query_view){ .run = &l->run,
-				    .machine = l->machine.facts.count ? &l->machine : NULL,
-				    .data = &l->data,
-				    .options = &l->options,
-				    .result = &l->result };
-}
-
-void query_loaded_release(struct query_loaded *l)
-{
-	run_release(&l->run);
-	machine_release(&l->machine);
-	query_run_release(&l->data);
-	ttp_result_release(&l->result);
-	*l = (struct query_loaded){ 0 };
-}
-
-int query_find(struct lab *lab, const char *text, int64_t *id, struct error *err)
-{
-	if (text)
-		return lab_find_run(lab, text, id, err);
-	int failed = cmd_newest_run(lab, SUBJECT_QUERY, false, id, err);
-	if (failed || *id)
-		return failed;
-	error_set(err, EXIT_USAGE, "there is no run of 'tare query' in %s", lab_path(lab));
-	return error_hint(err, "'tare query quick' makes one, in a minute");
-}
-
 /* ---- printed ---- */
-
-enum query_as { AS_JSON, AS_CSV, AS_EXECUTIONS, AS_MARKDOWN, AS_PARAGRAPHS };
-
-static void render_table(struct table *t, struct strbuf *out)
-{
-	table_render(t, TABLE_CSV, NULL, out);
-	table_free(t);
-}
-
-static int write_as(const struct query_view *v, enum query_as as, const char *path,
-		    const struct query_style *style, struct error *err)
-{
-	struct strbuf out = { 0 };
-	switch (as) {
-	case AS_JSON:
-		query_json(v, &out);
-		break;
-	case AS_CSV:
-		render_table(query_table(v), &out);
-		break;
-	case AS_EXECUTIONS:
-		render_table(query_executions_table(v), &out);
-		break;
-	case AS_MARKDOWN:
-		query_markdown(v, style, &out);
-		break;
-	case AS_PARAGRAPHS:
-		query_paragraphs(v, &out);
-		break;
-	}
-	int failed = file_write(path, strbuf_text(&out), out.length, err);
-	strbuf_release(&out);
-	return failed;
-}
-
-static int write_exports(const struct query_view *v, const struct query_display *d,
-			 const struct query_style *style, struct error *err)
-{
-	const struct {
-		const char *path;
-		enum query_as as;
-	} exports[] = { { d->export_json, AS_JSON },
-			{ d->export_csv, AS_CSV },
-			{ d->export_executions, AS_EXECUTIONS },
-			{ d->export_markdown, AS_MARKDOWN },
-			{ d->json ? "-" : NULL, AS_JSON },
-			{ d->csv ? "-" : NULL, AS_CSV },
-			{ d->executions ? "-" : NULL, AS_EXECUTIONS },
-			{ d->markdown ? "-" : NULL, AS_MARKDOWN },
-			{ d->paragraphs ? "-" : NULL, AS_PARAGRAPHS } };
-	for (size_t i = 0; i < sizeof exports / sizeof *exports; i++)
-		if (exports[i].path && write_as(v, exports[i].as, exports[i].path, style, err))
-			return -1;
-	return 0;
-}
 
 static struct query_style style_of(const struct query_display *d)
 {
@@ -192,6 +76,39 @@ static struct query_style style_of(const struct query_display *d)
 				     .plans = d->plans,
 				     .model = d->model,
 				     .checks = d->checks };
+}
+
+static void render_table(struct table *t, struct strbuf *out)
+{
+	table_render(t, TABLE_CSV, NULL, out);
+	table_free(t);
+}
+
+void query_put(const struct loaded_run *l, enum query_as as, const struct query_display *d,
+	       struct strbuf *out)
+{
+	const struct query_view v = loaded_queries(l);
+	const struct query_style style = style_of(d);
+	switch (as) {
+	case QUERY_AS_TEXT:
+		query_text(&v, &style, out);
+		break;
+	case QUERY_AS_JSON:
+		query_json(&v, out);
+		break;
+	case QUERY_AS_CSV:
+		render_table(query_table(&v), out);
+		break;
+	case QUERY_AS_EXECUTIONS:
+		render_table(query_executions_table(&v), out);
+		break;
+	case QUERY_AS_MARKDOWN:
+		query_markdown(&v, &style, out);
+		break;
+	case QUERY_AS_PARAGRAPHS:
+		query_paragraphs(&v, out);
+		break;
+	}
 }
 
 static bool is_called(const struct query_run *q, uint32_t query, const char *name, size_t length)
@@ -229,14 +146,14 @@ static int find_at(const struct query_run *q, const char *text, const struct que
 	return error_hint(err, "a query's name or number, or with a cardinality as 3@20000");
 }
 
-static int print_ledger(struct lab *lab, const struct query_loaded *l,
-			const struct query_display *d, struct error *err)
+static int print_ledger(struct lab *lab, const struct loaded_run *l, const struct query_display *d,
+			struct error *err)
 {
 	const struct query_style style = style_of(d);
 	const struct query_at *at;
 	execution_list list = { 0 };
 	struct strbuf out = { 0 };
-	if (find_at(&l->data, d->ledger, &at, err) ||
+	if (find_at(&l->queries, d->ledger, &at, err) ||
 	    lab_get_query_ledger(lab, l->run.id, at->query, at->cardinality, &list, err))
 		return -1;
 	ARRAY(const struct execution *) kept = { 0 };
@@ -259,46 +176,53 @@ static int print_ledger(struct lab *lab, const struct query_loaded *l,
 	return any ? 0 : -1;
 }
 
-int query_print(struct lab *lab, const struct query_loaded *l, const struct query_display *d,
+int query_print(struct lab *lab, const struct loaded_run *l, const struct query_display *d,
 		bool quiet, struct error *err)
 {
-	const struct query_view view = query_loaded_view(l);
-	const struct query_style style = style_of(d);
+	const struct {
+		const char *path;
+		enum query_as as;
+	} all[] = { { quiet || query_to_stdout(d) ? NULL : "-", QUERY_AS_TEXT },
+		    { d->export_json, QUERY_AS_JSON },
+		    { d->export_csv, QUERY_AS_CSV },
+		    { d->export_executions, QUERY_AS_EXECUTIONS },
+		    { d->export_markdown, QUERY_AS_MARKDOWN },
+		    { d->json ? "-" : NULL, QUERY_AS_JSON },
+		    { d->csv ? "-" : NULL, QUERY_AS_CSV },
+		    { d->executions ? "-" : NULL, QUERY_AS_EXECUTIONS },
+		    { d->markdown ? "-" : NULL, QUERY_AS_MARKDOWN },
+		    { d->paragraphs ? "-" : NULL, QUERY_AS_PARAGRAPHS } };
 	if (d->ledger)
 		return print_ledger(lab, l, d, err);
-	if (!quiet && !d->silent && !query_to_stdout(d)) {
+	int failed = 0;
+	for (size_t i = 0; i < sizeof all / sizeof *all && !failed; i++) {
 		struct strbuf out = { 0 };
-		query_text(&view, &style, &out);
-		fputs(strbuf_text(&out), stdout);
-		fflush(stdout);
+		if (!all[i].path)
+			continue;
+		query_put(l, all[i].as, d, &out);
+		failed = file_write(all[i].path, strbuf_text(&out), out.length, err);
 		strbuf_release(&out);
 	}
-	return write_exports(&view, d, &style, err);
-}
-
-int query_show_stored(struct lab *lab, int64_t run, const struct query_display *d,
-		      struct error *err)
-{
-	struct query_loaded l = { 0 };
-	int failed = query_load(&l, lab, run, d->paper, err) || query_print(lab, &l, d, false, err);
-	query_loaded_release(&l);
 	return failed;
 }
 
 static int report(const text_list *operands, const struct query_display *d, struct error *err)
 {
-	struct lab *lab;
+	struct loaded_run l = { 0 };
+	const struct load_options how = { .paper = d->paper };
 	int64_t id;
 	if (query_display_check(d, err))
 		return -1;
 	if (operands->count > 1)
 		return error_set(err, EXIT_USAGE, "query report: one run, not %zu",
 				 operands->count);
-	lab = lab_access_open(d->lab, err);
-	return !lab || query_find(lab, operands->count ? operands->items[0] : NULL, &id, err) ||
-			       query_show_stored(lab, id, d, err)
-		       ? -1
-		       : 0;
+	struct lab *lab = lab_access_open(d->lab, err);
+	int failed = !lab ||
+		     run_find(lab, operands->count ? operands->items[0] : "last",
+			      LAB_OF(SUBJECT_QUERY), &id, err) ||
+		     run_load(&l, lab, id, &how, err) || query_print(lab, &l, d, false, err);
+	loaded_run_release(&l);
+	return failed;
 }
 
 int query_report(struct lab_access *lab, int argc, char **argv)

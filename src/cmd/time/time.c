@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/view.h"
+#include "run/find.h"
 
 struct session {
 	const struct time_options *o;
@@ -49,8 +50,8 @@ static int on_ended(void *context, const struct run *run, struct error *err)
 {
 	struct session *s = context;
 	progress_clear(&s->progress);
-	if (loaded_add(&s->done, s->recording.to.lab, run->id,
-		       s->o->ledger ? LAB_THREADS : LAB_PROCESSES, err))
+	const struct load_options how = { .detail = s->o->ledger ? LAB_THREADS : LAB_PROCESSES };
+	if (loaded_add(&s->done, s->recording.to.lab, run->id, &how, err))
 		return -1;
 	if (s->silent)
 		return 0;
@@ -117,7 +118,7 @@ static int judge_slower(struct session *s, struct error *err)
 	size_t first = 1;
 	int verdict = 0;
 	if (s->baseline) {
-		if (loaded_add(&base, s->recording.to.lab, s->baseline, LAB_ROWS, err))
+		if (loaded_add(&base, s->recording.to.lab, s->baseline, NULL, err))
 			return -1;
 		against = base.items;
 		first = 0;
@@ -172,7 +173,8 @@ static int measure(struct session *s, struct error *err)
 	const struct time_options *o = s->o;
 	struct time_recording *t = &s->recording;
 	if (recorder_open(&t->to, o->lab, o->no_lab ? RECORD_IN_MEMORY : RECORD_IN_LAB, err) ||
-	    (o->baseline && cmd_find_run(t->to.lab, o->baseline, &s->baseline, err)) ||
+	    (o->baseline &&
+	     run_find(t->to.lab, o->baseline, LAB_OF(SUBJECT_COMMAND), &s->baseline, err)) ||
 	    time_recording_open(t, err))
 		return -1;
 	t->conditions = time_conditions(o, t->p, &t->quiet);
@@ -181,11 +183,16 @@ static int measure(struct session *s, struct error *err)
 	return failed;
 }
 
-static int run_session(const struct time_options *o, struct time_plan *p, int argc, char **argv)
+static int run_session(void *options, const struct cmd_args *args, struct error *err)
 {
+	struct time_options *o = options;
+	struct time_plan p = { 0 };
+	if (time_apply_emp(o, err) || time_plan_make(o, &args->operands, &p, err)) {
+		time_plan_release(&p);
+		return -1;
+	}
 	static const enum backend wanted[] = { BACKENDS, BACKEND_BPF, BACKEND_NETLINK,
 					       BACKEND_PLAIN };
-	struct error err = ERROR_INIT;
 	struct session s = { .o = o,
 			     .silent = o->json || o->style == STYLE_NONE ||
 				       (o->export_json && strcmp(o->export_json, "-") == 0),
@@ -195,22 +202,23 @@ static int run_session(const struct time_options *o, struct time_plan *p, int ar
 					.colour = o->style == STYLE_COLOR ||
 						  o->style == STYLE_FULL ||
 						  (o->style == STYLE_AUTO && cmd_colour()) } };
-	s.recording = (struct time_recording){ .p = p,
-					       .backend = wanted[o->backend],
-					       .no_ledger = o->no_ledger,
-					       .must_have_ledger = o->ledger || o->trace,
-					       .trace = o->trace,
-					       .make_quiet = o->quiet || o->emp,
-					       .emp = o->quiet ? 0 : o->emp,
-					       .tags = o->tag,
-					       .shell_name = o->shell ? o->shell : "sh",
-					       .context = &s,
-					       .begun = on_begun,
-					       .progress = on_progress,
-					       .ended = on_ended,
-					       .to.command_line = cmd_line(argc, argv) };
-	int failed = measure(&s, &err);
-	int code = failed ? cmd_fail(&err) : EXIT_DONE;
+	s.recording =
+		(struct time_recording){ .p = &p,
+					 .backend = wanted[o->backend],
+					 .no_ledger = o->no_ledger,
+					 .must_have_ledger = o->ledger || o->trace,
+					 .trace = o->trace,
+					 .make_quiet = o->quiet || o->emp,
+					 .emp = o->quiet ? 0 : o->emp,
+					 .tags = o->tag,
+					 .shell_name = o->shell ? o->shell : "sh",
+					 .context = &s,
+					 .begun = on_begun,
+					 .progress = on_progress,
+					 .ended = on_ended,
+					 .to.command_line = cmd_line(args->argc, args->argv) };
+	int failed = measure(&s, err);
+	int code = failed ? cmd_fail(err) : EXIT_DONE;
 	struct error restoring = ERROR_INIT, late = ERROR_INIT;
 	if (run_quiet_end(&s.recording.quiet, &restoring)) {
 		if (!*restoring.hint)
@@ -226,6 +234,7 @@ static int run_session(const struct time_options *o, struct time_plan *p, int ar
 		cmd_fail(&late);
 	loaded_release(&s.done);
 	time_recording_close(&s.recording);
+	time_plan_release(&p);
 	return code;
 }
 
@@ -344,19 +353,8 @@ int cmd_time(struct lab_access *lab, int argc, char **argv)
 		{ 0, "tag", OPTION_TEXT, &o.tag, "TEXT", "a note kept with the run", .rare = true },
 		{ 0 }
 	};
-	text_list operands = { 0 };
-	int code;
-	if (cmd_options("tare time [OPTIONS] COMMAND...", ABOUT, specs, argc, argv, &operands,
-			&code)) {
-		struct error err = ERROR_INIT;
-		struct time_plan p = { 0 };
-		if (time_apply_emp(&o, &err) || time_plan_make(&o, &operands, &p, &err))
-			code = cmd_fail(&err);
-		else
-			code = run_session(&o, &p, argc, argv);
-		time_plan_release(&p);
-	}
-	array_release(&operands);
+	int code = cmd_run("tare time [OPTIONS] COMMAND...", ABOUT, specs, argc, argv, run_session,
+			   &o);
 	array_release(&o.prepare);
 	array_release(&o.conclude);
 	array_release(&o.names);

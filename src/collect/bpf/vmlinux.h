@@ -102,18 +102,6 @@ struct mm_struct___before_6_2 {
 	struct mm_rss_stat rss_stat;
 };
 
-struct kernfs_node {
-	u64 id;
-};
-
-struct cgroup {
-	struct kernfs_node *kn;
-};
-
-struct css_set {
-	struct cgroup *dfl_cgrp;
-};
-
 typedef struct {
 	int counter;
 } atomic_t;
@@ -188,11 +176,9 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
 	int prio;
-	unsigned int policy;
 	struct sched_entity se;
 	struct sched_info sched_info;
 	struct mm_struct *mm;
-	int exit_code;
 	int pid, tgid;
 	struct task_struct *real_parent, *group_leader;
 	u64 self_exec_id;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/jitter/lengths.h"
 #include "stats/density.h"
 #include "stats/tests.h"
 
@@ -13,8 +14,6 @@
 #define LEAST_PARTS 4	   /* for a test and an interval over them */
 #define LEAST_RATIO 1.1
 #define NS_PER_S 1e9
-/* The widest bucket in decades: lengths within one cannot be told apart. */
-#define BUCKET_DECADES 0.0087
 /* A peak ends where the difference, as time, is below this share of its top. It must be hard to
  * have by chance, anywhere on the grid, and no mere ripple of a rate that is there in both. */
 #define PEAK_EDGE 0.05
@@ -254,49 +253,6 @@ static int compare_places(const void *a, const void *b)
 
 /* ---- densities ---- */
 
-struct points {
-	double *x, *weight, low, high;
-	size_t count;
-};
-
-static void points_fill(struct points *p, const struct noise_cpu *all)
-{
-	*p = (struct points){ .low = INFINITY, .high = -INFINITY };
-	p->x = xmalloc(NOISE_BUCKETS * sizeof *p->x);
-	p->weight = xmalloc(NOISE_BUCKETS * sizeof *p->weight);
-	for (size_t i = 0; i < NOISE_BUCKETS; i++) {
-		const struct noise_detours *b = &all->buckets[i];
-		if (!b->count || !b->ns)
-			continue;
-		double x = log10((double)b->ns / (double)b->count);
-		p->x[p->count] = x;
-		p->weight[p->count++] = (double)b->count;
-		p->low = fmin(p->low, x);
-		p->high = fmax(p->high, x);
-	}
-}
-
-/* The wider one of the two: what is too fine for the sparser run would be noise there. Not finer
- * than the grid either, or peaks would fall between its points. */
-static void lay_grid(const struct points *b, const struct points *r, double *grid,
-		     struct jitter_diff *out)
-{
-	double low = fmin(b->low, r->low), high = fmax(b->high, r->high);
-	double h = fmax(density_bandwidth(b->x, b->weight, b->count, BUCKET_DECADES),
-			density_bandwidth(r->x, r->weight, r->count, BUCKET_DECADES));
-	if (!(low <= high)) /* no detour at all */
-		low = 1, high = 9;
-	for (int i = 0; i < 3; i++)
-		h = fmax(h, (high - low + 8 * h) / (JITTER_GRID - 1));
-	low -= 4 * h;
-	high += 4 * h;
-	for (size_t i = 0; i < JITTER_GRID; i++) {
-		grid[i] = low + (high - low) * (double)i / (JITTER_GRID - 1);
-		out->grid_ns[i] = pow(10, grid[i]);
-	}
-	out->bandwidth = h;
-}
-
 static double distance_of(const double *b, const double *r, double step)
 {
 	double sum = 0;
@@ -308,11 +264,11 @@ static double distance_of(const double *b, const double *r, double step)
 static void compare_densities(const struct side *base, const struct side *run,
 			      struct jitter_diff *out)
 {
-	struct points b, r;
+	struct jitter_lengths b, r;
 	double grid[JITTER_GRID];
-	points_fill(&b, &base->all);
-	points_fill(&r, &run->all);
-	lay_grid(&b, &r, grid, out);
+	jitter_lengths_of(&base->all, false, &b);
+	jitter_lengths_of(&run->all, false, &r);
+	out->bandwidth = jitter_lay_grid(&b, NULL, &r, grid, JITTER_GRID);
 	density_estimate(b.x, b.weight, b.count, out->bandwidth, grid, JITTER_GRID,
 			 out->base_density);
 	density_estimate(r.x, r.weight, r.count, out->bandwidth, grid, JITTER_GRID,
@@ -322,13 +278,12 @@ static void compare_densities(const struct side *base, const struct side *run,
 	else
 		out->distance = b.count || r.count ? 1 : 0;
 	for (size_t i = 0; i < JITTER_GRID; i++) {
+		out->grid_ns[i] = pow(10, grid[i]);
 		out->base_density[i] *= per_second(base, base->all.total.count);
 		out->run_density[i] *= per_second(run, run->all.total.count);
 	}
-	xfree(b.x);
-	xfree(b.weight);
-	xfree(r.x);
-	xfree(r.weight);
+	jitter_lengths_release(&b);
+	jitter_lengths_release(&r);
 }
 
 /* ---- peaks ---- */

@@ -14,45 +14,48 @@
 #define OTHERS_MEASURED 2 /* and that was more than this part of the time */
 #define OWN_MEASURED 100  /* and the query for more than this part, or it did not wait */
 
+const char *const ttp_wide_check_names[TTP_WIDE_CHECKS] = {
+	"missing queries", "unique plan", "underlying measure",	 "derived measure",
+	"steal time",	   "guest time",  "other query process", "other utility process",
+};
+
 const char *ttp_wide_check_name(enum ttp_wide_check c)
 {
-	static const char *const names[TTP_WIDE_CHECKS] = {
-		"missing queries", "unique plan", "underlying measure",	 "derived measure",
-		"steal time",	   "guest time",  "other query process", "other utility process",
-	};
-	return names[c];
+	return ttp_wide_check_names[c];
 }
+
+const char *const ttp_check_names[TTP_CHECKS] = {
+	"ephemeral process",
+	"DBMS time",
+	"zero query time",
+	"query time",
+	"query user tick",
+	"overall computation time",
+	"computation time",
+	"BlockIO delay time",
+	"IOWait time",
+	"context switch",
+	"ambiguous query process",
+	"no query process",
+	"timed-out",
+	"lost events",
+};
 
 const char *ttp_check_name(enum ttp_check c)
 {
-	static const char *const names[TTP_CHECKS] = {
-		"ephemeral process",
-		"DBMS time",
-		"zero query time",
-		"query time",
-		"query user tick",
-		"overall computation time",
-		"computation time",
-		"BlockIO delay time",
-		"IOWait time",
-		"context switch",
-		"ambiguous query process",
-		"no query process",
-		"timed-out",
-		"lost events",
-	};
-	return names[c];
+	return ttp_check_names[c];
 }
+
+const char *const ttp_at_check_names[TTP_AT_CHECKS] = {
+	"excessive variation in query computation time",
+	"possible query result cache",
+	"strict monotonicity",
+	"relaxed monotonicity",
+};
 
 const char *ttp_at_check_name(enum ttp_at_check c)
 {
-	static const char *const names[TTP_AT_CHECKS] = {
-		"excessive variation in query computation time",
-		"possible query result cache",
-		"strict monotonicity",
-		"relaxed monotonicity",
-	};
-	return names[c];
+	return ttp_at_check_names[c];
 }
 
 const char *ttp_form_note(enum ttp_check c)
@@ -250,7 +253,7 @@ static uint32_t check_one(const struct checker *c, const struct query_execution 
 		[TTP_IOWAIT] = over_iowait(c, x),
 		[TTP_AMBIGUOUS] = x->utility_most_ns > query_cpu_ns(x, QUERY_QUERY),
 		[TTP_NO_QUERY_PROCESS] = !present,
-		[TTP_TIMED_OUT] = x->outcome == QUERY_TIMED_OUT,
+		[TTP_TIMED_OUT] = x->timed_out,
 		[TTP_LOST] = !c->paper && x->lost > 0,
 	};
 	uint32_t bits = 0;
@@ -357,7 +360,7 @@ static void check_variation(const struct checker *c)
 		const struct query_at *q = &c->run->at.items[i];
 		struct ttp_moments m = { 0 };
 		for (size_t k = 0; k < q->executions.count; k++)
-			if (q->executions.items[k].outcome == QUERY_DONE)
+			if (!q->executions.items[k].timed_out)
 				ttp_add(&m,
 					(double)query_cpu_ns(&q->executions.items[k], QUERY_QUERY));
 		if (m.n > 1)

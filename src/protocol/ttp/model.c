@@ -89,21 +89,23 @@ static const enum query_measure of_role[] = { QUERY_USER_NS, QUERY_SYSTEM_NS, QU
 					      QUERY_NIVCSW };
 #define OF_ROLE (sizeof of_role / sizeof *of_role)
 
+const char *const ttp_model_measure_names[TTP_MODEL_MEASURES] = {
+	"q.user", "q.system", "q.blkio",   "q.reads",  "q.writes", "q.nvcsw", "q.nivcsw",
+	"u.user", "u.system", "u.blkio",   "u.reads",  "u.writes", "u.nvcsw", "u.nivcsw",
+	"d.user", "d.system", "d.blkio",   "d.reads",  "d.writes", "d.nvcsw", "d.nivcsw",
+	"o.user", "o.system", "o.softirq", "o.iowait",
+};
+
 const char *ttp_model_measure_name(enum ttp_model_measure m)
 {
-	static const char *const names[TTP_MODEL_MEASURES] = {
-		"q.user", "q.system", "q.blkio",   "q.reads",  "q.writes", "q.nvcsw", "q.nivcsw",
-		"u.user", "u.system", "u.blkio",   "u.reads",  "u.writes", "u.nvcsw", "u.nivcsw",
-		"d.user", "d.system", "d.blkio",   "d.reads",  "d.writes", "d.nvcsw", "d.nivcsw",
-		"o.user", "o.system", "o.softirq", "o.iowait",
-	};
-	return names[m];
+	return ttp_model_measure_names[m];
 }
+
+const char *const ttp_level_names[TTP_LEVELS] = { "low", "med", "high" };
 
 const char *ttp_level_name(enum ttp_level l)
 {
-	static const char *const names[] = { "low", "med", "high" };
-	return names[l];
+	return ttp_level_names[l];
 }
 
 double ttp_model_value(const struct query_execution *x, enum ttp_model_measure m)

@@ -7,24 +7,26 @@
 
 #define SHORT_TICKS 2
 
+const char *const ttp_drop_names[TTP_DROPS] = {
+	"kept",
+	"excessive variation",
+	"possible result cache",
+	"another query process",
+	"too short to measure",
+	"fewer than 6 executions left",
+};
+
 const char *ttp_drop_name(enum ttp_drop d)
 {
-	static const char *const names[TTP_DROPS] = {
-		"kept",
-		"excessive variation",
-		"possible result cache",
-		"another query process",
-		"too short to measure",
-		"fewer than 6 executions left",
-	};
-	return names[d];
+	return ttp_drop_names[d];
 }
+
+const char *const ttp_time_names[TTP_TIMES] = { "measured", "calculated", "cpu_blocked",
+						"cpu_device" };
 
 const char *ttp_time_name(enum ttp_time t)
 {
-	static const char *const names[TTP_TIMES] = { "measured", "calculated", "cpu_blocked",
-						      "cpu_device" };
-	return names[t];
+	return ttp_time_names[t];
 }
 
 /* ---- step 4 ---- */
@@ -48,7 +50,7 @@ bool ttp_time_of(const struct query_execution *x, enum ttp_time t, double *ns)
 	bool has_cpu = !(missing & cpu_bits), has_blkio = !(missing >> QUERY_BLKIO_NS & 1);
 	double cpu = (double)query_cpu_ns(x, QUERY_QUERY);
 	double blkio = (double)x->usage[QUERY_QUERY].value[QUERY_BLKIO_NS];
-	if (x->outcome == QUERY_TIMED_OUT)
+	if (x->timed_out)
 		return false;
 	switch (t) {
 	case TTP_MEASURED:
@@ -63,9 +65,17 @@ bool ttp_time_of(const struct query_execution *x, enum ttp_time t, double *ns)
 	case TTP_DEVICE:
 		*ns = cpu + (double)x->own_device_ns;
 		return has_cpu && x->own_device_ns != ABSENT_NS;
-	default:
-		return false;
+	case TTP_PART_CPU:
+		*ns = cpu;
+		return has_cpu;
+	case TTP_PART_DEVICE:
+		*ns = (double)x->own_device_ns;
+		return x->own_device_ns != ABSENT_NS;
+	case TTP_PART_BLOCKED:
+		*ns = blkio;
+		return has_blkio;
 	}
+	return false;
 }
 
 static int by_value(const void *a, const void *b)
@@ -81,7 +91,7 @@ struct ttp_figure ttp_figure_of(const struct query_at *q, const uint32_t *fired,
 	size_t n = 0;
 	bool known = true;
 	for (size_t k = 0; k < q->executions.count; k++) {
-		if (fired ? fired[k] != 0 : q->executions.items[k].outcome == QUERY_TIMED_OUT)
+		if (fired ? fired[k] != 0 : q->executions.items[k].timed_out)
 			continue;
 		known = known && ttp_time_of(&q->executions.items[k], t, &each[n]);
 		ttp_add(&m, each[n++]);
@@ -95,6 +105,19 @@ struct ttp_figure ttp_figure_of(const struct query_at *q, const uint32_t *fired,
 	}
 	xfree(each);
 	return f;
+}
+
+static double read_share_of(const struct query_at *at)
+{
+	double bytes = 0, n = 0;
+	for (size_t k = 0; k < at->executions.count; k++) {
+		const struct query_execution *x = &at->executions.items[k];
+		if (x->timed_out || x->read_bytes == ABSENT_NS)
+			continue;
+		bytes += (double)x->read_bytes;
+		n++;
+	}
+	return n > 0 && at->table_bytes ? bytes / n / (double)at->table_bytes : NAN;
 }
 
 /* ---- step 3 ---- */
@@ -177,12 +200,23 @@ static double mean_or_nan(const struct ttp_moments *m)
 	return m->n > 0 ? m->mean : NAN;
 }
 
+double ttp_relative_error(const struct ttp_result *r, enum ttp_time t)
+{
+	struct ttp_moments errors = { 0 };
+	for (size_t i = 0; i < r->at_count; i++) {
+		const struct ttp_figure *f = &r->at[i].times[t];
+		if (!r->at[i].drop && f->present && f->mean_ns > 0)
+			ttp_add(&errors, f->sigma_ns / f->mean_ns);
+	}
+	return mean_or_nan(&errors);
+}
+
 /* Whatever calculated times are asked about once they are there. */
 static void check_after(const struct query_run *run, struct ttp_result *out)
 {
 	struct ttp_level_time *times = xcalloc(run->at.count + 1, sizeof *times);
 	uint32_t *bits = xcalloc(run->at.count + 1, sizeof *bits);
-	struct ttp_moments kept = { 0 }, dropped = { 0 }, errors = { 0 };
+	struct ttp_moments kept = { 0 }, dropped = { 0 };
 	for (size_t i = 0; i < run->at.count; i++) {
 		struct ttp_at *at = &out->at[i];
 		const struct ttp_figure *calc = &at->times[TTP_CALC],
@@ -199,15 +233,13 @@ static void check_after(const struct query_run *run, struct ttp_result *out)
 			out->post.variation.fired++;
 			at->after |= 1u << TTP_VARIATION;
 		}
-		if (calc->mean_ns > 0)
-			ttp_add(&errors, calc->sigma_ns / calc->mean_ns);
 	}
 	ttp_monotonicity(run, times, &out->post.strict, &out->post.relaxed, bits);
 	for (size_t i = 0; i < run->at.count; i++)
 		out->at[i].after |= bits[i];
 	out->post.kept_difference = mean_or_nan(&kept);
 	out->post.dropped_difference = mean_or_nan(&dropped);
-	out->relative_error = mean_or_nan(&errors);
+	out->relative_error = ttp_relative_error(out, TTP_CALC);
 	find_constants(run, &out->post);
 	xfree(times);
 	xfree(bits);
@@ -232,6 +264,10 @@ void ttp_judge(const struct query_run *run, const struct ttp_options *options,
 			at->times[t] = ttp_figure_of(q, fired, (enum ttp_time)t);
 			at->unfiltered[t] = ttp_figure_of(q, NULL, (enum ttp_time)t);
 		}
+		at->cpu = ttp_figure_of(q, fired, TTP_PART_CPU);
+		at->device = ttp_figure_of(q, fired, TTP_PART_DEVICE);
+		at->blocked = ttp_figure_of(q, fired, TTP_PART_BLOCKED);
+		at->read_share = read_share_of(q);
 		at->drop = drop_of(q, fired, options, at);
 		if (at->drop)
 			out->dropped[at->drop]++;

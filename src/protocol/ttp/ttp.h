@@ -47,6 +47,8 @@ enum ttp_at_check {
 	TTP_RELAXED, /* by more than half of both sigmas */
 	TTP_AT_CHECKS,
 };
+extern const char *const ttp_wide_check_names[TTP_WIDE_CHECKS],
+	*const ttp_check_names[TTP_CHECKS], *const ttp_at_check_names[TTP_AT_CHECKS];
 const char *ttp_wide_check_name(enum ttp_wide_check c); /* as the paper's tables have them */
 const char *ttp_check_name(enum ttp_check c);
 const char *ttp_at_check_name(enum ttp_at_check c);
@@ -85,6 +87,7 @@ enum ttp_drop {
 	TTP_DROP_FEW,		/* (iv) fewer than 6 executions left */
 	TTP_DROPS,
 };
+extern const char *const ttp_drop_names[TTP_DROPS];
 const char *ttp_drop_name(enum ttp_drop d);
 
 /* ---- step 4 ---- */
@@ -95,7 +98,12 @@ enum ttp_time {
 	TTP_BLOCKED,  /* user + system + blocked */
 	TTP_DEVICE,   /* user + system + time that devices served it */
 	TTP_TIMES,
+	/* what these are made of: no times of a query */
+	TTP_PART_CPU = TTP_TIMES,
+	TTP_PART_DEVICE,
+	TTP_PART_BLOCKED,
 };
+extern const char *const ttp_time_names[TTP_TIMES];
 const char *ttp_time_name(enum ttp_time t);
 
 struct ttp_figure {
@@ -111,6 +119,10 @@ struct ttp_at {
 	size_t kept;	/* executions */
 	struct ttp_figure times[TTP_TIMES];
 	struct ttp_figure unfiltered[TTP_TIMES]; /* of all that ended, whatever fired */
+	struct ttp_figure cpu, device, blocked;	 /* TTP_PART_*, of those kept */
+	/* Mean bytes read by executions that ended, dropped or not, of those of its tables: whether
+	 * caches were cold has nothing to do with what is dropped. NaN: not known. */
+	double read_share;
 };
 
 /* IO_calc of the query's process. */
@@ -154,6 +166,9 @@ void ttp_result_release(struct ttp_result *r);
 bool ttp_has_time(const struct query_run *run, const struct ttp_result *r, enum ttp_time t);
 /* The best that it has: device, blocked, measured. */
 enum ttp_time ttp_best_time(const struct query_run *run, const struct ttp_result *r);
+
+/* Mean of sigma / mean of this time, over the Q@Cs kept; NaN: none is known. */
+double ttp_relative_error(const struct ttp_result *r, enum ttp_time t);
 
 /* How a check differs from the paper's in TTP_ADAPTED; NULL: it does not. */
 const char *ttp_form_note(enum ttp_check c);
@@ -199,11 +214,13 @@ enum ttp_model_measure {
 	TTP_O_IOWAIT,
 	TTP_MODEL_MEASURES,
 };
+extern const char *const ttp_model_measure_names[TTP_MODEL_MEASURES];
 const char *ttp_model_measure_name(enum ttp_model_measure m); /* "q.user" */
 double ttp_model_value(const struct query_execution *x, enum ttp_model_measure m);
 
-enum ttp_level { TTP_LOW, TTP_MEDIUM, TTP_HIGH }; /* r below 0.3, below 0.7, above */
-const char *ttp_level_name(enum ttp_level l);	  /* "low", "med", "high" */
+enum ttp_level { TTP_LOW, TTP_MEDIUM, TTP_HIGH, TTP_LEVELS }; /* r below 0.3, below 0.7, above */
+extern const char *const ttp_level_names[TTP_LEVELS];
+const char *ttp_level_name(enum ttp_level l); /* "low", "med", "high" */
 
 #define TTP_RELATIONS 73
 struct ttp_relation {

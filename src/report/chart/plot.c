@@ -1,38 +1,32 @@
 #include "report/chart/plot.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/array.h"
 #include "base/text.h"
-#include "report/chart/scatter.h"
+#include "report/chart/charts.h"
 #include "report/noise/rows.h"
 #include "report/query/rows.h"
 #include "report/time/several.h"
 #include "report/time/shares.h"
-#include "report/time/times.h"
 
-#define AROUND 7 /* lines that a scatter has beside its area, and the prompt */
+#define AROUND 7 /* lines that a chart has beside its area, and the prompt */
 #define LEAST_LINES 5
 #define MOST_LINES 24
 #define MOST_WIDTH 120
-#define NAME_COLUMNS 24
 
 bool plot_wanted(const struct plot_style *s, size_t lines)
 {
 	return s->lines && lines + 1 > s->lines;
 }
 
-static size_t area_lines(const struct plot_style *s)
+static struct chart_screen screen_of(const struct plot_style *s, const char *title)
 {
 	size_t lines = s->lines > AROUND + LEAST_LINES ? s->lines - AROUND : LEAST_LINES;
-	return lines < MOST_LINES ? lines : MOST_LINES;
-}
-
-static size_t plot_width(const struct plot_style *s)
-{
-	return s->width < MOST_WIDTH ? s->width : MOST_WIDTH;
+	return (struct chart_screen){ .width = s->width < MOST_WIDTH ? s->width : MOST_WIDTH,
+				      .height = lines < MOST_LINES ? lines : MOST_LINES,
+				      .ascii = s->ascii,
+				      .colour = s->colour,
+				      .title = title };
 }
 
 void plot_rows_line(size_t rows, const char *what, const struct plot_style *s, struct strbuf *out)
@@ -61,122 +55,40 @@ static void put_executions_line(const struct run_view *v, const struct plot_styl
 	plot_rows_line(v->count - warmups, what, s, out);
 }
 
-/* ---- bars ---- */
-
-static void put_bar(double share, size_t columns, bool ascii, struct strbuf *out)
-{
-	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
-	size_t length = share > 0 ? (size_t)lround(share * (double)columns * 8) : 0;
-	size_t whole = ascii ? (length + 4) / 8 : length / 8;
-	for (size_t i = 0; i < whole; i++)
-		strbuf_puts(out, ascii ? "#" : "█");
-	strbuf_puts(out, ascii ? "" : eighths[length % 8]);
-}
-
-void plot_bars(const struct plot_bar *bars, size_t count, const char *title,
-	       const struct plot_style *s, struct strbuf *out)
-{
-	size_t from = out->length, text = 0;
-	double most = 0;
-	for (size_t i = 0; i < count; i++) {
-		most = fmax(most, bars[i].value);
-		text = text_width(bars[i].text) > text ? text_width(bars[i].text) : text;
-	}
-	size_t used = NAME_COLUMNS + 2 + text + 1, width = plot_width(s);
-	put_coloured(out, s->colour, BOLD, title);
-	strbuf_putc(out, '\n');
-	for (size_t i = 0; i < count; i++) {
-		char *name = display_copy(bars[i].name);
-		struct strbuf fitted = { 0 };
-		put_middle(&fitted, name, NAME_COLUMNS);
-		put_columns(out, strbuf_text(&fitted), NAME_COLUMNS);
-		strbuf_pad(out, ' ', 1 + text - text_width(bars[i].text));
-		strbuf_puts(out, bars[i].text);
-		strbuf_putc(out, ' ');
-		put_bar(most > 0 ? bars[i].value / most : 0, width > used ? width - used : 1,
-			s->ascii, out);
-		strbuf_putc(out, '\n');
-		strbuf_release(&fitted);
-		xfree(name);
-	}
-	style_finish(&(struct style){ .ascii = s->ascii }, out, from);
-}
-
-/* ---- points ---- */
-
-struct points {
-	double *x, *y;
-	bool *marked;
-	char *signs;
-	size_t count, marks;
-};
-
-static struct points new_points(size_t most)
-{
-	return (struct points){ .x = xcalloc(most + 1, sizeof(double)),
-				.y = xcalloc(most + 1, sizeof(double)),
-				.marked = xcalloc(most + 1, sizeof(bool)),
-				.signs = xcalloc(most + 1, 1) };
-}
-
-static void free_points(struct points *p)
-{
-	xfree(p->x);
-	xfree(p->y);
-	xfree(p->marked);
-	xfree(p->signs);
-}
-
-static bool put_points(const struct points *p, struct scatter *plot, const struct plot_style *s,
-		       struct strbuf *out)
-{
-	plot->x_low = plot->y_low = INFINITY;
-	plot->x_high = plot->y_high = -INFINITY;
-	for (size_t i = 0; i < p->count; i++) {
-		plot->x_low = fmin(plot->x_low, p->x[i]);
-		plot->x_high = fmax(plot->x_high, p->x[i]);
-		plot->y_low = fmin(plot->y_low, p->y[i]);
-		plot->y_high = fmax(plot->y_high, p->y[i]);
-	}
-	plot->x = p->x;
-	plot->y = p->y;
-	plot->count = p->count;
-	return scatter_text(plot, plot_width(s), area_lines(s), s->ascii, s->colour, out);
-}
-
 void plot_executions(const struct run_view *v, const struct plot_style *s, struct strbuf *out)
 {
-	struct points p = new_points(v->count);
+	struct error none = ERROR_INIT;
+	struct chart *c = chart_new();
+	size_t count = 0, marks = 0;
 	char title[WORDS];
-	for (size_t i = 0; i < v->count; i++) {
-		enum emp_rule rule = v->result->verdicts[i].rule;
-		double ns = time_value(v, i, v->result->headline);
-		if (rule == EMP_WARMUP || isnan(ns))
-			continue;
-		p.x[p.count] = v->executions[i].number;
-		p.y[p.count] = ns;
-		p.marked[p.count++] = rule != EMP_KEPT;
-		p.marks += rule != EMP_KEPT;
+	chart_samples(c, v, EMP_MEASURES, &none);
+	for (size_t k = 0; k < c->series.count; k++) {
+		struct chart_series *of = &c->series.items[k];
+		count += c->blocks.items[of->block].count;
+		marks += of->role == CHART_KEPT ? 0 : c->blocks.items[of->block].count;
+		of->x = 0; /* the number, by which it is found in the table */
 	}
-	int used = snprintf(title, sizeof title, "%zu executions, %s", p.count,
+	chart_axis_label(&c->x, "execution");
+	c->x.unit_name = NULL;
+	int used = snprintf(title, sizeof title, "%zu executions, %s", count,
 			    measure_title(v->result->headline));
-	if (p.marks)
+	if (marks)
 		snprintf(title + used, sizeof title - (size_t)used, "; %s: %zu dropped or failed",
-			 s->ascii ? "x" : "●", p.marks);
-	struct scatter plot = {
-		.title = title, .x_label = "execution", .times_y = true, .marked = p.marked
-	};
-	put_points(&p, &plot, s, out);
+			 s->ascii ? "x" : "●", marks);
+	struct chart_screen screen = screen_of(s, title);
+	chart_points_text(c, &screen, out);
 	put_executions_line(v, s, out);
-	free_points(&p);
+	chart_free(c);
 }
 
 void plot_processes(const struct run_view *v, const struct plot_style *s, struct strbuf *out)
 {
+	struct chart_screen screen = screen_of(s, "CPU time of processes over all executions");
+	struct chart *c = chart_new();
 	struct shares shares = { 0 };
-	ARRAY(struct plot_bar) bars = { 0 };
+	size_t block = chart_block(c, "row\tcpu_ns\trole", "processes");
 	shares_of(v, &shares);
-	size_t most = area_lines(s) + 2, rows = shares.list.count;
+	size_t most = screen.height + 2, rows = shares.list.count;
 	/* the list is by role; of all, those with the most */
 	for (size_t k = 0; k < most && k < rows; k++) {
 		size_t best = rows;
@@ -192,15 +104,16 @@ void plot_processes(const struct run_view *v, const struct plot_style *s, struct
 		char time[WORDS];
 		text_duration((double)x->exec_ns, 3, time, sizeof time);
 		strbuf_printf(&text, "%s %s", role_name(x->role), time);
-		array_push(&bars,
-			   (struct plot_bar){ x->name, (double)x->exec_ns, strbuf_detach(&text) });
+		chart_row(c, block, (double[]){ (double)k, (double)x->exec_ns }, 2,
+			  strbuf_text(&text));
+		chart_axis_tick(&c->y, (double)k, x->name);
+		strbuf_release(&text);
 		x->exec_seen = false; /* taken */
 	}
-	plot_bars(bars.items, bars.count, "CPU time of processes over all executions", s, out);
+	chart_add(c, block, CHART_BARS, CHART_KEPT, NULL, 1, 0);
+	chart_bars_text(c, &screen, out);
 	plot_rows_line(rows, "rows", s, out);
-	for (size_t i = 0; i < bars.count; i++)
-		xfree((char *)bars.items[i].text);
-	array_release(&bars);
+	chart_free(c);
 	shares_release(&shares);
 }
 
@@ -210,21 +123,12 @@ void plot_noise(const struct noise_view *v, const struct plot_style *s, struct s
 					   .colour = s->colour,
 					   .ascii = s->ascii };
 	struct noise_style style = noise_normal_style(&given);
-	struct noise_cpu all;
 	size_t from = out->length;
-	noise_together(v->noise, &all);
-	put_noise_density(&all, &style, out);
+	put_noise_density(v, &style, out);
 	style_finish(&(struct style){ .ascii = s->ascii }, out, from);
-	noise_cpu_release(&all);
 }
 
 /* ---- queries ---- */
-
-static char sign_of(size_t query)
-{
-	static const char signs[] = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-	return query < sizeof signs - 1 ? signs[query] : '+';
-}
 
 /* "( ): 3 dropped (time of all); *: several; 1 join, 2 scan", on at most two lines. */
 static void put_signs(const struct query_view *v, const struct query_rows *rows, size_t dropped,
@@ -244,7 +148,8 @@ static void put_signs(const struct query_view *v, const struct query_rows *rows,
 			continue;
 		query_name(v->data, query, name);
 		char *shown = display_copy(name);
-		strbuf_printf(&names, "%s%c %.40s", queries ? ", " : "", sign_of(queries), shown);
+		strbuf_printf(&names, "%s%c %.40s", queries ? ", " : "", query_sign(queries),
+			      shown);
 		xfree(shown);
 		queries++;
 		last = query;
@@ -254,44 +159,49 @@ static void put_signs(const struct query_view *v, const struct query_rows *rows,
 	strbuf_release(&names);
 }
 
+/* By their place where no table varies: chart_query() has left its rows in blocks of their own. */
+static void draw_by_place(struct chart *c)
+{
+	double place = 0;
+	size_t blocks = c->blocks.count;
+	chart_axis_label(&c->x, "Q@C");
+	for (size_t b = 0; b < blocks; b++)
+		for (size_t i = 0; i < c->blocks.items[b].count; i++) {
+			bool dropped = chart_at(c, b, i, 6) > 0;
+			double row[] = { ++place, chart_at(c, b, i, 1) };
+			size_t block = chart_block(c, "place\tmedian_ns", "");
+			chart_row(c, block, row, 2, NULL);
+			chart_add(c, block, CHART_POINTS, dropped ? CHART_CROSS : CHART_PEN, NULL,
+				  0, 1)
+				->sign = query_sign(b / 2);
+		}
+}
+
 void plot_queries(const struct query_view *v, const struct query_rows *rows,
 		  const struct plot_style *given, struct strbuf *out)
 {
+	struct error none = ERROR_INIT;
 	struct plot_style s = *given;
-	struct points p = new_points(rows->list.count);
-	size_t queries = 0;
-	bool varies = false;
-	for (size_t i = 0; i < rows->list.count; i++) {
-		const struct query_row *row = &rows->list.items[i];
-		const struct ttp_figure *t =
-			row->verdict->drop ? &row->verdict->unfiltered[rows->time] : &row->time;
-		queries += !i || row[-1].at->query != row->at->query;
-		varies |= row->at->cardinality > 0;
-		if (!t->present)
-			continue;
-		p.x[p.count] = (double)row->at->cardinality;
-		p.y[p.count] = t->median_ns;
-		p.marked[p.count] = row->verdict->drop;
-		p.marks += p.marked[p.count];
-		p.signs[p.count++] = sign_of(queries - 1);
-	}
-	for (size_t i = 0; i < p.count && !varies; i++)
-		p.x[i] = (double)i + 1;
 	struct strbuf title = { 0 };
+	struct chart *c = chart_new();
+	size_t dropped = 0;
+	bool varies = !chart_query(c, v, 0, &none);
+	if (!varies)
+		draw_by_place(c);
+	c->x.log = varies;
+	c->y.log = true;
+	c->y.notation = CHART_TIMES;
+	for (size_t i = 0; i < rows->list.count; i++)
+		dropped += rows->list.items[i].verdict->drop &&
+			   rows->list.items[i].verdict->unfiltered[rows->time].present;
 	strbuf_printf(&title, "%zu Q@Cs, %s, by %s", rows->list.count, query_time_title(rows->time),
 		      varies ? "cardinality (both logarithmic)" : "query");
-	struct scatter plot = { .title = strbuf_text(&title),
-				.x_label = varies ? "rows of the table that varies" : "Q@C",
-				.times_y = true,
-				.log_x = varies,
-				.log_y = true,
-				.marked = p.marked,
-				.signs = p.signs };
 	s.lines = s.lines > 2 ? s.lines - 2 : s.lines;
+	struct chart_screen screen = screen_of(&s, strbuf_text(&title));
 	strbuf_putc(out, '\n');
-	bool shared = put_points(&p, &plot, &s, out);
-	put_signs(v, rows, p.marks, shared, &s, out);
+	bool shared = chart_points_text(c, &screen, out);
+	put_signs(v, rows, dropped, shared, &s, out);
 	plot_rows_line(rows->list.count, "Q@Cs", &s, out);
 	strbuf_release(&title);
-	free_points(&p);
+	chart_free(c);
 }

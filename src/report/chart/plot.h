@@ -15,15 +15,6 @@ struct plot_style {
 /* Whether so many lines are too many for it: the prompt needs one, too. */
 bool plot_wanted(const struct plot_style *s, size_t lines);
 
-/* Bars that lie, a line each, longest as wide as there is room. */
-struct plot_bar {
-	const char *name; /* any text */
-	double value;
-	const char *text; /* the value for people */
-};
-void plot_bars(const struct plot_bar *bars, size_t count, const char *title,
-	       const struct plot_style *s, struct strbuf *out);
-
 /* "300 rows: --all, or through a pipe" */
 void plot_rows_line(size_t rows, const char *what, const struct plot_style *s, struct strbuf *out);
 

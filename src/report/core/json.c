@@ -29,14 +29,20 @@ static json_t *leaf_json(const struct field_cursor *c, const void *object)
 {
 	const struct field *f = &c->leaf;
 	const void *p = (const char *)object + f->offset;
-	if (f->flags & (FIELD_BY_HAND | FIELD_MAYBE) || f->kind == FIELD_ANY ||
-	    f->kind == FIELD_MAP)
+	if (!field_given(c, object) || f->kind == FIELD_ANY || f->kind == FIELD_MAP)
 		return json_null();
 	if (f->kind == FIELD_OBJECT)
 		return json_shape(f->shape, p);
 	if (f->kind == FIELD_LIST) {
 		const ARRAY(char) *list = p;
-		return json_shapes(f->shape, list->items, list->count, f->limit);
+		if (f->shape)
+			return json_shapes(f->shape, list->items, list->count, f->limit);
+		const struct field_cursor plain = { .leaf = { .kind = f->item } };
+		json_t *values = json_array();
+		for (size_t i = 0; i < list->count; i++)
+			json_array_append_new(values,
+					      leaf_json(&plain, list->items + i * f->limit));
+		return values;
 	}
 	struct value v = field_value(c, object);
 	switch (v.type) {
@@ -66,10 +72,10 @@ static json_t *leaf_json(const struct field_cursor *c, const void *object)
 json_t *json_shape(const struct shape *shape, const void *object)
 {
 	json_t *o = json_object();
-	struct field_cursor c = { .fields = shape->fields };
+	struct field_cursor c = { .fields = shape->fields,
+				  .without = FIELD_NOT_JSON | FIELD_OPTIONAL };
 	while (field_next(&c))
-		if (!(c.leaf.flags & (FIELD_NOT_JSON | FIELD_OPTIONAL)))
-			set_at(o, c.leaf.json, leaf_json(&c, object));
+		set_at(o, c.leaf.json, leaf_json(&c, object));
 	return o;
 }
 
@@ -163,10 +169,15 @@ json_t *json_machine(const struct machine *machine)
 	return o;
 }
 
-json_t *json_conditions(const char *conditions)
+json_t *json_parsed(const char *text)
 {
-	json_t *o = conditions ? json_loads(conditions, 0, NULL) : NULL;
+	json_t *o = text ? json_loads(text, 0, NULL) : NULL;
 	return o ? o : json_null();
+}
+
+json_t *json_conditions(const struct conditions *c)
+{
+	return c->all ? json_incref(c->all) : json_null();
 }
 
 json_t *json_finding(const struct finding *f)
@@ -193,7 +204,7 @@ json_t *json_run(const struct run *run)
 	json_object_set_new(o, "status", json_string(run_status_name(run->status)));
 	json_object_set_new(o, "started_at", json_date(run->started_at_ns));
 	json_object_set_new(o, "ended_at", json_date(run->ended_at_ns));
-	json_object_set_new(o, "conditions", json_conditions(run->conditions));
+	json_object_set_new(o, "conditions", json_conditions(&run->conditions));
 	json_object_set_new(o, "tags", json_text(run->tags));
 	json_object_set_new(o, "not_seen", json_text(run->not_seen));
 	json_object_set_new(o, "version", json_text(run->version));

@@ -26,7 +26,8 @@ json_t *json_date(int64_t realtime_ns);		     /* ISO 8601; 0 is null */
 json_t *json_id(int64_t id);			     /* 0 is null */
 json_t *json_summary(const struct summary *s);	     /* of nothing is null */
 json_t *json_machine(const struct machine *machine); /* NULL is null */
-json_t *json_conditions(const char *conditions);     /* JSON text; null when it is none */
+json_t *json_parsed(const char *text);		     /* a JSON text; null when it is none */
+json_t *json_conditions(const struct conditions *c); /* null when there are none */
 json_t *json_finding(const struct finding *f);	     /* of doctor */
 json_t *json_run(const struct run *run);	     /* NULL is null */
 

@@ -25,25 +25,25 @@ extern const struct shape profile_totals_shape, profile_view_shape, profile_shap
 	profile_side_shape, profile_change_shape, profile_diff_shape, listing_line_shape,
 	profile_listing_shape;
 /* query */
-extern const struct shape experiment_shape, server_shape, options_shape, text_shape, plan_shape,
-	event_shape, measured_shape, times_shape, times_ns_shape, query_judged_shape, at_shape,
-	query_experiment_shape, query_execution2_shape, query_at_shape, checks_shape, post_shape,
-	reading_shape, surroundings_shape, model_shape, item_shape, query_shape,
-	query_compare_base_shape, pair_shape, query_compare_shape;
+extern const struct shape query_options_shape, query_figure_shape, query_judged_shape,
+	query_row_shape, query_wide_check_shape, query_check_shape, query_at_check_shape,
+	query_post_shape, query_reading_shape, query_surroundings_shape, query_relation_shape,
+	query_item_shape, query_shape, query_side_shape, query_pair_shape, query_compare_shape;
 /* study */
 extern const struct shape study_run_shape, runs_shape, period_shape, cutoff_shape, seen_shape,
 	study_runs_shape, daemon_shape, study_cutoff_shape, study_shape, cutoffs_machine_shape,
 	changed_shape, cutoffs_cutoff_shape, cutoffs_cutoffs_shape, record_shape,
 	watch_status_shape;
 /* page */
-extern const struct shape page_finding_shape, page_machine_shape, parameter_shape,
-	page_summary_shape, kept_shape, rule2_shape, columns_shape, reason_shape,
-	page_density_shape, page_ledger_shape, dual_shape, trace_shape, detail_shape,
-	page_time_shape, page_samples_shape, samples_shape, phases_shape, page_study_shape,
-	page_cpu_shape, page_density2_shape, baseline_shape, page_noise_shape, tree_shape,
-	slices_shape, page_profile_shape, matrix_shape, page_ledger2_shape, page_query_shape,
-	page_row_shape, comparison_time_shape, comparison_noise_shape, before_shape, places_shape,
-	comparison_profile_shape, comparison_query_shape, doc_shape;
+extern const struct shape colour_shape, colours_shape, page_finding_shape, page_machine_shape,
+	axis_shape, chart_shape, parameter_shape, page_summary_shape, summaries_shape, rule2_shape,
+	columns_shape, reason_shape, ledger_columns_shape, dual_shape, trace_shape, detail_shape,
+	head_shape, time_section_shape, page_samples_shape, samples_shape, phases_shape,
+	study_section_shape, baseline_shape, noise_section_shape, stack_tree_shape, slices_shape,
+	profile_section_shape, matrix_shape, query_ledger_shape, query_section_shape,
+	time_comparison_row_shape, time_comparison_shape, noise_comparison_shape,
+	profile_comparison_side_shape, places_shape, profile_comparison_shape,
+	query_comparison_shape, doc_shape;
 
 /* Every document; ended by one without a name. */
 extern const struct document documents[];

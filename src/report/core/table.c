@@ -125,7 +125,12 @@ void columns_add_fields(struct columns *c, const struct field *fields)
 	struct field_cursor cursor = { .fields = fields };
 	while (field_next(&cursor))
 		if (!(cursor.leaf.flags & FIELD_NOT_CSV)) {
-			columns_add(c, field_column(&cursor.leaf), "", cursor.leaf.csv);
+			/* the column adds the unit to its name itself */
+			const char *name = cursor.leaf.csv, *unit = strstr(name, "_ns");
+			char *plain = xstrndup(name, unit && !unit[3] ? (size_t)(unit - name)
+								      : strlen(name));
+			columns_add(c, field_column(&cursor.leaf), "", plain);
+			xfree(plain);
 			struct column *column = &c->list.items[c->list.count - 1];
 			column->code = cursor.leaf.flags & FIELD_CODE;
 			if (cursor.leaf.title && cursor.leaf.kind != FIELD_MEASURES)
@@ -144,10 +149,8 @@ struct table *table_of(struct columns *c)
 
 void table_add_fields(struct table *t, const struct field *fields, const void *object)
 {
-	struct field_cursor c = { .fields = fields };
+	struct field_cursor c = { .fields = fields, .without = FIELD_NOT_CSV, .unnamed = true };
 	while (field_next(&c)) {
-		if (c.leaf.flags & FIELD_NOT_CSV)
-			continue;
 		struct value v = field_value(&c, object);
 		enum column_type type = next_type(t);
 		char digits[20];

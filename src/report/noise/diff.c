@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/chart/chart.h"
 #include "report/core/format.h"
 #include "report/noise/diff.h"
 #include "report/time/several.h"
@@ -436,124 +437,45 @@ static void put_peaks(const struct jitter_diff *d, const struct noise_style *sty
 
 /* ---- both densities, drawn ---- */
 
-#define PLOT_LABEL 9
-#define PLOT_MOST 100  /* columns */
-#define PLOT_HEIGHT 3  /* lines for each */
 #define PLOT_DECADES 5 /* from the top to nothing */
-#define CELL_LEVELS 8
-
-struct plot {
-	const struct jitter_diff *d;
-	size_t columns;
-	double top;
-	bool ascii;
-};
-
-static size_t grid_of(const struct plot *p, size_t column)
-{
-	return column * (JITTER_GRID - 1) / (p->columns - 1);
-}
-
-/* The highest of what falls into the column, in eighths of a line. */
-static int level_at(const struct plot *p, const double *density, size_t column)
-{
-	size_t from = grid_of(p, column), to = grid_of(p, column + 1);
-	double highest = density[from];
-	for (size_t i = from; i < to && i < JITTER_GRID; i++)
-		highest = fmax(highest, density[i]);
-	if (highest <= 0)
-		return 0;
-	double share = 1 + log10(highest / p->top) / PLOT_DECADES;
-	return share > 0 ? (int)ceil(share * PLOT_HEIGHT * CELL_LEVELS) : 0;
-}
-
-static void put_curve(const struct plot *p, const double *density, const char *label,
-		      struct strbuf *out)
-{
-	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-	static const char *const signs[] = { " ", ".", ".", ":", ":", ":", "|", "|", "|" };
-	for (int line = PLOT_HEIGHT - 1; line >= 0; line--) {
-		struct strbuf drawn = { 0 };
-		size_t end = 0;
-		put_columns(&drawn, line ? "" : label, PLOT_LABEL);
-		for (size_t c = 0; c < p->columns; c++) {
-			int level = level_at(p, density, c) - line * CELL_LEVELS;
-			level = level < 0 ? 0 : level > CELL_LEVELS ? CELL_LEVELS : level;
-			strbuf_puts(&drawn, (p->ascii ? signs : blocks)[level]);
-			if (level || (!line && c == 0))
-				end = drawn.length;
-		}
-		strbuf_add(out, strbuf_text(&drawn), end); /* no blanks at the end */
-		strbuf_putc(out, '\n');
-		strbuf_release(&drawn);
-	}
-}
-
-/* + and - beneath the peaks. */
-static void put_marks(const struct plot *p, struct strbuf *out)
-{
-	char marks[PLOT_MOST + 1];
-	if (!p->d->peak_count)
-		return;
-	memset(marks, ' ', p->columns);
-	marks[p->columns] = '\0';
-	for (size_t c = 0; c < p->columns; c++)
-		for (size_t i = 0; i < p->d->peak_count; i++) {
-			const struct jitter_peak *peak = &p->d->peaks[i];
-			double ns = p->d->grid_ns[grid_of(p, c)];
-			if (ns >= (double)peak->low_ns && ns < (double)peak->high_ns)
-				marks[c] = peak->run_rate > peak->base_rate ? '+' : '-';
-		}
-	for (size_t c = p->columns; c > 0 && marks[c - 1] == ' '; c--)
-		marks[c - 1] = '\0';
-	put_columns(out, "change", PLOT_LABEL);
-	strbuf_printf(out, "%s\n", marks);
-}
-
-static void put_axis(const struct plot *p, struct strbuf *out)
-{
-	size_t at = 0;
-	strbuf_pad(out, ' ', PLOT_LABEL);
-	for (int power = 0; power < 13; power++) {
-		double ns = pow(10, power);
-		size_t column = 0;
-		char words[WORDS];
-		struct scale scale = scale_for(ns, TIME_UNIT_AUTO);
-		scale.decimals = 0;
-		format_time(ns, &scale, words);
-		if (ns < p->d->grid_ns[0] || ns > p->d->grid_ns[JITTER_GRID - 1])
-			continue;
-		while (column + 1 < p->columns && p->d->grid_ns[grid_of(p, column)] < ns)
-			column++;
-		if ((at && column < at + 1) || column + 1 + text_width(words) > p->columns)
-			continue;
-		strbuf_pad(out, ' ', column - at);
-		strbuf_printf(out, "%s%s", p->ascii ? "|" : "╵", words);
-		at = column + 1 + text_width(words);
-	}
-	strbuf_putc(out, '\n');
-}
 
 static void put_densities(const struct jitter_diff *d, const struct noise_style *style,
 			  struct strbuf *out)
 {
-	struct plot p = { .d = d, .columns = style->width - PLOT_LABEL, .ascii = style->ascii };
-	if (p.columns > PLOT_MOST)
-		p.columns = PLOT_MOST;
-	for (size_t i = 0; i < JITTER_GRID; i++)
-		p.top = fmax(p.top, fmax(d->base_density[i], d->run_density[i]));
-	if (p.top <= 0)
-		return;
-	char text[WORDS];
-	snprintf(text, sizeof text,
-		 "Detours per s by length; log scale, %d decades high (distance %.2f of 1)",
-		 PLOT_DECADES, d->distance);
-	strbuf_putc(out, '\n');
-	put_paragraph(out, &(struct paragraph){ .width = style->width, .first = "" }, text);
-	put_curve(&p, d->base_density, "before", out);
-	put_curve(&p, d->run_density, "after", out);
-	put_marks(&p, out);
-	put_axis(&p, out);
+	struct chart *c = chart_new();
+	double top = 0;
+	size_t block = chart_block(c, "length_ns\tbefore\tafter", "detours per s and decade");
+	size_t less = chart_block(c, "low_ns\thigh_ns", "less frequent than before");
+	size_t more = chart_block(c, "low_ns\thigh_ns", "more frequent than before");
+	for (size_t i = 0; i < JITTER_GRID; i++) {
+		double row[] = { d->grid_ns[i], d->base_density[i], d->run_density[i] };
+		chart_row(c, block, row, 3, NULL);
+		top = fmax(top, fmax(row[1], row[2]));
+	}
+	for (size_t i = 0; i < d->peak_count; i++) {
+		const struct jitter_peak *p = &d->peaks[i];
+		double row[] = { (double)p->low_ns, (double)p->high_ns };
+		chart_row(c, p->run_rate > p->base_rate ? more : less, row, 2, NULL);
+	}
+	chart_add(c, block, CHART_LINE, CHART_PEN, "before", 0, 1);
+	chart_add(c, block, CHART_LINE, CHART_PEN + 1, "after", 0, 2);
+	chart_add(c, less, CHART_SPANS, CHART_GUIDE, NULL, 0, 0)->sign = '-';
+	chart_add(c, more, CHART_SPANS, CHART_GUIDE, NULL, 0, 0)->sign = '+';
+	c->x.from = pow(10, floor(log10(d->grid_ns[0])));
+	c->x.to = pow(10, ceil(log10(d->grid_ns[JITTER_GRID - 1])));
+	c->y.from = top * pow(10, -PLOT_DECADES);
+	if (top > 0) {
+		strbuf_printf(out,
+			      "\nDetours per s and decade, by length (distance %.2f of 1)\n"
+			      "%s before  %s after  %s both%s\n",
+			      d->distance, style->ascii ? ":" : "░", style->ascii ? "o" : "▒",
+			      style->ascii ? "#" : "█",
+			      d->peak_count ? "; beneath: + more, - less" : "");
+		chart_areas_text(
+			c, &(struct chart_screen){ .width = style->width, .ascii = style->ascii },
+			out);
+	}
+	chart_free(c);
 }
 
 void noise_diff_text(const struct noise_view *base, const struct noise_view *run,

@@ -1,12 +1,10 @@
-/* The user-level and the master histogram side by side, and their densities by Parzen's method. */
-#include <math.h>
+/* The user-level and the master histogram side by side, and their densities. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
+#include "report/chart/charts.h"
 #include "report/noise/rows.h"
-#include "stats/density.h"
 
 /* ---- histograms ---- */
 
@@ -107,19 +105,6 @@ static void put_contributor(const struct noise_cpu *c, const struct span *s, siz
 	free(name);
 }
 
-static void put_bar(double share, unsigned columns, const struct noise_style *style,
-		    struct strbuf *out)
-{
-	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
-	unsigned length = (unsigned)lround(share * columns * 8);
-	unsigned whole = style->ascii ? (length + 4) / 8 : length / 8;
-	const char *rest = style->ascii ? "" : eighths[length % 8];
-	for (unsigned i = 0; i < whole; i++)
-		strbuf_puts(out, style->ascii ? "#" : "█");
-	strbuf_puts(out, rest);
-	strbuf_pad(out, ' ', columns - whole - (*rest ? 1 : 0));
-}
-
 static void put_range(const struct span *s, struct strbuf *out)
 {
 	char low[WORDS], high[WORDS], range[2 * WORDS + 8];
@@ -157,7 +142,10 @@ void put_noise_histograms(const struct noise_cpu *c, const struct noise_style *s
 		const struct span *s = &spans.list[i];
 		put_range(s, out);
 		strbuf_printf(out, "%*llu  ", COUNT_COLUMNS, (unsigned long long)s->count);
-		put_bar(log2(1 + (double)s->count) / log2(1 + (double)most), bar, style, out);
+		size_t from = out->length;
+		put_bar(log2(1 + (double)s->count) / log2(1 + (double)most), bar, style->ascii,
+			out);
+		strbuf_pad(out, ' ', bar - text_width(strbuf_text(out) + from));
 		strbuf_printf(out, "%*llu  ", COUNT_COLUMNS, (unsigned long long)s->master);
 		put_contributor(c, s, style->width - used, out);
 		trim(out);
@@ -167,140 +155,20 @@ void put_noise_histograms(const struct noise_cpu *c, const struct noise_style *s
 
 /* ---- densities ---- */
 
-#define PLOT_LINES 12
-#define PLOT_LEFT 8 /* columns of the axis */
-#define PLOT_MOST 160
-#define PLOT_FINE 8 /* points in a column */
-
-void noise_points_of(const struct noise_cpu *c, bool told, struct noise_points *out)
-{
-	*out = (struct noise_points){ .x = xcalloc(NOISE_BUCKETS, sizeof(double)),
-				      .weight = xcalloc(NOISE_BUCKETS, sizeof(double)),
-				      .low = INFINITY,
-				      .high = -INFINITY };
-	for (unsigned i = 0; i < NOISE_BUCKETS; i++) {
-		const struct noise_detours *seen = &c->buckets[i];
-		struct noise_bucket b = told ? noise_histogram_at(&c->master, i)
-					     : (struct noise_bucket){ seen->count, seen->ns };
-		if (!b.count || !b.ns)
-			continue;
-		double x = log10((double)b.ns / (double)b.count);
-		out->x[out->n] = x;
-		out->weight[out->n++] = (double)b.count;
-		out->total += (double)b.count;
-		out->low = fmin(out->low, x);
-		out->high = fmax(out->high, x);
-	}
-}
-
-void noise_points_release(struct noise_points *p)
-{
-	xfree(p->x);
-	xfree(p->weight);
-}
-
-struct plot {
-	size_t columns;
-	double low, high;   /* of the x axis: log10 ns, whole decades */
-	double top, bottom; /* of the y axis: log10 of detours per s and decade */
-	double window_s;
-	double bandwidth;
-	double seen[PLOT_MOST], told[PLOT_MOST]; /* log10 of detours per s and decade */
-};
-
-/* The mean over each column: a peak narrower than one must not fall between two. */
-static void estimate(struct plot *plot, const struct noise_points *p, double *out)
-{
-	double grid[PLOT_MOST * PLOT_FINE], fine[PLOT_MOST * PLOT_FINE];
-	size_t count = plot->columns * PLOT_FINE;
-	for (size_t i = 0; i < count; i++)
-		grid[i] = plot->low + (plot->high - plot->low) * ((double)i + 0.5) / (double)count;
-	density_estimate(p->x, p->weight, p->n, plot->bandwidth, grid, count, fine);
-	for (size_t i = 0; i < plot->columns; i++) {
-		double sum = 0;
-		for (size_t k = 0; k < PLOT_FINE; k++)
-			sum += fine[i * PLOT_FINE + k];
-		out[i] = sum > 0 ? log10(sum / PLOT_FINE * p->total / plot->window_s) : -INFINITY;
-		plot->top = fmax(plot->top, out[i]);
-	}
-}
-
-static void put_plot_line(const struct plot *plot, size_t line, const struct noise_style *style,
-			  struct strbuf *out)
-{
-	static const char *const marks[2][4] = { { " ", ":", "o", "#" }, { " ", "░", "▒", "█" } };
-	double step = (plot->top - plot->bottom) / PLOT_LINES;
-	double level = plot->bottom + step * (double)(PLOT_LINES - 1 - line);
-	/* A decade is named on the line in which it begins. */
-	double decade = ceil(level - 1e-9);
-	if (decade < level + step - 1e-9)
-		strbuf_printf(out, "%*.0e ", PLOT_LEFT - 2, pow(10, decade));
-	else
-		strbuf_pad(out, ' ', PLOT_LEFT - 1);
-	strbuf_puts(out, style->ascii ? "|" : "│");
-	for (size_t i = 0; i < plot->columns; i++) {
-		int seen = plot->seen[i] >= level, told = plot->told[i] >= level;
-		strbuf_puts(out, marks[!style->ascii][seen + 2 * told]);
-	}
-	trim(out);
-	strbuf_putc(out, '\n');
-}
-
-static void put_x_axis(const struct plot *plot, const struct noise_style *style, struct strbuf *out)
-{
-	struct strbuf labels = { 0 };
-	size_t at = PLOT_LEFT, tick = 0;
-	strbuf_pad(out, ' ', PLOT_LEFT - 1);
-	strbuf_puts(out, style->ascii ? "+" : "└");
-	int first = (int)plot->low, last = (int)plot->high;
-	for (int decade = first; decade <= last; decade++) {
-		char name[WORDS];
-		size_t column = (size_t)(decade - first) * plot->columns / (size_t)(last - first);
-		for (; tick < column && tick < plot->columns; tick++)
-			strbuf_puts(out, style->ascii ? "-" : "─");
-		if (column < plot->columns && tick++ == column)
-			strbuf_puts(out, style->ascii ? "+" : "┬");
-		text_duration(pow(10, decade), 1, name, sizeof name);
-		size_t width = text_width(name), begin = PLOT_LEFT + column;
-		if (begin + width > PLOT_LEFT + plot->columns)
-			begin = PLOT_LEFT + plot->columns - width;
-		if (begin < at)
-			continue;
-		size_t have = text_width(strbuf_text(&labels));
-		strbuf_pad(&labels, ' ', begin - have);
-		strbuf_puts(&labels, name);
-		at = begin + width + 1;
-	}
-	strbuf_printf(out, "\n%s\n", strbuf_text(&labels));
-	strbuf_release(&labels);
-}
-
-void put_noise_density(const struct noise_cpu *c, const struct noise_style *style,
+void put_noise_density(const struct noise_view *v, const struct noise_style *style,
 		       struct strbuf *out)
 {
-	struct noise_points seen, told;
-	struct plot plot = { .columns = style->width - PLOT_LEFT, .window_s = noise_window_s(c) };
-	plot.columns = plot.columns > PLOT_MOST ? PLOT_MOST : plot.columns;
-	noise_points_of(c, false, &seen);
-	noise_points_of(c, true, &told);
-	plot.low = floor(fmin(seen.low, told.low));
-	plot.high = floor(fmax(seen.high, told.high)) + 1;
-	if (seen.n && plot.window_s > 0) {
-		/* one bandwidth for both, or what differs would be the smoothing */
-		plot.bandwidth = density_bandwidth(seen.x, seen.weight, seen.n, NOISE_LEAST_WIDTH);
-		plot.bottom = log10(1 / plot.window_s); /* one detour per decade */
-		plot.top = plot.bottom + 1;
-		estimate(&plot, &seen, plot.seen);
-		estimate(&plot, &told, plot.told);
+	struct error none = ERROR_INIT;
+	struct chart *c = chart_new();
+	if (!chart_noise(c, v, NULL, &none)) {
 		strbuf_printf(out,
 			      "\nDetours per s and decade; Parzen, bandwidth %.3f decades\n"
 			      "%s seen by the loop  %s told by the kernel  %s both\n",
-			      plot.bandwidth, style->ascii ? ":" : "░", style->ascii ? "o" : "▒",
+			      c->bandwidth, style->ascii ? ":" : "░", style->ascii ? "o" : "▒",
 			      style->ascii ? "#" : "█");
-		for (size_t line = 0; line < PLOT_LINES; line++)
-			put_plot_line(&plot, line, style, out);
-		put_x_axis(&plot, style, out);
+		chart_areas_text(
+			c, &(struct chart_screen){ .width = style->width, .ascii = style->ascii },
+			out);
 	}
-	noise_points_release(&seen);
-	noise_points_release(&told);
+	chart_free(c);
 }

@@ -60,18 +60,6 @@ bool noise_extremes(const struct noise_cpu *c, uint64_t *min_ns, uint64_t *max_n
 struct noise_bucket noise_histogram_sum(const struct noise_histogram *h, unsigned first,
 					unsigned end);
 
-/* Lengths as Parzen's method wants them: log10 of ns, each as often as its bucket has it. */
-struct noise_points {
-	double *x, *weight;
-	size_t n;
-	double total;	  /* of the weights */
-	double low, high; /* of x; high < low: there are none */
-};
-/* Of the detours as the loop saw them, or as the kernel told of them (the master histogram). */
-void noise_points_of(const struct noise_cpu *c, bool told, struct noise_points *out);
-void noise_points_release(struct noise_points *p);
-#define NOISE_LEAST_WIDTH 0.0086 /* log10(1.02): a fine bucket */
-
 json_t *noise_cpus_json(const struct noise *n);
 
 /* ---- text ---- */
@@ -85,9 +73,9 @@ void put_scheduling(const struct noise *n, struct strbuf *out);
 /* The table of the first `most` rows (0: all), and a line on the others. */
 void put_noise_sources(const struct noise_rows *rows, size_t most, const struct noise_style *style,
 		       struct strbuf *out);
-/* Histograms, densities of one CPU or of all together. */
+/* Histograms of one CPU or of all together, densities of all. */
 void put_noise_histograms(const struct noise_cpu *c, const struct noise_style *style,
 			  struct strbuf *out);
-void put_noise_density(const struct noise_cpu *c, const struct noise_style *style,
+void put_noise_density(const struct noise_view *v, const struct noise_style *style,
 		       struct strbuf *out);
 #endif

@@ -521,7 +521,7 @@ void noise_text(const struct noise_view *v, const struct noise_style *given, str
 	if (style.histograms && together.total.count)
 		put_noise_histograms(&together, &style, out);
 	if (style.density && together.total.count)
-		put_noise_density(&together, &style, out);
+		put_noise_density(v, &style, out);
 	put_worst(n, &style, out);
 	noise_cpu_release(&together);
 	strbuf_release(&notes);

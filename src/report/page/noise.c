@@ -2,131 +2,34 @@
 #include <math.h>
 
 #include "base/text.h"
+#include "protocol/jitter/lengths.h"
 #include "report/noise/diff.h"
 #include "report/noise/rows.h"
 #include "report/page/documents.h"
 #include "report/page/private.h"
 #include "report/time/several.h"
-#include "stats/density.h"
 
-#define GRID 400
-#define REACH 4 /* bandwidths on each side of the points */
-
-/* ---- densities ---- */
-
-/* Lengths of a run and what makes rates of them. */
-struct lengths {
-	struct noise_points seen, told;
-	double window_s; /* over all CPUs: rates are of one */
-};
-
-static void lengths_of(const struct noise *n, struct lengths *out)
+/* Rates of each CPU alone, on the grid of all together; of one there is nothing to tell apart. */
+static void add_cpus(struct chart *c, const struct noise *n)
 {
-	struct noise_cpu together;
-	noise_together(n, &together);
-	noise_points_of(&together, false, &out->seen);
-	noise_points_of(&together, true, &out->told);
-	out->window_s = noise_window_s(&together);
-	noise_cpu_release(&together);
-}
-
-static void lengths_release(struct lengths *l)
-{
-	noise_points_release(&l->seen);
-	noise_points_release(&l->told);
-}
-
-/* One grid and one bandwidth for all, or what differs would be the smoothing; not finer than the
- * grid, or a peak would fall between its points. */
-static double lay_grid(const struct lengths *run, const struct lengths *base, double grid[GRID])
-{
-	const struct noise_points *seen = &run->seen, *before = base ? &base->seen : NULL;
-	double low = fmin(seen->low, run->told.low), high = fmax(seen->high, run->told.high);
-	double h = density_bandwidth(seen->x, seen->weight, seen->n, NOISE_LEAST_WIDTH);
-	if (before && before->n) {
-		low = fmin(low, before->low);
-		high = fmax(high, before->high);
-		h = fmax(h, density_bandwidth(before->x, before->weight, before->n,
-					      NOISE_LEAST_WIDTH));
+	double grid[CHART_NOISE_GRID], rates[2][CHART_NOISE_GRID];
+	for (size_t i = 0; i < CHART_NOISE_GRID; i++)
+		grid[i] = log10(chart_at(c, 0, i, 0));
+	for (size_t k = 0; n->cpus.count > 1 && k < n->cpus.count; k++) {
+		const struct noise_cpu *cpu = &n->cpus.items[k];
+		size_t block = chart_block(c, "seen\ttold", "a CPU");
+		for (int told = 0; told < 2; told++) {
+			struct jitter_lengths l;
+			jitter_lengths_of(cpu, told, &l);
+			jitter_rates(&l, noise_window_s(cpu), c->bandwidth, grid, CHART_NOISE_GRID,
+				     rates[told]);
+			jitter_lengths_release(&l);
+		}
+		for (size_t i = 0; i < CHART_NOISE_GRID && cpu->window_ns; i++) {
+			double row[] = { rates[0][i], n->kernel ? rates[1][i] : NAN };
+			chart_row(c, block, row, 2, NULL);
+		}
 	}
-	for (int i = 0; i < 3; i++)
-		h = fmax(h, (high - low + 2 * REACH * h) / (GRID - 1));
-	low -= REACH * h;
-	high += REACH * h;
-	for (size_t i = 0; i < GRID; i++)
-		grid[i] = low + (high - low) * (double)i / (GRID - 1);
-	return h;
-}
-
-static json_t *curve_json(const struct noise_points *p, double window_s, double bandwidth,
-			  const double grid[GRID])
-{
-	json_t *list = json_array();
-	double density[GRID];
-	density_estimate(p->x, p->weight, p->n, bandwidth, grid, GRID, density);
-	for (size_t i = 0; i < GRID; i++)
-		json_array_append_new(list, page_real(density[i] * p->total / window_s));
-	return list;
-}
-
-static json_t *cpu_curve(const struct noise_cpu *c, bool told, double bandwidth,
-			 const double grid[GRID])
-{
-	struct noise_points points;
-	json_t *list = NULL;
-	noise_points_of(c, told, &points);
-	if (c->window_ns)
-		list = curve_json(&points, noise_window_s(c), bandwidth, grid);
-	noise_points_release(&points);
-	return list ? list : json_array();
-}
-
-/* Each CPU alone; of one there is nothing to tell apart. */
-static json_t *cpus_json(const struct noise *n, double bandwidth, const double grid[GRID])
-{
-	json_t *list = json_array();
-	for (size_t i = 0; n->cpus.count > 1 && i < n->cpus.count; i++) {
-		const struct noise_cpu *c = &n->cpus.items[i];
-		json_t *o = json_object();
-		json_object_set_new(o, "user", cpu_curve(c, false, bandwidth, grid));
-		json_object_set_new(o, "master",
-				    n->kernel ? cpu_curve(c, true, bandwidth, grid) : json_array());
-		json_array_append_new(list, o);
-	}
-	return list;
-}
-
-static json_t *density_json(const struct noise *run, const struct noise *base)
-{
-	struct lengths of_run, of_base;
-	json_t *o = json_null();
-	lengths_of(run, &of_run);
-	if (base)
-		lengths_of(base, &of_base);
-	if (of_run.seen.n && of_run.window_s > 0) {
-		double grid[GRID];
-		double h = lay_grid(&of_run, base ? &of_base : NULL, grid);
-		bool based = base && of_base.window_s > 0;
-		json_t *ns = json_array();
-		for (size_t i = 0; i < GRID; i++)
-			json_array_append_new(ns, page_real(pow(10, grid[i])));
-		o = json_object();
-		json_object_set_new(o, "bandwidth", page_real(h));
-		json_object_set_new(o, "ns", ns);
-		json_object_set_new(o, "user", curve_json(&of_run.seen, of_run.window_s, h, grid));
-		/* what nobody told of is not 0 */
-		json_object_set_new(o, "master",
-				    run->kernel ? curve_json(&of_run.told, of_run.window_s, h, grid)
-						: json_array());
-		json_object_set_new(o, "baseline",
-				    based ? curve_json(&of_base.seen, of_base.window_s, h, grid)
-					  : json_null());
-		json_object_set_new(o, "cpus", cpus_json(run, h, grid));
-	}
-	lengths_release(&of_run);
-	if (base)
-		lengths_release(&of_base);
-	return o;
 }
 
 /* ---- the section ---- */
@@ -155,13 +58,20 @@ static json_t *baseline_json(const struct noise_view *v, const struct noise_view
 void page_add_noise(struct page *p, const struct noise_view *v, const struct noise_view *baseline,
 		    const struct jitter_diff *diff)
 {
-	const struct noise *n = v->noise, *before = baseline ? baseline->noise : NULL;
+	const struct noise *n = v->noise;
 	struct strbuf subtitle = { 0 };
 	if (n)
 		put_subtitle(n, &subtitle);
 	json_t *o = page_head_stored(p, "noise", v->run, v->machine, n ? &subtitle : NULL);
 	json_object_set_new(o, "noise", n ? noise_document(v) : json_null());
-	json_object_set_new(o, "density", n ? density_json(n, before) : json_null());
+	if (n) {
+		struct error none = ERROR_INIT;
+		struct chart *c = chart_new();
+		int failed = chart_noise(c, v, baseline, &none);
+		if (!failed)
+			add_cpus(c, n);
+		page_chart(o, "noise", c, failed);
+	}
 	json_object_set_new(o, "baseline",
 			    baseline && diff ? baseline_json(v, baseline, diff) : json_null());
 	page_add(p, o);

@@ -2,7 +2,6 @@
 #include "report/page/page.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "base/array.h"
 #include "protocol/doctor/doctor.h"
+#include "report/chart/chart.h"
 #include "report/core/format.h"
 #include "report/page/private.h"
 
@@ -32,6 +32,7 @@ struct page *page_new(const char *title, bool served)
 			    json_date((int64_t)now.tv_sec * 1000000000 + now.tv_nsec));
 	json_object_set_new(p->root, "title", json_text(title));
 	json_object_set_new(p->root, "served", json_boolean(served));
+	json_object_set_new(p->root, "colours", chart_colours_json());
 	json_object_set_new(p->root, "machines", p->machines);
 	json_object_set_new(p->root, "sections", p->sections);
 	json_object_set_new(p->root, "comparisons", p->comparisons);
@@ -49,15 +50,6 @@ void page_free(struct page *p)
 size_t page_section_count(const struct page *p)
 {
 	return json_array_size(p->sections);
-}
-
-json_t *page_real(double value)
-{
-	if (!isfinite(value))
-		return json_null();
-	char text[WORDS];
-	snprintf(text, sizeof(text), "%.6g", value);
-	return json_real(strtod(text, NULL));
 }
 
 static json_t *findings_json(const struct machine *machine)
@@ -158,6 +150,7 @@ json_t *page_head_plain(struct page *p, const char *kind, const char *anchor, co
 	json_object_set_new(o, "status", json_string(run_status_name(RUN_COMPLETE)));
 	json_object_set_new(o, "machine", page_machine(p, machine));
 	json_object_set_new(o, "notes", json_array());
+	json_object_set_new(o, "charts", json_object());
 	for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
 		json_object_set_new(o, of_runs[i], json_null());
 	return o;
@@ -182,7 +175,7 @@ json_t *page_head(struct page *p, const char *kind, const struct run *run,
 	json_object_set_new(o, "ended_at", json_date(run->ended_at_ns));
 	json_object_set_new(o, "tags", json_text(run->tags));
 	json_object_set_new(o, "version", json_text(run->version));
-	json_object_set_new(o, "conditions", json_conditions(run->conditions));
+	json_object_set_new(o, "conditions", json_conditions(&run->conditions));
 	if (run->not_seen && *run->not_seen)
 		page_notef(o, "Not seen: %s", run->not_seen);
 	return o;
@@ -211,6 +204,13 @@ void page_notef(json_t *section, const char *fmt, ...)
 	va_end(args);
 	page_note(section, strbuf_text(&text));
 	strbuf_release(&text);
+}
+
+void page_chart(json_t *section, const char *name, struct chart *c, int failed)
+{
+	if (!failed)
+		json_object_set_new(json_object_get(section, "charts"), name, chart_json(c));
+	chart_free(c);
 }
 
 void page_compare(struct page *p, json_t *comparison)

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "report/chart/charts.h"
 #include "report/core/json.h"
 #include "report/page/page.h"
 
@@ -28,8 +29,8 @@ void page_notef(json_t *section, const char *fmt, ...) __attribute__((format(pri
 void page_add(struct page *p, json_t *section);
 void page_compare(struct page *p, json_t *comparison);
 
-/* Fewer digits, which is what a picture shows: 6. null where it is not finite. */
-json_t *page_real(double value);
+/* Adds the chart to the section's charts, and frees it; failed: there is nothing to draw. */
+void page_chart(json_t *section, const char *name, struct chart *c, int failed);
 
 /* The index of a machine, added once for each state that it was in; null without one. */
 json_t *page_machine(struct page *p, const struct machine *machine);

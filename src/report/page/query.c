@@ -19,7 +19,7 @@ static json_t *matrix_json(const struct query_view *v)
 		const char *name = ttp_model_measure_name((enum ttp_model_measure)i);
 		json_t *row = json_array();
 		for (int k = 0; k < TTP_MODEL_MEASURES; k++)
-			json_array_append_new(row, page_real(r[i][k]));
+			json_array_append_new(row, chart_real(r[i][k]));
 		json_array_append_new(measures, json_string(name));
 		json_array_append_new(rows, row);
 	}
@@ -77,6 +77,11 @@ void page_add_query(struct page *p, const struct query_view *v,
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(list, ledger_of(&ledgers[i]));
 	json_object_set_new(o, "ledgers", list);
+	if (stored) {
+		struct error none = ERROR_INIT;
+		struct chart *c = chart_new();
+		page_chart(o, "split", c, chart_split(c, v, 0, &none));
+	}
 	if (!whole) {
 		char text[160];
 		snprintf(text, sizeof text,

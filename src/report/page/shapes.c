@@ -2,17 +2,36 @@
 #include "report/core/shapes.h"
 
 static const char *const severity_names[] = { "unknown", "ok", "note", "warn", "bad" };
-static const char *const measure_names[] = {
-	"et", "pt_net", "pt_exec", "pt_tick", "user", "system"
-};
 static const char *const kind_names[] = { "time" };
 static const char *const status_names[] = { "going", "complete", "interrupted", "failed" };
 static const char *const backend_names[] = { "plain", "netlink", "bpf" };
-static const char *const page_study_kind_names[] = { "study" };
-static const char *const page_noise_kind_names[] = { "noise" };
-static const char *const page_profile_kind_names[] = { "profile" };
-static const char *const page_query_kind_names[] = { "query" };
+static const char *const headline_names[] = {
+	"et", "pt_net", "pt_exec", "pt_tick", "user", "system"
+};
+static const char *const study_section_kind_names[] = { "study" };
+static const char *const noise_section_kind_names[] = { "noise" };
+static const char *const profile_section_kind_names[] = { "profile" };
+static const char *const query_section_kind_names[] = { "query" };
 static const char *const type_names[] = { "page" };
+
+static const struct field colour_fields[] = {
+	{ "light", FIELD_TEXT, .flags = FIELD_ALWAYS, .more = "\"pattern\": \"^#[0-9a-f]{6}$\"" },
+	{ "dark", FIELD_TEXT, .flags = FIELD_ALWAYS, .more = "\"pattern\": \"^#[0-9a-f]{6}$\"" },
+	{ "meaning", FIELD_TEXT, .flags = FIELD_OPTIONAL | FIELD_ALWAYS },
+	{ 0 },
+};
+const struct shape colour_shape = { "colour", NULL, colour_fields };
+
+static const struct field colours_fields[] = {
+	{ "causes", FIELD_MAP, .shape = &colour_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "Of the ledger." },
+	{ "classes", FIELD_MAP, .shape = &colour_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "Of noise." },
+	{ 0 },
+};
+const struct shape colours_shape = { "colours",
+				     "One colour for each cause and class, wherever it is drawn.",
+				     colours_fields };
 
 static const struct field page_finding_fields[] = {
 	{ "id", FIELD_TEXT, .flags = FIELD_ALWAYS },
@@ -36,6 +55,25 @@ static const struct field page_machine_fields[] = {
 };
 const struct shape page_machine_shape = { "page_machine", NULL, page_machine_fields };
 
+static const struct field axis_fields[] = {
+	{ "name", FIELD_TEXT },
+	{ "log", FIELD_BOOL },
+	{ "low", FIELD_REAL },
+	{ "high", FIELD_REAL },
+	{ 0 },
+};
+const struct shape axis_shape = { "axis", NULL, axis_fields };
+
+static const struct field chart_fields[] = {
+	{ "x", FIELD_OBJECT, .shape = &axis_shape, .flags = FIELD_BY_HAND },
+	{ "y", FIELD_OBJECT, .shape = &axis_shape, .flags = FIELD_BY_HAND },
+	{ "bandwidth", FIELD_REAL, .meaning = "Of densities; of lengths of detours in decades." },
+	{ "blocks", FIELD_LIST, .flags = FIELD_BY_HAND,
+	  .more = "\"items\": {\"type\": \"object\", \"additionalProperties\": {\"type\": \"array\", \"items\": {\"type\": [\"number\", \"string\", \"null\"]}}, \"description\": \"Columns by their name, as in the data of 'tare plot'.\"}" },
+	{ 0 },
+};
+const struct shape chart_shape = { "chart", "A chart as 'tare plot' draws it.", chart_fields };
+
 static const struct field parameter_fields[] = {
 	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS },
 	{ "value", FIELD_TEXT, .flags = FIELD_ALWAYS },
@@ -58,7 +96,7 @@ static const struct field page_summary_fields[] = {
 };
 const struct shape page_summary_shape = { "page_summary", NULL, page_summary_fields };
 
-static const struct field kept_fields[] = {
+static const struct field summaries_fields[] = {
 	{ "et", FIELD_OBJECT, .shape = &page_summary_shape, .flags = FIELD_MAYBE },
 	{ "pt_net", FIELD_OBJECT, .shape = &page_summary_shape, .flags = FIELD_MAYBE },
 	{ "pt_exec", FIELD_OBJECT, .shape = &page_summary_shape, .flags = FIELD_MAYBE },
@@ -67,7 +105,8 @@ static const struct field kept_fields[] = {
 	{ "system", FIELD_OBJECT, .shape = &page_summary_shape, .flags = FIELD_MAYBE },
 	{ 0 },
 };
-const struct shape kept_shape = { "kept", "null: not seen, or of nothing.", kept_fields };
+const struct shape summaries_shape = { "summaries", "null: not seen, or of nothing.",
+				       summaries_fields };
 
 static const struct field rule2_fields[] = {
 	{ "low_ns", FIELD_REAL, .flags = FIELD_ALWAYS },
@@ -111,21 +150,7 @@ static const struct field reason_fields[] = {
 };
 const struct shape reason_shape = { "reason", NULL, reason_fields };
 
-static const struct field page_density_fields[] = {
-	{ "measure", FIELD_ENUM, .limit = 6, .names = measure_names },
-	{ "ns", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
-	  .meaning = "The grid, ascending; coarser outside of what was kept.",
-	  .more = "\"maxItems\": 512" },
-	{ "all", FIELD_LIST, .flags = FIELD_BY_HAND,
-	  .meaning = "Per ns, of every measured execution.",
-	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
-	{ "kept", FIELD_LIST, .flags = FIELD_BY_HAND, .meaning = "The same of the kept ones.",
-	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
-	{ 0 },
-};
-const struct shape page_density_shape = { "page_density", NULL, page_density_fields };
-
-static const struct field page_ledger_fields[] = {
+static const struct field ledger_columns_fields[] = {
 	{ "index", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_MAYBE,
 	  .meaning = "The executions (positions in the columns) that have one here; null: all." },
 	{ "causes", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
@@ -139,7 +164,7 @@ static const struct field page_ledger_fields[] = {
 	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
 	{ 0 },
 };
-const struct shape page_ledger_shape = { "page_ledger", NULL, page_ledger_fields };
+const struct shape ledger_columns_shape = { "ledger_columns", NULL, ledger_columns_fields };
 
 static const struct field dual_fields[] = {
 	{ "levels", FIELD_LIST, .shape = &level_shape, .flags = FIELD_BY_HAND },
@@ -187,8 +212,8 @@ static const struct
 			};
 const struct shape detail_shape = { "detail", NULL, detail_fields };
 
-static const struct field page_time_fields[] = {
-	{ "kind", FIELD_ENUM, .limit = 1, .names = kind_names },
+/* What every section begins with. */
+static const struct field head_fields[] = {
 	{ "anchor", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Unique within the document.",
 	  .more = "\"pattern\": \"^(run|study|section)-[0-9]+$\"" },
 	{ "number", FIELD_ID, .meaning = "In the lab; null: not stored.",
@@ -208,18 +233,28 @@ static const struct field page_time_fields[] = {
 	{ "machine", FIELD_KNOWN, .meaning = "Index of machines; null: not known." },
 	{ "notes", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
 	  .meaning = "What was not seen, what was left out of the page and why: sentences." },
+	{ 0 },
+};
+const struct shape head_shape = { "head", NULL, head_fields };
+
+static const struct field time_section_fields[] = {
+	{ "kind", FIELD_ENUM, .limit = 1, .names = kind_names },
+	{ "", FIELD_SPLICE, .shape = &head_shape },
+	{ "charts", FIELD_MAP, .shape = &chart_shape, .flags = FIELD_BY_HAND,
+	  .meaning =
+		  "density_et and that of the headline: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns." },
 	{ "command", FIELD_TEXT, .flags = FIELD_ALWAYS },
 	{ "parameters", FIELD_LIST, .shape = &parameter_shape, .flags = FIELD_BY_HAND },
 	{ "backend", FIELD_ENUM, .limit = 3, .names = backend_names },
-	{ "headline", FIELD_ENUM, .limit = 6, .names = measure_names,
+	{ "headline", FIELD_ENUM, .limit = 6, .names = headline_names,
 	  .meaning = "The best there is." },
 	{ "shell_ns", FIELD_U64, .meaning = "Taken off each ET; 0: no shell." },
 	{ "planned", FIELD_ID,
 	  .meaning = "Executions asked for, without warm-ups; null: as many as it takes.",
 	  .more = "\"minimum\": 1" },
-	{ "kept", FIELD_OBJECT, .shape = &kept_shape, .flags = FIELD_BY_HAND,
+	{ "kept", FIELD_OBJECT, .shape = &summaries_shape, .flags = FIELD_BY_HAND,
 	  .meaning = "null: not seen, or of nothing." },
-	{ "unfiltered", FIELD_OBJECT, .shape = &kept_shape, .flags = FIELD_BY_HAND,
+	{ "unfiltered", FIELD_OBJECT, .shape = &summaries_shape, .flags = FIELD_BY_HAND,
 	  .meaning = "null: not seen, or of nothing." },
 	{ "rule2", FIELD_OBJECT, .shape = &rule2_shape, .flags = FIELD_MAYBE,
 	  .meaning = "What rule (II) keeps, of the headline; null: it was not applied." },
@@ -228,8 +263,7 @@ static const struct field page_time_fields[] = {
 	  .meaning = "Parallel: a row for each execution, in order." },
 	{ "reasons", FIELD_MAP, .shape = &reason_shape, .flags = FIELD_BY_HAND,
 	  .meaning = "Of dropped executions, by position in the columns." },
-	{ "density", FIELD_LIST, .shape = &page_density_shape, .flags = FIELD_BY_HAND },
-	{ "ledger", FIELD_OBJECT, .shape = &page_ledger_shape, .flags = FIELD_MAYBE,
+	{ "ledger", FIELD_OBJECT, .shape = &ledger_columns_shape, .flags = FIELD_MAYBE,
 	  .meaning = "null: no execution has one." },
 	{ "dual", FIELD_OBJECT, .shape = &dual_shape, .flags = FIELD_MAYBE,
 	  .meaning = "Pairs of successive measured executions; null: there are fewer than two." },
@@ -239,7 +273,7 @@ static const struct field page_time_fields[] = {
 	  .meaning = "By position; of many executions only the remarkable ones have one." },
 	{ 0 },
 };
-const struct shape page_time_shape = { "page_time", NULL, page_time_fields };
+const struct shape time_section_shape = { "time_section", NULL, time_section_fields };
 
 static const struct field page_samples_fields[] = {
 	{ "number", FIELD_LIST, .flags = FIELD_BY_HAND,
@@ -277,58 +311,16 @@ static const struct field phases_fields[] = {
 };
 const struct shape phases_shape = { "phases", NULL, phases_fields };
 
-static const struct field page_study_fields[] = {
-	{ "kind", FIELD_ENUM, .limit = 1, .names = page_study_kind_names },
-	{ "anchor", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Unique within the document.",
-	  .more = "\"pattern\": \"^(run|study|section)-[0-9]+$\"" },
-	{ "number", FIELD_ID, .meaning = "In the lab; null: not stored.",
-	  .more = "\"minimum\": 1" },
-	{ "title", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Its name; any text." },
-	{ "subtitle", FIELD_TEXT, .flags = FIELD_ALWAYS,
-	  .meaning = "One line: the command, what was sampled; any text." },
-	{ "status", FIELD_ENUM, .limit = 4, .names = status_names },
-	{ "started_at", FIELD_TEXT, .meaning = "Of a study: when it was made.",
-	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
-	{ "ended_at", FIELD_TEXT,
-	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
-	{ "tags", FIELD_TEXT },
-	{ "version", FIELD_TEXT, .meaning = "Of the tare that measured." },
-	{ "conditions", FIELD_MAP, .flags = FIELD_MAYBE,
-	  .meaning = "Every option that shaped the run." },
-	{ "machine", FIELD_KNOWN, .meaning = "Index of machines; null: not known." },
-	{ "notes", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
-	  .meaning = "What was not seen, what was left out of the page and why: sentences." },
+static const struct field study_section_fields[] = {
+	{ "kind", FIELD_ENUM, .limit = 1, .names = study_section_kind_names },
+	{ "", FIELD_SPLICE, .shape = &head_shape },
+	{ "charts", FIELD_MAP, .shape = &chart_shape, .flags = FIELD_BY_HAND },
 	{ "study", FIELD_ANY, .more = "\"$ref\": \"study.schema.json\"" },
 	{ "samples", FIELD_OBJECT, .shape = &samples_shape, .flags = FIELD_BY_HAND },
 	{ "phases", FIELD_OBJECT, .shape = &phases_shape, .flags = FIELD_BY_HAND },
 	{ 0 },
 };
-const struct shape page_study_shape = { "page_study", NULL, page_study_fields };
-
-static const struct field page_cpu_fields[] = {
-	{ "user", FIELD_LIST, .flags = FIELD_BY_HAND,
-	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
-	{ "master", FIELD_LIST, .flags = FIELD_BY_HAND,
-	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
-	{ 0 },
-};
-const struct shape page_cpu_shape = { "page_cpu", NULL, page_cpu_fields };
-
-static const struct field page_density2_fields[] = {
-	{ "bandwidth", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "ns", FIELD_LIST, .flags = FIELD_BY_HAND,
-	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
-	{ "user", FIELD_LIST, .flags = FIELD_BY_HAND,
-	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
-	{ "master", FIELD_LIST, .flags = FIELD_BY_HAND,
-	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
-	{ "baseline", FIELD_LIST, .flags = FIELD_MAYBE, .meaning = "null: there is none.",
-	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
-	{ "cpus", FIELD_LIST, .shape = &page_cpu_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "Each alone, in the order of the noise's; empty where there is but one." },
-	{ 0 },
-};
-const struct shape page_density2_shape = { "page_density2", NULL, page_density2_fields };
+const struct shape study_section_shape = { "study_section", NULL, study_section_fields };
 
 static const struct field baseline_fields[] = {
 	{ "number", FIELD_I64, .more = "\"minimum\": 1" },
@@ -338,39 +330,22 @@ static const struct field baseline_fields[] = {
 };
 const struct shape baseline_shape = { "baseline", NULL, baseline_fields };
 
-static const struct field page_noise_fields[] = {
-	{ "kind", FIELD_ENUM, .limit = 1, .names = page_noise_kind_names },
-	{ "anchor", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Unique within the document.",
-	  .more = "\"pattern\": \"^(run|study|section)-[0-9]+$\"" },
-	{ "number", FIELD_ID, .meaning = "In the lab; null: not stored.",
-	  .more = "\"minimum\": 1" },
-	{ "title", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Its name; any text." },
-	{ "subtitle", FIELD_TEXT, .flags = FIELD_ALWAYS,
-	  .meaning = "One line: the command, what was sampled; any text." },
-	{ "status", FIELD_ENUM, .limit = 4, .names = status_names },
-	{ "started_at", FIELD_TEXT, .meaning = "Of a study: when it was made.",
-	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
-	{ "ended_at", FIELD_TEXT,
-	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
-	{ "tags", FIELD_TEXT },
-	{ "version", FIELD_TEXT, .meaning = "Of the tare that measured." },
-	{ "conditions", FIELD_MAP, .flags = FIELD_MAYBE,
-	  .meaning = "Every option that shaped the run." },
-	{ "machine", FIELD_KNOWN, .meaning = "Index of machines; null: not known." },
-	{ "notes", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
-	  .meaning = "What was not seen, what was left out of the page and why: sentences." },
+static const struct field noise_section_fields[] = {
+	{ "kind", FIELD_ENUM, .limit = 1, .names = noise_section_kind_names },
+	{ "", FIELD_SPLICE, .shape = &head_shape },
+	{ "charts", FIELD_MAP, .shape = &chart_shape, .flags = FIELD_BY_HAND,
+	  .meaning =
+		  "noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline. Where there are several CPUs, a block of seen and told for each of them follows." },
 	{ "noise", FIELD_ANY, .flags = FIELD_MAYBE,
 	  .meaning = "null: nothing of the run is stored yet.",
 	  .more = "\"$ref\": \"noise.schema.json\"" },
-	{ "density", FIELD_OBJECT, .shape = &page_density2_shape, .flags = FIELD_MAYBE,
-	  .meaning = "Detours per s of a CPU and decade of length." },
 	{ "baseline", FIELD_OBJECT, .shape = &baseline_shape, .flags = FIELD_MAYBE,
 	  .meaning = "This against the machine's baseline." },
 	{ 0 },
 };
-const struct shape page_noise_shape = { "page_noise", NULL, page_noise_fields };
+const struct shape noise_section_shape = { "noise_section", NULL, noise_section_fields };
 
-static const struct field tree_fields[] = {
+static const struct field stack_tree_fields[] = {
 	{ "names", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
 	  .meaning = "Of functions and apps; any text." },
 	{ "where", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
@@ -389,10 +364,10 @@ static const struct field tree_fields[] = {
 	  .more = "\"items\": {\"enum\": [0, 1, 2, 3, 4, 5]}" },
 	{ 0 },
 };
-const struct shape tree_shape = {
+const struct shape stack_tree_shape = {
 	"tree",
 	"Calls: node 0 is everything, its children the apps, then outermost function to innermost.",
-	tree_fields
+	stack_tree_fields
 };
 
 static const struct field slices_fields[] = {
@@ -406,29 +381,12 @@ static const struct field slices_fields[] = {
 };
 const struct shape slices_shape = { "slices", "Samples over time.", slices_fields };
 
-static const struct field page_profile_fields[] = {
-	{ "kind", FIELD_ENUM, .limit = 1, .names = page_profile_kind_names },
-	{ "anchor", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Unique within the document.",
-	  .more = "\"pattern\": \"^(run|study|section)-[0-9]+$\"" },
-	{ "number", FIELD_ID, .meaning = "In the lab; null: not stored.",
-	  .more = "\"minimum\": 1" },
-	{ "title", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Its name; any text." },
-	{ "subtitle", FIELD_TEXT, .flags = FIELD_ALWAYS,
-	  .meaning = "One line: the command, what was sampled; any text." },
-	{ "status", FIELD_ENUM, .limit = 4, .names = status_names },
-	{ "started_at", FIELD_TEXT, .meaning = "Of a study: when it was made.",
-	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
-	{ "ended_at", FIELD_TEXT,
-	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
-	{ "tags", FIELD_TEXT },
-	{ "version", FIELD_TEXT, .meaning = "Of the tare that measured." },
-	{ "conditions", FIELD_MAP, .flags = FIELD_MAYBE,
-	  .meaning = "Every option that shaped the run." },
-	{ "machine", FIELD_KNOWN, .meaning = "Index of machines; null: not known." },
-	{ "notes", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
-	  .meaning = "What was not seen, what was left out of the page and why: sentences." },
+static const struct field profile_section_fields[] = {
+	{ "kind", FIELD_ENUM, .limit = 1, .names = profile_section_kind_names },
+	{ "", FIELD_SPLICE, .shape = &head_shape },
+	{ "charts", FIELD_MAP, .shape = &chart_shape, .flags = FIELD_BY_HAND },
 	{ "profile", FIELD_ANY, .more = "\"$ref\": \"profile.schema.json\"" },
-	{ "tree", FIELD_OBJECT, .shape = &tree_shape, .flags = FIELD_BY_HAND,
+	{ "tree", FIELD_OBJECT, .shape = &stack_tree_shape, .flags = FIELD_BY_HAND,
 	  .meaning =
 		  "Calls: node 0 is everything, its children the apps, then outermost function to innermost." },
 	{ "slices", FIELD_OBJECT, .shape = &slices_shape, .flags = FIELD_BY_HAND,
@@ -438,7 +396,7 @@ static const struct field page_profile_fields[] = {
 	  .more = "\"items\": {\"$ref\": \"profile-listing.schema.json\"}" },
 	{ 0 },
 };
-const struct shape page_profile_shape = { "page_profile", NULL, page_profile_fields };
+const struct shape profile_section_shape = { "profile_section", NULL, profile_section_fields };
 
 static const struct field matrix_fields[] = {
 	{ "measures", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
@@ -448,7 +406,7 @@ static const struct field matrix_fields[] = {
 };
 const struct shape matrix_shape = { "matrix", NULL, matrix_fields };
 
-static const struct field page_ledger2_fields[] = {
+static const struct field query_ledger_fields[] = {
 	{ "query", FIELD_U64 },
 	{ "cardinality", FIELD_KNOWN },
 	{ "elapsed_ns", FIELD_U64,
@@ -459,41 +417,26 @@ static const struct field page_ledger2_fields[] = {
 	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
 	{ 0 },
 };
-const struct shape page_ledger2_shape = { "page_ledger2", NULL, page_ledger2_fields };
+const struct shape query_ledger_shape = { "query_ledger", NULL, query_ledger_fields };
 
-static const struct field page_query_fields[] = {
-	{ "kind", FIELD_ENUM, .limit = 1, .names = page_query_kind_names },
-	{ "anchor", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Unique within the document.",
-	  .more = "\"pattern\": \"^(run|study|section)-[0-9]+$\"" },
-	{ "number", FIELD_ID, .meaning = "In the lab; null: not stored.",
-	  .more = "\"minimum\": 1" },
-	{ "title", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Its name; any text." },
-	{ "subtitle", FIELD_TEXT, .flags = FIELD_ALWAYS,
-	  .meaning = "One line: the command, what was sampled; any text." },
-	{ "status", FIELD_ENUM, .limit = 4, .names = status_names },
-	{ "started_at", FIELD_TEXT, .meaning = "Of a study: when it was made.",
-	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
-	{ "ended_at", FIELD_TEXT,
-	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
-	{ "tags", FIELD_TEXT },
-	{ "version", FIELD_TEXT, .meaning = "Of the tare that measured." },
-	{ "conditions", FIELD_MAP, .flags = FIELD_MAYBE,
-	  .meaning = "Every option that shaped the run." },
-	{ "machine", FIELD_KNOWN, .meaning = "Index of machines; null: not known." },
-	{ "notes", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
-	  .meaning = "What was not seen, what was left out of the page and why: sentences." },
+static const struct field query_section_fields[] = {
+	{ "kind", FIELD_ENUM, .limit = 1, .names = query_section_kind_names },
+	{ "", FIELD_SPLICE, .shape = &head_shape },
+	{ "charts", FIELD_MAP, .shape = &chart_shape, .flags = FIELD_BY_HAND,
+	  .meaning =
+		  "split: means of each Q@C; in the second block where CPU time or I/O is not known." },
 	{ "query", FIELD_ANY, .flags = FIELD_MAYBE,
 	  .meaning = "null: nothing of the run is stored yet.",
 	  .more = "\"$ref\": \"query.schema.json\"" },
 	{ "matrix", FIELD_OBJECT, .shape = &matrix_shape, .flags = FIELD_MAYBE,
 	  .meaning = "Every pair of the model's measures." },
-	{ "ledgers", FIELD_LIST, .shape = &page_ledger2_shape, .flags = FIELD_BY_HAND,
+	{ "ledgers", FIELD_LIST, .shape = &query_ledger_shape, .flags = FIELD_BY_HAND,
 	  .meaning = "Wall view, mean over executions kept." },
 	{ 0 },
 };
-const struct shape page_query_shape = { "page_query", NULL, page_query_fields };
+const struct shape query_section_shape = { "query_section", NULL, query_section_fields };
 
-static const struct field page_row_fields[] = {
+static const struct field time_comparison_row_fields[] = {
 	{ "section", FIELD_U64 },
 	{ "ratio", FIELD_REAL, .meaning = "Of the means.", .more = "\"minimum\": 0" },
 	{ "ratio_low", FIELD_REAL, .more = "\"minimum\": 0" },
@@ -504,29 +447,30 @@ static const struct field page_row_fields[] = {
 	{ "sentence", FIELD_TEXT, .flags = FIELD_ALWAYS },
 	{ 0 },
 };
-const struct shape page_row_shape = { "page_row", NULL, page_row_fields };
+const struct shape time_comparison_row_shape = { "time_comparison_row", NULL,
+						 time_comparison_row_fields };
 
-static const struct field comparison_time_fields[] = {
+static const struct field time_comparison_fields[] = {
 	{ "kind", FIELD_ENUM, .limit = 1, .names = kind_names },
 	{ "sections", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
 	  .meaning = "Those compared, the reference included." },
 	{ "reference", FIELD_U64 },
-	{ "measure", FIELD_ENUM, .limit = 6, .names = measure_names },
-	{ "rows", FIELD_LIST, .shape = &page_row_shape, .flags = FIELD_BY_HAND },
+	{ "measure", FIELD_ENUM, .limit = 6, .names = headline_names },
+	{ "rows", FIELD_LIST, .shape = &time_comparison_row_shape, .flags = FIELD_BY_HAND },
 	{ 0 },
 };
-const struct shape comparison_time_shape = { "comparison_time", NULL, comparison_time_fields };
+const struct shape time_comparison_shape = { "time_comparison", NULL, time_comparison_fields };
 
-static const struct field comparison_noise_fields[] = {
-	{ "kind", FIELD_ENUM, .limit = 1, .names = page_noise_kind_names },
+static const struct field noise_comparison_fields[] = {
+	{ "kind", FIELD_ENUM, .limit = 1, .names = noise_section_kind_names },
 	{ "base", FIELD_U64 },
 	{ "run", FIELD_U64 },
 	{ "diff", FIELD_ANY, .more = "\"$ref\": \"noise-diff.schema.json\"" },
 	{ 0 },
 };
-const struct shape comparison_noise_shape = { "comparison_noise", NULL, comparison_noise_fields };
+const struct shape noise_comparison_shape = { "noise_comparison", NULL, noise_comparison_fields };
 
-static const struct field before_fields[] = {
+static const struct field profile_comparison_side_fields[] = {
 	{ "here", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
 	  .meaning = "Samples of this path of names in this profile." },
 	{ "other", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
@@ -537,20 +481,21 @@ static const struct field before_fields[] = {
 	  .more = "\"items\": {\"type\": \"integer\", \"minimum\": 0, \"maximum\": 1}" },
 	{ 0 },
 };
-const struct shape before_shape = { "before", "Columns by node of the tree before.",
-				    before_fields };
+const struct shape profile_comparison_side_shape = { "profile_comparison_side",
+						     "Columns by node of the tree before.",
+						     profile_comparison_side_fields };
 
 static const struct field places_fields[] = {
-	{ "before", FIELD_OBJECT, .shape = &before_shape, .flags = FIELD_BY_HAND,
+	{ "before", FIELD_OBJECT, .shape = &profile_comparison_side_shape, .flags = FIELD_BY_HAND,
 	  .meaning = "Columns by node of the tree before." },
-	{ "after", FIELD_OBJECT, .shape = &before_shape, .flags = FIELD_BY_HAND,
+	{ "after", FIELD_OBJECT, .shape = &profile_comparison_side_shape, .flags = FIELD_BY_HAND,
 	  .meaning = "Columns by node of the tree after." },
 	{ 0 },
 };
 const struct shape places_shape = { "places", "What changed, by path of names.", places_fields };
 
-static const struct field comparison_profile_fields[] = {
-	{ "kind", FIELD_ENUM, .limit = 1, .names = page_profile_kind_names },
+static const struct field profile_comparison_fields[] = {
+	{ "kind", FIELD_ENUM, .limit = 1, .names = profile_section_kind_names },
 	{ "before", FIELD_U64 },
 	{ "after", FIELD_U64 },
 	{ "diff", FIELD_ANY, .more = "\"$ref\": \"profile-diff.schema.json\"" },
@@ -558,25 +503,26 @@ static const struct field comparison_profile_fields[] = {
 	  .meaning = "What changed, by path of names." },
 	{ 0 },
 };
-const struct shape comparison_profile_shape = { "comparison_profile", NULL,
-						comparison_profile_fields };
+const struct shape profile_comparison_shape = { "profile_comparison", NULL,
+						profile_comparison_fields };
 
-static const struct field comparison_query_fields[] = {
-	{ "kind", FIELD_ENUM, .limit = 1, .names = page_query_kind_names },
+static const struct field query_comparison_fields[] = {
+	{ "kind", FIELD_ENUM, .limit = 1, .names = query_section_kind_names },
 	{ "base", FIELD_U64 },
 	{ "other", FIELD_U64 },
 	{ "diff", FIELD_ANY, .more = "\"$ref\": \"query-compare.schema.json\"" },
 	{ 0 },
 };
-const struct shape comparison_query_shape = { "comparison_query", NULL, comparison_query_fields };
+const struct shape query_comparison_shape = { "query_comparison", NULL, query_comparison_fields };
 
-static const struct shape *const doc_sections_either[] = { &page_time_shape,  &page_study_shape,
-							   &page_noise_shape, &page_profile_shape,
-							   &page_query_shape, NULL };
-static const struct shape *const doc_comparisons_either[] = { &comparison_time_shape,
-							      &comparison_noise_shape,
-							      &comparison_profile_shape,
-							      &comparison_query_shape, NULL };
+static const struct shape *const doc_sections_either[] = {
+	&time_section_shape,	&study_section_shape, &noise_section_shape,
+	&profile_section_shape, &query_section_shape, NULL
+};
+static const struct shape *const doc_comparisons_either[] = { &time_comparison_shape,
+							      &noise_comparison_shape,
+							      &profile_comparison_shape,
+							      &query_comparison_shape, NULL };
 static const struct field doc_fields[] = {
 	{ "type", FIELD_ENUM, .limit = 1, .names = type_names },
 	{ "format", FIELD_U64, .meaning = "Raised when a field changes its meaning.",
@@ -586,6 +532,8 @@ static const struct field doc_fields[] = {
 	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
 	{ "title", FIELD_TEXT, .flags = FIELD_ALWAYS },
 	{ "served", FIELD_BOOL, .meaning = "By 'tare serve': there is a lab to go back to." },
+	{ "colours", FIELD_OBJECT, .shape = &colours_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "One colour for each cause and class, wherever it is drawn." },
 	{ "machines", FIELD_LIST, .shape = &page_machine_shape, .flags = FIELD_BY_HAND },
 	{ "sections", FIELD_LIST, .either = doc_sections_either, .flags = FIELD_BY_HAND },
 	{ "comparisons", FIELD_LIST, .either = doc_comparisons_either, .flags = FIELD_BY_HAND },

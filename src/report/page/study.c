@@ -59,8 +59,8 @@ static json_t *phases_json(const struct study *s, enum study_length k)
 		double *at = xcalloc(seen->samples.count + 1, sizeof *at);
 		for (size_t n = 0; n < seen->samples.count; n++)
 			at[n] = seen->samples.items[n];
-		json_array_append_new(list, has ? page_real(period_phase(at, seen->samples.count,
-									 seen->period.samples))
+		json_array_append_new(list, has ? chart_real(period_phase(at, seen->samples.count,
+									  seen->period.samples))
 						: json_null());
 		xfree(at);
 	}

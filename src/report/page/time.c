@@ -169,6 +169,15 @@ static json_t *warnings_json(const struct emp_result *r)
 	return list;
 }
 
+static void add_density(json_t *section, const struct run_view *v, enum emp_measure m)
+{
+	struct error none = ERROR_INIT;
+	struct chart *c = chart_new();
+	char name[WORDS];
+	snprintf(name, sizeof name, "density_%s", emp_measure_name(m));
+	page_chart(section, name, c, chart_density(c, v, m, &none));
+}
+
 /* ---- pairs of executions ---- */
 
 /* Samples are the executions but for warm-ups and failures, in order. */
@@ -260,7 +269,9 @@ static void set_parts(struct time_section *t, size_t share, const struct page_tr
 	json_object_set_new(o, "warnings", warnings_json(v->result));
 	json_object_set_new(o, "columns", columns_json(t));
 	json_object_set_new(o, "reasons", reasons_json(t));
-	json_object_set_new(o, "density", page_densities(v));
+	add_density(o, v, EMP_ET);
+	if (v->result->headline >= EMP_PT_NET && v->result->headline <= EMP_PT_TICK)
+		add_density(o, v, v->result->headline);
 	json_object_set_new(o, "ledger", page_ledger(t, share));
 	json_object_set_new(o, "dual", dual_json(v));
 	json_object_set_new(o, "details", page_details(t, share, traces));

@@ -108,7 +108,7 @@ static json_t *means_json(const struct time_section *t)
 	}
 	for (size_t c = 0; c < LEDGER_CAUSES && n > 0; c++)
 		if (t->is_cause[c])
-			json_array_append_new(list, page_real(sums[c] / n));
+			json_array_append_new(list, chart_real(sums[c] / n));
 	if (n > 0)
 		return list;
 	json_decref(list);

@@ -25,9 +25,6 @@ struct time_section {
 /* The place of a name in the section's names, entered when it is new. */
 json_t *section_name(struct time_section *t, const char *name);
 
-/* The densities of ET and of the headline. */
-json_t *page_densities(const struct run_view *view);
-
 /* Which executions are told one by one, an array of view->count, to be freed: all where they are
  * `most` at most, else so many of the dropped, so many of the longest and of the shortest each, and
  * of the others so many that it is `most` together, evenly chosen. */

@@ -66,13 +66,12 @@ double profile_cpu_share(const struct profile *p, const struct sleepy_view *v, u
 
 /* ---- words ---- */
 
-static void put_pids(const json_t *pids, struct strbuf *out)
+static void put_pids(const struct conditions *c, struct strbuf *out)
 {
-	size_t count = json_array_size(pids);
+	size_t count = c->pids.count;
 	strbuf_puts(out, count == 1 ? "PID " : "PIDs ");
 	for (size_t i = 0; i < count && i < MOST_PIDS; i++)
-		strbuf_printf(out, "%s%lld", i ? ", " : "",
-			      (long long)json_integer_value(json_array_get(pids, i)));
+		strbuf_printf(out, "%s%lld", i ? ", " : "", (long long)c->pids.items[i]);
 	if (count > MOST_PIDS)
 		strbuf_printf(out, " and %zu more", count - MOST_PIDS);
 }
@@ -102,19 +101,15 @@ static void put_told_subject(const struct run *run, struct strbuf *out)
 
 void put_profile_subject(const struct run *run, struct strbuf *out)
 {
-	json_t *conditions = json_conditions(run ? run->conditions : NULL);
-	const json_t *pids = json_object_get(conditions, "pids");
-	const char *cgroup = json_string_value(json_object_get(conditions, "cgroup"));
-	const char *command = json_string_value(json_object_get(conditions, "command"));
-	if (json_array_size(pids))
-		put_pids(pids, out);
-	else if (cgroup)
-		strbuf_printf(out, "cgroup %s", cgroup);
-	else if (command)
-		strbuf_puts(out, command);
+	const struct conditions *c = run ? &run->conditions : NULL;
+	if (c && c->pids.count)
+		put_pids(c, out);
+	else if (c && c->cgroup)
+		strbuf_printf(out, "cgroup %s", c->cgroup);
+	else if (c && c->command)
+		strbuf_puts(out, c->command);
 	else
 		put_told_subject(run, out);
-	json_decref(conditions);
 }
 
 void put_profile_mode(const struct profile *p, struct strbuf *out)

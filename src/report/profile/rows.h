@@ -66,7 +66,7 @@ struct profile_row {
 	int64_t first_sample_at;
 	const char *container, *cgroup;
 	const char *function;
-	int32_t inlined;
+	bool inlined, known; /* known: the function is */
 	uint64_t offset, address;
 	const char *object;
 	enum object_kind object_kind; /* OBJECT_KINDS: not known */

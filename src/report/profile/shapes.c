@@ -55,9 +55,10 @@ static const char *const listing_type[] = { "profile-listing" };
 #define CONTAINER(meaning_) X(container, "container", FIELD_TEXT, meaning_, .title = "Container")
 #define FUNCTION(meaning_) \
 	X(function, "function", FIELD_TEXT, meaning_, .flags = FIELD_CODE, .title = "Function")
-#define INLINED                                 \
-	X(inlined, "inlined", FIELD_MAYBE_BOOL, \
-	  "It has no code of its own there; null: no function is known.", .title = "Inlined")
+#define INLINED                                                                                 \
+	X(inlined, "inlined", FIELD_BOOL,                                                       \
+	  "It has no code of its own there; null: no function is known.", .flags = FIELD_GIVEN, \
+	  .bits = offsetof(struct profile_row, known), .title = "Inlined")
 #define ADDRESS(meaning_) X(address, "address", FIELD_ADDRESS, meaning_, .title = "Address")
 #define BUILD_ID(meaning_)                                                           \
 	X(build_id, "build_id", FIELD_NAME, meaning_, .limit = 2 * BUILD_ID_MAX + 1, \

@@ -35,6 +35,7 @@ static void set_place(const struct profile *p, const struct sleepy_view *v,
 	if (row->function != PROFILE_NONE) {
 		const struct profile_function *f = &p->functions.items[row->function];
 		out->function = f->name;
+		out->known = true;
 		out->inlined = profile_row_inlined(p, row);
 		out->offset = row->address - f->address;
 		out->address = f->address ? f->address : ABSENT_NS;
@@ -74,7 +75,6 @@ void profile_row_of(const struct profile *p, const struct sleepy_view *v,
 		.cpu_ns = profile_ns(p, row->self),
 		.cpu_share = profile_cpu_share(p, v, row->self),
 		.start_boottime_ns = NAN,
-		.inlined = -1,
 		.offset = ABSENT_NS,
 		.address = ABSENT_NS,
 		.object_kind = OBJECT_KINDS,

@@ -10,12 +10,7 @@
 #define ALPHA 0.05
 #define ENOUGH 64 /* executions to find any difference with */
 
-const char *query_change_name(enum ttp_change c)
-{
-	static const char *const names[] = { "same", "slower", "faster", "only_base",
-					     "only_other" };
-	return names[c];
-}
+const char *const query_change_names[] = { "same", "slower", "faster", "only_base", "only_other" };
 
 static void put_run(const struct query_view *v, struct strbuf *out)
 {

@@ -81,7 +81,6 @@ static void put_times(const struct query_view *v, const struct query_style *styl
 			times[TTP_CALC], all[rows.time], all[TTP_MEASURED]
 		};
 		char text[WORDS], letter[16];
-		double sigma;
 		query_name(v->data, row->at->query, text);
 		table_add_text(t, text);
 		format_count(row->at->cardinality, text);
@@ -91,8 +90,7 @@ static void put_times(const struct query_view *v, const struct query_style *styl
 		table_add_count(t, (int64_t)row->verdict->kept);
 		table_add_count(t, (int64_t)row->at->executions.count);
 		table_add_number(t, row->time.present ? row->time.median_ns : NAN);
-		table_add_number(t,
-				 query_sigma(&row->time, row->verdict->kept, &sigma) ? sigma : NAN);
+		table_add_number(t, row->sigma_ns);
 		for (size_t k = 0; k < sizeof figures / sizeof *figures; k++)
 			table_add_number(t, figures[k].present && (k != 3 || calc)
 						    ? figures[k].median_ns
@@ -173,11 +171,11 @@ static void put_plans(const struct query_view *v, struct strbuf *out)
 
 static void put_model(const struct query_view *v, struct strbuf *out)
 {
-	struct ttp_correlation found[TTP_RELATIONS];
-	query_model_of(v, found);
+	struct query_relation model[TTP_RELATIONS];
+	query_model_of(v, model);
 	strbuf_puts(out, "## The causal model\n\n");
-	put_table(query_model_table(found), out);
-	put_model_summary(found, out);
+	put_table(query_model_table(model), out);
+	put_model_summary(model, out);
 	strbuf_putc(out, '\n');
 }
 

@@ -31,15 +31,6 @@ void sentences_release(sentence_list *s)
 
 /* ---- deviations ---- */
 
-/* By `tare quiet` or --quiet. */
-static bool was_quieted(const struct run *run)
-{
-	json_t *conditions = json_conditions(run->conditions);
-	bool quieted = json_object_get(conditions, "quiet") != NULL;
-	json_decref(conditions);
-	return quieted;
-}
-
 /* What was measured otherwise than the paper did, whatever the form of the checks. */
 static void say_conditions(const struct query_view *v, sentence_list *into)
 {
@@ -55,7 +46,7 @@ static void say_conditions(const struct query_view *v, sentence_list *into)
 		say_plain(into,
 			  "the drive's own cache was not flushed by reading a file larger than "
 			  "it");
-	if (v->run && !r->imported && !was_quieted(v->run))
+	if (v->run && !r->imported && !v->run->conditions.quieted)
 		say_plain(into, "daemons of the operating system were left running");
 	if (r->cpus > 1) {
 		strbuf_printf(&text, "%u CPUs were online, not one", r->cpus);

@@ -10,106 +10,7 @@
 
 #define LABEL 14
 
-/* ---- figures ---- */
-
-static bool cpu_of(const struct query_execution *x, double *ns)
-{
-	*ns = (double)query_cpu_ns(x, QUERY_QUERY);
-	return !(x->usage[QUERY_QUERY].missing & (1u << QUERY_USER_NS | 1u << QUERY_SYSTEM_NS));
-}
-
-static bool device_of(const struct query_execution *x, double *ns)
-{
-	*ns = (double)x->own_device_ns;
-	return x->own_device_ns != ABSENT_NS;
-}
-
-static bool blocked_of(const struct query_execution *x, double *ns)
-{
-	*ns = (double)x->usage[QUERY_QUERY].value[QUERY_BLKIO_NS];
-	return !(x->usage[QUERY_QUERY].missing >> QUERY_BLKIO_NS & 1);
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double p = *(const double *)a, q = *(const double *)b;
-	return p < q ? -1 : p > q;
-}
-
-/* Of the executions kept; not present when one of them does not have it. */
-static struct ttp_figure figure_of(const struct query_row *row,
-				   bool (*get)(const struct query_execution *, double *))
-{
-	size_t n = 0;
-	bool known = true;
-	double *each = xcalloc(row->at->executions.count + 1, sizeof *each);
-	for (size_t k = 0; k < row->at->executions.count; k++)
-		if (!row->fired[k])
-			known = get(&row->at->executions.items[k], &each[n++]) && known;
-	struct ttp_figure f = { .present = known && n > 0 };
-	for (size_t i = 0; i < n; i++)
-		f.mean_ns += each[i] / (double)n;
-	for (size_t i = 0; i < n && n > 1; i++)
-		f.sigma_ns += pow(each[i] - f.mean_ns, 2) / (double)(n - 1);
-	f.sigma_ns = sqrt(f.sigma_ns);
-	if (n) {
-		qsort(each, n, sizeof *each, by_value);
-		f.median_ns = (each[(n - 1) / 2] + each[n / 2]) / 2;
-	}
-	xfree(each);
-	return f;
-}
-
-bool query_sigma(const struct ttp_figure *f, size_t executions, double *ns)
-{
-	double unit = f->sigma_ns > 0 ? pow(10, floor(log10(f->sigma_ns)) - 1) : 1;
-	*ns = round(f->sigma_ns / unit) * unit;
-	return f->present && executions > 1;
-}
-
-/* Whether caches were cold or warm has nothing to do with what is dropped. */
-static double read_share_of(const struct query_at *at)
-{
-	double bytes = 0, n = 0;
-	for (size_t k = 0; k < at->executions.count; k++) {
-		const struct query_execution *x = &at->executions.items[k];
-		if (x->outcome == QUERY_TIMED_OUT || x->read_bytes == ABSENT_NS)
-			continue;
-		bytes += (double)x->read_bytes;
-		n++;
-	}
-	return n > 0 && at->table_bytes ? bytes / n / (double)at->table_bytes : NAN;
-}
-
 /* ---- plans ---- */
-
-static uint64_t plan_of(const struct query_at *at)
-{
-	return at->executions.count ? at->executions.items[0].plan : 0;
-}
-
-static bool has_several(const struct query_at *at)
-{
-	for (size_t k = 1; k < at->executions.count; k++)
-		if (at->executions.items[k].plan != at->executions.items[0].plan)
-			return true;
-	return false;
-}
-
-/* Of one query, whose rows are [first, end). */
-static void letter_plans(struct query_row *rows, size_t first, size_t end)
-{
-	int next = 0;
-	for (size_t i = end; i-- > first;) {
-		uint64_t hash = plan_of(rows[i].at);
-		rows[i].plan = -1;
-		for (size_t k = end; hash && --k > i;)
-			if (plan_of(rows[k].at) == hash)
-				rows[i].plan = rows[k].plan;
-		if (hash && rows[i].plan < 0)
-			rows[i].plan = next++;
-	}
-}
 
 void plan_letter(int plan, char out[16])
 {
@@ -126,6 +27,23 @@ void plan_letter(int plan, char out[16])
 	out[n] = '\0';
 }
 
+/* Of one query, whose rows are [first, end). */
+static void letter_plans(struct query_row *rows, size_t first, size_t end)
+{
+	int next = 0;
+	for (size_t i = end; i-- > first;) {
+		uint64_t hash = rows[i].hash;
+		rows[i].plan = -1;
+		for (size_t k = end; hash && --k > i;)
+			if (rows[k].hash == hash)
+				rows[i].plan = rows[k].plan;
+		if (hash && rows[i].plan < 0)
+			rows[i].plan = next++;
+		if (hash)
+			plan_letter(rows[i].plan, rows[i].letter);
+	}
+}
+
 const struct query_plan *query_plan_of(const struct query_run *r, uint64_t hash)
 {
 	for (size_t i = 0; i < r->plans.count; i++)
@@ -136,45 +54,63 @@ const struct query_plan *query_plan_of(const struct query_run *r, uint64_t hash)
 
 /* ---- rows ---- */
 
-static void fill_row(struct query_row *row, enum ttp_time time)
+static struct query_row row_of(const struct query_run *run, const struct query_at *at,
+			       const struct ttp_at *verdict, enum ttp_time time)
 {
-	row->cpu = figure_of(row, cpu_of);
-	row->device = figure_of(row, device_of);
-	row->blocked = figure_of(row, blocked_of);
-	row->time = row->verdict->times[time];
-	row->io = time == TTP_DEVICE	? row->device
-		  : time == TTP_BLOCKED ? row->blocked
-					: (struct ttp_figure){ 0 };
-	row->plans = has_several(row->at);
-	row->read_share = read_share_of(row->at);
+	struct query_row row = { .at = at,
+				 .verdict = verdict,
+				 .query = at->query,
+				 .cardinality = at->cardinality,
+				 .table_bytes = at->table_bytes,
+				 .made = at->executions.count,
+				 .kept = verdict->kept,
+				 .dropped_by = verdict->drop ? ttp_drop_name(verdict->drop) : NULL,
+				 .time = verdict->times[time],
+				 .cpu = verdict->cpu,
+				 .device = verdict->device,
+				 .blocked = verdict->blocked,
+				 .read_share = verdict->read_share,
+				 .sigma_ns = NAN };
+	query_name(run, at->query, row.name);
+	row.blocked_means = row.blocked.present && ttp_time_means(run, TTP_BLOCKED);
+	for (enum ttp_time t = 0; t < TTP_TIMES; t++) {
+		row.times[t] = verdict->times[t];
+		row.unfiltered[t] = verdict->unfiltered[t];
+		row.times[t].present &= ttp_time_means(run, t);
+		row.unfiltered[t].present &= ttp_time_means(run, t);
+	}
+	if (time == TTP_DEVICE || time == TTP_BLOCKED)
+		row.io = time == TTP_DEVICE ? row.device : row.blocked;
+	if (row.time.present && row.kept > 1) {
+		double ns = row.time.sigma_ns, unit = ns > 0 ? pow(10, floor(log10(ns)) - 1) : 1;
+		row.sigma_ns = round(ns / unit) * unit;
+	}
+	for (size_t k = 0; k < row.made; k++) {
+		uint64_t hash = at->executions.items[k].plan;
+		row.hash = k ? row.hash : hash;
+		row.plans |= hash != row.hash;
+	}
+	return row;
 }
 
 void query_rows_of(const struct query_view *v, struct query_rows *out)
 {
 	const struct query_run *run = v->data;
 	const uint32_t *fired = v->result->fired;
-	double sum = 0, n = 0;
 	*out = (struct query_rows){ .time = ttp_best_time(run, v->result) };
+	out->relative_error = ttp_relative_error(v->result, out->time);
 	for (size_t i = 0; i < run->at.count; i++) {
-		struct query_row row = { .at = &run->at.items[i],
-					 .verdict = &v->result->at[i],
-					 .fired = fired };
-		fired += row.at->executions.count;
-		fill_row(&row, out->time);
-		if (!row.verdict->drop && row.time.present && row.time.mean_ns > 0) {
-			sum += row.time.sigma_ns / row.time.mean_ns;
-			n++;
-		}
-		array_push(&out->list, row);
+		array_push(&out->list,
+			   row_of(run, &run->at.items[i], &v->result->at[i], out->time));
+		out->list.items[i].fired = fired;
+		fired += run->at.items[i].executions.count;
 	}
 	for (size_t first = 0, end; first < out->list.count; first = end) {
-		for (end = first;
-		     end < out->list.count &&
-		     out->list.items[end].at->query == out->list.items[first].at->query;)
+		for (end = first; end < out->list.count &&
+				  out->list.items[end].query == out->list.items[first].query;)
 			end++;
 		letter_plans(out->list.items, first, end);
 	}
-	out->relative_error = n > 0 ? sum / n : NAN;
 }
 
 void query_rows_release(struct query_rows *r)

@@ -5,17 +5,27 @@
 #include "report/core/format.h"
 #include "report/query/report.h"
 
-/* A Q@C with the figures of its kept executions. Borrowed from the view. */
+/* A Q@C as every report has it. at, verdict and fired are borrowed from the view. */
 struct query_row {
 	const struct query_at *at;
 	const struct ttp_at *verdict;
 	const uint32_t *fired; /* by execution, bits of enum ttp_check */
-	int plan;	       /* in the order of plan_letter(); -1: not known */
-	bool plans;	       /* its executions had several */
-	struct ttp_figure time, cpu, io, device, blocked;
-	/* Mean bytes read by executions that ended, dropped or not, of those of its tables; NaN:
-	 * not known. */
-	double read_share;
+	uint32_t query;
+	char name[WORDS];
+	uint64_t cardinality, table_bytes; /* 0: none, not known */
+	int plan;			   /* in the order of plan_letter(); -1: not known */
+	char letter[16];		   /* "": not known */
+	uint64_t hash;
+	bool plans; /* its executions had several */
+	size_t made, kept;
+	const char *dropped_by; /* NULL: it is kept */
+	/* Those that mean something with this server. */
+	struct ttp_figure times[TTP_TIMES], unfiltered[TTP_TIMES];
+	struct ttp_figure time, io; /* the headline's */
+	double sigma_ns;	    /* of time, to two digits; NaN: there is none */
+	struct ttp_figure cpu, device, blocked;
+	bool blocked_means; /* and is present */
+	double read_share;  /* as of struct ttp_at */
 };
 
 struct query_rows {
@@ -36,6 +46,8 @@ const char *query_time_meaning(enum ttp_time t);
 void plan_letter(int plan, char out[16]);
 const struct query_plan *query_plan_of(const struct query_run *r, uint64_t hash); /* or NULL */
 
+/* Of the query in this place, in the terminal: 1 to 9, a to z, A to Z, + for the rest. */
+char query_sign(size_t query);
 /* Its name, or "query 3". */
 void query_name(const struct query_run *r, uint32_t query, char out[WORDS]);
 /* "join at 1,000,000"; without a cardinality the name alone. */
@@ -61,7 +73,7 @@ void put_query_text(const char *first, const char *text, const struct query_styl
 void put_query_fact(const char *label, const char *text, const struct query_style *style,
 		    struct strbuf *out);
 
-const char *query_change_name(enum ttp_change c); /* "same", "slower", ..., "only_base" */
+extern const char *const query_change_names[]; /* of enum ttp_change: "same", "only_base" */
 
 /* ---- parts of the report ---- */
 
@@ -73,9 +85,6 @@ size_t query_most(const struct query_style *style, size_t most);
 /* "and 3 more Q@Cs": of count at most so many were shown. */
 void put_more(size_t count, size_t most, const char *what, const struct query_style *style,
 	      struct strbuf *out);
-
-/* σ of so many executions, to two digits; false: there is none. */
-bool query_sigma(const struct ttp_figure *f, size_t executions, double *ns);
 
 /* Executions asked for of each Q@C; where that is not known, the most that one has. */
 uint32_t query_planned(const struct query_run *r);
@@ -130,6 +139,59 @@ void put_query_plans(const struct query_view *v, const struct query_rows *rows,
 void put_plan_change(const struct query_plan *from, const struct query_plan *to, bool ascii,
 		     struct strbuf *out);
 
+/* ---- what the catalogue describes (shapes.c) ---- */
+
+extern const struct field query_row_fields[]; /* of struct query_row */
+
+/* An execution and what the protocol says of it. */
+struct query_judged {
+	struct query_execution x;
+	uint64_t cpu_ns;
+	double times[TTP_TIMES]; /* NaN: not known, or it means nothing */
+};
+struct query_check {
+	uint32_t check; /* of one of the enums of checks */
+	struct ttp_count count;
+};
+struct query_relation {
+	const char *id, *left, *right;
+	enum ttp_level predicted, observed;
+	double papers_r, r, p;
+	int64_t off; /* levels; -1: r is not known */
+	bool known;
+};
+/* Copies of the view's, whose memory stays theirs. */
+struct query_head {
+	uint32_t type;
+	uint64_t format;
+	struct query_run data;
+	struct ttp_options options;
+	struct ttp_result result;
+	enum ttp_time time;
+	double relative_error;
+	struct query_reading reading;
+	struct query_surroundings surroundings;
+	const char *no_paragraphs;
+	bool has_post, has_reading;
+};
+struct query_side {
+	int64_t run;
+	const char *name, *dbms, *version;
+	bool cold;
+	size_t kept;
+};
+struct query_pair {
+	struct ttp_pair pair;
+	char name[WORDS];
+	uint64_t base_plan, other_plan;
+};
+struct query_compared {
+	uint32_t type;
+	uint64_t format;
+	struct query_side base, other;
+	struct ttp_comparison c;
+};
+
 /* NULL: there is none to show. Columns scope, check, fired, of, share. */
 enum query_checks {
 	QUERY_ALL_CHECKS,
@@ -138,9 +200,9 @@ enum query_checks {
 };
 struct table *query_checks_table(const struct query_view *v, enum query_checks which);
 /* The causal model: a row for each relation. */
-struct table *query_model_table(const struct ttp_correlation found[TTP_RELATIONS]);
-void query_model_of(const struct query_view *v, struct ttp_correlation out[TTP_RELATIONS]);
+void query_model_of(const struct query_view *v, struct query_relation out[TTP_RELATIONS]);
+struct table *query_model_table(const struct query_relation model[TTP_RELATIONS]);
 /* "40 of 73 as predicted, ..." */
-void put_model_summary(const struct ttp_correlation found[TTP_RELATIONS], struct strbuf *out);
+void put_model_summary(const struct query_relation model[TTP_RELATIONS], struct strbuf *out);
 
 #endif

@@ -1,332 +1,258 @@
 /* What the documents of this folder are made of: docs/schema/ comes from it. */
 #include "report/core/shapes.h"
+#include "report/query/rows.h"
 
-static const char *const form_names[] = { "adapted", "paper" };
-static const char *const kind_names[] = { "restarted", "backed off", "paused", "resumed",
-					  "same plan", "made table", "gave up" };
-static const char *const dropped_by_names[] = { "excessive variation", "possible result cache",
-						"another query process", "too short to measure",
-						"fewer than 6 executions left" };
-static const char *const name_names[] = { "missing queries",	 "unique plan",
-					  "underlying measure",	 "derived measure",
-					  "steal time",		 "guest time",
-					  "other query process", "other utility process" };
-static const char *const query_execution2_name_names[] = { "ephemeral process",
-							   "DBMS time",
-							   "zero query time",
-							   "query time",
-							   "query user tick",
-							   "overall computation time",
-							   "computation time",
-							   "BlockIO delay time",
-							   "IOWait time",
-							   "context switch",
-							   "ambiguous query process",
-							   "no query process",
-							   "timed-out",
-							   "lost events" };
-static const char *const query_at_name_names[] = { "excessive variation in query computation time",
-						   "possible query result cache",
-						   "strict monotonicity", "relaxed monotonicity" };
-static const char *const predicted_names[] = { "low", "med", "high" };
-static const char *const type_names[] = { "query" };
-static const char *const time_names[] = { "measured", "calculated", "cpu_blocked", "cpu_device" };
-static const char *const change_names[] = { "same", "slower", "faster", "only_base", "only_other" };
-static const char *const query_compare_type_names[] = { "query-compare" };
+static const char *const form_names[] = { [TTP_ADAPTED] = "adapted", [TTP_PAPER] = "paper" };
+static const char *const query_type[] = { "query" };
+static const char *const query_compare_type[] = { "query-compare" };
 
-static const struct field experiment_fields[] = {
-	{ "name", FIELD_TEXT },
-	{ "text", FIELD_TEXT, .meaning = "Of its file." },
-	{ "scenario", FIELD_TEXT },
-	{ "queries", FIELD_U64, .meaning = "That were to be executed." },
-	{ "executions", FIELD_ID, .meaning = "Of each Q@C.", .more = "\"minimum\": 1" },
-	{ "cold", FIELD_BOOL },
-	{ "imported", FIELD_BOOL, .meaning = "Measured elsewhere." },
-	{ "time_limit_ns", FIELD_ID, .more = "\"minimum\": 1" },
-	{ "seed", FIELD_TEXT, .meaning = "Of 64 bits, more than a number holds everywhere.",
-	  .more = "\"pattern\": \"^[0-9]+$\"" },
-	{ 0 },
-};
-const struct shape experiment_shape = { "experiment", NULL, experiment_fields };
-
-static const struct field server_fields[] = {
-	{ "dbms", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "version", FIELD_TEXT },
-	{ "settings", FIELD_MAP, .flags = FIELD_MAYBE },
-	{ "io_by_process", FIELD_BOOL,
-	  .meaning =
-		  "It reads in threads other than the query's: what rests on the query's blocked time is refused." },
-	{ 0 },
-};
-const struct shape server_shape = { "server", NULL, server_fields };
-
+#define X(member, ...) FACT(struct ttp_options, member, __VA_ARGS__)
 static const struct field options_fields[] = {
-	{ "form", FIELD_ENUM, .limit = 2, .names = form_names },
-	{ "tick_ns", FIELD_ID, .more = "\"minimum\": 1" },
-	{ "floor_ns", FIELD_U64, .meaning = "What is shorter cannot be measured." },
+	X(form, "form", FIELD_ENUM, NULL, .limit = TTP_PAPER + 1, .names = form_names),
+	X(tick_ns, "tick_ns", FIELD_U64, NULL, .flags = FIELD_ZERO_ABSENT,
+	  .more = "\"minimum\": 1"),
+	X(floor_ns, "floor_ns", FIELD_U64, "What is shorter cannot be measured."),
 	{ 0 },
 };
-const struct shape options_shape = { "options", NULL, options_fields };
+const struct shape query_options_shape = { "query_options", NULL, options_fields };
 
-static const struct field text_fields[] = {
-	{ "query", FIELD_I64, .more = "\"minimum\": 1" },
-	{ "name", FIELD_TEXT },
-	{ "sql", FIELD_TEXT },
+#undef X
+#define X(member, ...) FACT(struct ttp_figure, member, __VA_ARGS__)
+static const struct field figure_fields[] = {
+	X(median_ns, "median_ns", FIELD_REAL, NULL, .flags = FIELD_ALWAYS),
+	X(mean_ns, "mean_ns", FIELD_REAL, NULL, .flags = FIELD_ALWAYS),
+	X(sigma_ns, "sigma_ns", FIELD_REAL, NULL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0"),
 	{ 0 },
 };
-const struct shape text_shape = { "text", NULL, text_fields };
+const struct shape query_figure_shape = { "query_figure", NULL, figure_fields };
 
-static const struct field plan_fields[] = {
-	{ "hash", FIELD_HASH, .flags = FIELD_ALWAYS },
-	{ "plan", FIELD_MAP, .flags = FIELD_MAYBE,
-	  .meaning =
-		  "A tree of nodes: node, relation, alias, index, join, conditions, details, children." },
+static const struct shape facts_shape = { "query_execution_facts", NULL, query_execution_fields };
+
+#undef X
+#define X(member, ...) FACT(struct query_judged, member, __VA_ARGS__)
+static const struct field judged_fields[] = {
+	X(x, "", FIELD_SPLICE, NULL, .shape = &facts_shape),
+	X(cpu_ns, "cpu_ns", FIELD_NS,
+	  "User + system of the query's processes; null: one of them was not seen."),
+	X(times[TTP_MEASURED], "times_ns.measured", FIELD_REAL, NULL),
+	X(times[TTP_CALC], "times_ns.calculated", FIELD_REAL, NULL),
+	X(times[TTP_BLOCKED], "times_ns.cpu_blocked", FIELD_REAL, NULL),
+	X(times[TTP_DEVICE], "times_ns.cpu_device", FIELD_REAL, NULL),
+	{ "dropped_by", FIELD_LIST, .flags = FIELD_BY_HAND, .item = FIELD_ENUM, .limit = TTP_CHECKS,
+	  .names = ttp_check_names,
+	  .meaning = "Sanity checks that it did not pass; empty: it is kept." },
 	{ 0 },
 };
-const struct shape plan_shape = { "plan", NULL, plan_fields };
+const struct shape query_judged_shape = { "query_execution", NULL, judged_fields };
 
-static const struct field event_fields[] = {
-	{ "kind", FIELD_ENUM, .limit = 7, .names = kind_names },
-	{ "at", FIELD_TEXT, .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
-	{ "query", FIELD_ID, .more = "\"minimum\": 1" },
-	{ "cardinality", FIELD_ID, .more = "\"minimum\": 1" },
-	{ "plan", FIELD_HASH },
-	{ "before", FIELD_HASH },
-	{ "text", FIELD_TEXT },
+#undef X
+#define X(member, ...) FACT(struct query_row, member, __VA_ARGS__)
+#define FIGURE(member, name, meaning)                                        \
+	X(member, name, FIELD_OBJECT, meaning, .shape = &query_figure_shape, \
+	  .flags = FIELD_ONLY_JSON | FIELD_GIVEN,                            \
+	  .bits = offsetof(struct query_row, member.present))
+/* One number of it, for the CSV. */
+#define NUMBER(member, number, name, ...)                         \
+	X(member.number, name, FIELD_REAL, NULL, .unit = UNIT_NS, \
+	  .flags = FIELD_NOT_SQL | FIELD_NOT_JSON | FIELD_GIVEN,  \
+	  .bits = offsetof(struct query_row, member.present), __VA_ARGS__)
+#define TIME(member, name) NUMBER(member, median_ns, name), NUMBER(member, sigma_ns, name "_sigma")
+#define TIMES(member, prefix)                                    \
+	TIME(member[TTP_DEVICE], prefix "cpu_device"),           \
+		TIME(member[TTP_BLOCKED], prefix "cpu_blocked"), \
+		TIME(member[TTP_CALC], prefix "calculated"),     \
+		TIME(member[TTP_MEASURED], prefix "measured")
+
+const struct field query_row_fields[] = {
+	X(query, "query", FIELD_U32, NULL, .more = "\"minimum\": 1"),
+	X(name, "name", FIELD_NAME, NULL, .limit = WORDS),
+	X(cardinality, "cardinality", FIELD_U64, "Of the table that varies; null: none does.",
+	  .flags = FIELD_ZERO_ABSENT, .more = "\"minimum\": 1"),
+	X(table_bytes, "table_bytes", FIELD_U64, NULL, .flags = FIELD_ONLY_JSON | FIELD_ZERO_ABSENT,
+	  .more = "\"minimum\": 1"),
+	X(letter, "plan", FIELD_NAME,
+	  "Lettered within the query, from the highest cardinality down.",
+	  .flags = FIELD_ZERO_ABSENT, .limit = sizeof(((struct query_row *)NULL)->letter),
+	  .more = "\"pattern\": \"^[A-Z]+$\""),
+	X(hash, "plan_hash", FIELD_HASH, NULL),
+	X(plans, "several_plans", FIELD_BOOL, NULL, .flags = FIELD_ONLY_JSON),
+	X(kept, "kept", FIELD_U64, "Executions."),
+	X(made, "made", FIELD_U64, NULL),
+	X(dropped_by, "dropped_by", FIELD_TEXT, NULL, .flags = FIELD_NOT_JSON),
+	{ "dropped_by", FIELD_ENUM, .limit = TTP_DROPS - 1, .names = ttp_drop_names + 1,
+	  .flags = FIELD_ONLY_JSON | FIELD_MAYBE, .meaning = "Step 3; null: it is kept." },
+	{ "fired", FIELD_LIST, .flags = FIELD_ONLY_JSON | FIELD_BY_HAND, .item = FIELD_ENUM,
+	  .limit = TTP_AT_CHECKS, .names = ttp_at_check_names, .meaning = "Step 1." },
+	{ "fired_afterwards", FIELD_LIST, .flags = FIELD_ONLY_JSON | FIELD_BY_HAND,
+	  .item = FIELD_ENUM, .limit = TTP_AT_CHECKS, .names = ttp_at_check_names,
+	  .meaning = "Step 5." },
+	FIGURE(times[TTP_MEASURED], "times.measured",
+	       "Over the executions kept. null: not known of each of them, or it means nothing "
+	       "with this server."),
+	FIGURE(times[TTP_CALC], "times.calculated", NULL),
+	FIGURE(times[TTP_BLOCKED], "times.cpu_blocked", NULL),
+	FIGURE(times[TTP_DEVICE], "times.cpu_device", NULL),
+	TIMES(times, ""),
+	FIGURE(unfiltered[TTP_MEASURED], "unfiltered.measured",
+	       "The same of all executions that ended, dropped or not."),
+	FIGURE(unfiltered[TTP_CALC], "unfiltered.calculated", NULL),
+	FIGURE(unfiltered[TTP_BLOCKED], "unfiltered.cpu_blocked", NULL),
+	FIGURE(unfiltered[TTP_DEVICE], "unfiltered.cpu_device", NULL),
+	FIGURE(cpu, "cpu", NULL),
+	FIGURE(device, "own_device", NULL),
+	FIGURE(blocked, "blocked", NULL),
+	X(read_share, "read_share", FIELD_REAL,
+	  "Mean of bytes read by executions that ended, dropped or not, of those of its tables.",
+	  .unit = UNIT_SHARE, .flags = FIELD_ONLY_JSON, .more = "\"minimum\": 0"),
+	NUMBER(cpu, median_ns, "cpu"),
+	NUMBER(device, median_ns, "own_device"),
+	/* means nothing where the time that rests on it does not */
+	X(blocked.median_ns, "blocked", FIELD_REAL, NULL, .unit = UNIT_NS,
+	  .flags = FIELD_NOT_SQL | FIELD_NOT_JSON | FIELD_GIVEN,
+	  .bits = offsetof(struct query_row, blocked_means)),
+	X(read_share, "read", FIELD_REAL, NULL, .unit = UNIT_SHARE,
+	  .flags = FIELD_NOT_SQL | FIELD_NOT_JSON),
+	TIMES(unfiltered, "unfiltered_"),
+	{ "executions", FIELD_LIST, .shape = &query_judged_shape,
+	  .flags = FIELD_ONLY_JSON | FIELD_BY_HAND },
 	{ 0 },
 };
-const struct shape event_shape = { "event", NULL, event_fields };
+const struct shape query_row_shape = { "query_at", NULL, query_row_fields };
 
-static const struct field measured_fields[] = {
-	{ "median_ns", FIELD_REAL, .flags = FIELD_ALWAYS },
-	{ "mean_ns", FIELD_REAL, .flags = FIELD_ALWAYS },
-	{ "sigma_ns", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ 0 },
-};
-const struct shape measured_shape = { "measured", NULL, measured_fields };
+#undef X
+#define X(member, ...) FACT(struct query_check, member, __VA_ARGS__)
+#define CHECKS(name, words, most)                                                      \
+	static const struct field name##_fields[] = {                                  \
+		X(check, "name", FIELD_ENUM, NULL, .limit = (most), .names = (words)), \
+		X(count.fired, "fired", FIELD_U64, NULL),                              \
+		X(count.of, "of", FIELD_U64, NULL),                                    \
+		{ 0 },                                                                 \
+	};                                                                             \
+	const struct shape query_##name##_shape = { "query_" #name, NULL, name##_fields }
+CHECKS(wide_check, ttp_wide_check_names, TTP_WIDE_CHECKS);
+CHECKS(check, ttp_check_names, TTP_CHECKS);
+CHECKS(at_check, ttp_at_check_names, TTP_AT_CHECKS);
 
-static const struct field times_fields[] = {
-	{ "measured", FIELD_OBJECT, .shape = &measured_shape, .flags = FIELD_MAYBE },
-	{ "calculated", FIELD_OBJECT, .shape = &measured_shape, .flags = FIELD_MAYBE },
-	{ "cpu_blocked", FIELD_OBJECT, .shape = &measured_shape, .flags = FIELD_MAYBE },
-	{ "cpu_device", FIELD_OBJECT, .shape = &measured_shape, .flags = FIELD_MAYBE },
-	{ 0 },
-};
-const struct shape times_shape = {
-	"times",
-	"Over the executions kept. null: not known of each of them, or it means nothing with this server.",
-	times_fields
-};
-
-static const struct field times_ns_fields[] = {
-	{ "measured", FIELD_REAL },
-	{ "calculated", FIELD_REAL },
-	{ "cpu_blocked", FIELD_REAL },
-	{ "cpu_device", FIELD_REAL },
-	{ 0 },
-};
-const struct shape times_ns_shape = { "times_ns", NULL, times_ns_fields };
-
-static const struct field query_execution_fields[] = {
-	{ "number", FIELD_I64, .more = "\"minimum\": 1" },
-	{ "timed_out", FIELD_BOOL },
-	{ "started_at", FIELD_TEXT,
-	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
-	{ "measured_ns", FIELD_U64, .meaning = "From asking to the last row." },
-	{ "cpu_ns", FIELD_NS,
-	  .meaning = "User + system of the query's processes; null: one of them was not seen." },
-	{ "own_device_ns", FIELD_NS, .meaning = "The time that devices served it." },
-	{ "others_device_ns", FIELD_NS },
-	{ "run_delay_ns", FIELD_NS, .meaning = "It waited so long for a CPU." },
-	{ "read_bytes", FIELD_KNOWN },
-	{ "rows", FIELD_U64 },
-	{ "plan", FIELD_HASH },
-	{ "times_ns", FIELD_OBJECT, .shape = &times_ns_shape, .flags = FIELD_BY_HAND },
-	{ "dropped_by", FIELD_LIST, .flags = FIELD_BY_HAND,
-	  .meaning = "Sanity checks that it did not pass; empty: it is kept.",
-	  .more = "\"items\": {\"enum\": [\"ephemeral process\", \"DBMS time\", \"zero query time\", \"query time\", \"query user tick\", \"overall computation time\", \"computation time\", \"BlockIO delay time\", \"IOWait time\", \"context switch\", \"ambiguous query process\", \"no query process\", \"timed-out\", \"lost events\"]}" },
-	{ 0 },
-};
-const struct shape query_execution_shape = { "query_execution", NULL, query_execution_fields };
-
-static const struct field at_fields[] = {
-	{ "query", FIELD_I64, .more = "\"minimum\": 1" },
-	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "cardinality", FIELD_ID, .meaning = "Of the table that varies; null: none does.",
-	  .more = "\"minimum\": 1" },
-	{ "table_bytes", FIELD_ID, .more = "\"minimum\": 1" },
-	{ "plan", FIELD_TEXT,
-	  .meaning = "Lettered within the query, from the highest cardinality down.",
-	  .more = "\"pattern\": \"^[A-Z]+$\"" },
-	{ "plan_hash", FIELD_HASH },
-	{ "several_plans", FIELD_BOOL },
-	{ "made", FIELD_U64 },
-	{ "kept", FIELD_U64, .meaning = "Executions." },
-	{ "dropped_by", FIELD_ENUM, .limit = 5, .names = dropped_by_names, .flags = FIELD_MAYBE,
-	  .meaning = "Step 3; null: it is kept." },
-	{ "fired", FIELD_LIST, .flags = FIELD_BY_HAND, .meaning = "Step 1.",
-	  .more = "\"items\": {\"enum\": [\"excessive variation in query computation time\", \"possible query result cache\", \"strict monotonicity\", \"relaxed monotonicity\"]}" },
-	{ "fired_afterwards", FIELD_LIST, .flags = FIELD_BY_HAND, .meaning = "Step 5.",
-	  .more = "\"items\": {\"enum\": [\"excessive variation in query computation time\", \"possible query result cache\", \"strict monotonicity\", \"relaxed monotonicity\"]}" },
-	{ "times", FIELD_OBJECT, .shape = &times_shape, .flags = FIELD_BY_HAND,
-	  .meaning =
-		  "Over the executions kept. null: not known of each of them, or it means nothing with this server." },
-	{ "unfiltered", FIELD_OBJECT, .shape = &times_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "The same of all executions that ended, dropped or not." },
-	{ "cpu", FIELD_OBJECT, .shape = &measured_shape, .flags = FIELD_MAYBE },
-	{ "own_device", FIELD_OBJECT, .shape = &measured_shape, .flags = FIELD_MAYBE },
-	{ "blocked", FIELD_OBJECT, .shape = &measured_shape, .flags = FIELD_MAYBE },
-	{ "read_share", FIELD_REAL,
-	  .meaning =
-		  "Mean of bytes read by executions that ended, dropped or not, of those of its tables.",
-	  .more = "\"minimum\": 0" },
-	{ "executions", FIELD_LIST, .shape = &query_execution_shape, .flags = FIELD_BY_HAND },
-	{ 0 },
-};
-const struct shape at_shape = { "at", NULL, at_fields };
-
-static const struct field query_experiment_fields[] = {
-	{ "name", FIELD_ENUM, .limit = 8, .names = name_names },
-	{ "fired", FIELD_U64 },
-	{ "of", FIELD_U64 },
-	{ 0 },
-};
-const struct shape query_experiment_shape = { "query_experiment", NULL, query_experiment_fields };
-
-static const struct field query_execution2_fields[] = {
-	{ "name", FIELD_ENUM, .limit = 14, .names = query_execution2_name_names },
-	{ "fired", FIELD_U64 },
-	{ "of", FIELD_U64 },
-	{ 0 },
-};
-const struct shape query_execution2_shape = { "query_execution2", NULL, query_execution2_fields };
-
-static const struct field query_at_fields[] = {
-	{ "name", FIELD_ENUM, .limit = 4, .names = query_at_name_names },
-	{ "fired", FIELD_U64 },
-	{ "of", FIELD_U64 },
-	{ 0 },
-};
-const struct shape query_at_shape = { "query_at", NULL, query_at_fields };
-
-static const struct field checks_fields[] = {
-	{ "missing", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
-	  .meaning =
-		  "What the check of underlying measures did not find in one execution or another: columns of the executions' CSV." },
-	{ "experiment", FIELD_LIST, .shape = &query_experiment_shape, .flags = FIELD_BY_HAND },
-	{ "execution", FIELD_LIST, .shape = &query_execution2_shape, .flags = FIELD_BY_HAND },
-	{ "at", FIELD_LIST, .shape = &query_at_shape, .flags = FIELD_BY_HAND },
-	{ 0 },
-};
-const struct shape checks_shape = { "checks",
-				    "Step 1: how often each fired, of how often it was asked.",
-				    checks_fields };
-
+#undef X
+#define X(member, ...) FACT(struct ttp_result, member, __VA_ARGS__)
 static const struct field post_fields[] = {
-	{ "checks", FIELD_LIST, .shape = &query_at_shape, .flags = FIELD_BY_HAND },
-	{ "kept_difference", FIELD_REAL,
-	  .meaning = "Of measured and calculated time, relative to measured: the Q@Cs kept.",
-	  .more = "\"minimum\": 0" },
-	{ "dropped_difference", FIELD_REAL, .more = "\"minimum\": 0" },
-	{ "relative_error", FIELD_REAL, .meaning = "Of calculated times.",
-	  .more = "\"minimum\": 0" },
+	{ "checks", FIELD_LIST, .shape = &query_at_check_shape, .flags = FIELD_BY_HAND },
+	X(post.kept_difference, "kept_difference", FIELD_REAL,
+	  "Of measured and calculated time, relative to measured: the Q@Cs kept.",
+	  .more = "\"minimum\": 0"),
+	X(post.dropped_difference, "dropped_difference", FIELD_REAL, NULL,
+	  .more = "\"minimum\": 0"),
+	X(relative_error, "relative_error", FIELD_REAL, "Of calculated times.",
+	  .more = "\"minimum\": 0"),
 	{ "constant", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
 	  .meaning = "Measures of the model that never vary." },
 	{ 0 },
 };
-const struct shape post_shape = { "post", "Step 5, on calculated times; null: refused.",
-				  post_fields };
+const struct shape query_post_shape = { "query_post", NULL, post_fields };
 
+#undef X
+#define X(member, ...) FACT(struct query_reading, member, __VA_ARGS__)
 static const struct field reading_fields[] = {
-	{ "known", FIELD_I64, .more = "\"minimum\": 1" },
-	{ "whole", FIELD_U64, .meaning = "Read what their tables have, within 3 %." },
-	{ "less", FIELD_U64 },
-	{ "more", FIELD_U64 },
-	{ "warm", FIELD_U64, .meaning = "Read less than 1 % of that." },
+	X(known, "known", FIELD_U64, NULL, .more = "\"minimum\": 1"),
+	X(whole, "whole", FIELD_U64, "Read what their tables have, within 3 %."),
+	X(less, "less", FIELD_U64, NULL),
+	X(more, "more", FIELD_U64, NULL),
+	X(warm, "warm", FIELD_U64, "Read less than 1 % of that."),
 	{ 0 },
 };
-const struct shape reading_shape = { "reading", "How many Q@Cs; null: bytes are not known.",
-				     reading_fields };
+const struct shape query_reading_shape = { "query_reading", NULL, reading_fields };
 
+#undef X
+#define X(member, ...) FACT(struct query_surroundings, member, __VA_ARGS__)
 static const struct field surroundings_fields[] = {
-	{ "run_delay_share", FIELD_REAL,
-	  .meaning =
-		  "That each of the query's threads waited for a CPU, of the time between the snapshots.",
-	  .more = "\"minimum\": 0" },
-	{ "steal_share", FIELD_REAL, .meaning = "Of the CPUs' time.", .more = "\"minimum\": 0" },
-	{ "lost", FIELD_U64, .meaning = "Executions, of all, in which events were lost." },
+	X(run_delay, "run_delay_share", FIELD_REAL,
+	  "That each of the query's threads waited for a CPU, of the time between the snapshots.",
+	  .more = "\"minimum\": 0"),
+	X(steal, "steal_share", FIELD_REAL, "Of the CPUs' time.", .more = "\"minimum\": 0"),
+	X(lost, "lost", FIELD_U64, "Executions, of all, in which events were lost."),
 	{ 0 },
 };
-const struct shape surroundings_shape = { "surroundings", "Shares are over the executions kept.",
-					  surroundings_fields };
+const struct shape query_surroundings_shape = { "query_surroundings", NULL, surroundings_fields };
 
-static const struct field model_fields[] = {
-	{ "id", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "left", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "right", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "predicted", FIELD_ENUM, .limit = 3, .names = predicted_names },
-	{ "papers_r", FIELD_REAL, .flags = FIELD_ALWAYS },
-	{ "r", FIELD_REAL, .more = "\"minimum\": -1, \"maximum\": 1" },
-	{ "p", FIELD_REAL, .more = "\"minimum\": 0, \"maximum\": 1" },
-	{ "observed", FIELD_ENUM, .limit = 3, .names = predicted_names, .flags = FIELD_MAYBE },
-	{ "off", FIELD_KNOWN, .meaning = "Levels from what was predicted.",
-	  .more = "\"maximum\": 2" },
+#undef X
+#define X(member, ...) FACT(struct query_relation, member, __VA_ARGS__)
+static const struct field relation_fields[] = {
+	X(id, "id", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
+	X(left, "left", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
+	X(right, "right", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
+	X(predicted, "predicted", FIELD_ENUM, NULL, .limit = TTP_LEVELS, .names = ttp_level_names),
+	X(papers_r, "papers_r", FIELD_REAL, NULL, .flags = FIELD_ALWAYS),
+	X(r, "r", FIELD_REAL, NULL, .more = "\"minimum\": -1, \"maximum\": 1"),
+	X(p, "p", FIELD_REAL, NULL, .more = "\"minimum\": 0, \"maximum\": 1"),
+	X(observed, "observed", FIELD_ENUM, NULL, .limit = TTP_LEVELS, .names = ttp_level_names,
+	  .flags = FIELD_GIVEN, .bits = offsetof(struct query_relation, known)),
+	X(off, "off", FIELD_KNOWN, "Levels from what was predicted.", .more = "\"maximum\": 2"),
 	{ 0 },
 };
-const struct shape model_shape = { "model", NULL, model_fields };
+const struct shape query_relation_shape = { "query_relation", NULL, relation_fields };
 
+#undef X
+#define X(member, ...) FACT(struct query_item, member, __VA_ARGS__)
 static const struct field item_fields[] = {
-	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "text", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	X(name, "name", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
+	X(text, "text", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
 	{ 0 },
 };
-const struct shape item_shape = { "item", NULL, item_fields };
+const struct shape query_item_shape = { "query_item", NULL, item_fields };
 
+#undef X
+#define X(member, ...) FACT(struct query_head, member, __VA_ARGS__)
 static const struct field query_fields[] = {
-	{ "type", FIELD_ENUM, .limit = 1, .names = type_names },
-	{ "format", FIELD_U64, .meaning = "Raised when a field changes its meaning.",
-	  .more = "\"const\": 1" },
+	X(type, "type", FIELD_ENUM, NULL, .limit = 1, .names = query_type),
+	X(format, "format", FIELD_U64, "Raised when a field changes its meaning.",
+	  .more = "\"const\": 1"),
 	{ "run", FIELD_OBJECT, .shape = &noise_run_shape, .flags = FIELD_MAYBE },
 	{ "machine", FIELD_OBJECT, .shape = &machine_shape, .flags = FIELD_MAYBE },
-	{ "cpus", FIELD_ID, .meaning = "Online.", .more = "\"minimum\": 1" },
-	{ "experiment", FIELD_OBJECT, .shape = &experiment_shape, .flags = FIELD_BY_HAND },
-	{ "server", FIELD_OBJECT, .shape = &server_shape, .flags = FIELD_BY_HAND },
-	{ "options", FIELD_OBJECT, .shape = &options_shape, .flags = FIELD_BY_HAND },
-	{ "texts", FIELD_LIST, .shape = &text_shape, .flags = FIELD_BY_HAND },
-	{ "plans", FIELD_LIST, .shape = &plan_shape, .flags = FIELD_BY_HAND },
-	{ "events", FIELD_LIST, .shape = &event_shape, .flags = FIELD_BY_HAND },
-	{ "at_made", FIELD_U64 },
-	{ "at_kept", FIELD_U64 },
-	{ "executions_made", FIELD_U64 },
-	{ "executions_kept", FIELD_U64 },
-	{ "time", FIELD_ENUM, .limit = 4, .names = time_names,
-	  .meaning = "The best that every Q@C has: of the headline." },
-	{ "relative_error", FIELD_REAL,
-	  .meaning = "Of the headline: mean of sigma / mean over the Q@Cs kept.",
-	  .more = "\"minimum\": 0" },
-	{ "at", FIELD_LIST, .shape = &at_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "By query, then cardinality." },
-	{ "checks", FIELD_OBJECT, .shape = &checks_shape, .flags = FIELD_BY_HAND,
+	X(data, "", FIELD_SPLICE, NULL, .shape = &query_run_shape),
+	X(options, "options", FIELD_OBJECT, NULL, .shape = &query_options_shape),
+	X(data.texts, "texts", FIELD_LIST, NULL, .shape = &query_text_shape,
+	  .limit = sizeof(struct query_text)),
+	X(data.plans, "plans", FIELD_LIST, NULL, .shape = &query_plan_shape,
+	  .limit = sizeof(struct query_plan)),
+	X(data.events, "events", FIELD_LIST, NULL, .shape = &query_event_shape,
+	  .limit = sizeof(struct query_event)),
+	X(result.at_count, "at_made", FIELD_U64, NULL),
+	X(result.at_kept, "at_kept", FIELD_U64, NULL),
+	X(result.executions, "executions_made", FIELD_U64, NULL),
+	X(result.executions_kept, "executions_kept", FIELD_U64, NULL),
+	X(time, "time", FIELD_ENUM, "The best that every Q@C has: of the headline.",
+	  .limit = TTP_TIMES, .names = ttp_time_names),
+	X(relative_error, "relative_error", FIELD_REAL,
+	  "Of the headline: mean of sigma / mean over the Q@Cs kept.", .more = "\"minimum\": 0"),
+	{ "checks.experiment", FIELD_LIST, .shape = &query_wide_check_shape, .flags = FIELD_BY_HAND,
 	  .meaning = "Step 1: how often each fired, of how often it was asked." },
-	{ "post", FIELD_OBJECT, .shape = &post_shape, .flags = FIELD_MAYBE,
-	  .meaning = "Step 5, on calculated times; null: refused." },
-	{ "reading", FIELD_OBJECT, .shape = &reading_shape, .flags = FIELD_MAYBE,
-	  .meaning = "How many Q@Cs; null: bytes are not known." },
-	{ "surroundings", FIELD_OBJECT, .shape = &surroundings_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "Shares are over the executions kept." },
-	{ "model", FIELD_LIST, .shape = &model_shape, .flags = FIELD_BY_HAND,
+	{ "checks.execution", FIELD_LIST, .shape = &query_check_shape, .flags = FIELD_BY_HAND },
+	{ "checks.at", FIELD_LIST, .shape = &query_at_check_shape, .flags = FIELD_BY_HAND },
+	{ "checks.missing", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
+	  .meaning = "What the check of underlying measures did not find in one execution or "
+		     "another: columns of the executions' CSV." },
+	X(result, "post", FIELD_OBJECT, "Step 5, on calculated times; null: refused.",
+	  .shape = &query_post_shape, .flags = FIELD_GIVEN,
+	  .bits = offsetof(struct query_head, has_post)),
+	X(reading, "reading", FIELD_OBJECT, "How many Q@Cs; null: bytes are not known.",
+	  .shape = &query_reading_shape, .flags = FIELD_GIVEN,
+	  .bits = offsetof(struct query_head, has_reading)),
+	X(surroundings, "surroundings", FIELD_OBJECT, "Shares are over the executions kept.",
+	  .shape = &query_surroundings_shape),
+	{ "model", FIELD_LIST, .shape = &query_relation_shape, .flags = FIELD_BY_HAND,
 	  .meaning = "The causal model's correlations.",
 	  .more = "\"minItems\": 73, \"maxItems\": 73" },
 	{ "deviations", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
 	  .meaning = "From the protocol as printed." },
-	{ "items", FIELD_LIST, .shape = &item_shape, .flags = FIELD_BY_HAND,
+	{ "items", FIELD_LIST, .shape = &query_item_shape, .flags = FIELD_BY_HAND,
 	  .meaning = "Section 9 of the paper.", .more = "\"minItems\": 9, \"maxItems\": 9" },
 	{ "paragraphs", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
 	  .meaning = "The same, ready to paste; none where no_paragraphs says why.",
 	  .more = "\"oneOf\": [{\"minItems\": 2, \"maxItems\": 2}, {\"maxItems\": 0}]" },
-	{ "no_paragraphs", FIELD_TEXT,
-	  .meaning =
-		  "Why the run is not fit for a paper: \"the run is not complete\", \"nothing was kept\"." },
+	X(no_paragraphs, "no_paragraphs", FIELD_TEXT,
+	  "Why the run is not fit for a paper: \"the run is not complete\", \"nothing was kept\"."),
+	{ "at", FIELD_LIST, .shape = &query_row_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "By query, then cardinality." },
 	{ 0 },
 };
 const struct shape query_shape = {
@@ -335,58 +261,66 @@ const struct shape query_shape = {
 	query_fields
 };
 
-static const struct field query_compare_base_fields[] = {
-	{ "run", FIELD_ID, .more = "\"minimum\": 1" },
-	{ "name", FIELD_TEXT },
-	{ "dbms", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "version", FIELD_TEXT },
-	{ "cold", FIELD_BOOL },
-	{ "kept", FIELD_U64, .meaning = "Q@Cs." },
+#undef X
+#define X(member, ...) FACT(struct query_side, member, __VA_ARGS__)
+static const struct field side_fields[] = {
+	X(run, "run", FIELD_ID, NULL, .more = "\"minimum\": 1"),
+	X(name, "name", FIELD_TEXT, NULL),
+	X(dbms, "dbms", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
+	X(version, "version", FIELD_TEXT, NULL),
+	X(cold, "cold", FIELD_BOOL, NULL),
+	X(kept, "kept", FIELD_U64, "Q@Cs."),
 	{ 0 },
 };
-const struct shape query_compare_base_shape = { "query_compare_base", NULL,
-						query_compare_base_fields };
+const struct shape query_side_shape = { "query_side", NULL, side_fields };
 
+#undef X
+#define X(member, ...) FACT(struct query_pair, member, __VA_ARGS__)
 static const struct field pair_fields[] = {
-	{ "query", FIELD_I64, .meaning = "The base's number, or where it has none, the other's.",
-	  .more = "\"minimum\": 1" },
-	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "cardinality", FIELD_ID, .more = "\"minimum\": 1" },
-	{ "change", FIELD_ENUM, .limit = 5, .names = change_names,
-	  .meaning =
-		  "slower and faster: the other, significantly. only_: it is there, or was kept, in one of them alone." },
-	{ "same_plan", FIELD_BOOL, .meaning = "Or that is not known, or they are of two DBMSs." },
-	{ "base_plan", FIELD_HASH },
-	{ "other_plan", FIELD_HASH },
-	{ "plan_change", FIELD_TEXT, .meaning = "In words." },
-	{ "base_ns", FIELD_REAL, .meaning = "Median." },
-	{ "other_ns", FIELD_REAL },
-	{ "ratio", FIELD_REAL, .meaning = "Other / base.", .more = "\"minimum\": 0" },
-	{ "ratio_low", FIELD_REAL, .more = "\"minimum\": 0" },
-	{ "ratio_high", FIELD_REAL, .more = "\"minimum\": 0" },
-	{ "p", FIELD_REAL, .meaning = "Mann-Whitney, corrected by Holm.",
-	  .more = "\"minimum\": 0, \"maximum\": 1" },
+	X(pair.query, "query", FIELD_U32, "The base's number, or where it has none, the other's.",
+	  .more = "\"minimum\": 1"),
+	X(name, "name", FIELD_NAME, NULL, .limit = WORDS),
+	X(pair.cardinality, "cardinality", FIELD_U64, NULL, .flags = FIELD_ZERO_ABSENT,
+	  .more = "\"minimum\": 1"),
+	X(pair.change, "change", FIELD_ENUM,
+	  "slower and faster: the other, significantly. only_: it is there, or was kept, in one "
+	  "of them alone.",
+	  .limit = TTP_ONLY_OTHER + 1, .names = query_change_names),
+	X(pair.same_plan, "same_plan", FIELD_BOOL,
+	  "Or that is not known, or they are of two DBMSs."),
+	X(base_plan, "base_plan", FIELD_HASH, NULL),
+	X(other_plan, "other_plan", FIELD_HASH, NULL),
+	{ "plan_change", FIELD_TEXT, .flags = FIELD_MAYBE, .meaning = "In words." },
+	X(pair.base_ns, "base_ns", FIELD_REAL, "Median."),
+	X(pair.other_ns, "other_ns", FIELD_REAL, NULL),
+	X(pair.ratio, "ratio", FIELD_REAL, "Other / base.", .more = "\"minimum\": 0"),
+	X(pair.low, "ratio_low", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
+	X(pair.high, "ratio_high", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
+	X(pair.p, "p", FIELD_REAL, "Mann-Whitney, corrected by Holm.",
+	  .more = "\"minimum\": 0, \"maximum\": 1"),
 	{ 0 },
 };
-const struct shape pair_shape = { "pair", NULL, pair_fields };
+const struct shape query_pair_shape = { "query_pair", NULL, pair_fields };
 
+#undef X
+#define X(member, ...) FACT(struct query_compared, member, __VA_ARGS__)
 static const struct field query_compare_fields[] = {
-	{ "type", FIELD_ENUM, .limit = 1, .names = query_compare_type_names },
-	{ "format", FIELD_U64, .meaning = "Raised when a field changes its meaning.",
-	  .more = "\"const\": 1" },
-	{ "base", FIELD_OBJECT, .shape = &query_compare_base_shape, .flags = FIELD_BY_HAND },
-	{ "other", FIELD_OBJECT, .shape = &query_compare_base_shape, .flags = FIELD_BY_HAND },
-	{ "time", FIELD_ENUM, .limit = 4, .names = time_names,
-	  .meaning = "What is compared: the best that both have." },
-	{ "compared", FIELD_U64, .meaning = "Q@Cs kept in both." },
-	{ "plan_changes", FIELD_U64 },
-	{ "slower", FIELD_U64 },
-	{ "faster", FIELD_U64 },
-	{ "ratio", FIELD_REAL, .meaning = "Other / base: geometric mean over the Q@Cs compared.",
-	  .more = "\"minimum\": 0" },
-	{ "ratio_low", FIELD_REAL, .more = "\"minimum\": 0" },
-	{ "ratio_high", FIELD_REAL, .more = "\"minimum\": 0" },
-	{ "pairs", FIELD_LIST, .shape = &pair_shape, .flags = FIELD_BY_HAND },
+	X(type, "type", FIELD_ENUM, NULL, .limit = 1, .names = query_compare_type),
+	X(format, "format", FIELD_U64, "Raised when a field changes its meaning.",
+	  .more = "\"const\": 1"),
+	X(base, "base", FIELD_OBJECT, NULL, .shape = &query_side_shape),
+	X(other, "other", FIELD_OBJECT, NULL, .shape = &query_side_shape),
+	X(c.time, "time", FIELD_ENUM, "What is compared: the best that both have.",
+	  .limit = TTP_TIMES, .names = ttp_time_names),
+	X(c.compared, "compared", FIELD_U64, "Q@Cs kept in both."),
+	X(c.plan_changes, "plan_changes", FIELD_U64, NULL),
+	X(c.slower, "slower", FIELD_U64, NULL),
+	X(c.faster, "faster", FIELD_U64, NULL),
+	X(c.ratio, "ratio", FIELD_REAL, "Other / base: geometric mean over the Q@Cs compared.",
+	  .more = "\"minimum\": 0"),
+	X(c.ratio_low, "ratio_low", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
+	X(c.ratio_high, "ratio_high", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
+	{ "pairs", FIELD_LIST, .shape = &query_pair_shape, .flags = FIELD_BY_HAND },
 	{ 0 },
 };
 const struct shape query_compare_shape = {

@@ -6,131 +6,54 @@
 
 #define COUNT_OF(list) (sizeof(list) / sizeof *(list))
 
-static void add_figure(struct table *t, const struct ttp_figure *f, double value)
-{
-	table_add_number(t, f->present ? value : NAN);
-}
-
-/* ---- Q@Cs ---- */
-
-static void add_times(struct table *t, const struct query_view *v,
-		      const struct ttp_figure figures[TTP_TIMES])
-{
-	static const enum ttp_time order[] = { TTP_DEVICE, TTP_BLOCKED, TTP_CALC, TTP_MEASURED };
-	for (size_t i = 0; i < COUNT_OF(order); i++) {
-		struct ttp_figure f = figures[order[i]];
-		f.present = f.present && ttp_time_means(v->data, order[i]);
-		add_figure(t, &f, f.median_ns);
-		add_figure(t, &f, f.sigma_ns);
-	}
-}
-
-static void add_row(struct table *t, const struct query_view *v, const struct query_row *row)
-{
-	char text[WORDS], letter[16];
-	uint64_t hash = row->at->executions.count ? row->at->executions.items[0].plan : 0;
-	bool blocked = ttp_time_means(v->data, TTP_BLOCKED);
-	table_add_count(t, row->at->query);
-	query_name(v->data, row->at->query, text);
-	table_add_text(t, text);
-	if (row->at->cardinality)
-		table_add_count(t, (int64_t)row->at->cardinality);
-	else
-		table_add_absent(t);
-	plan_letter(row->plan, letter);
-	table_add_text(t, row->plan < 0 ? NULL : letter);
-	snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
-	table_add_text(t, hash ? text : NULL);
-	table_add_count(t, (int64_t)row->verdict->kept);
-	table_add_count(t, (int64_t)row->at->executions.count);
-	table_add_text(t, row->verdict->drop ? ttp_drop_name(row->verdict->drop) : "");
-	add_times(t, v, row->verdict->times);
-	add_figure(t, &row->cpu, row->cpu.median_ns);
-	add_figure(t, &row->device, row->device.median_ns);
-	table_add_number(t, row->blocked.present && blocked ? row->blocked.median_ns : NAN);
-	table_add_number(t, row->read_share);
-	add_times(t, v, row->verdict->unfiltered);
-}
+/* ---- Q@Cs and executions ---- */
 
 struct table *query_table(const struct query_view *v)
 {
-	static const struct column columns[] = {
-		{ "query", "No.", COLUMN_COUNT },
-		{ "name", "Query", COLUMN_TEXT },
-		{ "cardinality", "Cardinality", COLUMN_COUNT },
-		{ "plan", "Plan", COLUMN_TEXT },
-		{ "plan_hash", "Plan's hash", COLUMN_TEXT, .code = true },
-		{ "kept", "Kept", COLUMN_COUNT },
-		{ "made", "Made", COLUMN_COUNT },
-		{ "dropped_by", "Dropped by", COLUMN_TEXT },
-		{ "cpu_device", "CPU + device", COLUMN_DURATION },
-		{ "cpu_device_sigma", "σ", COLUMN_DURATION, .digits = 2 },
-		{ "cpu_blocked", "CPU + blocked", COLUMN_DURATION },
-		{ "cpu_blocked_sigma", "σ", COLUMN_DURATION, .digits = 2 },
-		{ "calculated", "Time_calc", COLUMN_DURATION },
-		{ "calculated_sigma", "σ", COLUMN_DURATION, .digits = 2 },
-		{ "measured", "Elapsed", COLUMN_DURATION },
-		{ "measured_sigma", "σ", COLUMN_DURATION, .digits = 2 },
-		{ "cpu", "CPU", COLUMN_DURATION },
-		{ "own_device", "Own device", COLUMN_DURATION },
-		{ "blocked", "Blocked", COLUMN_DURATION },
-		{ "read", "Read of tables", COLUMN_PERCENT },
-		/* of all executions that ended */
-		{ "unfiltered_cpu_device", "CPU + device, unfiltered", COLUMN_DURATION },
-		{ "unfiltered_cpu_device_sigma", "σ", COLUMN_DURATION, .digits = 2 },
-		{ "unfiltered_cpu_blocked", "CPU + blocked, unfiltered", COLUMN_DURATION },
-		{ "unfiltered_cpu_blocked_sigma", "σ", COLUMN_DURATION, .digits = 2 },
-		{ "unfiltered_calculated", "Time_calc, unfiltered", COLUMN_DURATION },
-		{ "unfiltered_calculated_sigma", "σ", COLUMN_DURATION, .digits = 2 },
-		{ "unfiltered_measured", "Elapsed, unfiltered", COLUMN_DURATION },
-		{ "unfiltered_measured_sigma", "σ", COLUMN_DURATION, .digits = 2 },
-	};
-	struct table *t = table_new(columns, COUNT_OF(columns));
+	struct columns columns = { 0 };
 	struct query_rows rows;
+	columns_add_fields(&columns, query_row_fields);
+	struct table *t = table_of(&columns);
 	query_rows_of(v, &rows);
 	for (size_t i = 0; i < rows.list.count; i++)
-		add_row(t, v, &rows.list.items[i]);
+		table_add_fields(t, query_row_fields, &rows.list.items[i]);
 	query_rows_release(&rows);
 	return t;
 }
 
-/* ---- executions ---- */
-
 /* What may have all of 64 bits is no count, but text. */
-static bool is_text(const struct query_column *c)
+static bool is_text(const struct field *f)
 {
-	return c->kind == QUERY_HASH || c->kind == QUERY_IDENTITY;
+	return f->kind == FIELD_HASH || f->unit == UNIT_ID;
 }
 
-static void add_cell(struct table *t, const struct query_column *c, const struct query_execution *x)
+static void add_cell(struct table *t, const struct field_cursor *c, const struct query_execution *x)
 {
-	uint64_t value;
+	struct value v = field_value(c, x);
 	char text[32];
-	if (!query_column_get(c, x, &value)) {
+	if (v.type == IS_ABSENT) {
 		table_add_absent(t);
-		return;
+	} else if (!is_text(&c->leaf)) {
+		table_add_count(t, v.integer);
+	} else {
+		snprintf(text, sizeof text, c->leaf.kind == FIELD_HASH ? "%016llx" : "%llu",
+			 (unsigned long long)v.integer);
+		table_add_text(t, text);
 	}
-	if (!is_text(c)) {
-		table_add_count(t, (int64_t)value);
-		return;
-	}
-	snprintf(text, sizeof text, c->kind == QUERY_HASH ? "%016llx" : "%llu",
-		 (unsigned long long)value);
-	table_add_text(t, text);
 }
 
+/* All numbers are integers: what is written is read as it was. */
 struct table *query_executions_table(const struct query_view *v)
 {
-	struct column columns[QUERY_COLUMNS + 3] = {
-		{ "query", "Query", COLUMN_COUNT }, { "cardinality", "Cardinality", COLUMN_COUNT }
-	};
-	for (size_t i = 0; i < QUERY_COLUMNS; i++)
-		columns[i + 2] =
-			(struct column){ query_columns[i].name, query_columns[i].name,
-					 is_text(&query_columns[i]) ? COLUMN_TEXT : COLUMN_COUNT,
-					 .right = true };
-	columns[QUERY_COLUMNS + 2] = (struct column){ "dropped_by", "Dropped by", COLUMN_TEXT };
-	struct table *t = table_new(columns, COUNT_OF(columns));
+	struct columns columns = { 0 };
+	struct field_cursor c = { .fields = query_execution_fields, .without = FIELD_NOT_CSV };
+	columns_add(&columns, COLUMN_COUNT, "", "query");
+	columns_add(&columns, COLUMN_COUNT, "", "cardinality");
+	while (field_next(&c))
+		columns_add(&columns, is_text(&c.leaf) ? COLUMN_TEXT : COLUMN_COUNT, "",
+			    c.leaf.csv);
+	columns_add(&columns, COLUMN_TEXT, "", "dropped_by");
+	struct table *t = table_of(&columns);
 	const uint32_t *fired = v->result->fired;
 	for (size_t i = 0; i < v->data->at.count; i++) {
 		const struct query_at *at = &v->data->at.items[i];
@@ -138,8 +61,11 @@ struct table *query_executions_table(const struct query_view *v)
 			struct strbuf names = { 0 };
 			table_add_count(t, at->query);
 			table_add_count(t, (int64_t)at->cardinality);
-			for (size_t c = 0; c < QUERY_COLUMNS; c++)
-				add_cell(t, &query_columns[c], &at->executions.items[k]);
+			c = (struct field_cursor){ .fields = query_execution_fields,
+						   .without = FIELD_NOT_CSV,
+						   .unnamed = true };
+			while (field_next(&c))
+				add_cell(t, &c, &at->executions.items[k]);
 			put_checks(*fired++, "; ", &names);
 			table_add_text(t, strbuf_text(&names));
 			strbuf_release(&names);
@@ -198,17 +124,29 @@ struct table *query_checks_table(const struct query_view *v, enum query_checks w
 
 /* ---- the causal model ---- */
 
-void query_model_of(const struct query_view *v, struct ttp_correlation out[TTP_RELATIONS])
+void query_model_of(const struct query_view *v, struct query_relation out[TTP_RELATIONS])
 {
-	ttp_model(&v->data, &v->result, 1, out);
+	struct ttp_correlation found[TTP_RELATIONS];
+	ttp_model(&v->data, &v->result, 1, found);
+	for (size_t i = 0; i < TTP_RELATIONS; i++) {
+		const struct ttp_relation *relation = &ttp_relations[i];
+		bool known = found[i].off >= 0;
+		out[i] = (struct query_relation){
+			.id = relation->id,
+			.left = ttp_model_measure_name(relation->left),
+			.right = ttp_model_measure_name(relation->right),
+			.predicted = relation->predicted,
+			.papers_r = relation->papers,
+			.known = known,
+			.r = known ? found[i].r : NAN,
+			.p = known ? found[i].p : NAN,
+			.observed = found[i].level,
+			.off = found[i].off,
+		};
+	}
 }
 
-static const char *match_name(int off)
-{
-	return off < 0 ? "-" : off == 0 ? "match" : off == 1 ? "close" : "off";
-}
-
-struct table *query_model_table(const struct ttp_correlation found[TTP_RELATIONS])
+struct table *query_model_table(const struct query_relation model[TTP_RELATIONS])
 {
 	static const struct column columns[] = {
 		{ "id", "Id", COLUMN_TEXT },
@@ -223,32 +161,32 @@ struct table *query_model_table(const struct ttp_correlation found[TTP_RELATIONS
 	};
 	struct table *t = table_new(columns, COUNT_OF(columns));
 	for (size_t i = 0; i < TTP_RELATIONS; i++) {
-		const struct ttp_relation *relation = &ttp_relations[i];
-		const struct ttp_correlation *c = &found[i];
-		char r[WORDS] = "-", p[WORDS] = "-", papers[WORDS];
-		if (c->off >= 0) {
-			snprintf(r, sizeof r, "%.2f", fabs(c->r) < 0.005 ? 0 : c->r);
-			format_p(c->p, p);
+		static const char *const matches[] = { "match", "close", "off" };
+		const struct query_relation *m = &model[i];
+		char r[WORDS] = "-", p[WORDS] = "= -", papers[WORDS];
+		if (m->known) {
+			snprintf(r, sizeof r, "%.2f", fabs(m->r) < 0.005 ? 0 : m->r);
+			format_p(m->p, p);
 		}
-		snprintf(papers, sizeof papers, "%.2f", relation->papers);
-		table_add_text(t, relation->id);
-		table_add_text(t, ttp_model_measure_name(relation->left));
-		table_add_text(t, ttp_model_measure_name(relation->right));
-		table_add_text(t, ttp_level_name(relation->predicted));
+		snprintf(papers, sizeof papers, "%.2f", m->papers_r);
+		table_add_text(t, m->id);
+		table_add_text(t, m->left);
+		table_add_text(t, m->right);
+		table_add_text(t, ttp_level_name(m->predicted));
 		table_add_text(t, r);
-		table_add_text(t, c->off < 0 ? p : p + 2); /* its title says what it is */
-		table_add_text(t, c->off < 0 ? "-" : ttp_level_name(c->level));
-		table_add_text(t, match_name(c->off));
+		table_add_text(t, p + 2); /* its title says what it is */
+		table_add_text(t, m->known ? ttp_level_name(m->observed) : "-");
+		table_add_text(t, m->known ? matches[m->off] : "-");
 		table_add_text(t, papers);
 	}
 	return t;
 }
 
-void put_model_summary(const struct ttp_correlation found[TTP_RELATIONS], struct strbuf *out)
+void put_model_summary(const struct query_relation model[TTP_RELATIONS], struct strbuf *out)
 {
 	int counts[4] = { 0 };
 	for (size_t i = 0; i < TTP_RELATIONS; i++)
-		counts[found[i].off < 0 ? 3 : found[i].off]++;
+		counts[model[i].known ? model[i].off : 3]++;
 	strbuf_printf(out, "%d of %d correlations are as predicted, %d one level off, %d two",
 		      counts[0], TTP_RELATIONS, counts[1], counts[2]);
 	if (counts[3])

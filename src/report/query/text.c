@@ -190,9 +190,8 @@ static void add_ns(struct table *t, const struct ttp_figure *f, double ns)
 static void add_sigma(struct table *t, const struct query_row *row)
 {
 	char text[WORDS] = "-";
-	double ns;
-	if (query_sigma(&row->time, row->verdict->kept, &ns))
-		text_duration(ns, 2, text, sizeof text);
+	if (isfinite(row->sigma_ns))
+		text_duration(row->sigma_ns, 2, text, sizeof text);
 	table_add_text(t, text);
 }
 
@@ -350,12 +349,12 @@ static void put_events(const struct query_view *v, const struct query_style *sty
 static void put_model(const struct query_view *v, const struct query_style *style,
 		      struct strbuf *out)
 {
-	struct ttp_correlation found[TTP_RELATIONS];
+	struct query_relation model[TTP_RELATIONS];
 	struct strbuf text = { 0 };
-	query_model_of(v, found);
+	query_model_of(v, model);
 	strbuf_puts(out, "\nThe causal model\n");
-	query_render(query_model_table(found), style, out);
-	put_model_summary(found, &text);
+	query_render(query_model_table(model), style, out);
+	put_model_summary(model, &text);
 	put_query_text("", strbuf_text(&text), style, out);
 	put_query_text("",
 		       "q: query, u: utility, d: daemon processes, o: overall; each scaled from 0 "

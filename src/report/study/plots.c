@@ -1,51 +1,24 @@
 /* The plots by which a person would find the central cluster. */
-#include <math.h>
 #include <stdio.h>
 
-#include "report/chart/scatter.h"
+#include "report/chart/charts.h"
 #include "report/study/style.h"
 
 #define PLOT_WIDTH 76 /* about 64 columns within the axes */
 #define PLOT_LINES 16
 
-struct points {
-	double *x, *y;
-	bool *marked;
-	size_t count;
-};
-
-static struct points new_points(size_t most)
+static void put_plot(const struct chart *c, const char *title, const char *y_label,
+		     const struct daemons_style *style, struct strbuf *out)
 {
-	/* never of no bytes */
-	return (struct points){ .x = xcalloc(most + 1, sizeof(double)),
-				.y = xcalloc(most + 1, sizeof(double)),
-				.marked = xcalloc(most + 1, sizeof(bool)) };
-}
-
-static void free_points(struct points *p)
-{
-	xfree(p->x);
-	xfree(p->y);
-	xfree(p->marked);
-}
-
-static void add_point(struct points *p, double x, double y, bool marked)
-{
-	p->x[p->count] = x;
-	p->y[p->count] = y;
-	p->marked[p->count++] = marked;
-}
-
-static void put_plot(struct scatter *s, const struct points *p, const struct daemons_style *style,
-		     struct strbuf *out)
-{
-	s->x = p->x;
-	s->y = p->y;
-	s->marked = p->marked;
-	s->count = p->count;
+	const struct chart_screen screen = { .width = style->width < PLOT_WIDTH ? style->width
+										: PLOT_WIDTH,
+					     .height = PLOT_LINES,
+					     .ascii = style->ascii,
+					     .colour = style->colour,
+					     .title = title,
+					     .y_label = y_label };
 	strbuf_putc(out, '\n');
-	scatter_text(s, style->width < PLOT_WIDTH ? style->width : PLOT_WIDTH, PLOT_LINES,
-		     style->ascii, style->colour, out);
+	chart_points_text(c, &screen, out);
 }
 
 static const char *mark(const struct daemons_style *style)
@@ -66,96 +39,67 @@ static bool is_timed(const struct sedona_run *r)
 static void put_over_time(const struct sedona_run *r, const bool *is_l,
 			  const struct daemons_style *style, struct strbuf *out)
 {
-	struct points p = new_points(r->samples.count);
+	struct chart *c = chart_new();
+	const struct sedona_sample *s = r->samples.items;
+	size_t count = r->samples.count, blocks[2];
 	bool timed = is_timed(r);
 	char title[WORDS];
-	size_t l_samples = 0;
-	for (size_t i = 0; i < r->samples.count; i++) {
-		const struct sedona_sample *s = &r->samples.items[i];
-		bool l = is_l && is_l[i];
-		l_samples += l;
-		add_point(&p, timed ? (double)(s->at_ns - r->samples.items[0].at_ns) : s->number,
-			  (double)s->et_ns, l);
+	for (size_t k = 0; k < 2; k++) {
+		blocks[k] = chart_block(c, "at\tet_ns", k ? "L-samples" : "samples");
+		chart_add(c, blocks[k], CHART_POINTS, k ? CHART_OUTSIDE : CHART_KEPT, NULL, 0, 1);
 	}
-	struct scatter plot = { .title = title,
-				.y_label = "ET",
-				.x_label = timed ? "time into the run" : "sample",
-				.times = timed,
-				.times_y = true,
-				.x_low = p.x[0],
-				.x_high = p.x[p.count - 1],
-				.y_low = p.y[0],
-				.y_high = p.y[0] };
-	for (size_t i = 0; i < p.count; i++) {
-		plot.y_low = fmin(plot.y_low, p.y[i]);
-		plot.y_high = fmax(plot.y_high, p.y[i]);
+	for (size_t i = 0; i < count; i++) {
+		double row[] = { timed ? (double)(s[i].at_ns - s[0].at_ns) : s[i].number,
+				 (double)s[i].et_ns };
+		chart_row(c, blocks[is_l && is_l[i]], row, 2, NULL);
 	}
+	size_t l_samples = c->blocks.items[blocks[1]].count;
+	chart_axis_label(&c->x, timed ? "time into the run" : "sample");
+	c->x.unit_name = timed ? "ns" : NULL;
+	c->y.unit_name = "ns";
 	if (l_samples)
 		snprintf(title, sizeof title, "%zu samples over time, %zu of them L-samples (%s)",
-			 p.count, l_samples, mark(style));
+			 count, l_samples, mark(style));
 	else
-		snprintf(title, sizeof title, "%zu sample%s over time, no L-samples", p.count,
-			 p.count == 1 ? "" : "s");
-	put_plot(&plot, &p, style, out);
-	free_points(&p);
-}
-
-/* Those outside of the window stand at its edges. */
-static void put_level(const struct points *pairs, const struct study_run *found, size_t level,
-		      const struct daemons_style *style, struct strbuf *out)
-{
-	const struct study_level *l = &found->levels.items[level];
-	char title[2 * WORDS], expected[WORDS];
-	struct scatter plot = { .title = title,
-				.y_label = "ET of the second of a pair",
-				.x_label = "ET of the first",
-				.times = true,
-				.x_low = (double)l->low_ns,
-				.x_high = (double)l->high_ns,
-				.y_low = (double)l->low_ns,
-				.y_high = (double)l->high_ns };
-	format_expected(l->both_expected, expected);
-	snprintf(title, sizeof title,
-		 "Zoom %zu of %zu, %s: neither %u, first %u, second %u, both %u (%.40s)", level + 1,
-		 found->levels.count, study_shape_name(l->shape), l->neither, l->first, l->second,
-		 l->both, expected);
-	put_plot(&plot, pairs, style, out);
-}
-
-static void put_plots(const struct sedona_run *r, const bool *is_l, const struct study_run *found,
-		      const struct daemons_style *given, struct strbuf *out)
-{
-	struct daemons_style style = daemons_normal_style(given);
-	const struct sedona_sample *s = r->samples.items;
-	size_t from = out->length;
-	if (!r->samples.count) {
-		strbuf_puts(out, "\nNo samples: nothing to plot.\n");
-		return;
-	}
-	put_over_time(r, is_l, &style, out);
-	struct points pairs = new_points(r->samples.count / 2);
-	for (size_t i = 0; i + 1 < r->samples.count; i++)
-		if (s[i].number % 2 && s[i + 1].number == s[i].number + 1)
-			add_point(&pairs, (double)s[i].et_ns, (double)s[i + 1].et_ns,
-				  is_l && (is_l[i] || is_l[i + 1]));
-	for (size_t i = 0; found && i < found->levels.count; i++)
-		put_level(&pairs, found, i, &style, out);
-	if (found && found->levels.count)
-		put_paragraph(out,
-			      &(struct paragraph){
-				      .width = style.width, .first = mark(&style), .indent = 2 },
-			      ": one of the pair is an L-sample. > and ^: beyond the window. In "
-			      "brackets: both slow by chance.");
-	free_points(&pairs);
-	daemons_finish(&style, out, from);
+		snprintf(title, sizeof title, "%zu sample%s over time, no L-samples", count,
+			 count == 1 ? "" : "s");
+	put_plot(c, title, "ET", style, out);
+	chart_free(c);
 }
 
 void daemons_plots(const struct sedona_run *r, const bool *is_l, const struct study_run *found,
 		   const struct daemons_style *given, struct strbuf *out)
 {
+	struct daemons_style style = daemons_normal_style(given);
 	struct sedona_run steady;
 	bool steadied = found && found->steadied && sedona_steady(r, &steady);
-	put_plots(steadied ? &steady : r, is_l, found, given, out);
+	size_t from = out->length, levels = found ? found->levels.count : 0;
+	if (!r->samples.count) {
+		strbuf_puts(out, "\nNo samples: nothing to plot.\n");
+		return;
+	}
+	put_over_time(steadied ? &steady : r, is_l, &style, out);
+	for (size_t i = 0; i < levels; i++) {
+		const struct study_level *l = &found->levels.items[i];
+		struct chart *c = chart_new();
+		char title[2 * WORDS], expected[WORDS];
+		chart_pairs(c, steadied ? &steady : r, is_l, l);
+		chart_axis_label(&c->x, "ET of the first");
+		format_expected(l->both_expected, expected);
+		snprintf(title, sizeof title,
+			 "Zoom %zu of %zu, %s: neither %u, first %u, second %u, both %u (%.40s)",
+			 i + 1, levels, study_shape_name(l->shape), l->neither, l->first, l->second,
+			 l->both, expected);
+		put_plot(c, title, "ET of the second of a pair", &style, out);
+		chart_free(c);
+	}
+	if (levels)
+		put_paragraph(out,
+			      &(struct paragraph){
+				      .width = style.width, .first = mark(&style), .indent = 2 },
+			      ": one of the pair is an L-sample. > and ^: beyond the window. In "
+			      "brackets: both slow by chance.");
+	daemons_finish(&style, out, from);
 	if (steadied)
 		array_release(&steady.samples);
 }

@@ -1,6 +1,5 @@
 /* Of the block of one run: the cutoffs it was judged by, and what was done to the machine for it.
  */
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,21 +34,13 @@ void put_cutoffs(const struct run_view *view, const struct style *style, struct 
 	strbuf_release(&text);
 }
 
-/* The version that the run was made by; EMP_V0: by none. */
-static enum emp_version version_of(const json_t *conditions)
-{
-	const char *name = json_string_value(json_object_get(conditions, "emp"));
-	for (enum emp_version v = EMP_V1; name && v < EMP_VERSIONS; v++)
-		if (!strcmp(name, emp_version_name(v)))
-			return v;
-	return EMP_V0;
-}
-
 void put_emp_version(const struct run_view *view, const struct style *style, struct strbuf *out)
 {
-	json_t *all = view->run->conditions ? json_loads(view->run->conditions, 0, NULL) : NULL;
-	enum emp_version version = version_of(all);
-	json_decref(all);
+	const char *name = view->run->conditions.emp;
+	enum emp_version version = EMP_V0; /* by none */
+	for (enum emp_version v = EMP_V1; name && v < EMP_VERSIONS; v++)
+		if (!strcmp(name, emp_version_name(v)))
+			version = v;
 	if (version == EMP_V0)
 		return;
 	struct strbuf text = { 0 };
@@ -73,35 +64,11 @@ void put_emp_version(const struct run_view *view, const struct style *style, str
 	strbuf_release(&text);
 }
 
-struct knob_count {
-	const char *name;
-	size_t changed, refused;
-};
-typedef ARRAY(struct knob_count) knob_list;
-
-static void count_knobs(const json_t *changes, knob_list *out)
-{
-	for (size_t i = 0; i < json_array_size(changes); i++) {
-		const json_t *change = json_array_get(changes, i);
-		const char *knob = json_string_value(json_object_get(change, "knob"));
-		const char *state = json_string_value(json_object_get(change, "state"));
-		size_t at = 0;
-		if (!knob || !state)
-			continue;
-		while (at < out->count && strcmp(out->items[at].name, knob) != 0)
-			at++;
-		if (at == out->count)
-			array_push(out, (struct knob_count){ .name = knob });
-		out->items[at].changed += !strcmp(state, "changed");
-		out->items[at].refused += !strcmp(state, "refused");
-	}
-}
-
-static void put_knobs(struct strbuf *text, const knob_list *knobs, bool refused)
+static void put_knobs(struct strbuf *text, const struct conditions *c, bool refused)
 {
 	bool first = true;
-	for (size_t i = 0; i < knobs->count; i++) {
-		const struct knob_count *k = &knobs->items[i];
+	for (size_t i = 0; i < c->quiet.count; i++) {
+		const struct knob_changes *k = &c->quiet.items[i];
 		size_t n = refused ? k->refused : k->changed;
 		char name[WORDS];
 		if (!n)
@@ -120,20 +87,15 @@ static void put_knobs(struct strbuf *text, const knob_list *knobs, bool refused)
 
 void put_quiet(const struct run_view *view, const struct style *style, struct strbuf *out)
 {
-	json_t *all = view->run->conditions ? json_loads(view->run->conditions, 0, NULL) : NULL;
-	const json_t *quiet = json_object_get(all, "quiet");
+	const struct conditions *c = &view->run->conditions;
 	struct strbuf text = { 0 };
-	knob_list knobs = { 0 };
-	if (json_is_string(quiet)) {
+	if (c->quieted_before) {
 		strbuf_puts(&text, "by an earlier 'tare quiet'");
-	} else if (json_is_array(quiet)) {
-		count_knobs(quiet, &knobs);
-		put_knobs(&text, &knobs, false);
-		put_knobs(&text, &knobs, true);
+	} else if (c->quieted_for_it) {
+		put_knobs(&text, c, false);
+		put_knobs(&text, c, true);
 	}
 	if (text.length)
 		put_labelled(out, style, "  Quiet", NULL, strbuf_text(&text));
-	array_release(&knobs);
 	strbuf_release(&text);
-	json_decref(all);
 }

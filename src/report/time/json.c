@@ -156,7 +156,7 @@ static json_t *tare_json(const struct run_view *view)
 	json_object_set_new(o, "command_line", json_text(run->command));
 	json_object_set_new(o, "directory", json_text(run->directory));
 	json_object_set_new(o, "tags", json_text(run->tags));
-	json_object_set_new(o, "conditions", json_conditions(run->conditions));
+	json_object_set_new(o, "conditions", json_conditions(&run->conditions));
 	json_object_set_new(o, "backend", json_string(backend_name(run->backend)));
 	json_object_set_new(o, "not_seen", json_text(run->not_seen));
 	json_object_set_new(o, "grade",

@@ -6,11 +6,15 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/chart/chart.h"
 #include "report/core/rows.h"
 #include "report/time/ledger.h"
 #include "report/time/parts.h"
 #include "report/time/several.h"
 #include "report/time/shares.h"
+#include "stats/bins.h"
+
+#define MOST_BINS 40 /* columns that a histogram has */
 
 static void put_heading(const struct run_view *view, size_t number, const struct style *style,
 			struct strbuf *out)
@@ -33,27 +37,14 @@ static void put_heading(const struct run_view *view, size_t number, const struct
 static void put_histogram(const struct run_view *view, enum emp_measure m,
 			  const struct style *style, struct row *row)
 {
-	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-	static const char *const ascii[] = { " ", ".", ":", "-", "=", "+", "*", "%", "#" };
-	size_t counts[40] = { 0 }, n = 0, highest = 0;
+	size_t counts[MOST_BINS] = { 0 }, n = 0;
 	double *values = emp_values(view->run, view->executions, view->result, m, &n);
-	const struct summary *s = &view->result->kept[m];
-	/* twice sqrt(n) leaves gaps visible in ten values and shape in a thousand */
-	size_t bins = (size_t)ceil(2 * sqrt((double)n)) + 4;
-	bins = bins > 40 ? 40 : bins;
-	for (size_t i = 0; i < n; i++) {
-		double at = (values[i] - s->min) / (s->max - s->min) * (double)bins;
-		size_t bin = at < 0 ? 0 : at >= (double)bins ? bins - 1 : (size_t)at;
-		counts[bin]++;
-		highest = counts[bin] > highest ? counts[bin] : highest;
-	}
+	qsort(values, n, sizeof *values, chart_by_value);
+	const double low = values[0], high = values[n - 1];
+	size_t bins = bins_of(values, n, low, high, MOST_BINS);
+	bins_count(values, n, low, high, bins, counts);
 	struct strbuf bars = { 0 };
-	strbuf_puts(&bars, style->ascii ? "|" : "▕");
-	for (size_t i = 0; i < bins; i++) {
-		size_t level = highest ? (counts[i] * 8 + highest - 1) / highest : 0;
-		strbuf_puts(&bars, style->ascii ? ascii[level] : blocks[level]);
-	}
-	strbuf_puts(&bars, style->ascii ? "|" : "▏");
+	put_spark(counts, bins, style->ascii, &bars);
 	snprintf(row->left, sizeof row->left, "%s", strbuf_text(&bars));
 	strbuf_release(&bars);
 	free(values);

@@ -2,6 +2,7 @@
 #ifndef TARE_REPORT_TIME_TIMES_H
 #define TARE_REPORT_TIME_TIMES_H
 
+#include "base/error.h"
 #include "report/time/report.h"
 
 /* Measured: what rules (I) and (II) look at. */
@@ -16,5 +17,7 @@ static inline bool rule_is_drop(enum emp_rule rule)
 
 /* ET or a grade of PT in ns as the protocol sees it, less the shell; NaN: not seen. */
 double time_value(const struct run_view *v, size_t i, enum emp_measure m);
+/* EXIT_USAGE where nothing of this measure can be drawn. */
+int time_check_measure(const struct run_view *v, enum emp_measure m, struct error *err);
 
 #endif

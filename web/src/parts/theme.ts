@@ -1,4 +1,5 @@
 // Light and dark: the style sheet's variables are the one source of colours, for charts too.
+import type { Colour, Doc } from '../model';
 
 export interface Theme {
   dark: boolean;
@@ -85,18 +86,16 @@ export function current(): Theme {
   };
 }
 
-// The causes of the ledger, each with one colour wherever it is drawn.
-const CAUSE: Record<string, number> = {
-  run: 0, irq: 1, softirq: 2, nmi: 3, steal: 4, queued: 5, waking: 6, throttled: 7, io: 8, io_other: 9, io_idle: 10, fault: 11,
-};
-export function causeColour(cause: string, theme: Theme): string {
-  const known = CAUSE[cause];
-  if (known !== undefined) return theme.series[known]!;
-  if (cause === 'unseen') return theme.muted;
-  let sum = 0;
-  for (const c of cause) sum = (sum * 31 + c.charCodeAt(0)) >>> 0;
-  return `hsl(${sum % 360} ${theme.dark ? '35% 60%' : '35% 45%'})`;
+// The causes of the ledger and the classes of noise have one colour wherever they are drawn: that of the document.
+let colours: Doc['colours'] = { causes: {}, classes: {} };
+export function setColours(of: Doc['colours']): void {
+  colours = of;
 }
+const shade = (of: Colour | undefined, theme: Theme): string => (of ? (theme.dark ? of.dark : of.light) : theme.muted);
+export const causeColour = (cause: string, theme: Theme): string => shade(colours.causes[cause], theme);
+export const classColour = (name: string, theme: Theme): string => shade(colours.classes[name], theme);
+/** What a cause means to people. */
+export const meaning = (cause: string): string => colours.causes[cause]?.meaning ?? '';
 
 const onColour = new Map<string, string>();
 let pen: CanvasRenderingContext2D | null = null;

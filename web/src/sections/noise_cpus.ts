@@ -5,8 +5,8 @@ import { short } from '../parts/dom';
 import { select } from '../parts/fields';
 import * as format from '../parts/format';
 import type { Column } from '../parts/table';
-import type { Theme } from '../parts/theme';
-import { classColour, classesOf, MEANING, sourceKey, sourceName, type Choice, type Cpu, type Length } from './noise_model';
+import { classColour, type Theme } from '../parts/theme';
+import { classesOf, MEANING, sourceKey, sourceName, type Choice, type Cpu, type Length } from './noise_model';
 
 const BARS = 16; // CPUs that have a bar of their own
 const SOURCES = 24;

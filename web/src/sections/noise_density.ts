@@ -1,6 +1,6 @@
 // Lengths of detours, log-log: as the loop saw them, as the kernel told them, of the baseline and of a source that was chosen; and who made
 // the detours of the lengths that one looks at.
-import type { NoiseSection } from '../model';
+import type { Given, NoiseSection } from '../model';
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
 import { append, button, foreign, h, short } from '../parts/dom';
 import { select } from '../parts/fields';
@@ -11,9 +11,18 @@ import { BIN, binned, logTicks, sourceKey, sourceName, tenTo, within, type Choic
 
 interface Curve { name: string; y: (number | null)[]; role: 'user' | 'master' | 'baseline' | 'source' }
 
+type Rates = (number | null)[];
+
+/** Rates of all CPUs, or of one; a curve that is not known is null. */
+function ratesOf(given: Given | undefined, cpu: number): { user: Rates; master: Rates | null; baseline: Rates | null } | null {
+  const block = given?.blocks[cpu < 0 || given.blocks.length < 2 ? 0 : cpu + 1];
+  const known = (list: Rates | undefined) => (list?.some((v) => v !== null) ? list : null);
+  return block ? { user: block['seen'] ?? [], master: known(block['told']), baseline: known(given!.blocks[0]!['baseline']) } : null;
+}
+
 /** log10 of the lengths at which densities are drawn. */
-function gridOf(choice: Choice, density: NoiseSection['density']): number[] {
-  if (density?.ns.length) return density.ns.map((ns) => Math.log10(Math.max(ns, 1)));
+function gridOf(choice: Choice, given: Given | undefined): number[] {
+  if (given) return given.blocks[0]!['length_ns']!.map((ns) => Math.log10(Math.max(ns!, 1)));
   const all = choice.noise.together.buckets;
   if (!all.length) return [];
   const low = Math.log10(Math.max(1, all.reduce((least, b) => Math.min(least, b.low_ns), Infinity))) - 0.1;
@@ -32,8 +41,9 @@ function shortestOf(section: NoiseSection, cpu: Cpu): Record<Curve['role'], numb
 }
 
 export function densityCards(section: NoiseSection, choice: Choice): HTMLElement[] {
-  const density = section.density;
-  const grid = gridOf(choice, density);
+  const given = section.charts['noise'];
+  const density = ratesOf(given, -1);
+  const grid = gridOf(choice, given);
   if (!grid.length) return [];
   const shortest = shortestOf(section, choice.noise.together);
   const edge = Math.min(shortest.user, shortest.master, density?.baseline ? shortest.baseline : Infinity);
@@ -50,13 +60,13 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
     const list: Curve[] = [];
     const x = form === 'density' ? grid : steps;
     const make = (lengths: readonly Length[]) => binned(lengths, x, window);
-    const told = form === 'density' && density ? (choice.cpu < 0 ? density : density.cpus[choice.cpu] ?? { user: [], master: [] }) : null;
+    const told = form === 'density' ? ratesOf(given, choice.cpu) : null;
     list.push({ name: 'user level', role: 'user', y: told ? told.user : make(shown.buckets) });
     if (kernel) {
       // of one bucket of strict time, the detours are the count: the mean of a bucket stays in it
       const master = shown.buckets.filter((b) => b.master_count).map((b) => ({ low_ns: b.low_ns, high_ns: b.high_ns, count: b.master_count!, ns: b.master_ns ?? 0 }));
-      const y = told ? told.master : make(master);
-      if (y.some((v) => v > 0)) list.push({ name: 'master', role: 'master', y });
+      const y = told ? told.master ?? [] : make(master);
+      if (y.some((v) => v! > 0)) list.push({ name: 'master', role: 'master', y });
     }
     if (density?.baseline) {
       list.push({ name: 'baseline', role: 'baseline', y: form === 'density' ? density.baseline : steps.map((s) => at(grid, density.baseline!, s)) });
@@ -126,7 +136,7 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
   const peak = density ? peakOf(grid, density.user) : peakOf(steps, binned(choice.noise.together.buckets, steps, choice.noise.together.window_ns));
   handle = chartCard<{ x: number; y: (number | null)[] }>({
     name: `${section.anchor}-density`, title: 'Lengths of detours', height: 380,
-    about: `User level: as the loop saw them; master: as the kernel told them. Both axes are logarithmic.${density ? ` The densities have a bandwidth of ${format.figure(density.bandwidth)} decades, and begin at the shortest detour${density.baseline ? ', that of the baseline at its threshold' : ''}.` : ''} A chosen source is a histogram of the occurrences of the source, not of whole detours: it may stand above them.`,
+    about: `User level: as the loop saw them; master: as the kernel told them. Both axes are logarithmic.${density ? ` The densities have a bandwidth of ${format.figure(given!.bandwidth)} decades, and begin at the shortest detour${density.baseline ? ', that of the baseline at its threshold' : ''}.` : ''} A chosen source is a histogram of the occurrences of the source, not of whole detours: it may stand above them.`,
     hint: `Zoom in (+ and −, Ctrl and the wheel) and the contributors beneath are those of the lengths in view; choose a source in the table to see it.`,
     summary: `Density of the lengths of ${format.count(choice.noise.together.detours.count)} detours, from ${format.ns(choice.noise.together.detours.min_ns)} to ${format.ns(choice.noise.together.detours.max_ns)}; most have about ${format.ns(peak)}.`
       + (kernel ? '' : " The kernel's side was not seen, so there is no master distribution.") + (density?.baseline ? " The baseline's density is drawn over it." : ''),
@@ -182,14 +192,14 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
   return [handle.element, contributors(section, choice)];
 }
 
-function at(grid: readonly number[], y: readonly number[], x: number): number {
+function at(grid: readonly number[], y: Rates, x: number): number {
   const step = grid.length > 1 ? (grid[grid.length - 1]! - grid[0]!) / (grid.length - 1) : 1;
   return y[Math.round((x - grid[0]!) / step)] ?? 0;
 }
 
-function peakOf(grid: readonly number[], y: readonly number[]): number {
+function peakOf(grid: readonly number[], y: Rates): number {
   let best = 0;
-  y.forEach((v, i) => { if (v > (y[best] ?? 0)) best = i; });
+  y.forEach((v, i) => { if ((v ?? 0) > (y[best] ?? 0)) best = i; });
   return 10 ** (grid[best] ?? 0);
 }
 

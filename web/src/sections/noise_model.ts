@@ -3,7 +3,6 @@ import type { NoiseSection } from '../model';
 import { short } from '../parts/dom';
 import * as format from '../parts/format';
 import { remember } from '../parts/remember';
-import type { Theme } from '../parts/theme';
 
 export const CLASSES = ['irq', 'softirq', 'nmi', 'thread', 'work', 'fault', 'throttled', 'delivery', 'steal', 'host-periodic', 'unexplained'] as const;
 export type Class = (typeof CLASSES)[number];
@@ -47,13 +46,10 @@ export const MEANING: Record<Class, string> = {
   'host-periodic': 'in phase with the host, inferred', unexplained: 'nobody told',
 };
 
-// as in the ledger where both know it
-const COLOUR: Record<Class, number> = { irq: 1, softirq: 2, nmi: 3, thread: 0, work: 9, fault: 11, throttled: 7, delivery: 6, steal: 4, 'host-periodic': 5, unexplained: 10 };
 const SYMBOL: Record<Class, string> = {
   irq: 'triangle', softirq: 'diamond', nmi: 'pin', thread: 'circle', work: 'rect', fault: 'arrow', throttled: 'roundRect', delivery: 'emptyDiamond',
   steal: 'emptyTriangle', 'host-periodic': 'emptyRect', unexplained: 'emptyCircle',
 };
-export const classColour = (name: Class, theme: Theme): string => theme.series[COLOUR[name] ?? 10]!;
 export const classSymbol = (name: Class): string => SYMBOL[name] ?? 'circle';
 
 export const sourceKey = (source: { class: string; name: string }): string => `${source.class}\n${source.name}`;

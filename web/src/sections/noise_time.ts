@@ -5,7 +5,8 @@ import { short } from '../parts/dom';
 import * as format from '../parts/format';
 import { sign } from '../parts/marks';
 import type { Column } from '../parts/table';
-import { CLASSES, classColour, classesOf, classSymbol, logTicks, mainClass, seconds, sourceKey, sourceName, type Choice, type Class, type ClassNs, type Worst } from './noise_model';
+import { classColour } from '../parts/theme';
+import { CLASSES, classesOf, classSymbol, logTicks, mainClass, seconds, sourceKey, sourceName, type Choice, type Class, type ClassNs, type Worst } from './noise_model';
 
 const BARS = 30; // of the longest, drawn each on its own
 

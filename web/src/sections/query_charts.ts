@@ -7,7 +7,7 @@ import { hollow, whiskers } from '../parts/marks';
 import { causeColour, type Theme } from '../parts/theme';
 import type { QuerySection } from '../model';
 import {
-  atName, changesOf, medianOf, queriesOf, rows, splitOf, spread, TIME_TITLE, TIMES,
+  atName, changesOf, medianOf, queriesOf, rows, splitsOf, spread, TIME_TITLE, TIMES,
   type At, type OneQuery, type Query, type Split, type TimeName,
 } from './query_data';
 import { longChart, rowsRoom, rowsSeen, rowsZoom } from './query_rows';
@@ -239,7 +239,7 @@ function shortLabel(at: At): string {
 
 /** CPU, own I/O, other. */
 export function splitChart(section: QuerySection, q: Query): ChartHandle | null {
-  const list = q.at.map(splitOf).filter((s): s is Split => s !== null);
+  const list = splitsOf(section, q);
   if (!list.length || list.every((s) => s.cpu === null && s.device === null)) return null;
   let share = false;
   const unknown = list.some((s) => s.not_cpu !== null);

@@ -112,26 +112,18 @@ export function spread(at: At, time: TimeName): [number, number] | null {
 /** other: neither CPU nor own I/O; not_cpu: the same where own I/O is not known, and may be in it. */
 export interface Split { at: At; n: number; measured: number; cpu: number | null; device: number | null; other: number | null; not_cpu: number | null; delay: number | null }
 
-function meanOf(list: (number | null)[]): number | null {
-  let sum = 0;
-  for (const x of list) {
-    if (x === null) return null; // of some of them is not of them
-    sum += x;
+/** Of each Q@C, in their order: means, so that they add up, as tare made them for its figures. */
+export function splitsOf(section: QuerySection, q: Query): Split[] {
+  const rows: Split[] = [];
+  for (const block of section.charts['split']?.blocks.slice(0, 2) ?? []) {
+    block['query']?.forEach((_, i) => {
+      const of = (name: string) => block[name]![i] ?? null;
+      const at = q.at.find((a) => a.query === of('query') && (a.cardinality ?? 0) === of('cardinality'));
+      const [measured, cpu, device] = [of('elapsed_ns')!, of('cpu_ns'), of('io_ns')];
+      if (at) rows.push({ at, n: of('executions')!, measured, cpu, device, other: of('other_ns'), not_cpu: cpu === null || device !== null ? null : Math.max(0, measured - cpu), delay: of('run_delay_ns') });
+    });
   }
-  return list.length ? sum / list.length : null;
-}
-
-/** Means, so that they add up. CPU time of several processes at once may be more than what elapsed: then there is no other. */
-export function splitOf(at: At): Split | null {
-  const list = counted(at);
-  const measured = meanOf(list.map((x) => x.measured_ns));
-  if (measured === null) return null;
-  const cpu = meanOf(list.map((x) => x.cpu_ns));
-  const device = meanOf(list.map((x) => x.own_device_ns));
-  const rest = (taken: number) => Math.max(0, measured - taken);
-  const other = cpu === null || device === null ? null : rest(cpu + device);
-  const not_cpu = cpu === null || device !== null ? null : rest(cpu);
-  return { at, n: list.length, measured, cpu, device, other, not_cpu, delay: meanOf(list.map((x) => x.run_delay_ns)) };
+  return rows.sort((a, b) => q.at.indexOf(a.at) - q.at.indexOf(b.at));
 }
 
 export interface PlanChange { query: OneQuery; below: At; above: At }

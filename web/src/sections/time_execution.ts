@@ -5,9 +5,8 @@ import { append, button, foreign, freshId, h } from '../parts/dom';
 import { figure } from '../parts/figures';
 import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
-import { causeColour, current, onChange } from '../parts/theme';
+import { causeColour, current, meaning, onChange } from '../parts/theme';
 import { causeSwatch, executionName, KEPT, RULE_MEANS, RULE_WORDS, type Time } from './time_common';
-import { meaning } from './time_causes';
 import { traceCard } from './time_trace';
 
 const ROLES = ['subject', 'daemon', 'tare'] as const;

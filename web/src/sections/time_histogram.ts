@@ -1,13 +1,12 @@
 // How a measure is distributed: a histogram whose bins follow the zoom, and the density in the same units (executions a bin).
 import type { Measure } from '../model';
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
+import { below, binsOf } from '../parts/bins';
 import { choices } from '../parts/fields';
 import * as format from '../parts/format';
 import { remember } from '../parts/remember';
 import type { Theme } from '../parts/theme';
 import { calmly, columnOf, FAILED, grid, KEPT, meanSigma, measureField, ticks, visibleWithin, WARMUP, type MeasureColumn, type Time } from './time_common';
-
-const BINS = 60;
 
 function sorted(time: Time, column: MeasureColumn, keptOnly: boolean): Float64Array {
   const list: number[] = [];
@@ -18,18 +17,6 @@ function sorted(time: Time, column: MeasureColumn, keptOnly: boolean): Float64Ar
     list.push(v);
   }
   return Float64Array.from(list).sort();
-}
-
-/** Of sorted values: how many are below. */
-function below(values: Float64Array, limit: number): number {
-  let low = 0;
-  let high = values.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (values[middle]! < limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 export type Bin = [from: number, to: number, all: number, kept: number];
@@ -63,25 +50,30 @@ export function histogramCard(time: Time): ChartHandle {
   function axisRange(): [number, number] {
     return scale.value === 'log' ? [Math.max(range[0], range[1] / 1e6, 1), range[1]] : range;
   }
+  /** Of what is in sight. */
   function makeBins(from: number, to: number): void {
-    const log = scale.value === 'log';
-    const fewer = Math.max(8, Math.min(BINS, Math.ceil(2 * Math.sqrt(all.length))));
-    const at = (k: number) => (log ? from * (to / from) ** (k / fewer) : from + ((to - from) * k) / fewer);
+    const [scaled, back] = scale.value === 'log' ? [Math.log10, (v: number) => 10 ** v] : [(v: number) => v, (v: number) => v];
+    const seen = (list: Float64Array) => list.subarray(below(list, from), below(list, to)).map(scaled);
+    const lists = [seen(all), seen(kept)] as const;
+    const values = which.value === 'kept' ? lists[1] : lists[0];
     bins = [];
-    for (let k = 0; k < fewer; k++) {
-      const [a, b] = [at(k), at(k + 1)];
-      bins.push([a, b, below(all, b) - below(all, a), below(kept, b) - below(kept, a)]);
-    }
+    if (!values.length) return;
+    const [low, high] = [values[0]!, values[values.length - 1]!];
+    const count = binsOf(values, low, high);
+    const width = (high - low) / count || Math.max(Math.abs(low) * 1e-3, 1e-3);
+    for (let k = 0; k < count; k++) bins.push([back(low + k * width), back(low + (k + 1) * width), 0, 0]);
+    lists.forEach((list, of) => list.forEach((v) => { if (v >= low && v <= high) bins[Math.min(count - 1, Math.floor((v - low) / width))]![of ? 3 : 2]++; }));
   }
   /** The density, in executions a bin as wide as those shown. */
   function curve(key: 'all' | 'kept'): [number, number][] {
-    const density = section.density.find((d) => d.measure === column.measure);
+    const density = section.charts[`density_${column.measure}`]?.blocks[0];
     const first = bins[0];
     if (!density || !first) return [];
     const n = key === 'all' ? all.length : kept.length;
     const width = first[1] - first[0];
     const ratio = Math.log(first[1] / first[0]);
-    return density.ns.map((x, i) => [x, density[key][i]! * n * (scale.value === 'log' ? x * ratio : width)] as [number, number]).filter(([x]) => x > 0 || scale.value !== 'log');
+    const ns = density['value_ns'] as number[];
+    return ns.map((x, i) => [x, (density[`${key}_per_ns`]![i] ?? 0) * n * (scale.value === 'log' ? x * ratio : width)] as [number, number]).filter(([x]) => x > 0 || scale.value !== 'log');
   }
   function series(theme: Theme): Record<string, unknown>[] {
     const [low, high] = axisRange();

@@ -5,9 +5,8 @@ import { choices } from '../parts/fields';
 import * as format from '../parts/format';
 import { remember } from '../parts/remember';
 import { table } from '../parts/table';
-import { causeColour, onChange, type Theme } from '../parts/theme';
+import { causeColour, meaning, onChange, type Theme } from '../parts/theme';
 import { calmly, causeSwatch, executionName, FAILED, grid, KEPT, ruleColour, RULE_SYMBOL, RULE_WORDS, tick, visibleWithin, WARMUP, type Time } from './time_common';
-import { meaning } from './time_causes';
 import { namesByCause, overHowMany } from './time_who';
 
 const BARS = 240;

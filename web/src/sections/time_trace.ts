@@ -3,9 +3,8 @@ import type { Detail, Trace } from '../model';
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
 import { short } from '../parts/dom';
 import * as format from '../parts/format';
-import { causeColour, textOn, type Theme } from '../parts/theme';
+import { causeColour, meaning, textOn, type Theme } from '../parts/theme';
 import { calmly, grid, gridRect, tick, visibleWithin, type Time } from './time_common';
-import { meaning } from './time_causes';
 
 const KINDS = ['the subject', 'another process', 'tare', 'a kernel thread', 'hard interrupt', 'soft interrupt', 'NMI'] as const;
 const WAIT = 7; // of a rectangle: a wait, not a kind of slice

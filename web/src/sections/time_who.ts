@@ -2,8 +2,8 @@
 import { h, short } from '../parts/dom';
 import * as format from '../parts/format';
 import { table } from '../parts/table';
+import { meaning } from '../parts/theme';
 import { WARMUP, type Time } from './time_common';
-import { meaning } from './time_causes';
 
 /** What others do to a subject, and the word between its time and their name. */
 const FROM_OUTSIDE = new Map([

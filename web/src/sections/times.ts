@@ -293,15 +293,15 @@ function spreadCard(runs: Run[]): HTMLElement | null {
 }
 
 function densitiesCard(runs: Run[], first: Measure): HTMLElement | null {
-  const measures = [...new Set(runs.flatMap((r) => r.section.density.map((d) => d.measure)))];
+  const measures = [...new Set(runs.flatMap((r) => Object.keys(r.section.charts).map((name) => name.replace('density_', '') as Measure)))];
   if (!measures.length) return null;
   const asked = remember<Measure>('together-density-measure', measures.includes(first) ? first : measures[0]!);
   let measure = measures.includes(asked.value) ? asked.value : measures[0]!;
   const medians = runs.flatMap((r) => r.section.kept[measure]?.median_ns ?? []);
   const scale = remember<'value' | 'log'>('together-density-scale', Math.max(...medians) > 5 * Math.min(...medians) ? 'log' : 'value');
   const shown = () => runs.flatMap((run) => {
-    const d = run.section.density.find((e) => e.measure === measure);
-    return d && d.ns.length > 1 ? [{ run, d, i: run.place }] : [];
+    const d = run.section.charts[`density_${measure}`]?.blocks[0] as { value_ns: number[]; kept_per_ns: (number | null)[] } | undefined;
+    return d && d.kept_per_ns[0] !== null ? [{ run, d: { ns: d.value_ns, kept: d.kept_per_ns as number[] }, i: run.place }] : [];
   });
   type Point = { run: string; ns: number; density: number };
   const retick = calmly(() => {

@@ -1,0 +1,62 @@
+/* What can be made of a stored run, by its kind: one table that `show`, `export`, `report` and
+ * `serve` go by. */
+#ifndef TARE_CMD_KINDS_H
+#define TARE_CMD_KINDS_H
+
+#include "base/strbuf.h"
+#include "report/page/page.h"
+#include "run/load.h"
+
+enum run_form_as {
+	RUN_TEXT,
+	RUN_JSON,
+	RUN_CSV,
+	RUN_MARKDOWN,
+	RUN_ASCIIDOC,
+	RUN_ORGMODE,
+	RUN_TSV,
+	RUN_PERFETTO,
+};
+struct run_form {
+	enum run_form_as as;
+	bool executions; /* a row for each execution */
+	bool exported;	 /* for programs: all rows, whatever people see */
+	int unit;	 /* enum time_unit */
+};
+
+struct run_kind {
+	unsigned exports, of_executions; /* bits of the forms that `tare export` has of it */
+	const char *goes_out;		 /* says which they are */
+	void (*prepare)(struct lab *lab, int64_t id); /* before it is loaded; NULL: nothing */
+	/* Several runs only of commands. */
+	void (*render)(const loaded_list *runs, const struct run_form *form, struct strbuf *out);
+	/* Its section of a page, loaded for that with page_options. */
+	struct load_options page_options;
+	int (*add_to_page)(struct page *p, struct lab *lab, struct loaded_run *l, size_t runs,
+			   struct error *err);
+	/* The last section with that at `first`; NULL: all are compared at the end. */
+	void (*compare_on_page)(struct page *p, size_t first, const struct loaded_run *base,
+				const struct loaded_run *run);
+};
+extern const struct run_kind run_kinds[SUBJECT_KINDS];
+
+/* ---- sections of pages (page/) ---- */
+
+int page_times_add(struct page *p, struct lab *lab, struct loaded_run *l, size_t runs,
+		   struct error *err);
+int page_times_compare(struct page *p, const loaded_list *list, size_t first, int64_t reference,
+		       struct error *err);
+int page_noise_add(struct page *p, struct lab *lab, struct loaded_run *l, size_t runs,
+		   struct error *err);
+void page_noise_compare(struct page *p, size_t first, const struct loaded_run *base,
+			const struct loaded_run *run);
+int page_profile_add(struct page *p, struct lab *lab, struct loaded_run *l, size_t runs,
+		     struct error *err);
+void page_profile_compare(struct page *p, size_t first, const struct loaded_run *base,
+			  const struct loaded_run *run);
+int page_queries_add(struct page *p, struct lab *lab, struct loaded_run *l, size_t runs,
+		     struct error *err);
+void page_queries_compare(struct page *p, size_t first, const struct loaded_run *base,
+			  const struct loaded_run *run);
+
+#endif

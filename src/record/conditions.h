@@ -1,0 +1,36 @@
+/* The conditions of a run: every option that shaped it, as one JSON object. It is read once, here;
+ * what reports and protocols ask for are members. */
+#ifndef TARE_RECORD_CONDITIONS_H
+#define TARE_RECORD_CONDITIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+
+struct knob_changes {
+	const char *name;
+	size_t changed, refused;
+};
+
+struct conditions {
+	char *text;	    /* the object as it is stored; NULL: there is none */
+	struct json_t *all; /* the same, read; NULL: there is none, or it is no JSON */
+	/* of commands */
+	bool ignore_failure, keep_outliers, no_cutoffs, no_ledger;
+	ARRAY(int) expected_codes;
+	const char *emp; /* the version it was made by, as "v5"; NULL: none */
+	/* by whatever; by an earlier 'tare quiet'; for the run, by what is in quiet */
+	bool quieted, quieted_before, quieted_for_it;
+	ARRAY(struct knob_changes) quiet;
+	/* of profiles: what was sampled; NULL or empty: not this */
+	ARRAY(int64_t) pids;
+	const char *cgroup, *command;
+};
+
+/* Reads the text, which becomes part of the struct and is freed with it. */
+struct conditions conditions_take(char *text);
+void conditions_release(struct conditions *c);
+
+#endif

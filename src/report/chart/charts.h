@@ -1,0 +1,53 @@
+/* All charts, by what they are made of. Each fills an empty chart, once; EXIT_USAGE where there is
+ * nothing to draw. */
+#ifndef TARE_REPORT_CHART_CHARTS_H
+#define TARE_REPORT_CHART_CHARTS_H
+
+#include "protocol/sedona/sedona.h"
+#include "report/chart/chart.h"
+#include "report/noise/report.h"
+#include "report/profile/report.h"
+#include "report/query/report.h"
+#include "report/time/report.h"
+
+/* measure EMP_MEASURES: the best, where the kind does not ask for ET; user and system are none. */
+int chart_samples(struct chart *c, const struct run_view *v, enum emp_measure measure,
+		  struct error *err);
+int chart_histogram(struct chart *c, const struct run_view *v, enum emp_measure measure,
+		    struct error *err);
+int chart_density(struct chart *c, const struct run_view *v, enum emp_measure measure,
+		  struct error *err);
+int chart_ledger(struct chart *c, const struct run_view *v, struct error *err);
+int chart_dual(struct chart *c, const struct run_view *v, enum emp_measure measure,
+	       struct error *err);
+int chart_compare(struct chart *c, const struct run_view *views, size_t count,
+		  enum emp_measure measure, struct error *err);
+int chart_sigma(struct chart *c, const struct run_view *views, size_t count, struct error *err);
+
+/* One block: the rates at so many lengths, evenly spaced by their logarithm. */
+#define CHART_NOISE_GRID 512
+int chart_noise(struct chart *c, const struct noise_view *v,
+		const struct noise_view *baseline, /* NULL: none */
+		struct error *err);
+int chart_sources(struct chart *c, const struct noise_view *v, size_t most, struct error *err);
+
+int chart_functions(struct chart *c, const struct profile_subject *s, const struct sleepy_view *v,
+		    size_t most, struct error *err);
+int chart_system(struct chart *c, const struct profile_subject *s, struct error *err);
+
+/* query 0: all of them. */
+int chart_query(struct chart *c, const struct query_view *v, uint32_t query, struct error *err);
+int chart_split(struct chart *c, const struct query_view *v, uint32_t query, struct error *err);
+int chart_matrix(struct chart *c, const struct query_view *v, struct error *err);
+
+/* level: the zoom, from 1; 0: the last, with the cluster. is_l: of each sample. */
+int chart_zoom(struct chart *c, const struct study *s, enum study_length length,
+	       const struct machine *machine, const struct sedona_run *r, const bool *is_l,
+	       size_t level, struct error *err);
+/* Pairs of samples in the window of a level; is_l may be NULL. */
+void chart_pairs(struct chart *c, const struct sedona_run *r, const bool *is_l,
+		 const struct study_level *l);
+int chart_periods(struct chart *c, const struct study *s, enum study_length length,
+		  const struct machine *machine, const struct sedona_run *r, struct error *err);
+
+#endif

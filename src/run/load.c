@@ -1,0 +1,240 @@
+#include "run/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FLOOR_NS 100000u /* what is shorter is to a large part the way to the server and back */
+#define FLOOR_TICKS 2	 /* of data in ticks: the paper's */
+
+/* ---- runs of commands ---- */
+
+struct emp_options loaded_options(const struct loaded_run *l)
+{
+	const struct lab_cutoffs *c = &l->cutoffs;
+	const struct conditions *how = &l->run.conditions;
+	return (struct emp_options){
+		.keep_outside = how->keep_outliers,
+		.ignore_failure = how->ignore_failure,
+		.expected_codes = how->expected_codes.items,
+		.expected_count = how->expected_codes.count,
+		.cutoffs = c->cutoffs.items,
+		.cutoff_count = c->cutoffs.count,
+		.origin = { .study = c->study,
+			    .made_at_ns = c->made_at_ns,
+			    .then = c->machine.facts.count ? &c->machine : NULL,
+			    .now = l->machine.facts.count ? &l->machine : NULL,
+			    .quieted = how->quieted },
+	};
+}
+
+static int load_command(struct loaded_run *l, struct lab *lab, int64_t id,
+			const struct load_options *o, struct error *err)
+{
+	enum lab_detail detail = o->detail;
+	bool wanted = o->cutoffs == CUTOFFS_ALL ||
+		      (o->cutoffs == CUTOFFS_OF_RUN && !l->run.conditions.no_cutoffs);
+	if (wanted && l->machine.facts.count && lab_get_cutoffs(lab, &l->machine, &l->cutoffs, err))
+		return -1;
+	/* cutoffs are about processes */
+	if (l->cutoffs.cutoffs.count && detail < LAB_PROCESSES)
+		detail = LAB_PROCESSES;
+	if (lab_get_executions(lab, id, detail, &l->executions, err))
+		return -1;
+	const struct emp_options options = loaded_options(l);
+	emp_judge(&l->run, l->executions.items, l->executions.count, &options, &l->result);
+	l->stored = true;
+	return 0;
+}
+
+static void release_command(struct loaded_run *l)
+{
+	for (size_t i = 0; i < l->executions.count; i++)
+		execution_release(&l->executions.items[i]);
+	array_release(&l->executions);
+	lab_cutoffs_release(&l->cutoffs);
+	emp_result_release(&l->result);
+}
+
+const char *loaded_measure_words(enum emp_measure m)
+{
+	switch (m) {
+	case EMP_ET:
+		return "elapsed time";
+	case EMP_PT_NET:
+		return "process time (net)";
+	case EMP_PT_EXEC:
+		return "process time (exec)";
+	case EMP_PT_TICK:
+		return "process time (tick)";
+	default:
+		return emp_measure_name(m);
+	}
+}
+
+static bool both_have(const struct loaded_run *a, const struct loaded_run *b, enum emp_measure m)
+{
+	return a->result.present[m] && b->result.present[m] && a->result.kept[m].n &&
+	       b->result.kept[m].n;
+}
+
+int loaded_compare(const struct loaded_run *base, const struct loaded_run *other,
+		   enum emp_measure measure, struct run_comparison *out, struct error *err)
+{
+	static const enum emp_measure best[] = { EMP_PT_NET, EMP_PT_EXEC, EMP_PT_TICK, EMP_ET };
+	for (size_t i = 0; measure == EMP_MEASURES && i < sizeof best / sizeof *best; i++)
+		if (both_have(base, other, best[i]))
+			measure = best[i];
+	if (measure == EMP_MEASURES || !both_have(base, other, measure)) {
+		error_set(err, EXIT_USAGE, "run %lld and run %lld do not both have %s",
+			  (long long)base->run.id, (long long)other->run.id,
+			  measure == EMP_MEASURES ? "a measured execution"
+						  : loaded_measure_words(measure));
+		return error_hint(err, "'tare show %lld' tells what it holds",
+				  (long long)other->run.id);
+	}
+	size_t n_a, n_b;
+	double *a = emp_values(&base->run, base->executions.items, &base->result, measure, &n_a);
+	double *b = emp_values(&other->run, other->executions.items, &other->result, measure, &n_b);
+	out->measure = measure;
+	emp_compare(a, n_a, b, n_b, &out->result);
+	free(a);
+	free(b);
+	return 0;
+}
+
+/* ---- noise ---- */
+
+static int load_noise(struct loaded_run *l, struct lab *lab, int64_t id,
+		      const struct load_options *o, struct error *err)
+{
+	if (o->may_be_empty) {
+		if (lab_has_data(lab, id, &l->stored, err))
+			return -1;
+		if (!l->stored)
+			return 0;
+	}
+	l->stored = true;
+	return lab_get_noise(lab, id, &l->noise, err);
+}
+
+static void release_noise(struct loaded_run *l)
+{
+	noise_release(&l->noise);
+}
+
+/* ---- profiles ---- */
+
+/* A moment of the run as the lab has it. */
+static uint64_t moment(uint64_t begin_ns, uint64_t after_ns)
+{
+	return after_ns < INT64_MAX - begin_ns ? begin_ns + after_ns : INT64_MAX;
+}
+
+static int load_profile(struct loaded_run *l, struct lab *lab, int64_t id,
+			const struct load_options *o, struct error *err)
+{
+	uint64_t bytes;
+	if (lab_measure_profile(lab, id, &l->begin_ns, &bytes, err))
+		return -1;
+	if (o->may_be_empty && !l->begin_ns && !bytes)
+		return 0;
+	uint64_t since = o->since_ns ? moment(l->begin_ns, o->since_ns) : 0;
+	uint64_t until = o->until_ns ? moment(l->begin_ns, o->until_ns) : 0;
+	int failed = (o->code ? lab_get_profile : lab_get_profile_without_code)(
+		lab, id, since, until, &l->profile, err);
+	l->stored = l->profile.slices.count;
+	return failed;
+}
+
+static void release_profile(struct loaded_run *l)
+{
+	profile_release(&l->profile);
+}
+
+/* ---- queries ---- */
+
+static int load_queries(struct loaded_run *l, struct lab *lab, int64_t id,
+			const struct load_options *o, struct error *err)
+{
+	if (o->may_be_empty) {
+		if (lab_has_data(lab, id, &l->stored, err))
+			return -1;
+		if (!l->stored)
+			return 0;
+	}
+	if (lab_get_query_run(lab, id, &l->queries, err))
+		return -1;
+	const struct query_run *q = &l->queries;
+	/* measured elsewhere, with a clock that has no more than ticks */
+	bool ticks = q->imported && q->tick_ns;
+	for (size_t i = 0; ticks && i < q->at.count; i++)
+		for (size_t k = 0; ticks && k < q->at.items[i].executions.count; k++)
+			ticks = q->at.items[i].executions.items[k].measured_ns % q->tick_ns == 0;
+	l->ttp_options =
+		(struct ttp_options){ .form = o->paper ? TTP_PAPER : TTP_ADAPTED,
+				      .tick_ns = q->tick_ns,
+				      .floor_ns = ticks ? FLOOR_TICKS * q->tick_ns : FLOOR_NS };
+	ttp_judge(q, &l->ttp_options, &l->ttp);
+	l->stored = true;
+	return 0;
+}
+
+static void release_queries(struct loaded_run *l)
+{
+	query_run_release(&l->queries);
+	ttp_result_release(&l->ttp);
+}
+
+/* ---- any ---- */
+
+static const struct {
+	int (*load)(struct loaded_run *l, struct lab *lab, int64_t id, const struct load_options *o,
+		    struct error *err);
+	void (*release)(struct loaded_run *l);
+} kinds[SUBJECT_KINDS] = {
+	[SUBJECT_COMMAND] = { load_command, release_command },
+	[SUBJECT_CPU] = { load_noise, release_noise },
+	[SUBJECT_SYSTEM] = { load_profile, release_profile },
+	[SUBJECT_QUERY] = { load_queries, release_queries },
+};
+
+int run_load(struct loaded_run *into, struct lab *lab, int64_t id,
+	     const struct load_options *options, struct error *err)
+{
+	static const struct load_options none;
+	*into = (struct loaded_run){ 0 };
+	if (lab_get_run(lab, id, &into->run, err) ||
+	    (into->run.machine && lab_get_machine(lab, into->run.machine, &into->machine, err)) ||
+	    kinds[into->run.kind].load(into, lab, id, options ? options : &none, err)) {
+		loaded_run_release(into);
+		return -1;
+	}
+	if (strcmp(lab_path(lab), LAB_IN_MEMORY) == 0)
+		into->run.id = 0; /* nobody can look at it later: no advice may name it */
+	return 0;
+}
+
+void loaded_run_release(struct loaded_run *l)
+{
+	kinds[l->run.kind].release(l);
+	run_release(&l->run);
+	machine_release(&l->machine);
+	*l = (struct loaded_run){ 0 };
+}
+
+int loaded_add(loaded_list *list, struct lab *lab, int64_t id, const struct load_options *options,
+	       struct error *err)
+{
+	struct loaded_run l;
+	if (run_load(&l, lab, id, options, err))
+		return -1;
+	array_push(list, l);
+	return 0;
+}
+
+void loaded_release(loaded_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		loaded_run_release(&list->items[i]);
+	array_release(list);
+}

@@ -1,0 +1,203 @@
+#include "run/study.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+void study_input_release(struct study_input *in)
+{
+	for (int l = 0; l < STUDY_LENGTHS; l++)
+		sedona_run_release(&in->runs[l]);
+	*in = (struct study_input){ 0 };
+}
+
+/* ---- stored runs ---- */
+
+int study_load(struct lab *lab, int64_t run, enum study_length as, struct study_input *in,
+	       struct error *err)
+{
+	struct sedona_run *into = &in->runs[as];
+	struct run stored = { 0 };
+	execution_list list = { 0 };
+	int failed = lab_get_run(lab, run, &stored, err) ||
+		     lab_get_executions(lab, run, LAB_PROCESSES, &list, err);
+	if (!failed) {
+		sedona_run_of(&stored, list.items, list.count, into);
+		into->run = run;
+		in->machine = stored.machine;
+		in->seen = stored.backend;
+		in->has_long |= as == STUDY_LONG;
+	}
+	for (size_t i = 0; i < list.count; i++)
+		execution_release(&list.items[i]);
+	array_release(&list);
+	run_release(&stored);
+	/* where the clock was set while they were taken, their order is all that is known */
+	bool stepped = false;
+	for (size_t i = 1; i < into->samples.count; i++) {
+		const struct sedona_sample *a = &into->samples.items[i - 1], *b = a + 1;
+		stepped |= a->at_ns && b->at_ns && b->at_ns < a->at_ns;
+	}
+	if (stepped)
+		in->notice("the clock was set back during run %" PRId64
+			   ": its samples are taken to follow\n      each other without a pause",
+			   run);
+	for (size_t i = 0; stepped && i < into->samples.count; i++)
+		into->samples.items[i].at_ns = 0;
+	return failed ? -1 : 0;
+}
+
+int study_load_samples(struct lab *lab, const struct study *s, struct study_input *in,
+		       bool *is_l[STUDY_LENGTHS], struct error *err)
+{
+	for (int l = 0; l < STUDY_LENGTHS; l++) {
+		const struct study_run *found = &s->runs[l];
+		struct sedona_run *r = &in->runs[l];
+		if (!found->present || !found->run)
+			continue;
+		if (study_load(lab, found->run, (enum study_length)l, in, err))
+			return -1;
+		is_l[l] = xcalloc(r->samples.count + 1, sizeof *is_l[l]);
+		for (size_t i = 0; i < r->samples.count; i++)
+			is_l[l][i] = number_list_has(&found->l_samples, r->samples.items[i].number);
+	}
+	return 0;
+}
+
+/* The same machine, whatever its kernel and settings are. */
+static int same_machine(struct lab *lab, int64_t a, int64_t b, bool *same, struct error *err)
+{
+	struct machine m[2] = { 0 };
+	char identity[2][17];
+	*same = a == b;
+	if (*same || !a || !b)
+		return 0;
+	int failed = lab_get_machine(lab, a, &m[0], err) || lab_get_machine(lab, b, &m[1], err);
+	for (int i = 0; i < 2 && !failed; i++)
+		machine_identity(&m[i], identity[i]);
+	*same = !failed && strcmp(identity[0], identity[1]) == 0;
+	machine_release(&m[0]);
+	machine_release(&m[1]);
+	return failed ? -1 : 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+static uint64_t median_et(const struct sedona_run *r)
+{
+	size_t n = r->samples.count;
+	uint64_t *all = xcalloc(n + 1, sizeof *all);
+	for (size_t i = 0; i < n; i++)
+		all[i] = r->samples.items[i].et_ns;
+	qsort(all, n, sizeof *all, by_value);
+	uint64_t median = all[n / 2];
+	free(all);
+	return median;
+}
+
+int study_load_pair(struct lab *lab, int64_t first, int64_t second, struct study_input *in,
+		    struct error *err)
+{
+	bool same;
+	if (study_load(lab, first, STUDY_SHORT, in, err))
+		return -1;
+	if (!second)
+		return 0;
+	int64_t machine = in->machine;
+	if (study_load(lab, second, STUDY_LONG, in, err) ||
+	    same_machine(lab, machine, in->machine, &same, err))
+		return -1;
+	in->machine = machine;
+	if (first == second)
+		return error_set(err, EXIT_USAGE, "calibrate: both runs are run %" PRId64, second);
+	if (!same)
+		return error_set(err, EXIT_USAGE,
+				 "calibrate: runs %" PRId64 " and %" PRId64
+				 " were made on different machines",
+				 first, second);
+	if (median_et(&in->runs[STUDY_LONG]) > median_et(&in->runs[STUDY_SHORT]))
+		return 0;
+	error_set(err, EXIT_USAGE, "calibrate: run %" PRId64 " is not longer than run %" PRId64,
+		  second, first);
+	return error_hint(err, "the run of the shorter program comes first");
+}
+
+/* ---- steps 3 to 10 ---- */
+
+/* The unit that the data come in, which cutoffs are rounded to: data in ms are of 1 ms. */
+static uint64_t unit_of(const struct study_input *in)
+{
+	static const uint64_t units[] = { 1000000, 1000 };
+	for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+		size_t seen = 0, even = 0;
+		for (int l = 0; l < STUDY_LENGTHS; l++)
+			for (size_t i = 0; i < in->runs[l].executions.count; i++, seen++)
+				even += in->runs[l].executions.items[i].pt_ns % units[u] == 0;
+		if (seen && even == seen)
+			return units[u];
+	}
+	return 1;
+}
+
+static int check_counts(const struct study_input *in, struct error *err)
+{
+	for (int l = 0; l < (in->has_long ? STUDY_LENGTHS : STUDY_LONG); l++) {
+		const struct sedona_run *r = &in->runs[l];
+		if (r->samples.count >= STUDY_LEAST)
+			continue;
+		if (r->run)
+			error_set(err, EXIT_USAGE, "run %" PRId64 " has %zu sample%s that count",
+				  r->run, r->samples.count, r->samples.count == 1 ? "" : "s");
+		else
+			error_set(err, EXIT_USAGE, "the %s run has %zu sample%s",
+				  study_length_name((enum study_length)l), r->samples.count,
+				  r->samples.count == 1 ? "" : "s");
+		return error_hint(err, "a study takes %d or more, a good one some hundred",
+				  STUDY_LEAST);
+	}
+	return 0;
+}
+
+/* What it takes the place of is noted before. */
+static int store_study(struct lab *lab, struct study_made *m, struct error *err)
+{
+	struct lab_cutoffs before = { 0 };
+	int failed = lab_get_cutoffs(lab, &m->machine, &before, err);
+	m->replaced = before.study;
+	for (size_t i = 0; i < before.cutoffs.count; i++)
+		m->replaced_cutoffs += !before.cutoffs.items[i].edited;
+	lab_cutoffs_release(&before);
+	return failed || lab_add_study_of_daemons(lab, &m->study, err);
+}
+
+int study_make(struct lab *lab, const struct study_input *in, bool store, struct study_made *out,
+	       struct error *err)
+{
+	struct study *s = &out->study;
+	if (check_counts(in, err))
+		return -1;
+	sedona_study(&in->runs[STUDY_SHORT], in->has_long ? &in->runs[STUDY_LONG] : NULL,
+		     unit_of(in), s, out->is_l);
+	s->source = in->source;
+	s->made_at_ns = clock_realtime_ns();
+	s->machine = in->machine;
+	return s->machine && (lab_get_machine(lab, s->machine, &out->machine, err) ||
+			      (store && store_study(lab, out, err)))
+		       ? -1
+		       : 0;
+}
+
+void study_made_release(struct study_made *m)
+{
+	for (int l = 0; l < STUDY_LENGTHS; l++)
+		free(m->is_l[l]);
+	machine_release(&m->machine);
+	study_release(&m->study);
+	*m = (struct study_made){ 0 };
+}
