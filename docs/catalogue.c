@@ -9,14 +9,15 @@
 #include "report/core/shapes.h"
 
 static const char *const kinds[] = {
-	[FIELD_BOOL] = "bool",	 [FIELD_ENUM] = "enum",	     [FIELD_I32] = "integer",
-	[FIELD_U32] = "count",	 [FIELD_I64] = "integer",    [FIELD_ID] = "integer",
-	[FIELD_KNOWN] = "count", [FIELD_U64] = "count",	     [FIELD_NS] = "count",
-	[FIELD_TEXT] = "text",	 [FIELD_RAW] = "text",	     [FIELD_NAME] = "text",
-	[FIELD_REAL] = "real",	 [FIELD_DATE] = "date",	     [FIELD_HASH] = "hash",
-	[FIELD_CAUSES] = NULL,	 [FIELD_MEASURES] = "count", [FIELD_OBJECT] = "object",
-	[FIELD_LIST] = "list",	 [FIELD_MAP] = "map",	     [FIELD_ANY] = "any",
-	[FIELD_SPLICE] = NULL,	 [FIELD_EACH] = NULL,	     [FIELD_CONST] = "count",
+	[FIELD_BOOL] = "bool",	     [FIELD_ENUM] = "enum",	 [FIELD_I32] = "integer",
+	[FIELD_U32] = "count",	     [FIELD_I64] = "integer",	 [FIELD_ID] = "integer",
+	[FIELD_KNOWN] = "count",     [FIELD_U64] = "count",	 [FIELD_NS] = "count",
+	[FIELD_TEXT] = "text",	     [FIELD_RAW] = "text",	 [FIELD_NAME] = "text",
+	[FIELD_REAL] = "real",	     [FIELD_DATE] = "date",	 [FIELD_HASH] = "hash",
+	[FIELD_CAUSES] = NULL,	     [FIELD_MEASURES] = "count", [FIELD_OBJECT] = "object",
+	[FIELD_LIST] = "list",	     [FIELD_MAP] = "map",	 [FIELD_ANY] = "any",
+	[FIELD_SPLICE] = NULL,	     [FIELD_EACH] = NULL,	 [FIELD_CONST] = "count",
+	[FIELD_ADDRESS] = "address",
 };
 
 static json_t *shapes;
@@ -40,6 +41,7 @@ static bool nullable(const struct field *f)
 	case FIELD_REAL:
 	case FIELD_DATE:
 	case FIELD_HASH:
+	case FIELD_ADDRESS:
 	case FIELD_MEASURES:
 		return true;
 	default:

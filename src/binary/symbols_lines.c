@@ -36,7 +36,7 @@ struct row {
 	uint64_t address;
 	uint32_t line, file; /* file NONE: no code from here on */
 };
-struct unit {
+struct line_unit {
 	Dwarf_Die die;
 	Dwarf_Files *files;
 	size_t file_count;
@@ -50,7 +50,7 @@ struct lines {
 	struct dwarf_files files;
 	Elf_Data *programs, *alternative_programs; /* .debug_line; NULL: none */
 	range_list ranges;
-	ARRAY(struct unit) units;
+	ARRAY(struct line_unit) units;
 	ARRAY(char *) texts; /* handed out by the last call */
 	size_t memory;
 	struct work *work;
@@ -105,7 +105,7 @@ static void index_units(struct lines *l)
 		if (!is_compiled(type) ||
 		    add_ranges(&l->ranges, &die, (uint32_t)l->units.count, l->work) == 0)
 			continue;
-		array_push(&l->units, (struct unit){ .die = die });
+		array_push(&l->units, (struct line_unit){ .die = die });
 	}
 	sort_ranges(&l->ranges);
 	l->memory += l->ranges.capacity * sizeof *l->ranges.items +
@@ -189,7 +189,7 @@ size_t lines_memory(const struct lines *l)
 /* ---- building a unit ---- */
 
 struct build {
-	struct unit *unit;
+	struct line_unit *unit;
 	range_list ranges;
 	size_t entries;
 	struct work *work;
@@ -242,7 +242,7 @@ static void walk(struct build *b, Dwarf_Die *parent, uint32_t node, unsigned dep
 	} while (may_go_on(b) && dwarf_siblingof(&die, &next) == 0 && (die = next, true));
 }
 
-static void add_segment(struct unit *u, uint64_t begin, uint32_t node)
+static void add_segment(struct line_unit *u, uint64_t begin, uint32_t node)
 {
 	if (u->segments.count && u->segments.items[u->segments.count - 1].begin == begin)
 		u->segments.items[u->segments.count - 1].node = node;
@@ -251,7 +251,7 @@ static void add_segment(struct unit *u, uint64_t begin, uint32_t node)
 }
 
 /* Nested ranges, sorted, to pieces that do not overlap. */
-static void make_segments(struct unit *u, range_list *ranges)
+static void make_segments(struct line_unit *u, range_list *ranges)
 {
 	range_list open = { 0 };
 	sort_ranges(ranges);
@@ -272,7 +272,7 @@ static void make_segments(struct unit *u, range_list *ranges)
 	array_release(&open);
 }
 
-static void read_rows(struct lines *l, struct unit *u)
+static void read_rows(struct lines *l, struct line_unit *u)
 {
 	Dwarf_Lines *lines;
 	size_t count;
@@ -302,7 +302,7 @@ static void read_rows(struct lines *l, struct unit *u)
 	}
 }
 
-static void build(struct lines *l, struct unit *u)
+static void build(struct lines *l, struct line_unit *u)
 {
 	u->built = true;
 	if (l->work->left_ns == 0)
@@ -336,7 +336,7 @@ static void build(struct lines *l, struct unit *u)
 		low_;                                              \
 	})
 
-static struct unit *unit_of(struct lines *l, uint64_t address)
+static struct line_unit *unit_of(struct lines *l, uint64_t address)
 {
 	size_t at = COUNT_UP_TO(&l->ranges, begin, address);
 	for (size_t back = 0; at-- > 0 && back < BACK_MAX; back++)
@@ -346,7 +346,7 @@ static struct unit *unit_of(struct lines *l, uint64_t address)
 }
 
 /* Relative paths are so to where the compiler ran; libdw joins the two in old versions of DWARF. */
-static const char *full_path(struct lines *l, struct unit *u, const char *file)
+static const char *full_path(struct lines *l, struct line_unit *u, const char *file)
 {
 	Dwarf_Attribute attribute;
 	if (file && strnlen(file, PATH_MAX) == PATH_MAX)
@@ -362,7 +362,7 @@ static const char *full_path(struct lines *l, struct unit *u, const char *file)
 	return l->texts.items[l->texts.count - 1];
 }
 
-static const char *file_name(struct lines *l, struct unit *u, uint64_t file)
+static const char *file_name(struct lines *l, struct line_unit *u, uint64_t file)
 {
 	if (!u->files || file >= u->file_count)
 		return NULL;
@@ -389,7 +389,7 @@ static const char *name_of(Dwarf_Die *die)
 }
 
 /* The file that the function is declared in; it may be of another unit. */
-static const char *declared_in(struct lines *l, struct unit *u, Dwarf_Die *die)
+static const char *declared_in(struct lines *l, struct line_unit *u, Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Die unit;
@@ -400,7 +400,8 @@ static const char *declared_in(struct lines *l, struct unit *u, Dwarf_Die *die)
 	return full_path(l, u, dwarf_decl_file(die));
 }
 
-static void describe(struct lines *l, struct unit *u, struct node *node, struct line_frame *frame)
+static void describe(struct lines *l, struct line_unit *u, struct node *node,
+		     struct line_frame *frame)
 {
 	int line = 0;
 	const char *name = name_of(&node->die);
@@ -423,7 +424,7 @@ static void describe(struct lines *l, struct unit *u, struct node *node, struct 
 size_t lines_find(struct lines *l, uint64_t address, struct line_frame frames[LINE_FRAMES_MAX])
 {
 	forget_texts(l);
-	struct unit *u = unit_of(l, address);
+	struct line_unit *u = unit_of(l, address);
 	if (!u)
 		return 0;
 	if (!u->built)

@@ -124,6 +124,7 @@ void fields_bind(sqlite3_stmt *stmt, int *at, const struct field *f, const void 
 		case FIELD_NS:
 		case FIELD_DATE:
 		case FIELD_HASH:
+		case FIELD_ADDRESS:
 			memcpy(&i64, p, sizeof i64);
 			bind_unless(stmt, (*at)++, i64,
 				    ((f->kind == FIELD_ID || f->kind == FIELD_HASH) && i64 == 0) ||

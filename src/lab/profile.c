@@ -535,7 +535,7 @@ static int store_run(struct writer *w)
 		return -1;
 	sqlite3_bind_int64(stmt, 1, w->run);
 	sqlite3_bind_int64(stmt, 2, (int64_t)origin);
-	fields_bind(stmt, &at, profile_run_fields, w->p);
+	fields_bind(stmt, &at, profile_settings_fields, w->p);
 	int result = lab_done(w->lab, stmt, storing, w->err);
 	sqlite3_finalize(stmt);
 	return result;

@@ -392,7 +392,7 @@ static int read_run(struct reader *r)
 	sqlite3_bind_int64(stmt, 1, r->run);
 	int rc = sqlite3_step(stmt), at = 0, result = 0;
 	if (rc == SQLITE_ROW) {
-		if (fields_read(stmt, &at, profile_run_fields, r->p))
+		if (fields_read(stmt, &at, profile_settings_fields, r->p))
 			result = (impossible(r), -1);
 	} else if (rc == SQLITE_DONE) {
 		error_set(r->err, EXIT_USAGE, "nothing of run %" PRId64 " was stored", r->run);

@@ -22,9 +22,6 @@ enum profile_row_bytes {
 	CODE_BYTES = 16,
 };
 
-extern const struct field profile_run_fields[], profile_slice_fields[], profile_object_fields[],
-	profile_instance_fields[], profile_function_fields[];
-
 /* Kept prepared: a slice comes every few seconds, for days. */
 enum profile_statement {
 	FIND_OBJECT,

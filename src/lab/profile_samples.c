@@ -5,69 +5,6 @@
 
 #include "lab/profile_rows.h"
 
-#define FIELD(type, member, kind)                        \
-	{                                                \
-#member, kind, 0, offsetof(type, member) \
-	}
-#define ENUM(type, member, limit)                                  \
-	{                                                          \
-#member, FIELD_ENUM, limit, offsetof(type, member) \
-	}
-
-#define P(member, kind) FIELD(struct profile, member, kind)
-const struct field profile_run_fields[] = {
-	ENUM(struct profile, mode, PROFILE_MODES),
-	ENUM(struct profile, stacks, PROFILE_STACKS),
-	P(hz, FIELD_REAL),
-	P(cpus, FIELD_U32),
-	P(realtime_ns, FIELD_I64),
-	{ 0 },
-};
-#undef P
-
-#define S(member, kind) FIELD(struct profile_slice, member, kind)
-const struct field profile_slice_fields[] = {
-	S(begin_ns, FIELD_U64),	 S(end_ns, FIELD_U64),
-	S(samples, FIELD_U64),	 S(user, FIELD_U64),
-	S(kernel, FIELD_U64),	 S(idle, FIELD_U64),
-	S(others, FIELD_U64),	 S(lost, FIELD_U64),
-	S(throttled, FIELD_U64), S(untold, FIELD_U64),
-	S(peak_used, FIELD_U32), S(peak_room, FIELD_U32),
-	S(self_ns, FIELD_U64),	 { 0 },
-};
-#undef S
-
-#define O(member, kind) FIELD(struct profile_object, member, kind)
-const struct field profile_object_fields[] = {
-	ENUM(struct profile_object, kind, OBJECT_KINDS),
-	O(path, FIELD_RAW),
-	O(device, FIELD_U64),
-	O(inode, FIELD_U64),
-	O(pid, FIELD_U32),
-	{ 0 },
-};
-#undef O
-
-#define I(member, kind) FIELD(struct profile_instance, member, kind)
-const struct field profile_instance_fields[] = {
-	I(number, FIELD_U32),
-	I(pid, FIELD_U32),
-	I(start_ns, FIELD_U64),
-	I(exec_id, FIELD_U64),
-	I(first_ns, FIELD_U64),
-	{ "comm", FIELD_NAME, sizeof(((struct profile_instance *)0)->comm),
-	  offsetof(struct profile_instance, comm) },
-	{ 0 },
-};
-#undef I
-
-#define F(member, kind) FIELD(struct profile_function, member, kind)
-const struct field profile_function_fields[] = {
-	F(name, FIELD_RAW), F(address, FIELD_U64), F(size, FIELD_U64),
-	F(file, FIELD_RAW), F(line, FIELD_U32),	   { 0 },
-};
-#undef F
-
 /* The numbers in the schema's views. */
 _Static_assert(PROFILE_TICK == 0 && PROFILE_CLOCK == 1 && PROFILE_CYCLES == 2, "");
 _Static_assert(STACKS_NONE == 0 && STACKS_POINTERS == 1 && STACKS_EH_FRAME == 2, "");

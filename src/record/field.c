@@ -125,7 +125,10 @@ struct value field_value(const struct field_cursor *c, const void *object)
 	case FIELD_BOOL:
 		return (struct value){ IS_BOOL, .integer = *(const bool *)p };
 	case FIELD_ENUM:
-		return text(f->names[f->limit == 1 ? 0 : *(const uint32_t *)p]);
+		if (f->limit == 1)
+			return text(f->names[0]);
+		return text(*(const uint32_t *)p < f->limit ? f->names[*(const uint32_t *)p]
+							    : NULL);
 	case FIELD_CONST:
 		return integer(f->limit, false);
 	case FIELD_I32:
@@ -151,7 +154,8 @@ struct value field_value(const struct field_cursor *c, const void *object)
 		memcpy(&i64, p, sizeof i64);
 		return integer(i64,
 			       (f->kind == FIELD_KNOWN && i64 == -1) ||
-				       (f->kind == FIELD_NS && (uint64_t)i64 == ABSENT_NS) ||
+				       ((f->kind == FIELD_NS || f->kind == FIELD_ADDRESS) &&
+					(uint64_t)i64 == ABSENT_NS) ||
 				       (!i64 && (zero_absent || f->kind == FIELD_ID ||
 						 f->kind == FIELD_DATE || f->kind == FIELD_HASH)));
 	}

@@ -28,23 +28,24 @@ enum unit {
 /* What a member is, and which of its values mean that nothing is known. */
 enum field_kind {
 	FIELD_END,
-	FIELD_BOOL,  /* bool */
-	FIELD_ENUM,  /* an enum below `limit`, called names[value]; of limit 1: always names[0] */
-	FIELD_I32,   /* int32_t */
-	FIELD_U32,   /* uint32_t */
-	FIELD_I64,   /* int64_t */
-	FIELD_ID,    /* int64_t; 0 is absent */
-	FIELD_KNOWN, /* int64_t; -1 is absent */
-	FIELD_U64,   /* uint64_t; also size_t */
-	FIELD_NS,    /* uint64_t; ABSENT_NS is absent */
-	FIELD_TEXT,  /* char *: our own, made valid UTF-8; NULL is absent */
-	FIELD_RAW,   /* char *: the user's bytes; in SQL as NAME and, repaired, NAME_text; NULL is
-			absent */
-	FIELD_NAME,  /* char[limit]: its bytes as they are; in JSON an empty one is absent with
-			FIELD_ZERO_ABSENT */
-	FIELD_REAL,  /* double; NaN and infinity are absent */
-	FIELD_DATE,  /* int64_t: CLOCK_REALTIME in ns; 0 is absent */
-	FIELD_HASH,  /* uint64_t: 16 hexadecimal digits; 0 is absent */
+	FIELD_BOOL,    /* bool */
+	FIELD_ENUM,    /* an enum below `limit`, called names[value]; of limit 1: always names[0] */
+	FIELD_I32,     /* int32_t */
+	FIELD_U32,     /* uint32_t */
+	FIELD_I64,     /* int64_t */
+	FIELD_ID,      /* int64_t; 0 is absent */
+	FIELD_KNOWN,   /* int64_t; -1 is absent */
+	FIELD_U64,     /* uint64_t; also size_t */
+	FIELD_NS,      /* uint64_t; ABSENT_NS is absent */
+	FIELD_TEXT,    /* char *: our own, made valid UTF-8; NULL is absent */
+	FIELD_RAW,     /* char *: the user's bytes; in SQL as NAME and, repaired, NAME_text; NULL is
+			  absent */
+	FIELD_NAME,    /* char[limit]: its bytes as they are; in JSON an empty one is absent with
+			  FIELD_ZERO_ABSENT */
+	FIELD_REAL,    /* double; NaN and infinity are absent */
+	FIELD_DATE,    /* int64_t: CLOCK_REALTIME in ns; 0 is absent */
+	FIELD_HASH,    /* uint64_t: 16 hexadecimal digits; 0 is absent */
+	FIELD_ADDRESS, /* uint64_t: "0x1f"; ABSENT_NS is absent */
 	/* One row for many numbers. */
 	FIELD_CAUSES, /* uint64_t[LEDGER_CAUSES]: a column per cause, called CAUSE and then the name
 		       */
@@ -69,7 +70,8 @@ enum field_flag {
 	FIELD_NOT_CSV = 4,
 	FIELD_ONLY_SQL = FIELD_NOT_JSON | FIELD_NOT_CSV,
 	FIELD_ONLY_JSON = FIELD_NOT_SQL | FIELD_NOT_CSV,
-	FIELD_ZERO_ABSENT = 8, /* in JSON and CSV 0 means that it is not known */
+	FIELD_ZERO_ABSENT =
+		8, /* in JSON and CSV 0 means that it is not known; of an enum, its limit does */
 	FIELD_BY_HAND =
 		16,	   /* the code that makes the JSON fills it in; the row only describes it */
 	FIELD_MAYBE = 32,  /* filled in by hand, and null where it is not known */
@@ -77,6 +79,7 @@ enum field_flag {
 	FIELD_OPTIONAL = 128, /* the JSON may leave it out */
 	FIELD_GIVEN = 512,    /* in JSON and CSV: absent unless the bool at `bits` is true */
 	FIELD_MISSING = 256,  /* of measures: `bits` is a uint32_t of those that are not known */
+	FIELD_CODE = 1024,    /* marked up as code where a table has that */
 };
 
 struct measure;

@@ -3,30 +3,127 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *const profile_mode_names[PROFILE_MODES] = { "tick", "cpu-clock", "cycles" };
+
 const char *profile_mode_name(enum profile_mode mode)
 {
-	static const char *const names[PROFILE_MODES] = { "tick", "cpu-clock", "cycles" };
-	return names[mode];
+	return profile_mode_names[mode];
 }
+
+static const char *const stacks_names[PROFILE_STACKS] = { "none", "fp", "eh_frame" };
 
 const char *profile_stacks_name(enum profile_stacks stacks)
 {
-	static const char *const names[PROFILE_STACKS] = { "none", "fp", "eh_frame" };
-	return names[stacks];
+	return stacks_names[stacks];
 }
+
+const char *const object_kind_names[OBJECT_KINDS] = { "file", "kernel", "module", "vdso",
+						      "jit",  "memory", "unknown" };
 
 const char *object_kind_name(enum object_kind kind)
 {
-	static const char *const names[OBJECT_KINDS] = { "file", "kernel", "module", "vdso",
-							 "jit",	 "memory", "unknown" };
-	return names[kind];
+	return object_kind_names[kind];
 }
+
+/* ---- the catalogue ---- */
+
+#define X(member, ...) FACT(struct profile, member, __VA_ARGS__)
+const struct field profile_settings_fields[] = {
+	X(mode, "mode", FIELD_ENUM,
+	  "What made a CPU look: the kernel's own tick, a timer, the cycle counter.",
+	  .limit = PROFILE_MODES, .names = profile_mode_names),
+	X(stacks, "stacks", FIELD_ENUM, "How user stacks were followed.", .limit = PROFILE_STACKS,
+	  .names = stacks_names),
+	X(hz, "hz", FIELD_REAL, "Samples per second of a busy CPU.", .flags = FIELD_ZERO_ABSENT,
+	  .more = "\"minimum\": 0"),
+	X(cpus, "cpus", FIELD_U32, "Sampled."),
+	X(realtime_ns, "realtime_ns", FIELD_I64, NULL, .flags = FIELD_ONLY_SQL),
+	{ 0 },
+};
+const struct shape profile_settings_shape = { "profile_settings", NULL, profile_settings_fields };
+#undef X
+
+#define X(member, ...) FACT(struct profile_slice, member, __VA_ARGS__)
+const struct field profile_slice_fields[] = {
+	X(begin_ns, "begin_ns", FIELD_U64, NULL, .flags = FIELD_ONLY_SQL),
+	X(end_ns, "end_ns", FIELD_U64, NULL, .flags = FIELD_ONLY_SQL),
+	X(samples, "samples", FIELD_U64, "user + kernel."),
+	X(user, "user", FIELD_U64, NULL),
+	X(kernel, "kernel", FIELD_U64, NULL),
+	X(idle, "idle", FIELD_U64,
+	  "Measured by the kernel's own account of idle time, in samples."),
+	X(others, "others", FIELD_U64, "Taken, but not of what was asked for."),
+	X(lost, "lost", FIELD_U64, "Taken, but no room."),
+	X(throttled, "throttled", FIELD_U64, "Times the kernel held sampling back."),
+	X(untold, "untold", FIELD_U64,
+	  "Mappings, forks and ends that the kernel had no room to tell."),
+	X(peak_used, "peak_used", FIELD_U32, "Entries of the fullest buffer."),
+	X(peak_room, "peak_room", FIELD_U32, NULL),
+	X(self_ns, "self_ns", FIELD_U64, "CPU time of tare."),
+	{ 0 },
+};
+const struct shape profile_slice_shape = { "profile_slice", NULL, profile_slice_fields };
+#undef X
+
+#define X(member, ...) FACT(struct profile_object, member, __VA_ARGS__)
+const struct field profile_object_fields[] = {
+	X(kind, "kind", FIELD_ENUM, NULL, .limit = OBJECT_KINDS, .names = object_kind_names),
+	X(path, "path", FIELD_RAW, NULL),
+	X(device, "device", FIELD_U64, NULL),
+	X(inode, "inode", FIELD_U64, NULL),
+	X(pid, "pid", FIELD_U32, NULL),
+	{ 0 },
+};
+#undef X
+
+#define X(member, ...) FACT(struct profile_instance, member, __VA_ARGS__)
+const struct field profile_instance_fields[] = {
+	X(number, "number", FIELD_U32, NULL),
+	X(pid, "pid", FIELD_U32, NULL),
+	X(start_ns, "start_ns", FIELD_U64, NULL),
+	X(exec_id, "exec_id", FIELD_U64, NULL),
+	X(first_ns, "first_ns", FIELD_U64, NULL),
+	X(comm, "comm", FIELD_NAME, NULL, .limit = sizeof((struct profile_instance){ 0 }.comm)),
+	{ 0 },
+};
+#undef X
+
+/* What is of its object is filled in by hand. */
+#define X(member, ...) FACT(struct profile_function, member, __VA_ARGS__)
+const struct field profile_function_fields[] = {
+	X(name, "name", FIELD_RAW, NULL, .flags = FIELD_ALWAYS),
+	{ "object", FIELD_TEXT, .flags = FIELD_ONLY_JSON | FIELD_BY_HAND | FIELD_ALWAYS },
+	{ "object_kind", FIELD_ENUM, .limit = OBJECT_KINDS, .names = object_kind_names,
+	  .flags = FIELD_ONLY_JSON | FIELD_BY_HAND },
+	{ "build_id", FIELD_TEXT, .flags = FIELD_ONLY_JSON | FIELD_BY_HAND },
+	X(address, "address", FIELD_ADDRESS, NULL, .flags = FIELD_ALWAYS),
+	X(size, "size", FIELD_U64, NULL),
+	X(file, "file", FIELD_RAW, NULL),
+	X(line, "line", FIELD_U32, NULL, .flags = FIELD_ZERO_ABSENT),
+	{ 0 },
+};
+const struct shape profile_function_shape = { "profile_listing_function", NULL,
+					      profile_function_fields };
+#undef X
+
+static const char *const stack_end_names[] = { "leaf", "complete", "limit", "broken" };
 
 const char *stack_end_name(enum stack_end end)
 {
-	static const char *const names[STACK_ENDS] = { "leaf", "complete", "limit", "broken" };
-	return names[end];
+	return stack_end_names[end];
 }
+
+static const struct field stack_ends_fields[] = {
+	{ "", FIELD_EACH, STACK_ENDS, .names = stack_end_names, .item = FIELD_U64 },
+	{ 0 },
+};
+const struct shape stack_ends_shape = {
+	"stack_ends",
+	"Samples with a part in user space, by how their stacks ended. leaf: not followed, only the "
+	"instruction is known. complete: up to where the thread started. limit: the rest found no "
+	"room. broken: something told no way on.",
+	stack_ends_fields
+};
 
 /* ---- finding what is there ---- */
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "record/field.h"
 
 #define PROFILE_NONE UINT32_MAX /* a position that points nowhere */
 #define BUILD_ID_MAX 20
@@ -26,6 +27,7 @@ enum profile_mode {
 	PROFILE_CYCLES, /* the hardware's cycle counter */
 	PROFILE_MODES
 };
+extern const char *const profile_mode_names[PROFILE_MODES];
 const char *profile_mode_name(enum profile_mode mode); /* "tick", "cpu-clock", "cycles" */
 
 /* How far user stacks were followed. */
@@ -50,6 +52,7 @@ enum object_kind {
 	OBJECT_UNKNOWN, /* no mapping was found; path "[unknown]" */
 	OBJECT_KINDS
 };
+extern const char *const object_kind_names[OBJECT_KINDS];
 const char *object_kind_name(enum object_kind kind); /* "file", "kernel", ... */
 
 struct profile_object {
@@ -124,6 +127,7 @@ enum stack_end {
 	STACK_ENDS
 };
 const char *stack_end_name(enum stack_end end);
+extern const struct shape stack_ends_shape; /* of uint64_t[STACK_ENDS] */
 
 struct profile_stack {
 	uint32_t first, count; /* in `links`: locations, the innermost first */
@@ -223,5 +227,11 @@ void build_id_text(const struct profile_object *o, char text[2 * BUILD_ID_MAX + 
 /* The id of a docker, podman, containerd, CRI-O, LXC or systemd-nspawn container in a cgroup's
  * path; NULL: none. The caller frees. */
 char *cgroup_container(const char *path);
+
+/* ---- the catalogue ---- */
+
+extern const struct field profile_settings_fields[], profile_slice_fields[],
+	profile_object_fields[], profile_instance_fields[], profile_function_fields[];
+extern const struct shape profile_settings_shape, profile_slice_shape, profile_function_shape;
 
 #endif

@@ -726,7 +726,7 @@ export interface Profile {
   elapsed_ns: number; // Gaps between slices are not in it.
   slices: number; // How many windows of time.
   totals: ProfileTotals; // Over all slices, whatever the filter.
-  views: View[];
+  views: ProfileView[];
 }
 
 export interface ProfileSettings {
@@ -754,13 +754,13 @@ export interface ProfileTotals {
 }
 
 export interface StackEnds {
-  leaf: number; // Not followed: only the instruction is known.
-  complete: number; // Up to where the thread started.
-  limit: number; // The rest found no room.
-  broken: number; // Something told no way on.
+  leaf: number;
+  complete: number;
+  limit: number;
+  broken: number;
 }
 
-export interface View {
+export interface ProfileView {
   by: 'system' | 'app' | 'instance' | 'thread' | 'object' | 'function' | 'line' | 'instruction' | 'container';
   samples: number; // That passed the filter: shares are of these.
   all: number; // Of the profile.
@@ -768,17 +768,17 @@ export interface View {
   without_function: number; // Of samples: no function is known for the innermost location.
   stack_ends: StackEnds; // Samples with a part in user space, by how their stacks ended.
   row_count: number; // Before those that are small, or not among the most, were left out.
-  rows: (System | App | Instance | ProfileThread | Object | Function | Line | Instruction | Container)[]; // By samples; with totals asked for by total_samples. system: always all five.
+  rows: (ProfileSystem | ProfileApp | ProfileInstance | ProfileThread | ProfileObject | ProfileFunction | ProfileLine | ProfileInstruction | ProfileContainer)[]; // By samples; with totals asked for by total_samples. system: always all five.
 }
 
-export interface System {
-  name: 'user' | 'kernel' | 'idle' | 'others' | 'lost' | 'not sampled'; // not sampled: what is missing at CPUs * elapsed time, where that is more than 3 %.
+export interface ProfileSystem {
+  name: string; // not sampled: what is missing at CPUs * elapsed time, where that is more than 3 %.
   samples: number;
-  cpu_ns: number | null;
+  cpu_ns: number | null; // CPU time that the samples stand for: samples / hz.
   cpu_share: number | null; // Of CPUs * elapsed time.
 }
 
-export interface App {
+export interface ProfileApp {
   name: string; // What it is called in one line.
   samples: number; // With it as the innermost.
   share: number | null; // Of the view's samples.
@@ -792,7 +792,7 @@ export interface App {
   build_id: string | null;
 }
 
-export interface Instance {
+export interface ProfileInstance {
   name: string; // What it is called in one line.
   samples: number; // With it as the innermost.
   share: number | null; // Of the view's samples.
@@ -827,7 +827,7 @@ export interface ProfileThread {
   comm: string;
 }
 
-export interface Object {
+export interface ProfileObject {
   name: string; // What it is called in one line.
   samples: number; // With it as the innermost.
   share: number | null; // Of the view's samples.
@@ -844,7 +844,7 @@ export interface Object {
   build_id: string | null; // In hex.
 }
 
-export interface Function {
+export interface ProfileFunction {
   name: string; // What it is called in one line.
   samples: number; // With it as the innermost.
   share: number | null; // Of the view's samples.
@@ -866,7 +866,7 @@ export interface Function {
   line: number | null;
 }
 
-export interface Line {
+export interface ProfileLine {
   name: string; // What it is called in one line.
   samples: number; // With it as the innermost.
   share: number | null; // Of the view's samples.
@@ -887,7 +887,7 @@ export interface Line {
   line: number | null; // null: not known.
 }
 
-export interface Instruction {
+export interface ProfileInstruction {
   name: string; // What it is called in one line.
   samples: number; // With it as the innermost.
   share: number | null; // Of the view's samples.
@@ -905,7 +905,7 @@ export interface Instruction {
   build_id: string | null; // In hex.
 }
 
-export interface Container {
+export interface ProfileContainer {
   name: string; // What it is called in one line.
   samples: number; // With it as the innermost.
   share: number | null; // Of the view's samples.
@@ -922,12 +922,12 @@ export interface ProfileDiff {
   type: 'profile-diff';
   format: 1; // Raised when a field changes its meaning.
   by: 'system' | 'app' | 'instance' | 'thread' | 'object' | 'function' | 'line' | 'instruction' | 'container';
-  before: Side;
-  after: Side;
-  rows: Row[]; // By the size of the change.
+  before: ProfileSide;
+  after: ProfileSide;
+  rows: ProfileChange[]; // By the size of the change.
 }
 
-export interface Side {
+export interface ProfileSide {
   run: NoiseRun | null;
   mode: 'tick' | 'cpu-clock' | 'cycles'; // What made a CPU look: the kernel's own tick, a timer, the cycle counter.
   hz: number | null;
@@ -937,7 +937,7 @@ export interface Side {
   cpu_per_s: number | null; // CPU seconds for each second that passed.
 }
 
-export interface Row {
+export interface ProfileChange {
   name: string;
   object: string | null; // Last part of its path; null in views by owner.
   kernel: boolean; // All of it.

@@ -7,12 +7,13 @@
 
 #include "protocol/sleepy/private.h"
 
+const char *const sleepy_by_names[SLEEPY_VIEWS] = { "system", "app",	     "instance",
+						    "thread", "object",	     "function",
+						    "line",   "instruction", "container" };
+
 const char *sleepy_by_name(enum sleepy_by by)
 {
-	static const char *const names[SLEEPY_VIEWS] = { "system", "app",	  "instance",
-							 "thread", "object",	  "function",
-							 "line",   "instruction", "container" };
-	return names[by];
+	return sleepy_by_names[by];
 }
 
 /* ---- which samples ---- */

@@ -22,6 +22,7 @@ enum sleepy_by {
 	SLEEPY_CONTAINER, /* by cgroup */
 	SLEEPY_VIEWS
 };
+extern const char *const sleepy_by_names[SLEEPY_VIEWS];
 const char *sleepy_by_name(enum sleepy_by by); /* "system", "app", ... */
 
 /* Which samples; NULL and zero: all. Texts match whole names, or with * and ? as a shell would.

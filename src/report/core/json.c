@@ -57,9 +57,16 @@ static json_t *leaf_json(const struct field_cursor *c, const void *object)
 	case IS_INTEGER:
 		break;
 	}
-	return f->kind == FIELD_DATE   ? json_date(v.integer)
-	       : f->kind == FIELD_HASH ? json_hash((uint64_t)v.integer)
-				       : json_integer(v.integer);
+	switch (f->kind) {
+	case FIELD_DATE:
+		return json_date(v.integer);
+	case FIELD_HASH:
+		return json_hash((uint64_t)v.integer);
+	case FIELD_ADDRESS:
+		return json_sprintf("0x%" PRIx64, (uint64_t)v.integer);
+	default:
+		return json_integer(v.integer);
+	}
 }
 
 json_t *json_shape(const struct shape *shape, const void *object)

@@ -20,11 +20,9 @@ extern const struct shape noise_source_shape, noise_told_shape, noise_combinatio
 	noise_cpu_report_shape, noise_shape, noise_diff_side_shape, noise_diff_counts_shape,
 	noise_diff_source_shape, noise_diff_peak_shape, noise_diff_shape;
 /* profile */
-extern const struct shape profile_settings_shape, stack_ends_shape, profile_totals_shape,
-	system_shape, app_shape, instance_shape, profile_thread_shape, object_shape, function_shape,
-	line_shape, instruction_shape, container_shape, view_shape, profile_shape, side_shape,
-	row_shape, profile_diff_shape, profile_listing_function_shape,
-	profile_listing_instruction_shape, profile_listing_shape;
+extern const struct shape profile_totals_shape, profile_view_shape, profile_shape,
+	profile_side_shape, profile_change_shape, profile_diff_shape, listing_line_shape,
+	profile_listing_shape;
 /* query */
 extern const struct shape query_options_shape, query_figure_shape, query_judged_shape,
 	query_row_shape, query_wide_check_shape, query_check_shape, query_at_check_shape,

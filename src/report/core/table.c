@@ -105,6 +105,7 @@ static enum column_type field_column(const struct field *f)
 	case FIELD_RAW:
 	case FIELD_NAME:
 	case FIELD_HASH:
+	case FIELD_ADDRESS:
 		return COLUMN_TEXT;
 	case FIELD_DATE:
 		return COLUMN_DATE;
@@ -130,6 +131,10 @@ void columns_add_fields(struct columns *c, const struct field *fields)
 								      : strlen(name));
 			columns_add(c, field_column(&cursor.leaf), "", plain);
 			xfree(plain);
+			struct column *column = &c->list.items[c->list.count - 1];
+			column->code = cursor.leaf.flags & FIELD_CODE;
+			if (cursor.leaf.title && cursor.leaf.kind != FIELD_MEASURES)
+				column->title = cursor.leaf.title;
 		}
 }
 
@@ -148,12 +153,15 @@ void table_add_fields(struct table *t, const struct field *fields, const void *o
 	while (field_next(&c)) {
 		struct value v = field_value(&c, object);
 		enum column_type type = next_type(t);
-		char hash[17];
+		char digits[20];
 		if (v.type == IS_ABSENT) {
 			table_add_absent(t);
 		} else if (c.leaf.kind == FIELD_HASH) {
-			snprintf(hash, sizeof hash, "%016llx", (unsigned long long)v.integer);
-			table_add_text(t, hash);
+			snprintf(digits, sizeof digits, "%016llx", (unsigned long long)v.integer);
+			table_add_text(t, digits);
+		} else if (c.leaf.kind == FIELD_ADDRESS) {
+			snprintf(digits, sizeof digits, "0x%llx", (unsigned long long)v.integer);
+			table_add_text(t, digits);
 		} else if (type == COLUMN_TEXT) {
 			table_add_text(t, v.text);
 		} else if (type == COLUMN_COUNT) {

@@ -71,11 +71,12 @@ static json_t *slices_json(const struct profile_subject *s)
 /* ---- listings ---- */
 
 /* The instructions around those with samples. Names of files stay borrowed. */
-static void list_near(const struct profile_listing *l, instruction_list *out)
+static void list_near(const struct profile *p, const struct profile_listing *l,
+		      instruction_list *out)
 {
 	struct listing lines;
 	size_t end = 0; /* of what is listed so far */
-	listing_of(l, &lines);
+	listing_of(p, l, &lines);
 	for (size_t i = 0; i < lines.list.count; i++) {
 		if (!lines.list.items[i].self)
 			continue;
@@ -99,7 +100,7 @@ static void add_listing(const struct profile_subject *s, const struct profile_li
 	instruction_list near = { 0 };
 	if (l->instructions->count > LISTED_MOST ||
 	    to->instructions + l->instructions->count > LISTED_TOTAL) {
-		list_near(l, &near);
+		list_near(s->profile, l, &near);
 		shown.instructions = &near;
 	}
 	size_t count = shown.instructions->count;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/core/shapes.h"
 #include "report/profile/rows.h"
 #include "report/time/several.h"
 
@@ -14,6 +15,18 @@
 double profile_cpu_per_s(uint64_t samples, double hz, uint64_t elapsed_ns)
 {
 	return hz > 0 && elapsed_ns ? (double)samples / hz * 1e9 / (double)elapsed_ns : NAN;
+}
+
+void profile_change_of(const struct sleepy_diff *d, size_t row, struct profile_change *out)
+{
+	const struct sleepy_change *c = &d->rows.items[row];
+	*out = (struct profile_change){
+		.of = *c,
+		.before_cpu_per_s =
+			profile_cpu_per_s(c->before, d->before_hz, d->before_elapsed_ns),
+		.after_cpu_per_s = profile_cpu_per_s(c->after, d->after_hz, d->after_elapsed_ns),
+		.sure = sleepy_change_sure(c),
+	};
 }
 
 static bool shown(const struct sleepy_diff *d, const struct profile_style *style, size_t i)
@@ -251,41 +264,18 @@ void profile_diff_text(const struct profile_subject *before, const struct profil
 
 struct table *profile_diff_table(const struct sleepy_diff *d, const struct profile_style *given)
 {
-	static const struct column columns[] = {
-		{ "name", "Name", COLUMN_TEXT },
-		{ "object", "Object", COLUMN_TEXT },
-		{ "kernel", "Kernel", COLUMN_COUNT },
-		{ "before", "Before", COLUMN_COUNT },
-		{ "after", "After", COLUMN_COUNT },
-		{ "before_share", "Before", COLUMN_PERCENT },
-		{ "after_share", "After", COLUMN_PERCENT },
-		{ "change", "Change", COLUMN_PERCENT },
-		{ "change_low", "From", COLUMN_PERCENT },
-		{ "change_high", "To", COLUMN_PERCENT },
-		{ "p", "p", COLUMN_REAL },
-		{ "before_cpu_per_s", "CPU s/s before", COLUMN_REAL },
-		{ "after_cpu_per_s", "CPU s/s after", COLUMN_REAL },
-	};
 	struct profile_style style = profile_normal_style(given);
-	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	struct columns columns = { 0 };
 	size_t count = 0;
+	columns_add_fields(&columns, profile_change_shape.fields);
+	struct table *t = table_of(&columns);
 	for (size_t i = 0; i < d->rows.count && (!style.most || count < style.most); i++) {
-		const struct sleepy_change *c = &d->rows.items[i];
+		struct profile_change change;
 		if (!shown(d, &style, i))
 			continue;
 		count++;
-		table_add_text(t, c->name);
-		table_add_text(t, c->where);
-		table_add_count(t, c->kernel);
-		table_add_count(t, (int64_t)c->before);
-		table_add_count(t, (int64_t)c->after);
-		const double shares[] = { c->before_share, c->after_share, c->change,
-					  c->low,	   c->high,	   c->p };
-		for (size_t k = 0; k < sizeof shares / sizeof *shares; k++)
-			table_add_number(t, shares[k]);
-		table_add_number(t,
-				 profile_cpu_per_s(c->before, d->before_hz, d->before_elapsed_ns));
-		table_add_number(t, profile_cpu_per_s(c->after, d->after_hz, d->after_elapsed_ns));
+		profile_change_of(d, i, &change);
+		table_add_fields(t, profile_change_shape.fields, &change);
 	}
 	return t;
 }

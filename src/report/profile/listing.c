@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/core/shapes.h"
 #include "report/profile/rows.h"
 
 #define FOLDED_LEAST 13 /* instructions without samples in a row */
@@ -19,7 +20,7 @@ static int by_address(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-void listing_of(const struct profile_listing *l, struct listing *out)
+void listing_of(const struct profile *p, const struct profile_listing *l, struct listing *out)
 {
 	uint64_t found = 0;
 	*out = (struct listing){ 0 };
@@ -33,7 +34,17 @@ void listing_of(const struct profile_listing *l, struct listing *out)
 						   sizeof key, by_address)
 					 : NULL;
 		uint64_t self = count ? count->self : 0;
-		array_push(&out->list, (struct listing_line){ instruction, self });
+		array_push(&out->list,
+			   (struct listing_line){
+				   .instruction = instruction,
+				   .function = p->functions.items[l->function].name,
+				   .address = instruction->address,
+				   .size = instruction->size,
+				   .self = self,
+				   .share = l->samples ? (double)self / (double)l->samples : NAN,
+				   .text = instruction->text,
+				   .file = instruction->file,
+				   .line = instruction->line });
 		found += self;
 		out->most = self > out->most ? self : out->most;
 	}
@@ -193,7 +204,7 @@ void profile_listing_text(const struct profile_subject *s, const struct profile_
 	struct printer p = { .l = l, .style = &style, .out = out };
 	p.decimals = profile_decimals(l->samples);
 	p.address = strlen("Address");
-	listing_of(l, &p.lines);
+	listing_of(s->profile, l, &p.lines);
 	for (size_t i = 0; i < l->instructions->count; i++) {
 		int columns = snprintf(NULL, 0, "%" PRIx64, l->instructions->items[i].address);
 		if ((size_t)columns > p.address)
@@ -215,35 +226,13 @@ void profile_listing_text(const struct profile_subject *s, const struct profile_
 struct table *profile_listing_table(const struct profile_subject *s,
 				    const struct profile_listing *l)
 {
-	static const struct column columns[] = {
-		{ "function", "Function", COLUMN_TEXT, .code = true },
-		{ "address", "Address", COLUMN_TEXT },
-		{ "samples", "Samples", COLUMN_COUNT },
-		{ "share", "Share", COLUMN_PERCENT },
-		{ "instruction", "Instruction", COLUMN_TEXT, .code = true },
-		{ "file", "File", COLUMN_TEXT },
-		{ "line", "Line", COLUMN_COUNT },
-	};
-	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	struct columns columns = { 0 };
 	struct listing lines;
-	listing_of(l, &lines);
-	for (size_t i = 0; i < lines.list.count; i++) {
-		const struct instruction *instruction = lines.list.items[i].instruction;
-		char address[32];
-		snprintf(address, sizeof address, "0x%" PRIx64, instruction->address);
-		table_add_text(t, s->profile->functions.items[l->function].name);
-		table_add_text(t, address);
-		table_add_count(t, (int64_t)lines.list.items[i].self);
-		table_add_number(t, l->samples
-					    ? (double)lines.list.items[i].self / (double)l->samples
-					    : NAN);
-		table_add_text(t, instruction->text);
-		table_add_text(t, instruction->file);
-		if (instruction->line)
-			table_add_count(t, instruction->line);
-		else
-			table_add_absent(t);
-	}
+	columns_add_fields(&columns, listing_line_shape.fields);
+	struct table *t = table_of(&columns);
+	listing_of(s->profile, l, &lines);
+	for (size_t i = 0; i < lines.list.count; i++)
+		table_add_fields(t, listing_line_shape.fields, &lines.list.items[i]);
 	listing_release(&lines);
 	return t;
 }

@@ -42,6 +42,8 @@ void profile_totals_of(const struct profile *p, struct profile_totals *out)
 		}
 	}
 	out->cpu_ns = (double)p->cpus * (double)out->elapsed_ns;
+	out->self_share = out->cpu_ns > 0 ? (double)sum->self_ns / out->cpu_ns : NAN;
+	out->sampled_ns = profile_ns(p, sum->samples);
 	for (size_t i = 0; i < p->samples.count; i++) {
 		const struct profile_stack *s = &p->stack_list.items[p->samples.items[i].stack];
 		if (s->count <= s->kernel)

@@ -15,6 +15,7 @@ struct profile_totals {
 	double cpu_ns;	     /* CPUs * elapsed */
 	/* By enum stack_end, of samples with a user part. */
 	uint64_t ends[STACK_ENDS], user_stacks;
+	double self_share, sampled_ns; /* of cpu_ns; what the samples stand for; NaN: not known */
 };
 void profile_totals_of(const struct profile *p, struct profile_totals *out);
 
@@ -23,6 +24,20 @@ double profile_ns(const struct profile *p, uint64_t samples);
 
 /* CPU time per time: so many samples in elapsed_ns; NaN when one is not known. */
 double profile_cpu_per_s(uint64_t samples, double hz, uint64_t elapsed_ns);
+
+/* A change with its CPU time per time, and one of the two profiles. */
+struct profile_change {
+	struct sleepy_change of;
+	double before_cpu_per_s, after_cpu_per_s; /* NaN: not known */
+	bool sure;
+};
+void profile_change_of(const struct sleepy_diff *d, size_t row, struct profile_change *out);
+struct profile_side {
+	enum profile_mode mode;
+	uint32_t cpus;
+	uint64_t samples, elapsed_ns;
+	double hz, cpu_per_s;
+};
 
 /* Of a row of a view by system: of CPUs * elapsed; NaN without one. */
 double profile_cpu_share(const struct profile *p, const struct sleepy_view *v, uint64_t samples);
@@ -38,6 +53,30 @@ void put_profile_mode(const struct profile *p, struct strbuf *out);
 typedef ARRAY(struct sleepy_shown) profile_row_list;
 void profile_rows_of(const struct sleepy_view *v, const struct profile_style *style,
 		     profile_row_list *out);
+/* What is known of a row; which of it a view has is said by profile_row_shapes. Borrowed. */
+struct profile_row {
+	const char *name;
+	uint64_t samples, total_samples, user, kernel;
+	double share, share_low, share_high, total_share;
+	double cpu_ns, cpu_share;
+	const char *app;
+	uint32_t instance, pid, tid;
+	const char *comm;
+	double start_boottime_ns;
+	int64_t first_sample_at;
+	const char *container, *cgroup;
+	const char *function;
+	bool inlined, known; /* known: the function is */
+	uint64_t offset, address;
+	const char *object;
+	enum object_kind object_kind; /* OBJECT_KINDS: not known */
+	char build_id[2 * BUILD_ID_MAX + 1];
+	const char *file;
+	uint32_t line;
+};
+void profile_row_of(const struct profile *p, const struct sleepy_view *v,
+		    const struct sleepy_row *row, struct profile_row *out);
+extern const struct shape *const profile_row_shapes[SLEEPY_VIEWS + 1];
 /* It is code of the kernel. */
 bool profile_row_kernel(const struct profile *p, const struct sleepy_view *v,
 			const struct sleepy_row *row);
@@ -59,7 +98,12 @@ size_t profile_notes_of(const struct profile *p, const char *notes[PROFILE_NOTES
 
 struct listing_line {
 	const struct instruction *instruction;
-	uint64_t self;
+	const char *function;
+	uint64_t address, size, self;
+	double share; /* NaN: of nothing */
+	const char *text, *file;
+	uint32_t line;
+	const char *source; /* the text of the line; filled in for JSON only */
 };
 struct listing {
 	ARRAY(struct listing_line) list;
@@ -67,7 +111,7 @@ struct listing {
 	uint64_t elsewhere; /* of them, at addresses where no instruction of the list begins */
 	uint64_t most;	    /* of one instruction */
 };
-void listing_of(const struct profile_listing *l, struct listing *out);
+void listing_of(const struct profile *p, const struct profile_listing *l, struct listing *out);
 void listing_release(struct listing *l);
 
 /* What a document has of it (documents.h). */
