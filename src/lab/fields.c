@@ -144,6 +144,9 @@ void fields_bind(sqlite3_stmt *stmt, int *at, const struct field *f, const void 
 		case FIELD_REAL:
 			sqlite3_bind_double(stmt, (*at)++, *(const double *)p);
 			break;
+		case FIELD_SPLICE:
+			fields_bind(stmt, at, f->shape->fields, p);
+			break;
 		case FIELD_CAUSES:
 		case FIELD_EACH:
 			for (unsigned i = 0; i < numbers_of(f); i++)
@@ -208,6 +211,11 @@ int fields_read(sqlite3_stmt *stmt, int *at, const struct field *f, void *object
 					      value || sqlite3_column_type(stmt, *at) !=
 							       SQLITE_NULL);
 			}
+			continue;
+		}
+		if (f->kind == FIELD_SPLICE) {
+			if (fields_read(stmt, at, f->shape->fields, p))
+				return -1;
 			continue;
 		}
 		if (f->kind == FIELD_CAUSES || f->kind == FIELD_EACH) {

@@ -15,103 +15,6 @@ static uint64_t item_id(int64_t execution, enum item_kind kind)
 	return ((uint64_t)execution << KIND_BITS | kind) << POSITION_BITS;
 }
 
-#define FIELD(type, member, kind, name)               \
-	{                                             \
-		name, kind, 0, offsetof(type, member) \
-	}
-#define NAME(type, member, name)                                                      \
-	{                                                                             \
-		name, FIELD_NAME, sizeof(((type *)0)->member), offsetof(type, member) \
-	}
-#define CAUSE(type)                                                       \
-	{                                                                 \
-		"cause", FIELD_ENUM, LEDGER_CAUSES, offsetof(type, cause) \
-	}
-#define OF_ACCOUNT(type, member, within, kind, name)                                            \
-	{                                                                                       \
-		name, kind, 0, offsetof(type, member) + offsetof(struct ledger_account, within) \
-	}
-#define ACCOUNT(type, member)                                                          \
-	OF_ACCOUNT(type, member, ns, FIELD_CAUSES, "_ns"),                             \
-		OF_ACCOUNT(type, member, count, FIELD_CAUSES, "_count"),               \
-		OF_ACCOUNT(type, member, tick_user_ns, FIELD_U64, "tick_user_ns"),     \
-		OF_ACCOUNT(type, member, tick_system_ns, FIELD_U64, "tick_system_ns"), \
-		OF_ACCOUNT(type, member, migrations, FIELD_U64, "migrations")
-
-#define L(member, kind, name) FIELD(struct ledger, member, kind, name)
-static const struct field subject_fields[] = {
-	L(begin_ns, FIELD_U64, "begin_ns"),
-	L(end_ns, FIELD_U64, "end_ns"),
-	ACCOUNT(struct ledger, subject),
-	L(wall_ns, FIELD_CAUSES, "_wall_ns"),
-	L(unlisted, FIELD_U32, "unlisted"),
-	L(lost, FIELD_U64, "lost"),
-	L(events[LEDGER_SWITCHES], FIELD_U64, "events_switches"),
-	L(events[LEDGER_WAKEUPS], FIELD_U64, "events_wakeups"),
-	L(events[LEDGER_INTERRUPTS], FIELD_U64, "events_interrupts"),
-	L(events[LEDGER_BLOCKS], FIELD_U64, "events_blocks"),
-	L(event_ns[LEDGER_SWITCHES], FIELD_REAL, "event_ns_switches"),
-	L(event_ns[LEDGER_WAKEUPS], FIELD_REAL, "event_ns_wakeups"),
-	L(event_ns[LEDGER_INTERRUPTS], FIELD_REAL, "event_ns_interrupts"),
-	L(event_ns[LEDGER_BLOCKS], FIELD_REAL, "event_ns_blocks"),
-	L(subject_events, FIELD_U64, "subject_events"),
-	NAME(struct ledger, not_seen, "not_seen"),
-	{ 0 },
-};
-#undef L
-_Static_assert(LEDGER_EVENTS == 4, "a new kind of event is a new column");
-_Static_assert(LEDGER_CAUSES == 22, "a new cause is a new row of ledger_cause and new columns");
-
-#define T(member, kind, name) FIELD(struct ledger_thread, member, kind, name)
-static const struct field thread_fields[] = {
-	T(tid, FIELD_I32, "tid"),
-	T(tgid, FIELD_I32, "tgid"),
-	T(start_ns, FIELD_U64, "start_ns"),
-	T(begin_ns, FIELD_U64, "begin_ns"),
-	T(end_ns, FIELD_U64, "end_ns"),
-	T(alive, FIELD_BOOL, "alive"),
-	NAME(struct ledger_thread, name, "name"),
-	ACCOUNT(struct ledger_thread, account),
-	{ 0 },
-};
-#undef T
-
-#define E(member, kind, name) FIELD(struct ledger_entry, member, kind, name)
-#define ENTRY                                                                \
-	CAUSE(struct ledger_entry), NAME(struct ledger_entry, name, "name"), \
-		E(pid, FIELD_I32, "pid"), E(ns, FIELD_U64, "ns"), E(count, FIELD_U64, "count")
-static const struct field entry_fields[] = { ENTRY, { 0 } };
-static const struct field detail_fields[] = { E(thread, FIELD_U32, "thread"), ENTRY, { 0 } };
-#undef ENTRY
-#undef E
-
-#define O(member, kind, name) FIELD(struct ledger_other, member, kind, name)
-static const struct field other_fields[] = {
-	O(pid, FIELD_I32, "pid"),
-	O(self, FIELD_BOOL, "self"),
-	O(kernel, FIELD_BOOL, "kernel"),
-	NAME(struct ledger_other, name, "name"),
-	O(ns, FIELD_U64, "ns"),
-	O(bursts, FIELD_U64, "count"),
-	O(longest_ns, FIELD_U64, "longest_ns"),
-	O(delayed_ns, FIELD_U64, "delayed_ns"),
-	O(io_delayed_ns, FIELD_U64, "io_delayed_ns"),
-	{ 0 },
-};
-#undef O
-
-#define I(member, kind, name) FIELD(struct ledger_interrupt, member, kind, name)
-static const struct field interrupt_fields[] = {
-	CAUSE(struct ledger_interrupt),
-	NAME(struct ledger_interrupt, name, "name"),
-	I(count, FIELD_U64, "count"),
-	I(ns, FIELD_U64, "ns"),
-	I(subject_count, FIELD_U64, "subject_count"),
-	I(subject_ns, FIELD_U64, "subject_ns"),
-	{ 0 },
-};
-#undef I
-
 /* An item of a list as a row: what is there to store, and room for one more that was read. */
 #define LIST(member, type)                                                       \
 	static const void *member##_items(const struct ledger *l, size_t *count) \
@@ -148,22 +51,22 @@ static const struct {
 	bool list;		/* id as item_id() and position, else the execution's */
 	enum item_kind kind;	/* 0 for threads */
 	enum lab_detail detail; /* read from here on */
-	const struct field *fields;
+	const struct shape *shape;
 	size_t size;
 	const void *(*items)(const struct ledger *l, size_t *count);
 	void *(*add)(struct ledger *l);
 } parts[LAB_LEDGER_PARTS] = {
-	{ "ledger_subject", false, 0, LAB_PROCESSES, subject_fields, sizeof(struct ledger),
+	{ "ledger_subject", false, 0, LAB_PROCESSES, &ledger_shape, sizeof(struct ledger),
 	  subject_items, subject_add },
-	{ "ledger_item", true, ITEM_ENTRY, LAB_PROCESSES, entry_fields, sizeof(struct ledger_entry),
+	{ "ledger_item", true, ITEM_ENTRY, LAB_PROCESSES, &ledger_entry_shape, sizeof(struct ledger_entry),
 	  entries_items, entries_add },
-	{ "ledger_item", true, ITEM_OTHER, LAB_PROCESSES, other_fields, sizeof(struct ledger_other),
+	{ "ledger_item", true, ITEM_OTHER, LAB_PROCESSES, &ledger_other_shape, sizeof(struct ledger_other),
 	  others_items, others_add },
-	{ "ledger_item", true, ITEM_INTERRUPT, LAB_PROCESSES, interrupt_fields,
+	{ "ledger_item", true, ITEM_INTERRUPT, LAB_PROCESSES, &ledger_interrupt_shape,
 	  sizeof(struct ledger_interrupt), interrupts_items, interrupts_add },
-	{ "ledger_thread", true, 0, LAB_THREADS, thread_fields, sizeof(struct ledger_thread),
+	{ "ledger_thread", true, 0, LAB_THREADS, &ledger_thread_shape, sizeof(struct ledger_thread),
 	  threads_items, threads_add },
-	{ "ledger_item", true, ITEM_DETAIL, LAB_THREADS, detail_fields, sizeof(struct ledger_entry),
+	{ "ledger_item", true, ITEM_DETAIL, LAB_THREADS, &ledger_detail_shape, sizeof(struct ledger_entry),
 	  details_items, details_add },
 };
 
@@ -174,7 +77,7 @@ static int prepare(struct lab *lab, int part, struct error *err)
 	if (lab->add_ledger[part])
 		return 0;
 	struct strbuf columns = { 0 };
-	fields_columns(parts[part].fields, true, &columns);
+	fields_columns(parts[part].shape->fields, true, &columns);
 	strbuf_puts(&columns, parts[part].list ? ", id" : ", execution");
 	char *sql = sql_insert(parts[part].table, columns.text);
 	int result = lab_prepare(lab, &lab->add_ledger[part], sql, storing, err);
@@ -197,7 +100,7 @@ static int insert_part(struct lab *lab, int part, int64_t execution, const struc
 	uint64_t id = parts[part].list ? item_id(execution, parts[part].kind) : (uint64_t)execution;
 	for (size_t i = 0; i < count; i++, item += parts[part].size) {
 		int at = 1;
-		fields_bind(stmt, &at, parts[part].fields, item);
+		fields_bind(stmt, &at, parts[part].shape->fields, item);
 		sqlite3_bind_int64(stmt, at, (int64_t)(id + i));
 		if (lab_done(lab, stmt, storing, err))
 			return -1;
@@ -226,7 +129,7 @@ static int prepare_reading(struct lab *lab, int part, const char *where, sqlite3
 			   struct error *err)
 {
 	struct strbuf sql = { 0 };
-	fields_columns(parts[part].fields, false, &sql);
+	fields_columns(parts[part].shape->fields, false, &sql);
 	char *columns = strbuf_detach(&sql);
 	if (parts[part].list)
 		strbuf_printf(&sql,
@@ -263,7 +166,7 @@ static int read_part(struct lab *lab, int part, const struct lab_some *some, exe
 			continue;
 		if (parts[part].list && !x->ledger.present)
 			result = lab_damaged(lab, err, "a part of a ledger has no ledger");
-		else if (fields_read(stmt, &at, parts[part].fields, parts[part].add(&x->ledger)))
+		else if (fields_read(stmt, &at, parts[part].shape->fields, parts[part].add(&x->ledger)))
 			result = lab_damaged(lab, err, "a ledger has impossible values");
 	}
 	if (!result && rc != SQLITE_DONE)

@@ -24,7 +24,7 @@ static void take_apart(struct field_cursor *c, const struct field *f, const char
 	c->leaf.csv = c->csv;
 	c->leaf.offset = c->base + f->offset + c->next * sizeof(uint64_t);
 	c->leaf.bits += c->base;
-	c->leaf.kind = FIELD_U64;
+	c->leaf.kind = f->item ? f->item : FIELD_U64;
 	c->bit = c->next++;
 }
 
@@ -52,7 +52,9 @@ bool field_next(struct field_cursor *c)
 			continue;
 		case FIELD_CAUSES:
 			if (c->next < LEDGER_CAUSES) {
+				const char *meaning = ledger_causes[c->next].meaning;
 				take_apart(c, f, ledger_causes[c->next].name, false);
+				c->leaf.meaning = f->meaning ? f->meaning : meaning;
 				return true;
 			}
 			break;
@@ -101,8 +103,10 @@ static struct value text(const char *s)
 bool field_given(const struct field_cursor *c, const void *object)
 {
 	const struct field *f = &c->leaf;
+	const void *bits = (const char *)object + f->bits;
 	return !(f->flags & (FIELD_BY_HAND | FIELD_MAYBE)) &&
-	       (!(f->flags & FIELD_GIVEN) || *((const bool *)object + f->bits));
+	       (!(f->flags & FIELD_GIVEN) || *(const bool *)bits) &&
+	       (!(f->flags & FIELD_OF_SEVERAL) || *(const uint64_t *)bits > 1);
 }
 
 static bool has_bit(const struct field_cursor *c, const void *object)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "record/field.h"
 #endif
 
 /* The numbers are stored and shared with the BPF programs: add at the end. */
@@ -58,6 +59,7 @@ struct ledger_cause_row {
 	const char *meaning; /* one line */
 };
 extern const struct ledger_cause_row ledger_causes[LEDGER_CAUSES];
+extern const char *const ledger_cause_names[LEDGER_CAUSES];
 extern const char *const ledger_event_names[LEDGER_EVENTS]; /* "switches", ... */
 
 /* Causes under which the thread was on a CPU. */
@@ -140,6 +142,11 @@ struct ledger {
 	uint64_t lost;			/* facts that found a map full; names or I/O, not time */
 	char not_seen[256];		/* what this kernel does not tell; "" when nothing */
 };
+
+/* The rows of these structs, for the lab and for JSON. A detail is an entry with its thread. */
+extern const struct shape ledger_detail_shape, ledger_causes_shape, ledger_account_shape, ledger_thread_shape,
+	ledger_entry_shape, ledger_other_shape, ledger_interrupt_shape, ledger_cost_shape,
+	ledger_shape;
 
 void ledger_release(struct ledger *l);
 /* Empties it and keeps its memory. */

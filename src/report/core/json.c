@@ -31,8 +31,12 @@ static json_t *leaf_json(const struct field_cursor *c, const void *object)
 	const void *p = (const char *)object + f->offset;
 	if (!field_given(c, object) || f->kind == FIELD_ANY || f->kind == FIELD_MAP)
 		return json_null();
-	if (f->kind == FIELD_OBJECT)
-		return json_shape(f->shape, p);
+	if (f->kind == FIELD_OBJECT) {
+		struct field_cursor first = { .fields = f->shape->fields };
+		bool absent = f->flags & FIELD_ZERO_ABSENT && field_next(&first) &&
+			      !field_value(&first, p).integer;
+		return absent ? json_null() : json_shape(f->shape, p);
+	}
 	if (f->kind == FIELD_LIST) {
 		const ARRAY(char) *list = p;
 		if (f->shape)
