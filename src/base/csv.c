@@ -65,29 +65,6 @@ static int read_plain(struct csv *c, size_t field, struct error *err)
 	return 0;
 }
 
-/* Up to the comma or the end of line behind it. */
-static int read_field(struct csv *c, size_t field, struct error *err)
-{
-	bool quoted = c->at < c->end && *c->at == '"';
-	if (quoted ? read_quoted(c, field, err) : read_plain(c, field, err))
-		return -1;
-	if (c->at < c->end && *c->at != ',' && !line_end(c))
-		return bad(c, field, "something follows its closing quote", err);
-	strbuf_putc(&c->raw, '\0');
-	return 0;
-}
-
-/* Once the whole record is there, its memory no longer moves. */
-static void point_fields(struct csv *c, size_t count)
-{
-	const char *field = c->raw.text;
-	c->fields.count = 0;
-	for (size_t i = 0; i < count; i++) {
-		array_push(&c->fields, field);
-		field += strlen(field) + 1;
-	}
-}
-
 int csv_next(struct csv *c, struct error *err)
 {
 	for (size_t n; (n = line_end(c)) != 0; c->lines++)
@@ -98,8 +75,12 @@ int csv_next(struct csv *c, struct error *err)
 	size_t count = 0;
 	strbuf_clear(&c->raw);
 	for (;; c->at++) {
-		if (read_field(c, count, err))
+		bool quoted = c->at < c->end && *c->at == '"';
+		if (quoted ? read_quoted(c, count, err) : read_plain(c, count, err))
 			return -1;
+		if (c->at < c->end && *c->at != ',' && !line_end(c))
+			return bad(c, count, "something follows its closing quote", err);
+		strbuf_putc(&c->raw, '\0');
 		count++;
 		if (c->at == c->end || *c->at != ',')
 			break;
@@ -108,6 +89,12 @@ int csv_next(struct csv *c, struct error *err)
 	c->at += n;
 	c->lines += n != 0;
 	c->line = line;
-	point_fields(c, count);
+	/* the record is complete, so its memory no longer moves */
+	const char *field = c->raw.text;
+	c->fields.count = 0;
+	for (size_t i = 0; i < count; i++) {
+		array_push(&c->fields, field);
+		field += strlen(field) + 1;
+	}
 	return 1;
 }

@@ -126,27 +126,6 @@ static void spelled(const struct option_spec *s, char out[80])
 		snprintf(out, 80, "-%c", s->letter);
 }
 
-static int choose(struct parse *p, const struct option_spec *s, const char *value)
-{
-	size_t length = strlen(value);
-	int index = 0;
-	for (const char *c = s->arg;; index++) {
-		size_t n = strcspn(c, "|");
-		if (n == length && strncmp(c, value, n) == 0) {
-			*(int *)s->into = index;
-			return 0;
-		}
-		if (!c[n])
-			break;
-		c += n + 1;
-	}
-	char name[80], shown[128];
-	spelled(s, name);
-	text_display(value, shown, sizeof shown);
-	error_set(p->err, EXIT_USAGE, "%s: %s cannot be '%s'", p->command, name, shown);
-	return error_hint(p->err, "one of: %s", s->arg);
-}
-
 static int bad_value(struct parse *p, const struct option_spec *s, const char *value,
 		     const char *wanted)
 {
@@ -186,8 +165,25 @@ static int take_value(struct parse *p, const struct option_spec *s, const char *
 		if (fraction_parse(value, s->into))
 			return 0;
 		return bad_value(p, s, value, "a share such as 0.5%");
-	case OPTION_CHOICE:
-		return choose(p, s, value);
+	case OPTION_CHOICE: {
+		size_t length = strlen(value);
+		int index = 0;
+		for (const char *c = s->arg;; index++) {
+			size_t n = strcspn(c, "|");
+			if (n == length && strncmp(c, value, n) == 0) {
+				*(int *)s->into = index;
+				return 0;
+			}
+			if (!c[n])
+				break;
+			c += n + 1;
+		}
+		char name[80], shown[128];
+		spelled(s, name);
+		text_display(value, shown, sizeof shown);
+		error_set(p->err, EXIT_USAGE, "%s: %s cannot be '%s'", p->command, name, shown);
+		return error_hint(p->err, "one of: %s", s->arg);
+	}
 	default:
 		return 0;
 	}

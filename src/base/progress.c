@@ -29,15 +29,6 @@ static size_t terminal_columns(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20 ? size.ws_col : 80;
 }
 
-static void add_bar(struct strbuf *line, size_t done, size_t total)
-{
-	size_t filled = done < total ? done * BAR / total : BAR;
-	strbuf_putc(line, '[');
-	for (size_t i = 0; i < BAR; i++)
-		strbuf_puts(line, i < filled ? "█" : "░");
-	strbuf_printf(line, "] %zu/%zu", done, total);
-}
-
 /* One line that never wraps: a wrapped one could not be cleared again. The label gives way, then
  * the note. */
 static void draw(const char *label, const char *middle, const char *note)
@@ -64,10 +55,15 @@ void progress_update(struct progress *p, size_t done, size_t total, const char *
 	uint64_t now = clock_monotonic_ns();
 	struct strbuf middle = { 0 };
 	p->drawn_ns = now;
-	if (total)
-		add_bar(&middle, done, total);
-	else
+	if (total) {
+		size_t filled = done < total ? done * BAR / total : BAR;
+		strbuf_putc(&middle, '[');
+		for (size_t i = 0; i < BAR; i++)
+			strbuf_puts(&middle, i < filled ? "█" : "░");
+		strbuf_printf(&middle, "] %zu/%zu", done, total);
+	} else {
 		strbuf_printf(&middle, "%zu", done);
+	}
 	if (done && done < total) {
 		char left[32];
 		double per = (double)(now - p->begun_ns) / (double)done;

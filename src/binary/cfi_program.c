@@ -197,22 +197,6 @@ static bool advance(struct program *p, uint64_t delta)
 	return program_advance(p, step);
 }
 
-static bool restore_state(struct program *p)
-{
-	if (!p->remembered_count)
-		return false;
-	p->state = p->remembered[--p->remembered_count];
-	return true;
-}
-
-static bool remember_state(struct program *p)
-{
-	if (p->remembered_count == REMEMBERED_MAX)
-		return false;
-	p->remembered[p->remembered_count++] = p->state;
-	return true;
-}
-
 /* Instructions about the CFA; false: it is none of them. */
 static bool run_cfa(struct program *p, uint8_t op)
 {
@@ -319,9 +303,15 @@ static bool run_one(struct program *p)
 	case DW_CFA_advance_loc4:
 		return advance(p, reader_bytes(p->r, 4));
 	case DW_CFA_remember_state:
-		return remember_state(p);
+		if (p->remembered_count == REMEMBERED_MAX)
+			return false;
+		p->remembered[p->remembered_count++] = p->state;
+		return true;
 	case DW_CFA_restore_state:
-		return restore_state(p);
+		if (!p->remembered_count)
+			return false;
+		p->state = p->remembered[--p->remembered_count];
+		return true;
 	case DW_CFA_GNU_args_size:
 		reader_unsigned(p->r);
 		return true;

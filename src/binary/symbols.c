@@ -208,15 +208,6 @@ static void read_tables(struct symbols *s, struct known *k)
 		debug_file_close(&debug);
 }
 
-static void load_file(struct symbols *s, struct known *k)
-{
-	k->readable = open_object(s, k) && is_same_file(&k->object, &k->image);
-	if (k->readable)
-		read_tables(s, k);
-	if (!k->readable)
-		elf_image_close(&k->image);
-}
-
 /* False: that was before this machine booted, and its pids mean nothing now. Sleep only lets the
  * profile's zero of CLOCK_MONOTONIC be later than the boot. */
 static bool times_of(const struct profile *p, uint32_t pid, struct jit_times *times)
@@ -236,18 +227,6 @@ static bool times_of(const struct profile *p, uint32_t pid, struct jit_times *ti
 	return true;
 }
 
-/* Whoever used up all of it has less the next time: files are read again and again. */
-static void renew_work(const struct symbols *s, struct known *k)
-{
-	if (!k->budget_ns)
-		k->budget_ns = BUDGET_NS;
-	else if (k->work.left_ns == 0 && k->budget_ns > BUDGET_LEAST_NS)
-		k->budget_ns /= 2;
-	k->work = (struct work){ .breathe = s->options.breathe,
-				 .context = s->options.context,
-				 .left_ns = k->budget_ns };
-}
-
 static struct known *load(struct symbols *s, const struct profile *p, uint32_t object)
 {
 	const struct profile_object *o = &p->objects.items[object];
@@ -256,15 +235,28 @@ static struct known *load(struct symbols *s, const struct profile *p, uint32_t o
 	struct jit_times times;
 	bool was_loaded = k->loaded;
 	k->loaded = true;
-	if (!was_loaded || o->kind == OBJECT_MEMORY || o->kind == OBJECT_JIT)
-		renew_work(s, k);
+	if (!was_loaded || o->kind == OBJECT_MEMORY || o->kind == OBJECT_JIT) {
+		/* Files are read again and again: one that used up its budget gets half of it. */
+		if (!k->budget_ns)
+			k->budget_ns = BUDGET_NS;
+		else if (k->work.left_ns == 0 && k->budget_ns > BUDGET_LEAST_NS)
+			k->budget_ns /= 2;
+		k->work = (struct work){ .breathe = s->options.breathe,
+					 .context = s->options.context,
+					 .left_ns = k->budget_ns };
+	}
 	k->table.work = k->jit.table.work = &k->work;
 	work_begin(&k->work);
 	switch (o->kind) {
 	case OBJECT_FILE:
 	case OBJECT_VDSO:
-		if (!was_loaded)
-			load_file(s, k);
+		if (!was_loaded) {
+			k->readable = open_object(s, k) && is_same_file(&k->object, &k->image);
+			if (k->readable)
+				read_tables(s, k);
+			if (!k->readable)
+				elf_image_close(&k->image);
+		}
 		break;
 	case OBJECT_JIT:
 	case OBJECT_MEMORY:
@@ -288,19 +280,6 @@ struct found {
 	struct line_frame lines[LINE_FRAMES_MAX];
 	size_t count;
 };
-
-static void find_piece(struct known *k, struct found *into)
-{
-	if (!k->in_pieces) {
-		k->in_pieces = true;
-		k->pieces.work = &k->work;
-		work_begin(&k->work);
-		symbol_table_read_pieces(&k->pieces, &k->image, object_name(&k->object));
-		work_end(&k->work);
-	}
-	into->symbol = symbol_table_find(&k->pieces, into->address);
-	into->table = &k->pieces;
-}
 
 static void find(struct symbols *s, struct known *k, uint64_t offset, struct found *into)
 {
@@ -329,8 +308,17 @@ static void find(struct symbols *s, struct known *k, uint64_t offset, struct fou
 		return;
 	}
 	into->symbol = symbol_table_find(into->table, into->address);
-	if (!into->symbol && !into->count && k->object.kind == OBJECT_FILE)
-		find_piece(k, into);
+	if (!into->symbol && !into->count && k->object.kind == OBJECT_FILE) {
+		if (!k->in_pieces) {
+			k->in_pieces = true;
+			k->pieces.work = &k->work;
+			work_begin(&k->work);
+			symbol_table_read_pieces(&k->pieces, &k->image, object_name(&k->object));
+			work_end(&k->work);
+		}
+		into->symbol = symbol_table_find(&k->pieces, into->address);
+		into->table = &k->pieces;
+	}
 }
 
 static char *copied(const char *text)
@@ -445,32 +433,6 @@ struct order {
 	bool *sampled;
 };
 
-static struct order order_of(const struct profile *p)
-{
-	struct order o = {
-		.locations = xcalloc(p->locations.count + 1, sizeof *o.locations),
-		.first = xcalloc(p->objects.count + 2, sizeof *o.first),
-		.sampled = xcalloc(p->locations.count + 1, sizeof *o.sampled),
-	};
-	for (size_t i = 0; i < p->locations.count; i++)
-		o.first[p->locations.items[i].object + 2]++;
-	for (size_t i = 2; i < p->objects.count + 2; i++)
-		o.first[i] += o.first[i - 1];
-	for (size_t i = 0; i < p->locations.count; i++)
-		o.locations[o.first[p->locations.items[i].object + 1]++] = (uint32_t)i;
-	for (size_t i = 0; i < p->stack_list.count; i++)
-		if (p->stack_list.items[i].count)
-			o.sampled[p->links.items[p->stack_list.items[i].first]] = true;
-	return o;
-}
-
-static void order_release(struct order *o)
-{
-	xfree(o->locations);
-	xfree(o->first);
-	xfree(o->sampled);
-}
-
 static void fill_object(struct symbols *s, struct profile *p, const struct order *order,
 			uint32_t object)
 {
@@ -503,9 +465,25 @@ static void fill_object(struct symbols *s, struct profile *p, const struct order
 
 void symbols_fill(struct symbols *s, struct profile *p)
 {
-	struct order order = order_of(p);
+	struct order o = {
+		.locations = xcalloc(p->locations.count + 1, sizeof *o.locations),
+		.first = xcalloc(p->objects.count + 2, sizeof *o.first),
+		.sampled = xcalloc(p->locations.count + 1, sizeof *o.sampled),
+	};
+	for (size_t i = 0; i < p->locations.count; i++)
+		o.first[p->locations.items[i].object + 2]++;
+	for (size_t i = 2; i < p->objects.count + 2; i++)
+		o.first[i] += o.first[i - 1];
+	for (size_t i = 0; i < p->locations.count; i++)
+		o.locations[o.first[p->locations.items[i].object + 1]++] = (uint32_t)i;
+	for (size_t i = 0; i < p->stack_list.count; i++)
+		if (p->stack_list.items[i].count)
+			o.sampled[p->links.items[p->stack_list.items[i].first]] = true;
+	struct order order = o;
 	size_t count = p->objects.count; /* those that are added have no locations */
 	for (uint32_t i = 0; i < count; i++)
 		fill_object(s, p, &order, i);
-	order_release(&order);
+	xfree(order.locations);
+	xfree(order.first);
+	xfree(order.sampled);
 }

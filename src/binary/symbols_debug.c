@@ -237,16 +237,6 @@ static bool is_absent(const struct absent *list, const uint8_t *id, size_t size)
 	return false;
 }
 
-static void add_absent(struct absent *list, const uint8_t *id, size_t size)
-{
-	struct absent_id new = { .size = (uint8_t)size };
-	memcpy(new.bytes, id, size);
-	if (list && list->ids.count < ABSENT_MAX)
-		array_push(&list->ids, new);
-	else if (list)
-		list->ids.items[list->next++ % ABSENT_MAX] = new;
-}
-
 static bool ask_server(struct debug_file *d, const struct elf_image *main,
 		       const struct debug_search *search)
 {
@@ -259,7 +249,13 @@ static bool ask_server(struct debug_file *d, const struct elf_image *main,
 			     : ask_debuginfod(search->work, id, size, &path);
 	if (fits_build_id(d, fd, path, id, size))
 		return true;
-	add_absent(search->absent, id, size);
+	struct absent *list = search->absent;
+	struct absent_id new = { .size = (uint8_t)size };
+	memcpy(new.bytes, id, size);
+	if (list && list->ids.count < ABSENT_MAX)
+		array_push(&list->ids, new);
+	else if (list)
+		list->ids.items[list->next++ % ABSENT_MAX] = new;
 	return false;
 }
 

@@ -108,19 +108,6 @@ bool elf_image_offset(const struct elf_image *e, uint64_t address, uint64_t *off
 
 /* ---- headers ---- */
 
-static Elf64_Ehdr widened_header(const Elf32_Ehdr *h)
-{
-	return (Elf64_Ehdr){ .e_type = h->e_type,
-			     .e_machine = h->e_machine,
-			     .e_phoff = h->e_phoff,
-			     .e_shoff = h->e_shoff,
-			     .e_phentsize = h->e_phentsize,
-			     .e_phnum = h->e_phnum,
-			     .e_shentsize = h->e_shentsize,
-			     .e_shnum = h->e_shnum,
-			     .e_shstrndx = h->e_shstrndx };
-}
-
 static bool read_header(struct elf_image *e, Elf64_Ehdr *h)
 {
 	unsigned char ident[EI_NIDENT];
@@ -135,7 +122,15 @@ static bool read_header(struct elf_image *e, Elf64_Ehdr *h)
 	if (ident[EI_CLASS] != ELFCLASS32 || !read_at(e, 0, &narrow, sizeof narrow) ||
 	    narrow.e_phentsize < sizeof(Elf32_Phdr))
 		return false;
-	*h = widened_header(&narrow);
+	*h = (Elf64_Ehdr){ .e_type = narrow.e_type,
+			   .e_machine = narrow.e_machine,
+			   .e_phoff = narrow.e_phoff,
+			   .e_shoff = narrow.e_shoff,
+			   .e_phentsize = narrow.e_phentsize,
+			   .e_phnum = narrow.e_phnum,
+			   .e_shentsize = narrow.e_shentsize,
+			   .e_shnum = narrow.e_shnum,
+			   .e_shstrndx = narrow.e_shstrndx };
 	return true;
 }
 
@@ -154,15 +149,6 @@ static bool read_segment(const struct elf_image *e, uint64_t offset, Elf64_Phdr 
 	return true;
 }
 
-static void find_build_id(struct elf_image *e, const Elf64_Phdr *p)
-{
-	size_t size = p->p_filesz < NOTES_MAX ? (size_t)p->p_filesz : NOTES_MAX;
-	uint8_t *notes = elf_image_bytes(e, p->p_offset, size);
-	if (notes)
-		e->build_id_size = build_id_in_notes(notes, size, e->build_id);
-	xfree(notes);
-}
-
 static void read_segments(struct elf_image *e, const Elf64_Ehdr *h)
 {
 	size_t count = h->e_phnum < SEGMENTS_MAX ? h->e_phnum : SEGMENTS_MAX;
@@ -172,12 +158,17 @@ static void read_segments(struct elf_image *e, const Elf64_Ehdr *h)
 		if (__builtin_add_overflow(h->e_phoff, i * h->e_phentsize, &at) ||
 		    !read_segment(e, at, &p))
 			return;
-		if (p.p_type == PT_LOAD && p.p_filesz)
+		if (p.p_type == PT_LOAD && p.p_filesz) {
 			array_push(&e->segments, (struct elf_segment){ .offset = p.p_offset,
 								       .address = p.p_vaddr,
 								       .size = p.p_filesz });
-		else if (p.p_type == PT_NOTE && !e->build_id_size)
-			find_build_id(e, &p);
+		} else if (p.p_type == PT_NOTE && !e->build_id_size) {
+			size_t size = p.p_filesz < NOTES_MAX ? (size_t)p.p_filesz : NOTES_MAX;
+			uint8_t *notes = elf_image_bytes(e, p.p_offset, size);
+			if (notes)
+				e->build_id_size = build_id_in_notes(notes, size, e->build_id);
+			xfree(notes);
+		}
 	}
 }
 
@@ -196,18 +187,6 @@ static bool read_section(const struct elf_image *e, uint64_t offset, Elf64_Shdr 
 			   .sh_size = narrow.sh_size,
 			   .sh_link = narrow.sh_link };
 	return true;
-}
-
-static void name_sections(struct elf_image *e, const uint32_t *at, uint32_t names)
-{
-	uint64_t size = 0;
-	if (names < e->sections.count) {
-		e->names = (char *)elf_image_section_begin(e, &e->sections.items[names],
-							   SECTION_NAMES_MAX, &size);
-	}
-	for (size_t i = 0; i < e->sections.count; i++)
-		if (e->names && at[i] < size)
-			e->sections.items[i].name = e->names + at[i];
 }
 
 static void read_sections(struct elf_image *e, const Elf64_Ehdr *h)
@@ -235,7 +214,14 @@ static void read_sections(struct elf_image *e, const Elf64_Ehdr *h)
 							       .offset = s.sh_offset,
 							       .size = s.sh_size });
 	}
-	name_sections(e, at, names);
+	uint64_t size = 0;
+	if (names < e->sections.count) {
+		e->names = (char *)elf_image_section_begin(e, &e->sections.items[names],
+							   SECTION_NAMES_MAX, &size);
+	}
+	for (size_t i = 0; i < e->sections.count; i++)
+		if (e->names && at[i] < size)
+			e->sections.items[i].name = e->names + at[i];
 	xfree(at);
 }
 

@@ -56,11 +56,6 @@ struct lines {
 	struct work *work;
 };
 
-static bool is_compiled(uint8_t type)
-{
-	return type == DW_UT_compile;
-}
-
 static int by_begin(const void *a, const void *b)
 {
 	const struct range *x = a, *y = b;
@@ -91,25 +86,6 @@ static void sort_ranges(range_list *list)
 {
 	if (list->count)
 		qsort(list->items, list->count, sizeof *list->items, by_begin);
-}
-
-/* Units that are kept elsewhere (split DWARF) are left out: libdw would open any path they name. */
-static void index_units(struct lines *l)
-{
-	Dwarf_CU *cu = NULL;
-	Dwarf_Die die;
-	uint8_t type = 0;
-	uint64_t keep_ns = l->work->left_ns / 4 * 3; /* for what is in them */
-	while (l->units.count < UNITS_MAX && work_on(l->work, 64) && l->work->left_ns > keep_ns &&
-	       dwarf_get_units(l->files.dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
-		if (!is_compiled(type) ||
-		    add_ranges(&l->ranges, &die, (uint32_t)l->units.count, l->work) == 0)
-			continue;
-		array_push(&l->units, (struct line_unit){ .die = die });
-	}
-	sort_ranges(&l->ranges);
-	l->memory += l->ranges.capacity * sizeof *l->ranges.items +
-		     l->units.capacity * sizeof *l->units.items;
 }
 
 static Elf_Data *programs_of(Dwarf *dwarf)
@@ -153,7 +129,22 @@ struct lines *lines_new(struct dwarf_files *files, struct work *work)
 	l->programs = programs_of(files->dwarf);
 	l->alternative_programs = programs_of(files->alternative);
 	*files = (struct dwarf_files){ .fd = -1, .alternative_fd = -1 };
-	index_units(l);
+	/* units that are kept elsewhere (split DWARF) are left out: libdw would open any path they
+	 * name */
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+	uint8_t type = 0;
+	uint64_t keep_ns = l->work->left_ns / 4 * 3; /* for what is in them */
+	while (l->units.count < UNITS_MAX && work_on(l->work, 64) && l->work->left_ns > keep_ns &&
+	       dwarf_get_units(l->files.dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
+		if (type != DW_UT_compile ||
+		    add_ranges(&l->ranges, &die, (uint32_t)l->units.count, l->work) == 0)
+			continue;
+		array_push(&l->units, (struct line_unit){ .die = die });
+	}
+	sort_ranges(&l->ranges);
+	l->memory += l->ranges.capacity * sizeof *l->ranges.items +
+		     l->units.capacity * sizeof *l->units.items;
 	return l;
 }
 
@@ -272,36 +263,6 @@ static void make_segments(struct line_unit *u, range_list *ranges)
 	array_release(&open);
 }
 
-static void read_rows(struct lines *l, struct line_unit *u)
-{
-	Dwarf_Lines *lines;
-	size_t count;
-	if (!has_small_program(l, &u->die) ||
-	    dwarf_getsrcfiles(&u->die, &u->files, &u->file_count) != 0) {
-		u->files = NULL;
-		return;
-	}
-	if (dwarf_getsrclines(&u->die, &lines, &count) != 0)
-		return;
-	count = count < ROWS_MAX ? count : ROWS_MAX;
-	array_reserve(&u->rows, count);
-	for (size_t i = 0; i < count && work_on(l->work, 1); i++) {
-		Dwarf_Line *line = dwarf_onesrcline(lines, i);
-		Dwarf_Files *files;
-		Dwarf_Addr address;
-		size_t file;
-		int number;
-		bool end = false;
-		if (!line || dwarf_lineaddr(line, &address) != 0 ||
-		    dwarf_lineno(line, &number) != 0 || dwarf_lineendsequence(line, &end) != 0)
-			continue;
-		struct row row = { .address = address, .line = (uint32_t)number, .file = NONE };
-		if (!end && dwarf_line_file(line, &files, &file) == 0 && file < NONE)
-			row.file = (uint32_t)file;
-		array_push(&u->rows, row);
-	}
-}
-
 static void build(struct lines *l, struct line_unit *u)
 {
 	u->built = true;
@@ -312,7 +273,33 @@ static void build(struct lines *l, struct line_unit *u)
 	walk(&b, &u->die, NONE, 0);
 	make_segments(u, &b.ranges);
 	array_release(&b.ranges);
-	read_rows(l, u);
+	Dwarf_Lines *lines;
+	size_t count;
+	if (!has_small_program(l, &u->die) ||
+	    dwarf_getsrcfiles(&u->die, &u->files, &u->file_count) != 0) {
+		u->files = NULL;
+	} else if (dwarf_getsrclines(&u->die, &lines, &count) == 0) {
+		count = count < ROWS_MAX ? count : ROWS_MAX;
+		array_reserve(&u->rows, count);
+		for (size_t i = 0; i < count && work_on(l->work, 1); i++) {
+			Dwarf_Line *line = dwarf_onesrcline(lines, i);
+			Dwarf_Files *files;
+			Dwarf_Addr address;
+			size_t file;
+			int number;
+			bool end = false;
+			if (!line || dwarf_lineaddr(line, &address) != 0 ||
+			    dwarf_lineno(line, &number) != 0 ||
+			    dwarf_lineendsequence(line, &end) != 0)
+				continue;
+			struct row row = { .address = address,
+					   .line = (uint32_t)number,
+					   .file = NONE };
+			if (!end && dwarf_line_file(line, &files, &file) == 0 && file < NONE)
+				row.file = (uint32_t)file;
+			array_push(&u->rows, row);
+		}
+	}
 	work_end(l->work);
 	/* libdw keeps its rows and files as well, some 40 bytes each */
 	l->memory += u->nodes.capacity * sizeof *u->nodes.items +

@@ -39,18 +39,6 @@ static int open_one(struct collector *c, enum backend backend, struct error *err
 	return ops->open(&c->state, err);
 }
 
-/* What the chosen back end lacks, and why a better one could not be had. */
-static char *compose_not_seen(const struct collector *c, const char *why_not_better)
-{
-	struct strbuf sb = { 0 };
-	const char *lacks = c->ops->explain ? c->ops->explain(c->state) : c->ops->not_seen;
-	if (lacks)
-		strbuf_puts(&sb, lacks);
-	if (*why_not_better)
-		strbuf_printf(&sb, "%s(%s)", sb.length ? " " : "", why_not_better);
-	return sb.length ? strbuf_detach(&sb) : NULL;
-}
-
 int collector_open(struct collector **out, enum backend want, struct error *err)
 {
 	struct collector *c = xcalloc(1, sizeof *c);
@@ -75,7 +63,15 @@ int collector_open(struct collector **out, enum backend want, struct error *err)
 	if (failed) {
 		free(c);
 	} else {
-		c->not_seen = compose_not_seen(c, strbuf_text(&why));
+		/* what the chosen back end lacks, and why no better one was available */
+		const char *why_not_better = strbuf_text(&why);
+		struct strbuf sb = { 0 };
+		const char *lacks = c->ops->explain ? c->ops->explain(c->state) : c->ops->not_seen;
+		if (lacks)
+			strbuf_puts(&sb, lacks);
+		if (*why_not_better)
+			strbuf_printf(&sb, "%s(%s)", sb.length ? " " : "", why_not_better);
+		c->not_seen = sb.length ? strbuf_detach(&sb) : NULL;
 		*out = c;
 	}
 	strbuf_release(&why);

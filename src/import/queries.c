@@ -278,17 +278,6 @@ static bool is_given(const struct reader *r, int column)
 	return field != SIZE_MAX && *r->csv.fields.items[field];
 }
 
-/* What the protocol asks for and few files have. */
-static void complete(const struct reader *r, struct query_execution *x)
-{
-	const uint32_t all = (1u << QUERY_MEASURES) - 1;
-	for (int role = 0; role < QUERY_ROLES; role++)
-		if (!is_given(r, COLUMN_OF(r, usage[role].processes)))
-			x->usage[role].processes = x->usage[role].missing != all;
-	if (!is_given(r, COLUMN_OF(r, query_process)))
-		x->query_process = x->usage[QUERY_QUERY].processes > 0;
-}
-
 static int read_execution(struct reader *r, struct query_execution *x, struct error *err)
 {
 	for (int c = FIRST; c < r->known; c++)
@@ -296,7 +285,13 @@ static int read_execution(struct reader *r, struct query_execution *x, struct er
 	for (size_t i = 0; i < r->places.count; i++)
 		if (r->places.items[i].column >= FIRST && read_field(r, i, x, err))
 			return -1;
-	complete(r, x);
+	/* what the protocol asks for and few files have */
+	const uint32_t all = (1u << QUERY_MEASURES) - 1;
+	for (int role = 0; role < QUERY_ROLES; role++)
+		if (!is_given(r, COLUMN_OF(r, usage[role].processes)))
+			x->usage[role].processes = x->usage[role].missing != all;
+	if (!is_given(r, COLUMN_OF(r, query_process)))
+		x->query_process = x->usage[QUERY_QUERY].processes > 0;
 	return 0;
 }
 

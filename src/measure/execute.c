@@ -131,23 +131,6 @@ static void end_tree(struct collector *c, pid_list *pids)
 	}
 }
 
-static void care_for_orphans(struct collector *c, const struct command *command,
-			     const struct execute_options *options, struct execution *x)
-{
-	pid_list pids = { 0 };
-	x->left_behind = (uint32_t)living(c, &pids);
-	if (x->left_behind && options->orphans == ORPHANS_END) {
-		x->ended = (uint32_t)wait_for_tree(c, &pids, command->output_fd, options->grace_ns);
-		if (x->ended) {
-			signal_tree(&pids, SIGTERM);
-			if (wait_for_tree(c, &pids, command->output_fd, TERM_PATIENCE_NS))
-				end_tree(c, &pids);
-		}
-	}
-	reap(c); /* those that ended since the last look */
-	array_release(&pids);
-}
-
 static struct task_record *find_task(struct image *image, pid_t pid)
 {
 	for (size_t i = 0; i < image->count; i++)
@@ -278,7 +261,18 @@ static int run_timed(struct collector *c, struct command *command, const char *n
 				 "output was being opened",
 				 name);
 	note_status(x, status, how == OVER_LIMIT);
-	care_for_orphans(c, command, options, x);
+	pid_list pids = { 0 };
+	x->left_behind = (uint32_t)living(c, &pids);
+	if (x->left_behind && options->orphans == ORPHANS_END) {
+		x->ended = (uint32_t)wait_for_tree(c, &pids, command->output_fd, options->grace_ns);
+		if (x->ended) {
+			signal_tree(&pids, SIGTERM);
+			if (wait_for_tree(c, &pids, command->output_fd, TERM_PATIENCE_NS))
+				end_tree(c, &pids);
+		}
+	}
+	reap(c); /* those that ended since the last look */
+	array_release(&pids);
 	struct totals base = used_before_exec(command, collector_backend(c), &x->tasks_before);
 	collector_finish(c, &base, &x->exits, &x->totals, &x->lost);
 	collector_take_ledger(c, &x->ledger, &x->trace);
@@ -323,27 +317,6 @@ int execute(struct collector *c, struct launcher *l, const struct launch *launch
 	return 0;
 }
 
-/* Ends what an interrupted hook had started: with the hook gone they are tare's own children, of
- * which it has no others between executions. */
-static void end_children(void)
-{
-	uint64_t until = clock_monotonic_ns() + KILL_PATIENCE_NS;
-	char path[64];
-	snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
-	while (clock_monotonic_ns() < until) {
-		while (waitpid(-1, NULL, WNOHANG) > 0)
-			;
-		char *list = file_read(path), *at = list, *next;
-		bool any = false;
-		for (long pid; at && (pid = strtol(at, &next, 10)) > 0; at = next)
-			any |= kill((pid_t)pid, SIGKILL) == 0;
-		free(list);
-		if (!any)
-			break;
-		nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
-	}
-}
-
 int hook_execute(struct launcher *l, const struct launch *launch, char *const *argv, int *status,
 		 struct error *err)
 {
@@ -362,8 +335,25 @@ int hook_execute(struct launcher *l, const struct launch *launch, char *const *a
 	}
 	while (waitpid(command.pid, status, 0) < 0 && errno == EINTR)
 		;
-	if (cut)
-		end_children();
+	if (cut) {
+		/* What an interrupted hook had started is now tare's own child, and between
+		 * executions tare has no others: all of them are ended. */
+		uint64_t until = clock_monotonic_ns() + KILL_PATIENCE_NS;
+		char path[64];
+		snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+		while (clock_monotonic_ns() < until) {
+			while (waitpid(-1, NULL, WNOHANG) > 0)
+				;
+			char *list = file_read(path), *at = list, *next;
+			bool any = false;
+			for (long pid; at && (pid = strtol(at, &next, 10)) > 0; at = next)
+				any |= kill((pid_t)pid, SIGKILL) == 0;
+			free(list);
+			if (!any)
+				break;
+			nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+		}
+	}
 	int failed = cut ? error_set(err, EXIT_INTERRUPTED, "interrupted")
 			 : command_started(&command, argv[0], err);
 	command_release(&command);

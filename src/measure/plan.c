@@ -89,16 +89,6 @@ static int report_failure(const struct plan *plan, const struct execution *x, st
 		err, "--ignore-failure measures it all the same; --show-output shows what it says");
 }
 
-static void note_value(const struct plan *plan, struct progress_of *of, const struct execution *x)
-{
-	enum grade g = execution_grade(x);
-	uint64_t value = g < GRADES ? x->pt_ns[g] : x->et_ns;
-	uint64_t shell = g < GRADES ? plan->shell.pt_ns[g] : plan->shell.et_ns;
-	of->values = array_grow(of->values, &of->value_capacity, of->value_count + 1,
-				sizeof *of->values);
-	of->values[of->value_count++] = value > shell ? (double)(value - shell) : 0;
-}
-
 /* How many executions the item shall have, as far as is known now. */
 static uint32_t target(const struct plan *plan, const struct progress_of *of)
 {
@@ -173,7 +163,12 @@ static int execute_once(struct study *s, size_t item, bool warmup, struct error 
 	if (run_hook(s, it->conclude, "--conclude", iteration, err))
 		return -1;
 	if (!warmup) {
-		note_value(plan, of, &s->x);
+		enum grade g = execution_grade(&s->x);
+		uint64_t value = g < GRADES ? s->x.pt_ns[g] : s->x.et_ns;
+		uint64_t shell = g < GRADES ? plan->shell.pt_ns[g] : plan->shell.et_ns;
+		of->values = array_grow(of->values, &of->value_capacity, of->value_count + 1,
+					sizeof *of->values);
+		of->values[of->value_count++] = value > shell ? (double)(value - shell) : 0;
 		if (!of->first_ns)
 			of->first_ns = clock_monotonic_ns() - begin;
 		of->finished = is_finished(plan, of);

@@ -33,27 +33,6 @@ static int hand_over(struct going *g, struct error *err)
 	return failed ? -1 : 0;
 }
 
-static int beat(struct going *g, struct error *err)
-{
-	uint64_t every = samples_beat_ns(g->samples);
-	if (samples_beat(g->samples, err))
-		return -1;
-	g->beat_ns = clock_monotonic_ns() + (every < SHORTEST_BEAT_NS ? SHORTEST_BEAT_NS : every);
-	if (g->plan->beat)
-		g->plan->beat(g->context);
-	return 0;
-}
-
-static int listen_to_control(struct going *g, struct error *err)
-{
-	enum profile_wish wish = PROFILE_GO_ON;
-	if (g->plan->control(g->context, &wish, err))
-		return -1;
-	if (wish == PROFILE_END)
-		g->over = true;
-	return wish == PROFILE_CUT ? hand_over(g, err) : 0;
-}
-
 static uint64_t earliest(const struct going *g)
 {
 	uint64_t at = g->beat_ns < g->slice_ns ? g->beat_ns : g->slice_ns;
@@ -88,10 +67,24 @@ static int step(struct going *g, struct error *err)
 		g->over = true;
 		return 0;
 	}
-	if ((fds[WATCH_SAMPLES].revents || now >= g->beat_ns) && beat(g, err))
-		return -1;
-	if (fds[WATCH_CONTROL].revents && listen_to_control(g, err))
-		return -1;
+	if (fds[WATCH_SAMPLES].revents || now >= g->beat_ns) {
+		uint64_t every = samples_beat_ns(g->samples);
+		if (samples_beat(g->samples, err))
+			return -1;
+		g->beat_ns = clock_monotonic_ns() +
+			     (every < SHORTEST_BEAT_NS ? SHORTEST_BEAT_NS : every);
+		if (g->plan->beat)
+			g->plan->beat(g->context);
+	}
+	if (fds[WATCH_CONTROL].revents) {
+		enum profile_wish wish = PROFILE_GO_ON;
+		if (g->plan->control(g->context, &wish, err))
+			return -1;
+		if (wish == PROFILE_END)
+			g->over = true;
+		if (wish == PROFILE_CUT && hand_over(g, err))
+			return -1;
+	}
 	if (now >= g->slice_ns && hand_over(g, err))
 		return -1;
 	if (!g->plan->command && samples_idle(g->samples))

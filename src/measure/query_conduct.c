@@ -68,14 +68,6 @@ static int tell_event(struct conduct *c, enum query_event_kind kind, uint64_t pl
 
 /* ---- errors that pass ---- */
 
-/* True: a signal came. */
-static bool rest(uint64_t ns)
-{
-	const struct timespec t = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
-	ppoll(NULL, 0, &t, interrupt_mask());
-	return interrupted();
-}
-
 static bool may_pass(const struct conduct *c, const struct error *err)
 {
 	return err->code == EXIT_SUBJECT ||
@@ -88,16 +80,6 @@ static int connect_again(struct conduct *c, struct error *err)
 	if (c->r->server && server_start(c->r->server, err))
 		return -1;
 	return dbms_reconnect(c->r->dbms, err);
-}
-
-static int paused(struct conduct *c, struct error *err)
-{
-	struct error late = ERROR_INIT;
-	char why[sizeof err->text];
-	memcpy(why, err->text, sizeof why);
-	tell_event(c, QUERY_PAUSED, 0, 0, why, &late);
-	error_set(err, EXIT_SUBJECT, "paused after %d tries: %.800s", TRIES, why);
-	return error_hint(err, "'tare query resume' goes on with it when the server is well again");
 }
 
 /* Does a step again and again, with a new connection and a longer pause each time. */
@@ -115,14 +97,25 @@ static int patiently(struct conduct *c, int (*step)(struct conduct *c, struct er
 		/* a server that cannot be reached at all may be back, too */
 		if (connected ? !may_pass(c, err) : err->code == EXIT_INTERRUPTED)
 			return -1;
-		if (attempt == TRIES)
-			return paused(c, err);
+		if (attempt == TRIES) {
+			struct error late = ERROR_INIT;
+			char why[sizeof err->text];
+			memcpy(why, err->text, sizeof why);
+			tell_event(c, QUERY_PAUSED, 0, 0, why, &late);
+			error_set(err, EXIT_SUBJECT, "paused after %d tries: %.800s", TRIES, why);
+			return error_hint(
+				err,
+				"'tare query resume' goes on with it when the server is well again");
+		}
 		struct error told = ERROR_INIT;
 		if (tell_event(c, QUERY_BACKED_OFF, 0, 0, err->text, &told)) {
 			*err = told;
 			return -1;
 		}
-		if (rest(pause))
+		const struct timespec t = { (time_t)(pause / 1000000000u),
+					    (long)(pause % 1000000000u) };
+		ppoll(NULL, 0, &t, interrupt_mask());
+		if (interrupted())
 			return error_set(err, EXIT_INTERRUPTED, "interrupted");
 	}
 }
@@ -216,26 +209,10 @@ static void set_order(struct conduct *c)
 
 /* ---- a Q@C ---- */
 
-static const struct experiment_query *query_of(const struct conduct *c)
-{
-	return &c->e->queries.items[c->at.query - 1];
-}
-
 static int note_table(void *context, const char *name, struct error *err)
 {
 	struct conduct *c = context;
 	return tell_event(c, QUERY_MADE_TABLE, 0, 0, name, err);
-}
-
-/* The tables that the run made before it was interrupted are its own. */
-static void recall_tables(struct conduct *c)
-{
-	const struct query_run *done = c->o->elsewhere ? NULL : c->o->done;
-	c->tables = (struct table_book){ .others = c->o->tables, .note = note_table, .context = c };
-	for (size_t i = 0; done && i < done->events.count; i++)
-		if (done->events.items[i].kind == QUERY_MADE_TABLE && done->events.items[i].text)
-			table_book_add(&c->tables, done->events.items[i].text);
-	c->tables.before = c->tables.ours.count;
 }
 
 static int create_tables(struct conduct *c, struct error *err)
@@ -276,16 +253,6 @@ static int fill(struct conduct *c, struct error *err)
 	return query_tables_fill(c->r->dbms, c->e, c->at.cardinality, err);
 }
 
-static int prepare(struct conduct *c, struct error *err)
-{
-	if (c->prepared)
-		return 0;
-	if (dbms_prepare(c->r->dbms, query_of(c)->sql, err))
-		return error_prefix(err, "query %" PRIu32, c->at.query);
-	c->prepared = true;
-	return 0;
-}
-
 static void add_relations(const json_t *node, json_t *names)
 {
 	const char *relation = json_string_value(json_object_get(node, "relation"));
@@ -321,7 +288,12 @@ static uint64_t bytes_of(struct conduct *c, const struct query_plan *plan)
 static int look_at_plan(struct conduct *c, uint64_t *bytes, struct error *err)
 {
 	struct query_plan plan = { 0 };
-	if (prepare(c, err) || dbms_plan(c->r->dbms, &plan, err))
+	if (!c->prepared) {
+		if (dbms_prepare(c->r->dbms, c->e->queries.items[c->at.query - 1].sql, err))
+			return error_prefix(err, "query %" PRIu32, c->at.query);
+		c->prepared = true;
+	}
+	if (dbms_plan(c->r->dbms, &plan, err))
 		return -1;
 	int failed = 0;
 	if (plan.hash != c->now)
@@ -459,7 +431,13 @@ int query_conduct(struct query_rig *r, const struct experiment *e,
 	struct conduct c = { .r = r, .e = e, .o = o, .hooks = hooks };
 	c.above = xcalloc(e->queries.count + 1, sizeof *c.above);
 	set_order(&c);
-	recall_tables(&c);
+	/* the tables that the run made before it was interrupted are its own */
+	const struct query_run *done = c.o->elsewhere ? NULL : c.o->done;
+	c.tables = (struct table_book){ .others = c.o->tables, .note = note_table, .context = &c };
+	for (size_t i = 0; done && i < done->events.count; i++)
+		if (done->events.items[i].kind == QUERY_MADE_TABLE && done->events.items[i].text)
+			table_book_add(&c.tables, done->events.items[i].text);
+	c.tables.before = c.tables.ours.count;
 	int failed = make_tables(&c, err);
 	for (size_t i = 0; !failed && i < c.pairs.count; i++)
 		failed = conduct_pair(&c, c.pairs.items[i], err);

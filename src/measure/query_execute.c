@@ -68,25 +68,6 @@ static void note_devices(struct query_rig *r, const struct dbms_tasks *tasks,
 	array_release(&processes);
 }
 
-/* The execution as any other: what the reports of ledgers need. */
-static void describe_raw(const struct dbms_execution *x, const struct query_execution *q,
-			 struct execution *raw)
-{
-	raw->outcome = x->timed_out ? OUTCOME_TIMED_OUT : OUTCOME_EXITED;
-	raw->et_ns = raw->wait_ns = raw->tree_ns = q->measured_ns;
-	for (int g = 0; g < GRADES; g++)
-		raw->pt_ns[g] = ABSENT_NS;
-	raw->user_ns = raw->system_ns = ABSENT_NS;
-	if (q->usage[QUERY_QUERY].processes && !(q->usage[QUERY_QUERY].missing & 3)) {
-		raw->pt_ns[GRADE_EXEC] = query_cpu_ns(q, QUERY_QUERY);
-		raw->user_ns = q->usage[QUERY_QUERY].value[QUERY_USER_NS];
-		raw->system_ns = q->usage[QUERY_QUERY].value[QUERY_SYSTEM_NS];
-	}
-	if (raw->ledger.present && raw->ledger.net)
-		raw->pt_ns[GRADE_NET] = raw->ledger.subject.ns[LEDGER_RUN];
-	processes_between(&raw->tasks_before, &raw->tasks_after, &raw->exits, getpid(), raw);
-}
-
 static void leave_out(struct image *image, const int32_t *processes, size_t count)
 {
 	for (size_t i = 0; i < image->count; i++) {
@@ -96,22 +77,6 @@ static void leave_out(struct image *image, const int32_t *processes, size_t coun
 		if (!keep)
 			image->tasks[i].flags &= ~(uint32_t)TASK_IS_SUBJECT;
 	}
-}
-
-/* Of what the server forked meanwhile only the workers are the query's. */
-static void only_the_query(struct query_rig *r, const struct dbms_tasks *tasks,
-			   struct execution *raw)
-{
-	const pid_t *workers = NULL;
-	size_t count = dbms_workers(r->dbms, &workers);
-	ARRAY(int32_t) processes = { 0 };
-	array_push(&processes, tasks->process);
-	for (size_t i = 0; i < count; i++)
-		array_push(&processes, workers[i]);
-	leave_out(&raw->tasks_after, processes.items, processes.count);
-	leave_out(&raw->exits, processes.items, processes.count);
-	ledger_keep_processes(&raw->ledger, processes.items, processes.count);
-	array_release(&processes);
 }
 
 static void describe(struct query_rig *r, const struct dbms_tasks *tasks,
@@ -139,7 +104,20 @@ static void describe(struct query_rig *r, const struct dbms_tasks *tasks,
 		query_usage_set_cpu(q, x->cpu_ns);
 	query_overall_between(&raw->before, &raw->after, sysconf(_SC_CLK_TCK), q);
 	note_devices(r, tasks, x, q);
-	describe_raw(x, q, raw);
+	/* fill the fields that the reports of ledgers need */
+	raw->outcome = x->timed_out ? OUTCOME_TIMED_OUT : OUTCOME_EXITED;
+	raw->et_ns = raw->wait_ns = raw->tree_ns = q->measured_ns;
+	for (int g = 0; g < GRADES; g++)
+		raw->pt_ns[g] = ABSENT_NS;
+	raw->user_ns = raw->system_ns = ABSENT_NS;
+	if (q->usage[QUERY_QUERY].processes && !(q->usage[QUERY_QUERY].missing & 3)) {
+		raw->pt_ns[GRADE_EXEC] = query_cpu_ns(q, QUERY_QUERY);
+		raw->user_ns = q->usage[QUERY_QUERY].value[QUERY_USER_NS];
+		raw->system_ns = q->usage[QUERY_QUERY].value[QUERY_SYSTEM_NS];
+	}
+	if (raw->ledger.present && raw->ledger.net)
+		raw->pt_ns[GRADE_NET] = raw->ledger.subject.ns[LEDGER_RUN];
+	processes_between(&raw->tasks_before, &raw->tasks_after, &raw->exits, getpid(), raw);
 	q->ephemeral = raw->ephemeral;
 	q->lost += (uint32_t)raw->lost;
 	q->started_at_ns = raw->started_at_ns;
@@ -161,29 +139,6 @@ static int begin(struct query_rig *r, const struct collector_running *who, struc
 	return failed;
 }
 
-static int measured(struct query_rig *r, const struct dbms_wait *wait, struct dbms_execution *x,
-		    const struct collector_running *who, struct execution *raw, struct error *err)
-{
-	struct error late = ERROR_INIT;
-	if (begin(r, who, raw, err))
-		return -1;
-	raw->started_at_ns = clock_realtime_ns();
-	uint64_t own = clock_cpu_ns();
-	int failed = dbms_execute(r->dbms, wait, x, err);
-	collector_disarm(r->collector);
-	uint64_t end_ns = clock_monotonic_ns();
-	raw->self_ns = clock_cpu_ns() - own;
-	overall_read(&raw->after);
-	collector_finish(r->collector, NULL, &raw->exits, &raw->totals, &raw->lost);
-	collector_take_ledger(r->collector, &raw->ledger, &raw->trace);
-	if (collector_snapshot(r->collector, &raw->tasks_after, failed ? &late : err))
-		failed = -1;
-	/* this may wait for a device, which is no part of what lies between the images */
-	if (r->devices)
-		devices_end(r->devices, end_ns);
-	return failed;
-}
-
 int query_execute(struct query_rig *r, uint64_t limit_ns, struct query_execution *q,
 		  struct execution *raw, struct error *err)
 {
@@ -197,10 +152,38 @@ int query_execute(struct query_rig *r, uint64_t limit_ns, struct query_execution
 	const struct collector_running who = { .thread = tasks.thread,
 					       .process = tasks.thread ? 0 : tasks.process,
 					       .maker = tasks.makes_workers ? tasks.server : 0 };
-	if (measured(r, &wait, &x, &who, raw, err))
+	struct error late = ERROR_INIT;
+	if (begin(r, &who, raw, err))
 		return -1;
-	if (tasks.makes_workers)
-		only_the_query(r, &tasks, raw);
+	raw->started_at_ns = clock_realtime_ns();
+	uint64_t own = clock_cpu_ns();
+	int failed = dbms_execute(r->dbms, &wait, &x, err);
+	collector_disarm(r->collector);
+	uint64_t end_ns = clock_monotonic_ns();
+	raw->self_ns = clock_cpu_ns() - own;
+	overall_read(&raw->after);
+	collector_finish(r->collector, NULL, &raw->exits, &raw->totals, &raw->lost);
+	collector_take_ledger(r->collector, &raw->ledger, &raw->trace);
+	if (collector_snapshot(r->collector, &raw->tasks_after, failed ? &late : err))
+		failed = -1;
+	/* this may wait for a device, which is no part of what lies between the images */
+	if (r->devices)
+		devices_end(r->devices, end_ns);
+	if (failed)
+		return -1;
+	if (tasks.makes_workers) {
+		/* of the processes that the server forked, only the workers are the query's */
+		const pid_t *workers = NULL;
+		size_t count = dbms_workers(r->dbms, &workers);
+		ARRAY(int32_t) processes = { 0 };
+		array_push(&processes, tasks.process);
+		for (size_t i = 0; i < count; i++)
+			array_push(&processes, workers[i]);
+		leave_out(&raw->tasks_after, processes.items, processes.count);
+		leave_out(&raw->exits, processes.items, processes.count);
+		ledger_keep_processes(&raw->ledger, processes.items, processes.count);
+		array_release(&processes);
+	}
 	describe(r, &tasks, &x, q, raw);
 	return 0;
 }

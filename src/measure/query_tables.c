@@ -29,16 +29,6 @@ static bool is_ours(const struct table_book *b, const char *name)
 	return false;
 }
 
-static int claim(struct table_book *b, const char *name, struct error *err)
-{
-	if (is_ours(b, name))
-		return 0;
-	if (b->note(b->context, name, err))
-		return -1;
-	table_book_add(b, name);
-	return 0;
-}
-
 /* ---- what there is ---- */
 
 static const struct experiment_table *varying(const struct experiment *e)
@@ -102,18 +92,13 @@ static bool is_whole(const struct place *p)
 	return p->exists && !p->partly && p->rows == p->table->rows;
 }
 
-static int run_text(struct dbms *d, struct strbuf *sql, struct error *err)
-{
-	int failed = dbms_run(d, strbuf_text(sql), err);
-	strbuf_release(sql);
-	return failed;
-}
-
 static int drop(struct dbms *d, const char *name, struct error *err)
 {
 	struct strbuf sql = { 0 };
 	strbuf_printf(&sql, "DROP TABLE %s", name);
-	return run_text(d, &sql, err);
+	int failed = dbms_run(d, strbuf_text(&sql), err);
+	strbuf_release(&sql);
+	return failed;
 }
 
 /* ---- made ---- */
@@ -194,7 +179,12 @@ static int create_place(struct dbms *d, const struct place *p, struct table_book
 		return 0;
 	if (p->exists && drop(d, p->name, err))
 		return -1;
-	if (claim(b, p->name, err) || create(d, p->table, p->name, err))
+	if (!is_ours(b, p->name)) {
+		if (b->note(b->context, p->name, err))
+			return -1;
+		table_book_add(b, p->name);
+	}
+	if (create(d, p->table, p->name, err))
 		return -1;
 	/* NAME_all is only copied from */
 	return p->table->varies ? 0 : make_indexes(d, p->table, err);

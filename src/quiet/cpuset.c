@@ -59,24 +59,6 @@ static char *parent_of(const char *directory)
 	return xstrndup(directory, (size_t)(strrchr(directory, '/') - directory));
 }
 
-/* Where it is there: its CPUs and kind. A cgroup without cpusets has neither file. */
-static enum reading partition_now(const char *directory, char **value, struct error *err)
-{
-	static const char *const files[] = { "cpuset.cpus", "cpuset.cpus.partition" };
-	struct strbuf out = { 0 };
-	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-		char *text = read_of(directory, files[i]);
-		if (!text && reading_of_errno(err) == READ_FAILED) {
-			strbuf_release(&out);
-			return READ_FAILED;
-		}
-		strbuf_printf(&out, "%s%s", i ? " " : "", text ? text : "");
-		free(text);
-	}
-	*value = strbuf_detach(&out);
-	return READ_VALUE;
-}
-
 /* It is never gone: not to be there is a value. */
 static enum reading cpuset_now(const struct quiet_options *o, const struct change *c, char **value,
 			       struct error *err)
@@ -84,8 +66,23 @@ static enum reading cpuset_now(const struct quiet_options *o, const struct chang
 	struct stat st;
 	(void)o;
 	*value = NULL;
-	if (stat(c->what, &st) == 0)
-		return partition_now(c->what, value, err);
+	if (stat(c->what, &st) == 0) {
+		/* Where it is there: its CPUs and kind. A cgroup without cpusets has neither file.
+		 */
+		static const char *const files[] = { "cpuset.cpus", "cpuset.cpus.partition" };
+		struct strbuf out = { 0 };
+		for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+			char *text = read_of(c->what, files[i]);
+			if (!text && reading_of_errno(err) == READ_FAILED) {
+				strbuf_release(&out);
+				return READ_FAILED;
+			}
+			strbuf_printf(&out, "%s%s", i ? " " : "", text ? text : "");
+			free(text);
+		}
+		*value = strbuf_detach(&out);
+		return READ_VALUE;
+	}
 	if (reading_of_errno(err) == READ_FAILED)
 		return READ_FAILED;
 	char *parent = parent_of(c->what), *given = read_of(parent, "cgroup.subtree_control");
@@ -99,23 +96,19 @@ static enum reading cpuset_now(const struct quiet_options *o, const struct chang
 	return reading;
 }
 
-/* Whoever is still in there goes to the parent: a cgroup with processes cannot be removed. */
-static void move_out(const char *directory, const char *parent)
-{
-	char *text = read_of(directory, "cgroup.procs"), *rest = text;
-	for (char *pid; rest && (pid = strsep(&rest, "\n"));)
-		if (*pid)
-			write_of(parent, "cgroup.procs", pid, NULL);
-	free(text);
-}
-
 static int cpuset_remove(const char *directory, const char *parent, bool controller,
 			 struct error *err)
 {
 	struct stat st;
 	if (stat(directory, &st) == 0) {
 		write_of(directory, "cpuset.cpus.partition", "member", NULL);
-		move_out(directory, parent);
+		/* whoever is still in there goes to the parent: a cgroup with processes cannot be
+		 * removed */
+		char *text = read_of(directory, "cgroup.procs"), *rest = text;
+		for (char *pid; rest && (pid = strsep(&rest, "\n"));)
+			if (*pid)
+				write_of(parent, "cgroup.procs", pid, NULL);
+		free(text);
 		if (rmdir(directory) && errno != ENOENT)
 			return error_set(err, EXIT_ENVIRONMENT, "cannot remove %s: %s", directory,
 					 strerror(errno));

@@ -99,23 +99,6 @@ static void put_field(struct strbuf *out, const char *text)
 	}
 }
 
-static void put_header(struct strbuf *out, const struct journal *j)
-{
-	char *boot = boot_id();
-	strbuf_printf(out, TITLE "\nboot\t%s\nowner\t%d\t%llu\nsince\t%" PRId64 "\n", boot,
-		      j->owner, j->owner_start, j->since_ns);
-	free(boot);
-	for (size_t i = 0; i < j->changes.count; i++) {
-		const struct change *c = &j->changes.items[i];
-		strbuf_printf(out, "change\t%d\t%s", (int)c->kind, c->knob);
-		put_field(out, c->what);
-		put_field(out, c->before);
-		put_field(out, c->wanted);
-		strbuf_putc(out, '\n');
-	}
-	strbuf_puts(out, "begin\n");
-}
-
 /* All of it or nothing: what comes next must not continue half a line. */
 static int append(struct journal *j, const char *text, size_t length)
 {
@@ -148,7 +131,19 @@ static int sync_directory(const char *path)
 static int write_whole(struct journal *j, const char *beside)
 {
 	struct strbuf text = { 0 };
-	put_header(&text, j);
+	char *boot = boot_id();
+	strbuf_printf(&text, TITLE "\nboot\t%s\nowner\t%d\t%llu\nsince\t%" PRId64 "\n", boot,
+		      j->owner, j->owner_start, j->since_ns);
+	free(boot);
+	for (size_t i = 0; i < j->changes.count; i++) {
+		const struct change *c = &j->changes.items[i];
+		strbuf_printf(&text, "change\t%d\t%s", (int)c->kind, c->knob);
+		put_field(&text, c->what);
+		put_field(&text, c->before);
+		put_field(&text, c->wanted);
+		strbuf_putc(&text, '\n');
+	}
+	strbuf_puts(&text, "begin\n");
 	unlink(beside);
 	j->fd = open(beside, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	int failed = j->fd < 0 || flock(j->fd, LOCK_EX | LOCK_NB) ||
@@ -282,31 +277,6 @@ static size_t split(char *line, char *fields[FIELDS])
 	return count;
 }
 
-static bool read_change(struct journal *j, size_t count, char **f)
-{
-	long kind;
-	const struct quiet_knob *k = count == 6 ? quiet_knob_find(f[2]) : NULL;
-	if (!k || !integer_parse(f[1], 0, CHANGE_KINDS - 1, &kind))
-		return false;
-	/* whatever else a file says: root writes to these only */
-	if (kind == CHANGE_FILE &&
-	    ((strncmp(f[3], "/sys/", 5) != 0 && strncmp(f[3], "/proc/", 6) != 0) ||
-	     strstr(f[3], "/../")))
-		return false;
-	change_add(&j->changes, (enum change_kind)kind, k->name, f[3], f[4], f[5]);
-	return true;
-}
-
-static bool read_owner(struct journal *j, size_t count, char **f)
-{
-	long pid;
-	if (count != 3 || !integer_parse(f[1], 1, INT32_MAX, &pid))
-		return false;
-	j->owner = (int)pid;
-	j->owner_start = strtoull(f[2], NULL, 10);
-	return true;
-}
-
 static bool read_mark(struct journal *j, size_t count, char **f)
 {
 	long number;
@@ -337,14 +307,31 @@ static bool read_line(struct journal *j, char *line, bool *begun)
 		free(boot);
 		return true;
 	}
-	if (strcmp(f[0], "owner") == 0 || strcmp(f[0], "restoring") == 0)
-		return read_owner(j, count, f);
+	if (strcmp(f[0], "owner") == 0 || strcmp(f[0], "restoring") == 0) {
+		long pid;
+		if (count != 3 || !integer_parse(f[1], 1, INT32_MAX, &pid))
+			return false;
+		j->owner = (int)pid;
+		j->owner_start = strtoull(f[2], NULL, 10);
+		return true;
+	}
 	if (strcmp(f[0], "since") == 0 && count == 2) {
 		j->since_ns = strtoll(f[1], NULL, 10);
 		return true;
 	}
-	if (strcmp(f[0], "change") == 0)
-		return read_change(j, count, f);
+	if (strcmp(f[0], "change") == 0) {
+		long kind;
+		const struct quiet_knob *k = count == 6 ? quiet_knob_find(f[2]) : NULL;
+		if (!k || !integer_parse(f[1], 0, CHANGE_KINDS - 1, &kind))
+			return false;
+		/* whatever else a file says: root writes to these only */
+		if (kind == CHANGE_FILE &&
+		    ((strncmp(f[3], "/sys/", 5) != 0 && strncmp(f[3], "/proc/", 6) != 0) ||
+		     strstr(f[3], "/../")))
+			return false;
+		change_add(&j->changes, (enum change_kind)kind, k->name, f[3], f[4], f[5]);
+		return true;
+	}
 	if (strcmp(f[0], "begin") == 0)
 		return *begun = true;
 	if (strcmp(f[0], "keep") == 0) {

@@ -209,23 +209,19 @@ static bool is_met(const struct setting *s, const char *now, const char *wanted)
 	return value_equal(now, wanted);
 }
 
-static char *beside(const char *full, const char *name)
-{
-	struct strbuf path = { 0 };
-	strbuf_printf(&path, "%.*s/%s", (int)(strrchr(full, '/') - full), full, name);
-	char *text = file_read_line(strbuf_text(&path));
-	strbuf_release(&path);
-	return text;
-}
-
 /* What the file is to hold; NULL where that cannot be said. */
 static char *wanted_of(const struct quiet_options *o, const struct setting *s, const char *full,
 		       const char *now)
 {
 	struct strbuf list = { 0 };
 	switch (s->rule) {
-	case AS_FILE:
-		return beside(full, s->value);
+	case AS_FILE: {
+		struct strbuf path = { 0 };
+		strbuf_printf(&path, "%.*s/%s", (int)(strrchr(full, '/') - full), full, s->value);
+		char *text = file_read_line(strbuf_text(&path));
+		strbuf_release(&path);
+		return text;
+	}
 	case OTHERS_MASK:
 		return mask_without(o, now);
 	case OTHERS_LIST:

@@ -192,8 +192,16 @@ static int check_cpus(const struct quiet_options *o, struct error *err)
 	return failed;
 }
 
-static int check_services(const struct quiet_options *o, struct error *err)
+/* ---- planning ---- */
+
+static int plan(const struct quiet_options *o, change_list *out, struct error *err)
 {
+	static int (*const planners[])(const struct quiet_options *, const struct quiet_knob *,
+				       change_list *, struct error *) = { plan_services, plan_files,
+									  plan_swap, plan_cpuset };
+	if (check_names(o->only, o->only_count, err) ||
+	    check_names(o->except, o->except_count, err))
+		return -1;
 	if (o->service_count && !is_chosen(o, quiet_knob_find("services"))) {
 		error_set(err, EXIT_USAGE, "cannot stop '%.64s' without the knob 'services'",
 			  o->services[0]);
@@ -207,14 +215,6 @@ static int check_services(const struct quiet_options *o, struct error *err)
 			return error_set(err, EXIT_USAGE, "'%s' is never stopped: it %s", shown,
 					 why);
 	}
-	return 0;
-}
-
-static int check(const struct quiet_options *o, struct error *err)
-{
-	if (check_names(o->only, o->only_count, err) ||
-	    check_names(o->except, o->except_count, err) || check_services(o, err))
-		return -1;
 	for (size_t i = 0; !o->isolate_count && i < o->only_count; i++) {
 		const struct quiet_knob *k = quiet_knob_find(o->only[i]);
 		if (k && k->isolates) {
@@ -222,17 +222,7 @@ static int check(const struct quiet_options *o, struct error *err)
 			return error_hint(err, "name them: --isolate CPUS");
 		}
 	}
-	return o->isolate_count ? check_cpus(o, err) : 0;
-}
-
-/* ---- planning ---- */
-
-static int plan(const struct quiet_options *o, change_list *out, struct error *err)
-{
-	static int (*const planners[])(const struct quiet_options *, const struct quiet_knob *,
-				       change_list *, struct error *) = { plan_services, plan_files,
-									  plan_swap, plan_cpuset };
-	if (check(o, err))
+	if (o->isolate_count && check_cpus(o, err))
 		return -1;
 	for (const struct quiet_knob *k = quiet_knobs; k->name; k++) {
 		size_t before = out->count;
@@ -266,10 +256,14 @@ static void step(const struct quiet_options *o)
 		o->step(o->context);
 }
 
-/* Sees what came of it. What was interrupted, failed half-way or cannot be read may be made yet: it
- * counts as made, and how it will read is not known. */
-static void judge_made(const struct quiet_options *o, struct change *c, const struct error *failure)
+static void make(const struct quiet_options *o, struct change *c)
 {
+	struct error why = ERROR_INIT;
+	step(o);
+	int failed = ops[c->kind]->put(o, c, c->wanted, &why);
+	/* A change that was interrupted, failed half-way or cannot be read may still take effect:
+	 * it counts as made, and how it will read is unknown. */
+	const struct error *failure = failed ? &why : NULL;
 	struct error unread = ERROR_INIT;
 	char *now = NULL;
 	enum reading reading = failure && interrupted() ? READ_FAILED
@@ -290,22 +284,7 @@ static void judge_made(const struct quiet_options *o, struct change *c, const st
 		now = NULL;
 	}
 	free(now);
-}
-
-static void make(const struct quiet_options *o, struct change *c)
-{
-	struct error why = ERROR_INIT;
 	step(o);
-	int failed = ops[c->kind]->put(o, c, c->wanted, &why);
-	judge_made(o, c, failed ? &why : NULL);
-	step(o);
-}
-
-static int mark(struct journal *j, size_t number, struct error *err)
-{
-	const struct change *c = &j->changes.items[number];
-	return c->state == QUIET_CHANGED ? journal_made(j, number, c->after, err)
-					 : journal_refused(j, number, err);
 }
 
 static int check_free(const struct quiet_options *o, struct error *err)
@@ -340,19 +319,6 @@ static int check_root(const struct quiet_options *o, const char *to_do, struct e
 	return error_hint(err, "sudo tare quiet; --dry-run and --list work for everyone");
 }
 
-/* What is to be changed goes to the journal, in order; the rest is told only. */
-static void divide(change_list *all, change_list *changes, quiet_list *out)
-{
-	for (size_t i = 0; i < all->count; i++) {
-		if (all->items[i].state != QUIET_WOULD_CHANGE) {
-			add_item(out, &all->items[i]);
-			continue;
-		}
-		array_push(changes, all->items[i]);
-		all->items[i] = (struct change){ 0 };
-	}
-}
-
 static int make_all(const struct quiet_options *o, struct journal *j, int owner, quiet_list *out,
 		    struct error *err)
 {
@@ -360,7 +326,9 @@ static int make_all(const struct quiet_options *o, struct journal *j, int owner,
 	/* a service may take long to stop: who does not want to wait puts back what was changed */
 	for (size_t i = 0; !failed && i < j->changes.count && !interrupted(); i++) {
 		make(o, &j->changes.items[i]);
-		failed = mark(j, i, err);
+		const struct change *c = &j->changes.items[i];
+		failed = c->state == QUIET_CHANGED ? journal_made(j, i, c->after, err)
+						   : journal_refused(j, i, err);
 		add_item(out, &j->changes.items[i]);
 	}
 	return failed || (!owner && journal_keep(j, err)) ? -1 : 0;
@@ -373,7 +341,15 @@ int quiet_apply(const struct quiet_options *o, int owner, quiet_list *out, struc
 	int failed = check_root(o, "make the machine quiet", err) || check_free(o, err) ||
 		     plan(o, &all, err);
 	if (!failed) {
-		divide(&all, &j.changes, out);
+		/* changes go to the journal, in order; the rest is only reported */
+		for (size_t i = 0; i < all.count; i++) {
+			if (all.items[i].state != QUIET_WOULD_CHANGE) {
+				add_item(out, &all.items[i]);
+				continue;
+			}
+			array_push(&j.changes, all.items[i]);
+			all.items[i] = (struct change){ 0 };
+		}
 		failed = j.changes.count && make_all(o, &j, owner, out, err);
 	}
 	bool half = failed && j.fd >= 0;

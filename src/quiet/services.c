@@ -146,22 +146,6 @@ static bool is_of_knob(const char *knob, enum daemon_kind kind)
 	return false;
 }
 
-/* The names of services that the knob is about, each once. */
-static void names_of_knob(const struct quiet_options *o, const char *knob, text_list *out)
-{
-	if (strcmp(knob, "services") == 0)
-		for (size_t i = 0; i < o->service_count; i++)
-			array_push(out, o->services[i]);
-	for (size_t i = 0; i < known_daemon_count; i++) {
-		const struct known_daemon *d = &known_daemons[i];
-		bool seen = !d->unit || !is_of_knob(knob, d->kind);
-		for (size_t j = 0; !seen && j < out->count; j++)
-			seen = strcmp(out->items[j], d->unit) == 0;
-		if (!seen)
-			array_push(out, d->unit);
-	}
-}
-
 /* Also as the name of a process. */
 static bool is_planned(const change_list *out, const char *what)
 {
@@ -365,18 +349,6 @@ static char *script_of(const char *name)
 	return xstrndup(name, n);
 }
 
-static void plan_scripts(const struct quiet_options *o, const char *knob, const text_list *names,
-			 change_list *out)
-{
-	for (size_t i = 0; i < names->count; i++) {
-		char *name = script_of(names->items[i]);
-		if (has_script(name) && !quiet_kept(name) && !is_wish(o, name) &&
-		    !is_planned(out, name) && ask_service(name, "status", true) == 0)
-			change_add(out, CHANGE_SYSV, knob, name, "running", "stopped");
-		free(name);
-	}
-}
-
 /* ---- processes held by a signal ---- */
 
 bool process_start(int pid, unsigned long long *start, char *state)
@@ -481,13 +453,30 @@ int plan_services(const struct quiet_options *o, const struct quiet_knob *k, cha
 	(void)err;
 	if (!quiet_is_machine(o))
 		return 0;
-	names_of_knob(o, k->name, &names);
+	/* the services of this knob, each once */
+	if (strcmp(k->name, "services") == 0)
+		for (size_t i = 0; i < o->service_count; i++)
+			array_push(&names, o->services[i]);
+	for (size_t i = 0; i < known_daemon_count; i++) {
+		const struct known_daemon *d = &known_daemons[i];
+		bool seen = !d->unit || !is_of_knob(k->name, d->kind);
+		for (size_t j = 0; !seen && j < names.count; j++)
+			seen = strcmp(names.items[j], d->unit) == 0;
+		if (!seen)
+			array_push(&names, d->unit);
+	}
 	if (names.count && systemd_runs()) {
 		failed = plan_units(o, k->name, &names, out);
 	} else {
 		if (strcmp(k->name, "jobs") == 0)
 			plan_holds(o, k->name, out);
-		plan_scripts(o, k->name, &names, out);
+		for (size_t i = 0; i < names.count; i++) {
+			char *name = script_of(names.items[i]);
+			if (has_script(name) && !quiet_kept(name) && !is_wish(o, name) &&
+			    !is_planned(out, name) && ask_service(name, "status", true) == 0)
+				change_add(out, CHANGE_SYSV, k->name, name, "running", "stopped");
+			free(name);
+		}
 	}
 	array_release(&names);
 	return failed;

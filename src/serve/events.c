@@ -191,32 +191,6 @@ ssize_t listener_read(struct events *all, struct listener *l, char *into, size_t
 
 typedef ARRAY(struct serve_state) state_list;
 
-/* The runs that somebody listens for, each once. */
-static void gather(struct events *all, state_list *into)
-{
-	pthread_mutex_lock(&all->lock);
-	for (struct listener *l = all->first; l; l = l->next)
-		for (size_t i = 0; i < l->count; i++)
-			if (!find_state(into->items, into->count, l->states[i].run))
-				array_push(into, (struct serve_state){ .run = l->states[i].run });
-	pthread_mutex_unlock(&all->lock);
-}
-
-static void look(struct events *all)
-{
-	struct error none = ERROR_INIT;
-	state_list states = { 0 };
-	uint64_t list;
-	gather(all, &states);
-	if (!all->source->states(all->source->context, states.items, states.count, &list, &none)) {
-		pthread_mutex_lock(&all->lock);
-		for (struct listener *l = all->first; l; l = l->next)
-			tell_changes(l, states.items, states.count, list);
-		pthread_mutex_unlock(&all->lock);
-	}
-	array_release(&states);
-}
-
 void events_tick(struct events *all)
 {
 	uint64_t now = clock_monotonic_ns();
@@ -228,13 +202,31 @@ void events_tick(struct events *all)
 	if (all->source->changed(all->source->context) ||
 	    now - all->looked_at_ns >= LOOK_ANYWAY_NS) {
 		all->looked_at_ns = now;
-		look(all);
+		struct error none = ERROR_INIT;
+		state_list states = { 0 };
+		uint64_t list;
+		/* the runs that somebody listens for, each once */
+		pthread_mutex_lock(&all->lock);
+		for (struct listener *l = all->first; l; l = l->next)
+			for (size_t i = 0; i < l->count; i++)
+				if (!find_state(states.items, states.count, l->states[i].run))
+					array_push(&states,
+						   (struct serve_state){ .run = l->states[i].run });
+		pthread_mutex_unlock(&all->lock);
+		if (!all->source->states(all->source->context, states.items, states.count, &list,
+					 &none)) {
+			pthread_mutex_lock(&all->lock);
+			for (struct listener *l = all->first; l; l = l->next)
+				tell_changes(l, states.items, states.count, list);
+			pthread_mutex_unlock(&all->lock);
+		}
+		array_release(&states);
 	}
 	pthread_mutex_lock(&all->lock);
 	for (struct listener *l = all->first; l; l = l->next) {
-		if (l->out.length > l->sent)
+		if (l->out.length > l->sent) {
 			l->told_at_ns = now;
-		else if (now - l->told_at_ns >= KEEP_ALIVE_NS) {
+		} else if (now - l->told_at_ns >= KEEP_ALIVE_NS) {
 			strbuf_puts(&l->out, ":\n\n");
 			l->told_at_ns = now;
 		}

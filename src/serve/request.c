@@ -100,27 +100,6 @@ static int add_id(request_ids *ids, const char *name, const char *value, struct 
 	return 0;
 }
 
-/* A name for the least first, with a - before it for the greatest. */
-static int set_sort(struct request *r, const char *value, struct error *err)
-{
-	static const char *const names[] = {
-		[SORT_NUMBER] = "id", [SORT_NAME] = "name",	[SORT_COMMAND] = "command",
-		[SORT_TAGS] = "tags", [SORT_STATUS] = "status", [SORT_BEGAN] = "began",
-		[SORT_MADE] = "made", [SORT_ET] = "et",		[SORT_PT] = "pt",
-	};
-	_Static_assert(sizeof names / sizeof *names == SORTS, "each has a name");
-	r->up = *value != '-';
-	for (int i = 0; i < SORTS; i++) {
-		if (strcmp(value + !r->up, names[i]) == 0) {
-			r->sort = (enum request_sort)i;
-			return 0;
-		}
-	}
-	return request_refuse(400, err, "runs cannot be sorted by that",
-			      "id, name, command, tags, status, began, made, et or pt; with a - "
-			      "before it the other way round");
-}
-
 /* What is not known is not an error: a later page may ask with more. */
 static int set_parameter(struct request *r, const char *name, const char *value, struct error *err)
 {
@@ -148,7 +127,24 @@ static int set_parameter(struct request *r, const char *name, const char *value,
 			return bad_number(name, 0, err);
 		r->skip = (uint32_t)(number < UINT32_MAX ? number : UINT32_MAX);
 	} else if (strcmp(name, "sort") == 0 && runs) {
-		return set_sort(r, value, err);
+		/* a - before the name sorts descending */
+		static const char *const names[] = {
+			[SORT_NUMBER] = "id", [SORT_NAME] = "name",	[SORT_COMMAND] = "command",
+			[SORT_TAGS] = "tags", [SORT_STATUS] = "status", [SORT_BEGAN] = "began",
+			[SORT_MADE] = "made", [SORT_ET] = "et",		[SORT_PT] = "pt",
+		};
+		_Static_assert(sizeof names / sizeof *names == SORTS, "each has a name");
+		r->up = *value != '-';
+		for (int i = 0; i < SORTS; i++) {
+			if (strcmp(value + !r->up, names[i]) == 0) {
+				r->sort = (enum request_sort)i;
+				return 0;
+			}
+		}
+		return request_refuse(
+			400, err, "runs cannot be sorted by that",
+			"id, name, command, tags, status, began, made, et or pt; with a - "
+			"before it the other way round");
 	}
 	return 0;
 }

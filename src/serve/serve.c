@@ -192,19 +192,6 @@ static int check_right(const struct exchange *x, struct error *err)
 	return 0;
 }
 
-static int check(struct exchange *x, const char *method, struct error *err)
-{
-	x->server->mhd->MHD_get_connection_values(x->connection, MHD_HEADER_KIND, note_header, x);
-	int status = check_sender(x, err);
-	if (!status)
-		status = request_parse(&x->work.request, method, x->url, err);
-	if (!status)
-		status = check_right(x, err);
-	if (!status && x->announced > REQUEST_BODY_MAX)
-		status = request_refuse(413, err, TOO_LONG, "at most 64 KiB");
-	return status;
-}
-
 /* ---- answers ---- */
 
 static void work_done(struct work *w)
@@ -218,22 +205,6 @@ static bool work_wanted(const struct work *w)
 {
 	const struct exchange *x = (const struct exchange *)w;
 	return !x->peer->gone;
-}
-
-static enum MHD_Result ask(struct exchange *x)
-{
-	struct server *s = x->server;
-	x->stage = STAGE_WORK;
-	x->work.done = work_done;
-	x->work.wanted = work_wanted;
-	x->work.gzip = request_takes_gzip(x->accept);
-	peer_allow(&s->peers, x->peer, ANSWER_NS);
-	s->mhd->MHD_suspend_connection(x->connection);
-	if (workers_ask(s->workers, &x->work))
-		return MHD_YES;
-	x->work.answer = workers_stopping();
-	s->mhd->MHD_resume_connection(x->connection);
-	return MHD_YES;
 }
 
 /* ---- events ---- */
@@ -309,27 +280,6 @@ static enum MHD_Result send_events(struct exchange *x)
 	return result;
 }
 
-/* The workers have answered. */
-static enum MHD_Result send_work(struct exchange *x)
-{
-	struct answer *a = x->work.answer;
-	if (!a)
-		return send_events(x);
-	x->work.answer = NULL;
-	return send_answer(x, a, x->work.request.route);
-}
-
-/* An answer before the body was read, if only to its end, ends the connection. */
-static enum MHD_Result begin(struct exchange *x, const char *method)
-{
-	struct error err = ERROR_INIT;
-	int status = check(x, method, &err);
-	if (status)
-		return send_error(x, status, &err);
-	x->stage = STAGE_BODY;
-	return MHD_YES;
-}
-
 static enum MHD_Result answer_whole(struct exchange *x)
 {
 	struct error err = ERROR_INIT;
@@ -342,21 +292,22 @@ static enum MHD_Result answer_whole(struct exchange *x)
 					    &err);
 	if (status)
 		return send_error(x, status, &err);
-	if (r->route != ROUTE_PAGE)
-		return ask(x);
+	if (r->route != ROUTE_PAGE) {
+		struct server *s = x->server;
+		x->stage = STAGE_WORK;
+		x->work.done = work_done;
+		x->work.wanted = work_wanted;
+		x->work.gzip = request_takes_gzip(x->accept);
+		peer_allow(&s->peers, x->peer, ANSWER_NS);
+		s->mhd->MHD_suspend_connection(x->connection);
+		if (workers_ask(s->workers, &x->work))
+			return MHD_YES;
+		x->work.answer = workers_stopping();
+		s->mhd->MHD_resume_connection(x->connection);
+		return MHD_YES;
+	}
 	return send_answer(x, answer_share(x->server->page[request_takes_gzip(x->accept)]),
 			   ROUTE_PAGE);
-}
-
-static enum MHD_Result take_body(struct exchange *x, const char *bytes, size_t *length)
-{
-	if (!*length)
-		return answer_whole(x);
-	x->body_seen += *length;
-	if (x->body_seen <= REQUEST_BODY_MAX && x->work.request.writes)
-		strbuf_add(&x->body, bytes, *length);
-	*length = 0;
-	return x->body_seen > BODY_IGNORED_MAX ? MHD_NO : MHD_YES;
 }
 
 /* ---- what the library calls ---- */
@@ -380,12 +331,39 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 	struct exchange *x = *own;
 	(void)context, (void)connection, (void)url, (void)version;
 	switch (x->stage) {
-	case STAGE_NEW:
-		return begin(x, method);
+	case STAGE_NEW: {
+		/* an answer before the end of the body ends the connection */
+		struct error err = ERROR_INIT;
+		x->server->mhd->MHD_get_connection_values(x->connection, MHD_HEADER_KIND,
+							  note_header, x);
+		int status = check_sender(x, &err);
+		if (!status)
+			status = request_parse(&x->work.request, method, x->url, &err);
+		if (!status)
+			status = check_right(x, &err);
+		if (!status && x->announced > REQUEST_BODY_MAX)
+			status = request_refuse(413, &err, TOO_LONG, "at most 64 KiB");
+		if (status)
+			return send_error(x, status, &err);
+		x->stage = STAGE_BODY;
+		return MHD_YES;
+	}
 	case STAGE_BODY:
-		return take_body(x, body, length);
-	case STAGE_WORK:
-		return send_work(x);
+		if (!*length)
+			return answer_whole(x);
+		x->body_seen += *length;
+		if (x->body_seen <= REQUEST_BODY_MAX && x->work.request.writes)
+			strbuf_add(&x->body, body, *length);
+		*length = 0;
+		return x->body_seen > BODY_IGNORED_MAX ? MHD_NO : MHD_YES;
+	case STAGE_WORK: {
+		/* the workers have answered */
+		struct answer *a = x->work.answer;
+		if (!a)
+			return send_events(x);
+		x->work.answer = NULL;
+		return send_answer(x, a, x->work.request.route);
+	}
 	default:
 		/* the answer is on its way; what still comes of a refused body is not wanted */
 		*length = 0;
@@ -485,43 +463,6 @@ static int listen_at(struct server *s, uint16_t port, struct error *err)
 				    : -1;
 }
 
-static struct MHD_Daemon *start_daemon(struct server *s, int fd)
-{
-	unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
-	return s->mhd->MHD_start_daemon(
-		flags, 0, NULL, NULL, handle, s, MHD_OPTION_LISTEN_SOCKET, fd,
-		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
-		MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)CONNECTIONS_OF_ONE,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENT_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-		MHD_OPTION_URI_LOG_CALLBACK, note_url, s, MHD_OPTION_NOTIFY_COMPLETED, complete, s,
-		MHD_OPTION_NOTIFY_CONNECTION, note_connection, s, MHD_OPTION_END);
-}
-
-static void make_page(struct server *s, const struct serve_source *source)
-{
-	for (int gzip = 0; gzip < 2; gzip++) {
-		struct strbuf text = { 0 };
-		source->page(source->context, &text);
-		s->page[gzip] = answer_new(200, &text, gzip);
-	}
-}
-
-static void init(struct server *s, const struct serve_options *o)
-{
-	pthread_condattr_t attributes;
-	s->address = xstrdup(o->place.address);
-	s->place.address = s->address;
-	s->token = xstrdup(o->token);
-	s->read_only = o->read_only;
-	peers_init(&s->peers);
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->stopped, &attributes);
-	pthread_condattr_destroy(&attributes);
-}
-
 static void release(struct server *s)
 {
 	pthread_mutex_destroy(&s->lock);
@@ -542,16 +483,38 @@ int serve_start(struct server **out, const struct serve_options *o,
 		return -1;
 	struct server *s = xcalloc(1, sizeof *s);
 	s->mhd = mhd;
-	init(s, o);
+	pthread_condattr_t attributes;
+	s->address = xstrdup(o->place.address);
+	s->place.address = s->address;
+	s->token = xstrdup(o->token);
+	s->read_only = o->read_only;
+	peers_init(&s->peers);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->stopped, &attributes);
+	pthread_condattr_destroy(&attributes);
 	int fd = listen_at(s, o->place.port, err);
 	if (fd < 0) {
 		release(s);
 		return -1;
 	}
-	make_page(s, source);
+	for (int gzip = 0; gzip < 2; gzip++) {
+		struct strbuf text = { 0 };
+		source->page(source->context, &text);
+		s->page[gzip] = answer_new(200, &text, gzip);
+	}
 	s->events = events_new(source, &driver);
 	s->workers = workers_start(source);
-	s->daemon = start_daemon(s, fd);
+	unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+	s->daemon = s->mhd->MHD_start_daemon(
+		flags, 0, NULL, NULL, handle, s, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+		MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)CONNECTIONS_OF_ONE,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENT_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_URI_LOG_CALLBACK, note_url, s, MHD_OPTION_NOTIFY_COMPLETED, complete, s,
+		MHD_OPTION_NOTIFY_CONNECTION, note_connection, s, MHD_OPTION_END);
 	if (!s->daemon) {
 		close(fd);
 		workers_stop(s->workers);

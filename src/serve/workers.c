@@ -151,33 +151,6 @@ static void answer_question(struct workers *all, struct work *w)
 	free(key);
 }
 
-static void edit_run(struct workers *all, struct work *w)
-{
-	struct error err = ERROR_INIT;
-	struct strbuf none = { 0 };
-	int status = all->source->edit(all->source->context, w->request.runs.items[0], &w->edit,
-				       clock_monotonic_ns() - w->asked_at_ns, &err);
-	finish(w, status ? answer_error((unsigned)status, &err) : answer_new(204, &none, false));
-}
-
-static void look_at_runs(struct workers *all, struct work *w)
-{
-	struct error err = ERROR_INIT;
-	size_t count = w->request.runs.count;
-	w->states = xcalloc(count + 1, sizeof *w->states);
-	for (size_t i = 0; i < count; i++)
-		w->states[i].run = w->request.runs.items[i];
-	int status = all->source->states(all->source->context, w->states, count, &w->list, &err);
-	for (size_t i = 0; i < count && !status; i++) {
-		if (w->states[i].found)
-			continue;
-		error_set(&err, EXIT_USAGE, "there is no run %" PRId64 " in the lab",
-			  w->states[i].run);
-		status = 404;
-	}
-	finish(w, status ? answer_error((unsigned)status, &err) : NULL);
-}
-
 static struct answer *not_made(const char *why)
 {
 	struct error err = ERROR_INIT;
@@ -190,26 +163,37 @@ struct answer *workers_stopping(void)
 	return not_made("this server is being stopped");
 }
 
-/* A change is made also when nobody waits to hear of it. */
-static bool skip(struct work *w, bool stopping)
-{
-	bool unwanted = !w->request.writes && !w->wanted(w);
-	if (stopping)
-		finish(w, workers_stopping());
-	else if (unwanted)
-		finish(w, not_made("the connection was closed before it was this one's turn"));
-	return stopping || unwanted;
-}
-
 static void work(struct workers *all, struct work *w)
 {
 	switch (w->request.route) {
-	case ROUTE_RUN:
-		edit_run(all, w);
+	case ROUTE_RUN: {
+		struct error err = ERROR_INIT;
+		struct strbuf none = { 0 };
+		int status = all->source->edit(all->source->context, w->request.runs.items[0],
+					       &w->edit, clock_monotonic_ns() - w->asked_at_ns,
+					       &err);
+		finish(w, status ? answer_error((unsigned)status, &err)
+				 : answer_new(204, &none, false));
 		break;
-	case ROUTE_EVENTS:
-		look_at_runs(all, w);
+	}
+	case ROUTE_EVENTS: {
+		struct error err = ERROR_INIT;
+		size_t count = w->request.runs.count;
+		w->states = xcalloc(count + 1, sizeof *w->states);
+		for (size_t i = 0; i < count; i++)
+			w->states[i].run = w->request.runs.items[i];
+		int status =
+			all->source->states(all->source->context, w->states, count, &w->list, &err);
+		for (size_t i = 0; i < count && !status; i++) {
+			if (w->states[i].found)
+				continue;
+			error_set(&err, EXIT_USAGE, "there is no run %" PRId64 " in the lab",
+				  w->states[i].run);
+			status = 404;
+		}
+		finish(w, status ? answer_error((unsigned)status, &err) : NULL);
 		break;
+	}
 	default:
 		answer_question(all, w);
 	}
@@ -245,7 +229,14 @@ static void *run_worker(void *context)
 			break;
 		bool stopping = all->stopping, writes = w->request.writes;
 		pthread_mutex_unlock(&all->lock);
-		if (!skip(w, stopping))
+		/* a change is made even if nobody waits for the answer any more */
+		bool unwanted = !w->request.writes && !w->wanted(w);
+		if (stopping)
+			finish(w, workers_stopping());
+		else if (unwanted)
+			finish(w,
+			       not_made("the connection was closed before it was this one's turn"));
+		if (!stopping && !unwanted)
 			work(all, w);
 		pthread_mutex_lock(&all->lock);
 		/* if another change waits, this thread is the next to look */

@@ -93,32 +93,6 @@ IN_CHILD static void redirect(struct child *c)
 	move_to(c, STAGE_OUTPUT, error_out, 2);
 }
 
-IN_CHILD static void set_scheduling(struct child *c)
-{
-	const struct launch *launch = c->launch;
-	struct sched_param param;
-	param.sched_priority = launch->rt_priority;
-	if (launch->cpus)
-		check(c, STAGE_CPUS,
-		      raw(SYS_sched_setaffinity, 0, sizeof *launch->cpus, (long)launch->cpus, 0));
-	if (launch->policy != SCHED_OTHER)
-		check(c, STAGE_SCHEDULER,
-		      raw(SYS_sched_setscheduler, 0, launch->policy, (long)&param, 0));
-	if (launch->set_nice)
-		check(c, STAGE_NICE, raw(SYS_setpriority, PRIO_PROCESS, 0, launch->nice_level, 0));
-	if (launch->no_aslr)
-		check(c, STAGE_ASLR, raw(SYS_personality, ADDR_NO_RANDOMIZE, 0, 0, 0));
-}
-
-IN_CHILD static void become_user(struct child *c)
-{
-	if (!c->change_user)
-		return;
-	check(c, STAGE_USER, raw(SYS_setgroups, (long)c->group_count, (long)c->groups, 0, 0));
-	check(c, STAGE_USER, raw(SYS_setresgid, c->gid, c->gid, c->gid, 0));
-	check(c, STAGE_USER, raw(SYS_setresuid, c->uid, c->uid, c->uid, 0));
-}
-
 /* The second number of "EXEC_NS RUN_DELAY_NS TIMESLICES", from an open /proc/self/schedstat. */
 IN_CHILD static uint64_t read_run_delay(long fd, volatile struct launch_stamp *stamp)
 {
@@ -138,8 +112,25 @@ IN_CHILD static int run(void *argument)
 {
 	struct child *c = argument;
 	volatile struct launch_stamp *stamp = c->stamp;
-	set_scheduling(c);
-	become_user(c);
+	const struct launch *launch = c->launch;
+	struct sched_param param;
+	param.sched_priority = launch->rt_priority;
+	if (launch->cpus)
+		check(c, STAGE_CPUS,
+		      raw(SYS_sched_setaffinity, 0, sizeof *launch->cpus, (long)launch->cpus, 0));
+	if (launch->policy != SCHED_OTHER)
+		check(c, STAGE_SCHEDULER,
+		      raw(SYS_sched_setscheduler, 0, launch->policy, (long)&param, 0));
+	if (launch->set_nice)
+		check(c, STAGE_NICE, raw(SYS_setpriority, PRIO_PROCESS, 0, launch->nice_level, 0));
+	if (launch->no_aslr)
+		check(c, STAGE_ASLR, raw(SYS_personality, ADDR_NO_RANDOMIZE, 0, 0, 0));
+	if (c->change_user) {
+		check(c, STAGE_USER,
+		      raw(SYS_setgroups, (long)c->group_count, (long)c->groups, 0, 0));
+		check(c, STAGE_USER, raw(SYS_setresgid, c->gid, c->gid, c->gid, 0));
+		check(c, STAGE_USER, raw(SYS_setresuid, c->uid, c->uid, c->uid, 0));
+	}
 	/* after the change of user, which clears it: if tare is killed, its subject does not run on
 	 * unseen */
 	raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0);

@@ -231,18 +231,6 @@ static int read_own(const struct reader *r)
 	return check_fits(r);
 }
 
-static int read_nulls(const struct reader *r)
-{
-	const char *text = r->raw->nulls;
-	char shown[64];
-	text_display(text ? text : "", shown, sizeof shown);
-	if (text && (!fraction_parse(text, &r->c->nulls) || !(r->c->nulls < 1)))
-		return fail(r, "nulls: '%s' is not a share such as 5%%", shown);
-	if (r->c->primary && column_may_be_null(r->c))
-		return fail(r, "it is in the primary key, but may be NULL");
-	return 0;
-}
-
 static int read_column(const struct reader *r)
 {
 	const struct raw_column *raw = r->raw;
@@ -261,7 +249,14 @@ static int read_column(const struct reader *r)
 		return fail(r, "'repeat' must be from 1 to %" PRIu64, ROWS_MOST);
 	if (raw->references ? read_reference(r) : read_own(r))
 		return -1;
-	return read_nulls(r);
+	const char *text = r->raw->nulls;
+	char shown[64];
+	text_display(text ? text : "", shown, sizeof shown);
+	if (text && (!fraction_parse(text, &r->c->nulls) || !(r->c->nulls < 1)))
+		return fail(r, "nulls: '%s' is not a share such as 5%%", shown);
+	if (r->c->primary && column_may_be_null(r->c))
+		return fail(r, "it is in the primary key, but may be NULL");
+	return 0;
 }
 
 /* ---- a table's columns together ---- */
@@ -353,29 +348,6 @@ static int check_primary(const struct tree_node *tree, const char *path,
 	return 0;
 }
 
-/* "a,b" -> "a, b", when these are columns. */
-static int read_index(const char *text, const struct tree_node *tree, const char *path,
-		      struct experiment_table *t, struct error *err)
-{
-	struct strbuf columns = { 0 };
-	const char *at = text;
-	int failed = 0;
-	do {
-		char name[NAME_MOST + 2], shown[64];
-		at += strspn(at, " ,");
-		size_t n = strcspn(at, " ,");
-		snprintf(name, sizeof name, "%.*s", (int)(n > NAME_MOST ? NAME_MOST : n), at);
-		text_display(name, shown, sizeof shown);
-		if (n > NAME_MOST || find_column(t, name) == t->columns.count)
-			failed = tree_error(tree, path, err, "there is no column '%s'", shown);
-		strbuf_printf(&columns, "%s%s", columns.length ? ", " : "", name);
-		at += n;
-		at += strspn(at, " ");
-	} while (*at && !failed);
-	array_push(&t->indexes, strbuf_detach(&columns));
-	return failed;
-}
-
 int columns_read(const struct raw_table *raw, const struct tree_node *tree, const char *path,
 		 const struct experiment *e, struct experiment_table *t, struct error *err)
 {
@@ -395,7 +367,26 @@ int columns_read(const struct raw_table *raw, const struct tree_node *tree, cons
 		return -1;
 	for (unsigned i = 0; i < raw->indexes_count; i++) {
 		snprintf(inner, sizeof inner, "%s.indexes[%u]", path, i);
-		if (read_index(raw->indexes[i], tree, inner, t, err))
+		/* "a,b" becomes "a, b" if these are columns */
+		struct strbuf columns = { 0 };
+		const char *at = raw->indexes[i];
+		int failed = 0;
+		do {
+			char name[NAME_MOST + 2], shown[64];
+			at += strspn(at, " ,");
+			size_t n = strcspn(at, " ,");
+			snprintf(name, sizeof name, "%.*s", (int)(n > NAME_MOST ? NAME_MOST : n),
+				 at);
+			text_display(name, shown, sizeof shown);
+			if (n > NAME_MOST || find_column(t, name) == t->columns.count)
+				failed = tree_error(tree, inner, err, "there is no column '%s'",
+						    shown);
+			strbuf_printf(&columns, "%s%s", columns.length ? ", " : "", name);
+			at += n;
+			at += strspn(at, " ");
+		} while (*at && !failed);
+		array_push(&t->indexes, strbuf_detach(&columns));
+		if (failed)
 			return -1;
 	}
 	return 0;

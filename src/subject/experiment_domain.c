@@ -8,14 +8,6 @@ int64_t column_units(enum column_kind kind)
 	return kind == KIND_DECIMAL ? 100 : kind == KIND_REAL ? 1000000 : 1;
 }
 
-static uint64_t words_count(const struct experiment_column *c)
-{
-	uint64_t n = 0;
-	while (c->words[n])
-		n++;
-	return n;
-}
-
 static struct column_domain serial_domain(const struct experiment_table *t,
 					  const struct experiment_column *c)
 {
@@ -35,7 +27,9 @@ static struct column_domain text_domain(const struct experiment_table *t,
 {
 	struct column_domain d = { .step = 1, .count = c->distinct, .again = c->distinct != 0 };
 	if (c->words && !c->length) {
-		uint64_t n = words_count(c);
+		uint64_t n = 0;
+		while (c->words[n])
+			n++;
 		d.count = c->distinct && c->distinct < n ? c->distinct : n;
 		d.again = true;
 	} else if (!d.count) {
@@ -54,27 +48,22 @@ static int64_t common_divisor(int64_t a, int64_t b)
 	return a;
 }
 
-/* Steps of the one kind and of the other meet in those of their common divisor; not every value
- * between occurs then. */
-static void add_to_domain(const struct experiment_column *c, struct column_domain *d)
-{
-	int64_t units = column_units(c->kind);
-	d->base += c->add_from * units;
-	if (c->add_from == c->add_to)
-		return;
-	uint64_t span = (d->count - 1) * (uint64_t)d->step +
-			(uint64_t)(c->add_to - c->add_from) * (uint64_t)units;
-	d->step = common_divisor(d->step, units);
-	d->count = span / (uint64_t)d->step + 1;
-}
-
 struct column_domain column_domain(const struct experiment_table *t,
 				   const struct experiment_column *c)
 {
 	struct column_domain d;
 	if (c->of) {
 		d = column_domain(c->of, &c->of->columns.items[c->of_column]);
-		add_to_domain(c, &d);
+		/* Both steps are multiples of their common divisor, which becomes the new step;
+		 * not every value in between occurs. */
+		int64_t units = column_units(c->kind);
+		d.base += c->add_from * units;
+		if (c->add_from != c->add_to) {
+			uint64_t span = (d.count - 1) * (uint64_t)d.step +
+					(uint64_t)(c->add_to - c->add_from) * (uint64_t)units;
+			d.step = common_divisor(d.step, units);
+			d.count = span / (uint64_t)d.step + 1;
+		}
 	} else if (c->kind == KIND_TEXT) {
 		d = text_domain(t, c);
 	} else if (c->serial) {

@@ -99,8 +99,22 @@ static int read_execution(struct reader *r)
 	return 0;
 }
 
-static int check_server(const struct reader *r, const struct raw_server *s)
+static int read_server(struct reader *r)
 {
+	const struct raw_server *s = r->raw->server;
+	struct experiment *e = r->e;
+	e->url = copy(r->raw->url);
+	e->driver_file = path_from(r->relative, r->raw->driver);
+	if (!s)
+		return 0;
+	e->dbms = copy(s->dbms);
+	e->server =
+		(struct experiment_server){ .data = path_from(r->relative, s->data),
+					    .start = copy(s->start),
+					    .stop = copy(s->stop),
+					    .user = copy(s->user),
+					    .make = s->make,
+					    .settings = copy_list(s->settings, s->settings_count) };
 	if (s->dbms && strcmp(s->dbms, "postgresql") != 0 && strcmp(s->dbms, "mariadb") != 0 &&
 	    s->data)
 		return fail(r, "server.dbms",
@@ -120,25 +134,6 @@ static int check_server(const struct reader *r, const struct raw_server *s)
 	if (!s->data && (s->make || s->user || s->settings_count))
 		return fail(r, "server", "make, user and settings are for a server with data");
 	return 0;
-}
-
-static int read_server(struct reader *r)
-{
-	const struct raw_server *s = r->raw->server;
-	struct experiment *e = r->e;
-	e->url = copy(r->raw->url);
-	e->driver_file = path_from(r->relative, r->raw->driver);
-	if (!s)
-		return 0;
-	e->dbms = copy(s->dbms);
-	e->server =
-		(struct experiment_server){ .data = path_from(r->relative, s->data),
-					    .start = copy(s->start),
-					    .stop = copy(s->stop),
-					    .user = copy(s->user),
-					    .make = s->make,
-					    .settings = copy_list(s->settings, s->settings_count) };
-	return check_server(r, s);
 }
 
 /* ---- cardinalities ---- */
@@ -347,22 +342,16 @@ static char *name_of_file(const char *path)
 	return xstrndup(base, length);
 }
 
-static char *read_sql(const char *path)
+static int read_query_file(struct reader *r, const char *file, const char *path)
 {
+	char *full = path_from(r->relative, file), shown[128];
 	struct stat st;
-	int fd = file_open_regular(path);
+	int fd = file_open_regular(full);
 	char *sql = NULL;
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size <= SQL_FILE_MOST)
 		sql = file_read_from(fd);
 	if (fd >= 0)
 		close(fd);
-	return sql;
-}
-
-static int read_query_file(struct reader *r, const char *file, const char *path)
-{
-	char *full = path_from(r->relative, file), shown[128];
-	char *sql = read_sql(full);
 	int failed;
 	text_display(full, shown, sizeof shown);
 	if (sql)
@@ -373,20 +362,6 @@ static int read_query_file(struct reader *r, const char *file, const char *path)
 	free(full);
 	free(sql);
 	return failed;
-}
-
-/* others: how many were there before. */
-static int check_generated_names(const struct reader *r, size_t others)
-{
-	const struct experiment_query *queries = r->e->queries.items;
-	for (size_t i = others; i < r->e->queries.count; i++)
-		for (size_t k = 0; k < others; k++)
-			if (strcmp(queries[i].name, queries[k].name) == 0)
-				return fail(r, "generate",
-					    "two queries are called '%s': those that are generated "
-					    "are g1, g2, ...",
-					    queries[i].name);
-	return 0;
 }
 
 static int read_generated(struct reader *r)
@@ -427,7 +402,15 @@ static int read_generated(struct reader *r)
 		error_prefix(r->err, "line %u: generate", tree_line(r->tree, "generate"));
 		return -1;
 	}
-	return check_generated_names(r, others);
+	const struct experiment_query *queries = r->e->queries.items;
+	for (size_t i = others; i < r->e->queries.count; i++)
+		for (size_t k = 0; k < others; k++)
+			if (strcmp(queries[i].name, queries[k].name) == 0)
+				return fail(r, "generate",
+					    "two queries are called '%s': those that are generated "
+					    "are g1, g2, ...",
+					    queries[i].name);
+	return 0;
 }
 
 static int read_queries(struct reader *r)

@@ -252,39 +252,6 @@ static void put_columns(struct maker *m, place_list *from, size_t most, struct s
 	}
 }
 
-static void put_grouped(struct maker *m, struct strbuf *select, struct strbuf *group)
-{
-	place_list places = { 0 };
-	find_places(m, can_group, &places);
-	if (chance(m, 0.6)) /* more than one may have as many groups as rows */
-		put_columns(m, &places, 1, group);
-	if (group->length)
-		strbuf_printf(select, "%s, ", group->text);
-	put_aggregate(m, select);
-	array_release(&places);
-}
-
-static void put_plain(struct maker *m, struct strbuf *select)
-{
-	place_list places = { 0 };
-	find_places(m, any, &places);
-	put_columns(m, &places, 3, select);
-	array_release(&places);
-	/* few rows are to come back */
-	places = (place_list){ 0 };
-	find_places(m, can_range, &places);
-	if (places.count)
-		put_range(m, places.items[below(m, places.count)], 0.005);
-	array_release(&places);
-}
-
-static void put_tables(const struct maker *m, struct strbuf *sql)
-{
-	strbuf_puts(sql, " FROM ");
-	for (size_t n = 0; n < m->count; n++)
-		strbuf_printf(sql, "%s%s t%zu", n ? ", " : "", m->tables[n]->name, n);
-}
-
 static char *make_query(struct maker *m)
 {
 	struct strbuf sql = { 0 }, group = { 0 };
@@ -295,11 +262,31 @@ static char *make_query(struct maker *m)
 	for (uint64_t i = 0; i < selections; i++)
 		add_selection(m);
 	strbuf_puts(&sql, "SELECT ");
-	if (chance(m, m->recipe->aggregates))
-		put_grouped(m, &sql, &group);
-	else
-		put_plain(m, &sql);
-	put_tables(m, &sql);
+	if (chance(m, m->recipe->aggregates)) {
+		place_list places = { 0 };
+		find_places(m, can_group, &places);
+		if (chance(m, 0.6))
+			/* more than one may have as many groups as rows */
+			put_columns(m, &places, 1, &group);
+		if (group.length)
+			strbuf_printf(&sql, "%s, ", group.text);
+		put_aggregate(m, &sql);
+		array_release(&places);
+	} else {
+		place_list places = { 0 };
+		find_places(m, any, &places);
+		put_columns(m, &places, 3, &sql);
+		array_release(&places);
+		/* few rows are to come back */
+		places = (place_list){ 0 };
+		find_places(m, can_range, &places);
+		if (places.count)
+			put_range(m, places.items[below(m, places.count)], 0.005);
+		array_release(&places);
+	}
+	strbuf_puts(&sql, " FROM ");
+	for (size_t n = 0; n < m->count; n++)
+		strbuf_printf(&sql, "%s%s t%zu", n ? ", " : "", m->tables[n]->name, n);
 	if (m->where.length)
 		strbuf_printf(&sql, " WHERE %s", m->where.text);
 	if (group.length)

@@ -72,29 +72,23 @@ static void source_close(struct source *s)
 }
 
 /* Whose text it is, once references are followed; NULL: SQL NULL. */
-static const struct source *value_at(const struct source *s, uint64_t n, int64_t *value);
-
-static const struct source *referred(const struct source *s, uint64_t n, int64_t *value)
-{
-	uint64_t row = n;
-	if (s->of_rows && s->column->serial)
-		row = n / s->repeat % s->of_rows;
-	else if (s->of_rows)
-		row = draw_below(draw(s->row_key, n / s->repeat), s->of_rows);
-	const struct source *origin = value_at(s->of, row, value);
-	if (origin && s->add_count) {
-		uint64_t more = draw_below(draw(key_for(s->key, FOR_ADD), n), s->add_count);
-		*value += (s->column->add_from + (int64_t)more) * s->add_step;
-	}
-	return origin;
-}
-
 static const struct source *value_at(const struct source *s, uint64_t n, int64_t *value)
 {
 	if (s->null_below && draw(key_for(s->key, FOR_NULL), n) < s->null_below)
 		return NULL;
-	if (s->of)
-		return referred(s, n, value);
+	if (s->of) {
+		uint64_t row = n;
+		if (s->of_rows && s->column->serial)
+			row = n / s->repeat % s->of_rows;
+		else if (s->of_rows)
+			row = draw_below(draw(s->row_key, n / s->repeat), s->of_rows);
+		const struct source *origin = value_at(s->of, row, value);
+		if (origin && s->add_count) {
+			uint64_t more = draw_below(draw(key_for(s->key, FOR_ADD), n), s->add_count);
+			*value += (s->column->add_from + (int64_t)more) * s->add_step;
+		}
+		return origin;
+	}
 	uint64_t i = n / s->repeat;
 	if (!s->column->serial)
 		i = draw_below(draw(s->key, i), s->domain.count);

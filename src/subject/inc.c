@@ -113,22 +113,6 @@ static double read_rate(const char *path, const char *model)
 	return valid ? rate : 0;
 }
 
-/* That it cannot be kept is no failure: then it is measured each time. */
-static void write_rate(const char *directory, const char *path, double rate, const char *model)
-{
-	struct error ignored = ERROR_INIT;
-	char line[NAME_MOST + 40];
-	int length = snprintf(line, sizeof line, "%.17g %s\n", rate, model);
-	const char *slash = strrchr(directory, '/');
-	char *parent = xstrndup(directory, slash ? (size_t)(slash - directory) : 0);
-	invoker_begin();
-	mkdir(parent, 0700);
-	mkdir(directory, 0700);
-	file_write(path, line, (size_t)length, &ignored);
-	invoker_end();
-	free(parent);
-}
-
 int inc_turns(uint64_t ns, bool again, uint64_t *turns, struct error *err)
 {
 	char model[NAME_MOST];
@@ -140,8 +124,20 @@ int inc_turns(uint64_t ns, bool again, uint64_t *turns, struct error *err)
 	double rate = directory && !again ? read_rate(path.text, model) : 0;
 	if (rate == 0) {
 		rate = inc_calibrate();
-		if (directory)
-			write_rate(directory, path.text, rate, model);
+		if (directory) {
+			/* If the rate cannot be stored, it is measured again the next time. */
+			struct error ignored = ERROR_INIT;
+			char line[NAME_MOST + 40];
+			int length = snprintf(line, sizeof line, "%.17g %s\n", rate, model);
+			const char *slash = strrchr(directory, '/');
+			char *parent = xstrndup(directory, slash ? (size_t)(slash - directory) : 0);
+			invoker_begin();
+			mkdir(parent, 0700);
+			mkdir(directory, 0700);
+			file_write(path.text, line, (size_t)length, &ignored);
+			invoker_end();
+			free(parent);
+		}
 	}
 	free(directory);
 	strbuf_release(&path);

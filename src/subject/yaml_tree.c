@@ -135,11 +135,11 @@ static int read_document(struct builder *b, struct tree_node *root)
 		yaml_event_type_t type = event.type;
 		uint32_t line = line_of(event.start_mark);
 		int failed = 0;
-		if (type == YAML_DOCUMENT_START_EVENT && seen)
+		if (type == YAML_DOCUMENT_START_EVENT && seen) {
 			failed = error_set(b->err, EXIT_USAGE, "line %u: a second document begins",
 					   line);
-		else if (type != YAML_STREAM_START_EVENT && type != YAML_STREAM_END_EVENT &&
-			 type != YAML_DOCUMENT_START_EVENT && type != YAML_DOCUMENT_END_EVENT) {
+		} else if (type != YAML_STREAM_START_EVENT && type != YAML_STREAM_END_EVENT &&
+			   type != YAML_DOCUMENT_START_EVENT && type != YAML_DOCUMENT_END_EVENT) {
 			seen = true;
 			failed = read_node(b, &event, 0, root);
 		}
@@ -151,9 +151,10 @@ static int read_document(struct builder *b, struct tree_node *root)
 	}
 }
 
-/* libyaml would guess at other encodings, and says no line. */
-static int check_text(const char *text, size_t length, struct error *err)
+int tree_parse(const char *text, size_t length, struct tree_node *root, struct error *err)
 {
+	struct builder b = { .err = err };
+	/* libyaml would guess at other encodings, and does not say in which line */
 	uint32_t line = 1;
 	if (length > TREE_BYTES_MOST)
 		return error_set(err, EXIT_USAGE, "it is larger than 1 MiB");
@@ -164,14 +165,6 @@ static int check_text(const char *text, size_t length, struct error *err)
 					 text[i] ? "invalid UTF-8" : "a zero byte");
 		line += text[i] == '\n';
 	}
-	return 0;
-}
-
-int tree_parse(const char *text, size_t length, struct tree_node *root, struct error *err)
-{
-	struct builder b = { .err = err };
-	if (check_text(text, length, err))
-		return -1;
 	if (!yaml_parser_initialize(&b.parser))
 		return error_set(err, EXIT_ENVIRONMENT, "out of memory");
 	yaml_parser_set_encoding(&b.parser, YAML_UTF8_ENCODING);

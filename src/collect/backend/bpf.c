@@ -129,22 +129,17 @@ static bool has_members(const struct bpf_state *s)
 	return __atomic_load_n(&s->skel->bss->live_members, __ATOMIC_SEQ_CST) > 0;
 }
 
-static void forget_members(struct bpf_state *s)
-{
-	if (!has_members(s))
-		return;
-	int map = bpf_map__fd(s->skel->maps.members);
-	uint64_t key;
-	while (bpf_map_get_next_key(map, NULL, &key) == 0)
-		bpf_map_delete_elem(map, &key);
-	__atomic_store_n(&s->skel->bss->live_members, 0, __ATOMIC_SEQ_CST);
-}
-
 static void reset(struct bpf_state *s)
 {
 	ring_buffer__consume(s->ring);
 	s->exits.count = 0;
-	forget_members(s);
+	if (has_members(s)) {
+		int map = bpf_map__fd(s->skel->maps.members);
+		uint64_t key;
+		while (bpf_map_get_next_key(map, NULL, &key) == 0)
+			bpf_map_delete_elem(map, &key);
+		__atomic_store_n(&s->skel->bss->live_members, 0, __ATOMIC_SEQ_CST);
+	}
 	struct tasks_bpf__bss *b = s->skel->bss;
 	b->root_tgid = b->maker_tgid = b->enlisted_tgid = 0;
 	b->root_end_ns = 0;
@@ -192,21 +187,16 @@ static int bpf_arm_running(void *state, const struct collector_running *who, str
 	return failed;
 }
 
-/* If this very thread is the subject, and came to its CPU by a switch that was not told (decision
- * 012), nothing may have shown that since: naming itself does. */
-static void show_itself(void)
-{
-	char name[16];
-	if (prctl(PR_GET_NAME, name) == 0)
-		prctl(PR_SET_NAME, name);
-}
-
 static void bpf_disarm(void *state)
 {
 	struct bpf_state *s = state;
 	if (!s->keeper)
 		return;
-	show_itself();
+	/* If this very thread is the subject, and no event told of its switch to this CPU (decision
+	 * 012), setting its name makes it known. */
+	char name[16];
+	if (prctl(PR_GET_NAME, name) == 0)
+		prctl(PR_SET_NAME, name);
 	ledger_keeper_stop(s->keeper);
 }
 
@@ -257,25 +247,20 @@ static void bpf_members(void *state, pid_list *pids)
 	}
 }
 
-/* Left-behind processes that were let live count with what they used until now. */
-static void add_living(struct bpf_state *s, struct totals *totals)
-{
-	struct image now = { 0 };
-	if (s->running || !has_members(s) || bpf_snapshot(s, &now, NULL) != 0)
-		return;
-	for (size_t i = 0; i < now.count; i++)
-		if (now.tasks[i].flags & TASK_IS_SUBJECT)
-			totals_add(totals, &now.tasks[i]);
-	image_release(&now);
-}
-
 static void bpf_finish(void *state, const struct totals *base, struct image *exits,
 		       struct totals *totals, uint64_t *lost)
 {
 	struct bpf_state *s = state;
 	struct tasks_bpf__bss *b = s->skel->bss;
 	struct totals living = { .present = UINT64_MAX };
-	add_living(s, &living);
+	/* processes left behind and still alive count with what they have used so far */
+	struct image now = { 0 };
+	if (!s->running && has_members(s) && bpf_snapshot(s, &now, NULL) == 0) {
+		for (size_t i = 0; i < now.count; i++)
+			if (now.tasks[i].flags & TASK_IS_SUBJECT)
+				totals_add(&living, &now.tasks[i]);
+		image_release(&now);
+	}
 	__atomic_store_n(&b->active, 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&b->armed, 0, __ATOMIC_SEQ_CST);
 	if (s->keeper)

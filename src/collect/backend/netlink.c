@@ -117,13 +117,6 @@ static struct slot *slot_make(struct netlink *n, int32_t tid)
 	return s;
 }
 
-static void slots_clear(struct netlink *n)
-{
-	if (n->slots_used)
-		memset(n->slots, 0, n->slots_capacity * sizeof *n->slots);
-	n->slots_used = 0;
-}
-
 static bool is_member(const struct netlink *n, int32_t tgid)
 {
 	const struct slot *s = slot_find(n, tgid);
@@ -431,35 +424,10 @@ static void complete(struct netlink *n, struct image *image)
 	image->count = kept;
 }
 
-static void remember(struct netlink *n, const struct image *image)
-{
-	n->seen.count = 0;
-	array_reserve(&n->seen, image->count);
-	for (size_t i = 0; i < image->count; i++)
-		array_push(&n->seen,
-			   (struct seen){ image->tasks[i].tid, false, image->tasks[i].start_ns });
-	if (n->seen.count)
-		qsort(n->seen.items, n->seen.count, sizeof *n->seen.items, compare_seen);
-	n->seen_ns = image->begin_ns;
-}
-
 /* Whether fork events can be trusted to have told the whole tree. */
 static bool tree_is_known(const struct netlink *n)
 {
 	return n->connector.socket && !connector_lost(&n->connector);
-}
-
-static void flag_members(const struct netlink *n, struct image *image)
-{
-	if (!tree_is_known(n)) {
-		tree_flag(&n->tree, image);
-		return;
-	}
-	for (size_t i = 0; i < image->count; i++) {
-		const struct slot *s = slot_find(n, image->tasks[i].tgid);
-		if (s && s->member && s->living)
-			image->tasks[i].flags |= TASK_IS_SUBJECT;
-	}
 }
 
 static int netlink_snapshot(void *state, struct image *image, struct error *err)
@@ -474,19 +442,37 @@ static int netlink_snapshot(void *state, struct image *image, struct error *err)
 	complete(n, image);
 	image->end_ns = clock_monotonic_ns();
 	/* exits that came meanwhile are of tasks this image may hold */
-	remember(n, image);
+	n->seen.count = 0;
+	array_reserve(&n->seen, image->count);
+	for (size_t i = 0; i < image->count; i++)
+		array_push(&n->seen,
+			   (struct seen){ image->tasks[i].tid, false, image->tasks[i].start_ns });
+	if (n->seen.count)
+		qsort(n->seen.items, n->seen.count, sizeof *n->seen.items, compare_seen);
+	n->seen_ns = image->begin_ns;
 	netlink_drain(n);
-	flag_members(n, image);
+	if (!tree_is_known(n)) {
+		tree_flag(&n->tree, image);
+	} else {
+		for (size_t i = 0; i < image->count; i++) {
+			const struct slot *s = slot_find(n, image->tasks[i].tgid);
+			if (s && s->member && s->living)
+				image->tasks[i].flags |= TASK_IS_SUBJECT;
+		}
+	}
 	return 0;
 }
 
 /* The subject */
 
-static void forget(struct netlink *n)
+static void netlink_arm(void *state)
 {
+	struct netlink *n = state;
 	n->armed_ns = 0;
 	netlink_drain(n); /* to no one */
-	slots_clear(n);
+	if (n->slots_used)
+		memset(n->slots, 0, n->slots_capacity * sizeof *n->slots);
+	n->slots_used = 0;
 	n->exits.count = n->notes.count = 0;
 	n->ended = n->recorded = 0;
 	n->processes = n->threads = 0;
@@ -495,12 +481,6 @@ static void forget(struct netlink *n)
 	n->delays = procfs_delays_kept(n->proc);
 	connector_reset(&n->connector);
 	n->listener.overruns = 0;
-}
-
-static void netlink_arm(void *state)
-{
-	struct netlink *n = state;
-	forget(n);
 	tree_arm(&n->tree, n->proc);
 	n->armed_ns = clock_monotonic_ns();
 }
@@ -590,17 +570,6 @@ static void netlink_reaped(void *state, pid_t pid, const struct rusage *usage)
 
 /* The end of an execution */
 
-/* The members that live now, as in a snapshot. */
-static void living_members(struct netlink *n, struct image *image)
-{
-	pid_list pids = { 0 };
-	netlink_members(n, &pids);
-	for (size_t i = 0; i < pids.count; i++)
-		procfs_each_thread(n->proc, pids.items[i], PROCFS_STAT, add_task, image);
-	array_release(&pids);
-	complete(n, image);
-}
-
 static void await_exits(struct netlink *n)
 {
 	uint64_t until = clock_monotonic_ns() + EXITS_PATIENCE_NS;
@@ -609,17 +578,6 @@ static void await_exits(struct netlink *n)
 		if (n->recorded >= n->ended || clock_monotonic_ns() >= until)
 			return;
 		wait_until(n, until);
-	}
-}
-
-/* Records whose exit event did not come: of the old leader when another thread called exec, or all
- * when there is no connector or it lost some. */
-static void settle_waiting(struct netlink *n)
-{
-	for (size_t i = 0; i < n->exits.count; i++) {
-		const struct slot *s = slot_find(n, n->exits.tasks[i].tid);
-		if (n->notes.items[i].waiting && s && s->member)
-			bind_record(n, i, s, n->exits.tasks[i].at_ns);
 	}
 }
 
@@ -700,25 +658,26 @@ static void sum_up(struct netlink *n, const struct image *living, bool known, bo
 	}
 }
 
-static void hand_over(struct netlink *n, struct image *exits)
-{
-	n->exits.begin_ns = n->armed_ns;
-	n->exits.end_ns = clock_monotonic_ns();
-	struct image reuse = *exits;
-	*exits = n->exits;
-	n->exits = reuse;
-	n->exits.count = n->notes.count = 0;
-	n->armed_ns = 0;
-}
-
 static void netlink_finish(void *state, const struct totals *base, struct image *exits,
 			   struct totals *totals, uint64_t *lost)
 {
 	struct netlink *n = state;
 	struct image living = { 0 };
-	living_members(n, &living);
+	/* the members that live now, as in a snapshot */
+	pid_list pids = { 0 };
+	netlink_members(n, &pids);
+	for (size_t i = 0; i < pids.count; i++)
+		procfs_each_thread(n->proc, pids.items[i], PROCFS_STAT, add_task, &living);
+	array_release(&pids);
+	complete(n, &living);
 	await_exits(n);
-	settle_waiting(n);
+	/* records whose exit event did not come: of the old leader when another thread called exec,
+	 * or all when there is no connector or it lost some */
+	for (size_t i = 0; i < n->exits.count; i++) {
+		const struct slot *s = slot_find(n, n->exits.tasks[i].tid);
+		if (n->notes.items[i].waiting && s && s->member)
+			bind_record(n, i, s, n->exits.tasks[i].at_ns);
+	}
 	bool known = tree_is_known(n);
 	if (!known)
 		flag_by_parents(n);
@@ -731,7 +690,13 @@ static void netlink_finish(void *state, const struct totals *base, struct image 
 	sum_up(n, &living, known, whole, totals);
 	totals_subtract(totals, base);
 	image_release(&living);
-	hand_over(n, exits);
+	n->exits.begin_ns = n->armed_ns;
+	n->exits.end_ns = clock_monotonic_ns();
+	struct image reuse = *exits;
+	*exits = n->exits;
+	n->exits = reuse;
+	n->exits.count = n->notes.count = 0;
+	n->armed_ns = 0;
 }
 
 const struct backend_ops netlink_backend = {

@@ -33,16 +33,11 @@ struct cursor {
 	const char *at, *end;
 };
 
-static void skip_blanks(struct cursor *c)
-{
-	while (c->at < c->end && (*c->at == ' ' || *c->at == '\t'))
-		c->at++;
-}
-
 /* A decimal integer; a negative one as its two's complement. */
 static bool take_number(struct cursor *c, uint64_t *value)
 {
-	skip_blanks(c);
+	while (c->at < c->end && (*c->at == ' ' || *c->at == '\t'))
+		c->at++;
 	bool negative = c->at < c->end && *c->at == '-';
 	c->at += negative;
 	const char *first = c->at;
@@ -78,22 +73,6 @@ enum {
 	STAT_FIELDS,
 };
 
-static void stat_fill(const uint64_t f[STAT_FIELDS], struct task_record *into)
-{
-	into->ppid = (int32_t)f[STAT_PPID];
-	into->start_ns = f[STAT_START] * USER_TICK_NS;
-	set(into, TASK_MIN_FLT, f[STAT_MIN_FLT]);
-	set(into, TASK_MAJ_FLT, f[STAT_MAJ_FLT]);
-	set(into, TASK_USER, f[STAT_UTIME] * USER_TICK_NS);
-	set(into, TASK_SYSTEM, f[STAT_STIME] * USER_TICK_NS);
-	if (f[STAT_FLAGS] & FLAG_KTHREAD) {
-		into->flags |= TASK_IS_KERNEL;
-		return;
-	}
-	set(into, TASK_VM, f[STAT_VSIZE]);
-	set(into, TASK_RSS, f[STAT_RSS] * (uint64_t)sysconf(_SC_PAGESIZE));
-}
-
 bool stat_parse(const char *text, size_t length, struct task_record *into, struct stat_extra *extra)
 {
 	struct cursor c = { text, text + length };
@@ -116,7 +95,18 @@ bool stat_parse(const char *text, size_t length, struct task_record *into, struc
 	if (field <= STAT_POLICY)
 		return false;
 	into->tid = (int32_t)tid;
-	stat_fill(f, into);
+	into->ppid = (int32_t)f[STAT_PPID];
+	into->start_ns = f[STAT_START] * USER_TICK_NS;
+	set(into, TASK_MIN_FLT, f[STAT_MIN_FLT]);
+	set(into, TASK_MAJ_FLT, f[STAT_MAJ_FLT]);
+	set(into, TASK_USER, f[STAT_UTIME] * USER_TICK_NS);
+	set(into, TASK_SYSTEM, f[STAT_STIME] * USER_TICK_NS);
+	if (f[STAT_FLAGS] & FLAG_KTHREAD) {
+		into->flags |= TASK_IS_KERNEL;
+	} else {
+		set(into, TASK_VM, f[STAT_VSIZE]);
+		set(into, TASK_RSS, f[STAT_RSS] * (uint64_t)sysconf(_SC_PAGESIZE));
+	}
 	extra->flags = (uint32_t)f[STAT_FLAGS];
 	extra->threads = f[STAT_THREADS];
 	extra->has_blkio = field > STAT_BLKIO;

@@ -147,33 +147,6 @@ int burst_collector_fd(const struct burst_collector *c)
 	return ring_buffer__epoll_fd(c->ring);
 }
 
-/* Twice the same: it is not being written. What is, comes later. */
-static bool read_slot(const struct burst_record *at, struct burst_record *out)
-{
-	struct burst_record again;
-	memcpy(out, at, sizeof *out);
-	atomic_thread_fence(memory_order_seq_cst);
-	memcpy(&again, at, sizeof again);
-	return out->begin_ns && out->end_ns > out->begin_ns &&
-	       memcmp(out, &again, sizeof again) == 0;
-}
-
-/* What was not handed over yet. */
-static void take_open(struct burst_collector *c)
-{
-	for (size_t i = 0; i < c->slot_count; i++) {
-		struct burst_record r;
-		struct slot *s = &c->slots[i];
-		if (!read_slot(&c->mapped[i], &r))
-			continue;
-		r.slot = (uint32_t)i;
-		come(c, r);
-		if (s->taken[0].begin_ns != r.begin_ns)
-			s->taken[1] = s->taken[0];
-		s->taken[0] = (struct taken){ r.begin_ns, r.end_ns, r.busy_ns, r.turns };
-	}
-}
-
 static int by_process(const void *a, const void *b)
 {
 	const struct burst_record *p = a, *q = b;
@@ -214,7 +187,25 @@ void burst_collector_take(struct burst_collector *c, enum burst_take which, stru
 	/* what was open meanwhile may be handed over by now */
 	ring_buffer__consume(c->ring);
 	if (which == BURSTS_ALL) {
-		take_open(c);
+		/* bursts that the kernel has not handed over yet */
+		for (size_t i = 0; i < c->slot_count; i++) {
+			struct burst_record r;
+			struct slot *s = &c->slots[i];
+			/* Only a slot that reads twice the same is not being written. The others
+			 * come later. */
+			struct burst_record again;
+			memcpy(&r, &c->mapped[i], sizeof r);
+			atomic_thread_fence(memory_order_seq_cst);
+			memcpy(&again, &c->mapped[i], sizeof again);
+			if (!r.begin_ns || r.end_ns <= r.begin_ns ||
+			    memcmp(&r, &again, sizeof again) != 0)
+				continue;
+			r.slot = (uint32_t)i;
+			come(c, r);
+			if (s->taken[0].begin_ns != r.begin_ns)
+				s->taken[1] = s->taken[0];
+			s->taken[0] = (struct taken){ r.begin_ns, r.end_ns, r.busy_ns, r.turns };
+		}
 		ring_buffer__consume(c->ring);
 	}
 	if (c->come.count)

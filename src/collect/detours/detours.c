@@ -128,28 +128,7 @@ static void *watch(void *argument)
 	}
 }
 
-/* Signals are for the thread that started this one. */
-static int start_thread(struct watcher *w)
-{
-	sigset_t all, before;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int failed = pthread_create(&w->thread, NULL, watch, w);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	w->started = failed == 0;
-	return failed;
-}
-
 /* ---- setting up ---- */
-
-static void measure_ticks(struct detours *d)
-{
-	struct loop_pair a = loop_pair_now();
-	struct timespec pause = { .tv_nsec = CALIBRATE_NS };
-	nanosleep(&pause, NULL);
-	struct loop_pair b = loop_pair_now();
-	d->ticks_per_ns = (double)(b.ticks - a.ticks) / (double)(b.ns - a.ns);
-}
 
 /* One piece for all notes, on huge pages where there are any, and never paged out: a loop that
  * touches new memory would measure itself. */
@@ -174,32 +153,17 @@ static int make_arena(struct detours *d, struct error *err)
 	return 0;
 }
 
-/* After the threads have their stacks. */
-static void lock_memory(struct detours *d)
-{
-	if (mlockall(MCL_CURRENT) != 0)
-		strbuf_printf(&d->not_seen,
-			      "%sThe memory could not be locked (%s): page faults of the loop are "
-			      "possible.",
-			      d->not_seen.length ? " " : "", strerror(errno));
-}
-
-/* tare itself works elsewhere, if there is an elsewhere. */
-static void step_aside(struct detours *d)
-{
-	if (sched_getaffinity(0, sizeof d->before, &d->before) != 0)
-		return;
-	cpu_set_t rest = d->before;
-	for (size_t i = 0; i < d->count; i++)
-		CPU_CLR(d->watchers[i].cpu, &rest);
-	d->moved = CPU_COUNT(&rest) > 0 && sched_setaffinity(0, sizeof rest, &rest) == 0;
-}
-
 static int start(struct detours *d, struct error *err)
 {
 	__atomic_store_n(&d->working, (uint32_t)d->count, __ATOMIC_SEQ_CST);
 	for (size_t i = 0; i < d->count; i++) {
-		int failed = start_thread(&d->watchers[i]);
+		/* signals go to the thread that starts this one */
+		sigset_t all, before;
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &before);
+		int failed = pthread_create(&d->watchers[i].thread, NULL, watch, &d->watchers[i]);
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+		d->watchers[i].started = failed == 0;
 		if (failed) {
 			__atomic_sub_fetch(&d->working, (uint32_t)(d->count - i), __ATOMIC_SEQ_CST);
 			wait_for_all(d);
@@ -235,26 +199,6 @@ static uint64_t wanted_threshold(const struct watcher *w, const struct detours_o
 		break;
 	}
 	return (uint64_t)((usual > steps ? usual : steps) / per_ns);
-}
-
-static int set_thresholds(struct detours *d, const struct detours_options *o, struct error *err)
-{
-	for (size_t i = 0; i < d->count; i++) {
-		struct watcher *w = &d->watchers[i];
-		w->threshold_ns = wanted_threshold(w, o);
-		double step_ns = w->turn.step / d->ticks_per_ns;
-		if ((double)w->threshold_ns < step_ns || !w->threshold_ns) {
-			char shown[32];
-			text_duration(step_ns, 3, shown, sizeof shown);
-			error_set(err, EXIT_USAGE,
-				  "the threshold of %llu ns is below the step of the clock, %s",
-				  (unsigned long long)w->threshold_ns, shown);
-			return error_hint(err, "'--threshold auto' finds one that fits");
-		}
-		w->loop.threshold = (uint64_t)((double)w->threshold_ns * d->ticks_per_ns);
-		w->loop.steal_after = (uint64_t)(STEAL_SHORTEST_NS * d->ticks_per_ns);
-	}
-	return 0;
 }
 
 static void no_names(struct detours *d, const char *why)
@@ -301,16 +245,48 @@ int detours_open(struct detours **out, const struct detours_options *options, st
 		d->watchers[i].all = d;
 		d->watchers[i].cpu = d->watchers[i].loop.cpu = options->cpus[i];
 	}
-	step_aside(d);
-	measure_ticks(d);
+	/* tare itself moves to other CPUs, if there are any */
+	if (sched_getaffinity(0, sizeof d->before, &d->before) == 0) {
+		cpu_set_t rest = d->before;
+		for (size_t i = 0; i < d->count; i++)
+			CPU_CLR(d->watchers[i].cpu, &rest);
+		d->moved = CPU_COUNT(&rest) > 0 && sched_setaffinity(0, sizeof rest, &rest) == 0;
+	}
+	struct loop_pair a = loop_pair_now();
+	struct timespec pause = { .tv_nsec = CALIBRATE_NS };
+	nanosleep(&pause, NULL);
+	struct loop_pair b = loop_pair_now();
+	d->ticks_per_ns = (double)(b.ticks - a.ticks) / (double)(b.ns - a.ns);
 	for (size_t i = 0; i < d->count; i++)
 		d->watchers[i].loop.ticks_per_ns = d->ticks_per_ns;
-	if (make_arena(d, err) || start(d, err) || set_thresholds(d, options, err)) {
+	if (make_arena(d, err) || start(d, err)) {
 		detours_close(d);
 		return -1;
 	}
+	for (size_t i = 0; i < d->count; i++) {
+		struct watcher *w = &d->watchers[i];
+		w->threshold_ns = wanted_threshold(w, options);
+		double step_ns = w->turn.step / d->ticks_per_ns;
+		if ((double)w->threshold_ns < step_ns || !w->threshold_ns) {
+			char shown[32];
+			text_duration(step_ns, 3, shown, sizeof shown);
+			error_set(err, EXIT_USAGE,
+				  "the threshold of %llu ns is below the step of the clock, %s",
+				  (unsigned long long)w->threshold_ns, shown);
+			error_hint(err, "'--threshold auto' finds one that fits");
+			detours_close(d);
+			return -1;
+		}
+		w->loop.threshold = (uint64_t)((double)w->threshold_ns * d->ticks_per_ns);
+		w->loop.steal_after = (uint64_t)(STEAL_SHORTEST_NS * d->ticks_per_ns);
+	}
 	ask_kernel(d, options);
-	lock_memory(d);
+	/* the threads have their stacks by now */
+	if (mlockall(MCL_CURRENT) != 0)
+		strbuf_printf(&d->not_seen,
+			      "%sThe memory could not be locked (%s): page faults of the loop are "
+			      "possible.",
+			      d->not_seen.length ? " " : "", strerror(errno));
 	d->interrupts = file_read("/proc/interrupts");
 	*out = d;
 	return 0;

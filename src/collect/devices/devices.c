@@ -52,25 +52,6 @@ static int refused(int number, struct error *err)
 			 strerror(number));
 }
 
-/* Kernels before 6.5 do not tell who submits a request. */
-static int check_kernel(struct error *err)
-{
-	struct btf *btf = btf__load_vmlinux_btf();
-	if (!btf)
-		return error_set(err, EXIT_ENVIRONMENT,
-				 "this kernel has no BTF (/sys/kernel/btf/vmlinux)");
-	bool tells = kernel_has_pair(btf, "block_io_start") &&
-		     kernel_has_pair(btf, "block_io_done");
-	btf__free(btf);
-	if (!tells)
-		return error_set(err, EXIT_ENVIRONMENT,
-				 "this kernel has no tracepoint block_io_start");
-	if (!kernel_tells_our_pids())
-		return error_set(err, EXIT_ENVIRONMENT,
-				 "this is a container: its pids are not the kernel's");
-	return 0;
-}
-
 static int load(struct devices *d, struct error *err)
 {
 	d->skel = devices_bpf__open();
@@ -89,8 +70,20 @@ int devices_open(struct devices **out, struct error *err)
 {
 	*out = NULL;
 	kernel_quiet();
-	if (check_kernel(err))
-		return -1;
+	/* kernels before 6.5 do not say who submits a request */
+	struct btf *btf = btf__load_vmlinux_btf();
+	if (!btf)
+		return error_set(err, EXIT_ENVIRONMENT,
+				 "this kernel has no BTF (/sys/kernel/btf/vmlinux)");
+	bool tells = kernel_has_pair(btf, "block_io_start") &&
+		     kernel_has_pair(btf, "block_io_done");
+	btf__free(btf);
+	if (!tells)
+		return error_set(err, EXIT_ENVIRONMENT,
+				 "this kernel has no tracepoint block_io_start");
+	if (!kernel_tells_our_pids())
+		return error_set(err, EXIT_ENVIRONMENT,
+				 "this is a container: its pids are not the kernel's");
 	struct devices *d = xcalloc(1, sizeof *d);
 	if (load(d, err)) {
 		devices_close(d);
@@ -120,22 +113,19 @@ static void set_active(struct devices *d, uint32_t active)
 	__atomic_store_n(&d->skel->bss->control.active, active, __ATOMIC_SEQ_CST);
 }
 
-static void forget_in_flight(struct devices *d)
-{
-	int map = bpf_map__fd(d->skel->maps.requests);
-	uint64_t key;
-	while (bpf_map_get_next_key(map, NULL, &key) == 0)
-		bpf_map_delete_elem(map, &key);
-}
-
 void devices_begin(struct devices *d)
 {
 	set_active(d, 0);
 	ring_buffer__consume(d->ring);
 	d->requests.count = 0;
 	d->overflow = 0;
-	if (any_in_flight(d)) /* left by the last time; walking an empty map takes 100 us, too */
-		forget_in_flight(d);
+	if (any_in_flight(d)) {
+		/* The last time left them. Walking an empty map takes 100 us, too. */
+		int map = bpf_map__fd(d->skel->maps.requests);
+		uint64_t key;
+		while (bpf_map_get_next_key(map, NULL, &key) == 0)
+			bpf_map_delete_elem(map, &key);
+	}
 	d->skel->bss->control = (struct device_control){ .begin_ns = clock_monotonic_ns() };
 	set_active(d, 1);
 }
@@ -143,21 +133,6 @@ void devices_begin(struct devices *d)
 void devices_drain(struct devices *d)
 {
 	ring_buffer__consume(d->ring);
-}
-
-/* Those that are still not over. Nobody changes the map any more. */
-static void keep_in_flight(struct devices *d)
-{
-	int map = bpf_map__fd(d->skel->maps.requests);
-	uint64_t key, *previous = NULL;
-	struct device_request r;
-	while (bpf_map_get_next_key(map, previous, &key) == 0) {
-		if (bpf_map_lookup_elem(map, &key, &r) == 0) {
-			r.end_ns = DEVICE_IN_FLIGHT;
-			keep(d, &r);
-		}
-		previous = &key;
-	}
 }
 
 static void settle_untold(struct devices *d)
@@ -179,8 +154,19 @@ void devices_end(struct devices *d, uint64_t end_ns)
 	if (left)
 		kernel_wait_for_programs();
 	ring_buffer__consume(d->ring);
-	if (left)
-		keep_in_flight(d);
+	if (left) {
+		/* These are still in flight. Nobody changes the map any more. */
+		int map = bpf_map__fd(d->skel->maps.requests);
+		uint64_t key, *previous = NULL;
+		struct device_request r;
+		while (bpf_map_get_next_key(map, previous, &key) == 0) {
+			if (bpf_map_lookup_elem(map, &key, &r) == 0) {
+				r.end_ns = DEVICE_IN_FLIGHT;
+				keep(d, &r);
+			}
+			previous = &key;
+		}
+	}
 }
 
 void devices_share(const struct devices *d, uint64_t begin_ns, uint64_t end_ns,

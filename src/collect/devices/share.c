@@ -98,18 +98,6 @@ static struct usual *usual_of(usual_list *list, const struct device_request *r)
 	return &list->items[list->count - 1];
 }
 
-static void sum_usual(const struct device_request *requests, size_t count, usual_list *into)
-{
-	for (size_t i = 0; i < count; i++) {
-		const struct device_request *r = &requests[i];
-		if (r->flags & (DEVICE_MERGED | DEVICE_UNTOLD) || r->end_ns == DEVICE_IN_FLIGHT)
-			continue;
-		struct usual *u = usual_of(into, r);
-		u->sum_ns += r->end_ns - r->begin_ns;
-		u->count++;
-	}
-}
-
 /* Of one whose end was not told: as long as others like it took, 0 when there are none. */
 static uint64_t end_of(const struct device_request *r, usual_list *usual)
 {
@@ -127,7 +115,14 @@ void device_requests_share(const struct device_request *requests, size_t count, 
 	usual_list usual = { 0 };
 	edge_list edges = { 0 };
 	into->count = 0;
-	sum_usual(requests, count, &usual);
+	for (size_t i = 0; i < count; i++) {
+		const struct device_request *r = &requests[i];
+		if (r->flags & (DEVICE_MERGED | DEVICE_UNTOLD) || r->end_ns == DEVICE_IN_FLIGHT)
+			continue;
+		struct usual *u = usual_of(&usual, r);
+		u->sum_ns += r->end_ns - r->begin_ns;
+		u->count++;
+	}
 	for (size_t i = 0; i < count; i++) {
 		const struct device_request *r = &requests[i];
 		uint64_t until = end_of(r, &usual);

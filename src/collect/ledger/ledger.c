@@ -413,22 +413,6 @@ void ledger_keeper_arm(struct ledger_keeper *k)
 	__atomic_store_n(&k->control->active, 1, __ATOMIC_SEQ_CST);
 }
 
-/* All that were enlisted begin at one instant. There is no root whose end would be theirs. */
-static void begin_running(struct ledger_keeper *k)
-{
-	struct ledger_control *c = k->control;
-	uint32_t count = used(c->slots_used, LEDGER_SLOTS);
-	c->root_slot = LEDGER_SLOTS;
-	c->root_tgid = -1;
-	c->window = 1;
-	k->armed = true;
-	uint64_t now = clock_monotonic_ns();
-	for (uint32_t i = 1; i <= count; i++)
-		k->slots[i].begin_ns = k->slots[i].since_ns = now;
-	c->armed_ns = c->begin_ns = c->wall_mark_ns = now;
-	__atomic_store_n(&c->active, 1, __ATOMIC_SEQ_CST);
-}
-
 int ledger_keeper_arm_running(struct ledger_keeper *k, pid_t thread, pid_t process,
 			      struct error *err)
 {
@@ -442,7 +426,18 @@ int ledger_keeper_arm_running(struct ledger_keeper *k, pid_t thread, pid_t proce
 	if ((thread || process) && !k->control->slots_used)
 		return error_set(err, EXIT_SUBJECT, "thread %d is gone",
 				 (int)(thread ? thread : process));
-	begin_running(k);
+	/* All enlisted threads begin at the same instant. There is no root to end with. */
+	struct ledger_control *c = k->control;
+	uint32_t count = used(c->slots_used, LEDGER_SLOTS);
+	c->root_slot = LEDGER_SLOTS;
+	c->root_tgid = -1;
+	c->window = 1;
+	k->armed = true;
+	uint64_t now = clock_monotonic_ns();
+	for (uint32_t i = 1; i <= count; i++)
+		k->slots[i].begin_ns = k->slots[i].since_ns = now;
+	c->armed_ns = c->begin_ns = c->wall_mark_ns = now;
+	__atomic_store_n(&c->active, 1, __ATOMIC_SEQ_CST);
 	return 0;
 }
 
@@ -472,14 +467,6 @@ static void name_occupant(const struct ledger_keeper *k, uint32_t id, struct res
 	}
 }
 
-static void name_device(const struct ledger_keeper *k, uint32_t id, struct resolved *r)
-{
-	if (id && id <= LEDGER_DEVICES)
-		device_name(k->devices[id - 1].number, r->name);
-	else
-		snprintf(r->name, sizeof r->name, "unknown device");
-}
-
 static const struct resolved *resolve(struct ledger_keeper *k, uint32_t key)
 {
 	for (size_t i = 0; i < k->resolved.count; i++)
@@ -499,7 +486,10 @@ static const struct resolved *resolve(struct ledger_keeper *k, uint32_t key)
 	case LEDGER_IO:
 	case LEDGER_IO_IDLE:
 	case LEDGER_FAULT:
-		name_device(k, id, &r);
+		if (id && id <= LEDGER_DEVICES)
+			device_name(k->devices[id - 1].number, r.name);
+		else
+			snprintf(r.name, sizeof r.name, "unknown device");
 		break;
 	default:
 		call_name(id, r.name);
@@ -685,23 +675,6 @@ static void take_others(struct ledger_keeper *k, struct ledger *l)
 		uint64_t begin = cpu->turn_ns > l->begin_ns ? cpu->turn_ns : l->begin_ns;
 		if (begin < l->end_ns)
 			add_burst(other_of(l, o), begin, l->end_ns);
-	}
-}
-
-/* The time that requests of others had the device, under their names. */
-static void name_io_of_others(struct ledger *l)
-{
-	uint64_t sum = 0, all = l->subject.ns[LEDGER_IO_OTHER];
-	for (size_t i = 0; i < l->others.count; i++)
-		sum += l->others.items[i].io_delayed_ns;
-	/* several threads that waited at once, and rounding */
-	double scale = sum > all ? (double)all / (double)sum : 1;
-	for (size_t i = 0; i < l->others.count; i++) {
-		struct ledger_other *o = &l->others.items[i];
-		o->io_delayed_ns = (uint64_t)((double)o->io_delayed_ns * scale);
-		if (o->io_delayed_ns)
-			add_entry(l, LEDGER_IO_OTHER, o->self ? "tare" : o->name, o->pid,
-				  o->io_delayed_ns, 0);
 	}
 }
 
@@ -900,7 +873,19 @@ void ledger_keeper_take(struct ledger_keeper *k, struct ledger *l, struct trace 
 		take_thread(k, k->order.items[i].slot, l);
 	take_folded(k, l);
 	take_others(k, l);
-	name_io_of_others(l);
+	/* name those whose requests occupied the device */
+	uint64_t sum = 0, all = l->subject.ns[LEDGER_IO_OTHER];
+	for (size_t i = 0; i < l->others.count; i++)
+		sum += l->others.items[i].io_delayed_ns;
+	/* several threads that waited at once, and rounding */
+	double scale = sum > all ? (double)all / (double)sum : 1;
+	for (size_t i = 0; i < l->others.count; i++) {
+		struct ledger_other *o = &l->others.items[i];
+		o->io_delayed_ns = (uint64_t)((double)o->io_delayed_ns * scale);
+		if (o->io_delayed_ns)
+			add_entry(l, LEDGER_IO_OTHER, o->self ? "tare" : o->name, o->pid,
+				  o->io_delayed_ns, 0);
+	}
 	name_the_rest(l);
 	take_interrupts(k, l);
 	take_wall(k, l);

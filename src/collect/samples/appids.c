@@ -108,22 +108,6 @@ char *appids_cgroup(const char *text)
 	return NULL;
 }
 
-/* At its first sample: later it may be gone. */
-static void place(struct image_of *image)
-{
-	char path[64];
-	if (image->end_ns)
-		return;
-	snprintf(path, sizeof path, "/proc/%u/cgroup", image->pid);
-	char *text = file_read(path);
-	if (!text)
-		return;
-	image->cgroup = appids_cgroup(text);
-	if (image->cgroup)
-		image->container = cgroup_container(image->cgroup);
-	xfree(text);
-}
-
 static const struct profile_object *executable_of(struct sideband *sb, const struct image_of *image)
 {
 	if (image->kernel || image->executable == PROFILE_NONE)
@@ -149,7 +133,18 @@ void appids_fill(struct appids *a, struct profile *into, struct image_of *image,
 	if (!image->numbered) {
 		image->instance = next_number(a, name, executable ? executable->path : "");
 		image->numbered = true;
-		place(image);
+		/* the process may be gone later, so its cgroup is read at the first sample */
+		char path[64];
+		if (!image->end_ns) {
+			snprintf(path, sizeof path, "/proc/%u/cgroup", image->pid);
+			char *text = file_read(path);
+			if (text) {
+				image->cgroup = appids_cgroup(text);
+				if (image->cgroup)
+					image->container = cgroup_container(image->cgroup);
+				xfree(text);
+			}
+		}
 	}
 	i->app = profile_add_app(into, name,
 				 executable ? profile_add_object(into, executable) : PROFILE_NONE);

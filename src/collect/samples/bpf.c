@@ -139,30 +139,6 @@ static int choose_tick(struct sampler *s, const struct btf *btf, struct error *e
 	return 0;
 }
 
-static void choose_sizes(struct sampler *s)
-{
-	bool rows = s->stacks == STACKS_EH_FRAME;
-	s->skel->rodata->follow_stacks = s->stacks != STACKS_NONE;
-	s->skel->rodata->use_rows = rows;
-	s->skel->rodata->row_mask = rows ? SPACES_ROWS - 1 : 0;
-	s->skel->rodata->dump_room = DUMP_BYTES / 16;
-	bpf_map__set_max_entries(s->skel->maps.cpus, s->room);
-	bpf_map__set_max_entries(s->skel->maps.words, s->stacks != STACKS_NONE ? s->room : 1);
-	bpf_map__set_value_size(s->skel->maps.rows,
-				rows ? SPACES_ROWS * (uint32_t)sizeof(struct unwind_row) : 8);
-	bpf_map__set_max_entries(s->skel->maps.spaces, rows ? SPACES_TABLES : 1);
-	bpf_map__set_max_entries(s->skel->maps.space_of, rows ? SPACES_PROCESSES : 1);
-	bpf_map__set_max_entries(s->skel->maps.dumps, rows ? DUMP_BYTES : 4096);
-}
-
-static void choose_cpus(struct sampler *s)
-{
-	s->skel->rodata->any_cpu = s->all_cpus;
-	for (size_t i = 0; i < s->cpus.count; i++)
-		if (s->cpus.items[i] < PROFILE_CPUS)
-			s->skel->rodata->sampled_cpus[s->cpus.items[i]] = 1;
-}
-
 static int load(struct sampler *s, const struct samples_options *o, struct error *err)
 {
 	kernel_quiet();
@@ -186,8 +162,22 @@ static int load(struct sampler *s, const struct samples_options *o, struct error
 							  : s->skel->progs.profile_tick,
 				  false);
 	s->skel->rodata->user_only = o->no_kernel;
-	choose_sizes(s);
-	choose_cpus(s);
+	bool rows = s->stacks == STACKS_EH_FRAME;
+	s->skel->rodata->follow_stacks = s->stacks != STACKS_NONE;
+	s->skel->rodata->use_rows = rows;
+	s->skel->rodata->row_mask = rows ? SPACES_ROWS - 1 : 0;
+	s->skel->rodata->dump_room = DUMP_BYTES / 16;
+	bpf_map__set_max_entries(s->skel->maps.cpus, s->room);
+	bpf_map__set_max_entries(s->skel->maps.words, s->stacks != STACKS_NONE ? s->room : 1);
+	bpf_map__set_value_size(s->skel->maps.rows,
+				rows ? SPACES_ROWS * (uint32_t)sizeof(struct unwind_row) : 8);
+	bpf_map__set_max_entries(s->skel->maps.spaces, rows ? SPACES_TABLES : 1);
+	bpf_map__set_max_entries(s->skel->maps.space_of, rows ? SPACES_PROCESSES : 1);
+	bpf_map__set_max_entries(s->skel->maps.dumps, rows ? DUMP_BYTES : 4096);
+	s->skel->rodata->any_cpu = s->all_cpus;
+	for (size_t i = 0; i < s->cpus.count; i++)
+		if (s->cpus.items[i] < PROFILE_CPUS)
+			s->skel->rodata->sampled_cpus[s->cpus.items[i]] = 1;
 	failed = profile_bpf__load(s->skel);
 	if (failed)
 		return error_set(err, EXIT_ENVIRONMENT, "the kernel refused the BPF programs: %s",
@@ -214,29 +204,6 @@ static int watch(struct sampler *s, int fd, struct error *err)
 }
 
 static int take_dump(void *context, void *data, size_t size);
-
-static int prepare(struct sampler *s, struct error *err)
-{
-	struct sideband_options options = { .cpus = NULL };
-	if (sideband_open(&s->sideband, &options, err))
-		return -1;
-	s->tally = tally_new(s->sideband);
-	s->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (s->epoll < 0 || watch(s, sideband_fd(s->sideband), err))
-		return -1;
-	if (s->stacks == STACKS_EH_FRAME) {
-		if (spaces_open(&s->spaces, s->skel, s->sideband, err))
-			return -1;
-		spaces_prepare(s->spaces);
-		s->dumps = ring_buffer__new(bpf_map__fd(s->skel->maps.dumps), take_dump, s, NULL);
-		if (!s->dumps)
-			return error_set(err, EXIT_ENVIRONMENT, "cannot map a ring buffer: %s",
-					 strerror(errno));
-		if (watch(s, ring_buffer__epoll_fd(s->dumps), err))
-			return -1;
-	}
-	return 0;
-}
 
 static void sampler_close(void *state)
 {
@@ -275,8 +242,26 @@ static int open_sampler(struct sampler *s, const struct samples_options *o, stru
 	else if (cpus_online(&s->cpus, err))
 		return -1;
 	s->room = (uint32_t)libbpf_num_possible_cpus();
-	if (load(s, o, err) || prepare(s, err))
+	if (load(s, o, err))
 		return -1;
+	struct sideband_options options = { .cpus = NULL };
+	if (sideband_open(&s->sideband, &options, err))
+		return -1;
+	s->tally = tally_new(s->sideband);
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll < 0 || watch(s, sideband_fd(s->sideband), err))
+		return -1;
+	if (s->stacks == STACKS_EH_FRAME) {
+		if (spaces_open(&s->spaces, s->skel, s->sideband, err))
+			return -1;
+		spaces_prepare(s->spaces);
+		s->dumps = ring_buffer__new(bpf_map__fd(s->skel->maps.dumps), take_dump, s, NULL);
+		if (!s->dumps)
+			return error_set(err, EXIT_ENVIRONMENT, "cannot map a ring buffer: %s",
+					 strerror(errno));
+		if (watch(s, ring_buffer__epoll_fd(s->dumps), err))
+			return -1;
+	}
 	if (s->mode == PROFILE_TICK)
 		s->hz = (double)s->skel->kconfig->CONFIG_HZ;
 	else
@@ -520,13 +505,6 @@ static void sampler_describe(const void *state, struct profile *into)
 	into->realtime_ns = clock_realtime_ns() - (int64_t)clock_monotonic_ns();
 }
 
-/* An idle CPU is not looked at, or it would not stay idle: as many as there would have been. */
-static uint64_t idle_samples(const struct sampler *s)
-{
-	uint64_t idle = idle_ns(s->cpus.items, s->cpus.count);
-	return idle > s->idle_ns ? (uint64_t)((double)(idle - s->idle_ns) / 1e9 * s->hz + 0.5) : 0;
-}
-
 static int sampler_take(void *state, struct profile *into, struct error *err)
 {
 	struct sampler *s = state;
@@ -536,7 +514,10 @@ static int sampler_take(void *state, struct profile *into, struct error *err)
 	struct profile_slice *slice = &s->current.slices.items[0];
 	slice->end_ns = now;
 	slice->samples = slice->user + slice->kernel;
-	slice->idle = idle_samples(s);
+	/* Sampling an idle CPU would wake it, so the number of its samples is computed. */
+	uint64_t idle = idle_ns(s->cpus.items, s->cpus.count);
+	slice->idle =
+		idle > s->idle_ns ? (uint64_t)((double)(idle - s->idle_ns) / 1e9 * s->hz + 0.5) : 0;
 	slice->untold = sideband_lost(s->sideband);
 	slice->throttled = s->events ? sample_events_throttled(s->events) : 0;
 	slice->self_ns = clock_cpu_ns() - s->self_ns;

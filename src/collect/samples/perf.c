@@ -137,10 +137,13 @@ static bool among(const pid_t *list, size_t count, pid_t pid)
 	return false;
 }
 
-/* Threads that are there; those they start while this looks inherit, unless their parent had no
- * event yet: so until it finds no new one. */
-static int add_threads(struct samples_perf *s, pid_t pid, struct error *err)
+static int perf_follow(void *state, pid_t pid, struct error *err)
 {
+	struct samples_perf *s = state;
+	if (among(s->followed.items, s->followed.count, pid))
+		return 0;
+	/* A thread that starts meanwhile inherits the event, unless its parent has none yet: so
+	 * look again until there is no new thread. */
 	char path[64];
 	ARRAY(pid_t) known = { 0 };
 	int failed = 0;
@@ -164,15 +167,7 @@ static int add_threads(struct samples_perf *s, pid_t pid, struct error *err)
 	if (!failed && !known.count)
 		failed = error_set(err, EXIT_USAGE, "no process %d", (int)pid);
 	array_release(&known);
-	return failed;
-}
-
-static int perf_follow(void *state, pid_t pid, struct error *err)
-{
-	struct samples_perf *s = state;
-	if (among(s->followed.items, s->followed.count, pid))
-		return 0;
-	if (add_threads(s, pid, err))
+	if (failed)
 		return -1;
 	array_push(&s->followed, pid);
 	s->busy = true;
@@ -197,19 +192,6 @@ static void perf_close(void *state)
 	array_release(&s->sampled);
 	strbuf_release(&s->not_seen);
 	xfree(s);
-}
-
-static int choose_cpus(struct samples_perf *s, const struct samples_options *o, struct error *err)
-{
-	if (cpus_online(&s->cpus, err))
-		return -1;
-	for (size_t i = 0; i < s->cpus.count; i++) {
-		bool wanted = !o->cpus;
-		for (size_t k = 0; o->cpus && k < o->cpu_count; k++)
-			wanted = wanted || o->cpus[k] == s->cpus.items[i];
-		array_push(&s->sampled, wanted);
-	}
-	return 0;
 }
 
 static int add_rings(struct samples_perf *s, struct error *err)
@@ -242,7 +224,7 @@ static int make_rings(struct samples_perf *s, struct error *err)
 	}
 }
 
-static void choose_mode(struct samples_perf *s, const struct samples_options *o)
+static int set_up(struct samples_perf *s, const struct samples_options *o, struct error *err)
 {
 	s->mode = o->mode == PROFILE_CYCLES ? PROFILE_CYCLES : PROFILE_CLOCK;
 	s->hz = o->mode == PROFILE_TICK ? TICK_HZ : o->hz;
@@ -255,12 +237,15 @@ static void choose_mode(struct samples_perf *s, const struct samples_options *o)
 			      "; the kernel's tick cannot be used without, so this is cpu-clock "
 			      "at %d Hz",
 			      TICK_HZ);
-}
-
-static int set_up(struct samples_perf *s, const struct samples_options *o, struct error *err)
-{
-	choose_mode(s, o);
-	if (choose_cpus(s, o, err) || make_rings(s, err))
+	if (cpus_online(&s->cpus, err))
+		return -1;
+	for (size_t i = 0; i < s->cpus.count; i++) {
+		bool wanted = !o->cpus;
+		for (size_t k = 0; o->cpus && k < o->cpu_count; k++)
+			wanted = wanted || o->cpus[k] == s->cpus.items[i];
+		array_push(&s->sampled, wanted);
+	}
+	if (make_rings(s, err))
 		return -1;
 	for (size_t i = 0; i < o->pid_count; i++)
 		if (perf_follow(s, o->pids[i], err))

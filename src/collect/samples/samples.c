@@ -35,30 +35,19 @@ static size_t back_ends(const struct samples_options *options, const struct samp
 	return count;
 }
 
-static int check_rate(const struct samples_options *options, struct error *err)
+int samples_open(struct samples **out, const struct samples_options *options, struct error *err)
 {
 	uint32_t most = samples_max_hz();
-	if (options->mode == PROFILE_TICK || (options->hz && options->hz <= most))
-		return 0;
-	error_set(err, EXIT_USAGE, "%u samples per second: the kernel allows 1 to %u", options->hz,
-		  most);
-	return error_hint(err, "kernel.perf_event_max_sample_rate is the limit");
-}
-
-static int check_pids(const struct samples_options *options, struct error *err)
-{
+	if (options->mode != PROFILE_TICK && (!options->hz || options->hz > most)) {
+		error_set(err, EXIT_USAGE, "%u samples per second: the kernel allows 1 to %u",
+			  options->hz, most);
+		return error_hint(err, "kernel.perf_event_max_sample_rate is the limit");
+	}
 	for (size_t i = 0; i < options->pid_count; i++) {
 		if (kill(options->pids[i], 0) == 0 || errno != ESRCH)
 			continue;
 		return error_set(err, EXIT_USAGE, "there is no process %d", (int)options->pids[i]);
 	}
-	return 0;
-}
-
-int samples_open(struct samples **out, const struct samples_options *options, struct error *err)
-{
-	if (check_rate(options, err) || check_pids(options, err))
-		return -1;
 	const struct samples_ops *list[2];
 	size_t count = back_ends(options, list);
 	struct error last = ERROR_INIT;

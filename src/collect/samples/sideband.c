@@ -120,16 +120,6 @@ void process_each(struct sideband *sb, process_fn each, void *context)
 
 /* ---- images ---- */
 
-static void copy_mappings(struct sideband *sb, struct image_of *to, const struct image_of *from)
-{
-	array_reserve(&to->mappings, from->mappings.count);
-	for (size_t i = 0; i < from->mappings.count; i++) {
-		struct mapping m = from->mappings.items[i];
-		m.object = object_for_child(sb, m.object, to->pid);
-		array_push(&to->mappings, m);
-	}
-}
-
 struct image_of *process_begin(struct sideband *sb, struct process *p, uint64_t at_ns,
 			       const struct image_of *like)
 {
@@ -144,7 +134,12 @@ struct image_of *process_begin(struct sideband *sb, struct process *p, uint64_t 
 		memcpy(image->comm, like->comm, sizeof image->comm);
 		image->executable = like->executable;
 		image->kernel = like->kernel;
-		copy_mappings(sb, image, like);
+		array_reserve(&image->mappings, like->mappings.count);
+		for (size_t i = 0; i < like->mappings.count; i++) {
+			struct mapping m = like->mappings.items[i];
+			m.object = object_for_child(sb, m.object, image->pid);
+			array_push(&image->mappings, m);
+		}
 	}
 	array_push(&p->images, image); /* NOLINT(bugprone-sizeof-expression): of pointers */
 	return image;
@@ -439,19 +434,6 @@ static void take_map(struct sideband *sb, const struct map_told *told, struct or
 	image_judge(sb, image, m.object);
 }
 
-static void take_map2(struct sideband *sb, const struct map2_told *told, const char *path,
-		      uint64_t time_ns)
-{
-	/* Whatever PERF_RECORD_MISC_MMAP_BUILD_ID says: it may be another listener's (see
-	 * sideband_ring.c). */
-	struct origin from = { .path = path,
-			       .id = { .device = makedev(told->major, told->minor),
-				       .inode = told->inode,
-				       .generation = told->generation } };
-	if (told->protection & PROT_EXEC)
-		take_map(sb, &told->map, &from, time_ns);
-}
-
 /* The fixed part of a record; false: it is shorter. */
 static bool head(const struct perf_event_header *record, void *into, size_t size)
 {
@@ -499,8 +481,17 @@ void sideband_take(struct sideband *sb, const struct perf_event_header *record, 
 		break;
 	case PERF_RECORD_MMAP2:
 		if (head(record, &told.map2, sizeof told.map2) &&
-		    (name = text(record, sizeof told.map2)))
-			take_map2(sb, &told.map2, name, time_ns);
+		    (name = text(record, sizeof told.map2))) {
+			/* Whatever PERF_RECORD_MISC_MMAP_BUILD_ID says: it may be another
+			 * listener's (see sideband_ring.c). */
+			struct origin from = { .path = name,
+					       .id = { .device = makedev(told.map2.major,
+									 told.map2.minor),
+						       .inode = told.map2.inode,
+						       .generation = told.map2.generation } };
+			if (told.map2.protection & PROT_EXEC)
+				take_map(sb, &told.map2.map, &from, time_ns);
+		}
 		break;
 	case PERF_RECORD_LOST:
 		if (head(record, &told.lost, sizeof told.lost))

@@ -133,21 +133,6 @@ static int open_beneath(uint32_t pid, const char *path)
 	return file_open_regular(whole);
 }
 
-/* Reads the build-id of what is told by inode. */
-static void complete(const struct origin *from, struct object *o)
-{
-	int fd = if_it(open_beneath(from->pid, o->its.object.path), o, false);
-	if (fd < 0)
-		fd = if_it(open_mapped(from->pid, from->begin, from->end), o, true);
-	if (fd < 0)
-		fd = if_it(file_open_regular(o->its.object.path), o, false);
-	if (fd < 0)
-		return;
-	if (build_id_read(fd, &o->its.object))
-		o->its.object.device = o->its.object.inode = 0;
-	close(fd);
-}
-
 /* ---- interning ---- */
 
 static uint32_t hash_of(const char *path, uint32_t pid)
@@ -165,18 +150,6 @@ static void link_object(struct sideband *sb, uint32_t i)
 	uint32_t *bucket = &sb->object_buckets[hash & (sb->object_bucket_count - 1)];
 	o->next = *bucket;
 	*bucket = i;
-}
-
-static void more_buckets(struct sideband *sb)
-{
-	sb->object_bucket_count = sb->object_bucket_count ? 2 * sb->object_bucket_count
-							  : FIRST_BUCKETS;
-	xfree(sb->object_buckets);
-	sb->object_buckets = xmalloc(sb->object_bucket_count * sizeof *sb->object_buckets);
-	memset(sb->object_buckets, 0xff, sb->object_bucket_count * sizeof *sb->object_buckets);
-	for (uint32_t i = 0; i < sb->objects.count; i++)
-		if (sb->objects.items[i]->its.object.path)
-			link_object(sb, i);
 }
 
 static bool same_id(const struct file_id *a, const struct file_id *b)
@@ -213,8 +186,17 @@ static uint32_t find(const struct sideband *sb, const struct object *wanted, boo
 
 static uint32_t add(struct sideband *sb, const struct object *wanted)
 {
-	if (sb->objects.count >= sb->object_bucket_count)
-		more_buckets(sb);
+	if (sb->objects.count >= sb->object_bucket_count) {
+		sb->object_bucket_count = sb->object_bucket_count ? 2 * sb->object_bucket_count
+								  : FIRST_BUCKETS;
+		xfree(sb->object_buckets);
+		sb->object_buckets = xmalloc(sb->object_bucket_count * sizeof *sb->object_buckets);
+		memset(sb->object_buckets, 0xff,
+		       sb->object_bucket_count * sizeof *sb->object_buckets);
+		for (uint32_t i = 0; i < sb->objects.count; i++)
+			if (sb->objects.items[i]->its.object.path)
+				link_object(sb, i);
+	}
 	struct object *o = xmalloc(sizeof *o);
 	*o = *wanted;
 	o->its.object.path = xstrdup(wanted->its.object.path);
@@ -246,7 +228,17 @@ uint32_t object_intern(struct sideband *sb, const struct origin *from)
 			return known;
 		its->device = from->id.device;
 		its->inode = from->id.inode;
-		complete(from, &o);
+		/* the kernel told only the inode: read the build-id from the file */
+		int fd = if_it(open_beneath(from->pid, o.its.object.path), &o, false);
+		if (fd < 0)
+			fd = if_it(open_mapped(from->pid, from->begin, from->end), &o, true);
+		if (fd < 0)
+			fd = if_it(file_open_regular(o.its.object.path), &o, false);
+		if (fd >= 0) {
+			if (build_id_read(fd, &o.its.object))
+				o.its.object.device = o.its.object.inode = 0;
+			close(fd);
+		}
 	}
 	uint32_t found = find(sb, &o, false);
 	if (found == PROFILE_NONE)

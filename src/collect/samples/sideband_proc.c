@@ -113,18 +113,6 @@ static void read_maps(struct sideband *sb, uint32_t pid, struct image_of *into)
 		image_judge(sb, into, into->mappings.items[i].object);
 }
 
-static bool read_stat(uint32_t pid, struct task_record *task, struct stat_extra *extra)
-{
-	char path[64];
-	snprintf(path, sizeof path, "/proc/%u/stat", pid);
-	char *text = file_read(path);
-	memset(task, 0, sizeof *task);
-	memset(extra, 0, sizeof *extra);
-	bool good = text && stat_parse(text, strlen(text), task, extra);
-	xfree(text);
-	return good;
-}
-
 static bool number_of(const char *name, uint32_t *number)
 {
 	long value;
@@ -204,7 +192,16 @@ bool proc_read(struct sideband *sb, uint32_t pid)
 	struct task_record task;
 	struct stat_extra extra;
 	uint64_t at_ns = clock_monotonic_ns();
-	if (!read_stat(pid, &task, &extra) || (procfs_is_gone(&extra) && extra.threads <= 1))
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%u/stat", pid);
+	char *text = file_read(path);
+	memset(&task, 0, sizeof task);
+	memset(&extra, 0, sizeof extra);
+	bool good = text && stat_parse(text, strlen(text), &task, &extra);
+	xfree(text);
+	if (!good)
+		return false;
+	if (procfs_is_gone(&extra) && extra.threads <= 1)
 		return false;
 	struct image_of now = { .pid = pid,
 				.start_ns = task.start_ns,

@@ -12,10 +12,10 @@
 
 #define RING_BYTES (512u << 10)
 
-/* attr.build_id would save reading files, but the kernel then marks the records of every other
- * listener as holding a build-id, which they do not: perf aborts on those. */
-static int open_event(uint32_t cpu, size_t ring_bytes)
+static int watch_cpu(struct sideband *sb, uint32_t cpu, size_t ring_bytes, struct error *err)
 {
+	/* attr.build_id would save reading files, but the kernel then marks the records of every
+	 * other listener as holding a build-id, which they do not: perf aborts on those */
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof attr,
@@ -33,12 +33,8 @@ static int open_event(uint32_t cpu, size_t ring_bytes)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
-	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-static int watch_cpu(struct sideband *sb, uint32_t cpu, size_t ring_bytes, struct error *err)
-{
-	int event = open_event(cpu, ring_bytes);
+	int event =
+		(int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (event < 0 && errno == ENODEV) /* went offline */
 		return 0;
 	if (event < 0) {

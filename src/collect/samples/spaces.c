@@ -77,51 +77,12 @@ void spaces_close(struct spaces *s)
 
 /* ---- rows ---- */
 
-/* Rows and page index one after the other; false: no room. */
-static bool place(struct spaces *s, struct placed *p, const struct unwind_table *t)
-{
-	uint32_t limit = t->rows[t->count - 1].pc;
-	uint32_t pages = (limit >> PAGE_SHIFT) + 2;
-	if (t->count > SPACES_ROWS || s->used + t->count + pages > SPACES_ROWS)
-		return false;
-	p->base = t->base;
-	p->row = s->used;
-	p->index = s->used + (uint32_t)t->count;
-	p->limit = limit;
-	memcpy(s->rows + p->row, t->rows, t->count * sizeof *t->rows);
-	uint32_t row = 0;
-	for (uint32_t page = 0; page < pages; page++) {
-		while (row + 1 < t->count && t->rows[row + 1].pc <= (uint64_t)page << PAGE_SHIFT)
-			row++;
-		s->rows[p->index + page] = (struct unwind_row){ .pc = row };
-	}
-	p->rows = (uint32_t)t->count;
-	s->used += (uint32_t)t->count + pages;
-	return true;
-}
-
 static void forget_processes(struct spaces *s)
 {
 	struct profile_identity id;
 	while (bpf_map_get_next_key(s->space_of, NULL, &id) == 0 &&
 	       bpf_map_delete_elem(s->space_of, &id) == 0) {
 	}
-}
-
-/* All rows and tables go; what runs is learned anew. For when there is no room for more rows. */
-static void start_over(struct spaces *s)
-{
-	forget_processes(s);
-	kernel_wait_for_programs();
-	forget_processes(s); /* a fork was under way */
-	kernel_wait_for_programs();
-	struct sideband_object *of;
-	for (uint32_t i = 0; (of = sideband_object(s->sb, i)); i++)
-		of->place = 0;
-	s->used = 0;
-	s->placed.count = 0;
-	memset(s->taken, FREE, SPACES_TABLES);
-	s->began_ns = clock_monotonic_ns();
 }
 
 /* NULL: no room. */
@@ -135,8 +96,24 @@ static const struct placed *placed_object(struct spaces *s, uint32_t object,
 	if (t->count < 2 || t->count + (t->rows[t->count - 1].pc >> PAGE_SHIFT) + 2 > SPACES_ROWS)
 		return &nowhere; /* none, or more than there could ever be room for */
 	struct placed p = { 0 };
-	if (!place(s, &p, t))
+	/* the page index lies behind the rows */
+	uint32_t limit = t->rows[t->count - 1].pc;
+	uint32_t pages = (limit >> PAGE_SHIFT) + 2;
+	if (t->count > SPACES_ROWS || s->used + t->count + pages > SPACES_ROWS)
 		return NULL;
+	p.base = t->base;
+	p.row = s->used;
+	p.index = s->used + (uint32_t)t->count;
+	p.limit = limit;
+	memcpy(s->rows + p.row, t->rows, t->count * sizeof *t->rows);
+	uint32_t row = 0;
+	for (uint32_t page = 0; page < pages; page++) {
+		while (row + 1 < t->count && t->rows[row + 1].pc <= (uint64_t)page << PAGE_SHIFT)
+			row++;
+		s->rows[p.index + page] = (struct unwind_row){ .pc = row };
+	}
+	p.rows = (uint32_t)t->count;
+	s->used += (uint32_t)t->count + pages;
 	array_push(&s->placed, p);
 	of->place = s->placed.count;
 	return &s->placed.items[s->placed.count - 1];
@@ -196,7 +173,19 @@ void spaces_tell(struct spaces *s, const struct profile_identity *id, struct ima
 	if (!fill_table(s, &s->tables[table], image)) {
 		if (clock_monotonic_ns() - s->began_ns < AGAIN_NS)
 			return;
-		start_over(s);
+		/* There is no room for more rows: all of them go, and what runs is learned again.
+		 */
+		forget_processes(s);
+		kernel_wait_for_programs();
+		forget_processes(s); /* a fork was under way */
+		kernel_wait_for_programs();
+		struct sideband_object *of;
+		for (uint32_t i = 0; (of = sideband_object(s->sb, i)); i++)
+			of->place = 0;
+		s->used = 0;
+		s->placed.count = 0;
+		memset(s->taken, FREE, SPACES_TABLES);
+		s->began_ns = clock_monotonic_ns();
 		table = 0;
 		if (!fill_table(s, &s->tables[table], image))
 			return;

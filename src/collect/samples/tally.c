@@ -96,22 +96,6 @@ static void rehash(struct tally *t)
 		t->slots[slot_of(t, &t->known.items[i].identity)] = (uint32_t)i + 1;
 }
 
-/* Keeps the apps that somebody is. */
-static void forget_apps(struct tally *t)
-{
-	struct profile who = { 0 };
-	for (size_t i = 0; i < t->known.count; i++) {
-		struct profile_instance *instance = &t->known.items[i].instance;
-		const struct profile_app *app = &t->who.apps.items[instance->app];
-		uint32_t object = app->object;
-		if (object != PROFILE_NONE)
-			object = profile_add_object(&who, &t->who.objects.items[object]);
-		instance->app = profile_add_app(&who, app->name, object);
-	}
-	profile_release(&t->who);
-	t->who = who;
-}
-
 void tally_forget(struct tally *t)
 {
 	if (t->known.count < KNOWN_MOST)
@@ -128,7 +112,18 @@ void tally_forget(struct tally *t)
 	}
 	t->known.count = kept;
 	rehash(t);
-	forget_apps(t);
+	/* keep only apps that still have an instance */
+	struct profile who = { 0 };
+	for (size_t i = 0; i < t->known.count; i++) {
+		struct profile_instance *instance = &t->known.items[i].instance;
+		const struct profile_app *app = &t->who.apps.items[instance->app];
+		uint32_t object = app->object;
+		if (object != PROFILE_NONE)
+			object = profile_add_object(&who, &t->who.objects.items[object]);
+		instance->app = profile_add_app(&who, app->name, object);
+	}
+	profile_release(&t->who);
+	t->who = who;
 }
 
 static char *copied(const char *text)

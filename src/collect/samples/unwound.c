@@ -110,18 +110,6 @@ static void read_file(struct unwound_object *o, int fd)
 	munmap(f.bytes, f.size);
 }
 
-/* The kernel gives every process the same; this one's can be read. Its size is in its own headers:
- * the section headers come last. */
-static void read_vdso(struct unwound_object *o)
-{
-	const uint8_t *image = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); /* NOLINT */
-	Elf64_Ehdr h;
-	if (!image || sizeof(void *) != WORD)
-		return;
-	memcpy(&h, image, sizeof h);
-	read_image(o, image, h.e_shoff + (size_t)h.e_shnum * h.e_shentsize);
-}
-
 static void release(struct sideband_object *of)
 {
 	struct unwound_object *o = of->user;
@@ -170,10 +158,18 @@ const struct unwound_object *unwound_object(struct sideband *sb, uint32_t object
 	sideband_on_gone(sb, release);
 	struct unwound_object *o = xcalloc(1, sizeof *o);
 	o->used_ns = clock_monotonic_ns();
-	if (of->object.kind == OBJECT_VDSO)
-		read_vdso(o);
-	else if (of->object.kind == OBJECT_FILE)
+	if (of->object.kind == OBJECT_VDSO) {
+		/* The kernel gives every process the same; this one's can be read. Its size is in
+		 * its own headers: the section headers come last. */
+		const uint8_t *image = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); /* NOLINT */
+		Elf64_Ehdr h;
+		if (image && sizeof(void *) == WORD) {
+			memcpy(&h, image, sizeof h);
+			read_image(o, image, h.e_shoff + (size_t)h.e_shnum * h.e_shentsize);
+		}
+	} else if (of->object.kind == OBJECT_FILE) {
 		read_file(o, sideband_object_fd(sb, object, pid));
+	}
 	of->user = o;
 	return o;
 }

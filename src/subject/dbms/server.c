@@ -63,33 +63,6 @@ static struct server_place place_of(const struct server *s)
 
 /* ---- opening ---- */
 
-static int choose_kind(struct server *s, const char *dbms, struct error *err)
-{
-	for (size_t i = 0; kinds[i] && !s->kind; i++)
-		if (dbms && strcmp(kinds[i]->dbms, dbms) == 0)
-			s->kind = kinds[i];
-	if (s->kind)
-		return 0;
-	error_set(err, EXIT_USAGE, "tare cannot run a server of '%s' from a data directory",
-		  dbms ? dbms : "?");
-	return error_hint(err, "describe it by 'start:' and 'stop:' commands");
-}
-
-/* The one that was asked for; else the usual one, else nobody: no DBMS likes to run as root. */
-static int choose_user(struct server *s, const char *asked, struct error *err)
-{
-	s->user_name = xstrdup(asked ? asked : s->kind->user);
-	if (server_user_find(s->user_name, &s->user))
-		return 0;
-	if (asked)
-		return error_set(err, EXIT_USAGE, "there is no user '%s' to run the server as",
-				 asked);
-	free(s->user_name);
-	s->user_name = xstrdup("nobody");
-	server_user_find(s->user_name, &s->user);
-	return 0;
-}
-
 /* As the kernel will say it: absolute, no links. The last part need not be there. */
 static int resolve(struct server *s, const char *data, struct error *err)
 {
@@ -119,28 +92,42 @@ static int resolve(struct server *s, const char *data, struct error *err)
 	return error_set(err, EXIT_USAGE, "no data directory %s: %s", shown, strerror(errno));
 }
 
-/* The data directory, which is nobody else's business, unless its name is too long for a socket in
- * it. The same each time, so that a server left behind is found. */
-static void choose_socket(struct server *s)
-{
-	if (strlen(s->data) <= SOCKET_DIRECTORY_MOST) {
-		s->socket = xstrdup(s->data);
-		return;
-	}
-	struct strbuf path = { 0 };
-	strbuf_printf(&path, "/tmp/tare-%u-%016llx", (unsigned)geteuid(),
-		      (unsigned long long)text_hash(s->data));
-	s->socket = strbuf_detach(&path);
-	s->own_socket = true;
-}
-
 static int open_data(struct server *s, const struct server_description *d, struct error *err)
 {
 	s->settings = xstrdup_all(d->settings);
-	if (choose_kind(s, d->dbms, err) || choose_user(s, d->user, err) ||
-	    resolve(s, d->data, err))
+	const char *dbms = d->dbms;
+	for (size_t i = 0; kinds[i] && !s->kind; i++)
+		if (dbms && strcmp(kinds[i]->dbms, dbms) == 0)
+			s->kind = kinds[i];
+	if (!s->kind) {
+		error_set(err, EXIT_USAGE, "tare cannot run a server of '%s' from a data directory",
+			  dbms ? dbms : "?");
+		return error_hint(err, "describe it by 'start:' and 'stop:' commands");
+	}
+	const char *asked = d->user;
+	/* No DBMS likes to run as root: without a wish, its usual user or nobody. */
+	s->user_name = xstrdup(asked ? asked : s->kind->user);
+	if (!server_user_find(s->user_name, &s->user)) {
+		if (asked)
+			return error_set(err, EXIT_USAGE,
+					 "there is no user '%s' to run the server as", asked);
+		free(s->user_name);
+		s->user_name = xstrdup("nobody");
+		server_user_find(s->user_name, &s->user);
+	}
+	if (resolve(s, d->data, err))
 		return -1;
-	choose_socket(s);
+	/* The data directory, which is nobody else's business, unless its name is too long for a
+	 * socket in it. The same each time, so that a server left behind is found. */
+	if (strlen(s->data) <= SOCKET_DIRECTORY_MOST) {
+		s->socket = xstrdup(s->data);
+	} else {
+		struct strbuf path = { 0 };
+		strbuf_printf(&path, "/tmp/tare-%u-%016llx", (unsigned)geteuid(),
+			      (unsigned long long)text_hash(s->data));
+		s->socket = strbuf_detach(&path);
+		s->own_socket = true;
+	}
 	struct server_place place = place_of(s);
 	s->url = s->kind->url(&place);
 	bool made = s->kind->is_made(s->data);
@@ -222,20 +209,6 @@ static int directory_for(const struct server *s, const char *path, struct error 
 	return 0;
 }
 
-static int run_maker(const struct server *s, const char *data, struct error *err)
-{
-	struct server_place place = place_of(s);
-	word_list words = { 0 };
-	place.data = data;
-	int failed = -1;
-	if (s->kind->make_words(&place, &words, err)) {
-		array_push(&words, NULL);
-		failed = server_command_run(words.items, &s->user, data, err);
-	}
-	words_release(&words);
-	return failed;
-}
-
 static void unlock(struct server *s)
 {
 	if (s->lock >= 0)
@@ -270,7 +243,15 @@ static int lock_data(struct server *s, struct error *err)
 static int make_locked(struct server *s, const char *beside, struct error *err)
 {
 	empty_directory(beside); /* of a making that was killed */
-	int failed = run_maker(s, beside, err);
+	struct server_place place = place_of(s);
+	word_list words = { 0 };
+	place.data = beside;
+	int failed = -1;
+	if (s->kind->make_words(&place, &words, err)) {
+		array_push(&words, NULL);
+		failed = server_command_run(words.items, &s->user, beside, err);
+	}
+	words_release(&words);
 	if (!failed && rename(beside, s->data))
 		failed = error_set(
 			err, EXIT_ENVIRONMENT, "cannot make %s: %s%s", s->data, strerror(errno),
@@ -278,38 +259,6 @@ static int make_locked(struct server *s, const char *beside, struct error *err)
 	if (failed)
 		empty_directory(beside);
 	return failed;
-}
-
-/* Beside its place, where it is moved when it is whole: a tare that is killed meanwhile leaves
- * nothing that looks like a data directory. */
-static int make_data(struct server *s, struct error *err)
-{
-	struct strbuf beside = { 0 };
-	if (!is_empty(s->data)) {
-		error_set(err, EXIT_USAGE, "%s is not empty, and no data directory of %s", s->data,
-			  s->kind->dbms);
-		return error_hint(err, "name one that is not there yet");
-	}
-	strbuf_printf(&beside, "%s" MAKING, s->data);
-	int failed = directory_for(s, beside.text, err) || lock_directory(s, beside.text, err);
-	bool made = !failed && s->kind->is_made(s->data); /* by another tare meanwhile */
-	if (!failed && !made)
-		failed = make_locked(s, beside.text, err);
-	if (s->lock >= 0 && (failed || made)) {
-		rmdir(beside.text);
-		unlock(s);
-	}
-	strbuf_release(&beside);
-	return failed ? -1 : 0;
-}
-
-static int prepare_data(struct server *s, struct error *err)
-{
-	if (!s->kind->is_made(s->data) && make_data(s, err))
-		return -1;
-	if (lock_data(s, err))
-		return -1;
-	return s->own_socket ? directory_for(s, s->socket, err) : 0;
 }
 
 /* ---- starting and stopping ---- */
@@ -349,16 +298,6 @@ static void log_words(const struct server *s, off_t from, char *out, size_t size
 	strbuf_release(&path);
 }
 
-static off_t log_size(const struct server *s)
-{
-	struct strbuf path = { 0 };
-	struct stat st;
-	strbuf_printf(&path, "%s/" SERVER_LOG, s->data);
-	off_t size = stat(path.text, &st) == 0 ? st.st_size : 0;
-	strbuf_release(&path);
-	return size;
-}
-
 /* Until it answers or ended. 1: it ended. */
 static int await_answer(const struct server *s, struct error *err)
 {
@@ -385,7 +324,11 @@ static int launch(struct server *s, struct error *err)
 {
 	struct server_place place = place_of(s);
 	word_list words = { 0 };
-	off_t before = log_size(s);
+	struct strbuf path = { 0 };
+	struct stat st;
+	strbuf_printf(&path, "%s/" SERVER_LOG, s->data);
+	off_t before = stat(path.text, &st) == 0 ? st.st_size : 0;
+	strbuf_release(&path);
 	int failed = -1;
 	if (s->kind->server_words(&place, &words, err)) {
 		array_push(&words, NULL);
@@ -421,7 +364,32 @@ static int run_command(const char *command, struct error *err)
 static int start_data(struct server *s, struct error *err)
 {
 	uint64_t until = clock_monotonic_ns() + START_PATIENCE_NS;
-	if (prepare_data(s, err))
+	if (!s->kind->is_made(s->data)) {
+		/* beside its place, where it is moved when it is whole: a tare that is killed
+		 * meanwhile leaves nothing that looks like a data directory */
+		struct strbuf beside = { 0 };
+		if (!is_empty(s->data)) {
+			error_set(err, EXIT_USAGE, "%s is not empty, and no data directory of %s",
+				  s->data, s->kind->dbms);
+			return error_hint(err, "name one that is not there yet");
+		}
+		strbuf_printf(&beside, "%s" MAKING, s->data);
+		int failed = directory_for(s, beside.text, err) ||
+			     lock_directory(s, beside.text, err);
+		bool made = !failed && s->kind->is_made(s->data); /* by another tare meanwhile */
+		if (!failed && !made)
+			failed = make_locked(s, beside.text, err);
+		if (s->lock >= 0 && (failed || made)) {
+			rmdir(beside.text);
+			unlock(s);
+		}
+		strbuf_release(&beside);
+		if (failed)
+			return -1;
+	}
+	if (lock_data(s, err))
+		return -1;
+	if (s->own_socket && directory_for(s, s->socket, err))
 		return -1;
 	if (!s->pid)
 		s->pid = server_process_find(s->data);
@@ -496,9 +464,11 @@ int server_stop(struct server *s, struct error *err)
 	return 0;
 }
 
-/* As it was found. */
-static void leave(struct server *s)
+void server_close(struct server *s)
 {
+	if (!s)
+		return;
+	/* leave the server as it was found */
 	if (s->kind && s->pid)
 		stop_data(s, NULL);
 	else if (!s->kind && s->state == COMMANDS_STARTED && !s->found_running)
@@ -507,13 +477,6 @@ static void leave(struct server *s)
 		run_command(s->start, NULL);
 	if (s->own_socket && !s->pid)
 		rmdir(s->socket);
-}
-
-void server_close(struct server *s)
-{
-	if (!s)
-		return;
-	leave(s);
 	unlock(s);
 	xfree_all(s->settings);
 	free(s->data);

@@ -121,27 +121,6 @@ __attribute__((noreturn)) static void child(const struct start *s)
 
 /* ---- in tare ---- */
 
-static int explain(const struct start *s, const struct report *r, struct error *err)
-{
-	const char *who = s->user->change ? s->user->name : "this user";
-	switch (r->stage) {
-	case STAGE_BECOME:
-		return error_set(err, EXIT_ENVIRONMENT, "cannot become %s: %s", who,
-				 strerror(r->error));
-	case STAGE_ENTER:
-		error_set(err, EXIT_ENVIRONMENT, "%s cannot enter %s: %s", who, s->directory,
-			  strerror(r->error));
-		return error_hint(err, "the directories above it must let that user through");
-	case STAGE_OUTPUT:
-		return error_set(err, EXIT_ENVIRONMENT, "cannot write a log in %s: %s",
-				 s->directory ? s->directory : "it", strerror(r->error));
-	case STAGE_EXEC:
-		break;
-	}
-	return error_set(err, EXIT_ENVIRONMENT, "cannot run %s: %s", s->words[0],
-			 strerror(r->error));
-}
-
 static int start(struct start *s, pid_t *pid, struct error *err)
 {
 	int fds[2];
@@ -168,7 +147,23 @@ static int start(struct start *s, pid_t *pid, struct error *err)
 		return 0;
 	}
 	waitpid(made, NULL, 0);
-	return explain(s, &report, err);
+	const char *who = s->user->change ? s->user->name : "this user";
+	switch (report.stage) {
+	case STAGE_BECOME:
+		return error_set(err, EXIT_ENVIRONMENT, "cannot become %s: %s", who,
+				 strerror(report.error));
+	case STAGE_ENTER:
+		error_set(err, EXIT_ENVIRONMENT, "%s cannot enter %s: %s", who, s->directory,
+			  strerror(report.error));
+		return error_hint(err, "the directories above it must let that user through");
+	case STAGE_OUTPUT:
+		return error_set(err, EXIT_ENVIRONMENT, "cannot write a log in %s: %s",
+				 s->directory ? s->directory : "it", strerror(report.error));
+	case STAGE_EXEC:
+		break;
+	}
+	return error_set(err, EXIT_ENVIRONMENT, "cannot run %s: %s", s->words[0],
+			 strerror(report.error));
 }
 
 /* Of what it said, the first line that tells of an error, else the last that says anything. */

@@ -194,16 +194,6 @@ static int await(struct waiting *w, int events)
 				 (fd.revents & POLLPRI ? MYSQL_WAIT_EXCEPT : 0);
 }
 
-static bool ask(struct waiting *w)
-{
-	struct mariadb *m = w->m;
-	int failed = 0;
-	int events = m->lib->mysql_real_query_start(&failed, m->link, m->sql, strlen(m->sql));
-	while (events)
-		events = m->lib->mysql_real_query_cont(&failed, m->link, await(w, events));
-	return !failed;
-}
-
 /* Whether there is another result: 0, or -1: none, or more: an error. */
 static int next_result(struct waiting *w)
 {
@@ -239,7 +229,12 @@ static bool fetch(struct waiting *w, uint64_t *rows)
 static bool evaluate(struct waiting *w, uint64_t *rows)
 {
 	int more;
-	if (!ask(w))
+	struct mariadb *m = w->m;
+	int failed = 0;
+	int events = m->lib->mysql_real_query_start(&failed, m->link, m->sql, strlen(m->sql));
+	while (events)
+		events = m->lib->mysql_real_query_cont(&failed, m->link, await(w, events));
+	if (failed)
 		return false;
 	do {
 		if (!fetch(w, rows))
@@ -247,14 +242,6 @@ static bool evaluate(struct waiting *w, uint64_t *rows)
 		more = next_result(w);
 	} while (more == 0);
 	return more < 0;
-}
-
-/* It may have come too late, and would then hit the next statement. */
-static void use_up_cancellation(struct mariadb *m)
-{
-	struct error ignored;
-	if (!m->lost)
-		mariadb_run(m, "DO 0", &ignored);
 }
 
 int mariadb_execute(void *state, const struct dbms_wait *wait, struct dbms_execution *x,
@@ -270,8 +257,12 @@ int mariadb_execute(void *state, const struct dbms_wait *wait, struct dbms_execu
 	done.end_ns = clock_monotonic_ns();
 	bool by_us = w.cancelled && mariadb_said(m, ER_QUERY_INTERRUPTED);
 	int failed = good || by_us ? 0 : mariadb_failed(m, err);
-	if (w.cancelled)
-		use_up_cancellation(m);
+	if (w.cancelled) {
+		/* a cancel that came too late would hit the next statement */
+		struct error ignored;
+		if (!m->lost)
+			mariadb_run(m, "DO 0", &ignored);
+	}
 	if (w.cancelled == STOPPED)
 		return error_set(err, EXIT_INTERRUPTED, "the query was stopped");
 	if (failed)

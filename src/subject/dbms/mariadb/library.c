@@ -25,16 +25,6 @@ static int cannot_load(struct error *err)
 	return error_hint(err, "it is in Debian's package libmariadb3");
 }
 
-/* The first mysql_init() has SIGPIPE ignored in the whole process, which the subjects that tare
- * starts would inherit; the library itself sends without that signal. */
-static void warm_up(const struct mariadb_library *lib)
-{
-	struct sigaction before;
-	sigaction(SIGPIPE, NULL, &before);
-	lib->mysql_close(lib->mysql_init(NULL));
-	sigaction(SIGPIPE, &before, NULL);
-}
-
 const struct mariadb_library *mariadb_library(struct error *err)
 {
 	static struct mariadb_library library;
@@ -55,7 +45,12 @@ const struct mariadb_library *mariadb_library(struct error *err)
 		}
 		memcpy((char *)&library + functions[i].offset, &found, sizeof found);
 	}
-	warm_up(&library);
+	/* the first mysql_init() has SIGPIPE ignored in the whole process, which the subjects that
+	 * tare starts would inherit; the library itself sends without that signal */
+	struct sigaction before;
+	sigaction(SIGPIPE, NULL, &before);
+	library.mysql_close(library.mysql_init(NULL));
+	sigaction(SIGPIPE, &before, NULL);
 	loaded = true;
 	return &library;
 }

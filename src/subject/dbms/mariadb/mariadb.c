@@ -145,20 +145,15 @@ static int set_up(struct mariadb *m, struct error *err)
 	return failed;
 }
 
-static void forget_statement(struct mariadb *m)
-{
-	free(m->sql);
-	free(m->written);
-	m->sql = m->written = NULL;
-}
-
 static void disconnect_now(void *state)
 {
 	struct mariadb *m = state;
 	if (m->link)
 		m->lib->mysql_close(m->link);
 	m->link = NULL;
-	forget_statement(m);
+	free(m->sql);
+	free(m->written);
+	m->sql = m->written = NULL;
 }
 
 static int connect_now(void *state, struct error *err)

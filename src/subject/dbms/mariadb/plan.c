@@ -125,42 +125,35 @@ static void add_detail(json_t *node, const char *name, const char *text)
 	json_object_set_new(member(node, "details", json_object), name, json_string(text));
 }
 
-static void add_condition(json_t *node, const char *name, const char *text)
-{
-	struct strbuf line = { 0 };
-	if (strcmp(name, "attached_condition") != 0)
-		strbuf_printf(&line, "%s: ", name);
-	strbuf_puts(&line, text);
-	json_array_append_new(member(node, "conditions", json_array), json_string(line.text));
-	strbuf_release(&line);
-}
-
-static void add_table(json_t *node, const char *name, const json_t *tables)
-{
-	if (*name == '<') { /* one that lives only as long as the query, as <derived2> */
-		add_detail(node, "table", name);
-		return;
-	}
-	const char *own = json_string_value(json_object_get(tables, name));
-	json_object_set_new(node, "relation", json_string(own ? own : name));
-	if (own && strcmp(own, name) != 0)
-		json_object_set_new(node, "alias", json_string(name));
-}
-
 static void add_text(json_t *node, const char *object, const char *name, const char *text,
 		     const json_t *tables)
 {
 	bool table = strcmp(object, "table") == 0;
-	if (strcmp(name, "table_name") == 0)
-		add_table(node, text, tables);
-	else if (strcmp(name, "access_type") == 0 && table)
+	if (strcmp(name, "table_name") == 0) {
+		if (*text == '<') {
+			/* one that lives only as long as the query, as <derived2> */
+			add_detail(node, "table", text);
+		} else {
+			const char *own = json_string_value(json_object_get(tables, text));
+			json_object_set_new(node, "relation", json_string(own ? own : text));
+			if (own && strcmp(own, text) != 0)
+				json_object_set_new(node, "alias", json_string(text));
+		}
+	} else if (strcmp(name, "access_type") == 0 && table) {
 		json_object_set_new(node, "node", json_string(text));
-	else if (strcmp(name, "key") == 0)
+	} else if (strcmp(name, "key") == 0) {
 		json_object_set_new(node, "index", json_string(text));
-	else if (text_ends_with(name, "_condition"))
-		add_condition(node, name, text);
-	else
+	} else if (text_ends_with(name, "_condition")) {
+		struct strbuf line = { 0 };
+		if (strcmp(name, "attached_condition") != 0)
+			strbuf_printf(&line, "%s: ", name);
+		strbuf_puts(&line, text);
+		json_array_append_new(member(node, "conditions", json_array),
+				      json_string(line.text));
+		strbuf_release(&line);
+	} else {
 		add_detail(node, name, text);
+	}
 }
 
 /* {"table": {...}} is that table. */
@@ -173,8 +166,9 @@ static json_t *element_of(const char *list, const json_t *element, const json_t 
 	return node_of(list, element, tables);
 }
 
-static void add_texts(json_t *node, const char *name, const json_t *list)
+static void add_list(json_t *node, const char *name, const json_t *list, const json_t *tables)
 {
+	json_t *group = json_pack("{s:s}", "node", name);
 	struct strbuf line = { 0 };
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const char *text = json_string_value(json_array_get(list, i));
@@ -184,12 +178,6 @@ static void add_texts(json_t *node, const char *name, const json_t *list)
 	if (line.length)
 		add_detail(node, name, line.text);
 	strbuf_release(&line);
-}
-
-static void add_list(json_t *node, const char *name, const json_t *list, const json_t *tables)
-{
-	json_t *group = json_pack("{s:s}", "node", name);
-	add_texts(node, name, list);
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *element = json_array_get(list, i);
 		if (json_is_object(element))

@@ -79,26 +79,6 @@ struct filling {
 	size_t rows; /* in sql */
 };
 
-static void put_row(struct filling *f)
-{
-	if (f->rows++ == 0) {
-		strbuf_clear(&f->sql);
-		strbuf_puts(&f->sql, "INSERT INTO ");
-		mariadb_put_name(&f->sql, f->table);
-		strbuf_puts(&f->sql, " VALUES ");
-	} else {
-		strbuf_putc(&f->sql, ',');
-	}
-	for (size_t i = 0; i < f->columns; i++) {
-		strbuf_putc(&f->sql, i ? ',' : '(');
-		if (f->values[i])
-			mariadb_put_text(f->m, &f->sql, f->values[i]);
-		else
-			strbuf_puts(&f->sql, "NULL");
-	}
-	strbuf_putc(&f->sql, ')');
-}
-
 static int insert(struct filling *f, struct error *err)
 {
 	if (f->rows == 0)
@@ -112,7 +92,22 @@ static int insert(struct filling *f, struct error *err)
 static int insert_all(struct filling *f, dbms_row_fn next, void *context, struct error *err)
 {
 	while (next(context, f->values)) {
-		put_row(f);
+		if (f->rows++ == 0) {
+			strbuf_clear(&f->sql);
+			strbuf_puts(&f->sql, "INSERT INTO ");
+			mariadb_put_name(&f->sql, f->table);
+			strbuf_puts(&f->sql, " VALUES ");
+		} else {
+			strbuf_putc(&f->sql, ',');
+		}
+		for (size_t i = 0; i < f->columns; i++) {
+			strbuf_putc(&f->sql, i ? ',' : '(');
+			if (f->values[i])
+				mariadb_put_text(f->m, &f->sql, f->values[i]);
+			else
+				strbuf_puts(&f->sql, "NULL");
+		}
+		strbuf_putc(&f->sql, ')');
 		if (f->sql.length >= f->limit && insert(f, err))
 			return -1;
 	}
@@ -130,16 +125,6 @@ static int give_back(struct mariadb *m, struct error *err)
 	return -1;
 }
 
-/* Values that a column cannot hold are errors, whatever the session says. */
-static int begin_filling(struct mariadb *m, struct error *err)
-{
-	return mariadb_run(m,
-			   "SET @tare_sql_mode = @@SESSION.sql_mode,"
-			   " SESSION sql_mode = CONCAT(@@SESSION.sql_mode, ',STRICT_ALL_TABLES')",
-			   err) ||
-	       mariadb_run(m, "START TRANSACTION", err);
-}
-
 static int end_filling(struct mariadb *m, struct error *err)
 {
 	return m->lost ? 0 : mariadb_run(m, "SET SESSION sql_mode = @tare_sql_mode", err);
@@ -151,7 +136,13 @@ int mariadb_load(void *state, const char *table, size_t columns, dbms_row_fn nex
 	struct mariadb *m = state;
 	int64_t packet = 0;
 	struct error ignored;
-	if (mariadb_number(m, "SELECT @@max_allowed_packet", &packet, err) || begin_filling(m, err))
+	/* a value that does not fit its column is an error, whatever the session says */
+	if (mariadb_number(m, "SELECT @@max_allowed_packet", &packet, err) ||
+	    mariadb_run(m,
+			"SET @tare_sql_mode = @@SESSION.sql_mode,"
+			" SESSION sql_mode = CONCAT(@@SESSION.sql_mode, ',STRICT_ALL_TABLES')",
+			err) ||
+	    mariadb_run(m, "START TRANSACTION", err))
 		return -1;
 	struct filling f = { .m = m, .table = table, .columns = columns };
 	f.limit = packet / 2 < STATEMENT_BYTES ? (size_t)packet / 2 : STATEMENT_BYTES;
@@ -171,31 +162,6 @@ int mariadb_load(void *state, const char *table, size_t columns, dbms_row_fn nex
 }
 
 /* ---- to disk, and out of memory ---- */
-
-/* ANALYZE tells what is wrong in its result. */
-static int analyze(struct mariadb *m, const char *const *tables, size_t count, struct error *err)
-{
-	struct strbuf sql = { 0 };
-	MYSQL_RES *result;
-	MYSQL_ROW row;
-	strbuf_puts(&sql, "ANALYZE TABLE ");
-	for (size_t i = 0; i < count; i++) {
-		strbuf_puts(&sql, i ? ", " : "");
-		mariadb_put_name(&sql, tables[i]);
-	}
-	int failed = mariadb_ask(m, sql.text, &result, err);
-	strbuf_release(&sql);
-	if (failed)
-		return -1;
-	while (!failed && (row = m->lib->mysql_fetch_row(result)))
-		if (row[2] && row[3] && strcasecmp(row[2], "error") == 0) {
-			char shown[400];
-			text_display(row[3], shown, sizeof shown);
-			failed = error_set(err, EXIT_USAGE, "%s", shown);
-		}
-	m->lib->mysql_free_result(result);
-	return failed;
-}
 
 /* In one statement, which the server ends also when tare is gone: nobody's settings are left
  * changed. Pages are written as fast as the device can, for at most a minute. Before that the
@@ -258,8 +224,30 @@ int mariadb_settle(void *state, const char *const *tables, size_t count, struct 
 	struct mariadb *m = state;
 	int64_t dirty = 0;
 	bool refused;
-	if (count && analyze(m, tables, count, err))
-		return -1;
+	if (count) {
+		/* ANALYZE reports errors in its result set */
+		struct strbuf sql = { 0 };
+		MYSQL_RES *result;
+		MYSQL_ROW row;
+		strbuf_puts(&sql, "ANALYZE TABLE ");
+		for (size_t i = 0; i < count; i++) {
+			strbuf_puts(&sql, i ? ", " : "");
+			mariadb_put_name(&sql, tables[i]);
+		}
+		int failed = mariadb_ask(m, sql.text, &result, err);
+		strbuf_release(&sql);
+		if (failed)
+			return -1;
+		while (!failed && (row = m->lib->mysql_fetch_row(result)))
+			if (row[2] && row[3] && strcasecmp(row[2], "error") == 0) {
+				char shown[400];
+				text_display(row[3], shown, sizeof shown);
+				failed = error_set(err, EXIT_USAGE, "%s", shown);
+			}
+		m->lib->mysql_free_result(result);
+		if (failed)
+			return -1;
+	}
 	if (evaluate_alone(m, write_dirty_pages, &dirty, &refused, err))
 		return refused ? 0 : -1;
 	if (dirty > FEW_PAGES)
@@ -299,27 +287,24 @@ static int only_by_restart(struct error *err, const char *why)
 			       " that start and stop it");
 }
 
-/* MariaDB has a largest size since its pool is resized before SET returns, by throwing pages out
- * (10.11.12, 11.4.6, 11.8.2). Older ones and MySQL do it some time later and move the pages. */
-static int check_resizable(struct mariadb *m, struct error *err)
-{
-	struct error unsaid = ERROR_INIT;
-	int64_t most;
-	if (mariadb_number(m, "SELECT @@GLOBAL.innodb_buffer_pool_size_max", &most, &unsaid) == 0)
-		return 0;
-	if (!m->lost && mariadb_said(m, ER_UNKNOWN_SYSTEM_VARIABLE))
-		return only_by_restart(err, "it is too old, or MySQL");
-	if (err)
-		*err = unsaid;
-	return -1;
-}
-
 int mariadb_forget(void *state, struct error *err)
 {
 	struct mariadb *m = state;
 	int64_t stayed = 0;
 	bool refused;
-	if (check_resizable(m, err) || evaluate_alone(m, empty_pool, &stayed, &refused, err))
+	/* MariaDB has a largest size since its pool is resized before SET returns, by throwing
+	 * pages out (10.11.12, 11.4.6, 11.8.2). Older ones and MySQL do it some time later and move
+	 * the pages. */
+	struct error unsaid = ERROR_INIT;
+	int64_t most;
+	if (mariadb_number(m, "SELECT @@GLOBAL.innodb_buffer_pool_size_max", &most, &unsaid) != 0) {
+		if (!m->lost && mariadb_said(m, ER_UNKNOWN_SYSTEM_VARIABLE))
+			return only_by_restart(err, "it is too old, or MySQL");
+		if (err)
+			*err = unsaid;
+		return -1;
+	}
+	if (evaluate_alone(m, empty_pool, &stayed, &refused, err))
 		return -1;
 	if (stayed > FEW_PAGES) {
 		char why[64];

@@ -28,21 +28,6 @@ static const char settings_statement[] =
 	" 'performance_schema', 'sql_mode', 'thread_handling', 'tx_isolation',"
 	" 'transaction_isolation', 'character_set_server', 'collation_database')";
 
-static char *settings_of(struct mariadb *m, MYSQL_RES *result)
-{
-	json_t *all = json_object();
-	MYSQL_ROW row;
-	while ((row = m->lib->mysql_fetch_row(result)))
-		if (row[0] && row[1]) {
-			char *value = text_utf8(row[1]);
-			json_object_set_new(all, row[0], json_string(value));
-			free(value);
-		}
-	char *text = json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
-	json_decref(all);
-	return text;
-}
-
 int mariadb_describe(void *state, char **version, char **settings, struct error *err)
 {
 	struct mariadb *m = state;
@@ -54,7 +39,17 @@ int mariadb_describe(void *state, char **version, char **settings, struct error 
 		m->lib->mysql_free_result(result);
 		return -1;
 	}
-	*settings = settings_of(m, result);
+	json_t *all = json_object();
+	MYSQL_ROW row;
+	while ((row = m->lib->mysql_fetch_row(result)))
+		if (row[0] && row[1]) {
+			char *value = text_utf8(row[1]);
+			json_object_set_new(all, row[0], json_string(value));
+			free(value);
+		}
+	char *text = json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
+	json_decref(all);
+	*settings = text;
 	*version = xstrndup(said, strcspn(said, "-")); /* 10.11.14-MariaDB-0+deb12u2 */
 	m->lib->mysql_free_result(result);
 	free(said);
@@ -110,9 +105,15 @@ static int process_of(struct mariadb *m, pid_t *process, struct error *err)
 	return peer_is_here(fd, address) ? process_by_file(m, process, err) : is_elsewhere(err);
 }
 
-/* 0 where a pool of threads hands the connection from one to the next. */
-static int thread_of(struct mariadb *m, pid_t *thread, struct error *err)
+int mariadb_tasks(void *state, struct dbms_tasks *into, struct error *err)
 {
+	struct mariadb *m = state;
+	struct dbms_tasks found = { .io_by_process =
+					    true }; /* InnoDB's own threads or the kernel's read */
+	char path[64];
+	if (mariadb_need_link(m, err) || process_of(m, &found.process, err))
+		return -1;
+	/* the thread stays 0 if a pool of threads serves the connection */
 	int64_t id = 0, pooled = 0;
 	if (mariadb_number(m, "SELECT @@thread_handling LIKE '%pool%'", &pooled, err))
 		return -1;
@@ -129,19 +130,7 @@ static int thread_of(struct mariadb *m, pid_t *thread, struct error *err)
 				   &id, err))
 			return -1;
 	}
-	*thread = (pid_t)id;
-	return 0;
-}
-
-int mariadb_tasks(void *state, struct dbms_tasks *into, struct error *err)
-{
-	struct mariadb *m = state;
-	struct dbms_tasks found = { .io_by_process =
-					    true }; /* InnoDB's own threads or the kernel's read */
-	char path[64];
-	if (mariadb_need_link(m, err) || process_of(m, &found.process, err) ||
-	    thread_of(m, &found.thread, err))
-		return -1;
+	found.thread = (pid_t)id;
 	found.server = found.process;
 	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", found.process,
 		 found.thread ? found.thread : found.process);

@@ -102,15 +102,6 @@ static int take_host(struct mariadb_url *u, const char *text, size_t length, str
 	return take_port(u, host_end + 1, (size_t)(end - host_end - 1), err);
 }
 
-static int take_create(struct mariadb_url *u, const char *text, size_t length, struct error *err)
-{
-	if (length == 3 && strncmp(text, "yes", 3) == 0)
-		u->create = true;
-	else if (length != 2 || strncmp(text, "no", 2) != 0)
-		return error_set(err, EXIT_USAGE, "the URL's create is yes or no");
-	return 0;
-}
-
 static int take_parameter(struct mariadb_url *u, const char *text, size_t length, struct error *err)
 {
 	static const char *const known[] = { "socket", "create", NULL };
@@ -124,45 +115,15 @@ static int take_parameter(struct mariadb_url *u, const char *text, size_t length
 	free(word);
 	if (equals && strcmp(shown, "socket") == 0)
 		return take(&u->socket, "socket", value, left, err);
-	if (equals && strcmp(shown, "create") == 0)
-		return take_create(u, value, left, err);
+	if (equals && strcmp(shown, "create") == 0) {
+		if (left == 3 && strncmp(value, "yes", 3) == 0)
+			u->create = true;
+		else if (left != 2 || strncmp(value, "no", 2) != 0)
+			return error_set(err, EXIT_USAGE, "the URL's create is yes or no");
+		return 0;
+	}
 	error_set(err, EXIT_USAGE, "'%s' is no parameter of a mariadb URL", shown);
 	return error_hint(err, "%s=... is one", meant ? meant : "socket");
-}
-
-static int take_parameters(struct mariadb_url *u, const char *text, struct error *err)
-{
-	while (*text) {
-		size_t length = strcspn(text, "&");
-		if (length && take_parameter(u, text, length, err))
-			return -1;
-		text += length + (text[length] == '&');
-	}
-	return 0;
-}
-
-static int take_authority(struct mariadb_url *u, const char *text, size_t length, struct error *err)
-{
-	const char *at = memrchr(text, '@', length); /* passwords are often left unescaped */
-	/* then this is no host, and shown it would be a part of the password */
-	if (!at && memchr(text, ':', length) && strchr(text + length, '@')) {
-		error_set(err, EXIT_USAGE, "the URL has an @ only behind a / or ?");
-		return error_hint(err, "in a password / is written %%2F, ? %%3F");
-	}
-	if (at && take_user(u, text, (size_t)(at - text), err))
-		return -1;
-	const char *host = at ? at + 1 : text;
-	return take_host(u, host, (size_t)(text + length - host), err);
-}
-
-static int check(const struct mariadb_url *u, struct error *err)
-{
-	if (u->socket && ((u->host && strcmp(u->host, "localhost") != 0) || u->port))
-		return error_set(err, EXIT_USAGE, "the URL names both a socket and a host or port");
-	if (u->create && !u->database)
-		return error_set(err, EXIT_USAGE,
-				 "create=yes needs the database's name in the URL");
-	return 0;
 }
 
 static int parse(struct mariadb_url *u, const char *url, struct error *err)
@@ -174,7 +135,16 @@ static int parse(struct mariadb_url *u, const char *url, struct error *err)
 	}
 	rest += 3;
 	size_t authority = strcspn(rest, "/?");
-	if (take_authority(u, rest, authority, err))
+	const char *at = memrchr(rest, '@', authority); /* passwords are often left unescaped */
+	/* then this is no host, and shown it would be a part of the password */
+	if (!at && memchr(rest, ':', authority) && strchr(rest + authority, '@')) {
+		error_set(err, EXIT_USAGE, "the URL has an @ only behind a / or ?");
+		return error_hint(err, "in a password / is written %%2F, ? %%3F");
+	}
+	if (at && take_user(u, rest, (size_t)(at - rest), err))
+		return -1;
+	const char *host = at ? at + 1 : rest;
+	if (take_host(u, host, (size_t)(rest + authority - host), err))
 		return -1;
 	rest += authority;
 	if (*rest == '/') {
@@ -186,9 +156,21 @@ static int parse(struct mariadb_url *u, const char *url, struct error *err)
 			return -1;
 		rest += database;
 	}
-	if (*rest == '?' && take_parameters(u, rest + 1, err))
-		return -1;
-	return check(u, err);
+	if (*rest == '?') {
+		const char *text = rest + 1;
+		while (*text) {
+			size_t length = strcspn(text, "&");
+			if (length && take_parameter(u, text, length, err))
+				return -1;
+			text += length + (text[length] == '&');
+		}
+	}
+	if (u->socket && ((u->host && strcmp(u->host, "localhost") != 0) || u->port))
+		return error_set(err, EXIT_USAGE, "the URL names both a socket and a host or port");
+	if (u->create && !u->database)
+		return error_set(err, EXIT_USAGE,
+				 "create=yes needs the database's name in the URL");
+	return 0;
 }
 
 int mariadb_url_parse(const char *url, struct mariadb_url *into, struct error *err)

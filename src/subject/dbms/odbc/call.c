@@ -84,21 +84,15 @@ bool odbc_was_cancelled(struct odbc_link *l, SQLHSTMT statement)
 
 /* ---- the connection ---- */
 
-static int make_environment(struct odbc_link *l, struct error *err)
+int odbc_link_open(struct odbc_link *l, const char *text, struct error *err)
 {
+	l->lost = false;
 	const struct odbc_library *odbc = l->library;
 	if (!odbc_good(odbc->SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, &l->environment)) ||
 	    !odbc_good(odbc->SQLSetEnvAttr(l->environment, SQL_ATTR_ODBC_VERSION,
 					   odbc_value(SQL_OV_ODBC3), 0)) ||
-	    !odbc_good(odbc->SQLAllocHandle(SQL_HANDLE_DBC, l->environment, &l->connection)))
-		return error_set(err, EXIT_ENVIRONMENT, "ODBC: no environment can be made");
-	return 0;
-}
-
-int odbc_link_open(struct odbc_link *l, const char *text, struct error *err)
-{
-	l->lost = false;
-	if (make_environment(l, err)) {
+	    !odbc_good(odbc->SQLAllocHandle(SQL_HANDLE_DBC, l->environment, &l->connection))) {
+		error_set(err, EXIT_ENVIRONMENT, "ODBC: no environment can be made");
 		odbc_link_close(l);
 		return -1;
 	}

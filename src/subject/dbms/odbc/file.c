@@ -88,17 +88,6 @@ static int unknown_key(const struct reading *r, const char *name, struct error *
 	return meant ? error_hint(err, "'%s' was perhaps meant", meant) : -1;
 }
 
-static int choose(struct reading *r, const struct key *key, const char *value, struct error *err)
-{
-	for (size_t i = 0; i < 2; i++)
-		if (strcmp(value, key->choices[i]) == 0) {
-			r->chosen[key - keys] = i == 1;
-			return 0;
-		}
-	return error_set(err, EXIT_USAGE, "line %d: %s is %s or %s", r->line, key->name,
-			 key->choices[0], key->choices[1]);
-}
-
 static int set_value(struct reading *r, const struct key *key, const char *value, struct error *err)
 {
 	int *line = &r->line_of[key - keys];
@@ -115,8 +104,15 @@ static int set_value(struct reading *r, const struct key *key, const char *value
 		return error_set(err, EXIT_USAGE, "line %d: %s is longer than %zu bytes", r->line,
 				 key->name, key->longest);
 	void *into = (char *)&r->file + key->offset;
-	if (key->kind == VALUE_CHOICE)
-		return choose(r, key, value, err);
+	if (key->kind == VALUE_CHOICE) {
+		for (size_t i = 0; i < 2; i++)
+			if (strcmp(value, key->choices[i]) == 0) {
+				r->chosen[key - keys] = i == 1;
+				return 0;
+			}
+		return error_set(err, EXIT_USAGE, "line %d: %s is %s or %s", r->line, key->name,
+				 key->choices[0], key->choices[1]);
+	}
 	if (key->kind == VALUE_TEXTS)
 		array_push((word_list *)into, xstrdup(value));
 	else
@@ -192,8 +188,9 @@ static int check_whole(const struct reading *r, struct error *err)
 	return 0;
 }
 
-static int check_bytes(const char *text, size_t length, struct error *err)
+int odbc_file_parse(const char *text, size_t length, struct odbc_file *into, struct error *err)
 {
+	struct reading r = { 0 };
 	if (length > LONGEST)
 		return error_set(err, EXIT_USAGE, "longer than %d bytes: not a driver file",
 				 LONGEST);
@@ -204,14 +201,6 @@ static int check_bytes(const char *text, size_t length, struct error *err)
 			return error_set(err, EXIT_USAGE, "line %d is not UTF-8 text", line);
 		line += text[i] == '\n';
 	}
-	return 0;
-}
-
-int odbc_file_parse(const char *text, size_t length, struct odbc_file *into, struct error *err)
-{
-	struct reading r = { 0 };
-	if (check_bytes(text, length, err))
-		return -1;
 	char *copy = xstrndup(text, length);
 	int failed = read_lines(&r, copy, err) || check_whole(&r, err);
 	xfree(copy);

@@ -4,43 +4,11 @@
 
 #include "base/array.h"
 
-static SQLHSTMT prepare_insert(struct odbc_link *l, const char *table, size_t columns,
-			       struct error *err)
-{
-	SQLHSTMT insert = odbc_statement(l, err);
-	struct strbuf sql = { 0 };
-	strbuf_printf(&sql, "INSERT INTO %s VALUES (", table);
-	for (size_t i = 0; i < columns; i++)
-		strbuf_puts(&sql, i ? ", ?" : "?");
-	strbuf_putc(&sql, ')');
-	if (insert && !odbc_good(l->library->SQLPrepare(insert, odbc_text(sql.text), SQL_NTS))) {
-		odbc_fail(l, SQL_HANDLE_STMT, insert, "SQL", err);
-		odbc_statement_free(l, insert);
-		insert = NULL;
-	}
-	strbuf_release(&sql);
-	return insert;
-}
-
 struct parameter_type {
 	SQLSMALLINT type, digits;
 	SQLULEN size;
 	SQLLEN length; /* of the row's value; SQL_NULL_DATA */
 };
-
-/* Texts are converted by the ODBC driver to what the column is, where it can tell. */
-static void parameter_types(struct odbc_link *l, SQLHSTMT insert, size_t columns,
-			    struct parameter_type *types)
-{
-	for (size_t i = 0; i < columns; i++) {
-		SQLSMALLINT nullable;
-		struct parameter_type *t = &types[i];
-		if (!odbc_good(l->library->SQLDescribeParam(insert, (SQLUSMALLINT)(i + 1), &t->type,
-							    &t->size, &t->digits, &nullable)) ||
-		    t->type == SQL_UNKNOWN_TYPE)
-			*t = (struct parameter_type){ .type = SQL_VARCHAR, .size = 4000 };
-	}
-}
 
 static SQLRETURN insert_row(struct odbc_link *l, SQLHSTMT insert, size_t columns,
 			    struct parameter_type *types, const char **values)
@@ -63,7 +31,15 @@ static int insert_all(struct odbc_link *l, SQLHSTMT insert, size_t columns, dbms
 	const char **values = xcalloc(columns ? columns : 1, sizeof *values);
 	struct parameter_type *types = xcalloc(columns ? columns : 1, sizeof *types);
 	SQLRETURN rc = SQL_SUCCESS;
-	parameter_types(l, insert, columns, types);
+	/* the ODBC driver converts texts to the column's type, if it knows that */
+	for (size_t i = 0; i < columns; i++) {
+		SQLSMALLINT nullable;
+		struct parameter_type *t = &types[i];
+		if (!odbc_good(l->library->SQLDescribeParam(insert, (SQLUSMALLINT)(i + 1), &t->type,
+							    &t->size, &t->digits, &nullable)) ||
+		    t->type == SQL_UNKNOWN_TYPE)
+			*t = (struct parameter_type){ .type = SQL_VARCHAR, .size = 4000 };
+	}
 	while (odbc_good(rc) && next(context, values))
 		rc = insert_row(l, insert, columns, types, values);
 	int failed = odbc_good(rc) ? 0 : odbc_fail(l, SQL_HANDLE_STMT, insert, "SQL", err);
@@ -93,7 +69,18 @@ static int insert_in_transaction(struct odbc_link *l, const char *table, size_t 
 				 dbms_row_fn next, void *context, struct error *err)
 {
 	const struct odbc_library *odbc = l->library;
-	SQLHSTMT insert = prepare_insert(l, table, columns, err);
+	SQLHSTMT insert = odbc_statement(l, err);
+	struct strbuf sql = { 0 };
+	strbuf_printf(&sql, "INSERT INTO %s VALUES (", table);
+	for (size_t i = 0; i < columns; i++)
+		strbuf_puts(&sql, i ? ", ?" : "?");
+	strbuf_putc(&sql, ')');
+	if (insert && !odbc_good(l->library->SQLPrepare(insert, odbc_text(sql.text), SQL_NTS))) {
+		odbc_fail(l, SQL_HANDLE_STMT, insert, "SQL", err);
+		odbc_statement_free(l, insert);
+		insert = NULL;
+	}
+	strbuf_release(&sql);
 	int failed = !insert || insert_all(l, insert, columns, next, context, err);
 	odbc_statement_free(l, insert);
 	if (!failed && !odbc_good(odbc->SQLEndTran(SQL_HANDLE_DBC, l->connection, SQL_COMMIT)))

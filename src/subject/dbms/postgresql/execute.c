@@ -46,37 +46,6 @@ static void cancel(struct fetch *f, enum cancelled why, uint64_t now)
 	f->stop_at_ns = UINT64_MAX;
 }
 
-static void look(struct fetch *f, uint64_t now)
-{
-	uint64_t after = (now - f->x->begin_ns) / LOOK_SHARE;
-	postgresql_workers_note(f->s);
-	if (after < LOOK_SOONEST_NS)
-		after = LOOK_SOONEST_NS;
-	bool all = f->s->workers_planned > 0 &&
-		   (int64_t)f->s->workers.count >= f->s->workers_planned;
-	if (after > LOOK_LATEST_NS || all)
-		after = LOOK_LATEST_NS;
-	f->look_at_ns = now + after;
-}
-
-/* What is due. False: the server does not even answer a cancel. */
-static bool attend(struct fetch *f, uint64_t now)
-{
-	if (now >= f->look_at_ns)
-		look(f, now);
-	if (now >= f->stop_at_ns) {
-		f->stop_at_ns = now + STOP_EVERY_NS;
-		if (f->wait->stop(f->wait->context))
-			cancel(f, CANCELLED_BY_STOP, now);
-	}
-	if (now < f->limit_at_ns)
-		return true;
-	if (f->cancelled)
-		return false;
-	cancel(f, CANCELLED_BY_LIMIT, now);
-	return true;
-}
-
 static int wait_ms(const struct fetch *f, uint64_t now)
 {
 	uint64_t next = now + 100 * MS;
@@ -91,11 +60,30 @@ static int await_input(struct fetch *f, struct error *err)
 {
 	struct postgresql *s = f->s;
 	uint64_t now = clock_monotonic_ns();
-	if (!attend(f, now)) {
-		s->lost = true;
-		return error_set(err, EXIT_SUBJECT,
-				 "PostgreSQL: no answer to a cancelled query within %llu s",
-				 (unsigned long long)(CANCEL_PATIENCE_NS / (1000 * MS)));
+	if (now >= f->look_at_ns) {
+		uint64_t after = (now - f->x->begin_ns) / LOOK_SHARE;
+		postgresql_workers_note(f->s);
+		if (after < LOOK_SOONEST_NS)
+			after = LOOK_SOONEST_NS;
+		bool all = f->s->workers_planned > 0 &&
+			   (int64_t)f->s->workers.count >= f->s->workers_planned;
+		if (after > LOOK_LATEST_NS || all)
+			after = LOOK_LATEST_NS;
+		f->look_at_ns = now + after;
+	}
+	if (now >= f->stop_at_ns) {
+		f->stop_at_ns = now + STOP_EVERY_NS;
+		if (f->wait->stop(f->wait->context))
+			cancel(f, CANCELLED_BY_STOP, now);
+	}
+	if (now >= f->limit_at_ns) {
+		if (f->cancelled) {
+			s->lost = true;
+			return error_set(err, EXIT_SUBJECT,
+					 "PostgreSQL: no answer to a cancelled query within %llu s",
+					 (unsigned long long)(CANCEL_PATIENCE_NS / (1000 * MS)));
+		}
+		cancel(f, CANCELLED_BY_LIMIT, now);
 	}
 	struct pollfd fd = { .fd = s->pq->PQsocket(s->connection), .events = POLLIN };
 	if (poll(&fd, 1, wait_ms(f, now)) > 0 && !s->pq->PQconsumeInput(s->connection))

@@ -39,15 +39,6 @@ static char *text_of(const char *key, const json_t *value)
 	return strbuf_detach(&text);
 }
 
-static void set_lower(json_t *node, const char *key, const char *text)
-{
-	char *lower = xstrdup(text);
-	for (char *at = lower; *at; at++)
-		*at = (char)tolower((unsigned char)*at);
-	json_object_set_new(node, key, json_string(lower));
-	free(lower);
-}
-
 /* Keys that have a place of their own in a canonical node. */
 static bool add_named(json_t *node, const json_t *source, const char *key, const char *text)
 {
@@ -60,7 +51,11 @@ static bool add_named(json_t *node, const json_t *source, const char *key, const
 			return true;
 		}
 	if (strcmp(key, "Join Type") == 0) {
-		set_lower(node, "join", text);
+		char *lower = xstrdup(text);
+		for (char *at = lower; *at; at++)
+			*at = (char)tolower((unsigned char)*at);
+		json_object_set_new(node, "join", json_string(lower));
+		free(lower);
 		return true;
 	}
 	if (strcmp(key, "Alias") == 0) {
@@ -76,14 +71,6 @@ static bool is_condition(const char *key)
 {
 	return text_ends_with(key, "Cond") || text_ends_with(key, "Filter") ||
 	       text_ends_with(key, "Condition");
-}
-
-static void add_condition(json_t *conditions, const char *key, const char *text)
-{
-	struct strbuf line = { 0 };
-	strbuf_printf(&line, "%s: %s", key, text);
-	json_array_append_new(conditions, json_string(line.text));
-	strbuf_release(&line);
 }
 
 static void set_unless_empty(json_t *node, const char *key, json_t *value)
@@ -107,10 +94,14 @@ static json_t *canonical(const json_t *source)
 			free(text);
 			continue;
 		}
-		if (is_condition(key))
-			add_condition(conditions, key, text);
-		else
+		if (is_condition(key)) {
+			struct strbuf line = { 0 };
+			strbuf_printf(&line, "%s: %s", key, text);
+			json_array_append_new(conditions, json_string(line.text));
+			strbuf_release(&line);
+		} else {
 			json_object_set_new(details, key, json_string(text));
+		}
 		free(text);
 	}
 	json_array_foreach(json_object_get(source, "Plans"), i, value)

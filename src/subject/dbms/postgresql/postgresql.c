@@ -498,16 +498,6 @@ int postgresql_is_prepared(struct postgresql *s, struct error *err)
 			  : error_set(err, EXIT_USAGE, "no statement is prepared");
 }
 
-/* Over all Gathers of a canonical plan. A quote within a text is escaped there. */
-static int64_t workers_planned(const char *plan)
-{
-	static const char key[] = "\"Workers Planned\":\"";
-	int64_t sum = 0;
-	for (const char *at = plan; (at = strstr(at, key)); at += sizeof key - 1)
-		sum += strtol(at + sizeof key - 1, NULL, 10);
-	return sum;
-}
-
 /* Without parameters a prepared statement has one plan (the "generic" one), kept until something
  * that it depends on changes; EXPLAIN EXECUTE shows that very plan, and it is executed. */
 int postgresql_plan(void *state, struct query_plan *plan, struct error *err)
@@ -523,8 +513,15 @@ int postgresql_plan(void *state, struct query_plan *plan, struct error *err)
 			? plan_of_postgresql(s->pq->PQgetvalue(r, 0, 0), plan, err)
 			: error_set(err, EXIT_USAGE, "PostgreSQL has no plan of this statement");
 	s->pq->PQclear(r);
-	if (!failed)
-		s->workers_planned = workers_planned(plan->json);
+	if (!failed) {
+		/* The sum over all Gathers. The plan escapes quotes in texts, so this key matches
+		 * no text. */
+		static const char key[] = "\"Workers Planned\":\"";
+		int64_t sum = 0;
+		for (const char *at = plan->json; (at = strstr(at, key)); at += sizeof key - 1)
+			sum += strtol(at + sizeof key - 1, NULL, 10);
+		s->workers_planned = sum;
+	}
 	return failed;
 }
 

@@ -23,35 +23,23 @@ static bool is_postgres(pid_t pid)
 	return is;
 }
 
-static pid_t parent_of(pid_t pid)
+int postgresql_tasks(void *state, struct dbms_tasks *into, struct error *err)
 {
-	char *status = proc_read(pid, "status");
-	const char *at = status ? strstr(status, "\nPPid:") : NULL;
-	pid_t parent = at ? (pid_t)strtol(at + strlen("\nPPid:"), NULL, 10) : 0;
-	free(status);
-	return parent;
-}
-
-/* Not PQbackendPID(): behind a pooler that is the pooler's. */
-static int ask_backend(struct postgresql *s, pid_t *pid, struct error *err)
-{
+	struct postgresql *s = state;
+	char address[INET6_ADDRSTRLEN] = "an unknown address";
+	pid_t backend;
+	/* not PQbackendPID(): behind a pooler that is the pooler's */
 	int64_t number;
 	if (postgresql_driver.number(s, "SELECT pg_backend_pid()", &number, err))
 		return -1;
-	*pid = (pid_t)number;
-	return 0;
-}
-
-static int find_processes(struct postgresql *s, struct error *err)
-{
-	char address[INET6_ADDRSTRLEN] = "an unknown address";
-	pid_t backend;
-	if (ask_backend(s, &backend, err))
-		return -1;
+	backend = (pid_t)number;
 	if (!peer_is_here(s->pq->PQsocket(s->connection), address))
 		return error_set(err, EXIT_ENVIRONMENT, "the server is on another machine: %s",
 				 address);
-	pid_t parent = parent_of(backend);
+	char *status = proc_read(backend, "status");
+	const char *at = status ? strstr(status, "\nPPid:") : NULL;
+	pid_t parent = at ? (pid_t)strtol(at + strlen("\nPPid:"), NULL, 10) : 0;
+	free(status);
 	if (!is_postgres(backend) || !is_postgres(parent)) {
 		error_set(err, EXIT_ENVIRONMENT,
 			  "the server is on another machine: its process %d is not one of "
@@ -62,14 +50,6 @@ static int find_processes(struct postgresql *s, struct error *err)
 	}
 	s->backend = backend;
 	s->postmaster = parent;
-	return 0;
-}
-
-int postgresql_tasks(void *state, struct dbms_tasks *into, struct error *err)
-{
-	struct postgresql *s = state;
-	if (find_processes(s, err))
-		return -1;
 	*into = (struct dbms_tasks){ .server = s->postmaster,
 				     .process = s->backend,
 				     .makes_workers = s->workers_planned != 0,
@@ -90,22 +70,6 @@ static bool is_known(const struct postgresql *s, pid_t pid)
 	return false;
 }
 
-/* By its title, "postgres: parallel worker for PID 123 ". One that was just forked has its parent's
- * title still, and is asked again. */
-static void judge_child(struct postgresql *s, pid_t pid)
-{
-	static const char words[] = "parallel worker for PID ";
-	char *title = proc_read(pid, "cmdline");
-	if (title && strncmp(title, "postgres: ", 10) == 0) {
-		const char *of = strstr(title, words);
-		if (of && strtol(of + sizeof words - 1, NULL, 10) == s->backend)
-			array_push(&s->workers, pid);
-		else
-			array_push(&s->others, pid);
-	}
-	free(title);
-}
-
 static char *read_children(const struct postgresql *s)
 {
 	char name[32];
@@ -120,8 +84,20 @@ void postgresql_workers_note(struct postgresql *s)
 		pid_t pid = (pid_t)strtol(at, &end, 10);
 		if (end == at)
 			break;
-		if (!is_known(s, pid))
-			judge_child(s, pid);
+		if (!is_known(s, pid)) {
+			/* By its title, "postgres: parallel worker for PID 123 ". One that was just
+			 * forked has its parent's title still, and is asked again. */
+			static const char words[] = "parallel worker for PID ";
+			char *title = proc_read(pid, "cmdline");
+			if (title && strncmp(title, "postgres: ", 10) == 0) {
+				const char *of = strstr(title, words);
+				if (of && strtol(of + sizeof words - 1, NULL, 10) == s->backend)
+					array_push(&s->workers, pid);
+				else
+					array_push(&s->others, pid);
+			}
+			free(title);
+		}
 	}
 	free(children);
 }

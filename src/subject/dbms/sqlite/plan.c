@@ -76,18 +76,6 @@ static struct span take_conditions(struct span *s)
 	return inner;
 }
 
-static void set_conditions(json_t *node, struct span text)
-{
-	if (!text.length)
-		return;
-	json_t *conditions = json_array();
-	while (text.length) {
-		struct span one = take_until(&text, " AND ");
-		json_array_append_new(conditions, plan_string(one.at, one.length));
-	}
-	json_object_set_new(node, "conditions", conditions);
-}
-
 /* "COVERING INDEX i", "AUTOMATIC PARTIAL COVERING INDEX", "INTEGER PRIMARY KEY" */
 static void set_access(json_t *node, struct span how)
 {
@@ -111,7 +99,15 @@ static json_t *access_node(const char *what, struct span rest)
 		json_object_set_new(node, "join", json_string("left"));
 	else if (take_end(&rest, " RIGHT-JOIN"))
 		json_object_set_new(node, "join", json_string("right"));
-	set_conditions(node, take_conditions(&rest));
+	struct span text = take_conditions(&rest);
+	if (text.length) {
+		json_t *conditions = json_array();
+		while (text.length) {
+			struct span one = take_until(&text, " AND ");
+			json_array_append_new(conditions, plan_string(one.at, one.length));
+		}
+		json_object_set_new(node, "conditions", conditions);
+	}
 	struct span table = rest;
 	if (memmem(rest.at, rest.length, " VIRTUAL TABLE INDEX ", 21)) {
 		table = take_until(&rest, " VIRTUAL TABLE INDEX ");

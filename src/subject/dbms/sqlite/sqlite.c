@@ -58,19 +58,6 @@ static int fail(const struct sqlite *s, const char *what, struct error *err)
 	return -1;
 }
 
-static int fail_open(const struct sqlite *s, struct error *err)
-{
-	char path[400];
-	int rc = sqlite3_extended_errcode(s->db), number = sqlite3_system_errno(s->db);
-	bool by_errno = (rc & 0xff) == SQLITE_CANTOPEN && number;
-	text_display(s->path, path, sizeof path);
-	error_set(err, code_of(rc), "cannot open %s: %s", path,
-		  by_errno ? strerror(number) : sqlite3_errmsg(s->db));
-	if ((rc & 0xff) == SQLITE_NOTADB)
-		return error_hint(err, "this file is not SQLite's, or is encrypted");
-	return -1;
-}
-
 /* ---- statements of ours ---- */
 
 static int run(void *state, const char *sql, struct error *err)
@@ -185,7 +172,14 @@ static int open_database(struct sqlite *s, struct error *err)
 		flags |= SQLITE_OPEN_CREATE;
 	if (sqlite3_open_v2(s->path, &s->db, flags, NULL) || sqlite3_busy_timeout(s->db, BUSY_MS) ||
 	    sqlite3_exec(s->db, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL)) {
-		fail_open(s, err);
+		char path[400];
+		int rc = sqlite3_extended_errcode(s->db), number = sqlite3_system_errno(s->db);
+		bool by_errno = (rc & 0xff) == SQLITE_CANTOPEN && number;
+		text_display(s->path, path, sizeof path);
+		error_set(err, code_of(rc), "cannot open %s: %s", path,
+			  by_errno ? strerror(number) : sqlite3_errmsg(s->db));
+		if ((rc & 0xff) == SQLITE_NOTADB)
+			error_hint(err, "this file is not SQLite's, or is encrypted");
 		sqlite3_close(s->db);
 		s->db = NULL;
 		return -1;
@@ -316,20 +310,6 @@ static int load(void *state, const char *table, size_t columns, dbms_row_fn next
 	return failed ? error_prefix(err, "loading table %s", table) : 0;
 }
 
-/* With synchronous=OFF nobody else does. Not by a descriptor of our own: closing it would end the
- * locks that SQLite has on the file. */
-static int sync_file(struct sqlite *s, struct error *err)
-{
-	sqlite3_file *file = NULL;
-	sqlite3_file_control(s->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-	if (!file || !file->pMethods || !file->pMethods->xSync)
-		return 0;
-	if (file->pMethods->xSync(file, SQLITE_SYNC_NORMAL))
-		return error_set(err, EXIT_ENVIRONMENT, "cannot write %s to its disk: %s", s->path,
-				 strerror(errno));
-	return 0;
-}
-
 static int settle(void *state, const char *const *tables, size_t count, struct error *err)
 {
 	struct sqlite *s = state;
@@ -341,7 +321,16 @@ static int settle(void *state, const char *const *tables, size_t count, struct e
 	}
 	if (failed || run(s, "PRAGMA wal_checkpoint(TRUNCATE)", err))
 		return -1;
-	return sync_file(s, err);
+	/* With synchronous=OFF nobody else syncs the file. Closing a descriptor of our own would
+	 * end SQLite's locks on it, so SQLite's is used. */
+	sqlite3_file *file = NULL;
+	sqlite3_file_control(s->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+	if (!file || !file->pMethods || !file->pMethods->xSync)
+		return 0;
+	if (file->pMethods->xSync(file, SQLITE_SYNC_NORMAL))
+		return error_set(err, EXIT_ENVIRONMENT, "cannot write %s to its disk: %s", s->path,
+				 strerror(errno));
+	return 0;
 }
 
 /* Of the table's own pages, by dbstat. Where SQLite was built without it, it does not say: the
