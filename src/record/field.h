@@ -81,7 +81,7 @@ enum field_flag {
 	FIELD_GIVEN = 512,    /* in JSON and CSV: absent unless the bool at `bits` is true */
 	FIELD_OF_SEVERAL = 1024, /* likewise: unless the uint64_t at `bits` is 2 or more */
 	FIELD_MISSING = 256,  /* of measures: `bits` is a uint32_t of those that are not known */
-	FIELD_CODE = 1024,    /* marked up as code where a table has that */
+	FIELD_CODE = 2048,    /* marked up as code where a table has that */
 };
 
 struct measure;

@@ -4,28 +4,29 @@
 #include <string.h>
 
 /* In the order of enum ledger_cause. */
-#define CAUSES(X) \
-	X(LEDGER_RUN, "run", "on a CPU, in its own user or kernel code") \
-	X(LEDGER_IRQ, "irq", "its CPU served a hard interrupt") \
-	X(LEDGER_SOFTIRQ, "softirq", "its CPU served a soft interrupt") \
-	X(LEDGER_NMI, "nmi", "its CPU served a non-maskable interrupt") \
-	X(LEDGER_STEAL, "steal", "the hypervisor had taken its CPU away") \
-	X(LEDGER_QUEUED, "queued", "runnable, another task had its CPU") \
-	X(LEDGER_WAKING, "waking", "runnable, its idle CPU was still waking up") \
-	X(LEDGER_THROTTLED, "throttled", "runnable, the CPU quota of its control group was used up") \
-	X(LEDGER_IO, "io", "blocked on I/O, the device served the subject") \
-	X(LEDGER_IO_OTHER, "io_other", "blocked on I/O, the device served others") \
+#define CAUSES(X)                                                                    \
+	X(LEDGER_RUN, "run", "on a CPU, in its own user or kernel code")             \
+	X(LEDGER_IRQ, "irq", "its CPU served a hard interrupt")                      \
+	X(LEDGER_SOFTIRQ, "softirq", "its CPU served a soft interrupt")              \
+	X(LEDGER_NMI, "nmi", "its CPU served a non-maskable interrupt")              \
+	X(LEDGER_STEAL, "steal", "the hypervisor had taken its CPU away")            \
+	X(LEDGER_QUEUED, "queued", "runnable, another task had its CPU")             \
+	X(LEDGER_WAKING, "waking", "runnable, its idle CPU was still waking up")     \
+	X(LEDGER_THROTTLED, "throttled",                                             \
+	  "runnable, the CPU quota of its control group was used up")                \
+	X(LEDGER_IO, "io", "blocked on I/O, the device served the subject")          \
+	X(LEDGER_IO_OTHER, "io_other", "blocked on I/O, the device served others")   \
 	X(LEDGER_IO_IDLE, "io_idle", "blocked on I/O, the device had nothing to do") \
-	X(LEDGER_FAULT, "fault", "waiting for a page from storage") \
-	X(LEDGER_FUTEX, "futex", "asleep on a lock or condition of user space") \
-	X(LEDGER_PIPE, "pipe", "asleep on a pipe") \
-	X(LEDGER_SOCKET, "socket", "asleep on a socket") \
-	X(LEDGER_TIMER, "timer", "asleep until a time") \
-	X(LEDGER_POLL, "poll", "asleep until a file or event is ready") \
-	X(LEDGER_CHILD, "child", "asleep until a child ends") \
-	X(LEDGER_LOCK, "lock", "blocked in the kernel on a lock or journal") \
-	X(LEDGER_SLEEP, "sleep", "asleep on something else") \
-	X(LEDGER_STOPPED, "stopped", "stopped by a signal, tracer or freezer") \
+	X(LEDGER_FAULT, "fault", "waiting for a page from storage")                  \
+	X(LEDGER_FUTEX, "futex", "asleep on a lock or condition of user space")      \
+	X(LEDGER_PIPE, "pipe", "asleep on a pipe")                                   \
+	X(LEDGER_SOCKET, "socket", "asleep on a socket")                             \
+	X(LEDGER_TIMER, "timer", "asleep until a time")                              \
+	X(LEDGER_POLL, "poll", "asleep until a file or event is ready")              \
+	X(LEDGER_CHILD, "child", "asleep until a child ends")                        \
+	X(LEDGER_LOCK, "lock", "blocked in the kernel on a lock or journal")         \
+	X(LEDGER_SLEEP, "sleep", "asleep on something else")                         \
+	X(LEDGER_STOPPED, "stopped", "stopped by a signal, tracer or freezer")       \
 	X(LEDGER_UNSEEN, "unseen", "alive, but not accounted for")
 
 #define ROW(cause, name, meaning) [cause] = { name, meaning },
@@ -40,17 +41,21 @@ const char *const ledger_event_names[LEDGER_EVENTS] = { "switches", "wakeups", "
 
 /* ---- rows ---- */
 
-#define CAUSE(type)                                                                          \
-	FACT(type, cause, "cause", FIELD_ENUM, "See THE LEDGER in tare(1).", .limit = LEDGER_CAUSES, \
-	     .names = ledger_cause_names)
+#define CAUSE(type)                                                          \
+	FACT(type, cause, "cause", FIELD_ENUM, "See THE LEDGER in tare(1).", \
+	     .limit = LEDGER_CAUSES, .names = ledger_cause_names)
 #define NAME(type, meaning) \
 	FACT(type, name, "name", FIELD_NAME, meaning, .limit = sizeof(((type *)0)->name))
-#define PID(type)                                                       \
-	FACT(type, pid, "pid", FIELD_I32, "null: none, or several.",    \
-	     .flags = FIELD_ZERO_ABSENT)
+#define PID(type) \
+	FACT(type, pid, "pid", FIELD_I32, "null: none, or several.", .flags = FIELD_ZERO_ABSENT)
 
 static const struct field causes_fields[] = { { "", FIELD_CAUSES }, { 0 } };
 const struct shape ledger_causes_shape = { "causes", NULL, causes_fields };
+static const struct field mean_causes_fields[] = {
+	{ "", FIELD_CAUSES, .item = FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
+	{ 0 },
+};
+const struct shape ledger_mean_causes_shape = { "mean_causes", NULL, mean_causes_fields };
 
 #define X(member, ...) FACT(struct ledger_account, member, __VA_ARGS__)
 static const struct field account_fields[] = {
@@ -88,12 +93,8 @@ const struct shape ledger_thread_shape = { "thread", NULL, thread_fields };
 
 #define X(member, ...) FACT(struct ledger_entry, member, __VA_ARGS__)
 static const struct field entry_fields[] = {
-	CAUSE(struct ledger_entry),
-	NAME(struct ledger_entry, NULL),
-	PID(struct ledger_entry),
-	X(ns, "ns", FIELD_U64, NULL),
-	X(count, "count", FIELD_U64, NULL),
-	{ 0 },
+	CAUSE(struct ledger_entry),   NAME(struct ledger_entry, NULL),	  PID(struct ledger_entry),
+	X(ns, "ns", FIELD_U64, NULL), X(count, "count", FIELD_U64, NULL), { 0 },
 };
 const struct shape ledger_entry_shape = { "entry", NULL, entry_fields };
 static const struct field detail_fields[] = {
@@ -137,10 +138,9 @@ const struct shape ledger_interrupt_shape = { "interrupt", NULL, interrupt_field
 #undef X
 
 #define X(member, ...) FACT(struct ledger, member, __VA_ARGS__)
-#define EVENT(event, name) \
-	X(events[event], "events_" name, FIELD_U64, NULL, .json = "events." name)
-#define EVENT_NS(event, name)                                                          \
-	X(event_ns[event], "event_ns_" name, FIELD_REAL,                               \
+#define EVENT(event, name) X(events[event], "events_" name, FIELD_U64, NULL, .json = "events." name)
+#define EVENT_NS(event, name)                                                            \
+	X(event_ns[event], "event_ns_" name, FIELD_REAL,                                 \
 	  "Measured on this machine at the start of the run.", .json = "event_ns." name, \
 	  .more = "\"minimum\": 0")
 static const struct field cost_fields[] = {

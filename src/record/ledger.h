@@ -144,9 +144,9 @@ struct ledger {
 };
 
 /* The rows of these structs, for the lab and for JSON. A detail is an entry with its thread. */
-extern const struct shape ledger_detail_shape, ledger_causes_shape, ledger_account_shape, ledger_thread_shape,
-	ledger_entry_shape, ledger_other_shape, ledger_interrupt_shape, ledger_cost_shape,
-	ledger_shape;
+extern const struct shape ledger_detail_shape, ledger_causes_shape, ledger_mean_causes_shape,
+	ledger_account_shape, ledger_thread_shape, ledger_entry_shape, ledger_other_shape,
+	ledger_interrupt_shape, ledger_cost_shape, ledger_shape;
 
 void ledger_release(struct ledger *l);
 /* Empties it and keeps its memory. */

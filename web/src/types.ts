@@ -139,28 +139,28 @@ export interface MeanLedger {
 }
 
 export interface MeanCauses {
-  run: number;
-  irq: number;
-  softirq: number;
-  nmi: number;
-  steal: number;
-  queued: number;
-  waking: number;
-  throttled: number;
-  io: number;
-  io_other: number;
-  io_idle: number;
-  fault: number;
-  futex: number;
-  pipe: number;
-  socket: number;
-  timer: number;
-  poll: number;
-  child: number;
-  lock: number;
-  sleep: number;
-  stopped: number;
-  unseen: number;
+  run: number; // on a CPU, in its own user or kernel code
+  irq: number; // its CPU served a hard interrupt
+  softirq: number; // its CPU served a soft interrupt
+  nmi: number; // its CPU served a non-maskable interrupt
+  steal: number; // the hypervisor had taken its CPU away
+  queued: number; // runnable, another task had its CPU
+  waking: number; // runnable, its idle CPU was still waking up
+  throttled: number; // runnable, the CPU quota of its control group was used up
+  io: number; // blocked on I/O, the device served the subject
+  io_other: number; // blocked on I/O, the device served others
+  io_idle: number; // blocked on I/O, the device had nothing to do
+  fault: number; // waiting for a page from storage
+  futex: number; // asleep on a lock or condition of user space
+  pipe: number; // asleep on a pipe
+  socket: number; // asleep on a socket
+  timer: number; // asleep until a time
+  poll: number; // asleep until a file or event is ready
+  child: number; // asleep until a child ends
+  lock: number; // blocked in the kernel on a lock or journal
+  sleep: number; // asleep on something else
+  stopped: number; // stopped by a signal, tracer or freezer
+  unseen: number; // alive, but not accounted for
 }
 
 export interface Entrie {
@@ -252,40 +252,50 @@ export interface Process {
 
 export interface Ledger {
   wall_ns: Causes; // The elapsed time: `run` when anything of the subject ran, else what all of it waited for.
+  ns: Causes;
+  count: Causes; // How often it came to be so.
+  tick_user_ns: number; // Ticks that fell on it: `run` is user and kernel in their proportion, sampled.
+  tick_system_ns: number;
+  migrations: number; // Moves to another CPU.
   account: Account; // Summed over the subject's threads.
-  entries: TimeEntrie[]; // The account by name; for each cause they add up to it.
+  entries: Entry[]; // The account by name; for each cause they add up to it.
   threads: Thread[] | null; // null: not loaded.
   unlisted: number; // Threads that are in the account only.
-  others: TimeOther[]; // Other processes that ran, those that delayed the subject most first; at most 20.
+  others: Other[]; // Other processes that ran, those that delayed the subject most first; at most 20.
   interrupts: Interrupt[]; // Of the whole machine; subject_: on a CPU that the subject had.
-  cost: TimeCost; // tare's own, nothing is taken off for it: events on the whole machine times what each costs; subject_: on a CPU that the subject had.
+  events: { switches: number; wakeups: number; interrupts: number; blocks: number; };
+  event_ns: { switches: number | null; wakeups: number | null; interrupts: number | null; blocks: number | null; };
+  subject_events: number;
+  ns: number | null;
+  subject_ns: number | null;
+  cost: LedgerCost;
   lost: number; // Facts that found no room: names or I/O, not time.
   not_seen: string | null; // What this kernel does not tell.
 }
 
 export interface Causes {
-  run: number;
-  irq: number;
-  softirq: number;
-  nmi: number;
-  steal: number;
-  queued: number;
-  waking: number;
-  throttled: number;
-  io: number;
-  io_other: number;
-  io_idle: number;
-  fault: number;
-  futex: number;
-  pipe: number;
-  socket: number;
-  timer: number;
-  poll: number;
-  child: number;
-  lock: number;
-  sleep: number;
-  stopped: number;
-  unseen: number;
+  run: number; // on a CPU, in its own user or kernel code
+  irq: number; // its CPU served a hard interrupt
+  softirq: number; // its CPU served a soft interrupt
+  nmi: number; // its CPU served a non-maskable interrupt
+  steal: number; // the hypervisor had taken its CPU away
+  queued: number; // runnable, another task had its CPU
+  waking: number; // runnable, its idle CPU was still waking up
+  throttled: number; // runnable, the CPU quota of its control group was used up
+  io: number; // blocked on I/O, the device served the subject
+  io_other: number; // blocked on I/O, the device served others
+  io_idle: number; // blocked on I/O, the device had nothing to do
+  fault: number; // waiting for a page from storage
+  futex: number; // asleep on a lock or condition of user space
+  pipe: number; // asleep on a pipe
+  socket: number; // asleep on a socket
+  timer: number; // asleep until a time
+  poll: number; // asleep until a file or event is ready
+  child: number; // asleep until a child ends
+  lock: number; // blocked in the kernel on a lock or journal
+  sleep: number; // asleep on something else
+  stopped: number; // stopped by a signal, tracer or freezer
+  unseen: number; // alive, but not accounted for
 }
 
 export interface Account {
@@ -296,7 +306,7 @@ export interface Account {
   migrations: number; // Moves to another CPU.
 }
 
-export interface TimeEntrie {
+export interface Entry {
   cause: 'run' | 'irq' | 'softirq' | 'nmi' | 'steal' | 'queued' | 'waking' | 'throttled' | 'io' | 'io_other' | 'io_idle' | 'fault' | 'futex' | 'pipe' | 'socket' | 'timer' | 'poll' | 'child' | 'lock' | 'sleep' | 'stopped' | 'unseen'; // See THE LEDGER in tare(1).
   name: string;
   pid: number | null; // null: none, or several.
@@ -311,23 +321,16 @@ export interface Thread {
   begin_ns: number; // After the subject's exec.
   end_ns: number;
   alive: boolean; // At the end of the execution.
+  ns: Causes;
+  count: Causes; // How often it came to be so.
+  tick_user_ns: number; // Ticks that fell on it: `run` is user and kernel in their proportion, sampled.
+  tick_system_ns: number;
+  migrations: number; // Moves to another CPU.
   account: Account;
 }
 
-export interface TimeOther {
-  name: string;
-  pid: number | null; // null: none, or several.
-  self: boolean; // tare itself.
-  kernel: boolean;
-  ns: number; // On a CPU.
-  bursts: number;
-  longest_ns: number;
-  delayed_ns: number; // Had a CPU that a thread of the subject was queued for.
-  io_delayed_ns: number; // Had the device that a thread of the subject was blocked on.
-}
-
 export interface Interrupt {
-  cause: 'irq' | 'softirq' | 'nmi';
+  cause: 'run' | 'irq' | 'softirq' | 'nmi' | 'steal' | 'queued' | 'waking' | 'throttled' | 'io' | 'io_other' | 'io_idle' | 'fault' | 'futex' | 'pipe' | 'socket' | 'timer' | 'poll' | 'child' | 'lock' | 'sleep' | 'stopped' | 'unseen';
   name: string;
   count: number;
   ns: number;
@@ -335,26 +338,12 @@ export interface Interrupt {
   subject_ns: number;
 }
 
-export interface TimeCost {
-  events: Events;
-  event_ns: EventNs; // Measured on this machine at the start of the run.
+export interface LedgerCost {
+  events: { switches: number; wakeups: number; interrupts: number; blocks: number; };
+  event_ns: { switches: number | null; wakeups: number | null; interrupts: number | null; blocks: number | null; };
   subject_events: number;
   ns: number | null;
   subject_ns: number | null;
-}
-
-export interface Events {
-  switches: number;
-  wakeups: number;
-  interrupts: number;
-  blocks: number;
-}
-
-export interface EventNs {
-  switches: number | null;
-  wakeups: number | null;
-  interrupts: number | null;
-  blocks: number | null;
 }
 
 export interface Verdict {

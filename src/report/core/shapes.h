@@ -9,10 +9,8 @@ extern const struct shape machine_shape, warning_shape, noise_run_shape, doctor_
 	finding_shape, doctor_shape, change_shape, knob_shape, status_shape, quiet_shape;
 /* time */
 extern const struct shape grades_shape, shell_shape, summary_shape, et_shape, measures_shape,
-	cutoffs_shape, drop_shape, protocol_shape, mean_causes_shape, entrie_shape, other_shape,
-	cost_shape, mean_ledger_shape, causes_shape, account_shape, time_entrie_shape, thread_shape,
-	time_other_shape, interrupt_shape, events_shape, event_ns_shape, time_cost_shape,
-	ledger_shape, verdict_shape, judged_shape, run_shape, result_shape, comparison_shape,
+	cutoffs_shape, drop_shape, protocol_shape, entrie_shape, other_shape, cost_shape,
+	mean_ledger_shape, verdict_shape, judged_shape, run_shape, result_shape, comparison_shape,
 	tare_shape, time_shape, version_shape, size_shape, emp_shape, median_shape, name_shape,
 	contribution_shape, explain_thread_shape, explained_shape, explain_shape;
 /* noise */

@@ -5,12 +5,6 @@
 static const char *const rule_names[] = { "kept", "warmup", "failed", "I", "II" };
 static const char *const name_names[] = { "emp" };
 static const char *const headline_names[] = { "et", "pt_net", "pt_exec", "pt_tick" };
-static const char *const cause_names[] = { "run",     "irq",	"softirq",   "nmi",  "steal",
-					   "queued",  "waking", "throttled", "io",   "io_other",
-					   "io_idle", "fault",	"futex",     "pipe", "socket",
-					   "timer",   "poll",	"child",     "lock", "sleep",
-					   "stopped", "unseen" };
-static const char *const interrupt_cause_names[] = { "irq", "softirq", "nmi" };
 static const char *const status_names[] = { "going", "complete", "interrupted", "failed" };
 static const char *const backend_names[] = { "plain", "netlink", "bpf" };
 static const char *const grade_names[] = { "net", "exec", "tick" };
@@ -117,35 +111,8 @@ static const struct field protocol_fields[] = {
 };
 const struct shape protocol_shape = { "protocol", NULL, protocol_fields };
 
-static const struct field mean_causes_fields[] = {
-	{ "run", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "irq", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "softirq", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "nmi", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "steal", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "queued", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "waking", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "throttled", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "io", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "io_other", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "io_idle", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "fault", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "futex", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "pipe", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "socket", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "timer", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "poll", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "child", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "lock", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "sleep", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "stopped", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "unseen", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ 0 },
-};
-const struct shape mean_causes_shape = { "mean_causes", NULL, mean_causes_fields };
-
 static const struct field entrie_fields[] = {
-	{ "cause", FIELD_ENUM, .limit = 22, .names = cause_names,
+	{ "cause", FIELD_ENUM, .limit = LEDGER_CAUSES, .names = ledger_cause_names,
 	  .meaning = "See THE LEDGER in tare(1)." },
 	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS },
 	{ "pid", FIELD_ID, .meaning = "null: none, or several." },
@@ -184,9 +151,10 @@ const struct shape cost_shape = { "cost", NULL, cost_fields };
 
 static const struct field mean_ledger_fields[] = {
 	{ "executions", FIELD_I64, .more = "\"minimum\": 1" },
-	{ "wall_ns", FIELD_OBJECT, .shape = &mean_causes_shape, .flags = FIELD_BY_HAND },
-	{ "account_ns", FIELD_OBJECT, .shape = &mean_causes_shape, .flags = FIELD_BY_HAND },
-	{ "account_count", FIELD_OBJECT, .shape = &mean_causes_shape, .flags = FIELD_BY_HAND },
+	{ "wall_ns", FIELD_OBJECT, .shape = &ledger_mean_causes_shape, .flags = FIELD_BY_HAND },
+	{ "account_ns", FIELD_OBJECT, .shape = &ledger_mean_causes_shape, .flags = FIELD_BY_HAND },
+	{ "account_count", FIELD_OBJECT, .shape = &ledger_mean_causes_shape,
+	  .flags = FIELD_BY_HAND },
 	{ "run_user_ns", FIELD_REAL,
 	  .meaning =
 		  "The part of account_ns.run in user mode, sampled by ticks; null: not one was seen.",
@@ -200,156 +168,6 @@ static const struct field mean_ledger_fields[] = {
 	{ 0 },
 };
 const struct shape mean_ledger_shape = { "mean_ledger", NULL, mean_ledger_fields };
-
-static const struct field causes_fields[] = {
-	{ "run", FIELD_U64 },
-	{ "irq", FIELD_U64 },
-	{ "softirq", FIELD_U64 },
-	{ "nmi", FIELD_U64 },
-	{ "steal", FIELD_U64 },
-	{ "queued", FIELD_U64 },
-	{ "waking", FIELD_U64 },
-	{ "throttled", FIELD_U64 },
-	{ "io", FIELD_U64 },
-	{ "io_other", FIELD_U64 },
-	{ "io_idle", FIELD_U64 },
-	{ "fault", FIELD_U64 },
-	{ "futex", FIELD_U64 },
-	{ "pipe", FIELD_U64 },
-	{ "socket", FIELD_U64 },
-	{ "timer", FIELD_U64 },
-	{ "poll", FIELD_U64 },
-	{ "child", FIELD_U64 },
-	{ "lock", FIELD_U64 },
-	{ "sleep", FIELD_U64 },
-	{ "stopped", FIELD_U64 },
-	{ "unseen", FIELD_U64 },
-	{ 0 },
-};
-const struct shape causes_shape = { "causes", NULL, causes_fields };
-
-static const struct field account_fields[] = {
-	{ "ns", FIELD_OBJECT, .shape = &causes_shape, .flags = FIELD_BY_HAND },
-	{ "count", FIELD_OBJECT, .shape = &causes_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "How often it came to be so." },
-	{ "tick_user_ns", FIELD_U64,
-	  .meaning =
-		  "Ticks that fell on it: `run` is user and kernel in their proportion, sampled." },
-	{ "tick_system_ns", FIELD_U64 },
-	{ "migrations", FIELD_U64, .meaning = "Moves to another CPU." },
-	{ 0 },
-};
-const struct shape account_shape = { "account", NULL, account_fields };
-
-static const struct field time_entrie_fields[] = {
-	{ "cause", FIELD_ENUM, .limit = 22, .names = cause_names,
-	  .meaning = "See THE LEDGER in tare(1)." },
-	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "pid", FIELD_ID, .meaning = "null: none, or several." },
-	{ "ns", FIELD_U64 },
-	{ "count", FIELD_U64 },
-	{ 0 },
-};
-const struct shape time_entrie_shape = { "time_entrie", NULL, time_entrie_fields };
-
-static const struct field thread_fields[] = {
-	{ "tid", FIELD_I64 },
-	{ "pid", FIELD_I64 },
-	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "begin_ns", FIELD_I64, .meaning = "After the subject's exec." },
-	{ "end_ns", FIELD_I64 },
-	{ "alive", FIELD_BOOL, .meaning = "At the end of the execution." },
-	{ "account", FIELD_OBJECT, .shape = &account_shape, .flags = FIELD_BY_HAND },
-	{ 0 },
-};
-const struct shape thread_shape = { "thread", NULL, thread_fields };
-
-static const struct field time_other_fields[] = {
-	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "pid", FIELD_ID, .meaning = "null: none, or several." },
-	{ "self", FIELD_BOOL, .meaning = "tare itself." },
-	{ "kernel", FIELD_BOOL },
-	{ "ns", FIELD_U64, .meaning = "On a CPU." },
-	{ "bursts", FIELD_U64 },
-	{ "longest_ns", FIELD_U64 },
-	{ "delayed_ns", FIELD_U64,
-	  .meaning = "Had a CPU that a thread of the subject was queued for." },
-	{ "io_delayed_ns", FIELD_U64,
-	  .meaning = "Had the device that a thread of the subject was blocked on." },
-	{ 0 },
-};
-const struct shape time_other_shape = { "time_other", NULL, time_other_fields };
-
-static const struct field interrupt_fields[] = {
-	{ "cause", FIELD_ENUM, .limit = 3, .names = interrupt_cause_names },
-	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "count", FIELD_U64 },
-	{ "ns", FIELD_U64 },
-	{ "subject_count", FIELD_U64 },
-	{ "subject_ns", FIELD_U64 },
-	{ 0 },
-};
-const struct shape interrupt_shape = { "interrupt", NULL, interrupt_fields };
-
-static const struct field events_fields[] = {
-	{ "switches", FIELD_U64 },
-	{ "wakeups", FIELD_U64 },
-	{ "interrupts", FIELD_U64 },
-	{ "blocks", FIELD_U64 },
-	{ 0 },
-};
-const struct shape events_shape = { "events", NULL, events_fields };
-
-static const struct field event_ns_fields[] = {
-	{ "switches", FIELD_REAL, .more = "\"minimum\": 0" },
-	{ "wakeups", FIELD_REAL, .more = "\"minimum\": 0" },
-	{ "interrupts", FIELD_REAL, .more = "\"minimum\": 0" },
-	{ "blocks", FIELD_REAL, .more = "\"minimum\": 0" },
-	{ 0 },
-};
-const struct shape event_ns_shape = { "event_ns",
-				      "Measured on this machine at the start of the run.",
-				      event_ns_fields };
-
-static const struct field time_cost_fields[] = {
-	{ "events", FIELD_OBJECT, .shape = &events_shape, .flags = FIELD_BY_HAND },
-	{ "event_ns", FIELD_OBJECT, .shape = &event_ns_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "Measured on this machine at the start of the run." },
-	{ "subject_events", FIELD_U64 },
-	{ "ns", FIELD_REAL, .more = "\"minimum\": 0" },
-	{ "subject_ns", FIELD_REAL, .more = "\"minimum\": 0" },
-	{ 0 },
-};
-const struct shape time_cost_shape = {
-	"time_cost",
-	"tare's own, nothing is taken off for it: events on the whole machine times what each costs; subject_: on a CPU that the subject had.",
-	time_cost_fields
-};
-
-static const struct field ledger_fields[] = {
-	{ "wall_ns", FIELD_OBJECT, .shape = &causes_shape, .flags = FIELD_BY_HAND,
-	  .meaning =
-		  "The elapsed time: `run` when anything of the subject ran, else what all of it waited for." },
-	{ "account", FIELD_OBJECT, .shape = &account_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "Summed over the subject's threads." },
-	{ "entries", FIELD_LIST, .shape = &time_entrie_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "The account by name; for each cause they add up to it." },
-	{ "threads", FIELD_LIST, .shape = &thread_shape, .flags = FIELD_MAYBE,
-	  .meaning = "null: not loaded." },
-	{ "unlisted", FIELD_U64, .meaning = "Threads that are in the account only." },
-	{ "others", FIELD_LIST, .shape = &time_other_shape, .flags = FIELD_BY_HAND,
-	  .meaning =
-		  "Other processes that ran, those that delayed the subject most first; at most 20." },
-	{ "interrupts", FIELD_LIST, .shape = &interrupt_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "Of the whole machine; subject_: on a CPU that the subject had." },
-	{ "cost", FIELD_OBJECT, .shape = &time_cost_shape, .flags = FIELD_BY_HAND,
-	  .meaning =
-		  "tare's own, nothing is taken off for it: events on the whole machine times what each costs; subject_: on a CPU that the subject had." },
-	{ "lost", FIELD_U64, .meaning = "Facts that found no room: names or I/O, not time." },
-	{ "not_seen", FIELD_TEXT, .meaning = "What this kernel does not tell." },
-	{ 0 },
-};
-const struct shape ledger_shape = { "ledger", NULL, ledger_fields };
 
 static const struct field verdict_fields[] = {
 	{ "rule", FIELD_ENUM, .limit = 5, .names = rule_names },
@@ -543,7 +361,7 @@ static const struct field name_fields[] = {
 const struct shape name_shape = { "name", NULL, name_fields };
 
 static const struct field contribution_fields[] = {
-	{ "cause", FIELD_ENUM, .limit = 22, .names = cause_names },
+	{ "cause", FIELD_ENUM, .limit = LEDGER_CAUSES, .names = ledger_cause_names },
 	{ "ns", FIELD_I64, .meaning = "This execution less the median one." },
 	{ "share", FIELD_REAL, .meaning = "Of the whole difference; null when that is 0." },
 	{ "had_ns", FIELD_U64 },
@@ -558,7 +376,7 @@ static const struct field contribution_fields[] = {
 const struct shape contribution_shape = { "contribution", NULL, contribution_fields };
 
 static const struct field explain_thread_fields[] = {
-	{ "cause", FIELD_ENUM, .limit = 22, .names = cause_names },
+	{ "cause", FIELD_ENUM, .limit = LEDGER_CAUSES, .names = ledger_cause_names },
 	{ "ns", FIELD_I64, .meaning = "This execution less the median one." },
 	{ "share", FIELD_REAL, .meaning = "Of the whole difference; null when that is 0." },
 	{ "had_ns", FIELD_U64 },
