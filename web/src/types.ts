@@ -51,7 +51,7 @@ export interface Machine {
 }
 
 export interface Shell {
-  command: string | null;
+  command: string;
   et_ns: number | null;
   pt_ns: { net: number | null; exec: number | null; tick: number | null; };
 }

@@ -9,16 +9,18 @@ static const char *const state_names[] = { "would change", "changed",  "as wante
 					   "refused",	   "restored", "left" };
 
 #define X(member, ...) FACT(struct summary, member, __VA_ARGS__)
+#define ALWAYS .flags = FIELD_ALWAYS
 #define SPREAD .flags = FIELD_OF_SEVERAL, .bits = offsetof(struct summary, n)
+#define POSITIVE .more = "\"minimum\": 0"
 static const struct field summary_fields[] = {
 	X(n, "n", FIELD_U64, NULL, .more = "\"minimum\": 1"),
-	X(mean, "mean_ns", FIELD_REAL, NULL, .flags = FIELD_ALWAYS),
-	X(stddev, "stddev_ns", FIELD_REAL, "null: of one value.", SPREAD),
-	X(relative_error, "relative_error", FIELD_REAL, NULL, SPREAD),
-	X(median, "median_ns", FIELD_REAL, NULL, .flags = FIELD_ALWAYS),
-	X(mad, "mad_ns", FIELD_REAL, NULL, SPREAD),
-	X(min, "min_ns", FIELD_REAL, NULL, .flags = FIELD_ALWAYS),
-	X(max, "max_ns", FIELD_REAL, NULL, .flags = FIELD_ALWAYS),
+	X(mean, "mean_ns", FIELD_REAL, NULL, ALWAYS, POSITIVE),
+	X(stddev, "stddev_ns", FIELD_REAL, "null: of one value.", SPREAD, POSITIVE),
+	X(relative_error, "relative_error", FIELD_REAL, NULL, SPREAD, POSITIVE),
+	X(median, "median_ns", FIELD_REAL, NULL, ALWAYS, POSITIVE),
+	X(mad, "mad_ns", FIELD_REAL, NULL, SPREAD, POSITIVE),
+	X(min, "min_ns", FIELD_REAL, NULL, ALWAYS, POSITIVE),
+	X(max, "max_ns", FIELD_REAL, NULL, ALWAYS, POSITIVE),
 	X(ci_low, "ci_low_ns", FIELD_REAL, NULL, SPREAD),
 	X(ci_high, "ci_high_ns", FIELD_REAL, NULL, SPREAD),
 	{ 0 },

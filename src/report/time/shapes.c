@@ -17,7 +17,7 @@ static const char *const name_names[] = { "emp" };
 
 #define X(member, ...) FACT(struct run, member, __VA_ARGS__)
 static const struct field shell_fields[] = {
-	X(shell, "command", FIELD_TEXT, NULL),
+	X(shell, "command", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
 	X(shell_et_ns, "et_ns", FIELD_NS, NULL),
 	X(shell_pt_ns, "", FIELD_EACH, "Process time at each grade; null where not seen.",
 	  .json = "pt_ns.", .limit = GRADES, .names = grade_names, .item = FIELD_NS),
@@ -254,11 +254,12 @@ const struct shape result_shape = { "result", NULL, result_fields };
 
 #define X(member, ...) FACT(struct emp_comparison, member, __VA_ARGS__)
 static const struct field ratio_fields[] = {
-	X(ratio, "ratio", FIELD_REAL, "Mean of result by mean of reference."),
-	X(ratio_low, "ratio_low", FIELD_REAL, NULL),
-	X(ratio_high, "ratio_high", FIELD_REAL, NULL),
+	X(ratio, "ratio", FIELD_REAL, "Mean of result by mean of reference.",
+	  .more = "\"minimum\": 0"),
+	X(ratio_low, "ratio_low", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
+	X(ratio_high, "ratio_high", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
 	X(p, "p", FIELD_REAL, NULL, .more = "\"minimum\": 0, \"maximum\": 1"),
-	X(test, "test", FIELD_TEXT, NULL),
+	X(test, "test", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
 	X(significant, "significant", FIELD_BOOL, NULL),
 	{ 0 },
 };
