@@ -58,16 +58,16 @@ static const struct {
 } parts[LAB_LEDGER_PARTS] = {
 	{ "ledger_subject", false, 0, LAB_PROCESSES, &ledger_shape, sizeof(struct ledger),
 	  subject_items, subject_add },
-	{ "ledger_item", true, ITEM_ENTRY, LAB_PROCESSES, &ledger_entry_shape, sizeof(struct ledger_entry),
-	  entries_items, entries_add },
-	{ "ledger_item", true, ITEM_OTHER, LAB_PROCESSES, &ledger_other_shape, sizeof(struct ledger_other),
-	  others_items, others_add },
+	{ "ledger_item", true, ITEM_ENTRY, LAB_PROCESSES, &ledger_entry_shape,
+	  sizeof(struct ledger_entry), entries_items, entries_add },
+	{ "ledger_item", true, ITEM_OTHER, LAB_PROCESSES, &ledger_other_shape,
+	  sizeof(struct ledger_other), others_items, others_add },
 	{ "ledger_item", true, ITEM_INTERRUPT, LAB_PROCESSES, &ledger_interrupt_shape,
 	  sizeof(struct ledger_interrupt), interrupts_items, interrupts_add },
 	{ "ledger_thread", true, 0, LAB_THREADS, &ledger_thread_shape, sizeof(struct ledger_thread),
 	  threads_items, threads_add },
-	{ "ledger_item", true, ITEM_DETAIL, LAB_THREADS, &ledger_detail_shape, sizeof(struct ledger_entry),
-	  details_items, details_add },
+	{ "ledger_item", true, ITEM_DETAIL, LAB_THREADS, &ledger_detail_shape,
+	  sizeof(struct ledger_entry), details_items, details_add },
 };
 
 static const char storing[] = "store a ledger in";
@@ -166,7 +166,8 @@ static int read_part(struct lab *lab, int part, const struct lab_some *some, exe
 			continue;
 		if (parts[part].list && !x->ledger.present)
 			result = lab_damaged(lab, err, "a part of a ledger has no ledger");
-		else if (fields_read(stmt, &at, parts[part].shape->fields, parts[part].add(&x->ledger)))
+		else if (fields_read(stmt, &at, parts[part].shape->fields,
+				     parts[part].add(&x->ledger)))
 			result = lab_damaged(lab, err, "a ledger has impossible values");
 	}
 	if (!result && rc != SQLITE_DONE)

@@ -49,8 +49,7 @@ static void add_queries(struct page *p)
 {
 	struct query_fixture whole, slower, empty;
 	struct ttp_comparison c = { 0 };
-	struct ttp_ledger ledgers[] = { { .query = 1, .cardinality = 100000 },
-					       { .query = 2 } };
+	struct ttp_ledger ledgers[] = { { .query = 1, .cardinality = 100000 }, { .query = 2 } };
 	query_fixture_make(&whole, "whole");
 	query_fixture_make(&slower, "slower");
 	query_fixture_make(&empty, "empty");
