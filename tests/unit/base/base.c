@@ -16,7 +16,7 @@
 #include "base/options.h"
 #include "base/text.h"
 
-static void durations(void **state)
+static void durations_are_read_with_their_units_and_odd_ones_are_refused(void **state)
 {
 	(void)state;
 	static const struct {
@@ -45,7 +45,7 @@ static void durations(void **state)
 	}
 }
 
-static void fractions(void **state)
+static void fractions_are_read_with_or_without_a_percent_sign(void **state)
 {
 	(void)state;
 	double x;
@@ -59,7 +59,7 @@ static void fractions(void **state)
 	assert_false(fraction_parse("%", &x));
 }
 
-static void shown_text(void **state)
+static void text_is_shown_without_control_characters_and_cut_to_its_room(void **state)
 {
 	(void)state;
 	char out[64];
@@ -81,7 +81,7 @@ static void shown_text(void **state)
 	free(quoted);
 }
 
-static void shown_durations(void **state)
+static void durations_are_shown_with_four_digits_in_a_fitting_unit(void **state)
 {
 	(void)state;
 	static const struct {
@@ -130,7 +130,7 @@ static int parse(struct sample *s, text_list *operands, struct error *err, const
 			     err);
 }
 
-static void options(void **state)
+static void options_are_parsed_and_misspelt_ones_get_a_hint(void **state)
 {
 	(void)state;
 	struct error err = ERROR_INIT;
@@ -166,7 +166,7 @@ static void options(void **state)
 	array_release(&operands);
 }
 
-static void words(void **state)
+static void words_are_split_as_a_shell_splits_them(void **state)
 {
 	(void)state;
 	word_list w = { 0 };
@@ -183,7 +183,7 @@ static void words(void **state)
 	assert_int_equal(err.code, EXIT_USAGE);
 }
 
-static void lists_of_texts(void **state)
+static void lists_of_texts_are_copied_and_hashes_are_those_of_fnv(void **state)
 {
 	(void)state;
 	char first[] = "a";
@@ -205,7 +205,7 @@ static void lists_of_texts(void **state)
 	assert_true(text_hash("foobar") == 0x85944171f73967e8u);
 }
 
-static void programs_are_found(void **state)
+static void programs_are_found_only_in_the_named_directories_of_the_path(void **state)
 {
 	(void)state;
 	char *path = file_find_program("/nowhere::/bin:/usr/bin", "sh");
@@ -215,7 +215,7 @@ static void programs_are_found(void **state)
 	assert_null(file_find_program("", "sh"));
 }
 
-static void invokers(void **state)
+static void an_invoker_of_sudo_is_believed_only_if_its_ids_exist(void **state)
 {
 	(void)state;
 	static const struct {
@@ -245,7 +245,7 @@ static void invokers(void **state)
 }
 
 /* A device may do something when it is opened; a pipe stands for one here. */
-static void opens_regular_files_alone(void **state)
+static void only_regular_files_are_opened(void **state)
 {
 	(void)state;
 	char root[] = "/tmp/tare-regular-XXXXXX", file[64], pipe[64], link[64], events[512];
@@ -278,16 +278,16 @@ static void opens_regular_files_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(opens_regular_files_alone),
-		cmocka_unit_test(durations),
-		cmocka_unit_test(fractions),
-		cmocka_unit_test(shown_text),
-		cmocka_unit_test(shown_durations),
-		cmocka_unit_test(options),
-		cmocka_unit_test(words),
-		cmocka_unit_test(lists_of_texts),
-		cmocka_unit_test(programs_are_found),
-		cmocka_unit_test(invokers),
+		cmocka_unit_test(only_regular_files_are_opened),
+		cmocka_unit_test(durations_are_read_with_their_units_and_odd_ones_are_refused),
+		cmocka_unit_test(fractions_are_read_with_or_without_a_percent_sign),
+		cmocka_unit_test(text_is_shown_without_control_characters_and_cut_to_its_room),
+		cmocka_unit_test(durations_are_shown_with_four_digits_in_a_fitting_unit),
+		cmocka_unit_test(options_are_parsed_and_misspelt_ones_get_a_hint),
+		cmocka_unit_test(words_are_split_as_a_shell_splits_them),
+		cmocka_unit_test(lists_of_texts_are_copied_and_hashes_are_those_of_fnv),
+		cmocka_unit_test(programs_are_found_only_in_the_named_directories_of_the_path),
+		cmocka_unit_test(an_invoker_of_sudo_is_believed_only_if_its_ids_exist),
 	};
 	return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }
