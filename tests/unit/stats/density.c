@@ -34,7 +34,7 @@ static double normal(double x, double mean, double sigma)
 	return exp(-z * z / 2) / (sigma * sqrt(2 * acos(-1)));
 }
 
-static void one_point(void **state)
+static void the_density_of_one_point_is_the_kernel(void **state)
 {
 	(void)state;
 	const double x = 3, weight = 7;
@@ -45,7 +45,7 @@ static void one_point(void **state)
 		assert_near(density[i], normal(grid[i], 3, 0.5), 1e-5);
 }
 
-static void weights_are_repetitions(void **state)
+static void a_weight_is_as_good_as_repetitions(void **state)
 {
 	(void)state;
 	static double once[GRID];
@@ -63,7 +63,7 @@ static void weights_are_repetitions(void **state)
 
 /* Two normals given exactly by their weights: what comes out is each with its variance and the
  * kernel's. */
-static void mixture(void **state)
+static void the_density_of_a_mixture_is_its_parts_widened_by_the_kernel(void **state)
 {
 	(void)state;
 	double x[1200], weight[1200];
@@ -82,7 +82,7 @@ static void mixture(void **state)
 			    1e-4);
 }
 
-static void bandwidth(void **state)
+static void the_bandwidth_follows_silvermans_rule(void **state)
 {
 	(void)state;
 	double x[8001], weight[8001], total = 0;
@@ -103,7 +103,7 @@ static void bandwidth(void **state)
 	assert_near(density_bandwidth(two, heavy, 2, 0), 0.9 * sqrt(0.0099) * pow(100, -0.2), 1e-9);
 }
 
-static void nothing(void **state)
+static void the_density_of_nothing_is_zero(void **state)
 {
 	(void)state;
 	const double x = 1, zero = 0;
@@ -119,9 +119,11 @@ static void nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_point), cmocka_unit_test(weights_are_repetitions),
-		cmocka_unit_test(mixture),   cmocka_unit_test(bandwidth),
-		cmocka_unit_test(nothing),
+		cmocka_unit_test(the_density_of_one_point_is_the_kernel),
+		cmocka_unit_test(a_weight_is_as_good_as_repetitions),
+		cmocka_unit_test(the_density_of_a_mixture_is_its_parts_widened_by_the_kernel),
+		cmocka_unit_test(the_bandwidth_follows_silvermans_rule),
+		cmocka_unit_test(the_density_of_nothing_is_zero),
 	};
 	return cmocka_run_group_tests_name("density", tests, NULL, NULL);
 }

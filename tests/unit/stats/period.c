@@ -73,7 +73,7 @@ static void a_comb_is_found(void **state)
 
 /* As on the development machine: a host's tick among other gaps. The times at random must not move
  * it. */
-static void a_comb_among_others(void **state)
+static void a_comb_is_found_among_times_at_random(void **state)
 {
 	(void)state;
 	struct random r = { 2 };
@@ -102,7 +102,7 @@ static void a_distance_is_signed(void **state)
 }
 
 /* p is a probability: times without a period reach it at most that often. */
-static void nothing_in_random_times(void **state)
+static void random_times_have_no_period(void **state)
 {
 	(void)state;
 	struct random r = { 3 };
@@ -121,7 +121,7 @@ static void nothing_in_random_times(void **state)
 	}
 }
 
-static void too_little_to_tell(void **state)
+static void few_times_and_bursts_have_no_period(void **state)
 {
 	(void)state;
 	struct period p;
@@ -167,7 +167,7 @@ static void a_phase_is_where_the_times_lie(void **state)
 	assert_near(remainder(phase, 20), 0, 1e-9);
 }
 
-static void it_is_fast(void **state)
+static void a_period_is_fitted_fast(void **state)
 {
 	(void)state;
 	struct random r = { 5 };
@@ -186,12 +186,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_comb_is_found),
-		cmocka_unit_test(a_comb_among_others),
+		cmocka_unit_test(a_comb_is_found_among_times_at_random),
 		cmocka_unit_test(a_distance_is_signed),
-		cmocka_unit_test(nothing_in_random_times),
-		cmocka_unit_test(too_little_to_tell),
+		cmocka_unit_test(random_times_have_no_period),
+		cmocka_unit_test(few_times_and_bursts_have_no_period),
 		cmocka_unit_test(a_phase_is_where_the_times_lie),
-		cmocka_unit_test(it_is_fast),
+		cmocka_unit_test(a_period_is_fitted_fast),
 	};
 	return cmocka_run_group_tests_name("period", tests, NULL, NULL);
 }

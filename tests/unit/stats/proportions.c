@@ -11,7 +11,7 @@
 #include "stats/proportions.h"
 
 /* Newcombe 1998 (Statist. Med. 17, 857-872), table I, method 3. */
-static void wilson(void **state)
+static void intervals_of_a_proportion_are_those_of_newcombes_table(void **state)
 {
 	(void)state;
 	struct proportion p;
@@ -33,7 +33,7 @@ static void wilson(void **state)
 }
 
 /* Newcombe 1998 (Statist. Med. 17, 873-890), table II, method 10. */
-static void newcombe(void **state)
+static void intervals_of_a_difference_are_those_of_newcombes_table(void **state)
 {
 	(void)state;
 	struct proportions d;
@@ -49,7 +49,7 @@ static void newcombe(void **state)
 	assert_near(d.high, 1, 0);
 }
 
-static void chance(void **state)
+static void p_is_exact_for_small_counts_and_that_of_the_z_test_for_large_ones(void **state)
 {
 	(void)state;
 	struct proportions d, back;
@@ -72,7 +72,7 @@ static void chance(void **state)
 	assert_true(d.p > 0.3 && d.p <= 1);
 }
 
-static void nothing(void **state)
+static void proportions_of_nothing_are_not_a_number_and_equal_ones_have_p_one(void **state)
 {
 	(void)state;
 	struct proportions d;
@@ -92,10 +92,10 @@ static void nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wilson),
-		cmocka_unit_test(newcombe),
-		cmocka_unit_test(chance),
-		cmocka_unit_test(nothing),
+		cmocka_unit_test(intervals_of_a_proportion_are_those_of_newcombes_table),
+		cmocka_unit_test(intervals_of_a_difference_are_those_of_newcombes_table),
+		cmocka_unit_test(p_is_exact_for_small_counts_and_that_of_the_z_test_for_large_ones),
+		cmocka_unit_test(proportions_of_nothing_are_not_a_number_and_equal_ones_have_p_one),
 	};
 	return cmocka_run_group_tests_name("proportions", tests, NULL, NULL);
 }

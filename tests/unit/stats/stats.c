@@ -38,7 +38,7 @@ static double cpu_ms(void)
 	return (double)clock() * 1e3 / CLOCKS_PER_SEC;
 }
 
-static void summary_of_known(void **state)
+static void a_summary_of_known_numbers_has_known_figures(void **state)
 {
 	(void)state;
 	const double x[] = { 9, 2, 4, 5, 4, 7, 5, 4 };
@@ -57,7 +57,7 @@ static void summary_of_known(void **state)
 	assert_true(s.ci_high - s.mean > s.mean - s.ci_low);
 }
 
-static void summary_of_little(void **state)
+static void a_summary_of_few_equal_or_huge_numbers_is_still_right(void **state)
 {
 	(void)state;
 	struct summary s;
@@ -88,7 +88,7 @@ static void summary_of_little(void **state)
 	assert_near(s.stddev, 4096, 1);
 }
 
-static void summary_is_of_a_set(void **state)
+static void the_order_of_numbers_does_not_change_their_summary(void **state)
 {
 	(void)state;
 	struct random r = { 1 };
@@ -103,7 +103,7 @@ static void summary_is_of_a_set(void **state)
 }
 
 /* The interval must hold the mean about 95 times in 100: also for skewed data, a little less. */
-static void interval_coverage(void **state)
+static void the_interval_holds_the_mean_about_95_times_in_100(void **state)
 {
 	(void)state;
 	static const struct {
@@ -130,7 +130,7 @@ static void interval_coverage(void **state)
 	}
 }
 
-static void large_summary(void **state)
+static void a_large_summary_uses_t_and_is_quick(void **state)
 {
 	(void)state;
 	static double x[10000];
@@ -151,7 +151,7 @@ static void large_summary(void **state)
 	assert_true(cpu_ms() - begun < 30);
 }
 
-static void mann_whitney_known(void **state)
+static void mann_whitney_agrees_with_published_examples(void **state)
 {
 	(void)state;
 	struct mann_whitney t;
@@ -192,7 +192,7 @@ static void mann_whitney_known(void **state)
 }
 
 /* Every way to deal 9 ranks to 4 and 5: the exact p against counting. */
-static void mann_whitney_counted(void **state)
+static void the_exact_p_of_mann_whitney_is_what_counting_all_orders_gives(void **state)
 {
 	(void)state;
 	unsigned counts[21] = { 0 }, total = 0;
@@ -226,7 +226,7 @@ static void mann_whitney_counted(void **state)
 }
 
 /* Where exact gives way to the normal approximation the two agree. */
-static void mann_whitney_seam(void **state)
+static void the_exact_and_the_approximate_p_of_mann_whitney_agree(void **state)
 {
 	(void)state;
 	struct random r = { 4 };
@@ -247,7 +247,7 @@ static void mann_whitney_seam(void **state)
 	}
 }
 
-static void ratios(void **state)
+static void the_interval_of_a_ratio_of_means_holds_the_true_ratio(void **state)
 {
 	(void)state;
 	struct random r = { 5 };
@@ -287,7 +287,7 @@ static void ratios(void **state)
 	assert_true(isnan(q.ratio) && isnan(q.low) && isnan(q.high));
 }
 
-static void trends(void **state)
+static void a_trend_has_known_tau_p_and_change(void **state)
 {
 	(void)state;
 	struct trend t;
@@ -325,7 +325,7 @@ static void order(size_t k, double x[6])
 }
 
 /* All 720 orders of six: the exact p against counting. */
-static void trend_counted(void **state)
+static void the_exact_p_of_a_trend_is_what_counting_all_orders_gives(void **state)
 {
 	(void)state;
 	unsigned counts[16] = { 0 }, falling[720];
@@ -352,7 +352,7 @@ static void trend_counted(void **state)
 	}
 }
 
-static void autocorrelations(void **state)
+static void autocorrelations_of_known_series_are_known(void **state)
 {
 	(void)state;
 	struct autocorrelation a;
@@ -374,7 +374,7 @@ static void autocorrelations(void **state)
 	assert_near(a.r1, 0, 0);
 }
 
-static void dips(void **state)
+static void a_dip_lies_between_its_bounds_and_ignores_scale_and_sign(void **state)
 {
 	(void)state;
 	struct dip d;
@@ -409,7 +409,7 @@ static void dips(void **state)
 }
 
 /* The dip of samples against the quantiles of R's diptest (qDiptab, a million samples each). */
-static void dip_quantiles(void **state)
+static void dips_of_uniform_samples_have_the_published_quantiles(void **state)
 {
 	(void)state;
 	static const struct {
@@ -444,7 +444,7 @@ static void dip_quantiles(void **state)
 	}
 }
 
-static void dip_alarms(void **state)
+static void the_dip_test_finds_two_peaks_and_seldom_raises_false_alarms(void **state)
 {
 	(void)state;
 	static const size_t sizes[] = { 10, 30, 100 };
@@ -472,7 +472,7 @@ static void dip_alarms(void **state)
 	}
 }
 
-static void groups(void **state)
+static void two_groups_are_split_where_they_differ_most(void **state)
 {
 	(void)state;
 	struct groups g;
@@ -491,7 +491,7 @@ static void groups(void **state)
 
 /* The 15 p of Benjamini & Hochberg's example (1995): p times 15 / rank, and never more than that of
  * a larger p. They reject four at 0.05. */
-static void adjusted_p(void **state)
+static void adjusted_p_are_those_of_benjamini_and_hochberg(void **state)
 {
 	(void)state;
 	double p[] = { 0.0298, 0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0344,
@@ -520,7 +520,7 @@ static void adjusted_p(void **state)
 	adjust_p(NULL, 0);
 }
 
-static void permutations(void **state)
+static void the_p_of_a_permutation_test_is_a_probability(void **state)
 {
 	(void)state;
 	double a[40], b[40];
@@ -552,24 +552,24 @@ static void permutations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(summary_of_known),
-		cmocka_unit_test(summary_of_little),
-		cmocka_unit_test(summary_is_of_a_set),
-		cmocka_unit_test(interval_coverage),
-		cmocka_unit_test(large_summary),
-		cmocka_unit_test(mann_whitney_known),
-		cmocka_unit_test(mann_whitney_counted),
-		cmocka_unit_test(mann_whitney_seam),
-		cmocka_unit_test(ratios),
-		cmocka_unit_test(adjusted_p),
-		cmocka_unit_test(trends),
-		cmocka_unit_test(trend_counted),
-		cmocka_unit_test(autocorrelations),
-		cmocka_unit_test(dips),
-		cmocka_unit_test(dip_quantiles),
-		cmocka_unit_test(dip_alarms),
-		cmocka_unit_test(groups),
-		cmocka_unit_test(permutations),
+		cmocka_unit_test(a_summary_of_known_numbers_has_known_figures),
+		cmocka_unit_test(a_summary_of_few_equal_or_huge_numbers_is_still_right),
+		cmocka_unit_test(the_order_of_numbers_does_not_change_their_summary),
+		cmocka_unit_test(the_interval_holds_the_mean_about_95_times_in_100),
+		cmocka_unit_test(a_large_summary_uses_t_and_is_quick),
+		cmocka_unit_test(mann_whitney_agrees_with_published_examples),
+		cmocka_unit_test(the_exact_p_of_mann_whitney_is_what_counting_all_orders_gives),
+		cmocka_unit_test(the_exact_and_the_approximate_p_of_mann_whitney_agree),
+		cmocka_unit_test(the_interval_of_a_ratio_of_means_holds_the_true_ratio),
+		cmocka_unit_test(adjusted_p_are_those_of_benjamini_and_hochberg),
+		cmocka_unit_test(a_trend_has_known_tau_p_and_change),
+		cmocka_unit_test(the_exact_p_of_a_trend_is_what_counting_all_orders_gives),
+		cmocka_unit_test(autocorrelations_of_known_series_are_known),
+		cmocka_unit_test(a_dip_lies_between_its_bounds_and_ignores_scale_and_sign),
+		cmocka_unit_test(dips_of_uniform_samples_have_the_published_quantiles),
+		cmocka_unit_test(the_dip_test_finds_two_peaks_and_seldom_raises_false_alarms),
+		cmocka_unit_test(two_groups_are_split_where_they_differ_most),
+		cmocka_unit_test(the_p_of_a_permutation_test_is_a_probability),
 	};
 	return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
 }
