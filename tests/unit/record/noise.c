@@ -14,7 +14,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-static void edges_people_can_say(void **state)
+static void edges_of_buckets_are_round_numbers(void **state)
 {
 	(void)state;
 	static const uint64_t edges[] = { 0,	   20,	    50,	       100,    110,    1000,
@@ -32,7 +32,7 @@ static void edges_people_can_say(void **state)
 }
 
 /* Buckets that are narrower than 1 ns, below 50 ns, hold nothing or one length. */
-static void buckets_and_lengths(void **state)
+static void every_length_is_in_the_bucket_that_holds_it(void **state)
 {
 	(void)state;
 	for (unsigned b = 0; b < NOISE_BUCKETS; b++) {
@@ -52,7 +52,7 @@ static void buckets_and_lengths(void **state)
 	assert_int_equal(noise_bucket_of(999999999999), NOISE_BUCKETS - 1);
 }
 
-static void histograms(void **state)
+static void histograms_are_added_up_bucket_by_bucket(void **state)
 {
 	(void)state;
 	struct noise_histogram a = { 0 }, b = { 0 };
@@ -72,7 +72,7 @@ static void histograms(void **state)
 	assert_int_equal(noise_histogram_at(&a, 3).count, 0);
 }
 
-static void spreads(void **state)
+static void spreads_of_parts_merge_into_that_of_the_whole(void **state)
 {
 	(void)state;
 	static const uint64_t x[] = { 9, 2, 4, 5, 4, 7, 5, 4 };
@@ -99,7 +99,7 @@ static void spreads(void **state)
 	assert_int_equal(zero.min_ns, 0);
 }
 
-static void sources_are_bounded(void **state)
+static void sources_beyond_the_bound_are_counted_as_others(void **state)
 {
 	(void)state;
 	uint32_t cpu = 5;
@@ -126,7 +126,7 @@ static void sources_are_bounded(void **state)
 	noise_release(&n);
 }
 
-static void long_names_fit(void **state)
+static void long_names_are_cut_and_found_again(void **state)
 {
 	(void)state;
 	uint32_t cpu = 0;
@@ -171,7 +171,7 @@ static void fill(struct noise_cpu *c, uint64_t by)
 	array_push(&c->untold, u);
 }
 
-static void all_cpus_as_one(void **state)
+static void all_cpus_together_are_the_sum_of_each(void **state)
 {
 	(void)state;
 	const uint32_t cpus[] = { 2, 7 };
@@ -229,7 +229,7 @@ static void classes_have_names(void **state)
 	assert_string_equal(noise_class_name(NOISE_UNEXPLAINED), "unexplained");
 }
 
-static void detours_are_placed(void **state)
+static void detours_are_placed_by_their_clock_pairs(void **state)
 {
 	(void)state;
 	/* 2.5 ticks per ns; the pair is taken 100 ns after the detour */
@@ -280,15 +280,15 @@ static void placed_detours_do_not_overlap(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(edges_people_can_say),
-		cmocka_unit_test(buckets_and_lengths),
-		cmocka_unit_test(histograms),
-		cmocka_unit_test(spreads),
-		cmocka_unit_test(sources_are_bounded),
-		cmocka_unit_test(long_names_fit),
-		cmocka_unit_test(all_cpus_as_one),
+		cmocka_unit_test(edges_of_buckets_are_round_numbers),
+		cmocka_unit_test(every_length_is_in_the_bucket_that_holds_it),
+		cmocka_unit_test(histograms_are_added_up_bucket_by_bucket),
+		cmocka_unit_test(spreads_of_parts_merge_into_that_of_the_whole),
+		cmocka_unit_test(sources_beyond_the_bound_are_counted_as_others),
+		cmocka_unit_test(long_names_are_cut_and_found_again),
+		cmocka_unit_test(all_cpus_together_are_the_sum_of_each),
 		cmocka_unit_test(classes_have_names),
-		cmocka_unit_test(detours_are_placed),
+		cmocka_unit_test(detours_are_placed_by_their_clock_pairs),
 		cmocka_unit_test(placed_detours_do_not_overlap),
 	};
 	return cmocka_run_group_tests_name("noise", tests, NULL, NULL);

@@ -135,7 +135,7 @@ static void stacks_and_samples_are_there_once(void **state)
 }
 
 /* Also where the numbers go up together: it must not take a second. */
-static void many_are_found_again(void **state)
+static void a_hundred_thousand_of_each_are_found_again_quickly(void **state)
 {
 	(void)state;
 	struct profile p = { 0 };
@@ -180,7 +180,7 @@ static uint64_t sum_of(const struct profile *p, const char *app, const char *fun
 	return sum;
 }
 
-static void merging_adds_up(void **state)
+static void merging_adds_up_counts_and_repeats_nothing(void **state)
 {
 	(void)state;
 	struct profile a = { 0 }, sum = { 0 };
@@ -210,7 +210,7 @@ static void merging_adds_up(void **state)
 }
 
 /* The same things at other positions, and things that only one of them has. */
-static void merging_moves_positions(void **state)
+static void merging_moves_positions_and_keeps_what_only_one_has(void **state)
 {
 	(void)state;
 	struct profile a = { 0 }, b = { 0 };
@@ -270,7 +270,7 @@ static void merging_keeps_what_was_looked_up(void **state)
 
 /* ---- names ---- */
 
-static void names_of_objects(void **state)
+static void an_object_is_named_by_the_last_part_of_its_path(void **state)
 {
 	(void)state;
 	struct profile_object o = file_object("/usr/bin/gcc");
@@ -297,7 +297,7 @@ static void names_of_objects(void **state)
 
 #define HEX "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static void containers_by_cgroup(void **state)
+static void a_cgroup_tells_the_id_of_its_container(void **state)
 {
 	(void)state;
 	static const char *const cases[][2] = {
@@ -346,12 +346,12 @@ int main(void)
 		cmocka_unit_test(owners_are_there_once),
 		cmocka_unit_test(places_are_there_once),
 		cmocka_unit_test(stacks_and_samples_are_there_once),
-		cmocka_unit_test(many_are_found_again),
-		cmocka_unit_test(merging_adds_up),
-		cmocka_unit_test(merging_moves_positions),
+		cmocka_unit_test(a_hundred_thousand_of_each_are_found_again_quickly),
+		cmocka_unit_test(merging_adds_up_counts_and_repeats_nothing),
+		cmocka_unit_test(merging_moves_positions_and_keeps_what_only_one_has),
 		cmocka_unit_test(merging_keeps_what_was_looked_up),
-		cmocka_unit_test(names_of_objects),
-		cmocka_unit_test(containers_by_cgroup),
+		cmocka_unit_test(an_object_is_named_by_the_last_part_of_its_path),
+		cmocka_unit_test(a_cgroup_tells_the_id_of_its_container),
 		cmocka_unit_test(every_value_has_a_name),
 	};
 	return cmocka_run_group_tests_name("profile", tests, NULL, NULL);

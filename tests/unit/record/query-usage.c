@@ -67,7 +67,7 @@ static const struct query_who postgres = { .self = SELF,
 					   .name = "postgres",
 					   .is_user = is_bash };
 
-static void a_server_of_processes(void **state)
+static void usage_of_a_server_is_split_by_the_part_each_process_plays(void **state)
 {
 	(void)state;
 	struct made before = BEFORE, after = AFTER, exits = AFTER;
@@ -116,7 +116,7 @@ static void a_server_of_processes(void **state)
 }
 
 /* A query that is a thread: of a server's, or of tare itself. */
-static void a_thread(void **state)
+static void a_query_that_is_a_thread_has_its_own_usage(void **state)
 {
 	(void)state;
 	const struct query_who thread = { .self = SELF, .process = SELF, .thread = 11 };
@@ -162,7 +162,7 @@ static void what_is_not_seen_is_missing(void **state)
 }
 
 /* The first record of one that is running lacks up to a tick. */
-static void nothing_runs_for_longer_than_there_was(void **state)
+static void nothing_is_counted_for_longer_than_there_was_time(void **state)
 {
 	(void)state;
 	struct made before = BEFORE, after = { .at_ns = 1001 * MS }, exits = AFTER;
@@ -180,7 +180,7 @@ static void nothing_runs_for_longer_than_there_was(void **state)
 }
 
 /* A delay that is longer than the time there was is none. */
-static void impossible_block_delays(void **state)
+static void a_block_delay_longer_than_the_time_there_was_is_missing(void **state)
 {
 	(void)state;
 	struct made before = BEFORE, after = AFTER;
@@ -197,7 +197,7 @@ static void impossible_block_delays(void **state)
 	assert_int_equal(x.blkio_most_ns, 90 * MS);
 }
 
-static void cpu_that_the_thread_tells(void **state)
+static void cpu_time_beyond_what_the_thread_tells_is_tares_own(void **state)
 {
 	(void)state;
 	struct query_execution x = { 0 };
@@ -218,7 +218,7 @@ static void cpu_that_the_thread_tells(void **state)
 	assert_int_equal(query_cpu_ns(&x, QUERY_QUERY), 400);
 }
 
-static void overall_times(void **state)
+static void overall_times_are_differences_and_never_below_zero(void **state)
 {
 	(void)state;
 	struct overall before = { .present = UINT64_MAX }, after = { .present = UINT64_MAX };
@@ -242,13 +242,13 @@ static void overall_times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_server_of_processes),
-		cmocka_unit_test(a_thread),
+		cmocka_unit_test(usage_of_a_server_is_split_by_the_part_each_process_plays),
+		cmocka_unit_test(a_query_that_is_a_thread_has_its_own_usage),
 		cmocka_unit_test(what_is_not_seen_is_missing),
-		cmocka_unit_test(nothing_runs_for_longer_than_there_was),
-		cmocka_unit_test(impossible_block_delays),
-		cmocka_unit_test(cpu_that_the_thread_tells),
-		cmocka_unit_test(overall_times),
+		cmocka_unit_test(nothing_is_counted_for_longer_than_there_was_time),
+		cmocka_unit_test(a_block_delay_longer_than_the_time_there_was_is_missing),
+		cmocka_unit_test(cpu_time_beyond_what_the_thread_tells_is_tares_own),
+		cmocka_unit_test(overall_times_are_differences_and_never_below_zero),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static const struct process *find(const struct execution *x, int pid, uint64_t s
 	return NULL;
 }
 
-static void differences(void **state)
+static void processes_are_the_difference_of_images_and_exits(void **state)
 {
 	(void)state;
 	struct task_record before[] = {
@@ -93,7 +93,7 @@ static void differences(void **state)
 
 /* Odd identities: a thread with a lower id than its leader, an exit before the execution began, an
  * exec by a thread that takes over the leader's id. */
-static void identities(void **state)
+static void odd_identities_are_told_apart(void **state)
 {
 	(void)state;
 	struct task_record before[] = {
@@ -129,7 +129,7 @@ static void identities(void **state)
 	array_release(&x.processes);
 }
 
-static void nothing_at_all(void **state)
+static void without_processes_their_number_is_unknown(void **state)
 {
 	(void)state;
 	struct image none = { 0 };
@@ -140,7 +140,7 @@ static void nothing_at_all(void **state)
 	execution_release(&x);
 }
 
-static void names(void **state)
+static void daemons_of_one_kind_share_a_name(void **state)
 {
 	(void)state;
 	static const struct {
@@ -162,7 +162,7 @@ static void names(void **state)
 	}
 }
 
-static void machines(void **state)
+static void a_machine_comes_back_from_text_and_load_does_not_change_it(void **state)
 {
 	(void)state;
 	struct machine m = { 0 }, again = { 0 };
@@ -190,7 +190,7 @@ static void machines(void **state)
 }
 
 /* By the scheduler, else by the tick with both its halves. */
-static void process_times(void **state)
+static void process_time_is_the_schedulers_or_both_halves_of_the_tick(void **state)
 {
 	(void)state;
 	const uint64_t exec = 1u << TASK_EXEC, user = 1u << TASK_USER, system = 1u << TASK_SYSTEM;
@@ -217,7 +217,7 @@ static void process_times(void **state)
 	}
 }
 
-static void catalogue(void **state)
+static void every_measure_has_a_name_and_says_what_it_means(void **state)
 {
 	(void)state;
 	for (int m = 0; m < TASK_MEASURES; m++)
@@ -243,7 +243,7 @@ static void add_thread(struct ledger *l, int32_t tgid, uint64_t run, uint64_t qu
 	array_push(&l->threads, t);
 }
 
-static void processes_left_out_of_a_ledger(void **state)
+static void processes_left_out_of_a_ledger_leave_nothing_behind(void **state)
 {
 	(void)state;
 	struct ledger l = { .present = true };
@@ -280,10 +280,14 @@ static void processes_left_out_of_a_ledger(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(differences),	  cmocka_unit_test(identities),
-		cmocka_unit_test(nothing_at_all), cmocka_unit_test(names),
-		cmocka_unit_test(machines),	  cmocka_unit_test(catalogue),
-		cmocka_unit_test(process_times),  cmocka_unit_test(processes_left_out_of_a_ledger),
+		cmocka_unit_test(processes_are_the_difference_of_images_and_exits),
+		cmocka_unit_test(odd_identities_are_told_apart),
+		cmocka_unit_test(without_processes_their_number_is_unknown),
+		cmocka_unit_test(daemons_of_one_kind_share_a_name),
+		cmocka_unit_test(a_machine_comes_back_from_text_and_load_does_not_change_it),
+		cmocka_unit_test(every_measure_has_a_name_and_says_what_it_means),
+		cmocka_unit_test(process_time_is_the_schedulers_or_both_halves_of_the_tick),
+		cmocka_unit_test(processes_left_out_of_a_ledger_leave_nothing_behind),
 	};
 	return cmocka_run_group_tests_name("record", tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 #include "record/bursts.h"
 #include "record/study.h"
 
-static void names(void **state)
+static void every_source_length_and_shape_has_its_name(void **state)
 {
 	(void)state;
 	static const char *const sources[] = { "active", "watch", "runs" };
@@ -49,7 +49,7 @@ static void a_study_is_released_whole(void **state)
 	study_release(&s); /* again */
 }
 
-static void the_cutoff_that_holds(void **state)
+static void the_cutoff_that_holds_is_found_by_daemon_and_time(void **state)
 {
 	(void)state;
 	static const struct cutoff list[] = {
@@ -123,7 +123,7 @@ static void bursts_are_sorted(void **state)
 	assert_memory_equal(&b, &empty, sizeof b);
 }
 
-static void stretches_follow_each_other(void **state)
+static void stretches_are_appended_and_keep_order_and_processes(void **state)
 {
 	(void)state;
 	struct bursts all = { 0 }, next = { .begin_ns = 100, .end_ns = 200, .realtime_ns = 5000 };
@@ -166,7 +166,7 @@ static void stretches_follow_each_other(void **state)
 }
 
 /* Cut anywhere and put together again, it is what it was. */
-static void many_stretches(void **state)
+static void what_was_cut_into_stretches_is_put_together_again(void **state)
 {
 	(void)state;
 	struct bursts all = { 0 };
@@ -197,12 +197,12 @@ static void many_stretches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),
+		cmocka_unit_test(every_source_length_and_shape_has_its_name),
 		cmocka_unit_test(a_study_is_released_whole),
-		cmocka_unit_test(the_cutoff_that_holds),
+		cmocka_unit_test(the_cutoff_that_holds_is_found_by_daemon_and_time),
 		cmocka_unit_test(bursts_are_sorted),
-		cmocka_unit_test(stretches_follow_each_other),
-		cmocka_unit_test(many_stretches),
+		cmocka_unit_test(stretches_are_appended_and_keep_order_and_processes),
+		cmocka_unit_test(what_was_cut_into_stretches_is_put_together_again),
 	};
 	return cmocka_run_group_tests_name("study", tests, NULL, NULL);
 }
