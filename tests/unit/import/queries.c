@@ -124,7 +124,7 @@ static void refused(const char *text, const char *why)
 	assert_true(!run.at.count && !run.at.items);
 }
 
-static void the_least_there_is(void **state)
+static void four_columns_are_enough_and_the_rest_is_not_known(void **state)
 {
 	(void)state;
 	struct query_run run = { 0 };
@@ -158,7 +158,7 @@ static void the_least_there_is(void **state)
 	query_run_release(&run);
 }
 
-static void processes_that_are_not_told(void **state)
+static void processes_that_are_not_told_are_one_where_their_times_are_told(void **state)
 {
 	(void)state;
 	struct query_run run = { 0 };
@@ -179,7 +179,7 @@ static void processes_that_are_not_told(void **state)
 	query_run_release(&run);
 }
 
-static void ticks_are_times(void **state)
+static void ticks_become_ns_by_the_length_of_a_tick(void **state)
 {
 	(void)state;
 	static const char text[] = "query,cardinality,execution,measured_ticks,query_user_ticks,"
@@ -262,7 +262,7 @@ static void what_is_exported_comes_back(void **state)
 	strbuf_release(&text);
 }
 
-static void bad_headers(void **state)
+static void a_bad_header_is_refused_and_its_column_named(void **state)
 {
 	(void)state;
 	refused("", "nothing in it");
@@ -289,7 +289,7 @@ static void bad_headers(void **state)
 	assert_non_null(strstr(err.hint, "measured_ns"));
 }
 
-static void bad_rows(void **state)
+static void a_bad_row_is_refused_and_its_line_and_column_named(void **state)
 {
 	(void)state;
 	refused(HEADER "1,1,1,1\n1,1,2\n", "line 3: it has 3 fields, the header 4 columns");
@@ -329,12 +329,12 @@ int main(void)
 		cmocka_unit_test(every_field_has_its_column),
 		cmocka_unit_test(columns_are_the_members),
 		cmocka_unit_test(what_is_missing_says_so),
-		cmocka_unit_test(the_least_there_is),
-		cmocka_unit_test(processes_that_are_not_told),
-		cmocka_unit_test(ticks_are_times),
+		cmocka_unit_test(four_columns_are_enough_and_the_rest_is_not_known),
+		cmocka_unit_test(processes_that_are_not_told_are_one_where_their_times_are_told),
+		cmocka_unit_test(ticks_become_ns_by_the_length_of_a_tick),
 		cmocka_unit_test(what_is_exported_comes_back),
-		cmocka_unit_test(bad_headers),
-		cmocka_unit_test(bad_rows),
+		cmocka_unit_test(a_bad_header_is_refused_and_its_column_named),
+		cmocka_unit_test(a_bad_row_is_refused_and_its_line_and_column_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
