@@ -11,7 +11,7 @@
 #include "measure/parameters.h"
 #include "subject/command.h"
 
-static void scans(void **state)
+static void parameters_are_scanned_and_combined(void **state)
 {
 	(void)state;
 	struct error err = ERROR_INIT;
@@ -35,7 +35,7 @@ static void scans(void **state)
 	assert_int_equal(parameter_combinations(&space), 1);
 }
 
-static void bad_scans(void **state)
+static void impossible_scans_are_refused(void **state)
 {
 	(void)state;
 	static const char *const bad[][4] = { { "n", "1", "x", NULL },	{ "n", "5", "1", NULL },
@@ -58,7 +58,7 @@ static void bad_scans(void **state)
 	parameter_space_release(&space);
 }
 
-static void cpu_lists(void **state)
+static void lists_of_cpus_are_read_and_bad_ones_refused(void **state)
 {
 	(void)state;
 	cpu_set_t set;
@@ -75,9 +75,9 @@ static void cpu_lists(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(scans),
-		cmocka_unit_test(bad_scans),
-		cmocka_unit_test(cpu_lists),
+		cmocka_unit_test(parameters_are_scanned_and_combined),
+		cmocka_unit_test(impossible_scans_are_refused),
+		cmocka_unit_test(lists_of_cpus_are_read_and_bad_ones_refused),
 	};
 	return cmocka_run_group_tests_name("measure", tests, NULL, NULL);
 }

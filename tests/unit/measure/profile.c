@@ -130,7 +130,7 @@ static int on_control(void *context, enum profile_wish *wish, struct error *err)
 
 /* ---- tests ---- */
 
-static void a_time_in_slices(void **state)
+static void a_time_is_sampled_in_slices_without_gaps(void **state)
 {
 	(void)state;
 	struct samples s = { 0 };
@@ -150,7 +150,7 @@ static void a_time_in_slices(void **state)
 	assert_true(seen.beats >= 2);
 }
 
-static void processes_that_end(void **state)
+static void sampling_ends_with_the_last_process(void **state)
 {
 	(void)state;
 	struct samples s = { .idle_after = 3 };
@@ -235,7 +235,7 @@ static int run_command(const char *script, uint64_t duration_ns, struct seen *se
 	return status;
 }
 
-static void a_command_from_begin_to_end(void **state)
+static void a_command_is_sampled_from_begin_to_end(void **state)
 {
 	(void)state;
 	struct seen seen = { 0 };
@@ -246,7 +246,7 @@ static void a_command_from_begin_to_end(void **state)
 	assert_true(seen.end_ns - seen.begin_ns >= 50 * MS);
 }
 
-static void a_command_beyond_its_time(void **state)
+static void a_command_beyond_its_time_is_ended(void **state)
 {
 	(void)state;
 	struct seen seen = { 0 };
@@ -260,13 +260,13 @@ static void a_command_beyond_its_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_time_in_slices),
-		cmocka_unit_test(processes_that_end),
+		cmocka_unit_test(a_time_is_sampled_in_slices_without_gaps),
+		cmocka_unit_test(sampling_ends_with_the_last_process),
 		cmocka_unit_test(errors_end_it_and_lose_nothing),
 		cmocka_unit_test(what_never_started_has_no_slice),
 		cmocka_unit_test(wishes_are_met),
-		cmocka_unit_test(a_command_from_begin_to_end),
-		cmocka_unit_test(a_command_beyond_its_time),
+		cmocka_unit_test(a_command_is_sampled_from_begin_to_end),
+		cmocka_unit_test(a_command_beyond_its_time_is_ended),
 	};
 	interrupt_watch();
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,7 +103,7 @@ static int run(struct seen *s, struct watch_plan plan, struct error *err)
 /* ---- tests ---- */
 
 /* Everything that was taken is handed over, in chunks that leave nothing out. */
-static void test_duration(void **state)
+static void everything_taken_is_handed_over_in_chunks_without_gaps(void **state)
 {
 	(void)state;
 	struct error err = ERROR_INIT;
@@ -122,7 +122,7 @@ static void test_duration(void **state)
 	assert_true(s.end_ns - s.first_ns >= 300 * MS);
 }
 
-static void test_chunk_by_size(void **state)
+static void a_chunk_ends_when_it_is_large_enough(void **state)
 {
 	(void)state;
 	struct error err = ERROR_INIT;
@@ -136,7 +136,7 @@ static void test_chunk_by_size(void **state)
 }
 
 /* A full buffer is emptied before its time, but not without a pause. */
-static void test_full_buffer(void **state)
+static void a_full_buffer_is_emptied_early_but_not_without_a_pause(void **state)
 {
 	(void)state;
 	struct error err = ERROR_INIT;
@@ -152,7 +152,7 @@ static void test_full_buffer(void **state)
 	close(fds[1]);
 }
 
-static void test_wishes(void **state)
+static void chunks_are_cut_and_the_watch_ended_on_request(void **state)
 {
 	(void)state;
 	struct error err = ERROR_INIT;
@@ -168,7 +168,7 @@ static void test_wishes(void **state)
 	close(s.control[1]);
 }
 
-static void test_errors(void **state)
+static void an_error_of_the_receiver_ends_the_watch(void **state)
 {
 	(void)state;
 	struct error err = ERROR_INIT;
@@ -184,7 +184,7 @@ static void test_errors(void **state)
 }
 
 /* In a process of its own: the signal stays noted. */
-static void test_signal(void **state)
+static void a_signal_ends_the_watch_and_loses_nothing(void **state)
 {
 	(void)state;
 	int status;
@@ -205,9 +205,12 @@ static void test_signal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_duration),    cmocka_unit_test(test_chunk_by_size),
-		cmocka_unit_test(test_full_buffer), cmocka_unit_test(test_wishes),
-		cmocka_unit_test(test_errors),	    cmocka_unit_test(test_signal),
+		cmocka_unit_test(everything_taken_is_handed_over_in_chunks_without_gaps),
+		cmocka_unit_test(a_chunk_ends_when_it_is_large_enough),
+		cmocka_unit_test(a_full_buffer_is_emptied_early_but_not_without_a_pause),
+		cmocka_unit_test(chunks_are_cut_and_the_watch_ended_on_request),
+		cmocka_unit_test(an_error_of_the_receiver_ends_the_watch),
+		cmocka_unit_test(a_signal_ends_the_watch_and_loses_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
