@@ -185,7 +185,7 @@ static int try_read_only(void)
 	return failed ? 4 : 0;
 }
 
-static void read_only_directory(void **state)
+static void a_lab_in_a_read_only_directory_is_read_but_not_written(void **state)
 {
 	(void)state;
 	snprintf(path, sizeof path, "%s/la?b #%%41.db", directory); /* not for SQLite's URIs */
@@ -281,7 +281,7 @@ static int write_200(void)
 }
 
 /* They make the lab at once, too. */
-static void processes_write_at_once(void **state)
+static void four_processes_write_at_once_and_lose_nothing(void **state)
 {
 	(void)state;
 	pid_t pids[4];
@@ -300,7 +300,7 @@ static void processes_write_at_once(void **state)
 	lab_close(lab);
 }
 
-static void many_make_the_lab_at_once(void **state)
+static void many_processes_make_one_lab_at_once(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 10; round++) {
@@ -460,7 +460,7 @@ static int make_limited(void)
 	return access(path, F_OK) ? 0 : 3;
 }
 
-static void no_room_for_a_new_lab(void **state)
+static void a_new_lab_that_finds_no_room_leaves_nothing_behind(void **state)
 {
 	(void)state;
 	assert_int_equal(in_child(make_limited, false), 0);
@@ -472,13 +472,13 @@ static int fill_pages(void)
 	return fill_up(FULL_PAGES);
 }
 
-static void a_file_at_its_limit(void **state)
+static void a_file_at_its_limit_keeps_what_was_stored(void **state)
 {
 	(void)state;
 	assert_int_equal(in_child(fill_limited, false), 0);
 }
 
-static void a_full_disk(void **state)
+static void a_full_disk_keeps_what_was_stored(void **state)
 {
 	(void)state;
 	assert_int_equal(in_child(fill_tmpfs, false), 0);
@@ -495,7 +495,7 @@ static int try_locked(void)
 	return err.code == EXIT_ENVIRONMENT && strstr(err.text, "locked") ? 0 : 2;
 }
 
-static void a_locked_lab(void **state)
+static void a_locked_lab_is_an_error_that_says_so(void **state)
 {
 	(void)state;
 	lab_close(open_lab(LAB_WRITE));
@@ -557,15 +557,15 @@ int main(void)
 		TEST(a_missing_directory_is_made),
 		TEST(other_files_are_left_alone),
 		TEST(newer_and_damaged_labs_are_refused),
-		TEST(read_only_directory),
+		TEST(a_lab_in_a_read_only_directory_is_read_but_not_written),
 		TEST(reading_changes_nothing),
-		TEST(processes_write_at_once),
-		TEST(many_make_the_lab_at_once),
+		TEST(four_processes_write_at_once_and_lose_nothing),
+		TEST(many_processes_make_one_lab_at_once),
 		TEST(a_killed_writer_loses_nothing),
-		TEST(a_file_at_its_limit),
-		TEST(a_full_disk),
-		TEST(no_room_for_a_new_lab),
-		TEST(a_locked_lab),
+		TEST(a_file_at_its_limit_keeps_what_was_stored),
+		TEST(a_full_disk_keeps_what_was_stored),
+		TEST(a_new_lab_that_finds_no_room_leaves_nothing_behind),
+		TEST(a_locked_lab_is_an_error_that_says_so),
 		TEST(files_belong_to_the_invoker_of_sudo),
 	};
 	return cmocka_run_group_tests_name("lab-file", tests, NULL, NULL);

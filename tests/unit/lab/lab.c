@@ -296,7 +296,7 @@ static void damaged_rows_are_an_error(void **state)
 	lab_close(lab);
 }
 
-static void in_memory(void **state)
+static void a_lab_in_memory_leaves_no_file(void **state)
 {
 	(void)state;
 	struct lab *lab;
@@ -470,7 +470,7 @@ int main(void)
 		TEST(runs_are_found),
 		TEST(runs_are_removed),
 		TEST(damaged_rows_are_an_error),
-		TEST(in_memory),
+		TEST(a_lab_in_memory_leaves_no_file),
 		TEST(sql_only_reads),
 		TEST(views_are_described),
 	};

@@ -271,7 +271,7 @@ static void ledgers_come_back(void **state)
 		execution_release(&stored[i]);
 }
 
-static void a_crowd_comes_back(void **state)
+static void a_ledger_of_thousands_of_threads_comes_back(void **state)
 {
 	(void)state;
 	struct lab *lab = open_lab(LAB_WRITE);
@@ -390,7 +390,7 @@ static bool note_cause(void *context, int columns, const char *const *names,
 	return true;
 }
 
-static void causes_are_the_catalogue(void **state)
+static void causes_in_the_lab_are_those_of_the_catalogue(void **state)
 {
 	(void)state;
 	struct lab *lab = open_lab(LAB_WRITE);
@@ -620,10 +620,10 @@ int main(void)
 	seed = 20261115;
 	const struct CMUnitTest tests[] = {
 		TEST(ledgers_come_back),
-		TEST(a_crowd_comes_back),
+		TEST(a_ledger_of_thousands_of_threads_comes_back),
 		TEST(a_removed_run_takes_all_with_it),
 		TEST(an_older_lab_is_brought_up_to_date),
-		TEST(causes_are_the_catalogue),
+		TEST(causes_in_the_lab_are_those_of_the_catalogue),
 		TEST(damage_is_an_error),
 		TEST(damaged_traces_are_an_error),
 		TEST(views_say_the_same),

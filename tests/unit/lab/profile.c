@@ -666,7 +666,7 @@ static void damage_is_an_error(void **state)
 }
 
 /* What was stored before stays, and what was not is not half there. */
-static void a_full_disk(void **state)
+static void a_full_disk_keeps_whole_slices_and_no_halves(void **state)
 {
 	(void)state;
 	struct lab *lab = open_lab(LAB_WRITE);
@@ -843,7 +843,7 @@ int main(void)
 		TEST(a_night_stays_bounded),
 		TEST(a_removed_run_takes_all_with_it),
 		TEST(damage_is_an_error),
-		TEST(a_full_disk),
+		TEST(a_full_disk_keeps_whole_slices_and_no_halves),
 		TEST(a_lab_before_profiles_is_brought_up_to_date),
 		TEST(views_say_the_same),
 	};

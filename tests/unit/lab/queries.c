@@ -156,7 +156,7 @@ static void comes_back(struct lab *lab, int64_t run, const struct query_run *q)
 	query_run_release(&back);
 }
 
-static void all_at_once(void **state)
+static void a_run_stored_at_once_comes_back(void **state)
 {
 	(void)state;
 	struct query_run q, empty = { .dbms = "sqlite", .imported = true };
@@ -174,7 +174,7 @@ static void all_at_once(void **state)
 	query_run_release(&q);
 }
 
-static void one_by_one_in_any_order(void **state)
+static void a_run_stored_one_by_one_in_any_order_comes_back(void **state)
 {
 	(void)state;
 	struct query_run q;
@@ -237,7 +237,7 @@ static void same_ledger(struct lab *lab, int64_t run, uint32_t number, struct ex
 	release_executions(&list);
 }
 
-static void what_was_measured_beside_it(void **state)
+static void what_was_measured_beside_a_query_comes_back(void **state)
 {
 	(void)state;
 	enum { COUNT = 30 };
@@ -290,7 +290,7 @@ static void a_number_is_given_once(void **state)
 	lab_close(lab);
 }
 
-static void a_restart_takes_its_own_alone(void **state)
+static void a_restart_takes_only_its_own_executions_away(void **state)
 {
 	(void)state;
 	struct execution raw[9], more;
@@ -349,7 +349,7 @@ static void store_until_killed(int64_t run, int told)
 	}
 }
 
-static void a_killed_one_leaves_whole_executions(void **state)
+static void a_killed_writer_leaves_whole_executions(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 8; round++) {
@@ -396,7 +396,7 @@ static void a_killed_one_leaves_whole_executions(void **state)
 
 /* ---- beside other runs ---- */
 
-static void removed_with_everything(void **state)
+static void a_removed_run_takes_all_of_its_queries_with_it(void **state)
 {
 	(void)state;
 	static const char *const tables[] = { "query_run",   "query_text", "query_plan",
@@ -427,7 +427,7 @@ static void removed_with_everything(void **state)
 	query_run_release(&q);
 }
 
-static void counted_by_its_queries(void **state)
+static void a_run_of_queries_is_counted_by_its_executions(void **state)
 {
 	(void)state;
 	struct query_run q, back = { 0 };
@@ -583,7 +583,7 @@ static void a_lab_before_queries_is_brought_up_to_date(void **state)
 }
 
 /* Reading half a million must not sort them. */
-static void nothing_is_sorted(void **state)
+static void executions_are_read_without_sorting(void **state)
 {
 	(void)state;
 	struct lab *lab = open_lab(LAB_WRITE);
@@ -604,19 +604,19 @@ static void nothing_is_sorted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(all_at_once),
-		TEST(one_by_one_in_any_order),
-		TEST(what_was_measured_beside_it),
+		TEST(a_run_stored_at_once_comes_back),
+		TEST(a_run_stored_one_by_one_in_any_order_comes_back),
+		TEST(what_was_measured_beside_a_query_comes_back),
 		TEST(a_number_is_given_once),
-		TEST(a_restart_takes_its_own_alone),
-		TEST(a_killed_one_leaves_whole_executions),
-		TEST(removed_with_everything),
-		TEST(counted_by_its_queries),
+		TEST(a_restart_takes_only_its_own_executions_away),
+		TEST(a_killed_writer_leaves_whole_executions),
+		TEST(a_removed_run_takes_all_of_its_queries_with_it),
+		TEST(a_run_of_queries_is_counted_by_its_executions),
 		TEST(views_have_every_column),
 		TEST(views_repair_text),
 		TEST(damage_is_an_error),
 		TEST(a_lab_before_queries_is_brought_up_to_date),
-		TEST(nothing_is_sorted),
+		TEST(executions_are_read_without_sorting),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static _Noreturn void resume_and_stay(int64_t id, int begin, int fd)
 	_exit(1);
 }
 
-static void one_of_many_gets_it(void **state)
+static void one_of_many_that_resume_a_run_gets_it(void **state)
 {
 	(void)state;
 	enum { MANY = 8 };
@@ -133,7 +133,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_has_ended_goes_again),
 		TEST(what_cannot_go_on_is_left_alone),
-		TEST(one_of_many_gets_it),
+		TEST(one_of_many_that_resume_a_run_gets_it),
 	};
 	return cmocka_run_group_tests_name("lab-resume", tests, NULL, NULL);
 }

@@ -267,7 +267,7 @@ static void stamps_tell_of_changes(void **state)
 	lab_close(lab);
 }
 
-static void a_run_whose_tare_was_killed(void **state)
+static void a_run_whose_tare_was_killed_is_shown_as_interrupted(void **state)
 {
 	(void)state;
 	int ready[2];
@@ -367,7 +367,7 @@ int main(void)
 		TEST(name_and_tags_change_together),
 		TEST(lists_are_sorted),
 		TEST(stamps_tell_of_changes),
-		TEST(a_run_whose_tare_was_killed),
+		TEST(a_run_whose_tare_was_killed_is_shown_as_interrupted),
 		TEST(a_busy_lab_is_opened_at_once),
 		TEST(the_list_knows_cutoffs_and_queries),
 	};

@@ -70,7 +70,7 @@ static void studies_come_back(void **state)
 	lab_close(lab);
 }
 
-static void the_newest_of_a_machine(void **state)
+static void the_newest_study_of_a_machine_is_in_force(void **state)
 {
 	(void)state;
 	struct machine here, updated, there, nowhere = { 0 };
@@ -272,7 +272,7 @@ static void damage_is_an_error(void **state)
 	machine_release(&m);
 }
 
-static void a_full_disk(void **state)
+static void a_full_disk_keeps_the_last_study_in_force(void **state)
 {
 	(void)state;
 	struct machine m;
@@ -444,11 +444,11 @@ int main(void)
 	seed = 20261118;
 	const struct CMUnitTest tests[] = {
 		TEST(studies_come_back),
-		TEST(the_newest_of_a_machine),
+		TEST(the_newest_study_of_a_machine_is_in_force),
 		TEST(a_removed_run_leaves_the_study),
 		TEST(a_removed_study_takes_all_with_it),
 		TEST(damage_is_an_error),
-		TEST(a_full_disk),
+		TEST(a_full_disk_keeps_the_last_study_in_force),
 		TEST(a_lab_before_studies_is_brought_up_to_date),
 		TEST(a_study_of_version_5_is_read),
 		TEST(views_say_the_same),

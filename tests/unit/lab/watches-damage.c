@@ -15,7 +15,7 @@
 #include "lab/lab.h"
 #include "lab/sqlite.h"
 
-static void bad_input(void **state)
+static void impossible_watches_and_bursts_are_refused(void **state)
 {
 	(void)state;
 	struct machine m;
@@ -149,7 +149,7 @@ int main(void)
 {
 	seed = 20261117;
 	const struct CMUnitTest tests[] = {
-		TEST(bad_input),
+		TEST(impossible_watches_and_bursts_are_refused),
 		TEST(damage_is_an_error),
 		TEST(damaged_chunks_are_an_error),
 	};

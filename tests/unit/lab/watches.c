@@ -99,7 +99,7 @@ static void neighbours_are_joined(void **state)
 }
 
 /* Two watches of one time are two stretches, not one with everything twice. */
-static void watches_beside_each_other(void **state)
+static void watches_of_one_time_are_stretches_of_their_own(void **state)
 {
 	(void)state;
 	struct machine m;
@@ -120,7 +120,7 @@ static void watches_beside_each_other(void **state)
 	machine_release(&m);
 }
 
-static void machines_are_apart(void **state)
+static void watches_of_machines_are_kept_apart(void **state)
 {
 	(void)state;
 	struct machine here, updated, there;
@@ -160,7 +160,7 @@ static void machines_are_apart(void **state)
 	machine_release(&there);
 }
 
-static void a_part_of_the_time(void **state)
+static void a_part_of_the_time_has_the_bursts_that_end_in_it(void **state)
 {
 	(void)state;
 	struct machine m;
@@ -270,7 +270,7 @@ static void a_watch_goes_while_its_tare_lives(void **state)
 
 /* ---- room ---- */
 
-static void the_oldest_go(void **state)
+static void the_oldest_bursts_go_when_there_are_too_many_bytes(void **state)
 {
 	(void)state;
 	struct machine m;
@@ -324,7 +324,7 @@ static void the_oldest_go(void **state)
 	machine_release(&m);
 }
 
-static void a_full_disk(void **state)
+static void a_full_disk_keeps_what_was_stored(void **state)
 {
 	(void)state;
 	struct machine m;
@@ -362,7 +362,7 @@ static void a_full_disk(void **state)
 }
 
 /* A million: some bytes each, some seconds at worst (bench/programs/lab.c has the figures). */
-static void a_million_bursts(void **state)
+static void a_million_bursts_are_stored_small_and_fast(void **state)
 {
 	(void)state;
 	struct machine m;
@@ -402,13 +402,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(bursts_come_back),
 		TEST(neighbours_are_joined),
-		TEST(watches_beside_each_other),
-		TEST(machines_are_apart),
-		TEST(a_part_of_the_time),
+		TEST(watches_of_one_time_are_stretches_of_their_own),
+		TEST(watches_of_machines_are_kept_apart),
+		TEST(a_part_of_the_time_has_the_bursts_that_end_in_it),
 		TEST(a_watch_goes_while_its_tare_lives),
-		TEST(the_oldest_go),
-		TEST(a_full_disk),
-		TEST(a_million_bursts),
+		TEST(the_oldest_bursts_go_when_there_are_too_many_bytes),
+		TEST(a_full_disk_keeps_what_was_stored),
+		TEST(a_million_bursts_are_stored_small_and_fast),
 	};
 	return cmocka_run_group_tests_name("lab-watches", tests, NULL, NULL);
 }
