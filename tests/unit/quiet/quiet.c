@@ -21,7 +21,7 @@
 
 /* ---- plan, apply, restore ---- */
 
-static void test_plan_changes_nothing(void **state)
+static void a_plan_says_what_would_change_and_changes_nothing(void **state)
 {
 	struct quiet_options o = tree_options();
 	quiet_list list = { 0 };
@@ -45,7 +45,7 @@ static void test_plan_changes_nothing(void **state)
 	assert_as_before();
 }
 
-static void test_apply_and_restore(void **state)
+static void what_is_applied_is_restored_to_what_it_was(void **state)
 {
 	struct quiet_options o = tree_options();
 	quiet_list made = { 0 }, undone = { 0 };
@@ -82,7 +82,7 @@ static void test_apply_and_restore(void **state)
 	quiet_list_release(&undone);
 }
 
-static void test_only_and_except(void **state)
+static void only_chosen_knobs_are_changed(void **state)
 {
 	static const char *const only[] = { "default", "smt" }, *const except[] = { "turbo" };
 	struct quiet_options o = { .root = tree_root,
@@ -100,7 +100,7 @@ static void test_only_and_except(void **state)
 	assert_as_before();
 }
 
-static void test_what_others_changed_is_left(void **state)
+static void what_others_changed_meanwhile_is_left_alone(void **state)
 {
 	struct quiet_options o = tree_options();
 	quiet_list undone = { 0 };
@@ -127,7 +127,7 @@ static void test_what_others_changed_is_left(void **state)
 	assert_as_before();
 }
 
-static void test_read_only_files(void **state)
+static void what_cannot_be_put_back_stays_in_the_journal(void **state)
 {
 	struct quiet_options o = tree_options();
 	quiet_list made = { 0 }, undone = { 0 };
@@ -201,7 +201,7 @@ static void assert_recovers(void)
 	assert_as_before();
 }
 
-static void test_killed_while_it_is_made_quiet(void **state)
+static void a_tare_killed_while_applying_is_undone_by_the_next(void **state)
 {
 	int at = 0;
 	(void)state;
@@ -211,7 +211,7 @@ static void test_killed_while_it_is_made_quiet(void **state)
 	assert_recovers();     /* it ended after all was changed */
 }
 
-static void test_killed_while_it_is_put_back(void **state)
+static void a_tare_killed_while_restoring_is_finished_by_the_next(void **state)
 {
 	int at = 0;
 	(void)state;
@@ -238,7 +238,7 @@ static void killed_while_restoring(void)
 	assert_true(WIFSIGNALED(status));
 }
 
-static void test_put_back_by_one_who_is_killed_too(void **state)
+static void a_killed_restorer_leaves_the_rest_to_the_next(void **state)
 {
 	struct quiet_options o = tree_options();
 	(void)state;
@@ -249,7 +249,7 @@ static void test_put_back_by_one_who_is_killed_too(void **state)
 
 /* ---- the journal ---- */
 
-static void test_journal_of_an_earlier_boot(void **state)
+static void a_journal_of_an_earlier_boot_changes_nothing(void **state)
 {
 	struct quiet_options o = tree_options();
 	struct quiet_status status;
@@ -275,7 +275,7 @@ static void test_journal_of_an_earlier_boot(void **state)
 	assert_as_before();
 }
 
-static void test_journals_that_are_not_believed(void **state)
+static void a_damaged_or_writable_journal_is_not_believed(void **state)
 {
 	static const char *const texts[] = {
 		"",
@@ -309,7 +309,7 @@ static void test_journals_that_are_not_believed(void **state)
 }
 
 /* A line that was cut off by the end of its writer says nothing. */
-static void test_half_a_line_at_the_end(void **state)
+static void half_a_line_at_the_end_of_the_journal_is_ignored(void **state)
 {
 	struct quiet_options o = tree_options();
 	(void)state;
@@ -335,7 +335,7 @@ static void assert_usage(const struct quiet_options *o, const char *says)
 	quiet_list_release(&list);
 }
 
-static void test_options_that_cannot_be(void **state)
+static void impossible_options_are_refused(void **state)
 {
 	static const uint32_t all[] = { 0, 1, 2, 3 }, none[] = { 7 };
 	static const char *const turbo[] = { "trubo" }, *const irq[] = { "irq" };
@@ -356,7 +356,7 @@ static void test_options_that_cannot_be(void **state)
 		"never stopped");
 }
 
-static void test_what_is_never_stopped(void **state)
+static void essential_services_are_never_stopped(void **state)
 {
 	char never[] =
 		"ssh sshd ssh.service ssh.socket sshd@3.service networking network.service "
@@ -382,7 +382,7 @@ static void test_what_is_never_stopped(void **state)
 		assert_null(quiet_kept(may_be[i]));
 }
 
-static void test_without_root(void **state)
+static void without_root_nothing_is_changed(void **state)
 {
 	struct quiet_options o = { 0 };
 	quiet_list list = { 0 };
@@ -397,7 +397,7 @@ static void test_without_root(void **state)
 	assert_int_equal(list.count, 0);
 }
 
-static void test_every_knob_says_why(void **state)
+static void every_knob_says_why(void **state)
 {
 	(void)state;
 	for (const struct quiet_knob *k = quiet_knobs; k->name; k++) {
@@ -409,21 +409,21 @@ static void test_every_knob_says_why(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		ON_TREE(test_plan_changes_nothing),
-		ON_TREE(test_apply_and_restore),
-		ON_TREE(test_only_and_except),
-		ON_TREE(test_what_others_changed_is_left),
-		ON_TREE(test_read_only_files),
-		ON_TREE(test_killed_while_it_is_made_quiet),
-		ON_TREE(test_killed_while_it_is_put_back),
-		ON_TREE(test_put_back_by_one_who_is_killed_too),
-		ON_TREE(test_journal_of_an_earlier_boot),
-		ON_TREE(test_journals_that_are_not_believed),
-		ON_TREE(test_half_a_line_at_the_end),
-		ON_TREE(test_options_that_cannot_be),
-		cmocka_unit_test(test_what_is_never_stopped),
-		cmocka_unit_test(test_without_root),
-		cmocka_unit_test(test_every_knob_says_why),
+		ON_TREE(a_plan_says_what_would_change_and_changes_nothing),
+		ON_TREE(what_is_applied_is_restored_to_what_it_was),
+		ON_TREE(only_chosen_knobs_are_changed),
+		ON_TREE(what_others_changed_meanwhile_is_left_alone),
+		ON_TREE(what_cannot_be_put_back_stays_in_the_journal),
+		ON_TREE(a_tare_killed_while_applying_is_undone_by_the_next),
+		ON_TREE(a_tare_killed_while_restoring_is_finished_by_the_next),
+		ON_TREE(a_killed_restorer_leaves_the_rest_to_the_next),
+		ON_TREE(a_journal_of_an_earlier_boot_changes_nothing),
+		ON_TREE(a_damaged_or_writable_journal_is_not_believed),
+		ON_TREE(half_a_line_at_the_end_of_the_journal_is_ignored),
+		ON_TREE(impossible_options_are_refused),
+		cmocka_unit_test(essential_services_are_never_stopped),
+		cmocka_unit_test(without_root_nothing_is_changed),
+		cmocka_unit_test(every_knob_says_why),
 	};
 	/* read-only files stop others than root only */
 	bool was_root = anyone_begin();

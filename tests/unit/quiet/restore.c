@@ -32,7 +32,7 @@ static void assert_quiet(const struct quiet_options *o, bool quiet)
 
 /* ---- what cannot be read ---- */
 
-static void test_unreadable_is_not_gone(void **state)
+static void a_knob_that_cannot_be_read_is_kept_for_later(void **state)
 {
 	struct quiet_options o = tree_options();
 	quiet_list undone = { 0 };
@@ -60,7 +60,7 @@ static void make_unreadable(void *context)
 }
 
 /* It was written: that it cannot be seen does not undo it. */
-static void test_unreadable_once_it_is_made(void **state)
+static void a_knob_that_cannot_be_read_back_is_changed_all_the_same(void **state)
 {
 	struct quiet_options o = swappiness_only();
 	quiet_list made = { 0 };
@@ -90,7 +90,7 @@ static void restore_own(const struct quiet_options *o, int owner, bool some)
 	quiet_list_release(&undone);
 }
 
-static void test_own_and_others(void **state)
+static void a_process_restores_only_what_it_changed_itself(void **state)
 {
 	struct quiet_options o = tree_options();
 	int self = (int)getpid(), other = (int)getppid();
@@ -111,7 +111,7 @@ static void test_own_and_others(void **state)
 	assert_as_before();
 }
 
-static void test_abandoned_and_held(void **state)
+static void what_is_held_or_nobodys_is_not_taken_for_abandoned(void **state)
 {
 	struct quiet_options o = tree_options();
 	quiet_list undone = { 0 };
@@ -129,7 +129,7 @@ static void test_abandoned_and_held(void **state)
 }
 
 /* Whoever has the lock may be about to change the journal: it is not read before. */
-static void test_locked_journal_is_not_read(void **state)
+static void a_locked_journal_is_not_read(void **state)
 {
 	struct quiet_options o = tree_options();
 	quiet_list undone = { 0 };
@@ -150,7 +150,7 @@ static void test_locked_journal_is_not_read(void **state)
 
 /* ---- the directory ---- */
 
-static void test_directory_of_ones_own(void **state)
+static void a_directory_of_ones_own_is_closed_to_others_and_no_link(void **state)
 {
 	char *path = tree_path("/mine"), *link = tree_path("/link");
 	(void)state;
@@ -170,7 +170,7 @@ static void test_directory_of_ones_own(void **state)
 	free(path);
 }
 
-static void test_runtime_directory(void **state)
+static void the_runtime_directory_is_an_absolute_path_or_refused(void **state)
 {
 	const char *is = getenv("TARE_RUNTIME_DIR");
 	char *told = is ? strdup(is) : NULL;
@@ -199,13 +199,13 @@ static void test_runtime_directory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		ON_TREE(test_unreadable_is_not_gone),
-		ON_TREE(test_unreadable_once_it_is_made),
-		ON_TREE(test_own_and_others),
-		ON_TREE(test_abandoned_and_held),
-		ON_TREE(test_locked_journal_is_not_read),
-		ON_TREE(test_directory_of_ones_own),
-		cmocka_unit_test(test_runtime_directory),
+		ON_TREE(a_knob_that_cannot_be_read_is_kept_for_later),
+		ON_TREE(a_knob_that_cannot_be_read_back_is_changed_all_the_same),
+		ON_TREE(a_process_restores_only_what_it_changed_itself),
+		ON_TREE(what_is_held_or_nobodys_is_not_taken_for_abandoned),
+		ON_TREE(a_locked_journal_is_not_read),
+		ON_TREE(a_directory_of_ones_own_is_closed_to_others_and_no_link),
+		cmocka_unit_test(the_runtime_directory_is_an_absolute_path_or_refused),
 	};
 	/* files that cannot be read stop others than root only */
 	bool was_root = anyone_begin();
