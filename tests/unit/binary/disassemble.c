@@ -38,7 +38,7 @@ static void take(instruction_list *list, uint64_t address, const uint8_t *bytes,
 
 #ifdef __x86_64__
 
-static void test_text(void **state)
+static void instructions_have_the_text_of_att_syntax(void **state)
 {
 	static const struct {
 		uint8_t bytes[12];
@@ -76,7 +76,7 @@ static void test_text(void **state)
 	}
 }
 
-static void test_bad(void **state)
+static void what_is_no_instruction_is_one_bad_byte(void **state)
 {
 	/* no instruction in 64-bit mode; one; one that is cut short */
 	static const uint8_t bytes[] = { 0x06, 0x90, 0x48, 0x8b };
@@ -95,7 +95,7 @@ static void test_bad(void **state)
 #endif
 
 /* Whatever the bytes are, they are covered: take() asserts it. */
-static void test_any_bytes(void **state)
+static void any_bytes_are_covered_by_instructions(void **state)
 {
 	uint8_t bytes[4096];
 	unsigned seed = 3;
@@ -156,7 +156,7 @@ static size_t unlike_objdump(const char *path, const instruction_list *list)
 	return pclose(output) == 0 ? unlike + list->count - at : SIZE_MAX;
 }
 
-static void test_objdump(void **state)
+static void a_real_library_is_read_as_objdump_reads_it(void **state)
 {
 	char path[256] = "";
 	instruction_list list = { 0 };
@@ -197,11 +197,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #ifdef __x86_64__
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_bad),
+		cmocka_unit_test(instructions_have_the_text_of_att_syntax),
+		cmocka_unit_test(what_is_no_instruction_is_one_bad_byte),
 #endif
-		cmocka_unit_test(test_any_bytes),
-		cmocka_unit_test(test_objdump),
+		cmocka_unit_test(any_bytes_are_covered_by_instructions),
+		cmocka_unit_test(a_real_library_is_read_as_objdump_reads_it),
 	};
 	return cmocka_run_group_tests_name("disassemble", tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static struct elf_image crowded(size_t symbols, size_t letters, uint64_t apart)
 	return image;
 }
 
-static void names_within_names(void **state)
+static void names_within_names_take_bounded_memory(void **state)
 {
 	(void)state;
 	struct symbol_table table = { 0 };
@@ -77,7 +77,7 @@ static void names_within_names(void **state)
 }
 
 /* As a linker that shares the ends of names lays them out: none is left out. */
-static void names_that_share_their_ends(void **state)
+static void names_that_share_their_ends_are_all_kept(void **state)
 {
 	(void)state;
 	struct symbol_table table = { 0 };
@@ -94,7 +94,7 @@ static void count_breath(void *context)
 	++*(unsigned *)context;
 }
 
-static void no_time_left(void **state)
+static void a_table_stops_growing_when_no_time_is_left(void **state)
 {
 	(void)state;
 	unsigned breaths = 0;
@@ -112,7 +112,7 @@ static void no_time_left(void **state)
 	elf_image_close(&image);
 }
 
-static void breathes_between_objects_and_within(void **state)
+static void it_breathes_between_objects_and_within_them(void **state)
 {
 	(void)state;
 	unsigned breaths = 0;
@@ -141,7 +141,7 @@ static void breathes_between_objects_and_within(void **state)
 }
 
 /* Each would be passed over again and again. */
-static void a_map_of_empty_lines(void **state)
+static void a_map_of_empty_lines_is_read_to_its_end(void **state)
 {
 	(void)state;
 	size_t size = 1 << 20;
@@ -175,7 +175,7 @@ static size_t believed(uint32_t pid, int64_t changed_ns, int64_t began_ns, int64
 	return count;
 }
 
-static void a_map_older_than_its_process(void **state)
+static void a_map_older_than_its_process_is_not_believed(void **state)
 {
 	(void)state;
 	int64_t now = clock_realtime_ns(), hour = 3600 * SECOND;
@@ -205,7 +205,7 @@ static const struct profile_object *object_at(const struct profile *p, uint32_t 
 	return &p->objects.items[profile_location_object(p, location)];
 }
 
-static void functions_of_modules(void **state)
+static void functions_of_kernel_modules_belong_to_their_modules(void **state)
 {
 	(void)state;
 	char path[] = "[kernel]";
@@ -238,7 +238,7 @@ static void functions_of_modules(void **state)
 	profile_release(&p);
 }
 
-static void functions_of_perf_maps(void **state)
+static void functions_of_perf_maps_belong_to_the_jit(void **state)
 {
 	(void)state;
 	char path[64], memory[] = "[anon]";
@@ -304,7 +304,7 @@ static void a_server_is_asked_once(void **state)
 }
 
 /* What lies at the name of a build-id may be anything: the search goes on. */
-static void a_wrong_file_by_build_id(void **state)
+static void a_wrong_file_at_a_build_id_does_not_end_the_search(void **state)
 {
 	(void)state;
 	char root[] = "/tmp/tare-wrong-XXXXXX", path[256];
@@ -341,16 +341,16 @@ static void a_wrong_file_by_build_id(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_within_names),
-		cmocka_unit_test(names_that_share_their_ends),
-		cmocka_unit_test(no_time_left),
-		cmocka_unit_test(breathes_between_objects_and_within),
-		cmocka_unit_test(a_map_of_empty_lines),
-		cmocka_unit_test(a_map_older_than_its_process),
-		cmocka_unit_test(functions_of_modules),
-		cmocka_unit_test(functions_of_perf_maps),
+		cmocka_unit_test(names_within_names_take_bounded_memory),
+		cmocka_unit_test(names_that_share_their_ends_are_all_kept),
+		cmocka_unit_test(a_table_stops_growing_when_no_time_is_left),
+		cmocka_unit_test(it_breathes_between_objects_and_within_them),
+		cmocka_unit_test(a_map_of_empty_lines_is_read_to_its_end),
+		cmocka_unit_test(a_map_older_than_its_process_is_not_believed),
+		cmocka_unit_test(functions_of_kernel_modules_belong_to_their_modules),
+		cmocka_unit_test(functions_of_perf_maps_belong_to_the_jit),
 		cmocka_unit_test(a_server_is_asked_once),
-		cmocka_unit_test(a_wrong_file_by_build_id),
+		cmocka_unit_test(a_wrong_file_at_a_build_id_does_not_end_the_search),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,7 +147,7 @@ static void assert_whole(char *path, const char *like, const struct symbols_opti
 	profile_release(&p);
 }
 
-static void whole_programs(void **state)
+static void functions_lines_and_inlined_ones_are_found_in_programs(void **state)
 {
 	(void)state;
 	char plain[] = SUBJECT("plain"), library[] = SUBJECT("library"), no_id[] = SUBJECT("no-id");
@@ -156,14 +156,14 @@ static void whole_programs(void **state)
 	assert_whole(no_id, no_id, NULL);
 }
 
-static void debug_file_by_link(void **state)
+static void a_debug_file_is_found_by_its_link(void **state)
 {
 	(void)state;
 	char linked[] = SUBJECT("linked");
 	assert_whole(linked, SUBJECT("plain"), NULL);
 }
 
-static void debug_file_by_build_id(void **state)
+static void a_debug_file_is_found_by_its_build_id(void **state)
 {
 	(void)state;
 	char bare[] = SUBJECT("bare"), root[] = "/tmp/tare-symbols-XXXXXX", path[256];
@@ -192,7 +192,7 @@ static void debug_file_by_build_id(void **state)
 	rmdir(root);
 }
 
-static void dynamic_symbols_alone(void **state)
+static void dynamic_symbols_alone_give_names_without_lines(void **state)
 {
 	(void)state;
 	struct profile p = { 0 };
@@ -208,7 +208,7 @@ static void dynamic_symbols_alone(void **state)
 }
 
 /* A stripped program has functions, too. */
-static void functions_without_names(void **state)
+static void functions_without_names_are_called_by_object_and_address(void **state)
 {
 	(void)state;
 	struct profile p = { 0 };
@@ -228,7 +228,7 @@ static void functions_without_names(void **state)
 	profile_release(&p);
 }
 
-static void labels_and_sizes(void **state)
+static void a_label_without_a_size_ends_where_the_next_begins(void **state)
 {
 	(void)state;
 	struct profile p = { 0 };
@@ -245,7 +245,7 @@ static void labels_and_sizes(void **state)
 	profile_release(&p);
 }
 
-static void entries_of_the_plt(void **state)
+static void entries_of_the_plt_are_named_by_their_function(void **state)
 {
 	(void)state;
 	char plain[] = SUBJECT("plain");
@@ -267,7 +267,7 @@ static void entries_of_the_plt(void **state)
 }
 
 /* Each function that nm names is found by its first and its last byte. */
-static void agrees_with_nm(void **state)
+static void names_agree_with_nm(void **state)
 {
 	(void)state;
 	char path[] = SUBJECT("library");
@@ -319,7 +319,7 @@ static size_t ask_addr2line(uint64_t address, struct told *told, size_t most)
 	return count;
 }
 
-static void agrees_with_addr2line(void **state)
+static void lines_agree_with_addr2line(void **state)
 {
 	(void)state;
 	char path[] = SUBJECT("no-id");
@@ -342,7 +342,7 @@ static void agrees_with_addr2line(void **state)
 
 /* ---- code ---- */
 
-static void code_of_what_was_sampled(void **state)
+static void only_the_code_of_sampled_functions_is_kept(void **state)
 {
 	(void)state;
 	struct profile p = { 0 };
@@ -372,7 +372,7 @@ static void code_of_what_was_sampled(void **state)
 
 /* ---- what has no file ---- */
 
-static void the_vdso(void **state)
+static void functions_of_the_vdso_are_named(void **state)
 {
 	(void)state;
 	struct elf_image image;
@@ -397,7 +397,7 @@ static void the_vdso(void **state)
 	profile_release(&p);
 }
 
-static void the_kernel(void **state)
+static void functions_of_the_running_kernel_are_named(void **state)
 {
 	(void)state;
 	char *text = file_read("/proc/kallsyms");
@@ -419,7 +419,7 @@ static void the_kernel(void **state)
 	profile_release(&p);
 }
 
-static void kallsyms_lines(void **state)
+static void lines_of_kallsyms_that_are_no_code_are_passed_over(void **state)
 {
 	(void)state;
 	struct kernel_symbols k = { .kcore = -1 };
@@ -441,7 +441,7 @@ static void kallsyms_lines(void **state)
 	kernel_release(&k);
 }
 
-static void perf_maps(void **state)
+static void perf_maps_are_read_again_and_their_broken_lines_ignored(void **state)
 {
 	(void)state;
 	char path[64], memory[] = "[anon]";
@@ -480,7 +480,7 @@ static void perf_maps(void **state)
 
 /* ---- files that are not what they were ---- */
 
-static void replaced_files(void **state)
+static void files_that_were_replaced_give_no_names(void **state)
 {
 	(void)state;
 	char path[] = SUBJECT("plain"), no_id[] = SUBJECT("no-id"), gone[] = SUBJECT("none");
@@ -512,7 +512,7 @@ static int open_context(void *context, const struct profile_object *o)
 }
 
 /* Cut anywhere, it is read without harm. */
-static void truncated_files(void **state)
+static void files_cut_anywhere_are_read_without_harm(void **state)
 {
 	(void)state;
 	char path[] = SUBJECT("plain");
@@ -540,7 +540,7 @@ static void truncated_files(void **state)
 }
 
 /* With no room at all everything is still found. */
-static void little_memory(void **state)
+static void with_no_memory_to_keep_tables_all_is_still_found(void **state)
 {
 	(void)state;
 	char path[] = SUBJECT("plain");
@@ -548,7 +548,7 @@ static void little_memory(void **state)
 	assert_whole(path, path, &options);
 }
 
-static void aliases_as_perf_chooses(void **state)
+static void of_aliases_the_one_that_perf_chooses_is_taken(void **state)
 {
 	(void)state;
 	struct symbol_table t = { 0 };
@@ -578,7 +578,7 @@ static void aliases_as_perf_chooses(void **state)
 	symbol_table_release(&t);
 }
 
-static void demangles(void **state)
+static void names_of_cxx_and_rust_are_demangled(void **state)
 {
 	(void)state;
 #ifdef TARE_DEMANGLE
@@ -608,25 +608,25 @@ static void demangles(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole_programs),
-		cmocka_unit_test(debug_file_by_link),
-		cmocka_unit_test(debug_file_by_build_id),
-		cmocka_unit_test(dynamic_symbols_alone),
-		cmocka_unit_test(functions_without_names),
-		cmocka_unit_test(labels_and_sizes),
-		cmocka_unit_test(entries_of_the_plt),
-		cmocka_unit_test(agrees_with_nm),
-		cmocka_unit_test(agrees_with_addr2line),
-		cmocka_unit_test(code_of_what_was_sampled),
-		cmocka_unit_test(the_vdso),
-		cmocka_unit_test(the_kernel),
-		cmocka_unit_test(kallsyms_lines),
-		cmocka_unit_test(perf_maps),
-		cmocka_unit_test(replaced_files),
-		cmocka_unit_test(truncated_files),
-		cmocka_unit_test(little_memory),
-		cmocka_unit_test(aliases_as_perf_chooses),
-		cmocka_unit_test(demangles),
+		cmocka_unit_test(functions_lines_and_inlined_ones_are_found_in_programs),
+		cmocka_unit_test(a_debug_file_is_found_by_its_link),
+		cmocka_unit_test(a_debug_file_is_found_by_its_build_id),
+		cmocka_unit_test(dynamic_symbols_alone_give_names_without_lines),
+		cmocka_unit_test(functions_without_names_are_called_by_object_and_address),
+		cmocka_unit_test(a_label_without_a_size_ends_where_the_next_begins),
+		cmocka_unit_test(entries_of_the_plt_are_named_by_their_function),
+		cmocka_unit_test(names_agree_with_nm),
+		cmocka_unit_test(lines_agree_with_addr2line),
+		cmocka_unit_test(only_the_code_of_sampled_functions_is_kept),
+		cmocka_unit_test(functions_of_the_vdso_are_named),
+		cmocka_unit_test(functions_of_the_running_kernel_are_named),
+		cmocka_unit_test(lines_of_kallsyms_that_are_no_code_are_passed_over),
+		cmocka_unit_test(perf_maps_are_read_again_and_their_broken_lines_ignored),
+		cmocka_unit_test(files_that_were_replaced_give_no_names),
+		cmocka_unit_test(files_cut_anywhere_are_read_without_harm),
+		cmocka_unit_test(with_no_memory_to_keep_tables_all_is_still_found),
+		cmocka_unit_test(of_aliases_the_one_that_perf_chooses_is_taken),
+		cmocka_unit_test(names_of_cxx_and_rust_are_demangled),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,7 +116,7 @@ static size_t count_ip(uint64_t ip)
 	return n;
 }
 
-static void test_recursion(void **state)
+static void a_deep_recursion_is_walked_as_backtrace_walks_it(void **state)
 {
 	(void)state;
 	find_stack();
@@ -137,7 +137,7 @@ NOINLINE static int realigned(int size, int (*then)(int))
 	return result;
 }
 
-static void test_realigned(void **state)
+static void a_realigned_stack_is_walked_as_backtrace_walks_it(void **state)
 {
 	(void)state;
 	find_stack();
@@ -160,7 +160,7 @@ static void sort_some(void)
 	assert_int_equal(numbers[4], 4);
 }
 
-static void test_callback(void **state)
+static void a_callback_from_libc_is_walked_as_backtrace_walks_it(void **state)
 {
 	(void)state;
 	find_stack();
@@ -175,7 +175,7 @@ static void on_user(int signal)
 	walk_here();
 }
 
-static void test_signal(void **state)
+static void a_signal_handler_is_walked_as_backtrace_walks_it(void **state)
 {
 	struct sigaction action = { .sa_handler = on_user }, before;
 	(void)state;
@@ -200,7 +200,7 @@ static void *in_thread(void *context)
 	return NULL;
 }
 
-static void test_thread(void **state)
+static void the_stack_of_a_thread_is_walked_to_its_end(void **state)
 {
 	pthread_t thread;
 	(void)state;
@@ -233,7 +233,7 @@ NOINLINE static void walk_short(void)
 	assert_true(beyond > 2);
 }
 
-static void test_short_copy(void **state)
+static void a_short_copy_of_the_stack_is_walked_as_far_as_it_goes(void **state)
 {
 	(void)state;
 	find_stack();
@@ -281,7 +281,7 @@ static void set_trap(bool on)
 	__builtin_ia32_writeeflags_u64(flags | (on ? TRAP : 0));
 }
 
-static void test_every_instruction(void **state)
+static void the_stack_is_walked_right_at_every_instruction(void **state)
 {
 	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO }, before;
 	(void)state;
@@ -318,13 +318,13 @@ static int release_objects(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_recursion),
-		cmocka_unit_test(test_realigned),
-		cmocka_unit_test(test_callback),
-		cmocka_unit_test(test_signal),
-		cmocka_unit_test(test_thread),
-		cmocka_unit_test(test_short_copy),
-		cmocka_unit_test(test_every_instruction),
+		cmocka_unit_test(a_deep_recursion_is_walked_as_backtrace_walks_it),
+		cmocka_unit_test(a_realigned_stack_is_walked_as_backtrace_walks_it),
+		cmocka_unit_test(a_callback_from_libc_is_walked_as_backtrace_walks_it),
+		cmocka_unit_test(a_signal_handler_is_walked_as_backtrace_walks_it),
+		cmocka_unit_test(the_stack_of_a_thread_is_walked_to_its_end),
+		cmocka_unit_test(a_short_copy_of_the_stack_is_walked_as_far_as_it_goes),
+		cmocka_unit_test(the_stack_is_walked_right_at_every_instruction),
 	};
 	return cmocka_run_group_tests_name("unwind-live", tests, take_objects, release_objects);
 }

@@ -58,7 +58,7 @@ static void check_rows(const struct frames *f, const struct unwind_row *rows, si
 		check_rows(&f, rows, COUNT(rows));                                    \
 	} while (0)
 
-static void test_encodings(void **state)
+static void pointers_of_every_encoding_are_read(void **state)
 {
 	static const uint8_t encodings[] = {
 		DW_EH_PE_absptr,
@@ -96,7 +96,7 @@ static void test_encodings(void **state)
 	check_rows(&plain, rows, COUNT(rows));
 }
 
-static void test_order(void **state)
+static void entries_are_sorted_and_overlaps_cut(void **state)
 {
 	static const uint8_t sixteen[] = { DW_CFA_def_cfa_offset, 16 };
 	static const uint8_t steps[] = {
@@ -124,7 +124,7 @@ static void test_order(void **state)
 	check_rows(&f, rows, COUNT(rows));
 }
 
-static void test_registers(void **state)
+static void saved_and_restored_registers_become_rows(void **state)
 {
 	static const struct unwind_row frame[] = {
 		{ 0, 8, 0, SP_SAME },	 { 1, 16, -2, SP_SAVED },    { 4, 16, -2, BP_SAVED },
@@ -155,7 +155,7 @@ static void test_registers(void **state)
 		      DW_CFA_restore | 6, DW_CFA_advance_loc | 2, DW_CFA_offset | 6, 5);
 }
 
-static void test_cfa(void **state)
+static void offsets_and_known_expressions_of_the_cfa_become_rows(void **state)
 {
 	static const struct unwind_row offsets[] = {
 		{ 0, 24, 0, UNWIND_BP | UNWIND_BP_SAME << 4 },
@@ -194,7 +194,7 @@ static void test_cfa(void **state)
 		      DW_OP_breg7, 0xa0, 1, DW_CFA_expression, 16, 3, DW_OP_breg7, 0xa8, 1);
 }
 
-static void test_without_form(void **state)
+static void rules_without_a_form_are_unknown(void **state)
 {
 	static const struct unwind_row lost[] = {
 		{ 0, 8, 0, UNWIND_SP | UNWIND_BP_LOST << 4 },
@@ -227,7 +227,7 @@ static void test_without_form(void **state)
 
 #define STACK 0x7ff000
 
-static void test_step(void **state)
+static void a_step_goes_to_the_caller_that_its_row_says(void **state)
 {
 	uint64_t words[32];
 	struct unwind_memory stack = { STACK, (const uint8_t *)words, sizeof words };
@@ -341,7 +341,7 @@ static size_t read_copy(const uint8_t *bytes, size_t size)
 	return count;
 }
 
-static void test_vdso(void **state)
+static void tables_are_the_same_by_section_and_by_segment(void **state)
 {
 	struct mapped m = vdso();
 	struct unwind_table by_section, by_segment;
@@ -364,7 +364,7 @@ static void test_vdso(void **state)
 	xfree(image);
 }
 
-static void test_damaged(void **state)
+static void damaged_tables_are_read_without_harm(void **state)
 {
 	struct mapped m = vdso();
 	(void)state;
@@ -389,10 +389,14 @@ static void test_damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_encodings),    cmocka_unit_test(test_order),
-		cmocka_unit_test(test_registers),    cmocka_unit_test(test_cfa),
-		cmocka_unit_test(test_without_form), cmocka_unit_test(test_step),
-		cmocka_unit_test(test_vdso),	     cmocka_unit_test(test_damaged),
+		cmocka_unit_test(pointers_of_every_encoding_are_read),
+		cmocka_unit_test(entries_are_sorted_and_overlaps_cut),
+		cmocka_unit_test(saved_and_restored_registers_become_rows),
+		cmocka_unit_test(offsets_and_known_expressions_of_the_cfa_become_rows),
+		cmocka_unit_test(rules_without_a_form_are_unknown),
+		cmocka_unit_test(a_step_goes_to_the_caller_that_its_row_says),
+		cmocka_unit_test(tables_are_the_same_by_section_and_by_segment),
+		cmocka_unit_test(damaged_tables_are_read_without_harm),
 	};
 	return cmocka_run_group_tests_name("unwind-rows", tests, NULL, NULL);
 }

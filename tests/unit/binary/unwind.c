@@ -208,7 +208,7 @@ static int compare_object(struct dl_phdr_info *info, size_t size, void *context)
 }
 
 /* libc, ld.so and the rest of what this program loads, and itself. */
-static void test_loaded(void **state)
+static void rows_of_loaded_objects_agree_with_libdw(void **state)
 {
 	size_t files = 0;
 	struct mapped m = vdso();
@@ -233,14 +233,14 @@ static void compare_named(const char *command)
 	pclose(output);
 }
 
-static void test_large(void **state)
+static void rows_of_large_programs_agree_with_libdw(void **state)
 {
 	(void)state;
 	compare_named("gcc -print-prog-name=cc1 2>/dev/null");
 	compare_named("python3 -c 'import sys; print(sys.executable)' 2>/dev/null");
 }
 
-static void test_forms(void **state)
+static void all_but_one_in_200_rows_have_a_form(void **state)
 {
 	(void)state;
 	assert_true(total.compared > 1000);
@@ -250,9 +250,9 @@ static void test_forms(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loaded),
-		cmocka_unit_test(test_large),
-		cmocka_unit_test(test_forms),
+		cmocka_unit_test(rows_of_loaded_objects_agree_with_libdw),
+		cmocka_unit_test(rows_of_large_programs_agree_with_libdw),
+		cmocka_unit_test(all_but_one_in_200_rows_have_a_form),
 	};
 	elf_version(EV_CURRENT);
 	return cmocka_run_group_tests_name("unwind", tests, NULL, NULL);
