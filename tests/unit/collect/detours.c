@@ -21,7 +21,7 @@ static size_t fill(uint32_t *into, uint32_t value, size_t count)
 }
 
 /* As on a guest whose counter moves in steps of 26 ticks, give or take one. */
-static void a_clock_that_jumps(void **state)
+static void the_turn_of_a_clock_that_jumps_is_its_step(void **state)
 {
 	(void)state;
 	static uint32_t d[100000];
@@ -39,7 +39,7 @@ static void a_clock_that_jumps(void **state)
 	assert_int_equal(t.least, 25); /* not 1, which is no turn of the loop */
 }
 
-static void a_clock_that_flows(void **state)
+static void a_clock_that_flows_has_no_step(void **state)
 {
 	(void)state;
 	static uint32_t d[1000];
@@ -111,7 +111,7 @@ static const char after[] = "           CPU0       CPU1       CPU2       \n"
 			    "ERR:          3\n"
 			    "MIS:          0";
 
-static void what_no_tracepoint_tells(void **state)
+static void interrupts_that_no_tracepoint_tells_are_counted_by_difference(void **state)
 {
 	(void)state;
 	struct noise_cpu c = { .cpu = 2 };
@@ -156,10 +156,10 @@ static void cpus_are_checked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_clock_that_jumps),
-		cmocka_unit_test(a_clock_that_flows),
+		cmocka_unit_test(the_turn_of_a_clock_that_jumps_is_its_step),
+		cmocka_unit_test(a_clock_that_flows_has_no_step),
 		cmocka_unit_test(detours_are_placed_by_their_own_pairs),
-		cmocka_unit_test(what_no_tracepoint_tells),
+		cmocka_unit_test(interrupts_that_no_tracepoint_tells_are_counted_by_difference),
 		cmocka_unit_test(cpus_are_checked),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,7 @@ static void assert_shares(uint32_t device, uint64_t own, uint64_t others)
 	assert_int_equal(u->busy_ns, own + others);
 }
 
-static void nothing(void **state)
+static void without_requests_no_device_was_used(void **state)
 {
 	(void)state;
 	array_push(&uses, (struct device_use){ .device = DISK });
@@ -60,7 +60,7 @@ static void nothing(void **state)
 	assert_int_equal(uses.count, 0);
 }
 
-static void alone(void **state)
+static void requests_that_overlap_are_counted_once(void **state)
 {
 	(void)state;
 	/* the second of two that overlap adds what the first does not cover */
@@ -73,7 +73,7 @@ static void alone(void **state)
 	assert_int_equal(use_of(DISK)->others_reads, 0);
 }
 
-static void two_share(void **state)
+static void time_of_a_device_is_shared_by_those_in_flight(void **state)
 {
 	(void)state;
 	/* 100 alone, 200 halved, 100 of the other: 100 + 100 and 100 + 100 */
@@ -87,7 +87,7 @@ static void two_share(void **state)
 	assert_int_equal(use_of(DISK)->others_read_bytes, 8192);
 }
 
-static void by_thread_or_process(void **state)
+static void a_request_is_mine_by_its_thread_or_its_process(void **state)
 {
 	(void)state;
 	SHARE(0, 1000, FULL(DISK, OTHER, MY_THREAD, 0, 100, 4096, 0),
@@ -99,7 +99,7 @@ static void by_thread_or_process(void **state)
 	assert_shares(DISK, 300, 200);
 }
 
-static void straddling(void **state)
+static void requests_count_only_within_the_time_asked_for(void **state)
 {
 	(void)state;
 	SHARE(1000, 2000, REQUEST(DISK, ME, 500, 1300), REQUEST(DISK, OTHER, 1900, 2500),
@@ -112,7 +112,7 @@ static void straddling(void **state)
 	assert_shares(DISK, 500, 500);
 }
 
-static void still_in_flight(void **state)
+static void a_request_still_in_flight_counts_until_the_end(void **state)
 {
 	(void)state;
 	SHARE(0, 1000, REQUEST(DISK, OTHER, 600, DEVICE_IN_FLIGHT), REQUEST(DISK, ME, 700, 900));
@@ -120,7 +120,7 @@ static void still_in_flight(void **state)
 	assert_int_equal(use_of(DISK)->untold, 0);
 }
 
-static void two_devices(void **state)
+static void devices_are_shared_each_for_itself(void **state)
 {
 	(void)state;
 	SHARE(0, 1000, REQUEST(DISK, OTHER, 0, 500), REQUEST(LOOP, ME, 100, 400),
@@ -131,7 +131,7 @@ static void two_devices(void **state)
 }
 
 /* By bytes: 16 of 16 KiB against one of 256 KiB have half of it, whatever their number. */
-static void many_small_against_one_large(void **state)
+static void a_device_is_shared_by_bytes_not_by_requests(void **state)
 {
 	(void)state;
 	struct device_request list[17];
@@ -143,14 +143,14 @@ static void many_small_against_one_large(void **state)
 }
 
 /* A flush has no bytes, and its time is somebody's. */
-static void a_flush_alone(void **state)
+static void a_flush_without_bytes_has_its_time(void **state)
 {
 	(void)state;
 	SHARE(0, 1000, FULL(DISK, ME, ME, 100, 300, 0, DEVICE_WRITE));
 	assert_shares(DISK, 200, 0);
 }
 
-static void writes(void **state)
+static void reads_and_writes_are_counted_apart(void **state)
 {
 	(void)state;
 	SHARE(0, 1000, FULL(DISK, ME, ME, 0, 100, 4096, DEVICE_WRITE),
@@ -166,7 +166,7 @@ static void writes(void **state)
 }
 
 /* Its time counts until the merge; the request and the bytes are the other's. */
-static void merged(void **state)
+static void a_merged_request_counts_until_the_merge(void **state)
 {
 	(void)state;
 	SHARE(0, 1000, FULL(DISK, ME, ME, 0, 100, 4096, DEVICE_MERGED),
@@ -178,7 +178,7 @@ static void merged(void **state)
 
 /* One whose end was not told lasts as long as the mean of its like, at most until it was seen to be
  * over. */
-static void lost_completion(void **state)
+static void a_request_whose_end_was_lost_lasts_as_long_as_its_like(void **state)
 {
 	(void)state;
 	SHARE(0, 10000, REQUEST(DISK, ME, 0, 100), REQUEST(DISK, ME, 200, 500),
@@ -197,7 +197,7 @@ static void lost_completion(void **state)
 	assert_int_equal(use_of(DISK)->untold, 0);
 }
 
-static void back_to_back(void **state)
+static void requests_back_to_back_do_not_share(void **state)
 {
 	(void)state;
 	/* one goes in the instant the next comes, told in any order; one of no length */
@@ -206,7 +206,7 @@ static void back_to_back(void **state)
 	assert_shares(DISK, 100, 100);
 }
 
-static void many(void **state)
+static void twenty_thousand_requests_are_shared_exactly(void **state)
 {
 	(void)state;
 	enum { MANY = 20000 };
@@ -221,7 +221,7 @@ static void many(void **state)
 }
 
 /* Half of them: what is usual is not summed up anew for each, which would take minutes. */
-static void many_untold(void **state)
+static void hundreds_of_thousands_of_lost_ends_do_not_take_long(void **state)
 {
 	(void)state;
 	enum { MANY = 400000 };
@@ -248,14 +248,21 @@ static int release(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing),	 cmocka_unit_test(alone),
-		cmocka_unit_test(two_share),	 cmocka_unit_test(by_thread_or_process),
-		cmocka_unit_test(straddling),	 cmocka_unit_test(still_in_flight),
-		cmocka_unit_test(two_devices),	 cmocka_unit_test(many_small_against_one_large),
-		cmocka_unit_test(a_flush_alone), cmocka_unit_test(writes),
-		cmocka_unit_test(merged),	 cmocka_unit_test(lost_completion),
-		cmocka_unit_test(back_to_back),	 cmocka_unit_test(many),
-		cmocka_unit_test(many_untold),
+		cmocka_unit_test(without_requests_no_device_was_used),
+		cmocka_unit_test(requests_that_overlap_are_counted_once),
+		cmocka_unit_test(time_of_a_device_is_shared_by_those_in_flight),
+		cmocka_unit_test(a_request_is_mine_by_its_thread_or_its_process),
+		cmocka_unit_test(requests_count_only_within_the_time_asked_for),
+		cmocka_unit_test(a_request_still_in_flight_counts_until_the_end),
+		cmocka_unit_test(devices_are_shared_each_for_itself),
+		cmocka_unit_test(a_device_is_shared_by_bytes_not_by_requests),
+		cmocka_unit_test(a_flush_without_bytes_has_its_time),
+		cmocka_unit_test(reads_and_writes_are_counted_apart),
+		cmocka_unit_test(a_merged_request_counts_until_the_merge),
+		cmocka_unit_test(a_request_whose_end_was_lost_lasts_as_long_as_its_like),
+		cmocka_unit_test(requests_back_to_back_do_not_share),
+		cmocka_unit_test(twenty_thousand_requests_are_shared_exactly),
+		cmocka_unit_test(hundreds_of_thousands_of_lost_ends_do_not_take_long),
 	};
 	return cmocka_run_group_tests(tests, NULL, release);
 }

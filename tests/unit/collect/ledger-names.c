@@ -43,7 +43,7 @@ static void interrupts_have_names(void **state)
 	check_irq(99, "");
 }
 
-static void no_text_no_name(void **state)
+static void without_text_an_interrupt_has_no_name(void **state)
 {
 	char out[LEDGER_NAME_SIZE] = "x";
 	(void)state;
@@ -105,8 +105,10 @@ static void devices_have_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(interrupts_have_names), cmocka_unit_test(no_text_no_name),
-		cmocka_unit_test(sources_have_names),	 cmocka_unit_test(calls_have_classes),
+		cmocka_unit_test(interrupts_have_names),
+		cmocka_unit_test(without_text_an_interrupt_has_no_name),
+		cmocka_unit_test(sources_have_names),
+		cmocka_unit_test(calls_have_classes),
 		cmocka_unit_test(devices_have_names),
 	};
 	return cmocka_run_group_tests_name("ledger names", tests, NULL, NULL);

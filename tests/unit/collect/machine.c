@@ -122,7 +122,7 @@ static void put_processor(void)
 	put("/sys/bus/event_source/devices/software/type", "1\n");
 }
 
-static void processor(void **state)
+static void the_processor_is_read_from_its_files(void **state)
 {
 	(void)state;
 	put_processor();
@@ -192,7 +192,7 @@ static void put_container(void)
 	put_process("20", "unknown thing\n");
 }
 
-static void place(void **state)
+static void a_container_and_its_disks_are_known(void **state)
 {
 	(void)state;
 	put_container();
@@ -233,7 +233,7 @@ static void place(void **state)
 }
 
 /* A virtual machine made from a container's image keeps its mark but is none. */
-static void image_is_no_container(void **state)
+static void a_machine_made_from_an_image_is_no_container(void **state)
 {
 	(void)state;
 	put("/.dockerenv", "");
@@ -259,7 +259,7 @@ static void image_is_no_container(void **state)
 	machine_release(&m);
 }
 
-static void kernel(void **state)
+static void kernel_memory_load_and_power_are_read(void **state)
 {
 	(void)state;
 	put("/proc/sys/kernel/osrelease", "6.1.0-9\n");
@@ -313,7 +313,7 @@ static void kernel(void **state)
 	machine_release(&m);
 }
 
-static void nothing_there(void **state)
+static void without_files_nothing_is_said_of_the_machine(void **state)
 {
 	(void)state;
 	struct machine m = { 0 };
@@ -324,7 +324,7 @@ static void nothing_there(void **state)
 	machine_release(&m);
 }
 
-static void garbage_there(void **state)
+static void garbage_in_files_is_not_taken_for_facts(void **state)
 {
 	(void)state;
 	static const char *const paths[] = {
@@ -381,7 +381,7 @@ static void garbage_there(void **state)
 	}
 }
 
-static void small_parsers(void **state)
+static void lists_of_cpus_and_fields_are_parsed(void **state)
 {
 	(void)state;
 	static const struct {
@@ -416,7 +416,7 @@ static bool has(const struct overall *o, enum overall_measure m, uint64_t value)
 	return (o->present >> m & 1) && o->value[m] == value;
 }
 
-static void overall_texts(void **state)
+static void counters_of_stat_and_vmstat_are_read_if_they_are_there(void **state)
 {
 	(void)state;
 	struct overall o = { 0 };
@@ -456,7 +456,7 @@ static void overall_texts(void **state)
 	assert_true(has(&o, OVERALL_SWITCHES, UINT64_MAX));
 }
 
-static void overall_live(void **state)
+static void overall_counters_of_this_machine_are_all_there_and_grow(void **state)
 {
 	(void)state;
 	struct overall a, b;
@@ -474,7 +474,7 @@ static void overall_live(void **state)
 	assert_true(b.value[OVERALL_INTERRUPTS] >= a.value[OVERALL_INTERRUPTS]);
 }
 
-static void live(void **state)
+static void facts_of_this_machine_are_right_and_its_fingerprint_stays(void **state)
 {
 	(void)state;
 	struct utsname names;
@@ -506,16 +506,16 @@ int main(void)
 {
 #define IN_TREE(f) cmocka_unit_test_setup_teardown(f, tree_begin, tree_end)
 	const struct CMUnitTest tests[] = {
-		IN_TREE(processor),
-		IN_TREE(place),
-		IN_TREE(image_is_no_container),
-		IN_TREE(kernel),
-		IN_TREE(nothing_there),
-		IN_TREE(garbage_there),
-		cmocka_unit_test(small_parsers),
-		cmocka_unit_test(overall_texts),
-		cmocka_unit_test(overall_live),
-		cmocka_unit_test(live),
+		IN_TREE(the_processor_is_read_from_its_files),
+		IN_TREE(a_container_and_its_disks_are_known),
+		IN_TREE(a_machine_made_from_an_image_is_no_container),
+		IN_TREE(kernel_memory_load_and_power_are_read),
+		IN_TREE(without_files_nothing_is_said_of_the_machine),
+		IN_TREE(garbage_in_files_is_not_taken_for_facts),
+		cmocka_unit_test(lists_of_cpus_and_fields_are_parsed),
+		cmocka_unit_test(counters_of_stat_and_vmstat_are_read_if_they_are_there),
+		cmocka_unit_test(overall_counters_of_this_machine_are_all_there_and_grow),
+		cmocka_unit_test(facts_of_this_machine_are_right_and_its_fingerprint_stays),
 	};
 	return cmocka_run_group_tests_name("machine", tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void assert_fields(const struct task_record *t, const struct stat_extra *
 	assert_int_equal(extra->blkio_ticks, 12);
 }
 
-static void names_of_all_kinds(void **state)
+static void fields_are_found_behind_names_of_all_kinds(void **state)
 {
 	(void)state;
 	static const char *const names[] = {
@@ -67,7 +67,7 @@ static void long_names_are_cut(void **state)
 	assert_string_equal(t.comm, "kworker/u4:2-ev");
 }
 
-static void kernel_threads_and_real_time(void **state)
+static void a_kernel_thread_has_no_memory(void **state)
 {
 	(void)state;
 	static const char text[] =
@@ -82,7 +82,7 @@ static void kernel_threads_and_real_time(void **state)
 	assert_false(procfs_is_gone(&extra));
 }
 
-static void the_gone(void **state)
+static void zombies_and_exiting_ones_are_gone(void **state)
 {
 	(void)state;
 	struct stat_extra zombie = { .state = 'Z' }, exiting = { .state = 'R', .flags = 0x40004c },
@@ -93,7 +93,7 @@ static void the_gone(void **state)
 }
 
 /* Every prefix: either refused or, once the fields needed are whole, right. */
-static void cut_text(void **state)
+static void text_cut_anywhere_is_refused_or_right(void **state)
 {
 	(void)state;
 	static const char text[] = "4711 (pg)" AFTER_NAME;
@@ -112,7 +112,7 @@ static void cut_text(void **state)
 	}
 }
 
-static void garbage(void **state)
+static void garbage_is_refused(void **state)
 {
 	(void)state;
 	static const char *const bad[] = {
@@ -153,7 +153,7 @@ static void garbage(void **state)
 	}
 }
 
-static void status_lines(void **state)
+static void lines_of_status_are_read_and_a_cut_one_does_not_count(void **state)
 {
 	(void)state;
 	static const char text[] =
@@ -174,7 +174,7 @@ static void status_lines(void **state)
 	assert_false(task_has(&cut, TASK_NIVCSW));
 }
 
-static void io_lines(void **state)
+static void lines_of_io_are_read(void **state)
 {
 	(void)state;
 	static const char text[] = "rchar: 6976\nwchar: 1\nsyscr: 10\nsyscw: 2\nread_bytes: 4096\n"
@@ -187,7 +187,7 @@ static void io_lines(void **state)
 	assert_int_equal(t.value[TASK_CANCELLED_WRITE_BYTES], 512);
 }
 
-static void schedstat_line(void **state)
+static void zeros_of_schedstat_are_not_believed_of_one_that_ran(void **state)
 {
 	(void)state;
 	struct task_record t = { 0 };
@@ -204,7 +204,7 @@ static void schedstat_line(void **state)
 
 static struct procfs *proc;
 
-static void this_process(void **state)
+static void this_process_is_read_from_proc(void **state)
 {
 	(void)state;
 	struct task_record t;
@@ -238,7 +238,7 @@ static void count(void *context, struct task_record *task, const struct stat_ext
 	*(int *)context += task->tid == getpid();
 }
 
-static void walks(void **state)
+static void a_walk_sees_every_task(void **state)
 {
 	(void)state;
 	int seen = 0;
@@ -255,17 +255,17 @@ int main(void)
 	if (procfs_open(&proc, NULL) != 0)
 		return 77;
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_all_kinds),
+		cmocka_unit_test(fields_are_found_behind_names_of_all_kinds),
 		cmocka_unit_test(long_names_are_cut),
-		cmocka_unit_test(kernel_threads_and_real_time),
-		cmocka_unit_test(the_gone),
-		cmocka_unit_test(cut_text),
-		cmocka_unit_test(garbage),
-		cmocka_unit_test(status_lines),
-		cmocka_unit_test(io_lines),
-		cmocka_unit_test(schedstat_line),
-		cmocka_unit_test(this_process),
-		cmocka_unit_test(walks),
+		cmocka_unit_test(a_kernel_thread_has_no_memory),
+		cmocka_unit_test(zombies_and_exiting_ones_are_gone),
+		cmocka_unit_test(text_cut_anywhere_is_refused_or_right),
+		cmocka_unit_test(garbage_is_refused),
+		cmocka_unit_test(lines_of_status_are_read_and_a_cut_one_does_not_count),
+		cmocka_unit_test(lines_of_io_are_read),
+		cmocka_unit_test(zeros_of_schedstat_are_not_believed_of_one_that_ran),
+		cmocka_unit_test(this_process_is_read_from_proc),
+		cmocka_unit_test(a_walk_sees_every_task),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	procfs_close(proc);

@@ -18,7 +18,7 @@ static void says_what_is_missing(const struct error *err)
 	assert_null(strstr(err->hint, "root"));
 }
 
-static void a_cgroup(void **state)
+static void a_build_without_bpf_cannot_sample_a_cgroup_and_says_why(void **state)
 {
 	(void)state;
 	struct samples_options o = { .mode = PROFILE_CLOCK, .hz = 99, .cgroup = "/" };
@@ -28,7 +28,7 @@ static void a_cgroup(void **state)
 	says_what_is_missing(&err);
 }
 
-static void the_whole_system(void **state)
+static void a_build_without_bpf_cannot_sample_the_system_and_says_why(void **state)
 {
 	(void)state;
 	struct samples_options o = { .mode = PROFILE_CLOCK, .hz = 99 };
@@ -45,8 +45,8 @@ static void the_whole_system(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_cgroup),
-		cmocka_unit_test(the_whole_system),
+		cmocka_unit_test(a_build_without_bpf_cannot_sample_a_cgroup_and_says_why),
+		cmocka_unit_test(a_build_without_bpf_cannot_sample_the_system_and_says_why),
 	};
 	return cmocka_run_group_tests_name("samples-none", tests, NULL, NULL);
 }

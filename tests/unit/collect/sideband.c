@@ -410,7 +410,7 @@ static void the_loader_is_not_the_program(void **state)
 }
 
 /* A library is closed, and another opened in its place. */
-static void an_address_was_anothers_before(void **state)
+static void an_address_belongs_to_what_was_mapped_at_that_time(void **state)
 {
 	(void)state;
 	names(A, A, "prog", true, 1);
@@ -482,7 +482,7 @@ static void count(void *context, struct image_of *image)
 	++*(unsigned *)context;
 }
 
-static void nonsense_does_nothing(void **state)
+static void records_of_nonsense_do_nothing(void **state)
 {
 	(void)state;
 	static const uint32_t types[] = { PERF_RECORD_FORK, PERF_RECORD_EXIT,  PERF_RECORD_COMM,
@@ -620,10 +620,10 @@ int main(void)
 		IN_SIDEBAND(a_file_is_one_object_however_told),
 		IN_SIDEBAND(a_build_id_is_read_where_it_was_not_told),
 		IN_SIDEBAND(the_loader_is_not_the_program),
-		IN_SIDEBAND(an_address_was_anothers_before),
+		IN_SIDEBAND(an_address_belongs_to_what_was_mapped_at_that_time),
 		IN_SIDEBAND(objects_that_nobody_needs_go),
 		IN_SIDEBAND(losses_are_counted_once),
-		IN_SIDEBAND(nonsense_does_nothing),
+		IN_SIDEBAND(records_of_nonsense_do_nothing),
 		IN_SIDEBAND(instances_are_counted_by_app),
 		IN_SIDEBAND(kernel_threads_that_do_the_same_are_one_app),
 		cmocka_unit_test(the_cgroup_is_that_of_v2_if_there_is_one),

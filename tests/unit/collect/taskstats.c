@@ -37,7 +37,7 @@ static struct taskstats sample(void)
 	return s;
 }
 
-static void fields(void **state)
+static void fields_of_taskstats_become_measures(void **state)
 {
 	(void)state;
 	struct taskstats s = sample();
@@ -60,7 +60,7 @@ static void fields(void **state)
 	assert_false(task_has(&a.task, TASK_RSS));
 }
 
-static void block_delays(void **state)
+static void block_delays_not_kept_or_impossible_are_missing(void **state)
 {
 	(void)state;
 	struct taskstats s = sample();
@@ -72,7 +72,7 @@ static void block_delays(void **state)
 	assert_false(task_has(&a.task, TASK_BLKIO_DELAY));
 }
 
-static void versions_and_lengths(void **state)
+static void newer_and_older_versions_are_read_and_short_ones_refused(void **state)
 {
 	(void)state;
 	struct taskstats s = sample();
@@ -108,7 +108,7 @@ static struct nlmsghdr *message(char *buffer, const void *stats, size_t length)
 	return m;
 }
 
-static void messages(void **state)
+static void a_message_is_parsed_and_a_short_one_refused(void **state)
 {
 	(void)state;
 	struct taskstats s = sample();
@@ -122,7 +122,7 @@ static void messages(void **state)
 }
 
 /* Lengths within the message may lie; nothing beyond its end may be read. */
-static void lying_lengths(void **state)
+static void lengths_that_lie_are_not_read_beyond_the_end(void **state)
 {
 	(void)state;
 	struct taskstats s = sample();
@@ -146,9 +146,11 @@ static void lying_lengths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fields),	 cmocka_unit_test(block_delays),
-		cmocka_unit_test(messages),	 cmocka_unit_test(versions_and_lengths),
-		cmocka_unit_test(lying_lengths),
+		cmocka_unit_test(fields_of_taskstats_become_measures),
+		cmocka_unit_test(block_delays_not_kept_or_impossible_are_missing),
+		cmocka_unit_test(a_message_is_parsed_and_a_short_one_refused),
+		cmocka_unit_test(newer_and_older_versions_are_read_and_short_ones_refused),
+		cmocka_unit_test(lengths_that_lie_are_not_read_beyond_the_end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

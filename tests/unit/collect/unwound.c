@@ -78,7 +78,7 @@ __attribute__((noinline)) static int descend(struct shot *s, int depth)
 	return below + (room[0] >= 0);
 }
 
-static void as_backtrace_says(void **state)
+static void a_stack_is_unwound_as_backtrace_says(void **state)
 {
 	(void)state;
 #ifndef __x86_64__
@@ -164,7 +164,7 @@ static void what_is_not_plausible_is_not_followed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(as_backtrace_says, begin, end),
+		cmocka_unit_test_setup_teardown(a_stack_is_unwound_as_backtrace_says, begin, end),
 		cmocka_unit_test_setup_teardown(frames_of_a_jit_are_left_by_their_pointers, begin,
 						end),
 		cmocka_unit_test_setup_teardown(what_is_not_plausible_is_not_followed, begin, end),
