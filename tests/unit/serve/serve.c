@@ -58,7 +58,7 @@ static void routes_are_whole_paths(void **state)
 		assert_int_equal(parse("GET", bad[i]), 400);
 }
 
-static void methods_are_few(void **state)
+static void methods_other_than_the_known_are_refused(void **state)
 {
 	(void)state;
 	static const char *const none[] = { "PUT",     "DELETE", "OPTIONS", "TRACE",
@@ -175,7 +175,7 @@ static void same_questions_have_one_key(void **state)
 		free(keys[i]);
 }
 
-static void hosts_and_origins(void **state)
+static void only_hosts_and_origins_of_this_server_fit(void **state)
 {
 	(void)state;
 	struct request_place here = { "127.0.0.1", 8273 }, all = { "0.0.0.0", 80 },
@@ -255,7 +255,7 @@ static void addresses_have_many_spellings(void **state)
 	assert_true(request_is_loopback("::ffff:127.0.0.2") && request_is_loopback("0::1"));
 }
 
-static void tokens(void **state)
+static void a_token_fits_only_as_a_whole_and_is_long_and_plain(void **state)
 {
 	(void)state;
 	assert_true(request_token_fits("abcdefgh", "abcdefgh"));
@@ -269,7 +269,7 @@ static void tokens(void **state)
 	assert_false(request_token_good("0123456789abcde\xc3\xa9"));
 }
 
-static void encodings(void **state)
+static void gzip_is_sent_only_to_who_takes_it(void **state)
 {
 	(void)state;
 	assert_true(request_takes_gzip("gzip"));
@@ -290,7 +290,7 @@ static int edit(const char *body)
 	return status;
 }
 
-static void bodies(void **state)
+static void a_body_is_an_object_of_known_texts(void **state)
 {
 	(void)state;
 	struct request_edit e;
@@ -318,14 +318,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(routes_are_whole_paths),
-		cmocka_unit_test(methods_are_few),
+		cmocka_unit_test(methods_other_than_the_known_are_refused),
 		cmocka_unit_test(parameters_are_checked),
 		cmocka_unit_test(same_questions_have_one_key),
-		cmocka_unit_test(hosts_and_origins),
+		cmocka_unit_test(only_hosts_and_origins_of_this_server_fit),
 		cmocka_unit_test(addresses_have_many_spellings),
-		cmocka_unit_test(tokens),
-		cmocka_unit_test(encodings),
-		cmocka_unit_test(bodies),
+		cmocka_unit_test(a_token_fits_only_as_a_whole_and_is_long_and_plain),
+		cmocka_unit_test(gzip_is_sent_only_to_who_takes_it),
+		cmocka_unit_test(a_body_is_an_object_of_known_texts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
