@@ -67,7 +67,7 @@ static size_t joins_of(const char *sql)
 	return n;
 }
 
-static void test_every_seed(void **state)
+static void queries_of_every_seed_are_sql_without_cross_products(void **state)
 {
 	(void)state;
 	struct experiment e = generated(1, 1);
@@ -103,7 +103,7 @@ static void test_every_seed(void **state)
 	sqlite3_close(db);
 }
 
-static void test_the_same_for_ever(void **state)
+static void a_seed_generates_the_same_queries_for_ever(void **state)
 {
 	(void)state;
 	struct experiment e = generated(7, 5), again = generated(7, 2), other = generated(8, 5);
@@ -140,7 +140,7 @@ static const char *const broken_keys[] = {
 	" AND r_name <> 'EUROPE'",
 };
 
-static void test_tpch(void **state)
+static void the_queries_of_tpch_find_rows_in_its_tables(void **state)
 {
 	(void)state;
 	struct experiment e;
@@ -164,7 +164,7 @@ static void test_tpch(void **state)
 }
 
 /* All of their queries are SQL that SQLite takes; a hundred rows are enough to see. */
-static void test_others(void **state)
+static void the_queries_of_other_experiments_are_sql(void **state)
 {
 	(void)state;
 	static const char *const names[] = { "quick", "onepass" };
@@ -183,10 +183,10 @@ static void test_others(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_seed),
-		cmocka_unit_test(test_the_same_for_ever),
-		cmocka_unit_test(test_tpch),
-		cmocka_unit_test(test_others),
+		cmocka_unit_test(queries_of_every_seed_are_sql_without_cross_products),
+		cmocka_unit_test(a_seed_generates_the_same_queries_for_ever),
+		cmocka_unit_test(the_queries_of_tpch_find_rows_in_its_tables),
+		cmocka_unit_test(the_queries_of_other_experiments_are_sql),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

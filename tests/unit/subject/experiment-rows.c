@@ -68,7 +68,7 @@ static const char golden_r[] =
 	"1,4,1992-02-28,1992-02-29,0,-42,701,0.87,0.10,0.019733,it's,u,lorem ipsum lorem,rr\n"
 	"2,1,1992-03-05,1992-03-06,1,-9,501,-0.10,0.05,1.069903,b,v,dolor dolor dolor,op\n";
 
-static void test_the_same_for_ever(void **state)
+static void rows_are_the_same_for_ever(void **state)
 {
 	(void)state;
 	struct experiment e = fixture_parse(text_of_tables);
@@ -80,7 +80,7 @@ static void test_the_same_for_ever(void **state)
 	experiment_release(&e);
 }
 
-static void test_a_prefix_of_more(void **state)
+static void fewer_rows_are_a_prefix_of_more(void **state)
 {
 	(void)state;
 	struct experiment e = fixture_parse(text_of_tables);
@@ -94,7 +94,7 @@ static void test_a_prefix_of_more(void **state)
 	experiment_release(&e);
 }
 
-static void test_another_column_changes_no_other(void **state)
+static void another_column_does_not_change_the_rest(void **state)
 {
 	(void)state;
 	struct experiment a =
@@ -156,7 +156,7 @@ static const struct {
 	{ "SELECT COUNT(*) FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL", 2, 2 },
 };
 
-static void test_as_columns_say(void **state)
+static void rows_are_as_their_columns_say(void **state)
 {
 	(void)state;
 	struct experiment e = fixture_parse(text_of_tables);
@@ -173,7 +173,7 @@ static void test_as_columns_say(void **state)
 	experiment_release(&e);
 }
 
-static void test_ranges_from_zero(void **state)
+static void ranges_may_begin_at_zero(void **state)
 {
 	(void)state;
 	struct experiment e =
@@ -192,7 +192,7 @@ static void test_ranges_from_zero(void **state)
 }
 
 /* What one column says of the row, all have that refer to it. */
-static void test_within_is_shared(void **state)
+static void columns_that_refer_to_one_table_share_its_row(void **state)
 {
 	(void)state;
 	struct experiment e = fixture_parse(
@@ -208,7 +208,7 @@ static void test_within_is_shared(void **state)
 }
 
 /* Generated queries compare with values of the domain: its last has to be the largest. */
-static void test_domain_of_a_sum(void **state)
+static void the_last_value_of_a_sums_domain_is_the_largest(void **state)
 {
 	(void)state;
 	static const struct {
@@ -241,7 +241,7 @@ static void test_domain_of_a_sum(void **state)
 	}
 }
 
-static void test_sql(void **state)
+static void tables_and_indexes_become_sql(void **state)
 {
 	(void)state;
 	struct experiment e = fixture_parse(text_of_tables);
@@ -267,14 +267,14 @@ static void test_sql(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_same_for_ever),
-		cmocka_unit_test(test_a_prefix_of_more),
-		cmocka_unit_test(test_another_column_changes_no_other),
-		cmocka_unit_test(test_as_columns_say),
-		cmocka_unit_test(test_ranges_from_zero),
-		cmocka_unit_test(test_within_is_shared),
-		cmocka_unit_test(test_domain_of_a_sum),
-		cmocka_unit_test(test_sql),
+		cmocka_unit_test(rows_are_the_same_for_ever),
+		cmocka_unit_test(fewer_rows_are_a_prefix_of_more),
+		cmocka_unit_test(another_column_does_not_change_the_rest),
+		cmocka_unit_test(rows_are_as_their_columns_say),
+		cmocka_unit_test(ranges_may_begin_at_zero),
+		cmocka_unit_test(columns_that_refer_to_one_table_share_its_row),
+		cmocka_unit_test(the_last_value_of_a_sums_domain_is_the_largest),
+		cmocka_unit_test(tables_and_indexes_become_sql),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

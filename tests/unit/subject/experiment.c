@@ -14,7 +14,7 @@
 #include "base/strbuf.h"
 #include "experiment-fixture.h"
 
-static void test_least(void **state)
+static void a_list_of_queries_is_an_experiment_with_defaults(void **state)
 {
 	(void)state;
 	struct experiment e = fixture_parse("queries: [ ' SELECT 1 ; ' ]\n");
@@ -66,7 +66,7 @@ static const char whole[] =
 	"  - {name: one, sql: SELECT 1}\n"
 	"  - sql: SELECT 2\n";
 
-static void test_whole(void **state)
+static void every_key_of_an_experiment_is_read(void **state)
 {
 	(void)state;
 	struct experiment e;
@@ -98,7 +98,7 @@ static void test_whole(void **state)
 	experiment_release(&e);
 }
 
-static void test_servers(void **state)
+static void servers_are_read_with_their_settings_or_commands(void **state)
 {
 	(void)state;
 	struct experiment e =
@@ -116,7 +116,7 @@ static void test_servers(void **state)
 	experiment_release(&e);
 }
 
-static void test_steps(void **state)
+static void cardinalities_are_sorted_and_set_the_rows_of_what_varies(void **state)
 {
 	(void)state;
 	static const char *const texts[] = { "{max: 35, step: 10}", "{from: 10, to: 30, step: 10}",
@@ -137,7 +137,7 @@ static void test_steps(void **state)
 	}
 }
 
-static void test_query_files(void **state)
+static void queries_are_read_from_files_and_missing_ones_told(void **state)
 {
 	(void)state;
 	char directory[] = "/tmp/tare-test-XXXXXX", path[64];
@@ -340,7 +340,7 @@ static const struct {
 	{ Q "scale: 0\n", "line 2: scale: '0' is not a number from 0.000001 to 1000000", "" },
 };
 
-static void test_wrong(void **state)
+static void a_wrong_experiment_is_refused_and_the_line_named(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -369,7 +369,7 @@ static int parse_strbuf(struct strbuf *text, struct error *err)
 	return failed;
 }
 
-static void test_hostile(void **state)
+static void hostile_files_are_refused_before_they_grow(void **state)
 {
 	(void)state;
 	struct strbuf text = { 0 };
@@ -420,7 +420,7 @@ static void assert_same(const struct experiment *a, const struct experiment *b)
 	}
 }
 
-static void test_builtins(void **state)
+static void every_builtin_experiment_is_what_its_text_says(void **state)
 {
 	(void)state;
 	for (int i = 0; experiment_names[i]; i++) {
@@ -453,7 +453,7 @@ static const struct experiment_table *table_of(const struct experiment *e, const
 	return NULL;
 }
 
-static void test_scale(void **state)
+static void a_scale_multiplies_the_rows_of_tpch(void **state)
 {
 	(void)state;
 	struct experiment e, again;
@@ -472,7 +472,7 @@ static void test_scale(void **state)
 	experiment_release(&e);
 }
 
-static void test_onepass_is_large(void **state)
+static void onepass_has_many_queries_over_small_tables(void **state)
 {
 	(void)state;
 	struct experiment e;
@@ -486,7 +486,7 @@ static void test_onepass_is_large(void **state)
 	experiment_release(&e);
 }
 
-static void test_examples(void **state)
+static void the_documented_examples_are_experiments(void **state)
 {
 	(void)state;
 	static const char *const names[] = { "quick", "onepass", "tpch", "postgresql-cold" };
@@ -503,7 +503,7 @@ static void test_examples(void **state)
 }
 
 /* The files in the manual, between lines of ``` */
-static void test_manual(void **state)
+static void the_files_in_the_manual_are_experiments(void **state)
 {
 	(void)state;
 	char *page = file_read(TARE_EXPERIMENTS "/../experiments.md");
@@ -523,7 +523,7 @@ static void test_manual(void **state)
 	free(page);
 }
 
-static void test_too_many_queries(void **state)
+static void more_than_ten_thousand_queries_are_refused(void **state)
 {
 	(void)state;
 	struct strbuf text = { 0 };
@@ -553,7 +553,7 @@ static bool is_numbered(const char *column)
 	return numbered;
 }
 
-static void test_numbered(void **state)
+static void a_column_numbered_from_1_without_gaps_is_found(void **state)
 {
 	(void)state;
 	assert_true(is_numbered("type: integer, serial: true"));
@@ -605,20 +605,20 @@ static void statements_make_the_experiment_that_their_text_is(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_least),
-		cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_servers),
-		cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_query_files),
-		cmocka_unit_test(test_wrong),
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_builtins),
-		cmocka_unit_test(test_scale),
-		cmocka_unit_test(test_onepass_is_large),
-		cmocka_unit_test(test_examples),
-		cmocka_unit_test(test_manual),
-		cmocka_unit_test(test_too_many_queries),
-		cmocka_unit_test(test_numbered),
+		cmocka_unit_test(a_list_of_queries_is_an_experiment_with_defaults),
+		cmocka_unit_test(every_key_of_an_experiment_is_read),
+		cmocka_unit_test(servers_are_read_with_their_settings_or_commands),
+		cmocka_unit_test(cardinalities_are_sorted_and_set_the_rows_of_what_varies),
+		cmocka_unit_test(queries_are_read_from_files_and_missing_ones_told),
+		cmocka_unit_test(a_wrong_experiment_is_refused_and_the_line_named),
+		cmocka_unit_test(hostile_files_are_refused_before_they_grow),
+		cmocka_unit_test(every_builtin_experiment_is_what_its_text_says),
+		cmocka_unit_test(a_scale_multiplies_the_rows_of_tpch),
+		cmocka_unit_test(onepass_has_many_queries_over_small_tables),
+		cmocka_unit_test(the_documented_examples_are_experiments),
+		cmocka_unit_test(the_files_in_the_manual_are_experiments),
+		cmocka_unit_test(more_than_ten_thousand_queries_are_refused),
+		cmocka_unit_test(a_column_numbered_from_1_without_gaps_is_found),
 		cmocka_unit_test(statements_make_the_experiment_that_their_text_is),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,7 +54,7 @@ static void write_kept(const char *text)
 	assert_int_equal(file_write(kept, text, strlen(text), &err), 0);
 }
 
-static void counts_what_it_is_told(void **state)
+static void inc_counts_what_it_is_told(void **state)
 {
 	(void)state;
 	static const uint64_t turns[] = { 0, 1, 2, 12345, 1000000 };
@@ -148,7 +148,7 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(counts_what_it_is_told),
+		TEST(inc_counts_what_it_is_told),
 		TEST(twice_the_turns_take_twice_the_time),
 		TEST(the_rate_is_measured_once),
 		TEST(a_kept_rate_is_used),

@@ -17,7 +17,7 @@ static void same(const char *got, const char *want)
 		assert_null(got);
 }
 
-static void test_good(void **state)
+static void the_parts_of_a_url_are_found(void **state)
 {
 	static const struct {
 		const char *url;
@@ -66,7 +66,7 @@ static void test_good(void **state)
 	}
 }
 
-static void test_bad(void **state)
+static void a_bad_url_is_refused_without_telling_its_password(void **state)
 {
 	static const struct {
 		const char *url, *says;
@@ -110,7 +110,7 @@ static void test_bad(void **state)
 	}
 }
 
-static void test_hint(void **state)
+static void a_misspelt_parameter_gets_a_hint(void **state)
 {
 	struct mariadb_url u;
 	struct error err = ERROR_INIT;
@@ -122,9 +122,9 @@ static void test_hint(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),
-		cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_hint),
+		cmocka_unit_test(the_parts_of_a_url_are_found),
+		cmocka_unit_test(a_bad_url_is_refused_without_telling_its_password),
+		cmocka_unit_test(a_misspelt_parameter_gets_a_hint),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

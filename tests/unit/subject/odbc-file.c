@@ -48,7 +48,7 @@ static void values_are_read(void **state)
 	odbc_file_release(&f);
 }
 
-static void errors_name_the_line(void **state)
+static void errors_of_a_driver_file_name_the_line(void **state)
 {
 	(void)state;
 	static const struct {
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
 		return 2;
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_are_read),
-		cmocka_unit_test(errors_name_the_line),
+		cmocka_unit_test(errors_of_a_driver_file_name_the_line),
 		cmocka_unit_test(marks_are_filled),
 		cmocka_unit_test_prestate(documented_files_are_fine, argv[1]),
 	};

@@ -48,7 +48,7 @@ static void check(const char *json, const char *written, const char *want)
 	" \"used_key_parts\": [\"a\"], \"ref\": [\"tare.x.b\"], \"rows\": 1, \"filtered\": 3.5," \
 	" \"using_index\": true}}]}}}}"
 
-static void test_join(void **state)
+static void a_grouped_join_becomes_a_tree(void **state)
 {
 	(void)state;
 	check(GROUPED("1996", "4", "\"PRIMARY\""),
@@ -66,7 +66,7 @@ static void test_join(void **state)
 	      " \"using_index\": \"true\"}}]}]}]}]}");
 }
 
-static void test_counts_are_not_the_plan(void **state)
+static void counts_and_possible_keys_are_not_part_of_the_plan(void **state)
 {
 	(void)state;
 	struct query_plan a = planned(GROUPED("1996", "4", "\"PRIMARY\""), NULL);
@@ -81,7 +81,7 @@ static void test_counts_are_not_the_plan(void **state)
 }
 
 /* select * from t left join u on t.b=u.a and u.c>'1' where t.c='x' */
-static void test_join_buffer(void **state)
+static void a_join_buffer_is_part_of_the_plan(void **state)
 {
 	(void)state;
 	check("{\"query_block\": {\"select_id\": 1, \"nested_loop\": ["
@@ -102,7 +102,7 @@ static void test_join_buffer(void **state)
 }
 
 /* select * from t where b in (select b from s where a>5) */
-static void test_materialized(void **state)
+static void a_materialized_subquery_is_part_of_the_plan(void **state)
 {
 	(void)state;
 	check("{\"query_block\": {\"select_id\": 1, \"nested_loop\": [{\"table\": {"
@@ -147,7 +147,7 @@ static const char *relation_of(const char *name, const char *written, char into[
 	return into;
 }
 
-static void test_aliases(void **state)
+static void an_alias_is_resolved_to_its_table_if_it_is_the_only_one(void **state)
 {
 	static const char written[] =
 		"select `d`.`x`.`b` AS `b`,' from `d`.`no` `lit` \\' `d`.`no` `lit` ' AS `t` from `d`.`t``t` `x`"
@@ -167,7 +167,7 @@ static void test_aliases(void **state)
 	assert_string_equal(relation_of("<derived2>", written, got), "(none)");
 }
 
-static void test_not_understood(void **state)
+static void what_is_no_plan_is_an_error(void **state)
 {
 	static const char *const texts[] = { "", "{", "[]", "{}", "{\"query_block\": 1}", "null" };
 	(void)state;
@@ -181,7 +181,7 @@ static void test_not_understood(void **state)
 }
 
 /* What MySQL says of costs is in texts. */
-static void test_mysql(void **state)
+static void a_plan_of_mysql_is_read_without_its_costs(void **state)
 {
 	(void)state;
 	check("{\"query_block\": {\"select_id\": 1, \"cost_info\": {\"query_cost\": \"1.20\"}, \"table\": {"
@@ -196,10 +196,13 @@ static void test_mysql(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_join),	    cmocka_unit_test(test_counts_are_not_the_plan),
-		cmocka_unit_test(test_join_buffer), cmocka_unit_test(test_materialized),
-		cmocka_unit_test(test_aliases),	    cmocka_unit_test(test_not_understood),
-		cmocka_unit_test(test_mysql),
+		cmocka_unit_test(a_grouped_join_becomes_a_tree),
+		cmocka_unit_test(counts_and_possible_keys_are_not_part_of_the_plan),
+		cmocka_unit_test(a_join_buffer_is_part_of_the_plan),
+		cmocka_unit_test(a_materialized_subquery_is_part_of_the_plan),
+		cmocka_unit_test(an_alias_is_resolved_to_its_table_if_it_is_the_only_one),
+		cmocka_unit_test(what_is_no_plan_is_an_error),
+		cmocka_unit_test(a_plan_of_mysql_is_read_without_its_costs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
