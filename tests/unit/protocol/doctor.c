@@ -44,7 +44,7 @@ static const struct finding *find(const finding_list *findings, const char *id)
 	return NULL;
 }
 
-static void recorded_machines(void **state)
+static void recorded_machines_get_the_verdicts_they_deserve(void **state)
 {
 	(void)state;
 	static const struct {
@@ -90,7 +90,7 @@ static void recorded_machines(void **state)
 }
 
 /* The tuned server with one thing wrong: exactly that is found. */
-static void one_thing_wrong(void **state)
+static void one_thing_wrong_is_found_and_nothing_else(void **state)
 {
 	(void)state;
 	static const struct {
@@ -206,7 +206,7 @@ static void one_thing_wrong(void **state)
 	}
 }
 
-static void privileges(void **state)
+static void a_lack_of_privileges_names_the_back_end_that_is_left(void **state)
 {
 	(void)state;
 	struct machine m = { 0 };
@@ -225,7 +225,7 @@ static void privileges(void **state)
 	machine_release(&m);
 }
 
-static void remedies(void **state)
+static void remedies_are_commands_that_fit_the_machine(void **state)
 {
 	(void)state;
 	static const struct {
@@ -259,7 +259,7 @@ static void remedies(void **state)
 	}
 }
 
-static void texts_are_whole(void **state)
+static void findings_are_sorted_and_their_texts_are_whole(void **state)
 {
 	(void)state;
 	static const char *const machines[] = { "laptop", "ancient", "container", "vm", "server" };
@@ -287,7 +287,7 @@ static void texts_are_whole(void **state)
 	}
 }
 
-static void nothing_known(void **state)
+static void without_facts_every_check_is_unknown(void **state)
 {
 	(void)state;
 	struct machine m = { 0 };
@@ -305,7 +305,7 @@ static void nothing_known(void **state)
 }
 
 /* Whatever the facts say, the judgement ends and its texts are terminated. */
-static void garbage(void **state)
+static void garbage_in_facts_is_judged_without_harm(void **state)
 {
 	(void)state;
 	char *longest = xmalloc(5000);
@@ -344,7 +344,7 @@ static void garbage(void **state)
 	xfree(longest);
 }
 
-static void daemon_catalogue(void **state)
+static void every_known_daemon_is_found_by_its_name(void **state)
 {
 	(void)state;
 	assert_ptr_equal(known_daemon_find("nothing-of-that"), NULL);
@@ -362,10 +362,14 @@ static void daemon_catalogue(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(recorded_machines), cmocka_unit_test(one_thing_wrong),
-		cmocka_unit_test(privileges),	     cmocka_unit_test(remedies),
-		cmocka_unit_test(texts_are_whole),   cmocka_unit_test(nothing_known),
-		cmocka_unit_test(garbage),	     cmocka_unit_test(daemon_catalogue),
+		cmocka_unit_test(recorded_machines_get_the_verdicts_they_deserve),
+		cmocka_unit_test(one_thing_wrong_is_found_and_nothing_else),
+		cmocka_unit_test(a_lack_of_privileges_names_the_back_end_that_is_left),
+		cmocka_unit_test(remedies_are_commands_that_fit_the_machine),
+		cmocka_unit_test(findings_are_sorted_and_their_texts_are_whole),
+		cmocka_unit_test(without_facts_every_check_is_unknown),
+		cmocka_unit_test(garbage_in_facts_is_judged_without_harm),
+		cmocka_unit_test(every_known_daemon_is_found_by_its_name),
 	};
 	return cmocka_run_group_tests_name("doctor", tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static void judge(const struct execution *x, size_t n, const struct cutoff *cuto
 		  r);
 }
 
-static void drops(void **state)
+static void an_execution_with_a_daemon_above_its_cutoff_is_dropped(void **state)
 {
 	(void)state;
 	struct execution x[10];
@@ -101,7 +101,7 @@ static void drops(void **state)
 }
 
 /* The scheduler's time was not seen: the tick's is taken. Nothing seen drops nothing. */
-static void ticks_and_nothing(void **state)
+static void a_daemons_time_is_the_ticks_where_the_schedulers_is_unseen(void **state)
 {
 	(void)state;
 	struct execution x[10];
@@ -139,7 +139,7 @@ static void ticks_and_nothing(void **state)
 }
 
 /* Which cutoff holds is told by the length of the program: the median, the shell taken off. */
-static void lengths(void **state)
+static void the_length_of_the_program_tells_which_cutoff_holds(void **state)
 {
 	(void)state;
 	static const struct cutoff cutoffs[] = {
@@ -172,7 +172,7 @@ static void lengths(void **state)
 }
 
 /* Rule (II) takes mean and sigma of what rule (I) keeps: 1.2 s is inside with the 9 s one. */
-static void then_rule_two(void **state)
+static void rule_two_judges_what_the_cutoffs_kept(void **state)
 {
 	(void)state;
 	struct execution x[12];
@@ -205,7 +205,7 @@ static void then_rule_two(void **state)
 	release_executions(x, 12);
 }
 
-static void many(void **state)
+static void a_warning_says_that_cutoffs_dropped_more_than_half(void **state)
 {
 	(void)state;
 	struct execution x[10];
@@ -243,7 +243,7 @@ static void warnings_of(const struct emp_origin *origin, bool holds, struct emp_
 		  r);
 }
 
-static void age(void **state)
+static void cutoffs_older_than_90_days_are_warned_of(void **state)
 {
 	(void)state;
 	static const struct {
@@ -290,7 +290,7 @@ static const char *changes(const char *then_text, const char *now_text, bool qui
 	return w ? w->text : "";
 }
 
-static void changed(void **state)
+static void a_warning_says_how_the_machine_changed_since_its_study(void **state)
 {
 	(void)state;
 	static const char then[] =
@@ -343,7 +343,7 @@ static void changed(void **state)
 }
 
 /* What the warning is made of: each fact with the daemons that make the difference. */
-static void changes_listed(void **state)
+static void changes_of_the_machine_are_listed_with_what_came_and_went(void **state)
 {
 	(void)state;
 	struct machine then = { 0 }, now = { 0 };
@@ -420,7 +420,7 @@ static void read_samples(const char *path, struct execution *x, size_t n)
 }
 
 /* EMP Table XVII. */
-static void papers(void **state)
+static void the_samples_that_emps_table_xvii_drops_are_dropped(void **state)
 {
 	(void)state;
 	static const struct {
@@ -464,11 +464,15 @@ static void papers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(drops),	  cmocka_unit_test(ticks_and_nothing),
-		cmocka_unit_test(lengths),	  cmocka_unit_test(then_rule_two),
-		cmocka_unit_test(many),		  cmocka_unit_test(age),
-		cmocka_unit_test(changed),	  cmocka_unit_test(papers),
-		cmocka_unit_test(changes_listed),
+		cmocka_unit_test(an_execution_with_a_daemon_above_its_cutoff_is_dropped),
+		cmocka_unit_test(a_daemons_time_is_the_ticks_where_the_schedulers_is_unseen),
+		cmocka_unit_test(the_length_of_the_program_tells_which_cutoff_holds),
+		cmocka_unit_test(rule_two_judges_what_the_cutoffs_kept),
+		cmocka_unit_test(a_warning_says_that_cutoffs_dropped_more_than_half),
+		cmocka_unit_test(cutoffs_older_than_90_days_are_warned_of),
+		cmocka_unit_test(a_warning_says_how_the_machine_changed_since_its_study),
+		cmocka_unit_test(the_samples_that_emps_table_xvii_drops_are_dropped),
+		cmocka_unit_test(changes_of_the_machine_are_listed_with_what_came_and_went),
 	};
 	return cmocka_run_group_tests_name("emp-cutoffs", tests, NULL, NULL);
 }

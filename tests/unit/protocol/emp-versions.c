@@ -20,7 +20,7 @@ static const char good_machine[] =
 	"now.daemons.index=none\nnow.daemons.ntp=chronyd\nnow.clock.synchronised=yes\n"
 	"cpu.turbo=off\ncpu.governor=performance\nkernel.release=6.1.0-9\n";
 
-static void names(void **state)
+static void every_version_has_a_name_and_says_what_it_adds(void **state)
 {
 	(void)state;
 	assert_string_equal(emp_version_name(EMP_V0), "v0");
@@ -29,7 +29,7 @@ static void names(void **state)
 		assert_true(strlen(emp_version_adds(v)) > 5);
 }
 
-static void conditions(void **state)
+static void each_condition_of_a_version_is_judged_by_the_machines_facts(void **state)
 {
 	(void)state;
 	static const struct {
@@ -94,7 +94,7 @@ static void make_run(struct execution x[14])
 
 static const struct cutoff backup = { .daemon = "backup", .cutoff_ns = 50000000 };
 
-static void versions(void **state)
+static void each_version_drops_what_its_rules_say(void **state)
 {
 	(void)state;
 	struct execution x[14];
@@ -144,7 +144,7 @@ static void versions(void **state)
 	release_executions(x, 14);
 }
 
-static void versions_without(void **state)
+static void a_version_whose_condition_is_unknown_is_not_held(void **state)
 {
 	(void)state;
 	struct execution x[14];
@@ -231,7 +231,7 @@ static size_t recommended(const struct execution *x, size_t n, const struct cuto
 	return found;
 }
 
-static void sizes_of_the_paper(void **state)
+static void sizes_of_samples_are_those_of_the_paper(void **state)
 {
 	(void)state;
 	static const struct {
@@ -256,7 +256,7 @@ static void sizes_of_the_paper(void **state)
 	}
 }
 
-static void sizes_count_what_counts(void **state)
+static void each_size_counts_only_measured_executions(void **state)
 {
 	(void)state;
 	struct execution x[14];
@@ -282,7 +282,7 @@ static void sizes_count_what_counts(void **state)
 	release_executions(x, 14);
 }
 
-static void recommendation(void **state)
+static void the_least_size_that_is_like_the_whole_is_recommended(void **state)
 {
 	(void)state;
 	/* every part is like the whole: the paper's ten, though five are, too */
@@ -334,13 +334,13 @@ static void recommendation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),
-		cmocka_unit_test(conditions),
-		cmocka_unit_test(versions),
-		cmocka_unit_test(versions_without),
-		cmocka_unit_test(sizes_of_the_paper),
-		cmocka_unit_test(sizes_count_what_counts),
-		cmocka_unit_test(recommendation),
+		cmocka_unit_test(every_version_has_a_name_and_says_what_it_adds),
+		cmocka_unit_test(each_condition_of_a_version_is_judged_by_the_machines_facts),
+		cmocka_unit_test(each_version_drops_what_its_rules_say),
+		cmocka_unit_test(a_version_whose_condition_is_unknown_is_not_held),
+		cmocka_unit_test(sizes_of_samples_are_those_of_the_paper),
+		cmocka_unit_test(each_size_counts_only_measured_executions),
+		cmocka_unit_test(the_least_size_that_is_like_the_whole_is_recommended),
 	};
 	return cmocka_run_group_tests_name("emp-versions", tests, NULL, NULL);
 }

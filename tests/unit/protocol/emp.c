@@ -19,7 +19,7 @@
 
 static const struct emp_options plain = { 0 };
 
-static void names(void **state)
+static void measures_and_rules_have_their_names(void **state)
 {
 	(void)state;
 	assert_string_equal(emp_measure_name(EMP_ET), "et");
@@ -29,7 +29,7 @@ static void names(void **state)
 	assert_string_equal(emp_rule_name(EMP_OUTSIDE), "II");
 }
 
-static void outcomes(void **state)
+static void warmups_and_failed_executions_are_not_kept(void **state)
 {
 	(void)state;
 	struct run run = { 0 };
@@ -98,7 +98,7 @@ static void outcomes(void **state)
 	emp_result_release(&r);
 }
 
-static void nothing(void **state)
+static void a_run_without_executions_is_judged_without_harm(void **state)
 {
 	(void)state;
 	struct run run = { 0 };
@@ -122,7 +122,7 @@ static void nothing(void **state)
 	emp_result_release(&r);
 }
 
-static void grades(void **state)
+static void the_headline_is_the_best_grade_that_all_have(void **state)
 {
 	(void)state;
 	struct run run = { 0 };
@@ -198,7 +198,7 @@ static void hit(struct execution *x, bool user)
 	x->system_ns = user ? 0 : x->pt_ns[GRADE_EXEC];
 }
 
-static void pooled(void **state)
+static void the_share_of_user_time_is_that_of_all_executions(void **state)
 {
 	(void)state;
 	struct run run = { 0 };
@@ -253,7 +253,7 @@ static void pooled(void **state)
 	emp_result_release(&r);
 }
 
-static void hit_by_no_tick(void **state)
+static void without_a_tick_the_share_of_user_time_is_unknown(void **state)
 {
 	(void)state;
 	struct run run = { 0 };
@@ -280,7 +280,7 @@ static void hit_by_no_tick(void **state)
 	emp_result_release(&r);
 }
 
-static void shell(void **state)
+static void the_shells_time_is_taken_off_but_never_below_zero(void **state)
 {
 	(void)state;
 	struct run run = { .shell = (char *)"sh",
@@ -302,7 +302,7 @@ static void shell(void **state)
 	emp_result_release(&r);
 }
 
-static void rule_two(void **state)
+static void rule_two_drops_what_is_two_sigmas_off_and_names_a_daemon(void **state)
 {
 	(void)state;
 	struct run run = { 0 };
@@ -382,7 +382,7 @@ static void rule_two(void **state)
 	emp_result_release(&r);
 }
 
-static void rule_two_leaves(void **state)
+static void rule_two_leaves_what_is_too_close_or_too_few(void **state)
 {
 	(void)state;
 	struct run run = { 0 };
@@ -450,7 +450,7 @@ static void count_alarms(int shape, size_t n, size_t samples, struct random *r, 
 	}
 }
 
-static void false_alarms(void **state)
+static void warnings_are_false_in_at_most_two_of_a_hundred_runs(void **state)
 {
 	(void)state;
 	static const size_t sizes[] = { 10, 30, 100 };
@@ -489,7 +489,7 @@ static const struct emp_warning *judged(const double *et, const double *pt, size
 	return w;
 }
 
-static void detections(void **state)
+static void drift_two_modes_and_correlation_are_found(void **state)
 {
 	(void)state;
 	struct random r = { 12 };
@@ -553,7 +553,7 @@ static void detections(void **state)
 	emp_result_release(&result);
 }
 
-static void steady(void **state)
+static void a_steady_run_of_ten_has_no_warning(void **state)
 {
 	(void)state;
 	struct random r = { 13 };
@@ -571,7 +571,7 @@ static void steady(void **state)
 	emp_result_release(&result);
 }
 
-static void waiting(void **state)
+static void a_command_that_mostly_waits_is_warned_of(void **state)
 {
 	(void)state;
 	double et[10], pt[10];
@@ -607,7 +607,7 @@ static void waiting(void **state)
 	emp_result_release(&r);
 }
 
-static void gaps(void **state)
+static void what_was_left_behind_or_lost_is_warned_of(void **state)
 {
 	(void)state;
 	struct run run = { 0 };
@@ -647,7 +647,7 @@ static void gaps(void **state)
 	emp_result_release(&r);
 }
 
-static void too_short(void **state)
+static void a_command_too_short_to_measure_gets_a_remedy(void **state)
 {
 	(void)state;
 	static const struct {
@@ -679,7 +679,7 @@ static void too_short(void **state)
 }
 
 /* Steps of a coarse clock are no modes. */
-static void ticks(void **state)
+static void steps_of_a_coarse_clock_are_not_taken_for_two_modes(void **state)
 {
 	(void)state;
 	struct run run = { 0 };
@@ -696,7 +696,7 @@ static void ticks(void **state)
 	emp_result_release(&result);
 }
 
-static void comparisons(void **state)
+static void a_comparison_says_ratio_and_whether_it_is_significant(void **state)
 {
 	(void)state;
 	const double a[] = { 100, 101, 102, 103, 104, 105 };
@@ -734,7 +734,7 @@ static void comparisons(void **state)
 	assert_true(alarms > 0 && alarms <= 28);
 }
 
-static void ten_thousand(void **state)
+static void ten_thousand_executions_are_judged_within_100_ms(void **state)
 {
 	(void)state;
 	struct run run = { 0 };
@@ -762,15 +762,24 @@ static void ten_thousand(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),	   cmocka_unit_test(outcomes),
-		cmocka_unit_test(nothing),	   cmocka_unit_test(grades),
-		cmocka_unit_test(pooled),	   cmocka_unit_test(hit_by_no_tick),
-		cmocka_unit_test(shell),	   cmocka_unit_test(rule_two),
-		cmocka_unit_test(rule_two_leaves), cmocka_unit_test(false_alarms),
-		cmocka_unit_test(detections),	   cmocka_unit_test(steady),
-		cmocka_unit_test(waiting),	   cmocka_unit_test(gaps),
-		cmocka_unit_test(too_short),	   cmocka_unit_test(ticks),
-		cmocka_unit_test(comparisons),	   cmocka_unit_test(ten_thousand),
+		cmocka_unit_test(measures_and_rules_have_their_names),
+		cmocka_unit_test(warmups_and_failed_executions_are_not_kept),
+		cmocka_unit_test(a_run_without_executions_is_judged_without_harm),
+		cmocka_unit_test(the_headline_is_the_best_grade_that_all_have),
+		cmocka_unit_test(the_share_of_user_time_is_that_of_all_executions),
+		cmocka_unit_test(without_a_tick_the_share_of_user_time_is_unknown),
+		cmocka_unit_test(the_shells_time_is_taken_off_but_never_below_zero),
+		cmocka_unit_test(rule_two_drops_what_is_two_sigmas_off_and_names_a_daemon),
+		cmocka_unit_test(rule_two_leaves_what_is_too_close_or_too_few),
+		cmocka_unit_test(warnings_are_false_in_at_most_two_of_a_hundred_runs),
+		cmocka_unit_test(drift_two_modes_and_correlation_are_found),
+		cmocka_unit_test(a_steady_run_of_ten_has_no_warning),
+		cmocka_unit_test(a_command_that_mostly_waits_is_warned_of),
+		cmocka_unit_test(what_was_left_behind_or_lost_is_warned_of),
+		cmocka_unit_test(a_command_too_short_to_measure_gets_a_remedy),
+		cmocka_unit_test(steps_of_a_coarse_clock_are_not_taken_for_two_modes),
+		cmocka_unit_test(a_comparison_says_ratio_and_whether_it_is_significant),
+		cmocka_unit_test(ten_thousand_executions_are_judged_within_100_ms),
 	};
 	return cmocka_run_group_tests_name("emp", tests, NULL, NULL);
 }

@@ -80,7 +80,7 @@ static void check_closure(const struct difference *d)
 	assert_int_equal(sum, d->ns);
 }
 
-static void by_name(void **state)
+static void a_difference_is_explained_by_causes_and_names(void **state)
 {
 	(void)state;
 	struct execution x[2] = { simple(1, 100 * MS, 5 * MS), simple(2, 101 * MS, 3 * MS) };
@@ -117,7 +117,7 @@ static void by_name(void **state)
 }
 
 /* Threads: the names of all of them are scaled to what the elapsed time lost. */
-static void scaled(void **state)
+static void names_of_threads_are_scaled_to_the_elapsed_time_lost(void **state)
 {
 	(void)state;
 	struct execution x[2] = { simple(1, 100 * MS, 0), simple(2, 100 * MS, 0) };
@@ -162,7 +162,7 @@ static void make_pair(struct execution x[2])
 }
 
 /* It ran for longer since it ran less in parallel, and that was the hog's doing. */
-static void less_parallel(void **state)
+static void running_less_in_parallel_is_the_fault_of_who_took_the_cpu(void **state)
 {
 	(void)state;
 	struct execution x[2];
@@ -256,7 +256,7 @@ static void check_parallel(const struct ledger *x, const struct ledger *base,
 	assert_true(llabs(moved) <= llabs(wall));
 }
 
-static void always_adds_up(void **state)
+static void the_causes_always_add_up_to_the_difference(void **state)
 {
 	(void)state;
 	struct random r = { 20260 };
@@ -285,7 +285,7 @@ static void judge(const struct execution *x, size_t n, struct emp_result *r)
 	emp_judge(&run, x, n, &options, r);
 }
 
-static void the_slow_one(void **state)
+static void the_slow_execution_is_found_and_explained(void **state)
 {
 	(void)state;
 	struct execution x[12];
@@ -342,7 +342,7 @@ static void the_slow_one(void **state)
 	release(x, 12);
 }
 
-static void nothing_to_explain(void **state)
+static void without_ledgers_nothing_is_explained(void **state)
 {
 	(void)state;
 	struct execution x[3];
@@ -378,7 +378,7 @@ static void nothing_to_explain(void **state)
 	release(x, 3);
 }
 
-static void ten_thousand(void **state)
+static void ten_thousand_executions_are_explained_quickly(void **state)
 {
 	(void)state;
 	size_t n = 10000;
@@ -411,7 +411,7 @@ static void ten_thousand(void **state)
 }
 
 /* Rule (II): the ledger knows better than the list of daemons. */
-static void culprits(void **state)
+static void the_culprit_of_rule_two_is_named_by_the_ledger(void **state)
 {
 	(void)state;
 	struct execution x[10];
@@ -466,7 +466,7 @@ static void culprits(void **state)
 }
 
 /* Net is the headline where all that count have it, whatever failed ones or warm-ups lack. */
-static void net_grade(void **state)
+static void net_is_the_headline_where_all_that_count_have_it(void **state)
 {
 	(void)state;
 	struct execution x[6];
@@ -496,11 +496,15 @@ static void net_grade(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_name),	 cmocka_unit_test(scaled),
-		cmocka_unit_test(less_parallel), cmocka_unit_test(always_adds_up),
-		cmocka_unit_test(the_slow_one),	 cmocka_unit_test(nothing_to_explain),
-		cmocka_unit_test(ten_thousand),	 cmocka_unit_test(culprits),
-		cmocka_unit_test(net_grade),
+		cmocka_unit_test(a_difference_is_explained_by_causes_and_names),
+		cmocka_unit_test(names_of_threads_are_scaled_to_the_elapsed_time_lost),
+		cmocka_unit_test(running_less_in_parallel_is_the_fault_of_who_took_the_cpu),
+		cmocka_unit_test(the_causes_always_add_up_to_the_difference),
+		cmocka_unit_test(the_slow_execution_is_found_and_explained),
+		cmocka_unit_test(without_ledgers_nothing_is_explained),
+		cmocka_unit_test(ten_thousand_executions_are_explained_quickly),
+		cmocka_unit_test(the_culprit_of_rule_two_is_named_by_the_ledger),
+		cmocka_unit_test(net_is_the_headline_where_all_that_count_have_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

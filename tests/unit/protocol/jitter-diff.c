@@ -147,7 +147,7 @@ static void equal_ones_stay_the_same(void **state)
 }
 
 /* Without parts no ratio, but what came up anew still counts. */
-static void few_parts(void **state)
+static void with_few_parts_there_is_no_ratio_but_new_sources_count(void **state)
 {
 	(void)state;
 	struct made_run short_one = { .cpus = 1, .parts = 3, .part_s = 10 };
@@ -160,7 +160,7 @@ static void few_parts(void **state)
 }
 
 /* The last part may be a fraction of a round: it must not count like the others. */
-static void a_part_cut_short(void **state)
+static void a_part_that_was_cut_short_does_not_count_like_others(void **state)
 {
 	(void)state;
 	struct noise b, r;
@@ -189,7 +189,7 @@ static double area(const double *density, const double *grid_ns)
 	return sum;
 }
 
-static void densities(void **state)
+static void the_area_of_a_density_is_the_rate_of_detours(void **state)
 {
 	(void)state;
 	struct jitter_diff d;
@@ -217,7 +217,7 @@ static void densities(void **state)
 	jitter_diff_release(&d);
 }
 
-static void peaks(void **state)
+static void peaks_are_named_by_the_source_that_made_them(void **state)
 {
 	(void)state;
 	struct jitter_diff d;
@@ -239,7 +239,7 @@ static void peaks(void **state)
 }
 
 /* Where the difference is highest was picked: that must be allowed for. */
-static void no_peaks_by_chance(void **state)
+static void equal_runs_seldom_have_peaks(void **state)
 {
 	(void)state;
 	struct noise b, r;
@@ -259,7 +259,7 @@ static void no_peaks_by_chance(void **state)
 	assert_true(found <= 3);
 }
 
-static void nothing_to_compare(void **state)
+static void a_run_without_a_round_cannot_be_compared(void **state)
 {
 	(void)state;
 	struct noise b, r;
@@ -283,12 +283,12 @@ int main(void)
 		cmocka_unit_test(changes_are_found),
 		cmocka_unit_test(equal_ones_stay_the_same),
 		cmocka_unit_test(what_the_base_lacks_is_new),
-		cmocka_unit_test(few_parts),
-		cmocka_unit_test(a_part_cut_short),
-		cmocka_unit_test(densities),
-		cmocka_unit_test(peaks),
-		cmocka_unit_test(no_peaks_by_chance),
-		cmocka_unit_test(nothing_to_compare),
+		cmocka_unit_test(with_few_parts_there_is_no_ratio_but_new_sources_count),
+		cmocka_unit_test(a_part_that_was_cut_short_does_not_count_like_others),
+		cmocka_unit_test(the_area_of_a_density_is_the_rate_of_detours),
+		cmocka_unit_test(peaks_are_named_by_the_source_that_made_them),
+		cmocka_unit_test(equal_runs_seldom_have_peaks),
+		cmocka_unit_test(a_run_without_a_round_cannot_be_compared),
 	};
 	return cmocka_run_group_tests_name("jitter-diff", tests, NULL, NULL);
 }

@@ -399,7 +399,7 @@ static void release(struct machine *m)
 	trace_release(&m->trace);
 }
 
-static void a_simulated_machine(void **state)
+static void the_noise_of_a_simulated_machine_is_attributed_right(void **state)
 {
 	(void)state;
 	const uint32_t cpus[CPUS] = { 0, 1 };
@@ -441,6 +441,7 @@ static void a_simulated_machine(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(a_simulated_machine) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(
+		the_noise_of_a_simulated_machine_is_attributed_right) };
 	return cmocka_run_group_tests_name("jitter-simulation", tests, NULL, NULL);
 }

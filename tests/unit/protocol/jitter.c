@@ -71,7 +71,7 @@ static void assert_combination(const struct noise_cpu *c, const char *name, uint
 
 /* ---- the four cases of section II-A ---- */
 
-static void one_source(void **state)
+static void a_detour_is_split_into_its_interrupt_and_delivery(void **state)
 {
 	struct scene *s = *state;
 	scene_detour(s, 1 * MS, 1 * MS + 6 * US);
@@ -86,7 +86,7 @@ static void one_source(void **state)
 	assert_int_equal(c->total.overlap_ns, 6 * US);
 }
 
-static void sources_in_succession(void **state)
+static void sources_in_succession_get_their_time_and_one_combination(void **state)
 {
 	struct scene *s = *state;
 	scene_detour(s, 1 * MS, 1 * MS + 40 * US);
@@ -105,7 +105,7 @@ static void sources_in_succession(void **state)
 	assert_int_equal(c->combinations.items[0].told.ns, 37 * US);
 }
 
-static void equal_durations_at_different_times(void **state)
+static void detours_of_equal_length_are_told_apart_by_time(void **state)
 {
 	struct scene *s = *state;
 	for (uint64_t i = 1; i <= 3; i++) {
@@ -134,7 +134,7 @@ static void equal_durations_at_different_times(void **state)
 	assert_int_equal(intervals, 2);
 }
 
-static void nested_ones_are_netted_out(void **state)
+static void nested_sources_are_netted_out(void **state)
 {
 	struct scene *s = *state;
 	const uint64_t t = 5 * MS;
@@ -154,7 +154,7 @@ static void nested_ones_are_netted_out(void **state)
 
 /* ---- kinds of sources ---- */
 
-static void turns_and_work(void **state)
+static void work_items_and_turns_of_other_tasks_are_told_apart(void **state)
 {
 	struct scene *s = *state;
 	const uint64_t t = 5 * MS;
@@ -180,7 +180,7 @@ static void turns_and_work(void **state)
 	assert_combination(c, "kworker/1_sshd_kworker/1_idle", 1);
 }
 
-static void faults_and_nmis(void **state)
+static void faults_and_nmis_get_their_own_time(void **state)
 {
 	struct scene *s = *state;
 	const uint64_t t = 5 * MS;
@@ -207,7 +207,7 @@ static void faults_and_nmis(void **state)
 	assert_combination(c, "irq2_nmi", 1);
 }
 
-static void throttled_by_the_fair_class(void **state)
+static void a_real_time_loop_that_waits_for_fair_tasks_is_throttled(void **state)
 {
 	struct scene *s = *state;
 	for (int realtime = 0; realtime < 2; realtime++) {
@@ -231,7 +231,7 @@ static void throttled_by_the_fair_class(void **state)
 	}
 }
 
-static void numbers_without_a_name(void **state)
+static void a_source_without_a_name_is_called_by_its_number(void **state)
 {
 	struct scene *s = *state;
 	scene_detour(s, 1 * MS, 1 * MS + 10 * US);
@@ -243,7 +243,7 @@ static void numbers_without_a_name(void **state)
 
 /* ---- events that are missing ---- */
 
-static void an_end_is_missing(void **state)
+static void a_source_without_an_end_lasts_until_the_next_known_moment(void **state)
 {
 	struct scene *s = *state;
 	const uint64_t t = 5 * MS;
@@ -290,7 +290,7 @@ static void an_end_is_missing(void **state)
 	assert_combination(c, "irq4_sshd", 1);
 }
 
-static void a_begin_is_missing(void **state)
+static void a_source_without_a_begin_lasts_since_the_last_known_moment(void **state)
 {
 	struct scene *s = *state;
 	const uint64_t t = 5 * MS;
@@ -319,7 +319,7 @@ static void a_begin_is_missing(void **state)
 	assert_combination(c, "unexplained", 2);
 }
 
-static void deeper_than_anything(void **state)
+static void hundreds_of_nested_interrupts_do_no_harm(void **state)
 {
 	struct scene *s = *state;
 	scene_detour(s, 1 * MS, 2 * MS);
@@ -334,7 +334,7 @@ static void deeper_than_anything(void **state)
 
 /* ---- at the edges ---- */
 
-static void clocks_that_are_some_ns_apart(void **state)
+static void clocks_that_are_some_ns_apart_do_not_hide_a_source(void **state)
 {
 	struct scene *s = *state;
 	/* over both ends: cut to the detour */
@@ -363,7 +363,7 @@ static void clocks_that_are_some_ns_apart(void **state)
 
 /* Two detours nearer to each other than the slack: an end is the first one's, a begin the second's.
  */
-static void detours_close_to_each_other(void **state)
+static void close_detours_each_get_their_own_events(void **state)
 {
 	struct scene *s = *state;
 	const uint64_t t = 1 * MS;
@@ -386,7 +386,7 @@ static void detours_close_to_each_other(void **state)
 	assert_int_equal(c->outside, 0);
 }
 
-static void events_out_of_order(void **state)
+static void events_out_of_order_are_sorted(void **state)
 {
 	struct scene *s = *state;
 	scene_detour(s, 1 * MS, 1 * MS + 10 * US);
@@ -435,7 +435,7 @@ static void delivery_is_learnt(void **state)
 }
 
 /* Attribute by time, not by presence: the gap seen on the development machine. */
-static void a_tick_in_a_steal(void **state)
+static void a_tick_within_stolen_time_gets_only_its_own_part(void **state)
 {
 	struct scene *s = *state;
 	const uint64_t t = 100 * MS;
@@ -453,7 +453,7 @@ static void a_tick_in_a_steal(void **state)
 	assert_int_equal(c->total.overlap_ns, 3750 * US);
 }
 
-static void steal_anywhere(void **state)
+static void stolen_time_is_taken_from_the_longest_piece(void **state)
 {
 	struct scene *s = *state;
 	const uint64_t t = 100 * MS;
@@ -508,7 +508,7 @@ static void add_noise(struct scene *s, struct random *r, double mean_ns)
 			     from + (uint64_t)t + 2000 + random_below(r, 3000));
 }
 
-static void the_hosts_tick(void **state)
+static void detours_in_phase_with_the_hosts_tick_are_the_hosts(void **state)
 {
 	struct scene *s = *state;
 	struct random r = { 11 };
@@ -547,7 +547,7 @@ static void the_hosts_tick(void **state)
 	assert_int_equal(x->told.ns, 0);
 }
 
-static void no_tick_in_noise(void **state)
+static void no_tick_of_a_host_is_found_in_random_noise(void **state)
 {
 	struct scene *s = *state;
 	struct random r = { 12 };
@@ -567,7 +567,7 @@ static void no_tick_in_noise(void **state)
 
 /* The rest of a detour that has a source, too. */
 /* Without the kernel's word it may be the machine's own tick. */
-static void no_host_without_the_kernel(void **state)
+static void without_the_kernel_no_tick_is_called_the_hosts(void **state)
 {
 	struct scene *s = *state;
 	s->round.kernel = false;
@@ -578,7 +578,7 @@ static void no_host_without_the_kernel(void **state)
 	assert_class(c, NOISE_UNEXPLAINED, 240 * 10 * US);
 }
 
-static void the_hosts_tick_before_an_interrupt(void **state)
+static void the_hosts_tick_is_found_before_an_interrupt_too(void **state)
 {
 	struct scene *s = *state;
 	for (uint64_t i = 1; i < 990; i++) {
@@ -604,7 +604,7 @@ static void the_hosts_tick_before_an_interrupt(void **state)
 	assert_combination(c, "host-periodic", 980);
 }
 
-static void without_the_kernel(void **state)
+static void without_the_kernel_only_stolen_time_is_explained(void **state)
 {
 	struct scene *s = *state;
 	s->round.kernel = false;
@@ -621,7 +621,7 @@ static void without_the_kernel(void **state)
 
 /* ---- names ---- */
 
-static void names_of_combinations(void **state)
+static void combinations_name_repeats_once_and_at_most_eight(void **state)
 {
 	struct scene *s = *state;
 	const uint64_t t = 1 * MS;
@@ -652,7 +652,7 @@ static void names_of_combinations(void **state)
 	assert_string_equal(name + 3 * 48, "…_steal");
 }
 
-static void more_sources_than_are_kept(void **state)
+static void sources_beyond_the_bound_are_counted_as_others(void **state)
 {
 	struct scene *s = *state;
 	char comm[16];
@@ -708,7 +708,7 @@ static void parts_are_merged(void **state)
 	assert_int_equal(c->window_ns, 300000ul * MS);
 }
 
-static void two_cpus_in_a_part(void **state)
+static void a_part_holds_the_detours_of_all_cpus(void **state)
 {
 	(void)state;
 	const uint32_t cpus[] = { 4, 9 };
@@ -746,7 +746,7 @@ static void two_cpus_in_a_part(void **state)
 	noise_release(&n);
 }
 
-static void the_longest_are_kept(void **state)
+static void the_longest_detours_are_kept_with_their_surroundings(void **state)
 {
 	struct scene *s = *state;
 	struct random r = { 13 };
@@ -791,7 +791,7 @@ static void the_longest_are_kept(void **state)
 	}
 }
 
-static void the_longest_have_bounds(void **state)
+static void the_trace_of_a_long_detour_is_bounded(void **state)
 {
 	struct scene *s = *state;
 	const uint64_t t = 100 * MS;
@@ -822,7 +822,7 @@ static void the_longest_have_bounds(void **state)
 	s->noise.worst_max = 0;
 }
 
-static void nothing_at_all(void **state)
+static void a_round_without_detours_has_no_sources(void **state)
 {
 	struct scene *s = *state;
 	const struct noise_cpu *c = played(s);
@@ -838,35 +838,35 @@ static void nothing_at_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SCENE(one_source),
-		SCENE(sources_in_succession),
-		SCENE(equal_durations_at_different_times),
-		SCENE(nested_ones_are_netted_out),
-		SCENE(turns_and_work),
-		SCENE(faults_and_nmis),
-		SCENE(throttled_by_the_fair_class),
-		SCENE(numbers_without_a_name),
-		SCENE(an_end_is_missing),
-		SCENE(a_begin_is_missing),
-		SCENE(deeper_than_anything),
-		SCENE(clocks_that_are_some_ns_apart),
-		SCENE(detours_close_to_each_other),
-		SCENE(events_out_of_order),
+		SCENE(a_detour_is_split_into_its_interrupt_and_delivery),
+		SCENE(sources_in_succession_get_their_time_and_one_combination),
+		SCENE(detours_of_equal_length_are_told_apart_by_time),
+		SCENE(nested_sources_are_netted_out),
+		SCENE(work_items_and_turns_of_other_tasks_are_told_apart),
+		SCENE(faults_and_nmis_get_their_own_time),
+		SCENE(a_real_time_loop_that_waits_for_fair_tasks_is_throttled),
+		SCENE(a_source_without_a_name_is_called_by_its_number),
+		SCENE(a_source_without_an_end_lasts_until_the_next_known_moment),
+		SCENE(a_source_without_a_begin_lasts_since_the_last_known_moment),
+		SCENE(hundreds_of_nested_interrupts_do_no_harm),
+		SCENE(clocks_that_are_some_ns_apart_do_not_hide_a_source),
+		SCENE(close_detours_each_get_their_own_events),
+		SCENE(events_out_of_order_are_sorted),
 		SCENE(delivery_is_learnt),
-		SCENE(a_tick_in_a_steal),
-		SCENE(steal_anywhere),
-		SCENE(the_hosts_tick),
-		SCENE(no_host_without_the_kernel),
-		SCENE(no_tick_in_noise),
-		SCENE(the_hosts_tick_before_an_interrupt),
-		SCENE(without_the_kernel),
-		SCENE(names_of_combinations),
-		SCENE(more_sources_than_are_kept),
+		SCENE(a_tick_within_stolen_time_gets_only_its_own_part),
+		SCENE(stolen_time_is_taken_from_the_longest_piece),
+		SCENE(detours_in_phase_with_the_hosts_tick_are_the_hosts),
+		SCENE(without_the_kernel_no_tick_is_called_the_hosts),
+		SCENE(no_tick_of_a_host_is_found_in_random_noise),
+		SCENE(the_hosts_tick_is_found_before_an_interrupt_too),
+		SCENE(without_the_kernel_only_stolen_time_is_explained),
+		SCENE(combinations_name_repeats_once_and_at_most_eight),
+		SCENE(sources_beyond_the_bound_are_counted_as_others),
 		SCENE(parts_are_merged),
-		cmocka_unit_test(two_cpus_in_a_part),
-		SCENE(the_longest_are_kept),
-		SCENE(the_longest_have_bounds),
-		SCENE(nothing_at_all),
+		cmocka_unit_test(a_part_holds_the_detours_of_all_cpus),
+		SCENE(the_longest_detours_are_kept_with_their_surroundings),
+		SCENE(the_trace_of_a_long_detour_is_bounded),
+		SCENE(a_round_without_detours_has_no_sources),
 	};
 	return cmocka_run_group_tests_name("jitter", tests, NULL, NULL);
 }

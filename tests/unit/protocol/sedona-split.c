@@ -103,7 +103,7 @@ static void machines(uint64_t seed, double least_delay)
 			 (unsigned long long)seed);
 }
 
-static void fixed_machines(void **state)
+static void disturbed_samples_of_fixed_machines_are_found(void **state)
 {
 	(void)state;
 	machines(1, 6);
@@ -111,7 +111,7 @@ static void fixed_machines(void **state)
 	machines(20261115, 7);
 }
 
-static void random_machines(void **state)
+static void disturbed_samples_of_random_machines_are_found(void **state)
 {
 	(void)state;
 	/* 6 sigma reach into the noise: 0.985 +- 0.002 would now and then be too few by chance */
@@ -176,7 +176,7 @@ static void pure_sets(uint64_t seed, int by_chance)
 	}
 }
 
-static void pure_noise(void **state)
+static void pure_noise_has_no_disturbed_samples(void **state)
 {
 	(void)state;
 	pure_sets(3, 0);
@@ -202,7 +202,7 @@ static bool bands_are_corner(size_t n, double share, struct random *r)
 	return right;
 }
 
-static void two_bands(void **state)
+static void two_bands_are_a_corner_not_outliers(void **state)
 {
 	(void)state;
 	const uint64_t seeds[] = { 4, clock_monotonic_ns() * 0x9e3779b97f4a7c15u };
@@ -224,7 +224,7 @@ static void two_bands(void **state)
 }
 
 /* Both bands and, beyond them, rare ones: the bands stay, those go. */
-static void bands_and_outliers(void **state)
+static void rare_samples_beyond_two_bands_are_dropped_and_the_bands_stay(void **state)
 {
 	(void)state;
 	struct random r = { 5 };
@@ -245,7 +245,7 @@ static void bands_and_outliers(void **state)
 /* ---- edges ---- */
 
 /* Each third sample is disturbed, by lengths that are alike or not. */
-static void a_third(void **state)
+static void a_third_of_disturbed_samples_is_found_whatever_their_lengths(void **state)
 {
 	(void)state;
 	struct random r = { 6 };
@@ -271,7 +271,7 @@ static void a_third(void **state)
 
 /* As few as are split at all, and so few that one of them is frequent already: wherever it lies, it
  * has no other to make a corner with. */
-static void one_of_six_or_seven(void **state)
+static void one_slow_sample_of_six_or_seven_is_found(void **state)
 {
 	(void)state;
 	for (int n = 6; n <= 7; n++)
@@ -287,7 +287,7 @@ static void one_of_six_or_seven(void **state)
 		}
 }
 
-static void one_of_ten(void **state)
+static void one_slow_sample_of_ten_is_found(void **state)
 {
 	(void)state;
 	struct random r = { 7 };
@@ -307,7 +307,7 @@ static void one_of_ten(void **state)
 	look_away(&l);
 }
 
-static void all_alike(void **state)
+static void samples_that_are_all_alike_are_one_cluster(void **state)
 {
 	(void)state;
 	struct looked l = { 0 };
@@ -321,7 +321,7 @@ static void all_alike(void **state)
 	look_away(&l);
 }
 
-static void few(void **state)
+static void fewer_than_six_samples_are_not_split(void **state)
 {
 	(void)state;
 	for (int n = 0; n < 6; n++) {
@@ -337,7 +337,7 @@ static void few(void **state)
 }
 
 /* A failed sample has left a gap: the pairs stay (odd, even). */
-static void pairs_by_number(void **state)
+static void pairs_are_made_by_number_across_gaps(void **state)
 {
 	(void)state;
 	struct looked l = { 0 };
@@ -352,7 +352,7 @@ static void pairs_by_number(void **state)
 	look_away(&l);
 }
 
-static void hundred_thousand(void **state)
+static void a_hundred_thousand_samples_are_split_right_and_fast(void **state)
 {
 	(void)state;
 	struct random r = { 8 };
@@ -380,12 +380,18 @@ static void hundred_thousand(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fixed_machines),      cmocka_unit_test(random_machines),
-		cmocka_unit_test(pure_noise),	       cmocka_unit_test(two_bands),
-		cmocka_unit_test(bands_and_outliers),  cmocka_unit_test(a_third),
-		cmocka_unit_test(one_of_six_or_seven), cmocka_unit_test(one_of_ten),
-		cmocka_unit_test(all_alike),	       cmocka_unit_test(few),
-		cmocka_unit_test(pairs_by_number),     cmocka_unit_test(hundred_thousand),
+		cmocka_unit_test(disturbed_samples_of_fixed_machines_are_found),
+		cmocka_unit_test(disturbed_samples_of_random_machines_are_found),
+		cmocka_unit_test(pure_noise_has_no_disturbed_samples),
+		cmocka_unit_test(two_bands_are_a_corner_not_outliers),
+		cmocka_unit_test(rare_samples_beyond_two_bands_are_dropped_and_the_bands_stay),
+		cmocka_unit_test(a_third_of_disturbed_samples_is_found_whatever_their_lengths),
+		cmocka_unit_test(one_slow_sample_of_six_or_seven_is_found),
+		cmocka_unit_test(one_slow_sample_of_ten_is_found),
+		cmocka_unit_test(samples_that_are_all_alike_are_one_cluster),
+		cmocka_unit_test(fewer_than_six_samples_are_not_split),
+		cmocka_unit_test(pairs_are_made_by_number_across_gaps),
+		cmocka_unit_test(a_hundred_thousand_samples_are_split_right_and_fast),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,20 +143,20 @@ static void experiment(uint64_t seeds, double uneven_ns)
 	}
 }
 
-static void live_experiment(void **state)
+static void known_daemons_are_found_and_their_samples_dropped(void **state)
 {
 	(void)state;
 	experiment(20, 0);
 }
 
 /* Each execution takes up to 0.6 s longer by itself, at random: twice what the one daemon takes. */
-static void on_an_uneven_host(void **state)
+static void known_daemons_are_found_on_an_uneven_host(void **state)
 {
 	(void)state;
 	experiment(20, 600 * MS);
 }
 
-static void process_time_must_be_known(void **state)
+static void a_run_is_steadied_only_if_its_process_times_are_known(void **state)
 {
 	(void)state;
 	struct random r = { 3 };
@@ -180,7 +180,7 @@ static void process_time_must_be_known(void **state)
 	sedona_run_release(&run);
 }
 
-static void short_and_long(void **state)
+static void a_short_and_a_long_run_find_the_same_daemons(void **state)
 {
 	(void)state;
 	struct random r = { 9 };
@@ -258,7 +258,7 @@ static void record(struct bursts *parts, struct random *r)
 	}
 }
 
-static void study_of_windows(void **state)
+static void windows_of_a_watch_find_the_same_daemons(void **state)
 {
 	(void)state;
 	struct random r = { 10 };
@@ -285,7 +285,7 @@ static void study_of_windows(void **state)
 }
 
 /* Nothing there: nothing found, nothing dropped. */
-static void quiet_machine(void **state)
+static void nothing_is_found_on_a_quiet_machine(void **state)
 {
 	(void)state;
 	struct random r = { 11 };
@@ -305,7 +305,7 @@ static void quiet_machine(void **state)
 }
 
 /* The clock is set back in the middle: the samples' numbers still tell the period. */
-static void clock_step(void **state)
+static void a_step_of_the_clock_does_not_hide_a_period(void **state)
 {
 	(void)state;
 	struct random r = { 12 };
@@ -323,7 +323,7 @@ static void clock_step(void **state)
 
 /* Of data without times, whose daemon takes a quarter of the time; and a bystander of 19 us in two
  * of its samples, which explains nothing. */
-static void without_times(void **state)
+static void a_period_is_found_without_times(void **state)
 {
 	(void)state;
 	struct random r = { 7 };
@@ -359,10 +359,14 @@ static void without_times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(live_experiment),   cmocka_unit_test(short_and_long),
-		cmocka_unit_test(on_an_uneven_host), cmocka_unit_test(process_time_must_be_known),
-		cmocka_unit_test(study_of_windows),  cmocka_unit_test(quiet_machine),
-		cmocka_unit_test(clock_step),	     cmocka_unit_test(without_times),
+		cmocka_unit_test(known_daemons_are_found_and_their_samples_dropped),
+		cmocka_unit_test(a_short_and_a_long_run_find_the_same_daemons),
+		cmocka_unit_test(known_daemons_are_found_on_an_uneven_host),
+		cmocka_unit_test(a_run_is_steadied_only_if_its_process_times_are_known),
+		cmocka_unit_test(windows_of_a_watch_find_the_same_daemons),
+		cmocka_unit_test(nothing_is_found_on_a_quiet_machine),
+		cmocka_unit_test(a_step_of_the_clock_does_not_hide_a_period),
+		cmocka_unit_test(a_period_is_found_without_times),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

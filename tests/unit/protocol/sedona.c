@@ -119,7 +119,7 @@ static void check_seen(const struct study_seen *seen, const char *ms)
 }
 
 /* Every row of emp-cutoffs.csv is there, in its order, and no other. */
-static void golden_cutoffs(void **state)
+static void the_papers_cutoffs_come_out_of_its_samples(void **state)
 {
 	const struct papers *p = *state;
 	char *text = golden("emp-cutoffs.csv"), *rest = text;
@@ -145,7 +145,7 @@ static void golden_cutoffs(void **state)
 	free(text);
 }
 
-static void golden_periods(void **state)
+static void the_papers_periods_come_out_of_its_samples(void **state)
 {
 	const struct papers *p = *state;
 	static const struct {
@@ -177,7 +177,7 @@ static void golden_periods(void **state)
 }
 
 /* EMP Table XVII, from the comment below the golden rows. */
-static void golden_dropped(void **state)
+static void the_papers_dropped_samples_are_dropped(void **state)
 {
 	const struct papers *p = *state;
 	const uint64_t program[] = { 128 * S, 16384 * S };
@@ -196,7 +196,7 @@ static void golden_dropped(void **state)
 	}
 }
 
-static void daemons_in_order(void **state)
+static void long_running_daemons_come_first_and_by_name(void **state)
 {
 	const struct papers *p = *state;
 	bool others = false;
@@ -228,7 +228,7 @@ static struct study_period period_of(const uint32_t *numbers, size_t count, uint
 #define PERIOD(total, ...) \
 	period_of((const uint32_t[]){ __VA_ARGS__ }, sizeof((uint32_t[]){ __VA_ARGS__ }) / 4, total)
 
-static void periods(void **state)
+static void even_distances_are_a_period(void **state)
 {
 	(void)state;
 	struct study_period p = PERIOD(120, 7, 27, 47, 67, 87, 107);
@@ -252,7 +252,7 @@ static void periods(void **state)
 	assert_false(PERIOD(1000, 100, 300, 511, 700, 900).found);
 }
 
-static void random_samples_have_none(void **state)
+static void random_samples_have_no_period(void **state)
 {
 	(void)state;
 	assert_false(PERIOD(200, 3, 4, 9, 17, 60, 61, 75, 140, 199).found);
@@ -301,7 +301,7 @@ static int gaps_differ(unsigned bits)
 }
 
 /* Against every way to place 4 or 5 of 17. */
-static void even_by_chance(void **state)
+static void the_chance_of_even_gaps_is_what_counting_gives(void **state)
 {
 	(void)state;
 	for (int marks = 4; marks <= 5; marks++) {
@@ -331,7 +331,7 @@ static void even_by_chance(void **state)
 	}
 }
 
-static void even_by_nature(void **state)
+static void even_gaps_are_improbable_and_uneven_ones_are_not(void **state)
 {
 	(void)state;
 	static const uint32_t every_fourth[] = { 3, 7, 11, 15, 19, 23, 27, 31 };
@@ -374,7 +374,7 @@ static void cutoffs_hold_for_their_run(void **state)
 }
 
 /* Without a period the larger one holds for all, even where only the long run has one. */
-static void cutoffs_without_period(void **state)
+static void without_a_period_the_larger_cutoff_holds_for_all_lengths(void **state)
 {
 	(void)state;
 	struct sedona_run l = { 0 }, l_long = { 0 };
@@ -410,7 +410,7 @@ static unsigned dropped(const struct sedona_run *r, const struct cutoff *cutoffs
 }
 
 /* One execution above its cutoff is enough, equal is not above, and the length decides which. */
-static void dropped_samples(void **state)
+static void one_execution_above_its_cutoff_drops_the_sample(void **state)
 {
 	(void)state;
 	struct sedona_run r = { 0 };
@@ -438,7 +438,7 @@ static void dropped_samples(void **state)
 
 /* ---- the cluster, and stored runs ---- */
 
-static void cluster_rows(void **state)
+static void daemons_of_the_cluster_are_summed_up_by_name(void **state)
 {
 	(void)state;
 	struct sedona_run r = { 0 };
@@ -473,7 +473,7 @@ static struct process process_of(enum role role, const char *name, uint64_t pres
 	return p;
 }
 
-static void stored_run(void **state)
+static void a_stored_run_becomes_samples_with_daemons(void **state)
 {
 	(void)state;
 	const uint64_t exec = 1u << TASK_EXEC, ticks = 1u << TASK_USER | 1u << TASK_SYSTEM;
@@ -511,21 +511,21 @@ static void stored_run(void **state)
 int main(void)
 {
 	const struct CMUnitTest golden_tests[] = {
-		cmocka_unit_test(golden_cutoffs),
-		cmocka_unit_test(golden_periods),
-		cmocka_unit_test(golden_dropped),
-		cmocka_unit_test(daemons_in_order),
+		cmocka_unit_test(the_papers_cutoffs_come_out_of_its_samples),
+		cmocka_unit_test(the_papers_periods_come_out_of_its_samples),
+		cmocka_unit_test(the_papers_dropped_samples_are_dropped),
+		cmocka_unit_test(long_running_daemons_come_first_and_by_name),
 	};
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(periods),
-		cmocka_unit_test(random_samples_have_none),
-		cmocka_unit_test(even_by_chance),
-		cmocka_unit_test(even_by_nature),
+		cmocka_unit_test(even_distances_are_a_period),
+		cmocka_unit_test(random_samples_have_no_period),
+		cmocka_unit_test(the_chance_of_even_gaps_is_what_counting_gives),
+		cmocka_unit_test(even_gaps_are_improbable_and_uneven_ones_are_not),
 		cmocka_unit_test(cutoffs_hold_for_their_run),
-		cmocka_unit_test(cutoffs_without_period),
-		cmocka_unit_test(dropped_samples),
-		cmocka_unit_test(cluster_rows),
-		cmocka_unit_test(stored_run),
+		cmocka_unit_test(without_a_period_the_larger_cutoff_holds_for_all_lengths),
+		cmocka_unit_test(one_execution_above_its_cutoff_drops_the_sample),
+		cmocka_unit_test(daemons_of_the_cluster_are_summed_up_by_name),
+		cmocka_unit_test(a_stored_run_becomes_samples_with_daemons),
 	};
 	return cmocka_run_group_tests(golden_tests, study_papers, release_papers) +
 	       cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,7 +69,7 @@ static void view(enum sleepy_by by, const struct sleepy_filter *f, bool merge,
 	sleepy_aggregate(&profile, by, f, merge, v);
 }
 
-static void by_system(void **state)
+static void the_whole_system_is_split_into_states_that_add_up(void **state)
 {
 	(void)state;
 	struct sleepy_view v;
@@ -89,7 +89,7 @@ static void by_system(void **state)
 }
 
 /* Whatever else is asked for, what is missing is of all that was seen; a little is no gap. */
-static void gaps(void **state)
+static void what_was_not_sampled_is_a_gap_unless_it_is_little(void **state)
 {
 	(void)state;
 	static const struct {
@@ -111,7 +111,7 @@ static void gaps(void **state)
 	}
 }
 
-static void by_owner(void **state)
+static void samples_are_summed_up_by_app_instance_thread_and_container(void **state)
 {
 	(void)state;
 	struct sleepy_view v;
@@ -132,7 +132,7 @@ static void by_owner(void **state)
 	sleepy_view_release(&v);
 }
 
-static void by_function(void **state)
+static void samples_are_summed_up_by_function_inlined_or_not(void **state)
 {
 	(void)state;
 	struct sleepy_view v;
@@ -155,7 +155,7 @@ static void by_function(void **state)
 	sleepy_view_release(&v);
 }
 
-static void by_place(void **state)
+static void samples_are_summed_up_by_object_line_and_instruction(void **state)
 {
 	(void)state;
 	struct sleepy_view v;
@@ -196,7 +196,7 @@ static uint64_t passing(struct sleepy_filter f)
 }
 #define PASSING(...) passing((struct sleepy_filter){ .instance = -1, __VA_ARGS__ })
 
-static void filters(void **state)
+static void filters_let_through_what_they_name(void **state)
 {
 	(void)state;
 	assert_int_equal(PASSING(.app = "btree"), 110);
@@ -288,7 +288,7 @@ static void check_marks(const char *const paths[], const char *const expected[],
 	profile_release(&p);
 }
 
-static void told_apart(void **state)
+static void namesakes_are_told_apart_by_path_or_build_id(void **state)
 {
 	(void)state;
 	check_marks(
@@ -302,7 +302,7 @@ static void told_apart(void **state)
 }
 
 /* Functions of one name in one object, two of them inlined, and one in its namesake. */
-static void functions_told_apart(void **state)
+static void functions_of_one_name_are_told_apart(void **state)
 {
 	(void)state;
 	static const struct {
@@ -346,7 +346,7 @@ static void functions_told_apart(void **state)
 	profile_release(&p);
 }
 
-static void instructions(void **state)
+static void samples_are_counted_by_instruction_of_a_function(void **state)
 {
 	(void)state;
 	sleepy_counts counts;
@@ -381,7 +381,7 @@ static void see(void *context, const struct profile_sample *s, uint64_t count)
 		seen->unknown += count;
 }
 
-static void each(void **state)
+static void every_stack_is_visited_once_with_all_its_samples(void **state)
 {
 	(void)state;
 	struct seen seen = { 0 };
@@ -395,7 +395,7 @@ static void each(void **state)
 }
 
 /* f calls g calls f: each counts once in total. A stack without any location is there, too. */
-static void recursion(void **state)
+static void a_recursive_function_counts_once_in_total(void **state)
 {
 	(void)state;
 	struct profile p = { .stacks = STACKS_POINTERS };
@@ -430,7 +430,7 @@ static void recursion(void **state)
 }
 
 /* A module's functions are its own, their locations the kernel's. */
-static void modules(void **state)
+static void functions_of_a_module_belong_to_the_module(void **state)
 {
 	(void)state;
 	struct profile p = { 0 };
@@ -464,7 +464,7 @@ static void modules(void **state)
 	profile_release(&p);
 }
 
-static void nothing(void **state)
+static void views_of_an_empty_profile_are_empty(void **state)
 {
 	(void)state;
 	struct profile p = { 0 };
@@ -493,7 +493,7 @@ static const struct sleepy_change *change_named(const struct sleepy_diff *d, con
 	return NULL;
 }
 
-static void compared(void **state)
+static void a_comparison_finds_what_changed_its_share(void **state)
 {
 	(void)state;
 	struct sleepy_view before, after;
@@ -540,7 +540,7 @@ static void add_named(struct sleepy_view *v, const char *name, const char *where
 }
 
 /* One program in two places is one; what both have at its place stays apart from its namesakes. */
-static void other_places(void **state)
+static void a_program_at_another_place_is_compared_with_itself(void **state)
 {
 	(void)state;
 	static const enum sleepy_by views[] = { SLEEPY_OBJECT, SLEEPY_LINE, SLEEPY_CONTAINER };
@@ -576,7 +576,7 @@ static void other_places(void **state)
 }
 
 /* Rows of few samples say nothing, and do not hide those that do. */
-static void rare_rows(void **state)
+static void rare_rows_do_not_hide_a_change_that_is_sure(void **state)
 {
 	(void)state;
 	struct sleepy_view views[2] = { { .by = SLEEPY_FUNCTION }, { .by = SLEEPY_FUNCTION } };
@@ -653,7 +653,7 @@ static double seconds_since(const struct timespec *begin)
 }
 
 /* The bound is far above what it takes: it is there to find what is not linear. */
-static void an_hour(void **state)
+static void an_hour_of_samples_is_viewed_quickly(void **state)
 {
 	(void)state;
 	struct profile p = { .stacks = STACKS_EH_FRAME };
@@ -681,15 +681,23 @@ static void an_hour(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_system),	cmocka_unit_test(gaps),
-		cmocka_unit_test(by_owner),	cmocka_unit_test(by_function),
-		cmocka_unit_test(by_place),	cmocka_unit_test(filters),
-		cmocka_unit_test(told_apart),	cmocka_unit_test(functions_told_apart),
-		cmocka_unit_test(instructions), cmocka_unit_test(each),
-		cmocka_unit_test(recursion),	cmocka_unit_test(modules),
-		cmocka_unit_test(nothing),	cmocka_unit_test(compared),
-		cmocka_unit_test(other_places), cmocka_unit_test(rare_rows),
-		cmocka_unit_test(an_hour),
+		cmocka_unit_test(the_whole_system_is_split_into_states_that_add_up),
+		cmocka_unit_test(what_was_not_sampled_is_a_gap_unless_it_is_little),
+		cmocka_unit_test(samples_are_summed_up_by_app_instance_thread_and_container),
+		cmocka_unit_test(samples_are_summed_up_by_function_inlined_or_not),
+		cmocka_unit_test(samples_are_summed_up_by_object_line_and_instruction),
+		cmocka_unit_test(filters_let_through_what_they_name),
+		cmocka_unit_test(namesakes_are_told_apart_by_path_or_build_id),
+		cmocka_unit_test(functions_of_one_name_are_told_apart),
+		cmocka_unit_test(samples_are_counted_by_instruction_of_a_function),
+		cmocka_unit_test(every_stack_is_visited_once_with_all_its_samples),
+		cmocka_unit_test(a_recursive_function_counts_once_in_total),
+		cmocka_unit_test(functions_of_a_module_belong_to_the_module),
+		cmocka_unit_test(views_of_an_empty_profile_are_empty),
+		cmocka_unit_test(a_comparison_finds_what_changed_its_share),
+		cmocka_unit_test(a_program_at_another_place_is_compared_with_itself),
+		cmocka_unit_test(rare_rows_do_not_hide_a_change_that_is_sure),
+		cmocka_unit_test(an_hour_of_samples_is_viewed_quickly),
 	};
 	return cmocka_run_group_tests_name("sleepy", tests, set_up, tear_down);
 }

@@ -112,7 +112,7 @@ static void look_at_changes(const struct ttp_comparison *c)
 	assert_true(c->ratio_high - c->ratio_low < 0.02);
 }
 
-static void known(void **state)
+static void known_changes_of_time_and_plan_are_found(void **state)
 {
 	(void)state;
 	struct random r = { 1 };
@@ -149,7 +149,7 @@ static void look_for_measured(const struct ttp_comparison *c)
 	assert_near(c->pairs.items[0].base_ns, 180e6, 3e6);
 }
 
-static void best_time(void **state)
+static void two_runs_are_compared_by_the_best_time_that_both_have(void **state)
 {
 	(void)state;
 	for (int refused = 0; refused < 3; refused++) {
@@ -179,7 +179,7 @@ static void look_for_texts(const struct ttp_comparison *c)
 	assert_int_equal(c->slower + c->faster, 0);
 }
 
-static void by_text(void **state)
+static void queries_are_paired_by_their_text(void **state)
 {
 	(void)state;
 	struct random r = { 3 };
@@ -203,7 +203,7 @@ static void look_for_nothing(const struct ttp_comparison *c)
 	assert_true(isnan(c->ratio));
 }
 
-static void nothing(void **state)
+static void runs_without_executions_have_nothing_to_compare(void **state)
 {
 	(void)state;
 	struct query_run base = { 0 }, other = { 0 };
@@ -222,7 +222,7 @@ static void count_wrong(const struct ttp_comparison *c)
 
 /* Of 1000 comparisons of 10 equal Q@Cs, at most about 5 % say that anything differs; and the
  * interval of the mean does not hold 1 about as often. */
-static void equal(void **state)
+static void equal_runs_differ_in_about_five_of_a_hundred_comparisons(void **state)
 {
 	(void)state;
 	struct random r = { 4 };
@@ -240,7 +240,7 @@ static void equal(void **state)
 	assert_in_range(out_of_interval, 20, 80);
 }
 
-static void holm(void **state)
+static void p_is_adjusted_by_holms_method(void **state)
 {
 	(void)state;
 	double p[] = { 0.01, 0.04, 0.03, 0.005 };
@@ -252,7 +252,7 @@ static void holm(void **state)
 }
 
 /* Of 5 and 5 the third smallest pair is the end of the interval: P(U <= 2) is 4 of 252. */
-static void shift(void **state)
+static void the_interval_of_a_shift_is_that_of_known_ranks(void **state)
 {
 	(void)state;
 	const double a[] = { 1, 2, 4, 8, 16 }, b[] = { 2, 4, 8, 16, 32 };
@@ -271,9 +271,13 @@ static void shift(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known),   cmocka_unit_test(best_time), cmocka_unit_test(by_text),
-		cmocka_unit_test(nothing), cmocka_unit_test(equal),	cmocka_unit_test(holm),
-		cmocka_unit_test(shift),
+		cmocka_unit_test(known_changes_of_time_and_plan_are_found),
+		cmocka_unit_test(two_runs_are_compared_by_the_best_time_that_both_have),
+		cmocka_unit_test(queries_are_paired_by_their_text),
+		cmocka_unit_test(runs_without_executions_have_nothing_to_compare),
+		cmocka_unit_test(equal_runs_differ_in_about_five_of_a_hundred_comparisons),
+		cmocka_unit_test(p_is_adjusted_by_holms_method),
+		cmocka_unit_test(the_interval_of_a_shift_is_that_of_known_ranks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@
 #include "stats/correlation.h"
 #include "stats/random.h"
 
-static void relations(void **state)
+static void the_relations_are_those_of_the_paper(void **state)
 {
 	(void)state;
 	char *text = file_read(TARE_GOLDEN "/ttp-correlations.csv");
@@ -53,7 +53,7 @@ static void make_pair(double r, double *x, double *y, size_t n)
 	}
 }
 
-static void known_correlations(void **state)
+static void known_correlations_come_out(void **state)
 {
 	(void)state;
 	double x[1000], y[1000];
@@ -96,7 +96,7 @@ static void set(struct query_execution *x, enum ttp_model_measure m, double valu
 
 /* Every measure is a wave of its own frequency with a share of the common one: the correlation of
  * two is the product of their shares. Large numbers, so that being whole does not matter. */
-static void model_of_known_data(void **state)
+static void a_model_of_known_data_has_the_known_correlations(void **state)
 {
 	(void)state;
 	enum { N = 1024 };
@@ -146,9 +146,9 @@ static void model_of_known_data(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(relations),
-		cmocka_unit_test(known_correlations),
-		cmocka_unit_test(model_of_known_data),
+		cmocka_unit_test(the_relations_are_those_of_the_paper),
+		cmocka_unit_test(known_correlations_come_out),
+		cmocka_unit_test(a_model_of_known_data_has_the_known_correlations),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ static void read_row(const char *text, const char *name, double out[10])
 	}
 }
 
-static void golden_example(void **state)
+static void the_papers_example_comes_out(void **state)
 {
 	(void)state;
 	char *text = file_read(TARE_GOLDEN "/ttp-example.csv");
@@ -131,7 +131,7 @@ static void golden_example(void **state)
 }
 
 /* Tables VII and VIII: both did I/O for 3 ticks, and were blocked for 4. */
-static void seven_ticks(void **state)
+static void io_of_seven_ticks_is_calculated_as_in_the_paper(void **state)
 {
 	(void)state;
 	assert_near(ttp_io_calc(4, 2), 3, 0);
@@ -150,7 +150,7 @@ static void seven_ticks(void **state)
 }
 
 /* Appendix B: P1 to P12 are accounted for; Px, in the first snapshot only, is not. */
-static void venn(void **state)
+static void processes_only_in_the_first_snapshot_are_ephemeral(void **state)
 {
 	(void)state;
 	enum { X = 100, Y, Z };
@@ -188,7 +188,7 @@ static uint32_t fired_of(struct query_execution x, const struct ttp_options *o)
 
 #define QUERY(m) x.usage[QUERY_QUERY].value[m]
 
-static void checks_by_paper(void **state)
+static void each_check_of_the_paper_fires_at_its_bound(void **state)
 {
 	(void)state;
 	struct query_execution x = sound(3);
@@ -278,7 +278,7 @@ static void checks_by_paper(void **state)
 	assert_int_equal(fired_of(x, &by_paper), 1 << TTP_TIMED_OUT);
 }
 
-static void checks_adapted(void **state)
+static void each_adapted_check_fires_at_its_bound(void **state)
 {
 	(void)state;
 	struct query_execution x = sound(3);
@@ -360,7 +360,7 @@ static void checks_adapted(void **state)
 }
 
 /* Blocked time of a server that reads in other threads than the query's. */
-static void blocked_elsewhere(void **state)
+static void blocked_time_of_other_threads_does_not_fire_a_check(void **state)
 {
 	(void)state;
 	struct query_run run = { .cpus = 2, .io_by_process = true };
@@ -397,7 +397,7 @@ static uint32_t switching(struct query_run *run, uint64_t more, const struct ttp
 }
 
 /* Against the nine others, whatever other cardinalities do. */
-static void context_switches(void **state)
+static void context_switches_are_judged_against_the_other_executions(void **state)
 {
 	(void)state;
 	struct query_run run = { .cpus = 1 };
@@ -424,7 +424,7 @@ static void context_switches(void **state)
 }
 
 /* The paper's: of ten, none is 3 sigmas off; of a hundred one may be. */
-static void context_switches_by_paper(void **state)
+static void the_papers_check_of_switches_is_over_all_of_a_query(void **state)
 {
 	(void)state;
 	struct query_run run = { .cpus = 1 };
@@ -444,7 +444,7 @@ static void context_switches_by_paper(void **state)
 	query_run_release(&run);
 }
 
-static void wide_checks(void **state)
+static void checks_of_the_experiment_count_what_is_wrong_in_it(void **state)
 {
 	(void)state;
 	struct query_run run = { .cpus = 2 };
@@ -508,7 +508,7 @@ static enum ttp_drop drop_of(const struct query_at *q, const struct ttp_options 
 	return drop;
 }
 
-static void dropped_at(void **state)
+static void a_query_with_few_sound_executions_is_dropped(void **state)
 {
 	(void)state;
 	struct query_run run = { 0 };
@@ -555,7 +555,7 @@ static void dropped_at(void **state)
 }
 
 /* The first takes far longer than all others, by what is usual in the experiment. */
-static void result_cache(void **state)
+static void a_first_execution_that_is_far_slower_shows_a_result_cache(void **state)
 {
 	(void)state;
 	struct query_run run = { .cpus = 1 };
@@ -592,7 +592,7 @@ static void take_longer(struct query_at *q, uint64_t ns, uint64_t spread_ns)
 	}
 }
 
-static void monotonicity(void **state)
+static void times_that_fall_with_more_rows_are_counted(void **state)
 {
 	(void)state;
 	struct query_run run = { .cpus = 1 };
@@ -631,7 +631,7 @@ static void monotonicity(void **state)
 	query_run_release(&run);
 }
 
-static void times_and_differences(void **state)
+static void every_time_of_a_query_is_calculated(void **state)
 {
 	(void)state;
 	struct query_run run = { .cpus = 2 };
@@ -659,7 +659,7 @@ static void times_and_differences(void **state)
 }
 
 /* What rests on a measure that was not seen is not known. */
-static void unknown_times(void **state)
+static void a_time_that_rests_on_an_unseen_measure_is_unknown(void **state)
 {
 	(void)state;
 	static const struct {
@@ -695,7 +695,7 @@ static void unknown_times(void **state)
 
 /* One lost event costs one execution, not the run's headline; and what is dropped still has a time
  * beside it. */
-static void lost_and_unfiltered(void **state)
+static void a_lost_event_costs_one_execution_and_not_the_headline(void **state)
 {
 	(void)state;
 	struct query_run run = { .cpus = 2 };
@@ -724,21 +724,21 @@ static void lost_and_unfiltered(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(golden_example),
-		cmocka_unit_test(seven_ticks),
-		cmocka_unit_test(venn),
-		cmocka_unit_test(checks_by_paper),
-		cmocka_unit_test(checks_adapted),
-		cmocka_unit_test(blocked_elsewhere),
-		cmocka_unit_test(context_switches),
-		cmocka_unit_test(context_switches_by_paper),
-		cmocka_unit_test(wide_checks),
-		cmocka_unit_test(dropped_at),
-		cmocka_unit_test(result_cache),
-		cmocka_unit_test(monotonicity),
-		cmocka_unit_test(times_and_differences),
-		cmocka_unit_test(unknown_times),
-		cmocka_unit_test(lost_and_unfiltered),
+		cmocka_unit_test(the_papers_example_comes_out),
+		cmocka_unit_test(io_of_seven_ticks_is_calculated_as_in_the_paper),
+		cmocka_unit_test(processes_only_in_the_first_snapshot_are_ephemeral),
+		cmocka_unit_test(each_check_of_the_paper_fires_at_its_bound),
+		cmocka_unit_test(each_adapted_check_fires_at_its_bound),
+		cmocka_unit_test(blocked_time_of_other_threads_does_not_fire_a_check),
+		cmocka_unit_test(context_switches_are_judged_against_the_other_executions),
+		cmocka_unit_test(the_papers_check_of_switches_is_over_all_of_a_query),
+		cmocka_unit_test(checks_of_the_experiment_count_what_is_wrong_in_it),
+		cmocka_unit_test(a_query_with_few_sound_executions_is_dropped),
+		cmocka_unit_test(a_first_execution_that_is_far_slower_shows_a_result_cache),
+		cmocka_unit_test(times_that_fall_with_more_rows_are_counted),
+		cmocka_unit_test(every_time_of_a_query_is_calculated),
+		cmocka_unit_test(a_time_that_rests_on_an_unseen_measure_is_unknown),
+		cmocka_unit_test(a_lost_event_costs_one_execution_and_not_the_headline),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

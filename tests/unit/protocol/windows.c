@@ -70,7 +70,7 @@ static uint64_t pt_of(const struct sedona_run *r, size_t sample, const char *nam
 }
 
 /* Every 10 s for 300 ms on the program's CPU: each tenth window or so, 300 ms longer. */
-static void known_daemon(void **state)
+static void a_window_is_longer_by_the_time_of_the_daemon_in_it(void **state)
 {
 	(void)state;
 	struct bursts b = part_of(100);
@@ -102,7 +102,7 @@ static void known_daemon(void **state)
 }
 
 /* By its share within, on the way in, between and out; also of what began before the part. */
-static void straddling(void **state)
+static void a_burst_over_several_windows_counts_by_its_share(void **state)
 {
 	(void)state;
 	struct bursts b = part_of(10);
@@ -139,7 +139,7 @@ static void straddling(void **state)
 }
 
 /* Two processes of a name are two executions; several bursts of one are one. */
-static void executions_by_process(void **state)
+static void each_process_is_one_execution_of_a_window(void **state)
 {
 	(void)state;
 	struct bursts b = part_of(4);
@@ -157,7 +157,7 @@ static void executions_by_process(void **state)
 	bursts_release(&b);
 }
 
-static void own_processes(void **state)
+static void tares_own_processes_are_left_out(void **state)
 {
 	(void)state;
 	struct bursts b = part_of(10);
@@ -181,7 +181,7 @@ static void own_processes(void **state)
 }
 
 /* No window reaches over the end of a part; numbers go on. */
-static void several_parts(void **state)
+static void no_window_reaches_over_the_end_of_a_part(void **state)
 {
 	(void)state;
 	struct bursts parts[] = { part_of(3), part_of(0), part_of(5) };
@@ -201,7 +201,7 @@ static void several_parts(void **state)
 }
 
 /* Of more than are wanted the newest, without a gap and numbered as if there were no others. */
-static void the_newest_windows(void **state)
+static void of_more_windows_than_wanted_the_newest_are_taken(void **state)
 {
 	(void)state;
 	struct bursts parts[] = { part_of(100), part_of(7) };
@@ -235,7 +235,7 @@ static void the_newest_windows(void **state)
 }
 
 /* 30 h of a daemon that comes every 20 s: more windows than are taken, and still its period. */
-static void a_period_in_a_long_watch(void **state)
+static void the_period_of_a_daemon_is_found_in_a_long_watch(void **state)
 {
 	(void)state;
 	const uint64_t seconds = 108000;
@@ -263,7 +263,7 @@ static void a_period_in_a_long_watch(void **state)
 	bursts_release(&b);
 }
 
-static void nothing_fits(void **state)
+static void there_is_no_window_longer_than_its_part(void **state)
 {
 	(void)state;
 	struct bursts b = part_of(10);
@@ -282,7 +282,7 @@ static void nothing_fits(void **state)
 }
 
 /* A day of 100 bursts a second. */
-static void a_day(void **state)
+static void a_day_of_bursts_is_cut_quickly(void **state)
 {
 	(void)state;
 #ifdef __OPTIMIZE__
@@ -312,15 +312,15 @@ static void a_day(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_daemon),
-		cmocka_unit_test(straddling),
-		cmocka_unit_test(executions_by_process),
-		cmocka_unit_test(own_processes),
-		cmocka_unit_test(several_parts),
-		cmocka_unit_test(the_newest_windows),
-		cmocka_unit_test(nothing_fits),
-		cmocka_unit_test(a_period_in_a_long_watch),
-		cmocka_unit_test(a_day),
+		cmocka_unit_test(a_window_is_longer_by_the_time_of_the_daemon_in_it),
+		cmocka_unit_test(a_burst_over_several_windows_counts_by_its_share),
+		cmocka_unit_test(each_process_is_one_execution_of_a_window),
+		cmocka_unit_test(tares_own_processes_are_left_out),
+		cmocka_unit_test(no_window_reaches_over_the_end_of_a_part),
+		cmocka_unit_test(of_more_windows_than_wanted_the_newest_are_taken),
+		cmocka_unit_test(there_is_no_window_longer_than_its_part),
+		cmocka_unit_test(the_period_of_a_daemon_is_found_in_a_long_watch),
+		cmocka_unit_test(a_day_of_bursts_is_cut_quickly),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
