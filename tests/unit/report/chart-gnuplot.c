@@ -59,7 +59,7 @@ static size_t lines_with(const char *text, const char *part)
 	return lines;
 }
 
-static void samples(void **state)
+static void samples_are_drawn_kept_and_dropped_apart(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -84,7 +84,7 @@ static void samples(void **state)
 }
 
 /* A name reaches the script in quotes, on one line, and is no format. */
-static void names(void **state)
+static void a_name_reaches_the_script_quoted_and_is_no_format(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -103,7 +103,7 @@ static void names(void **state)
 	fixture_release(&f);
 }
 
-static void ledger(void **state)
+static void a_ledger_is_drawn_with_one_colour_for_each_cause(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -128,7 +128,7 @@ static void ledger(void **state)
 }
 
 /* Those that failed are signs over time, and nothing else. */
-static void failed(void **state)
+static void failed_executions_are_drawn_over_time_only(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -158,7 +158,7 @@ static void failed(void **state)
 }
 
 /* Nothing measured is an error, and so is a measure that there is none of. */
-static void nothing(void **state)
+static void a_chart_of_nothing_measured_is_refused(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -284,7 +284,7 @@ static int (*const kinds[])(struct chart *, const struct run_view *, enum emp_me
 						chart_dual };
 
 /* Whatever the length of a task: from 100 ns to hours. */
-static void numbers_of_times(void **state)
+static void axes_fit_times_from_100_ns_to_hours(void **state)
 {
 	(void)state;
 	for (int i = -8; i < 15; i++) {
@@ -303,7 +303,7 @@ static void numbers_of_times(void **state)
 
 /* Values so far from 0 that 1 ns more is hardly another number: there are few numbers beside the
  * axes, no two the same, and in the data each ns. */
-static void numbers_far_from_zero(void **state)
+static void values_far_from_zero_have_few_distinct_labels_and_exact_data(void **state)
 {
 	(void)state;
 	static const uint64_t values[][2] = { { 1000000000001, 1000000000002 },
@@ -343,7 +343,7 @@ static void numbers_far_from_zero(void **state)
 }
 
 /* Of nothing but 0 the axis is 1 ns long. */
-static void numbers_of_zero(void **state)
+static void an_axis_of_nothing_but_zero_is_1_ns_long(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -366,7 +366,7 @@ static void numbers_of_zero(void **state)
 	fixture_release(&f);
 }
 
-static void numbers_of_noise(void **state)
+static void axes_of_noise_are_powers_of_ten(void **state)
 {
 	(void)state;
 	struct noise_fixture f;
@@ -389,7 +389,7 @@ static void numbers_of_noise(void **state)
 
 /* Two detours, a thousand times as long the one as the other: less than one per decade of each, and
  * drawn all the same. */
-static void few_detours(void **state)
+static void two_detours_far_apart_are_both_drawn(void **state)
 {
 	(void)state;
 	static const struct noise_piece pieces[] = { { NOISE_IRQ, "timer", 300 },
@@ -419,7 +419,7 @@ static void few_detours(void **state)
 }
 
 /* A long name is cut in its middle, more so where there is less room. */
-static void long_names(void **state)
+static void a_long_name_is_cut_in_its_middle(void **state)
 {
 	(void)state;
 	struct profile_case c;
@@ -453,7 +453,7 @@ static void long_names(void **state)
 }
 
 /* What the page draws, and in the data all there is. */
-static void parts_of_system(void **state)
+static void the_system_is_drawn_in_parts_and_its_data_has_all(void **state)
 {
 	(void)state;
 	struct profile_case c;
@@ -478,7 +478,7 @@ static void parts_of_system(void **state)
 
 /* ---- queries ---- */
 
-static void queries(void **state)
+static void queries_are_drawn_with_what_was_dropped(void **state)
 {
 	(void)state;
 	for (const char *const *name = query_fixture_names; *name; name++) {
@@ -518,7 +518,7 @@ static void queries(void **state)
 }
 
 /* A query of which no table varies has no place beside those of which one does. */
-static void unvaried(void **state)
+static void a_query_without_a_table_that_varies_is_noted_not_drawn(void **state)
 {
 	(void)state;
 	struct query_fixture f;
@@ -548,7 +548,7 @@ static void unvaried(void **state)
 }
 
 /* As many digits of a cardinality as tell it from the next. */
-static void near_cardinalities(void **state)
+static void a_cardinality_has_enough_digits_to_differ_from_the_next(void **state)
 {
 	(void)state;
 	struct query_fixture f;
@@ -577,7 +577,7 @@ static void near_cardinalities(void **state)
 /* ---- sigma ---- */
 
 /* One run is one length. Of several, x is the mean of the same measure. */
-static void sigma(void **state)
+static void sigma_needs_runs_of_several_lengths(void **state)
 {
 	(void)state;
 	struct fixture f[3];
@@ -607,7 +607,7 @@ static void sigma(void **state)
 }
 
 /* Below 1 ns, too, a label is no 0. */
-static void sigma_below_1_ns(void **state)
+static void a_label_below_1_ns_is_not_zero(void **state)
 {
 	(void)state;
 	struct fixture f[2];
@@ -631,7 +631,7 @@ static void sigma_below_1_ns(void **state)
 }
 
 /* Runs of one name and one parameter are told apart by their number; others need none. */
-static void same_names(void **state)
+static void runs_of_one_name_are_told_apart_by_their_number(void **state)
 {
 	(void)state;
 	static const char *const values[] = { "3", "4", "3" };
@@ -655,7 +655,7 @@ static void same_names(void **state)
 }
 
 /* The clock was set back after the run began: what was measured is drawn. */
-static void set_back(void **state)
+static void a_clock_set_back_still_draws_what_was_measured(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -680,7 +680,7 @@ static void set_back(void **state)
 }
 
 /* One that was imported has no time but its number. */
-static void alone(void **state)
+static void an_imported_execution_is_drawn_by_its_number(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -703,7 +703,7 @@ static void alone(void **state)
 }
 
 /* Times are since the run began; of imported ones one follows the other. */
-static void when(void **state)
+static void times_are_since_the_run_began(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -734,27 +734,27 @@ static void when(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples),
-		cmocka_unit_test(names),
-		cmocka_unit_test(ledger),
-		cmocka_unit_test(failed),
-		cmocka_unit_test(nothing),
-		cmocka_unit_test(numbers_of_times),
-		cmocka_unit_test(numbers_far_from_zero),
-		cmocka_unit_test(numbers_of_zero),
-		cmocka_unit_test(numbers_of_noise),
-		cmocka_unit_test(few_detours),
-		cmocka_unit_test(long_names),
-		cmocka_unit_test(parts_of_system),
-		cmocka_unit_test(queries),
-		cmocka_unit_test(unvaried),
-		cmocka_unit_test(near_cardinalities),
-		cmocka_unit_test(sigma),
-		cmocka_unit_test(sigma_below_1_ns),
-		cmocka_unit_test(same_names),
-		cmocka_unit_test(set_back),
-		cmocka_unit_test(alone),
-		cmocka_unit_test(when),
+		cmocka_unit_test(samples_are_drawn_kept_and_dropped_apart),
+		cmocka_unit_test(a_name_reaches_the_script_quoted_and_is_no_format),
+		cmocka_unit_test(a_ledger_is_drawn_with_one_colour_for_each_cause),
+		cmocka_unit_test(failed_executions_are_drawn_over_time_only),
+		cmocka_unit_test(a_chart_of_nothing_measured_is_refused),
+		cmocka_unit_test(axes_fit_times_from_100_ns_to_hours),
+		cmocka_unit_test(values_far_from_zero_have_few_distinct_labels_and_exact_data),
+		cmocka_unit_test(an_axis_of_nothing_but_zero_is_1_ns_long),
+		cmocka_unit_test(axes_of_noise_are_powers_of_ten),
+		cmocka_unit_test(two_detours_far_apart_are_both_drawn),
+		cmocka_unit_test(a_long_name_is_cut_in_its_middle),
+		cmocka_unit_test(the_system_is_drawn_in_parts_and_its_data_has_all),
+		cmocka_unit_test(queries_are_drawn_with_what_was_dropped),
+		cmocka_unit_test(a_query_without_a_table_that_varies_is_noted_not_drawn),
+		cmocka_unit_test(a_cardinality_has_enough_digits_to_differ_from_the_next),
+		cmocka_unit_test(sigma_needs_runs_of_several_lengths),
+		cmocka_unit_test(a_label_below_1_ns_is_not_zero),
+		cmocka_unit_test(runs_of_one_name_are_told_apart_by_their_number),
+		cmocka_unit_test(a_clock_set_back_still_draws_what_was_measured),
+		cmocka_unit_test(an_imported_execution_is_drawn_by_its_number),
+		cmocka_unit_test(times_are_since_the_run_began),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static struct scatter corners(void)
 				 .x_label = "to the right" };
 }
 
-static void few(void **state)
+static void few_points_are_drawn_as_dots(void **state)
 {
 	(void)state;
 	struct scatter s = corners();
@@ -91,7 +91,7 @@ static void few(void **state)
 		    "    0     to the right      10\n");
 }
 
-static void braille(void **state)
+static void many_points_are_drawn_in_braille(void **state)
 {
 	(void)state;
 	static double x[205], y[205];
@@ -114,7 +114,7 @@ static void braille(void **state)
 }
 
 /* What is marked is seen without colour, in both. */
-static void marked(void **state)
+static void marked_points_are_seen_without_colour(void **state)
 {
 	(void)state;
 	struct scatter s = corners();
@@ -145,7 +145,7 @@ static void marked(void **state)
 	strbuf_release(&out);
 }
 
-static void outside(void **state)
+static void points_outside_are_arrows_at_the_frame(void **state)
 {
 	(void)state;
 	static const double x[] = { 5, 5, 1, 9, 9, 5 }, y[] = { 9, 1, 5, 5, 9, 4 };
@@ -162,7 +162,7 @@ static void outside(void **state)
 		    "   2                         8\n");
 }
 
-static void times(void **state)
+static void axes_of_times_have_units_and_enough_digits(void **state)
 {
 	(void)state;
 	static const double x = 14 * 3600e9, y = 128.0015e9;
@@ -194,7 +194,7 @@ static void times(void **state)
 }
 
 /* Between the ends, which are those of the data, on the line where it belongs. */
-static void round_middle(void **state)
+static void a_round_number_stands_on_the_line_where_it_belongs(void **state)
 {
 	(void)state;
 	static const double x = 1, y = 20e6;
@@ -251,7 +251,7 @@ static void round_middle(void **state)
 }
 
 /* A * where two meet, told to the caller; what is marked keeps its sign, in parentheses. */
-static void signs(void **state)
+static void points_that_meet_are_a_star_and_marked_ones_in_parentheses(void **state)
 {
 	(void)state;
 	static const double x[] = { 0, 10, 10, 10 }, y[] = { 0, 10, 10, 0 };
@@ -291,7 +291,7 @@ static void signs(void **state)
 	strbuf_release(&out);
 }
 
-static void nothing(void **state)
+static void an_empty_plot_says_that_it_has_no_points(void **state)
 {
 	(void)state;
 	struct scatter s = { .title = "Empty", .x_high = 1, .y_high = 1 };
@@ -305,7 +305,7 @@ static void nothing(void **state)
 }
 
 /* In the middle, however large it is. */
-static void one_value(void **state)
+static void equal_values_are_drawn_in_the_middle(void **state)
 {
 	(void)state;
 	static const double same[] = { 1e9, 1e9, 1e9 };
@@ -328,7 +328,7 @@ static void one_value(void **state)
 }
 
 /* Whatever the bounds, the points and the size. */
-static void hostile(void **state)
+static void any_bounds_and_points_are_drawn_within_the_size(void **state)
 {
 	(void)state;
 	static const double values[] = { 0,	-0.0,	1,   -1,       1e-9,	  1e9,	 1e18,
@@ -355,7 +355,7 @@ static void hostile(void **state)
 }
 
 /* Each dot of a cell is one of its own: 2 across, 4 up. */
-static void every_dot(void **state)
+static void each_dot_of_a_cell_can_be_set(void **state)
 {
 	(void)state;
 	enum { COLUMNS = 27, LINES = 3 };
@@ -379,7 +379,7 @@ static void every_dot(void **state)
 	strbuf_release(&out);
 }
 
-static void bars(void **state)
+static void bars_are_as_long_as_their_values(void **state)
 {
 	(void)state;
 	static const char *const names[] = { "a", "b\n", "c" }, *const texts[] = { "4", "2", "0" };
@@ -408,12 +408,18 @@ static void bars(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(few),	     cmocka_unit_test(round_middle),
-		cmocka_unit_test(signs),     cmocka_unit_test(braille),
-		cmocka_unit_test(marked),    cmocka_unit_test(outside),
-		cmocka_unit_test(times),     cmocka_unit_test(nothing),
-		cmocka_unit_test(one_value), cmocka_unit_test(every_dot),
-		cmocka_unit_test(hostile),   cmocka_unit_test(bars),
+		cmocka_unit_test(few_points_are_drawn_as_dots),
+		cmocka_unit_test(a_round_number_stands_on_the_line_where_it_belongs),
+		cmocka_unit_test(points_that_meet_are_a_star_and_marked_ones_in_parentheses),
+		cmocka_unit_test(many_points_are_drawn_in_braille),
+		cmocka_unit_test(marked_points_are_seen_without_colour),
+		cmocka_unit_test(points_outside_are_arrows_at_the_frame),
+		cmocka_unit_test(axes_of_times_have_units_and_enough_digits),
+		cmocka_unit_test(an_empty_plot_says_that_it_has_no_points),
+		cmocka_unit_test(equal_values_are_drawn_in_the_middle),
+		cmocka_unit_test(each_dot_of_a_cell_can_be_set),
+		cmocka_unit_test(any_bounds_and_points_are_drawn_within_the_size),
+		cmocka_unit_test(bars_are_as_long_as_their_values),
 	};
 	return cmocka_run_group_tests_name("chart-terminal", tests, NULL, NULL);
 }

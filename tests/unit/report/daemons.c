@@ -28,7 +28,7 @@ static void render(const struct style *style, struct strbuf *out)
 
 /* ---- text ---- */
 
-static void whole(void **state)
+static void a_study_is_shown_whole(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -72,7 +72,7 @@ static void whole(void **state)
 }
 
 /* Without a long run, what holds for long programs is not known, and that is said. */
-static void short_only(void **state)
+static void without_a_long_run_it_says_what_is_not_known(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -96,7 +96,7 @@ static void short_only(void **state)
 	study_fixture_release(&f);
 }
 
-static void in_words(void **state)
+static void studies_without_daemons_are_told_in_words(void **state)
 {
 	(void)state;
 	static const struct {
@@ -135,7 +135,7 @@ static void in_words(void **state)
 }
 
 /* Every study in every style, as text and as plots. */
-static void every_width(void **state)
+static void every_study_fits_every_width(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -156,7 +156,7 @@ static void every_width(void **state)
 }
 
 /* The figures that matter are whole in 80 columns with names as long as the kernel allows. */
-static void long_names(void **state)
+static void figures_are_whole_beside_the_longest_names(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -180,7 +180,7 @@ static void long_names(void **state)
 }
 
 /* Of a daemon that the long run did not see, both cutoffs stand there all the same. */
-static void cutoffs_without_run(void **state)
+static void both_cutoffs_are_shown_where_the_long_run_saw_nothing(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -201,7 +201,7 @@ static void cutoffs_without_run(void **state)
 
 /* Names as a program may set them, figures that are none, and as many samples as a study may have:
  * lines stay lines, JSON stays JSON. */
-static void hostile(void **state)
+static void hostile_names_and_figures_keep_lines_lines_and_json_json(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -236,7 +236,7 @@ static void hostile(void **state)
 	study_fixture_release(&f);
 }
 
-static void colour(void **state)
+static void colour_is_used_only_if_it_is_wanted(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -260,7 +260,7 @@ static size_t count_of(const struct strbuf *out, const char *text)
 	return n;
 }
 
-static void plots(void **state)
+static void samples_and_zooms_are_plotted(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -293,7 +293,7 @@ static void plots(void **state)
 }
 
 /* A sample that failed leaves its partner alone: (1, 2) and (3, 4) are pairs, (2, 3) is none. */
-static void pairs(void **state)
+static void a_failed_sample_leaves_its_partner_without_a_pair(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -333,7 +333,7 @@ static const json_t *at(const json_t *o, const char *key)
 	return value;
 }
 
-static void json(void **state)
+static void json_has_every_daemon_run_and_period(void **state)
 {
 	(void)state;
 	json_t *root = json_of("paper");
@@ -372,7 +372,7 @@ static void json(void **state)
 	json_decref(root);
 }
 
-static void cutoffs(void **state)
+static void cutoffs_are_a_table_with_their_bounds(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -408,12 +408,18 @@ static void cutoffs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole),      cmocka_unit_test(short_only),
-		cmocka_unit_test(in_words),   cmocka_unit_test(every_width),
-		cmocka_unit_test(long_names), cmocka_unit_test(cutoffs_without_run),
-		cmocka_unit_test(hostile),    cmocka_unit_test(colour),
-		cmocka_unit_test(pairs),      cmocka_unit_test(plots),
-		cmocka_unit_test(json),	      cmocka_unit_test(cutoffs),
+		cmocka_unit_test(a_study_is_shown_whole),
+		cmocka_unit_test(without_a_long_run_it_says_what_is_not_known),
+		cmocka_unit_test(studies_without_daemons_are_told_in_words),
+		cmocka_unit_test(every_study_fits_every_width),
+		cmocka_unit_test(figures_are_whole_beside_the_longest_names),
+		cmocka_unit_test(both_cutoffs_are_shown_where_the_long_run_saw_nothing),
+		cmocka_unit_test(hostile_names_and_figures_keep_lines_lines_and_json_json),
+		cmocka_unit_test(colour_is_used_only_if_it_is_wanted),
+		cmocka_unit_test(a_failed_sample_leaves_its_partner_without_a_pair),
+		cmocka_unit_test(samples_and_zooms_are_plotted),
+		cmocka_unit_test(json_has_every_daemon_run_and_period),
+		cmocka_unit_test(cutoffs_are_a_table_with_their_bounds),
 	};
 	setenv("TZ", "UTC", 1);
 	tzset();

@@ -77,7 +77,7 @@ static void assert_has(const char *text, const char *part)
 		fail_msg("'%s'\ndoes not hold\n'%s'", text, part);
 }
 
-static void text(void **state)
+static void versions_and_sizes_are_shown_as_text(void **state)
 {
 	(void)state;
 	static struct fixture f;
@@ -106,7 +106,7 @@ static void text(void **state)
 	fixture_release(&f);
 }
 
-static void advice(void **state)
+static void the_advice_says_when_fewer_samples_are_not_enough(void **state)
 {
 	(void)state;
 	static struct fixture f;
@@ -133,7 +133,7 @@ static void advice(void **state)
 	fixture_release(&f);
 }
 
-static void tables(void **state)
+static void versions_and_sizes_become_csv(void **state)
 {
 	(void)state;
 	struct emp_versions versions;
@@ -172,7 +172,7 @@ static void tables(void **state)
 	array_release(&sizes);
 }
 
-static void json(void **state)
+static void versions_and_sizes_become_json(void **state)
 {
 	(void)state;
 	static struct fixture f;
@@ -208,10 +208,10 @@ static void json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text),
-		cmocka_unit_test(advice),
-		cmocka_unit_test(tables),
-		cmocka_unit_test(json),
+		cmocka_unit_test(versions_and_sizes_are_shown_as_text),
+		cmocka_unit_test(the_advice_says_when_fewer_samples_are_not_enough),
+		cmocka_unit_test(versions_and_sizes_become_csv),
+		cmocka_unit_test(versions_and_sizes_become_json),
 	};
 	return cmocka_run_group_tests_name("report-emp", tests, NULL, NULL);
 }

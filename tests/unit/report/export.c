@@ -56,7 +56,7 @@ static double number(json_t *root, const char *path)
 }
 
 /* The meaning of hyperfine's fields, worked out here from the executions alone. */
-static void hyperfine_meaning(void **state)
+static void fields_that_hyperfine_has_mean_what_they_mean_there(void **state)
 {
 	(void)state;
 	static struct fixture f;
@@ -115,7 +115,7 @@ static void hyperfine_meaning(void **state)
 	fixture_release(&f);
 }
 
-static void what_tare_adds(void **state)
+static void what_tare_adds_is_in_an_object_of_its_own(void **state)
 {
 	(void)state;
 	static struct fixture f;
@@ -210,7 +210,7 @@ static void null_is_not_zero(void **state)
 	json_decref(root);
 }
 
-static void compared(void **state)
+static void comparisons_point_to_their_places_in_the_results(void **state)
 {
 	(void)state;
 	static struct fixture f[3];
@@ -235,7 +235,7 @@ static void compared(void **state)
 		fixture_release(&f[i]);
 }
 
-static void csv_of_runs(void **state)
+static void csv_has_a_row_for_each_run_with_executions(void **state)
 {
 	(void)state;
 	static struct fixture f[3];
@@ -288,7 +288,7 @@ static void check_markup(const struct run_view *views, size_t count, enum time_u
 	strbuf_release(&out);
 }
 
-static void markdown(void **state)
+static void markdown_has_relative_times_in_one_unit(void **state)
 {
 	(void)state;
 	static struct fixture f[3];
@@ -321,7 +321,7 @@ static void markdown(void **state)
 		fixture_release(&f[i]);
 }
 
-static void tables(void **state)
+static void tables_of_executions_and_processes_have_all_that_was_seen(void **state)
 {
 	(void)state;
 	static struct fixture f;
@@ -385,13 +385,13 @@ static void tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hyperfine_meaning),
-		cmocka_unit_test(what_tare_adds),
+		cmocka_unit_test(fields_that_hyperfine_has_mean_what_they_mean_there),
+		cmocka_unit_test(what_tare_adds_is_in_an_object_of_its_own),
 		cmocka_unit_test(null_is_not_zero),
-		cmocka_unit_test(compared),
-		cmocka_unit_test(csv_of_runs),
-		cmocka_unit_test(markdown),
-		cmocka_unit_test(tables),
+		cmocka_unit_test(comparisons_point_to_their_places_in_the_results),
+		cmocka_unit_test(csv_has_a_row_for_each_run_with_executions),
+		cmocka_unit_test(markdown_has_relative_times_in_one_unit),
+		cmocka_unit_test(tables_of_executions_and_processes_have_all_that_was_seen),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

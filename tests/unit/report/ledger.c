@@ -39,7 +39,7 @@ static void check_lines(struct strbuf *out, size_t width)
 	strbuf_clear(out);
 }
 
-static void one_line(void **state)
+static void a_ledger_is_one_line_of_causes_by_share(void **state)
 {
 	(void)state;
 	static struct fixture f;
@@ -79,7 +79,7 @@ static void one_line(void **state)
 	fixture_release(&f);
 }
 
-static void odd_names(void **state)
+static void odd_names_fit_the_width(void **state)
 {
 	(void)state;
 	static struct fixture f;
@@ -108,7 +108,7 @@ static void odd_names(void **state)
 	fixture_release(&f);
 }
 
-static void tables(void **state)
+static void a_ledger_is_shown_in_tables_with_who_delayed_it(void **state)
 {
 	(void)state;
 	static struct fixture f;
@@ -148,7 +148,7 @@ static void tables(void **state)
 	fixture_release(&f);
 }
 
-static void csv(void **state)
+static void csv_has_columns_of_the_ledger_only_where_there_is_one(void **state)
 {
 	(void)state;
 	static struct fixture f;
@@ -188,7 +188,7 @@ static void explain(struct fixture *f, size_t asked, size_t most, struct strbuf 
 	explanation_release(&e);
 }
 
-static void sentences(void **state)
+static void slow_executions_are_explained_in_sentences(void **state)
 {
 	(void)state;
 	static struct fixture f;
@@ -238,8 +238,11 @@ static void sentences(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_line), cmocka_unit_test(odd_names), cmocka_unit_test(tables),
-		cmocka_unit_test(csv),	    cmocka_unit_test(sentences),
+		cmocka_unit_test(a_ledger_is_one_line_of_causes_by_share),
+		cmocka_unit_test(odd_names_fit_the_width),
+		cmocka_unit_test(a_ledger_is_shown_in_tables_with_who_delayed_it),
+		cmocka_unit_test(csv_has_columns_of_the_ledger_only_where_there_is_one),
+		cmocka_unit_test(slow_executions_are_explained_in_sentences),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static void assert_fits(const char *text, size_t width)
 	free(copy);
 }
 
-static void fits(void **state)
+static void a_comparison_fits_every_width(void **state)
 {
 	(void)state;
 	static const uint32_t parts[] = { 3, 20 };
@@ -99,7 +99,7 @@ static void fits(void **state)
 		}
 }
 
-static void verdicts(void **state)
+static void a_comparison_begins_with_its_verdict(void **state)
 {
 	(void)state;
 	struct pair p;
@@ -144,7 +144,7 @@ static void verdicts(void **state)
 }
 
 /* The trace of the worst: as the reader of perfetto-check.c sees it. */
-static void worst(void **state)
+static void the_trace_of_the_longest_detours_is_a_perfetto_trace(void **state)
 {
 	(void)state;
 	struct pair p;
@@ -184,9 +184,9 @@ static void worst(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fits),
-		cmocka_unit_test(verdicts),
-		cmocka_unit_test(worst),
+		cmocka_unit_test(a_comparison_fits_every_width),
+		cmocka_unit_test(a_comparison_begins_with_its_verdict),
+		cmocka_unit_test(the_trace_of_the_longest_detours_is_a_perfetto_trace),
 	};
 	return cmocka_run_group_tests_name("report-noise-diff", tests, NULL, NULL);
 }

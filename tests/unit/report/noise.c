@@ -61,7 +61,7 @@ static void render(const struct noise_style *style, struct strbuf *out)
 
 /* ---- text ---- */
 
-static void whole(void **state)
+static void noise_is_shown_whole(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -100,7 +100,7 @@ static void whole(void **state)
 	noise_fixture_release(&f);
 }
 
-static void classes_add_up(void **state)
+static void shares_of_classes_add_up(void **state)
 {
 	(void)state;
 	noise_fixture_guest(&f);
@@ -129,7 +129,7 @@ static void classes_add_up(void **state)
 }
 
 /* The price of the real-time class is no noise: coverage is as it is without it. */
-static void throttled(void **state)
+static void throttled_time_is_not_counted_as_noise(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -151,7 +151,7 @@ static void throttled(void **state)
 	noise_fixture_release(&f);
 }
 
-static void other_forms(void **state)
+static void every_form_fits_every_width(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -194,7 +194,7 @@ static void other_forms(void **state)
 }
 
 /* Runs of days have figures that are wide: they are shown whole or not at all. */
-static void wide_figures(void **state)
+static void wide_figures_are_shown_whole_or_not_at_all(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -215,7 +215,7 @@ static void wide_figures(void **state)
 }
 
 /* De, Kothari and Mann, Table I. */
-static void golden_table(void **state)
+static void the_papers_table_i_comes_out(void **state)
 {
 	(void)state;
 	static const struct {
@@ -254,7 +254,7 @@ static void golden_table(void **state)
 	noise_fixture_release(&f);
 }
 
-static void without_kernel(void **state)
+static void without_the_kernel_it_says_what_was_not_seen(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -279,7 +279,7 @@ static void without_kernel(void **state)
 	noise_fixture_release(&f);
 }
 
-static void without_detours(void **state)
+static void a_run_without_detours_is_shown_without_harm(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -305,7 +305,7 @@ static void without_detours(void **state)
 }
 
 /* 10 µs in detours of which the kernel told nothing, 10 in others beside the 0.8 of the fixture. */
-static void what_is_left(void **state)
+static void what_is_left_unexplained_is_told(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -346,7 +346,7 @@ static void sum_of_zoom(const char *text, uint64_t *count, double *ns)
 	free(copy);
 }
 
-static void zooms(void **state)
+static void a_zoom_sums_up_the_detours_between_two_edges(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -398,7 +398,7 @@ static void zooms(void **state)
 
 /* ---- top, hist ---- */
 
-static void tops(void **state)
+static void the_live_view_fits_the_screen(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -423,7 +423,7 @@ static void tops(void **state)
 	noise_fixture_release(&f);
 }
 
-static void hists(void **state)
+static void a_histogram_is_printed_as_rtla_prints_it(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -459,7 +459,7 @@ static void hists(void **state)
 
 /* ---- as data ---- */
 
-static void tables(void **state)
+static void tables_have_the_sources_of_each_cpu(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -524,7 +524,7 @@ static void tables(void **state)
 	noise_fixture_release(&f);
 }
 
-static void json(void **state)
+static void json_has_shares_and_rates_of_the_window(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -569,7 +569,7 @@ static void add_interval(struct noise_source *s, uint64_t ns)
 	noise_histogram_add(&s->intervals, noise_bucket_of(ns), 1, ns);
 }
 
-static void periods(void **state)
+static void the_period_of_a_source_is_found_in_its_intervals(void **state)
 {
 	(void)state;
 	struct noise_source s = { 0 };
@@ -614,14 +614,21 @@ static void periods(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole),	  cmocka_unit_test(classes_add_up),
-		cmocka_unit_test(throttled),	  cmocka_unit_test(other_forms),
-		cmocka_unit_test(wide_figures),	  cmocka_unit_test(golden_table),
-		cmocka_unit_test(without_kernel), cmocka_unit_test(without_detours),
-		cmocka_unit_test(what_is_left),	  cmocka_unit_test(zooms),
-		cmocka_unit_test(tops),		  cmocka_unit_test(hists),
-		cmocka_unit_test(tables),	  cmocka_unit_test(json),
-		cmocka_unit_test(periods),
+		cmocka_unit_test(noise_is_shown_whole),
+		cmocka_unit_test(shares_of_classes_add_up),
+		cmocka_unit_test(throttled_time_is_not_counted_as_noise),
+		cmocka_unit_test(every_form_fits_every_width),
+		cmocka_unit_test(wide_figures_are_shown_whole_or_not_at_all),
+		cmocka_unit_test(the_papers_table_i_comes_out),
+		cmocka_unit_test(without_the_kernel_it_says_what_was_not_seen),
+		cmocka_unit_test(a_run_without_detours_is_shown_without_harm),
+		cmocka_unit_test(what_is_left_unexplained_is_told),
+		cmocka_unit_test(a_zoom_sums_up_the_detours_between_two_edges),
+		cmocka_unit_test(the_live_view_fits_the_screen),
+		cmocka_unit_test(a_histogram_is_printed_as_rtla_prints_it),
+		cmocka_unit_test(tables_have_the_sources_of_each_cpu),
+		cmocka_unit_test(json_has_shares_and_rates_of_the_window),
+		cmocka_unit_test(the_period_of_a_source_is_found_in_its_intervals),
 	};
 	return cmocka_run_group_tests_name("report-noise", tests, NULL, NULL);
 }

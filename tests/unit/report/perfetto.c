@@ -28,7 +28,7 @@ static struct perfetto_counts check(const struct trace *t)
 	return counts;
 }
 
-static void the_books_agree(void **state)
+static void the_trace_agrees_with_the_books_of_the_machine(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -45,7 +45,7 @@ static void the_books_agree(void **state)
 	fixture_release(&f);
 }
 
-static void nothing_and_little(void **state)
+static void an_empty_trace_tells_its_losses(void **state)
 {
 	(void)state;
 	struct trace t = { .present = true, .lost = 7 };
@@ -76,7 +76,7 @@ static void a_gap_is_marked(void **state)
 }
 
 /* Every n-th event is lost; then order is, too. */
-static void losses(void **state)
+static void any_loss_of_events_leaves_a_valid_trace(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -98,7 +98,7 @@ static void losses(void **state)
 	}
 }
 
-static void noise(void **state)
+static void random_events_make_a_valid_trace(void **state)
 {
 	(void)state;
 	uint64_t seed = 1;
@@ -129,9 +129,11 @@ static void noise(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_books_agree), cmocka_unit_test(nothing_and_little),
-		cmocka_unit_test(a_gap_is_marked), cmocka_unit_test(losses),
-		cmocka_unit_test(noise),
+		cmocka_unit_test(the_trace_agrees_with_the_books_of_the_machine),
+		cmocka_unit_test(an_empty_trace_tells_its_losses),
+		cmocka_unit_test(a_gap_is_marked),
+		cmocka_unit_test(any_loss_of_events_leaves_a_valid_trace),
+		cmocka_unit_test(random_events_make_a_valid_trace),
 	};
 	return cmocka_run_group_tests_name("perfetto", tests, NULL, NULL);
 }

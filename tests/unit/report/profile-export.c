@@ -57,7 +57,7 @@ static const char *string(const json_t *object, const char *key)
 
 /* ---- folded ---- */
 
-static void test_folded(void **state)
+static void folded_stacks_have_every_sample(void **state)
 {
 	(void)state;
 	struct strbuf text = exported(&all, PROFILE_FOLDED);
@@ -73,7 +73,7 @@ static void test_folded(void **state)
 	strbuf_release(&text);
 }
 
-static void test_folded_filtered(void **state)
+static void folded_stacks_hold_only_what_the_filter_passes(void **state)
 {
 	(void)state;
 	struct sleepy_filter f = all;
@@ -106,7 +106,7 @@ static void named_profile(struct profile *p, const char *name)
 }
 
 /* Whatever a name holds, a line stays a line of so many names and one count. */
-static void test_folded_names(void **state)
+static void any_name_stays_on_one_folded_line(void **state)
 {
 	(void)state;
 	static const char *const cases[][2] = {
@@ -133,7 +133,7 @@ static void test_folded_names(void **state)
 
 /* ---- speedscope ---- */
 
-static void test_speedscope(void **state)
+static void speedscope_has_a_profile_of_all_and_of_each_app(void **state)
 {
 	(void)state;
 	struct strbuf text = exported(&all, PROFILE_SPEEDSCOPE);
@@ -223,7 +223,7 @@ static json_int_t check_thread(const json_t *thread, json_int_t libs)
 	return sum;
 }
 
-static void test_firefox(void **state)
+static void firefox_has_a_thread_for_each_thread_of_an_instance(void **state)
 {
 	(void)state;
 	struct strbuf text = exported(&all, PROFILE_FIREFOX);
@@ -255,7 +255,7 @@ static void test_firefox(void **state)
 }
 
 /* The second slice alone: times count from its begin. */
-static void test_firefox_window(void **state)
+static void times_for_firefox_count_from_the_begin_of_the_window(void **state)
 {
 	(void)state;
 	struct sleepy_filter f = all;
@@ -355,7 +355,7 @@ static struct pprof_sums pprof_of(const struct sleepy_filter *f)
 	return sums;
 }
 
-static void test_pprof(void **state)
+static void pprof_has_every_sample_and_what_it_points_to(void **state)
 {
 	(void)state;
 	struct pprof_sums sums = pprof_of(&all);
@@ -369,7 +369,7 @@ static void test_pprof(void **state)
 }
 
 /* Only what the samples that pass point to is written. */
-static void test_pprof_filtered(void **state)
+static void pprof_holds_only_what_the_filter_passes(void **state)
 {
 	(void)state;
 	struct sleepy_filter f = all;
@@ -385,7 +385,7 @@ static void test_pprof_filtered(void **state)
 
 /* ---- all of them ---- */
 
-static void test_empty(void **state)
+static void an_empty_profile_is_exported_in_every_format(void **state)
 {
 	(void)state;
 	for (int format = 0; format < PROFILE_FORMATS; format++) {
@@ -403,7 +403,7 @@ static void test_empty(void **state)
 }
 
 /* More than the tables of what was seen hold at first. */
-static void test_many(void **state)
+static void thousands_of_functions_are_exported(void **state)
 {
 	(void)state;
 	struct profile p = { 0 };
@@ -430,7 +430,7 @@ static void test_many(void **state)
 	profile_release(&p);
 }
 
-static void test_hostile_json(void **state)
+static void hostile_names_leave_json_valid(void **state)
 {
 	(void)state;
 	static const char *const names[] = { "\"",	 "\\",	     "</script>",
@@ -449,12 +449,17 @@ static void test_hostile_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_folded),	     cmocka_unit_test(test_folded_filtered),
-		cmocka_unit_test(test_folded_names), cmocka_unit_test(test_speedscope),
-		cmocka_unit_test(test_firefox),	     cmocka_unit_test(test_firefox_window),
-		cmocka_unit_test(test_pprof),	     cmocka_unit_test(test_pprof_filtered),
-		cmocka_unit_test(test_empty),	     cmocka_unit_test(test_many),
-		cmocka_unit_test(test_hostile_json),
+		cmocka_unit_test(folded_stacks_have_every_sample),
+		cmocka_unit_test(folded_stacks_hold_only_what_the_filter_passes),
+		cmocka_unit_test(any_name_stays_on_one_folded_line),
+		cmocka_unit_test(speedscope_has_a_profile_of_all_and_of_each_app),
+		cmocka_unit_test(firefox_has_a_thread_for_each_thread_of_an_instance),
+		cmocka_unit_test(times_for_firefox_count_from_the_begin_of_the_window),
+		cmocka_unit_test(pprof_has_every_sample_and_what_it_points_to),
+		cmocka_unit_test(pprof_holds_only_what_the_filter_passes),
+		cmocka_unit_test(an_empty_profile_is_exported_in_every_format),
+		cmocka_unit_test(thousands_of_functions_are_exported),
+		cmocka_unit_test(hostile_names_leave_json_valid),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static void check_view(enum sleepy_by by, const struct profile_style *style, con
 	sleepy_view_release(&v);
 }
 
-static void head(void **state)
+static void the_head_says_what_was_sampled_and_how(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -69,7 +69,7 @@ static void made_under(const char *conditions)
 }
 
 /* Its end is not what a long command hides. */
-static void head_of_a_long_command(void **state)
+static void the_head_shows_the_end_of_a_long_command(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -85,7 +85,7 @@ static void head_of_a_long_command(void **state)
 }
 
 /* On the tick, of some processes, with all that can go wrong. */
-static void head_of_troubles(void **state)
+static void the_head_and_its_notes_tell_what_went_wrong(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -129,7 +129,7 @@ static void head_of_troubles(void **state)
 		   "not sampled         7598   30.4 s    76.0 %  late timers or the hypervisor\n");
 }
 
-static void subjects(void **state)
+static void the_title_says_what_was_profiled(void **state)
 {
 	(void)state;
 	static const struct {
@@ -155,7 +155,7 @@ static void subjects(void **state)
 	}
 }
 
-static void views(void **state)
+static void every_view_is_a_table_of_shares(void **state)
 {
 	(void)state;
 	check_view(SLEEPY_SYSTEM, &plain,
@@ -234,7 +234,7 @@ static void views(void **state)
 }
 
 /* Idle time that makes up for the rest, then with something that cannot be seen. */
-static void whole_system(void **state)
+static void the_system_is_shown_with_what_was_not_sampled(void **state)
 {
 	(void)state;
 	c.profile.slices.items[0].idle = 3960 - 182;
@@ -260,7 +260,7 @@ static void whole_system(void **state)
 }
 
 /* The same program from three places, whose functions are called the same, too. */
-static void namesakes(void **state)
+static void namesakes_are_shown_with_what_tells_them_apart(void **state)
 {
 	(void)state;
 	static const char *const paths[] = { "/w/wt-cmd/build/tare", "/w/main/build/tare",
@@ -306,7 +306,7 @@ static void namesakes(void **state)
 		   "… and 3 more functions with 67 % of the samples\n");
 }
 
-static void some_rows(void **state)
+static void rows_left_out_are_counted(void **state)
 {
 	(void)state;
 	check_view(SLEEPY_FUNCTION, &(struct profile_style){ .width = 80, .most = 2 },
@@ -330,7 +330,7 @@ static void some_rows(void **state)
 		   "… and 4 more functions with 44.4 % of the samples\n");
 }
 
-static void filtered(void **state)
+static void a_filtered_view_says_of_how_many_samples_it_is(void **state)
 {
 	(void)state;
 	struct sleepy_view v;
@@ -350,7 +350,7 @@ static void filtered(void **state)
 	sleepy_view_release(&v);
 }
 
-static void listing(void **state)
+static void a_listing_shows_instructions_with_source_and_shares(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -377,7 +377,7 @@ static void listing(void **state)
 }
 
 /* 30 instructions; samples on the 20th and outside. */
-static void folded(void **state)
+static void instructions_without_samples_are_folded_unless_all_are_wanted(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -425,7 +425,7 @@ static void folded(void **state)
 	array_release(&counts);
 }
 
-static void compared(void **state)
+static void two_profiles_are_compared_by_function(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -459,7 +459,7 @@ static void render_csv(struct table *t, struct strbuf *out)
 	table_free(t);
 }
 
-static void csv(void **state)
+static void csv_has_full_figures_of_every_view(void **state)
 {
 	(void)state;
 	struct sleepy_view v;
@@ -552,7 +552,7 @@ static void check_safe(const char *text, size_t width)
 	free(valid);
 }
 
-static void any_names(void **state)
+static void any_name_is_shown_safely_at_every_width(void **state)
 {
 	(void)state;
 	static const size_t widths[] = { 60, 80, 132 };
@@ -586,7 +586,7 @@ static void any_names(void **state)
 }
 
 /* What is between brackets goes first; brackets that are a name stay. */
-static void long_names(void **state)
+static void what_is_between_brackets_is_cut_first(void **state)
 {
 	(void)state;
 	static const struct {
@@ -637,7 +637,7 @@ static const char *hostile_source(void *context, const char *file, uint32_t line
 	return hostile;
 }
 
-static void any_code(void **state)
+static void any_code_is_listed_safely(void **state)
 {
 	(void)state;
 	struct profile p;
@@ -666,7 +666,7 @@ static void any_code(void **state)
 	profile_release(&p);
 }
 
-static void nothing(void **state)
+static void an_empty_profile_is_shown_without_harm(void **state)
 {
 	(void)state;
 	struct profile empty = { 0 };
@@ -696,23 +696,23 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(head),
-		TEST(head_of_troubles),
-		TEST(head_of_a_long_command),
-		TEST(subjects),
-		TEST(views),
-		TEST(whole_system),
-		TEST(namesakes),
-		TEST(some_rows),
-		TEST(filtered),
-		TEST(listing),
-		TEST(folded),
-		TEST(compared),
-		TEST(csv),
-		TEST(any_names),
-		TEST(any_code),
-		TEST(long_names),
-		TEST(nothing),
+		TEST(the_head_says_what_was_sampled_and_how),
+		TEST(the_head_and_its_notes_tell_what_went_wrong),
+		TEST(the_head_shows_the_end_of_a_long_command),
+		TEST(the_title_says_what_was_profiled),
+		TEST(every_view_is_a_table_of_shares),
+		TEST(the_system_is_shown_with_what_was_not_sampled),
+		TEST(namesakes_are_shown_with_what_tells_them_apart),
+		TEST(rows_left_out_are_counted),
+		TEST(a_filtered_view_says_of_how_many_samples_it_is),
+		TEST(a_listing_shows_instructions_with_source_and_shares),
+		TEST(instructions_without_samples_are_folded_unless_all_are_wanted),
+		TEST(two_profiles_are_compared_by_function),
+		TEST(csv_has_full_figures_of_every_view),
+		TEST(any_name_is_shown_safely_at_every_width),
+		TEST(any_code_is_listed_safely),
+		TEST(what_is_between_brackets_is_cut_first),
+		TEST(an_empty_profile_is_shown_without_harm),
 	};
 	return cmocka_run_group_tests_name("report-profile", tests, NULL, NULL);
 }

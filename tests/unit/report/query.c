@@ -33,7 +33,7 @@ static void render(const struct query_fixture *f, const struct query_style *styl
 /* ---- text ---- */
 
 /* In place of rows that the screen has no room for: what was dropped is seen there, too. */
-static void plotted(void **state)
+static void a_plot_stands_for_rows_that_find_no_room(void **state)
 {
 	(void)state;
 	struct query_fixture f;
@@ -52,7 +52,7 @@ static void plotted(void **state)
 	query_fixture_release(&f);
 }
 
-static void whole(void **state)
+static void a_run_of_queries_is_shown_whole(void **state)
 {
 	(void)state;
 	struct query_fixture f;
@@ -122,7 +122,7 @@ static void whole(void **state)
 	query_fixture_release(&f);
 }
 
-static void forms(void **state)
+static void every_run_fits_every_width(void **state)
 {
 	(void)state;
 	static const int widths[] = { 60, 0, 100, 130, 300 };
@@ -141,7 +141,7 @@ static void forms(void **state)
 			}
 }
 
-static void asked_for(void **state)
+static void plans_checks_and_correlations_are_shown_if_asked_for(void **state)
 {
 	(void)state;
 	struct query_fixture f;
@@ -193,7 +193,7 @@ static void asked_for(void **state)
 }
 
 /* Sixty rows of the result, five names and no dropped execution, unless all are asked for. */
-static void many(void **state)
+static void many_rows_are_shortened_unless_all_are_asked_for(void **state)
 {
 	(void)state;
 	struct query_fixture f;
@@ -228,7 +228,7 @@ static void many(void **state)
 	query_fixture_release(&f);
 }
 
-static void other_runs(void **state)
+static void each_kind_of_run_says_what_is_special_about_it(void **state)
 {
 	(void)state;
 	static const struct {
@@ -283,7 +283,7 @@ static void other_runs(void **state)
 }
 
 /* Whatever names and plans there are, lines stay lines. */
-static void strange(void **state)
+static void strange_names_and_plans_keep_lines_lines(void **state)
 {
 	(void)state;
 	struct query_fixture f;
@@ -315,7 +315,7 @@ static void strange(void **state)
 
 /* ---- section 9 ---- */
 
-static void paragraphs(void **state)
+static void the_paragraphs_for_a_paper_say_what_was_done(void **state)
 {
 	(void)state;
 	struct query_fixture f;
@@ -364,7 +364,7 @@ static void paragraphs(void **state)
 }
 
 /* What was not done is said. */
-static void lacking(void **state)
+static void the_paragraphs_say_what_was_not_done(void **state)
 {
 	(void)state;
 	struct query_fixture f;
@@ -399,7 +399,7 @@ static void lacking(void **state)
 }
 
 /* The floor of step 3 (iii), and in what times are. */
-static void resolution(void **state)
+static void the_paragraphs_say_in_what_ticks_times_are(void **state)
 {
 	(void)state;
 	static const struct {
@@ -426,7 +426,7 @@ static void resolution(void **state)
 	}
 }
 
-static void markdown(void **state)
+static void markdown_lists_every_item_that_the_protocol_asks_for(void **state)
 {
 	(void)state;
 	struct query_fixture f;
@@ -460,7 +460,7 @@ static void markdown(void **state)
 }
 
 /* One execution has no σ, and what was dropped was read, too. */
-static void single(void **state)
+static void a_single_execution_has_no_sigma(void **state)
 {
 	(void)state;
 	struct query_fixture f;
@@ -486,7 +486,7 @@ static void single(void **state)
 
 /* ---- tables ---- */
 
-static void by_execution(void **state)
+static void csv_of_executions_has_every_column_and_value(void **state)
 {
 	(void)state;
 	for (size_t i = 0; query_fixture_names[i]; i++) {
@@ -524,7 +524,7 @@ static void by_execution(void **state)
 	}
 }
 
-static void dropped_by(void **state)
+static void csv_of_executions_says_by_what_each_was_dropped(void **state)
 {
 	(void)state;
 	struct query_fixture f;
@@ -569,7 +569,7 @@ static void dropped_by(void **state)
 	query_fixture_release(&f);
 }
 
-static void json(void **state)
+static void json_has_times_checks_and_paragraphs(void **state)
 {
 	(void)state;
 	struct query_fixture f;
@@ -641,7 +641,7 @@ static void compare(const char *a, const char *b, const struct query_style *styl
 	query_fixture_release(&other);
 }
 
-static void comparisons(void **state)
+static void two_runs_of_queries_are_compared(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -672,7 +672,7 @@ static void comparisons(void **state)
 }
 
 /* By a time that was not seen nothing can be compared, which is not the same as no difference. */
-static void unknown_time(void **state)
+static void by_a_time_that_was_not_seen_nothing_is_compared(void **state)
 {
 	(void)state;
 	struct query_fixture f;
@@ -690,7 +690,7 @@ static void unknown_time(void **state)
 }
 
 /* Six of each are too few for 33 Q@Cs: p is at least 2 in 924. Ten are enough, if they are kept. */
-static void powerless(void **state)
+static void too_few_executions_to_find_a_difference_are_told(void **state)
 {
 	(void)state;
 	static const struct {
@@ -727,7 +727,7 @@ static void powerless(void **state)
 
 /* ---- the ledger ---- */
 
-static void ledgers(void **state)
+static void the_ledger_of_a_query_is_told_in_words_and_rows(void **state)
 {
 	(void)state;
 	struct strbuf out = { 0 };
@@ -767,16 +767,25 @@ int main(void)
 	setenv("TZ", "UTC", 1);
 	tzset();
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole),	cmocka_unit_test(plotted),
-		cmocka_unit_test(forms),	cmocka_unit_test(asked_for),
-		cmocka_unit_test(many),		cmocka_unit_test(other_runs),
-		cmocka_unit_test(strange),	cmocka_unit_test(paragraphs),
-		cmocka_unit_test(lacking),	cmocka_unit_test(resolution),
-		cmocka_unit_test(markdown),	cmocka_unit_test(single),
-		cmocka_unit_test(by_execution), cmocka_unit_test(dropped_by),
-		cmocka_unit_test(json),		cmocka_unit_test(comparisons),
-		cmocka_unit_test(powerless),	cmocka_unit_test(unknown_time),
-		cmocka_unit_test(ledgers),
+		cmocka_unit_test(a_run_of_queries_is_shown_whole),
+		cmocka_unit_test(a_plot_stands_for_rows_that_find_no_room),
+		cmocka_unit_test(every_run_fits_every_width),
+		cmocka_unit_test(plans_checks_and_correlations_are_shown_if_asked_for),
+		cmocka_unit_test(many_rows_are_shortened_unless_all_are_asked_for),
+		cmocka_unit_test(each_kind_of_run_says_what_is_special_about_it),
+		cmocka_unit_test(strange_names_and_plans_keep_lines_lines),
+		cmocka_unit_test(the_paragraphs_for_a_paper_say_what_was_done),
+		cmocka_unit_test(the_paragraphs_say_what_was_not_done),
+		cmocka_unit_test(the_paragraphs_say_in_what_ticks_times_are),
+		cmocka_unit_test(markdown_lists_every_item_that_the_protocol_asks_for),
+		cmocka_unit_test(a_single_execution_has_no_sigma),
+		cmocka_unit_test(csv_of_executions_has_every_column_and_value),
+		cmocka_unit_test(csv_of_executions_says_by_what_each_was_dropped),
+		cmocka_unit_test(json_has_times_checks_and_paragraphs),
+		cmocka_unit_test(two_runs_of_queries_are_compared),
+		cmocka_unit_test(too_few_executions_to_find_a_difference_are_told),
+		cmocka_unit_test(by_a_time_that_was_not_seen_nothing_is_compared),
+		cmocka_unit_test(the_ledger_of_a_query_is_told_in_words_and_rows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ static void check(const struct table *t, enum table_format format, const char *e
 	strbuf_release(&out);
 }
 
-static void each_format(void **state)
+static void a_table_is_rendered_in_each_format(void **state)
 {
 	(void)state;
 	setenv("TZ", "UTC", 1);
@@ -76,7 +76,7 @@ static void each_format(void **state)
 	table_free(t);
 }
 
-static void markup(void **state)
+static void texts_are_escaped_in_markup(void **state)
 {
 	(void)state;
 	static const struct column columns[] = {
@@ -106,7 +106,7 @@ static void markup(void **state)
 
 /* Bytes of every kind, in every format: valid UTF-8, and as many lines as rows where a line is a
  * row. */
-static void odd_texts(void **state)
+static void odd_texts_stay_one_row_and_valid_utf_8(void **state)
 {
 	(void)state;
 	static const char *const texts[] = {
@@ -144,7 +144,7 @@ static void odd_texts(void **state)
 		}
 }
 
-static void round_trips(void **state)
+static void texts_come_back_from_csv_and_json(void **state)
 {
 	(void)state;
 	static const char *const texts[] = {
@@ -174,7 +174,7 @@ static void round_trips(void **state)
 	}
 }
 
-static void fits(void **state)
+static void long_texts_are_cut_to_the_width_and_no_more(void **state)
 {
 	(void)state;
 	struct strbuf long_text = { 0 };
@@ -202,7 +202,7 @@ static void fits(void **state)
 }
 
 /* What matters less goes before a name is cut to nothing; formats for machines have it all. */
-static void spares(void **state)
+static void columns_that_matter_less_go_first(void **state)
 {
 	(void)state;
 	static const struct column columns[] = {
@@ -244,7 +244,7 @@ static void spares(void **state)
 	table_free(t);
 }
 
-static void empty_and_bold(void **state)
+static void an_empty_table_has_a_header_and_half_a_row_is_none(void **state)
 {
 	(void)state;
 	struct table *t = table_new(every, 2);
@@ -264,10 +264,13 @@ static void empty_and_bold(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_format),	  cmocka_unit_test(markup),
-		cmocka_unit_test(odd_texts),	  cmocka_unit_test(round_trips),
-		cmocka_unit_test(fits),		  cmocka_unit_test(spares),
-		cmocka_unit_test(empty_and_bold),
+		cmocka_unit_test(a_table_is_rendered_in_each_format),
+		cmocka_unit_test(texts_are_escaped_in_markup),
+		cmocka_unit_test(odd_texts_stay_one_row_and_valid_utf_8),
+		cmocka_unit_test(texts_come_back_from_csv_and_json),
+		cmocka_unit_test(long_texts_are_cut_to_the_width_and_no_more),
+		cmocka_unit_test(columns_that_matter_less_go_first),
+		cmocka_unit_test(an_empty_table_has_a_header_and_half_a_row_is_none),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static void set_summary(struct fixture *f, enum emp_measure m, struct summary s)
 	f->result.kept[m] = s;
 }
 
-static void whole_block(void **state)
+static void the_report_of_a_run_is_shown_whole(void **state)
 {
 	(void)state;
 	static struct fixture f;
@@ -153,7 +153,7 @@ static void vary(struct fixture *f, size_t i, size_t n)
 	}
 }
 
-static void fits_every_width(void **state)
+static void a_report_fits_every_width(void **state)
 {
 	(void)state;
 	static const size_t widths[] = { 60, 80, 0, 132 }, counts[] = { 0, 1, 2, 10, 60 };
@@ -197,7 +197,7 @@ static bool says(const struct fixture *f, const struct style *style, const char 
 	return found;
 }
 
-static void few_executions(void **state)
+static void few_executions_are_shown_without_an_interval(void **state)
 {
 	(void)state;
 	static struct fixture f;
@@ -224,7 +224,7 @@ static void few_executions(void **state)
 	fixture_release(&f);
 }
 
-static void many_drops(void **state)
+static void of_many_drops_the_farthest_are_shown(void **state)
 {
 	(void)state;
 	static struct fixture f;
@@ -254,7 +254,7 @@ static void many_drops(void **state)
 	fixture_release(&f);
 }
 
-static void cutoffs(void **state)
+static void what_the_cutoffs_dropped_is_shown_and_by_which_study(void **state)
 {
 	(void)state;
 	static struct fixture f;
@@ -303,7 +303,7 @@ static void made_under(struct fixture *f, const char *conditions)
 	f->run.conditions = conditions_take(strdup(conditions));
 }
 
-static void conditions(void **state)
+static void the_conditions_of_a_run_are_shown_if_they_are_known(void **state)
 {
 	(void)state;
 	static struct fixture f;
@@ -352,7 +352,7 @@ static void conditions(void **state)
 	fixture_release(&f);
 }
 
-static void shares_of_what_was_seen(void **state)
+static void shares_are_of_what_was_seen(void **state)
 {
 	(void)state;
 	static struct fixture f;
@@ -380,7 +380,7 @@ static void shares_of_what_was_seen(void **state)
 	fixture_release(&f);
 }
 
-static void unseen_is_not_zero(void **state)
+static void what_was_not_seen_is_not_shown_as_zero(void **state)
 {
 	(void)state;
 	static struct fixture f;
@@ -409,7 +409,7 @@ static void unseen_is_not_zero(void **state)
 }
 
 /* exec is there, but not one tick fell on the run */
-static void unknown_split(void **state)
+static void the_split_of_user_and_system_is_unknown_without_a_tick(void **state)
 {
 	(void)state;
 	static struct fixture f;
@@ -424,7 +424,7 @@ static void unknown_split(void **state)
 	fixture_release(&f);
 }
 
-static void styles(void **state)
+static void units_colour_and_ascii_are_followed(void **state)
 {
 	(void)state;
 	static struct fixture f;
@@ -439,7 +439,7 @@ static void styles(void **state)
 	fixture_release(&f);
 }
 
-static void digits(void **state)
+static void digits_follow_the_standard_error(void **state)
 {
 	(void)state;
 	static const struct {
@@ -500,7 +500,7 @@ static void assert_has(const char *text, const char *part)
 		fail_msg("no \"%s\" in:\n%s", part, text);
 }
 
-static void comparisons(void **state)
+static void a_summary_compares_with_the_fastest_or_the_reference(void **state)
 {
 	(void)state;
 	static struct fixture f[3];
@@ -558,12 +558,18 @@ static void comparisons(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole_block),	  cmocka_unit_test(fits_every_width),
-		cmocka_unit_test(few_executions), cmocka_unit_test(unseen_is_not_zero),
-		cmocka_unit_test(unknown_split),  cmocka_unit_test(styles),
-		cmocka_unit_test(digits),	  cmocka_unit_test(comparisons),
-		cmocka_unit_test(many_drops),	  cmocka_unit_test(cutoffs),
-		cmocka_unit_test(conditions),	  cmocka_unit_test(shares_of_what_was_seen),
+		cmocka_unit_test(the_report_of_a_run_is_shown_whole),
+		cmocka_unit_test(a_report_fits_every_width),
+		cmocka_unit_test(few_executions_are_shown_without_an_interval),
+		cmocka_unit_test(what_was_not_seen_is_not_shown_as_zero),
+		cmocka_unit_test(the_split_of_user_and_system_is_unknown_without_a_tick),
+		cmocka_unit_test(units_colour_and_ascii_are_followed),
+		cmocka_unit_test(digits_follow_the_standard_error),
+		cmocka_unit_test(a_summary_compares_with_the_fastest_or_the_reference),
+		cmocka_unit_test(of_many_drops_the_farthest_are_shown),
+		cmocka_unit_test(what_the_cutoffs_dropped_is_shown_and_by_which_study),
+		cmocka_unit_test(the_conditions_of_a_run_are_shown_if_they_are_known),
+		cmocka_unit_test(shares_are_of_what_was_seen),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
