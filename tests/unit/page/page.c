@@ -98,7 +98,7 @@ static void ledgers_add_up(json_t *section)
 	}
 }
 
-static void test_columns(void **state)
+static void columns_are_parallel_and_ledgers_add_up(void **state)
 {
 	(void)state;
 	json_t *doc = document("time"), *sections = of(doc, "sections");
@@ -119,7 +119,7 @@ static void test_columns(void **state)
 	json_decref(doc);
 }
 
-static void test_reasons(void **state)
+static void dropped_executions_have_their_reasons(void **state)
 {
 	(void)state;
 	json_t *doc = document("time"), *section = at(of(doc, "sections"), 0);
@@ -138,7 +138,7 @@ static void test_reasons(void **state)
 }
 
 /* Over the grid they are 1, or as much as lies on it. */
-static void test_densities(void **state)
+static void a_density_adds_up_to_one(void **state)
 {
 	(void)state;
 	json_t *doc = document("time"), *charts = of(at(of(doc, "sections"), 0), "charts"), *chart;
@@ -164,7 +164,7 @@ static void test_densities(void **state)
 	json_decref(doc);
 }
 
-static void test_trace(void **state)
+static void a_trace_has_its_slices_and_waits(void **state)
 {
 	(void)state;
 	json_t *doc = document("time"), *section = at(of(doc, "sections"), 0);
@@ -191,7 +191,7 @@ static void test_trace(void **state)
 }
 
 /* Only when each is known, else they would begin before the run did. */
-static void test_begins(void **state)
+static void begins_are_made_up_where_not_all_are_known(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -211,7 +211,7 @@ static void test_begins(void **state)
 }
 
 /* Where nothing was kept there is no mean of what was kept. */
-static void test_mean(void **state)
+static void a_ledger_of_nothing_kept_has_no_mean(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -251,7 +251,7 @@ static const char *condition_of(json_t *machine, const char *id)
 }
 
 /* A machine is one as long as what was found in its runs is the same. */
-static void test_machines(void **state)
+static void machines_that_are_the_same_are_there_once(void **state)
 {
 	(void)state;
 	static const json_int_t expected[] = { 0, 0, 1, 1, 2 };
@@ -298,7 +298,7 @@ static void check_phases(json_t *daemons, json_t *phases)
 	}
 }
 
-static void test_study(void **state)
+static void a_study_has_its_samples_and_phases(void **state)
 {
 	(void)state;
 	json_t *doc = document("live"), *section = at(of(doc, "sections"), 0);
@@ -331,7 +331,7 @@ static char *embedded(const char *html)
 	return xstrndup(begin + 1, (size_t)(end - begin - 1));
 }
 
-static void test_escape(void **state)
+static void hostile_names_do_not_leave_the_embedded_document(void **state)
 {
 	(void)state;
 	struct page *p = page_fixture_make("hostile");
@@ -363,7 +363,7 @@ static void test_escape(void **state)
 	page_free(p);
 }
 
-static void test_big(void **state)
+static void a_hundred_thousand_executions_fit_into_a_page(void **state)
 {
 	(void)state;
 	struct page_fixture_big b;
@@ -401,11 +401,16 @@ static void test_big(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_columns),	  cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_densities), cmocka_unit_test(test_trace),
-		cmocka_unit_test(test_begins),	  cmocka_unit_test(test_mean),
-		cmocka_unit_test(test_machines),  cmocka_unit_test(test_study),
-		cmocka_unit_test(test_escape),	  cmocka_unit_test(test_big),
+		cmocka_unit_test(columns_are_parallel_and_ledgers_add_up),
+		cmocka_unit_test(dropped_executions_have_their_reasons),
+		cmocka_unit_test(a_density_adds_up_to_one),
+		cmocka_unit_test(a_trace_has_its_slices_and_waits),
+		cmocka_unit_test(begins_are_made_up_where_not_all_are_known),
+		cmocka_unit_test(a_ledger_of_nothing_kept_has_no_mean),
+		cmocka_unit_test(machines_that_are_the_same_are_there_once),
+		cmocka_unit_test(a_study_has_its_samples_and_phases),
+		cmocka_unit_test(hostile_names_do_not_leave_the_embedded_document),
+		cmocka_unit_test(a_hundred_thousand_executions_fit_into_a_page),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,7 +114,7 @@ static void check_cpus(const json_t *noise_section)
 	assert_null(block(noise_section, 1 + json_array_size(cpus)));
 }
 
-static void nothing_stored(void **state)
+static void runs_without_data_are_sections_with_a_note(void **state)
 {
 	(void)state;
 	char name[] = "going";
@@ -136,7 +136,7 @@ static void nothing_stored(void **state)
 	json_decref(root);
 }
 
-static void noise(void **state)
+static void noise_has_densities_and_its_baseline(void **state)
 {
 	(void)state;
 	json_t *root = document_of(parts_page());
@@ -253,7 +253,7 @@ static const json_t *view_of(const json_t *profile_section, const char *by)
 	return NULL;
 }
 
-static void profile(void **state)
+static void a_profile_is_a_tree_of_all_its_samples(void **state)
 {
 	(void)state;
 	json_t *root = document_of(parts_page());
@@ -361,7 +361,7 @@ static double seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static void large(void **state)
+static void a_large_profile_becomes_a_page_quickly(void **state)
 {
 	(void)state;
 	struct profile p = { 0 };
@@ -392,7 +392,7 @@ static void large(void **state)
 }
 
 /* The smallest are counted in their callers: nothing is lost, and no node without its caller. */
-static void folded(void **state)
+static void small_nodes_are_counted_in_their_callers(void **state)
 {
 	(void)state;
 	struct profile_case c;
@@ -425,7 +425,7 @@ static void folded(void **state)
 }
 
 /* Two apps of one name are two; a stack of nothing is its app's. */
-static void alike(void **state)
+static void apps_of_one_name_are_two_nodes(void **state)
 {
 	(void)state;
 	struct profile p = { 0 };
@@ -512,7 +512,7 @@ static void check_places(const json_t *side, const struct profile *p, size_t mos
 	json_decref(tree);
 }
 
-static void places(void **state)
+static void only_places_that_surely_changed_are_marked(void **state)
 {
 	(void)state;
 	struct profile before = { 0 }, same = { 0 }, after = { 0 };
@@ -558,7 +558,7 @@ static char *long_name(void)
 	return name;
 }
 
-static void hostile(void **state)
+static void hostile_names_do_not_leave_the_embedded_document(void **state)
 {
 	(void)state;
 	char *big = long_name();
@@ -622,7 +622,7 @@ static void list_many(instruction_list *list, sleepy_counts *counts, size_t n, s
 	}
 }
 
-static void listings(void **state)
+static void long_listings_are_cut_where_there_are_no_samples(void **state)
 {
 	(void)state;
 	struct profile_case c;
@@ -693,7 +693,7 @@ static void check_matrix(const struct query_fixture *f, const json_t *matrix)
 	}
 }
 
-static void query(void **state)
+static void queries_have_their_matrix_and_ledgers(void **state)
 {
 	(void)state;
 	struct query_fixture whole;
@@ -728,7 +728,7 @@ static size_t executions_of(const json_t *query_section)
 	return n;
 }
 
-static void many_executions(void **state)
+static void too_many_executions_are_left_out_with_a_note(void **state)
 {
 	(void)state;
 	struct query_fixture f;
@@ -761,7 +761,7 @@ static void many_executions(void **state)
 
 /* ---- comparisons ---- */
 
-static void comparisons(void **state)
+static void comparisons_point_to_their_sections(void **state)
 {
 	(void)state;
 	json_t *root = document_of(parts_page());
@@ -789,12 +789,18 @@ static void comparisons(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(noise),       cmocka_unit_test(profile),
-		cmocka_unit_test(large),       cmocka_unit_test(folded),
-		cmocka_unit_test(alike),       cmocka_unit_test(hostile),
-		cmocka_unit_test(places),      cmocka_unit_test(listings),
-		cmocka_unit_test(query),       cmocka_unit_test(many_executions),
-		cmocka_unit_test(comparisons), cmocka_unit_test(nothing_stored),
+		cmocka_unit_test(noise_has_densities_and_its_baseline),
+		cmocka_unit_test(a_profile_is_a_tree_of_all_its_samples),
+		cmocka_unit_test(a_large_profile_becomes_a_page_quickly),
+		cmocka_unit_test(small_nodes_are_counted_in_their_callers),
+		cmocka_unit_test(apps_of_one_name_are_two_nodes),
+		cmocka_unit_test(hostile_names_do_not_leave_the_embedded_document),
+		cmocka_unit_test(only_places_that_surely_changed_are_marked),
+		cmocka_unit_test(long_listings_are_cut_where_there_are_no_samples),
+		cmocka_unit_test(queries_have_their_matrix_and_ledgers),
+		cmocka_unit_test(too_many_executions_are_left_out_with_a_note),
+		cmocka_unit_test(comparisons_point_to_their_sections),
+		cmocka_unit_test(runs_without_data_are_sections_with_a_note),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static size_t cause_of(json_t *doc, json_t *wait)
 	return c;
 }
 
-static void test_books(void **state)
+static void the_trace_agrees_with_the_books_of_the_machine(void **state)
 {
 	static struct fixture f;
 	uint64_t busy_ns[FIXTURE_CPUS] = { 0 }, interrupt_ns[2] = { 0 }, wait_ns[LEDGER_CAUSES];
@@ -119,7 +119,7 @@ static void test_books(void **state)
 }
 
 /* The shortest go, and it says how many. */
-static void test_cut(void **state)
+static void the_shortest_slices_are_cut_and_counted(void **state)
 {
 	static struct fixture f;
 	uint64_t shortest = UINT64_MAX;
@@ -144,7 +144,7 @@ static void test_cut(void **state)
 }
 
 /* Whatever is lost or damaged, there is a document. */
-static void test_damage(void **state)
+static void a_damaged_trace_still_makes_a_document(void **state)
 {
 	static struct fixture f;
 	uint32_t seed = 7;
@@ -173,9 +173,9 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_books),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_damage),
+		cmocka_unit_test(the_trace_agrees_with_the_books_of_the_machine),
+		cmocka_unit_test(the_shortest_slices_are_cut_and_counted),
+		cmocka_unit_test(a_damaged_trace_still_makes_a_document),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
