@@ -231,22 +231,12 @@ export interface Process {
 
 export interface Ledger {
   wall_ns: Causes; // The elapsed time: `run` when anything of the subject ran, else what all of it waited for.
-  ns: Causes;
-  count: Causes; // How often it came to be so.
-  tick_user_ns: number; // Ticks that fell on it: `run` is user and kernel in their proportion, sampled.
-  tick_system_ns: number;
-  migrations: number; // Moves to another CPU.
   account: Account; // Summed over the subject's threads.
   entries: Entry[]; // The account by name; for each cause they add up to it.
   threads: Thread[] | null; // null: not loaded.
   unlisted: number; // Threads that are in the account only.
-  others: Other[]; // Other processes that ran, those that delayed the subject most first; at most 20.
+  others: RanBeside[]; // Other processes that ran, those that delayed the subject most first; at most 20.
   interrupts: Interrupt[]; // Of the whole machine; subject_: on a CPU that the subject had.
-  events: { switches: number; wakeups: number; interrupts: number; blocks: number; };
-  event_ns: { switches: number | null; wakeups: number | null; interrupts: number | null; blocks: number | null; };
-  subject_events: number;
-  ns: number | null;
-  subject_ns: number | null;
   cost: LedgerCost;
   lost: number; // Facts that found no room: names or I/O, not time.
   not_seen: string | null; // What this kernel does not tell.
@@ -300,15 +290,10 @@ export interface Thread {
   begin_ns: number; // After the subject's exec.
   end_ns: number;
   alive: boolean; // At the end of the execution.
-  ns: Causes;
-  count: Causes; // How often it came to be so.
-  tick_user_ns: number; // Ticks that fell on it: `run` is user and kernel in their proportion, sampled.
-  tick_system_ns: number;
-  migrations: number; // Moves to another CPU.
   account: Account;
 }
 
-export interface Other {
+export interface RanBeside {
   name: string;
   pid: number | null; // null: none, or several.
   self: boolean; // tare itself.
@@ -360,7 +345,7 @@ export interface Comparison {
   ratio_low: number | null;
   ratio_high: number | null;
   p: number | null;
-  test: string | null;
+  test: string;
   significant: boolean;
 }
 
@@ -1429,7 +1414,8 @@ export interface TimeSection {
   unfiltered: { et: Summary | null; pt_net: Summary | null; pt_exec: Summary | null; pt_tick: Summary | null; user: Summary | null; system: Summary | null; };
   rule2: Bounds | null; // What rule (II) keeps, of the headline; null: it was not applied.
   warnings: Warning[];
-  columns: Columns; // Parallel: a row for each execution, in order.
+  measures: PageMeasure[]; // Those of the columns that people are shown, as the catalogue has them.
+  columns: Columns; // Parallel: a row for each execution, in order; further ones by measures.
   reasons: Record<string, Reason>; // Of dropped executions, by position in the columns.
   ledger: LedgerColumns | null; // null: no execution has one.
   dual: Dual | null; // Pairs of successive measured executions; null: there are fewer than two.
@@ -1441,7 +1427,7 @@ export interface Chart {
   x: Axis;
   y: Axis;
   bandwidth: number | null; // Of densities; of lengths of detours in decades.
-  blocks: unknown[];
+  blocks: (Record<string, (number | string | null)[]>)[];
 }
 
 export interface Axis {
@@ -1459,6 +1445,14 @@ export interface Parameter {
 export interface Bounds {
   low_ns: number;
   high_ns: number;
+}
+
+export interface PageMeasure {
+  column: string; // Its name in columns.
+  name: string; // In the lab and in CSV.
+  title: string; // A heading for people.
+  unit: 'none' | 'ns' | 'bytes' | 'count' | 'ticks' | 'id' | 'share' | 'per_s'; // share: a fraction of 1.
+  meaning: string;
 }
 
 export interface Columns {
@@ -1590,7 +1584,7 @@ export interface ProfileSection {
   profile: Profile;
   tree: Tree; // Calls: node 0 is everything, its children the apps, then outermost function to innermost.
   slices: Slices; // Samples over time.
-  listings: unknown[]; // Of the functions with the most samples.
+  listings: ProfileListing[]; // Of the functions with the most samples.
 }
 
 export interface Tree {
@@ -1658,7 +1652,7 @@ export interface TimeComparisonRow {
   ratio_low: number | null;
   ratio_high: number | null;
   p: number | null;
-  test: string | null;
+  test: string;
   significant: boolean;
   sentence: string;
 }

@@ -1,7 +1,7 @@
 /* What the documents of this folder are made of: docs/schema/ comes from it. */
 #include "report/core/shapes.h"
 #include "record/study.h"
-#include "report/page/private.h"
+#include "report/page/time_parts.h"
 #include "report/time/execution_json.h"
 
 static const char *const kind_names[] = { "time" };
@@ -73,6 +73,21 @@ static const struct field bounds_fields[] = {
 const struct shape bounds_shape = {
 	"bounds", "What rule (II) keeps, of the headline; null: it was not applied.", bounds_fields
 };
+
+static const char *const unit_names[] = { "none",  "ns", "bytes", "count",
+					  "ticks", "id", "share", "per_s" };
+#define X(member, ...) FACT(struct page_measure, member, __VA_ARGS__)
+static const struct field page_measure_fields[] = {
+	X(column, "column", FIELD_TEXT, "Its name in columns.", .flags = FIELD_ALWAYS),
+	X(name, "name", FIELD_TEXT, "In the lab and in CSV.", .flags = FIELD_ALWAYS),
+	X(title, "title", FIELD_TEXT, "A heading for people.", .flags = FIELD_ALWAYS),
+	X(unit, "unit", FIELD_ENUM, "share: a fraction of 1.", .limit = UNIT_PER_S + 1,
+	  .names = unit_names),
+	X(meaning, "meaning", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
+	{ 0 },
+};
+#undef X
+const struct shape page_measure_shape = { "page_measure", NULL, page_measure_fields };
 
 static const struct field columns_fields[] = {
 	{ "number", FIELD_LIST, .flags = FIELD_BY_HAND,
@@ -231,8 +246,10 @@ static const struct field time_section_fields[] = {
 	  .bits = offsetof(struct judged_run, result.outside.applied)),
 	X(result.warnings, "warnings", FIELD_LIST, NULL, .shape = &warning_shape,
 	  .limit = sizeof(struct emp_warning)),
+	{ "measures", FIELD_LIST, .shape = &page_measure_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "Those of the columns that people are shown, as the catalogue has them." },
 	{ "columns", FIELD_OBJECT, .shape = &columns_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "Parallel: a row for each execution, in order." },
+	  .meaning = "Parallel: a row for each execution, in order; further ones by measures." },
 	{ "reasons", FIELD_MAP, .shape = &reason_shape, .flags = FIELD_BY_HAND,
 	  .meaning = "Of dropped executions, by position in the columns." },
 	{ "ledger", FIELD_OBJECT, .shape = &ledger_columns_shape, .flags = FIELD_MAYBE,
