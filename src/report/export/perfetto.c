@@ -151,11 +151,6 @@ static void begin_life(struct writer *w, int32_t tid)
 	life->begun = true;
 }
 
-static bool names_a_thread(const struct trace_event *e)
-{
-	return (e->kind >= TRACE_SWITCH && e->kind <= TRACE_RENAME) || e->kind == TRACE_IO_START;
-}
-
 /* First walk: whose lives there are and what they were called, so that each can be introduced by
  * the name it had at last; who had each CPU at the start. */
 static void survey(struct writer *w, const struct trace_event *e)
@@ -169,7 +164,7 @@ static void survey(struct writer *w, const struct trace_event *e)
 	struct life *life = life_of(w, e->tid);
 	if (life && maker)
 		life->maker = maker;
-	if (life && names_a_thread(e)) {
+	if (life && trace_names_thread(e)) {
 		life->flags |= e->flags &
 			       (unsigned)(TRACE_IS_SUBJECT | TRACE_IS_SELF | TRACE_IS_KERNEL);
 		if (e->kind == TRACE_BEGIN || e->kind == TRACE_WAKEUP)

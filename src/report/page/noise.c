@@ -45,16 +45,6 @@ static void put_subtitle(const struct noise *n, struct strbuf *out)
 	strbuf_printf(out, ", for %s", elapsed);
 }
 
-static json_t *baseline_json(const struct noise_view *v, const struct noise_view *baseline,
-			     const struct jitter_diff *diff)
-{
-	json_t *o = json_object();
-	json_object_set_new(o, "number", json_id(baseline->run->id));
-	json_object_set_new(o, "name", json_text(run_title(baseline->run)));
-	json_object_set_new(o, "diff", noise_diff_document(baseline, v, diff));
-	return o;
-}
-
 void page_add_noise(struct page *p, const struct noise_view *v, const struct noise_view *baseline,
 		    const struct jitter_diff *diff)
 {
@@ -73,8 +63,12 @@ void page_add_noise(struct page *p, const struct noise_view *v, const struct noi
 			add_cpus(c, n);
 		page_chart(o, "noise", c, failed);
 	}
-	json_object_set_new(o, "baseline",
-			    baseline && diff ? baseline_json(v, baseline, diff) : json_null());
+	if (baseline && diff) {
+		json_t *against = json_shape(&baseline_shape, baseline->run);
+		json_object_set_new(against, "name", json_text(run_title(baseline->run)));
+		json_object_set_new(against, "diff", noise_diff_document(baseline, v, diff));
+		json_object_set_new(o, "baseline", against);
+	}
 	page_add(p, o);
 	strbuf_release(&subtitle);
 }

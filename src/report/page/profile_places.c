@@ -1,6 +1,8 @@
 /* Two trees of calls, place by place: a place is a path of names, whatever files they are in and
  * whether they were inlined, for that differs between two builds of one program. */
 #include "protocol/sleepy/sleepy.h"
+#include "report/core/json.h"
+#include "report/core/shapes.h"
 #include "report/page/profile_parts.h"
 
 struct places {
@@ -43,23 +45,17 @@ static void add_side(struct places *p, struct side *s, const struct profile *pro
 
 static json_t *side_json(const struct places *p, const struct side *s, size_t most, bool after)
 {
-	json_t *o = json_object(), *here = json_array(), *other = json_array();
-	json_t *sure = json_array();
+	json_t *o = json_shape(&profile_comparison_side_shape, s);
 	bool *stays = call_tree_choose(&s->tree, most);
 	for (size_t i = 0; i < s->tree.self.count; i++) {
 		const struct sleepy_change *c = &p->changes.items[s->place[i]];
 		if (!stays[i])
 			continue;
-		json_array_append_new(here,
-				      json_integer((json_int_t)(after ? c->after : c->before)));
-		json_array_append_new(other,
-				      json_integer((json_int_t)(after ? c->before : c->after)));
-		json_array_append_new(sure, json_integer(i && sleepy_change_sure(c)));
+		json_append(o, "here", json_count(after ? c->after : c->before));
+		json_append(o, "other", json_count(after ? c->before : c->after));
+		json_append(o, "sure", json_integer(i && sleepy_change_sure(c)));
 	}
 	xfree(stays);
-	json_object_set_new(o, "here", here);
-	json_object_set_new(o, "other", other);
-	json_object_set_new(o, "sure", sure);
 	return o;
 }
 

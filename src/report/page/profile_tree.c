@@ -2,9 +2,11 @@
 #include "report/page/profile_parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "protocol/sleepy/sleepy.h"
 #include "report/core/json.h"
+#include "report/core/shapes.h"
 
 #define KIND_BITS 3
 
@@ -90,31 +92,22 @@ static int largest_first(const void *a, const void *b)
 	return (*x < *y) - (*x > *y);
 }
 
-/* The total below which nodes go; *ties: how many of those that have just it stay. */
-static uint64_t limit_of(const uint64_t *total, size_t count, size_t most, size_t *ties)
-{
-	uint64_t *sorted = xcalloc(count, sizeof *sorted);
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = total[i];
-	qsort(sorted, count, sizeof *sorted, largest_first);
-	uint64_t limit = sorted[most - 1];
-	size_t above = 0;
-	while (sorted[above] > limit)
-		above++;
-	*ties = most - above;
-	xfree(sorted);
-	return limit;
-}
-
 /* A caller has at least the samples of what it calls, and comes first: so none stays whose caller
  * goes. */
 bool *call_tree_choose(const struct call_tree *t, size_t most)
 {
 	bool *stays = xcalloc(t->self.count, sizeof *stays);
 	uint64_t *total = call_tree_totals(t), limit = 0;
-	size_t ties = 0;
-	if (t->self.count > most)
-		limit = limit_of(total, t->self.count, most, &ties);
+	size_t ties = 0; /* how many of those that have just the limit stay */
+	if (t->self.count > most) {
+		uint64_t *sorted = xcalloc(t->self.count, sizeof *sorted);
+		memcpy(sorted, total, t->self.count * sizeof *sorted);
+		qsort(sorted, t->self.count, sizeof *sorted, largest_first);
+		limit = sorted[most - 1];
+		while (ties < most && sorted[most - 1 - ties] == limit)
+			ties++;
+		xfree(sorted);
+	}
 	for (size_t i = 0; i < t->self.count; i++) {
 		bool tied = total[i] == limit && ties;
 		ties -= tied;
@@ -155,34 +148,18 @@ static void fold(struct call_tree *t, size_t most, size_t *folded, uint64_t *sam
 
 /* ---- written ---- */
 
-static json_t *texts_json(const struct export_texts *t)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < t->items.count; i++)
-		json_array_append_new(list, json_text(t->items.items[i]));
-	return list;
-}
-
 static json_t *tree_json(const struct call_tree *t)
 {
-	json_t *o = json_object(), *name = json_array(), *object = json_array();
-	json_t *parent = json_array(), *self = json_array(), *kind = json_array();
+	json_t *o = json_shape(&stack_tree_shape, t);
 	for (size_t i = 0; i < t->self.count; i++) {
 		struct call_node n = call_node_at(t, i);
-		json_array_append_new(name, json_integer(n.name));
-		json_array_append_new(object,
-				      json_integer(n.kind <= NODE_APP ? -1 : (json_int_t)n.object));
-		json_array_append_new(parent, json_integer(i ? (json_int_t)n.parent : -1));
-		json_array_append_new(self, json_integer((json_int_t)t->self.items[i]));
-		json_array_append_new(kind, json_integer(n.kind));
+		json_append(o, "name", json_integer(n.name));
+		json_append(o, "object",
+			    json_integer(n.kind <= NODE_APP ? -1 : (json_int_t)n.object));
+		json_append(o, "parent", json_integer(i ? (json_int_t)n.parent : -1));
+		json_append(o, "self", json_count(t->self.items[i]));
+		json_append(o, "kind", json_integer(n.kind));
 	}
-	json_object_set_new(o, "names", texts_json(&t->names));
-	json_object_set_new(o, "where", texts_json(&t->where));
-	json_object_set_new(o, "name", name);
-	json_object_set_new(o, "object", object);
-	json_object_set_new(o, "parent", parent);
-	json_object_set_new(o, "self", self);
-	json_object_set_new(o, "kind", kind);
 	return o;
 }
 

@@ -143,28 +143,6 @@ static json_t *columns_json(struct time_section *t)
 	return o;
 }
 
-/* ---- what became of them ---- */
-
-static json_t *reasons_json(struct time_section *t)
-{
-	const struct run_view *v = t->view;
-	json_t *o = json_object();
-	size_t dropped = 0;
-	for (size_t i = 0; i < v->count; i++) {
-		char key[WORDS];
-		if (!rule_is_drop(v->result->verdicts[i].rule) || ++dropped > MOST_REASONS)
-			continue;
-		snprintf(key, sizeof key, "%zu", i);
-		json_object_set_new(o, key, json_shape(&reason_shape, &v->result->verdicts[i]));
-	}
-	if (dropped > MOST_REASONS)
-		page_notef(t->section,
-			   "%zu executions were dropped; the page has the reasons of the "
-			   "first %d of them.",
-			   dropped, MOST_REASONS);
-	return o;
-}
-
 static void add_density(json_t *section, const struct run_view *v, enum emp_measure m)
 {
 	struct error none = ERROR_INIT;
@@ -176,22 +154,6 @@ static void add_density(json_t *section, const struct run_view *v, enum emp_meas
 
 /* ---- pairs of executions ---- */
 
-/* Samples are the executions but for warm-ups and failures, in order. */
-static json_t *outside_json(const struct run_view *v, const struct sedona_run *r, const bool *is_l)
-{
-	json_t *list = json_array();
-	size_t k = 0;
-	for (size_t i = 0; i < v->count && k < r->samples.count; i++) {
-		const struct execution *x = &v->executions[i];
-		if (x->warmup || x->number != r->samples.items[k].number ||
-		    !execution_succeeded(x, NULL, 0))
-			continue;
-		if (is_l[k++])
-			json_array_append_new(list, json_count(i));
-	}
-	return list;
-}
-
 static json_t *dual_json(const struct run_view *v)
 {
 	struct sedona_run samples;
@@ -201,11 +163,16 @@ static json_t *dual_json(const struct run_view *v)
 	if (samples.samples.count > 1) {
 		bool *is_l = xcalloc(samples.samples.count, sizeof *is_l);
 		sedona_split(&samples, is_l, &found);
-		o = json_object();
-		json_object_set_new(o, "levels",
-				    json_shapes(&study_level_shape, found.levels.items,
-						found.levels.count, sizeof *found.levels.items));
-		json_object_set_new(o, "outside", outside_json(v, &samples, is_l));
+		o = json_shape(&dual_shape, &found);
+		/* samples are the executions but for warm-ups and failures, in order */
+		for (size_t i = 0, k = 0; i < v->count && k < samples.samples.count; i++) {
+			const struct execution *x = &v->executions[i];
+			if (x->warmup || x->number != samples.samples.items[k].number ||
+			    !execution_succeeded(x, NULL, 0))
+				continue;
+			if (is_l[k++])
+				json_append(o, "outside", json_count(i));
+		}
 		xfree(is_l);
 	}
 	array_release(&found.levels);
@@ -246,7 +213,22 @@ void page_add_time(struct page *p, const struct run_view *view, size_t share,
 			t.by_et[t.measured++] = (struct ranked){ view->executions[i].et_ns, i };
 	qsort(t.by_et, t.measured, sizeof *t.by_et, by_et);
 	json_object_set_new(o, "columns", columns_json(&t));
-	json_object_set_new(o, "reasons", reasons_json(&t));
+	json_t *reasons = json_object_get(o, "reasons");
+	size_t dropped = view->result->dropped[EMP_FAILED] + view->result->dropped[EMP_CUTOFF] +
+			 view->result->dropped[EMP_OUTSIDE];
+	for (size_t i = 0; i < view->count && json_object_size(reasons) < MOST_REASONS; i++) {
+		char key[WORDS];
+		if (!rule_is_drop(view->result->verdicts[i].rule))
+			continue;
+		snprintf(key, sizeof key, "%zu", i);
+		json_object_set_new(reasons, key,
+				    json_shape(&reason_shape, &view->result->verdicts[i]));
+	}
+	if (dropped > MOST_REASONS)
+		page_notef(o,
+			   "%zu executions were dropped; the page has the reasons of the "
+			   "first %d of them.",
+			   dropped, MOST_REASONS);
 	add_density(o, view, EMP_ET);
 	if (view->result->headline >= EMP_PT_NET && view->result->headline <= EMP_PT_TICK)
 		add_density(o, view, view->result->headline);

@@ -244,16 +244,6 @@ static bool has_ledger(const struct run_view *views, size_t count)
 	return false;
 }
 
-/* Process time at the grade the result uses, the shell taken off; NAN where it was not seen. */
-static double headline_pt(const struct run_view *view, const struct execution *x)
-{
-	enum emp_measure headline = view->result->headline;
-	if (headline < EMP_PT_NET || headline > EMP_PT_TICK)
-		return NAN;
-	enum grade g = (enum grade)(headline - EMP_PT_NET);
-	return x->pt_ns[g] == ABSENT_NS ? NAN : less_shell(x->pt_ns[g], view->run->shell_pt_ns[g]);
-}
-
 struct table *time_executions(const struct run_view *views, size_t count)
 {
 	bool ledger = has_ledger(views, count);
