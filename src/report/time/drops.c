@@ -76,8 +76,7 @@ static void put_more_drops(const struct run_view *view, size_t more, const struc
 		strbuf_printf(&text, "%lld --executions", (long long)view->run->id);
 	else
 		strbuf_puts(&text, "RUN --executions");
-	put_labelled(out, style, "", NULL, strbuf_text(&text));
-	strbuf_release(&text);
+	put_labelled_text(out, style, "", NULL, &text);
 }
 
 static void put_drops(const struct run_view *view, enum emp_rule rule, const struct style *style,
@@ -94,8 +93,7 @@ static void put_drops(const struct run_view *view, enum emp_rule rule, const str
 		strbuf_putc(&text, '#');
 		put_numbers(view, worst[k], &text);
 		strbuf_printf(&text, ": %s", *v->reason ? v->reason : "no reason recorded");
-		put_labelled(out, style, labels[rule], RED, strbuf_text(&text));
-		strbuf_release(&text);
+		put_labelled_text(out, style, labels[rule], RED, &text);
 	}
 	for (size_t i = 0; i < r->count && i < view->count; i++) {
 		bool told = r->verdicts[i].rule != rule;
@@ -131,9 +129,8 @@ void put_executions(const struct run_view *view, const struct style *style, stru
 	if (run->status != RUN_COMPLETE && run->planned > measured)
 		strbuf_printf(&text, ", %u %s planned", run->planned,
 			      run->planned == 1 ? "was" : "were");
-	put_labelled(out, style, "  Executions", run->status == RUN_COMPLETE ? NULL : YELLOW,
-		     strbuf_text(&text));
-	strbuf_release(&text);
+	put_labelled_text(out, style, "  Executions", run->status == RUN_COMPLETE ? NULL : YELLOW,
+			  &text);
 	put_drops(view, EMP_FAILED, style, out);
 	put_drops(view, EMP_CUTOFF, style, out);
 	put_drops(view, EMP_OUTSIDE, style, out);

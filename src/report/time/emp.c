@@ -126,13 +126,6 @@ static void add_brief(struct table *t, size_t cutoff, size_t outside, const stru
 	add_summary(t, et, false);
 }
 
-static void put_table(struct table *t, const struct style *style, struct strbuf *out)
-{
-	struct style s = { .width = style->width, .colour = style->colour };
-	table_render(t, TABLE_TEXT, &s, out);
-	table_free(t);
-}
-
 static void put_versions(const struct emp_versions *versions, const struct style *style,
 			 struct strbuf *out)
 {
@@ -144,7 +137,7 @@ static void put_versions(const struct emp_versions *versions, const struct style
 		add_brief(t, row->dropped_cutoff, row->dropped_outside,
 			  row->measure == EMP_ET ? NULL : &row->value, &row->et);
 	}
-	put_table(t, style, out);
+	table_put(t, style, out);
 	strbuf_putc(out, '\n');
 	for (enum emp_version v = EMP_V0; v < EMP_VERSIONS; v++) {
 		const struct emp_version_row *row = &versions->rows[v];
@@ -160,8 +153,23 @@ static void put_versions(const struct emp_versions *versions, const struct style
 	}
 }
 
-static void put_advice(const emp_size_list *sizes, const struct style *style, struct strbuf *out)
+static void put_sizes(const emp_size_list *sizes, enum emp_measure measure,
+		      const struct style *style, struct strbuf *out)
 {
+	struct table *t = brief_table("n", "", style);
+	for (size_t i = 0; i < sizes->count; i++) {
+		const struct emp_size_row *row = &sizes->items[i];
+		char n[WORDS];
+		snprintf(n, sizeof n, "%zu", row->n);
+		table_add_text(t, n);
+		table_add_text(t, row->recommended ? "<-" : "");
+		add_brief(t, row->dropped_cutoff, row->dropped_outside,
+			  measure == EMP_ET ? NULL : &row->value, &row->et);
+	}
+	if (sizes->count)
+		table_put(t, style, out);
+	else
+		table_free(t);
 	struct paragraph p = { .width = style->width, .first = "" };
 	size_t whole = sizes->count ? sizes->items[0].n : 0, enough = 0;
 	char text[WORDS * 2];
@@ -182,26 +190,6 @@ static void put_advice(const emp_size_list *sizes, const struct style *style, st
 			 "near those of all %zu.",
 			 enough, enough, whole);
 	put_paragraph(out, &p, text);
-}
-
-static void put_sizes(const emp_size_list *sizes, enum emp_measure measure,
-		      const struct style *style, struct strbuf *out)
-{
-	struct table *t = brief_table("n", "", style);
-	for (size_t i = 0; i < sizes->count; i++) {
-		const struct emp_size_row *row = &sizes->items[i];
-		char n[WORDS];
-		snprintf(n, sizeof n, "%zu", row->n);
-		table_add_text(t, n);
-		table_add_text(t, row->recommended ? "<-" : "");
-		add_brief(t, row->dropped_cutoff, row->dropped_outside,
-			  measure == EMP_ET ? NULL : &row->value, &row->et);
-	}
-	if (sizes->count)
-		put_table(t, style, out);
-	else
-		table_free(t);
-	put_advice(sizes, style, out);
 }
 
 void emp_text(const struct run_view *view, const struct emp_versions *versions,
