@@ -135,16 +135,6 @@ static void thread_init(struct fox_thread *t)
 				  } };
 }
 
-static void thread_release(struct fox_thread *t)
-{
-	for (size_t i = 0; i < FOX_TABLES; i++) {
-		table_release(&t->tables[i]);
-		export_pairs_release(&t->ids[i]);
-	}
-	export_texts_release(&t->texts);
-	strbuf_release(&t->times);
-}
-
 /* ---- what a sample points to, the innermost last ---- */
 
 static uint32_t resource_of(struct fox *w, struct fox_thread *t, uint32_t object)
@@ -314,21 +304,15 @@ static void put_thread(struct fox *w, const struct fox_sample *s, size_t n)
 		export_json_text(w->out, t.texts.items.items[i]);
 	}
 	strbuf_puts(w->out, "]}");
-	thread_release(&t);
+	for (size_t i = 0; i < FOX_TABLES; i++) {
+		table_release(&t.tables[i]);
+		export_pairs_release(&t.ids[i]);
+	}
+	export_texts_release(&t.texts);
+	strbuf_release(&t.times);
 }
 
 /* ---- the whole ---- */
-
-/* Breakpad's name of a build-id: its first 16 bytes as a GUID, whose first three parts are
- * little-endian, and an age of 0. */
-static void put_breakpad_id(struct strbuf *out, const struct profile_object *o)
-{
-	static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
-	strbuf_putc(out, '"');
-	for (size_t i = 0; i < 16; i++)
-		strbuf_printf(out, "%02X", order[i] < o->build_id_size ? o->build_id[order[i]] : 0);
-	strbuf_puts(out, "0\"");
-}
 
 static void put_lib(struct strbuf *out, const struct profile_object *o)
 {
@@ -342,7 +326,13 @@ static void put_lib(struct strbuf *out, const struct profile_object *o)
 		strbuf_putc(out, ',');
 	}
 	strbuf_puts(out, "\"breakpadId\":");
-	put_breakpad_id(out, o);
+	/* breakpad's name of a build-id: its first 16 bytes as a GUID, whose first three parts are
+	 * little-endian, and an age of 0 */
+	static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
+	strbuf_putc(out, '"');
+	for (size_t i = 0; i < 16; i++)
+		strbuf_printf(out, "%02X", order[i] < o->build_id_size ? o->build_id[order[i]] : 0);
+	strbuf_puts(out, "0\"");
 	strbuf_puts(out, ",\"codeId\":");
 	export_json_text(out, *id ? id : NULL);
 	strbuf_puts(out, ",\"arch\":\"\"}");
@@ -391,17 +381,6 @@ static void gather_slices(struct fox *w, const struct sleepy_filter *f)
 			p->slices.items);
 }
 
-static void fox_release(struct fox *w)
-{
-	for (size_t i = 0; i < w->profile->instances.count; i++)
-		xfree(w->processes[i]);
-	xfree(w->processes);
-	array_release(&w->stack);
-	array_release(&w->samples);
-	export_pairs_release(&w->libs);
-	export_pairs_release(&w->pids);
-}
-
 void export_firefox(const struct profile_subject *s, const struct sleepy_filter *f,
 		    struct strbuf *out)
 {
@@ -427,5 +406,11 @@ void export_firefox(const struct profile_subject *s, const struct sleepy_filter 
 		put_lib(out, &p->objects.items[w.libs.items.items[i].a]);
 	}
 	strbuf_puts(out, "]}\n");
-	fox_release(&w);
+	for (size_t i = 0; i < w.profile->instances.count; i++)
+		xfree(w.processes[i]);
+	xfree(w.processes);
+	array_release(&w.stack);
+	array_release(&w.samples);
+	export_pairs_release(&w.libs);
+	export_pairs_release(&w.pids);
 }

@@ -192,17 +192,6 @@ static void survey(struct writer *w, const struct trace_event *e)
 		leaver->ended = true;
 }
 
-static void forget_walk(struct writer *w)
-{
-	for (size_t i = 0; i < w->lives.count; i++) {
-		struct life *life = &w->lives.items[i];
-		life->begun = life->ended = false;
-		memcpy(life->name, life->first, sizeof life->name);
-	}
-	for (size_t i = 0; w->slots && i <= w->slot_mask; i++)
-		w->slots[i].current = w->slots[i].first;
-}
-
 /* Says who it is, once. */
 static void declare(struct writer *w, struct life *life, uint64_t at_ns)
 {
@@ -691,26 +680,6 @@ static void put_first(struct writer *w)
 	}
 }
 
-static void close_all(struct writer *w)
-{
-	for (size_t i = 0; i < w->lives.count; i++) {
-		set_state(w, &w->lives.items[i], NO_STATE, w->end_ns);
-		end_work(w, &w->lives.items[i], w->end_ns);
-	}
-	for (size_t i = 0; i < w->lanes.count; i++)
-		if (w->lanes.items[i].busy)
-			packets_end(w->out, w->end_ns, w->lanes.items[i].track);
-	for (size_t i = 0; i < w->cpus.count; i++) {
-		struct cpu *cpu = &w->cpus.items[i];
-		unwind(w, cpu, 0, w->end_ns);
-		end_detour(w, cpu, w->end_ns);
-		if (cpu->running)
-			hand_over(w, (uint32_t)i, 0, STATE_RUNNABLE, w->end_ns);
-		packets_cpu(w->out, (uint32_t)i, &cpu->events);
-		strbuf_release(&cpu->events);
-	}
-}
-
 static bool in_order(const struct trace *t)
 {
 	for (size_t i = 1; i < t->events.count; i++)
@@ -730,12 +699,33 @@ static void render(const struct trace *t, const struct perfetto_title *title, st
 	add_life(&w, 0); /* nobody's */
 	for (size_t i = 0; i < count; i++)
 		survey(&w, &events[i]);
-	forget_walk(&w);
+	for (size_t i = 0; i < w.lives.count; i++) {
+		struct life *life = &w.lives.items[i];
+		life->begun = life->ended = false;
+		memcpy(life->name, life->first, sizeof life->name);
+	}
+	for (size_t i = 0; w.slots && i <= w.slot_mask; i++)
+		w.slots[i].current = w.slots[i].first;
 	put_title(&w, title, t);
 	put_first(&w);
 	for (size_t i = 0; i < count; i++)
 		put_event(&w, &events[i]);
-	close_all(&w);
+	for (size_t i = 0; i < w.lives.count; i++) {
+		set_state(&w, &w.lives.items[i], NO_STATE, w.end_ns);
+		end_work(&w, &w.lives.items[i], w.end_ns);
+	}
+	for (size_t i = 0; i < w.lanes.count; i++)
+		if (w.lanes.items[i].busy)
+			packets_end(w.out, w.end_ns, w.lanes.items[i].track);
+	for (size_t i = 0; i < w.cpus.count; i++) {
+		struct cpu *cpu = &w.cpus.items[i];
+		unwind(&w, cpu, 0, w.end_ns);
+		end_detour(&w, cpu, w.end_ns);
+		if (cpu->running)
+			hand_over(&w, (uint32_t)i, 0, STATE_RUNNABLE, w.end_ns);
+		packets_cpu(w.out, (uint32_t)i, &cpu->events);
+		strbuf_release(&cpu->events);
+	}
 	array_release(&w.lives);
 	array_release(&w.cpus);
 	array_release(&w.lanes);

@@ -88,8 +88,20 @@ static void put_number(struct pprof *w, const char *key, uint64_t number)
 	proto_close(w->out, label);
 }
 
-static void put_labels(struct pprof *w, const struct profile_sample *s)
+static void put_sample(void *context, const struct profile_sample *s, uint64_t count)
 {
+	struct pprof *w = context;
+	const struct profile_stack *stack = &w->profile->stack_list.items[s->stack];
+	w->links.count = 0;
+	for (uint32_t i = 0; i < stack->count; i++) {
+		uint32_t location = w->profile->links.items[stack->first + i];
+		w->locations[location] = true;
+		array_push(&w->links, (uint64_t)location + 1);
+	}
+	uint64_t values[] = { count, export_weight_ns(w->profile, count) };
+	size_t sample = proto_open(w->out, PROFILE_SAMPLE);
+	proto_packed(w->out, SAMPLE_LOCATION, w->links.items, w->links.count);
+	proto_packed(w->out, SAMPLE_VALUE, values, 2);
 	const struct profile_thread *thread = &w->profile->threads.items[s->thread];
 	const struct profile_instance *instance = export_instance(w->profile, s->thread);
 	const struct profile_app *app = export_app(w->profile, s->thread);
@@ -105,23 +117,6 @@ static void put_labels(struct pprof *w, const struct profile_sample *s)
 	if (end == STACK_LIMIT || end == STACK_BROKEN)
 		put_label(w, "stack", stack_end_name(end));
 	strbuf_release(&appid);
-}
-
-static void put_sample(void *context, const struct profile_sample *s, uint64_t count)
-{
-	struct pprof *w = context;
-	const struct profile_stack *stack = &w->profile->stack_list.items[s->stack];
-	w->links.count = 0;
-	for (uint32_t i = 0; i < stack->count; i++) {
-		uint32_t location = w->profile->links.items[stack->first + i];
-		w->locations[location] = true;
-		array_push(&w->links, (uint64_t)location + 1);
-	}
-	uint64_t values[] = { count, export_weight_ns(w->profile, count) };
-	size_t sample = proto_open(w->out, PROFILE_SAMPLE);
-	proto_packed(w->out, SAMPLE_LOCATION, w->links.items, w->links.count);
-	proto_packed(w->out, SAMPLE_VALUE, values, 2);
-	put_labels(w, s);
 	proto_close(w->out, sample);
 }
 

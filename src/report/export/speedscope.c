@@ -63,23 +63,6 @@ static void sort_and_merge(struct scope *w)
 	w->samples.count = kept + 1;
 }
 
-static void put_frame(struct strbuf *out, const struct profile *p, uint32_t id)
-{
-	char room[EXPORT_NAME_MAX];
-	const struct profile_function *function = export_function(p, id);
-	strbuf_puts(out, "{\"name\":");
-	export_json_text(out, export_name(p, id, room));
-	strbuf_puts(out, ",\"file\":");
-	if (function && function->file) {
-		export_json_text(out, function->file);
-		if (function->line)
-			strbuf_printf(out, ",\"line\":%u", function->line);
-	} else {
-		export_json_text(out, p->objects.items[export_object(p, id)].path);
-	}
-	strbuf_putc(out, '}');
-}
-
 /* Apps have a frame, too: that of the profile of all. */
 static void put_frames(struct scope *w, struct strbuf *out)
 {
@@ -96,7 +79,19 @@ static void put_frames(struct scope *w, struct strbuf *out)
 			continue;
 		w->numbers[id] = count++;
 		strbuf_puts(out, ",\n");
-		put_frame(out, p, id);
+		char room[EXPORT_NAME_MAX];
+		const struct profile_function *function = export_function(p, id);
+		strbuf_puts(out, "{\"name\":");
+		export_json_text(out, export_name(p, id, room));
+		strbuf_puts(out, ",\"file\":");
+		if (function && function->file) {
+			export_json_text(out, function->file);
+			if (function->line)
+				strbuf_printf(out, ",\"line\":%u", function->line);
+		} else {
+			export_json_text(out, p->objects.items[export_object(p, id)].path);
+		}
+		strbuf_putc(out, '}');
 	}
 }
 
@@ -135,18 +130,6 @@ static void put_profile(const struct scope *w, const char *name, size_t from, si
 	put_samples(w, from, to, with_app, out);
 }
 
-static void put_profiles(const struct scope *w, struct strbuf *out)
-{
-	put_profile(w, "all", 0, w->samples.count, true, out);
-	for (size_t i = 0, next; i < w->samples.count; i = next) {
-		uint32_t app = w->samples.items[i].app;
-		for (next = i; next < w->samples.count && w->samples.items[next].app == app;)
-			next++;
-		strbuf_puts(out, ",\n");
-		put_profile(w, w->profile->apps.items[app].name, i, next, false, out);
-	}
-}
-
 void export_speedscope(const struct profile_subject *s, const struct sleepy_filter *f,
 		       struct strbuf *out)
 {
@@ -160,7 +143,14 @@ void export_speedscope(const struct profile_subject *s, const struct sleepy_filt
 	strbuf_puts(out, ",\"activeProfileIndex\":0,\"shared\":{\"frames\":[\n");
 	put_frames(&w, out);
 	strbuf_puts(out, "]},\n\"profiles\":[\n");
-	put_profiles(&w, out);
+	put_profile(&w, "all", 0, w.samples.count, true, out);
+	for (size_t i = 0, next; i < w.samples.count; i = next) {
+		uint32_t app = w.samples.items[i].app;
+		for (next = i; next < w.samples.count && w.samples.items[next].app == app;)
+			next++;
+		strbuf_puts(out, ",\n");
+		put_profile(&w, w.profile->apps.items[app].name, i, next, false, out);
+	}
 	strbuf_puts(out, "]}\n");
 	array_release(&w.stack);
 	array_release(&w.frames);

@@ -101,27 +101,6 @@ static json_t *values_json(const struct run_view *v, const struct field_cursor *
 	return json_null();
 }
 
-/* What people are shown of an execution: the rows of the catalogue that have a title. Those that
- * are not among the columns yet become columns. */
-static void add_measures(struct time_section *t, json_t *columns)
-{
-	json_t *list = json_array();
-	struct field_cursor c = { .fields = execution_fields, .without = FIELD_NOT_JSON };
-	while (field_next(&c)) {
-		if (!c.leaf.title)
-			continue;
-		struct page_measure m = { .column = column_of(c.leaf.name),
-					  .name = c.leaf.name,
-					  .title = c.leaf.title,
-					  .unit = c.leaf.kind == FIELD_NS ? UNIT_NS : c.leaf.unit,
-					  .meaning = c.leaf.meaning };
-		if (!json_object_get(columns, m.column))
-			json_object_set_new(columns, m.column, values_json(t->view, &c));
-		json_array_append_new(list, json_shape(&page_measure_shape, &m));
-	}
-	json_object_set_new(t->section, "measures", list);
-}
-
 static json_t *columns_json(struct time_section *t)
 {
 	const struct run_view *v = t->view;
@@ -138,7 +117,23 @@ static json_t *columns_json(struct time_section *t)
 	json_object_set_new(o, "et", et);
 	for (enum grade g = 0; g < GRADES; g++)
 		json_object_set_new(o, grade_name(g), grade_json(v, g));
-	add_measures(t, o);
+	/* what people are shown of an execution: the rows of the catalogue that have a title. Those
+	 * that are not among the columns yet become columns */
+	json_t *list = json_array();
+	struct field_cursor c = { .fields = execution_fields, .without = FIELD_NOT_JSON };
+	while (field_next(&c)) {
+		if (!c.leaf.title)
+			continue;
+		struct page_measure m = { .column = column_of(c.leaf.name),
+					  .name = c.leaf.name,
+					  .title = c.leaf.title,
+					  .unit = c.leaf.kind == FIELD_NS ? UNIT_NS : c.leaf.unit,
+					  .meaning = c.leaf.meaning };
+		if (!json_object_get(o, m.column))
+			json_object_set_new(o, m.column, values_json(t->view, &c));
+		json_array_append_new(list, json_shape(&page_measure_shape, &m));
+	}
+	json_object_set_new(t->section, "measures", list);
 	json_object_set_new(o, "rule", rule);
 	return o;
 }

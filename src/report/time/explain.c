@@ -240,26 +240,6 @@ static void put_head(const struct run_view *view, const struct explanation *e,
 		strbuf_printf(out, " It failed: %s.", view->result->verdicts[d->index].reason);
 }
 
-/* What the threads had more of in sum: a wait of one does not show in the wall view while another
- * runs. */
-static void put_threads(const struct explained *d, const struct style *style, struct strbuf *out)
-{
-	size_t shown = 0;
-	for (int down = 0; down < 2 && !shown; down++)
-		for (size_t i = 0; i < d->account.causes.count && shown < 3; i++) {
-			const struct difference_cause *c = &d->account.causes.items[i];
-			char time[WORDS];
-			if (c->cause == LEDGER_RUN || (c->ns < 0) != down ||
-			    fabs((double)c->ns) < SMALL * fabs((double)d->wall.ns))
-				continue;
-			format_duration(fabs((double)c->ns), 3, style->unit, time);
-			strbuf_printf(out, "%s%s %s %s", shown++ ? ", " : "", time,
-				      down ? "less" : "more", ledger_causes[c->cause].name);
-			if (c->names.count && *c->names.items[0].name)
-				strbuf_printf(out, " (%s)", c->names.items[0].name);
-		}
-}
-
 static void put_lacks(const struct execution *x, const struct execution *base, struct strbuf *out)
 {
 	const char *not_seen = *x->ledger.not_seen ? x->ledger.not_seen : base->ledger.not_seen;
@@ -289,7 +269,22 @@ static void put_notes(const struct run_view *view, const struct explanation *e,
 			"It had several threads or processes: it ran when any of them did, and waited "
 			"when all did. Summed over them: ");
 		size_t before = text.length;
-		put_threads(d, style, &text);
+		/* what the threads had more of in sum: a wait of one does not show in the wall view
+		 * while another runs */
+		size_t shown = 0;
+		for (int down = 0; down < 2 && !shown; down++)
+			for (size_t i = 0; i < d->account.causes.count && shown < 3; i++) {
+				const struct difference_cause *c = &d->account.causes.items[i];
+				char time[WORDS];
+				if (c->cause == LEDGER_RUN || (c->ns < 0) != down ||
+				    fabs((double)c->ns) < SMALL * fabs((double)d->wall.ns))
+					continue;
+				format_duration(fabs((double)c->ns), 3, style->unit, time);
+				strbuf_printf(&text, "%s%s %s %s", shown++ ? ", " : "", time,
+					      down ? "less" : "more", ledger_causes[c->cause].name);
+				if (c->names.count && *c->names.items[0].name)
+					strbuf_printf(&text, " (%s)", c->names.items[0].name);
+			}
 		strbuf_puts(&text, text.length > before ? "." : "no other difference.");
 		put_plain(strbuf_text(&text), NULL, style, out);
 		strbuf_clear(&text);

@@ -356,24 +356,6 @@ static void put_source(const struct run_view *view, unsigned said, const struct 
 	put_labelled_text(out, style, "  Seen by", DIM, &text);
 }
 
-static void put_ledger(const struct run_view *view, unsigned said, const struct style *style,
-		       struct strbuf *out)
-{
-	struct ledger_sums s;
-	ledger_sums_of(view, LEDGER_OF_KEPT, &s);
-	if (s.n && s.wall_total_ns) {
-		struct strbuf note = { 0 };
-		put_columns(out, "  Ledger", LABEL_COLUMNS);
-		put_ledger_line(&s, style->ascii, style->width - LABEL_COLUMNS, LABEL_COLUMNS, out);
-		strbuf_putc(out, '\n');
-		put_ledger_note(&s, said & TIME_LEDGER_SAID, &note);
-		if (note.length)
-			put_labelled(out, style, "  Ledger note", DIM, strbuf_text(&note));
-		strbuf_release(&note);
-	}
-	ledger_sums_release(&s);
-}
-
 void time_text_run(const struct run_view *view, size_t number, unsigned said,
 		   const struct style *given, struct strbuf *out)
 {
@@ -393,7 +375,20 @@ void time_text_run(const struct run_view *view, size_t number, unsigned said,
 		put_labelled(out, &style, "  Tags", NULL, view->run->tags);
 	if (r->kept[EMP_ET].n) {
 		put_figures(view, &style, out);
-		put_ledger(view, said, &style, out);
+		struct ledger_sums s;
+		ledger_sums_of(view, LEDGER_OF_KEPT, &s);
+		if (s.n && s.wall_total_ns) {
+			struct strbuf note = { 0 };
+			put_columns(out, "  Ledger", LABEL_COLUMNS);
+			put_ledger_line(&s, style.ascii, style.width - LABEL_COLUMNS, LABEL_COLUMNS,
+					out);
+			strbuf_putc(out, '\n');
+			put_ledger_note(&s, said & TIME_LEDGER_SAID, &note);
+			if (note.length)
+				put_labelled(out, &style, "  Ledger note", DIM, strbuf_text(&note));
+			strbuf_release(&note);
+		}
+		ledger_sums_release(&s);
 		put_subject(view, &style, out);
 		put_delays(view, &style, out);
 	}
