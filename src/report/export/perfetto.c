@@ -383,40 +383,6 @@ static void put_begin(struct writer *w, const struct trace_event *e, uint64_t at
 	set_state(w, life, life->cpu == NOWHERE ? LEDGER_QUEUED : LEDGER_RUN, at_ns);
 }
 
-static void put_end(struct writer *w, const struct trace_event *e, uint64_t at_ns)
-{
-	struct life *life = life_of(w, e->tid);
-	declare(w, life, at_ns);
-	if (!life)
-		return;
-	set_state(w, life, NO_STATE, at_ns);
-	life->ended = true;
-}
-
-static void put_rename(struct writer *w, const struct trace_event *e, uint64_t at_ns)
-{
-	struct life *life = life_of(w, e->tid);
-	declare(w, life, at_ns);
-	if (!life)
-		return;
-	rename_life(life->name, e->comm);
-	if (life->track) {
-		char words[NAME_SIZE + 32];
-		snprintf(words, sizeof words, "called %s from here", life->name);
-		packets_instant(w->out, at_ns, life->track, words, NULL, 0);
-	}
-}
-
-static void put_migration(struct writer *w, const struct trace_event *e, uint64_t at_ns)
-{
-	struct life *life = life_of(w, e->tid);
-	if (!life || !life->track || life->ended)
-		return;
-	char words[32];
-	snprintf(words, sizeof words, "to CPU %" PRIu32, e->a);
-	packets_instant(w->out, at_ns, life->track, words, NULL, 0);
-}
-
 /* -- interrupts */
 
 static void put_enter(struct writer *w, const struct trace_event *e, uint64_t at_ns)
@@ -464,11 +430,6 @@ static void put_nmi(struct writer *w, const struct trace_event *e, uint64_t at_n
 	cpu->last_ns = at_ns;
 }
 
-static void put_fault(struct writer *w, const struct trace_event *e, uint64_t at_ns)
-{
-	packets_instant(w->out, at_ns, cpu_track(w, e->cpu), "page fault", NULL, 0);
-}
-
 /* -- work items: on the track of their worker, since one that sleeps lets another have the CPU */
 
 static struct life *worker_of(struct writer *w, const struct trace_event *e)
@@ -491,13 +452,6 @@ static void put_work(struct writer *w, const struct trace_event *e, uint64_t at_
 	trace_source(&w->names, TRACE_NAMES_WORK, e->a, name, sizeof name);
 	packets_begin(w->out, at_ns, life->works, name, NULL, 0);
 	life->working = true;
-}
-
-static void put_work_end(struct writer *w, const struct trace_event *e, uint64_t at_ns)
-{
-	struct life *life = worker_of(w, e);
-	if (life)
-		end_work(w, life, at_ns);
 }
 
 /* -- detours of the loop of `tare noise` */
@@ -534,11 +488,6 @@ static void put_detour(struct writer *w, const struct trace_event *e, uint64_t a
 	end_detour(w, cpu, at_ns); /* should its end have been lost */
 	packets_begin(w->out, at_ns, cpu->detours, known ? known->name : "detour", notes, count);
 	cpu->away = true;
-}
-
-static void put_detour_end(struct writer *w, const struct trace_event *e, uint64_t at_ns)
-{
-	end_detour(w, &w->cpus.items[e->cpu], at_ns);
 }
 
 /* -- block I/O: requests of a device may overlap, slices of a track may not */
@@ -603,15 +552,6 @@ static struct lane *find_request(struct writer *w, const struct trace_event *e)
 	return best;
 }
 
-static void put_io_done(struct writer *w, const struct trace_event *e, uint64_t at_ns)
-{
-	struct lane *lane = find_request(w, e);
-	if (!lane)
-		return; /* it began before the trace, or its begin was lost */
-	packets_end(w->out, at_ns, lane->track);
-	lane->busy = false;
-}
-
 /* -- the whole */
 
 static uint64_t time_of(const struct trace_event *e)
@@ -623,16 +563,61 @@ static void put_event(struct writer *w, const struct trace_event *e)
 {
 	static void (*const put[])(struct writer *, const struct trace_event *, uint64_t) = {
 		[TRACE_SWITCH] = put_switch,	   [TRACE_WAKEUP] = put_wakeup,
-		[TRACE_BEGIN] = put_begin,	   [TRACE_END] = put_end,
-		[TRACE_RENAME] = put_rename,	   [TRACE_ENTER] = put_enter,
-		[TRACE_LEAVE] = put_leave,	   [TRACE_MIGRATE] = put_migration,
-		[TRACE_IO_START] = put_io_start,   [TRACE_IO_DONE] = put_io_done,
-		[TRACE_WORK_BEGIN] = put_work,	   [TRACE_WORK_END] = put_work_end,
-		[TRACE_FAULT] = put_fault,	   [TRACE_NMI] = put_nmi,
-		[TRACE_DETOUR_BEGIN] = put_detour, [TRACE_DETOUR_END] = put_detour_end,
+		[TRACE_BEGIN] = put_begin,	   [TRACE_ENTER] = put_enter,
+		[TRACE_LEAVE] = put_leave,	   [TRACE_IO_START] = put_io_start,
+		[TRACE_WORK_BEGIN] = put_work,	   [TRACE_NMI] = put_nmi,
+		[TRACE_DETOUR_BEGIN] = put_detour,
 	};
-	if (e->kind < sizeof put / sizeof *put && put[e->kind])
-		put[e->kind](w, e, time_of(e));
+	uint64_t at_ns = time_of(e);
+	if (e->kind < sizeof put / sizeof *put && put[e->kind]) {
+		put[e->kind](w, e, at_ns);
+		return;
+	}
+	struct life *life;
+	struct lane *lane;
+	char words[NAME_SIZE + 32];
+	switch (e->kind) {
+	case TRACE_END:
+	case TRACE_RENAME:
+		life = life_of(w, e->tid);
+		declare(w, life, at_ns);
+		if (life && e->kind == TRACE_END) {
+			set_state(w, life, NO_STATE, at_ns);
+			life->ended = true;
+		} else if (life) {
+			rename_life(life->name, e->comm);
+			snprintf(words, sizeof words, "called %s from here", life->name);
+			if (life->track)
+				packets_instant(w->out, at_ns, life->track, words, NULL, 0);
+		}
+		break;
+	case TRACE_MIGRATE:
+		life = life_of(w, e->tid);
+		snprintf(words, sizeof words, "to CPU %" PRIu32, e->a);
+		if (life && life->track && !life->ended)
+			packets_instant(w->out, at_ns, life->track, words, NULL, 0);
+		break;
+	case TRACE_FAULT:
+		packets_instant(w->out, at_ns, cpu_track(w, e->cpu), "page fault", NULL, 0);
+		break;
+	case TRACE_WORK_END:
+		life = worker_of(w, e);
+		if (life)
+			end_work(w, life, at_ns);
+		break;
+	case TRACE_DETOUR_END:
+		end_detour(w, &w->cpus.items[e->cpu], at_ns);
+		break;
+	case TRACE_IO_DONE:
+		lane = find_request(w, e);
+		if (lane) { /* else it began before the trace, or its begin was lost */
+			packets_end(w->out, at_ns, lane->track);
+			lane->busy = false;
+		}
+		break;
+	default:
+		break;
+	}
 }
 
 static void put_title(struct writer *w, const struct perfetto_title *title, const struct trace *t)

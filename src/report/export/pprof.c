@@ -51,7 +51,7 @@ struct pprof_mapping {
 struct pprof {
 	const struct profile *profile;
 	struct strbuf *out;
-	struct export_texts texts;
+	struct text_numbers texts;
 	bool *locations, *functions; /* in use; functions by export_name_id() */
 	struct pprof_mapping *mappings;
 	ARRAY(uint64_t) links;
@@ -59,7 +59,7 @@ struct pprof {
 
 static void put_text(struct pprof *w, uint32_t field, const char *text)
 {
-	proto_uint(w->out, field, export_text(&w->texts, text));
+	proto_uint(w->out, field, number_of_text(&w->texts, text));
 }
 
 static void put_type(struct pprof *w, uint32_t field, const char *type, const char *unit)
@@ -270,7 +270,7 @@ void export_pprof(const struct profile_subject *s, const struct sleepy_filter *f
 		.functions = xcalloc(export_names(p) + 1, sizeof(bool)),
 		.mappings = xcalloc(p->objects.count + 1, sizeof(struct pprof_mapping)),
 	};
-	export_text(&w.texts, ""); /* the first string is always this one */
+	number_of_text(&w.texts, ""); /* the first string is always this one */
 	put_head(&w, s, f);
 	sleepy_each(p, f, put_sample, &w);
 	put_dictionaries(&w);
@@ -278,7 +278,7 @@ void export_pprof(const struct profile_subject *s, const struct sleepy_filter *f
 		proto_text(&plain, PROFILE_STRING, w.texts.items.items[i]);
 	compress_into(&plain, out);
 	strbuf_release(&plain);
-	export_texts_release(&w.texts);
+	text_numbers_release(&w.texts);
 	array_release(&w.links);
 	xfree(w.locations);
 	xfree(w.functions);

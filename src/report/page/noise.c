@@ -76,10 +76,8 @@ void page_add_noise(struct page *p, const struct noise_view *v, const struct noi
 void page_compare_noise(struct page *p, size_t base, size_t run, const struct noise_view *base_view,
 			const struct noise_view *run_view, const struct jitter_diff *d)
 {
-	json_t *o = json_object();
-	json_object_set_new(o, "kind", json_string("noise"));
-	json_object_set_new(o, "base", json_integer((json_int_t)base));
-	json_object_set_new(o, "run", json_integer((json_int_t)run));
-	json_object_set_new(o, "diff", noise_diff_document(base_view, run_view, d));
-	page_compare(p, o);
+	json_array_append_new(p->comparisons,
+			      json_pack("{s:s, s:I, s:I, s:o}", "kind", "noise", "base",
+					(json_int_t)base, "run", (json_int_t)run, "diff",
+					noise_diff_document(base_view, run_view, d)));
 }

@@ -185,11 +185,6 @@ void page_chart(json_t *section, const char *name, struct chart *c, int failed)
 	chart_free(c);
 }
 
-void page_compare(struct page *p, json_t *comparison)
-{
-	json_array_append_new(p->comparisons, comparison);
-}
-
 void page_add(struct page *p, json_t *section)
 {
 	json_array_append_new(p->sections, section);

@@ -170,16 +170,14 @@ void page_compare_profiles(struct page *p, size_t before, size_t after,
 			   const struct profile_subject *before_subject,
 			   const struct profile_subject *after_subject, const struct sleepy_diff *d)
 {
-	json_t *o = json_object();
-	json_object_set_new(o, "kind", json_string("profile"));
-	json_object_set_new(o, "before", json_integer((json_int_t)before));
-	json_object_set_new(o, "after", json_integer((json_int_t)after));
-	json_object_set_new(o, "diff",
-			    profile_diff_document(before_subject, after_subject, d, CHANGES_MOST));
-	json_object_set_new(
-		o, "places",
-		page_profile_places(before_subject->profile, after_subject->profile, NODES_MOST));
-	page_compare(p, o);
+	json_array_append_new(
+		p->comparisons,
+		json_pack("{s:s, s:I, s:I, s:o, s:o}", "kind", "profile", "before",
+			  (json_int_t)before, "after", (json_int_t)after, "diff",
+			  profile_diff_document(before_subject, after_subject, d, CHANGES_MOST),
+			  "places",
+			  page_profile_places(before_subject->profile, after_subject->profile,
+					      NODES_MOST)));
 	if (d->rows.count > CHANGES_MOST)
 		page_notef(json_array_get(p->sections, after),
 			   "Of %zu functions the %d that changed most are in the comparison.",

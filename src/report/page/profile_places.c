@@ -6,8 +6,8 @@
 #include "report/page/profile_parts.h"
 
 struct places {
-	struct export_texts names;	     /* of both trees */
-	struct export_pairs places;	     /* that of the caller, name */
+	struct text_numbers names;	     /* of both trees */
+	struct pair_numbers places;	     /* that of the caller, name */
 	ARRAY(struct sleepy_change) changes; /* by place; without names */
 };
 
@@ -27,16 +27,16 @@ static void count(struct places *p, uint32_t place, uint64_t samples, bool after
 static void add_side(struct places *p, struct side *s, const struct profile *profile, bool after)
 {
 	call_tree_make(&s->tree, profile);
-	const struct export_texts *names = &s->tree.names;
+	const struct text_numbers *names = &s->tree.names;
 	uint64_t *total = call_tree_totals(&s->tree);
 	uint32_t *name = xcalloc(names->items.count, sizeof *name);
 	s->place = xcalloc(s->tree.self.count, sizeof *s->place);
 	for (size_t i = 0; i < names->items.count; i++)
-		name[i] = export_text(&p->names, names->items.items[i]);
+		name[i] = number_of_text(&p->names, names->items.items[i]);
 	for (size_t i = 0; i < s->tree.self.count; i++) {
 		struct call_node n = call_node_at(&s->tree, i);
 		uint32_t caller = i ? s->place[n.parent] : NOWHERE;
-		s->place[i] = export_pair(&p->places, caller, name[n.name]);
+		s->place[i] = number_of_pair(&p->places, caller, name[n.name]);
 		count(p, s->place[i], total[i], after);
 	}
 	xfree(name);
@@ -75,8 +75,8 @@ json_t *page_profile_places(const struct profile *before, const struct profile *
 	call_tree_release(&b.tree);
 	xfree(a.place);
 	xfree(b.place);
-	export_texts_release(&p.names);
-	export_pairs_release(&p.places);
+	text_numbers_release(&p.names);
+	pair_numbers_release(&p.places);
 	array_release(&p.changes);
 	return o;
 }

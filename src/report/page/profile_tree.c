@@ -12,8 +12,8 @@
 
 static uint32_t add_node(struct call_tree *t, struct call_node n)
 {
-	uint32_t number = export_pair(&t->nodes, (uint64_t)n.parent << KIND_BITS | n.kind,
-				      (uint64_t)n.name << 32 | n.object);
+	uint32_t number = number_of_pair(&t->nodes, (uint64_t)n.parent << KIND_BITS | n.kind,
+					 (uint64_t)n.name << 32 | n.object);
 	if (number == t->self.count)
 		array_push(&t->self, 0);
 	return number;
@@ -21,7 +21,7 @@ static uint32_t add_node(struct call_tree *t, struct call_node n)
 
 struct call_node call_node_at(const struct call_tree *t, size_t number)
 {
-	const struct export_pair *key = &t->nodes.items.items[number];
+	const struct number_pair *key = &t->nodes.items.items[number];
 	return (struct call_node){ .parent = (uint32_t)(key->a >> KIND_BITS),
 				   .kind = (enum node_kind)(key->a & ((1 << KIND_BITS) - 1)),
 				   .name = (uint32_t)(key->b >> 32),
@@ -34,14 +34,15 @@ static uint32_t name_of(struct call_tree *t, uint32_t id)
 {
 	char room[EXPORT_NAME_MAX];
 	if (!t->name_of[id])
-		t->name_of[id] = export_text(&t->names, export_name(t->p, id, room)) + 1;
+		t->name_of[id] = number_of_text(&t->names, export_name(t->p, id, room)) + 1;
 	return t->name_of[id] - 1;
 }
 
 static uint32_t where_of(struct call_tree *t, uint32_t object)
 {
 	if (!t->where_of[object])
-		t->where_of[object] = export_text(&t->where, t->p->objects.items[object].path) + 1;
+		t->where_of[object] =
+			number_of_text(&t->where, t->p->objects.items[object].path) + 1;
 	return t->where_of[object] - 1;
 }
 
@@ -59,7 +60,7 @@ static void add_stack(void *context, const struct profile_sample *s, uint64_t co
 	const uint32_t app = export_instance(p, s->thread)->app;
 	uint32_t at = add_node(
 		t, (struct call_node){ .kind = NODE_APP,
-				       .name = export_text(&t->names, p->apps.items[app].name),
+				       .name = number_of_text(&t->names, p->apps.items[app].name),
 				       .object = app });
 	export_stack(p, s->stack, &t->frames);
 	for (size_t i = 0; i < t->frames.count; i++) {
@@ -124,7 +125,7 @@ static void fold(struct call_tree *t, size_t most, size_t *folded, uint64_t *sam
 	bool *stays = call_tree_choose(t, most);
 	uint32_t *now = xcalloc(all.self.count, sizeof *now); /* who has a node's samples */
 	uint64_t *self = xcalloc(all.self.count, sizeof *self);
-	t->nodes = (struct export_pairs){ 0 };
+	t->nodes = (struct pair_numbers){ 0 };
 	t->self.items = NULL;
 	t->self.count = t->self.capacity = 0;
 	for (size_t i = 0; i < all.self.count; i++) {
@@ -143,7 +144,7 @@ static void fold(struct call_tree *t, size_t most, size_t *folded, uint64_t *sam
 	xfree(now);
 	xfree(self);
 	array_release(&all.self);
-	export_pairs_release(&all.nodes);
+	pair_numbers_release(&all.nodes);
 }
 
 /* ---- written ---- */
@@ -168,16 +169,17 @@ void call_tree_make(struct call_tree *t, const struct profile *p)
 	*t = (struct call_tree){ .p = p,
 				 .name_of = xcalloc(export_names(p) + 1, sizeof(uint32_t)),
 				 .where_of = xcalloc(p->objects.count + 1, sizeof(uint32_t)) };
-	add_node(t, (struct call_node){ .parent = NOWHERE, .name = export_text(&t->names, "all") });
+	add_node(t,
+		 (struct call_node){ .parent = NOWHERE, .name = number_of_text(&t->names, "all") });
 	sleepy_each(p, NULL, add_stack, t);
 }
 
 void call_tree_release(struct call_tree *t)
 {
-	export_pairs_release(&t->nodes);
+	pair_numbers_release(&t->nodes);
 	array_release(&t->self);
-	export_texts_release(&t->names);
-	export_texts_release(&t->where);
+	text_numbers_release(&t->names);
+	text_numbers_release(&t->where);
 	array_release(&t->frames);
 	xfree(t->name_of);
 	xfree(t->where_of);

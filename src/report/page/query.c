@@ -83,10 +83,8 @@ void page_compare_queries(struct page *p, size_t base, size_t other,
 			  const struct query_view *base_view, const struct query_view *other_view,
 			  const struct ttp_comparison *c)
 {
-	json_t *o = json_object();
-	json_object_set_new(o, "kind", json_string("query"));
-	json_object_set_new(o, "base", json_integer((json_int_t)base));
-	json_object_set_new(o, "other", json_integer((json_int_t)other));
-	json_object_set_new(o, "diff", query_compare_document(base_view, other_view, c));
-	page_compare(p, o);
+	json_array_append_new(p->comparisons,
+			      json_pack("{s:s, s:I, s:I, s:o}", "kind", "query", "base",
+					(json_int_t)base, "other", (json_int_t)other, "diff",
+					query_compare_document(base_view, other_view, c)));
 }

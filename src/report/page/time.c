@@ -16,17 +16,7 @@
 
 json_t *section_name(struct time_section *t, const char *name)
 {
-	char *valid = text_utf8(name);
-	json_t *known = json_object_get(t->name_index, valid);
-	if (known) {
-		json_incref(known);
-	} else {
-		known = json_count(json_array_size(t->names));
-		json_array_append_new(t->names, json_string(valid));
-		json_object_set(t->name_index, valid, known);
-	}
-	xfree(valid);
-	return known;
+	return json_integer(number_of_text(&t->names, name));
 }
 
 /* ---- columns ---- */
@@ -200,8 +190,6 @@ void page_add_time(struct page *p, const struct run_view *view, size_t share,
 	struct time_section t = { .view = view,
 				  .section = o,
 				  .by_et = xcalloc(view->count + 1, sizeof *t.by_et),
-				  .names = json_array(),
-				  .name_index = json_object(),
 				  .slices_left = MOST_SLICES / share };
 	for (size_t i = 0; i < view->count; i++)
 		if (rule_is_measured(view->result->verdicts[i].rule))
@@ -230,9 +218,10 @@ void page_add_time(struct page *p, const struct run_view *view, size_t share,
 	json_object_set_new(o, "ledger", page_ledger(&t, share));
 	json_object_set_new(o, "dual", dual_json(view));
 	json_object_set_new(o, "details", page_details(&t, share, traces));
-	json_object_set_new(o, "names", t.names);
+	for (size_t i = 0; i < t.names.items.count; i++)
+		json_append(o, "names", json_text(t.names.items.items[i]));
 	page_add(p, o);
-	json_decref(t.name_index);
+	text_numbers_release(&t.names);
 	xfree(t.by_et);
 }
 
@@ -241,22 +230,20 @@ void page_add_time(struct page *p, const struct run_view *view, size_t share,
 void page_compare_times(struct page *p, size_t reference, enum emp_measure measure,
 			const struct page_time_comparison *list, size_t count)
 {
-	json_t *o = json_object(), *sections = json_array();
+	json_t *sections = json_array();
 	bool placed = false;
-	for (size_t i = 0; i < count; i++) {
-		if (!placed && list[i].section > reference) {
+	for (size_t i = 0; i <= count; i++) {
+		if (!placed && (i == count || list[i].section > reference)) {
 			json_array_append_new(sections, json_count(reference));
 			placed = true;
 		}
-		json_array_append_new(sections, json_count(list[i].section));
+		if (i < count)
+			json_array_append_new(sections, json_count(list[i].section));
 	}
-	if (!placed)
-		json_array_append_new(sections, json_count(reference));
-	json_object_set_new(o, "kind", json_string("time"));
-	json_object_set_new(o, "sections", sections);
-	json_object_set_new(o, "reference", json_count(reference));
-	json_object_set_new(o, "measure", json_string(emp_measure_name(measure)));
-	json_object_set_new(o, "rows",
-			    json_shapes(&time_comparison_row_shape, list, count, sizeof *list));
-	page_compare(p, o);
+	json_array_append_new(
+		p->comparisons,
+		json_pack("{s:s, s:o, s:I, s:s, s:o}", "kind", "time", "sections", sections,
+			  "reference", (json_int_t)reference, "measure", emp_measure_name(measure),
+			  "rows",
+			  json_shapes(&time_comparison_row_shape, list, count, sizeof *list)));
 }
