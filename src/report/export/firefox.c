@@ -106,12 +106,6 @@ static void put_table(struct strbuf *out, const char *name, const struct fox_tab
 	strbuf_printf(out, "%s\"length\":%zu}", more, t->rows);
 }
 
-static void table_release(struct fox_table *t)
-{
-	for (size_t i = 0; i < t->width; i++)
-		strbuf_release(&t->cells[i]);
-}
-
 static void thread_init(struct fox_thread *t)
 {
 	static const char *const resources[] = { "lib", "name", "host", "type" };
@@ -305,7 +299,8 @@ static void put_thread(struct fox *w, const struct fox_sample *s, size_t n)
 	}
 	strbuf_puts(w->out, "]}");
 	for (size_t i = 0; i < FOX_TABLES; i++) {
-		table_release(&t.tables[i]);
+		for (size_t c = 0; c < t.tables[i].width; c++)
+			strbuf_release(&t.tables[i].cells[c]);
 		pair_numbers_release(&t.ids[i]);
 	}
 	text_numbers_release(&t.texts);

@@ -47,22 +47,6 @@ static int by_frames(const void *a, const void *b, void *context)
 	return x->count < y->count ? -1 : x->count > y->count;
 }
 
-/* Threads and instances of an app are one here. */
-static void sort_and_merge(struct scope *w)
-{
-	size_t kept = 0;
-	if (!w->samples.count)
-		return;
-	struct scope_sample *samples = w->samples.items;
-	qsort_r(samples, w->samples.count, sizeof *samples, by_frames, w);
-	for (size_t i = 1; i < w->samples.count; i++)
-		if (by_frames(&samples[kept], &samples[i], w) == 0)
-			samples[kept].samples += samples[i].samples;
-		else
-			samples[++kept] = samples[i];
-	w->samples.count = kept + 1;
-}
-
 /* Apps have a frame, too: that of the profile of all. */
 static void put_frames(struct scope *w, struct strbuf *out)
 {
@@ -95,9 +79,16 @@ static void put_frames(struct scope *w, struct strbuf *out)
 	}
 }
 
-static void put_samples(const struct scope *w, size_t from, size_t to, bool with_app,
-			struct strbuf *out)
+static void put_profile(const struct scope *w, const char *name, size_t from, size_t to,
+			bool with_app, struct strbuf *out)
 {
+	uint64_t end = 0;
+	for (size_t i = from; i < to; i++)
+		end += export_weight_ns(w->profile, w->samples.items[i].samples);
+	strbuf_puts(out, "{\"type\":\"sampled\",\"name\":");
+	export_json_text(out, name);
+	strbuf_printf(out, ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%llu",
+		      (unsigned long long)end);
 	strbuf_puts(out, ",\"samples\":[");
 	for (size_t i = from; i < to; i++) {
 		const struct scope_sample *s = &w->samples.items[i];
@@ -117,26 +108,23 @@ static void put_samples(const struct scope *w, size_t from, size_t to, bool with
 	strbuf_puts(out, "]}");
 }
 
-static void put_profile(const struct scope *w, const char *name, size_t from, size_t to,
-			bool with_app, struct strbuf *out)
-{
-	uint64_t end = 0;
-	for (size_t i = from; i < to; i++)
-		end += export_weight_ns(w->profile, w->samples.items[i].samples);
-	strbuf_puts(out, "{\"type\":\"sampled\",\"name\":");
-	export_json_text(out, name);
-	strbuf_printf(out, ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%llu",
-		      (unsigned long long)end);
-	put_samples(w, from, to, with_app, out);
-}
-
 void export_speedscope(const struct profile_subject *s, const struct sleepy_filter *f,
 		       struct strbuf *out)
 {
 	struct scope w = { .profile = s->profile,
 			   .numbers = xcalloc(export_names(s->profile) + 1, sizeof(uint32_t)) };
 	sleepy_each(s->profile, f, gather, &w);
-	sort_and_merge(&w);
+	struct scope_sample *samples = w.samples.items;
+	size_t kept = 0;
+	if (w.samples.count)
+		qsort_r(samples, w.samples.count, sizeof *samples, by_frames, &w);
+	/* threads and instances of an app are one here */
+	for (size_t i = 0; i < w.samples.count; i++)
+		if (kept && by_frames(&samples[kept - 1], &samples[i], &w) == 0)
+			samples[kept - 1].samples += samples[i].samples;
+		else
+			samples[kept++] = samples[i];
+	w.samples.count = kept;
 	strbuf_puts(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",");
 	strbuf_puts(out, "\"exporter\":\"tare " TARE_VERSION "\",\"name\":");
 	export_json_text(out, s->run && s->run->name ? s->run->name : "tare profile");

@@ -64,21 +64,6 @@ static size_t worst_drops(const struct run_view *view, enum emp_rule rule,
 	return n;
 }
 
-static void put_more_drops(const struct run_view *view, size_t more, const struct style *style,
-			   struct strbuf *out)
-{
-	struct strbuf text = { 0 };
-	char share[WORDS];
-	size_t measured = view->result->count - view->result->dropped[EMP_WARMUP];
-	format_percent((double)more / (double)measured, share);
-	strbuf_printf(&text, "… and %zu more (%s): tare show ", more, share);
-	if (view->run->id > 0)
-		strbuf_printf(&text, "%lld --executions", (long long)view->run->id);
-	else
-		strbuf_puts(&text, "RUN --executions");
-	put_labelled_text(out, style, "", NULL, &text);
-}
-
 static void put_drops(const struct run_view *view, enum emp_rule rule, const struct style *style,
 		      struct strbuf *out)
 {
@@ -101,8 +86,17 @@ static void put_drops(const struct run_view *view, enum emp_rule rule, const str
 			told = !strcmp(r->verdicts[worst[k]].reason, r->verdicts[i].reason);
 		more += !told;
 	}
-	if (more)
-		put_more_drops(view, more, style, out);
+	if (!more)
+		return;
+	struct strbuf text = { 0 };
+	char share[WORDS];
+	format_percent((double)more / (double)(r->count - r->dropped[EMP_WARMUP]), share);
+	strbuf_printf(&text, "… and %zu more (%s): tare show ", more, share);
+	if (view->run->id > 0)
+		strbuf_printf(&text, "%lld --executions", (long long)view->run->id);
+	else
+		strbuf_puts(&text, "RUN --executions");
+	put_labelled_text(out, style, "", NULL, &text);
 }
 
 void put_executions(const struct run_view *view, const struct style *style, struct strbuf *out)
