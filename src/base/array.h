@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#include "base/scope.h"
+
 #define ARRAY(type)                     \
 	struct {                        \
 		type *items;            \

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/scope.h"
 
 /* The contents, NUL-terminated, or NULL with errno set; the caller frees. Works for /proc and /sys.
  */

@@ -146,7 +146,7 @@ static void read_entry(struct reader *r, const struct common *c, struct cfi *int
 
 void cfi_read(struct cfi *into, const struct cfi_section *section)
 {
-	common_list commons = { 0 };
+	FREED common_list commons = { 0 };
 	struct reader r = { .section = section, .end = section->size };
 	while (r.at < section->size) {
 		size_t at = r.at;
@@ -173,7 +173,6 @@ void cfi_read(struct cfi *into, const struct cfi_section *section)
 				read_entry(&body, c, into);
 		}
 	}
-	array_release(&commons);
 }
 
 void cfi_release(struct cfi *c)

@@ -410,7 +410,7 @@ static void add_code(struct symbols *s, struct known *k, struct profile *p, uint
 {
 	const struct profile_function *f = &p->functions.items[function];
 	uint32_t size = f->size < CODE_MAX ? (uint32_t)f->size : CODE_MAX;
-	uint8_t *bytes = NULL;
+	FREED uint8_t *bytes = NULL;
 	uint64_t offset;
 	if (k->object.kind == OBJECT_KERNEL || k->object.kind == OBJECT_MODULE) {
 		bytes = xmalloc(size);
@@ -422,7 +422,6 @@ static void add_code(struct symbols *s, struct known *k, struct profile *p, uint
 	}
 	if (bytes)
 		profile_add_code(p, function, bytes, size);
-	xfree(bytes);
 }
 
 /* ---- all of them ---- */
@@ -437,7 +436,7 @@ static void fill_object(struct symbols *s, struct profile *p, const struct order
 			uint32_t object)
 {
 	struct known *k = NULL;
-	struct found *found = NULL;
+	FREED struct found *found = NULL;
 	for (uint32_t i = order->first[object]; i < order->first[object + 1]; i++) {
 		uint32_t at = order->locations[i];
 		struct profile_location *l = &p->locations.items[at];
@@ -455,7 +454,6 @@ static void fill_object(struct symbols *s, struct profile *p, const struct order
 		if (order->sampled[at] && wants_code(s, p, l))
 			add_code(s, k, p, outermost(p, l));
 	}
-	xfree(found);
 	if (!k)
 		return;
 	trim(s);

@@ -24,10 +24,10 @@ void symbol_table_read_pieces(struct symbol_table *t, const struct elf_image *e,
 {
 	const struct elf_section *s = elf_image_section(e, ".eh_frame");
 	struct cfi_section section = { 0 };
-	struct cfi c = { 0 };
+	SCOPED(cfi_release) struct cfi c = { 0 };
 	if (!e->is64 || !s || s->size > SECTION_MOST || !find_code(e, &section))
 		return;
-	uint8_t *bytes = elf_image_section_bytes(e, s);
+	FREED uint8_t *bytes = elf_image_section_bytes(e, s);
 	if (!bytes)
 		return;
 	section.bytes = bytes;
@@ -44,6 +44,4 @@ void symbol_table_read_pieces(struct symbol_table *t, const struct elf_image *e,
 			break;
 	}
 	symbol_table_finish(t);
-	cfi_release(&c);
-	xfree(bytes);
 }

@@ -201,7 +201,7 @@ void unwind_read(struct unwind_table *into, const void *bytes, size_t size)
 {
 	struct image image = { .bytes = bytes, .size = size };
 	struct cfi_section section = { 0 };
-	struct cfi c = { 0 };
+	SCOPED(cfi_release) struct cfi c = { 0 };
 	*into = (struct unwind_table){ 0 };
 	if (!open_image(&image) || !find_code(&image, &section) ||
 	    (!find_by_section(&image, &section) && !find_by_segment(&image, &section)))
@@ -211,7 +211,6 @@ void unwind_read(struct unwind_table *into, const void *bytes, size_t size)
 		into->base = section.low;
 		assemble(into, &c, image.header.e_entry - section.low);
 	}
-	cfi_release(&c);
 }
 
 void unwind_release(struct unwind_table *t)

@@ -119,45 +119,6 @@ static int lab_exec(struct lab *lab, const char *sql, const char *doing, struct 
 	return sqlite3_exec(lab->db, sql, NULL, NULL, NULL) ? lab_fail(lab, err, doing) : 0;
 }
 
-int lab_prepare(struct lab *lab, sqlite3_stmt **out, const char *sql, const char *doing,
-		struct error *err)
-{
-	unsigned flags = SQLITE_PREPARE_PERSISTENT;
-	return sqlite3_prepare_v3(lab->db, sql, -1, flags, out, NULL) ? lab_fail(lab, err, doing)
-								      : 0;
-}
-
-int lab_done(struct lab *lab, sqlite3_stmt *stmt, const char *doing, struct error *err)
-{
-	int result = sqlite3_step(stmt) == SQLITE_DONE ? 0 : lab_fail(lab, err, doing);
-	sqlite3_reset(stmt);
-	return result;
-}
-
-int lab_begin(struct lab *lab, const char *doing, struct error *err)
-{
-	if (lab->mode == LAB_READ)
-		return error_set(err, EXIT_USAGE, "cannot %s the lab: it was opened for reading",
-				 doing);
-	if (!lab->begin && lab_prepare(lab, &lab->begin, "BEGIN IMMEDIATE", doing, err))
-		return -1;
-	return lab_done(lab, lab->begin, doing, err);
-}
-
-int lab_commit(struct lab *lab, const char *doing, struct error *err)
-{
-	if (!lab->commit && lab_prepare(lab, &lab->commit, "COMMIT", doing, err))
-		return -1;
-	return lab_done(lab, lab->commit, doing, err);
-}
-
-void lab_rollback(struct lab *lab)
-{
-	/* after some errors SQLite has rolled back by itself */
-	if (!sqlite3_get_autocommit(lab->db))
-		sqlite3_exec(lab->db, "ROLLBACK", NULL, NULL, NULL);
-}
-
 /* Under sudo a home that is not there would be made by root, and be root's. */
 static int need_home(const struct invoker *who, struct error *err)
 {
@@ -562,16 +523,9 @@ void lab_close(struct lab *lab)
 {
 	if (!lab)
 		return;
-	sqlite3_finalize(lab->begin);
-	sqlite3_finalize(lab->commit);
-	sqlite3_finalize(lab->add_execution);
-	sqlite3_finalize(lab->add_process);
-	for (int i = 0; i < LAB_LEDGER_PARTS; i++)
-		sqlite3_finalize(lab->add_ledger[i]);
-	sqlite3_finalize(lab->add_trace);
-	for (int i = 0; i < LAB_QUERY_STATEMENTS; i++)
-		sqlite3_finalize(lab->queries[i]);
 	lab_close_profile(lab);
+	while (lab->db && sqlite3_next_stmt(lab->db, NULL))
+		sqlite3_finalize(sqlite3_next_stmt(lab->db, NULL));
 	close_database(lab);
 	free(lab->path);
 	free(lab);

@@ -5,17 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct noise_table_spec noise_tables[NOISE_TABLES] = {
+const struct lab_table noise_tables[NOISE_TABLES] = {
 	[NOISE_RUN] = { "noise", noise_settings_fields, "run", NULL },
 	[NOISE_CPU] = { "noise_cpu", noise_cpu_fields, "run, position", NULL },
 	[NOISE_BUCKET] = { "noise_bucket", noise_bucket_fields, "run, cpu", NULL },
-	[NOISE_SOURCE] = { "noise_source", noise_source_fields, "run, cpu, position", "sigma_ns" },
-	[NOISE_COMBINATION] = { "noise_combination", noise_combination_fields, "run, cpu, position",
-				"seen_sigma_ns, told_sigma_ns" },
+	[NOISE_SOURCE] = { "noise_source", noise_source_fields, "run, cpu, position, sigma_ns",
+			   NULL },
+	[NOISE_COMBINATION] = { "noise_combination", noise_combination_fields,
+				"run, cpu, position, seen_sigma_ns, told_sigma_ns", NULL },
 	[NOISE_VECTOR] = { "noise_vector", noise_untold_fields, "run, cpu, position", NULL },
 	[NOISE_PART] = { "noise_part", noise_part_fields, "run, position", NULL },
-	[NOISE_LONGEST] = { "noise_longest", noise_worst_fields, "run, position",
-			    "version, events, names, lost, data" },
+	[NOISE_LONGEST] = { "noise_longest", noise_worst_fields,
+			    "run, position, version, events, names, lost, data", NULL },
 	[NOISE_SHARE] = { "noise_share", noise_share_fields, "id", NULL },
 	[NOISE_LENGTH] = { "noise_length", noise_length_fields, "id", NULL },
 };
@@ -38,41 +39,20 @@ struct writer {
 	struct error *err;
 };
 
-static int prepare_all(struct writer *w)
-{
-	int result = 0;
-	for (int t = 0; t < NOISE_TABLES && !result; t++) {
-		const struct noise_table_spec *spec = &noise_tables[t];
-		struct strbuf columns = { 0 };
-		fields_columns(spec->fields, true, &columns);
-		strbuf_printf(&columns, ", %s", spec->keys);
-		if (spec->more)
-			strbuf_printf(&columns, ", %s", spec->more);
-		char *sql = sql_insert(spec->name, columns.text);
-		result = lab_prepare(w->lab, &w->stmts[t], sql, storing, w->err);
-		free(sql);
-		strbuf_release(&columns);
-	}
-	return result;
-}
-
-/* Binds a row but for `more`, which begins at the number returned. Tables that are keyed by run
- * take it from the writer, then as many of the two keys as they have. */
+/* Binds a row but for what is no key, which begins at the number returned. Tables that are keyed by
+ * run take it from the writer, then as many of the two keys as they have. */
 static int bind_row(struct writer *w, enum noise_table t, const void *row, uint64_t first,
 		    uint64_t second)
 {
-	const char *keys = noise_tables[t].keys;
+	const char *keys = noise_tables[t].more;
 	sqlite3_stmt *stmt = w->stmts[t];
 	int at = 1;
 	fields_bind(stmt, &at, noise_tables[t].fields, row);
-	if (strcmp(keys, "id") == 0) {
+	if (strcmp(keys, "id") != 0)
+		sqlite3_bind_int64(stmt, at++, w->run);
+	if (strcmp(keys, "run") != 0)
 		sqlite3_bind_int64(stmt, at++, (int64_t)first);
-		return at;
-	}
-	sqlite3_bind_int64(stmt, at++, w->run);
-	if ((keys = strchr(keys, ',')))
-		sqlite3_bind_int64(stmt, at++, (int64_t)first);
-	if (keys && strchr(keys + 1, ','))
+	if (strstr(keys, "cpu, position"))
 		sqlite3_bind_int64(stmt, at++, (int64_t)second);
 	return at;
 }
@@ -216,28 +196,9 @@ static bool has_room(int64_t run, const struct noise *n)
 	return fits;
 }
 
-int lab_need_noise(struct lab *lab, int64_t id, struct error *err)
+int lab_need_noise(struct lab *lab, int64_t run, struct error *err)
 {
-	struct run run = { 0 };
-	if (lab_get_run(lab, id, &run, err))
-		return -1;
-	enum subject_kind kind = run.kind;
-	run_release(&run);
-	if (kind == SUBJECT_CPU)
-		return 0;
-	error_set(err, EXIT_USAGE, "run %" PRId64 " is not one of 'tare noise'", id);
-	return error_hint(err, "'tare show %" PRId64 "' shows it", id);
-}
-
-static int delete_noise(struct lab *lab, int64_t run, struct error *err)
-{
-	sqlite3_stmt *stmt = NULL;
-	if (lab_prepare(lab, &stmt, "DELETE FROM noise WHERE run = ?", storing, err))
-		return -1;
-	sqlite3_bind_int64(stmt, 1, run);
-	int result = lab_done(lab, stmt, storing, err);
-	sqlite3_finalize(stmt);
-	return result;
+	return lab_need_kind(lab, run, SUBJECT_CPU, "is not one of 'tare noise'", err);
 }
 
 int lab_put_noise(struct lab *lab, int64_t run, const struct noise *n, struct error *err)
@@ -248,14 +209,14 @@ int lab_put_noise(struct lab *lab, int64_t run, const struct noise *n, struct er
 				 "the noise of run %" PRId64 " is beyond the bounds of a lab", run);
 	if (lab_begin(lab, storing, err))
 		return -1;
-	int result = lab_need_noise(lab, run, err) || delete_noise(lab, run, err) ||
-		     prepare_all(&w) || add_all(&w, n);
+	int result =
+		lab_need_noise(lab, run, err) ||
+		lab_change(lab, "DELETE FROM noise WHERE run = ?", ARGS(NUM(run)), storing, err) ||
+		lab_prepare_inserts(lab, noise_tables, NOISE_TABLES, w.stmts, storing, err) ||
+		add_all(&w, n);
 	for (int t = 0; t < NOISE_TABLES; t++)
 		sqlite3_finalize(w.stmts[t]);
-	if (!result)
-		result = lab_commit(lab, storing, err);
-	lab_rollback(lab);
-	return result ? -1 : 0;
+	return lab_finish(lab, result, storing, err);
 }
 
 /* ---- baselines ---- */
@@ -284,39 +245,17 @@ int lab_set_baseline(struct lab *lab, int64_t run, struct error *err)
 	static const char sql[] =
 		"INSERT OR REPLACE INTO noise_baseline (identity, run) VALUES (?, ?)";
 	char identity[17];
-	sqlite3_stmt *stmt = NULL;
 	if (lab_begin(lab, doing, err))
 		return -1;
 	int result = lab_need_noise(lab, run, err) || read_identity(lab, run, identity, err) ||
-		     lab_prepare(lab, &stmt, sql, doing, err);
-	if (!result) {
-		sqlite3_bind_text(stmt, 1, identity, -1, SQLITE_STATIC);
-		sqlite3_bind_int64(stmt, 2, run);
-		result = lab_done(lab, stmt, doing, err);
-	}
-	sqlite3_finalize(stmt);
-	if (!result)
-		result = lab_commit(lab, doing, err);
-	lab_rollback(lab);
-	return result ? -1 : 0;
+		     lab_change(lab, sql, ARGS(TEXT(identity), NUM(run)), doing, err);
+	return lab_finish(lab, result, doing, err);
 }
 
 int lab_get_baseline(struct lab *lab, const struct machine *m, int64_t *run, struct error *err)
 {
 	char identity[17];
-	sqlite3_stmt *stmt = NULL;
 	machine_identity(m, identity);
-	if (lab_prepare(lab, &stmt, "SELECT run FROM noise_baseline WHERE identity = ?", "read",
-			err))
-		return -1;
-	sqlite3_bind_text(stmt, 1, identity, -1, SQLITE_STATIC);
-	int rc = sqlite3_step(stmt), result = 0;
-	if (rc == SQLITE_ROW)
-		*run = sqlite3_column_int64(stmt, 0);
-	else if (rc == SQLITE_DONE)
-		*run = 0;
-	else
-		result = lab_fail(lab, err, "read");
-	sqlite3_finalize(stmt);
-	return result;
+	return lab_number(lab, "SELECT run FROM noise_baseline WHERE identity = ?",
+			  ARGS(TEXT(identity)), run, err);
 }

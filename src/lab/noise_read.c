@@ -206,53 +206,41 @@ static int read_table(struct reader *r, enum noise_table t, int64_t run)
 		[NOISE_SHARE] = read_share,
 		[NOISE_LENGTH] = read_length,
 	};
-	const struct noise_table_spec *spec = &noise_tables[t];
-	struct strbuf columns = { 0 }, sql = { 0 };
-	fields_columns(spec->fields, false, &columns);
-	strbuf_printf(&sql, "SELECT %s, %s%s%s FROM %s WHERE ", columns.text, spec->keys,
-		      spec->more ? ", " : "", spec->more ? spec->more : "", spec->name);
-	if (strcmp(spec->keys, "id") == 0)
-		strbuf_printf(&sql, "id BETWEEN ?1 << %d AND (?1 << %d) + %" PRId64 " ORDER BY id",
-			      NOISE_RUN_SHIFT, NOISE_RUN_SHIFT,
-			      (INT64_C(1) << NOISE_RUN_SHIFT) - 1);
-	else
-		strbuf_printf(&sql, "run = ?1 ORDER BY %s", spec->keys);
+	const struct lab_table *spec = &noise_tables[t];
 	sqlite3_stmt *stmt = NULL;
-	int rc = SQLITE_DONE, result = lab_prepare(r->lab, &stmt, sql.text, "read", r->err);
-	if (!result) {
-		sqlite3_bind_int64(stmt, 1, run);
-		while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
-			result = rows[t](r, stmt);
-		if (!result && rc != SQLITE_DONE)
-			result = lab_fail(r->lab, r->err, "read");
-	}
-	sqlite3_finalize(stmt);
-	strbuf_release(&columns);
-	strbuf_release(&sql);
+	int result;
+	if (strcmp(spec->more, "id") == 0)
+		result = lab_select(
+			r->lab, &stmt, spec->fields, ARGS(NUM(run)), r->err,
+			", id FROM %s WHERE id BETWEEN ?1 << %d AND (?1 << %d) + %" PRId64
+			" ORDER BY id",
+			spec->name, NOISE_RUN_SHIFT, NOISE_RUN_SHIFT,
+			(INT64_C(1) << NOISE_RUN_SHIFT) - 1);
+	else
+		result = lab_select(r->lab, &stmt, spec->fields, ARGS(NUM(run)), r->err,
+				    ", %s FROM %s WHERE run = ?1 ORDER BY run%s%s", spec->more,
+				    spec->name, strstr(spec->more, "cpu") ? ", cpu" : "",
+				    strstr(spec->more, "position") ? ", position" : "");
+	while (lab_row(r->lab, stmt, "read", &result, r->err))
+		result = rows[t](r, stmt);
 	return result;
-}
-
-static int nothing_stored(int64_t run, struct error *err)
-{
-	error_set(err, EXIT_USAGE, "nothing of run %" PRId64 " was stored", run);
-	return error_hint(err, "one that is going stores its first sums soon");
 }
 
 int lab_get_noise(struct lab *lab, int64_t run, struct noise *into, struct error *err)
 {
 	struct reader r = { .lab = lab, .err = err };
-	/* all tables as of one moment: a run that is going is stored again and again */
-	bool alone = sqlite3_get_autocommit(lab->db);
-	if (alone && sqlite3_exec(lab->db, "BEGIN", NULL, NULL, NULL))
-		return lab_fail(lab, err, "read");
+	bool alone; /* a run that is going is stored again and again */
+	if (lab_begin_reading(lab, &alone, err))
+		return -1;
 	int result = lab_need_noise(lab, run, err);
 	for (int t = 0; t < NOISE_TABLES && !result; t++) {
 		result = read_table(&r, (enum noise_table)t, run);
-		if (!result && !r.found)
-			result = nothing_stored(run, err);
+		if (!result && !r.found) {
+			error_set(err, EXIT_USAGE, "nothing of run %" PRId64 " was stored", run);
+			result = error_hint(err, "one that is going stores its first sums soon");
+		}
 	}
-	if (alone)
-		lab_rollback(lab);
+	lab_end_reading(lab, alone);
 	if (result) {
 		noise_release(&r.noise);
 		return -1;

@@ -37,7 +37,6 @@ enum profile_statement {
 	NAME_THREAD,
 	FIND_FUNCTION,
 	ADD_FUNCTION,
-	FIND_CODE,
 	ADD_CODE,
 	FIND_LOCATION,
 	ADD_LOCATION,
@@ -56,6 +55,9 @@ enum profile_statement {
 	SEE_CHANGES,
 	PROFILE_STATEMENTS
 };
+
+/* Of the statements that add a row of a struct. */
+extern const struct lab_table profile_tables[PROFILE_STATEMENTS];
 
 /* What was stored before, so that it need not be looked up in the lab: dictionaries without
  * samples, and the id of each entry. Forgotten when it grows too large or others wrote. */

@@ -5,7 +5,6 @@
 
 struct reader {
 	struct lab *lab;
-	enum study_table table; /* being read */
 	struct study study;
 	size_t seen; /* rows read */
 	struct error *err;
@@ -103,35 +102,22 @@ static int read_cutoff(struct reader *r, sqlite3_stmt *stmt)
 	return 0;
 }
 
-static int read_any(void *context, sqlite3_stmt *stmt)
+static int read_table(struct reader *r, enum study_table t, int64_t study)
 {
 	static int (*const rows[STUDY_TABLES])(struct reader *, sqlite3_stmt *) = {
 		[STUDY_ROW] = read_row,	    [STUDY_RUN] = read_run,
 		[STUDY_LEVEL] = read_level, [STUDY_DAEMON] = read_daemon,
 		[STUDY_SEEN] = read_seen,   [STUDY_CUTOFF] = read_cutoff,
 	};
-	struct reader *r = context;
-	return rows[r->table](r, stmt);
-}
-
-static int read_table(struct reader *r, int64_t study)
-{
-	const struct study_table_spec *spec = &study_tables[r->table];
-	struct strbuf columns = { 0 }, sql = { 0 };
+	const struct lab_table *spec = &study_tables[t];
 	sqlite3_stmt *stmt = NULL;
-	fields_columns(spec->fields, false, &columns);
-	if (r->table == STUDY_ROW)
-		strbuf_printf(&sql, "SELECT %s, id FROM %s WHERE id = ?", columns.text, spec->name);
-	else /* the keys come first of what is behind the fields */
-		strbuf_printf(&sql, "SELECT %s, %s FROM %s WHERE study = ? ORDER BY %s",
-			      columns.text, spec->more, spec->name, spec->more);
-	int result = lab_prepare(r->lab, &stmt, sql.text, "read", r->err);
-	if (!result) {
-		sqlite3_bind_int64(stmt, 1, study);
-		result = lab_each_row(r->lab, stmt, read_any, r, r->err);
-	}
-	strbuf_release(&columns);
-	strbuf_release(&sql);
+	/* the keys come first of what is behind the fields */
+	const char *keys = t == STUDY_ROW ? "id" : spec->more;
+	int result = lab_select(r->lab, &stmt, spec->fields, ARGS(NUM(study)), r->err,
+				", %s FROM %s WHERE %s = ? ORDER BY %s", keys, spec->name,
+				t == STUDY_ROW ? "id" : "study", keys);
+	while (lab_row(r->lab, stmt, "read", &result, r->err))
+		result = rows[t](r, stmt);
 	return result;
 }
 
@@ -142,11 +128,10 @@ static int read_all(struct reader *r, const struct machine *m, int64_t id)
 	if (!id) {
 		machine_identity(m, identity);
 		result = lab_number(r->lab, "SELECT max(id) FROM daemon_study WHERE identity = ?",
-				    identity, &id, r->err);
+				    ARGS(TEXT(identity)), &id, r->err);
 	}
 	for (int t = 0; t < STUDY_TABLES && !result; t++) {
-		r->table = (enum study_table)t;
-		result = read_table(r, id);
+		result = read_table(r, (enum study_table)t, id);
 		if (!result && !r->study.id)
 			return 0;
 	}
@@ -159,13 +144,11 @@ int lab_get_study(struct lab *lab, const struct machine *m, int64_t id, bool *fo
 		  struct study *into, struct error *err)
 {
 	struct reader r = { .lab = lab, .err = err };
-	/* all tables as of one moment: it may be removed meanwhile */
-	bool alone = sqlite3_get_autocommit(lab->db);
-	if (alone && sqlite3_exec(lab->db, "BEGIN", NULL, NULL, NULL))
-		return lab_fail(lab, err, "read");
+	bool alone; /* it may be removed meanwhile */
+	if (lab_begin_reading(lab, &alone, err))
+		return -1;
 	int result = read_all(&r, m, id);
-	if (alone)
-		lab_rollback(lab);
+	lab_end_reading(lab, alone);
 	if (result) {
 		study_release(&r.study);
 		return -1;

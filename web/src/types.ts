@@ -252,22 +252,12 @@ export interface Process {
 
 export interface Ledger {
   wall_ns: Causes; // The elapsed time: `run` when anything of the subject ran, else what all of it waited for.
-  ns: Causes;
-  count: Causes; // How often it came to be so.
-  tick_user_ns: number; // Ticks that fell on it: `run` is user and kernel in their proportion, sampled.
-  tick_system_ns: number;
-  migrations: number; // Moves to another CPU.
   account: Account; // Summed over the subject's threads.
   entries: Entry[]; // The account by name; for each cause they add up to it.
   threads: Thread[] | null; // null: not loaded.
   unlisted: number; // Threads that are in the account only.
-  others: Other[]; // Other processes that ran, those that delayed the subject most first; at most 20.
+  others: RanBeside[]; // Other processes that ran, those that delayed the subject most first; at most 20.
   interrupts: Interrupt[]; // Of the whole machine; subject_: on a CPU that the subject had.
-  events: { switches: number; wakeups: number; interrupts: number; blocks: number; };
-  event_ns: { switches: number | null; wakeups: number | null; interrupts: number | null; blocks: number | null; };
-  subject_events: number;
-  ns: number | null;
-  subject_ns: number | null;
   cost: LedgerCost;
   lost: number; // Facts that found no room: names or I/O, not time.
   not_seen: string | null; // What this kernel does not tell.
@@ -321,12 +311,19 @@ export interface Thread {
   begin_ns: number; // After the subject's exec.
   end_ns: number;
   alive: boolean; // At the end of the execution.
-  ns: Causes;
-  count: Causes; // How often it came to be so.
-  tick_user_ns: number; // Ticks that fell on it: `run` is user and kernel in their proportion, sampled.
-  tick_system_ns: number;
-  migrations: number; // Moves to another CPU.
   account: Account;
+}
+
+export interface RanBeside {
+  name: string;
+  pid: number | null; // null: none, or several.
+  self: boolean; // tare itself.
+  kernel: boolean;
+  ns: number; // On a CPU.
+  bursts: number;
+  longest_ns: number;
+  delayed_ns: number; // Had a CPU that a thread of the subject was queued for.
+  io_delayed_ns: number; // Had the device that a thread of the subject was blocked on.
 }
 
 export interface Interrupt {

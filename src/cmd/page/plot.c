@@ -454,8 +454,7 @@ int cmd_plot(struct lab_access *lab, int argc, char **argv)
 		{ 0, "long", OPTION_FLAG, &o.long_run, NULL, "its long run, not the short one" },
 		{ 0, "zoom", OPTION_INTEGER, &o.zoom, "NUM",
 		  "its zoom level, from 1 (default: the last)", .min = 1 },
-		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE",
-		  "the lab to read (default: your own)" },
+		LAB_OPTION(lab, "the lab to read"),
 		{ 0 }
 	};
 	struct strbuf about = { 0 };

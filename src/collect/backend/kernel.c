@@ -83,19 +83,16 @@ bool kernel_from_rq(const struct btf *btf, const char *variable, int64_t *from_r
 
 bool kernel_is_guest(void)
 {
-	char *info = file_read("/proc/cpuinfo");
-	bool guest = info && strstr(info, " hypervisor");
-	free(info);
-	return guest;
+	FREED char *info = file_read("/proc/cpuinfo");
+	return info && strstr(info, " hypervisor");
 }
 
 static bool steal_counts(void)
 {
 	/* the kernel's own sum over all CPUs: the 8th number */
-	char *stat = file_read_line("/proc/stat");
+	FREED char *stat = file_read_line("/proc/stat");
 	unsigned long long steal = 0;
 	bool read = stat && sscanf(stat, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &steal) == 1;
-	free(stat);
 	return read && steal > 0;
 }
 

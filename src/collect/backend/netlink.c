@@ -553,12 +553,11 @@ static void netlink_members(void *state, pid_list *pids)
 		}
 		return;
 	}
-	kin_list list = { 0 };
+	FREED kin_list list = { 0 };
 	tree_scan(&n->tree, n->proc, &list);
 	for (size_t i = 0; i < list.count; i++)
 		if (list.items[i].member)
 			array_push(pids, list.items[i].pid);
-	array_release(&list);
 }
 
 static void netlink_reaped(void *state, pid_t pid, const struct rusage *usage)
@@ -584,7 +583,7 @@ static void await_exits(struct netlink *n)
 /* Without all fork events: a process whose parent is in the tree is in it. */
 static void flag_by_parents(struct netlink *n)
 {
-	kin_list list = { 0 };
+	FREED kin_list list = { 0 };
 	for (size_t i = 0; i < n->exits.count; i++) {
 		const struct task_record *t = &n->exits.tasks[i];
 		if (t->flags & TASK_IS_LEADER)
@@ -594,7 +593,6 @@ static void flag_by_parents(struct netlink *n)
 	for (size_t i = 0; i < n->exits.count; i++)
 		if (tree_has(&list, n->exits.tasks[i].tgid))
 			n->exits.tasks[i].flags |= TASK_IS_SUBJECT;
-	array_release(&list);
 }
 
 /* Gives starts to the records that have none, and leaves out those of tasks which were there before
@@ -662,13 +660,12 @@ static void netlink_finish(void *state, const struct totals *base, struct image 
 			   struct totals *totals, uint64_t *lost)
 {
 	struct netlink *n = state;
-	struct image living = { 0 };
+	SCOPED(image_release) struct image living = { 0 };
 	/* the members that live now, as in a snapshot */
-	pid_list pids = { 0 };
+	FREED pid_list pids = { 0 };
 	netlink_members(n, &pids);
 	for (size_t i = 0; i < pids.count; i++)
 		procfs_each_thread(n->proc, pids.items[i], PROCFS_STAT, add_task, &living);
-	array_release(&pids);
 	complete(n, &living);
 	await_exits(n);
 	/* records whose exit event did not come: of the old leader when another thread called exec,
@@ -689,7 +686,6 @@ static void netlink_finish(void *state, const struct totals *base, struct image 
 	bool whole = known ? !missing : !*lost;
 	sum_up(n, &living, known, whole, totals);
 	totals_subtract(totals, base);
-	image_release(&living);
 	n->exits.begin_ns = n->armed_ns;
 	n->exits.end_ns = clock_monotonic_ns();
 	struct image reuse = *exits;

@@ -47,10 +47,8 @@ char *reader_line(const struct reader *r, const char *fmt, ...)
 bool reader_number(const struct reader *r, long *value, const char *fmt, ...)
 {
 	PATH_FROM(r, fmt);
-	char *text = file_read_line(path);
-	bool found = text && integer_parse(text, LONG_MIN, LONG_MAX, value);
-	free(text);
-	return found;
+	FREED char *text = file_read_line(path);
+	return text && integer_parse(text, LONG_MIN, LONG_MAX, value);
 }
 
 bool reader_exists(const struct reader *r, const char *fmt, ...)
@@ -221,7 +219,7 @@ static const struct {
 
 static void set_file(const struct reader *r, const char *key, const char *path, enum form form)
 {
-	char *text = reader_line(r, "%s", path);
+	FREED char *text = reader_line(r, "%s", path);
 	if (!text)
 		return;
 	char *open = form == CHOSEN ? strchr(text, '[') : NULL;
@@ -234,7 +232,6 @@ static void set_file(const struct reader *r, const char *key, const char *path, 
 	} else if (form == NONE) {
 		machine_set(r->into, key, "none");
 	}
-	free(text);
 }
 
 static void read_files(const struct reader *r)
@@ -341,7 +338,7 @@ static void read_config(const struct reader *r)
 		machine_setf(r->into, "kernel.hz", "%d", atoi(hz + strlen("\nCONFIG_HZ=")));
 	read_choice(r, text, "kernel.preemption", preemption);
 	read_choice(r, text, "kernel.tick", tick);
-	struct strbuf list = { 0 };
+	SCOPED(strbuf_release) struct strbuf list = { 0 };
 	for (size_t i = 0; i < sizeof debugging / sizeof *debugging; i++)
 		if (config_on(text, debugging[i]))
 			list_add(&list, debugging[i]);
@@ -353,7 +350,6 @@ static void read_config(const struct reader *r)
 			list_add(&list, features[i]);
 	if (list.length)
 		machine_set(r->into, "kernel.features", list.text);
-	strbuf_release(&list);
 	free(text);
 }
 
@@ -393,14 +389,12 @@ static void read_software(const struct reader *r)
 	}
 	if (!reader_exists(r, "/etc/systemd/system"))
 		return;
-	name_list timers = { 0 };
-	struct strbuf list = { 0 };
+	SCOPED(names_release) name_list timers = { 0 };
+	SCOPED(strbuf_release) struct strbuf list = { 0 };
 	reader_names(r, "/etc/systemd/system/timers.target.wants", "", &timers);
 	for (size_t i = 0; i < timers.count; i++)
 		list_add(&list, timers.items[i]);
 	machine_set(r->into, "system.timers", list.length ? list.text : "none");
-	strbuf_release(&list);
-	names_release(&timers);
 }
 
 void machine_read_from(const char *root, struct machine *into)

@@ -10,7 +10,7 @@
 
 uint64_t idle_ns(const uint32_t *cpus, size_t count)
 {
-	char *stat = file_read("/proc/stat");
+	FREED char *stat = file_read("/proc/stat");
 	uint64_t ticks = 0;
 	for (size_t i = 0; stat && i < count; i++) {
 		char name[24];
@@ -21,6 +21,5 @@ uint64_t idle_ns(const uint32_t *cpus, size_t count)
 				   &waiting) == 2)
 			ticks += idle + waiting;
 	}
-	free(stat);
 	return ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
 }

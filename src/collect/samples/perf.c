@@ -75,14 +75,13 @@ static int open_event(struct perf_event_attr *attr, pid_t tid, uint32_t cpu)
 static int refused(const struct samples_perf *s, int why, struct error *err)
 {
 	if (why == EACCES || why == EPERM) {
-		char *paranoid = file_read_line(PARANOID);
+		FREED char *paranoid = file_read_line(PARANOID);
 		error_set(err, EXIT_ENVIRONMENT, "may not sample even own processes: %s",
 			  strerror(why));
 		error_hint(err,
 			   "kernel.perf_event_paranoid is %s; 2 or less lets users do it, and root "
 			   "may anyway",
 			   paranoid ? paranoid : "not readable");
-		xfree(paranoid);
 		return -1;
 	}
 	if (s->mode == PROFILE_CYCLES && (why == ENOENT || why == EOPNOTSUPP || why == ENODEV)) {

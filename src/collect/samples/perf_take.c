@@ -124,10 +124,9 @@ static void comm_of(const struct image_of *image, uint32_t pid, uint32_t tid, ch
 	if (image && tid == pid)
 		return;
 	snprintf(path, sizeof path, "/proc/%u/task/%u/comm", pid, tid);
-	char *text = file_read_line(path);
+	FREED char *text = file_read_line(path);
 	if (text)
 		snprintf(comm, 16, "%s", text);
-	xfree(text);
 }
 
 static uint32_t thread_of(struct samples_perf *s, struct image_of *image,

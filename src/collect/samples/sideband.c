@@ -43,7 +43,7 @@ static void process_link(struct sideband *sb, struct process *p)
 
 static void more_buckets(struct sideband *sb)
 {
-	struct process **old = sb->buckets;
+	FREED struct process **old = sb->buckets;
 	size_t count = sb->bucket_count;
 	sb->bucket_count *= 2;
 	sb->buckets = xcalloc(sb->bucket_count, sizeof(void *));
@@ -53,7 +53,6 @@ static void more_buckets(struct sideband *sb)
 			process_link(sb, p);
 		}
 	}
-	xfree(old);
 }
 
 struct process *process_add(struct sideband *sb, uint32_t pid)

@@ -194,11 +194,10 @@ bool proc_read(struct sideband *sb, uint32_t pid)
 	uint64_t at_ns = clock_monotonic_ns();
 	char path[64];
 	snprintf(path, sizeof path, "/proc/%u/stat", pid);
-	char *text = file_read(path);
+	FREED char *text = file_read(path);
 	memset(&task, 0, sizeof task);
 	memset(&extra, 0, sizeof extra);
 	bool good = text && stat_parse(text, strlen(text), &task, &extra);
-	xfree(text);
 	if (!good)
 		return false;
 	if (procfs_is_gone(&extra) && extra.threads <= 1)

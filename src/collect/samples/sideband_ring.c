@@ -49,11 +49,10 @@ static int watch_cpu(struct sideband *sb, uint32_t cpu, size_t ring_bytes, struc
 
 static int watch_online(struct sideband *sb, size_t ring_bytes, struct error *err)
 {
-	cpu_list online = { 0 };
+	FREED cpu_list online = { 0 };
 	int failed = cpus_online(&online, err);
 	for (size_t i = 0; !failed && i < online.count; i++)
 		failed = watch_cpu(sb, online.items[i], ring_bytes, err);
-	array_release(&online);
 	return failed;
 }
 

@@ -1,6 +1,6 @@
 /* What the documents of this folder are made of: docs/schema/ comes from it. */
-#include "record/study.h"
 #include "report/core/shapes.h"
+#include "record/study.h"
 
 static const char *const severity_names[] = { "unknown", "ok", "note", "warn", "bad" };
 static const char *const kind_names[] = { "time" };

@@ -4,7 +4,8 @@
 
 #include "report/time/report.h"
 
-/* The study's measure: the best PT that every run with a kept execution has, else ET. */
+/* The measure they are compared by: the best PT that every run with a kept execution has, else ET.
+ */
 enum emp_measure several_measure(const struct run_view *views, size_t count);
 /* "process time (exec)", "elapsed time" */
 const char *measure_title(enum emp_measure m);

@@ -77,7 +77,7 @@ int dbms_open(struct dbms **out, const char *url, const struct dbms_options *opt
 	      struct error *err)
 {
 	static const struct dbms_options none = { 0 };
-	char *made = NULL;
+	FREED char *made = NULL;
 	if (!options)
 		options = &none;
 	if (!strchr(url, ':') && (text_ends_with(url, ".db") || text_ends_with(url, ".sqlite") ||
@@ -89,14 +89,12 @@ int dbms_open(struct dbms **out, const char *url, const struct dbms_options *opt
 	const struct dbms_driver *driver = driver_of(url);
 	if (!driver) {
 		no_driver(url, err);
-		free(made);
 		return -1;
 	}
 	struct dbms *d = xcalloc(1, sizeof *d);
 	d->driver = driver;
 	d->settings = xstrdup_all(options->settings);
 	int failed = driver->open(&d->state, url, options, err) || dbms_reconnect(d, err);
-	free(made);
 	if (failed) {
 		dbms_close(d);
 		return -1;

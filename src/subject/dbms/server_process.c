@@ -73,11 +73,10 @@ static bool write_pid(void)
 	*--at = '\n';
 	for (pid_t pid = getpid(); pid; pid /= 10)
 		*--at = (char)('0' + pid % 10);
-	int fd = open(SERVER_PID, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	CLOSED int fd =
+		open(SERVER_PID, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	size_t length = (size_t)(digits + sizeof digits - at);
-	bool written = fd >= 0 && write(fd, at, length) == (ssize_t)length;
-	close(fd);
-	return written;
+	return fd >= 0 && write(fd, at, length) == (ssize_t)length;
 }
 
 static bool redirect(const struct start *s)
@@ -239,9 +238,8 @@ pid_t server_process_find(const char *directory)
 	long pid = 0;
 	if (snprintf(path, sizeof path, "%s/" SERVER_PID, directory) >= (int)sizeof path)
 		return 0;
-	char *text = file_read_line(path);
+	FREED char *text = file_read_line(path);
 	bool told = text && integer_parse(text, 2, INT_MAX, &pid);
-	free(text);
 	if (!told)
 		return 0;
 	snprintf(path, sizeof path, "/proc/%ld/cwd", pid);

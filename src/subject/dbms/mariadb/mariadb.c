@@ -135,11 +135,10 @@ static int set_up(struct mariadb *m, struct error *err)
 		return -1;
 	if (!m->url.create)
 		return 0;
-	struct strbuf sql = { 0 };
+	SCOPED(strbuf_release) struct strbuf sql = { 0 };
 	strbuf_puts(&sql, "CREATE DATABASE IF NOT EXISTS ");
 	mariadb_put_name(&sql, m->url.database);
 	int failed = mariadb_run(m, sql.text, err);
-	strbuf_release(&sql);
 	if (!failed && m->lib->mysql_select_db(m->link, m->url.database))
 		failed = mariadb_failed(m, err);
 	return failed;
@@ -223,12 +222,11 @@ void mariadb_put_text(struct mariadb *m, struct strbuf *sql, const char *text)
 		strbuf_putc(sql, '\'');
 		return;
 	}
-	char *quoted = xmalloc(2 * length + 1);
+	FREED char *quoted = xmalloc(2 * length + 1);
 	size_t wrote = m->lib->mysql_real_escape_string(m->link, quoted, text, length);
 	strbuf_putc(sql, '\'');
 	strbuf_add(sql, quoted, wrote);
 	strbuf_putc(sql, '\'');
-	free(quoted);
 }
 
 int mariadb_need_link(struct mariadb *m, struct error *err)

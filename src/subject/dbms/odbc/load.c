@@ -28,8 +28,8 @@ static SQLRETURN insert_row(struct odbc_link *l, SQLHSTMT insert, size_t columns
 static int insert_all(struct odbc_link *l, SQLHSTMT insert, size_t columns, dbms_row_fn next,
 		      void *context, struct error *err)
 {
-	const char **values = xcalloc(columns ? columns : 1, sizeof *values);
-	struct parameter_type *types = xcalloc(columns ? columns : 1, sizeof *types);
+	FREED const char **values = xcalloc(columns ? columns : 1, sizeof *values);
+	FREED struct parameter_type *types = xcalloc(columns ? columns : 1, sizeof *types);
 	SQLRETURN rc = SQL_SUCCESS;
 	/* the ODBC driver converts texts to the column's type, if it knows that */
 	for (size_t i = 0; i < columns; i++) {
@@ -42,10 +42,7 @@ static int insert_all(struct odbc_link *l, SQLHSTMT insert, size_t columns, dbms
 	}
 	while (odbc_good(rc) && next(context, values))
 		rc = insert_row(l, insert, columns, types, values);
-	int failed = odbc_good(rc) ? 0 : odbc_fail(l, SQL_HANDLE_STMT, insert, "SQL", err);
-	xfree(types);
-	xfree(values);
-	return failed;
+	return odbc_good(rc) ? 0 : odbc_fail(l, SQL_HANDLE_STMT, insert, "SQL", err);
 }
 
 static int set_autocommit(struct odbc_link *l, bool on, struct error *err)
@@ -70,7 +67,7 @@ static int insert_in_transaction(struct odbc_link *l, const char *table, size_t 
 {
 	const struct odbc_library *odbc = l->library;
 	SQLHSTMT insert = odbc_statement(l, err);
-	struct strbuf sql = { 0 };
+	SCOPED(strbuf_release) struct strbuf sql = { 0 };
 	strbuf_printf(&sql, "INSERT INTO %s VALUES (", table);
 	for (size_t i = 0; i < columns; i++)
 		strbuf_puts(&sql, i ? ", ?" : "?");
@@ -80,7 +77,6 @@ static int insert_in_transaction(struct odbc_link *l, const char *table, size_t 
 		odbc_statement_free(l, insert);
 		insert = NULL;
 	}
-	strbuf_release(&sql);
 	int failed = !insert || insert_all(l, insert, columns, next, context, err);
 	odbc_statement_free(l, insert);
 	if (!failed && !odbc_good(odbc->SQLEndTran(SQL_HANDLE_DBC, l->connection, SQL_COMMIT)))

@@ -134,13 +134,10 @@ static enum dbms_cold own_cold(const void *state)
 /* The first line that the statement gives; the caller frees. */
 static int first_line(struct odbc *o, const char *sql, char **line, struct error *err)
 {
-	struct strbuf text = { 0 };
-	if (odbc_run(&o->link, sql, &text, err)) {
-		strbuf_release(&text);
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
+	if (odbc_run(&o->link, sql, &text, err))
 		return -1;
-	}
 	*line = xstrndup(strbuf_text(&text), strcspn(strbuf_text(&text), "\n"));
-	strbuf_release(&text);
 	return 0;
 }
 
@@ -173,9 +170,8 @@ static int describe(void *state, char **version, char **settings, struct error *
 	}
 	json_t *object = json_object();
 	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-		char *text = info(o, facts[i].what);
+		FREED char *text = info(o, facts[i].what);
 		json_object_set_new(object, facts[i].key, json_string(text));
-		xfree(text);
 	}
 	*settings = json_dumps(object, JSON_COMPACT);
 	json_decref(object);
@@ -192,9 +188,8 @@ static const char *type(const void *state, enum column_kind kind, uint32_t lengt
 	const char *pattern = o->file.types[kind] ? o->file.types[kind]
 			      : kind == KIND_TEXT ? "VARCHAR({length})"
 						  : standard[kind];
-	char *filled = odbc_file_fill(pattern, "{length}", number);
+	FREED char *filled = odbc_file_fill(pattern, "{length}", number);
 	snprintf(out, 64, "%s", filled);
-	xfree(filled);
 	return out;
 }
 
@@ -219,10 +214,9 @@ static int number(void *state, const char *sql, int64_t *value, struct error *er
 static int table_exists(void *state, const char *table, bool *exists, struct error *err)
 {
 	struct odbc *o = state;
-	struct strbuf sql = { 0 };
+	SCOPED(strbuf_release) struct strbuf sql = { 0 };
 	strbuf_printf(&sql, "SELECT 1 FROM %s WHERE 1 = 0", table);
 	int failed = run(o, strbuf_text(&sql), err);
-	strbuf_release(&sql);
 	if (failed && (o->link.lost || !o->link.connection))
 		return -1;
 	*exists = !failed;
@@ -239,9 +233,8 @@ static int settle(void *state, const char *const *tables, size_t count, struct e
 {
 	struct odbc *o = state;
 	for (size_t i = 0; i < count && o->file.analyze; i++) {
-		char *sql = odbc_file_fill(o->file.analyze, "{table}", tables[i]);
+		FREED char *sql = odbc_file_fill(o->file.analyze, "{table}", tables[i]);
 		int failed = run(o, sql, err);
-		xfree(sql);
 		if (failed)
 			return error_prefix(err, "analyze of the driver file");
 	}
@@ -255,9 +248,8 @@ static int table_bytes(void *state, const char *table, uint64_t *bytes, struct e
 	*bytes = 0;
 	if (!o->file.table_bytes)
 		return 0;
-	char *sql = odbc_file_fill(o->file.table_bytes, "{table}", table);
+	FREED char *sql = odbc_file_fill(o->file.table_bytes, "{table}", table);
 	int failed = number(o, sql, &value, err);
-	xfree(sql);
 	if (failed)
 		return error_prefix(err, "table_bytes of the driver file");
 	*bytes = value > 0 ? (uint64_t)value : 0;
@@ -301,14 +293,13 @@ static int prepare(void *state, const char *sql, struct error *err)
 static int plan(void *state, struct query_plan *into, struct error *err)
 {
 	struct odbc *o = state;
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	if (need_statement(o, err))
 		return -1;
 	if (!o->file.plan)
 		return plan_of_text("not known", into, err);
-	char *sql = odbc_file_fill(o->file.plan, "{sql}", o->sql);
+	FREED char *sql = odbc_file_fill(o->file.plan, "{sql}", o->sql);
 	int failed = odbc_run(&o->link, sql, &text, err);
-	xfree(sql);
 	if (!failed && o->file.plan_after) {
 		strbuf_clear(&text);
 		failed = odbc_run(&o->link, o->file.plan_after, &text, err);
@@ -317,7 +308,6 @@ static int plan(void *state, struct query_plan *into, struct error *err)
 		plan_drop_numbers(text.text);
 	if (!failed)
 		failed = plan_of_text(strbuf_text(&text), into, err);
-	strbuf_release(&text);
 	return failed ? error_prefix(err, "plan of the driver file") : 0;
 }
 
@@ -385,13 +375,12 @@ static bool read_process(pid_t pid, struct proc_status *into)
 	char path[64];
 	int parent = 0, group = 0;
 	snprintf(path, sizeof path, "/proc/%d/status", pid);
-	char *text = file_read(path);
+	FREED char *text = file_read(path);
 	const char *tgid = text ? strstr(text, "\nTgid:") : NULL;
 	const char *ppid = text ? strstr(text, "\nPPid:") : NULL;
 	bool fine = tgid && ppid && sscanf(text, "Name: %15[^\n]", into->name) == 1 &&
 		    sscanf(tgid, "\nTgid: %d", &group) == 1 &&
 		    sscanf(ppid, "\nPPid: %d", &parent) == 1;
-	xfree(text);
 	into->parent = parent;
 	into->group = group;
 	return fine;

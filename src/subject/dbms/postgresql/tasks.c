@@ -17,10 +17,8 @@ static char *proc_read(pid_t pid, const char *name)
 /* "postgres" begins its name. */
 static bool is_postgres(pid_t pid)
 {
-	char *comm = proc_read(pid, "comm");
-	bool is = comm && strncmp(comm, "postgres", 8) == 0;
-	free(comm);
-	return is;
+	FREED char *comm = proc_read(pid, "comm");
+	return comm && strncmp(comm, "postgres", 8) == 0;
 }
 
 int postgresql_tasks(void *state, struct dbms_tasks *into, struct error *err)
@@ -36,10 +34,9 @@ int postgresql_tasks(void *state, struct dbms_tasks *into, struct error *err)
 	if (!peer_is_here(s->pq->PQsocket(s->connection), address))
 		return error_set(err, EXIT_ENVIRONMENT, "the server is on another machine: %s",
 				 address);
-	char *status = proc_read(backend, "status");
+	FREED char *status = proc_read(backend, "status");
 	const char *at = status ? strstr(status, "\nPPid:") : NULL;
 	pid_t parent = at ? (pid_t)strtol(at + strlen("\nPPid:"), NULL, 10) : 0;
-	free(status);
 	if (!is_postgres(backend) || !is_postgres(parent)) {
 		error_set(err, EXIT_ENVIRONMENT,
 			  "the server is on another machine: its process %d is not one of "
@@ -88,7 +85,7 @@ void postgresql_workers_note(struct postgresql *s)
 			/* By its title, "postgres: parallel worker for PID 123 ". One that was just
 			 * forked has its parent's title still, and is asked again. */
 			static const char words[] = "parallel worker for PID ";
-			char *title = proc_read(pid, "cmdline");
+			FREED char *title = proc_read(pid, "cmdline");
 			if (title && strncmp(title, "postgres: ", 10) == 0) {
 				const char *of = strstr(title, words);
 				if (of && strtol(of + sizeof words - 1, NULL, 10) == s->backend)
@@ -96,7 +93,6 @@ void postgresql_workers_note(struct postgresql *s)
 				else
 					array_push(&s->others, pid);
 			}
-			free(title);
 		}
 	}
 	free(children);

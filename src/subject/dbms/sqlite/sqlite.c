@@ -261,18 +261,17 @@ static int describe(void *state, char **version, char **settings, struct error *
 
 static int table_exists(void *state, const char *table, bool *exists, struct error *err)
 {
-	char *found;
+	FREED char *found = NULL;
 	if (find_table(state, table, &found, err))
 		return -1;
 	*exists = found != NULL;
-	xfree(found);
 	return 0;
 }
 
 static int insert_all(struct sqlite *s, sqlite3_stmt *insert, size_t columns, dbms_row_fn next,
 		      void *context, struct error *err)
 {
-	const char **values = xcalloc(columns ? columns : 1, sizeof *values);
+	FREED const char **values = xcalloc(columns ? columns : 1, sizeof *values);
 	int rc = SQLITE_DONE;
 	while (rc == SQLITE_DONE && next(context, values)) {
 		for (size_t i = 0; i < columns; i++) /* NULL is bound as NULL */
@@ -280,7 +279,6 @@ static int insert_all(struct sqlite *s, sqlite3_stmt *insert, size_t columns, db
 		rc = sqlite3_step(insert);
 		sqlite3_reset(insert);
 	}
-	xfree(values);
 	return rc == SQLITE_DONE ? 0 : fail(s, "SQLite", err);
 }
 
@@ -288,13 +286,13 @@ static int load(void *state, const char *table, size_t columns, dbms_row_fn next
 		struct error *err)
 {
 	struct sqlite *s = state;
-	struct strbuf marks = { 0 };
+	SCOPED(strbuf_release) struct strbuf marks = { 0 };
 	sqlite3_stmt *insert = NULL;
 	strbuf_puts(&marks, " VALUES (");
 	for (size_t i = 0; i < columns; i++)
 		strbuf_puts(&marks, i ? ", ?" : "?");
 	strbuf_putc(&marks, ')');
-	char *sql = quoted("INSERT INTO ", table, strbuf_text(&marks));
+	FREED char *sql = quoted("INSERT INTO ", table, strbuf_text(&marks));
 	int failed = sqlite3_prepare_v2(s->db, sql, -1, &insert, NULL) ? fail(s, "SQLite", err) : 0;
 	if (!failed)
 		failed = run(s, "BEGIN IMMEDIATE", err);
@@ -305,8 +303,6 @@ static int load(void *state, const char *table, size_t columns, dbms_row_fn next
 			sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	}
 	sqlite3_finalize(insert);
-	strbuf_release(&marks);
-	xfree(sql);
 	return failed ? error_prefix(err, "loading table %s", table) : 0;
 }
 
@@ -315,9 +311,8 @@ static int settle(void *state, const char *const *tables, size_t count, struct e
 	struct sqlite *s = state;
 	int failed = 0;
 	for (size_t i = 0; i < count && !failed; i++) {
-		char *sql = quoted("ANALYZE ", tables[i], "");
+		FREED char *sql = quoted("ANALYZE ", tables[i], "");
 		failed = run(s, sql, err);
-		xfree(sql);
 	}
 	if (failed || run(s, "PRAGMA wal_checkpoint(TRUNCATE)", err))
 		return -1;
@@ -339,7 +334,7 @@ static int table_bytes(void *state, const char *table, uint64_t *bytes, struct e
 {
 	struct sqlite *s = state;
 	sqlite3_stmt *statement = NULL;
-	char *name;
+	FREED char *name = NULL;
 	bool row;
 	if (find_table(s, table, &name, err))
 		return -1;
@@ -353,7 +348,6 @@ static int table_bytes(void *state, const char *table, uint64_t *bytes, struct e
 		*bytes = failed || !row ? 0 : (uint64_t)sqlite3_column_int64(statement, 0);
 	}
 	sqlite3_finalize(statement);
-	xfree(name);
 	return failed;
 }
 
@@ -427,15 +421,13 @@ static char *with_table(struct sqlite *s, const char *detail)
 		return xstrdup(detail);
 	/* an alias that holds a space is not looked for */
 	const char *name = detail + before;
-	char *alias = xstrndup(name, strcspn(name, " "));
-	char *table = table_of_alias(s, alias);
+	FREED char *alias = xstrndup(name, strcspn(name, " "));
+	FREED char *table = table_of_alias(s, alias);
 	struct strbuf text = { 0 };
 	if (table && strcasecmp(table, alias) != 0)
 		strbuf_printf(&text, "%.*s%s AS %s", (int)before, detail, table, name);
 	else
 		strbuf_puts(&text, detail);
-	xfree(table);
-	xfree(alias);
 	return strbuf_detach(&text);
 }
 
@@ -443,9 +435,9 @@ static int plan(void *state, struct query_plan *into, struct error *err)
 {
 	struct sqlite *s = state;
 	ARRAY(struct sqlite_plan_row) rows = { 0 };
-	word_list details = { 0 };
+	FREED word_list details = { 0 };
 	sqlite3_stmt *explain = NULL;
-	struct strbuf sql = { 0 };
+	SCOPED(strbuf_release) struct strbuf sql = { 0 };
 	int rc = SQLITE_ERROR;
 	if (!s->statement)
 		return no_statement(err);
@@ -465,11 +457,9 @@ static int plan(void *state, struct query_plan *into, struct error *err)
 	int failed = rc == SQLITE_DONE ? plan_of_sqlite(rows.items, rows.count, into, err)
 				       : fail(s, "SQL", err);
 	sqlite3_finalize(explain);
-	strbuf_release(&sql);
 	array_release(&rows);
 	for (size_t i = 0; i < details.count; i++)
 		xfree(details.items[i]);
-	array_release(&details);
 	return failed;
 }
 
