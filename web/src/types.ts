@@ -1450,7 +1450,8 @@ export interface TimeSection {
   unfiltered: Summaries; // null: not seen, or of nothing.
   rule2: Rule2 | null; // What rule (II) keeps, of the headline; null: it was not applied.
   warnings: Warning[];
-  columns: Columns; // Parallel: a row for each execution, in order.
+  measures: PageMeasure[]; // Those of the columns that people are shown, as the catalogue has them.
+  columns: Columns; // Parallel: a row for each execution, in order; further ones by measures.
   reasons: Record<string, Reason>; // Of dropped executions, by position in the columns.
   ledger: LedgerColumns | null; // null: no execution has one.
   dual: Dual | null; // Pairs of successive measured executions; null: there are fewer than two.
@@ -1462,7 +1463,7 @@ export interface Chart {
   x: Axis;
   y: Axis;
   bandwidth: number | null; // Of densities; of lengths of detours in decades.
-  blocks: unknown[];
+  blocks: (Record<string, (number | string | null)[]>)[];
 }
 
 export interface Axis {
@@ -1502,6 +1503,14 @@ export interface PageSummary {
 export interface Rule2 {
   low_ns: number;
   high_ns: number;
+}
+
+export interface PageMeasure {
+  column: string; // Its name in columns.
+  name: string; // In the lab and in CSV.
+  title: string; // A heading for people.
+  unit: 'none' | 'ns' | 'bytes' | 'count' | 'ticks' | 'id' | 'share' | 'per_s'; // share: a fraction of 1.
+  meaning: string;
 }
 
 export interface Columns {
@@ -1633,7 +1642,7 @@ export interface ProfileSection {
   profile: Profile;
   tree: Tree; // Calls: node 0 is everything, its children the apps, then outermost function to innermost.
   slices: Slices; // Samples over time.
-  listings: unknown[]; // Of the functions with the most samples.
+  listings: ProfileListing[]; // Of the functions with the most samples.
 }
 
 export interface Tree {

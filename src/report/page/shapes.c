@@ -1,6 +1,7 @@
 /* What the documents of this folder are made of: docs/schema/ comes from it. */
 #include "report/core/shapes.h"
 #include "record/study.h"
+#include "report/page/time_parts.h"
 
 static const char *const severity_names[] = { "unknown", "ok", "note", "warn", "bad" };
 static const char *const kind_names[] = { "time" };
@@ -117,6 +118,21 @@ static const struct field rule2_fields[] = {
 const struct shape rule2_shape = {
 	"rule2", "What rule (II) keeps, of the headline; null: it was not applied.", rule2_fields
 };
+
+static const char *const unit_names[] = { "none",  "ns", "bytes", "count",
+					  "ticks", "id", "share", "per_s" };
+#define X(member, ...) FACT(struct page_measure, member, __VA_ARGS__)
+static const struct field page_measure_fields[] = {
+	X(column, "column", FIELD_TEXT, "Its name in columns.", .flags = FIELD_ALWAYS),
+	X(name, "name", FIELD_TEXT, "In the lab and in CSV.", .flags = FIELD_ALWAYS),
+	X(title, "title", FIELD_TEXT, "A heading for people.", .flags = FIELD_ALWAYS),
+	X(unit, "unit", FIELD_ENUM, "share: a fraction of 1.", .limit = UNIT_PER_S + 1,
+	  .names = unit_names),
+	X(meaning, "meaning", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
+	{ 0 },
+};
+#undef X
+const struct shape page_measure_shape = { "page_measure", NULL, page_measure_fields };
 
 static const struct field columns_fields[] = {
 	{ "number", FIELD_LIST, .flags = FIELD_BY_HAND,
@@ -260,8 +276,10 @@ static const struct field time_section_fields[] = {
 	{ "rule2", FIELD_OBJECT, .shape = &rule2_shape, .flags = FIELD_MAYBE,
 	  .meaning = "What rule (II) keeps, of the headline; null: it was not applied." },
 	{ "warnings", FIELD_LIST, .shape = &warning_shape, .flags = FIELD_BY_HAND },
+	{ "measures", FIELD_LIST, .shape = &page_measure_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "Those of the columns that people are shown, as the catalogue has them." },
 	{ "columns", FIELD_OBJECT, .shape = &columns_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "Parallel: a row for each execution, in order." },
+	  .meaning = "Parallel: a row for each execution, in order; further ones by measures." },
 	{ "reasons", FIELD_MAP, .shape = &reason_shape, .flags = FIELD_BY_HAND,
 	  .meaning = "Of dropped executions, by position in the columns." },
 	{ "ledger", FIELD_OBJECT, .shape = &ledger_columns_shape, .flags = FIELD_MAYBE,

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "report/core/format.h"
+#include "report/core/shapes.h"
 #include "report/page/documents.h"
 #include "report/time/execution_json.h"
 
@@ -69,19 +70,56 @@ static json_t *grade_json(const struct run_view *v, enum grade g)
 	return json_null();
 }
 
-static json_t *memory_json(const struct run_view *v)
+/* The columns that were there before the catalogue have names of their own. */
+static const char *column_of(const char *field)
+{
+	static const char *const short_names[][2] = { { "et_ns", "et" },
+						      { "pt_net_ns", "net" },
+						      { "pt_exec_ns", "exec" },
+						      { "pt_tick_ns", "tick" },
+						      { "rss_peak", "rss" } };
+	for (size_t i = 0; i < sizeof short_names / sizeof *short_names; i++)
+		if (strcmp(short_names[i][0], field) == 0)
+			return short_names[i][1];
+	return field;
+}
+
+static json_t *values_json(const struct run_view *v, const struct field_cursor *c)
 {
 	json_t *list = json_array();
 	size_t known = 0;
 	for (size_t i = 0; i < v->count; i++) {
-		uint64_t bytes = v->executions[i].totals.rss_peak_bytes;
-		known += bytes != 0;
-		json_array_append_new(list, bytes ? json_count(bytes) : json_null());
+		struct value value = field_value(c, &v->executions[i]);
+		known += value.type != IS_ABSENT;
+		json_array_append_new(list, value.type == IS_ABSENT ? json_null()
+					    : value.type == IS_REAL ? json_real(value.real)
+								    : json_integer(value.integer));
 	}
 	if (known)
 		return list;
 	json_decref(list);
 	return json_null();
+}
+
+/* What people are shown of an execution: the rows of the catalogue that have a title. Those that
+ * are not among the columns yet become columns. */
+static void add_measures(struct time_section *t, json_t *columns)
+{
+	json_t *list = json_array();
+	struct field_cursor c = { .fields = execution_fields, .without = FIELD_NOT_JSON };
+	while (field_next(&c)) {
+		if (!c.leaf.title)
+			continue;
+		struct page_measure m = { .column = column_of(c.leaf.name),
+					  .name = c.leaf.name,
+					  .title = c.leaf.title,
+					  .unit = c.leaf.kind == FIELD_NS ? UNIT_NS : c.leaf.unit,
+					  .meaning = c.leaf.meaning };
+		if (!json_object_get(columns, m.column))
+			json_object_set_new(columns, m.column, values_json(t->view, &c));
+		json_array_append_new(list, json_shape(&page_measure_shape, &m));
+	}
+	json_object_set_new(t->section, "measures", list);
 }
 
 static json_t *columns_json(struct time_section *t)
@@ -100,7 +138,7 @@ static json_t *columns_json(struct time_section *t)
 	json_object_set_new(o, "et", et);
 	for (enum grade g = 0; g < GRADES; g++)
 		json_object_set_new(o, grade_name(g), grade_json(v, g));
-	json_object_set_new(o, "rss", memory_json(v));
+	add_measures(t, o);
 	json_object_set_new(o, "rule", rule);
 	return o;
 }

@@ -290,6 +290,9 @@ struct table *time_executions(const struct run_view *views, size_t count)
 	columns_add(&c, COLUMN_COUNT, "", "run");
 	columns_add(&c, COLUMN_TEXT, "", "command");
 	columns_add_fields(&c, execution_fields);
+	/* every column is there: titles would leave most of them as they are in CSV */
+	for (size_t i = 0; i < c.list.count; i++)
+		c.list.items[i].title = c.list.items[i].name;
 	columns_add(&c, COLUMN_DURATION, "", "et_less_shell");
 	columns_add(&c, COLUMN_DURATION, "", "pt_less_shell");
 	columns_add(&c, COLUMN_TEXT, "", "rule");
