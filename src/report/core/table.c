@@ -79,6 +79,11 @@ void table_add_shown(struct table *t, double value, const char *shown)
 					     .number = value });
 }
 
+void table_paint(struct table *t, const char *colour)
+{
+	t->cells.items[t->cells.count - 1].colour = colour;
+}
+
 void table_add_date(struct table *t, int64_t realtime_ns)
 {
 	assert(next_type(t) == COLUMN_DATE);
@@ -397,8 +402,9 @@ static void fit_widths(const struct table *t, size_t width, size_t *widths)
 	}
 }
 
-static void put_row(const struct table *t, char *const *row, const size_t *widths,
-		    struct strbuf *out)
+/* cells: what it is made of; NULL: titles, or without colours. */
+static void put_row(const struct table *t, char *const *row, const struct cell *cells,
+		    const size_t *widths, struct strbuf *out)
 {
 	for (size_t c = 0; c < t->width; c++) {
 		struct strbuf cell = { 0 };
@@ -409,7 +415,8 @@ static void put_row(const struct table *t, char *const *row, const size_t *width
 		bool last = c + 1 == t->width;
 		if (table_right(&t->columns[c]))
 			strbuf_pad(out, ' ', gap);
-		strbuf_puts(out, strbuf_text(&cell));
+		const char *colour = cells ? cells[c].colour : NULL;
+		put_coloured(out, colour, colour ? colour : "", strbuf_text(&cell));
 		if (!last)
 			strbuf_pad(out, ' ', 2 + (table_right(&t->columns[c]) ? 0 : gap));
 		strbuf_release(&cell);
@@ -437,7 +444,8 @@ void table_render_text(const struct table *t, const struct style *style, struct 
 		bool bold = !r && style && style->colour;
 		if (bold)
 			strbuf_puts(out, BOLD);
-		put_row(t, text + r * t->width, widths, out);
+		put_row(t, text + r * t->width,
+			r && style && style->colour ? table_cell(t, r - 1, 0) : NULL, widths, out);
 		strbuf_puts(out, bold ? RESET "\n" : "\n");
 	}
 	for (size_t i = 0; i < (rows + 1) * t->width; i++)

@@ -88,6 +88,8 @@ void table_add_absent(struct table *t); /* "-" for people, null in JSON, empty i
  * as any text ("10 of 20", "none", "(1.2 ms)"). A value that is not finite is absent as data. */
 void table_add_scaled(struct table *t, double value, const struct scale *scale);
 void table_add_shown(struct table *t, double value, const char *shown);
+/* The colour of the last cell, where the style has colours. */
+void table_paint(struct table *t, const char *colour);
 
 /* The next cells: a struct by its rows of the catalogue, of which `columns` were made for it. */
 void table_add_fields(struct table *t, const struct field *fields, const void *object);

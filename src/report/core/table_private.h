@@ -11,6 +11,7 @@ struct cell {
 	int64_t integer;
 	double number, spread; /* spread: NaN: none */
 	struct scale scale;    /* its own; ns 0: none */
+	const char *colour;    /* NULL: none */
 };
 
 struct table {
