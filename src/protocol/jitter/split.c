@@ -1,4 +1,5 @@
 /* What of a detour's time without a source is steal, delivery, the host's; and its name. */
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,12 +160,6 @@ void jitter_split(struct jitter_work *w, struct jitter_learnt *learnt)
 
 /* ---- the host's period ---- */
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 /* Of the distances of w->times, which it overwrites. Times that have nothing to do with the period
  * are at all distances; so it is looked for again within the window that came out. */
 static double width_of(struct jitter_work *w, const struct period *p)
@@ -175,7 +170,7 @@ static double width_of(struct jitter_work *w, const struct period *p)
 	size_t count = w->times.count;
 	for (size_t i = 0; i < count; i++)
 		x[i] = fabs(period_distance(p, x[i]));
-	qsort(x, count, sizeof *x, by_size);
+	gsl_sort(x, 1, count);
 	for (int turn = 0; turn < 3 && count; turn++) {
 		width = fmin(fmax(t->width_sigmas * 1.4826 * x[count / 2], t->width_least_ns),
 			     most);
