@@ -200,12 +200,17 @@ int lab_put_noise(struct lab *lab, int64_t run, const struct noise *n, struct er
 
 /* ---- baselines ---- */
 
-/* The machine a run was made on; an error when it does not say. */
-static int read_identity(struct lab *lab, int64_t run, char identity[17], struct error *err)
+int lab_set_baseline(struct lab *lab, int64_t run, struct error *err)
 {
+	static const char doing[] = "set the baseline in";
+	static const char sql[] =
+		"INSERT OR REPLACE INTO noise_baseline (identity, run) VALUES (?, ?)";
+	char identity[17];
 	struct run r = { 0 };
 	struct machine m = { 0 };
-	int result = lab_get_run(lab, run, &r, err);
+	if (lab_begin(lab, doing, err))
+		return -1;
+	int result = lab_need_noise(lab, run, err) || lab_get_run(lab, run, &r, err);
 	if (!result && !r.machine)
 		result = error_set(err, EXIT_USAGE,
 				   "run %" PRId64 " does not say which machine it was made on",
@@ -213,21 +218,10 @@ static int read_identity(struct lab *lab, int64_t run, char identity[17], struct
 	if (!result)
 		result = lab_get_machine(lab, r.machine, &m, err);
 	machine_identity(&m, identity);
+	if (!result)
+		result = lab_change(lab, sql, ARGS(TEXT(identity), NUM(run)), doing, err);
 	machine_release(&m);
 	run_release(&r);
-	return result;
-}
-
-int lab_set_baseline(struct lab *lab, int64_t run, struct error *err)
-{
-	static const char doing[] = "set the baseline in";
-	static const char sql[] =
-		"INSERT OR REPLACE INTO noise_baseline (identity, run) VALUES (?, ?)";
-	char identity[17];
-	if (lab_begin(lab, doing, err))
-		return -1;
-	int result = lab_need_noise(lab, run, err) || read_identity(lab, run, identity, err) ||
-		     lab_change(lab, sql, ARGS(TEXT(identity), NUM(run)), doing, err);
 	return lab_finish(lab, result, doing, err);
 }
 
