@@ -209,8 +209,7 @@ static void add_plt(struct symbol_table *t, const struct elf_image *e)
 	if (e->machine == EM_AARCH64 && plt) {
 		add_arm_entries(t, e, &raw, &slots, plt);
 	} else if (e->machine == EM_X86_64) {
-		if (slots.count)
-			qsort(slots.items, slots.count, sizeof *slots.items, by_got);
+		array_sort(&slots, by_got);
 		if (plt)
 			add_x86_entries(t, e, &raw, &slots, plt, 16);
 		if (sec)

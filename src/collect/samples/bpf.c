@@ -141,11 +141,9 @@ static int choose_tick(struct sampler *s, const struct btf *btf, struct error *e
 
 static int load(struct sampler *s, const struct samples_options *o, struct error *err)
 {
-	kernel_quiet();
-	struct btf *btf = btf__load_vmlinux_btf();
+	struct btf *btf = kernel_btf(err);
 	if (!btf)
-		return error_set(err, EXIT_ENVIRONMENT,
-				 "this kernel has no BTF (/sys/kernel/btf/vmlinux)");
+		return -1;
 	s->skel = profile_bpf__open();
 	int failed = s->skel ? 0 : -1;
 	if (failed)

@@ -84,8 +84,7 @@ int sample_events_start(struct sample_events *e, struct bpf_program *program, st
 	for (size_t i = 0; i < e->count; i++) {
 		e->events[i].link = bpf_program__attach_perf_event(program, e->events[i].fd);
 		if (!e->events[i].link)
-			return error_set(err, EXIT_ENVIRONMENT, "cannot attach to a perf event: %s",
-					 strerror(errno));
+			return error_errno(err, EXIT_ENVIRONMENT, "cannot attach to a perf event");
 	}
 	return 0;
 }

@@ -161,32 +161,6 @@ static bool is_another(struct sideband *sb, const struct image_of *image,
 		image->executable != now->executable && !object_is_loader(sb, now->executable));
 }
 
-/* Takes over what was read; the mappings are the image's then. */
-static void take_over(struct sideband *sb, struct process *p, struct image_of *now)
-{
-	struct image_of *image = process_newest(p);
-	if (!image || is_another(sb, image, now)) {
-		uint32_t number = image && !image->end_ns ? image->number + 1 : 0;
-		image = process_begin(sb, p, image ? p->read_ns : 0, NULL);
-		image->number = number;
-	}
-	if (now->mappings.count && !same_mappings(image, now)) {
-		array_release(&image->mappings);
-		array_release(&image->past);
-		memcpy(&image->mappings, &now->mappings, sizeof image->mappings);
-		memset(&now->mappings, 0, sizeof now->mappings);
-		image->version++;
-	}
-	if (image->executable == PROFILE_NONE)
-		image->executable = now->executable;
-	image->kernel = now->kernel;
-	memcpy(image->comm, now->comm, sizeof image->comm);
-	if (!image->start_ns)
-		image->start_ns = now->start_ns;
-	array_release(&now->mappings);
-	array_release(&now->past);
-}
-
 bool proc_read(struct sideband *sb, uint32_t pid)
 {
 	struct task_record task;
@@ -212,7 +186,28 @@ bool proc_read(struct sideband *sb, uint32_t pid)
 	struct process *p = process_add(sb, pid);
 	p->read_ns = at_ns;
 	read_threads(p, procfs_is_gone(&extra));
-	take_over(sb, p, &now);
+	/* Takes over what was read; the mappings are the image's then. */
+	struct image_of *image = process_newest(p);
+	if (!image || is_another(sb, image, &now)) {
+		uint32_t number = image && !image->end_ns ? image->number + 1 : 0;
+		image = process_begin(sb, p, image ? p->read_ns : 0, NULL);
+		image->number = number;
+	}
+	if (now.mappings.count && !same_mappings(image, &now)) {
+		array_release(&image->mappings);
+		array_release(&image->past);
+		memcpy(&image->mappings, &now.mappings, sizeof image->mappings);
+		memset(&now.mappings, 0, sizeof now.mappings);
+		image->version++;
+	}
+	if (image->executable == PROFILE_NONE)
+		image->executable = now.executable;
+	image->kernel = now.kernel;
+	memcpy(image->comm, now.comm, sizeof image->comm);
+	if (!image->start_ns)
+		image->start_ns = now.start_ns;
+	array_release(&now.mappings);
+	array_release(&now.past);
 	return true;
 }
 

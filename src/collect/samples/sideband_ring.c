@@ -67,8 +67,8 @@ int sideband_open(struct sideband **out, const struct sideband_options *options,
 		failed = watch_online(sb, bytes, err);
 	for (size_t i = 0; !failed && i < perf_rings_count(sb->rings); i++)
 		if (ioctl(perf_rings_event(sb->rings, i), PERF_EVENT_IOC_ENABLE, 0) != 0)
-			failed = error_set(err, EXIT_ENVIRONMENT,
-					   "cannot begin to watch processes: %s", strerror(errno));
+			failed = error_errno(err, EXIT_ENVIRONMENT,
+					     "cannot begin to watch processes");
 	if (failed) {
 		sideband_close(sb);
 		return -1;
