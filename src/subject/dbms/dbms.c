@@ -1,5 +1,6 @@
 #include "subject/dbms/dbms.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,26 @@ static const struct dbms_driver *const drivers[] = {
 /* Schemes that a tare with every library has. */
 static const char *const known_schemes[] = { "sqlite", "postgresql", "postgres", "mariadb",
 					     "mysql",  "odbc",	     NULL };
+
+int driver_library(void *into, const char *const *names, const char *library, const char *hint,
+		   struct error *err)
+{
+	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+	FREED ARRAY(void *) found = { 0 };
+	bool whole = handle;
+	for (; whole && *names; names++) {
+		array_push(&found, dlsym(handle, *names));
+		whole = found.items[found.count - 1];
+	}
+	if (whole) {
+		memcpy(into, found.items, found.count * sizeof *found.items);
+		return 0;
+	}
+	error_set(err, EXIT_ENVIRONMENT, "cannot load %s: %s", library, dlerror());
+	if (handle)
+		dlclose(handle);
+	return error_hint(err, "%s", hint);
+}
 
 static bool has_scheme(const char *url, const char *scheme)
 {

@@ -39,4 +39,9 @@ struct dbms_driver {
 /* Those this tare was built with. */
 extern const struct dbms_driver sqlite_driver, postgresql_driver, mariadb_driver, odbc_driver;
 
+/* Fills a struct of function pointers, in the order of their names (ended by NULL), from a client's
+ * library, which stays loaded. Untouched unless it has them all. */
+int driver_library(void *into, const char *const *names, const char *library, const char *hint,
+		   struct error *err);
+
 #endif

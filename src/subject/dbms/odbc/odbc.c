@@ -32,6 +32,21 @@ struct odbc {
 
 static void close_driver(void *state);
 
+static const struct odbc_library *odbc_library(struct error *err)
+{
+	static const char *const names[] = {
+#define ODBC_NAME(function) #function,
+		ODBC_FUNCTIONS(ODBC_NAME)
+#undef ODBC_NAME
+			NULL
+	};
+	static struct odbc_library loaded;
+	if (!loaded.SQLAllocHandle &&
+	    driver_library(&loaded, names, "libodbc.so.2", "Debian's package is libodbc2", err))
+		return NULL;
+	return &loaded;
+}
+
 static int open_driver(void **state, const char *url, const struct dbms_options *options,
 		       struct error *err)
 {

@@ -24,7 +24,6 @@ struct libpq {
 	LIBPQ_FUNCTIONS(LIBPQ_MEMBER)
 #undef LIBPQ_MEMBER
 };
-const struct libpq *libpq_load(struct error *err); /* NULL: it is not there */
 
 #define POSTGRESQL_STATEMENT "tare" /* the prepared one's name */
 
