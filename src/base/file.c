@@ -51,6 +51,13 @@ char *file_read(const char *path)
 	return file_read_bytes(path, &length);
 }
 
+char *file_read_proc(long pid, const char *name)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%ld/%s", pid, name);
+	return file_read(path);
+}
+
 char *file_read_line(const char *path)
 {
 	char *text = file_read(path);

@@ -91,9 +91,8 @@ static uint32_t executable_of(struct sideband *sb, uint32_t pid, const struct im
 
 static void read_maps(struct sideband *sb, uint32_t pid, struct image_of *into)
 {
-	char path[64], root[4096];
-	snprintf(path, sizeof path, "/proc/%u/maps", pid);
-	char *text = file_read(path), *save = NULL;
+	char root[4096], *save = NULL;
+	FREED char *text = file_read_proc(pid, "maps");
 	if (!text)
 		return;
 	link_of(pid, "root", root, sizeof root);
@@ -107,7 +106,6 @@ static void read_maps(struct sideband *sb, uint32_t pid, struct image_of *into)
 		m.offset = object_offset(sb, m.object, m.begin, offset);
 		image_map(into, &m, 0);
 	}
-	xfree(text);
 	into->executable = executable_of(sb, pid, into, root);
 	for (size_t i = 0; i < into->mappings.count && into->executable == PROFILE_NONE; i++)
 		image_judge(sb, into, into->mappings.items[i].object);
@@ -166,9 +164,7 @@ bool proc_read(struct sideband *sb, uint32_t pid)
 	struct task_record task;
 	struct stat_extra extra;
 	uint64_t at_ns = clock_monotonic_ns();
-	char path[64];
-	snprintf(path, sizeof path, "/proc/%u/stat", pid);
-	FREED char *text = file_read(path);
+	FREED char *text = file_read_proc(pid, "stat");
 	memset(&task, 0, sizeof task);
 	memset(&extra, 0, sizeof extra);
 	bool good = text && stat_parse(text, strlen(text), &task, &extra);

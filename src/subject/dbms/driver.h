@@ -3,6 +3,8 @@
 #ifndef TARE_SUBJECT_DBMS_DRIVER_H
 #define TARE_SUBJECT_DBMS_DRIVER_H
 
+#include <netinet/in.h>
+
 #include "subject/dbms/dbms.h"
 
 struct dbms_driver {
@@ -43,5 +45,9 @@ extern const struct dbms_driver sqlite_driver, postgresql_driver, mariadb_driver
  * library, which stays loaded. Untouched unless it has them all. */
 int driver_library(void *into, const char *const *names, const char *library, const char *hint,
 		   struct error *err);
+
+/* Whether the socket's other end is on this machine; a network's address is written down, too. A
+ * tunnel looks as if it were. */
+bool peer_is_here(int fd, char address[INET6_ADDRSTRLEN]);
 
 #endif

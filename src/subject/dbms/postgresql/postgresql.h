@@ -49,9 +49,4 @@ int postgresql_execute(void *state, const struct dbms_wait *wait, struct dbms_ex
 		       struct error *err);
 int postgresql_tasks(void *state, struct dbms_tasks *into, struct error *err);
 
-/* Looks for parallel workers of this backend among the postmaster's children, once
- * postgresql_tasks() has found it: begin before the query, note while it runs. */
-void postgresql_workers_begin(struct postgresql *s);
-void postgresql_workers_note(struct postgresql *s);
-
 #endif
