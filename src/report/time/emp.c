@@ -70,7 +70,8 @@ struct table *emp_versions_table(const struct emp_versions *versions, const stru
 	static const struct column columns[] = {
 		{ "version", "EMP", COLUMN_TEXT, .right = true },
 		{ "adds", "Adds", COLUMN_TEXT, TOLD_BELOW },
-		{ "held", "Met", COLUMN_COUNT },
+		{ "held", "Met", COLUMN_COUNT, FOR_DATA },
+		{ "held", "Met", COLUMN_TEXT, FOR_PEOPLE },
 		{ "why", "Why", COLUMN_TEXT, TOLD_BELOW },
 		{ "measure", "Measure", COLUMN_TEXT, TOLD_BELOW },
 		{ "n", "kept", COLUMN_COUNT },
@@ -80,7 +81,8 @@ struct table *emp_versions_table(const struct emp_versions *versions, const stru
 		const struct emp_version_row *row = &versions->rows[v];
 		table_add_text(t, emp_version_name(v));
 		table_add_text(t, emp_version_adds(v));
-		table_add_shown(t, row->held, row->held ? "yes" : "no");
+		table_add_count(t, row->held);
+		table_add_text(t, row->held ? "yes" : "no");
 		table_add_text(t, *row->why ? row->why : NULL);
 		table_add_text(t, emp_measure_name(row->measure));
 		table_add_count(t, (int64_t)row->n);
