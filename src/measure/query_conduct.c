@@ -398,7 +398,8 @@ int query_conduct(struct query_rig *r, const struct experiment *e,
 		if (err->code == EXIT_USAGE)
 			query_tables_undo(r->dbms, &c.tables);
 	}
-	failed = failed || patiently(&c, load_tables, err);
+	if (!failed)
+		failed = patiently(&c, load_tables, err);
 	for (size_t i = 0; !failed && i < c.pairs.count; i++)
 		failed = conduct_pair(&c, c.pairs.items[i], err);
 	array_release(&c.pairs);
