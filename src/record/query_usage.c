@@ -22,19 +22,13 @@ struct tally {
 	bool open, other;
 };
 
-static bool is_worker(const struct query_who *who, int32_t tgid)
-{
-	for (size_t i = 0; i < who->worker_count; i++)
-		if (who->workers[i] == tgid)
-			return true;
-	return false;
-}
-
 static enum query_role role_of(const struct query_who *who, const struct task_record *t)
 {
 	bool evaluates = t->tgid == who->process && who->process &&
 			 (!who->thread || t->tid == who->thread);
-	if (evaluates || is_worker(who, t->tgid))
+	for (size_t i = 0; i < who->worker_count; i++)
+		evaluates |= who->workers[i] == t->tgid;
+	if (evaluates)
 		return QUERY_QUERY;
 	if (t->tgid == who->self)
 		return QUERY_OWN;
