@@ -234,31 +234,6 @@ static uint32_t big_endian(const unsigned char *bytes)
 	       bytes[3];
 }
 
-/* The application id and version that the file itself says (a newer version may still be in a -wal
- * file), read without locks, journals or any file beside it, so that a file of another program
- * stays as it is. Through SQLite's own descriptor because closing one of ours would drop the POSIX
- * locks of every other connection of this process to the file. */
-static int read_header(struct lab *lab, uint32_t *application, int *version, struct error *err)
-{
-	unsigned char header[100] = { 0 };
-	sqlite3_file *file = NULL;
-	int result = open_database(lab, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
-	if (!result) {
-		sqlite3_file_control(lab->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-		int rc = file && file->pMethods
-				 ? file->pMethods->xRead(file, header, sizeof header, 0)
-				 : SQLITE_CANTOPEN;
-		if (rc == SQLITE_IOERR_SHORT_READ || memcmp(header, "SQLite format 3", 16) != 0)
-			result = not_a_lab(lab, err, "it is no database");
-		else if (rc)
-			result = lab_fail(lab, err, "read");
-	}
-	close_database(lab);
-	*version = (int)big_endian(header + 60);
-	*application = big_endian(header + 68);
-	return result;
-}
-
 /* Bytes in the file that SQLite keeps beside the lab, -1 when there is none. */
 static off_t beside_size(const struct lab *lab, const char *suffix)
 {
@@ -297,7 +272,7 @@ static int missing(struct lab *lab, struct error *err)
 		     "chooses another");
 }
 
-/* Judges the file before SQLite may touch it. */
+/* Judges what is there before it is opened. */
 static int examine(struct lab *lab, struct error *err)
 {
 	struct stat st;
@@ -319,12 +294,27 @@ static int examine(struct lab *lab, struct error *err)
 		lab->fresh = lab->mode == LAB_WRITE;
 		return lab->fresh ? 0 : missing(lab, err);
 	}
-	uint32_t application;
-	int version;
-	if (read_header(lab, &application, &version, err))
-		return -1;
-	if (application != LAB_APPLICATION_ID)
+	return 0;
+}
+
+/* The application id and version that the file itself says (a newer version may still be in a -wal
+ * file), read from the file just opened without locks, journals or any file beside it, so that a
+ * file of another program stays as it is. Through SQLite's own descriptor because closing one of
+ * ours would drop the POSIX locks of every other connection of this process to the file. */
+static int check_header(struct lab *lab, struct error *err)
+{
+	unsigned char header[100] = { 0 };
+	sqlite3_file *file = NULL;
+	sqlite3_file_control(lab->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+	int rc = file && file->pMethods ? file->pMethods->xRead(file, header, sizeof header, 0)
+					: SQLITE_CANTOPEN;
+	if (rc == SQLITE_IOERR_SHORT_READ || memcmp(header, "SQLite format 3", 16) != 0)
+		return not_a_lab(lab, err, "it is no database");
+	if (rc)
+		return lab_fail(lab, err, "read");
+	if (big_endian(header + 68) != LAB_APPLICATION_ID)
 		return not_a_lab(lab, err, "it is a database of another program");
+	int version = (int)big_endian(header + 60);
 	return version > lab_schema_version ? version_error(lab, version, err) : 0;
 }
 
@@ -457,6 +447,8 @@ static int open_here(struct lab *lab, struct error *err)
 	bool in_wal = beside_size(lab, "-wal") > 0;
 	int flags = SQLITE_OPEN_READWRITE | (lab->mode == LAB_WRITE ? SQLITE_OPEN_CREATE : 0);
 	int result = open_database(lab, flags, err);
+	if (!result && !lab->fresh)
+		result = check_header(lab, err);
 	if (!result)
 		result = settle(lab, err);
 	if (result && lab->db && may_be_immutable(lab)) {

@@ -8,7 +8,7 @@
 #define SAMPLES_LIMIT (1 << SAMPLE_SHIFT)
 
 /* Bytes of a row with its part of the indexes, names and links apart: estimates. Their sum was 0.4
- * % above the file with stacks, 12 % without (bench/profile-lab.c). */
+ * % above the file with stacks, 12 % without (bench/programs/profile-lab.c). */
 enum profile_row_bytes {
 	SAMPLE_BYTES = 20, /* the view profiles says it, too */
 	SLICE_BYTES = 100,

@@ -102,7 +102,7 @@ int lab_get_machine(struct lab *lab, int64_t id, struct machine *into, struct er
 
 int lab_add_invocation(struct lab *lab, const char *command_line, int64_t *id, struct error *err)
 {
-	static const char doing[] = "store the study in";
+	static const char doing[] = "store the command line in";
 	sqlite3_stmt *stmt = NULL;
 	int at = 2, result = lab_begin(lab, doing, err);
 	if (!result)

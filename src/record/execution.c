@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const backend_names[] = { "plain", "netlink", "bpf" };
+const char *const backend_names[] = { "plain", "netlink", "bpf" };
 
 const char *backend_name(enum backend backend)
 {
@@ -12,10 +12,11 @@ const char *backend_name(enum backend backend)
 
 static const char *const outcome_names[] = { "exited", "signalled", "timed out" };
 
+const char *const grade_names[] = { "net", "exec", "tick" };
+
 const char *grade_name(enum grade grade)
 {
-	static const char *const names[] = { "net", "exec", "tick" };
-	return grade < GRADES ? names[grade] : "none";
+	return grade < GRADES ? grade_names[grade] : "none";
 }
 
 static const char *const role_names[] = { "subject", "daemon", "self" };
@@ -25,7 +26,7 @@ const char *role_name(enum role role)
 	return role_names[role];
 }
 
-static const char *const run_status_names[] = { "going", "complete", "interrupted", "failed" };
+const char *const run_status_names[] = { "going", "complete", "interrupted", "failed" };
 
 const char *run_status_name(enum run_status status)
 {
@@ -50,15 +51,17 @@ const struct field execution_fields[] = {
 	X(status, "status", FIELD_I32, "exit code or signal"),
 	X(started_at_ns, "started_at_ns", FIELD_DATE, "UTC", .json = "started_at",
 	  .csv = "started_at"),
-	X(et_ns, "et_ns", FIELD_NS, "elapsed time: the first process from its exec to its end"),
+	X(et_ns, "et_ns", FIELD_NS, "elapsed time: the first process from its exec to its end",
+	  .title = "ET"),
 	X(wait_ns, "wait_ns", FIELD_NS, "the same up to when tare, waiting, was told"),
 	X(tree_ns, "tree_ns", FIELD_NS, "up to the end of the last process of the tree"),
-	X(pt_ns[GRADE_NET], "pt_net_ns", FIELD_NS, "process time at grade net",
+	X(pt_ns[GRADE_NET], "pt_net_ns", FIELD_NS,
+	  "process time at grade net: without the interrupts within", .title = "PT net",
 	  .json = "pt_ns.net"),
-	X(pt_ns[GRADE_EXEC], "pt_exec_ns", FIELD_NS, "process time at grade exec",
-	  .json = "pt_ns.exec"),
-	X(pt_ns[GRADE_TICK], "pt_tick_ns", FIELD_NS, "process time at grade tick",
-	  .json = "pt_ns.tick"),
+	X(pt_ns[GRADE_EXEC], "pt_exec_ns", FIELD_NS, "process time at grade exec: by the scheduler",
+	  .title = "PT exec", .json = "pt_ns.exec"),
+	X(pt_ns[GRADE_TICK], "pt_tick_ns", FIELD_NS, "process time at grade tick: counted in ticks",
+	  .title = "PT tick", .json = "pt_ns.tick"),
 	X(user_ns, "user_ns", FIELD_NS,
 	  "this execution's exec in the proportion of its ticks, noise below about 100 ms; absent "
 	  "where no tick fell on it"),
@@ -67,8 +70,8 @@ const struct field execution_fields[] = {
 	  .json = "totals.", .limit = TASK_CUMULATIVE, .measures = task_measures,
 	  .bits = offsetof(struct execution, totals.present)),
 	X(totals.rss_peak_bytes, "rss_peak", FIELD_U64, "bytes, of the largest process",
-	  .unit = UNIT_BYTES, .flags = FIELD_ZERO_ABSENT, .csv = "totals_rss_peak",
-	  .json = "totals.rss_peak"),
+	  .title = "peak RSS", .unit = UNIT_BYTES, .flags = FIELD_ZERO_ABSENT,
+	  .csv = "totals_rss_peak", .json = "totals.rss_peak"),
 	X(totals.processes, "processes", FIELD_U32, "of the subject", .flags = FIELD_ZERO_ABSENT,
 	  .json = "totals.processes"),
 	X(totals.threads, "threads", FIELD_U32, "of the subject, first threads included",

@@ -120,7 +120,7 @@ static const struct field other_fields[] = {
 	  "Had the device that a thread of the subject was blocked on."),
 	{ 0 },
 };
-const struct shape ledger_other_shape = { "other", NULL, other_fields };
+const struct shape ledger_other_shape = { "ran_beside", NULL, other_fields };
 #undef X
 
 #define X(member, ...) FACT(struct ledger_interrupt, member, __VA_ARGS__)

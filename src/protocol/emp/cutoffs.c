@@ -44,6 +44,7 @@ static void drop(const struct offence *o, struct emp_verdict *v)
 	char ran[32] = "", cutoff[32] = "", name[64];
 	v->rule = EMP_CUTOFF;
 	v->value_ns = (double)o->ns;
+	v->low_ns = 0;
 	v->high_ns = (double)o->cutoff->cutoff_ns;
 	snprintf(v->daemon, sizeof v->daemon, "%s", o->process->name);
 	text_display(v->daemon, name, sizeof name);

@@ -14,18 +14,18 @@
 #define RESOLUTION_NS 1000.0
 #define RESOLUTION_RELATIVE 1e-6
 
+const char *const emp_measure_names[] = { "et", "pt_net", "pt_exec", "pt_tick", "user", "system" };
+
 const char *emp_measure_name(enum emp_measure m)
 {
-	static const char *const names[] = {
-		"et", "pt_net", "pt_exec", "pt_tick", "user", "system"
-	};
-	return names[m];
+	return emp_measure_names[m];
 }
+
+const char *const emp_rule_names[] = { "kept", "warmup", "failed", "I", "II" };
 
 const char *emp_rule_name(enum emp_rule rule)
 {
-	static const char *const names[] = { "kept", "warmup", "failed", "I", "II" };
-	return names[rule];
+	return emp_rule_names[rule];
 }
 
 const char *emp_label(enum emp_measure m)
@@ -290,8 +290,11 @@ void emp_judge(const struct run *run, const struct execution *executions, size_t
 {
 	*out = (struct emp_result){ .count = count };
 	out->verdicts = xcalloc(count, sizeof *out->verdicts);
-	for (size_t i = 0; i < count; i++)
-		judge_alone(&executions[i], options, &out->verdicts[i]);
+	for (size_t i = 0; i < count; i++) {
+		struct emp_verdict *v = &out->verdicts[i];
+		v->value_ns = v->low_ns = v->high_ns = NAN;
+		judge_alone(&executions[i], options, v);
+	}
 	/* the ticks of one short execution say nothing, those of all of them are a sample */
 	double user = 0, both = 0;
 	for (size_t i = 0; i < count; i++) {

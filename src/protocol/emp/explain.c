@@ -9,11 +9,7 @@
 #define SLOW_MATTERS 0.02   /* of the median: less is not worth a reason */
 #define MAD_TO_SIGMA 1.4826 /* of a normal distribution */
 
-const char *explain_why_name(enum explain_why why)
-{
-	static const char *const names[] = { "asked", "slow", "slowest" };
-	return names[why];
-}
+const char *const explain_why_names[] = { "asked", "slow", "slowest" };
 
 struct candidate {
 	uint64_t et_ns;

@@ -15,10 +15,11 @@
 #define NEAR_SHARE 0.1
 #define RESOLUTION_NS 1000.0 /* sigmas closer than this are the clock's */
 
+const char *const emp_version_names[] = { "v0", "v1", "v2", "v3", "v4", "v5", "v6" };
+
 const char *emp_version_name(enum emp_version v)
 {
-	static const char *const names[] = { "v0", "v1", "v2", "v3", "v4", "v5", "v6" };
-	return names[v];
+	return emp_version_names[v];
 }
 
 const char *emp_version_adds(enum emp_version v)

@@ -22,6 +22,12 @@ struct time_section {
 	size_t slices_left;		/* of traces */
 };
 
+/* What people are shown of every execution. */
+struct page_measure {
+	const char *column, *name, *title, *meaning;
+	enum unit unit;
+};
+
 /* The place of a name in the section's names, entered when it is new. */
 json_t *section_name(struct time_section *t, const char *name);
 
