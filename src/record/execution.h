@@ -22,7 +22,6 @@ enum outcome {
 	OUTCOME_SIGNALLED, /* status is the signal */
 	OUTCOME_TIMED_OUT, /* ended by tare at the time limit */
 };
-const char *outcome_name(enum outcome outcome);
 
 /* The grades of process time, best first (protocols/emp-sedona.md). */
 enum grade { GRADE_NET, GRADE_EXEC, GRADE_TICK, GRADES };
