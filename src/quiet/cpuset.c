@@ -30,21 +30,19 @@ static const char *hierarchy(void)
 /* A file of the cgroup at `directory`. */
 static char *read_of(const char *directory, const char *file)
 {
-	SCOPED(strbuf_release) struct strbuf path = { 0 };
-	strbuf_printf(&path, "%s/%s", directory, file);
-	char *text = file_read_line(path.text);
+	FREED char *path = xprintf("%s/%s", directory, file);
+	char *text = file_read_line(path);
 	return text;
 }
 
 static int write_of(const char *directory, const char *file, const char *value, struct error *err)
 {
-	SCOPED(strbuf_release) struct strbuf path = { 0 };
-	strbuf_printf(&path, "%s/%s", directory, file);
-	int fd = open(path.text, O_WRONLY | O_CLOEXEC);
+	FREED char *path = xprintf("%s/%s", directory, file);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
 	size_t length = strlen(value);
 	int failed = fd < 0 || write(fd, value, length) != (ssize_t)length;
 	if (failed)
-		error_errno(err, EXIT_ENVIRONMENT, "cannot write '%s' to %s", value, path.text);
+		error_errno(err, EXIT_ENVIRONMENT, "cannot write '%s' to %s", value, path);
 	if (fd >= 0)
 		close(fd);
 	return failed ? -1 : 0;
@@ -172,11 +170,9 @@ int plan_cpuset(const struct quiet_options *o, const struct quiet_knob *k, chang
 int quiet_enter(const struct quiet_options *o, int pid, struct error *err)
 {
 	const char *where = quiet_is_machine(o) ? hierarchy() : NULL;
-	SCOPED(strbuf_release) struct strbuf path = { 0 };
 	char number[16];
 	struct stat st;
-	strbuf_printf(&path, "%s/" NAME, where ? where : "");
+	FREED char *path = xprintf("%s/" NAME, where ? where : "");
 	snprintf(number, sizeof number, "%d", pid);
-	return where && stat(path.text, &st) == 0 ? write_of(path.text, "cgroup.procs", number, err)
-						  : 0;
+	return where && stat(path, &st) == 0 ? write_of(path, "cgroup.procs", number, err) : 0;
 }

@@ -214,9 +214,9 @@ static char *wanted_of(const struct quiet_options *o, const struct setting *s, c
 	struct strbuf list = { 0 };
 	switch (s->rule) {
 	case AS_FILE: {
-		SCOPED(strbuf_release) struct strbuf path = { 0 };
-		strbuf_printf(&path, "%.*s/%s", (int)(strrchr(full, '/') - full), full, s->value);
-		return file_read_line(strbuf_text(&path));
+		FREED char *path =
+			xprintf("%.*s/%s", (int)(strrchr(full, '/') - full), full, s->value);
+		return file_read_line(path);
 	}
 	case OTHERS_MASK:
 		return mask_without(o, now);

@@ -249,13 +249,12 @@ static int read_table(struct reader *r, unsigned i, uint64_t scale)
 /* The rows of the table that varies are kept in a table called so. */
 static int check_kept_name(const struct reader *r, const char *varying)
 {
-	SCOPED(strbuf_release) struct strbuf kept = { 0 };
 	int failed = 0;
-	strbuf_printf(&kept, "%s_all", varying);
+	FREED char *kept = xprintf("%s_all", varying);
 	for (size_t i = 0; i < r->e->tables.count && !failed; i++) {
 		char path[64];
 		snprintf(path, sizeof path, "tables[%zu]", i);
-		if (strcasecmp(r->e->tables.items[i].name, kept.text) == 0)
+		if (strcasecmp(r->e->tables.items[i].name, kept) == 0)
 			failed = fail(r, path,
 				      "'%s' is where tare keeps all rows of '%s', which varies: "
 				      "it needs another name",

@@ -66,14 +66,10 @@ static void read_hypervisor(const struct reader *r)
 	static const struct clue clocks[] = {
 		{ "kvm-clock", "kvm" }, { "hyperv", "hyperv" }, { "xen", "xen" }, { 0 }
 	};
-	FREED char *vendor = reader_line(r, "/sys/class/dmi/id/sys_vendor");
-	FREED char *product = reader_line(r, "/sys/class/dmi/id/product_name");
+	const char *vendor = machine_get(r->into, "system.vendor");
+	const char *product = machine_get(r->into, "system.product");
 	FREED char *type = reader_line(r, "/sys/hypervisor/type");
 	FREED char *tree = reader_line(r, "/proc/device-tree/hypervisor/compatible");
-	if (vendor && *vendor)
-		machine_set(r->into, "system.vendor", vendor);
-	if (product && *product)
-		machine_set(r->into, "system.product", product);
 	const char *flag = machine_get(r->into, "cpu.flag.hypervisor");
 	const char *found = type && *type ? type : NULL;
 	bool guest = flag && strcmp(flag, "yes") == 0;
@@ -267,7 +263,7 @@ static void read_disk(const struct reader *r, const char *name)
 
 static void read_disks(const struct reader *r)
 {
-	SCOPED(names_release) name_list disks = { 0 };
+	SCOPED(words_release) word_list disks = { 0 };
 	reader_names(r, "/sys/block", "", &disks);
 	for (size_t i = 0; i < disks.count; i++) {
 		const char *name = disks.items[i];

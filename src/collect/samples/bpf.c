@@ -224,33 +224,26 @@ static int no_cgroup(const char *path, const char *why, struct error *err)
 
 static int choose_cgroup(struct sampler *s, const char *path, struct error *err)
 {
-	char *mount = cgroup_mount();
+	FREED char *mount = cgroup_mount();
 	if (!mount) {
 		error_set(err, EXIT_ENVIRONMENT, "cgroup v2 is not mounted");
 		return error_hint(err, "'mount -t cgroup2 none /sys/fs/cgroup/unified' does it");
 	}
 	size_t length = strlen(mount);
 	bool absolute = strncmp(path, mount, length) == 0;
-	char *whole = NULL, *real = NULL;
-	if (asprintf(&whole, "%s/%s", absolute ? "" : mount, path) >= 0)
-		real = realpath(whole, NULL);
+	FREED char *whole = xprintf("%s/%s", absolute ? "" : mount, path);
+	FREED char *real = realpath(whole, NULL);
 	struct stat st;
-	int failed = 0;
 	if (!real || stat(real, &st) != 0)
-		failed = no_cgroup(path, strerror(errno), err);
-	else if (strncmp(real, mount, length) != 0 || (real[length] && real[length] != '/') ||
-		 !S_ISDIR(st.st_mode))
-		failed = no_cgroup(path, "it is not in the hierarchy of cgroup v2", err);
-	if (!failed && real) {
-		for (const char *c = real + length; *c; c++)
-			s->skel->rodata->cgroup_level += *c == '/' && c[1] && c[1] != '/';
-		s->skel->rodata->cgroup_id = st.st_ino;
-		s->by_cgroup = true;
-	}
-	free(whole);
-	free(real);
-	xfree(mount);
-	return failed;
+		return no_cgroup(path, strerror(errno), err);
+	if (strncmp(real, mount, length) != 0 || (real[length] && real[length] != '/') ||
+	    !S_ISDIR(st.st_mode))
+		return no_cgroup(path, "it is not in the hierarchy of cgroup v2", err);
+	for (const char *c = real + length; *c; c++)
+		s->skel->rodata->cgroup_level += *c == '/' && c[1] && c[1] != '/';
+	s->skel->rodata->cgroup_id = st.st_ino;
+	s->by_cgroup = true;
+	return 0;
 }
 
 static int sampler_follow(void *state, pid_t pid, struct error *err)

@@ -326,9 +326,8 @@ static int number(void *state, const char *sql, int64_t *value, struct error *er
 static int table_exists(void *state, const char *table, bool *exists, struct error *err)
 {
 	struct odbc *o = state;
-	SCOPED(strbuf_release) struct strbuf sql = { 0 };
-	strbuf_printf(&sql, "SELECT 1 FROM %s WHERE 1 = 0", table);
-	int failed = run(o, strbuf_text(&sql), err);
+	FREED char *sql = xprintf("SELECT 1 FROM %s WHERE 1 = 0", table);
+	int failed = run(o, sql, err);
 	if (failed && (o->link.lost || !o->link.connection))
 		return -1;
 	*exists = !failed;

@@ -91,9 +91,8 @@ static json_t *canonical(const json_t *source)
 		if (!text || add_named(node, source, key, text))
 			continue;
 		if (is_condition(key)) {
-			SCOPED(strbuf_release) struct strbuf line = { 0 };
-			strbuf_printf(&line, "%s: %s", key, text);
-			json_array_append_new(conditions, json_string(line.text));
+			FREED char *line = xprintf("%s: %s", key, text);
+			json_array_append_new(conditions, json_string(line));
 		} else {
 			json_object_set_new(details, key, json_string(text));
 		}
