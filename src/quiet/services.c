@@ -415,8 +415,7 @@ static void plan_holds(const struct quiet_options *o, const char *knob, change_l
 		char path[64], state, what[96];
 		unsigned long long start;
 		long pid;
-		bool is_pid = text && integer_parse(text, 2, INT32_MAX, &pid);
-		if (!is_pid)
+		if (!text || !integer_parse(text, 2, INT32_MAX, &pid))
 			continue;
 		snprintf(path, sizeof path, "/proc/%ld/comm", pid);
 		FREED char *comm = file_read_line(path);

@@ -241,20 +241,18 @@ static void read_disk(const struct reader *r, const char *name)
 		      { "requests", "queue/nr_requests" } };
 	char key[128];
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-		char *text = reader_line(r, "/sys/block/%s/%s", name, files[i].file);
+		FREED char *text = reader_line(r, "/sys/block/%s/%s", name, files[i].file);
 		snprintf(key, sizeof key, "disk.%.64s.%s", name, files[i].key);
 		if (text && *text)
 			machine_set(r->into, key, text);
-		free(text);
 	}
-	char *text = reader_line(r, "/sys/block/%s/queue/scheduler", name);
+	FREED char *text = reader_line(r, "/sys/block/%s/queue/scheduler", name);
 	char *chosen = text ? strchr(text, '[') : NULL;
 	if (chosen)
 		chosen[strcspn(chosen, "]")] = '\0';
 	snprintf(key, sizeof key, "disk.%.64s.scheduler", name);
 	if (text && *text)
 		machine_set(r->into, key, chosen ? chosen + 1 : text);
-	free(text);
 	long sectors;
 	snprintf(key, sizeof key, "disk.%.64s.size_mib", name);
 	if (reader_number(r, &sectors, "/sys/block/%s/size", name))

@@ -15,11 +15,8 @@ void plan_seal(json_t *root, struct query_plan *into)
 
 json_t *plan_string(const char *text, size_t length)
 {
-	char *copy = xstrndup(text, length), *valid = text_utf8(copy);
-	json_t *string = json_string(valid);
-	xfree(valid);
-	xfree(copy);
-	return string;
+	FREED char *copy = xstrndup(text, length), *valid = text_utf8(copy);
+	return json_string(valid);
 }
 
 json_t *plan_node(const char *what, size_t length)

@@ -322,13 +322,12 @@ int mariadb_text(struct mariadb *m, const char *sql, char **text, struct error *
 
 int mariadb_number(void *state, const char *sql, int64_t *value, struct error *err)
 {
-	char *text = NULL, *end;
+	FREED char *text = NULL;
+	char *end;
 	if (mariadb_text(state, sql, &text, err))
 		return -1;
 	long long number = strtoll(text, &end, 10);
-	bool good = end != text && (*end == '\0' || *end == '.');
-	free(text);
-	if (!good)
+	if (end == text || (*end != '\0' && *end != '.'))
 		return error_set(err, EXIT_USAGE, "'%.80s' gives no number", sql);
 	*value = number;
 	return 0;

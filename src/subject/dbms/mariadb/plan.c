@@ -27,7 +27,7 @@ static bool is_passing(const char *name)
 /* Reads `name` at *at and moves behind it; NULL: there is none. The caller frees. */
 static char *take_name(const char **at)
 {
-	struct strbuf name = { 0 };
+	SCOPED(strbuf_release) struct strbuf name = { 0 };
 	const char *c = *at;
 	if (*c != '`')
 		return NULL;
@@ -35,10 +35,8 @@ static char *take_name(const char **at)
 		c += *c == '`';
 		strbuf_putc(&name, *c);
 	}
-	if (*c != '`') {
-		strbuf_release(&name);
+	if (*c != '`')
 		return NULL;
-	}
 	*at = c + 1;
 	return strbuf_detach(&name);
 }
@@ -57,30 +55,27 @@ static void note_alias(json_t *tables, const char *alias, const char *table)
  * parts. */
 static void take_chain(json_t *tables, const char **at)
 {
-	char *part[2] = { take_name(at), NULL }, *alias = NULL;
-	if (part[0] && **at == '.') {
+	FREED char *first = take_name(at), *table = NULL, *alias = NULL;
+	if (first && **at == '.') {
 		(*at)++;
-		part[1] = take_name(at);
+		table = take_name(at);
 	}
-	if (part[1] && **at == ' ') {
+	if (table && **at == ' ') {
 		const char *after = *at + 1;
 		alias = take_name(&after);
 		if (alias) {
-			note_alias(tables, alias, part[1]);
+			note_alias(tables, alias, table);
 			*at = after;
 		}
 	}
-	while (!alias && part[0] && **at == '.') { /* of a column */
+	while (!alias && first && **at == '.') { /* of a column */
 		(*at)++;
 		FREED char *more = take_name(at);
 		if (!more)
 			break;
 	}
-	if (!part[0])
+	if (!first)
 		(*at)++;
-	free(part[0]);
-	free(part[1]);
-	free(alias);
 }
 
 static const char *behind_text(const char *at)

@@ -45,9 +45,8 @@ int mariadb_describe(void *state, char **version, char **settings, struct error 
 			FREED char *value = text_utf8(row[1]);
 			json_object_set_new(all, row[0], json_string(value));
 		}
-	char *text = json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
+	*settings = json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
 	json_decref(all);
-	*settings = text;
 	*version = xstrndup(said, strcspn(said, "-")); /* 10.11.14-MariaDB-0+deb12u2 */
 	m->lib->mysql_free_result(result);
 	return 0;
@@ -71,16 +70,15 @@ static int process_by_file(struct mariadb *m, pid_t *process, struct error *err)
 		return -1;
 	FREED char *text = file_read_line(path);
 	long pid = 0;
-	bool good = text && integer_parse(text, 1, INT32_MAX, &pid);
-	if (!good) {
-		char shown[200];
-		text_display(path, shown, sizeof shown);
-		error_set(err, EXIT_ENVIRONMENT, "cannot read the server's process from %s: %s",
-			  shown, text ? "that is no number" : strerror(errno));
-		error_hint(err, "connect through its socket: mariadb:///database?socket=/path");
+	if (text && integer_parse(text, 1, INT32_MAX, &pid)) {
+		*process = (pid_t)pid;
+		return 0;
 	}
-	*process = (pid_t)pid;
-	return good ? 0 : -1;
+	char shown[200];
+	text_display(path, shown, sizeof shown);
+	error_set(err, EXIT_ENVIRONMENT, "cannot read the server's process from %s: %s", shown,
+		  text ? "that is no number" : strerror(errno));
+	return error_hint(err, "connect through its socket: mariadb:///database?socket=/path");
 }
 
 static int process_of(struct mariadb *m, pid_t *process, struct error *err)

@@ -309,14 +309,13 @@ static const char *type(const void *state, enum column_kind kind, uint32_t lengt
 
 static int number(void *state, const char *sql, int64_t *value, struct error *err)
 {
-	char *line, *end;
+	FREED char *line = NULL;
+	char *end;
 	if (first_line(state, sql, &line, err))
 		return -1;
 	errno = 0;
 	long long found = strtoll(line, &end, 10);
-	bool fine = end != line && !errno && (!*end || *end == '.' || isspace((unsigned char)*end));
-	xfree(line);
-	if (!fine)
+	if (end == line || errno || (*end && *end != '.' && !isspace((unsigned char)*end)))
 		return error_set(err, EXIT_USAGE, "'%.200s' gives no number", sql);
 	*value = found;
 	return 0;

@@ -109,10 +109,9 @@ static json_t *canonical(const json_t *source)
 int plan_of_postgresql(const char *json, struct query_plan *into, struct error *err)
 {
 	json_error_t why;
-	char *valid = text_utf8(json); /* a database of SQL_ASCII may hold anything */
+	FREED char *valid = text_utf8(json); /* a database of SQL_ASCII may hold anything */
 	json_t *told = json_loads(valid, 0, &why), *plans = json_array(), *one, *root = NULL;
 	size_t i;
-	free(valid);
 	json_array_foreach(told, i, one)
 	{
 		json_t *plan = json_object_get(one, "Plan");
@@ -126,13 +125,12 @@ int plan_of_postgresql(const char *json, struct query_plan *into, struct error *
 		root = json_incref(json_array_get(plans, 0));
 	else if (understood)
 		root = json_pack("{s:s, s:O}", "node", "Queries", "children", plans);
-	if (!root)
+	if (root)
+		plan_seal(root, into);
+	else
 		error_set(err, EXIT_ENVIRONMENT, "PostgreSQL's plan is not understood: %s",
 			  told ? "it has no plan node" : why.text);
 	json_decref(plans);
 	json_decref(told);
-	if (!root)
-		return -1;
-	plan_seal(root, into);
-	return 0;
+	return root ? 0 : -1;
 }

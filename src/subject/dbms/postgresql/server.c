@@ -50,14 +50,12 @@ static char *newest(const char *program)
 /* Of the version that made the data, which no other can read. */
 static char *find_program(const char *program, const char *data, struct error *err)
 {
-	char *version = version_of(data), *path = NULL, shown[32] = "";
+	FREED char *version = version_of(data);
+	char *path, shown[32] = "";
 	if (version) {
-		SCOPED(strbuf_release) struct strbuf exact = { 0 };
 		text_display(version, shown, sizeof shown);
-		strbuf_printf(&exact, INSTALLED "/%s/bin/%s", version, program);
-		if (access(exact.text, X_OK) == 0)
-			path = strbuf_detach(&exact);
-		free(version);
+		FREED char *place = xprintf(INSTALLED "/%s/bin", version);
+		path = file_find_program(place, program);
 	} else {
 		path = newest(program);
 	}

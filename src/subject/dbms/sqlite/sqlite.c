@@ -433,18 +433,17 @@ static char *with_table(struct sqlite *s, const char *detail)
 static int plan(void *state, struct query_plan *into, struct error *err)
 {
 	struct sqlite *s = state;
-	ARRAY(struct sqlite_plan_row) rows = { 0 };
-	FREED word_list details = { 0 };
+	FREED ARRAY(struct sqlite_plan_row) rows = { 0 };
+	SCOPED(words_release) word_list details = { 0 };
 	sqlite3_stmt *explain = NULL;
-	SCOPED(strbuf_release) struct strbuf sql = { 0 };
 	int rc = SQLITE_ERROR;
 	if (!s->statement)
 		return no_statement(err);
 	/* an explained statement does not look whether another connection changed the schema; this
 	 * does */
 	sqlite3_exec(s->db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
-	strbuf_printf(&sql, "EXPLAIN QUERY PLAN %s", s->sql);
-	if (!sqlite3_prepare_v2(s->db, strbuf_text(&sql), -1, &explain, NULL))
+	FREED char *sql = xprintf("EXPLAIN QUERY PLAN %s", s->sql);
+	if (!sqlite3_prepare_v2(s->db, sql, -1, &explain, NULL))
 		while ((rc = sqlite3_step(explain)) == SQLITE_ROW) {
 			const char *detail = (const char *)sqlite3_column_text(explain, 3);
 			char *text = with_table(s, detail ? detail : "");
@@ -456,9 +455,6 @@ static int plan(void *state, struct query_plan *into, struct error *err)
 	int failed = rc == SQLITE_DONE ? plan_of_sqlite(rows.items, rows.count, into, err)
 				       : fail(s, "SQL", err);
 	sqlite3_finalize(explain);
-	array_release(&rows);
-	for (size_t i = 0; i < details.count; i++)
-		xfree(details.items[i]);
 	return failed;
 }
 
