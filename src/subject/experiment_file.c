@@ -462,7 +462,7 @@ int experiment_of_statements(const char *const *sql, size_t count, struct experi
 				.executions = EXECUTIONS,
 				.time_limit_ns = TIME_LIMIT_NS,
 				.seed = SEED };
-	json_t *list = json_array();
+	json_auto_t *list = json_array();
 	int failed =
 		count > QUERIES_MOST
 			? error_set(err, EXIT_USAGE, "there are more than %d queries", QUERIES_MOST)
@@ -478,7 +478,6 @@ int experiment_of_statements(const char *const *sql, size_t count, struct experi
 	/* as a file would have it: what is stored, and what a resumed run reads */
 	FREED char *queries = json_dumps(list, JSON_COMPACT);
 	e.text = xprintf("name: %s\nqueries: %s\n", e.name, queries);
-	json_decref(list);
 	if (failed)
 		experiment_release(&e);
 	else

@@ -287,20 +287,14 @@ static int choose_tick(struct sampler *s, const struct btf *btf, struct error *e
 
 static int load(struct sampler *s, const struct samples_options *o, struct error *err)
 {
-	struct btf *btf = kernel_btf(err);
+	SCOPED(kernel_btf_release) struct btf *btf = kernel_btf(err);
 	if (!btf)
 		return -1;
 	s->skel = profile_bpf__open();
-	int failed = s->skel ? 0 : -1;
-	if (failed)
-		error_set(err, EXIT_ENVIRONMENT, "cannot open the BPF programs: %s",
-			  strerror(errno));
-	if (!failed && s->mode == PROFILE_TICK)
-		failed = choose_tick(s, btf, err);
-	if (!failed && o->cgroup)
-		failed = choose_cgroup(s, o->cgroup, err);
-	btf__free(btf);
-	if (failed)
+	if (!s->skel)
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot open the BPF programs");
+	if ((s->mode == PROFILE_TICK && choose_tick(s, btf, err)) ||
+	    (o->cgroup && choose_cgroup(s, o->cgroup, err)))
 		return -1;
 	bpf_program__set_autoload(s->mode == PROFILE_TICK ? s->skel->progs.profile_event
 							  : s->skel->progs.profile_tick,
@@ -322,7 +316,7 @@ static int load(struct sampler *s, const struct samples_options *o, struct error
 	for (size_t i = 0; i < s->cpus.count; i++)
 		if (s->cpus.items[i] < PROFILE_CPUS)
 			s->skel->rodata->sampled_cpus[s->cpus.items[i]] = 1;
-	failed = profile_bpf__load(s->skel);
+	int failed = profile_bpf__load(s->skel);
 	if (failed)
 		return error_set(err, EXIT_ENVIRONMENT, "the kernel refused the BPF programs: %s",
 				 strerror(-failed));

@@ -147,7 +147,7 @@ static json_t *element_of(const char *list, const json_t *element, const json_t 
 
 static void add_list(json_t *node, const char *name, const json_t *list, const json_t *tables)
 {
-	json_t *group = json_pack("{s:s}", "node", name);
+	json_auto_t *group = json_pack("{s:s}", "node", name);
 	SCOPED(strbuf_release) struct strbuf line = { 0 };
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const char *text = json_string_value(json_array_get(list, i));
@@ -168,7 +168,6 @@ static void add_list(json_t *node, const char *name, const json_t *list, const j
 		plan_adopt(node, json_incref(json_array_get(children, 0))); /* no loop at all */
 	else if (children)
 		plan_adopt(node, json_incref(group));
-	json_decref(group);
 }
 
 static json_t *node_of(const char *name, const json_t *object, const json_t *tables)
@@ -196,15 +195,12 @@ int plan_of_mariadb_written(const char *json, const char *written, struct query_
 			    struct error *err)
 {
 	json_error_t wrong;
-	json_t *said = json_loads(json, 0, &wrong);
+	json_auto_t *said = json_loads(json, 0, &wrong);
 	const json_t *block = json_object_get(said, "query_block");
-	if (!json_is_object(block)) {
-		error_set(err, EXIT_ENVIRONMENT, "MariaDB's plan is not understood: %s",
-			  said ? "it has no query_block" : wrong.text);
-		json_decref(said);
-		return -1;
-	}
-	json_t *tables = json_object();
+	if (!json_is_object(block))
+		return error_set(err, EXIT_ENVIRONMENT, "MariaDB's plan is not understood: %s",
+				 said ? "it has no query_block" : wrong.text);
+	json_auto_t *tables = json_object();
 	while (written && *written) {
 		if (*written == '`')
 			take_chain(tables, &written);
@@ -214,8 +210,6 @@ int plan_of_mariadb_written(const char *json, const char *written, struct query_
 			written++;
 	}
 	plan_seal(node_of("query_block", block, tables), into);
-	json_decref(tables);
-	json_decref(said);
 	return 0;
 }
 

@@ -38,7 +38,7 @@ int mariadb_describe(void *state, char **version, char **settings, struct error 
 		m->lib->mysql_free_result(result);
 		return -1;
 	}
-	json_t *all = json_object();
+	json_auto_t *all = json_object();
 	MYSQL_ROW row;
 	while ((row = m->lib->mysql_fetch_row(result)))
 		if (row[0] && row[1]) {
@@ -46,7 +46,6 @@ int mariadb_describe(void *state, char **version, char **settings, struct error 
 			json_object_set_new(all, row[0], json_string(value));
 		}
 	*settings = json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
-	json_decref(all);
 	*version = xstrndup(said, strcspn(said, "-")); /* 10.11.14-MariaDB-0+deb12u2 */
 	m->lib->mysql_free_result(result);
 	return 0;

@@ -280,13 +280,12 @@ static int describe(void *state, char **version, char **settings, struct error *
 	} else {
 		*version = info(o, SQL_DBMS_VER);
 	}
-	json_t *object = json_object();
+	json_auto_t *object = json_object();
 	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
 		FREED char *text = info(o, facts[i].what);
 		json_object_set_new(object, facts[i].key, json_string(text));
 	}
 	*settings = json_dumps(object, JSON_COMPACT);
-	json_decref(object);
 	return 0;
 }
 

@@ -110,7 +110,8 @@ int plan_of_postgresql(const char *json, struct query_plan *into, struct error *
 {
 	json_error_t why;
 	FREED char *valid = text_utf8(json); /* a database of SQL_ASCII may hold anything */
-	json_t *told = json_loads(valid, 0, &why), *plans = json_array(), *one, *root = NULL;
+	json_auto_t *told = json_loads(valid, 0, &why), *plans = json_array();
+	json_t *one, *root = NULL;
 	size_t i;
 	json_array_foreach(told, i, one)
 	{
@@ -125,12 +126,9 @@ int plan_of_postgresql(const char *json, struct query_plan *into, struct error *
 		root = json_incref(json_array_get(plans, 0));
 	else if (understood)
 		root = json_pack("{s:s, s:O}", "node", "Queries", "children", plans);
-	if (root)
-		plan_seal(root, into);
-	else
-		error_set(err, EXIT_ENVIRONMENT, "PostgreSQL's plan is not understood: %s",
-			  told ? "it has no plan node" : why.text);
-	json_decref(plans);
-	json_decref(told);
-	return root ? 0 : -1;
+	if (!root)
+		return error_set(err, EXIT_ENVIRONMENT, "PostgreSQL's plan is not understood: %s",
+				 told ? "it has no plan node" : why.text);
+	plan_seal(root, into);
+	return 0;
 }
