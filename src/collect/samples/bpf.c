@@ -256,8 +256,7 @@ static int sampler_follow(void *state, pid_t pid, struct error *err)
 	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.wanted), &tgid, &one, BPF_NOEXIST) == 0)
 		__atomic_fetch_add(&s->skel->bss->control.following, 1, __ATOMIC_SEQ_CST);
 	else if (errno != EEXIST)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot follow process %d: %s", (int)pid,
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot follow process %d", (int)pid);
 	return 0;
 }
 
@@ -327,8 +326,7 @@ static int load(struct sampler *s, const struct samples_options *o, struct error
 		s->words = kernel_map_memory(s->skel->maps.words, s->room * sizeof *s->words, false,
 					     &s->words_size);
 	if (!s->counts || (s->stacks != STACKS_NONE && !s->words))
-		return error_set(err, EXIT_ENVIRONMENT, "cannot map the memory for samples: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot map the memory for samples");
 	return 0;
 }
 
@@ -336,8 +334,7 @@ static int watch(struct sampler *s, int fd, struct error *err)
 {
 	struct epoll_event e = { .events = EPOLLIN };
 	if (fd >= 0 && epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &e) != 0)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot watch the kernel's buffers: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot watch the kernel's buffers");
 	return 0;
 }
 
@@ -395,8 +392,7 @@ static int open_sampler(struct sampler *s, const struct samples_options *o, stru
 		spaces_prepare(s->spaces);
 		s->dumps = ring_buffer__new(bpf_map__fd(s->skel->maps.dumps), take_dump, s, NULL);
 		if (!s->dumps)
-			return error_set(err, EXIT_ENVIRONMENT, "cannot map a ring buffer: %s",
-					 strerror(errno));
+			return error_errno(err, EXIT_ENVIRONMENT, "cannot map a ring buffer");
 		if (watch(s, ring_buffer__epoll_fd(s->dumps), err))
 			return -1;
 	}
@@ -483,8 +479,7 @@ static int sampler_start(void *state, struct error *err)
 	if (!failed)
 		s->tick = attached(s->skel->progs.profile_tick, &failed);
 	if (failed)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot attach to a tracepoint: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot attach to a tracepoint");
 	forget_ended(s);
 	return 0;
 }
