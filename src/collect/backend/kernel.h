@@ -18,6 +18,7 @@ void kernel_quiet(void);
 
 /* The kernel's types, or NULL with an error; quiets libbpf, too. */
 struct btf *kernel_btf(struct error *err);
+void kernel_btf_release(struct btf **btf); /* for SCOPED() */
 
 /* Says that programs ("program of a watch") could not be loaded; without privileges, that nobody
  * may watch this deed. */

@@ -1,6 +1,5 @@
 /* What the parts of the driver for MariaDB and MySQL share: mariadb.c connects and asks,
- * execute.c is about the query, tables.c about tables and the pool,
- * tasks.c about who evaluates. */
+ * execute.c is about the query, tables.c about tables and the pool. */
 #ifndef TARE_SUBJECT_DBMS_MARIADB_PRIVATE_H
 #define TARE_SUBJECT_DBMS_MARIADB_PRIVATE_H
 
@@ -88,8 +87,5 @@ int mariadb_load(void *state, const char *table, size_t columns, dbms_row_fn nex
 int mariadb_settle(void *state, const char *const *tables, size_t count, struct error *err);
 int mariadb_table_bytes(void *state, const char *table, uint64_t *bytes, struct error *err);
 int mariadb_forget(void *state, struct error *err);
-
-int mariadb_describe(void *state, char **version, char **settings, struct error *err);
-int mariadb_tasks(void *state, struct dbms_tasks *into, struct error *err);
 
 #endif

@@ -280,13 +280,12 @@ static int describe(void *state, char **version, char **settings, struct error *
 	} else {
 		*version = info(o, SQL_DBMS_VER);
 	}
-	json_t *object = json_object();
+	json_auto_t *object = json_object();
 	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
 		FREED char *text = info(o, facts[i].what);
 		json_object_set_new(object, facts[i].key, json_string(text));
 	}
 	*settings = json_dumps(object, JSON_COMPACT);
-	json_decref(object);
 	return 0;
 }
 
@@ -309,14 +308,13 @@ static const char *type(const void *state, enum column_kind kind, uint32_t lengt
 
 static int number(void *state, const char *sql, int64_t *value, struct error *err)
 {
-	char *line, *end;
+	FREED char *line = NULL;
+	char *end;
 	if (first_line(state, sql, &line, err))
 		return -1;
 	errno = 0;
 	long long found = strtoll(line, &end, 10);
-	bool fine = end != line && !errno && (!*end || *end == '.' || isspace((unsigned char)*end));
-	xfree(line);
-	if (!fine)
+	if (end == line || errno || (*end && *end != '.' && !isspace((unsigned char)*end)))
 		return error_set(err, EXIT_USAGE, "'%.200s' gives no number", sql);
 	*value = found;
 	return 0;
@@ -326,9 +324,8 @@ static int number(void *state, const char *sql, int64_t *value, struct error *er
 static int table_exists(void *state, const char *table, bool *exists, struct error *err)
 {
 	struct odbc *o = state;
-	SCOPED(strbuf_release) struct strbuf sql = { 0 };
-	strbuf_printf(&sql, "SELECT 1 FROM %s WHERE 1 = 0", table);
-	int failed = run(o, strbuf_text(&sql), err);
+	FREED char *sql = xprintf("SELECT 1 FROM %s WHERE 1 = 0", table);
+	int failed = run(o, sql, err);
 	if (failed && (o->link.lost || !o->link.connection))
 		return -1;
 	*exists = !failed;
