@@ -51,6 +51,13 @@ char *file_read(const char *path)
 	return file_read_bytes(path, &length);
 }
 
+char *file_read_proc(long pid, const char *name)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%ld/%s", pid, name);
+	return file_read(path);
+}
+
 char *file_read_line(const char *path)
 {
 	char *text = file_read(path);
@@ -107,9 +114,8 @@ static int write_in_place(const char *path, const char *bytes, size_t length)
 
 static int write_beside(const char *path, const char *bytes, size_t length)
 {
-	SCOPED(strbuf_release) struct strbuf beside = { 0 };
-	strbuf_printf(&beside, "%s.XXXXXX", path);
-	int fd = mkostemp(beside.text, O_CLOEXEC);
+	FREED char *beside = xprintf("%s.XXXXXX", path);
+	int fd = mkostemp(beside, O_CLOEXEC);
 	if (fd < 0)
 		return -1;
 	mode_t mask = umask(0);
@@ -117,10 +123,10 @@ static int write_beside(const char *path, const char *bytes, size_t length)
 	int failed = write_all(fd, bytes, length) || fchmod(fd, 0666 & ~mask);
 	failed |= close(fd) != 0;
 	if (!failed)
-		failed = rename(beside.text, path);
+		failed = rename(beside, path);
 	if (failed) {
 		int saved = errno;
-		unlink(beside.text);
+		unlink(beside);
 		errno = saved;
 	}
 	return failed ? -1 : 0;
@@ -150,8 +156,7 @@ int file_write(const char *path, const char *bytes, size_t length, struct error 
 	char shown[256];
 	bool room = errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO;
 	text_display(strcmp(path, "-") == 0 ? "standard output" : path, shown, sizeof shown);
-	return error_set(err, room ? EXIT_ENVIRONMENT : EXIT_USAGE, "cannot write %s: %s", shown,
-			 strerror(errno));
+	return error_errno(err, room ? EXIT_ENVIRONMENT : EXIT_USAGE, "cannot write %s", shown);
 }
 
 bool directory_is_own(const char *path)

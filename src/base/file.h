@@ -20,6 +20,9 @@ char *file_read_bytes(const char *path, size_t *length);
 /* The same without trailing white space; for one-line files. */
 char *file_read_line(const char *path);
 
+/* /proc/PID/NAME, as file_read(). */
+char *file_read_proc(long pid, const char *name);
+
 /* A descriptor to read a regular file from, or -1. Nothing else is opened, not even to look at it:
  * to open a device may do something, and a pipe waits. */
 int file_open_regular(const char *path);

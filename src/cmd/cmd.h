@@ -102,10 +102,12 @@ bool cmd_utf8(void); /* by the locale; without one, yes */
  */
 void cmd_print_table(const struct table *t, enum table_format format);
 
-/* All of a file that a user named, "-" being standard input; shown: the same for messages. NULL: an
- * error "cannot read [what]...". The caller frees. */
-char *cmd_read_file(const char *path, const char *what, char shown[200], size_t *length,
-		    struct error *err);
+/* At most so many bytes of what a user named, whatever it is: a device, or a pipe, has no end. "-"
+ * is standard input; shown: its name for messages. NULL: an error that begins with these words. The
+ * caller frees. */
+#define READ_ALL (SIZE_MAX - 1)
+char *cmd_read_file(const char *path, size_t most, const char *words, char shown[200],
+		    size_t *length, struct error *err);
 
 /* "tare NAME ARGUMENTS" as a shell would read it; the caller frees. */
 char *cmd_line(int argc, char **argv);

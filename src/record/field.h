@@ -57,10 +57,11 @@ enum field_kind {
 	/* Only in JSON. */
 	FIELD_CONST,  /* the number `limit` */
 	FIELD_OBJECT, /* a struct, described by `shape`; null with FIELD_ZERO_ABSENT where the
-			 first row of its shape is 0 */
+			 first row of its shape is 0 or absent */
 	FIELD_LIST, /* an ARRAY of structs, described by `shape`, of `limit` bytes each; or of plain
 		       values: `item` */
-	FIELD_MAP,  /* an object with any keys; its values as in a list */
+	FIELD_MAP,  /* an object with any keys; its values as in a list. With `item` FIELD_TEXT
+		       an ARRAY of pairs of char *, with nothing a json_t *, which may be NULL */
 	FIELD_ANY,  /* whatever `more` says */
 	FIELD_SPLICE, /* the rows of `shape` stand here, of the struct at offset */
 };

@@ -18,8 +18,7 @@ struct profile_subject {
 };
 
 struct profile_style {
-	size_t width; /* of the terminal; 0: any */
-	bool colour;
+	struct style style; /* without a width, tables are as wide as they want */
 	size_t most;	    /* rows; 0: all */
 	double least_share; /* rows below this share of the samples are left out */
 	bool totals;	    /* a column for samples with it anywhere in the stack */
@@ -52,8 +51,8 @@ struct profile_listing {
 	const instruction_list *instructions;
 	const sleepy_counts *counts;
 	uint64_t samples; /* that shares are of */
-	/* A line of a source file without its newline, lent until the next call; NULL: it cannot be
-	 * read. source NULL: no file can. */
+	/* A line of a source file without its newline, the context's own; NULL: it cannot be read.
+	 * source NULL: no file can. */
 	const char *(*source)(void *context, const char *file, uint32_t line);
 	void *context;
 };

@@ -31,12 +31,17 @@ struct profile_change {
 	double before_cpu_per_s, after_cpu_per_s; /* NaN: not known */
 	bool sure;
 };
-void profile_change_of(const struct sleepy_diff *d, size_t row, struct profile_change *out);
 struct profile_side {
 	enum profile_mode mode;
 	uint32_t cpus;
 	uint64_t samples, elapsed_ns;
 	double hz, cpu_per_s;
+};
+/* What JSON has of a comparison. */
+struct profile_changes {
+	enum sleepy_by by;
+	struct profile_side before, after;
+	ARRAY(struct profile_change) rows;
 };
 
 /* Of a row of a view by system: of CPUs * elapsed; NaN without one. */
@@ -87,9 +92,6 @@ const char *profile_row_word(enum sleepy_by by, size_t count);
 
 /* Shares of a view stand below each other: one number of decimals, as n samples support. */
 int profile_decimals(uint64_t n);
-/* The larger half of the 95 % interval, in percentage points. */
-double profile_margin(uint64_t hits, uint64_t n);
-
 /* What its way of sampling cannot tell, in sentences without their first capital. */
 #define PROFILE_NOTES 2
 size_t profile_notes_of(const struct profile *p, const char *notes[PROFILE_NOTES]);
@@ -110,6 +112,7 @@ struct listing {
 	uint64_t self;	    /* all of the function's samples */
 	uint64_t elsewhere; /* of them, at addresses where no instruction of the list begins */
 	uint64_t most;	    /* of one instruction */
+	uint64_t samples;   /* that shares are of */
 };
 void listing_of(const struct profile *p, const struct profile_listing *l, struct listing *out);
 void listing_release(struct listing *l);
@@ -122,16 +125,12 @@ struct profile_part {
 
 /* ---- text ---- */
 
-size_t profile_width(const struct profile_style *style);		      /* of a paragraph */
 void put_samples_count(struct strbuf *out, uint64_t count, const char *word); /* "3 samples" */
 void put_cpu_seconds(struct strbuf *out, double ns);			      /* "1.23 s" */
 void put_profile_system(const struct profile_subject *s, const struct sleepy_view *v,
-			const struct profile_style *style, struct strbuf *out);
-/* A cell of at most so many columns (0: any), cut in the middle; safe to show. */
-void table_add_fitted(struct table *t, const char *text, size_t columns);
-/* The same of a function's name, with something before and after it; what is between its brackets
- * goes first. */
-void table_add_symbol(struct table *t, const char *before, const char *name, const char *after,
-		      size_t columns);
+			const struct style *style, struct strbuf *out);
+/* A function's name, with something before and after it; where it does not fit, what is between
+ * its brackets goes first. */
+void table_add_symbol(struct table *t, const char *before, const char *name, const char *after);
 
 #endif
