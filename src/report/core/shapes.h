@@ -40,7 +40,7 @@ extern const struct shape colour_shape, colours_shape, page_finding_shape, page_
 	noise_comparison_shape, profile_comparison_side_shape, places_shape,
 	profile_comparison_shape, query_comparison_shape, doc_shape;
 
-/* Every document; ended by one without a name. */
+/* Every document; the last entry has no name. */
 extern const struct document documents[];
 
 #endif
