@@ -47,7 +47,7 @@ struct time_recording {
 	struct recorder to; /* opened by the caller */
 	struct collector *collector;
 	struct run_quiet quiet;
-	char *ledger_missing; /* why the bpf back end keeps no ledger; NULL: it does, or is not used
+	char *ledger_missing; /* why the bpf back end keeps no ledger; NULL: it does, or is unused
 			       */
 	struct run *runs;     /* one per command; id 0 until begun */
 	bool *stored;	      /* the lab has an execution of it */
