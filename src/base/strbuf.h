@@ -1,5 +1,5 @@
-/* A growing NUL-terminated string: struct strbuf sb = {0}; text is NULL until something is added.
- */
+/* A growing NUL-terminated string: struct strbuf sb = {0}; text is NULL until something is
+ * added. */
 #ifndef TARE_BASE_STRBUF_H
 #define TARE_BASE_STRBUF_H
 
