@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Since boot, of these CPUs together, waiting for I/O included; steps of 10 ms. */
+/* Idle time of these CPUs together since boot, including waiting for I/O, in steps of 10 ms. */
 uint64_t idle_ns(const uint32_t *cpus, size_t count);
 
 #endif

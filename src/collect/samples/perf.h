@@ -1,5 +1,5 @@
-/* What the parts of the perf back end share: perf.c (events and their life) and
- * perf_take.c (records into a profile). */
+/* Shared by the parts of the perf back end: perf.c (events and their life) and perf_take.c (records
+ * into a profile). */
 #ifndef TARE_COLLECT_SAMPLES_PERF_H
 #define TARE_COLLECT_SAMPLES_PERF_H
 
@@ -14,11 +14,11 @@ struct samples_perf {
 	enum profile_mode mode;
 	enum profile_stacks stacks;
 	uint32_t hz;
-	cpu_list cpus;	     /* all that are online: processes may be told of on any */
-	ARRAY(bool) sampled; /* of them, those that were asked for */
+	cpu_list cpus;	     /* all online ones: processes may be reported on any */
+	ARRAY(bool) sampled; /* for each CPU, whether it was asked for */
 	size_t ring_bytes;
 	struct perf_rings *rings;
-	ARRAY(int) events; /* which write into the ring of their CPU */
+	ARRAY(int) events; /* each writes into the ring of its CPU */
 	ARRAY(pid_t) followed;
 	struct strbuf not_seen;
 
@@ -28,16 +28,16 @@ struct samples_perf {
 	uint64_t self_ns;   /* CPU time of this process at the last take */
 	uint64_t beats;
 	bool lost_any;
-	bool busy; /* something that is followed lived at the last beat */
+	bool busy; /* a followed process was alive at the last beat */
 };
 
-/* Fields of a sample behind struct perf_rings_sample. */
+/* The fields of a sample after struct perf_rings_sample. */
 uint64_t samples_perf_type(enum profile_stacks stacks);
 #define SAMPLES_PERF_STACK_BYTES 16384u
-/* rbp, rsp and rip, in this order; 0: there is no .eh_frame unwinding here. */
+/* rbp, rsp and rip, in this order; 0: no .eh_frame unwinding on this machine. */
 uint64_t samples_perf_registers(void);
 
-/* Takes over what the rings hold. */
+/* Takes the records out of the rings. */
 void samples_perf_read(struct samples_perf *s);
 
 #endif
