@@ -5,7 +5,7 @@
 #include "protocol/emp/explain.h"
 #include "report/time/report.h"
 
-/* For people; of the executions explained at most so many (0: all). */
+/* For people; explains at most `most` executions (0: all). */
 void explain_text(const struct run_view *view, const struct explanation *e, size_t most,
 		  const struct style *style, struct strbuf *out);
 /* docs/schema/explain.schema.json */
