@@ -25,6 +25,12 @@
 		(a)->items[(a)->count++] = (__VA_ARGS__); \
 	} while (0)
 
+#define array_sort(a, by)                                                        \
+	do {                                                                     \
+		if ((a)->count)                                                  \
+			qsort((a)->items, (a)->count, sizeof *(a)->items, (by)); \
+	} while (0)
+
 /* Frees unused room, for many small arrays that stay. */
 #define array_fit(a)                                                                        \
 	do {                                                                                \

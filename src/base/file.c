@@ -51,6 +51,13 @@ char *file_read(const char *path)
 	return file_read_bytes(path, &length);
 }
 
+char *file_read_proc(long pid, const char *name)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%ld/%s", pid, name);
+	return file_read(path);
+}
+
 char *file_read_line(const char *path)
 {
 	char *text = file_read(path);
@@ -150,8 +157,7 @@ int file_write(const char *path, const char *bytes, size_t length, struct error 
 	char shown[256];
 	bool room = errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO;
 	text_display(strcmp(path, "-") == 0 ? "standard output" : path, shown, sizeof shown);
-	return error_set(err, room ? EXIT_ENVIRONMENT : EXIT_USAGE, "cannot write %s: %s", shown,
-			 strerror(errno));
+	return error_errno(err, room ? EXIT_ENVIRONMENT : EXIT_USAGE, "cannot write %s", shown);
 }
 
 bool directory_is_own(const char *path)

@@ -20,6 +20,9 @@ char *file_read_bytes(const char *path, size_t *length);
 /* Like file_read(), without trailing white space, for one-line files. */
 char *file_read_line(const char *path);
 
+/* /proc/PID/NAME, as file_read(). */
+char *file_read_proc(long pid, const char *name);
+
 /* A descriptor for reading a regular file, or -1. Other files are not opened at all, because
  * opening a device may have effects and opening a pipe blocks. */
 int file_open_regular(const char *path);

@@ -10,6 +10,47 @@
 #include "base/file.h"
 #include "binary/symbols_private.h"
 
+/* ---- work ---- */
+
+#define BREATHE_NS (20 * UINT64_C(1000000))
+
+void work_begin(struct work *w)
+{
+	w->begun_ns = clock_thread_cpu_ns();
+}
+
+void work_end(struct work *w)
+{
+	uint64_t now = clock_thread_cpu_ns(), spent = now - w->begun_ns;
+	w->left_ns = spent < w->left_ns ? w->left_ns - spent : 0;
+	w->begun_ns = now;
+}
+
+void work_breathe(struct work *w)
+{
+	uint64_t now = w->breathe ? clock_monotonic_ns() : 0;
+	if (!w->breathe || now - w->breathed_ns < BREATHE_NS)
+		return;
+	w->breathe(w->context);
+	w->breathed_ns = clock_monotonic_ns();
+}
+
+bool work_on(struct work *w, size_t steps)
+{
+	if (!w)
+		return true;
+	w->steps += steps;
+	if (w->steps >= WORK_LOOK) {
+		w->steps = 0;
+		work_end(w);
+		work_breathe(w);
+		work_begin(w); /* what the breath took is not the file's fault */
+	}
+	return w->left_ns > 0;
+}
+
+/* ---- objects ---- */
+
 #define MEMORY_USUAL ((size_t)256 << 20)
 #define OPEN_MAX_OBJECTS 200			 /* each holds up to three descriptors */
 #define KNOWN_MAX 8192				 /* objects whose outcome is remembered */

@@ -47,9 +47,7 @@ void jit_parse(struct jit_map *j, const char *text)
 /* What the process calls itself in its own namespace. */
 static uint32_t inner_pid(uint32_t pid)
 {
-	char path[64];
-	snprintf(path, sizeof path, "/proc/%u/status", pid);
-	FREED char *status = file_read(path);
+	FREED char *status = file_read_proc(pid, "status");
 	char *line = status ? strstr(status, "\nNSpid:") : NULL;
 	if (line) {
 		char *at = line + strlen("\nNSpid:"), *rest;
@@ -110,9 +108,7 @@ static bool may_be_believed(struct jit_map *j, uint32_t pid, uid_t owner)
 /* When the process with this pid began, CLOCK_REALTIME; 0: there is none. */
 static int64_t began_ns(uint32_t pid)
 {
-	char path[64];
-	snprintf(path, sizeof path, "/proc/%u/stat", pid);
-	FREED char *stat = file_read(path);
+	FREED char *stat = file_read_proc(pid, "stat");
 	const char *at = stat ? strrchr(stat, ')') : NULL; /* ends the second field */
 	for (int field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');

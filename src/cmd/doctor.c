@@ -12,6 +12,7 @@
 #include "protocol/doctor/doctor.h"
 #include "record/machine.h"
 #include "report/core/json.h"
+#include "report/core/shapes.h"
 
 #define SEVERITIES (SEVERITY_BAD + 1)
 
@@ -140,7 +141,8 @@ static void print_findings_json(const struct machine *m, const finding_list *fin
 				    json_integer((json_int_t)t.of[s]));
 	for (size_t i = 0; i < findings->count; i++)
 		if (is_shown(&findings->items[i], all))
-			json_array_append_new(list, json_finding(&findings->items[i]));
+			json_array_append_new(list,
+					      json_shape(&finding_shape, &findings->items[i]));
 	json_object_set_new(root, "verdict", json_text(severity_name(t.worst)));
 	json_object_set_new(root, "counts", counts);
 	json_object_set_new(root, "findings", list);

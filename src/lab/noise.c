@@ -57,16 +57,11 @@ static int bind_row(struct writer *w, enum noise_table t, const void *row, uint6
 	return at;
 }
 
-static int done(struct writer *w, enum noise_table t)
-{
-	return lab_done(w->lab, w->stmts[t], storing, w->err);
-}
-
 static int add_row(struct writer *w, enum noise_table t, const void *row, uint64_t first,
 		   uint64_t second)
 {
 	bind_row(w, t, row, first, second);
-	return done(w, t);
+	return lab_done(w->lab, w->stmts[t], storing, w->err);
 }
 
 static int add_lengths(struct writer *w, size_t cpu, enum length_kind kind, size_t owner,
@@ -100,87 +95,64 @@ static int add_buckets(struct writer *w, size_t cpu, const struct noise_cpu *c)
 	return 0;
 }
 
-static int add_source(struct writer *w, size_t cpu, size_t i, const struct noise_source *s)
-{
-	int at = bind_row(w, NOISE_SOURCE, s, cpu, i);
-	sqlite3_bind_double(w->stmts[NOISE_SOURCE], at, noise_spread_sigma(&s->spread));
-	return done(w, NOISE_SOURCE) || add_lengths(w, cpu, LENGTH_SOURCE, i, &s->lengths) ||
-	       add_lengths(w, cpu, LENGTH_INTERVAL, i, &s->intervals);
-}
-
-static int add_combination(struct writer *w, size_t cpu, size_t i,
-			   const struct noise_combination *x)
-{
-	int at = bind_row(w, NOISE_COMBINATION, x, cpu, i);
-	sqlite3_bind_double(w->stmts[NOISE_COMBINATION], at, noise_spread_sigma(&x->seen));
-	sqlite3_bind_double(w->stmts[NOISE_COMBINATION], at + 1, noise_spread_sigma(&x->told));
-	return done(w, NOISE_COMBINATION) ||
-	       add_lengths(w, cpu, LENGTH_SEEN, i, &x->seen_lengths) ||
-	       add_lengths(w, cpu, LENGTH_TOLD, i, &x->told_lengths);
-}
-
 static int add_cpu(struct writer *w, size_t cpu, const struct noise_cpu *c)
 {
+	sqlite3_stmt *sources = w->stmts[NOISE_SOURCE], *combinations = w->stmts[NOISE_COMBINATION];
 	if (add_row(w, NOISE_CPU, c, cpu, 0) || add_buckets(w, cpu, c))
 		return -1;
-	for (size_t i = 0; i < c->sources.count; i++)
-		if (add_source(w, cpu, i, &c->sources.items[i]))
+	for (size_t i = 0; i < c->sources.count; i++) {
+		const struct noise_source *s = &c->sources.items[i];
+		int at = bind_row(w, NOISE_SOURCE, s, cpu, i);
+		sqlite3_bind_double(sources, at, noise_spread_sigma(&s->spread));
+		if (lab_done(w->lab, sources, storing, w->err) ||
+		    add_lengths(w, cpu, LENGTH_SOURCE, i, &s->lengths) ||
+		    add_lengths(w, cpu, LENGTH_INTERVAL, i, &s->intervals))
 			return -1;
-	for (size_t i = 0; i < c->combinations.count; i++)
-		if (add_combination(w, cpu, i, &c->combinations.items[i]))
+	}
+	for (size_t i = 0; i < c->combinations.count; i++) {
+		const struct noise_combination *x = &c->combinations.items[i];
+		int at = bind_row(w, NOISE_COMBINATION, x, cpu, i);
+		sqlite3_bind_double(combinations, at, noise_spread_sigma(&x->seen));
+		sqlite3_bind_double(combinations, at + 1, noise_spread_sigma(&x->told));
+		if (lab_done(w->lab, combinations, storing, w->err) ||
+		    add_lengths(w, cpu, LENGTH_SEEN, i, &x->seen_lengths) ||
+		    add_lengths(w, cpu, LENGTH_TOLD, i, &x->told_lengths))
 			return -1;
+	}
 	for (size_t i = 0; i < c->untold.count; i++)
 		if (add_row(w, NOISE_VECTOR, &c->untold.items[i], cpu, i))
 			return -1;
 	return 0;
 }
 
-static int add_part(struct writer *w, size_t part, const struct noise_part *p)
-{
-	uint64_t id = (uint64_t)w->run << NOISE_RUN_SHIFT | (uint64_t)part << NOISE_CPU_SHIFT;
-	if (add_row(w, NOISE_PART, p, part, 0))
-		return -1;
-	for (size_t i = 0; i < p->shares.count; i++)
-		if (add_row(w, NOISE_SHARE, &p->shares.items[i], id + i, 0))
-			return -1;
-	return 0;
-}
-
-static int add_longest(struct writer *w, size_t i, const struct noise_worst *x)
-{
-	int at = bind_row(w, NOISE_LONGEST, x, i, 0);
-	sqlite3_stmt *stmt = w->stmts[NOISE_LONGEST];
-	for (int column = 0; column < 5 && !x->trace.present; column++)
-		sqlite3_bind_null(stmt, at + column);
-	if (x->trace.present && lab_bind_trace(w->lab, stmt, at, &x->trace, storing, w->err))
-		return -1;
-	return done(w, NOISE_LONGEST);
-}
-
 static int add_all(struct writer *w, const struct noise *n)
 {
+	sqlite3_stmt *stmt = w->stmts[NOISE_LONGEST];
 	if (add_row(w, NOISE_RUN, n, 0, 0))
 		return -1;
 	for (size_t i = 0; i < n->cpus.count; i++)
 		if (add_cpu(w, i, &n->cpus.items[i]))
 			return -1;
-	for (size_t i = 0; i < n->parts.count; i++)
-		if (add_part(w, i, &n->parts.items[i]))
+	for (size_t i = 0; i < n->parts.count; i++) {
+		const struct noise_part *p = &n->parts.items[i];
+		uint64_t id = (uint64_t)w->run << NOISE_RUN_SHIFT | (uint64_t)i << NOISE_CPU_SHIFT;
+		if (add_row(w, NOISE_PART, p, i, 0))
 			return -1;
-	for (size_t i = 0; i < n->worst.count; i++)
-		if (add_longest(w, i, &n->worst.items[i]))
-			return -1;
-	return 0;
-}
-
-static bool has_room_for_part(const struct noise *n, const struct noise_part *p)
-{
-	for (size_t i = 0; i < p->shares.count; i++) {
-		const struct noise_share *s = &p->shares.items[i];
-		if (s->cpu >= n->cpus.count || s->source >= n->cpus.items[s->cpu].sources.count)
-			return false;
+		for (size_t k = 0; k < p->shares.count; k++)
+			if (add_row(w, NOISE_SHARE, &p->shares.items[k], id + k, 0))
+				return -1;
 	}
-	return p->shares.count <= NOISE_POSITION_LIMIT;
+	for (size_t i = 0; i < n->worst.count; i++) {
+		const struct noise_worst *x = &n->worst.items[i];
+		int at = bind_row(w, NOISE_LONGEST, x, i, 0);
+		for (int column = 0; column < 5 && !x->trace.present; column++)
+			sqlite3_bind_null(stmt, at + column);
+		if ((x->trace.present &&
+		     lab_bind_trace(w->lab, stmt, at, &x->trace, storing, w->err)) ||
+		    lab_done(w->lab, stmt, storing, w->err))
+			return -1;
+	}
+	return 0;
 }
 
 /* What could not be read again is not stored; ids would run into each other, too. */
@@ -191,8 +163,15 @@ static bool has_room(int64_t run, const struct noise *n)
 	for (size_t i = 0; fits && i < n->cpus.count; i++)
 		fits = n->cpus.items[i].sources.count <= NOISE_SOURCES_MAX + NOISE_CLASSES &&
 		       n->cpus.items[i].combinations.count <= NOISE_COMBINATIONS_MAX + 1;
-	for (size_t i = 0; fits && i < n->parts.count; i++)
-		fits = has_room_for_part(n, &n->parts.items[i]);
+	for (size_t i = 0; fits && i < n->parts.count; i++) {
+		const struct noise_part *p = &n->parts.items[i];
+		fits = p->shares.count <= NOISE_POSITION_LIMIT;
+		for (size_t k = 0; fits && k < p->shares.count; k++) {
+			const struct noise_share *s = &p->shares.items[k];
+			fits = s->cpu < n->cpus.count &&
+			       s->source < n->cpus.items[s->cpu].sources.count;
+		}
+	}
 	return fits;
 }
 
@@ -221,12 +200,17 @@ int lab_put_noise(struct lab *lab, int64_t run, const struct noise *n, struct er
 
 /* ---- baselines ---- */
 
-/* The machine a run was made on; an error when it does not say. */
-static int read_identity(struct lab *lab, int64_t run, char identity[17], struct error *err)
+int lab_set_baseline(struct lab *lab, int64_t run, struct error *err)
 {
+	static const char doing[] = "set the baseline in";
+	static const char sql[] =
+		"INSERT OR REPLACE INTO noise_baseline (identity, run) VALUES (?, ?)";
+	char identity[17];
 	struct run r = { 0 };
 	struct machine m = { 0 };
-	int result = lab_get_run(lab, run, &r, err);
+	if (lab_begin(lab, doing, err))
+		return -1;
+	int result = lab_need_noise(lab, run, err) || lab_get_run(lab, run, &r, err);
 	if (!result && !r.machine)
 		result = error_set(err, EXIT_USAGE,
 				   "run %" PRId64 " does not say which machine it was made on",
@@ -234,21 +218,10 @@ static int read_identity(struct lab *lab, int64_t run, char identity[17], struct
 	if (!result)
 		result = lab_get_machine(lab, r.machine, &m, err);
 	machine_identity(&m, identity);
+	if (!result)
+		result = lab_change(lab, sql, ARGS(TEXT(identity), NUM(run)), doing, err);
 	machine_release(&m);
 	run_release(&r);
-	return result;
-}
-
-int lab_set_baseline(struct lab *lab, int64_t run, struct error *err)
-{
-	static const char doing[] = "set the baseline in";
-	static const char sql[] =
-		"INSERT OR REPLACE INTO noise_baseline (identity, run) VALUES (?, ?)";
-	char identity[17];
-	if (lab_begin(lab, doing, err))
-		return -1;
-	int result = lab_need_noise(lab, run, err) || read_identity(lab, run, identity, err) ||
-		     lab_change(lab, sql, ARGS(TEXT(identity), NUM(run)), doing, err);
 	return lab_finish(lab, result, doing, err);
 }
 

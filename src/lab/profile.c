@@ -212,19 +212,6 @@ static int store_code(struct writer *w, uint32_t i)
 	return result;
 }
 
-static int store_frames(struct writer *w, const struct profile_location *l, int64_t location)
-{
-	for (uint32_t i = 0; i < l->frames; i++) {
-		const struct profile_frame *f = &w->p->frames.items[l->first_frame + i];
-		struct known k;
-		if (add_row(w, ADD_FRAME, f,
-			    ARGS(NUM(location), NUM(i), NUM(id_of(w, KIND_FUNCTION, f->function))),
-			    &k, FRAME_BYTES + length_of(f->file)))
-			return -1;
-	}
-	return 0;
-}
-
 /* One that was stored before it was looked up gets its address and frames now. */
 static int store_location(struct writer *w, uint32_t i)
 {
@@ -255,16 +242,36 @@ static int store_location(struct writer *w, uint32_t i)
 			return -1;
 	}
 	k->complete = l->frames > 0;
-	return store_frames(w, l, k->id);
+	for (uint32_t f = 0; f < l->frames; f++) {
+		const struct profile_frame *frame = &w->p->frames.items[l->first_frame + f];
+		int64_t function = id_of(w, KIND_FUNCTION, frame->function);
+		struct known none;
+		if (add_row(w, ADD_FRAME, frame, ARGS(NUM(k->id), NUM(f), NUM(function)), &none,
+			    FRAME_BYTES + length_of(frame->file)))
+			return -1;
+	}
+	return 0;
 }
 
-static int find_chain(struct writer *w, const struct profile_stack *s, struct known *k)
+static int store_chain(struct writer *w, uint32_t i)
 {
+	const struct profile_stack *s = &w->p->stack_list.items[i];
+	const uint32_t *callers = w->p->links.items + s->first + 1;
+	uint32_t count = s->count ? s->count - 1 : 0;
+	ARRAY(uint32_t) known = { 0 };
+	array_reserve(&known, count + 1);
+	for (uint32_t c = 0; c < count; c++)
+		known.items[c] = w->at[KIND_LOCATION][callers[c]];
+	uint32_t at = w->at[KIND_CHAIN][i] =
+		profile_add_stack(&w->s->known, known.items, count, s->kernel, s->end);
+	array_release(&known);
+	struct known *k = known_at(w, KIND_CHAIN, at);
+	if (k->id)
+		return 0;
 	struct strbuf links = { 0 };
 	strbuf_puts(&links, "");
-	for (uint32_t i = 1; i < s->count; i++)
-		strbuf_printf(&links, ",%" PRId64,
-			      id_of(w, KIND_LOCATION, w->p->links.items[s->first + i]));
+	for (uint32_t c = 0; c < count; c++)
+		strbuf_printf(&links, ",%" PRId64, id_of(w, KIND_LOCATION, callers[c]));
 	uint32_t hash = s->kernel * STACK_ENDS + s->end;
 	for (const char *c = links.text; *c; c++)
 		hash = (hash ^ (uint8_t)*c) * 16777619u;
@@ -277,21 +284,6 @@ static int find_chain(struct writer *w, const struct profile_stack *s, struct kn
 	}
 	strbuf_release(&links);
 	return result;
-}
-
-static int store_chain(struct writer *w, uint32_t i)
-{
-	const struct profile_stack *s = &w->p->stack_list.items[i];
-	uint32_t callers = s->count ? s->count - 1 : 0;
-	ARRAY(uint32_t) links = { 0 };
-	array_reserve(&links, callers + 1);
-	for (uint32_t c = 0; c < callers; c++)
-		links.items[c] = w->at[KIND_LOCATION][w->p->links.items[s->first + 1 + c]];
-	uint32_t at = w->at[KIND_CHAIN][i] =
-		profile_add_stack(&w->s->known, links.items, callers, s->kernel, s->end);
-	array_release(&links);
-	struct known *k = known_at(w, KIND_CHAIN, at);
-	return k->id ? 0 : find_chain(w, s, k);
 }
 
 static int store_dictionaries(struct writer *w)
@@ -440,13 +432,6 @@ static int store_run(struct writer *w)
 	return result;
 }
 
-static size_t known_bytes(const struct profile *k)
-{
-	return 24 * (k->objects.count + k->apps.count) + 160 * k->instances.count +
-	       64 * k->threads.count + 160 * k->functions.count + 64 * k->locations.count +
-	       48 * k->stack_list.count + 4 * k->links.count;
-}
-
 /* Another process may have stored, removed or rolled up. */
 static int check_known(struct writer *w)
 {
@@ -457,33 +442,15 @@ static int check_known(struct writer *w)
 		return lab_fail(w->lab, w->err, storing);
 	int64_t changes = sqlite3_column_int64(stmt, 0);
 	sqlite3_reset(stmt);
-	if (w->s->run != w->run || w->s->changes != changes ||
-	    known_bytes(&w->s->known) > KNOWN_BYTES_MAX)
+	const struct profile *k = &w->s->known;
+	size_t bytes = 24 * (k->objects.count + k->apps.count) + 160 * k->instances.count +
+		       64 * k->threads.count + 160 * k->functions.count + 64 * k->locations.count +
+		       48 * k->stack_list.count + 4 * k->links.count;
+	if (w->s->run != w->run || w->s->changes != changes || bytes > KNOWN_BYTES_MAX)
 		profile_store_forget(w->s);
 	w->s->run = w->run;
 	w->s->changes = changes;
 	return 0;
-}
-
-static int add_bytes(struct writer *w)
-{
-	if (!w->bytes)
-		return 0;
-	sqlite3_stmt *stmt = statement(w, ADD_BYTES, ARGS(NUM(w->run), NUM(w->bytes)));
-	return stmt ? lab_done(w->lab, stmt, storing, w->err) : -1;
-}
-
-static void make_room(struct writer *w)
-{
-	const struct profile *p = w->p;
-	const size_t counts[PROFILE_KINDS] = {
-		[KIND_OBJECT] = p->objects.count,     [KIND_APP] = p->apps.count,
-		[KIND_INSTANCE] = p->instances.count, [KIND_THREAD] = p->threads.count,
-		[KIND_FUNCTION] = p->functions.count, [KIND_LOCATION] = p->locations.count,
-		[KIND_CHAIN] = p->stack_list.count,
-	};
-	for (int i = 0; i < PROFILE_KINDS; i++)
-		w->at[i] = xcalloc(counts[i] + 1, sizeof *w->at[i]);
 }
 
 int lab_add_slices(struct lab *lab, int64_t run, const struct profile *p, struct error *err)
@@ -497,11 +464,20 @@ int lab_add_slices(struct lab *lab, int64_t run, const struct profile *p, struct
 	struct writer w = {
 		.lab = lab, .s = profile_store_of(lab), .run = run, .p = p, .err = err
 	};
-	make_room(&w);
+	const size_t counts[PROFILE_KINDS] = {
+		[KIND_OBJECT] = p->objects.count,     [KIND_APP] = p->apps.count,
+		[KIND_INSTANCE] = p->instances.count, [KIND_THREAD] = p->threads.count,
+		[KIND_FUNCTION] = p->functions.count, [KIND_LOCATION] = p->locations.count,
+		[KIND_CHAIN] = p->stack_list.count,
+	};
+	for (int i = 0; i < PROFILE_KINDS; i++)
+		w.at[i] = xcalloc(counts[i] + 1, sizeof *w.at[i]);
 	int result = lab_need_profile(lab, run, err) || check_known(&w);
 	if (!result && p->slices.count)
-		result = store_run(&w) || store_dictionaries(&w) || store_slices(&w) ||
-			 add_bytes(&w);
+		result = store_run(&w) || store_dictionaries(&w) || store_slices(&w);
+	if (!result && w.bytes)
+		result = lab_change(lab, "UPDATE profile SET bytes = bytes + ?2 WHERE run = ?1",
+				    ARGS(NUM(run), NUM(w.bytes)), storing, err);
 	for (int i = 0; i < PROFILE_KINDS; i++)
 		xfree(w.at[i]);
 	ZSTD_freeCCtx(w.zstd);

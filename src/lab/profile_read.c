@@ -257,20 +257,6 @@ static uint32_t make_app(struct reader *r, int64_t id)
 	return made;
 }
 
-static int read_cgroup(struct reader *r, int64_t id, struct profile_instance *i)
-{
-	sqlite3_stmt *stmt = row_of(r, READ_CGROUP, id);
-	if (!stmt)
-		return -1;
-	bool sound = is_mine(r, stmt, 0);
-	i->cgroup = raw_read(stmt, 1);
-	i->container = raw_read(stmt, 2);
-	sqlite3_reset(stmt);
-	if (!sound)
-		impossible(r);
-	return sound ? 0 : -1;
-}
-
 static uint32_t make_instance(struct reader *r, int64_t id)
 {
 	struct profile_instance i = { 0 };
@@ -282,12 +268,16 @@ static uint32_t make_instance(struct reader *r, int64_t id)
 	int64_t app = sqlite3_column_int64(stmt, at + 1),
 		cgroup = sqlite3_column_int64(stmt, at + 2);
 	sqlite3_reset(stmt);
-	uint32_t made = PROFILE_NONE;
 	if (!sound)
-		impossible(r);
-	else if ((i.app = entry(r, &r->apps, app, make_app)) != PROFILE_NONE &&
-		 !read_cgroup(r, cgroup, &i))
-		made = profile_add_instance(r->p, &i);
+		return impossible(r);
+	i.app = entry(r, &r->apps, app, make_app);
+	if (i.app == PROFILE_NONE || !(stmt = row_of(r, READ_CGROUP, cgroup)))
+		return PROFILE_NONE;
+	sound = is_mine(r, stmt, 0);
+	i.cgroup = raw_read(stmt, 1);
+	i.container = raw_read(stmt, 2);
+	sqlite3_reset(stmt);
+	uint32_t made = sound ? profile_add_instance(r->p, &i) : impossible(r);
 	free(i.cgroup);
 	free(i.container);
 	return made;
@@ -440,19 +430,6 @@ static int read_slices(struct reader *r, uint64_t begin_ns, uint64_t end_ns)
 	return result;
 }
 
-static void reader_release(struct reader *r)
-{
-	for (int i = 0; i < READINGS; i++)
-		sqlite3_finalize(r->statements[i]);
-	struct number_map *maps[8] = { &r->objects,   &r->apps,	     &r->instances, &r->threads,
-				       &r->functions, &r->locations, &r->chains,    &r->stacks };
-	for (size_t i = 0; i < 8; i++)
-		number_map_release(maps[i]);
-	array_release(&r->chain_list);
-	array_release(&r->links);
-	array_release(&r->stack);
-}
-
 static int read_profile(struct lab *lab, int64_t run, uint64_t begin_ns, uint64_t end_ns, bool code,
 			struct profile *into, struct error *err)
 {
@@ -463,7 +440,15 @@ static int read_profile(struct lab *lab, int64_t run, uint64_t begin_ns, uint64_
 		return -1;
 	int result = lab_need_profile(lab, run, err) || read_run(&r) ||
 		     read_slices(&r, begin_ns, end_ns);
-	reader_release(&r);
+	for (int i = 0; i < READINGS; i++)
+		sqlite3_finalize(r.statements[i]);
+	struct number_map *maps[8] = { &r.objects,   &r.apps,	   &r.instances, &r.threads,
+				       &r.functions, &r.locations, &r.chains,	 &r.stacks };
+	for (size_t i = 0; i < 8; i++)
+		number_map_release(maps[i]);
+	array_release(&r.chain_list);
+	array_release(&r.links);
+	array_release(&r.stack);
 	lab_end_reading(lab, alone);
 	if (result) {
 		profile_release(&p);

@@ -130,23 +130,6 @@ static void use(struct number_map *m, int64_t id)
 		*number_map_at(m, (uint64_t)id) = 1;
 }
 
-static int use_samples(struct roller *r, struct used *u)
-{
-	sample_rows rows = { 0 };
-	int result = 0;
-	for (size_t i = 0; i < r->slices.count && !result; i++) {
-		rows.count = 0;
-		result = lab_read_samples(r->lab, r->slices.items[i].id, 0, &rows, r->err);
-		for (size_t k = 0; k < rows.count && !result; k++) {
-			use(&u->threads, rows.items[k].thread);
-			use(&u->chains, rows.items[k].chain);
-			use(&u->locations, rows.items[k].location);
-		}
-	}
-	array_release(&rows);
-	return result;
-}
-
 /* A table: rows come as id, bytes, and up to two ids of what they use, in other tables. Those that
  * are not used go; those that are use others in turn. */
 struct sweep {
@@ -264,7 +247,18 @@ static int collect_garbage(struct roller *r)
 	struct used u = { 0 };
 	r->bytes = 0;
 	r->collected = true;
-	int result = use_samples(r, &u);
+	sample_rows rows = { 0 };
+	int result = 0;
+	for (size_t i = 0; i < r->slices.count && !result; i++) {
+		rows.count = 0;
+		result = lab_read_samples(r->lab, r->slices.items[i].id, 0, &rows, r->err);
+		for (size_t k = 0; k < rows.count && !result; k++) {
+			use(&u.threads, rows.items[k].thread);
+			use(&u.chains, rows.items[k].chain);
+			use(&u.locations, rows.items[k].location);
+		}
+	}
+	array_release(&rows);
 	for (size_t i = 0; i < sizeof sweeps / sizeof *sweeps && !result; i++)
 		result = sweep_table(r, &u, &sweeps[i]);
 	struct number_map *maps[8] = { &u.threads, &u.chains,  &u.locations, &u.instances,
@@ -312,14 +306,6 @@ static int keep_below(struct roller *r, uint64_t keep_bytes)
 	return 0;
 }
 
-/* Pages that are free are used again; only a lab that was made to shrink does. */
-static void give_pages_back(struct lab *lab)
-{
-	int64_t mode;
-	if (!lab_number(lab, "PRAGMA auto_vacuum", NULL, &mode, NULL) && mode == 2)
-		sqlite3_exec(lab->db, "PRAGMA incremental_vacuum", NULL, NULL, NULL);
-}
-
 static int roll_up(struct roller *r, const struct lab_roll *roll, uint64_t now_ns)
 {
 	bool found = false;
@@ -350,8 +336,11 @@ int lab_roll_slices(struct lab *lab, int64_t run, const struct lab_roll *roll, u
 	if (!result && bytes)
 		*bytes = r.bytes + sample_bytes(&r);
 	array_release(&r.slices);
-	if (!result && roll->keep_bytes)
-		give_pages_back(lab);
+	/* pages that are free are used again; only a lab that was made to shrink does */
+	int64_t mode;
+	if (!result && roll->keep_bytes &&
+	    !lab_number(lab, "PRAGMA auto_vacuum", NULL, &mode, NULL) && mode == 2)
+		sqlite3_exec(lab->db, "PRAGMA incremental_vacuum", NULL, NULL, NULL);
 	/* a run of days has no end that would do it */
 	sqlite3_wal_checkpoint_v2(lab->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 	return result;

@@ -56,7 +56,6 @@ static const char *const texts[PROFILE_STATEMENTS] = {
 			 "BETWEEN ?1 << 24 AND (?1 << 24) + 16777215",
 	[DROP_SAMPLES] = "DELETE FROM profile_sample WHERE id BETWEEN ?1 << 24 AND (?1 << 24) + "
 			 "16777215",
-	[ADD_BYTES] = "UPDATE profile SET bytes = bytes + ?2 WHERE run = ?1",
 	[SEE_CHANGES] = "PRAGMA data_version",
 };
 
@@ -238,9 +237,9 @@ static struct number_pair *slot_of(const struct number_map *m, uint64_t key)
 
 #define DENSE_MOST (1u << 22)
 
-static uint64_t *dense_at(struct number_map *m, uint64_t key)
+uint64_t *number_map_at(struct number_map *m, uint64_t key)
 {
-	if (key >= m->dense_size) {
+	if (key < DENSE_MOST && key >= m->dense_size) {
 		size_t size = m->dense_size ? m->dense_size : 256;
 		while (size <= key)
 			size *= 2;
@@ -248,16 +247,11 @@ static uint64_t *dense_at(struct number_map *m, uint64_t key)
 		memset(m->dense + m->dense_size, 0xff, (size - m->dense_size) * sizeof *m->dense);
 		m->dense_size = size;
 	}
-	uint64_t *value = &m->dense[key];
-	if (*value == NUMBER_NONE)
-		*value = 0;
-	return value;
-}
-
-uint64_t *number_map_at(struct number_map *m, uint64_t key)
-{
-	if (key < DENSE_MOST)
-		return dense_at(m, key);
+	if (key < DENSE_MOST) {
+		if (m->dense[key] == NUMBER_NONE)
+			m->dense[key] = 0;
+		return &m->dense[key];
+	}
 	if (m->used * 4 >= m->size * 3) {
 		struct number_map old = *m;
 		m->size = old.size ? old.size * 2 : 256;

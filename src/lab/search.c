@@ -101,24 +101,6 @@ static int summarize(struct lab *lab, sqlite3_stmt **of_kind, const struct run *
 	return failed;
 }
 
-static int summarize_all(struct lab *lab, const run_list *runs, size_t from, run_count_list *counts,
-			 struct error *err)
-{
-	sqlite3_stmt *of_kind[SUBJECT_KINDS] = { NULL };
-	size_t had = counts->count;
-	int failed = 0;
-	for (size_t i = from; i < runs->count && !failed; i++) {
-		struct run_summary_row s;
-		failed = summarize(lab, of_kind, &runs->items[i], &s, err);
-		array_push(counts, s);
-	}
-	for (int i = 0; i < SUBJECT_KINDS; i++)
-		sqlite3_finalize(of_kind[i]);
-	if (failed)
-		counts->count = had;
-	return failed;
-}
-
 /* ---- lists ---- */
 
 /* Reads what the statement gives and finalizes it; on failure the lists are as before. */
@@ -131,8 +113,17 @@ static int collect_runs(struct lab *lab, sqlite3_stmt *stmt, int result, run_lis
 		if (!(result = lab_read_run(lab, stmt, &run, err)))
 			array_push(runs, run);
 	}
-	if (!result && counts)
-		result = summarize_all(lab, runs, had, counts, err);
+	sqlite3_stmt *of_kind[SUBJECT_KINDS] = { NULL };
+	size_t counted = counts ? counts->count : 0;
+	for (size_t i = had; counts && i < runs->count && !result; i++) {
+		struct run_summary_row s;
+		result = summarize(lab, of_kind, &runs->items[i], &s, err);
+		array_push(counts, s);
+	}
+	for (int i = 0; i < SUBJECT_KINDS; i++)
+		sqlite3_finalize(of_kind[i]);
+	if (result && counts)
+		counts->count = counted;
 	while (result && runs->count > had)
 		run_release(&runs->items[--runs->count]);
 	return result;

@@ -44,8 +44,7 @@ static int write_of(const char *directory, const char *file, const char *value, 
 	size_t length = strlen(value);
 	int failed = fd < 0 || write(fd, value, length) != (ssize_t)length;
 	if (failed)
-		error_set(err, EXIT_ENVIRONMENT, "cannot write '%s' to %s: %s", value, path.text,
-			  strerror(errno));
+		error_errno(err, EXIT_ENVIRONMENT, "cannot write '%s' to %s", value, path.text);
 	if (fd >= 0)
 		close(fd);
 	return failed ? -1 : 0;
@@ -86,7 +85,7 @@ static enum reading cpuset_now(const struct quiet_options *o, const struct chang
 	if (given)
 		*value = xstrdup(strstr(given, "cpuset") ? "absent" : "absent -cpuset");
 	else
-		error_set(err, EXIT_ENVIRONMENT, "%s: %s", parent, strerror(errno));
+		error_errno(err, EXIT_ENVIRONMENT, "%s", parent);
 	free(parent);
 	free(given);
 	return reading;
@@ -106,8 +105,7 @@ static int cpuset_remove(const char *directory, const char *parent, bool control
 				write_of(parent, "cgroup.procs", pid, NULL);
 		free(text);
 		if (rmdir(directory) && errno != ENOENT)
-			return error_set(err, EXIT_ENVIRONMENT, "cannot remove %s: %s", directory,
-					 strerror(errno));
+			return error_errno(err, EXIT_ENVIRONMENT, "cannot remove %s", directory);
 	}
 	return controller ? write_of(parent, "cgroup.subtree_control", "-cpuset", err) : 0;
 }
@@ -119,8 +117,7 @@ static int cpuset_make(const char *directory, const char *parent, const char *va
 	FREED char *cpus = xstrndup(value, strcspn(value, " "));
 	int failed = write_of(parent, "cgroup.subtree_control", "+cpuset", err);
 	if (!failed && mkdir(directory, 0755) && errno != EEXIST)
-		failed = error_set(err, EXIT_ENVIRONMENT, "cannot make %s: %s", directory,
-				   strerror(errno));
+		failed = error_errno(err, EXIT_ENVIRONMENT, "cannot make %s", directory);
 	if (!failed)
 		failed = write_of(directory, "cpuset.cpus", cpus, err) ||
 			 write_of(directory, "cpuset.cpus.partition", "isolated", err);

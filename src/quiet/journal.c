@@ -77,8 +77,7 @@ static int directory_make(const char *directory, struct error *err)
 			  "cannot keep the journal in %s: it is another's, or open to others",
 			  directory);
 	else
-		error_set(err, EXIT_ENVIRONMENT, "cannot make %s for the journal: %s", directory,
-			  strerror(errno));
+		error_errno(err, EXIT_ENVIRONMENT, "cannot make %s for the journal", directory);
 	return error_hint(err, "nothing was changed; set TARE_RUNTIME_DIR to a directory of "
 			       "your own");
 }
@@ -191,8 +190,7 @@ static int add_line(struct journal *j, struct strbuf *line, struct error *err)
 	strbuf_putc(line, '\n');
 	int failed = append(j, line->text, line->length);
 	strbuf_release(line);
-	return failed ? error_set(err, EXIT_ENVIRONMENT, "cannot write the journal %s: %s", j->path,
-				  strerror(errno))
+	return failed ? error_errno(err, EXIT_ENVIRONMENT, "cannot write the journal %s", j->path)
 		      : 0;
 }
 
@@ -225,8 +223,7 @@ int journal_restoring(struct journal *j, struct error *err)
 	unsigned long long start = 0;
 	char state;
 	if (ftruncate(j->fd, j->whole))
-		return error_set(err, EXIT_ENVIRONMENT, "cannot write the journal %s: %s", j->path,
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot write the journal %s", j->path);
 	process_start((int)getpid(), &start, &state);
 	strbuf_printf(&line, "restoring\t%d\t%llu", (int)getpid(), start);
 	return add_line(j, &line, err);
@@ -242,8 +239,7 @@ int journal_finished(struct journal *j, size_t number, struct error *err)
 int journal_remove(struct journal *j, struct error *err)
 {
 	if (unlink(j->path) && errno != ENOENT)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot remove the journal %s: %s", j->path,
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot remove the journal %s", j->path);
 	return 0;
 }
 
@@ -387,8 +383,7 @@ static int open_file(struct journal *j, const struct quiet_options *o, struct er
 		if (errno == ENOENT || errno == ENOTDIR)
 			return 0;
 		bool denied = errno == EACCES;
-		error_set(err, EXIT_ENVIRONMENT, "cannot open the journal %s: %s", j->path,
-			  strerror(errno));
+		error_errno(err, EXIT_ENVIRONMENT, "cannot open the journal %s", j->path);
 		return denied ? error_hint(err, "that takes root") : -1;
 	}
 	if (fstat(j->fd, &st) || !S_ISREG(st.st_mode) ||
@@ -406,8 +401,7 @@ static int read_file(struct journal *j, struct error *err)
 {
 	FREED char *text = file_read_from(j->fd);
 	return text ? read_text(j, text, err)
-		    : error_set(err, EXIT_ENVIRONMENT, "cannot read the journal %s: %s", j->path,
-				strerror(errno));
+		    : error_errno(err, EXIT_ENVIRONMENT, "cannot read the journal %s", j->path);
 }
 
 int journal_open(struct journal *j, const struct quiet_options *o, struct error *err)

@@ -348,17 +348,13 @@ static char *script_of(const char *name)
 
 bool process_start(int pid, unsigned long long *start, char *state)
 {
-	char path[64];
-	snprintf(path, sizeof path, "/proc/%d/stat", pid);
-	char *text = file_read(path), *end = text ? strrchr(text, ')') : NULL;
+	FREED char *text = file_read_proc(pid, "stat");
+	const char *end = text ? strrchr(text, ')') : NULL;
 	/* the state is the first after the name, the start the 20th */
-	bool known = end &&
-		     sscanf(end + 1,
-			    " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-			    "%*s %*s %llu",
-			    state, start) == 2;
-	free(text);
-	return known;
+	return end && sscanf(end + 1,
+			     " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			     "%*s %*s %llu",
+			     state, start) == 2;
 }
 
 bool process_is_gone(int reason)

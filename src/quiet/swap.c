@@ -27,7 +27,7 @@ static enum reading swap_now(const struct quiet_options *o, const struct change 
 	(void)o;
 	*value = NULL;
 	if (!text) {
-		error_set(err, EXIT_ENVIRONMENT, "/proc/swaps: %s", strerror(errno));
+		error_errno(err, EXIT_ENVIRONMENT, "/proc/swaps");
 		return READ_FAILED;
 	}
 	for (char *line; rest && !out.length && (line = strsep(&rest, "\n"));)

@@ -1,10 +1,8 @@
 /* The catalogue: every fact is one row of a table of fields. A row gives the fact's place in its
  * struct, its name, meaning and unit, and how the struct marks it as unknown. SQL columns and
  * views, JSON, CSV, the JSON schemas, the page's types and docs/lab.md are all made from these
- * rows.
- *
- * To add a fact, add a member to the struct, a row to its table, and the code that measures it.
- * Then run `make generated` to update the generated files. */
+ * rows.  To add a fact, add a member to the struct, a row to its table, and the code that measures
+ * it. Then run `make generated` to update the generated files. */
 #ifndef TARE_RECORD_FIELD_H
 #define TARE_RECORD_FIELD_H
 
@@ -56,11 +54,12 @@ enum field_kind {
 		       the row; each is of kind `item` */
 	/* Only in JSON. */
 	FIELD_CONST,  /* the number `limit` */
-	FIELD_OBJECT, /* a struct described by `shape`; with FIELD_ZERO_ABSENT it is null if the
-			 first row of its shape is 0 */
+	FIELD_OBJECT, /* a struct, described by `shape`; null with FIELD_ZERO_ABSENT where the
+			 first row of its shape is 0 or absent */
 	FIELD_LIST, /* an ARRAY of structs of `limit` bytes each, described by `shape`, or of plain
 		       values of kind `item` */
-	FIELD_MAP,  /* an object with any keys; its values are described as in a list */
+	FIELD_MAP,  /* an object with any keys; its values as in a list. With `item` FIELD_TEXT
+		       an ARRAY of pairs of char *, with nothing a json_t *, which may be NULL */
 	FIELD_ANY,  /* the JSON schema in `more` describes it */
 	FIELD_SPLICE, /* the rows of `shape` are inserted here, for the struct at offset */
 };

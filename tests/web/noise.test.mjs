@@ -191,7 +191,7 @@ test('worst detours say what they were made of', async () => {
   assert.equal(await tab.page.locator('#run-2-worst tbody tr').count(), 20);
 });
 
-test('a run without the kernel, on one CPU, without a baseline or densities', async () => {
+test('a run without the kernel has no names, and none of what it lacks is shown', async () => {
   const data = noise({ cpus: 1, kernel: false });
   const section = noiseSection(4, data);
   for (const density of [true, false]) {
@@ -209,7 +209,7 @@ test('a run without the kernel, on one CPU, without a baseline or densities', as
   }
 });
 
-test('a run without a detour', async () => {
+test('a run without a detour says so', async () => {
   const data = noise({ cpus: 1 });
   const none = { ...data.cpus[0], sources: [], combinations: [], buckets: [], detours: { ...data.cpus[0].detours, count: 0, ns: 0, min_ns: null, max_ns: null, per_s: 0, lost_share: 0 }, coverage: [], untold: [] };
   const tab = await open(document_([{ ...noiseSection(4, data), noise: { ...data, together: { ...none, cpu: null }, cpus: [none], parts: [], worst: [] }, charts: {} }]));

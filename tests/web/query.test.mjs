@@ -9,7 +9,7 @@ after(stop);
 const one = shared(queryDocument);
 const text = (tab, at) => tab.page.locator(at).innerText();
 
-test('a run of queries: wide, narrow, dark, by keyboard', async () => {
+test('a page of queries stands what every page has to: wide, narrow, dark, by keyboard', async () => {
   await everything(queryDocument(), 'query', 4);
 });
 
@@ -268,7 +268,7 @@ test('SQL, names, plans and settings are text, whatever they hold', async () => 
   await tab.close();
 });
 
-test('without a matrix, without observed relations', async () => {
+test('without a matrix it says that no relation was observed', async () => {
   const tab = await open(queryDocument({ matrix: false, ledgers: false }));
   assert.deepEqual((await chartsDraw(tab, 2)).sort(), ['run-7-cardinality', 'run-7-split']);
   assert.match(await text(tab, '#run-7'), /No predicted relation was observed/);
@@ -282,7 +282,7 @@ test('without a matrix, without observed relations', async () => {
   await none.close();
 });
 
-test('an imported run: no plans, no CPU, no step 5', async () => {
+test('an imported run says that it has no plans and no step 5', async () => {
   const tab = await open(queryDocument({ known: false, plans: false, matrix: false }));
   assert.deepEqual(await chartsDraw(tab, 1), ['run-7-cardinality']);
   const all = await text(tab, '#run-7');
@@ -294,7 +294,7 @@ test('an imported run: no plans, no CPU, no step 5', async () => {
   await tab.close();
 });
 
-test('tables that do not vary: time by query', async () => {
+test('tables that do not vary are drawn by query', async () => {
   const tab = await open(queryDocument({ varying: false, names: Array.from({ length: 22 }, (_, i) => `q${i + 1}`) }));
   const names = await chartsDraw(tab, 3);
   assert.ok(names.includes('run-7-queries') && !names.includes('run-7-cardinality'));
@@ -318,7 +318,7 @@ test('everything dropped is drawn hollow and said', async () => {
   await tab.close();
 });
 
-test('200 Q@Cs', async () => {
+test('of 200 Q@Cs 30 are seen at once, and more on paper', async () => {
   const doc = queryDocument({ names: Array.from({ length: 20 }, (_, i) => `query number ${i + 1}`), cardinalities: Array.from({ length: 10 }, (_, i) => (i + 1) * 100000) });
   const tab = await open(doc);
   await chartsDraw(tab, 4);
@@ -359,7 +359,7 @@ test('200 Q@Cs', async () => {
   await tab.close();
 });
 
-test('two runs: ratios with intervals, plans that changed', async () => {
+test('two runs are compared by ratios with intervals and plans that changed', async () => {
   const [base, other] = [query({ number: 7 }), query({ number: 8, name: 'shop, new', faster: 0.8, seed: 9 })];
   const doc = document_([base, other], { comparisons: [compared(base, other)], title: 'two runs' });
   await everything(doc, 'query-two', 9, { again: true, also: ratios });
@@ -375,7 +375,7 @@ async function ratios(tab, names) {
   assert.match(await text(tab, '#compared-0 .plan-diff'), /Hash Join/);
 }
 
-test('nothing in common between two runs', async () => {
+test('two runs with nothing in common have nothing to compare', async () => {
   const [base, other] = [query({ number: 7 }), query({ number: 8, seed: 9 })];
   const diff = compared(base, other);
   diff.diff.pairs.splice(1);

@@ -174,20 +174,15 @@ static int compare_seen(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-static struct seen *seen_find(const struct netlink *n, int32_t tid)
-{
-	struct seen wanted = { .tid = tid };
-	return n->seen.count
-		       ? bsearch(&wanted, n->seen.items, n->seen.count, sizeof wanted, compare_seen)
-		       : NULL;
-}
-
 static void take_exit(void *context, struct taskstats_answer *answer)
 {
 	struct netlink *n = context;
 	struct task_record *t = &answer->task;
 	struct note note = { .lived_ns = answer->lived_ns };
-	struct seen *seen = seen_find(n, t->tid);
+	struct seen wanted = { .tid = t->tid };
+	struct seen *seen = n->seen.count ? bsearch(&wanted, n->seen.items, n->seen.count,
+						    sizeof wanted, compare_seen)
+					  : NULL;
 	if (seen && !seen->exited) {
 		seen->exited = true;
 		note.known_start = true;
@@ -365,8 +360,7 @@ static int netlink_open(void **state, struct error *err)
 	n->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (n->epoll < 0 || watch(n, n->listener.socket) != 0 ||
 	    watch(n, n->connector.socket) != 0) {
-		error_set(err, EXIT_ENVIRONMENT, "cannot watch the netlink sockets: %s",
-			  strerror(errno));
+		error_errno(err, EXIT_ENVIRONMENT, "cannot watch the netlink sockets");
 		netlink_close(n);
 		return -1;
 	}
@@ -447,8 +441,7 @@ static int netlink_snapshot(void *state, struct image *image, struct error *err)
 	for (size_t i = 0; i < image->count; i++)
 		array_push(&n->seen,
 			   (struct seen){ image->tasks[i].tid, false, image->tasks[i].start_ns });
-	if (n->seen.count)
-		qsort(n->seen.items, n->seen.count, sizeof *n->seen.items, compare_seen);
+	array_sort(&n->seen, compare_seen);
 	n->seen_ns = image->begin_ns;
 	netlink_drain(n);
 	if (!tree_is_known(n)) {

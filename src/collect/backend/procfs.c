@@ -196,7 +196,7 @@ int procfs_open(struct procfs **out, struct error *err)
 {
 	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (proc < 0 || faccessat(proc, "self/stat", R_OK, 0) != 0) {
-		error_set(err, EXIT_ENVIRONMENT, "cannot read /proc: %s", strerror(errno));
+		error_errno(err, EXIT_ENVIRONMENT, "cannot read /proc");
 		if (proc >= 0)
 			close(proc);
 		return error_hint(err, "mount it: mount -t proc proc /proc");
@@ -336,7 +336,7 @@ static int list_processes(struct procfs *p, procfs_pids *pids, struct error *err
 {
 	procfs_delays_kept(p);
 	if (lseek(p->proc, 0, SEEK_SET) != 0 || list_numbers(p, p->proc, pids) != 0)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot list /proc: %s", strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot list /proc");
 	return 0;
 }
 

@@ -247,9 +247,8 @@ int taskstats_listen(struct taskstats_link *link, struct error *err)
 {
 	FREED char *cpus = file_read_line("/sys/devices/system/cpu/possible");
 	if (!cpus)
-		return error_set(err, EXIT_ENVIRONMENT,
-				 "cannot read /sys/devices/system/cpu/possible: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT,
+				   "cannot read /sys/devices/system/cpu/possible");
 	_Alignas(struct nlmsghdr) char buffer[ANSWER_SIZE];
 	struct nlmsghdr *question =
 		message_put(buffer, link->family, NLM_F_ACK, 1, TASKSTATS_CMD_GET);

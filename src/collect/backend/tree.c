@@ -92,7 +92,7 @@ static void tree_mark(const struct tree *tree, kin_list *list)
 {
 	if ((!tree->root && !tree->maker) || !list->count)
 		return;
-	qsort(list->items, list->count, sizeof *list->items, compare_kin);
+	array_sort(list, compare_kin);
 	for (size_t i = 0; i < list->count; i++)
 		list->items[i].member = descends(tree, list, &list->items[i]);
 }

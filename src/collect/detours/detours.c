@@ -140,8 +140,7 @@ static int make_arena(struct detours *d, struct error *err)
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (d->arena == MAP_FAILED) {
 		d->arena = NULL;
-		return error_set(err, EXIT_ENVIRONMENT, "cannot get memory for the detours: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot get memory for the detours");
 	}
 	char *aligned = (char *)d->arena + (HUGE - (uintptr_t)d->arena % HUGE) % HUGE;
 	madvise(aligned, d->arena_size - HUGE, MADV_HUGEPAGE);

@@ -140,8 +140,7 @@ void device_requests_share(const struct device_request *requests, size_t count, 
 		array_push(&edges, (struct edge){ until < end_ns ? until : end_ns, r->device,
 						  -bytes, own });
 	}
-	if (edges.count)
-		qsort(edges.items, edges.count, sizeof *edges.items, by_device_and_time);
+	array_sort(&edges, by_device_and_time);
 	for (size_t i = 0, next; i < edges.count; i = next) {
 		for (next = i;
 		     next < edges.count && edges.items[next].device == edges.items[i].device;)

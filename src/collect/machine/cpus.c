@@ -40,9 +40,8 @@ int cpus_choose(const char *text, cpu_list *into, struct error *err)
 {
 	cpu_set_t allowed, wanted;
 	if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-		return error_set(err, EXIT_ENVIRONMENT,
-				 "cannot learn which CPUs this process may use: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT,
+				   "cannot learn which CPUs this process may use");
 	if (strcmp(text, "all") == 0) {
 		wanted = allowed;
 	} else if (!cpus_parse(text, &wanted)) {

@@ -89,8 +89,7 @@ void reader_names(const struct reader *r, const char *directory, const char *pre
 			array_push(names, xstrdup(e->d_name));
 	}
 	closedir(dir);
-	if (names->count)
-		qsort(names->items, names->count, sizeof *names->items, by_name);
+	array_sort(names, by_name);
 }
 
 void names_release(name_list *names)
@@ -234,16 +233,6 @@ static void set_file(const struct reader *r, const char *key, const char *path, 
 	}
 }
 
-static void read_files(const struct reader *r)
-{
-	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-		set_file(r, files[i].key, files[i].path, files[i].form);
-	/* kernels without CPU isolation have no such file, or one that says "(null)" */
-	const char *nohz = machine_get(r->into, "cpu.nohz_full");
-	if (nohz && strstr(nohz, "null"))
-		machine_set(r->into, "cpu.nohz_full", "none");
-}
-
 /* What exists or does not: known as long as its parent can be seen. */
 static void read_presence(const struct reader *r)
 {
@@ -353,22 +342,6 @@ static void read_config(const struct reader *r)
 	free(text);
 }
 
-static void read_kernel(const struct reader *r)
-{
-	read_config(r);
-	const char *line = machine_get(r->into, "kernel.command_line");
-	for (const char *at = line; at && (at = strstr(at, "preempt=")); at += 8)
-		if (at == line || at[-1] == ' ')
-			machine_setf(r->into, "kernel.preemption", "%.*s",
-				     (int)strcspn(at + 8, " "), at + 8);
-	struct timespec tick;
-	/* the coarse clocks advance once a tick */
-	if (r->live && !machine_get(r->into, "kernel.hz") &&
-	    clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 && tick.tv_nsec > 0)
-		machine_setf(r->into, "kernel.hz", "%ld",
-			     (1000000000 + tick.tv_nsec / 2) / tick.tv_nsec);
-}
-
 static void read_software(const struct reader *r)
 {
 	char *text = reader_text(r, "/etc/os-release");
@@ -400,9 +373,25 @@ static void read_software(const struct reader *r)
 void machine_read_from(const char *root, struct machine *into)
 {
 	struct reader r = { root, *root == '\0', into };
-	read_files(&r);
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		set_file(&r, files[i].key, files[i].path, files[i].form);
+	/* kernels without CPU isolation have no such file, or one that says "(null)" */
+	const char *nohz = machine_get(r.into, "cpu.nohz_full");
+	if (nohz && strstr(nohz, "null"))
+		machine_set(r.into, "cpu.nohz_full", "none");
 	read_presence(&r);
-	read_kernel(&r);
+	read_config(&r);
+	const char *line = machine_get(r.into, "kernel.command_line");
+	for (const char *at = line; at && (at = strstr(at, "preempt=")); at += 8)
+		if (at == line || at[-1] == ' ')
+			machine_setf(r.into, "kernel.preemption", "%.*s", (int)strcspn(at + 8, " "),
+				     at + 8);
+	struct timespec tick;
+	/* the coarse clocks advance once a tick */
+	if (r.live && !machine_get(r.into, "kernel.hz") &&
+	    clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 && tick.tv_nsec > 0)
+		machine_setf(r.into, "kernel.hz", "%ld",
+			     (1000000000 + tick.tv_nsec / 2) / tick.tv_nsec);
 	read_software(&r);
 	read_cpu(&r);
 	read_place(&r);

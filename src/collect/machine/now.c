@@ -64,28 +64,6 @@ static void read_load(const struct reader *r)
 	free(text);
 }
 
-static void read_shares(const struct reader *r)
-{
-	static const struct {
-		const char *key;
-		enum overall_measure measure;
-	} shares[] = { { "now.cpu.steal_percent", OVERALL_STEAL },
-		       { "now.cpu.guest_percent", OVERALL_GUEST },
-		       { "now.cpu.iowait_percent", OVERALL_IOWAIT },
-		       { "now.cpu.idle_percent", OVERALL_IDLE } };
-	FREED char *text = reader_text(r, "/proc/stat");
-	struct overall o = { 0 };
-	if (text)
-		overall_parse_stat(text, &o);
-	double all = 0; /* guest time is in user time already */
-	for (unsigned m = OVERALL_USER; m <= OVERALL_STEAL; m++)
-		all += (double)o.value[m];
-	for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
-		if (all > 0 && o.present >> shares[i].measure & 1)
-			machine_setf(r->into, shares[i].key, "%.3f",
-				     100 * (double)o.value[shares[i].measure] / all);
-}
-
 static void read_pressure(const struct reader *r)
 {
 	static const char *const resources[] = { "cpu", "io", "memory" };
@@ -173,7 +151,24 @@ void read_now(const struct reader *r)
 	read_memory(r);
 	read_power(r);
 	read_load(r);
-	read_shares(r);
+	static const struct {
+		const char *key;
+		enum overall_measure measure;
+	} shares[] = { { "now.cpu.steal_percent", OVERALL_STEAL },
+		       { "now.cpu.guest_percent", OVERALL_GUEST },
+		       { "now.cpu.iowait_percent", OVERALL_IOWAIT },
+		       { "now.cpu.idle_percent", OVERALL_IDLE } };
+	FREED char *text = reader_text(r, "/proc/stat");
+	struct overall o = { 0 };
+	if (text)
+		overall_parse_stat(text, &o);
+	double all = 0; /* guest time is in user time already */
+	for (unsigned m = OVERALL_USER; m <= OVERALL_STEAL; m++)
+		all += (double)o.value[m];
+	for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+		if (all > 0 && o.present >> shares[i].measure & 1)
+			machine_setf(r->into, shares[i].key, "%.3f",
+				     100 * (double)o.value[shares[i].measure] / all);
 	read_pressure(r);
 	read_clock(r);
 	read_daemons(r);

@@ -20,6 +20,7 @@ enum emp_measure {
 	EMP_SYSTEM,
 	EMP_MEASURES
 };
+extern const char *const emp_measure_names[];
 const char *
 emp_measure_name(enum emp_measure m); /* "et", "pt_net", "pt_exec", "pt_tick", "user", "system" */
 
@@ -30,13 +31,15 @@ enum emp_rule {
 	EMP_CUTOFF,  /* rule (I): a daemon ran longer in it than the daemon's cutoff */
 	EMP_OUTSIDE, /* rule (II): PT (or ET without PT) is outside mean +- 2 sigma of the rest */
 };
+extern const char *const emp_rule_names[];
 const char *emp_rule_name(enum emp_rule rule); /* "kept", "warmup", "failed", "I", "II" */
 
 /* One per execution, in the order given. */
 struct emp_verdict {
 	enum emp_rule rule;
-	double value_ns, low_ns, high_ns; /* EMP_OUTSIDE: the judged value and the bounds;
-					     EMP_CUTOFF: the daemon's PT, 0 and the cutoff */
+	double value_ns, low_ns, high_ns; /* EMP_OUTSIDE: what was judged and the bounds;
+					     EMP_CUTOFF: the daemon's PT, 0 and the cutoff;
+					     otherwise NaN */
 	char daemon[DAEMON_NAME];	  /* EMP_CUTOFF: the daemon; "" otherwise */
 	char reason[192]; /* a sentence with the culprit, if known: from the ledger, the cause with
 			     the largest excess that can be part of PT (or ET); without a ledger,

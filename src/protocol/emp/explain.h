@@ -12,7 +12,7 @@ enum explain_why {
 	EXPLAIN_SLOW, /* its ET is above the limit, or a rule found it or a daemon in it too long */
 	EXPLAIN_SLOWEST, /* none is slow; this one took longest */
 };
-const char *explain_why_name(enum explain_why why); /* "asked", "slow", "slowest" */
+extern const char *const explain_why_names[];
 
 struct explained {
 	size_t index; /* of the executions given */

@@ -1,8 +1,7 @@
 /* One typed table, many renderers. Cells are added row by row, from left to right; a row is
- * complete when its last cell is added. Only complete rows are rendered.
- *
- * A row is filled once, for people and for programs. The column says what it is called, who sees
- * it, how wide a terminal it needs, and with how many digits it is shown. */
+ * complete when its last cell is added. Only complete rows are rendered.  A row is filled once, for
+ * people and for programs. The column says what it is called, who sees it, how wide a terminal it
+ * needs, and with how many digits it is shown. */
 #ifndef TARE_REPORT_CORE_TABLE_H
 #define TARE_REPORT_CORE_TABLE_H
 
@@ -58,6 +57,7 @@ struct column {
 	size_t from;	   /* narrower terminals omit it */
 	int spare;	   /* omitted if there is no room, highest first; 0: never */
 	size_t least;	   /* text: the fewest columns that are still readable; 0: 16 */
+	size_t most;	   /* text: in a terminal not wider than this; 0: as wide as it wants */
 	int whole;   /* text: cut only after all columns with this spare or more are omitted */
 	bool middle; /* text: cut in the middle, because both ends matter */
 };
@@ -89,6 +89,10 @@ void table_add_absent(struct table *t); /* "-" for people, null in JSON, empty i
  * ("10 of 20", "none", "(1.2 ms)"). A value that is not finite is absent in data formats. */
 void table_add_scaled(struct table *t, double value, const struct scale *scale);
 void table_add_shown(struct table *t, double value, const char *shown);
+/* Text that is known by a shorter one, too: that is shown, and cut, where it does not fit. */
+void table_add_either(struct table *t, const char *text, const char *shorter);
+/* The colour of the last cell, where the style has colours. */
+void table_paint(struct table *t, const char *colour);
 
 /* Adds the cells of a struct. Its columns must have been made from the same rows of the
  * catalogue. */

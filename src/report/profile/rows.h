@@ -88,9 +88,6 @@ const char *profile_row_word(enum sleepy_by by, size_t count);
 
 /* The decimals for all shares of a view, as n samples support. */
 int profile_decimals(uint64_t n);
-/* The larger half of the 95 % interval, in percentage points. */
-double profile_margin(uint64_t hits, uint64_t n);
-
 /* The limits of its way of sampling, in sentences without their first capital. */
 #define PROFILE_NOTES 2
 size_t profile_notes_of(const struct profile *p, const char *notes[PROFILE_NOTES]);
@@ -123,16 +120,12 @@ struct profile_part {
 
 /* ---- text ---- */
 
-size_t profile_width(const struct profile_style *style);		      /* of a paragraph */
 void put_samples_count(struct strbuf *out, uint64_t count, const char *word); /* "3 samples" */
 void put_cpu_seconds(struct strbuf *out, double ns);			      /* "1.23 s" */
 void put_profile_system(const struct profile_subject *s, const struct sleepy_view *v,
-			const struct profile_style *style, struct strbuf *out);
-/* A cell of at most this many columns (0: any), cut in the middle and safe to show. */
-void table_add_fitted(struct table *t, const char *text, size_t columns);
-/* Like table_add_fitted(), for a function's name with text before and after it. The contents of its
- * brackets are cut first. */
-void table_add_symbol(struct table *t, const char *before, const char *name, const char *after,
-		      size_t columns);
+			const struct style *style, struct strbuf *out);
+/* A function's name, with something before and after it; where it does not fit, what is between
+ * its brackets goes first. */
+void table_add_symbol(struct table *t, const char *before, const char *name, const char *after);
 
 #endif

@@ -13,12 +13,19 @@ const char *run_title(const struct run *run);
 
 /* Whether there is an execution that is not a warm-up: without one there is no figure to export. */
 bool has_measured(const struct run_view *view);
-/* hyperfine's values: ET in ns of every execution except warm-ups, without the shell, in order. The
- * caller frees them. */
-double *measured_et(const struct run_view *view, size_t *count);
-/* hyperfine's values: the mean of exec over those of the same executions that have it, divided into
- * user and system by the run's share; NAN if one of the two is unknown. */
-void measured_user_system(const struct run_view *view, double *user_ns, double *system_ns);
+/* ET in ns of every execution but the warm-ups, the shell taken off. */
+void measured_et(const struct run_view *view, struct summary *out);
+
+/* hyperfine's figures, in s, over the same executions; NaN: not known. User and system are the mean
+ * of exec over those that have it, divided by the run's share. hyperfine has a stddev of 0 for one
+ * execution; here it is not known. */
+struct hyperfine {
+	const char *command;
+	double mean, stddev, median, user, system, min, max;
+};
+struct hyperfine hyperfine_of(const struct run_view *view);
+extern const struct field hyperfine_fields[];
+
 /* The run with the smallest mean of m; count if none has one. */
 size_t fastest(const struct run_view *views, size_t count, enum emp_measure m);
 /* The run that the others are compared with: the wanted one (from 1), or else the fastest. */

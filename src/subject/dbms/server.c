@@ -87,7 +87,7 @@ static int resolve(struct server *s, const char *data, struct error *err)
 		return 0;
 	char shown[300];
 	text_display(data, shown, sizeof shown);
-	return error_set(err, EXIT_USAGE, "no data directory %s: %s", shown, strerror(errno));
+	return error_errno(err, EXIT_USAGE, "no data directory %s", shown);
 }
 
 static int open_data(struct server *s, const struct server_description *d, struct error *err)
@@ -195,15 +195,14 @@ static int directory_for(const struct server *s, const char *path, struct error 
 	struct stat st;
 	uid_t owner = s->user.change ? s->user.uid : geteuid();
 	if (mkdir(path, 0700) && errno != EEXIST)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot make %s: %s", path,
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot make %s", path);
 	if (lstat(path, &st) || !S_ISDIR(st.st_mode) || (st.st_mode & (S_IRWXG | S_IRWXO)) ||
 	    (st.st_uid != owner && st.st_uid != geteuid()))
 		return error_set(err, EXIT_ENVIRONMENT,
 				 "%s is there already, and not this server's", path);
 	if (s->user.change && lchown(path, s->user.uid, s->user.gid))
-		return error_set(err, EXIT_ENVIRONMENT, "cannot give %s to %s: %s", path,
-				 s->user.name, strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot give %s to %s", path,
+				   s->user.name);
 	return 0;
 }
 
@@ -221,8 +220,7 @@ static int lock_directory(struct server *s, const char *path, struct error *err)
 	struct stat locked, there;
 	s->lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (s->lock < 0)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot open %s: %s", path,
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot open %s", path);
 	if (flock(s->lock, LOCK_EX | LOCK_NB) == 0 && fstat(s->lock, &locked) == 0 &&
 	    lstat(path, &there) == 0 && locked.st_dev == there.st_dev &&
 	    locked.st_ino == there.st_ino)

@@ -124,7 +124,7 @@ static int start(struct start *s, pid_t *pid, struct error *err)
 {
 	int fds[2];
 	if (pipe2(fds, O_CLOEXEC))
-		return error_set(err, EXIT_ENVIRONMENT, "cannot make a pipe: %s", strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot make a pipe");
 	s->report = fds[1];
 	s->parent = getpid();
 	pid_t made = fork();
@@ -200,8 +200,7 @@ int server_command_run(char *const *words, const struct server_user *user, const
 {
 	int status = 0, output = memfd_create("tare", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (output < 0)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot make a file in memory: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot make a file in memory");
 	struct start s = { .words = words, .user = user, .directory = directory, .output = output };
 	pid_t pid = 0;
 	int failed = start(&s, &pid, err);

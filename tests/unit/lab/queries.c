@@ -266,6 +266,29 @@ static void what_was_measured_beside_a_query_comes_back(void **state)
 	lab_close(lab);
 }
 
+static void an_execution_of_a_query_says_what_was_measured_beside_it(void **state)
+{
+	(void)state;
+	struct execution raw[2];
+	struct query_execution alone = random_execution(3);
+	struct query_run back = { 0 };
+	struct lab *lab = open_lab(LAB_WRITE);
+	int64_t run = begin_run(lab);
+	for (uint32_t i = 0; i < 2; i++)
+		ok(add_execution(lab, run, 2, i + 1, &raw[i]));
+	alone.raw = 12345; /* not the caller's to say */
+	ok(lab_add_query_execution(lab, run, 2, 1000, &alone, NULL, &err));
+	ok(lab_get_query_run(lab, run, &back, &err));
+	assert_int_equal(back.at.items[1].executions.count, 3);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(back.at.items[1].executions.items[i].raw, raw[i].id);
+		execution_release(&raw[i]);
+	}
+	assert_int_equal(back.at.items[1].executions.items[2].raw, 0);
+	query_run_release(&back);
+	lab_close(lab);
+}
+
 static void a_number_is_given_once(void **state)
 {
 	(void)state;
@@ -607,6 +630,7 @@ int main(void)
 		TEST(a_run_stored_at_once_comes_back),
 		TEST(a_run_stored_one_by_one_in_any_order_comes_back),
 		TEST(what_was_measured_beside_a_query_comes_back),
+		TEST(an_execution_of_a_query_says_what_was_measured_beside_it),
 		TEST(a_number_is_given_once),
 		TEST(a_restart_takes_only_its_own_executions_away),
 		TEST(a_killed_writer_leaves_whole_executions),

@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 		base.cpus.items[0].threshold_ns = 250;
 	}
 	struct noise_view of_base = { &first, &base, NULL }, of_run = { &second, &run, NULL };
-	struct noise_style style = { .colour = isatty(1), .density = true };
+	struct noise_style style = { .style.colour = isatty(1), .density = true };
 	if (jitter_compare(&base, &run, &d, &err)) {
 		fprintf(stderr, "%s\n", err.text);
 		return 1;

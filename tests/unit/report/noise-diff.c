@@ -86,8 +86,8 @@ static void a_comparison_fits_every_width(void **state)
 			struct pair p;
 			pair_make(&p, COUNT(busy), parts[i]);
 			for (int ascii = 0; ascii < 2; ascii++) {
-				struct noise_style style = { .width = widths[k],
-							     .ascii = ascii,
+				struct noise_style style = { .style.width = widths[k],
+							     .style.ascii = ascii,
 							     .density = true };
 				char *text = told(&p, &style);
 				assert_fits(text, !widths[k]	   ? 80
@@ -112,7 +112,8 @@ static void a_comparison_begins_with_its_verdict(void **state)
 	assert_non_null(strstr(text, "\n        by its clock "));
 	assert_non_null(strstr(text, "\n        remainder "));
 	assert_non_null(strstr(text, "\nunsure  timer "));
-	assert_non_null(strstr(text, "per s  dummydaemon1\n"));
+	assert_non_null(strstr(text, "\nLengths  "));
+	assert_non_null(strstr(text, "  dummydaemon1\n"));
 	assert_null(strstr(text, "Note"));
 	free(text);
 	text = told(&p, &(struct noise_style){ .most = 2 });

@@ -12,10 +12,10 @@ int main(int argc, char **argv)
 	static struct noise_fixture f;
 	const char *form = argc > 1 ? argv[1] : "text";
 	const char *which = argc > 2 ? argv[2] : "guest";
-	struct noise_style style = { .colour = isatty(1),
+	struct noise_style style = { .style.colour = isatty(1),
 				     .most = 10,
-				     .width = argc > 3 ? (size_t)atoi(argv[3]) : 0,
-				     .ascii = argc > 4 };
+				     .style.width = argc > 3 ? (size_t)atoi(argv[3]) : 0,
+				     .style.ascii = argc > 4 };
 	struct strbuf out = { 0 };
 	if (!strcmp(which, "empty"))
 		noise_fixture_empty(&f, 2);

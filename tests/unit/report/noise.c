@@ -56,7 +56,7 @@ static void render(const struct noise_style *style, struct strbuf *out)
 {
 	strbuf_clear(out);
 	noise_text(&f.view, style, out);
-	check_lines(out, style->width ? style->width : 80);
+	check_lines(out, style->style.width ? style->style.width : 80);
 }
 
 /* ---- text ---- */
@@ -159,14 +159,15 @@ static void every_form_fits_every_width(void **state)
 	static const size_t widths[] = { 60, 72, 80, 104, 200 };
 	for (size_t i = 0; i < 5; i++)
 		for (int bits = 0; bits < 8; bits++)
-			render(&(struct noise_style){ .width = widths[i],
+			render(&(struct noise_style){ .style.width = widths[i],
 						      .mode = bits & 1,
-						      .ascii = bits & 2,
+						      .style.ascii = bits & 2,
 						      .per_cpu = bits & 4,
 						      .histograms = true,
 						      .density = true },
 			       &out);
-	render(&(struct noise_style){ .ascii = true, .histograms = true, .density = true }, &out);
+	render(&(struct noise_style){ .style.ascii = true, .histograms = true, .density = true },
+	       &out);
 	for (const char *c = out.text; *c; c++)
 		assert_true((unsigned char)*c < 128);
 	assert_has(&out, "\nSources, in us\n");
@@ -182,12 +183,12 @@ static void every_form_fits_every_width(void **state)
 	assert_has(&out, "\nIn succession ");
 	assert_has_not(&out, "more (");
 
-	render(&(struct noise_style){ .width = 110 }, &out);
+	render(&(struct noise_style){ .style.width = 110 }, &out);
 	assert_has(&out, "\ntimer               irq ");
 	assert_has(&out, "4.00 ms\n");
 
 	strbuf_clear(&out);
-	noise_text(&f.view, &(struct noise_style){ .colour = true }, &out);
+	noise_text(&f.view, &(struct noise_style){ .style.colour = true }, &out);
 	assert_has(&out, "\033[1mSource ");
 	strbuf_release(&out);
 	noise_fixture_release(&f);
@@ -207,7 +208,7 @@ static void wide_figures_are_shown_whole_or_not_at_all(void **state)
 	render(&(struct noise_style){ 0 }, &out);
 	assert_has(&out, "12345681391");
 	assert_has(&out, "7776000006");
-	render(&(struct noise_style){ .width = 60 }, &out);
+	render(&(struct noise_style){ .style.width = 60 }, &out);
 	assert_has(&out, "12345681391");
 	assert_has(&out, "7776000006");
 	strbuf_release(&out);
@@ -406,7 +407,8 @@ static void the_live_view_fits_the_screen(void **state)
 	for (size_t lines = 1; lines <= 40; lines++)
 		for (size_t width = 60; width <= 120; width += 20) {
 			strbuf_clear(&out);
-			noise_top(&f.view, lines, &(struct noise_style){ .width = width }, &out);
+			noise_top(&f.view, lines, &(struct noise_style){ .style.width = width },
+				  &out);
 			assert_true(check_lines(&out, width) <= lines);
 		}
 	strbuf_clear(&out);

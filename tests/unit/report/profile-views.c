@@ -10,8 +10,8 @@
 int main(int argc, char **argv)
 {
 	const char *form = argc > 1 ? argv[1] : "text";
-	struct profile_style style = { .colour = isatty(1),
-				       .width = argc > 2 ? (size_t)atoi(argv[2]) : 80,
+	struct profile_style style = { .style.colour = isatty(1),
+				       .style.width = argc > 2 ? (size_t)atoi(argv[2]) : 80,
 				       .totals = argc > 3 };
 	struct strbuf out = { 0 };
 	struct profile_case c;

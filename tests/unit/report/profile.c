@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "profile-report.h"
 
-static const struct profile_style plain = { .width = 80 };
+static const struct profile_style plain = { .style.width = 80 };
 
 static struct profile_case c;
 
@@ -77,7 +77,7 @@ static void the_head_shows_the_end_of_a_long_command(void **state)
 	made_under("{\"command\":\"sh -c 'for i in 1 2 3 4 5 6; do gcc -O2 "
 		   "-I/work/main/src -D_GNU_SOURCE -c /work/main/src/report/table.c "
 		   "-I/usr/include/with/a/long/name -o /dev/null; done'\"}");
-	profile_head_text(&c.subject, &(struct profile_style){ .width = 60 }, &out);
+	profile_head_text(&c.subject, &(struct profile_style){ .style.width = 60 }, &out);
 	out.text[out.length = (size_t)(strstr(out.text, "  Sampled") - out.text)] = '\0';
 	check_text(&out, "Profile of sh -c 'for i in 1 2 3 4 5 6; do gcc -O2\n"
 			 "  -I/work/main/src -D…able.c -I/usr/include/with/a/long/name\n"
@@ -198,7 +198,7 @@ static void every_view_is_a_table_of_shares(void **state)
 		   "    5.6  4.4       10  (not known)      [k] clear_page_erms       btree\n"
 		   "    2.8  3.6        5  (not known)      [k] finish_t…itch.isra.0  python3\n");
 	/* the function is what many a line is known by */
-	check_view(SLEEPY_LINE, &(struct profile_style){ .width = 60, .totals = true },
+	check_view(SLEEPY_LINE, &(struct profile_style){ .style.width = 60, .totals = true },
 		   "By line, of 180 samples (1.82 s)\n"
 		   "Self %  Samples  Line             Function\n"
 		   "  44.4       80  /src/btree.h:6   compare\n"
@@ -206,21 +206,21 @@ static void every_view_is_a_table_of_shares(void **state)
 		   "  13.9       25  (not known)      python3+0x5000\n"
 		   "  11.1       20  /src/btree.c:26  search\n"
 		   "   5.6       10  (not known)      [k] clear_page_erms\n"
-		   "   2.8        5  (not known)      [k] finish…tch.isra.0\n");
+		   "   2.8        5  (not known)      [k] finish_t…itch.isra.0\n");
 	check_view(SLEEPY_LINE,
-		   &(struct profile_style){ .width = 60, .totals = true, .by_total = true },
+		   &(struct profile_style){ .style.width = 60, .totals = true, .by_total = true },
 		   "By line, of 180 samples (1.82 s)\n"
 		   "Total %  Self %  Line             Function\n"
 		   "   61.1     0.0  /src/btree.c:97  main\n"
-		   "   61.1     0.0  (not known)      __libc_sta…_call_main\n"
+		   "   61.1     0.0  (not known)      __libc_start_call_main\n"
 		   "   50.0    44.4  /src/btree.h:6   compare\n"
 		   "   50.0     0.0  /src/btree.c:24  search\n"
 		   "   36.1    13.9  (not known)      python3+0x5000\n"
 		   "   22.2    22.2  (not known)      py::loop\n"
 		   "   11.1    11.1  /src/btree.c:26  search\n"
 		   "    5.6     5.6  (not known)      [k] clear_page_erms\n"
-		   "    5.6     0.0  (not known)      [k] asm_ex…page_fault\n"
-		   "    2.8     2.8  (not known)      [k] finish…tch.isra.0\n");
+		   "    5.6     0.0  (not known)      [k] asm_exc_page_fault\n"
+		   "    2.8     2.8  (not known)      [k] finish_t…itch.isra.0\n");
 	check_view(
 		SLEEPY_INSTRUCTION, &plain,
 		"By instruction, of 180 samples (1.82 s); ± is 95 %, in points\n"
@@ -299,7 +299,7 @@ static void namesakes_are_shown_with_what_tells_them_apart(void **state)
 		   "     28  10       25  run (main/build)  tare    tare\n"
 		   "     22  10       20  run (bin)         tare    tare\n"
 		   "     17   9       15  run (0x400)       tare    tare\n");
-	check_view(SLEEPY_FUNCTION, &(struct profile_style){ .width = 80, .most = 1 },
+	check_view(SLEEPY_FUNCTION, &(struct profile_style){ .style.width = 80, .most = 1 },
 		   "By function, of 90 samples (909 ms); ± is 95 %, in points\n"
 		   "Share %   ±  Samples  Function  Object  App\n"
 		   "     33  10       30  run       tare    tare\n"
@@ -309,14 +309,14 @@ static void namesakes_are_shown_with_what_tells_them_apart(void **state)
 static void rows_left_out_are_counted(void **state)
 {
 	(void)state;
-	check_view(SLEEPY_FUNCTION, &(struct profile_style){ .width = 80, .most = 2 },
+	check_view(SLEEPY_FUNCTION, &(struct profile_style){ .style.width = 80, .most = 2 },
 		   "By function, of 180 samples (1.82 s); ± is 95 %, in points\n"
 		   "Share %    ±  Samples  Function           Object  App\n"
 		   "   44.4  7.3       80  compare (inlined)  btree   btree\n"
 		   "   22.2  6.6       40  py::loop           [jit]   python3\n"
 		   "… and 4 more functions with 33.3 % of the samples\n");
 	check_view(SLEEPY_FUNCTION,
-		   &(struct profile_style){ .width = 80,
+		   &(struct profile_style){ .style.width = 80,
 					    .least_share = 0.05,
 					    .most = 4,
 					    .totals = true,
@@ -359,21 +359,21 @@ static void a_listing_shows_instructions_with_source_and_shares(void **state)
 		&out,
 		"search in /usr/bin/btree: 100 of 180 samples (55.6 %), 1.01 s\n"
 		"An address is what would have come next: its cost is mostly of the one before.\n"
-		"Share %  Samples  Address   Instruction\n"
-		"                         btree.c:20  int search(const int *at, int key)\n"
-		"                     1100   push %rbp\n"
-		"                     1101   mov %rsp,%rbp\n"
-		"                         btree.c:24      while (compare(*at, key))\n"
-		"                     1104   mov (%rdi),%eax\n"
-		"                         btree.h:6\n"
-		"   44.4       80     1106 > cmp %esi,%eax\n"
-		"                         btree.c:24      while (compare(*at, key))\n"
-		"                     1108   je 1110 <search+0x10>\n"
-		"                         btree.c:26          at += 2;    /* the next */\n"
-		"   11.1       20     110a   add $0x8,%rdi\n"
-		"                     110e   jmp 1104 <search+0x4>\n"
-		"                     1110   pop %rbp\n"
-		"                     1111   ret\n");
+		"Share %  Samples  Address    Instruction\n"
+		"                           btree.c:20  int search(const int *at, int key)\n"
+		"                     1100    push %rbp\n"
+		"                     1101    mov %rsp,%rbp\n"
+		"                           btree.c:24      while (compare(*at, key))\n"
+		"                     1104    mov (%rdi),%eax\n"
+		"                           btree.h:6\n"
+		"   44.4       80     1106  > cmp %esi,%eax\n"
+		"                           btree.c:24      while (compare(*at, key))\n"
+		"                     1108    je 1110 <search+0x10>\n"
+		"                           btree.c:26          at += 2;    /* the next */\n"
+		"   11.1       20     110a    add $0x8,%rdi\n"
+		"                     110e    jmp 1104 <search+0x4>\n"
+		"                     1110    pop %rbp\n"
+		"                     1111    ret\n");
 }
 
 /* 30 instructions; samples on the 20th and outside. */
@@ -395,24 +395,24 @@ static void instructions_without_samples_are_folded_unless_all_are_wanted(void *
 		"search in /usr/bin/btree: 10 of 10 samples (100 %), 101 ms\n"
 		"An address is what would have come next: its cost is mostly of the one before.\n"
 		"1 sample is at addresses where no instruction of this list begins.\n"
-		"Share %  Samples  Address   Instruction\n"
-		"                            … 18 instructions without samples\n"
-		"                     1012   nop\n"
-		"     90        9     1013 > nop\n"
-		"                     1014   nop\n"
-		"                     1015   nop\n"
-		"                     1016   nop\n"
-		"                     1017   nop\n"
-		"                     1018   nop\n"
-		"                     1019   nop\n"
-		"                     101a   nop\n"
-		"                     101b   nop\n"
-		"                     101c   nop\n"
-		"                     101d   nop\n");
+		"Share %  Samples  Address    Instruction\n"
+		"                             … 18 instructions without samples\n"
+		"                     1012    nop\n"
+		"     90        9     1013  > nop\n"
+		"                     1014    nop\n"
+		"                     1015    nop\n"
+		"                     1016    nop\n"
+		"                     1017    nop\n"
+		"                     1018    nop\n"
+		"                     1019    nop\n"
+		"                     101a    nop\n"
+		"                     101b    nop\n"
+		"                     101c    nop\n"
+		"                     101d    nop\n");
 	/* rows are counted in tables, not here */
 	profile_listing_text(&c.subject, &l, &(struct profile_style){ .most = 5 }, &out);
 	assert_non_null(strstr(out.text, "… 18 instructions without samples"));
-	assert_non_null(strstr(out.text, "101d   nop\n"));
+	assert_non_null(strstr(out.text, "101d    nop\n"));
 	strbuf_release(&out);
 	profile_listing_text(&c.subject, &l, &(struct profile_style){ .all = true }, &out);
 	assert_null(strstr(out.text, "without samples"));
@@ -562,7 +562,7 @@ static void any_name_is_shown_safely_at_every_width(void **state)
 	struct profile_subject s = { .run = &run, .profile = &p };
 	for (size_t i = 0; i < 3; i++)
 		for (enum sleepy_by by = 0; by < SLEEPY_VIEWS; by++) {
-			struct profile_style style = { .width = widths[i], .totals = by % 2 };
+			struct profile_style style = { .style.width = widths[i], .totals = by % 2 };
 			struct strbuf out = { 0 };
 			struct sleepy_view v;
 			struct sleepy_diff d;
@@ -618,7 +618,8 @@ static void what_is_between_brackets_is_cut_first(void **state)
 							 .function = PROFILE_NONE,
 							 .location = PROFILE_NONE,
 							 .self = 1000000 });
-		profile_view_text(&c.subject, &v, &(struct profile_style){ .width = 62 }, &out);
+		profile_view_text(&c.subject, &v, &(struct profile_style){ .style.width = 62 },
+				  &out);
 		strbuf_printf(&row, "  %s  ", names[i].shown);
 		if (!strstr(out.text, row.text))
 			fail_msg("%s", out.text);

@@ -2,6 +2,7 @@
 
 #include <errmsg.h>
 #include <mysqld_error.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,30 @@
 enum { CONNECTION_KILLED = 1927, NO_PASSWORD_ACCESS = 1698, QUERY_CACHE_DISABLED = 1651 };
 
 enum { CONNECT_SECONDS = 10 };
+
+/* Loaded once and never given back; NULL with EXIT_ENVIRONMENT. */
+static const struct mariadb_library *mariadb_library(struct error *err)
+{
+	static const char *const names[] = {
+#define NAME(name) #name,
+		MARIADB_FUNCTIONS(NAME)
+#undef NAME
+			NULL
+	};
+	static struct mariadb_library library;
+	if (library.mysql_init)
+		return &library;
+	if (driver_library(&library, names, "libmariadb.so.3",
+			   "it is in Debian's package libmariadb3", err))
+		return NULL;
+	/* the first mysql_init() has SIGPIPE ignored in the whole process, which the subjects that
+	 * tare starts would inherit; the library itself sends without that signal */
+	struct sigaction before;
+	sigaction(SIGPIPE, NULL, &before);
+	library.mysql_close(library.mysql_init(NULL));
+	sigaction(SIGPIPE, &before, NULL);
+	return &library;
+}
 
 static bool says_lost(unsigned code)
 {

@@ -91,20 +91,6 @@ static const char *behind_text(const char *at)
 	return *at ? at + 1 : at;
 }
 
-static json_t *tables_of(const char *written)
-{
-	json_t *tables = json_object();
-	while (written && *written) {
-		if (*written == '`')
-			take_chain(tables, &written);
-		else if (*written == '\'')
-			written = behind_text(written);
-		else
-			written++;
-	}
-	return tables;
-}
-
 /* ---- nodes ---- */
 
 static json_t *node_of(const char *name, const json_t *object, const json_t *tables);
@@ -223,7 +209,15 @@ int plan_of_mariadb_written(const char *json, const char *written, struct query_
 		json_decref(said);
 		return -1;
 	}
-	json_t *tables = tables_of(written);
+	json_t *tables = json_object();
+	while (written && *written) {
+		if (*written == '`')
+			take_chain(tables, &written);
+		else if (*written == '\'')
+			written = behind_text(written);
+		else
+			written++;
+	}
 	plan_seal(node_of("query_block", block, tables), into);
 	json_decref(tables);
 	json_decref(said);

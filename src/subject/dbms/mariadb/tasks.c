@@ -11,7 +11,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "subject/dbms/mariadb/private.h"
-#include "subject/dbms/peer.h"
 
 /* What the session has: that is what its queries are evaluated with. */
 static const char settings_statement[] =

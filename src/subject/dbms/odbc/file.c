@@ -219,8 +219,7 @@ int odbc_file_read(const char *path, struct odbc_file *into, struct error *err)
 	size_t length = 0;
 	FREED char *text = file_read_bytes(path, &length);
 	if (!text)
-		return error_set(err, EXIT_USAGE, "cannot read the driver file %s: %s", path,
-				 strerror(errno));
+		return error_errno(err, EXIT_USAGE, "cannot read the driver file %s", path);
 	int failed = odbc_file_parse(text, length, into, err);
 	return failed ? error_prefix(err, "driver file %s", path) : 0;
 }

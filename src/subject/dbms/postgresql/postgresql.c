@@ -20,6 +20,22 @@
  * a statement's limit is tare's to keep. The user's settings come afterwards. */
 #define OWN_SETTINGS "SET jit = off; SET statement_timeout = 0"
 
+/* NULL: it is not there. */
+static const struct libpq *libpq_load(struct error *err)
+{
+	static const char *const names[] = {
+#define LIBPQ_NAME(name) #name,
+		LIBPQ_FUNCTIONS(LIBPQ_NAME)
+#undef LIBPQ_NAME
+			NULL
+	};
+	static struct libpq loaded;
+	if (!loaded.PQcancel &&
+	    driver_library(&loaded, names, "libpq.so.5", "install the package libpq5", err))
+		return NULL;
+	return &loaded;
+}
+
 /* ---- errors ---- */
 
 /* On one line: white space of any length is one space. */

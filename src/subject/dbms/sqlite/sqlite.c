@@ -323,8 +323,7 @@ static int settle(void *state, const char *const *tables, size_t count, struct e
 	if (!file || !file->pMethods || !file->pMethods->xSync)
 		return 0;
 	if (file->pMethods->xSync(file, SQLITE_SYNC_NORMAL))
-		return error_set(err, EXIT_ENVIRONMENT, "cannot write %s to its disk: %s", s->path,
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot write %s to its disk", s->path);
 	return 0;
 }
 
@@ -469,26 +468,6 @@ struct query {
 	int rc;
 };
 
-/* As an application would: each value by its own type. */
-static void look_at_row(sqlite3_stmt *statement)
-{
-	int columns = sqlite3_data_count(statement);
-	for (int i = 0; i < columns; i++)
-		switch (sqlite3_column_type(statement, i)) {
-		case SQLITE_INTEGER:
-			sqlite3_column_int64(statement, i);
-			break;
-		case SQLITE_FLOAT:
-			sqlite3_column_double(statement, i);
-			break;
-		case SQLITE_NULL:
-			break;
-		default:
-			sqlite3_column_blob(statement, i);
-			sqlite3_column_bytes(statement, i);
-		}
-}
-
 static void query_work(void *context)
 {
 	struct query *q = context;
@@ -496,7 +475,22 @@ static void query_work(void *context)
 	uint64_t cpu_ns = clock_thread_cpu_ns();
 	q->x.begin_ns = clock_monotonic_ns();
 	while ((q->rc = sqlite3_step(statement)) == SQLITE_ROW) {
-		look_at_row(statement);
+		/* As an application would: each value by its own type. */
+		int columns = sqlite3_data_count(statement);
+		for (int i = 0; i < columns; i++)
+			switch (sqlite3_column_type(statement, i)) {
+			case SQLITE_INTEGER:
+				sqlite3_column_int64(statement, i);
+				break;
+			case SQLITE_FLOAT:
+				sqlite3_column_double(statement, i);
+				break;
+			case SQLITE_NULL:
+				break;
+			default:
+				sqlite3_column_blob(statement, i);
+				sqlite3_column_bytes(statement, i);
+			}
 		q->x.rows++;
 	}
 	q->x.end_ns = clock_monotonic_ns();
