@@ -20,7 +20,7 @@ char *file_read_bytes(const char *path, size_t *length);
 /* Like file_read(), without trailing white space, for one-line files. */
 char *file_read_line(const char *path);
 
-/* /proc/PID/NAME, as file_read(). */
+/* Like file_read(), for /proc/PID/NAME. */
 char *file_read_proc(long pid, const char *name);
 
 /* A descriptor for reading a regular file, or -1. Other files are not opened at all, because

@@ -54,12 +54,13 @@ enum field_kind {
 		       the row; each is of kind `item` */
 	/* Only in JSON. */
 	FIELD_CONST,  /* the number `limit` */
-	FIELD_OBJECT, /* a struct, described by `shape`; null with FIELD_ZERO_ABSENT where the
+	FIELD_OBJECT, /* a struct described by `shape`; with FIELD_ZERO_ABSENT it is null if the
 			 first row of its shape is 0 or absent */
 	FIELD_LIST, /* an ARRAY of structs of `limit` bytes each, described by `shape`, or of plain
 		       values of kind `item` */
-	FIELD_MAP,  /* an object with any keys; its values as in a list. With `item` FIELD_TEXT
-		       an ARRAY of pairs of char *, with nothing a json_t *, which may be NULL */
+	FIELD_MAP,  /* an object with any keys; its values are described as in a list. With `item`
+		       FIELD_TEXT it is an ARRAY of pairs of char *, otherwise a json_t *, which may
+		       be NULL */
 	FIELD_ANY,  /* the JSON schema in `more` describes it */
 	FIELD_SPLICE, /* the rows of `shape` are inserted here, for the struct at offset */
 };

@@ -16,14 +16,14 @@ struct btf;
 /* Silences libbpf's own messages; errors are reported in tare's words. */
 void kernel_quiet(void);
 
-/* The kernel's types, or NULL with an error; quiets libbpf, too. */
+/* The kernel's types, or NULL with an error. Also silences libbpf. */
 struct btf *kernel_btf(struct error *err);
 
-/* Says that programs ("program of a watch") could not be loaded; without privileges, that nobody
- * may watch this deed. */
+/* Sets the error that the kernel refused programs ("program of a watch") or, without privileges,
+ * that this user may not watch `deed`. */
 int kernel_refused(const char *deed, const char *programs, int number, struct error *err);
 
-/* Deletes all entries of a map, whose keys are at most 16 bytes long. */
+/* Deletes all entries of a map whose keys are at most 16 bytes long. */
 void kernel_empty_map(int map);
 
 /* BPF programs see the pids of the initial namespace. In another namespace these would refer to

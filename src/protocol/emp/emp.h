@@ -37,10 +37,10 @@ const char *emp_rule_name(enum emp_rule rule); /* "kept", "warmup", "failed", "I
 /* One per execution, in the order given. */
 struct emp_verdict {
 	enum emp_rule rule;
-	double value_ns, low_ns, high_ns; /* EMP_OUTSIDE: what was judged and the bounds;
-					     EMP_CUTOFF: the daemon's PT, 0 and the cutoff;
-					     otherwise NaN */
-	char daemon[DAEMON_NAME];	  /* EMP_CUTOFF: the daemon; "" otherwise */
+	double value_ns, low_ns,
+		high_ns; /* EMP_OUTSIDE: the judged value and the bounds; EMP_CUTOFF: the daemon's
+			    PT, 0 and the cutoff; otherwise NaN */
+	char daemon[DAEMON_NAME]; /* EMP_CUTOFF: the daemon; "" otherwise */
 	char reason[192]; /* a sentence with the culprit, if known: from the ledger, the cause with
 			     the largest excess that can be part of PT (or ET); without a ledger,
 			     the busiest daemon; "" if kept */

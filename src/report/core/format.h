@@ -72,7 +72,7 @@ struct paragraph {
 	const char *colour; /* of the text after `first`; NULL: none */
 };
 void put_paragraph(struct strbuf *out, const struct paragraph *p, const char *text);
-/* A sentence or more of a report: as a paragraph of the style's width, without a limit of lines. */
+/* One or more sentences as a paragraph of the style's width, with any number of lines. */
 void put_wrapped(struct strbuf *out, const struct style *style, const char *first, size_t indent,
 		 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* The headline of a report: bold, at most three lines. */

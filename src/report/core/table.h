@@ -57,7 +57,7 @@ struct column {
 	size_t from;	   /* narrower terminals omit it */
 	int spare;	   /* omitted if there is no room, highest first; 0: never */
 	size_t least;	   /* text: the fewest columns that are still readable; 0: 16 */
-	size_t most;	   /* text: in a terminal not wider than this; 0: as wide as it wants */
+	size_t most;	   /* text: at most this wide in a terminal; 0: no limit */
 	int whole;   /* text: cut only after all columns with this spare or more are omitted */
 	bool middle; /* text: cut in the middle, because both ends matter */
 };
@@ -89,9 +89,9 @@ void table_add_absent(struct table *t); /* "-" for people, null in JSON, empty i
  * ("10 of 20", "none", "(1.2 ms)"). A value that is not finite is absent in data formats. */
 void table_add_scaled(struct table *t, double value, const struct scale *scale);
 void table_add_shown(struct table *t, double value, const char *shown);
-/* Text that is known by a shorter one, too: that is shown, and cut, where it does not fit. */
+/* A text with a shorter form, which is shown, and cut if needed, where the text does not fit. */
 void table_add_either(struct table *t, const char *text, const char *shorter);
-/* The colour of the last cell, where the style has colours. */
+/* Sets the colour of the last cell, if the style has colours. */
 void table_paint(struct table *t, const char *colour);
 
 /* Adds the cells of a struct. Its columns must have been made from the same rows of the

@@ -12,7 +12,7 @@ struct cell {
 	double number, spread; /* spread: NaN if none */
 	struct scale scale;    /* only for this cell; ns 0: none */
 	const char *colour;    /* NULL: none */
-	char *shorter;	       /* shown where the text does not fit; NULL: that itself, cut */
+	char *shorter;	       /* shown if the text does not fit; NULL: the text is cut */
 };
 
 struct table {

@@ -13,9 +13,9 @@ struct page {
 	json_t *root, *machines, *sections, *comparisons;
 };
 
-/* A section with what all have in common; what its shape leaves to be filled in by hand is null.
- * facts are what the shape is of, the run among them; subtitle NULL: the run's command. The caller
- * fills in the rest and hands it to page_add(). */
+/* A section with the common members; those that its shape leaves to be set by hand are null. facts
+ * is the struct of the shape, which includes the run. subtitle NULL: the run's command. The caller
+ * fills in the rest and passes it to page_add(). */
 json_t *page_head(struct page *p, const struct shape *section, const void *facts,
 		  const struct run *run, const struct machine *machine, const char *subtitle);
 /* Like page_head(), for a run that may have no data yet: then subtitle is NULL, and a note says

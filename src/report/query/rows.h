@@ -44,7 +44,7 @@ const char *query_time_meaning(enum ttp_time t);
 /* Plans are lettered within each query, from its highest cardinality down: A, B, ..., Z, AA; "-"
  * for -1. */
 void plan_letter(int plan, char out[16]);
-uint64_t query_plan_hash(const struct query_at *at); /* of its first execution; 0: not known */
+uint64_t query_plan_hash(const struct query_at *at); /* of its first execution; 0: unknown */
 const struct query_plan *query_plan_of(const struct query_run *r, uint64_t hash); /* or NULL */
 
 /* The sign in the terminal for the query at this index: 1 to 9, a to z, A to Z, + for the rest. */
@@ -194,7 +194,7 @@ struct query_compared {
 	struct ttp_comparison c;
 };
 
-/* Executions that were dropped, with these titles. NULL: there is none. */
+/* The dropped executions, under these titles. NULL: there are none. */
 struct table *query_dropped_table(const struct query_view *v, const char *what, const char *number,
 				  const char *by);
 /* Columns scope, check, fired, of, share. NULL: there is nothing to show. */

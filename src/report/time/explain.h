@@ -5,7 +5,7 @@
 #include "protocol/emp/explain.h"
 #include "report/time/report.h"
 
-/* What explain.schema.json begins with. Copies, whose memory stays theirs. */
+/* The begin of explain.schema.json. The copies share the memory of the originals. */
 struct explain_head {
 	struct run run;
 	struct explanation explanation;

@@ -13,12 +13,12 @@ const char *run_title(const struct run *run);
 
 /* Whether there is an execution that is not a warm-up: without one there is no figure to export. */
 bool has_measured(const struct run_view *view);
-/* ET in ns of every execution but the warm-ups, the shell taken off. */
+/* ET in ns of every execution except warm-ups, without the shell. */
 void measured_et(const struct run_view *view, struct summary *out);
 
-/* hyperfine's figures, in s, over the same executions; NaN: not known. User and system are the mean
- * of exec over those that have it, divided by the run's share. hyperfine has a stddev of 0 for one
- * execution; here it is not known. */
+/* hyperfine's values in s, over the same executions; NaN: unknown. User and system are the mean of
+ * exec over those that have it, divided by the run's share. hyperfine reports a stddev of 0 for one
+ * execution; here it is unknown. */
 struct hyperfine {
 	const char *command;
 	double mean, stddev, median, user, system, min, max;
