@@ -32,11 +32,11 @@ extern const struct shape study_shape, cutoffs_machine_shape, changed_shape, cut
 	cutoffs_cutoffs_shape, watch_status_shape;
 /* page */
 extern const struct shape colour_shape, colours_shape, page_machine_shape, axis_shape, chart_shape,
-	parameter_shape, bounds_shape, page_measure_shape, columns_shape, reason_shape, ledger_columns_shape,
-	dual_shape, trace_shape, detail_shape, head_shape, time_section_shape, page_samples_shape,
-	samples_shape, phases_shape, study_section_shape, baseline_shape, noise_section_shape,
-	stack_tree_shape, slices_shape, profile_section_shape, matrix_shape, query_ledger_shape,
-	query_section_shape, time_comparison_row_shape, time_comparison_shape,
+	parameter_shape, bounds_shape, page_measure_shape, columns_shape, reason_shape,
+	ledger_columns_shape, dual_shape, trace_shape, detail_shape, head_shape, time_section_shape,
+	page_samples_shape, samples_shape, phases_shape, study_section_shape, baseline_shape,
+	noise_section_shape, stack_tree_shape, slices_shape, profile_section_shape, matrix_shape,
+	query_ledger_shape, query_section_shape, time_comparison_row_shape, time_comparison_shape,
 	noise_comparison_shape, profile_comparison_side_shape, places_shape,
 	profile_comparison_shape, query_comparison_shape, doc_shape;
 
