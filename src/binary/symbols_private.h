@@ -13,7 +13,7 @@
 #include "binary/symbols.h"
 #include "record/profile.h"
 
-/* ---- symbols_work.c: limits of reading one file ---- */
+/* ---- symbols.c: limits of reading one file ---- */
 
 struct work {
 	void (*breathe)(void *context); /* NULL: not needed */
@@ -121,8 +121,6 @@ char *demangled(const char *name);
 /* Reads the symbols of the file, or of its separate debug file if that has more. */
 void symbol_table_read(struct symbol_table *t, const struct elf_image *main,
 		       const struct elf_image *debug);
-
-/* ---- symbols_pieces.c ---- */
 
 /* Adds functions found only in .eh_frame, called NAME+0xADDRESS. */
 void symbol_table_read_pieces(struct symbol_table *t, const struct elf_image *e, const char *name);

@@ -24,7 +24,7 @@ enum outcome {
 };
 const char *outcome_name(enum outcome outcome);
 
-/* The grades of process time, best first (protocols/emp-sedona.md). */
+/* The grades of process time, best first. */
 enum grade { GRADE_NET, GRADE_EXEC, GRADE_TICK, GRADES };
 extern const char *const grade_names[];
 const char *grade_name(enum grade grade);

@@ -23,7 +23,7 @@ struct query_recording {
 	/* The caller opens it. For a new run it also sets the command line, name and tags. */
 	struct recorder to;
 	struct run run;
-	/* set by query_recording_begin() and _resume() */
+	/* set by query_recording_begin() and query_recording_resume() */
 	struct query_place place;
 	struct query_rig rig;
 	struct query_run done; /* what a resumed run has already stored */

@@ -1,5 +1,5 @@
-/* The built-in experiments as files, made from docs/experiments/ by experiments/embed.sh. Private
- * to the experiment's files. */
+/* The built-in experiments as files, made from docs/experiments/ by embed.sh. Private to the
+ * experiment's files. */
 #ifndef TARE_SUBJECT_EXPERIMENT_TEXTS_H
 #define TARE_SUBJECT_EXPERIMENT_TEXTS_H
 

@@ -10,7 +10,7 @@
 #include "report/query/report.h"
 #include "report/study/report.h"
 
-struct profile_part; /* profile_rows.h */
+struct profile_part; /* report/profile/rows.h */
 
 /* study.schema.json */
 json_t *daemons_document(const struct study *s, const struct machine *machine);

@@ -18,7 +18,7 @@ struct profile_subject {
 };
 
 struct profile_style {
-	struct style style; /* without a width, tables are as wide as they want */
+	struct style style; /* without a width, tables have any width */
 	size_t most;	    /* rows; 0: all */
 	double least_share; /* rows below this share of the samples are omitted */
 	bool totals;	    /* add a column for samples with it anywhere in the stack */
