@@ -15,8 +15,7 @@ uint64_t clock_thread_cpu_ns(void); /* of this thread */
  * leaves *ns untouched, if it is not a duration or is negative. */
 bool duration_parse(const char *text, uint64_t *ns);
 
-/* "2%" -> 0.02; a bare number must be below 1: "0.02". Returns false if it is neither or is
- * negative. */
+/* "2%" -> 0.02; a bare number must be below 1: "0.02". False if it is neither or is negative. */
 bool fraction_parse(const char *text, double *value);
 
 /* The complete text must be a number; otherwise they return false. */

@@ -19,8 +19,7 @@ struct csv {
 
 /* text must stay valid. */
 void csv_begin(struct csv *c, const char *text, size_t length);
-/* 1: a record was read; 0: none is left; -1: invalid CSV (EXIT_USAGE); the error names line and
- * field. */
+/* 1: a record was read; 0: none is left; -1: invalid CSV (EXIT_USAGE, names line and field). */
 int csv_next(struct csv *c, struct error *err);
 void csv_release(struct csv *c);
 

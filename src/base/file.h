@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/scope.h"
 
-/* The contents, NUL-terminated, or NULL with errno set. The caller frees them. Works for /proc and
+/* The NUL-terminated contents, which the caller frees, or NULL with errno. Works for /proc and
  * /sys. */
 char *file_read(const char *path);
 /* Like file_read(), from the current position of an open file to its end. */
@@ -29,8 +29,7 @@ int file_open_regular(const char *path);
 /* Like file_open_regular(), for a file opened with O_PATH. Closes at. */
 int file_reopen_regular(int at);
 
-/* The path of a program in these directories, which are separated by ':'. The caller frees it.
- * NULL: not found. */
+/* The path of a program in directories separated by ':'. The caller frees it. NULL: not found. */
 char *file_find_program(const char *directories, const char *name);
 
 /* Replaces path by these bytes through a temporary file beside it; "-" is standard output. */

@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many bytes the UTF-8 sequence at s takes; 0 if it is invalid (overlong, surrogate,
- * truncated). */
+/* The length of the UTF-8 sequence at s; 0 if it is invalid (overlong, surrogate, truncated). */
 size_t utf8_length(const char *s, size_t available);
 
 /* The columns that valid UTF-8 text takes in a terminal (combining marks 0, wide East Asian 2). */
@@ -17,12 +16,10 @@ size_t text_width(const char *s);
  * at size with a final "…". */
 void text_display(const char *s, char *out, size_t size);
 
-/* A copy that is valid UTF-8 (invalid bytes become U+FFFD), for JSON and databases. The caller
- * frees it. */
+/* A valid UTF-8 copy for JSON and databases (invalid bytes become U+FFFD). The caller frees it. */
 char *text_utf8(const char *s);
 
-/* The text quoted, if needed, so that a POSIX shell reads it back unchanged. The caller frees
- * it. */
+/* The text, quoted if needed, so that a POSIX shell reads it back. The caller frees it. */
 char *text_shell_quoted(const char *s);
 
 bool text_ends_with(const char *s, const char *end);
@@ -30,8 +27,7 @@ bool text_ends_with(const char *s, const char *end);
 /* FNV-1a with 64 bits: the value never changes between versions. */
 uint64_t text_hash(const char *s);
 
-/* "1.234 s", "45.6 ms", "789 µs", "12 ns": a time in its natural unit with `digits` significant
- * digits. */
+/* "1.234 s", "45.6 ms", "12 ns": a time in its natural unit with `digits` significant digits. */
 void text_duration(double ns, int digits, char *out, size_t size);
 
 /* "1.2 MiB". */

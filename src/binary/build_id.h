@@ -11,8 +11,7 @@
 /* Sets o's build_id. Returns false, and leaves o untouched, if there is none or it is longer than
  * the kernel reports. */
 bool build_id_read(int fd, struct profile_object *o);
-/* Like build_id_read(), for notes in memory. Returns its size; 0 if there is none, and id is
- * untouched. */
+/* Like build_id_read(), for notes in memory. Returns its size; 0: none, and id is untouched. */
 uint8_t build_id_in_notes(const uint8_t *notes, size_t size, uint8_t id[BUILD_ID_MAX]);
 
 #endif

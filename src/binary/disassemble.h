@@ -8,9 +8,8 @@
 #include "base/error.h"
 #include "record/code.h"
 
-/* For the architecture of this machine. Every byte belongs to one instruction; an undecodable byte
- * is "(bad)". Jump targets are shown as addresses. EXIT_ENVIRONMENT: built without a
- * disassembler. */
+/* For this machine's architecture. Every byte belongs to one instruction; an undecodable byte is
+ * "(bad)". Jump targets are shown as addresses. EXIT_ENVIRONMENT: built without a disassembler. */
 int disassemble(uint64_t address, const uint8_t *bytes, size_t size, instruction_list *into,
 		struct error *err);
 

@@ -25,8 +25,7 @@ struct symbols_options {
 	bool no_lines;		/* only functions */
 	bool no_code;		/* do not keep the code of functions */
 	const char *debug_path; /* like gdb's debug-file-directory; NULL: the default */
-	size_t memory; /* approximate limit for tables, of which the least used are dropped; 0: 256
-			  MB */
+	size_t memory; /* approximate limit of the tables; the least used are dropped; 0: 256 MB */
 };
 
 struct symbols *symbols_new(const struct symbols_options *options);

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Demangles a name of C++ or Rust, without parameters, as perf does. False: it is not mangled, or
- * does not fit. */
+/* Demangles a name of C++ or Rust without parameters, like perf. False: not mangled, or too
+ * long. */
 bool demangle(const char *name, char *into, size_t size);
 
 #endif

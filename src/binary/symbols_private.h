@@ -104,16 +104,14 @@ void symbol_table_room(struct symbol_table *t, uint64_t bytes);
 /* False: there is no room, also for further ones. */
 bool symbol_table_add(struct symbol_table *t, uint64_t start, uint64_t size, const char *name,
 		      uint8_t binding, uint8_t type);
-/* Call it after the last: sorts, gives a size to those without one, and chooses among aliases as
- * perf does. */
+/* Call it last: sorts, gives a size to those without one, and chooses among aliases like perf. */
 void symbol_table_finish(struct symbol_table *t);
 const struct symbol *symbol_table_find(const struct symbol_table *t, uint64_t address);
 const char *symbol_table_name(const struct symbol_table *t, const struct symbol *s);
 size_t symbol_table_memory(const struct symbol_table *t);
 void symbol_table_release(struct symbol_table *t);
 
-/* The demangled name without parameters, as perf writes it, or a copy if it is not mangled. Long
- * names are cut. */
+/* The demangled name without parameters, like perf, or a copy if it is not mangled. May be cut. */
 char *demangled(const char *name);
 
 /* ---- symbols_elf.c ---- */
@@ -143,7 +141,7 @@ struct debug_search {
 	const char *directories; /* separated by colons; NULL: the default */
 	struct work *work;	 /* NULL: no limit */
 	struct absent *absent;	 /* NULL: nothing is remembered */
-	/* A descriptor of the file with this build-id, and its path (from malloc), or -1; NULL: ask
+	/* A descriptor of the file with this build-id and its malloc'ed path, or -1; NULL: ask
 	 * debuginfod. */
 	int (*ask)(void *context, const uint8_t *id, size_t size, char **path);
 	void *context;
@@ -214,8 +212,7 @@ struct jit_map {
 	bool known;	/* owner is known */
 	uint32_t owner; /* user of the process, seen while it lived */
 };
-/* When the sampled process began, and the first slice of the session. CLOCK_REALTIME; 0:
- * unknown. */
+/* The begin of the sampled process and of the session's first slice, CLOCK_REALTIME; 0: unknown. */
 struct jit_times {
 	int64_t began_ns, session_ns;
 };

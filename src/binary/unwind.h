@@ -52,8 +52,8 @@ struct unwind_table {
 };
 
 /* Reads an ELF image in memory (a mapped file, or the vdso). The table is zeroed if there is none
- * or it is not x86-64. Hostile images are handled: what does not parse is skipped. Linear in the
- * image's size. */
+ * or it is not x86-64. What does not parse is skipped, even if hostile. Linear in the image's
+ * size. */
 void unwind_read(struct unwind_table *into, const void *image, size_t size);
 void unwind_release(struct unwind_table *t);
 

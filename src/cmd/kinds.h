@@ -1,5 +1,4 @@
-/* What can be done with a stored run, by its kind: one table for `show`, `export`, `report` and
- * `serve`. */
+/* What can be done with a run, by its kind: the table of `show`, `export`, `report` and `serve`. */
 #ifndef TARE_CMD_KINDS_H
 #define TARE_CMD_KINDS_H
 

@@ -30,8 +30,7 @@ int collector_keep_ledger(struct collector *c, bool trace, struct error *err);
 void collector_take_ledger(struct collector *c, struct ledger *ledger, struct trace *trace);
 
 enum backend collector_backend(const struct collector *c);
-/* One sentence: what this back end does not see, and what would allow a better one. NULL: it sees
- * everything. */
+/* A sentence on what this back end does not see, and what would help. NULL: it sees everything. */
 const char *collector_not_seen(const struct collector *c);
 
 /* Every task now. The memory of the image is reused. The plain back end has no I/O of other users'
@@ -39,8 +38,7 @@ const char *collector_not_seen(const struct collector *c);
  * by the kernel, so they split exec and are not a grade of their own. */
 int collector_snapshot(struct collector *c, struct image *image, struct error *err);
 
-/* From now on exits are kept, and the next process that this one forks is the root of the subject's
- * tree. */
+/* From now on exits are kept, and the next process forked by this one is the subject's root. */
 void collector_arm(struct collector *c);
 int collector_adopt(struct collector *c, pid_t root, struct error *err);
 

@@ -26,8 +26,7 @@
 #define CHUNK_BURSTS_MAX (1u << 24)
 #define CHUNK_PROCESSES_MAX (1u << 22)
 
-/* The caller frees the bytes. A burst without a process or CPU, or beyond the range of time, is an
- * error. */
+/* The caller frees the bytes. A burst without a process or CPU, or out of range, is an error. */
 int chunk_encode(const struct bursts *b, unsigned char **bytes, size_t *length, struct error *err);
 
 /* processes and bursts: how many there were at encoding. `into` must have the original begin_ns and
@@ -36,8 +35,7 @@ int chunk_encode(const struct bursts *b, unsigned char **bytes, size_t *length, 
 int chunk_decode(const unsigned char *bytes, size_t length, size_t processes, size_t bursts,
 		 struct bursts *into, struct error *err);
 
-/* The checksum of everything after it, for tests that damage a chunk and then correct the
- * checksum. */
+/* The checksum of everything after it, for tests that damage a chunk and correct the checksum. */
 #define CHUNK_CHECKSUM_AT 1
 #define CHUNK_HEADER 5
 uint32_t chunk_checksum(const unsigned char *bytes, size_t length);

@@ -143,8 +143,7 @@ int lab_get_trace(struct lab *lab, int64_t execution, struct trace *into, struct
 int lab_put_noise(struct lab *lab, int64_t run, const struct noise *n, struct error *err);
 /* into must be zeroed; the caller releases it. EXIT_USAGE if it is not a run of noise. */
 int lab_get_noise(struct lab *lab, int64_t run, struct noise *into, struct error *err);
-/* Whether a run of noise or queries has any data. A run that has just begun, or failed at once, may
- * have none. */
+/* Whether a run of noise or queries has any data. One that has just begun may have none. */
 int lab_has_data(struct lab *lab, int64_t run, bool *has, struct error *err);
 /* Makes the run the baseline of its machine and replaces the previous one. Machines are compared by
  * identity, whatever their kernel and settings. */
@@ -152,8 +151,8 @@ int lab_set_baseline(struct lab *lab, int64_t run, struct error *err);
 /* The baseline of this machine; *run is 0 if there is none. */
 int lab_get_baseline(struct lab *lab, const struct machine *m, int64_t *run, struct error *err);
 
-/* Adds one or more slices of a profile to a run (SUBJECT_SYSTEM) in one transaction. Dictionaries
- * are merged with those already stored for the run. Until then, data are lost if the process
+/* Adds one or more slices of a profile to a run (SUBJECT_SYSTEM) in one transaction, and merges
+ * their dictionaries with those stored for the run. Until then, data are lost if the process
  * ends. */
 int lab_add_slices(struct lab *lab, int64_t run, const struct profile *p, struct error *err);
 /* Loads the slices that begin within [begin, end) of CLOCK_MONOTONIC (end 0: no end), and only the
@@ -171,8 +170,8 @@ int lab_measure_profile(struct lab *lab, int64_t run, uint64_t *begin_ns, uint64
 struct lab_roll {
 	uint64_t minute_after_ns; /* slices older than this are merged into minutes; 0: never */
 	uint64_t hour_after_ns;	  /* and into hours */
-	uint64_t keep_bytes; /* above this, the oldest slices and what only they used are removed;
-				0: no limit */
+	uint64_t keep_bytes; /* above this, the oldest slices and their own data are removed; 0: no
+				limit */
 };
 /* Makes the old slices of a run coarser. now_ns is CLOCK_MONOTONIC. *bytes, unless NULL, is about
  * what the run takes afterwards. */
@@ -297,8 +296,8 @@ int lab_version(struct lab *lab, uint32_t *version, struct error *err);
 /* A number below 2^53 that changes when a report of the run would change: with the run, its data,
  * and the studies, cutoffs and baselines that it is judged by. */
 int lab_stamp_run(struct lab *lab, int64_t run, uint64_t *stamp, struct error *err);
-/* Like lab_stamp_run(), for the list of runs, studies and cutoffs. counts: include the runs' means
- * and counts. */
+/* Like lab_stamp_run(), for the list of runs, studies and cutoffs. counts: also the runs'
+ * counts. */
 int lab_stamp_list(struct lab *lab, bool counts, uint64_t *stamp, struct error *err);
 
 /* Runs one read-only statement and calls row for each row with texts and their types (NULL for SQL

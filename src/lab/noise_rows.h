@@ -19,8 +19,7 @@ enum noise_table {
 	NOISE_TABLES
 };
 
-/* After the fields come the keys ("id", or "run" to "position") and the columns that are bound and
- * read by hand. */
+/* After the fields come the keys ("id", or "run" to "position") and columns handled by hand. */
 extern const struct lab_table noise_tables[NOISE_TABLES];
 
 /* How the ids of noise_share and noise_length are composed, as in the schema. */

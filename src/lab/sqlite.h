@@ -37,8 +37,7 @@ struct lab {
 	struct profile_store *profile; /* profile_rows.h; NULL: no slice was stored or read yet */
 };
 
-/* Turns the last SQLite error into ours: "cannot DOING in lab PATH: ...". Code and hint depend on
- * its kind. */
+/* Turns the last SQLite error into ours: "cannot DOING in lab PATH: ...", with code and hint. */
 int lab_fail(struct lab *lab, struct error *err, const char *doing);
 int lab_damaged(struct lab *lab, struct error *err, const char *what);
 
@@ -118,8 +117,7 @@ struct lab_some {
 int lab_read_some(struct lab *lab, const struct lab_some *some, enum lab_detail detail,
 		  execution_list *into, struct error *err);
 
-/* Stores the ledger and the trace of an execution within its transaction. They do nothing if it is
- * not present. */
+/* Stores the ledger or trace of an execution, if present, within its transaction. */
 int lab_insert_ledger(struct lab *lab, int64_t execution, const struct ledger *l,
 		      struct error *err);
 int lab_insert_trace(struct lab *lab, int64_t execution, const struct trace *t, struct error *err);
@@ -155,8 +153,7 @@ void lab_add_owner_gone(struct lab *lab);
  * if it may not write. */
 void lab_mark_abandoned(struct lab *lab);
 
-/* Shrinks the file if most of its pages are unused. Otherwise unused pages stay, to be used
- * again. */
+/* Shrinks the file if most of its pages are unused. Otherwise they stay, to be used again. */
 void lab_give_space_back(struct lab *lab);
 
 /* Maps a struct to columns by its table of fields (record/field.h), so that writing and reading
@@ -172,8 +169,7 @@ int fields_read(sqlite3_stmt *stmt, int *at, const struct field *fields, void *o
 typedef ARRAY(char) byte_list;
 void *lab_list_add(void *list, size_t size);
 
-/* A table to which a newer tare may add columns from the catalogue, and the view that shows
- * them. */
+/* A table to which a newer tare may add columns of the catalogue, and its view. */
 struct lab_growing {
 	const char *table, *view;
 	char alias; /* of the table in the view */
@@ -212,8 +208,7 @@ int lab_vselect(struct lab *lab, sqlite3_stmt **out, const char *columns, const 
 void raw_bind(sqlite3_stmt *stmt, int *at, const char *bytes);
 char *raw_read(sqlite3_stmt *stmt, int column); /* NULL for NULL; the caller frees it */
 
-/* Fails unless the run exists and has this kind. otherwise: what the error says of it, "is not
- * ...". */
+/* Fails unless the run exists and has this kind. otherwise: what the error says, "is not ...". */
 int lab_need_kind(struct lab *lab, int64_t run, enum subject_kind kind, const char *otherwise,
 		  struct error *err);
 

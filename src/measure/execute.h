@@ -23,8 +23,7 @@ struct execute_options {
 int execute(struct collector *c, struct launcher *l, const struct launch *launch, char *const *argv,
 	    const struct execute_options *options, struct execution *x, struct error *err);
 
-/* Runs a hook until it ends and gives its wait status; -1 as above. An interruption ends the
- * hook. */
+/* Runs a hook until it ends and gives its wait status; -1 as above. A signal ends the hook. */
 int hook_execute(struct launcher *l, const struct launch *launch, char *const *argv, int *status,
 		 struct error *err);
 

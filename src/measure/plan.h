@@ -1,5 +1,4 @@
-/* The experiment: executes several commands in the chosen order, each until its stop rule is
- * met. */
+/* The experiment: executes several commands in the chosen order, each until its stop rule holds. */
 #ifndef TARE_MEASURE_PLAN_H
 #define TARE_MEASURE_PLAN_H
 
@@ -30,8 +29,8 @@ struct plan {
 	uint32_t runs;		     /* exactly this many; 0: by the rules below */
 	uint32_t min_runs, max_runs; /* max 0: no limit */
 	uint64_t min_time_ns;	     /* continue at least this long */
-	double precision; /* 0: none; otherwise stop when the 95 % interval of the mean is within ±
-			     this share */
+	double precision; /* 0: none; otherwise until the 95 % interval of the mean is within ± this
+			   */
 	enum order order;
 	uint64_t seed; /* of ORDER_RANDOM and the environment padding */
 	bool pad_environment;

@@ -21,7 +21,7 @@ struct profile_plan {
 	uint64_t slice_ns;    /* not 0 */
 	struct command
 		*command; /* waiting at its gate, NULL: none; the profile ends when it does */
-	/* Another descriptor to watch: control is called when control_fd is readable. control NULL:
+	/* Another descriptor to watch: control is called when it is readable. control NULL:
 	 * none. */
 	int control_fd;
 	int (*control)(void *context, enum profile_wish *wish, struct error *err);

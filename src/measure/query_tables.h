@@ -16,8 +16,7 @@ struct table_book {
 void table_book_add(struct table_book *b, const char *name);
 void table_book_release(struct table_book *b);
 
-/* Makes all tables, empty unless they exist with all their rows. Checks all of them before changing
- * any. */
+/* Makes all tables, empty unless they exist with all their rows. Checks all before changing any. */
 int query_tables_create(struct dbms *d, const struct experiment *e, struct table_book *b,
 			struct error *err);
 /* Drops the tables that this session made, because they are of no use. */

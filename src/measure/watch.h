@@ -15,7 +15,7 @@ struct watch_plan {
 	uint64_t take_ns;     /* how often to empty the kernel's buffers; 0: 5 s */
 	uint64_t chunk_ns;    /* pass a chunk on when it is this long; 0: 60 s */
 	size_t chunk_bytes;   /* or this large; 0: 4 MB */
-	/* Another descriptor to watch: control is called when control_fd is readable. control NULL:
+	/* Another descriptor to watch: control is called when it is readable. control NULL:
 	 * none. */
 	int control_fd;
 	int (*control)(void *context, enum watch_wish *wish, struct error *err);

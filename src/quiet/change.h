@@ -47,8 +47,8 @@ enum reading {
 
 /* How to read and set a kind. */
 struct change_ops {
-	/* The current value, which the caller frees; NULL unless READ_VALUE. err is set for
-	 * READ_FAILED. */
+	/* The current value, which the caller frees; NULL unless READ_VALUE. READ_FAILED sets
+	 * err. */
 	enum reading (*now)(const struct quiet_options *o, const struct change *c, char **value,
 			    struct error *err);
 	/* A slow one ends early if interrupted, unless it restores. */
@@ -69,8 +69,7 @@ char *value_word(const char *text);
 char *quiet_path(const struct quiet_options *o, const char *path);
 bool quiet_is_machine(const struct quiet_options *o); /* not a directory that stands for it */
 
-/* The knob with this name; NULL: not in the table. A journal or a plan may only name knobs of the
- * table. */
+/* The knob with this name; NULL: not in the table, so no journal or plan may name it. */
 const struct quiet_knob *quiet_knob_find(const char *name);
 
 /* Each adds its part of the table to a plan. */

@@ -35,8 +35,8 @@ struct quiet_options {
 	const char *const *services, *const *keep_services; /* also stop these; never stop these */
 	size_t service_count, keep_service_count;
 	bool force; /* quiet_restore(): also restore what somebody else changed meanwhile */
-	/* Called before and after each change and each restore, where a test may end the process;
-	 * may be NULL. */
+	/* Called before and after each change and restore, where a test may end the process; or
+	 * NULL. */
 	void (*step)(void *context);
 	void *context;
 };
@@ -100,8 +100,7 @@ bool quiet_is_journalled(const struct quiet_options *o);
  * else may run. Succeeds if there is none. */
 int quiet_enter(const struct quiet_options *o, int pid, struct error *err);
 
-/* Why a service is never stopped: it keeps the machine reachable or alive. NULL: it may be
- * stopped. */
+/* Why a service is never stopped: it keeps the machine reachable or alive. NULL: it may be. */
 const char *quiet_kept(const char *service);
 
 #endif

@@ -31,8 +31,7 @@ int systemd_active(struct systemd *s, const char *suffix, word_list *out, struct
 /* The sockets, paths and timers that would start the unit again. */
 int systemd_triggers(struct systemd *s, const char *unit, word_list *out, struct error *err);
 
-/* Starts or stops the unit and waits until that is done. An interruption ends the wait for a
- * stop. */
+/* Starts or stops the unit and waits until that is done. A signal ends the wait for a stop. */
 int systemd_turn(struct systemd *s, const char *unit, bool on, struct error *err);
 
 #endif

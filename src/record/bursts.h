@@ -31,7 +31,7 @@ struct burst {
 
 /* A period without a gap. */
 struct bursts {
-	/* CLOCK_MONOTONIC. All bursts that ended within are included; a long one may have begun
+	/* CLOCK_MONOTONIC. Contains all bursts that ended within; a long one may have begun
 	 * before. */
 	uint64_t begin_ns, end_ns;
 	int64_t realtime_ns; /* CLOCK_REALTIME at begin_ns */

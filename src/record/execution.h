@@ -1,5 +1,4 @@
-/* The facts of one execution of a subject, and of a run, which is its executions under one set of
- * conditions. */
+/* The facts of one execution of a subject, and of a run: executions under the same conditions. */
 #ifndef TARE_RECORD_EXECUTION_H
 #define TARE_RECORD_EXECUTION_H
 
@@ -33,8 +32,7 @@ const char *grade_name(enum grade grade);
 enum role { ROLE_SUBJECT, ROLE_DAEMON, ROLE_SELF };
 const char *role_name(enum role role);
 
-/* One process that ran during the execution, with its threads summed; values are differences over
- * the execution. */
+/* One process that ran during the execution: its threads summed, as differences over it. */
 struct process {
 	enum role role;
 	bool kernel;	     /* a kernel thread */
@@ -140,8 +138,7 @@ struct run {
 	enum run_status status;
 	int64_t started_at_ns, ended_at_ns; /* CLOCK_REALTIME; ended 0 while going */
 	uint32_t planned;		    /* executions asked for; 0: open-ended */
-	/* The shell's own median cost, subtracted from times if a shell started the subject. 0
-	 * without a shell. */
+	/* The median cost of the shell, which is subtracted from times. 0 without a shell. */
 	uint64_t shell_et_ns, shell_pt_ns[GRADES];
 	int64_t machine; /* id in the lab */
 	char *version;	 /* of tare */

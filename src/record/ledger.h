@@ -110,8 +110,7 @@ struct ledger_other {
 	uint64_t io_delayed_ns; /* it had the device that a thread of the subject was blocked on */
 };
 
-/* A source of interrupts, over the whole machine while the root lived, without nested
- * interrupts. */
+/* A source of interrupts on the whole machine while the root lived, without nested interrupts. */
 struct ledger_interrupt {
 	enum ledger_cause cause; /* LEDGER_IRQ, LEDGER_SOFTIRQ or LEDGER_NMI */
 	char name[48];
@@ -130,8 +129,7 @@ struct ledger {
 	ARRAY(struct ledger_thread) threads; /* by begin */
 	/* Threads without room to be listed: only in the subject's account. */
 	uint32_t unlisted;
-	/* The subject's account by name: those of each cause add up to subject.ns. By ns,
-	 * descending. */
+	/* The subject's account by name: each cause adds up to subject.ns. By ns, descending. */
 	ARRAY(struct ledger_entry) entries;
 	ARRAY(struct ledger_entry) details; /* the same by thread, if known */
 	ARRAY(struct ledger_other) others;  /* by delayed_ns + io_delayed_ns, then ns, descending */
@@ -164,8 +162,7 @@ uint64_t ledger_account_user_ns(const struct ledger_account *a);
 /* The largest entry of a cause, or NULL. */
 const struct ledger_entry *ledger_top_entry(const struct ledger *l, enum ledger_cause cause);
 
-/* The accounts of the listed threads, summed by process, in order of first begin. The caller frees
- * it. */
+/* Accounts of the listed threads by process, in order of first begin. The caller frees them. */
 struct ledger_process {
 	int32_t tgid;
 	uint64_t begin_ns, end_ns; /* from its first thread's begin to its last one's end */

@@ -32,8 +32,7 @@ void machine_fingerprint(const struct machine *m, char out[17]);
  * identifies the machine. */
 void machine_identity(const struct machine *m, char out[17]);
 
-/* "key=value" lines with newlines escaped by a backslash. Tests keep recorded machines in this
- * form. */
+/* "key=value" lines with backslash-escaped newlines. Tests keep recorded machines this way. */
 char *machine_to_text(const struct machine *m);
 void machine_from_text(struct machine *m, const char *text);
 

@@ -23,16 +23,14 @@ enum task_measure {
 	TASK_READ_BYTES,
 	TASK_WRITE_BYTES,
 	TASK_CANCELLED_WRITE_BYTES,
-	TASK_CUMULATIVE, /* the measures above only grow, so the difference of two records is
-			    meaningful */
+	TASK_CUMULATIVE, /* the measures above only grow, so differences are meaningful */
 	TASK_RSS = TASK_CUMULATIVE,
 	TASK_RSS_PEAK,
 	TASK_VM,
 	TASK_MEASURES,
 };
 
-/* Measures of the whole system: TTPv2's 20 of /proc/stat (page and swap have since moved to
- * /proc/vmstat). */
+/* Measures of the whole system: TTPv2's 20 of /proc/stat (some are now in /proc/vmstat). */
 enum overall_measure {
 	OVERALL_USER,
 	OVERALL_NICE,

@@ -82,8 +82,7 @@ double noise_spread_sigma(const struct noise_spread *s); /* of the population; 0
 
 #define NOISE_NAME_SIZE 48
 #define NOISE_COMBINED_SIZE 192
-/* Limits: further sources are one source "others" of their class, further combinations one
- * "others". */
+/* Limits: further ones are one source "others" of their class, or one combination "others". */
 #define NOISE_SOURCES_MAX 512
 #define NOISE_COMBINATIONS_MAX 512
 
@@ -119,8 +118,7 @@ struct noise_detours {
 				that only checks for presence would call explained */
 };
 
-/* A vector that /proc/interrupts counts but no tracepoint reports: an upper limit of what was
- * missed. */
+/* A vector that /proc/interrupts counts but no tracepoint reports: a limit of what was missed. */
 struct noise_untold {
 	char name[NOISE_NAME_SIZE]; /* "HYP: Hypervisor callback interrupts" */
 	uint64_t count;

@@ -75,8 +75,7 @@ struct profile_instance {
 	uint32_t number; /* of this app, from 0 in order of appearance in the session */
 	uint32_t pid;
 	uint64_t start_ns; /* of the process, CLOCK_BOOTTIME */
-	uint64_t exec_id;  /* how many programs the process had before; with pid and start, the
-			      identity */
+	uint64_t exec_id;  /* how many programs it had before; with pid and start, the identity */
 	uint64_t first_ns; /* CLOCK_MONOTONIC; first sample */
 	char comm[16];
 	char *cgroup;	 /* path in the hierarchy; NULL: unknown */
@@ -111,8 +110,7 @@ struct profile_location {
 	 * return address minus 1, which is inside the call. */
 	uint64_t offset;
 	uint64_t address; /* as nm and objdump show it; in kernel and memory, the actual address */
-	/* Innermost inlined function first, the function itself last. 0: unknown, shown as
-	 * file+offset. */
+	/* Innermost inlined function first, the function itself last. 0: unknown (file+offset). */
 	uint32_t first_frame, frames;
 };
 

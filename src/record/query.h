@@ -66,8 +66,7 @@ struct query_execution {
 	uint64_t read_bytes;   /* from devices, for it; ABSENT_NS: unknown */
 	uint64_t run_delay_ns; /* how long its tasks waited for a CPU; ABSENT_NS: unknown */
 	uint32_t lost;	       /* events that the collector lost */
-	int64_t raw; /* the id in the lab of the execution with its processes and ledger; 0: there
-			is none */
+	int64_t raw;	       /* the execution in the lab with its processes and ledger; 0: none */
 };
 
 /* A query at a cardinality. */
@@ -94,8 +93,7 @@ enum query_event_kind {
 	QUERY_BACKED_OFF, /* an error; waited and reconnected */
 	QUERY_PAUSED,	  /* ... ten times */
 	QUERY_RESUMED,
-	QUERY_SAME_PLAN,  /* onepass: not executed, because the next higher cardinality has the same
-			     plan */
+	QUERY_SAME_PLAN,  /* onepass: not executed, as the next higher cardinality has this plan */
 	QUERY_MADE_TABLE, /* about to be made: `text` */
 	QUERY_GAVE_UP,	  /* a Q@C whose plan keeps changing */
 	QUERY_EVENTS,
@@ -122,8 +120,7 @@ struct query_run {
 	char *scenario;			    /* "exhaustive", "onepass" */
 	bool cold;			    /* each execution began with empty caches */
 	bool imported;			    /* measured elsewhere */
-	bool io_by_process; /* the server reads in other threads: blkio of the query is meaningless
-			     */
+	bool io_by_process; /* the server reads in other threads: the query's blkio means nothing */
 	uint32_t planned;   /* executions of each Q@C */
 	uint64_t time_limit_ns, tick_ns, seed;
 	ARRAY(struct query_text) texts;	  /* by query */

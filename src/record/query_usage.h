@@ -12,8 +12,7 @@ struct query_who {
 	const int32_t *workers; /* helper processes */
 	size_t worker_count;
 	const char *name; /* comm of this server's processes; NULL or "": unknown */
-	/* Whether a process belongs to a person who works here, and is not a daemon. NULL: none
-	 * does. */
+	/* Whether a process belongs to a user and is not a daemon. NULL: none does. */
 	bool (*is_user)(void *context, int32_t pid);
 	void *context;
 };
@@ -31,8 +30,7 @@ void query_usage_between(const struct image *before, const struct image *after,
  * such as for being woken, is tare's. The proportion of user and system stays. */
 void query_usage_set_cpu(struct query_execution *x, uint64_t cpu_ns);
 
-/* Sets x->overall_ns and overall_missing from two readings of /proc/stat; ticks_per_s is
- * USER_HZ. */
+/* Sets x->overall_ns and overall_missing from two /proc/stat readings; ticks_per_s: USER_HZ. */
 void query_overall_between(const struct overall *before, const struct overall *after,
 			   long ticks_per_s, struct query_execution *x);
 

@@ -72,8 +72,7 @@ struct study_daemon {
 	struct study_period period; /* the one to use: of the short run, or else of the long */
 };
 
-/* An execution of the daemon above cutoff_ns spoils a sample of a program whose ET is in [from,
- * below). */
+/* An execution of daemon above cutoff_ns spoils a sample of a program with ET in [from, below). */
 struct cutoff {
 	int64_t id; /* in the lab; 0 before it is stored */
 	char daemon[DAEMON_NAME];
@@ -97,8 +96,8 @@ struct study_run {
 	double sigma_ns, sigma_kept_ns;		  /* of the ET of all, and without the dropped */
 	double mean_ns, mean_kept_ns;
 	/* Samples were compared by an ET without the variation of the program's own process time
-	 * (sedona_steady). The steady sigmas, the cluster's bounds and the levels refer to that ET.
-	 */
+	 * (sedona_steady). The steady sigmas, the cluster's bounds and the levels are of that
+	 * ET. */
 	bool steadied;
 	double steady_sigma_ns, steady_sigma_kept_ns;
 };

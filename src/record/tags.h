@@ -1,5 +1,4 @@
-/* Tags of a run: a text with commas. A tag is the part between two commas, without blanks around
- * it. */
+/* Tags of a run: a text with commas. A tag is a part between commas, without blanks around it. */
 #ifndef TARE_RECORD_TAGS_H
 #define TARE_RECORD_TAGS_H
 

@@ -1,5 +1,4 @@
-/* A collector in the background, one per user and lab: how to start it, find it, query it and stop
- * it. */
+/* A collector in the background, one per user and lab: how to start, find, query and stop it. */
 #ifndef TARE_RUN_CONTROL_H
 #define TARE_RUN_CONTROL_H
 

@@ -1,5 +1,4 @@
-/* Loads stored runs for a report. New and old runs take the same path, from the lab through the
- * protocol. */
+/* Loads stored runs for a report, new and old ones alike: from the lab through the protocol. */
 #ifndef TARE_RUN_LOAD_H
 #define TARE_RUN_LOAD_H
 
@@ -60,8 +59,7 @@ void loaded_release(loaded_list *list);
 
 /* ---- runs of commands ---- */
 
-/* The options that its result was judged by. They point into l and are valid while l is not
- * moved. */
+/* The options that its result was judged by. They are valid while l is not moved. */
 struct emp_options loaded_options(const struct loaded_run *l);
 
 /* Compares two runs by `measure`; EMP_MEASURES selects the best that both have. */

@@ -20,8 +20,7 @@ void query_place_close(struct query_place *p, struct query_rig *rig, bool for_go
 
 /* The URL without its password. The caller frees it. */
 char *query_url_shown(const char *url);
-/* The text of an experiment without the password in its URL (NULL: it has no URL). The caller frees
- * it. */
+/* The text of an experiment without the password in its URL (NULL: none). The caller frees it. */
 int query_text_shown(const char *text, const char *url, char **shown, struct error *err);
 
 #endif

@@ -7,8 +7,7 @@
 
 #include "lab/lab.h"
 
-/* Shows the user a message that is not an error. The text itself indents the lines after the
- * first. */
+/* Shows the user a message that is not an error. The text indents its lines after the first. */
 typedef void (*notice_fn)(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* One command line that records runs. */

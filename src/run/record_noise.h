@@ -17,8 +17,7 @@ struct noise_recording {
 	uint64_t store_at_ns;
 };
 
-/* Opens the detour loops. Call interrupt_watch() first, so that the loops' threads do not receive
- * the signals. */
+/* Opens the detour loops. Call interrupt_watch() first: their threads must not get the signals. */
 int noise_recording_open(struct noise_recording *r, const struct detours_options *options,
 			 uint32_t worst, struct error *err);
 void noise_recording_add(struct noise_recording *r, const struct detour_round *rounds,

@@ -41,15 +41,13 @@ struct profile_recording {
  * first. If this fails, r must still be closed. */
 int profile_recording_open(struct profile_recording *r, struct lab_access *lab,
 			   enum recorder_lab which, struct error *err);
-/* Stores a slice (the work of a profile_slice_fn). It never fails: what cannot be stored now is
- * held. */
+/* Stores a slice, for a profile_slice_fn. It never fails: what cannot be stored now is held. */
 void profile_recording_add(struct profile_recording *r, struct profile *slice);
 /* Stores what is held and ends the run in the lab. A run without a slice is removed. */
 int profile_recording_end(struct profile_recording *r, enum run_status status, struct error *err);
 /* Removes the run because the command never began. */
 void profile_recording_forget(struct profile_recording *r);
-/* Returns -1 if a part of the run is missing in the lab or takes more than keep_bytes; err says
- * what and why. */
+/* Returns -1 if a part of the run is missing in the lab or exceeds keep_bytes; err says why. */
 int profile_recording_judge(const struct profile_recording *r, struct error *err);
 void profile_recording_close(struct profile_recording *r);
 

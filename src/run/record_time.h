@@ -1,5 +1,4 @@
-/* Records runs of commands: one run per command of a plan. Each execution is stored when it
- * ends. */
+/* Records runs of commands, one per command of a plan. Each execution is stored when it ends. */
 #ifndef TARE_RUN_RECORD_TIME_H
 #define TARE_RUN_RECORD_TIME_H
 
@@ -47,7 +46,7 @@ struct time_recording {
 	struct recorder to; /* opened by the caller */
 	struct collector *collector;
 	struct run_quiet quiet;
-	char *ledger_missing; /* why the bpf back end keeps no ledger; NULL: it does, or is unused
+	char *ledger_missing; /* why the bpf back end keeps no ledger; NULL: it does, or is not used
 			       */
 	struct run *runs;     /* one per command; id 0 until begun */
 	bool *stored;	      /* the lab has an execution of it */

@@ -17,14 +17,12 @@ struct watch_recording {
 	struct error trouble; /* why the last attempt to store failed; text "": it did not */
 };
 
-/* Opens the collector and begins the watch in the lab. If this fails, watch_recording_end() must
- * still be called. */
+/* Opens the collector and begins the watch. If this fails, still call watch_recording_end(). */
 int watch_recording_open(struct watch_recording *w, struct error *err);
 /* Stores a chunk (the work of a watch_chunk_fn). It never fails: what cannot be stored now is held
  * while there is room. */
 void watch_recording_add(struct watch_recording *w, const struct bursts *chunk);
-/* Stores what is held and ends the watch if it is in the lab. Returns -1 if something could not be
- * stored. */
+/* Stores what is held and ends the watch in the lab. Returns -1 if something was not stored. */
 int watch_recording_end(struct watch_recording *w, struct error *err);
 
 #endif

@@ -55,8 +55,7 @@ void request_release(struct request *r);
 const char *request_methods(enum request_route route);
 /* Sets err, with a hint unless hint is NULL, and returns the status. */
 int request_refuse(int status, struct error *err, const char *text, const char *hint);
-/* Two requests with the same key have the same answer, with or without a token. The caller frees
- * it. */
+/* Requests with the same key have the same answer, whatever the token. The caller frees it. */
 char *request_key(const struct request *r);
 
 struct request_edit {

@@ -29,15 +29,13 @@ struct serve_source {
 	int (*answer)(void *context, const struct request *r, struct strbuf *out,
 		      struct error *err);
 	int (*stamp)(void *context, const struct request *r, uint64_t *stamp, struct error *err);
-	/* NULL members stay unchanged. waited_ns: since the request came, while others had their
-	 * turn. */
+	/* NULL members stay unchanged. waited_ns: since the request came. */
 	int (*edit)(void *context, int64_t run, const struct request_edit *edit, uint64_t waited_ns,
 		    struct error *err);
 	/* Fills in the states of these runs, and a stamp of the list of runs. */
 	int (*states)(void *context, struct serve_state *states, size_t count, uint64_t *list,
 		      struct error *err);
-	/* Whether something may have been stored since the last call. It is cheap. Called by one
-	 * thread. */
+	/* Whether something may have been stored since the last call; cheap. By one thread. */
 	bool (*changed)(void *context);
 };
 

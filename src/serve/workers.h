@@ -6,8 +6,7 @@
 #include "serve/answer.h"
 #include "serve/serve.h"
 
-/* A request in progress. Its owner may not touch or free it from workers_ask() until done() is
- * called. */
+/* A request in progress. Its owner may not touch it from workers_ask() until done() is called. */
 struct work {
 	struct request request;
 	struct request_edit edit; /* for ROUTE_RUN */

@@ -10,8 +10,7 @@ struct period {
 	double period;	 /* in the unit of the times */
 	double phase;	 /* 0 <= phase < period: events are expected at phase + k period */
 	double strength; /* mean resultant length, 0 to 1 */
-	double p; /* the probability that times without a period reach this strength somewhere in
-		     the search */
+	double p;	 /* that times without a period reach this strength in the search */
 };
 
 /* Searches near each of `nominal` (periods), within `tolerance` (a share, such as 2e-4), for the

@@ -11,8 +11,7 @@ struct summary {
 	double relative_error; /* stddev / mean; 0 if the mean is 0 */
 	double median, mad;    /* median absolute deviation, not scaled */
 	double min, max;
-	/* 95 % interval of the mean: bootstrap (BCa) for n of 8 to 500, otherwise t; the mean for n
-	 * < 2 */
+	/* 95 % interval of the mean: BCa bootstrap for n of 8 to 500, else t; the mean for n < 2 */
 	double ci_low, ci_high;
 };
 

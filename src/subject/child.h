@@ -19,8 +19,7 @@ enum launch_stage {
 	STAGES,
 };
 
-/* Everything the child needs. It runs in tare's memory until its exec, so none of this may change
- * before. */
+/* What the child needs. It runs in tare's memory until its exec, so this may not change before. */
 struct child {
 	const struct launch *launch;
 	const char *path;

@@ -13,8 +13,7 @@
 
 enum output { OUTPUT_NULL, OUTPUT_PIPE, OUTPUT_INHERIT, OUTPUT_FILE };
 
-/* How to start a process. Strings are borrowed. Zeroed: stdin and output are /dev/null, and nothing
- * else is changed. */
+/* How to start a process. Strings are borrowed. Zeroed: stdin and output are /dev/null. */
 struct launch {
 	const char *input;  /* file for stdin; NULL: /dev/null */
 	bool inherit_input; /* stdin is tare's own, whatever input says */
@@ -55,8 +54,7 @@ struct launcher;
 int launcher_new(struct launcher **out, const struct launch *launch, struct error *err);
 void launcher_free(struct launcher *l);
 
-/* Starts a child that waits at the gate. argv[0] is looked up in PATH. as_root must be that of the
- * launcher. */
+/* Starts a child that waits at the gate. argv[0] is looked up in PATH. as_root: the launcher's. */
 int command_spawn(struct launcher *l, const struct launch *launch, char *const *argv,
 		  struct command *c, struct error *err);
 

@@ -49,8 +49,7 @@ int daemon_check(const struct daemon_plan *plan, struct error *err);
  * an error if the real-time class or the memory lock is refused: see the members above. plan.name
  * must stay valid. */
 int daemon_prepare(struct daemon *d, const struct daemon_plan *plan, struct error *err);
-/* Works until the plan ends or daemon_stop() is called. An activation that this cuts short is not
- * in the log. */
+/* Works until the plan ends or daemon_stop(). An activation cut short by that is not in the log. */
 void daemon_run(struct daemon *d);
 /* May be called in signal handlers of the same thread. */
 void daemon_stop(void);

@@ -85,8 +85,7 @@ int experiment_parse(const char *text, size_t length, const char *relative, stru
 /* Makes an experiment of statements on existing tables. Refuses statements without SQL. */
 int experiment_of_statements(const char *const *sql, size_t count, struct experiment *into,
 			     struct error *err);
-/* "quick", "onepass", "tpch" (scale 1 is 6 M rows of lineitem; 0: 0.01). The names end with
- * NULL. */
+/* "quick", "onepass", "tpch" (scale 1: 6 M rows of lineitem; 0: 0.01). Names end with NULL. */
 extern const char *const experiment_names[];
 int experiment_builtin(const char *name, double scale, struct experiment *into, struct error *err);
 void experiment_release(struct experiment *e);

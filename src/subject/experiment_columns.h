@@ -1,5 +1,4 @@
-/* Reads and checks the columns of a table in an experiment's file. Private to the experiment's
- * files. */
+/* Reads and checks the columns of a table in an experiment. Private to the experiment's files. */
 #ifndef TARE_SUBJECT_EXPERIMENT_COLUMNS_H
 #define TARE_SUBJECT_EXPERIMENT_COLUMNS_H
 

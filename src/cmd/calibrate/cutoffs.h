@@ -1,4 +1,4 @@
-/* The parts of `tare cutoffs`: the cutoffs in force on this machine, also as a file. Private to
+/* The parts of `tare cutoffs`, which handles the cutoffs in force on this machine. Private to
  * it. */
 #ifndef TARE_CMD_CALIBRATE_CUTOFFS_H
 #define TARE_CMD_CALIBRATE_CUTOFFS_H
@@ -15,8 +15,7 @@ void cutoffs_changes_here(const struct lab_cutoffs *c, const struct machine *now
 
 /* ---- as JSON (cutoffs_file.c) ---- */
 
-/* docs/schema/cutoffs.schema.json, for `--json` and the exported file. now: this machine, which the
- * cutoffs are for. */
+/* docs/schema/cutoffs.schema.json, for `--json` and the exported file. now: this machine. */
 struct json_t *cutoffs_to_json(const struct lab_cutoffs *c, const struct machine *now);
 /* Parses such a text from any source. identity: of its machine; host: a name for it, for display.
  * made_at_ns: 0 if unknown. It does not check whether the lab would accept the cutoffs. EXIT_USAGE:

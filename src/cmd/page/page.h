@@ -1,5 +1,4 @@
-/* Pages from stored runs, for `tare report`, which writes one, and `tare serve`, which sends its
- * document. */
+/* Pages from stored runs: `tare report` writes a page, and `tare serve` sends its document. */
 #ifndef TARE_CMD_PAGE_PAGE_H
 #define TARE_CMD_PAGE_PAGE_H
 

@@ -54,8 +54,7 @@ struct profile_filter_options {
 	uint64_t since_ns, until_ns; /* since the run's begin; until 0: its end */
 };
 
-/* Loads the named run, or with NULL the newest profile. window: read only what lies within its
- * times. */
+/* Loads the named run or, with NULL, the newest profile. window: read only its times. */
 int profile_load_named(struct loaded_run *into, struct lab *lab, const char *name,
 		       const struct profile_filter_options *window, struct error *err);
 /* Asks a running profile to store what it has. */

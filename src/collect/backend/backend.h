@@ -36,8 +36,7 @@ struct backend_ops {
 
 extern const struct backend_ops plain_backend, netlink_backend, bpf_backend;
 
-/* Sets the receive buffers of the netlink back end, in bytes, for tests of what happens when they
- * fill. */
+/* Sets the receive buffers of the netlink back end, in bytes, so that tests can fill them. */
 void netlink_set_buffers(void *state, int bytes);
 
 /* Appends a zeroed record and grows the memory as needed. */

@@ -33,12 +33,10 @@ int connector_open(struct connector *c, struct error *err);
 void connector_close(struct connector *c);
 
 typedef void connector_taker(void *context, const struct connector_event *event);
-/* Calls take for every event that has arrived, without waiting. Returns how many messages there
- * were. */
+/* Calls take for every event that has arrived, without waiting. Returns the number of messages. */
 size_t connector_receive(struct connector *c, connector_taker *take, void *context);
 
-/* Counts losses from now on. A gap shows only at the next event of its CPU, so earlier gaps are
- * forgiven. */
+/* Counts losses from now on, but not earlier gaps, which show at the next event of their CPU. */
 void connector_reset(struct connector *c);
 
 /* At least this many events were lost since connector_reset(). */

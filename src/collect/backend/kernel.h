@@ -26,8 +26,7 @@ int kernel_refused(const char *deed, const char *programs, int number, struct er
 /* Deletes all entries of a map whose keys are at most 16 bytes long. */
 void kernel_empty_map(int map);
 
-/* BPF programs see the pids of the initial namespace. In another namespace these would refer to
- * other processes. */
+/* BPF programs see the pids of the initial namespace, which mean other processes in another one. */
 bool kernel_tells_our_pids(void);
 
 /* "sched_switch" for SEC("tp_btf/sched_switch"). */

@@ -39,8 +39,8 @@ struct stat_extra {
 	bool has_blkio;
 };
 
-/* One task now. Returns false, and leaves *into unspecified, if it is gone. What may not be read is
- * not present. */
+/* One task now. False, with *into unspecified, if it is gone. What may not be read is not
+ * present. */
 bool procfs_task(struct procfs *p, pid_t tgid, pid_t tid, unsigned files, struct task_record *into,
 		 struct stat_extra *extra);
 

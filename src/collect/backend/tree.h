@@ -1,5 +1,4 @@
-/* A process tree from parent ids alone, for when fork events are not available. Private to
- * collect/. */
+/* A process tree from parent ids alone, for when there are no fork events. Private to collect/. */
 #ifndef TARE_COLLECT_BACKEND_TREE_H
 #define TARE_COLLECT_BACKEND_TREE_H
 
@@ -15,9 +14,8 @@ struct kin {
 };
 typedef ARRAY(struct kin) kin_list;
 
-/* The subject's tree: the root, its descendants, and the processes whose parent tare became as a
- * child subreaper. Children that tare had before are its helpers and do not belong to the
- * subject. */
+/* The subject's tree: the root, its descendants, and the processes that tare inherited as a child
+ * subreaper. Children that tare had before are its helpers and do not belong to the subject. */
 struct tree {
 	pid_t self, root; /* root 0: no subject yet, or one without a root */
 	pid_t maker;	  /* 0: nobody; its earlier children are not members either */

@@ -227,8 +227,7 @@ ONCE u64 enter_burst(struct ledger_slot *t, struct ledger_cpu *c, u32 back, u64 
 	return begin;
 }
 
-/* A thread was queued on CPU c until now. Attributes the time to those who had the CPU, the last
- * first. */
+/* A thread was queued on CPU c until now. Attributes the time to those who had it, last first. */
 ONCE int settle_queue(struct ledger_slot *t, struct ledger_cpu *c, u64 now, bool turn_goes_on)
 {
 	if (!t || !c)

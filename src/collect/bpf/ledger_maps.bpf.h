@@ -113,8 +113,7 @@ struct {
 	__type(value, u32);
 } free_slots SEC(".maps");
 
-/* Records of ended tasks outside the subject. A queue, so that each is reused as late as
- * possible. */
+/* Records of ended tasks outside the subject. A queue, so that each is reused late. */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, LEDGER_OTHERS);

@@ -59,8 +59,7 @@ struct profile_half {
 	__u32 used; /* slots */
 	__u32 words;
 	__u64 user, kernel, others, lost;
-	__u64 irq_regs; /* where the CPU keeps the registers that an interrupt saved; 0: not known
-			   yet */
+	__u64 irq_regs; /* where the CPU keeps an interrupt's saved registers; 0: not known yet */
 	__u64 css_set, cgroup;	     /* of the last new one; the next is usually the same */
 	__u32 index[PROFILE_INDEX];  /* of stacks, as in profile_slot */
 	__u16 filled[PROFILE_SLOTS]; /* the slots in use, in order of their first sample */
@@ -93,8 +92,7 @@ struct profile_space {
 	struct profile_span spans[PROFILE_SPANS]; /* by address */
 };
 
-/* A sample whose stack tare unwinds itself, because the kernel side does not know the mappings
- * yet. */
+/* A sample whose stack tare unwinds itself, as long as the kernel side lacks the mappings. */
 struct profile_dump {
 	struct profile_identity identity;
 	__u64 ip, sp, bp; /* of user space */

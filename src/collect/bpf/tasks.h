@@ -13,8 +13,7 @@ struct member {
 	__u64 rss_peak_bytes; /* taken while its memory still existed; 0: not yet */
 };
 
-/* What the ended tasks of the tree used. It is kept in the kernel, so that lost events cannot make
- * it wrong. */
+/* What the ended tasks of the tree used, kept in the kernel because events may be lost. */
 struct tree_totals {
 	__u64 present;	     /* from one of them; only the block delay may differ */
 	__u32 without_blkio; /* how many lacked it */

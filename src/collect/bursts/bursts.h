@@ -1,5 +1,4 @@
-/* The bursts of every process on the CPUs, merged in the kernel. A watch of days costs almost
- * nothing. */
+/* The bursts of every process on the CPUs, merged in the kernel. Watching costs almost nothing. */
 #ifndef TARE_COLLECT_BURSTS_BURSTS_H
 #define TARE_COLLECT_BURSTS_BURSTS_H
 
@@ -8,8 +7,7 @@
 
 struct burst_collector;
 
-/* Recording begins at once. EXIT_ENVIRONMENT: not permitted, or the kernel lacks something (says
- * what). */
+/* Recording begins at once. EXIT_ENVIRONMENT: not permitted, or the kernel lacks what err says. */
 int burst_collector_open(struct burst_collector **out, struct error *err);
 void burst_collector_close(struct burst_collector *c); /* NULL is fine */
 
@@ -21,8 +19,7 @@ int burst_collector_fd(const struct burst_collector *c);
  * before its stretch. A burst that continues comes in parts. */
 enum burst_take {
 	BURSTS_ALL,
-	BURSTS_HANDED_OVER, /* without running bursts, which must be searched for in every CPU's
-			       memory */
+	BURSTS_HANDED_OVER, /* without running bursts, which are searched in every CPU's memory */
 };
 void burst_collector_take(struct burst_collector *c, enum burst_take which, struct bursts *into);
 

@@ -1,6 +1,5 @@
 /* The loop that sees every detour of a CPU, and the BPF programs that report what happened there.
- * The loops of all CPUs run in rounds. Between rounds nothing is measured, and tare may use the
- * CPUs. */
+ * The loops of all CPUs run in rounds. Between rounds nothing is measured. */
 #ifndef TARE_COLLECT_DETOURS_DETOURS_H
 #define TARE_COLLECT_DETOURS_DETOURS_H
 
@@ -30,8 +29,7 @@ struct detours;
 int detours_open(struct detours **out, const struct detours_options *options, struct error *err);
 void detours_close(struct detours *d); /* NULL is fine */
 
-/* Why names or steal are missing, or memory could not be locked, one sentence each; "" if all is
- * well. */
+/* Why names or steal are missing or memory is not locked, in sentences; "" if all is well. */
 const char *detours_not_seen(const struct detours *d);
 /* Fills in what is known before the first round: thresholds, turns, kernel, steal_told. */
 void detours_describe(const struct detours *d, struct noise *n);

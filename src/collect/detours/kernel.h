@@ -1,5 +1,4 @@
-/* What the kernel reports about the measured CPUs, by the programs in bpf/noise.bpf.c. Private to
- * collect/. */
+/* What the kernel reports about the measured CPUs (bpf/noise.bpf.c). Private to collect/. */
 #ifndef TARE_COLLECT_DETOURS_KERNEL_H
 #define TARE_COLLECT_DETOURS_KERNEL_H
 
@@ -10,8 +9,8 @@
 
 struct detour_kernel;
 
-/* Loads and attaches the programs. What this kernel does not report is added to not_seen, separated
- * by commas. */
+/* Loads and attaches the programs. Adds what this kernel does not report to not_seen, with
+ * commas. */
 int detour_kernel_open(struct detour_kernel **out, const uint32_t *cpus, size_t count,
 		       struct strbuf *not_seen, struct error *err);
 void detour_kernel_close(struct detour_kernel *k);

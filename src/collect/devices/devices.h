@@ -38,8 +38,7 @@ struct device_use {
 	uint64_t busy_ns;  /* any request in flight */
 	uint64_t own_reads, own_writes, others_reads, others_writes; /* requests */
 	uint64_t own_read_bytes, own_write_bytes, others_read_bytes, others_write_bytes;
-	/* of all, requests whose end the kernel did not report; assumed to last as long as the
-	 * others */
+	/* of all, those whose end was not reported; assumed to last as long as the others */
 	uint64_t untold;
 };
 typedef ARRAY(struct device_use) device_use_list;

@@ -15,8 +15,7 @@ void call_name(uint32_t call, char out[LEDGER_NAME_SIZE]);
 void source_name(uint32_t source, char out[LEDGER_NAME_SIZE]);
 /* "vda", from major << 20 | minor. */
 void device_name(uint32_t number, char out[LEDGER_NAME_SIZE]);
-/* The action names of an interrupt by its number, from the text of /proc/interrupts; "" if
- * unknown. */
+/* The action names of an interrupt number in the text of /proc/interrupts; "" if unknown. */
 void irq_name(const char *interrupts, uint32_t irq, char out[LEDGER_NAME_SIZE]);
 
 #endif

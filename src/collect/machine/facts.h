@@ -20,8 +20,7 @@ struct reader {
 	struct machine *into;
 };
 
-/* Paths begin with "/" and are relative to the root. The caller owns the text; NULL if
- * unreadable. */
+/* Paths begin with "/", below the root. The caller owns the text; NULL if unreadable. */
 char *reader_text(const struct reader *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 char *reader_line(const struct reader *r, const char *fmt, ...)
@@ -47,8 +46,8 @@ void list_add(struct strbuf *list, const char *word);
 /* "0-3,8" -> 5; "" -> 0; -1 if it is not such a list. */
 long cpulist_count(const char *list);
 
-/* The value of "KEY   : value" or "KEY value" at the start of a line; NULL if there is none. The
- * caller frees it. */
+/* The value of "KEY   : value" or "KEY value" at the start of a line, or NULL. The caller frees
+ * it. */
 char *field_of(const char *text, const char *key);
 
 void read_cpu(const struct reader *r); /* cpu.c */

@@ -48,8 +48,7 @@ struct sideband {
 struct process *process_find(const struct sideband *sb, uint32_t pid);
 struct process *process_add(struct sideband *sb, uint32_t pid);
 struct image_of *process_newest(const struct process *p);
-/* Begins a new image of the process and ends the one before. It starts as a copy of `like`; NULL:
- * empty. */
+/* Begins a new image of the process, a copy of `like` (NULL: empty), and ends the one before. */
 struct image_of *process_begin(struct sideband *sb, struct process *p, uint64_t at_ns,
 			       const struct image_of *like);
 void process_set_tid(struct process *p, uint32_t tid); /* it may be known already */

@@ -22,8 +22,7 @@ void spaces_close(struct spaces *s); /* NULL is fine */
 /* Reads the rows of all running processes, which may take a while. */
 void spaces_prepare(struct spaces *s);
 
-/* The kernel side did not know this program or (outside) one of its addresses. Gives it what is
- * known. */
+/* The kernel side lacked this program or (outside) one of its addresses. Gives it what is known. */
 void spaces_tell(struct spaces *s, const struct profile_identity *id, struct image_of *image,
 		 bool outside);
 

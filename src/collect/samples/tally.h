@@ -19,8 +19,7 @@ void tally_begin(struct tally *t, struct profile *into);
 void tally_slot(struct tally *t, const struct profile_slot *slot, const char comm[16],
 		const __u64 *words);
 
-/* Adds one sample whose user stack was unwound here. The addresses of callers must already be
- * reduced by 1. */
+/* Adds one sample whose user stack was unwound here. Addresses of callers are already minus 1. */
 void tally_dump(struct tally *t, const struct profile_dump *dump, const struct image_of *image,
 		const uint64_t *user, size_t count, enum stack_end end);
 

@@ -23,10 +23,9 @@ struct check {
 	const char *operand;
 	enum severity severity; /* when it fires */
 	const char *fine, *condition, *effect, *remedy;
-	const char *also; /* a second fact; the check fires only if it is known and not "0", "no" or
-			     "none" */
-	/* Used instead of the test. Returns the severity, and may replace any of the four texts in
-	 * *row, a copy. */
+	const char *also; /* a second fact, which must be known and not "0", "no" or "none" */
+	/* Used instead of the test. Returns the severity and may replace the texts of *row, a
+	 * copy. */
 	enum severity (*judge)(const struct machine *m, const char *value, struct check *row);
 };
 

@@ -1,5 +1,5 @@
-/* Whether cutoffs still fit the machine that they were made for: their age, and what has changed
- * since. */
+/* Whether cutoffs still fit the machine that they were made for: their age, and what has
+ * changed. */
 #ifndef TARE_PROTOCOL_EMP_CUTOFFS_VALIDITY_H
 #define TARE_PROTOCOL_EMP_CUTOFFS_VALIDITY_H
 
@@ -21,9 +21,8 @@ struct cutoffs_change {
 };
 typedef ARRAY(struct cutoffs_change) cutoffs_change_list;
 
-/* Compares kernel, CPUs and known daemons. A fact that is unknown for either machine is not a
- * change. Nor are updaters, which come and go by themselves, or missing daemons if the machine was
- * quieted. */
+/* Compares kernel, CPUs and known daemons. A fact that is unknown for either machine is no change.
+ * Nor are updaters, which come and go by themselves, or missing daemons if it was quieted. */
 void cutoffs_changes(const struct machine *then, const struct machine *now, bool quieted,
 		     cutoffs_change_list *into);
 void cutoffs_changes_release(cutoffs_change_list *list);

@@ -16,9 +16,8 @@ struct difference_cause {
 	enum ledger_cause cause;
 	int64_t ns; /* had_ns - base_ns + parallel_ns */
 	uint64_t had_ns, base_ns;
-	/* Wall view with several threads: the subject ran less in parallel because this cause
-	 * delayed a thread, and therefore ran longer by this time. LEDGER_RUN is reduced by the sum
-	 * of these. */
+	/* Wall view with several threads: the subject ran less in parallel, and thus longer by this
+	 * time, because this cause delayed a thread. LEDGER_RUN is reduced by the sum. */
 	int64_t parallel_ns;
 	/* LEDGER_RUN: the part of ns due to less parallelism that no outside cause explains. */
 	int64_t unexplained_ns;

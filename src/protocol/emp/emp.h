@@ -67,8 +67,7 @@ struct emp_options {
 	const int *expected_codes; /* exit codes that are not a failure, in addition to 0 */
 	size_t expected_count;
 	/* For rule (I): the cutoffs of the machine's daemon study, for programs of every length.
-	 * Those for the median ET of what counts are applied. Without any, rule (I) drops
-	 * nothing. */
+	 * Those for the median ET of what counts apply. None: rule (I) drops nothing. */
 	const struct cutoff *cutoffs;
 	size_t cutoff_count;
 	struct emp_origin origin;
@@ -85,8 +84,7 @@ struct emp_cutoffs {
 
 /* The range that rule (II) keeps. */
 struct emp_bounds {
-	bool applied; /* otherwise the others are 0: not wanted, or the values are too few or too
-			 equal */
+	bool applied; /* otherwise the others are 0: not wanted, or too few or too equal values */
 	double low_ns, high_ns;
 };
 

@@ -29,14 +29,12 @@ struct emp_versions {
 	struct emp_version_row rows[EMP_VERSIONS];
 };
 /* machine may be NULL: then held of v1-v4 is false and why says so. options are as for emp_judge(),
- * except that keep_outside is ignored: v0 to v4 keep everything that counts, v5 and v6 apply both
- * rules. */
+ * but keep_outside is ignored: v0 to v4 keep all that counts, v5 and v6 apply both rules. */
 void emp_versions(const struct run *run, const struct execution *executions, size_t count,
 		  const struct machine *machine, const struct emp_options *options,
 		  struct emp_versions *out);
 
-/* v5 applied to the first n samples that count. n begins with all of them and is halved, as in the
- * paper. */
+/* v5 applied to the first n samples that count: first all of them, then halved as in the paper. */
 struct emp_size_row {
 	size_t n, dropped_cutoff, dropped_outside;
 	struct summary et, value;

@@ -47,8 +47,7 @@ struct jitter_diff {
 	double grid_ns[JITTER_GRID], base_density[JITTER_GRID], run_density[JITTER_GRID];
 	double bandwidth;
 	double distance; /* half the integral of |run - base|, both normalised: 0 to 1 */
-	/* Where the rates differ most: peaks of run - base, with the combination in each. At most
-	 * 5. */
+	/* Where the rates differ most: peaks of run - base, at most 5. */
 	struct jitter_peak {
 		uint64_t low_ns, high_ns;
 		double base_rate, run_rate;	/* detours per s in it */

@@ -11,8 +11,7 @@ struct jitter_lengths {
 	double total;	  /* of the weights */
 	double low, high; /* of x; high < low: empty */
 };
-/* From the detours as the loop saw them or, if `told`, as the kernel reported them (the master
- * histogram). */
+/* From the detours as the loop saw them or, if `told`, as the kernel did (the master histogram). */
 void jitter_lengths_of(const struct noise_cpu *c, bool told, struct jitter_lengths *out);
 void jitter_lengths_release(struct jitter_lengths *l);
 

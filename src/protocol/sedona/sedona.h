@@ -68,8 +68,7 @@ struct sedona_cluster_row {
 typedef ARRAY(struct sedona_cluster_row) sedona_cluster_list;
 void sedona_cluster(const struct sedona_run *r, const bool *is_l, sedona_cluster_list *out);
 
-/* One run as input of steps 6 and 7. l_samples has only the L-samples; total counts all samples of
- * the run. */
+/* Input of steps 6 and 7. l_samples has only the L-samples; total counts all samples of the run. */
 struct sedona_seen_run {
 	const struct sedona_run *l_samples;
 	const struct sedona_cluster_row *cluster;

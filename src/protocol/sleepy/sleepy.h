@@ -39,8 +39,7 @@ struct sleepy_filter {
 	{                      \
 		.instance = -1 \
 	}
-/* Whether a text matches a filter. Pattern NULL matches anything; otherwise text NULL does not
- * match. */
+/* Whether a text matches a filter. Pattern NULL matches anything, otherwise text NULL nothing. */
 bool sleepy_matches(const char *pattern, const char *text);
 /* Like sleepy_matches(), for named things. The pattern may be a name as reports show it: "[k]
  * name", "name (inlined)", or "name (mark)" with a mark of sleepy_tell_apart() or an object. An
@@ -82,14 +81,12 @@ struct sleepy_view {
 	uint64_t no_function; /* of samples: innermost location without a function */
 	/* how the stacks of samples with a user part ended, by enum stack_end */
 	uint64_t ends[STACK_ENDS];
-	/* In the slices that begin within the filter's time, regardless of the rest of the
-	 * filter: */
+	/* In the slices that begin within the filter's time, whatever else it says: */
 	uint64_t elapsed_ns;
 	uint64_t busy; /* samples, including those of others and lost ones */
 };
 
-/* Innermost functions are the inlined ones unless merge_inlined. Previous contents of `into` are
- * not released. */
+/* Innermost functions are the inlined ones unless merge_inlined. Overwrites `into`. */
 void sleepy_aggregate(const struct profile *p, enum sleepy_by by, const struct sleepy_filter *f,
 		      bool merge_inlined, struct sleepy_view *into);
 void sleepy_view_release(struct sleepy_view *v);

@@ -15,12 +15,10 @@ struct ttp_moments {
 void ttp_add(struct ttp_moments *m, double x);
 double ttp_sigma(const struct ttp_moments *m); /* n - 1; 0 for fewer than 2 */
 
-/* Over the executions without a bit set in fired (of this Q@C), or with fired NULL over those that
- * ended. */
+/* Over the executions with fired 0 (of this Q@C) or, with fired NULL, those that ended. */
 struct ttp_figure ttp_figure_of(const struct query_at *q, const uint32_t *fired, enum ttp_time t);
 
-/* Step 1: fills in wide, checks, fired, at_checks and at[].fired. out->fired and out->at must be
- * allocated. */
+/* Step 1: sets wide, checks, fired, at_checks and at[].fired. fired and at must be allocated. */
 void ttp_check_all(const struct query_run *run, const struct ttp_options *o,
 		   struct ttp_result *out);
 

@@ -42,8 +42,7 @@ enum ttp_check {
 enum ttp_at_check {
 	TTP_VARIATION,
 	TTP_RESULT_CACHE,
-	TTP_STRICT,  /* monotonicity: with the same plan it took longer at the lower of two
-			cardinalities */
+	TTP_STRICT,  /* monotonicity: longer at the lower of two cardinalities with one plan */
 	TTP_RELAXED, /* ... by more than half of both sigmas */
 	TTP_AT_CHECKS,
 };
@@ -139,8 +138,7 @@ bool ttp_time_means(const struct query_run *run, enum ttp_time t);
 
 struct ttp_post {
 	struct ttp_count variation, strict, relaxed; /* of calculated times */
-	/* Relative difference between measured and calculated time; NaN: no calculated time is
-	 * known. */
+	/* Relative difference of measured and calculated time; NaN: the latter is unknown. */
 	double kept_difference, dropped_difference;
 	uint32_t constant; /* bits of enum ttp_model_measure that never vary */
 };

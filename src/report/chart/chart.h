@@ -141,8 +141,7 @@ void chart_say_machine(struct chart *c, const struct machine *machine);
 
 /* Returns the number of the new block. */
 size_t chart_block(struct chart *c, const char *columns, const char *title);
-/* All rows of a block must have the same number of values. name NULL: there is no column for
- * names. */
+/* All rows of a block must have the same number of values. name NULL: no column for names. */
 void chart_row(struct chart *c, size_t block, const double *values, size_t count, const char *name);
 /* A series of a block without rows is omitted. The result is valid until the next call. */
 struct chart_series *chart_add(struct chart *c, size_t block, enum chart_shape shape, unsigned role,
@@ -202,8 +201,7 @@ struct chart_look {
 #define CHART_COLUMN_CM 8.5
 #define CHART_WIDE_CM 17.5
 
-/* Names of runs, functions and the like may be any bytes. They reach the script only as quoted text
- * on one line. */
+/* Names of runs, functions etc. may be any bytes. They reach the script only as quoted text. */
 void chart_data(const struct chart *c, struct strbuf *out);
 void chart_script(const struct chart *c, const struct chart_look *look, struct strbuf *out);
 

@@ -10,8 +10,7 @@
 #include "report/query/report.h"
 #include "report/time/report.h"
 
-/* measure EMP_MEASURES: the best one, unless the chart needs ET. User and system are not
- * allowed. */
+/* measure EMP_MEASURES: the best, unless the chart needs ET. User and system are not allowed. */
 int chart_samples(struct chart *c, const struct run_view *v, enum emp_measure measure,
 		  struct error *err);
 int chart_histogram(struct chart *c, const struct run_view *v, enum emp_measure measure,

@@ -41,8 +41,7 @@ void format_percent(double fraction, char out[WORDS]);
 /* "12.34 %": a fraction with this many decimals and a no-break space. It writes "<0.01 %" instead
  * of a rounded 0, ">99.99 %" instead of a rounded 100, and "-" for NaN. */
 void format_share(double fraction, int decimals, char out[WORDS]);
-/* "12.3": percent or points without the sign. It writes "<0.1" instead of a rounded 0, and "-" for
- * NaN. */
+/* "12.3": percent or points without the sign, "<0.1" instead of a rounded 0, "-" for NaN. */
 void format_points(double fraction, int decimals, char out[WORDS]);
 /* "12,345" */
 void format_count(uint64_t n, char out[WORDS]);

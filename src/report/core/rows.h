@@ -1,5 +1,4 @@
-/* The layout of a block: labels in one column, figures in a second and a third. Private to
- * report/. */
+/* The layout of a block: labels in one column, figures in two more. Private to report/. */
 #ifndef TARE_REPORT_CORE_ROWS_H
 #define TARE_REPORT_CORE_ROWS_H
 

@@ -49,8 +49,7 @@ struct column {
 	bool bare;   /* without unit or % */
 	bool sign;   /* a change: "+3" */
 	bool thousands; /* count: "12,345" */
-	bool spread; /* "12.3 ± 0.4": the next column is the spread, which only data formats show
-			separately */
+	bool spread;	/* "12.3 ± 0.4": the next column, which only data show separately */
 
 	/* How it fits a terminal. */
 	const char *ascii; /* the title in ASCII, if it differs */
@@ -94,12 +93,10 @@ void table_add_either(struct table *t, const char *text, const char *shorter);
 /* Sets the colour of the last cell, if the style has colours. */
 void table_paint(struct table *t, const char *colour);
 
-/* Adds the cells of a struct. Its columns must have been made from the same rows of the
- * catalogue. */
+/* Adds the cells of a struct. Its columns must be made from the same rows of the catalogue. */
 void table_add_fields(struct table *t, const struct field *fields, const void *object);
 
-/* Collects columns one by one. table_of() makes the table and empties the list. Names are
- * copied. */
+/* Collects columns one by one. table_of() makes the table and empties the list. Copies names. */
 struct columns {
 	ARRAY(struct column) list;
 };

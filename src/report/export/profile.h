@@ -30,8 +30,7 @@ uint64_t export_weight_ns(const struct profile *p, uint64_t samples);
 /* The instance and the app of a thread. */
 const struct profile_instance *export_instance(const struct profile *p, uint32_t thread);
 const struct profile_app *export_app(const struct profile *p, uint32_t thread);
-/* The begin of the first slice that passes and the sum of their lengths; 0 and 0: there are
- * none. */
+/* The begin of the first slice that passes and the sum of their lengths; 0 and 0: none. */
 void export_window(const struct profile *p, const struct sleepy_filter *f, uint64_t *begin_ns,
 		   uint64_t *length_ns);
 bool export_passes(const struct profile_slice *slice, const struct sleepy_filter *f);

@@ -13,8 +13,7 @@ void proto_text(struct strbuf *out, uint32_t field, const char *text);
 void proto_packed(struct strbuf *out, uint32_t field, const uint64_t *values, size_t count);
 void proto_bytes(struct strbuf *out, uint32_t field, const void *bytes, size_t length);
 
-/* Begins a nested message of less than 256 MiB; what is written before proto_close() belongs to
- * it. */
+/* Begins a nested message of less than 256 MiB; what is written until proto_close() is in it. */
 size_t proto_open(struct strbuf *out, uint32_t field);
 void proto_close(struct strbuf *out, size_t opened);
 

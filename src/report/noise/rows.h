@@ -47,14 +47,11 @@ void noise_hide_untold(const struct noise *n, uint64_t class_ns[NOISE_CLASSES]);
 
 /* The window without the time that the loop needed for its notes. */
 double noise_watched_ns(const struct noise_cpu *c);
-/* The base of every rate per s. For all CPUs together it is their sum, so that rates are per
- * CPU. */
+/* The base of every rate per s; for all CPUs their sum, so that rates are per CPU. */
 double noise_window_s(const struct noise_cpu *c);
-/* The window as a share of the elapsed time, including pauses between rounds; NaN without a
- * window. */
+/* The window as a share of the elapsed time, including pauses; NaN without a window. */
 double noise_duty(const struct noise *n, const struct noise_cpu *c);
-/* The time lost as a share of the window, as in the lab's views and in comparisons; NaN without a
- * window. */
+/* The time lost as a share of the window, as in the lab's views; NaN without a window. */
 double noise_lost_share(const struct noise_cpu *c);
 double noise_detour_rate(const struct noise_cpu *c); /* per s */
 /* The shortest and the longest detour; false if there is none. */

@@ -21,14 +21,12 @@ size_t page_section_count(const struct page *p);
 
 /* Sections appear in the order in which they are added. Arguments are borrowed for the call. */
 
-/* Loads the trace of an execution. False: it has none, or it cannot be read; the caller reports
- * that. */
+/* Loads the trace of an execution. False: there is none, or an error that the caller reports. */
 struct page_traces {
 	bool (*load)(void *context, const struct execution *x, struct trace *into);
 	void *context;
 };
-/* Details of single executions are limited, and `share` runs divide that limit between them. traces
- * may be NULL. */
+/* Details of single executions are limited; `share` runs divide the limit. traces may be NULL. */
 void page_add_time(struct page *p, const struct run_view *view, size_t share,
 		   const struct page_traces *traces);
 /* run NULL: its samples are unknown. is_l has an entry for each sample. */
@@ -38,8 +36,8 @@ struct page_samples {
 };
 void page_add_study(struct page *p, const struct study *s, const struct machine *machine,
 		    const struct page_samples samples[STUDY_LENGTHS]);
-/* v->noise NULL: no data are stored yet. baseline and diff are NULL if there is none or it is the
- * run itself. */
+/* v->noise NULL: no data yet. baseline and diff are NULL if there is none or it is the run
+ * itself. */
 void page_add_noise(struct page *p, const struct noise_view *v, const struct noise_view *baseline,
 		    const struct jitter_diff *diff);
 /* listings: annotated code of the functions with the most samples. */

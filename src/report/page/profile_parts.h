@@ -30,8 +30,7 @@ void call_tree_release(struct call_tree *t);
 struct call_node call_node_at(const struct call_tree *t, size_t number);
 /* By node. The caller frees it. */
 uint64_t *call_tree_totals(const struct call_tree *t);
-/* By node: whether it is kept if `most` are wanted. The caller frees it. The order of the kept
- * nodes stays. */
+/* By node: whether it is kept if `most` are wanted, in unchanged order. The caller frees it. */
 bool *call_tree_choose(const struct call_tree *t, size_t most);
 
 /* The call tree (web/src/model.ts: Tree), a new reference. Beyond `most` nodes the smallest leaves

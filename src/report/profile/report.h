@@ -26,8 +26,7 @@ struct profile_style {
 	bool all;	    /* listings: do not fold instructions without samples */
 };
 
-/* A few lines: what was sampled, how and for how long; user and kernel; what was lost, throttled or
- * not unwound. */
+/* A few lines: what was sampled, how and how long; user, kernel; losses, throttling, unwinding. */
 void profile_head_text(const struct profile_subject *s, const struct profile_style *style,
 		       struct strbuf *out);
 /* The limits of this way of sampling (aliasing, piles in the kernel), if they matter for this

@@ -124,8 +124,7 @@ void put_samples_count(struct strbuf *out, uint64_t count, const char *word); /*
 void put_cpu_seconds(struct strbuf *out, double ns);			      /* "1.23 s" */
 void put_profile_system(const struct profile_subject *s, const struct sleepy_view *v,
 			const struct style *style, struct strbuf *out);
-/* A function's name with text before and after it. If it does not fit, the contents of its brackets
- * are cut first. */
+/* A function's name with text around it. If it does not fit, its brackets are emptied first. */
 void table_add_symbol(struct table *t, const char *before, const char *name, const char *after);
 
 #endif

@@ -41,8 +41,8 @@ const char *query_time_title(enum ttp_time t);
 /* "CPU + own device time", with its parts. */
 const char *query_time_meaning(enum ttp_time t);
 
-/* Plans are lettered within each query, from its highest cardinality down: A, B, ..., Z, AA; "-"
- * for -1. */
+/* Plans are lettered within each query, from its highest cardinality down: A, ..., Z, AA; -1:
+ * "-". */
 void plan_letter(int plan, char out[16]);
 uint64_t query_plan_hash(const struct query_at *at); /* of its first execution; 0: unknown */
 const struct query_plan *query_plan_of(const struct query_run *r, uint64_t hash); /* or NULL */
@@ -78,8 +78,7 @@ extern const char *const query_change_names[]; /* of enum ttp_change: "same", "o
 
 /* ---- parts of the report ---- */
 
-/* The most rows of the result and of a list, and the most names in a sentence, unless all are
- * wanted. */
+/* The most rows of the result and of a list, and names in a sentence, unless all are wanted. */
 #define QUERY_MOST_AT 60
 #define QUERY_MOST 20
 #define QUERY_MOST_NAMED 5

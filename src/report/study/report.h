@@ -1,5 +1,4 @@
-/* Reports of a daemon study for people and programs: the findings, the cutoffs, and the plots they
- * are based on. */
+/* Reports of a daemon study for people and programs: the findings, the cutoffs, and the plots. */
 #ifndef TARE_REPORT_STUDY_REPORT_H
 #define TARE_REPORT_STUDY_REPORT_H
 

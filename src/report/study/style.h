@@ -20,8 +20,7 @@ bool daemon_is_long_running(const struct study_daemon *d); /* in one of the runs
 #define NARROW 80 /* below this there is room only for the main columns */
 #define WIDE 104  /* from this on there is room for more */
 
-/* ETs differ in their last digits, so a window has one unit and enough decimals to distinguish its
- * ends. */
+/* ETs differ in their last digits: one unit for a window, and decimals to distinguish its ends. */
 struct scale daemons_scale(uint64_t low_ns, uint64_t high_ns);
 
 /* The long-running daemons as a table; false: there are none. */

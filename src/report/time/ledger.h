@@ -57,8 +57,7 @@ void ledger_sums_release(struct ledger_sums *s);
  * columns, the second indented. What is small or does not fit goes into the rest. */
 void put_ledger_line(const struct ledger_sums *s, bool ascii, size_t columns, size_t indent,
 		     struct strbuf *out);
-/* A sentence on what the ledgers lack, if anything. said: do not repeat what the kernel does not
- * report. */
+/* A sentence on what the ledgers lack, if anything. said: omit what the kernel does not report. */
 void put_ledger_note(const struct ledger_sums *s, bool said, struct strbuf *out);
 
 #endif

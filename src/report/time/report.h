@@ -22,8 +22,7 @@ struct run_view {
 	const struct machine *machine;	 /* may be NULL */
 };
 
-/* If several runs are compared, `reference` is the one (from 1) that the others are compared with;
- * 0: the fastest. */
+/* `reference` is the run (from 1) that several others are compared with; 0: the fastest. */
 
 /* For people: a block for each run, then a summary of two or more runs. */
 void time_text(const struct run_view *views, size_t count, size_t reference,
@@ -39,8 +38,7 @@ void time_text_summary(const struct run_view *views, size_t count, size_t refere
 		       const struct style *style, struct strbuf *out);
 
 /* For `--ledger`: the mean ledger of the kept executions, or that of the execution with index
- * `only`, with its threads if they are loaded. Returns false, and appends nothing, if there is
- * none. */
+ * `only`, with its threads if loaded. Returns false, and appends nothing, if there is none. */
 #define LEDGER_OF_KEPT SIZE_MAX
 bool time_ledger(const struct run_view *view, size_t only, const struct style *style,
 		 struct strbuf *out);
@@ -49,11 +47,9 @@ bool time_ledger(const struct run_view *view, size_t only, const struct style *s
  * under tare.failed_runs. */
 /* A superset of hyperfine's export; docs/schema/time.schema.json. */
 void time_json(const struct run_view *views, size_t count, size_t reference, struct strbuf *out);
-/* hyperfine's columns (seconds, over every measured execution), then tare's (ns, over kept
- * ones). */
+/* hyperfine's columns (seconds, over all measured executions), then tare's (ns, over kept ones). */
 void time_csv(const struct run_view *views, size_t count, struct strbuf *out);
-/* hyperfine's table with additional columns of process time: TABLE_MARKDOWN, _ASCIIDOC, _ORGMODE or
- * _TEXT. */
+/* hyperfine's table plus process time: TABLE_MARKDOWN, _ASCIIDOC, _ORGMODE or _TEXT. */
 void time_markup(const struct run_view *views, size_t count, size_t reference,
 		 const struct style *style, enum table_format format, struct strbuf *out);
 

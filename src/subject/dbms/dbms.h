@@ -34,8 +34,8 @@ void dbms_close(struct dbms *d);
 
 const char *
 dbms_name(const struct dbms *d); /* "sqlite", "postgresql", "mariadb", or the driver file's */
-/* The version for people ("15.14"), and the settings that affect times as a JSON object. The caller
- * frees both. */
+/* The version for people ("15.14"), and settings that affect times as JSON. The caller frees
+ * both. */
 int dbms_describe(struct dbms *d, char **version, char **settings, struct error *err);
 
 /* After an error: whether the connection is gone. dbms_reconnect() makes a new one with the
@@ -63,8 +63,7 @@ const char *dbms_type(const struct dbms *d, enum column_kind kind, uint32_t leng
 typedef bool (*dbms_row_fn)(void *context, const char **values);
 int dbms_load(struct dbms *d, const char *table, size_t columns, dbms_row_fn next, void *context,
 	      struct error *err);
-/* Updates the optimizer's statistics of these tables (ANALYZE). Afterwards everything is on
- * disk. */
+/* Updates the optimizer's statistics of these tables (ANALYZE) and puts everything on disk. */
 int dbms_settle(struct dbms *d, const char *const *tables, size_t count, struct error *err);
 /* The bytes that the table takes, without indexes; 0: this DBMS does not report it. */
 int dbms_table_bytes(struct dbms *d, const char *table, uint64_t *bytes, struct error *err);
@@ -79,8 +78,7 @@ int dbms_plan(struct dbms *d, struct query_plan *plan, struct error *err);
 
 struct dbms_execution {
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC: query sent, and last row fetched */
-	/* CPU time of the one evaluating thread between the two, if it is tare's own; 0:
-	 * unknown. */
+	/* CPU time of the evaluating thread between the two, if it is tare's own; 0: unknown. */
 	uint64_t cpu_ns;
 	uint64_t rows;
 	bool timed_out; /* cancelled at the limit, which is not an error */
@@ -92,8 +90,7 @@ struct dbms_wait {
 	bool (*stop)(void *context);
 	void *context;
 };
-/* Executes the prepared statement and fetches all rows without keeping them. wait NULL: no
- * limit. */
+/* Executes the prepared statement and fetches all rows, keeping none. wait NULL: no limit. */
 int dbms_execute(struct dbms *d, const struct dbms_wait *wait, struct dbms_execution *x,
 		 struct error *err);
 
@@ -102,8 +99,7 @@ struct dbms_tasks {
 	pid_t server;	    /* the ancestor of the server's processes; tare's own if embedded */
 	pid_t process;	    /* the one that evaluates */
 	pid_t thread;	    /* of that process; 0: all its threads */
-	bool io_by_process; /* other threads of it read for the query, so its I/O is that of the
-			       process */
+	bool io_by_process; /* its I/O is that of the process, as other threads read for it */
 	/* `server` forks helper processes: dbms_workers(). False if the last dbms_plan() of the
 	 * prepared statement has none. */
 	bool makes_workers;
@@ -112,8 +108,7 @@ struct dbms_tasks {
 };
 /* It may change with each connection. EXIT_ENVIRONMENT: the server is on another machine. */
 int dbms_tasks(struct dbms *d, struct dbms_tasks *into, struct error *err);
-/* The helper processes of the last execution, if dbms_tasks() was called before it; valid until the
- * next one. */
+/* Helper processes of the last execution, if dbms_tasks() came before it; valid until the next. */
 size_t dbms_workers(const struct dbms *d, const pid_t **pids);
 
 /* ---- empty caches ---- */

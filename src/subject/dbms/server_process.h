@@ -1,5 +1,4 @@
-/* Processes of a server and for it, run as another user in their own session. Private to
- * subject/dbms/. */
+/* Processes of and for a server, as another user in their own session. Private to subject/dbms/. */
 #ifndef TARE_SUBJECT_DBMS_SERVER_PROCESS_H
 #define TARE_SUBJECT_DBMS_SERVER_PROCESS_H
 
@@ -17,8 +16,7 @@ struct server_user {
 	gid_t groups[64];
 	int group_count;
 };
-/* change is set if tare is root and name (or NULL) is another user. False: there is no such
- * user. */
+/* change is set if tare is root and name (or NULL) is another user. False: no such user. */
 bool server_user_find(const char *name, struct server_user *into);
 
 /* Runs a command until it ends. If it fails, the error contains its output. directory: where it

@@ -50,22 +50,19 @@ struct mariadb {
 	bool lost;	    /* the connection is useless */
 	bool was_connected; /* earlier, so a missing server has gone away */
 	char *sql;	    /* prepared; NULL: nothing */
-	char *written; /* the statement as the optimizer writes it, with the names of tables; NULL:
-			  unknown */
+	char *written; /* the optimizer's text of it, with the names of tables; NULL: unknown */
 };
 
 /* A separate connection, or NULL. database NULL: none is selected. */
 MYSQL *mariadb_link(struct mariadb *m, const char *database, struct error *err);
 /* Fails if there is no connection. */
 int mariadb_need_link(struct mariadb *m, struct error *err);
-/* Turns the last failure of the connection into an error, and marks the connection as lost if it
- * is. */
+/* Turns the last failure of the connection into an error, and marks a lost connection. */
 int mariadb_failed(struct mariadb *m, struct error *err);
 /* Whether this is the server's last error code; 0: no error. */
 bool mariadb_said(const struct mariadb *m, unsigned code);
 
-/* A small result, kept completely. The caller frees it. A statement without a result is an
- * error. */
+/* A small result, kept completely; the caller frees it. A statement without one is an error. */
 int mariadb_ask(struct mariadb *m, const char *sql, MYSQL_RES **result, struct error *err);
 /* The first column of the first row. The caller frees it. NULL becomes "". */
 int mariadb_text(struct mariadb *m, const char *sql, char **text, struct error *err);
