@@ -21,7 +21,6 @@ enum outcome {
 	OUTCOME_SIGNALLED, /* status is the signal */
 	OUTCOME_TIMED_OUT, /* ended by tare at the time limit */
 };
-const char *outcome_name(enum outcome outcome);
 
 /* The grades of process time, best first. */
 enum grade { GRADE_NET, GRADE_EXEC, GRADE_TICK, GRADES };

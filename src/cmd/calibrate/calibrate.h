@@ -25,6 +25,7 @@ struct calibrate_options {
 	struct lab_access *lab;
 	text_list lengths;
 	int backend;
+	const struct cmd_args *args;
 	/* set by the check */
 	enum calibrate_mode mode;
 	struct calibrate_part parts[STUDY_LENGTHS];
@@ -38,8 +39,7 @@ struct calibrate_options {
 
 /* ---- ways to a study (study.c) ---- */
 
-int calibrate_active(const struct calibrate_options *o, const struct cmd_args *args,
-		     struct error *err);
+int calibrate_active(const struct calibrate_options *o, struct error *err);
 int calibrate_from(const struct calibrate_options *o, struct error *err);
 int calibrate_from_watch(const struct calibrate_options *o, struct error *err);
 

@@ -45,11 +45,10 @@ struct noise_options {
 /* ---- options (options.c) ---- */
 
 void noise_record_specs(spec_list *into, struct noise_options *o);
+/* These are the last. */
 void noise_display_specs(spec_list *into, struct noise_display *d);
-void noise_specs_end(spec_list *into); /* call it last */
 
 int noise_options_check(struct noise_options *o, struct error *err);
-void noise_options_release(struct noise_options *o);
 int noise_display_check(struct noise_display *d, struct error *err);
 /* The CPUs of the text. If it is NULL, all that this process may use except the first, which tare
  * itself needs (unless it is the only one). */
@@ -92,7 +91,7 @@ void noise_screen_close(struct noise_screen *s); /* NULL is fine */
 
 /* ---- subcommands; argv[0] is "noise top" or the like ---- */
 
-int noise_record(enum noise_live live, struct lab_access *lab, int argc, char **argv);
+int noise_record(struct lab_access *lab, int argc, char **argv); /* also top and hist */
 int noise_show(struct lab_access *lab, int argc, char **argv);
 int noise_diff(struct lab_access *lab, int argc, char **argv);
 int noise_selftest(struct lab_access *lab, int argc, char **argv);

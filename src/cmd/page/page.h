@@ -22,6 +22,6 @@ struct page_request {
 int cmd_make_page(struct lab *lab, const struct page_request *request, struct page **out,
 		  struct error *err);
 
-int cmd_page_studies(struct page *p, struct lab *lab, const id_list *studies, struct error *err);
+int cmd_page_study(struct page *p, struct lab *lab, int64_t id, struct error *err);
 
 #endif

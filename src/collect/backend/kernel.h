@@ -18,6 +18,7 @@ void kernel_quiet(void);
 
 /* The kernel's types, or NULL with an error. Also silences libbpf. */
 struct btf *kernel_btf(struct error *err);
+void kernel_btf_release(struct btf **btf); /* for SCOPED() */
 
 /* Sets the error that the kernel refused programs ("program of a watch") or, without privileges,
  * that this user may not watch `deed`. */

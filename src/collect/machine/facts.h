@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/array.h"
+#include "base/options.h"
 #include "base/strbuf.h"
 #include "record/machine.h"
 
@@ -35,10 +35,8 @@ bool reader_link(const struct reader *r, char *out, size_t size, const char *fmt
 
 /* The sorted names in a directory that begin with prefix followed by a digit or, with prefix "",
  * all names that do not begin with a dot. */
-typedef ARRAY(char *) name_list;
 void reader_names(const struct reader *r, const char *directory, const char *prefix,
-		  name_list *names);
-void names_release(name_list *names);
+		  word_list *names);
 
 /* Adds a word to a list of distinct words: "a, b". */
 void list_add(struct strbuf *list, const char *word);

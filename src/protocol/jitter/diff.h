@@ -22,10 +22,10 @@ struct jitter_source_diff {
 	enum noise_class class;
 	char name[NOISE_NAME_SIZE];
 	enum jitter_change change;
-	double base_rate, run_rate;   /* occurrences per s */
-	double base_share, run_share; /* ns lost per ns: the weight of the source */
-	double base_mean_ns, run_mean_ns;
-	uint64_t base_max_ns, run_max_ns;
+	double base_rate, run_rate;	  /* occurrences per s */
+	double base_share, run_share;	  /* ns lost per ns: the weight of the source */
+	double base_mean_ns, run_mean_ns; /* NaN: it has none */
+	uint64_t base_max_ns, run_max_ns; /* ABSENT_NS: likewise */
 	/* The time lost to it per s: run / base with a 95 % interval over the parts of the runs.
 	 * NaN if one run lacks the source or has too few parts. */
 	double ratio, ratio_low, ratio_high;

@@ -2,6 +2,7 @@
 #ifndef TARE_REPORT_EXPORT_PROFILE_H
 #define TARE_REPORT_EXPORT_PROFILE_H
 
+#include "report/core/numbers.h"
 #include "report/profile/report.h"
 
 /* One level of a stack. */
@@ -37,27 +38,6 @@ bool export_passes(const struct profile_slice *slice, const struct sleepy_filter
 
 /* A JSON string with its quotes. */
 void export_json_text(struct strbuf *out, const char *text);
-
-/* Numbers things in the order of their first use. A zeroed one is empty. */
-struct export_slots {
-	uint32_t *slots; /* number + 1; 0: free */
-	size_t size;
-};
-struct export_pair {
-	uint64_t a, b;
-};
-struct export_pairs {
-	ARRAY(struct export_pair) items;
-	struct export_slots index;
-};
-struct export_texts {
-	ARRAY(char *) items;
-	struct export_slots index;
-};
-uint32_t export_pair(struct export_pairs *p, uint64_t a, uint64_t b);
-uint32_t export_text(struct export_texts *t, const char *text);
-void export_pairs_release(struct export_pairs *p);
-void export_texts_release(struct export_texts *t);
 
 void export_pprof(const struct profile_subject *s, const struct sleepy_filter *f,
 		  struct strbuf *out);

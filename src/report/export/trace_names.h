@@ -9,6 +9,12 @@ struct trace_names {
 	size_t count;
 };
 
+/* Whether tid, tgid and comm are those of a thread. */
+static inline bool trace_names_thread(const struct trace_event *e)
+{
+	return (e->kind >= TRACE_SWITCH && e->kind <= TRACE_RENAME) || e->kind == TRACE_IO_START;
+}
+
 void trace_names_of(const struct trace *t, struct trace_names *out);
 void trace_names_release(struct trace_names *names);
 /* Its name, or else its number ("8:16" for a device). */

@@ -4,11 +4,15 @@
 
 #include "report/noise/report.h"
 
-struct noise_amount { /* what was looked at */
-	double window_ns;
+/* One of the two. Borrowed. */
+struct noise_side {
+	int64_t run; /* 0: not stored */
+	const char *name;
+	struct noise noise;
+	uint64_t window_ns;    /* looked at, summed over the CPUs */
 	uint64_t threshold_ns; /* the largest */
 };
-struct noise_amount noise_amount_of(const struct noise *n);
+struct noise_side noise_side_of(const struct noise_view *v);
 
 /* One sentence. */
 void noise_diff_verdict(const struct noise *base, const struct noise *run,
@@ -18,5 +22,16 @@ void noise_diff_verdict(const struct noise *base, const struct noise *run,
 typedef ARRAY(char *) note_list;
 void noise_diff_notes(const struct noise_view *base, const struct noise_view *run, note_list *list);
 void noise_diff_notes_release(note_list *list);
+
+/* What JSON has of it. */
+struct noise_diff_report {
+	const char *text; /* the verdict */
+	note_list notes;
+	struct noise_side base, run;
+	struct jitter_diff diff;
+	uint64_t counts[JITTER_CHANGES]; /* of sources, by change */
+	ARRAY(const struct jitter_peak) peaks;
+	ARRAY(const double) grid_ns, base_density, run_density;
+};
 
 #endif

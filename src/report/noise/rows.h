@@ -2,8 +2,6 @@
 #ifndef TARE_REPORT_NOISE_ROWS_H
 #define TARE_REPORT_NOISE_ROWS_H
 
-#include <jansson.h>
-
 #include "report/core/format.h"
 #include "report/noise/report.h"
 
@@ -63,8 +61,6 @@ struct noise_bucket noise_histogram_sum(const struct noise_histogram *h, unsigne
 /* A row of the histograms, in which what could not be seen is absent; false: it is empty. */
 bool noise_bucket_told(const struct noise *n, const struct noise_cpu *c, unsigned bucket,
 		       struct noise_bucket_row *out);
-
-json_t *noise_cpus_json(const struct noise *n);
 
 /* ---- text ---- */
 

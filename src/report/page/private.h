@@ -24,7 +24,6 @@ json_t *page_head_stored(struct page *p, const struct shape *section, const stru
 void page_note(json_t *section, const char *text); /* adds a sentence to its notes */
 void page_notef(json_t *section, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void page_add(struct page *p, json_t *section);
-void page_compare(struct page *p, json_t *comparison);
 
 /* Adds the chart to the section's charts and frees it. failed: there is nothing to draw. */
 void page_chart(json_t *section, const char *name, struct chart *c, int failed);

@@ -18,9 +18,9 @@ struct call_node {
 
 struct call_tree {
 	const struct profile *p;
-	struct export_pairs nodes;
+	struct pair_numbers nodes;
 	ARRAY(uint64_t) self;
-	struct export_texts names, where;
+	struct text_numbers names, where;
 	uint32_t *name_of, *where_of; /* by export_name_id(), by object: number + 1; 0: not yet */
 	export_frames frames;	      /* scratch */
 };

@@ -2,6 +2,7 @@
 #ifndef TARE_REPORT_PAGE_TIME_PARTS_H
 #define TARE_REPORT_PAGE_TIME_PARTS_H
 
+#include "report/core/numbers.h"
 #include "report/page/private.h"
 #include "report/time/times.h"
 
@@ -16,7 +17,7 @@ struct time_section {
 	json_t *section;
 	struct ranked *by_et; /* the measured ones, shortest first */
 	size_t measured;
-	json_t *names, *name_index; /* texts, and the index of each */
+	struct text_numbers names;
 	bool is_cause[LEDGER_CAUSES];
 	int cause_index[LEDGER_CAUSES]; /* index in the ledger's columns, for causes that occur */
 	size_t slices_left;		/* of traces */

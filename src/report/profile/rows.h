@@ -32,12 +32,17 @@ struct profile_change {
 	double before_cpu_per_s, after_cpu_per_s; /* NaN: unknown */
 	bool sure;
 };
-void profile_change_of(const struct sleepy_diff *d, size_t row, struct profile_change *out);
 struct profile_side {
 	enum profile_mode mode;
 	uint32_t cpus;
 	uint64_t samples, elapsed_ns;
 	double hz, cpu_per_s;
+};
+/* What JSON has of a comparison. */
+struct profile_changes {
+	enum sleepy_by by;
+	struct profile_side before, after;
+	ARRAY(struct profile_change) rows;
 };
 
 /* For a row of a view by system: its share of CPUs * elapsed; NaN without elapsed time. */
@@ -108,6 +113,7 @@ struct listing {
 	uint64_t self;	    /* all samples of the function */
 	uint64_t elsewhere; /* of those, at addresses where no instruction of the list begins */
 	uint64_t most;	    /* of one instruction */
+	uint64_t samples;   /* that shares are of */
 };
 void listing_of(const struct profile *p, const struct profile_listing *l, struct listing *out);
 void listing_release(struct listing *l);

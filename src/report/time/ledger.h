@@ -3,6 +3,7 @@
 #define TARE_REPORT_TIME_LEDGER_H
 
 #include "base/array.h"
+#include "report/core/numbers.h"
 #include "report/time/report.h"
 
 enum sum_kind { SUM_ENTRY, SUM_OTHER, SUM_PROCESS, SUM_INTERRUPT };
@@ -40,8 +41,9 @@ struct ledger_sums {
 	uint64_t self_ns; /* CPU time of tare; ABSENT_NS: unknown for one of them */
 	uint64_t lost, unlisted;
 	const char *not_seen; /* of the last; NULL: everything was seen */
-	size_t *slots;	      /* scratch: positions in the list by name */
-	size_t slot_count;
+	/* scratch: of the list */
+	struct text_numbers names;
+	struct pair_numbers keys; /* kind and cause, name */
 };
 
 #define LEDGER_OF_MEASURED (LEDGER_OF_KEPT - 1) /* includes dropped ones */

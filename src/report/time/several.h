@@ -26,6 +26,8 @@ struct hyperfine {
 struct hyperfine hyperfine_of(const struct run_view *view);
 extern const struct field hyperfine_fields[];
 
+/* Process time at the grade the result uses, the shell taken off; NAN where it was not seen. */
+double headline_pt(const struct run_view *view, const struct execution *x);
 /* The run with the smallest mean of m; count if none has one. */
 size_t fastest(const struct run_view *views, size_t count, enum emp_measure m);
 /* The run that the others are compared with: the wanted one (from 1), or else the fastest. */

@@ -1,5 +1,5 @@
-/* Shared by the parts of the driver for MariaDB and MySQL: mariadb.c connects and sends statements,
- * execute.c handles the query, tables.c tables and the pool, tasks.c the tasks that evaluate. */
+/* What the parts of the driver for MariaDB and MySQL share: mariadb.c connects and asks,
+ * execute.c is about the query, tables.c about tables and the pool. */
 #ifndef TARE_SUBJECT_DBMS_MARIADB_PRIVATE_H
 #define TARE_SUBJECT_DBMS_MARIADB_PRIVATE_H
 
@@ -85,8 +85,5 @@ int mariadb_load(void *state, const char *table, size_t columns, dbms_row_fn nex
 int mariadb_settle(void *state, const char *const *tables, size_t count, struct error *err);
 int mariadb_table_bytes(void *state, const char *table, uint64_t *bytes, struct error *err);
 int mariadb_forget(void *state, struct error *err);
-
-int mariadb_describe(void *state, char **version, char **settings, struct error *err);
-int mariadb_tasks(void *state, struct dbms_tasks *into, struct error *err);
 
 #endif
