@@ -29,8 +29,7 @@ struct plan {
 	uint32_t runs;		     /* exactly this many; 0: by the rules below */
 	uint32_t min_runs, max_runs; /* max 0: no limit */
 	uint64_t min_time_ns;	     /* continue at least this long */
-	double precision; /* 0: none; otherwise until the 95 % interval of the mean is within ± this
-			   */
+	double precision; /* 0: none; or until the mean's 95 % interval is within ± this share */
 	enum order order;
 	uint64_t seed; /* of ORDER_RANDOM and the environment padding */
 	bool pad_environment;

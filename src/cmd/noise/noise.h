@@ -45,7 +45,7 @@ struct noise_options {
 /* ---- options (options.c) ---- */
 
 void noise_record_specs(spec_list *into, struct noise_options *o);
-/* These are the last. */
+/* Call it last. */
 void noise_display_specs(spec_list *into, struct noise_display *d);
 
 int noise_options_check(struct noise_options *o, struct error *err);

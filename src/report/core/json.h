@@ -9,9 +9,9 @@
 #include "record/field.h"
 #include "record/machine.h"
 
-/* The struct as the catalogue describes it. Rows that are filled in by hand are null, lists and
- * maps of FIELD_BY_HAND empty, until the caller sets them, so that members stay in the order of the
- * rows. */
+/* A struct as the catalogue describes it. Rows that are set by hand are null, or empty for lists
+ * and maps of FIELD_BY_HAND, until the caller sets them, which keeps the members in the order of
+ * the rows. */
 json_t *json_shape(const struct shape *shape, const void *object);
 /* A JSON array of `count` structs of `size` bytes each. */
 json_t *json_shapes(const struct shape *shape, const void *items, size_t count, size_t size);
@@ -28,7 +28,7 @@ json_t *json_machine(const struct machine *machine); /* NULL is null */
 json_t *json_parsed(const char *text);		     /* parses a JSON text; null if it is invalid */
 json_t *json_run(const struct run *run);	     /* NULL is null */
 
-/* Adds to the list that is a member of o. */
+/* Adds to a list that is a member of o. */
 void json_append(json_t *o, const char *key, json_t *value);
 void json_set_count(json_t *o, const char *key, uint64_t n);
 void json_set_real(json_t *o, const char *key, double value); /* null if not finite */

@@ -27,7 +27,7 @@ void rows_put(struct rows *rows, const struct style *style, struct strbuf *out);
 void put_labelled(struct strbuf *out, const struct style *style, const char *label,
 		  const char *colour, const char *text);
 
-/* The same for what was put together, which is released; nothing where it is empty. */
+/* Like put_labelled(), for a strbuf, which is released. Writes nothing if it is empty. */
 void put_labelled_text(struct strbuf *out, const struct style *style, const char *label,
 		       const char *colour, struct strbuf *text);
 

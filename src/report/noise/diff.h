@@ -4,12 +4,12 @@
 
 #include "report/noise/report.h"
 
-/* One of the two. Borrowed. */
+/* One of the two runs. Borrowed. */
 struct noise_side {
 	int64_t run; /* 0: not stored */
 	const char *name;
 	struct noise noise;
-	uint64_t window_ns;    /* looked at, summed over the CPUs */
+	uint64_t window_ns;    /* watched, summed over the CPUs */
 	uint64_t threshold_ns; /* the largest */
 };
 struct noise_side noise_side_of(const struct noise_view *v);
@@ -23,7 +23,7 @@ typedef ARRAY(char *) note_list;
 void noise_diff_notes(const struct noise_view *base, const struct noise_view *run, note_list *list);
 void noise_diff_notes_release(note_list *list);
 
-/* What JSON has of it. */
+/* The comparison as JSON has it. */
 struct noise_diff_report {
 	const char *text; /* the verdict */
 	note_list notes;

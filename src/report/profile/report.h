@@ -50,8 +50,8 @@ struct profile_listing {
 	const instruction_list *instructions;
 	const sleepy_counts *counts;
 	uint64_t samples; /* the base of shares */
-	/* A line of a source file without its newline, the context's own; NULL: it cannot be read.
-	 * source NULL: no file can. */
+	/* A line of a source file without its newline, owned by the context; NULL: it cannot be
+	 * read. source NULL: no file can. */
 	const char *(*source)(void *context, const char *file, uint32_t line);
 	void *context;
 };

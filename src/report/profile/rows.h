@@ -38,7 +38,7 @@ struct profile_side {
 	uint64_t samples, elapsed_ns;
 	double hz, cpu_per_s;
 };
-/* What JSON has of a comparison. */
+/* A comparison as JSON has it. */
 struct profile_changes {
 	enum sleepy_by by;
 	struct profile_side before, after;

@@ -11,7 +11,7 @@ void emp_text(const struct run_view *view, const struct emp_versions *versions,
 /* docs/schema/emp.schema.json */
 void emp_json(const struct run_view *view, const struct emp_versions *versions,
 	      const emp_size_list *sizes, struct strbuf *out);
-/* style NULL: for machines and Markdown, every figure. The caller renders and frees. */
+/* style NULL: every figure, for programs and Markdown. The caller renders and frees them. */
 struct table *emp_versions_table(const struct emp_versions *versions, const struct style *style);
 struct table *emp_sizes_table(const emp_size_list *sizes, enum emp_measure measure,
 			      const struct style *style);

@@ -41,7 +41,7 @@ struct ledger_sums {
 	uint64_t self_ns; /* CPU time of tare; ABSENT_NS: unknown for one of them */
 	uint64_t lost, unlisted;
 	const char *not_seen; /* of the last; NULL: everything was seen */
-	/* scratch: of the list */
+	/* scratch: indexes of the list */
 	struct text_numbers names;
 	struct pair_numbers keys; /* kind and cause, name */
 };

@@ -26,7 +26,7 @@ struct hyperfine {
 struct hyperfine hyperfine_of(const struct run_view *view);
 extern const struct field hyperfine_fields[];
 
-/* Process time at the grade the result uses, the shell taken off; NAN where it was not seen. */
+/* Process time without the shell, at the grade that the result uses; NAN if unknown. */
 double headline_pt(const struct run_view *view, const struct execution *x);
 /* The run with the smallest mean of m; count if none has one. */
 size_t fastest(const struct run_view *views, size_t count, enum emp_measure m);

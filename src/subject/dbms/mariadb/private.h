@@ -1,5 +1,5 @@
-/* What the parts of the driver for MariaDB and MySQL share: mariadb.c connects and asks,
- * execute.c is about the query, tables.c about tables and the pool. */
+/* Shared by the parts of the driver for MariaDB and MySQL: mariadb.c connects and sends statements,
+ * execute.c handles the query, and tables.c handles tables and the pool. */
 #ifndef TARE_SUBJECT_DBMS_MARIADB_PRIVATE_H
 #define TARE_SUBJECT_DBMS_MARIADB_PRIVATE_H
 
