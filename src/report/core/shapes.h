@@ -38,7 +38,7 @@ extern const struct shape colour_shape, colours_shape, page_machine_shape, axis_
 	noise_comparison_shape, profile_comparison_side_shape, places_shape,
 	profile_comparison_shape, query_comparison_shape, doc_shape;
 
-/* Every document; ended by one without a name. */
+/* Every document; the last entry has no name. */
 extern const struct document documents[];
 
 #endif
