@@ -211,8 +211,8 @@ static bool load_trace(void *context, const struct execution *x, struct trace *i
 	add_event(into, 1, begin, TRACE_SWITCH, 4712, 0, LEDGER_SLEEP);
 	add_event(into, 1, begin + et / 50, TRACE_SWITCH, 900, 4712, LEDGER_FUTEX);
 	add_event(into, 1, begin + et / 100 * 40, TRACE_SWITCH, 4000, 900, LEDGER_SLEEP);
-	add_event(into, 1, begin + et / 100 * 45, TRACE_ENTER, 0, LEDGER_NMI, 3);
-	add_event(into, 1, begin + et / 100 * 45 + 9000, TRACE_LEAVE, 0, LEDGER_NMI, 3);
+	add_event(into, 1, begin + et / 10, TRACE_ENTER, 0, LEDGER_NMI, 3);
+	add_event(into, 1, begin + et / 10 + 9000, TRACE_LEAVE, 0, LEDGER_NMI, 3);
 	add_event(into, 1, begin + et / 100 * 60, TRACE_WAKEUP, 4712, 4711, 0);
 	add_event(into, 1, begin + et / 100 * 60, TRACE_SWITCH, 4712, 4000, LEDGER_SLEEP);
 	add_event(into, 1, begin + et / 100 * 90, TRACE_SWITCH, 0, 4712, LEDGER_IO);
