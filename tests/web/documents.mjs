@@ -48,3 +48,23 @@ export const timeDocument = (count = 398) => sample('run', count);
 export function shortRun(number, title = `inc ${number}`) {
   return { ...numbered(sample('run', 20).sections[0], number, title), ledger: null, details: {} };
 }
+
+/** Two runs of queries, 7 and 8; some of the second are slower. */
+export const queries = () => sample('parts').sections.slice(5, 7).map((s, i) => ({ ...numbered(s, 7 + i), ledgers: s.ledgers.filter((l) => l.elapsed_ns) }));
+export const query = () => queries()[0];
+export const queryDocument = () => document_([query()]);
+export const queryComparison = () => ({ ...sample('parts').comparisons[2], base: 0, other: 1 });
+
+/** The run with other Q@Cs: each is like one that it has. */
+export function withAts(section, names, cardinalities) {
+  const { query: q, charts } = section;
+  const [block] = charts.split.blocks;
+  const ats = names.flatMap((name, i) => cardinalities.map((cardinality, k) => ({ like: (i + k) % q.at.length, query: i + 1, name, cardinality })));
+  charts.split.blocks[0] = Object.fromEntries(Object.entries(block).map(([key, values]) => [key, ats.map((at) => (key === 'cardinality' ? at.cardinality ?? 0 : at[key] ?? values[at.like]))]));
+  q.at = ats.map(({ like, ...at }) => ({ ...structuredClone(q.at[like]), ...at }));
+  q.texts = names.map((name, i) => ({ ...q.texts[i % q.texts.length], query: i + 1, name }));
+  q.at_made = ats.length;
+  const [ledger] = section.ledgers;
+  section.ledgers = ats.map(({ query: number, cardinality }) => ({ ...ledger, query: number, cardinality }));
+  return section;
+}

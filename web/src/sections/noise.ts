@@ -12,7 +12,7 @@ import { partsCard, worstCards } from './noise_time';
 function coverageFigure(c: NoiseCpu): HTMLElement | null {
   // of all detours, where that was told: short ones are beyond what a kernel can tell
   const told = c.coverage.find((row) => row.from_ns === 0) ?? c.coverage[0];
-  if (!told || told.named === null) return null;
+  if (!told || told.strict === null) return null;
   const longer = c.coverage.filter((row) => row !== told).map((row) => `${format.percent(row.strict)} from ${format.ns(row.from_ns)}`).join(', ');
   return figure('coverage: strict / by overlap', `${format.percent(told.strict)} / ${format.percent(told.overlap)}`, `${format.percent(told.named)} named${longer ? `; strict: ${longer}` : ''}`);
 }
