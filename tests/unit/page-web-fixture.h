@@ -12,5 +12,8 @@ struct page *web_runs(void);
 /* Two runs of noise on two CPUs; the second has the first as its baseline and is compared with it:
  * one source is new, one gone, one grown, one shrunk. */
 struct page *web_noises(void);
+/* Two profiles of a database, compared: it searches more and hashes less in the second. Without
+ * callers the stacks were not followed. */
+struct page *web_profiles(bool callers);
 
 #endif

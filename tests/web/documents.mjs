@@ -68,3 +68,28 @@ export function withAts(section, names, cardinalities) {
   section.ledgers = ats.map(({ query: number, cardinality }) => ({ ...ledger, query: number, cardinality }));
   return section;
 }
+
+/** Like that of a large program: so many distinct stacks. The tree of the sample hangs on itself again and again, under other names. */
+export function largeProfile(count = 50_000) {
+  const section = sample('profiles').sections[0];
+  const { tree } = section;
+  const size = tree.name.length;
+  const leaves = tree.self.filter((n) => n > 0).length;
+  const depth = tree.parent.map(() => 0);
+  for (let k = 1; k * leaves <= count; k++) {
+    const begin = tree.name.length;
+    let under = (Math.imul(k, 2654435761) >>> 0) % begin;
+    while (under && depth[under] > 28) under = tree.parent[under];
+    for (let i = 1; i < size; i++) {
+      const at = tree.name.length;
+      tree.names.push(`${tree.names[tree.name[i]]}_${k % 300}`);
+      tree.name.push(tree.names.length - 1);
+      tree.object.push(tree.object[i]);
+      tree.kind.push(tree.kind[i] === 1 ? 2 : tree.kind[i]);
+      tree.parent.push(tree.parent[i] ? tree.parent[i] - 1 + begin : under);
+      tree.self.push(tree.self[i] && 1 + ((i * k) % 400));
+      depth[at] = depth[tree.parent[at]] + 1;
+    }
+  }
+  return section;
+}
