@@ -252,7 +252,7 @@ test('hover tells the culprit, a click opens the execution with its daemons and 
   assert.equal(await dialog.locator('h2').textContent(), `Execution ${s.columns.number[i + 1]}`);
   await tab.page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
-  assert.deepEqual(await tab.page.evaluate(() => [...window.tare.charts.keys()].filter((n) => n.includes('trace'))), []);
+  await eventually(async () => !(await tab.page.evaluate(() => [...window.tare.charts.keys()].some((n) => n.includes('trace')))), 'its timeline goes with it');
   await tab.page.selectOption('select[aria-label="colours"]', 'dark');
   quiet(tab);
   await tab.close();
@@ -490,6 +490,27 @@ test('executions: filter by rule, pages, CSV with every row', async () => {
   assert.equal(ledger.lines.length, 401);
   assert.match(ledger.lines[0], /^number,rule,et_ns,run_ns,irq_ns/);
   quiet(tab);
+});
+
+test('a measure that the catalogue has a title for is shown, whatever it is', async () => {
+  const doc = timeDocument(20);
+  const [s] = doc.sections;
+  s.measures.push({ column: 'switches_per_s', name: 'switches_per_s', title: 'switches', unit: 'per_s', meaning: 'context switches per s' });
+  s.measures.push({ column: 'swap_peak', name: 'swap_peak', title: 'peak swap', unit: 'bytes', meaning: 'of the largest process' });
+  s.columns.switches_per_s = s.columns.et.map((_, i) => (i ? 12.5 + i : null));
+  s.columns.swap_peak = null; // nobody has it
+  const tab = await open(doc);
+  const heads = await tab.page.locator('.time-executions thead th').allTextContents();
+  assert.deepEqual(heads.slice(3), ['ET', 'PT net', 'PT exec', 'peak RSS', 'switches', 'culprit', 'why']);
+  assert.equal(await tab.page.locator('.time-executions thead button', { hasText: 'switches' }).getAttribute('title'), 'context switches per s');
+  const cells = await tab.page.locator('.time-executions tbody tr').evaluateAll((rows) => rows.slice(0, 2).map((row) => row.children[7].textContent));
+  assert.deepEqual(cells, ['–', '13.5']);
+  const saved = await csvOf(tab, () => tab.page.click('.time-executions button[aria-label="Executions: download as CSV"]'));
+  assert.match(saved.lines[0], /,rss_peak,switches_per_s,daemon/);
+  await tab.page.locator('.time-executions tbody button').nth(1).click();
+  assert.match(await tab.page.textContent('dialog[open] .figures'), /peak RSS.*switches13\.5/);
+  quiet(tab);
+  await tab.close();
 });
 
 test('little is enough: no ledger, no PT, no pairs, one execution, none', async () => {
