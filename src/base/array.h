@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#include "base/scope.h"
+
 #define ARRAY(type)                     \
 	struct {                        \
 		type *items;            \
@@ -21,6 +23,12 @@
 	do {                                              \
 		array_reserve(a, 1);                      \
 		(a)->items[(a)->count++] = (__VA_ARGS__); \
+	} while (0)
+
+#define array_sort(a, by)                                                        \
+	do {                                                                     \
+		if ((a)->count)                                                  \
+			qsort((a)->items, (a)->count, sizeof *(a)->items, (by)); \
 	} while (0)
 
 /* Gives back the room that is not used: for many small ones that stay. */

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/scope.h"
 
 /* The contents, NUL-terminated, or NULL with errno set; the caller frees. Works for /proc and /sys.
  */
@@ -18,6 +19,9 @@ char *file_read_from(int fd);
 char *file_read_bytes(const char *path, size_t *length);
 /* The same without trailing white space; for one-line files. */
 char *file_read_line(const char *path);
+
+/* /proc/PID/NAME, as file_read(). */
+char *file_read_proc(long pid, const char *name);
 
 /* A descriptor to read a regular file from, or -1. Nothing else is opened, not even to look at it:
  * to open a device may do something, and a pipe waits. */

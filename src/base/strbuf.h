@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+#include "base/scope.h"
+
 struct strbuf {
 	char *text;
 	size_t length, capacity;

@@ -76,12 +76,12 @@ static bool has_crc(const struct elf_image *e, uint32_t expected, struct work *w
 	}
 	for (uint64_t at = 0; at < e->size;) {
 		uint64_t size = e->size - at < 1 << 20 ? e->size - at : 1 << 20;
-		uint8_t *bytes = work_on(work, WORK_LOOK) ? elf_image_bytes(e, at, size) : NULL;
+		FREED uint8_t *bytes = work_on(work, WORK_LOOK) ? elf_image_bytes(e, at, size)
+								: NULL;
 		if (!bytes)
 			return false;
 		for (uint64_t i = 0; i < size; i++)
 			crc = table[(crc ^ bytes[i]) & 255] ^ (crc >> 8);
-		xfree(bytes);
 		at += size;
 	}
 	return ~crc == expected;
@@ -156,14 +156,13 @@ static bool find_by_link(struct debug_file *d, const struct elf_image *main, con
 	const char *usual = search->directories ? search->directories : USUAL_DIRECTORIES;
 	char *copy = xstrdup(usual), *rest = copy;
 	for (char *dir; !found && (dir = strsep(&rest, ":"));) {
-		struct strbuf below = { 0 };
+		SCOPED(strbuf_release) struct strbuf below = { 0 };
 		if (*dir != '/')
 			continue;
 		strbuf_puts(&below, dir);
 		strbuf_add(&below, path, length);
 		found = link_fits(d, main, &link, search->work,
 				  joined(below.text, below.length, "", link.name));
-		strbuf_release(&below);
 	}
 	xfree(copy);
 	xfree(link.name);
@@ -309,7 +308,7 @@ static uint64_t unpacked_size(const struct elf_image *e)
 		bool old = strncmp(s->name, ".zdebug", 7) == 0;
 		if (!old && !(s->flags & SHF_COMPRESSED))
 			continue;
-		uint8_t *head = elf_image_bytes(e, s->offset, sizeof(Elf64_Chdr));
+		FREED uint8_t *head = elf_image_bytes(e, s->offset, sizeof(Elf64_Chdr));
 		uint64_t size = UNPACKED_MAX + 1;
 		if (head && old) {
 			memcpy(&size, head + 4, sizeof size);
@@ -321,7 +320,6 @@ static uint64_t unpacked_size(const struct elf_image *e)
 			memcpy(&narrow, head + offsetof(Elf32_Chdr, ch_size), sizeof narrow);
 			size = narrow;
 		}
-		xfree(head);
 		if (size > UNPACKED_MAX || (total += size) > UNPACKED_MAX)
 			return UNPACKED_MAX + 1;
 	}

@@ -117,10 +117,9 @@ static char *read_kallsyms(struct work *work)
 
 void kernel_read(struct kernel_symbols *k)
 {
-	char *text = read_kallsyms(k->table.work);
+	FREED char *text = read_kallsyms(k->table.work);
 	if (*text)
 		kernel_parse(k, text);
-	xfree(text);
 	if (!k->read)
 		open_kcore(k);
 	k->read = true;

@@ -1,5 +1,6 @@
 #include "cmd/cmd.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/text.h"
 
 #define FAIL_WIDTH 80
@@ -93,8 +95,7 @@ bool cmd_options(const char *usage, const char *about, const struct option_spec 
 	if (about && *about)
 		strbuf_printf(&out, "%s\n", about);
 	options_help(specs, help, &out);
-	fputs(strbuf_text(&out), stdout);
-	strbuf_release(&out);
+	cmd_print(&out);
 	*code = EXIT_DONE;
 	return false;
 }
@@ -194,8 +195,13 @@ void cmd_print_table(const struct table *t, enum table_format format)
 	struct style style = { .width = isatty(STDOUT_FILENO) ? (size_t)cmd_columns() : 0,
 			       .colour = cmd_colour() };
 	table_render(t, format, &style, &out);
-	fputs(strbuf_text(&out), stdout);
-	strbuf_release(&out);
+	cmd_print(&out);
+}
+
+void cmd_print(struct strbuf *out)
+{
+	fputs(strbuf_text(out), stdout);
+	strbuf_release(out);
 }
 
 int cmd_columns(void)
@@ -213,12 +219,31 @@ int cmd_lines(void)
 										     : 0;
 }
 
+struct style cmd_style(int unit)
+{
+	return (struct style){ .width = (size_t)cmd_columns(),
+			       .colour = cmd_colour(),
+			       .unit = (enum time_unit)unit };
+}
+
 struct plot_style cmd_plot_style(void)
 {
 	return (struct plot_style){ .width = (size_t)cmd_columns(),
 				    .lines = (size_t)cmd_lines(),
 				    .colour = cmd_colour(),
 				    .ascii = !cmd_utf8() };
+}
+
+char *cmd_read_file(const char *path, const char *what, char shown[200], size_t *length,
+		    struct error *err)
+{
+	bool standard = strcmp(path, "-") == 0;
+	char *text = file_read_bytes(standard ? "/dev/stdin" : path, length);
+	int why = errno;
+	text_display(standard ? "standard input" : path, shown, 200);
+	if (!text)
+		error_set(err, EXIT_USAGE, "%s%s: %s", what, shown, strerror(why));
+	return text;
 }
 
 char *cmd_line(int argc, char **argv)

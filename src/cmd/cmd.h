@@ -60,6 +60,16 @@ void cmd_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  * over, once each. said: the last one. */
 void cmd_log_trouble(char said[ERROR_TEXT], const char *trouble, const char *over);
 
+/* Rows of a table of options that many commands have. */
+#define LAB_OPTION(access, which)                                                            \
+	{                                                                                    \
+		0, "lab", OPTION_TEXT, &(access)->file, "FILE", which " (default: your own)" \
+	}
+#define UNIT_OPTION(into, of)                                                \
+	{                                                                    \
+		'u', "time-unit", OPTION_CHOICE, into, TIME_UNIT_CHOICES, of \
+	}
+
 /* Parses; true when the command should go on. When false, *code is what to return: help was printed
  * or the error reported. usage: the "Usage:" lines, about: what stands above the options. */
 bool cmd_options(const char *usage, const char *about, const struct option_spec *specs, int argc,
@@ -92,6 +102,11 @@ bool cmd_utf8(void); /* by the locale; without one, yes */
  */
 void cmd_print_table(const struct table *t, enum table_format format);
 
+/* All of a file that a user named, "-" being standard input; shown: the same for messages. NULL: an
+ * error "cannot read [what]...". The caller frees. */
+char *cmd_read_file(const char *path, const char *what, char shown[200], size_t *length,
+		    struct error *err);
+
 /* "tare NAME ARGUMENTS" as a shell would read it; the caller frees. */
 char *cmd_line(int argc, char **argv);
 
@@ -100,5 +115,8 @@ int cmd_columns(void);
 /* Its lines, 0 when stdout is none: then nothing is too long. */
 int cmd_lines(void);
 struct plot_style cmd_plot_style(void);
+struct style cmd_style(int unit); /* an enum time_unit, of a terminal that stdout is */
+/* Prints it on stdout and frees it. */
+void cmd_print(struct strbuf *out);
 
 #endif

@@ -36,10 +36,10 @@ extern const enum emp_measure compared_measures[5];
  * are too few executions for any difference to count. */
 bool cmd_judge_slower(const struct run_comparison *c, double share);
 
-/* Loads a run, with its whole study where that is asked for. */
+/* Loads a run, or with `together` all runs of its command line. */
 int cmd_add_run(loaded_list *list, struct lab *lab, int64_t id, bool whole_study,
 		const struct load_options *how, struct error *err);
-/* Opens the lab and loads the runs of commands that are named, with their whole studies where that
+/* Opens the lab and loads the runs of commands that are named; `together`: with all
  * is asked for; with no name, the newest. */
 int cmd_load_runs(struct lab_access *in, const text_list *names, bool whole_study,
 		  const struct load_options *how, loaded_list *list, struct error *err);

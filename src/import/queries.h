@@ -1,7 +1,7 @@
 /* Executions of queries that were measured elsewhere, from CSV (documented in tare-query(1)): a row
  * for each, with the columns query, cardinality, execution, measured_ns and any other of
- * query_execution_fields, in any order. A time may be in ticks instead, its column's name then ends with
- * _ticks and not _ns. The column dropped_by, which an export has, is passed over. */
+ * query_execution_fields, in any order. A time may be in ticks instead, its column's name then ends
+ * with _ticks and not _ns. The column dropped_by, which an export has, is passed over. */
 #ifndef TARE_IMPORT_QUERIES_H
 #define TARE_IMPORT_QUERIES_H
 

@@ -19,13 +19,9 @@ enum noise_table {
 	NOISE_TABLES
 };
 
-struct noise_table_spec {
-	const char *name;
-	const struct field *fields;
-	const char *keys; /* columns behind the fields: "id", or from "run" on */
-	const char *more; /* columns behind these, bound and read by hand; NULL: none */
-};
-extern const struct noise_table_spec noise_tables[NOISE_TABLES];
+/* Behind the fields come the keys, "id" or from "run" to "position", and what is bound and read by
+ * hand. */
+extern const struct lab_table noise_tables[NOISE_TABLES];
 
 /* Ids of noise_share and noise_length, as the schema says. */
 #define NOISE_RUN_SHIFT 36

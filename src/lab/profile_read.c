@@ -257,20 +257,6 @@ static uint32_t make_app(struct reader *r, int64_t id)
 	return made;
 }
 
-static int read_cgroup(struct reader *r, int64_t id, struct profile_instance *i)
-{
-	sqlite3_stmt *stmt = row_of(r, READ_CGROUP, id);
-	if (!stmt)
-		return -1;
-	bool sound = is_mine(r, stmt, 0);
-	i->cgroup = raw_read(stmt, 1);
-	i->container = raw_read(stmt, 2);
-	sqlite3_reset(stmt);
-	if (!sound)
-		impossible(r);
-	return sound ? 0 : -1;
-}
-
 static uint32_t make_instance(struct reader *r, int64_t id)
 {
 	struct profile_instance i = { 0 };
@@ -282,12 +268,16 @@ static uint32_t make_instance(struct reader *r, int64_t id)
 	int64_t app = sqlite3_column_int64(stmt, at + 1),
 		cgroup = sqlite3_column_int64(stmt, at + 2);
 	sqlite3_reset(stmt);
-	uint32_t made = PROFILE_NONE;
 	if (!sound)
-		impossible(r);
-	else if ((i.app = entry(r, &r->apps, app, make_app)) != PROFILE_NONE &&
-		 !read_cgroup(r, cgroup, &i))
-		made = profile_add_instance(r->p, &i);
+		return impossible(r);
+	i.app = entry(r, &r->apps, app, make_app);
+	if (i.app == PROFILE_NONE || !(stmt = row_of(r, READ_CGROUP, cgroup)))
+		return PROFILE_NONE;
+	sound = is_mine(r, stmt, 0);
+	i.cgroup = raw_read(stmt, 1);
+	i.container = raw_read(stmt, 2);
+	sqlite3_reset(stmt);
+	uint32_t made = sound ? profile_add_instance(r->p, &i) : impossible(r);
 	free(i.cgroup);
 	free(i.container);
 	return made;
@@ -384,24 +374,20 @@ static uint32_t stack_of(struct reader *r, const struct sample_row *row)
 
 static int read_run(struct reader *r)
 {
-	static const char sql[] =
-		"SELECT mode, stacks, hz, cpus, realtime_ns FROM profile WHERE run = ?";
 	sqlite3_stmt *stmt = NULL;
-	if (lab_prepare(r->lab, &stmt, sql, "read", r->err))
-		return -1;
-	sqlite3_bind_int64(stmt, 1, r->run);
-	int rc = sqlite3_step(stmt), at = 0, result = 0;
-	if (rc == SQLITE_ROW) {
+	bool found = false;
+	int result = lab_select(r->lab, &stmt, profile_settings_fields, ARGS(NUM(r->run)), r->err,
+				" FROM profile WHERE run = ?");
+	while (lab_row(r->lab, stmt, "read", &result, r->err)) {
+		int at = 0;
+		found = true;
 		if (fields_read(stmt, &at, profile_settings_fields, r->p))
 			result = (impossible(r), -1);
-	} else if (rc == SQLITE_DONE) {
-		error_set(r->err, EXIT_USAGE, "nothing of run %" PRId64 " was stored", r->run);
-		result = error_hint(r->err, "one that is going stores its first slice soon");
-	} else {
-		result = lab_fail(r->lab, r->err, "read");
 	}
-	sqlite3_finalize(stmt);
-	return result;
+	if (result || found)
+		return result;
+	error_set(r->err, EXIT_USAGE, "nothing of run %" PRId64 " was stored", r->run);
+	return error_hint(r->err, "one that is going stores its first slice soon");
 }
 
 static int read_samples(struct reader *r, int64_t slice, sample_rows *rows)
@@ -422,50 +408,26 @@ static int read_samples(struct reader *r, int64_t slice, sample_rows *rows)
 
 static int read_slices(struct reader *r, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct strbuf sql = { 0 };
 	sample_rows rows = { 0 };
 	sqlite3_stmt *stmt = NULL;
-	fields_columns(profile_slice_fields, false, &sql);
-	strbuf_puts(&sql, ", id FROM profile_slice WHERE run = ?1 AND begin_ns >= ?2 AND (?3 = 0 "
-			  "OR begin_ns < ?3) ORDER BY begin_ns");
-	struct strbuf all = { 0 };
-	strbuf_printf(&all, "SELECT %s", sql.text);
-	int rc = SQLITE_DONE, result = lab_prepare(r->lab, &stmt, all.text, "read", r->err);
-	if (!result) {
-		sqlite3_bind_int64(stmt, 1, r->run);
-		sqlite3_bind_int64(stmt, 2, begin_ns ? (int64_t)begin_ns : INT64_MIN);
-		sqlite3_bind_int64(stmt, 3, (int64_t)end_ns);
-	}
-	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+	int result = lab_select(
+		r->lab, &stmt, profile_slice_fields,
+		ARGS(NUM(r->run), NUM(begin_ns ? (int64_t)begin_ns : INT64_MIN), NUM(end_ns)),
+		r->err,
+		", id FROM profile_slice WHERE run = ?1 AND begin_ns >= ?2 AND "
+		"(?3 = 0 OR begin_ns < ?3) ORDER BY begin_ns");
+	while (lab_row(r->lab, stmt, "read", &result, r->err)) {
 		struct profile_slice slice = { 0 };
 		int at = 0;
 		if (fields_read(stmt, &at, profile_slice_fields, &slice)) {
 			result = (impossible(r), -1);
-			break;
+			continue;
 		}
 		array_push(&r->p->slices, slice);
 		result = read_samples(r, sqlite3_column_int64(stmt, at), &rows);
 	}
-	if (!result && rc != SQLITE_DONE)
-		result = lab_fail(r->lab, r->err, "read");
-	sqlite3_finalize(stmt);
-	strbuf_release(&sql);
-	strbuf_release(&all);
 	array_release(&rows);
 	return result;
-}
-
-static void reader_release(struct reader *r)
-{
-	for (int i = 0; i < READINGS; i++)
-		sqlite3_finalize(r->statements[i]);
-	struct number_map *maps[8] = { &r->objects,   &r->apps,	     &r->instances, &r->threads,
-				       &r->functions, &r->locations, &r->chains,    &r->stacks };
-	for (size_t i = 0; i < 8; i++)
-		number_map_release(maps[i]);
-	array_release(&r->chain_list);
-	array_release(&r->links);
-	array_release(&r->stack);
 }
 
 static int read_profile(struct lab *lab, int64_t run, uint64_t begin_ns, uint64_t end_ns, bool code,
@@ -473,15 +435,21 @@ static int read_profile(struct lab *lab, int64_t run, uint64_t begin_ns, uint64_
 {
 	struct profile p = { 0 };
 	struct reader r = { .lab = lab, .run = run, .p = &p, .code = code, .err = err };
-	/* all tables as of one moment: a run that is going is added to again and again */
-	bool alone = sqlite3_get_autocommit(lab->db);
-	if (alone && sqlite3_exec(lab->db, "BEGIN", NULL, NULL, NULL))
-		return lab_fail(lab, err, "read");
+	bool alone; /* a run that is going is added to again and again */
+	if (lab_begin_reading(lab, &alone, err))
+		return -1;
 	int result = lab_need_profile(lab, run, err) || read_run(&r) ||
 		     read_slices(&r, begin_ns, end_ns);
-	reader_release(&r);
-	if (alone)
-		lab_rollback(lab);
+	for (int i = 0; i < READINGS; i++)
+		sqlite3_finalize(r.statements[i]);
+	struct number_map *maps[8] = { &r.objects,   &r.apps,	   &r.instances, &r.threads,
+				       &r.functions, &r.locations, &r.chains,	 &r.stacks };
+	for (size_t i = 0; i < 8; i++)
+		number_map_release(maps[i]);
+	array_release(&r.chain_list);
+	array_release(&r.links);
+	array_release(&r.stack);
+	lab_end_reading(lab, alone);
 	if (result) {
 		profile_release(&p);
 		return -1;

@@ -8,7 +8,7 @@
 #define SAMPLES_LIMIT (1 << SAMPLE_SHIFT)
 
 /* Bytes of a row with its part of the indexes, names and links apart: estimates. Their sum was 0.4
- * % above the file with stacks, 12 % without (bench/profile-lab.c). */
+ * % above the file with stacks, 12 % without (bench/programs/profile-lab.c). */
 enum profile_row_bytes {
 	SAMPLE_BYTES = 20, /* the view profiles says it, too */
 	SLICE_BYTES = 100,
@@ -37,7 +37,6 @@ enum profile_statement {
 	NAME_THREAD,
 	FIND_FUNCTION,
 	ADD_FUNCTION,
-	FIND_CODE,
 	ADD_CODE,
 	FIND_LOCATION,
 	ADD_LOCATION,
@@ -52,10 +51,12 @@ enum profile_statement {
 	ADD_SAMPLE,
 	READ_SAMPLES,
 	DROP_SAMPLES,
-	ADD_BYTES,
 	SEE_CHANGES,
 	PROFILE_STATEMENTS
 };
+
+/* Of the statements that add a row of a struct. */
+extern const struct lab_table profile_tables[PROFILE_STATEMENTS];
 
 /* What was stored before, so that it need not be looked up in the lab: dictionaries without
  * samples, and the id of each entry. Forgotten when it grows too large or others wrote. */

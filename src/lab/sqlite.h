@@ -3,6 +3,7 @@
 #define TARE_LAB_SQLITE_H
 
 #include <sqlite3.h>
+#include <stdarg.h>
 
 #include "base/strbuf.h"
 #include "lab/lab.h"
@@ -19,8 +20,8 @@ extern const char *const lab_schema_whole;
 /* What a ledger is stored in (ledger.c). */
 #define LAB_LEDGER_PARTS 6
 
-/* What executions of queries are stored by (queries.c). */
-#define LAB_QUERY_STATEMENTS 8
+/* What executions of queries are stored in (queries.c). */
+#define LAB_QUERY_TABLES 6
 
 struct lab {
 	sqlite3 *db;
@@ -29,9 +30,10 @@ struct lab {
 	bool absent, fresh; /* there was no file; it holds no lab yet */
 	int failure;	    /* of SQLite, the last one told */
 	/* kept prepared: an execution of a 1 ms program must not pay for parsing SQL */
-	sqlite3_stmt *begin, *commit, *add_execution, *add_process;
+	sqlite3_stmt *begin, *commit;
+	sqlite3_stmt *add_execution[2]; /* and its processes */
 	sqlite3_stmt *add_ledger[LAB_LEDGER_PARTS], *add_trace;
-	sqlite3_stmt *queries[LAB_QUERY_STATEMENTS];
+	sqlite3_stmt *queries[LAB_QUERY_TABLES], *find_query_at, *last_number;
 	struct profile_store *profile; /* profile_rows.h; NULL: no slice was stored or read yet */
 };
 
@@ -45,22 +47,60 @@ int lab_prepare(struct lab *lab, sqlite3_stmt **out, const char *sql, const char
 /* Steps a statement that gives no rows and resets it. */
 int lab_done(struct lab *lab, sqlite3_stmt *stmt, const char *doing, struct error *err);
 
-/* Does what gives no rows, with the id as its parameter, if it has one. */
-int lab_change(struct lab *lab, const char *sql, int64_t id, const char *doing, struct error *err);
-/* The integer that the statement gives, with the text as its parameter (NULL: it has none); 0 when
- * there is no row, or NULL. */
-int lab_number(struct lab *lab, const char *sql, const char *text, int64_t *value,
+/* What is bound to a statement, from its first parameter on: ARGS(NUM(run), TEXT(name)). Texts and
+ * bytes must outlive the statement's use. */
+struct arg {
+	enum { ARG_END, ARG_NUMBER, ARG_ID, ARG_TEXT, ARG_BYTES } kind;
+	const void *bytes;
+	int64_t number; /* or how many bytes */
+};
+#define NUM(n)                                     \
+	{                                          \
+		ARG_NUMBER, .number = (int64_t)(n) \
+	}
+/* 0 is NULL. */
+#define ID(n)                                  \
+	{                                      \
+		ARG_ID, .number = (int64_t)(n) \
+	}
+#define TEXT(text)             \
+	{                      \
+		ARG_TEXT, text \
+	}
+#define BYTES(bytes, size)             \
+	{                              \
+		ARG_BYTES, bytes, size \
+	}
+/* A name of the user's, as it is looked up; NULL for NULL. */
+#define RAW(text) BYTES(text, (text) ? (int64_t)strlen(text) : 0)
+#define ARGS(...) ((const struct arg[]){ __VA_ARGS__, { 0 } })
+/* From parameter `at` on; returns the parameter behind them. More than there are parameters are
+ * left out. */
+int lab_bind(sqlite3_stmt *stmt, int at, const struct arg *args);
+/* Prepares and binds; args may be NULL. */
+int lab_bound(struct lab *lab, sqlite3_stmt **out, const char *sql, const struct arg *args,
+	      const char *doing, struct error *err);
+/* Does what gives no rows. */
+int lab_change(struct lab *lab, const char *sql, const struct arg *args, const char *doing,
+	       struct error *err);
+/* The integer that the statement gives; 0 when there is no row, or NULL. */
+int lab_number(struct lab *lab, const char *sql, const struct arg *args, int64_t *value,
 	       struct error *err);
 
-/* Gives each row to the function, until that returns something else than 0, and finalizes the
- * statement. */
-typedef int (*lab_read_fn)(void *context, sqlite3_stmt *stmt);
-int lab_each_row(struct lab *lab, sqlite3_stmt *stmt, lab_read_fn row, void *context,
-		 struct error *err);
+/* Whether there is one more row. A loop over it ends behind the last one, or when *result is not 0
+ * (that the statement could not be prepared, too), and leaves the statement finalized. */
+bool lab_row(struct lab *lab, sqlite3_stmt *stmt, const char *doing, int *result,
+	     struct error *err);
 
 int lab_begin(struct lab *lab, const char *doing, struct error *err);
 int lab_commit(struct lab *lab, const char *doing, struct error *err);
 void lab_rollback(struct lab *lab); /* leaves no transaction behind, whatever happened */
+/* Commits unless the result is a failure, and leaves no transaction behind. 0 or -1. */
+int lab_finish(struct lab *lab, int result, const char *doing, struct error *err);
+/* Reads many tables as of one moment, while others may write; within a transaction there is nothing
+ * to do, and *alone is false. */
+int lab_begin_reading(struct lab *lab, bool *alone, struct error *err);
+void lab_end_reading(struct lab *lab, bool alone);
 
 /* Forgets what is known of stored profiles; all that is kept for them. */
 void lab_forget_profile(struct lab *lab);
@@ -99,8 +139,9 @@ struct execution *lab_next_execution(execution_list *list, size_t *from, int64_t
 /* Applies every schema file to an empty database: for the views' descriptions. */
 int lab_apply_schema(sqlite3 *db, int from_version);
 
-/* "SELECT ... FROM run" and the rest of the statement, for lab_read_run(); the caller frees. */
-char *lab_select_runs(const char *rest);
+/* "SELECT ... FROM run" and the rest of the statement, for lab_read_run(). */
+int lab_select_runs(struct lab *lab, sqlite3_stmt **out, const struct arg *args, const char *rest,
+		    struct error *err);
 int lab_read_run(struct lab *lab, sqlite3_stmt *stmt, struct run *run, struct error *err);
 
 /* Who makes a run or a watch: the columns, this process bound to them (at is moved on), and whether
@@ -126,6 +167,10 @@ void fields_columns(const struct field *fields, bool writing, struct strbuf *out
 void fields_bind(sqlite3_stmt *stmt, int *at, const struct field *fields, const void *object);
 int fields_read(sqlite3_stmt *stmt, int *at, const struct field *fields, void *object);
 
+/* An ARRAY of whatever type: its items as bytes, and one more item, zeroed. */
+typedef ARRAY(char) byte_list;
+void *lab_list_add(void *list, size_t size);
+
 /* A table to which a newer tare may add columns, by rows of the catalogue, and the view that shows
  * them. */
 struct lab_growing {
@@ -138,15 +183,37 @@ extern const struct lab_growing lab_growing[LAB_GROWING];
 /* Adds the columns that the catalogue has and a table or view lacks. */
 int lab_grow(sqlite3 *db);
 bool lab_lacks_columns(sqlite3 *db);
-/* The columns to read of a growing table: NULL for those that a lab lacks which was opened for
+/* lab_select() of a growing table: NULL for the columns that a lab lacks which was opened for
  * reading. */
-void lab_readable_columns(struct lab *lab, const struct lab_growing *g, struct strbuf *out);
+int lab_select_growing(struct lab *lab, sqlite3_stmt **out, int growing, const struct arg *args,
+		       struct error *err, const char *format, ...)
+	__attribute__((format(printf, 6, 7)));
 
-/* "INSERT INTO table (columns) VALUES (?, ...)". */
-char *sql_insert(const char *table, const char *columns);
+/* A table of which a row is a struct by its fields, and behind these further columns. */
+struct lab_table {
+	const char *name;
+	const struct field *fields;
+	const char *more;  /* the columns behind: "run, position" */
+	const char *there; /* what to do when the row is there already; NULL: that is an error */
+};
+/* Prepares an insert of each: the columns of the fields, then `more`. */
+int lab_prepare_inserts(struct lab *lab, const struct lab_table *tables, int count,
+			sqlite3_stmt **out, const char *doing, struct error *err);
+/* Prepares "SELECT", the columns of the fields, and then what the format makes, which may begin
+ * with a comma and further columns; binds args. */
+int lab_select(struct lab *lab, sqlite3_stmt **out, const struct field *fields,
+	       const struct arg *args, struct error *err, const char *format, ...)
+	__attribute__((format(printf, 6, 7)));
+int lab_vselect(struct lab *lab, sqlite3_stmt **out, const char *columns, const struct arg *args,
+		struct error *err, const char *format, va_list ap)
+	__attribute__((format(printf, 6, 0)));
 
 /* The bytes as blob and, where they are not UTF-8, the repaired text; NULLs for NULL. */
 void raw_bind(sqlite3_stmt *stmt, int *at, const char *bytes);
 char *raw_read(sqlite3_stmt *stmt, int column); /* NULL for NULL; the caller frees */
+
+/* The run must be there and of this kind, which the text says of it otherwise: "is not ...". */
+int lab_need_kind(struct lab *lab, int64_t run, enum subject_kind kind, const char *otherwise,
+		  struct error *err);
 
 #endif

@@ -13,12 +13,7 @@ enum study_table {
 	STUDY_CUTOFF,
 	STUDY_TABLES
 };
-struct study_table_spec {
-	const char *name;
-	const struct field *fields;
-	const char *more; /* columns behind the fields: keys */
-};
-extern const struct study_table_spec study_tables[STUDY_TABLES];
+extern const struct lab_table study_tables[STUDY_TABLES];
 
 /* The identity of a stored machine. */
 int lab_read_identity(struct lab *lab, int64_t machine, char identity[17], struct error *err);

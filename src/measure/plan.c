@@ -20,7 +20,7 @@ struct progress_of {
 	size_t value_count, value_capacity;
 };
 
-struct study {
+struct plan_run {
 	struct collector *c;
 	const struct plan *plan;
 	const struct plan_events *events;
@@ -41,7 +41,7 @@ static uint64_t next_random(uint64_t *state)
 	return s * 2685821657736338717u;
 }
 
-static int run_hook(struct study *s, char *const *argv, const char *what, long iteration,
+static int run_hook(struct plan_run *s, char *const *argv, const char *what, long iteration,
 		    struct error *err)
 {
 	if (!argv)
@@ -137,7 +137,7 @@ static void choose_output(const char *where, struct launch *launch)
 	}
 }
 
-static int execute_once(struct study *s, size_t item, bool warmup, struct error *err)
+static int execute_once(struct plan_run *s, size_t item, bool warmup, struct error *err)
 {
 	const struct plan *plan = s->plan;
 	const struct plan_item *it = &plan->items[item];
@@ -178,14 +178,14 @@ static int execute_once(struct study *s, size_t item, bool warmup, struct error 
 	return 0;
 }
 
-static void tell(struct study *s, size_t item)
+static void tell(struct plan_run *s, size_t item)
 {
 	struct progress_of *of = &s->of[item];
 	if (s->events->progress)
 		s->events->progress(s->events->context, item, of->done, of->planned);
 }
 
-static int begin_item(struct study *s, size_t item, struct error *err)
+static int begin_item(struct plan_run *s, size_t item, struct error *err)
 {
 	struct progress_of *of = &s->of[item];
 	of->begun = true;
@@ -200,7 +200,7 @@ static int begin_item(struct study *s, size_t item, struct error *err)
 	return 0;
 }
 
-static int run_sequentially(struct study *s, size_t *at, struct error *err)
+static int run_sequentially(struct plan_run *s, size_t *at, struct error *err)
 {
 	for (*at = 0; *at < s->plan->count; ++*at) {
 		if (begin_item(s, *at, err))
@@ -227,7 +227,7 @@ static void shuffle(size_t *order, size_t count, uint64_t *random)
 }
 
 /* Rounds in which each unfinished item has one turn. */
-static int run_in_rounds(struct study *s, size_t *at, struct error *err)
+static int run_in_rounds(struct plan_run *s, size_t *at, struct error *err)
 {
 	size_t count = s->plan->count, left = count;
 	size_t *order = xcalloc(count, sizeof *order);
@@ -254,7 +254,7 @@ static int run_in_rounds(struct study *s, size_t *at, struct error *err)
 	return failed;
 }
 
-static int clean_up(struct study *s, int failed, struct error *err)
+static int clean_up(struct plan_run *s, int failed, struct error *err)
 {
 	for (size_t i = 0; i < s->plan->count; i++) {
 		struct error ignored = ERROR_INIT;
@@ -269,7 +269,7 @@ static int clean_up(struct study *s, int failed, struct error *err)
 int plan_run(struct collector *c, const struct plan *plan, const struct plan_events *events,
 	     size_t *failed_item, struct error *err)
 {
-	struct study s = { .c = c, .plan = plan, .events = events };
+	struct plan_run s = { .c = c, .plan = plan, .events = events };
 	s.random = plan->seed ? plan->seed : 1;
 	*failed_item = plan->count;
 	int failed = launcher_new(&s.subjects, &plan->launch, err) ||

@@ -35,7 +35,7 @@ struct plan {
 	enum order order;
 	uint64_t seed; /* of ORDER_RANDOM and the environment padding */
 	bool pad_environment;
-	bool ignore_failure;	   /* a non-zero exit does not end the study */
+	bool ignore_failure;	   /* a non-zero exit does not end the plan */
 	const int *expected_codes; /* nor do these */
 	size_t expected_count;
 	struct shell_cost shell;   /* taken off before the interval is judged; zeroed: no shell */
@@ -49,7 +49,7 @@ struct plan_events {
 	void *context;
 	/* Before an item's first execution. */
 	int (*begun)(void *context, size_t item, struct error *err);
-	/* After each execution; number and warmup are filled in. -1 ends the study. */
+	/* After each execution; number and warmup are filled in. -1 ends the plan. */
 	int (*executed)(void *context, size_t item, struct execution *x, struct error *err);
 	/* Now and then: executions done and planned (0: unknown) of the item. */
 	void (*progress)(void *context, size_t item, uint32_t done, uint32_t planned);

@@ -19,9 +19,8 @@ static const char *hierarchy(void)
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
 		char path[96];
 		snprintf(path, sizeof path, "%s/cgroup.controllers", places[i]);
-		char *text = file_read_line(path);
+		FREED char *text = file_read_line(path);
 		bool has = text && strstr(text, "cpuset");
-		free(text);
 		if (has)
 			return places[i];
 	}
@@ -31,26 +30,23 @@ static const char *hierarchy(void)
 /* A file of the cgroup at `directory`. */
 static char *read_of(const char *directory, const char *file)
 {
-	struct strbuf path = { 0 };
+	SCOPED(strbuf_release) struct strbuf path = { 0 };
 	strbuf_printf(&path, "%s/%s", directory, file);
 	char *text = file_read_line(path.text);
-	strbuf_release(&path);
 	return text;
 }
 
 static int write_of(const char *directory, const char *file, const char *value, struct error *err)
 {
-	struct strbuf path = { 0 };
+	SCOPED(strbuf_release) struct strbuf path = { 0 };
 	strbuf_printf(&path, "%s/%s", directory, file);
 	int fd = open(path.text, O_WRONLY | O_CLOEXEC);
 	size_t length = strlen(value);
 	int failed = fd < 0 || write(fd, value, length) != (ssize_t)length;
 	if (failed)
-		error_set(err, EXIT_ENVIRONMENT, "cannot write '%s' to %s: %s", value, path.text,
-			  strerror(errno));
+		error_errno(err, EXIT_ENVIRONMENT, "cannot write '%s' to %s", value, path.text);
 	if (fd >= 0)
 		close(fd);
-	strbuf_release(&path);
 	return failed ? -1 : 0;
 }
 
@@ -72,13 +68,12 @@ static enum reading cpuset_now(const struct quiet_options *o, const struct chang
 		static const char *const files[] = { "cpuset.cpus", "cpuset.cpus.partition" };
 		struct strbuf out = { 0 };
 		for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-			char *text = read_of(c->what, files[i]);
+			FREED char *text = read_of(c->what, files[i]);
 			if (!text && reading_of_errno(err) == READ_FAILED) {
 				strbuf_release(&out);
 				return READ_FAILED;
 			}
 			strbuf_printf(&out, "%s%s", i ? " " : "", text ? text : "");
-			free(text);
 		}
 		*value = strbuf_detach(&out);
 		return READ_VALUE;
@@ -90,7 +85,7 @@ static enum reading cpuset_now(const struct quiet_options *o, const struct chang
 	if (given)
 		*value = xstrdup(strstr(given, "cpuset") ? "absent" : "absent -cpuset");
 	else
-		error_set(err, EXIT_ENVIRONMENT, "%s: %s", parent, strerror(errno));
+		error_errno(err, EXIT_ENVIRONMENT, "%s", parent);
 	free(parent);
 	free(given);
 	return reading;
@@ -110,8 +105,7 @@ static int cpuset_remove(const char *directory, const char *parent, bool control
 				write_of(parent, "cgroup.procs", pid, NULL);
 		free(text);
 		if (rmdir(directory) && errno != ENOENT)
-			return error_set(err, EXIT_ENVIRONMENT, "cannot remove %s: %s", directory,
-					 strerror(errno));
+			return error_errno(err, EXIT_ENVIRONMENT, "cannot remove %s", directory);
 	}
 	return controller ? write_of(parent, "cgroup.subtree_control", "-cpuset", err) : 0;
 }
@@ -120,27 +114,24 @@ static int cpuset_remove(const char *directory, const char *parent, bool control
 static int cpuset_make(const char *directory, const char *parent, const char *value,
 		       struct error *err)
 {
-	char *cpus = xstrndup(value, strcspn(value, " "));
+	FREED char *cpus = xstrndup(value, strcspn(value, " "));
 	int failed = write_of(parent, "cgroup.subtree_control", "+cpuset", err);
 	if (!failed && mkdir(directory, 0755) && errno != EEXIST)
-		failed = error_set(err, EXIT_ENVIRONMENT, "cannot make %s: %s", directory,
-				   strerror(errno));
+		failed = error_errno(err, EXIT_ENVIRONMENT, "cannot make %s", directory);
 	if (!failed)
 		failed = write_of(directory, "cpuset.cpus", cpus, err) ||
 			 write_of(directory, "cpuset.cpus.partition", "isolated", err);
 	/* the kernel takes the write and says in the file why it cannot be */
-	char *kind = failed ? NULL : read_of(directory, "cpuset.cpus.partition");
+	FREED char *kind = failed ? NULL : read_of(directory, "cpuset.cpus.partition");
 	if (kind && strcmp(kind, "isolated") != 0)
 		failed = error_set(err, EXIT_ENVIRONMENT, "the kernel says '%s'", kind);
-	free(kind);
-	free(cpus);
 	return failed ? -1 : 0;
 }
 
 static int cpuset_put(const struct quiet_options *o, const struct change *c, const char *value,
 		      struct error *err)
 {
-	char *parent = parent_of(c->what);
+	FREED char *parent = parent_of(c->what);
 	bool controller = strstr(c->before, "-cpuset");
 	int failed;
 	(void)o;
@@ -151,7 +142,6 @@ static int cpuset_put(const struct quiet_options *o, const struct change *c, con
 		if (failed) /* half of one is of no use */
 			cpuset_remove(c->what, parent, controller, NULL);
 	}
-	free(parent);
 	return failed;
 }
 
@@ -182,14 +172,11 @@ int plan_cpuset(const struct quiet_options *o, const struct quiet_knob *k, chang
 int quiet_enter(const struct quiet_options *o, int pid, struct error *err)
 {
 	const char *where = quiet_is_machine(o) ? hierarchy() : NULL;
-	struct strbuf path = { 0 };
+	SCOPED(strbuf_release) struct strbuf path = { 0 };
 	char number[16];
 	struct stat st;
 	strbuf_printf(&path, "%s/" NAME, where ? where : "");
 	snprintf(number, sizeof number, "%d", pid);
-	int failed = where && stat(path.text, &st) == 0
-			     ? write_of(path.text, "cgroup.procs", number, err)
-			     : 0;
-	strbuf_release(&path);
-	return failed;
+	return where && stat(path.text, &st) == 0 ? write_of(path.text, "cgroup.procs", number, err)
+						  : 0;
 }

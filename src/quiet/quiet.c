@@ -145,7 +145,7 @@ static bool is_chosen(const struct quiet_options *o, const struct quiet_knob *k)
 
 static int check_names(const char *const *names, size_t count, struct error *err)
 {
-	text_list known = { 0 };
+	FREED text_list known = { 0 };
 	for (const struct quiet_knob *k = quiet_knobs; k->name; k++)
 		array_push(&known, k->name);
 	array_push(&known, NULL);
@@ -162,7 +162,6 @@ static int check_names(const char *const *names, size_t count, struct error *err
 		else
 			error_hint(err, "`tare quiet --list` names them");
 	}
-	array_release(&known);
 	return failed;
 }
 
@@ -240,11 +239,10 @@ static int plan(const struct quiet_options *o, change_list *out, struct error *e
 
 int quiet_plan(const struct quiet_options *o, quiet_list *out, struct error *err)
 {
-	change_list changes = { 0 };
+	SCOPED(changes_release) change_list changes = { 0 };
 	int failed = plan(o, &changes, err);
 	for (size_t i = 0; !failed && i < changes.count; i++)
 		add_item(out, &changes.items[i]);
-	changes_release(&changes);
 	return failed;
 }
 
@@ -265,7 +263,7 @@ static void make(const struct quiet_options *o, struct change *c)
 	 * it counts as made, and how it will read is unknown. */
 	const struct error *failure = failed ? &why : NULL;
 	struct error unread = ERROR_INIT;
-	char *now = NULL;
+	FREED char *now = NULL;
 	enum reading reading = failure && interrupted() ? READ_FAILED
 							: ops[c->kind]->now(o, c, &now, &unread);
 	bool same = now && value_equal(now, c->before);
@@ -283,7 +281,6 @@ static void make(const struct quiet_options *o, struct change *c)
 		c->after = now;
 		now = NULL;
 	}
-	free(now);
 	step(o);
 }
 
@@ -296,10 +293,8 @@ static int check_free(const struct quiet_options *o, struct error *err)
 	if (!status.quiet)
 		return 0;
 	if (status.stale) {
-		quiet_list none = { 0 };
-		int failed = quiet_restore_abandoned(o, &none, err);
-		quiet_list_release(&none);
-		return failed;
+		SCOPED(quiet_list_release) quiet_list none = { 0 };
+		return quiet_restore_abandoned(o, &none, err);
 	}
 	text_date(status.since_ns, since, sizeof since);
 	if (status.owner)
@@ -336,8 +331,8 @@ static int make_all(const struct quiet_options *o, struct journal *j, int owner,
 
 int quiet_apply(const struct quiet_options *o, int owner, quiet_list *out, struct error *err)
 {
-	struct journal j = JOURNAL_INIT;
-	change_list all = { 0 };
+	SCOPED(journal_release) struct journal j = JOURNAL_INIT;
+	SCOPED(changes_release) change_list all = { 0 };
 	int failed = check_root(o, "make the machine quiet", err) || check_free(o, err) ||
 		     plan(o, &all, err);
 	if (!failed) {
@@ -353,12 +348,9 @@ int quiet_apply(const struct quiet_options *o, int owner, quiet_list *out, struc
 		failed = j.changes.count && make_all(o, &j, owner, out, err);
 	}
 	bool half = failed && j.fd >= 0;
-	changes_release(&all);
-	journal_release(&j);
 	if (half) {
-		quiet_list undone = { 0 };
+		SCOPED(quiet_list_release) quiet_list undone = { 0 };
 		quiet_restore_own(o, owner ? owner : (int)getpid(), &undone, NULL);
-		quiet_list_release(&undone);
 	}
 	return failed ? -1 : 0;
 }
@@ -368,7 +360,7 @@ int quiet_apply(const struct quiet_options *o, int owner, quiet_list *out, struc
 static void put_back(const struct quiet_options *o, struct change *c)
 {
 	struct error why = ERROR_INIT, unread = ERROR_INIT;
-	char *now;
+	FREED char *now = NULL;
 	int failed = ops[c->kind]->put(o, c, c->before, &why);
 	enum reading reading = ops[c->kind]->now(o, c, &now, &unread);
 	if (now && strcmp(now, c->before) == 0)
@@ -377,7 +369,6 @@ static void put_back(const struct quiet_options *o, struct change *c)
 		change_judge(c, QUIET_REFUSED, "%s", failed ? why.text : unread.text);
 	else
 		change_judge(c, QUIET_REFUSED, "it was written, and is something else");
-	free(now);
 }
 
 /* A cgroup that was made is removed in any case. */
@@ -396,7 +387,7 @@ static bool may_come(const struct change *c)
 static void undo(const struct quiet_options *o, struct change *c)
 {
 	struct error why = ERROR_INIT;
-	char *now;
+	FREED char *now = NULL;
 	enum reading reading = ops[c->kind]->now(o, c, &now, &why);
 	step(o);
 	if (reading == READ_FAILED) {
@@ -415,7 +406,6 @@ static void undo(const struct quiet_options *o, struct change *c)
 		put_back(o, c);
 	}
 	step(o);
-	free(now);
 }
 
 static int undo_all(const struct quiet_options *o, struct journal *j, quiet_list *out,
@@ -459,12 +449,11 @@ static bool is_whose(const struct journal *j, enum whose whose, int owner)
 static int restore(const struct quiet_options *o, enum whose whose, int owner, quiet_list *out,
 		   struct error *err)
 {
-	struct journal j = JOURNAL_INIT;
+	SCOPED(journal_release) struct journal j = JOURNAL_INIT;
 	int failed = check_root(o, "put the machine's settings back", err) ||
 		     journal_take(&j, o, err);
 	if (!failed && j.fd >= 0 && is_whose(&j, whose, owner))
 		failed = j.stale ? journal_remove(&j, err) : undo_all(o, &j, out, err);
-	journal_release(&j);
 	return failed ? -1 : 0;
 }
 

@@ -27,7 +27,7 @@ static enum reading swap_now(const struct quiet_options *o, const struct change 
 	(void)o;
 	*value = NULL;
 	if (!text) {
-		error_set(err, EXIT_ENVIRONMENT, "/proc/swaps: %s", strerror(errno));
+		error_errno(err, EXIT_ENVIRONMENT, "/proc/swaps");
 		return READ_FAILED;
 	}
 	for (char *line; rest && !out.length && (line = strsep(&rest, "\n"));)
@@ -67,7 +67,7 @@ int plan_swap(const struct quiet_options *o, const struct quiet_knob *k, change_
 	 * and restoring goes the other way. */
 	for (char *line; text && end > text; end = line) {
 		char path[512];
-		struct strbuf before = { 0 };
+		SCOPED(strbuf_release) struct strbuf before = { 0 };
 		int priority;
 		end[-1] = '\0';
 		line = strrchr(text, '\n');
@@ -76,7 +76,6 @@ int plan_swap(const struct quiet_options *o, const struct quiet_knob *k, change_
 			continue;
 		strbuf_printf(&before, "on %d", priority);
 		change_add(out, CHANGE_SWAP, k->name, path, before.text, "off");
-		strbuf_release(&before);
 	}
 	free(text);
 	return 0;

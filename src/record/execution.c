@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const backend_names[] = { "plain", "netlink", "bpf" };
+const char *const backend_names[] = { "plain", "netlink", "bpf" };
 
 const char *backend_name(enum backend backend)
 {
@@ -17,10 +17,11 @@ const char *outcome_name(enum outcome outcome)
 	return outcome_names[outcome];
 }
 
+const char *const grade_names[] = { "net", "exec", "tick" };
+
 const char *grade_name(enum grade grade)
 {
-	static const char *const names[] = { "net", "exec", "tick" };
-	return grade < GRADES ? names[grade] : "none";
+	return grade < GRADES ? grade_names[grade] : "none";
 }
 
 static const char *const role_names[] = { "subject", "daemon", "self" };
@@ -30,7 +31,7 @@ const char *role_name(enum role role)
 	return role_names[role];
 }
 
-static const char *const run_status_names[] = { "going", "complete", "interrupted", "failed" };
+const char *const run_status_names[] = { "going", "complete", "interrupted", "failed" };
 
 const char *run_status_name(enum run_status status)
 {

@@ -14,6 +14,7 @@
 #include "record/trace.h"
 
 enum backend { BACKEND_PLAIN, BACKEND_NETLINK, BACKEND_BPF, BACKENDS };
+extern const char *const backend_names[];
 const char *backend_name(enum backend backend);
 
 enum outcome {
@@ -25,6 +26,7 @@ const char *outcome_name(enum outcome outcome);
 
 /* The grades of process time, best first (protocols/emp-sedona.md). */
 enum grade { GRADE_NET, GRADE_EXEC, GRADE_TICK, GRADES };
+extern const char *const grade_names[];
 const char *grade_name(enum grade grade);
 
 /* What role a process played in an execution. */
@@ -111,6 +113,7 @@ enum run_status {
 	RUN_INTERRUPTED, /* by the user, or its tare is gone */
 	RUN_FAILED,	 /* the subject failed or could not be started */
 };
+extern const char *const run_status_names[];
 const char *run_status_name(enum run_status status);
 
 struct parameter {

@@ -47,8 +47,8 @@ enum field_kind {
 	FIELD_HASH,    /* uint64_t: 16 hexadecimal digits; 0 is absent */
 	FIELD_ADDRESS, /* uint64_t: "0x1f"; ABSENT_NS is absent */
 	/* One row for many numbers. */
-	FIELD_CAUSES, /* uint64_t[LEDGER_CAUSES], or double with `item` FIELD_REAL: a column per
-			 cause, called CAUSE and then the name */
+	FIELD_CAUSES,	/* uint64_t[LEDGER_CAUSES], or double with `item` FIELD_REAL: a column per
+			   cause, called CAUSE and then the name */
 	FIELD_MEASURES, /* uint64_t[limit]: a column per row of `measures`, called by the name and
 			   then the measure; absent where its bit is clear in the uint64_t at `bits`
 			 */
@@ -57,10 +57,11 @@ enum field_kind {
 	/* Only in JSON. */
 	FIELD_CONST,  /* the number `limit` */
 	FIELD_OBJECT, /* a struct, described by `shape`; null with FIELD_ZERO_ABSENT where the
-			 first row of its shape is 0 */
+			 first row of its shape is 0 or absent */
 	FIELD_LIST, /* an ARRAY of structs, described by `shape`, of `limit` bytes each; or of plain
 		       values: `item` */
-	FIELD_MAP,  /* an object with any keys; its values as in a list */
+	FIELD_MAP,  /* an object with any keys; its values as in a list. With `item` FIELD_TEXT
+		       an ARRAY of pairs of char *, with nothing a json_t *, which may be NULL */
 	FIELD_ANY,  /* whatever `more` says */
 	FIELD_SPLICE, /* the rows of `shape` stand here, of the struct at offset */
 };
@@ -77,11 +78,11 @@ enum field_flag {
 		16,	   /* the code that makes the JSON fills it in; the row only describes it */
 	FIELD_MAYBE = 32,  /* filled in by hand, and null where it is not known */
 	FIELD_ALWAYS = 64, /* its kind could be absent, but here it never is */
-	FIELD_OPTIONAL = 128, /* the JSON may leave it out */
-	FIELD_GIVEN = 512,    /* in JSON and CSV: absent unless the bool at `bits` is true */
+	FIELD_OPTIONAL = 128,	 /* the JSON may leave it out */
+	FIELD_GIVEN = 512,	 /* in JSON and CSV: absent unless the bool at `bits` is true */
 	FIELD_OF_SEVERAL = 1024, /* likewise: unless the uint64_t at `bits` is 2 or more */
-	FIELD_MISSING = 256,  /* of measures: `bits` is a uint32_t of those that are not known */
-	FIELD_CODE = 2048,    /* marked up as code where a table has that */
+	FIELD_MISSING = 256,	 /* of measures: `bits` is a uint32_t of those that are not known */
+	FIELD_CODE = 2048,	 /* marked up as code where a table has that */
 };
 
 struct measure;

@@ -1,7 +1,7 @@
 #include "stats/period.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/array.h"
 
@@ -95,12 +95,6 @@ static struct fit search(const double *times, size_t n, double nominal, double t
 	return best;
 }
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 /* Rayleigh's mean direction is pulled about by every time that is not of the comb. A straight line
  * through the distances of those that are near it, in a window that narrows to them, is not.
  * phase is relative to origin. */
@@ -130,7 +124,7 @@ static void narrow(const double *times, size_t n, double origin, double *period,
 		double middle = sum / count;
 		for (size_t i = 0; i < near; i++)
 			sizes[i] = fabs(sizes[i] - middle);
-		qsort(sizes, near, sizeof *sizes, by_size);
+		gsl_sort(sizes, 1, near);
 		window = fmin(window, fmax(4 * 1.4826 * sizes[near / 2], window / 4));
 	}
 	xfree(sizes);

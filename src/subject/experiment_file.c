@@ -249,7 +249,7 @@ static int read_table(struct reader *r, unsigned i, uint64_t scale)
 /* The rows of the table that varies are kept in a table called so. */
 static int check_kept_name(const struct reader *r, const char *varying)
 {
-	struct strbuf kept = { 0 };
+	SCOPED(strbuf_release) struct strbuf kept = { 0 };
 	int failed = 0;
 	strbuf_printf(&kept, "%s_all", varying);
 	for (size_t i = 0; i < r->e->tables.count && !failed; i++) {
@@ -261,7 +261,6 @@ static int check_kept_name(const struct reader *r, const char *varying)
 				      "it needs another name",
 				      r->e->tables.items[i].name, varying);
 	}
-	strbuf_release(&kept);
 	return failed;
 }
 
@@ -347,7 +346,7 @@ static int read_query_file(struct reader *r, const char *file, const char *path)
 	char *full = path_from(r->relative, file), shown[128];
 	struct stat st;
 	int fd = file_open_regular(full);
-	char *sql = NULL;
+	FREED char *sql = NULL;
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size <= SQL_FILE_MOST)
 		sql = file_read_from(fd);
 	if (fd >= 0)
@@ -360,7 +359,6 @@ static int read_query_file(struct reader *r, const char *file, const char *path)
 		failed = fail(r, path, "'%s' cannot be read: it must be a file of at most 1 MiB",
 			      shown);
 	free(full);
-	free(sql);
 	return failed;
 }
 
@@ -488,11 +486,10 @@ int experiment_of_statements(const char *const *sql, size_t count, struct experi
 			failed = error_set(err, EXIT_USAGE, "there is no SQL in '%.60s'", sql[i]);
 	}
 	/* as a file would have it: what is stored, and what a resumed run reads */
-	char *queries = json_dumps(list, JSON_COMPACT);
+	FREED char *queries = json_dumps(list, JSON_COMPACT);
 	struct strbuf text = { 0 };
 	strbuf_printf(&text, "name: %s\nqueries: %s\n", e.name, queries);
 	e.text = strbuf_detach(&text);
-	free(queries);
 	json_decref(list);
 	if (failed)
 		experiment_release(&e);

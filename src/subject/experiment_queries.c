@@ -91,7 +91,7 @@ static void find_joins(const struct maker *m, const struct experiment_table *t, 
 
 static bool add_join(struct maker *m)
 {
-	join_list joins = { 0 };
+	FREED join_list joins = { 0 };
 	for (size_t i = 0; i < m->e->tables.count; i++)
 		find_joins(m, &m->e->tables.items[i], &joins);
 	bool found = joins.count != 0;
@@ -104,7 +104,6 @@ static bool add_join(struct maker *m)
 		m->multiplied |= !is_key(b);
 		m->tables[m->count++] = j.table;
 	}
-	array_release(&joins);
 	return found;
 }
 
@@ -229,7 +228,7 @@ static bool any(const struct maker *m, struct place p)
 static void put_aggregate(struct maker *m, struct strbuf *sql)
 {
 	static const char *const functions[] = { "SUM", "MIN", "MAX", "COUNT" };
-	place_list places = { 0 };
+	FREED place_list places = { 0 };
 	find_places(m, can_sum, &places);
 	if (places.count) {
 		const char *function = functions[below(m, 4)];
@@ -238,7 +237,6 @@ static void put_aggregate(struct maker *m, struct strbuf *sql)
 	} else {
 		strbuf_puts(sql, "COUNT(*)");
 	}
-	array_release(&places);
 }
 
 /* "t0.a, t1.b": up to `most` different ones, fewer where there are no more. */

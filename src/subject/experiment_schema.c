@@ -164,11 +164,10 @@ static void schema_for(const struct tree_node *tree, struct schema *s)
 __attribute__((format(printf, 4, 0))) static int
 error_line(uint32_t line, const char *path, struct error *err, const char *fmt, va_list args)
 {
-	struct strbuf message = { 0 };
+	SCOPED(strbuf_release) struct strbuf message = { 0 };
 	strbuf_vprintf(&message, fmt, args);
 	error_set(err, EXIT_USAGE, "line %u: %s%s%s", line, path, *path ? ": " : "",
 		  strbuf_text(&message));
-	strbuf_release(&message);
 	return -1;
 }
 
@@ -224,8 +223,8 @@ static const char *wanted_kind(enum cyaml_type type)
 
 static int check_choice(struct check *c, const struct tree_node *at, const cyaml_schema_value_t *v)
 {
-	text_list words = { 0 };
-	struct strbuf all = { 0 };
+	FREED text_list words = { 0 };
+	SCOPED(strbuf_release) struct strbuf all = { 0 };
 	bool found = false;
 	for (uint32_t i = 0; i < v->enumeration.count; i++) {
 		const char *word = v->enumeration.strings[i].str;
@@ -243,8 +242,6 @@ static int check_choice(struct check *c, const struct tree_node *at, const cyaml
 		else
 			error_hint(c->err, "it may be: %s", strbuf_text(&all));
 	}
-	array_release(&words);
-	strbuf_release(&all);
 	return found ? 0 : -1;
 }
 
@@ -285,8 +282,8 @@ static int check_value(struct check *c, const struct tree_node *at, const cyaml_
 static int unknown_key(struct check *c, const struct tree_node *at,
 		       const cyaml_schema_field_t *fields)
 {
-	text_list known = { 0 };
-	struct strbuf all = { 0 };
+	FREED text_list known = { 0 };
+	SCOPED(strbuf_release) struct strbuf all = { 0 };
 	char shown[64];
 	for (const cyaml_schema_field_t *f = fields; f->key; f++) {
 		array_push(&known, f->key);
@@ -300,8 +297,6 @@ static int unknown_key(struct check *c, const struct tree_node *at,
 		error_hint(c->err, "did you mean '%s'?", near);
 	else
 		error_hint(c->err, "known keys: %s", strbuf_text(&all));
-	array_release(&known);
-	strbuf_release(&all);
 	return -1;
 }
 
@@ -385,7 +380,7 @@ int raw_load(const char *text, size_t length, const struct tree_node *tree,
 {
 	struct check c = { .err = err };
 	struct schema s;
-	struct strbuf said = { 0 };
+	SCOPED(strbuf_release) struct strbuf said = { 0 };
 	schema_for(tree, &s);
 	strbuf_puts(&c.path, "");
 	int failed = check_value(&c, tree, &s.top);
@@ -403,7 +398,6 @@ int raw_load(const char *text, size_t length, const struct tree_node *tree,
 		*into = data ? data : cyaml_mem(NULL, NULL, sizeof **into);
 	if (!failed && !data)
 		memset(*into, 0, sizeof **into);
-	strbuf_release(&said);
 	return failed;
 }
 

@@ -626,7 +626,7 @@ test('the list follows the lab', async () => {
   await tab.close();
 });
 
-test('a run that is not there, and a lab without runs', async () => {
+test('a run that is not there, and a lab without runs, are told', async () => {
   const s = await serve({ runs: [], studies: [] });
   const tab = await open(`${s.url}#run=99`);
   await tab.page.getByText("there is no such run in the lab ('tare list' shows them)").waitFor();

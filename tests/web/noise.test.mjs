@@ -196,7 +196,7 @@ test('worst detours say what they were made of', async () => {
   assert.equal(await tab.page.locator('#run-2-worst tbody tr').count(), 20);
 });
 
-test('a run without the kernel, on one CPU, without a baseline', async () => {
+test('a run without the kernel has no names, and none of what it lacks is shown', async () => {
   const section = { ...numbered(kept('noise', 'unnamed').sections[0], 4), baseline: null };
   const [block] = section.charts.noise.blocks;
   block.baseline = block.seen.map(() => null);
@@ -213,7 +213,7 @@ test('a run without the kernel, on one CPU, without a baseline', async () => {
   await tab.close();
 });
 
-test('a run without a detour', async () => {
+test('a run without a detour says so', async () => {
   const tab = await open(document_([numbered(sample('parts').sections[2], 4)]));
   assert.match(await tab.page.locator('#run-4').textContent(), /No detour was seen/);
   quiet(tab);

@@ -91,9 +91,9 @@ const state = (tab, name) => tab.page.evaluate((flame) => {
   };
 }, name);
 
-test('a profile', () => everything(smallDocument(), 'profile', 1));
-test('two profiles compared', () => everything(diffDocument(), 'profile-diff', 3, { again: true }));
-test('a profile without stacks', () => everything(document_([numbered(sample('stackless').sections[0], 3)]), 'profile-stackless', 1, { again: true }));
+test('a page of a profile stands what every page has to', () => everything(smallDocument(), 'profile', 1));
+test('a page of two profiles compared stands what every page has to', () => everything(diffDocument(), 'profile-diff', 3, { again: true }));
+test('a page of a profile without stacks stands what every page has to', () => everything(document_([numbered(sample('stackless').sections[0], 3)]), 'profile-stackless', 1, { again: true }));
 
 test('a profile without samples says so', async () => {
   const tab = await open(document_([numbered(sample('parts').sections[4], 4)]));

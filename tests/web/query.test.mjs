@@ -8,7 +8,7 @@ after(stop);
 const one = shared(queryDocument);
 const text = (tab, at) => tab.page.locator(at).innerText();
 
-test('a run of queries: wide, narrow, dark, by keyboard', async () => {
+test('a page of queries stands what every page has to: wide, narrow, dark, by keyboard', async () => {
   await everything(queryDocument(), 'query', 4);
 });
 
@@ -270,7 +270,7 @@ test('SQL, names, plans and settings are text, whatever they hold', async () => 
   await tab.close();
 });
 
-test('without a matrix, without observed relations', async () => {
+test('without a matrix it says that no relation was observed', async () => {
   const section = { ...query(), matrix: null, ledgers: [] };
   for (const x of section.query.model) Object.assign(x, { r: null, p: null, observed: null, off: null });
   const tab = await open(document_([section]));
@@ -285,7 +285,7 @@ test('without a matrix, without observed relations', async () => {
   await none.close();
 });
 
-test('an imported run: no plans, no CPU, no step 5', async () => {
+test('an imported run says that it has no plans and no step 5', async () => {
   const section = { ...numbered(kept('query', 'imported').sections[0], 7), charts: {}, matrix: null };
   section.query.post = null;
   for (const at of section.query.at) Object.assign(at, { plan: null, plan_hash: null });
@@ -300,7 +300,7 @@ test('an imported run: no plans, no CPU, no step 5', async () => {
   await tab.close();
 });
 
-test('tables that do not vary: time by query', async () => {
+test('tables that do not vary are drawn by query', async () => {
   const tab = await open(document_([withAts(query(), Array.from({ length: 22 }, (_, i) => `q${i + 1}`), [null])]));
   const names = await chartsDraw(tab, 3);
   assert.ok(names.includes('run-7-queries') && !names.includes('run-7-cardinality'));
@@ -324,7 +324,7 @@ test('everything dropped is drawn hollow and said', async () => {
   await tab.close();
 });
 
-test('200 Q@Cs', async () => {
+test('of 200 Q@Cs 30 are seen at once, and more on paper', async () => {
   const names = (n) => Array.from({ length: n }, (_, i) => `query number ${i + 1}`);
   const rows = (n) => Array.from({ length: n }, (_, i) => (i + 1) * 100000);
   const doc = document_([withAts(query(), names(20), rows(10))]);
@@ -367,7 +367,7 @@ test('200 Q@Cs', async () => {
   await tab.close();
 });
 
-test('two runs: ratios with intervals, plans that changed', async () => {
+test('two runs are compared by ratios with intervals and plans that changed', async () => {
   const doc = document_(queries(), { comparisons: [queryComparison()], title: 'two runs' });
   await everything(doc, 'query-two', 8, { again: true, also: ratios });
 });
@@ -382,7 +382,7 @@ async function ratios(tab, names) {
   assert.match(await text(tab, '#compared-0 .plan-diff'), /Hash Join/);
 }
 
-test('nothing in common between two runs', async () => {
+test('two runs with nothing in common have nothing to compare', async () => {
   const diff = queryComparison();
   diff.diff.pairs.splice(1);
   for (const pair of diff.diff.pairs) Object.assign(pair, { change: 'only_base', base_ns: 2e6, other_ns: 3e6, ratio: null, ratio_low: null, ratio_high: null, p: null });

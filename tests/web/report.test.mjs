@@ -19,7 +19,7 @@ before(() => {
 });
 after(stop);
 
-test('runs of every kind, as tare writes them', async () => {
+test('runs of every kind, as tare writes them, are drawn', async () => {
   const runs = tare('sql', '--csv', 'SELECT id FROM runs ORDER BY id').trim().split('\n').slice(1);
   assert.equal(runs.length, 5);
   tare('report', ...runs, '-o', 'all.html');

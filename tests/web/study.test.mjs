@@ -99,7 +99,7 @@ test('strips have a mark for each long execution, and the grid of the period', a
   expected.forEach((x, i) => assert.ok(Math.abs(x - wanted[i]) < 0.7, `${x} beside ${wanted[i]}`));
 });
 
-test('cutoffs by range of length, as CSV in full', async () => {
+test('cutoffs are downloaded as CSV, in full and by range of length', async () => {
   const tab = await one();
   const [file] = await Promise.all([tab.page.waitForEvent('download'), tab.page.getByRole('button', { name: 'Cutoffs: download as CSV', exact: true }).click()]);
   const rows = fs.readFileSync(await file.path(), 'utf8').trim().split('\r\n');

@@ -317,7 +317,7 @@ int cmd_calibrate(struct lab_access *lab, int argc, char **argv)
 		{ 'q', "quiet", OPTION_FLAG, &o.quiet, NULL, "no text, no progress", .rare = true },
 		{ 0, "backend", OPTION_CHOICE, &o.backend, "auto|bpf|netlink|plain",
 		  "how to read the kernel", .rare = true },
-		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
+		LAB_OPTION(lab, "the lab"),
 		{ 0 }
 	};
 	int code = cmd_run(USAGE, ABOUT, specs, argc, argv, run, &o);

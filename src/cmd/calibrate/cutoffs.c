@@ -159,7 +159,7 @@ static int list(struct lab_access *lab, int argc, char **argv)
 		{ 0, "json", OPTION_FLAG, &f.json, NULL, "as JSON, as 'export' writes it" },
 		{ 0, "csv", OPTION_FLAG, &f.csv, NULL, "as CSV" },
 		{ 0, "markdown", OPTION_FLAG, &f.markdown, NULL, "as a Markdown table" },
-		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
+		LAB_OPTION(lab, "the lab"),
 		{ 0 }
 	};
 	int code = cmd_run("tare cutoffs [list] [OPTIONS]\n"
@@ -266,8 +266,7 @@ static int set(struct lab_access *lab, int argc, char **argv)
 					 "for programs that take TIME or longer (default: 0)" },
 				       { 0, "below", OPTION_TEXT, &w.below, "TIME",
 					 "for programs that take less (default: any)" },
-				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
-					 "the lab (default: your own)" },
+				       LAB_OPTION(lab, "the lab"),
 				       { 0 } };
 	int code = cmd_run("tare cutoffs set [OPTIONS] DAEMON|ID CUTOFF",
 			   "Executions in which DAEMON uses more CPU time than CUTOFF are dropped "
@@ -322,8 +321,7 @@ static int rm(struct lab_access *lab, int argc, char **argv)
 {
 	struct in_force f = { .access = lab };
 	struct option_spec specs[] = { { 0, "all", OPTION_FLAG, &f.all, NULL, "of this machine" },
-				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
-					 "the lab (default: your own)" },
+				       LAB_OPTION(lab, "the lab"),
 				       { 0 } };
 	int code = cmd_run("tare cutoffs rm [OPTIONS] ID|DAEMON...",
 			   "Removes cutoffs; the studies they come from stay.\n", specs, argc, argv,

@@ -206,9 +206,7 @@ static int export_cutoffs(void *options, const struct cmd_args *args, struct err
 
 int cutoffs_export(struct lab_access *lab, int argc, char **argv)
 {
-	struct option_spec specs[] = {
-		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" }, { 0 }
-	};
+	struct option_spec specs[] = { LAB_OPTION(lab, "the lab"), { 0 } };
 	return cmd_run("tare cutoffs export [OPTIONS] [FILE]",
 		       "Writes the cutoffs in force on this machine as JSON, with what machine it "
 		       "is;\nto standard output without a FILE.\n",
@@ -274,11 +272,10 @@ static int import_cutoffs(void *options, const struct cmd_args *args, struct err
 int cutoffs_import(struct lab_access *lab, int argc, char **argv)
 {
 	struct import_options o = { .lab = lab };
-	struct option_spec specs[] = {
-		{ 0, "force", OPTION_FLAG, &o.force, NULL, "also those of another machine" },
-		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
-		{ 0 }
-	};
+	struct option_spec specs[] = { { 0, "force", OPTION_FLAG, &o.force, NULL,
+					 "also those of another machine" },
+				       LAB_OPTION(lab, "the lab"),
+				       { 0 } };
 	return cmd_run("tare cutoffs import [OPTIONS] FILE",
 		       "Takes cutoffs that 'tare cutoffs export' wrote; - is standard input. "
 		       "Those of\nthe same daemons are replaced, others stay.\n",

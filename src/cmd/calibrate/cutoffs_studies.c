@@ -83,8 +83,7 @@ int cutoffs_studies(struct lab_access *lab, int argc, char **argv)
 {
 	struct studies_options o = { .lab = lab };
 	struct option_spec specs[] = { { 0, "json", OPTION_FLAG, &o.d.json, NULL, "as JSON" },
-				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
-					 "the lab (default: your own)" },
+				       LAB_OPTION(lab, "the lab"),
 				       { 0 } };
 	return cmd_run("tare cutoffs studies [OPTIONS]", "Lists the studies of 'tare calibrate'.\n",
 		       specs, argc, argv, list_studies, &o);
@@ -163,8 +162,7 @@ int cutoffs_show(struct lab_access *lab, int argc, char **argv)
 	struct option_spec specs[] = { { 0, "plot", OPTION_FLAG, &o.d.plot, NULL,
 					 "with plots, where its runs are stored" },
 				       { 0, "json", OPTION_FLAG, &o.d.json, NULL, "as JSON" },
-				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
-					 "the lab (default: your own)" },
+				       LAB_OPTION(lab, "the lab"),
 				       { 0 } };
 	return cmd_run("tare cutoffs show [OPTIONS] [STUDY]",
 		       "A stored study again, as 'tare calibrate' printed it; the newest of this "
@@ -201,9 +199,7 @@ static int remove_studies(void *options, const struct cmd_args *args, struct err
 
 int cutoffs_rm_study(struct lab_access *lab, int argc, char **argv)
 {
-	struct option_spec specs[] = {
-		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" }, { 0 }
-	};
+	struct option_spec specs[] = { LAB_OPTION(lab, "the lab"), { 0 } };
 	return cmd_run("tare cutoffs rm-study [OPTIONS] STUDY...",
 		       "Removes studies with the cutoffs that come from them; their runs stay.\n",
 		       specs, argc, argv, remove_studies, lab);

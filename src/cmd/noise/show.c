@@ -50,8 +50,8 @@ int noise_find(struct lab *lab, const char *text, const struct machine *m, int64
 
 struct noise_style noise_style_of(const struct noise_display *d)
 {
-	return (struct noise_style){ .width = (size_t)cmd_columns(),
-				     .colour = cmd_colour(),
+	return (struct noise_style){ .style = { .width = (size_t)cmd_columns(),
+						.colour = cmd_colour() },
 				     .mode = (enum noise_mode)d->mode,
 				     .per_cpu = d->per_cpu,
 				     .most = (uint32_t)d->most,

@@ -12,7 +12,7 @@ struct plot_options {
 	int format;	/* enum chart_format; -1: by the name */
 	int measure;	/* of compared_measures */
 	long top, zoom; /* 0: not given */
-	bool wide, study, long_run;
+	bool wide, together, long_run;
 	text_list runs;
 };
 

@@ -143,8 +143,7 @@ int cmd_report(struct lab_access *lab, int argc, char **argv)
 		  "a study of 'tare calibrate', by its number (default: this machine's newest)" },
 		{ 0, "no-cutoffs", OPTION_FLAG, &o.no_cutoffs, NULL, "do not apply rule (I)" },
 		{ 0, "json", OPTION_FLAG, &o.json, NULL, "what the page shows, as JSON" },
-		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE",
-		  "the lab to read (default: your own)" },
+		LAB_OPTION(lab, "the lab to read"),
 		{ 0 }
 	};
 	text_list names = { 0 };

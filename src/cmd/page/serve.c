@@ -388,8 +388,7 @@ int cmd_serve(struct lab_access *lab, int argc, char **argv)
 		  "names and tags cannot be changed" },
 		{ 0, "token-file", OPTION_TEXT, &c.token_file, "FILE",
 		  "the token is in FILE (default: $TARE_TOKEN, else drawn)" },
-		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE",
-		  "the lab to serve (default: your own)" },
+		LAB_OPTION(lab, "the lab to serve"),
 		{ 0 }
 	};
 	text_list operands = { 0 };

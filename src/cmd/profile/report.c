@@ -71,8 +71,8 @@ struct sleepy_filter profile_filter_make(const struct profile_filter_options *f)
 
 struct profile_style profile_style_of(const struct profile_display *d, const struct profile *p)
 {
-	return (struct profile_style){ .width = (size_t)cmd_columns(),
-				       .colour = cmd_colour(),
+	return (struct profile_style){ .style = { .width = (size_t)cmd_columns(),
+						  .colour = cmd_colour() },
 				       .most = (size_t)d->top,
 				       .least_share = d->least,
 				       .totals = p->stacks != STACKS_NONE,

@@ -98,7 +98,7 @@ static int bpf_snapshot(void *state, struct image *image, struct error *err)
 	struct bpf_state *s = state;
 	image->count = 0;
 	image->begin_ns = clock_monotonic_ns();
-	int fd = bpf_iter_create(bpf_link__fd(s->skel->links.snapshot));
+	CLOSED int fd = bpf_iter_create(bpf_link__fd(s->skel->links.snapshot));
 	if (fd < 0)
 		return error_set(err, EXIT_ENVIRONMENT, "cannot read the tasks: %s",
 				 strerror(errno));
@@ -110,15 +110,10 @@ static int bpf_snapshot(void *state, struct image *image, struct error *err)
 			break;
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
-		if (n < 0) {
-			int saved = errno;
-			close(fd);
-			return error_set(err, EXIT_ENVIRONMENT, "cannot read the tasks: %s",
-					 strerror(saved));
-		}
+		if (n < 0)
+			return error_errno(err, EXIT_ENVIRONMENT, "cannot read the tasks");
 		used += (size_t)n;
 	}
-	close(fd);
 	image->count = used / size;
 	image->end_ns = clock_monotonic_ns();
 	return 0;
@@ -134,10 +129,7 @@ static void reset(struct bpf_state *s)
 	ring_buffer__consume(s->ring);
 	s->exits.count = 0;
 	if (has_members(s)) {
-		int map = bpf_map__fd(s->skel->maps.members);
-		uint64_t key;
-		while (bpf_map_get_next_key(map, NULL, &key) == 0)
-			bpf_map_delete_elem(map, &key);
+		kernel_empty_map(bpf_map__fd(s->skel->maps.members));
 		__atomic_store_n(&s->skel->bss->live_members, 0, __ATOMIC_SEQ_CST);
 	}
 	struct tasks_bpf__bss *b = s->skel->bss;

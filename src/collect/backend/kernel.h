@@ -7,12 +7,24 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/error.h"
+
 struct bpf_map;
 struct bpf_program;
 struct btf;
 
 /* libbpf keeps what it thinks to itself: errors are told in our own words. */
 void kernel_quiet(void);
+
+/* The kernel's types, or NULL with an error; quiets libbpf, too. */
+struct btf *kernel_btf(struct error *err);
+
+/* Says that programs ("program of a watch") could not be loaded; without privileges, that nobody
+ * may watch this deed. */
+int kernel_refused(const char *deed, const char *programs, int number, struct error *err);
+
+/* Deletes all entries of a map, whose keys are at most 16 bytes long. */
+void kernel_empty_map(int map);
 
 /* BPF programs see the pids of the initial namespace; in another one they would name other
  * processes. */

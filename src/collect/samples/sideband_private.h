@@ -1,5 +1,5 @@
-/* What the parts of the sideband share: sideband.c (processes and images), sideband_objects.c,
- * sideband_proc.c (/proc) and sideband_ring.c. */
+/* What the parts of the sideband share: sideband.c (processes and images), sideband_objects.c
+ * and sideband_proc.c (/proc). */
 #ifndef TARE_COLLECT_SAMPLES_SIDEBAND_PRIVATE_H
 #define TARE_COLLECT_SAMPLES_SIDEBAND_PRIVATE_H
 

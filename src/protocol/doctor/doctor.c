@@ -8,14 +8,11 @@
 #include "protocol/doctor/checks.h"
 #include "record/noncritical.h"
 
+const char *const severity_names[] = { "unknown", "ok", "note", "warn", "bad" };
+
 const char *severity_name(enum severity severity)
 {
-	static const char *const names[] = { [SEVERITY_UNKNOWN] = "unknown",
-					     [SEVERITY_OK] = "ok",
-					     [SEVERITY_NOTE] = "note",
-					     [SEVERITY_WARN] = "warn",
-					     [SEVERITY_BAD] = "bad" };
-	return names[severity];
+	return severity_names[severity];
 }
 
 bool fact_number(const char *value, double *number)

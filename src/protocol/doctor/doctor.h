@@ -16,6 +16,7 @@ enum severity {
 	SEVERITY_WARN, /* adds variance, or hides something */
 	SEVERITY_BAD,  /* measurements taken now will mislead */
 };
+extern const char *const severity_names[];
 const char *severity_name(enum severity severity); /* "unknown", "ok", "note", "warn", "bad" */
 
 struct finding {

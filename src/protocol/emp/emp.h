@@ -20,6 +20,7 @@ enum emp_measure {
 	EMP_SYSTEM,
 	EMP_MEASURES
 };
+extern const char *const emp_measure_names[];
 const char *
 emp_measure_name(enum emp_measure m); /* "et", "pt_net", "pt_exec", "pt_tick", "user", "system" */
 
@@ -31,13 +32,15 @@ enum emp_rule {
 	EMP_OUTSIDE, /* rule (II): PT outside mean +- 2 sigma of what is left; ET where there is no
 			PT */
 };
+extern const char *const emp_rule_names[];
 const char *emp_rule_name(enum emp_rule rule); /* "kept", "warmup", "failed", "I", "II" */
 
 /* One per execution, in the order given. */
 struct emp_verdict {
 	enum emp_rule rule;
 	double value_ns, low_ns, high_ns; /* EMP_OUTSIDE: what was judged and the bounds;
-					     EMP_CUTOFF: the daemon's PT, 0 and the cutoff */
+					     EMP_CUTOFF: the daemon's PT, 0 and the cutoff;
+					     otherwise NaN */
 	char daemon[DAEMON_NAME];	  /* EMP_CUTOFF: whose execution; "" otherwise */
 	char reason[192]; /* a sentence with the culprit, where known: by the ledger the cause with
 			     the largest excess of those that PT (or ET) may hold, without a ledger

@@ -13,7 +13,7 @@ enum explain_why {
 		       */
 	EXPLAIN_SLOWEST, /* none is slow; it took the longest */
 };
-const char *explain_why_name(enum explain_why why); /* "asked", "slow", "slowest" */
+extern const char *const explain_why_names[];
 
 struct explained {
 	size_t index; /* of the executions given */

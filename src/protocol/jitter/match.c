@@ -174,13 +174,6 @@ static bool is_interrupt(const struct frame *f)
 	return f->class <= NOISE_NMI;
 }
 
-/* A task is about to do something: interrupts whose end is missing have ended. */
-static void end_interrupts(struct sweep *s)
-{
-	while (s->depth && is_interrupt(&s->stack[s->depth - 1]))
-		s->depth--;
-}
-
 static void enter(struct sweep *s, const struct trace_event *e)
 {
 	enum noise_class class = interrupt_class(e->a);
@@ -210,18 +203,13 @@ static void leave(struct sweep *s, const struct trace_event *e)
 	s->depth--;
 }
 
-static void put_to_sleep(struct sweep *s)
+static void switched(struct sweep *s, const struct trace_event *e)
 {
 	struct frame *work = s->depth > 1 ? &s->stack[1] : NULL;
 	if (work && work->class == NOISE_WORK && s->asleep_count < ASLEEP) {
 		work->tid = s->stack[0].tid;
 		s->asleep[s->asleep_count++] = *work;
 	}
-}
-
-static void switched(struct sweep *s, const struct trace_event *e)
-{
-	put_to_sleep(s);
 	s->depth = 0;
 	if (e->tid == s->w->round->tid)
 		return;
@@ -233,23 +221,6 @@ static void switched(struct sweep *s, const struct trace_event *e)
 		if (s->asleep[i].tid == e->tid) {
 			push_frame(s, s->asleep[i]);
 			s->asleep[i] = s->asleep[--s->asleep_count];
-			return;
-		}
-}
-
-static void work_begin(struct sweep *s, const struct trace_event *e)
-{
-	end_interrupts(s);
-	if (s->depth && s->stack[s->depth - 1].class == NOISE_WORK)
-		s->depth--;
-	push(s, NOISE_WORK, source_by_number(s->w, NOISE_WORK, TRACE_NAMES_WORK, e->a));
-}
-
-static void work_end(struct sweep *s)
-{
-	for (unsigned i = s->depth; i--;)
-		if (s->stack[i].class == NOISE_WORK) {
-			s->depth = i;
 			return;
 		}
 }
@@ -281,10 +252,19 @@ static void take_event(struct sweep *s, const struct trace_event *e)
 		switched(s, e);
 		break;
 	case TRACE_WORK_BEGIN:
-		work_begin(s, e);
+		/* the task is about to do something: interrupts whose end is missing have ended */
+		while (s->depth && is_interrupt(&s->stack[s->depth - 1]))
+			s->depth--;
+		if (s->depth && s->stack[s->depth - 1].class == NOISE_WORK)
+			s->depth--;
+		push(s, NOISE_WORK, source_by_number(s->w, NOISE_WORK, TRACE_NAMES_WORK, e->a));
 		break;
 	case TRACE_WORK_END:
-		work_end(s);
+		for (unsigned i = s->depth; i--;)
+			if (s->stack[i].class == NOISE_WORK) {
+				s->depth = i;
+				break;
+			}
 		break;
 	case TRACE_FAULT: /* of the loop: it has the CPU */
 		s->depth = 0;

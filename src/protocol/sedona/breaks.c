@@ -123,9 +123,7 @@ static bool far(const struct sorted *s, size_t below, double limit)
 	       s->x[below] - middle(s, below) > LEAST_SIGMAS * lower_sigma(s, below);
 }
 
-/* Few values tell no scale; but then a spacing that dwarfs all that is on either side of it is
- * plain.
- */
+/* Few values tell no scale; but then a spacing that dwarfs all on either side of it is plain. */
 static bool plain(const struct sorted *s, size_t below)
 {
 	double spacing = s->x[below] - s->x[below - 1];
@@ -167,12 +165,6 @@ static size_t low_band(const struct sorted *s)
 	return 0;
 }
 
-/* Of few values the quantile may be far too small. */
-static double spread(const struct sorted *s)
-{
-	return lower_sigma(s, s->n) * (1 + FEW / (double)s->n);
-}
-
 void sedona_find_breaks(const double *x, size_t n, struct sedona_breaks *out)
 {
 	struct sorted s;
@@ -181,6 +173,7 @@ void sedona_find_breaks(const double *x, size_t n, struct sedona_breaks *out)
 	sorted_release(&s);
 	sorted_make(x, out->cluster, &s);
 	out->low_band = low_band(&s);
-	out->sigma = spread(&s);
+	/* of few values the quantile may be far too small */
+	out->sigma = lower_sigma(&s, s.n) * (1 + FEW / (double)s.n);
 	sorted_release(&s);
 }

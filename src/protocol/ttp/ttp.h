@@ -104,7 +104,6 @@ enum ttp_time {
 	TTP_PART_BLOCKED,
 };
 extern const char *const ttp_time_names[TTP_TIMES];
-const char *ttp_time_name(enum ttp_time t);
 
 struct ttp_figure {
 	bool present; /* known of every execution that was kept */

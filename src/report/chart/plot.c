@@ -119,13 +119,11 @@ void plot_processes(const struct run_view *v, const struct plot_style *s, struct
 
 void plot_noise(const struct noise_view *v, const struct plot_style *s, struct strbuf *out)
 {
-	const struct noise_style given = { .width = s->width,
-					   .colour = s->colour,
-					   .ascii = s->ascii };
-	struct noise_style style = noise_normal_style(&given);
+	const struct style style = style_normal(
+		&(struct style){ .width = s->width, .colour = s->colour, .ascii = s->ascii });
 	size_t from = out->length;
 	put_noise_density(v, &style, out);
-	style_finish(&(struct style){ .ascii = s->ascii }, out, from);
+	style_finish(&style, out, from);
 }
 
 /* ---- queries ---- */

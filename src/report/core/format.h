@@ -71,6 +71,9 @@ struct paragraph {
 	const char *colour; /* of the text after `first`; NULL: none */
 };
 void put_paragraph(struct strbuf *out, const struct paragraph *p, const char *text);
+/* A sentence or more of a report: as a paragraph of the style's width, without a limit of lines. */
+void put_wrapped(struct strbuf *out, const struct style *style, const char *first, size_t indent,
+		 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* What a report begins with: bold, and not more than three lines of it. */
 void put_headline(struct strbuf *out, size_t width, bool colour, const char *text);
 /* " (interrupted)", for a headline; "" for a run that is complete or NULL. */

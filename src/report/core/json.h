@@ -5,10 +5,9 @@
 #include <jansson.h>
 
 #include "base/strbuf.h"
-#include "protocol/doctor/doctor.h"
 #include "record/execution.h"
 #include "record/field.h"
-#include "stats/summary.h"
+#include "record/machine.h"
 
 /* The struct as the catalogue describes it. Rows that are filled in by hand are null until the
  * caller sets them, so that members stay in the order of the rows. */
@@ -24,11 +23,8 @@ json_t *json_text(const char *text);		     /* any bytes; NULL is null */
 json_t *json_ns(uint64_t ns);			     /* ABSENT_NS is null */
 json_t *json_date(int64_t realtime_ns);		     /* ISO 8601; 0 is null */
 json_t *json_id(int64_t id);			     /* 0 is null */
-json_t *json_summary(const struct summary *s);	     /* of nothing is null */
 json_t *json_machine(const struct machine *machine); /* NULL is null */
 json_t *json_parsed(const char *text);		     /* a JSON text; null when it is none */
-json_t *json_conditions(const struct conditions *c); /* null when there are none */
-json_t *json_finding(const struct finding *f);	     /* of doctor */
 json_t *json_run(const struct run *run);	     /* NULL is null */
 
 void json_set_count(json_t *o, const char *key, uint64_t n);

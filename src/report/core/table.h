@@ -57,6 +57,7 @@ struct column {
 	size_t from;	   /* not there in narrower terminals */
 	int spare;	   /* left out where there is no room, the highest first; 0: never */
 	size_t least;	   /* text: columns that still say what it is; 0: 16 */
+	size_t most;	   /* text: in a terminal not wider than this; 0: as wide as it wants */
 	int whole;	   /* text: it is cut only when no column of this spare or more is left */
 	bool middle;	   /* text: cut in the middle, as both ends matter */
 };
@@ -88,6 +89,10 @@ void table_add_absent(struct table *t); /* "-" for people, null in JSON, empty i
  * as any text ("10 of 20", "none", "(1.2 ms)"). A value that is not finite is absent as data. */
 void table_add_scaled(struct table *t, double value, const struct scale *scale);
 void table_add_shown(struct table *t, double value, const char *shown);
+/* Text that is known by a shorter one, too: that is shown, and cut, where it does not fit. */
+void table_add_either(struct table *t, const char *text, const char *shorter);
+/* The colour of the last cell, where the style has colours. */
+void table_paint(struct table *t, const char *colour);
 
 /* The next cells: a struct by its rows of the catalogue, of which `columns` were made for it. */
 void table_add_fields(struct table *t, const struct field *fields, const void *object);

@@ -11,6 +11,8 @@ struct cell {
 	int64_t integer;
 	double number, spread; /* spread: NaN: none */
 	struct scale scale;    /* its own; ns 0: none */
+	const char *colour;    /* NULL: none */
+	char *shorter;	       /* shown where the text does not fit; NULL: that itself, cut */
 };
 
 struct table {

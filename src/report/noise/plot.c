@@ -122,8 +122,7 @@ static void trim(struct strbuf *out)
 		out->text[--out->length] = '\0';
 }
 
-void put_noise_histograms(const struct noise_cpu *c, const struct noise_style *style,
-			  struct strbuf *out)
+void put_noise_histograms(const struct noise_cpu *c, const struct style *style, struct strbuf *out)
 {
 	struct spans spans;
 	uint64_t most = 1;
@@ -155,8 +154,7 @@ void put_noise_histograms(const struct noise_cpu *c, const struct noise_style *s
 
 /* ---- densities ---- */
 
-void put_noise_density(const struct noise_view *v, const struct noise_style *style,
-		       struct strbuf *out)
+void put_noise_density(const struct noise_view *v, const struct style *style, struct strbuf *out)
 {
 	struct error none = ERROR_INIT;
 	struct chart *c = chart_new();

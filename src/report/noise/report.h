@@ -21,8 +21,7 @@ struct noise_view {
 };
 
 struct noise_style {
-	size_t width; /* 0 means 80, less than 60 means 60 */
-	bool colour, ascii;
+	struct style style;
 	enum noise_mode mode;
 	bool per_cpu;	 /* a block for each CPU, not only for all together */
 	uint32_t most;	 /* rows of the source table; 0: all */

@@ -60,6 +60,10 @@ bool noise_extremes(const struct noise_cpu *c, uint64_t *min_ns, uint64_t *max_n
 struct noise_bucket noise_histogram_sum(const struct noise_histogram *h, unsigned first,
 					unsigned end);
 
+/* A row of the histograms, made absent what could not be known; false: it is empty. */
+bool noise_bucket_told(const struct noise *n, const struct noise_cpu *c, unsigned bucket,
+		       struct noise_bucket_row *out);
+
 json_t *noise_cpus_json(const struct noise *n);
 
 /* ---- text ---- */
@@ -74,8 +78,8 @@ void put_scheduling(const struct noise *n, struct strbuf *out);
 void put_noise_sources(const struct noise_rows *rows, size_t most, const struct noise_style *style,
 		       struct strbuf *out);
 /* Histograms of one CPU or of all together, densities of all. */
-void put_noise_histograms(const struct noise_cpu *c, const struct noise_style *style,
-			  struct strbuf *out);
-void put_noise_density(const struct noise_view *v, const struct noise_style *style,
-		       struct strbuf *out);
+void put_noise_histograms(const struct noise_cpu *c, const struct style *style, struct strbuf *out);
+void put_noise_density(const struct noise_view *v, const struct style *style, struct strbuf *out);
+/* "… and 3 more (1.20 %)", where there are more. */
+void put_noise_rest(size_t more, double share, const struct style *style, struct strbuf *out);
 #endif

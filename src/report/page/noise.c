@@ -62,7 +62,8 @@ void page_add_noise(struct page *p, const struct noise_view *v, const struct noi
 	struct strbuf subtitle = { 0 };
 	if (n)
 		put_subtitle(n, &subtitle);
-	json_t *o = page_head_stored(p, "noise", v->run, v->machine, n ? &subtitle : NULL);
+	json_t *o =
+		page_head_stored(p, &noise_section_shape, v->run, v->machine, n ? &subtitle : NULL);
 	json_object_set_new(o, "noise", n ? noise_document(v) : json_null());
 	if (n) {
 		struct error none = ERROR_INIT;

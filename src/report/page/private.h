@@ -6,23 +6,21 @@
 
 #include "report/chart/charts.h"
 #include "report/core/json.h"
+#include "report/core/shapes.h"
 #include "report/page/page.h"
 
 struct page {
 	json_t *root, *machines, *sections, *comparisons;
 };
 
-/* A section of nothing that ran: what page_head() fills in from a run is null, its status
- * "complete". anchor: "study-3". */
-json_t *page_head_plain(struct page *p, const char *kind, const char *anchor, const char *title,
-			const char *subtitle, const struct machine *machine);
-/* A section with what all have in common; subtitle NULL: the run's command. The caller fills in
- * the rest and hands it to page_add(). */
-json_t *page_head(struct page *p, const char *kind, const struct run *run,
-		  const struct machine *machine, const char *subtitle);
+/* A section with what all have in common; what its shape leaves to be filled in by hand is null.
+ * facts are what the shape is of, the run among them; subtitle NULL: the run's command. The caller
+ * fills in the rest and hands it to page_add(). */
+json_t *page_head(struct page *p, const struct shape *section, const void *facts,
+		  const struct run *run, const struct machine *machine, const char *subtitle);
 /* The same of a run of which there may be nothing but itself: subtitle NULL, then a note says so.
  */
-json_t *page_head_stored(struct page *p, const char *kind, const struct run *run,
+json_t *page_head_stored(struct page *p, const struct shape *section, const struct run *run,
 			 const struct machine *machine, struct strbuf *subtitle);
 void page_note(json_t *section, const char *text); /* one more sentence for its notes */
 void page_notef(json_t *section, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -187,7 +187,8 @@ void page_add_profile(struct page *p, const struct profile_subject *s,
 	put_profile_subject(s->run, &subtitle);
 	strbuf_puts(&subtitle, ", sampled ");
 	put_profile_mode(s->profile, &subtitle);
-	json_t *o = page_head(p, "profile", s->run, s->machine, strbuf_text(&subtitle));
+	json_t *o = page_head(p, &profile_section_shape, s->run, s->run, s->machine,
+			      strbuf_text(&subtitle));
 	if (!s->profile->slices.count)
 		page_note(
 			o,

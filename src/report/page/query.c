@@ -71,7 +71,8 @@ void page_add_query(struct page *p, const struct query_view *v, const struct ttp
 	json_t *list = json_array();
 	if (stored)
 		put_subtitle(v->data, &subtitle);
-	json_t *o = page_head_stored(p, "query", v->run, v->machine, stored ? &subtitle : NULL);
+	json_t *o = page_head_stored(p, &query_section_shape, v->run, v->machine,
+				     stored ? &subtitle : NULL);
 	json_object_set_new(o, "query", stored ? query_document(v, whole) : json_null());
 	json_object_set_new(o, "matrix", stored ? matrix_json(v) : json_null());
 	for (size_t i = 0; i < count; i++)

@@ -106,25 +106,22 @@ static void note_missing(json_t *section, const struct study *s,
 void page_add_study(struct page *p, const struct study *s, const struct machine *machine,
 		    const struct page_samples samples[STUDY_LENGTHS])
 {
-	char anchor[WORDS], title[WORDS] = "Daemons";
+	char title[WORDS] = "Daemons";
 	struct strbuf subtitle = { 0 };
-	/* studies that are not stored are told apart by their place */
-	if (s->id)
-		snprintf(anchor, sizeof(anchor), "study-%lld", (long long)s->id);
-	else
-		snprintf(anchor, sizeof(anchor), "section-%zu", page_section_count(p) + 1);
 	if (s->id)
 		snprintf(title, sizeof(title), "Daemons: study %lld", (long long)s->id);
 	put_subtitle(s, &subtitle);
-	json_t *o = page_head_plain(p, "study", anchor, title, strbuf_text(&subtitle), machine);
+	const struct run made = {
+		.id = s->id, .name = title, .status = RUN_COMPLETE, .started_at_ns = s->made_at_ns
+	};
+	json_t *o =
+		page_head(p, &study_section_shape, &made, &made, machine, strbuf_text(&subtitle));
 	json_t *of_runs = json_object(), *phases = json_object();
 	for (enum study_length k = 0; k < STUDY_LENGTHS; k++) {
 		json_object_set_new(of_runs, study_length_name(k),
 				    samples_json(&samples[k], &s->runs[k]));
 		json_object_set_new(phases, study_length_name(k), phases_json(s, k));
 	}
-	json_object_set_new(o, "number", json_id(s->id));
-	json_object_set_new(o, "started_at", json_date(s->made_at_ns));
 	json_object_set_new(o, "study", daemons_document(s, NULL)); /* the head has the machine */
 	json_object_set_new(o, "samples", of_runs);
 	json_object_set_new(o, "phases", phases);

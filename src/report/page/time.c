@@ -145,15 +145,6 @@ static json_t *columns_json(struct time_section *t)
 
 /* ---- what became of them ---- */
 
-static json_t *reason_json(const struct emp_verdict *v)
-{
-	json_t *o = verdict_json(v);
-	json_object_del(o, "rule");
-	json_object_del(o, "reason");
-	json_object_set_new(o, "text", json_text(v->reason));
-	return o;
-}
-
 static json_t *reasons_json(struct time_section *t)
 {
 	const struct run_view *v = t->view;
@@ -164,7 +155,7 @@ static json_t *reasons_json(struct time_section *t)
 		if (!rule_is_drop(v->result->verdicts[i].rule) || ++dropped > MOST_REASONS)
 			continue;
 		snprintf(key, sizeof key, "%zu", i);
-		json_object_set_new(o, key, reason_json(&v->result->verdicts[i]));
+		json_object_set_new(o, key, json_shape(&reason_shape, &v->result->verdicts[i]));
 	}
 	if (dropped > MOST_REASONS)
 		page_notef(t->section,
@@ -172,39 +163,6 @@ static json_t *reasons_json(struct time_section *t)
 			   "first %d of them.",
 			   dropped, MOST_REASONS);
 	return o;
-}
-
-static json_t *summaries_json(const struct emp_result *r, const struct summary *list)
-{
-	json_t *o = json_object();
-	for (enum emp_measure m = 0; m < EMP_MEASURES; m++)
-		json_object_set_new(o, emp_measure_name(m),
-				    r->present[m] ? json_summary(&list[m]) : json_null());
-	return o;
-}
-
-static json_t *bounds_json(const struct emp_bounds *b)
-{
-	if (!b->applied)
-		return json_null();
-	json_t *o = json_object();
-	json_object_set_new(o, "low_ns", json_real(b->low_ns));
-	json_object_set_new(o, "high_ns", json_real(b->high_ns));
-	return o;
-}
-
-static json_t *warnings_json(const struct emp_result *r)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < r->warnings.count; i++) {
-		const struct emp_warning *w = &r->warnings.items[i];
-		json_t *o = json_object();
-		json_object_set_new(o, "id", json_text(w->id));
-		json_object_set_new(o, "text", json_text(w->text));
-		json_object_set_new(o, "remedy", json_text(w->remedy));
-		json_array_append_new(list, o);
-	}
-	return list;
 }
 
 static void add_density(json_t *section, const struct run_view *v, enum emp_measure m)
@@ -258,18 +216,6 @@ static json_t *dual_json(const struct run_view *v)
 
 /* ---- the section ---- */
 
-static json_t *parameters_json(const struct run *run)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < run->parameters.count; i++) {
-		json_t *o = json_object();
-		json_object_set_new(o, "name", json_text(run->parameters.items[i].name));
-		json_object_set_new(o, "value", json_text(run->parameters.items[i].value));
-		json_array_append_new(list, o);
-	}
-	return list;
-}
-
 static int by_et(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
@@ -278,80 +224,47 @@ static int by_et(const void *a, const void *b)
 	return x->position < y->position ? -1 : 1;
 }
 
-static void rank(struct time_section *t)
-{
-	const struct run_view *v = t->view;
-	t->by_et = xcalloc(v->count + 1, sizeof *t->by_et);
-	for (size_t i = 0; i < v->count; i++)
-		if (rule_is_measured(v->result->verdicts[i].rule))
-			t->by_et[t->measured++] = (struct ranked){ v->executions[i].et_ns, i };
-	qsort(t->by_et, t->measured, sizeof *t->by_et, by_et);
-}
-
-static void set_parts(struct time_section *t, size_t share, const struct page_traces *traces)
-{
-	const struct run_view *v = t->view;
-	const struct run *run = v->run;
-	json_t *o = t->section;
-	uint64_t shell_ns = run->shell_et_ns == ABSENT_NS ? 0 : run->shell_et_ns;
-	json_object_set_new(o, "command", json_text(run->command ? run->command : ""));
-	json_object_set_new(o, "parameters", parameters_json(run));
-	json_object_set_new(o, "backend", json_string(backend_name(run->backend)));
-	json_object_set_new(o, "headline", json_string(emp_measure_name(v->result->headline)));
-	json_object_set_new(o, "shell_ns", json_count(shell_ns));
-	json_object_set_new(o, "planned", json_id(run->planned));
-	json_object_set_new(o, "kept", summaries_json(v->result, v->result->kept));
-	json_object_set_new(o, "unfiltered", summaries_json(v->result, v->result->unfiltered));
-	json_object_set_new(o, "rule2", bounds_json(&v->result->outside));
-	json_object_set_new(o, "warnings", warnings_json(v->result));
-	json_object_set_new(o, "columns", columns_json(t));
-	json_object_set_new(o, "reasons", reasons_json(t));
-	add_density(o, v, EMP_ET);
-	if (v->result->headline >= EMP_PT_NET && v->result->headline <= EMP_PT_TICK)
-		add_density(o, v, v->result->headline);
-	json_object_set_new(o, "ledger", page_ledger(t, share));
-	json_object_set_new(o, "dual", dual_json(v));
-	json_object_set_new(o, "details", page_details(t, share, traces));
-	json_object_set(o, "names", t->names);
-}
-
 void page_add_time(struct page *p, const struct run_view *view, size_t share,
 		   const struct page_traces *traces)
 {
+	struct judged_run facts = { *view->run, *view->result };
+	char none[] = "";
+	if (facts.run.shell_et_ns == ABSENT_NS)
+		facts.run.shell_et_ns = 0;
+	if (!facts.run.command)
+		facts.run.command = none;
+	share = share ? share : 1;
+	json_t *o = page_head(p, &time_section_shape, &facts, view->run, view->machine, NULL);
 	struct time_section t = { .view = view,
-				  .section = page_head(p, "time", view->run, view->machine, NULL),
+				  .section = o,
+				  .by_et = xcalloc(view->count + 1, sizeof *t.by_et),
 				  .names = json_array(),
 				  .name_index = json_object(),
-				  .slices_left = MOST_SLICES / (share ? share : 1) };
-	rank(&t);
-	set_parts(&t, share ? share : 1, traces);
-	page_add(p, t.section);
-	json_decref(t.names);
+				  .slices_left = MOST_SLICES / share };
+	for (size_t i = 0; i < view->count; i++)
+		if (rule_is_measured(view->result->verdicts[i].rule))
+			t.by_et[t.measured++] = (struct ranked){ view->executions[i].et_ns, i };
+	qsort(t.by_et, t.measured, sizeof *t.by_et, by_et);
+	json_object_set_new(o, "columns", columns_json(&t));
+	json_object_set_new(o, "reasons", reasons_json(&t));
+	add_density(o, view, EMP_ET);
+	if (view->result->headline >= EMP_PT_NET && view->result->headline <= EMP_PT_TICK)
+		add_density(o, view, view->result->headline);
+	json_object_set_new(o, "ledger", page_ledger(&t, share));
+	json_object_set_new(o, "dual", dual_json(view));
+	json_object_set_new(o, "details", page_details(&t, share, traces));
+	json_object_set_new(o, "names", t.names);
+	page_add(p, o);
 	json_decref(t.name_index);
 	xfree(t.by_et);
 }
 
 /* ---- several of them ---- */
 
-static json_t *comparison_json(const struct page_time_comparison *c)
-{
-	const struct emp_comparison *r = &c->result;
-	json_t *o = json_object();
-	json_object_set_new(o, "section", json_count(c->section));
-	json_object_set_new(o, "ratio", json_real_or_null(r->ratio));
-	json_object_set_new(o, "ratio_low", json_real_or_null(r->ratio_low));
-	json_object_set_new(o, "ratio_high", json_real_or_null(r->ratio_high));
-	json_object_set_new(o, "p", json_real_or_null(r->p));
-	json_object_set_new(o, "test", json_text(r->test));
-	json_object_set_new(o, "significant", json_boolean(r->significant));
-	json_object_set_new(o, "sentence", json_text(c->sentence));
-	return o;
-}
-
 void page_compare_times(struct page *p, size_t reference, enum emp_measure measure,
 			const struct page_time_comparison *list, size_t count)
 {
-	json_t *o = json_object(), *sections = json_array(), *rows = json_array();
+	json_t *o = json_object(), *sections = json_array();
 	bool placed = false;
 	for (size_t i = 0; i < count; i++) {
 		if (!placed && list[i].section > reference) {
@@ -359,7 +272,6 @@ void page_compare_times(struct page *p, size_t reference, enum emp_measure measu
 			placed = true;
 		}
 		json_array_append_new(sections, json_count(list[i].section));
-		json_array_append_new(rows, comparison_json(&list[i]));
 	}
 	if (!placed)
 		json_array_append_new(sections, json_count(reference));
@@ -367,6 +279,7 @@ void page_compare_times(struct page *p, size_t reference, enum emp_measure measu
 	json_object_set_new(o, "sections", sections);
 	json_object_set_new(o, "reference", json_count(reference));
 	json_object_set_new(o, "measure", json_string(emp_measure_name(measure)));
-	json_object_set_new(o, "rows", rows);
+	json_object_set_new(o, "rows",
+			    json_shapes(&time_comparison_row_shape, list, count, sizeof *list));
 	page_compare(p, o);
 }

@@ -18,8 +18,7 @@ struct profile_subject {
 };
 
 struct profile_style {
-	size_t width; /* of the terminal; 0: any */
-	bool colour;
+	struct style style; /* without a width, tables are as wide as they want */
 	size_t most;	    /* rows; 0: all */
 	double least_share; /* rows below this share of the samples are left out */
 	bool totals;	    /* a column for samples with it anywhere in the stack */

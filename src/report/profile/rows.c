@@ -14,7 +14,7 @@
 struct profile_style profile_normal_style(const struct profile_style *given)
 {
 	struct profile_style s = given ? *given : (struct profile_style){ 0 };
-	s.width = s.width && s.width < 60 ? 60 : s.width;
+	s.style.width = s.style.width && s.style.width < 60 ? 60 : s.style.width;
 	return s;
 }
 
@@ -189,13 +189,6 @@ int profile_decimals(uint64_t n)
 	return n < 100 ? 0 : n < 100000 ? 1 : 2;
 }
 
-double profile_margin(uint64_t hits, uint64_t n)
-{
-	struct proportion p;
-	proportion_of(hits, n, &p);
-	return fmax(p.high - p.share, p.share - p.low);
-}
-
 /* ---- names that are too long ---- */
 
 /* The bracket that closes the one at name[from]; 0: none does. "->" closes nothing. */
@@ -242,36 +235,17 @@ static void put_folded(struct strbuf *out, const char *name)
 	}
 }
 
-void table_add_symbol(struct table *t, const char *before, const char *name, const char *after,
-		      size_t columns)
+void table_add_symbol(struct table *t, const char *before, const char *name, const char *after)
 {
-	struct strbuf text = { 0 };
-	char *safe = display_copy(name);
-	strbuf_puts(&text, before);
-	if (columns && strlen(safe) < FOLDED_MOST &&
-	    text_width(safe) + text_width(before) + text_width(after) > columns)
-		put_folded(&text, safe);
+	struct strbuf text = { 0 }, shorter = { 0 };
+	strbuf_printf(&text, "%s%s%s", before, name, after);
+	strbuf_puts(&shorter, before);
+	if (strlen(name) < FOLDED_MOST)
+		put_folded(&shorter, name);
 	else
-		strbuf_puts(&text, safe);
-	strbuf_puts(&text, after);
-	table_add_fitted(t, strbuf_text(&text), columns);
+		strbuf_puts(&shorter, name);
+	strbuf_puts(&shorter, after);
+	table_add_either(t, strbuf_text(&text), strbuf_text(&shorter));
 	strbuf_release(&text);
-	xfree(safe);
-}
-
-void table_add_fitted(struct table *t, const char *text, size_t columns)
-{
-	struct strbuf cell = { 0 };
-	if (!text) {
-		table_add_text(t, NULL);
-		return;
-	}
-	char *safe = display_copy(text);
-	if (strlen(safe) < FOLDED_MOST)
-		put_middle(&cell, safe, columns ? columns : SIZE_MAX);
-	else
-		put_fitted(&cell, safe, columns ? columns : SIZE_MAX);
-	table_add_text(t, strbuf_text(&cell));
-	strbuf_release(&cell);
-	xfree(safe);
+	strbuf_release(&shorter);
 }

@@ -87,9 +87,6 @@ const char *profile_row_word(enum sleepy_by by, size_t count);
 
 /* Shares of a view stand below each other: one number of decimals, as n samples support. */
 int profile_decimals(uint64_t n);
-/* The larger half of the 95 % interval, in percentage points. */
-double profile_margin(uint64_t hits, uint64_t n);
-
 /* What its way of sampling cannot tell, in sentences without their first capital. */
 #define PROFILE_NOTES 2
 size_t profile_notes_of(const struct profile *p, const char *notes[PROFILE_NOTES]);
@@ -122,16 +119,12 @@ struct profile_part {
 
 /* ---- text ---- */
 
-size_t profile_width(const struct profile_style *style);		      /* of a paragraph */
 void put_samples_count(struct strbuf *out, uint64_t count, const char *word); /* "3 samples" */
 void put_cpu_seconds(struct strbuf *out, double ns);			      /* "1.23 s" */
 void put_profile_system(const struct profile_subject *s, const struct sleepy_view *v,
-			const struct profile_style *style, struct strbuf *out);
-/* A cell of at most so many columns (0: any), cut in the middle; safe to show. */
-void table_add_fitted(struct table *t, const char *text, size_t columns);
-/* The same of a function's name, with something before and after it; what is between its brackets
- * goes first. */
-void table_add_symbol(struct table *t, const char *before, const char *name, const char *after,
-		      size_t columns);
+			const struct style *style, struct strbuf *out);
+/* A function's name, with something before and after it; where it does not fit, what is between
+ * its brackets goes first. */
+void table_add_symbol(struct table *t, const char *before, const char *name, const char *after);
 
 #endif

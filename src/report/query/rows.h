@@ -44,6 +44,7 @@ const char *query_time_meaning(enum ttp_time t);
 /* Plans are lettered within each query, as they come from its highest cardinality down: A, B, ...,
  * Z, AA; "-" for -1. */
 void plan_letter(int plan, char out[16]);
+uint64_t query_plan_hash(const struct query_at *at); /* of its first execution; 0: not known */
 const struct query_plan *query_plan_of(const struct query_run *r, uint64_t hash); /* or NULL */
 
 /* Of the query in this place, in the terminal: 1 to 9, a to z, A to Z, + for the rest. */
@@ -192,6 +193,9 @@ struct query_compared {
 	struct ttp_comparison c;
 };
 
+/* Executions that were dropped, with these titles. NULL: there is none. */
+struct table *query_dropped_table(const struct query_view *v, const char *what, const char *number,
+				  const char *by);
 /* NULL: there is none to show. Columns scope, check, fired, of, share. */
 enum query_checks {
 	QUERY_ALL_CHECKS,

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "report/core/format.h"
 #include "report/core/json.h"
+#include "report/core/shapes.h"
 #include "report/time/several.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -230,53 +231,20 @@ void emp_text(const struct run_view *view, const struct emp_versions *versions,
 
 /* ---- JSON ---- */
 
-static void set_result(json_t *o, size_t cutoff, size_t outside, const struct summary *value,
-		       const struct summary *et)
-{
-	json_object_set_new(o, "dropped_cutoff", json_integer((json_int_t)cutoff));
-	json_object_set_new(o, "dropped_outside", json_integer((json_int_t)outside));
-	json_object_set_new(o, "value", json_summary(value));
-	json_object_set_new(o, "et", json_summary(et));
-}
-
-static json_t *version_json(const struct emp_version_row *row)
-{
-	json_t *o = json_object();
-	json_object_set_new(o, "version", json_string(emp_version_name(row->version)));
-	json_object_set_new(o, "adds", json_string(emp_version_adds(row->version)));
-	json_object_set_new(o, "held", json_boolean(row->held));
-	json_object_set_new(o, "why", *row->why ? json_text(row->why) : json_null());
-	json_object_set_new(o, "measure", json_string(emp_measure_name(row->measure)));
-	json_object_set_new(o, "n", json_integer((json_int_t)row->n));
-	set_result(o, row->dropped_cutoff, row->dropped_outside, &row->value, &row->et);
-	return o;
-}
-
-static json_t *sizes_json(const emp_size_list *sizes)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < sizes->count; i++) {
-		const struct emp_size_row *row = &sizes->items[i];
-		json_t *o = json_object();
-		json_object_set_new(o, "n", json_integer((json_int_t)row->n));
-		json_object_set_new(o, "recommended", json_boolean(row->recommended));
-		set_result(o, row->dropped_cutoff, row->dropped_outside, &row->value, &row->et);
-		json_array_append_new(list, o);
-	}
-	return list;
-}
-
 void emp_json(const struct run_view *view, const struct emp_versions *versions,
 	      const emp_size_list *sizes, struct strbuf *out)
 {
-	json_t *root = json_object(), *list = json_array();
-	json_object_set_new(root, "format", json_integer(1));
-	json_object_set_new(root, "type", json_string("emp"));
-	json_object_set_new(root, "run", json_id(view->run->id));
+	json_t *root = json_shape(&emp_shape, view->run), *list = json_array();
+	for (enum emp_version v = EMP_V0; v < EMP_VERSIONS; v++) {
+		json_t *o = json_shape(&version_shape, &versions->rows[v]);
+		json_object_set_new(o, "adds", json_string(emp_version_adds(v)));
+		json_array_append_new(list, o);
+	}
 	json_object_set_new(root, "command", json_text(run_title(view->run)));
-	for (enum emp_version v = EMP_V0; v < EMP_VERSIONS; v++)
-		json_array_append_new(list, version_json(&versions->rows[v]));
 	json_object_set_new(root, "versions", list);
-	json_object_set_new(root, "sizes", sizes ? sizes_json(sizes) : json_null());
+	if (sizes)
+		json_object_set_new(
+			root, "sizes",
+			json_shapes(&size_shape, sizes->items, sizes->count, sizeof *sizes->items));
 	put_json(root, 2, out);
 }

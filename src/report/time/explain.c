@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "report/core/format.h"
 #include "report/core/json.h"
+#include "report/core/shapes.h"
 #include "report/time/several.h"
 
 #define SMALL 0.01	/* of the difference: below it a cause is part of the remainder */
@@ -43,7 +44,6 @@ static const char *const sentences[LEDGER_CAUSES] = {
 	[LEDGER_UNSEEN] = "It lived %s without being accounted for",
 };
 
-/* In the unit asked for, else with so many digits. */
 /* What is known of the task behind a name, in the execution that has more of it. It may have run
  * where it delayed nobody: bursts longer than the delay say nothing about it. */
 static void put_bursts(const struct ledger *l, const struct difference_name *n,
@@ -385,22 +385,6 @@ void explain_text(const struct run_view *view, const struct explanation *e, size
 
 /* ---- JSON ---- */
 
-static json_t *names_json(const struct difference_cause *c)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < c->names.count; i++) {
-		const struct difference_name *n = &c->names.items[i];
-		json_t *o = json_object();
-		json_object_set_new(o, "name", json_text(n->name));
-		json_object_set_new(o, "pid", n->pid ? json_integer(n->pid) : json_null());
-		json_object_set_new(o, "ns", json_integer(n->ns));
-		json_object_set_new(o, "count", json_integer((json_int_t)n->count));
-		json_object_set_new(o, "median_count", json_integer((json_int_t)n->base_count));
-		json_array_append_new(list, o);
-	}
-	return list;
-}
-
 /* With the sentences of the text where they are about the wall view. */
 static json_t *causes_json(const struct run_view *view, const struct explanation *e,
 			   const struct explained *d, const struct difference *of)
@@ -408,16 +392,10 @@ static json_t *causes_json(const struct run_view *view, const struct explanation
 	json_t *list = json_array();
 	for (size_t i = 0; i < of->causes.count; i++) {
 		const struct difference_cause *c = &of->causes.items[i];
-		json_t *o = json_object();
-		json_object_set_new(o, "cause", json_string(ledger_causes[c->cause].name));
-		json_object_set_new(o, "ns", json_integer(c->ns));
+		json_t *o = json_shape(&explain_thread_shape, c);
 		json_object_set_new(
 			o, "share",
 			json_real_or_null(of->ns ? (double)c->ns / (double)of->ns : NAN));
-		json_object_set_new(o, "had_ns", json_integer((json_int_t)c->had_ns));
-		json_object_set_new(o, "median_ns", json_integer((json_int_t)c->base_ns));
-		json_object_set_new(o, "parallel_ns", json_integer(c->parallel_ns));
-		json_object_set_new(o, "names", names_json(c));
 		if (of == &d->wall) {
 			struct strbuf text = { 0 };
 			put_sentence(&view->executions[d->index], &view->executions[e->base], c,
@@ -435,20 +413,18 @@ static json_t *explained_json(const struct run_view *view, const struct explanat
 {
 	const struct execution *x = &view->executions[d->index];
 	struct strbuf text = { 0 }, lacks = { 0 };
-	json_t *o = json_object();
+	json_t *o = json_shape(&explained_shape, d);
 	put_head(view, e, d, &(struct style){ 0 }, &text);
 	put_lacks(x, &view->executions[e->base], &lacks);
 	json_object_set_new(o, "number", json_integer(x->number));
 	json_object_set_new(o, "warmup", json_boolean(x->warmup));
-	json_object_set_new(o, "why", json_string(explain_why_name(d->why)));
 	json_object_set_new(o, "et_ns", json_ns(x->et_ns));
-	json_object_set_new(o, "difference_ns", json_integer(d->wall.ns));
 	json_object_set_new(o, "text", json_text(strbuf_text(&text)));
 	json_object_set_new(o, "contributions", causes_json(view, e, d, &d->wall));
-	json_object_set_new(o, "remainder_ns", json_integer(d->wall.rest_ns));
-	json_object_set_new(o, "threads",
-			    d->threads ? causes_json(view, e, d, &d->account) : json_null());
-	json_object_set_new(o, "lacks", lacks.length ? json_text(lacks.text) : json_null());
+	if (d->threads)
+		json_object_set_new(o, "threads", causes_json(view, e, d, &d->account));
+	if (lacks.length)
+		json_object_set_new(o, "lacks", json_text(lacks.text));
 	strbuf_release(&text);
 	strbuf_release(&lacks);
 	return o;
@@ -456,17 +432,12 @@ static json_t *explained_json(const struct run_view *view, const struct explanat
 
 void explain_json(const struct run_view *view, const struct explanation *e, struct strbuf *out)
 {
-	const struct execution *base = &view->executions[e->base];
-	json_t *root = json_object(), *median = json_object(), *list = json_array();
-	json_object_set_new(root, "format", json_integer(1));
-	json_object_set_new(root, "run", view->run->id ? json_integer(view->run->id) : json_null());
+	json_t *list = json_array();
+	json_t *root = json_shape(&explain_shape,
+				  &(struct explain_head){ .run = *view->run,
+							  .explanation = *e,
+							  .median = view->executions[e->base] });
 	json_object_set_new(root, "command", json_text(run_title(view->run)));
-	json_object_set_new(root, "compared", json_integer((json_int_t)e->compared));
-	json_object_set_new(median, "number", json_integer(base->number));
-	json_object_set_new(median, "et_ns", json_ns(base->et_ns));
-	json_object_set_new(root, "median", median);
-	json_object_set_new(root, "limit_ns", json_real_or_null(e->limit_ns));
-	json_object_set_new(root, "shell_et_ns", json_ns(view->run->shell_et_ns));
 	for (size_t i = 0; i < e->list.count; i++)
 		json_array_append_new(list, explained_json(view, e, &e->list.items[i]));
 	json_object_set_new(root, "explained", list);

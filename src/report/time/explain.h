@@ -5,6 +5,13 @@
 #include "protocol/emp/explain.h"
 #include "report/time/report.h"
 
+/* What explain.schema.json begins with. Copies, whose memory stays theirs. */
+struct explain_head {
+	struct run run;
+	struct explanation explanation;
+	struct execution median;
+};
+
 /* For people; of the executions explained at most so many (0: all). */
 void explain_text(const struct run_view *view, const struct explanation *e, size_t most,
 		  const struct style *style, struct strbuf *out);

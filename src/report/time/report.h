@@ -1,5 +1,5 @@
-/* The report of `tare time` and `tare show`: one run, or several runs of a study. Live and stored
- * runs take the same path. Everything is added to a strbuf; nothing is printed here. */
+/* The report of `tare time` and `tare show`: one run, or several of one command line. Live and
+ * stored runs take the same path. Everything is added to a strbuf; nothing is printed here. */
 #ifndef TARE_REPORT_TIME_REPORT_H
 #define TARE_REPORT_TIME_REPORT_H
 

@@ -4,7 +4,8 @@
 
 #include "report/time/report.h"
 
-/* The study's measure: the best PT that every run with a kept execution has, else ET. */
+/* The measure they are compared by: the best PT that every run with a kept execution has, else ET.
+ */
 enum emp_measure several_measure(const struct run_view *views, size_t count);
 /* "process time (exec)", "elapsed time" */
 const char *measure_title(enum emp_measure m);
@@ -13,12 +14,19 @@ const char *run_title(const struct run *run);
 
 /* At least one execution that is no warm-up: without one there is no figure to export. */
 bool has_measured(const struct run_view *view);
-/* hyperfine's figures: ET in ns of every execution but the warm-ups, the shell taken off, in order.
- * The caller frees. */
-double *measured_et(const struct run_view *view, size_t *count);
-/* hyperfine's too: the mean of exec over those of the same executions that have it, divided into
- * user and system by the run's share; NAN where one of the two is not known. */
-void measured_user_system(const struct run_view *view, double *user_ns, double *system_ns);
+/* ET in ns of every execution but the warm-ups, the shell taken off. */
+void measured_et(const struct run_view *view, struct summary *out);
+
+/* hyperfine's figures, in s, over the same executions; NaN: not known. User and system are the mean
+ * of exec over those that have it, divided by the run's share. hyperfine has a stddev of 0 for one
+ * execution; here it is not known. */
+struct hyperfine {
+	const char *command;
+	double mean, stddev, median, user, system, min, max;
+};
+struct hyperfine hyperfine_of(const struct run_view *view);
+extern const struct field hyperfine_fields[];
+
 /* The run with the smallest mean of m among those that have one; count when none has. */
 size_t fastest(const struct run_view *views, size_t count, enum emp_measure m);
 /* The run the others are compared with: the one wanted (from 1), or else the fastest. */

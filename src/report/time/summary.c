@@ -1,4 +1,5 @@
-/* How the runs of a study compare: hyperfine's summary, with intervals and a test behind it. */
+/* How the runs of one command line compare: hyperfine's summary, with intervals and a test behind
+ * it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,8 @@
 #ifndef TARE_SUBJECT_DBMS_DRIVER_H
 #define TARE_SUBJECT_DBMS_DRIVER_H
 
+#include <netinet/in.h>
+
 #include "subject/dbms/dbms.h"
 
 struct dbms_driver {
@@ -38,5 +40,14 @@ struct dbms_driver {
 
 /* Those this tare was built with. */
 extern const struct dbms_driver sqlite_driver, postgresql_driver, mariadb_driver, odbc_driver;
+
+/* Fills a struct of function pointers, in the order of their names (ended by NULL), from a client's
+ * library, which stays loaded. Untouched unless it has them all. */
+int driver_library(void *into, const char *const *names, const char *library, const char *hint,
+		   struct error *err);
+
+/* Whether the socket's other end is on this machine; a network's address is written down, too. A
+ * tunnel looks as if it were. */
+bool peer_is_here(int fd, char address[INET6_ADDRSTRLEN]);
 
 #endif

@@ -1,15 +1,15 @@
 // The machine that it was measured on, and what doctor finds about it: what needs a hand first, what is well folded away.
-import type { PageFinding, PageMachine } from '../types';
+import type { Finding, PageMachine } from '../types';
 import { append, codeText, foreign, h, short } from '../parts/dom';
 import { table } from '../parts/table';
 
-const SIGN: Record<PageFinding['severity'], string> = { bad: '✖', warn: '▲', note: '●', ok: '✔', unknown: '?' };
+const SIGN: Record<Finding['severity'], string> = { bad: '✖', warn: '▲', note: '●', ok: '✔', unknown: '?' };
 const ORDER = ['bad', 'warn', 'note', 'unknown', 'ok'] as const;
 
 /** The machine as some runs found it. */
 export interface Moment { machine: PageMachine; when: string }
 /** What was found, and where that was not found of all moments, or not in the same words, when. */
-interface Found extends PageFinding { told: { condition: string; when: string[] }[] }
+interface Found extends Finding { told: { condition: string; when: string[] }[] }
 
 /** What holds at all moments is said once; of what does not, each moment has its own words. */
 function foundIn(moments: readonly Moment[]): Found[] {
@@ -81,7 +81,7 @@ export function machineSection(moments: readonly Moment[], number: number): HTML
   const { machine } = moments[0]!;
   const facts = factsOf(moments);
   const varying = new Set(facts.filter((f) => f.when).map((f) => f.key)).size;
-  const rank = (f: PageFinding) => ORDER.indexOf(f.severity);
+  const rank = (f: Finding) => ORDER.indexOf(f.severity);
   const sorted = foundIn(moments).sort((a, b) => rank(a) - rank(b));
   const counts = ORDER.map((s) => [s, sorted.filter((f) => f.severity === s).length] as const).filter(([, n]) => n);
   const open = sorted.filter((f) => f.severity === 'bad' || f.severity === 'warn' || f.severity === 'note');

@@ -1,6 +1,6 @@
 // What the parts of a `time` section share: its columns by measure, who is selected, and small pieces of charts.
 import type { Measure } from '../document';
-import type { PageMeasure, PageSummary, TimeSection } from '../types';
+import type { PageMeasure, Summary, TimeSection } from '../types';
 import type { Chart } from '../parts/chart';
 import { h } from '../parts/dom';
 import { field } from '../parts/fields';
@@ -112,7 +112,7 @@ export function culprit(time: Time, position: number): string | null {
   return reason ? reason.text || reason.daemon : null;
 }
 
-export function meanSigma(s: PageSummary | null | undefined): string {
+export function meanSigma(s: Summary | null | undefined): string {
   if (!s || !s.n) return format.DASH;
   return format.plusMinus(s.mean_ns, s.stddev_ns);
 }

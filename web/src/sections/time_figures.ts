@@ -1,6 +1,6 @@
 // Figures first: means, what was dropped and why, what to beware of.
 import type { Measure } from '../document';
-import type { PageSummary } from '../types';
+import type { Summary } from '../types';
 import { codeText, foreign, h } from '../parts/dom';
 import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
@@ -31,11 +31,11 @@ export function figures(time: Time): HTMLElement {
   const list = present(time);
   const first = list.filter((m) => m === section.headline || m === 'et');
   const sum = list.map((m) => [m, section.kept[m] ?? null, section.unfiltered[m] ?? null] as const);
-  type Row = { measure: Measure; which: string; s: PageSummary | null };
-  const value = (r: Row, name: string, pick: (s: PageSummary) => number | null) => (r.s && (name === 'mean_ns' || !isShare(r.measure)) ? pick(r.s) : null);
+  type Row = { measure: Measure; which: string; s: Summary | null };
+  const value = (r: Row, name: string, pick: (s: Summary) => number | null) => (r.s && (name === 'mean_ns' || !isShare(r.measure)) ? pick(r.s) : null);
   const rows: Row[] = sum.flatMap(([measure, kept, all]) => [{ measure, which: 'kept', s: kept }, { measure, which: 'unfiltered', s: all }]);
   const alike = format.nsAlike(rows.map((r) => r.s?.mean_ns), rows.map((r) => (isShare(r.measure) ? null : r.s?.stddev_ns)));
-  const ns = (name: string, title: string, pick: (s: PageSummary) => number | null): Column<Row> => ({
+  const ns = (name: string, title: string, pick: (s: Summary) => number | null): Column<Row> => ({
     name, title, kind: 'ns', of: (r) => value(r, name, pick), show: (r) => alike(value(r, name, pick)),
   });
   const measures = table<Row>({

@@ -1,6 +1,6 @@
 // Several runs of `tare time` together: which is faster, how sure that is, and how the spread grows with the length of the task.
 import { chartColumn, type Measure } from '../document';
-import type { Doc, PageSummary, TimeComparison, TimeComparisonRow, TimeSection } from '../types';
+import type { Doc, Summary, TimeComparison, TimeComparisonRow, TimeSection } from '../types';
 import { axis, baseOption, chartCard, tip, zoom, type ChartHandle } from '../parts/chart';
 import { foreign, h, short } from '../parts/dom';
 import { choices } from '../parts/fields';
@@ -51,13 +51,13 @@ function common(runs: Run[]): Measure {
   return (some.length ? (['pt_net', 'pt_exec', 'pt_tick'] as const).find((m) => some.every((r) => r.section.kept[m])) : null) ?? 'et';
 }
 
-function summaryOf(run: Run, measure: Measure): PageSummary | null {
+function summaryOf(run: Run, measure: Measure): Summary | null {
   return run.section.kept[measure] ?? null;
 }
 
 interface Row {
   run: Run;
-  s: PageSummary | null;
+  s: Summary | null;
   c: TimeComparisonRow | null;
   reference: boolean;
 }
@@ -106,7 +106,7 @@ function rangeAxis(theme: Theme, name: string, values: number[], formatter: (val
 }
 
 function meansCard(rows: Row[], measure: Measure, name: string, control: HTMLElement | null): ChartHandle | null {
-  const shown = rows.filter((r): r is Row & { s: PageSummary } => !!r.s && r.s.n > 0);
+  const shown = rows.filter((r): r is Row & { s: Summary } => !!r.s && r.s.n > 0);
   if (!shown.length) return null;
   return chartCard<Row>({
     name: `${name}-means`, title: `Mean ${MEASURE_NAME[measure]} of each`, height: 110 + 34 * shown.length, about: `With its 95 % interval, of the executions kept${shown.some((r) => r.reference) ? '; diamond: the reference' : ''}.`,
@@ -192,7 +192,7 @@ function measuresOf(runs: Run[], first: Measure): Measure[] {
 }
 
 /** Of a share only the mean is known. */
-function known(s: PageSummary | null, measure: Measure): PageSummary | null {
+function known(s: Summary | null, measure: Measure): Summary | null {
   return s && isShare(measure) ? { ...s, stddev_ns: null, ci_low_ns: null, ci_high_ns: null } : s;
 }
 

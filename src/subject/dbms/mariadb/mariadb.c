@@ -2,6 +2,7 @@
 
 #include <errmsg.h>
 #include <mysqld_error.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,30 @@
 enum { CONNECTION_KILLED = 1927, NO_PASSWORD_ACCESS = 1698, QUERY_CACHE_DISABLED = 1651 };
 
 enum { CONNECT_SECONDS = 10 };
+
+/* Loaded once and never given back; NULL with EXIT_ENVIRONMENT. */
+static const struct mariadb_library *mariadb_library(struct error *err)
+{
+	static const char *const names[] = {
+#define NAME(name) #name,
+		MARIADB_FUNCTIONS(NAME)
+#undef NAME
+			NULL
+	};
+	static struct mariadb_library library;
+	if (library.mysql_init)
+		return &library;
+	if (driver_library(&library, names, "libmariadb.so.3",
+			   "it is in Debian's package libmariadb3", err))
+		return NULL;
+	/* the first mysql_init() has SIGPIPE ignored in the whole process, which the subjects that
+	 * tare starts would inherit; the library itself sends without that signal */
+	struct sigaction before;
+	sigaction(SIGPIPE, NULL, &before);
+	library.mysql_close(library.mysql_init(NULL));
+	sigaction(SIGPIPE, &before, NULL);
+	return &library;
+}
 
 static bool says_lost(unsigned code)
 {
@@ -135,11 +160,10 @@ static int set_up(struct mariadb *m, struct error *err)
 		return -1;
 	if (!m->url.create)
 		return 0;
-	struct strbuf sql = { 0 };
+	SCOPED(strbuf_release) struct strbuf sql = { 0 };
 	strbuf_puts(&sql, "CREATE DATABASE IF NOT EXISTS ");
 	mariadb_put_name(&sql, m->url.database);
 	int failed = mariadb_run(m, sql.text, err);
-	strbuf_release(&sql);
 	if (!failed && m->lib->mysql_select_db(m->link, m->url.database))
 		failed = mariadb_failed(m, err);
 	return failed;
@@ -223,12 +247,11 @@ void mariadb_put_text(struct mariadb *m, struct strbuf *sql, const char *text)
 		strbuf_putc(sql, '\'');
 		return;
 	}
-	char *quoted = xmalloc(2 * length + 1);
+	FREED char *quoted = xmalloc(2 * length + 1);
 	size_t wrote = m->lib->mysql_real_escape_string(m->link, quoted, text, length);
 	strbuf_putc(sql, '\'');
 	strbuf_add(sql, quoted, wrote);
 	strbuf_putc(sql, '\'');
-	free(quoted);
 }
 
 int mariadb_need_link(struct mariadb *m, struct error *err)

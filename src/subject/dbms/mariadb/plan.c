@@ -72,10 +72,9 @@ static void take_chain(json_t *tables, const char **at)
 	}
 	while (!alias && part[0] && **at == '.') { /* of a column */
 		(*at)++;
-		char *more = take_name(at);
+		FREED char *more = take_name(at);
 		if (!more)
 			break;
-		free(more);
 	}
 	if (!part[0])
 		(*at)++;
@@ -90,20 +89,6 @@ static const char *behind_text(const char *at)
 		if (*at == '\\' && at[1])
 			at++;
 	return *at ? at + 1 : at;
-}
-
-static json_t *tables_of(const char *written)
-{
-	json_t *tables = json_object();
-	while (written && *written) {
-		if (*written == '`')
-			take_chain(tables, &written);
-		else if (*written == '\'')
-			written = behind_text(written);
-		else
-			written++;
-	}
-	return tables;
 }
 
 /* ---- nodes ---- */
@@ -144,13 +129,12 @@ static void add_text(json_t *node, const char *object, const char *name, const c
 	} else if (strcmp(name, "key") == 0) {
 		json_object_set_new(node, "index", json_string(text));
 	} else if (text_ends_with(name, "_condition")) {
-		struct strbuf line = { 0 };
+		SCOPED(strbuf_release) struct strbuf line = { 0 };
 		if (strcmp(name, "attached_condition") != 0)
 			strbuf_printf(&line, "%s: ", name);
 		strbuf_puts(&line, text);
 		json_array_append_new(member(node, "conditions", json_array),
 				      json_string(line.text));
-		strbuf_release(&line);
 	} else {
 		add_detail(node, name, text);
 	}
@@ -169,7 +153,7 @@ static json_t *element_of(const char *list, const json_t *element, const json_t 
 static void add_list(json_t *node, const char *name, const json_t *list, const json_t *tables)
 {
 	json_t *group = json_pack("{s:s}", "node", name);
-	struct strbuf line = { 0 };
+	SCOPED(strbuf_release) struct strbuf line = { 0 };
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const char *text = json_string_value(json_array_get(list, i));
 		if (text)
@@ -177,7 +161,6 @@ static void add_list(json_t *node, const char *name, const json_t *list, const j
 	}
 	if (line.length)
 		add_detail(node, name, line.text);
-	strbuf_release(&line);
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *element = json_array_get(list, i);
 		if (json_is_object(element))
@@ -226,7 +209,15 @@ int plan_of_mariadb_written(const char *json, const char *written, struct query_
 		json_decref(said);
 		return -1;
 	}
-	json_t *tables = tables_of(written);
+	json_t *tables = json_object();
+	while (written && *written) {
+		if (*written == '`')
+			take_chain(tables, &written);
+		else if (*written == '\'')
+			written = behind_text(written);
+		else
+			written++;
+	}
 	plan_seal(node_of("query_block", block, tables), into);
 	json_decref(tables);
 	json_decref(said);

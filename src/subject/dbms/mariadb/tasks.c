@@ -11,7 +11,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "subject/dbms/mariadb/private.h"
-#include "subject/dbms/peer.h"
 
 /* What the session has: that is what its queries are evaluated with. */
 static const char settings_statement[] =
@@ -32,7 +31,7 @@ int mariadb_describe(void *state, char **version, char **settings, struct error 
 {
 	struct mariadb *m = state;
 	MYSQL_RES *result;
-	char *said;
+	FREED char *said = NULL;
 	if (mariadb_ask(m, settings_statement, &result, err))
 		return -1;
 	if (mariadb_text(m, "SELECT VERSION()", &said, err)) {
@@ -43,16 +42,14 @@ int mariadb_describe(void *state, char **version, char **settings, struct error 
 	MYSQL_ROW row;
 	while ((row = m->lib->mysql_fetch_row(result)))
 		if (row[0] && row[1]) {
-			char *value = text_utf8(row[1]);
+			FREED char *value = text_utf8(row[1]);
 			json_object_set_new(all, row[0], json_string(value));
-			free(value);
 		}
 	char *text = json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
 	json_decref(all);
 	*settings = text;
 	*version = xstrndup(said, strcspn(said, "-")); /* 10.11.14-MariaDB-0+deb12u2 */
 	m->lib->mysql_free_result(result);
-	free(said);
 	return 0;
 }
 
@@ -67,12 +64,12 @@ static int is_elsewhere(struct error *err)
 
 static int process_by_file(struct mariadb *m, pid_t *process, struct error *err)
 {
-	char *path;
+	FREED char *path = NULL;
 	if (mariadb_text(
 		    m, "SELECT IF(@@pid_file LIKE '/%', @@pid_file, CONCAT(@@datadir, @@pid_file))",
 		    &path, err))
 		return -1;
-	char *text = file_read_line(path);
+	FREED char *text = file_read_line(path);
 	long pid = 0;
 	bool good = text && integer_parse(text, 1, INT32_MAX, &pid);
 	if (!good) {
@@ -82,8 +79,6 @@ static int process_by_file(struct mariadb *m, pid_t *process, struct error *err)
 			  shown, text ? "that is no number" : strerror(errno));
 		error_hint(err, "connect through its socket: mariadb:///database?socket=/path");
 	}
-	free(text);
-	free(path);
 	*process = (pid_t)pid;
 	return good ? 0 : -1;
 }
@@ -137,9 +132,8 @@ int mariadb_tasks(void *state, struct dbms_tasks *into, struct error *err)
 	if (access(path, F_OK))
 		return is_elsewhere(err);
 	snprintf(path, sizeof path, "/proc/%d/comm", found.process);
-	char *name = file_read_line(path);
+	FREED char *name = file_read_line(path);
 	snprintf(found.name, sizeof found.name, "%s", name ? name : "");
-	free(name);
 	*into = found;
 	return 0;
 }

@@ -2,13 +2,44 @@
 #ifndef TARE_SUBJECT_DBMS_ODBC_CALL_H
 #define TARE_SUBJECT_DBMS_ODBC_CALL_H
 
+#include <sql.h>
+#include <sqlext.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
 #include "base/strbuf.h"
-#include "subject/dbms/odbc/library.h"
+
+/* unixODBC's functions, from its library, which is loaded when first asked for. */
+#define ODBC_FUNCTIONS(X)    \
+	X(SQLAllocHandle)    \
+	X(SQLBindParameter)  \
+	X(SQLCancel)         \
+	X(SQLDescribeParam)  \
+	X(SQLDisconnect)     \
+	X(SQLDriverConnect)  \
+	X(SQLEndTran)        \
+	X(SQLExecDirect)     \
+	X(SQLExecute)        \
+	X(SQLFetch)          \
+	X(SQLFreeHandle)     \
+	X(SQLFreeStmt)       \
+	X(SQLGetConnectAttr) \
+	X(SQLGetData)        \
+	X(SQLGetDiagRec)     \
+	X(SQLGetInfo)        \
+	X(SQLNumResultCols)  \
+	X(SQLPrepare)        \
+	X(SQLSetConnectAttr) \
+	X(SQLSetEnvAttr)
+
+struct odbc_library {
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration */
+#define ODBC_MEMBER(function) __typeof__(function) *function;
+	ODBC_FUNCTIONS(ODBC_MEMBER)
+#undef ODBC_MEMBER
+};
 
 static inline bool odbc_good(SQLRETURN rc)
 {

@@ -29,12 +29,11 @@ static char *text_of(const char *key, const json_t *value)
 		return NULL;
 	json_array_foreach(value, i, item)
 	{
-		char *dumped =
+		FREED char *dumped =
 			json_is_string(item)
 				? xstrdup(json_string_value(item))
 				: json_dumps(item, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
 		strbuf_printf(&text, "%s%s", i ? ", " : "", dumped ? dumped : "");
-		free(dumped);
 	}
 	return strbuf_detach(&text);
 }
@@ -51,11 +50,10 @@ static bool add_named(json_t *node, const json_t *source, const char *key, const
 			return true;
 		}
 	if (strcmp(key, "Join Type") == 0) {
-		char *lower = xstrdup(text);
+		FREED char *lower = xstrdup(text);
 		for (char *at = lower; *at; at++)
 			*at = (char)tolower((unsigned char)*at);
 		json_object_set_new(node, "join", json_string(lower));
-		free(lower);
 		return true;
 	}
 	if (strcmp(key, "Alias") == 0) {
@@ -89,20 +87,16 @@ static json_t *canonical(const json_t *source)
 	size_t i;
 	json_object_foreach((json_t *)source, key, value)
 	{
-		char *text = strcmp(key, "Plans") == 0 ? NULL : text_of(key, value);
-		if (!text || add_named(node, source, key, text)) {
-			free(text);
+		FREED char *text = strcmp(key, "Plans") == 0 ? NULL : text_of(key, value);
+		if (!text || add_named(node, source, key, text))
 			continue;
-		}
 		if (is_condition(key)) {
-			struct strbuf line = { 0 };
+			SCOPED(strbuf_release) struct strbuf line = { 0 };
 			strbuf_printf(&line, "%s: %s", key, text);
 			json_array_append_new(conditions, json_string(line.text));
-			strbuf_release(&line);
 		} else {
 			json_object_set_new(details, key, json_string(text));
 		}
-		free(text);
 	}
 	json_array_foreach(json_object_get(source, "Plans"), i, value)
 		json_array_append_new(children, canonical(value));

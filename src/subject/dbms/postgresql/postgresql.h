@@ -24,7 +24,6 @@ struct libpq {
 	LIBPQ_FUNCTIONS(LIBPQ_MEMBER)
 #undef LIBPQ_MEMBER
 };
-const struct libpq *libpq_load(struct error *err); /* NULL: it is not there */
 
 #define POSTGRESQL_STATEMENT "tare" /* the prepared one's name */
 
@@ -49,10 +48,5 @@ int postgresql_plan(void *state, struct query_plan *plan, struct error *err);
 int postgresql_execute(void *state, const struct dbms_wait *wait, struct dbms_execution *x,
 		       struct error *err);
 int postgresql_tasks(void *state, struct dbms_tasks *into, struct error *err);
-
-/* Looks for parallel workers of this backend among the postmaster's children, once
- * postgresql_tasks() has found it: begin before the query, note while it runs. */
-void postgresql_workers_begin(struct postgresql *s);
-void postgresql_workers_note(struct postgresql *s);
 
 #endif

@@ -261,18 +261,17 @@ static int describe(void *state, char **version, char **settings, struct error *
 
 static int table_exists(void *state, const char *table, bool *exists, struct error *err)
 {
-	char *found;
+	FREED char *found = NULL;
 	if (find_table(state, table, &found, err))
 		return -1;
 	*exists = found != NULL;
-	xfree(found);
 	return 0;
 }
 
 static int insert_all(struct sqlite *s, sqlite3_stmt *insert, size_t columns, dbms_row_fn next,
 		      void *context, struct error *err)
 {
-	const char **values = xcalloc(columns ? columns : 1, sizeof *values);
+	FREED const char **values = xcalloc(columns ? columns : 1, sizeof *values);
 	int rc = SQLITE_DONE;
 	while (rc == SQLITE_DONE && next(context, values)) {
 		for (size_t i = 0; i < columns; i++) /* NULL is bound as NULL */
@@ -280,7 +279,6 @@ static int insert_all(struct sqlite *s, sqlite3_stmt *insert, size_t columns, db
 		rc = sqlite3_step(insert);
 		sqlite3_reset(insert);
 	}
-	xfree(values);
 	return rc == SQLITE_DONE ? 0 : fail(s, "SQLite", err);
 }
 
@@ -288,13 +286,13 @@ static int load(void *state, const char *table, size_t columns, dbms_row_fn next
 		struct error *err)
 {
 	struct sqlite *s = state;
-	struct strbuf marks = { 0 };
+	SCOPED(strbuf_release) struct strbuf marks = { 0 };
 	sqlite3_stmt *insert = NULL;
 	strbuf_puts(&marks, " VALUES (");
 	for (size_t i = 0; i < columns; i++)
 		strbuf_puts(&marks, i ? ", ?" : "?");
 	strbuf_putc(&marks, ')');
-	char *sql = quoted("INSERT INTO ", table, strbuf_text(&marks));
+	FREED char *sql = quoted("INSERT INTO ", table, strbuf_text(&marks));
 	int failed = sqlite3_prepare_v2(s->db, sql, -1, &insert, NULL) ? fail(s, "SQLite", err) : 0;
 	if (!failed)
 		failed = run(s, "BEGIN IMMEDIATE", err);
@@ -305,8 +303,6 @@ static int load(void *state, const char *table, size_t columns, dbms_row_fn next
 			sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	}
 	sqlite3_finalize(insert);
-	strbuf_release(&marks);
-	xfree(sql);
 	return failed ? error_prefix(err, "loading table %s", table) : 0;
 }
 
@@ -315,9 +311,8 @@ static int settle(void *state, const char *const *tables, size_t count, struct e
 	struct sqlite *s = state;
 	int failed = 0;
 	for (size_t i = 0; i < count && !failed; i++) {
-		char *sql = quoted("ANALYZE ", tables[i], "");
+		FREED char *sql = quoted("ANALYZE ", tables[i], "");
 		failed = run(s, sql, err);
-		xfree(sql);
 	}
 	if (failed || run(s, "PRAGMA wal_checkpoint(TRUNCATE)", err))
 		return -1;
@@ -328,8 +323,7 @@ static int settle(void *state, const char *const *tables, size_t count, struct e
 	if (!file || !file->pMethods || !file->pMethods->xSync)
 		return 0;
 	if (file->pMethods->xSync(file, SQLITE_SYNC_NORMAL))
-		return error_set(err, EXIT_ENVIRONMENT, "cannot write %s to its disk: %s", s->path,
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot write %s to its disk", s->path);
 	return 0;
 }
 
@@ -339,7 +333,7 @@ static int table_bytes(void *state, const char *table, uint64_t *bytes, struct e
 {
 	struct sqlite *s = state;
 	sqlite3_stmt *statement = NULL;
-	char *name;
+	FREED char *name = NULL;
 	bool row;
 	if (find_table(s, table, &name, err))
 		return -1;
@@ -353,7 +347,6 @@ static int table_bytes(void *state, const char *table, uint64_t *bytes, struct e
 		*bytes = failed || !row ? 0 : (uint64_t)sqlite3_column_int64(statement, 0);
 	}
 	sqlite3_finalize(statement);
-	xfree(name);
 	return failed;
 }
 
@@ -427,15 +420,13 @@ static char *with_table(struct sqlite *s, const char *detail)
 		return xstrdup(detail);
 	/* an alias that holds a space is not looked for */
 	const char *name = detail + before;
-	char *alias = xstrndup(name, strcspn(name, " "));
-	char *table = table_of_alias(s, alias);
+	FREED char *alias = xstrndup(name, strcspn(name, " "));
+	FREED char *table = table_of_alias(s, alias);
 	struct strbuf text = { 0 };
 	if (table && strcasecmp(table, alias) != 0)
 		strbuf_printf(&text, "%.*s%s AS %s", (int)before, detail, table, name);
 	else
 		strbuf_puts(&text, detail);
-	xfree(table);
-	xfree(alias);
 	return strbuf_detach(&text);
 }
 
@@ -443,9 +434,9 @@ static int plan(void *state, struct query_plan *into, struct error *err)
 {
 	struct sqlite *s = state;
 	ARRAY(struct sqlite_plan_row) rows = { 0 };
-	word_list details = { 0 };
+	FREED word_list details = { 0 };
 	sqlite3_stmt *explain = NULL;
-	struct strbuf sql = { 0 };
+	SCOPED(strbuf_release) struct strbuf sql = { 0 };
 	int rc = SQLITE_ERROR;
 	if (!s->statement)
 		return no_statement(err);
@@ -465,11 +456,9 @@ static int plan(void *state, struct query_plan *into, struct error *err)
 	int failed = rc == SQLITE_DONE ? plan_of_sqlite(rows.items, rows.count, into, err)
 				       : fail(s, "SQL", err);
 	sqlite3_finalize(explain);
-	strbuf_release(&sql);
 	array_release(&rows);
 	for (size_t i = 0; i < details.count; i++)
 		xfree(details.items[i]);
-	array_release(&details);
 	return failed;
 }
 
@@ -479,26 +468,6 @@ struct query {
 	int rc;
 };
 
-/* As an application would: each value by its own type. */
-static void look_at_row(sqlite3_stmt *statement)
-{
-	int columns = sqlite3_data_count(statement);
-	for (int i = 0; i < columns; i++)
-		switch (sqlite3_column_type(statement, i)) {
-		case SQLITE_INTEGER:
-			sqlite3_column_int64(statement, i);
-			break;
-		case SQLITE_FLOAT:
-			sqlite3_column_double(statement, i);
-			break;
-		case SQLITE_NULL:
-			break;
-		default:
-			sqlite3_column_blob(statement, i);
-			sqlite3_column_bytes(statement, i);
-		}
-}
-
 static void query_work(void *context)
 {
 	struct query *q = context;
@@ -506,7 +475,22 @@ static void query_work(void *context)
 	uint64_t cpu_ns = clock_thread_cpu_ns();
 	q->x.begin_ns = clock_monotonic_ns();
 	while ((q->rc = sqlite3_step(statement)) == SQLITE_ROW) {
-		look_at_row(statement);
+		/* As an application would: each value by its own type. */
+		int columns = sqlite3_data_count(statement);
+		for (int i = 0; i < columns; i++)
+			switch (sqlite3_column_type(statement, i)) {
+			case SQLITE_INTEGER:
+				sqlite3_column_int64(statement, i);
+				break;
+			case SQLITE_FLOAT:
+				sqlite3_column_double(statement, i);
+				break;
+			case SQLITE_NULL:
+				break;
+			default:
+				sqlite3_column_blob(statement, i);
+				sqlite3_column_bytes(statement, i);
+			}
 		q->x.rows++;
 	}
 	q->x.end_ns = clock_monotonic_ns();
