@@ -1,4 +1,4 @@
-/* Numbers for things in the order in which they come: private to report/. A zeroed one is empty. */
+/* Numbers things in the order of their first use. Private to report/. A zeroed one is empty. */
 #ifndef TARE_REPORT_CORE_NUMBERS_H
 #define TARE_REPORT_CORE_NUMBERS_H
 
