@@ -18,7 +18,7 @@ static const struct field colour_fields[] = {
 	{ "meaning", FIELD_TEXT, .flags = FIELD_OPTIONAL | FIELD_ALWAYS },
 	{ 0 },
 };
-const struct shape colour_shape = { "colour", NULL, colour_fields };
+static const struct shape colour_shape = { "colour", NULL, colour_fields };
 
 static const struct field colours_fields[] = {
 	{ "causes", FIELD_MAP, .shape = &colour_shape, .flags = FIELD_BY_HAND,
@@ -27,9 +27,9 @@ static const struct field colours_fields[] = {
 	  .meaning = "Of noise." },
 	{ 0 },
 };
-const struct shape colours_shape = { "colours",
-				     "One colour for each cause and class, wherever it is drawn.",
-				     colours_fields };
+static const struct shape colours_shape = {
+	"colours", "One colour for each cause and class, wherever it is drawn.", colours_fields
+};
 
 static const struct field page_machine_fields[] = {
 	{ "", FIELD_SPLICE, .shape = &machine_shape },
@@ -38,7 +38,7 @@ static const struct field page_machine_fields[] = {
 	  .meaning = "Of doctor, worst first, all of them." },
 	{ 0 },
 };
-const struct shape page_machine_shape = { "page_machine", NULL, page_machine_fields };
+static const struct shape page_machine_shape = { "page_machine", NULL, page_machine_fields };
 
 static const struct field axis_fields[] = {
 	{ "name", FIELD_TEXT },
@@ -47,7 +47,7 @@ static const struct field axis_fields[] = {
 	{ "high", FIELD_REAL },
 	{ 0 },
 };
-const struct shape axis_shape = { "axis", NULL, axis_fields };
+static const struct shape axis_shape = { "axis", NULL, axis_fields };
 
 static const struct field chart_fields[] = {
 	{ "x", FIELD_OBJECT, .shape = &axis_shape, .flags = FIELD_BY_HAND },
@@ -64,14 +64,14 @@ static const struct field parameter_fields[] = {
 	FACT(struct parameter, value, "value", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
 	{ 0 },
 };
-const struct shape parameter_shape = { "parameter", NULL, parameter_fields };
+static const struct shape parameter_shape = { "parameter", NULL, parameter_fields };
 
 static const struct field bounds_fields[] = {
 	FACT(struct emp_bounds, low_ns, "low_ns", FIELD_REAL, NULL, .flags = FIELD_ALWAYS),
 	FACT(struct emp_bounds, high_ns, "high_ns", FIELD_REAL, NULL, .flags = FIELD_ALWAYS),
 	{ 0 },
 };
-const struct shape bounds_shape = {
+static const struct shape bounds_shape = {
 	"bounds", "What rule (II) keeps, of the headline; null: it was not applied.", bounds_fields
 };
 
@@ -110,8 +110,9 @@ static const struct field columns_fields[] = {
 	  .more = "\"items\": {\"enum\": [0, 1, 2, 3, 4]}" },
 	{ 0 },
 };
-const struct shape columns_shape = { "columns", "Parallel: a row for each execution, in order.",
-				     columns_fields };
+static const struct shape columns_shape = { "columns",
+					    "Parallel: a row for each execution, in order.",
+					    columns_fields };
 
 #define X(member, ...) FACT(struct emp_verdict, member, __VA_ARGS__)
 static const struct field reason_fields[] = {
@@ -216,7 +217,7 @@ static const struct field head_fields[] = {
 	  .flags = FIELD_ZERO_ABSENT),
 	{ 0 },
 };
-const struct shape head_shape = { "head", NULL, head_fields };
+static const struct shape head_shape = { "head", NULL, head_fields };
 #undef X
 
 #define X(member, ...) FACT(struct judged_run, member, __VA_ARGS__)
@@ -289,7 +290,7 @@ static const struct field samples_fields[] = {
 	  .meaning = "null: the run is gone, or was cut from a watch." },
 	{ 0 },
 };
-const struct shape samples_shape = { "samples", NULL, samples_fields };
+static const struct shape samples_shape = { "samples", NULL, samples_fields };
 
 static const struct field phases_fields[] = {
 	{ "short", FIELD_LIST, .flags = FIELD_BY_HAND,
@@ -302,7 +303,7 @@ static const struct field phases_fields[] = {
 	  .more = "\"items\": {\"type\": [\"number\", \"null\"], \"minimum\": 0}" },
 	{ 0 },
 };
-const struct shape phases_shape = { "phases", NULL, phases_fields };
+static const struct shape phases_shape = { "phases", NULL, phases_fields };
 
 static const struct field study_section_fields[] = {
 	{ "kind", FIELD_ENUM, .limit = 1, .names = study_section_kind_names },
@@ -440,7 +441,8 @@ static const struct field time_comparison_fields[] = {
 	{ "rows", FIELD_LIST, .shape = &time_comparison_row_shape, .flags = FIELD_BY_HAND },
 	{ 0 },
 };
-const struct shape time_comparison_shape = { "time_comparison", NULL, time_comparison_fields };
+static const struct shape time_comparison_shape = { "time_comparison", NULL,
+						    time_comparison_fields };
 
 static const struct field noise_comparison_fields[] = {
 	{ "kind", FIELD_ENUM, .limit = 1, .names = noise_section_kind_names },
@@ -449,7 +451,8 @@ static const struct field noise_comparison_fields[] = {
 	{ "diff", FIELD_ANY, .more = "\"$ref\": \"noise-diff.schema.json\"" },
 	{ 0 },
 };
-const struct shape noise_comparison_shape = { "noise_comparison", NULL, noise_comparison_fields };
+static const struct shape noise_comparison_shape = { "noise_comparison", NULL,
+						     noise_comparison_fields };
 
 static const struct field profile_comparison_side_fields[] = {
 	{ "here", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
@@ -473,7 +476,8 @@ static const struct field places_fields[] = {
 	  .meaning = "Columns by node of the tree after." },
 	{ 0 },
 };
-const struct shape places_shape = { "places", "What changed, by path of names.", places_fields };
+static const struct shape places_shape = { "places", "What changed, by path of names.",
+					   places_fields };
 
 static const struct field profile_comparison_fields[] = {
 	{ "kind", FIELD_ENUM, .limit = 1, .names = profile_section_kind_names },
@@ -484,8 +488,8 @@ static const struct field profile_comparison_fields[] = {
 	  .meaning = "What changed, by path of names." },
 	{ 0 },
 };
-const struct shape profile_comparison_shape = { "profile_comparison", NULL,
-						profile_comparison_fields };
+static const struct shape profile_comparison_shape = { "profile_comparison", NULL,
+						       profile_comparison_fields };
 
 static const struct field query_comparison_fields[] = {
 	{ "kind", FIELD_ENUM, .limit = 1, .names = query_section_kind_names },
@@ -494,7 +498,8 @@ static const struct field query_comparison_fields[] = {
 	{ "diff", FIELD_ANY, .more = "\"$ref\": \"query-compare.schema.json\"" },
 	{ 0 },
 };
-const struct shape query_comparison_shape = { "query_comparison", NULL, query_comparison_fields };
+static const struct shape query_comparison_shape = { "query_comparison", NULL,
+						     query_comparison_fields };
 
 static const struct shape *const doc_sections_either[] = {
 	&time_section_shape,	&study_section_shape, &noise_section_shape,

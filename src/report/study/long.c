@@ -126,7 +126,6 @@ bool put_long_running(const struct study *s, const struct style *style, struct s
 		{ "samples", "In samples", COLUMN_TEXT, .from = WIDE },
 	};
 	bool uncertain = false;
-	struct strbuf text = { 0 };
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < s->daemons.count; i++) {
 		const struct study_daemon *d = &s->daemons.items[i];
@@ -143,26 +142,23 @@ bool put_long_running(const struct study *s, const struct style *style, struct s
 	put_coloured(out, style->colour, BOLD, "Long-running daemons, process time in a sample");
 	strbuf_putc(out, '\n');
 	table_put(t, style, out);
-	strbuf_printf(
-		&text,
-		"Usual: the most in the cluster%s. Long: the least of the long-running ones%s. "
-		"A sample with more than the cutoff is dropped; %s and < say for programs of "
-		"which elapsed time.",
-		style->width < NARROW ? ""
-		: style->ascii	      ? ", with its sigma"
-				      : ", with its σ",
-		style->width < NARROW ? "" : ", No.: how many", style->ascii ? ">=" : "≥");
-	if (uncertain)
-		strbuf_puts(&text, " ?: a period that rests on two occurrences.");
 	bool lacks_long = false; /* a daemon has a cutoff for short programs only */
 	for (size_t i = 0; i < s->cutoffs.count; i++) {
 		const struct cutoff *c = &s->cutoffs.items[i];
 		lacks_long |= c->below_ns && !cutoff_find(s->cutoffs.items, s->cutoffs.count,
 							  c->daemon, c->below_ns);
 	}
-	if (lacks_long && !s->runs[STUDY_LONG].present)
-		strbuf_puts(&text, " What holds for longer programs a long run would tell.");
-	put_daemons_text(strbuf_text(&text), style, out);
-	strbuf_release(&text);
+	put_wrapped(out, style, "", 2,
+		    "Usual: the most in the cluster%s. Long: the least of the long-running ones%s. "
+		    "A sample with more than the cutoff is dropped; %s and < say for programs of "
+		    "which elapsed time.%s%s",
+		    style->width < NARROW ? ""
+		    : style->ascii	  ? ", with its sigma"
+					  : ", with its σ",
+		    style->width < NARROW ? "" : ", No.: how many", style->ascii ? ">=" : "≥",
+		    uncertain ? " ?: a period that rests on two occurrences." : "",
+		    lacks_long && !s->runs[STUDY_LONG].present
+			    ? " What holds for longer programs a long run would tell."
+			    : "");
 	return true;
 }

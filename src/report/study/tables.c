@@ -4,12 +4,6 @@
 
 #include "report/study/style.h"
 
-void put_daemons_text(const char *text, const struct style *style, struct strbuf *out)
-{
-	put_paragraph(out, &(struct paragraph){ .width = style->width, .first = "", .indent = 2 },
-		      text);
-}
-
 void put_sample_numbers(const uint32_t *numbers, size_t count, size_t most, struct strbuf *out)
 {
 	for (size_t i = 0; i < count && i < most; i++)
@@ -123,9 +117,9 @@ void put_daemons_zooms(const struct study *s, const struct style *style, struct 
 		any = true;
 	}
 	if (any)
-		put_daemons_text(
+		put_wrapped(
+			out, style, "", 2,
 			"Chance: both, if slow samples came independently of each other. L: rare "
 			"daemons, never in both. Corner: a frequent one, or two bands. Symmetric: "
-			"nothing stands out, the central cluster.",
-			style, out);
+			"nothing stands out, the central cluster.");
 }

@@ -70,7 +70,8 @@ struct table *emp_versions_table(const struct emp_versions *versions, const stru
 	static const struct column columns[] = {
 		{ "version", "EMP", COLUMN_TEXT, .right = true },
 		{ "adds", "Adds", COLUMN_TEXT, TOLD_BELOW },
-		{ "held", "Met", COLUMN_COUNT },
+		{ "held", "Met", COLUMN_COUNT, FOR_DATA },
+		{ "held", "Met", COLUMN_TEXT, FOR_PEOPLE },
 		{ "why", "Why", COLUMN_TEXT, TOLD_BELOW },
 		{ "measure", "Measure", COLUMN_TEXT, TOLD_BELOW },
 		{ "n", "kept", COLUMN_COUNT },
@@ -80,7 +81,8 @@ struct table *emp_versions_table(const struct emp_versions *versions, const stru
 		const struct emp_version_row *row = &versions->rows[v];
 		table_add_text(t, emp_version_name(v));
 		table_add_text(t, emp_version_adds(v));
-		table_add_shown(t, row->held, row->held ? "yes" : "no");
+		table_add_count(t, row->held);
+		table_add_text(t, row->held ? "yes" : "no");
 		table_add_text(t, *row->why ? row->why : NULL);
 		table_add_text(t, emp_measure_name(row->measure));
 		table_add_count(t, (int64_t)row->n);
@@ -119,15 +121,13 @@ static void put_versions(const struct emp_versions *versions, const struct style
 	strbuf_putc(out, '\n');
 	for (enum emp_version v = EMP_V0; v < EMP_VERSIONS; v++) {
 		const struct emp_version_row *row = &versions->rows[v];
-		struct strbuf text = { 0 };
 		char first[WORDS];
 		snprintf(first, sizeof first, " %s  ", emp_version_name(v));
-		struct paragraph p = { .width = style->width, .indent = 5, .first = first };
-		strbuf_puts(&text, emp_version_adds(v));
-		if (*row->why)
-			strbuf_printf(&text, "%s%s", row->held ? ". " : ". Not met: ", row->why);
-		put_paragraph(out, &p, strbuf_text(&text));
-		strbuf_release(&text);
+		put_wrapped(out, style, first, 5, "%s%s%s", emp_version_adds(v),
+			    !*row->why	? ""
+			    : row->held ? ". "
+					: ". Not met: ",
+			    row->why);
 	}
 }
 
@@ -136,26 +136,25 @@ static void put_sizes(const emp_size_list *sizes, enum emp_measure measure,
 {
 	if (sizes->count)
 		table_put(emp_sizes_table(sizes, measure, style), style, out);
-	struct paragraph p = { .width = style->width, .first = "" };
 	size_t whole = sizes->count ? sizes->items[0].n : 0, enough = 0;
-	char text[WORDS * 2];
 	for (size_t i = 0; i < sizes->count; i++)
 		if (sizes->items[i].recommended)
 			enough = sizes->items[i].n;
 	if (!enough)
-		snprintf(text, sizeof text,
-			 "%zu sample%s: too few to study how many it takes. The paper takes 300.",
-			 whole, whole == 1 ? "" : "s");
+		put_wrapped(
+			out, style, "", 0,
+			"%zu sample%s: too few to study how many it takes. The paper takes 300.",
+			whole, whole == 1 ? "" : "s");
 	else if (enough == whole)
-		snprintf(text, sizeof text,
-			 "Fewer than these %zu samples do not show their σ and share of outliers.",
-			 whole);
+		put_wrapped(out, style, "", 0,
+			    "Fewer than these %zu samples do not show their σ and share of "
+			    "outliers.",
+			    whole);
 	else
-		snprintf(text, sizeof text,
-			 "%zu samples are enough: σ and the share of outliers of the first %zu are "
-			 "near those of all %zu.",
-			 enough, enough, whole);
-	put_paragraph(out, &p, text);
+		put_wrapped(out, style, "", 0,
+			    "%zu samples are enough: σ and the share of outliers of the first %zu "
+			    "are near those of all %zu.",
+			    enough, enough, whole);
 }
 
 void emp_text(const struct run_view *view, const struct emp_versions *versions,

@@ -35,11 +35,6 @@ static struct table *new_table(const struct column *columns, size_t count,
 	return table_new(own, count);
 }
 
-static void put_footnote(const char *text, const struct style *style, struct strbuf *out)
-{
-	put_paragraph(out, &(struct paragraph){ .width = style->width, .first = "" }, text);
-}
-
 /* The sums of one kind lie together. */
 static const struct ledger_sum *sums_of(const struct ledger_sums *s, enum sum_kind kind,
 					size_t *count)
@@ -142,13 +137,10 @@ static void put_causes(const struct ledger_sums *s, const struct style *style, s
 	table_put(t, style, out);
 	if (!s->threads)
 		return;
-	struct strbuf text = { 0 };
-	strbuf_puts(&text, "Elapsed: when anything of it ran, or else what all of it waited for. "
-			   "Threads: summed over them, as are names and counts.");
-	if (s->n > 1)
-		strbuf_puts(&text, " Worst: of a cause elapsed, of a name summed.");
-	put_footnote(strbuf_text(&text), style, out);
-	strbuf_release(&text);
+	put_wrapped(out, style, "", 0,
+		    "Elapsed: when anything of it ran, or else what all of it waited for. "
+		    "Threads: summed over them, as are names and counts.%s",
+		    s->n > 1 ? " Worst: of a cause elapsed, of a name summed." : "");
 }
 
 /* ---- processes, threads, others ---- */
@@ -302,7 +294,7 @@ static void put_others(const struct ledger_sums *s, const struct style *style, s
 	table_put(t, style, out);
 	put_more(count > MOST_ROWS ? count - MOST_ROWS : 0, "name", out);
 	if (s->threads)
-		put_footnote("Delays are summed over the subject's threads.", style, out);
+		put_wrapped(out, style, "", 0, "Delays are summed over the subject's threads.");
 }
 
 static void put_cost(const struct ledger_sums *s, const struct style *style, struct strbuf *out)
@@ -315,20 +307,17 @@ static void put_cost(const struct ledger_sums *s, const struct style *style, str
 	format_duration(events > 0 ? s->cost_ns / events : 0, 3, TIME_UNIT_NANOSECOND, each);
 	format_duration(s->subject_cost_ns / n, 3, style->unit, subject);
 	format_percent(s->subject_cost_ns / (double)s->wall_total_ns, share);
-	struct strbuf text = { 0 };
-	strbuf_printf(&text,
-		      "%.0f events of %s: %s on the whole machine, %s (%s of the elapsed time) "
-		      "where the subject ran",
-		      events / n, each, cost, subject, share);
+	struct strbuf own = { 0 };
 	if (s->self_ns != ABSENT_NS) {
 		format_duration((double)s->self_ns / n, 3, style->unit, self);
-		strbuf_printf(&text, "; tare itself used %s of CPU meanwhile", self);
+		strbuf_printf(&own, "; tare itself used %s of CPU meanwhile", self);
 	}
-	strbuf_puts(&text, ". Nothing is taken off for it.");
-	struct paragraph p = { .width = style->width, .first = "tare's own cost: ", .indent = 2 };
 	strbuf_putc(out, '\n');
-	put_paragraph(out, &p, strbuf_text(&text));
-	strbuf_release(&text);
+	put_wrapped(out, style, "tare's own cost: ", 2,
+		    "%.0f events of %s: %s on the whole machine, %s (%s of the elapsed time) "
+		    "where the subject ran%s. Nothing is taken off for it.",
+		    events / n, each, cost, subject, share, strbuf_text(&own));
+	strbuf_release(&own);
 }
 
 static void put_title(const struct run_view *view, size_t only, const struct ledger_sums *s,
@@ -370,11 +359,7 @@ bool time_ledger(const struct run_view *view, size_t only, const struct style *g
 			strbuf_printf(&note, "%sthe shell (%s) is in the ledger, not taken off",
 				      note.length ? "; " : "", run->shell);
 		if (note.length)
-			put_paragraph(
-				out,
-				&(struct paragraph){
-					.width = style.width, .first = "Note: ", .indent = 2 },
-				strbuf_text(&note));
+			put_wrapped(out, &style, "Note: ", 2, "%s", strbuf_text(&note));
 		strbuf_release(&note);
 		put_processes(&s, &style, out);
 		if (only != LEDGER_OF_KEPT)
