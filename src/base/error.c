@@ -1,19 +1,38 @@
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-int error_set(struct error *err, enum exit_code code, const char *fmt, ...)
+static void set(struct error *err, enum exit_code code, const char *fmt, va_list args)
 {
-	if (!err)
-		return -1;
-	va_list args;
-	va_start(args, fmt);
 	vsnprintf(err->text, sizeof err->text, fmt, args);
-	va_end(args);
 	err->code = code;
 	err->hint[0] = '\0';
+}
+
+int error_set(struct error *err, enum exit_code code, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	if (err)
+		set(err, code, fmt, args);
+	va_end(args);
+	return -1;
+}
+
+int error_errno(struct error *err, enum exit_code code, const char *fmt, ...)
+{
+	const char *why = strerror(errno);
+	va_list args;
+	va_start(args, fmt);
+	if (err) {
+		set(err, code, fmt, args);
+		size_t used = strlen(err->text);
+		snprintf(err->text + used, sizeof err->text - used, ": %s", why);
+	}
+	va_end(args);
 	return -1;
 }
 

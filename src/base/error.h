@@ -30,6 +30,10 @@ struct error {
 int error_set(struct error *err, enum exit_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Like error_set(), followed by ": " and the text of errno. */
+int error_errno(struct error *err, enum exit_code code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* Adds what the user can do about it; returns -1. */
 int error_hint(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

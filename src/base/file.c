@@ -19,18 +19,14 @@
 
 static char *read_to_end(int fd, size_t *length)
 {
-	struct strbuf sb = { 0 };
+	SCOPED(strbuf_release) struct strbuf sb = { 0 };
 	char chunk[16384];
 	ssize_t n;
 	while ((n = read(fd, chunk, sizeof chunk)) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0) {
-			int saved = errno;
-			strbuf_release(&sb);
-			errno = saved;
+		if (n < 0)
 			return NULL;
-		}
 		strbuf_add(&sb, chunk, (size_t)n);
 	}
 	*length = sb.length;
@@ -45,20 +41,21 @@ char *file_read_from(int fd)
 
 char *file_read_bytes(const char *path, size_t *length)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	char *text = read_to_end(fd, length);
-	int saved = errno;
-	close(fd);
-	errno = saved;
-	return text;
+	CLOSED int fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? NULL : read_to_end(fd, length);
 }
 
 char *file_read(const char *path)
 {
 	size_t length;
 	return file_read_bytes(path, &length);
+}
+
+char *file_read_proc(long pid, const char *name)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%ld/%s", pid, name);
+	return file_read(path);
 }
 
 char *file_read_line(const char *path)
@@ -117,25 +114,21 @@ static int write_in_place(const char *path, const char *bytes, size_t length)
 
 static int write_beside(const char *path, const char *bytes, size_t length)
 {
-	struct strbuf beside = { 0 };
-	strbuf_printf(&beside, "%s.XXXXXX", path);
-	int fd = mkostemp(beside.text, O_CLOEXEC);
-	if (fd < 0) {
-		strbuf_release(&beside);
+	FREED char *beside = xprintf("%s.XXXXXX", path);
+	int fd = mkostemp(beside, O_CLOEXEC);
+	if (fd < 0)
 		return -1;
-	}
 	mode_t mask = umask(0);
 	umask(mask);
 	int failed = write_all(fd, bytes, length) || fchmod(fd, 0666 & ~mask);
 	failed |= close(fd) != 0;
 	if (!failed)
-		failed = rename(beside.text, path);
+		failed = rename(beside, path);
 	if (failed) {
 		int saved = errno;
-		unlink(beside.text);
+		unlink(beside);
 		errno = saved;
 	}
-	strbuf_release(&beside);
 	return failed ? -1 : 0;
 }
 
@@ -150,12 +143,11 @@ int file_write(const char *path, const char *bytes, size_t length, struct error 
 		failed = write_in_place(path, bytes, length);
 	} else {
 		invoker_begin();
-		char *real = realpath(path, NULL); /* where a link leads */
+		FREED char *real = realpath(path, NULL); /* where a link leads */
 		failed = write_beside(real ? real : path, bytes, length);
 		if (failed && real && (errno == EACCES || errno == EROFS))
 			failed = write_in_place(real, bytes, length);
 		int saved = errno;
-		free(real);
 		invoker_end();
 		errno = saved;
 	}
@@ -164,8 +156,7 @@ int file_write(const char *path, const char *bytes, size_t length, struct error 
 	char shown[256];
 	bool room = errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO;
 	text_display(strcmp(path, "-") == 0 ? "standard output" : path, shown, sizeof shown);
-	return error_set(err, room ? EXIT_ENVIRONMENT : EXIT_USAGE, "cannot write %s: %s", shown,
-			 strerror(errno));
+	return error_errno(err, room ? EXIT_ENVIRONMENT : EXIT_USAGE, "cannot write %s", shown);
 }
 
 bool directory_is_own(const char *path)
@@ -193,7 +184,7 @@ static bool fill_in_user(struct invoker *into, uid_t uid)
 {
 	struct passwd entry, *pw = NULL;
 	size_t size = 4096;
-	char *room = xmalloc(size);
+	FREED char *room = xmalloc(size);
 	while (getpwuid_r(uid, &entry, room, size, &pw) == ERANGE && size < USER_ENTRY_MAX) {
 		size *= 2;
 		room = xrealloc(room, size);
@@ -202,7 +193,6 @@ static bool fill_in_user(struct invoker *into, uid_t uid)
 		snprintf(into->name, sizeof into->name, "%s", pw->pw_name);
 		snprintf(into->home, sizeof into->home, "%s", pw->pw_dir);
 	}
-	free(room);
 	return pw;
 }
 
@@ -263,7 +253,7 @@ int invoker_check(const struct invoker *who, struct error *err)
 
 char *file_find_program(const char *directories, const char *name)
 {
-	struct strbuf path = { 0 };
+	SCOPED(strbuf_release) struct strbuf path = { 0 };
 	while (*directories) {
 		size_t length = strcspn(directories, ":");
 		strbuf_clear(&path);
@@ -272,6 +262,5 @@ char *file_find_program(const char *directories, const char *name)
 			return strbuf_detach(&path);
 		directories += length + (directories[length] == ':');
 	}
-	strbuf_release(&path);
 	return NULL;
 }

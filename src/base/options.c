@@ -70,7 +70,7 @@ static const struct option_spec *by_letter(const struct parse *p, char letter)
 
 static int unknown_long(struct parse *p, const char *name)
 {
-	text_list names = { 0 };
+	FREED text_list names = { 0 };
 	for (const struct option_spec *s = p->specs; s->kind; s++)
 		if (s->name)
 			array_push(&names, s->name);
@@ -84,7 +84,6 @@ static int unknown_long(struct parse *p, const char *name)
 		error_hint(p->err, "did you mean '--%s'?", near);
 	else
 		error_hint(p->err, "'tare %s --help' lists the options", p->command);
-	array_release(&names);
 	return -1;
 }
 
@@ -274,7 +273,7 @@ int options_parse(const char *command, const struct option_spec *specs, int argc
 
 static void help_line(const struct option_spec *s, struct strbuf *out)
 {
-	struct strbuf left = { 0 };
+	SCOPED(strbuf_release) struct strbuf left = { 0 };
 	if (s->letter)
 		strbuf_printf(&left, "  -%c%s", s->letter, s->name ? ", " : "");
 	else
@@ -292,7 +291,6 @@ static void help_line(const struct option_spec *s, struct strbuf *out)
 		column = 0;
 	}
 	strbuf_pad(out, ' ', HELP_COLUMN - column);
-	strbuf_release(&left);
 	column = HELP_COLUMN;
 	for (const char *word = s->help; *word;) {
 		size_t n = strcspn(word, " ");
@@ -328,7 +326,7 @@ void options_help(const struct option_spec *specs, enum help help, struct strbuf
 
 int words_split(const char *text, word_list *words, struct error *err)
 {
-	struct strbuf word = { 0 };
+	SCOPED(strbuf_release) struct strbuf word = { 0 };
 	bool inside = false;
 	for (const char *c = text; *c; c++) {
 		if (strchr(" \t\n", *c)) {
@@ -348,7 +346,6 @@ int words_split(const char *text, word_list *words, struct error *err)
 				strbuf_putc(&word, *c);
 			}
 			if (!*c) {
-				strbuf_release(&word);
 				words_release(words);
 				error_set(err, EXIT_USAGE, "unclosed %c in the command", quote);
 				return error_hint(
@@ -361,7 +358,6 @@ int words_split(const char *text, word_list *words, struct error *err)
 	}
 	if (inside)
 		array_push(words, strbuf_detach(&word));
-	strbuf_release(&word);
 	array_push(words, NULL);
 	words->count--;
 	return 0;

@@ -53,7 +53,7 @@ void progress_update(struct progress *p, size_t done, size_t total, const char *
 	if (!progress_due(p))
 		return;
 	uint64_t now = clock_monotonic_ns();
-	struct strbuf middle = { 0 };
+	SCOPED(strbuf_release) struct strbuf middle = { 0 };
 	p->drawn_ns = now;
 	if (total) {
 		size_t filled = done < total ? done * BAR / total : BAR;
@@ -71,7 +71,6 @@ void progress_update(struct progress *p, size_t done, size_t total, const char *
 		strbuf_printf(&middle, ", %s left", left);
 	}
 	draw(p->label, strbuf_text(&middle), note ? note : "");
-	strbuf_release(&middle);
 }
 
 void progress_clear(struct progress *p)

@@ -10,6 +10,47 @@
 #include "base/file.h"
 #include "binary/symbols_private.h"
 
+/* ---- work ---- */
+
+#define BREATHE_NS (20 * UINT64_C(1000000))
+
+void work_begin(struct work *w)
+{
+	w->begun_ns = clock_thread_cpu_ns();
+}
+
+void work_end(struct work *w)
+{
+	uint64_t now = clock_thread_cpu_ns(), spent = now - w->begun_ns;
+	w->left_ns = spent < w->left_ns ? w->left_ns - spent : 0;
+	w->begun_ns = now;
+}
+
+void work_breathe(struct work *w)
+{
+	uint64_t now = w->breathe ? clock_monotonic_ns() : 0;
+	if (!w->breathe || now - w->breathed_ns < BREATHE_NS)
+		return;
+	w->breathe(w->context);
+	w->breathed_ns = clock_monotonic_ns();
+}
+
+bool work_on(struct work *w, size_t steps)
+{
+	if (!w)
+		return true;
+	w->steps += steps;
+	if (w->steps >= WORK_LOOK) {
+		w->steps = 0;
+		work_end(w);
+		work_breathe(w);
+		work_begin(w); /* what the breath took is not the file's fault */
+	}
+	return w->left_ns > 0;
+}
+
+/* ---- objects ---- */
+
 #define MEMORY_USUAL ((size_t)256 << 20)
 #define OPEN_MAX_OBJECTS 200			 /* each holds up to three descriptors */
 #define KNOWN_MAX 8192				 /* objects whose outcome is remembered */
@@ -410,7 +451,7 @@ static void add_code(struct symbols *s, struct known *k, struct profile *p, uint
 {
 	const struct profile_function *f = &p->functions.items[function];
 	uint32_t size = f->size < CODE_MAX ? (uint32_t)f->size : CODE_MAX;
-	uint8_t *bytes = NULL;
+	FREED uint8_t *bytes = NULL;
 	uint64_t offset;
 	if (k->object.kind == OBJECT_KERNEL || k->object.kind == OBJECT_MODULE) {
 		bytes = xmalloc(size);
@@ -422,7 +463,6 @@ static void add_code(struct symbols *s, struct known *k, struct profile *p, uint
 	}
 	if (bytes)
 		profile_add_code(p, function, bytes, size);
-	xfree(bytes);
 }
 
 /* ---- all of them ---- */
@@ -437,7 +477,7 @@ static void fill_object(struct symbols *s, struct profile *p, const struct order
 			uint32_t object)
 {
 	struct known *k = NULL;
-	struct found *found = NULL;
+	FREED struct found *found = NULL;
 	for (uint32_t i = order->first[object]; i < order->first[object + 1]; i++) {
 		uint32_t at = order->locations[i];
 		struct profile_location *l = &p->locations.items[at];
@@ -455,7 +495,6 @@ static void fill_object(struct symbols *s, struct profile *p, const struct order
 		if (order->sampled[at] && wants_code(s, p, l))
 			add_code(s, k, p, outermost(p, l));
 	}
-	xfree(found);
 	if (!k)
 		return;
 	trim(s);

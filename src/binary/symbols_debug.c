@@ -46,9 +46,9 @@ static bool find_by_build_id(struct debug_file *d, const char *directories, cons
 {
 	if (size < 2)
 		return false;
-	char *copy = xstrdup(directories ? directories : USUAL_DIRECTORIES), *rest = copy;
+	FREED char *copy = xstrdup(directories ? directories : USUAL_DIRECTORIES);
 	bool found = false;
-	for (char *dir; !found && (dir = strsep(&rest, ":"));) {
+	for (char *dir, *rest = copy; !found && (dir = strsep(&rest, ":"));) {
 		struct strbuf name = { 0 };
 		if (*dir != '/')
 			continue;
@@ -59,7 +59,6 @@ static bool find_by_build_id(struct debug_file *d, const char *directories, cons
 		int fd = file_open_regular(name.text);
 		found = fits_build_id(d, fd, strbuf_detach(&name), id, size);
 	}
-	xfree(copy);
 	return found;
 }
 
@@ -76,12 +75,12 @@ static bool has_crc(const struct elf_image *e, uint32_t expected, struct work *w
 	}
 	for (uint64_t at = 0; at < e->size;) {
 		uint64_t size = e->size - at < 1 << 20 ? e->size - at : 1 << 20;
-		uint8_t *bytes = work_on(work, WORK_LOOK) ? elf_image_bytes(e, at, size) : NULL;
+		FREED uint8_t *bytes = work_on(work, WORK_LOOK) ? elf_image_bytes(e, at, size)
+								: NULL;
 		if (!bytes)
 			return false;
 		for (uint64_t i = 0; i < size; i++)
 			crc = table[(crc ^ bytes[i]) & 255] ^ (crc >> 8);
-		xfree(bytes);
 		at += size;
 	}
 	return ~crc == expected;
@@ -153,19 +152,14 @@ static bool find_by_link(struct debug_file *d, const struct elf_image *main, con
 	bool found =
 		link_fits(d, main, &link, search->work, joined(path, length, "", link.name)) ||
 		link_fits(d, main, &link, search->work, joined(path, length, "/.debug", link.name));
-	const char *usual = search->directories ? search->directories : USUAL_DIRECTORIES;
-	char *copy = xstrdup(usual), *rest = copy;
-	for (char *dir; !found && (dir = strsep(&rest, ":"));) {
-		struct strbuf below = { 0 };
+	FREED char *copy = xstrdup(search->directories ? search->directories : USUAL_DIRECTORIES);
+	for (char *dir, *rest = copy; !found && (dir = strsep(&rest, ":"));) {
 		if (*dir != '/')
 			continue;
-		strbuf_puts(&below, dir);
-		strbuf_add(&below, path, length);
+		FREED char *below = xprintf("%s%.*s", dir, (int)length, path);
 		found = link_fits(d, main, &link, search->work,
-				  joined(below.text, below.length, "", link.name));
-		strbuf_release(&below);
+				  joined(below, strlen(below), "", link.name));
 	}
-	xfree(copy);
 	xfree(link.name);
 	return found;
 }
@@ -309,7 +303,7 @@ static uint64_t unpacked_size(const struct elf_image *e)
 		bool old = strncmp(s->name, ".zdebug", 7) == 0;
 		if (!old && !(s->flags & SHF_COMPRESSED))
 			continue;
-		uint8_t *head = elf_image_bytes(e, s->offset, sizeof(Elf64_Chdr));
+		FREED uint8_t *head = elf_image_bytes(e, s->offset, sizeof(Elf64_Chdr));
 		uint64_t size = UNPACKED_MAX + 1;
 		if (head && old) {
 			memcpy(&size, head + 4, sizeof size);
@@ -321,7 +315,6 @@ static uint64_t unpacked_size(const struct elf_image *e)
 			memcpy(&narrow, head + offsetof(Elf32_Chdr, ch_size), sizeof narrow);
 			size = narrow;
 		}
-		xfree(head);
 		if (size > UNPACKED_MAX || (total += size) > UNPACKED_MAX)
 			return UNPACKED_MAX + 1;
 	}

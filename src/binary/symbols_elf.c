@@ -1,6 +1,55 @@
 #include <elf.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "binary/cfi.h"
+#include "binary/symbols_private.h"
+
+/* ---- functions that no symbol names, by what .eh_frame covers ---- */
+
+/* Those of stripped programs, which most are. Each is called by where it begins. */
+#define SECTION_MOST (128u << 20)
+
+/* Where code may be. */
+static bool find_code(const struct elf_image *e, struct cfi_section *into)
+{
+	cfi_section_clear(into);
+	for (size_t i = 0; i < e->sections.count; i++) {
+		const struct elf_section *s = &e->sections.items[i];
+		if (s->flags & SHF_EXECINSTR)
+			cfi_section_cover(into, s->address, s->size);
+	}
+	return cfi_section_bound(into);
+}
+
+void symbol_table_read_pieces(struct symbol_table *t, const struct elf_image *e, const char *name)
+{
+	const struct elf_section *s = elf_image_section(e, ".eh_frame");
+	struct cfi_section section = { 0 };
+	SCOPED(cfi_release) struct cfi c = { 0 };
+	if (!e->is64 || !s || s->size > SECTION_MOST || !find_code(e, &section))
+		return;
+	FREED uint8_t *bytes = elf_image_section_bytes(e, s);
+	if (!bytes)
+		return;
+	section.bytes = bytes;
+	section.size = s->size;
+	section.address = s->address;
+	cfi_read(&c, &section);
+	for (size_t i = 0; i < c.spans.count; i++) {
+		const struct cfi_span *span = &c.spans.items[i];
+		uint64_t begin = section.low + span->begin;
+		char called[256];
+		snprintf(called, sizeof called, "%.200s+0x%" PRIx64, name, begin);
+		if (!symbol_table_add(t, begin, span->end - span->begin, called, STB_LOCAL,
+				      STT_FUNC))
+			break;
+	}
+	symbol_table_finish(t);
+}
+
 #ifdef TARE_LZMA
 #include <lzma.h>
 #endif
@@ -78,7 +127,7 @@ static const char *raw_name(const struct raw_symbols *raw, const Elf64_Sym *s)
 static size_t add_symbols(struct symbol_table *t, const struct elf_image *e,
 			  const struct elf_section *section)
 {
-	struct raw_symbols raw = raw_read(e, section);
+	SCOPED(raw_release) struct raw_symbols raw = raw_read(e, section);
 	size_t before = t->list.count;
 	symbol_table_room(t, SHARED_MAX * (uint64_t)raw.names_size + ROOM_LEAST);
 	for (size_t i = 0; raw.bytes && i < raw.count; i++) {
@@ -89,7 +138,6 @@ static size_t add_symbols(struct symbol_table *t, const struct elf_image *e,
 				      ELF64_ST_TYPE(s.st_info)))
 			break;
 	}
-	raw_release(&raw);
 	return t->list.count - before;
 }
 
@@ -105,7 +153,7 @@ typedef ARRAY(struct slot) slot_list;
 static void add_slots(slot_list *into, const struct elf_image *e, const struct elf_section *s)
 {
 	uint64_t size = 0;
-	uint8_t *bytes = elf_image_section_begin(e, s, RAW_MAX, &size);
+	FREED uint8_t *bytes = elf_image_section_begin(e, s, RAW_MAX, &size);
 	size_t count = bytes ? size / sizeof(Elf64_Rela) : 0;
 	for (size_t i = 0; i < count && into->count < SYMBOLS_MAX; i++) {
 		Elf64_Rela r;
@@ -114,7 +162,6 @@ static void add_slots(slot_list *into, const struct elf_image *e, const struct e
 						.symbol = (uint32_t)ELF64_R_SYM(r.r_info),
 						.addend = r.r_addend });
 	}
-	xfree(bytes);
 }
 
 static int by_got(const void *a, const void *b)
@@ -141,7 +188,7 @@ static bool add_entry(struct symbol_table *t, const struct elf_image *e,
 		      const struct raw_symbols *raw, const struct slot *slot, uint64_t address,
 		      uint64_t size)
 {
-	struct strbuf name = { 0 };
+	SCOPED(strbuf_release) struct strbuf name = { 0 };
 	Elf64_Sym s = { 0 };
 	if (!work_on(t->work, 64))
 		return false;
@@ -149,16 +196,13 @@ static bool add_entry(struct symbol_table *t, const struct elf_image *e,
 		s = symbol_at(e, raw->bytes, slot->symbol);
 	const char *plain = raw_name(raw, &s);
 	if (slot->symbol && *plain) {
-		char *readable = demangled(plain);
+		FREED char *readable = demangled(plain);
 		strbuf_printf(&name, "%s@plt", readable);
-		xfree(readable);
 	} else {
 		/* resolved by a function of the file itself; objdump's way to say it */
 		strbuf_printf(&name, "*ABS*+%#llx@plt", (unsigned long long)slot->addend);
 	}
-	bool added = symbol_table_add(t, address, size, name.text, STB_GLOBAL, STT_FUNC);
-	strbuf_release(&name);
-	return added;
+	return symbol_table_add(t, address, size, name.text, STB_GLOBAL, STT_FUNC);
 }
 
 /* An entry jumps through its slot: jmp *slot(%rip). That tells whose it is, whatever the linker's
@@ -167,7 +211,7 @@ static void add_x86_entries(struct symbol_table *t, const struct elf_image *e,
 			    const struct raw_symbols *raw, const slot_list *slots,
 			    const struct elf_section *plt, uint64_t size)
 {
-	uint8_t *code = elf_image_section_bytes(e, plt);
+	FREED uint8_t *code = elf_image_section_bytes(e, plt);
 	bool room = true;
 	for (uint64_t at = 0; code && room && at + size <= plt->size; at += size) {
 		room = work_on(t->work, 1);
@@ -183,7 +227,6 @@ static void add_x86_entries(struct symbol_table *t, const struct elf_image *e,
 			break;
 		}
 	}
-	xfree(code);
 }
 
 /* In the order of .rela.plt, behind a head of two entries. */
@@ -205,8 +248,8 @@ static void add_plt(struct symbol_table *t, const struct elf_image *e)
 	const struct elf_section *got = elf_image_section(e, ".plt.got");
 	if (!e->is64 || (!plt && !got))
 		return;
-	struct raw_symbols raw = raw_read(e, dynamic);
-	slot_list slots = { 0 };
+	SCOPED(raw_release) struct raw_symbols raw = raw_read(e, dynamic);
+	FREED slot_list slots = { 0 };
 	add_slots(&slots, e, elf_image_section(e, ".rela.plt"));
 	if (e->machine == EM_X86_64)
 		add_slots(&slots, e, elf_image_section(e, ".rela.dyn"));
@@ -215,8 +258,7 @@ static void add_plt(struct symbol_table *t, const struct elf_image *e)
 	if (e->machine == EM_AARCH64 && plt) {
 		add_arm_entries(t, e, &raw, &slots, plt);
 	} else if (e->machine == EM_X86_64) {
-		if (slots.count)
-			qsort(slots.items, slots.count, sizeof *slots.items, by_got);
+		array_sort(&slots, by_got);
 		if (plt)
 			add_x86_entries(t, e, &raw, &slots, plt, 16);
 		if (sec)
@@ -224,8 +266,6 @@ static void add_plt(struct symbol_table *t, const struct elf_image *e)
 		if (got)
 			add_x86_entries(t, e, &raw, &slots, got, sec ? 16 : 8);
 	}
-	array_release(&slots);
-	raw_release(&raw);
 }
 
 /* ---- a table of symbols, packed into the stripped file (Fedora) ---- */
@@ -250,7 +290,7 @@ static void add_packed(struct symbol_table *t, const struct elf_image *main)
 #ifdef TARE_LZMA
 	const uint64_t most = 64u << 20;
 	const struct elf_section *s = elf_image_section(main, ".gnu_debugdata");
-	uint8_t *packed = elf_image_section_bytes(main, s);
+	FREED uint8_t *packed = elf_image_section_bytes(main, s);
 	if (!packed)
 		return;
 	uint64_t limit = s->size < most / 64 ? s->size * 64 : most;
@@ -263,7 +303,6 @@ static void add_packed(struct symbol_table *t, const struct elf_image *main)
 	stream.next_out = bytes;
 	sound = sound && unpack(t->work, &stream, limit);
 	lzma_end(&stream);
-	xfree(packed);
 	if (!sound) {
 		xfree(bytes);
 	} else if (elf_image_open_memory(&inner, bytes, stream.total_out)) {

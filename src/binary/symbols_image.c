@@ -164,10 +164,9 @@ static void read_segments(struct elf_image *e, const Elf64_Ehdr *h)
 								       .size = p.p_filesz });
 		} else if (p.p_type == PT_NOTE && !e->build_id_size) {
 			size_t size = p.p_filesz < NOTES_MAX ? (size_t)p.p_filesz : NOTES_MAX;
-			uint8_t *notes = elf_image_bytes(e, p.p_offset, size);
+			FREED uint8_t *notes = elf_image_bytes(e, p.p_offset, size);
 			if (notes)
 				e->build_id_size = build_id_in_notes(notes, size, e->build_id);
-			xfree(notes);
 		}
 	}
 }
@@ -201,7 +200,7 @@ static void read_sections(struct elf_image *e, const Elf64_Ehdr *h)
 		count = s.sh_size < SECTIONS_MAX ? (size_t)s.sh_size : SECTIONS_MAX;
 	if (names == SHN_XINDEX)
 		names = s.sh_link;
-	uint32_t *at = xcalloc(count + 1, sizeof *at);
+	FREED uint32_t *at = xcalloc(count + 1, sizeof *at);
 	for (size_t i = 0; i < count; i++) {
 		if (h->e_shoff > e->size || !read_section(e, h->e_shoff + i * h->e_shentsize, &s))
 			break;
@@ -222,7 +221,6 @@ static void read_sections(struct elf_image *e, const Elf64_Ehdr *h)
 	for (size_t i = 0; i < e->sections.count; i++)
 		if (e->names && at[i] < size)
 			e->sections.items[i].name = e->names + at[i];
-	xfree(at);
 }
 
 static bool parse(struct elf_image *e)
@@ -273,7 +271,7 @@ void elf_image_close(struct elf_image *e)
 
 static uint8_t *copy_of_memory(uint64_t begin, size_t size)
 {
-	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	CLOSED int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
 	uint8_t *bytes = xmalloc(size);
@@ -281,14 +279,13 @@ static uint8_t *copy_of_memory(uint64_t begin, size_t size)
 		xfree(bytes);
 		bytes = NULL;
 	}
-	close(fd);
 	return bytes;
 }
 
 bool elf_image_open_vdso(struct elf_image *e)
 {
 	*e = (struct elf_image){ .fd = -1 };
-	char *maps = file_read("/proc/self/maps");
+	FREED char *maps = file_read("/proc/self/maps");
 	uint8_t *bytes = NULL;
 	size_t size = 0;
 	char *rest = maps;
@@ -302,6 +299,5 @@ bool elf_image_open_vdso(struct elf_image *e)
 			bytes = copy_of_memory(begin, size);
 		break;
 	}
-	xfree(maps);
 	return bytes && elf_image_open_memory(e, bytes, size);
 }

@@ -21,7 +21,7 @@ void jit_parse(struct jit_map *j, const char *text)
 {
 	symbol_table_release(&j->table);
 	j->table.latest = true;
-	struct strbuf name = { 0 };
+	SCOPED(strbuf_release) struct strbuf name = { 0 };
 	for (const char *line = text, *end; line && *line; line = end ? end + 1 : NULL) {
 		end = strchr(line, '\n');
 		if (!work_on(j->table.work, 1))
@@ -41,16 +41,13 @@ void jit_parse(struct jit_map *j, const char *text)
 		    !symbol_table_add(&j->table, start, size, name.text, STB_GLOBAL, STT_FUNC))
 			break;
 	}
-	strbuf_release(&name);
 	symbol_table_finish(&j->table);
 }
 
 /* What the process calls itself in its own namespace. */
 static uint32_t inner_pid(uint32_t pid)
 {
-	char path[64];
-	snprintf(path, sizeof path, "/proc/%u/status", pid);
-	char *status = file_read(path);
+	FREED char *status = file_read_proc(pid, "status");
 	char *line = status ? strstr(status, "\nNSpid:") : NULL;
 	if (line) {
 		char *at = line + strlen("\nNSpid:"), *rest;
@@ -61,7 +58,6 @@ static uint32_t inner_pid(uint32_t pid)
 				break;
 		}
 	}
-	xfree(status);
 	return pid;
 }
 
@@ -70,14 +66,13 @@ static int open_inside(uint32_t pid)
 {
 	char path[64];
 	snprintf(path, sizeof path, "/proc/%u/root", pid);
-	int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	CLOSED int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return -1;
 	snprintf(path, sizeof path, "tmp/perf-%u.map", inner_pid(pid));
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
 				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
-	close(root);
 	return file_reopen_regular(fd);
 }
 
@@ -113,15 +108,12 @@ static bool may_be_believed(struct jit_map *j, uint32_t pid, uid_t owner)
 /* When the process with this pid began, CLOCK_REALTIME; 0: there is none. */
 static int64_t began_ns(uint32_t pid)
 {
-	char path[64];
-	snprintf(path, sizeof path, "/proc/%u/stat", pid);
-	char *stat = file_read(path);
+	FREED char *stat = file_read_proc(pid, "stat");
 	const char *at = stat ? strrchr(stat, ')') : NULL; /* ends the second field */
 	for (int field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
 	uint64_t ticks = at ? strtoull(at, NULL, 10) : 0;
 	long hz = sysconf(_SC_CLK_TCK);
-	xfree(stat);
 	if (!at || hz <= 0)
 		return 0;
 	return clock_realtime_ns() - (int64_t)clock_boottime_ns() +
@@ -152,21 +144,19 @@ static char *read_text(int fd, uint64_t size)
 void jit_refresh(struct jit_map *j, uint32_t pid, const struct jit_times *times)
 {
 	struct stat st;
-	int fd = open_map(pid);
+	CLOSED int fd = open_map(pid);
 	if (fd < 0)
 		return; /* what was read before stays */
 	if (fstat(fd, &st) == 0 && may_be_believed(j, pid, st.st_uid)) {
 		int64_t changed = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
 		if ((changed != j->changed_ns || (uint64_t)st.st_size != j->size) &&
 		    is_of_its_time(changed, pid, times)) {
-			char *text = read_text(fd, (uint64_t)st.st_size);
+			FREED char *text = read_text(fd, (uint64_t)st.st_size);
 			jit_parse(j, text);
-			xfree(text);
 			j->changed_ns = changed;
 			j->size = (uint64_t)st.st_size;
 		}
 	}
-	close(fd);
 }
 
 void jit_release(struct jit_map *j)

@@ -84,8 +84,7 @@ static size_t add_ranges(range_list *into, Dwarf_Die *die, uint32_t of, struct w
 
 static void sort_ranges(range_list *list)
 {
-	if (list->count)
-		qsort(list->items, list->count, sizeof *list->items, by_begin);
+	array_sort(list, by_begin);
 }
 
 static Elf_Data *programs_of(Dwarf *dwarf)

@@ -134,8 +134,7 @@ static void sort_spans(struct cfi *c)
 {
 	for (size_t i = 1; i < c->spans.count; i++) {
 		if (c->spans.items[i].begin < c->spans.items[i - 1].begin) {
-			qsort(c->spans.items, c->spans.count, sizeof *c->spans.items,
-			      compare_spans);
+			array_sort(&c->spans, compare_spans);
 			return;
 		}
 	}
@@ -179,29 +178,11 @@ static void add_gap(struct unwind_table *t, uint32_t begin, uint32_t end, uint64
 						.how = UNWIND_NONE });
 }
 
-static void assemble(struct unwind_table *t, struct cfi *c, uint64_t entry)
-{
-	uint32_t end = 0;
-	sort_spans(c);
-	t->rows = xmalloc((c->rows.count + c->spans.count + 3) * sizeof *t->rows);
-	for (size_t i = 0; i < c->spans.count; i++) {
-		const struct cfi_span *span = &c->spans.items[i];
-		if (i && span->begin > end)
-			add_gap(t, end, span->begin, entry);
-		if (span->end > end) {
-			add_span(t, c, span, end);
-			end = span->end;
-		}
-	}
-	add_row(t, (struct unwind_row){ .pc = end, .how = UNWIND_NONE });
-	t->rows = xrealloc(t->rows, t->count * sizeof *t->rows);
-}
-
 void unwind_read(struct unwind_table *into, const void *bytes, size_t size)
 {
 	struct image image = { .bytes = bytes, .size = size };
 	struct cfi_section section = { 0 };
-	struct cfi c = { 0 };
+	SCOPED(cfi_release) struct cfi c = { 0 };
 	*into = (struct unwind_table){ 0 };
 	if (!open_image(&image) || !find_code(&image, &section) ||
 	    (!find_by_section(&image, &section) && !find_by_segment(&image, &section)))
@@ -209,9 +190,21 @@ void unwind_read(struct unwind_table *into, const void *bytes, size_t size)
 	cfi_read(&c, &section);
 	if (c.spans.count) {
 		into->base = section.low;
-		assemble(into, &c, image.header.e_entry - section.low);
+		uint32_t end = 0;
+		sort_spans(&c);
+		into->rows = xmalloc((c.rows.count + c.spans.count + 3) * sizeof *into->rows);
+		for (size_t i = 0; i < c.spans.count; i++) {
+			const struct cfi_span *span = &c.spans.items[i];
+			if (i && span->begin > end)
+				add_gap(into, end, span->begin, image.header.e_entry - section.low);
+			if (span->end > end) {
+				add_span(into, &c, span, end);
+				end = span->end;
+			}
+		}
+		add_row(into, (struct unwind_row){ .pc = end, .how = UNWIND_NONE });
+		into->rows = xrealloc(into->rows, into->count * sizeof *into->rows);
 	}
-	cfi_release(&c);
 }
 
 void unwind_release(struct unwind_table *t)

@@ -28,9 +28,8 @@ static void render_commands(const loaded_list *runs, const struct run_form *form
 		[RUN_TSV] = TABLE_TSV,
 	};
 	struct run_view *views = loaded_views(runs);
-	const struct style style = { .width = (size_t)cmd_columns(),
-				     .colour = form->as == RUN_TEXT && cmd_colour(),
-				     .unit = (enum time_unit)form->unit };
+	struct style style = cmd_style(form->unit);
+	style.colour &= form->as == RUN_TEXT;
 	if (form->executions)
 		put_table(time_executions(views, runs->count), formats[form->as], out);
 	else if (form->as == RUN_TEXT)

@@ -42,7 +42,7 @@ static int open_one(struct collector *c, enum backend backend, struct error *err
 int collector_open(struct collector **out, enum backend want, struct error *err)
 {
 	struct collector *c = xcalloc(1, sizeof *c);
-	struct strbuf why = { 0 };
+	SCOPED(strbuf_release) struct strbuf why = { 0 };
 	int failed = -1;
 	if (want != BACKENDS) {
 		failed = open_one(c, want, err);
@@ -74,7 +74,6 @@ int collector_open(struct collector **out, enum backend want, struct error *err)
 		c->not_seen = sb.length ? strbuf_detach(&sb) : NULL;
 		*out = c;
 	}
-	strbuf_release(&why);
 	return failed;
 }
 

@@ -52,10 +52,8 @@ bool quiet_is_journalled(const struct quiet_options *o)
 {
 	if (quiet_is_machine(o) && geteuid() != 0)
 		return false;
-	char *path = journal_path(o, NULL);
-	bool is = path && access(path, F_OK) == 0;
-	free(path);
-	return is;
+	FREED char *path = journal_path(o, NULL);
+	return path && access(path, F_OK) == 0;
 }
 
 static char *directory_of(const char *path)
@@ -67,11 +65,10 @@ static char *directory_of(const char *path)
 
 static int directory_make(const char *directory, struct error *err)
 {
-	char *above = directory_of(directory);
+	FREED char *above = directory_of(directory);
 	if (mkdir(above, 0755) && errno != EEXIST) {
 		/* the next mkdir says what is wrong */
 	}
-	free(above);
 	/* nobody else may put a journal there: root would believe it */
 	if (directory_own(directory))
 		return 0;
@@ -80,8 +77,7 @@ static int directory_make(const char *directory, struct error *err)
 			  "cannot keep the journal in %s: it is another's, or open to others",
 			  directory);
 	else
-		error_set(err, EXIT_ENVIRONMENT, "cannot make %s for the journal: %s", directory,
-			  strerror(errno));
+		error_errno(err, EXIT_ENVIRONMENT, "cannot make %s for the journal", directory);
 	return error_hint(err, "nothing was changed; set TARE_RUNTIME_DIR to a directory of "
 			       "your own");
 }
@@ -118,23 +114,18 @@ static int append(struct journal *j, const char *text, size_t length)
 
 static int sync_directory(const char *path)
 {
-	char *directory = directory_of(path);
-	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int failed = fd < 0 || fsync(fd);
-	if (fd >= 0)
-		close(fd);
-	free(directory);
-	return failed ? -1 : 0;
+	FREED char *directory = directory_of(path);
+	CLOSED int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 || fsync(fd) ? -1 : 0;
 }
 
 /* Under another name until it is whole and on disk: there is never half a journal. */
 static int write_whole(struct journal *j, const char *beside)
 {
-	struct strbuf text = { 0 };
-	char *boot = boot_id();
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
+	FREED char *boot = boot_id();
 	strbuf_printf(&text, TITLE "\nboot\t%s\nowner\t%d\t%llu\nsince\t%" PRId64 "\n", boot,
 		      j->owner, j->owner_start, j->since_ns);
-	free(boot);
 	for (size_t i = 0; i < j->changes.count; i++) {
 		const struct change *c = &j->changes.items[i];
 		strbuf_printf(&text, "change\t%d\t%s", (int)c->kind, c->knob);
@@ -150,7 +141,6 @@ static int write_whole(struct journal *j, const char *beside)
 		     append(j, text.text, text.length) || fsync(j->fd) || link(beside, j->path);
 	int saved = errno;
 	unlink(beside);
-	strbuf_release(&text);
 	errno = saved;
 	if (!failed && sync_directory(j->path)) {
 		saved = errno;
@@ -164,18 +154,17 @@ static int write_whole(struct journal *j, const char *beside)
 int journal_create(struct journal *j, const struct quiet_options *o, int owner, struct error *err)
 {
 	char *path = journal_path(o, err), state;
-	struct strbuf beside = { 0 };
 	if (!path)
 		return -1;
-	char *directory = directory_of(path);
+	FREED char *directory = directory_of(path);
 	j->path = path;
 	j->owner = owner;
 	j->since_ns = clock_realtime_ns();
-	strbuf_printf(&beside, "%s.%d", path, (int)getpid());
+	FREED char *beside = xprintf("%s.%d", path, (int)getpid());
 	int failed = directory_make(directory, err);
 	if (!failed && !process_start(owner, &j->owner_start, &state))
 		failed = error_set(err, EXIT_USAGE, "there is no process %d", owner);
-	if (!failed && write_whole(j, beside.text)) {
+	if (!failed && write_whole(j, beside)) {
 		if (errno == EEXIST)
 			failed = error_set(err, EXIT_USAGE,
 					   "the machine is being made quiet by "
@@ -189,69 +178,60 @@ int journal_create(struct journal *j, const struct quiet_options *o, int owner, 
 		close(j->fd);
 		j->fd = -1;
 	}
-	free(directory);
-	strbuf_release(&beside);
 	return failed;
 }
 
-static int add_line(struct journal *j, struct strbuf *line, struct error *err)
+static int __attribute__((format(printf, 3, 4)))
+add_line(struct journal *j, struct error *err, const char *fmt, ...)
 {
-	strbuf_putc(line, '\n');
-	int failed = append(j, line->text, line->length);
-	strbuf_release(line);
-	return failed ? error_set(err, EXIT_ENVIRONMENT, "cannot write the journal %s: %s", j->path,
-				  strerror(errno))
-		      : 0;
+	SCOPED(strbuf_release) struct strbuf line = { 0 };
+	va_list args;
+	va_start(args, fmt);
+	strbuf_vprintf(&line, fmt, args);
+	va_end(args);
+	strbuf_putc(&line, '\n');
+	if (append(j, line.text, line.length))
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot write the journal %s", j->path);
+	return 0;
 }
 
 int journal_made(struct journal *j, size_t number, const char *after, struct error *err)
 {
-	struct strbuf line = { 0 };
-	strbuf_printf(&line, "made\t%zu", number);
+	SCOPED(strbuf_release) struct strbuf field = { 0 };
 	if (after)
-		put_field(&line, after);
-	return add_line(j, &line, err);
+		put_field(&field, after);
+	return add_line(j, err, "made\t%zu%s", number, strbuf_text(&field));
 }
 
 int journal_refused(struct journal *j, size_t number, struct error *err)
 {
-	struct strbuf line = { 0 };
-	strbuf_printf(&line, "refused\t%zu", number);
-	return add_line(j, &line, err);
+	return add_line(j, err, "refused\t%zu", number);
 }
 
 int journal_keep(struct journal *j, struct error *err)
 {
-	struct strbuf line = { 0 };
-	strbuf_puts(&line, "keep");
-	return add_line(j, &line, err);
+	return add_line(j, err, "keep");
 }
 
 int journal_restoring(struct journal *j, struct error *err)
 {
-	struct strbuf line = { 0 };
 	unsigned long long start = 0;
 	char state;
 	if (ftruncate(j->fd, j->whole))
-		return error_set(err, EXIT_ENVIRONMENT, "cannot write the journal %s: %s", j->path,
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot write the journal %s", j->path);
 	process_start((int)getpid(), &start, &state);
-	strbuf_printf(&line, "restoring\t%d\t%llu", (int)getpid(), start);
-	return add_line(j, &line, err);
+	return add_line(j, err, "restoring\t%d\t%llu", (int)getpid(), start);
 }
 
 int journal_finished(struct journal *j, size_t number, struct error *err)
 {
-	struct strbuf line = { 0 };
-	strbuf_printf(&line, "finished\t%zu", number);
-	return add_line(j, &line, err);
+	return add_line(j, err, "finished\t%zu", number);
 }
 
 int journal_remove(struct journal *j, struct error *err)
 {
 	if (unlink(j->path) && errno != ENOENT)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot remove the journal %s: %s", j->path,
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot remove the journal %s", j->path);
 	return 0;
 }
 
@@ -283,15 +263,11 @@ static bool read_mark(struct journal *j, size_t count, char **f)
 	if (count < 2 || !integer_parse(f[1], 0, (long)j->changes.count - 1, &number))
 		return false;
 	struct change *c = &j->changes.items[number];
-	if (strcmp(f[0], "finished") == 0) {
-		c->finished = true;
+	bool finished = strcmp(f[0], "finished") == 0, refused = strcmp(f[0], "refused") == 0;
+	c->begun |= !finished;
+	c->finished |= finished || refused;
+	if (finished || refused)
 		return true;
-	}
-	c->begun = true;
-	if (strcmp(f[0], "refused") == 0) {
-		c->finished = true;
-		return true;
-	}
 	free(c->after);
 	c->after = count == 3 ? xstrdup(f[2]) : NULL;
 	return count <= 3;
@@ -302,9 +278,8 @@ static bool read_line(struct journal *j, char *line, bool *begun)
 	char *f[FIELDS] = { line };
 	size_t count = split(line, f);
 	if (strcmp(f[0], "boot") == 0 && count == 2) {
-		char *boot = boot_id();
+		FREED char *boot = boot_id();
 		j->stale = strcmp(boot, f[1]) != 0;
-		free(boot);
 		return true;
 	}
 	if (strcmp(f[0], "owner") == 0 || strcmp(f[0], "restoring") == 0) {
@@ -396,8 +371,7 @@ static int open_file(struct journal *j, const struct quiet_options *o, struct er
 		if (errno == ENOENT || errno == ENOTDIR)
 			return 0;
 		bool denied = errno == EACCES;
-		error_set(err, EXIT_ENVIRONMENT, "cannot open the journal %s: %s", j->path,
-			  strerror(errno));
+		error_errno(err, EXIT_ENVIRONMENT, "cannot open the journal %s", j->path);
 		return denied ? error_hint(err, "that takes root") : -1;
 	}
 	if (fstat(j->fd, &st) || !S_ISREG(st.st_mode) ||
@@ -413,12 +387,9 @@ static int open_file(struct journal *j, const struct quiet_options *o, struct er
 /* From what is open: by its name it could be another's by now. */
 static int read_file(struct journal *j, struct error *err)
 {
-	char *text = file_read_from(j->fd);
-	int failed = text ? read_text(j, text, err)
-			  : error_set(err, EXIT_ENVIRONMENT, "cannot read the journal %s: %s",
-				      j->path, strerror(errno));
-	free(text);
-	return failed;
+	FREED char *text = file_read_from(j->fd);
+	return text ? read_text(j, text, err)
+		    : error_errno(err, EXIT_ENVIRONMENT, "cannot read the journal %s", j->path);
 }
 
 int journal_open(struct journal *j, const struct quiet_options *o, struct error *err)

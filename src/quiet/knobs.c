@@ -121,11 +121,8 @@ char *value_word(const char *text)
 
 bool value_equal(const char *a, const char *b)
 {
-	char *x = value_word(a), *y = value_word(b);
-	bool equal = strcmp(x, y) == 0;
-	free(x);
-	free(y);
-	return equal;
+	FREED char *x = value_word(a), *y = value_word(b);
+	return strcmp(x, y) == 0;
 }
 
 /* ---- CPUs ---- */
@@ -141,32 +138,23 @@ static bool is_isolated(const struct quiet_options *o, size_t cpu)
 /* CPUs of the text that are not isolated; false where it is no list of CPUs or none is left. */
 static bool others_of(const struct quiet_options *o, const char *text, struct strbuf *out)
 {
-	char *word = value_word(text);
+	FREED char *word = value_word(text);
 	cpu_set_t set;
-	ARRAY(uint32_t) left = { 0 };
+	FREED ARRAY(uint32_t) left = { 0 };
 	bool is_list = cpus_parse(word, &set);
 	for (size_t cpu = 0; is_list && cpu < CPU_SETSIZE; cpu++)
 		if (CPU_ISSET(cpu, &set) && !is_isolated(o, cpu))
 			array_push(&left, (uint32_t)cpu);
 	cpus_text(left.items, left.count, out);
-	bool some = left.count > 0;
-	array_release(&left);
-	free(word);
-	return some;
+	return left.count > 0;
 }
 
 /* The CPUs that interrupts may go to: online, and not isolated. */
 static char *online_others(const struct quiet_options *o)
 {
-	char *path = quiet_path(o, CPU "online"), *online = file_read_line(path);
-	struct strbuf out = { 0 };
-	bool some = online && others_of(o, online, &out);
-	free(path);
-	free(online);
-	if (some)
-		return strbuf_detach(&out);
-	strbuf_release(&out);
-	return NULL;
+	FREED char *path = quiet_path(o, CPU "online"), *online = file_read_line(path);
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
+	return online && others_of(o, online, &out) ? strbuf_detach(&out) : NULL;
 }
 
 /* The mask as the kernel writes it: words of 8 hex digits, as many digits as the mask has now. */
@@ -198,10 +186,9 @@ static char *mask_without(const struct quiet_options *o, const char *mask)
 static bool is_met(const struct setting *s, const char *now, const char *wanted)
 {
 	long a, b;
-	char *word = value_word(now);
+	FREED char *word = value_word(now);
 	bool numbers = integer_parse(word, 0, INT64_MAX, &a) &&
 		       integer_parse(wanted, 0, INT64_MAX, &b);
-	free(word);
 	if (numbers && s->rule == AT_LEAST)
 		return a >= b;
 	if (numbers && s->rule == AT_MOST)
@@ -213,22 +200,17 @@ static bool is_met(const struct setting *s, const char *now, const char *wanted)
 static char *wanted_of(const struct quiet_options *o, const struct setting *s, const char *full,
 		       const char *now)
 {
-	struct strbuf list = { 0 };
+	SCOPED(strbuf_release) struct strbuf list = { 0 };
 	switch (s->rule) {
 	case AS_FILE: {
-		struct strbuf path = { 0 };
-		strbuf_printf(&path, "%.*s/%s", (int)(strrchr(full, '/') - full), full, s->value);
-		char *text = file_read_line(strbuf_text(&path));
-		strbuf_release(&path);
-		return text;
+		FREED char *path =
+			xprintf("%.*s/%s", (int)(strrchr(full, '/') - full), full, s->value);
+		return file_read_line(path);
 	}
 	case OTHERS_MASK:
 		return mask_without(o, now);
 	case OTHERS_LIST:
-		if (others_of(o, now, &list))
-			return strbuf_detach(&list);
-		strbuf_release(&list);
-		return online_others(o);
+		return others_of(o, now, &list) ? strbuf_detach(&list) : online_others(o);
 	default:
 		return xstrdup(s->value);
 	}
@@ -238,14 +220,14 @@ static void plan_file(const struct quiet_options *o, const struct setting *s, co
 		      const char *full, change_list *out)
 {
 	const char *what = full + (o->root ? strlen(o->root) : 0);
-	char *now = file_read(full);
+	FREED char *now = file_read(full);
 	if (!now) {
 		if (errno != ENOENT)
 			change_judge(change_add(out, CHANGE_FILE, knob, what, NULL, NULL),
 				     QUIET_REFUSED, "it cannot be read: %s", strerror(errno));
 		return;
 	}
-	char *wanted = wanted_of(o, s, full, now);
+	FREED char *wanted = wanted_of(o, s, full, now);
 	if (wanted) {
 		struct change *c = change_add(out, CHANGE_FILE, knob, what, now, wanted);
 		if (is_met(s, now, wanted) || (s->only_from && !value_equal(now, s->only_from)))
@@ -253,8 +235,6 @@ static void plan_file(const struct quiet_options *o, const struct setting *s, co
 		else if (access(full, W_OK) != 0 && errno == EROFS)
 			change_judge(c, QUIET_REFUSED, "%s", strerror(EROFS));
 	}
-	free(wanted);
-	free(now);
 }
 
 /* glob(3) is to take the root for what it is. */
@@ -282,12 +262,11 @@ int plan_files(const struct quiet_options *o, const struct quiet_knob *k, change
 		if (strcmp(s->knob, k->name) != 0)
 			continue;
 		first = first ? first : s->path;
-		char *pattern = pattern_of(o, s->path);
+		FREED char *pattern = pattern_of(o, s->path);
 		if (glob(pattern, 0, NULL, &found) == 0)
 			for (size_t j = 0; j < found.gl_pathc; j++)
 				plan_file(o, s, k->name, found.gl_pathv[j], out);
 		globfree(&found);
-		free(pattern);
 	}
 	if (first && out->count == before)
 		change_add(out, CHANGE_FILE, k->name, first, NULL, NULL)->state = QUIET_ABSENT;
@@ -307,24 +286,21 @@ enum reading reading_of_errno(struct error *err)
 static enum reading file_now(const struct quiet_options *o, const struct change *c, char **value,
 			     struct error *err)
 {
-	char *path = quiet_path(o, c->what);
+	FREED char *path = quiet_path(o, c->what);
 	*value = file_read(path);
-	enum reading reading = *value ? READ_VALUE : reading_of_errno(err);
-	free(path);
-	return reading;
+	return *value ? READ_VALUE : reading_of_errno(err);
 }
 
 /* In one write: these files know no second. */
 static int write_once(const char *path, const char *text)
 {
-	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW);
+	CLOSED int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return -1;
 	size_t length = strlen(text);
 	ssize_t n = write(fd, text, length);
-	int saved = n >= 0 && (size_t)n < length ? EIO : errno;
-	close(fd);
-	errno = saved;
+	if (n >= 0 && (size_t)n < length)
+		errno = EIO;
 	return n >= 0 && (size_t)n == length ? 0 : -1;
 }
 
@@ -333,18 +309,14 @@ static int write_once(const char *path, const char *text)
 static int file_put(const struct quiet_options *o, const struct change *c, const char *value,
 		    struct error *err)
 {
-	char *path = quiet_path(o, c->what), *word = value_word(value);
+	FREED char *path = quiet_path(o, c->what), *word = value_word(value);
 	int failed = write_once(path, value);
 	if (failed && errno == EINVAL && strcmp(word, value) != 0)
 		failed = write_once(path, word);
 	const char *why = errno == EIO && strncmp(c->what, "/proc/irq/", 10) == 0
 				  ? "the kernel does not let it move"
 				  : strerror(errno);
-	if (failed)
-		error_set(err, EXIT_ENVIRONMENT, "%s", why);
-	free(path);
-	free(word);
-	return failed;
+	return failed ? error_set(err, EXIT_ENVIRONMENT, "%s", why) : 0;
 }
 
 const struct change_ops file_ops = { file_now, file_put };

@@ -182,28 +182,24 @@ static void plan_unit(const struct quiet_options *o, struct systemd *s, const ch
 static int plan_service_unit(const struct quiet_options *o, struct systemd *s, const char *knob,
 			     const char *name, change_list *out, struct error *err)
 {
-	struct strbuf unit = { 0 };
-	word_list triggers = { 0 };
+	SCOPED(words_release) word_list triggers = { 0 };
 	size_t before = out->count;
-	strbuf_printf(&unit, "%s%s", name, strchr(name, '.') ? "" : ".service");
-	plan_unit(o, s, knob, unit.text, out);
+	FREED char *unit = xprintf("%s%s", name, strchr(name, '.') ? "" : ".service");
+	plan_unit(o, s, knob, unit, out);
 	bool stops = out->count > before && out->items[before].state == QUIET_WOULD_CHANGE;
-	int failed = stops ? systemd_triggers(s, unit.text, &triggers, err) : 0;
+	int failed = stops ? systemd_triggers(s, unit, &triggers, err) : 0;
 	for (size_t i = 0; !failed && i < triggers.count; i++)
 		plan_unit(o, s, knob, triggers.items[i], out);
-	words_release(&triggers);
-	strbuf_release(&unit);
 	return failed;
 }
 
 static int plan_timers(const struct quiet_options *o, struct systemd *s, const char *knob,
 		       change_list *out, struct error *err)
 {
-	word_list timers = { 0 };
+	SCOPED(words_release) word_list timers = { 0 };
 	int failed = systemd_active(s, ".timer", &timers, err);
 	for (size_t i = 0; !failed && i < timers.count; i++)
 		plan_unit(o, s, knob, timers.items[i], out);
-	words_release(&timers);
 	return failed;
 }
 
@@ -302,12 +298,9 @@ static int ask_service(const char *name, const char *word, bool interruptible)
 /* False: errno says why. */
 static bool has_script(const char *name)
 {
-	struct strbuf path = { 0 };
-	strbuf_printf(&path, "/etc/init.d/%s", name);
+	FREED char *path = xprintf("/etc/init.d/%s", name);
 	errno = ENOENT;
-	bool has = !strchr(name, '/') && access(path.text, X_OK) == 0;
-	strbuf_release(&path);
-	return has;
+	return !strchr(name, '/') && access(path, X_OK) == 0;
 }
 
 static enum reading sysv_now(const struct quiet_options *o, const struct change *c, char **value,
@@ -353,17 +346,13 @@ static char *script_of(const char *name)
 
 bool process_start(int pid, unsigned long long *start, char *state)
 {
-	char path[64];
-	snprintf(path, sizeof path, "/proc/%d/stat", pid);
-	char *text = file_read(path), *end = text ? strrchr(text, ')') : NULL;
+	FREED char *text = file_read_proc(pid, "stat");
+	const char *end = text ? strrchr(text, ')') : NULL;
 	/* the state is the first after the name, the start the 20th */
-	bool known = end &&
-		     sscanf(end + 1,
-			    " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-			    "%*s %*s %llu",
-			    state, start) == 2;
-	free(text);
-	return known;
+	return end && sscanf(end + 1,
+			     " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			     "%*s %*s %llu",
+			     state, start) == 2;
 }
 
 bool process_is_gone(int reason)
@@ -422,16 +411,14 @@ static void plan_holds(const struct quiet_options *o, const char *knob, change_l
 	static const char *const files[] = { "/run/crond.pid", "/run/cron.pid", "/run/atd.pid",
 					     "/run/anacron.pid" };
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-		char *text = file_read_line(files[i]);
+		FREED char *text = file_read_line(files[i]);
 		char path[64], state, what[96];
 		unsigned long long start;
 		long pid;
-		bool is_pid = text && integer_parse(text, 2, INT32_MAX, &pid);
-		free(text);
-		if (!is_pid)
+		if (!text || !integer_parse(text, 2, INT32_MAX, &pid))
 			continue;
 		snprintf(path, sizeof path, "/proc/%ld/comm", pid);
-		char *comm = file_read_line(path);
+		FREED char *comm = file_read_line(path);
 		const struct known_daemon *d = comm ? known_daemon_find(comm) : NULL;
 		if (d && d->kind == DAEMON_TIMED && !is_wish(o, comm) &&
 		    process_start((int)pid, &start, &state)) {
@@ -441,14 +428,13 @@ static void plan_holds(const struct quiet_options *o, const char *knob, change_l
 			if (state == 'T')
 				c->state = QUIET_ALREADY;
 		}
-		free(comm);
 	}
 }
 
 int plan_services(const struct quiet_options *o, const struct quiet_knob *k, change_list *out,
 		  struct error *err)
 {
-	text_list names = { 0 };
+	FREED text_list names = { 0 };
 	int failed = 0;
 	(void)err;
 	if (!quiet_is_machine(o))
@@ -471,13 +457,11 @@ int plan_services(const struct quiet_options *o, const struct quiet_knob *k, cha
 		if (strcmp(k->name, "jobs") == 0)
 			plan_holds(o, k->name, out);
 		for (size_t i = 0; i < names.count; i++) {
-			char *name = script_of(names.items[i]);
+			FREED char *name = script_of(names.items[i]);
 			if (has_script(name) && !quiet_kept(name) && !is_wish(o, name) &&
 			    !is_planned(out, name) && ask_service(name, "status", true) == 0)
 				change_add(out, CHANGE_SYSV, k->name, name, "running", "stopped");
-			free(name);
 		}
 	}
-	array_release(&names);
 	return failed;
 }

@@ -27,7 +27,7 @@ static enum reading swap_now(const struct quiet_options *o, const struct change 
 	(void)o;
 	*value = NULL;
 	if (!text) {
-		error_set(err, EXIT_ENVIRONMENT, "/proc/swaps: %s", strerror(errno));
+		error_errno(err, EXIT_ENVIRONMENT, "/proc/swaps");
 		return READ_FAILED;
 	}
 	for (char *line; rest && !out.length && (line = strsep(&rest, "\n"));)
@@ -67,16 +67,14 @@ int plan_swap(const struct quiet_options *o, const struct quiet_knob *k, change_
 	 * and restoring goes the other way. */
 	for (char *line; text && end > text; end = line) {
 		char path[512];
-		struct strbuf before = { 0 };
 		int priority;
 		end[-1] = '\0';
 		line = strrchr(text, '\n');
 		line = line ? line + 1 : text;
 		if (!read_line(line, path, &priority))
 			continue;
-		strbuf_printf(&before, "on %d", priority);
-		change_add(out, CHANGE_SWAP, k->name, path, before.text, "off");
-		strbuf_release(&before);
+		FREED char *before = xprintf("on %d", priority);
+		change_add(out, CHANGE_SWAP, k->name, path, before, "off");
 	}
 	free(text);
 	return 0;

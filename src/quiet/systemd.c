@@ -96,13 +96,13 @@ static bool is_transient(struct systemd *s, const char *object)
 
 enum unit_state systemd_state(struct systemd *s, const char *unit, char id[256])
 {
-	char *object;
+	FREED char *object = NULL;
 	snprintf(id, 256, "%s", unit);
 	int code = object_of(s, unit, &object);
 	if (!object)
 		return code < 0 ? UNIT_UNKNOWN : UNIT_ABSENT;
-	char *active = text_of(s, object, "ActiveState"), *sub = text_of(s, object, "SubState");
-	char *name = text_of(s, object, "Id");
+	FREED char *active = text_of(s, object, "ActiveState");
+	FREED char *sub = text_of(s, object, "SubState"), *name = text_of(s, object, "Id");
 	enum unit_state state = UNIT_WORKING;
 	if (*name)
 		snprintf(id, 256, "%s", name);
@@ -116,10 +116,6 @@ enum unit_state systemd_state(struct systemd *s, const char *unit, char id[256])
 		state = UNIT_DONE;
 	else if (strcmp(active, "active") == 0)
 		state = is_transient(s, object) ? UNIT_PASSING : UNIT_RUNNING;
-	free(active);
-	free(sub);
-	free(name);
-	free(object);
 	return state;
 }
 
@@ -179,7 +175,7 @@ int systemd_triggers(struct systemd *s, const char *unit, word_list *out, struct
 /* Whether systemd has nothing more to do for the unit. */
 static bool is_settled(struct systemd *s, const char *unit, bool on, bool *as_wanted)
 {
-	char *object;
+	FREED char *object = NULL;
 	uint32_t job = 0;
 	int code = object_of(s, unit, &object);
 	*as_wanted = code >= 0 && !on; /* not loaded any more */
@@ -190,12 +186,10 @@ static bool is_settled(struct systemd *s, const char *unit, bool on, bool *as_wa
 				"(uo)") >= 0)
 		sd_bus_message_read(reply, "(uo)", &job, NULL);
 	sd_bus_message_unref(reply);
-	char *active = text_of(s, object, "ActiveState");
+	FREED char *active = text_of(s, object, "ActiveState");
 	bool runs = strcmp(active, "active") == 0;
 	bool rests = strcmp(active, "inactive") == 0 || strcmp(active, "failed") == 0;
 	*as_wanted = on ? runs : rests;
-	free(active);
-	free(object);
 	return *as_wanted || (job == 0 && (runs || rests));
 }
 

@@ -99,7 +99,7 @@ int launcher_new(struct launcher **out, const struct launch *launch, struct erro
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	if (stack == MAP_FAILED) {
 		launcher_free(l);
-		return error_set(err, EXIT_ENVIRONMENT, "cannot map memory: %s", strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot map memory");
 	}
 	l->stack = stack;
 	*out = l;
@@ -151,8 +151,14 @@ static int find_program(const char *name, char *path, struct error *err)
 						: "check the spelling, or give its path");
 }
 
-static void fill_environment(struct launcher *l, const struct launch *launch)
+int command_spawn(struct launcher *l, const struct launch *launch, char *const *argv,
+		  struct command *c, struct error *err)
 {
+	if (!*l->name || strcmp(l->name, argv[0]) != 0) {
+		if (find_program(argv[0], l->path, err))
+			return -1;
+		snprintf(l->name, sizeof l->name, "%s", argv[0]);
+	}
 	size_t at = l->env_fixed;
 	l->env.items[at] = l->env.items[at + 1] = NULL;
 	if (launch->iteration >= 0) {
@@ -168,22 +174,11 @@ static void fill_environment(struct launcher *l, const struct launch *launch)
 		l->padding[13 + n] = '\0';
 		l->env.items[at] = l->padding;
 	}
-}
-
-int command_spawn(struct launcher *l, const struct launch *launch, char *const *argv,
-		  struct command *c, struct error *err)
-{
-	if (!*l->name || strcmp(l->name, argv[0]) != 0) {
-		if (find_program(argv[0], l->path, err))
-			return -1;
-		snprintf(l->name, sizeof l->name, "%s", argv[0]);
-	}
-	fill_environment(l, launch);
 	l->stamp = (struct launch_stamp){ 0 };
 	*c = (struct command){ .pid = -1, .pidfd = -1, .output_fd = -1, .stamp = &l->stamp };
 	int fds[2] = { -1, -1 };
 	if (launch->output == OUTPUT_PIPE && pipe2(fds, O_CLOEXEC))
-		return error_set(err, EXIT_ENVIRONMENT, "cannot make a pipe: %s", strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot make a pipe");
 	l->launch = *launch;
 	l->child = (struct child){ .launch = &l->launch,
 				   .path = l->path,

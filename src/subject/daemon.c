@@ -154,13 +154,6 @@ static bool sleep_until(uint64_t at_ns)
 	return !stopped;
 }
 
-static uint64_t thread_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t vary_period(struct daemon *d)
 {
 	for (int i = 0; i < 3; i++) /* the first numbers after near seeds are near, too */
@@ -180,10 +173,10 @@ static void activate(struct daemon *d)
 			return;
 		struct daemon_activation a = { .number = d->activations + 1,
 					       .begin_ns = clock_monotonic_ns() };
-		uint64_t had_ns = thread_ns();
+		uint64_t had_ns = clock_thread_cpu_ns();
 		if (!work(d->steps))
 			return;
-		a.cpu_ns = thread_ns() - had_ns;
+		a.cpu_ns = clock_thread_cpu_ns() - had_ns;
 		uint64_t now_ns = clock_monotonic_ns();
 		a.length_ns = now_ns - a.begin_ns;
 		d->log[d->activations++ % DAEMON_LOG_MOST] = a;

@@ -104,10 +104,9 @@ int experiment_builtin(const char *name, double scale, struct experiment *into, 
 				 SCALE_MOST);
 	if (scale != 0 && !strstr(experiment_texts[i], "\nscale: "))
 		return error_set(err, EXIT_USAGE, "'%s' has no scale", name);
-	char *text = with_scale(experiment_texts[i], scale);
+	FREED char *text = with_scale(experiment_texts[i], scale);
 	int failed = experiment_parse(text, strlen(text), NULL, into, err);
 	if (failed)
 		error_prefix(err, "%s", name);
-	free(text);
 	return failed;
 }

@@ -91,7 +91,7 @@ static void find_joins(const struct maker *m, const struct experiment_table *t, 
 
 static bool add_join(struct maker *m)
 {
-	join_list joins = { 0 };
+	FREED join_list joins = { 0 };
 	for (size_t i = 0; i < m->e->tables.count; i++)
 		find_joins(m, &m->e->tables.items[i], &joins);
 	bool found = joins.count != 0;
@@ -104,7 +104,6 @@ static bool add_join(struct maker *m)
 		m->multiplied |= !is_key(b);
 		m->tables[m->count++] = j.table;
 	}
-	array_release(&joins);
 	return found;
 }
 
@@ -183,7 +182,7 @@ static void put_range(struct maker *m, struct place p, double share)
 static void add_selection(struct maker *m)
 {
 	static const double shares[] = { 0.005, 0.02, 0.05, 0.1, 0.2, 0.5 };
-	place_list ranges = { 0 }, equals = { 0 };
+	FREED place_list ranges = { 0 }, equals = { 0 };
 	find_places(m, can_range, &ranges);
 	find_places(m, can_equal, &equals);
 	bool equal = equals.count && (!ranges.count || chance(m, 0.3));
@@ -198,8 +197,6 @@ static void add_selection(struct maker *m)
 		double share = shares[below(m, sizeof shares / sizeof *shares)];
 		put_range(m, p, share);
 	}
-	array_release(&ranges);
-	array_release(&equals);
 }
 
 /* ---- what is selected ---- */
@@ -229,7 +226,7 @@ static bool any(const struct maker *m, struct place p)
 static void put_aggregate(struct maker *m, struct strbuf *sql)
 {
 	static const char *const functions[] = { "SUM", "MIN", "MAX", "COUNT" };
-	place_list places = { 0 };
+	FREED place_list places = { 0 };
 	find_places(m, can_sum, &places);
 	if (places.count) {
 		const char *function = functions[below(m, 4)];
@@ -238,7 +235,6 @@ static void put_aggregate(struct maker *m, struct strbuf *sql)
 	} else {
 		strbuf_puts(sql, "COUNT(*)");
 	}
-	array_release(&places);
 }
 
 /* "t0.a, t1.b": up to `most` different ones, fewer where there are no more. */
@@ -254,7 +250,7 @@ static void put_columns(struct maker *m, place_list *from, size_t most, struct s
 
 static char *make_query(struct maker *m)
 {
-	struct strbuf sql = { 0 }, group = { 0 };
+	SCOPED(strbuf_release) struct strbuf sql = { 0 }, group = { 0 };
 	uint64_t joins = below(m, m->recipe->joins + 1);
 	for (uint64_t i = 0; i < joins && add_join(m); i++)
 		;
@@ -262,8 +258,8 @@ static char *make_query(struct maker *m)
 	for (uint64_t i = 0; i < selections; i++)
 		add_selection(m);
 	strbuf_puts(&sql, "SELECT ");
+	FREED place_list places = { 0 };
 	if (chance(m, m->recipe->aggregates)) {
-		place_list places = { 0 };
 		find_places(m, can_group, &places);
 		if (chance(m, 0.6))
 			/* more than one may have as many groups as rows */
@@ -271,18 +267,14 @@ static char *make_query(struct maker *m)
 		if (group.length)
 			strbuf_printf(&sql, "%s, ", group.text);
 		put_aggregate(m, &sql);
-		array_release(&places);
 	} else {
-		place_list places = { 0 };
 		find_places(m, any, &places);
 		put_columns(m, &places, 3, &sql);
-		array_release(&places);
 		/* few rows are to come back */
-		places = (place_list){ 0 };
+		places.count = 0;
 		find_places(m, can_range, &places);
 		if (places.count)
 			put_range(m, places.items[below(m, places.count)], 0.005);
-		array_release(&places);
 	}
 	strbuf_puts(&sql, " FROM ");
 	for (size_t n = 0; n < m->count; n++)
@@ -291,7 +283,6 @@ static char *make_query(struct maker *m)
 		strbuf_printf(&sql, " WHERE %s", m->where.text);
 	if (group.length)
 		strbuf_printf(&sql, " GROUP BY %s", group.text);
-	strbuf_release(&group);
 	return strbuf_detach(&sql);
 }
 

@@ -164,11 +164,10 @@ static void schema_for(const struct tree_node *tree, struct schema *s)
 __attribute__((format(printf, 4, 0))) static int
 error_line(uint32_t line, const char *path, struct error *err, const char *fmt, va_list args)
 {
-	struct strbuf message = { 0 };
+	SCOPED(strbuf_release) struct strbuf message = { 0 };
 	strbuf_vprintf(&message, fmt, args);
 	error_set(err, EXIT_USAGE, "line %u: %s%s%s", line, path, *path ? ": " : "",
 		  strbuf_text(&message));
-	strbuf_release(&message);
 	return -1;
 }
 
@@ -224,8 +223,8 @@ static const char *wanted_kind(enum cyaml_type type)
 
 static int check_choice(struct check *c, const struct tree_node *at, const cyaml_schema_value_t *v)
 {
-	text_list words = { 0 };
-	struct strbuf all = { 0 };
+	FREED text_list words = { 0 };
+	SCOPED(strbuf_release) struct strbuf all = { 0 };
 	bool found = false;
 	for (uint32_t i = 0; i < v->enumeration.count; i++) {
 		const char *word = v->enumeration.strings[i].str;
@@ -234,18 +233,13 @@ static int check_choice(struct check *c, const struct tree_node *at, const cyaml
 		found |= strcmp(at->text, word) == 0;
 	}
 	array_push(&words, NULL);
-	if (!found) {
-		const char *near = nearest_word(at->text, words.items);
-		wrong_value(c, at, "one of the words it may be");
-		if (near)
-			error_hint(c->err, "did you mean '%s'? It may be: %s", near,
-				   strbuf_text(&all));
-		else
-			error_hint(c->err, "it may be: %s", strbuf_text(&all));
-	}
-	array_release(&words);
-	strbuf_release(&all);
-	return found ? 0 : -1;
+	if (found)
+		return 0;
+	const char *near = nearest_word(at->text, words.items);
+	wrong_value(c, at, "one of the words it may be");
+	return near ? error_hint(c->err, "did you mean '%s'? It may be: %s", near,
+				 strbuf_text(&all))
+		    : error_hint(c->err, "it may be: %s", strbuf_text(&all));
 }
 
 /* Decimal only: libcyaml would read 010 as 8. */
@@ -285,8 +279,8 @@ static int check_value(struct check *c, const struct tree_node *at, const cyaml_
 static int unknown_key(struct check *c, const struct tree_node *at,
 		       const cyaml_schema_field_t *fields)
 {
-	text_list known = { 0 };
-	struct strbuf all = { 0 };
+	FREED text_list known = { 0 };
+	SCOPED(strbuf_release) struct strbuf all = { 0 };
 	char shown[64];
 	for (const cyaml_schema_field_t *f = fields; f->key; f++) {
 		array_push(&known, f->key);
@@ -296,13 +290,8 @@ static int unknown_key(struct check *c, const struct tree_node *at,
 	const char *near = nearest_word(at->key, known.items);
 	text_display(at->key, shown, sizeof shown);
 	wrong(c, at, "unknown key '%s'", shown);
-	if (near)
-		error_hint(c->err, "did you mean '%s'?", near);
-	else
-		error_hint(c->err, "known keys: %s", strbuf_text(&all));
-	array_release(&known);
-	strbuf_release(&all);
-	return -1;
+	return near ? error_hint(c->err, "did you mean '%s'?", near)
+		    : error_hint(c->err, "known keys: %s", strbuf_text(&all));
 }
 
 static int check_map(struct check *c, const struct tree_node *at, const cyaml_schema_value_t *v)
@@ -385,7 +374,7 @@ int raw_load(const char *text, size_t length, const struct tree_node *tree,
 {
 	struct check c = { .err = err };
 	struct schema s;
-	struct strbuf said = { 0 };
+	SCOPED(strbuf_release) struct strbuf said = { 0 };
 	schema_for(tree, &s);
 	strbuf_puts(&c.path, "");
 	int failed = check_value(&c, tree, &s.top);
@@ -397,14 +386,12 @@ int raw_load(const char *text, size_t length, const struct tree_node *tree,
 	cyaml_err_t code =
 		cyaml_load_data((const uint8_t *)text, length, &config, &s.top, &data, NULL);
 	if (code != CYAML_OK)
-		failed = error_set(err, EXIT_USAGE, "it cannot be loaded: %s: %s",
-				   cyaml_strerror(code), strbuf_text(&said));
-	else
-		*into = data ? data : cyaml_mem(NULL, NULL, sizeof **into);
-	if (!failed && !data)
+		return error_set(err, EXIT_USAGE, "it cannot be loaded: %s: %s",
+				 cyaml_strerror(code), strbuf_text(&said));
+	*into = data ? data : cyaml_mem(NULL, NULL, sizeof **into);
+	if (!data)
 		memset(*into, 0, sizeof **into);
-	strbuf_release(&said);
-	return failed;
+	return 0;
 }
 
 void raw_free(struct raw_experiment *raw, const struct tree_node *tree)

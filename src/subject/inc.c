@@ -105,19 +105,19 @@ static char *cache_directory(void)
 /* "RATE MODEL" in one line; 0: not there, or of another CPU. */
 static double read_rate(const char *path, const char *model)
 {
-	char *line = file_read_line(path), *rest;
+	FREED char *line = file_read_line(path);
+	char *rest;
 	double rate = line ? strtod(line, &rest) : 0;
 	bool valid = line && rest != line && *rest == ' ' && strcmp(rest + 1, model) == 0 &&
 		     rate >= 1 && rate <= RATE_MOST;
-	free(line);
 	return valid ? rate : 0;
 }
 
 int inc_turns(uint64_t ns, bool again, uint64_t *turns, struct error *err)
 {
 	char model[NAME_MOST];
-	char *directory = cache_directory();
-	struct strbuf path = { 0 };
+	FREED char *directory = cache_directory();
+	SCOPED(strbuf_release) struct strbuf path = { 0 };
 	cpu_model(model);
 	if (directory)
 		strbuf_printf(&path, "%s/inc", directory);
@@ -130,17 +130,15 @@ int inc_turns(uint64_t ns, bool again, uint64_t *turns, struct error *err)
 			char line[NAME_MOST + 40];
 			int length = snprintf(line, sizeof line, "%.17g %s\n", rate, model);
 			const char *slash = strrchr(directory, '/');
-			char *parent = xstrndup(directory, slash ? (size_t)(slash - directory) : 0);
+			FREED char *parent =
+				xstrndup(directory, slash ? (size_t)(slash - directory) : 0);
 			invoker_begin();
 			mkdir(parent, 0700);
 			mkdir(directory, 0700);
 			file_write(path.text, line, (size_t)length, &ignored);
 			invoker_end();
-			free(parent);
 		}
 	}
-	free(directory);
-	strbuf_release(&path);
 	double wanted = rate * (double)ns / 1e9;
 	if (!(wanted < 0x1p63))
 		return error_set(err, EXIT_USAGE, "inc: that is longer than can be counted");

@@ -97,7 +97,7 @@ api() {
 	stop
 }
 
-@test "serve: the list, reports and changes" {
+@test "serve: the list, reports and changes are served" {
 	measure apple
 	measure banana 3
 	serve
@@ -124,7 +124,7 @@ api() {
 	"$TARE" list | grep -q '</script>"'
 }
 
-@test "serve: who may ask, for what, and how much" {
+@test "serve: it is checked who may ask, for what, and how much" {
 	measure apple
 	serve
 	"$CLIENT" checks "$URL"
@@ -251,7 +251,7 @@ listed() {
 	stop
 }
 
-@test "serve: a client that does not know HTTP" {
+@test "serve: a client that does not know HTTP does no harm" {
 	measure apple
 	serve
 	"$CLIENT" fuzz "$URL" "${TARE_SERVE_FUZZ_SECONDS:-3}"
@@ -265,7 +265,7 @@ stored() {
 }
 
 # bats test_tags=slow
-@test "serve: 200 readers while a run is stored" {
+@test "serve: 200 readers are answered while a run is stored" {
 	measure apple
 	serve
 	"$TARE" time -N -w 0 -r 20000 --style none -n pear true >/dev/null 2>&1 3>&- &

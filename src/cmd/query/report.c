@@ -39,7 +39,7 @@ void query_display_specs(spec_list *into, struct query_display *d)
 		  .rare = true },
 		{ 0, "export-executions", OPTION_TEXT, &d->export_executions, "FILE",
 		  "write CSV, a row per execution", .rare = true },
-		{ 0, "lab", OPTION_TEXT, &d->lab->file, "FILE", "the lab (default: your own)" },
+		LAB_OPTION(d->lab, "the lab"),
 	};
 	cmd_add_specs(into, specs, sizeof specs / sizeof *specs);
 }
@@ -170,8 +170,7 @@ static int print_ledger(struct lab *lab, const struct loaded_run *l, const struc
 			  at->query, any ? " that was kept" : "");
 	if (any && !n)
 		error_hint(err, "'tare query report --all' tells what was dropped, and why");
-	fputs(strbuf_text(&out), stdout);
-	strbuf_release(&out);
+	cmd_print(&out);
 	free(kept);
 	for (size_t i = 0; i < list.count; i++)
 		execution_release(&list.items[i]);
@@ -209,8 +208,10 @@ int query_print(struct lab *lab, const struct loaded_run *l, const struct query_
 	return failed;
 }
 
-static int report(const text_list *operands, const struct query_display *d, struct error *err)
+static int report(void *options, const struct cmd_args *args, struct error *err)
 {
+	const struct query_display *d = options;
+	const text_list *operands = &args->operands;
 	struct loaded_run l = { 0 };
 	const struct load_options how = { .paper = d->paper };
 	int64_t id;
@@ -225,27 +226,20 @@ static int report(const text_list *operands, const struct query_display *d, stru
 			      LAB_OF(SUBJECT_QUERY), &id, err) ||
 		     run_load(&l, lab, id, &how, err) || query_print(lab, &l, d, false, err);
 	loaded_run_release(&l);
-	return failed;
+	return failed ? -1 : EXIT_DONE;
 }
 
 int query_report(struct lab_access *lab, int argc, char **argv)
 {
 	struct query_display d = { .lab = lab };
 	spec_list specs = { 0 };
-	text_list operands = { 0 };
-	int code = EXIT_DONE;
 	query_display_specs(&specs, &d);
 	cmd_add_specs(&specs, &(struct option_spec){ 0 }, 1);
-	if (cmd_options(
-		    "tare query report [OPTIONS] [RUN]",
-		    "A stored run of queries (default: the newest), judged by the Tucson Timing\n"
-		    "Protocol: times by Q@C, what was dropped and why, what they are worth.\n",
-		    specs.items, argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		if (report(&operands, &d, &err))
-			code = cmd_fail(&err);
-	}
-	array_release(&operands);
+	int code = cmd_run(
+		"tare query report [OPTIONS] [RUN]",
+		"A stored run of queries (default: the newest), judged by the Tucson Timing\n"
+		"Protocol: times by Q@C, what was dropped and why, what they are worth.\n",
+		specs.items, argc, argv, report, &d);
 	array_release(&specs);
 	return code;
 }

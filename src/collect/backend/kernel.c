@@ -29,6 +29,41 @@ void kernel_quiet(void)
 	libbpf_set_print(say_nothing);
 }
 
+struct btf *kernel_btf(struct error *err)
+{
+	kernel_quiet();
+	struct btf *btf = btf__load_vmlinux_btf();
+	if (!btf)
+		error_set(err, EXIT_ENVIRONMENT,
+			  "this kernel has no BTF (/sys/kernel/btf/vmlinux)");
+	return btf;
+}
+
+void kernel_btf_release(struct btf **btf)
+{
+	btf__free(*btf);
+}
+
+int kernel_refused(const char *deed, const char *programs, int number, struct error *err)
+{
+	if (number != EPERM && number != EACCES)
+		return error_set(err, EXIT_ENVIRONMENT, "the kernel refused the BPF %s: %s",
+				 programs, strerror(number));
+	error_set(err, EXIT_ENVIRONMENT, "not permitted to watch %s", deed);
+	return error_hint(err, "run it as root, or with CAP_BPF and CAP_PERFMON");
+}
+
+void kernel_empty_map(int map)
+{
+	char key[16], next[16]; /* the longest */
+	bool more = bpf_map_get_next_key(map, NULL, key) == 0;
+	while (more) {
+		more = bpf_map_get_next_key(map, key, next) == 0;
+		bpf_map_delete_elem(map, key);
+		memcpy(key, next, sizeof key);
+	}
+}
+
 bool kernel_tells_our_pids(void)
 {
 	struct stat st;
@@ -83,19 +118,16 @@ bool kernel_from_rq(const struct btf *btf, const char *variable, int64_t *from_r
 
 bool kernel_is_guest(void)
 {
-	char *info = file_read("/proc/cpuinfo");
-	bool guest = info && strstr(info, " hypervisor");
-	free(info);
-	return guest;
+	FREED char *info = file_read("/proc/cpuinfo");
+	return info && strstr(info, " hypervisor");
 }
 
 static bool steal_counts(void)
 {
 	/* the kernel's own sum over all CPUs: the 8th number */
-	char *stat = file_read_line("/proc/stat");
+	FREED char *stat = file_read_line("/proc/stat");
 	unsigned long long steal = 0;
 	bool read = stat && sscanf(stat, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &steal) == 1;
-	free(stat);
 	return read && steal > 0;
 }
 
@@ -133,18 +165,15 @@ int kernel_visit_tasks(const struct bpf_program *p, pid_t thread, pid_t process)
 	if (!link)
 		return -1;
 	char nothing[64];
-	int fd = bpf_iter_create(bpf_link__fd(link)), failed = fd < 0 ? -1 : 0;
-	ssize_t n = 0;
-	while (!failed && ((n = read(fd, nothing, sizeof nothing)) > 0 ||
+	CLOSED int fd = bpf_iter_create(bpf_link__fd(link));
+	ssize_t n = fd < 0 ? -1 : 1;
+	while (fd >= 0 && ((n = read(fd, nothing, sizeof nothing)) > 0 ||
 			   (n < 0 && (errno == EINTR || errno == EAGAIN))))
 		;
 	int saved = errno;
-	failed |= n < 0 ? -1 : 0;
-	if (fd >= 0)
-		close(fd);
 	bpf_link__destroy(link);
 	errno = saved;
-	return failed;
+	return n < 0 ? -1 : 0;
 }
 
 void kernel_wait_for_programs(void)

@@ -174,20 +174,15 @@ static int compare_seen(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-static struct seen *seen_find(const struct netlink *n, int32_t tid)
-{
-	struct seen wanted = { .tid = tid };
-	return n->seen.count
-		       ? bsearch(&wanted, n->seen.items, n->seen.count, sizeof wanted, compare_seen)
-		       : NULL;
-}
-
 static void take_exit(void *context, struct taskstats_answer *answer)
 {
 	struct netlink *n = context;
 	struct task_record *t = &answer->task;
 	struct note note = { .lived_ns = answer->lived_ns };
-	struct seen *seen = seen_find(n, t->tid);
+	struct seen wanted = { .tid = t->tid };
+	struct seen *seen = n->seen.count ? bsearch(&wanted, n->seen.items, n->seen.count,
+						    sizeof wanted, compare_seen)
+					  : NULL;
 	if (seen && !seen->exited) {
 		seen->exited = true;
 		note.known_start = true;
@@ -351,27 +346,24 @@ static int netlink_open(void **state, struct error *err)
 {
 	struct netlink *n = xcalloc(1, sizeof *n);
 	n->epoll = -1;
-	if (procfs_open(&n->proc, err) != 0 || taskstats_open(&n->listener, err) != 0 ||
-	    taskstats_open(&n->questions, err) != 0) {
-		netlink_close(n);
-		return -1;
+	bool opened = procfs_open(&n->proc, err) == 0 && taskstats_open(&n->listener, err) == 0 &&
+		      taskstats_open(&n->questions, err) == 0;
+	if (opened) {
+		/* without it the tree is found by parent ids */
+		connector_open(&n->connector, NULL);
+		netlink_set_buffers(n, BUFFER_BYTES);
+		opened = taskstats_listen(&n->listener, err) == 0;
 	}
-	connector_open(&n->connector, NULL); /* without it the tree is found by parent ids */
-	netlink_set_buffers(n, BUFFER_BYTES);
-	if (taskstats_listen(&n->listener, err) != 0) {
-		netlink_close(n);
-		return -1;
+	n->epoll = opened ? epoll_create1(EPOLL_CLOEXEC) : -1;
+	if (n->epoll >= 0 && watch(n, n->listener.socket) == 0 &&
+	    watch(n, n->connector.socket) == 0) {
+		*state = n;
+		return 0;
 	}
-	n->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (n->epoll < 0 || watch(n, n->listener.socket) != 0 ||
-	    watch(n, n->connector.socket) != 0) {
-		error_set(err, EXIT_ENVIRONMENT, "cannot watch the netlink sockets: %s",
-			  strerror(errno));
-		netlink_close(n);
-		return -1;
-	}
-	*state = n;
-	return 0;
+	if (opened)
+		error_errno(err, EXIT_ENVIRONMENT, "cannot watch the netlink sockets");
+	netlink_close(n);
+	return -1;
 }
 
 static const char *netlink_explain(void *state)
@@ -447,8 +439,7 @@ static int netlink_snapshot(void *state, struct image *image, struct error *err)
 	for (size_t i = 0; i < image->count; i++)
 		array_push(&n->seen,
 			   (struct seen){ image->tasks[i].tid, false, image->tasks[i].start_ns });
-	if (n->seen.count)
-		qsort(n->seen.items, n->seen.count, sizeof *n->seen.items, compare_seen);
+	array_sort(&n->seen, compare_seen);
 	n->seen_ns = image->begin_ns;
 	netlink_drain(n);
 	if (!tree_is_known(n)) {
@@ -553,12 +544,11 @@ static void netlink_members(void *state, pid_list *pids)
 		}
 		return;
 	}
-	kin_list list = { 0 };
+	FREED kin_list list = { 0 };
 	tree_scan(&n->tree, n->proc, &list);
 	for (size_t i = 0; i < list.count; i++)
 		if (list.items[i].member)
 			array_push(pids, list.items[i].pid);
-	array_release(&list);
 }
 
 static void netlink_reaped(void *state, pid_t pid, const struct rusage *usage)
@@ -584,7 +574,7 @@ static void await_exits(struct netlink *n)
 /* Without all fork events: a process whose parent is in the tree is in it. */
 static void flag_by_parents(struct netlink *n)
 {
-	kin_list list = { 0 };
+	FREED kin_list list = { 0 };
 	for (size_t i = 0; i < n->exits.count; i++) {
 		const struct task_record *t = &n->exits.tasks[i];
 		if (t->flags & TASK_IS_LEADER)
@@ -594,7 +584,6 @@ static void flag_by_parents(struct netlink *n)
 	for (size_t i = 0; i < n->exits.count; i++)
 		if (tree_has(&list, n->exits.tasks[i].tgid))
 			n->exits.tasks[i].flags |= TASK_IS_SUBJECT;
-	array_release(&list);
 }
 
 /* Gives starts to the records that have none, and leaves out those of tasks which were there before
@@ -662,13 +651,12 @@ static void netlink_finish(void *state, const struct totals *base, struct image 
 			   struct totals *totals, uint64_t *lost)
 {
 	struct netlink *n = state;
-	struct image living = { 0 };
+	SCOPED(image_release) struct image living = { 0 };
 	/* the members that live now, as in a snapshot */
-	pid_list pids = { 0 };
+	FREED pid_list pids = { 0 };
 	netlink_members(n, &pids);
 	for (size_t i = 0; i < pids.count; i++)
 		procfs_each_thread(n->proc, pids.items[i], PROCFS_STAT, add_task, &living);
-	array_release(&pids);
 	complete(n, &living);
 	await_exits(n);
 	/* records whose exit event did not come: of the old leader when another thread called exec,
@@ -689,7 +677,6 @@ static void netlink_finish(void *state, const struct totals *base, struct image 
 	bool whole = known ? !missing : !*lost;
 	sum_up(n, &living, known, whole, totals);
 	totals_subtract(totals, base);
-	image_release(&living);
 	n->exits.begin_ns = n->armed_ns;
 	n->exits.end_ns = clock_monotonic_ns();
 	struct image reuse = *exits;

@@ -91,7 +91,7 @@ static int plain_adopt(void *state, pid_t root, struct error *err)
 static void plain_members(void *state, pid_list *pids)
 {
 	struct plain *p = state;
-	kin_list list = { 0 };
+	FREED kin_list list = { 0 };
 	size_t had = pids->count;
 	for (int turn = 0; turn < 2 && pids->count == had; turn++) {
 		list.count = 0;
@@ -102,7 +102,6 @@ static void plain_members(void *state, pid_list *pids)
 	}
 	if (pids->count == had)
 		tree_children(&p->tree, p->proc, pids);
-	array_release(&list);
 }
 
 static void add_exit(void *context, struct task_record *task, const struct stat_extra *extra)
@@ -148,11 +147,10 @@ static void plain_finish(void *state, const struct totals *base, struct image *e
 	struct plain *p = state;
 	*totals = p->reaped;
 	struct living living = { totals, USAGE_MEASURES };
-	pid_list alive = { 0 };
+	FREED pid_list alive = { 0 };
 	plain_members(p, &alive);
 	for (size_t i = 0; i < alive.count; i++)
 		procfs_each_thread(p->proc, alive.items[i], PROCFS_ALL, add_living, &living);
-	array_release(&alive);
 	totals_subtract(totals, base);
 	struct image had = *exits;
 	*exits = p->exits;

@@ -196,7 +196,7 @@ int procfs_open(struct procfs **out, struct error *err)
 {
 	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (proc < 0 || faccessat(proc, "self/stat", R_OK, 0) != 0) {
-		error_set(err, EXIT_ENVIRONMENT, "cannot read /proc: %s", strerror(errno));
+		error_errno(err, EXIT_ENVIRONMENT, "cannot read /proc");
 		if (proc >= 0)
 			close(proc);
 		return error_hint(err, "mount it: mount -t proc proc /proc");
@@ -219,10 +219,9 @@ void procfs_close(struct procfs *p)
 
 bool procfs_delays_kept(struct procfs *p)
 {
-	char *text = file_read_line("/proc/sys/kernel/task_delayacct");
+	FREED char *text = file_read_line("/proc/sys/kernel/task_delayacct");
 	/* kernels before 5.14 have no such file, and keep delays unless booted with nodelayacct */
 	p->delays = text ? strcmp(text, "0") != 0 : errno == ENOENT;
-	free(text);
 	return p->delays;
 }
 
@@ -235,13 +234,12 @@ bool procfs_is_gone(const struct stat_extra *extra)
 /* The bytes of a small file; 0 when it cannot be read, -1 when its task is gone. */
 static ssize_t read_at(int directory, const char *name, char *buffer, size_t size)
 {
-	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
+	CLOSED int fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT || errno == ESRCH ? -1 : 0;
 	ssize_t got = read(fd, buffer, size);
 	if (got < 0)
 		got = errno == ESRCH ? -1 : 0;
-	close(fd);
 	return got;
 }
 
@@ -278,11 +276,10 @@ bool procfs_task(struct procfs *p, pid_t tgid, pid_t tid, unsigned files, struct
 	char path[64];
 	snprintf(path, sizeof path, "%d/task/%d", (int)tgid, (int)tid);
 	/* through one directory, so that all files are of the same task even if the id is reused */
-	int task = openat(p->proc, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	CLOSED int task = openat(p->proc, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (task < 0)
 		return false;
 	bool read = read_files(p, task, files, into, extra);
-	close(task);
 	into->tgid = tgid;
 	if (tgid == tid)
 		into->flags |= TASK_IS_LEADER;
@@ -322,43 +319,40 @@ void procfs_each_thread(struct procfs *p, pid_t tgid, unsigned files, procfs_vis
 		return;
 	char path[32];
 	snprintf(path, sizeof path, "%d/task", (int)tgid);
-	int directory = openat(p->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLOSED int directory = openat(p->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0)
 		return;
-	procfs_pids tids = { 0 };
+	FREED procfs_pids tids = { 0 };
 	list_numbers(p, directory, &tids);
-	close(directory);
 	for (size_t i = 0; i < tids.count; i++) {
 		if (tids.items[i] != tgid &&
 		    procfs_task(p, tgid, tids.items[i], files, &task, &extra))
 			each(context, &task, &extra);
 	}
-	array_release(&tids);
 }
 
 static int list_processes(struct procfs *p, procfs_pids *pids, struct error *err)
 {
 	procfs_delays_kept(p);
 	if (lseek(p->proc, 0, SEEK_SET) != 0 || list_numbers(p, p->proc, pids) != 0)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot list /proc: %s", strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot list /proc");
 	return 0;
 }
 
 int procfs_each(struct procfs *p, unsigned files, procfs_visitor *each, void *context,
 		struct error *err)
 {
-	procfs_pids pids = { 0 };
+	FREED procfs_pids pids = { 0 };
 	int failed = list_processes(p, &pids, err);
 	for (size_t i = 0; i < pids.count; i++)
 		procfs_each_thread(p, pids.items[i], files, each, context);
-	array_release(&pids);
 	return failed;
 }
 
 int procfs_each_process(struct procfs *p, unsigned files, procfs_visitor *each, void *context,
 			struct error *err)
 {
-	procfs_pids pids = { 0 };
+	FREED procfs_pids pids = { 0 };
 	int failed = list_processes(p, &pids, err);
 	for (size_t i = 0; i < pids.count; i++) {
 		struct task_record leader;
@@ -366,7 +360,6 @@ int procfs_each_process(struct procfs *p, unsigned files, procfs_visitor *each, 
 		if (procfs_task(p, pids.items[i], pids.items[i], files, &leader, &extra))
 			each(context, &leader, &extra);
 	}
-	array_release(&pids);
 	return failed;
 }
 
@@ -379,26 +372,22 @@ static void add_child(void *context, struct task_record *task, const struct stat
 
 void procfs_children(struct procfs *p, procfs_pids *into)
 {
-	procfs_pids threads = { 0 };
+	FREED procfs_pids threads = { 0 };
 	bool told = false;
-	int directory = openat(p->proc, "self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLOSED int directory = openat(p->proc, "self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory >= 0)
 		list_numbers(p, directory, &threads);
 	for (size_t i = 0; i < threads.count; i++) {
 		char path[64];
 		snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)threads.items[i]);
-		char *text = file_read(path);
+		FREED char *text = file_read(path);
 		if (!text)
 			continue;
 		told = true;
 		struct cursor c = { text, text + strlen(text) };
 		for (uint64_t child; take_number(&c, &child);)
 			array_push(into, (pid_t)child);
-		free(text);
 	}
-	if (directory >= 0)
-		close(directory);
-	array_release(&threads);
 	if (!told) /* a kernel without CONFIG_PROC_CHILDREN */
 		procfs_each_process(p, PROCFS_STAT, add_child, into, NULL);
 }

@@ -245,17 +245,15 @@ int taskstats_open(struct taskstats_link *link, struct error *err)
 
 int taskstats_listen(struct taskstats_link *link, struct error *err)
 {
-	char *cpus = file_read_line("/sys/devices/system/cpu/possible");
+	FREED char *cpus = file_read_line("/sys/devices/system/cpu/possible");
 	if (!cpus)
-		return error_set(err, EXIT_ENVIRONMENT,
-				 "cannot read /sys/devices/system/cpu/possible: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT,
+				   "cannot read /sys/devices/system/cpu/possible");
 	_Alignas(struct nlmsghdr) char buffer[ANSWER_SIZE];
 	struct nlmsghdr *question =
 		message_put(buffer, link->family, NLM_F_ACK, 1, TASKSTATS_CMD_GET);
 	bool fits = mnl_attr_put_strz_check(question, sizeof buffer,
 					    TASKSTATS_CMD_ATTR_REGISTER_CPUMASK, cpus);
-	free(cpus);
 	int failed = fits ? ask_once(link, question, buffer) : E2BIG;
 	return failed ? refused(err, "listen to the exits of tasks", failed) : 0;
 }

@@ -21,7 +21,7 @@ void tree_arm(struct tree *tree, struct procfs *p)
 
 void tree_arm_running(struct tree *tree, struct procfs *p, const struct collector_running *who)
 {
-	kin_list list = { 0 };
+	FREED kin_list list = { 0 };
 	tree_arm(tree, p);
 	tree->running = true;
 	tree->root = who->process;
@@ -31,7 +31,6 @@ void tree_arm_running(struct tree *tree, struct procfs *p, const struct collecto
 	for (size_t i = 0; i < list.count; i++)
 		if (list.items[i].ppid == who->maker)
 			array_push(&tree->helpers, list.items[i].pid);
-	array_release(&list);
 }
 
 void tree_adopt(struct tree *tree, pid_t root)
@@ -93,7 +92,7 @@ static void tree_mark(const struct tree *tree, kin_list *list)
 {
 	if ((!tree->root && !tree->maker) || !list->count)
 		return;
-	qsort(list->items, list->count, sizeof *list->items, compare_kin);
+	array_sort(list, compare_kin);
 	for (size_t i = 0; i < list->count; i++)
 		list->items[i].member = descends(tree, list, &list->items[i]);
 }
@@ -106,19 +105,18 @@ void tree_scan(const struct tree *tree, struct procfs *p, kin_list *list)
 
 void tree_children(const struct tree *tree, struct procfs *p, pid_list *pids)
 {
-	procfs_pids children = { 0 };
+	FREED procfs_pids children = { 0 };
 	procfs_children(p, &children);
 	for (size_t i = 0; i < children.count; i++)
 		if (!tree_is_helper(tree, children.items[i]))
 			array_push(pids, children.items[i]);
-	array_release(&children);
 }
 
 void tree_flag(const struct tree *tree, struct image *image)
 {
 	if (!tree->root && !tree->maker)
 		return;
-	kin_list list = { 0 };
+	FREED kin_list list = { 0 };
 	for (size_t i = 0; i < image->count; i++)
 		if (image->tasks[i].flags & TASK_IS_LEADER)
 			array_push(&list, (struct kin){ image->tasks[i].tgid, image->tasks[i].ppid,
@@ -127,5 +125,4 @@ void tree_flag(const struct tree *tree, struct image *image)
 	for (size_t i = 0; i < image->count; i++)
 		if (tree_has(&list, image->tasks[i].tgid))
 			image->tasks[i].flags |= TASK_IS_SUBJECT;
-	array_release(&list);
 }

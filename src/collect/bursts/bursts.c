@@ -73,13 +73,8 @@ static int note(void *context, void *data, size_t size)
 
 static int refused(int number, struct error *err)
 {
-	if (number == EPERM || number == EACCES) {
-		error_set(err, EXIT_ENVIRONMENT,
-			  "not permitted to watch what all processes do on the CPUs");
-		return error_hint(err, "run it as root, or with CAP_BPF and CAP_PERFMON");
-	}
-	return error_set(err, EXIT_ENVIRONMENT, "the kernel refused the BPF program of a watch: %s",
-			 strerror(number));
+	return kernel_refused("what all processes do on the CPUs", "program of a watch", number,
+			      err);
 }
 
 static size_t mapped_bytes(const struct burst_collector *c)
@@ -208,8 +203,7 @@ void burst_collector_take(struct burst_collector *c, enum burst_take which, stru
 		}
 		ring_buffer__consume(c->ring);
 	}
-	if (c->come.count)
-		qsort(c->come.items, c->come.count, sizeof *c->come.items, by_process);
+	array_sort(&c->come, by_process);
 	for (size_t i = 0; i < c->come.count; i++) {
 		const struct burst_record *r = &c->come.items[i], *before = i ? r - 1 : NULL;
 		enter(into, r, before && before->pid == r->pid && before->start_ns == r->start_ns);

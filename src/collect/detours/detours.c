@@ -140,8 +140,7 @@ static int make_arena(struct detours *d, struct error *err)
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (d->arena == MAP_FAILED) {
 		d->arena = NULL;
-		return error_set(err, EXIT_ENVIRONMENT, "cannot get memory for the detours: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot get memory for the detours");
 	}
 	char *aligned = (char *)d->arena + (HUGE - (uintptr_t)d->arena % HUGE) % HUGE;
 	madvise(aligned, d->arena_size - HUGE, MADV_HUGEPAGE);
@@ -217,12 +216,11 @@ static void ask_kernel(struct detours *d, const struct detours_options *o)
 	}
 #ifdef TARE_BPF
 	struct error why = ERROR_INIT;
-	struct strbuf lacks = { 0 };
+	SCOPED(strbuf_release) struct strbuf lacks = { 0 };
 	if (detour_kernel_open(&d->kernel, o->cpus, o->count, &lacks, &why))
 		no_names(d, why.text);
 	else if (lacks.length)
 		strbuf_printf(&d->not_seen, "This kernel does not tell of %s.", lacks.text);
-	strbuf_release(&lacks);
 	for (size_t i = 0; d->kernel && i < d->count; i++) {
 		struct loop *l = &d->watchers[i].loop;
 		l->here = detour_kernel_here(d->kernel);
@@ -434,10 +432,9 @@ int detours_round(struct detours *d, uint64_t ns, const struct detour_round **ro
 
 void detours_untold(struct detours *d, struct noise *n)
 {
-	char *now = file_read("/proc/interrupts");
+	FREED char *now = file_read("/proc/interrupts");
 	for (size_t i = 0; d->interrupts && now && i < n->cpus.count; i++) {
 		n->cpus.items[i].untold.count = 0;
 		untold_between(d->interrupts, now, &n->cpus.items[i]);
 	}
-	free(now);
 }

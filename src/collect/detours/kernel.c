@@ -117,8 +117,7 @@ static void read_symbols(struct detour_kernel *k)
 	}
 	if (symbols)
 		fclose(symbols);
-	if (k->symbols.count)
-		qsort(k->symbols.items, k->symbols.count, sizeof *k->symbols.items, by_address);
+	array_sort(&k->symbols, by_address);
 }
 
 static uint32_t room_for(size_t cpus)
@@ -144,8 +143,7 @@ static int load(struct detour_kernel *k, struct error *err)
 				      k->cpu_count * k->room * sizeof *k->events, true,
 				      &k->events_size);
 	if (!k->slots || !k->events)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot map the memory for events: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot map the memory for events");
 	return 0;
 }
 
@@ -160,8 +158,8 @@ static int attach(struct detour_kernel *k, struct strbuf *not_seen, struct error
 		if (made)
 			k->links[k->link_count++] = made;
 		else if (strcmp(program_tracepoint(p), "sched_switch") == 0)
-			return error_set(err, EXIT_ENVIRONMENT, "cannot attach to %s: %s",
-					 program_tracepoint(p), strerror(errno));
+			return error_errno(err, EXIT_ENVIRONMENT, "cannot attach to %s",
+					   program_tracepoint(p));
 		else
 			note_lack(not_seen, program_tracepoint(p));
 	}
@@ -171,11 +169,9 @@ static int attach(struct detour_kernel *k, struct strbuf *not_seen, struct error
 int detour_kernel_open(struct detour_kernel **out, const uint32_t *cpus, size_t count,
 		       struct strbuf *not_seen, struct error *err)
 {
-	kernel_quiet();
-	struct btf *btf = btf__load_vmlinux_btf();
+	SCOPED(kernel_btf_release) struct btf *btf = kernel_btf(err);
 	if (!btf)
-		return error_set(err, EXIT_ENVIRONMENT,
-				 "this kernel has no BTF (/sys/kernel/btf/vmlinux)");
+		return -1;
 	struct detour_kernel *k = xcalloc(1, sizeof *k);
 	int64_t from_rq = 0;
 	k->cpu_count = count;
@@ -184,8 +180,7 @@ int detour_kernel_open(struct detour_kernel **out, const uint32_t *cpus, size_t 
 	k->skel = noise_bpf__open();
 	int failed = !k->skel;
 	if (failed) {
-		error_set(err, EXIT_ENVIRONMENT, "cannot open the BPF programs: %s",
-			  strerror(errno));
+		error_errno(err, EXIT_ENVIRONMENT, "cannot open the BPF programs");
 	} else {
 		for (size_t i = 0; i < count; i++)
 			if (cpus[i] < NOISE_CPUS_MAX)
@@ -198,7 +193,6 @@ int detour_kernel_open(struct detour_kernel **out, const uint32_t *cpus, size_t 
 			note_unseen(not_seen, "time stolen by the hypervisor");
 		failed = load(k, err) || attach(k, not_seen, err);
 	}
-	btf__free(btf);
 	if (failed) {
 		detour_kernel_close(k);
 		return -1;

@@ -42,14 +42,8 @@ static int on_request(void *context, void *data, size_t size)
 
 static int refused(int number, struct error *err)
 {
-	if (number == EPERM || number == EACCES) {
-		error_set(err, EXIT_ENVIRONMENT,
-			  "not permitted to watch the requests of all processes to block devices");
-		return error_hint(err, "run it as root, or with CAP_BPF and CAP_PERFMON");
-	}
-	return error_set(err, EXIT_ENVIRONMENT,
-			 "the kernel refused the BPF programs for block devices: %s",
-			 strerror(number));
+	return kernel_refused("the requests of all processes to block devices",
+			      "programs for block devices", number, err);
 }
 
 static int load(struct devices *d, struct error *err)
@@ -69,16 +63,11 @@ static int load(struct devices *d, struct error *err)
 int devices_open(struct devices **out, struct error *err)
 {
 	*out = NULL;
-	kernel_quiet();
 	/* kernels before 6.5 do not say who submits a request */
-	struct btf *btf = btf__load_vmlinux_btf();
+	SCOPED(kernel_btf_release) struct btf *btf = kernel_btf(err);
 	if (!btf)
-		return error_set(err, EXIT_ENVIRONMENT,
-				 "this kernel has no BTF (/sys/kernel/btf/vmlinux)");
-	bool tells = kernel_has_pair(btf, "block_io_start") &&
-		     kernel_has_pair(btf, "block_io_done");
-	btf__free(btf);
-	if (!tells)
+		return -1;
+	if (!kernel_has_pair(btf, "block_io_start") || !kernel_has_pair(btf, "block_io_done"))
 		return error_set(err, EXIT_ENVIRONMENT,
 				 "this kernel has no tracepoint block_io_start");
 	if (!kernel_tells_our_pids())
@@ -121,10 +110,7 @@ void devices_begin(struct devices *d)
 	d->overflow = 0;
 	if (any_in_flight(d)) {
 		/* The last time left them. Walking an empty map takes 100 us, too. */
-		int map = bpf_map__fd(d->skel->maps.requests);
-		uint64_t key;
-		while (bpf_map_get_next_key(map, NULL, &key) == 0)
-			bpf_map_delete_elem(map, &key);
+		kernel_empty_map(bpf_map__fd(d->skel->maps.requests));
 	}
 	d->skel->bss->control = (struct device_control){ .begin_ns = clock_monotonic_ns() };
 	set_active(d, 1);
@@ -135,19 +121,14 @@ void devices_drain(struct devices *d)
 	ring_buffer__consume(d->ring);
 }
 
-static void settle_untold(struct devices *d)
-{
-	LIBBPF_OPTS(bpf_test_run_opts, options);
-	bpf_prog_test_run_opts(bpf_program__fd(d->skel->progs.devices_settle), &options);
-}
-
 void devices_end(struct devices *d, uint64_t end_ns)
 {
 	uint64_t until = clock_monotonic_ns() + END_PATIENCE_NS;
 	__atomic_store_n(&d->skel->bss->control.end_ns, end_ns, __ATOMIC_SEQ_CST);
 	while (any_in_flight(d) && clock_monotonic_ns() < until) {
 		nanosleep(&(struct timespec){ .tv_nsec = END_NAP_NS }, NULL);
-		settle_untold(d);
+		LIBBPF_OPTS(bpf_test_run_opts, options);
+		bpf_prog_test_run_opts(bpf_program__fd(d->skel->progs.devices_settle), &options);
 	}
 	set_active(d, 0);
 	bool left = any_in_flight(d);

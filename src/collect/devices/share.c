@@ -112,8 +112,8 @@ void device_requests_share(const struct device_request *requests, size_t count, 
 			   uint64_t end_ns, const struct devices_owner *owner,
 			   device_use_list *into)
 {
-	usual_list usual = { 0 };
-	edge_list edges = { 0 };
+	FREED usual_list usual = { 0 };
+	FREED edge_list edges = { 0 };
 	into->count = 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct device_request *r = &requests[i];
@@ -140,14 +140,11 @@ void device_requests_share(const struct device_request *requests, size_t count, 
 		array_push(&edges, (struct edge){ until < end_ns ? until : end_ns, r->device,
 						  -bytes, own });
 	}
-	if (edges.count)
-		qsort(edges.items, edges.count, sizeof *edges.items, by_device_and_time);
+	array_sort(&edges, by_device_and_time);
 	for (size_t i = 0, next; i < edges.count; i = next) {
 		for (next = i;
 		     next < edges.count && edges.items[next].device == edges.items[i].device;)
 			next++;
 		sweep(edges.items + i, next - i, use_of(into, edges.items[i].device));
 	}
-	array_release(&edges);
-	array_release(&usual);
 }

@@ -175,18 +175,12 @@ static int choose_programs(struct ledger_keeper *k, const struct btf *btf, struc
 	return 0;
 }
 
-static void *map_memory(struct ledger_keeper *k, int index, const char *name, size_t value,
-			size_t count)
+/* Values of an array are padded to 8 bytes, which all of ours are already. */
+static void *map_memory(struct ledger_keeper *k, int index, const char *name, size_t bytes)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	/* values of an array are padded to 8 bytes, which all of ours are already */
-	size_t size = (value * count + page - 1) / page * page;
-	void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
-			  bpf_map__fd(map_of(k, name)), 0);
-	if (data == MAP_FAILED)
-		return NULL;
-	k->mappings[index] = (struct mapping){ data, size };
-	return data;
+	struct mapping *m = &k->mappings[index];
+	m->data = kernel_map_memory(map_of(k, name), bytes, false, &m->size);
+	return m->data;
 }
 
 static int load(struct ledger_keeper *k, int members, struct error *err)
@@ -201,13 +195,12 @@ static int load(struct ledger_keeper *k, int members, struct error *err)
 		return error_set(err, EXIT_ENVIRONMENT,
 				 "the kernel refused the programs of the ledger: %s",
 				 strerror(-failed));
-	k->cpus = map_memory(k, 0, "cpus", sizeof *k->cpus, (size_t)k->cpu_count);
-	k->slots = map_memory(k, 1, "slots", sizeof *k->slots, LEDGER_SLOTS);
-	k->others = map_memory(k, 2, "others", sizeof *k->others, LEDGER_OTHERS);
-	k->devices = map_memory(k, 3, "devices", sizeof *k->devices, LEDGER_DEVICES);
+	k->cpus = map_memory(k, 0, "cpus", sizeof *k->cpus * (size_t)k->cpu_count);
+	k->slots = map_memory(k, 1, "slots", sizeof *k->slots * LEDGER_SLOTS);
+	k->others = map_memory(k, 2, "others", sizeof *k->others * LEDGER_OTHERS);
+	k->devices = map_memory(k, 3, "devices", sizeof *k->devices * LEDGER_DEVICES);
 	if (!k->cpus || !k->slots || !k->others || !k->devices)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot map the ledger: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot map the ledger");
 	k->tasks_map = bpf_map__fd(map_of(k, "tasks"));
 	k->spills_map = bpf_map__fd(map_of(k, "spills"));
 	k->crowd_map = bpf_map__fd(map_of(k, "crowd"));
@@ -222,7 +215,7 @@ int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum
 {
 	struct ledger_keeper *k = xcalloc(1, sizeof *k);
 	k->trace = trace;
-	struct btf *btf = btf__load_vmlinux_btf();
+	SCOPED(kernel_btf_release) struct btf *btf = btf__load_vmlinux_btf();
 	int64_t from_rq = 0;
 	bool steal = btf && kernel_steal(btf, &from_rq);
 	bool raw = how == LEDGER_ATTACH_RAW || !btf ||
@@ -232,8 +225,7 @@ int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum
 #endif
 	int failed = open_object(k, raw, steal, from_rq);
 	if (failed) {
-		error_set(err, EXIT_ENVIRONMENT, "cannot open the programs of the ledger: %s",
-			  strerror(errno));
+		error_errno(err, EXIT_ENVIRONMENT, "cannot open the programs of the ledger");
 	} else {
 		/* the BTF of a kernel that needs raw tracepoints does not tell which it has */
 		failed = raw ? 0 : choose_programs(k, btf, err);
@@ -241,7 +233,6 @@ int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum
 			note_unseen(k, "time stolen by the hypervisor", true);
 		failed = failed || load(k, members, err);
 	}
-	btf__free(btf);
 	if (failed) {
 		ledger_keeper_close(k);
 		return -1;
@@ -283,9 +274,8 @@ int ledger_keeper_attach(struct ledger_keeper *k, int ends, struct bpf_link **li
 		if (made) {
 			k->links[k->link_count++] = made;
 		} else if (is_essential(program_tracepoint(p))) {
-			return error_set(err, EXIT_ENVIRONMENT,
-					 "cannot attach the ledger to %s: %s",
-					 program_tracepoint(p), strerror(errno));
+			return error_errno(err, EXIT_ENVIRONMENT, "cannot attach the ledger to %s",
+					   program_tracepoint(p));
 		} else {
 			note_lack(k, program_tracepoint(p));
 		}
@@ -350,17 +340,6 @@ static uint32_t used(uint32_t counter, uint32_t room)
 	return counter < room - 1 ? counter : room - 1;
 }
 
-static void empty_map(int map)
-{
-	char key[16], next[16]; /* the longest */
-	bool more = bpf_map_get_next_key(map, NULL, key) == 0;
-	while (more) {
-		more = bpf_map_get_next_key(map, key, next) == 0;
-		bpf_map_delete_elem(map, key);
-		memcpy(key, next, sizeof key);
-	}
-}
-
 static void empty_list(int map)
 {
 	uint32_t index;
@@ -376,13 +355,13 @@ static void forget(struct ledger_keeper *k)
 	if (c->others_used > LEDGER_OTHERS / 2)
 		empty_list(k->free_others);
 	if (c->spilled)
-		empty_map(k->spills_map);
+		kernel_empty_map(k->spills_map);
 	if (c->crowded)
-		empty_map(k->crowd_map);
+		kernel_empty_map(k->crowd_map);
 	/* tasks that ended between executions were not seen to end */
 	int32_t tasks = c->tasks;
 	if (tasks > LEDGER_TASKS_MAX / 2) {
-		empty_map(k->tasks_map);
+		kernel_empty_map(k->tasks_map);
 		tasks = 0;
 	}
 	uint32_t generation = c->generation;
@@ -421,8 +400,7 @@ int ledger_keeper_arm_running(struct ledger_keeper *k, pid_t thread, pid_t proce
 	k->control->enlisted_tid = thread;
 	k->control->enlisted_tgid = process;
 	if (kernel_visit_tasks(p, thread, process) != 0)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot begin the ledger: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot begin the ledger");
 	if ((thread || process) && !k->control->slots_used)
 		return error_set(err, EXIT_SUBJECT, "thread %d is gone",
 				 (int)(thread ? thread : process));
@@ -812,12 +790,6 @@ static int by_interrupt_ns(const void *a, const void *b)
 	return x->ns < y->ns ? 1 : x->ns > y->ns ? -1 : 0;
 }
 
-#define SORT(list, by)                                                               \
-	do {                                                                         \
-		if ((list).count)                                                    \
-			qsort((list).items, (list).count, sizeof *(list).items, by); \
-	} while (0)
-
 static void take_trace(struct ledger_keeper *k, struct trace *t)
 {
 	if (!k->trace)
@@ -868,7 +840,7 @@ void ledger_keeper_take(struct ledger_keeper *k, struct ledger *l, struct trace 
 	for (uint32_t i = 1; i <= count; i++)
 		if (k->slots[i].begin_ns)
 			array_push(&k->order, (struct begun){ k->slots[i].begin_ns, i });
-	SORT(k->order, by_begin);
+	array_sort(&k->order, by_begin);
 	for (size_t i = 0; i < k->order.count; i++)
 		take_thread(k, k->order.items[i].slot, l);
 	take_folded(k, l);
@@ -889,9 +861,9 @@ void ledger_keeper_take(struct ledger_keeper *k, struct ledger *l, struct trace 
 	name_the_rest(l);
 	take_interrupts(k, l);
 	take_wall(k, l);
-	SORT(l->entries, by_entry_ns);
-	SORT(l->others, by_delay);
-	SORT(l->interrupts, by_interrupt_ns);
+	array_sort(&l->entries, by_entry_ns);
+	array_sort(&l->others, by_delay);
+	array_sort(&l->interrupts, by_interrupt_ns);
 	for (int i = 0; i < k->cpu_count; i++) {
 		for (int e = 0; e < LEDGER_EVENTS; e++)
 			l->events[e] += k->cpus[i].events[e];

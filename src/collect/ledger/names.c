@@ -231,9 +231,8 @@ void source_name(uint32_t source, char out[LEDGER_NAME_SIZE])
 		snprintf(out, LEDGER_NAME_SIZE, "softirq %u", source);
 		return;
 	}
-	char *interrupts = file_read("/proc/interrupts");
+	FREED char *interrupts = file_read("/proc/interrupts");
 	irq_name(interrupts, source - SOURCE_IRQS, out);
-	free(interrupts);
 	if (!*out)
 		snprintf(out, LEDGER_NAME_SIZE, "irq %u", source - SOURCE_IRQS);
 }

@@ -24,7 +24,7 @@ static char *first_processor(const struct reader *r)
 {
 	char path[PATH_MAX];
 	snprintf(path, sizeof path, "%s/proc/cpuinfo", r->root);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	CLOSED int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
 	char *text = xmalloc(16384);
@@ -35,7 +35,6 @@ static char *first_processor(const struct reader *r)
 		if (strstr(text, "\n\n"))
 			break;
 	}
-	close(fd);
 	text[length] = '\0';
 	return text;
 }
@@ -55,16 +54,15 @@ static void read_model(const struct reader *r)
 		{ "cpu.microcode", "microcode" },
 		{ "cpu.address_sizes", "address sizes" },
 	};
-	char *text = first_processor(r);
+	FREED char *text = first_processor(r);
 	if (!text)
 		return;
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-		char *value = field_of(text, fields[i].field);
+		FREED char *value = field_of(text, fields[i].field);
 		if (value && *value && !machine_get(r->into, fields[i].key))
 			machine_set(r->into, fields[i].key, value);
-		free(value);
 	}
-	char *flags = field_of(text, "flags");
+	FREED char *flags = field_of(text, "flags");
 	if (flags) {
 		static const char *const wanted[] = { "constant_tsc", "nonstop_tsc", "hypervisor" };
 		for (size_t i = 0; i < 3; i++) {
@@ -73,8 +71,6 @@ static void read_model(const struct reader *r)
 			machine_set(r->into, key, has_word(flags, wanted[i]) ? "yes" : "no");
 		}
 	}
-	free(flags);
-	free(text);
 }
 
 static void read_counts(const struct reader *r)
@@ -91,26 +87,24 @@ static void read_counts(const struct reader *r)
 		if (count >= 0)
 			machine_setf(r->into, lists[i].count, "%ld", count);
 	}
-	char *nodes = reader_line(r, "/sys/devices/system/node/online");
+	FREED char *nodes = reader_line(r, "/sys/devices/system/node/online");
 	if (nodes && cpulist_count(nodes) > 0)
 		machine_setf(r->into, "cpu.numa_nodes", "%ld", cpulist_count(nodes));
-	free(nodes);
 }
 
 /* A core, or a socket, is counted at the CPU that its list of siblings begins with. */
-static long leaders(const struct reader *r, const name_list *cpus, const char *list)
+static long leaders(const struct reader *r, const word_list *cpus, const char *list)
 {
 	long count = 0;
 	for (size_t i = 0; i < cpus->count; i++) {
-		char *text = reader_line(r, CPUS "/%s/topology/%s", cpus->items[i], list);
+		FREED char *text = reader_line(r, CPUS "/%s/topology/%s", cpus->items[i], list);
 		if (text && cpulist_count(text) > 0 && atoi(text) == atoi(cpus->items[i] + 3))
 			count++;
-		free(text);
 	}
 	return count;
 }
 
-static void read_topology(const struct reader *r, const name_list *cpus)
+static void read_topology(const struct reader *r, const word_list *cpus)
 {
 	long sockets = leaders(r, cpus, "core_siblings_list");
 	long cores = leaders(r, cpus, "thread_siblings_list");
@@ -118,22 +112,21 @@ static void read_topology(const struct reader *r, const name_list *cpus)
 		machine_setf(r->into, "cpu.sockets", "%ld", sockets);
 	if (cores)
 		machine_setf(r->into, "cpu.cores", "%ld", cores);
-	char *text = reader_line(r, CPUS "/%s/topology/thread_siblings_list", cpus->items[0]);
+	FREED char *text = reader_line(r, CPUS "/%s/topology/thread_siblings_list", cpus->items[0]);
 	if (text && cpulist_count(text) > 0)
 		machine_setf(r->into, "cpu.threads_per_core", "%ld", cpulist_count(text));
-	free(text);
 }
 
 static void read_caches(const struct reader *r)
 {
-	name_list caches = { 0 };
+	SCOPED(words_release) word_list caches = { 0 };
 	reader_names(r, CPUS "/cpu0/cache", "index", &caches);
 	for (size_t i = 0; i < caches.count; i++) {
 		const char *at = caches.items[i];
-		char *level = reader_line(r, CPUS "/cpu0/cache/%s/level", at);
-		char *type = reader_line(r, CPUS "/cpu0/cache/%s/type", at);
-		char *size = reader_line(r, CPUS "/cpu0/cache/%s/size", at);
-		char *shared = reader_line(r, CPUS "/cpu0/cache/%s/shared_cpu_list", at);
+		FREED char *level = reader_line(r, CPUS "/cpu0/cache/%s/level", at);
+		FREED char *type = reader_line(r, CPUS "/cpu0/cache/%s/type", at);
+		FREED char *size = reader_line(r, CPUS "/cpu0/cache/%s/size", at);
+		FREED char *shared = reader_line(r, CPUS "/cpu0/cache/%s/shared_cpu_list", at);
 		if (level && type && size) {
 			const char *kind = *type == 'D' ? "d" : *type == 'I' ? "i" : "";
 			char key[64];
@@ -143,28 +136,21 @@ static void read_caches(const struct reader *r)
 			if (shared && cpulist_count(shared) > 0)
 				machine_setf(r->into, key, "%ld", cpulist_count(shared));
 		}
-		free(level);
-		free(type);
-		free(size);
-		free(shared);
 	}
-	names_release(&caches);
 }
 
 /* The distinct values of one file over all frequency policies. */
-static void read_policies(const struct reader *r, const name_list *policies, const char *key,
+static void read_policies(const struct reader *r, const word_list *policies, const char *key,
 			  const char *file)
 {
-	struct strbuf list = { 0 };
+	SCOPED(strbuf_release) struct strbuf list = { 0 };
 	for (size_t i = 0; i < policies->count; i++) {
-		char *text = reader_line(r, CPUS "/cpufreq/%s/%s", policies->items[i], file);
+		FREED char *text = reader_line(r, CPUS "/cpufreq/%s/%s", policies->items[i], file);
 		if (text && *text)
 			list_add(&list, text);
-		free(text);
 	}
 	if (list.length)
 		machine_set(r->into, key, list.text);
-	strbuf_release(&list);
 }
 
 static void read_turbo(const struct reader *r)
@@ -176,15 +162,14 @@ static void read_turbo(const struct reader *r)
 		{ CPUS "/cpufreq/boost", "1", "0" },
 	};
 	for (size_t i = 0; i < 2; i++) {
-		char *text = reader_line(r, "%s", switches[i].path);
-		if (text) {
-			bool on = strcmp(text, switches[i].on) == 0;
-			machine_set(r->into, "cpu.turbo", on ? "on" : "off");
-			machine_set(r->into, "cpu.turbo.switch", switches[i].path);
-			machine_set(r->into, "cpu.turbo.off_value", switches[i].off);
-			free(text);
-			return;
-		}
+		FREED char *text = reader_line(r, "%s", switches[i].path);
+		if (!text)
+			continue;
+		bool on = strcmp(text, switches[i].on) == 0;
+		machine_set(r->into, "cpu.turbo", on ? "on" : "off");
+		machine_set(r->into, "cpu.turbo.switch", switches[i].path);
+		machine_set(r->into, "cpu.turbo.off_value", switches[i].off);
+		return;
 	}
 }
 
@@ -202,24 +187,19 @@ static void read_frequency(const struct reader *r)
 		{ "cpu.frequency.scaling_max_khz", "scaling_max_freq" },
 		{ "cpu.energy_preference", "energy_performance_preference" },
 	};
-	name_list policies = { 0 };
+	SCOPED(words_release) word_list policies = { 0 };
 	reader_names(r, CPUS "/cpufreq", "policy", &policies);
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
 		read_policies(r, &policies, files[i].key, files[i].file);
 	if (!policies.count && reader_exists(r, CPUS "/cpu0"))
 		machine_set(r->into, "cpu.frequency.driver", "none");
-	names_release(&policies);
-	char *status = reader_line(r, CPUS "/intel_pstate/status");
-	if (status)
-		machine_set(r->into, "cpu.intel_pstate", status);
-	free(status);
 	read_turbo(r);
 }
 
 /* The idle state that takes longest to leave, of those that are not disabled. */
 static void read_idle(const struct reader *r)
 {
-	name_list states = { 0 };
+	SCOPED(words_release) word_list states = { 0 };
 	reader_names(r, CPUS "/cpu0/cpuidle", "state", &states);
 	long deepest = -1;
 	for (size_t i = 0; i < states.count; i++) {
@@ -229,18 +209,16 @@ static void read_idle(const struct reader *r)
 		if (disabled || !reader_number(r, &latency, CPUS "/cpu0/cpuidle/%s/latency", at) ||
 		    latency < deepest)
 			continue;
-		char *name = reader_line(r, CPUS "/cpu0/cpuidle/%s/name", at);
+		FREED char *name = reader_line(r, CPUS "/cpu0/cpuidle/%s/name", at);
 		if (name) {
 			deepest = latency;
 			machine_set(r->into, "cpu.idle.deepest", name);
 			machine_setf(r->into, "cpu.idle.deepest_latency_us", "%ld", latency);
 		}
-		free(name);
 	}
-	names_release(&states);
 }
 
-static void read_throttling(const struct reader *r, const name_list *cpus)
+static void read_throttling(const struct reader *r, const word_list *cpus)
 {
 	static const char *const counts[] = { "core_throttle_count", "package_throttle_count" };
 	long total = 0;
@@ -260,29 +238,27 @@ static void read_throttling(const struct reader *r, const name_list *cpus)
 
 static void read_mitigations(const struct reader *r)
 {
-	name_list names = { 0 };
+	SCOPED(words_release) word_list names = { 0 };
 	reader_names(r, CPUS "/vulnerabilities", "", &names);
 	long mitigated = 0;
 	for (size_t i = 0; i < names.count; i++) {
-		char *text = reader_line(r, CPUS "/vulnerabilities/%s", names.items[i]);
+		FREED char *text = reader_line(r, CPUS "/vulnerabilities/%s", names.items[i]);
 		if (text) {
 			char key[128];
 			snprintf(key, sizeof key, "mitigation.%.100s", names.items[i]);
 			machine_set(r->into, key, text);
 			mitigated += strncmp(text, "Mitigation", 10) == 0;
 		}
-		free(text);
 	}
 	if (names.count)
 		machine_setf(r->into, "mitigation.count", "%ld", mitigated);
-	names_release(&names);
 }
 
 void read_cpu(const struct reader *r)
 {
 	read_model(r);
 	read_counts(r);
-	name_list cpus = { 0 };
+	SCOPED(words_release) word_list cpus = { 0 };
 	reader_names(r, CPUS, "cpu", &cpus);
 	if (cpus.count)
 		read_topology(r, &cpus);
@@ -290,19 +266,16 @@ void read_cpu(const struct reader *r)
 	read_frequency(r);
 	read_idle(r);
 	read_throttling(r, &cpus);
-	names_release(&cpus);
 	read_mitigations(r);
 	if (reader_exists(r, "/sys/bus/event_source/devices")) {
 		/* "cpu" on x86; hybrids have cpu_core and cpu_atom, ARM armv8_... */
-		name_list units = { 0 };
-		struct strbuf list = { 0 };
+		SCOPED(words_release) word_list units = { 0 };
+		SCOPED(strbuf_release) struct strbuf list = { 0 };
 		reader_names(r, "/sys/bus/event_source/devices", "", &units);
 		for (size_t i = 0; i < units.count; i++)
 			if (strncmp(units.items[i], "cpu", 3) == 0 ||
 			    strncmp(units.items[i], "armv", 4) == 0)
 				list_add(&list, units.items[i]);
 		machine_set(r->into, "cpu.counters", list.length ? list.text : "none");
-		strbuf_release(&list);
-		names_release(&units);
 	}
 }

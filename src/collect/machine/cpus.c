@@ -15,20 +15,17 @@
 /* Is it in the list that this file holds? Without the file the affinity has the last word. */
 static bool is_in(const char *path, size_t cpu)
 {
-	char *list = file_read_line(path);
+	FREED char *list = file_read_line(path);
 	cpu_set_t set;
-	bool found = !list || !cpus_parse(list, &set) || CPU_ISSET(cpu, &set);
-	free(list);
-	return found;
+	return !list || !cpus_parse(list, &set) || CPU_ISSET(cpu, &set);
 }
 
 static int not_usable(size_t cpu, struct error *err)
 {
 	if (!is_in(CPUS "/present", cpu)) {
-		char *present = file_read_line(CPUS "/present");
+		FREED char *present = file_read_line(CPUS "/present");
 		error_set(err, EXIT_USAGE, "there is no CPU %zu", cpu);
 		error_hint(err, "this machine has the CPUs %s", present ? present : "0");
-		free(present);
 		return -1;
 	}
 	if (!is_in(CPUS "/online", cpu)) {
@@ -43,9 +40,8 @@ int cpus_choose(const char *text, cpu_list *into, struct error *err)
 {
 	cpu_set_t allowed, wanted;
 	if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-		return error_set(err, EXIT_ENVIRONMENT,
-				 "cannot learn which CPUs this process may use: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT,
+				   "cannot learn which CPUs this process may use");
 	if (strcmp(text, "all") == 0) {
 		wanted = allowed;
 	} else if (!cpus_parse(text, &wanted)) {
@@ -69,10 +65,9 @@ int cpus_choose(const char *text, cpu_list *into, struct error *err)
 
 int cpus_online(cpu_list *into, struct error *err)
 {
-	char *list = file_read_line(CPUS "/online");
+	FREED char *list = file_read_line(CPUS "/online");
 	cpu_set_t online;
 	bool told = list && cpus_parse(list, &online);
-	free(list);
 	if (!told)
 		return error_set(err, EXIT_ENVIRONMENT, "cannot learn which CPUs are online: %s",
 				 CPUS "/online");

@@ -47,10 +47,8 @@ char *reader_line(const struct reader *r, const char *fmt, ...)
 bool reader_number(const struct reader *r, long *value, const char *fmt, ...)
 {
 	PATH_FROM(r, fmt);
-	char *text = file_read_line(path);
-	bool found = text && integer_parse(text, LONG_MIN, LONG_MAX, value);
-	free(text);
-	return found;
+	FREED char *text = file_read_line(path);
+	return text && integer_parse(text, LONG_MIN, LONG_MAX, value);
 }
 
 bool reader_exists(const struct reader *r, const char *fmt, ...)
@@ -75,7 +73,7 @@ static int by_name(const void *a, const void *b)
 }
 
 void reader_names(const struct reader *r, const char *directory, const char *prefix,
-		  name_list *names)
+		  word_list *names)
 {
 	char path[PATH_MAX];
 	snprintf(path, sizeof path, "%s%s", r->root, directory);
@@ -91,15 +89,7 @@ void reader_names(const struct reader *r, const char *directory, const char *pre
 			array_push(names, xstrdup(e->d_name));
 	}
 	closedir(dir);
-	if (names->count)
-		qsort(names->items, names->count, sizeof *names->items, by_name);
-}
-
-void names_release(name_list *names)
-{
-	for (size_t i = 0; i < names->count; i++)
-		free(names->items[i]);
-	array_release(names);
+	array_sort(names, by_name);
 }
 
 void list_add(struct strbuf *list, const char *word)
@@ -179,6 +169,11 @@ static const struct {
 	{ "cpu.idle.driver", "/sys/devices/system/cpu/cpuidle/current_driver", LINE },
 	{ "cpu.idle.governor", "/sys/devices/system/cpu/cpuidle/current_governor_ro", LINE },
 	{ "cpu.idle.governor", "/sys/devices/system/cpu/cpuidle/current_governor", LINE },
+	{ "cpu.intel_pstate", "/sys/devices/system/cpu/intel_pstate/status", LINE },
+	{ "system.vendor", "/sys/class/dmi/id/sys_vendor", LINE },
+	{ "system.product", "/sys/class/dmi/id/product_name", LINE },
+	/* tare switches it during a run, so it is not a property of the machine */
+	{ "now.task_delayacct", "/proc/sys/kernel/task_delayacct", LINE },
 	{ "clock.source", "/sys/devices/system/clocksource/clocksource0/current_clocksource",
 	  LINE },
 	{ "clock.available", "/sys/devices/system/clocksource/clocksource0/available_clocksource",
@@ -221,7 +216,7 @@ static const struct {
 
 static void set_file(const struct reader *r, const char *key, const char *path, enum form form)
 {
-	char *text = reader_line(r, "%s", path);
+	FREED char *text = reader_line(r, "%s", path);
 	if (!text)
 		return;
 	char *open = form == CHOSEN ? strchr(text, '[') : NULL;
@@ -234,17 +229,6 @@ static void set_file(const struct reader *r, const char *key, const char *path, 
 	} else if (form == NONE) {
 		machine_set(r->into, key, "none");
 	}
-	free(text);
-}
-
-static void read_files(const struct reader *r)
-{
-	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-		set_file(r, files[i].key, files[i].path, files[i].form);
-	/* kernels without CPU isolation have no such file, or one that says "(null)" */
-	const char *nohz = machine_get(r->into, "cpu.nohz_full");
-	if (nohz && strstr(nohz, "null"))
-		machine_set(r->into, "cpu.nohz_full", "none");
 }
 
 /* What exists or does not: known as long as its parent can be seen. */
@@ -341,7 +325,7 @@ static void read_config(const struct reader *r)
 		machine_setf(r->into, "kernel.hz", "%d", atoi(hz + strlen("\nCONFIG_HZ=")));
 	read_choice(r, text, "kernel.preemption", preemption);
 	read_choice(r, text, "kernel.tick", tick);
-	struct strbuf list = { 0 };
+	SCOPED(strbuf_release) struct strbuf list = { 0 };
 	for (size_t i = 0; i < sizeof debugging / sizeof *debugging; i++)
 		if (config_on(text, debugging[i]))
 			list_add(&list, debugging[i]);
@@ -353,62 +337,56 @@ static void read_config(const struct reader *r)
 			list_add(&list, features[i]);
 	if (list.length)
 		machine_set(r->into, "kernel.features", list.text);
-	strbuf_release(&list);
 	free(text);
-}
-
-static void read_kernel(const struct reader *r)
-{
-	read_config(r);
-	const char *line = machine_get(r->into, "kernel.command_line");
-	for (const char *at = line; at && (at = strstr(at, "preempt=")); at += 8)
-		if (at == line || at[-1] == ' ')
-			machine_setf(r->into, "kernel.preemption", "%.*s",
-				     (int)strcspn(at + 8, " "), at + 8);
-	struct timespec tick;
-	/* the coarse clocks advance once a tick */
-	if (r->live && !machine_get(r->into, "kernel.hz") &&
-	    clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 && tick.tv_nsec > 0)
-		machine_setf(r->into, "kernel.hz", "%ld",
-			     (1000000000 + tick.tv_nsec / 2) / tick.tv_nsec);
 }
 
 static void read_software(const struct reader *r)
 {
-	char *text = reader_text(r, "/etc/os-release");
+	FREED char *text = reader_text(r, "/etc/os-release");
 	const char *at = text ? strstr(text, "PRETTY_NAME=") : NULL;
 	if (at) {
 		at += strlen("PRETTY_NAME=");
 		at += *at == '"';
 		machine_setf(r->into, "system.os", "%.*s", (int)strcspn(at, "\"\n"), at);
 	}
-	free(text);
 	if (r->live)
 		machine_setf(r->into, "system.libc", "glibc %s", gnu_get_libc_version());
-	if (reader_exists(r, "/run/systemd/system"))
-		machine_set(r->into, "system.init", "systemd");
-	else if ((text = reader_line(r, "/proc/1/comm"))) {
-		machine_set(r->into, "system.init", text);
-		free(text);
-	}
+	FREED char *init = reader_line(r, "/proc/1/comm");
+	bool systemd = reader_exists(r, "/run/systemd/system");
+	if (systemd || init)
+		machine_set(r->into, "system.init", systemd ? "systemd" : init);
 	if (!reader_exists(r, "/etc/systemd/system"))
 		return;
-	name_list timers = { 0 };
-	struct strbuf list = { 0 };
+	SCOPED(words_release) word_list timers = { 0 };
+	SCOPED(strbuf_release) struct strbuf list = { 0 };
 	reader_names(r, "/etc/systemd/system/timers.target.wants", "", &timers);
 	for (size_t i = 0; i < timers.count; i++)
 		list_add(&list, timers.items[i]);
 	machine_set(r->into, "system.timers", list.length ? list.text : "none");
-	strbuf_release(&list);
-	names_release(&timers);
 }
 
 void machine_read_from(const char *root, struct machine *into)
 {
 	struct reader r = { root, *root == '\0', into };
-	read_files(&r);
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		set_file(&r, files[i].key, files[i].path, files[i].form);
+	/* kernels without CPU isolation have no such file, or one that says "(null)" */
+	const char *nohz = machine_get(r.into, "cpu.nohz_full");
+	if (nohz && strstr(nohz, "null"))
+		machine_set(r.into, "cpu.nohz_full", "none");
 	read_presence(&r);
-	read_kernel(&r);
+	read_config(&r);
+	const char *line = machine_get(r.into, "kernel.command_line");
+	for (const char *at = line; at && (at = strstr(at, "preempt=")); at += 8)
+		if (at == line || at[-1] == ' ')
+			machine_setf(r.into, "kernel.preemption", "%.*s", (int)strcspn(at + 8, " "),
+				     at + 8);
+	struct timespec tick;
+	/* the coarse clocks advance once a tick */
+	if (r.live && !machine_get(r.into, "kernel.hz") &&
+	    clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 && tick.tv_nsec > 0)
+		machine_setf(r.into, "kernel.hz", "%ld",
+			     (1000000000 + tick.tv_nsec / 2) / tick.tv_nsec);
 	read_software(&r);
 	read_cpu(&r);
 	read_place(&r);

@@ -24,29 +24,25 @@ static void read_memory(const struct reader *r)
 		{ "now.memory.swap_free_mib", "SwapFree" },
 		{ "now.memory.anon_huge_mib", "AnonHugePages" },
 	};
-	char *text = reader_text(r, "/proc/meminfo");
+	FREED char *text = reader_text(r, "/proc/meminfo");
 	if (!text)
 		return;
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-		char *value = field_of(text, fields[i].field);
+		FREED char *value = field_of(text, fields[i].field);
 		if (value && *value)
 			machine_setf(r->into, fields[i].key, "%ld", atol(value) / 1024);
-		free(value);
 	}
-	char *total = field_of(text, "SwapTotal"), *unused = field_of(text, "SwapFree");
+	FREED char *total = field_of(text, "SwapTotal"), *unused = field_of(text, "SwapFree");
 	if (total && unused)
 		machine_setf(r->into, "now.memory.swap_used_mib", "%ld",
 			     (atol(total) - atol(unused) + 1023) / 1024);
-	free(total);
-	free(unused);
-	free(text);
 }
 
 static void read_load(const struct reader *r)
 {
 	char one[32], five[32], fifteen[32];
 	long running, tasks;
-	char *text = reader_line(r, "/proc/loadavg");
+	FREED char *text = reader_line(r, "/proc/loadavg");
 	if (text &&
 	    sscanf(text, "%31s %31s %31s %ld/%ld", one, five, fifteen, &running, &tasks) == 5) {
 		machine_set(r->into, "now.load.1", one);
@@ -54,39 +50,10 @@ static void read_load(const struct reader *r)
 		machine_set(r->into, "now.load.15", fifteen);
 		machine_setf(r->into, "now.tasks", "%ld", tasks);
 	}
-	free(text);
-	double uptime;
-	text = reader_line(r, "/proc/uptime");
-	if (text && sscanf(text, "%lf", &uptime) == 1)
-		machine_setf(r->into, "now.uptime_s", "%.0f", uptime);
-	free(text);
-	text = reader_line(r, "/proc/sys/kernel/task_delayacct");
-	if (text) /* tare switches it during a run, so it is not a property of the machine */
-		machine_set(r->into, "now.task_delayacct", text);
-	free(text);
-}
-
-static void read_shares(const struct reader *r)
-{
-	static const struct {
-		const char *key;
-		enum overall_measure measure;
-	} shares[] = { { "now.cpu.steal_percent", OVERALL_STEAL },
-		       { "now.cpu.guest_percent", OVERALL_GUEST },
-		       { "now.cpu.iowait_percent", OVERALL_IOWAIT },
-		       { "now.cpu.idle_percent", OVERALL_IDLE } };
-	char *text = reader_text(r, "/proc/stat");
-	struct overall o = { 0 };
-	if (text)
-		overall_parse_stat(text, &o);
-	free(text);
-	double all = 0; /* guest time is in user time already */
-	for (unsigned m = OVERALL_USER; m <= OVERALL_STEAL; m++)
-		all += (double)o.value[m];
-	for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
-		if (all > 0 && o.present >> shares[i].measure & 1)
-			machine_setf(r->into, shares[i].key, "%.3f",
-				     100 * (double)o.value[shares[i].measure] / all);
+	double seconds;
+	FREED char *uptime = reader_line(r, "/proc/uptime");
+	if (uptime && sscanf(uptime, "%lf", &seconds) == 1)
+		machine_setf(r->into, "now.uptime_s", "%.0f", seconds);
 }
 
 static void read_pressure(const struct reader *r)
@@ -95,14 +62,13 @@ static void read_pressure(const struct reader *r)
 	for (size_t i = 0; i < 3; i++) {
 		double ten, sixty;
 		char key[64];
-		char *text = reader_line(r, "/proc/pressure/%s", resources[i]);
+		FREED char *text = reader_line(r, "/proc/pressure/%s", resources[i]);
 		if (text && sscanf(text, "some avg10=%lf avg60=%lf", &ten, &sixty) == 2) {
 			snprintf(key, sizeof key, "now.pressure.%s.avg10", resources[i]);
 			machine_setf(r->into, key, "%.2f", ten);
 			snprintf(key, sizeof key, "now.pressure.%s.avg60", resources[i]);
 			machine_setf(r->into, key, "%.2f", sixty);
 		}
-		free(text);
 	}
 }
 
@@ -110,25 +76,21 @@ static void read_power(const struct reader *r)
 {
 	if (!reader_exists(r, "/sys/class"))
 		return;
-	name_list supplies = { 0 };
+	SCOPED(words_release) word_list supplies = { 0 };
 	reader_names(r, "/sys/class/power_supply", "", &supplies);
 	bool battery = false, discharging = false;
 	for (size_t i = 0; i < supplies.count; i++) {
 		const char *at = supplies.items[i];
-		char *type = reader_line(r, "/sys/class/power_supply/%s/type", at);
-		char *scope = reader_line(r, "/sys/class/power_supply/%s/scope", at);
-		char *status = reader_line(r, "/sys/class/power_supply/%s/status", at);
+		FREED char *type = reader_line(r, "/sys/class/power_supply/%s/type", at);
+		FREED char *scope = reader_line(r, "/sys/class/power_supply/%s/scope", at);
+		FREED char *status = reader_line(r, "/sys/class/power_supply/%s/status", at);
 		/* scope Device: the battery of a mouse */
 		if (type && strcmp(type, "Battery") == 0 &&
 		    !(scope && strcmp(scope, "Device") == 0)) {
 			battery = true;
 			discharging |= status && strcmp(status, "Discharging") == 0;
 		}
-		free(type);
-		free(scope);
-		free(status);
 	}
-	names_release(&supplies);
 	machine_set(r->into, "power.battery", battery ? "yes" : "no");
 	machine_set(r->into, "now.power.source", discharging ? "battery" : "mains");
 }
@@ -152,25 +114,17 @@ static void read_daemons(const struct reader *r)
 	/* without process 1 this /proc hides what others run: nothing is known then */
 	if (!reader_exists(r, "/proc/1/comm"))
 		return;
-	name_list pids = { 0 };
-	char path[PATH_MAX];
-	snprintf(path, sizeof path, "%s/proc", r->root);
-	DIR *proc = opendir(path);
-	if (!proc)
-		return;
+	SCOPED(words_release) word_list pids = { 0 };
 	struct strbuf found[DAEMON_KINDS] = { 0 };
-	for (struct dirent *e; (e = readdir(proc));)
-		if (*e->d_name >= '1' && *e->d_name <= '9')
-			array_push(&pids, xstrdup(e->d_name));
-	closedir(proc);
+	reader_names(r, "/proc", "", &pids);
 	for (size_t i = 0; i < pids.count; i++) {
-		char *comm = reader_line(r, "/proc/%s/comm", pids.items[i]);
+		if (*pids.items[i] < '1' || *pids.items[i] > '9')
+			continue;
+		FREED char *comm = reader_line(r, "/proc/%s/comm", pids.items[i]);
 		const struct known_daemon *known = comm ? known_daemon_find(comm) : NULL;
 		if (known)
 			list_add(&found[known->kind], known->comm);
-		free(comm);
 	}
-	names_release(&pids);
 	for (unsigned k = 0; k < DAEMON_KINDS; k++) {
 		machine_set(r->into, daemon_kind_fact((enum daemon_kind)k),
 			    found[k].length ? found[k].text : "none");
@@ -183,7 +137,24 @@ void read_now(const struct reader *r)
 	read_memory(r);
 	read_power(r);
 	read_load(r);
-	read_shares(r);
+	static const struct {
+		const char *key;
+		enum overall_measure measure;
+	} shares[] = { { "now.cpu.steal_percent", OVERALL_STEAL },
+		       { "now.cpu.guest_percent", OVERALL_GUEST },
+		       { "now.cpu.iowait_percent", OVERALL_IOWAIT },
+		       { "now.cpu.idle_percent", OVERALL_IDLE } };
+	FREED char *text = reader_text(r, "/proc/stat");
+	struct overall o = { 0 };
+	if (text)
+		overall_parse_stat(text, &o);
+	double all = 0; /* guest time is in user time already */
+	for (unsigned m = OVERALL_USER; m <= OVERALL_STEAL; m++)
+		all += (double)o.value[m];
+	for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+		if (all > 0 && o.present >> shares[i].measure & 1)
+			machine_setf(r->into, shares[i].key, "%.3f",
+				     100 * (double)o.value[shares[i].measure] / all);
 	read_pressure(r);
 	read_clock(r);
 	read_daemons(r);

@@ -66,14 +66,10 @@ static void read_hypervisor(const struct reader *r)
 	static const struct clue clocks[] = {
 		{ "kvm-clock", "kvm" }, { "hyperv", "hyperv" }, { "xen", "xen" }, { 0 }
 	};
-	char *vendor = reader_line(r, "/sys/class/dmi/id/sys_vendor");
-	char *product = reader_line(r, "/sys/class/dmi/id/product_name");
-	char *type = reader_line(r, "/sys/hypervisor/type");
-	char *tree = reader_line(r, "/proc/device-tree/hypervisor/compatible");
-	if (vendor && *vendor)
-		machine_set(r->into, "system.vendor", vendor);
-	if (product && *product)
-		machine_set(r->into, "system.product", product);
+	const char *vendor = machine_get(r->into, "system.vendor");
+	const char *product = machine_get(r->into, "system.product");
+	FREED char *type = reader_line(r, "/sys/hypervisor/type");
+	FREED char *tree = reader_line(r, "/proc/device-tree/hypervisor/compatible");
 	const char *flag = machine_get(r->into, "cpu.flag.hypervisor");
 	const char *found = type && *type ? type : NULL;
 	bool guest = flag && strcmp(flag, "yes") == 0;
@@ -93,10 +89,6 @@ static void read_hypervisor(const struct reader *r)
 		found = "none";
 	if (found)
 		machine_set(r->into, "system.hypervisor", found);
-	free(vendor);
-	free(product);
-	free(type);
-	free(tree);
 }
 
 /* The file that a container's manager leaves. A virtual machine may have been made from a
@@ -121,8 +113,8 @@ static void read_container(const struct reader *r)
 					      { "/lxc", "lxc" },
 					      { "/machine.slice/machine-", "nspawn" },
 					      { 0 } };
-	char *manager = reader_line(r, "/run/systemd/container");
-	char *groups_of_1 = reader_text(r, "/proc/1/cgroup");
+	FREED char *manager = reader_line(r, "/run/systemd/container");
+	FREED char *groups_of_1 = reader_text(r, "/proc/1/cgroup");
 	const char *release = machine_get(r->into, "kernel.release");
 	const char *found = container_by_file(r);
 	if (!found && manager && *manager)
@@ -137,14 +129,11 @@ static void read_container(const struct reader *r)
 		found = "none";
 	if (found)
 		machine_set(r->into, "system.container", found);
-	char *host = reader_line(r, "/proc/sys/kernel/hostname");
+	FREED char *host = reader_line(r, "/proc/sys/kernel/hostname");
 	/* a container's host name is often made up anew for each */
 	if (host && found)
 		machine_set(r->into, strcmp(found, "none") == 0 ? "system.host" : "now.system.host",
 			    host);
-	free(host);
-	free(manager);
-	free(groups_of_1);
 }
 
 static void read_namespace(const struct reader *r)
@@ -158,13 +147,10 @@ static void read_namespace(const struct reader *r)
 /* CPUs' worth of time that one cgroup grants; 0 when it sets no limit. */
 static double quota_in(const struct reader *r, const char *directory)
 {
-	char *text = reader_line(r, "%s/cpu.max", directory);
+	FREED char *text = reader_line(r, "%s/cpu.max", directory);
 	double quota = 0, period = 0;
-	if (text && sscanf(text, "%lf %lf", &quota, &period) == 2 && period > 0) {
-		free(text);
+	if (text && sscanf(text, "%lf %lf", &quota, &period) == 2 && period > 0)
 		return quota / period;
-	}
-	free(text);
 	long q, p;
 	if (reader_number(r, &q, "%s/cpu.cfs_quota_us", directory) && q > 0 &&
 	    reader_number(r, &p, "%s/cpu.cfs_period_us", directory) && p > 0)
@@ -195,7 +181,7 @@ static void read_cgroup(const struct reader *r)
 	bool unified = reader_exists(r, "/sys/fs/cgroup/cgroup.controllers");
 	if (unified || reader_exists(r, "/sys/fs/cgroup/cpu"))
 		machine_set(r->into, "system.cgroup_version", unified ? "2" : "1");
-	char *text = reader_text(r, "/proc/self/cgroup");
+	FREED char *text = reader_text(r, "/proc/self/cgroup");
 	if (!text)
 		return;
 	double least = 0;
@@ -212,7 +198,6 @@ static void read_cgroup(const struct reader *r)
 		else if (strcmp(controllers, "cpu") == 0 || strstr(controllers, "cpu,cpuacct"))
 			quota_up(r, "/sys/fs/cgroup/cpu", group, &least);
 	}
-	free(text);
 	if (least > 0)
 		machine_setf(r->into, "now.process.cpu_quota", "%.2f", least);
 	else
@@ -228,24 +213,21 @@ static void read_process(const struct reader *r)
 			     { "now.process.cap_sys_admin", 21 },
 			     { "now.process.cap_perfmon", 38 },
 			     { "now.process.cap_bpf", 39 } };
-	char *status = reader_text(r, "/proc/self/status");
+	FREED char *status = reader_text(r, "/proc/self/status");
 	if (!status)
 		return;
-	char *allowed = field_of(status, "Cpus_allowed_list");
+	FREED char *allowed = field_of(status, "Cpus_allowed_list");
 	if (allowed && cpulist_count(allowed) > 0) {
 		machine_set(r->into, "now.process.cpus_allowed", allowed);
 		machine_setf(r->into, "now.process.cpus_allowed.count", "%ld",
 			     cpulist_count(allowed));
 	}
-	free(allowed);
-	char *hex = field_of(status, "CapEff");
+	FREED char *hex = field_of(status, "CapEff");
 	unsigned long long bits;
 	if (hex && sscanf(hex, "%llx", &bits) == 1)
 		for (size_t i = 0; i < sizeof capabilities / sizeof *capabilities; i++)
 			machine_set(r->into, capabilities[i].key,
 				    bits >> capabilities[i].bit & 1 ? "yes" : "no");
-	free(hex);
-	free(status);
 }
 
 static void read_disk(const struct reader *r, const char *name)
@@ -259,20 +241,18 @@ static void read_disk(const struct reader *r, const char *name)
 		      { "requests", "queue/nr_requests" } };
 	char key[128];
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-		char *text = reader_line(r, "/sys/block/%s/%s", name, files[i].file);
+		FREED char *text = reader_line(r, "/sys/block/%s/%s", name, files[i].file);
 		snprintf(key, sizeof key, "disk.%.64s.%s", name, files[i].key);
 		if (text && *text)
 			machine_set(r->into, key, text);
-		free(text);
 	}
-	char *text = reader_line(r, "/sys/block/%s/queue/scheduler", name);
+	FREED char *text = reader_line(r, "/sys/block/%s/queue/scheduler", name);
 	char *chosen = text ? strchr(text, '[') : NULL;
 	if (chosen)
 		chosen[strcspn(chosen, "]")] = '\0';
 	snprintf(key, sizeof key, "disk.%.64s.scheduler", name);
 	if (text && *text)
 		machine_set(r->into, key, chosen ? chosen + 1 : text);
-	free(text);
 	long sectors;
 	snprintf(key, sizeof key, "disk.%.64s.size_mib", name);
 	if (reader_number(r, &sectors, "/sys/block/%s/size", name))
@@ -281,7 +261,7 @@ static void read_disk(const struct reader *r, const char *name)
 
 static void read_disks(const struct reader *r)
 {
-	name_list disks = { 0 };
+	SCOPED(words_release) word_list disks = { 0 };
 	reader_names(r, "/sys/block", "", &disks);
 	for (size_t i = 0; i < disks.count; i++) {
 		const char *name = disks.items[i];
@@ -293,7 +273,6 @@ static void read_disks(const struct reader *r)
 		    strncmp(name, "ram", 3) != 0 && strncmp(name, "zram", 4) != 0)
 			read_disk(r, name);
 	}
-	names_release(&disks);
 }
 
 struct mount {
@@ -347,7 +326,7 @@ static void read_directory(const struct reader *r)
 {
 	char here[PATH_MAX] = "/", disk[64];
 	struct mount mount;
-	char *text = reader_text(r, "/proc/self/mountinfo");
+	FREED char *text = reader_text(r, "/proc/self/mountinfo");
 	if (text && mount_of(text, "/", &mount))
 		machine_set(r->into, "system.root_fs", mount.type);
 	if (text && (!r->live || getcwd(here, sizeof here)) && mount_of(text, here, &mount)) {
@@ -356,7 +335,6 @@ static void read_directory(const struct reader *r)
 		if (disk_of(r, &mount, disk, sizeof disk))
 			machine_set(r->into, "now.directory.disk", disk);
 	}
-	free(text);
 }
 
 void read_place(const struct reader *r)

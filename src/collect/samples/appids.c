@@ -134,17 +134,11 @@ void appids_fill(struct appids *a, struct profile *into, struct image_of *image,
 		image->instance = next_number(a, name, executable ? executable->path : "");
 		image->numbered = true;
 		/* the process may be gone later, so its cgroup is read at the first sample */
-		char path[64];
-		if (!image->end_ns) {
-			snprintf(path, sizeof path, "/proc/%u/cgroup", image->pid);
-			char *text = file_read(path);
-			if (text) {
-				image->cgroup = appids_cgroup(text);
-				if (image->cgroup)
-					image->container = cgroup_container(image->cgroup);
-				xfree(text);
-			}
-		}
+		FREED char *text = image->end_ns ? NULL : file_read_proc(image->pid, "cgroup");
+		if (text)
+			image->cgroup = appids_cgroup(text);
+		if (text && image->cgroup)
+			image->container = cgroup_container(image->cgroup);
 	}
 	i->app = profile_add_app(into, name,
 				 executable ? profile_add_object(into, executable) : PROFILE_NONE);

@@ -4,27 +4,180 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/file.h"
 #include "collect/backend/kernel.h"
 #include "collect/bpf/profile.h"
 #include "collect/machine/cpus.h"
 #include "collect/samples/backend.h"
 #include "collect/samples/cgroups.h"
-#include "collect/samples/events.h"
-#include "collect/samples/idle.h"
 #include "collect/samples/spaces.h"
 #include "collect/samples/tally.h"
 #include "collect/samples/unwound.h"
 #include "profile.skel.h"
+#include "record/profile.h"
+
+/* One perf event per CPU, at whose overflows the BPF program is called. */
+struct event {
+	int fd;
+	struct bpf_link *link;
+	struct perf_event_mmap_page *ring; /* only for what is told of throttling; NULL: none */
+};
+
+struct sample_events {
+	struct event *events;
+	size_t count, ring_size;
+};
+
+static int open_event(enum profile_mode mode, uint32_t hz, uint32_t cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.size = sizeof attr,
+		.disabled = 1,
+		/* Else an idle CPU, which has no tick, is soon said to be throttled. */
+		.exclude_idle = 1,
+		.sample_period = 1000000000u / hz,
+		.watermark = 1, /* nobody is woken */
+		.wakeup_watermark = UINT32_MAX,
+	};
+	if (mode == PROFILE_CYCLES) {
+		attr.type = PERF_TYPE_HARDWARE;
+		attr.config = PERF_COUNT_HW_CPU_CYCLES;
+		attr.freq = 1;
+		attr.sample_freq = hz;
+	}
+	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static int refused(enum profile_mode mode, uint32_t cpu, struct error *err)
+{
+	int why = errno;
+	if (mode == PROFILE_CYCLES && (why == ENOENT || why == EOPNOTSUPP))
+		error_set(err, EXIT_ENVIRONMENT, "this machine has no counter of cycles");
+	else
+		error_set(err, EXIT_ENVIRONMENT, "cannot sample CPU %u: %s", cpu, strerror(why));
+	if (mode == PROFILE_CYCLES)
+		return error_hint(err, "'--event cpu-clock' needs none");
+	return -1;
+}
+
+static void sample_events_close(struct sample_events *e)
+{
+	if (!e)
+		return;
+	for (size_t i = 0; i < e->count; i++) {
+		if (e->events[i].ring)
+			munmap(e->events[i].ring, e->ring_size);
+		bpf_link__destroy(e->events[i].link);
+		close(e->events[i].fd);
+	}
+	xfree(e->events);
+	xfree(e);
+}
+
+/* Stopped. hz beyond the kernel's limit is the caller's to refuse. */
+static int sample_events_open(struct sample_events **out, enum profile_mode mode, uint32_t hz,
+			      const uint32_t *cpus, size_t count, struct error *err)
+{
+	struct sample_events *e = xcalloc(1, sizeof *e);
+	e->events = xcalloc(count, sizeof *e->events);
+	e->ring_size = 2 * (size_t)sysconf(_SC_PAGESIZE);
+	for (size_t i = 0; i < count; i++) {
+		struct event *event = &e->events[i];
+		event->fd = open_event(mode, hz, cpus[i]);
+		if (event->fd < 0) {
+			refused(mode, cpus[i], err);
+			sample_events_close(e);
+			return -1;
+		}
+		e->count++;
+		void *ring =
+			mmap(NULL, e->ring_size, PROT_READ | PROT_WRITE, MAP_SHARED, event->fd, 0);
+		event->ring = ring == MAP_FAILED ? NULL : ring;
+	}
+	*out = e;
+	return 0;
+}
+
+static int sample_events_start(struct sample_events *e, struct bpf_program *program,
+			       struct error *err)
+{
+	for (size_t i = 0; i < e->count; i++) {
+		e->events[i].link = bpf_program__attach_perf_event(program, e->events[i].fd);
+		if (!e->events[i].link)
+			return error_errno(err, EXIT_ENVIRONMENT, "cannot attach to a perf event");
+	}
+	return 0;
+}
+
+static void sample_events_stop(struct sample_events *e)
+{
+	for (size_t i = 0; i < e->count; i++)
+		ioctl(e->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+static uint64_t throttled(struct perf_event_mmap_page *ring, size_t room)
+{
+	const uint8_t *data = (const uint8_t *)ring + room;
+	uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE), count = 0;
+	for (uint64_t at = ring->data_tail; at < head;) {
+		struct perf_event_header record;
+		/* records are multiples of 8 bytes, as is their header: it never wraps */
+		memcpy(&record, data + at % room, sizeof record);
+		if (record.size < sizeof record)
+			break;
+		if (record.type == PERF_RECORD_THROTTLE)
+			count++;
+		at += record.size;
+	}
+	__atomic_store_n(&ring->data_tail, head, __ATOMIC_RELEASE);
+	return count;
+}
+
+/* How often the kernel held one back, since the last call. */
+static uint64_t sample_events_throttled(struct sample_events *e)
+{
+	uint64_t count = 0;
+	for (size_t i = 0; i < e->count; i++)
+		if (e->events[i].ring)
+			count += throttled(e->events[i].ring, e->ring_size / 2);
+	return count;
+}
+
+/* Since boot, of these CPUs together, waiting for I/O included; steps of 10 ms. */
+static uint64_t idle_ns(const uint32_t *cpus, size_t count)
+{
+	FREED char *stat = file_read("/proc/stat");
+	uint64_t ticks = 0;
+	for (size_t i = 0; stat && i < count; i++) {
+		char name[24];
+		uint64_t idle, waiting;
+		snprintf(name, sizeof name, "\ncpu%u ", cpus[i]);
+		const char *line = strstr(stat, name);
+		if (line && sscanf(line + strlen(name), "%*u %*u %*u %" SCNu64 " %" SCNu64, &idle,
+				   &waiting) == 2)
+			ticks += idle + waiting;
+	}
+	return ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+}
 
 #define DUMP_BYTES (16u << 20)	  /* a power of 2 */
 #define LOOK_MOST_NS 1000000000u  /* files of what ended since may be gone */
@@ -71,33 +224,26 @@ static int no_cgroup(const char *path, const char *why, struct error *err)
 
 static int choose_cgroup(struct sampler *s, const char *path, struct error *err)
 {
-	char *mount = cgroup_mount();
+	FREED char *mount = cgroup_mount();
 	if (!mount) {
 		error_set(err, EXIT_ENVIRONMENT, "cgroup v2 is not mounted");
 		return error_hint(err, "'mount -t cgroup2 none /sys/fs/cgroup/unified' does it");
 	}
 	size_t length = strlen(mount);
 	bool absolute = strncmp(path, mount, length) == 0;
-	char *whole = NULL, *real = NULL;
-	if (asprintf(&whole, "%s/%s", absolute ? "" : mount, path) >= 0)
-		real = realpath(whole, NULL);
+	FREED char *whole = xprintf("%s/%s", absolute ? "" : mount, path);
+	FREED char *real = realpath(whole, NULL);
 	struct stat st;
-	int failed = 0;
 	if (!real || stat(real, &st) != 0)
-		failed = no_cgroup(path, strerror(errno), err);
-	else if (strncmp(real, mount, length) != 0 || (real[length] && real[length] != '/') ||
-		 !S_ISDIR(st.st_mode))
-		failed = no_cgroup(path, "it is not in the hierarchy of cgroup v2", err);
-	if (!failed && real) {
-		for (const char *c = real + length; *c; c++)
-			s->skel->rodata->cgroup_level += *c == '/' && c[1] && c[1] != '/';
-		s->skel->rodata->cgroup_id = st.st_ino;
-		s->by_cgroup = true;
-	}
-	free(whole);
-	free(real);
-	xfree(mount);
-	return failed;
+		return no_cgroup(path, strerror(errno), err);
+	if (strncmp(real, mount, length) != 0 || (real[length] && real[length] != '/') ||
+	    !S_ISDIR(st.st_mode))
+		return no_cgroup(path, "it is not in the hierarchy of cgroup v2", err);
+	for (const char *c = real + length; *c; c++)
+		s->skel->rodata->cgroup_level += *c == '/' && c[1] && c[1] != '/';
+	s->skel->rodata->cgroup_id = st.st_ino;
+	s->by_cgroup = true;
+	return 0;
 }
 
 static int sampler_follow(void *state, pid_t pid, struct error *err)
@@ -110,8 +256,7 @@ static int sampler_follow(void *state, pid_t pid, struct error *err)
 	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.wanted), &tgid, &one, BPF_NOEXIST) == 0)
 		__atomic_fetch_add(&s->skel->bss->control.following, 1, __ATOMIC_SEQ_CST);
 	else if (errno != EEXIST)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot follow process %d: %s", (int)pid,
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot follow process %d", (int)pid);
 	return 0;
 }
 
@@ -141,22 +286,14 @@ static int choose_tick(struct sampler *s, const struct btf *btf, struct error *e
 
 static int load(struct sampler *s, const struct samples_options *o, struct error *err)
 {
-	kernel_quiet();
-	struct btf *btf = btf__load_vmlinux_btf();
+	SCOPED(kernel_btf_release) struct btf *btf = kernel_btf(err);
 	if (!btf)
-		return error_set(err, EXIT_ENVIRONMENT,
-				 "this kernel has no BTF (/sys/kernel/btf/vmlinux)");
+		return -1;
 	s->skel = profile_bpf__open();
-	int failed = s->skel ? 0 : -1;
-	if (failed)
-		error_set(err, EXIT_ENVIRONMENT, "cannot open the BPF programs: %s",
-			  strerror(errno));
-	if (!failed && s->mode == PROFILE_TICK)
-		failed = choose_tick(s, btf, err);
-	if (!failed && o->cgroup)
-		failed = choose_cgroup(s, o->cgroup, err);
-	btf__free(btf);
-	if (failed)
+	if (!s->skel)
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot open the BPF programs");
+	if ((s->mode == PROFILE_TICK && choose_tick(s, btf, err)) ||
+	    (o->cgroup && choose_cgroup(s, o->cgroup, err)))
 		return -1;
 	bpf_program__set_autoload(s->mode == PROFILE_TICK ? s->skel->progs.profile_event
 							  : s->skel->progs.profile_tick,
@@ -178,7 +315,7 @@ static int load(struct sampler *s, const struct samples_options *o, struct error
 	for (size_t i = 0; i < s->cpus.count; i++)
 		if (s->cpus.items[i] < PROFILE_CPUS)
 			s->skel->rodata->sampled_cpus[s->cpus.items[i]] = 1;
-	failed = profile_bpf__load(s->skel);
+	int failed = profile_bpf__load(s->skel);
 	if (failed)
 		return error_set(err, EXIT_ENVIRONMENT, "the kernel refused the BPF programs: %s",
 				 strerror(-failed));
@@ -189,8 +326,7 @@ static int load(struct sampler *s, const struct samples_options *o, struct error
 		s->words = kernel_map_memory(s->skel->maps.words, s->room * sizeof *s->words, false,
 					     &s->words_size);
 	if (!s->counts || (s->stacks != STACKS_NONE && !s->words))
-		return error_set(err, EXIT_ENVIRONMENT, "cannot map the memory for samples: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot map the memory for samples");
 	return 0;
 }
 
@@ -198,8 +334,7 @@ static int watch(struct sampler *s, int fd, struct error *err)
 {
 	struct epoll_event e = { .events = EPOLLIN };
 	if (fd >= 0 && epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &e) != 0)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot watch the kernel's buffers: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot watch the kernel's buffers");
 	return 0;
 }
 
@@ -257,8 +392,7 @@ static int open_sampler(struct sampler *s, const struct samples_options *o, stru
 		spaces_prepare(s->spaces);
 		s->dumps = ring_buffer__new(bpf_map__fd(s->skel->maps.dumps), take_dump, s, NULL);
 		if (!s->dumps)
-			return error_set(err, EXIT_ENVIRONMENT, "cannot map a ring buffer: %s",
-					 strerror(errno));
+			return error_errno(err, EXIT_ENVIRONMENT, "cannot map a ring buffer");
 		if (watch(s, ring_buffer__epoll_fd(s->dumps), err))
 			return -1;
 	}
@@ -313,13 +447,9 @@ static struct bpf_link *attached(struct bpf_program *program, bool *failed)
 /* Gone, or a zombie that nobody has buried yet. */
 static bool has_ended(uint32_t pid)
 {
-	char path[32];
-	snprintf(path, sizeof path, "/proc/%u/stat", pid);
-	char *stat = file_read_line(path);
+	FREED char *stat = file_read_proc(pid, "stat");
 	const char *state = stat ? strrchr(stat, ')') : NULL;
-	bool ended = !state || state[1] != ' ' || state[2] == 'Z' || state[2] == 'X';
-	free(stat);
-	return ended;
+	return !state || state[1] != ' ' || state[2] == 'Z' || state[2] == 'X';
 }
 
 /* Those that ended before their end would have been told. */
@@ -349,8 +479,7 @@ static int sampler_start(void *state, struct error *err)
 	if (!failed)
 		s->tick = attached(s->skel->progs.profile_tick, &failed);
 	if (failed)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot attach to a tracepoint: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot attach to a tracepoint");
 	forget_ended(s);
 	return 0;
 }

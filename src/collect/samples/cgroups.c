@@ -115,12 +115,10 @@ const char *cgroups_path(struct cgroups *c, uint64_t id)
 		return path;
 	c->walked_ns = now;
 	forget(c);
-	struct strbuf at = { 0 };
+	SCOPED(strbuf_release) struct strbuf at = { 0 };
 	int root = open(c->mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (root >= 0)
 		walk(c, root, &at, 0);
-	strbuf_release(&at);
-	if (c->named.count)
-		qsort(c->named.items, c->named.count, sizeof *c->named.items, by_id);
+	array_sort(&c->named, by_id);
 	return find(c, id);
 }

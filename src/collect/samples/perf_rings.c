@@ -31,8 +31,7 @@ int perf_rings_new(struct perf_rings **out, size_t bytes, struct error *err)
 {
 	int poll = epoll_create1(EPOLL_CLOEXEC);
 	if (poll < 0)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot wait for perf's rings: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot wait for perf's rings");
 	struct perf_rings *r = xcalloc(1, sizeof *r);
 	r->poll = poll;
 	r->page_bytes = (size_t)sysconf(_SC_PAGESIZE);

@@ -140,10 +140,9 @@ bool samples_idle(const struct samples *s)
 
 uint32_t samples_max_hz(void)
 {
-	char *text = file_read_line(MAX_HZ_FILE);
+	FREED char *text = file_read_line(MAX_HZ_FILE);
 	long hz = 0;
 	if (!text || !integer_parse(text, 1, INT32_MAX, &hz))
 		hz = MAX_HZ_BUILT_IN;
-	xfree(text);
 	return (uint32_t)hz;
 }

@@ -297,7 +297,7 @@ void objects_forget(struct sideband *sb)
 {
 	if (sb->objects.count - sb->unused.count < OBJECTS_MANY)
 		return;
-	uint8_t *used = xcalloc(sb->objects.count, 1);
+	FREED uint8_t *used = xcalloc(sb->objects.count, 1);
 	uint64_t now = clock_monotonic_ns();
 	process_each(sb, note_process, used);
 	for (uint32_t i = 0; i < sb->objects.count; i++) {
@@ -314,7 +314,6 @@ void objects_forget(struct sideband *sb)
 		*o = (struct object){ .its.fd = -1 };
 		array_push(&sb->unused, i);
 	}
-	xfree(used);
 	memset(sb->object_buckets, 0xff, sb->object_bucket_count * sizeof *sb->object_buckets);
 	for (uint32_t i = 0; i < sb->objects.count; i++)
 		if (sb->objects.items[i]->its.object.path)

@@ -91,9 +91,8 @@ static uint32_t executable_of(struct sideband *sb, uint32_t pid, const struct im
 
 static void read_maps(struct sideband *sb, uint32_t pid, struct image_of *into)
 {
-	char path[64], root[4096];
-	snprintf(path, sizeof path, "/proc/%u/maps", pid);
-	char *text = file_read(path), *save = NULL;
+	char root[4096], *save = NULL;
+	FREED char *text = file_read_proc(pid, "maps");
 	if (!text)
 		return;
 	link_of(pid, "root", root, sizeof root);
@@ -107,7 +106,6 @@ static void read_maps(struct sideband *sb, uint32_t pid, struct image_of *into)
 		m.offset = object_offset(sb, m.object, m.begin, offset);
 		image_map(into, &m, 0);
 	}
-	xfree(text);
 	into->executable = executable_of(sb, pid, into, root);
 	for (size_t i = 0; i < into->mappings.count && into->executable == PROFILE_NONE; i++)
 		image_judge(sb, into, into->mappings.items[i].object);
@@ -161,44 +159,15 @@ static bool is_another(struct sideband *sb, const struct image_of *image,
 		image->executable != now->executable && !object_is_loader(sb, now->executable));
 }
 
-/* Takes over what was read; the mappings are the image's then. */
-static void take_over(struct sideband *sb, struct process *p, struct image_of *now)
-{
-	struct image_of *image = process_newest(p);
-	if (!image || is_another(sb, image, now)) {
-		uint32_t number = image && !image->end_ns ? image->number + 1 : 0;
-		image = process_begin(sb, p, image ? p->read_ns : 0, NULL);
-		image->number = number;
-	}
-	if (now->mappings.count && !same_mappings(image, now)) {
-		array_release(&image->mappings);
-		array_release(&image->past);
-		memcpy(&image->mappings, &now->mappings, sizeof image->mappings);
-		memset(&now->mappings, 0, sizeof now->mappings);
-		image->version++;
-	}
-	if (image->executable == PROFILE_NONE)
-		image->executable = now->executable;
-	image->kernel = now->kernel;
-	memcpy(image->comm, now->comm, sizeof image->comm);
-	if (!image->start_ns)
-		image->start_ns = now->start_ns;
-	array_release(&now->mappings);
-	array_release(&now->past);
-}
-
 bool proc_read(struct sideband *sb, uint32_t pid)
 {
 	struct task_record task;
 	struct stat_extra extra;
 	uint64_t at_ns = clock_monotonic_ns();
-	char path[64];
-	snprintf(path, sizeof path, "/proc/%u/stat", pid);
-	char *text = file_read(path);
+	FREED char *text = file_read_proc(pid, "stat");
 	memset(&task, 0, sizeof task);
 	memset(&extra, 0, sizeof extra);
 	bool good = text && stat_parse(text, strlen(text), &task, &extra);
-	xfree(text);
 	if (!good)
 		return false;
 	if (procfs_is_gone(&extra) && extra.threads <= 1)
@@ -213,7 +182,28 @@ bool proc_read(struct sideband *sb, uint32_t pid)
 	struct process *p = process_add(sb, pid);
 	p->read_ns = at_ns;
 	read_threads(p, procfs_is_gone(&extra));
-	take_over(sb, p, &now);
+	/* Takes over what was read; the mappings are the image's then. */
+	struct image_of *image = process_newest(p);
+	if (!image || is_another(sb, image, &now)) {
+		uint32_t number = image && !image->end_ns ? image->number + 1 : 0;
+		image = process_begin(sb, p, image ? p->read_ns : 0, NULL);
+		image->number = number;
+	}
+	if (now.mappings.count && !same_mappings(image, &now)) {
+		array_release(&image->mappings);
+		array_release(&image->past);
+		memcpy(&image->mappings, &now.mappings, sizeof image->mappings);
+		memset(&now.mappings, 0, sizeof now.mappings);
+		image->version++;
+	}
+	if (image->executable == PROFILE_NONE)
+		image->executable = now.executable;
+	image->kernel = now.kernel;
+	memcpy(image->comm, now.comm, sizeof image->comm);
+	if (!image->start_ns)
+		image->start_ns = now.start_ns;
+	array_release(&now.mappings);
+	array_release(&now.past);
 	return true;
 }
 

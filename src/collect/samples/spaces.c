@@ -52,8 +52,7 @@ int spaces_open(struct spaces **out, struct profile_bpf *skel, struct sideband *
 	s->taken = xcalloc(SPACES_TABLES, sizeof *s->taken);
 	s->made = xcalloc(SPACES_TABLES, sizeof *s->made);
 	if (!s->rows || !s->tables) {
-		error_set(err, EXIT_ENVIRONMENT, "cannot map the memory for unwind rows: %s",
-			  strerror(errno));
+		error_errno(err, EXIT_ENVIRONMENT, "cannot map the memory for unwind rows");
 		spaces_close(s);
 		return -1;
 	}

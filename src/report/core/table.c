@@ -231,15 +231,15 @@ static void put_number(const struct column *c, const struct cell *cell, const ch
 		       char out[WORDS])
 {
 	double value = c->sign ? fabs(cell->number) : cell->number;
-	int decimals = cell->scale.ns ? cell->scale.decimals : c->decimals - 1;
+	int decimals = cell->scale.ns > 0 ? cell->scale.decimals : c->decimals - 1;
 	struct scale scale = cell->scale;
 	switch (c->type) {
 	case COLUMN_DURATION:
-		if (!scale.ns && c->decimals) {
+		if (scale.ns <= 0 && c->decimals) {
 			scale = scale_for(value, c->unit);
 			scale.decimals = decimals;
 		}
-		if (!scale.ns) {
+		if (scale.ns <= 0) {
 			format_duration(value, c->digits ? c->digits : 4, c->unit, out);
 			break;
 		}

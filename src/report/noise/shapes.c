@@ -90,7 +90,7 @@ static const struct field noise_fields[] = {
 	{ "type", FIELD_ENUM, 1, .names = type_names },
 	{ "format", FIELD_CONST, 1, .meaning = "Raised when a field changes its meaning.",
 	  .more = "\"const\": 1" },
-	{ "run", FIELD_OBJECT, .shape = &noise_run_shape, .flags = FIELD_MAYBE },
+	{ "run", FIELD_OBJECT, .shape = &stored_run_shape, .flags = FIELD_MAYBE },
 	{ "machine", FIELD_OBJECT, .shape = &machine_shape, .flags = FIELD_MAYBE },
 	{ "settings", FIELD_OBJECT, .shape = &noise_settings_shape },
 	FACT(struct noise, elapsed_ns, "elapsed_ns", FIELD_U64,

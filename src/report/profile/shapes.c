@@ -16,9 +16,9 @@ static const char *const listing_type[] = { "profile-listing" };
 		"format", FIELD_CONST, 1, .more = "\"const\": 1",                               \
 					  .meaning = "Raised when a field changes its meaning." \
 	}
-#define RUN                                                                          \
-	{                                                                            \
-		"run", FIELD_OBJECT, .shape = &noise_run_shape, .flags = FIELD_MAYBE \
+#define RUN                                                                           \
+	{                                                                             \
+		"run", FIELD_OBJECT, .shape = &stored_run_shape, .flags = FIELD_MAYBE \
 	}
 #define ENDS "Samples with a part in user space, by how their stacks ended."
 

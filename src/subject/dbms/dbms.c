@@ -1,8 +1,11 @@
 #include "subject/dbms/dbms.h"
 
+#include <arpa/inet.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/strbuf.h"
 #include "base/text.h"
@@ -31,6 +34,51 @@ static const struct dbms_driver *const drivers[] = {
 /* Schemes that a tare with every library has. */
 static const char *const known_schemes[] = { "sqlite", "postgresql", "postgres", "mariadb",
 					     "mysql",  "odbc",	     NULL };
+
+int driver_library(void *into, const char *const *names, const char *library, const char *hint,
+		   struct error *err)
+{
+	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+	FREED ARRAY(void *) found = { 0 };
+	bool whole = handle;
+	for (; whole && *names; names++) {
+		array_push(&found, dlsym(handle, *names));
+		whole = found.items[found.count - 1];
+	}
+	if (whole) {
+		memcpy(into, found.items, found.count * sizeof *found.items);
+		return 0;
+	}
+	error_set(err, EXIT_ENVIRONMENT, "cannot load %s: %s", library, dlerror());
+	if (handle)
+		dlclose(handle);
+	return error_hint(err, "%s", hint);
+}
+
+/* A machine that talks to itself does so from the address that it talks to. */
+bool peer_is_here(int fd, char address[INET6_ADDRSTRLEN])
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in four;
+		struct sockaddr_in6 six;
+		struct sockaddr_storage room;
+	} here = { 0 }, there = { 0 };
+	socklen_t here_size = sizeof here, there_size = sizeof there;
+	if (getsockname(fd, &here.any, &here_size) || getpeername(fd, &there.any, &there_size))
+		return false;
+	if (there.any.sa_family == AF_INET) {
+		inet_ntop(AF_INET, &there.four.sin_addr, address, INET6_ADDRSTRLEN);
+		return memcmp(&here.four.sin_addr, &there.four.sin_addr,
+			      sizeof there.four.sin_addr) == 0;
+	}
+	if (there.any.sa_family == AF_INET6) {
+		inet_ntop(AF_INET6, &there.six.sin6_addr, address, INET6_ADDRSTRLEN);
+		return memcmp(&here.six.sin6_addr, &there.six.sin6_addr,
+			      sizeof there.six.sin6_addr) == 0;
+	}
+	return there.any.sa_family == AF_UNIX;
+}
 
 static bool has_scheme(const char *url, const char *scheme)
 {
@@ -77,26 +125,22 @@ int dbms_open(struct dbms **out, const char *url, const struct dbms_options *opt
 	      struct error *err)
 {
 	static const struct dbms_options none = { 0 };
-	char *made = NULL;
+	FREED char *made = NULL;
 	if (!options)
 		options = &none;
 	if (!strchr(url, ':') && (text_ends_with(url, ".db") || text_ends_with(url, ".sqlite") ||
 				  text_ends_with(url, ".sqlite3"))) {
-		struct strbuf text = { 0 };
-		strbuf_printf(&text, "sqlite:%s", url);
-		url = made = strbuf_detach(&text);
+		url = made = xprintf("sqlite:%s", url);
 	}
 	const struct dbms_driver *driver = driver_of(url);
 	if (!driver) {
 		no_driver(url, err);
-		free(made);
 		return -1;
 	}
 	struct dbms *d = xcalloc(1, sizeof *d);
 	d->driver = driver;
 	d->settings = xstrdup_all(options->settings);
 	int failed = driver->open(&d->state, url, options, err) || dbms_reconnect(d, err);
-	free(made);
 	if (failed) {
 		dbms_close(d);
 		return -1;

@@ -66,7 +66,7 @@ static struct server_place place_of(const struct server *s)
 /* As the kernel will say it: absolute, no links. The last part need not be there. */
 static int resolve(struct server *s, const char *data, struct error *err)
 {
-	struct strbuf path = { 0 };
+	SCOPED(strbuf_release) struct strbuf path = { 0 };
 	strbuf_puts(&path, data);
 	while (path.length > 1 && path.text[path.length - 1] == '/')
 		path.text[--path.length] = '\0';
@@ -77,19 +77,17 @@ static int resolve(struct server *s, const char *data, struct error *err)
 		struct strbuf whole = { 0 };
 		if (slash)
 			*slash = '\0';
-		char *above = realpath(!slash ? "." : *path.text ? path.text : "/", NULL);
+		FREED char *above = realpath(!slash ? "." : *path.text ? path.text : "/", NULL);
 		if (above) {
 			strbuf_printf(&whole, "%s/%s", strcmp(above, "/") ? above : "", name);
 			s->data = strbuf_detach(&whole);
 		}
-		free(above);
 	}
-	strbuf_release(&path);
 	if (s->data)
 		return 0;
 	char shown[300];
 	text_display(data, shown, sizeof shown);
-	return error_set(err, EXIT_USAGE, "no data directory %s: %s", shown, strerror(errno));
+	return error_errno(err, EXIT_USAGE, "no data directory %s", shown);
 }
 
 static int open_data(struct server *s, const struct server_description *d, struct error *err)
@@ -122,10 +120,8 @@ static int open_data(struct server *s, const struct server_description *d, struc
 	if (strlen(s->data) <= SOCKET_DIRECTORY_MOST) {
 		s->socket = xstrdup(s->data);
 	} else {
-		struct strbuf path = { 0 };
-		strbuf_printf(&path, "/tmp/tare-%u-%016llx", (unsigned)geteuid(),
-			      (unsigned long long)text_hash(s->data));
-		s->socket = strbuf_detach(&path);
+		s->socket = xprintf("/tmp/tare-%u-%016llx", (unsigned)geteuid(),
+				    (unsigned long long)text_hash(s->data));
 		s->own_socket = true;
 	}
 	struct server_place place = place_of(s);
@@ -197,15 +193,14 @@ static int directory_for(const struct server *s, const char *path, struct error 
 	struct stat st;
 	uid_t owner = s->user.change ? s->user.uid : geteuid();
 	if (mkdir(path, 0700) && errno != EEXIST)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot make %s: %s", path,
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot make %s", path);
 	if (lstat(path, &st) || !S_ISDIR(st.st_mode) || (st.st_mode & (S_IRWXG | S_IRWXO)) ||
 	    (st.st_uid != owner && st.st_uid != geteuid()))
 		return error_set(err, EXIT_ENVIRONMENT,
 				 "%s is there already, and not this server's", path);
 	if (s->user.change && lchown(path, s->user.uid, s->user.gid))
-		return error_set(err, EXIT_ENVIRONMENT, "cannot give %s to %s: %s", path,
-				 s->user.name, strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot give %s to %s", path,
+				   s->user.name);
 	return 0;
 }
 
@@ -223,8 +218,7 @@ static int lock_directory(struct server *s, const char *path, struct error *err)
 	struct stat locked, there;
 	s->lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (s->lock < 0)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot open %s: %s", path,
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot open %s", path);
 	if (flock(s->lock, LOCK_EX | LOCK_NB) == 0 && fstat(s->lock, &locked) == 0 &&
 	    lstat(path, &there) == 0 && locked.st_dev == there.st_dev &&
 	    locked.st_ino == there.st_ino)
@@ -244,14 +238,13 @@ static int make_locked(struct server *s, const char *beside, struct error *err)
 {
 	empty_directory(beside); /* of a making that was killed */
 	struct server_place place = place_of(s);
-	word_list words = { 0 };
+	SCOPED(words_release) word_list words = { 0 };
 	place.data = beside;
 	int failed = -1;
 	if (s->kind->make_words(&place, &words, err)) {
 		array_push(&words, NULL);
 		failed = server_command_run(words.items, &s->user, beside, err);
 	}
-	words_release(&words);
 	if (!failed && rename(beside, s->data))
 		failed = error_set(
 			err, EXIT_ENVIRONMENT, "cannot make %s: %s%s", s->data, strerror(errno),
@@ -278,9 +271,8 @@ static bool answers(const struct server *s, struct error *err)
 static void log_words(const struct server *s, off_t from, char *out, size_t size)
 {
 	static const char *const bad[] = { "FATAL", "PANIC", "[ERROR]" };
-	struct strbuf path = { 0 };
-	strbuf_printf(&path, "%s/" SERVER_LOG, s->data);
-	char *text = file_read(path.text);
+	FREED char *path = xprintf("%s/" SERVER_LOG, s->data);
+	FREED char *text = file_read(path);
 	size_t length = text ? strlen(text) : 0;
 	const char *chosen = "its log is empty";
 	char *rest = NULL, *since = length > (size_t)from ? text + from : NULL;
@@ -294,8 +286,6 @@ static void log_words(const struct server *s, off_t from, char *out, size_t size
 			break;
 	}
 	text_display(chosen, out, size);
-	free(text);
-	strbuf_release(&path);
 }
 
 /* Until it answers or ended. 1: it ended. */
@@ -323,19 +313,16 @@ static int await_answer(const struct server *s, struct error *err)
 static int launch(struct server *s, struct error *err)
 {
 	struct server_place place = place_of(s);
-	word_list words = { 0 };
-	struct strbuf path = { 0 };
+	SCOPED(words_release) word_list words = { 0 };
 	struct stat st;
-	strbuf_printf(&path, "%s/" SERVER_LOG, s->data);
-	off_t before = stat(path.text, &st) == 0 ? st.st_size : 0;
-	strbuf_release(&path);
+	FREED char *path = xprintf("%s/" SERVER_LOG, s->data);
+	off_t before = stat(path, &st) == 0 ? st.st_size : 0;
 	int failed = -1;
 	if (s->kind->server_words(&place, &words, err)) {
 		array_push(&words, NULL);
 		failed = server_process_start(words.items, &s->user, s->data, s->kind->stop_signal,
 					      &s->pid, err);
 	}
-	words_release(&words);
 	if (failed)
 		return -1;
 	int ended = await_answer(s, err);
@@ -367,23 +354,20 @@ static int start_data(struct server *s, struct error *err)
 	if (!s->kind->is_made(s->data)) {
 		/* beside its place, where it is moved when it is whole: a tare that is killed
 		 * meanwhile leaves nothing that looks like a data directory */
-		struct strbuf beside = { 0 };
 		if (!is_empty(s->data)) {
 			error_set(err, EXIT_USAGE, "%s is not empty, and no data directory of %s",
 				  s->data, s->kind->dbms);
 			return error_hint(err, "name one that is not there yet");
 		}
-		strbuf_printf(&beside, "%s" MAKING, s->data);
-		int failed = directory_for(s, beside.text, err) ||
-			     lock_directory(s, beside.text, err);
+		FREED char *beside = xprintf("%s" MAKING, s->data);
+		int failed = directory_for(s, beside, err) || lock_directory(s, beside, err);
 		bool made = !failed && s->kind->is_made(s->data); /* by another tare meanwhile */
 		if (!failed && !made)
-			failed = make_locked(s, beside.text, err);
+			failed = make_locked(s, beside, err);
 		if (s->lock >= 0 && (failed || made)) {
-			rmdir(beside.text);
+			rmdir(beside);
 			unlock(s);
 		}
-		strbuf_release(&beside);
 		if (failed)
 			return -1;
 	}

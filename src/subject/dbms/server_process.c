@@ -73,11 +73,10 @@ static bool write_pid(void)
 	*--at = '\n';
 	for (pid_t pid = getpid(); pid; pid /= 10)
 		*--at = (char)('0' + pid % 10);
-	int fd = open(SERVER_PID, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	CLOSED int fd =
+		open(SERVER_PID, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	size_t length = (size_t)(digits + sizeof digits - at);
-	bool written = fd >= 0 && write(fd, at, length) == (ssize_t)length;
-	close(fd);
-	return written;
+	return fd >= 0 && write(fd, at, length) == (ssize_t)length;
 }
 
 static bool redirect(const struct start *s)
@@ -125,7 +124,7 @@ static int start(struct start *s, pid_t *pid, struct error *err)
 {
 	int fds[2];
 	if (pipe2(fds, O_CLOEXEC))
-		return error_set(err, EXIT_ENVIRONMENT, "cannot make a pipe: %s", strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot make a pipe");
 	s->report = fds[1];
 	s->parent = getpid();
 	pid_t made = fork();
@@ -201,8 +200,7 @@ int server_command_run(char *const *words, const struct server_user *user, const
 {
 	int status = 0, output = memfd_create("tare", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (output < 0)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot make a file in memory: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot make a file in memory");
 	struct start s = { .words = words, .user = user, .directory = directory, .output = output };
 	pid_t pid = 0;
 	int failed = start(&s, &pid, err);
@@ -239,9 +237,8 @@ pid_t server_process_find(const char *directory)
 	long pid = 0;
 	if (snprintf(path, sizeof path, "%s/" SERVER_PID, directory) >= (int)sizeof path)
 		return 0;
-	char *text = file_read_line(path);
+	FREED char *text = file_read_line(path);
 	bool told = text && integer_parse(text, 2, INT_MAX, &pid);
-	free(text);
 	if (!told)
 		return 0;
 	snprintf(path, sizeof path, "/proc/%ld/cwd", pid);

@@ -31,7 +31,7 @@ enum {
  * plan has only the latter. A server that does not tell is no error. */
 static int learn_written(struct mariadb *m, struct error *err)
 {
-	struct strbuf sql = { 0 };
+	SCOPED(strbuf_release) struct strbuf sql = { 0 };
 	struct error unsaid = ERROR_INIT;
 	strbuf_printf(&sql, "EXPLAIN EXTENDED %s", m->sql);
 	MYSQL_RES *result = NULL;
@@ -47,7 +47,6 @@ static int learn_written(struct mariadb *m, struct error *err)
 			m->lib->mysql_free_result(result);
 		}
 	}
-	strbuf_release(&sql);
 	if (!m->lost)
 		return 0;
 	if (err)
@@ -58,11 +57,10 @@ static int learn_written(struct mariadb *m, struct error *err)
 /* Only asks the server to look at it. */
 static int check_statement(struct mariadb *m, const char *text, struct error *err)
 {
-	struct strbuf sql = { 0 };
+	SCOPED(strbuf_release) struct strbuf sql = { 0 };
 	strbuf_puts(&sql, "PREPARE tare FROM ");
 	mariadb_put_text(m, &sql, text);
 	int failed = mariadb_run(m, sql.text, err);
-	strbuf_release(&sql);
 	if (failed)
 		return m->lost || !mariadb_said(m, CANNOT_PREPARE) ? -1 : 0;
 	return mariadb_run(m, "DEALLOCATE PREPARE tare", err);
@@ -92,16 +90,14 @@ static int need_statement(struct mariadb *m, struct error *err)
 int mariadb_plan(void *state, struct query_plan *plan, struct error *err)
 {
 	struct mariadb *m = state;
-	char *json = NULL;
-	struct strbuf sql = { 0 };
+	FREED char *json = NULL;
+	SCOPED(strbuf_release) struct strbuf sql = { 0 };
 	if (need_statement(m, err))
 		return -1;
 	strbuf_printf(&sql, "EXPLAIN FORMAT=JSON %s", m->sql);
 	int failed = mariadb_text(m, sql.text, &json, err);
-	strbuf_release(&sql);
 	if (!failed)
 		failed = plan_of_mariadb_written(json, m->written, plan, err);
-	free(json);
 	return failed;
 }
 

@@ -23,14 +23,13 @@ static void put_where_table(struct mariadb *m, struct strbuf *sql, const char *t
 int mariadb_table_exists(void *state, const char *table, bool *exists, struct error *err)
 {
 	struct mariadb *m = state;
-	struct strbuf sql = { 0 };
+	SCOPED(strbuf_release) struct strbuf sql = { 0 };
 	int64_t count = 0;
 	if (mariadb_need_link(m, err))
 		return -1;
 	strbuf_puts(&sql, "SELECT COUNT(*)");
 	put_where_table(m, &sql, table);
 	int failed = mariadb_number(m, sql.text, &count, err);
-	strbuf_release(&sql);
 	if (!failed)
 		*exists = count > 0;
 	return failed;
@@ -41,14 +40,13 @@ int mariadb_table_exists(void *state, const char *table, bool *exists, struct er
 int mariadb_table_bytes(void *state, const char *table, uint64_t *bytes, struct error *err)
 {
 	struct mariadb *m = state;
-	struct strbuf sql = { 0 };
+	SCOPED(strbuf_release) struct strbuf sql = { 0 };
 	int64_t length = 0;
 	if (mariadb_need_link(m, err))
 		return -1;
 	strbuf_puts(&sql, "SELECT COALESCE(SUM(DATA_LENGTH), 0)");
 	put_where_table(m, &sql, table);
 	int failed = mariadb_number(m, sql.text, &length, err);
-	strbuf_release(&sql);
 	if (!failed)
 		*bytes = (uint64_t)length;
 	return failed;
@@ -226,7 +224,7 @@ int mariadb_settle(void *state, const char *const *tables, size_t count, struct 
 	bool refused;
 	if (count) {
 		/* ANALYZE reports errors in its result set */
-		struct strbuf sql = { 0 };
+		SCOPED(strbuf_release) struct strbuf sql = { 0 };
 		MYSQL_RES *result;
 		MYSQL_ROW row;
 		strbuf_puts(&sql, "ANALYZE TABLE ");
@@ -235,7 +233,6 @@ int mariadb_settle(void *state, const char *const *tables, size_t count, struct 
 			mariadb_put_name(&sql, tables[i]);
 		}
 		int failed = mariadb_ask(m, sql.text, &result, err);
-		strbuf_release(&sql);
 		if (failed)
 			return -1;
 		while (!failed && (row = m->lib->mysql_fetch_row(result)))

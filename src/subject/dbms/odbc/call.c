@@ -144,15 +144,6 @@ void odbc_statement_free(struct odbc_link *l, SQLHSTMT statement)
 		l->library->SQLFreeHandle(SQL_HANDLE_STMT, statement);
 }
 
-static void add_piece(struct strbuf *text, const char *piece, SQLLEN length, size_t room)
-{
-	size_t there = strnlen(piece, room);
-	if (length >= 0 && (size_t)length < there)
-		there = (size_t)length;
-	if (text && text->length + there < TEXT_MOST)
-		strbuf_add(text, piece, there);
-}
-
 /* All of a value, in pieces where it is long. */
 static SQLRETURN fetch_value(struct odbc_link *l, SQLHSTMT statement, SQLUSMALLINT column,
 			     struct strbuf *text)
@@ -166,8 +157,13 @@ static SQLRETURN fetch_value(struct odbc_link *l, SQLHSTMT statement, SQLUSMALLI
 			return SQL_SUCCESS;
 		if (!odbc_good(rc))
 			return rc;
-		if (length != SQL_NULL_DATA)
-			add_piece(text, piece, length, sizeof piece);
+		if (length != SQL_NULL_DATA) {
+			size_t there = strnlen(piece, sizeof piece);
+			if (length >= 0 && (size_t)length < there)
+				there = (size_t)length;
+			if (text && text->length + there < TEXT_MOST)
+				strbuf_add(text, piece, there);
+		}
 		bool more = length == SQL_NO_TOTAL || length >= (SQLLEN)sizeof piece;
 		if (rc == SQL_SUCCESS || !more)
 			return SQL_SUCCESS;

@@ -164,7 +164,7 @@ static int read_line(struct reading *r, struct strbuf *entry, const char *text, 
 
 static int read_lines(struct reading *r, const char *text, struct error *err)
 {
-	struct strbuf entry = { 0 };
+	SCOPED(strbuf_release) struct strbuf entry = { 0 };
 	int failed = 0;
 	for (int line = 1; *text && !failed; line++) {
 		size_t length = strcspn(text, "\n");
@@ -173,7 +173,6 @@ static int read_lines(struct reading *r, const char *text, struct error *err)
 	}
 	if (entry.length && !failed)
 		failed = read_entry(r, entry.text, err);
-	strbuf_release(&entry);
 	return failed;
 }
 
@@ -201,9 +200,8 @@ int odbc_file_parse(const char *text, size_t length, struct odbc_file *into, str
 			return error_set(err, EXIT_USAGE, "line %d is not UTF-8 text", line);
 		line += text[i] == '\n';
 	}
-	char *copy = xstrndup(text, length);
+	FREED char *copy = xstrndup(text, length);
 	int failed = read_lines(&r, copy, err) || check_whole(&r, err);
-	xfree(copy);
 	if (failed) {
 		odbc_file_release(&r.file);
 		return -1;
@@ -219,12 +217,10 @@ int odbc_file_parse(const char *text, size_t length, struct odbc_file *into, str
 int odbc_file_read(const char *path, struct odbc_file *into, struct error *err)
 {
 	size_t length = 0;
-	char *text = file_read_bytes(path, &length);
+	FREED char *text = file_read_bytes(path, &length);
 	if (!text)
-		return error_set(err, EXIT_USAGE, "cannot read the driver file %s: %s", path,
-				 strerror(errno));
+		return error_errno(err, EXIT_USAGE, "cannot read the driver file %s", path);
 	int failed = odbc_file_parse(text, length, into, err);
-	xfree(text);
 	return failed ? error_prefix(err, "driver file %s", path) : 0;
 }
 

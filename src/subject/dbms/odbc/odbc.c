@@ -9,15 +9,112 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "subject/dbms/dbms.h"
 #include "subject/dbms/driver.h"
 #include "subject/dbms/odbc/call.h"
 #include "subject/dbms/odbc/file.h"
-#include "subject/dbms/odbc/load.h"
 #include "subject/dbms/plan.h"
 #include "subject/dbms/worker.h"
+
+/* ---- rows: one transaction of a prepared INSERT ---- */
+
+struct parameter_type {
+	SQLSMALLINT type, digits;
+	SQLULEN size;
+	SQLLEN length; /* of the row's value; SQL_NULL_DATA */
+};
+
+static SQLRETURN insert_row(struct odbc_link *l, SQLHSTMT insert, size_t columns,
+			    struct parameter_type *types, const char **values)
+{
+	SQLRETURN rc = SQL_SUCCESS;
+	for (size_t i = 0; i < columns && odbc_good(rc); i++) {
+		struct parameter_type *t = &types[i];
+		t->length = values[i] ? (SQLLEN)strlen(values[i]) : SQL_NULL_DATA;
+		rc = l->library->SQLBindParameter(insert, (SQLUSMALLINT)(i + 1), SQL_PARAM_INPUT,
+						  SQL_C_CHAR, t->type, t->size, t->digits,
+						  odbc_text(values[i]), values[i] ? t->length : 0,
+						  &t->length);
+	}
+	return odbc_good(rc) ? l->library->SQLExecute(insert) : rc;
+}
+
+static int insert_all(struct odbc_link *l, SQLHSTMT insert, size_t columns, dbms_row_fn next,
+		      void *context, struct error *err)
+{
+	FREED const char **values = xcalloc(columns ? columns : 1, sizeof *values);
+	FREED struct parameter_type *types = xcalloc(columns ? columns : 1, sizeof *types);
+	SQLRETURN rc = SQL_SUCCESS;
+	/* the ODBC driver converts texts to the column's type, if it knows that */
+	for (size_t i = 0; i < columns; i++) {
+		SQLSMALLINT nullable;
+		struct parameter_type *t = &types[i];
+		if (!odbc_good(l->library->SQLDescribeParam(insert, (SQLUSMALLINT)(i + 1), &t->type,
+							    &t->size, &t->digits, &nullable)) ||
+		    t->type == SQL_UNKNOWN_TYPE)
+			*t = (struct parameter_type){ .type = SQL_VARCHAR, .size = 4000 };
+	}
+	while (odbc_good(rc) && next(context, values))
+		rc = insert_row(l, insert, columns, types, values);
+	return odbc_good(rc) ? 0 : odbc_fail(l, SQL_HANDLE_STMT, insert, "SQL", err);
+}
+
+static int set_autocommit(struct odbc_link *l, bool on, struct error *err)
+{
+	uintptr_t value = on ? SQL_AUTOCOMMIT_ON : SQL_AUTOCOMMIT_OFF;
+	if (odbc_good(l->library->SQLSetConnectAttr(l->connection, SQL_ATTR_AUTOCOMMIT,
+						    odbc_value(value), SQL_IS_UINTEGER)))
+		return 0;
+	return odbc_fail(l, SQL_HANDLE_DBC, l->connection, "ODBC", err);
+}
+
+/* The connection may be in the middle of a transaction, where nothing that follows is kept, and
+ * what was not to be kept might be. */
+static int give_up(struct odbc_link *l)
+{
+	l->lost = true;
+	return -1;
+}
+
+static int insert_in_transaction(struct odbc_link *l, const char *table, size_t columns,
+				 dbms_row_fn next, void *context, struct error *err)
+{
+	const struct odbc_library *odbc = l->library;
+	SQLHSTMT insert = odbc_statement(l, err);
+	SCOPED(strbuf_release) struct strbuf sql = { 0 };
+	strbuf_printf(&sql, "INSERT INTO %s VALUES (", table);
+	for (size_t i = 0; i < columns; i++)
+		strbuf_puts(&sql, i ? ", ?" : "?");
+	strbuf_putc(&sql, ')');
+	if (insert && !odbc_good(l->library->SQLPrepare(insert, odbc_text(sql.text), SQL_NTS))) {
+		odbc_fail(l, SQL_HANDLE_STMT, insert, "SQL", err);
+		odbc_statement_free(l, insert);
+		insert = NULL;
+	}
+	int failed = !insert || insert_all(l, insert, columns, next, context, err);
+	odbc_statement_free(l, insert);
+	if (!failed && !odbc_good(odbc->SQLEndTran(SQL_HANDLE_DBC, l->connection, SQL_COMMIT)))
+		failed = odbc_fail(l, SQL_HANDLE_DBC, l->connection, "SQL", err);
+	if (failed && !odbc_good(odbc->SQLEndTran(SQL_HANDLE_DBC, l->connection, SQL_ROLLBACK)))
+		return give_up(l);
+	if (set_autocommit(l, true, failed ? NULL : err))
+		return give_up(l);
+	return failed ? -1 : 0;
+}
+
+static int odbc_load(struct odbc_link *l, const char *table, size_t columns, dbms_row_fn next,
+		     void *context, struct error *err)
+{
+	if (!l->connection)
+		return error_set(err, EXIT_SUBJECT, "ODBC: not connected");
+	int failed = set_autocommit(l, false, err) ||
+		     insert_in_transaction(l, table, columns, next, context, err);
+	return failed ? error_prefix(err, "loading table %s", table) : 0;
+}
 
 struct odbc {
 	char *text; /* of the connection: "DSN=..." */
@@ -31,6 +128,21 @@ struct odbc {
 /* ---- the connection ---- */
 
 static void close_driver(void *state);
+
+static const struct odbc_library *odbc_library(struct error *err)
+{
+	static const char *const names[] = {
+#define ODBC_NAME(function) #function,
+		ODBC_FUNCTIONS(ODBC_NAME)
+#undef ODBC_NAME
+			NULL
+	};
+	static struct odbc_library loaded;
+	if (!loaded.SQLAllocHandle &&
+	    driver_library(&loaded, names, "libodbc.so.2", "Debian's package is libodbc2", err))
+		return NULL;
+	return &loaded;
+}
 
 static int open_driver(void **state, const char *url, const struct dbms_options *options,
 		       struct error *err)
@@ -134,13 +246,10 @@ static enum dbms_cold own_cold(const void *state)
 /* The first line that the statement gives; the caller frees. */
 static int first_line(struct odbc *o, const char *sql, char **line, struct error *err)
 {
-	struct strbuf text = { 0 };
-	if (odbc_run(&o->link, sql, &text, err)) {
-		strbuf_release(&text);
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
+	if (odbc_run(&o->link, sql, &text, err))
 		return -1;
-	}
 	*line = xstrndup(strbuf_text(&text), strcspn(strbuf_text(&text), "\n"));
-	strbuf_release(&text);
 	return 0;
 }
 
@@ -171,14 +280,12 @@ static int describe(void *state, char **version, char **settings, struct error *
 	} else {
 		*version = info(o, SQL_DBMS_VER);
 	}
-	json_t *object = json_object();
+	json_auto_t *object = json_object();
 	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-		char *text = info(o, facts[i].what);
+		FREED char *text = info(o, facts[i].what);
 		json_object_set_new(object, facts[i].key, json_string(text));
-		xfree(text);
 	}
 	*settings = json_dumps(object, JSON_COMPACT);
-	json_decref(object);
 	return 0;
 }
 
@@ -192,9 +299,8 @@ static const char *type(const void *state, enum column_kind kind, uint32_t lengt
 	const char *pattern = o->file.types[kind] ? o->file.types[kind]
 			      : kind == KIND_TEXT ? "VARCHAR({length})"
 						  : standard[kind];
-	char *filled = odbc_file_fill(pattern, "{length}", number);
+	FREED char *filled = odbc_file_fill(pattern, "{length}", number);
 	snprintf(out, 64, "%s", filled);
-	xfree(filled);
 	return out;
 }
 
@@ -202,14 +308,13 @@ static const char *type(const void *state, enum column_kind kind, uint32_t lengt
 
 static int number(void *state, const char *sql, int64_t *value, struct error *err)
 {
-	char *line, *end;
+	FREED char *line = NULL;
+	char *end;
 	if (first_line(state, sql, &line, err))
 		return -1;
 	errno = 0;
 	long long found = strtoll(line, &end, 10);
-	bool fine = end != line && !errno && (!*end || *end == '.' || isspace((unsigned char)*end));
-	xfree(line);
-	if (!fine)
+	if (end == line || errno || (*end && *end != '.' && !isspace((unsigned char)*end)))
 		return error_set(err, EXIT_USAGE, "'%.200s' gives no number", sql);
 	*value = found;
 	return 0;
@@ -219,10 +324,8 @@ static int number(void *state, const char *sql, int64_t *value, struct error *er
 static int table_exists(void *state, const char *table, bool *exists, struct error *err)
 {
 	struct odbc *o = state;
-	struct strbuf sql = { 0 };
-	strbuf_printf(&sql, "SELECT 1 FROM %s WHERE 1 = 0", table);
-	int failed = run(o, strbuf_text(&sql), err);
-	strbuf_release(&sql);
+	FREED char *sql = xprintf("SELECT 1 FROM %s WHERE 1 = 0", table);
+	int failed = run(o, sql, err);
 	if (failed && (o->link.lost || !o->link.connection))
 		return -1;
 	*exists = !failed;
@@ -239,9 +342,8 @@ static int settle(void *state, const char *const *tables, size_t count, struct e
 {
 	struct odbc *o = state;
 	for (size_t i = 0; i < count && o->file.analyze; i++) {
-		char *sql = odbc_file_fill(o->file.analyze, "{table}", tables[i]);
+		FREED char *sql = odbc_file_fill(o->file.analyze, "{table}", tables[i]);
 		int failed = run(o, sql, err);
-		xfree(sql);
 		if (failed)
 			return error_prefix(err, "analyze of the driver file");
 	}
@@ -255,9 +357,8 @@ static int table_bytes(void *state, const char *table, uint64_t *bytes, struct e
 	*bytes = 0;
 	if (!o->file.table_bytes)
 		return 0;
-	char *sql = odbc_file_fill(o->file.table_bytes, "{table}", table);
+	FREED char *sql = odbc_file_fill(o->file.table_bytes, "{table}", table);
 	int failed = number(o, sql, &value, err);
-	xfree(sql);
 	if (failed)
 		return error_prefix(err, "table_bytes of the driver file");
 	*bytes = value > 0 ? (uint64_t)value : 0;
@@ -301,14 +402,13 @@ static int prepare(void *state, const char *sql, struct error *err)
 static int plan(void *state, struct query_plan *into, struct error *err)
 {
 	struct odbc *o = state;
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	if (need_statement(o, err))
 		return -1;
 	if (!o->file.plan)
 		return plan_of_text("not known", into, err);
-	char *sql = odbc_file_fill(o->file.plan, "{sql}", o->sql);
+	FREED char *sql = odbc_file_fill(o->file.plan, "{sql}", o->sql);
 	int failed = odbc_run(&o->link, sql, &text, err);
-	xfree(sql);
 	if (!failed && o->file.plan_after) {
 		strbuf_clear(&text);
 		failed = odbc_run(&o->link, o->file.plan_after, &text, err);
@@ -317,15 +417,17 @@ static int plan(void *state, struct query_plan *into, struct error *err)
 		plan_drop_numbers(text.text);
 	if (!failed)
 		failed = plan_of_text(strbuf_text(&text), into, err);
-	strbuf_release(&text);
 	return failed ? error_prefix(err, "plan of the driver file") : 0;
 }
+
+#define PATIENCE 100 /* calls of query_cancel(), which come every 10 ms */
 
 struct query {
 	struct odbc *o;
 	struct dbms_execution x;
 	SQLRETURN rc;
-	atomic_bool cancelled;
+	atomic_bool cancelled, fetching;
+	unsigned asked; /* times to cancel */
 };
 
 static void query_work(void *context)
@@ -334,6 +436,7 @@ static void query_work(void *context)
 	struct odbc_link *l = &q->o->link;
 	q->x.begin_ns = clock_monotonic_ns();
 	q->rc = l->library->SQLExecute(q->o->statement);
+	atomic_store(&q->fetching, true);
 	if (odbc_good(q->rc))
 		q->rc = odbc_fetch_all(l, q->o->statement, &q->cancelled, &q->x.rows, NULL);
 	q->x.end_ns = clock_monotonic_ns();
@@ -343,8 +446,11 @@ static void query_work(void *context)
 static void query_cancel(void *context)
 {
 	struct query *q = context;
-	atomic_store_explicit(&q->cancelled, true, memory_order_relaxed);
-	q->o->link.library->SQLCancel(q->o->statement);
+	/* SQLite's driver frees the rows in SQLCancel(), also while another thread reads them.
+	 * Between two rows the flag is enough; only when it was in vain the driver is asked. */
+	atomic_store(&q->cancelled, true);
+	if (!atomic_load(&q->fetching) || ++q->asked > PATIENCE)
+		q->o->link.library->SQLCancel(q->o->statement);
 }
 
 static int execute(void *state, const struct dbms_wait *wait, struct dbms_execution *x,
@@ -382,16 +488,13 @@ struct proc_status {
 
 static bool read_process(pid_t pid, struct proc_status *into)
 {
-	char path[64];
 	int parent = 0, group = 0;
-	snprintf(path, sizeof path, "/proc/%d/status", pid);
-	char *text = file_read(path);
+	FREED char *text = file_read_proc(pid, "status");
 	const char *tgid = text ? strstr(text, "\nTgid:") : NULL;
 	const char *ppid = text ? strstr(text, "\nPPid:") : NULL;
 	bool fine = tgid && ppid && sscanf(text, "Name: %15[^\n]", into->name) == 1 &&
 		    sscanf(tgid, "\nTgid: %d", &group) == 1 &&
 		    sscanf(ppid, "\nPPid: %d", &parent) == 1;
-	xfree(text);
 	into->parent = parent;
 	into->group = group;
 	return fine;

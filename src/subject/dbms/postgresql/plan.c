@@ -29,12 +29,11 @@ static char *text_of(const char *key, const json_t *value)
 		return NULL;
 	json_array_foreach(value, i, item)
 	{
-		char *dumped =
+		FREED char *dumped =
 			json_is_string(item)
 				? xstrdup(json_string_value(item))
 				: json_dumps(item, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
 		strbuf_printf(&text, "%s%s", i ? ", " : "", dumped ? dumped : "");
-		free(dumped);
 	}
 	return strbuf_detach(&text);
 }
@@ -51,11 +50,10 @@ static bool add_named(json_t *node, const json_t *source, const char *key, const
 			return true;
 		}
 	if (strcmp(key, "Join Type") == 0) {
-		char *lower = xstrdup(text);
+		FREED char *lower = xstrdup(text);
 		for (char *at = lower; *at; at++)
 			*at = (char)tolower((unsigned char)*at);
 		json_object_set_new(node, "join", json_string(lower));
-		free(lower);
 		return true;
 	}
 	if (strcmp(key, "Alias") == 0) {
@@ -89,20 +87,15 @@ static json_t *canonical(const json_t *source)
 	size_t i;
 	json_object_foreach((json_t *)source, key, value)
 	{
-		char *text = strcmp(key, "Plans") == 0 ? NULL : text_of(key, value);
-		if (!text || add_named(node, source, key, text)) {
-			free(text);
+		FREED char *text = strcmp(key, "Plans") == 0 ? NULL : text_of(key, value);
+		if (!text || add_named(node, source, key, text))
 			continue;
-		}
 		if (is_condition(key)) {
-			struct strbuf line = { 0 };
-			strbuf_printf(&line, "%s: %s", key, text);
-			json_array_append_new(conditions, json_string(line.text));
-			strbuf_release(&line);
+			FREED char *line = xprintf("%s: %s", key, text);
+			json_array_append_new(conditions, json_string(line));
 		} else {
 			json_object_set_new(details, key, json_string(text));
 		}
-		free(text);
 	}
 	json_array_foreach(json_object_get(source, "Plans"), i, value)
 		json_array_append_new(children, canonical(value));
@@ -116,10 +109,10 @@ static json_t *canonical(const json_t *source)
 int plan_of_postgresql(const char *json, struct query_plan *into, struct error *err)
 {
 	json_error_t why;
-	char *valid = text_utf8(json); /* a database of SQL_ASCII may hold anything */
-	json_t *told = json_loads(valid, 0, &why), *plans = json_array(), *one, *root = NULL;
+	FREED char *valid = text_utf8(json); /* a database of SQL_ASCII may hold anything */
+	json_auto_t *told = json_loads(valid, 0, &why), *plans = json_array();
+	json_t *one, *root = NULL;
 	size_t i;
-	free(valid);
 	json_array_foreach(told, i, one)
 	{
 		json_t *plan = json_object_get(one, "Plan");
@@ -134,12 +127,8 @@ int plan_of_postgresql(const char *json, struct query_plan *into, struct error *
 	else if (understood)
 		root = json_pack("{s:s, s:O}", "node", "Queries", "children", plans);
 	if (!root)
-		error_set(err, EXIT_ENVIRONMENT, "PostgreSQL's plan is not understood: %s",
-			  told ? "it has no plan node" : why.text);
-	json_decref(plans);
-	json_decref(told);
-	if (!root)
-		return -1;
+		return error_set(err, EXIT_ENVIRONMENT, "PostgreSQL's plan is not understood: %s",
+				 told ? "it has no plan node" : why.text);
 	plan_seal(root, into);
 	return 0;
 }

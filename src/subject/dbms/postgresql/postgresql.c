@@ -20,12 +20,28 @@
  * a statement's limit is tare's to keep. The user's settings come afterwards. */
 #define OWN_SETTINGS "SET jit = off; SET statement_timeout = 0"
 
+/* NULL: it is not there. */
+static const struct libpq *libpq_load(struct error *err)
+{
+	static const char *const names[] = {
+#define LIBPQ_NAME(name) #name,
+		LIBPQ_FUNCTIONS(LIBPQ_NAME)
+#undef LIBPQ_NAME
+			NULL
+	};
+	static struct libpq loaded;
+	if (!loaded.PQcancel &&
+	    driver_library(&loaded, names, "libpq.so.5", "install the package libpq5", err))
+		return NULL;
+	return &loaded;
+}
+
 /* ---- errors ---- */
 
 /* On one line: white space of any length is one space. */
 static void one_line(const char *text, char *out, size_t size)
 {
-	struct strbuf line = { 0 };
+	SCOPED(strbuf_release) struct strbuf line = { 0 };
 	for (const char *at = text; *at; at++) {
 		if (!isspace((unsigned char)*at))
 			strbuf_putc(&line, *at);
@@ -33,16 +49,14 @@ static void one_line(const char *text, char *out, size_t size)
 			strbuf_putc(&line, ' ');
 	}
 	text_display(strbuf_text(&line), out, size);
-	strbuf_release(&line);
 }
 
 /* What comes behind the first line is where in its source it was, and questions that the hint asks,
  * too. */
 static void first_line(const char *text, char *out, size_t size)
 {
-	char *line = xstrndup(text, strcspn(text, "\n"));
+	FREED char *line = xstrndup(text, strcspn(text, "\n"));
 	one_line(line, out, size);
-	free(line);
 }
 
 static bool state_is(const char *state, const char *beginning)
@@ -209,11 +223,10 @@ static bool take_state(char *message, char state[6])
 static int refused(struct postgresql *s, struct error *err)
 {
 	char state[6] = "", shown[600];
-	char *message = xstrdup(s->pq->PQerrorMessage(s->connection));
+	FREED char *message = xstrdup(s->pq->PQerrorMessage(s->connection));
 	bool password = s->pq->PQconnectionNeedsPassword(s->connection);
 	take_state(message, state);
 	first_line(*message ? message : "no answer in time", shown, sizeof shown);
-	free(message);
 	bool credentials = password || state_is(state, "28");
 	bool theirs = credentials || (*state && code_of(state) == EXIT_USAGE);
 	enum exit_code gone = s->was_connected ? EXIT_SUBJECT : EXIT_ENVIRONMENT;
@@ -401,8 +414,8 @@ static void add_value(struct strbuf *row, const char *value)
 
 static bool send_rows(struct postgresql *s, size_t columns, dbms_row_fn next, void *context)
 {
-	const char **values = xcalloc(columns, sizeof *values);
-	struct strbuf rows = { 0 };
+	FREED const char **values = xcalloc(columns, sizeof *values);
+	SCOPED(strbuf_release) struct strbuf rows = { 0 };
 	bool sent = true;
 	while (sent && next(context, values)) {
 		for (size_t i = 0; i < columns; i++) {
@@ -418,8 +431,6 @@ static bool send_rows(struct postgresql *s, size_t columns, dbms_row_fn next, vo
 	}
 	if (sent && rows.length)
 		sent = s->pq->PQputCopyData(s->connection, rows.text, (int)rows.length) == 1;
-	strbuf_release(&rows);
-	free(values);
 	return sent;
 }
 
@@ -428,10 +439,8 @@ static int pg_load(void *state, const char *table, size_t columns, dbms_row_fn n
 		   struct error *err)
 {
 	struct postgresql *s = state;
-	struct strbuf sql = { 0 };
-	strbuf_printf(&sql, "COPY %s FROM STDIN", table);
-	PGresult *r = s->pq->PQexec(s->connection, sql.text);
-	strbuf_release(&sql);
+	FREED char *sql = xprintf("COPY %s FROM STDIN", table);
+	PGresult *r = s->pq->PQexec(s->connection, sql);
 	if (s->pq->PQresultStatus(r) != PGRES_COPY_IN) {
 		postgresql_failed(s, r, err);
 		s->pq->PQclear(r);
@@ -458,12 +467,11 @@ static int pg_load(void *state, const char *table, size_t columns, dbms_row_fn n
  * them. */
 static int pg_settle(void *state, const char *const *tables, size_t count, struct error *err)
 {
-	struct strbuf sql = { 0 };
+	SCOPED(strbuf_release) struct strbuf sql = { 0 };
 	strbuf_puts(&sql, "VACUUM (FREEZE, ANALYZE) ");
 	for (size_t i = 0; i < count; i++)
 		strbuf_printf(&sql, "%s%s", i ? ", " : "", tables[i]);
 	int failed = count && pg_run(state, sql.text, err);
-	strbuf_release(&sql);
 	if (failed)
 		return -1;
 	if (!pg_run(state, "CHECKPOINT", err))

@@ -163,7 +163,7 @@ static json_t *node_of(const char *detail)
 int plan_of_sqlite(const struct sqlite_plan_row *rows, size_t count, struct query_plan *into,
 		   struct error *err)
 {
-	json_t **nodes = xcalloc(count + 1, sizeof(void *)); /* by row; the tree holds them */
+	FREED json_t **nodes = xcalloc(count + 1, sizeof(void *)); /* by row; the tree holds them */
 	json_t *root = plan_node("QUERY PLAN", strlen("QUERY PLAN"));
 	for (size_t i = 0; i < count; i++) {
 		json_t *parent = rows[i].parent ? NULL : root;
@@ -171,7 +171,6 @@ int plan_of_sqlite(const struct sqlite_plan_row *rows, size_t count, struct quer
 			if (rows[j].id == rows[i].parent)
 				parent = nodes[j];
 		if (!parent) {
-			xfree(nodes);
 			json_decref(root);
 			return error_set(
 				err, EXIT_ENVIRONMENT,
@@ -181,7 +180,6 @@ int plan_of_sqlite(const struct sqlite_plan_row *rows, size_t count, struct quer
 		nodes[i] = node_of(rows[i].detail);
 		plan_adopt(parent, nodes[i]);
 	}
-	xfree(nodes);
 	plan_seal(root, into);
 	return 0;
 }
