@@ -284,15 +284,6 @@ static double inversions_below(size_t n, size_t inversions)
 	return fmin(1, fmax(0, below));
 }
 
-/* From the first to the last by least squares. */
-static double fitted_change(const double *x, size_t n)
-{
-	double mean = gsl_stats_mean(x, 1, n), count = (double)n, product = 0;
-	for (size_t i = 0; i < n; i++)
-		product += ((double)i - (count - 1) / 2) * (x[i] - mean);
-	return product / (count * (count * count - 1) / 12) * (count - 1);
-}
-
 void trend_test(const double *x, size_t n, struct trend *out)
 {
 	*out = (struct trend){ .p = 1 };
@@ -316,7 +307,11 @@ void trend_test(const double *x, size_t n, struct trend *out)
 	if (tied >= pairs)
 		return;
 	out->tau = s / sqrt(pairs * (pairs - tied));
-	out->change = fitted_change(x, n);
+	/* from the first to the last by least squares */
+	double mean = gsl_stats_mean(x, 1, n), product = 0;
+	for (size_t i = 0; i < n; i++)
+		product += ((double)i - (count - 1) / 2) * (x[i] - mean);
+	out->change = product / (count * (count * count - 1) / 12) * (count - 1);
 	if (tied <= 0 && n <= EXACT_MAX) {
 		double fewer = fmin(falling, pairs - falling);
 		out->p = fmin(1, 2 * inversions_below(n, (size_t)fewer));

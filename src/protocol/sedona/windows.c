@@ -73,16 +73,6 @@ struct cutter {
 	window_list windows;
 };
 
-/* The newest take the place of the oldest. */
-static void keep(struct cutter *c, struct window w)
-{
-	if (!c->most || c->cut < c->most)
-		array_push(&c->windows, w);
-	else
-		c->windows.items[c->cut % c->most] = w;
-	c->cut++;
-}
-
 /* The i-th of those kept, the oldest first. */
 static const struct window *kept(const struct cutter *c, size_t i)
 {
@@ -95,7 +85,13 @@ static void go_on(struct cutter *c, double from_ns, double to_ns, double taken)
 	double rate = 1 - fmin(taken, 1);
 	while (rate > 0 && (to_ns - from_ns) * rate >= c->left_ns) {
 		from_ns += c->left_ns / rate;
-		keep(c, (struct window){ c->part, c->begin_ns, from_ns });
+		/* the newest take the place of the oldest */
+		struct window w = { c->part, c->begin_ns, from_ns };
+		if (!c->most || c->cut < c->most)
+			array_push(&c->windows, w);
+		else
+			c->windows.items[c->cut % c->most] = w;
+		c->cut++;
 		c->begin_ns = from_ns;
 		c->left_ns = c->length_ns;
 	}

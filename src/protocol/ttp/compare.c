@@ -76,15 +76,6 @@ static int by_query(const void *a, const void *b)
 	return (p->cardinality > q->cardinality) - (p->cardinality < q->cardinality);
 }
 
-static size_t find_at(const struct query_run *run, uint32_t query, uint64_t cardinality)
-{
-	const struct query_at key = { .query = query, .cardinality = cardinality };
-	const struct query_at *found =
-		run->at.count ? bsearch(&key, run->at.items, run->at.count, sizeof key, by_query)
-			      : NULL;
-	return found ? (size_t)(found - run->at.items) : SIZE_MAX;
-}
-
 /* ---- one pair ---- */
 
 static size_t times_of(const struct side *s, size_t at, enum ttp_time time, double **out)
@@ -165,7 +156,13 @@ static void pair_all(const struct side *base, const struct side *other, struct t
 		const struct query_at *q = &base->run->at.items[i];
 		if (!i || q->query != q[-1].query)
 			query = counterpart(base->run, other->run, q->query);
-		size_t j = query ? find_at(other->run, query, q->cardinality) : SIZE_MAX;
+		const struct query_at key = { .query = query, .cardinality = q->cardinality };
+		const struct query_at *found = query && other->run->at.count
+						       ? bsearch(&key, other->run->at.items,
+								 other->run->at.count, sizeof key,
+								 by_query)
+						       : NULL;
+		size_t j = found ? (size_t)(found - other->run->at.items) : SIZE_MAX;
 		if (j != SIZE_MAX && taken[j])
 			j = SIZE_MAX;
 		if (j != SIZE_MAX)
