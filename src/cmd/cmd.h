@@ -94,6 +94,11 @@ void cmd_add_specs(spec_list *into, const struct option_spec *specs, size_t coun
 int cmd_parts(const struct subcommand *parts, bool takes_command, struct lab_access *lab, int argc,
 	      char **argv);
 
+/* Says that none of the parts has this name, and which was probably meant. command: NULL for tare
+ * itself. */
+int cmd_unknown(const struct subcommand *parts, const char *command, const char *word,
+		bool takes_command);
+
 /* Whether to colour stdout: it is a terminal, and neither NO_COLOR nor TERM=dumb is set. */
 bool cmd_colour(void);
 bool cmd_utf8(void); /* by the locale; true without one */
