@@ -1,6 +1,7 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/text.h"
 
 #define FAIL_WIDTH 80
@@ -234,16 +234,31 @@ struct plot_style cmd_plot_style(void)
 				    .ascii = !cmd_utf8() };
 }
 
-char *cmd_read_file(const char *path, const char *what, char shown[200], size_t *length,
-		    struct error *err)
+char *cmd_read_file(const char *path, size_t most, const char *words, char shown[200],
+		    size_t *length, struct error *err)
 {
 	bool standard = strcmp(path, "-") == 0;
-	char *text = file_read_bytes(standard ? "/dev/stdin" : path, length);
-	int why = errno;
+	struct strbuf text = { 0 };
+	char part[65536];
+	ssize_t n = 0;
 	text_display(standard ? "standard input" : path, shown, 200);
-	if (!text)
-		error_set(err, EXIT_USAGE, "%s%s: %s", what, shown, strerror(why));
-	return text;
+	int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	do {
+		size_t room = most - text.length;
+		n = fd < 0 ? -1 : read(fd, part, room < sizeof part ? room : sizeof part);
+		strbuf_add(&text, part, n > 0 ? (size_t)n : 0);
+	} while ((n > 0 && text.length < most) || (n < 0 && fd >= 0 && errno == EINTR));
+	if (n < 0)
+		error_set(err, EXIT_USAGE, "%s%s: %s", words, shown, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	*length = text.length;
+	strbuf_puts(&text, ""); /* of nothing, too, there is a text */
+	char *all = strbuf_detach(&text);
+	if (n >= 0)
+		return all;
+	free(all);
+	return NULL;
 }
 
 char *cmd_line(int argc, char **argv)

@@ -172,7 +172,8 @@ static int facts_get(const struct doctor *o, struct machine *m, struct error *er
 	}
 	char shown[200];
 	size_t length;
-	char *text = cmd_read_file(o->from, "cannot read the facts in ", shown, &length, err);
+	char *text =
+		cmd_read_file(o->from, READ_ALL, "cannot read the facts in ", shown, &length, err);
 	if (!text)
 		return -1;
 	machine_from_text(m, text);

@@ -53,7 +53,9 @@ static const struct shape class_ns_shape = { "noise_class_ns",
 
 #define X(member, ...) FACT(struct noise, member, __VA_ARGS__)
 const struct field noise_settings_fields[] = {
-	{ "cpus", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_ONLY_JSON | FIELD_BY_HAND },
+	/* the number is what a noise_cpu begins with */
+	X(cpus, "cpus", FIELD_LIST, NULL, .item = FIELD_U32, .limit = sizeof(struct noise_cpu),
+	  .flags = FIELD_ONLY_JSON),
 	X(realtime, "realtime", FIELD_BOOL, "The loop ran under SCHED_FIFO."),
 	X(priority, "priority", FIELD_I32, NULL, .flags = FIELD_ZERO_ABSENT,
 	  .more = "\"minimum\": 1, \"maximum\": 99"),

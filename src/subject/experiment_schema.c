@@ -233,16 +233,13 @@ static int check_choice(struct check *c, const struct tree_node *at, const cyaml
 		found |= strcmp(at->text, word) == 0;
 	}
 	array_push(&words, NULL);
-	if (!found) {
-		const char *near = nearest_word(at->text, words.items);
-		wrong_value(c, at, "one of the words it may be");
-		if (near)
-			error_hint(c->err, "did you mean '%s'? It may be: %s", near,
-				   strbuf_text(&all));
-		else
-			error_hint(c->err, "it may be: %s", strbuf_text(&all));
-	}
-	return found ? 0 : -1;
+	if (found)
+		return 0;
+	const char *near = nearest_word(at->text, words.items);
+	wrong_value(c, at, "one of the words it may be");
+	return near ? error_hint(c->err, "did you mean '%s'? It may be: %s", near,
+				 strbuf_text(&all))
+		    : error_hint(c->err, "it may be: %s", strbuf_text(&all));
 }
 
 /* Decimal only: libcyaml would read 010 as 8. */
@@ -293,11 +290,8 @@ static int unknown_key(struct check *c, const struct tree_node *at,
 	const char *near = nearest_word(at->key, known.items);
 	text_display(at->key, shown, sizeof shown);
 	wrong(c, at, "unknown key '%s'", shown);
-	if (near)
-		error_hint(c->err, "did you mean '%s'?", near);
-	else
-		error_hint(c->err, "known keys: %s", strbuf_text(&all));
-	return -1;
+	return near ? error_hint(c->err, "did you mean '%s'?", near)
+		    : error_hint(c->err, "known keys: %s", strbuf_text(&all));
 }
 
 static int check_map(struct check *c, const struct tree_node *at, const cyaml_schema_value_t *v)
@@ -392,13 +386,12 @@ int raw_load(const char *text, size_t length, const struct tree_node *tree,
 	cyaml_err_t code =
 		cyaml_load_data((const uint8_t *)text, length, &config, &s.top, &data, NULL);
 	if (code != CYAML_OK)
-		failed = error_set(err, EXIT_USAGE, "it cannot be loaded: %s: %s",
-				   cyaml_strerror(code), strbuf_text(&said));
-	else
-		*into = data ? data : cyaml_mem(NULL, NULL, sizeof **into);
-	if (!failed && !data)
+		return error_set(err, EXIT_USAGE, "it cannot be loaded: %s: %s",
+				 cyaml_strerror(code), strbuf_text(&said));
+	*into = data ? data : cyaml_mem(NULL, NULL, sizeof **into);
+	if (!data)
 		memset(*into, 0, sizeof **into);
-	return failed;
+	return 0;
 }
 
 void raw_free(struct raw_experiment *raw, const struct tree_node *tree)

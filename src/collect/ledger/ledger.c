@@ -215,7 +215,7 @@ int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum
 {
 	struct ledger_keeper *k = xcalloc(1, sizeof *k);
 	k->trace = trace;
-	struct btf *btf = btf__load_vmlinux_btf();
+	SCOPED(kernel_btf_release) struct btf *btf = btf__load_vmlinux_btf();
 	int64_t from_rq = 0;
 	bool steal = btf && kernel_steal(btf, &from_rq);
 	bool raw = how == LEDGER_ATTACH_RAW || !btf ||
@@ -233,7 +233,6 @@ int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum
 			note_unseen(k, "time stolen by the hypervisor", true);
 		failed = failed || load(k, members, err);
 	}
-	btf__free(btf);
 	if (failed) {
 		ledger_keeper_close(k);
 		return -1;

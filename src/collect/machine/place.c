@@ -66,14 +66,10 @@ static void read_hypervisor(const struct reader *r)
 	static const struct clue clocks[] = {
 		{ "kvm-clock", "kvm" }, { "hyperv", "hyperv" }, { "xen", "xen" }, { 0 }
 	};
-	FREED char *vendor = reader_line(r, "/sys/class/dmi/id/sys_vendor");
-	FREED char *product = reader_line(r, "/sys/class/dmi/id/product_name");
+	const char *vendor = machine_get(r->into, "system.vendor");
+	const char *product = machine_get(r->into, "system.product");
 	FREED char *type = reader_line(r, "/sys/hypervisor/type");
 	FREED char *tree = reader_line(r, "/proc/device-tree/hypervisor/compatible");
-	if (vendor && *vendor)
-		machine_set(r->into, "system.vendor", vendor);
-	if (product && *product)
-		machine_set(r->into, "system.product", product);
 	const char *flag = machine_get(r->into, "cpu.flag.hypervisor");
 	const char *found = type && *type ? type : NULL;
 	bool guest = flag && strcmp(flag, "yes") == 0;
@@ -245,20 +241,18 @@ static void read_disk(const struct reader *r, const char *name)
 		      { "requests", "queue/nr_requests" } };
 	char key[128];
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-		char *text = reader_line(r, "/sys/block/%s/%s", name, files[i].file);
+		FREED char *text = reader_line(r, "/sys/block/%s/%s", name, files[i].file);
 		snprintf(key, sizeof key, "disk.%.64s.%s", name, files[i].key);
 		if (text && *text)
 			machine_set(r->into, key, text);
-		free(text);
 	}
-	char *text = reader_line(r, "/sys/block/%s/queue/scheduler", name);
+	FREED char *text = reader_line(r, "/sys/block/%s/queue/scheduler", name);
 	char *chosen = text ? strchr(text, '[') : NULL;
 	if (chosen)
 		chosen[strcspn(chosen, "]")] = '\0';
 	snprintf(key, sizeof key, "disk.%.64s.scheduler", name);
 	if (text && *text)
 		machine_set(r->into, key, chosen ? chosen + 1 : text);
-	free(text);
 	long sectors;
 	snprintf(key, sizeof key, "disk.%.64s.size_mib", name);
 	if (reader_number(r, &sectors, "/sys/block/%s/size", name))
@@ -267,7 +261,7 @@ static void read_disk(const struct reader *r, const char *name)
 
 static void read_disks(const struct reader *r)
 {
-	SCOPED(names_release) name_list disks = { 0 };
+	SCOPED(words_release) word_list disks = { 0 };
 	reader_names(r, "/sys/block", "", &disks);
 	for (size_t i = 0; i < disks.count; i++) {
 		const char *name = disks.items[i];

@@ -16,12 +16,10 @@ extern const struct shape shell_shape, cutoffs_shape, verdict_shape, drop_shape,
 	explain_thread_shape, explained_shape, explain_shape;
 /* noise */
 extern const struct shape noise_source_shape, noise_told_shape, noise_combination_shape,
-	noise_cpu_report_shape, noise_shape, noise_diff_side_shape, noise_diff_counts_shape,
-	noise_diff_source_shape, noise_diff_peak_shape, noise_diff_shape;
+	noise_cpu_report_shape, noise_shape, noise_diff_shape;
 /* profile */
 extern const struct shape profile_totals_shape, profile_view_shape, profile_shape,
-	profile_side_shape, profile_change_shape, profile_diff_shape, listing_line_shape,
-	profile_listing_shape;
+	profile_change_shape, profile_diff_shape, listing_line_shape, profile_listing_shape;
 /* query */
 extern const struct shape query_options_shape, query_figure_shape, query_judged_shape,
 	query_row_shape, query_wide_check_shape, query_check_shape, query_at_check_shape,
@@ -40,7 +38,7 @@ extern const struct shape colour_shape, colours_shape, page_machine_shape, axis_
 	noise_comparison_shape, profile_comparison_side_shape, places_shape,
 	profile_comparison_shape, query_comparison_shape, doc_shape;
 
-/* Every document; ended by one without a name. */
+/* Every document; the last entry has no name. */
 extern const struct document documents[];
 
 #endif

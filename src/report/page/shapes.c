@@ -1,6 +1,7 @@
 /* What the documents of this folder are made of: docs/schema/ comes from it. */
 #include "report/core/shapes.h"
 #include "record/study.h"
+#include "report/page/profile_parts.h"
 #include "report/page/time_parts.h"
 #include "report/time/execution_json.h"
 
@@ -141,7 +142,8 @@ static const struct field ledger_columns_fields[] = {
 const struct shape ledger_columns_shape = { "ledger_columns", NULL, ledger_columns_fields };
 
 static const struct field dual_fields[] = {
-	{ "levels", FIELD_LIST, .shape = &study_level_shape, .flags = FIELD_BY_HAND },
+	FACT(struct study_run, levels, "levels", FIELD_LIST, NULL, .shape = &study_level_shape,
+	     .limit = sizeof(struct study_level)),
 	{ "outside", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
 	  .meaning = "Positions of executions beyond the central cluster." },
 	{ 0 },
@@ -149,7 +151,7 @@ static const struct field dual_fields[] = {
 const struct shape dual_shape = { "dual", NULL, dual_fields };
 
 static const struct field trace_fields[] = {
-	{ "et_ns", FIELD_U64 },
+	FACT(struct execution, et_ns, "et_ns", FIELD_U64, NULL),
 	{ "cpus", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
 	  .meaning = "Their numbers." },
 	{ "slices", FIELD_LIST, .flags = FIELD_BY_HAND,
@@ -161,7 +163,8 @@ static const struct field trace_fields[] = {
 	  .more = "\"items\": {\"type\": \"array\", \"prefixItems\": [{\"type\": \"integer\", \"minimum\": 0, \"description\": \"Index of threads.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"Begin.\"}, {\"type\": \"integer\", \"minimum\": 1, \"description\": \"Length.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"Index of names: the cause.\"}], \"minItems\": 4, \"maxItems\": 4}" },
 	{ "threads", FIELD_LIST, .flags = FIELD_BY_HAND,
 	  .more = "\"items\": {\"type\": \"array\", \"prefixItems\": [{\"type\": \"integer\", \"minimum\": 0, \"description\": \"Index of names.\"}, {\"type\": \"integer\", \"description\": \"tid.\"}], \"minItems\": 2, \"maxItems\": 2}" },
-	{ "cut", FIELD_U64, .meaning = "Slices and waits that were left out, the shortest first." },
+	{ "cut", FIELD_U64, .flags = FIELD_BY_HAND,
+	  .meaning = "Slices and waits that were left out, the shortest first." },
 	{ 0 },
 };
 const struct shape trace_shape = { "trace", NULL, trace_fields };
@@ -312,8 +315,8 @@ static const struct field study_section_fields[] = {
 const struct shape study_section_shape = { "study_section", NULL, study_section_fields };
 
 static const struct field baseline_fields[] = {
-	{ "number", FIELD_I64, .more = "\"minimum\": 1" },
-	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	FACT(struct run, id, "number", FIELD_I64, NULL, .more = "\"minimum\": 1"),
+	{ "name", FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
 	{ "diff", FIELD_ANY, .more = "\"$ref\": \"noise-diff.schema.json\"" },
 	{ 0 },
 };
@@ -332,10 +335,10 @@ static const struct field noise_section_fields[] = {
 const struct shape noise_section_shape = { "noise_section", NULL, noise_section_fields };
 
 static const struct field stack_tree_fields[] = {
-	{ "names", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
-	  .meaning = "Of functions and apps; any text." },
-	{ "where", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
-	  .meaning = "Objects." },
+	FACT(struct call_tree, names.items, "names", FIELD_LIST, "Of functions and apps; any text.",
+	     .item = FIELD_TEXT, .limit = sizeof(char *), .flags = FIELD_ALWAYS),
+	FACT(struct call_tree, where.items, "where", FIELD_LIST, "Objects.", .item = FIELD_TEXT,
+	     .limit = sizeof(char *), .flags = FIELD_ALWAYS),
 	{ "name", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
 	  .meaning = "Of each node, index of names." },
 	{ "object", FIELD_LIST, .flags = FIELD_BY_HAND, .meaning = "Index of where; -1: none.",
@@ -392,11 +395,11 @@ static const struct field matrix_fields[] = {
 const struct shape matrix_shape = { "matrix", NULL, matrix_fields };
 
 static const struct field query_ledger_fields[] = {
-	{ "query", FIELD_U64 },
-	{ "cardinality", FIELD_KNOWN },
-	{ "elapsed_ns", FIELD_U64,
-	  .meaning =
-		  "In the query itself: the ledger begins before it is asked and ends after it." },
+	FACT(struct ttp_ledger, query, "query", FIELD_U32, NULL),
+	FACT(struct ttp_ledger, cardinality, "cardinality", FIELD_U64, NULL,
+	     .flags = FIELD_ZERO_ABSENT),
+	FACT(struct ttp_ledger, et_ns, "elapsed_ns", FIELD_U64,
+	     "In the query itself: the ledger begins before it is asked and ends after it."),
 	{ "causes", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
 	{ "mean", FIELD_LIST, .flags = FIELD_BY_HAND,
 	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },

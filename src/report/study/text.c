@@ -60,20 +60,6 @@ static void put_title(const struct study *s, const struct machine *machine,
 
 /* ---- the runs ---- */
 
-/* "1/906" of what became much smaller, "0.93" of what did not; "-" without a spread. */
-static void format_ratio(const struct study_run *r, char out[WORDS])
-{
-	double ratio = r->sigma_ns > 0 ? r->sigma_kept_ns / r->sigma_ns : NAN;
-	if (!isfinite(ratio))
-		snprintf(out, WORDS, "-");
-	else if (ratio > 0.1)
-		snprintf(out, WORDS, "%.2f", ratio);
-	else if (ratio > 0)
-		snprintf(out, WORDS, "1/%.0f", 1 / ratio);
-	else
-		snprintf(out, WORDS, "0");
-}
-
 /* ET differ in their last digits: as many as its standard error supports. */
 static void add_mean(struct table *t, size_t n, double mean_ns, double sigma_ns)
 {
@@ -84,7 +70,13 @@ static void add_mean(struct table *t, size_t n, double mean_ns, double sigma_ns)
 
 static void add_run(struct table *t, const struct study_run *r, const char *name)
 {
-	char ratio[WORDS];
+	/* "1/906" of what became much smaller, "0.93" of what did not; "-" without a spread */
+	double ratio = r->sigma_ns > 0 ? r->sigma_kept_ns / r->sigma_ns : NAN;
+	char words[WORDS] = "-";
+	if (ratio > 0 && ratio <= 0.1)
+		snprintf(words, sizeof words, "1/%.0f", 1 / ratio);
+	else if (isfinite(ratio))
+		snprintf(words, sizeof words, "%.*f", ratio > 0 ? 2 : 0, ratio);
 	size_t kept = r->samples > r->dropped.count ? r->samples - r->dropped.count : 0;
 	table_add_text(t, name);
 	table_add_number(t, r->length_ns ? (double)r->length_ns : NAN);
@@ -94,8 +86,7 @@ static void add_run(struct table *t, const struct study_run *r, const char *name
 	table_add_count(t, (int64_t)r->dropped.count);
 	table_add_number(t, r->samples > 1 ? r->sigma_ns : NAN);
 	table_add_number(t, kept > 1 ? r->sigma_kept_ns : NAN);
-	format_ratio(r, ratio);
-	table_add_text(t, kept > 1 ? ratio : NULL);
+	table_add_text(t, kept > 1 ? words : NULL);
 	add_mean(t, r->samples, r->mean_ns, r->sigma_ns);
 	add_mean(t, kept, r->mean_kept_ns, r->sigma_kept_ns);
 }
@@ -202,22 +193,6 @@ static void put_steadied(const struct study_run *r, const char *name, const stru
 	put_daemons_text(text, style, out);
 }
 
-static void put_corner(const struct study_run *r, const char *name, const struct style *style,
-		       struct strbuf *out)
-{
-	char text[2 * WORDS];
-	for (size_t i = 0; i < r->levels.count; i++)
-		if (r->levels.items[i].shape == STUDY_CORNER) {
-			snprintf(text, sizeof text,
-				 "In the %s run both of a pair are slow as often as chance makes "
-				 "it: a frequent daemon, or two bands. They stay in the cluster; "
-				 "no cutoff removes them.",
-				 name);
-			put_daemons_text(text, style, out);
-			return;
-		}
-}
-
 /* No daemon to show: why not. */
 static void put_none(const struct study *s, const struct style *style, struct strbuf *out)
 {
@@ -249,14 +224,26 @@ static void put_words(const struct study *s, const struct style *style, struct s
 	}
 	for (enum study_length k = 0; k < STUDY_LENGTHS; k++) {
 		const struct study_run *r = &s->runs[k];
+		const char *name = study_length_name(k);
+		bool corner = false;
 		if (!r->present)
 			continue;
 		if (r->l_samples.count || r->dropped.count)
-			put_dropped(r, study_length_name(k), style, out);
+			put_dropped(r, name, style, out);
 		else
-			put_quiet(r, study_length_name(k), style, out);
-		put_steadied(r, study_length_name(k), style, out);
-		put_corner(r, study_length_name(k), style, out);
+			put_quiet(r, name, style, out);
+		put_steadied(r, name, style, out);
+		for (size_t i = 0; i < r->levels.count; i++)
+			corner |= r->levels.items[i].shape == STUDY_CORNER;
+		if (corner) {
+			char text[2 * WORDS];
+			snprintf(text, sizeof text,
+				 "In the %s run both of a pair are slow as often as chance makes "
+				 "it: a frequent daemon, or two bands. They stay in the cluster; "
+				 "no cutoff removes them.",
+				 name);
+			put_daemons_text(text, style, out);
+		}
 	}
 }
 

@@ -91,9 +91,8 @@ static json_t *canonical(const json_t *source)
 		if (!text || add_named(node, source, key, text))
 			continue;
 		if (is_condition(key)) {
-			SCOPED(strbuf_release) struct strbuf line = { 0 };
-			strbuf_printf(&line, "%s: %s", key, text);
-			json_array_append_new(conditions, json_string(line.text));
+			FREED char *line = xprintf("%s: %s", key, text);
+			json_array_append_new(conditions, json_string(line));
 		} else {
 			json_object_set_new(details, key, json_string(text));
 		}
@@ -110,10 +109,10 @@ static json_t *canonical(const json_t *source)
 int plan_of_postgresql(const char *json, struct query_plan *into, struct error *err)
 {
 	json_error_t why;
-	char *valid = text_utf8(json); /* a database of SQL_ASCII may hold anything */
-	json_t *told = json_loads(valid, 0, &why), *plans = json_array(), *one, *root = NULL;
+	FREED char *valid = text_utf8(json); /* a database of SQL_ASCII may hold anything */
+	json_auto_t *told = json_loads(valid, 0, &why), *plans = json_array();
+	json_t *one, *root = NULL;
 	size_t i;
-	free(valid);
 	json_array_foreach(told, i, one)
 	{
 		json_t *plan = json_object_get(one, "Plan");
@@ -128,12 +127,8 @@ int plan_of_postgresql(const char *json, struct query_plan *into, struct error *
 	else if (understood)
 		root = json_pack("{s:s, s:O}", "node", "Queries", "children", plans);
 	if (!root)
-		error_set(err, EXIT_ENVIRONMENT, "PostgreSQL's plan is not understood: %s",
-			  told ? "it has no plan node" : why.text);
-	json_decref(plans);
-	json_decref(told);
-	if (!root)
-		return -1;
+		return error_set(err, EXIT_ENVIRONMENT, "PostgreSQL's plan is not understood: %s",
+				 told ? "it has no plan node" : why.text);
 	plan_seal(root, into);
 	return 0;
 }
