@@ -16,6 +16,12 @@ size_t text_width(const char *s);
 /* A copy that can be printed on one line: control characters as \n, \t or \xNN, invalid UTF-8 as
  * \xNN. Cut at size with a final "…". */
 void text_display(const char *s, char *out, size_t size);
+/* The same as an argument of one call: DISPLAYED(name, 64), of at most 256 bytes. */
+#define DISPLAYED(s, size) (text_displayed(s, size).text)
+struct displayed {
+	char text[256];
+};
+struct displayed text_displayed(const char *s, size_t size);
 
 /* A copy that is valid UTF-8 (invalid bytes become U+FFFD); the caller frees. For JSON and
  * databases. */
