@@ -4,9 +4,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { after, afterEach, test } from 'node:test';
-import { document_ } from './documents.mjs';
-import { compared, query } from './doc_query.mjs';
-import { timeSection } from './doc_time.mjs';
+import { document_, numbered, queries as queryRuns, queryComparison, timeDocument } from './documents.mjs';
 import { accessible, chartsDraw, fits, HOSTILE, keyboardReaches, open, prints, ROOT, shot, shown, stop } from './browser.mjs';
 
 const TOKEN = 'secret-token-of-the-test';
@@ -96,8 +94,8 @@ const until = async (what, most = 8000) => {
   }
 };
 function queries(numbers, more = {}) {
-  const sections = numbers.map((number, i) => query({ number, name: `shop ${number}`, faster: i ? 0.8 : 1, seed: i + 3 }));
-  return document_(sections.map((s) => ({ ...s, ...more })), { title: numbers.join(' and '), served: true, comparisons: sections.length === 2 ? [compared(...sections)] : [] });
+  const sections = numbers.map((number, i) => numbered(queryRuns()[i % 2], number, `shop ${number}`));
+  return document_(sections.map((s) => ({ ...s, ...more })), { title: numbers.join(' and '), served: true, comparisons: sections.length === 2 ? [queryComparison()] : [] });
 }
 
 /** Runs of all kinds, as the server tells of them. */
@@ -383,7 +381,7 @@ test('two that are ticked are compared; back is back', async () => {
   await tab.page.locator('#compared-0').waitFor();
   assert.match(tab.page.url(), /#run=1&run=2$/);
   assert.ok(s.asked.includes('/api/report?run=1&run=2'));
-  await chartsDraw(tab, 9);
+  await chartsDraw(tab, 8);
   await accessible(tab, 'header');
   await fits(tab);
   // a link within the page does not leave it
@@ -451,7 +449,7 @@ test('a report is live while its run goes on, and stays where it was', async () 
   await tab.close();
 });
 
-const timed = (numbers, count = 120) => document_(numbers.map((number) => ({ ...timeSection(number, { count, details: 10, seed: 7 }), status: 'going' })), { title: 'live', served: true });
+const timed = (numbers, count = 120) => document_(numbers.map((number) => ({ ...numbered(timeDocument(count).sections[0], number), status: 'going' })), { title: 'live', served: true });
 
 /** A live report of a run of time, and what makes it be drawn anew. */
 async function live() {
@@ -498,7 +496,7 @@ test('what was chosen in a report stays when it is drawn anew', async () => {
   assert.equal(await pressed('#run-7-ledger button[data-value="et"]'), 'true');
   assert.equal(await pressed('#run-7-ledger .legend button[data-name="run"]'), 'false');
   assert.equal(await pressed('#run-7-dual .zooms button[data-level="2"]'), 'true');
-  assert.match(await p.textContent('#run-7-dual .dual-side > p'), /Zoom 2 of 3.*Selected/s);
+  assert.match(await p.textContent('#run-7-dual .dual-side > p'), /Zoom 2 of 2.*Selected/s);
   assert.match(await p.textContent('.time-executions [aria-live]'), /^46–60 of 124/);
   assert.match(await p.textContent('.time-executions th[aria-sort="descending"]'), /ET/);
   const option = (name) => p.evaluate((n) => { const o = window.tare.charts.get(n).draw().getOption(); return [o.xAxis[0].type, o.xAxis[0].name, o.series.map((x) => x.id)]; }, name);
