@@ -32,9 +32,9 @@ static json_t *list_row(const struct run *run, const struct run_summary_row *s)
 			      json_text(run->tags), "status", run_status_name(run->status),
 			      "started_at", json_date(run->started_at_ns), "ended_at",
 			      json_date(run->ended_at_ns), "executions",
-			      executes ? json_integer(s->executions) : json_null(), "mean_et_ns",
-			      json_real_or_null(s->mean_et_ns), "mean_pt_ns",
-			      json_real_or_null(s->mean_pt_exec_ns));
+			      executes ? json_integer(s->executions) : json_null(),
+			      "mean_et_of_all_ns", json_real_or_null(s->mean_et_ns),
+			      "mean_pt_exec_of_all_ns", json_real_or_null(s->mean_pt_exec_ns));
 	json_t *result = result_of(run, s);
 	if (result) /* in an object called as its kind */
 		json_object_set_new(o, kinds[run->kind], result);
