@@ -107,8 +107,8 @@ bool cmd_utf8(void); /* by the locale; true without one */
 void cmd_print_table(const struct table *t, enum table_format format);
 
 /* Reads at most `most` bytes of a file that a user named, because a device or a pipe may have no
- * end. "-" is standard input; shown: its name for messages. NULL: an error that begins with these
- * words. The caller frees it. */
+ * end. "-" is standard input; shown: its name for messages. NULL: an error that begins with
+ * `words`. The caller frees it. */
 #define READ_ALL (SIZE_MAX - 1)
 char *cmd_read_file(const char *path, size_t most, const char *words, char shown[200],
 		    size_t *length, struct error *err);
