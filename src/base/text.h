@@ -15,6 +15,12 @@ size_t text_width(const char *s);
 /* A copy that prints on one line: control characters become \n, \t or \xNN, invalid UTF-8 \xNN. Cut
  * at size with a final "…". */
 void text_display(const char *s, char *out, size_t size);
+/* The same as an argument of one call: DISPLAYED(name, 64), of at most 256 bytes. */
+#define DISPLAYED(s, size) (text_displayed(s, size).text)
+struct displayed {
+	char text[256];
+};
+struct displayed text_displayed(const char *s, size_t size);
 
 /* A valid UTF-8 copy for JSON and databases (invalid bytes become U+FFFD). The caller frees it. */
 char *text_utf8(const char *s);

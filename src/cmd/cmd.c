@@ -123,8 +123,8 @@ void cmd_add_specs(spec_list *into, const struct option_spec *specs, size_t coun
 
 /* ---- parts of a command ---- */
 
-static int unknown_part(const struct subcommand *parts, bool takes_command, const char *command,
-			const char *word)
+int cmd_unknown(const struct subcommand *parts, const char *command, const char *word,
+		bool takes_command)
 {
 	struct error err = ERROR_INIT;
 	struct strbuf all = { 0 };
@@ -137,13 +137,19 @@ static int unknown_part(const struct subcommand *parts, bool takes_command, cons
 	array_push(&names, NULL);
 	const char *near = nearest_word(word, names.items);
 	text_display(word, shown, sizeof shown);
-	error_set(&err, EXIT_USAGE, "%s: unknown subcommand '%s'", command, shown);
+	if (command)
+		error_set(&err, EXIT_USAGE, "%s: unknown subcommand '%s'", command, shown);
+	else
+		error_set(&err, EXIT_USAGE, "unknown command '%s'", shown);
 	if (near)
-		error_hint(&err, "did you mean 'tare %s %s'?", command, near);
+		error_hint(&err, "did you mean 'tare %s%s%s'?", command ? command : "",
+			   command ? " " : "", near);
 	else if (takes_command)
 		error_hint(&err, "a COMMAND comes after --: 'tare %s -- %s'", command, shown);
-	else
+	else if (command)
 		error_hint(&err, "one of: %s", strbuf_text(&all));
+	else
+		error_hint(&err, "'tare --help' lists the commands");
 	array_release(&names);
 	strbuf_release(&all);
 	return cmd_fail(&err);
@@ -167,7 +173,7 @@ int cmd_parts(const struct subcommand *parts, bool takes_command, struct lab_acc
 		argv[1] = was;
 		return code;
 	}
-	return unknown_part(parts, takes_command, argv[0], argv[1]);
+	return cmd_unknown(parts, argv[0], argv[1], takes_command);
 }
 
 /* ---- the terminal ---- */

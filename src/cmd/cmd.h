@@ -94,6 +94,11 @@ void cmd_add_specs(spec_list *into, const struct option_spec *specs, size_t coun
 int cmd_parts(const struct subcommand *parts, bool takes_command, struct lab_access *lab, int argc,
 	      char **argv);
 
+/* Says that none of the parts has this name, and which was probably meant. command: NULL for tare
+ * itself. */
+int cmd_unknown(const struct subcommand *parts, const char *command, const char *word,
+		bool takes_command);
+
 /* Whether to colour stdout: it is a terminal, and neither NO_COLOR nor TERM=dumb is set. */
 bool cmd_colour(void);
 bool cmd_utf8(void); /* by the locale; true without one */
@@ -102,8 +107,8 @@ bool cmd_utf8(void); /* by the locale; true without one */
 void cmd_print_table(const struct table *t, enum table_format format);
 
 /* Reads at most `most` bytes of a file that a user named, because a device or a pipe may have no
- * end. "-" is standard input; shown: its name for messages. NULL: an error that begins with these
- * words. The caller frees it. */
+ * end. "-" is standard input; shown: its name for messages. NULL: an error that begins with
+ * `words`. The caller frees it. */
 #define READ_ALL (SIZE_MAX - 1)
 char *cmd_read_file(const char *path, size_t most, const char *words, char shown[200],
 		    size_t *length, struct error *err);

@@ -146,11 +146,9 @@ static int check_names(const char *const *names, size_t count, struct error *err
 		array_push(&known, k->name);
 	array_push(&known, NULL);
 	for (size_t i = 0; i < count; i++) {
-		char shown[64];
 		if (quiet_knob_find(names[i]) || strcmp(names[i], "default") == 0)
 			continue;
-		text_display(names[i], shown, sizeof shown);
-		error_set(err, EXIT_USAGE, "there is no knob '%s'", shown);
+		error_set(err, EXIT_USAGE, "there is no knob '%s'", DISPLAYED(names[i], 64));
 		const char *near = nearest_word(names[i], known.items);
 		return near ? error_hint(err, "did you mean '%s'?", near)
 			    : error_hint(err, "`tare quiet --list` names them");
@@ -196,11 +194,9 @@ static int plan(const struct quiet_options *o, change_list *out, struct error *e
 	}
 	for (size_t i = 0; i < o->service_count; i++) {
 		const char *why = quiet_kept(o->services[i]);
-		char shown[64];
-		text_display(o->services[i], shown, sizeof shown);
 		if (why)
-			return error_set(err, EXIT_USAGE, "'%s' is never stopped: it %s", shown,
-					 why);
+			return error_set(err, EXIT_USAGE, "'%s' is never stopped: it %s",
+					 DISPLAYED(o->services[i], 64), why);
 	}
 	for (size_t i = 0; !o->isolate_count && i < o->only_count; i++) {
 		const struct quiet_knob *k = quiet_knob_find(o->only[i]);
@@ -358,12 +354,6 @@ static void put_back(const struct quiet_options *o, struct change *c)
 		change_judge(c, QUIET_REFUSED, "it was written, and is something else");
 }
 
-/* A cgroup that was made is removed in any case. */
-static bool is_own(const struct change *c)
-{
-	return c->kind == CHANGE_CPUSET;
-}
-
 /* A stop that was begun and not waited for may come after the service was seen to run: only a
  * start calls it off. */
 static bool may_come(const struct change *c)
@@ -383,7 +373,8 @@ static void undo(const struct quiet_options *o, struct change *c)
 		change_judge(c, QUIET_LEFT, "it is gone");
 	} else if (strcmp(now, c->before) == 0 && !may_come(c)) {
 		c->state = QUIET_RESTORED;
-	} else if (c->after && strcmp(now, c->after) != 0 && !o->force && !is_own(c)) {
+	} else if (c->after && strcmp(now, c->after) != 0 && !o->force &&
+		   c->kind != CHANGE_CPUSET) { /* one that was made is removed in any case */
 		FREED char *is = value_word(now), *was = value_word(c->before);
 		change_judge(c, QUIET_LEFT, "somebody made it '%s' meanwhile; it was '%s'", is,
 			     was);

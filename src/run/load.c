@@ -179,15 +179,20 @@ int run_load(struct loaded_run *into, struct lab *lab, int64_t id,
 
 void loaded_run_release(struct loaded_run *l)
 {
-	for (size_t i = 0; i < l->executions.count; i++)
-		execution_release(&l->executions.items[i]);
-	array_release(&l->executions);
-	lab_cutoffs_release(&l->cutoffs);
-	emp_result_release(&l->result);
-	noise_release(&l->noise);
-	profile_release(&l->profile);
-	query_run_release(&l->queries);
-	ttp_result_release(&l->ttp);
+	if (l->run.kind == SUBJECT_COMMAND) {
+		for (size_t i = 0; i < l->executions.count; i++)
+			execution_release(&l->executions.items[i]);
+		array_release(&l->executions);
+		lab_cutoffs_release(&l->cutoffs);
+		emp_result_release(&l->result);
+	} else if (l->run.kind == SUBJECT_CPU) {
+		noise_release(&l->noise);
+	} else if (l->run.kind == SUBJECT_SYSTEM) {
+		profile_release(&l->profile);
+	} else {
+		query_run_release(&l->queries);
+		ttp_result_release(&l->ttp);
+	}
 	run_release(&l->run);
 	machine_release(&l->machine);
 	*l = (struct loaded_run){ 0 };

@@ -90,11 +90,9 @@ static int read_execution(struct reader *r)
 		return fail(r, "executions", "it must be from 1 to %d", EXECUTIONS_MOST);
 	e->time_limit_ns = TIME_LIMIT_NS;
 	if (raw->time_limit &&
-	    (!duration_parse(raw->time_limit, &e->time_limit_ns) || !e->time_limit_ns)) {
-		char shown[64];
-		text_display(raw->time_limit, shown, sizeof shown);
-		return fail(r, "time_limit", "'%s' is not a time such as 500ms, 30s or 20m", shown);
-	}
+	    (!duration_parse(raw->time_limit, &e->time_limit_ns) || !e->time_limit_ns))
+		return fail(r, "time_limit", "'%s' is not a time such as 500ms, 30s or 20m",
+			    DISPLAYED(raw->time_limit, 64));
 	e->settings = copy_list(raw->settings, raw->settings_count);
 	return 0;
 }
@@ -194,11 +192,9 @@ static int read_scale(struct reader *r, uint64_t *millionths)
 {
 	double scale = 1;
 	if (r->raw->scale &&
-	    (!real_parse(r->raw->scale, &scale) || !(scale >= 0.000001) || scale > 1e6)) {
-		char shown[64];
-		text_display(r->raw->scale, shown, sizeof shown);
-		return fail(r, "scale", "'%s' is not a number from 0.000001 to 1000000", shown);
-	}
+	    (!real_parse(r->raw->scale, &scale) || !(scale >= 0.000001) || scale > 1e6))
+		return fail(r, "scale", "'%s' is not a number from 0.000001 to 1000000",
+			    DISPLAYED(r->raw->scale, 64));
 	*millionths = (uint64_t)(scale * 1e6 + 0.5);
 	return 0;
 }
@@ -343,15 +339,14 @@ static char *name_of_file(const char *path)
 static int read_query_file(struct reader *r, const char *file, const char *path)
 {
 	FREED char *full = path_from(r->relative, file), *sql = NULL;
-	char shown[128];
 	struct stat st;
 	CLOSED int fd = file_open_regular(full);
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size <= SQL_FILE_MOST)
 		sql = file_read_from(fd);
 	if (sql)
 		return add_query(r, name_of_file(file), sql, path);
-	text_display(full, shown, sizeof shown);
-	return fail(r, path, "'%s' cannot be read: it must be a file of at most 1 MiB", shown);
+	return fail(r, path, "'%s' cannot be read: it must be a file of at most 1 MiB",
+		    DISPLAYED(full, 128));
 }
 
 static int read_generated(struct reader *r)

@@ -198,9 +198,7 @@ __attribute__((format(printf, 3, 4))) static int wrong(struct check *c, const st
 
 static int wrong_value(struct check *c, const struct tree_node *at, const char *wanted)
 {
-	char shown[64];
-	text_display(at->text, shown, sizeof shown);
-	return wrong(c, at, "'%s' is not %s", shown, wanted);
+	return wrong(c, at, "'%s' is not %s", DISPLAYED(at->text, 64), wanted);
 }
 
 static const char *wanted_kind(enum cyaml_type type)
@@ -281,15 +279,13 @@ static int unknown_key(struct check *c, const struct tree_node *at,
 {
 	FREED text_list known = { 0 };
 	SCOPED(strbuf_release) struct strbuf all = { 0 };
-	char shown[64];
 	for (const cyaml_schema_field_t *f = fields; f->key; f++) {
 		array_push(&known, f->key);
 		strbuf_printf(&all, "%s%s", all.length ? ", " : "", f->key);
 	}
 	array_push(&known, NULL);
 	const char *near = nearest_word(at->key, known.items);
-	text_display(at->key, shown, sizeof shown);
-	wrong(c, at, "unknown key '%s'", shown);
+	wrong(c, at, "unknown key '%s'", DISPLAYED(at->key, 64));
 	return near ? error_hint(c->err, "did you mean '%s'?", near)
 		    : error_hint(c->err, "known keys: %s", strbuf_text(&all));
 }

@@ -52,13 +52,10 @@ static int read_key(struct builder *b, const yaml_event_t *event, const struct t
 		return error_set(b->err, EXIT_USAGE, "line %u: a key must be a word", line);
 	const char *key = (const char *)event->data.scalar.value;
 	const struct tree_node *before = tree_child(map, key);
-	if (before) {
-		char shown[64];
-		text_display(key, shown, sizeof shown);
+	if (before)
 		return error_set(b->err, EXIT_USAGE,
-				 "line %u: '%s' is given twice, first in line %u", line, shown,
-				 before->line);
-	}
+				 "line %u: '%s' is given twice, first in line %u", line,
+				 DISPLAYED(key, 64), before->line);
 	if (map->children.count == TREE_KEYS_MOST)
 		return error_set(b->err, EXIT_USAGE, "line %u: too many keys", line);
 	*entry = (struct tree_node){ .key = xstrdup(key), .line = line };

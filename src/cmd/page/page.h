@@ -6,6 +6,7 @@
 #include "lab/lab.h"
 #include "report/page/page.h"
 #include "run/load.h"
+#include "serve/request.h"
 
 typedef ARRAY(int64_t) id_list;
 
@@ -21,6 +22,9 @@ struct page_request {
  * compared with the first that has data. The caller frees *out. */
 int cmd_make_page(struct lab *lab, const struct page_request *request, struct page **out,
 		  struct error *err);
+
+/* The list of runs that `tare serve` answers with, as JSON. */
+int serve_list(struct lab *lab, const struct request *r, struct strbuf *out, struct error *err);
 
 int cmd_page_study(struct page *p, struct lab *lab, int64_t id, struct error *err);
 

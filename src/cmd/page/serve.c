@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/page/page.h"
-#include "cmd/page/serve_list.h"
 #include "serve/serve.h"
 
 #define PORT 8273

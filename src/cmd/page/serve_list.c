@@ -1,4 +1,4 @@
-#include "cmd/page/serve_list.h"
+#include "cmd/page/page.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -33,7 +33,9 @@ struct profile_options {
 	struct samples_options samples;
 };
 
-void profile_options_init(struct profile_options *o);
+#define PROFILE_OPTIONS \
+	.event = PROFILE_NOT_GIVEN, .stacks = PROFILE_NOT_GIVEN, .slice_ns = PROFILE_SLICE_NS
+/* All of them. */
 void profile_record_specs(spec_list *into, struct profile_options *o);
 int profile_options_check(struct profile_options *o, const struct cmd_args *args,
 			  struct error *err);
@@ -87,6 +89,8 @@ struct profile_style profile_style_of(const struct profile_display *d, const str
 /* Appends the report. */
 int profile_render(const struct loaded_run *l, const struct profile_display *d, struct strbuf *out,
 		   struct error *err);
+/* As CSV or Markdown; frees it. */
+void profile_render_table(struct table *t, const struct profile_display *d, struct strbuf *out);
 /* One function by instruction (listing.c). */
 int profile_render_listing(const struct loaded_run *l, const struct profile_display *d,
 			   struct strbuf *out, struct error *err);

@@ -97,7 +97,7 @@ static void render_text(const struct profile_subject *subject, const struct slee
 	strbuf_release(&notes);
 }
 
-static void render_table(struct table *t, const struct profile_display *d, struct strbuf *out)
+void profile_render_table(struct table *t, const struct profile_display *d, struct strbuf *out)
 {
 	table_render(t, d->as == PROFILE_AS_CSV ? TABLE_CSV : TABLE_MARKDOWN, NULL, out);
 	table_free(t);
@@ -186,7 +186,8 @@ int profile_render(const struct loaded_run *l, const struct profile_display *d, 
 	else if (!failed && d->as == PROFILE_AS_JSON)
 		profile_json(&subject, views, count, &style, out);
 	else if (!failed)
-		render_table(profile_view_table(&subject, &views[count - 1], &style), d, out);
+		profile_render_table(profile_view_table(&subject, &views[count - 1], &style), d,
+				     out);
 	for (size_t i = 0; i < count; i++)
 		sleepy_view_release(&views[i]);
 	return failed;
@@ -217,7 +218,7 @@ static int render_diff(const struct loaded_run *a, const struct loaded_run *b,
 	else if (!failed && d->as == PROFILE_AS_JSON)
 		profile_diff_json(&sa, &sb, &diff, out);
 	else if (!failed)
-		render_table(profile_diff_table(&diff, &style), d, out);
+		profile_render_table(profile_diff_table(&diff, &style), d, out);
 	sleepy_diff_release(&diff);
 	sleepy_view_release(&before);
 	sleepy_view_release(&after);

@@ -3,6 +3,7 @@
 #define TARE_CMD_QUERY_QUERY_H
 
 #include "base/options.h"
+#include "cmd/kinds.h"
 #include "cmd/view.h"
 #include "lab/lab.h"
 #include "protocol/ttp/ttp.h"
@@ -24,16 +25,10 @@ bool query_to_stdout(const struct query_display *d);
 
 int query_print(struct lab *lab, const struct loaded_run *l, const struct query_display *d,
 		bool quiet, struct error *err);
-enum query_as {
-	QUERY_AS_TEXT,
-	QUERY_AS_JSON,
-	QUERY_AS_CSV,
-	QUERY_AS_EXECUTIONS,
-	QUERY_AS_MARKDOWN,
-	QUERY_AS_PARAGRAPHS
-};
-void query_put(const struct loaded_run *l, enum query_as as, const struct query_display *d,
-	       struct strbuf *out);
+/* In one of the forms of its kind; as CSV, with a row for each execution where that is asked for.
+ */
+void query_put(const struct loaded_run *l, enum run_form_as as, bool executions,
+	       const struct query_display *d, struct strbuf *out);
 
 /* Loads an experiment by a file's path or the name of a built-in one. */
 int query_scale(const char *text, double *scale, struct error *err); /* NULL: 0, the default */

@@ -242,12 +242,6 @@ int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum
 	return 0;
 }
 
-/* The program that those of interrupts hand on to is not attached itself. */
-static bool is_handed_to(const struct bpf_program *p)
-{
-	return strcmp(bpf_program__name(p), "ledger_edge") == 0;
-}
-
 static void connect_edges(struct ledger_keeper *k)
 {
 	const struct bpf_program *p = bpf_object__find_program_by_name(k->object, "ledger_edge");
@@ -267,8 +261,9 @@ int ledger_keeper_attach(struct ledger_keeper *k, int ends, struct bpf_link **li
 	connect_edges(k);
 	bpf_object__for_each_program(p, k->object)
 	{
-		if (!bpf_program__autoload(p) || k->link_count == LINKS || is_handed_to(p) ||
-		    is_visitor(p))
+		/* the program that those of interrupts hand on to is not attached itself */
+		if (!bpf_program__autoload(p) || k->link_count == LINKS || is_visitor(p) ||
+		    strcmp(bpf_program__name(p), "ledger_edge") == 0)
 			continue;
 		struct bpf_link *made = bpf_program__attach(p);
 		if (made) {

@@ -136,14 +136,6 @@ static void read_container(const struct reader *r)
 			    host);
 }
 
-static void read_namespace(const struct reader *r)
-{
-	char link[64];
-	if (reader_link(r, link, sizeof link, "/proc/self/ns/pid")) /* PROC_PID_INIT_INO */
-		machine_set(r->into, "system.pid_namespace",
-			    strcmp(link, "pid:[4026531836]") == 0 ? "initial" : "own");
-}
-
 /* CPUs' worth of time that one cgroup grants; 0 when it sets no limit. */
 static double quota_in(const struct reader *r, const char *directory)
 {
@@ -340,7 +332,10 @@ static void read_directory(const struct reader *r)
 void read_place(const struct reader *r)
 {
 	read_hypervisor(r);
-	read_namespace(r);
+	char link[64];
+	if (reader_link(r, link, sizeof link, "/proc/self/ns/pid")) /* PROC_PID_INIT_INO */
+		machine_set(r->into, "system.pid_namespace",
+			    strcmp(link, "pid:[4026531836]") == 0 ? "initial" : "own");
 	read_disks(r);
 	read_directory(r);
 	read_container(r);

@@ -128,12 +128,6 @@ static int sample_events_start(struct sample_events *e, struct bpf_program *prog
 	return 0;
 }
 
-static void sample_events_stop(struct sample_events *e)
-{
-	for (size_t i = 0; i < e->count; i++)
-		ioctl(e->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
-}
-
 static uint64_t throttled(struct perf_event_mmap_page *ring, size_t room)
 {
 	const uint8_t *data = (const uint8_t *)ring + room;
@@ -487,8 +481,8 @@ static int sampler_start(void *state, struct error *err)
 static void sampler_stop(void *state)
 {
 	struct sampler *s = state;
-	if (s->events)
-		sample_events_stop(s->events);
+	for (size_t i = 0; s->events && i < s->events->count; i++)
+		ioctl(s->events->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 	bpf_link__destroy(s->tick);
 	s->tick = NULL;
 }

@@ -39,7 +39,7 @@ struct sleepy_filter {
 	{                      \
 		.instance = -1 \
 	}
-/* Whether a text matches a filter. Pattern NULL matches anything, otherwise text NULL nothing. */
+/* Whether a text matches a filter. Pattern NULL matches any text; no other one matches NULL. */
 bool sleepy_matches(const char *pattern, const char *text);
 /* Like sleepy_matches(), for named things. The pattern may be a name as reports show it: "[k]
  * name", "name (inlined)", or "name (mark)" with a mark of sleepy_tell_apart() or an object. An
@@ -86,7 +86,7 @@ struct sleepy_view {
 	uint64_t busy; /* samples, including those of others and lost ones */
 };
 
-/* Innermost functions are the inlined ones unless merge_inlined. Overwrites `into`. */
+/* Innermost functions are the inlined ones unless merge_inlined. Overwrites `into` unreleased. */
 void sleepy_aggregate(const struct profile *p, enum sleepy_by by, const struct sleepy_filter *f,
 		      bool merge_inlined, struct sleepy_view *into);
 void sleepy_view_release(struct sleepy_view *v);

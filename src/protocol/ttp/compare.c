@@ -90,24 +90,6 @@ static size_t times_of(const struct side *s, size_t at, enum ttp_time time, doub
 	return n;
 }
 
-/* p is not corrected yet. */
-static void compare_times(const struct side *base, size_t i, const struct side *other, size_t j,
-			  enum ttp_time time, struct ttp_pair *pair)
-{
-	double *a, *b;
-	size_t n_a = times_of(base, i, time, &a), n_b = times_of(other, j, time, &b);
-	struct mann_whitney test;
-	struct ratio ratio;
-	mann_whitney(a, n_a, b, n_b, &test);
-	ratio_of_shift(a, n_a, b, n_b, &ratio);
-	pair->p = test.p;
-	pair->ratio = ratio.ratio;
-	pair->low = ratio.low;
-	pair->high = ratio.high;
-	xfree(a);
-	xfree(b);
-}
-
 static bool has_same_plan(const struct side *base, size_t i, const struct side *other, size_t j)
 {
 	if (i == SIZE_MAX || j == SIZE_MAX || strcmp(base->run->dbms, other->run->dbms) != 0)
@@ -143,8 +125,21 @@ static void add_pair(const struct side *base, size_t i, const struct side *other
 	pair.cardinality = either->cardinality;
 	pair.same_plan = has_same_plan(base, i, other, j);
 	pair.change = !kept_other ? TTP_ONLY_BASE : !kept ? TTP_ONLY_OTHER : TTP_SAME;
-	if (pair.change == TTP_SAME)
-		compare_times(base, i, other, j, out->time, &pair);
+	if (pair.change == TTP_SAME) {
+		double *a, *b;
+		size_t n_a = times_of(base, i, out->time, &a),
+		       n_b = times_of(other, j, out->time, &b);
+		struct mann_whitney test;
+		struct ratio ratio;
+		mann_whitney(a, n_a, b, n_b, &test);
+		ratio_of_shift(a, n_a, b, n_b, &ratio);
+		pair.p = test.p; /* not corrected yet */
+		pair.ratio = ratio.ratio;
+		pair.low = ratio.low;
+		pair.high = ratio.high;
+		xfree(a);
+		xfree(b);
+	}
 	array_push(&out->pairs, pair);
 }
 

@@ -201,7 +201,7 @@ struct chart_look {
 #define CHART_COLUMN_CM 8.5
 #define CHART_WIDE_CM 17.5
 
-/* Names of runs, functions etc. may be any bytes. They reach the script only as quoted text. */
+/* Names may be any bytes. They reach the script only as quoted text on one line. */
 void chart_data(const struct chart *c, struct strbuf *out);
 void chart_script(const struct chart *c, const struct chart_look *look, struct strbuf *out);
 

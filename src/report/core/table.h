@@ -49,7 +49,7 @@ struct column {
 	bool bare;   /* without unit or % */
 	bool sign;   /* a change: "+3" */
 	bool thousands; /* count: "12,345" */
-	bool spread;	/* "12.3 ± 0.4": the next column, which only data show separately */
+	bool spread;	/* "12.3 ± 0.4": with the next column, which is separate only in data */
 
 	/* How it fits a terminal. */
 	const char *ascii; /* the title in ASCII, if it differs */

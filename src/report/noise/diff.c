@@ -7,7 +7,6 @@
 #include "report/chart/chart.h"
 #include "report/core/json.h"
 #include "report/core/shapes.h"
-#include "report/noise/diff.h"
 #include "report/noise/rows.h"
 #include "report/page/documents.h"
 #include "report/time/several.h"

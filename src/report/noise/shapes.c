@@ -2,7 +2,6 @@
  * is has its rows in record/noise.c. */
 #include "report/core/shapes.h"
 
-#include "report/noise/diff.h"
 #include "report/noise/rows.h"
 
 static const char *const type_names[] = { "noise" };

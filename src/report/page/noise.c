@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include "protocol/jitter/lengths.h"
-#include "report/noise/diff.h"
 #include "report/noise/rows.h"
 #include "report/page/documents.h"
 #include "report/page/private.h"

@@ -18,7 +18,7 @@ struct page {
  * fills in the rest and passes it to page_add(). */
 json_t *page_head(struct page *p, const struct shape *section, const void *facts,
 		  const struct run *run, const struct machine *machine, const char *subtitle);
-/* Like page_head(), for a run that may have no data yet: then a note replaces subtitle. */
+/* Like page_head(), for a run that may have no data: subtitle is then NULL, and a note says so. */
 json_t *page_head_stored(struct page *p, const struct shape *section, const struct run *run,
 			 const struct machine *machine, struct strbuf *subtitle);
 void page_note(json_t *section, const char *text); /* adds a sentence to its notes */

@@ -34,7 +34,7 @@ void query_text(const struct query_view *v, const struct query_style *style, str
 void query_json(const struct query_view *v, struct strbuf *out); /* docs/schema/query.schema.json */
 /* A row per Q@C. The caller renders (CSV, Markdown, ...) and frees it. */
 struct table *query_table(const struct query_view *v);
-/* A row per execution: the 17 measures and the dropping checks. `tare query import` reads its
+/* A row per execution: 17 measures and the checks that dropped it. `tare query import` reads its
  * CSV. */
 struct table *query_executions_table(const struct query_view *v);
 /* The complete report as Markdown: the nine items of section 9, tables, and the two paragraphs if

@@ -74,14 +74,11 @@ static int resolve(struct server *s, const char *data, struct error *err)
 	char *slash = strrchr(path.text, '/');
 	if (!s->data && errno == ENOENT) {
 		const char *name = slash ? slash + 1 : path.text;
-		struct strbuf whole = { 0 };
 		if (slash)
 			*slash = '\0';
 		FREED char *above = realpath(!slash ? "." : *path.text ? path.text : "/", NULL);
-		if (above) {
-			strbuf_printf(&whole, "%s/%s", strcmp(above, "/") ? above : "", name);
-			s->data = strbuf_detach(&whole);
-		}
+		if (above)
+			s->data = xprintf("%s/%s", strcmp(above, "/") ? above : "", name);
 	}
 	if (s->data)
 		return 0;

@@ -77,10 +77,8 @@ static int process_by_file(struct mariadb *m, pid_t *process, struct error *err)
 		*process = (pid_t)pid;
 		return 0;
 	}
-	char shown[200];
-	text_display(path, shown, sizeof shown);
-	error_set(err, EXIT_ENVIRONMENT, "cannot read the server's process from %s: %s", shown,
-		  text ? "that is no number" : strerror(errno));
+	error_set(err, EXIT_ENVIRONMENT, "cannot read the server's process from %s: %s",
+		  DISPLAYED(path, 200), text ? "that is no number" : strerror(errno));
 	return error_hint(err, "connect through its socket: mariadb:///database?socket=/path");
 }
 

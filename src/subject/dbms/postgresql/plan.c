@@ -65,12 +65,6 @@ static bool add_named(json_t *node, const json_t *source, const char *key, const
 	return false;
 }
 
-static bool is_condition(const char *key)
-{
-	return text_ends_with(key, "Cond") || text_ends_with(key, "Filter") ||
-	       text_ends_with(key, "Condition");
-}
-
 static void set_unless_empty(json_t *node, const char *key, json_t *value)
 {
 	if (json_is_object(value) ? json_object_size(value) : json_array_size(value))
@@ -90,7 +84,8 @@ static json_t *canonical(const json_t *source)
 		FREED char *text = strcmp(key, "Plans") == 0 ? NULL : text_of(key, value);
 		if (!text || add_named(node, source, key, text))
 			continue;
-		if (is_condition(key)) {
+		if (text_ends_with(key, "Cond") || text_ends_with(key, "Filter") ||
+		    text_ends_with(key, "Condition")) {
 			FREED char *line = xprintf("%s: %s", key, text);
 			json_array_append_new(conditions, json_string(line));
 		} else {
